@@ -1,0 +1,62 @@
+package structured
+
+import "math"
+
+// Constraints forbid labels and transitions of a chain. Nil slices forbid nothing.
+type Constraints struct {
+	Start      []bool // [Y] labels no chain may start with
+	End        []bool // [Y] labels no chain may end with
+	Transition []bool // [Y×Y] forbidden steps, row "from"
+}
+
+// Apply writes −∞ over what c forbids. Every oracle honours it.
+func (c *Constraints) Apply(p *Potentials) {
+	if c == nil {
+		return
+	}
+	never := float32(math.Inf(-1))
+	y := p.Y
+	for b := range p.Len() {
+		lo, hi := p.Offsets[b], p.Offsets[b+1]
+		if lo == hi {
+			continue
+		}
+		for l := range y {
+			if c.Start != nil && c.Start[l] {
+				p.Node[lo*y+l] = never
+			}
+			if c.End != nil && c.End[l] {
+				p.Node[(hi-1)*y+l] = never
+			}
+		}
+	}
+	if c.Transition == nil {
+		return
+	}
+	for i := range p.Edge {
+		if c.Transition[i%(y*y)] {
+			p.Edge[i] = never
+		}
+	}
+}
+
+// Allows reports whether no part of the labeling is forbidden.
+func (c *Constraints) Allows(labels []int32) bool {
+	if c == nil || len(labels) == 0 {
+		return true
+	}
+	if c.Start != nil && c.Start[labels[0]] || c.End != nil && c.End[labels[len(labels)-1]] {
+		return false
+	}
+	if c.Transition != nil {
+		y := isqrt(len(c.Transition))
+		for t := 1; t < len(labels); t++ {
+			if c.Transition[int(labels[t-1])*y+int(labels[t])] {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func isqrt(n int) int { return int(math.Round(math.Sqrt(float64(n)))) }

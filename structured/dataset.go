@@ -1,0 +1,70 @@
+package structured
+
+import "strconv"
+
+// Dataset is a set of chains: example i owns positions Offsets[i] to Offsets[i+1]-1 of every per-position array. Inputs
+// come in one of two forms, dense Features or discrete Ids (embedded by the network), and Columns keeps what a text file
+// said so that a prediction can be written beside it.
+type Dataset struct {
+	Name     string    // the file or generator it came from, for messages
+	Offsets  []int     // [n+1]
+	Labels   []int32   // [ΣT] gold labels, or nil where the data has none
+	Alphabet *Alphabet // the label names
+
+	Features []float32 // dense inputs [ΣT×Dim], or nil
+	Dim      int
+
+	Columns [][]string  // the columns of a text file: Columns[c][t]
+	Ids     []int32     // discrete inputs [ΣT×len(Vocab)], or nil
+	Vocab   []*Alphabet // what each discrete input numbers; Ids are 0 (unknown) for names a vocabulary lacks
+
+	IDs     []string  // [n] names of the examples, or nil
+	Lines   []int     // [n] first line of each example in its file, or nil
+	Weights []float64 // [n] weight of f_i in the objective, or nil: all 1
+}
+
+// Len returns n, the number of examples.
+func (d *Dataset) Len() int { return max(0, len(d.Offsets)-1) }
+
+// Positions returns ΣT, the number of positions over all examples.
+func (d *Dataset) Positions() int {
+	if len(d.Offsets) == 0 {
+		return 0
+	}
+	return d.Offsets[len(d.Offsets)-1]
+}
+
+// Length returns T of example i.
+func (d *Dataset) Length(i int) int { return d.Offsets[i+1] - d.Offsets[i] }
+
+// Gold returns the labels of example i, or nil where the data has none.
+func (d *Dataset) Gold(i int) []int32 {
+	if d.Labels == nil {
+		return nil
+	}
+	return d.Labels[d.Offsets[i]:d.Offsets[i+1]]
+}
+
+// Weight returns the weight of example i in the objective.
+func (d *Dataset) Weight(i int) float64 {
+	if d.Weights == nil {
+		return 1
+	}
+	return d.Weights[i]
+}
+
+// ID returns the name of example i: its own, or its index.
+func (d *Dataset) ID(i int) string {
+	if d.IDs == nil {
+		return strconv.Itoa(i)
+	}
+	return d.IDs[i]
+}
+
+// Where says where example i came from ("train.conll:93114"), for messages.
+func (d *Dataset) Where(i int) string {
+	if d.Lines == nil {
+		return d.Name + ", example " + strconv.Itoa(i)
+	}
+	return d.Name + ":" + strconv.Itoa(d.Lines[i])
+}
