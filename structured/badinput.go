@@ -1,0 +1,21 @@
+package structured
+
+import (
+	"errors"
+	"fmt"
+)
+
+// badInput marks an error as the user's to mend: a file, a flag or a value that is not what it must be.
+type badInput struct{ error }
+
+func (e badInput) Unwrap() error { return e.error }
+
+// BadInput returns an error about what the user gave (exit code 2), formatted as by fmt.Errorf. It should name the file
+// and line, what was found and what was expected.
+func BadInput(format string, args ...any) error { return badInput{fmt.Errorf(format, args...)} }
+
+// IsBadInput reports whether err, or an error it wraps, came from BadInput.
+func IsBadInput(err error) bool {
+	var b badInput
+	return errors.As(err, &b)
+}
