@@ -1,0 +1,170 @@
+package structured
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Metrics say how well labelings match the gold ones. Everything but the counts is a fraction of 1. EntityMetrics is
+// nil, and absent from JSON, unless the labels are entity tags.
+type Metrics struct {
+	TokenError    float64 `json:"token_error"`    // share of positions labelled wrong
+	TokenAccuracy float64 `json:"token_accuracy"` // 1 - TokenError
+	SequenceError float64 `json:"sequence_error"` // share of sequences with a wrong position
+	Tokens        int     `json:"tokens"`
+	Sequences     int     `json:"sequences"`
+	*EntityMetrics
+}
+
+// EntityMetrics compare whole entities: type and both boundaries must be right.
+type EntityMetrics struct {
+	EntityScore
+	Types map[string]EntityScore `json:"types"`
+}
+
+// EntityScore counts entities and their precision, recall and F1; a ratio with an empty denominator is 0, as in conlleval.
+type EntityScore struct {
+	Precision float64 `json:"precision"`
+	Recall    float64 `json:"recall"`
+	F1        float64 `json:"f1"`
+	Gold      int     `json:"gold"`
+	Predicted int     `json:"predicted"`
+	Correct   int     `json:"correct"`
+}
+
+func (s *EntityScore) finish() {
+	s.Precision = ratio(s.Correct, s.Predicted)
+	s.Recall = ratio(s.Correct, s.Gold)
+	s.F1 = ratio(2*s.Correct, s.Gold+s.Predicted)
+}
+
+func ratio(a, b int) float64 {
+	if b == 0 {
+		return 0
+	}
+	return float64(a) / float64(b)
+}
+
+// Evaluator accumulates Metrics over labelings.
+type Evaluator struct {
+	tags   *tagset // nil unless the labels are entity tags
+	strict bool
+
+	tokens, wrongTokens       int
+	sequences, wrongSequences int
+	byType                    []EntityScore
+	gold, pred                []chunk // scratch
+}
+
+// NewEvaluator returns an evaluator for labels of the alphabet. If they look like entity tags (O, B-x, I-x, E-x, S-x),
+// entities are compared too: in conlleval's lenient reading of IOB1, IOB2, IOE and BIOES, or, if strict, only those
+// whose tags are well formed (seqeval's strict mode, in IOB2 or, where there is an E or S, in BIOES).
+func NewEvaluator(labels *Alphabet, strict bool) *Evaluator {
+	e := &Evaluator{tags: parseTags(labels), strict: strict}
+	if e.tags != nil {
+		e.byType = make([]EntityScore, e.tags.types.Len())
+	}
+	return e
+}
+
+// Add counts one sequence with its gold labels [T] and predicted labels [T].
+func (e *Evaluator) Add(gold, pred []int32) {
+	wrong := 0
+	for t, g := range gold {
+		if pred[t] != g {
+			wrong++
+		}
+	}
+	e.tokens += len(gold)
+	e.wrongTokens += wrong
+	e.sequences++
+	if wrong > 0 {
+		e.wrongSequences++
+	}
+	if e.tags != nil {
+		e.addEntities(gold, pred)
+	}
+}
+
+func (e *Evaluator) addEntities(gold, pred []int32) {
+	chunks := e.tags.chunks
+	if e.strict {
+		chunks = e.tags.strictChunks
+	}
+	e.gold, e.pred = chunks(e.gold[:0], gold), chunks(e.pred[:0], pred)
+	for _, c := range e.gold {
+		e.byType[c.typ].Gold++
+	}
+	i := 0 // both lists are sorted by start, and chunks do not overlap
+	for _, c := range e.pred {
+		e.byType[c.typ].Predicted++
+		for i < len(e.gold) && e.gold[i].start < c.start {
+			i++
+		}
+		if i < len(e.gold) && e.gold[i] == c {
+			e.byType[c.typ].Correct++
+		}
+	}
+}
+
+// Metrics returns the metrics of all sequences added so far.
+func (e *Evaluator) Metrics() Metrics {
+	m := Metrics{
+		TokenError:    ratio(e.wrongTokens, e.tokens),
+		SequenceError: ratio(e.wrongSequences, e.sequences),
+		Tokens:        e.tokens,
+		Sequences:     e.sequences,
+	}
+	m.TokenAccuracy = 1 - m.TokenError
+	if e.tags == nil {
+		return m
+	}
+	all := &EntityMetrics{Types: map[string]EntityScore{}}
+	for i, s := range e.byType {
+		if s.Gold+s.Predicted == 0 {
+			continue
+		}
+		s.finish()
+		all.Types[e.tags.types.Name(int32(i))] = s
+		all.Gold += s.Gold
+		all.Predicted += s.Predicted
+		all.Correct += s.Correct
+	}
+	all.finish()
+	m.EntityMetrics = all
+	return m
+}
+
+// String says the metrics in one line.
+func (m Metrics) String() string {
+	s := fmt.Sprintf("token error %.2f %%, sequence error %.2f %%", 100*m.TokenError, 100*m.SequenceError)
+	if m.EntityMetrics != nil {
+		s += fmt.Sprintf(", entity F1 %.2f %%", 100*m.F1)
+	}
+	return s
+}
+
+// Table prints the metrics in the layout of conlleval, one line a type; without entities, one line in all.
+func (m Metrics) Table() string {
+	if m.EntityMetrics == nil {
+		return fmt.Sprintf("processed %d tokens in %d sequences.\naccuracy: %6.2f%%; sequences right: %6.2f%%\n",
+			m.Tokens, m.Sequences, 100*m.TokenAccuracy, 100*(1-m.SequenceError))
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "processed %d tokens with %d phrases; found: %d phrases; correct: %d.\n",
+		m.Tokens, m.Gold, m.Predicted, m.Correct)
+	line := func(s EntityScore) {
+		fmt.Fprintf(&b, "precision: %6.2f%%; recall: %6.2f%%; FB1: %6.2f", 100*s.Precision, 100*s.Recall, 100*s.F1)
+	}
+	fmt.Fprintf(&b, "accuracy: %6.2f%%; ", 100*m.TokenAccuracy)
+	line(m.EntityScore)
+	b.WriteByte('\n')
+	for _, name := range slices.Sorted(maps.Keys(m.Types)) {
+		fmt.Fprintf(&b, "%17s: ", name)
+		line(m.Types[name])
+		fmt.Fprintf(&b, "  %d\n", m.Types[name].Predicted)
+	}
+	return b.String()
+}
