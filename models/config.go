@@ -1,0 +1,124 @@
+package models
+
+import "github.com/dsp-go/dsp/structured"
+
+// Config is everything that decides a training run. Its tags are the one definition of the command line's flags, the
+// configuration file's keys and their help (see Settings): yaml is the name, help what it does, unit and values what it
+// may hold, min its least value, only the settings it has a meaning with, run what does not change the model.
+type Config struct {
+	Task       string  `yaml:"task" json:"task" group:"Data" values:"ocr|tag" help:"what is learned: ocr reads the letters of images of words, tag labels the tokens of text or the rows of dense features"`
+	Train      string  `yaml:"train" json:"train" group:"Data" unit:"FILE" help:"training data; without it ocr draws words of its own"`
+	Dev        string  `yaml:"dev" json:"dev" group:"Data" unit:"FILE" help:"development data, measured after every pass; the weights that do best on it are kept"`
+	Test       string  `yaml:"test" json:"test" group:"Data" unit:"FILE" help:"test data, measured at the end"`
+	Format     string  `yaml:"format" json:"format" group:"Data" values:"|builtin|letters|conll|npz" help:"how data files are laid out: builtin (drawn words), letters (the letter.data of the OCR set), conll (columns), npz (dense features); empty: seen from names and content"`
+	Columns    string  `yaml:"columns" json:"columns" group:"Data" only:"format=conll" help:"what the columns of a conll file hold, counted from 0, or from the end with negative numbers; columns named word, label and any others, which are inputs too, as in word=0,pos=1,label=-1; empty: the word first, the label last"`
+	Fold       int     `yaml:"fold" json:"fold" group:"Data" min:"-1" only:"format=letters" help:"letters only: the fold of the training file that is held out as test data; -1: none"`
+	Examples   Sizes   `yaml:"examples" json:"examples" group:"Data" min:"1" only:"format=builtin" unit:"TRAIN,DEV,TEST" help:"how many words are drawn for training, development and test"`
+	Difficulty float64 `yaml:"difficulty" json:"difficulty" group:"Data" min:"0" only:"format=builtin" help:"how strongly drawn letters are distorted: 0 clean, 1 ambiguous one by one, 2 hardly legible"`
+
+	Net        string  `yaml:"net" json:"net" group:"Network" values:"auto|linear|mlp|cnn|embed" help:"network from inputs to potentials: linear, mlp and cnn read images or dense features, embed reads words; auto: cnn for images, mlp for dense features, embed for words"`
+	Edges      string  `yaml:"edges" json:"edges" group:"Network" values:"shared|none|net" help:"potentials of neighbouring labels: one learned transition matrix (shared), none (labels are independent), or produced by the network at every position (net)"`
+	Hidden     Sizes   `yaml:"hidden" json:"hidden" group:"Network" min:"1" only:"net=mlp,cnn,embed" help:"units of each hidden layer; empty: the network's own"`
+	Window     int     `yaml:"window" json:"window" group:"Network" min:"0" only:"net=mlp,embed" help:"positions seen on either side of a position"`
+	Channels   Sizes   `yaml:"channels" json:"channels" group:"Network" min:"1" only:"net=cnn,embed" help:"channels of each convolution; empty: the network's own"`
+	Embed      int     `yaml:"embed" json:"embed" group:"Network" min:"1" only:"net=embed" help:"numbers in a word's embedding"`
+	MinCount   int     `yaml:"min-count" json:"min-count" group:"Network" min:"1" only:"net=embed" help:"times a word must occur in the training data to get an embedding of its own; rarer ones share that of unknown words"`
+	Activation string  `yaml:"activation" json:"activation" group:"Network" values:"relu|tanh|elu" only:"net=mlp,cnn,embed" help:"function between layers; prox-linear wants a smooth one (tanh, elu)"`
+	Dropout    float64 `yaml:"dropout" json:"dropout" group:"Network" min:"0" only:"method=sgd" help:"probability with which a hidden unit is left out of a step"`
+
+	Loss         string       `yaml:"loss" json:"loss" group:"Objective" values:"hinge|crf|softmax-margin" help:"structured loss: hinge (max-margin), crf (negative log-likelihood), softmax-margin (crf with the task loss inside)"`
+	Smoothing    string       `yaml:"smoothing" json:"smoothing" group:"Objective" values:"l2|entropy|none" only:"loss=hinge" help:"how the hinge's max is smoothed: l2 on the K best outputs, entropy (log-sum-exp over all), or none"`
+	Mu           float64      `yaml:"mu" json:"mu" group:"Objective" min:"0" only:"loss=hinge smoothing=l2,entropy" help:"smoothing of the max; larger is smoother and faster to optimise, and biases the optimum by at most mu·D (D = 1/2 for l2, log of the number of outputs for entropy); 0 leaves it to the method"`
+	K            Count        `yaml:"k" json:"k" group:"Objective" only:"loss=hinge smoothing=l2" unit:"N|auto" help:"outputs that l2 smoothing spreads over; auto grows it until the smoothing is exact"`
+	Reg          float64      `yaml:"reg" json:"reg" group:"Objective" min:"0" help:"regulariser C: the objective has (λ/2)‖w‖² with λ = C/n, n training examples"`
+	LabelWeights LabelWeights `yaml:"label-weights" json:"label-weights" group:"Objective" only:"loss=hinge,softmax-margin" unit:"LABEL=COST,..." help:"task loss of a position whose gold label is LABEL; 1 where not named"`
+	LossByLength bool         `yaml:"loss-by-length" json:"loss-by-length" group:"Objective" only:"loss=hinge,softmax-margin" help:"divide the task loss by the length, so that it is an error rate"`
+	Constraints  string       `yaml:"constraints" json:"constraints" group:"Objective" values:"none|iob2|bioes" help:"transitions that no output may have, by the labels' scheme"`
+
+	Method      string  `yaml:"method" json:"method" group:"Method" values:"auto|sgd|svrg|casimir|casimir-adapt|saga|bcfw|prox-linear" help:"optimiser; auto picks by the problem and says why"`
+	Passes      int     `yaml:"passes" json:"passes" group:"Method" min:"0" help:"passes over the training data, n oracle calls each; 0 leaves it to the method"`
+	Gap         float64 `yaml:"gap" json:"gap" group:"Method" min:"0" help:"stop once the certified gap, objective less dual, is at most this; 0 does all passes"`
+	LR          float64 `yaml:"lr" json:"lr" group:"Method" min:"0" only:"method=sgd,svrg,saga,casimir-adapt,prox-linear" help:"step size γ0; 0 finds one"`
+	Schedule    string  `yaml:"schedule" json:"schedule" group:"Method" values:"|const|sqrt|inverse|step|pegasos" only:"method=sgd" help:"steps over time t: const γ0, sqrt γ0/√t, inverse γ0/t, step γ0/(1+⌊t/t0⌋), pegasos 1/(λt); empty: step"`
+	DecayEvery  int     `yaml:"decay-every" json:"decay-every" group:"Method" min:"0" only:"method=sgd schedule=step" unit:"STEPS" help:"t0 of the step schedule; 0 means one pass"`
+	Average     string  `yaml:"average" json:"average" group:"Method" values:"|none|uniform|weighted" only:"method=sgd,bcfw" help:"which average of the iterates is the answer; weighted counts iterate t about t times; empty: weighted"`
+	Lipschitz   float64 `yaml:"lipschitz" json:"lipschitz" group:"Method" min:"0" only:"method=casimir,prox-linear" help:"Lipschitz constant L of the smoothed loss's gradient; 0 finds it"`
+	Kappa       float64 `yaml:"kappa" json:"kappa" group:"Method" min:"0" only:"method=casimir,casimir-adapt,prox-linear" help:"weight κ of the proximal term that Casimir adds; 0 sets it by L, n and λ"`
+	WarmStart   string  `yaml:"warm-start" json:"warm-start" group:"Method" values:"prox-center|extrapolation|prev-iterate" only:"method=casimir,casimir-adapt,prox-linear" help:"where Casimir starts an inner problem"`
+	InnerStop   string  `yaml:"inner-stop" json:"inner-stop" group:"Method" values:"budget|norm" only:"method=casimir,casimir-adapt,prox-linear" help:"when Casimir ends an inner problem: after n steps (budget), or by the norm of its gradient (norm)"`
+	Eta         float64 `yaml:"eta" json:"eta" group:"Method" min:"0" only:"method=prox-linear" help:"length η of a prox-linear step; 0 finds one"`
+	Inner       string  `yaml:"inner" json:"inner" group:"Method" values:"casimir|svrg|saga|bcfw" only:"method=prox-linear" help:"method for the convex subproblem of prox-linear"`
+	InnerPasses int     `yaml:"inner-passes" json:"inner-passes" group:"Method" min:"0" only:"method=prox-linear" help:"passes for each subproblem of prox-linear; 0 leaves it to the method"`
+	Batch       int     `yaml:"batch" json:"batch" group:"Method" min:"0" help:"examples in a step; 0 leaves it to the method"`
+
+	Seed    uint64 `yaml:"seed" json:"seed" group:"Run" help:"of everything random; one seed gives one model, to the bit"`
+	Device  string `yaml:"device" json:"device" group:"Run" run:"true" values:"auto|cpu|cuda" help:"where to compute; auto takes what this build and machine have"`
+	Threads int    `yaml:"threads" json:"threads" group:"Run" run:"true" min:"0" help:"threads; the model does not depend on it; 0 means all cores"`
+	Out     string `yaml:"out" json:"out" group:"Run" run:"true" unit:"DIR" help:"folder for the model, metrics and curves; empty: runs/NAME-TIME"`
+	Resume  string `yaml:"resume,omitempty" json:"resume,omitempty" group:"Run" run:"true" unit:"DIR" help:"continue the run in this folder from its last checkpoint"`
+	Quiet   bool   `yaml:"quiet,omitempty" json:"quiet,omitempty" group:"Run" run:"true" help:"no progress on standard error"`
+	JSON    bool   `yaml:"json,omitempty" json:"json,omitempty" group:"Run" run:"true" help:"print one JSON object with the results last on standard output"`
+}
+
+// Default returns the configuration of a run that is told nothing.
+func Default() Config {
+	words := structured.DefaultOCRWords()
+	return Config{
+		Task:       "ocr",
+		Examples:   Sizes{words.Train, words.Dev, words.Test},
+		Difficulty: words.Difficulty,
+		Fold:       -1,
+
+		Net:        "auto",
+		Edges:      "shared",
+		Window:     1,
+		Embed:      50,
+		MinCount:   2,
+		Activation: "elu",
+
+		Loss:        "hinge",
+		Smoothing:   "l2",
+		K:           5,
+		Reg:         1,
+		Constraints: "none",
+
+		Method:    "auto",
+		WarmStart: "prox-center",
+		InnerStop: "budget",
+		Inner:     "casimir",
+
+		Seed:   1,
+		Device: "auto",
+	}
+}
+
+// Validate refuses, as bad input, values out of range and settings that mean nothing beside the others. Settings that
+// depend on a choice left to "auto" are checked again once that is made.
+func (c Config) Validate() error {
+	for _, s := range Settings(&c) {
+		if err := s.check(&c); err != nil {
+			return err
+		}
+	}
+	switch {
+	case c.Device == "cuda":
+		return structured.BadInput("--device cuda: this build has no GPU support; use --device cpu, or auto")
+	case c.Task == "tag" && c.Train == "" && c.Resume == "":
+		return structured.BadInput("--task tag needs training data: give --train FILE (only ocr has built-in data)")
+	case c.Task == "tag" && c.Format == "builtin":
+		return structured.BadInput("--format builtin has images of words; use it with --task ocr")
+	case c.Format == "builtin" && c.Train+c.Dev+c.Test != "":
+		return structured.BadInput("--format builtin draws its own data; leave out --train, --dev and --test, or name their format")
+	case c.Train == "" && c.Dev+c.Test != "":
+		return structured.BadInput("--dev and --test need --train: built-in data comes with its own")
+	case c.Format != "" && c.Format != "builtin" && c.Train == "" && c.Resume == "":
+		return structured.BadInput("--format %s needs training data: give --train FILE", c.Format)
+	case c.Fold >= 0 && c.Test != "":
+		return structured.BadInput("--fold %d and --test both say what the test data is; give one", c.Fold)
+	case len(c.Examples) != 3:
+		return structured.BadInput("--examples %v: expected three numbers, for training, development and test", c.Examples)
+	case c.Dropout >= 1:
+		return structured.BadInput("--dropout %v: expected a probability below 1", c.Dropout)
+	}
+	return nil
+}

@@ -1,0 +1,143 @@
+package models
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"reflect"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+
+	"github.com/dsp-go/dsp/structured"
+)
+
+// ReadConfig reads a YAML file of settings over the defaults. A key that is not a setting, one that comes twice and a
+// value of the wrong kind are bad input, with file and line. It does not Validate: flags may still change the result.
+func ReadConfig(path string) (Config, error) {
+	c := Default()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return c, structured.BadInput("configuration: %w", err)
+	}
+	return c, parseConfig(path, text, &c)
+}
+
+// parseConfig sets what the YAML text names; path is for messages.
+func parseConfig(path string, text []byte, c *Config) error {
+	file, err := parser.ParseBytes(text, 0)
+	if err != nil {
+		return structured.BadInput("%s: %s", path, strings.TrimSpace(yaml.FormatError(err, false, false)))
+	}
+	if len(file.Docs) == 0 || file.Docs[0].Body == nil {
+		return nil
+	}
+	seen := map[string]bool{}
+	for _, kv := range mappingValues(file.Docs[0].Body) {
+		key := kv.Key.GetToken()
+		name, line := key.Value, key.Position.Line
+		s, ok := setting(c, name)
+		switch {
+		case !ok:
+			return structured.BadInput("%s:%d: unknown setting %q%s", path, line, name, suggestSetting(c, name))
+		case seen[name]:
+			return structured.BadInput("%s:%d: setting %q is given twice", path, line, name)
+		}
+		seen[name] = true
+		if !decode(kv.Value, s.Value) {
+			return structured.BadInput("%s:%d: %s: expected %s, found %s", path, line, name, kindOf(s), kv.Value)
+		}
+	}
+	if body := file.Docs[0].Body; len(seen) == 0 && body.Type() != ast.MappingType && body.Type() != ast.CommentType {
+		return structured.BadInput("%s:%d: expected settings, one \"name: value\" a line", path, body.GetToken().Position.Line)
+	}
+	return nil
+}
+
+// decode sets v to what a node of YAML holds, and reports whether it is of v's kind. No value and an empty list are v's
+// zero.
+func decode(node ast.Node, v reflect.Value) bool {
+	if _, null := node.(*ast.NullNode); null {
+		v.SetZero()
+		return true
+	}
+	if _, whole := node.(*ast.IntegerNode); !whole && (v.Kind() == reflect.Uint64 || v.Type() == reflect.TypeFor[int]()) {
+		return false
+	}
+	if err := yaml.NodeToValue(node, v.Addr().Interface()); err != nil {
+		return false
+	}
+	if k := v.Kind(); (k == reflect.Slice || k == reflect.Map) && v.Len() == 0 {
+		v.SetZero()
+	}
+	return true
+}
+
+// mappingValues returns the key-value pairs of a document; none if it is something else.
+func mappingValues(body ast.Node) []*ast.MappingValueNode {
+	switch n := body.(type) {
+	case *ast.MappingNode:
+		return n.Values
+	case *ast.MappingValueNode:
+		return []*ast.MappingValueNode{n}
+	}
+	return nil
+}
+
+func suggestSetting(c *Config, name string) string {
+	var names []string
+	for _, s := range Settings(c) {
+		names = append(names, s.Name)
+	}
+	if near := nearest(strings.ReplaceAll(name, "_", "-"), names); near != "" {
+		return fmt.Sprintf("; did you mean %q?", near)
+	}
+	return "; the settings are the flags of dsp train --help"
+}
+
+// kindOf says in words what a setting's value must be.
+func kindOf(s Setting) string {
+	switch s.Value.Interface().(type) {
+	case string:
+		return "text"
+	case bool:
+		return "true or false"
+	case int, uint64:
+		return "a whole number"
+	case float64:
+		return "a number"
+	case Count:
+		return "a number of at least 1, or auto"
+	case Sizes:
+		return "a list of whole numbers, as in [300, 200]"
+	default:
+		return "a mapping from labels to numbers"
+	}
+}
+
+// Write writes c as the YAML that ReadConfig reads, grouped, without what only steers a command's output.
+func (c Config) Write(w io.Writer) error {
+	c.Resume, c.Quiet, c.JSON = "", false, false
+	group := ""
+	for _, s := range Settings(&c) {
+		if (s.Name == "resume" || s.Name == "quiet" || s.Name == "json") && s.Value.IsZero() {
+			continue
+		}
+		if s.Group != group {
+			group = s.Group
+			if _, err := fmt.Fprintf(w, "# %s\n", group); err != nil {
+				return err
+			}
+		}
+		text, err := yaml.MarshalWithOptions(s.Value.Interface(), yaml.Flow(true))
+		if err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintf(w, "%s: %s\n", s.Name, strings.TrimSpace(string(text))); err != nil {
+			return err
+		}
+	}
+	return nil
+}

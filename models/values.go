@@ -1,0 +1,126 @@
+package models
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dsp-go/dsp/structured"
+)
+
+// Count is a number of at least 1, or 0 for "auto".
+type Count int
+
+// String returns the number, or auto.
+func (c Count) String() string {
+	if c == 0 {
+		return "auto"
+	}
+	return strconv.Itoa(int(c))
+}
+
+// Set reads a number of at least 1 or auto.
+func (c *Count) Set(text string) error {
+	if text == "auto" {
+		*c = 0
+		return nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 {
+		return structured.BadInput("%q: expected a number of at least 1, or auto", text)
+	}
+	*c = Count(n)
+	return nil
+}
+
+// Type names the value in help texts.
+func (Count) Type() string { return "N|auto" }
+
+// MarshalJSON writes the number, or "auto".
+func (c Count) MarshalJSON() ([]byte, error) {
+	if c == 0 {
+		return []byte(`"auto"`), nil
+	}
+	return json.Marshal(int(c))
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (c *Count) UnmarshalJSON(text []byte) error { return c.Set(strings.Trim(string(text), `"`)) }
+
+// MarshalYAML writes the number, or auto.
+func (c Count) MarshalYAML() ([]byte, error) { return []byte(c.String()), nil }
+
+// UnmarshalYAML reads what MarshalYAML writes.
+func (c *Count) UnmarshalYAML(text []byte) error {
+	return c.Set(strings.Trim(strings.TrimSpace(string(text)), `"'`))
+}
+
+// Sizes is a list of numbers, of layers or of data sets.
+type Sizes []int
+
+// String returns the numbers with commas between.
+func (s Sizes) String() string {
+	parts := make([]string, len(s))
+	for i, n := range s {
+		parts[i] = strconv.Itoa(n)
+	}
+	return strings.Join(parts, ",")
+}
+
+// Set reads numbers with commas between; empty text is an empty list.
+func (s *Sizes) Set(text string) error {
+	*s = nil
+	if text == "" {
+		return nil
+	}
+	for part := range strings.SplitSeq(text, ",") {
+		n, err := strconv.Atoi(strings.TrimSpace(part))
+		if err != nil {
+			return structured.BadInput("%q: expected whole numbers with commas between", text)
+		}
+		*s = append(*s, n)
+	}
+	return nil
+}
+
+// Type names the value in help texts.
+func (Sizes) Type() string { return "N,..." }
+
+// LabelWeights gives labels a cost.
+type LabelWeights map[string]float64
+
+// String returns LABEL=COST with commas between, by label.
+func (l LabelWeights) String() string {
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(l)) {
+		parts = append(parts, fmt.Sprintf("%s=%v", name, l[name]))
+	}
+	return strings.Join(parts, ",")
+}
+
+// Set reads LABEL=COST with commas between.
+func (l *LabelWeights) Set(text string) error {
+	*l = nil
+	if text == "" {
+		return nil
+	}
+	*l = LabelWeights{}
+	for part := range strings.SplitSeq(text, ",") {
+		at := strings.LastIndexByte(part, '=')
+		if at < 1 {
+			return structured.BadInput("%q: expected LABEL=COST", part)
+		}
+		cost, err := strconv.ParseFloat(part[at+1:], 64)
+		if err != nil {
+			return structured.BadInput("%q: expected LABEL=COST with a number for the cost", part)
+		}
+		(*l)[part[:at]] = cost
+	}
+	return nil
+}
+
+// Type names the value in help texts.
+func (LabelWeights) Type() string { return "LABEL=COST,..." }
