@@ -1,6 +1,12 @@
 package oracles
 
-import "github.com/dsp-go/dsp/structured"
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/dsp-go/dsp/structured"
+)
 
 // Kind is how a max is smoothed.
 type Kind int
@@ -12,6 +18,19 @@ const (
 	Entropy             // log-sum-exp at temperature μ
 )
 
+var kindNames = []string{"none", "l2", "entropy"}
+
+// String returns "none", "l2" or "entropy".
+func (k Kind) String() string { return kindNames[k] }
+
+// ParseKind reads a kind as String writes it.
+func ParseKind(s string) (Kind, error) {
+	if i := slices.Index(kindNames, s); i >= 0 {
+		return Kind(i), nil
+	}
+	return None, structured.BadInput("smoothing %q, expected none, l2 or entropy", s)
+}
+
 // Smoothing is a smoothed max h_μ over outputs.
 type Smoothing struct {
 	Kind Kind
@@ -20,12 +39,141 @@ type Smoothing struct {
 	MaxK int     // L2 with K = 0: the cap; 0 means 64
 }
 
+// Bound returns D, the largest value that a unit of μ can add: h ≤ h_μ ≤ h + μD for a chain of that many outputs.
+func (s Smoothing) Bound(logOutputs float64) float64 {
+	switch s.Kind {
+	case L2:
+		return 0.5
+	case Entropy:
+		return logOutputs
+	}
+	return 0
+}
+
+// Answer fills a with what the smoothed oracle says about every chain of θ. Max is filled too, except that with Entropy it
+// costs a call of its own and is left alone unless wantMax. Nothing allocates once a has grown to the batch.
+func (s Smoothing) Answer(o Oracle, θ *structured.Potentials, a *Answer, wantMax bool) {
+	chains, positions := θ.Len(), θ.Positions()
+	a.Value = grow(a.Value, chains)
+	a.Max = grow(a.Max, chains)
+	a.Exact = grow(a.Exact, chains)
+	a.mixture.reset()
+	if s.Kind == Entropy {
+		o.Exp(θ, s.Mu, a.Value, &a.U)
+		if wantMax {
+			a.y = grow(a.y, positions)
+			o.Max(θ, a.y, a.Max)
+		}
+		for b := range a.Exact {
+			a.Exact[b] = true
+		}
+		return
+	}
+	a.U.Resize(θ.Offsets, θ.Y, θ.PerPosition)
+	a.U.Clear()
+	if s.Kind == None {
+		a.fillMax(o, θ)
+	} else {
+		a.fillTopK(o, θ, s)
+	}
+}
+
 // Answer is what a smoothed oracle says about each chain of a batch.
 type Answer struct {
 	Value []float64            // [B] h_μ(θ)
 	Max   []float64            // [B] max_y ⟨θ,1_y⟩; with Entropy only where asked for
 	U     structured.Marginals // ∇h_μ(θ), the marginals u
 	Exact []bool               // [B] L2: the answer is that of the smoothing over all outputs (Prop. 4); true for the others
-	best  KBest
-	y     []int32
+
+	mixture mixture
+	best    KBest
+	more    KBest // of single, a chain that needs a larger K
+	single  structured.Potentials
+	q       []float64
+	y       []int32
+}
+
+// Mixture returns the outputs whose combination is u of chain b, u = Σ_k q_k 1_{y_k}, with weights q_k > 0 that sum to 1.
+// The labels of output k are labels[k*T:(k+1)*T]. Entropy has no such short form: both are nil. They hold until the next
+// call of Answer.
+func (a *Answer) Mixture(b int) (labels []int32, q []float32) { return a.mixture.of(b) }
+
+func (a *Answer) fillMax(o Oracle, θ *structured.Potentials) {
+	a.y = grow(a.y, θ.Positions())
+	o.Max(θ, a.y, a.Max)
+	copy(a.Value, a.Max)
+	for b, v := range a.Max {
+		a.Exact[b] = true
+		if !math.IsInf(v, -1) {
+			a.add(b, a.y[θ.Offsets[b]:θ.Offsets[b+1]], 1)
+		}
+		a.mixture.end()
+	}
+}
+
+// add gives an output of chain b weight q in the answer.
+func (a *Answer) add(b int, labels []int32, q float32) {
+	a.U.AddLabeling(b, labels, q)
+	a.mixture.add(labels, q)
+}
+
+// firstK is the K that the automatic choice tries first.
+const firstK = 4
+
+func (s Smoothing) maxK() int { return cmp.Or(s.MaxK, 64) }
+
+func (a *Answer) fillTopK(o Oracle, θ *structured.Potentials, s Smoothing) {
+	o.TopK(θ, 1+cmp.Or(s.K, min(firstK, s.maxK())), &a.best)
+	for b := range θ.Len() {
+		lo, hi := θ.Offsets[b], θ.Offsets[b+1]
+		scores, exact := enough(&a.best, b, s.Mu)
+		if s.K > 0 || exact {
+			a.combine(b, scores, exact, s.Mu, func(k int) []int32 { return a.best.Output(k, lo, hi) })
+			continue
+		}
+		a.view(θ, b)
+		for k := a.best.K - 1; !exact && k < s.maxK(); {
+			k = min(2*k, s.maxK())
+			o.TopK(&a.single, k+1, &a.more)
+			scores, exact = enough(&a.more, 0, s.Mu)
+		}
+		a.combine(b, scores, exact, s.Mu, func(k int) []int32 { return a.more.Output(k, 0, hi-lo) })
+	}
+}
+
+// enough returns the K scores of chain b, of lists that asked for K+1, and whether no further output would get weight.
+func enough(best *KBest, b int, μ float64) (scores []float64, exact bool) {
+	z := best.Score[b*best.K:][:best.Count[b]]
+	if len(z) < best.K {
+		return z, true
+	}
+	return z[:len(z)-1], covers(z, μ)
+}
+
+// combine answers for chain b with the smoothed max of the outputs with the given scores.
+func (a *Answer) combine(b int, scores []float64, exact bool, μ float64, output func(k int) []int32) {
+	a.Exact[b] = exact
+	if len(scores) == 0 {
+		a.Value[b], a.Max[b] = math.Inf(-1), math.Inf(-1)
+		a.mixture.end()
+		return
+	}
+	a.q = grow(a.q, len(scores))
+	a.Value[b], a.Max[b] = projectSimplex(scores, μ, a.q), scores[0]
+	for k, q := range a.q {
+		if q > 0 {
+			a.add(b, output(k), float32(q))
+		}
+	}
+	a.mixture.end()
+}
+
+// view makes single the batch of chain b alone.
+func (a *Answer) view(θ *structured.Potentials, b int) {
+	lo, hi, y := θ.Offsets[b], θ.Offsets[b+1], θ.Y
+	a.single = structured.Potentials{Y: y, Offsets: append(a.single.Offsets[:0], 0, hi-lo), Node: θ.Node[lo*y : hi*y],
+		Edge: θ.Edge, PerPosition: θ.PerPosition}
+	if θ.PerPosition {
+		a.single.Edge = θ.Edge[lo*y*y : hi*y*y]
+	}
 }

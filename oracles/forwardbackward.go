@@ -1,0 +1,121 @@
+package oracles
+
+import (
+	"math"
+
+	"github.com/dsp-go/dsp/structured"
+)
+
+// Exp computes μ·log Σ_y exp(⟨θ,1_y⟩/μ) of every chain and its gradient, by the backward recurrence
+//
+//	β_{t−1}(i) = μ log Σ_j exp((θ_t(i,j) + θ_t(j) + β_t(j))/μ)
+//
+// and forward through the Markov chain it defines, P(y_t=j | y_{t−1}=i) = exp((θ_t(i,j) + θ_t(j) + β_t(j) − β_{t−1}(i))/μ).
+func (c *Chain) Exp(θ *structured.Potentials, μ float64, value []float64, u *structured.Marginals) {
+	if u != nil {
+		u.Resize(θ.Offsets, θ.Y, θ.PerPosition)
+		u.Clear()
+	}
+	c.θ, c.y = θ, θ.Y
+	for b := range θ.Len() {
+		lo, hi := θ.Offsets[b], θ.Offsets[b+1]
+		if lo == hi {
+			value[b] = 0
+			continue
+		}
+		value[b] = c.logBackward(lo, hi, μ)
+		if u != nil && !math.IsInf(value[b], -1) {
+			c.logForward(b, μ, value[b], u)
+		}
+	}
+}
+
+// sumProduct is the scratch of forward-backward.
+type sumProduct struct {
+	score []float64 // [T×Y] θ_t(j) + β_t(j)
+	p     []float64 // [Y] marginals of one position
+	next  []float64 // [Y] those of the next
+}
+
+// logBackward fills the scores θ_t(j) + β_t(j) of the chain at positions lo to hi-1 and returns its value.
+func (c *Chain) logBackward(lo, hi int, μ float64) float64 {
+	s, n, y := &c.exp, hi-lo, c.y
+	s.score = grow(s.score, n*y)
+	last := s.score[(n-1)*y:]
+	for j, v := range c.node(hi - 1) {
+		last[j] = float64(v)
+	}
+	for t := n - 1; t > 0; t-- {
+		row, prev, edge, node := s.score[t*y:][:y], s.score[(t-1)*y:][:y], c.θ.EdgeAt(lo+t), c.node(lo+t-1)
+		for i := range prev {
+			prev[i] = float64(node[i]) + logSumExp(edge[i*y:][:y], row, μ)
+		}
+	}
+	s.next = grow(s.next, y)
+	clear(s.next)
+	return logSumExp(c.θ.Node[:0], s.score[:y], μ)
+}
+
+// negligible is the exponent below which a term of a sum whose largest is 1 no longer shows in float64.
+const negligible = -40
+
+// logSumExp returns μ·log Σ_j exp((edge_j + score_j)/μ). An empty edge counts as 0.
+func logSumExp(edge []float32, score []float64, μ float64) float64 {
+	m := math.Inf(-1)
+	for j, v := range score {
+		if len(edge) > 0 {
+			v += float64(edge[j])
+		}
+		m = max(m, v)
+	}
+	if math.IsInf(m, -1) {
+		return m
+	}
+	sum := 0.0
+	for j, v := range score {
+		if len(edge) > 0 {
+			v += float64(edge[j])
+		}
+		if x := (v - m) / μ; x > negligible {
+			sum += math.Exp(x)
+		}
+	}
+	return m + μ*math.Log(sum)
+}
+
+// logForward writes the marginals of chain b, whose scores are there.
+func (c *Chain) logForward(b int, μ, value float64, u *structured.Marginals) {
+	s, y := &c.exp, c.y
+	lo, hi := c.θ.Offsets[b], c.θ.Offsets[b+1]
+	node, edges := u.NodeOf(b), u.EdgeOf(b)
+	s.p, s.next = grow(s.p, y), grow(s.next, y)
+	for j, v := range s.score[:y] {
+		s.p[j] = math.Exp((v - value) / μ)
+		node[j] = float32(s.p[j])
+	}
+	for t := 1; t < hi-lo; t++ {
+		row, prev, θ, prevNode := s.score[t*y:][:y], s.score[(t-1)*y:][:y], c.θ.EdgeAt(lo+t), c.node(lo+t-1)
+		edge := edges
+		if u.PerPosition {
+			edge = edges[t*y*y:]
+		}
+		clear(s.next)
+		for i, p := range s.p {
+			if p == 0 {
+				continue
+			}
+			β := prev[i] - float64(prevNode[i])
+			for j, v := range row {
+				if x := (float64(θ[i*y+j]) + v - β) / μ; x > negligible {
+					q := p * math.Exp(x)
+					edge[i*y+j] += float32(q)
+					s.next[j] += q
+				}
+			}
+		}
+		for j, p := range s.next {
+			node[t*y+j] = float32(p)
+		}
+		s.p, s.next = s.next, s.p
+	}
+}

@@ -1,0 +1,30 @@
+package oracles
+
+import "strconv"
+
+// kernels are the inner loops of the oracles, one set for each kind of vector. A row has Y numbers; a matrix has Y rows
+// that lie stride ≥ Y apart. All sets agree: bit for bit where there is only max and +, to rounding where there are sums.
+type kernels struct {
+	name  string
+	lanes int // float32 numbers in a vector
+
+	// maxPlus sets next_j = node_j + max_i (prev_i + edge_ij).
+	maxPlus func(next, prev, edge, node []float32, stride int)
+	// argmax returns the first i with the largest x_i.
+	argmax func(x []float32) int
+	// argmaxSum returns the first i with the largest x_i + y_i.
+	argmaxSum func(x, y []float32) int
+}
+
+var fastest = choose()
+
+// Lanes returns how many float32 numbers the oracles' inner loops handle at once: 16, 8, or 1 in plain Go.
+func Lanes() int { return fastest.lanes }
+
+// Vector names what the oracles' inner loops run on: "AVX-512, 16 lanes", "AVX2, 8 lanes" or "plain Go".
+func Vector() string {
+	if fastest.lanes == 1 {
+		return fastest.name
+	}
+	return fastest.name + ", " + strconv.Itoa(fastest.lanes) + " lanes"
+}

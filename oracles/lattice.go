@@ -1,0 +1,175 @@
+package oracles
+
+// lattice holds what the enumeration of a chain's best outputs has found so far. Cell (t, y) lists prefixes that end with
+// label y at position t, best first; one more cell after the last position lists whole outputs.
+type lattice struct {
+	lo      int     // the chain's first position in the batch
+	n       int     // its length T
+	best    []int32 // [T] its best output
+	at      []int32 // [T×Y] index of cell (t, y), −1 where none was needed yet
+	cells   []cell
+	entries []entry
+	cand    []float32 // [cells×stride] for every predecessor label the score of its best prefix not used by the cell yet
+	prefix  []int32   // [cells×stride] that prefix, an entry or −1 as in entry
+	down    []step    // cells from the last position back that wait for an entry
+}
+
+// entry is one prefix of a cell.
+type entry struct {
+	score  float32
+	label  int32 // at the position before
+	prefix int32 // entry of that position's cell which this one extends; −1: its best
+	next   int32 // the next best entry of the same cell, −1 if not found yet
+}
+
+type cell struct {
+	first, last int32 // entries
+	exhausted   bool
+}
+
+// step is a cell on the way back and its label; the cell after the last position has none.
+type step struct {
+	cell int32
+	l    int32
+}
+
+// openLattice starts the enumeration of the chain at lo, given its best output.
+func (c *Chain) openLattice(lo int, best []int32) {
+	g := &c.lattice
+	g.lo, g.n = lo, len(best)
+	g.best = append(g.best[:0], best...)
+	g.at = grow(g.at, g.n*c.y)
+	for i := range g.at {
+		g.at[i] = -1
+	}
+	g.cells, g.entries = g.cells[:0], g.entries[:0]
+	copy(c.candidates(c.addCell(best[g.n-1])), c.row(g.n-1))
+	g.entries[0].score = c.row(g.n - 1)[best[g.n-1]]
+}
+
+// addCell adds a cell whose best entry extends the best prefix that ends with the given label. The caller sets the score
+// and the candidates.
+func (c *Chain) addCell(label int32) int32 {
+	g, id := &c.lattice, int32(len(c.lattice.cells))
+	g.cells = append(g.cells, cell{first: int32(len(g.entries)), last: int32(len(g.entries))})
+	g.entries = append(g.entries, entry{label: label, prefix: -1, next: -1})
+	if need := len(g.cells) * c.stride; need > len(g.cand) {
+		g.cand = append(g.cand, make([]float32, max(need, 2*len(g.cand))-len(g.cand))...)
+		g.prefix = append(g.prefix, make([]int32, len(g.cand)-len(g.prefix))...)
+	}
+	for i := range c.y {
+		g.prefix[int(id)*c.stride+i] = -1
+	}
+	return id
+}
+
+func (c *Chain) candidates(cell int32) []float32 {
+	return c.lattice.cand[int(cell)*c.stride:][:c.y]
+}
+
+// cellAt returns the cell of label l at position t ≥ 1, made at need.
+func (c *Chain) cellAt(t int, l int32) int32 {
+	g := &c.lattice
+	at := &g.at[t*c.y+int(l)]
+	if *at >= 0 {
+		return *at
+	}
+	prev, column := c.row(t-1), c.columnInto(g.lo+t, l)
+	i := c.k.argmaxSum(prev, column)
+	id := c.addCell(int32(i))
+	cand := c.candidates(id)
+	for j := range cand {
+		cand[j] = prev[j] + column[j]
+	}
+	g.entries[len(g.entries)-1].score = c.row(t)[l]
+	*at = id
+	return id
+}
+
+// advance finds the next best output. It reports false when there is none.
+//
+// A cell's next entry needs the successor of the prefix that its last entry used, hence perhaps the next entry of one
+// cell of the position before, and so on: a single walk back, then forth.
+func (c *Chain) advance() bool {
+	g := &c.lattice
+	g.down = append(g.down[:0], step{cell: 0})
+	for t := g.n - 1; t > 0; t-- {
+		last := g.entries[g.cells[g.down[len(g.down)-1].cell].last]
+		id := c.cellAt(t, last.label)
+		if used := g.entryOf(id, last.prefix); g.entries[used].next >= 0 || g.cells[id].exhausted {
+			break
+		}
+		g.down = append(g.down, step{id, last.label})
+	}
+	for d := len(g.down) - 1; d >= 0; d-- {
+		c.extend(g.down[d], g.n-d)
+	}
+	return !g.cells[0].exhausted
+}
+
+// entryOf resolves a prefix that ends in the given cell: −1 is the cell's best.
+func (g *lattice) entryOf(cell, prefix int32) int32 {
+	if prefix < 0 {
+		return g.cells[cell].first
+	}
+	return prefix
+}
+
+// extend gives a cell of position t its next entry, or marks it exhausted.
+func (c *Chain) extend(s step, t int) {
+	g := &c.lattice
+	k := &g.cells[s.cell]
+	if k.exhausted {
+		return
+	}
+	last, cand := g.entries[k.last], c.candidates(s.cell)
+	i, successor := last.label, int32(-1)
+	if t > 1 {
+		id := g.at[(t-1)*c.y+int(i)]
+		successor = g.entries[g.entryOf(id, last.prefix)].next
+	}
+	if successor < 0 {
+		cand[i] = never
+	} else {
+		cand[i] = g.entries[successor].score
+		if t < g.n {
+			cand[i] += c.θ.EdgeAt(g.lo + t)[int(i)*c.y+int(s.l)]
+		}
+		g.prefix[int(s.cell)*c.stride+int(i)] = successor
+	}
+	best := c.k.argmax(cand)
+	if cand[best] == never {
+		k.exhausted = true
+		return
+	}
+	score := cand[best]
+	if t < g.n {
+		score += c.node(g.lo + t)[s.l]
+		score -= c.shift[t]
+	}
+	added := int32(len(g.entries))
+	g.entries = append(g.entries, entry{score, int32(best), g.prefix[int(s.cell)*c.stride+best], -1})
+	g.entries[k.last].next = added
+	k.last = added
+}
+
+// readPath writes the output found last.
+func (c *Chain) readPath(labels []int32) {
+	g := &c.lattice
+	at := g.entries[g.cells[0].last]
+	for t := g.n - 1; ; t-- {
+		l := at.label
+		labels[t] = l
+		switch {
+		case t == 0:
+			return
+		case at.prefix >= 0:
+			at = g.entries[at.prefix]
+		case l == g.best[t]:
+			copy(labels[:t], g.best[:t])
+			return
+		default:
+			at = entry{label: c.before(g.lo, t, l), prefix: -1}
+		}
+	}
+}

@@ -1,0 +1,239 @@
+package oracles
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/dsp-go/dsp/structured"
+	"pgregory.net/rapid"
+)
+
+// everyOracle runs a check on each oracle in the house, on every kind of vector that this build and machine have.
+func everyOracle(t *testing.T, check func(t *rapid.T, o Oracle)) {
+	for _, k := range available() {
+		o := &Chain{k: k}
+		t.Run(fmt.Sprintf("%s on %s", o.Structure(), k.name), rapid.MakeCheck(func(t *rapid.T) { check(t, o) }))
+	}
+}
+
+func near(t *rapid.T, what string, got, want, tolerance float64) {
+	t.Helper()
+	if got != want && !(math.Abs(got-want) <= tolerance) {
+		t.Fatalf("%s is %g, want %g", what, got, want)
+	}
+}
+
+func nearAll(t *rapid.T, what string, got, want []float32, tolerance float64) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Fatalf("%s: %d numbers, want %d", what, len(got), len(want))
+	}
+	for i := range got {
+		near(t, fmt.Sprintf("%s[%d]", what, i), float64(got[i]), float64(want[i]), tolerance)
+	}
+}
+
+func TestMaxIsBestOfAll(t *testing.T) {
+	everyOracle(t, func(t *rapid.T, o Oracle) {
+		θ := drawPotentials(t, integers)
+		y, value := make([]int32, θ.Positions()), make([]float64, θ.Len())
+		o.Max(θ, y, value)
+		for b := range value {
+			all := enumerate(θ, b)
+			if len(all) == 0 {
+				near(t, "value", value[b], math.Inf(-1), 0)
+				continue
+			}
+			near(t, "value", value[b], all[0].score, 0)
+			if got := y[θ.Offsets[b]:θ.Offsets[b+1]]; !slices.Equal(got, all[0].labels) {
+				t.Fatalf("labels %v, want %v", got, all[0].labels)
+			}
+		}
+	})
+}
+
+func TestTopKIsBestOfAll(t *testing.T) {
+	everyOracle(t, func(t *rapid.T, o Oracle) {
+		θ := drawPotentials(t, values(rapid.IntRange(0, 1).Draw(t, "kind")))
+		k := rapid.OneOf(rapid.IntRange(1, 9), rapid.IntRange(10, 600)).Draw(t, "K")
+		var best KBest
+		o.TopK(θ, k, &best)
+		for b := range θ.Len() {
+			checkList(t, θ, b, &best, enumerate(θ, b))
+		}
+	})
+}
+
+// checkList compares a k-best list with all outputs: as many as there are, different ones, the same scores in order.
+func checkList(t *rapid.T, θ *structured.Potentials, b int, best *KBest, all []output) {
+	t.Helper()
+	if want := min(best.K, len(all)); best.Count[b] != want {
+		t.Fatalf("%d outputs, want %d", best.Count[b], want)
+	}
+	seen := map[string]bool{}
+	for k := range best.Count[b] {
+		labels, score := best.Output(k, θ.Offsets[b], θ.Offsets[b+1]), best.Score[b*best.K+k]
+		near(t, "score of the labels", θ.Score(b, labels), score, 0)
+		near(t, "score in order", score, all[k].score, 1e-5)
+		if k > 0 && score > best.Score[b*best.K+k-1] {
+			t.Fatalf("score %d rises", k)
+		}
+		if name := fmt.Sprint(labels); seen[name] {
+			t.Fatalf("%s twice", name)
+		} else {
+			seen[name] = true
+		}
+	}
+}
+
+// Longer chains and more labels than enumeration can do.
+func TestTopKOfLongChains(t *testing.T) {
+	everyOracle(t, func(t *rapid.T, o Oracle) {
+		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
+		θ := longChain(r, 1+r.IntN(150), 1+r.IntN(40), r.IntN(2) == 0)
+		k := 1 + r.IntN(8)
+		var best KBest
+		o.TopK(θ, k, &best)
+		want := bestScores(θ, 0, k)
+		if best.Count[0] != len(want) {
+			t.Fatalf("%d outputs, want %d", best.Count[0], len(want))
+		}
+		for i, s := range want {
+			near(t, "score", best.Score[i], s, 0)
+			near(t, "score of the labels", θ.Score(0, best.Output(i, 0, best.N)), s, 0)
+		}
+	})
+}
+
+// Outputs that tie in float32 arithmetic still come best first.
+func TestTopKOrderBelowFloat32(t *testing.T) {
+	everyOracle(t, func(t *rapid.T, o Oracle) {
+		θ := longChain(rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0)), 20, 3, false)
+		for i := range θ.Node {
+			θ.Node[i] += 1e6 + float32(i%7)
+		}
+		for i := range θ.Edge {
+			θ.Edge[i] *= 1e-3
+		}
+		var best KBest
+		o.TopK(θ, 30, &best)
+		if !slices.IsSortedFunc(best.Score, func(a, b float64) int { return cmp.Compare(b, a) }) {
+			t.Fatalf("scores %v", best.Score)
+		}
+	})
+}
+
+func drawMu(t *rapid.T) float64 {
+	return rapid.SampledFrom([]float64{10, 1, 0.3, 0.1, 0.03, 1e-2, 1e-3, 1e-4}).Draw(t, "μ")
+}
+
+func TestExpIsGibbs(t *testing.T) {
+	everyOracle(t, func(t *rapid.T, o Oracle) {
+		θ, μ := drawPotentials(t, values(rapid.IntRange(0, 1).Draw(t, "kind"))), drawMu(t)
+		value, u := make([]float64, θ.Len()), new(structured.Marginals)
+		o.Exp(θ, μ, value, u)
+		want := gibbs(θ, μ)
+		nearAll(t, "node marginal", u.Node, want.Node, 2e-5)
+		nearAll(t, "edge marginal", u.Edge, want.Edge, 2e-5)
+		alone := make([]float64, θ.Len())
+		o.Exp(θ, μ, alone, nil)
+		for b, v := range value {
+			near(t, "value", v, logSum(enumerate(θ, b), μ), 1e-5*max(1, μ))
+			near(t, "value without marginals", alone[b], v, 0)
+		}
+	})
+}
+
+// The marginals are the gradient of the value: checked by central differences along a random direction.
+func TestExpMarginalsAreGradient(t *testing.T) {
+	everyOracle(t, func(t *rapid.T, o Oracle) {
+		θ := drawPotentials(t, reals)
+		μ := rapid.SampledFrom([]float64{2, 1, 0.5}).Draw(t, "μ")
+		value, u := make([]float64, θ.Len()), new(structured.Marginals)
+		o.Exp(θ, μ, value, u)
+		const h = 1.0 / 64
+		plus, minus := clone(θ), clone(θ)
+		direction := rapid.SampledFrom([]float32{-1, 0, 1})
+		move := func(plus, minus []float32) {
+			for i := range plus {
+				d := direction.Draw(t, "direction")
+				plus[i] += h * d
+				minus[i] -= h * d
+			}
+		}
+		move(plus.Node, minus.Node)
+		move(plus.Edge, minus.Edge)
+		up, down := make([]float64, θ.Len()), make([]float64, θ.Len())
+		o.Exp(plus, μ, up, nil)
+		o.Exp(minus, μ, down, nil)
+		for b := range up {
+			if math.IsInf(value[b], -1) {
+				continue
+			}
+			want := u.Dot(b, plus) - u.Dot(b, minus)
+			near(t, "difference", up[b]-down[b], want, 1e-3)
+		}
+	})
+}
+
+func clone(θ *structured.Potentials) *structured.Potentials {
+	c := *θ
+	c.Node, c.Edge = slices.Clone(θ.Node), slices.Clone(θ.Edge)
+	return &c
+}
+
+// Adding a number to all labels of a position adds it to the value and moves no marginal.
+func TestShift(t *testing.T) {
+	everyOracle(t, func(t *rapid.T, o Oracle) {
+		θ, μ := drawPotentials(t, integers), drawMu(t)
+		shifted, by := clone(θ), make([]float64, θ.Len())
+		for b := range by {
+			for p := θ.Offsets[b]; p < θ.Offsets[b+1]; p++ {
+				s := rapid.IntRange(-1000, 1000).Draw(t, "shift")
+				by[b] += float64(s)
+				for l := range θ.Y {
+					shifted.Node[p*θ.Y+l] += float32(s)
+				}
+			}
+		}
+		for _, s := range []Smoothing{{Kind: None}, {Kind: L2, Mu: μ, K: 3}, {Kind: L2, Mu: μ}, {Kind: Entropy, Mu: μ}} {
+			var before, after Answer
+			s.Answer(o, θ, &before, true)
+			s.Answer(o, shifted, &after, true)
+			for b := range by {
+				near(t, "value", after.Value[b], before.Value[b]+by[b], 1e-5*max(1, μ))
+				near(t, "max", after.Max[b], before.Max[b]+by[b], 0)
+			}
+			if s.Kind != L2 { // which of tied outputs come first may change
+				nearAll(t, "node marginal", after.U.Node, before.U.Node, 1e-5)
+				nearAll(t, "edge marginal", after.U.Edge, before.U.Edge, 1e-5)
+			}
+		}
+	})
+}
+
+// A chain's answer has the same bits alone, in any batch, and the second time.
+func TestBatchDoesNotMatter(t *testing.T) {
+	everyOracle(t, func(t *rapid.T, o Oracle) {
+		θ, μ := drawPotentials(t, reals), drawMu(t)
+		for _, s := range []Smoothing{{Kind: None}, {Kind: L2, Mu: μ}, {Kind: Entropy, Mu: μ}} {
+			var batch, again, alone Answer
+			s.Answer(o, θ, &batch, true)
+			s.Answer(o, θ, &again, true)
+			nearAll(t, "node marginal, again", again.U.Node, batch.U.Node, 0)
+			for b := range θ.Len() {
+				alone.view(θ, b)
+				single := alone.single
+				s.Answer(o, &single, &alone, true)
+				near(t, "value", alone.Value[0], batch.Value[b], 0)
+				near(t, "max", alone.Max[0], batch.Max[b], 0)
+				nearAll(t, "node marginal", alone.U.Node, batch.U.NodeOf(b), 0)
+				nearAll(t, "edge marginal", alone.U.Edge, batch.U.EdgeOf(b), 0)
+			}
+		}
+	})
+}
