@@ -17,7 +17,7 @@ func newHand(difficulty float64, rng *rand.Rand) hand {
 	faces := glyphs()
 	return hand{
 		letters:   &faces[rng.IntN(len(faces))],
-		thickness: 0.22 * difficulty * clippedNormal(rng),
+		thickness: difficulty * (0.08 + 0.14*clippedNormal(rng)),
 		slant:     0.12 * difficulty * clippedNormal(rng),
 		contrast:  1 - 0.3*min(difficulty, 2)*rng.Float64(),
 	}
@@ -33,15 +33,15 @@ func clippedNormal(rng *rand.Rand) float64 { return min(max(rng.NormFloat64(), -
 func (h hand) draw(image []float32, letter int, difficulty float64, rng *rand.Rand) {
 	amount := func(spread float64) float64 { return spread * difficulty * clippedNormal(rng) }
 	g := &h.letters[letter]
-	dx, dy := amount(0.45), amount(0.55)
+	dx, dy := amount(0.4), amount(0.45)
 	sin, cos := math.Sincos(amount(0.11))
 	shear := h.slant + amount(0.1)
 	sx, sy := math.Exp(amount(0.09)), math.Exp(amount(0.07))
-	thickness := h.thickness + amount(0.13)
+	thickness := h.thickness + amount(0.08)
 	softness := 0.5 + math.Abs(amount(0.45))
-	waveX, waveY := newWave(rng, amount(0.3)), newWave(rng, amount(0.35))
+	waveX, waveY := newWave(rng, amount(0.25)), newWave(rng, amount(0.25))
 	blot := newBlot(difficulty, rng)
-	noise := 0.17 * difficulty
+	noise := 0.13 * difficulty
 
 	for r := range letterRows {
 		for c := range letterCols {

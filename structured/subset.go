@@ -1,0 +1,44 @@
+package structured
+
+// Subset returns a data set of the given examples of d, in the given order, which may repeat. It shares the alphabets
+// and copies the rest.
+func (d *Dataset) Subset(examples []int) *Dataset {
+	s := &Dataset{Name: d.Name, Alphabet: d.Alphabet, Dim: d.Dim, Vocab: d.Vocab, Offsets: make([]int, 1, len(examples)+1)}
+	for _, i := range examples {
+		s.Offsets = append(s.Offsets, s.Positions()+d.Length(i))
+	}
+	s.Labels = pick(d, examples, d.Labels, 1)
+	s.Features = pick(d, examples, d.Features, d.Dim)
+	s.Ids = pick(d, examples, d.Ids, len(d.Vocab))
+	for _, column := range d.Columns {
+		s.Columns = append(s.Columns, pick(d, examples, column, 1))
+	}
+	s.IDs = each(examples, d.IDs)
+	s.Lines = each(examples, d.Lines)
+	s.Weights = each(examples, d.Weights)
+	return s
+}
+
+// pick copies the examples' positions, width entries each, from a per-position array.
+func pick[E any](d *Dataset, examples []int, from []E, width int) []E {
+	if from == nil {
+		return nil
+	}
+	to := []E{}
+	for _, i := range examples {
+		to = append(to, from[d.Offsets[i]*width:d.Offsets[i+1]*width]...)
+	}
+	return to
+}
+
+// each copies the examples' entries from a per-example array.
+func each[E any](examples []int, from []E) []E {
+	if from == nil {
+		return nil
+	}
+	to := make([]E, len(examples))
+	for k, i := range examples {
+		to[k] = from[i]
+	}
+	return to
+}
