@@ -1,0 +1,146 @@
+package models
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/structured"
+)
+
+// PredictOptions say what Predict computes beside the best labels.
+type PredictOptions struct {
+	NBest       int  // list that many outputs, best first; 0: none
+	Marginals   bool // the probability of every label at every position
+	Probability bool // of the best output; always with NBest
+	Threads     int  // 0: all cores
+}
+
+// Prediction is what a model says of one example. Probabilities are those of the Gibbs distribution of the potentials,
+// p(y) = exp(⟨θ, 1_y⟩)/Z.
+type Prediction struct {
+	Output              // the best output; its Probability only where asked for
+	NBest     []Output  // best first; fewer where there are fewer outputs
+	Marginals []float32 // [T×Y]
+}
+
+// Output is one labeling of an example.
+type Output struct {
+	Labels      []int32 // [T]
+	Score       float64 // ⟨θ, 1_y⟩
+	Probability float64
+}
+
+// Predict labels the examples of d and hands the predictions to yield, in the order of the data. The answers do not
+// depend on the number of threads. An error of yield ends it.
+func (m *Model) Predict(ctx context.Context, d *structured.Dataset, o PredictOptions,
+	yield func(i int, p *Prediction) error) error {
+	if err := m.accepts(d); err != nil {
+		return err
+	}
+	parts := batches(d)
+	return inOrder(ctx, o.Threads, len(parts), m.newPredictor,
+		func(p *predictor, k int) ([]Prediction, error) { return p.predict(d, parts[k], o) },
+		func(k int, answers []Prediction) error {
+			for b, i := range parts[k] {
+				if err := yield(i, &answers[b]); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+}
+
+// predictor owns the scratch memory of one strand of work.
+type predictor struct {
+	model  *Model
+	worker nets.Worker
+	oracle oracles.Oracle
+	batch  structured.Batch
+	θ      structured.Potentials
+	score  []float64
+	logZ   []float64
+	u      structured.Marginals
+	best   oracles.KBest
+}
+
+func (m *Model) newPredictor() *predictor {
+	return &predictor{model: m, worker: m.Net.NewWorker(), oracle: oracles.NewChain()}
+}
+
+// potentials scores the examples, with the model's constraints applied.
+func (p *predictor) potentials(d *structured.Dataset, examples []int) error {
+	p.batch.Reset(d, examples)
+	if err := p.worker.Score(p.model.W, &p.batch, &p.θ); err != nil {
+		return err
+	}
+	if !p.θ.Finite() {
+		return fmt.Errorf("%s: the model's potentials are NaN or infinite here or in the %d sequences that follow",
+			d.Where(examples[0]), len(examples)-1)
+	}
+	p.model.Constraints.Apply(&p.θ)
+	return nil
+}
+
+// predict answers for the examples, in their order.
+func (p *predictor) predict(d *structured.Dataset, examples []int, o PredictOptions) ([]Prediction, error) {
+	if err := p.potentials(d, examples); err != nil {
+		return nil, err
+	}
+	n := len(examples)
+	answers := make([]Prediction, n)
+	labels := make([]int32, p.batch.Positions())
+	p.score, p.logZ = grow(p.score, n), grow(p.logZ, n)
+	p.oracle.Max(&p.θ, labels, p.score)
+	switch {
+	case o.Marginals:
+		p.oracle.Exp(&p.θ, 1, p.logZ, &p.u)
+	case o.Probability || o.NBest > 0:
+		p.oracle.Exp(&p.θ, 1, p.logZ, nil)
+	}
+	if o.NBest > 0 {
+		p.oracle.TopK(&p.θ, o.NBest, &p.best)
+	}
+	for b, i := range examples {
+		if math.IsInf(p.score[b], -1) {
+			return nil, structured.BadInput("%s: no labeling of %d positions keeps the model's constraints", d.Where(i), d.Length(i))
+		}
+		lo, hi := p.batch.Offsets[b], p.batch.Offsets[b+1]
+		a := &answers[b]
+		a.Labels, a.Score = labels[lo:hi], p.score[b]
+		if o.Probability || o.NBest > 0 {
+			a.Probability = probability(a.Score, p.logZ[b])
+			a.NBest = p.nbest(b)
+		}
+		if o.Marginals {
+			a.Marginals = append([]float32(nil), p.u.NodeOf(b)...)
+		}
+	}
+	return answers, nil
+}
+
+// nbest copies the list of chain b.
+func (p *predictor) nbest(b int) []Output {
+	if len(p.best.Count) == 0 {
+		return nil
+	}
+	lo, hi := p.batch.Offsets[b], p.batch.Offsets[b+1]
+	list := make([]Output, p.best.Count[b])
+	for k := range list {
+		score := p.best.Score[b*p.best.K+k]
+		list[k] = Output{append([]int32(nil), p.best.Output(k, lo, hi)...), score, probability(score, p.logZ[b])}
+	}
+	return list
+}
+
+// probability returns exp(score − log Z), at most 1 also where rounding says more.
+func probability(score, logZ float64) float64 { return math.Exp(min(0, score-logZ)) }
+
+func grow(s []float64, n int) []float64 {
+	if cap(s) < n {
+		return make([]float64, n)
+	}
+	return s[:n]
+}
