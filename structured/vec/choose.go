@@ -1,0 +1,3 @@
+package vec
+
+func choose() *loops { return &plain }

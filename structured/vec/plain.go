@@ -1,0 +1,93 @@
+package vec
+
+var plain = loops{
+	lanes:         1,
+	axpby:         axpby,
+	scale:         scale,
+	addScaledDiff: addScaledDiff,
+	exp:           exps,
+	dot:           dot,
+	dist2:         dist2,
+	sum:           sum,
+}
+
+// The conversions float32(a·x) forbid the compiler to fuse a product with an addition.
+
+func axpby(a float32, x []float32, b float32, y []float32) {
+	x = x[:len(y)]
+	if b == 1 {
+		for i, v := range x {
+			y[i] += float32(a * v)
+		}
+		return
+	}
+	for i, v := range x {
+		y[i] = float32(a*v) + float32(b*y[i])
+	}
+}
+
+func scale(a float32, x []float32) {
+	for i := range x {
+		x[i] *= a
+	}
+}
+
+func addScaledDiff(a float32, x, z, y []float32) {
+	x, z = x[:len(y)], z[:len(y)]
+	for i := range y {
+		y[i] += float32(a * (x[i] - z[i]))
+	}
+}
+
+// partials are the partial sums s_i of all terms with index i modulo 16.
+type partials [16]float64
+
+// total adds the partial sums up in halves.
+func (s *partials) total() float64 {
+	for half := 8; half > 0; half /= 2 {
+		for i := range half {
+			s[i] += s[i+half]
+		}
+	}
+	return s[0]
+}
+
+// A product of two float32 numbers is exact in float64, so that it does not matter whether its addition is fused.
+func dot(x, y []float32) float64 {
+	var s partials
+	dotFrom(&s, 0, x, y)
+	return s.total()
+}
+
+func dotFrom(s *partials, from int, x, y []float32) {
+	y = y[:len(x)]
+	for i := from; i < len(x); i++ {
+		s[i%16] += float64(x[i]) * float64(y[i])
+	}
+}
+
+func dist2(x, y []float32) float64 {
+	var s partials
+	dist2From(&s, 0, x, y)
+	return s.total()
+}
+
+func dist2From(s *partials, from int, x, y []float32) {
+	y = y[:len(x)]
+	for i := from; i < len(x); i++ {
+		d := float64(x[i]) - float64(y[i])
+		s[i%16] += float64(d * d)
+	}
+}
+
+func sum(x []float32) float64 {
+	var s partials
+	sumFrom(&s, 0, x)
+	return s.total()
+}
+
+func sumFrom(s *partials, from int, x []float32) {
+	for i := from; i < len(x); i++ {
+		s[i%16] += float64(x[i])
+	}
+}

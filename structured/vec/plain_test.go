@@ -1,0 +1,4 @@
+package vec
+
+// available returns the loops that this build and machine can run.
+func available() []*loops { return []*loops{&plain} }

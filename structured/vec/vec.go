@@ -1,0 +1,50 @@
+// Package vec does arithmetic on dense float32 vectors: what optimisers do to weights and gradients. Sums are float64.
+//
+// It runs on vectors where the build and the machine have them, and gives the same bits everywhere: element-wise
+// operations round each product before it is added, and sums have a fixed order, that of 16 partial sums.
+//
+// Slices that belong together have the length of the one that is written, or of the first; a shorter one panics.
+package vec
+
+// Axpy adds a·x to y.
+func Axpy(a float32, x, y []float32) { fastest.axpby(a, x[:len(y)], 1, y) }
+
+// Axpby sets y to a·x + b·y.
+func Axpby(a float32, x []float32, b float32, y []float32) { fastest.axpby(a, x[:len(y)], b, y) }
+
+// Scale multiplies x by a.
+func Scale(a float32, x []float32) { fastest.scale(a, x) }
+
+// AddScaledDiff adds a·(x − z) to y.
+func AddScaledDiff(a float32, x, z, y []float32) {
+	fastest.addScaledDiff(a, x[:len(y)], z[:len(y)], y)
+}
+
+// Exp sets to_i to exp(x_i), within 2 units in the last place; below −87.3, where the result is not a normal number, to 0.
+func Exp(x, to []float32) { fastest.exp(x[:len(to)], to) }
+
+// Dot64 returns Σ x_i y_i in float64.
+func Dot64(x, y []float32) float64 { return fastest.dot(x, y[:len(x)]) }
+
+// Norm2 returns ‖x‖² = Σ x_i² in float64.
+func Norm2(x []float32) float64 { return fastest.dot(x, x) }
+
+// Dist2 returns ‖x − y‖² in float64; the differences are taken in float64 too.
+func Dist2(x, y []float32) float64 { return fastest.dist2(x, y[:len(x)]) }
+
+// Sum returns Σ x_i in float64.
+func Sum(x []float32) float64 { return fastest.sum(x) }
+
+// loops is one way to run the loops of this package.
+type loops struct {
+	lanes         int
+	axpby         func(a float32, x []float32, b float32, y []float32)
+	scale         func(a float32, x []float32)
+	addScaledDiff func(a float32, x, z, y []float32)
+	exp           func(x, to []float32)
+	dot           func(x, y []float32) float64
+	dist2         func(x, y []float32) float64
+	sum           func(x []float32) float64
+}
+
+var fastest = choose()

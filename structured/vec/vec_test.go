@@ -1,0 +1,139 @@
+package vec
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// every runs a check on each kind of loop that this build and machine have.
+func every(t *testing.T, check func(t *testing.T)) {
+	defer func(l *loops) { fastest = l }(fastest)
+	for _, l := range available() {
+		fastest = l
+		t.Run(fmt.Sprint(l.lanes, " lanes"), check)
+	}
+}
+
+func random(r *rand.Rand, n int) []float32 {
+	x := make([]float32, n)
+	for i := range x {
+		x[i] = float32(r.NormFloat64())
+	}
+	return x
+}
+
+// Each operation against its definition, at lengths around whole vectors, bit for bit.
+func TestElementWise(t *testing.T) {
+	every(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(1, 2))
+		for n := range 70 {
+			x, y, z := random(r, n), random(r, n), random(r, n)
+			a, b := float32(r.NormFloat64()), float32(r.NormFloat64())
+			same := func(what string, op func(y []float32), want func(i int) float32) {
+				got := slices.Clone(y)
+				op(got)
+				for i := range got {
+					if w := want(i); math.Float32bits(got[i]) != math.Float32bits(w) {
+						t.Fatalf("%s of %d: [%d] is %g, want %g", what, n, i, got[i], w)
+					}
+				}
+			}
+			same("Axpy", func(y []float32) { Axpy(a, x, y) }, func(i int) float32 { return y[i] + float32(a*x[i]) })
+			same("Axpby", func(y []float32) { Axpby(a, x, b, y) }, func(i int) float32 { return float32(a*x[i]) + float32(b*y[i]) })
+			same("Scale", func(y []float32) { Scale(a, y) }, func(i int) float32 { return a * y[i] })
+			same("AddScaledDiff", func(y []float32) { AddScaledDiff(a, x, z, y) },
+				func(i int) float32 { return y[i] + float32(a*(x[i]-z[i])) })
+			same("Exp", func(y []float32) { Exp(x, y) }, func(i int) float32 { return exp(x[i]) })
+		}
+	})
+}
+
+func TestSums(t *testing.T) {
+	every(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(3, 4))
+		for n := range 200 {
+			x, y := random(r, n), random(r, n)
+			var wantDot, wantDist, wantSum, wantNorm float64
+			for i := range x {
+				d := float64(x[i]) - float64(y[i])
+				wantDot += float64(x[i]) * float64(y[i])
+				wantNorm += float64(x[i]) * float64(x[i])
+				wantDist += d * d
+				wantSum += float64(x[i])
+			}
+			same := func(what string, got, plain, want float64) {
+				if got != plain {
+					t.Fatalf("%s of %d is %g, on one lane %g", what, n, got, plain)
+				}
+				if math.Abs(got-want) > 1e-12*float64(1+n) {
+					t.Fatalf("%s of %d is %g, want %g", what, n, got, want)
+				}
+			}
+			same("Dot64", Dot64(x, y), dot(x, y), wantDot)
+			same("Norm2", Norm2(x), dot(x, x), wantNorm)
+			same("Dist2", Dist2(x, y), dist2(x, y), wantDist)
+			same("Sum", Sum(x), sum(x), wantSum)
+		}
+	})
+}
+
+func TestExp(t *testing.T) {
+	every(t, func(t *testing.T) {
+		nan := []float32{float32(math.NaN()), 1}
+		Exp(nan, nan)
+		if nan[0] == nan[0] || nan[1] != exp(1) {
+			t.Fatalf("exp(NaN), exp(1) are %g", nan)
+		}
+		var x []float32
+		for v := float32(-100); v < 95; v += 0.0137 {
+			x = append(x, v)
+		}
+		for _, v := range []float64{math.Inf(-1), math.Inf(1), 0, tooSmall, tooLarge, -1e30, 1e30, -87.5, 88.7} {
+			x = append(x, float32(v))
+		}
+		got := make([]float32, len(x))
+		Exp(x, got)
+		for i, v := range x {
+			want := math.Exp(float64(v))
+			switch {
+			case v < tooSmall:
+				want = 0
+			case want > math.MaxFloat32:
+				want = math.Inf(1)
+			}
+			if g := float64(got[i]); g != want && !(math.Abs(g-want) <= 1.5e-7*want) {
+				t.Fatalf("exp(%g) is %g, want %g, off by %g", v, g, want, (g-want)/want)
+			}
+			if got[i] != exp(v) {
+				t.Fatalf("exp(%g) is %g, on one lane %g", v, got[i], exp(v))
+			}
+		}
+	})
+}
+
+func BenchmarkAxpy(b *testing.B) {
+	x, y := random(rand.New(rand.NewPCG(1, 1)), 4096), make([]float32, 4096)
+	b.SetBytes(4096 * 12)
+	for b.Loop() {
+		Axpy(0.5, x, y)
+	}
+}
+
+func BenchmarkDot64(b *testing.B) {
+	x := random(rand.New(rand.NewPCG(1, 1)), 4096)
+	b.SetBytes(4096 * 8)
+	for b.Loop() {
+		Dot64(x, x)
+	}
+}
+
+func BenchmarkExp(b *testing.B) {
+	x, y := random(rand.New(rand.NewPCG(1, 1)), 4096), make([]float32, 4096)
+	b.SetBytes(4096 * 8)
+	for b.Loop() {
+		Exp(x, y)
+	}
+}
