@@ -1,0 +1,104 @@
+package train
+
+import (
+	"context"
+
+	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/structured/vec"
+)
+
+// FullPass is what one pass over all examples at fixed weights w tells.
+type FullPass struct {
+	Primal   float64   // F(w), regulariser included
+	Smoothed float64   // F_μ(w), regulariser included
+	Grad     []float32 // g = (1/n) Σ c_i J_iᵀ(u_i − 1_{y_i}) [Dim]: the gradient of F_μ less the regulariser's
+	Exact    float64   // fraction of exact top-K answers
+
+	// Linear is the part of the dual value that does not depend on w, for an affine scorer θ_i = a_i + J_i w:
+	// (1/n) Σ c_i [⟨u_i, a_i + ℓ_i⟩ + H(u_i) − ⟨1_{y_i}, a_i⟩], where H is the entropy for log-sum-exp losses and 0
+	// for the hinge. See certificate.go.
+	Linear float64
+}
+
+// FullPass evaluates the objective and the gradient of its smoothed version at w. With a memory it also stores the
+// marginals u_i there. Full passes are counted apart from a method's oracle calls.
+func (e *Engine) FullPass(ctx context.Context, w []float32, s oracles.Smoothing, memory *Memory) (*FullPass, error) {
+	n := min(passLanes, len(e.shards))
+	err := e.run(ctx, n, func(l int, ln *lane) error {
+		clear(ln.grad)
+		ln.sums = sums{}
+		for k := l; k < len(e.shards) && ctx.Err() == nil; k += n {
+			ln.batch.Reset(e.Data, e.shards[k])
+			if err := e.ask(ln, w, s, true); err != nil {
+				return err
+			}
+			if memory != nil {
+				memory.remember(ln, 1)
+			}
+			e.difference(ln, nil)
+			if err := ln.worker.Pullback(&ln.v, ln.grad); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	total, inv := e.reduce(n), 1/float64(e.Len())
+	g := append([]float32(nil), e.lanes[0].grad...)
+	vec.Scale(float32(inv), g)
+	r := e.regulariser(w)
+	return &FullPass{
+		Primal:   total.primal*inv + r,
+		Smoothed: total.smoothed*inv + r,
+		Grad:     g,
+		Exact:    float64(total.exact) * inv,
+		Linear:   (total.linear+total.entropy)*inv - vec.Dot64(g, w),
+	}, nil
+}
+
+// Value returns F(w): the hinge with its max or the loss's log-sum-exp, regulariser included, and no gradient.
+func (e *Engine) Value(ctx context.Context, w []float32) (float64, error) {
+	n := min(passLanes, len(e.shards))
+	err := e.run(ctx, n, func(l int, ln *lane) error {
+		ln.sums = sums{}
+		for k := l; k < len(e.shards) && ctx.Err() == nil; k += n {
+			ln.batch.Reset(e.Data, e.shards[k])
+			if err := e.potentials(ln.worker, w, &ln.batch, &ln.θ); err != nil {
+				return err
+			}
+			ln.sums.primal += e.losses(ln)
+		}
+		return nil
+	})
+	if err != nil {
+		return 0, err
+	}
+	total := 0.0
+	for _, ln := range e.lanes[:n] {
+		total += ln.sums.primal
+	}
+	return total/float64(e.Len()) + e.regulariser(w), nil
+}
+
+// losses returns Σ c_i f_i over the lane's batch, whose potentials are there.
+func (e *Engine) losses(ln *lane) float64 {
+	b := ln.batch.Len()
+	if len(ln.values) < b {
+		ln.values = make([]float64, b)
+	}
+	if e.Loss.Smooth() {
+		ln.oracle.Exp(&ln.θ, 1, ln.values[:b], nil)
+	} else {
+		if n := ln.batch.Positions(); len(ln.labels) < n {
+			ln.labels = make([]int32, n)
+		}
+		ln.oracle.Max(&ln.θ, ln.labels[:ln.batch.Positions()], ln.values[:b])
+	}
+	total := 0.0
+	for c, i := range ln.batch.Examples {
+		total += e.Data.Weight(i) * (ln.values[c] - ln.θ.Score(c, ln.batch.Gold(c)))
+	}
+	return total
+}

@@ -1,0 +1,67 @@
+package train
+
+import (
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/vec"
+)
+
+// Memory holds a point r_i of the marginal polytope for every example: what a method remembers instead of gradients,
+// since ∇f_i at remembered marginals is J_iᵀ(r_i − 1_{y_i}). Its size is that of the potentials, not of the weights.
+type Memory struct {
+	data  *structured.Dataset
+	y     int
+	edges []int     // [n+1] where each example's edge part starts
+	Node  []float32 // [ΣT×Y]
+	Edge  []float32 // a [Y×Y] an example, or a [T×Y×Y] with edges per position
+}
+
+// NewMemory returns a memory that holds the gold outputs 1_{y_i}, at which every gradient is zero.
+func NewMemory(o *Objective) *Memory {
+	d, y := o.Data, o.Scorer.Labels()
+	m := &Memory{data: d, y: y, edges: make([]int, d.Len()+1), Node: make([]float32, d.Positions()*y)}
+	for i := range d.Len() {
+		size := y * y
+		if o.Scorer.PerPosition() {
+			size *= d.Length(i)
+		}
+		m.edges[i+1] = m.edges[i] + size
+	}
+	m.Edge = make([]float32, m.edges[d.Len()])
+	one := structured.Marginals{Y: y, PerPosition: o.Scorer.PerPosition()}
+	for i := range d.Len() {
+		one.Offsets = []int{0, d.Length(i)}
+		one.Node, one.Edge = m.of(i)
+		one.AddLabeling(0, d.Gold(i), 1)
+	}
+	return m
+}
+
+func (m *Memory) of(i int) (node, edge []float32) {
+	return m.Node[m.data.Offsets[i]*m.y : m.data.Offsets[i+1]*m.y], m.Edge[m.edges[i]:m.edges[i+1]]
+}
+
+// subtract takes r_i off chain b of v.
+func (m *Memory) subtract(i int, v *structured.Marginals, b int) {
+	node, edge := m.of(i)
+	vec.Axpy(-1, node, v.NodeOf(b))
+	vec.Axpy(-1, edge, v.EdgeOf(b))
+}
+
+// remember moves the lane's examples: r_i ← (1−γ)r_i + γu_i.
+func (m *Memory) remember(ln *lane, γ float32) {
+	u := &ln.answer.U
+	for b, i := range ln.batch.Examples {
+		node, edge := m.of(i)
+		mix(node, u.NodeOf(b), γ)
+		mix(edge, u.EdgeOf(b), γ)
+	}
+}
+
+func mix(r, u []float32, γ float32) {
+	if γ == 1 {
+		copy(r, u)
+		return
+	}
+	vec.Scale(1-γ, r)
+	vec.Axpy(γ, u, r)
+}

@@ -1,0 +1,54 @@
+package train
+
+import "context"
+
+// Method is an optimiser. Its exported fields are its parameters, with usable zero values; its state is its own, and
+// Archive saves and restores all of it, so that a resumed run continues with the same bits. A method knows nothing of
+// logging, files or flags: recorders see what State shows.
+type Method interface {
+	// Name is the method's name on the command line.
+	Name() string
+
+	// Convex reports whether the method needs a scorer that is affine in the weights.
+	Convex() bool
+
+	// Start begins at s.W, or resumes where Archive restored the method; it may do full passes to find a step.
+	Start(ctx context.Context, p *Problem, s *State) error
+
+	// Pass advances s by about Len oracle calls (prox-linear: by one outer iteration), leaving in s the new weights
+	// and what was learned about them. It stops early, with ctx.Err, between steps only.
+	Pass(ctx context.Context, p *Problem, s *State) error
+
+	// Archive saves or restores the method's state.
+	Archive(a Archive)
+}
+
+// Archive saves values under names, or restores them: the same code does both, so the two cannot disagree. A restored
+// slice has the length it was saved with.
+type Archive interface {
+	Floats(name string, x *[]float32)
+	Doubles(name string, x *[]float64)
+	Number(name string, x *float64)
+	Count(name string, x *int)
+}
+
+// State is what everyone may see of a run: the weights and what is known about them. It is saved with a checkpoint.
+type State struct {
+	W           []float32 // the weights
+	Passes      int       // passes done: oracle calls / n, rounded
+	OracleCalls int       // without full passes
+	FullPasses  int
+
+	Primal   float64 // F(W); NaN where the method did not compute it
+	Dual     float64 // best lower bound on min F; NaN where there is no certificate
+	Smoothed float64 // F_μ(W); NaN where nothing is smoothed
+	Mu       float64 // μ now; 0 where nothing is smoothed
+	Kappa    float64 // κ now
+	Step     float64 // γ (or η) now
+	Exact    float64 // fraction of exact top-K answers; NaN where that means nothing
+
+	ProxGradient float64 // ‖w_{k−1} − w_k‖/η; NaN but for prox-linear
+}
+
+// Gap returns the certified distance to the optimum, F(W) − Dual; NaN without a certificate.
+func (s *State) Gap() float64 { return s.Primal - s.Dual }

@@ -1,0 +1,136 @@
+package train
+
+import (
+	"fmt"
+
+	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/structured"
+)
+
+// Loss is the structured loss f_i.
+type Loss int
+
+// The losses. With h = max for Hinge and h = log Σ exp for the others, f_i(w) = h(θ_i(w) + ℓ_i) − ⟨θ_i(w), 1_{y_i}⟩,
+// where CRF has ℓ_i = 0.
+const (
+	Hinge         Loss = iota // margin-rescaled structured hinge (max-margin)
+	CRF                       // negative conditional log-likelihood
+	SoftmaxMargin             // the CRF loss with a cost-augmented partition function
+)
+
+var lossNames = [...]string{"hinge", "crf", "softmax-margin"}
+
+// ParseLoss returns the loss of that name.
+func ParseLoss(name string) (Loss, error) {
+	for i, n := range lossNames {
+		if n == name {
+			return Loss(i), nil
+		}
+	}
+	return 0, structured.BadInput("loss %q is not known; use hinge, crf or softmax-margin", name)
+}
+
+func (l Loss) String() string { return lossNames[l] }
+
+// Smooth reports whether the loss has a gradient everywhere, so that it needs no smoothing.
+func (l Loss) Smooth() bool { return l != Hinge }
+
+// Objective is
+//
+//	F(w) = (1/n) Σ_i c_i f_i(w) + (λ/2)‖w − c‖² + constant
+//
+// with example weights c_i from the data. Center and Constant are zero but for prox-linear subproblems, whose two
+// quadratics (λ/2)‖w‖² + (1/2η)‖w−w_k‖² are written as one around a shifted centre.
+type Objective struct {
+	Scorer      nets.Scorer
+	Data        *structured.Dataset
+	Loss        Loss
+	Task        structured.Hamming
+	Constraints *structured.Constraints // of the outputs, or nil
+	Lambda      float64
+	Center      []float32 // nil is the origin
+	Constant    float64
+}
+
+// Check refuses data that the objective cannot be formed on.
+func (o *Objective) Check() error {
+	d := o.Data
+	if d.Len() == 0 || d.Positions() == 0 {
+		return structured.BadInput("%s: no examples to train on", d.Name)
+	}
+	if d.Labels == nil {
+		return structured.BadInput("%s: no labels to train on", d.Name)
+	}
+	if y := o.Scorer.Labels(); y < 2 {
+		return structured.BadInput("%s: %d label, expected at least 2: there is nothing to learn", d.Name, y)
+	}
+	for i := range d.Len() {
+		if !o.Constraints.Allows(d.Gold(i)) {
+			return structured.BadInput("%s: the gold labels break the constraints on transitions", d.Where(i))
+		}
+	}
+	return nil
+}
+
+// regulariser returns (λ/2)‖w − c‖² + constant.
+func (o *Objective) regulariser(w []float32) float64 {
+	s := 0.0
+	for j, x := range w {
+		d := float64(x)
+		if o.Center != nil {
+			d -= float64(o.Center[j])
+		}
+		s += d * d
+	}
+	return o.Lambda/2*s + o.Constant
+}
+
+// smoothing returns what the oracle is asked for: the loss's own log-sum-exp, or the chosen smoothing of the max.
+func (o *Objective) smoothing(s oracles.Smoothing) oracles.Smoothing {
+	if o.Loss.Smooth() {
+		return oracles.Smoothing{Kind: oracles.Entropy, Mu: 1}
+	}
+	return s
+}
+
+// potentials computes θ + ℓ of the batch at w (ℓ only where the loss has one) with the constraints applied.
+func (o *Objective) potentials(worker nets.Worker, w []float32, b *structured.Batch, θ *structured.Potentials) error {
+	if err := worker.Score(w, b, θ); err != nil {
+		return err
+	}
+	if !θ.Finite() {
+		return &NonFiniteError{Where: firstNonFinite(b, θ)}
+	}
+	o.Constraints.Apply(θ)
+	if o.Loss != CRF {
+		for c := range b.Len() {
+			o.Task.Augment(θ, c, b.Gold(c))
+		}
+	}
+	return nil
+}
+
+// NonFiniteError says that potentials became NaN or infinite, and where it was first seen.
+type NonFiniteError struct {
+	Where string // the example
+}
+
+func (e *NonFiniteError) Error() string {
+	return fmt.Sprintf("%s: potentials are NaN or infinite", e.Where)
+}
+
+func firstNonFinite(b *structured.Batch, θ *structured.Potentials) string {
+	y := θ.Y
+	for c, i := range b.Examples {
+		lo, hi := b.Offsets[c], b.Offsets[c+1]
+		part := structured.Potentials{Node: θ.Node[lo*y : hi*y]}
+		if θ.PerPosition {
+			part.Edge = θ.Edge[lo*y*y : hi*y*y]
+		}
+		if !part.Finite() {
+			return fmt.Sprintf("example %d (%s)", i, b.Data.Where(i))
+		}
+	}
+	return "transitions"
+}

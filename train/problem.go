@@ -1,0 +1,24 @@
+package train
+
+import (
+	"math/rand/v2"
+
+	"github.com/dsp-go/dsp/oracles"
+)
+
+// Problem is what a method gets to work on: an objective behind its engine, the smoothing to use, and randomness that
+// depends only on the seed and the pass, so that a run can resume at any pass.
+type Problem struct {
+	*Engine
+	Smoothing oracles.Smoothing // of the hinge's max; Mu = 0 leaves the choice to the method
+	Batch     int               // examples a step; 0 means 1
+	Seed      uint64
+}
+
+// Rand returns the source of randomness of a pass.
+func (p *Problem) Rand(pass int) *rand.Rand {
+	return rand.New(rand.NewPCG(p.Seed, uint64(pass)))
+}
+
+// BatchSize returns the examples that a step takes, at most n.
+func (p *Problem) BatchSize() int { return min(max(1, p.Batch), p.Len()) }
