@@ -65,21 +65,28 @@ func (s *sums) add(t sums) {
 
 // NewEngine returns an engine for the objective that uses up to the given number of threads (at least 1).
 func NewEngine(o *Objective, threads int) *Engine {
-	e := &Engine{Objective: o, threads: max(1, threads)}
-	var shard []int
-	size := 0
-	for i := range o.Data.Len() {
-		if t := o.Data.Length(i); size+t > shardPositions && len(shard) > 0 {
-			e.shards = append(e.shards, shard)
-			shard, size = nil, 0
+	all := make([]int, o.Data.Len())
+	for i := range all {
+		all[i] = i
+	}
+	return &Engine{Objective: o, threads: max(1, threads), shards: shards(o.Data, all)}
+}
+
+// shards cuts examples into runs of at most shardPositions positions, or one example.
+func shards(data *structured.Dataset, examples []int) [][]int {
+	var cut [][]int
+	lo, size := 0, 0
+	for k, i := range examples {
+		if t := data.Length(i); size+t > shardPositions && k > lo {
+			cut = append(cut, examples[lo:k])
+			lo, size = k, 0
 		}
-		shard = append(shard, i)
-		size += o.Data.Length(i)
+		size += data.Length(i)
 	}
-	if len(shard) > 0 {
-		e.shards = append(e.shards, shard)
+	if lo < len(examples) {
+		cut = append(cut, examples[lo:])
 	}
-	return e
+	return cut
 }
 
 // Len returns n, the number of examples.

@@ -60,11 +60,20 @@ func (e *Engine) FullPass(ctx context.Context, w []float32, s oracles.Smoothing,
 
 // Value returns F(w): the hinge with its max or the loss's log-sum-exp, regulariser included, and no gradient.
 func (e *Engine) Value(ctx context.Context, w []float32) (float64, error) {
-	n := min(passLanes, len(e.shards))
+	return e.value(ctx, w, e.shards, e.Len())
+}
+
+// ValueOf returns F(w) with the mean loss taken over the given examples alone, at least one.
+func (e *Engine) ValueOf(ctx context.Context, w []float32, examples []int) (float64, error) {
+	return e.value(ctx, w, shards(e.Data, examples), len(examples))
+}
+
+func (e *Engine) value(ctx context.Context, w []float32, shards [][]int, examples int) (float64, error) {
+	n := min(passLanes, len(shards))
 	err := e.run(ctx, n, func(l int, ln *lane) error {
 		ln.sums = sums{}
-		for k := l; k < len(e.shards) && ctx.Err() == nil; k += n {
-			ln.batch.Reset(e.Data, e.shards[k])
+		for k := l; k < len(shards) && ctx.Err() == nil; k += n {
+			ln.batch.Reset(e.Data, shards[k])
 			if err := e.potentials(ln.worker, w, &ln.batch, &ln.θ); err != nil {
 				return err
 			}
@@ -79,7 +88,7 @@ func (e *Engine) Value(ctx context.Context, w []float32) (float64, error) {
 	for _, ln := range e.lanes[:n] {
 		total += ln.sums.primal
 	}
-	return total/float64(e.Len()) + e.regulariser(w), nil
+	return total/float64(examples) + e.regulariser(w), nil
 }
 
 // losses returns Σ c_i f_i over the lane's batch, whose potentials are there.

@@ -1,0 +1,169 @@
+package train
+
+import (
+	"context"
+	"math"
+
+	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/vec"
+)
+
+// BCFW is block-coordinate Frank-Wolfe on the dual of the hinge objective (Lacoste-Julien, Jaggi, Schmidt and Pletscher
+// 2013, Algorithms 2 and 4), in potential space. It needs no step size and no smoothing.
+//
+// The dual variables of example i are the convex combination ū_i of the oracle's answers so far; w is always
+//
+//	w = c − (1/λn) Σ c_i J_iᵀ(ū_i − 1_{y_i}).
+//
+// A step on a batch B asks the max oracle for u_i, i ∈ B, and moves all blocks of the batch towards their corners,
+// ū_i ← ū_i + γ(u_i − ū_i), by the γ that raises the dual most:
+//
+//	D = Σ_B c_i J_iᵀ(u_i − ū_i),     w_s − w = −D/(λn),
+//	g = (1/n) Σ_B c_i ⟨u_i − ū_i, θ_i + ℓ_i⟩ ≥ 0,
+//	γ = clip(g / (λ‖w_s − w‖²), 0, 1),
+//
+// which raises it by γg − ½γ²λ‖w_s − w‖². The block gaps g of all examples add up to the duality gap. A batch of n is
+// batch Frank-Wolfe. With the centre and λ of a prox-linear subproblem the same lines solve that.
+//
+// What is reported is the average of the iterates (Averaging), which is dual feasible too: averaging the linear part b of
+// the dual in step with w gives its dual value D(ū) = b + (λ/2)(‖c‖² − ‖w‖²).
+type BCFW struct {
+	Averaging Averaging // AutoAverage is WeightedAverage
+	Resync    int       // passes between recompositions of w from the memory, against rounding; 0 means 10
+
+	memory  Memory
+	w       []float32
+	linear  float64 // b of the memory
+	dual    float64 // D(ū)
+	best    float64 // largest dual value seen
+	average running
+	passes  int
+}
+
+// Name returns "bcfw".
+func (m *BCFW) Name() string { return "bcfw" }
+
+// Convex returns true.
+func (m *BCFW) Convex() bool { return true }
+
+// Start begins at ū_i = 1_{y_i}, where w is the centre, whatever s.W.
+func (m *BCFW) Start(ctx context.Context, p *Problem, s *State) error {
+	if p.Loss != Hinge {
+		return structured.BadInput("--method bcfw needs --loss hinge, not %v; use --method svrg or casimir", p.Loss)
+	}
+	if p.Lambda <= 0 {
+		return structured.BadInput("--method bcfw needs a regulariser (--reg above 0): its weights are a multiple of 1/λ")
+	}
+	fresh := NewMemory(p.Objective)
+	if m.w != nil { // restored
+		fresh.Node, fresh.Edge = m.memory.Node, m.memory.Edge
+		m.memory = *fresh
+		return nil
+	}
+	m.memory = *fresh
+	m.w = make([]float32, len(s.W))
+	copy(m.w, p.Center)
+	m.linear, m.dual = 0, p.Constant
+	m.best = m.dual
+	return nil
+}
+
+// Pass takes every example once, in random order.
+func (m *BCFW) Pass(ctx context.Context, p *Problem, s *State) error {
+	order, size := p.Rand(s.Passes).Perm(p.Len()), p.BatchSize()
+	if m.Averaging == PassAverage {
+		m.average.t = 0
+	}
+	for lo := 0; lo < len(order); lo += size {
+		if err := m.step(ctx, p, order[lo:min(lo+size, len(order))]); err != nil {
+			return err
+		}
+		if m.Averaging != NoAverage {
+			m.average.add(m.w, m.linear, m.Averaging == AutoAverage || m.Averaging == WeightedAverage)
+		}
+	}
+	m.passes++
+	s.Passes++
+	s.OracleCalls += len(order)
+	every := m.Resync
+	if every == 0 {
+		every = 10
+	}
+	if m.passes%every == 0 {
+		if err := m.resync(ctx, p, s); err != nil {
+			return err
+		}
+	}
+	return m.report(ctx, p, s)
+}
+
+// step is one block step. The dual is kept up by its exact gain, and b by what the step changes of it: the linear
+// function of w that the blocks put below the loss changes by (γ/n)(Σ c_i⟨u_i − ū_i, θ_i + ℓ_i⟩ − ⟨D, w⟩) at the origin.
+func (m *BCFW) step(ctx context.Context, p *Problem, batch []int) error {
+	st, err := p.Step(ctx, m.w, batch, oracles.Smoothing{}, &m.memory)
+	if err != nil {
+		return err
+	}
+	n := float64(p.Len())
+	gap := st.Linear / n
+	norm := vec.Dot64(st.Grad, st.Grad) / (p.Lambda * n * n) // λ‖w_s − w‖²
+	if st.Moved == 0 || gap <= 0 || norm == 0 {
+		return nil
+	}
+	γ := float64(float32(min(gap/norm, 1)))
+	m.linear += γ / n * (st.Linear - vec.Dot64(st.Grad, m.w))
+	m.dual += γ*gap - γ*γ/2*norm
+	vec.Axpy(float32(-γ/(p.Lambda*n)), st.Grad, m.w)
+	p.Remember(&m.memory, float32(γ))
+	return nil
+}
+
+// resync makes w, b and the dual what the memory says they are.
+func (m *BCFW) resync(ctx context.Context, p *Problem, s *State) error {
+	g, b, err := p.Recompose(ctx, m.w, &m.memory)
+	if err != nil {
+		return err
+	}
+	s.FullPasses++
+	clear(m.w)
+	copy(m.w, p.Center)
+	vec.Axpy(float32(-1/p.Lambda), g, m.w)
+	m.linear = b
+	m.dual = m.dualValue(p, b, m.w)
+	return nil
+}
+
+// dualValue returns D = b + (λ/2)(‖c‖² − ‖w‖²) + constant of the dual point whose weights are w.
+func (m *BCFW) dualValue(p *Problem, b float64, w []float32) float64 {
+	return b + p.Constant + p.Lambda/2*(vec.Dot64(p.Center, p.Center)-vec.Dot64(w, w))
+}
+
+// report shows the average with its primal, and the best dual value of it, the iterates and all before.
+func (m *BCFW) report(ctx context.Context, p *Problem, s *State) (err error) {
+	m.best = max(m.best, m.dual)
+	w := m.w
+	if m.Averaging != NoAverage {
+		w = m.average.w
+		m.best = max(m.best, m.dualValue(p, m.average.b, w))
+	}
+	copy(s.W, w)
+	if s.Primal, err = p.Value(ctx, s.W); err != nil {
+		return err
+	}
+	s.FullPasses++
+	s.Dual = m.best
+	s.Smoothed, s.Mu, s.Kappa, s.Step, s.Exact = math.NaN(), 0, 0, 0, math.NaN()
+	return nil
+}
+
+// Archive saves or restores the method's state.
+func (m *BCFW) Archive(a Archive) {
+	m.memory.archive(a)
+	a.Floats("w", &m.w)
+	a.Number("linear", &m.linear)
+	a.Number("dual", &m.dual)
+	a.Number("best", &m.best)
+	a.Count("passes", &m.passes)
+	m.average.archive(a)
+}

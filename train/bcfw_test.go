@@ -1,0 +1,146 @@
+package train
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/structured/vec"
+)
+
+func linearProblem(n int, noise, λ float64, threads int) *Problem {
+	data := testChains(n, 6, 4, noise, 1)
+	net := &testNet{dim: 6, labels: 4}
+	o := &Objective{Scorer: net, Data: data, Lambda: λ}
+	return &Problem{Engine: NewEngine(o, threads), Seed: 3}
+}
+
+func start(t *testing.T, m Method, p *Problem) *State {
+	t.Helper()
+	s := &State{W: make([]float32, p.Scorer.Dim())}
+	if err := m.Start(context.Background(), p, s); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func passes(t *testing.T, m Method, p *Problem, s *State, n int) {
+	t.Helper()
+	for range n {
+		if err := m.Pass(context.Background(), p, s); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func near(t *testing.T, what string, got, want, tol float64) {
+	t.Helper()
+	if !(math.Abs(got-want) <= tol*(1+math.Abs(want))) {
+		t.Errorf("%s is %.9g, want %.9g", what, got, want)
+	}
+}
+
+// shifted gives the problem a centre, a constant and example weights.
+func shifted(p *Problem) *Problem {
+	p.Center = make([]float32, p.Scorer.Dim())
+	for j := range p.Center {
+		p.Center[j] = float32(j%5)/10 - 0.2
+	}
+	p.Constant = 0.3
+	p.Data.Weights = make([]float64, p.Len())
+	for i := range p.Data.Weights {
+		p.Data.Weights[i] = 0.5 + float64(i%3)
+	}
+	return p
+}
+
+func TestBCFWSteps(t *testing.T) {
+	ctx := context.Background()
+	for name, p := range map[string]*Problem{
+		"plain":         linearProblem(30, 1, 0.05, 1),
+		"shifted":       shifted(linearProblem(30, 1, 0.2, 1)),
+		"weak λ":        linearProblem(30, 1, 1e-4, 1),
+		"batches":       {Engine: linearProblem(30, 1, 0.05, 1).Engine, Batch: 7},
+		"shift, batch":  {Engine: shifted(linearProblem(30, 1, 0.05, 1)).Engine, Batch: 11},
+		"Frank-Wolfe":   {Engine: linearProblem(30, 1, 0.05, 1).Engine, Batch: 30},
+		"by transition": linearProblem(30, 3, 1, 1),
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := &BCFW{}
+			s := start(t, m, p)
+			order := p.Rand(0).Perm(p.Len())
+			for k := range 60 {
+				lo := k * p.BatchSize() % p.Len()
+				batch := order[lo:min(lo+p.BatchSize(), p.Len())]
+				st, err := p.Step(ctx, m.w, batch, oracles.Smoothing{}, &m.memory)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if st.Linear < -1e-6 {
+					t.Fatalf("block gap %g", st.Linear)
+				}
+				before := m.dual
+				if err := m.step(ctx, p, batch); err != nil {
+					t.Fatal(err)
+				}
+				if m.dual < before {
+					t.Fatalf("step %d: the dual fell from %g to %g", k, before, m.dual)
+				}
+				// The gain kept up step by step is the dual of the memory, from scratch.
+				g, b, err := p.Recompose(ctx, m.w, &m.memory)
+				if err != nil {
+					t.Fatal(err)
+				}
+				w := make([]float32, len(m.w))
+				copy(w, p.Center)
+				vec.Axpy(float32(-1/p.Lambda), g, w)
+				near(t, "dual", m.dual, m.dualValue(p, b, w), 2e-6)
+				near(t, "b", m.linear, b, 1e-5)
+				for j := range w {
+					near(t, "recomposed weight", float64(m.w[j]), float64(w[j]), 1e-5+1e-7/p.Lambda)
+				}
+			}
+			// The block gaps add up to the duality gap.
+			all, err := p.Step(ctx, m.w, order, oracles.Smoothing{}, &m.memory)
+			if err != nil {
+				t.Fatal(err)
+			}
+			primal, err := p.Value(ctx, m.w)
+			if err != nil {
+				t.Fatal(err)
+			}
+			near(t, "sum of block gaps", all.Linear/float64(p.Len()), primal-m.dual, 1e-5)
+			passes(t, m, p, s, 2)
+		})
+	}
+}
+
+func TestBCFWConverges(t *testing.T) {
+	for name, p := range map[string]*Problem{
+		"plain":       linearProblem(60, 1, 0.05, 2),
+		"shifted":     shifted(linearProblem(60, 1, 0.1, 2)),
+		"batches":     {Engine: linearProblem(60, 1, 0.05, 2).Engine, Batch: 4},
+		"Frank-Wolfe": {Engine: linearProblem(60, 1, 0.5, 2).Engine, Batch: 60},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := &BCFW{}
+			s := start(t, m, p)
+			dual := math.Inf(-1)
+			for range 100 {
+				passes(t, m, p, s, 1)
+				if s.Gap() < -1e-6 {
+					t.Fatalf("gap %g", s.Gap())
+				}
+				if s.Dual < dual {
+					t.Fatalf("the dual fell from %g to %g", dual, s.Dual)
+				}
+				dual = s.Dual
+			}
+			t.Logf("primal %.6f, gap %.2g", s.Primal, s.Gap())
+			if s.Gap() > 2e-2*s.Primal {
+				t.Errorf("gap %g of primal %g after %d passes", s.Gap(), s.Primal, s.Passes)
+			}
+		})
+	}
+}

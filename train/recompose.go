@@ -1,0 +1,56 @@
+package train
+
+import (
+	"context"
+
+	"github.com/dsp-go/dsp/structured/vec"
+)
+
+// Recompose pulls back what the memory holds, for an affine scorer θ_i = a_i + J_i w: it returns
+//
+//	g = (1/n) Σ c_i J_iᵀ(r_i − 1_{y_i})  [Dim],    b = (1/n) Σ c_i [⟨r_i, a_i + ℓ_i⟩ − ⟨1_{y_i}, a_i⟩],
+//
+// the gradient and the value at the origin of the linear function of w that the memory puts below the mean loss. The
+// weights at which the scorer is run, w, matter to rounding only. It costs a full pass without its oracle.
+func (e *Engine) Recompose(ctx context.Context, w []float32, memory *Memory) (g []float32, b float64, err error) {
+	n := min(passLanes, len(e.shards))
+	err = e.run(ctx, n, func(l int, ln *lane) error {
+		clear(ln.grad)
+		ln.sums = sums{}
+		for k := l; k < len(e.shards) && ctx.Err() == nil; k += n {
+			ln.batch.Reset(e.Data, e.shards[k])
+			if err := e.potentials(ln.worker, w, &ln.batch, &ln.θ); err != nil {
+				return err
+			}
+			memory.recall(ln)
+			e.difference(ln, nil)
+			if err := ln.worker.Pullback(&ln.v, ln.grad); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, 0, err
+	}
+	total, inv := e.reduce(n), 1/float64(e.Len())
+	g = append([]float32(nil), e.lanes[0].grad...)
+	vec.Scale(float32(inv), g)
+	return g, total.linear*inv - vec.Dot64(g, w), nil
+}
+
+// recall makes r_i the lane's answers for its batch.
+func (m *Memory) recall(ln *lane) {
+	u := &ln.answer.U
+	u.Resize(ln.θ.Offsets, ln.θ.Y, ln.θ.PerPosition)
+	for b, i := range ln.batch.Examples {
+		node, edge := m.of(i)
+		copy(u.NodeOf(b), node)
+		copy(u.EdgeOf(b), edge)
+	}
+}
+
+func (m *Memory) archive(a Archive) {
+	a.Floats("memory.node", &m.Node)
+	a.Floats("memory.edge", &m.Edge)
+}

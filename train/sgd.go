@@ -1,0 +1,179 @@
+package train
+
+import (
+	"context"
+	"math"
+
+	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/vec"
+)
+
+// Schedule is how SGD's step falls.
+type Schedule int
+
+// The schedules, t counting steps from 0.
+const (
+	SqrtSchedule     Schedule = iota // γ0/√(1+t/t0)
+	ConstantSchedule                 // γ0
+	InverseSchedule                  // γ0/(1+t/t0)
+	StairsSchedule                   // γ0/(1+⌊t/t0⌋)
+	PegasosSchedule                  // 1/(λ(t+1)), which has no γ0 (Shalev-Shwartz et al. 2011)
+)
+
+var scheduleNames = [...]string{"sqrt", "constant", "inverse", "stairs", "pegasos"}
+
+func (s Schedule) String() string { return scheduleNames[s] }
+
+// ParseSchedule reads a schedule as String writes it.
+func ParseSchedule(name string) (Schedule, error) {
+	for i, n := range scheduleNames {
+		if n == name {
+			return Schedule(i), nil
+		}
+	}
+	return 0, structured.BadInput("schedule %q is not known; use sqrt, constant, inverse, stairs or pegasos", name)
+}
+
+// SGD is the stochastic subgradient method, for any scorer and any loss; it works on the hinge itself, unsmoothed, unless
+// a smoothing is given. A step on a batch B is
+//
+//	w ← w − γ_t ( (1/|B|) Σ_{i∈B} c_i J_iᵀ(u_i − 1_{y_i}) + λ(w − c) ).
+//
+// A pass takes every example once, in random order. On a network (Davis and Drusvyatskiy 2018) dropout is drawn anew each
+// step, and is off where the objective is evaluated.
+type SGD struct {
+	Rate      float64 // γ0; 0 finds one by a short search on some of the data (sgdsearch.go)
+	Schedule  Schedule
+	Halving   float64 // t0 in steps, after which the step has fallen to a half (sqrt: to 1/√2); 0 means a pass's
+	Averaging Averaging
+
+	w       []float32
+	rate    float64 // γ0 in use
+	t       int     // steps done
+	average running
+}
+
+// Name returns "sgd".
+func (m *SGD) Name() string { return "sgd" }
+
+// Convex returns false.
+func (m *SGD) Convex() bool { return false }
+
+// Start begins at s.W, after a search for γ0 where none was given.
+func (m *SGD) Start(ctx context.Context, p *Problem, s *State) error {
+	if m.Schedule == PegasosSchedule && p.Lambda <= 0 {
+		return structured.BadInput("the pegasos schedule needs a regulariser (--reg above 0): its step is 1/(λ(t+1))")
+	}
+	if m.w != nil { // restored
+		return nil
+	}
+	m.w = append([]float32(nil), s.W...)
+	m.rate = m.Rate
+	if m.rate == 0 && m.Schedule != PegasosSchedule {
+		rate, calls, err := searchRate(ctx, p, s.W)
+		if err != nil {
+			return err
+		}
+		m.rate = rate
+		s.OracleCalls += calls
+	}
+	return nil
+}
+
+// Pass takes every example once.
+func (m *SGD) Pass(ctx context.Context, p *Problem, s *State) error {
+	order, size := p.Rand(s.Passes).Perm(p.Len()), p.BatchSize()
+	kind := m.averaging(p)
+	if kind == PassAverage {
+		m.average.t = 0
+	}
+	γ := 0.0
+	for lo := 0; lo < len(order); lo += size {
+		batch := order[lo:min(lo+size, len(order))]
+		γ = m.step(p)
+		if _, err := descend(ctx, p, m.w, batch, γ, p.Seed^uint64(m.t)); err != nil {
+			return err
+		}
+		m.t++
+		if kind != NoAverage {
+			m.average.add(m.w, 0, kind == WeightedAverage)
+		}
+	}
+	s.Passes++
+	s.OracleCalls += len(order)
+	if kind == NoAverage {
+		copy(s.W, m.w)
+	} else {
+		copy(s.W, m.average.w)
+	}
+	s.Step = γ
+	s.Smoothed, s.Kappa, s.Dual = math.NaN(), 0, math.NaN()
+	s.Mu, s.Exact = subgradient(p).Mu, math.NaN()
+	var err error
+	s.Primal, err = p.Value(ctx, s.W)
+	s.FullPasses++
+	return err
+}
+
+// averaging returns what AutoAverage stands for.
+func (m *SGD) averaging(p *Problem) Averaging {
+	switch {
+	case m.Averaging != AutoAverage:
+		return m.Averaging
+	case p.Scorer.Affine():
+		return WeightedAverage
+	}
+	return PassAverage
+}
+
+// step returns γ_t.
+func (m *SGD) step(p *Problem) float64 {
+	t, t0 := float64(m.t), m.Halving
+	if t0 == 0 {
+		t0 = math.Ceil(float64(p.Len()) / float64(p.BatchSize()))
+	}
+	switch m.Schedule {
+	case SqrtSchedule:
+		return m.rate / math.Sqrt(1+t/t0)
+	case InverseSchedule:
+		return m.rate / (1 + t/t0)
+	case StairsSchedule:
+		return m.rate / (1 + math.Floor(t/t0))
+	case PegasosSchedule:
+		return 1 / (p.Lambda * (t + 1))
+	}
+	return m.rate
+}
+
+// descend takes one subgradient step on w and returns the loss of the batch, Σ c_i f_i, before it.
+func descend(ctx context.Context, p *Problem, w []float32, batch []int, γ float64, dropout uint64) (float64, error) {
+	st, err := p.Step(ctx, w, batch, subgradient(p), nil)
+	if err != nil {
+		return 0, err
+	}
+	if decay := γ * p.Lambda; decay != 0 {
+		vec.Scale(float32(1-decay), w)
+		if p.Center != nil {
+			vec.Axpy(float32(decay), p.Center, w)
+		}
+	}
+	vec.Axpy(float32(-γ/float64(len(batch))), st.Grad, w)
+	return st.Smoothed, nil
+}
+
+// subgradient returns the smoothing SGD works with: the given one, or none.
+func subgradient(p *Problem) oracles.Smoothing {
+	if p.Smoothing.Mu > 0 {
+		return p.Smoothing
+	}
+	return oracles.Smoothing{}
+}
+
+// Archive saves or restores the method's state.
+func (m *SGD) Archive(a Archive) {
+	a.Floats("w", &m.w)
+	a.Number("rate", &m.rate)
+	a.Count("steps", &m.t)
+	m.average.archive(a)
+}

@@ -1,0 +1,105 @@
+package train
+
+import (
+	"context"
+	"errors"
+	"math"
+
+	"github.com/dsp-go/dsp/structured/vec"
+)
+
+// The search for γ0 takes steps on some of the examples and looks at others.
+const (
+	searchShare   = 8  // an eighth of the data to learn from, and as much to judge by
+	searchBatches = 16 // but at least that many batches, as far as the data goes
+	searchTrials  = 16 // at most
+)
+
+// searchRate finds a first step size for SGD: the power of two, times a natural scale, that leaves the least objective
+// after a constant-step run over a part of the data, begun at w. The scale is Polyak's step f/‖∇f‖² of the first batch,
+// which would take a linear model of a loss to zero. From there the search goes up or down by factors of four for as
+// long as that helps, then looks a factor of two to either side of the best. All trials see the same examples. It
+// also returns how many oracle calls it made.
+func searchRate(ctx context.Context, p *Problem, w []float32) (rate float64, calls int, err error) {
+	order, size := p.Rand(-1).Perm(p.Len()), p.BatchSize()
+	m := max(len(order)/searchShare, searchBatches*size)
+	learn, judge := order[:min(m, len(order))], order[max(0, len(order)-m):]
+	first, err := p.Step(ctx, w, learn[:min(size, len(learn))], subgradient(p), nil)
+	if err != nil {
+		return 0, 0, err
+	}
+	b := float64(min(size, len(learn)))
+	norm, loss := vec.Dot64(first.Grad, first.Grad)/(b*b), first.Smoothed/b
+	if norm == 0 || loss <= 0 { // nothing to learn here
+		return 1, len(learn), nil
+	}
+	trial := append([]float32(nil), w...)
+	trials := 0
+	value := func(γ float64) (float64, error) {
+		trials++
+		copy(trial, w)
+		for lo := 0; lo < len(learn); lo += size {
+			if _, err := descend(ctx, p, trial, learn[lo:min(lo+size, len(learn))], γ, p.Seed); err != nil {
+				return diverged(err)
+			}
+		}
+		v, err := p.ValueOf(ctx, trial, judge)
+		if err != nil {
+			return diverged(err)
+		}
+		return v, nil
+	}
+	rate, err = searchPower(loss/norm, searchTrials, value)
+	return rate, trials * (len(learn) + len(judge)), err
+}
+
+// diverged takes potentials that are no longer finite for an infinitely bad value.
+func diverged(err error) (float64, error) {
+	var bad *NonFiniteError
+	if errors.As(err, &bad) {
+		return math.Inf(1), nil
+	}
+	return 0, err
+}
+
+// searchPower looks for the γ = scale·2^k with the least value, taking value to have one valley.
+func searchPower(scale float64, trials int, value func(γ float64) (float64, error)) (float64, error) {
+	best, least := scale, math.Inf(1)
+	better := func(γ float64) (bool, error) {
+		v, err := value(γ)
+		if err != nil || !(v < least) {
+			return false, err
+		}
+		best, least = γ, v
+		return true, nil
+	}
+	if _, err := better(scale); err != nil {
+		return 0, err
+	}
+	for _, factor := range []float64{4, 0.25} {
+		moved := false
+		for range trials {
+			ok, err := better(best * factor)
+			if err != nil {
+				return 0, err
+			}
+			if !ok {
+				break
+			}
+			moved = true
+		}
+		if moved {
+			break
+		}
+	}
+	for _, factor := range []float64{2, 0.5} {
+		ok, err := better(best * factor)
+		if err != nil {
+			return 0, err
+		}
+		if ok {
+			break
+		}
+	}
+	return best, nil
+}

@@ -1,0 +1,195 @@
+package train
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/structured"
+)
+
+// testNet scores chains with dense features x: node potentials x·W (hidden 0, affine) or tanh(x·W₁)·W₂, and a shared
+// transition matrix. Its weights are W (or W₁, W₂) by rows, then the transitions. Linearise gives its linearisation.
+type testNet struct {
+	dim, hidden, labels int
+	at                  []float32 // the linearisation's w_k; nil for the net itself
+}
+
+func (n *testNet) Dim() int {
+	y := n.labels
+	if n.hidden == 0 {
+		return n.dim*y + y*y
+	}
+	return n.dim*n.hidden + n.hidden*y + y*y
+}
+func (n *testNet) Labels() int            { return n.labels }
+func (n *testNet) PerPosition() bool      { return false }
+func (n *testNet) Affine() bool           { return n.hidden == 0 || n.at != nil }
+func (n *testNet) NewWorker() nets.Worker { return &testWorker{net: n} }
+func (n *testNet) MoveTo(w []float32)     { copy(n.at, w) }
+func (n *testNet) Linearise() Linearised {
+	l := *n
+	l.at = make([]float32, n.Dim())
+	return &l
+}
+
+// glorot draws initial weights.
+func (n *testNet) glorot(seed uint64) []float32 {
+	r := rand.New(rand.NewPCG(seed, 77))
+	w := make([]float32, n.Dim())
+	if n.hidden == 0 {
+		return w
+	}
+	draw := func(w []float32, in, out int) {
+		a := math.Sqrt(6 / float64(in+out))
+		for j := range w {
+			w[j] = float32(a * (2*r.Float64() - 1))
+		}
+	}
+	draw(w[:n.dim*n.hidden], n.dim, n.hidden)
+	draw(w[n.dim*n.hidden:n.dim*n.hidden+n.hidden*n.labels], n.hidden, n.labels)
+	return w
+}
+
+type testWorker struct {
+	net   *testNet
+	w     []float32 // where J is taken
+	batch *structured.Batch
+	h     []float32 // [N×hidden]
+}
+
+func (k *testWorker) Score(w []float32, batch *structured.Batch, θ *structured.Potentials) error {
+	n := k.net
+	y, h, d := n.labels, n.hidden, n.dim
+	if d != batch.Data.Dim {
+		return fmt.Errorf("%d features, expected %d", batch.Data.Dim, d)
+	}
+	θ.Resize(batch.Offsets, y, false)
+	clear(θ.Node)
+	k.batch, k.w = batch, w
+	if n.at != nil {
+		k.w = n.at
+	}
+	if need := batch.Positions() * h; len(k.h) < need {
+		k.h = make([]float32, need)
+	}
+	copy(θ.Edge, w[n.Dim()-y*y:])
+	k.each(func(t int, x []float32) {
+		out := θ.Node[t*y : (t+1)*y]
+		if h == 0 {
+			mulAdd(out, x, w)
+			return
+		}
+		hid := k.h[t*h : (t+1)*h]
+		clear(hid)
+		mulAdd(hid, x, k.w)
+		for j, v := range hid {
+			hid[j] = float32(math.Tanh(float64(v)))
+		}
+		mulAdd(out, hid, w[d*h:]) // also the tangent in W₂, θ being linear in it
+		if n.at == nil {
+			return
+		}
+		dh := make([]float32, h)
+		mulAdd(dh, x, w)
+		mulAddSign(dh, x, k.w, -1)
+		for j, v := range hid {
+			dh[j] *= 1 - v*v
+		}
+		mulAdd(out, dh, k.w[d*h:])
+	})
+	return nil
+}
+
+func (k *testWorker) Pullback(v *structured.Marginals, grad []float32) error {
+	n := k.net
+	y, h, d := n.labels, n.hidden, n.dim
+	edge := grad[n.Dim()-y*y:]
+	for b := range v.Len() {
+		for j, e := range v.EdgeOf(b) {
+			edge[j] += e
+		}
+	}
+	k.each(func(t int, x []float32) {
+		u := v.Node[t*y : (t+1)*y]
+		if h == 0 {
+			outer(grad, x, u)
+			return
+		}
+		hid := k.h[t*h : (t+1)*h]
+		outer(grad[d*h:], hid, u)
+		dh := make([]float32, h)
+		for j := range dh {
+			for l, g := range u {
+				dh[j] += g * k.w[d*h+j*y+l]
+			}
+			dh[j] *= 1 - hid[j]*hid[j]
+		}
+		outer(grad, x, dh)
+	})
+	return nil
+}
+
+func (k *testWorker) each(do func(t int, x []float32)) {
+	t, data := 0, k.batch.Data
+	for _, i := range k.batch.Examples {
+		for s := data.Offsets[i]; s < data.Offsets[i+1]; s++ {
+			do(t, data.Features[s*data.Dim:(s+1)*data.Dim])
+			t++
+		}
+	}
+}
+
+// mulAdd adds x·W to out, W by rows.
+func mulAdd(out, x, w []float32) { mulAddSign(out, x, w, 1) }
+
+func mulAddSign(out, x, w []float32, sign float32) {
+	for i, v := range x {
+		for j := range out {
+			out[j] += sign * v * w[i*len(out)+j]
+		}
+	}
+}
+
+// outer adds x uᵀ to grad.
+func outer(grad, x, u []float32) {
+	for i, v := range x {
+		for j, g := range u {
+			grad[i*len(u)+j] += v * g
+		}
+	}
+}
+
+// testChains draws n chains whose labels follow a Markov chain and whose features are a noisy picture of the label:
+// noise 0 is separable. Every label has two prototypes, so that a net can do better than a linear map.
+func testChains(n, dim, labels int, noise float64, seed uint64) *structured.Dataset {
+	r := rand.New(rand.NewPCG(seed, 5))
+	prototypes := make([]float64, 2*labels*dim)
+	for j := range prototypes {
+		prototypes[j] = r.NormFloat64()
+	}
+	d := &structured.Dataset{Name: "chains", Offsets: []int{0}, Dim: dim}
+	names := make([]string, labels)
+	for l := range names {
+		names[l] = string(rune('a' + l))
+	}
+	d.Alphabet = structured.NewAlphabet(names...)
+	for range n {
+		l := r.IntN(labels)
+		for range 3 + r.IntN(8) {
+			if r.Float64() < 0.3 {
+				l = r.IntN(labels)
+			} else {
+				l = (l + 1) % labels
+			}
+			d.Labels = append(d.Labels, int32(l))
+			c := 2*l + r.IntN(2)
+			for j := range dim {
+				d.Features = append(d.Features, float32(prototypes[c*dim+j]+noise*r.NormFloat64()))
+			}
+		}
+		d.Offsets = append(d.Offsets, len(d.Labels))
+	}
+	return d
+}
