@@ -49,8 +49,7 @@ func (r *running) add(w []float32, b float64, weighted bool) {
 		r.w, r.b = append(r.w[:0], w...), b
 		return
 	}
-	vec.Scale(float32(1-ρ), r.w)
-	vec.Axpy(float32(ρ), w, r.w)
+	vec.Axpby(float32(ρ), w, float32(1-ρ), r.w)
 	r.b += ρ * (b - r.b)
 }
 

@@ -107,7 +107,7 @@ func (m *BCFW) step(ctx context.Context, p *Problem, batch []int) error {
 	}
 	n := float64(p.Len())
 	gap := st.Linear / n
-	norm := vec.Dot64(st.Grad, st.Grad) / (p.Lambda * n * n) // λ‖w_s − w‖²
+	norm := vec.Norm2(st.Grad) / (p.Lambda * n * n) // λ‖w_s − w‖²
 	if st.Moved == 0 || gap <= 0 || norm == 0 {
 		return nil
 	}
@@ -136,7 +136,7 @@ func (m *BCFW) resync(ctx context.Context, p *Problem, s *State) error {
 
 // dualValue returns D = b + (λ/2)(‖c‖² − ‖w‖²) + constant of the dual point whose weights are w.
 func (m *BCFW) dualValue(p *Problem, b float64, w []float32) float64 {
-	return b + p.Constant + p.Lambda/2*(vec.Dot64(p.Center, p.Center)-vec.Dot64(w, w))
+	return b + p.Constant + p.Lambda/2*(vec.Norm2(p.Center)-vec.Norm2(w))
 }
 
 // report shows the average with its primal, and the best dual value of it, the iterates and all before.

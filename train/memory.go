@@ -62,6 +62,5 @@ func mix(r, u []float32, γ float32) {
 		copy(r, u)
 		return
 	}
-	vec.Scale(1-γ, r)
-	vec.Axpy(γ, u, r)
+	vec.Axpby(γ, u, 1-γ, r)
 }

@@ -29,7 +29,7 @@ func searchRate(ctx context.Context, p *Problem, w []float32) (rate float64, cal
 		return 0, 0, err
 	}
 	b := float64(min(size, len(learn)))
-	norm, loss := vec.Dot64(first.Grad, first.Grad)/(b*b), first.Smoothed/b
+	norm, loss := vec.Norm2(first.Grad)/(b*b), first.Smoothed/b
 	if norm == 0 || loss <= 0 { // nothing to learn here
 		return 1, len(learn), nil
 	}

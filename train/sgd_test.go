@@ -1,0 +1,79 @@
+package train
+
+import (
+	"context"
+	"math"
+	"testing"
+)
+
+func netProblem(n, batch, threads int) *Problem {
+	data := testChains(n, 8, 5, 0.7, 2)
+	o := &Objective{Scorer: &testNet{dim: 8, hidden: 12, labels: 5}, Data: data, Lambda: 1e-3}
+	return &Problem{Engine: NewEngine(o, threads), Batch: batch, Seed: 4}
+}
+
+// Every schedule and averaging comes near the optimum of a convex problem that BCFW has certified.
+func TestSGDReachesBCFW(t *testing.T) {
+	p := linearProblem(80, 1, 0.05, 2)
+	b := &BCFW{}
+	sb := start(t, b, p)
+	passes(t, b, p, sb, 300)
+	for _, m := range []*SGD{
+		{},
+		{Schedule: InverseSchedule},
+		{Schedule: StairsSchedule, Halving: 160},
+		{Schedule: PegasosSchedule},
+		{Schedule: ConstantSchedule, Rate: 0.004},
+		{Averaging: UniformAverage},
+		{Averaging: PassAverage},
+		{Averaging: NoAverage, Schedule: InverseSchedule},
+	} {
+		t.Run(m.Schedule.String()+" "+m.Averaging.String(), func(t *testing.T) {
+			s := start(t, m, p)
+			passes(t, m, p, s, 60)
+			t.Logf("γ0 %.3g, primal %.5f, optimum in [%.5f, %.5f]", m.rate, s.Primal, sb.Dual, sb.Primal)
+			if s.Primal < sb.Dual-1e-6 || s.Primal > sb.Primal*1.03 {
+				t.Errorf("primal %g, optimum in [%g, %g]", s.Primal, sb.Dual, sb.Primal)
+			}
+		})
+	}
+}
+
+// One pass of SGD with batches of all examples is a subgradient step, which finite differences can check.
+func TestSGDStepDescends(t *testing.T) {
+	ctx := context.Background()
+	p := netProblem(20, 20, 1)
+	p.Loss = SoftmaxMargin
+	w := p.Scorer.(*testNet).glorot(1)
+	m := &SGD{Rate: 1e-3, Schedule: ConstantSchedule, Averaging: NoAverage}
+	s := &State{W: append([]float32(nil), w...)}
+	before, err := p.Value(ctx, w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Start(ctx, p, s); err != nil {
+		t.Fatal(err)
+	}
+	passes(t, m, p, s, 1)
+	step := 0.0
+	for j := range w {
+		step += math.Pow(float64(w[j]-s.W[j]), 2)
+	}
+	near(t, "decrease", before-s.Primal, step/m.Rate, 2e-2)
+}
+
+func TestSGDLearnsNet(t *testing.T) {
+	p := netProblem(200, 8, 2)
+	s := &State{W: p.Scorer.(*testNet).glorot(1)}
+	m := &SGD{}
+	if err := m.Start(context.Background(), p, s); err != nil {
+		t.Fatal(err)
+	}
+	for range 20 {
+		passes(t, m, p, s, 1)
+		t.Logf("γ0 %.3g pass %d F %.4f", m.rate, s.Passes, s.Primal)
+	}
+	if s.Primal > 0.3 {
+		t.Errorf("F is %g after %d passes", s.Primal, s.Passes)
+	}
+}
