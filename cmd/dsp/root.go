@@ -1,0 +1,169 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/dsp-go/dsp/structured"
+)
+
+// newRoot returns the command line: global flags, verbs, and usage errors that are recognised as bad input.
+func newRoot() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "dsp",
+		Short: "Train deep structured predictors, with a certificate",
+		Long: `dsp trains networks whose outputs are structures: a network turns an input into potentials, an
+inference oracle turns potentials into a best output, and an optimiser with a certificate moves the network.
+
+dsp train with no arguments trains a small convolutional network to read words on built-in data.`,
+		Args:          noVerb,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		PersistentPreRun: func(cmd *cobra.Command, _ []string) {
+			level := slog.LevelInfo
+			if isSet(cmd, "quiet") {
+				level = slog.LevelWarn
+			}
+			slog.SetDefault(slog.New(newLog(os.Stderr, level)))
+		},
+		SuggestionsMinimumDistance: 2,
+	}
+	root.PersistentFlags().Bool("json", false, "print one JSON object last on standard output (predict: one a sequence)")
+	root.PersistentFlags().Bool("quiet", false, "log nothing but warnings and errors, show no progress")
+	root.SetFlagErrorFunc(flagError)
+	root.AddCommand(infoCommand())
+	for _, verb := range root.Commands() {
+		badUsage(verb)
+	}
+	return root
+}
+
+func isSet(cmd *cobra.Command, flag string) bool {
+	on, err := cmd.Flags().GetBool(flag)
+	return err == nil && on
+}
+
+// badUsage marks errors in the number of arguments, of a verb and its own verbs, as bad input.
+func badUsage(verb *cobra.Command) {
+	if check := verb.Args; check != nil {
+		verb.Args = func(cmd *cobra.Command, args []string) error {
+			if err := check(cmd, args); err != nil {
+				return structured.BadInput("%w; see %s --help", err, cmd.CommandPath())
+			}
+			return nil
+		}
+	}
+	for _, sub := range verb.Commands() {
+		badUsage(sub)
+	}
+}
+
+// noVerb refuses what follows dsp and is no verb, and suggests the verbs it resembles.
+func noVerb(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	if like := cmd.SuggestionsFor(args[0]); len(like) > 0 {
+		return structured.BadInput("%s has no verb %q; did you mean %s?", cmd.CommandPath(), args[0], strings.Join(like, " or "))
+	}
+	return structured.BadInput("%s has no verb %q; see %s --help", cmd.CommandPath(), args[0], cmd.CommandPath())
+}
+
+// flagError words an error in a flag, with a suggestion for a name that is not there.
+func flagError(cmd *cobra.Command, err error) error {
+	var missing *pflag.NotExistError
+	var value *pflag.InvalidValueError
+	switch {
+	case errors.As(err, &missing):
+		name := missing.GetSpecifiedName()
+		if like := nearestFlag(cmd, name); like != "" {
+			return structured.BadInput("%s has no flag --%s; did you mean --%s?", cmd.CommandPath(), name, like)
+		}
+		return structured.BadInput("%s: %w; see %s --help", cmd.CommandPath(), err, cmd.CommandPath())
+	case errors.As(err, &value):
+		f := value.GetFlag()
+		return structured.BadInput("--%s %s: expected %s", f.Name, value.GetValue(), f.Value.Type())
+	}
+	return structured.BadInput("%s: %w", cmd.CommandPath(), err)
+}
+
+// nearestFlag returns the flag of cmd whose name is the fewest edits from name, or "" where none is near.
+func nearestFlag(cmd *cobra.Command, name string) string {
+	best, at := "", 1+max(2, len(name)/3)
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if d := edits(name, f.Name); d < at {
+			best, at = f.Name, d
+		}
+	})
+	return best
+}
+
+// edits returns the Levenshtein distance of two strings.
+func edits(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost = 1 + min(diagonal, row[j], row[j+1])
+			}
+			diagonal, row[j+1] = row[j+1], cost
+		}
+	}
+	return row[len(b)]
+}
+
+// printJSON writes v as one line.
+func printJSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
+}
+
+// printTable writes rows in columns, the first aligned left and the others right; the first row is the head.
+func printTable(w io.Writer, rows [][]string) error {
+	widths := make([]int, len(rows[0]))
+	for _, row := range rows {
+		for c, cell := range row {
+			widths[c] = max(widths[c], len([]rune(cell)))
+		}
+	}
+	for _, row := range rows {
+		line := make([]string, len(row))
+		for c, cell := range row {
+			pad := strings.Repeat(" ", widths[c]-len([]rune(cell)))
+			if c == 0 {
+				line[c] = cell + pad
+			} else {
+				line[c] = pad + cell
+			}
+		}
+		if _, err := fmt.Fprintln(w, strings.TrimRight(strings.Join(line, "  "), " ")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// oneOf returns a BadInput error unless value is one of the allowed ones.
+func oneOf(flag, value string, allowed ...string) error {
+	if slices.Contains(allowed, value) {
+		return nil
+	}
+	return structured.BadInput("--%s %s: expected %s", flag, value, strings.Join(allowed, ", "))
+}
