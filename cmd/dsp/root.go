@@ -41,7 +41,8 @@ dsp train with no arguments trains a small convolutional network to read words o
 	root.PersistentFlags().Bool("json", false, "print one JSON object last on standard output (predict: one a sequence)")
 	root.PersistentFlags().Bool("quiet", false, "log nothing but warnings and errors, show no progress")
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(infoCommand())
+	root.AddCommand(trainCommand(), infoCommand())
+	root.SetUsageFunc(usage)
 	for _, verb := range root.Commands() {
 		badUsage(verb)
 	}
@@ -68,6 +69,14 @@ func badUsage(verb *cobra.Command) {
 	}
 }
 
+// noArgs refuses arguments that are not flags.
+func noArgs(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	return structured.BadInput("%s takes flags only, found %q; see %s --help", cmd.CommandPath(), args[0], cmd.CommandPath())
+}
+
 // noVerb refuses what follows dsp and is no verb, and suggests the verbs it resembles.
 func noVerb(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
@@ -84,17 +93,28 @@ func flagError(cmd *cobra.Command, err error) error {
 	var missing *pflag.NotExistError
 	var value *pflag.InvalidValueError
 	switch {
-	case errors.As(err, &missing):
+	case errors.As(err, &missing) && missing.GetSpecifiedShortnames() == "":
 		name := missing.GetSpecifiedName()
 		if like := nearestFlag(cmd, name); like != "" {
 			return structured.BadInput("%s has no flag --%s; did you mean --%s?", cmd.CommandPath(), name, like)
 		}
-		return structured.BadInput("%s: %w; see %s --help", cmd.CommandPath(), err, cmd.CommandPath())
+		return structured.BadInput("%s has no flag --%s; see %s --help", cmd.CommandPath(), name, cmd.CommandPath())
 	case errors.As(err, &value):
 		f := value.GetFlag()
-		return structured.BadInput("--%s %s: expected %s", f.Name, value.GetValue(), f.Value.Type())
+		if what, ok := kinds[f.Value.Type()]; ok {
+			return structured.BadInput("--%s %s: expected %s", f.Name, value.GetValue(), what)
+		}
+		return structured.BadInput("--%s %w", f.Name, errors.Unwrap(value))
 	}
-	return structured.BadInput("%s: %w", cmd.CommandPath(), err)
+	return structured.BadInput("%s: %w; see %s --help", cmd.CommandPath(), err, cmd.CommandPath())
+}
+
+// kinds says in words what a flag of a type holds.
+var kinds = map[string]string{
+	"bool":    "true or false",
+	"int":     "a whole number",
+	"uint64":  "a whole number that is not negative",
+	"float64": "a number",
 }
 
 // nearestFlag returns the flag of cmd whose name is the fewest edits from name, or "" where none is near.

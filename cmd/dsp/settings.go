@@ -1,0 +1,88 @@
+package main
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/dsp-go/dsp/models"
+)
+
+// addSettings gives cmd a flag for every setting of c that it does not have yet; the flags write into c.
+func addSettings(cmd *cobra.Command, c *models.Config) {
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	for _, s := range models.Settings(c) {
+		if isGlobal(s) {
+			continue
+		}
+		switch at := s.Value.Addr().Interface().(type) {
+		case pflag.Value:
+			flags.Var(at, s.Name, s.Help)
+		case *string:
+			flags.StringVar(at, s.Name, *at, s.Help)
+		case *bool:
+			flags.BoolVar(at, s.Name, *at, s.Help)
+		case *int:
+			flags.IntVar(at, s.Name, *at, s.Help)
+		case *uint64:
+			flags.Uint64Var(at, s.Name, *at, s.Help)
+		case *float64:
+			flags.Float64Var(at, s.Name, *at, s.Help)
+		}
+		flags.Lookup(s.Name).Annotations = map[string][]string{groupKey: {s.Group}}
+		if unit := unitOf(s); unit != "" {
+			flags.Lookup(s.Name).Annotations[unitKey] = []string{unit}
+		}
+		if s.Values != nil {
+			complete(cmd, s.Name, s.Values...)
+		}
+	}
+}
+
+// complete makes the shell complete a flag's values.
+func complete(cmd *cobra.Command, flag string, values ...string) {
+	values = slices.DeleteFunc(slices.Clone(values), func(v string) bool { return v == "" })
+	if err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)); err != nil {
+		panic(err) // the flag does not exist
+	}
+}
+
+// isGlobal reports whether every verb has the setting's flag.
+func isGlobal(s models.Setting) bool { return s.Name == "json" || s.Name == "quiet" }
+
+// unitOf says what stands for the setting's value in the help.
+func unitOf(s models.Setting) string {
+	if s.Unit != "" {
+		return s.Unit
+	}
+	if s.Values != nil {
+		return strings.TrimPrefix(strings.Join(s.Values, "|"), "|")
+	}
+	if v, ok := s.Value.Addr().Interface().(pflag.Value); ok {
+		return v.Type()
+	}
+	return map[string]string{"string": "TEXT", "int": "N", "uint64": "N", "float64": "X", "bool": ""}[s.Value.Kind().String()]
+}
+
+// settings returns the configuration of a command line: the file's or the defaults, with what flags changed on top.
+func settings(cmd *cobra.Command, file string, flagged *models.Config) (models.Config, error) {
+	c := models.Default()
+	if file != "" {
+		var err error
+		if c, err = models.ReadConfig(file); err != nil {
+			return c, err
+		}
+	}
+	given := models.Settings(flagged)
+	for i, s := range models.Settings(&c) {
+		if !isGlobal(s) && cmd.Flags().Changed(s.Name) {
+			s.Value.Set(given[i].Value)
+		}
+	}
+	c.JSON = c.JSON || isSet(cmd, "json")
+	c.Quiet = c.Quiet || isSet(cmd, "quiet")
+	return c, c.Validate()
+}
