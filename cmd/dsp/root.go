@@ -58,10 +58,11 @@ func isSet(cmd *cobra.Command, flag string) bool {
 func badUsage(verb *cobra.Command) {
 	if check := verb.Args; check != nil {
 		verb.Args = func(cmd *cobra.Command, args []string) error {
-			if err := check(cmd, args); err != nil {
+			err := check(cmd, args)
+			if err != nil && !structured.IsBadInput(err) {
 				return structured.BadInput("%w; see %s --help", err, cmd.CommandPath())
 			}
-			return nil
+			return err
 		}
 	}
 	for _, sub := range verb.Commands() {

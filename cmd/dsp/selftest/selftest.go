@@ -1,0 +1,81 @@
+// Package selftest checks that what dsp computes on this machine is right: the oracles against enumeration, vectors and
+// linear algebra against plain loops, gradients against finite differences, training against its certificate.
+package selftest
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"time"
+)
+
+// A Check verifies one thing.
+type Check struct {
+	Name string
+	run  func(ctx context.Context, r *rand.Rand) (found string, err error)
+}
+
+// Result is what a check found.
+type Result struct {
+	Name    string  `json:"name"`
+	OK      bool    `json:"ok"`
+	Found   string  `json:"found"` // what was compared and how close it was, or what went wrong
+	Seconds float64 `json:"seconds"`
+}
+
+// All returns the checks that run on the CPU.
+func All() []Check {
+	var all []Check
+	all = append(all, oracleChecks...)
+	all = append(all, netChecks...)
+	return append(all, trainingChecks...)
+}
+
+// Do runs the check with a generator of that seed. A panic is a failure.
+func (c Check) Do(ctx context.Context, seed uint64) (result Result) {
+	start := time.Now()
+	result.Name = c.Name
+	defer func() {
+		if p := recover(); p != nil {
+			result.OK, result.Found = false, fmt.Sprintf("panic: %v", p)
+		}
+		result.Seconds = time.Since(start).Seconds()
+	}()
+	found, err := c.run(ctx, rand.New(rand.NewPCG(seed, 0)))
+	if err != nil {
+		found = err.Error()
+	}
+	result.OK, result.Found = err == nil, found
+	return result
+}
+
+// worst keeps the largest relative error among comparisons.
+type worst struct {
+	error   float64
+	compare int
+}
+
+// near compares got with want; the error is relative to max(1, |want|).
+func (w *worst) near(what string, got, want, tolerance float64) error {
+	w.compare++
+	if got == want { // also ±∞
+		return nil
+	}
+	e := abs(got-want) / max(1, abs(want))
+	if !(e <= tolerance) {
+		return fmt.Errorf("%s: got %v, want %v", what, got, want)
+	}
+	w.error = max(w.error, e)
+	return nil
+}
+
+func (w *worst) String() string {
+	return fmt.Sprintf("%d comparisons, relative error at most %.1e", w.compare, w.error)
+}
+
+func abs(x float64) float64 {
+	if x < 0 {
+		return -x
+	}
+	return x
+}
