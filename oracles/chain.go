@@ -29,6 +29,9 @@ type Chain struct {
 // NewChain returns an oracle of linear chains on the fastest kernels of this build and machine.
 func NewChain() *Chain { return &Chain{k: fastest} }
 
+// NewPlainChain returns an oracle of linear chains on plain Go kernels, whatever the machine has: the reference.
+func NewPlainChain() *Chain { return &Chain{k: &plain} }
+
 // Structure returns "chain".
 func (c *Chain) Structure() string { return "chain" }
 
