@@ -19,7 +19,7 @@ import (
 // newRoot returns the command line: global flags, verbs, and usage errors that are recognised as bad input.
 func newRoot() *cobra.Command {
 	root := &cobra.Command{
-		Use:   "dsp",
+		Use:   "dsp VERB",
 		Short: "Train deep structured predictors, with a certificate",
 		Long: `dsp trains networks whose outputs are structures: a network turns an input into potentials, an
 inference oracle turns potentials into a best output, and an optimiser with a certificate moves the network.
@@ -41,7 +41,7 @@ dsp train with no arguments trains a small convolutional network to read words o
 	root.PersistentFlags().Bool("json", false, "print one JSON object last on standard output (predict: one a sequence)")
 	root.PersistentFlags().Bool("quiet", false, "log nothing but warnings and errors, show no progress")
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(trainCommand(), infoCommand())
+	root.AddCommand(dataCommand(), infoCommand(), selftestCommand())
 	root.SetUsageFunc(usage)
 	for _, verb := range root.Commands() {
 		badUsage(verb)
