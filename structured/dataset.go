@@ -1,6 +1,9 @@
 package structured
 
-import "strconv"
+import (
+	"slices"
+	"strconv"
+)
 
 // Dataset is a set of chains: example i owns positions Offsets[i] to Offsets[i+1]-1 of every per-position array. Inputs
 // come in one of two forms, dense Features or discrete Ids (embedded by the network), and Columns keeps what a text file
@@ -14,9 +17,10 @@ type Dataset struct {
 	Features []float32 // dense inputs [ΣT×Dim], or nil
 	Dim      int
 
-	Columns [][]string  // the columns of a text file: Columns[c][t]
-	Ids     []int32     // discrete inputs [ΣT×len(Vocab)], or nil
-	Vocab   []*Alphabet // what each discrete input numbers; Ids are 0 (unknown) for names a vocabulary lacks
+	Columns     [][]string  // the columns of a text file: Columns[c][t]
+	ColumnNames []string    // what each column is ("word", "label"), "" where nobody said
+	Ids         []int32     // discrete inputs [ΣT×len(Vocab)], or nil
+	Vocab       []*Alphabet // what each discrete input numbers; Ids are 0 (unknown) for names a vocabulary lacks
 
 	IDs     []string  // [n] names of the examples, or nil
 	Lines   []int     // [n] first line of each example in its file, or nil
@@ -43,6 +47,14 @@ func (d *Dataset) Gold(i int) []int32 {
 		return nil
 	}
 	return d.Labels[d.Offsets[i]:d.Offsets[i+1]]
+}
+
+// Column returns the column of that name, or nil.
+func (d *Dataset) Column(name string) []string {
+	if c := slices.Index(d.ColumnNames, name); c >= 0 {
+		return d.Columns[c]
+	}
+	return nil
 }
 
 // Weight returns the weight of example i in the objective.

@@ -3,7 +3,10 @@ package structured
 // Subset returns a data set of the given examples of d, in the given order, which may repeat. It shares the alphabets
 // and copies the rest.
 func (d *Dataset) Subset(examples []int) *Dataset {
-	s := &Dataset{Name: d.Name, Alphabet: d.Alphabet, Dim: d.Dim, Vocab: d.Vocab, Offsets: make([]int, 1, len(examples)+1)}
+	s := &Dataset{
+		Name: d.Name, Alphabet: d.Alphabet, Dim: d.Dim, Vocab: d.Vocab, ColumnNames: d.ColumnNames,
+		Offsets: make([]int, 1, len(examples)+1),
+	}
 	for _, i := range examples {
 		s.Offsets = append(s.Offsets, s.Positions()+d.Length(i))
 	}
