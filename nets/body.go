@@ -1,0 +1,139 @@
+package nets
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// body is a network up to its potentials: layers that make width numbers of each position.
+type body struct {
+	params []Param
+	width  int
+	build  func(g *Graph) (*gorgonia.Node, error)
+}
+
+// then puts a layer with parameters of its own on top.
+func (b body) then(width int, layer func(g *Graph, x *gorgonia.Node) (*gorgonia.Node, error), params ...Param) body {
+	return body{
+		params: append(append([]Param(nil), b.params...), params...),
+		width:  width,
+		build: func(g *Graph) (*gorgonia.Node, error) {
+			x, err := b.build(g)
+			if err != nil {
+				return nil, err
+			}
+			return layer(g, x)
+		},
+	}
+}
+
+// featureBody is the dense input as it is.
+func featureBody(input Input) body {
+	return body{width: input.Dim, build: func(g *Graph) (*gorgonia.Node, error) { return g.Features(), nil }}
+}
+
+// window joins neighbouring positions.
+func (b body) window(width int) body {
+	return b.then(b.width*width, func(g *Graph, x *gorgonia.Node) (*gorgonia.Node, error) { return g.Window(x, width) })
+}
+
+// convolve is a convolution over positions for each of c.Channels.
+func (b body) convolve(c Config) body {
+	for i, channels := range c.Channels {
+		b = b.window(c.Window).dense(fmt.Sprintf("conv%d", i+1), channels, c)
+	}
+	return b
+}
+
+// dense is a dense layer with bias, activation and dropout.
+func (b body) dense(name string, units int, c Config) body {
+	return b.then(units, func(g *Graph, x *gorgonia.Node) (*gorgonia.Node, error) {
+		h, err := g.Dense(x, g.Param(name+".weight"), g.Param(name+".bias"))
+		if err != nil {
+			return nil, err
+		}
+		if h, err = g.Activate(h, c.Activation); err != nil {
+			return nil, err
+		}
+		return g.Dropout(h, c.Dropout)
+	}, Param{name + ".weight", []int{b.width, units}, initFor(c.Activation)}, Param{name + ".bias", []int{units}, nil})
+}
+
+func initFor(a Activation) Init {
+	if a == Tanh {
+		return Glorot
+	}
+	return He
+}
+
+// Dense returns x·weight + bias for x [M×in], weight [in×out] and bias [out].
+func (g *Graph) Dense(x, weight, bias *gorgonia.Node) (*gorgonia.Node, error) {
+	h, err := gorgonia.Mul(x, weight)
+	if err != nil {
+		return nil, err
+	}
+	row, err := gorgonia.Reshape(bias, tensor.Shape{1, bias.Shape().TotalSize()})
+	if err != nil {
+		return nil, err
+	}
+	return gorgonia.BroadcastAdd(h, row, nil, []byte{0})
+}
+
+// potentials is the output layer: nodes linear in the last layer, and edges as configured. A network without hidden
+// layers starts at zero.
+func (b body) potentials(c Config, labels int) Spec {
+	var init Init
+	if c.Net != "linear" {
+		init = Glorot
+	}
+	params := append(append([]Param(nil), b.params...),
+		Param{"node.weight", []int{b.width, labels}, init}, Param{"node.bias", []int{labels}, nil})
+	switch c.Edges {
+	case EdgesTransition:
+		params = append(params, Param{"transition", []int{labels, labels}, nil}, Param{"ends", []int{2, labels}, nil})
+	case EdgesPosition:
+		params = append(params, Param{"edge.weight", []int{b.width, labels * labels}, scaled(init, 0.1)},
+			Param{"edge.bias", []int{labels * labels}, nil})
+	}
+	return Spec{Name: c.Net, Params: params, Build: func(g *Graph) (node, edge *gorgonia.Node, err error) {
+		h, err := b.build(g)
+		if err != nil {
+			return nil, nil, err
+		}
+		if node, err = g.Dense(h, g.Param("node.weight"), g.Param("node.bias")); err != nil {
+			return nil, nil, err
+		}
+		switch c.Edges {
+		case EdgesTransition:
+			ends, err := gorgonia.Mul(g.Boundary(), g.Param("ends"))
+			if err != nil {
+				return nil, nil, err
+			}
+			node, err = gorgonia.Add(node, ends)
+			return node, g.Param("transition"), err
+		case EdgesPosition:
+			if edge, err = g.Dense(h, g.Param("edge.weight"), g.Param("edge.bias")); err != nil {
+				return nil, nil, err
+			}
+			edge, err = gorgonia.Reshape(edge, tensor.Shape{g.Rows, labels, labels})
+			return node, edge, err
+		}
+		return node, nil, nil
+	}}
+}
+
+// scaled multiplies what init draws.
+func scaled(init Init, by float32) Init {
+	if init == nil {
+		return nil
+	}
+	return func(rng *rand.Rand, shape []int, w []float32) {
+		init(rng, shape, w)
+		for i := range w {
+			w[i] *= by
+		}
+	}
+}

@@ -1,0 +1,169 @@
+package nets
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dsp-go/dsp/structured"
+)
+
+// Config chooses and sizes a preset network. Resolve fills what is left out.
+type Config struct {
+	Net        string     `yaml:"net" json:"net"`                                   // linear, mlp, cnn, cnn-image or embed
+	Hidden     []int      `yaml:"hidden,omitempty" json:"hidden,omitempty"`         // units of each dense hidden layer
+	Activation Activation `yaml:"activation,omitempty" json:"activation,omitempty"` // elu, tanh or relu
+	Window     int        `yaml:"window,omitempty" json:"window,omitempty"`         // positions that a window spans, odd
+	Channels   []int      `yaml:"channels,omitempty" json:"channels,omitempty"`     // of each convolution
+	Embed      []int      `yaml:"embed,omitempty" json:"embed,omitempty"`           // embedding size of each discrete input
+	Dropout    float64    `yaml:"dropout,omitempty" json:"dropout,omitempty"`       // probability to drop a unit in training
+	Edges      string     `yaml:"edges,omitempty" json:"edges,omitempty"`           // transition, position or none
+}
+
+// The kinds of edge potentials.
+const (
+	EdgesTransition = "transition" // one learned matrix, and learned scores to start and to end with each label
+	EdgesPosition   = "position"   // a matrix for each position, linear in the last layer
+	EdgesNone       = "none"       // zero: positions are independent
+)
+
+// Nets lists the presets.
+var Nets = []string{"linear", "mlp", "cnn", "cnn-image", "embed"}
+
+// The size of the images that cnn-image reads: a position's features are one, row by row.
+const (
+	ImageHeight = 16
+	ImageWidth  = 8
+)
+
+// Resolve checks c for inputs of the given shape and fills in the defaults, so that the result says everything. Net
+// cnn becomes cnn-image where the features are 16×8 images, and an empty Net is linear.
+func (c Config) Resolve(input Input) (Config, error) {
+	image := input.Dim == ImageHeight*ImageWidth
+	if c.Net == "" {
+		c.Net = "linear"
+	}
+	if c.Net == "cnn" && image {
+		c.Net = "cnn-image"
+	}
+	switch c.Net {
+	case "linear":
+		c.Window = orElse(c.Window, 1)
+		if len(c.Hidden) > 0 {
+			return c, structured.BadInput("net linear has no hidden layers; use mlp")
+		}
+	case "mlp":
+		c.Window = orElse(c.Window, 1)
+		c.Hidden = orDefault(c.Hidden, 128)
+	case "cnn":
+		c.Window = orElse(c.Window, 3)
+		c.Channels = orDefault(c.Channels, 128)
+	case "cnn-image":
+		if !image {
+			return c, structured.BadInput("net cnn-image reads %d×%d images (%d features a position), the data has %d; use cnn for windows of positions",
+				ImageHeight, ImageWidth, ImageHeight*ImageWidth, input.Dim)
+		}
+		c.Channels = orDefault(c.Channels, 16)
+		c.Hidden = orDefault(c.Hidden, 64)
+		if len(c.Channels) > 3 {
+			return c, structured.BadInput("net cnn-image halves the image with each of its convolutions: at most 3 fit, %d asked for", len(c.Channels))
+		}
+	case "embed":
+		c.Window = orElse(c.Window, 5)
+		c.Channels = orDefault(c.Channels, 128)
+		if len(input.Vocab) == 0 {
+			return c, structured.BadInput("net embed reads discrete inputs (words); the data has none")
+		}
+		for len(c.Embed) < len(input.Vocab) {
+			c.Embed = append(slices.Clone(c.Embed), embeddingSize(input.Vocab[len(c.Embed)]))
+		}
+		if len(c.Embed) > len(input.Vocab) {
+			return c, structured.BadInput("net embed: %d embedding sizes for %d discrete inputs", len(c.Embed), len(input.Vocab))
+		}
+	default:
+		return c, structured.BadInput("net %q is not one of %s", c.Net, strings.Join(Nets, ", "))
+	}
+	if c.Net != "embed" && input.Dim == 0 {
+		return c, structured.BadInput("net %s reads dense features; the data has none. Use --net embed for words", c.Net)
+	}
+	if c.Net != "linear" && c.Activation == "" {
+		c.Activation = ELU
+	}
+	if c.Edges == "" {
+		c.Edges = EdgesTransition
+	}
+	return c, c.check()
+}
+
+func (c Config) check() error {
+	if _, ok := activations[c.Activation]; c.Activation != "" && !ok {
+		return structured.BadInput("activation %q is not one of elu, tanh, relu", c.Activation)
+	}
+	if !slices.Contains([]string{EdgesTransition, EdgesPosition, EdgesNone}, c.Edges) {
+		return structured.BadInput("edges %q is not one of transition, position, none", c.Edges)
+	}
+	if c.Dropout < 0 || c.Dropout >= 1 {
+		return structured.BadInput("dropout %g is not in [0, 1)", c.Dropout)
+	}
+	if c.Window < 0 || c.Window > 0 && c.Window%2 == 0 {
+		return structured.BadInput("window %d is not odd and positive", c.Window)
+	}
+	for _, n := range slices.Concat(c.Hidden, c.Channels, c.Embed) {
+		if n <= 0 {
+			return structured.BadInput("a layer of net %s has %d units; expected at least 1", c.Net, n)
+		}
+	}
+	return nil
+}
+
+func orElse(n, otherwise int) int {
+	if n == 0 {
+		return otherwise
+	}
+	return n
+}
+
+func orDefault(n []int, otherwise ...int) []int {
+	if len(n) == 0 {
+		return otherwise
+	}
+	return n
+}
+
+// embeddingSize grows with the vocabulary: 64 for words, a few for capitalisation or the like.
+func embeddingSize(vocab int) int {
+	size := 4
+	for size < 64 && size*size < vocab {
+		size *= 2
+	}
+	return size
+}
+
+// New makes a preset network for inputs of the given shape and a number of labels.
+func New(c Config, input Input, labels int) (*Net, error) {
+	c, err := c.Resolve(input)
+	if err != nil {
+		return nil, err
+	}
+	if labels < 1 {
+		return nil, structured.BadInput("the data has %d labels; expected at least 1", labels)
+	}
+	var b body
+	switch c.Net {
+	case "linear", "mlp", "cnn":
+		b = featureBody(input)
+	case "cnn-image":
+		b = imageBody(c)
+	case "embed":
+		b = embedBody(c, input)
+	}
+	if c.Net == "cnn" || c.Net == "embed" {
+		b = b.convolve(c)
+	} else if c.Net != "cnn-image" {
+		b = b.window(c.Window)
+	}
+	for i, units := range c.Hidden {
+		b = b.dense(fmt.Sprintf("hidden%d", i+1), units, c)
+	}
+	return Build(b.potentials(c, labels), input)
+}

@@ -1,0 +1,65 @@
+package nets
+
+import (
+	"fmt"
+
+	"gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// mask is the dropout mask of one layer: 0 with probability rate, else 1/(1−rate), for each of units of each position;
+// all ones in evaluation. It is a function of the worker's seed, the example, the position in the example and the
+// unit, so that an example sees one network for as long as the seed stays.
+type mask struct {
+	layer, units int
+	rate         float64
+}
+
+func (o mask) String() string { return fmt.Sprintf("dropout mask %d ×%d", o.layer, o.units) }
+
+func (o mask) tangent(*builder, *value, []*value) *value { return nil }
+
+func (o mask) run(m *machine, in *instruction) {
+	out := m.at(in.out)
+	if m.seed == 0 {
+		fill(out, 1)
+		return
+	}
+	keep := float32(1 / (1 - o.rate))
+	threshold := uint64(o.rate * (1 << 32))
+	for t := range len(out) / o.units {
+		row := out[t*o.units : (t+1)*o.units]
+		state := mix(m.seed ^ mix(m.keys[t]^mix(uint64(o.layer))))
+		for u := range row {
+			state += 0x9e3779b97f4a7c15
+			if mix(state)>>32 < threshold {
+				row[u] = 0
+			} else {
+				row[u] = keep
+			}
+		}
+	}
+}
+
+// mix is the output function of SplitMix64 (Steele, Lea and Flood 2014).
+func mix(z uint64) uint64 {
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return z ^ z>>31
+}
+
+// Dropout zeroes entries of x [Rows×C] with the given probability while training (Worker.SetDropout), and scales the
+// rest by 1/(1−rate) (Srivastava et al. 2014).
+func (g *Graph) Dropout(x *gorgonia.Node, rate float64) (*gorgonia.Node, error) {
+	if rate == 0 {
+		return x, nil
+	}
+	s := x.Shape()
+	if rate < 0 || rate >= 1 || len(s) != 2 || s[0] != g.Rows {
+		return nil, fmt.Errorf("nets: Dropout of %v with rate %g: it must be [%d×C], the rate in [0,1)", s, rate, g.Rows)
+	}
+	layer := len(g.masks)
+	n := gorgonia.NewTensor(g.ExprGraph, g.Dtype, 2, gorgonia.WithShape(tensor.Shape{g.Rows, s[1]}...), gorgonia.WithName(fmt.Sprintf("mask%d", layer)))
+	g.masks[n] = mask{layer, s[1], rate}
+	return gorgonia.HadamardProd(x, n)
+}

@@ -1,0 +1,246 @@
+package nets
+
+import "math"
+
+// The elementwise functions, under the names that Gorgonia prints.
+
+var addition, subtraction, multiplication *binaryFunc
+
+var (
+	binaries = map[string]*binaryFunc{}
+	unaries  = map[string]*unaryFunc{}
+)
+
+func init() {
+	addition = &binaryFunc{
+		name: "+",
+		vv: func(out, x, y []float32) {
+			x, y = x[:len(out)], y[:len(out)]
+			for i := range out {
+				out[i] = x[i] + y[i]
+			}
+		},
+		tangent: func(b *builder, v *value, d []*value) *value { return b.sum(d[0], d[1]) },
+	}
+	subtraction = &binaryFunc{
+		name: "-",
+		vv: func(out, x, y []float32) {
+			x, y = x[:len(out)], y[:len(out)]
+			for i := range out {
+				out[i] = x[i] - y[i]
+			}
+		},
+		tangent: func(b *builder, v *value, d []*value) *value {
+			switch {
+			case d[1] == nil:
+				return d[0]
+			case d[0] == nil:
+				return b.add(unary{unaries["neg"]}, d[1].shape, d[1])
+			}
+			return b.binary(subtraction, d[0], d[1])
+		},
+	}
+	multiplication = &binaryFunc{
+		name: "⊙",
+		vv: func(out, x, y []float32) {
+			x, y = x[:len(out)], y[:len(out)]
+			for i := range out {
+				out[i] = x[i] * y[i]
+			}
+		},
+		tangent: func(b *builder, v *value, d []*value) *value {
+			var l, r *value
+			if d[0] != nil {
+				l = b.binary(multiplication, d[0], v.args[1])
+			}
+			if d[1] != nil {
+				r = b.binary(multiplication, v.args[0], d[1])
+			}
+			return b.sum(l, r)
+		},
+	}
+	division := &binaryFunc{name: "÷", vv: pairwise(func(x, y float32) float32 { return x / y })}
+	division.tangent = func(b *builder, v *value, d []*value) *value { // (ẋ − v·ẏ)/y
+		n := d[0]
+		if d[1] != nil {
+			r := b.binary(multiplication, v, d[1])
+			if n == nil {
+				n = b.add(unary{unaries["neg"]}, r.shape, r)
+			} else {
+				n = b.binary(subtraction, n, r)
+			}
+		}
+		return b.binary(division, n, v.args[1])
+	}
+	power := &binaryFunc{name: "^", vv: pairwise(func(x, y float32) float32 { return float32(math.Pow(float64(x), float64(y))) })}
+	power.tangent = func(b *builder, v *value, d []*value) *value { // y·x^(y−1)·ẋ + v·ln(x)·ẏ
+		x, y := v.args[0], v.args[1]
+		var l, r *value
+		if d[0] != nil {
+			l = b.binary(multiplication, b.binary(multiplication, y, b.binary(power, x, b.binary(subtraction, y, b.scalar(1)))), d[0])
+		}
+		if d[1] != nil {
+			r = b.binary(multiplication, b.binary(multiplication, v, b.add(unary{unaries["ln"]}, x.shape, x)), d[1])
+		}
+		return b.sum(l, r)
+	}
+	for _, f := range []*binaryFunc{addition, subtraction, multiplication, division, power} {
+		f.arithmetic = true
+		register(f)
+	}
+	for name, holds := range map[string]func(x, y float32) bool{
+		"<": func(x, y float32) bool { return x < y }, "<=": func(x, y float32) bool { return x <= y },
+		">": func(x, y float32) bool { return x > y }, ">=": func(x, y float32) bool { return x >= y },
+		"==": func(x, y float32) bool { return x == y }, "!=": func(x, y float32) bool { return x != y },
+	} {
+		register(&binaryFunc{name: name,
+			vv: pairwise(func(x, y float32) float32 {
+				if holds(x, y) {
+					return 1
+				}
+				return 0
+			}),
+			tangent: func(*builder, *value, []*value) *value { return nil }})
+	}
+	for _, f := range unaryTable {
+		unaries[f.name] = f
+	}
+}
+
+// register completes f's forms with a number for a vector.
+func register(f *binaryFunc) {
+	vv := f.vv
+	f.vs = func(out, x []float32, y float32) {
+		one := [1]float32{y}
+		for i := range out {
+			vv(out[i:i+1], x[i:i+1], one[:])
+		}
+	}
+	f.sv = func(out []float32, x float32, y []float32) {
+		one := [1]float32{x}
+		for i := range out {
+			vv(out[i:i+1], one[:], y[i:i+1])
+		}
+	}
+	switch f.name {
+	case "+":
+		f.vs = func(out, x []float32, y float32) {
+			x = x[:len(out)]
+			for i := range out {
+				out[i] = x[i] + y
+			}
+		}
+		f.sv = func(out []float32, x float32, y []float32) { f.vs(out, y, x) }
+	case "⊙":
+		f.vs = func(out, x []float32, y float32) {
+			x = x[:len(out)]
+			for i := range out {
+				out[i] = x[i] * y
+			}
+		}
+		f.sv = func(out []float32, x float32, y []float32) { f.vs(out, y, x) }
+	}
+	binaries[f.name] = f
+}
+
+func pairwise(f func(x, y float32) float32) func(out, x, y []float32) {
+	return func(out, x, y []float32) {
+		x, y = x[:len(out)], y[:len(out)]
+		for i := range out {
+			out[i] = f(x[i], y[i])
+		}
+	}
+}
+
+func pointwise(f func(float64) float64) func(out, x []float32) {
+	return func(out, x []float32) {
+		x = x[:len(out)]
+		for i := range out {
+			out[i] = float32(f(float64(x[i])))
+		}
+	}
+}
+
+// slopeOf makes g·f' of a derivative f'.
+func slopeOf(df func(s float64) float64) func(out, s, g []float32) {
+	return func(out, s, g []float32) {
+		s, g = s[:len(out)], g[:len(out)]
+		for i := range out {
+			out[i] = g[i] * float32(df(float64(s[i])))
+		}
+	}
+}
+
+var unaryTable = []*unaryFunc{
+	{name: "neg", apply: func(out, x []float32) {
+		for i, v := range x[:len(out)] {
+			out[i] = -v
+		}
+	}, slope: func(out, _, g []float32) {
+		for i, v := range g[:len(out)] {
+			out[i] = -v
+		}
+	}},
+	{name: "abs", apply: pointwise(math.Abs), slope: slopeOf(sign)},
+	{name: "sign", apply: pointwise(sign)},
+	{name: "ceil", apply: pointwise(math.Ceil)},
+	{name: "floor", apply: pointwise(math.Floor)},
+	{name: "sin", apply: pointwise(math.Sin), slope: slopeOf(math.Cos)},
+	{name: "cos", apply: pointwise(math.Cos), slope: slopeOf(func(x float64) float64 { return -math.Sin(x) })},
+	{name: "exp", apply: pointwise(math.Exp), ofResult: true, slope: slopeOf(func(y float64) float64 { return y })},
+	{name: "ln", apply: pointwise(math.Log), slope: slopeOf(func(x float64) float64 { return 1 / x })},
+	{name: "log2", apply: pointwise(math.Log2), slope: slopeOf(func(x float64) float64 { return 1 / (x * math.Ln2) })},
+	{name: "square", apply: pointwise(func(x float64) float64 { return x * x }), slope: slopeOf(func(x float64) float64 { return 2 * x })},
+	{name: "cube", apply: pointwise(func(x float64) float64 { return x * x * x }), slope: slopeOf(func(x float64) float64 { return 3 * x * x })},
+	{name: "sqrt", apply: pointwise(math.Sqrt), ofResult: true, slope: slopeOf(func(y float64) float64 { return 1 / (2 * y) })},
+	{name: "inv", apply: pointwise(func(x float64) float64 { return 1 / x }), ofResult: true,
+		slope: slopeOf(func(y float64) float64 { return -y * y })},
+	{name: "invSqrt", apply: pointwise(func(x float64) float64 { return 1 / math.Sqrt(x) }), ofResult: true,
+		slope: slopeOf(func(y float64) float64 { return -y * y * y / 2 })},
+	{name: "tanh", apply: pointwise(math.Tanh), ofResult: true, slope: slopeOf(func(y float64) float64 { return 1 - y*y })},
+	{name: "sigmoid", apply: pointwise(func(x float64) float64 { return 1 / (1 + math.Exp(-x)) }), ofResult: true,
+		slope: slopeOf(func(y float64) float64 { return y * (1 - y) })},
+	{name: "log1p", apply: pointwise(math.Log1p), slope: slopeOf(func(x float64) float64 { return 1 / (1 + x) })},
+	{name: "expm1", apply: pointwise(math.Expm1), ofResult: true, slope: slopeOf(func(y float64) float64 { return y + 1 })},
+	{name: "softplus", apply: pointwise(func(x float64) float64 { return max(x, 0) + math.Log1p(math.Exp(-math.Abs(x))) }),
+		slope: slopeOf(func(x float64) float64 { return 1 / (1 + math.Exp(-x)) })},
+	{name: "relu", apply: func(out, x []float32) {
+		for i, v := range x[:len(out)] {
+			out[i] = max(v, 0)
+		}
+	}, ofResult: true, slope: func(out, y, g []float32) {
+		y, g = y[:len(out)], g[:len(out)]
+		for i := range out {
+			s := g[i]
+			if y[i] <= 0 {
+				s = 0
+			}
+			out[i] = s
+		}
+	}},
+	{name: "elu", apply: pointwise(func(x float64) float64 {
+		if x > 0 {
+			return x
+		}
+		return math.Expm1(x)
+	}), ofResult: true, slope: func(out, y, g []float32) {
+		y, g = y[:len(out)], g[:len(out)]
+		for i := range out {
+			s := g[i]
+			if y[i] <= 0 {
+				s *= y[i] + 1
+			}
+			out[i] = s
+		}
+	}},
+}
+
+func sign(x float64) float64 {
+	switch {
+	case x > 0:
+		return 1
+	case x < 0:
+		return -1
+	}
+	return 0
+}

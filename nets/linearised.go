@@ -1,0 +1,75 @@
+package nets
+
+import (
+	"fmt"
+
+	"github.com/dsp-go/dsp/structured"
+)
+
+// Linearised is a network replaced by its first-order model at w_k, an affine scorer:
+//
+//	θ(w) = θ(w_k) + J·(w − w_k),   J = ∂θ/∂w at w_k.
+//
+// It is what the prox-linear method optimises (Pillutla et al. 2019, section 4). J stays the same for every w.
+type Linearised struct {
+	net *Net
+	wk  []float32
+}
+
+// Linearise returns the model of net at wk, of which it keeps a copy.
+func Linearise(net *Net, wk []float32) *Linearised {
+	return &Linearised{net, append([]float32(nil), wk...)}
+}
+
+// Dim returns the number of weights.
+func (l *Linearised) Dim() int { return l.net.Dim() }
+
+// Labels returns Y.
+func (l *Linearised) Labels() int { return l.net.Labels() }
+
+// PerPosition reports whether edge potentials differ from position to position.
+func (l *Linearised) PerPosition() bool { return l.net.PerPosition() }
+
+// Affine returns true.
+func (l *Linearised) Affine() bool { return true }
+
+// NewWorker returns a worker, whose dropout masks are off; see NewLinearisedWorker.
+func (l *Linearised) NewWorker() Worker { return l.NewLinearisedWorker() }
+
+// NewLinearisedWorker returns a worker with all of its methods.
+func (l *Linearised) NewLinearisedWorker() *LinearisedWorker {
+	return &LinearisedWorker{model: l, net: l.net.NewNetWorker(), direction: make([]float32, len(l.wk))}
+}
+
+// LinearisedWorker runs a Linearised.
+type LinearisedWorker struct {
+	model     *Linearised
+	net       *NetWorker
+	direction []float32 // w − w_k
+	tangent   structured.Potentials
+}
+
+// SetDropout sets the seed of the network's dropout masks, 0 for none. The model is affine for one seed.
+func (w *LinearisedWorker) SetDropout(seed uint64) { w.net.SetDropout(seed) }
+
+// Score computes θ(w_k) + J(w − w_k).
+func (w *LinearisedWorker) Score(weights []float32, batch *structured.Batch, θ *structured.Potentials) error {
+	if len(weights) != len(w.direction) {
+		return fmt.Errorf("nets: %d weights given; the linearised net has %d", len(weights), len(w.direction))
+	}
+	subtraction.vv(w.direction, weights, w.model.wk)
+	if err := w.net.Score(w.model.wk, batch, θ); err != nil {
+		return err
+	}
+	if err := w.net.PushForward(w.direction, &w.tangent); err != nil {
+		return err
+	}
+	addition.vv(θ.Node, θ.Node, w.tangent.Node)
+	addition.vv(θ.Edge, θ.Edge, w.tangent.Edge)
+	return nil
+}
+
+// Pullback adds Jᵀv to grad.
+func (w *LinearisedWorker) Pullback(v *structured.Marginals, grad []float32) error {
+	return w.net.Pullback(v, grad)
+}

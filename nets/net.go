@@ -1,0 +1,73 @@
+package nets
+
+import (
+	"math/rand/v2"
+	"sync"
+)
+
+// Net is a network: a Scorer that is run by programs lowered from its Gorgonia graph.
+type Net struct {
+	spec     Spec
+	input    Input
+	layout   Layout
+	shape    *program // the smallest one, for what does not depend on the number of rows
+	mu       sync.Mutex
+	programs map[int]*program
+}
+
+// Build checks a Spec for inputs of the given shape, and makes it a Net.
+func Build(spec Spec, input Input) (*Net, error) {
+	layout, err := newLayout(spec.Params)
+	if err != nil {
+		return nil, err
+	}
+	n := &Net{spec: spec, input: input, layout: layout, programs: map[int]*program{}}
+	if n.shape, err = n.program(bucket(0)); err != nil {
+		return nil, err
+	}
+	return n, nil
+}
+
+// Name returns the name of the Spec.
+func (n *Net) Name() string { return n.spec.Name }
+
+// Dim returns the number of weights.
+func (n *Net) Dim() int { return n.layout.Dim() }
+
+// Labels returns Y.
+func (n *Net) Labels() int { return n.shape.labels }
+
+// PerPosition reports whether edge potentials differ from position to position.
+func (n *Net) PerPosition() bool { return n.shape.perPosition }
+
+// Affine reports whether θ is affine in w: whether Jẇ depends on w is seen from the program.
+func (n *Net) Affine() bool { return n.shape.affine }
+
+// Layout says where each parameter lives in w.
+func (n *Net) Layout() Layout { return n.layout }
+
+// Init draws initial weights.
+func (n *Net) Init(seed uint64) []float32 {
+	w := make([]float32, n.Dim())
+	for i, p := range n.spec.Params {
+		if p.Init != nil {
+			p.Init(rand.New(rand.NewPCG(seed, uint64(i))), p.Shape, n.layout[i].Of(w))
+		}
+	}
+	return w
+}
+
+// program returns the program for a number of rows, making it on the first call.
+func (n *Net) program(rows int) (*program, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if p, ok := n.programs[rows]; ok {
+		return p, nil
+	}
+	p, err := compile(&n.spec, n.layout, n.input, rows)
+	if err != nil {
+		return nil, err
+	}
+	n.programs[rows] = p
+	return p, nil
+}

@@ -1,0 +1,318 @@
+package nets
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/dsp-go/dsp/structured"
+)
+
+// presets are small versions of all the networks.
+var presets = []struct {
+	name   string
+	config Config
+	input  Input
+	affine bool
+}{
+	{"linear", Config{Net: "linear"}, Input{Dim: 5}, true},
+	{"linear, no edges", Config{Net: "linear", Edges: EdgesNone}, Input{Dim: 5}, true},
+	{"linear, edges by position, window", Config{Net: "linear", Edges: EdgesPosition, Window: 3}, Input{Dim: 3}, true},
+	{"mlp elu", Config{Net: "mlp", Hidden: []int{7, 6}}, Input{Dim: 5}, false},
+	{"mlp tanh", Config{Net: "mlp", Hidden: []int{7}, Activation: Tanh, Edges: EdgesPosition}, Input{Dim: 5}, false},
+	{"mlp relu, dropout", Config{Net: "mlp", Hidden: []int{7, 9}, Activation: ReLU, Dropout: 0.3}, Input{Dim: 5}, false},
+	{"cnn", Config{Net: "cnn", Channels: []int{6, 5}, Hidden: []int{4}}, Input{Dim: 3}, false},
+	{"cnn-image", Config{Net: "cnn", Channels: []int{3, 2}, Hidden: []int{5}, Activation: Tanh}, Input{Dim: 128}, false},
+	{"embed", Config{Net: "embed", Channels: []int{6}, Embed: []int{4, 3}, Window: 3, Dropout: 0.2}, Input{Vocab: []int{11, 5}}, false},
+	{"embed and features", Config{Net: "embed", Channels: []int{6}, Window: 3, Edges: EdgesNone}, Input{Vocab: []int{11}, Dim: 2}, false},
+}
+
+const testLabels = 4
+
+func mustNew(t testing.TB, c Config, input Input, labels int) *Net {
+	t.Helper()
+	n, err := New(c, input, labels)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func pad(xs []float32, n int) []float64 {
+	return append(widen(xs), make([]float64, n-len(xs))...)
+}
+
+// Every preset against Gorgonia's TapeMachine in float64, its push-forward against finite differences of that.
+func TestPresetsEqualGorgonia(t *testing.T) {
+	for _, p := range presets {
+		for _, lengths := range [][]int{{3, 1, 0, 4, 2}, {1}, {8}, {9, 20, 3}} {
+			t.Run(fmt.Sprint(p.name, lengths), func(t *testing.T) {
+				rng := rand.New(rand.NewPCG(1, 2))
+				net := mustNew(t, p.config, p.input, testLabels)
+				if net.Affine() != p.affine {
+					t.Errorf("Affine() = %v", net.Affine())
+				}
+				data := randomData(rng, p.input, testLabels, lengths...)
+				var batch structured.Batch
+				batch.Reset(data, seq(data.Len()))
+				w := randomVector(rng, net.Dim(), 0.5)
+				seed := uint64(0)
+				if p.config.Dropout > 0 {
+					seed = 7
+				}
+				checkAgainst(t, newReference(t, net, &batch, seed), net, &batch, w, seed, rng)
+			})
+		}
+	}
+}
+
+func checkAgainst(t *testing.T, r *reference, net *Net, batch *structured.Batch, w []float32, seed uint64, rng *rand.Rand) {
+	t.Helper()
+	worker := net.NewNetWorker()
+	worker.SetDropout(seed)
+	var θ, dθ structured.Potentials
+	if err := worker.Score(w, batch, &θ); err != nil {
+		t.Fatal(err)
+	}
+	y, rows := net.Labels(), bucket(batch.Positions())
+	v := randomMarginals(rng, batch, y, net.PerPosition())
+	grad := make([]float32, net.Dim())
+	for range 2 { // adds, and may be called again
+		if err := worker.Pullback(v, grad); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range grad {
+		grad[i] /= 2
+	}
+	direction := randomVector(rng, net.Dim(), 1)
+	if err := worker.PushForward(direction, &dθ); err != nil {
+		t.Fatal(err)
+	}
+	vEdge := pad(v.Edge, rows*y*y)
+	if !net.PerPosition() {
+		vEdge = make([]float64, y*y)
+		for i, x := range v.Edge {
+			vEdge[i%(y*y)] += float64(x)
+		}
+	}
+	wide := widen(w)
+	at := func(ε float64) []float64 {
+		moved := slices.Clone(wide)
+		for i, d := range direction {
+			moved[i] += ε * float64(d)
+		}
+		return moved
+	}
+	node, edge, want := r.run(wide, pad(v.Node, rows*y), vEdge)
+	if edge == nil {
+		edge = make([]float64, len(θ.Edge))
+	}
+	mustEqual(t, "node", θ.Node, node, 1e-5)
+	mustEqual(t, "edge", θ.Edge, edge, 1e-5)
+	mustEqual(t, "gradient", grad, want, 2e-5)
+
+	const ε = 1e-6
+	node1, edge1, _ := r.run(at(ε), pad(v.Node, rows*y), vEdge)
+	node0, edge0, _ := r.run(at(-ε), pad(v.Node, rows*y), vEdge)
+	mustEqual(t, "node tangent", dθ.Node, differences(node1, node0, 2*ε), 1e-4)
+	if edge1 != nil {
+		mustEqual(t, "edge tangent", dθ.Edge, differences(edge1, edge0, 2*ε), 1e-4)
+	}
+	// ⟨Jẇ, v⟩ = ⟨ẇ, Jᵀv⟩
+	l, rr := 0.0, 0.0
+	for b := range batch.Len() {
+		l += v.Dot(b, &dθ)
+	}
+	for i, d := range direction {
+		rr += float64(d) * float64(grad[i])
+	}
+	if math.Abs(l-rr) > 1e-4*(1+math.Abs(l)) {
+		t.Errorf("⟨Jẇ,v⟩ = %g but ⟨ẇ,Jᵀv⟩ = %g", l, rr)
+	}
+}
+
+func differences(a, b []float64, h float64) []float64 {
+	out := make([]float64, len(a))
+	for i := range a {
+		out[i] = (a[i] - b[i]) / h
+	}
+	return out
+}
+
+func seq(n int) []int {
+	s := make([]int, n)
+	for i := range s {
+		s[i] = i
+	}
+	return s
+}
+
+// A chain has the same potentials and gradient alone as among others, and a batch the same bits on any worker.
+func TestBatchesDoNotMix(t *testing.T) {
+	for _, p := range presets {
+		t.Run(p.name, func(t *testing.T) {
+			rng := rand.New(rand.NewPCG(3, 4))
+			net := mustNew(t, p.config, p.input, testLabels)
+			data := randomData(rng, p.input, testLabels, 3, 5, 1, 9, 4)
+			w := randomVector(rng, net.Dim(), 0.5)
+			var all, one structured.Batch
+			all.Reset(data, []int{3, 1, 4, 2, 0})
+			var θ, again, alone structured.Potentials
+			worker, other := net.NewNetWorker(), net.NewNetWorker()
+			worker.SetDropout(5)
+			other.SetDropout(5)
+			must(t, worker.Score(w, &all, &θ))
+			v := randomMarginals(rng, &all, testLabels, net.PerPosition())
+			grad, sum := make([]float32, net.Dim()), make([]float32, net.Dim())
+			must(t, worker.Pullback(v, grad))
+			for c, e := range all.Examples {
+				one.Reset(data, []int{e})
+				must(t, other.Score(w, &one, &alone))
+				lo, hi := all.Offsets[c]*testLabels, all.Offsets[c+1]*testLabels
+				mustEqual(t, "node", alone.Node, widen(θ.Node[lo:hi]), 1e-6)
+				var vc structured.Marginals
+				vc.Resize(one.Offsets, testLabels, net.PerPosition())
+				copy(vc.Node, v.NodeOf(c))
+				copy(vc.Edge, v.EdgeOf(c))
+				must(t, other.Pullback(&vc, sum))
+			}
+			mustEqual(t, "gradient", sum, widen(grad), 1e-5)
+			must(t, other.Score(w, &all, &again))
+			if !slices.Equal(θ.Node, again.Node) || !slices.Equal(θ.Edge, again.Edge) {
+				t.Error("another worker gives other bits")
+			}
+			repeated := make([]float32, net.Dim())
+			must(t, other.Pullback(v, repeated))
+			if !slices.Equal(repeated, grad) {
+				t.Error("another worker gives another gradient")
+			}
+		})
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// θ(w_k) + J(w − w_k): equal to the net at w_k, affine, and with the net's slope there.
+func TestLinearise(t *testing.T) {
+	for _, p := range presets {
+		t.Run(p.name, func(t *testing.T) {
+			rng := rand.New(rand.NewPCG(5, 6))
+			net := mustNew(t, p.config, p.input, testLabels)
+			data := randomData(rng, p.input, testLabels, 3, 5, 1)
+			var batch structured.Batch
+			batch.Reset(data, []int{0, 1, 2})
+			wk, d := randomVector(rng, net.Dim(), 0.5), randomVector(rng, net.Dim(), 1)
+			lin := Linearise(net, wk)
+			if !lin.Affine() || lin.Dim() != net.Dim() || lin.Labels() != net.Labels() || lin.PerPosition() != net.PerPosition() {
+				t.Error("shape differs")
+			}
+			at := func(s Worker, c float32) []float64 {
+				w := slices.Clone(wk)
+				for i := range w {
+					w[i] += c * d[i]
+				}
+				var θ structured.Potentials
+				must(t, s.Score(w, &batch, &θ))
+				return append(widen(θ.Node), widen(θ.Edge)...)
+			}
+			model, own := lin.NewWorker(), net.NewWorker()
+			zero, one, two := at(model, 0), at(model, 1), at(model, 2)
+			for i, x := range at(own, 0) {
+				if x != zero[i] {
+					t.Fatalf("θ[%d] at w_k: %g, the net's is %g", i, zero[i], x)
+				}
+				if math.Abs(two[i]-2*one[i]+zero[i]) > 1e-4*(1+math.Abs(two[i])) {
+					t.Fatalf("θ[%d] is not affine: %g %g %g", i, zero[i], one[i], two[i])
+				}
+			}
+			v := randomMarginals(rng, &batch, testLabels, net.PerPosition())
+			g, want := make([]float32, net.Dim()), make([]float32, net.Dim())
+			at(model, 1)
+			must(t, model.Pullback(v, g))
+			at(own, 0)
+			must(t, own.Pullback(v, want))
+			if !slices.Equal(g, want) {
+				t.Error("pullback is not the net's at w_k")
+			}
+		})
+	}
+}
+
+func TestWorkersRunConcurrently(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	net := mustNew(t, Config{Net: "cnn", Channels: []int{6}}, Input{Dim: 3}, testLabels)
+	data := randomData(rng, Input{Dim: 3}, testLabels, 3, 50, 1, 9, 70, 4)
+	w := net.Init(1)
+	var wg sync.WaitGroup
+	grads := make([][]float32, 4)
+	for k := range grads {
+		wg.Go(func() {
+			worker := net.NewWorker()
+			var batch structured.Batch
+			var θ structured.Potentials
+			grads[k] = make([]float32, net.Dim())
+			for i := range data.Len() {
+				batch.Reset(data, []int{i, 0})
+				if err := worker.Score(w, &batch, &θ); err != nil {
+					t.Error(err)
+				}
+				var v structured.Marginals
+				v.Resize(batch.Offsets, testLabels, false)
+				v.Clear()
+				v.AddLabeling(0, batch.Gold(0), 1)
+				if err := worker.Pullback(&v, grads[k]); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	for _, g := range grads[1:] {
+		if !slices.Equal(g, grads[0]) {
+			t.Error("workers disagree")
+		}
+	}
+}
+
+func TestNoAllocationOnceWarm(t *testing.T) {
+	for _, p := range presets {
+		rng := rand.New(rand.NewPCG(9, 9))
+		net := mustNew(t, p.config, p.input, testLabels)
+		data := randomData(rng, p.input, testLabels, 3, 50, 1, 9, 70, 4)
+		w, ẇ, grad := net.Init(1), randomVector(rng, net.Dim(), 1), make([]float32, net.Dim())
+		worker := net.NewNetWorker()
+		worker.SetDropout(3)
+		var batch structured.Batch
+		batch.Reset(data, []int{3, 1, 4})
+		var θ, dθ structured.Potentials
+		must(t, worker.Score(w, &batch, &θ))
+		v := randomMarginals(rng, &batch, testLabels, net.PerPosition())
+		if n := testing.AllocsPerRun(5, func() {
+			_ = worker.Score(w, &batch, &θ)
+			_ = worker.Pullback(v, grad)
+			_ = worker.PushForward(ẇ, &dθ)
+		}); n > 0 {
+			t.Errorf("%s: %g allocations a step", p.name, n)
+		}
+	}
+}
+
+func TestBucket(t *testing.T) {
+	last := 0
+	for n := range 5000 {
+		b := bucket(n)
+		if b < n || b < 8 || b < last || n > 64 && float64(b) > 1.126*float64(n) || bucket(b) != b {
+			t.Fatalf("bucket(%d) = %d", n, b)
+		}
+		last = b
+	}
+}

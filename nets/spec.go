@@ -1,0 +1,103 @@
+package nets
+
+import (
+	"fmt"
+
+	"gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// Spec is a network of one's own: its parameters, and a function that builds it as a Gorgonia graph.
+type Spec struct {
+	Name   string
+	Params []Param
+	// Build makes the network for g.Rows positions on g, from g.Param, g.Features, g.Embed and the like, and returns
+	// the potentials: node [Rows×Y], and edge, which is [Y×Y] (shared), [Rows×Y×Y] (per position; row t scores the
+	// step into position t), or nil (zero, so that positions are independent). Rows belong to the positions of any
+	// number of chains; but for Window, which knows the chains, no op may mix rows. Build is called once for every
+	// number of rows that is met, and must always build the same network. It must not call gorgonia.Grad.
+	Build func(g *Graph) (node, edge *gorgonia.Node, err error)
+}
+
+// Input is the shape of what a network reads at each position.
+type Input struct {
+	Dim   int   // dense features, 0 for none
+	Vocab []int // sizes of the vocabularies of the discrete inputs
+}
+
+// Graph is a Gorgonia graph under construction, with the network's inputs and parameters as nodes.
+type Graph struct {
+	*gorgonia.ExprGraph
+	Rows  int          // positions, of all chains together
+	Dtype tensor.Dtype // of every array: Float32 but in tests
+	Input Input
+
+	layout   Layout
+	params   map[string]*gorgonia.Node
+	leaves   map[*gorgonia.Node]leaf // what the input nodes stand for
+	masks    map[*gorgonia.Node]mask
+	features *gorgonia.Node
+	boundary *gorgonia.Node
+	indices  func(index) []int32 // the batch, where Gorgonia itself runs the graph
+	needs    needs
+}
+
+// needs is what a program reads of a batch.
+type needs struct {
+	features, boundary bool
+	windows            []int // widths
+	fields             []int
+}
+
+func newGraph(rows int, dtype tensor.Dtype, input Input, layout Layout) *Graph {
+	return &Graph{
+		ExprGraph: gorgonia.NewGraph(), Rows: rows, Dtype: dtype, Input: input,
+		layout: layout,
+		params: map[string]*gorgonia.Node{},
+		leaves: map[*gorgonia.Node]leaf{},
+		masks:  map[*gorgonia.Node]mask{},
+	}
+}
+
+// Param returns the node of the named parameter. A name that the Spec does not list is a mistake in Build, which ends
+// with an error.
+func (g *Graph) Param(name string) *gorgonia.Node {
+	if n, ok := g.params[name]; ok {
+		return n
+	}
+	a, ok := g.layout.Find(name)
+	if !ok {
+		panic(fmt.Sprintf("parameter %q is not in the Spec, which has %v", name, g.layout))
+	}
+	n := g.input(name, a.Shape...)
+	g.params[name] = n
+	g.leaves[n] = leaf{weights, a.Offset}
+	return n
+}
+
+// Features returns the dense inputs [Rows×Dim].
+func (g *Graph) Features() *gorgonia.Node {
+	if g.features == nil {
+		if g.Input.Dim == 0 {
+			panic("the input has no dense features")
+		}
+		g.features = g.input("features", g.Rows, g.Input.Dim)
+		g.leaves[g.features] = leaf{features, 0}
+		g.needs.features = true
+	}
+	return g.features
+}
+
+// Boundary returns [Rows×2]: 1 in the first column where a chain starts, in the second where one ends.
+func (g *Graph) Boundary() *gorgonia.Node {
+	if g.boundary == nil {
+		g.boundary = g.input("boundary", g.Rows, 2)
+		g.leaves[g.boundary] = leaf{boundary, 0}
+		g.needs.boundary = true
+	}
+	return g.boundary
+}
+
+func (g *Graph) input(name string, shape ...int) *gorgonia.Node {
+	return gorgonia.NewTensor(g.ExprGraph, g.Dtype, len(shape), gorgonia.WithShape(shape...), gorgonia.WithName(name))
+}

@@ -1,0 +1,113 @@
+package nets
+
+import "fmt"
+
+// value is one array of a program under construction: the op that computes it, the values it is computed from, and its
+// shape. Arrays are dense and row-major.
+type value struct {
+	id    int
+	op    op
+	args  []*value
+	shape []int
+}
+
+func (v *value) size() int { return product(v.shape) }
+
+// op is how a value is computed. Its static facts (sizes, axes, flags) are its fields.
+type op interface {
+	fmt.Stringer
+	// tangent gives the directional derivative of v = op(args) along the derivatives d of its arguments, as new values
+	// of b. A nil derivative is zero; at least one of d is not nil.
+	tangent(b *builder, v *value, d []*value) *value
+	// run computes in.out from in.args.
+	run(m *machine, in *instruction)
+}
+
+// accumulator is an op that can add to its output as cheaply as write it.
+type accumulator interface{ accumulates() }
+
+// builder makes values. Its methods simplify on the way: views of views, transposes of matrix factors.
+type builder struct {
+	values   []*value
+	literals []float32
+}
+
+func (b *builder) add(o op, shape []int, args ...*value) *value {
+	v := &value{id: len(b.values), op: o, args: args, shape: shape}
+	b.values = append(b.values, v)
+	return v
+}
+
+func product(shape []int) int {
+	n := 1
+	for _, s := range shape {
+		n *= s
+	}
+	return n
+}
+
+// space is where an array lives.
+type space uint8
+
+const (
+	arena     space = iota // the worker's own memory
+	literals               // constants of the graph
+	weights                // w
+	direction              // ẇ
+	gradient               // where Jᵀv is added
+	features               // dense inputs [rows×Dim]
+	boundary               // [rows×2], 1 where a chain starts, and where one ends
+	nodeCotangent
+	edgeCotangent
+	spaces // how many there are
+)
+
+// leaf is an array that is given: shape entries of a space from an offset.
+type leaf struct {
+	space  space
+	offset int
+}
+
+func (leaf) String() string                                  { return "leaf" }
+func (leaf) tangent(*builder, *value, []*value) *value       { return nil }
+func (leaf) run(*machine, *instruction)                      {}
+func (b *builder) leaf(s space, off int, shape []int) *value { return b.add(leaf{s, off}, shape) }
+
+func (b *builder) literal(xs []float32, shape []int) *value {
+	v := b.leaf(literals, len(b.literals), shape)
+	b.literals = append(b.literals, xs...)
+	return v
+}
+
+func (b *builder) scalar(x float32) *value { return b.literal([]float32{x}, nil) }
+
+// view is its argument under another shape.
+type view struct{}
+
+func (view) String() string { return "view" }
+func (view) tangent(b *builder, v *value, d []*value) *value {
+	return b.view(d[0], v.shape)
+}
+func (view) run(*machine, *instruction) {}
+
+func (b *builder) view(x *value, shape []int) *value {
+	if sameShape(x.shape, shape) {
+		return x
+	}
+	if _, ok := x.op.(view); ok {
+		x = x.args[0]
+	}
+	return b.add(view{}, shape, x)
+}
+
+func sameShape(a, b []int) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i] != b[i] {
+			return false
+		}
+	}
+	return true
+}

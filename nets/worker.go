@@ -1,0 +1,159 @@
+package nets
+
+import (
+	"fmt"
+
+	"github.com/dsp-go/dsp/structured"
+)
+
+// NetWorker runs a Net on batches. Besides Score and Pullback it has the push-forward.
+type NetWorker struct {
+	net      *Net
+	prog     *program // of the last Score
+	programs map[int]*program
+	m        machine
+	offsets  []int // of the last batch
+	inputs   [spaces][]float32
+}
+
+// NewWorker returns a worker of the net.
+func (n *Net) NewWorker() Worker { return n.NewNetWorker() }
+
+// NewNetWorker returns a worker of the net, with all of its methods.
+func (n *Net) NewNetWorker() *NetWorker {
+	w := &NetWorker{net: n, programs: map[int]*program{}}
+	w.m.blas = CurrentBLAS()
+	w.m.widths = n.shape.needs.windows
+	w.m.windows = make([][]int32, len(w.m.widths))
+	w.m.ids = make([][]int32, len(n.input.Vocab))
+	return w
+}
+
+// SetDropout sets the seed of the dropout masks; 0 turns dropout off, as at first. The mask is a function of the seed,
+// the example, the position in it and the unit.
+func (w *NetWorker) SetDropout(seed uint64) { w.m.seed = seed }
+
+// Score computes the potentials of the batch at weights.
+func (w *NetWorker) Score(weights []float32, batch *structured.Batch, θ *structured.Potentials) error {
+	if err := w.load(weights, batch); err != nil {
+		return err
+	}
+	w.m.run(w.prog.forward)
+	θ.Resize(batch.Offsets, w.prog.labels, w.prog.perPosition)
+	w.emit(w.prog.node, θ.Node)
+	w.emit(w.prog.edge, θ.Edge)
+	return nil
+}
+
+// Pullback adds Jᵀv to grad, J at the weights and batch of the last Score.
+func (w *NetWorker) Pullback(v *structured.Marginals, grad []float32) error {
+	p := w.prog
+	if p == nil {
+		return fmt.Errorf("nets: Pullback before Score")
+	}
+	n := w.offsets[len(w.offsets)-1]
+	if v.Y != p.labels || len(v.Node) != n*p.labels || v.PerPosition != p.perPosition {
+		return fmt.Errorf("nets: Pullback of marginals of %d×%d, expected %d×%d", len(v.Node)/max(1, v.Y), v.Y, n, p.labels)
+	}
+	if len(grad) != w.net.Dim() {
+		return fmt.Errorf("nets: Pullback into %d numbers; the net has %d weights", len(grad), w.net.Dim())
+	}
+	w.m.mem[nodeCotangent] = w.padded(nodeCotangent, v.Node, p.rows*p.labels)
+	if p.edge != nil {
+		w.m.mem[edgeCotangent] = w.edgeCotangent(v)
+	}
+	w.m.mem[gradient] = grad
+	w.m.run(p.pullback)
+	w.m.mem[gradient] = nil
+	return nil
+}
+
+// PushForward computes Jẇ, J at the weights and batch of the last Score, as potentials of that batch.
+func (w *NetWorker) PushForward(ẇ []float32, θ *structured.Potentials) error {
+	p := w.prog
+	if p == nil {
+		return fmt.Errorf("nets: PushForward before Score")
+	}
+	if len(ẇ) != w.net.Dim() {
+		return fmt.Errorf("nets: PushForward of %d numbers; the net has %d weights", len(ẇ), w.net.Dim())
+	}
+	w.m.mem[direction] = ẇ
+	w.m.run(p.push)
+	θ.Resize(w.offsets, p.labels, p.perPosition)
+	w.emit(p.nodeTangent, θ.Node)
+	w.emit(p.edgeTangent, θ.Edge)
+	w.m.mem[direction] = nil
+	return nil
+}
+
+// load makes the batch and the weights the program's inputs.
+func (w *NetWorker) load(weightsNow []float32, batch *structured.Batch) error {
+	if len(weightsNow) != w.net.Dim() {
+		return fmt.Errorf("nets: %d weights given; the net has %d", len(weightsNow), w.net.Dim())
+	}
+	rows := bucket(batch.Positions())
+	p := w.programs[rows]
+	if p == nil {
+		var err error
+		if p, err = w.net.program(rows); err != nil {
+			return err
+		}
+		w.programs[rows] = p
+	}
+	w.prog, w.offsets = p, batch.Offsets
+	if len(w.m.mem[arena]) < p.arena {
+		w.m.mem[arena] = make([]float32, p.arena)
+	}
+	w.m.mem[literals], w.m.mem[weights] = p.literals, weightsNow
+	return w.loadInputs(p, batch)
+}
+
+// emit copies a result without its padding; nil is zero.
+func (w *NetWorker) emit(b *buffer, to []float32) {
+	if b == nil {
+		clear(to)
+		return
+	}
+	copy(to, w.m.at(b))
+}
+
+// padded returns xs, with zeros behind it up to length n.
+func (w *NetWorker) padded(s space, xs []float32, n int) []float32 {
+	if len(xs) == n {
+		return xs
+	}
+	to := w.input(s, n)
+	clear(to[copy(to, xs):])
+	return to
+}
+
+// input returns the worker's own memory for a space, n long.
+func (w *NetWorker) input(s space, n int) []float32 {
+	if cap(w.inputs[s]) < n {
+		w.inputs[s] = make([]float32, n)
+	}
+	w.inputs[s] = w.inputs[s][:n]
+	return w.inputs[s]
+}
+
+// edgeCotangent sums the chains' parts where the edge potentials are shared. The step into a chain's first position
+// does not exist: its cotangent is zero whatever v says.
+func (w *NetWorker) edgeCotangent(v *structured.Marginals) []float32 {
+	yy := v.Y * v.Y
+	if !v.PerPosition {
+		to := w.input(edgeCotangent, yy)
+		clear(to)
+		for b := range v.Len() {
+			addition.vv(to, to, v.Edge[b*yy:(b+1)*yy])
+		}
+		return to
+	}
+	to := w.input(edgeCotangent, w.prog.rows*yy)
+	clear(to[copy(to, v.Edge):])
+	for b := range v.Len() {
+		if t := v.Offsets[b]; t < v.Offsets[b+1] {
+			clear(to[t*yy : (t+1)*yy])
+		}
+	}
+	return to
+}
