@@ -6,8 +6,11 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/dsp-go/dsp/oracles"
 )
 
 // machine is what dsp info tells about the program and where it runs.
@@ -16,6 +19,7 @@ type machine struct {
 	Go      string   `json:"go"`
 	System  string   `json:"system"`
 	CPUs    int      `json:"cpus"`
+	Vector  string   `json:"vector"` // what the oracles' inner loops run on
 	Devices []string `json:"devices"`
 }
 
@@ -40,12 +44,14 @@ func thisMachine() machine {
 		Go:      runtime.Version(),
 		System:  runtime.GOOS + "/" + runtime.GOARCH,
 		CPUs:    runtime.NumCPU(),
+		Vector:  oracles.Vector(),
 		Devices: []string{"cpu"},
 	}
 }
 
 func (m machine) print(w io.Writer) error {
-	_, err := fmt.Fprintf(w, "dsp       %s\nGo        %s, %s\nCPUs      %d\n", m.Version, m.Go, m.System, m.CPUs)
+	_, err := fmt.Fprintf(w, "dsp       %s\nGo        %s, %s\nCPUs      %d\noracles   %s\ndevices   %s\n",
+		m.Version, m.Go, m.System, m.CPUs, m.Vector, strings.Join(m.Devices, ", "))
 	return err
 }
 

@@ -36,12 +36,11 @@ dsp train with no arguments trains a small convolutional network to read words o
 			}
 			slog.SetDefault(slog.New(newLog(os.Stderr, level)))
 		},
-		SuggestionsMinimumDistance: 2,
 	}
 	root.PersistentFlags().Bool("json", false, "print one JSON object last on standard output (predict: one a sequence)")
 	root.PersistentFlags().Bool("quiet", false, "log nothing but warnings and errors, show no progress")
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(dataCommand(), infoCommand(), selftestCommand())
+	root.AddCommand(benchCommand(), dataCommand(), infoCommand(), selftestCommand())
 	root.SetUsageFunc(usage)
 	for _, verb := range root.Commands() {
 		badUsage(verb)
@@ -83,6 +82,7 @@ func noVerb(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
+	cmd.SuggestionsMinimumDistance = 2
 	if like := cmd.SuggestionsFor(args[0]); len(like) > 0 {
 		return structured.BadInput("%s has no verb %q; did you mean %s?", cmd.CommandPath(), args[0], strings.Join(like, " or "))
 	}

@@ -1,0 +1,125 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/structured"
+)
+
+// speed is one measured thing.
+type speed struct {
+	Part      string  `json:"part"`
+	What      string  `json:"what"`
+	Sequences float64 `json:"sequences_per_second"`
+	GFLOPs    float64 `json:"gflops"` // 0 where it says nothing
+}
+
+// measure is one thing to be measured: a function that handles so many sequences with so many floating-point operations.
+type measure struct {
+	part, what string
+	sequences  int
+	flops      float64
+	run        func() error
+}
+
+func benchCommand() *cobra.Command {
+	var seconds float64
+	cmd := &cobra.Command{
+		Use:   "bench",
+		Short: "Measure the oracles, a network's step and a training pass on this machine",
+		Long: `bench measures in sequences a second, and in floating-point operations where they can be counted: the oracles on one
+thread with chains of 50 positions, where max takes 2TY² operations and exp 6TY²; forward and pullback of an mlp on 4096
+positions; and passes over built-in data on all cores.`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if !(seconds > 0) {
+				return structured.BadInput("--seconds %v: expected a number above 0", seconds)
+			}
+			var speeds []speed
+			table := [][]string{{"what", "sequences/s", "GFLOP/s"}}
+			for _, m := range oracleMeasures() {
+				s, err := m.take(cmd.Context(), seconds)
+				if err != nil {
+					return err
+				}
+				speeds = append(speeds, s)
+				row := []string{s.Part + ": " + s.What, fmt.Sprintf("%.0f", s.Sequences), ""}
+				if s.GFLOPs > 0 {
+					row[2] = fmt.Sprintf("%.1f", s.GFLOPs)
+				}
+				table = append(table, row)
+			}
+			if isSet(cmd, "json") {
+				return printJSON(os.Stdout, map[string]any{"machine": thisMachine(), "speeds": speeds})
+			}
+			return printTable(os.Stdout, table)
+		},
+	}
+	cmd.Flags().Float64Var(&seconds, "seconds", 1, "how long to measure each thing, in `seconds`")
+	return cmd
+}
+
+// take runs m again and again for that many seconds, after a first time to warm up.
+func (m measure) take(ctx context.Context, seconds float64) (speed, error) {
+	if err := m.run(); err != nil {
+		return speed{}, err
+	}
+	start, times := time.Now(), 0
+	for ; time.Since(start).Seconds() < seconds; times++ {
+		if err := ctx.Err(); err != nil {
+			return speed{}, err
+		}
+		if err := m.run(); err != nil {
+			return speed{}, err
+		}
+	}
+	each := time.Since(start).Seconds() / float64(times)
+	return speed{m.part, m.what, float64(m.sequences) / each, m.flops / each / 1e9}, nil
+}
+
+// oracleMeasures are the chain oracle's three questions and the smoothing, at 25 and at 128 labels.
+func oracleMeasures() []measure {
+	const sequences, length = 64, 50
+	var all []measure
+	for _, labels := range []int{25, 128} {
+		θ, o := randomChains(sequences, length, labels), oracles.NewChain()
+		y, value := make([]int32, θ.Positions()), make([]float64, sequences)
+		var u structured.Marginals
+		var best oracles.KBest
+		var answer oracles.Answer
+		l2 := oracles.Smoothing{Kind: oracles.L2, Mu: 1, K: 5}
+		part := fmt.Sprintf("oracle, %d labels", labels)
+		each := float64(sequences * length * labels * labels)
+		add := func(what string, flops float64, run func()) {
+			all = append(all, measure{part, what, sequences, flops, func() error { run(); return nil }})
+		}
+		add("max", 2*each, func() { o.Max(θ, y, value) })
+		add("top-5", 0, func() { o.TopK(θ, 5, &best) })
+		add("l2 smoothing, K=5", 0, func() { l2.Answer(o, θ, &answer, false) })
+		add("exp", 6*each, func() { o.Exp(θ, 1, value, &u) })
+	}
+	return all
+}
+
+// randomChains draws the potentials of a batch of chains of one length.
+func randomChains(sequences, length, labels int) *structured.Potentials {
+	r := rand.New(rand.NewPCG(1, 1))
+	θ, offsets := &structured.Potentials{}, make([]int, sequences+1)
+	for b := range offsets {
+		offsets[b] = b * length
+	}
+	θ.Resize(offsets, labels, false)
+	for _, x := range [][]float32{θ.Node, θ.Edge} {
+		for i := range x {
+			x[i] = float32(r.NormFloat64())
+		}
+	}
+	return θ
+}

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestUsageErrors(t *testing.T) {
+	for _, c := range []struct{ args, message string }{
+		{"selftset", "did you mean selftest?"},
+		{"frobnicate", "dsp --help"},
+		{"info --jsno", "did you mean --json?"},
+		{"info a b", "at most 1"},
+		{"info -x", "dsp info --help"},
+		{"data orc", "did you mean ocr?"},
+		{"data ocr", "--out"},
+		{"data ocr --out x --train many", "expected a whole number"},
+		{"data ocr --out x --difficulty -1", "difficulty"},
+		{"bench --seconds 0", "expected a number above 0"},
+		{"selftest now", "flags only"},
+		{"--quiet=3 info", "expected true or false"},
+	} {
+		dsp(t, strings.Fields(c.args)...).refused(exitBadInput, c.message)
+	}
+}
+
+func TestHelp(t *testing.T) {
+	if o := dsp(t).ok(); !strings.Contains(o.stdout, "selftest") {
+		t.Errorf("help without the verbs:\n%s", o.stdout)
+	}
+	for _, verb := range newRoot().Commands() {
+		for line := range strings.Lines(dsp(t, verb.Name(), "--help").ok().stdout) {
+			if len([]rune(line)) > 130 {
+				t.Errorf("%s --help: long line: %s", verb.Name(), line)
+			}
+		}
+	}
+}
+
+func TestCompletion(t *testing.T) {
+	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
+		if o := dsp(t, "completion", shell).ok(); !strings.Contains(o.stdout, "dsp") {
+			t.Errorf("nothing for %s", shell)
+		}
+	}
+}
+
+func TestInfo(t *testing.T) {
+	var info struct{ Version, Go, System, Vector string }
+	o := dsp(t, "info", "--json").ok()
+	o.json(&info)
+	if info.Version == "" || info.Go == "" || info.System == "" || info.Vector == "" {
+		t.Errorf("info lacks something: %s", o.stdout)
+	}
+}
+
+func TestSelftest(t *testing.T) {
+	var report struct {
+		OK     bool
+		Checks []struct{ Name string }
+	}
+	dsp(t, "selftest", "--json").ok().json(&report)
+	if !report.OK || len(report.Checks) == 0 {
+		t.Errorf("got %+v", report)
+	}
+}
