@@ -1,0 +1,157 @@
+// Package safetensors reads and writes the safetensors format: named tensors and a map of strings, never anything
+// executable.
+//
+// A file is an 8-byte little-endian length, a JSON header of that length
+//
+//	{"__metadata__": {"key": "text"}, "name": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}, …}
+//
+// and the tensors' raw little-endian data, one after the other without holes; offsets count from the end of the header.
+package safetensors
+
+import (
+	"encoding/binary"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/dsp-go/dsp/structured"
+)
+
+// File is the content of a safetensors file.
+type File struct {
+	Metadata map[string]string
+	Tensors  map[string]Tensor
+}
+
+// Tensor is a dense array, the last dimension contiguous. A nil Shape is a scalar.
+type Tensor struct {
+	Shape []int
+	Data  any // []float32, []float64, []int64, []int32 or []uint8, of the shape's product in length
+}
+
+// Element is what a tensor may hold.
+type Element interface {
+	float32 | float64 | int64 | int32 | uint8
+}
+
+// Add puts a tensor into the file; without a shape it is a vector. It shares data.
+func Add[E Element](f *File, name string, data []E, shape ...int) {
+	if f.Tensors == nil {
+		f.Tensors = map[string]Tensor{}
+	}
+	if shape == nil {
+		shape = []int{len(data)}
+	}
+	f.Tensors[name] = Tensor{Shape: shape, Data: data}
+}
+
+// Values returns the data of a tensor. It is bad input if the file lacks the tensor, if it holds elements of another
+// type, or if a shape is given, where -1 fits any size, and the tensor has another. The shape found is in f.Tensors.
+func Values[E Element](f *File, name string, shape ...int) ([]E, error) {
+	t, ok := f.Tensors[name]
+	if !ok {
+		return nil, structured.BadInput("no tensor %q, expected one; there are %s", name, f.names())
+	}
+	data, ok := t.Data.([]E)
+	if !ok {
+		return nil, structured.BadInput("tensor %q is %s, expected %s", name, dtypeOf(t.Data), dtypeOf([]E(nil)))
+	}
+	fits := shape == nil || len(shape) == len(t.Shape)
+	for i, n := range shape {
+		fits = fits && (n == -1 || n == t.Shape[i])
+	}
+	if !fits {
+		return nil, structured.BadInput("tensor %q has shape %v, expected %v", name, t.Shape, shape)
+	}
+	return data, nil
+}
+
+// names lists the file's tensors for a message.
+func (f *File) names() string {
+	names := slices.Sorted(maps.Keys(f.Tensors))
+	if len(names) == 0 {
+		return "none"
+	}
+	if len(names) > 8 {
+		names = append(names[:8], "…")
+	}
+	return strings.Join(names, ", ")
+}
+
+// dtypeOf returns the format's name for the type of a tensor's data.
+func dtypeOf(data any) string {
+	switch data.(type) {
+	case []float32:
+		return "F32"
+	case []float64:
+		return "F64"
+	case []int64:
+		return "I64"
+	case []int32:
+		return "I32"
+	case []uint8:
+		return "U8"
+	}
+	return fmt.Sprintf("%T", data)
+}
+
+// makeData allocates n elements of a dtype, nil if there is no such dtype here.
+func makeData(dtype string, n int) any {
+	switch dtype {
+	case "F32":
+		return make([]float32, n)
+	case "F64":
+		return make([]float64, n)
+	case "I64":
+		return make([]int64, n)
+	case "I32":
+		return make([]int32, n)
+	case "U8":
+		return make([]uint8, n)
+	}
+	return nil
+}
+
+// sizeOf returns the bytes of one element, 0 for a type that no tensor holds.
+func sizeOf(data any) int {
+	switch data.(type) {
+	case []float64, []int64:
+		return 8
+	case []float32, []int32:
+		return 4
+	case []uint8:
+		return 1
+	}
+	return 0
+}
+
+// chunks calls do with consecutive pieces of data, which fit a buffer of a few pages.
+func chunks(data any, do func(piece any) error) error {
+	switch data := data.(type) {
+	case []float32:
+		return pieces(data, do)
+	case []float64:
+		return pieces(data, do)
+	case []int64:
+		return pieces(data, do)
+	case []int32:
+		return pieces(data, do)
+	case []uint8:
+		return pieces(data, do)
+	}
+	return nil
+}
+
+const pieceLen = 8192 // elements
+
+func pieces[E Element](data []E, do func(piece any) error) error {
+	for piece := range slices.Chunk(data, pieceLen) {
+		if err := do(piece); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+var order = binary.LittleEndian

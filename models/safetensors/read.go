@@ -1,0 +1,193 @@
+package safetensors
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/dsp-go/dsp/structured"
+)
+
+const maxHeader = 100 << 20 // bytes, the format's limit
+
+// Read reads the file at path. A file that is missing or not a whole, valid safetensors file is bad input.
+func Read(path string) (*File, error) {
+	r, err := os.Open(path)
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, structured.BadInput("%w", err)
+		}
+		return nil, err
+	}
+	defer r.Close()
+	info, err := r.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, structured.BadInput("%s: not a file, expected a safetensors file", path)
+	}
+	f, err := Decode(r, info.Size())
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return f, nil
+}
+
+// Decode reads a file of the given size from r. It allocates no more than a small multiple of size.
+func Decode(r io.Reader, size int64) (*File, error) {
+	f, tensors, err := decodeHeader(r, size)
+	if err != nil {
+		return nil, err
+	}
+	buf := make([]byte, 8*pieceLen)
+	for _, t := range tensors {
+		n, _ := product(t.Shape)
+		data := makeData(t.DType, n)
+		err := chunks(data, func(piece any) error {
+			b := buf[:binary.Size(piece)]
+			if _, err := io.ReadFull(r, b); err != nil {
+				return err
+			}
+			_, err := binary.Decode(b, order, piece)
+			return err
+		})
+		if err != nil {
+			return nil, fmt.Errorf("tensor %q: %w", t.name, err)
+		}
+		f.Tensors[t.name] = Tensor{Shape: t.Shape, Data: data}
+	}
+	return f, nil
+}
+
+// named is a header's entry with its name.
+type named struct {
+	name string
+	entry
+}
+
+// decodeHeader reads and checks the header; it returns the tensors in the order of their data, which they fill exactly.
+func decodeHeader(r io.Reader, size int64) (*File, []named, error) {
+	if size < 8 {
+		return nil, nil, structured.BadInput("%d bytes, expected a safetensors file of at least 8", size)
+	}
+	var prefix [8]byte
+	if _, err := io.ReadFull(r, prefix[:]); err != nil {
+		return nil, nil, err
+	}
+	length := order.Uint64(prefix[:])
+	if length > maxHeader {
+		return nil, nil, structured.BadInput("header of %d bytes, expected at most %d: not a safetensors file", length, maxHeader)
+	}
+	if int64(length) > size-8 {
+		return nil, nil, structured.BadInput("cut short: header of %d bytes, only %d are there", length, size-8)
+	}
+	header := make([]byte, length)
+	if _, err := io.ReadFull(r, header); err != nil {
+		return nil, nil, err
+	}
+	if !utf8.Valid(header) || len(header) == 0 || header[0] != '{' {
+		return nil, nil, structured.BadInput("header is not a JSON object: not a safetensors file")
+	}
+	f, tensors, err := parseHeader(header)
+	if err != nil {
+		return nil, nil, err
+	}
+	slices.SortFunc(tensors, func(a, b named) int {
+		return cmp.Or(cmp.Compare(a.Offsets[0], b.Offsets[0]), cmp.Compare(a.Offsets[1], b.Offsets[1]), cmp.Compare(a.name, b.name))
+	})
+	end := int64(0)
+	for _, t := range tensors {
+		if t.Offsets[0] != end {
+			return nil, nil, structured.BadInput("tensor %q starts at byte %d, expected %d: tensors must neither overlap nor leave holes", t.name, t.Offsets[0], end)
+		}
+		end = t.Offsets[1]
+	}
+	if have := size - 8 - int64(length); end > have {
+		return nil, nil, structured.BadInput("cut short: %d bytes of data, expected %d", have, end)
+	} else if end < have {
+		return nil, nil, structured.BadInput("%d bytes of data, expected %d: the file is too long", have, end)
+	}
+	return f, tensors, nil
+}
+
+func parseHeader(header []byte) (*File, []named, error) {
+	f := &File{Tensors: map[string]Tensor{}}
+	var tensors []named
+	seen := map[string]bool{}
+	dec := json.NewDecoder(bytes.NewReader(header))
+	bad := func(err error) (*File, []named, error) {
+		if errors.Is(err, io.EOF) {
+			err = io.ErrUnexpectedEOF
+		}
+		return nil, nil, structured.BadInput("header, byte %d: %w", dec.InputOffset(), err)
+	}
+	if _, err := dec.Token(); err != nil { // the brace
+		return bad(err)
+	}
+	for dec.More() {
+		token, err := dec.Token()
+		if err != nil {
+			return bad(err)
+		}
+		name, ok := token.(string)
+		if !ok {
+			return bad(fmt.Errorf("found %v, expected a name", token))
+		}
+		if seen[name] {
+			return bad(fmt.Errorf("%q appears twice", name))
+		}
+		seen[name] = true
+		if name == metadataKey {
+			if err := dec.Decode(&f.Metadata); err != nil {
+				return bad(fmt.Errorf("%s: %w", name, err))
+			}
+			continue
+		}
+		t := named{name: name}
+		if err := dec.Decode(&t.entry); err != nil {
+			return bad(fmt.Errorf("tensor %q: %w", name, err))
+		}
+		if err := t.check(); err != nil {
+			return bad(fmt.Errorf("tensor %q: %w", name, err))
+		}
+		tensors = append(tensors, t)
+	}
+	if _, err := dec.Token(); err != nil {
+		return bad(err)
+	}
+	if rest := bytes.TrimRight(header[dec.InputOffset():], " "); len(rest) > 0 {
+		return bad(errors.New("something follows the header's object"))
+	}
+	return f, tensors, nil
+}
+
+// check verifies that dtype, shape and offsets agree.
+func (t entry) check() error {
+	size := sizeOf(makeData(t.DType, 0))
+	if size == 0 {
+		return fmt.Errorf("dtype %q, expected F32, F64, I64, I32 or U8", t.DType)
+	}
+	if t.Shape == nil {
+		return errors.New("no shape")
+	}
+	if len(t.Offsets) != 2 || t.Offsets[0] < 0 || t.Offsets[1] < t.Offsets[0] {
+		return fmt.Errorf("data_offsets %v, expected [begin, end]", t.Offsets)
+	}
+	n, ok := product(t.Shape)
+	if !ok {
+		return fmt.Errorf("shape %v is not possible", t.Shape)
+	}
+	if got, want := t.Offsets[1]-t.Offsets[0], int64(n)*int64(size); got != want {
+		return fmt.Errorf("data of %d bytes, expected %d for %s %v", got, want, t.DType, t.Shape)
+	}
+	return nil
+}
