@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
 )
@@ -44,7 +45,11 @@ positions; and passes over built-in data on all cores.`,
 			}
 			var speeds []speed
 			table := [][]string{{"what", "sequences/s", "GFLOP/s"}}
-			for _, m := range oracleMeasures() {
+			step, err := netMeasure()
+			if err != nil {
+				return err
+			}
+			for _, m := range append(oracleMeasures(), step) {
 				s, err := m.take(cmd.Context(), seconds)
 				if err != nil {
 					return err
@@ -106,6 +111,43 @@ func oracleMeasures() []measure {
 		add("exp", 6*each, func() { o.Exp(θ, 1, value, &u) })
 	}
 	return all
+}
+
+// netMeasure is forward and pullback of an mlp 300→200→25 on 4096 positions, on one thread.
+func netMeasure() (measure, error) {
+	const sequences, length, in, hidden, labels = 128, 32, 300, 200, 25
+	data := &structured.Dataset{Name: "random", Dim: in, Offsets: make([]int, sequences+1)}
+	for i := range data.Offsets {
+		data.Offsets[i] = i * length
+	}
+	r := rand.New(rand.NewPCG(1, 1))
+	data.Features = make([]float32, sequences*length*in)
+	for i := range data.Features {
+		data.Features[i] = float32(r.NormFloat64())
+	}
+	net, err := nets.New(nets.Config{Net: "mlp", Hidden: []int{hidden}}, nets.Input{Dim: in}, labels)
+	if err != nil {
+		return measure{}, err
+	}
+	var batch structured.Batch
+	all := make([]int, sequences)
+	for i := range all {
+		all[i] = i
+	}
+	batch.Reset(data, all)
+	w, grad := net.Init(1), make([]float32, net.Dim())
+	worker, θ, v := net.NewWorker(), &structured.Potentials{}, &structured.Marginals{}
+	step := func() error {
+		if err := worker.Score(w, &batch, θ); err != nil {
+			return err
+		}
+		v.Resize(θ.Offsets, θ.Y, θ.PerPosition)
+		copy(v.Node, θ.Node)
+		return worker.Pullback(v, grad)
+	}
+	// Forward, and backward once for the weights of each layer and once for the hidden units.
+	flops := 2. * sequences * length * (2*in*hidden + 3*hidden*labels)
+	return measure{"net, " + nets.CurrentBLAS().Name(), "mlp step", sequences, flops, step}, nil
 }
 
 // randomChains draws the potentials of a batch of chains of one length.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/oracles"
 )
 
@@ -20,6 +21,7 @@ type machine struct {
 	System  string   `json:"system"`
 	CPUs    int      `json:"cpus"`
 	Vector  string   `json:"vector"` // what the oracles' inner loops run on
+	BLAS    string   `json:"blas"`   // what multiplies matrices
 	Devices []string `json:"devices"`
 }
 
@@ -45,13 +47,14 @@ func thisMachine() machine {
 		System:  runtime.GOOS + "/" + runtime.GOARCH,
 		CPUs:    runtime.NumCPU(),
 		Vector:  oracles.Vector(),
+		BLAS:    nets.CurrentBLAS().Name(),
 		Devices: []string{"cpu"},
 	}
 }
 
 func (m machine) print(w io.Writer) error {
-	_, err := fmt.Fprintf(w, "dsp       %s\nGo        %s, %s\nCPUs      %d\noracles   %s\ndevices   %s\n",
-		m.Version, m.Go, m.System, m.CPUs, m.Vector, strings.Join(m.Devices, ", "))
+	_, err := fmt.Fprintf(w, "dsp       %s\nGo        %s, %s\nCPUs      %d\noracles   %s\nBLAS      %s\ndevices   %s\n",
+		m.Version, m.Go, m.System, m.CPUs, m.Vector, m.BLAS, strings.Join(m.Devices, ", "))
 	return err
 }
 

@@ -46,10 +46,10 @@ func TestCompletion(t *testing.T) {
 }
 
 func TestInfo(t *testing.T) {
-	var info struct{ Version, Go, System, Vector string }
+	var info struct{ Version, Go, System, Vector, BLAS string }
 	o := dsp(t, "info", "--json").ok()
 	o.json(&info)
-	if info.Version == "" || info.Go == "" || info.System == "" || info.Vector == "" {
+	if info.Version == "" || info.Go == "" || info.System == "" || info.Vector == "" || info.BLAS == "" {
 		t.Errorf("info lacks something: %s", o.stdout)
 	}
 }

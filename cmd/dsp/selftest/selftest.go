@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 )
 
@@ -24,7 +25,7 @@ type Result struct {
 }
 
 // All returns the checks that run on the CPU.
-func All() []Check { return oracleChecks }
+func All() []Check { return slices.Concat(oracleChecks, netChecks) }
 
 // Do runs the check with a generator of that seed. A panic is a failure.
 func (c Check) Do(ctx context.Context, seed uint64) (result Result) {
