@@ -1,6 +1,9 @@
 package models
 
-import "github.com/dsp-go/dsp/structured"
+import (
+	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/structured"
+)
 
 // Config is everything that decides a training run. Its tags are the one definition of the command line's flags, the
 // configuration file's keys and their help (see Settings): yaml is the name, help what it does, unit and values what it
@@ -16,15 +19,15 @@ type Config struct {
 	Examples   Sizes   `yaml:"examples" json:"examples" group:"Data" min:"1" only:"format=builtin" unit:"TRAIN,DEV,TEST" help:"how many words are drawn for training, development and test"`
 	Difficulty float64 `yaml:"difficulty" json:"difficulty" group:"Data" min:"0" only:"format=builtin" help:"how strongly drawn letters are distorted: 0 clean, 1 ambiguous one by one, 2 hardly legible"`
 
-	Net        string  `yaml:"net" json:"net" group:"Network" values:"auto|linear|mlp|cnn|embed" help:"network from inputs to potentials: linear, mlp and cnn read images or dense features, embed reads words; auto: cnn for images, mlp for dense features, embed for words"`
-	Edges      string  `yaml:"edges" json:"edges" group:"Network" values:"shared|none|net" help:"potentials of neighbouring labels: one learned transition matrix (shared), none (labels are independent), or produced by the network at every position (net)"`
-	Hidden     Sizes   `yaml:"hidden" json:"hidden" group:"Network" min:"1" only:"net=mlp,cnn,embed" help:"units of each hidden layer; empty: the network's own"`
-	Window     int     `yaml:"window" json:"window" group:"Network" min:"0" only:"net=mlp,embed" help:"positions seen on either side of a position"`
-	Channels   Sizes   `yaml:"channels" json:"channels" group:"Network" min:"1" only:"net=cnn,embed" help:"channels of each convolution; empty: the network's own"`
-	Embed      int     `yaml:"embed" json:"embed" group:"Network" min:"1" only:"net=embed" help:"numbers in a word's embedding"`
+	Net        string  `yaml:"net" json:"net" group:"Network" values:"auto|linear|mlp|cnn|cnn-image|embed" help:"network from inputs to potentials: linear, mlp and cnn read dense features in a window of positions, cnn-image the image at each position, embed words; auto: cnn-image for images, mlp for other dense features, embed for words"`
+	Edges      string  `yaml:"edges" json:"edges" group:"Network" values:"transition|position|none" help:"potentials of neighbouring labels: one learned matrix (transition), one that the network makes at every position (position), or none: labels are independent"`
+	Hidden     Sizes   `yaml:"hidden" json:"hidden" group:"Network" min:"1" only:"net=mlp,cnn,cnn-image,embed" help:"units of each dense hidden layer; empty: the network's own"`
+	Window     int     `yaml:"window" json:"window" group:"Network" min:"0" only:"net=linear,mlp,cnn,embed" help:"positions that a window spans, odd; 0: the network's own (1 for linear and mlp, 3 for cnn, 5 for embed)"`
+	Channels   Sizes   `yaml:"channels" json:"channels" group:"Network" min:"1" only:"net=cnn,cnn-image,embed" help:"channels of each convolution; empty: the network's own"`
+	Embed      Sizes   `yaml:"embed" json:"embed" group:"Network" min:"1" only:"net=embed" help:"numbers in the embedding of each discrete input; empty: by the size of its vocabulary"`
 	MinCount   int     `yaml:"min-count" json:"min-count" group:"Network" min:"1" only:"net=embed" help:"times a word must occur in the training data to get an embedding of its own; rarer ones share that of unknown words"`
-	Activation string  `yaml:"activation" json:"activation" group:"Network" values:"relu|tanh|elu" only:"net=mlp,cnn,embed" help:"function between layers; prox-linear wants a smooth one (tanh, elu)"`
-	Dropout    float64 `yaml:"dropout" json:"dropout" group:"Network" min:"0" only:"method=sgd" help:"probability with which a hidden unit is left out of a step"`
+	Activation string  `yaml:"activation" json:"activation" group:"Network" values:"elu|tanh|relu" only:"net=mlp,cnn,cnn-image,embed" help:"function between layers; prox-linear wants a smooth one (elu, tanh)"`
+	Dropout    float64 `yaml:"dropout" json:"dropout" group:"Network" min:"0" only:"method=sgd net=mlp,cnn,cnn-image,embed" help:"probability with which a hidden unit is left out of a step"`
 
 	Loss         string       `yaml:"loss" json:"loss" group:"Objective" values:"hinge|crf|softmax-margin" help:"structured loss: hinge (max-margin), crf (negative log-likelihood), softmax-margin (crf with the task loss inside)"`
 	Smoothing    string       `yaml:"smoothing" json:"smoothing" group:"Objective" values:"l2|entropy|none" only:"loss=hinge" help:"how the hinge's max is smoothed: l2 on the K best outputs, entropy (log-sum-exp over all), or none"`
@@ -39,9 +42,9 @@ type Config struct {
 	Passes      int     `yaml:"passes" json:"passes" group:"Method" min:"0" help:"passes over the training data, n oracle calls each; 0 leaves it to the method"`
 	Gap         float64 `yaml:"gap" json:"gap" group:"Method" min:"0" help:"stop once the certified gap, objective less dual, is at most this; 0 does all passes"`
 	LR          float64 `yaml:"lr" json:"lr" group:"Method" min:"0" only:"method=sgd,svrg,saga,casimir-adapt,prox-linear" help:"step size γ0; 0 finds one"`
-	Schedule    string  `yaml:"schedule" json:"schedule" group:"Method" values:"|const|sqrt|inverse|step|pegasos" only:"method=sgd" help:"steps over time t: const γ0, sqrt γ0/√t, inverse γ0/t, step γ0/(1+⌊t/t0⌋), pegasos 1/(λt); empty: step"`
-	DecayEvery  int     `yaml:"decay-every" json:"decay-every" group:"Method" min:"0" only:"method=sgd schedule=step" unit:"STEPS" help:"t0 of the step schedule; 0 means one pass"`
-	Average     string  `yaml:"average" json:"average" group:"Method" values:"|none|uniform|weighted" only:"method=sgd,bcfw" help:"which average of the iterates is the answer; weighted counts iterate t about t times; empty: weighted"`
+	Schedule    string  `yaml:"schedule" json:"schedule" group:"Method" values:"sqrt|constant|inverse|stairs|pegasos" only:"method=sgd" help:"how the step falls with the number t of steps done: sqrt γ0/√(1+t/t0), constant γ0, inverse γ0/(1+t/t0), stairs γ0/(1+⌊t/t0⌋), pegasos 1/(λ(t+1))"`
+	Halving     float64 `yaml:"halving" json:"halving" group:"Method" min:"0" only:"method=sgd schedule=sqrt,inverse,stairs" unit:"STEPS" help:"t0 of the schedule; 0 means the steps of one pass"`
+	Average     string  `yaml:"average" json:"average" group:"Method" values:"auto|none|uniform|weighted|pass" only:"method=sgd,bcfw" help:"which average of the iterates is the answer: none (the last one), uniform, weighted (iterate t counts t times), pass (those of the last pass); auto leaves it to the method"`
 	Lipschitz   float64 `yaml:"lipschitz" json:"lipschitz" group:"Method" min:"0" only:"method=casimir,prox-linear" help:"Lipschitz constant L of the smoothed loss's gradient; 0 finds it"`
 	Kappa       float64 `yaml:"kappa" json:"kappa" group:"Method" min:"0" only:"method=casimir,casimir-adapt,prox-linear" help:"weight κ of the proximal term that Casimir adds; 0 sets it by L, n and λ"`
 	WarmStart   string  `yaml:"warm-start" json:"warm-start" group:"Method" values:"prox-center|extrapolation|prev-iterate" only:"method=casimir,casimir-adapt,prox-linear" help:"where Casimir starts an inner problem"`
@@ -70,11 +73,9 @@ func Default() Config {
 		Fold:       -1,
 
 		Net:        "auto",
-		Edges:      "shared",
-		Window:     1,
-		Embed:      50,
+		Edges:      nets.EdgesTransition,
 		MinCount:   2,
-		Activation: "elu",
+		Activation: string(nets.ELU),
 
 		Loss:        "hinge",
 		Smoothing:   "l2",
@@ -83,6 +84,8 @@ func Default() Config {
 		Constraints: "none",
 
 		Method:    "auto",
+		Schedule:  "sqrt",
+		Average:   "auto",
 		WarmStart: "prox-center",
 		InnerStop: "budget",
 		Inner:     "casimir",

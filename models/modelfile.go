@@ -1,0 +1,125 @@
+package models
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/dsp-go/dsp/models/safetensors"
+	"github.com/dsp-go/dsp/structured"
+)
+
+// modelFormat is the version of the layout of model files. Files of another one are refused.
+const modelFormat = "1"
+
+// modelFile is the name of the model in a run folder.
+const modelFile = "model.safetensors"
+
+// Save writes the model to a safetensors file, whole or not at all: a tensor for each parameter of the network, and in
+// the metadata format, version, config, labels, vocab, dim and width (all but the first two as JSON). The same model gives the
+// same bytes.
+func (m *Model) Save(path string) error {
+	f := &safetensors.File{}
+	m.addWeights(f)
+	vocab := make([][]string, len(m.Vocab))
+	for i, v := range m.Vocab {
+		vocab[i] = v.Names()
+	}
+	var err error
+	f.Metadata, err = jsonTexts(map[string]any{
+		"config": m.Config.forModel(),
+		"labels": m.Labels.Names(),
+		"vocab":  vocab,
+		"dim":    m.Dim,
+		"width":  m.Width,
+	})
+	if err != nil {
+		return err
+	}
+	f.Metadata["format"] = "dsp model " + modelFormat
+	f.Metadata["version"] = m.Version
+	return safetensors.Write(path, f)
+}
+
+// addWeights puts the parameters of the network into f.
+func (m *Model) addWeights(f *safetensors.File) {
+	for _, a := range m.Net.Layout() {
+		safetensors.Add(f, a.Name, a.Of(m.W), a.Shape...)
+	}
+}
+
+// forModel returns c without what leaves the trained model alone, so that a model does not depend on it.
+func (c Config) forModel() Config {
+	def := Default()
+	plain := Settings(&def)
+	for i, s := range Settings(&c) {
+		if s.Run {
+			s.Value.Set(plain[i].Value)
+		}
+	}
+	return c
+}
+
+// Load reads a model from the file that Save wrote, or from the run folder that holds it.
+func Load(path string) (*Model, error) {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		inside := filepath.Join(path, modelFile)
+		if _, err := os.Stat(inside); err != nil {
+			return nil, structured.BadInput("%s: no %s in this folder; expected a model file or the folder of a finished run",
+				path, modelFile)
+		}
+		path = inside
+	}
+	f, err := safetensors.Read(path)
+	if err != nil {
+		return nil, err
+	}
+	switch format := f.Metadata["format"]; {
+	case format == "":
+		return nil, structured.BadInput("%s: a safetensors file, but not a model of dsp", path)
+	case format != "dsp model "+modelFormat:
+		return nil, structured.BadInput("%s: format %q, written by dsp %s; this one reads \"dsp model %s\"", path, format,
+			f.Metadata["version"], modelFormat)
+	}
+	m, err := decodeModel(f)
+	if err != nil {
+		return nil, structured.BadInput("%s: %w", path, err)
+	}
+	return m, nil
+}
+
+// decodeModel makes the model that a file of our format describes.
+func decodeModel(f *safetensors.File) (*Model, error) {
+	m := &Model{Version: f.Metadata["version"]}
+	var labels []string
+	var vocab [][]string
+	for name, value := range map[string]any{"config": &m.Config, "labels": &labels, "vocab": &vocab, "dim": &m.Dim, "width": &m.Width} {
+		if err := json.Unmarshal([]byte(f.Metadata[name]), value); err != nil {
+			return nil, fmt.Errorf("metadata %q is not what a model has there: %w", name, err)
+		}
+	}
+	m.Labels = structured.NewAlphabet(labels...)
+	for _, names := range vocab {
+		m.Vocab = append(m.Vocab, structured.NewAlphabet(names...))
+	}
+	if m.Labels.Len() == 0 || m.Labels.Len() != len(labels) || m.Dim < 0 {
+		return nil, fmt.Errorf("metadata: %d labels (%d different) and %d features make no model", len(labels), m.Labels.Len(), m.Dim)
+	}
+	if err := m.assemble(); err != nil {
+		return nil, err
+	}
+	layout := m.Net.Layout()
+	if len(f.Tensors) != len(layout) {
+		return nil, fmt.Errorf("%d tensors, expected %d (%v)", len(f.Tensors), len(layout), layout)
+	}
+	m.W = make([]float32, m.Net.Dim())
+	for _, a := range layout {
+		w, err := safetensors.Values[float32](f, a.Name, a.Shape...)
+		if err != nil {
+			return nil, err
+		}
+		copy(a.Of(m.W), w)
+	}
+	return m, nil
+}

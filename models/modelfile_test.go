@@ -1,0 +1,111 @@
+package models
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dsp-go/dsp/models/safetensors"
+	"github.com/dsp-go/dsp/structured"
+)
+
+func TestModelRoundTrip(t *testing.T) {
+	d := toyData(1)
+	dir := t.TempDir()
+	path := filepath.Join(dir, modelFile)
+	for _, edges := range []string{"transition", "position", "none"} {
+		m := toyModel(t, d, func(c *Config) {
+			c.Edges, c.Threads, c.Out, c.Quiet = edges, 3, "somewhere", true
+			c.LabelWeights = LabelWeights{"a": 2}
+		})
+		m.Version = "v1"
+		m.Vocab = nil
+		if err := m.Save(path); err != nil {
+			t.Fatal(err)
+		}
+		for _, from := range []string{path, dir} {
+			got, err := Load(from)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !reflect.DeepEqual(got.Config, m.Config.forModel()) || got.Version != "v1" || got.Dim != 2 ||
+				!slices.Equal(got.Labels.Names(), d.Alphabet.Names()) || !slices.Equal(got.W, m.W) ||
+				got.Net.PerPosition() != m.Net.PerPosition() {
+				t.Errorf("got %+v, want %+v", got, m)
+			}
+		}
+		before, _ := os.ReadFile(path)
+		m.Config.Threads, m.Config.Out = 5, "elsewhere"
+		if err := m.Save(path); err != nil {
+			t.Fatal(err)
+		}
+		if after, _ := os.ReadFile(path); !bytes.Equal(before, after) {
+			t.Error("threads and folder change the model file")
+		}
+	}
+}
+
+func TestLoadErrors(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "m.safetensors")
+	m := toyModel(t, toyData(1), nil)
+	if err := m.Save(path); err != nil {
+		t.Fatal(err)
+	}
+	whole, _ := os.ReadFile(path)
+	change := func(change func(f *safetensors.File)) func() {
+		return func() {
+			if err := os.WriteFile(path, whole, 0o666); err != nil {
+				t.Fatal(err)
+			}
+			f, err := safetensors.Read(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			change(f)
+			if err := safetensors.Write(path, f); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	write := func(content []byte) func() {
+		return func() {
+			if err := os.WriteFile(path, content, 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for name, c := range map[string]struct {
+		prepare func()
+		want    string
+	}{
+		"cut short":   {write(whole[:len(whole)-5]), "m.safetensors"},
+		"a few bytes": {write(whole[:5]), "m.safetensors"},
+		"text":        {write([]byte("the quick brown fox jumps over the lazy dog")), "m.safetensors"},
+		"not ours":    {change(func(f *safetensors.File) { f.Metadata = nil }), "not a model of dsp"},
+		"version":     {change(func(f *safetensors.File) { f.Metadata["format"] = "dsp model 99" }), "this one reads"},
+		"config":      {change(func(f *safetensors.File) { f.Metadata["config"] = `{"net": 3}` }), `metadata "config"`},
+		"net":         {change(func(f *safetensors.File) { f.Metadata["config"] = `{"net": "transformer"}` }), `transformer`},
+		"labels":      {change(func(f *safetensors.File) { f.Metadata["labels"] = `["a","a"]` }), "2 labels (1 different)"},
+		"dim":         {change(func(f *safetensors.File) { f.Metadata["dim"] = `-1` }), "-1 features"},
+		"a tensor less": {change(func(f *safetensors.File) {
+			delete(f.Tensors, "node.bias")
+		}), "tensors, expected"},
+		"a shape": {change(func(f *safetensors.File) { f.Metadata["dim"] = `3` }), "shape"},
+	} {
+		c.prepare()
+		if _, err := Load(path); !structured.IsBadInput(err) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: got %v, want bad input with %q", name, err, c.want)
+		}
+	}
+	if _, err := Load(filepath.Join(dir, "missing")); !structured.IsBadInput(err) {
+		t.Errorf("a missing file: got %v", err)
+	}
+	if _, err := Load(t.TempDir()); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "finished run") {
+		t.Errorf("an empty folder: got %v", err)
+	}
+}

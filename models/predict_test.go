@@ -1,0 +1,298 @@
+package models
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dsp-go/dsp/structured"
+)
+
+// toyData are chains of lengths 0 to 4 with 3 labels and 2 features a position.
+func toyData(seed uint64) *structured.Dataset {
+	rng := rand.New(rand.NewPCG(seed, 0))
+	d := &structured.Dataset{Name: "toy", Alphabet: structured.NewAlphabet("a", "b", "ç"), Dim: 2, Offsets: []int{0}}
+	for i := range 9 {
+		for range i % 5 {
+			d.Features = append(d.Features, rng.Float32(), rng.Float32()-0.5)
+			d.Labels = append(d.Labels, rng.Int32N(3))
+		}
+		d.Offsets = append(d.Offsets, len(d.Labels))
+	}
+	return d
+}
+
+// toyModel is a small network on d with random weights.
+func toyModel(t *testing.T, d *structured.Dataset, change func(*Config)) *Model {
+	t.Helper()
+	c := Default()
+	c.Net, c.Hidden = "mlp", Sizes{4}
+	if change != nil {
+		change(&c)
+	}
+	m, err := NewModel(c, &Data{Train: d})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(3, 4))
+	for i := range m.W {
+		m.W[i] = float32(rng.NormFloat64())
+	}
+	return m
+}
+
+// labelings lists all outputs of a length.
+func labelings(length, labels int) [][]int32 {
+	all := [][]int32{{}}
+	for range length {
+		var longer [][]int32
+		for _, y := range all {
+			for l := range labels {
+				longer = append(longer, append(slices.Clone(y), int32(l)))
+			}
+		}
+		all = longer
+	}
+	return all
+}
+
+func TestPredictAgainstEnumeration(t *testing.T) {
+	d := toyData(1)
+	for _, edges := range []string{"transition", "position", "none"} {
+		for _, constrained := range []bool{false, true} {
+			m := toyModel(t, d, func(c *Config) { c.Edges = edges })
+			if constrained {
+				m.Constraints = &structured.Constraints{Start: []bool{false, true, false}, Transition: []bool{
+					false, false, true,
+					false, false, false,
+					false, true, false,
+				}}
+			}
+			θ, err := m.Potentials(context.Background(), d, 2)
+			if err != nil {
+				t.Fatal(err)
+			}
+			seen := 0
+			o := PredictOptions{NBest: 1000, Marginals: true, Probability: true, Threads: 3}
+			err = m.Predict(context.Background(), d, o, func(i int, p *Prediction) error {
+				if i != seen {
+					t.Fatalf("example %d came when %d was due", i, seen)
+				}
+				seen++
+				checkPrediction(t, θ, i, p)
+				return nil
+			})
+			if err != nil || seen != d.Len() {
+				t.Fatalf("%s: %d predictions of %d, %v", edges, seen, d.Len(), err)
+			}
+		}
+	}
+}
+
+func checkPrediction(t *testing.T, θ *structured.Potentials, i int, p *Prediction) {
+	t.Helper()
+	length, y := θ.Offsets[i+1]-θ.Offsets[i], θ.Y
+	var want []Output
+	z, marginals := 0.0, make([]float64, length*y)
+	for _, labels := range labelings(length, y) {
+		if s := θ.Score(i, labels); !math.IsInf(s, -1) {
+			want = append(want, Output{Labels: labels, Score: s})
+			z += math.Exp(s)
+		}
+	}
+	for k := range want {
+		want[k].Probability = math.Exp(want[k].Score) / z
+		for t, l := range want[k].Labels {
+			marginals[t*y+int(l)] += want[k].Probability
+		}
+	}
+	slices.SortFunc(want, func(a, b Output) int {
+		if a.Score > b.Score {
+			return -1
+		}
+		return 1
+	})
+	same := func(got, want Output) bool {
+		return slices.Equal(got.Labels, want.Labels) && math.Abs(got.Score-want.Score) < 1e-4 &&
+			math.Abs(got.Probability-want.Probability) < 1e-4
+	}
+	if !same(p.Output, want[0]) {
+		t.Errorf("example %d: got %v, want %v", i, p.Output, want[0])
+	}
+	if !slices.EqualFunc(p.NBest, want, same) {
+		t.Errorf("example %d: n-best\n%v, want\n%v", i, p.NBest, want)
+	}
+	for k, q := range marginals {
+		if math.Abs(float64(p.Marginals[k])-q) > 1e-4 {
+			t.Errorf("example %d: marginals %v, want %v", i, p.Marginals, marginals)
+			break
+		}
+	}
+}
+
+// many repeats a data set until it fills several batches.
+func many(d *structured.Dataset, times int) *structured.Dataset {
+	var examples []int
+	for range times {
+		for i := range d.Len() {
+			examples = append(examples, i)
+		}
+	}
+	return d.Subset(examples)
+}
+
+func TestPredictionsDoNotDependOnThreads(t *testing.T) {
+	d := many(toyData(2), 300)
+	m := toyModel(t, d, nil)
+	o := PredictOptions{Marginals: true, Probability: true}
+	var want []byte
+	for _, threads := range []int{1, 2, 7, 0} {
+		var out bytes.Buffer
+		w := NewJSONWriter(&out, m, d)
+		o.Threads = threads
+		if err := m.Predict(context.Background(), d, o, w.Write); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if want == nil {
+			want = out.Bytes()
+		} else if !bytes.Equal(out.Bytes(), want) {
+			t.Errorf("%d threads: other predictions than one", threads)
+		}
+	}
+}
+
+func TestPredictStops(t *testing.T) {
+	d := many(toyData(2), 300)
+	m := toyModel(t, d, nil)
+	ctx, cancel := context.WithCancel(context.Background())
+	n := 0
+	err := m.Predict(ctx, d, PredictOptions{Threads: 2}, func(int, *Prediction) error {
+		if n++; n == 3 {
+			cancel()
+		}
+		return nil
+	})
+	if err != context.Canceled {
+		t.Errorf("got %v after %d predictions, want %v", err, n, context.Canceled)
+	}
+	m.W[0] = float32(math.NaN())
+	err = m.Predict(context.Background(), d, PredictOptions{}, func(int, *Prediction) error { return nil })
+	if err == nil || !strings.Contains(err.Error(), "NaN") {
+		t.Errorf("NaN weights: got %v", err)
+	}
+}
+
+func TestColumnWriter(t *testing.T) {
+	d := toyData(1).Subset([]int{2, 0, 1})
+	m := toyModel(t, d, nil)
+	p := []Prediction{
+		{Output: Output{[]int32{0, 2}, 1.5, 0.25}, Marginals: []float32{1, 0, 0, 0.5, 0.25, 0.25}, NBest: []Output{{[]int32{0, 2}, 1.5, 0.25}, {[]int32{1, 1}, -2, 0.125}}},
+		{Output: Output{[]int32{}, 0, 1}, NBest: []Output{{[]int32{}, 0, 1}}},
+		{Output: Output{[]int32{1}, 3, 0.5}, Marginals: []float32{0.25, 0.5, 0.25}, NBest: []Output{{[]int32{1}, 3, 0.5}}},
+	}
+	write := func(d *structured.Dataset, o PredictOptions, p []Prediction) string {
+		var out strings.Builder
+		w := NewColumnWriter(&out, m, d, o)
+		for i := range p {
+			p := p[i]
+			if !o.Marginals {
+				p.Marginals = nil
+			}
+			if err := w.Write(i, &p); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return out.String()
+	}
+	d.Labels = nil
+	if got, want := write(d, PredictOptions{}, p), "0\t0\ta\n0\t1\tç\n\n\n2\t0\tb\n\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	d.Labels = []int32{0, 0, 1}
+	d.IDs = []string{"x", "y", "z"}
+	if got, want := write(d, PredictOptions{Probability: true, Marginals: true}, p),
+		"# 1.5 0.25\nx\t0\ta\ta/1.000000\tb/0.000000\tç/0.000000\ta\nx\t1\ta\ta/0.500000\tb/0.250000\tç/0.250000\tç\n\n"+
+			"# 0 1\n\n# 3 0.5\nz\t0\tb\ta/0.250000\tb/0.500000\tç/0.250000\tb\n\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	d.Columns = [][]string{{"the", "dog", "#"}, {"a", "a", "b"}}
+	if got, want := write(d, PredictOptions{NBest: 2}, p),
+		"# 0 1.5 0.25\nthe\ta\ta\ndog\ta\tç\n\n# 1 -2 0.125\nthe\ta\tb\ndog\ta\tb\n\n# 0 0 1\n\n# 0 3 0.5\n#\tb\tb\n\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestJSONWriter(t *testing.T) {
+	d := toyData(1).Subset([]int{2, 0})
+	m := toyModel(t, d, nil)
+	var out bytes.Buffer
+	w := NewJSONWriter(&out, m, d)
+	o := PredictOptions{NBest: 2, Marginals: true, Probability: true}
+	if err := m.Predict(context.Background(), d, o, w.Write); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	decode := json.NewDecoder(&out)
+	decode.DisallowUnknownFields()
+	for i := range d.Len() {
+		var line struct {
+			ID                 string
+			Labels             []string
+			Score, Probability *float64
+			NBest              []struct {
+				Labels             []string
+				Score, Probability *float64
+			}
+			Marginals [][]float64
+		}
+		if err := decode.Decode(&line); err != nil {
+			t.Fatal(err)
+		}
+		if line.ID != d.ID(i) || line.Labels == nil || len(line.Labels) != d.Length(i) || line.Score == nil || line.Probability == nil ||
+			len(line.NBest) == 0 || !slices.Equal(line.NBest[0].Labels, line.Labels) || len(line.Marginals) != d.Length(i) {
+			t.Errorf("example %d: %+v", i, line)
+		}
+	}
+}
+
+func TestEvaluate(t *testing.T) {
+	d := toyData(1)
+	m := toyModel(t, d, nil)
+	wrong := 0
+	err := m.Predict(context.Background(), d, PredictOptions{}, func(i int, p *Prediction) error {
+		for t, l := range d.Gold(i) {
+			if l != p.Labels[t] {
+				wrong++
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := m.Evaluate(context.Background(), d, false, 1)
+	if want := float64(wrong) / float64(d.Positions()); err != nil || got.TokenError != want || got.Sequences != d.Len() {
+		t.Errorf("got %+v, %v; want token error %v", got, err, want)
+	}
+	d.Labels = nil
+	if _, err := m.Evaluate(context.Background(), d, false, 1); !structured.IsBadInput(err) {
+		t.Errorf("no gold labels: got %v, want bad input", err)
+	}
+	d.Dim = 3
+	if _, err := m.Potentials(context.Background(), d, 1); !structured.IsBadInput(err) {
+		t.Errorf("other features: got %v, want bad input", err)
+	}
+}
