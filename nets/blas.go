@@ -1,49 +1,84 @@
 package nets
 
 import (
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/gonum"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+
+	"github.com/dsp-go/dsp/structured"
 )
 
 // BLAS multiplies matrices. An implementation runs on the calling goroutine only: dsp works on shards in parallel, so
-// results depend on no number of threads.
+// results depend on no number of threads. It may own scratch memory: one a goroutine.
 type BLAS interface {
 	Name() string
 	// Sgemm computes c = op(a)·op(b) + beta·c, m×k by k×n, with op the transpose where asked for. The matrices are
-	// dense and row-major: a is [m×k], or [k×m] with transA.
+	// dense and row-major: a is [m×k], or [k×m] with transA. With beta 0, c may hold anything.
 	Sgemm(transA, transB bool, m, n, k int, a, b []float32, beta float32, c []float32)
 }
 
-// gonumBLAS is the plain one, for any machine.
-type gonumBLAS struct{}
+// AvailableBLAS returns new instances of all implementations that this machine can run, the preferred one first.
+func AvailableBLAS() []BLAS { return append(append(ownBLAS(), openBLAS()...), gonumBLAS{}) }
 
-func (gonumBLAS) Name() string { return "gonum" }
-
-// Sgemm goes by panels so small that gonum starts no goroutines.
-func (gonumBLAS) Sgemm(transA, transB bool, m, n, k int, a, b []float32, beta float32, c []float32) {
-	const rows, cols = 64, 128
-	ta, lda := blas.NoTrans, k
-	if transA {
-		ta, lda = blas.Trans, m
-	}
-	tb, ldb := blas.NoTrans, n
-	if transB {
-		tb, ldb = blas.Trans, k
-	}
-	for i := 0; i < m; i += rows {
-		ai := i * k
-		if transA {
-			ai = i
-		}
-		for j := 0; j < n; j += cols {
-			bj := j
-			if transB {
-				bj = j * k
-			}
-			gonum.Implementation{}.Sgemm(ta, tb, min(rows, m-i), min(cols, n-j), k, 1, a[ai:], lda, b[bj:], ldb, beta, c[i*n+j:], n)
-		}
-	}
+var chosen struct {
+	sync.Mutex
+	prefix string
 }
 
-// CurrentBLAS returns the implementation that new workers use.
-func CurrentBLAS() BLAS { return gonumBLAS{} }
+func init() { chosen.prefix = os.Getenv("DSP_BLAS") }
+
+// UseBLAS makes the implementation whose name starts with the given prefix, in any case, the one of new workers. The
+// environment variable DSP_BLAS does the same; "" is the preferred one.
+func UseBLAS(prefix string) error {
+	if _, err := findBLAS(prefix); err != nil {
+		return err
+	}
+	chosen.Lock()
+	chosen.prefix = prefix
+	chosen.Unlock()
+	return nil
+}
+
+func findBLAS(prefix string) (BLAS, error) {
+	var names []string
+	for _, b := range AvailableBLAS() {
+		if strings.HasPrefix(strings.ToLower(b.Name()), strings.ToLower(prefix)) {
+			return b, nil
+		}
+		names = append(names, b.Name())
+	}
+	return nil, structured.BadInput("matrix products %q are not available; this machine has %s", prefix, strings.Join(names, ", "))
+}
+
+// CurrentBLAS returns a new instance of the implementation in use. Where DSP_BLAS asks for one that is not there, the
+// preferred one is used, and its name says so.
+func CurrentBLAS() BLAS {
+	chosen.Lock()
+	prefix := chosen.prefix
+	chosen.Unlock()
+	b, err := findBLAS(prefix)
+	if err != nil {
+		return instead{AvailableBLAS()[0], prefix}
+	}
+	return b
+}
+
+// instead is an implementation that stands in for one that is not available.
+type instead struct {
+	BLAS
+	wanted string
+}
+
+func (b instead) Name() string { return fmt.Sprintf("%s (no %q)", b.BLAS.Name(), b.wanted) }
+
+// scaleBy is the product where k is 0; with beta 0 the old entries do not matter, NaN or not.
+func scaleBy(c []float32, beta float32) {
+	if beta == 0 {
+		clear(c)
+		return
+	}
+	for i := range c {
+		c[i] *= beta
+	}
+}

@@ -1,0 +1,116 @@
+package nets
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/dsp-go/dsp/structured"
+	"gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// A step (forward and pullback) of 4096×300→200→25 in float32, as Gorgonia's TapeMachine runs it and as the program
+// does, on each implementation of the matrix products.
+func BenchmarkMLPStep(b *testing.B) {
+	const rows, dim, labels = 4096, 300, 25
+	input := Input{Dim: dim}
+	rng := rand.New(rand.NewPCG(1, 1))
+	net := mustNew(b, Config{Net: "mlp", Hidden: []int{200}, Activation: Tanh, Edges: EdgesNone}, input, labels)
+	data := randomData(rng, input, labels, rows)
+	w := net.Init(1)
+	var batch structured.Batch
+	batch.Reset(data, []int{0})
+	v := randomMarginals(rng, &batch, labels, false)
+	grad := make([]float32, net.Dim())
+
+	b.Run("TapeMachine", func(b *testing.B) {
+		g := newGraph(rows, tensor.Float32, input, net.layout)
+		f, err := differentiate(&tapeSpec, g)
+		must(b, err)
+		let := func(n *gorgonia.Node, xs []float32) {
+			must(b, gorgonia.Let(n, tensor.New(tensor.WithShape(n.Shape()...), tensor.WithBacking(xs))))
+		}
+		let(g.features, data.Features)
+		for name, n := range g.params {
+			a, _ := net.layout.Find(name)
+			let(n, a.Of(w))
+		}
+		for n := range f.cotangents {
+			let(n, v.Node)
+		}
+		vm := gorgonia.NewTapeMachine(g.ExprGraph)
+		defer vm.Close()
+		b.ReportAllocs()
+		for b.Loop() {
+			vm.Reset()
+			must(b, vm.RunAll())
+		}
+	})
+	for _, blas := range AvailableBLAS() {
+		b.Run("program/"+blas.Name(), func(b *testing.B) {
+			worker := net.NewNetWorker()
+			worker.m.blas = blas
+			var θ structured.Potentials
+			must(b, worker.Score(w, &batch, &θ))
+			b.ReportAllocs()
+			for b.Loop() {
+				must(b, worker.Score(w, &batch, &θ))
+				must(b, worker.Pullback(v, grad))
+			}
+		})
+	}
+}
+
+// tapeSpec is the same network in Gorgonia's own ops.
+var tapeSpec = Spec{Name: "mlp", Build: func(g *Graph) (node, edge *gorgonia.Node, err error) {
+	h, err := g.Dense(g.Features(), g.Param("hidden1.weight"), g.Param("hidden1.bias"))
+	if err != nil {
+		return nil, nil, err
+	}
+	if h, err = gorgonia.Tanh(h); err != nil {
+		return nil, nil, err
+	}
+	node, err = g.Dense(h, g.Param("node.weight"), g.Param("node.bias"))
+	return node, nil, err
+}}
+
+// A step of each preset on a batch as the stochastic methods take it, and on a large one.
+func BenchmarkPresetStep(b *testing.B) {
+	for _, p := range []struct {
+		name   string
+		config Config
+		input  Input
+		labels int
+	}{
+		{"linear", Config{Net: "linear"}, Input{Dim: 300}, 25},
+		{"mlp", Config{Net: "mlp"}, Input{Dim: 300}, 25},
+		{"cnn", Config{Net: "cnn"}, Input{Dim: 100}, 25},
+		{"cnn-image", Config{Net: "cnn-image"}, Input{Dim: 128}, 26},
+		{"embed", Config{Net: "embed"}, Input{Vocab: []int{10000, 200}}, 21},
+	} {
+		for _, chains := range []int{1, 64} {
+			b.Run(p.name+map[int]string{1: "/chain", 64: "/batch"}[chains], func(b *testing.B) {
+				rng := rand.New(rand.NewPCG(1, 1))
+				net := mustNew(b, p.config, p.input, p.labels)
+				lengths := make([]int, chains)
+				for i := range lengths {
+					lengths[i] = 12
+				}
+				data := randomData(rng, p.input, p.labels, lengths...)
+				w, grad := net.Init(1), make([]float32, net.Dim())
+				worker := net.NewNetWorker()
+				var batch structured.Batch
+				batch.Reset(data, seq(chains))
+				v := randomMarginals(rng, &batch, p.labels, net.PerPosition())
+				var θ structured.Potentials
+				must(b, worker.Score(w, &batch, &θ))
+				b.ReportAllocs()
+				for b.Loop() {
+					must(b, worker.Score(w, &batch, &θ))
+					must(b, worker.Pullback(v, grad))
+				}
+				b.ReportMetric(float64(12*chains*b.N)/b.Elapsed().Seconds(), "positions/s")
+			})
+		}
+	}
+}

@@ -1,0 +1,98 @@
+package nets
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// Every implementation against three plain loops, for all transposes and sizes around the tiles'.
+func TestSgemm(t *testing.T) {
+	sizes := [][3]int{{1, 1, 1}, {8, 48, 5}, {8, 16, 300}, {7, 31, 9}, {9, 49, 257}, {16, 96, 64}, {65, 33, 130}, {3, 200, 1}, {130, 25, 70}, {200, 64, 513}, {4, 24, 8}, {5, 3, 0}}
+	for _, b := range AvailableBLAS() {
+		t.Run(b.Name(), func(t *testing.T) {
+			rng := rand.New(rand.NewPCG(1, 1))
+			for _, s := range sizes {
+				for _, transA := range []bool{false, true} {
+					for _, transB := range []bool{false, true} {
+						for _, beta := range []float32{0, 1, 0.5} {
+							checkSgemm(t, b, rng, transA, transB, s[0], s[1], s[2], beta)
+						}
+					}
+				}
+			}
+		})
+	}
+}
+
+func checkSgemm(t *testing.T, b BLAS, rng *rand.Rand, transA, transB bool, m, n, k int, beta float32) {
+	t.Helper()
+	x, y, c := randomVector(rng, m*k, 1), randomVector(rng, k*n, 1), randomVector(rng, m*n, 1)
+	want := make([]float64, m*n)
+	for i := range m {
+		for j := range n {
+			s := 0.0
+			for p := range k {
+				xi, yi := i*k+p, p*n+j
+				if transA {
+					xi = p*m + i
+				}
+				if transB {
+					yi = j*k + p
+				}
+				s += float64(x[xi]) * float64(y[yi])
+			}
+			want[i*n+j] = s
+			if beta != 0 {
+				want[i*n+j] += float64(beta) * float64(c[i*n+j])
+			}
+		}
+	}
+	if beta == 0 {
+		fill(c, float32(math.NaN()))
+	}
+	b.Sgemm(transA, transB, m, n, k, x, y, beta, c)
+	mustEqual(t, fmt.Sprintf("%d×%d×%d %v %v β=%g: c", m, n, k, transA, transB, beta), c, want, 1e-5)
+}
+
+func TestUseBLAS(t *testing.T) {
+	t.Cleanup(func() { _ = UseBLAS("") })
+	for _, b := range AvailableBLAS() {
+		if err := UseBLAS(b.Name()); err != nil || CurrentBLAS().Name() != b.Name() {
+			t.Errorf("asked for %s, got %s (%v)", b.Name(), CurrentBLAS().Name(), err)
+		}
+	}
+	if UseBLAS("abacus") == nil {
+		t.Error("an abacus is available")
+	}
+}
+
+func BenchmarkSgemm(b *testing.B) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	for _, s := range []struct {
+		what           string
+		m, n, k        int
+		transA, transB bool
+	}{
+		{"forward", 4096, 200, 300, false, false},
+		{"labels", 4096, 25, 200, false, false},
+		{"weights", 300, 200, 4096, true, false},
+		{"inputs", 4096, 200, 25, false, true},
+		{"chain", 16, 200, 300, false, false},
+		{"chain weights", 300, 200, 16, true, false},
+		{"image", 8192, 16, 9, false, false},
+		{"square", 1024, 1024, 1024, false, false},
+	} {
+		x, y, c := randomVector(rng, s.m*s.k, 1), randomVector(rng, s.k*s.n, 1), randomVector(rng, s.m*s.n, 1)
+		for _, blas := range AvailableBLAS() {
+			b.Run(s.what+"/"+blas.Name(), func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					blas.Sgemm(s.transA, s.transB, s.m, s.n, s.k, x, y, 0, c)
+				}
+				b.ReportMetric(2*float64(s.m*s.n*s.k)*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
+			})
+		}
+	}
+}

@@ -1,0 +1,226 @@
+package nets
+
+import (
+	"unsafe"
+
+	"golang.org/x/sys/cpu"
+)
+
+// tile is what an inner loop in sgemm_amd64.s works on; strides are in bytes. It reads the fields by their offsets.
+type tile struct {
+	k        int
+	a        unsafe.Pointer
+	aRow, aK int
+	b        unsafe.Pointer
+	bK       int
+	c        unsafe.Pointer
+	cRow     int
+	add      int // 1: add to c, 0: overwrite it
+}
+
+//go:noescape
+func tile512x1(t *tile)
+
+//go:noescape
+func tile512x2(t *tile)
+
+//go:noescape
+func tile512x3(t *tile)
+
+//go:noescape
+func tile256x1(t *tile)
+
+//go:noescape
+func tile256x2(t *tile)
+
+//go:noescape
+func tile256x3(t *tile)
+
+// kernel is an instruction set's inner loops: rows × lanes·i for i = 1, 2, 3.
+type kernel struct {
+	name        string
+	rows, lanes int
+	run         func(vectors int, t *tile)
+}
+
+var (
+	avx512 = kernel{"AVX-512", 8, 16, func(vectors int, t *tile) {
+		switch vectors {
+		case 1:
+			tile512x1(t)
+		case 2:
+			tile512x2(t)
+		default:
+			tile512x3(t)
+		}
+	}}
+	avx2 = kernel{"AVX2", 4, 8, func(vectors int, t *tile) {
+		switch vectors {
+		case 1:
+			tile256x1(t)
+		case 2:
+			tile256x2(t)
+		default:
+			tile256x3(t)
+		}
+	}}
+)
+
+// ownBLAS returns our own matrix products for this processor, the fastest first.
+func ownBLAS() []BLAS {
+	var all []BLAS
+	if cpu.X86.HasAVX512F && cpu.X86.HasAVX512DQ {
+		all = append(all, &packedBLAS{kernel: avx512})
+	}
+	if cpu.X86.HasAVX2 && cpu.X86.HasFMA {
+		all = append(all, &packedBLAS{kernel: avx2})
+	}
+	return all
+}
+
+// packedBLAS multiplies tile by tile (Goto and van de Geijn 2008). B is packed into panels as wide as a tile, so that
+// the inner loop reads it in order; A is read where it lies, or packed by a tile's rows where it is transposed.
+type packedBLAS struct {
+	kernel kernel
+	tile   tile
+	b, a   []float32       // packed panels of B, packed rows of A
+	c      [8 * 48]float32 // a tile that sticks out of C
+}
+
+// A packed part of B is at most depth×breadth, so that it stays in the second-level cache, and depth is so small that a
+// tile's rows of A stay in the first-level one.
+const (
+	depth   = 256
+	breadth = 480
+)
+
+// Name says what the inner loops are made of.
+func (s *packedBLAS) Name() string { return "own kernel, " + s.kernel.name }
+
+// Sgemm is the product; see BLAS.
+func (s *packedBLAS) Sgemm(transA, transB bool, m, n, k int, a, b []float32, beta float32, c []float32) {
+	if m == 0 || n == 0 {
+		return
+	}
+	if k == 0 {
+		scaleBy(c[:m*n], beta)
+		return
+	}
+	_, _, _ = a[m*k-1], b[k*n-1], c[m*n-1]
+	blocks := (k + depth - 1) / depth
+	step := (k + blocks - 1) / blocks
+	if beta != 0 && beta != 1 {
+		scaleBy(c[:m*n], beta)
+		beta = 1
+	}
+	for from := 0; from < k; from += step {
+		kb := min(step, k-from)
+		add := 1
+		if from == 0 && beta == 0 {
+			add = 0
+		}
+		for lo := 0; lo < n; lo += breadth {
+			s.block(transA, transB, m, n, k, from, kb, lo, min(n, lo+breadth), a, b, add, c)
+		}
+	}
+}
+
+// block adds what kb columns of op(A), from the given one, contribute to the columns of C from lo to hi.
+func (s *packedBLAS) block(transA, transB bool, m, n, k, from, kb, lo, hi int, a, b []float32, add int, c []float32) {
+	rows, wide := s.kernel.rows, 3*s.kernel.lanes
+	aRow, aK := k, 1
+	if transA {
+		aRow, aK = 1, m
+	}
+	a = a[from*aK:]
+	packed := transB || m > 8*rows // for few rows, packing would take longer than it saves
+	if packed {
+		s.b = growTo(s.b, roundUp(hi-lo, s.kernel.lanes)*kb)
+		for j := lo; j < hi; j += wide {
+			s.packPanel(s.b[(j-lo)*kb:], transB, b, n, k, from, kb, j, min(wide, hi-j))
+		}
+	}
+	t := &s.tile
+	t.k = kb
+	for i := 0; i < m; i += rows {
+		height := min(rows, m-i)
+		if transA || height < rows {
+			s.packRows(a[i*aRow:], height, kb, aRow, aK)
+			t.a, t.aRow, t.aK = unsafe.Pointer(&s.a[0]), 4, 4*rows
+		} else {
+			t.a, t.aRow, t.aK = unsafe.Pointer(&a[i*aRow]), 4*aRow, 4*aK
+		}
+		for j := lo; j < hi; j += wide {
+			width := min(wide, hi-j)
+			across := roundUp(width, s.kernel.lanes)
+			switch {
+			case packed:
+				t.b, t.bK = unsafe.Pointer(&s.b[(j-lo)*kb]), 4*across
+			case width == across:
+				t.b, t.bK = unsafe.Pointer(&b[from*n+j]), 4*n
+			default:
+				s.b = growTo(s.b, across*kb)
+				s.packPanel(s.b, false, b, n, k, from, kb, j, width)
+				t.b, t.bK = unsafe.Pointer(&s.b[0]), 4*across
+			}
+			if height == rows && width == across {
+				t.c, t.cRow, t.add = unsafe.Pointer(&c[i*n+j]), 4*n, add
+				s.kernel.run(across/s.kernel.lanes, t)
+				continue
+			}
+			t.c, t.cRow, t.add = unsafe.Pointer(&s.c[0]), 4*across, 0
+			s.kernel.run(across/s.kernel.lanes, t)
+			for r := range height {
+				part, to := s.c[r*across:][:width], c[(i+r)*n+j:][:width]
+				if add == 0 {
+					copy(to, part)
+				} else {
+					addition.vv(to, to, part)
+				}
+			}
+		}
+	}
+}
+
+// packRows packs some rows of op(A), side by side for each k, with zeros for those that a tile has more.
+func (s *packedBLAS) packRows(a []float32, height, kb, aRow, aK int) {
+	rows := s.kernel.rows
+	s.a = growTo(s.a, kb*rows)
+	if height == rows && aRow == 1 {
+		for p := range kb {
+			copy(s.a[p*rows:(p+1)*rows], a[p*aK:])
+		}
+		return
+	}
+	clear(s.a)
+	for r := range height {
+		at := r * aRow
+		for p := range kb {
+			s.a[p*rows+r] = a[at]
+			at += aK
+		}
+	}
+}
+
+// packPanel packs width columns of op(B), from column j, side by side for each k, with zeros up to whole vectors.
+func (s *packedBLAS) packPanel(to []float32, transB bool, b []float32, n, k, from, kb, j, width int) {
+	wide := roundUp(width, s.kernel.lanes)
+	to = to[:kb*wide]
+	if !transB {
+		for p := range kb {
+			row := to[p*wide : (p+1)*wide]
+			clear(row[copy(row, b[(from+p)*n+j:][:width]):])
+		}
+		return
+	}
+	if width < wide {
+		clear(to)
+	}
+	for x := range width {
+		at := x
+		for _, v := range b[(j+x)*k+from:][:kb] {
+			to[at] = v
+			at += wide
+		}
+	}
+}
