@@ -1,6 +1,7 @@
 package structured
 
-// Alphabet numbers names (labels, words) from 0 in the order in which they were first added.
+// Alphabet numbers names (labels, words) from 0 in the order in which they were first added. The zero
+// value is empty.
 type Alphabet struct {
 	names []string
 	index map[string]int32
@@ -19,6 +20,9 @@ func NewAlphabet(names ...string) *Alphabet {
 func (a *Alphabet) Add(name string) int32 {
 	if id, ok := a.index[name]; ok {
 		return id
+	}
+	if a.index == nil {
+		a.index = map[string]int32{}
 	}
 	id := int32(len(a.names))
 	a.names = append(a.names, name)
