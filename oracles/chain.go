@@ -16,8 +16,10 @@ type Chain struct {
 	stride int       // of a row of scratch: Y rounded up to whole vectors
 	padded []float32 // [Y×stride] shared edge potentials, rows "from"
 	into   []float32 // [Y×stride] the same transposed, rows "to"
-	isInto bool      // padded and into are those of θ
-	column []float32 // [Y] edge potentials into one label
+	isInto bool      // padded and into are those of θ; else padded holds edge potentials too close to the end of θ
+	column []float32 // [stride] edge potentials into one label
+
+	lastNode []float32 // [stride] node potentials too close to the end of θ to be read in whole vectors
 
 	δ     []float32 // [T×stride] best score of a prefix that ends there, less the shifts so far
 	shift []float32 // [T] what was subtracted from a row of δ to keep its numbers small
@@ -41,45 +43,86 @@ var never = float32(math.Inf(-1))
 func (c *Chain) prepare(θ *structured.Potentials) {
 	c.θ, c.y = θ, θ.Y
 	c.stride = roundUp(θ.Y, c.k.lanes)
-	c.column = grow(c.column, θ.Y)
+	c.column = grow(c.column, c.stride)
+	pad(c.column, c.y)
 	c.isInto = !θ.PerPosition && θ.Positions() >= 2*θ.Y
 	if c.isInto {
-		c.padded = grow(c.padded, θ.Y*c.stride)
-		c.into = grow(c.into, θ.Y*c.stride)
-		for i := range θ.Y {
-			row := θ.Edge[i*θ.Y : (i+1)*θ.Y]
-			copy(c.padded[i*c.stride:], row)
-			for j, e := range row {
-				c.into[j*c.stride+i] = e
-			}
-		}
+		c.padded = padRows(c.padded, θ.Edge, c.y, c.y, c.stride)
+		c.into = transpose(c.into, c.padded, c.y, c.stride)
 	}
 }
 
-// edgeInto returns the edge potentials of the step into position t (of the batch) and the stride of their rows.
+// padRows copies rows of y numbers to rows of whole vectors.
+func padRows(to, from []float32, rows, y, stride int) []float32 {
+	to = grow(to, rows*stride)
+	for i := range rows {
+		row := to[i*stride : (i+1)*stride]
+		copy(row, from[i*y:(i+1)*y])
+		pad(row, y)
+	}
+	return to
+}
+
+// pad writes −∞ over what lies beyond the first y numbers of a row.
+func pad(row []float32, y int) {
+	for j := y; j < len(row); j++ {
+		row[j] = never
+	}
+}
+
+// transpose sets to_ji to from_ij of a padded matrix.
+func transpose(to, from []float32, y, stride int) []float32 {
+	to = grow(to, y*stride)
+	for j := range y {
+		row := to[j*stride : (j+1)*stride]
+		for i := range y {
+			row[i] = from[i*stride+j]
+		}
+		pad(row, y)
+	}
+	return to
+}
+
+// edgeInto returns the edge potentials of the step into position t (of the batch), readable in whole vectors, and the
+// stride of their rows.
 func (c *Chain) edgeInto(t int) ([]float32, int) {
 	if c.isInto {
 		return c.padded, c.stride
 	}
-	return c.θ.EdgeAt(t), c.y
+	from := 0
+	if c.θ.PerPosition {
+		from = t * c.y * c.y
+	}
+	if end := from + (c.y-1)*c.y + c.stride; end <= len(c.θ.Edge) {
+		return c.θ.Edge[from:], c.y
+	}
+	c.padded = padRows(c.padded, c.θ.Edge[from:], c.y, c.y, c.stride)
+	return c.padded, c.stride
 }
 
-// columnInto returns the Y potentials of the steps into label l at position t of the batch. They hold until the next call.
+// columnInto returns the potentials of the steps into label l at position t of the batch. They hold until the next call.
 func (c *Chain) columnInto(t int, l int32) []float32 {
 	if c.isInto {
-		return c.into[int(l)*c.stride : int(l)*c.stride+c.y]
+		return c.into[int(l)*c.stride : (int(l)+1)*c.stride]
 	}
 	edge := c.θ.EdgeAt(t)
-	for i := range c.column {
+	for i := range c.y {
 		c.column[i] = edge[i*c.y+int(l)]
 	}
 	return c.column
 }
 
-// node returns the node potentials of position t of the batch.
-func (c *Chain) node(t int) []float32 { return c.θ.Node[t*c.y : (t+1)*c.y] }
+// node returns the node potentials of position t of the batch, readable in whole vectors.
+func (c *Chain) node(t int) []float32 {
+	from := t * c.y
+	if from+c.stride <= len(c.θ.Node) {
+		return c.θ.Node[from:]
+	}
+	c.lastNode = padRows(c.lastNode, c.θ.Node[from:], 1, c.y, c.stride)
+	return c.lastNode
+}
 
 // row returns the δ of position t of the chain.
-func (c *Chain) row(t int) []float32 { return c.δ[t*c.stride : t*c.stride+c.y] }
+func (c *Chain) row(t int) []float32 { return c.δ[t*c.stride : (t+1)*c.stride] }
 
 func roundUp(n, to int) int { return (n + to - 1) / to * to }

@@ -16,7 +16,7 @@ func (c *Chain) Exp(θ *structured.Potentials, μ float64, value []float64, u *s
 		u.Resize(θ.Offsets, θ.Y, θ.PerPosition)
 		u.Clear()
 	}
-	c.θ, c.y = θ, θ.Y
+	c.prepare(θ)
 	for b := range θ.Len() {
 		lo, hi := θ.Offsets[b], θ.Offsets[b+1]
 		if lo == hi {
@@ -42,7 +42,7 @@ func (c *Chain) logBackward(lo, hi int, μ float64) float64 {
 	s, n, y := &c.exp, hi-lo, c.y
 	s.score = grow(s.score, n*y)
 	last := s.score[(n-1)*y:]
-	for j, v := range c.node(hi - 1) {
+	for j, v := range c.θ.Node[(hi-1)*y : hi*y] {
 		last[j] = float64(v)
 	}
 	for t := n - 1; t > 0; t-- {

@@ -2,17 +2,20 @@ package oracles
 
 import "strconv"
 
-// kernels are the inner loops of the oracles, one set for each kind of vector. A row has Y numbers; a matrix has Y rows
-// that lie stride ≥ Y apart. All sets agree: bit for bit where there is only max and +, to rounding where there are sums.
+// kernels are the inner loops of the oracles, one set for each kind of vector. All sets agree: bit for bit where there is
+// only max and +, to rounding where there are sums.
+//
+// A row holds Y numbers and is readable in whole vectors: rows of scratch are padded with −∞ to a multiple of lanes, and
+// whatever follows Y numbers of node or edge potentials is read and ignored. Rows of a matrix lie stride ≥ Y apart.
 type kernels struct {
 	name  string
 	lanes int // float32 numbers in a vector
 
-	// maxPlus sets next_j = node_j + max_i (prev_i + edge_ij).
-	maxPlus func(next, prev, edge, node []float32, stride int)
-	// argmax returns the first i with the largest x_i.
+	// maxPlus sets next_j = node_j + max_i (prev_i + edge_ij) for j < y, and pads.
+	maxPlus func(next, prev, edge, node []float32, y, stride int)
+	// argmax returns the first i with the largest x_i. The row is padded.
 	argmax func(x []float32) int
-	// argmaxSum returns the first i with the largest x_i + y_i.
+	// argmaxSum returns the first i with the largest x_i + y_i. Both rows are padded.
 	argmaxSum func(x, y []float32) int
 }
 

@@ -64,7 +64,7 @@ func (c *Chain) addCell(label int32) int32 {
 }
 
 func (c *Chain) candidates(cell int32) []float32 {
-	return c.lattice.cand[int(cell)*c.stride:][:c.y]
+	return c.lattice.cand[int(cell)*c.stride:][:c.stride]
 }
 
 // cellAt returns the cell of label l at position t ≥ 1, made at need.

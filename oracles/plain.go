@@ -8,23 +8,20 @@ var plain = kernels{
 	argmaxSum: argmaxSum,
 }
 
-func maxPlus(next, prev, edge, node []float32, stride int) {
-	y := len(next)
-	prev, node = prev[:y], node[:y]
+func maxPlus(next, prev, edge, node []float32, y, stride int) {
+	next, node = next[:y], node[:y]
 	for j, e := range edge[:y] {
 		next[j] = prev[0] + e
 	}
-	for i := 1; i < y; i++ {
-		p := prev[i]
-		row := edge[i*stride:][:len(next)]
-		for j, e := range row {
+	for i, p := range prev[1:y] {
+		for j, e := range edge[(i+1)*stride:][:y] {
 			if v := p + e; v > next[j] {
 				next[j] = v
 			}
 		}
 	}
-	for j := range next {
-		next[j] += node[j]
+	for j, n := range node {
+		next[j] += n
 	}
 }
 

@@ -40,12 +40,13 @@ func (c *Chain) forward(lo, hi int) bool {
 	n := hi - lo
 	c.δ = grow(c.δ, n*c.stride)
 	c.shift = grow(c.shift, n)
-	copy(c.row(0), c.node(lo))
+	copy(c.row(0), c.node(lo)[:c.y])
+	pad(c.row(0), c.y)
 	c.shift[0] = 0
 	for t := 1; t < n; t++ {
 		edge, stride := c.edgeInto(lo + t)
 		next := c.row(t)
-		c.k.maxPlus(next, c.row(t-1), edge, c.node(lo+t), stride)
+		c.k.maxPlus(next, c.row(t-1), edge, c.node(lo+t), c.y, stride)
 		c.shift[t] = 0
 		if t%rebase == 0 {
 			c.shift[t] = subtractMax(next)
