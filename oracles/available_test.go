@@ -1,3 +1,5 @@
+//go:build !goexperiment.simd || !amd64
+
 package oracles
 
 // available returns the kernels that this build and machine can run.

@@ -1,0 +1,124 @@
+//go:build goexperiment.simd && amd64
+
+package oracles
+
+import (
+	"math/bits"
+	"simd/archsimd"
+	"unsafe"
+)
+
+var avx512 = kernels{
+	name:      "AVX-512",
+	lanes:     16,
+	maxPlus:   maxPlus16,
+	argmax:    argmax16,
+	argmaxSum: argmaxSum16,
+}
+
+// load16 reads the 16 numbers from p + 4i. Kernels check no bounds: rows are readable in whole vectors.
+func load16(p unsafe.Pointer, i int) archsimd.Float32x16 {
+	return archsimd.LoadFloat32x16((*[16]float32)(unsafe.Add(p, 4*i)))
+}
+
+func store16(p unsafe.Pointer, i int, v archsimd.Float32x16) {
+	v.Store((*[16]float32)(unsafe.Add(p, 4*i)))
+}
+
+func broadcast16(p unsafe.Pointer, i int) archsimd.Float32x16 {
+	return archsimd.BroadcastFloat32x16(*(*float32)(unsafe.Add(p, 4*i)))
+}
+
+var iota16 = [16]int32{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}
+
+// first16 selects the first n lanes.
+func first16(n int) archsimd.Mask32x16 {
+	return archsimd.LoadInt32x16(&iota16).Less(archsimd.BroadcastInt32x16(int32(n)))
+}
+
+// maxPlus16 holds up to 64 numbers of next in registers while it goes through the rows.
+func maxPlus16(next, prev, edge, node []float32, y, stride int) {
+	to, p, n := unsafe.Pointer(&next[0]), unsafe.Pointer(&prev[0]), unsafe.Pointer(&node[0])
+	step := 4 * stride
+	j := 0
+	for ; j+48 < y; j += 64 {
+		e := unsafe.Pointer(&edge[j])
+		v := broadcast16(p, 0)
+		m0, m1, m2, m3 := v.Add(load16(e, 0)), v.Add(load16(e, 16)), v.Add(load16(e, 32)), v.Add(load16(e, 48))
+		for i := 1; i < y; i++ {
+			e = unsafe.Add(e, step)
+			v = broadcast16(p, i)
+			m0 = m0.Max(v.Add(load16(e, 0)))
+			m1 = m1.Max(v.Add(load16(e, 16)))
+			m2 = m2.Max(v.Add(load16(e, 32)))
+			m3 = m3.Max(v.Add(load16(e, 48)))
+		}
+		store16(to, j, m0.Add(load16(n, j)))
+		store16(to, j+16, m1.Add(load16(n, j+16)))
+		store16(to, j+32, m2.Add(load16(n, j+32)))
+		store16(to, j+48, m3.Add(load16(n, j+48)))
+	}
+	for ; j+16 < y; j += 32 {
+		e := unsafe.Pointer(&edge[j])
+		v := broadcast16(p, 0)
+		m0, m1 := v.Add(load16(e, 0)), v.Add(load16(e, 16))
+		for i := 1; i < y; i++ {
+			e = unsafe.Add(e, step)
+			v = broadcast16(p, i)
+			m0 = m0.Max(v.Add(load16(e, 0)))
+			m1 = m1.Max(v.Add(load16(e, 16)))
+		}
+		store16(to, j, m0.Add(load16(n, j)))
+		store16(to, j+16, m1.Add(load16(n, j+16)))
+	}
+	if j < y {
+		e := unsafe.Pointer(&edge[j])
+		m := broadcast16(p, 0).Add(load16(e, 0))
+		for i := 1; i < y; i++ {
+			e = unsafe.Add(e, step)
+			m = m.Max(broadcast16(p, i).Add(load16(e, 0)))
+		}
+		store16(to, j, m.Add(load16(n, j)))
+	}
+	pad(next, y)
+}
+
+func argmax16(x []float32) int {
+	p := unsafe.Pointer(&x[0])
+	m := load16(p, 0)
+	for i := 16; i < len(x); i += 16 {
+		m = m.Max(load16(p, i))
+	}
+	m = archsimd.BroadcastFloat32x16(largest16(m))
+	for i := 0; i < len(x); i += 16 {
+		if hit := load16(p, i).Equal(m).ToBits(); hit != 0 {
+			return i + bits.TrailingZeros16(hit)
+		}
+	}
+	return 0
+}
+
+func argmaxSum16(x, y []float32) int {
+	p, q := unsafe.Pointer(&x[0]), unsafe.Pointer(&y[0])
+	m := load16(p, 0).Add(load16(q, 0))
+	for i := 16; i < len(x); i += 16 {
+		m = m.Max(load16(p, i).Add(load16(q, i)))
+	}
+	m = archsimd.BroadcastFloat32x16(largest16(m))
+	for i := 0; i < len(x); i += 16 {
+		if hit := load16(p, i).Add(load16(q, i)).Equal(m).ToBits(); hit != 0 {
+			return i + bits.TrailingZeros16(hit)
+		}
+	}
+	return 0
+}
+
+// largest16 returns the largest lane.
+func largest16(v archsimd.Float32x16) float32 { return largest8(v.GetLo().Max(v.GetHi())) }
+
+func largest8(v archsimd.Float32x8) float32 {
+	w := v.GetLo().Max(v.GetHi())
+	w = w.Max(w.SelectFromPair(2, 3, 0, 1, w))
+	w = w.Max(w.SelectFromPair(1, 0, 3, 2, w))
+	return w.GetElem(0)
+}
