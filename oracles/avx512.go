@@ -13,7 +13,7 @@ var avx512 = kernels{
 	lanes:     16,
 	maxPlus:   maxPlus16,
 	argmax:    argmax16,
-	argmaxSum: argmaxSum16,
+	addArgmax: addArgmax16,
 }
 
 // load16 reads the 16 numbers from p + 4i. Kernels check no bounds: rows are readable in whole vectors.
@@ -98,15 +98,18 @@ func argmax16(x []float32) int {
 	return 0
 }
 
-func argmaxSum16(x, y []float32) int {
-	p, q := unsafe.Pointer(&x[0]), unsafe.Pointer(&y[0])
+func addArgmax16(sum, x, y []float32) int {
+	to, p, q := unsafe.Pointer(&sum[0]), unsafe.Pointer(&x[0]), unsafe.Pointer(&y[0])
 	m := load16(p, 0).Add(load16(q, 0))
+	store16(to, 0, m)
 	for i := 16; i < len(x); i += 16 {
-		m = m.Max(load16(p, i).Add(load16(q, i)))
+		v := load16(p, i).Add(load16(q, i))
+		store16(to, i, v)
+		m = m.Max(v)
 	}
 	m = archsimd.BroadcastFloat32x16(largest16(m))
 	for i := 0; i < len(x); i += 16 {
-		if hit := load16(p, i).Add(load16(q, i)).Equal(m).ToBits(); hit != 0 {
+		if hit := load16(to, i).Equal(m).ToBits(); hit != 0 {
 			return i + bits.TrailingZeros16(hit)
 		}
 	}

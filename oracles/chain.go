@@ -18,6 +18,7 @@ type Chain struct {
 	into   []float32 // [Y×stride] the same transposed, rows "to"
 	isInto bool      // padded and into are those of θ; else padded holds edge potentials too close to the end of θ
 	column []float32 // [stride] edge potentials into one label
+	sum    []float32 // [stride]
 
 	lastNode []float32 // [stride] node potentials too close to the end of θ to be read in whole vectors
 
@@ -43,7 +44,7 @@ var never = float32(math.Inf(-1))
 func (c *Chain) prepare(θ *structured.Potentials) {
 	c.θ, c.y = θ, θ.Y
 	c.stride = roundUp(θ.Y, c.k.lanes)
-	c.column = grow(c.column, c.stride)
+	c.column, c.sum = grow(c.column, c.stride), grow(c.sum, c.stride)
 	pad(c.column, c.y)
 	c.isInto = !θ.PerPosition && θ.Positions() >= 2*θ.Y
 	if c.isInto {

@@ -3,14 +3,14 @@ package oracles
 // lattice holds what the enumeration of a chain's best outputs has found so far. Cell (t, y) lists prefixes that end with
 // label y at position t, best first; one more cell after the last position lists whole outputs.
 type lattice struct {
-	lo      int     // the chain's first position in the batch
-	n       int     // its length T
-	best    []int32 // [T] its best output
-	at      []int32 // [T×Y] index of cell (t, y), −1 where none was needed yet
-	cells   []cell
-	entries []entry
+	lo      int       // the chain's first position in the batch
+	n       int       // its length T
+	best    []int32   // [T] its best output
+	at      []int32   // [T×Y] index of cell (t, y), 0 where none was needed yet
+	cells   []cell    // the first is the one after the last position
+	entries []entry   // the first is not used
 	cand    []float32 // [cells×stride] for every predecessor label the score of its best prefix not used by the cell yet
-	prefix  []int32   // [cells×stride] that prefix, an entry or −1 as in entry
+	prefix  []int32   // [cells×stride] that prefix, as in entry
 	down    []step    // cells from the last position back that wait for an entry
 }
 
@@ -18,8 +18,8 @@ type lattice struct {
 type entry struct {
 	score  float32
 	label  int32 // at the position before
-	prefix int32 // entry of that position's cell which this one extends; −1: its best
-	next   int32 // the next best entry of the same cell, −1 if not found yet
+	prefix int32 // entry of that position's cell which this one extends; 0: its best
+	next   int32 // the next best entry of the same cell, 0 if not found yet
 }
 
 type cell struct {
@@ -39,28 +39,36 @@ func (c *Chain) openLattice(lo int, best []int32) {
 	g.lo, g.n = lo, len(best)
 	g.best = append(g.best[:0], best...)
 	g.at = grow(g.at, g.n*c.y)
-	for i := range g.at {
-		g.at[i] = -1
-	}
-	g.cells, g.entries = g.cells[:0], g.entries[:0]
-	copy(c.candidates(c.addCell(best[g.n-1])), c.row(g.n-1))
-	g.entries[0].score = c.row(g.n - 1)[best[g.n-1]]
+	clear(g.at)
+	g.cells, g.entries = g.cells[:0], append(g.entries[:0], entry{})
+	last := c.row(g.n - 1)
+	l := best[g.n-1]
+	copy(c.candidates(c.addCell()), last)
+	g.addEntry(0, entry{score: last[l], label: l})
 }
 
-// addCell adds a cell whose best entry extends the best prefix that ends with the given label. The caller sets the score
-// and the candidates.
-func (c *Chain) addCell(label int32) int32 {
-	g, id := &c.lattice, int32(len(c.lattice.cells))
-	g.cells = append(g.cells, cell{first: int32(len(g.entries)), last: int32(len(g.entries))})
-	g.entries = append(g.entries, entry{label: label, prefix: -1, next: -1})
-	if need := len(g.cells) * c.stride; need > len(g.cand) {
+// addCell adds an empty cell, all of whose predecessors offer their best prefix.
+func (c *Chain) addCell() int32 {
+	g, id := &c.lattice, len(c.lattice.cells)
+	g.cells = append(g.cells, cell{})
+	if need := (id + 1) * c.stride; need > len(g.cand) {
 		g.cand = append(g.cand, make([]float32, max(need, 2*len(g.cand))-len(g.cand))...)
 		g.prefix = append(g.prefix, make([]int32, len(g.cand)-len(g.prefix))...)
 	}
-	for i := range c.y {
-		g.prefix[int(id)*c.stride+i] = -1
+	clear(g.prefix[id*c.stride : (id+1)*c.stride])
+	return int32(id)
+}
+
+// addEntry appends to a cell's list.
+func (g *lattice) addEntry(id int32, e entry) {
+	added, k := int32(len(g.entries)), &g.cells[id]
+	g.entries = append(g.entries, e)
+	if k.first == 0 {
+		k.first = added
+	} else {
+		g.entries[k.last].next = added
 	}
-	return id
+	k.last = added
 }
 
 func (c *Chain) candidates(cell int32) []float32 {
@@ -71,19 +79,12 @@ func (c *Chain) candidates(cell int32) []float32 {
 func (c *Chain) cellAt(t int, l int32) int32 {
 	g := &c.lattice
 	at := &g.at[t*c.y+int(l)]
-	if *at >= 0 {
-		return *at
+	if *at == 0 {
+		*at = c.addCell()
+		best := c.k.addArgmax(c.candidates(*at), c.row(t-1), c.columnInto(g.lo+t, l))
+		g.addEntry(*at, entry{score: c.row(t)[l], label: int32(best)})
 	}
-	prev, column := c.row(t-1), c.columnInto(g.lo+t, l)
-	i := c.k.argmaxSum(prev, column)
-	id := c.addCell(int32(i))
-	cand := c.candidates(id)
-	for j := range cand {
-		cand[j] = prev[j] + column[j]
-	}
-	g.entries[len(g.entries)-1].score = c.row(t)[l]
-	*at = id
-	return id
+	return *at
 }
 
 // advance finds the next best output. It reports false when there is none.
@@ -96,7 +97,7 @@ func (c *Chain) advance() bool {
 	for t := g.n - 1; t > 0; t-- {
 		last := g.entries[g.cells[g.down[len(g.down)-1].cell].last]
 		id := c.cellAt(t, last.label)
-		if used := g.entryOf(id, last.prefix); g.entries[used].next >= 0 || g.cells[id].exhausted {
+		if used := g.entryOf(id, last.prefix); g.entries[used].next > 0 || g.cells[id].exhausted {
 			break
 		}
 		g.down = append(g.down, step{id, last.label})
@@ -107,9 +108,9 @@ func (c *Chain) advance() bool {
 	return !g.cells[0].exhausted
 }
 
-// entryOf resolves a prefix that ends in the given cell: −1 is the cell's best.
+// entryOf resolves a prefix that ends in the given cell: 0 is the cell's best.
 func (g *lattice) entryOf(cell, prefix int32) int32 {
-	if prefix < 0 {
+	if prefix == 0 {
 		return g.cells[cell].first
 	}
 	return prefix
@@ -123,12 +124,12 @@ func (c *Chain) extend(s step, t int) {
 		return
 	}
 	last, cand := g.entries[k.last], c.candidates(s.cell)
-	i, successor := last.label, int32(-1)
+	i, successor := last.label, int32(0)
 	if t > 1 {
 		id := g.at[(t-1)*c.y+int(i)]
 		successor = g.entries[g.entryOf(id, last.prefix)].next
 	}
-	if successor < 0 {
+	if successor == 0 {
 		cand[i] = never
 	} else {
 		cand[i] = g.entries[successor].score
@@ -147,10 +148,7 @@ func (c *Chain) extend(s step, t int) {
 		score += c.node(g.lo + t)[s.l]
 		score -= c.shift[t]
 	}
-	added := int32(len(g.entries))
-	g.entries = append(g.entries, entry{score, int32(best), g.prefix[int(s.cell)*c.stride+best], -1})
-	g.entries[k.last].next = added
-	k.last = added
+	g.addEntry(s.cell, entry{score: score, label: int32(best), prefix: g.prefix[int(s.cell)*c.stride+best]})
 }
 
 // readPath writes the output found last.
@@ -163,13 +161,13 @@ func (c *Chain) readPath(labels []int32) {
 		switch {
 		case t == 0:
 			return
-		case at.prefix >= 0:
+		case at.prefix > 0:
 			at = g.entries[at.prefix]
 		case l == g.best[t]:
 			copy(labels[:t], g.best[:t])
 			return
 		default:
-			at = entry{label: c.before(g.lo, t, l), prefix: -1}
+			at = entry{label: c.before(g.lo, t, l)}
 		}
 	}
 }

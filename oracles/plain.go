@@ -5,7 +5,7 @@ var plain = kernels{
 	lanes:     1,
 	maxPlus:   maxPlus,
 	argmax:    argmax,
-	argmaxSum: argmaxSum,
+	addArgmax: addArgmax,
 }
 
 func maxPlus(next, prev, edge, node []float32, y, stride int) {
@@ -35,11 +35,14 @@ func argmax(x []float32) int {
 	return best
 }
 
-func argmaxSum(x, y []float32) int {
-	best, value := 0, x[0]+y[0]
+func addArgmax(sum, x, y []float32) int {
+	y, sum = y[:len(x)], sum[:len(x)]
+	best, value := 0, never
 	for i, v := range x {
-		if s := v + y[i]; s > value {
-			best, value = i, s
+		v += y[i]
+		sum[i] = v
+		if v > value {
+			best, value = i, v
 		}
 	}
 	return best

@@ -79,5 +79,5 @@ func (c *Chain) backtrack(lo int, labels []int32) {
 
 // before returns the label that precedes label l of position t on the best path that ends there.
 func (c *Chain) before(lo, t int, l int32) int32 {
-	return int32(c.k.argmaxSum(c.row(t-1), c.columnInto(lo+t, l)))
+	return int32(c.k.addArgmax(c.sum, c.row(t-1), c.columnInto(lo+t, l)))
 }
