@@ -1,0 +1,101 @@
+package train
+
+import (
+	"context"
+	"math/rand/v2"
+
+	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/structured/vec"
+)
+
+// anchor is the snapshot that variance-reduced steps refer to: a point w̃ with the marginals ũ_i there and
+//
+//	ḡ = (1/n) Σ c_i J_iᵀ(ũ_i − 1_{y_i}).
+//
+// The difference ∇f_i(w) − ∇f_i(w̃) = J_iᵀ(u_i − ũ_i) is one pullback, and exactly zero where the oracle's answer did not
+// move. What an anchor holds in memory, a full pass at w̃ makes again with the same bits.
+type anchor struct {
+	at     []float32         // w̃
+	with   oracles.Smoothing // of ũ_i
+	grad   []float32         // ḡ
+	memory *Memory
+
+	w, mean, drift []float32 // of steps: the iterate, the mean iterate less w̃, and what a step adds but for D and ρw
+}
+
+// drop does a full pass at w and anchors there.
+func (an *anchor) drop(ctx context.Context, p *Problem, w []float32, s oracles.Smoothing) (*FullPass, error) {
+	if an.memory == nil || !an.memory.fits(p.Objective) {
+		an.memory = NewMemory(p.Objective)
+	}
+	an.at, an.with = append(an.at[:0], w...), s
+	pass, err := p.FullPass(ctx, an.at, s, an.memory)
+	if err != nil {
+		return nil, err
+	}
+	an.grad = pass.Grad
+	return pass, nil
+}
+
+// raise makes a restored anchor whole again.
+func (an *anchor) raise(ctx context.Context, p *Problem) error {
+	s := p.Smoothing
+	s.Mu = an.with.Mu
+	_, err := an.drop(ctx, p, an.at, s)
+	return err
+}
+
+// steps does SVRG steps (Johnson and Zhang 2013) from w̃, on count examples in all, for
+//
+//	min (1/n) Σ c_i h_μ(…) + (λ/2)‖w−c‖² + (κ/2)‖w−z‖²:
+//
+//	w ← w − γ(D + ḡ + λ(w−c) + κ(w−z)),    D = (1/|B|) Σ_B c_i J_iᵀ(u_i − ũ_i).
+//
+// Batches B run through a random permutation of the examples, and on through others: no worse than independent draws, and
+// better where the steps of a pass are averaged. It writes the mean of the iterates to to, which may be z.
+func (an *anchor) steps(ctx context.Context, p *Problem, s oracles.Smoothing, pace *Pace, κ float64, z []float32,
+	r *rand.Rand, count int, to []float32) error {
+	γ := pace.step(pace.lipschitz(s.Mu), p.Lambda+κ)
+	ρ := float32(1 - γ*(p.Lambda+κ))
+	an.w = append(an.w[:0], an.at...)
+	an.mean = append(an.mean[:0], an.at...)
+	clear(an.mean)
+	an.drift = append(an.drift[:0], an.grad...)
+	vec.Scale(float32(-γ), an.drift)
+	if p.Center != nil {
+		vec.Axpy(float32(γ*p.Lambda), p.Center, an.drift)
+	}
+	if κ > 0 {
+		vec.Axpy(float32(γ*κ), z, an.drift)
+	}
+	size, n := batchSize(p), p.Len()
+	var order []int
+	for done := 0; done < count; {
+		if len(order) == 0 {
+			order = r.Perm(n)
+		}
+		b := min(size, len(order), count-done)
+		st, err := p.Step(ctx, an.w, order[:b], s, an.memory)
+		if err != nil {
+			return err
+		}
+		if st.Moved > 0 && st.Exact == b && pace.measures() {
+			pace.observe(vec.Norm2(st.Grad), vec.Dot64(st.Grad, an.w)-vec.Dot64(st.Grad, an.at), b)
+		}
+		vec.Axpby(1, an.drift, ρ, an.w)
+		if st.Moved > 0 {
+			vec.Axpy(float32(-γ/float64(b)), st.Grad, an.w)
+		}
+		vec.AddScaledDiff(float32(b)/float32(count), an.w, an.at, an.mean)
+		order, done = order[b:], done+b
+	}
+	copy(to, an.at)
+	vec.Axpy(1, an.mean, to)
+	return nil
+}
+
+// archive saves or restores w̃; see raise.
+func (an *anchor) archive(a Archive) {
+	a.Floats("anchor", &an.at)
+	a.Number("anchor.mu", &an.with.Mu)
+}

@@ -1,0 +1,47 @@
+package train
+
+import (
+	"fmt"
+
+	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/structured"
+)
+
+// Auto returns the method's name for the problem (Method.Name; the inner one of prox-linear where it is needed is
+// casimir) and says why in a sentence. Net is the network's name, or empty.
+func Auto(o *Objective, net string) (method, why string) {
+	if net != "" {
+		net = fmt.Sprintf("net %q", net)
+	} else {
+		net = "this net"
+	}
+	switch {
+	case !o.Scorer.Affine():
+		return "prox-linear", net + " is not linear in its weights: prox-linear trains it through convex models of the objective"
+	case o.Loss.Smooth():
+		return "svrg", net + " is linear in its weights and loss " + o.Loss.String() +
+			" is smooth: svrg converges linearly, and certifies how far the optimum is"
+	case o.Lambda == 0:
+		return "casimir", net + " is linear in its weights: casimir is accelerated (without a regulariser nothing is certified)"
+	default:
+		return "casimir", net + " is linear in its weights and the hinge is not smooth: casimir, accelerated on a smoothed hinge, " +
+			"certifies the narrowest gap"
+	}
+}
+
+// CheckConvex refuses a convex method for a scorer that is not affine in its weights. Net is the network's name, or empty.
+func CheckConvex(method string, scorer nets.Scorer, net string) error {
+	if scorer.Affine() {
+		return nil
+	}
+	whose := "those of this net are not"
+	if net != "" {
+		whose = fmt.Sprintf("net %q is not", net)
+	}
+	inner := method
+	if method == "casimir-adapt" {
+		inner = "casimir"
+	}
+	return structured.BadInput("--method %s needs scores that are linear in the weights; %s. "+
+		"Use --method prox-linear --inner %s, or --net linear", method, whose, inner)
+}

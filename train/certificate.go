@@ -1,0 +1,226 @@
+package train
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/dsp-go/dsp/structured/vec"
+)
+
+// Certificate collects what full passes over the data prove about min F, for an affine scorer.
+//
+// The marginals u_i of a pass, whatever their smoothing, are feasible for the dual of F, and give the lower bound
+//
+//	D(u) = a + min_w {⟨g,w⟩ + (λ/2)‖w−c‖²} + constant = a + ⟨g,c⟩ − ‖g‖²/(2λ) + constant
+//
+// with the pass's linear part a and gradient g (see FullPass). Both are linear in u (the entropy of a log-sum-exp loss is
+// concave, which helps), so every convex combination Σ q_k (a_k, g_k) of passes bounds min F too. The certificate keeps a
+// bundle of passes and reports the largest bound over all q: the dual of the one-slack cutting-plane problem (Joachims,
+// Finley and Yu 2009), at the cost of one vector of the size of the weights a pass kept.
+//
+// The zero value is ready for use.
+type Certificate struct {
+	value []float64   // a_k + ⟨g_k,c⟩ + constant
+	grads [][]float32 // g_k
+	gram  [][]float64 // ⟨g_j,g_k⟩
+	mix   []float64   // q, the best combination
+
+	primal float64   // least F seen
+	at     []float32 // its weights; empty before the first
+	dual   float64   // largest D seen
+}
+
+// The bundle's size: 16, but for so many weights that it would take more floats than bundleFloats; 2 at least.
+const (
+	bundlePieces = 16
+	bundleFloats = 4 << 20
+)
+
+// rounding is the relative error that potentials and gradients in float32 are allowed to bring into a bound.
+const rounding = 1. / (1 << 24)
+
+// Primal returns the least F(w) seen; NaN before the first.
+func (c *Certificate) Primal() float64 {
+	if len(c.at) == 0 {
+		return math.NaN()
+	}
+	return c.primal
+}
+
+// Weights returns the weights of the least F(w) seen, or none. They are not to be changed.
+func (c *Certificate) Weights() []float32 { return c.at }
+
+// Dual returns the largest lower bound on min F seen, at most Primal; NaN where there is none, as with λ = 0.
+func (c *Certificate) Dual() float64 {
+	if len(c.mix) == 0 {
+		return math.NaN()
+	}
+	if len(c.at) > 0 {
+		return min(c.dual, c.primal)
+	}
+	return c.dual
+}
+
+// Gap returns Primal − Dual ≥ 0; NaN where there is no dual.
+func (c *Certificate) Gap() float64 { return c.Primal() - c.Dual() }
+
+// See takes up a full pass at w: its primal value and its lower bound.
+func (c *Certificate) See(o *Objective, w []float32, pass *FullPass) {
+	c.SeePrimal(w, pass.Primal)
+	c.SeeDual(o, pass.Linear, pass.Grad)
+}
+
+// SeePrimal takes up a value F(w).
+func (c *Certificate) SeePrimal(w []float32, primal float64) {
+	if len(c.at) == 0 || primal < c.primal {
+		c.primal = primal
+		c.at = append(c.at[:0], w...)
+	}
+}
+
+// SeeDual takes up the dual point with linear part a and gradient g; with λ = 0 it proves nothing.
+func (c *Certificate) SeeDual(o *Objective, a float64, g []float32) {
+	if o.Lambda <= 0 {
+		return
+	}
+	k := c.place(len(g))
+	c.value[k], c.mix[k] = atCenter(o, a, g), 0
+	c.grads[k] = append(c.grads[k][:0], g...)
+	c.relate(k)
+	if len(c.mix) == 1 {
+		c.mix[0], c.dual = 1, math.Inf(-1)
+	}
+	c.maximise(o.Lambda)
+}
+
+// atCenter returns a + ⟨g,c⟩ + constant.
+func atCenter(o *Objective, a float64, g []float32) float64 {
+	if o.Center != nil {
+		a += vec.Dot64(g, o.Center)
+	}
+	return a + o.Constant
+}
+
+// DualValue returns D of the dual point with linear part a and gradient g; −∞ where λ = 0.
+func DualValue(o *Objective, a float64, g []float32) float64 {
+	if o.Lambda <= 0 {
+		return math.Inf(-1)
+	}
+	return atCenter(o, a, g) - vec.Norm2(g)/(2*o.Lambda)
+}
+
+// place returns a place in the bundle for one more piece. Where it is full and every piece has weight, the two least used
+// are merged in their proportion, so that the bound does not fall.
+func (c *Certificate) place(dim int) int {
+	n := len(c.mix)
+	if n < bundlePieces && n < max(2, bundleFloats/max(1, dim)) {
+		c.value, c.mix = append(c.value, 0), append(c.mix, 0)
+		c.grads = append(c.grads, nil)
+		for j := range c.gram {
+			c.gram[j] = append(c.gram[j], 0)
+		}
+		c.gram = append(c.gram, make([]float64, n+1))
+		return n
+	}
+	i, j := 0, 1 // least and second least used
+	if c.mix[j] < c.mix[i] {
+		i, j = j, i
+	}
+	for k := 2; k < n; k++ {
+		switch {
+		case c.mix[k] < c.mix[i]:
+			i, j = k, i
+		case c.mix[k] < c.mix[j]:
+			j = k
+		}
+	}
+	if c.mix[i] == 0 {
+		return i
+	}
+	p := c.mix[i] / (c.mix[i] + c.mix[j])
+	c.value[j] = p*c.value[i] + (1-p)*c.value[j]
+	vec.Axpby(float32(p), c.grads[i], float32(1-p), c.grads[j])
+	c.mix[j] += c.mix[i]
+	c.relate(j)
+	return i
+}
+
+// relate computes the inner products of piece k with all.
+func (c *Certificate) relate(k int) {
+	for j, h := range c.grads {
+		if len(h) == 0 {
+			continue
+		}
+		p := vec.Dot64(h, c.grads[k])
+		c.gram[j][k], c.gram[k][j] = p, p
+	}
+}
+
+// maximise raises D(q) = ⟨q,value⟩ − qᵀGq/(2λ) over the simplex by moving weight between the two pieces that gain most by
+// it (sequential minimal optimisation, Platt 1998), from the present q. Any q bounds min F: it may stop anywhere.
+func (c *Certificate) maximise(λ float64) {
+	n := len(c.mix)
+	slope := make([]float64, n) // ∇D
+	for j := range slope {
+		slope[j] = c.value[j] - floats.Dot(c.gram[j], c.mix)/λ
+	}
+	for range 100 * n {
+		up, down, move, most := 0, 0, 0.0, 0.0
+		for k, q := range c.mix {
+			if q == 0 {
+				continue
+			}
+			for j, s := range slope {
+				rise := s - slope[k]
+				if rise <= 0 {
+					continue
+				}
+				bend := (c.gram[j][j] - 2*c.gram[j][k] + c.gram[k][k]) / λ
+				step := q
+				if bend*step > rise {
+					step = rise / bend
+				}
+				if gain := step * (rise - bend*step/2); gain > most {
+					up, down, move, most = j, k, step, gain
+				}
+			}
+		}
+		if most <= 1e-14*math.Abs(slope[up]) {
+			break
+		}
+		c.mix[up] += move
+		c.mix[down] -= move
+		for j := range slope {
+			slope[j] -= move * (c.gram[j][up] - c.gram[j][down]) / λ
+		}
+	}
+	d, total := 0.0, 0.0
+	for j, q := range c.mix {
+		d += q * (c.value[j] - floats.Dot(c.gram[j], c.mix)/(2*λ))
+		total += q
+	}
+	for j := range c.mix {
+		c.mix[j] /= total // 1 but for rounding
+	}
+	c.dual = max(c.dual, d-rounding*math.Abs(d))
+}
+
+// archive saves or restores the certificate.
+func (c *Certificate) archive(a Archive) {
+	n := len(c.mix)
+	a.Count("certificate.pieces", &n)
+	if len(c.gram) != n {
+		c.grads, c.gram = make([][]float32, n), make([][]float64, n)
+	}
+	a.Doubles("certificate.values", &c.value)
+	a.Doubles("certificate.mix", &c.mix)
+	for k := range n {
+		a.Floats(fmt.Sprintf("certificate.gradient%d", k), &c.grads[k])
+		a.Doubles(fmt.Sprintf("certificate.gram%d", k), &c.gram[k])
+	}
+	a.Number("certificate.primal", &c.primal)
+	a.Floats("certificate.weights", &c.at)
+	a.Number("certificate.dual", &c.dual)
+}

@@ -1,0 +1,76 @@
+package train
+
+import (
+	"context"
+	"math"
+
+	"github.com/dsp-go/dsp/oracles"
+)
+
+// convex is what the smoothed convex methods have in common: smoothing that falls, steps, and a certificate.
+type convex struct {
+	annealing
+	certificate Certificate
+
+	begun  bool // Start was called, in this life of the method or before it was restored
+	epochs int  // passes of steps so far
+}
+
+// Convex returns true.
+func (m *convex) Convex() bool { return true }
+
+// Certificate returns what has been proved.
+func (m *convex) Certificate() *Certificate { return &m.certificate }
+
+// start checks the problem and chooses the first smoothing. It reports whether the method was restored.
+func (m *convex) start(ctx context.Context, name string, p *Problem, s *State) (restored bool, err error) {
+	if err := m.check(name, p); err != nil {
+		return false, err
+	}
+	restored = m.begun
+	m.begun = true
+	f := 0.0
+	if !restored && !given(p) {
+		if f, err = p.Value(ctx, s.W); err != nil {
+			return false, err
+		}
+		s.FullPasses++
+	}
+	m.annealing.begin(p, f)
+	return restored, nil
+}
+
+// see takes up a full pass at w, lets it choose how far μ falls next, and shows in s what is known.
+func (m *convex) see(p *Problem, s *State, w []float32, pass *FullPass) {
+	s.FullPasses++
+	m.certificate.See(p.Objective, w, pass)
+	m.consider(p, w, pass)
+	copy(s.W, m.certificate.Weights())
+	s.Primal, s.Dual = m.certificate.Primal(), m.certificate.Dual()
+	s.Smoothed, s.Mu, s.Exact = math.NaN(), 0, math.NaN()
+	if !p.Loss.Smooth() {
+		s.Smoothed, s.Mu = pass.Smoothed, m.μ
+		if p.Smoothing.Kind == oracles.L2 {
+			s.Exact = pass.Exact
+		}
+	}
+}
+
+// count notes steps on so many examples in s.
+func (m *convex) count(p *Problem, s *State, examples int) {
+	m.epochs++
+	s.OracleCalls += examples
+	s.Passes += max(1, int(math.Round(float64(examples)/float64(p.Len()))))
+}
+
+func (m *convex) archive(a Archive) {
+	begun := 0
+	if m.begun {
+		begun = 1
+	}
+	a.Count("begun", &begun)
+	m.begun = begun == 1
+	a.Count("epochs", &m.epochs)
+	m.annealing.archive(a)
+	m.certificate.archive(a)
+}

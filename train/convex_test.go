@@ -1,0 +1,365 @@
+package train
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/structured"
+)
+
+// convexMethods makes one of each.
+func convexMethods() []Method {
+	return []Method{&SVRG{}, &Casimir{}, &Casimir{Adaptive: true}, &SAGA{}}
+}
+
+var (
+	entropy = oracles.Smoothing{Kind: oracles.Entropy}
+	l2      = oracles.Smoothing{Kind: oracles.L2}
+)
+
+func noisyProblem(n int, loss Loss, s oracles.Smoothing, λ float64) *Problem {
+	o := &Objective{Scorer: &testNet{dim: 5, labels: 4}, Data: noisyChains(1, n, 5, 4), Loss: loss, Lambda: λ}
+	return &Problem{Engine: NewEngine(o, 1), Smoothing: s, Seed: 3}
+}
+
+// Every method certifies the same optimum, its dual never falls, its gap is never negative, and F is that of its weights.
+func TestConvexMethodsAgree(t *testing.T) {
+	top5 := oracles.Smoothing{Kind: oracles.L2, K: 5}
+	for _, c := range []struct {
+		name    string
+		problem *Problem
+		gap     float64 // relative, after 100 passes
+	}{
+		{"hinge, entropy", noisyProblem(80, Hinge, entropy, 1./80), 4e-3},
+		{"hinge, l2", noisyProblem(80, Hinge, l2, 1./80), 4e-3},
+		{"hinge, l2 on 5", noisyProblem(80, Hinge, top5, 1./80), 2e-2},
+		{"hinge, strong λ", noisyProblem(80, Hinge, entropy, 0.5), 1e-3},
+		{"hinge, shifted", shifted(noisyProblem(80, Hinge, entropy, 0.1)), 4e-3},
+		{"crf", noisyProblem(80, CRF, entropy, 1./80), 1e-4},
+		{"crf, shifted", shifted(noisyProblem(80, CRF, entropy, 0.1)), 1e-4},
+		{"softmax-margin", noisyProblem(80, SoftmaxMargin, entropy, 1./80), 1e-4},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := c.problem
+			lo, hi := math.Inf(-1), math.Inf(1)
+			for _, m := range convexMethods() {
+				s := start(t, m, p)
+				dual := math.Inf(-1)
+				for range 100 {
+					passes(t, m, p, s, 1)
+					if s.Dual < dual {
+						t.Fatalf("%s, pass %d: the dual fell from %g to %g", m.Name(), s.Passes, dual, s.Dual)
+					}
+					if !(s.Gap() >= 0) {
+						t.Fatalf("%s, pass %d: gap %g", m.Name(), s.Passes, s.Gap())
+					}
+					dual = s.Dual
+				}
+				f, err := p.Value(context.Background(), s.W)
+				if err != nil {
+					t.Fatal(err)
+				}
+				near(t, m.Name()+": F(W)", s.Primal, f, 1e-9)
+				if gap := s.Gap() / s.Primal; gap > c.gap {
+					t.Errorf("%s: relative gap %g after 100 passes", m.Name(), gap)
+				}
+				lo, hi = max(lo, s.Dual), min(hi, s.Primal)
+			}
+			if lo > hi+1e-6*hi {
+				t.Errorf("the intervals do not overlap: dual %.9g, primal %.9g", lo, hi)
+			}
+		})
+	}
+}
+
+// With automatic settings the dense, noisy hinge problem is certified far below a hundredth in 150 passes.
+func TestDenseHingeIsCertified(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a second or two")
+	}
+	o := &Objective{Scorer: &testNet{dim: 15, labels: 8}, Data: noisyChains(2, 400, 15, 8), Lambda: 1. / 400}
+	p := &Problem{Engine: NewEngine(o, 2), Smoothing: entropy, Seed: 1}
+	m := &Casimir{}
+	s := start(t, m, p)
+	passes(t, m, p, s, 150)
+	t.Logf("relative gap %.2g", s.Gap()/s.Primal)
+	if s.Gap() > 1e-3*s.Primal {
+		t.Errorf("relative gap %g", s.Gap()/s.Primal)
+	}
+}
+
+// What was given is what is used.
+func TestGivenSteps(t *testing.T) {
+	p := noisyProblem(40, Hinge, oracles.Smoothing{Kind: oracles.Entropy, Mu: 0.5}, 0.1)
+	for _, c := range []struct {
+		m           Method
+		γ, μ, κ     float64
+		curvature   bool
+		oracleCalls int
+	}{
+		{m: &SVRG{Pace: Pace{Step: 0.003}}, γ: 0.003, μ: 0.5},
+		{m: &SVRG{Pace: Pace{Lipschitz: 50}}, γ: 1 / 50.1, μ: 0.5},
+		{m: &SAGA{Pace: Pace{Lipschitz: 50}}, γ: 1 / 150.1, μ: 0.5},
+		{m: &SVRG{Pace: Pace{Curvature: 10}}, γ: 1 / 20.1, μ: 0.5},
+		{m: &Casimir{Pace: Pace{Lipschitz: 50}}, γ: 1 / (50 + 50./40), μ: 0.5, κ: 50./40 - 0.1},
+		{m: &Casimir{Pace: Pace{Lipschitz: 10}}, γ: 1 / 10.2, μ: 0.5, κ: 0.1},
+		{m: &Casimir{Kappa: 3, Pace: Pace{Step: 0.01}}, γ: 0.01, μ: 0.5, κ: 3},
+		{m: &Casimir{Adaptive: true, Pace: Pace{Step: 0.01}}, γ: 0.01, μ: 0.5 * math.Sqrt(1-math.Sqrt(0.5)/2), κ: 0.1},
+	} {
+		s := start(t, c.m, p)
+		if s.OracleCalls != 0 {
+			t.Errorf("%s: %d oracle calls to find a given step", c.m.Name(), s.OracleCalls)
+		}
+		passes(t, c.m, p, s, 1)
+		near(t, c.m.Name()+": step", s.Step, c.γ, 1e-12)
+		near(t, c.m.Name()+": μ", s.Mu, c.μ, 1e-12)
+		near(t, c.m.Name()+": κ", s.Kappa, c.κ, 1e-12)
+	}
+}
+
+// The same bits come out of any number of threads.
+func TestConvexThreads(t *testing.T) {
+	for i := range convexMethods() {
+		var want []float32
+		for _, threads := range []int{1, 2, 7} {
+			p := noisyProblem(60, Hinge, entropy, 0.05)
+			p.Engine = NewEngine(p.Objective, threads)
+			p.Batch = 20
+			m := convexMethods()[i]
+			s := start(t, m, p)
+			passes(t, m, p, s, 4)
+			if want == nil {
+				want = s.W
+			} else if !slices.Equal(want, s.W) {
+				t.Errorf("%s: other weights with %d threads", m.Name(), threads)
+			}
+		}
+	}
+}
+
+// shelf is an Archive in memory.
+type shelf struct {
+	restoring bool
+	values    map[string]any
+}
+
+func put[E any](s *shelf, name string, x *E, copied func(E) E) {
+	if s.restoring {
+		*x = copied(s.values[name].(E))
+		return
+	}
+	if _, twice := s.values[name]; twice {
+		panic(name + " is archived twice")
+	}
+	s.values[name] = copied(*x)
+}
+
+func (s *shelf) Floats(name string, x *[]float32)  { put(s, name, x, slices.Clone) }
+func (s *shelf) Doubles(name string, x *[]float64) { put(s, name, x, slices.Clone) }
+func (s *shelf) Number(name string, x *float64) {
+	put(s, name, x, func(v float64) float64 { return v })
+}
+func (s *shelf) Count(name string, x *int) { put(s, name, x, func(v int) int { return v }) }
+
+// A run that was archived and restored in another process ends in the same state as one that was not.
+func TestConvexResumes(t *testing.T) {
+	more := []func() Method{
+		func() Method { return &SVRG{} },
+		func() Method { return &Casimir{} },
+		func() Method { return &Casimir{ByNorm: true, WarmStart: Extrapolation} },
+		func() Method { return &Casimir{Adaptive: true, WarmStart: PrevIterate} },
+		func() Method { return &SAGA{} },
+	}
+	for _, make := range more {
+		for _, smoothing := range []oracles.Smoothing{entropy, l2} {
+			p := shifted(noisyProblem(40, Hinge, smoothing, 0.1))
+			m := make()
+			s := start(t, m, p)
+			passes(t, m, p, s, 20)
+			saved := &shelf{values: map[string]any{}}
+			m.Archive(saved)
+			at := *s
+			at.W = slices.Clone(s.W)
+			passes(t, m, p, s, 5)
+
+			again := make()
+			saved.restoring = true
+			again.Archive(saved)
+			if err := again.Start(context.Background(), p, &at); err != nil {
+				t.Fatal(err)
+			}
+			passes(t, again, p, &at, 5)
+			if got, want := fmt.Sprint(at), fmt.Sprint(*s); got != want {
+				t.Errorf("%s resumed:\n%s\nwant\n%s", m.Name(), got, want)
+			}
+		}
+	}
+}
+
+// Without a regulariser there is no certificate, but F falls all the same.
+func TestWithoutRegulariser(t *testing.T) {
+	reference := &Casimir{}
+	regularised := noisyProblem(60, Hinge, entropy, 1e-4)
+	best := start(t, reference, regularised)
+	passes(t, reference, regularised, best, 100)
+	for _, m := range append(convexMethods(), &Casimir{ByNorm: true}) {
+		p := noisyProblem(60, Hinge, entropy, 0)
+		s := start(t, m, p)
+		passes(t, m, p, s, 40)
+		if !math.IsNaN(s.Dual) || !math.IsNaN(s.Gap()) {
+			t.Errorf("%s: dual %g without a regulariser", m.Name(), s.Dual)
+		}
+		if s.Primal > 1.01*best.Primal {
+			t.Errorf("%s: F is %g; a regularised optimum has %g", m.Name(), s.Primal, best.Primal)
+		}
+	}
+}
+
+// Whatever the warm start and the stopping rule, Casimir reaches the optimum.
+func TestCasimirVariants(t *testing.T) {
+	p := noisyProblem(80, CRF, entropy, 1e-3)
+	for _, m := range []*Casimir{
+		{WarmStart: Extrapolation},
+		{WarmStart: PrevIterate},
+		{ByNorm: true},
+		{ByNorm: true, Adaptive: true, WarmStart: PrevIterate},
+		{Kappa: 0.1},
+		{Budget: 40},
+		{Budget: 200},
+	} {
+		s := start(t, m, p)
+		passes(t, m, p, s, 80)
+		t.Logf("%+v %v: gap %.2g, %d oracle calls", m.WarmStart, m.ByNorm, s.Gap()/s.Primal, s.OracleCalls)
+		if s.Gap() > 1e-3*s.Primal {
+			t.Errorf("%s %v: relative gap %g", m.Name(), m.WarmStart, s.Gap()/s.Primal)
+		}
+	}
+}
+
+// Algorithm 4's numbers: α_k solves its equation and stays within [√q, α_{k−1}], with q = λ/(λ+κ).
+func TestCasimirAlpha(t *testing.T) {
+	p := noisyProblem(40, CRF, entropy, 0.01)
+	m := &Casimir{Kappa: 0.5}
+	start(t, m, p)
+	m.α = 0.9
+	for range 20 {
+		before := m.α
+		m.extrapolate(p, m.w)
+		λ, κ := p.Lambda, m.κ
+		near(t, "α²(κ+λ)", m.α*m.α*(κ+λ), (1-m.α)*before*before*(κ+λ)+m.α*λ, 1e-12)
+		if m.α > before || m.α < math.Sqrt(λ/(λ+κ)) {
+			t.Errorf("α went from %g to %g", before, m.α)
+		}
+	}
+}
+
+// A norm test that passes does so at a solution of the inner problem, and one far from it fails.
+func TestCasimirNormTest(t *testing.T) {
+	p := shifted(noisyProblem(40, CRF, entropy, 0.05))
+	m := &Casimir{Kappa: 0.2, ByNorm: true, Most: 1000}
+	s := start(t, m, p)
+	if m.z[0] += 1; m.solved(p) {
+		t.Error("solved at the start")
+	}
+	for m.spent = 0; m.k == 1; {
+		passes(t, m, p, s, 1)
+		if s.Passes > 60 {
+			t.Fatal("the inner problem is not solved")
+		}
+	}
+}
+
+// A convex method on a network says what to use instead.
+func TestConvexRefusals(t *testing.T) {
+	p := netProblem(10, 1, 1)
+	p.Smoothing = entropy
+	for _, m := range convexMethods() {
+		err := m.Start(context.Background(), p, &State{W: make([]float32, p.Scorer.Dim())})
+		if !structured.IsBadInput(err) {
+			t.Errorf("%s on a network: %v", m.Name(), err)
+		}
+		q := noisyProblem(10, Hinge, oracles.Smoothing{}, 0.1)
+		if err := m.Start(context.Background(), q, &State{W: make([]float32, q.Scorer.Dim())}); !structured.IsBadInput(err) {
+			t.Errorf("%s without smoothing: %v", m.Name(), err)
+		}
+	}
+}
+
+// SAGA's ḡ, kept up step by step, is the mean gradient at its memory.
+func TestSAGAMean(t *testing.T) {
+	ctx := context.Background()
+	p := shifted(noisyProblem(50, Hinge, oracles.Smoothing{Kind: oracles.Entropy, Mu: 0.3}, 0.1))
+	m := &SAGA{}
+	s := start(t, m, p)
+	passes(t, m, p, s, 2)
+	for lo := range 10 {
+		st, err := p.Step(ctx, m.w, []int{5 * lo, 5*lo + 1, 5*lo + 2}, m.smoothing(p), m.memory)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.follow(p, st, 3, 0.01)
+	}
+	g, _, err := p.Recompose(ctx, m.w, m.memory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for j := range g {
+		near(t, "ḡ", float64(m.mean[j]), float64(g[j]), 1e-6)
+	}
+}
+
+// noisyChains draws n chains of 3 to 12 positions, far from separable: labels follow a Markov chain, features are the
+// label's centre plus unit noise, and one label in ten is wrong.
+func noisyChains(seed uint64, n, dim, y int) *structured.Dataset {
+	r := rand.New(rand.NewPCG(seed, 1))
+	centers := make([]float64, y*dim)
+	for i := range centers {
+		centers[i] = 0.8 * r.NormFloat64()
+	}
+	next := make([]int, y)
+	for i := range next {
+		next[i] = r.IntN(y)
+	}
+	d := &structured.Dataset{Name: "noisy chains", Offsets: []int{0}, Dim: dim}
+	for range n {
+		l := r.IntN(y)
+		for range 3 + r.IntN(10) {
+			if r.Float64() < 0.6 {
+				l = next[l]
+			} else {
+				l = r.IntN(y)
+			}
+			for j := range dim {
+				d.Features = append(d.Features, float32(centers[l*dim+j]+r.NormFloat64()))
+			}
+			gold := l
+			if r.Float64() < 0.1 {
+				gold = r.IntN(y)
+			}
+			d.Labels = append(d.Labels, int32(gold))
+		}
+		d.Offsets = append(d.Offsets, len(d.Labels))
+	}
+	return d
+}
+
+func TestAuto(t *testing.T) {
+	net := netProblem(10, 1, 1).Objective
+	linear := noisyProblem(10, Hinge, entropy, 0.1).Objective
+	crf := noisyProblem(10, CRF, entropy, 0.1).Objective
+	for want, o := range map[string]*Objective{"prox-linear": net, "casimir": linear, "svrg": crf} {
+		if got, why := Auto(o, "cnn"); got != want || why == "" {
+			t.Errorf("auto chose %s (%s), want %s", got, why, want)
+		}
+	}
+	want := `--method bcfw needs scores that are linear in the weights; net "cnn" is not. ` +
+		`Use --method prox-linear --inner bcfw, or --net linear`
+	if err := CheckConvex("bcfw", net.Scorer, "cnn"); err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+}
