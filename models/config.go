@@ -30,8 +30,8 @@ type Config struct {
 	Dropout    float64 `yaml:"dropout" json:"dropout" group:"Network" min:"0" only:"method=sgd net=mlp,cnn,cnn-image,embed" help:"probability with which a hidden unit is left out of a step"`
 
 	Loss         string       `yaml:"loss" json:"loss" group:"Objective" values:"hinge|crf|softmax-margin" help:"structured loss: hinge (max-margin), crf (negative log-likelihood), softmax-margin (crf with the task loss inside)"`
-	Smoothing    string       `yaml:"smoothing" json:"smoothing" group:"Objective" values:"l2|entropy|none" only:"loss=hinge" help:"how the hinge's max is smoothed: l2 on the K best outputs, entropy (log-sum-exp over all), or none"`
-	Mu           float64      `yaml:"mu" json:"mu" group:"Objective" min:"0" only:"loss=hinge smoothing=l2,entropy" help:"smoothing of the max; larger is smoother and faster to optimise, and biases the optimum by at most mu·D (D = 1/2 for l2, log of the number of outputs for entropy); 0 leaves it to the method"`
+	Smoothing    string       `yaml:"smoothing" json:"smoothing" group:"Objective" values:"auto|l2|entropy|none" only:"loss=hinge method=sgd,svrg,saga,casimir,casimir-adapt" help:"how the hinge's max is smoothed: l2 on the K best outputs, entropy (log-sum-exp over all), or none; auto: none for sgd and bcfw, which work with the max itself, else entropy, or l2 where k is given"`
+	Mu           float64      `yaml:"mu" json:"mu" group:"Objective" min:"0" only:"loss=hinge smoothing=l2,entropy method=sgd,svrg,saga,casimir,casimir-adapt" help:"smoothing of the max; larger is smoother and faster to optimise, and biases the optimum by at most mu·D (D = 1/2 for l2, log of the number of outputs for entropy); 0 starts large and lowers it as the certificate allows"`
 	K            Count        `yaml:"k" json:"k" group:"Objective" only:"loss=hinge smoothing=l2" unit:"N|auto" help:"outputs that l2 smoothing spreads over; auto grows it until the smoothing is exact"`
 	Reg          float64      `yaml:"reg" json:"reg" group:"Objective" min:"0" help:"regulariser C: the objective has (λ/2)‖w‖² with λ = C/n, n training examples"`
 	LabelWeights LabelWeights `yaml:"label-weights" json:"label-weights" group:"Objective" only:"loss=hinge,softmax-margin" unit:"LABEL=COST,..." help:"task loss of a position whose gold label is LABEL; 1 where not named"`
@@ -40,19 +40,23 @@ type Config struct {
 
 	Method      string  `yaml:"method" json:"method" group:"Method" values:"auto|sgd|svrg|casimir|casimir-adapt|saga|bcfw|prox-linear" help:"optimiser; auto picks by the problem and says why"`
 	Passes      int     `yaml:"passes" json:"passes" group:"Method" min:"0" help:"passes over the training data, n oracle calls each; 0 leaves it to the method"`
-	Gap         float64 `yaml:"gap" json:"gap" group:"Method" min:"0" help:"stop once the certified gap, objective less dual, is at most this; 0 does all passes"`
-	LR          float64 `yaml:"lr" json:"lr" group:"Method" min:"0" only:"method=sgd,svrg,saga,casimir-adapt,prox-linear" help:"step size γ0; 0 finds one"`
+	Gap         float64 `yaml:"gap" json:"gap" group:"Method" min:"0" help:"stop once the certified relative gap, (objective − dual)/|objective|, is at most this; 0 does all passes"`
+	Patience    int     `yaml:"patience" json:"patience" group:"Method" min:"0" help:"stop after that many passes without a better result on the development data; 0 does all passes"`
+	LR          float64 `yaml:"lr" json:"lr" group:"Method" min:"0" only:"method=sgd,svrg,saga,casimir,casimir-adapt" help:"step size, γ0 of sgd's schedule; 0 finds one"`
 	Schedule    string  `yaml:"schedule" json:"schedule" group:"Method" values:"sqrt|constant|inverse|stairs|pegasos" only:"method=sgd" help:"how the step falls with the number t of steps done: sqrt γ0/√(1+t/t0), constant γ0, inverse γ0/(1+t/t0), stairs γ0/(1+⌊t/t0⌋), pegasos 1/(λ(t+1))"`
 	Halving     float64 `yaml:"halving" json:"halving" group:"Method" min:"0" only:"method=sgd schedule=sqrt,inverse,stairs" unit:"STEPS" help:"t0 of the schedule; 0 means the steps of one pass"`
 	Average     string  `yaml:"average" json:"average" group:"Method" values:"auto|none|uniform|weighted|pass" only:"method=sgd,bcfw" help:"which average of the iterates is the answer: none (the last one), uniform, weighted (iterate t counts t times), pass (those of the last pass); auto leaves it to the method"`
-	Lipschitz   float64 `yaml:"lipschitz" json:"lipschitz" group:"Method" min:"0" only:"method=casimir,prox-linear" help:"Lipschitz constant L of the smoothed loss's gradient; 0 finds it"`
-	Kappa       float64 `yaml:"kappa" json:"kappa" group:"Method" min:"0" only:"method=casimir,casimir-adapt,prox-linear" help:"weight κ of the proximal term that Casimir adds; 0 sets it by L, n and λ"`
-	WarmStart   string  `yaml:"warm-start" json:"warm-start" group:"Method" values:"prox-center|extrapolation|prev-iterate" only:"method=casimir,casimir-adapt,prox-linear" help:"where Casimir starts an inner problem"`
-	InnerStop   string  `yaml:"inner-stop" json:"inner-stop" group:"Method" values:"budget|norm" only:"method=casimir,casimir-adapt,prox-linear" help:"when Casimir ends an inner problem: after n steps (budget), or by the norm of its gradient (norm)"`
+	Lipschitz   float64 `yaml:"lipschitz" json:"lipschitz" group:"Method" min:"0" only:"method=svrg,saga,casimir,casimir-adapt" help:"Lipschitz constant L of the smoothed loss's gradient, which gives the step 1/(L+λ+κ); 0 measures it"`
+	Kappa       float64 `yaml:"kappa" json:"kappa" group:"Method" min:"0" only:"method=casimir,casimir-adapt" help:"weight κ of the proximal term that Casimir adds; 0 sets it by L, n and λ"`
+	WarmStart   string  `yaml:"warm-start" json:"warm-start" group:"Method" values:"prox-center|extrapolation|prev-iterate" only:"method=casimir,casimir-adapt" help:"where Casimir starts an inner problem"`
+	InnerStop   string  `yaml:"inner-stop" json:"inner-stop" group:"Method" values:"budget|norm" only:"method=casimir,casimir-adapt" help:"when Casimir ends an inner problem: after n steps (budget), or by the norm of its gradient (norm)"`
 	Eta         float64 `yaml:"eta" json:"eta" group:"Method" min:"0" only:"method=prox-linear" help:"length η of a prox-linear step; 0 finds one"`
-	Inner       string  `yaml:"inner" json:"inner" group:"Method" values:"casimir|svrg|saga|bcfw" only:"method=prox-linear" help:"method for the convex subproblem of prox-linear"`
+	Inner       string  `yaml:"inner" json:"inner" group:"Method" values:"auto|casimir|svrg|saga|bcfw" only:"method=prox-linear" help:"method for the convex subproblems of prox-linear; the settings for that method are meant for them; auto: bcfw for the hinge, casimir for smooth losses"`
 	InnerPasses int     `yaml:"inner-passes" json:"inner-passes" group:"Method" min:"0" only:"method=prox-linear" help:"passes for each subproblem of prox-linear; 0 leaves it to the method"`
+	InnerGap    float64 `yaml:"inner-gap" json:"inner-gap" group:"Method" min:"0" only:"method=prox-linear" help:"ε_0: prox-linear's k-th subproblem ends early once its certified gap is at most ε_0/k; 0: only by its passes"`
 	Batch       int     `yaml:"batch" json:"batch" group:"Method" min:"0" help:"examples in a step; 0 leaves it to the method"`
+
+	Baselines string `yaml:"baselines" json:"baselines" group:"Run" run:"true" values:"auto|on|off" help:"also train the same network with the same passes by sgd (or prox-linear), and without edges, to compare with; auto does so on built-in data"`
 
 	Seed    uint64 `yaml:"seed" json:"seed" group:"Run" help:"of everything random; one seed gives one model, to the bit"`
 	Device  string `yaml:"device" json:"device" group:"Run" run:"true" values:"auto|cpu|cuda" help:"where to compute; auto takes what this build and machine have"`
@@ -78,7 +82,7 @@ func Default() Config {
 		Activation: string(nets.ELU),
 
 		Loss:        "hinge",
-		Smoothing:   "l2",
+		Smoothing:   "auto",
 		K:           5,
 		Reg:         1,
 		Constraints: "none",
@@ -88,7 +92,9 @@ func Default() Config {
 		Average:   "auto",
 		WarmStart: "prox-center",
 		InnerStop: "budget",
-		Inner:     "casimir",
+		Inner:     "auto",
+
+		Baselines: "auto",
 
 		Seed:   1,
 		Device: "auto",
@@ -120,6 +126,8 @@ func (c Config) Validate() error {
 		return structured.BadInput("--fold %d and --test both say what the test data is; give one", c.Fold)
 	case len(c.Examples) != 3:
 		return structured.BadInput("--examples %v: expected three numbers, for training, development and test", c.Examples)
+	case c.LR > 0 && c.Lipschitz > 0:
+		return structured.BadInput("--lr %v and --lipschitz %v both say how long a step is; give one", c.LR, c.Lipschitz)
 	case c.Dropout >= 1:
 		return structured.BadInput("--dropout %v: expected a probability below 1", c.Dropout)
 	}

@@ -1,6 +1,7 @@
 package models
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"path/filepath"
@@ -150,6 +151,8 @@ func (s source) read(path string, needLabels bool) (*structured.Dataset, error) 
 			if l, err = structured.ReadLetters(r, path); err == nil {
 				d = l.Dataset
 			}
+		case formatNPZ:
+			d, err = s.readNPZ(r, path, needLabels)
 		default:
 			err = structured.BadInput("%s: files are not read with --format %s; use letters, conll or npz", path, s.format)
 		}
@@ -160,8 +163,6 @@ func (s source) read(path string, needLabels bool) (*structured.Dataset, error) 
 		return nil, err
 	case needLabels && d.Labels == nil:
 		return nil, structured.BadInput("%s: no labels, expected a gold label at every position", path)
-	case s.dim != 0 && d.Dim != s.dim:
-		return nil, structured.BadInput("%s: %d features a position, expected %d as in the training data", path, d.Dim, s.dim)
 	case s.labels != nil && d.Labels != nil && d.Alphabet != s.labels:
 		return d, relabel(d, s.labels)
 	}
@@ -177,12 +178,44 @@ func (s source) readConll(r io.Reader, path string, needLabels bool) (*structure
 	if err != nil {
 		return nil, err
 	}
+	if !needLabels {
+		d.Labels = numbered(d.Column(structured.LabelColumn), s.labels)
+	}
 	if s.vocab != nil {
 		if err := structured.EncodeIds(d, s.vocab); err != nil {
 			return nil, err
 		}
 	}
 	return d, nil
+}
+
+func (s source) readNPZ(r io.Reader, path string, needLabels bool) (*structured.Dataset, error) {
+	content, err := io.ReadAll(r)
+	if err != nil {
+		return nil, structured.BadInput("%s: %w", path, err)
+	}
+	dense := structured.Dense{Dim: s.dim, Alphabet: s.labels}
+	d, err := dense.Read(bytes.NewReader(content), path)
+	if err == nil || needLabels {
+		return d, err
+	}
+	dense.Unlabeled = true
+	return dense.Read(bytes.NewReader(content), path)
+}
+
+// numbered returns the labels with the given names; nil where there are none, or some that are not known: what was not
+// asked for need not be right.
+func numbered(names []string, labels *structured.Alphabet) []int32 {
+	if names == nil || labels == nil {
+		return nil
+	}
+	numbers := make([]int32, len(names))
+	for t, name := range names {
+		if numbers[t] = labels.Index(name); numbers[t] < 0 {
+			return nil
+		}
+	}
+	return numbers
 }
 
 // relabel gives d, which was read with labels of its own, those of the training data.

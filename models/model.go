@@ -39,7 +39,12 @@ func (m *Model) assemble() error {
 		return err
 	}
 	var err error
-	m.Net, err = nets.New(m.Config.net(), in, m.Labels.Len())
+	if m.Net, err = nets.New(m.Config.net(), in, m.Labels.Len()); err != nil {
+		return err
+	}
+	if m.Config.Constraints != "none" {
+		m.Constraints, err = structured.SchemeConstraints(m.Labels, m.Config.Constraints)
+	}
 	return err
 }
 

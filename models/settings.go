@@ -80,10 +80,18 @@ func (s Setting) check(c *Config) error {
 		if !ok {
 			panic("models: setting " + s.Name + " depends on an unknown one: " + name)
 		}
-		if at := other.Value.String(); !undecided(at) && !contains(strings.Split(values, ","), at) {
-			return structured.BadInput("--%s %v means nothing with --%s %s; it is for --%s %s",
-				s.Name, s.Value.Interface(), name, at, name, strings.ReplaceAll(values, ",", ", "))
+		at, allowed := other.Value.String(), strings.Split(values, ",")
+		if undecided(at) || contains(allowed, at) {
+			continue
 		}
+		if name == "method" && at == "prox-linear" { // its inner method has settings too
+			if undecided(c.Inner) || contains(allowed, c.Inner) {
+				continue
+			}
+			at += " --inner " + c.Inner
+		}
+		return structured.BadInput("--%s %v means nothing with --%s %s; it is for --%s %s",
+			s.Name, s.Value.Interface(), name, at, name, strings.ReplaceAll(values, ",", ", "))
 	}
 	return nil
 }

@@ -1,0 +1,167 @@
+package models
+
+import (
+	"bytes"
+	"compress/gzip"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dsp-go/dsp/structured"
+)
+
+// file writes a file for the time of the test and returns its path.
+func file(t *testing.T, name, content string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(content), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+const (
+	trainConll = "the DT O\nbig JJ B-X\ndog NN I-X\n\na DT O\ndog NN B-X\n"
+	devConll   = "the DT O\ncat NN B-X\n"
+)
+
+func tagConfig(train string) Config {
+	c := Default()
+	c.Task, c.Train, c.Columns, c.MinCount = "tag", train, "word=0,pos=1,label=-1", 1
+	return c
+}
+
+func TestReadConll(t *testing.T) {
+	c := tagConfig(file(t, "train.conll", trainConll))
+	c.Dev = file(t, "dev.txt", devConll)
+	d, err := ReadData(&c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Format != "conll" || d.Train.Len() != 2 || d.Dev.Len() != 1 || d.Test != nil || d.Dev.Alphabet != d.Train.Alphabet ||
+		len(d.Train.Ids) != len(d.Train.Vocab)*5 || len(d.Dev.Vocab) != len(d.Train.Vocab) || &d.Dev.Vocab[0] != &d.Train.Vocab[0] {
+		t.Errorf("%+v", d)
+	}
+	m, err := NewModel(c, d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.Config.Net != "embed" || m.Width != 3 {
+		t.Errorf("net %s, %d columns", m.Config.Net, m.Width)
+	}
+	got, err := m.ReadData(file(t, "new", "a cat\nthe dog\n\n"), "", "word=0", false)
+	if !structured.IsBadInput(err) {
+		t.Errorf("other columns than the model's: got %v, %v", got, err)
+	}
+	got, err = m.ReadData(file(t, "new", "a DT\ncat NN\n\ndog NN\n"), "", "", false)
+	if err != nil || got.Labels != nil || got.Len() != 2 || len(got.Columns) != 2 {
+		t.Errorf("without labels: got %+v, %v", got, err)
+	}
+	got, err = m.ReadData(file(t, "new", devConll), "", "", true)
+	if err != nil || !slices.Equal(got.Labels, d.Dev.Labels) || !slices.Equal(got.Ids, d.Dev.Ids) {
+		t.Errorf("with labels: got %+v, %v", got, err)
+	}
+	got, err = m.ReadData(file(t, "new", devConll), "", "", false)
+	if err != nil || !slices.Equal(got.Labels, d.Dev.Labels) {
+		t.Errorf("labels that nobody needs: got %+v, %v", got, err)
+	}
+	_, err = m.ReadData(file(t, "new", "the DT B-Y\n"), "", "", true)
+	if !structured.IsBadInput(err) || !strings.Contains(err.Error(), `"B-Y"`) {
+		t.Errorf("an unknown label: got %v", err)
+	}
+	_, err = m.ReadData(file(t, "new", "the DT\n"), "", "", true)
+	if !structured.IsBadInput(err) {
+		t.Errorf("labels that are not there: got %v", err)
+	}
+}
+
+func TestReadBuiltin(t *testing.T) {
+	c := Default()
+	c.Examples = Sizes{7, 3, 4}
+	d, err := ReadData(&c)
+	if err != nil || c.Format != "builtin" || d.Train.Len() != 7 || d.Dev.Len() != 3 || d.Test.Len() != 4 {
+		t.Fatalf("%+v, %v", d, err)
+	}
+	m, err := NewModel(c, d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.Config.Net != "cnn-image" || m.Dim != 128 {
+		t.Errorf("net %s on %d features", m.Config.Net, m.Dim)
+	}
+	again, err := m.ReadData("", "builtin", "", true)
+	if err != nil || !slices.Equal(again.Features, d.Test.Features) {
+		t.Errorf("the test words are others: %v", err)
+	}
+	var letters bytes.Buffer
+	if err := structured.WriteLetters(&letters, d.Test, 2); err != nil {
+		t.Fatal(err)
+	}
+	got, err := m.ReadData(file(t, "letter.data", letters.String()), "", "", true)
+	if err != nil || !slices.Equal(got.Labels, d.Test.Labels) || got.Dim != 128 {
+		t.Errorf("the words as a file: %v", err)
+	}
+
+	c = Default()
+	c.Train, c.Fold = file(t, "some.data", letters.String()), 2
+	if _, err := ReadData(&c); !structured.IsBadInput(err) { // no other folds to train on
+		t.Errorf("a training set without words: got %v", err)
+	}
+	c.Fold = -1
+	if d, err := ReadData(&c); err != nil || d.Train.Len() != 4 || d.Test != nil {
+		t.Errorf("all folds: %+v, %v", d, err)
+	}
+}
+
+func TestDetectFormat(t *testing.T) {
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	if _, err := z.Write([]byte(trainConll)); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ name, content, want string }{
+		{"x.npz", "", "npz"},
+		{"x.conll", "", "conll"},
+		{"x.conll.gz", "", "conll"},
+		{"letter.data", "", "letters"},
+		{"letter.data.gz", "", "letters"},
+		{"x", "PK\x03\x04\x14", "npz"},
+		{"x.data", "1" + strings.Repeat("\t0", 133) + "\n", "letters"},
+		{"x.tsv", "word\tO\n", "conll"},
+		{"x", packed.String(), "conll"},
+		{"x", "", "conll"},
+	} {
+		if got, err := detectFormat(file(t, c.name, c.content)); got != c.want || err != nil {
+			t.Errorf("%s %q: got %s, %v, want %s", c.name, c.content, got, err, c.want)
+		}
+	}
+}
+
+func TestReadDataErrors(t *testing.T) {
+	conll := file(t, "train.conll", trainConll)
+	for want, change := range map[string]func(*Config){
+		"nowhere.conll":                 func(c *Config) { c.Train = "nowhere.conll" },
+		"standard input: cannot tell":   func(c *Config) { c.Train = "-" },
+		"neither text nor npz":          func(c *Config) { c.Train = file(t, "x", "\x7fELF\x00\x00") },
+		"no tokens":                     func(c *Config) { c.Train = file(t, "x.conll", "") },
+		"x.conll:2: 2 columns":          func(c *Config) { c.Train = file(t, "x.conll", "a b O\nc O\n") },
+		"--columns":                     func(c *Config) { c.Columns = "word" },
+		"named word":                    func(c *Config) { c.Columns = "token=0,label=-1" },
+		`--format "con" is not known`:   func(c *Config) { c.Format = "con" },
+		"--fold 1 means nothing":        func(c *Config) { c.Fold = 1 },
+		"dev.conll:1: label":            func(c *Config) { c.Dev = file(t, "dev.conll", "the DT B-Y\n") },
+		"--columns word=0,label=1 mean": func(c *Config) { c.Format, c.Columns = "letters", "word=0,label=1" },
+		"tab-separated":                 func(c *Config) { c.Format, c.Columns = "letters", "" },
+	} {
+		c := tagConfig(conll)
+		change(&c)
+		if _, err := ReadData(&c); !structured.IsBadInput(err) || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want bad input with %q", err, want)
+		}
+	}
+}
