@@ -18,8 +18,18 @@ type BLAS interface {
 	Sgemm(transA, transB bool, m, n, k int, a, b []float32, beta float32, c []float32)
 }
 
+// sources are the implementations that this machine can run, the preferred ones first. Each makes new instances.
+// OpenBLAS is only loaded when nothing before it will do.
+var sources = []func() []BLAS{ownBLAS, openBLAS, func() []BLAS { return []BLAS{gonumBLAS{}} }}
+
 // AvailableBLAS returns new instances of all implementations that this machine can run, the preferred one first.
-func AvailableBLAS() []BLAS { return append(append(ownBLAS(), openBLAS()...), gonumBLAS{}) }
+func AvailableBLAS() []BLAS {
+	var all []BLAS
+	for _, s := range sources {
+		all = append(all, s()...)
+	}
+	return all
+}
 
 var chosen struct {
 	sync.Mutex
@@ -42,11 +52,13 @@ func UseBLAS(prefix string) error {
 
 func findBLAS(prefix string) (BLAS, error) {
 	var names []string
-	for _, b := range AvailableBLAS() {
-		if strings.HasPrefix(strings.ToLower(b.Name()), strings.ToLower(prefix)) {
-			return b, nil
+	for _, s := range sources {
+		for _, b := range s() {
+			if strings.HasPrefix(strings.ToLower(b.Name()), strings.ToLower(prefix)) {
+				return b, nil
+			}
+			names = append(names, b.Name())
 		}
-		names = append(names, b.Name())
 	}
 	return nil, structured.BadInput("matrix products %q are not available; this machine has %s", prefix, strings.Join(names, ", "))
 }
@@ -59,7 +71,8 @@ func CurrentBLAS() BLAS {
 	chosen.Unlock()
 	b, err := findBLAS(prefix)
 	if err != nil {
-		return instead{AvailableBLAS()[0], prefix}
+		b, _ = findBLAS("")
+		return instead{b, prefix}
 	}
 	return b
 }

@@ -82,14 +82,14 @@ func (o unary) tangent(b *builder, v *value, d []*value) *value {
 }
 
 func (o unary) run(m *machine, in *instruction) {
-	o.f.apply(m.at(in.out), m.at(in.args[0].buffer))
+	o.f.apply(m.at(in.out), m.at(in.args[0].buffer), m.scratch[:])
 }
 
 // unaryFunc is a function of one number over slices. Its derivative is a function of the argument x or, with ofResult,
 // of the result y, and slope multiplies g by it: out = g·f'. A nil slope is a derivative that is zero wherever it exists.
 type unaryFunc struct {
 	name     string
-	apply    func(out, x []float32)
+	apply    func(out, x, scratch []float32) // scratch: block entries
 	slope    func(out, s, g []float32)
 	ofResult bool
 }

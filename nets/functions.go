@@ -1,6 +1,10 @@
 package nets
 
-import "math"
+import (
+	"math"
+
+	"github.com/dsp-go/dsp/structured/vec"
+)
 
 // The elementwise functions, under the names that Gorgonia prints.
 
@@ -152,8 +156,8 @@ func pairwise(f func(x, y float32) float32) func(out, x, y []float32) {
 	}
 }
 
-func pointwise(f func(float64) float64) func(out, x []float32) {
-	return func(out, x []float32) {
+func pointwise(f func(float64) float64) func(out, x, _ []float32) {
+	return func(out, x, _ []float32) {
 		x = x[:len(out)]
 		for i := range out {
 			out[i] = float32(f(float64(x[i])))
@@ -172,7 +176,7 @@ func slopeOf(df func(s float64) float64) func(out, s, g []float32) {
 }
 
 var unaryTable = []*unaryFunc{
-	{name: "neg", apply: func(out, x []float32) {
+	{name: "neg", apply: func(out, x, _ []float32) {
 		for i, v := range x[:len(out)] {
 			out[i] = -v
 		}
@@ -187,7 +191,7 @@ var unaryTable = []*unaryFunc{
 	{name: "floor", apply: pointwise(math.Floor)},
 	{name: "sin", apply: pointwise(math.Sin), slope: slopeOf(math.Cos)},
 	{name: "cos", apply: pointwise(math.Cos), slope: slopeOf(func(x float64) float64 { return -math.Sin(x) })},
-	{name: "exp", apply: pointwise(math.Exp), ofResult: true, slope: slopeOf(func(y float64) float64 { return y })},
+	{name: "exp", apply: func(out, x, _ []float32) { vec.Exp(x, out) }, ofResult: true, slope: slopeOf(func(y float64) float64 { return y })},
 	{name: "ln", apply: pointwise(math.Log), slope: slopeOf(func(x float64) float64 { return 1 / x })},
 	{name: "log2", apply: pointwise(math.Log2), slope: slopeOf(func(x float64) float64 { return 1 / (x * math.Ln2) })},
 	{name: "square", apply: pointwise(func(x float64) float64 { return x * x }), slope: slopeOf(func(x float64) float64 { return 2 * x })},
@@ -197,42 +201,19 @@ var unaryTable = []*unaryFunc{
 		slope: slopeOf(func(y float64) float64 { return -y * y })},
 	{name: "invSqrt", apply: pointwise(func(x float64) float64 { return 1 / math.Sqrt(x) }), ofResult: true,
 		slope: slopeOf(func(y float64) float64 { return -y * y * y / 2 })},
-	{name: "tanh", apply: pointwise(math.Tanh), ofResult: true, slope: slopeOf(func(y float64) float64 { return 1 - y*y })},
-	{name: "sigmoid", apply: pointwise(func(x float64) float64 { return 1 / (1 + math.Exp(-x)) }), ofResult: true,
-		slope: slopeOf(func(y float64) float64 { return y * (1 - y) })},
+	{name: "tanh", apply: tanh, ofResult: true, slope: tanhSlope},
+	{name: "sigmoid", apply: sigmoid, ofResult: true, slope: func(out, y, g []float32) {
+		y, g = y[:len(out)], g[:len(out)]
+		for i := range out {
+			out[i] = g[i] * y[i] * (1 - y[i])
+		}
+	}},
 	{name: "log1p", apply: pointwise(math.Log1p), slope: slopeOf(func(x float64) float64 { return 1 / (1 + x) })},
 	{name: "expm1", apply: pointwise(math.Expm1), ofResult: true, slope: slopeOf(func(y float64) float64 { return y + 1 })},
 	{name: "softplus", apply: pointwise(func(x float64) float64 { return max(x, 0) + math.Log1p(math.Exp(-math.Abs(x))) }),
 		slope: slopeOf(func(x float64) float64 { return 1 / (1 + math.Exp(-x)) })},
-	{name: "relu", apply: func(out, x []float32) {
-		for i, v := range x[:len(out)] {
-			out[i] = max(v, 0)
-		}
-	}, ofResult: true, slope: func(out, y, g []float32) {
-		y, g = y[:len(out)], g[:len(out)]
-		for i := range out {
-			s := g[i]
-			if y[i] <= 0 {
-				s = 0
-			}
-			out[i] = s
-		}
-	}},
-	{name: "elu", apply: pointwise(func(x float64) float64 {
-		if x > 0 {
-			return x
-		}
-		return math.Expm1(x)
-	}), ofResult: true, slope: func(out, y, g []float32) {
-		y, g = y[:len(out)], g[:len(out)]
-		for i := range out {
-			s := g[i]
-			if y[i] <= 0 {
-				s *= y[i] + 1
-			}
-			out[i] = s
-		}
-	}},
+	{name: "relu", apply: relu, ofResult: true, slope: reluSlope},
+	{name: "elu", apply: elu, ofResult: true, slope: eluSlope},
 }
 
 func sign(x float64) float64 {

@@ -61,7 +61,11 @@ func (l *lowering) apply(n *gorgonia.Node, args []*value) (*value, error) {
 	case "gorgonia.constantScalar", "gorgonia.constantTensor":
 		return l.constant(n, shape)
 	case "gorgonia.sizeOp":
-		return nil, nil // only repeat reads it, which knows its shape
+		size := 1
+		if axis := int(unexported(o, "axis").Int()); axis < len(args[0].shape) {
+			size = args[0].shape[axis]
+		}
+		return l.scalar(float32(size)), nil // for a mean; repeat knows its shape
 	case "gorgonia.reshapeOp":
 		return l.view(args[0], shape), nil
 	case "gorgonia.repeatOp":

@@ -9,6 +9,7 @@ type machine struct {
 	keys    []uint64 // dropout: a number for every position
 	seed    uint64   // dropout: 0 in evaluation
 	blas    BLAS
+	scratch [block]float32
 }
 
 func (m *machine) at(b *buffer) []float32 { return m.mem[b.space][b.offset : b.offset+b.n] }

@@ -36,9 +36,7 @@ func (p *planner) count(v *value) {
 		return
 	}
 	for _, a := range v.args {
-		if a != nil {
-			p.count(a)
-		}
+		p.count(a)
 	}
 }
 

@@ -87,20 +87,20 @@ func (o poolPull) run(m *machine, in *instruction) {
 		o0, o1, o2, o3 := out[at[0]:][:n], out[at[1]:][:n], out[at[2]:][:n], out[at[3]:][:n]
 		x0, x1, x2 := x[at[0]:][:n], x[at[1]:][:n], x[at[2]:][:n]
 		for i, t := range top {
-			v0, v1, v2, v3 := float32(0), float32(0), float32(0), float32(0)
-			switch t {
-			case x0[i]:
-				v0 = g[i]
-			case x1[i]:
-				v1 = g[i]
-			case x2[i]:
-				v2 = g[i]
-			default:
-				v3 = g[i]
-			}
-			o0[i], o1[i], o2[i], o3[i] = v0, v1, v2, v3
+			c, t := math.Float32bits(g[i]), math.Float32bits(t)
+			m0, m1, m2 := differs(x0[i], t), differs(x1[i], t), differs(x2[i], t)
+			o0[i] = math.Float32frombits(c &^ m0)
+			o1[i] = math.Float32frombits(c & m0 &^ m1)
+			o2[i] = math.Float32frombits(c & m0 & m1 &^ m2)
+			o3[i] = math.Float32frombits(c & m0 & m1 & m2)
 		}
 	})
+}
+
+// differs is all ones if the bits of x are not t, else zero: a choice without a branch.
+func differs(x float32, t uint32) uint32 {
+	d := int32(math.Float32bits(x) ^ t)
+	return uint32((d | -d) >> 31)
 }
 
 // MaxPool takes the largest of each 2×2 pixels of images: x [Rows·height·width × C] becomes

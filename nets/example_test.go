@@ -1,0 +1,72 @@
+package nets_test
+
+import (
+	"fmt"
+
+	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/structured"
+	"gorgonia.org/gorgonia"
+)
+
+// A network of one's own is a function that builds a Gorgonia graph: here one tanh layer over each position and its two
+// neighbours, with one matrix of transition potentials.
+func ExampleBuild() {
+	const dim, hidden, labels = 2, 3, 2
+	net, err := nets.Build(nets.Spec{
+		Name: "mine",
+		Params: []nets.Param{
+			{Name: "W", Shape: []int{3 * dim, hidden}, Init: nets.Glorot},
+			{Name: "V", Shape: []int{hidden, labels}, Init: nets.Glorot},
+			{Name: "transition", Shape: []int{labels, labels}},
+		},
+		Build: func(g *nets.Graph) (node, edge *gorgonia.Node, err error) {
+			x, err := g.Window(g.Features(), 3)
+			if err != nil {
+				return nil, nil, err
+			}
+			h, err := gorgonia.Mul(x, g.Param("W"))
+			if err != nil {
+				return nil, nil, err
+			}
+			if h, err = gorgonia.Tanh(h); err != nil {
+				return nil, nil, err
+			}
+			node, err = gorgonia.Mul(h, g.Param("V"))
+			return node, g.Param("transition"), err
+		},
+	}, nets.Input{Dim: dim})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(net.Layout(), "affine:", net.Affine())
+
+	// Two chains of 2 and 1 positions.
+	data := &structured.Dataset{Offsets: []int{0, 2, 3}, Dim: dim, Features: []float32{1, 0, 0, 1, 1, 1}}
+	var batch structured.Batch
+	batch.Reset(data, []int{0, 1})
+	var θ structured.Potentials
+	worker := net.NewNetWorker()
+	if err := worker.Score(net.Init(1), &batch, &θ); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(len(θ.Node), "node potentials,", len(θ.Edge), "edge potentials")
+
+	// Jᵀv, here for v = 1_y of the first chain's labeling (0, 1).
+	var v structured.Marginals
+	v.Resize(batch.Offsets, labels, false)
+	v.Clear()
+	v.AddLabeling(0, []int32{0, 1}, 1)
+	grad := make([]float32, net.Dim())
+	if err := worker.Pullback(&v, grad); err != nil {
+		fmt.Println(err)
+		return
+	}
+	transition, _ := net.Layout().Find("transition")
+	fmt.Println("gradient of the transitions:", transition.Of(grad))
+	// Output:
+	// W[6 3] V[3 2] transition[2 2] affine: false
+	// 6 node potentials, 4 edge potentials
+	// gradient of the transitions: [0 1 0 0]
+}

@@ -1,0 +1,245 @@
+package nets
+
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/dsp-go/dsp/structured"
+	"gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// node unwraps in graphs of tests: Build turns the panic into its error.
+func node(n *gorgonia.Node, err error) *gorgonia.Node {
+	if err != nil {
+		panic(err)
+	}
+	return n
+}
+
+// ownGraphs use Gorgonia's ops as somebody with a graph of their own would.
+var ownGraphs = map[string]func(g *Graph, x *gorgonia.Node) *gorgonia.Node{
+	"rectify":  func(g *Graph, x *gorgonia.Node) *gorgonia.Node { return node(gorgonia.Rectify(x)) },
+	"tanh":     func(g *Graph, x *gorgonia.Node) *gorgonia.Node { return node(gorgonia.Tanh(x)) },
+	"sigmoid":  func(g *Graph, x *gorgonia.Node) *gorgonia.Node { return node(gorgonia.Sigmoid(x)) },
+	"softplus": func(g *Graph, x *gorgonia.Node) *gorgonia.Node { return node(gorgonia.Softplus(x)) },
+	"exp and log": func(g *Graph, x *gorgonia.Node) *gorgonia.Node {
+		return node(gorgonia.Log1p(node(gorgonia.Exp(x))))
+	},
+	"sine":   func(g *Graph, x *gorgonia.Node) *gorgonia.Node { return node(gorgonia.Sin(node(gorgonia.Cos(x)))) },
+	"square": func(g *Graph, x *gorgonia.Node) *gorgonia.Node { return node(gorgonia.Square(x)) },
+	"cube":   func(g *Graph, x *gorgonia.Node) *gorgonia.Node { return node(gorgonia.Cube(x)) },
+	"product": func(g *Graph, x *gorgonia.Node) *gorgonia.Node {
+		return node(gorgonia.HadamardProd(x, node(gorgonia.Sub(x, node(gorgonia.Neg(x))))))
+	},
+	"quotient": func(g *Graph, x *gorgonia.Node) *gorgonia.Node {
+		one := gorgonia.NewConstant(constantOf(g, 1))
+		return node(gorgonia.HadamardDiv(x, node(gorgonia.Add(one, node(gorgonia.Square(x))))))
+	},
+	"constant times": func(g *Graph, x *gorgonia.Node) *gorgonia.Node {
+		return node(gorgonia.Sub(gorgonia.NewConstant(constantOf(g, 3)), node(gorgonia.Mul(gorgonia.NewConstant(constantOf(g, 0.5)), x))))
+	},
+	"softmax": func(g *Graph, x *gorgonia.Node) *gorgonia.Node { return node(gorgonia.SoftMax(x, 1)) },
+	"normalised": func(g *Graph, x *gorgonia.Node) *gorgonia.Node { // over the columns of each row
+		mean := node(gorgonia.Mean(x, 1))
+		return node(gorgonia.BroadcastSub(x, node(gorgonia.Reshape(mean, tensor.Shape{g.Rows, 1})), nil, []byte{1}))
+	},
+	"concat and slice": func(g *Graph, x *gorgonia.Node) *gorgonia.Node {
+		l := node(gorgonia.Slice(x, nil, gorgonia.S(0, 2)))
+		r := node(gorgonia.Slice(x, nil, gorgonia.S(1, 4)))
+		return node(gorgonia.Slice(node(gorgonia.Concat(1, l, r)), nil, gorgonia.S(0, 4)))
+	},
+	"transpose": func(g *Graph, x *gorgonia.Node) *gorgonia.Node {
+		return node(gorgonia.Transpose(node(gorgonia.Tanh(node(gorgonia.Transpose(x, 1, 0)))), 1, 0))
+	},
+	"transposed factor": func(g *Graph, x *gorgonia.Node) *gorgonia.Node {
+		return node(gorgonia.Mul(x, node(gorgonia.Transpose(g.Param("square"), 1, 0))))
+	},
+	"batched product": func(g *Graph, x *gorgonia.Node) *gorgonia.Node {
+		a := node(gorgonia.Reshape(x, tensor.Shape{g.Rows, 2, 2}))
+		return node(gorgonia.Reshape(node(gorgonia.BatchedMatMul(a, node(gorgonia.Tanh(a)))), tensor.Shape{g.Rows, 4}))
+	},
+	"gate": func(g *Graph, x *gorgonia.Node) *gorgonia.Node { // one parameter used twice
+		a := node(gorgonia.Mul(x, g.Param("square")))
+		return node(gorgonia.HadamardProd(a, node(gorgonia.Sigmoid(node(gorgonia.Mul(node(gorgonia.Tanh(x)), g.Param("square")))))))
+	},
+	"bias twice": func(g *Graph, x *gorgonia.Node) *gorgonia.Node {
+		b := node(gorgonia.Reshape(g.Param("bias"), tensor.Shape{1, 4}))
+		y := node(gorgonia.BroadcastAdd(x, b, nil, []byte{0}))
+		return node(gorgonia.BroadcastHadamardProd(y, b, nil, []byte{0}))
+	},
+	"matrix and vector": func(g *Graph, x *gorgonia.Node) *gorgonia.Node {
+		s := node(gorgonia.Mul(x, g.Param("bias"))) // [Rows]
+		return node(gorgonia.BroadcastHadamardProd(x, node(gorgonia.Reshape(s, tensor.Shape{g.Rows, 1})), nil, []byte{1}))
+	},
+}
+
+func constantOf(g *Graph, x float64) any {
+	if g.Dtype == tensor.Float64 {
+		return x
+	}
+	return float32(x)
+}
+
+func ownSpec(middle func(*Graph, *gorgonia.Node) *gorgonia.Node) Spec {
+	return Spec{
+		Name:   "own",
+		Params: []Param{{"in", []int{3, 4}, Glorot}, {"square", []int{4, 4}, Glorot}, {"bias", []int{4}, nil}},
+		Build: func(g *Graph) (*gorgonia.Node, *gorgonia.Node, error) {
+			x, err := gorgonia.Mul(g.Features(), g.Param("in"))
+			if err != nil {
+				return nil, nil, err
+			}
+			return middle(g, x), nil, nil
+		},
+	}
+}
+
+// A user's graph of Gorgonia's own ops: score, pullback and push-forward as Gorgonia's TapeMachine computes them.
+func TestOwnGraphsEqualGorgonia(t *testing.T) {
+	for name, middle := range ownGraphs {
+		t.Run(name, func(t *testing.T) {
+			rng := rand.New(rand.NewPCG(11, 12))
+			net, err := Build(ownSpec(middle), Input{Dim: 3})
+			must(t, err)
+			var batch structured.Batch
+			batch.Reset(randomData(rng, Input{Dim: 3}, 4, 5, 3, 1), []int{0, 1, 2})
+			checkAgainst(t, newReference(t, net, &batch, 0), net, &batch, randomVector(rng, net.Dim(), 0.7), 0, rng)
+		})
+	}
+}
+
+func TestBuildErrors(t *testing.T) {
+	for _, c := range []struct {
+		want string
+		spec Spec
+	}{
+		{`op "im2col`, ownSpec(func(g *Graph, x *gorgonia.Node) *gorgonia.Node { // not an op that the program knows
+			image := node(gorgonia.Reshape(x, tensor.Shape{g.Rows, 1, 2, 2}))
+			filter := node(gorgonia.Reshape(g.Param("square"), tensor.Shape{4, 1, 2, 2}))
+			y := node(gorgonia.Conv2d(image, filter, tensor.Shape{2, 2}, []int{0, 0}, []int{1, 1}, []int{1, 1}))
+			return node(gorgonia.Reshape(y, tensor.Shape{g.Rows, 4}))
+		})},
+		{`"nothing" is not in the Spec`, ownSpec(func(g *Graph, x *gorgonia.Node) *gorgonia.Node { return g.Param("nothing") })},
+		{"vocabularies have sizes []", ownSpec(func(g *Graph, x *gorgonia.Node) *gorgonia.Node { return node(g.Embed(g.Param("square"), 0)) })},
+		{"expected [8×labels]", ownSpec(func(g *Graph, x *gorgonia.Node) *gorgonia.Node { return g.Param("bias") })},
+		{"depend on any parameter", Spec{Name: "x", Build: func(g *Graph) (*gorgonia.Node, *gorgonia.Node, error) { return g.Features(), nil, nil }}},
+		{"odd", ownSpec(func(g *Graph, x *gorgonia.Node) *gorgonia.Node { return node(g.Window(x, 2)) })},
+		{"two parameters", Spec{Params: []Param{{Name: "a", Shape: []int{1}}, {Name: "a", Shape: []int{1}}}}},
+		{"must be positive", Spec{Params: []Param{{Name: "a", Shape: []int{0}}}}},
+		{"has no value", ownSpec(func(g *Graph, x *gorgonia.Node) *gorgonia.Node {
+			return node(gorgonia.Add(x, gorgonia.NewMatrix(g.ExprGraph, g.Dtype, gorgonia.WithShape(g.Rows, 4), gorgonia.WithName("stray"))))
+		})},
+	} {
+		_, err := Build(c.spec, Input{Dim: 3})
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("error %v, want one about %q", err, c.want)
+		}
+	}
+}
+
+func TestResolve(t *testing.T) {
+	for _, c := range []struct {
+		config Config
+		input  Input
+		want   string // the net, or what the error says
+	}{
+		{Config{}, Input{Dim: 3}, "linear"},
+		{Config{Net: "cnn"}, Input{Dim: 128}, "cnn-image"},
+		{Config{Net: "cnn"}, Input{Dim: 64}, "cnn"},
+		{Config{Net: "cnn-image"}, Input{Dim: 64}, "16×8 images"},
+		{Config{Net: "embed"}, Input{Dim: 64}, "the data has none"},
+		{Config{Net: "embed", Embed: []int{3}}, Input{Vocab: []int{100, 10}}, "embed"},
+		{Config{Net: "mlp"}, Input{Vocab: []int{100, 10}}, "Use --net embed"},
+		{Config{Net: "lstm"}, Input{Dim: 3}, "linear, mlp, cnn, cnn-image, embed"},
+		{Config{Net: "mlp", Activation: "gelu"}, Input{Dim: 3}, "elu, tanh, relu"},
+		{Config{Net: "mlp", Hidden: []int{0}}, Input{Dim: 3}, "0 units"},
+		{Config{Net: "mlp", Dropout: 1}, Input{Dim: 3}, "[0, 1)"},
+		{Config{Net: "cnn", Window: 4}, Input{Dim: 3}, "odd"},
+		{Config{Net: "linear", Hidden: []int{3}}, Input{Dim: 3}, "use mlp"},
+		{Config{Net: "linear", Edges: "some"}, Input{Dim: 3}, "transition, position, none"},
+	} {
+		r, err := c.config.Resolve(c.input)
+		if err == nil && r.Net != c.want || err != nil && (!strings.Contains(err.Error(), c.want) || !structured.IsBadInput(err)) {
+			t.Errorf("%+v: %q, %v; want %q", c.config, r.Net, err, c.want)
+		}
+		if again, err2 := r.Resolve(c.input); err == nil && (err2 != nil || again.Net != r.Net || len(again.Embed) != len(r.Embed)) {
+			t.Errorf("%+v resolves to %+v (%v) the second time", r, again, err2)
+		}
+	}
+}
+
+func TestWorkerErrors(t *testing.T) {
+	net := mustNew(t, Config{Net: "mlp"}, Input{Dim: 3}, 2)
+	words := mustNew(t, Config{Net: "embed"}, Input{Vocab: []int{5}}, 2)
+	rng := rand.New(rand.NewPCG(1, 1))
+	var dense, discrete structured.Batch
+	dense.Reset(randomData(rng, Input{Dim: 4}, 2, 3), []int{0})
+	discrete.Reset(randomData(rng, Input{Vocab: []int{9, 9}}, 2, 3), []int{0})
+	large := randomData(rng, Input{Vocab: []int{5}}, 2, 3)
+	large.Ids[1] = 7
+	var unknown structured.Batch
+	unknown.Reset(large, []int{0})
+	var θ structured.Potentials
+	for _, c := range []struct {
+		want string
+		err  error
+	}{
+		{"reads 3", net.NewWorker().Score(net.Init(1), &dense, &θ)},
+		{"reads 1", words.NewWorker().Score(words.Init(1), &discrete, &θ)},
+		{"knows 0 to 4", words.NewWorker().Score(words.Init(1), &unknown, &θ)},
+		{"weights given", net.NewWorker().Score(nil, &dense, &θ)},
+		{"before Score", net.NewWorker().Pullback(nil, nil)},
+		{"before Score", net.NewNetWorker().PushForward(nil, nil)},
+	} {
+		if c.err == nil || !strings.Contains(c.err.Error(), c.want) {
+			t.Errorf("error %v, want one about %q", c.err, c.want)
+		}
+	}
+}
+
+// Dropout is a function of the seed, the example and the position, whatever the batch.
+func TestDropoutMask(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	net := mustNew(t, Config{Net: "mlp", Hidden: []int{400}, Dropout: 0.25, Edges: EdgesNone}, Input{Dim: 3}, 2)
+	var batch structured.Batch
+	batch.Reset(randomData(rng, Input{Dim: 3}, 2, 3, 4), []int{0, 1})
+	w, worker := net.Init(1), net.NewNetWorker()
+	at := func(seed uint64) []float32 {
+		var θ structured.Potentials
+		worker.SetDropout(seed)
+		must(t, worker.Score(w, &batch, &θ))
+		return append([]float32(nil), θ.Node...)
+	}
+	off, one, two := at(0), at(1), at(2)
+	same := func(x, y []float32) bool {
+		for i := range x {
+			if x[i] != y[i] {
+				return false
+			}
+		}
+		return true
+	}
+	if same(off, one) || same(one, two) || !same(one, at(1)) || !same(off, at(0)) {
+		t.Error("the mask is not the seed's")
+	}
+	// The rate, and the mean of the mask.
+	out := make([]float32, 400*64)
+	m := machine{seed: 9, keys: make([]uint64, 64)}
+	for i := range m.keys {
+		m.keys[i] = mix(uint64(i))
+	}
+	m.mem[arena] = out
+	mask{0, 400, 0.25}.run(&m, &instruction{out: &buffer{n: len(out)}})
+	sum := 0.0
+	for _, x := range out {
+		if x != 0 && x != float32(1/0.75) {
+			t.Fatalf("mask %g", x)
+		}
+		sum += float64(x)
+	}
+	if mean := sum / float64(len(out)); mean < 0.98 || mean > 1.02 {
+		t.Errorf("mean of the mask %g", mean)
+	}
+}
