@@ -136,7 +136,7 @@ func TestDenseErrors(t *testing.T) {
 		{Dense{Dim: 3}, good, "x: features has 2 features a position, expected 3 as in the training data"},
 		{Dense{}, full(map[string]any{"lengths": []int64{1}}), "x: lengths sum to 1, expected the 2 positions that features has"},
 		{Dense{}, full(map[string]any{"lengths": []int64{1, 5}}), "x: lengths sum to more than the 2 positions"},
-		{Dense{}, full(map[string]any{"lengths": []int64{math.MaxInt64, math.MaxInt64}}), "x: lengths sum to more than the 2 positions"},
+		{Dense{}, full(map[string]any{"lengths": []int64{1, math.MaxInt64}}), "x: lengths sum to more than the 2 positions"},
 		{Dense{}, full(map[string]any{"lengths": []int64{3, -1}}), "x: lengths sum to more"},
 		{Dense{}, full(map[string]any{"lengths": []int64{-1, 3}}), "x: lengths[0] is -1, expected 0 or more"},
 		{Dense{}, full(map[string]any{"labels": []int64{0}}), "x: labels has 1 entries, expected the 2 positions"},
@@ -170,6 +170,13 @@ func TestDenseErrors(t *testing.T) {
 		if !IsBadInput(err) || !strings.HasPrefix(err.Error(), test.want) {
 			t.Errorf("got %v\nwant %s", err, test.want)
 		}
+	}
+}
+
+func TestDenseNarrowIntegersAreSigned(t *testing.T) {
+	file := rawNPZ(t, map[string][2]any{"features": {"<f4;False;1, 1", []float32{1}}, "lengths": {"|i1;False;1,", []int8{-2}}})
+	if _, err := (Dense{}).Read(bytes.NewReader(file), "x"); err == nil || !strings.HasPrefix(err.Error(), "x: lengths[0] is -2,") {
+		t.Errorf("got %v", err)
 	}
 }
 

@@ -43,8 +43,19 @@ func TestWriteOCRReadsBack(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer f.Close()
-		if _, err := png.Decode(f); err != nil {
-			t.Errorf("%s.png: %v", name, err)
+		page, err := png.Decode(f)
+		if err != nil {
+			t.Fatalf("%s.png: %v", name, err)
+		}
+		darkest, _, _, _ := page.At(0, 0).RGBA()
+		for y := range letterRows * sheetScale { // of the first line, above its captions
+			for x := range 600 {
+				grey, _, _, _ := page.At(x, sheetMargin+y).RGBA()
+				darkest = min(darkest, grey)
+			}
+		}
+		if inked := name != "dev"; inked != (darkest < 0x4000) {
+			t.Errorf("%s.png: the darkest pixel is %#x", name, darkest)
 		}
 	}
 }
@@ -102,6 +113,7 @@ func TestReadLettersErrors(t *testing.T) {
 		{strings.Replace(good, "\t1\t0\t1", "\t1\t0\tNaN", 1), `x:1: pixel p_0_3 is "NaN"`},
 		{strings.Replace(good, "1\ta\t2\t1", "1\ta\t2\tone", 1), `x:1: word_id is "one", expected an integer`},
 		{strings.Replace(good, "2\tb\t-1\t1", "2\tb\t-1\t7", 1), "x:2: word_id 7 in fold 0 inside word 1 in fold 0"},
+		{strings.Replace(good, "2\tb\t-1\t1\t2\t0", "2\tb\t-1\t1\t2\t3", 1), "x:2: word_id 1 in fold 3 inside word 1 in fold 0"},
 		{strings.Replace(good, "2\tb\t-1\t1", "3\tb\t-1\t1", 1), "x:2: id 3, expected 2, the next_id of the line before"},
 		{strings.Replace(good, "2\tb\t-1", "2\tb\t3", 1), "x:2: the file ends inside word 1"},
 	} {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 )
 
 // OCRWords makes words letter by letter as grey images of 16 × 8 pixels: common English words, drawn with the Go fonts
@@ -43,16 +44,14 @@ func (o OCRWords) Validate() error {
 // Features are [ΣT×128] in [0,1], row by row, ink 1; the labels are the letters a to z; an example's ID is
 // "train-17-house". A field out of range counts as the nearest in range.
 func (o OCRWords) Generate() (train, dev, test *Dataset) {
-	list := English()
-	rng := rand.New(rand.NewPCG(o.Seed, math.MaxUint64))
-	var seen []string
-	for _, w := range list {
-		if rng.Float64() >= testOnly {
-			seen = append(seen, w)
-		}
-	}
-	all, known := newWordSampler(list), newWordSampler(seen)
+	all, known := newWordSampler(English()), newWordSampler(o.known())
 	return o.split("train", 0, o.Train, known), o.split("dev", 1, o.Dev, known), o.split("test", 2, o.Test, all)
+}
+
+// known returns the words that may occur in the training and development sets.
+func (o OCRWords) known() []string {
+	rng := rand.New(rand.NewPCG(o.Seed, math.MaxUint64))
+	return slices.DeleteFunc(English(), func(string) bool { return rng.Float64() < testOnly })
 }
 
 // split draws n words, each with a generator of its own, so that a word does not depend on those before it.

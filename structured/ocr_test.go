@@ -2,6 +2,7 @@ package structured
 
 import (
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -50,16 +51,37 @@ func TestOCRWords(t *testing.T) {
 			}
 		}
 	}
-	unseen, shared := 0, 0
+	shared := 0
 	for w := range words[test] {
 		if words[train][w] {
 			shared++
-		} else {
-			unseen++
 		}
 	}
-	if shared < 20 || unseen < 10 {
-		t.Errorf("train and test share %d words, test has %d of its own", shared, unseen)
+	if shared < 20 {
+		t.Errorf("train and test share %d words", shared)
+	}
+	known := map[string]bool{}
+	for _, w := range o.known() {
+		known[w] = true
+	}
+	if share := float64(len(known)) / float64(len(English())); share < 0.87 || share > 0.93 {
+		t.Errorf("%.2f of the words are for training", share)
+	}
+	held := 0
+	for d := range words {
+		for w := range words[d] {
+			if !known[w] && d != test {
+				t.Errorf("%s is in %s", w, d.Name)
+			} else if !known[w] {
+				held++
+			}
+		}
+	}
+	if held < 10 {
+		t.Errorf("%d test words are of the held-out ones", held)
+	}
+	if slices.Equal(train.Labels[:50], dev.Labels[:50]) {
+		t.Error("the sets have the same words")
 	}
 	more := o
 	more.Train = 310
@@ -92,6 +114,18 @@ func TestGlyphsShowTheirLetters(t *testing.T) {
 		if nearest != l {
 			t.Errorf("%c is nearest to %c", 'a'+l, 'a'+nearest)
 		}
+	}
+}
+
+// A clean o is a dark ring in a white square.
+func TestCleanLetter(t *testing.T) {
+	image := make([]float32, letterPixels)
+	rng := rand.New(rand.NewPCG(1, 1))
+	newHand(0, rng).draw(image, int('o'-'a'), 0, rng)
+	pixel := func(r, c int) float32 { return image[r*letterCols+c] }
+	ring := max(pixel(8, 1), pixel(8, 0))
+	if pixel(0, 0) != 0 || pixel(15, 7) != 0 || pixel(8, 4) > 0.2 || ring < 0.6 {
+		t.Errorf("corners %v, %v, middle %v, left side %v", pixel(0, 0), pixel(15, 7), pixel(8, 4), ring)
 	}
 }
 
