@@ -1,0 +1,198 @@
+package train
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/dsp-go/dsp/models/safetensors"
+	"github.com/dsp-go/dsp/structured"
+)
+
+const (
+	checkpointFile    = "state.safetensors"
+	checkpointVersion = "1"
+	identityPrefix    = "run." // of the metadata that says which run a checkpoint is of
+)
+
+// Checkpoint keeps the state of a run at its last pass boundary, in memory and, now and then, in one file of a folder.
+// The file is replaced whole: whenever the program dies, the last one written is there and good.
+//
+// It holds State, what the method archives, and the loop's own books. Its metadata say which run it is of: the settings
+// and data that decide the weights.
+type Checkpoint struct {
+	dir      string
+	file     *safetensors.File // at the boundary
+	identity map[string]string
+	books    books
+	saved    bool // the folder holds this very state
+	throttle throttle
+}
+
+// books are what the loop remembers from pass to pass.
+type books struct {
+	Last  Record    // of the last pass
+	Best  Record    // of the pass with the lowest error on development data; the last pass without such data
+	BestW []float32 // its weights; nil without development data
+}
+
+// NewCheckpoint returns a checkpoint for a new run, in a folder that is made if need be; a checkpoint of an earlier run
+// there is removed. Identity names the settings and data that decide the weights, so that no other run can resume. A
+// folder that cannot be written is bad input.
+func NewCheckpoint(dir string, identity map[string]string) (*Checkpoint, error) {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return nil, structured.BadInput("cannot write checkpoints: %w", err)
+	}
+	probe, err := os.CreateTemp(dir, "probe")
+	if err != nil {
+		return nil, structured.BadInput("cannot write checkpoints: %w", err)
+	}
+	_ = probe.Close()
+	if err := os.Remove(probe.Name()); err != nil {
+		return nil, err
+	}
+	if err := os.Remove(filepath.Join(dir, checkpointFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, structured.BadInput("cannot write checkpoints: %w", err)
+	}
+	return &Checkpoint{dir: dir, identity: identity}, nil
+}
+
+// OpenCheckpoint reads the checkpoint in a folder, for a run with the given identity to resume from. It is bad input if
+// there is none (fs.ErrNotExist), if it is damaged or of another version, or if its run has another identity.
+func OpenCheckpoint(dir string, identity map[string]string) (*Checkpoint, error) {
+	path := filepath.Join(dir, checkpointFile)
+	f, err := safetensors.Read(path)
+	if err != nil {
+		return nil, fmt.Errorf("cannot resume: %w", err)
+	}
+	if v := f.Metadata["checkpoint_version"]; v != checkpointVersion {
+		return nil, structured.BadInput("%s: checkpoint version %q, expected %s", path, v, checkpointVersion)
+	}
+	if differ := differences(f.Metadata, identity); len(differ) > 0 {
+		return nil, structured.BadInput("%s: cannot resume, the run was another: %s. Give the same settings and data, or start a new run", path, strings.Join(differ, "; "))
+	}
+	c := &Checkpoint{dir: dir, identity: identity, file: f, saved: true}
+	for name, r := range map[string]*Record{"last": &c.books.Last, "best": &c.books.Best} {
+		if err := json.Unmarshal([]byte(f.Metadata[name]), r); err != nil {
+			return nil, structured.BadInput("%s: metadata %q: %w", path, name, err)
+		}
+	}
+	return c, nil
+}
+
+// differences lists what is not the same in the metadata of a checkpoint and the identity of a run.
+func differences(metadata, identity map[string]string) []string {
+	was := map[string]string{}
+	for k, v := range metadata {
+		if name, ok := strings.CutPrefix(k, identityPrefix); ok {
+			was[name] = v
+		}
+	}
+	names := maps.Clone(was)
+	maps.Copy(names, identity)
+	var list []string
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		old, had := was[name]
+		now, has := identity[name]
+		switch {
+		case !had:
+			list = append(list, fmt.Sprintf("%s was not set, now %s", name, now))
+		case !has:
+			list = append(list, fmt.Sprintf("%s was %s, now not set", name, old))
+		case old != now:
+			list = append(list, fmt.Sprintf("%s was %s, now %s", name, old, now))
+		}
+	}
+	return list
+}
+
+// Pass returns the pass after which the checkpoint was taken, 0 if there is none yet.
+func (c *Checkpoint) Pass() int { return c.books.Last.Pass }
+
+// Resumes reports whether the checkpoint was opened to resume from.
+func (c *Checkpoint) Resumes() bool { return c.file != nil }
+
+// take makes the present, a pass boundary, the checkpoint's state.
+func (c *Checkpoint) take(m Method, s *State, b *books) error {
+	shot := &snapshot{new: map[string]safetensors.Tensor{}}
+	if c.file != nil {
+		shot.old = c.file.Tensors
+	}
+	visit(&shot.prefix, shot, m, s, &b.BestW)
+	if shot.err != nil {
+		return fmt.Errorf("checkpoint of %s: %w", m.Name(), shot.err)
+	}
+	metadata := map[string]string{"checkpoint_version": checkpointVersion, "method": m.Name()}
+	for k, v := range c.identity {
+		metadata[identityPrefix+k] = v
+	}
+	for name, r := range map[string]Record{"last": b.Last, "best": b.Best} {
+		text, err := json.Marshal(r)
+		if err != nil {
+			return err
+		}
+		metadata[name] = string(text)
+	}
+	c.file = &safetensors.File{Metadata: metadata, Tensors: shot.new}
+	c.books = books{Last: b.Last, Best: b.Best}
+	c.saved = false
+	return nil
+}
+
+// restore sets m, s and b to the checkpoint's state.
+func (c *Checkpoint) restore(m Method, s *State, b *books) error {
+	path := filepath.Join(c.dir, checkpointFile)
+	if was := c.file.Metadata["method"]; was != m.Name() {
+		return structured.BadInput("%s: cannot resume with method %s, the run used %s", path, m.Name(), was)
+	}
+	*b = c.books
+	weights := len(s.W)
+	r := &restorer{file: c.file, read: map[string]bool{}}
+	visit(&r.prefix, r, m, s, &b.BestW)
+	if err := r.finish(); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	if len(s.W) != weights {
+		return structured.BadInput("%s: %d weights, expected %d", path, len(s.W), weights)
+	}
+	return nil
+}
+
+// visit shows an archive everything that a checkpoint holds, each part under its own prefix.
+func visit(prefix *string, a Archive, m Method, s *State, bestW *[]float32) {
+	*prefix = "state."
+	s.archive(a)
+	*prefix = "loop."
+	a.Floats("best_w", bestW)
+	*prefix = "method."
+	m.Archive(a)
+}
+
+// save writes the state to the folder unless it is there already.
+func (c *Checkpoint) save() error {
+	if c.file == nil || c.saved {
+		return nil
+	}
+	err := c.throttle.do(func() error {
+		return safetensors.Write(filepath.Join(c.dir, checkpointFile), c.file)
+	})
+	if err != nil {
+		return fmt.Errorf("cannot write the checkpoint of pass %d: %w", c.Pass(), err)
+	}
+	c.saved = true
+	return nil
+}
+
+// saveNowAndThen saves if that has not taken more than its share of the time.
+func (c *Checkpoint) saveNowAndThen() error {
+	if !c.throttle.due() {
+		return nil
+	}
+	return c.save()
+}

@@ -1,0 +1,369 @@
+package train
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dsp-go/dsp/models/safetensors"
+	"github.com/dsp-go/dsp/structured"
+)
+
+// Every method in the house, stopped after any pass and resumed, gives the weights and records of a run without a stop.
+func TestResumeGivesTheSameBits(t *testing.T) {
+	for name, method := range map[string]func() Method{
+		"sgd":           func() Method { return &SGD{} },
+		"sgd, weighted": func() Method { return &SGD{Rate: 0.1, Averaging: WeightedAverage} },
+		"svrg":          func() Method { return &SVRG{} },
+		"saga":          func() Method { return &SAGA{} },
+		"bcfw":          func() Method { return &BCFW{} },
+		"casimir":       func() Method { return &Casimir{} },
+		"casimir-adapt": func() Method { return &Casimir{Adaptive: true} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			const passes = 5
+			run := func(to int, c *Checkpoint) (*Result, []Record) {
+				p, s := loopProblem()
+				history := &History{}
+				tr := &Trainer{Problem: p, Method: method(), Passes: to, Checkpoint: c, Recorders: []Recorder{history}}
+				r, err := tr.Run(t.Context(), s)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for i := range history.Records {
+					history.Records[i].Seconds = 0
+				}
+				return r, history.Records
+			}
+			want, records := run(passes, nil)
+			for stop := range passes {
+				dir := t.TempDir()
+				run(stop, newCheckpoint(t, dir))
+				c := openCheckpoint(t, dir)
+				if c.Pass() != stop {
+					t.Fatalf("the checkpoint is of pass %d, want %d", c.Pass(), stop)
+				}
+				got, rest := run(passes, c)
+				if !slices.Equal(got.W, want.W) {
+					t.Errorf("stopped after pass %d: other weights", stop)
+				}
+				if a, b := asJSON(t, rest), asJSON(t, records[stop:]); a != b {
+					t.Errorf("stopped after pass %d: records\n%s\nwant\n%s", stop, a, b)
+				}
+			}
+		})
+	}
+}
+
+func asJSON(t *testing.T, x any) string {
+	t.Helper()
+	b, err := json.Marshal(x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+const killVariable = "DSP_TEST_KILL_FOLDER"
+
+// TestMain runs a training run instead of the tests when TestKill asks for one.
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(killVariable); dir != "" {
+		if err := trainInFolder(dir); err != nil {
+			os.Stderr.WriteString(err.Error() + "\n")
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// trainInFolder trains or resumes in a folder, slowly enough to be killed, and tells standard output its passes.
+func trainInFolder(dir string) error {
+	identity := map[string]string{"seed": "3"}
+	folder := filepath.Join(dir, "checkpoint")
+	c, err := OpenCheckpoint(folder, identity)
+	if errors.Is(err, os.ErrNotExist) {
+		c, err = NewCheckpoint(folder, identity)
+	}
+	if err != nil {
+		return err
+	}
+	metrics, _, err := OpenMetrics(filepath.Join(dir, "metrics.jsonl"), c.Pass())
+	if err != nil {
+		return err
+	}
+	p, s := loopProblem()
+	m := &script{SGD: SGD{Rate: 0.1}, pass: func(context.Context, *State) error {
+		os.Stdout.WriteString("pass\n")
+		time.Sleep(time.Millisecond)
+		return nil
+	}}
+	r, err := (&Trainer{Problem: p, Method: m, Passes: killPasses, Checkpoint: c, Recorders: []Recorder{metrics}}).Run(context.Background(), s)
+	if err != nil {
+		return err
+	}
+	f := &safetensors.File{}
+	safetensors.Add(f, "w", r.W)
+	return safetensors.Write(filepath.Join(dir, "model.safetensors"), f)
+}
+
+const killPasses = 40
+
+// Killed (-9) again and again at random moments and resumed each time, a run ends with the bits and the metrics of one
+// that was left alone.
+func TestKill(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// run lets a process train until so many passes have begun, then kills it; it reports whether it ended by itself.
+	run := func(dir string, passes int) bool {
+		cmd := exec.Command(self)
+		cmd.Env = append(os.Environ(), killVariable+"="+dir)
+		var stderr bytes.Buffer
+		cmd.Stderr = &stderr
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		lines := bufio.NewScanner(out)
+		for range passes {
+			lines.Scan()
+		}
+		time.Sleep(time.Duration(rand.IntN(2000)) * time.Microsecond)
+		if passes < killPasses {
+			_ = cmd.Process.Kill() // it may just have ended
+		}
+		for lines.Scan() {
+		}
+		err = cmd.Wait()
+		if stderr.Len() > 0 {
+			t.Fatalf("%v: %s", err, stderr.String())
+		}
+		return err == nil
+	}
+	whole, killed := t.TempDir(), t.TempDir()
+	if !run(whole, killPasses) {
+		t.Fatal("the run without kills failed")
+	}
+	kills := 0
+	for !run(killed, min(1+rand.IntN(12)+kills, killPasses)) {
+		if kills++; kills == 60 {
+			t.Fatal("no progress")
+		}
+	}
+	t.Logf("%d kills", kills)
+	if kills == 0 {
+		t.Error("no process was killed")
+	}
+	for _, name := range []string{"model.safetensors", "metrics.jsonl"} {
+		if got, want := readTimeless(t, killed, name), readTimeless(t, whole, name); got != want {
+			t.Errorf("%s differs:\n%s\nwant\n%s", name, got, want)
+		}
+	}
+}
+
+// readTimeless reads a file of a run, seconds left out.
+func readTimeless(t *testing.T, dir, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(dir, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if name != "metrics.jsonl" {
+		return string(text)
+	}
+	var records []Record
+	for line := range strings.Lines(string(text)) {
+		var r Record
+		if err := json.Unmarshal([]byte(line), &r); err != nil {
+			t.Fatal(err)
+		}
+		r.Seconds = 0
+		records = append(records, r)
+	}
+	return asJSON(t, records)
+}
+
+// A checkpoint that is not the run's own is refused, with the reason.
+func TestResumeRefuses(t *testing.T) {
+	dir := t.TempDir()
+	p, s := loopProblem()
+	c, err := NewCheckpoint(dir, map[string]string{"seed": "3", "reg": "1", "data": "aa"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := (&Trainer{Problem: p, Method: &SGD{Rate: 0.1}, Passes: 2, Checkpoint: c}).Run(t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, checkpointFile)
+	_, err = OpenCheckpoint(dir, map[string]string{"seed": "4", "data": "aa", "mu": "2"})
+	want := path + ": cannot resume, the run was another: mu was not set, now 2; reg was 1, now not set; seed was 3, now 4. " +
+		"Give the same settings and data, or start a new run"
+	if !structured.IsBadInput(err) || err.Error() != want {
+		t.Errorf("got  %v\nwant %s", err, want)
+	}
+
+	same := map[string]string{"seed": "3", "reg": "1", "data": "aa"}
+	resume := func(m Method, weights int) error {
+		c, err := OpenCheckpoint(dir, same)
+		if err != nil {
+			return err
+		}
+		p, _ := loopProblem()
+		_, err = (&Trainer{Problem: p, Method: m, Passes: 3, Checkpoint: c}).Run(t.Context(), &State{W: make([]float32, weights)})
+		return err
+	}
+	good, err := safetensors.Read(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := func(what string, err error, want string) {
+		t.Helper()
+		if !structured.IsBadInput(err) || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), path) {
+			t.Errorf("%s: %v; want %q", what, err, want)
+		}
+	}
+	check("method", resume(&SVRG{}, len(s.W)), "cannot resume with method svrg, the run used sgd")
+	check("weights", resume(&SGD{}, 5), "21 weights, expected 5")
+
+	spoil := func(spoil func(f *safetensors.File)) {
+		f, err := safetensors.Read(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		spoil(f)
+		if err := safetensors.Write(path, f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	spoil(func(f *safetensors.File) { delete(f.Tensors, "method.steps") })
+	check("missing", resume(&SGD{}, len(s.W)), `no tensor "method.steps"`)
+	spoil(func(f *safetensors.File) { safetensors.Add(f, "method.steps", []int64{1, 2}) })
+	check("shape", resume(&SGD{}, len(s.W)), `tensor "method.steps" has shape [2], expected []`)
+	spoil(func(f *safetensors.File) { *f = *good; safetensors.Add(f, "method.more", []int64{1}) })
+	check("unknown", resume(&SGD{}, len(s.W)), `tensor "method.more" is unknown here`)
+	spoil(func(f *safetensors.File) { f.Metadata["last"] = "{" })
+	check("books", resume(&SGD{}, len(s.W)), `metadata "last"`)
+	spoil(func(f *safetensors.File) { f.Metadata["checkpoint_version"] = "99" })
+	check("version", resume(&SGD{}, len(s.W)), `checkpoint version "99", expected 1`)
+	if err := os.Truncate(path, 1000); err != nil {
+		t.Fatal(err)
+	}
+	check("cut short", resume(&SGD{}, len(s.W)), "cut short")
+}
+
+// A new run takes the place of an old one's checkpoint.
+func TestNewRunRemovesOldCheckpoint(t *testing.T) {
+	dir := t.TempDir()
+	p, s := loopProblem()
+	if _, err := (&Trainer{Problem: p, Method: &SGD{Rate: 0.1}, Passes: 1, Checkpoint: newCheckpoint(t, dir)}).Run(t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+	newCheckpoint(t, dir)
+	if names, _ := os.ReadDir(dir); len(names) != 0 {
+		t.Errorf("left in the folder: %v", names)
+	}
+}
+
+// The early stop and the best weights survive a stop and a resume.
+func TestResumeKeepsTheBooks(t *testing.T) {
+	dir := t.TempDir()
+	p, s := loopProblem()
+	tr := Trainer{Problem: p, Method: &SGD{Rate: 0.1}, Passes: 3, Patience: 3, Checkpoint: newCheckpoint(t, dir), Evaluate: devError(.5, .4, .45)}
+	first, err := tr.Run(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, s = loopProblem()
+	tr = Trainer{Problem: p, Method: &SGD{Rate: 0.1}, Passes: 9, Patience: 3, Checkpoint: openCheckpoint(t, dir), Evaluate: devError(.42, .43, .1)}
+	r, err := tr.Run(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Last.Pass != 5 || r.Best.Pass != 2 || !slices.Equal(r.BestW, first.BestW) || r.Last.Seconds <= first.Last.Seconds {
+		t.Errorf("last %+v\nbest %+v", r.Last, r.Best)
+	}
+}
+
+// twice archives two values under one name.
+type twice struct{ SGD }
+
+func (m *twice) Archive(a Archive) {
+	m.SGD.Archive(a)
+	a.Count("steps", &m.t)
+}
+
+func TestArchiveNamesAreUnique(t *testing.T) {
+	p, s := loopProblem()
+	_, err := (&Trainer{Problem: p, Method: &twice{}, Passes: 1, Checkpoint: newCheckpoint(t, t.TempDir())}).Run(t.Context(), s)
+	if err == nil || !strings.Contains(err.Error(), `"method.steps"`) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestFingerprint(t *testing.T) {
+	base := func() *structured.Dataset { return testChains(3, 2, 2, 1, 1) }
+	want := Fingerprint(base())
+	if d := base(); Fingerprint(d) != want {
+		t.Error("not the same twice")
+	} else if d.Name = "elsewhere"; Fingerprint(d) != want {
+		t.Error("depends on the name")
+	}
+	for name, change := range map[string]func(d *structured.Dataset){
+		"features": func(d *structured.Dataset) { d.Features[3]++ },
+		"labels":   func(d *structured.Dataset) { d.Labels[1] ^= 1 },
+		"offsets":  func(d *structured.Dataset) { d.Offsets[1]++ },
+		"weights":  func(d *structured.Dataset) { d.Weights = []float64{1, 2, 1} },
+		"ids":      func(d *structured.Dataset) { d.Ids = []int32{1} },
+		"names":    func(d *structured.Dataset) { d.Alphabet = structured.NewAlphabet("x", "y") },
+		"vocab":    func(d *structured.Dataset) { d.Vocab = []*structured.Alphabet{structured.NewAlphabet("x")} },
+	} {
+		d := base()
+		if change(d); Fingerprint(d) == want {
+			t.Errorf("%s do not count", name)
+		}
+	}
+}
+
+// BenchmarkCheckpoint measures what a pass boundary costs: the copy, and the write that happens now and then.
+func BenchmarkCheckpoint(b *testing.B) {
+	m := &SGD{w: make([]float32, 1<<22)}
+	s := &State{W: make([]float32, 1<<22)}
+	c, err := NewCheckpoint(b.TempDir(), nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Run("take", func(b *testing.B) {
+		b.SetBytes(2 << 24)
+		for b.Loop() {
+			if err := c.take(m, s, &books{}); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("save", func(b *testing.B) {
+		b.SetBytes(2 << 24)
+		for b.Loop() {
+			c.saved = false
+			if err := c.save(); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}

@@ -1,0 +1,71 @@
+package train
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// DivergedError says that training left the finite numbers.
+type DivergedError struct {
+	Pass       int     // the pass in which it did
+	Where      string  // the example where it was first seen, if that is known
+	What       string  // what is not finite
+	Checkpoint string  // folder of the last good checkpoint; empty if there is none
+	Good       int     // the pass of that checkpoint
+	Step       float64 // γ; 0 if it is not known
+}
+
+func (e *DivergedError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "pass %d", e.Pass)
+	if e.Where != "" {
+		fmt.Fprintf(&b, ", %s", e.Where)
+	}
+	fmt.Fprintf(&b, ": %s; ", e.What)
+	if e.Checkpoint != "" {
+		fmt.Fprintf(&b, "last good checkpoint is pass %d in %s. ", e.Good, e.Checkpoint)
+	} else {
+		b.WriteString("there is no good checkpoint. ")
+	}
+	b.WriteString("Lower --lr")
+	if e.Step > 0 {
+		fmt.Fprintf(&b, " (now %.3g)", e.Step)
+	}
+	return b.String()
+}
+
+// failed turns an error of the method or of an evaluation into what the run ends with, and saves the last boundary.
+func (l *loop) failed(ctx context.Context, err error) error {
+	var nonFinite *NonFiniteError
+	switch {
+	case errors.As(err, &nonFinite):
+		err = l.diverged(nonFinite.Where, "potentials are NaN or infinite")
+	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
+		return l.interrupted()
+	}
+	if l.Checkpoint == nil {
+		return err
+	}
+	return errors.Join(err, l.Checkpoint.save())
+}
+
+func (l *loop) diverged(where, what string) error {
+	e := &DivergedError{Pass: l.books.Last.Pass + 1, Where: where, What: what, Step: l.s.Step}
+	if good := l.books.Last.Pass; l.Checkpoint != nil && good > 0 {
+		e.Checkpoint, e.Good = l.Checkpoint.dir, good
+	}
+	return e
+}
+
+func (l *loop) interrupted() error {
+	done := l.books.Last.Pass
+	if l.Checkpoint == nil {
+		return fmt.Errorf("%w in pass %d", ErrInterrupted, done+1)
+	}
+	if err := l.Checkpoint.save(); err != nil {
+		return err
+	}
+	return fmt.Errorf("%w in pass %d; the checkpoint in %s is of pass %d, --resume continues", ErrInterrupted, done+1, l.Checkpoint.dir, done)
+}

@@ -1,0 +1,48 @@
+package train
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"hash"
+	"slices"
+
+	"github.com/dsp-go/dsp/structured"
+)
+
+// Fingerprint returns a short text that is the same for data sets that train alike: same inputs, labels and weights,
+// wherever they were read from. The columns of a text file count only through the inputs made of them.
+func Fingerprint(d *structured.Dataset) string {
+	h := sha256.New()
+	add(h, d.Offsets)
+	add(h, d.Labels)
+	add(h, d.Features)
+	add(h, d.Ids)
+	add(h, d.Weights)
+	for _, a := range append([]*structured.Alphabet{d.Alphabet}, d.Vocab...) {
+		if a == nil {
+			continue
+		}
+		fmt.Fprintf(h, "%d names\n", a.Len())
+		for _, name := range a.Names() {
+			fmt.Fprintf(h, "%q\n", name)
+		}
+	}
+	return fmt.Sprintf("%x", h.Sum(nil)[:8])
+}
+
+func add[E int | int32 | float32 | float64](h hash.Hash, x []E) {
+	fmt.Fprintf(h, "%T %d\n", x, len(x))
+	var buf []byte
+	for piece := range slices.Chunk(x, 4096) {
+		buf = buf[:0]
+		if ints, ok := any(piece).([]int); ok {
+			for _, v := range ints {
+				buf = binary.LittleEndian.AppendUint64(buf, uint64(v))
+			}
+		} else {
+			buf, _ = binary.Append(buf, binary.LittleEndian, piece) // of fixed size: no error
+		}
+		h.Write(buf)
+	}
+}

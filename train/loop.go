@@ -1,0 +1,212 @@
+package train
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/dsp-go/dsp/structured"
+)
+
+// Trainer runs a method on a problem, pass by pass, and shows what happens to recorders.
+type Trainer struct {
+	Problem *Problem
+	Method  Method
+
+	Passes   int     // stop after so many
+	Gap      float64 // stop at a certified relative gap (F − dual)/|F| of at most this; 0 does not
+	Patience int     // stop after so many passes without a lower error on development data; 0 does not
+
+	// Evaluate measures weights on development and test data; either may be nil. A nil Evaluate measures nothing.
+	Evaluate func(ctx context.Context, w []float32) (dev, test *structured.Metrics, err error)
+
+	Recorders  []Recorder  // Run closes them
+	Checkpoint *Checkpoint // nil keeps none
+}
+
+// Result is the outcome of a run.
+type Result struct {
+	Last   Record
+	W      []float32 // weights after the last pass
+	Best   Record    // of the pass with the lowest error on development data (Record.DevError); else Last
+	BestW  []float32 // its weights
+	Reason string    // why the run ended
+}
+
+// ErrInterrupted says that the context ended a run; what came before the unfinished pass is in the result and, where
+// there is one, in the checkpoint.
+var ErrInterrupted = errors.New("interrupted")
+
+// Run trains from s.W, or from where the checkpoint was, until one of the trainer's limits. Seconds, of all runs since
+// the first, count the method alone.
+//
+// When ctx ends, Run saves the last pass boundary and returns ErrInterrupted with a result: only the unfinished pass is
+// lost, and made again with the same bits on resuming. Potentials or objectives that are not finite end the run with a
+// DivergedError. After any error the folder holds the last good checkpoint.
+func (t *Trainer) Run(ctx context.Context, s *State) (result *Result, err error) {
+	defer func() {
+		for _, r := range t.Recorders {
+			err = errors.Join(err, r.Close())
+		}
+	}()
+	l := &loop{Trainer: t, s: s}
+	if err := l.start(ctx); err != nil {
+		return nil, err
+	}
+	for l.reason() == "" {
+		if err := l.pass(ctx); err != nil {
+			if errors.Is(err, ErrInterrupted) {
+				return l.result(), err
+			}
+			return nil, err
+		}
+	}
+	if t.Checkpoint != nil {
+		if err := t.Checkpoint.save(); err != nil {
+			return nil, err
+		}
+	}
+	return l.result(), nil
+}
+
+// loop is a Trainer at work.
+type loop struct {
+	*Trainer
+	s     *State
+	books books
+	w     []float32 // weights at the last pass boundary
+}
+
+func (l *loop) start(ctx context.Context) error {
+	resumes := l.Checkpoint != nil && l.Checkpoint.Resumes()
+	if resumes {
+		if err := l.Checkpoint.restore(l.Method, l.s, &l.books); err != nil {
+			return err
+		}
+	} else if err := l.boundary(); err != nil {
+		return err
+	}
+	begin := time.Now()
+	err := l.Method.Start(ctx, l.Problem, l.s)
+	if err != nil {
+		return l.failed(ctx, err)
+	}
+	l.books.Last.Seconds += time.Since(begin).Seconds()
+	if resumes {
+		l.w = append(l.w[:0], l.s.W...)
+		return nil
+	}
+	return l.boundary()
+}
+
+// boundary keeps the present state, between two passes, as the one to fall back to.
+func (l *loop) boundary() error {
+	l.w = append(l.w[:0], l.s.W...)
+	if l.Checkpoint == nil {
+		return nil
+	}
+	return l.Checkpoint.take(l.Method, l.s, &l.books)
+}
+
+// reason says why the run is over; it is empty while it is not.
+func (l *loop) reason() string {
+	last := l.books.Last
+	switch {
+	case l.Gap > 0 && last.Pass > 0 && last.RelativeGap() <= l.Gap:
+		return fmt.Sprintf("relative gap %.2g reached", last.RelativeGap())
+	case l.Patience > 0 && last.Dev != nil && last.Pass-l.books.Best.Pass >= l.Patience:
+		return fmt.Sprintf("no better on development data for %d passes", l.Patience)
+	case l.s.Passes >= l.Passes:
+		return fmt.Sprintf("%d passes done", l.s.Passes)
+	}
+	return ""
+}
+
+func (l *loop) pass(ctx context.Context) error {
+	begin := time.Now()
+	if err := l.Method.Pass(ctx, l.Problem, l.s); err != nil {
+		return l.failed(ctx, err)
+	}
+	seconds := l.books.Last.Seconds + time.Since(begin).Seconds()
+
+	// A pass that is done is not given up for an interrupt.
+	record, err := l.observe(context.WithoutCancel(ctx))
+	if err != nil {
+		return l.failed(ctx, err)
+	}
+	record.Seconds = seconds
+	l.keepBest(record)
+	for _, r := range l.Recorders {
+		if err := r.Record(record); err != nil {
+			return fmt.Errorf("recording pass %d: %w", record.Pass, err)
+		}
+	}
+	if err := l.boundary(); err != nil {
+		return err
+	}
+	if l.Checkpoint != nil {
+		return l.Checkpoint.saveNowAndThen()
+	}
+	return nil
+}
+
+// observe measures the present weights.
+func (l *loop) observe(ctx context.Context) (Record, error) {
+	s := l.s
+	objective := s.Primal
+	if math.IsNaN(objective) { // not computed by the method; or NaN, and this finds the example
+		var err error
+		if objective, err = l.Problem.Value(ctx, s.W); err != nil {
+			return Record{}, err
+		}
+	}
+	if math.IsNaN(objective) || math.IsInf(objective, 0) {
+		return Record{}, l.diverged("", fmt.Sprintf("objective is %v", objective))
+	}
+	r := Record{
+		Pass:         s.Passes,
+		OracleCalls:  s.OracleCalls,
+		FullPasses:   s.FullPasses,
+		Objective:    Number(objective),
+		Dual:         Number(s.Dual),
+		Gap:          Number(objective - s.Dual),
+		Smoothed:     Number(s.Smoothed),
+		Mu:           Number(s.Mu),
+		Kappa:        Number(s.Kappa),
+		ExactTopK:    Number(s.Exact),
+		Step:         Number(s.Step),
+		ProxGradient: Number(s.ProxGradient),
+	}
+	if l.Evaluate != nil {
+		var err error
+		if r.Dev, r.Test, err = l.Evaluate(ctx, s.W); err != nil {
+			return Record{}, err
+		}
+	}
+	return r, nil
+}
+
+func (l *loop) keepBest(r Record) {
+	b := &l.books
+	_, now := r.DevError()
+	_, best := b.Best.DevError()
+	switch {
+	case math.IsNaN(now):
+		b.Best = r
+	case math.IsNaN(best) || now < best:
+		b.Best = r
+		b.BestW = append(b.BestW[:0], l.s.W...)
+	}
+	b.Last = r
+}
+
+func (l *loop) result() *Result {
+	r := &Result{Last: l.books.Last, W: l.w, Best: l.books.Best, BestW: l.books.BestW, Reason: l.reason()}
+	if r.BestW == nil {
+		r.BestW = slices.Clone(r.W)
+	}
+	return r
+}

@@ -1,0 +1,265 @@
+package train
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/structured"
+)
+
+// loopProblem is a small convex problem; the same every time.
+func loopProblem() (*Problem, *State) {
+	net := &testNet{dim: 4, labels: 3}
+	o := &Objective{Scorer: net, Data: testChains(40, 4, 3, 1, 1), Lambda: 0.1}
+	return &Problem{Engine: NewEngine(o, 1), Smoothing: oracles.Smoothing{Kind: oracles.Entropy}, Seed: 3}, &State{W: make([]float32, net.Dim())}
+}
+
+// devError evaluates weights by a number that is lowest after the given pass of a run.
+func devError(errors ...float64) func(context.Context, []float32) (*structured.Metrics, *structured.Metrics, error) {
+	pass := 0
+	return func(context.Context, []float32) (dev, test *structured.Metrics, err error) {
+		e := errors[pass]
+		pass++
+		return &structured.Metrics{TokenError: e}, nil, nil
+	}
+}
+
+// script is a method that does what a test says in a pass, and else runs SGD.
+type script struct {
+	SGD
+	pass func(ctx context.Context, s *State) error
+}
+
+func (m *script) Pass(ctx context.Context, p *Problem, s *State) error {
+	if err := m.SGD.Pass(ctx, p, s); err != nil {
+		return err
+	}
+	if m.pass == nil {
+		return nil
+	}
+	return m.pass(ctx, s)
+}
+
+func TestRunStops(t *testing.T) {
+	dev := []float64{.5, .4, .45, .3, .35, .33, .2, .1}
+	for _, c := range []struct {
+		name       string
+		trainer    Trainer
+		last, best int
+		reason     string
+	}{
+		{"passes", Trainer{Passes: 4}, 4, 4, "4 passes done"},
+		{"gap", Trainer{Passes: 8, Gap: 0.1}, 3, 3, "relative gap 0.05 reached"},
+		{"patience", Trainer{Passes: 8, Patience: 2, Evaluate: devError(dev...)}, 6, 4, "no better on development data for 2 passes"},
+		{"best", Trainer{Passes: 6, Evaluate: devError(dev...)}, 6, 4, "6 passes done"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p, s := loopProblem()
+			var at [][]float32
+			history := &History{}
+			c.trainer.Problem, c.trainer.Recorders = p, []Recorder{history}
+			c.trainer.Method = &script{SGD: SGD{Rate: 0.1}, pass: func(_ context.Context, s *State) error {
+				at = append(at, slices.Clone(s.W))
+				if c.name == "gap" {
+					s.Dual = s.Primal * []float64{-1, 0.5, 0.95}[s.Passes-1]
+				}
+				return nil
+			}}
+			r, err := c.trainer.Run(t.Context(), s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Last.Pass != c.last || r.Best.Pass != c.best || r.Reason != c.reason {
+				t.Errorf("last %d, best %d, reason %q; want %d, %d, %q", r.Last.Pass, r.Best.Pass, r.Reason, c.last, c.best, c.reason)
+			}
+			if !slices.Equal(r.W, at[c.last-1]) || !slices.Equal(r.BestW, at[c.best-1]) {
+				t.Error("the weights are of other passes")
+			}
+			if len(history.Records) != c.last || history.Records[0].Seconds <= 0 {
+				t.Errorf("records %v", history.Records)
+			}
+		})
+	}
+}
+
+// Evaluation and recording do not count as training time.
+func TestSecondsAreTrainingOnly(t *testing.T) {
+	p, s := loopProblem()
+	tr := Trainer{Problem: p, Method: &SGD{Rate: 0.1}, Passes: 3}
+	tr.Evaluate = func(context.Context, []float32) (dev, test *structured.Metrics, err error) {
+		time.Sleep(500 * time.Millisecond)
+		return nil, nil, nil
+	}
+	begin := time.Now()
+	r, err := tr.Run(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all := time.Since(begin).Seconds(); r.Last.Seconds > all-1.5 {
+		t.Errorf("%v s of training in %v s", r.Last.Seconds, all)
+	}
+}
+
+func newCheckpoint(t *testing.T, dir string) *Checkpoint {
+	t.Helper()
+	c, err := NewCheckpoint(dir, map[string]string{"seed": "3"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func openCheckpoint(t *testing.T, dir string) *Checkpoint {
+	t.Helper()
+	c, err := OpenCheckpoint(dir, map[string]string{"seed": "3"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// An interrupt in the middle of a pass saves the state before it; resuming gives the bits of a run without interrupt.
+func TestInterrupt(t *testing.T) {
+	straight := func() *Result {
+		p, s := loopProblem()
+		r, err := (&Trainer{Problem: p, Method: &SGD{Rate: 0.1}, Passes: 5}).Run(t.Context(), s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}()
+	for stop := 1; stop <= 3; stop++ {
+		dir := t.TempDir()
+		ctx, cancel := context.WithCancel(t.Context())
+		p, s := loopProblem()
+		m := &script{SGD: SGD{Rate: 0.1}, pass: func(ctx context.Context, s *State) error {
+			if s.Passes == stop {
+				s.W[0], s.OracleCalls = 1e9, -1 // the middle of a pass
+				cancel()
+				return ctx.Err()
+			}
+			return nil
+		}}
+		r, err := (&Trainer{Problem: p, Method: m, Passes: 5, Checkpoint: newCheckpoint(t, dir)}).Run(ctx, s)
+		if !errors.Is(err, ErrInterrupted) || !strings.Contains(err.Error(), dir) {
+			t.Fatalf("got %v", err)
+		}
+		if r.Last.Pass != stop-1 || r.W[0] == 1e9 {
+			t.Errorf("result is of pass %d, w₀ %v", r.Last.Pass, r.W[0])
+		}
+		p, s = loopProblem()
+		r, err = (&Trainer{Problem: p, Method: &SGD{Rate: 0.1}, Passes: 5, Checkpoint: openCheckpoint(t, dir)}).Run(t.Context(), s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Last.Seconds, straight.Last.Seconds = 0, 0
+		if !slices.Equal(r.W, straight.W) || !reflect.DeepEqual(r.Last.Objective, straight.Last.Objective) || r.Last.OracleCalls != straight.Last.OracleCalls {
+			t.Errorf("interrupted in pass %d: other weights at the end\n%+v\n%+v", stop, r.Last, straight.Last)
+		}
+	}
+}
+
+func TestDivergence(t *testing.T) {
+	dir := t.TempDir()
+	p, s := loopProblem()
+	m := &script{SGD: SGD{Rate: 0.4, Schedule: ConstantSchedule}, pass: func(_ context.Context, s *State) error {
+		if s.Passes == 3 {
+			s.W[0], s.Primal = float32(math.NaN()), math.NaN()
+		}
+		return nil
+	}}
+	_, err := (&Trainer{Problem: p, Method: m, Passes: 5, Checkpoint: newCheckpoint(t, dir)}).Run(t.Context(), s)
+	want := "pass 3, example 0 (chains, example 0): potentials are NaN or infinite; last good checkpoint is pass 2 in " + dir + ". Lower --lr (now 0.4)"
+	if err == nil || err.Error() != want {
+		t.Fatalf("got  %v\nwant %s", err, want)
+	}
+	var d *DivergedError
+	if !errors.As(err, &d) || structured.IsBadInput(err) {
+		t.Errorf("%T", err)
+	}
+	if c := openCheckpoint(t, dir); c.Pass() != 2 {
+		t.Errorf("the checkpoint is of pass %d", c.Pass())
+	}
+
+	p, s = loopProblem()
+	m.pass = func(_ context.Context, s *State) error { s.Primal = math.Inf(1); return nil }
+	m.SGD = SGD{Rate: 0.4, Schedule: ConstantSchedule}
+	_, err = (&Trainer{Problem: p, Method: m, Passes: 5}).Run(t.Context(), s)
+	if want := "pass 1: objective is +Inf; there is no good checkpoint. Lower --lr (now 0.4)"; err == nil || err.Error() != want {
+		t.Errorf("got  %v\nwant %s", err, want)
+	}
+}
+
+// failing is a recorder that fails when it should.
+type failing struct{ record, close error }
+
+func (f *failing) Record(Record) error { return f.record }
+func (f *failing) Close() error        { return f.close }
+
+func TestRecorderFailure(t *testing.T) {
+	full, late := errors.New("disk full"), errors.New("late")
+	p, s := loopProblem()
+	dir := t.TempDir()
+	tr := &Trainer{Problem: p, Method: &SGD{Rate: 0.1}, Passes: 5, Recorders: []Recorder{&failing{full, late}}}
+	tr.Checkpoint = newCheckpoint(t, dir)
+	if _, err := tr.Run(t.Context(), s); !errors.Is(err, full) || !errors.Is(err, late) || structured.IsBadInput(err) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// What cannot be written is told before training, as bad input.
+func TestUnwritable(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := NewCheckpoint(filepath.Join(file, "checkpoint"), nil); !structured.IsBadInput(err) {
+		t.Errorf("checkpoint: %v", err)
+	}
+	if _, _, err := OpenMetrics(filepath.Join(file, "metrics.jsonl"), 0); !structured.IsBadInput(err) {
+		t.Errorf("metrics: %v", err)
+	}
+	if _, err := OpenCheckpoint(t.TempDir(), nil); !structured.IsBadInput(err) || !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("no checkpoint: %v", err)
+	}
+}
+
+func TestProgress(t *testing.T) {
+	record := Record{Pass: 4, Seconds: 1.23456, Objective: 0.123456789, Dual: 0.12, Gap: 0.003456789, ProxGradient: Number(math.NaN()),
+		Dev: &structured.Metrics{TokenError: 0.0123, SequenceError: 0.5}}
+	var b bytes.Buffer
+	l := &progressLog{slog.New(slog.NewTextHandler(&b, nil))}
+	if err := errors.Join(l.Record(record), l.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if want := `msg=trained pass=4 seconds=1.23 objective=0.123457 relative_gap=0.028 dev="token error 1.23 %, sequence error 50.00 %"`; !strings.Contains(b.String(), want) {
+		t.Errorf("got %s want %s", b.String(), want)
+	}
+	b.Reset()
+	bar := newProgressBar(&b, 2, 6)
+	if err := errors.Join(bar.Record(record), bar.Close()); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"50%", "pass 4: objective 0.12346, gap 0.028, dev token error 1.23 %", "[0s:0s]"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("bar %q lacks %q", b.String(), want)
+		}
+	}
+	if f, err := os.Create(filepath.Join(t.TempDir(), "log")); err != nil {
+		t.Fatal(err)
+	} else if _, ok := NewProgress(f, slog.Default(), 0, 3).(*progressLog); !ok {
+		t.Error("a bar in a file")
+	}
+}

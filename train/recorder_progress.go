@@ -1,0 +1,96 @@
+package train
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"math"
+	"os"
+	"strings"
+
+	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
+)
+
+// NewProgress returns the Recorder that shows progress on a console, usually standard error: a bar with the time left on
+// a terminal, else a line of log a pass. The run goes from one pass to another.
+func NewProgress(console *os.File, log *slog.Logger, from, to int) Recorder {
+	if term.IsTerminal(int(console.Fd())) {
+		return newProgressBar(console, from, to)
+	}
+	return &progressLog{log}
+}
+
+type progressBar struct {
+	bar     *progressbar.ProgressBar
+	console io.Writer
+	from    int
+}
+
+func newProgressBar(console io.Writer, from, to int) *progressBar {
+	bar := progressbar.NewOptions(max(1, to-from),
+		progressbar.OptionSetWriter(console),
+		progressbar.OptionSetDescription("training"),
+		progressbar.OptionSetWidth(20),
+		progressbar.OptionSetElapsedTime(true),
+		progressbar.OptionSetPredictTime(true),
+		progressbar.OptionSetTheme(progressbar.ThemeUnicode),
+		progressbar.OptionShowDescriptionAtLineEnd(),
+		progressbar.OptionSetRenderBlankState(true),
+	)
+	return &progressBar{bar, console, from}
+}
+
+// Record implements Recorder.
+func (p *progressBar) Record(r Record) error {
+	p.bar.Describe(fmt.Sprintf("pass %d: %s", r.Pass, summary(r)))
+	return p.bar.Set(min(r.Pass-p.from, p.bar.GetMax()))
+}
+
+// Close implements Recorder; what is written next goes to a new line.
+func (p *progressBar) Close() error {
+	_, err := fmt.Fprintln(p.console)
+	return err
+}
+
+// summary says a record in a few words.
+func summary(r Record) string {
+	parts := []string{fmt.Sprintf("objective %.5g", float64(r.Objective))}
+	if gap := r.RelativeGap(); !math.IsNaN(gap) {
+		parts = append(parts, fmt.Sprintf("gap %.2g", gap))
+	}
+	if name, e := r.DevError(); !math.IsNaN(e) {
+		parts = append(parts, fmt.Sprintf("dev %s %.2f %%", name, 100*e))
+	}
+	return strings.Join(parts, ", ")
+}
+
+type progressLog struct{ log *slog.Logger }
+
+// Record implements Recorder.
+func (p *progressLog) Record(r Record) error {
+	args := []any{"pass", r.Pass, "seconds", round(r.Seconds, 3), "objective", round(float64(r.Objective), 6)}
+	if gap := r.RelativeGap(); !math.IsNaN(gap) {
+		args = append(args, "relative_gap", round(gap, 3))
+	}
+	if g := float64(r.ProxGradient); !math.IsNaN(g) {
+		args = append(args, "prox_gradient", round(g, 3))
+	}
+	if r.Dev != nil {
+		args = append(args, "dev", r.Dev.String())
+	}
+	p.log.Info("trained", args...)
+	return nil
+}
+
+// Close implements Recorder; it does nothing.
+func (p *progressLog) Close() error { return nil }
+
+// round keeps the given number of significant digits.
+func round(x float64, digits int) float64 {
+	if x == 0 || math.IsNaN(x) || math.IsInf(x, 0) {
+		return x
+	}
+	scale := math.Pow(10, float64(digits-1)-math.Floor(math.Log10(math.Abs(x))))
+	return math.Round(x*scale) / scale
+}
