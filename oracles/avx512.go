@@ -13,6 +13,7 @@ var avx512 = kernels{
 	lanes:     16,
 	maxPlus:   maxPlus16,
 	argmax:    argmax16,
+	setArgmax: setArgmax16,
 	addArgmax: addArgmax16,
 }
 
@@ -96,6 +97,14 @@ func argmax16(x []float32) int {
 		}
 	}
 	return 0
+}
+
+// setArgmax16 changes the one number in a register: writing it alone would hold up the vector read that follows.
+func setArgmax16(x []float32, i int, v float32) int {
+	p := unsafe.Pointer(&x[i&^15])
+	lane := archsimd.LoadInt32x16(&iota16).Equal(archsimd.BroadcastInt32x16(int32(i & 15)))
+	store16(p, 0, archsimd.BroadcastFloat32x16(v).Merge(load16(p, 0), lane))
+	return argmax16(x)
 }
 
 func addArgmax16(sum, x, y []float32) int {

@@ -129,16 +129,15 @@ func (c *Chain) extend(s step, t int) {
 		id := g.at[(t-1)*c.y+int(i)]
 		successor = g.entries[g.entryOf(id, last.prefix)].next
 	}
-	if successor == 0 {
-		cand[i] = never
-	} else {
-		cand[i] = g.entries[successor].score
+	offer := never
+	if successor > 0 {
+		offer = g.entries[successor].score
 		if t < g.n {
-			cand[i] += c.θ.EdgeAt(g.lo + t)[int(i)*c.y+int(s.l)]
+			offer += c.θ.EdgeAt(g.lo + t)[int(i)*c.y+int(s.l)]
 		}
 		g.prefix[int(s.cell)*c.stride+int(i)] = successor
 	}
-	best := c.k.argmax(cand)
+	best := c.k.setArgmax(cand, int(i), offer)
 	if cand[best] == never {
 		k.exhausted = true
 		return

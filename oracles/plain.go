@@ -5,6 +5,7 @@ var plain = kernels{
 	lanes:     1,
 	maxPlus:   maxPlus,
 	argmax:    argmax,
+	setArgmax: setArgmax,
 	addArgmax: addArgmax,
 }
 
@@ -33,6 +34,11 @@ func argmax(x []float32) int {
 		}
 	}
 	return best
+}
+
+func setArgmax(x []float32, i int, v float32) int {
+	x[i] = v
+	return argmax(x)
 }
 
 func addArgmax(sum, x, y []float32) int {
