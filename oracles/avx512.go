@@ -15,6 +15,13 @@ var avx512 = kernels{
 	argmax:    argmax16,
 	setArgmax: setArgmax16,
 	addArgmax: addArgmax16,
+	bounds:    boundsAbove16,
+	exps:      exps16,
+	matVec:    matVec16,
+	matDots:   matDots16,
+	normalise: normalise16,
+	combine:   combine16,
+	edgeSums:  edgeSums16,
 }
 
 // load16 reads the 16 numbers from p + 4i. Kernels check no bounds: rows are readable in whole vectors.

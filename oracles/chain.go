@@ -26,7 +26,8 @@ type Chain struct {
 	shift []float32 // [T] what was subtracted from a row of δ to keep its numbers small
 
 	lattice lattice
-	exp     sumProduct
+	sums    scaledSums
+	logs    logSums
 }
 
 // NewChain returns an oracle of linear chains on the fastest kernels of this build and machine.

@@ -6,116 +6,185 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Exp computes μ·log Σ_y exp(⟨θ,1_y⟩/μ) of every chain and its gradient, by the backward recurrence
+// Exp computes μ·log Σ_y exp(⟨θ,1_y⟩/μ) of every chain and its gradient by forward-backward.
 //
-//	β_{t−1}(i) = μ log Σ_j exp((θ_t(i,j) + θ_t(j) + β_t(j))/μ)
+// A chain whose potentials, over μ, span no more than float32 can hold runs on probabilities, scaled at each position
+// (Rabiner 1989, section V.A). With n_t = exp(θ_t/μ) and E_t = exp(θ_t(·,·)/μ),
 //
-// and forward through the Markov chain it defines, P(y_t=j | y_{t−1}=i) = exp((θ_t(i,j) + θ_t(j) + β_t(j) − β_{t−1}(i))/μ).
+//	s_t = E_tᵀ α_{t−1},  α_t = n_t ∘ s_t / c_t with Σ_j α_t(j) = 1,  value = μ Σ_t log c_t,
+//	g_t = n_t ∘ E_{t+1} g_{t+1} / z_t with Σ_j s_t(j) g_t(j) = 1,
+//
+// from which the marginals are s_t ∘ g_t of a node and α_{t−1}(i) E_t(i,j) g_t(j) of an edge. Any other chain runs in the
+// log domain, which is slower and always holds.
 func (c *Chain) Exp(θ *structured.Potentials, μ float64, value []float64, u *structured.Marginals) {
+	c.prepare(θ)
 	if u != nil {
 		u.Resize(θ.Offsets, θ.Y, θ.PerPosition)
-		u.Clear()
 	}
-	c.prepare(θ)
+	if !θ.PerPosition {
+		c.sums.shareEdges(c, μ)
+	}
 	for b := range θ.Len() {
+		value[b] = 0
 		lo, hi := θ.Offsets[b], θ.Offsets[b+1]
-		if lo == hi {
-			value[b] = 0
-			continue
-		}
-		value[b] = c.logBackward(lo, hi, μ)
-		if u != nil && !math.IsInf(value[b], -1) {
-			c.logForward(b, μ, value[b], u)
-		}
-	}
-}
-
-// sumProduct is the scratch of forward-backward.
-type sumProduct struct {
-	score []float64 // [T×Y] θ_t(j) + β_t(j)
-	p     []float64 // [Y] marginals of one position
-	next  []float64 // [Y] those of the next
-}
-
-// logBackward fills the scores θ_t(j) + β_t(j) of the chain at positions lo to hi-1 and returns its value.
-func (c *Chain) logBackward(lo, hi int, μ float64) float64 {
-	s, n, y := &c.exp, hi-lo, c.y
-	s.score = grow(s.score, n*y)
-	last := s.score[(n-1)*y:]
-	for j, v := range c.θ.Node[(hi-1)*y : hi*y] {
-		last[j] = float64(v)
-	}
-	for t := n - 1; t > 0; t-- {
-		row, prev, edge, node := s.score[t*y:][:y], s.score[(t-1)*y:][:y], c.θ.EdgeAt(lo+t), c.node(lo+t-1)
-		for i := range prev {
-			prev[i] = float64(node[i]) + logSumExp(edge[i*y:][:y], row, μ)
-		}
-	}
-	s.next = grow(s.next, y)
-	clear(s.next)
-	return logSumExp(c.θ.Node[:0], s.score[:y], μ)
-}
-
-// negligible is the exponent below which a term of a sum whose largest is 1 no longer shows in float64.
-const negligible = -40
-
-// logSumExp returns μ·log Σ_j exp((edge_j + score_j)/μ). An empty edge counts as 0.
-func logSumExp(edge []float32, score []float64, μ float64) float64 {
-	m := math.Inf(-1)
-	for j, v := range score {
-		if len(edge) > 0 {
-			v += float64(edge[j])
-		}
-		m = max(m, v)
-	}
-	if math.IsInf(m, -1) {
-		return m
-	}
-	sum := 0.0
-	for j, v := range score {
-		if len(edge) > 0 {
-			v += float64(edge[j])
-		}
-		if x := (v - m) / μ; x > negligible {
-			sum += math.Exp(x)
-		}
-	}
-	return m + μ*math.Log(sum)
-}
-
-// logForward writes the marginals of chain b, whose scores are there.
-func (c *Chain) logForward(b int, μ, value float64, u *structured.Marginals) {
-	s, y := &c.exp, c.y
-	lo, hi := c.θ.Offsets[b], c.θ.Offsets[b+1]
-	node, edges := u.NodeOf(b), u.EdgeOf(b)
-	s.p, s.next = grow(s.p, y), grow(s.next, y)
-	for j, v := range s.score[:y] {
-		s.p[j] = math.Exp((v - value) / μ)
-		node[j] = float32(s.p[j])
-	}
-	for t := 1; t < hi-lo; t++ {
-		row, prev, θ, prevNode := s.score[t*y:][:y], s.score[(t-1)*y:][:y], c.θ.EdgeAt(lo+t), c.node(lo+t-1)
-		edge := edges
-		if u.PerPosition {
-			edge = edges[t*y*y:]
-		}
-		clear(s.next)
-		for i, p := range s.p {
-			if p == 0 {
+		if lo < hi {
+			if v, ok := c.sums.forward(c, lo, hi, μ); ok {
+				value[b] = v
+				if u != nil {
+					c.sums.backward(c, b, u)
+				}
 				continue
 			}
-			β := prev[i] - float64(prevNode[i])
-			for j, v := range row {
-				if x := (float64(θ[i*y+j]) + v - β) / μ; x > negligible {
-					q := p * math.Exp(x)
-					edge[i*y+j] += float32(q)
-					s.next[j] += q
-				}
+			value[b] = c.logs.backward(c, lo, hi, μ)
+		}
+		if u != nil {
+			clear(u.NodeOf(b))
+			clear(u.EdgeOf(b))
+			if lo < hi && !math.IsInf(value[b], -1) {
+				c.logs.forward(c, b, μ, value[b], u)
 			}
 		}
-		for j, p := range s.next {
-			node[t*y+j] = float32(p)
+	}
+}
+
+// scaledSums is forward-backward on probabilities. Rows of its scratch are padded with zeros to the chain oracle's stride.
+type scaledSums struct {
+	edge   []float32 // [Y×stride] E, relative to its largest entry; per position [(T−1)×Y×stride]
+	into   []float32 // [Y×stride] Eᵀ, of shared edges only
+	bounds bounds    // of the edge potentials
+	n      []float32 // [T×stride] n_t, relative to the largest of the chain
+	s      []float32 // [T×stride] s_t
+	α      []float32 // [T×stride] α_t
+	g      []float32 // [T×stride] g_t
+	β      []float32 // [stride] E_{t+1} g_{t+1}
+	p      []float32 // [stride] marginals of a node
+}
+
+// bounds are the least and the largest of those numbers that are above a floor.
+type bounds struct {
+	lo, hi float32
+	all    bool // none is at the floor
+}
+
+// exponents returns the largest difference of the numbers in units of μ.
+func (b bounds) exponents(μ float64) float64 {
+	if b.hi == never {
+		return 0
+	}
+	return (float64(b.hi) - float64(b.lo)) / μ
+}
+
+// widest is the largest exponent R for which float32, whose least normal number is exp(−87.3), holds exp(−R) and a step of
+// the recurrences from it. Where all outputs are allowed no α_t(j) is less than exp(−R)/Y with R the exponents that node and
+// edge potentials span together. Where some are not, a forbidden transition can make α_t(j) arbitrarily small without
+// making it zero, so that α is looked at: if none is less than exp(R − widest), the next step loses none.
+const widest = 75
+
+// shareEdges takes up the edge potentials of all chains.
+func (s *scaledSums) shareEdges(c *Chain, μ float64) {
+	s.bounds = c.k.bounds(c.θ.Edge, never)
+	if s.bounds.exponents(μ) > widest {
+		return
+	}
+	s.edge = grow(s.edge, c.y*c.stride)
+	c.k.exps(s.edge, c.θ.Edge, c.y, c.y, c.stride, s.bounds.hi, 1/μ)
+	s.into = grow(s.into, c.y*c.stride)
+	clear(s.into)
+	for i := range c.y {
+		for j, e := range s.edge[i*c.stride:][:c.y] {
+			s.into[j*c.stride+i] = e
 		}
-		s.p, s.next = s.next, s.p
+	}
+}
+
+// edgeInto returns E_t.
+func (s *scaledSums) edgeInto(c *Chain, t int) []float32 {
+	if c.θ.PerPosition {
+		return s.edge[(t-1)*c.y*c.stride:]
+	}
+	return s.edge
+}
+
+// forward fills n, s and α for the chain at positions lo to hi-1 and returns its value, or false if the chain needs the
+// log domain.
+func (s *scaledSums) forward(c *Chain, lo, hi int, μ float64) (value float64, ok bool) {
+	length, y := hi-lo, c.y
+	var edges []float32
+	if c.θ.PerPosition {
+		edges = c.θ.Edge[(lo+1)*y*y : hi*y*y]
+		s.bounds = c.k.bounds(edges, never)
+	}
+	node := c.k.bounds(c.θ.Node[lo*y:hi*y], never)
+	exponents := node.exponents(μ) + s.bounds.exponents(μ)
+	if !(exponents <= widest) || node.hi == never {
+		return 0, false
+	}
+	if c.θ.PerPosition {
+		s.edge = grow(s.edge, (length-1)*y*c.stride)
+		c.k.exps(s.edge, edges, (length-1)*y, y, c.stride, s.bounds.hi, 1/μ)
+	}
+	s.n, s.s, s.α = grow(s.n, length*c.stride), grow(s.s, length*c.stride), grow(s.α, length*c.stride)
+	c.k.exps(s.n, c.θ.Node[lo*y:hi*y], length, y, c.stride, node.hi, 1/μ)
+	ones(s.s[:c.stride], y)
+	product, log := 1.0, 0.0 // of the c_t; the logarithm is taken now and then
+	for t := range length {
+		n, α, predicted := s.n[t*c.stride:][:c.stride], s.α[t*c.stride:][:c.stride], s.s[t*c.stride:][:c.stride]
+		if t > 0 {
+			c.k.matVec(predicted, s.α[(t-1)*c.stride:][:c.stride], s.edgeInto(c, t), y)
+		}
+		scale := float64(c.k.normalise(α, n, predicted))
+		if !(scale > 0) {
+			return 0, false
+		}
+		if product *= scale; product < 1e-200 || product > 1e200 {
+			log += math.Log(product)
+			product = 1
+		}
+	}
+	if !node.all || !s.bounds.all {
+		if least := c.k.bounds(s.α, 0).lo; float64(least) < math.Exp(exponents-widest) {
+			return 0, false
+		}
+	}
+	value = μ*(log+math.Log(product)) + float64(length)*float64(node.hi)
+	if length > 1 {
+		value += float64(length-1) * float64(s.bounds.hi)
+	}
+	return value, true
+}
+
+// ones writes a 1 for each of the first y numbers of a row and zeros beyond.
+func ones(row []float32, y int) {
+	clear(row)
+	for j := range y {
+		row[j] = 1
+	}
+}
+
+// backward writes the marginals of chain b, whose forward pass is there.
+func (s *scaledSums) backward(c *Chain, b int, u *structured.Marginals) {
+	lo, hi := c.θ.Offsets[b], c.θ.Offsets[b+1]
+	length, y, stride := hi-lo, c.y, c.stride
+	s.g, s.β, s.p = grow(s.g, length*stride), grow(s.β, stride), grow(s.p, stride)
+	nodes, edges := u.NodeOf(b), u.EdgeOf(b)
+	for t := length - 1; t >= 0; t-- {
+		switch {
+		case t == length-1:
+			ones(s.β, y)
+		case c.θ.PerPosition:
+			c.k.matDots(s.β, s.g[(t+1)*stride:][:stride], s.edgeInto(c, t+1), y)
+		default:
+			c.k.matVec(s.β, s.g[(t+1)*stride:][:stride], s.into, y)
+		}
+		c.k.combine(s.g[t*stride:][:stride], s.p, s.n[t*stride:][:stride], s.s[t*stride:][:stride], s.β)
+		copy(nodes[t*y:(t+1)*y], s.p)
+	}
+	if !u.PerPosition {
+		c.k.edgeSums(edges, s.α, s.g[min(stride, len(s.g)):], s.edge, y, stride, length-1)
+		return
+	}
+	clear(edges[:y*y])
+	for t := 1; t < length; t++ {
+		c.k.edgeSums(edges[t*y*y:], s.α[(t-1)*stride:], s.g[t*stride:], s.edgeInto(c, t), y, stride, 1)
 	}
 }

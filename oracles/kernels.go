@@ -19,6 +19,24 @@ type kernels struct {
 	setArgmax func(x []float32, i int, v float32) int
 	// addArgmax sets sum_i = x_i + y_i and returns the first i with the largest. The rows are padded, and so will sum be.
 	addArgmax func(sum, x, y []float32) int
+
+	// bounds returns those of the x_i above a floor, +∞ and −∞ where there are none.
+	bounds func(x []float32, floor float32) bounds
+	// exps sets row i of to, stride apart, to exp(scale·(from_ij − shift)), padded with zeros. Rows of from have y numbers.
+	exps func(to, from []float32, rows, y, stride int, shift float32, scale float64)
+
+	// Below, rows are padded with zeros, and those of a matrix lie the length of next, or stride, apart.
+
+	// matVec sets next = mᵀ prev, for a matrix of y rows.
+	matVec func(next, prev, m []float32, y int)
+	// matDots sets next = m prev.
+	matDots func(next, prev, m []float32, y int)
+	// normalise sets x = a∘b / c with c = Σ_j a_j b_j, and returns c.
+	normalise func(x, a, b []float32) float32
+	// combine sets g = n∘β / z with z = Σ_j s_j n_j β_j, and p = s∘g. Where s_j = 0, so is g_j, whatever β_j.
+	combine func(g, p, n, s, β []float32)
+	// edgeSums sets to_ij = edge_ij Σ_t α_ti g_tj for steps t. Rows of to, which are not padded, have y numbers.
+	edgeSums func(to, α, g, edge []float32, y, stride, steps int)
 }
 
 var fastest = choose()

@@ -237,3 +237,44 @@ func TestBatchDoesNotMatter(t *testing.T) {
 		}
 	})
 }
+
+// Chains too large to enumerate, with potentials of every size, few or many forbidden: probabilities agree with the log
+// domain wherever they are used, and they are used where float32 holds them.
+func TestExpOnProbabilitiesIsExpInLogDomain(t *testing.T) {
+	used := map[bool]int{}
+	everyOracle(t, func(t *rapid.T, o Oracle) {
+		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
+		θ := longChain(r, 1+r.IntN(60), 1+r.IntN(40), r.IntN(2) == 0)
+		factor, forbidden := float32(math.Exp(6*r.Float64()-4)), 0.9*max(0, r.Float64()-0.5)
+		for _, x := range [][]float32{θ.Node, θ.Edge} {
+			for i := range x {
+				x[i] *= factor
+				if r.Float64() < forbidden {
+					x[i] = never
+				}
+			}
+		}
+		value, u := make([]float64, 1), new(structured.Marginals)
+		o.Exp(θ, 1, value, u)
+		want := new(structured.Marginals)
+		want.Resize(θ.Offsets, θ.Y, θ.PerPosition)
+		want.Clear()
+		c := &Chain{k: &plain}
+		c.prepare(θ)
+		logZ := c.logs.backward(c, 0, θ.Offsets[1], 1)
+		if !math.IsInf(logZ, -1) {
+			c.logs.forward(c, 0, 1, logZ, want)
+		}
+		near(t, "value", value[0], logZ, 1e-6*max(10, math.Abs(logZ)))
+		nearAll(t, "node marginal", u.Node, want.Node, 5e-5)
+		nearAll(t, "edge marginal", u.Edge, want.Edge, 5e-5)
+		if !θ.PerPosition {
+			c.sums.shareEdges(c, 1)
+		}
+		_, ok := c.sums.forward(c, 0, θ.Offsets[1], 1)
+		used[ok]++
+	})
+	if used[true] == 0 || used[false] == 0 {
+		t.Errorf("probabilities hold: %v times", used)
+	}
+}

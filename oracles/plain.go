@@ -7,6 +7,13 @@ var plain = kernels{
 	argmax:    argmax,
 	setArgmax: setArgmax,
 	addArgmax: addArgmax,
+	bounds:    boundsAbove,
+	exps:      exps,
+	matVec:    matVec,
+	matDots:   matDots,
+	normalise: normalise,
+	combine:   combine,
+	edgeSums:  edgeSums,
 }
 
 func maxPlus(next, prev, edge, node []float32, y, stride int) {

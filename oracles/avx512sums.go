@@ -1,0 +1,235 @@
+//go:build goexperiment.simd && amd64
+
+package oracles
+
+import (
+	"math"
+	"simd/archsimd"
+	"unsafe"
+)
+
+var zero16 archsimd.Float32x16
+
+func boundsAbove16(x []float32, floor float32) bounds {
+	above, inf := archsimd.BroadcastFloat32x16(floor), archsimd.BroadcastFloat32x16(float32(math.Inf(1)))
+	lo, hi, least := inf, archsimd.BroadcastFloat32x16(never), inf
+	whole := len(x) &^ 15
+	for i := 0; i < whole; i += 16 {
+		v := load16(unsafe.Pointer(&x[i]), 0)
+		least, hi = least.Min(v), hi.Max(v)
+		lo = lo.Min(v.Merge(inf, v.Greater(above)))
+	}
+	b := boundsAbove(x[whole:], floor)
+	b.lo = min(b.lo, smallest16(lo))
+	if top := largest16(hi); top > floor {
+		b.hi = max(b.hi, top)
+	}
+	b.all = b.all && !(smallest16(least) <= floor)
+	return b
+}
+
+func smallest16(v archsimd.Float32x16) float32 {
+	w := v.GetLo().Min(v.GetHi())
+	x := w.GetLo().Min(w.GetHi())
+	x = x.Min(x.SelectFromPair(2, 3, 0, 1, x))
+	return x.Min(x.SelectFromPair(1, 0, 3, 2, x)).GetElem(0)
+}
+
+func sum16(v archsimd.Float32x16) float32 {
+	w := v.GetLo().Add(v.GetHi())
+	x := w.GetLo().Add(w.GetHi())
+	x = x.Add(x.SelectFromPair(2, 3, 0, 1, x))
+	return x.Add(x.SelectFromPair(1, 0, 3, 2, x)).GetElem(0)
+}
+
+// exps16 uses exp(x) = 2^n exp(r), n = round(x log₂e), |r| ≤ ln2/2, and Cephes' polynomial (Moshier 1989). Exponents are at
+// most 0.
+func exps16(to, from []float32, rows, y, stride int, shift float32, scale float64) {
+	if shift == never {
+		shift = 0
+	}
+	top := archsimd.BroadcastFloat32x16(shift)
+	hi := float32(scale)
+	scaleHi, scaleLo := archsimd.BroadcastFloat32x16(hi), archsimd.BroadcastFloat32x16(float32(scale-float64(hi)))
+	tail := y &^ 15
+	in := first16(y - tail)
+	for i := range rows {
+		row, end := to[i*stride:(i+1)*stride], from[i*y:(i+1)*y]
+		p, q := unsafe.Pointer(&row[0]), unsafe.Pointer(&end[0])
+		for j := 0; j < tail; j += 16 {
+			d := load16(q, j).Sub(top)
+			store16(p, j, exp16(d.MulAdd(scaleHi, d.Mul(scaleLo))))
+		}
+		if tail < y {
+			d := archsimd.LoadMaskedFloat32x16((*[16]float32)(unsafe.Add(q, 4*tail)), in).Sub(top)
+			store16(p, tail, exp16(d.MulAdd(scaleHi, d.Mul(scaleLo))).Masked(in))
+		}
+	}
+}
+
+// exp16 returns exp(x) for x ≤ 0, and 0 where that is not a normal number.
+func exp16(x archsimd.Float32x16) archsimd.Float32x16 {
+	of := archsimd.BroadcastFloat32x16
+	normal := x.Greater(of(-87.3))
+	rounder := of(3 << 22)
+	shifted := x.MulAdd(of(math.Log2E), rounder)
+	n := shifted.Sub(rounder)
+	r := n.MulAdd(of(-0.693359375), x)
+	r = n.MulAdd(of(2.12194440e-4), r)
+	p := r.MulAdd(of(1.9875691500e-4), of(1.3981999507e-3))
+	p = p.MulAdd(r, of(8.3334519073e-3))
+	p = p.MulAdd(r, of(4.1665795894e-2))
+	p = p.MulAdd(r, of(1.6666665459e-1))
+	p = p.MulAdd(r, of(5.0000001201e-1))
+	p = p.MulAdd(r.Mul(r), r.Add(of(1)))
+	return p.AsInt32x16().Add(shifted.AsInt32x16().ShiftAllLeft(23)).AsFloat32x16().Masked(normal)
+}
+
+// matVec16 holds up to 64 numbers of next in registers while it goes through the rows, twice where there are few.
+func matVec16(next, prev, m []float32, y int) {
+	to, p := unsafe.Pointer(&next[0]), unsafe.Pointer(&prev[0])
+	stride := len(next)
+	step := 4 * stride
+	j := 0
+	for ; j+48 < stride; j += 64 {
+		row := unsafe.Pointer(&m[j])
+		s0, s1, s2, s3 := zero16, zero16, zero16, zero16
+		for i := range y {
+			v := broadcast16(p, i)
+			s0 = v.MulAdd(load16(row, 0), s0)
+			s1 = v.MulAdd(load16(row, 16), s1)
+			s2 = v.MulAdd(load16(row, 32), s2)
+			s3 = v.MulAdd(load16(row, 48), s3)
+			row = unsafe.Add(row, step)
+		}
+		store16(to, j, s0)
+		store16(to, j+16, s1)
+		store16(to, j+32, s2)
+		store16(to, j+48, s3)
+	}
+	for ; j+16 < stride; j += 32 {
+		row := unsafe.Pointer(&m[j])
+		s0, s1, s2, s3 := zero16, zero16, zero16, zero16
+		i := 0
+		for ; i+1 < y; i += 2 {
+			v, w := broadcast16(p, i), broadcast16(p, i+1)
+			s0 = v.MulAdd(load16(row, 0), s0)
+			s1 = v.MulAdd(load16(row, 16), s1)
+			row = unsafe.Add(row, step)
+			s2 = w.MulAdd(load16(row, 0), s2)
+			s3 = w.MulAdd(load16(row, 16), s3)
+			row = unsafe.Add(row, step)
+		}
+		if i < y {
+			v := broadcast16(p, i)
+			s0 = v.MulAdd(load16(row, 0), s0)
+			s1 = v.MulAdd(load16(row, 16), s1)
+		}
+		store16(to, j, s0.Add(s2))
+		store16(to, j+16, s1.Add(s3))
+	}
+	if j < stride {
+		row := unsafe.Pointer(&m[j])
+		s := zero16
+		for i := range y {
+			s = broadcast16(p, i).MulAdd(load16(row, 0), s)
+			row = unsafe.Add(row, step)
+		}
+		store16(to, j, s)
+	}
+}
+
+func matDots16(next, prev, m []float32, y int) {
+	p, row := unsafe.Pointer(&prev[0]), unsafe.Pointer(&m[0])
+	stride := len(next)
+	for i := range y {
+		s := load16(p, 0).Mul(load16(row, 0))
+		for j := 16; j < stride; j += 16 {
+			s = load16(p, j).MulAdd(load16(row, j), s)
+		}
+		next[i] = sum16(s)
+		row = unsafe.Add(row, 4*stride)
+	}
+	clear(next[y:])
+}
+
+func normalise16(x, a, b []float32) float32 {
+	to, p, q := unsafe.Pointer(&x[0]), unsafe.Pointer(&a[0]), unsafe.Pointer(&b[0])
+	s := zero16
+	for j := 0; j < len(x); j += 16 {
+		v := load16(p, j).Mul(load16(q, j))
+		store16(to, j, v)
+		s = s.Add(v)
+	}
+	c := sum16(s)
+	scale := archsimd.BroadcastFloat32x16(1 / c)
+	for j := 0; j < len(x); j += 16 {
+		store16(to, j, load16(to, j).Mul(scale))
+	}
+	return c
+}
+
+func combine16(g, p, n, s, β []float32) {
+	toG, toP := unsafe.Pointer(&g[0]), unsafe.Pointer(&p[0])
+	pn, ps, pβ := unsafe.Pointer(&n[0]), unsafe.Pointer(&s[0]), unsafe.Pointer(&β[0])
+	sum := zero16
+	for j := 0; j < len(g); j += 16 {
+		v := load16(ps, j)
+		w := load16(pn, j).Mul(load16(pβ, j)).Masked(v.Greater(zero16))
+		store16(toG, j, w)
+		sum = v.MulAdd(w, sum)
+	}
+	scale := archsimd.BroadcastFloat32x16(1 / sum16(sum))
+	for j := 0; j < len(g); j += 16 {
+		w := load16(toG, j).Mul(scale)
+		store16(toG, j, w)
+		store16(toP, j, w.Mul(load16(ps, j)))
+	}
+}
+
+// edgeSums16 is a matrix product, in blocks of 4 rows and 32 columns that stay in registers while t runs.
+func edgeSums16(to, α, g, edge []float32, y, stride, steps int) {
+	from, step := unsafe.Pointer(unsafe.SliceData(g)), 4*stride
+	for i := 0; i < y; i += 4 {
+		j := 0
+		for ; j+16 < stride; j += 32 {
+			a, b := unsafe.Pointer(&α[i]), unsafe.Add(from, 4*j)
+			s00, s10, s20, s30 := zero16, zero16, zero16, zero16
+			s01, s11, s21, s31 := zero16, zero16, zero16, zero16
+			for range steps {
+				g0, g1 := load16(b, 0), load16(b, 16)
+				v := broadcast16(a, 0)
+				s00, s01 = v.MulAdd(g0, s00), v.MulAdd(g1, s01)
+				v = broadcast16(a, 1)
+				s10, s11 = v.MulAdd(g0, s10), v.MulAdd(g1, s11)
+				v = broadcast16(a, 2)
+				s20, s21 = v.MulAdd(g0, s20), v.MulAdd(g1, s21)
+				v = broadcast16(a, 3)
+				s30, s31 = v.MulAdd(g0, s30), v.MulAdd(g1, s31)
+				a, b = unsafe.Add(a, step), unsafe.Add(b, step)
+			}
+			storeTimes16(to, edge, i, j, y, stride, s00, s10, s20, s30)
+			storeTimes16(to, edge, i, j+16, y, stride, s01, s11, s21, s31)
+		}
+		if j < stride {
+			a, b := unsafe.Pointer(&α[i]), unsafe.Add(from, 4*j)
+			s0, s1, s2, s3 := zero16, zero16, zero16, zero16
+			for range steps {
+				v := load16(b, 0)
+				s0, s1 = broadcast16(a, 0).MulAdd(v, s0), broadcast16(a, 1).MulAdd(v, s1)
+				s2, s3 = broadcast16(a, 2).MulAdd(v, s2), broadcast16(a, 3).MulAdd(v, s3)
+				a, b = unsafe.Add(a, step), unsafe.Add(b, step)
+			}
+			storeTimes16(to, edge, i, j, y, stride, s0, s1, s2, s3)
+		}
+	}
+}
+
+// storeTimes16 writes 16 columns from j of the 4 rows from i, as far as there are, times edge.
+func storeTimes16(to, edge []float32, i, j, y, stride int, s0, s1, s2, s3 archsimd.Float32x16) {
+	for r, s := range [4]archsimd.Float32x16{s0, s1, s2, s3} {
+		if i+r < y {
+			s.Mul(load16(unsafe.Pointer(&edge[(i+r)*stride+j]), 0)).StoreSlicePart(to[(i+r)*y+j : (i+r+1)*y])
+		}
+	}
+}
