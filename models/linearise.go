@@ -1,0 +1,12 @@
+package models
+
+import (
+	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/train"
+)
+
+// network is a Net as prox-linear wants it.
+type network struct{ *nets.Net }
+
+// Linearise returns the network's first-order model, at the origin until it is moved.
+func (n network) Linearise() train.Linearised { return nets.Linearise(n.Net, make([]float32, n.Dim())) }

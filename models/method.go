@@ -1,0 +1,152 @@
+package models
+
+import (
+	"cmp"
+
+	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/train"
+)
+
+// objective forms what is minimised, with λ = C/n.
+func (c *Config) objective(m *Model, data *structured.Dataset) (*train.Objective, error) {
+	loss, err := train.ParseLoss(c.Loss)
+	if err != nil {
+		return nil, err
+	}
+	task, err := c.taskLoss(m.Labels)
+	if err != nil {
+		return nil, err
+	}
+	o := &train.Objective{
+		Scorer: network{m.Net}, Data: data, Loss: loss, Task: task, Constraints: m.Constraints,
+		Lambda: c.Reg / float64(max(1, data.Len())),
+	}
+	return o, o.Check()
+}
+
+// taskLoss is the Hamming loss with the weights that c gives labels.
+func (c *Config) taskLoss(labels *structured.Alphabet) (structured.Hamming, error) {
+	h := structured.Hamming{ByLength: c.LossByLength}
+	if len(c.LabelWeights) == 0 {
+		return h, nil
+	}
+	h.LabelWeights = make([]float32, labels.Len())
+	for l := range h.LabelWeights {
+		h.LabelWeights[l] = 1
+	}
+	for name, cost := range c.LabelWeights {
+		if err := oneOf("--label-weights: label", name, labels.Names()); err != nil {
+			return h, err
+		}
+		if !(cost >= 0) || cost > 1e9 {
+			return h, structured.BadInput("--label-weights %s=%v: expected a cost of at least 0", name, cost)
+		}
+		h.LabelWeights[labels.Index(name)] = float32(cost)
+	}
+	return h, nil
+}
+
+// passes is how many a method does where nothing was said.
+var passes = map[string]int{"sgd": 30, "prox-linear": 30}
+
+const convexPasses = 100
+
+// chooseMethod makes the optimiser for p and settles what c left open about it; why says what made it choose.
+func (c *Config) chooseMethod(p *train.Problem) (method train.Method, why string, err error) {
+	if c.Method == "auto" {
+		c.Method, why = autoMethod(p)
+	}
+	if c.Method == "prox-linear" && c.Inner == "auto" {
+		c.Inner = "casimir"
+		if p.Loss == train.Hinge {
+			c.Inner = "bcfw"
+		}
+	}
+	if p.Smoothing, err = c.smoothing(p.Loss); err != nil {
+		return nil, "", err
+	}
+	if err := c.Validate(); err != nil { // the methods are known only now
+		return nil, "", err
+	}
+	if method, err = c.newMethod(c.Method); err != nil {
+		return nil, "", err
+	}
+	if method.Convex() {
+		if err := train.CheckConvex(c.Method, p.Scorer, c.Net); err != nil {
+			return nil, "", err
+		}
+	}
+	if c.Passes == 0 {
+		c.Passes = cmp.Or(passes[c.Method], convexPasses)
+	}
+	return method, why, nil
+}
+
+// autoMethod chooses an optimiser by the problem.
+func autoMethod(p *train.Problem) (method, why string) {
+	if p.Scorer.Affine() {
+		return "casimir", "the scores are linear in the weights, so that the optimum can be certified"
+	}
+	return "sgd", "the scores are not linear in the weights"
+}
+
+// smoothing settles how the hinge's max is smoothed, for the method that asks the oracle.
+func (c *Config) smoothing(loss train.Loss) (oracles.Smoothing, error) {
+	method := c.asking()
+	if c.Smoothing == "auto" {
+		switch {
+		case loss.Smooth() || method == "bcfw" || method == "sgd" && c.Mu == 0:
+			return oracles.Smoothing{}, nil
+		case c.K != Default().K:
+			c.Smoothing = "l2"
+		default:
+			c.Smoothing = "entropy"
+		}
+	}
+	kind, err := oracles.ParseKind(c.Smoothing)
+	if err != nil {
+		return oracles.Smoothing{}, err
+	}
+	if kind != oracles.None && method == "sgd" && c.Mu == 0 {
+		return oracles.Smoothing{}, structured.BadInput("--smoothing %s with --method sgd needs to know how much: give --mu", c.Smoothing)
+	}
+	return oracles.Smoothing{Kind: kind, Mu: c.Mu, K: int(c.K)}, nil
+}
+
+// asking is the method that asks the oracle: the inner one of prox-linear.
+func (c *Config) asking() string {
+	if c.Method == "prox-linear" {
+		return c.Inner
+	}
+	return c.Method
+}
+
+// pace is how long steps are.
+func (c *Config) pace() train.Pace { return train.Pace{Step: c.LR, Lipschitz: c.Lipschitz} }
+
+// newMethod makes the optimiser of that name with the parameters that c gives it.
+func (c *Config) newMethod(name string) (train.Method, error) {
+	switch name {
+	case "sgd":
+		schedule, err := train.ParseSchedule(c.Schedule)
+		if err != nil {
+			return nil, err
+		}
+		average, err := train.ParseAveraging(c.Average)
+		return &train.SGD{Rate: c.LR, Schedule: schedule, Halving: c.Halving, Averaging: average}, err
+	case "bcfw":
+		average, err := train.ParseAveraging(c.Average)
+		return &train.BCFW{Averaging: average}, err
+	case "svrg":
+		return &train.SVRG{Pace: c.pace()}, nil
+	case "saga":
+		return &train.SAGA{Pace: c.pace()}, nil
+	case "casimir", "casimir-adapt":
+		start, err := train.ParseWarmStart(c.WarmStart)
+		return &train.Casimir{
+			Pace: c.pace(), Adaptive: name == "casimir-adapt", Kappa: c.Kappa, WarmStart: start, ByNorm: c.InnerStop == "norm",
+		}, err
+	}
+	return nil, structured.BadInput("--method %s is not known", name)
+}

@@ -1,0 +1,89 @@
+package models
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/dsp-go/dsp/structured"
+)
+
+// The files of a run folder, beside modelFile and TensorBoard's events.
+const (
+	configFile       = "config.yaml"
+	metricsFile      = "metrics.jsonl"
+	curvesFile       = "curves.png"
+	checkpointFolder = "checkpoint"
+)
+
+// ReadRun reads the configuration of the run in a folder, set up to continue it: Resume and Out are the folder.
+func ReadRun(dir string) (Config, error) {
+	path := filepath.Join(dir, configFile)
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return Config{}, structured.BadInput("--resume %s: no %s there; expected the folder of a run", dir, configFile)
+	}
+	c, err := ReadConfig(path)
+	c.Resume, c.Out = dir, dir
+	return c, err
+}
+
+// makeRunFolder makes the folder that c asks for, and proves that it can be written. A folder that already holds a run
+// is refused unless that is to be resumed.
+func makeRunFolder(c *Config, now time.Time) error {
+	if c.Out == "" {
+		c.Out = filepath.Join("runs", fmt.Sprintf("%s-%s", c.Task, now.Format("20060102-150405")))
+	}
+	if _, err := os.Stat(filepath.Join(c.Out, configFile)); err == nil && c.Resume == "" {
+		return structured.BadInput("--out %s: there is a run already; continue it with --resume %s, or name another folder", c.Out, c.Out)
+	}
+	if err := os.MkdirAll(c.Out, 0o777); err != nil {
+		return structured.BadInput("--out: %w", err)
+	}
+	probe, err := os.CreateTemp(c.Out, ".probe")
+	if err != nil {
+		return structured.BadInput("--out: cannot write there: %w", err)
+	}
+	return errors.Join(probe.Close(), os.Remove(probe.Name()))
+}
+
+// writeConfig writes the resolved configuration into the run folder.
+func writeConfig(c *Config) error {
+	return structured.WriteFile(filepath.Join(c.Out, configFile), func(w io.Writer) error { return c.Write(w) })
+}
+
+// checkResumed refuses a continuation that would be of another run: settings that decide the weights may not differ.
+func checkResumed(c Config) error {
+	was, err := ReadRun(c.Resume)
+	if err != nil {
+		return err
+	}
+	before, now := was.identity(), c.identity()
+	for _, s := range Settings(&c) {
+		if before[s.Name] != now[s.Name] {
+			return structured.BadInput("--resume %s: the run has --%s %s, not %s; leave it out, or start a new run", c.Resume, s.Name,
+				before[s.Name], now[s.Name])
+		}
+	}
+	return nil
+}
+
+// identity is what decides the weights after a number of passes, by name.
+func (c Config) identity() map[string]string {
+	c = c.forModel()
+	identity := map[string]string{}
+	for _, s := range Settings(&c) {
+		switch s.Name {
+		case "passes", "gap", "patience": // when a run ends
+		case "test": // what only is measured
+		default:
+			if !s.Run {
+				identity[s.Name] = fmt.Sprint(s.Value.Interface())
+			}
+		}
+	}
+	return identity
+}

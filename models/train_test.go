@@ -1,0 +1,252 @@
+package models
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/train"
+)
+
+// small is a quick run on a few drawn words.
+func small(t *testing.T) Config {
+	t.Helper()
+	c := Default()
+	c.Examples = Sizes{24, 6, 6}
+	c.Net, c.Passes, c.Baselines, c.Batch = "linear", 3, "off", 4
+	c.Out = filepath.Join(t.TempDir(), "run")
+	return c
+}
+
+// methods are the runs that every promise about training is tested on.
+var methods = map[string]func(*Config){
+	"sgd":           func(c *Config) { c.Method = "sgd" },
+	"bcfw":          func(c *Config) { c.Method = "bcfw" },
+	"svrg":          func(c *Config) { c.Method = "svrg" },
+	"saga":          func(c *Config) { c.Method = "saga" },
+	"casimir":       func(c *Config) { c.Method, c.Smoothing = "casimir", "l2" },
+	"casimir crf":   func(c *Config) { c.Method, c.Loss, c.InnerStop = "casimir", "crf", "norm" },
+	"casimir-adapt": func(c *Config) { c.Method, c.K, c.WarmStart = "casimir-adapt", 0, "extrapolation" },
+	"sgd mlp": func(c *Config) {
+		c.Method, c.Net, c.Hidden, c.Dropout = "sgd", "mlp", Sizes{5}, 0.1
+	},
+}
+
+// mustTrain trains and returns the bytes of the model file.
+func mustTrain(t *testing.T, c Config) []byte {
+	t.Helper()
+	r, err := Train(context.Background(), c, TrainOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	model, err := os.ReadFile(r.Model)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return model
+}
+
+func TestThreadsDoNotChangeTheModel(t *testing.T) {
+	for name, change := range methods {
+		t.Run(name, func(t *testing.T) {
+			var want []byte
+			for _, threads := range []int{1, 2, 7} {
+				c := small(t)
+				change(&c)
+				c.Threads = threads
+				model := mustTrain(t, c)
+				if want == nil {
+					want = model
+				} else if !bytes.Equal(model, want) {
+					t.Errorf("%d threads make another model than 1", threads)
+				}
+			}
+		})
+	}
+}
+
+func TestSeedsChangeTheModel(t *testing.T) {
+	c := small(t)
+	c.Method = "sgd"
+	one := mustTrain(t, c)
+	c.Seed, c.Out = 2, c.Out+"2"
+	if bytes.Equal(one, mustTrain(t, c)) {
+		t.Error("two seeds make one model")
+	}
+}
+
+// stopAfter is a context that ends once the run's metrics have so many lines.
+type stopAfter struct {
+	context.Context
+	path  string
+	lines int
+}
+
+func (s stopAfter) Err() error {
+	if text, _ := os.ReadFile(s.path); bytes.Count(text, []byte("\n")) >= s.lines {
+		return context.Canceled
+	}
+	return nil
+}
+
+func TestResumedRunIsTheSame(t *testing.T) {
+	for name, change := range methods {
+		t.Run(name, func(t *testing.T) {
+			c := small(t)
+			change(&c)
+			want := mustTrain(t, c)
+			wantMetrics := metricsWithoutSeconds(t, c.Out)
+
+			c.Out += "-stopped"
+			ctx := stopAfter{context.Background(), filepath.Join(c.Out, metricsFile), 1}
+			r, err := Train(ctx, c, TrainOptions{})
+			if !errors.Is(err, train.ErrInterrupted) || r == nil || r.Passes == 0 {
+				t.Fatalf("interrupted: got %+v, %v", r, err)
+			}
+			if _, err := os.Stat(filepath.Join(c.Out, modelFile)); err == nil {
+				t.Error("an interrupted run left a model")
+			}
+			resumed, err := ReadRun(c.Out)
+			if err != nil {
+				t.Fatal(err)
+			}
+			resumed.Threads = 5
+			if !bytes.Equal(mustTrain(t, resumed), want) {
+				t.Error("the resumed run made another model")
+			}
+			if got := metricsWithoutSeconds(t, c.Out); got != wantMetrics {
+				t.Errorf("the resumed run's metrics\n%s\nwant\n%s", got, wantMetrics)
+			}
+		})
+	}
+}
+
+func metricsWithoutSeconds(t *testing.T, dir string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(dir, metricsFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	for line := range strings.Lines(string(text)) {
+		var m map[string]any
+		if err := json.Unmarshal([]byte(line), &m); err != nil {
+			t.Fatal(err)
+		}
+		delete(m, "seconds")
+		again, err := json.Marshal(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out.Write(append(again, '\n'))
+	}
+	return out.String()
+}
+
+func TestTrainedModelPredictsAsMeasured(t *testing.T) {
+	c := small(t)
+	c.Method = "sgd"
+	r, err := Train(context.Background(), c, TrainOptions{Version: "v7"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := Load(c.Out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	test, err := m.ReadData("", "builtin", "", true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := m.Evaluate(context.Background(), test, false, 1)
+	if err != nil || got.TokenError != r.Test.TokenError || m.Version != "v7" {
+		t.Errorf("the model of %s has test error %v (%v), measured %v", m.Version, got.TokenError, err, r.Test.TokenError)
+	}
+	for _, name := range []string{configFile, metricsFile, modelFile, checkpointFolder} {
+		if _, err := os.Stat(filepath.Join(c.Out, name)); err != nil {
+			t.Error(err)
+		}
+	}
+	text, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []string{"task", "net", "method", "passes", "seconds", "objective", "dual", "gap", "dev", "test", "model"} {
+		if !strings.Contains(string(text), `"`+key+`":`) {
+			t.Errorf("the result lacks %s: %s", key, text)
+		}
+	}
+	if c, err := ReadConfig(filepath.Join(r.Model, "..", configFile)); err != nil || c.Net != "linear" || c.Format != "builtin" || c.Device != "cpu" {
+		t.Errorf("resolved configuration %+v, %v", c, err)
+	}
+}
+
+func TestBaselines(t *testing.T) {
+	c := small(t)
+	c.Method, c.Baselines, c.Passes = "bcfw", "auto", 2
+	r, err := Train(context.Background(), c, TrainOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Baselines) != 2 || r.Baselines[0].Method != "sgd" || r.Baselines[1].Edges != "none" || r.Baselines[1].Method != "bcfw" {
+		t.Errorf("%+v", r.Baselines)
+	}
+	for _, b := range r.Baselines {
+		if b.Passes != r.Passes || b.Test == nil {
+			t.Errorf("%+v", b)
+		}
+	}
+	if table := r.Table(); strings.Count(table, "\n") != 4 || !strings.Contains(table, "bcfw, independent labels") {
+		t.Errorf("table\n%s", table)
+	}
+}
+
+func TestTrainErrors(t *testing.T) {
+	occupied := file(t, "occupied", "")
+	for want, change := range map[string]func(*Config){
+		`net "mlp" is not. Use --method prox-linear --inner bcfw`: func(c *Config) { c.Net, c.Method = "mlp", "bcfw" },
+		"--method bcfw needs --loss hinge":                        func(c *Config) { c.Method, c.Loss = "bcfw", "crf" },
+		"--out":                                                   func(c *Config) { c.Out = filepath.Join(occupied, "x") },
+		`label "z!" is not known`:                                 func(c *Config) { c.LabelWeights = LabelWeights{"z!": 1} },
+		"expected a cost of at least 0":                           func(c *Config) { c.LabelWeights = LabelWeights{"a": -1} },
+		"--smoothing l2 with --method sgd needs":                  func(c *Config) { c.Method, c.Smoothing = "sgd", "l2" },
+		"no config.yaml there":                                    func(c *Config) { c.Resume = t.TempDir() },
+		"net embed reads discrete inputs":                         func(c *Config) { c.Net = "embed" },
+		"difficulty":                                              func(c *Config) { c.Difficulty = 11 },
+	} {
+		c := small(t)
+		change(&c)
+		if _, err := Train(context.Background(), c, TrainOptions{}); !structured.IsBadInput(err) || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want bad input with %q", err, want)
+		}
+		if entries, _ := os.ReadDir(c.Out); len(entries) > 0 && !strings.Contains(want, "bcfw needs --loss") {
+			t.Errorf("%s: left %v", want, entries)
+		}
+	}
+
+	c := small(t)
+	c.Method = "sgd"
+	mustTrain(t, c)
+	if _, err := Train(context.Background(), c, TrainOptions{}); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "there is a run already") {
+		t.Errorf("the same folder again: got %v", err)
+	}
+	resumed, err := ReadRun(c.Out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resumed.Reg = 7
+	if _, err := Train(context.Background(), resumed, TrainOptions{}); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "--reg 1, not 7") {
+		t.Errorf("resumed with another regulariser: got %v", err)
+	}
+	resumed.Reg, resumed.Passes = c.Reg, 5
+	r, err := Train(context.Background(), resumed, TrainOptions{})
+	if err != nil || r.Passes != 5 {
+		t.Errorf("resumed for more passes: got %+v, %v", r, err)
+	}
+}
