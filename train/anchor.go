@@ -15,12 +15,12 @@ import (
 // The difference ∇f_i(w) − ∇f_i(w̃) = J_iᵀ(u_i − ũ_i) is one pullback, and exactly zero where the oracle's answer did not
 // move. What an anchor holds in memory, a full pass at w̃ makes again with the same bits.
 type anchor struct {
-	at     []float32         // w̃
-	with   oracles.Smoothing // of ũ_i
-	grad   []float32         // ḡ
+	at     []float32 // w̃
+	μ      float64   // smoothing of ũ_i
+	grad   []float32 // ḡ
 	memory *Memory
 
-	w, mean, drift []float32 // of steps: the iterate, the mean iterate less w̃, and what a step adds but for D and ρw
+	w, drift []float32 // of steps: the iterate, and what a step adds to it but for D
 }
 
 // drop does a full pass at w and anchors there.
@@ -28,7 +28,7 @@ func (an *anchor) drop(ctx context.Context, p *Problem, w []float32, s oracles.S
 	if an.memory == nil || !an.memory.fits(p.Objective) {
 		an.memory = NewMemory(p.Objective)
 	}
-	an.at, an.with = append(an.at[:0], w...), s
+	an.at, an.μ = append(an.at[:0], w...), s.Mu
 	pass, err := p.FullPass(ctx, an.at, s, an.memory)
 	if err != nil {
 		return nil, err
@@ -40,7 +40,7 @@ func (an *anchor) drop(ctx context.Context, p *Problem, w []float32, s oracles.S
 // raise makes a restored anchor whole again.
 func (an *anchor) raise(ctx context.Context, p *Problem) error {
 	s := p.Smoothing
-	s.Mu = an.with.Mu
+	s.Mu = an.μ
 	_, err := an.drop(ctx, p, an.at, s)
 	return err
 }
@@ -58,8 +58,6 @@ func (an *anchor) steps(ctx context.Context, p *Problem, s oracles.Smoothing, pa
 	γ := pace.step(pace.lipschitz(s.Mu), p.Lambda+κ)
 	ρ := float32(1 - γ*(p.Lambda+κ))
 	an.w = append(an.w[:0], an.at...)
-	an.mean = append(an.mean[:0], an.at...)
-	clear(an.mean)
 	an.drift = append(an.drift[:0], an.grad...)
 	vec.Scale(float32(-γ), an.drift)
 	if p.Center != nil {
@@ -68,6 +66,7 @@ func (an *anchor) steps(ctx context.Context, p *Problem, s oracles.Smoothing, pa
 	if κ > 0 {
 		vec.Axpy(float32(γ*κ), z, an.drift)
 	}
+	clear(to) // the mean less w̃, which rounds better than the mean
 	size, n := batchSize(p), p.Len()
 	var order []int
 	for done := 0; done < count; {
@@ -86,16 +85,15 @@ func (an *anchor) steps(ctx context.Context, p *Problem, s oracles.Smoothing, pa
 		if st.Moved > 0 {
 			vec.Axpy(float32(-γ/float64(b)), st.Grad, an.w)
 		}
-		vec.AddScaledDiff(float32(b)/float32(count), an.w, an.at, an.mean)
+		vec.AddScaledDiff(float32(b)/float32(count), an.w, an.at, to)
 		order, done = order[b:], done+b
 	}
-	copy(to, an.at)
-	vec.Axpy(1, an.mean, to)
+	vec.Axpy(1, an.at, to)
 	return nil
 }
 
 // archive saves or restores w̃; see raise.
 func (an *anchor) archive(a Archive) {
 	a.Floats("anchor", &an.at)
-	a.Number("anchor.mu", &an.with.Mu)
+	a.Number("anchor.mu", &an.μ)
 }

@@ -21,7 +21,7 @@ type annealing struct {
 
 const (
 	firstShare   = 0.25 // of F at the start that smoothing may add to it
-	fastestFall  = 0.8  // of μ in a pass
+	fastestFall  = 0.5  // of μ in a pass
 	truncated    = 0.9  // top-K answers of which fewer are exact are not those of a smooth function:
 	truncateFall = 0.85 // then μ falls, until K outputs hold all the weight
 )
