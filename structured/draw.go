@@ -17,9 +17,9 @@ func newHand(difficulty float64, rng *rand.Rand) hand {
 	faces := glyphs()
 	return hand{
 		letters:   &faces[rng.IntN(len(faces))],
-		thickness: difficulty * (0.08 + 0.14*clippedNormal(rng)),
-		slant:     0.12 * difficulty * clippedNormal(rng),
-		contrast:  1 - 0.3*min(difficulty, 2)*rng.Float64(),
+		thickness: difficulty * (0.09 + 0.15*clippedNormal(rng)),
+		slant:     0.13 * difficulty * clippedNormal(rng),
+		contrast:  1 - 0.33*min(difficulty, 2)*rng.Float64(),
 	}
 }
 
@@ -33,15 +33,15 @@ func clippedNormal(rng *rand.Rand) float64 { return min(max(rng.NormFloat64(), -
 func (h hand) draw(image []float32, letter int, difficulty float64, rng *rand.Rand) {
 	amount := func(spread float64) float64 { return spread * difficulty * clippedNormal(rng) }
 	g := &h.letters[letter]
-	dx, dy := amount(0.4), amount(0.45)
-	sin, cos := math.Sincos(amount(0.11))
-	shear := h.slant + amount(0.1)
-	sx, sy := math.Exp(amount(0.09)), math.Exp(amount(0.07))
-	thickness := h.thickness + amount(0.08)
-	softness := 0.5 + math.Abs(amount(0.45))
-	waveX, waveY := newWave(rng, amount(0.25)), newWave(rng, amount(0.25))
+	dx, dy := amount(0.45), amount(0.5)
+	sin, cos := math.Sincos(amount(0.125))
+	shear := h.slant + amount(0.11)
+	sx, sy := math.Exp(amount(0.1)), math.Exp(amount(0.08))
+	thickness := h.thickness + amount(0.09)
+	softness := 0.5 + math.Abs(amount(0.5))
+	waveX, waveY := newWave(rng, amount(0.28)), newWave(rng, amount(0.28))
 	blot := newBlot(difficulty, rng)
-	noise := 0.13 * difficulty
+	noise := 0.145 * difficulty
 
 	for r := range letterRows {
 		for c := range letterCols {
@@ -79,7 +79,7 @@ type blot struct{ x, y, radius, ink float64 }
 func newBlot(difficulty float64, rng *rand.Rand) blot {
 	b := blot{
 		x: letterCols * rng.Float64(), y: letterRows * (0.15 + 0.7*rng.Float64()),
-		radius: difficulty * (0.6 + 1.1*rng.Float64()), ink: float64(rng.IntN(2)),
+		radius: difficulty * (0.67 + 1.23*rng.Float64()), ink: float64(rng.IntN(2)),
 	}
 	if rng.Float64() > 0.5 {
 		b.radius = 0

@@ -16,7 +16,8 @@ type OCRWords struct {
 	Seed             uint64  // the same seed gives the same words and the same drawings
 }
 
-// DefaultOCRWords is sized for a first run: a letter alone is misread once in six or seven times.
+// DefaultOCRWords is sized for a first run: a small convolutional network misreads one letter in six, and with the chain
+// around it one in seven.
 func DefaultOCRWords() OCRWords {
 	return OCRWords{Train: 2000, Dev: 500, Test: 1000, Difficulty: 1, Seed: 1}
 }
