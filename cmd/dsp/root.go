@@ -7,7 +7,6 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -179,12 +178,4 @@ func printTable(w io.Writer, rows [][]string) error {
 		}
 	}
 	return nil
-}
-
-// oneOf returns a BadInput error unless value is one of the allowed ones.
-func oneOf(flag, value string, allowed ...string) error {
-	if slices.Contains(allowed, value) {
-		return nil
-	}
-	return structured.BadInput("--%s %s: expected %s", flag, value, strings.Join(allowed, ", "))
 }

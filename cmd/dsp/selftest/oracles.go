@@ -123,7 +123,7 @@ func checkL2(o oracles.Oracle, θ *structured.Potentials, r *rand.Rand, w *worst
 			continue
 		}
 		if !answer.Exact[b] {
-			return fmt.Errorf("K = auto is not exact on %d outputs", len(all))
+			return fmt.Errorf("l2 smoothing with K = auto is not exact on %d outputs", len(all))
 		}
 		if err := w.near("value", answer.Value[b], smoothL2(all, μ), 1e-4); err != nil {
 			return err
