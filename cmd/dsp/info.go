@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/oracles"
 )
@@ -31,11 +32,18 @@ func infoCommand() *cobra.Command {
 		Short: "Tell versions and what the inner loops run on, or what is inside a model",
 		Args:  cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			m := thisMachine()
-			if isSet(cmd, "json") {
-				return printJSON(os.Stdout, m)
+			var about interface{ print(io.Writer) error } = thisMachine()
+			if len(args) > 0 {
+				m, err := models.Load(args[0])
+				if err != nil {
+					return err
+				}
+				about = insideOf(m)
 			}
-			return m.print(os.Stdout)
+			if isSet(cmd, "json") {
+				return printJSON(os.Stdout, about)
+			}
+			return about.print(os.Stdout)
 		},
 	}
 }
@@ -55,6 +63,57 @@ func thisMachine() machine {
 func (m machine) print(w io.Writer) error {
 	_, err := fmt.Fprintf(w, "dsp       %s\nGo        %s, %s\nCPUs      %d\noracles   %s\nBLAS      %s\ndevices   %s\n",
 		m.Version, m.Go, m.System, m.CPUs, m.Vector, m.BLAS, strings.Join(m.Devices, ", "))
+	return err
+}
+
+// inside is what dsp info tells about a model.
+type inside struct {
+	Version string        `json:"version"` // of the dsp that trained it
+	Net     string        `json:"net"`
+	Weights int           `json:"weights"`
+	Params  []param       `json:"params"`
+	Labels  []string      `json:"labels"`
+	Dim     int           `json:"dim"`   // dense features a position
+	Vocab   []int         `json:"vocab"` // sizes of the vocabularies
+	Config  models.Config `json:"config"`
+}
+
+type param struct {
+	Name  string `json:"name"`
+	Shape []int  `json:"shape"`
+}
+
+func insideOf(m *models.Model) inside {
+	in := inside{
+		Version: m.Version, Net: m.Config.Net, Weights: m.Net.Dim(),
+		Labels: m.Labels.Names(), Dim: m.Dim, Vocab: []int{}, Config: m.Config,
+	}
+	for _, a := range m.Net.Layout() {
+		in.Params = append(in.Params, param{a.Name, a.Shape})
+	}
+	for _, v := range m.Vocab {
+		in.Vocab = append(in.Vocab, v.Len())
+	}
+	return in
+}
+
+func (in inside) print(w io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "trained by  dsp %s\ninput       ", in.Version)
+	if in.Dim > 0 {
+		fmt.Fprintf(&b, "%d dense features a position\n", in.Dim)
+	} else {
+		fmt.Fprintf(&b, "discrete, vocabularies of %v\n", in.Vocab)
+	}
+	fmt.Fprintf(&b, "labels      %d: %s\nnet         %s, %d weights\n", len(in.Labels), strings.Join(in.Labels, " "), in.Net, in.Weights)
+	for _, p := range in.Params {
+		fmt.Fprintf(&b, "              %-20s %v\n", p.Name, p.Shape)
+	}
+	b.WriteString("\n")
+	if err := in.Config.Write(&b); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, b.String())
 	return err
 }
 

@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/train"
 )
 
 // The exit codes. What the user must mend is told apart from what failed.
@@ -35,7 +36,7 @@ func exitCode(err error) int {
 	switch {
 	case err == nil:
 		return exitDone
-	case errors.Is(err, context.Canceled):
+	case errors.Is(err, context.Canceled), errors.Is(err, train.ErrInterrupted):
 		return exitInterrupted
 	case structured.IsBadInput(err):
 		return exitBadInput

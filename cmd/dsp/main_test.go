@@ -65,6 +65,14 @@ func dspWith(t *testing.T, input string, args ...string) outcome {
 	return outcome{t, args, cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()}
 }
 
+// runProgram runs the program and returns what it said if it failed.
+func runProgram(args ...string) error {
+	if out, err := exec.Command(binary, args...).CombinedOutput(); err != nil {
+		return fmt.Errorf("dsp %s: %w\n%s", strings.Join(args, " "), err, out)
+	}
+	return nil
+}
+
 // ok fails the test unless the run ended well.
 func (o outcome) ok() outcome {
 	o.t.Helper()

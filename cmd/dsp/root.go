@@ -17,6 +17,7 @@ import (
 
 // newRoot returns the command line: global flags, verbs, and usage errors that are recognised as bad input.
 func newRoot() *cobra.Command {
+	cobra.EnableCommandSorting = false
 	root := &cobra.Command{
 		Use:   "dsp VERB",
 		Short: "Train deep structured predictors, with a certificate",
@@ -39,7 +40,8 @@ dsp train with no arguments trains a small convolutional network to read words o
 	root.PersistentFlags().Bool("json", false, "print one JSON object last on standard output (predict: one a sequence)")
 	root.PersistentFlags().Bool("quiet", false, "log nothing but warnings and errors, show no progress")
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(benchCommand(), dataCommand(), infoCommand(), selftestCommand())
+	root.AddCommand(trainCommand(), predictCommand(), evalCommand(), exportCommand(), infoCommand(), dataCommand(),
+		benchCommand(), selftestCommand())
 	root.SetUsageFunc(usage)
 	for _, verb := range root.Commands() {
 		badUsage(verb)

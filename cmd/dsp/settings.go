@@ -66,23 +66,3 @@ func unitOf(s models.Setting) string {
 	}
 	return map[string]string{"string": "TEXT", "int": "N", "uint64": "N", "float64": "X", "bool": ""}[s.Value.Kind().String()]
 }
-
-// settings returns the configuration of a command line: the file's or the defaults, with what flags changed on top.
-func settings(cmd *cobra.Command, file string, flagged *models.Config) (models.Config, error) {
-	c := models.Default()
-	if file != "" {
-		var err error
-		if c, err = models.ReadConfig(file); err != nil {
-			return c, err
-		}
-	}
-	given := models.Settings(flagged)
-	for i, s := range models.Settings(&c) {
-		if !isGlobal(s) && cmd.Flags().Changed(s.Name) {
-			s.Value.Set(given[i].Value)
-		}
-	}
-	c.JSON = c.JSON || isSet(cmd, "json")
-	c.Quiet = c.Quiet || isSet(cmd, "quiet")
-	return c, c.Validate()
-}

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/structured"
+)
+
+// builtin names the test words that the ocr task draws where a data file is asked for.
+const builtin = "builtin"
+
+// use is what the verbs that use a model have in common.
+type use struct {
+	model, data, format, columns string
+	threads                      int
+}
+
+// addFlags adds the flags that name the model and how to read data.
+func (u *use) addFlags(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.StringVar(&u.model, "model", "", "`MODEL` file, or the folder of a run")
+	flags.StringVar(&u.format, "format", "", "`letters|conll|npz`, the layout of the data; empty: the model's, or seen from the file")
+	flags.StringVar(&u.columns, "columns", "", "columns of conll data, as in `word=0,label=-1`; empty: the model's")
+	flags.IntVar(&u.threads, "threads", 0, "threads `N`; answers do not depend on it; 0 means all cores")
+	complete(cmd, "format", "letters", "conll", "npz")
+}
+
+// load reads the model.
+func (u *use) load() (*models.Model, error) {
+	switch {
+	case u.model == "":
+		return nil, structured.BadInput("which model? give --model FILE, or --model DIR with the folder of a run")
+	case u.threads < 0:
+		return nil, structured.BadInput("--threads %d: expected 0 or more", u.threads)
+	}
+	return models.Load(u.model)
+}
+
+// read reads the model and the data; flag is the one that names the data.
+func (u *use) read(flag string, needLabels bool) (*models.Model, *structured.Dataset, error) {
+	m, err := u.load()
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case u.data == "":
+		return nil, nil, structured.BadInput("which data? give %s FILE, or %s builtin for the drawn words", flag, flag)
+	}
+	path, format := u.data, u.format
+	if u.data == builtin {
+		path, format = "", builtin
+	}
+	d, err := m.ReadData(path, format, u.columns, needLabels)
+	return m, d, err
+}

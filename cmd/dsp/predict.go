@@ -1,0 +1,50 @@
+package main
+
+import (
+	"errors"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/structured"
+)
+
+func predictCommand() *cobra.Command {
+	var u use
+	var o models.PredictOptions
+	cmd := &cobra.Command{
+		Use:   "predict --model MODEL",
+		Short: "Label data with a model",
+		Long: `predict writes the input's columns with the predicted label in a last one, tab-separated, and an empty line after each
+sequence; with --json an object a line for each sequence. Scores, n-best lists and marginals come where they are asked for.`,
+		Example: `  dsp predict --model runs/ner --input new.conll > labelled.conll
+  dsp predict --model runs/first --input builtin --nbest 3 --json`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if o.NBest < 0 {
+				return structured.BadInput("--nbest %d: expected 0 or more", o.NBest)
+			}
+			m, d, err := u.read("--input", false)
+			if err != nil {
+				return err
+			}
+			o.Threads = u.threads
+			var w models.PredictionWriter
+			if isSet(cmd, "json") {
+				o.Probability = true
+				w = models.NewJSONWriter(os.Stdout, m, d)
+			} else {
+				w = models.NewColumnWriter(os.Stdout, m, d, o)
+			}
+			return errors.Join(m.Predict(cmd.Context(), d, o, w.Write), w.Close())
+		},
+	}
+	u.addFlags(cmd)
+	flags := cmd.Flags()
+	flags.StringVar(&u.data, "input", "-", "`FILE` to label; - is standard input, builtin the drawn words")
+	flags.IntVar(&o.NBest, "nbest", 0, "also the `N` best outputs of each sequence with score and probability")
+	flags.BoolVar(&o.Marginals, "marginals", false, "also the probability of every label at every position")
+	flags.BoolVar(&o.Probability, "score", false, "also the score and probability of each sequence's labels")
+	return cmd
+}

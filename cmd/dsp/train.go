@@ -1,0 +1,76 @@
+package main
+
+import (
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/structured"
+)
+
+func trainCommand() *cobra.Command {
+	flagged, file := models.Default(), ""
+	cmd := &cobra.Command{
+		Use:   "train",
+		Short: "Train a network; with no flags, the default one on built-in data",
+		Long: `train reads or draws data, trains a network and leaves a run folder with the model, metrics of every pass, curves and a
+checkpoint. With no flags it draws words as images of their letters, trains a small convolutional network to read them, and
+compares methods. Interrupted (Ctrl-C), it saves a checkpoint: --resume continues to the same bits.`,
+		Example: `  dsp train
+  dsp train --task tag --train train.conll --dev dev.conll --out runs/ner
+  dsp train --train letter.data --fold 0 --net linear --method bcfw --gap 0.01
+  dsp train --config runs/ner/config.yaml --seed 2 --out runs/ner2
+  dsp train --resume runs/ner --passes 100`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := settings(cmd, file, &flagged)
+			if err != nil {
+				return err
+			}
+			options := models.TrainOptions{Version: version(), Log: slog.Default(), Console: os.Stderr}
+			result, err := models.Train(cmd.Context(), c, options)
+			if err != nil {
+				return err
+			}
+			if c.JSON {
+				return printJSON(os.Stdout, result)
+			}
+			dir := filepath.Dir(result.Model)
+			_, err = fmt.Printf("%s\nmodel   %s\ncurves  %s\n", result.Table(), result.Model, filepath.Join(dir, "curves.png"))
+			return err
+		},
+	}
+	cmd.Flags().StringVar(&file, "config", "", "YAML `FILE` with any of these settings; flags win over it")
+	addSettings(cmd, &flagged)
+	return cmd
+}
+
+// settings returns the configuration of a command line: that of the run to resume, the file's or the defaults, with what
+// flags changed on top.
+func settings(cmd *cobra.Command, file string, flagged *models.Config) (models.Config, error) {
+	c, err := models.Default(), error(nil)
+	switch {
+	case file != "" && flagged.Resume != "":
+		return c, structured.BadInput("--config and --resume both say what to train: a resumed run has a configuration already")
+	case file != "":
+		c, err = models.ReadConfig(file)
+	case flagged.Resume != "":
+		c, err = models.ReadRun(flagged.Resume)
+	}
+	if err != nil {
+		return c, err
+	}
+	given := models.Settings(flagged)
+	for i, s := range models.Settings(&c) {
+		if !isGlobal(s) && cmd.Flags().Changed(s.Name) {
+			s.Value.Set(given[i].Value)
+		}
+	}
+	c.JSON = c.JSON || isSet(cmd, "json")
+	c.Quiet = c.Quiet || isSet(cmd, "quiet")
+	return c, nil
+}
