@@ -11,8 +11,8 @@ import (
 	"github.com/sbinet/npyio/npz"
 )
 
-// train runs train on files in a small setting, with its output in a folder that must not outlive a refusal.
-func train(t *testing.T, flags ...string) (o outcome, out string) {
+// begin runs train on files in a small setting, with its output in a folder that must not outlive a refusal.
+func begin(t *testing.T, flags ...string) (o outcome, out string) {
 	t.Helper()
 	out = filepath.Join(t.TempDir(), "out")
 	return dsp(t, with([]string{"train", "--passes", "2", "--quiet", "--out", out}, flags...)...), out
@@ -57,7 +57,7 @@ func TestBadTrainingInput(t *testing.T) {
 		{"not YAML", []string{"--config", write(t, "c.yaml", "{{{")}, []string{"c.yaml"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			o, out := train(t, c.flags...)
+			o, out := begin(t, c.flags...)
 			o.refused(exitBadInput, c.messages...)
 			if _, err := os.Stat(out); err == nil {
 				t.Error("the folder for the run was left behind")
@@ -170,7 +170,7 @@ func TestDenseFeatures(t *testing.T) {
 		{dense(t, "minus.npz", []float32{1, 0, 0, 1}, []int64{3, -1}, []int64{0, 1}), "-1"},
 		{dense(t, "none.npz", nil, []int64{}, []int64{}), "none.npz"},
 	} {
-		o, _ := train(t, "--task", "tag", "--train", c.path)
+		o, _ := begin(t, "--task", "tag", "--train", c.path)
 		o.refused(exitBadInput, filepath.Base(c.path), c.message)
 	}
 }
