@@ -34,7 +34,7 @@ func TestBadTrainingInput(t *testing.T) {
 		{"below its least", []string{"--batch", "-1"}, []string{"--batch -1", "at least 0"}},
 		{"an argument", []string{"train.conll"}, []string{"flags only"}},
 		{"no such file", []string{"--task", "tag", "--train", "nowhere.conll"}, []string{"nowhere.conll", "no such file"}},
-		{"a folder", []string{"--task", "tag", "--train", t.TempDir()}, []string{"directory"}},
+		{"a folder", []string{"--task", "tag", "--train", t.TempDir()}, []string{"folder"}},
 		{"empty", []string{"--task", "tag", "--train", write(t, "e.conll", "")}, []string{"e.conll", "no tokens"}},
 		{"only blank lines", []string{"--task", "tag", "--train", write(t, "b.conll", "\n\n \n")}, []string{"b.conll", "no tokens"}},
 		{"columns", []string{"--task", "tag", "--train", write(t, "c.conll", "a\tX\tO\nb\tO\n")}, []string{"c.conll:2", "2 columns", "3"}},
@@ -52,7 +52,7 @@ func TestBadTrainingInput(t *testing.T) {
 		{"no run", []string{"--resume", t.TempDir()}, []string{"--resume", "config.yaml"}},
 		{"no configuration", []string{"--config", "nowhere.yaml"}, []string{"nowhere.yaml"}},
 		{"misspelt key", []string{"--config", write(t, "c.yaml", "net: mlp\npases: 3\n")}, []string{"c.yaml:2", `"pases"`, `"passes"`}},
-		{"key twice", []string{"--config", write(t, "c.yaml", "seed: 1\nseed: 3\n")}, []string{"c.yaml:2", "twice"}},
+		{"key twice", []string{"--config", write(t, "c.yaml", "seed: 1\nseed: 3\n")}, []string{"c.yaml", "2:1", "seed"}},
 		{"wrong kind", []string{"--config", write(t, "c.yaml", "passes: many\n")}, []string{"c.yaml:1", "whole number"}},
 		{"not YAML", []string{"--config", write(t, "c.yaml", "{{{")}, []string{"c.yaml"}},
 	} {
@@ -167,7 +167,7 @@ func TestDenseFeatures(t *testing.T) {
 		{dense(t, "nan.npz", []float32{1, 0, nan, 1}, []int64{2}, []int64{0, 1}), "NaN"},
 		{dense(t, "long.npz", []float32{1, 0, 0, 1}, []int64{3}, []int64{0, 1}), "lengths"},
 		{dense(t, "less.npz", []float32{1, 0, 0, 1}, []int64{2}, []int64{0}), "labels"},
-		{dense(t, "minus.npz", []float32{1, 0, 0, 1}, []int64{3, -1}, []int64{0, 1}), "-1"},
+		{dense(t, "minus.npz", []float32{1, 0, 0, 1}, []int64{3, -1}, []int64{0, 1}), "lengths"},
 		{dense(t, "none.npz", nil, []int64{}, []int64{}), "none.npz"},
 	} {
 		o, _ := begin(t, "--task", "tag", "--train", c.path)
