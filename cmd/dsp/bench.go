@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"runtime"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -12,6 +13,7 @@ import (
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/train"
 )
 
 // speed is one measured thing.
@@ -49,7 +51,11 @@ positions; and passes over built-in data on all cores.`,
 			if err != nil {
 				return err
 			}
-			for _, m := range append(oracleMeasures(), step) {
+			pass, err := passMeasure(cmd.Context())
+			if err != nil {
+				return err
+			}
+			for _, m := range append(oracleMeasures(), step, pass) {
 				s, err := m.take(cmd.Context(), seconds)
 				if err != nil {
 					return err
@@ -148,6 +154,24 @@ func netMeasure() (measure, error) {
 	// Forward, and backward once for the weights of each layer and once for the hidden units.
 	flops := 2. * sequences * length * (2*in*hidden + 3*hidden*labels)
 	return measure{"net, " + nets.CurrentBLAS().Name(), "mlp step", sequences, flops, step}, nil
+}
+
+// passMeasure is a full pass of the hinge, value and gradient, of the default network on drawn words, on all cores.
+func passMeasure(ctx context.Context) (measure, error) {
+	words := structured.DefaultOCRWords()
+	words.Dev, words.Test = 0, 0
+	data, _, _ := words.Generate()
+	net, err := nets.New(nets.Config{Net: "cnn-image"}, nets.Input{Dim: data.Dim}, data.Alphabet.Len())
+	if err != nil {
+		return measure{}, err
+	}
+	threads, w := runtime.GOMAXPROCS(0), net.Init(1)
+	engine := train.NewEngine(&train.Objective{Scorer: net, Data: data, Loss: train.Hinge}, threads)
+	pass := func() error {
+		_, err := engine.FullPass(ctx, w, oracles.Smoothing{}, nil)
+		return err
+	}
+	return measure{"training", fmt.Sprintf("pass over drawn words, %d threads", threads), data.Len(), 0, pass}, nil
 }
 
 // randomChains draws the potentials of a batch of chains of one length.

@@ -12,7 +12,7 @@ import (
 )
 
 var netChecks = []Check{
-	{"matrix products: " + nets.CurrentBLAS().Name() + ", plain loops", checkBLAS},
+	{"matrix products: " + nets.CurrentBLAS().Name() + " vs plain loops", checkBLAS},
 	checkNet(nets.Config{Net: "linear", Window: 3}),
 	checkNet(nets.Config{Net: "mlp", Hidden: []int{11, 7}, Edges: nets.EdgesPosition}),
 	checkNet(nets.Config{Net: "cnn", Channels: []int{9}, Activation: nets.Tanh}),
@@ -63,7 +63,7 @@ func product(transX, transY bool, m, n, k int, x, y []float32, beta float32, c [
 // checkNet compares a network's push-forward Jẇ and pullback Jᵀv with finite differences of its potentials, and with
 // each other: ⟨v, Jẇ⟩ = ⟨Jᵀv, ẇ⟩.
 func checkNet(c nets.Config) Check {
-	return Check{"net " + c.Net + ": gradient, finite differences", func(_ context.Context, r *rand.Rand) (string, error) {
+	return Check{"net " + c.Net + ": gradient vs finite differences", func(_ context.Context, r *rand.Rand) (string, error) {
 		data := randomInputs(r, c.Net == "embed")
 		net, err := nets.New(c, inputOf(data), 5)
 		if err != nil {

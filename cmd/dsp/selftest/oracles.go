@@ -13,11 +13,11 @@ import (
 const instances = 300 // random small batches for each check against enumeration
 
 var oracleChecks = []Check{
-	{"chain max: oracle, enumeration", onSmallChains(checkMax)},
-	{"chain top-K: oracle, enumeration", onSmallChains(checkTopK)},
-	{"chain exp: oracle, enumeration", onSmallChains(checkExp)},
-	{"chain l2 smoothing: oracle, enumeration", onSmallChains(checkL2)},
-	{"chain oracles: " + oracles.Vector() + ", plain Go", checkVectors},
+	{"chain max: oracle vs enumeration", onSmallChains(checkMax)},
+	{"chain top-K: oracle vs enumeration", onSmallChains(checkTopK)},
+	{"chain exp: oracle vs enumeration", onSmallChains(checkExp)},
+	{"chain l2 smoothing: oracle vs enumeration", onSmallChains(checkL2)},
+	{"chain oracles: " + oracles.Vector() + " vs plain Go", checkVectors},
 }
 
 // onSmallChains runs a check on many random batches.
