@@ -34,7 +34,7 @@ finite differences, and a small training run with its certificate. It exits with
 					if !r.OK {
 						verdict = "FAIL"
 					}
-					fmt.Printf("%s  %-46s %5.1f s  %s\n", verdict, r.Name, r.Seconds, r.Found)
+					fmt.Printf("%s  %-50s %5.1f s  %s\n", verdict, r.Name, r.Seconds, r.Found)
 				}
 			}
 			if isSet(cmd, "json") {
