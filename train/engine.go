@@ -23,6 +23,7 @@ const (
 // Engine evaluates an Objective on whole data sets and on batches, in parallel. It is not safe for concurrent use.
 type Engine struct {
 	*Objective
+	Dropout uint64 // seed of the networks' dropout in steps; 0: off, as it always is in full passes
 	threads int
 	shards  [][]int // examples of each shard of a full pass
 	lanes   []*lane // grown on demand

@@ -92,7 +92,7 @@ func (m *SGD) Pass(ctx context.Context, p *Problem, s *State) error {
 	for lo := 0; lo < len(order); lo += size {
 		batch := order[lo:min(lo+size, len(order))]
 		γ = m.step(p)
-		if _, err := descend(ctx, p, m.w, batch, γ, p.Seed^uint64(m.t)); err != nil {
+		if _, err := descend(ctx, p, m.w, batch, γ, p.Seed^uint64(m.t)|1<<63); err != nil {
 			return err
 		}
 		m.t++
@@ -148,7 +148,9 @@ func (m *SGD) step(p *Problem) float64 {
 
 // descend takes one subgradient step on w and returns the loss of the batch, Σ c_i f_i, before it.
 func descend(ctx context.Context, p *Problem, w []float32, batch []int, γ float64, dropout uint64) (float64, error) {
+	p.Dropout = dropout
 	st, err := p.Step(ctx, w, batch, subgradient(p), nil)
+	p.Dropout = 0
 	if err != nil {
 		return 0, err
 	}

@@ -15,6 +15,9 @@ type Step struct {
 	Moved    int       // examples with u_i ≠ r_i; when none did, nothing is pulled back
 }
 
+// dropper is a worker of a network with dropout. Seed 0 turns it off.
+type dropper interface{ SetDropout(seed uint64) }
+
 // Step asks the oracle about a batch at w, and pulls back the difference between its answers u_i and the references
 // r_i: what memory holds, or the gold outputs where memory is nil. It leaves the memory as it is; see Remember.
 func (e *Engine) Step(ctx context.Context, w []float32, examples []int, s oracles.Smoothing, memory *Memory) (Step, error) {
@@ -23,6 +26,10 @@ func (e *Engine) Step(ctx context.Context, w []float32, examples []int, s oracle
 		clear(ln.grad)
 		ln.sums = sums{}
 		ln.batch.Reset(e.Data, examples[l*stepExamples:min((l+1)*stepExamples, len(examples))])
+		if net, ok := ln.worker.(dropper); ok {
+			net.SetDropout(e.Dropout)
+			defer net.SetDropout(0)
+		}
 		if err := e.ask(ln, w, s, false); err != nil {
 			return err
 		}
