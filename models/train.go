@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"io/fs"
 	"log/slog"
 	"math"
 	"os"
@@ -219,7 +220,11 @@ func (r *run) checkpoint() (*train.Checkpoint, error) {
 	}
 	dir := filepath.Join(r.config.Out, checkpointFolder)
 	if r.config.Resume != "" {
-		return train.OpenCheckpoint(dir, identity)
+		c, err := train.OpenCheckpoint(dir, identity)
+		if !errors.Is(err, fs.ErrNotExist) {
+			return c, err
+		}
+		r.o.Log.Info("no checkpoint yet: the run begins again", "folder", r.config.Out)
 	}
 	return train.NewCheckpoint(dir, identity)
 }
