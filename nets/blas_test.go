@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -54,6 +55,27 @@ func checkSgemm(t *testing.T, b BLAS, rng *rand.Rand, transA, transB bool, m, n,
 	}
 	b.Sgemm(transA, transB, m, n, k, x, y, beta, c)
 	mustEqual(t, fmt.Sprintf("%d×%d×%d %v %v β=%g: c", m, n, k, transA, transB, beta), c, want, 1e-5)
+}
+
+// Our own kernels add in the same order, so that a model's bits do not depend on the processor.
+func TestOwnKernelsGiveTheSameBits(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 2))
+	for _, s := range [][3]int{{9, 49, 257}, {16, 96, 600}, {65, 33, 130}, {130, 25, 70}} {
+		m, n, k := s[0], s[1], s[2]
+		x, y, c := randomVector(rng, m*k, 1), randomVector(rng, k*n, 1), randomVector(rng, m*n, 1)
+		for _, transB := range []bool{false, true} {
+			var first []float32
+			for _, b := range ownBLAS() {
+				got := slices.Clone(c)
+				b.Sgemm(false, transB, m, n, k, x, y, 1, got)
+				if first == nil {
+					first = got
+				} else if !slices.Equal(first, got) {
+					t.Errorf("%v, transposed %v: %s differs", s, transB, b.Name())
+				}
+			}
+		}
+	}
 }
 
 func TestUseBLAS(t *testing.T) {

@@ -75,11 +75,16 @@ func (g *Graph) Dense(x, weight, bias *gorgonia.Node) (*gorgonia.Node, error) {
 	if err != nil {
 		return nil, err
 	}
+	return g.AddBias(h, bias)
+}
+
+// AddBias adds the vector bias [C] to every row of x [M×C].
+func (g *Graph) AddBias(x, bias *gorgonia.Node) (*gorgonia.Node, error) {
 	row, err := gorgonia.Reshape(bias, tensor.Shape{1, bias.Shape().TotalSize()})
 	if err != nil {
 		return nil, err
 	}
-	return gorgonia.BroadcastAdd(h, row, nil, []byte{0})
+	return gorgonia.BroadcastAdd(x, row, nil, []byte{0})
 }
 
 // potentials is the output layer: nodes linear in the last layer, and edges as configured. A network without hidden

@@ -128,7 +128,7 @@ func (assign) run(m *machine, in *instruction) {
 	out, x, e := m.at(in.out), m.at(in.args[0].buffer), in.args[0].expand
 	switch {
 	case e.repeat == 0 && in.accumulate:
-		addition.vv(out, out, x)
+		fast.add(out, out, x)
 	case e.repeat == 0:
 		copy(out, x)
 	default:
@@ -137,7 +137,7 @@ func (assign) run(m *machine, in *instruction) {
 			case in.accumulate && scalar:
 				addition.vs(out[lo:hi], out[lo:hi], x[at])
 			case in.accumulate:
-				addition.vv(out[lo:hi], out[lo:hi], x[at:at+hi-lo])
+				fast.add(out[lo:hi], out[lo:hi], x[at:at+hi-lo])
 			case scalar:
 				fill(out[lo:hi], x[at])
 			default:

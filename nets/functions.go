@@ -17,23 +17,13 @@ var (
 
 func init() {
 	addition = &binaryFunc{
-		name: "+",
-		vv: func(out, x, y []float32) {
-			x, y = x[:len(out)], y[:len(out)]
-			for i := range out {
-				out[i] = x[i] + y[i]
-			}
-		},
+		name:    "+",
+		vv:      fast.add,
 		tangent: func(b *builder, v *value, d []*value) *value { return b.sum(d[0], d[1]) },
 	}
 	subtraction = &binaryFunc{
 		name: "-",
-		vv: func(out, x, y []float32) {
-			x, y = x[:len(out)], y[:len(out)]
-			for i := range out {
-				out[i] = x[i] - y[i]
-			}
-		},
+		vv:   fast.sub,
 		tangent: func(b *builder, v *value, d []*value) *value {
 			switch {
 			case d[1] == nil:
@@ -46,12 +36,7 @@ func init() {
 	}
 	multiplication = &binaryFunc{
 		name: "⊙",
-		vv: func(out, x, y []float32) {
-			x, y = x[:len(out)], y[:len(out)]
-			for i := range out {
-				out[i] = x[i] * y[i]
-			}
-		},
+		vv:   fast.mul,
 		tangent: func(b *builder, v *value, d []*value) *value {
 			var l, r *value
 			if d[0] != nil {
@@ -201,7 +186,7 @@ var unaryTable = []*unaryFunc{
 		slope: slopeOf(func(y float64) float64 { return -y * y })},
 	{name: "invSqrt", apply: pointwise(func(x float64) float64 { return 1 / math.Sqrt(x) }), ofResult: true,
 		slope: slopeOf(func(y float64) float64 { return -y * y * y / 2 })},
-	{name: "tanh", apply: tanh, ofResult: true, slope: tanhSlope},
+	{name: "tanh", apply: tanh, ofResult: true, slope: fast.tanhSlope},
 	{name: "sigmoid", apply: sigmoid, ofResult: true, slope: func(out, y, g []float32) {
 		y, g = y[:len(out)], g[:len(out)]
 		for i := range out {
@@ -212,8 +197,8 @@ var unaryTable = []*unaryFunc{
 	{name: "expm1", apply: pointwise(math.Expm1), ofResult: true, slope: slopeOf(func(y float64) float64 { return y + 1 })},
 	{name: "softplus", apply: pointwise(func(x float64) float64 { return max(x, 0) + math.Log1p(math.Exp(-math.Abs(x))) }),
 		slope: slopeOf(func(x float64) float64 { return 1 / (1 + math.Exp(-x)) })},
-	{name: "relu", apply: relu, ofResult: true, slope: reluSlope},
-	{name: "elu", apply: elu, ofResult: true, slope: eluSlope},
+	{name: "relu", apply: func(out, x, _ []float32) { fast.relu(out, x) }, ofResult: true, slope: fast.reluSlope},
+	{name: "elu", apply: elu, ofResult: true, slope: fast.eluSlope},
 }
 
 func sign(x float64) float64 {

@@ -106,7 +106,7 @@ func scatterRows(out, g []float32, rows []int32, c int) {
 	for j, r := range rows {
 		if r >= 0 {
 			to := out[int(r)*c : (int(r)+1)*c]
-			addition.vv(to, to, g[j*c:(j+1)*c])
+			fast.add(to, to, g[j*c:(j+1)*c])
 		}
 	}
 }

@@ -22,12 +22,15 @@ func imageBody(c Config) body {
 			if err != nil {
 				return nil, err
 			}
-			y, err := g.Dense(p, g.Param(name+".weight"), g.Param(name+".bias"))
+			y, err := gorgonia.Mul(p, g.Param(name+".weight"))
 			if err != nil {
 				return nil, err
 			}
-			// Pooling first: a monotone activation commutes with the maximum, and has a quarter of the entries then.
+			// Pooling first: the bias and a monotone activation commute with the maximum, and have a quarter of the entries then.
 			if y, err = g.MaxPool(y, height, width); err != nil {
+				return nil, err
+			}
+			if y, err = g.AddBias(y, g.Param(name+".bias")); err != nil {
 				return nil, err
 			}
 			return g.Activate(y, c.Activation)

@@ -60,15 +60,15 @@ func (w *LinearisedWorker) Score(weights []float32, batch *structured.Batch, θ 
 	if len(weights) != len(w.direction) {
 		return fmt.Errorf("nets: %d weights given; the linearised net has %d", len(weights), len(w.direction))
 	}
-	subtraction.vv(w.direction, weights, w.model.wk)
+	fast.sub(w.direction, weights, w.model.wk)
 	if err := w.net.Score(w.model.wk, batch, θ); err != nil {
 		return err
 	}
 	if err := w.net.PushForward(w.direction, &w.tangent); err != nil {
 		return err
 	}
-	addition.vv(θ.Node, θ.Node, w.tangent.Node)
-	addition.vv(θ.Edge, θ.Edge, w.tangent.Edge)
+	fast.add(θ.Node, θ.Node, w.tangent.Node)
+	fast.add(θ.Edge, θ.Edge, w.tangent.Edge)
 	return nil
 }
 

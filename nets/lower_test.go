@@ -56,6 +56,9 @@ var ownGraphs = map[string]func(g *Graph, x *gorgonia.Node) *gorgonia.Node{
 	"transposed factor": func(g *Graph, x *gorgonia.Node) *gorgonia.Node {
 		return node(gorgonia.Mul(x, node(gorgonia.Transpose(g.Param("square"), 1, 0))))
 	},
+	"transposed left factor": func(g *Graph, x *gorgonia.Node) *gorgonia.Node {
+		return node(gorgonia.Mul(x, node(gorgonia.Mul(node(gorgonia.Transpose(x, 1, 0)), node(gorgonia.Tanh(x))))))
+	},
 	"batched product": func(g *Graph, x *gorgonia.Node) *gorgonia.Node {
 		a := node(gorgonia.Reshape(x, tensor.Shape{g.Rows, 2, 2}))
 		return node(gorgonia.Reshape(node(gorgonia.BatchedMatMul(a, node(gorgonia.Tanh(a)))), tensor.Shape{g.Rows, 4}))

@@ -41,10 +41,7 @@ func (o maxPool) tangent(b *builder, v *value, d []*value) *value {
 func (o maxPool) run(m *machine, in *instruction) {
 	out, x, c := m.at(in.out), m.at(in.args[0].buffer), o.channels
 	o.each(func(at [4]int, to int) {
-		y, x0, x1, x2, x3 := out[to:to+c], x[at[0]:][:c], x[at[1]:][:c], x[at[2]:][:c], x[at[3]:][:c]
-		for i := range y {
-			y[i] = max(max(x0[i], x1[i]), max(x2[i], x3[i]))
-		}
+		fast.poolMax(out[to:to+c], x[at[0]:], x[at[1]:], x[at[2]:], x[at[3]:])
 	})
 }
 
@@ -83,24 +80,8 @@ func (o poolPull) run(m *machine, in *instruction) {
 	}
 	n := o.channels
 	o.each(func(at [4]int, to int) {
-		top, g := y[to:to+n], g[to:to+n]
-		o0, o1, o2, o3 := out[at[0]:][:n], out[at[1]:][:n], out[at[2]:][:n], out[at[3]:][:n]
-		x0, x1, x2 := x[at[0]:][:n], x[at[1]:][:n], x[at[2]:][:n]
-		for i, t := range top {
-			c, t := math.Float32bits(g[i]), math.Float32bits(t)
-			m0, m1, m2 := differs(x0[i], t), differs(x1[i], t), differs(x2[i], t)
-			o0[i] = math.Float32frombits(c &^ m0)
-			o1[i] = math.Float32frombits(c & m0 &^ m1)
-			o2[i] = math.Float32frombits(c & m0 & m1 &^ m2)
-			o3[i] = math.Float32frombits(c & m0 & m1 & m2)
-		}
+		fast.poolPull(out[at[0]:], out[at[1]:], out[at[2]:], out[at[3]:], x[at[0]:], x[at[1]:], x[at[2]:], y[to:to+n], g[to:])
 	})
-}
-
-// differs is all ones if the bits of x are not t, else zero: a choice without a branch.
-func differs(x float32, t uint32) uint32 {
-	d := int32(math.Float32bits(x) ^ t)
-	return uint32((d | -d) >> 31)
 }
 
 // MaxPool takes the largest of each 2×2 pixels of images: x [Rows·height·width × C] becomes

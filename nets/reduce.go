@@ -74,7 +74,7 @@ func (r reduce) run(m *machine, in *instruction) {
 		to := out[o*r.inner : (o+1)*r.inner]
 		for j := range r.repeat {
 			at := (o*r.repeat + j) * r.inner
-			addition.vv(to, to, x[at:at+r.inner])
+			fast.add(to, to, x[at:at+r.inner])
 		}
 	}
 }

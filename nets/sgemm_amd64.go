@@ -84,6 +84,7 @@ type packedBLAS struct {
 	kernel kernel
 	tile   tile
 	b, a   []float32       // packed panels of B, packed rows of A
+	t      []float32       // a transposed product
 	c      [8 * 48]float32 // a tile that sticks out of C
 }
 
@@ -92,6 +93,7 @@ type packedBLAS struct {
 const (
 	depth   = 256
 	breadth = 480
+	few     = 32 // rows of A for which packing all of B is not worth it
 )
 
 // Name says what the inner loops are made of.
@@ -107,6 +109,10 @@ func (s *packedBLAS) Sgemm(transA, transB bool, m, n, k int, a, b []float32, bet
 		return
 	}
 	_, _, _ = a[m*k-1], b[k*n-1], c[m*n-1]
+	if transB && m <= few && n > m {
+		s.transposed(transA, m, n, k, a, b, beta, c)
+		return
+	}
 	blocks := (k + depth - 1) / depth
 	step := (k + blocks - 1) / blocks
 	if beta != 0 && beta != 1 {
@@ -125,6 +131,25 @@ func (s *packedBLAS) Sgemm(transA, transB bool, m, n, k int, a, b []float32, bet
 	}
 }
 
+// transposed is the product for few rows of A and a transposed B, as cᵀ = b·op(a)ᵀ: packing all of B would take longer
+// than it saves, while b is read where it lies.
+func (s *packedBLAS) transposed(transA bool, m, n, k int, a, b []float32, beta float32, c []float32) {
+	s.t = growTo(s.t, n*m)
+	s.Sgemm(false, !transA, n, m, k, b, a, 0, s.t)
+	for i := range m {
+		row := c[i*n : (i+1)*n]
+		if beta == 0 {
+			for j := range row {
+				row[j] = s.t[j*m+i]
+			}
+			continue
+		}
+		for j := range row {
+			row[j] = beta*row[j] + s.t[j*m+i]
+		}
+	}
+}
+
 // block adds what kb columns of op(A), from the given one, contribute to the columns of C from lo to hi.
 func (s *packedBLAS) block(transA, transB bool, m, n, k, from, kb, lo, hi int, a, b []float32, add int, c []float32) {
 	rows, wide := s.kernel.rows, 3*s.kernel.lanes
@@ -133,8 +158,10 @@ func (s *packedBLAS) block(transA, transB bool, m, n, k, from, kb, lo, hi int, a
 		aRow, aK = 1, m
 	}
 	a = a[from*aK:]
-	packed := transB || m > 8*rows // for few rows, packing would take longer than it saves
-	if packed {
+	// For few rows packing takes longer than it saves. Reading B where it lies, the last tile reads beyond its columns, and
+	// what it makes of them is dropped; only beyond b's memory it must not read.
+	direct := !transB && m <= 2*few && (from+kb-1)*n+lo+roundUp(hi-lo, s.kernel.lanes) <= cap(b)
+	if !direct {
 		s.b = growTo(s.b, roundUp(hi-lo, s.kernel.lanes)*kb)
 		for j := lo; j < hi; j += wide {
 			s.packPanel(s.b[(j-lo)*kb:], transB, b, n, k, from, kb, j, min(wide, hi-j))
@@ -153,15 +180,10 @@ func (s *packedBLAS) block(transA, transB bool, m, n, k, from, kb, lo, hi int, a
 		for j := lo; j < hi; j += wide {
 			width := min(wide, hi-j)
 			across := roundUp(width, s.kernel.lanes)
-			switch {
-			case packed:
-				t.b, t.bK = unsafe.Pointer(&s.b[(j-lo)*kb]), 4*across
-			case width == across:
+			if direct {
 				t.b, t.bK = unsafe.Pointer(&b[from*n+j]), 4*n
-			default:
-				s.b = growTo(s.b, across*kb)
-				s.packPanel(s.b, false, b, n, k, from, kb, j, width)
-				t.b, t.bK = unsafe.Pointer(&s.b[0]), 4*across
+			} else {
+				t.b, t.bK = unsafe.Pointer(&s.b[(j-lo)*kb]), 4*across
 			}
 			if height == rows && width == across {
 				t.c, t.cRow, t.add = unsafe.Pointer(&c[i*n+j]), 4*n, add
@@ -175,7 +197,7 @@ func (s *packedBLAS) block(transA, transB bool, m, n, k, from, kb, lo, hi int, a
 				if add == 0 {
 					copy(to, part)
 				} else {
-					addition.vv(to, to, part)
+					fast.add(to, to, part)
 				}
 			}
 		}

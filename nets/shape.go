@@ -96,7 +96,7 @@ func (s unslice) run(m *machine, in *instruction) {
 	for o := range s.outer {
 		for c := range s.count {
 			to := out[(o*s.size+s.lo+c*s.step)*s.inner:][:s.inner]
-			addition.vv(to, to, x[(o*s.count+c)*s.inner:][:s.inner])
+			fast.add(to, to, x[(o*s.count+c)*s.inner:][:s.inner])
 		}
 	}
 }

@@ -144,7 +144,7 @@ func (w *NetWorker) edgeCotangent(v *structured.Marginals) []float32 {
 		to := w.input(edgeCotangent, yy)
 		clear(to)
 		for b := range v.Len() {
-			addition.vv(to, to, v.Edge[b*yy:(b+1)*yy])
+			fast.add(to, to, v.Edge[b*yy:(b+1)*yy])
 		}
 		return to
 	}

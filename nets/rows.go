@@ -1,0 +1,116 @@
+package nets
+
+import "math"
+
+// rowLoops are the elementwise loops that time is spent in. Out may be an argument. Every implementation gives the
+// same bits.
+type rowLoops struct {
+	name          string
+	add, sub, mul func(out, x, y []float32)
+	relu          func(out, x []float32)
+	eluFromExp    func(out, x, e []float32) // e is exp(min(x, 0))
+	reluSlope     func(out, y, g []float32) // g·f', a function of the result y
+	eluSlope      func(out, y, g []float32)
+	tanhSlope     func(out, y, g []float32)
+	negativeParts func(out, x []float32)
+	poolMax       func(y, x0, x1, x2, x3 []float32)
+	poolPull      func(o0, o1, o2, o3, x0, x1, x2, y, g []float32) // g goes to the first x that is y
+}
+
+var fast = chooseRows()
+
+// plainRows are in plain Go. No entry takes a branch: signs are as good as random, and a mispredicted branch costs more
+// than all the arithmetic.
+var plainRows = rowLoops{
+	name: "plain",
+	add: func(out, x, y []float32) {
+		x, y = x[:len(out)], y[:len(out)]
+		for i := range out {
+			out[i] = x[i] + y[i]
+		}
+	},
+	sub: func(out, x, y []float32) {
+		x, y = x[:len(out)], y[:len(out)]
+		for i := range out {
+			out[i] = x[i] - y[i]
+		}
+	},
+	mul: func(out, x, y []float32) {
+		x, y = x[:len(out)], y[:len(out)]
+		for i := range out {
+			out[i] = x[i] * y[i]
+		}
+	},
+	relu: func(out, x []float32) {
+		x = x[:len(out)]
+		for i := range out {
+			out[i] = positivePart(x[i])
+		}
+	},
+	eluFromExp: func(out, x, e []float32) {
+		x, e = x[:len(out)], e[:len(out)]
+		for i := range out {
+			out[i] = positivePart(x[i]) + (e[i] - 1)
+		}
+	},
+	reluSlope: func(out, y, g []float32) {
+		y, g = y[:len(out)], g[:len(out)]
+		for i := range out { // y is never negative
+			out[i] = math.Float32frombits(math.Float32bits(g[i]) & differs(y[i], 0))
+		}
+	},
+	eluSlope: func(out, y, g []float32) {
+		y, g = y[:len(out)], g[:len(out)]
+		for i := range out {
+			out[i] = g[i] * (negativePart(y[i]) + 1)
+		}
+	},
+	tanhSlope: func(out, y, g []float32) {
+		y, g = y[:len(out)], g[:len(out)]
+		for i := range out {
+			out[i] = g[i] * (1 - float32(y[i]*y[i]))
+		}
+	},
+	negativeParts: func(out, x []float32) {
+		x = x[:len(out)]
+		for i := range out {
+			out[i] = negativePart(x[i])
+		}
+	},
+	poolMax: func(y, x0, x1, x2, x3 []float32) {
+		x0, x1, x2, x3 = x0[:len(y)], x1[:len(y)], x2[:len(y)], x3[:len(y)]
+		for i := range y {
+			y[i] = max(max(x0[i], x1[i]), max(x2[i], x3[i]))
+		}
+	},
+	poolPull: func(o0, o1, o2, o3, x0, x1, x2, y, g []float32) {
+		n := len(y)
+		o0, o1, o2, o3, x0, x1, x2, g = o0[:n], o1[:n], o2[:n], o3[:n], x0[:n], x1[:n], x2[:n], g[:n]
+		for i := range y {
+			c, t := math.Float32bits(g[i]), math.Float32bits(y[i])
+			m0, m1, m2 := differs(x0[i], t), differs(x1[i], t), differs(x2[i], t)
+			o0[i] = math.Float32frombits(c &^ m0)
+			o1[i] = math.Float32frombits(c & m0 &^ m1)
+			o2[i] = math.Float32frombits(c & m0 & m1 &^ m2)
+			o3[i] = math.Float32frombits(c & m0 & m1 & m2)
+		}
+	},
+}
+
+// negativePart is min(x, 0).
+func negativePart(x float32) float32 {
+	b := math.Float32bits(x)
+	return math.Float32frombits(b & uint32(int32(b)>>31))
+}
+
+// positivePart is max(x, 0).
+func positivePart(x float32) float32 {
+	b := math.Float32bits(x)
+	return math.Float32frombits(b &^ uint32(int32(b)>>31))
+}
+
+// differs is all ones if the bits of x are not t, else zero: a choice without a branch.
+func differs(x float32, t uint32) uint32 {
+	d := int32(math.Float32bits(x) ^ t)
+	return uint32((d | -d) >> 31)
+}
