@@ -278,3 +278,63 @@ func TestExpOnProbabilitiesIsExpInLogDomain(t *testing.T) {
 		t.Errorf("probabilities hold: %v times", used)
 	}
 }
+
+// Forbidden transitions under which one label cannot be reached, but would be ever more likely to stay in; and others
+// that lead, step by step unlikely, to the only label allowed at the end.
+func TestExpWhereLittleIsAllowed(t *testing.T) {
+	stay := new(structured.Potentials)
+	stay.Resize([]int{0, 50}, 2, false)
+	clear(stay.Node)
+	stay.Node[1] = never
+	copy(stay.Edge, []float32{-15, never, never, 15})
+	climb := new(structured.Potentials)
+	climb.Resize([]int{0, 50}, 20, false)
+	clear(climb.Node)
+	for i := range climb.Edge {
+		switch to, from := i%20, i/20; to {
+		case from:
+			climb.Edge[i] = 0
+		case from + 1:
+			climb.Edge[i] = -9
+		default:
+			climb.Edge[i] = never
+		}
+	}
+	for l := range 19 {
+		climb.Node[l+1] = never
+		climb.Node[49*20+l] = never
+	}
+	// Two labels, each to be kept: the first costs 10 at each of the last 25 steps, the second at each of the 24 before.
+	keep := new(structured.Potentials)
+	keep.Resize([]int{0, 50}, 2, true)
+	clear(keep.Node)
+	for t := range 50 {
+		first, second := float32(0), float32(-10)
+		if t >= 25 {
+			first, second = second, first
+		}
+		copy(keep.Edge[4*t:], []float32{first, never, never, second})
+	}
+	for _, k := range available() {
+		o, value, u := &Chain{k: k}, make([]float64, 1), new(structured.Marginals)
+		o.Exp(keep, 1, value, u)
+		if want := -240 + math.Log1p(math.Exp(-10)); math.Abs(value[0]-want) > 1e-4 {
+			t.Errorf("%s: value %g, want %g", k.name, value[0], want)
+		}
+		o.Exp(stay, 1, value, u)
+		off := max(math.Abs(value[0]+15*49), math.Abs(float64(u.Node[2*49]-1)), math.Abs(float64(u.Edge[0]-49)))
+		if !(off < 1e-4) || u.Node[2*49+1] != 0 || u.Edge[3] != 0 {
+			t.Errorf("%s: value %g, last marginals %g, edges %g", k.name, value[0], u.Node[2*49:], u.Edge)
+		}
+		// 19 of 49 steps climb: C(49, 19) paths.
+		paths, _ := math.Lgamma(50)
+		for _, n := range []float64{20, 31} {
+			less, _ := math.Lgamma(n)
+			paths -= less
+		}
+		o.Exp(climb, 1, value, u)
+		if want := paths - 19*9; math.Abs(value[0]-want) > 1e-3 || !(math.Abs(float64(u.Node[49*20+19]-1)) < 1e-5) {
+			t.Errorf("%s: value %g, want %g; last marginals %g", k.name, value[0], want, u.Node[49*20:])
+		}
+	}
+}
