@@ -24,26 +24,6 @@ var avx512 = kernels{
 	edgeSums:  edgeSums16,
 }
 
-// load16 reads the 16 numbers from p + 4i. Kernels check no bounds: rows are readable in whole vectors.
-func load16(p unsafe.Pointer, i int) archsimd.Float32x16 {
-	return archsimd.LoadFloat32x16((*[16]float32)(unsafe.Add(p, 4*i)))
-}
-
-func store16(p unsafe.Pointer, i int, v archsimd.Float32x16) {
-	v.Store((*[16]float32)(unsafe.Add(p, 4*i)))
-}
-
-func broadcast16(p unsafe.Pointer, i int) archsimd.Float32x16 {
-	return archsimd.BroadcastFloat32x16(*(*float32)(unsafe.Add(p, 4*i)))
-}
-
-var iota16 = [16]int32{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}
-
-// first16 selects the first n lanes.
-func first16(n int) archsimd.Mask32x16 {
-	return archsimd.LoadInt32x16(&iota16).Less(archsimd.BroadcastInt32x16(int32(n)))
-}
-
 // maxPlus16 holds up to 64 numbers of next in registers while it goes through the rows.
 func maxPlus16(next, prev, edge, node []float32, y, stride int) {
 	to, p, n := unsafe.Pointer(&next[0]), unsafe.Pointer(&prev[0]), unsafe.Pointer(&node[0])
@@ -130,14 +110,4 @@ func addArgmax16(sum, x, y []float32) int {
 		}
 	}
 	return 0
-}
-
-// largest16 returns the largest lane.
-func largest16(v archsimd.Float32x16) float32 { return largest8(v.GetLo().Max(v.GetHi())) }
-
-func largest8(v archsimd.Float32x8) float32 {
-	w := v.GetLo().Max(v.GetHi())
-	w = w.Max(w.SelectFromPair(2, 3, 0, 1, w))
-	w = w.Max(w.SelectFromPair(1, 0, 3, 2, w))
-	return w.GetElem(0)
 }

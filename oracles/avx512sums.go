@@ -8,8 +8,6 @@ import (
 	"unsafe"
 )
 
-var zero16 archsimd.Float32x16
-
 func boundsAbove16(x []float32, floor float32) bounds {
 	above, inf := archsimd.BroadcastFloat32x16(floor), archsimd.BroadcastFloat32x16(float32(math.Inf(1)))
 	lo, hi, least := inf, archsimd.BroadcastFloat32x16(never), inf
@@ -26,20 +24,6 @@ func boundsAbove16(x []float32, floor float32) bounds {
 	}
 	b.all = b.all && !(smallest16(least) <= floor)
 	return b
-}
-
-func smallest16(v archsimd.Float32x16) float32 {
-	w := v.GetLo().Min(v.GetHi())
-	x := w.GetLo().Min(w.GetHi())
-	x = x.Min(x.SelectFromPair(2, 3, 0, 1, x))
-	return x.Min(x.SelectFromPair(1, 0, 3, 2, x)).GetElem(0)
-}
-
-func sum16(v archsimd.Float32x16) float32 {
-	w := v.GetLo().Add(v.GetHi())
-	x := w.GetLo().Add(w.GetHi())
-	x = x.Add(x.SelectFromPair(2, 3, 0, 1, x))
-	return x.Add(x.SelectFromPair(1, 0, 3, 2, x)).GetElem(0)
 }
 
 // exps16 uses exp(x) = 2^n exp(r), n = round(x log₂e), |r| ≤ ln2/2, and Cephes' polynomial (Moshier 1989). Exponents are at

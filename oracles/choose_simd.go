@@ -5,8 +5,11 @@ package oracles
 import "simd/archsimd"
 
 func choose() *kernels {
-	if archsimd.X86.AVX512() {
+	switch x86 := archsimd.X86; {
+	case x86.AVX512():
 		return &avx512
+	case x86.AVX2() && x86.FMA():
+		return &avx2
 	}
 	return &plain
 }

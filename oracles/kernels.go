@@ -2,6 +2,8 @@ package oracles
 
 import "strconv"
 
+//go:generate go run avx2gen.go
+
 // kernels are the inner loops of the oracles, one set for each kind of vector. All sets agree: bit for bit where there is
 // only max and +, to rounding where there are sums.
 //
