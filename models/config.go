@@ -114,14 +114,16 @@ func (c Config) Validate() error {
 		return structured.BadInput("--device cuda: this build has no GPU support; use --device cpu, or auto")
 	case c.Task == "tag" && c.Train == "" && c.Resume == "":
 		return structured.BadInput("--task tag needs training data: give --train FILE (only ocr has built-in data)")
-	case c.Task == "tag" && c.Format == "builtin":
-		return structured.BadInput("--format builtin has images of words; use it with --task ocr")
-	case c.Format == "builtin" && c.Train+c.Dev+c.Test != "":
+	case c.Format == formatBuiltin && c.Train+c.Dev+c.Test != "":
 		return structured.BadInput("--format builtin draws its own data; leave out --train, --dev and --test, or name their format")
 	case c.Train == "" && c.Dev+c.Test != "":
 		return structured.BadInput("--dev and --test need --train: built-in data comes with its own")
-	case c.Format != "" && c.Format != "builtin" && c.Train == "" && c.Resume == "":
+	case c.Format != "" && c.Format != formatBuiltin && c.Train == "" && c.Resume == "":
 		return structured.BadInput("--format %s needs training data: give --train FILE", c.Format)
+	case c.Task == "tag" && (c.Format == formatBuiltin || c.Format == formatLetters):
+		return structured.BadInput("--format %s has images of words: use --task ocr", c.Format)
+	case c.Task == "ocr" && c.Format == formatConll:
+		return structured.BadInput("--format conll has words to tag, not images: use --task tag")
 	case c.Fold >= 0 && c.Test != "":
 		return structured.BadInput("--fold %d and --test both say what the test data is; give one", c.Fold)
 	case len(c.Examples) != 3:

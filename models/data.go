@@ -3,6 +3,7 @@ package models
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"path/filepath"
 	"strings"
@@ -49,7 +50,7 @@ func ReadData(c *Config) (*Data, error) {
 		}
 	}
 	if err := c.Validate(); err != nil { // the format is known only now
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", c.Train, err)
 	}
 	if c.Format == formatConll && c.Columns == "" {
 		c.Columns = structured.DefaultColumns

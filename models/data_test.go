@@ -3,6 +3,7 @@ package models
 import (
 	"bytes"
 	"compress/gzip"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -115,6 +116,53 @@ func TestReadBuiltin(t *testing.T) {
 	}
 }
 
+func TestReadNPZ(t *testing.T) {
+	write := func(labels []int32, names ...string) string {
+		path := filepath.Join(t.TempDir(), "x.npz")
+		err := structured.WriteFile(path, func(w io.Writer) error {
+			return writeNPZ(w, func(n npzWriter) error {
+				err := firstError(
+					add(n, "features", []float32{1, 2, 3, 4, 5, 6}, 3, 2),
+					add(n, "lengths", []int64{2, 0, 1}, 3))
+				if err == nil && labels != nil {
+					err = firstError(add(n, "labels", labels, len(labels)), n.addText("label_names", names))
+				}
+				return err
+			})
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	c := Default()
+	c.Task, c.Train = "tag", write([]int32{0, 1, 1}, "x", "y")
+	c.Dev = write([]int32{0, 0, 1}, "y", "x")
+	d, err := ReadData(&c)
+	if err != nil || c.Format != "npz" || d.Train.Dim != 2 || !slices.Equal(d.Dev.Labels, []int32{1, 1, 0}) {
+		t.Fatalf("%+v, %v", d, err)
+	}
+	m, err := NewModel(c, d)
+	if err != nil || m.Config.Net != "mlp" {
+		t.Fatalf("net %s, %v", m.Config.Net, err)
+	}
+	if got, err := m.ReadData(write(nil), "", "", false); err != nil || got.Labels != nil || got.Len() != 3 {
+		t.Errorf("without labels: %+v, %v", got, err)
+	}
+	if got, err := m.ReadData(write([]int32{1, 1, 1}, "x", "y"), "", "", false); err != nil || len(got.Labels) != 3 {
+		t.Errorf("with labels that nobody needs: %+v, %v", got, err)
+	}
+	if got, err := m.ReadData(write([]int32{1, 1, 1}, "x", "z"), "", "", false); err != nil || got.Labels != nil {
+		t.Errorf("with unknown labels that nobody needs: %+v, %v", got, err)
+	}
+	if _, err := m.ReadData(write(nil), "", "", true); !structured.IsBadInput(err) {
+		t.Errorf("without the labels needed: got %v", err)
+	}
+	if _, err := m.ReadData(write([]int32{1, 1, 1}, "x", "z"), "", "", true); !structured.IsBadInput(err) {
+		t.Errorf("with unknown labels: got %v", err)
+	}
+}
+
 func TestDetectFormat(t *testing.T) {
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)
@@ -155,8 +203,10 @@ func TestReadDataErrors(t *testing.T) {
 		`--format "con" is not known`:   func(c *Config) { c.Format = "con" },
 		"--fold 1 means nothing":        func(c *Config) { c.Fold = 1 },
 		"dev.conll:1: label":            func(c *Config) { c.Dev = file(t, "dev.conll", "the DT B-Y\n") },
-		"--columns word=0,label=1 mean": func(c *Config) { c.Format, c.Columns = "letters", "word=0,label=1" },
-		"tab-separated":                 func(c *Config) { c.Format, c.Columns = "letters", "" },
+		"--columns word=0,label=1 mean": func(c *Config) { c.Task, c.Format, c.Columns = "ocr", "letters", "word=0,label=1" },
+		"tab-separated":                 func(c *Config) { c.Task, c.Format, c.Columns = "ocr", "letters", "" },
+		"use --task ocr":                func(c *Config) { c.Format, c.Columns = "letters", "" },
+		"use --task tag":                func(c *Config) { c.Task = "ocr" },
 	} {
 		c := tagConfig(conll)
 		change(&c)

@@ -111,10 +111,8 @@ func (c Config) baselines() []Config {
 			name = "independent"
 		}
 		b.Out = filepath.Join(c.Out, name)
-		if _, err := os.Stat(filepath.Join(b.Out, checkpointFolder)); err == nil && c.Resume != "" {
+		if c.Resume != "" {
 			b.Resume = b.Out
-		} else {
-			b.Resume = ""
 		}
 		all = append(all, b)
 	}
@@ -211,7 +209,7 @@ func newState(w []float32) *train.State {
 	return &train.State{W: w, Primal: nan, Dual: nan, Smoothed: nan, Exact: nan, ProxGradient: nan}
 }
 
-// checkpoint opens the run's checkpoint, or begins one.
+// checkpoint opens the checkpoint to resume from, or begins one: also where a run ended before its first.
 func (r *run) checkpoint() (*train.Checkpoint, error) {
 	identity := r.config.identity()
 	identity["training data"] = train.Fingerprint(r.data.Train)

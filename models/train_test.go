@@ -7,6 +7,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -71,6 +72,21 @@ func TestThreadsDoNotChangeTheModel(t *testing.T) {
 	}
 }
 
+func TestDropoutChangesTheModel(t *testing.T) {
+	c := small(t)
+	c.Method, c.Net, c.LR = "sgd", "mlp", 0.1
+	without := mustTrain(t, c)
+	c.Dropout, c.Out = 0.5, c.Out+"2"
+	m, err := Load(c.Out[:len(c.Out)-1])
+	if err != nil || bytes.Equal(without, mustTrain(t, c)) {
+		t.Fatal("dropout does nothing", err)
+	}
+	other, err := Load(c.Out)
+	if err != nil || slices.Equal(other.W, m.W) {
+		t.Error("dropout changes no weight", err)
+	}
+}
+
 func TestSeedsChangeTheModel(t *testing.T) {
 	c := small(t)
 	c.Method = "sgd"
@@ -124,6 +140,24 @@ func TestResumedRunIsTheSame(t *testing.T) {
 				t.Errorf("the resumed run's metrics\n%s\nwant\n%s", got, wantMetrics)
 			}
 		})
+	}
+}
+
+func TestResumeBeforeTheFirstCheckpoint(t *testing.T) {
+	c := small(t)
+	c.Method = "sgd"
+	want := mustTrain(t, c)
+	text, err := os.ReadFile(filepath.Join(c.Out, configFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Dir(file(t, configFile, string(text)))
+	resumed, err := ReadRun(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(mustTrain(t, resumed), want) {
+		t.Error("a run resumed from its configuration made another model")
 	}
 }
 
