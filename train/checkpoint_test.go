@@ -173,7 +173,7 @@ func TestKill(t *testing.T) {
 	}
 	for _, name := range []string{"model.safetensors", "metrics.jsonl"} {
 		if got, want := readTimeless(t, killed, name), readTimeless(t, whole, name); got != want {
-			t.Errorf("%s differs:\n%s\nwant\n%s", name, got, want)
+			t.Errorf("%s differs: %q, want %q", name, got, want)
 		}
 	}
 }

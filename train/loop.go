@@ -86,8 +86,12 @@ func (l *loop) start(ctx context.Context) error {
 		if err := l.Checkpoint.restore(l.Method, l.s, &l.books); err != nil {
 			return err
 		}
-	} else if err := l.boundary(); err != nil {
-		return err
+	} else {
+		s, nan := l.s, math.NaN() // until the method says otherwise
+		s.Primal, s.Dual, s.Smoothed, s.Exact, s.ProxGradient = nan, nan, nan, nan, nan
+		if err := l.boundary(); err != nil {
+			return err
+		}
 	}
 	begin := time.Now()
 	err := l.Method.Start(ctx, l.Problem, l.s)

@@ -87,7 +87,7 @@ func TestRunStops(t *testing.T) {
 			if !slices.Equal(r.W, at[c.last-1]) || !slices.Equal(r.BestW, at[c.best-1]) {
 				t.Error("the weights are of other passes")
 			}
-			if len(history.Records) != c.last || history.Records[0].Seconds <= 0 {
+			if len(history.Records) != c.last || history.Records[0].Seconds <= 0 || !math.IsNaN(float64(history.Records[0].ProxGradient)) {
 				t.Errorf("records %v", history.Records)
 			}
 		})
