@@ -1,10 +1,8 @@
 package main
 
 import (
-	"fmt"
 	"log/slog"
 	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -39,9 +37,7 @@ compares methods. Interrupted (Ctrl-C), it saves a checkpoint: --resume continue
 			if c.JSON {
 				return printJSON(os.Stdout, result)
 			}
-			dir := filepath.Dir(result.Model)
-			_, err = fmt.Printf("%s\nmodel   %s\ncurves  %s\n", result.Table(), result.Model, filepath.Join(dir, "curves.png"))
-			return err
+			return printResult(os.Stdout, result)
 		},
 	}
 	cmd.Flags().StringVar(&file, "config", "", "YAML `FILE` with any of these settings; flags win over it")

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/train"
+)
+
+// printResult shows a training run and its baselines, a row each, and where the files are. The objective is that of the
+// last pass; the errors are those of the model that was kept.
+func printResult(w io.Writer, r *models.Result) error {
+	runs := append([]models.Result{*r}, r.Baselines...)
+	token, sequence := "token", "sequence"
+	if r.Task == "ocr" {
+		token, sequence = "letter", "word"
+	}
+	if _, err := fmt.Fprintf(w, "\nnet %s; errors are shares of %ss and of whole %ss that are wrong\n\n", r.Net, token, sequence); err != nil {
+		return err
+	}
+	if err := printTable(w, resultRows(runs, token, sequence)); err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintf(w, "\nmodel   %s\n", r.Model); err != nil {
+		return err
+	}
+	curves := filepath.Join(filepath.Dir(r.Model), "curves.png")
+	if _, err := os.Stat(curves); err != nil {
+		return nil
+	}
+	_, err := fmt.Fprintf(w, "curves  %s\n", curves)
+	return err
+}
+
+// resultRows leaves out columns in which there would be nothing.
+func resultRows(runs []models.Result, token, sequence string) [][]string {
+	rows := make([][]string, 1+len(runs))
+	column := func(head string, cell func(r *models.Result) string) {
+		cells := make([]string, len(runs))
+		for i := range runs {
+			cells[i] = cell(&runs[i])
+		}
+		if !slices.ContainsFunc(cells, func(c string) bool { return c != "" }) && head != "" {
+			return
+		}
+		rows[0] = append(rows[0], head)
+		for i, c := range cells {
+			rows[1+i] = append(rows[1+i], cmp.Or(c, "–"))
+		}
+	}
+	column("", (*models.Result).Name)
+	column("passes", func(r *models.Result) string { return fmt.Sprint(r.Passes) })
+	column("seconds", func(r *models.Result) string { return fmt.Sprintf("%.1f", r.Seconds) })
+	column("objective", func(r *models.Result) string { return number(r.Objective) })
+	column("gap", func(r *models.Result) string { return number(r.Gap) })
+	for _, set := range []struct {
+		name string
+		of   func(r *models.Result) *structured.Metrics
+	}{
+		{"dev", func(r *models.Result) *structured.Metrics { return r.Dev }},
+		{"test", func(r *models.Result) *structured.Metrics { return r.Test }},
+	} {
+		metric := func(value func(m *structured.Metrics) float64) func(r *models.Result) string {
+			return func(r *models.Result) string {
+				if m := set.of(r); m != nil && !math.IsNaN(value(m)) {
+					return fmt.Sprintf("%.2f %%", 100*value(m))
+				}
+				return ""
+			}
+		}
+		column(set.name+" "+token+"s", metric(func(m *structured.Metrics) float64 { return m.TokenError }))
+		column(set.name+" "+sequence+"s", metric(func(m *structured.Metrics) float64 { return m.SequenceError }))
+		column(set.name+" entity F1", metric(func(m *structured.Metrics) float64 {
+			if m.EntityMetrics == nil {
+				return math.NaN()
+			}
+			return m.F1
+		}))
+	}
+	return rows
+}
+
+// number shows x to five digits, and nothing where there is none.
+func number(x train.Number) string {
+	if f := float64(x); !math.IsNaN(f) && !math.IsInf(f, 0) {
+		return fmt.Sprintf("%.5g", f)
+	}
+	return ""
+}
