@@ -24,13 +24,10 @@ func tanh(out, x, e []float32) {
 	for at := 0; at < len(out); at += block {
 		part := x[at:min(at+block, len(out))]
 		to := out[at : at+len(part)]
-		for i, v := range part {
-			e[i] = 2 * v
-		}
-		vec.Exp(e[:len(part)], e[:len(part)])
-		for i := range part {
-			to[i] = 1 - 2/(e[i]+1)
-		}
+		e := e[:len(part)]
+		fast.add(e, part, part)
+		vec.Exp(e, e)
+		fast.tanhFromExp(to, e)
 	}
 }
 

@@ -54,15 +54,9 @@ func (o poolPush) tangent(*builder, *value, []*value) *value { return nil }
 
 func (o poolPush) run(m *machine, in *instruction) {
 	out, x, y, dx := m.at(in.out), m.at(in.args[0].buffer), m.at(in.args[1].buffer), m.at(in.args[2].buffer)
+	n := o.channels
 	o.each(func(at [4]int, to int) {
-		for c := range o.channels {
-			for _, a := range at {
-				if x[a+c] == y[to+c] {
-					out[to+c] = dx[a+c]
-					break
-				}
-			}
-		}
+		fast.poolPush(out[to:to+n], x[at[0]:], x[at[1]:], x[at[2]:], y[to:], dx[at[0]:], dx[at[1]:], dx[at[2]:], dx[at[3]:])
 	})
 }
 

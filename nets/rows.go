@@ -12,9 +12,11 @@ type rowLoops struct {
 	reluSlope     func(out, y, g []float32) // g·f', a function of the result y
 	eluSlope      func(out, y, g []float32)
 	tanhSlope     func(out, y, g []float32)
+	tanhFromExp   func(out, e []float32) // e is exp(2x)
 	negativeParts func(out, x []float32)
 	poolMax       func(y, x0, x1, x2, x3 []float32)
-	poolPull      func(o0, o1, o2, o3, x0, x1, x2, y, g []float32) // g goes to the first x that is y
+	poolPull      func(o0, o1, o2, o3, x0, x1, x2, y, g []float32)   // g goes to the first x that is y
+	poolPush      func(out, x0, x1, x2, y, d0, d1, d2, d3 []float32) // out is the d of the first x that is y
 }
 
 var fast = chooseRows()
@@ -44,7 +46,7 @@ var plainRows = rowLoops{
 	relu: func(out, x []float32) {
 		x = x[:len(out)]
 		for i := range out {
-			out[i] = positivePart(x[i])
+			out[i] = max(x[i], 0)
 		}
 	},
 	eluFromExp: func(out, x, e []float32) {
@@ -71,6 +73,12 @@ var plainRows = rowLoops{
 			out[i] = g[i] * (1 - float32(y[i]*y[i]))
 		}
 	},
+	tanhFromExp: func(out, e []float32) {
+		e = e[:len(out)]
+		for i := range out {
+			out[i] = 1 - 2/(e[i]+1)
+		}
+	},
 	negativeParts: func(out, x []float32) {
 		x = x[:len(out)]
 		for i := range out {
@@ -93,6 +101,17 @@ var plainRows = rowLoops{
 			o1[i] = math.Float32frombits(c & m0 &^ m1)
 			o2[i] = math.Float32frombits(c & m0 & m1 &^ m2)
 			o3[i] = math.Float32frombits(c & m0 & m1 & m2)
+		}
+	},
+	poolPush: func(out, x0, x1, x2, y, d0, d1, d2, d3 []float32) {
+		n := len(out)
+		x0, x1, x2, y, d0, d1, d2, d3 = x0[:n], x1[:n], x2[:n], y[:n], d0[:n], d1[:n], d2[:n], d3[:n]
+		for i := range out {
+			t := math.Float32bits(y[i])
+			m0, m1, m2 := differs(x0[i], t), differs(x1[i], t), differs(x2[i], t)
+			d := math.Float32bits(d2[i])&^m2 | math.Float32bits(d3[i])&m2
+			d = math.Float32bits(d1[i])&^m1 | d&m1
+			out[i] = math.Float32frombits(math.Float32bits(d0[i])&^m0 | d&m0)
 		}
 	},
 }

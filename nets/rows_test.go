@@ -1,6 +1,7 @@
 package nets
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -40,16 +41,43 @@ func TestRowsEqualPlain(t *testing.T) {
 		both("elu slope", three(func(r *rowLoops) func(out, x, y []float32) { return r.eluSlope }))
 		both("tanh slope", three(func(r *rowLoops) func(out, x, y []float32) { return r.tanhSlope }))
 		both("relu", func(r *rowLoops) []float32 {
-			out := make([]float32, 2*n)
+			out := make([]float32, 3*n)
 			r.relu(out[:n], x)
-			r.negativeParts(out[n:], x)
+			r.negativeParts(out[n:2*n], x)
+			r.tanhFromExp(out[2*n:], y)
 			return out
 		})
 		both("pool", func(r *rowLoops) []float32 {
-			out := make([]float32, 5*n)
+			out := make([]float32, 6*n)
 			r.poolMax(out[:n], x, y, z, u)
-			r.poolPull(out[n:2*n], out[2*n:3*n], out[3*n:4*n], out[4*n:], x, y, z, top, u)
+			r.poolPull(out[n:2*n], out[2*n:3*n], out[3*n:4*n], out[4*n:5*n], x, y, z, top, u)
+			r.poolPush(out[5*n:], x, y, z, top, u, z, y, x)
 			return out
 		})
+	}
+}
+
+// A weight that has become NaN must be seen in the potentials, so no activation may swallow it; −0 has no sign.
+func TestActivationsPassNaN(t *testing.T) {
+	nan := math.Float32frombits(0xffc00000) // as a processor makes them: with the sign bit
+	for a := range activations {
+		x, scratch := make([]float32, 19), make([]float32, block)
+		for i := range x {
+			x[i] = []float32{nan, float32(math.Copysign(0, -1)), -1, 2}[i%4]
+		}
+		out, g := make([]float32, len(x)), make([]float32, len(x))
+		unaries[string(a)].apply(out, x, scratch)
+		fill(g, 1)
+		unaries[string(a)].slope(g, out, g)
+		for i, y := range out {
+			want := activations[a]
+			if isNaN := y != y; isNaN != (i%4 == 0) {
+				t.Errorf("%s(%g) = %g", a, x[i], y)
+			} else if !isNaN && math.Abs(float64(y)-want.f(float64(x[i]))) > 1e-6 {
+				t.Errorf("%s(%g) = %g", a, x[i], y)
+			} else if !isNaN && math.Abs(float64(g[i])-want.slope(want.f(float64(x[i])))) > 1e-6 {
+				t.Errorf("%s'(%g) = %g", a, x[i], g[i])
+			}
+		}
 	}
 }
