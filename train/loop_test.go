@@ -248,14 +248,23 @@ func TestProgress(t *testing.T) {
 		t.Errorf("got %s want %s", b.String(), want)
 	}
 	b.Reset()
-	bar := newProgressBar(&b, 2, 6)
-	if err := errors.Join(bar.Record(record), bar.Close()); err != nil {
+	columns := 90
+	bar := newProgressBar(&b, 2, 6, func() int { return columns })
+	if err := bar.Record(record); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"50%", "pass 4: objective 0.12346, gap 0.028, dev token error 1.23 %", "[0s:0s]"} {
+	for _, want := range []string{"50%", "━━━━━━──────", "4/6 objective 0.1235, error 1.23 %, gap 0.028", "[0s:0s]"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("bar %q lacks %q", b.String(), want)
 		}
+	}
+	b.Reset()
+	columns = 60
+	if err := errors.Join(bar.Record(record), bar.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(b.String(), "objective 0.1") || strings.Contains(b.String(), "gap") {
+		t.Errorf("bar %q on 60 columns", b.String())
 	}
 	if f, err := os.Create(filepath.Join(t.TempDir(), "log")); err != nil {
 		t.Fatal(err)

@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"math"
 	"os"
-	"strings"
 
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
@@ -15,35 +14,46 @@ import (
 // NewProgress returns the Recorder that shows progress on a console, usually standard error: a bar with the time left on
 // a terminal, else a line of log a pass. The run goes from one pass to another.
 func NewProgress(console *os.File, log *slog.Logger, from, to int) Recorder {
-	if term.IsTerminal(int(console.Fd())) {
-		return newProgressBar(console, from, to)
+	if !term.IsTerminal(int(console.Fd())) {
+		return &progressLog{log}
 	}
-	return &progressLog{log}
+	return newProgressBar(console, from, to, func() int {
+		columns, _, err := term.GetSize(int(console.Fd()))
+		if err != nil {
+			return 80
+		}
+		return columns
+	})
 }
+
+const barWidth = 12
 
 type progressBar struct {
-	bar     *progressbar.ProgressBar
-	console io.Writer
-	from    int
+	bar      *progressbar.ProgressBar
+	console  io.Writer
+	from, to int
+	columns  func() int // of the console
 }
 
-func newProgressBar(console io.Writer, from, to int) *progressBar {
+func newProgressBar(console io.Writer, from, to int, columns func() int) *progressBar {
 	bar := progressbar.NewOptions(max(1, to-from),
 		progressbar.OptionSetWriter(console),
 		progressbar.OptionSetDescription("training"),
-		progressbar.OptionSetWidth(20),
+		progressbar.OptionSetWidth(barWidth),
 		progressbar.OptionSetElapsedTime(true),
 		progressbar.OptionSetPredictTime(true),
-		progressbar.OptionSetTheme(progressbar.ThemeUnicode),
+		progressbar.OptionSetTheme(progressbar.Theme{Saucer: "━", SaucerPadding: "─"}),
 		progressbar.OptionShowDescriptionAtLineEnd(),
 		progressbar.OptionSetRenderBlankState(true),
 	)
-	return &progressBar{bar, console, from}
+	return &progressBar{bar, console, from, to, columns}
 }
 
-// Record implements Recorder.
+// Record implements Recorder. What does not fit on the line is cut off: a second line could not be drawn over.
 func (p *progressBar) Record(r Record) error {
-	p.bar.Describe(fmt.Sprintf("pass %d: %s", r.Pass, summary(r)))
+	text := []rune(fmt.Sprintf("%d/%d %s", r.Pass, p.to, summary(r)))
+	room := p.columns() - barWidth - 24 // percentage and times
+	p.bar.Describe(string(text[:max(0, min(len(text), room))]))
 	return p.bar.Set(min(r.Pass-p.from, p.bar.GetMax()))
 }
 
@@ -55,14 +65,14 @@ func (p *progressBar) Close() error {
 
 // summary says a record in a few words.
 func summary(r Record) string {
-	parts := []string{fmt.Sprintf("objective %.5g", float64(r.Objective))}
+	s := fmt.Sprintf("objective %.4g", float64(r.Objective))
+	if _, e := r.DevError(); !math.IsNaN(e) {
+		s += fmt.Sprintf(", error %.3g %%", 100*e)
+	}
 	if gap := r.RelativeGap(); !math.IsNaN(gap) {
-		parts = append(parts, fmt.Sprintf("gap %.2g", gap))
+		s += fmt.Sprintf(", gap %.2g", gap)
 	}
-	if name, e := r.DevError(); !math.IsNaN(e) {
-		parts = append(parts, fmt.Sprintf("dev %s %.2f %%", name, 100*e))
-	}
-	return strings.Join(parts, ", ")
+	return s
 }
 
 type progressLog struct{ log *slog.Logger }
