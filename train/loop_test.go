@@ -249,7 +249,7 @@ func TestProgress(t *testing.T) {
 	}
 	b.Reset()
 	columns := 90
-	bar := newProgressBar(&b, 2, 6, func() int { return columns })
+	bar := newProgressBar(&b, 6, 2, func() int { return columns })
 	if err := bar.Record(record); err != nil {
 		t.Fatal(err)
 	}

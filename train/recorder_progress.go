@@ -12,12 +12,12 @@ import (
 )
 
 // NewProgress returns the Recorder that shows progress on a console, usually standard error: a bar with the time left on
-// a terminal, else a line of log a pass. The run goes from one pass to another.
-func NewProgress(console *os.File, log *slog.Logger, from, to int) Recorder {
+// a terminal, else a line of log a pass. The run ends after the given pass; a resumed one has done some of them.
+func NewProgress(console *os.File, log *slog.Logger, passes, done int) Recorder {
 	if !term.IsTerminal(int(console.Fd())) {
 		return &progressLog{log}
 	}
-	return newProgressBar(console, from, to, func() int {
+	return newProgressBar(console, passes, done, func() int {
 		columns, _, err := term.GetSize(int(console.Fd()))
 		if err != nil {
 			return 80
@@ -29,14 +29,15 @@ func NewProgress(console *os.File, log *slog.Logger, from, to int) Recorder {
 const barWidth = 12
 
 type progressBar struct {
-	bar      *progressbar.ProgressBar
-	console  io.Writer
-	from, to int
-	columns  func() int // of the console
+	bar     *progressbar.ProgressBar
+	console io.Writer
+	passes  int        // of the whole run
+	done    int        // of them, before
+	columns func() int // of the console
 }
 
-func newProgressBar(console io.Writer, from, to int, columns func() int) *progressBar {
-	bar := progressbar.NewOptions(max(1, to-from),
+func newProgressBar(console io.Writer, passes, done int, columns func() int) *progressBar {
+	bar := progressbar.NewOptions(max(1, passes-done),
 		progressbar.OptionSetWriter(console),
 		progressbar.OptionSetDescription("training"),
 		progressbar.OptionSetWidth(barWidth),
@@ -46,15 +47,15 @@ func newProgressBar(console io.Writer, from, to int, columns func() int) *progre
 		progressbar.OptionShowDescriptionAtLineEnd(),
 		progressbar.OptionSetRenderBlankState(true),
 	)
-	return &progressBar{bar, console, from, to, columns}
+	return &progressBar{bar, console, passes, done, columns}
 }
 
 // Record implements Recorder. What does not fit on the line is cut off: a second line could not be drawn over.
 func (p *progressBar) Record(r Record) error {
-	text := []rune(fmt.Sprintf("%d/%d %s", r.Pass, p.to, summary(r)))
+	text := []rune(fmt.Sprintf("%d/%d %s", r.Pass, p.passes, summary(r)))
 	room := p.columns() - barWidth - 24 // percentage and times
 	p.bar.Describe(string(text[:max(0, min(len(text), room))]))
-	return p.bar.Set(min(r.Pass-p.from, p.bar.GetMax()))
+	return p.bar.Set(min(r.Pass-p.done, p.bar.GetMax()))
 }
 
 // Close implements Recorder; what is written next goes to a new line.
