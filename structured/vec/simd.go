@@ -1,0 +1,152 @@
+//go:build goexperiment.simd && amd64
+
+package vec
+
+import (
+	"math"
+	"simd/archsimd"
+)
+
+func choose() *loops {
+	if archsimd.X86.AVX2() && archsimd.X86.FMA() {
+		return &avx2
+	}
+	return &plain
+}
+
+// avx2 takes eight numbers at a time, sums sixteen, and leaves the rest to plain. It clears the registers' upper halves at
+// the end: left dirty, those make the plain floating-point code that follows wait.
+var avx2 = loops{
+	lanes:         8,
+	axpby:         axpby8,
+	scale:         scale8,
+	addScaledDiff: addScaledDiff8,
+	exp:           exps8,
+	dot:           dot8,
+	dist2:         dist2By8,
+	sum:           sum8,
+}
+
+type f32x8 = archsimd.Float32x8
+
+func load(x []float32, i int) f32x8 { return archsimd.LoadFloat32x8((*[8]float32)(x[i:])) }
+
+func store(x []float32, i int, v f32x8) { v.Store((*[8]float32)(x[i:])) }
+
+func of(x float32) f32x8 { return archsimd.BroadcastFloat32x8(x) }
+
+func axpby8(a float32, x []float32, b float32, y []float32) {
+	n, va, vb := len(y)&^7, of(a), of(b)
+	if b == 1 {
+		for i := 0; i < n; i += 8 {
+			store(y, i, load(y, i).Add(va.Mul(load(x, i))))
+		}
+	} else {
+		for i := 0; i < n; i += 8 {
+			store(y, i, va.Mul(load(x, i)).Add(vb.Mul(load(y, i))))
+		}
+	}
+	archsimd.ClearAVXUpperBits()
+	axpby(a, x[n:], b, y[n:])
+}
+
+func scale8(a float32, x []float32) {
+	n, va := len(x)&^7, of(a)
+	for i := 0; i < n; i += 8 {
+		store(x, i, va.Mul(load(x, i)))
+	}
+	archsimd.ClearAVXUpperBits()
+	scale(a, x[n:])
+}
+
+func addScaledDiff8(a float32, x, z, y []float32) {
+	n, va := len(y)&^7, of(a)
+	for i := 0; i < n; i += 8 {
+		store(y, i, load(y, i).Add(va.Mul(load(x, i).Sub(load(z, i)))))
+	}
+	archsimd.ClearAVXUpperBits()
+	addScaledDiff(a, x[n:], z[n:], y[n:])
+}
+
+func exps8(x, to []float32) {
+	n := len(x) &^ 7
+	for i := 0; i < n; i += 8 {
+		store(to, i, exp8(load(x, i)))
+	}
+	archsimd.ClearAVXUpperBits()
+	exps(x[n:], to[n:])
+}
+
+// exp8 is exp, step by step.
+func exp8(x f32x8) f32x8 {
+	shifted := x.Mul(of(log2e)).Add(of(rounder))
+	n := shifted.Sub(of(rounder))
+	r := x.Sub(n.Mul(of(ln2Hi)))
+	r = r.Sub(n.Mul(of(ln2Lo)))
+	p := r.Mul(of(p0)).Add(of(p1))
+	p = p.Mul(r).Add(of(p2))
+	p = p.Mul(r).Add(of(p3))
+	p = p.Mul(r).Add(of(p4))
+	p = p.Mul(r).Add(of(p5))
+	p = p.Mul(r.Mul(r)).Add(r).Add(of(1))
+	y := p.AsInt32x8().Add(shifted.AsInt32x8().ShiftAllLeft(23)).AsFloat32x8()
+	y = y.Masked(x.GreaterEqual(of(tooSmall)))
+	y = of(float32(math.Inf(1))).Merge(y, x.Greater(of(tooLarge)))
+	return x.Merge(y, x.IsNaN())
+}
+
+// sums are the 16 partial sums, four a vector.
+type sums [4]archsimd.Float64x4
+
+func (s *sums) partials() (p partials) {
+	for k := range s {
+		s[k].Store((*[4]float64)(p[4*k:]))
+	}
+	archsimd.ClearAVXUpperBits()
+	return p
+}
+
+// load4 reads four numbers as float64.
+func load4(x []float32, i int) archsimd.Float64x4 {
+	return archsimd.LoadFloat32x4((*[4]float32)(x[i:])).ConvertToFloat64()
+}
+
+func dot8(x, y []float32) float64 {
+	n := len(x) &^ 15
+	var s0, s1, s2, s3 archsimd.Float64x4
+	for i := 0; i < n; i += 16 {
+		s0 = load4(x, i).MulAdd(load4(y, i), s0)
+		s1 = load4(x, i+4).MulAdd(load4(y, i+4), s1)
+		s2 = load4(x, i+8).MulAdd(load4(y, i+8), s2)
+		s3 = load4(x, i+12).MulAdd(load4(y, i+12), s3)
+	}
+	p := (&sums{s0, s1, s2, s3}).partials()
+	dotFrom(&p, n, x, y)
+	return p.total()
+}
+
+func dist2By8(x, y []float32) float64 {
+	n := len(x) &^ 15
+	var s0, s1, s2, s3 archsimd.Float64x4
+	for i := 0; i < n; i += 16 {
+		d0, d1 := load4(x, i).Sub(load4(y, i)), load4(x, i+4).Sub(load4(y, i+4))
+		d2, d3 := load4(x, i+8).Sub(load4(y, i+8)), load4(x, i+12).Sub(load4(y, i+12))
+		s0, s1 = s0.Add(d0.Mul(d0)), s1.Add(d1.Mul(d1))
+		s2, s3 = s2.Add(d2.Mul(d2)), s3.Add(d3.Mul(d3))
+	}
+	p := (&sums{s0, s1, s2, s3}).partials()
+	dist2From(&p, n, x, y)
+	return p.total()
+}
+
+func sum8(x []float32) float64 {
+	n := len(x) &^ 15
+	var s0, s1, s2, s3 archsimd.Float64x4
+	for i := 0; i < n; i += 16 {
+		s0, s1 = s0.Add(load4(x, i)), s1.Add(load4(x, i+4))
+		s2, s3 = s2.Add(load4(x, i+8)), s3.Add(load4(x, i+12))
+	}
+	p := (&sums{s0, s1, s2, s3}).partials()
+	sumFrom(&p, n, x)
+	return p.total()
+}
