@@ -14,6 +14,8 @@ import (
 
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/curves"
+	"github.com/dsp-go/dsp/train/tensorboard"
 )
 
 // TrainOptions are what Train needs beside the configuration.
@@ -55,18 +57,19 @@ func Train(ctx context.Context, c Config, o TrainOptions) (*Result, error) {
 	if err != nil {
 		return nil, errors.Join(err, removeIfEmpty(c.Out))
 	}
-	result, _, err := r.train(ctx)
-	if err != nil || !c.hasBaselines() {
-		return result, err
-	}
-	for _, b := range r.config.baselines() {
-		more, _, err := trainBaseline(ctx, b, data, o)
-		if err != nil {
-			return result, err
+	result, records, err := r.train(ctx)
+	runs := []curves.Run{{Name: r.config.Method, Records: records}}
+	if err == nil && c.hasBaselines() {
+		for _, b := range r.config.baselines() {
+			var more *Result
+			if more, records, err = trainBaseline(ctx, b, data, o); err != nil {
+				break
+			}
+			result.Baselines = append(result.Baselines, *more)
+			runs = append(runs, curves.Run{Name: filepath.Base(b.Out), Records: records})
 		}
-		result.Baselines = append(result.Baselines, *more)
 	}
-	return result, nil
+	return result, errors.Join(err, curves.Write(filepath.Join(c.Out, curvesFile), runs...))
 }
 
 func trainBaseline(ctx context.Context, c Config, data *Data, o TrainOptions) (*Result, []train.Record, error) {
@@ -180,8 +183,12 @@ func (r *run) train(ctx context.Context) (*Result, []train.Record, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	events, err := tensorboard.NewRecorder(c.Out, earlier)
+	if err != nil {
+		return nil, nil, errors.Join(err, metrics.Close())
+	}
 	history := &train.History{Records: earlier}
-	recorders := []train.Recorder{metrics, history}
+	recorders := []train.Recorder{metrics, events, history}
 	if r.o.Console != nil && !c.Quiet {
 		recorders = append(recorders, train.NewProgress(r.o.Console, r.o.Log, c.Passes, checkpoint.Pass()))
 	}
