@@ -24,6 +24,8 @@ var avx2 = kernels{
 	normalise: normalise8,
 	combine:   combine8,
 	edgeSums:  edgeSums8,
+	logSum:    logSum8,
+	logSpread: logSpread8,
 }
 
 // maxPlus8 holds up to 32 numbers of next in registers while it goes through the rows.

@@ -28,8 +28,7 @@ func boundsAbove8(x []float32, floor float32) bounds {
 	return b
 }
 
-// exps8 uses exp(x) = 2^n exp(r), n = round(x log₂e), |r| ≤ ln2/2, and Cephes' polynomial (Moshier 1989). Exponents are at
-// most 0.
+// exps8 is for exponents of at most 0.
 func exps8(to, from []float32, rows, y, stride int, shift float32, scale float64) {
 	if shift == never {
 		shift = 0
@@ -55,19 +54,19 @@ func exps8(to, from []float32, rows, y, stride int, shift float32, scale float64
 
 // exp8 returns exp(x) for x ≤ 0, and 0 where that is not a normal number.
 func exp8(x archsimd.Float32x8) archsimd.Float32x8 {
-	of := archsimd.BroadcastFloat32x8
-	normal := x.Greater(of(-87.3))
-	rounder := of(3 << 22)
-	shifted := x.MulAdd(of(math.Log2E), rounder)
+	k := unsafe.Pointer(&expConstants)
+	normal := x.Greater(load8(k, expNormal))
+	rounder := load8(k, expRounder)
+	shifted := x.MulAdd(load8(k, expLog2E), rounder)
 	n := shifted.Sub(rounder)
-	r := n.MulAdd(of(-0.693359375), x)
-	r = n.MulAdd(of(2.12194440e-4), r)
-	p := r.MulAdd(of(1.9875691500e-4), of(1.3981999507e-3))
-	p = p.MulAdd(r, of(8.3334519073e-3))
-	p = p.MulAdd(r, of(4.1665795894e-2))
-	p = p.MulAdd(r, of(1.6666665459e-1))
-	p = p.MulAdd(r, of(5.0000001201e-1))
-	p = p.MulAdd(r.Mul(r), r.Add(of(1)))
+	r := n.MulAdd(load8(k, expLn2Hi), x)
+	r = n.MulAdd(load8(k, expLn2Lo), r)
+	p := r.MulAdd(load8(k, expP0), load8(k, expP1))
+	p = p.MulAdd(r, load8(k, expP2))
+	p = p.MulAdd(r, load8(k, expP3))
+	p = p.MulAdd(r, load8(k, expP4))
+	p = p.MulAdd(r, load8(k, expP5))
+	p = p.MulAdd(r.Mul(r), r.Add(load8(k, expOne)))
 	return p.AsInt32x8().Add(shifted.AsInt32x8().ShiftAllLeft(23)).AsFloat32x8().Masked(normal)
 }
 

@@ -22,6 +22,8 @@ var avx512 = kernels{
 	normalise: normalise16,
 	combine:   combine16,
 	edgeSums:  edgeSums16,
+	logSum:    logSum16,
+	logSpread: logSpread16,
 }
 
 // maxPlus16 holds up to 64 numbers of next in registers while it goes through the rows.

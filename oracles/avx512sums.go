@@ -26,8 +26,7 @@ func boundsAbove16(x []float32, floor float32) bounds {
 	return b
 }
 
-// exps16 uses exp(x) = 2^n exp(r), n = round(x log₂e), |r| ≤ ln2/2, and Cephes' polynomial (Moshier 1989). Exponents are at
-// most 0.
+// exps16 is for exponents of at most 0.
 func exps16(to, from []float32, rows, y, stride int, shift float32, scale float64) {
 	if shift == never {
 		shift = 0
@@ -53,19 +52,19 @@ func exps16(to, from []float32, rows, y, stride int, shift float32, scale float6
 
 // exp16 returns exp(x) for x ≤ 0, and 0 where that is not a normal number.
 func exp16(x archsimd.Float32x16) archsimd.Float32x16 {
-	of := archsimd.BroadcastFloat32x16
-	normal := x.Greater(of(-87.3))
-	rounder := of(3 << 22)
-	shifted := x.MulAdd(of(math.Log2E), rounder)
+	k := unsafe.Pointer(&expConstants)
+	normal := x.Greater(load16(k, expNormal))
+	rounder := load16(k, expRounder)
+	shifted := x.MulAdd(load16(k, expLog2E), rounder)
 	n := shifted.Sub(rounder)
-	r := n.MulAdd(of(-0.693359375), x)
-	r = n.MulAdd(of(2.12194440e-4), r)
-	p := r.MulAdd(of(1.9875691500e-4), of(1.3981999507e-3))
-	p = p.MulAdd(r, of(8.3334519073e-3))
-	p = p.MulAdd(r, of(4.1665795894e-2))
-	p = p.MulAdd(r, of(1.6666665459e-1))
-	p = p.MulAdd(r, of(5.0000001201e-1))
-	p = p.MulAdd(r.Mul(r), r.Add(of(1)))
+	r := n.MulAdd(load16(k, expLn2Hi), x)
+	r = n.MulAdd(load16(k, expLn2Lo), r)
+	p := r.MulAdd(load16(k, expP0), load16(k, expP1))
+	p = p.MulAdd(r, load16(k, expP2))
+	p = p.MulAdd(r, load16(k, expP3))
+	p = p.MulAdd(r, load16(k, expP4))
+	p = p.MulAdd(r, load16(k, expP5))
+	p = p.MulAdd(r.Mul(r), r.Add(load16(k, expOne)))
 	return p.AsInt32x16().Add(shifted.AsInt32x16().ShiftAllLeft(23)).AsFloat32x16().Masked(normal)
 }
 

@@ -38,8 +38,8 @@ func enumerate(θ *structured.Potentials, b int) []output {
 	return all
 }
 
-// logSum returns μ·log Σ exp(score/μ).
-func logSum(all []output, μ float64) float64 {
+// logPartition returns μ·log Σ exp(score/μ).
+func logPartition(all []output, μ float64) float64 {
 	if len(all) == 0 {
 		return math.Inf(-1)
 	}
@@ -57,7 +57,7 @@ func gibbs(θ *structured.Potentials, μ float64) *structured.Marginals {
 	node, edge := make([]float64, len(u.Node)), make([]float64, len(u.Edge))
 	for b := range θ.Len() {
 		all := enumerate(θ, b)
-		value := logSum(all, μ)
+		value := logPartition(all, μ)
 		for _, o := range all {
 			p := math.Exp((o.score - value) / μ)
 			for t, l := range o.labels {

@@ -39,6 +39,12 @@ type kernels struct {
 	combine func(g, p, n, s, β []float32)
 	// edgeSums sets to_ij = edge_ij Σ_t α_ti g_tj for steps t. Rows of to, which are not padded, have y numbers.
 	edgeSums func(to, α, g, edge []float32, y, stride, steps int)
+
+	// logSum returns m = max_j v_j, with v = edge + score, and Σ_j w_j exp(rate·(v_j − m)), or 0 if m is −∞. Scores are
+	// padded with −∞.
+	logSum func(edge []float32, score []float64, w []float32, rate float64) (m, sum float64)
+	// logSpread adds p·w_j·exp(rate·(v_j − m)), with v = edge + score, to both a_j and b_j.
+	logSpread func(a, b, edge []float32, score []float64, w []float32, m, rate float64, p float32)
 }
 
 var fastest = choose()

@@ -76,7 +76,7 @@ func (t *kernelTest) same(what string, got, want []float32, relative float64) {
 	t.Helper()
 	for i := range got {
 		g, w := float64(got[i]), float64(want[i])
-		if g != w && !(math.Abs(g-w) <= relative*math.Abs(w)) {
+		if g != w && !(math.Abs(g-w) <= relative*math.Abs(w)+1e-30) {
 			t.Fatalf("Y=%d: %s[%d] is %g, want %g", t.y, what, i, g, w)
 		}
 	}
@@ -131,6 +131,7 @@ func kernelsAgree(tt *testing.T, k *kernels, y int, r *rand.Rand) {
 	t.same("exp", to, wantTo, 3e-6)
 
 	sumsAgree(t, k)
+	logsAgree(t, k)
 }
 
 func sumsAgree(t *kernelTest, k *kernels) {
@@ -178,5 +179,43 @@ func sumsAgree(t *kernelTest, k *kernels) {
 		wantTo := make([]float32, y*y)
 		edgeSums(wantTo, α, g, m, y, t.stride, steps)
 		t.same(fmt.Sprintf("sum over %d edges", steps), to, wantTo, 1e-5)
+	}
+}
+
+func logsAgree(t *kernelTest, k *kernels) {
+	edge, w := t.row(never), t.positive()
+	score := make([]float64, t.stride)
+	for j := range score {
+		score[j] = math.Inf(-1)
+		if j < t.y && (j != 2 || t.y == 3) {
+			score[j] = 1000 + t.r.NormFloat64()
+		}
+	}
+	for _, rate := range []float64{0.1, 1, 100, 1e4} {
+		m, sum := k.logSum(edge, score, w, rate)
+		wantM, wantSum := logSum(edge, score, w, rate)
+		if m != wantM {
+			t.Fatalf("Y=%d: largest is %g, want %g", t.y, m, wantM)
+		}
+		t.same("sum", []float32{float32(sum)}, []float32{float32(wantSum)}, 1e-5)
+		a, alive := t.out(t.stride)
+		b, alive2 := t.out(t.stride)
+		wantA, wantB := make([]float32, t.stride), make([]float32, t.stride)
+		for j := range a {
+			a[j], b[j] = float32(j), 1
+			wantA[j], wantB[j] = float32(j), 1
+		}
+		k.logSpread(a, b, edge, score, w, m, rate, 0.5)
+		alive()
+		alive2()
+		logSpread(wantA, wantB, edge, score, w, m, rate, 0.5)
+		t.same("a", a, wantA, 1e-5)
+		t.same("b", b, wantB, 1e-5)
+	}
+	for j := range score {
+		score[j] = math.Inf(-1)
+	}
+	if m, sum := k.logSum(edge, score, w, 1); m != math.Inf(-1) || sum != 0 {
+		t.Fatalf("Y=%d: nothing allowed, sum %g times exp %g", t.y, sum, m)
 	}
 }

@@ -79,3 +79,47 @@ func sum8(v archsimd.Float32x8) float32 {
 	w = w.Add(w.SelectFromPair(2, 3, 0, 1, w))
 	return w.Add(w.SelectFromPair(1, 0, 3, 2, w)).GetElem(0)
 }
+
+// Rows of float64 take two vectors for one of float32.
+
+// widen16 converts to float64.
+func widen16(v archsimd.Float32x16) (lo, hi archsimd.Float64x8) {
+	return v.GetLo().ConvertToFloat64(), v.GetHi().ConvertToFloat64()
+}
+
+func widen8(v archsimd.Float32x8) (lo, hi archsimd.Float64x4) {
+	return v.GetLo().ConvertToFloat64(), v.GetHi().ConvertToFloat64()
+}
+
+// narrow16 converts to float32.
+func narrow16(lo, hi archsimd.Float64x8) archsimd.Float32x16 {
+	return zero16.SetLo(lo.ConvertToFloat32()).SetHi(hi.ConvertToFloat32())
+}
+
+func narrow8(lo, hi archsimd.Float64x4) archsimd.Float32x8 {
+	return zero8.SetLo(lo.ConvertToFloat32()).SetHi(hi.ConvertToFloat32())
+}
+
+// loadWide16 reads 16 numbers from p + 8i.
+func loadWide16(p unsafe.Pointer, i int) (lo, hi archsimd.Float64x8) {
+	lo = archsimd.LoadFloat64x8((*[8]float64)(unsafe.Add(p, 8*i)))
+	return lo, archsimd.LoadFloat64x8((*[8]float64)(unsafe.Add(p, 8*i+64)))
+}
+
+func loadWide8(p unsafe.Pointer, i int) (lo, hi archsimd.Float64x4) {
+	lo = archsimd.LoadFloat64x4((*[4]float64)(unsafe.Add(p, 8*i)))
+	return lo, archsimd.LoadFloat64x4((*[4]float64)(unsafe.Add(p, 8*i+32)))
+}
+
+// broadcastWide16 returns x in half as many lanes of float64.
+func broadcastWide16(x float64) archsimd.Float64x8 { return archsimd.BroadcastFloat64x8(x) }
+
+func broadcastWide8(x float64) archsimd.Float64x4 { return archsimd.BroadcastFloat64x4(x) }
+
+// largestWide16 returns the largest of half as many lanes of float64.
+func largestWide16(v archsimd.Float64x8) float64 { return largestWide8(v.GetLo().Max(v.GetHi())) }
+
+func largestWide8(v archsimd.Float64x4) float64 {
+	w := v.GetLo().Max(v.GetHi())
+	return max(w.GetElem(0), w.GetElem(1))
+}

@@ -6,7 +6,7 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// logSums is forward-backward in the log domain, in float64: the backward recurrence
+// logSums is forward-backward in the log domain: the backward recurrence
 //
 //	β_{t−1}(i) = μ log Σ_j exp((θ_t(i,j) + θ_t(j) + β_t(j))/μ)
 //
@@ -14,90 +14,91 @@ import (
 //
 //	P(y_t=j | y_{t−1}=i) = exp((θ_t(i,j) + θ_t(j) + β_t(j) − β_{t−1}(i))/μ).
 //
-// Whatever μ, nothing here underflows but probabilities that do not matter.
+// Whatever μ, nothing here underflows but probabilities that do not matter. To take few logarithms, β is kept as b + μ log w
+// with w between 1 and a large number. Scores are float64, since what they lose is divided by μ; their exponentials float32.
 type logSums struct {
-	score []float64 // [T×Y] θ_t(j) + β_t(j)
-	p     []float64 // [Y] marginals of one position
-	next  []float64 // [Y] those of the next
+	score []float64 // [T×stride] θ_t(j) + b_t(j), padded with −∞
+	w     []float32 // [T×stride]
+	none  []float32 // [stride] zeros: the edge potentials into the first position
+	p     []float32 // [stride] marginals of one position
+	next  []float32 // [stride] those of the next
+	edge  []float32 // [Y×stride] marginals of edges
 }
 
-// backward fills the scores θ_t(j) + β_t(j) of the chain at positions lo to hi-1 and returns its value.
+// heavy is the w from which on its logarithm moves to b.
+const heavy = 1e6
+
+// backward fills the scores and weights of the chain at positions lo to hi-1 and returns its value.
 func (s *logSums) backward(c *Chain, lo, hi int, μ float64) float64 {
-	n, y := hi-lo, c.y
-	s.score = grow(s.score, n*y)
-	last := s.score[(n-1)*y:]
-	for j, v := range c.θ.Node[(hi-1)*y : hi*y] {
-		last[j] = float64(v)
-	}
-	for t := n - 1; t > 0; t-- {
-		row, prev, edge, node := s.score[t*y:][:y], s.score[(t-1)*y:][:y], c.θ.EdgeAt(lo+t), c.node(lo+t-1)
-		for i := range prev {
-			prev[i] = float64(node[i]) + logSumExp(edge[i*y:][:y], row, μ)
+	n, y, stride := hi-lo, c.y, c.stride
+	s.score, s.w = grow(s.score, n*stride), grow(s.w, n*stride)
+	s.none = grow(s.none, stride)
+	clear(s.none)
+	for t := n - 1; t >= 0; t-- {
+		node, score, w := c.node(lo+t), s.score[t*stride:][:stride], s.w[t*stride:][:stride]
+		for j := y; j < stride; j++ {
+			score[j], w[j] = math.Inf(-1), 1
+		}
+		if t == n-1 {
+			for j := range y {
+				score[j], w[j] = float64(node[j]), 1
+			}
+			continue
+		}
+		edge, apart := c.edgeInto(lo + t + 1)
+		for i := range y {
+			b, sum := c.k.logSum(edge[i*apart:], s.score[(t+1)*stride:][:stride], s.w[(t+1)*stride:][:stride], 1/μ)
+			if sum > heavy {
+				b, sum = b+μ*math.Log(sum), 1
+			}
+			score[i], w[i] = float64(node[i])+b, float32(sum)
 		}
 	}
-	return logSumExp(c.θ.Node[:0], s.score[:y], μ)
-}
-
-// negligible is the exponent below which a term of a sum whose largest is 1 no longer shows in float64.
-const negligible = -40
-
-// logSumExp returns μ·log Σ_j exp((edge_j + score_j)/μ). An empty edge counts as 0.
-func logSumExp(edge []float32, score []float64, μ float64) float64 {
-	m := math.Inf(-1)
-	for j, v := range score {
-		if len(edge) > 0 {
-			v += float64(edge[j])
-		}
-		m = max(m, v)
-	}
-	if math.IsInf(m, -1) {
-		return m
-	}
-	sum := 0.0
-	for j, v := range score {
-		if len(edge) > 0 {
-			v += float64(edge[j])
-		}
-		if x := (v - m) / μ; x > negligible {
-			sum += math.Exp(x)
-		}
-	}
+	m, sum := c.k.logSum(s.none, s.score[:stride], s.w[:stride], 1/μ)
 	return m + μ*math.Log(sum)
 }
 
-// forward adds the marginals of chain b, whose scores are there, to u.
+// unlikely is a probability from which nothing follows.
+const unlikely = 1e-30
+
+// forward adds the marginals of chain b, whose scores and weights are there, to u, which holds zeros.
 func (s *logSums) forward(c *Chain, b int, μ, value float64, u *structured.Marginals) {
-	y := c.y
+	y, stride := c.y, c.stride
 	lo, hi := c.θ.Offsets[b], c.θ.Offsets[b+1]
-	node, edges := u.NodeOf(b), u.EdgeOf(b)
-	s.p, s.next = grow(s.p, y), grow(s.next, y)
-	for j, v := range s.score[:y] {
-		s.p[j] = math.Exp((v - value) / μ)
-		node[j] = float32(s.p[j])
-	}
+	s.p, s.next, s.edge = grow(s.p, stride), grow(s.next, stride), grow(s.edge, y*stride)
+	nodes, edges := u.NodeOf(b), u.EdgeOf(b)
+	clear(s.p)
+	clear(s.edge)
+	c.k.logSpread(s.p, s.edge, s.none, s.score[:stride], s.w[:stride], value, 1/μ, 1)
+	copy(nodes[:y], s.p)
+	clear(s.edge)
 	for t := 1; t < hi-lo; t++ {
-		row, prev, θ, prevNode := s.score[t*y:][:y], s.score[(t-1)*y:][:y], c.θ.EdgeAt(lo+t), c.node(lo+t-1)
-		edge := edges
-		if u.PerPosition {
-			edge = edges[t*y*y:]
-		}
+		edge, apart := c.edgeInto(lo + t)
+		node := c.node(lo + t - 1)
 		clear(s.next)
-		for i, p := range s.p {
-			if p == 0 {
+		for i, p := range s.p[:y] {
+			if p < unlikely {
 				continue
 			}
-			β := prev[i] - float64(prevNode[i])
-			for j, v := range row {
-				if x := (float64(θ[i*y+j]) + v - β) / μ; x > negligible {
-					q := p * math.Exp(x)
-					edge[i*y+j] += float32(q)
-					s.next[j] += q
-				}
-			}
+			before := (t-1)*stride + i
+			c.k.logSpread(s.next, s.edge[i*stride:], edge[i*apart:], s.score[t*stride:][:stride], s.w[t*stride:][:stride],
+				s.score[before]-float64(node[i]), 1/μ, p/s.w[before])
 		}
-		for j, p := range s.next {
-			node[t*y+j] = float32(p)
+		if u.PerPosition {
+			s.flush(edges[t*y*y:], y, stride)
 		}
+		copy(nodes[t*y:(t+1)*y], s.next)
 		s.p, s.next = s.next, s.p
 	}
+	if !u.PerPosition {
+		s.flush(edges, y, stride)
+	}
+}
+
+// flush moves the marginals of edges to where they belong.
+func (s *logSums) flush(to []float32, y, stride int) {
+	for i := range y {
+		copy(to[i*y:(i+1)*y], s.edge[i*stride:])
+	}
+	clear(s.edge)
 }

@@ -14,6 +14,8 @@ var plain = kernels{
 	normalise: normalise,
 	combine:   combine,
 	edgeSums:  edgeSums,
+	logSum:    logSum,
+	logSpread: logSpread,
 }
 
 func maxPlus(next, prev, edge, node []float32, y, stride int) {
