@@ -72,6 +72,7 @@ func maxPlus8(next, prev, edge, node []float32, y, stride int) {
 		}
 		store8(to, j, m.Add(load8(n, j)))
 	}
+	archsimd.ClearAVXUpperBits()
 	pad(next, y)
 }
 
@@ -84,6 +85,7 @@ func argmax8(x []float32) int {
 	m = archsimd.BroadcastFloat32x8(largest8(m))
 	for i := 0; i < len(x); i += 8 {
 		if hit := load8(p, i).Equal(m).ToBits(); hit != 0 {
+			archsimd.ClearAVXUpperBits()
 			return i + bits.TrailingZeros8(hit)
 		}
 	}
@@ -110,6 +112,7 @@ func addArgmax8(sum, x, y []float32) int {
 	m = archsimd.BroadcastFloat32x8(largest8(m))
 	for i := 0; i < len(x); i += 8 {
 		if hit := load8(to, i).Equal(m).ToBits(); hit != 0 {
+			archsimd.ClearAVXUpperBits()
 			return i + bits.TrailingZeros8(hit)
 		}
 	}

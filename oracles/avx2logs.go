@@ -21,6 +21,7 @@ func logSum8(edge []float32, score []float64, w []float32, rate float64) (m, sum
 	}
 	m = largestWide8(top)
 	if m == math.Inf(-1) {
+		archsimd.ClearAVXUpperBits()
 		return m, 0
 	}
 	shift, times, cut := broadcastWide8(m), broadcastWide8(rate), archsimd.BroadcastFloat32x8(negligible)
@@ -33,7 +34,9 @@ func logSum8(edge []float32, score []float64, w []float32, rate float64) (m, sum
 			total = exp8(x).MulAdd(load8(pw, j), total)
 		}
 	}
-	return m, float64(sum8(total))
+	sum = float64(sum8(total))
+	archsimd.ClearAVXUpperBits()
+	return m, sum
 }
 
 func logSpread8(a, b, edge []float32, score []float64, w []float32, m, rate float64, p float32) {
@@ -51,4 +54,5 @@ func logSpread8(a, b, edge []float32, score []float64, w []float32, m, rate floa
 			store8(pb, j, load8(pb, j).Add(q))
 		}
 	}
+	archsimd.ClearAVXUpperBits()
 }

@@ -19,12 +19,14 @@ func boundsAbove8(x []float32, floor float32) bounds {
 		least, hi = least.Min(v), hi.Max(v)
 		lo = lo.Min(v.Merge(inf, v.Greater(above)))
 	}
+	low, top, under := smallest8(lo), largest8(hi), smallest8(least)
+	archsimd.ClearAVXUpperBits()
 	b := boundsAbove(x[whole:], floor)
-	b.lo = min(b.lo, smallest8(lo))
-	if top := largest8(hi); top > floor {
+	b.lo = min(b.lo, low)
+	if top > floor {
 		b.hi = max(b.hi, top)
 	}
-	b.all = b.all && !(smallest8(least) <= floor)
+	b.all = b.all && !(under <= floor)
 	return b
 }
 
@@ -50,6 +52,7 @@ func exps8(to, from []float32, rows, y, stride int, shift float32, scale float64
 			store8(p, tail, exp8(d.MulAdd(scaleHi, d.Mul(scaleLo))).Masked(in))
 		}
 	}
+	archsimd.ClearAVXUpperBits()
 }
 
 // exp8 returns exp(x) for x ≤ 0, and 0 where that is not a normal number.
@@ -122,6 +125,7 @@ func matVec8(next, prev, m []float32, y int) {
 		}
 		store8(to, j, s)
 	}
+	archsimd.ClearAVXUpperBits()
 }
 
 func matDots8(next, prev, m []float32, y int) {
@@ -135,6 +139,7 @@ func matDots8(next, prev, m []float32, y int) {
 		next[i] = sum8(s)
 		row = unsafe.Add(row, 4*stride)
 	}
+	archsimd.ClearAVXUpperBits()
 	clear(next[y:])
 }
 
@@ -151,6 +156,7 @@ func normalise8(x, a, b []float32) float32 {
 	for j := 0; j < len(x); j += 8 {
 		store8(to, j, load8(to, j).Mul(scale))
 	}
+	archsimd.ClearAVXUpperBits()
 	return c
 }
 
@@ -170,6 +176,7 @@ func combine8(g, p, n, s, β []float32) {
 		store8(toG, j, w)
 		store8(toP, j, w.Mul(load8(ps, j)))
 	}
+	archsimd.ClearAVXUpperBits()
 }
 
 // edgeSums8 is a matrix product, in blocks of 4 rows and 16 columns that stay in registers while t runs.
@@ -208,6 +215,7 @@ func edgeSums8(to, α, g, edge []float32, y, stride, steps int) {
 			storeTimes8(to, edge, i, j, y, stride, s0, s1, s2, s3)
 		}
 	}
+	archsimd.ClearAVXUpperBits()
 }
 
 // storeTimes8 writes 8 columns from j of the 4 rows from i, as far as there are, times edge.

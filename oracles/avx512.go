@@ -70,6 +70,7 @@ func maxPlus16(next, prev, edge, node []float32, y, stride int) {
 		}
 		store16(to, j, m.Add(load16(n, j)))
 	}
+	archsimd.ClearAVXUpperBits()
 	pad(next, y)
 }
 
@@ -82,6 +83,7 @@ func argmax16(x []float32) int {
 	m = archsimd.BroadcastFloat32x16(largest16(m))
 	for i := 0; i < len(x); i += 16 {
 		if hit := load16(p, i).Equal(m).ToBits(); hit != 0 {
+			archsimd.ClearAVXUpperBits()
 			return i + bits.TrailingZeros16(hit)
 		}
 	}
@@ -108,6 +110,7 @@ func addArgmax16(sum, x, y []float32) int {
 	m = archsimd.BroadcastFloat32x16(largest16(m))
 	for i := 0; i < len(x); i += 16 {
 		if hit := load16(to, i).Equal(m).ToBits(); hit != 0 {
+			archsimd.ClearAVXUpperBits()
 			return i + bits.TrailingZeros16(hit)
 		}
 	}

@@ -19,6 +19,7 @@ func logSum16(edge []float32, score []float64, w []float32, rate float64) (m, su
 	}
 	m = largestWide16(top)
 	if m == math.Inf(-1) {
+		archsimd.ClearAVXUpperBits()
 		return m, 0
 	}
 	shift, times, cut := broadcastWide16(m), broadcastWide16(rate), archsimd.BroadcastFloat32x16(negligible)
@@ -31,7 +32,9 @@ func logSum16(edge []float32, score []float64, w []float32, rate float64) (m, su
 			total = exp16(x).MulAdd(load16(pw, j), total)
 		}
 	}
-	return m, float64(sum16(total))
+	sum = float64(sum16(total))
+	archsimd.ClearAVXUpperBits()
+	return m, sum
 }
 
 func logSpread16(a, b, edge []float32, score []float64, w []float32, m, rate float64, p float32) {
@@ -49,4 +52,5 @@ func logSpread16(a, b, edge []float32, score []float64, w []float32, m, rate flo
 			store16(pb, j, load16(pb, j).Add(q))
 		}
 	}
+	archsimd.ClearAVXUpperBits()
 }

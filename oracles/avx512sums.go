@@ -17,12 +17,14 @@ func boundsAbove16(x []float32, floor float32) bounds {
 		least, hi = least.Min(v), hi.Max(v)
 		lo = lo.Min(v.Merge(inf, v.Greater(above)))
 	}
+	low, top, under := smallest16(lo), largest16(hi), smallest16(least)
+	archsimd.ClearAVXUpperBits()
 	b := boundsAbove(x[whole:], floor)
-	b.lo = min(b.lo, smallest16(lo))
-	if top := largest16(hi); top > floor {
+	b.lo = min(b.lo, low)
+	if top > floor {
 		b.hi = max(b.hi, top)
 	}
-	b.all = b.all && !(smallest16(least) <= floor)
+	b.all = b.all && !(under <= floor)
 	return b
 }
 
@@ -48,6 +50,7 @@ func exps16(to, from []float32, rows, y, stride int, shift float32, scale float6
 			store16(p, tail, exp16(d.MulAdd(scaleHi, d.Mul(scaleLo))).Masked(in))
 		}
 	}
+	archsimd.ClearAVXUpperBits()
 }
 
 // exp16 returns exp(x) for x ≤ 0, and 0 where that is not a normal number.
@@ -120,6 +123,7 @@ func matVec16(next, prev, m []float32, y int) {
 		}
 		store16(to, j, s)
 	}
+	archsimd.ClearAVXUpperBits()
 }
 
 func matDots16(next, prev, m []float32, y int) {
@@ -133,6 +137,7 @@ func matDots16(next, prev, m []float32, y int) {
 		next[i] = sum16(s)
 		row = unsafe.Add(row, 4*stride)
 	}
+	archsimd.ClearAVXUpperBits()
 	clear(next[y:])
 }
 
@@ -149,6 +154,7 @@ func normalise16(x, a, b []float32) float32 {
 	for j := 0; j < len(x); j += 16 {
 		store16(to, j, load16(to, j).Mul(scale))
 	}
+	archsimd.ClearAVXUpperBits()
 	return c
 }
 
@@ -168,6 +174,7 @@ func combine16(g, p, n, s, β []float32) {
 		store16(toG, j, w)
 		store16(toP, j, w.Mul(load16(ps, j)))
 	}
+	archsimd.ClearAVXUpperBits()
 }
 
 // edgeSums16 is a matrix product, in blocks of 4 rows and 32 columns that stay in registers while t runs.
@@ -206,6 +213,7 @@ func edgeSums16(to, α, g, edge []float32, y, stride, steps int) {
 			storeTimes16(to, edge, i, j, y, stride, s0, s1, s2, s3)
 		}
 	}
+	archsimd.ClearAVXUpperBits()
 }
 
 // storeTimes16 writes 16 columns from j of the 4 rows from i, as far as there are, times edge.

@@ -8,7 +8,8 @@ import "strconv"
 // only max and +, to rounding where there are sums.
 //
 // A row holds Y numbers and is readable in whole vectors: rows of scratch are padded with −∞ to a multiple of lanes, and
-// whatever follows Y numbers of node or edge potentials is read and ignored. Rows of a matrix lie stride ≥ Y apart.
+// whatever follows Y numbers of node or edge potentials is read and ignored. Rows of a matrix lie stride ≥ Y apart. A kernel
+// on vectors clears the registers' upper halves when it ends, since they slow down scalar code that follows.
 type kernels struct {
 	name  string
 	lanes int // float32 numbers in a vector
