@@ -25,7 +25,7 @@ type anchor struct {
 
 // drop does a full pass at w and anchors there.
 func (an *anchor) drop(ctx context.Context, p *Problem, w []float32, s oracles.Smoothing) (*FullPass, error) {
-	if an.memory == nil || !an.memory.fits(p.Objective) {
+	if an.memory == nil {
 		an.memory = NewMemory(p.Objective)
 	}
 	an.at, an.μ = append(an.at[:0], w...), s.Mu

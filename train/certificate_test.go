@@ -132,7 +132,7 @@ func TestFullPassGradient(t *testing.T) {
 // better one between any two of its pieces.
 func TestBundle(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		dim := rapid.IntRange(1, 12).Draw(t, "dim")
+		dim := rapid.SampledFrom([]int{1, 2, 5, 40}).Draw(t, "dim")
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
 		o := &Objective{Lambda: math.Exp(rapid.Float64Range(-4, 2).Draw(t, "log λ")), Center: drawWeights(r, dim, 1), Constant: 0.2}
 		var c Certificate
@@ -159,7 +159,7 @@ func TestBundle(t *testing.T) {
 				return v - vec.Norm2(sum)/(2*o.Lambda)
 			}
 			best := value(c.mix)
-			if best > c.Dual()+margin*10 || len(c.mix) > bundlePieces {
+			if math.Abs(best-c.Dual()) > 10*margin || len(c.mix) > bundlePieces {
 				t.Fatalf("the mixture is worth %g, the bound is %g", best, c.Dual())
 			}
 			for range 10 {

@@ -8,18 +8,17 @@ import (
 // Memory holds a point r_i of the marginal polytope for every example: what a method remembers instead of gradients,
 // since ∇f_i at remembered marginals is J_iᵀ(r_i − 1_{y_i}). Its size is that of the potentials, not of the weights.
 type Memory struct {
-	data        *structured.Dataset
-	y           int
-	perPosition bool
-	edges       []int     // [n+1] where each example's edge part starts
-	Node        []float32 // [ΣT×Y]
-	Edge        []float32 // a [Y×Y] an example, or a [T×Y×Y] with edges per position
+	data  *structured.Dataset
+	y     int
+	edges []int     // [n+1] where each example's edge part starts
+	Node  []float32 // [ΣT×Y]
+	Edge  []float32 // a [Y×Y] an example, or a [T×Y×Y] with edges per position
 }
 
 // NewMemory returns a memory that holds the gold outputs 1_{y_i}, at which every gradient is zero.
 func NewMemory(o *Objective) *Memory {
 	d, y := o.Data, o.Scorer.Labels()
-	m := &Memory{data: d, y: y, perPosition: o.Scorer.PerPosition(), edges: make([]int, d.Len()+1), Node: make([]float32, d.Positions()*y)}
+	m := &Memory{data: d, y: y, edges: make([]int, d.Len()+1), Node: make([]float32, d.Positions()*y)}
 	for i := range d.Len() {
 		size := y * y
 		if o.Scorer.PerPosition() {
@@ -35,11 +34,6 @@ func NewMemory(o *Objective) *Memory {
 		one.AddLabeling(0, d.Gold(i), 1)
 	}
 	return m
-}
-
-// fits reports whether m has room for a point of every example of o.
-func (m *Memory) fits(o *Objective) bool {
-	return m.data == o.Data && m.y == o.Scorer.Labels() && m.perPosition == o.Scorer.PerPosition()
 }
 
 func (m *Memory) of(i int) (node, edge []float32) {
