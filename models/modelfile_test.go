@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -108,4 +109,20 @@ func TestLoadErrors(t *testing.T) {
 	if _, err := Load(t.TempDir()); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "finished run") {
 		t.Errorf("an empty folder: got %v", err)
 	}
+}
+
+func FuzzLoad(f *testing.F) {
+	f.Add(`{"net":"mlp","hidden":[4],"task":"ocr"}`, `["a","b"]`, `[]`, 2, 0)
+	f.Add(`{"net":"embed","embed":[1099511627776],"window":5,"channels":[1]}`, `["O","B-x","I-x"]`, `[["<unknown>","a"]]`, 0, 2)
+	f.Add(`{"net":"auto","constraints":"iob2","label-weights":{"a":-1}}`, `["O"]`, `null`, 128, -1)
+	f.Add(`{"net":"linear","window":1073741823}`, `["a","b"]`, `[]`, 1<<40, 0)
+	f.Fuzz(func(t *testing.T, config, labels, vocab string, dim, width int) {
+		file := &safetensors.File{Metadata: map[string]string{
+			"config": config, "labels": labels, "vocab": vocab, "dim": strconv.Itoa(dim), "width": strconv.Itoa(width),
+		}}
+		safetensors.Add(file, "node.bias", []float32{1, 2})
+		if m, err := decodeModel(file); err == nil {
+			t.Errorf("a model of one tensor: %+v", m)
+		}
+	})
 }

@@ -1,9 +1,7 @@
 package models
 
 import (
-	"fmt"
-	"strings"
-
+	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/train"
 )
@@ -28,50 +26,11 @@ type Result struct {
 }
 
 // Name says how the model was trained, for tables and legends.
-func (r *Result) Name() string {
-	if r.Edges == "none" {
-		return r.Method + ", independent labels"
-	}
-	return r.Method
-}
+func (r *Result) Name() string { return runName(r.Method, r.Edges) }
 
-// Table shows the result and its baselines, a line each. The objective is that of the last pass; errors are those of the
-// model that was kept.
-func (r *Result) Table() string {
-	var b strings.Builder
-	rows := append([]Result{*r}, r.Baselines...)
-	width := 0
-	for i := range rows {
-		width = max(width, len([]rune(rows[i].Name())))
+func runName(method, edges string) string {
+	if edges == nets.EdgesNone {
+		return method + ", no edges"
 	}
-	entities := r.Dev != nil && r.Dev.EntityMetrics != nil || r.Test != nil && r.Test.EntityMetrics != nil
-	fmt.Fprintf(&b, "%-*s  passes  seconds  objective", width, r.Net)
-	set := func(name string) {
-		fmt.Fprintf(&b, "  %s tokens  sequences", name)
-		if entities {
-			b.WriteString("       F1")
-		}
-	}
-	if r.Dev != nil {
-		set("dev ")
-	}
-	if r.Test != nil {
-		set("test")
-	}
-	b.WriteByte('\n')
-	for i := range rows {
-		row := &rows[i]
-		fmt.Fprintf(&b, "%-*s  %6d  %7.1f  %9.5g", width, row.Name(), row.Passes, row.Seconds, float64(row.Objective))
-		for _, m := range []*structured.Metrics{row.Dev, row.Test} {
-			if m == nil {
-				continue
-			}
-			fmt.Fprintf(&b, "  %9.2f %%  %7.2f %%", 100*m.TokenError, 100*m.SequenceError)
-			if entities && m.EntityMetrics != nil {
-				fmt.Fprintf(&b, "  %5.2f %%", 100*m.F1)
-			}
-		}
-		b.WriteByte('\n')
-	}
-	return b.String()
+	return method
 }

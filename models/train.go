@@ -58,7 +58,10 @@ func Train(ctx context.Context, c Config, o TrainOptions) (*Result, error) {
 		return nil, errors.Join(err, removeIfEmpty(c.Out))
 	}
 	result, records, err := r.train(ctx)
-	runs := []curves.Run{{Name: r.config.Method, Records: records}}
+	if len(records) == 0 {
+		return result, err
+	}
+	runs := []curves.Run{{Name: runName(r.config.Method, r.config.Edges), Records: records}}
 	if err == nil && c.hasBaselines() {
 		for _, b := range r.config.baselines() {
 			var more *Result
@@ -66,7 +69,7 @@ func Train(ctx context.Context, c Config, o TrainOptions) (*Result, error) {
 				break
 			}
 			result.Baselines = append(result.Baselines, *more)
-			runs = append(runs, curves.Run{Name: filepath.Base(b.Out), Records: records})
+			runs = append(runs, curves.Run{Name: more.Name(), Records: records})
 		}
 	}
 	return result, errors.Join(err, curves.Write(filepath.Join(c.Out, curvesFile), runs...))
