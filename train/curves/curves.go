@@ -112,8 +112,14 @@ func outcome(r Run) (title, finding string) {
 	if gap := last.RelativeGap(); !math.IsNaN(gap) {
 		finding += fmt.Sprintf(", at most %.2g %% above the optimum", 100*gap)
 	}
-	if name, e := last.DevError(); !math.IsNaN(e) {
-		finding += fmt.Sprintf("; %s on dev %.3g %%", name, 100*e)
+	best, least := last, math.Inf(1)
+	for _, rec := range r.Records {
+		if _, e := rec.DevError(); e < least {
+			best, least = rec, e
+		}
+	}
+	if name, e := best.DevError(); !math.IsNaN(e) {
+		finding += fmt.Sprintf("; lowest %s on dev %.3g %%, after pass %d", name, 100*e, best.Pass)
 	}
 	return title, finding
 }

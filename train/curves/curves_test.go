@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -122,11 +123,15 @@ func TestOddRuns(t *testing.T) {
 
 func TestOutcome(t *testing.T) {
 	last := train.Record{Pass: 7, Seconds: 1.234, Objective: 0.5, Gap: 0.005, Dev: &structured.Metrics{TokenError: 0.125}}
-	title, finding := outcome(Run{"casimir", []train.Record{{}, last}})
+	best := train.Record{Pass: 3, Dev: last.Dev}
+	worse := *last.Dev
+	worse.TokenError = 0.25
+	last.Dev = &worse
+	title, finding := outcome(Run{"casimir", []train.Record{{}, best, last}})
 	if want := "casimir, 7 passes in 1.23 s"; title != want {
 		t.Errorf("got %q, want %q", title, want)
 	}
-	if want := "objective 0.5, at most 1 % above the optimum; token error on dev 12.5 %"; finding != want {
+	if want := "objective 0.5, at most 1 % above the optimum; lowest token error on dev 12.5 %, after pass 3"; finding != want {
 		t.Errorf("got %q, want %q", finding, want)
 	}
 }
@@ -177,8 +182,15 @@ func TestTicks(t *testing.T) {
 			}
 			seen[tick.Label] = true
 		}
-		if list := (logTicks{}).Ticks(1e-9*(hi-lo), 1e-9*(hi-lo)*math.Pow(10, rapid.Float64Range(0.1, 12).Draw(t, "decades"))); len(list) < 2 || len(list) > 9 {
+		decades := rapid.Float64Range(0.1, 12).Draw(t, "decades")
+		list = logTicks{}.Ticks(lo/100, lo/100+decades)
+		if len(list) < 2 || len(list) > 9 {
 			t.Fatalf("%d logarithmic ticks: %v", len(list), list)
+		}
+		for _, tick := range list {
+			if x, err := strconv.ParseFloat(tick.Label, 64); err != nil || math.Abs(math.Log10(x)-tick.Value) > 1e-3 {
+				t.Fatalf("tick %v", tick)
+			}
 		}
 	})
 	labels := func(list []string) string { return strings.Join(list, " ") }
@@ -190,7 +202,7 @@ func TestTicks(t *testing.T) {
 		t.Errorf("got %s, want %s", labels(got), want)
 	}
 	got = nil
-	for _, tick := range (logTicks{}).Ticks(0.0004, 0.03) {
+	for _, tick := range (logTicks{}).Ticks(-3.4, -1.6) {
 		got = append(got, tick.Label)
 	}
 	if want := "0.0005 0.001 0.002 0.005 0.01 0.02"; labels(got) != want {

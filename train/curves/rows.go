@@ -108,6 +108,14 @@ func (r *row) shows(y float64) bool {
 	return !math.IsNaN(y) && !math.IsInf(y, 0) && (!r.log || y > 0)
 }
 
+// height returns where on its axis a number is drawn: at its decimal logarithm if the row is logarithmic.
+func (r *row) height(y float64) float64 {
+	if r.log {
+		return math.Log10(y)
+	}
+	return y
+}
+
 // scale finds the range of the values; where they are positive and span more than a factor, the row is logarithmic.
 func (r *row) scale(runs []Run, factor float64) {
 	r.min, r.max = math.Inf(1), math.Inf(-1)
@@ -165,7 +173,6 @@ func (r *row) panel(runs []Run, x func(train.Record) float64) *plot.Plot {
 		axis.Padding = 0
 	}
 	if r.log {
-		p.Y.Scale = plot.LogScale{}
 		p.Y.Tick.Marker = logTicks{}
 	}
 	grid := plotter.NewGrid()
@@ -182,7 +189,7 @@ func (r *row) panel(runs []Run, x func(train.Record) float64) *plot.Plot {
 		p.X.Max = 1
 	}
 	p.X.Max *= 1.02
-	p.Y.Min, p.Y.Max = r.min, r.max
+	p.Y.Min, p.Y.Max = r.height(r.min), r.height(r.max)
 	return p
 }
 
@@ -197,7 +204,7 @@ type curve struct {
 // Plot implements plot.Plotter.
 func (v *curve) Plot(c draw.Canvas, p *plot.Plot) {
 	tx, ty := p.Transforms(&c)
-	floor := v.row.min - (v.row.max - v.row.min) // below the panel, yet on its scale
+	floor := v.row.min - (v.row.max - v.row.min) // below the panel, yet near
 	if v.row.log {
 		floor = v.row.min * v.row.min / v.row.max
 	}
@@ -207,13 +214,13 @@ func (v *curve) Plot(c draw.Canvas, p *plot.Plot) {
 		if !v.row.shows(y) {
 			continue
 		}
-		at := vg.Point{X: tx(v.x(rec)), Y: ty(y)}
+		at := vg.Point{X: tx(v.x(rec)), Y: ty(v.row.height(y))}
 		line = append(line, at)
 		if v.row.lower == nil {
 			continue
 		}
 		if low := v.row.lower(rec); !math.IsNaN(low) {
-			band = append(band, vg.Point{X: at.X, Y: ty(math.Max(low, floor))})
+			band = append(band, vg.Point{X: at.X, Y: ty(v.row.height(math.Max(low, floor)))})
 		}
 	}
 	if len(band) == len(line) && len(band) > 1 {

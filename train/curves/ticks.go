@@ -35,35 +35,33 @@ func (t ticks) Ticks(lo, hi float64) []plot.Tick {
 	return list
 }
 
-// logTicks puts powers of ten on a logarithmic axis, and their halves and fifths where there are few of them.
+// logTicks puts powers of ten on an axis of decimal logarithms, and round multiples of them where there are few.
 type logTicks struct{}
 
 // Ticks implements plot.Ticker.
 func (logTicks) Ticks(lo, hi float64) []plot.Tick {
-	decades := math.Log10(hi / lo)
-	every := max(1, int(math.Ceil(decades/6)))
-	var between []float64
+	every := max(1, int(math.Ceil((hi-lo)/6)))
+	var factors []float64
 	switch {
-	case decades < 0.5:
-		return ticks{}.Ticks(lo, hi)
-	case decades < 0.8:
-		between = []float64{2, 3, 4, 5, 6, 7, 8}
-	case decades < 2.2:
-		between = []float64{2, 5}
+	case hi-lo < 0.5: // as on a linear axis
+		list := ticks{}.Ticks(math.Pow(10, lo), math.Pow(10, hi))
+		for i := range list {
+			list[i].Value = math.Log10(list[i].Value)
+		}
+		return list
+	case hi-lo < 0.8:
+		factors = []float64{1, 2, 3, 4, 5, 6, 7, 8}
+	case hi-lo < 2.2:
+		factors = []float64{1, 2, 5}
+	default:
+		factors = []float64{1}
 	}
 	var list []plot.Tick
-	add := func(v float64) {
-		if v >= lo && v <= hi {
-			list = append(list, plot.Tick{Value: v, Label: label(v)})
-		}
-	}
-	for e := int(math.Floor(math.Log10(lo))); e <= int(math.Ceil(math.Log10(hi))); e++ {
-		power := math.Pow(10, float64(e))
-		if e%every == 0 {
-			add(power)
-		}
-		for _, k := range between {
-			add(k * power)
+	for e := int(math.Floor(lo)); e <= int(math.Ceil(hi)); e++ {
+		for _, k := range factors {
+			if at := float64(e) + math.Log10(k); e%every == 0 && at >= lo && at <= hi {
+				list = append(list, plot.Tick{Value: at, Label: label(k * math.Pow(10, float64(e)))})
+			}
 		}
 	}
 	return list
