@@ -59,7 +59,7 @@ func resultRows(runs []models.Result, token, sequence string) [][]string {
 	column("passes", func(r *models.Result) string { return fmt.Sprint(r.Passes) })
 	column("seconds", func(r *models.Result) string { return fmt.Sprintf("%.1f", r.Seconds) })
 	column("objective", func(r *models.Result) string { return number(r.Objective) })
-	column("gap", func(r *models.Result) string { return number(r.Gap) })
+	column("certified gap", func(r *models.Result) string { return percent(float64(r.Gap) / math.Abs(float64(r.Objective))) })
 	for _, set := range []struct {
 		name string
 		of   func(r *models.Result) *structured.Metrics
@@ -69,8 +69,8 @@ func resultRows(runs []models.Result, token, sequence string) [][]string {
 	} {
 		metric := func(value func(m *structured.Metrics) float64) func(r *models.Result) string {
 			return func(r *models.Result) string {
-				if m := set.of(r); m != nil && !math.IsNaN(value(m)) {
-					return fmt.Sprintf("%.2f %%", 100*value(m))
+				if m := set.of(r); m != nil {
+					return percent(value(m))
 				}
 				return ""
 			}
@@ -93,4 +93,12 @@ func number(x train.Number) string {
 		return fmt.Sprintf("%.5g", f)
 	}
 	return ""
+}
+
+// percent shows a fraction, and nothing where there is none.
+func percent(x float64) string {
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return ""
+	}
+	return fmt.Sprintf("%.2f %%", 100*x)
 }
