@@ -53,9 +53,10 @@ func inOrder[S, R any](ctx context.Context, threads, n int, scratch func() S, wo
 		running.Go(func() {
 			s := scratch()
 			for k := t; k < n; k += threads {
-				r, err := work(s, k)
+				var a answer
+				a.err = structured.Guard(func() (err error) { a.r, err = work(s, k); return err })
 				select {
-				case answers[t] <- answer{r, err}:
+				case answers[t] <- a:
 				case <-ctx.Done():
 					return
 				}

@@ -105,7 +105,7 @@ func (e *Engine) run(ctx context.Context, n int, work func(l int, ln *lane) erro
 	lanes := e.lanes[:n]
 	if threads := min(e.threads, n); threads == 1 {
 		for l, ln := range lanes {
-			ln.err = work(l, ln)
+			ln.err = structured.Guard(func() error { return work(l, ln) })
 		}
 	} else {
 		var next atomic.Int64
@@ -113,7 +113,7 @@ func (e *Engine) run(ctx context.Context, n int, work func(l int, ln *lane) erro
 		for range threads {
 			wg.Go(func() {
 				for l := int(next.Add(1)) - 1; l < n; l = int(next.Add(1)) - 1 {
-					lanes[l].err = work(l, lanes[l])
+					lanes[l].err = structured.Guard(func() error { return work(l, lanes[l]) })
 				}
 			})
 		}

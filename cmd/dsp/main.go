@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"syscall"
 
 	"github.com/dsp-go/dsp/structured"
@@ -25,9 +24,12 @@ const (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // the first signal asks to stop, the second kills
-	err := execute(ctx)
+	err := structured.Guard(func() error { return newRoot().ExecuteContext(ctx) })
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "dsp:", err)
+	}
+	if p := new(structured.PanicError); errors.As(err, &p) && os.Getenv("DSP_DEBUG") != "" {
+		fmt.Fprintf(os.Stderr, "%s", p.Stack)
 	}
 	os.Exit(exitCode(err))
 }
@@ -42,19 +44,4 @@ func exitCode(err error) int {
 		return exitBadInput
 	}
 	return exitFailed
-}
-
-// execute runs the command line. A panic becomes an error, with a stack trace only where DSP_DEBUG is set.
-func execute(ctx context.Context) (err error) {
-	defer func() {
-		r := recover()
-		if r == nil {
-			return
-		}
-		err = fmt.Errorf("internal error: %v (DSP_DEBUG=1 shows where)", r)
-		if os.Getenv("DSP_DEBUG") != "" {
-			err = fmt.Errorf("internal error: %v\n%s", r, debug.Stack())
-		}
-	}()
-	return newRoot().ExecuteContext(ctx)
 }
