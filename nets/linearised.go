@@ -48,7 +48,7 @@ func (l *Linearised) NewLinearisedWorker() *LinearisedWorker {
 type LinearisedWorker struct {
 	model     *Linearised
 	net       *NetWorker
-	direction []float32 // w − w_k
+	direction []float32 // w − w_k, where it is read
 	tangent   structured.Potentials
 }
 
@@ -60,16 +60,33 @@ func (w *LinearisedWorker) Score(weights []float32, batch *structured.Batch, θ 
 	if len(weights) != len(w.direction) {
 		return fmt.Errorf("nets: %d weights given; the linearised net has %d", len(weights), len(w.direction))
 	}
-	fast.sub(w.direction, weights, w.model.wk)
 	if err := w.net.Score(w.model.wk, batch, θ); err != nil {
 		return err
 	}
+	w.step(weights)
 	if err := w.net.PushForward(w.direction, &w.tangent); err != nil {
 		return err
 	}
 	fast.add(θ.Node, θ.Node, w.tangent.Node)
 	fast.add(θ.Edge, θ.Edge, w.tangent.Edge)
 	return nil
+}
+
+// step sets the direction to w − w_k where the batch's push-forward reads it, which is few rows of an embedding.
+func (w *LinearisedWorker) step(weights []float32) {
+	sub := func(offset, n int) {
+		fast.sub(w.direction[offset:offset+n], weights[offset:], w.model.wk[offset:])
+	}
+	for _, a := range w.net.prog.whole {
+		sub(a.offset, a.n)
+	}
+	for _, t := range w.net.prog.tables {
+		for _, id := range w.net.m.ids[t.field] {
+			if id >= 0 {
+				sub(t.offset+int(id)*t.cols, t.cols)
+			}
+		}
+	}
 }
 
 // Pullback adds Jᵀv to grad.

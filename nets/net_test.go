@@ -225,6 +225,9 @@ func TestLinearise(t *testing.T) {
 				return append(widen(θ.Node), widen(θ.Edge)...)
 			}
 			model, own := lin.NewWorker(), net.NewWorker()
+			var other structured.Batch // what a worker did before must not matter
+			other.Reset(data, []int{2, 0})
+			must(t, model.Score(d, &other, new(structured.Potentials)))
 			zero, one, two := at(model, 0), at(model, 1), at(model, 2)
 			for i, x := range at(own, 0) {
 				if x != zero[i] {
@@ -234,6 +237,9 @@ func TestLinearise(t *testing.T) {
 					t.Fatalf("θ[%d] is not affine: %g %g %g", i, zero[i], one[i], two[i])
 				}
 			}
+			var dθ structured.Potentials
+			must(t, own.(*NetWorker).PushForward(d, &dθ))
+			mustEqual(t, "slope", append(dθ.Node, dθ.Edge...), differences(one, zero, 1), 1e-4)
 			v := randomMarginals(rng, &batch, testLabels, net.PerPosition())
 			g, want := make([]float32, net.Dim()), make([]float32, net.Dim())
 			at(model, 1)

@@ -22,6 +22,8 @@ type program struct {
 	labels                  int
 	perPosition             bool
 	affine                  bool // the push-forward does not read w
+	whole                   []leafArray
+	tables                  []table // with whole: what the push-forward reads of ẇ
 }
 
 // building serialises the construction of graphs, since Gorgonia keeps global pools.
@@ -148,6 +150,7 @@ func lower(g *Graph, f *function) (*program, error) {
 	}
 	tangents := l.tangents(outputs)
 	p.affine = !readsWeights(tangents)
+	p.whole, p.tables = directionReads(tangents)
 	grads := make([]*value, len(g.layout))
 	for i, a := range g.layout {
 		if n := f.gradients[a.Name]; n != nil {

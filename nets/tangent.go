@@ -49,3 +49,45 @@ func readsWeights(vs []*value) bool {
 	}
 	return slices.ContainsFunc(vs, walk)
 }
+
+// directionReads says which parts of ẇ the tangents read: arrays as a whole, and tables of which only the rows of the
+// batch's ids.
+func directionReads(tangents []*value) (whole []leafArray, tables []table) {
+	read := map[leafArray]bool{}
+	seen := map[*value]bool{}
+	var walk func(v *value)
+	walk = func(v *value) {
+		if v == nil || seen[v] {
+			return
+		}
+		seen[v] = true
+		for _, a := range v.args {
+			if l, ok := a.op.(leaf); ok && l.space == direction {
+				if g, ok := v.op.(gather); ok && g.index.kind == ids {
+					tables = append(tables, table{l.offset, g.cols, g.index.field})
+				} else {
+					read[leafArray{l.offset, a.size()}] = true
+				}
+			}
+			walk(a)
+		}
+	}
+	for _, v := range tangents {
+		if v != nil {
+			if l, ok := v.op.(leaf); ok && l.space == direction {
+				read[leafArray{l.offset, v.size()}] = true
+			}
+		}
+		walk(v)
+	}
+	for a := range read {
+		whole = append(whole, a)
+	}
+	return whole, tables
+}
+
+// leafArray is an array within ẇ.
+type leafArray struct{ offset, n int }
+
+// table is a matrix within ẇ with rows of cols numbers for the ids of a discrete input.
+type table struct{ offset, cols, field int }
