@@ -18,7 +18,15 @@ import (
 const (
 	checkpointFile    = "state.safetensors"
 	checkpointVersion = "1"
-	identityPrefix    = "run." // of the metadata that says which run a checkpoint is of
+)
+
+// The keys of the metadata.
+const (
+	versionKey     = "checkpoint_version"
+	methodKey      = "method"
+	lastKey        = "last" // books.Last
+	bestKey        = "best" // books.Best
+	identityPrefix = "run." // and what says which run a checkpoint is of
 )
 
 // Checkpoint keeps the state of a run at its last pass boundary, in memory and, now and then, in one file of a folder.
@@ -71,14 +79,14 @@ func OpenCheckpoint(dir string, identity map[string]string) (*Checkpoint, error)
 	if err != nil {
 		return nil, fmt.Errorf("cannot resume: %w", err)
 	}
-	if v := f.Metadata["checkpoint_version"]; v != checkpointVersion {
+	if v := f.Metadata[versionKey]; v != checkpointVersion {
 		return nil, structured.BadInput("%s: checkpoint version %q, expected %s", path, v, checkpointVersion)
 	}
 	if differ := differences(f.Metadata, identity); len(differ) > 0 {
 		return nil, structured.BadInput("%s: cannot resume, the run was another: %s. Give the same settings and data, or start a new run", path, strings.Join(differ, "; "))
 	}
 	c := &Checkpoint{dir: dir, identity: identity, file: f, saved: true}
-	for name, r := range map[string]*Record{"last": &c.books.Last, "best": &c.books.Best} {
+	for name, r := range map[string]*Record{lastKey: &c.books.Last, bestKey: &c.books.Best} {
 		if err := json.Unmarshal([]byte(f.Metadata[name]), r); err != nil {
 			return nil, structured.BadInput("%s: metadata %q: %w", path, name, err)
 		}
@@ -128,18 +136,7 @@ func (c *Checkpoint) take(m Method, s *State, b *books) error {
 	if shot.err != nil {
 		return fmt.Errorf("checkpoint of %s: %w", m.Name(), shot.err)
 	}
-	metadata := map[string]string{"checkpoint_version": checkpointVersion, "method": m.Name()}
-	for k, v := range c.identity {
-		metadata[identityPrefix+k] = v
-	}
-	for name, r := range map[string]Record{"last": b.Last, "best": b.Best} {
-		text, err := json.Marshal(r)
-		if err != nil {
-			return err
-		}
-		metadata[name] = string(text)
-	}
-	c.file = &safetensors.File{Metadata: metadata, Tensors: shot.new}
+	c.file = &safetensors.File{Metadata: map[string]string{methodKey: m.Name()}, Tensors: shot.new}
 	c.books = books{Last: b.Last, Best: b.Best}
 	c.saved = false
 	return nil
@@ -148,7 +145,7 @@ func (c *Checkpoint) take(m Method, s *State, b *books) error {
 // restore sets m, s and b to the checkpoint's state.
 func (c *Checkpoint) restore(m Method, s *State, b *books) error {
 	path := filepath.Join(c.dir, checkpointFile)
-	if was := c.file.Metadata["method"]; was != m.Name() {
+	if was := c.file.Metadata[methodKey]; was != m.Name() {
 		return structured.BadInput("%s: cannot resume with method %s, the run used %s", path, m.Name(), was)
 	}
 	*b = c.books
@@ -180,12 +177,32 @@ func (c *Checkpoint) save() error {
 		return nil
 	}
 	err := c.throttle.do(func() error {
+		if err := c.describe(); err != nil {
+			return err
+		}
 		return safetensors.Write(filepath.Join(c.dir, checkpointFile), c.file)
 	})
 	if err != nil {
 		return fmt.Errorf("cannot write the checkpoint of pass %d: %w", c.Pass(), err)
 	}
 	c.saved = true
+	return nil
+}
+
+// describe completes the metadata of the state.
+func (c *Checkpoint) describe() error {
+	metadata := c.file.Metadata
+	metadata[versionKey] = checkpointVersion
+	for k, v := range c.identity {
+		metadata[identityPrefix+k] = v
+	}
+	for name, r := range map[string]Record{lastKey: c.books.Last, bestKey: c.books.Best} {
+		text, err := json.Marshal(r)
+		if err != nil {
+			return err
+		}
+		metadata[name] = string(text)
+	}
 	return nil
 }
 

@@ -367,3 +367,24 @@ func BenchmarkCheckpoint(b *testing.B) {
 		}
 	})
 }
+
+// BenchmarkRun compares runs with and without checkpoints: a run is to lose no more than 2 % to them.
+func BenchmarkRun(b *testing.B) {
+	for _, kept := range []bool{false, true} {
+		b.Run(map[bool]string{false: "without", true: "with checkpoints"}[kept], func(b *testing.B) {
+			for b.Loop() {
+				p, s := loopProblem()
+				tr := &Trainer{Problem: p, Method: &SGD{Rate: 0.1}, Passes: 4000}
+				if kept {
+					var err error
+					if tr.Checkpoint, err = NewCheckpoint(b.TempDir(), nil); err != nil {
+						b.Fatal(err)
+					}
+				}
+				if _, err := tr.Run(b.Context(), s); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
