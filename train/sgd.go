@@ -78,6 +78,7 @@ func (m *SGD) Start(ctx context.Context, p *Problem, s *State) error {
 		m.rate = rate
 		s.OracleCalls += calls
 	}
+	s.Step = m.step(p)
 	return nil
 }
 
