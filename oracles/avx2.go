@@ -15,7 +15,7 @@ var avx2 = kernels{
 	lanes:     8,
 	maxPlus:   maxPlus8,
 	argmax:    argmax8,
-	setArgmax: setArgmax8,
+	exchange:  exchange8,
 	addArgmax: addArgmax8,
 	bounds:    boundsAbove8,
 	exps:      exps8,
@@ -92,12 +92,17 @@ func argmax8(x []float32) int {
 	return 0
 }
 
-// setArgmax8 changes the one number in a register: writing it alone would hold up the vector read that follows.
-func setArgmax8(x []float32, i int, v float32) int {
+// exchange8 changes numbers within their vectors: to write one alone would hold up the vector read that follows.
+func exchange8(x []float32, i int, v float32, j int) int {
+	set8(x, i, v)
+	set8(x, j, never)
+	return argmax8(x)
+}
+
+func set8(x []float32, i int, v float32) {
 	p := unsafe.Pointer(&x[i&^7])
 	lane := archsimd.LoadInt32x8(&iota8).Equal(archsimd.BroadcastInt32x8(int32(i & 7)))
 	store8(p, 0, archsimd.BroadcastFloat32x8(v).Merge(load8(p, 0), lane))
-	return argmax8(x)
 }
 
 func addArgmax8(sum, x, y []float32) int {

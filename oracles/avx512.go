@@ -13,7 +13,7 @@ var avx512 = kernels{
 	lanes:     16,
 	maxPlus:   maxPlus16,
 	argmax:    argmax16,
-	setArgmax: setArgmax16,
+	exchange:  exchange16,
 	addArgmax: addArgmax16,
 	bounds:    boundsAbove16,
 	exps:      exps16,
@@ -90,12 +90,17 @@ func argmax16(x []float32) int {
 	return 0
 }
 
-// setArgmax16 changes the one number in a register: writing it alone would hold up the vector read that follows.
-func setArgmax16(x []float32, i int, v float32) int {
+// exchange16 changes numbers within their vectors: to write one alone would hold up the vector read that follows.
+func exchange16(x []float32, i int, v float32, j int) int {
+	set16(x, i, v)
+	set16(x, j, never)
+	return argmax16(x)
+}
+
+func set16(x []float32, i int, v float32) {
 	p := unsafe.Pointer(&x[i&^15])
 	lane := archsimd.LoadInt32x16(&iota16).Equal(archsimd.BroadcastInt32x16(int32(i & 15)))
 	store16(p, 0, archsimd.BroadcastFloat32x16(v).Merge(load16(p, 0), lane))
-	return argmax16(x)
 }
 
 func addArgmax16(sum, x, y []float32) int {

@@ -18,8 +18,8 @@ type kernels struct {
 	maxPlus func(next, prev, edge, node []float32, y, stride int)
 	// argmax returns the first i with the largest x_i. The row is padded.
 	argmax func(x []float32) int
-	// setArgmax sets x_i = v, then does as argmax.
-	setArgmax func(x []float32, i int, v float32) int
+	// exchange sets x_i = v, then x_j = −∞, then does as argmax.
+	exchange func(x []float32, i int, v float32, j int) int
 	// addArgmax sets sum_i = x_i + y_i and returns the first i with the largest. The rows are padded, and so will sum be.
 	addArgmax func(sum, x, y []float32) int
 

@@ -103,9 +103,9 @@ func kernelsAgree(tt *testing.T, k *kernels, y int, r *rand.Rand) {
 	if got, want := k.argmax(node), plain.argmax(node); got != want {
 		t.Fatalf("Y=%d: argmax is %d, want %d", y, got, want)
 	}
-	changed, i := append([]float32(nil), node...), r.IntN(y)
-	if got, want := k.setArgmax(node, i, 5.5), plain.setArgmax(changed, i, 5.5); got != want {
-		t.Fatalf("Y=%d: argmax with a change is %d, want %d", y, got, want)
+	changed, i, j := append([]float32(nil), node...), r.IntN(y), r.IntN(y)
+	if got, want := k.exchange(node, i, 5.5, j), plain.exchange(changed, i, 5.5, j); got != want {
+		t.Fatalf("Y=%d: argmax after an exchange is %d, want %d", y, got, want)
 	}
 	t.same("changed row", node, changed, 0)
 	sum, alive := t.out(t.stride)

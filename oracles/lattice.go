@@ -9,7 +9,7 @@ type lattice struct {
 	at      []int32   // [T×Y] index of cell (t, y), 0 where none was needed yet
 	cells   []cell    // the first is the one after the last position
 	entries []entry   // the first is not used
-	cand    []float32 // [cells×stride] for every predecessor label the score of its best prefix not used by the cell yet
+	cand    []float32 // [cells×stride] what every predecessor label offers next; −∞ for that of the last entry
 	prefix  []int32   // [cells×stride] that prefix, as in entry
 	down    []step    // cells from the last position back that wait for an entry
 }
@@ -24,6 +24,7 @@ type entry struct {
 
 type cell struct {
 	first, last int32 // entries
+	runner      int32 // the label, but for that of the last entry, that offers most
 	exhausted   bool
 }
 
@@ -43,8 +44,9 @@ func (c *Chain) openLattice(lo int, best []int32) {
 	g.cells, g.entries = g.cells[:0], append(g.entries[:0], entry{})
 	last := c.row(g.n - 1)
 	l := best[g.n-1]
-	copy(c.candidates(c.addCell()), last)
-	g.addEntry(0, entry{score: last[l], label: l})
+	cand := c.candidates(c.addCell())
+	copy(cand, last)
+	c.open(0, cand, entry{score: last[l], label: l})
 }
 
 // addCell adds an empty cell, all of whose predecessors offer their best prefix.
@@ -57,6 +59,12 @@ func (c *Chain) addCell() int32 {
 	}
 	clear(g.prefix[id*c.stride : (id+1)*c.stride])
 	return int32(id)
+}
+
+// open gives a cell its best entry, whose label stops offering until the cell is extended.
+func (c *Chain) open(id int32, cand []float32, best entry) {
+	c.lattice.addEntry(id, best)
+	c.lattice.cells[id].runner = int32(c.k.exchange(cand, int(best.label), never, int(best.label)))
 }
 
 // addEntry appends to a cell's list.
@@ -81,8 +89,9 @@ func (c *Chain) cellAt(t int, l int32) int32 {
 	at := &g.at[t*c.y+int(l)]
 	if *at == 0 {
 		*at = c.addCell()
-		best := c.k.addArgmax(c.candidates(*at), c.row(t-1), c.columnInto(g.lo+t, l))
-		g.addEntry(*at, entry{score: c.row(t)[l], label: int32(best)})
+		cand := c.candidates(*at)
+		best := c.k.addArgmax(cand, c.row(t-1), c.columnInto(g.lo+t, l))
+		c.open(*at, cand, entry{score: c.row(t)[l], label: int32(best)})
 	}
 	return *at
 }
@@ -116,38 +125,40 @@ func (g *lattice) entryOf(cell, prefix int32) int32 {
 	return prefix
 }
 
-// extend gives a cell of position t its next entry, or marks it exhausted.
+// extend gives a cell of position t its next entry, or marks it exhausted: the better of what the label that it used last
+// has to offer next and the best offer of the other labels.
 func (c *Chain) extend(s step, t int) {
 	g := &c.lattice
 	k := &g.cells[s.cell]
 	if k.exhausted {
 		return
 	}
-	last, cand := g.entries[k.last], c.candidates(s.cell)
-	i, successor := last.label, int32(0)
+	last, cand, prefix := g.entries[k.last], c.candidates(s.cell), g.prefix[int(s.cell)*c.stride:][:c.stride]
+	i, successor, offer := last.label, int32(0), never
 	if t > 1 {
-		id := g.at[(t-1)*c.y+int(i)]
-		successor = g.entries[g.entryOf(id, last.prefix)].next
+		successor = g.entries[g.entryOf(g.at[(t-1)*c.y+int(i)], last.prefix)].next
 	}
-	offer := never
 	if successor > 0 {
 		offer = g.entries[successor].score
 		if t < g.n {
 			offer += c.θ.EdgeAt(g.lo + t)[int(i)*c.y+int(s.l)]
 		}
-		g.prefix[int(s.cell)*c.stride+int(i)] = successor
+		prefix[i] = successor
 	}
-	best := c.k.setArgmax(cand, int(i), offer)
-	if cand[best] == never {
+	score, label := offer, i
+	if other := cand[k.runner]; other > offer {
+		score, label = other, k.runner
+		k.runner = int32(c.k.exchange(cand, int(i), offer, int(label)))
+	}
+	if score == never {
 		k.exhausted = true
 		return
 	}
-	score := cand[best]
 	if t < g.n {
 		score += c.node(g.lo + t)[s.l]
 		score -= c.shift[t]
 	}
-	g.addEntry(s.cell, entry{score: score, label: int32(best), prefix: g.prefix[int(s.cell)*c.stride+best]})
+	g.addEntry(s.cell, entry{score: score, label: label, prefix: prefix[label]})
 }
 
 // readPath writes the output found last.

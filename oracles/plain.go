@@ -5,7 +5,7 @@ var plain = kernels{
 	lanes:     1,
 	maxPlus:   maxPlus,
 	argmax:    argmax,
-	setArgmax: setArgmax,
+	exchange:  exchange,
 	addArgmax: addArgmax,
 	bounds:    boundsAbove,
 	exps:      exps,
@@ -45,8 +45,9 @@ func argmax(x []float32) int {
 	return best
 }
 
-func setArgmax(x []float32, i int, v float32) int {
+func exchange(x []float32, i int, v float32, j int) int {
 	x[i] = v
+	x[j] = never
 	return argmax(x)
 }
 
