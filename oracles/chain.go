@@ -11,15 +11,16 @@ import (
 type Chain struct {
 	k *kernels
 
-	y      int
 	θ      *structured.Potentials
-	stride int       // of a row of scratch: Y rounded up to whole vectors
-	padded []float32 // [Y×stride] shared edge potentials, rows "from"
-	into   []float32 // [Y×stride] the same transposed, rows "to"
-	isInto bool      // padded and into are those of θ; else padded holds edge potentials too close to the end of θ
-	column []float32 // [stride] edge potentials into one label
-	sum    []float32 // [stride]
+	y      int
+	stride int // of a row of scratch: Y rounded up to whole vectors
 
+	edge, column            []float32 // [Y×stride] and [stride] as edgeInto and columnInto give them out
+	into                    []float32 // [Y×stride] shared edge potentials transposed, rows "to"
+	isAligned, isTransposed bool      // edge and into are those of θ
+	transposes              bool      // the batch is long enough for a transposed copy to pay
+
+	sum      []float32 // [stride]
 	lastNode []float32 // [stride] node potentials too close to the end of θ to be read in whole vectors
 
 	δ     []float32 // [T×stride] best score of a prefix that ends there, less the shifts so far
@@ -41,17 +42,14 @@ func (c *Chain) Structure() string { return "chain" }
 
 var never = float32(math.Inf(-1))
 
-// prepare takes up a batch. Where it is long enough to pay, shared edges are copied to whole vectors and transposed.
+// prepare takes up a batch.
 func (c *Chain) prepare(θ *structured.Potentials) {
 	c.θ, c.y = θ, θ.Y
 	c.stride = roundUp(θ.Y, c.k.lanes)
 	c.column, c.sum = grow(c.column, c.stride), grow(c.sum, c.stride)
 	pad(c.column, c.y)
-	c.isInto = !θ.PerPosition && θ.Positions() >= 2*θ.Y
-	if c.isInto {
-		c.padded = padRows(c.padded, θ.Edge, c.y, c.y, c.stride)
-		c.into = transpose(c.into, c.padded, c.y, c.stride)
-	}
+	c.isAligned, c.isTransposed = false, false
+	c.transposes = !θ.PerPosition && θ.Positions() >= θ.Y
 }
 
 // padRows copies rows of y numbers to rows of whole vectors.
@@ -72,13 +70,13 @@ func pad(row []float32, y int) {
 	}
 }
 
-// transpose sets to_ji to from_ij of a padded matrix.
+// transpose sets to_ji to from_ij, and pads the rows.
 func transpose(to, from []float32, y, stride int) []float32 {
 	to = grow(to, y*stride)
 	for j := range y {
 		row := to[j*stride : (j+1)*stride]
 		for i := range y {
-			row[i] = from[i*stride+j]
+			row[i] = from[i*y+j]
 		}
 		pad(row, y)
 	}
@@ -86,25 +84,31 @@ func transpose(to, from []float32, y, stride int) []float32 {
 }
 
 // edgeInto returns the edge potentials of the step into position t (of the batch), readable in whole vectors, and the
-// stride of their rows.
+// stride of their rows. They hold until the next call.
 func (c *Chain) edgeInto(t int) ([]float32, int) {
-	if c.isInto {
-		return c.padded, c.stride
+	if !c.θ.PerPosition {
+		if !c.isAligned {
+			c.edge = padRows(c.edge, c.θ.Edge, c.y, c.y, c.stride)
+			c.isAligned = true
+		}
+		return c.edge, c.stride
 	}
-	from := 0
-	if c.θ.PerPosition {
-		from = t * c.y * c.y
-	}
+	from := t * c.y * c.y
 	if end := from + (c.y-1)*c.y + c.stride; end <= len(c.θ.Edge) {
 		return c.θ.Edge[from:], c.y
 	}
-	c.padded = padRows(c.padded, c.θ.Edge[from:], c.y, c.y, c.stride)
-	return c.padded, c.stride
+	c.edge = padRows(c.edge, c.θ.Edge[from:], c.y, c.y, c.stride)
+	return c.edge, c.stride
 }
 
-// columnInto returns the potentials of the steps into label l at position t of the batch. They hold until the next call.
+// columnInto returns the potentials of the steps into label l at position t of the batch, padded. They hold until the next
+// call.
 func (c *Chain) columnInto(t int, l int32) []float32 {
-	if c.isInto {
+	if c.transposes {
+		if !c.isTransposed {
+			c.into = transpose(c.into, c.θ.Edge, c.y, c.stride)
+			c.isTransposed = true
+		}
 		return c.into[int(l)*c.stride : (int(l)+1)*c.stride]
 	}
 	edge := c.θ.EdgeAt(t)

@@ -338,3 +338,34 @@ func TestExpWhereLittleIsAllowed(t *testing.T) {
 		}
 	}
 }
+
+// Chains of great length and with many labels: the enumeration begins with the max,
+// Exp lies above it by no more than μ log of the number of outputs, and node marginals sum to 1.
+func TestGreatSizes(t *testing.T) {
+	for _, size := range [][2]int{{50_000, 3}, {20, 700}} {
+		θ := longChain(rand.New(rand.NewPCG(9, 9)), size[0], size[1], false)
+		o, y, best, value := NewChain(), make([]int32, size[0]), make([]float64, 1), make([]float64, 1)
+		o.Max(θ, y, best)
+		var list KBest
+		o.TopK(θ, 4, &list)
+		if list.Count[0] != 4 || list.Score[0] != best[0] {
+			t.Errorf("%v: %d outputs, best %g, max %g", size, list.Count[0], list.Score[0], best[0])
+		}
+		u := new(structured.Marginals)
+		for _, μ := range []float64{1, 1e-3} {
+			o.Exp(θ, μ, value, u)
+			if above := value[0] - best[0]; above < -1e-3*μ || above > μ*float64(size[0])*math.Log(float64(size[1])) {
+				t.Errorf("%v: at μ = %g the value is %g above the max", size, μ, above)
+			}
+			for p := 0; p < size[0]; p++ {
+				sum := 0.0
+				for _, v := range u.Node[p*size[1] : (p+1)*size[1]] {
+					sum += float64(v)
+				}
+				if math.Abs(sum-1) > 1e-4 {
+					t.Fatalf("%v: at μ = %g the marginals of position %d sum to %g", size, μ, p, sum)
+				}
+			}
+		}
+	}
+}

@@ -2,6 +2,7 @@ package oracles
 
 import (
 	"math"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/dsp-go/dsp/structured"
@@ -171,5 +172,20 @@ func TestKindNames(t *testing.T) {
 	}
 	if _, err := ParseKind("l3"); !structured.IsBadInput(err) {
 		t.Errorf("ParseKind of nonsense: %v", err)
+	}
+}
+
+// Once scratch has grown to the batch, nothing allocates.
+func TestAnswerAllocatesNothing(t *testing.T) {
+	for _, perPosition := range []bool{false, true} {
+		θ := longChain(rand.New(rand.NewPCG(5, 6)), 30, 12, perPosition)
+		for _, s := range []Smoothing{{Kind: None}, {Kind: L2, Mu: 1, K: 3}, {Kind: L2, Mu: 50}, {Kind: Entropy, Mu: 1},
+			{Kind: Entropy, Mu: 1e-3}} {
+			o, a := NewChain(), new(Answer)
+			s.Answer(o, θ, a, true)
+			if n := testing.AllocsPerRun(5, func() { s.Answer(o, θ, a, true) }); n != 0 {
+				t.Errorf("%v, μ = %g, per position %v: %g allocations", s.Kind, s.Mu, perPosition, n)
+			}
+		}
 	}
 }
