@@ -22,6 +22,14 @@ func (s *State) archive(a Archive) {
 	a.Number("step", &s.Step)
 	a.Number("exact", &s.Exact)
 	a.Number("prox_gradient", &s.ProxGradient)
+	a.Number("inner_gap", &s.InnerGap)
+	a.Count("rejected", &s.Rejected)
+	done := 0
+	if s.Done {
+		done = 1
+	}
+	a.Count("done", &done)
+	s.Done = done == 1
 }
 
 // snapshot is an Archive that copies values into tensors. It reuses the memory of an old snapshot, which is lost.

@@ -32,7 +32,7 @@ type BCFW struct {
 	Averaging Averaging // AutoAverage is WeightedAverage
 	Resync    int       // passes between recompositions of w from the memory, against rounding; 0 means 10
 
-	memory  Memory
+	memory  *Memory // a prox-linear method may give one, to go on from
 	w       []float32
 	linear  float64 // b of the memory
 	dual    float64 // D(ū)
@@ -55,17 +55,38 @@ func (m *BCFW) Start(ctx context.Context, p *Problem, s *State) error {
 	if p.Lambda <= 0 {
 		return structured.BadInput("--method bcfw needs a regulariser (--reg above 0): its weights are a multiple of 1/λ")
 	}
-	fresh := NewMemory(p.Objective)
-	if m.w != nil { // restored
-		fresh.Node, fresh.Edge = m.memory.Node, m.memory.Edge
-		m.memory = *fresh
+	if len(m.w) > 0 { // restored
+		m.memory = m.memory.attach(p.Objective)
 		return nil
 	}
-	m.memory = *fresh
 	m.w = make([]float32, len(s.W))
 	copy(m.w, p.Center)
-	m.linear, m.dual = 0, p.Constant
+	m.dual = p.Constant
+	if m.memory == nil {
+		m.memory = NewMemory(p.Objective)
+	} else if err := m.goOn(ctx, p, s); err != nil {
+		return err
+	}
 	m.best = m.dual
+	return nil
+}
+
+// goOn begins at the dual point of a given memory, which served another scorer, centre or λ: at the best point between
+// it and ū_i = 1_{y_i}, by one step from there with all blocks at once.
+func (m *BCFW) goOn(ctx context.Context, p *Problem, s *State) error {
+	g, b, err := p.Recompose(ctx, m.w, m.memory)
+	if err != nil {
+		return err
+	}
+	s.FullPasses++
+	γ, gap, norm := 0.0, b+vec.Dot64(g, m.w), vec.Norm2(g)/p.Lambda
+	if gap > 0 && norm > 0 {
+		γ = float64(float32(min(gap/norm, 1)))
+	}
+	vec.Axpy(float32(-γ/p.Lambda), g, m.w)
+	m.linear = γ * b
+	m.dual += γ*gap - γ*γ/2*norm
+	m.memory.toGold(float32(γ))
 	return nil
 }
 
@@ -101,7 +122,7 @@ func (m *BCFW) Pass(ctx context.Context, p *Problem, s *State) error {
 // step is one block step. The dual is kept up by its exact gain, and b by what the step changes of it: the linear
 // function of w that the blocks put below the loss changes by (γ/n)(Σ c_i⟨u_i − ū_i, θ_i + ℓ_i⟩ − ⟨D, w⟩) at the origin.
 func (m *BCFW) step(ctx context.Context, p *Problem, batch []int) error {
-	st, err := p.Step(ctx, m.w, batch, oracles.Smoothing{}, &m.memory)
+	st, err := p.Step(ctx, m.w, batch, oracles.Smoothing{}, m.memory)
 	if err != nil {
 		return err
 	}
@@ -115,13 +136,13 @@ func (m *BCFW) step(ctx context.Context, p *Problem, batch []int) error {
 	m.linear += γ / n * (st.Linear - vec.Dot64(st.Grad, m.w))
 	m.dual += γ*gap - γ*γ/2*norm
 	vec.Axpy(float32(-γ/(p.Lambda*n)), st.Grad, m.w)
-	p.Remember(&m.memory, float32(γ))
+	p.Remember(m.memory, float32(γ))
 	return nil
 }
 
 // resync makes w, b and the dual what the memory says they are.
 func (m *BCFW) resync(ctx context.Context, p *Problem, s *State) error {
-	g, b, err := p.Recompose(ctx, m.w, &m.memory)
+	g, b, err := p.Recompose(ctx, m.w, m.memory)
 	if err != nil {
 		return err
 	}
@@ -159,7 +180,7 @@ func (m *BCFW) report(ctx context.Context, p *Problem, s *State) (err error) {
 
 // Archive saves or restores the method's state.
 func (m *BCFW) Archive(a Archive) {
-	m.memory.archive(a)
+	archiveMemory(a, &m.memory)
 	a.Floats("w", &m.w)
 	a.Number("linear", &m.linear)
 	a.Number("dual", &m.dual)

@@ -73,7 +73,7 @@ func TestBCFWSteps(t *testing.T) {
 			for k := range 60 {
 				lo := k * p.BatchSize() % p.Len()
 				batch := order[lo:min(lo+p.BatchSize(), p.Len())]
-				st, err := p.Step(ctx, m.w, batch, oracles.Smoothing{}, &m.memory)
+				st, err := p.Step(ctx, m.w, batch, oracles.Smoothing{}, m.memory)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -88,7 +88,7 @@ func TestBCFWSteps(t *testing.T) {
 					t.Fatalf("step %d: the dual fell from %g to %g", k, before, m.dual)
 				}
 				// The gain kept up step by step is the dual of the memory, from scratch.
-				g, b, err := p.Recompose(ctx, m.w, &m.memory)
+				g, b, err := p.Recompose(ctx, m.w, m.memory)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -102,7 +102,7 @@ func TestBCFWSteps(t *testing.T) {
 				}
 			}
 			// The block gaps add up to the duality gap.
-			all, err := p.Step(ctx, m.w, order, oracles.Smoothing{}, &m.memory)
+			all, err := p.Step(ctx, m.w, order, oracles.Smoothing{}, m.memory)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -28,6 +28,10 @@ func TestResumeGivesTheSameBits(t *testing.T) {
 		"saga":          func() Method { return &SAGA{} },
 		"bcfw":          func() Method { return &BCFW{} },
 		"casimir":       func() Method { return &Casimir{} },
+		"prox-linear":   func() Method { return &ProxLinear{InnerPasses: 1} },
+		"prox-linear, casimir": func() Method {
+			return &ProxLinear{InnerPasses: 1, Inner: func(int) Method { return &Casimir{} }}
+		},
 		"casimir-adapt": func() Method { return &Casimir{Adaptive: true} },
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -88,7 +88,7 @@ func (l *loop) start(ctx context.Context) error {
 		}
 	} else {
 		s, nan := l.s, math.NaN() // until the method says otherwise
-		s.Primal, s.Dual, s.Smoothed, s.Exact, s.ProxGradient = nan, nan, nan, nan, nan
+		s.Primal, s.Dual, s.Smoothed, s.Exact, s.ProxGradient, s.InnerGap = nan, nan, nan, nan, nan, nan
 		if err := l.boundary(); err != nil {
 			return err
 		}
@@ -123,6 +123,8 @@ func (l *loop) reason() string {
 		return fmt.Sprintf("relative gap %.2g reached", last.RelativeGap())
 	case l.Patience > 0 && last.Dev != nil && last.Pass-l.books.Best.Pass >= l.Patience:
 		return fmt.Sprintf("no better on development data for %d passes", l.Patience)
+	case l.s.Done:
+		return fmt.Sprintf("%s can do no more", l.Method.Name())
 	case l.s.Passes >= l.Passes:
 		return fmt.Sprintf("%d passes done", l.s.Passes)
 	}

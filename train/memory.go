@@ -8,17 +8,18 @@ import (
 // Memory holds a point r_i of the marginal polytope for every example: what a method remembers instead of gradients,
 // since ∇f_i at remembered marginals is J_iᵀ(r_i − 1_{y_i}). Its size is that of the potentials, not of the weights.
 type Memory struct {
-	data  *structured.Dataset
-	y     int
-	edges []int     // [n+1] where each example's edge part starts
-	Node  []float32 // [ΣT×Y]
-	Edge  []float32 // a [Y×Y] an example, or a [T×Y×Y] with edges per position
+	data        *structured.Dataset
+	y           int
+	perPosition bool
+	edges       []int     // [n+1] where each example's edge part starts
+	Node        []float32 // [ΣT×Y]
+	Edge        []float32 // a [Y×Y] an example, or a [T×Y×Y] with edges per position
 }
 
 // NewMemory returns a memory that holds the gold outputs 1_{y_i}, at which every gradient is zero.
 func NewMemory(o *Objective) *Memory {
 	d, y := o.Data, o.Scorer.Labels()
-	m := &Memory{data: d, y: y, edges: make([]int, d.Len()+1), Node: make([]float32, d.Positions()*y)}
+	m := &Memory{data: d, y: y, perPosition: o.Scorer.PerPosition(), edges: make([]int, d.Len()+1), Node: make([]float32, d.Positions()*y)}
 	for i := range d.Len() {
 		size := y * y
 		if o.Scorer.PerPosition() {
@@ -27,13 +28,35 @@ func NewMemory(o *Objective) *Memory {
 		m.edges[i+1] = m.edges[i] + size
 	}
 	m.Edge = make([]float32, m.edges[d.Len()])
-	one := structured.Marginals{Y: y, PerPosition: o.Scorer.PerPosition()}
-	for i := range d.Len() {
-		one.Offsets = []int{0, d.Length(i)}
-		one.Node, one.Edge = m.of(i)
-		one.AddLabeling(0, d.Gold(i), 1)
-	}
+	m.addGold(1)
 	return m
+}
+
+// addGold adds c·1_{y_i} to every r_i.
+func (m *Memory) addGold(c float32) {
+	one := structured.Marginals{Y: m.y, PerPosition: m.perPosition}
+	for i := range m.data.Len() {
+		one.Offsets = []int{0, m.data.Length(i)}
+		one.Node, one.Edge = m.of(i)
+		one.AddLabeling(0, m.data.Gold(i), c)
+	}
+}
+
+// toGold moves every r_i towards the gold output: r_i ← γr_i + (1−γ)1_{y_i}.
+func (m *Memory) toGold(γ float32) {
+	if γ == 1 {
+		return
+	}
+	vec.Scale(γ, m.Node)
+	vec.Scale(γ, m.Edge)
+	m.addGold(1 - γ)
+}
+
+// attach makes a memory that Archive has restored one of o's.
+func (m *Memory) attach(o *Objective) *Memory {
+	whole := NewMemory(o)
+	whole.Node, whole.Edge = m.Node, m.Edge
+	return whole
 }
 
 func (m *Memory) of(i int) (node, edge []float32) {

@@ -47,7 +47,11 @@ type State struct {
 	Step     float64 // γ (or η) now
 	Exact    float64 // fraction of exact top-K answers; NaN where that means nothing
 
-	ProxGradient float64 // ‖w_{k−1} − w_k‖/η; NaN but for prox-linear
+	ProxGradient float64 // ‖w_{k−1} − ŵ_k‖/η; NaN but for prox-linear
+	InnerGap     float64 // certified gap of ŵ_k in its subproblem; NaN but for prox-linear
+	Rejected     int     // prox-linear's ŵ_k that were given up
+
+	Done bool // the method can do no more: further passes would change nothing
 }
 
 // Gap returns the certified distance to the optimum, F(W) − Dual; NaN without a certificate.

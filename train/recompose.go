@@ -50,7 +50,15 @@ func (m *Memory) recall(ln *lane) {
 	}
 }
 
-func (m *Memory) archive(a Archive) {
-	a.Floats("memory.node", &m.Node)
-	a.Floats("memory.edge", &m.Edge)
+// archiveMemory saves a memory, or restores one that still has to attach to its data; nil stays nil.
+func archiveMemory(a Archive, m **Memory) {
+	var kept Memory
+	if *m != nil {
+		kept = **m
+	}
+	a.Floats("memory.node", &kept.Node)
+	a.Floats("memory.edge", &kept.Edge)
+	if len(kept.Node) > 0 {
+		*m = &kept
+	}
 }

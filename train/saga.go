@@ -36,13 +36,11 @@ func (m *SAGA) Start(ctx context.Context, p *Problem, s *State) error {
 	if err != nil {
 		return err
 	}
-	fresh := NewMemory(p.Objective)
 	if restored {
-		fresh.Node, fresh.Edge = m.memory.Node, m.memory.Edge
-		m.memory = fresh
+		m.memory = m.memory.attach(p.Objective)
 		return nil
 	}
-	m.memory = fresh
+	m.memory = NewMemory(p.Objective)
 	m.w = append([]float32(nil), s.W...)
 	pass, err := p.FullPass(ctx, m.w, m.smoothing(p), m.memory)
 	if err != nil {
@@ -114,8 +112,5 @@ func (m *SAGA) Archive(a Archive) {
 	m.Pace.archive(a)
 	a.Floats("iterate", &m.w)
 	a.Floats("mean", &m.mean)
-	if m.memory == nil {
-		m.memory = &Memory{}
-	}
-	m.memory.archive(a)
+	archiveMemory(a, &m.memory)
 }

@@ -65,7 +65,7 @@ func (m *SGD) Start(ctx context.Context, p *Problem, s *State) error {
 	if m.Schedule == PegasosSchedule && p.Lambda <= 0 {
 		return structured.BadInput("the pegasos schedule needs a regulariser (--reg above 0): its step is 1/(λ(t+1))")
 	}
-	if m.w != nil { // restored
+	if len(m.w) > 0 { // restored
 		return nil
 	}
 	m.w = append([]float32(nil), s.W...)

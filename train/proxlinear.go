@@ -1,0 +1,261 @@
+package train
+
+import (
+	"cmp"
+	"context"
+	"math"
+
+	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/structured/vec"
+)
+
+// ProxLinear is the inexact prox-linear method for networks (Pillutla et al. 2019, Algorithm 5; Drusvyatskiy and Paquette
+// 2018). An outer iteration linearises the network at w_{k−1} and has a convex method find
+//
+//	ŵ_k ≈ argmin_w F_η(w; w_{k−1}) = (1/n) Σ c_i f_i(w; w_{k−1}) + (λ/2)‖w − c‖² + (1/2η)‖w − w_{k−1}‖²,
+//
+// where f_i(·; w_{k−1}) is f_i with potentials θ_i(w_{k−1}) + J_i(w − w_{k−1}). ŵ_k is accepted if F does not rise. If it
+// does, points ever closer to w_{k−1} are tried, as by Burke (1985): the model is convex, so it falls all along the segment.
+// η follows how well the model predicted F, like the radius of a trust region. F is without dropout.
+//
+// On an affine scorer the model is exact and this is the proximal point method.
+//
+// The inner method is by default BCFW for the hinge: it needs no step size, and its memory, a dual point, serves the next
+// subproblem too, so that a single pass for each is the best use of oracle calls on all networks tried. For smooth losses
+// it is Casimir, whose measured curvature is passed on.
+type ProxLinear struct {
+	Inner       func(k int) Method // makes the method for the k-th subproblem, k ≥ 1; nil is as above
+	InnerPasses int                // passes at most for each subproblem; 0 begins with 1 and adds one after each failure, up to 5
+	Tolerance   float64            // ε_0: a subproblem is solved at a certified gap of ε_0/k; 0: of 0.3 of the promised decrease of F
+	Eta         float64            // η, kept as it is; 0 finds one and lets it adapt
+	ConstantMu  bool               // μ_k = μ, not μ/k, for a given μ; one that is not given is constant
+
+	sub       subproblem
+	f         float64 // F(w_{k−1})
+	η         float64
+	smallest  float64 // η at which to give up
+	k         int
+	failures  int     // ŵ_k given up
+	μ         float64 // of the first subproblem; 0 where nothing is smoothed
+	curvature float64 // measured by the last inner method
+	memory    *Memory // of the last inner method
+}
+
+const (
+	mostInnerPasses = 5
+	promised        = 0.3   // share of the promised decrease that the gap of a subproblem may be
+	backtracks      = 4     // points tried between w_{k−1} and ŵ_k
+	smallestEta     = 1e-12 // part of the first η at which the method gives up
+)
+
+// Name returns "prox-linear".
+func (m *ProxLinear) Name() string { return "prox-linear" }
+
+// Convex returns false.
+func (m *ProxLinear) Convex() bool { return false }
+
+// Start evaluates F at s.W, and looks for an η there: n/|B| times the step that suits SGD, which takes a pass of SGD
+// about as far as a prox-linear step.
+func (m *ProxLinear) Start(ctx context.Context, p *Problem, s *State) error {
+	if err := m.sub.begin(p); err != nil {
+		return err
+	}
+	if m.η > 0 { // restored
+		if m.memory != nil {
+			m.memory = m.memory.attach(p.Objective)
+		}
+		return nil
+	}
+	var err error
+	if m.f, err = p.Value(ctx, s.W); err != nil {
+		return err
+	}
+	s.FullPasses++
+	if m.η = m.Eta; m.η == 0 {
+		γ, calls, err := searchRate(ctx, p, s.W)
+		if err != nil {
+			return err
+		}
+		s.OracleCalls += calls
+		m.η = γ * float64(p.Len()) / float64(p.BatchSize())
+	}
+	m.smallest = smallestEta * m.η
+	if p.Smoothing.Kind != oracles.None {
+		var first annealing
+		first.begin(p, m.f)
+		m.μ = first.μ
+	}
+	return nil
+}
+
+// Pass does one outer iteration.
+func (m *ProxLinear) Pass(ctx context.Context, p *Problem, s *State) error {
+	m.k++
+	m.sub.pose(p, s.W, m.η, m.smoothing(p), uint64(s.Passes))
+	to, err := m.solve(ctx, s)
+	if err != nil {
+		return err
+	}
+	from := append([]float32(nil), s.W...)
+	way := m.sub.distance(to.W)
+	promise := m.f - m.sub.model(to)
+	s.Step, s.Mu, s.Kappa, s.Exact = m.η, to.Mu, to.Kappa, to.Exact
+	s.ProxGradient, s.InnerGap = math.Sqrt(way)/m.η, to.Gap()
+
+	t, f, err := m.search(ctx, p, s, to.W, promise)
+	if err != nil {
+		copy(s.W, from)
+		return err
+	}
+	if t == 0 {
+		s.Rejected++
+		m.failures++
+	}
+	m.adapt(t, promise, m.f-f, way)
+	m.f = f
+	s.Done = m.η < m.smallest
+	s.Primal, s.Dual, s.Smoothed = f, math.NaN(), math.NaN()
+	return nil
+}
+
+// search makes s.W the first of the points ŵ, (w+ŵ)/2, … at which F is not above its value at w = s.W. It returns the part
+// t of the way and the value there; t = 0 where w stays, as where the subproblem's solution promises nothing.
+func (m *ProxLinear) search(ctx context.Context, p *Problem, s *State, to []float32, promise float64) (t, f float64, err error) {
+	from := append([]float32(nil), s.W...)
+	t = 1
+	for range backtracks + 1 {
+		if promise <= 0 {
+			break
+		}
+		copy(s.W, to)
+		if t < 1 {
+			vec.Axpby(float32(1-t), from, float32(t), s.W)
+		}
+		if f, err = p.Value(ctx, s.W); err != nil {
+			if f, err = diverged(err); err != nil {
+				return 0, 0, err
+			}
+		}
+		s.FullPasses++
+		if f <= m.f {
+			return t, f, nil
+		}
+		t /= 2
+	}
+	copy(s.W, from)
+	return 0, m.f, nil
+}
+
+// adapt changes η after a step of part t of the way to ŵ, along which the model promised that F would fall by t·promise
+// and it fell by decrease. While the prox term holds ŵ back by next to nothing, a larger η would change nothing.
+func (m *ProxLinear) adapt(t, promise, decrease, way float64) {
+	switch {
+	case m.Eta > 0:
+	case t == 0:
+		m.η /= 4
+	case t < 1:
+		m.η *= t
+	case decrease > 0.75*promise:
+		if way/(2*m.η) > 0.01*promise {
+			m.η *= 2
+		}
+	case decrease < 0.25*promise:
+		m.η /= 2
+	}
+}
+
+// smoothing returns the k-th subproblem's.
+func (m *ProxLinear) smoothing(p *Problem) oracles.Smoothing {
+	s := p.Smoothing
+	s.Mu = m.μ
+	if p.Smoothing.Mu > 0 && !m.ConstantMu {
+		s.Mu /= float64(m.k)
+	}
+	return s
+}
+
+// budget returns the passes that the subproblem gets.
+func (m *ProxLinear) budget() int {
+	return cmp.Or(m.InnerPasses, min(1+m.failures, mostInnerPasses))
+}
+
+// solve runs the inner method from w_{k−1} = s.W and returns its best iterate, with what is known of it; its weights are
+// w_{k−1} if it found no better.
+func (m *ProxLinear) solve(ctx context.Context, s *State) (*State, error) {
+	inner := m.inner()
+	at := &State{W: append([]float32(nil), s.W...), Dual: math.NaN(), Exact: math.NaN()}
+	if err := inner.Start(ctx, m.sub.Problem, at); err != nil {
+		return nil, err
+	}
+	best := *at
+	best.W, best.Primal = append([]float32(nil), s.W...), m.f
+	for at.Passes < m.budget() && !at.Done {
+		if err := inner.Pass(ctx, m.sub.Problem, at); err != nil {
+			return nil, err
+		}
+		w := best.W
+		if at.Primal < best.Primal {
+			best = *at
+			copy(w, at.W)
+		}
+		best.W, best.Dual = w, at.Dual
+		enough := m.Tolerance / float64(m.k)
+		if m.Tolerance == 0 {
+			enough = promised * (m.f - m.sub.model(&best))
+		}
+		if best.Gap() <= enough {
+			break
+		}
+	}
+	m.keep(inner)
+	s.Passes += at.Passes
+	s.OracleCalls += at.OracleCalls
+	s.FullPasses += at.FullPasses
+	return &best, nil
+}
+
+// inner makes the method for the k-th subproblem and gives it what the last one's has learned.
+func (m *ProxLinear) inner() (inner Method) {
+	switch {
+	case m.Inner != nil:
+		inner = m.Inner(m.k)
+	case m.sub.Loss == Hinge:
+		inner = &BCFW{}
+	default:
+		inner = &Casimir{}
+	}
+	switch inner := inner.(type) {
+	case *BCFW:
+		if m.memory != nil {
+			inner.memory = m.memory
+		}
+	case interface{ knownCurvature(a float64) }:
+		inner.knownCurvature(m.curvature)
+	}
+	return inner
+}
+
+// keep takes from the inner method what may serve the next.
+func (m *ProxLinear) keep(inner Method) {
+	switch inner := inner.(type) {
+	case *BCFW:
+		m.memory = inner.memory
+	case interface{ MeasuredCurvature() float64 }:
+		m.curvature = inner.MeasuredCurvature()
+	}
+}
+
+// knownCurvature makes an A that is known the one to begin with, unless one was given.
+func (p *Pace) knownCurvature(a float64) { p.Curvature = cmp.Or(p.Curvature, a) }
+
+// Archive saves or restores the method's state.
+func (m *ProxLinear) Archive(a Archive) {
+	a.Number("objective", &m.f)
+	a.Number("eta", &m.η)
+	a.Number("smallest", &m.smallest)
+	a.Count("outer", &m.k)
+	a.Count("failures", &m.failures)
+	a.Number("mu", &m.μ)
+	a.Number("curvature", &m.curvature)
+	archiveMemory(a, &m.memory)
+}
