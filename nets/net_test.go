@@ -48,14 +48,17 @@ func pad(xs []float32, n int) []float64 {
 // Every preset against Gorgonia's TapeMachine in float64, its push-forward against finite differences of that.
 func TestPresetsEqualGorgonia(t *testing.T) {
 	for _, p := range presets {
-		for _, lengths := range [][]int{{3, 1, 0, 4, 2}, {1}, {8}, {9, 20, 3}} {
-			t.Run(fmt.Sprint(p.name, lengths), func(t *testing.T) {
+		for _, c := range []struct {
+			labels  int
+			lengths []int
+		}{{4, []int{3, 1, 0, 4, 2}}, {4, []int{1}}, {4, []int{8}}, {4, []int{9, 20, 3}}, {1, []int{3, 2}}, {8, []int{8}}} {
+			t.Run(fmt.Sprint(p.name, c.labels, c.lengths), func(t *testing.T) {
 				rng := rand.New(rand.NewPCG(1, 2))
-				net := mustNew(t, p.config, p.input, testLabels)
+				net := mustNew(t, p.config, p.input, c.labels)
 				if net.Affine() != p.affine {
 					t.Errorf("Affine() = %v", net.Affine())
 				}
-				data := randomData(rng, p.input, testLabels, lengths...)
+				data := randomData(rng, p.input, c.labels, c.lengths...)
 				var batch structured.Batch
 				batch.Reset(data, seq(data.Len()))
 				w := randomVector(rng, net.Dim(), 0.5)

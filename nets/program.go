@@ -136,8 +136,7 @@ func lower(g *Graph, f *function) (*program, error) {
 	}
 	l := &lowering{builder: &builder{}, graph: g, done: map[*gorgonia.Node]*value{}}
 	p := &program{rows: g.Rows, labels: f.labels, needs: g.needs}
-	p.perPosition = f.edge != nil && f.edge.Shape()[0] == g.Rows && len(f.edge.Shape()) == 3 ||
-		f.edge != nil && f.edge.Shape().TotalSize() != f.labels*f.labels
+	p.perPosition = f.edge != nil && f.edge.Shape().TotalSize() != f.labels*f.labels
 	outputs := make([]*value, 2)
 	for i, n := range []*gorgonia.Node{f.node, f.edge} {
 		if n != nil {
