@@ -50,10 +50,11 @@ type Config struct {
 	Kappa       float64 `yaml:"kappa" json:"kappa" group:"Method" min:"0" only:"method=casimir,casimir-adapt" help:"weight κ of the proximal term that Casimir adds; 0 sets it by L, n and λ"`
 	WarmStart   string  `yaml:"warm-start" json:"warm-start" group:"Method" values:"prox-center|extrapolation|prev-iterate" only:"method=casimir,casimir-adapt" help:"where Casimir starts an inner problem"`
 	InnerStop   string  `yaml:"inner-stop" json:"inner-stop" group:"Method" values:"budget|norm" only:"method=casimir,casimir-adapt" help:"when Casimir ends an inner problem: after n steps (budget), or by the norm of its gradient (norm)"`
-	Eta         float64 `yaml:"eta" json:"eta" group:"Method" min:"0" only:"method=prox-linear" help:"length η of a prox-linear step; 0 finds one"`
+	Eta         float64 `yaml:"eta" json:"eta" group:"Method" min:"0" only:"method=prox-linear" help:"length η of a prox-linear step; 0 begins with one that goes about as far as a pass of sgd, and adapts it"`
 	Inner       string  `yaml:"inner" json:"inner" group:"Method" values:"auto|casimir|svrg|saga|bcfw" only:"method=prox-linear" help:"method for the convex subproblems of prox-linear; the settings for that method are meant for them; auto: bcfw for the hinge, casimir for smooth losses"`
-	InnerPasses int     `yaml:"inner-passes" json:"inner-passes" group:"Method" min:"0" only:"method=prox-linear" help:"passes for each subproblem of prox-linear; 0 leaves it to the method"`
-	InnerGap    float64 `yaml:"inner-gap" json:"inner-gap" group:"Method" min:"0" only:"method=prox-linear" help:"ε_0: prox-linear's k-th subproblem ends early once its certified gap is at most ε_0/k; 0: only by its passes"`
+	InnerPasses int     `yaml:"inner-passes" json:"inner-passes" group:"Method" min:"0" only:"method=prox-linear" help:"most passes for a subproblem of prox-linear; 0 begins with 1 and adds one after each failure, up to 5"`
+	InnerGap    float64 `yaml:"inner-gap" json:"inner-gap" group:"Method" min:"0" only:"method=prox-linear" help:"ε_0: prox-linear's k-th subproblem is solved once its certified gap is at most ε_0/k; 0: at most 0.3 of the decrease that it promises"`
+	ConstantMu  bool    `yaml:"constant-mu" json:"constant-mu" group:"Method" only:"method=prox-linear" help:"smooth every subproblem of prox-linear with mu, not the k-th with mu/k"`
 	Batch       int     `yaml:"batch" json:"batch" group:"Method" min:"0" help:"examples in a step; 0 leaves it to the method"`
 
 	Baselines string `yaml:"baselines" json:"baselines" group:"Run" run:"true" values:"auto|on|off" help:"also train the same network with the same passes by sgd (or prox-linear), and without edges, to compare with; auto does so on built-in data"`

@@ -88,7 +88,7 @@ func autoMethod(p *train.Problem) (method, why string) {
 	if p.Scorer.Affine() {
 		return "casimir", "the scores are linear in the weights, so that the optimum can be certified"
 	}
-	return "sgd", "the scores are not linear in the weights"
+	return "prox-linear", "the scores are not linear in the weights"
 }
 
 // smoothing settles how the hinge's max is smoothed, for the method that asks the oracle.
@@ -147,6 +147,15 @@ func (c *Config) newMethod(name string) (train.Method, error) {
 		return &train.Casimir{
 			Pace: c.pace(), Adaptive: name == "casimir-adapt", Kappa: c.Kappa, WarmStart: start, ByNorm: c.InnerStop == "norm",
 		}, err
+	case "prox-linear":
+		if _, err := c.newMethod(c.Inner); err != nil {
+			return nil, err
+		}
+		inner := func(int) train.Method {
+			m, _ := c.newMethod(c.Inner)
+			return m
+		}
+		return &train.ProxLinear{Inner: inner, InnerPasses: c.InnerPasses, Eta: c.Eta, Tolerance: c.InnerGap, ConstantMu: c.ConstantMu}, nil
 	}
 	return nil, structured.BadInput("--method %s is not known", name)
 }

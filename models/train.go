@@ -97,6 +97,9 @@ func (c Config) baselines() []Config {
 	def := Default()
 	other := c
 	other.Method = "sgd"
+	if c.Method == "sgd" {
+		other.Method = "prox-linear"
+	}
 	plain := Settings(&def)
 	for i, s := range Settings(&other) { // parameters of the method that it was trained with
 		if s.Group == "Method" && s.Name != "method" && s.Name != "passes" {
@@ -106,11 +109,7 @@ func (c Config) baselines() []Config {
 	alone := c
 	alone.Edges = "none"
 	var all []Config
-	compared := []Config{alone}
-	if c.Method != "sgd" {
-		compared = []Config{other, alone}
-	}
-	for _, b := range compared {
+	for _, b := range []Config{other, alone} {
 		b.Baselines = "off"
 		name := b.Method
 		if b.Edges == "none" {

@@ -38,6 +38,14 @@ var methods = map[string]func(*Config){
 	"sgd mlp": func(c *Config) {
 		c.Method, c.Net, c.Hidden, c.Dropout = "sgd", "mlp", Sizes{5}, 0.1
 	},
+	"prox-linear mlp": func(c *Config) {
+		c.Method, c.Net, c.Hidden, c.Inner = "prox-linear", "mlp", Sizes{5}, "bcfw"
+		c.Passes, c.InnerPasses = 6, 2
+	},
+	"prox-linear casimir": func(c *Config) {
+		c.Method, c.Net, c.Hidden = "prox-linear", "mlp", Sizes{5}
+		c.Passes, c.InnerPasses = 6, 2
+	},
 }
 
 // mustTrain trains and returns the bytes of the model file.
