@@ -10,24 +10,43 @@ import (
 	"unsafe"
 )
 
-func boundsAbove8(x []float32, floor float32) bounds {
-	above, inf := archsimd.BroadcastFloat32x8(floor), archsimd.BroadcastFloat32x8(float32(math.Inf(1)))
-	lo, hi, least := inf, archsimd.BroadcastFloat32x8(never), inf
+var single8 = sumKernels[float32]{
+	widest:        widestSingle,
+	leastPositive: leastPositive8,
+	exps:          exps8,
+	matVec:        matVec8,
+	matDots:       matDots8,
+	normalise:     normalise8,
+	combine:       combine8,
+	edgeSums:      edgeSums8,
+}
+
+func bounds8(x []float32) bounds {
+	minus, inf := archsimd.BroadcastFloat32x8(never), archsimd.BroadcastFloat32x8(float32(math.Inf(1)))
+	lo, hi, least := inf, minus, inf
 	whole := len(x) &^ 7
 	for i := 0; i < whole; i += 8 {
 		v := load8(unsafe.Pointer(&x[i]), 0)
 		least, hi = least.Min(v), hi.Max(v)
-		lo = lo.Min(v.Merge(inf, v.Greater(above)))
+		lo = lo.Min(v.Merge(inf, v.Greater(minus)))
 	}
 	low, top, under := smallest8(lo), largest8(hi), smallest8(least)
 	archsimd.ClearAVXUpperBits()
-	b := boundsAbove(x[whole:], floor)
-	b.lo = min(b.lo, low)
-	if top > floor {
-		b.hi = max(b.hi, top)
-	}
-	b.all = b.all && !(under <= floor)
+	b := boundsOf(x[whole:])
+	b.lo, b.hi, b.all = min(b.lo, low), max(b.hi, top), b.all && under != never
 	return b
+}
+
+func leastPositive8(x []float32) float32 {
+	inf := archsimd.BroadcastFloat32x8(float32(math.Inf(1)))
+	lo := inf
+	for i := 0; i < len(x); i += 8 {
+		v := load8(unsafe.Pointer(&x[i]), 0)
+		lo = lo.Min(v.Merge(inf, v.Greater(zero8)))
+	}
+	least := smallest8(lo)
+	archsimd.ClearAVXUpperBits()
+	return least
 }
 
 // exps8 is for exponents of at most 0.

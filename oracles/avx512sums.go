@@ -8,24 +8,43 @@ import (
 	"unsafe"
 )
 
-func boundsAbove16(x []float32, floor float32) bounds {
-	above, inf := archsimd.BroadcastFloat32x16(floor), archsimd.BroadcastFloat32x16(float32(math.Inf(1)))
-	lo, hi, least := inf, archsimd.BroadcastFloat32x16(never), inf
+var single16 = sumKernels[float32]{
+	widest:        widestSingle,
+	leastPositive: leastPositive16,
+	exps:          exps16,
+	matVec:        matVec16,
+	matDots:       matDots16,
+	normalise:     normalise16,
+	combine:       combine16,
+	edgeSums:      edgeSums16,
+}
+
+func bounds16(x []float32) bounds {
+	minus, inf := archsimd.BroadcastFloat32x16(never), archsimd.BroadcastFloat32x16(float32(math.Inf(1)))
+	lo, hi, least := inf, minus, inf
 	whole := len(x) &^ 15
 	for i := 0; i < whole; i += 16 {
 		v := load16(unsafe.Pointer(&x[i]), 0)
 		least, hi = least.Min(v), hi.Max(v)
-		lo = lo.Min(v.Merge(inf, v.Greater(above)))
+		lo = lo.Min(v.Merge(inf, v.Greater(minus)))
 	}
 	low, top, under := smallest16(lo), largest16(hi), smallest16(least)
 	archsimd.ClearAVXUpperBits()
-	b := boundsAbove(x[whole:], floor)
-	b.lo = min(b.lo, low)
-	if top > floor {
-		b.hi = max(b.hi, top)
-	}
-	b.all = b.all && !(under <= floor)
+	b := boundsOf(x[whole:])
+	b.lo, b.hi, b.all = min(b.lo, low), max(b.hi, top), b.all && under != never
 	return b
+}
+
+func leastPositive16(x []float32) float32 {
+	inf := archsimd.BroadcastFloat32x16(float32(math.Inf(1)))
+	lo := inf
+	for i := 0; i < len(x); i += 16 {
+		v := load16(unsafe.Pointer(&x[i]), 0)
+		lo = lo.Min(v.Merge(inf, v.Greater(zero16)))
+	}
+	least := smallest16(lo)
+	archsimd.ClearAVXUpperBits()
+	return least
 }
 
 // exps16 is for exponents of at most 0.

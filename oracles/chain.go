@@ -27,7 +27,8 @@ type Chain struct {
 	shift []float32 // [T] what was subtracted from a row of δ to keep its numbers small
 
 	lattice lattice
-	sums    scaledSums
+	single  scaledSums[float32]
+	double  scaledSums[float64]
 	logs    logSums
 }
 

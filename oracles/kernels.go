@@ -23,23 +23,11 @@ type kernels struct {
 	// addArgmax sets sum_i = x_i + y_i and returns the first i with the largest. The rows are padded, and so will sum be.
 	addArgmax func(sum, x, y []float32) int
 
-	// bounds returns those of the x_i above a floor, +∞ and −∞ where there are none.
-	bounds func(x []float32, floor float32) bounds
-	// exps sets row i of to, stride apart, to exp(scale·(from_ij − shift)), padded with zeros. Rows of from have y numbers.
-	exps func(to, from []float32, rows, y, stride int, shift float32, scale float64)
+	// bounds returns the bounds of the x_i.
+	bounds func(x []float32) bounds
 
-	// Below, rows are padded with zeros, and those of a matrix lie the length of next, or stride, apart.
-
-	// matVec sets next = mᵀ prev, for a matrix of y rows.
-	matVec func(next, prev, m []float32, y int)
-	// matDots sets next = m prev.
-	matDots func(next, prev, m []float32, y int)
-	// normalise sets x = a∘b / c with c = Σ_j a_j b_j, and returns c.
-	normalise func(x, a, b []float32) float32
-	// combine sets g = n∘β / z with z = Σ_j s_j n_j β_j, and p = s∘g. Where s_j = 0, so is g_j, whatever β_j.
-	combine func(g, p, n, s, β []float32)
-	// edgeSums sets to_ij = edge_ij Σ_t α_ti g_tj for steps t. Rows of to, which are not padded, have y numbers.
-	edgeSums func(to, α, g, edge []float32, y, stride, steps int)
+	single sumKernels[float32]
+	double sumKernels[float64]
 
 	// logSum returns m = max_j v_j, with v = edge + score, and Σ_j w_j exp(rate·(v_j − m)), or 0 if m is −∞. Scores are
 	// padded with −∞.
@@ -47,6 +35,34 @@ type kernels struct {
 	// logSpread adds p·w_j·exp(rate·(v_j − m)), with v = edge + score, to both a_j and b_j.
 	logSpread func(a, b, edge []float32, score []float64, w []float32, m, rate float64, p float32)
 }
+
+// sumKernels are the loops of forward-backward on probabilities in F. Rows are padded with zeros, and those of a matrix lie
+// the length of next, or stride, apart.
+type sumKernels[F real] struct {
+	// widest is the largest R for which F, whose least normal number is exp(−87.3) or exp(−708.4), holds exp(−R) and a step of
+	// the recurrences from it.
+	widest float64
+	// leastPositive returns the least of the x_i that are above 0, +∞ if there is none. x is in whole vectors.
+	leastPositive func(x []F) F
+	// exps sets row i of to, stride apart, to exp(scale·(from_ij − shift)), for exponents ≤ 0. Rows of from have y numbers.
+	exps func(to []F, from []float32, rows, y, stride int, shift float32, scale float64)
+	// matVec sets next = mᵀ prev, for a matrix of y rows.
+	matVec func(next, prev, m []F, y int)
+	// matDots sets next = m prev.
+	matDots func(next, prev, m []F, y int)
+	// normalise sets x = a∘b / c with c = Σ_j a_j b_j, and returns c.
+	normalise func(x, a, b []F) F
+	// combine sets g = n∘β / z with z = Σ_j s_j n_j β_j, and p = s∘g. Where s_j = 0, so is g_j, whatever β_j.
+	combine func(g []F, p []float32, n, s, β []F)
+	// edgeSums sets to_ij = edge_ij Σ_t α_ti g_tj for steps t. Rows of to, which are not padded, have y numbers.
+	edgeSums func(to []float32, α, g, edge []F, y, stride, steps int)
+}
+
+// widest of either kind.
+const (
+	widestSingle = 75
+	widestDouble = 690
+)
 
 var fastest = choose()
 

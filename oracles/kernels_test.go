@@ -39,17 +39,9 @@ func (t *kernelTest) row(padding float32) []float32 {
 	return x
 }
 
-func (t *kernelTest) positive() []float32 {
-	x := t.row(0)
-	for i := range t.y {
-		x[i] = t.r.Float32()
-	}
-	return x
-}
-
 // rows returns n rows.
-func rows(n int, row func() []float32) []float32 {
-	var m []float32
+func rows[F real](n int, row func() []F) []F {
+	var m []F
 	for range n {
 		m = append(m, row()...)
 	}
@@ -57,8 +49,8 @@ func rows(n int, row func() []float32) []float32 {
 }
 
 // out returns room for n numbers with canaries behind, and a check that they live.
-func (t *kernelTest) out(n int) ([]float32, func()) {
-	x := make([]float32, n+64)
+func out[F real](t *kernelTest, n int) ([]F, func()) {
+	x := make([]F, n+64)
 	for i := range x {
 		x[i] = canary
 	}
@@ -72,7 +64,7 @@ func (t *kernelTest) out(n int) ([]float32, func()) {
 	}
 }
 
-func (t *kernelTest) same(what string, got, want []float32, relative float64) {
+func same[F real](t *kernelTest, what string, got, want []F, relative float64) {
 	t.Helper()
 	for i := range got {
 		g, w := float64(got[i]), float64(want[i])
@@ -87,18 +79,18 @@ func kernelsAgree(tt *testing.T, k *kernels, y int, r *rand.Rand) {
 	low := func() []float32 { return t.row(never) }
 	want := make([]float32, t.stride)
 
-	next, alive := t.out(t.stride)
+	next, alive := out[float32](t, t.stride)
 	prev, edge, node := low(), rows(y, low), low()
 	k.maxPlus(next, prev, edge, node, y, t.stride)
 	alive()
 	plain.maxPlus(want, prev, edge, node, y, t.stride)
 	pad(want, y)
-	t.same("max-plus", next, want, 0)
+	same(t, "max-plus", next, want, 0)
 	unpadded := rows(y, func() []float32 { return low()[:y] })
 	copied := padRows(nil, unpadded, y, y, t.stride)
 	k.maxPlus(next, prev, append(unpadded, low()...), node, y, y)
 	plain.maxPlus(want, prev, copied, node, y, t.stride)
-	t.same("max-plus of short rows", next, want, 0)
+	same(t, "max-plus of short rows", next, want, 0)
 
 	if got, want := k.argmax(node), plain.argmax(node); got != want {
 		t.Fatalf("Y=%d: argmax is %d, want %d", y, got, want)
@@ -107,83 +99,96 @@ func kernelsAgree(tt *testing.T, k *kernels, y int, r *rand.Rand) {
 	if got, want := k.exchange(node, i, 5.5, j), plain.exchange(changed, i, 5.5, j); got != want {
 		t.Fatalf("Y=%d: argmax after an exchange is %d, want %d", y, got, want)
 	}
-	t.same("changed row", node, changed, 0)
-	sum, alive := t.out(t.stride)
+	same(t, "changed row", node, changed, 0)
+	sum, alive := out[float32](t, t.stride)
 	if got, want := k.addArgmax(sum, prev, node), plain.addArgmax(want, prev, node); got != want {
 		t.Fatalf("Y=%d: argmax of the sum is %d, want %d", y, got, want)
 	}
 	alive()
-	t.same("sum", sum, want, 0)
+	same(t, "sum", sum, want, 0)
 
 	some := low()[:y]
 	some[r.IntN(y)] = never
-	for _, floor := range []float32{never, 0} {
-		if got, want := k.bounds(some, floor), boundsAbove(some, floor); got != want {
-			t.Fatalf("Y=%d: bounds above %g are %v, want %v", y, floor, got, want)
+	for range 2 {
+		if got, want := k.bounds(some), boundsOf(some); got != want {
+			t.Fatalf("Y=%d: bounds are %v, want %v", y, got, want)
 		}
+		some[r.IntN(y)] = never
 	}
-	to, alive := t.out(3 * t.stride)
-	from, wantTo := rows(3, func() []float32 { return low()[:y] }), make([]float32, 3*t.stride)
-	from[0] = never
-	k.exps(to, from, 3, y, t.stride, 6, 2.7)
-	alive()
-	exps(wantTo, from, 3, y, t.stride, 6, 2.7)
-	t.same("exp", to, wantTo, 3e-6)
-
-	sumsAgree(t, k)
+	sumsAgree(t, &k.single, &plain.single)
+	sumsAgree(t, &k.double, &plain.double)
 	logsAgree(t, k)
 }
 
-func sumsAgree(t *kernelTest, k *kernels) {
-	y := t.y
-	want, want2 := make([]float32, t.stride), make([]float32, t.stride)
-	m, prev, other, third := rows(y, t.positive), t.positive(), t.positive(), t.positive()
+// positive returns a row of numbers between 0 and 1, padded with zeros.
+func positive[F real](t *kernelTest) []F {
+	x := make([]F, t.stride)
+	for i := range t.y {
+		x[i] = F(t.r.Float32())
+	}
+	return x
+}
 
-	next, alive := t.out(t.stride)
+func sumsAgree[F real](t *kernelTest, k, plain *sumKernels[F]) {
+	y := t.y
+	positive := func() []F { return positive[F](t) }
+	want, want2 := make([]F, t.stride), make([]float32, t.stride)
+
+	to, alive := out[F](t, 3*t.stride)
+	from, wantTo := rows(3, func() []float32 { return t.row(never)[:y] }), make([]F, 3*t.stride)
+	from[0] = never
+	k.exps(to, from, 3, y, t.stride, 6, 2.7)
+	alive()
+	plain.exps(wantTo, from, 3, y, t.stride, 6, 2.7)
+	same(t, "exp", to, wantTo, 3e-6)
+	if got, want := k.leastPositive(to), plain.leastPositive(to); got != want {
+		t.Fatalf("Y=%d: least of %g is %g", y, to, got)
+	}
+
+	m, prev, other, third := rows(y, positive), positive(), positive(), positive()
+	next, alive := out[F](t, t.stride)
 	k.matVec(next, prev, m, y)
 	alive()
-	matVec(want, prev, m, y)
-	t.same("product with the transposed matrix", next, want, 1e-5)
+	plain.matVec(want, prev, m, y)
+	same(t, "product with the transposed matrix", next, want, 1e-5)
 
-	next, alive = t.out(t.stride)
+	next, alive = out[F](t, t.stride)
 	k.matDots(next, prev, m, y)
 	alive()
-	matDots(want, prev, m, y)
-	t.same("product with the matrix", next, want, 1e-5)
+	plain.matDots(want, prev, m, y)
+	same(t, "product with the matrix", next, want, 1e-5)
 
-	next, alive = t.out(t.stride)
+	next, alive = out[F](t, t.stride)
 	got := k.normalise(next, prev, other)
 	alive()
-	t.same("sum", []float32{got}, []float32{normalise(want, prev, other)}, 1e-5)
-	t.same("normalised", next, want, 1e-5)
+	same(t, "sum", []F{got}, []F{plain.normalise(want, prev, other)}, 1e-5)
+	same(t, "normalised", next, want, 1e-5)
 
-	other[t.r.IntN(y)], third[0] = 0, float32(math.Inf(1))
-	other[0] = 0
 	if y > 1 {
-		other[1] = 0.5
-		g, alive := t.out(t.stride)
-		p, alive2 := t.out(t.stride)
+		other[0], other[1], third[0] = 0, 0.5, F(math.Inf(1))
+		g, alive := out[F](t, t.stride)
+		p, alive2 := out[float32](t, t.stride)
 		k.combine(g, p, prev, other, third)
 		alive()
 		alive2()
-		combine(want, want2, prev, other, third)
-		t.same("g", g, want, 1e-5)
-		t.same("p", p, want2, 1e-5)
+		plain.combine(want, want2, prev, other, third)
+		same(t, "g", g, want, 1e-5)
+		same(t, "p", p, want2, 1e-5)
 	}
 
 	for _, steps := range []int{0, 1, 2, 7} {
-		α, g := rows(steps+1, t.positive), rows(steps+1, t.positive)[t.stride:]
-		to, alive := t.out(y * y)
+		α, g := rows(steps+1, positive), rows(steps+1, positive)[t.stride:]
+		to, alive := out[float32](t, y*y)
 		k.edgeSums(to, α, g, m, y, t.stride, steps)
 		alive()
 		wantTo := make([]float32, y*y)
-		edgeSums(wantTo, α, g, m, y, t.stride, steps)
-		t.same(fmt.Sprintf("sum over %d edges", steps), to, wantTo, 1e-5)
+		plain.edgeSums(wantTo, α, g, m, y, t.stride, steps)
+		same(t, fmt.Sprintf("sum over %d edges", steps), to, wantTo, 1e-5)
 	}
 }
 
 func logsAgree(t *kernelTest, k *kernels) {
-	edge, w := t.row(never), t.positive()
+	edge, w := t.row(never), positive[float32](t)
 	score := make([]float64, t.stride)
 	for j := range score {
 		score[j] = math.Inf(-1)
@@ -197,9 +202,9 @@ func logsAgree(t *kernelTest, k *kernels) {
 		if m != wantM {
 			t.Fatalf("Y=%d: largest is %g, want %g", t.y, m, wantM)
 		}
-		t.same("sum", []float32{float32(sum)}, []float32{float32(wantSum)}, 1e-5)
-		a, alive := t.out(t.stride)
-		b, alive2 := t.out(t.stride)
+		same(t, "sum", []float32{float32(sum)}, []float32{float32(wantSum)}, 1e-5)
+		a, alive := out[float32](t, t.stride)
+		b, alive2 := out[float32](t, t.stride)
 		wantA, wantB := make([]float32, t.stride), make([]float32, t.stride)
 		for j := range a {
 			a[j], b[j] = float32(j), 1
@@ -209,8 +214,8 @@ func logsAgree(t *kernelTest, k *kernels) {
 		alive()
 		alive2()
 		logSpread(wantA, wantB, edge, score, w, m, rate, 0.5)
-		t.same("a", a, wantA, 1e-5)
-		t.same("b", b, wantB, 1e-5)
+		same(t, "a", a, wantA, 1e-5)
+		same(t, "b", b, wantB, 1e-5)
 	}
 	for j := range score {
 		score[j] = math.Inf(-1)

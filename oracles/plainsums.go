@@ -2,10 +2,10 @@ package oracles
 
 import "math"
 
-func boundsAbove(x []float32, floor float32) bounds {
+func boundsOf(x []float32) bounds {
 	b := bounds{lo: float32(math.Inf(1)), hi: never, all: true}
 	for _, v := range x {
-		if v <= floor {
+		if v == never {
 			b.all = false
 			continue
 		}
@@ -19,20 +19,43 @@ func boundsAbove(x []float32, floor float32) bounds {
 	return b
 }
 
-func exps(to, from []float32, rows, y, stride int, shift float32, scale float64) {
+func plainSums[F real](widest float64) sumKernels[F] {
+	return sumKernels[F]{
+		widest:        widest,
+		leastPositive: leastPositive[F],
+		exps:          exps[F],
+		matVec:        matVec[F],
+		matDots:       matDots[F],
+		normalise:     normalise[F],
+		combine:       combine[F],
+		edgeSums:      edgeSums[F],
+	}
+}
+
+func leastPositive[F real](x []F) F {
+	least := F(math.Inf(1))
+	for _, v := range x {
+		if v > 0 && v < least {
+			least = v
+		}
+	}
+	return least
+}
+
+func exps[F real](to []F, from []float32, rows, y, stride int, shift float32, scale float64) {
 	if shift == never {
 		shift = 0
 	}
 	for i := range rows {
 		row := to[i*stride : (i+1)*stride]
 		for j, v := range from[i*y : (i+1)*y] {
-			row[j] = float32(math.Exp(float64(v-shift) * scale))
+			row[j] = F(math.Exp((float64(v) - float64(shift)) * scale))
 		}
 		clear(row[y:])
 	}
 }
 
-func matVec(next, prev, m []float32, y int) {
+func matVec[F real](next, prev, m []F, y int) {
 	stride := len(next)
 	clear(next)
 	i := 0
@@ -52,10 +75,10 @@ func matVec(next, prev, m []float32, y int) {
 	}
 }
 
-func matDots(next, prev, m []float32, y int) {
+func matDots[F real](next, prev, m []F, y int) {
 	stride := len(next)
 	for i := range y {
-		sum := float32(0)
+		sum := F(0)
 		for j, v := range m[i*stride : (i+1)*stride] {
 			sum += v * prev[j]
 		}
@@ -64,9 +87,9 @@ func matDots(next, prev, m []float32, y int) {
 	clear(next[y:])
 }
 
-func normalise(x, a, b []float32) float32 {
+func normalise[F real](x, a, b []F) F {
 	a, b = a[:len(x)], b[:len(x)]
-	c := float32(0)
+	c := F(0)
 	for j := range x {
 		x[j] = a[j] * b[j]
 		c += x[j]
@@ -77,9 +100,9 @@ func normalise(x, a, b []float32) float32 {
 	return c
 }
 
-func combine(g, p, n, s, β []float32) {
+func combine[F real](g []F, p []float32, n, s, β []F) {
 	n, s, β, p = n[:len(g)], s[:len(g)], β[:len(g)], p[:len(g)]
-	z := float32(0)
+	z := F(0)
 	for j := range g {
 		g[j] = 0
 		if s[j] > 0 {
@@ -89,13 +112,14 @@ func combine(g, p, n, s, β []float32) {
 	}
 	for j := range g {
 		g[j] /= z
-		p[j] = s[j] * g[j]
+		p[j] = float32(s[j] * g[j])
 	}
 }
 
-func edgeSums(to, α, g, edge []float32, y, stride, steps int) {
+func edgeSums[F real](to []float32, α, g, edge []F, y, stride, steps int) {
 	for i := range y {
 		row := to[i*y : (i+1)*y]
+		e := edge[i*stride:][:len(row)]
 		clear(row)
 		t := 0
 		for ; t+4 <= steps; t += 4 {
@@ -103,17 +127,14 @@ func edgeSums(to, α, g, edge []float32, y, stride, steps int) {
 			g0, g1 := g[t*stride:][:len(row)], g[(t+1)*stride:][:len(row)]
 			g2, g3 := g[(t+2)*stride:][:len(row)], g[(t+3)*stride:][:len(row)]
 			for j := range row {
-				row[j] += a0*g0[j] + a1*g1[j] + a2*g2[j] + a3*g3[j]
+				row[j] += float32((a0*g0[j] + a1*g1[j] + a2*g2[j] + a3*g3[j]) * e[j])
 			}
 		}
 		for ; t < steps; t++ {
 			a := α[t*stride+i]
 			for j, v := range g[t*stride:][:len(row)] {
-				row[j] += a * v
+				row[j] += float32(a * v * e[j])
 			}
-		}
-		for j, e := range edge[i*stride:][:len(row)] {
-			row[j] *= e
 		}
 	}
 }
