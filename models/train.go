@@ -79,6 +79,9 @@ func trainBaseline(ctx context.Context, c Config, data *Data, o TrainOptions) (*
 	if err := os.MkdirAll(c.Out, 0o777); err != nil {
 		return nil, nil, err
 	}
+	name := runName(c.Method, c.Edges)
+	o.Log.Info("to compare with: " + name)
+	o.Log = o.Log.With("run", name)
 	r, err := newRun(c, data, o)
 	if err != nil {
 		return nil, nil, err
