@@ -10,7 +10,7 @@ import (
 
 // The search for γ0 takes steps on some of the examples and looks at others.
 const (
-	searchShare   = 8  // an eighth of the data to learn from, and as much to judge by
+	searchShare   = 2  // half of the data to learn from, and half to judge by: less of it favours steps too short for what is rare
 	searchBatches = 16 // but at least that many batches, as far as the data goes
 	searchTrials  = 16 // at most
 )
