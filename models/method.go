@@ -55,7 +55,7 @@ const convexPasses = 100
 // chooseMethod makes the optimiser for p and settles what c left open about it; why says what made it choose.
 func (c *Config) chooseMethod(p *train.Problem) (method train.Method, why string, err error) {
 	if c.Method == "auto" {
-		c.Method, why = autoMethod(p)
+		c.Method, why = train.Auto(p.Objective, c.Net)
 	}
 	if c.Method == "prox-linear" && c.Inner == "auto" {
 		c.Inner = "casimir"
@@ -81,14 +81,6 @@ func (c *Config) chooseMethod(p *train.Problem) (method train.Method, why string
 		c.Passes = cmp.Or(passes[c.Method], convexPasses)
 	}
 	return method, why, nil
-}
-
-// autoMethod chooses an optimiser by the problem.
-func autoMethod(p *train.Problem) (method, why string) {
-	if p.Scorer.Affine() {
-		return "casimir", "the scores are linear in the weights, so that the optimum can be certified"
-	}
-	return "prox-linear", "the scores are not linear in the weights"
 }
 
 // smoothing settles how the hinge's max is smoothed, for the method that asks the oracle.

@@ -23,15 +23,26 @@ import (
 type Pace struct {
 	Step      float64 // γ, kept as it is; 0 is 1/(L + λ + κ)
 	Lipschitz float64 // L of ∇F_μ, kept as it is; 0 is A/μ with a measured A
-	Curvature float64 // the A to begin with, such as Found on a problem like this one; 0 measures it at the start
+	Curvature float64 // the A to begin with, such as MeasuredCurvature of a problem like this one; 0 measures it at the start
 
 	a        float64 // A now
 	rise     float64 // Σ ‖D‖²
 	progress float64 // Σ ⟨D, w − w̃⟩
 }
 
-// Found returns the measured A; 0 where Step or Lipschitz made it needless.
-func (p *Pace) Found() float64 { return p.a }
+// paced is a method whose steps follow a Pace.
+type paced interface {
+	MeasuredCurvature() float64
+	knownCurvature(a float64)
+}
+
+var _, _, _ paced = &SVRG{}, &Casimir{}, &SAGA{}
+
+// MeasuredCurvature returns A; 0 where Step or Lipschitz made it needless.
+func (p *Pace) MeasuredCurvature() float64 { return p.a }
+
+// knownCurvature makes an A that is known the one to begin with, unless one was given.
+func (p *Pace) knownCurvature(a float64) { p.Curvature = cmp.Or(p.Curvature, a) }
 
 // measures reports whether A is measured.
 func (p *Pace) measures() bool { return p.Step == 0 && p.Lipschitz == 0 }

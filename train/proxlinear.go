@@ -229,7 +229,7 @@ func (m *ProxLinear) inner() (inner Method) {
 		if m.memory != nil {
 			inner.memory = m.memory
 		}
-	case interface{ knownCurvature(a float64) }:
+	case paced:
 		inner.knownCurvature(m.curvature)
 	}
 	return inner
@@ -240,13 +240,10 @@ func (m *ProxLinear) keep(inner Method) {
 	switch inner := inner.(type) {
 	case *BCFW:
 		m.memory = inner.memory
-	case interface{ MeasuredCurvature() float64 }:
+	case paced:
 		m.curvature = inner.MeasuredCurvature()
 	}
 }
-
-// knownCurvature makes an A that is known the one to begin with, unless one was given.
-func (p *Pace) knownCurvature(a float64) { p.Curvature = cmp.Or(p.Curvature, a) }
 
 // Archive saves or restores the method's state.
 func (m *ProxLinear) Archive(a Archive) {
