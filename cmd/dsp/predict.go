@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -37,7 +36,10 @@ sequence; with --json an object a line for each sequence. Scores, n-best lists a
 			} else {
 				w = models.NewColumnWriter(os.Stdout, m, d, o)
 			}
-			return errors.Join(m.Predict(cmd.Context(), d, o, w.Write), w.Close())
+			if err := m.Predict(cmd.Context(), d, o, w.Write); err != nil {
+				return err
+			}
+			return w.Close()
 		},
 	}
 	u.addFlags(cmd)

@@ -153,6 +153,15 @@ func TestCertificate(t *testing.T) {
 	}
 }
 
+// A step that is far too long ends the run with a message that says what to do, and no model.
+func TestDivergence(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	dsp(t, with(small, "--method", "sgd", "--passes", "2", "--lr", "1e20", "--out", dir)...).refused(exitFailed, "pass 1", "Lower --lr")
+	if _, err := os.Stat(filepath.Join(dir, "model.safetensors")); err == nil {
+		t.Error("there is a model of it")
+	}
+}
+
 func TestPredict(t *testing.T) {
 	o := dsp(t, "predict", "--model", reader(t), "--input", "builtin", "--nbest", "3", "--marginals", "--json").ok()
 	lines := strings.Split(strings.TrimSpace(o.stdout), "\n")
