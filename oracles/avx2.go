@@ -18,8 +18,8 @@ var avx2 = kernels{
 	exchange:  exchange8,
 	addArgmax: addArgmax8,
 	bounds:    bounds8,
-	single:    single8,
-	double:    plainSums[float64](widestDouble),
+	single:    singles8,
+	double:    doubles8,
 	logSum:    logSum8,
 	logSpread: logSpread8,
 }

@@ -13,21 +13,21 @@ import (
 // logSum8 takes sums in float64 and exponentials, of numbers that are right to float32 then, in float32.
 func logSum8(edge []float32, score []float64, w []float32, rate float64) (m, sum float64) {
 	e, s, pw := unsafe.Pointer(&edge[0]), unsafe.Pointer(&score[0]), unsafe.Pointer(&w[0])
-	top := broadcastWide8(math.Inf(-1))
+	top := fillDouble8(math.Inf(-1))
 	for j := 0; j < len(score); j += 8 {
-		lo, hi := loadWide8(s, j)
+		lo, hi := loadDouble8(s, j), loadDouble8(s, j+half8)
 		el, eh := widen8(load8(e, j))
 		top = top.Max(lo.Add(el).Max(hi.Add(eh)))
 	}
-	m = largestWide8(top)
+	m = largestDouble8(top)
 	if m == math.Inf(-1) {
 		archsimd.ClearAVXUpperBits()
 		return m, 0
 	}
-	shift, times, cut := broadcastWide8(m), broadcastWide8(rate), archsimd.BroadcastFloat32x8(negligible)
+	shift, times, cut := fillDouble8(m), fillDouble8(rate), archsimd.BroadcastFloat32x8(negligible)
 	total := zero8
 	for j := 0; j < len(score); j += 8 {
-		lo, hi := loadWide8(s, j)
+		lo, hi := loadDouble8(s, j), loadDouble8(s, j+half8)
 		el, eh := widen8(load8(e, j))
 		x := narrow8(lo.Add(el).Sub(shift).Mul(times), hi.Add(eh).Sub(shift).Mul(times))
 		if x.Greater(cut).ToBits() != 0 {
@@ -42,10 +42,10 @@ func logSum8(edge []float32, score []float64, w []float32, rate float64) (m, sum
 func logSpread8(a, b, edge []float32, score []float64, w []float32, m, rate float64, p float32) {
 	pa, pb, pw := unsafe.Pointer(&a[0]), unsafe.Pointer(&b[0]), unsafe.Pointer(&w[0])
 	e, s := unsafe.Pointer(&edge[0]), unsafe.Pointer(&score[0])
-	shift, times, cut := broadcastWide8(m), broadcastWide8(rate), archsimd.BroadcastFloat32x8(negligible)
+	shift, times, cut := fillDouble8(m), fillDouble8(rate), archsimd.BroadcastFloat32x8(negligible)
 	scale := archsimd.BroadcastFloat32x8(p)
 	for j := 0; j < len(score); j += 8 {
-		lo, hi := loadWide8(s, j)
+		lo, hi := loadDouble8(s, j), loadDouble8(s, j+half8)
 		el, eh := widen8(load8(e, j))
 		x := narrow8(lo.Add(el).Sub(shift).Mul(times), hi.Add(eh).Sub(shift).Mul(times))
 		if x.Greater(cut).ToBits() != 0 {

@@ -10,7 +10,7 @@ import (
 	"unsafe"
 )
 
-var single8 = sumKernels[float32]{
+var singles8 = sumKernels[float32]{
 	widest:        widestSingle,
 	leastPositive: leastPositive8,
 	exps:          exps8,

@@ -16,8 +16,8 @@ var avx512 = kernels{
 	exchange:  exchange16,
 	addArgmax: addArgmax16,
 	bounds:    bounds16,
-	single:    single16,
-	double:    plainSums[float64](widestDouble),
+	single:    singles16,
+	double:    doubles16,
 	logSum:    logSum16,
 	logSpread: logSpread16,
 }

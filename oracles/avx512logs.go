@@ -11,21 +11,21 @@ import (
 // logSum16 takes sums in float64 and exponentials, of numbers that are right to float32 then, in float32.
 func logSum16(edge []float32, score []float64, w []float32, rate float64) (m, sum float64) {
 	e, s, pw := unsafe.Pointer(&edge[0]), unsafe.Pointer(&score[0]), unsafe.Pointer(&w[0])
-	top := broadcastWide16(math.Inf(-1))
+	top := fillDouble16(math.Inf(-1))
 	for j := 0; j < len(score); j += 16 {
-		lo, hi := loadWide16(s, j)
+		lo, hi := loadDouble16(s, j), loadDouble16(s, j+half16)
 		el, eh := widen16(load16(e, j))
 		top = top.Max(lo.Add(el).Max(hi.Add(eh)))
 	}
-	m = largestWide16(top)
+	m = largestDouble16(top)
 	if m == math.Inf(-1) {
 		archsimd.ClearAVXUpperBits()
 		return m, 0
 	}
-	shift, times, cut := broadcastWide16(m), broadcastWide16(rate), archsimd.BroadcastFloat32x16(negligible)
+	shift, times, cut := fillDouble16(m), fillDouble16(rate), archsimd.BroadcastFloat32x16(negligible)
 	total := zero16
 	for j := 0; j < len(score); j += 16 {
-		lo, hi := loadWide16(s, j)
+		lo, hi := loadDouble16(s, j), loadDouble16(s, j+half16)
 		el, eh := widen16(load16(e, j))
 		x := narrow16(lo.Add(el).Sub(shift).Mul(times), hi.Add(eh).Sub(shift).Mul(times))
 		if x.Greater(cut).ToBits() != 0 {
@@ -40,10 +40,10 @@ func logSum16(edge []float32, score []float64, w []float32, rate float64) (m, su
 func logSpread16(a, b, edge []float32, score []float64, w []float32, m, rate float64, p float32) {
 	pa, pb, pw := unsafe.Pointer(&a[0]), unsafe.Pointer(&b[0]), unsafe.Pointer(&w[0])
 	e, s := unsafe.Pointer(&edge[0]), unsafe.Pointer(&score[0])
-	shift, times, cut := broadcastWide16(m), broadcastWide16(rate), archsimd.BroadcastFloat32x16(negligible)
+	shift, times, cut := fillDouble16(m), fillDouble16(rate), archsimd.BroadcastFloat32x16(negligible)
 	scale := archsimd.BroadcastFloat32x16(p)
 	for j := 0; j < len(score); j += 16 {
-		lo, hi := loadWide16(s, j)
+		lo, hi := loadDouble16(s, j), loadDouble16(s, j+half16)
 		el, eh := widen16(load16(e, j))
 		x := narrow16(lo.Add(el).Sub(shift).Mul(times), hi.Add(eh).Sub(shift).Mul(times))
 		if x.Greater(cut).ToBits() != 0 {

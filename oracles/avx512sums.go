@@ -8,7 +8,7 @@ import (
 	"unsafe"
 )
 
-var single16 = sumKernels[float32]{
+var singles16 = sumKernels[float32]{
 	widest:        widestSingle,
 	leastPositive: leastPositive16,
 	exps:          exps16,

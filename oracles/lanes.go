@@ -80,46 +80,107 @@ func sum8(v archsimd.Float32x8) float32 {
 	return w.Add(w.SelectFromPair(1, 0, 3, 2, w)).GetElem(0)
 }
 
-// Rows of float64 take two vectors for one of float32.
+// A vector of float64, called double, has half as many lanes.
+
+type (
+	double16 = archsimd.Float64x8
+	double8  = archsimd.Float64x4
+)
+
+const (
+	half16 = 8
+	half8  = 4
+)
+
+var (
+	zeroDouble16 double16
+	zeroDouble8  double8
+)
 
 // widen16 converts to float64.
-func widen16(v archsimd.Float32x16) (lo, hi archsimd.Float64x8) {
+func widen16(v archsimd.Float32x16) (lo, hi double16) {
 	return v.GetLo().ConvertToFloat64(), v.GetHi().ConvertToFloat64()
 }
 
-func widen8(v archsimd.Float32x8) (lo, hi archsimd.Float64x4) {
+func widen8(v archsimd.Float32x8) (lo, hi double8) {
 	return v.GetLo().ConvertToFloat64(), v.GetHi().ConvertToFloat64()
 }
 
 // narrow16 converts to float32.
-func narrow16(lo, hi archsimd.Float64x8) archsimd.Float32x16 {
+func narrow16(lo, hi double16) archsimd.Float32x16 {
 	return zero16.SetLo(lo.ConvertToFloat32()).SetHi(hi.ConvertToFloat32())
 }
 
-func narrow8(lo, hi archsimd.Float64x4) archsimd.Float32x8 {
+func narrow8(lo, hi double8) archsimd.Float32x8 {
 	return zero8.SetLo(lo.ConvertToFloat32()).SetHi(hi.ConvertToFloat32())
 }
 
-// loadWide16 reads 16 numbers from p + 8i.
-func loadWide16(p unsafe.Pointer, i int) (lo, hi archsimd.Float64x8) {
-	lo = archsimd.LoadFloat64x8((*[8]float64)(unsafe.Add(p, 8*i)))
-	return lo, archsimd.LoadFloat64x8((*[8]float64)(unsafe.Add(p, 8*i+64)))
+// loadDouble16 reads a vector from p + 8i.
+func loadDouble16(p unsafe.Pointer, i int) double16 {
+	return archsimd.LoadFloat64x8((*[8]float64)(unsafe.Add(p, 8*i)))
 }
 
-func loadWide8(p unsafe.Pointer, i int) (lo, hi archsimd.Float64x4) {
-	lo = archsimd.LoadFloat64x4((*[4]float64)(unsafe.Add(p, 8*i)))
-	return lo, archsimd.LoadFloat64x4((*[4]float64)(unsafe.Add(p, 8*i+32)))
+func loadDouble8(p unsafe.Pointer, i int) double8 {
+	return archsimd.LoadFloat64x4((*[4]float64)(unsafe.Add(p, 8*i)))
 }
 
-// broadcastWide16 returns x in half as many lanes of float64.
-func broadcastWide16(x float64) archsimd.Float64x8 { return archsimd.BroadcastFloat64x8(x) }
+// storeDouble16 writes a vector from p + 8i.
+func storeDouble16(p unsafe.Pointer, i int, v double16) {
+	v.Store((*[8]float64)(unsafe.Add(p, 8*i)))
+}
 
-func broadcastWide8(x float64) archsimd.Float64x4 { return archsimd.BroadcastFloat64x4(x) }
+func storeDouble8(p unsafe.Pointer, i int, v double8) {
+	v.Store((*[4]float64)(unsafe.Add(p, 8*i)))
+}
 
-// largestWide16 returns the largest of half as many lanes of float64.
-func largestWide16(v archsimd.Float64x8) float64 { return largestWide8(v.GetLo().Max(v.GetHi())) }
+// loadAsDouble16 reads a vector of the numbers of x, zeros beyond its end.
+func loadAsDouble16(x []float32) double16 {
+	return archsimd.LoadFloat32x8SlicePart(x).ConvertToFloat64()
+}
 
-func largestWide8(v archsimd.Float64x4) float64 {
+func loadAsDouble8(x []float32) double8 {
+	return archsimd.LoadFloat32x4SlicePart(x).ConvertToFloat64()
+}
+
+// storeAsSingle16 writes a vector to x, as much as x holds.
+func storeAsSingle16(x []float32, v double16) { v.ConvertToFloat32().StoreSlicePart(x) }
+
+func storeAsSingle8(x []float32, v double8) { v.ConvertToFloat32().StoreSlicePart(x) }
+
+// fillDouble16 returns x in all lanes.
+func fillDouble16(x float64) double16 { return archsimd.BroadcastFloat64x8(x) }
+
+func fillDouble8(x float64) double8 { return archsimd.BroadcastFloat64x4(x) }
+
+// broadcastDouble16 reads the number at p + 8i into all lanes.
+func broadcastDouble16(p unsafe.Pointer, i int) double16 {
+	return archsimd.BroadcastFloat64x8(*(*float64)(unsafe.Add(p, 8*i)))
+}
+
+func broadcastDouble8(p unsafe.Pointer, i int) double8 {
+	return archsimd.BroadcastFloat64x4(*(*float64)(unsafe.Add(p, 8*i)))
+}
+
+// largestDouble16 returns the largest lane.
+func largestDouble16(v double16) float64 { return largestDouble8(v.GetLo().Max(v.GetHi())) }
+
+func largestDouble8(v double8) float64 {
 	w := v.GetLo().Max(v.GetHi())
 	return max(w.GetElem(0), w.GetElem(1))
+}
+
+// smallestDouble16 returns the smallest lane.
+func smallestDouble16(v double16) float64 { return smallestDouble8(v.GetLo().Min(v.GetHi())) }
+
+func smallestDouble8(v double8) float64 {
+	w := v.GetLo().Min(v.GetHi())
+	return min(w.GetElem(0), w.GetElem(1))
+}
+
+// sumDouble16 returns the sum of all lanes, taken in halves.
+func sumDouble16(v double16) float64 { return sumDouble8(v.GetLo().Add(v.GetHi())) }
+
+func sumDouble8(v double8) float64 {
+	w := v.GetLo().Add(v.GetHi())
+	return w.GetElem(0) + w.GetElem(1)
 }
