@@ -1,7 +1,6 @@
 package train
 
 import (
-	"cmp"
 	"context"
 	"math"
 
@@ -25,18 +24,17 @@ import (
 // it is Casimir, whose measured curvature is passed on.
 type ProxLinear struct {
 	Inner       func(k int) Method // makes the method for the k-th subproblem, k ≥ 1; nil is as above
-	InnerPasses int                // passes at most for each subproblem; 0 begins with 1 and adds one after each failure, up to 5
+	InnerPasses int                // passes at most for each subproblem; 0 is 1, or up to 5 as long as no better point than w_{k−1} is found
 	Tolerance   float64            // ε_0: a subproblem is solved at a certified gap of ε_0/k; 0: of 0.3 of the promised decrease of F
 	Eta         float64            // η, kept as it is; 0 finds one and lets it adapt
-	ConstantMu  bool               // μ_k = μ, not μ/k, for a given μ; one that is not given is constant
+	ConstantMu  bool               // μ_k = μ, not μ/k, for a given μ; one that is not given is halved when it seems to hide better points
 
 	sub       subproblem
 	f         float64 // F(w_{k−1})
 	η         float64
 	smallest  float64 // η at which to give up
 	k         int
-	failures  int     // ŵ_k given up
-	μ         float64 // of the first subproblem; 0 where nothing is smoothed
+	μ         float64 // μ, or the one in use where none was given; 0 where nothing is smoothed
 	curvature float64 // measured by the last inner method
 	memory    *Memory // of the last inner method
 }
@@ -99,8 +97,10 @@ func (m *ProxLinear) Pass(ctx context.Context, p *Problem, s *State) error {
 	from := append([]float32(nil), s.W...)
 	way := m.sub.distance(to.W)
 	promise := m.f - m.sub.model(to)
-	s.Step, s.Mu, s.Kappa, s.Exact = m.η, to.Mu, to.Kappa, to.Exact
-	s.ProxGradient, s.InnerGap = math.Sqrt(way)/m.η, to.Gap()
+	s.Step, s.Mu, s.Kappa, s.Exact, s.InnerGap = m.η, to.Mu, to.Kappa, to.Exact, to.Gap()
+	if promise > 0 { // else ŵ_k is w_{k−1} for want of a better one, which says nothing of the prox gradient
+		s.ProxGradient = math.Sqrt(way) / m.η
+	}
 
 	t, f, err := m.search(ctx, p, s, to.W, promise)
 	if err != nil {
@@ -109,7 +109,9 @@ func (m *ProxLinear) Pass(ctx context.Context, p *Problem, s *State) error {
 	}
 	if t == 0 {
 		s.Rejected++
-		m.failures++
+	}
+	if p.Smoothing.Mu == 0 && (t == 0 || m.InnerPasses == 0 && to.Passes > 1) {
+		m.μ /= 2
 	}
 	m.adapt(t, promise, m.f-f, way)
 	m.f = f
@@ -174,9 +176,12 @@ func (m *ProxLinear) smoothing(p *Problem) oracles.Smoothing {
 	return s
 }
 
-// budget returns the passes that the subproblem gets.
-func (m *ProxLinear) budget() int {
-	return cmp.Or(m.InnerPasses, min(1+m.failures, mostInnerPasses))
+// wants reports whether the subproblem gets another pass, after so many that have found a better point than w_{k−1} or not.
+func (m *ProxLinear) wants(passes int, better bool) bool {
+	if m.InnerPasses > 0 {
+		return passes < m.InnerPasses
+	}
+	return passes < 1 || !better && passes < mostInnerPasses
 }
 
 // solve runs the inner method from w_{k−1} = s.W and returns its best iterate, with what is known of it; its weights are
@@ -189,7 +194,7 @@ func (m *ProxLinear) solve(ctx context.Context, s *State) (*State, error) {
 	}
 	best := *at
 	best.W, best.Primal = append([]float32(nil), s.W...), m.f
-	for at.Passes < m.budget() && !at.Done {
+	for m.wants(at.Passes, best.Primal < m.f) && !at.Done {
 		if err := inner.Pass(ctx, m.sub.Problem, at); err != nil {
 			return nil, err
 		}
@@ -208,6 +213,7 @@ func (m *ProxLinear) solve(ctx context.Context, s *State) (*State, error) {
 		}
 	}
 	m.keep(inner)
+	best.Passes = at.Passes
 	s.Passes += at.Passes
 	s.OracleCalls += at.OracleCalls
 	s.FullPasses += at.FullPasses
@@ -251,7 +257,6 @@ func (m *ProxLinear) Archive(a Archive) {
 	a.Number("eta", &m.η)
 	a.Number("smallest", &m.smallest)
 	a.Count("outer", &m.k)
-	a.Count("failures", &m.failures)
 	a.Number("mu", &m.μ)
 	a.Number("curvature", &m.curvature)
 	archiveMemory(a, &m.memory)

@@ -1,0 +1,299 @@
+package train
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/vec"
+)
+
+func glorotState(p *Problem) *State { return &State{W: p.Scorer.(*testNet).glorot(1)} }
+
+func begin(t *testing.T, m Method, p *Problem, s *State) {
+	t.Helper()
+	if err := m.Start(t.Context(), p, s); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func value(t *testing.T, e *Engine, w []float32) float64 {
+	t.Helper()
+	f, err := e.Value(t.Context(), w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// The one quadratic of a subproblem is the two it stands for, and the model touches F at w_k with its slope.
+func TestSubproblem(t *testing.T) {
+	p := netProblem(30, 4, 2)
+	p.Lambda = 0.1
+	r := rand.New(rand.NewPCG(1, 2))
+	for _, centred := range []bool{false, true} {
+		if centred {
+			shifted(p)
+		}
+		var sub subproblem
+		if err := sub.begin(p); err != nil {
+			t.Fatal(err)
+		}
+		for _, η := range []float64{0.01, 1, 100} {
+			wk := p.Scorer.(*testNet).glorot(3)
+			for j := range wk {
+				wk[j] += float32(r.NormFloat64()) / 4
+			}
+			sub.pose(p, wk, η, oracles.Smoothing{}, 0)
+			near(t, "F_η(w_k; w_k)", value(t, sub.Engine, wk), value(t, p.Engine, wk), 1e-6)
+
+			v := slices.Clone(wk)
+			for j := range v {
+				v[j] += float32(r.NormFloat64()) / 4
+			}
+			bare := *sub.Objective
+			bare.Lambda, bare.Center, bare.Constant = p.Lambda, p.Center, p.Constant
+			plain := value(t, NewEngine(&bare, 1), v)
+			got := &State{W: v, Primal: value(t, sub.Engine, v)}
+			near(t, "F_η", got.Primal, plain+vec.Dist2(v, wk)/(2*η), 1e-5)
+			near(t, "model", sub.model(got), plain, 1e-5)
+
+			ε := float32(1e-2)
+			for range 5 { // halving the distance quarters the error of the model
+				for j := range v {
+					v[j] = wk[j] + ε*float32(math.Sin(float64(j)))
+				}
+				ε /= 2
+			}
+			near(t, "F near w_k", value(t, NewEngine(&bare, 1), v), value(t, p.Engine, v), 1e-5)
+		}
+	}
+}
+
+// F never rises, the state tells the truth, and after as many passes F is below what SGD reaches with the step it finds.
+func TestProxLinearOnNet(t *testing.T) {
+	p := netProblem(300, 8, 2)
+	sgd := glorotState(p)
+	begin(t, &SGD{}, p, sgd)
+	g := &SGD{}
+	begin(t, g, p, sgd)
+	passes(t, g, p, sgd, 25)
+
+	m, s := &ProxLinear{}, glorotState(p)
+	begin(t, m, p, s)
+	last := value(t, p.Engine, s.W)
+	for s.Passes < 25 {
+		before := s.Passes
+		passes(t, m, p, s, 1)
+		if s.Primal > last {
+			t.Fatalf("F rose from %g to %g", last, s.Primal)
+		}
+		if f := value(t, p.Engine, s.W); f != s.Primal {
+			t.Fatalf("F is %g, the state says %g", f, s.Primal)
+		}
+		if s.Passes == before || s.InnerGap < 0 || !(s.ProxGradient > 0) {
+			t.Fatalf("%+v", s)
+		}
+		last = s.Primal
+	}
+	t.Logf("SGD %.4f, prox-linear %.4f after %d and %d passes; %d rejected", sgd.Primal, s.Primal, sgd.Passes, s.Passes, s.Rejected)
+	if s.Primal > sgd.Primal {
+		t.Errorf("F is %g, SGD's %g", s.Primal, sgd.Primal)
+	}
+}
+
+// Every inner method and loss brings F down.
+func TestProxLinearInner(t *testing.T) {
+	inner := map[string]func(int) Method{
+		"default": nil,
+		"bcfw":    func(int) Method { return &BCFW{} },
+		"svrg":    func(int) Method { return &SVRG{} },
+		"saga":    func(int) Method { return &SAGA{} },
+		"casimir": func(int) Method { return &Casimir{} },
+		"given L": func(k int) Method { return &Casimir{Pace: Pace{Lipschitz: 30 * float64(k)}} },
+	}
+	for name, inner := range inner {
+		for _, loss := range []Loss{Hinge, CRF} {
+			if name == "bcfw" && loss != Hinge {
+				continue
+			}
+			t.Run(name+" "+loss.String(), func(t *testing.T) {
+				p := netProblem(120, 4, 1)
+				p.Loss = loss
+				p.Smoothing = oracles.Smoothing{Kind: oracles.Entropy}
+				if name == "given L" {
+					p.Smoothing.Mu = 1
+				}
+				m, s := &ProxLinear{Inner: inner, InnerPasses: 2}, glorotState(p)
+				begin(t, m, p, s)
+				first := m.f
+				for s.Passes < 14 {
+					passes(t, m, p, s, 1)
+				}
+				t.Logf("from %.4f to %.4f, η %.3g, μ %.3g", first, s.Primal, s.Step, s.Mu)
+				if s.Primal > first/4 {
+					t.Errorf("F went from %g to %g", first, s.Primal)
+				}
+			})
+		}
+	}
+}
+
+// On an affine scorer prox-linear is the proximal point method, and finds the optimum.
+func TestProxLinearOnAffine(t *testing.T) {
+	p := linearProblem(60, 1, 0.05, 2)
+	b := &BCFW{}
+	sb := start(t, b, p)
+	passes(t, b, p, sb, 300)
+	m := &ProxLinear{}
+	s := start(t, m, p)
+	for s.Passes < 200 {
+		passes(t, m, p, s, 1)
+	}
+	t.Logf("F %.5f, optimum in [%.5f, %.5f]", s.Primal, sb.Dual, sb.Primal)
+	if s.Primal < sb.Dual-1e-6 || s.Primal > sb.Primal*1.002 {
+		t.Errorf("F is %g, optimum in [%g, %g]", s.Primal, sb.Dual, sb.Primal)
+	}
+}
+
+// A model that promises too much is not believed: with a long fixed η, F still never rises.
+func TestProxLinearRejects(t *testing.T) {
+	p := netProblem(40, 4, 1)
+	m, s := &ProxLinear{Eta: 1e4}, glorotState(p)
+	for j := range s.W {
+		s.W[j] *= 3 // far into the curved part of tanh
+	}
+	begin(t, m, p, s)
+	last, full := m.f, 0
+	for range 12 {
+		before := s.FullPasses
+		passes(t, m, p, s, 1)
+		if s.Primal > last || m.η != 1e4 {
+			t.Fatalf("F from %g to %g, η %g", last, s.Primal, m.η)
+		}
+		last = s.Primal
+		full = max(full, s.FullPasses-before)
+	}
+	if full <= 4 {
+		t.Errorf("at most %d full passes for an outer iteration: it never had to go back", full)
+	}
+}
+
+func TestProxLinearAdaptsEta(t *testing.T) {
+	for _, c := range []struct{ t, promise, decrease, way, want float64 }{
+		{1, 1, 0.9, 1, 2},     // a good prediction
+		{1, 1, 0.9, 1e-3, 1},  // that η had no part in
+		{1, 1, 0.5, 1, 1},     //
+		{1, 1, 0.1, 1, 0.5},   // a bad one
+		{0.5, 1, 0.4, 1, 0.5}, // accepted half way
+		{0, 1, 0, 1, 0.25},    // given up
+	} {
+		m := &ProxLinear{η: 1}
+		m.adapt(c.t, c.promise, c.decrease, c.way)
+		if m.η != c.want {
+			t.Errorf("%+v: η is %g", c, m.η)
+		}
+	}
+}
+
+// With ε_0 given, a subproblem ends as soon as its certificate allows it.
+func TestProxLinearTolerance(t *testing.T) {
+	p := netProblem(60, 1, 1)
+	m, s := &ProxLinear{Eta: 0.05, InnerPasses: 400, Tolerance: 0.01}, glorotState(p)
+	begin(t, m, p, s)
+	for k := 1; k <= 4; k++ {
+		before := s.Passes
+		passes(t, m, p, s, 1)
+		if s.InnerGap > 0.01/float64(k) || s.Passes-before == 400 {
+			t.Errorf("outer iteration %d: gap %g after %d passes", k, s.InnerGap, s.Passes-before)
+		}
+	}
+}
+
+// A dual point that goes on to another problem is no worse than either end of the segment it is looked for on.
+func TestBCFWGoesOn(t *testing.T) {
+	p := linearProblem(40, 1, 0.05, 1)
+	first := &BCFW{}
+	s := start(t, first, p)
+	passes(t, first, p, s, 5)
+	for _, λ := range []float64{0.05, 0.01, 1, 30} {
+		o := *p.Objective
+		o.Lambda = λ
+		q := shifted(&Problem{Engine: NewEngine(&o, 1)})
+		m := &BCFW{memory: &Memory{Node: slices.Clone(first.memory.Node), Edge: slices.Clone(first.memory.Edge)}}
+		m.memory = m.memory.attach(q.Objective)
+		g, b, err := q.Recompose(t.Context(), q.Center, m.memory)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := slices.Clone(q.Center)
+		vec.Axpy(float32(-1/λ), g, w)
+		there := m.dualValue(q, b, w)
+		s := &State{W: make([]float32, len(w))}
+		begin(t, m, q, s)
+		if m.dual < max(q.Constant, there)-1e-6*math.Abs(there) {
+			t.Errorf("λ %g: dual %g, at the gold outputs %g, at the old point %g", λ, m.dual, q.Constant, there)
+		}
+		g, b, err = q.Recompose(t.Context(), m.w, m.memory)
+		if err != nil {
+			t.Fatal(err)
+		}
+		copy(w, q.Center)
+		vec.Axpy(float32(-1/λ), g, w)
+		near(t, "dual", m.dual, m.dualValue(q, b, w), 1e-5)
+		near(t, "b", m.linear, b, 1e-5)
+	}
+}
+
+func TestSameBitsOnAnyThreads(t *testing.T) {
+	for name, method := range map[string]func() Method{
+		"sgd":         func() Method { return &SGD{} },
+		"bcfw":        func() Method { return &BCFW{} },
+		"prox-linear": func() Method { return &ProxLinear{} },
+	} {
+		var want *State
+		for _, threads := range []int{1, 2, 7} {
+			p := netProblem(60, 20, threads)
+			if name == "bcfw" {
+				p = linearProblem(60, 1, 0.05, threads)
+				p.Batch = 20
+			}
+			s, m := glorotState(p), method()
+			begin(t, m, p, s)
+			passes(t, m, p, s, 4)
+			if want == nil {
+				want = s
+			} else if !slices.Equal(s.W, want.W) || s.Primal != want.Primal {
+				t.Errorf("%s: other bits on %d threads", name, threads)
+			}
+		}
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	ctx := context.Background()
+	refuses := func(what string, m Method, p *Problem) {
+		t.Helper()
+		err := m.Start(ctx, p, &State{W: make([]float32, p.Scorer.Dim())})
+		if !structured.IsBadInput(err) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	p := linearProblem(5, 1, 0, 1)
+	refuses("bcfw without λ", &BCFW{}, p)
+	refuses("pegasos without λ", &SGD{Schedule: PegasosSchedule}, p)
+	p = linearProblem(5, 1, 1, 1)
+	p.Loss = CRF
+	refuses("bcfw for crf", &BCFW{}, p)
+	p = netProblem(5, 1, 1)
+	p.Scorer = rigid{p.Scorer.(*testNet)}
+	refuses("prox-linear without a linearisation", &ProxLinear{}, p)
+}
+
+// rigid hides that a network can be linearised.
+type rigid struct{ nets.Scorer }
