@@ -41,8 +41,9 @@ func ParseWarmStart(name string) (WarmStart, error) {
 // by SVRG, started as WarmStart says, and extrapolates, z_k = w_k + β_k(w_k − w_{k−1}). Schedules (Cor. 17 to 20):
 //
 //	                 λ > 0                            λ = 0
-//	constant    μ, κ = L/n − λ (at least λ)      μ, κ = L/(n+1)
-//	adaptive    μ(1−√q/2)^(k/2), κ = λ           μ/k, κk
+//	constant    μ, κ = L/n − λ if more than 3λ   μ, κ = L/(n+1)
+//	            and λ otherwise
+//	adaptive    μ(1−√q/2)^((k−1)/2), κ = λ       μ/k, κk
 //	α_0         √q                               (√5−1)/2
 //	δ_k         √q/(2−√q)                        (k+1)⁻²
 //

@@ -103,14 +103,6 @@ func atCenter(o *Objective, a float64, g []float32) float64 {
 	return a + o.Constant
 }
 
-// DualValue returns D of the dual point with linear part a and gradient g; −∞ where λ = 0.
-func DualValue(o *Objective, a float64, g []float32) float64 {
-	if o.Lambda <= 0 {
-		return math.Inf(-1)
-	}
-	return atCenter(o, a, g) - vec.Norm2(g)/(2*o.Lambda)
-}
-
 // place returns a place in the bundle for one more piece. Where it is full and every piece has weight, the two least used
 // are merged in their proportion, so that the bound does not fall.
 func (c *Certificate) place(dim int) int {

@@ -20,6 +20,11 @@ func drawWeights(r *rand.Rand, dim int, scale float64) []float32 {
 	return w
 }
 
+// dualValue returns D of the dual point with linear part a and gradient g, for λ > 0.
+func dualValue(o *Objective, a float64, g []float32) float64 {
+	return atCenter(o, a, g) - vec.Norm2(g)/(2*o.Lambda)
+}
+
 var fullPassCases = []struct {
 	name      string
 	loss      Loss
@@ -72,7 +77,7 @@ func TestOnePassCertificate(t *testing.T) {
 				h := float64(pass.Grad[j]) + p.Lambda*(float64(w[j])-float64(p.Center[j]))
 				norm += h * h
 			}
-			dual := DualValue(p.Objective, pass.Linear, pass.Grad)
+			dual := dualValue(p.Objective, pass.Linear, pass.Grad)
 			near(t, "gap", pass.Primal-dual, bias+norm/(2*p.Lambda), 1e-6)
 			b, e := pass.split(p.Objective, w)
 			near(t, "bias of smoothing", b, bias, 1e-6)
@@ -81,8 +86,8 @@ func TestOnePassCertificate(t *testing.T) {
 			if g, linear, err := p.Recompose(ctx, w, memory); err != nil {
 				t.Fatal(err)
 			} else if !c.loss.Smooth() {
-				near(t, "recomposed dual", DualValue(p.Objective, linear, g), dual, 1e-6)
-			} else if DualValue(p.Objective, linear, g) > dual {
+				near(t, "recomposed dual", dualValue(p.Objective, linear, g), dual, 1e-6)
+			} else if dualValue(p.Objective, linear, g) > dual {
 				t.Error("the memory's bound, without its entropy, is above that of the pass")
 			}
 			for range 50 {
@@ -141,7 +146,7 @@ func TestBundle(t *testing.T) {
 			g, a := drawWeights(r, dim, 1), r.NormFloat64()
 			c.SeeDual(o, a, g)
 			margin := 1e-6 * (1 + math.Abs(c.Dual()))
-			if d := DualValue(o, a, g); c.Dual() < d-margin {
+			if d := dualValue(o, a, g); c.Dual() < d-margin {
 				t.Fatalf("bound %g, of the piece alone %g", c.Dual(), d)
 			}
 			if c.Dual() < last {

@@ -19,9 +19,6 @@ type convex struct {
 // Convex returns true.
 func (m *convex) Convex() bool { return true }
 
-// Certificate returns what has been proved.
-func (m *convex) Certificate() *Certificate { return &m.certificate }
-
 // start checks the problem and chooses the first smoothing. It reports whether the method was restored.
 func (m *convex) start(ctx context.Context, name string, p *Problem, s *State) (restored bool, err error) {
 	if err := m.check(name, p); err != nil {

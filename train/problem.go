@@ -11,7 +11,7 @@ import (
 type Problem struct {
 	*Engine
 	Smoothing oracles.Smoothing // of the hinge's max; Mu = 0 leaves the choice to the method
-	Batch     int               // examples a step; 0 means 1
+	Batch     int               // examples a step; 0 leaves the choice to the method
 	Seed      uint64
 }
 
@@ -20,5 +20,5 @@ func (p *Problem) Rand(pass int) *rand.Rand {
 	return rand.New(rand.NewPCG(p.Seed, uint64(pass)))
 }
 
-// BatchSize returns the examples that a step takes, at most n.
+// BatchSize returns the examples that a step takes, at most n; 1 where nothing was said.
 func (p *Problem) BatchSize() int { return min(max(1, p.Batch), p.Len()) }
