@@ -48,7 +48,7 @@ func (c *Config) taskLoss(labels *structured.Alphabet) (structured.Hamming, erro
 }
 
 // passes is how many a method does where nothing was said.
-var passes = map[string]int{"sgd": 30, "prox-linear": 30}
+var passes = map[string]int{"sgd": 20, "prox-linear": 20}
 
 const convexPasses = 100
 

@@ -32,34 +32,43 @@ type TrainOptions struct {
 // When ctx ends, it returns what is known and an error that is train.ErrInterrupted: c.Resume continues from there to
 // the same bits. Training from another configuration, or a folder that cannot be written, is refused before any work.
 func Train(ctx context.Context, c Config, o TrainOptions) (*Result, error) {
+	result, runs, err := trainAll(ctx, &c, o)
+	if len(runs) == 0 {
+		return result, err
+	}
+	return result, errors.Join(err, curves.Write(filepath.Join(c.Out, curvesFile), runs...))
+}
+
+// trainAll is Train but for the curves, which it returns. It settles c.Out.
+func trainAll(ctx context.Context, c *Config, o TrainOptions) (*Result, []curves.Run, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	if err := c.Validate(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if c.Resume != "" {
-		if err := checkResumed(c); err != nil {
-			return nil, err
+		if err := checkResumed(*c); err != nil {
+			return nil, nil, err
 		}
 		c.Out = c.Resume
 	}
-	if err := makeRunFolder(&c, time.Now()); err != nil {
-		return nil, err
+	if err := makeRunFolder(c, time.Now()); err != nil {
+		return nil, nil, err
 	}
-	data, err := ReadData(&c)
+	data, err := ReadData(c)
 	if err != nil {
-		return nil, errors.Join(err, removeIfEmpty(c.Out))
+		return nil, nil, errors.Join(err, removeIfEmpty(c.Out))
 	}
 	o.Log.Info("data", "training", data.Train.Name, "examples", data.Train.Len(), "positions", data.Train.Positions(),
 		"labels", data.Train.Alphabet.Len())
-	r, err := newRun(c, data, o)
+	r, err := newRun(*c, data, o)
 	if err != nil {
-		return nil, errors.Join(err, removeIfEmpty(c.Out))
+		return nil, nil, errors.Join(err, removeIfEmpty(c.Out))
 	}
 	result, records, err := r.train(ctx)
 	if len(records) == 0 {
-		return result, err
+		return result, nil, err
 	}
 	runs := []curves.Run{{Name: runName(r.config.Method, r.config.Edges), Records: records}}
 	if err == nil && c.hasBaselines() {
@@ -72,7 +81,7 @@ func Train(ctx context.Context, c Config, o TrainOptions) (*Result, error) {
 			runs = append(runs, curves.Run{Name: more.Name(), Records: records})
 		}
 	}
-	return result, errors.Join(err, curves.Write(filepath.Join(c.Out, curvesFile), runs...))
+	return result, runs, err
 }
 
 func trainBaseline(ctx context.Context, c Config, data *Data, o TrainOptions) (*Result, []train.Record, error) {

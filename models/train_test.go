@@ -48,10 +48,10 @@ var methods = map[string]func(*Config){
 	},
 }
 
-// mustTrain trains and returns the bytes of the model file.
+// mustTrain trains, draws nothing, and returns the bytes of the model file.
 func mustTrain(t *testing.T, c Config) []byte {
 	t.Helper()
-	r, err := Train(context.Background(), c, TrainOptions{})
+	r, _, err := trainAll(context.Background(), &c, TrainOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +130,7 @@ func TestResumedRunIsTheSame(t *testing.T) {
 
 			c.Out += "-stopped"
 			ctx := stopAfter{context.Background(), filepath.Join(c.Out, metricsFile), 1}
-			r, err := Train(ctx, c, TrainOptions{})
+			r, _, err := trainAll(ctx, &c, TrainOptions{})
 			if !errors.Is(err, train.ErrInterrupted) || r == nil || r.Passes == 0 {
 				t.Fatalf("interrupted: got %+v, %v", r, err)
 			}
