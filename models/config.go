@@ -12,7 +12,7 @@ type Config struct {
 	Task       string  `yaml:"task" json:"task" group:"Data" values:"ocr|tag" help:"what is learned: ocr reads the letters of images of words, tag labels the tokens of text or the rows of dense features"`
 	Train      string  `yaml:"train" json:"train" group:"Data" unit:"FILE" help:"training data; without it ocr draws words of its own"`
 	Dev        string  `yaml:"dev" json:"dev" group:"Data" unit:"FILE" help:"development data, measured after every pass; the weights that do best on it are kept"`
-	Test       string  `yaml:"test" json:"test" group:"Data" unit:"FILE" help:"test data, measured at the end"`
+	Test       string  `yaml:"test" json:"test" group:"Data" unit:"FILE" help:"test data, measured after every pass and never used to choose anything"`
 	Format     string  `yaml:"format" json:"format" group:"Data" values:"|builtin|letters|conll|npz" help:"how data files are laid out: builtin (drawn words), letters (the letter.data of the OCR set), conll (columns), npz (dense features); empty: seen from names and content"`
 	Columns    string  `yaml:"columns" json:"columns" group:"Data" only:"format=conll" help:"what the columns of a conll file hold, counted from 0, or from the end with negative numbers; columns named word, label and any others, which are inputs too, as in word=0,pos=1,label=-1; empty: the word first, the label last"`
 	Fold       int     `yaml:"fold" json:"fold" group:"Data" min:"-1" only:"format=letters" help:"letters only: the fold of the training file that is held out as test data; -1: none"`
@@ -39,7 +39,7 @@ type Config struct {
 	Constraints  string       `yaml:"constraints" json:"constraints" group:"Objective" values:"none|iob2|bioes" help:"transitions that no output may have, by the labels' scheme"`
 
 	Method      string  `yaml:"method" json:"method" group:"Method" values:"auto|sgd|svrg|casimir|casimir-adapt|saga|bcfw|prox-linear" help:"optimiser; auto picks by the problem and says why"`
-	Passes      int     `yaml:"passes" json:"passes" group:"Method" min:"0" help:"passes over the training data, n oracle calls each; 0 leaves it to the method"`
+	Passes      int     `yaml:"passes" json:"passes" group:"Method" min:"0" help:"passes over the training data, n oracle calls each; 0: 20 for sgd and prox-linear, 100 for the convex methods"`
 	Gap         float64 `yaml:"gap" json:"gap" group:"Method" min:"0" help:"stop once the certified relative gap, (objective − dual)/|objective|, is at most this; 0 does all passes"`
 	Patience    int     `yaml:"patience" json:"patience" group:"Method" min:"0" help:"stop after that many passes without a better result on the development data; 0 does all passes"`
 	LR          float64 `yaml:"lr" json:"lr" group:"Method" min:"0" only:"method=sgd,svrg,saga,casimir,casimir-adapt" help:"step size, γ0 of sgd's schedule; 0 finds one"`
@@ -129,6 +129,9 @@ func (c Config) Validate() error {
 		return structured.BadInput("--fold %d and --test both say what the test data is; give one", c.Fold)
 	case len(c.Examples) != 3:
 		return structured.BadInput("--examples %v: expected three numbers, for training, development and test", c.Examples)
+	case c.Gap > 0 && (c.Method == "sgd" || c.Method == "prox-linear"):
+		return structured.BadInput("--gap %v needs a certificate, which --method %s does not give; use a convex method on --net linear, or --passes",
+			c.Gap, c.Method)
 	case c.LR > 0 && c.Lipschitz > 0:
 		return structured.BadInput("--lr %v and --lipschitz %v both say how long a step is; give one", c.LR, c.Lipschitz)
 	case c.Dropout >= 1:

@@ -139,6 +139,7 @@ func TestValidateRefuses(t *testing.T) {
 		`--lr 1 and --lipschitz 2`:                                    func(c *Config) { c.LR, c.Lipschitz = 1, 2 },
 		`--mu 1 means nothing with --loss crf`:                        func(c *Config) { c.Loss, c.Mu = "crf", 1 },
 		`--k auto means nothing with --smoothing entropy`:             func(c *Config) { c.Smoothing, c.K = "entropy", 0 },
+		`--gap 0.1 needs a certificate`:                               func(c *Config) { c.Method, c.Gap = "sgd", 0.1 },
 		`--mu 1 means nothing with --method bcfw`:                     func(c *Config) { c.Method, c.Mu = "bcfw", 1 },
 		`--hidden 3 means nothing with --net linear`:                  func(c *Config) { c.Net, c.Hidden = "linear", Sizes{3} },
 		`--hidden 0: expected at least 1`:                             func(c *Config) { c.Hidden = Sizes{0} },

@@ -60,6 +60,10 @@ func trainAll(ctx context.Context, c *Config, o TrainOptions) (*Result, []curves
 	if err != nil {
 		return nil, nil, errors.Join(err, removeIfEmpty(c.Out))
 	}
+	if c.Patience > 0 && data.Dev == nil {
+		return nil, nil, errors.Join(structured.BadInput("--patience %d needs development data to watch: give --dev FILE", c.Patience),
+			removeIfEmpty(c.Out))
+	}
 	o.Log.Info("data", "training", data.Train.Name, "examples", data.Train.Len(), "positions", data.Train.Positions(),
 		"labels", data.Train.Alphabet.Len())
 	r, err := newRun(*c, data, o)
@@ -221,6 +225,7 @@ func (r *run) train(ctx context.Context) (*Result, []train.Record, error) {
 	}
 	r.model.W = out.BestW
 	result.Model = filepath.Join(c.Out, modelFile)
+	r.o.Log.Info(out.Reason, "method", result.Name(), "kept_pass", out.Best.Pass, "model", result.Model)
 	return result, history.Records, r.model.Save(result.Model)
 }
 

@@ -259,9 +259,15 @@ func TestTrainErrors(t *testing.T) {
 		`label "z!" is not known`:                                 func(c *Config) { c.LabelWeights = LabelWeights{"z!": 1} },
 		"expected a cost of at least 0":                           func(c *Config) { c.LabelWeights = LabelWeights{"a": -1} },
 		"--smoothing l2 with --method sgd needs":                  func(c *Config) { c.Method, c.Smoothing = "sgd", "l2" },
-		"no config.yaml there":                                    func(c *Config) { c.Resume = t.TempDir() },
-		"net embed reads discrete inputs":                         func(c *Config) { c.Net = "embed" },
-		"difficulty":                                              func(c *Config) { c.Difficulty = 11 },
+		"--gap 0.1 needs a certificate":                           func(c *Config) { c.Net, c.Gap = "mlp", 0.1 },
+		"--patience 3 needs development data": func(c *Config) {
+			out := c.Out
+			*c = tagConfig(file(t, "x.conll", trainConll))
+			c.Patience, c.Out = 3, out
+		},
+		"no config.yaml there":            func(c *Config) { c.Resume = t.TempDir() },
+		"net embed reads discrete inputs": func(c *Config) { c.Net = "embed" },
+		"difficulty":                      func(c *Config) { c.Difficulty = 11 },
 	} {
 		c := small(t)
 		change(&c)
