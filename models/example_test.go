@@ -1,0 +1,48 @@
+package models_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/dsp-go/dsp/models"
+)
+
+// A model is trained from a Config, kept as one file, and loaded wherever labels are wanted.
+func Example() {
+	dir, err := os.MkdirTemp("", "dsp")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+
+	c := models.Default()
+	c.Examples = models.Sizes{50, 10, 3} // drawn words to train on, to choose by, and to test on
+	c.Net, c.Method, c.Passes, c.Baselines = "linear", "bcfw", 5, "off"
+	c.Out = filepath.Join(dir, "run")
+	result, err := models.Train(context.Background(), c, models.TrainOptions{})
+	if err != nil {
+		panic(err)
+	}
+
+	m, err := models.Load(result.Model)
+	if err != nil {
+		panic(err)
+	}
+	words, err := m.ReadData("", "builtin", "", true)
+	if err != nil {
+		panic(err)
+	}
+	err = m.Predict(context.Background(), words, models.PredictOptions{}, func(i int, p *models.Prediction) error {
+		fmt.Println(words.ID(i), len(p.Labels), "letters read")
+		return nil
+	})
+	if err != nil {
+		panic(err)
+	}
+	// Output:
+	// test-0-with 4 letters read
+	// test-1-change 6 letters read
+	// test-2-oil 3 letters read
+}
