@@ -180,7 +180,7 @@ func newRun(c Config, data *Data, o TrainOptions) (*run, error) {
 		return nil, err
 	}
 	if why != "" {
-		o.Log.Info("method "+m.Config.Method, "because", why)
+		o.Log.Info("method " + m.Config.Method + ": " + why)
 	}
 	m.Config.Device = "cpu"
 	r.config = m.Config
