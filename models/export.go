@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"io"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -162,7 +163,7 @@ func (m *Model) writeText(to io.Writer) error {
 // exportFormat returns the extension of path, which must be one of those allowed.
 func exportFormat(path string, allowed ...string) (string, error) {
 	ext := strings.ToLower(filepath.Ext(path))
-	if !contains(allowed, ext) {
+	if !slices.Contains(allowed, ext) {
 		return "", structured.BadInput("%s: cannot tell what to write; expected a name that ends in %s", path,
 			strings.Join(allowed, ", "))
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -81,11 +82,13 @@ func (s Setting) check(c *Config) error {
 			panic("models: setting " + s.Name + " depends on an unknown one: " + name)
 		}
 		at, allowed := other.Value.String(), strings.Split(values, ",")
-		if undecided(at) || contains(allowed, at) {
+		if undecided(at) || slices.Contains(allowed, at) {
 			continue
 		}
 		if name == "method" && at == "prox-linear" { // its inner method has settings too
-			if undecided(c.Inner) || contains(allowed, c.Inner) {
+			inner, _ := setting(c, "inner")
+			possible := func(method string) bool { return slices.Contains(inner.Values, method) }
+			if slices.Contains(allowed, c.Inner) || undecided(c.Inner) && slices.ContainsFunc(allowed, possible) {
 				continue
 			}
 			at += " --inner " + c.Inner
@@ -98,15 +101,6 @@ func (s Setting) check(c *Config) error {
 
 // undecided reports whether a setting's value leaves the choice open.
 func undecided(value string) bool { return value == "" || value == "auto" }
-
-func contains(values []string, v string) bool {
-	for _, w := range values {
-		if v == w {
-			return true
-		}
-	}
-	return false
-}
 
 // checkRange refuses numbers that are not finite or below the least value.
 func (s Setting) checkRange() error {
@@ -140,7 +134,7 @@ func (s Setting) checkRange() error {
 
 // oneOf refuses a value that is not among those allowed, and suggests the nearest.
 func oneOf(what, value string, allowed []string) error {
-	if contains(allowed, value) {
+	if slices.Contains(allowed, value) {
 		return nil
 	}
 	var named []string

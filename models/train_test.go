@@ -250,6 +250,25 @@ func TestBaselines(t *testing.T) {
 	}
 }
 
+func TestBaselinesOfEveryMethod(t *testing.T) {
+	for name, change := range methods {
+		c := small(t)
+		change(&c)
+		c.Baselines, c.Passes = "on", 1
+		r, _, err := trainAll(context.Background(), &c, TrainOptions{})
+		if err != nil || len(r.Baselines) != 2 {
+			t.Errorf("%s: %+v, %v", name, r, err)
+		}
+	}
+	c := small(t)
+	c.Method, c.Edges, c.Baselines = "sgd", "none", "on"
+	c.Smoothing, c.Mu = "l2", 1
+	r, _, err := trainAll(context.Background(), &c, TrainOptions{})
+	if err != nil || len(r.Baselines) != 1 || r.Baselines[0].Method != "prox-linear" {
+		t.Errorf("without edges: %+v, %v", r, err)
+	}
+}
+
 func TestTrainErrors(t *testing.T) {
 	occupied := file(t, "occupied", "")
 	for want, change := range map[string]func(*Config){

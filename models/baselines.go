@@ -1,0 +1,70 @@
+package models
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+
+	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/train"
+)
+
+// hasBaselines reports whether baselines are to be trained too.
+func (c *Config) hasBaselines() bool {
+	return c.Baselines == "on" || c.Baselines == "auto" && c.Format == formatBuiltin
+}
+
+// baselines are the runs that a resolved one is compared with: the same network by another method, and with independent
+// labels by the same method. They get the same number of passes.
+func (c Config) baselines() []Config {
+	other := c.by("sgd")
+	if c.Method == "sgd" {
+		other = c.by("prox-linear")
+	}
+	all := []Config{other.inside(c, other.Method)}
+	if c.Edges != nets.EdgesNone {
+		alone := c
+		alone.Edges = nets.EdgesNone
+		all = append(all, alone.inside(c, "independent"))
+	}
+	return all
+}
+
+// by is c with another method: what belongs to the method that c has is as by default, its smoothing too.
+func (c Config) by(method string) Config {
+	c.Method = method
+	def := Default()
+	plain := Settings(&def)
+	for i, s := range Settings(&c) {
+		switch {
+		case s.Name == "method" || s.Name == "passes":
+		case s.Group == "Method" || s.Name == "smoothing" || s.Name == "mu" || s.Name == "k" || s.check(&c) != nil:
+			s.Value.Set(plain[i].Value)
+		}
+	}
+	return c
+}
+
+// inside is c as a run in a folder of that of another run.
+func (c Config) inside(other Config, name string) Config {
+	c.Baselines = "off"
+	c.Out = filepath.Join(other.Out, name)
+	if other.Resume != "" {
+		c.Resume = c.Out
+	}
+	return c
+}
+
+func trainBaseline(ctx context.Context, c Config, data *Data, o TrainOptions) (*Result, []train.Record, error) {
+	if err := os.MkdirAll(c.Out, 0o777); err != nil {
+		return nil, nil, err
+	}
+	name := runName(c.Method, c.Edges)
+	o.Log.Info("to compare with: " + name)
+	o.Log = o.Log.With("run", name)
+	r, err := newRun(c, data, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	return r.train(ctx)
+}

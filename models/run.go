@@ -1,0 +1,145 @@
+package models
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io/fs"
+	"math"
+	"path/filepath"
+	"runtime"
+
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/tensorboard"
+)
+
+// run is one training of one model.
+type run struct {
+	config  Config // resolved
+	data    *Data
+	model   *Model
+	problem *train.Problem
+	method  train.Method
+	o       TrainOptions
+}
+
+// newRun makes the model and settles everything that c left open.
+func newRun(c Config, data *Data, o TrainOptions) (*run, error) {
+	m, err := NewModel(c, data)
+	if err != nil {
+		return nil, err
+	}
+	m.Version = o.Version
+	objective, err := m.Config.objective(m, data.Train)
+	if err != nil {
+		return nil, err
+	}
+	r := &run{data: data, model: m, o: o}
+	r.problem = &train.Problem{
+		Engine: train.NewEngine(objective, cmp.Or(c.Threads, runtime.GOMAXPROCS(0))),
+		Batch:  c.Batch, Seed: c.Seed,
+	}
+	why := ""
+	if r.method, why, err = m.Config.chooseMethod(r.problem); err != nil {
+		return nil, err
+	}
+	if why != "" {
+		o.Log.Info("method " + m.Config.Method + ": " + why)
+	}
+	m.Config.Device = "cpu"
+	r.config = m.Config
+	return r, nil
+}
+
+// train runs the method and writes the files of the run folder. The records are those of all passes.
+func (r *run) train(ctx context.Context) (*Result, []train.Record, error) {
+	c := &r.config
+	checkpoint, err := r.checkpoint()
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := writeConfig(c); err != nil {
+		return nil, nil, err
+	}
+	metrics, earlier, err := train.OpenMetrics(filepath.Join(c.Out, metricsFile), checkpoint.Pass())
+	if err != nil {
+		return nil, nil, err
+	}
+	events, err := tensorboard.NewRecorder(c.Out, earlier)
+	if err != nil {
+		return nil, nil, errors.Join(err, metrics.Close())
+	}
+	history := &train.History{Records: earlier}
+	recorders := []train.Recorder{metrics, events, history}
+	if r.o.Console != nil && !c.Quiet {
+		recorders = append(recorders, train.NewProgress(r.o.Console, r.o.Log, c.Passes, checkpoint.Pass()))
+	}
+	trainer := &train.Trainer{
+		Problem: r.problem, Method: r.method,
+		Passes: c.Passes, Gap: c.Gap, Patience: c.Patience,
+		Evaluate: r.evaluate, Recorders: recorders, Checkpoint: checkpoint,
+	}
+	out, err := trainer.Run(ctx, newState(r.model.W))
+	if out == nil {
+		return nil, history.Records, err
+	}
+	result := r.result(out)
+	if err != nil {
+		return result, history.Records, err
+	}
+	r.model.W = out.BestW
+	result.Model = filepath.Join(c.Out, modelFile)
+	r.o.Log.Info(out.Reason, "method", result.Name(), "kept_pass", out.Best.Pass, "model", result.Model)
+	return result, history.Records, r.model.Save(result.Model)
+}
+
+// newState is that of a run at w about which nothing is known yet.
+func newState(w []float32) *train.State {
+	nan := math.NaN()
+	return &train.State{W: w, Primal: nan, Dual: nan, Smoothed: nan, Exact: nan, ProxGradient: nan}
+}
+
+// checkpoint opens the checkpoint to resume from, or begins one: also where a run ended before its first.
+func (r *run) checkpoint() (*train.Checkpoint, error) {
+	identity := r.config.identity()
+	identity["training data"] = train.Fingerprint(r.data.Train)
+	if r.data.Dev != nil {
+		identity["development data"] = train.Fingerprint(r.data.Dev)
+	}
+	dir := filepath.Join(r.config.Out, checkpointFolder)
+	if r.config.Resume != "" {
+		c, err := train.OpenCheckpoint(dir, identity)
+		if !errors.Is(err, fs.ErrNotExist) {
+			return c, err
+		}
+		r.o.Log.Info("no checkpoint yet: the run begins again", "folder", r.config.Out)
+	}
+	return train.NewCheckpoint(dir, identity)
+}
+
+// evaluate measures weights on the development and test data.
+func (r *run) evaluate(ctx context.Context, w []float32) (dev, test *structured.Metrics, err error) {
+	m := *r.model
+	m.W = w
+	measure := func(d *structured.Dataset) *structured.Metrics {
+		if d == nil || d.Len() == 0 || err != nil {
+			return nil
+		}
+		var result structured.Metrics
+		result, err = m.Evaluate(ctx, d, false, r.config.Threads)
+		return &result
+	}
+	dev, test = measure(r.data.Dev), measure(r.data.Test)
+	return dev, test, err
+}
+
+func (r *run) result(out *train.Result) *Result {
+	last, c := out.Last, &r.config
+	return &Result{
+		Task: c.Task, Net: c.Net, Edges: c.Edges, Method: c.Method,
+		Passes: last.Pass, Seconds: last.Seconds,
+		Objective: last.Objective, Dual: last.Dual, Gap: last.Gap,
+		Dev: out.Best.Dev, Test: out.Best.Test, Reason: out.Reason,
+	}
+}
