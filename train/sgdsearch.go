@@ -15,11 +15,12 @@ const (
 	searchTrials  = 16 // at most
 )
 
-// searchRate finds a first step size for SGD: the power of two, times a natural scale, that leaves the least objective
-// after a constant-step run over a part of the data, begun at w. The scale is Polyak's step f/‖∇f‖² of the first batch,
-// which would take a linear model of a loss to zero. From there the search goes up or down by factors of four for as
-// long as that helps, then looks a factor of two to either side of the best. All trials see the same examples. It
-// also returns how many oracle calls it made.
+// searchRate finds a first step size for SGD: the power of two, times a natural scale, with the least objective after a
+// run of constant steps from w over a part of the data. What is judged is the weighted average of the run: the last
+// iterate's noise would favour steps too short. The scale is Polyak's step f/‖∇f‖² of the first batch, which would take a
+// linear model of a loss to zero. From there the search goes up or down by factors of four for as long as that helps,
+// then looks a factor of two to either side of the best. All trials see the same examples. It also returns how many
+// oracle calls it made.
 func searchRate(ctx context.Context, p *Problem, w []float32) (rate float64, calls int, err error) {
 	order, size := p.Rand(-1).Perm(p.Len()), p.BatchSize()
 	m := max(len(order)/searchShare, searchBatches*size)
@@ -34,16 +35,19 @@ func searchRate(ctx context.Context, p *Problem, w []float32) (rate float64, cal
 		return 1, len(learn), nil
 	}
 	trial := append([]float32(nil), w...)
+	var average running
 	trials := 0
 	value := func(γ float64) (float64, error) {
 		trials++
 		copy(trial, w)
+		average.t = 0
 		for lo := 0; lo < len(learn); lo += size {
 			if _, err := descend(ctx, p, trial, learn[lo:min(lo+size, len(learn))], γ, p.Seed); err != nil {
 				return diverged(err)
 			}
+			average.add(trial, 0, true)
 		}
-		v, err := p.ValueOf(ctx, trial, judge)
+		v, err := p.ValueOf(ctx, average.w, judge)
 		if err != nil {
 			return diverged(err)
 		}
