@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -56,7 +55,13 @@ func TestResume(t *testing.T) {
 			for _, signal := range []os.Signal{os.Kill, os.Interrupt} {
 				dir := filepath.Join(t.TempDir(), signal.String())
 				for _, after := range []float64{0.3, 0.5, 0.7} {
-					interrupt(t, signal, time.Duration(after*float64(took)), resumed(flags, dir))
+					r := begun(t, resumed(flags, dir))
+					if signal == os.Kill {
+						time.Sleep(time.Duration(after * float64(took)))
+					} else {
+						r.awaitPass(dir)
+					}
+					r.end(signal)
 				}
 				dsp(t, resumed(flags, dir)...).ok()
 				if !bytes.Equal(modelOf(t, dir), modelOf(t, whole)) {
@@ -78,22 +83,54 @@ func resumed(flags []string, dir string) []string {
 	return with(flags, "--out", dir)
 }
 
-// interrupt starts the program and sends it the signal after a while, unless it ended before.
-func interrupt(t *testing.T, signal os.Signal, after time.Duration, args []string) {
+// process is a run of the program that is still going on.
+type process struct {
+	t      *testing.T
+	cmd    *exec.Cmd
+	stderr bytes.Buffer
+	ended  chan struct{}
+}
+
+func begun(t *testing.T, args []string) *process {
 	t.Helper()
-	var stderr bytes.Buffer
-	cmd := exec.Command(binary, args...)
-	cmd.Stdout, cmd.Stderr = io.Discard, &stderr
-	if err := cmd.Start(); err != nil {
+	p := &process{t: t, cmd: exec.Command(binary, args...), ended: make(chan struct{})}
+	p.cmd.Stderr = &p.stderr
+	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(after)
-	_ = cmd.Process.Signal(signal) // it may have ended
-	_ = cmd.Wait()
-	if code := cmd.ProcessState.ExitCode(); signal == os.Interrupt && code != exitDone {
-		if code != exitInterrupted || !strings.Contains(stderr.String(), "--resume") {
-			t.Errorf("interrupted: exit %d\n%s", code, stderr.String())
+	go func() {
+		_ = p.cmd.Wait() // the exit code tells
+		close(p.ended)
+	}()
+	return p
+}
+
+// awaitPass waits until the run in dir has done a pass more than now, or has ended.
+func (p *process) awaitPass(dir string) {
+	passes := func() int {
+		text, err := os.ReadFile(filepath.Join(dir, "metrics.jsonl"))
+		if err != nil {
+			return 0
 		}
+		return bytes.Count(text, []byte("\n"))
+	}
+	for before := passes(); passes() <= before; {
+		select {
+		case <-p.ended:
+			return
+		case <-time.After(time.Millisecond):
+		}
+	}
+}
+
+// end sends a signal and waits. Unless the run had come to its end, an interrupt must make it say how to go on.
+func (p *process) end(signal os.Signal) {
+	p.t.Helper()
+	_ = p.cmd.Process.Signal(signal) // it may have ended
+	<-p.ended
+	code := p.cmd.ProcessState.ExitCode()
+	if signal == os.Interrupt && code != exitDone && (code != exitInterrupted || !strings.Contains(p.stderr.String(), "--resume")) {
+		p.t.Errorf("interrupted: exit %d\n%s", code, p.stderr.String())
 	}
 }
 
