@@ -1,6 +1,7 @@
 package train
 
 import (
+	"cmp"
 	"context"
 	"math"
 
@@ -27,11 +28,14 @@ type ProxLinear struct {
 	InnerPasses int                // passes at most for each subproblem; 0 is 1, or up to 5 as long as no better point than w_{k−1} is found
 	Tolerance   float64            // ε_0: a subproblem is solved at a certified gap of ε_0/k; 0: of 0.3 of the promised decrease of F
 	Eta         float64            // η, kept as it is; 0 finds one and lets it adapt
+	WarmUp      int                // passes of SGD to begin with, from which models are worth more; 0 is 1, or none with Eta given; −1 is none
 	ConstantMu  bool               // μ_k = μ, not μ/k, for a given μ; one that is not given is halved when it seems to hide better points
 
 	sub       subproblem
 	f         float64 // F(w_{k−1})
 	η         float64
+	rate      float64 // γ of the warm-up
+	warmUp    int     // passes of it to come
 	smallest  float64 // η at which to give up
 	k         int
 	μ         float64 // μ, or the one in use where none was given; 0 where nothing is smoothed
@@ -41,6 +45,7 @@ type ProxLinear struct {
 
 const (
 	mostInnerPasses = 5
+	leastShare      = 0.05  // of the prox term in the promised decrease
 	promised        = 0.3   // share of the promised decrease that the gap of a subproblem may be
 	backtracks      = 4     // points tried between w_{k−1} and ŵ_k
 	smallestEta     = 1e-12 // part of the first η at which the method gives up
@@ -69,14 +74,17 @@ func (m *ProxLinear) Start(ctx context.Context, p *Problem, s *State) error {
 		return err
 	}
 	s.FullPasses++
-	if m.η = m.Eta; m.η == 0 {
-		γ, calls, err := searchRate(ctx, p, s.W)
-		if err != nil {
+	if m.warmUp = max(0, m.WarmUp); m.WarmUp == 0 && m.Eta == 0 {
+		m.warmUp = 1
+	}
+	if m.warmUp > 0 || m.Eta == 0 {
+		var calls int
+		if m.rate, calls, err = searchRate(ctx, p, s.W); err != nil {
 			return err
 		}
 		s.OracleCalls += calls
-		m.η = γ * float64(p.Len()) / float64(p.BatchSize())
 	}
+	m.η = cmp.Or(m.Eta, m.rate*float64(p.Len())/float64(p.BatchSize()))
 	m.smallest = smallestEta * m.η
 	if p.Smoothing.Kind != oracles.None {
 		var first annealing
@@ -86,8 +94,35 @@ func (m *ProxLinear) Start(ctx context.Context, p *Problem, s *State) error {
 	return nil
 }
 
-// Pass does one outer iteration.
+// begin makes s the state after a pass of SGD, unless F rose.
+func (m *ProxLinear) begin(ctx context.Context, p *Problem, s *State) error {
+	from := append([]float32(nil), s.W...)
+	sgd := &SGD{Rate: m.rate, Averaging: PassAverage}
+	err := sgd.Start(ctx, p, s)
+	if err == nil {
+		err = sgd.Pass(ctx, p, s)
+	}
+	if err != nil {
+		if s.Primal, err = diverged(err); err != nil {
+			return err
+		}
+		s.Passes++
+	}
+	if !(s.Primal <= m.f) {
+		copy(s.W, from)
+		s.Primal = m.f
+	}
+	m.f = s.Primal
+	s.ProxGradient, s.InnerGap = math.NaN(), math.NaN()
+	return nil
+}
+
+// Pass does one outer iteration, or at the beginning a pass of SGD.
 func (m *ProxLinear) Pass(ctx context.Context, p *Problem, s *State) error {
+	if m.warmUp > 0 {
+		m.warmUp--
+		return m.begin(ctx, p, s)
+	}
 	m.k++
 	m.sub.pose(p, s.W, m.η, m.smoothing(p), uint64(s.Passes))
 	to, err := m.solve(ctx, s)
@@ -149,20 +184,20 @@ func (m *ProxLinear) search(ctx context.Context, p *Problem, s *State, to []floa
 }
 
 // adapt changes η after a step of part t of the way to ŵ, along which the model promised that F would fall by t·promise
-// and it fell by decrease. While the prox term holds ŵ back by next to nothing, a larger η would change nothing.
+// and it fell by decrease. It also keeps the prox term of ŵ, way/2η, a fair share of the promise, of which it would be a
+// half to all at the exact solution: a smaller share says that the budget was too short for so ill-conditioned a problem.
 func (m *ProxLinear) adapt(t, promise, decrease, way float64) {
+	share := way / (2 * m.η) / promise
 	switch {
 	case m.Eta > 0:
 	case t == 0:
 		m.η /= 4
 	case t < 1:
 		m.η *= t
-	case decrease > 0.75*promise:
-		if way/(2*m.η) > 0.01*promise {
-			m.η *= 2
-		}
-	case decrease < 0.25*promise:
+	case decrease < 0.25*promise || share < leastShare:
 		m.η /= 2
+	case decrease > 0.75*promise && share > 4*leastShare:
+		m.η *= 2
 	}
 }
 
@@ -255,6 +290,8 @@ func (m *ProxLinear) keep(inner Method) {
 func (m *ProxLinear) Archive(a Archive) {
 	a.Number("objective", &m.f)
 	a.Number("eta", &m.η)
+	a.Number("rate", &m.rate)
+	a.Count("warm_up", &m.warmUp)
 	a.Number("smallest", &m.smallest)
 	a.Count("outer", &m.k)
 	a.Number("mu", &m.μ)

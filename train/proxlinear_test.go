@@ -96,7 +96,7 @@ func TestProxLinearOnNet(t *testing.T) {
 		if f := value(t, p.Engine, s.W); f != s.Primal {
 			t.Fatalf("F is %g, the state says %g", f, s.Primal)
 		}
-		if s.Passes == before || s.InnerGap < 0 || !(s.ProxGradient > 0) {
+		if s.Passes == before || s.InnerGap < 0 || before > 0 && !(s.ProxGradient > 0) {
 			t.Fatalf("%+v", s)
 		}
 		last = s.Primal
@@ -186,12 +186,15 @@ func TestProxLinearRejects(t *testing.T) {
 
 func TestProxLinearAdaptsEta(t *testing.T) {
 	for _, c := range []struct{ t, promise, decrease, way, want float64 }{
-		{1, 1, 0.9, 1, 2},     // a good prediction
-		{1, 1, 0.9, 1e-3, 1},  // that η had no part in
-		{1, 1, 0.5, 1, 1},     //
-		{1, 1, 0.1, 1, 0.5},   // a bad one
-		{0.5, 1, 0.4, 1, 0.5}, // accepted half way
-		{0, 1, 0, 1, 0.25},    // given up
+		{1, 1, 0.9, 1, 2},       // a good prediction
+		{1, 1, 0.9, 0.3, 1},     // that η had no large part in
+		{1, 1, 0.9, 0.01, 0.5},  // or none: the subproblem is far from solved
+		{1, 1, 0.5, 1, 1},       //
+		{1, 1, 0.1, 1, 0.5},     // a bad one
+		{0.5, 1, 0.4, 1, 0.5},   // accepted half way
+		{0.25, 1, 0.4, 1, 0.25}, //
+		{0, 1, 0, 1, 0.25},      // given up
+		{0, 0, 0, 0, 0.25},      // nothing promised
 	} {
 		m := &ProxLinear{η: 1}
 		m.adapt(c.t, c.promise, c.decrease, c.way)
