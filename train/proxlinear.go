@@ -94,7 +94,7 @@ func (m *ProxLinear) Start(ctx context.Context, p *Problem, s *State) error {
 	return nil
 }
 
-// begin makes s the state after a pass of SGD, unless F rose.
+// begin makes s the state after a pass of SGD, unless F rose: then it is taken back, and steps are halved for the next.
 func (m *ProxLinear) begin(ctx context.Context, p *Problem, s *State) error {
 	from := append([]float32(nil), s.W...)
 	sgd := &SGD{Rate: m.rate, Averaging: PassAverage}
@@ -111,6 +111,13 @@ func (m *ProxLinear) begin(ctx context.Context, p *Problem, s *State) error {
 	if !(s.Primal <= m.f) {
 		copy(s.W, from)
 		s.Primal = m.f
+		m.rate /= 2
+		if m.Eta == 0 {
+			m.η /= 2
+		}
+		if m.η > m.smallest {
+			m.warmUp++
+		}
 	}
 	m.f = s.Primal
 	s.ProxGradient, s.InnerGap = math.NaN(), math.NaN()

@@ -50,6 +50,7 @@ type SGD struct {
 
 	w       []float32
 	rate    float64 // γ0 in use
+	first   float64 // F at the start, until a pass with a searched γ0 has gone well; else 0
 	t       int     // steps done
 	average running
 }
@@ -77,13 +78,43 @@ func (m *SGD) Start(ctx context.Context, p *Problem, s *State) error {
 		}
 		m.rate = rate
 		s.OracleCalls += calls
+		if m.first, err = p.Value(ctx, s.W); err != nil {
+			return err
+		}
+		s.FullPasses++
 	}
 	s.Step = m.step(p)
 	return nil
 }
 
-// Pass takes every example once.
+// Pass takes every example once. If F has exploded after the first pass with a γ0 of its own choice, it takes that back and
+// halves γ0: the longest steps that look good on a part of the data can be too long for all of it.
 func (m *SGD) Pass(ctx context.Context, p *Problem, s *State) error {
+	if m.first == 0 {
+		return m.pass(ctx, p, s)
+	}
+	from := append([]float32(nil), s.W...)
+	if err := m.pass(ctx, p, s); err != nil {
+		if s.Primal, err = diverged(err); err != nil {
+			return err
+		}
+		s.Passes++
+	}
+	if s.Primal <= exploded*m.first {
+		m.first = 0
+		return nil
+	}
+	copy(s.W, from)
+	s.Primal = m.first
+	m.w, m.t, m.average = from, 0, running{}
+	m.rate /= 2
+	return nil
+}
+
+// exploded is how many times its first value F may be after a pass that is kept.
+const exploded = 2
+
+func (m *SGD) pass(ctx context.Context, p *Problem, s *State) error {
 	order, size := p.Rand(s.Passes).Perm(p.Len()), p.BatchSize()
 	kind := m.averaging(p)
 	if kind == PassAverage {
@@ -177,6 +208,7 @@ func subgradient(p *Problem) oracles.Smoothing {
 func (m *SGD) Archive(a Archive) {
 	a.Floats("w", &m.w)
 	a.Number("rate", &m.rate)
+	a.Number("first", &m.first)
 	a.Count("steps", &m.t)
 	m.average.archive(a)
 }

@@ -3,6 +3,7 @@ package train
 import (
 	"context"
 	"math"
+	"slices"
 	"testing"
 )
 
@@ -75,5 +76,25 @@ func TestSGDLearnsNet(t *testing.T) {
 	}
 	if s.Primal > 0.3 {
 		t.Errorf("F is %g after %d passes", s.Primal, s.Passes)
+	}
+}
+
+// A searched γ0 that turns out to be far too long is taken back after the first pass.
+func TestSGDTakesBackExplosion(t *testing.T) {
+	p := netProblem(100, 4, 1)
+	m, s := &SGD{}, glorotState(p)
+	begin(t, m, p, s)
+	for range 3 { // 1000 times too long, as if the search had been misled
+		m.rate *= 10
+	}
+	good, from := m.first, slices.Clone(s.W)
+	passes(t, m, p, s, 1)
+	if !slices.Equal(s.W, from) || s.Primal != good {
+		t.Fatalf("F went from %g to %g", good, s.Primal)
+	}
+	passes(t, m, p, s, 14)
+	t.Logf("γ0 %.3g, F %.4f", m.rate, s.Primal)
+	if !(s.Primal < good) || m.first != 0 {
+		t.Errorf("F went from %g to %g", good, s.Primal)
 	}
 }
