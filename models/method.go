@@ -77,10 +77,24 @@ func (c *Config) chooseMethod(p *train.Problem) (method train.Method, why string
 			return nil, "", err
 		}
 	}
+	if c.Batch == 0 {
+		c.Batch = defaultBatch(c.Method, p.Scorer.Dim())
+	}
+	p.Batch = c.Batch
 	if c.Passes == 0 {
 		c.Passes = cmp.Or(passes[c.Method], convexPasses)
 	}
 	return method, why, nil
+}
+
+// defaultBatch is how many examples a step takes where nothing was said, 0 for the method's own number. A step of BCFW on
+// a linearised network, or of anything on many weights, is worth more examples: its cost is mostly that of the weights.
+func defaultBatch(method string, weights int) int {
+	const many = 1 << 17
+	if method == "prox-linear" || method == "sgd" && weights > many {
+		return 4
+	}
+	return 0
 }
 
 // smoothing settles how the hinge's max is smoothed, for the method that asks the oracle.

@@ -38,7 +38,7 @@ func newRun(c Config, data *Data, o TrainOptions) (*run, error) {
 	r := &run{data: data, model: m, o: o}
 	r.problem = &train.Problem{
 		Engine: train.NewEngine(objective, cmp.Or(c.Threads, runtime.GOMAXPROCS(0))),
-		Batch:  c.Batch, Seed: c.Seed,
+		Seed:   c.Seed,
 	}
 	why := ""
 	if r.method, why, err = m.Config.chooseMethod(r.problem); err != nil {
