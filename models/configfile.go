@@ -91,7 +91,7 @@ func suggestSetting(c *Config, name string) string {
 	for _, s := range Settings(c) {
 		names = append(names, s.Name)
 	}
-	if near := nearest(strings.ReplaceAll(name, "_", "-"), names); near != "" {
+	if near := Nearest(strings.ReplaceAll(name, "_", "-"), names); near != "" {
 		return fmt.Sprintf("; did you mean %q?", near)
 	}
 	return "; the settings are the flags of dsp train --help"

@@ -144,14 +144,14 @@ func oneOf(what, value string, allowed []string) error {
 		}
 	}
 	hint := ""
-	if near := nearest(value, named); near != "" {
+	if near := Nearest(value, named); near != "" {
 		hint = fmt.Sprintf(" (did you mean %s?)", near)
 	}
 	return structured.BadInput("%s %q is not known%s; use %s", what, value, hint, strings.Join(named, ", "))
 }
 
-// nearest returns the candidate with the fewest edits from name, or "" when none is close.
-func nearest(name string, candidates []string) string {
+// Nearest returns the candidate with the fewest edits from name, or "" when none is close.
+func Nearest(name string, candidates []string) string {
 	best, distance := "", len(name)/2+1
 	for _, c := range candidates {
 		if d := edits(name, c); d < distance {

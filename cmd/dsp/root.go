@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -119,35 +120,11 @@ var kinds = map[string]string{
 	"float64": "a number",
 }
 
-// nearestFlag returns the flag of cmd whose name is the fewest edits from name, or "" where none is near.
+// nearestFlag returns the flag of cmd whose name is nearest to name, or "" where none is near.
 func nearestFlag(cmd *cobra.Command, name string) string {
-	best, at := "", 1+max(2, len(name)/3)
-	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		if d := edits(name, f.Name); d < at {
-			best, at = f.Name, d
-		}
-	})
-	return best
-}
-
-// edits returns the Levenshtein distance of two strings.
-func edits(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost = 1 + min(diagonal, row[j], row[j+1])
-			}
-			diagonal, row[j+1] = row[j+1], cost
-		}
-	}
-	return row[len(b)]
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	return models.Nearest(name, names)
 }
 
 // printJSON writes v as one line.
