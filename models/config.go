@@ -55,7 +55,7 @@ type Config struct {
 	InnerPasses int     `yaml:"inner-passes" json:"inner-passes" group:"Method" min:"0" only:"method=prox-linear" help:"most passes for a subproblem of prox-linear; 0 begins with 1 and adds one after each failure, up to 5"`
 	InnerGap    float64 `yaml:"inner-gap" json:"inner-gap" group:"Method" min:"0" only:"method=prox-linear" help:"ε_0: prox-linear's k-th subproblem is solved once its certified gap is at most ε_0/k; 0: at most 0.3 of the decrease that it promises"`
 	ConstantMu  bool    `yaml:"constant-mu" json:"constant-mu" group:"Method" only:"method=prox-linear" help:"smooth every subproblem of prox-linear with mu, not the k-th with mu/k"`
-	Batch       int     `yaml:"batch" json:"batch" group:"Method" min:"0" help:"examples in a step; 0: 4 for prox-linear, for svrg, saga and casimir, and for sgd on many weights, else 1"`
+	Batch       int     `yaml:"batch" json:"batch" group:"Method" min:"0" help:"examples in a step; 0: 4 for svrg, saga and casimir, and for prox-linear and sgd on many weights, else 1"`
 
 	Baselines string `yaml:"baselines" json:"baselines" group:"Run" run:"true" values:"auto|on|off" help:"also train the same network with the same passes by sgd (or prox-linear), and without edges, to compare with; auto does so on built-in data"`
 

@@ -87,11 +87,11 @@ func (c *Config) chooseMethod(p *train.Problem) (method train.Method, why string
 	return method, why, nil
 }
 
-// defaultBatch is how many examples a step takes where nothing was said, 0 for the method's own number. A step of BCFW on
-// a linearised network, or of anything on many weights, is worth more examples: its cost is mostly that of the weights.
+// defaultBatch is how many examples a step takes where nothing was said, 0 for the method's own number. A step on many
+// weights is worth more examples: its cost is mostly that of the weights.
 func defaultBatch(method string, weights int) int {
 	const many = 1 << 17
-	if method == "prox-linear" || method == "sgd" && weights > many {
+	if (method == "prox-linear" || method == "sgd") && weights > many {
 		return 4
 	}
 	return 0
