@@ -20,6 +20,8 @@ import (
 //
 // On an affine scorer the model is exact and this is the proximal point method.
 //
+// From random weights a model is worth little: by default two passes of SGD come first, with the step that also gives η.
+//
 // The inner method is by default BCFW for the hinge: it needs no step size, and its memory, a dual point, serves the next
 // subproblem too, so that a single pass for each is the best use of oracle calls on all networks tried. For smooth losses
 // it is Casimir, whose measured curvature is passed on.
@@ -28,7 +30,7 @@ type ProxLinear struct {
 	InnerPasses int                // passes at most for each subproblem; 0 is 1, or up to 5 as long as no better point than w_{k−1} is found
 	Tolerance   float64            // ε_0: a subproblem is solved at a certified gap of ε_0/k; 0: of 0.3 of the promised decrease of F
 	Eta         float64            // η, kept as it is; 0 finds one and lets it adapt
-	WarmUp      int                // passes of SGD to begin with, from which models are worth more; 0 is 1, or none with Eta given; −1 is none
+	WarmUp      int                // passes of SGD to begin with, from which models are worth more; 0 is 2, or none with Eta given; −1 is none
 	ConstantMu  bool               // μ_k = μ, not μ/k, for a given μ; one that is not given is halved when it seems to hide better points
 
 	sub       subproblem
@@ -44,6 +46,7 @@ type ProxLinear struct {
 }
 
 const (
+	defaultWarmUp   = 2
 	mostInnerPasses = 5
 	leastShare      = 0.05  // of the prox term in the promised decrease
 	promised        = 0.3   // share of the promised decrease that the gap of a subproblem may be
@@ -75,7 +78,7 @@ func (m *ProxLinear) Start(ctx context.Context, p *Problem, s *State) error {
 	}
 	s.FullPasses++
 	if m.warmUp = max(0, m.WarmUp); m.WarmUp == 0 && m.Eta == 0 {
-		m.warmUp = 1
+		m.warmUp = defaultWarmUp
 	}
 	if m.warmUp > 0 || m.Eta == 0 {
 		var calls int

@@ -2,6 +2,7 @@ package train
 
 import (
 	"context"
+	"errors"
 	"math"
 	"slices"
 	"testing"
@@ -96,5 +97,22 @@ func TestSGDTakesBackExplosion(t *testing.T) {
 	t.Logf("γ0 %.3g, F %.4f", m.rate, s.Primal)
 	if !(s.Primal < good) || m.first != 0 {
 		t.Errorf("F went from %g to %g", good, s.Primal)
+	}
+}
+
+// A given γ0 that is far too long ends with an error that says where.
+func TestSGDDiverges(t *testing.T) {
+	p := netProblem(20, 1, 2)
+	m, s := &SGD{Rate: 1e30}, glorotState(p)
+	begin(t, m, p, s)
+	var err error
+	for range 5 {
+		if err = m.Pass(t.Context(), p, s); err != nil {
+			break
+		}
+	}
+	var bad *NonFiniteError
+	if !errors.As(err, &bad) || bad.Where == "" {
+		t.Errorf("got %v, want a NonFiniteError", err)
 	}
 }
