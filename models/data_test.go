@@ -163,6 +163,23 @@ func TestReadNPZ(t *testing.T) {
 	}
 }
 
+func TestRelabel(t *testing.T) {
+	d := toyData(1)
+	names := func() (all []string) {
+		for _, l := range d.Labels {
+			all = append(all, d.Alphabet.Name(l))
+		}
+		return all
+	}
+	want := names()
+	if err := relabel(d, structured.NewAlphabet("ç", "x", "b", "a")); err != nil || !slices.Equal(names(), want) || d.Alphabet.Len() != 4 {
+		t.Errorf("got %v, %v, want %v", names(), err, want)
+	}
+	if err := relabel(d, structured.NewAlphabet("a", "b")); !structured.IsBadInput(err) || !strings.Contains(err.Error(), `"ç"`) {
+		t.Errorf("an unknown label: got %v", err)
+	}
+}
+
 func TestDetectFormat(t *testing.T) {
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)

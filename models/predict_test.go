@@ -84,6 +84,9 @@ func TestPredictAgainstEnumeration(t *testing.T) {
 					t.Fatalf("example %d came when %d was due", i, seen)
 				}
 				seen++
+				if !m.Constraints.Allows(p.Labels) {
+					t.Errorf("example %d: %v breaks the constraints", i, p.Labels)
+				}
 				checkPrediction(t, θ, i, p)
 				return nil
 			})
@@ -165,6 +168,29 @@ func TestPredictionsDoNotDependOnThreads(t *testing.T) {
 			want = out.Bytes()
 		} else if !bytes.Equal(out.Bytes(), want) {
 			t.Errorf("%d threads: other predictions than one", threads)
+		}
+	}
+}
+
+func TestPotentialsOfManyBatches(t *testing.T) {
+	d := toyData(2)
+	for _, edges := range []string{"transition", "position"} {
+		m := toyModel(t, d, func(c *Config) { c.Edges = edges })
+		one, err := m.Potentials(context.Background(), d, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, err := m.Potentials(context.Background(), many(d, 300), 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range all.Len() {
+			for t2, labels := 0, d.Gold(i%d.Len()); t2 < 3; t2++ {
+				if got, want := all.Score(i, labels), one.Score(i%d.Len(), labels); math.Abs(got-want) > 1e-5 {
+					t.Fatalf("%s, example %d: a labeling scores %v, alone %v", edges, i, got, want)
+				}
+				labels = slices.Repeat([]int32{int32(t2)}, len(labels))
+			}
 		}
 	}
 }

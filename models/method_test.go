@@ -1,0 +1,62 @@
+package models
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/train"
+)
+
+func TestObjective(t *testing.T) {
+	d := toyData(1)
+	m := toyModel(t, d, nil)
+	c := m.Config
+	c.Reg, c.Loss, c.LossByLength, c.LabelWeights = 4.5, "softmax-margin", true, LabelWeights{"b": 3}
+	o, err := c.objective(m, d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o.Lambda != 0.5 || o.Loss != train.SoftmaxMargin || !o.Task.ByLength || !slices.Equal(o.Task.LabelWeights, []float32{1, 3, 1}) ||
+		o.Data != d || o.Constraints != m.Constraints {
+		t.Errorf("%+v", o)
+	}
+}
+
+func TestChooseMethod(t *testing.T) {
+	d := toyData(1)
+	for _, c := range []struct {
+		change                   func(*Config)
+		method, inner, smoothing string
+	}{
+		{func(c *Config) {}, "prox-linear", "bcfw", "none"},
+		{func(c *Config) { c.Loss = "crf" }, "prox-linear", "casimir", "none"},
+		{func(c *Config) { c.Inner = "svrg" }, "prox-linear", "svrg", "entropy"},
+		{func(c *Config) { c.Method = "sgd" }, "sgd", "auto", "none"},
+		{func(c *Config) { c.Method, c.Smoothing, c.Mu = "sgd", "l2", 1 }, "sgd", "auto", "l2"},
+		{func(c *Config) { c.Net, c.Hidden = "linear", nil }, "casimir", "auto", "entropy"},
+		{func(c *Config) { c.Net, c.Hidden, c.K = "linear", nil, 9 }, "casimir", "auto", "l2"},
+		{func(c *Config) { c.Net, c.Hidden, c.Method = "linear", nil, "bcfw" }, "bcfw", "auto", "none"},
+	} {
+		m := toyModel(t, d, c.change)
+		o, err := m.Config.objective(m, d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := &train.Problem{Engine: train.NewEngine(o, 1)}
+		method, _, err := m.Config.chooseMethod(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		kind, err := oracles.ParseKind(c.smoothing)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if method.Name() != c.method || m.Config.Method != c.method || m.Config.Inner != c.inner || p.Smoothing.Kind != kind || m.Config.Passes == 0 {
+			t.Errorf("want %s, %s, %s; got %s, smoothing %v, %+v", c.method, c.inner, c.smoothing, method.Name(), p.Smoothing, m.Config)
+		}
+		if err := m.Config.Validate(); err != nil {
+			t.Errorf("the resolved configuration is refused: %v", err)
+		}
+	}
+}
