@@ -22,7 +22,11 @@ func printResult(w io.Writer, r *models.Result) error {
 	if r.Task == "ocr" {
 		token, sequence = "letter", "word"
 	}
-	if _, err := fmt.Fprintf(w, "\nnet %s; errors are shares of %ss and of whole %ss that are wrong\n\n", r.Net, token, sequence); err != nil {
+	kept := ""
+	if r.Dev != nil {
+		kept = ", by the weights of the pass that did best on dev; the objective is the last pass's"
+	}
+	if _, err := fmt.Fprintf(w, "\nnet %s; errors are shares of %ss and of whole %ss that are wrong%s\n\n", r.Net, token, sequence, kept); err != nil {
 		return err
 	}
 	if err := printTable(w, resultRows(runs, token, sequence)); err != nil {
