@@ -161,7 +161,9 @@ func (c *Config) newMethod(name string) (train.Method, error) {
 			m, _ := c.newMethod(c.Inner)
 			return m
 		}
-		return &train.ProxLinear{Inner: inner, InnerPasses: c.InnerPasses, Eta: c.Eta, Tolerance: c.InnerGap, ConstantMu: c.ConstantMu}, nil
+		return &train.ProxLinear{
+			Inner: inner, InnerPasses: c.InnerPasses, Tolerance: c.InnerGap, Eta: c.Eta, WarmUp: c.WarmUp, ConstantMu: c.ConstantMu,
+		}, nil
 	}
 	return nil, structured.BadInput("--method %s is not known", name)
 }

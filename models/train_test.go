@@ -43,7 +43,7 @@ var methods = map[string]func(*Config){
 		c.Passes, c.InnerPasses = 6, 2
 	},
 	"prox-linear casimir": func(c *Config) {
-		c.Method, c.Net, c.Hidden = "prox-linear", "mlp", Sizes{5}
+		c.Method, c.Net, c.Hidden, c.Inner = "prox-linear", "mlp", Sizes{5}, "casimir"
 		c.Passes, c.InnerPasses = 6, 2
 	},
 }

@@ -7,8 +7,7 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Auto returns the method's name for the problem (Method.Name; the inner one of prox-linear where it is needed is
-// casimir) and says why in a sentence. Net is the network's name, or empty.
+// Auto returns the method's name for the problem (Method.Name) and says why in a sentence. Net is the network's name, or empty.
 func Auto(o *Objective, net string) (method, why string) {
 	if net != "" {
 		net = fmt.Sprintf("net %q", net)
