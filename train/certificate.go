@@ -158,7 +158,7 @@ func (c *Certificate) maximise(λ float64) {
 	for j := range slope {
 		slope[j] = c.value[j] - floats.Dot(c.gram[j], c.mix)/λ
 	}
-	for range 100 * n {
+	for range 2000 * n {
 		up, down, move, most := 0, 0, 0.0, 0.0
 		for k, q := range c.mix {
 			if q == 0 {
