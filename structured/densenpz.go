@@ -14,6 +14,7 @@ import (
 //	lengths      [n]     integers ≥ 0, the lengths T of the chains
 //	labels       [ΣT]    integers from 0 to Y-1
 //	label_names  [Y]     strings; may be absent, then the labels are called 0, 1, …
+//	weights      [n]     float32 or float64 ≥ 0, of the chains' losses in the objective; may be absent, then all are 1
 type Dense struct {
 	Dim       int       // D where it is known from the training data, else 0
 	Alphabet  *Alphabet // the known labels, which label_names must be among; nil takes those of the file
@@ -41,6 +42,9 @@ func (c Dense) Read(r io.Reader, name string) (*Dataset, error) {
 	}
 	if !c.Unlabeled {
 		if err := in.labels(); err != nil {
+			return nil, err
+		}
+		if err := in.weights(); err != nil {
 			return nil, err
 		}
 	}
@@ -154,6 +158,29 @@ func (in denseReader) labels() error {
 		}
 		return in.setLabels(a, labels, names)
 	})
+}
+
+func (in denseReader) weights() error {
+	_, err := readNPY(in.archive, in.d.Name, "weights", func(a *npyArray) error {
+		if err := a.expect("[chains]", 1, "f", "float32 or float64"); err != nil {
+			return err
+		}
+		weights, err := a.floats()
+		if err != nil {
+			return err
+		}
+		if len(weights) != in.d.Len() {
+			return a.bad(" has %d entries, expected %d, one a chain", len(weights), in.d.Len())
+		}
+		for i, c := range weights {
+			if c < 0 || c-c != 0 {
+				return a.bad("[%d] is %v, expected a finite number that is not negative", i, c)
+			}
+			in.d.Weights = append(in.d.Weights, float64(c))
+		}
+		return nil
+	})
+	return err
 }
 
 // numbers returns the names 0, 1, … of labels that have no names.

@@ -268,3 +268,35 @@ func FuzzDense(f *testing.F) {
 		}
 	})
 }
+
+func TestDenseWeights(t *testing.T) {
+	arrays := map[string]any{
+		"features": []float32{1, 2, 3}, "lengths": []int64{1, 2}, "labels": []int64{0, 1, 0}, "weights": []float64{0.5, 2},
+	}
+	read := func() (*Dataset, error) {
+		content := rawNPZ(t, map[string][2]any{
+			"features": {"<f4;False;3, 1", arrays["features"]},
+			"lengths":  {"<i8;False;2,", arrays["lengths"]},
+			"labels":   {"<i8;False;3,", arrays["labels"]},
+			"weights":  {fmt.Sprintf("<f8;False;%d,", len(arrays["weights"].([]float64))), arrays["weights"]},
+		})
+		return Dense{}.Read(bytes.NewReader(content), "d.npz")
+	}
+	d, err := read()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d.Weight(0) != 0.5 || d.Weight(1) != 2 {
+		t.Errorf("weights %v", d.Weights)
+	}
+	for want, weights := range map[string][]float64{
+		"d.npz: weights has 1 entries, expected 2, one a chain":                   {1},
+		"d.npz: weights[1] is -1, expected a finite number that is not negative":  {1, -1},
+		"d.npz: weights[0] is NaN, expected a finite number that is not negative": {math.NaN(), 1},
+	} {
+		arrays["weights"] = weights
+		if _, err := read(); err == nil || err.Error() != want || !IsBadInput(err) {
+			t.Errorf("%v: error %v, want %s", weights, err, want)
+		}
+	}
+}
