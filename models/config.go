@@ -106,6 +106,9 @@ func Default() Config {
 // Validate refuses, as bad input, values out of range and settings that mean nothing beside the others. Settings that
 // depend on a choice left to "auto" are checked again once that is made.
 func (c Config) Validate() error {
+	if c.Method == "sdca" {
+		return structured.BadInput(`--method "sdca" is not offered; for crf and softmax-margin use svrg, for the hinge casimir or bcfw`)
+	}
 	for _, s := range Settings(&c) {
 		if err := s.check(&c); err != nil {
 			return err
