@@ -10,3 +10,11 @@ type network struct{ *nets.Net }
 
 // Linearise returns the network's first-order model, at the origin until it is moved.
 func (n network) Linearise() train.Linearised { return nets.Linearise(n.Net, make([]float32, n.Dim())) }
+
+// scorer is a network as the methods want it.
+func scorer(n nets.Network) nets.Scorer {
+	if net, ok := n.(*nets.Net); ok {
+		return network{net}
+	}
+	return n
+}

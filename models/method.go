@@ -19,7 +19,7 @@ func (c *Config) objective(m *Model, data *structured.Dataset) (*train.Objective
 		return nil, err
 	}
 	o := &train.Objective{
-		Scorer: network{m.Net}, Data: data, Loss: loss, Task: task, Constraints: m.Constraints,
+		Scorer: scorer(m.Net), Data: data, Loss: loss, Task: task, Constraints: m.Constraints,
 		Lambda: c.Reg / float64(max(1, data.Len())),
 	}
 	return o, o.Check()

@@ -14,7 +14,7 @@ type Model struct {
 	Dim         int                     // dense features a position; 0 for discrete inputs
 	Width       int                     // columns of the text files; 0 for other formats
 	Constraints *structured.Constraints // of the outputs, or nil
-	Net         *nets.Net
+	Net         nets.Network
 	W           []float32 // [Net.Dim()]
 }
 

@@ -6,8 +6,8 @@ import (
 )
 
 // Dataset is a set of chains: example i owns positions Offsets[i] to Offsets[i+1]-1 of every per-position array. Inputs
-// come in one of two forms, dense Features or discrete Ids (embedded by the network), and Columns keeps what a text file
-// said so that a prediction can be written beside it.
+// come in one of three forms, dense Features, discrete Ids (embedded by the network) or sparse Attributes, and Columns
+// keeps what a text file said so that a prediction can be written beside it.
 type Dataset struct {
 	Name     string    // the file or generator it came from, for messages
 	Offsets  []int     // [n+1]
@@ -21,6 +21,10 @@ type Dataset struct {
 	ColumnNames []string    // what each column is ("word", "label"), "" where nobody said
 	Ids         []int32     // discrete inputs [ΣT×len(Vocab)], or nil
 	Vocab       []*Alphabet // what each discrete input numbers; Ids are 0 (unknown) for names a vocabulary lacks
+
+	Attributes     *Sparse     // sparse inputs, or nil
+	EdgeAttributes *Sparse     // sparse inputs of the step into each position (none where a chain starts), or nil
+	Dictionary     *Dictionary // what Attributes and EdgeAttributes number
 
 	IDs     []string  // [n] names of the examples, or nil
 	Lines   []int     // [n] first line of each example in its file, or nil
