@@ -1,0 +1,55 @@
+package structured
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// An alphabet does what a map and a list do.
+func TestAlphabetIsAMapAndAList(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var a Alphabet
+		var names []string
+		numbers := map[string]int32{}
+		for _, name := range rapid.SliceOf(rapid.StringMatching(`[ab]{0,4}`)).Draw(t, "names") {
+			known, ok := numbers[name]
+			if !ok {
+				known = -1
+			}
+			if a.Index(name) != known || a.IndexBytes([]byte(name)) != known {
+				t.Fatalf("%q is %d and %d, want %d", name, a.Index(name), a.IndexBytes([]byte(name)), known)
+			}
+			if !ok {
+				known = int32(len(names))
+				numbers[name] = known
+				names = append(names, name)
+			}
+			add := a.Add
+			if rapid.Bool().Draw(t, "bytes") {
+				add = func(name string) int32 {
+					b := []byte(name)
+					defer clear(b) // the alphabet keeps a copy
+					return a.AddBytes(b)
+				}
+			}
+			if got := add(name); got != known {
+				t.Fatalf("%q was given %d, want %d", name, got, known)
+			}
+		}
+		if a.Len() != len(names) {
+			t.Fatalf("%d names, want %d", a.Len(), len(names))
+		}
+		b := NewAlphabet(names...)
+		for k, name := range names {
+			if a.Name(int32(k)) != name || b.Index(name) != int32(k) || a.Index(name) != int32(k) {
+				t.Fatalf("%d is %q, want %q", k, a.Name(int32(k)), name)
+			}
+		}
+		for at, k := range a.table {
+			if len(b.table) > 0 && b.table[at] != k {
+				t.Fatal("the table depends on how the names came")
+			}
+		}
+	})
+}
