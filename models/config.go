@@ -30,16 +30,16 @@ type Config struct {
 	Dropout    float64 `yaml:"dropout" json:"dropout" group:"Network" min:"0" only:"method=sgd net=mlp,cnn,cnn-image,embed" help:"probability with which a hidden unit is left out of a step"`
 
 	Loss         string       `yaml:"loss" json:"loss" group:"Objective" values:"hinge|crf|softmax-margin" help:"structured loss: hinge (max-margin), crf (negative log-likelihood), softmax-margin (crf with the task loss inside)"`
-	Smoothing    string       `yaml:"smoothing" json:"smoothing" group:"Objective" values:"auto|l2|entropy|none" only:"loss=hinge method=sgd,svrg,saga,casimir,casimir-adapt" help:"how the hinge's max is smoothed: l2 on the K best outputs, entropy (log-sum-exp over all), or none; auto: none for sgd and bcfw, which work with the max itself, else entropy, or l2 where k is given"`
-	Mu           float64      `yaml:"mu" json:"mu" group:"Objective" min:"0" only:"loss=hinge smoothing=l2,entropy method=sgd,svrg,saga,casimir,casimir-adapt" help:"smoothing of the max; larger is smoother and faster to optimise, and biases the optimum by at most mu·D (D = 1/2 for l2, log of the number of outputs for entropy); 0 starts large and lowers it as the certificate allows"`
+	Smoothing    string       `yaml:"smoothing" json:"smoothing" group:"Objective" values:"auto|l2|entropy|none" only:"loss=hinge method=sgd,svrg,saga,casimir,casimir-adapt,lbfgs" help:"how the hinge's max is smoothed: l2 on the K best outputs, entropy (log-sum-exp over all), or none; auto: none for sgd and bcfw, which work with the max itself, else entropy, or l2 where k is given"`
+	Mu           float64      `yaml:"mu" json:"mu" group:"Objective" min:"0" only:"loss=hinge smoothing=l2,entropy method=sgd,svrg,saga,casimir,casimir-adapt,lbfgs" help:"smoothing of the max; larger is smoother and faster to optimise, and biases the optimum by at most mu·D (D = 1/2 for l2, log of the number of outputs for entropy); 0 starts large and lowers it as the certificate allows"`
 	K            Count        `yaml:"k" json:"k" group:"Objective" only:"loss=hinge smoothing=l2" unit:"N|auto" help:"outputs that l2 smoothing spreads over; auto grows it until the smoothing is exact"`
 	Reg          float64      `yaml:"reg" json:"reg" group:"Objective" min:"0" help:"regulariser C: the objective has (λ/2)‖w‖² with λ = C/n, n training examples"`
 	LabelWeights LabelWeights `yaml:"label-weights" json:"label-weights" group:"Objective" only:"loss=hinge,softmax-margin" unit:"LABEL=COST,..." help:"task loss of a position whose gold label is LABEL; 1 where not named"`
 	LossByLength bool         `yaml:"loss-by-length" json:"loss-by-length" group:"Objective" only:"loss=hinge,softmax-margin" help:"divide the task loss by the length, so that it is an error rate"`
 	Constraints  string       `yaml:"constraints" json:"constraints" group:"Objective" values:"none|iob2|bioes" help:"transitions that no output may have, by the labels' scheme"`
 
-	Method      string  `yaml:"method" json:"method" group:"Method" values:"auto|sgd|svrg|casimir|casimir-adapt|saga|bcfw|prox-linear" help:"optimiser; auto picks by the problem and says why"`
-	Passes      int     `yaml:"passes" json:"passes" group:"Method" min:"0" help:"passes over the training data, n oracle calls each; 0: 20 for sgd and prox-linear, 100 for the convex methods"`
+	Method      string  `yaml:"method" json:"method" group:"Method" values:"auto|sgd|svrg|casimir|casimir-adapt|saga|bcfw|lbfgs|prox-linear" help:"optimiser; auto picks by the problem and says why"`
+	Passes      int     `yaml:"passes" json:"passes" group:"Method" min:"0" help:"passes over the training data, n oracle calls each; 0: 20 for sgd and prox-linear, 100 for the convex methods, 500 iterations for lbfgs"`
 	Gap         float64 `yaml:"gap" json:"gap" group:"Method" min:"0" help:"stop once the certified relative gap, (objective − dual)/|objective|, is at most this; 0 does all passes"`
 	Patience    int     `yaml:"patience" json:"patience" group:"Method" min:"0" help:"stop after that many passes without a better result on the development data; 0 does all passes"`
 	LR          float64 `yaml:"lr" json:"lr" group:"Method" min:"0" only:"method=sgd,svrg,saga,casimir,casimir-adapt" help:"step size, γ0 of sgd's schedule; 0 finds one"`
@@ -56,7 +56,7 @@ type Config struct {
 	WarmUp      int     `yaml:"warm-up" json:"warm-up" group:"Method" min:"-1" only:"method=prox-linear" help:"passes of sgd that prox-linear begins with, since a model of a random network is worth little; 0: 2, or none where eta is given; -1: none"`
 	InnerGap    float64 `yaml:"inner-gap" json:"inner-gap" group:"Method" min:"0" only:"method=prox-linear" help:"ε_0: prox-linear's k-th subproblem is solved once its certified gap is at most ε_0/k; 0: at most 0.3 of the decrease that it promises"`
 	ConstantMu  bool    `yaml:"constant-mu" json:"constant-mu" group:"Method" only:"method=prox-linear" help:"smooth every subproblem of prox-linear with mu, not the k-th with mu/k"`
-	Batch       int     `yaml:"batch" json:"batch" group:"Method" min:"0" help:"examples in a step; 0: 4 for svrg, saga and casimir, and for prox-linear and sgd on many weights, else 1"`
+	Batch       int     `yaml:"batch" json:"batch" group:"Method" min:"0" only:"method=sgd,svrg,saga,casimir,casimir-adapt,bcfw,prox-linear" help:"examples in a step; 0: 4 for svrg, saga and casimir, and for prox-linear and sgd on many weights, else 1"`
 
 	Baselines string `yaml:"baselines" json:"baselines" group:"Run" run:"true" values:"auto|on|off" help:"also train the same network with the same passes by sgd (or prox-linear), and without edges, to compare with; auto does so on built-in data"`
 

@@ -48,7 +48,7 @@ func (c *Config) taskLoss(labels *structured.Alphabet) (structured.Hamming, erro
 }
 
 // passes is how many a method does where nothing was said.
-var passes = map[string]int{"sgd": 20, "prox-linear": 20}
+var passes = map[string]int{"sgd": 20, "prox-linear": 20, "lbfgs": 500}
 
 const convexPasses = 100
 
@@ -148,6 +148,8 @@ func (c *Config) newMethod(name string) (train.Method, error) {
 		return &train.SVRG{Pace: c.pace()}, nil
 	case "saga":
 		return &train.SAGA{Pace: c.pace()}, nil
+	case "lbfgs":
+		return &train.LBFGS{}, nil
 	case "casimir", "casimir-adapt":
 		start, err := train.ParseWarmStart(c.WarmStart)
 		return &train.Casimir{
