@@ -112,14 +112,14 @@ func TestConfigFileErrors(t *testing.T) {
 		"task: [unclosed\nloss: 'crf": ``,
 	} {
 		c := Default()
-		err := parseConfig("c.yaml", []byte(text), &c)
+		err := parseSettings("c.yaml", []byte(text), Settings(&c))
 		if err == nil || !structured.IsBadInput(err) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: got %v, want bad input with %q", text, err, want)
 		}
 	}
 	for _, text := range []string{"", "# nothing\n", "---\n"} {
 		c := Default()
-		if err := parseConfig("c.yaml", []byte(text), &c); err != nil || !reflect.DeepEqual(c, Default()) {
+		if err := parseSettings("c.yaml", []byte(text), Settings(&c)); err != nil || !reflect.DeepEqual(c, Default()) {
 			t.Errorf("%q: got %v, want the defaults", text, err)
 		}
 	}

@@ -22,11 +22,11 @@ func ReadConfig(path string) (Config, error) {
 	if err != nil {
 		return c, structured.BadInput("configuration: %w", err)
 	}
-	return c, parseConfig(path, text, &c)
+	return c, parseSettings(path, text, Settings(&c))
 }
 
-// parseConfig sets what the YAML text names; path is for messages.
-func parseConfig(path string, text []byte, c *Config) error {
+// parseSettings sets the settings that the YAML text names; path is for messages.
+func parseSettings(path string, text []byte, settings []Setting) error {
 	file, err := parser.ParseBytes(text, 0)
 	if err != nil {
 		return structured.BadInput("%s: %s", path, strings.TrimSpace(yaml.FormatError(err, false, false)))
@@ -38,10 +38,10 @@ func parseConfig(path string, text []byte, c *Config) error {
 	for _, kv := range mappingValues(file.Docs[0].Body) {
 		key := kv.Key.GetToken()
 		name, line := key.Value, key.Position.Line
-		s, ok := setting(c, name)
+		s, ok := named(settings, name)
 		switch {
 		case !ok:
-			return structured.BadInput("%s:%d: unknown setting %q%s", path, line, name, suggestSetting(c, name))
+			return structured.BadInput("%s:%d: unknown setting %q%s", path, line, name, suggestSetting(settings, name))
 		case seen[name]:
 			return structured.BadInput("%s:%d: setting %q is given twice", path, line, name)
 		}
@@ -86,9 +86,9 @@ func mappingValues(body ast.Node) []*ast.MappingValueNode {
 	return nil
 }
 
-func suggestSetting(c *Config, name string) string {
+func suggestSetting(settings []Setting, name string) string {
 	var names []string
-	for _, s := range Settings(c) {
+	for _, s := range settings {
 		names = append(names, s.Name)
 	}
 	if near := Nearest(strings.ReplaceAll(name, "_", "-"), names); near != "" {
@@ -120,8 +120,12 @@ func kindOf(s Setting) string {
 // Write writes c as the YAML that ReadConfig reads, grouped, without what only steers a command's output.
 func (c Config) Write(w io.Writer) error {
 	c.Resume, c.Quiet, c.JSON = "", false, false
+	return writeSettings(w, Settings(&c))
+}
+
+func writeSettings(w io.Writer, settings []Setting) error {
 	group := ""
-	for _, s := range Settings(&c) {
+	for _, s := range settings {
 		if (s.Name == "resume" || s.Name == "quiet" || s.Name == "json") && s.Value.IsZero() {
 			continue
 		}

@@ -39,6 +39,18 @@ func inputOf(dim int, vocab []*structured.Alphabet) nets.Input {
 // ReadData reads or makes the data sets that c names, and settles c.Format. The labels and vocabularies are those of the
 // training data; development and test data must keep to the labels.
 func ReadData(c *Config) (*Data, error) {
+	d, err := readFiles(c)
+	if err == nil {
+		err = d.fitInputs(c)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// readFiles is ReadData but for what is learned from the training inputs: those of text are still columns.
+func readFiles(c *Config) (*Data, error) {
 	if c.Train == "" {
 		c.Format = formatBuiltin
 		return c.builtin()
@@ -68,14 +80,6 @@ func ReadData(c *Config) (*Data, error) {
 	if d.Train.Labels == nil {
 		return nil, structured.BadInput("%s: no labels to train on", c.Train)
 	}
-	if c.Format == formatConll {
-		if d.Train.Vocab, err = structured.BuildVocab(d.Train, c.MinCount); err != nil {
-			return nil, err
-		}
-		if err := structured.EncodeIds(d.Train, d.Train.Vocab); err != nil {
-			return nil, err
-		}
-	}
 	like := sourceLike(c, d.Train)
 	for _, more := range []struct {
 		path string
@@ -89,6 +93,26 @@ func ReadData(c *Config) (*Data, error) {
 		}
 	}
 	return d, nil
+}
+
+// fitInputs numbers the inputs of text by what occurs in the training data, in all data sets.
+func (d *Data) fitInputs(c *Config) error {
+	if c.Format != formatConll {
+		return nil
+	}
+	vocab, err := structured.BuildVocab(d.Train, c.MinCount)
+	if err != nil {
+		return err
+	}
+	for _, set := range []*structured.Dataset{d.Train, d.Dev, d.Test} {
+		if set == nil {
+			continue
+		}
+		if err := structured.EncodeIds(set, vocab); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // builtin draws the words of the ocr task.

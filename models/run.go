@@ -75,11 +75,8 @@ func (r *run) train(ctx context.Context) (*Result, []train.Record, error) {
 	if r.o.Console != nil && !c.Quiet {
 		recorders = append(recorders, train.NewProgress(r.o.Console, r.o.Log, c.Passes, checkpoint.Pass()))
 	}
-	trainer := &train.Trainer{
-		Problem: r.problem, Method: r.method,
-		Passes: c.Passes, Gap: c.Gap, Patience: c.Patience,
-		Evaluate: r.evaluate, Recorders: recorders, Checkpoint: checkpoint,
-	}
+	trainer := r.trainer()
+	trainer.Recorders, trainer.Checkpoint = recorders, checkpoint
 	out, err := trainer.Run(ctx, newState(r.model.W))
 	if out == nil {
 		return nil, history.Records, err
@@ -92,6 +89,16 @@ func (r *run) train(ctx context.Context) (*Result, []train.Record, error) {
 	result.Model = filepath.Join(c.Out, modelFile)
 	r.o.Log.Info(out.Reason, "method", result.Name(), "kept_pass", out.Best.Pass, "model", result.Model)
 	return result, history.Records, r.model.Save(result.Model)
+}
+
+// trainer runs the method as the configuration says, and leaves nothing behind.
+func (r *run) trainer() *train.Trainer {
+	c := &r.config
+	return &train.Trainer{
+		Problem: r.problem, Method: r.method,
+		Passes: c.Passes, Gap: c.Gap, Patience: c.Patience,
+		Evaluate: r.evaluate,
+	}
 }
 
 // newState is that of a run at w about which nothing is known yet.

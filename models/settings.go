@@ -26,12 +26,18 @@ type Setting struct {
 }
 
 // Settings returns the settings of c, in the order of the fields.
-func Settings(c *Config) []Setting {
+func Settings(c *Config) []Setting { return settingsOf(c) }
+
+// settingsOf returns the settings that a struct's fields are; a field without a name is none.
+func settingsOf(c any) []Setting {
 	v := reflect.ValueOf(c).Elem()
-	all := make([]Setting, v.NumField())
-	for i := range all {
+	var all []Setting
+	for i := range v.NumField() {
 		tag := v.Type().Field(i).Tag
 		name, _, _ := strings.Cut(tag.Get("yaml"), ",")
+		if name == "" {
+			continue
+		}
 		s := Setting{
 			Name:  name,
 			Group: tag.Get("group"),
@@ -45,14 +51,16 @@ func Settings(c *Config) []Setting {
 		if values, ok := tag.Lookup("values"); ok {
 			s.Values = strings.Split(values, "|")
 		}
-		all[i] = s
+		all = append(all, s)
 	}
 	return all
 }
 
 // setting returns the setting of that name.
-func setting(c *Config, name string) (Setting, bool) {
-	for _, s := range Settings(c) {
+func setting(c *Config, name string) (Setting, bool) { return named(Settings(c), name) }
+
+func named(all []Setting, name string) (Setting, bool) {
+	for _, s := range all {
 		if s.Name == name {
 			return s, true
 		}

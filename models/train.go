@@ -54,15 +54,23 @@ func trainAll(ctx context.Context, c *Config, o TrainOptions) (*Result, []curves
 	if err != nil {
 		return nil, nil, errors.Join(err, removeIfEmpty(c.Out))
 	}
+	result, runs, err := trainOn(ctx, *c, data, o)
+	if result == nil {
+		err = errors.Join(err, removeIfEmpty(c.Out))
+	}
+	return result, runs, err
+}
+
+// trainOn trains on the given data as c says, in the folder c.Out that is there, and its baselines in folders inside.
+func trainOn(ctx context.Context, c Config, data *Data, o TrainOptions) (*Result, []curves.Run, error) {
 	if c.Patience > 0 && data.Dev == nil {
-		return nil, nil, errors.Join(structured.BadInput("--patience %d needs development data to watch: give --dev FILE", c.Patience),
-			removeIfEmpty(c.Out))
+		return nil, nil, structured.BadInput("--patience %d needs development data to watch: give --dev FILE", c.Patience)
 	}
 	o.Log.Info("data", "training", data.Train.Name, "examples", data.Train.Len(), "positions", data.Train.Positions(),
 		"labels", data.Train.Alphabet.Len())
-	r, err := newRun(*c, data, o)
+	r, err := newRun(c, data, o)
 	if err != nil {
-		return nil, nil, errors.Join(err, removeIfEmpty(c.Out))
+		return nil, nil, err
 	}
 	result, records, err := r.train(ctx)
 	if len(records) == 0 {

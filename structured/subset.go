@@ -1,11 +1,12 @@
 package structured
 
 // Subset returns a data set of the given examples of d, in the given order, which may repeat. It shares the alphabets
-// and copies the rest.
+// and the dictionary, and copies the rest.
 func (d *Dataset) Subset(examples []int) *Dataset {
 	s := &Dataset{
 		Name: d.Name, Alphabet: d.Alphabet, Dim: d.Dim, Vocab: d.Vocab, ColumnNames: d.ColumnNames,
-		Offsets: make([]int, 1, len(examples)+1),
+		Dictionary: d.Dictionary,
+		Offsets:    make([]int, 1, len(examples)+1),
 	}
 	for _, i := range examples {
 		s.Offsets = append(s.Offsets, s.Positions()+d.Length(i))
@@ -13,6 +14,8 @@ func (d *Dataset) Subset(examples []int) *Dataset {
 	s.Labels = pick(d, examples, d.Labels, 1)
 	s.Features = pick(d, examples, d.Features, d.Dim)
 	s.Ids = pick(d, examples, d.Ids, len(d.Vocab))
+	s.Attributes = d.Attributes.subset(d, examples)
+	s.EdgeAttributes = d.EdgeAttributes.subset(d, examples)
 	for _, column := range d.Columns {
 		s.Columns = append(s.Columns, pick(d, examples, column, 1))
 	}
@@ -42,6 +45,26 @@ func each[E any](examples []int, from []E) []E {
 	to := make([]E, len(examples))
 	for k, i := range examples {
 		to[k] = from[i]
+	}
+	return to
+}
+
+// subset copies the rows of the examples' positions, or returns nil for nil.
+func (s *Sparse) subset(d *Dataset, examples []int) *Sparse {
+	if s == nil {
+		return nil
+	}
+	to := &Sparse{Offsets: make([]int, 1), Index: []int32{}}
+	for _, i := range examples {
+		rows := s.Offsets[d.Offsets[i] : d.Offsets[i+1]+1]
+		for t := range d.Length(i) {
+			to.Offsets = append(to.Offsets, len(to.Index)+rows[t+1]-rows[0])
+		}
+		lo, hi := rows[0], rows[len(rows)-1]
+		to.Index = append(to.Index, s.Index[lo:hi]...)
+		if s.Value != nil {
+			to.Value = append(to.Value, s.Value[lo:hi]...)
+		}
 	}
 	return to
 }

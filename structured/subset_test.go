@@ -1,0 +1,24 @@
+package structured
+
+import (
+	"reflect"
+	"testing"
+)
+
+// A subset has the rows of its examples' positions, with their values.
+func TestSubsetOfAttributes(t *testing.T) {
+	d := &Dataset{
+		Offsets:    []int{0, 2, 2, 3},
+		Dictionary: &Dictionary{Node: NewAlphabet("a", "b", "c")},
+		Attributes: &Sparse{Offsets: []int{0, 2, 2, 5}, Index: []int32{0, 1, 2, 2, 0}, Value: []float32{1, 2, 3, 4, 5}},
+	}
+	s := d.Subset([]int{2, 1, 0})
+	want := &Sparse{Offsets: []int{0, 3, 5, 5}, Index: []int32{2, 2, 0, 0, 1}, Value: []float32{3, 4, 5, 1, 2}}
+	if !reflect.DeepEqual(s.Attributes, want) || s.Dictionary != d.Dictionary || s.EdgeAttributes != nil {
+		t.Errorf("got %+v", s.Attributes)
+	}
+	d.Attributes.Value = nil
+	if s := d.Subset([]int{0}); s.Attributes.Value != nil || !reflect.DeepEqual(s.Attributes.Index, []int32{0, 1}) {
+		t.Errorf("got %+v", s.Attributes)
+	}
+}
