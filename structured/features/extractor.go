@@ -1,0 +1,169 @@
+package features
+
+import (
+	"slices"
+
+	"github.com/dsp-go/dsp/structured"
+)
+
+// memoryBound is about how many bytes an Extractor remembers at most, beside a block of its input.
+const memoryBound = 64 << 20
+
+// blockPositions is how many positions are extracted at once.
+const blockPositions = 256
+
+// Extractor makes attributes as a template says, numbered by a dictionary. It remembers the values of functions and the
+// numbers of attributes that it has met, in bounded memory, so it is made once for many data sets. It serves one goroutine
+// at a time.
+type Extractor struct {
+	t          *Template
+	dictionary *structured.Dictionary
+	pad        int          // rows that macros reach beyond a position
+	roots      []root       // the cells of the columns
+	nodes      featureGroup // of positions
+	edges      featureGroup // of steps
+	bound      int          // of memory, in bytes
+}
+
+// root is a column whose cells the template names, and where that was first.
+type root struct {
+	*view
+	line  line
+	macro macro
+}
+
+// Bind returns an extractor of attributes numbered by dict, as Apply makes them.
+func (t *Template) Bind(dict *structured.Dictionary) *Extractor {
+	e := newExtractor(t, dict)
+	if dict.Node != nil {
+		e.nodes.number = dict.Node.IndexBytes
+	}
+	if dict.Edge != nil {
+		e.edges.number = dict.Edge.IndexBytes
+	}
+	return e
+}
+
+// newExtractor returns an extractor that has no numbers yet but those of hashed attributes.
+func newExtractor(t *Template, dict *structured.Dictionary) *Extractor {
+	nothing := func([]byte) int32 { return none }
+	e := &Extractor{t: t, dictionary: dict, bound: memoryBound}
+	e.nodes.number, e.edges.number = nothing, nothing
+	if dict.Node == nil {
+		e.nodes.number = func(name []byte) int32 { return structured.HashAttribute(name, dict.HashBits) }
+	}
+	for _, l := range t.lines {
+		group := &e.nodes
+		switch {
+		case l.kind == 0 || l.kind == 'B' && len(l.macros) == 0:
+			continue
+		case l.kind == 'B':
+			group = &e.edges
+		}
+		f := feature{literals: l.literals, constant: unseen}
+		for _, m := range l.macros {
+			e.pad = max(e.pad, m.row, -m.row)
+			f.taps = append(f.taps, tap{e.view(l, m), m.row})
+		}
+		f.pairs = make([]pairs, max(0, len(f.taps)-1))
+		group.features = append(group.features, f)
+	}
+	e.reset()
+	return e
+}
+
+// view returns the view that a macro needs, made if it is new.
+func (e *Extractor) view(l line, m macro) *view {
+	at := slices.IndexFunc(e.roots, func(r root) bool { return r.macro.column.name == m.column.name })
+	if at < 0 {
+		at = len(e.roots)
+		e.roots = append(e.roots, root{&view{}, l, m})
+	}
+	v := e.roots[at].view
+	for _, c := range m.calls {
+		if c.name == "x" {
+			continue
+		}
+		k := slices.IndexFunc(v.children, func(child *view) bool { return child.call == c })
+		if k < 0 {
+			k = len(v.children)
+			v.children = append(v.children, &view{call: c})
+		}
+		v = v.children[k]
+	}
+	return v
+}
+
+// reset forgets what was met.
+func (e *Extractor) reset() {
+	for _, r := range e.roots {
+		r.reset()
+		r.marks(e.pad)
+	}
+	for _, group := range []*featureGroup{&e.nodes, &e.edges} {
+		for i := range group.features {
+			group.features[i].reset()
+		}
+	}
+}
+
+// memory returns about how many bytes are remembered.
+func (e *Extractor) memory() int {
+	bytes := e.nodes.memory() + e.edges.memory()
+	for _, r := range e.roots {
+		bytes += r.memory()
+	}
+	return bytes
+}
+
+// Extract makes the Attributes of d, and the EdgeAttributes where the template has features of steps, and sets its
+// Dictionary. Attributes that the dictionary lacks are left out. That d lacks a column of the template is bad input.
+func (e *Extractor) Extract(d *structured.Dataset) error {
+	nodes, edges, err := e.extract(d, 0, d.Len())
+	if err != nil {
+		return err
+	}
+	d.Attributes, d.EdgeAttributes, d.Dictionary = nodes, edges, e.dictionary
+	return nil
+}
+
+// extract makes the attributes of examples lo to hi-1, with offsets from 0.
+func (e *Extractor) extract(d *structured.Dataset, lo, hi int) (nodes, edges *structured.Sparse, err error) {
+	cells := make([][]string, len(e.roots))
+	for i, r := range e.roots {
+		c := r.macro.column.index(d)
+		if c < 0 {
+			return nil, nil, e.t.missing(r.line, r.macro, d)
+		}
+		cells[i] = d.Columns[c]
+	}
+	positions := 0
+	if hi > lo {
+		positions = d.Offsets[hi] - d.Offsets[lo]
+	}
+	nodes, edges = e.nodes.sparse(positions), e.edges.sparse(positions)
+	if len(e.edges.features) == 0 {
+		edges = nil
+	}
+	for i := lo; i < hi; i++ {
+		start, end := d.Offsets[i], d.Offsets[i+1]
+		for from := start; from < end; from += blockPositions {
+			to := min(from+blockPositions, end)
+			for k, r := range e.roots {
+				r.block(cells[k][start:end], from-start, to-start, e.pad)
+			}
+			e.nodes.block(nodes, 0, to-from, e.pad)
+			if edges != nil {
+				first := 0
+				if from == start {
+					first = 1 // there is no step into the first position
+				}
+				e.edges.block(edges, first, to-from, e.pad)
+			}
+			if e.memory() > e.bound {
+				e.reset()
+			}
+		}
+	}
+	return nodes, edges, nil
+}

@@ -1,0 +1,157 @@
+package features
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/dsp-go/dsp/structured"
+)
+
+const (
+	farthest     = 100 // rows from a position
+	longestAffix = 100 // letters
+)
+
+// Parse reads a template; name is that of its file, for messages. A mistake is bad input, with file:line:column.
+func Parse(text, name string) (*Template, error) {
+	t := &Template{name: name}
+	features := 0
+	text = strings.TrimSuffix(strings.TrimPrefix(text, "\ufeff"), "\n")
+	for i, content := range strings.Split(text, "\n") {
+		l, err := parser{name: name, number: i + 1, text: strings.TrimRight(content, " \t\r\v\f")}.line()
+		if err != nil {
+			return nil, err
+		}
+		if l.kind != 0 {
+			features++
+		}
+		t.lines = append(t.lines, l)
+	}
+	if features == 0 {
+		return nil, structured.BadInput("%s: no features, expected lines that begin with U or B, like U00:%%x[0,word]", name)
+	}
+	return t, nil
+}
+
+// parser reads one line.
+type parser struct {
+	name   string
+	number int
+	text   string
+	at     int // bytes read
+}
+
+// bad returns a BadInput error about what starts at byte at.
+func (p *parser) bad(at int, format string, args ...any) error {
+	place := []any{p.name, p.number, utf8.RuneCountInString(p.text[:at]) + 1}
+	return structured.BadInput("%s:%d:%d: "+format, append(place, args...)...)
+}
+
+func (p parser) line() (line, error) {
+	l := line{number: p.number}
+	if p.text == "" || p.text[0] == '#' {
+		l.literals = []string{p.text}
+		return l, nil
+	}
+	if l.kind = p.text[0]; l.kind != 'U' && l.kind != 'B' {
+		return l, p.bad(0, "a line that begins with %q, expected U, B or #", p.text[:firstRune(p.text)])
+	}
+	var literal strings.Builder
+	for p.at < len(p.text) {
+		rest := p.text[p.at:]
+		switch percent := strings.IndexByte(rest, '%'); {
+		case percent < 0:
+			literal.WriteString(rest)
+			p.at = len(p.text)
+		case strings.HasPrefix(rest[percent:], "%%"):
+			literal.WriteString(rest[:percent+1])
+			p.at += percent + 2
+		default:
+			literal.WriteString(rest[:percent])
+			p.at += percent + 1
+			m, err := p.macro()
+			if err != nil {
+				return l, err
+			}
+			l.literals = append(l.literals, literal.String())
+			l.macros = append(l.macros, m)
+			literal.Reset()
+		}
+	}
+	l.literals = append(l.literals, literal.String())
+	return l, nil
+}
+
+// macro reads what follows a percent sign.
+func (p *parser) macro() (macro, error) {
+	var m macro
+	open := strings.IndexByte(p.text[p.at:], '[')
+	if open < 0 {
+		return m, p.bad(p.at-1, "%q without [row,column], expected a macro like %%x[0,word], or %%%% for a percent sign", p.text[p.at-1:])
+	}
+	open += p.at
+	for name := range strings.SplitSeq(p.text[p.at:open], ".") {
+		c, err := p.call(name)
+		if err != nil {
+			return m, err
+		}
+		m.calls = append(m.calls, c)
+		p.at += len(name) + len(".")
+	}
+	length := strings.IndexByte(p.text[open:], ']')
+	if length < 0 {
+		return m, p.bad(open, "%q without ], expected [row,column]", p.text[open:])
+	}
+	p.at = open + length + 1
+	row, name, ok := strings.Cut(p.text[open+1:open+length], ",")
+	if !ok {
+		return m, p.bad(open, "%q, expected [row,column]", p.text[open:p.at])
+	}
+	var err error
+	if m.row, err = strconv.Atoi(row); err != nil || m.row < -farthest || m.row > farthest {
+		return m, p.bad(open+1, "row %q, expected a number from %d to %d", row, -farthest, farthest)
+	}
+	at := open + len("[") + len(row) + len(",")
+	m.at = utf8.RuneCountInString(p.text[:at]) + 1
+	m.column.name, m.column.optional = strings.CutSuffix(name, "?")
+	if m.column.name == "" || strings.TrimSpace(m.column.name) != m.column.name || strings.ContainsAny(m.column.name, ",?%[") {
+		return m, p.bad(at, "column %q, expected the name of a column, or a number from 0", name)
+	}
+	return m, nil
+}
+
+// call reads the name of a function, which begins at p.at.
+func (p *parser) call(name string) (call, error) {
+	if f, ok := functions[name]; ok && !f.counted {
+		return call{name: name}, nil
+	}
+	base := strings.TrimRight(name, "0123456789")
+	switch f, ok := functions[base]; {
+	case !ok || !f.counted:
+		return call{}, p.bad(p.at, "function %q, expected one of %s", name, functionNames())
+	default:
+		n, err := strconv.Atoi(name[len(base):])
+		if err != nil || n < 1 || n > longestAffix {
+			return call{}, p.bad(p.at, "function %q, expected %s and a number of letters, from 1 to %d", name, base, longestAffix)
+		}
+		return call{base, n}, nil
+	}
+}
+
+func functionNames() string {
+	names := slices.Sorted(maps.Keys(functions))
+	for i, name := range names {
+		if functions[name].counted {
+			names[i] += "N"
+		}
+	}
+	return strings.Join(names, " ")
+}
+
+func firstRune(s string) int {
+	_, size := utf8.DecodeRuneInString(s)
+	return size
+}
