@@ -1,9 +1,6 @@
 package nets
 
-import (
-	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/vec"
-)
+import "github.com/dsp-go/dsp/structured"
 
 // SparseLinear is the linear scorer of sparse inputs, whose weights are one row of Y numbers for each attribute of
 // positions, the transitions [Y×Y], and Y×Y numbers for each attribute of steps:
@@ -68,76 +65,3 @@ func (s *SparseLinear) Init(uint64) []float32 { return make([]float32, s.Dim()) 
 
 // NewWorker returns a worker.
 func (s *SparseLinear) NewWorker() Worker { return &sparseWorker{s: s} }
-
-type sparseWorker struct {
-	s     *SparseLinear
-	batch *structured.Batch // of the last Score
-}
-
-// Score implements Worker.
-func (k *sparseWorker) Score(w []float32, batch *structured.Batch, θ *structured.Potentials) error {
-	s, y := k.s, k.s.labels
-	k.batch = batch
-	θ.Resize(batch.Offsets, y, s.PerPosition())
-	clear(θ.Node)
-	k.rows(batch.Data.Attributes, func(t int, row int32, x float32) {
-		vec.Axpy(x, w[int(row)*y:][:y], θ.Node[t*y:][:y])
-	})
-	yy := y * y
-	if !s.PerPosition() {
-		clear(θ.Edge)
-		if s.transitions >= 0 {
-			copy(θ.Edge, w[s.transitions:][:yy])
-		}
-		return nil
-	}
-	for t := range batch.Positions() {
-		copy(θ.Edge[t*yy:(t+1)*yy], w[s.transitions:])
-	}
-	k.rows(batch.Data.EdgeAttributes, func(t int, row int32, x float32) {
-		vec.Axpy(x, w[s.edgeRows+int(row)*yy:][:yy], θ.Edge[t*yy:][:yy])
-	})
-	return nil
-}
-
-// Pullback implements Worker.
-func (k *sparseWorker) Pullback(v *structured.Marginals, grad []float32) error {
-	s, y := k.s, k.s.labels
-	k.rows(k.batch.Data.Attributes, func(t int, row int32, x float32) {
-		vec.Axpy(x, v.Node[t*y:][:y], grad[int(row)*y:][:y])
-	})
-	if s.transitions < 0 {
-		return nil
-	}
-	yy := y * y
-	to := grad[s.transitions:][:yy]
-	for from := 0; from < len(v.Edge); from += yy {
-		vec.Axpy(1, v.Edge[from:][:yy], to)
-	}
-	if s.PerPosition() {
-		k.rows(k.batch.Data.EdgeAttributes, func(t int, row int32, x float32) {
-			vec.Axpy(x, v.Edge[t*yy:][:yy], grad[s.edgeRows+int(row)*yy:][:yy])
-		})
-	}
-	return nil
-}
-
-// rows calls do for every attribute of the batch, with its position in the batch.
-func (k *sparseWorker) rows(x *structured.Sparse, do func(t int, row int32, x float32)) {
-	if x == nil {
-		return
-	}
-	for b, i := range k.batch.Examples {
-		at := k.batch.Offsets[b] - k.batch.Data.Offsets[i]
-		for t := k.batch.Data.Offsets[i]; t < k.batch.Data.Offsets[i+1]; t++ {
-			index, value := x.Row(t)
-			for j, row := range index {
-				c := float32(1)
-				if value != nil {
-					c = value[j]
-				}
-				do(at+t, row, c)
-			}
-		}
-	}
-}
