@@ -97,8 +97,7 @@ func (e *Extractor) view(l line, m macro) *view {
 // reset forgets what was met.
 func (e *Extractor) reset() {
 	for _, r := range e.roots {
-		r.reset()
-		r.marks(e.pad)
+		r.reset(marksBeyond(e.pad))
 	}
 	for _, group := range []*featureGroup{&e.nodes, &e.edges} {
 		for i := range group.features {

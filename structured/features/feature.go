@@ -86,7 +86,7 @@ func (g *featureGroup) known(j, first, n, pad int) {
 		}
 	case 1:
 		v := f.taps[0].view
-		for len(f.table) < v.values.Len() {
+		for len(f.table) < v.len() {
 			f.table = append(f.table, unseen)
 		}
 		at := v.at[pad+f.taps[0].row:]
@@ -155,7 +155,7 @@ func (g *featureGroup) ask(f *feature, t int) int32 {
 func (g *featureGroup) expand(f *feature, t int) []byte {
 	g.name = append(g.name[:0], f.literals[0]...)
 	for k, tap := range f.taps {
-		g.name = append(g.name, tap.view.values.Name(tap.view.at[t+tap.row])...)
+		g.name = append(g.name, tap.view.name(tap.view.at[t+tap.row])...)
 		g.name = append(g.name, f.literals[k+1]...)
 	}
 	return g.name

@@ -14,73 +14,75 @@ const (
 )
 
 // view is what a function makes of another view's values: of a column's cells in the end. Equal values have one number.
-// Values 0 to 2·pad-1 are the marks beyond the ends of a sequence, _B-1, …, _B-pad, _B+1, …, _B+pad.
+// Before them come the numbers of the marks beyond the ends of a sequence, _B-1, …, _B-pad, _B+1, …, _B+pad.
 type view struct {
 	call     call
-	values   structured.Alphabet
-	of       []int32 // the value of each of the parent's, or none
 	children []*view
-	at       []int32 // scratch: the values at the positions of a block, with pad more on either side
-	bytes    int     // of the values' names
+	marks    []string
+	texts    structured.Alphabet // the values that are no marks; their numbers begin after the marks'
+	of       []int32             // the value of each of the parent's, or none
+	at       []int32             // scratch: the values at the positions of a block, with pad more on either side
+	bytes    int                 // of the texts
 }
 
-// add returns the number of a value, of whose functions the values are found when it is new.
-func (v *view) add(value string) int32 {
-	n := v.values.Len()
-	number := v.values.Add(value)
-	if int(number) < n {
-		return number
+// marksBeyond returns the marks for so many rows on either side.
+func marksBeyond(pad int) []string {
+	var marks []string
+	for _, sign := range []string{"-", "+"} {
+		for k := range pad {
+			marks = append(marks, "_B"+sign+strconv.Itoa(k+1))
+		}
 	}
-	v.bytes += len(value)
-	for _, child := range v.children {
-		child.derive(value, false)
-	}
-	return number
-}
-
-// derive appends the value of the parent's next value.
-func (v *view) derive(parent string, mark bool) {
-	f := functions[v.call.name]
-	switch value, ok := f.apply(parent, v.call.n); {
-	case mark && f.total:
-		v.of = append(v.of, v.mark(parent))
-	case mark || !ok:
-		v.of = append(v.of, none)
-	default:
-		v.of = append(v.of, v.add(value))
-	}
-}
-
-// mark adds a mark beyond the ends.
-func (v *view) mark(name string) int32 {
-	number := v.values.Add(name)
-	for _, child := range v.children {
-		child.derive(name, true)
-	}
-	return number
+	return marks
 }
 
 // reset forgets all but the marks.
-func (v *view) reset() {
-	v.values = structured.Alphabet{}
-	v.of, v.bytes = nil, 0
-	for _, child := range v.children {
-		child.reset()
-	}
-}
-
-func (v *view) marks(pad int) {
-	for _, sign := range []string{"-", "+"} {
-		for k := range pad {
-			v.mark("_B" + sign + strconv.Itoa(k+1))
+func (v *view) reset(marks []string) {
+	v.marks, v.texts, v.of, v.bytes = marks, structured.Alphabet{}, nil, 0
+	for k := range marks {
+		if functions[v.call.name].total {
+			v.of = append(v.of, int32(k))
+		} else {
+			v.of = append(v.of, none)
 		}
 	}
+	for _, child := range v.children {
+		child.reset(marks)
+	}
 }
 
-// cell returns the number of a cell's text, a copy of which is kept.
+// len returns how many values there are.
+func (v *view) len() int { return len(v.marks) + v.texts.Len() }
+
+// name spells a value.
+func (v *view) name(value int32) string {
+	if k := int(value) - len(v.marks); k >= 0 {
+		return v.texts.Name(int32(k))
+	}
+	return v.marks[value]
+}
+
+// add returns the value of a text, of which the functions are computed when it is new.
+func (v *view) add(text string) int32 {
+	n := v.texts.Len()
+	number := v.texts.Add(text)
+	if int(number) == n {
+		v.bytes += len(text)
+		for _, child := range v.children {
+			value := int32(none)
+			if result, ok := functions[child.call.name].apply(text, child.call.n); ok {
+				value = child.add(result)
+			}
+			child.of = append(child.of, value)
+		}
+	}
+	return int32(len(v.marks)) + number
+}
+
+// cell returns the value of a cell, a copy of whose text is kept.
 func (v *view) cell(text string) int32 {
-	if number := v.values.Index(text); number >= 0 {
-		return number
+	if number := v.texts.Index(text); number >= 0 {
+		return int32(len(v.marks)) + number
 	}
 	return v.add(strings.Clone(text))
 }
@@ -117,7 +119,7 @@ func (v *view) look() {
 
 // memory returns about how many bytes v and its children take.
 func (v *view) memory() int {
-	bytes := v.bytes + v.values.Len()*28 + len(v.of)*4 // a name's header and its places in the table
+	bytes := v.bytes + v.texts.Len()*28 + len(v.of)*4 // a name's header and its places in the table
 	for _, child := range v.children {
 		bytes += child.memory()
 	}
