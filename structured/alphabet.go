@@ -3,10 +3,15 @@ package structured
 import "hash/maphash"
 
 // Alphabet numbers names (labels, words, attributes) from 0 in the order in which they were first added. The zero value
-// is empty. It may have millions of names: an open hash table finds them, with linear probing, at most half full.
+// is empty. It may have millions of names: an open hash table finds them, with linear probing, at most three quarters full.
 type Alphabet struct {
 	names []string
-	table []int32 // 1 + the number of the name that lives there, 0 where nobody does; the length is a power of two
+	table []alphabetEntry // the length is a power of two
+}
+
+type alphabetEntry struct {
+	hash   uint32 // of the name
+	number int32  // 1 + the number of the name that lives here, 0 where nobody does
 }
 
 var alphabetSeed = maphash.MakeSeed()
@@ -24,28 +29,28 @@ func NewAlphabet(names ...string) *Alphabet {
 // Add returns the number of name, giving it the next one if it is new.
 func (a *Alphabet) Add(name string) int32 {
 	a.reserve(1)
-	at := a.find(name)
-	if a.table[at] == 0 {
-		return a.add(at, name)
+	hash := uint32(maphash.String(alphabetSeed, name))
+	if e := a.find(hash, name); e.number > 0 {
+		return e.number - 1
 	}
-	return a.table[at] - 1
+	return a.add(hash, name)
 }
 
 // AddBytes is Add of a name that is copied if it is new.
 func (a *Alphabet) AddBytes(name []byte) int32 {
 	a.reserve(1)
-	at := a.findBytes(name)
-	if a.table[at] == 0 {
-		return a.add(at, string(name))
+	hash := uint32(maphash.Bytes(alphabetSeed, name))
+	if e := a.findBytes(hash, name); e.number > 0 {
+		return e.number - 1
 	}
-	return a.table[at] - 1
+	return a.add(hash, string(name))
 }
 
-// add gives a new name its number and the free place at.
-func (a *Alphabet) add(at uint64, name string) int32 {
+// add gives a new name its number and a place.
+func (a *Alphabet) add(hash uint32, name string) int32 {
+	a.reserve(len(a.names) + 1)
 	a.names = append(a.names, name)
-	a.table[at] = int32(len(a.names))
-	a.reserve(len(a.names))
+	a.settle(alphabetEntry{hash, int32(len(a.names))})
 	return int32(len(a.names) - 1)
 }
 
@@ -54,7 +59,7 @@ func (a *Alphabet) Index(name string) int32 {
 	if len(a.table) == 0 {
 		return -1
 	}
-	return a.table[a.find(name)] - 1
+	return a.find(uint32(maphash.String(alphabetSeed, name)), name).number - 1
 }
 
 // IndexBytes is Index of a name in bytes.
@@ -62,40 +67,57 @@ func (a *Alphabet) IndexBytes(name []byte) int32 {
 	if len(a.table) == 0 {
 		return -1
 	}
-	return a.table[a.findBytes(name)] - 1
+	return a.findBytes(uint32(maphash.Bytes(alphabetSeed, name)), name).number - 1
 }
 
-// find returns the place in the table of name, or the free place where it would be.
-func (a *Alphabet) find(name string) uint64 {
-	mask := uint64(len(a.table) - 1)
-	for at := maphash.String(alphabetSeed, name) & mask; ; at = (at + 1) & mask {
-		if k := a.table[at]; k == 0 || a.names[k-1] == name {
-			return at
+// find returns the entry of name, or an empty one.
+func (a *Alphabet) find(hash uint32, name string) alphabetEntry {
+	for at := a.home(hash); ; at = a.after(at) {
+		if e := a.table[at]; e.number == 0 || e.hash == hash && a.names[e.number-1] == name {
+			return e
 		}
 	}
 }
 
-func (a *Alphabet) findBytes(name []byte) uint64 {
-	mask := uint64(len(a.table) - 1)
-	for at := maphash.Bytes(alphabetSeed, name) & mask; ; at = (at + 1) & mask {
-		if k := a.table[at]; k == 0 || a.names[k-1] == string(name) {
-			return at
+func (a *Alphabet) findBytes(hash uint32, name []byte) alphabetEntry {
+	for at := a.home(hash); ; at = a.after(at) {
+		if e := a.table[at]; e.number == 0 || e.hash == hash && a.names[e.number-1] == string(name) {
+			return e
 		}
 	}
 }
 
-// reserve makes room in the table for n names. Its length depends on n alone.
+// settle puts e into the first free place.
+func (a *Alphabet) settle(e alphabetEntry) {
+	at := a.home(e.hash)
+	for a.table[at].number > 0 {
+		at = a.after(at)
+	}
+	a.table[at] = e
+}
+
+func (a *Alphabet) home(hash uint32) int { return int(hash) & (len(a.table) - 1) }
+
+func (a *Alphabet) after(at int) int { return (at + 1) & (len(a.table) - 1) }
+
+// reserve makes room in the table for n names. Its length depends on n alone, and the places of the entries on the names.
 func (a *Alphabet) reserve(n int) {
 	size := max(8, len(a.table))
-	for size < 2*n {
+	for 3*size < 4*n {
 		size *= 2
 	}
 	if size == len(a.table) {
 		return
 	}
-	a.table = make([]int32, size)
-	for k, name := range a.names {
-		a.table[a.find(name)] = int32(k + 1)
+	hashes := make([]uint32, len(a.names)+1) // by the entry's number
+	for _, e := range a.table {
+		hashes[e.number] = e.hash
+	}
+	a.table = make([]alphabetEntry, size)
+	for number, hash := range hashes {
+		if number > 0 {
+			a.settle(alphabetEntry{hash, int32(number)})
+		}
 	}
 }
 

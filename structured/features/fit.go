@@ -114,13 +114,10 @@ func (t *Template) extract(d *structured.Dataset, threads int, extractor func() 
 // agree gives the parts one alphabet of the attributes that occur often enough, in order of first occurrence, and
 // renumbers and drops accordingly.
 func agree(parts []part, minCount int, of func(*part) (*structured.Sparse, *structured.Alphabet)) *structured.Alphabet {
-	all := structured.NewAlphabet()
+	_, all := of(&parts[0])
 	numbers := make([][]int32, len(parts)) // of each part's attributes
 	for k := range parts {
 		_, names := of(&parts[k])
-		if k == 0 {
-			all = names
-		}
 		numbers[k] = make([]int32, names.Len())
 		for i, name := range names.Names() {
 			numbers[k][i] = all.Add(name)
