@@ -121,15 +121,19 @@ func (f *scatterer) add(to, v []float32, index []int32, value []float32) {
 
 // block adds x·c·v to what is here of a block of edge weights.
 func (f *scatterer) block(to, v []float32, x float32) {
-	var row [1]int32
+	only := []int32{0}
 	if f.norms == nil {
-		sparse.scatter(share(to, f.lo, f.hi), share(v, f.lo, f.hi), f.c*x, row[:], nil)
+		if v = share(v, f.lo, f.hi); len(v) > 0 {
+			sparse.scatter(share(to, f.lo, f.hi), v, f.c*x, only, nil)
+		}
 		return
 	}
 	for p := f.lo; p < f.hi; p++ {
-		var change partLanes
-		sparse.measure(share(to, p, p+1), share(v, p, p+1), f.c*x, row[:], nil, &change)
-		f.norms[p] += sum(change[0])
+		if v := share(v, p, p+1); len(v) > 0 {
+			var change partLanes
+			sparse.measure(share(to, p, p+1), v, f.c*x, only, nil, &change)
+			f.norms[p] += sum(change[0])
+		}
 	}
 }
 

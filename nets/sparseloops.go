@@ -1,7 +1,9 @@
 package nets
 
+import "fmt"
+
 // sparseLoops are the inner loops of the linear scorer of sparse inputs, one set for each kind of vector. All sets agree
-// to rounding. Rows of w are as wide as the vector beside it; a row beyond the end of w is an index out of range. A nil
+// to rounding. Rows of w are as wide as the vector beside it; they panic at a row beyond the end of w. A nil
 // value stands for ones.
 type sparseLoops struct {
 	name string
@@ -21,8 +23,6 @@ var sparse = chooseSparse()
 
 // plainSparse are in plain Go.
 var plainSparse = sparseLoops{name: "plain", gather: gatherPlain, scatter: scatterPlain, measure: measurePlain}
-
-func chooseSparse() *sparseLoops { return &plainSparse }
 
 func gatherPlain(to, w []float32, index []int32, value []float32) {
 	y := len(to)
@@ -65,3 +65,5 @@ func at(value []float32, k int) float32 {
 	}
 	return value[k]
 }
+
+func outOfRange(row int32) { panic(fmt.Sprintf("attribute %d is beyond the weights", row)) }

@@ -1,0 +1,203 @@
+//go:build goexperiment.simd && amd64
+
+package nets
+
+import (
+	"simd/archsimd"
+	"unsafe"
+)
+
+var avx512Sparse = sparseLoops{name: "AVX-512", gather: gather16, scatter: scatter16, measure: measure16}
+
+// gather16 holds up to 64 sums in registers while it goes through the rows, whose last vector is masked.
+func gather16(to, w []float32, index []int32, value []float32) {
+	y := len(to)
+	p, last, x := unsafe.Pointer(&w[:y][0]), uint(len(w)-y), archsimd.BroadcastFloat32x16(1)
+	for j := 0; j < y; j += 64 {
+		n := y - j
+		sums, tail := unsafe.Pointer(&to[j]), first16((n-1)&15+1)
+		switch {
+		case n > 48:
+			if n > 64 {
+				tail = first16(16)
+			}
+			s0, s1, s2, s3 := load16(sums, 0), load16(sums, 16), load16(sums, 32), loadFirst16(sums, 48, tail)
+			for k, row := range index {
+				at := uint(int(row) * y)
+				if at > last {
+					outOfRange(row)
+				}
+				if value != nil {
+					x = archsimd.BroadcastFloat32x16(value[k])
+				}
+				r := unsafe.Add(p, 4*(at+uint(j)))
+				s0 = x.MulAdd(load16(r, 0), s0)
+				s1 = x.MulAdd(load16(r, 16), s1)
+				s2 = x.MulAdd(load16(r, 32), s2)
+				s3 = x.MulAdd(loadFirst16(r, 48, tail), s3)
+			}
+			store16(sums, 0, s0)
+			store16(sums, 16, s1)
+			store16(sums, 32, s2)
+			storeFirst16(sums, 48, s3, tail)
+		case n > 32:
+			s0, s1, s2 := load16(sums, 0), load16(sums, 16), loadFirst16(sums, 32, tail)
+			for k, row := range index {
+				at := uint(int(row) * y)
+				if at > last {
+					outOfRange(row)
+				}
+				if value != nil {
+					x = archsimd.BroadcastFloat32x16(value[k])
+				}
+				r := unsafe.Add(p, 4*(at+uint(j)))
+				s0 = x.MulAdd(load16(r, 0), s0)
+				s1 = x.MulAdd(load16(r, 16), s1)
+				s2 = x.MulAdd(loadFirst16(r, 32, tail), s2)
+			}
+			store16(sums, 0, s0)
+			store16(sums, 16, s1)
+			storeFirst16(sums, 32, s2, tail)
+		case n > 16:
+			s0, s1 := load16(sums, 0), loadFirst16(sums, 16, tail)
+			for k, row := range index {
+				at := uint(int(row) * y)
+				if at > last {
+					outOfRange(row)
+				}
+				if value != nil {
+					x = archsimd.BroadcastFloat32x16(value[k])
+				}
+				r := unsafe.Add(p, 4*(at+uint(j)))
+				s0 = x.MulAdd(load16(r, 0), s0)
+				s1 = x.MulAdd(loadFirst16(r, 16, tail), s1)
+			}
+			store16(sums, 0, s0)
+			storeFirst16(sums, 16, s1, tail)
+		default:
+			s0 := loadFirst16(sums, 0, tail)
+			for k, row := range index {
+				at := uint(int(row) * y)
+				if at > last {
+					outOfRange(row)
+				}
+				if value != nil {
+					x = archsimd.BroadcastFloat32x16(value[k])
+				}
+				s0 = x.MulAdd(loadFirst16(unsafe.Add(p, 4*(at+uint(j))), 0, tail), s0)
+			}
+			storeFirst16(sums, 0, s0, tail)
+		}
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
+// scatter16 is addRows16 with nothing measured.
+func scatter16(w, v []float32, c float32, index []int32, value []float32) {
+	y := len(v)
+	p, last := unsafe.Pointer(&w[:y][0]), uint(len(w)-y)
+	one := archsimd.BroadcastFloat32x16(c)
+	x := one
+	for j := 0; j < y; j += 64 {
+		n := y - j
+		from, tail := unsafe.Pointer(&v[j]), first16((n-1)&15+1)
+		switch {
+		case n > 48:
+			if n > 64 {
+				tail = first16(16)
+			}
+			v0, v1, v2, v3 := load16(from, 0), load16(from, 16), load16(from, 32), loadFirst16(from, 48, tail)
+			for k, row := range index {
+				at := uint(int(row) * y)
+				if at > last {
+					outOfRange(row)
+				}
+				if value != nil {
+					x = one.Mul(archsimd.BroadcastFloat32x16(value[k]))
+				}
+				r := unsafe.Add(p, 4*(at+uint(j)))
+				store16(r, 0, x.MulAdd(v0, load16(r, 0)))
+				store16(r, 16, x.MulAdd(v1, load16(r, 16)))
+				store16(r, 32, x.MulAdd(v2, load16(r, 32)))
+				storeFirst16(r, 48, x.MulAdd(v3, loadFirst16(r, 48, tail)), tail)
+			}
+		case n > 32:
+			v0, v1, v2 := load16(from, 0), load16(from, 16), loadFirst16(from, 32, tail)
+			for k, row := range index {
+				at := uint(int(row) * y)
+				if at > last {
+					outOfRange(row)
+				}
+				if value != nil {
+					x = one.Mul(archsimd.BroadcastFloat32x16(value[k]))
+				}
+				r := unsafe.Add(p, 4*(at+uint(j)))
+				store16(r, 0, x.MulAdd(v0, load16(r, 0)))
+				store16(r, 16, x.MulAdd(v1, load16(r, 16)))
+				storeFirst16(r, 32, x.MulAdd(v2, loadFirst16(r, 32, tail)), tail)
+			}
+		case n > 16:
+			v0, v1 := load16(from, 0), loadFirst16(from, 16, tail)
+			for k, row := range index {
+				at := uint(int(row) * y)
+				if at > last {
+					outOfRange(row)
+				}
+				if value != nil {
+					x = one.Mul(archsimd.BroadcastFloat32x16(value[k]))
+				}
+				r := unsafe.Add(p, 4*(at+uint(j)))
+				store16(r, 0, x.MulAdd(v0, load16(r, 0)))
+				storeFirst16(r, 16, x.MulAdd(v1, loadFirst16(r, 16, tail)), tail)
+			}
+		default:
+			v0 := loadFirst16(from, 0, tail)
+			for k, row := range index {
+				at := uint(int(row) * y)
+				if at > last {
+					outOfRange(row)
+				}
+				if value != nil {
+					x = one.Mul(archsimd.BroadcastFloat32x16(value[k]))
+				}
+				r := unsafe.Add(p, 4*(at+uint(j)))
+				storeFirst16(r, 0, x.MulAdd(v0, loadFirst16(r, 0, tail)), tail)
+			}
+		}
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
+// measure16 goes through the rows vector by vector.
+func measure16(w, v []float32, c float32, index []int32, value []float32, change *partLanes) {
+	y := len(v)
+	p, last := unsafe.Pointer(&w[:y][0]), uint(len(w)-y)
+	one, all := archsimd.BroadcastFloat32x16(c), first16(16)
+	from, tail := unsafe.Pointer(&v[0]), first16((y-1)&15+1)
+	x := one
+	for k, row := range index {
+		at := uint(int(row) * y)
+		if at > last {
+			outOfRange(row)
+		}
+		if value != nil {
+			x = one.Mul(archsimd.BroadcastFloat32x16(value[k]))
+		}
+		r := unsafe.Add(p, 4*at)
+		lanes := unsafe.Pointer(&change[part(row)])
+		sum := load16(lanes, 0)
+		mask := all
+		for j := 0; j < y; j += 16 {
+			if j+16 >= y {
+				mask = tail
+			}
+			before := loadFirst16(r, j, mask)
+			after := x.MulAdd(loadFirst16(from, j, mask), before)
+			storeFirst16(r, j, after, mask)
+			δ := after.Sub(before)
+			sum = δ.MulAdd(before.Add(after), sum)
+		}
+		store16(lanes, 0, sum)
+	}
+	archsimd.ClearAVXUpperBits()
+}

@@ -1,0 +1,79 @@
+package nets
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/dsp-go/dsp/structured"
+)
+
+// zipf draws chains of positions with so many attributes each, whose frequencies fall as Zipf's law says: what templates
+// make of words.
+func zipf(positions, length, attributes, each int) *structured.Dataset {
+	rng := rand.New(rand.NewPCG(7, 7))
+	d := &structured.Dataset{Offsets: []int{0}, Attributes: &structured.Sparse{Offsets: []int{0}}}
+	for t := 1; t <= positions; t++ {
+		for range each {
+			rank := math.Pow(float64(attributes), rng.Float64())
+			d.Attributes.Index = append(d.Attributes.Index, int32(rank)-1)
+		}
+		d.Attributes.Offsets = append(d.Attributes.Offsets, len(d.Attributes.Index))
+		if t%length == 0 {
+			d.Offsets = append(d.Offsets, t)
+		}
+	}
+	return d
+}
+
+// Score and Scatter of chains of 20 positions with 30 attributes each, one after the other, by each set of loops. A step of
+// a method does both on one chain, which finds its rows in the cache the second time.
+func BenchmarkSparse(b *testing.B) {
+	const positions, length, attributes, each = 20000, 20, 300000, 30
+	data := zipf(positions, length, attributes, each)
+	perPosition := func(b *testing.B, do func(i int)) {
+		b.Helper()
+		i := 0
+		for b.Loop() {
+			do(i)
+			i = (i + 1) % data.Len()
+		}
+		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/length, "ns/position")
+		b.ReportMetric(0, "ns/op")
+	}
+	for _, y := range []int{9, 17, 23, 50} {
+		s, err := NewSparseLinear(attributes, 0, y, EdgesTransition)
+		must(b, err)
+		w := randomVector(rand.New(rand.NewPCG(1, 1)), s.Dim(), 1)
+		batches := make([]structured.Batch, data.Len())
+		for i := range batches {
+			batches[i].Reset(data, []int{i})
+		}
+		var θ structured.Potentials
+		var v structured.Marginals
+		v.Resize(batches[0].Offsets, y, false)
+		for i := range v.Node {
+			v.Node[i] = 1e-3
+		}
+		clear(v.Edge)
+		norms := make([]float64, ScatterParts)
+		defer func(kept *sparseLoops) { sparse = kept }(sparse)
+		for _, loops := range availableSparse() {
+			sparse = loops
+			worker := s.NewWorker()
+			run := func(name string, do func(i int)) {
+				b.Run(fmt.Sprintf("Y=%d/%s/%s", y, name, loops.name), func(b *testing.B) { perPosition(b, do) })
+			}
+			score := func(i int) { must(b, worker.Score(w, &batches[i], &θ)) }
+			scatter := func(lo, hi int, norms []float64) func(i int) {
+				return func(i int) { s.Scatter(1, &v, &batches[i], lo, hi, w, norms) }
+			}
+			run("score", score)
+			run("scatter", scatter(0, ScatterParts, nil))
+			run("half", scatter(0, ScatterParts/2, nil))
+			run("norms", scatter(0, ScatterParts, norms))
+			run("step", func(i int) { score(i); scatter(0, ScatterParts, nil)(i) })
+		}
+	}
+}

@@ -1,0 +1,72 @@
+//go:build goexperiment.simd && amd64
+
+package nets
+
+import (
+	"simd/archsimd"
+	"unsafe"
+)
+
+//go:generate go run ../oracles/avx2gen.go
+
+// What the sparse loops on 16 and on 8 lanes are written in. They check that rows are within w, and nothing else.
+
+func chooseSparse() *sparseLoops {
+	switch x86 := archsimd.X86; {
+	case x86.AVX512():
+		return &avx512Sparse
+	case x86.AVX2() && x86.FMA():
+		return &avx2Sparse
+	}
+	return &plainSparse
+}
+
+var (
+	iota16 = [16]int32{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}
+	iota8  = [8]int32{0, 1, 2, 3, 4, 5, 6, 7}
+)
+
+// first16 selects the first n lanes.
+func first16(n int) archsimd.Mask32x16 {
+	return archsimd.LoadInt32x16(&iota16).Less(archsimd.BroadcastInt32x16(int32(n)))
+}
+
+func first8(n int) archsimd.Mask32x8 {
+	return archsimd.LoadInt32x8(&iota8).Less(archsimd.BroadcastInt32x8(int32(n)))
+}
+
+// load16 reads 16 numbers from p + 4i.
+func load16(p unsafe.Pointer, i int) archsimd.Float32x16 {
+	return archsimd.LoadFloat32x16((*[16]float32)(unsafe.Add(p, 4*i)))
+}
+
+func load8(p unsafe.Pointer, i int) archsimd.Float32x8 {
+	return archsimd.LoadFloat32x8((*[8]float32)(unsafe.Add(p, 4*i)))
+}
+
+// store16 writes 16 numbers from p + 4i.
+func store16(p unsafe.Pointer, i int, v archsimd.Float32x16) {
+	v.Store((*[16]float32)(unsafe.Add(p, 4*i)))
+}
+
+func store8(p unsafe.Pointer, i int, v archsimd.Float32x8) {
+	v.Store((*[8]float32)(unsafe.Add(p, 4*i)))
+}
+
+// loadFirst16 reads the numbers of mask from p + 4i, zeros elsewhere, and touches no other.
+func loadFirst16(p unsafe.Pointer, i int, mask archsimd.Mask32x16) archsimd.Float32x16 {
+	return archsimd.LoadMaskedFloat32x16((*[16]float32)(unsafe.Add(p, 4*i)), mask)
+}
+
+func loadFirst8(p unsafe.Pointer, i int, mask archsimd.Mask32x8) archsimd.Float32x8 {
+	return archsimd.LoadMaskedFloat32x8((*[8]float32)(unsafe.Add(p, 4*i)), mask)
+}
+
+// storeFirst16 writes the numbers of mask from p + 4i, and no other.
+func storeFirst16(p unsafe.Pointer, i int, v archsimd.Float32x16, mask archsimd.Mask32x16) {
+	v.StoreMasked((*[16]float32)(unsafe.Add(p, 4*i)), mask)
+}
+
+func storeFirst8(p unsafe.Pointer, i int, v archsimd.Float32x8, mask archsimd.Mask32x8) {
+	v.StoreMasked((*[8]float32)(unsafe.Add(p, 4*i)), mask)
+}
