@@ -100,6 +100,13 @@ func (a *Alphabet) home(hash uint32) int { return int(hash) & (len(a.table) - 1)
 
 func (a *Alphabet) after(at int) int { return (at + 1) & (len(a.table) - 1) }
 
+// reset empties the alphabet, for names of the same kind.
+func (a *Alphabet) reset() {
+	clear(a.table)
+	clear(a.names)
+	a.names = a.names[:0]
+}
+
 // reserve makes room in the table for n names. Its length depends on n alone, and the places of the entries on the names.
 func (a *Alphabet) reserve(n int) {
 	size := max(8, len(a.table))

@@ -66,8 +66,6 @@ type conllReader struct {
 	copies map[string]string // one copy of every different string
 }
 
-const blanks = " \t\r\v\f"
-
 // add reads a line.
 func (in *conllReader) add(line []byte) error {
 	line = bytes.TrimRight(line, blanks)

@@ -40,3 +40,59 @@ func (d *Dictionary) Edges() int {
 	}
 	return d.Edge.Len()
 }
+
+// renumber gives attribute k the number number[k], and drops it where that is negative.
+func (s *Sparse) renumber(number []int32) {
+	kept, from := 0, 0
+	for t, end := range s.Offsets[1:] {
+		for e := from; e < end; e++ {
+			n := number[s.Index[e]]
+			if n < 0 {
+				continue
+			}
+			s.Index[kept] = n
+			if s.Value != nil {
+				s.Value[kept] = s.Value[e]
+			}
+			kept++
+		}
+		from, s.Offsets[t+1] = end, kept
+	}
+	s.Index = s.Index[:kept]
+	if s.Value != nil {
+		s.Value = s.Value[:kept]
+	}
+}
+
+// joinSparse returns the rows of all parts, one after the other. It takes the parts apart, so that not everything is
+// there twice.
+func joinSparse(parts []*Sparse) *Sparse {
+	rows, entries, valued := 0, 0, false
+	for _, p := range parts {
+		rows, entries, valued = rows+len(p.Offsets)-1, entries+len(p.Index), valued || p.Value != nil
+	}
+	all := &Sparse{Offsets: append(make([]int, 0, rows+1), 0), Index: make([]int32, 0, entries)}
+	if valued {
+		all.Value = make([]float32, 0, entries)
+	}
+	for _, p := range parts {
+		for _, end := range p.Offsets[1:] {
+			all.Offsets = append(all.Offsets, len(all.Index)+end)
+		}
+		all.Index = append(all.Index, p.Index...)
+		if valued && p.Value == nil {
+			p.Value = ones(len(p.Index))
+		}
+		all.Value = append(all.Value, p.Value...)
+		*p = Sparse{}
+	}
+	return all
+}
+
+func ones(n int) []float32 {
+	v := make([]float32, n)
+	for i := range v {
+		v[i] = 1
+	}
+	return v
+}
