@@ -110,6 +110,8 @@ func kindOf(s Setting) string {
 		return "a number"
 	case Count:
 		return "a number of at least 1, or auto"
+	case Ranges:
+		return `a list of ranges, as in ["reg=0.1,1,10"]`
 	case Sizes:
 		return "a list of whole numbers, as in [300, 200]"
 	default:

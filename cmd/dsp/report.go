@@ -43,21 +43,33 @@ func printResult(w io.Writer, r *models.Result) error {
 	return err
 }
 
-// resultRows leaves out columns in which there would be nothing.
+// table collects columns of count cells; those in which there would be nothing are left out.
+type table struct {
+	count int
+	rows  [][]string // the first is the head
+}
+
+func (t *table) column(head string, cell func(i int) string) {
+	if t.rows == nil {
+		t.rows = make([][]string, 1+t.count)
+	}
+	cells := make([]string, t.count)
+	for i := range cells {
+		cells[i] = cell(i)
+	}
+	if !slices.ContainsFunc(cells, func(c string) bool { return c != "" }) {
+		return
+	}
+	t.rows[0] = append(t.rows[0], head)
+	for i, c := range cells {
+		t.rows[1+i] = append(t.rows[1+i], cmp.Or(c, "–"))
+	}
+}
+
 func resultRows(runs []models.Result, token, sequence string) [][]string {
-	rows := make([][]string, 1+len(runs))
+	rows := table{count: len(runs)}
 	column := func(head string, cell func(r *models.Result) string) {
-		cells := make([]string, len(runs))
-		for i := range runs {
-			cells[i] = cell(&runs[i])
-		}
-		if !slices.ContainsFunc(cells, func(c string) bool { return c != "" }) && head != "" {
-			return
-		}
-		rows[0] = append(rows[0], head)
-		for i, c := range cells {
-			rows[1+i] = append(rows[1+i], cmp.Or(c, "–"))
-		}
+		rows.column(head, func(i int) string { return cell(&runs[i]) })
 	}
 	column("", (*models.Result).Name)
 	column("passes", func(r *models.Result) string { return fmt.Sprint(r.Passes) })
@@ -88,7 +100,7 @@ func resultRows(runs []models.Result, token, sequence string) [][]string {
 			return m.F1
 		}))
 	}
-	return rows
+	return rows.rows
 }
 
 // number shows x to five digits, and nothing where there is none.

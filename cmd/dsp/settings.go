@@ -10,11 +10,11 @@ import (
 	"github.com/dsp-go/dsp/models"
 )
 
-// addSettings gives cmd a flag for every setting of c that it does not have yet; the flags write into c.
-func addSettings(cmd *cobra.Command, c *models.Config) {
+// addSettings gives cmd a flag for every setting that is not global; the flags write into the settings.
+func addSettings(cmd *cobra.Command, settings []models.Setting) {
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	for _, s := range models.Settings(c) {
+	for _, s := range settings {
 		if isGlobal(s) {
 			continue
 		}
@@ -38,6 +38,15 @@ func addSettings(cmd *cobra.Command, c *models.Config) {
 		}
 		if s.Values != nil {
 			complete(cmd, s.Name, s.Values...)
+		}
+	}
+}
+
+// takeFlags sets what the flags of a command line changed; flagged are the settings that its flags write into.
+func takeFlags(cmd *cobra.Command, flagged, to []models.Setting) {
+	for i, s := range to {
+		if !isGlobal(s) && cmd.Flags().Changed(s.Name) {
+			s.Value.Set(flagged[i].Value)
 		}
 	}
 }

@@ -41,7 +41,7 @@ compares methods. Interrupted (Ctrl-C), it saves a checkpoint: --resume continue
 		},
 	}
 	cmd.Flags().StringVar(&file, "config", "", "YAML `FILE` with any of these settings; flags win over it")
-	addSettings(cmd, &flagged)
+	addSettings(cmd, models.Settings(&flagged))
 	return cmd
 }
 
@@ -60,12 +60,7 @@ func settings(cmd *cobra.Command, file string, flagged *models.Config) (models.C
 	if err != nil {
 		return c, err
 	}
-	given := models.Settings(flagged)
-	for i, s := range models.Settings(&c) {
-		if !isGlobal(s) && cmd.Flags().Changed(s.Name) {
-			s.Value.Set(given[i].Value)
-		}
-	}
+	takeFlags(cmd, models.Settings(flagged), models.Settings(&c))
 	c.JSON = c.JSON || isSet(cmd, "json")
 	c.Quiet = c.Quiet || isSet(cmd, "quiet")
 	return c, nil

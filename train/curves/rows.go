@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
@@ -159,25 +158,10 @@ func (r *row) panels(runs []Run, last bool) []*plot.Plot {
 }
 
 func (r *row) panel(runs []Run, x func(train.Record) float64) *plot.Plot {
-	p := plot.New()
-	for _, axis := range []*plot.Axis{&p.X, &p.Y} {
-		axis.Label.TextStyle.Font = style(11, ink).Font
-		axis.Label.TextStyle.Color = ink
-		axis.Label.Padding = vg.Points(5)
-		axis.Tick.Label.Font = style(10, ink).Font
-		axis.Tick.Label.Color = ink
-		axis.Tick.Marker = ticks{}
-		axis.Tick.Length = vg.Points(3)
-		axis.Tick.Color = ink
-		axis.Color = ink
-		axis.Padding = 0
-	}
+	p := newPlot()
 	if r.log {
 		p.Y.Tick.Marker = logTicks{}
 	}
-	grid := plotter.NewGrid()
-	grid.Horizontal.Color, grid.Vertical.Color = faint, faint
-	p.Add(grid)
 	p.X.Min, p.X.Max = 0, 0
 	for i := len(runs) - 1; i >= 0; i-- {
 		for _, rec := range runs[i].Records {

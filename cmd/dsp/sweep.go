@@ -1,0 +1,134 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"math"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/train"
+)
+
+func sweepCommand() *cobra.Command {
+	flagged, file := models.DefaultSweep(), ""
+	cmd := &cobra.Command{
+		Use:   "sweep --grid NAME=VALUES",
+		Short: "Choose settings by trying them: a grid or random draws, on development data or by cross-validation",
+		Long: `sweep trains with every combination of the values that --grid gives settings, or with some drawn at random, and compares
+them on development data or by cross-validation (--folds). It prints a table, best first, and leaves in its folder a line for
+every setting (sweep.jsonl), a picture (sweep.png), and the run folder of a training with the best setting on all the training
+data (best), for dsp predict --model DIR/best. Settings that train train as dsp train does; any of its flags is one of sweep.
+Interrupted (Ctrl-C), it keeps the settings that are done: --resume continues with the others.`,
+		Example: `  dsp sweep --task tag --train train.conll --dev dev.conll --grid reg=log:0.01:10:7 --grid loss=crf,hinge
+  dsp sweep --task tag --train train.conll --folds 5 --grid reg=0.1,1,10 --grid min-count=1,2 --out sweeps/ner
+  dsp sweep --train letter.data --net linear --folds 5 --random 20 --grid reg=log:1e-3:1e3 --grid mu=log:0.01:10
+  dsp sweep --resume sweeps/ner`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			s, err := sweepSettings(cmd, file, &flagged)
+			if err != nil {
+				return err
+			}
+			options := models.TrainOptions{Version: version(), Log: slog.Default(), Console: os.Stderr}
+			result, err := models.Sweep(cmd.Context(), s, options)
+			if err != nil {
+				return err
+			}
+			if s.JSON {
+				return printJSON(os.Stdout, result)
+			}
+			return printSweep(os.Stdout, result)
+		},
+	}
+	cmd.Flags().StringVar(&file, "config", "", "YAML `FILE` with any of these settings; flags win over it")
+	addSettings(cmd, models.SweepSettings(&flagged))
+	return cmd
+}
+
+// sweepSettings returns the configuration of a command line as settings does.
+func sweepSettings(cmd *cobra.Command, file string, flagged *models.SweepConfig) (models.SweepConfig, error) {
+	s, err := models.DefaultSweep(), error(nil)
+	switch {
+	case file != "" && flagged.Resume != "":
+		return s, structured.BadInput("--config and --resume both say what to try: a resumed sweep has a configuration already")
+	case file != "":
+		s, err = models.ReadSweepConfig(file)
+	case flagged.Resume != "":
+		s, err = models.ReadSweep(flagged.Resume)
+	}
+	if err != nil {
+		return s, err
+	}
+	takeFlags(cmd, models.SweepSettings(flagged), models.SweepSettings(&s))
+	s.JSON = s.JSON || isSet(cmd, "json")
+	s.Quiet = s.Quiet || isSet(cmd, "quiet")
+	return s, nil
+}
+
+// printSweep shows the settings, best first, a row each, and where the files are.
+func printSweep(w io.Writer, r *models.SweepResult) error {
+	if _, err := fmt.Fprintf(w, "\n%s\n\n", r.Finding); err != nil {
+		return err
+	}
+	if err := printTable(w, trialRows(r)); err != nil {
+		return err
+	}
+	for _, t := range r.Trials {
+		if t.Error != "" {
+			if _, err := fmt.Fprintf(w, "\ntrial %d failed: %s\n", t.Number, t.Error); err != nil {
+				return err
+			}
+		}
+	}
+	_, err := fmt.Fprintf(w, "\nmodel    %s\npicture  %s\n", r.Model, r.Picture)
+	return err
+}
+
+// trialRows leaves out columns in which there would be nothing.
+func trialRows(r *models.SweepResult) [][]string {
+	rows := table{count: len(r.Trials)}
+	column := func(head string, cell func(t *models.Trial) string) {
+		rows.column(head, func(i int) string { return cell(&r.Trials[i]) })
+	}
+	for _, name := range r.Varied {
+		column(name, func(t *models.Trial) string { return fmt.Sprint(t.Settings[name]) })
+	}
+	head := map[string]string{"f1": "F1", "accuracy": "accuracy", "sequence": "sequences right"}[r.Metric]
+	metric := func(of func(t *models.Trial) train.Number) func(t *models.Trial) string {
+		return func(t *models.Trial) string { return percent(float64(of(t))) }
+	}
+	if head != "" {
+		set := "dev "
+		if r.Folds > 0 {
+			set = fmt.Sprintf("%d-fold ", r.Folds)
+		}
+		column(set+head, metric(func(t *models.Trial) train.Number { return t.Metric }))
+		column("± sd", metric(func(t *models.Trial) train.Number { return t.Deviation }))
+		column("test "+head, metric(func(t *models.Trial) train.Number { return t.Test }))
+	}
+	column("objective", func(t *models.Trial) string { return number(t.Objective) })
+	column("certified gap", func(t *models.Trial) string { return percent(float64(t.Gap) / math.Abs(float64(t.Objective))) })
+	column("passes", func(t *models.Trial) string { return positive(float64(t.Passes), "%.0f") })
+	column("seconds", func(t *models.Trial) string { return positive(t.Seconds, "%.2f") })
+	column("", func(t *models.Trial) string {
+		if t.Error == "" {
+			return ""
+		}
+		return "failed"
+	})
+	return rows.rows
+}
+
+// positive writes x if it is above 0.
+func positive(x float64, format string) string {
+	if x > 0 {
+		return strings.TrimSpace(fmt.Sprintf(format, x))
+	}
+	return ""
+}

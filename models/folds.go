@@ -1,0 +1,47 @@
+package models
+
+import (
+	"math/rand/v2"
+	"slices"
+
+	"github.com/dsp-go/dsp/structured"
+)
+
+// foldsStream keeps the shuffle of folds apart from what else is drawn from a seed.
+const foldsStream = 0x666f6c6473
+
+// Folds splits n examples, shuffled by the seed, into k parts whose sizes differ by at most one. Each part lists its
+// examples in increasing order.
+func Folds(n, k int, seed uint64) [][]int {
+	order := rand.New(rand.NewPCG(seed, foldsStream)).Perm(n)
+	parts := make([][]int, k)
+	for f := range parts {
+		parts[f] = order[f*n/k : (f+1)*n/k]
+		slices.Sort(parts[f])
+	}
+	return parts
+}
+
+// heldOut returns d with part held out of the training data, to be the development data instead of what d has. What
+// numbers the inputs is still to be learned, by fitInputs, of the rest alone; labels keep their numbers, also those that
+// the rest lacks.
+func (d *Data) heldOut(part []int) *Data {
+	var rest []int
+	for i := range d.Train.Len() {
+		if _, held := slices.BinarySearch(part, i); !held {
+			rest = append(rest, i)
+		}
+	}
+	fold := &Data{Train: d.Train.Subset(rest), Dev: d.Train.Subset(part)}
+	fold.Train.Name += " but for a fold"
+	fold.Dev.Name += ", a fold held out"
+	return fold
+}
+
+// checkFolds refuses folds that the training data has too few examples for.
+func checkFolds(d *structured.Dataset, k int) error {
+	if k > d.Len() {
+		return structured.BadInput("--folds %d: %s has %d sequences only", k, d.Name, d.Len())
+	}
+	return nil
+}

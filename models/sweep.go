@@ -1,0 +1,323 @@
+package models
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/curves"
+)
+
+// SweepResult is the outcome of a sweep: the last object that dsp sweep --json prints.
+type SweepResult struct {
+	Varied  []string `json:"varied"`  // names of the settings that vary
+	Metric  string   `json:"metric"`  // f1, accuracy, sequence or objective
+	Folds   int      `json:"folds"`   // 0: compared on the development data
+	Finding string   `json:"finding"` // in words
+	Trials  []Trial  `json:"trials"`  // best first, those that failed last
+	Best    *Result  `json:"best"`    // of training with the best setting on all the training data
+	Model   string   `json:"model"`   // path of its model file
+	Picture string   `json:"picture"` // path
+}
+
+// sweep is a sweep at work.
+type sweep struct {
+	SweepConfig
+	o        TrainOptions
+	metric   metric
+	trials   []*trial
+	data     *sweepData
+	prints   map[string]string // fingerprints of data, by fittedKey
+	log      *trialLog
+	building sync.Mutex
+}
+
+// Sweep trains with every setting that s asks for, compares them, and leaves in the folder s.Out the configuration
+// (sweep.yaml), a line for each setting (sweep.jsonl), a picture (sweep.png) and the run folder of a training with the best
+// setting (best), on all the training data.
+//
+// With development data a setting is worth what its best pass is worth there, as in Train; with folds, what its last
+// weights are worth on the part held out, on average. A setting that fails is noted and the others go on. Nothing of the result
+// depends on Jobs or Threads.
+//
+// Settings that cannot be trained with are refused before any is. When ctx ends, the settings that are done are kept, and
+// the error is train.ErrInterrupted: s.Resume continues.
+func Sweep(ctx context.Context, s SweepConfig, o TrainOptions) (*SweepResult, error) {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	trials, err := s.trials()
+	if err != nil {
+		return nil, err
+	}
+	w := &sweep{SweepConfig: s, o: o, trials: trials, data: newSweepData(&s), prints: map[string]string{}}
+	if err := w.checkTrials(ctx); err != nil {
+		return nil, err
+	}
+	if err := makeSweepFolder(&w.SweepConfig, time.Now()); err != nil {
+		return nil, err
+	}
+	err = w.compare(ctx)
+	if err == nil {
+		var result *SweepResult
+		if result, err = w.conclude(ctx); err == nil {
+			return result, nil
+		}
+	}
+	if errors.Is(err, train.ErrInterrupted) || errors.Is(err, context.Canceled) {
+		done := 0
+		for _, t := range w.trials {
+			if t.done() {
+				done++
+			}
+		}
+		err = fmt.Errorf("%w: %d of %d settings are done and kept; dsp sweep --resume %s continues", train.ErrInterrupted, done, len(w.trials), w.Out)
+	}
+	return nil, err
+}
+
+// parts are the folds that every setting is trained on.
+func (s *sweep) parts() []int {
+	if s.Folds == 0 {
+		return []int{whole}
+	}
+	parts := make([]int, s.Folds)
+	for f := range parts {
+		parts[f] = f
+	}
+	return parts
+}
+
+// checkTrials reads the data, chooses the metric, and refuses settings that cannot be trained with.
+func (s *sweep) checkTrials(ctx context.Context) error {
+	parts := s.parts()
+	for _, t := range s.trials {
+		t.scores = make([]*score, len(parts))
+		for _, f := range parts {
+			s.data.expect(&t.config, f)
+		}
+	}
+	for k, t := range s.trials {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		c := t.config
+		data, err := s.data.of(&c, parts[0])
+		if err != nil {
+			return err
+		}
+		m, err := chooseMetric(s.Metric, data.Train.Alphabet)
+		switch {
+		case err != nil:
+			return err
+		case k > 0 && m.name != s.metric.name:
+			return structured.BadInput("--metric auto: with %s it is %s, else %s; choose one", t.name(), m.name, s.metric.name)
+		case m.of != nil && (data.Dev == nil || data.Dev.Len() == 0):
+			return structured.BadInput("nothing to compare settings on: give --dev FILE, or --folds K for cross-validation")
+		case c.Patience > 0 && data.Dev == nil:
+			return structured.BadInput("--patience %d needs development data to watch: give --dev FILE", c.Patience)
+		}
+		s.metric = m
+		if _, err := s.newRun(c, data); err != nil {
+			return fmt.Errorf("with %s: %w", t.name(), err)
+		}
+		if key := fittedKey(&t.config, parts[0]); s.prints[key] == "" {
+			s.prints[key] = data.fingerprint()
+		}
+		t.Data = s.prints[fittedKey(&t.config, parts[0])]
+	}
+	return nil
+}
+
+// unit is one training: a setting on a fold.
+type unit struct {
+	trial *trial
+	part  int
+}
+
+// compare trains with all settings that are not done yet.
+func (s *sweep) compare(ctx context.Context) error {
+	path := filepath.Join(s.Out, trialsFile)
+	log, earlier, err := openTrials(path)
+	if err != nil {
+		return err
+	}
+	s.log = log
+	var units []unit
+	for _, t := range s.trials {
+		was, ok := earlier[t.Number]
+		if !ok {
+			for part := range t.scores {
+				units = append(units, unit{t, part})
+			}
+			continue
+		}
+		if err := t.adopt(was, path); err != nil {
+			return errors.Join(err, log.Close())
+		}
+		for _, f := range s.parts() {
+			s.data.release(&t.config, f)
+		}
+	}
+	if len(earlier) > 0 {
+		s.o.Log.Info("continued", "done", len(s.trials)-len(units)/len(s.parts()), "of", len(s.trials))
+	}
+	return errors.Join(s.trainAll(ctx, units), log.Close())
+}
+
+// adopt takes over what an earlier sweep found about t.
+func (t *trial) adopt(was Trial, path string) error {
+	then, err1 := json.Marshal(was.Settings)
+	now, err2 := json.Marshal(t.Settings)
+	switch {
+	case errors.Join(err1, err2) != nil:
+		return errors.Join(err1, err2)
+	case string(then) != string(now):
+		return structured.BadInput("%s: trial %d has settings %s, expected %s", path, t.Number, then, now)
+	case was.Data != t.Data:
+		return structured.BadInput("%s: trial %d was on other data; start a new sweep", path, t.Number)
+	}
+	settings := t.Settings
+	t.Trial = was
+	t.Settings = settings
+	for f := range t.scores {
+		t.scores[f] = &score{}
+	}
+	return nil
+}
+
+// trainAll trains units, some at once, each with its share of the threads.
+func (s *sweep) trainAll(ctx context.Context, units []unit) error {
+	threads := cmp.Or(s.Threads, runtime.GOMAXPROCS(0))
+	jobs := min(cmp.Or(s.Jobs, threads), len(units))
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	var (
+		mu     sync.Mutex
+		next   int
+		failed error
+		wg     sync.WaitGroup
+	)
+	for range jobs {
+		wg.Go(func() {
+			for {
+				mu.Lock()
+				if next == len(units) || failed != nil || ctx.Err() != nil {
+					mu.Unlock()
+					return
+				}
+				u := units[next]
+				next++
+				mu.Unlock()
+				done := &score{}
+				if err := structured.Guard(func() error {
+					done = s.trainFold(ctx, u.trial, s.parts()[u.part], max(1, threads/jobs))
+					return nil
+				}); err != nil {
+					done = &score{err: err}
+				}
+				mu.Lock()
+				if err := s.note(ctx, u, done); err != nil && failed == nil {
+					failed = err
+					stop()
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+	return cmp.Or(failed, ctx.Err())
+}
+
+// note keeps the score of a unit, and writes down the trial that it completes. An interrupt and a mistake of the program
+// are returned.
+func (s *sweep) note(ctx context.Context, u unit, done *score) error {
+	var panicked *structured.PanicError
+	switch {
+	case ctx.Err() != nil && done.err != nil:
+		return ctx.Err()
+	case errors.As(done.err, &panicked):
+		return fmt.Errorf("with %s: %w", u.trial.name(), done.err)
+	}
+	t := u.trial
+	t.scores[u.part] = done
+	s.data.release(&t.config, s.parts()[u.part])
+	if !t.done() {
+		return nil
+	}
+	t.finish()
+	finished := 0
+	for _, other := range s.trials {
+		if other.done() {
+			finished++
+		}
+	}
+	s.o.Log.Info(fmt.Sprintf("%d/%d %s: %s", finished, len(s.trials), t.name(), t.outcome(s.metric)), "seconds", fmt.Sprintf("%.2f", t.Seconds))
+	return s.log.add(t.Trial)
+}
+
+// conclude draws the picture and trains with the best setting.
+func (s *sweep) conclude(ctx context.Context) (*SweepResult, error) {
+	ranked := slices.Clone(s.trials)
+	slices.SortStableFunc(ranked, func(a, b *trial) int {
+		switch x, y := float64(a.Metric), float64(b.Metric); {
+		case s.metric.better(x, y):
+			return -1
+		case s.metric.better(y, x):
+			return 1
+		}
+		return cmp.Compare(a.Number, b.Number)
+	})
+	best := ranked[0]
+	if best.Error != "" {
+		return nil, fmt.Errorf("no setting could be trained with; %s failed: %s", best.name(), best.Error)
+	}
+	result := &SweepResult{Varied: best.names, Metric: s.metric.name, Folds: s.Folds, Picture: filepath.Join(s.Out, sweepPictureFile)}
+	for _, t := range ranked {
+		result.Trials = append(result.Trials, t.Trial)
+	}
+	result.Finding = s.finding(best)
+	if err := s.picture(best).Write(result.Picture); err != nil {
+		return nil, err
+	}
+	s.o.Log.Info("training with the best setting: " + best.name())
+	var err error
+	if result.Best, err = s.trainBest(ctx, best); err != nil {
+		return nil, err
+	}
+	result.Model = result.Best.Model
+	return result, nil
+}
+
+// trainBest trains with the best setting on all the training data, or continues to.
+func (s *sweep) trainBest(ctx context.Context, best *trial) (*Result, error) {
+	c := best.config
+	c.Out, c.Resume, c.Baselines = filepath.Join(s.Out, bestFolder), "", "off"
+	c.Threads, c.Quiet = s.Threads, s.Quiet
+	if _, err := os.Stat(filepath.Join(c.Out, configFile)); err == nil {
+		c.Resume = c.Out
+	}
+	data, err := s.data.of(&c, whole)
+	if err != nil {
+		return nil, err
+	}
+	if err := makeRunFolder(&c, time.Now()); err != nil {
+		return nil, err
+	}
+	result, runs, err := trainOn(ctx, c, data, s.o)
+	if len(runs) > 0 {
+		err = errors.Join(err, curves.Write(filepath.Join(c.Out, curvesFile), runs...))
+	}
+	return result, err
+}

@@ -1,0 +1,297 @@
+package models
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/train"
+)
+
+// smallSweep is a quick one of two settings and two methods on a few drawn words.
+func smallSweep(t *testing.T) SweepConfig {
+	t.Helper()
+	s := DefaultSweep()
+	s.Config = small(t)
+	s.Baselines = "auto"
+	s.Grid = Ranges{"reg=0.1,1", "method=bcfw,svrg"}
+	return s
+}
+
+func mustSweep(t *testing.T, s SweepConfig) *SweepResult {
+	t.Helper()
+	r, err := Sweep(context.Background(), s, TrainOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// timeless returns trials without what differs from run to run, NaNs as 0 so that they can be compared.
+func timeless(trials []Trial) []Trial {
+	var all []Trial
+	for _, t := range trials {
+		t.Seconds = 0
+		for _, x := range []*train.Number{&t.Metric, &t.Deviation, &t.Test, &t.Objective, &t.Gap} {
+			if math.IsNaN(float64(*x)) {
+				*x = 0
+			}
+		}
+		all = append(all, t)
+	}
+	return all
+}
+
+// Settings compared on development data come out as each trained alone does, and the model is that of the best.
+func TestSweepIsAsTrainingAlone(t *testing.T) {
+	s := smallSweep(t)
+	r := mustSweep(t, s)
+	if len(r.Trials) != 4 || r.Metric != "accuracy" || r.Model != filepath.Join(s.Out, "best", modelFile) {
+		t.Fatalf("%+v", r)
+	}
+	for k, trial := range r.Trials {
+		c := small(t)
+		c.Reg, c.Method = trial.Settings["reg"].(float64), trial.Settings["method"].(string)
+		alone, _, err := trainAll(context.Background(), &c, TrainOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if float64(trial.Metric) != alone.Dev.TokenAccuracy || float64(trial.Test) != alone.Test.TokenAccuracy ||
+			trial.Objective != alone.Objective || trial.Gap != alone.Gap || trial.Passes != alone.Passes {
+			t.Errorf("%+v; alone %+v", trial, alone)
+		}
+		if k > 0 && trial.Metric > r.Trials[k-1].Metric {
+			t.Error("not the best first")
+		}
+		if k > 0 {
+			continue
+		}
+		got, err1 := os.ReadFile(r.Model)
+		want, err2 := os.ReadFile(alone.Model)
+		if err1 != nil || err2 != nil || !bytes.Equal(got, want) {
+			t.Error("another model than that of the best setting alone", err1, err2)
+		}
+	}
+	for _, name := range []string{sweepConfigFile, trialsFile, sweepPictureFile, "best/" + configFile, "best/" + curvesFile} {
+		if _, err := os.Stat(filepath.Join(s.Out, name)); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// Neither jobs nor threads change a bit.
+func TestJobsDoNotMatter(t *testing.T) {
+	var first *SweepResult
+	var model []byte
+	for _, jobs := range []int{1, 3} {
+		s := smallSweep(t)
+		s.Folds, s.Jobs, s.Threads = 3, jobs, 3
+		r := mustSweep(t, s)
+		bytesOf, err := os.ReadFile(r.Model)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if first == nil {
+			first, model = r, bytesOf
+			continue
+		}
+		if !reflect.DeepEqual(timeless(r.Trials), timeless(first.Trials)) || r.Finding != first.Finding {
+			t.Errorf("%d jobs:\n%+v\nwant\n%+v", jobs, r.Trials, first.Trials)
+		}
+		if !bytes.Equal(bytesOf, model) {
+			t.Errorf("%d jobs made another model", jobs)
+		}
+	}
+	trial := first.Trials[0]
+	mean, deviation := meanAndDeviation(trial.Folds)
+	if len(trial.Folds) != 3 || trial.Metric != mean || trial.Deviation != deviation || first.Best.Dev != nil || first.Best.Test == nil {
+		t.Errorf("%+v, %+v", trial, first.Best)
+	}
+}
+
+// stopper is a log that ends a context once so many settings are done.
+type stopper struct {
+	slog.Handler
+	left int
+	stop func()
+}
+
+func (s *stopper) Enabled(context.Context, slog.Level) bool { return true }
+
+func (s *stopper) Handle(_ context.Context, r slog.Record) error {
+	if strings.Contains(r.Message, "/4 ") {
+		if s.left--; s.left == 0 {
+			s.stop()
+		}
+	}
+	return nil
+}
+
+// An interrupted sweep keeps what is done, and continues with the rest only, to the same result.
+func TestResumedSweepIsTheSame(t *testing.T) {
+	s := smallSweep(t)
+	s.Folds, s.Jobs = 2, 1
+	want := mustSweep(t, s)
+
+	s.Out += "-stopped"
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	log := slog.New(&stopper{Handler: slog.DiscardHandler, left: 2, stop: stop})
+	if _, err := Sweep(ctx, s, TrainOptions{Log: log}); !errors.Is(err, train.ErrInterrupted) || !strings.Contains(err.Error(), "2 of 4 settings") {
+		t.Fatalf("interrupted: %v", err)
+	}
+	path := filepath.Join(s.Out, trialsFile)
+	half, err := os.ReadFile(path)
+	if err != nil || bytes.Count(half, []byte("\n")) != 2 {
+		t.Fatalf("%v: %s", err, half)
+	}
+	if err := os.WriteFile(path, append(half, `{"trial":3,"set`...), 0o666); err != nil { // killed while writing
+		t.Fatal(err)
+	}
+	if _, err := Sweep(context.Background(), s, TrainOptions{}); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "--resume") {
+		t.Errorf("begun again in the same folder: %v", err)
+	}
+	resumed, err := ReadSweep(s.Out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := resumed
+	other.Reg = 3
+	if _, err := Sweep(context.Background(), other, TrainOptions{}); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "--reg 1, not 3") {
+		t.Errorf("resumed as another: %v", err)
+	}
+	resumed.Jobs = 2
+	got := mustSweep(t, resumed)
+	if !reflect.DeepEqual(timeless(got.Trials), timeless(want.Trials)) {
+		t.Errorf("resumed:\n%+v\nwant\n%+v", got.Trials, want.Trials)
+	}
+	whole, err := os.ReadFile(path)
+	if err != nil || !bytes.HasPrefix(whole, half) || bytes.Count(whole, []byte("\n")) != 4 {
+		t.Errorf("%v: %s", err, whole)
+	}
+	again := mustSweep(t, resumed) // nothing is left to do
+	if !reflect.DeepEqual(timeless(again.Trials), timeless(want.Trials)) || again.Best.Passes != want.Best.Passes {
+		t.Errorf("resumed after the end: %+v", again)
+	}
+}
+
+// A setting that diverges is a row; the others go on.
+func TestSettingsMayFail(t *testing.T) {
+	s := smallSweep(t)
+	s.Method = "sgd"
+	s.Grid = Ranges{"lr=0.1,1e20"}
+	r := mustSweep(t, s)
+	if r.Trials[0].Settings["lr"] != 0.1 || r.Trials[1].Error == "" || !math.IsNaN(float64(r.Trials[1].Metric)) {
+		t.Errorf("%+v", r.Trials)
+	}
+	s.Grid, s.Out = Ranges{"lr=1e19,1e20"}, s.Out+"2"
+	if _, err := Sweep(context.Background(), s, TrainOptions{}); err == nil || structured.IsBadInput(err) || !strings.Contains(err.Error(), "no setting") {
+		t.Errorf("all fail: %v", err)
+	}
+	s = smallSweep(t)
+	s.Loss = "crf"
+	if r := mustSweep(t, s); r.Trials[0].Settings["method"] != "svrg" || !strings.Contains(r.Trials[3].Error, "--method bcfw needs") {
+		t.Errorf("a method that the loss is not for: %+v", r.Trials)
+	}
+}
+
+func TestRandomSweep(t *testing.T) {
+	s := smallSweep(t)
+	s.Grid, s.Random = Ranges{"reg=log:0.01:100", "method=bcfw,svrg", "batch=lin:1:5"}, 3
+	one := mustSweep(t, s)
+	s.Out += "2"
+	if two := mustSweep(t, s); len(one.Trials) != 3 || !reflect.DeepEqual(timeless(one.Trials), timeless(two.Trials)) {
+		t.Errorf("one seed draws\n%+v\nand\n%+v", one.Trials, two.Trials)
+	}
+}
+
+func TestMetrics(t *testing.T) {
+	s := smallSweep(t)
+	s.Metric, s.Grid = "objective", Ranges{"reg=1,0.01"}
+	r := mustSweep(t, s)
+	if r.Trials[0].Settings["reg"] != 0.01 || r.Trials[0].Metric != r.Trials[0].Objective {
+		t.Errorf("%+v", r.Trials)
+	}
+	for name, want := range map[string]string{"auto": "f1", "accuracy": "accuracy", "sequence": "sequence"} {
+		if m, err := chooseMetric(name, structured.NewAlphabet("O", "B-X", "I-X")); err != nil || m.name != want {
+			t.Errorf("%s of entity tags: %s, %v", name, m.name, err)
+		}
+	}
+	m := structured.Metrics{TokenAccuracy: 0.9, SequenceError: 0.75}
+	for _, by := range metrics {
+		if by.name == "sequence" && by.measure(&m) != 0.25 || by.name == "accuracy" && by.measure(&m) != 0.9 {
+			t.Errorf("%s: %v", by.name, by.measure(&m))
+		}
+	}
+}
+
+// What cannot be tried is refused before anything is trained, and leaves nothing.
+func TestSweepErrors(t *testing.T) {
+	text := file(t, "train.conll", "a\tn\tX\nb\tn\tY\n\na\tn\tX\n")
+	for want, change := range map[string]func(*SweepConfig){
+		"nothing varies":              func(s *SweepConfig) { s.Grid = nil },
+		"with reg=-1, method=bcfw":    func(s *SweepConfig) { s.Grid[0] = "reg=1,-1" },
+		`did you mean "reg"`:          func(s *SweepConfig) { s.Grid[0] = "regg=1" },
+		"(did you mean bcfw?)":        func(s *SweepConfig) { s.Grid[1] = "method=bfcw" },
+		"means nothing with --method": func(s *SweepConfig) { s.Grid[0] = "kappa=1,2" },
+		"at least 2":                  func(s *SweepConfig) { s.Folds = 1 },
+		"--folds 25":                  func(s *SweepConfig) { s.Folds = 25 },
+		"--folds -1":                  func(s *SweepConfig) { s.Folds = -1 },
+		"no entity tags":              func(s *SweepConfig) { s.Metric = "f1" },
+		"accuarcy":                    func(s *SweepConfig) { s.Metric = "accuarcy" },
+		"--random N":                  func(s *SweepConfig) { s.Grid[0] = "reg=log:1:2" },
+		"combinations":                func(s *SweepConfig) { s.Grid = Ranges{"reg=log:1:9:9999", "mu=log:1:9:9999"} },
+		"--patience 2 watches":        func(s *SweepConfig) { s.Folds, s.Patience = 2, 2 },
+		"--baselines on":              func(s *SweepConfig) { s.Baselines = "on" },
+		"give --dev FILE, or --folds": func(s *SweepConfig) {
+			s.Config = tagConfig(text)
+			s.Grid = Ranges{"reg=1,2"}
+		},
+		"say what settings are compared on": func(s *SweepConfig) {
+			s.Config = tagConfig(text)
+			s.Grid, s.Dev, s.Folds = Ranges{"reg=1,2"}, text, 2
+		},
+		"no sweep.yaml there": func(s *SweepConfig) { s.Resume = t.TempDir() },
+	} {
+		s := smallSweep(t)
+		out := s.Out
+		change(&s)
+		s.Out = out
+		if _, err := Sweep(context.Background(), s, TrainOptions{}); !structured.IsBadInput(err) || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want bad input with %q", err, want)
+		}
+		if _, err := os.Stat(out); err == nil {
+			t.Errorf("%s: left a folder", want)
+		}
+	}
+}
+
+// A sweep's configuration survives its file.
+func TestSweepConfigFile(t *testing.T) {
+	s := smallSweep(t)
+	s.Random, s.Folds, s.Metric, s.Jobs, s.Hidden = 3, 4, "sequence", 2, Sizes{3, 4}
+	var text bytes.Buffer
+	if err := s.Write(&text); err != nil {
+		t.Fatal(err)
+	}
+	again, err := ReadSweepConfig(file(t, "sweep.yaml", text.String()))
+	if err != nil || !reflect.DeepEqual(again, s) {
+		t.Errorf("%v: %+v\nwant %+v\n%s", err, again, s, text.String())
+	}
+	for content, message := range map[string]string{
+		"grid: reg=1,2\n":     `sweep.yaml:1: grid: expected a list of ranges`,
+		"reg: 1\nmetrics: f1": `sweep.yaml:2: unknown setting "metrics"; did you mean "metric"`,
+	} {
+		if _, err := ReadSweepConfig(file(t, "sweep.yaml", content)); !structured.IsBadInput(err) || !strings.Contains(err.Error(), message) {
+			t.Errorf("%q: %v", content, err)
+		}
+	}
+}

@@ -1,0 +1,157 @@
+package models
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/dsp-go/dsp/structured"
+)
+
+// SweepConfig is everything that decides a sweep: a Config, and what varies in it. Its tags are read as those of Config.
+type SweepConfig struct {
+	Config // what all have in common; Out and Resume are the folder of the sweep, Threads are for all jobs together
+
+	Grid   Ranges `yaml:"grid" json:"grid" group:"Sweep" help:"a setting that varies and its values: reg=0.1,1,10 lists them, reg=log:0.01:10:7 takes seven with equal factors between, lin: with equal steps; semicolons where a value holds commas. Every combination of those given is tried"`
+	Random int    `yaml:"random" json:"random" group:"Sweep" min:"0" unit:"N" help:"draw so many combinations with the seed instead of trying all; reg=log:0.01:10 then means any number between, uniform in the logarithm, lin: in the number; 0 tries all"`
+	Folds  int    `yaml:"folds" json:"folds" group:"Sweep" min:"0" unit:"K" help:"compare by cross-validation: split the training data into so many parts, hold out each in turn and train on the rest; 0 compares on the development data"`
+	Metric string `yaml:"metric" json:"metric" group:"Sweep" values:"auto|f1|accuracy|sequence|objective" help:"what is best: entity F1, the share of positions right (accuracy), of whole sequences right, or the least objective; auto: f1 where labels are entity tags, else accuracy"`
+	Jobs   int    `yaml:"jobs" json:"jobs" group:"Sweep" run:"true" min:"0" unit:"N" help:"settings that train at once; they share the threads, and results do not depend on it; 0: as many as threads"`
+}
+
+// DefaultSweep returns a sweep in which nothing varies yet.
+func DefaultSweep() SweepConfig { return SweepConfig{Config: Default(), Metric: "auto"} }
+
+// SweepSettings returns the settings of s: those of the sweep, then those of its Config.
+func SweepSettings(s *SweepConfig) []Setting { return append(settingsOf(s), Settings(&s.Config)...) }
+
+// ReadSweepConfig reads a YAML file of settings of a sweep, as ReadConfig does.
+func ReadSweepConfig(path string) (SweepConfig, error) {
+	s := DefaultSweep()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return s, structured.BadInput("configuration: %w", err)
+	}
+	return s, parseSettings(path, text, SweepSettings(&s))
+}
+
+// check refuses what the sweep's own settings cannot be. The rest is checked setting by setting.
+func (s *SweepConfig) check() error {
+	for _, own := range settingsOf(s) {
+		if own.Name == "grid" {
+			continue
+		}
+		if err := own.check(&s.Config); err != nil {
+			return err
+		}
+	}
+	switch {
+	case len(s.Grid) == 0:
+		return structured.BadInput("nothing varies: give --grid NAME=VALUES, such as --grid reg=0.1,1,10")
+	case s.Baselines == "on":
+		return structured.BadInput("--baselines on: a sweep compares settings, not baselines; vary method or edges instead")
+	case s.Folds == 1:
+		return structured.BadInput("--folds 1: expected at least 2, to hold one out and train on the rest")
+	case s.Folds > 0 && s.Dev != "":
+		return structured.BadInput("--folds %d and --dev both say what settings are compared on; give one", s.Folds)
+	case s.Folds > 0 && s.Patience > 0:
+		return structured.BadInput("--patience %d watches development data; with --folds there is none", s.Patience)
+	}
+	return nil
+}
+
+// trials lists the settings to try, every one checked as far as can be without data.
+func (s *SweepConfig) trials() ([]*trial, error) {
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	axes, err := s.Grid.axes()
+	if err != nil {
+		return nil, err
+	}
+	combinations, err := s.combinations(axes)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]*trial, len(combinations))
+	for k, values := range combinations {
+		t := &trial{Trial: Trial{Number: k + 1, Settings: map[string]any{}}, config: s.Config}
+		for a, value := range values {
+			varied, _ := setting(&t.config, axes[a].name)
+			if err := varied.set(value); err != nil {
+				return nil, structured.BadInput("--grid %s: %w", axes[a].name, err)
+			}
+			t.Settings[varied.Name] = varied.Value.Interface()
+			t.names = append(t.names, varied.Name)
+			t.values = append(t.values, fmt.Sprint(varied.Value.Interface()))
+		}
+		if err := t.config.Validate(); err != nil {
+			return nil, fmt.Errorf("with %s: %w", t.name(), err)
+		}
+		all[k] = t
+	}
+	return all, nil
+}
+
+// mostTrials is how many settings a sweep may try.
+const mostTrials = 100000
+
+// combinations returns the values of each trial, one for each axis.
+func (s *SweepConfig) combinations(axes []axis) ([][]string, error) {
+	if s.Random > mostTrials {
+		return nil, structured.BadInput("--random %d: expected at most %d", s.Random, mostTrials)
+	}
+	if s.Random > 0 {
+		return draw(axes, s.Random, s.Seed), nil
+	}
+	n := 1
+	for k, a := range axes {
+		if a.values == nil {
+			return nil, structured.BadInput("--grid %s: say how many values (%s:COUNT), or draw them with --random N", s.Grid[k], s.Grid[k])
+		}
+		if n *= len(a.values); n > mostTrials {
+			return nil, structured.BadInput("--grid: more than %d combinations; draw some of them with --random N", mostTrials)
+		}
+	}
+	return product(axes), nil
+}
+
+// product returns all combinations of the axes' values, the last axis fastest.
+func product(axes []axis) [][]string {
+	all := [][]string{nil}
+	for _, a := range axes {
+		var longer [][]string
+		for _, head := range all {
+			for _, value := range a.values {
+				longer = append(longer, append(slices.Clone(head), value))
+			}
+		}
+		all = longer
+	}
+	return all
+}
+
+// drawsStream keeps what settings are drawn apart from what else is drawn from a seed.
+const drawsStream = 0x6472617773
+
+// draw returns n different combinations at random, or fewer where there are not so many.
+func draw(axes []axis, n int, seed uint64) [][]string {
+	r := rand.New(rand.NewPCG(seed, drawsStream))
+	var all [][]string
+	seen := map[string]bool{}
+	for misses := 0; len(all) < n && misses < 100+10*n; {
+		combination := make([]string, len(axes))
+		for k := range axes {
+			combination[k] = axes[k].draw(r)
+		}
+		if key := strings.Join(combination, "\x00"); seen[key] {
+			misses++
+		} else {
+			seen[key] = true
+			all = append(all, combination)
+		}
+	}
+	return all
+}

@@ -1,0 +1,130 @@
+package models
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/dsp-go/dsp/structured"
+)
+
+// The files of a sweep's folder.
+const (
+	sweepConfigFile  = "sweep.yaml"
+	trialsFile       = "sweep.jsonl"
+	sweepPictureFile = "sweep.png"
+	bestFolder       = "best" // the run folder of the best setting
+)
+
+// ReadSweep reads the configuration of the sweep in a folder, set up to continue it: Resume and Out are the folder.
+func ReadSweep(dir string) (SweepConfig, error) {
+	path := filepath.Join(dir, sweepConfigFile)
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return SweepConfig{}, structured.BadInput("--resume %s: no %s there; expected the folder of a sweep", dir, sweepConfigFile)
+	}
+	s, err := ReadSweepConfig(path)
+	s.Resume, s.Out = dir, dir
+	return s, err
+}
+
+// Write writes s as the YAML that ReadSweepConfig reads, without what only steers a command's output.
+func (s SweepConfig) Write(w io.Writer) error {
+	s.Resume, s.Quiet, s.JSON = "", false, false
+	return writeSettings(w, SweepSettings(&s))
+}
+
+// makeSweepFolder makes the folder that s asks for and writes the configuration there; one that holds a sweep already is
+// refused unless that very sweep is to be continued.
+func makeSweepFolder(s *SweepConfig, now time.Time) error {
+	if s.Resume != "" {
+		if err := checkSweepResumed(s); err != nil {
+			return err
+		}
+		s.Out = s.Resume
+	} else {
+		if s.Out == "" {
+			s.Out = filepath.Join("runs", fmt.Sprintf("sweep-%s", now.Format("20060102-150405")))
+		}
+		if _, err := os.Stat(filepath.Join(s.Out, sweepConfigFile)); err == nil {
+			return structured.BadInput("--out %s: there is a sweep already; continue it with --resume %s, or name another folder", s.Out, s.Out)
+		}
+	}
+	if err := os.MkdirAll(s.Out, 0o777); err != nil {
+		return structured.BadInput("--out: %w", err)
+	}
+	if err := structured.WriteFile(filepath.Join(s.Out, sweepConfigFile), s.Write); err != nil {
+		return structured.BadInput("--out: cannot write there: %w", err)
+	}
+	return nil
+}
+
+// checkSweepResumed refuses a continuation that would be of another sweep.
+func checkSweepResumed(s *SweepConfig) error {
+	was, err := ReadSweep(s.Resume)
+	if err != nil {
+		return err
+	}
+	before := SweepSettings(&was)
+	for i, now := range SweepSettings(s) {
+		if then, now := fmt.Sprint(before[i].Value.Interface()), fmt.Sprint(now.Value.Interface()); !before[i].Run && then != now {
+			return structured.BadInput("--resume %s: the sweep has --%s %s, not %s; leave it out, or start a new sweep", s.Resume,
+				before[i].Name, then, now)
+		}
+	}
+	return nil
+}
+
+// trialLog is the file of trials, a line each, in the order they came to an end.
+type trialLog struct{ file *os.File }
+
+// openTrials opens the file at path to append to, and returns the trials that it has, by number. A last line that a
+// killed sweep left unfinished is dropped.
+func openTrials(path string) (*trialLog, map[int]Trial, error) {
+	text, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, structured.BadInput("%w", err)
+	}
+	earlier := map[int]Trial{}
+	end := 0
+	for n := 1; ; n++ {
+		line, _, complete := bytes.Cut(text[end:], []byte{'\n'})
+		if !complete {
+			break
+		}
+		var t Trial
+		if err := json.Unmarshal(line, &t); err != nil {
+			return nil, nil, structured.BadInput("%s:%d: expected an object such as {\"trial\": 1, …}: %w", path, n, err)
+		}
+		earlier[t.Number] = t
+		end += len(line) + 1
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o666)
+	if err != nil {
+		return nil, nil, structured.BadInput("%w", err)
+	}
+	if err := f.Truncate(int64(end)); err != nil {
+		return nil, nil, errors.Join(err, f.Close())
+	}
+	return &trialLog{f}, earlier, nil
+}
+
+// add appends a trial; it is on disk when add returns.
+func (l *trialLog) add(t Trial) error {
+	line, err := json.Marshal(t)
+	if err != nil {
+		return err
+	}
+	if _, err := l.file.Write(append(line, '\n')); err != nil {
+		return err
+	}
+	return l.file.Sync()
+}
+
+// Close closes the file.
+func (l *trialLog) Close() error { return l.file.Close() }

@@ -1,0 +1,76 @@
+package models
+
+import (
+	"math"
+
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/train"
+)
+
+// metric is what settings are compared by.
+type metric struct {
+	name  string // as --metric has it
+	label string // for tables and pictures
+	of    func(m *structured.Metrics) float64
+}
+
+// metrics are those of development data. The objective needs none: its metric has no of.
+var metrics = []metric{
+	{"f1", "entity F1", func(m *structured.Metrics) float64 { return m.F1 }},
+	{"accuracy", "accuracy", func(m *structured.Metrics) float64 { return m.TokenAccuracy }},
+	{"sequence", "sequences right", func(m *structured.Metrics) float64 { return 1 - m.SequenceError }},
+	{"objective", "objective", nil},
+}
+
+// chooseMetric returns the metric of that name for data with those labels; auto depends on them.
+func chooseMetric(name string, labels *structured.Alphabet) (metric, error) {
+	entities := structured.NewEvaluator(labels, false).Metrics().EntityMetrics != nil
+	switch {
+	case name == "auto" && entities:
+		name = "f1"
+	case name == "auto":
+		name = "accuracy"
+	case name == "f1" && !entities:
+		return metric{}, structured.BadInput("--metric f1 compares entities, but the labels are no entity tags (O, B-x, I-x); use accuracy or sequence")
+	}
+	for _, m := range metrics {
+		if m.name == name {
+			return m, nil
+		}
+	}
+	return metric{}, structured.BadInput("--metric %q is not known", name)
+}
+
+// better reports whether a is better than b. NaN is worse than any number.
+func (m metric) better(a, b float64) bool {
+	if math.IsNaN(a) || math.IsNaN(b) {
+		return !math.IsNaN(a) && math.IsNaN(b)
+	}
+	if m.of == nil {
+		return a < b
+	}
+	return a > b
+}
+
+// measure returns the metric on d; NaN without d.
+func (m metric) measure(d *structured.Metrics) train.Number {
+	if d == nil || m.of == nil {
+		return train.Number(math.NaN())
+	}
+	return train.Number(m.of(d))
+}
+
+// meanAndDeviation returns the mean of x and its standard deviation; NaN where there are too few numbers for it.
+func meanAndDeviation(x []train.Number) (mean, deviation train.Number) {
+	n, sum, squares := float64(len(x)), 0.0, 0.0
+	for _, v := range x {
+		sum += float64(v)
+	}
+	for _, v := range x {
+		squares += (float64(v) - sum/n) * (float64(v) - sum/n)
+	}
+	if n < 2 {
+		return train.Number(sum / n), train.Number(math.NaN())
+	}
+	return train.Number(sum / n), train.Number(math.Sqrt(squares / (n - 1)))
+}

@@ -1,0 +1,189 @@
+package models
+
+import (
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dsp-go/dsp/structured"
+)
+
+// Ranges say which settings vary, a text NAME=VALUES each, where VALUES are
+//
+//	0.1,1,10        these, with commas between (semicolons where a value itself holds commas)
+//	log:0.01:10:7   seven numbers from 0.01 to 10, equal factors between
+//	lin:0:0.5:6     six numbers from 0 to 0.5, equal steps between
+//	log:0.01:10     any number between, to draw from: the logarithm is uniform (lin: the number itself)
+type Ranges []string
+
+// String returns the texts with blanks between.
+func (r Ranges) String() string { return strings.Join(r, " ") }
+
+// Set adds a text NAME=VALUES.
+func (r *Ranges) Set(text string) error {
+	*r = append(*r, text)
+	return nil
+}
+
+// Type names the value in help texts.
+func (Ranges) Type() string { return "NAME=VALUES" }
+
+// axis is one setting that varies.
+type axis struct {
+	name   string
+	values []string // to choose from; nil where numbers are drawn from between
+	between
+}
+
+// between is an interval of numbers.
+type between struct {
+	low, high float64
+	log       bool // of numbers with a uniform logarithm
+}
+
+// at returns the number at the fraction x of the interval.
+func (b between) at(x float64) float64 {
+	if b.log {
+		return b.low * math.Pow(b.high/b.low, x)
+	}
+	return b.low + x*(b.high-b.low)
+}
+
+// axes parses the ranges. A name that is no setting, one that cannot vary, and values that the setting cannot have are
+// bad input.
+func (r Ranges) axes() ([]axis, error) {
+	var all []axis
+	for _, text := range r {
+		a, err := parseAxis(text)
+		if err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(all, func(b axis) bool { return a.name == b.name }) {
+			return nil, structured.BadInput("--grid %s: %s is given twice; list all its values at once", text, a.name)
+		}
+		all = append(all, a)
+	}
+	return all, nil
+}
+
+func parseAxis(text string) (axis, error) {
+	name, values, ok := strings.Cut(text, "=")
+	if !ok {
+		return axis{}, structured.BadInput("--grid %q: expected NAME=VALUES, such as reg=0.1,1,10 or reg=log:0.01:10:7", text)
+	}
+	a := axis{name: name}
+	c := Default()
+	s, ok := setting(&c, name)
+	switch {
+	case !ok:
+		return a, structured.BadInput("--grid %s: unknown setting %q%s", text, name, suggestSetting(Settings(&c), name))
+	case s.Run:
+		return a, structured.BadInput("--grid %s: %s does not change the model; name a setting that does", text, name)
+	case name == "dev" || name == "test":
+		return a, structured.BadInput("--grid %s: settings are compared on the same data; name one that is trained with", text)
+	}
+	var err error
+	if kind, _, _ := strings.Cut(values, ":"); kind == "log" || kind == "lin" {
+		err = a.parseInterval(text, values, s)
+	} else {
+		err = a.parseList(text, values, s)
+	}
+	return a, err
+}
+
+func (a *axis) parseList(text, values string, s Setting) error {
+	separator := ","
+	if strings.Contains(values, ";") {
+		separator = ";"
+	}
+	for value := range strings.SplitSeq(values, separator) {
+		value = strings.TrimSpace(value)
+		if err := s.set(value); err != nil {
+			return structured.BadInput("--grid %s: %w", text, err)
+		}
+		if slices.Contains(a.values, value) {
+			return structured.BadInput("--grid %s: %s comes twice", text, value)
+		}
+		a.values = append(a.values, value)
+	}
+	return nil
+}
+
+func (a *axis) parseInterval(text, values string, s Setting) error {
+	switch s.Value.Interface().(type) {
+	case float64, int, uint64, Count:
+	default:
+		return structured.BadInput("--grid %s: %s is not a number; list its values with commas between", text, s.Name)
+	}
+	parts := strings.Split(values, ":")
+	bad := structured.BadInput("--grid %s: expected %s:LOW:HIGH:COUNT, or %[2]s:LOW:HIGH to draw from at random, with LOW below HIGH",
+		text, parts[0])
+	if len(parts) < 3 || len(parts) > 4 {
+		return bad
+	}
+	low, err1 := strconv.ParseFloat(parts[1], 64)
+	high, err2 := strconv.ParseFloat(parts[2], 64)
+	a.between = between{low, high, parts[0] == "log"}
+	switch {
+	case err1 != nil || err2 != nil || !(low < high) || math.IsInf(high-low, 0):
+		return bad
+	case a.log && low <= 0:
+		return structured.BadInput("--grid %s: the logarithm needs numbers above 0", text)
+	case len(parts) == 3:
+		return nil
+	}
+	n, err := strconv.Atoi(parts[3])
+	if err != nil || n < 2 || n > 10000 {
+		return bad
+	}
+	for k := range n {
+		if value := numeral(a.at(float64(k)/float64(n-1)), s); !slices.Contains(a.values, value) {
+			a.values = append(a.values, value)
+		}
+	}
+	return nil
+}
+
+// numeral writes x as a value of s, to four digits: what is shown is what is used.
+func numeral(x float64, s Setting) string {
+	if s.Value.Kind() != reflect.Float64 {
+		return strconv.FormatFloat(math.Round(x), 'f', 0, 64)
+	}
+	return strconv.FormatFloat(x, 'g', 4, 64)
+}
+
+// draw returns one of the values, or a number from between.
+func (a *axis) draw(r *rand.Rand) string {
+	if a.values != nil {
+		return a.values[r.IntN(len(a.values))]
+	}
+	c := Default()
+	s, _ := setting(&c, a.name)
+	return numeral(a.at(r.Float64()), s)
+}
+
+// set gives the setting the value that a text says.
+func (s Setting) set(text string) error {
+	var err error
+	switch v := s.Value.Addr().Interface().(type) {
+	case interface{ Set(text string) error }:
+		return v.Set(text)
+	case *string:
+		*v = text
+	case *bool:
+		*v, err = strconv.ParseBool(text)
+	case *int:
+		*v, err = strconv.Atoi(text)
+	case *uint64:
+		*v, err = strconv.ParseUint(text, 10, 64)
+	case *float64:
+		*v, err = strconv.ParseFloat(text, 64)
+	}
+	if err != nil {
+		return structured.BadInput("%q: expected %s", text, kindOf(s))
+	}
+	return nil
+}

@@ -1,0 +1,151 @@
+package models
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/dsp-go/dsp/train"
+)
+
+// Trial is what is known of one setting that a sweep tried: a line of sweep.jsonl. Numbers that there are not are NaN,
+// null in JSON.
+type Trial struct {
+	Number    int            `json:"trial"`    // from 1, in the order of the grid
+	Settings  map[string]any `json:"settings"` // what varies
+	Metric    train.Number   `json:"metric"`   // on the development data; with folds, the mean over them; or the objective
+	Deviation train.Number   `json:"sd"`       // standard deviation of the metric over folds
+	Folds     []train.Number `json:"folds,omitempty"`
+	Test      train.Number   `json:"test"`      // the metric on the test data; not with folds
+	Objective train.Number   `json:"objective"` // as in Result; with folds the mean
+	Gap       train.Number   `json:"gap"`
+	Passes    int            `json:"passes"`  // with folds the most
+	Seconds   float64        `json:"seconds"` // of training; with folds their sum
+	Error     string         `json:"error,omitempty"`
+	Data      string         `json:"data,omitempty"` // fingerprint
+}
+
+// trial is a Trial on its way.
+type trial struct {
+	Trial
+	config        Config
+	names, values []string // of what varies, in the order of the grid
+	scores        []*score // of each fold, nil where it is not done
+}
+
+// name says what the setting is, as in "reg=1, method=sdca".
+func (t *trial) name() string {
+	var parts []string
+	for k, name := range t.names {
+		parts = append(parts, name+"="+t.values[k])
+	}
+	return strings.Join(parts, ", ")
+}
+
+// score is how training on one fold, or on all the training data, went.
+type score struct {
+	metric, test, objective, gap train.Number
+	passes                       int
+	seconds                      float64
+	err                          error
+}
+
+// trainFold trains with the setting on one fold, or the whole, with the given number of threads.
+func (s *sweep) trainFold(ctx context.Context, t *trial, fold, threads int) *score {
+	c := t.config
+	data, err := s.data.of(&c, fold)
+	if err != nil {
+		return &score{err: err}
+	}
+	c.Threads = threads
+	r, err := s.newRun(c, data)
+	if err != nil {
+		return &score{err: err}
+	}
+	trainer := r.trainer()
+	if fold != whole {
+		trainer.Evaluate = nil // no weights are chosen by what is held out
+	}
+	out, err := trainer.Run(ctx, newState(r.model.W))
+	if err != nil {
+		return &score{err: err}
+	}
+	dev, test := out.Best.Dev, out.Best.Test
+	if fold != whole {
+		if dev, test, err = r.evaluate(ctx, out.W); err != nil {
+			return &score{err: err}
+		}
+	}
+	last := out.Last
+	done := &score{
+		metric: s.metric.measure(dev), test: s.metric.measure(test),
+		objective: last.Objective, gap: last.Gap, passes: last.Pass, seconds: last.Seconds,
+	}
+	if s.metric.of == nil {
+		done.metric = last.Objective
+	}
+	return done
+}
+
+// newRun makes a run that says nothing; networks are built one at a time.
+func (s *sweep) newRun(c Config, data *Data) (*run, error) {
+	s.building.Lock()
+	defer s.building.Unlock()
+	return newRun(c, data, TrainOptions{Version: s.o.Version, Log: slog.New(slog.DiscardHandler)})
+}
+
+// finish sums up the scores of all folds.
+func (t *trial) finish() {
+	var metrics, tests, objectives, gaps []train.Number
+	t.Passes, t.Seconds = 0, 0
+	for _, f := range t.scores {
+		if f.err != nil {
+			t.fail(f.err)
+			return
+		}
+		metrics, tests = append(metrics, f.metric), append(tests, f.test)
+		objectives, gaps = append(objectives, f.objective), append(gaps, f.gap)
+		t.Passes = max(t.Passes, f.passes)
+		t.Seconds += f.seconds
+	}
+	t.Metric, t.Deviation = meanAndDeviation(metrics)
+	t.Test, _ = meanAndDeviation(tests)
+	t.Objective, _ = meanAndDeviation(objectives)
+	t.Gap, _ = meanAndDeviation(gaps)
+	if len(t.scores) > 1 {
+		t.Folds = metrics
+	}
+}
+
+// fail makes t one that came to nothing.
+func (t *trial) fail(err error) {
+	nan := train.Number(math.NaN())
+	t.Metric, t.Deviation, t.Test, t.Objective, t.Gap = nan, nan, nan, nan, nan
+	t.Error = err.Error()
+}
+
+// done reports whether all folds are.
+func (t *trial) done() bool { return !slices.Contains(t.scores, nil) }
+
+// outcome says in a few words what came of t.
+func (t *Trial) outcome(m metric) string {
+	if t.Error != "" {
+		return "failed: " + t.Error
+	}
+	text := m.label + " " + m.show(t.Metric)
+	if !math.IsNaN(float64(t.Deviation)) {
+		text += " ± " + m.show(t.Deviation)
+	}
+	return text
+}
+
+// show writes a value of the metric: a fraction as a percentage.
+func (m metric) show(x train.Number) string {
+	if m.of == nil {
+		return fmt.Sprintf("%.5g", float64(x))
+	}
+	return fmt.Sprintf("%.2f %%", 100*float64(x))
+}

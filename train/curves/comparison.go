@@ -1,0 +1,283 @@
+package curves
+
+import (
+	"io"
+	"math"
+
+	stdfont "golang.org/x/image/font"
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgimg"
+
+	"github.com/dsp-go/dsp/structured"
+)
+
+// Comparison is a picture of what settings came to: a value against what varies, a panel for each way to look at it.
+type Comparison struct {
+	Title   string // what was found
+	Caption string // what is shown
+	Value   string // label of the value's axis
+	Legend  string // what the series differ in; empty where there is one
+	Panels  []Panel
+}
+
+// Panel shows the value against one thing that varies.
+type Panel struct {
+	Label  string   // of its axis
+	Log    bool     // whether the axis is logarithmic
+	Names  []string // where it is a choice: the names of X = 0, 1, …
+	Series []Series // the same in every panel of a picture with a legend
+}
+
+// Series are points of one colour.
+type Series struct {
+	Name   string
+	Points []Point
+	Joined bool // with a line
+}
+
+// Point is one value, or the mean of some with their standard deviation, 0 or NaN where there is none.
+type Point struct{ X, Y, Deviation float64 }
+
+// Sizes of a comparison.
+const (
+	panelHeight = 3.6 * vg.Inch
+	legendRow   = 0.24 * vg.Inch
+	dodge       = 0.16 // of the distance between choices, from series to series at most
+)
+
+// Write draws the comparison as a PNG at path.
+func (c *Comparison) Write(path string) error {
+	canvas := c.picture()
+	return structured.WriteFile(path, func(w io.Writer) error {
+		_, err := vgimg.PngCanvas{Canvas: canvas}.WriteTo(w)
+		return err
+	})
+}
+
+func (c *Comparison) picture() *vgimg.Canvas {
+	entries := c.legend()
+	top := head + vg.Length(len(entries))*legendRow
+	columns := min(len(c.Panels), 2)
+	rows := (len(c.Panels) + columns - 1) / columns
+	height := panelHeight
+	if rows > 1 {
+		height = rowHeight * 1.2
+	}
+	canvas := vgimg.NewWith(vgimg.UseWH(width, top+vg.Length(rows)*height), vgimg.UseDPI(dpi))
+	area := draw.New(canvas)
+	c.drawHead(area, entries)
+
+	low, high := c.values()
+	plots := make([][]*plot.Plot, rows)
+	for k := range rows * columns {
+		var p *plot.Plot
+		if k < len(c.Panels) {
+			p = c.Panels[k].plot(low, high)
+			if k%columns == 0 {
+				p.Y.Label.Text = c.Value
+			}
+		}
+		plots[k/columns] = append(plots[k/columns], p)
+	}
+	tiles := draw.Tiles{Rows: rows, Cols: columns, PadX: 0.3 * vg.Inch, PadY: 0.18 * vg.Inch,
+		PadLeft: 0.1 * vg.Inch, PadRight: 0.2 * vg.Inch, PadBottom: 0.1 * vg.Inch}
+	canvases := plot.Align(plots, tiles, draw.Crop(area, 0, 0, 0, -top))
+	for i := range plots {
+		for j, p := range plots[i] {
+			if p != nil {
+				p.Draw(canvases[i][j])
+			}
+		}
+	}
+	return canvas
+}
+
+// entry is a place in the legend.
+type entry struct {
+	series int // -1: the heading
+	text   string
+	x      vg.Length
+}
+
+// legend lays out the names of the series in rows; none where there is nothing to tell apart.
+func (c *Comparison) legend() [][]entry {
+	if c.Legend == "" {
+		return nil
+	}
+	const line, gap = 0.35 * vg.Inch, 0.25 * vg.Inch
+	st := style(11, ink)
+	left := 0.15 * vg.Inch
+	rows := [][]entry{{{-1, c.Legend, left}}}
+	start := left + st.Width(c.Legend) + gap
+	x := start
+	for k, s := range c.Panels[0].Series {
+		size := line + st.Width(s.Name) + gap
+		if x+size > width && x > start {
+			rows = append(rows, nil)
+			x = start
+		}
+		rows[len(rows)-1] = append(rows[len(rows)-1], entry{k, s.Name, x})
+		x += size
+	}
+	return rows
+}
+
+func (c *Comparison) drawHead(area draw.Canvas, rows [][]entry) {
+	left := area.Min.X + 0.15*vg.Inch
+	size := 13.0
+	bold := style(size, ink)
+	for bold.Font.Weight = stdfont.WeightBold; bold.Width(c.Title) > width-0.3*vg.Inch && size > 8; bold.Font.Weight = stdfont.WeightBold {
+		size -= 0.5
+		bold = style(size, ink)
+	}
+	area.FillText(bold, vg.Point{X: left, Y: area.Max.Y - 0.27*vg.Inch}, c.Title)
+	area.FillText(style(11, ink), vg.Point{X: left, Y: area.Max.Y - 0.5*vg.Inch}, c.Caption)
+	st := style(11, ink)
+	for r, row := range rows {
+		y := area.Max.Y - 0.76*vg.Inch - vg.Length(r)*legendRow
+		for _, e := range row {
+			x := area.Min.X + e.x
+			if e.series >= 0 {
+				mark := lineStyle(e.series)
+				mark.Width = vg.Points(3)
+				area.StrokeLine2(mark, x, y+vg.Points(3.5), x+0.28*vg.Inch, y+vg.Points(3.5))
+				x += 0.35 * vg.Inch
+			}
+			area.FillText(st, vg.Point{X: x, Y: y}, e.text)
+		}
+	}
+}
+
+// values returns the range of the values with their deviations, and some room.
+func (c *Comparison) values() (low, high float64) {
+	low, high = math.Inf(1), math.Inf(-1)
+	for _, panel := range c.Panels {
+		for _, s := range panel.Series {
+			for _, p := range s.Points {
+				d := deviation(p)
+				low, high = math.Min(low, p.Y-d), math.Max(high, p.Y+d)
+			}
+		}
+	}
+	if low > high { // no points
+		return 0, 1
+	}
+	r := row{min: low, max: high}
+	r.margin()
+	return r.min, r.max
+}
+
+func deviation(p Point) float64 {
+	if math.IsNaN(p.Deviation) {
+		return 0
+	}
+	return p.Deviation
+}
+
+func (p *Panel) plot(low, high float64) *plot.Plot {
+	to := newPlot()
+	to.X.Label.Text = p.Label
+	to.Y.Min, to.Y.Max = low, high
+	first, last := math.Inf(1), math.Inf(-1)
+	for _, s := range p.Series {
+		for _, at := range s.Points {
+			first, last = math.Min(first, p.place(at.X)), math.Max(last, p.place(at.X))
+		}
+	}
+	switch {
+	case p.Names != nil:
+		first, last = -0.5, float64(len(p.Names))-0.5
+		to.X.Tick.Marker = choices(p.Names)
+		to.X.Tick.Length = 0
+	case p.Log:
+		to.X.Tick.Marker = logTicks{}
+	}
+	room := 0.04 * (last - first)
+	if room == 0 {
+		room = 0.5
+	}
+	if p.Names != nil {
+		room = 0
+	}
+	to.X.Min, to.X.Max = first-room, last+room
+	to.Add(&points{p})
+	return to
+}
+
+// place returns where on its axis a number is drawn.
+func (p *Panel) place(x float64) float64 {
+	if p.Log {
+		return math.Log10(x)
+	}
+	return x
+}
+
+// choices puts names at 0, 1, ….
+type choices []string
+
+// Ticks implements plot.Ticker.
+func (names choices) Ticks(lo, hi float64) []plot.Tick {
+	var list []plot.Tick
+	for k, name := range names {
+		list = append(list, plot.Tick{Value: float64(k), Label: name})
+	}
+	return list
+}
+
+// points is a plotter of a panel's series.
+type points struct{ *Panel }
+
+// Plot implements plot.Plotter.
+func (p *points) Plot(c draw.Canvas, on *plot.Plot) {
+	tx, ty := on.Transforms(&c)
+	for k := len(p.Series) - 1; k >= 0; k-- { // the first in front
+		s, st := p.Series[k], lineStyle(k)
+		shift := 0.0
+		if p.Names != nil && len(p.Series) > 1 { // side by side
+			shift = (float64(k) - float64(len(p.Series)-1)/2) * math.Min(dodge, 0.7/float64(len(p.Series)))
+		}
+		var line []vg.Point
+		for _, at := range s.Points {
+			x := tx(p.place(at.X) + shift)
+			line = append(line, vg.Point{X: x, Y: ty(at.Y)})
+			if d := deviation(at); d > 0 {
+				bar := draw.LineStyle{Color: st.Color, Width: vg.Points(1)}
+				const cap = 3
+				lo, hi := ty(at.Y-d), ty(at.Y+d)
+				c.StrokeLine2(bar, x, lo, x, hi)
+				c.StrokeLine2(bar, x-cap, lo, x+cap, lo)
+				c.StrokeLine2(bar, x-cap, hi, x+cap, hi)
+			}
+		}
+		if s.Joined {
+			c.StrokeLines(st, c.ClipLinesXY(line)...)
+		}
+		for _, at := range line {
+			c.DrawGlyph(draw.GlyphStyle{Color: st.Color, Radius: vg.Points(3), Shape: draw.CircleGlyph{}}, at)
+		}
+	}
+}
+
+// newPlot returns an empty plot in the style of all pictures.
+func newPlot() *plot.Plot {
+	p := plot.New()
+	for _, axis := range []*plot.Axis{&p.X, &p.Y} {
+		axis.Label.TextStyle.Font = style(11, ink).Font
+		axis.Label.TextStyle.Color = ink
+		axis.Label.Padding = vg.Points(5)
+		axis.Tick.Label.Font = style(10, ink).Font
+		axis.Tick.Label.Color = ink
+		axis.Tick.Marker = ticks{}
+		axis.Tick.Length = vg.Points(3)
+		axis.Tick.Color = ink
+		axis.Color = ink
+		axis.Padding = 0
+	}
+	grid := plotter.NewGrid()
+	grid.Horizontal.Color, grid.Vertical.Color = faint, faint
+	p.Add(grid)
+	return p
+}
