@@ -9,27 +9,32 @@ import (
 // configuration file's keys and their help (see Settings): yaml is the name, help what it does, unit and values what it
 // may hold, min its least value, only the settings it has a meaning with, run what does not change the model.
 type Config struct {
-	Task       string  `yaml:"task" json:"task" group:"Data" values:"ocr|tag" help:"what is learned: ocr reads the letters of images of words, tag labels the tokens of text or the rows of dense features"`
+	Task       string  `yaml:"task" json:"task" group:"Data" values:"auto|ocr|tag" help:"what is learned: ocr reads the letters of images of words, tag labels the tokens of text or the rows of features; auto: ocr on its own data (builtin, letters), tag on any other"`
 	Train      string  `yaml:"train" json:"train" group:"Data" unit:"FILE" help:"training data; without it ocr draws words of its own"`
 	Dev        string  `yaml:"dev" json:"dev" group:"Data" unit:"FILE" help:"development data, measured after every pass; the weights that do best on it are kept"`
 	Test       string  `yaml:"test" json:"test" group:"Data" unit:"FILE" help:"test data, measured after every pass and never used to choose anything"`
-	Format     string  `yaml:"format" json:"format" group:"Data" values:"|builtin|letters|conll|npz" help:"how data files are laid out: builtin (drawn words), letters (the letter.data of the OCR set), conll (columns), npz (dense features); empty: seen from names and content"`
+	Format     string  `yaml:"format" json:"format" group:"Data" values:"|builtin|letters|conll|conllu|crfsuite|npz" help:"how data files are laid out: builtin (drawn words), letters (the letter.data of the OCR set), conll (columns), conllu (CoNLL-U), crfsuite (a label and attributes a line), npz (dense features); empty: seen from names and content"`
 	Columns    string  `yaml:"columns" json:"columns" group:"Data" only:"format=conll" help:"what the columns of a conll file hold, counted from 0, or from the end with negative numbers; columns named word, label and any others, which are inputs too, as in word=0,pos=1,label=-1; empty: the word first, the label last"`
+	Label      string  `yaml:"label" json:"label" group:"Data" only:"format=conllu" unit:"upos|xpos|deprel|misc:KEY" help:"which field of a conllu file is the label, KEY= in the last field with misc:KEY; empty: upos"`
+	Scheme     string  `yaml:"scheme" json:"scheme" group:"Data" values:"keep|iob1|iob2|bioes" help:"spell entity tags in this scheme, converted as they are read; keep leaves them as they are"`
 	Fold       int     `yaml:"fold" json:"fold" group:"Data" min:"-1" only:"format=letters" help:"letters only: the fold of the training file that is held out as test data; -1: none"`
 	Examples   Sizes   `yaml:"examples" json:"examples" group:"Data" min:"1" only:"format=builtin" unit:"TRAIN,DEV,TEST" help:"how many words are drawn for training, development and test"`
 	Difficulty float64 `yaml:"difficulty" json:"difficulty" group:"Data" min:"0" only:"format=builtin" help:"how strongly drawn letters are distorted: 0 clean, 1 ambiguous one by one, 2 hardly legible"`
 
-	Net        string  `yaml:"net" json:"net" group:"Network" values:"auto|linear|mlp|cnn|cnn-image|embed" help:"network from inputs to potentials: linear, mlp and cnn read dense features in a window of positions, cnn-image the image at each position, embed words; auto: cnn-image for images, mlp for other dense features, embed for words"`
+	Net        string  `yaml:"net" json:"net" group:"Network" values:"auto|linear|mlp|cnn|cnn-image|embed" help:"network from inputs to potentials: linear, mlp and cnn read dense features in a window of positions, linear also attributes of tokens (see features), cnn-image the image at each position, embed words; auto: linear for text, cnn-image for images, mlp for other dense features"`
+	Features   string  `yaml:"features" json:"features" group:"Network" values:"auto|ner|pos|chunk|none" only:"format=conll,conllu" help:"attributes of the tokens of text, for net linear: a built-in set (dsp info --features SET prints it), or none, for net embed; auto: none where net is embed or a template is given, else chunk for entity tags on data with a column pos, ner for other entity tags, pos for other labels"`
+	Template   string  `yaml:"template" json:"template" group:"Network" unit:"FILE" only:"format=conll,conllu net=linear" help:"attributes of the tokens of text, for net linear: a template, as those of CRF++, in place of a built-in set"`
+	HashBits   int     `yaml:"hash-bits" json:"hash-bits" group:"Network" min:"0" only:"format=conll,conllu,crfsuite net=linear" unit:"N" help:"number attributes by hashing them to N bits, which needs no dictionary and keeps no names; 0 keeps a dictionary"`
 	Edges      string  `yaml:"edges" json:"edges" group:"Network" values:"transition|position|none" help:"potentials of neighbouring labels: one learned matrix (transition), one that the network makes at every position (position), or none: labels are independent"`
 	Hidden     Sizes   `yaml:"hidden" json:"hidden" group:"Network" min:"1" only:"net=mlp,cnn,cnn-image,embed" help:"units of each dense hidden layer; empty: the network's own"`
 	Window     int     `yaml:"window" json:"window" group:"Network" min:"0" only:"net=linear,mlp,cnn,embed" help:"positions that a window spans, odd; 0: the network's own (1 for linear and mlp, 3 for cnn, 5 for embed)"`
 	Channels   Sizes   `yaml:"channels" json:"channels" group:"Network" min:"1" only:"net=cnn,cnn-image,embed" help:"channels of each convolution; empty: the network's own"`
 	Embed      Sizes   `yaml:"embed" json:"embed" group:"Network" min:"1" only:"net=embed" help:"numbers in the embedding of each discrete input; empty: by the size of its vocabulary"`
-	MinCount   int     `yaml:"min-count" json:"min-count" group:"Network" min:"1" only:"net=embed" help:"times a word must occur in the training data to get an embedding of its own; rarer ones share that of unknown words"`
+	MinCount   int     `yaml:"min-count" json:"min-count" group:"Network" min:"0" only:"format=conll,conllu,crfsuite net=embed,linear" unit:"N" help:"times an attribute must occur in the training data to get weights, or a word to get an embedding of its own; 0: 1 for attributes, 2 for words"`
 	Activation string  `yaml:"activation" json:"activation" group:"Network" values:"elu|tanh|relu" only:"net=mlp,cnn,cnn-image,embed" help:"function between layers; prox-linear wants a smooth one (elu, tanh)"`
 	Dropout    float64 `yaml:"dropout" json:"dropout" group:"Network" min:"0" only:"method=sgd net=mlp,cnn,cnn-image,embed" help:"probability with which a hidden unit is left out of a step"`
 
-	Loss         string       `yaml:"loss" json:"loss" group:"Objective" values:"hinge|crf|softmax-margin" help:"structured loss: hinge (max-margin), crf (negative log-likelihood), softmax-margin (crf with the task loss inside)"`
+	Loss         string       `yaml:"loss" json:"loss" group:"Objective" values:"auto|hinge|crf|softmax-margin" help:"structured loss: hinge (max-margin), crf (negative log-likelihood), softmax-margin (crf with the task loss inside); auto: crf for the linear net of attributes, hinge for all others and with method bcfw"`
 	Smoothing    string       `yaml:"smoothing" json:"smoothing" group:"Objective" values:"auto|l2|entropy|none" only:"loss=hinge method=sgd,svrg,saga,casimir,casimir-adapt,lbfgs" help:"how the hinge's max is smoothed: l2 on the K best outputs, entropy (log-sum-exp over all), or none; auto: none for sgd and bcfw, which work with the max itself, else entropy, or l2 where k is given"`
 	Mu           float64      `yaml:"mu" json:"mu" group:"Objective" min:"0" only:"loss=hinge smoothing=l2,entropy method=sgd,svrg,saga,casimir,casimir-adapt,lbfgs" help:"smoothing of the max; larger is smoother and faster to optimise, and biases the optimum by at most mu·D (D = 1/2 for l2, log of the number of outputs for entropy); 0 starts large and lowers it as the certificate allows"`
 	K            Count        `yaml:"k" json:"k" group:"Objective" only:"loss=hinge smoothing=l2" unit:"N|auto" help:"outputs that l2 smoothing spreads over; auto grows it until the smoothing is exact"`
@@ -40,7 +45,7 @@ type Config struct {
 
 	Method      string  `yaml:"method" json:"method" group:"Method" values:"auto|sgd|svrg|casimir|casimir-adapt|saga|bcfw|lbfgs|prox-linear" help:"optimiser; auto picks by the problem and says why"`
 	Passes      int     `yaml:"passes" json:"passes" group:"Method" min:"0" help:"passes over the training data, n oracle calls each; 0: 20 for sgd and prox-linear, 100 for the convex methods, 500 iterations for lbfgs"`
-	Gap         float64 `yaml:"gap" json:"gap" group:"Method" min:"0" help:"stop once the certified relative gap, (objective − dual)/|objective|, is at most this; 0 does all passes"`
+	Gap         Gap     `yaml:"gap" json:"gap" group:"Method" unit:"X|auto" help:"stop once the certified relative gap, (objective − dual)/|objective|, is at most this; 0 does all passes; auto: 0.001 where the method certifies one"`
 	Patience    int     `yaml:"patience" json:"patience" group:"Method" min:"0" help:"stop after that many passes without a better result on the development data; 0 does all passes"`
 	LR          float64 `yaml:"lr" json:"lr" group:"Method" min:"0" only:"method=sgd,svrg,saga,casimir,casimir-adapt" help:"step size, γ0 of sgd's schedule; 0 finds one"`
 	Schedule    string  `yaml:"schedule" json:"schedule" group:"Method" values:"sqrt|constant|inverse|stairs|pegasos" only:"method=sgd" help:"how the step falls with the number t of steps done: sqrt γ0/√(1+t/t0), constant γ0, inverse γ0/(1+t/t0), stairs γ0/(1+⌊t/t0⌋), pegasos 1/(λ(t+1))"`
@@ -73,23 +78,25 @@ type Config struct {
 func Default() Config {
 	words := structured.DefaultOCRWords()
 	return Config{
-		Task:       "ocr",
+		Task:       "auto",
 		Examples:   Sizes{words.Train, words.Dev, words.Test},
 		Difficulty: words.Difficulty,
 		Fold:       -1,
+		Scheme:     "keep",
 
 		Net:        "auto",
+		Features:   "auto",
 		Edges:      nets.EdgesTransition,
-		MinCount:   2,
 		Activation: string(nets.ELU),
 
-		Loss:        "hinge",
+		Loss:        "auto",
 		Smoothing:   "auto",
 		K:           5,
 		Reg:         1,
 		Constraints: "none",
 
 		Method:    "auto",
+		Gap:       AutoGap,
 		Schedule:  "sqrt",
 		Average:   "auto",
 		WarmStart: "prox-center",
@@ -127,8 +134,14 @@ func (c Config) Validate() error {
 		return structured.BadInput("--format %s needs training data: give --train FILE", c.Format)
 	case c.Task == "tag" && (c.Format == formatBuiltin || c.Format == formatLetters):
 		return structured.BadInput("--format %s has images of words: use --task ocr", c.Format)
-	case c.Task == "ocr" && c.Format == formatConll:
-		return structured.BadInput("--format conll has words to tag, not images: use --task tag")
+	case c.Task == "ocr" && isText(c.Format):
+		return structured.BadInput("--format %s has tokens to tag, not images: use --task tag", c.Format)
+	case c.Template != "" && c.Features != "auto":
+		return structured.BadInput("--template %s and --features %s both say what the attributes are; give one", c.Template, c.Features)
+	case c.Net == "embed" && c.Features != "auto" && c.Features != "none":
+		return structured.BadInput("--features %s makes attributes, which --net embed does not read; use --net linear, or leave out --features", c.Features)
+	case c.HashBits > maxHashBits:
+		return structured.BadInput("--hash-bits %d: expected at most %d", c.HashBits, maxHashBits)
 	case c.Fold >= 0 && c.Test != "":
 		return structured.BadInput("--fold %d and --test both say what the test data is; give one", c.Fold)
 	case len(c.Examples) != 3:

@@ -108,6 +108,8 @@ func kindOf(s Setting) string {
 		return "a whole number"
 	case float64:
 		return "a number"
+	case Gap:
+		return "a number of at least 0, or auto"
 	case Count:
 		return "a number of at least 1, or auto"
 	case Ranges:

@@ -52,27 +52,27 @@ func TestReadConll(t *testing.T) {
 	if m.Config.Net != "embed" || m.Width != 3 {
 		t.Errorf("net %s, %d columns", m.Config.Net, m.Width)
 	}
-	got, err := m.ReadData(file(t, "new", "a cat\nthe dog\n\n"), "", "word=0", false)
+	got, err := m.ReadData(file(t, "new", "a cat\nthe dog\n\n"), DataOptions{Columns: "word=0"})
 	if !structured.IsBadInput(err) {
 		t.Errorf("other columns than the model's: got %v, %v", got, err)
 	}
-	got, err = m.ReadData(file(t, "new", "a DT\ncat NN\n\ndog NN\n"), "", "", false)
+	got, err = m.ReadData(file(t, "new", "a DT\ncat NN\n\ndog NN\n"), DataOptions{})
 	if err != nil || got.Labels != nil || got.Len() != 2 || len(got.Columns) != 2 {
 		t.Errorf("without labels: got %+v, %v", got, err)
 	}
-	got, err = m.ReadData(file(t, "new", devConll), "", "", true)
+	got, err = m.ReadData(file(t, "new", devConll), DataOptions{Labels: true})
 	if err != nil || !slices.Equal(got.Labels, d.Dev.Labels) || !slices.Equal(got.Ids, d.Dev.Ids) {
 		t.Errorf("with labels: got %+v, %v", got, err)
 	}
-	got, err = m.ReadData(file(t, "new", devConll), "", "", false)
+	got, err = m.ReadData(file(t, "new", devConll), DataOptions{})
 	if err != nil || !slices.Equal(got.Labels, d.Dev.Labels) {
 		t.Errorf("labels that nobody needs: got %+v, %v", got, err)
 	}
-	_, err = m.ReadData(file(t, "new", "the DT B-Y\n"), "", "", true)
+	_, err = m.ReadData(file(t, "new", "the DT B-Y\n"), DataOptions{Labels: true})
 	if !structured.IsBadInput(err) || !strings.Contains(err.Error(), `"B-Y"`) {
 		t.Errorf("an unknown label: got %v", err)
 	}
-	_, err = m.ReadData(file(t, "new", "the DT\n"), "", "", true)
+	_, err = m.ReadData(file(t, "new", "the DT\n"), DataOptions{Labels: true})
 	if !structured.IsBadInput(err) {
 		t.Errorf("labels that are not there: got %v", err)
 	}
@@ -92,7 +92,7 @@ func TestReadBuiltin(t *testing.T) {
 	if m.Config.Net != "cnn-image" || m.Dim != 128 {
 		t.Errorf("net %s on %d features", m.Config.Net, m.Dim)
 	}
-	again, err := m.ReadData("", "builtin", "", true)
+	again, err := m.ReadData("", DataOptions{Format: "builtin", Labels: true})
 	if err != nil || !slices.Equal(again.Features, d.Test.Features) {
 		t.Errorf("the test words are others: %v", err)
 	}
@@ -100,7 +100,7 @@ func TestReadBuiltin(t *testing.T) {
 	if err := structured.WriteLetters(&letters, d.Test, 2); err != nil {
 		t.Fatal(err)
 	}
-	got, err := m.ReadData(file(t, "letter.data", letters.String()), "", "", true)
+	got, err := m.ReadData(file(t, "letter.data", letters.String()), DataOptions{Labels: true})
 	if err != nil || !slices.Equal(got.Labels, d.Test.Labels) || got.Dim != 128 {
 		t.Errorf("the words as a file: %v", err)
 	}
@@ -146,19 +146,19 @@ func TestReadNPZ(t *testing.T) {
 	if err != nil || m.Config.Net != "mlp" {
 		t.Fatalf("net %s, %v", m.Config.Net, err)
 	}
-	if got, err := m.ReadData(write(nil), "", "", false); err != nil || got.Labels != nil || got.Len() != 3 {
+	if got, err := m.ReadData(write(nil), DataOptions{}); err != nil || got.Labels != nil || got.Len() != 3 {
 		t.Errorf("without labels: %+v, %v", got, err)
 	}
-	if got, err := m.ReadData(write([]int32{1, 1, 1}, "x", "y"), "", "", false); err != nil || len(got.Labels) != 3 {
+	if got, err := m.ReadData(write([]int32{1, 1, 1}, "x", "y"), DataOptions{}); err != nil || len(got.Labels) != 3 {
 		t.Errorf("with labels that nobody needs: %+v, %v", got, err)
 	}
-	if got, err := m.ReadData(write([]int32{1, 1, 1}, "x", "z"), "", "", false); err != nil || got.Labels != nil {
+	if got, err := m.ReadData(write([]int32{1, 1, 1}, "x", "z"), DataOptions{}); err != nil || got.Labels != nil {
 		t.Errorf("with unknown labels that nobody needs: %+v, %v", got, err)
 	}
-	if _, err := m.ReadData(write(nil), "", "", true); !structured.IsBadInput(err) {
+	if _, err := m.ReadData(write(nil), DataOptions{Labels: true}); !structured.IsBadInput(err) {
 		t.Errorf("without the labels needed: got %v", err)
 	}
-	if _, err := m.ReadData(write([]int32{1, 1, 1}, "x", "z"), "", "", true); !structured.IsBadInput(err) {
+	if _, err := m.ReadData(write([]int32{1, 1, 1}, "x", "z"), DataOptions{Labels: true}); !structured.IsBadInput(err) {
 		t.Errorf("with unknown labels: got %v", err)
 	}
 }

@@ -30,7 +30,7 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	words, err := m.ReadData("", "builtin", "", true)
+	words, err := m.ReadData("", models.DataOptions{Format: "builtin", Labels: true})
 	if err != nil {
 		panic(err)
 	}

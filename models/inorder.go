@@ -35,10 +35,7 @@ func batches(d *structured.Dataset) [][]int {
 // and hands the results to use in the order of k, on the calling goroutine. It stops at the first error.
 func inOrder[S, R any](ctx context.Context, threads, n int, scratch func() S, work func(s S, k int) (R, error),
 	use func(k int, r R) error) error {
-	if threads <= 0 {
-		threads = runtime.GOMAXPROCS(0)
-	}
-	threads = min(threads, n)
+	threads = min(threadsOr(threads), n)
 	type answer struct {
 		r   R
 		err error
@@ -77,4 +74,12 @@ func inOrder[S, R any](ctx context.Context, threads, n int, scratch func() S, wo
 		}
 	}
 	return nil
+}
+
+// threadsOr returns the number of threads, that of all cores for 0.
+func threadsOr(threads int) int {
+	if threads > 0 {
+		return threads
+	}
+	return runtime.GOMAXPROCS(0)
 }

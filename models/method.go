@@ -50,7 +50,10 @@ func (c *Config) taskLoss(labels *structured.Alphabet) (structured.Hamming, erro
 // passes is how many a method does where nothing was said.
 var passes = map[string]int{"sgd": 20, "prox-linear": 20, "lbfgs": 500}
 
-const convexPasses = 100
+const (
+	convexPasses = 100
+	convexGap    = 1e-3 // the certified relative gap at which a convex method stops where nothing was said
+)
 
 // chooseMethod makes the optimiser for p and settles what c left open about it; why says what made it choose.
 func (c *Config) chooseMethod(p *train.Problem) (method train.Method, why string, err error) {
@@ -83,6 +86,12 @@ func (c *Config) chooseMethod(p *train.Problem) (method train.Method, why string
 	p.Batch = c.Batch
 	if c.Passes == 0 {
 		c.Passes = cmp.Or(passes[c.Method], convexPasses)
+	}
+	if c.Gap == AutoGap {
+		c.Gap = 0
+		if method.Convex() && p.Lambda > 0 {
+			c.Gap = convexGap
+		}
 	}
 	return method, why, nil
 }

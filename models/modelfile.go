@@ -8,6 +8,7 @@ import (
 
 	"github.com/dsp-go/dsp/models/safetensors"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/features"
 )
 
 // modelFormat is the version of the layout of model files. Files of another one are refused.
@@ -16,9 +17,9 @@ const modelFormat = "1"
 // modelFile is the name of the model in a run folder.
 const modelFile = "model.safetensors"
 
-// Save writes the model to a safetensors file, whole or not at all: a tensor for each parameter of the network, and in
-// the metadata format, version, config, labels, vocab, dim and width (all but the first two as JSON). The same model gives the
-// same bytes.
+// Save writes the model to a safetensors file, whole or not at all: a tensor for each parameter of the network, the names
+// of attributes where they have some, and in the metadata format, version, template (text), config, labels, vocab, dim,
+// width and hash_bits (as JSON). The same model gives the same bytes.
 func (m *Model) Save(path string) error {
 	f := &safetensors.File{}
 	m.addWeights(f)
@@ -26,16 +27,25 @@ func (m *Model) Save(path string) error {
 	for i, v := range m.Vocab {
 		vocab[i] = v.Names()
 	}
-	var err error
-	f.Metadata, err = jsonTexts(map[string]any{
+	if err := addDictionary(f, m.Dictionary); err != nil {
+		return err
+	}
+	values := map[string]any{
 		"config": m.Config.forModel(),
 		"labels": m.Labels.Names(),
 		"vocab":  vocab,
 		"dim":    m.Dim,
 		"width":  m.Width,
-	})
-	if err != nil {
+	}
+	if d := m.Dictionary; d != nil && d.Node == nil {
+		values["hash_bits"] = d.HashBits
+	}
+	var err error
+	if f.Metadata, err = jsonTexts(values); err != nil {
 		return err
+	}
+	if m.Template != nil {
+		f.Metadata["template"] = m.Template.String()
 	}
 	f.Metadata["format"] = "dsp model " + modelFormat
 	f.Metadata["version"] = m.Version
@@ -91,11 +101,17 @@ func Load(path string) (*Model, error) {
 
 // decodeModel makes the model that a file of our format describes.
 func decodeModel(f *safetensors.File) (*Model, error) {
-	m := &Model{Version: f.Metadata["version"]}
+	m := &Model{Version: f.Metadata["version"], Config: Default()} // settings younger than the file are as by default
 	var labels []string
 	var vocab [][]string
-	for name, value := range map[string]any{"config": &m.Config, "labels": &labels, "vocab": &vocab, "dim": &m.Dim, "width": &m.Width} {
-		if err := json.Unmarshal([]byte(f.Metadata[name]), value); err != nil {
+	hashBits := 0
+	for name, value := range map[string]any{"config": &m.Config, "labels": &labels, "vocab": &vocab, "dim": &m.Dim, "width": &m.Width,
+		"hash_bits": &hashBits} {
+		text, ok := f.Metadata[name]
+		if !ok && name == "hash_bits" {
+			continue
+		}
+		if err := json.Unmarshal([]byte(text), value); err != nil {
 			return nil, fmt.Errorf("metadata %q is not what a model has there: %w", name, err)
 		}
 	}
@@ -106,12 +122,23 @@ func decodeModel(f *safetensors.File) (*Model, error) {
 	if m.Labels.Len() == 0 || m.Labels.Len() != len(labels) || m.Dim < 0 {
 		return nil, fmt.Errorf("metadata: %d labels (%d different) and %d features make no model", len(labels), m.Labels.Len(), m.Dim)
 	}
+	if text, ok := f.Metadata["template"]; ok {
+		var err error
+		if m.Template, err = features.Parse(text, "template"); err != nil {
+			return nil, fmt.Errorf("metadata: %w", err)
+		}
+	}
+	var names int
+	var err error
+	if m.Dictionary, names, err = dictionary(f, hashBits); err != nil {
+		return nil, err
+	}
 	if err := m.assemble(); err != nil {
 		return nil, err
 	}
 	layout := m.Net.Layout()
-	if len(f.Tensors) != len(layout) {
-		return nil, fmt.Errorf("%d tensors, expected %d (%v)", len(f.Tensors), len(layout), layout)
+	if len(f.Tensors) != len(layout)+names {
+		return nil, fmt.Errorf("%d tensors, expected %d (%v)", len(f.Tensors), len(layout)+names, layout)
 	}
 	m.W = make([]float32, m.Net.Dim())
 	for _, a := range layout {

@@ -1,13 +1,11 @@
 package models
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"io/fs"
 	"math"
 	"path/filepath"
-	"runtime"
 
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/train"
@@ -37,7 +35,7 @@ func newRun(c Config, data *Data, o TrainOptions) (*run, error) {
 	}
 	r := &run{data: data, model: m, o: o}
 	r.problem = &train.Problem{
-		Engine: train.NewEngine(objective, cmp.Or(c.Threads, runtime.GOMAXPROCS(0))),
+		Engine: train.NewEngine(objective, threadsOr(c.Threads)),
 		Seed:   c.Seed,
 	}
 	why := ""
@@ -85,6 +83,12 @@ func (r *run) train(ctx context.Context) (*Result, []train.Record, error) {
 	if err != nil {
 		return result, history.Records, err
 	}
+	if r.data.Dev != nil {
+		r.model.W = out.W
+		if err := r.model.Save(filepath.Join(c.Out, lastFile)); err != nil {
+			return result, history.Records, err
+		}
+	}
 	r.model.W = out.BestW
 	result.Model = filepath.Join(c.Out, modelFile)
 	r.o.Log.Info(out.Reason, "method", result.Name(), "kept_pass", out.Best.Pass, "model", result.Model)
@@ -96,7 +100,7 @@ func (r *run) trainer() *train.Trainer {
 	c := &r.config
 	return &train.Trainer{
 		Problem: r.problem, Method: r.method,
-		Passes: c.Passes, Gap: c.Gap, Patience: c.Patience,
+		Passes: c.Passes, Gap: float64(c.Gap), Patience: c.Patience,
 		Evaluate: r.evaluate,
 	}
 }

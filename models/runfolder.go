@@ -17,6 +17,7 @@ const (
 	configFile       = "config.yaml"
 	metricsFile      = "metrics.jsonl"
 	curvesFile       = "curves.png"
+	lastFile         = "last.safetensors" // the model of the last pass, beside the one that did best on development data
 	checkpointFolder = "checkpoint"
 )
 

@@ -20,7 +20,7 @@ type Setting struct {
 	Values []string      // the values it may have, or nil
 	Only   string        // the settings it has a meaning with ("method=sgd,svrg"), or empty
 	Run    bool          // whether it leaves the trained model alone
-	Value  reflect.Value // the field, settable; K, Sizes and LabelWeights have Set, String and Type as flags do
+	Value  reflect.Value // the field, settable; Gap, K, Sizes and LabelWeights have Set, String and Type as flags do
 
 	min string
 }
@@ -127,6 +127,9 @@ func (s Setting) checkRange() error {
 	}
 	switch v := s.Value; v.Kind() {
 	case reflect.Float64:
+		if v.Interface() == any(AutoGap) {
+			return nil
+		}
 		return check(v.Float())
 	case reflect.Int:
 		return check(float64(v.Int()))

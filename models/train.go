@@ -47,6 +47,9 @@ func trainAll(ctx context.Context, c *Config, o TrainOptions) (*Result, []curves
 		}
 		c.Out = c.Resume
 	}
+	if err := c.settleFormat(); err != nil {
+		return nil, nil, err
+	}
 	if err := makeRunFolder(c, time.Now()); err != nil {
 		return nil, nil, err
 	}

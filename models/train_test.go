@@ -203,7 +203,7 @@ func TestTrainedModelPredictsAsMeasured(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	test, err := m.ReadData("", "builtin", "", true)
+	test, err := m.ReadData("", DataOptions{Format: "builtin", Labels: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -124,3 +125,53 @@ func (l *LabelWeights) Set(text string) error {
 
 // Type names the value in help texts.
 func (LabelWeights) Type() string { return "LABEL=COST,..." }
+
+// Gap is a relative gap to stop at, 0 for none, or AutoGap.
+type Gap float64
+
+// AutoGap leaves the gap to the method.
+const AutoGap Gap = -1
+
+// String returns the number, or auto.
+func (g Gap) String() string {
+	if g == AutoGap {
+		return "auto"
+	}
+	return strconv.FormatFloat(float64(g), 'g', -1, 64)
+}
+
+// Set reads a number of at least 0 or auto.
+func (g *Gap) Set(text string) error {
+	if text == "auto" {
+		*g = AutoGap
+		return nil
+	}
+	x, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(x >= 0) || math.IsInf(x, 0) {
+		return structured.BadInput("%q: expected a number of at least 0, or auto", text)
+	}
+	*g = Gap(x)
+	return nil
+}
+
+// Type names the value in help texts.
+func (Gap) Type() string { return "X|auto" }
+
+// MarshalJSON writes the number, or "auto".
+func (g Gap) MarshalJSON() ([]byte, error) {
+	if g == AutoGap {
+		return []byte(`"auto"`), nil
+	}
+	return json.Marshal(float64(g))
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (g *Gap) UnmarshalJSON(text []byte) error { return g.Set(strings.Trim(string(text), `"`)) }
+
+// MarshalYAML writes the number, or auto.
+func (g Gap) MarshalYAML() ([]byte, error) { return []byte(g.String()), nil }
+
+// UnmarshalYAML reads what MarshalYAML writes.
+func (g *Gap) UnmarshalYAML(text []byte) error {
+	return g.Set(strings.Trim(strings.TrimSpace(string(text)), `"'`))
+}

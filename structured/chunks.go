@@ -54,6 +54,9 @@ func parseTags(a *Alphabet) *tagset {
 	return s
 }
 
+// EntityTags reports whether the labels are entity tags: O, B-x, I-x, E-x, S-x.
+func EntityTags(labels *Alphabet) bool { return parseTags(labels) != nil }
+
 // A chunk is an entity: positions start to end-1.
 type chunk struct {
 	start, end int

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"github.com/dsp-go/dsp/models"
@@ -12,8 +14,9 @@ const builtin = "builtin"
 
 // use is what the verbs that use a model have in common.
 type use struct {
-	model, data, format, columns string
-	threads                      int
+	model, data            string
+	format, columns, label string
+	threads                int
 }
 
 // addFlags adds the flags that name the model and how to read data.
@@ -21,10 +24,11 @@ func (u *use) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.StringVar(&u.model, "model", "", "`MODEL` file, or the folder of a run")
-	flags.StringVar(&u.format, "format", "", "`letters|conll|npz`, the layout of the data; empty: the model's, or seen from the file")
+	flags.StringVar(&u.format, "format", "", "`"+strings.Join(models.FileFormats, "|")+"`, the layout of the data; empty: the model's, or seen from the file")
 	flags.StringVar(&u.columns, "columns", "", "columns of conll data, as in `word=0,label=-1`; empty: the model's")
+	flags.StringVar(&u.label, "label", "", "`upos|xpos|deprel|misc:KEY`, the label of conllu data; empty: the model's")
 	flags.IntVar(&u.threads, "threads", 0, "threads `N`; answers do not depend on it; 0 means all cores")
-	complete(cmd, "format", "letters", "conll", "npz")
+	complete(cmd, "format", models.FileFormats...)
 }
 
 // load reads the model.
@@ -47,10 +51,17 @@ func (u *use) read(flag string, needLabels bool) (*models.Model, *structured.Dat
 	case u.data == "":
 		return nil, nil, structured.BadInput("which data? give %s FILE, or %s builtin for the drawn words", flag, flag)
 	}
-	path, format := u.data, u.format
-	if u.data == builtin {
-		path, format = "", builtin
-	}
-	d, err := m.ReadData(path, format, u.columns, needLabels)
+	path, options := u.options()
+	options.Labels = needLabels
+	d, err := m.ReadData(path, options)
 	return m, d, err
+}
+
+// options say which file to read and how.
+func (u *use) options() (path string, o models.DataOptions) {
+	path, o = u.data, models.DataOptions{Format: u.format, Columns: u.columns, Label: u.label, Threads: u.threads}
+	if u.data == builtin {
+		path, o.Format = "", builtin
+	}
+	return path, o
 }

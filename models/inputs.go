@@ -1,0 +1,143 @@
+package models
+
+import (
+	"cmp"
+	"os"
+	"slices"
+
+	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/features"
+)
+
+// Inputs make what a network reads out of the columns of text: discrete inputs numbered by vocabularies, for embeddings,
+// or attributes numbered by a dictionary, for the linear net. The attributes of a CRFsuite file are in it already, and
+// have a dictionary alone; inputs that are numbers have nothing.
+type Inputs struct {
+	Features   string                 // the built-in set, none, or auto where a template file was used
+	Vocab      []*structured.Alphabet // of each discrete input
+	Template   *features.Template     // which attributes the columns make
+	Dictionary *structured.Dictionary // of the attributes; nil where there are none
+}
+
+// templateSuffix completes a name in messages about a built-in template.
+const templateSuffix = ".template"
+
+// fitInputs learns from training data how c makes inputs, and makes them there.
+func (c *Config) fitInputs(train *structured.Dataset) (Inputs, error) {
+	if !hasColumns(c.Format) {
+		return Inputs{Dictionary: train.Dictionary}, nil
+	}
+	set, err := c.featureSet(train)
+	if err != nil {
+		return Inputs{}, err
+	}
+	if set == "none" {
+		vocab, err := structured.BuildVocab(train, cmp.Or(c.MinCount, defaultWordCount))
+		if err != nil {
+			return Inputs{}, err
+		}
+		in := Inputs{Features: set, Vocab: vocab}
+		return in, in.apply(train, c.Threads)
+	}
+	t, err := c.template(set)
+	if err != nil {
+		return Inputs{}, err
+	}
+	err = t.Fit(train, features.Options{MinCount: max(1, c.MinCount), HashBits: c.HashBits, Threads: threadsOr(c.Threads)})
+	return Inputs{Features: set, Template: t, Dictionary: train.Dictionary}, err
+}
+
+// defaultWordCount is how often a word must occur to get an embedding, where nothing was said: training must meet the
+// unknown.
+const defaultWordCount = 2
+
+// apply makes the inputs of a data set.
+func (in Inputs) apply(d *structured.Dataset, n int) error {
+	switch {
+	case in.Template != nil:
+		return in.Template.Apply(d, in.Dictionary, threadsOr(n))
+	case in.Vocab != nil:
+		return structured.EncodeIds(d, in.Vocab)
+	}
+	return nil
+}
+
+// featureSet says which built-in set c asks for: its name, none, or auto where a template file is used.
+func (c *Config) featureSet(train *structured.Dataset) (string, error) {
+	switch {
+	case c.Template != "":
+		return "auto", nil
+	case c.Features == "none" && c.Net == "linear":
+		return "", structured.BadInput("--net linear reads attributes of tokens, but --features none makes none; use --features %s, a --template, or --net embed",
+			builtinFor(train))
+	case c.Features != "auto":
+		return c.Features, nil
+	case c.Net == "auto" || c.Net == "linear":
+		return builtinFor(train), nil
+	}
+	return "none", nil
+}
+
+// builtinFor returns the built-in set for data about which nothing was said.
+func builtinFor(train *structured.Dataset) string {
+	switch {
+	case !structured.EntityTags(train.Alphabet):
+		return "pos"
+	case slices.Contains(train.ColumnNames, "pos"):
+		return "chunk"
+	}
+	return "ner"
+}
+
+// template reads the template file that c names or, without one, the built-in set.
+func (c *Config) template(set string) (*features.Template, error) {
+	if c.Template == "" {
+		text, err := features.Builtin(set)
+		if err != nil {
+			return nil, err
+		}
+		return features.Parse(text, set+templateSuffix)
+	}
+	text, err := os.ReadFile(c.Template)
+	if err != nil {
+		return nil, structured.BadInput("--template: %w", err)
+	}
+	return features.Parse(string(text), c.Template)
+}
+
+// network makes the network that c asks for, on these inputs or so many dense features a position, and settles what c
+// left open about it.
+func (c *Config) network(in Inputs, dim, labels int) (nets.Network, error) {
+	if in.Dictionary == nil {
+		shape := inputOf(dim, in.Vocab)
+		if err := c.resolveNet(shape); err != nil {
+			return nil, err
+		}
+		return nets.New(c.net(), shape, labels)
+	}
+	switch {
+	case c.Net == "auto":
+		c.Net = "linear"
+	case c.Net != "linear":
+		return nil, structured.BadInput("--net %s does not read attributes; use --net linear", c.Net)
+	}
+	if c.Window != 0 {
+		return nil, structured.BadInput("--window %d is for dense features; the attributes of neighbouring tokens are named in a --template", c.Window)
+	}
+	if c.Loss == "auto" && c.Method != "bcfw" {
+		c.Loss = "crf"
+	}
+	if err := c.settleLoss(); err != nil {
+		return nil, err
+	}
+	return nets.NewSparseLinear(in.Dictionary.Nodes(), in.Dictionary.Edges(), labels, c.Edges)
+}
+
+// settleLoss settles the loss where nothing else did, and checks the settings that depend on it.
+func (c *Config) settleLoss() error {
+	if c.Loss == "auto" {
+		c.Loss = "hinge"
+	}
+	return c.Validate()
+}

@@ -1,0 +1,80 @@
+package models
+
+import "github.com/dsp-go/dsp/structured"
+
+// DataOptions say how a data file is read where that is not as the model's training data was.
+type DataOptions struct {
+	Format  string // empty: the model's, or seen from the file
+	Columns string // of conll; empty: the model's
+	Label   string // of conllu; empty: the model's
+	Labels  bool   // gold labels are needed; else they are read where there are any
+	Threads int    // 0: all cores
+}
+
+// ReadData reads a data file as the model's training data was read, but for what o says. Format builtin draws the test
+// words of the model's own seed, and path must be empty.
+func (m *Model) ReadData(path string, o DataOptions) (*structured.Dataset, error) {
+	s, err := m.source(o)
+	if err != nil {
+		return nil, err
+	}
+	if s.format == formatBuiltin {
+		if path != "" {
+			return nil, structured.BadInput("--format builtin draws its own words, but %s is to be read; give one or the other", path)
+		}
+		d, err := m.Config.builtin()
+		if err != nil {
+			return nil, err
+		}
+		return d.Test, m.accepts(d.Test)
+	}
+	d, err := s.read(path, o.Labels)
+	if err != nil {
+		return nil, err
+	}
+	return d, m.accepts(d)
+}
+
+// source reads files like the model's training data, but for what o says.
+func (m *Model) source(o DataOptions) (source, error) {
+	c := &m.Config
+	s := source{
+		format: o.Format, columns: o.Columns, label: o.Label, width: m.Width,
+		labels: m.Labels, inputs: m.Inputs, dim: m.Dim, threads: threadsOr(o.Threads),
+	}
+	if s.format != "" {
+		if err := oneOf("--format", s.format, append([]string{formatBuiltin}, FileFormats...)); err != nil {
+			return s, err
+		}
+	}
+	if s.format == "" && c.Format != formatBuiltin {
+		s.format = c.Format
+	}
+	if s.columns == "" {
+		s.columns = c.Columns
+	} else {
+		s.width = 0
+	}
+	if s.columns == "" {
+		s.columns = structured.DefaultColumns
+	}
+	if s.label == "" {
+		s.label = c.Label
+	}
+	return s, nil
+}
+
+// accepts refuses data that is not of the kind the model was trained on.
+func (m *Model) accepts(d *structured.Dataset) error {
+	switch {
+	case m.Dim != d.Dim:
+		return structured.BadInput("%s: %d dense features a position, the model expects %d", d.Name, d.Dim, m.Dim)
+	case len(m.Vocab) != len(d.Vocab):
+		return structured.BadInput("%s: %d discrete inputs a position, the model expects %d", d.Name, len(d.Vocab), len(m.Vocab))
+	case m.Dictionary != nil && d.Attributes == nil:
+		return structured.BadInput("%s: no attributes of tokens, which the model reads", d.Name)
+	case m.Dictionary == nil && d.Attributes != nil:
+		return structured.BadInput("%s: attributes of tokens, which the model does not read", d.Name)
+	}
+	return nil
+}

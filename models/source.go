@@ -1,0 +1,155 @@
+package models
+
+import (
+	"bytes"
+	"io"
+	"strings"
+
+	"github.com/dsp-go/dsp/structured"
+)
+
+// source knows how to read data files: any, or those that are like the training data.
+type source struct {
+	format  string // empty: seen from the file
+	columns string // of conll
+	label   string // of conllu
+	width   int    // columns of a conll file, 0 where not known yet
+	labels  *structured.Alphabet
+	inputs  Inputs // of text; without any, columns stay columns
+	dim     int    // dense features a position, 0 where not known yet
+	threads int
+
+	minCount, hashBits int // of the attributes of a crfsuite file, where no dictionary is known yet
+}
+
+// sourceLike reads files like the training data.
+func sourceLike(c *Config, train *structured.Dataset) source {
+	return source{
+		format: c.Format, columns: c.Columns, label: c.Label, width: len(train.Columns),
+		labels: train.Alphabet, inputs: Inputs{Dictionary: train.Dictionary}, dim: train.Dim, threads: threadsOr(c.Threads),
+	}
+}
+
+// read reads a data set. Without needLabels there may be gold labels or not.
+func (s source) read(path string, needLabels bool) (*structured.Dataset, error) {
+	if s.format == "" {
+		var err error
+		if s.format, err = detectFormat(path); err != nil {
+			return nil, err
+		}
+	}
+	var d *structured.Dataset
+	err := open(path, func(r io.Reader) error {
+		var err error
+		d, err = s.readFrom(r, path, needLabels)
+		return err
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case needLabels && d.Labels == nil:
+		return nil, structured.BadInput("%s: no labels, expected a gold label at every position", path)
+	case s.labels != nil && d.Labels != nil && d.Alphabet != s.labels:
+		return d, relabel(d, s.labels)
+	}
+	return d, nil
+}
+
+// readFrom is read of what r holds, in a known format; path is for messages.
+func (s source) readFrom(r io.Reader, path string, needLabels bool) (*structured.Dataset, error) {
+	switch s.format {
+	case formatConll:
+		return s.readConll(r, path, needLabels)
+	case formatConllu:
+		return s.readConllu(r, path, needLabels)
+	case formatCRFsuite:
+		return structured.CRFsuite{
+			Alphabet: s.labels, Dictionary: s.inputs.Dictionary, MinCount: max(1, s.minCount), HashBits: s.hashBits,
+			Unlabeled: !needLabels, Threads: s.threads,
+		}.Read(r, path)
+	case formatLetters:
+		l, err := structured.ReadLetters(r, path)
+		if err != nil {
+			return nil, err
+		}
+		return l.Dataset, nil
+	case formatNPZ:
+		return s.readNPZ(r, path, needLabels)
+	}
+	return nil, structured.BadInput("%s: files are not read with --format %s; use %s", path, s.format, strings.Join(FileFormats, ", "))
+}
+
+func (s source) readConll(r io.Reader, path string, needLabels bool) (*structured.Dataset, error) {
+	columns, err := structured.ParseColumns(s.columns)
+	if err != nil {
+		return nil, err
+	}
+	d, err := structured.Conll{Columns: columns, Width: s.width, Alphabet: s.labels, Unlabeled: !needLabels}.Read(r, path)
+	if err != nil {
+		return nil, err
+	}
+	return s.complete(d, needLabels)
+}
+
+func (s source) readConllu(r io.Reader, path string, needLabels bool) (*structured.Dataset, error) {
+	d, err := structured.Conllu{Label: s.label, Alphabet: s.labels, Unlabeled: !needLabels, Threads: s.threads}.Read(r, path)
+	if err != nil {
+		return nil, err
+	}
+	return s.complete(d, needLabels)
+}
+
+// complete gives data in columns the labels that it has although nobody asked for them, and its inputs.
+func (s source) complete(d *structured.Dataset, needLabels bool) (*structured.Dataset, error) {
+	if !needLabels {
+		d.Labels = numbered(d.Column(structured.LabelColumn), s.labels)
+	}
+	return d, s.inputs.apply(d, s.threads)
+}
+
+func (s source) readNPZ(r io.Reader, path string, needLabels bool) (*structured.Dataset, error) {
+	content, err := io.ReadAll(r)
+	if err != nil {
+		return nil, structured.BadInput("%s: %w", path, err)
+	}
+	dense := structured.Dense{Dim: s.dim, Alphabet: s.labels}
+	d, err := dense.Read(bytes.NewReader(content), path)
+	if err == nil || needLabels {
+		return d, err
+	}
+	dense.Unlabeled = true
+	return dense.Read(bytes.NewReader(content), path)
+}
+
+// numbered returns the labels with the given names; nil where there are none, or some that are not known: what was not
+// asked for need not be right.
+func numbered(names []string, labels *structured.Alphabet) []int32 {
+	if names == nil || labels == nil {
+		return nil
+	}
+	numbers := make([]int32, len(names))
+	for t, name := range names {
+		if numbers[t] = labels.Index(name); numbers[t] < 0 {
+			return nil
+		}
+	}
+	return numbers
+}
+
+// relabel gives d, which was read with labels of its own, those of the training data.
+func relabel(d *structured.Dataset, labels *structured.Alphabet) error {
+	number := make([]int32, d.Alphabet.Len())
+	for i, name := range d.Alphabet.Names() {
+		number[i] = labels.Index(name)
+	}
+	for i := range d.Len() {
+		for t, l := range d.Gold(i) {
+			if number[l] < 0 {
+				return structured.BadInput("%s: position %d has label %q, which the training data lacks", d.Where(i), t, d.Alphabet.Name(l))
+			}
+			d.Gold(i)[t] = number[l]
+		}
+	}
+	d.Alphabet = labels
+	return nil
+}
