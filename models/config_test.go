@@ -50,6 +50,8 @@ func other(t *testing.T) Config {
 			*v = 1<<63 + 1
 		case *float64:
 			*v += 0.1
+		case *Gap:
+			*v = 0.01
 		case *Count:
 			*v = 0
 		case *Sizes:

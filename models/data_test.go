@@ -31,6 +31,7 @@ const (
 func tagConfig(train string) Config {
 	c := Default()
 	c.Task, c.Train, c.Columns, c.MinCount = "tag", train, "word=0,pos=1,label=-1", 1
+	c.Net = "embed"
 	return c
 }
 
@@ -198,6 +199,11 @@ func TestDetectFormat(t *testing.T) {
 		{"x", "PK\x03\x04\x14", "npz"},
 		{"x.data", "1" + strings.Repeat("\t0", 133) + "\n", "letters"},
 		{"x.tsv", "word\tO\n", "conll"},
+		{"x.tsv", "word\tNN\tO\nx=1\tNN\tO\n", "conll"},
+		{"x.conllu.gz", "", "conllu"},
+		{"x.txt", "# sent_id = 1\n1-2\tvámonos" + strings.Repeat("\t_", 8) + "\n1\tvamos" + strings.Repeat("\t_", 8) + "\n", "conllu"},
+		{"x.crfsuite", "", "crfsuite"},
+		{"x.txt", "B-NP\tw[0]=he\tpos=PRP\t__BOS__\nO\tw[0]=is\n", "crfsuite"},
 		{"x", packed.String(), "conll"},
 		{"x", "", "conll"},
 	} {
@@ -221,8 +227,8 @@ func TestReadDataErrors(t *testing.T) {
 		"--fold 1 means nothing":        func(c *Config) { c.Fold = 1 },
 		"dev.conll:1: label":            func(c *Config) { c.Dev = file(t, "dev.conll", "the DT B-Y\n") },
 		"--columns word=0,label=1 mean": func(c *Config) { c.Task, c.Format, c.Columns = "ocr", "letters", "word=0,label=1" },
-		"tab-separated":                 func(c *Config) { c.Task, c.Format, c.Columns = "ocr", "letters", "" },
-		"use --task ocr":                func(c *Config) { c.Format, c.Columns = "letters", "" },
+		"tab-separated":                 func(c *Config) { c.Task, c.Format, c.Columns, c.MinCount, c.Net = "ocr", "letters", "", 0, "auto" },
+		"use --task ocr":                func(c *Config) { c.Format, c.Columns, c.MinCount = "letters", "", 0 },
 		"use --task tag":                func(c *Config) { c.Task = "ocr" },
 	} {
 		c := tagConfig(conll)

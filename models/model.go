@@ -80,4 +80,3 @@ func (c *Config) resolveNet(in nets.Input) error {
 	c.Hidden, c.Window, c.Channels, c.Embed = n.Hidden, n.Window, n.Channels, n.Embed
 	return nil
 }
-

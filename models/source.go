@@ -60,13 +60,6 @@ func (s source) readFrom(r io.Reader, path string, needLabels bool) (*structured
 	switch s.format {
 	case formatConll:
 		return s.readConll(r, path, needLabels)
-	case formatConllu:
-		return s.readConllu(r, path, needLabels)
-	case formatCRFsuite:
-		return structured.CRFsuite{
-			Alphabet: s.labels, Dictionary: s.inputs.Dictionary, MinCount: max(1, s.minCount), HashBits: s.hashBits,
-			Unlabeled: !needLabels, Threads: s.threads,
-		}.Read(r, path)
 	case formatLetters:
 		l, err := structured.ReadLetters(r, path)
 		if err != nil {
@@ -85,14 +78,6 @@ func (s source) readConll(r io.Reader, path string, needLabels bool) (*structure
 		return nil, err
 	}
 	d, err := structured.Conll{Columns: columns, Width: s.width, Alphabet: s.labels, Unlabeled: !needLabels}.Read(r, path)
-	if err != nil {
-		return nil, err
-	}
-	return s.complete(d, needLabels)
-}
-
-func (s source) readConllu(r io.Reader, path string, needLabels bool) (*structured.Dataset, error) {
-	d, err := structured.Conllu{Label: s.label, Alphabet: s.labels, Unlabeled: !needLabels, Threads: s.threads}.Read(r, path)
 	if err != nil {
 		return nil, err
 	}

@@ -56,7 +56,7 @@ var tagOnce = sync.OnceValues(func() (string, error) {
 	if err := os.WriteFile(text, []byte(strings.Repeat(sentences+"\n", 10)), 0o666); err != nil {
 		return "", err
 	}
-	return dir, runProgram("train", "--task", "tag", "--train", text, "--embed", "8", "--channels", "8", "--method", "sgd",
+	return dir, runProgram("train", "--task", "tag", "--train", text, "--net", "embed", "--embed", "8", "--channels", "8", "--method", "sgd",
 		"--passes", "20", "--out", dir, "--quiet")
 })
 
