@@ -87,7 +87,7 @@ func (e *Extractor) view(l line, m macro) *view {
 		k := slices.IndexFunc(v.children, func(child *view) bool { return child.call == c })
 		if k < 0 {
 			k = len(v.children)
-			v.children = append(v.children, &view{call: c})
+			v.children = append(v.children, &view{call: c, function: functions[c.name]})
 		}
 		v = v.children[k]
 	}

@@ -17,6 +17,7 @@ const (
 // Before them come the numbers of the marks beyond the ends of a sequence, _B-1, …, _B-pad, _B+1, …, _B+pad.
 type view struct {
 	call     call
+	function function // that call names; none of a column's cells
 	children []*view
 	marks    []string
 	texts    structured.Alphabet // the values that are no marks; their numbers begin after the marks'
@@ -40,7 +41,7 @@ func marksBeyond(pad int) []string {
 func (v *view) reset(marks []string) {
 	v.marks, v.texts, v.of, v.bytes = marks, structured.Alphabet{}, nil, 0
 	for k := range marks {
-		if functions[v.call.name].total {
+		if v.function.total {
 			v.of = append(v.of, int32(k))
 		} else {
 			v.of = append(v.of, none)
@@ -70,7 +71,7 @@ func (v *view) add(text string) int32 {
 		v.bytes += len(text)
 		for _, child := range v.children {
 			value := int32(none)
-			if result, ok := functions[child.call.name].apply(text, child.call.n); ok {
+			if result, ok := child.function.apply(text, child.call.n); ok {
 				value = child.add(result)
 			}
 			child.of = append(child.of, value)
