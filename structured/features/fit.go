@@ -15,7 +15,7 @@ type Options struct {
 	Threads  int // 0: all cores; the result does not depend on it
 }
 
-const mostHashBits = 30
+const mostHashBits = 31
 
 // Fit makes the dictionary of the attributes that d has, numbered in the order in which they occur first, and d's
 // Attributes and EdgeAttributes. From then on, optional lines of t whose columns d lacks are gone, and the columns of

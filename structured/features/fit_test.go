@@ -227,7 +227,7 @@ func TestFitOptions(t *testing.T) {
 		o    Options
 		want string
 	}{
-		{Options{HashBits: -1}, "attributes hashed to -1 bits, expected 1 to 30"}, {Options{HashBits: 31}, "attributes hashed to 31 bits"},
+		{Options{HashBits: -1}, "attributes hashed to -1 bits, expected 1 to 31, or 0 for a dictionary"}, {Options{HashBits: 32}, "attributes hashed to 32 bits"},
 		{Options{HashBits: 8, MinCount: 2}, "hashed attributes have no counts: a minimum of 2 needs a dictionary"},
 	} {
 		if err := parse(t, "U").Fit(d, test.o); !structured.IsBadInput(err) || !strings.HasPrefix(err.Error(), test.want) {
