@@ -9,15 +9,15 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// zipf draws chains of positions with so many attributes each, whose frequencies fall as Zipf's law says: what templates
-// make of words.
+// zipf draws chains of positions with so many attributes each, one of each template, whose frequencies fall as Zipf's law
+// says, frequent ones numbered first: what templates make of words.
 func zipf(positions, length, attributes, each int) *structured.Dataset {
 	rng := rand.New(rand.NewPCG(7, 7))
 	d := &structured.Dataset{Offsets: []int{0}, Attributes: &structured.Sparse{Offsets: []int{0}}}
 	for t := 1; t <= positions; t++ {
-		for range each {
-			rank := math.Pow(float64(attributes), rng.Float64())
-			d.Attributes.Index = append(d.Attributes.Index, int32(rank)-1)
+		for template := range each {
+			rank := math.Pow(float64(attributes/each), rng.Float64())
+			d.Attributes.Index = append(d.Attributes.Index, int32((int(rank)-1)*each+template))
 		}
 		d.Attributes.Offsets = append(d.Attributes.Offsets, len(d.Attributes.Index))
 		if t%length == 0 {
