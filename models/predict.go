@@ -14,6 +14,7 @@ import (
 type PredictOptions struct {
 	NBest       int  // list that many outputs, best first; 0: none
 	Marginals   bool // the probability of every label at every position
+	Confidence  bool // the probability of the best output's label at every position
 	Probability bool // of the best output; always with NBest
 	Threads     int  // 0: all cores
 }
@@ -23,7 +24,7 @@ type PredictOptions struct {
 type Prediction struct {
 	Output              // the best output; its Probability only where asked for
 	NBest     []Output  // best first; fewer where there are fewer outputs
-	Marginals []float32 // [T×Y]
+	Marginals []float32 // [T×Y]; where Marginals or Confidence was asked for
 }
 
 // Output is one labeling of an example.
@@ -95,7 +96,7 @@ func (p *predictor) predict(d *structured.Dataset, examples []int, o PredictOpti
 	p.score, p.logZ = grow(p.score, n), grow(p.logZ, n)
 	p.oracle.Max(&p.θ, labels, p.score)
 	switch {
-	case o.Marginals:
+	case o.Marginals || o.Confidence:
 		p.oracle.Exp(&p.θ, 1, p.logZ, &p.u)
 	case o.Probability || o.NBest > 0:
 		p.oracle.Exp(&p.θ, 1, p.logZ, nil)
@@ -114,7 +115,7 @@ func (p *predictor) predict(d *structured.Dataset, examples []int, o PredictOpti
 			a.Probability = probability(a.Score, p.logZ[b])
 			a.NBest = p.nbest(b)
 		}
-		if o.Marginals {
+		if o.Marginals || o.Confidence {
 			a.Marginals = append([]float32(nil), p.u.NodeOf(b)...)
 		}
 	}

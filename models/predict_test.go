@@ -156,8 +156,8 @@ func TestPredictionsDoNotDependOnThreads(t *testing.T) {
 	var want []byte
 	for _, threads := range []int{1, 2, 7, 0} {
 		var out bytes.Buffer
-		w := NewJSONWriter(&out, m, d)
 		o.Threads = threads
+		w := NewJSONWriter(&out, m, d, o)
 		if err := m.Predict(context.Background(), d, o, w.Write); err != nil {
 			t.Fatal(err)
 		}
@@ -263,8 +263,8 @@ func TestJSONWriter(t *testing.T) {
 	d := toyData(1).Subset([]int{2, 0})
 	m := toyModel(t, d, nil)
 	var out bytes.Buffer
-	w := NewJSONWriter(&out, m, d)
-	o := PredictOptions{NBest: 2, Marginals: true, Probability: true}
+	o := PredictOptions{NBest: 2, Marginals: true, Confidence: true, Probability: true}
+	w := NewJSONWriter(&out, m, d, o)
 	if err := m.Predict(context.Background(), d, o, w.Write); err != nil {
 		t.Fatal(err)
 	}
@@ -282,13 +282,14 @@ func TestJSONWriter(t *testing.T) {
 				Labels             []string
 				Score, Probability *float64
 			}
-			Marginals [][]float64
+			Confidence []float64
+			Marginals  [][]float64
 		}
 		if err := decode.Decode(&line); err != nil {
 			t.Fatal(err)
 		}
 		if line.ID != d.ID(i) || line.Labels == nil || len(line.Labels) != d.Length(i) || line.Score == nil || line.Probability == nil ||
-			len(line.NBest) == 0 || !slices.Equal(line.NBest[0].Labels, line.Labels) || len(line.Marginals) != d.Length(i) {
+			len(line.Confidence) != d.Length(i) || len(line.NBest) == 0 || !slices.Equal(line.NBest[0].Labels, line.Labels) || len(line.Marginals) != d.Length(i) {
 			t.Errorf("example %d: %+v", i, line)
 		}
 	}

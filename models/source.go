@@ -60,6 +60,11 @@ func (s source) readFrom(r io.Reader, path string, needLabels bool) (*structured
 	switch s.format {
 	case formatConll:
 		return s.readConll(r, path, needLabels)
+	case formatCRFsuite:
+		return structured.CRFsuite{
+			Alphabet: s.labels, Dictionary: s.inputs.Dictionary, MinCount: max(1, s.minCount), HashBits: s.hashBits,
+			Unlabeled: !needLabels, Threads: s.threads,
+		}.Read(r, path)
 	case formatLetters:
 		l, err := structured.ReadLetters(r, path)
 		if err != nil {

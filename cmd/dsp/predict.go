@@ -32,7 +32,7 @@ sequence; with --json an object a line for each sequence. Scores, n-best lists a
 			var w models.PredictionWriter
 			if isSet(cmd, "json") {
 				o.Probability = true
-				w = models.NewJSONWriter(os.Stdout, m, d)
+				w = models.NewJSONWriter(os.Stdout, m, d, o)
 			} else {
 				w = models.NewColumnWriter(os.Stdout, m, d, o)
 			}
