@@ -40,6 +40,25 @@ func (b block) lines() iter.Seq2[int, string] {
 	}
 }
 
+// A place is a line of a file, for messages.
+type place struct {
+	file string
+	line int // its number, from 1
+}
+
+// bad returns a BadInput error about the line.
+func (p *place) bad(format string, args ...any) error {
+	return BadInput("%s:%d: "+format, append([]any{p.file, p.line}, args...)...)
+}
+
+// known checks that a label is one of the known ones, where it matters.
+func (p *place) known(label string, labels *Alphabet) error {
+	if labels == nil || labels.Index(label) >= 0 {
+		return nil
+	}
+	return p.bad("label %q is not one of the known ones: %s", label, someOf(labels.Names()))
+}
+
 const blanks = " \t\r\v\f"
 
 // isBlank reports whether a line has nothing but white space.

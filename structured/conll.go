@@ -1,7 +1,6 @@
 package structured
 
 import (
-	"bytes"
 	"io"
 	"slices"
 	"strconv"
@@ -16,10 +15,11 @@ type Conll struct {
 	Width     int       // the number of columns, the label's included, where it is known from the training data
 	Alphabet  *Alphabet // the known labels; nil takes those of the file, sorted
 	Unlabeled bool      // gold labels are not wanted: their column may be missing, and is ignored if it is there
+	Threads   int       // 0: all cores; the data do not depend on it
 }
 
-// Read reads a data set: Columns, ColumnNames, Lines and, unless Unlabeled, Labels. All lines must have equally many
-// columns. Errors name the line.
+// Read reads a data set: Columns, ColumnNames, Lines, Layout and, unless Unlabeled, Labels. All lines must have equally
+// many columns. Errors name the line.
 func (c Conll) Read(r io.Reader, name string) (*Dataset, error) {
 	if len(c.Columns.fields) == 0 {
 		c.Columns, _ = ParseColumns(DefaultColumns)
@@ -27,145 +27,123 @@ func (c Conll) Read(r io.Reader, name string) (*Dataset, error) {
 	if !c.Unlabeled && !c.Columns.Has(LabelColumn) {
 		return nil, BadInput("%s: --columns %s names no %s column", name, c.Columns, LabelColumn)
 	}
-	in := &conllReader{
-		Conll: c, lines: newLines(r, name), copies: map[string]string{},
-		d: &Dataset{Name: name, Alphabet: c.Alphabet, Offsets: []int{0}},
+	in := newBlocks(r, name)
+	head := &conllHead{Conll: c}
+	switch ok, err := head.read(in); {
+	case err != nil:
+		return nil, err
+	case !ok:
+		return nil, BadInput("%s: no tokens, expected lines of at least %s", name, head.named())
 	}
-	for {
-		line, ok := in.next()
-		if !ok {
-			break
-		}
-		if err := in.add(line); err != nil {
-			return nil, err
-		}
+	layout := &Layout{Separator: " ", Filler: "O"} // conlleval wants as many columns in -DOCSTART- lines
+	if head.tabs {
+		layout.Separator = "\t"
 	}
-	if err := in.err(); err != nil {
+	j := newColumnJoin(name, head.roles, layout)
+	parser := func() func(block) (*columnPart, error) {
+		p := &conllParser{conllHead: head, columnParser: columnParser{place: place{file: name}}}
+		return p.parse
+	}
+	if err := parseBlocks(in, c.Threads, parser, j.add); err != nil {
 		return nil, err
 	}
-	if in.tokens == 0 {
-		return nil, BadInput("%s: no tokens, expected lines of at least %s", name, in.named())
-	}
-	in.endSentence()
-	if !c.Unlabeled {
-		in.setLabels()
-	}
-	return in.d, nil
+	return j.finish(c.Alphabet, c.Unlabeled), nil
 }
 
-// conllReader is a Conll at work on a file.
-type conllReader struct {
+// conllHead is what the first token's line settles.
+type conllHead struct {
 	Conll
-	*lines
-	d      *Dataset
-	tokens int
-	first  int               // the line of the first token
-	tabs   bool              // columns are separated by tabs
-	label  int               // the column of the labels
-	fields [][]byte          // of the current line
-	copies map[string]string // one copy of every different string
+	first int      // its number
+	tabs  bool     // columns are separated by tabs
+	roles []string // what each column is
+	label int      // the column of the labels
 }
 
-// add reads a line.
-func (in *conllReader) add(line []byte) error {
-	line = bytes.TrimRight(line, blanks)
-	if len(line) == 0 || docStart(line) {
-		in.endSentence()
-		return nil
-	}
-	if in.tokens == 0 {
-		in.tabs = bytes.IndexByte(line, '\t') >= 0
-	}
-	in.split(line)
-	if in.tokens == 0 {
-		if err := in.start(); err != nil {
-			return err
-		}
-	}
-	if n := len(in.fields); n != len(in.d.Columns) {
-		return in.bad("%s, expected %s", columnCount(n), in.expected())
-	}
-	if in.tokens == in.d.Positions() {
-		in.d.Lines = append(in.d.Lines, in.number)
-	}
-	for c, field := range in.fields {
-		if len(field) == 0 {
-			return in.bad("column %d is empty", c+1)
-		}
-		text, ok := in.copies[string(field)]
+// read looks for the first token. It is false if there is none.
+func (h *conllHead) read(in *blocks) (bool, error) {
+	var looked []block
+	for {
+		b, ok, err := in.next()
 		if !ok {
-			text = string(field)
-			in.copies[text] = text
+			return false, err
 		}
-		in.d.Columns[c] = append(in.d.Columns[c], text)
-	}
-	in.tokens++
-	if !in.Unlabeled && in.Alphabet != nil {
-		return in.checkLabel(in.d.Columns[in.label][in.tokens-1])
-	}
-	return nil
-}
-
-// docStart reports whether the first column is the mark between documents of CoNLL-2003.
-func docStart(line []byte) bool {
-	rest, ok := bytes.CutPrefix(line, []byte("-DOCSTART-"))
-	return ok && (len(rest) == 0 || strings.IndexByte(blanks, rest[0]) >= 0)
-}
-
-// split cuts a line into fields.
-func (in *conllReader) split(line []byte) {
-	in.fields = in.fields[:0]
-	if !in.tabs {
-		for field := range bytes.FieldsFuncSeq(line, func(r rune) bool { return r < 128 && strings.IndexByte(blanks, byte(r)) >= 0 }) {
-			in.fields = append(in.fields, field)
+		looked = append(looked, b)
+		for number, line := range b.lines() {
+			if isBlank(line) || docStart(line) {
+				continue
+			}
+			h.first = number
+			h.tabs = strings.IndexByte(strings.TrimRight(line, blanks), '\t') >= 0
+			for _, b := range slices.Backward(looked) {
+				in.unread(b)
+			}
+			return true, h.settle(in.name, len(h.split(nil, line)))
 		}
-		return
-	}
-	for field := range bytes.SplitSeq(line, []byte{'\t'}) {
-		in.fields = append(in.fields, bytes.Trim(field, blanks))
 	}
 }
 
-// start settles from the first token's line how many columns there are and which holds the labels.
-func (in *conllReader) start() error {
-	width, full := len(in.fields), max(in.Width, in.Columns.minWidth())
-	labeled := in.Columns.Has(LabelColumn)
-	if in.Unlabeled && labeled && (width == in.Width-1 || in.Width == 0 && width < full) {
+// settle finds out what the columns are where the first token has so many.
+func (h *conllHead) settle(file string, found int) error {
+	width, full := found, max(h.Width, h.Columns.minWidth())
+	labeled := h.Columns.Has(LabelColumn)
+	if h.Unlabeled && labeled && (width == h.Width-1 || h.Width == 0 && width < full) {
 		labeled = false
 		width++ // a place for the label that is not there
 	}
-	if width < full || in.Width > 0 && width != in.Width {
-		return in.bad("%s, expected %s", columnCount(len(in.fields)), in.expected())
+	if width < full || h.Width > 0 && width != h.Width {
+		return BadInput("%s:%d: %s, expected %s", file, h.first, columnCount(found), h.expected())
 	}
-	names := in.Columns.names(width)
-	in.label = slices.Index(names, LabelColumn)
-	if !labeled && in.label >= 0 {
-		names = slices.Delete(names, in.label, in.label+1)
+	h.roles = h.Columns.names(width)
+	h.label = slices.Index(h.roles, LabelColumn)
+	if !labeled && h.label >= 0 {
+		h.roles = slices.Delete(h.roles, h.label, h.label+1)
 	}
-	in.d.ColumnNames = names
-	in.d.Columns = make([][]string, len(names))
-	in.first = in.number
 	return nil
 }
 
-// expected says how many columns a line should have, and why.
-func (in *conllReader) expected() string {
-	switch n := len(in.d.Columns); {
-	case n == in.Columns.minWidth():
-		return in.named()
-	case n > 0:
-		return strconv.Itoa(n) + ", as in line " + strconv.Itoa(in.first)
-	case in.Width > 0 && in.Unlabeled && in.Columns.Has(LabelColumn):
-		return strconv.Itoa(in.Width) + " as in the training data, or without the label " + strconv.Itoa(in.Width-1)
-	case in.Width > 0:
-		return strconv.Itoa(in.Width) + ", as in the training data"
+// split appends the columns of a line to fields.
+func (h *conllHead) split(fields []string, line string) []string {
+	line = strings.TrimRight(line, blanks)
+	if h.tabs {
+		for more := true; more; {
+			var field string
+			field, line, more = strings.Cut(line, "\t")
+			fields = append(fields, strings.Trim(field, blanks))
+		}
+		return fields
 	}
-	return "at least " + in.named()
+	for {
+		line = strings.TrimLeft(line, blanks)
+		if line == "" {
+			return fields
+		}
+		end := 0
+		for end < len(line) && strings.IndexByte(blanks, line[end]) < 0 {
+			end++
+		}
+		fields = append(fields, line[:end])
+		line = line[end:]
+	}
+}
+
+// expected says how many columns a line should have, and why.
+func (h *conllHead) expected() string {
+	switch n := len(h.roles); {
+	case n == h.Columns.minWidth():
+		return h.named()
+	case n > 0:
+		return strconv.Itoa(n) + ", as in line " + strconv.Itoa(h.first)
+	case h.Width > 0 && h.Unlabeled && h.Columns.Has(LabelColumn):
+		return strconv.Itoa(h.Width) + " as in the training data, or without the label " + strconv.Itoa(h.Width-1)
+	case h.Width > 0:
+		return strconv.Itoa(h.Width) + ", as in the training data"
+	}
+	return "at least " + h.named()
 }
 
 // named says which columns --columns needs: "3 (word pos label, from --columns)".
-func (in *conllReader) named() string {
-	return strconv.Itoa(in.Columns.minWidth()) + " (" + in.Columns.list() + ", from --columns)"
+func (h *conllHead) named() string {
+	return strconv.Itoa(h.Columns.minWidth()) + " (" + h.Columns.list() + ", from --columns)"
 }
 
 func columnCount(n int) string {
@@ -175,17 +153,57 @@ func columnCount(n int) string {
 	return strconv.Itoa(n) + " columns"
 }
 
-func (in *conllReader) endSentence() {
-	if in.tokens > in.d.Positions() {
-		in.d.Offsets = append(in.d.Offsets, in.tokens)
-	}
+// docStart reports whether the first column is the mark between documents of CoNLL-2003.
+func docStart(line string) bool {
+	rest, ok := strings.CutPrefix(line, "-DOCSTART-")
+	return ok && (rest == "" || strings.IndexByte(blanks, rest[0]) >= 0)
 }
 
-func (in *conllReader) checkLabel(label string) error {
-	if in.Alphabet.Index(label) >= 0 {
-		return nil
+// conllParser parses blocks.
+type conllParser struct {
+	*conllHead
+	columnParser
+	fields []string // of the current line
+}
+
+func (p *conllParser) parse(b block) (*columnPart, error) {
+	p.begin(len(p.roles))
+	for number, line := range b.lines() {
+		p.line = number
+		switch {
+		case isBlank(line):
+			p.endSequence()
+			p.skip("")
+		case docStart(line):
+			p.endSequence()
+			p.skip(strings.TrimRight(line, blanks))
+		default:
+			if err := p.add(line); err != nil {
+				return nil, err
+			}
+		}
 	}
-	return in.bad("label %q is not one of the known ones: %s", label, someOf(in.Alphabet.Names()))
+	return p.end(), nil
+}
+
+// add reads the line of a token.
+func (p *conllParser) add(line string) error {
+	p.fields = p.split(p.fields[:0], line)
+	if n := len(p.fields); n != len(p.roles) {
+		return p.bad("%s, expected %s", columnCount(n), p.expected())
+	}
+	for c, field := range p.fields {
+		if field == "" {
+			return p.bad("column %d is empty", c+1)
+		}
+	}
+	if !p.Unlabeled {
+		if err := p.known(p.fields[p.label], p.Alphabet); err != nil {
+			return err
+		}
+	}
+	p.token(p.fields)
+	return nil
 }
 
 // someOf lists names, not too many.
@@ -195,16 +213,4 @@ func someOf(names []string) string {
 		return strings.Join(names[:most], " ") + " … (" + strconv.Itoa(len(names)) + ")"
 	}
 	return strings.Join(names, " ")
-}
-
-// setLabels numbers the labels, which are all known by now.
-func (in *conllReader) setLabels() {
-	d := in.d
-	if d.Alphabet == nil {
-		d.Alphabet = NewAlphabet(slices.Compact(slices.Sorted(slices.Values(d.Columns[in.label])))...)
-	}
-	d.Labels = make([]int32, in.tokens)
-	for t, label := range d.Columns[in.label] {
-		d.Labels[t] = d.Alphabet.Index(label)
-	}
 }

@@ -41,6 +41,7 @@ func TestConll(t *testing.T) {
 		Name: "a.conll", Offsets: []int{0, 2, 4}, Labels: []int32{1, 2, 0, 2}, Alphabet: NewAlphabet("B-LOC", "B-ORG", "O"),
 		Columns:     [][]string{{"EU", "#", "x", "z"}, {"NNP", "#", "y", "y"}, {"B-ORG", "O", "B-LOC", "O"}},
 		ColumnNames: []string{"word", "pos", "label"}, Lines: []int{4, 9},
+		Layout: &Layout{" ", "O", map[int]string{0: "-DOCSTART- -X- O\n\n\n", 2: "\n\n-DOCSTART-\n", 4: ""}},
 	}
 	if !reflect.DeepEqual(d, want) {
 		t.Errorf("got  %+v\nwant %+v", d, want)
@@ -137,10 +138,17 @@ func TestConllRoundTrip(t *testing.T) {
 			offsets = append(offsets, len(want))
 			text.WriteString(rapid.SampledFrom([]string{"\n", "\n\n", "\t\n", "-DOCSTART- O\n"}).Draw(t, "end"))
 		}
-		d, err := Conll{}.Read(strings.NewReader(text.String()), "x")
+		d, err := Conll{Threads: 1}.Read(strings.NewReader(text.String()), "x")
 		if err != nil {
 			t.Fatal(err)
 		}
+		withBlocks(rapid.IntRange(1, 30).Draw(t, "block"), func() {
+			again, err := Conll{Threads: 3}.Read(strings.NewReader(text.String()), "x")
+			if err != nil {
+				t.Fatal(err)
+			}
+			sameDataset(t, again, d)
+		})
 		var got []string
 		for i := range d.Positions() {
 			got = append(got, d.Columns[0][i]+" "+d.Alphabet.Name(d.Labels[i]))
@@ -152,18 +160,15 @@ func TestConllRoundTrip(t *testing.T) {
 }
 
 func FuzzConll(f *testing.F) {
-	f.Add("word=0,pos=1,label=-1", "a b O\n\n# # B\n", false)
-	f.Add("word=0", "-DOCSTART-\na\tb\n", true)
-	f.Fuzz(func(t *testing.T, spec, text string, unlabeled bool) {
+	f.Add("word=0,pos=1,label=-1", "a b O\n\n# # B\n", false, 3)
+	f.Add("word=0", "-DOCSTART-\na\tb\n", true, 100)
+	f.Fuzz(func(t *testing.T, spec, text string, unlabeled bool, size int) {
 		c, err := ParseColumns(spec)
 		if err != nil {
 			return
 		}
-		d, err := Conll{Columns: c, Unlabeled: unlabeled}.Read(strings.NewReader(text), "fuzz")
-		if err != nil {
-			if !IsBadInput(err) {
-				t.Fatalf("%v is not marked as bad input", err)
-			}
+		d := readTwice(t, Conll{Columns: c, Unlabeled: unlabeled}, text, size)
+		if d == nil {
 			return
 		}
 		if len(d.Columns) != len(d.ColumnNames) || len(d.Lines) != d.Len() || (d.Labels == nil) != unlabeled {

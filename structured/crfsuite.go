@@ -44,7 +44,7 @@ func (c CRFsuite) Read(r io.Reader, name string) (*Dataset, error) {
 		}
 	}
 	parser := func() func(block) (*crfsuitePart, error) {
-		p := &crfsuiteParser{CRFsuite: c, name: name, hash: j.d.Dictionary.Node == nil, bits: j.d.Dictionary.HashBits}
+		p := &crfsuiteParser{CRFsuite: c, place: place{file: name}, hash: j.d.Dictionary.Node == nil, bits: j.d.Dictionary.HashBits}
 		return p.parse
 	}
 	if err := parseBlocks(newBlocks(r, name), c.Threads, parser, j.add); err != nil {
@@ -73,18 +73,13 @@ type crfsuitePart struct {
 // crfsuiteParser parses blocks.
 type crfsuiteParser struct {
 	CRFsuite
-	name   string
+	place
 	hash   bool // attributes are numbered by their hash
 	bits   int
 	part   *crfsuitePart
 	names  Alphabet // of the block
 	labels Alphabet // of the block
-	line   int      // the current line's number
 	weight float64  // of the current sequence, or -1: nobody said
-}
-
-func (p *crfsuiteParser) bad(format string, args ...any) error {
-	return BadInput("%s:%d: "+format, append([]any{p.name, p.line}, args...)...)
 }
 
 func (p *crfsuiteParser) parse(b block) (*crfsuitePart, error) {
@@ -186,11 +181,11 @@ func (p *crfsuiteParser) label(label string) error {
 		label = unescaped.Replace(label)
 	}
 	if !p.Unlabeled {
-		switch {
-		case label == "":
+		if label == "" {
 			return p.bad("no label before the first tab, expected %s", crfsuiteLine)
-		case p.Alphabet != nil && p.Alphabet.Index(label) < 0:
-			return p.bad("label %q is not one of the known ones: %s", label, someOf(p.Alphabet.Names()))
+		}
+		if err := p.known(label, p.Alphabet); err != nil {
+			return err
 		}
 	}
 	p.part.gold = append(p.part.gold, p.labels.Add(label))

@@ -13,13 +13,6 @@ import (
 	"pgregory.net/rapid"
 )
 
-// withBlocks runs the test with blocks of about that many bytes.
-func withBlocks(size int, test func()) {
-	defer func(size int) { blockSize = size }(blockSize)
-	blockSize = size
-	test()
-}
-
 // attributesOf spells the rows of a data set.
 func attributesOf(d *Dataset) []string {
 	rows := make([]string, d.Positions())
@@ -188,46 +181,13 @@ func TestCRFsuiteThreads(t *testing.T) {
 	})
 }
 
-// sameDataset compares all but the tables of alphabets, of which only the names matter.
-func sameDataset(t interface{ Fatalf(string, ...any) }, got, want *Dataset) {
-	strip := func(d *Dataset) (Dataset, []string, []string, int) {
-		s, names, attributes, bits := *d, []string(nil), []string(nil), 0
-		if d.Alphabet != nil {
-			names = d.Alphabet.Names()
-		}
-		if d.Dictionary != nil {
-			bits = d.Dictionary.HashBits
-			if d.Dictionary.Node != nil {
-				attributes = append([]string{}, d.Dictionary.Node.Names()...)
-			}
-		}
-		s.Alphabet, s.Dictionary = nil, nil
-		return s, names, attributes, bits
-	}
-	g, gNames, gAttributes, gBits := strip(got)
-	w, wNames, wAttributes, wBits := strip(want)
-	if !reflect.DeepEqual(g, w) || !reflect.DeepEqual(gNames, wNames) || !reflect.DeepEqual(gAttributes, wAttributes) || gBits != wBits {
-		t.Fatalf("got  %+v %+v %q %q\nwant %+v %+v %q %q", g, g.Attributes, gNames, gAttributes, w, w.Attributes, wNames, wAttributes)
-	}
-}
-
 func FuzzCRFsuite(f *testing.F) {
 	f.Add("B\ta:2\tb\\:c\n\n@weight:2\nO\ta\n", false, 0, 5)
 	f.Add("\ta\n", true, 3, 100)
 	f.Fuzz(func(t *testing.T, text string, unlabeled bool, bits, size int) {
 		c := CRFsuite{Unlabeled: unlabeled, HashBits: bits, Threads: 2}
-		d, err := c.Read(strings.NewReader(text), "fuzz")
-		withBlocks(min(max(1, size), 1<<20), func() {
-			again, other := c.Read(strings.NewReader(text), "fuzz")
-			if err != nil {
-				if !IsBadInput(err) || other == nil || other.Error() != err.Error() {
-					t.Fatalf("%v, and %v", err, other)
-				}
-				return
-			}
-			sameDataset(t, again, d)
-		})
-		if err != nil {
+		d := readTwice(t, c, text, size)
+		if d == nil {
 			return
 		}
 		if len(d.Lines) != d.Len() || (d.Labels == nil) != unlabeled || len(d.Attributes.Offsets) != d.Positions()+1 {

@@ -19,6 +19,7 @@ type Dataset struct {
 
 	Columns     [][]string  // the columns of a text file: Columns[c][t]
 	ColumnNames []string    // what each column is ("word", "label"), "" where nobody said
+	Layout      *Layout     // what the text file had beside its columns, or nil
 	Ids         []int32     // discrete inputs [ΣT×len(Vocab)], or nil
 	Vocab       []*Alphabet // what each discrete input numbers; Ids are 0 (unknown) for names a vocabulary lacks
 
