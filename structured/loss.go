@@ -31,6 +31,19 @@ func (h Hamming) Augment(p *Potentials, b int, gold []int32) {
 	}
 }
 
+// Dot returns ⟨v, ℓ⟩ for chain b of v, in float64.
+func (h Hamming) Dot(v *Marginals, b int, gold []int32) float64 {
+	s, node, y := 0.0, v.NodeOf(b), v.Y
+	for t, g := range gold {
+		wrong := -float64(node[t*y+int(g)])
+		for _, x := range node[t*y : (t+1)*y] {
+			wrong += float64(x)
+		}
+		s += wrong * float64(h.cost(g, len(gold)))
+	}
+	return s
+}
+
 // Loss returns ℓ(labels, gold).
 func (h Hamming) Loss(labels, gold []int32) float64 {
 	s := 0.0

@@ -79,11 +79,11 @@ func (an *anchor) steps(ctx context.Context, p *Problem, s oracles.Smoothing, pa
 			return err
 		}
 		if st.Moved > 0 && st.Exact == b && pace.measures() {
-			pace.observe(vec.Norm2(st.Grad), vec.Dot64(st.Grad, an.w)-vec.Dot64(st.Grad, an.at), b)
+			pace.observe(st.Grad.Norm2(), st.Product()-st.Grad.Dot(an.at), b)
 		}
 		vec.Axpby(1, an.drift, ρ, an.w)
 		if st.Moved > 0 {
-			vec.Axpy(float32(-γ/float64(b)), st.Grad, an.w)
+			st.Grad.AddTo(float32(-γ/float64(b)), an.w)
 		}
 		vec.AddScaledDiff(float32(b)/float32(count), an.w, an.at, to)
 		order, done = order[b:], done+b

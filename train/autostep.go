@@ -82,20 +82,14 @@ const probes = 8
 // many outputs as it needs.
 func (p *Pace) probe(ctx context.Context, pr *Problem, s *State, from, to []float32, by oracles.Smoothing, r *rand.Rand) error {
 	by.K = 0
-	d := make([]float32, len(from))
 	order, size := r.Perm(pr.Len()), batchSize(pr)
 	for k := range min(probes, len(order)/size) {
 		batch := order[k*size : (k+1)*size]
-		st, err := pr.Engine.Step(ctx, from, batch, by, nil)
+		d, err := pr.Change(ctx, from, to, batch, by)
 		if err != nil {
 			return err
 		}
-		copy(d, st.Grad)
-		if st, err = pr.Engine.Step(ctx, to, batch, by, nil); err != nil {
-			return err
-		}
-		vec.Axpby(1, st.Grad, -1, d)
-		p.observe(vec.Norm2(d), vec.Dot64(d, to)-vec.Dot64(d, from), size)
+		p.observe(d.Norm2(), d.Dot(to)-d.Dot(from), size)
 		s.OracleCalls += 2 * size
 	}
 	return nil

@@ -128,14 +128,14 @@ func (m *BCFW) step(ctx context.Context, p *Problem, batch []int) error {
 	}
 	n := float64(p.Len())
 	gap := st.Linear / n
-	norm := vec.Norm2(st.Grad) / (p.Lambda * n * n) // λ‖w_s − w‖²
+	norm := st.Grad.Norm2() / (p.Lambda * n * n) // λ‖w_s − w‖²
 	if st.Moved == 0 || gap <= 0 || norm == 0 {
 		return nil
 	}
 	γ := float64(float32(min(gap/norm, 1)))
-	m.linear += γ / n * (st.Linear - vec.Dot64(st.Grad, m.w))
+	m.linear += γ / n * (st.Linear - st.Product())
 	m.dual += γ*gap - γ*γ/2*norm
-	vec.Axpy(float32(-γ/(p.Lambda*n)), st.Grad, m.w)
+	st.Grad.AddTo(float32(-γ/(p.Lambda*n)), m.w)
 	p.Remember(m.memory, float32(γ))
 	return nil
 }

@@ -61,7 +61,7 @@ func TestOnePassCertificate(t *testing.T) {
 			for i := range p.Len() {
 				ln.batch.Reset(p.Data, []int{i})
 				ln.sums = sums{}
-				if err := p.ask(ln, w, c.smoothing, true); err != nil {
+				if err := p.ask(ln, at(w), c.smoothing, true); err != nil {
 					t.Fatal(err)
 				}
 				memory.recall(ln)

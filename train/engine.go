@@ -21,13 +21,19 @@ const (
 )
 
 // Engine evaluates an Objective on whole data sets and on batches, in parallel. It is not safe for concurrent use.
+//
+// A scorer of dense inputs has its gradients pulled back in the lanes, each into a vector of its own. That of sparse
+// inputs has more weights than that is good for, and each of its examples touches few of them: there the lanes end in
+// potential space, and what they found is scattered, in order, straight to where it is wanted (gradient.go).
 type Engine struct {
 	*Objective
-	Dropout uint64 // seed of the networks' dropout in steps; 0: off, as it always is in full passes
+	Dropout uint64             // seed of the networks' dropout in steps; 0: off, as it always is in full passes
+	sparse  *nets.SparseLinear // the scorer, if it is that
 	threads int
 	shards  [][]int // examples of each shard of a full pass
 	lanes   []*lane // grown on demand
 	used    int     // lanes that took part in the last step
+	norm    norm    // scratch memory
 }
 
 // lane owns the scratch memory of one strand of work.
@@ -36,11 +42,13 @@ type lane struct {
 	oracle oracles.Oracle
 	batch  structured.Batch
 	θ      structured.Potentials // with ℓ added
+	φ      structured.Potentials // at other weights
 	answer oracles.Answer
+	before structured.Marginals // the answers at another point
 	v      structured.Marginals // what is pulled back
 	labels []int32
 	values []float64
-	grad   []float32
+	grad   []float32 // nil for sparse inputs
 	sums   sums
 	err    error
 }
@@ -50,6 +58,7 @@ type sums struct {
 	primal   float64 // f_i
 	smoothed float64 // f_i with the smoothed max
 	linear   float64 // ⟨u_i − r_i, θ_i + ℓ_i⟩, r_i the gold output or the memory
+	loss     float64 // ⟨u_i − r_i, ℓ_i⟩
 	entropy  float64 // entropy of u_i, where the loss is a log-partition function
 	exact    int     // answers of an exact smoothing
 	moved    int     // answers that differ from the memory
@@ -59,6 +68,7 @@ func (s *sums) add(t sums) {
 	s.primal += t.primal
 	s.smoothed += t.smoothed
 	s.linear += t.linear
+	s.loss += t.loss
 	s.entropy += t.entropy
 	s.exact += t.exact
 	s.moved += t.moved
@@ -70,7 +80,8 @@ func NewEngine(o *Objective, threads int) *Engine {
 	for i := range all {
 		all[i] = i
 	}
-	return &Engine{Objective: o, threads: max(1, threads), shards: shards(o.Data, all)}
+	sparse, _ := o.Scorer.(*nets.SparseLinear)
+	return &Engine{Objective: o, sparse: sparse, threads: max(1, threads), shards: shards(o.Data, all)}
 }
 
 // shards cuts examples into runs of at most shardPositions positions, or one example.
@@ -96,29 +107,16 @@ func (e *Engine) Len() int { return e.Data.Len() }
 // run does work(l, lane) for lanes 0 to n-1 on the engine's threads and returns the first lane's error, in lane order.
 func (e *Engine) run(ctx context.Context, n int, work func(l int, ln *lane) error) error {
 	for len(e.lanes) < n {
-		e.lanes = append(e.lanes, &lane{
-			worker: e.Scorer.NewWorker(),
-			oracle: oracles.NewChain(),
-			grad:   make([]float32, e.Scorer.Dim()),
-		})
+		ln := &lane{worker: e.Scorer.NewWorker(), oracle: oracles.NewChain()}
+		if e.sparse == nil {
+			ln.grad = make([]float32, e.Scorer.Dim())
+		}
+		e.lanes = append(e.lanes, ln)
 	}
 	lanes := e.lanes[:n]
-	if threads := min(e.threads, n); threads == 1 {
-		for l, ln := range lanes {
-			ln.err = structured.Guard(func() error { return work(l, ln) })
-		}
-	} else {
-		var next atomic.Int64
-		var wg sync.WaitGroup
-		for range threads {
-			wg.Go(func() {
-				for l := int(next.Add(1)) - 1; l < n; l = int(next.Add(1)) - 1 {
-					lanes[l].err = structured.Guard(func() error { return work(l, lanes[l]) })
-				}
-			})
-		}
-		wg.Wait()
-	}
+	e.parallel(n, func(l int) {
+		lanes[l].err = structured.Guard(func() error { return work(l, lanes[l]) })
+	})
 	for _, ln := range lanes {
 		if ln.err != nil {
 			return ln.err
@@ -127,9 +125,75 @@ func (e *Engine) run(ctx context.Context, n int, work func(l int, ln *lane) erro
 	return ctx.Err()
 }
 
-// ask scores the lane's batch at w, asks the smoothed oracle and adds to the lane's sums all that needs no reference.
-func (e *Engine) ask(ln *lane, w []float32, s oracles.Smoothing, wantMax bool) error {
-	if err := e.potentials(ln.worker, w, &ln.batch, &ln.θ); err != nil {
+// parallel does work(k) for k from 0 to n-1 on the engine's threads.
+func (e *Engine) parallel(n int, work func(k int)) {
+	threads := min(e.threads, n)
+	if threads <= 1 {
+		for k := range n {
+			work(k)
+		}
+		return
+	}
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range threads {
+		wg.Go(func() {
+			for k := int(next.Add(1)) - 1; k < n; k = int(next.Add(1)) - 1 {
+				work(k)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// overShards does work on every shard and returns the sums of the lanes. With a g [Dim] it adds Jᵀv to that, for the v
+// that work leaves in its lane.
+func (e *Engine) overShards(ctx context.Context, shards [][]int, g []float32, work func(ln *lane) error) (sums, error) {
+	n := min(passLanes, len(shards))
+	round := len(shards) // shards between two scatters
+	if e.sparse != nil && g != nil {
+		round = n
+	}
+	var total sums
+	for first := 0; first < len(shards); first += round {
+		now := shards[first:min(first+round, len(shards))]
+		m := min(n, len(now))
+		err := e.run(ctx, m, func(l int, ln *lane) error {
+			if first == 0 {
+				ln.sums = sums{}
+				if g != nil {
+					clear(ln.grad)
+				}
+			}
+			for k := l; k < len(now) && ctx.Err() == nil; k += n {
+				ln.batch.Reset(e.Data, now[k])
+				if err := work(ln); err != nil {
+					return err
+				}
+				if g != nil && e.sparse == nil {
+					if err := ln.worker.Pullback(&ln.v, ln.grad); err != nil {
+						return err
+					}
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return total, err
+		}
+		if g != nil {
+			e.gradient(m).AddTo(1, g)
+		}
+	}
+	for _, ln := range e.lanes[:n] {
+		total.add(ln.sums)
+	}
+	return total, nil
+}
+
+// ask scores the lane's batch at a point, asks the smoothed oracle and adds to the lane's sums all that needs no reference.
+func (e *Engine) ask(ln *lane, at point, s oracles.Smoothing, wantMax bool) error {
+	if err := e.potentials(ln, at); err != nil {
 		return err
 	}
 	s = e.smoothing(s)
@@ -168,6 +232,9 @@ func (e *Engine) difference(ln *lane, memory *Memory) {
 		}
 		c := e.Data.Weight(i)
 		ln.sums.linear += c * ln.v.Dot(b, &ln.θ)
+		if e.sparse != nil && e.Loss != CRF {
+			ln.sums.loss += c * e.Task.Dot(&ln.v, b, ln.batch.Gold(b))
+		}
 		if memory == nil || !zero(ln.v.NodeOf(b)) || !zero(ln.v.EdgeOf(b)) {
 			ln.sums.moved++
 		}
@@ -185,14 +252,4 @@ func zero(x []float32) bool {
 		}
 	}
 	return true
-}
-
-// reduce adds up the first n lanes in order: their sums into the result, their gradients into lane 0's.
-func (e *Engine) reduce(n int) sums {
-	total := e.lanes[0].sums
-	for _, ln := range e.lanes[1:n] {
-		total.add(ln.sums)
-		vec.Axpy(1, ln.grad, e.lanes[0].grad)
-	}
-	return total
 }

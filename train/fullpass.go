@@ -23,30 +23,21 @@ type FullPass struct {
 // FullPass evaluates the objective and the gradient of its smoothed version at w. With a memory it also stores the
 // marginals u_i there. Full passes are counted apart from a method's oracle calls.
 func (e *Engine) FullPass(ctx context.Context, w []float32, s oracles.Smoothing, memory *Memory) (*FullPass, error) {
-	n := min(passLanes, len(e.shards))
-	err := e.run(ctx, n, func(l int, ln *lane) error {
-		clear(ln.grad)
-		ln.sums = sums{}
-		for k := l; k < len(e.shards) && ctx.Err() == nil; k += n {
-			ln.batch.Reset(e.Data, e.shards[k])
-			if err := e.ask(ln, w, s, true); err != nil {
-				return err
-			}
-			if memory != nil {
-				memory.remember(ln, 1)
-			}
-			e.difference(ln, nil)
-			if err := ln.worker.Pullback(&ln.v, ln.grad); err != nil {
-				return err
-			}
+	g := make([]float32, len(w))
+	total, err := e.overShards(ctx, e.shards, g, func(ln *lane) error {
+		if err := e.ask(ln, at(w), s, true); err != nil {
+			return err
 		}
+		if memory != nil {
+			memory.remember(ln, 1)
+		}
+		e.difference(ln, nil)
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	total, inv := e.reduce(n), 1/float64(e.Len())
-	g := append([]float32(nil), e.lanes[0].grad...)
+	inv := 1 / float64(e.Len())
 	vec.Scale(float32(inv), g)
 	r := e.regulariser(w)
 	return &FullPass{
@@ -69,26 +60,17 @@ func (e *Engine) ValueOf(ctx context.Context, w []float32, examples []int) (floa
 }
 
 func (e *Engine) value(ctx context.Context, w []float32, shards [][]int, examples int) (float64, error) {
-	n := min(passLanes, len(shards))
-	err := e.run(ctx, n, func(l int, ln *lane) error {
-		ln.sums = sums{}
-		for k := l; k < len(shards) && ctx.Err() == nil; k += n {
-			ln.batch.Reset(e.Data, shards[k])
-			if err := e.potentials(ln.worker, w, &ln.batch, &ln.θ); err != nil {
-				return err
-			}
-			ln.sums.primal += e.losses(ln)
+	total, err := e.overShards(ctx, shards, nil, func(ln *lane) error {
+		if err := e.potentials(ln, at(w)); err != nil {
+			return err
 		}
+		ln.sums.primal += e.losses(ln)
 		return nil
 	})
 	if err != nil {
 		return 0, err
 	}
-	total := 0.0
-	for _, ln := range e.lanes[:n] {
-		total += ln.sums.primal
-	}
-	return total/float64(examples) + e.regulariser(w), nil
+	return total.primal/float64(examples) + e.regulariser(w), nil
 }
 
 // losses returns Σ c_i f_i over the lane's batch, whose potentials are there.

@@ -94,9 +94,10 @@ func (o *Objective) smoothing(s oracles.Smoothing) oracles.Smoothing {
 	return s
 }
 
-// potentials computes θ + ℓ of the batch at w (ℓ only where the loss has one) with the constraints applied.
-func (o *Objective) potentials(worker nets.Worker, w []float32, b *structured.Batch, θ *structured.Potentials) error {
-	if err := worker.Score(w, b, θ); err != nil {
+// potentials computes θ + ℓ of the lane's batch at a point (ℓ only where the loss has one) with the constraints applied.
+func (o *Objective) potentials(ln *lane, at point) error {
+	b, θ := &ln.batch, &ln.θ
+	if err := at.score(ln.worker, b, θ, &ln.φ); err != nil {
 		return err
 	}
 	if !θ.Finite() {

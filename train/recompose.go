@@ -13,28 +13,19 @@ import (
 // the gradient and the value at the origin of the linear function of w that the memory puts below the mean loss. The
 // weights at which the scorer is run, w, matter to rounding only. It costs a full pass without its oracle.
 func (e *Engine) Recompose(ctx context.Context, w []float32, memory *Memory) (g []float32, b float64, err error) {
-	n := min(passLanes, len(e.shards))
-	err = e.run(ctx, n, func(l int, ln *lane) error {
-		clear(ln.grad)
-		ln.sums = sums{}
-		for k := l; k < len(e.shards) && ctx.Err() == nil; k += n {
-			ln.batch.Reset(e.Data, e.shards[k])
-			if err := e.potentials(ln.worker, w, &ln.batch, &ln.θ); err != nil {
-				return err
-			}
-			memory.recall(ln)
-			e.difference(ln, nil)
-			if err := ln.worker.Pullback(&ln.v, ln.grad); err != nil {
-				return err
-			}
+	g = make([]float32, len(w))
+	total, err := e.overShards(ctx, e.shards, g, func(ln *lane) error {
+		if err := e.potentials(ln, at(w)); err != nil {
+			return err
 		}
+		memory.recall(ln)
+		e.difference(ln, nil)
 		return nil
 	})
 	if err != nil {
 		return nil, 0, err
 	}
-	total, inv := e.reduce(n), 1/float64(e.Len())
-	g = append([]float32(nil), e.lanes[0].grad...)
+	inv := 1 / float64(e.Len())
 	vec.Scale(float32(inv), g)
 	return g, total.linear*inv - vec.Dot64(g, w), nil
 }

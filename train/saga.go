@@ -100,8 +100,8 @@ func (m *SAGA) follow(p *Problem, st Step, b int, γ float64) {
 		vec.Axpy(float32(γ*p.Lambda), p.Center, m.w)
 	}
 	if st.Moved > 0 {
-		vec.Axpy(float32(-γ/float64(b)), st.Grad, m.w)
-		vec.Axpy(1/float32(p.Len()), st.Grad, m.mean)
+		st.Grad.AddTo(float32(-γ/float64(b)), m.w)
+		st.Grad.AddTo(1/float32(p.Len()), m.mean)
 		p.Remember(m.memory, 1)
 	}
 }

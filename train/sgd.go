@@ -192,7 +192,7 @@ func descend(ctx context.Context, p *Problem, w []float32, batch []int, γ float
 			vec.Axpy(float32(decay), p.Center, w)
 		}
 	}
-	vec.Axpy(float32(-γ/float64(len(batch))), st.Grad, w)
+	st.Grad.AddTo(float32(-γ/float64(len(batch))), w)
 	return st.Smoothed, nil
 }
 

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"math"
-
-	"github.com/dsp-go/dsp/structured/vec"
 )
 
 // The search for γ0 takes steps on some of the examples and looks at others.
@@ -30,7 +28,7 @@ func searchRate(ctx context.Context, p *Problem, w []float32) (rate float64, cal
 		return 0, 0, err
 	}
 	b := float64(min(size, len(learn)))
-	norm, loss := vec.Norm2(first.Grad)/(b*b), first.Smoothed/b
+	norm, loss := first.Grad.Norm2()/(b*b), first.Smoothed/b
 	if norm == 0 || loss <= 0 { // nothing to learn here
 		return 1, len(learn), nil
 	}

@@ -4,15 +4,27 @@ import (
 	"context"
 
 	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/structured/vec"
 )
 
 // Step is what one stochastic step on a batch B of examples tells. Every method is a rule for using it.
 type Step struct {
-	Grad     []float32 // D = Σ_{i∈B} c_i J_iᵀ(u_i − r_i) [Dim], valid until the next call on the engine
-	Linear   float64   // Σ c_i ⟨u_i − r_i, θ_i + ℓ_i⟩
-	Smoothed float64   // Σ c_i f_i, with the smoothed max
-	Exact    int       // examples with an exact top-K answer
-	Moved    int       // examples with u_i ≠ r_i; when none did, nothing is pulled back
+	Grad     Gradient // D = Σ_{i∈B} c_i J_iᵀ(u_i − r_i), valid until the next call on the engine
+	Linear   float64  // Σ c_i ⟨u_i − r_i, θ_i + ℓ_i⟩
+	Smoothed float64  // Σ c_i f_i, with the smoothed max
+	Exact    int      // examples with an exact top-K answer
+	Moved    int      // examples with u_i ≠ r_i; when none did, nothing is pulled back
+
+	at   point   // where it was
+	loss float64 // Σ c_i ⟨u_i − r_i, ℓ_i⟩
+}
+
+// Product returns ⟨D, w⟩ for the weights w that the step was asked at.
+func (s *Step) Product() float64 {
+	if s.Grad.engine != nil { // θ is linear in w
+		return s.Linear - s.loss
+	}
+	return s.Grad.Dot(s.at.v)
 }
 
 // dropper is a worker of a network with dropout. Seed 0 turns it off.
@@ -21,6 +33,50 @@ type dropper interface{ SetDropout(seed uint64) }
 // Step asks the oracle about a batch at w, and pulls back the difference between its answers u_i and the references
 // r_i: what memory holds, or the gold outputs where memory is nil. It leaves the memory as it is; see Remember.
 func (e *Engine) Step(ctx context.Context, w []float32, examples []int, s oracles.Smoothing, memory *Memory) (Step, error) {
+	return e.stepAt(ctx, at(w), examples, s, memory)
+}
+
+func (e *Engine) stepAt(ctx context.Context, w point, examples []int, s oracles.Smoothing, memory *Memory) (Step, error) {
+	return e.overBatch(ctx, w, examples, func(ln *lane) error {
+		if err := e.ask(ln, w, s, false); err != nil {
+			return err
+		}
+		e.difference(ln, memory)
+		return nil
+	})
+}
+
+// Change asks the oracle about a batch at two points, and pulls back what changes in its answers from one to the other,
+// Σ c_i J_iᵀ(u_i(to) − u_i(from)), for an affine scorer.
+func (e *Engine) Change(ctx context.Context, from, to []float32, examples []int, s oracles.Smoothing) (Gradient, error) {
+	st, err := e.overBatch(ctx, at(to), examples, func(ln *lane) error {
+		if err := e.ask(ln, at(from), s, false); err != nil {
+			return err
+		}
+		ln.before, ln.answer.U = ln.answer.U, ln.before
+		if err := e.ask(ln, at(to), s, false); err != nil {
+			return err
+		}
+		u := &ln.answer.U
+		ln.v.Resize(u.Offsets, u.Y, u.PerPosition)
+		copy(ln.v.Node, u.Node)
+		copy(ln.v.Edge, u.Edge)
+		vec.Axpy(-1, ln.before.Node, ln.v.Node)
+		vec.Axpy(-1, ln.before.Edge, ln.v.Edge)
+		for b, i := range ln.batch.Examples {
+			if c := float32(e.Data.Weight(i)); c != 1 {
+				vec.Scale(c, ln.v.NodeOf(b))
+				vec.Scale(c, ln.v.EdgeOf(b))
+			}
+		}
+		ln.sums.moved = ln.batch.Len()
+		return nil
+	})
+	return st.Grad, err
+}
+
+// overBatch does work on the shards of a batch, and pulls back the v that it leaves in the lanes.
+func (e *Engine) overBatch(ctx context.Context, w point, examples []int, work func(ln *lane) error) (Step, error) {
 	n := (len(examples) + stepExamples - 1) / stepExamples
 	err := e.run(ctx, n, func(l int, ln *lane) error {
 		clear(ln.grad)
@@ -30,11 +86,10 @@ func (e *Engine) Step(ctx context.Context, w []float32, examples []int, s oracle
 			net.SetDropout(e.Dropout)
 			defer net.SetDropout(0)
 		}
-		if err := e.ask(ln, w, s, false); err != nil {
+		if err := work(ln); err != nil {
 			return err
 		}
-		e.difference(ln, memory)
-		if ln.sums.moved == 0 {
+		if ln.sums.moved == 0 || e.sparse != nil {
 			return nil
 		}
 		return ln.worker.Pullback(&ln.v, ln.grad)
@@ -43,13 +98,18 @@ func (e *Engine) Step(ctx context.Context, w []float32, examples []int, s oracle
 		return Step{}, err
 	}
 	e.used = n
-	total := e.reduce(n)
+	var total sums
+	for _, ln := range e.lanes[:n] {
+		total.add(ln.sums)
+	}
 	return Step{
-		Grad:     e.lanes[0].grad,
+		Grad:     e.gradient(n),
 		Linear:   total.linear,
 		Smoothed: total.smoothed,
 		Exact:    total.exact,
 		Moved:    total.moved,
+		at:       w,
+		loss:     total.loss,
 	}, nil
 }
 

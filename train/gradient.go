@@ -1,0 +1,102 @@
+package train
+
+import (
+	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/structured/vec"
+)
+
+// Gradient is what a step found, D = Σ_{i∈B} c_i J_iᵀ(u_i − r_i), valid until the next call on the engine. With dense
+// inputs it is a vector; with sparse ones it stays what it was in potential space, since all one wants to know of it is
+// one scatter or gather over the few rows of weights that the batch touches.
+type Gradient struct {
+	dense  []float32 // D, or
+	engine *Engine   // whose first lanes hold Jᵀ and v
+	lanes  int
+}
+
+// gradient returns what the first n lanes pulled back or, with sparse inputs, would pull back.
+func (e *Engine) gradient(n int) Gradient {
+	if e.sparse != nil {
+		return Gradient{engine: e, lanes: n}
+	}
+	for _, ln := range e.lanes[1:n] {
+		vec.Axpy(1, ln.grad, e.lanes[0].grad)
+	}
+	return Gradient{dense: e.lanes[0].grad}
+}
+
+// AddTo adds cD to w.
+func (g Gradient) AddTo(c float32, w []float32) {
+	if g.engine == nil {
+		vec.Axpy(c, g.dense, w)
+		return
+	}
+	g.engine.scatter(g.lanes, c, w, nil)
+}
+
+// Norm2 returns ‖D‖².
+func (g Gradient) Norm2() float64 {
+	if g.engine == nil {
+		return vec.Norm2(g.dense)
+	}
+	return g.engine.norm.of(g.engine, g.lanes)
+}
+
+// Dot returns ⟨D, w⟩.
+func (g Gradient) Dot(w []float32) float64 {
+	if g.engine == nil {
+		return vec.Dot64(g.dense, w)
+	}
+	s := 0.0
+	for _, ln := range g.engine.lanes[:g.lanes] {
+		if err := ln.worker.Score(w, &ln.batch, &ln.φ); err != nil {
+			panic(err) // the same worker has scored the same batch
+		}
+		for b := range ln.batch.Len() {
+			s += ln.v.Dot(b, &ln.φ)
+		}
+	}
+	return s
+}
+
+// scatter adds c·Jᵀv of the first n lanes to w, in their order. Norms are those of nets.SparseLinear.Scatter.
+func (e *Engine) scatter(n int, c float32, w []float32, norms []float64) {
+	threads := 1
+	if n > 1 { // more than a step's worth
+		threads = min(e.threads, nets.ScatterParts)
+	}
+	if threads == 1 {
+		for _, ln := range e.lanes[:n] {
+			e.sparse.Scatter(c, &ln.v, &ln.batch, 0, nets.ScatterParts, w, norms)
+		}
+		return
+	}
+	e.parallel(threads, func(k int) {
+		lo, hi := nets.ScatterParts*k/threads, nets.ScatterParts*(k+1)/threads
+		for _, ln := range e.lanes[:n] {
+			e.sparse.Scatter(c, &ln.v, &ln.batch, lo, hi, w, norms)
+		}
+	})
+}
+
+// norm finds the length of gradients of sparse inputs by adding them to zeros, which are zeros again afterwards.
+type norm struct {
+	zeros []float32 // [Dim]
+	parts [nets.ScatterParts]float64
+}
+
+func (m *norm) of(e *Engine, n int) float64 {
+	if m.zeros == nil {
+		m.zeros = make([]float32, e.Scorer.Dim())
+	}
+	clear(m.parts[:])
+	e.scatter(n, 1, m.zeros, m.parts[:])
+	total := 0.0
+	for _, x := range m.parts {
+		total += x
+	}
+	for _, ln := range e.lanes[:n] {
+		e.sparse.Erase(&ln.v, &ln.batch, m.zeros)
+	}
+	return total
+}
