@@ -47,7 +47,7 @@ func TestFoldsDoNotLeak(t *testing.T) {
 		text += word + "\tB-X\nruns\tO\n\n"
 	}
 	s := DefaultSweep()
-	s.Task, s.Train, s.MinCount, s.Folds = "tag", file(t, "train.conll", text), 1, 4
+	s.Task, s.Net, s.Train, s.MinCount, s.Folds = "tag", "embed", file(t, "train.conll", text), 1, 4
 	data := newSweepData(&s)
 	held := 0
 	for fold := range s.Folds {

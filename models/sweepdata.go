@@ -2,6 +2,7 @@ package models
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -35,13 +36,16 @@ func newSweepData(s *SweepConfig) *sweepData {
 }
 
 // inputSettings are the settings that decide how inputs are made from what was read.
-var inputSettings = []string{"min-count"}
+var inputSettings = []string{"net", "features", "template", "min-count", "hash-bits"}
+
+// numberingSettings are those that decide how the attributes in a file are numbered as it is read.
+var numberingSettings = []string{"min-count", "hash-bits"}
 
 // readingKey tells apart the ways to read files.
 func readingKey(c *Config) string {
 	var key strings.Builder
 	for _, s := range Settings(c) {
-		if s.Group == "Data" {
+		if s.Group == "Data" || slices.Contains(numberingSettings, s.Name) {
 			fmt.Fprintf(&key, "%s=%v\n", s.Name, s.Value.Interface())
 		}
 	}
