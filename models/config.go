@@ -43,7 +43,7 @@ type Config struct {
 	LossByLength bool         `yaml:"loss-by-length" json:"loss-by-length" group:"Objective" only:"loss=hinge,softmax-margin" help:"divide the task loss by the length, so that it is an error rate"`
 	Constraints  string       `yaml:"constraints" json:"constraints" group:"Objective" values:"none|iob2|bioes" help:"transitions that no output may have, by the labels' scheme"`
 
-	Method      string  `yaml:"method" json:"method" group:"Method" values:"auto|sgd|svrg|casimir|casimir-adapt|saga|bcfw|lbfgs|prox-linear" help:"optimiser; auto picks by the problem and says why"`
+	Method      string  `yaml:"method" json:"method" group:"Method" values:"auto|sgd|svrg|casimir|casimir-adapt|saga|bcfw|sdca|lbfgs|prox-linear" help:"optimiser; auto picks by the problem and says why"`
 	Passes      int     `yaml:"passes" json:"passes" group:"Method" min:"0" help:"passes over the training data, n oracle calls each; 0: 20 for sgd and prox-linear, 100 for the convex methods, 500 iterations for lbfgs"`
 	Gap         Gap     `yaml:"gap" json:"gap" group:"Method" unit:"X|auto" help:"stop once the certified relative gap, (objective − dual)/|objective|, is at most this; 0 does all passes; auto: 0.001 where the method certifies one"`
 	Patience    int     `yaml:"patience" json:"patience" group:"Method" min:"0" help:"stop after that many passes without a better result on the development data; 0 does all passes"`
@@ -61,7 +61,7 @@ type Config struct {
 	WarmUp      int     `yaml:"warm-up" json:"warm-up" group:"Method" min:"-1" only:"method=prox-linear" help:"passes of sgd that prox-linear begins with, since a model of a random network is worth little; 0: 2, or none where eta is given; -1: none"`
 	InnerGap    float64 `yaml:"inner-gap" json:"inner-gap" group:"Method" min:"0" only:"method=prox-linear" help:"ε_0: prox-linear's k-th subproblem is solved once its certified gap is at most ε_0/k; 0: at most 0.3 of the decrease that it promises"`
 	ConstantMu  bool    `yaml:"constant-mu" json:"constant-mu" group:"Method" only:"method=prox-linear" help:"smooth every subproblem of prox-linear with mu, not the k-th with mu/k"`
-	Batch       int     `yaml:"batch" json:"batch" group:"Method" min:"0" only:"method=sgd,svrg,saga,casimir,casimir-adapt,bcfw,prox-linear" help:"examples in a step; 0: 4 for svrg, saga and casimir, and for prox-linear and sgd on many weights, else 1"`
+	Batch       int     `yaml:"batch" json:"batch" group:"Method" min:"0" only:"method=sgd,svrg,saga,casimir,casimir-adapt,bcfw,sdca,prox-linear" help:"examples in a step; 0: 4 for svrg, saga, casimir and sdca, and for prox-linear and sgd on many weights, else 1"`
 
 	Baselines string `yaml:"baselines" json:"baselines" group:"Run" run:"true" values:"auto|on|off" help:"also train the same network with the same passes by sgd (or prox-linear), and without edges, to compare with; auto does so on built-in data"`
 
@@ -113,9 +113,6 @@ func Default() Config {
 // Validate refuses, as bad input, values out of range and settings that mean nothing beside the others. Settings that
 // depend on a choice left to "auto" are checked again once that is made.
 func (c Config) Validate() error {
-	if c.Method == "sdca" {
-		return structured.BadInput(`--method "sdca" is not offered; for crf and softmax-margin use svrg, for the hinge casimir or bcfw`)
-	}
 	for _, s := range Settings(&c) {
 		if err := s.check(&c); err != nil {
 			return err

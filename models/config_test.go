@@ -135,7 +135,6 @@ func TestValidateRefuses(t *testing.T) {
 		`--loss "hing" is not known (did you mean hinge?)`:            func(c *Config) { c.Loss = "hing" },
 		`--mu -1: expected at least 0`:                                func(c *Config) { c.Mu = -1 },
 		`--lr NaN: expected a finite number`:                          func(c *Config) { c.LR = nan() },
-		`--method "sdca"`:                                             func(c *Config) { c.Method = "sdca" },
 		`--eta 0.1 means nothing with --method sgd`:                   func(c *Config) { c.Method, c.Eta = "sgd", 0.1 },
 		`--lr 1 means nothing with --method prox-linear --inner bcfw`: func(c *Config) { c.Method, c.Inner, c.LR = "prox-linear", "bcfw", 1 },
 		`--lr 1 and --lipschitz 2`:                                    func(c *Config) { c.LR, c.Lipschitz = 1, 2 },

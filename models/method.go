@@ -157,6 +157,8 @@ func (c *Config) newMethod(name string) (train.Method, error) {
 		return &train.SVRG{Pace: c.pace()}, nil
 	case "saga":
 		return &train.SAGA{Pace: c.pace()}, nil
+	case "sdca":
+		return &train.SDCA{}, nil
 	case "lbfgs":
 		return &train.LBFGS{}, nil
 	case "casimir", "casimir-adapt":

@@ -17,6 +17,9 @@ func Auto(o *Objective, net string) (method, why string) {
 	switch {
 	case !o.Scorer.Affine():
 		return "prox-linear", net + " is not linear in its weights: prox-linear trains it through convex models of the objective"
+	case o.Loss.Smooth() && o.Lambda > 0 && isSparse(o.Scorer):
+		return "sdca", net + " is linear in sparse attributes and loss " + o.Loss.String() +
+			" is smooth: sdca needs few passes, touches no more than an example's own weights, and certifies how far the optimum is"
 	case o.Loss.Smooth():
 		return "svrg", net + " is linear in its weights and loss " + o.Loss.String() +
 			" is smooth: svrg converges linearly, and certifies how far the optimum is"
@@ -26,6 +29,11 @@ func Auto(o *Objective, net string) (method, why string) {
 		return "casimir", net + " is linear in its weights and the hinge is not smooth: casimir, accelerated on a smoothed hinge, " +
 			"certifies the narrowest gap"
 	}
+}
+
+func isSparse(s nets.Scorer) bool {
+	_, ok := s.(*nets.SparseLinear)
+	return ok
 }
 
 // CheckConvex refuses a convex method for a scorer that is not affine in its weights. Net is the network's name, or empty.

@@ -33,6 +33,7 @@ func TestResumeGivesTheSameBits(t *testing.T) {
 			return &ProxLinear{InnerPasses: 1, Inner: func(int) Method { return &Casimir{} }}
 		},
 		"casimir-adapt": func() Method { return &Casimir{Adaptive: true} },
+		"sdca":          func() Method { return &SDCA{Resync: 2} },
 		"lbfgs":         func() Method { return &LBFGS{Store: 2} },
 	} {
 		t.Run(name, func(t *testing.T) {

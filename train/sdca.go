@@ -1,0 +1,168 @@
+package train
+
+import (
+	"cmp"
+	"context"
+	"math"
+
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/vec"
+)
+
+// SDCA is dual coordinate ascent for the losses that are log-partition functions, in potential space. With H the entropy,
+// it raises the dual
+//
+//	D(u) = (1/n) Σ c_i [H(u_i) + ⟨u_i, a_i + ℓ_i⟩ − ⟨1_{y_i}, a_i⟩] + (λ/2)(‖c‖² − ‖w‖²) + constant,
+//	w = c − (1/λn) Σ c_i J_iᵀ(u_i − 1_{y_i}),
+//
+// of an affine scorer θ_i = a_i + J_i w. Each u_i is kept as the marginals of dual potentials φ_i, so that H(u_i) =
+// log Z(φ_i) − ⟨u_i, φ_i⟩ is exact and ∇H(u_i) = −φ_i. A step on example i scores it and moves its potentials towards
+// the scores,
+//
+//	φ_i ← (1−η)φ_i + η(θ_i + ℓ_i),    u_i ← marginals(φ_i),    w ← w − (c_i/λn) J_iᵀΔu_i,
+//
+// a step of exponentiated gradients on the dual (Collins, Globerson, Koo, Carreras and Bartlett 2008), which is the
+// stochastic dual coordinate ascent of Shalev-Shwartz and Zhang (2013), for CRFs Le Priol, Piché and Lacoste-Julien
+// (2018), to first order in η. It changes the dual by
+//
+//	ΔD = (c_i/n)(ΔH + ⟨Δu_i, θ_i + ℓ_i⟩) − (λ/2)‖Δw‖²,
+//
+// and where that is negative it is taken back and done with half the η. With d = θ_i + ℓ_i − φ_i, the two curvatures along
+// a step, c_i η⟨d,Δu_i⟩ of the entropy and λn‖Δw‖² of the norm, say which η would have been best; half-way there, in
+// logarithms, is the example's next. Nothing is to be tuned. On a sparse scorer a step touches the weights of the
+// example's own attributes alone. Steps are taken on a few examples at once, scored at the same w.
+//
+// The gap is the mean of c_i KL(u_i ‖ marginals(θ_i + ℓ_i)), to first order c_i⟨d,Δu_i⟩/2η. After the first passes an
+// example is visited as long as its gap was above the mean at its last visit, and now and then (gap sampling, Osokin,
+// Alayrac, Lukasewitz, Dokania and Lacoste-Julien 2016).
+//
+// The state shows the weights with the least F after a pass, and the dual of the last.
+type SDCA struct {
+	Resync int // passes between recompositions of w from the memory, against rounding; 0 means 10
+
+	memory  *dualMemory
+	w       []float32
+	linear  float64 // (1/n) Σ c_i [⟨u_i, a_i + ℓ_i⟩ − ⟨1_{y_i}, a_i⟩]
+	entropy float64 // (1/n) Σ c_i H(u_i)
+	primal  float64 // F(s.W)
+	dual    float64 // the largest seen
+	passes  int
+
+	team  *team
+	steps []*dualStep // of a batch
+	norms []float64   // by part of the weights
+	grad  []float32   // of a batch, on scorers that are not sparse
+}
+
+// dualBatch is the number of examples in a step where nothing was said. More keep more threads busy, but pull at the same
+// weights at once, which takes shorter steps.
+const dualBatch = 4
+
+// Name returns "sdca".
+func (m *SDCA) Name() string { return "sdca" }
+
+// Convex returns true.
+func (m *SDCA) Convex() bool { return true }
+
+// Start begins at u_i = 1_{y_i}, where w is the centre, whatever s.W.
+func (m *SDCA) Start(ctx context.Context, p *Problem, s *State) error {
+	if err := CheckConvex(m.Name(), p.Scorer, ""); err != nil {
+		return err
+	}
+	if !p.Loss.Smooth() {
+		return structured.BadInput("--method sdca needs --loss crf or softmax-margin, not %v; use --method bcfw or casimir", p.Loss)
+	}
+	if p.Lambda <= 0 {
+		return structured.BadInput("--method sdca needs a regulariser (--reg above 0): its weights are a multiple of 1/λ")
+	}
+	if len(m.w) > 0 { // restored
+		m.memory.attach(p.Objective)
+		return nil
+	}
+	m.memory = newDualMemory(p.Objective)
+	m.w = make([]float32, len(s.W))
+	copy(m.w, p.Center)
+	m.primal, m.dual = math.Inf(1), p.Constant
+	return nil
+}
+
+// Pass makes n visits; the first pass visits every example.
+func (m *SDCA) Pass(ctx context.Context, p *Problem, s *State) error {
+	m.team = newTeam(p.threads)
+	defer m.team.close()
+	r, size := p.Rand(s.Passes), min(cmp.Or(p.Batch, dualBatch), p.Len())
+	visits := 0
+	for visits < p.Len() {
+		order := m.memory.due(m.passes)
+		r.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
+		order = order[:min(len(order), p.Len()-visits)]
+		visits += len(order)
+		for lo := 0; lo < len(order); lo += size {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if err := m.step(p, order[lo:min(lo+size, len(order))]); err != nil {
+				return err
+			}
+		}
+	}
+	m.passes++
+	s.Passes++
+	s.OracleCalls += visits
+	if m.passes%cmp.Or(m.Resync, 10) == 0 {
+		if err := m.resync(ctx, p, s); err != nil {
+			return err
+		}
+	}
+	return m.report(ctx, p, s)
+}
+
+// resync makes w and the dual's linear part what the memory says they are.
+func (m *SDCA) resync(ctx context.Context, p *Problem, s *State) error {
+	g, b, err := p.Recompose(ctx, m.w, &m.memory.u)
+	if err != nil {
+		return err
+	}
+	s.FullPasses++
+	clear(m.w)
+	copy(m.w, p.Center)
+	vec.Axpy(float32(-1/p.Lambda), g, m.w)
+	m.linear, m.entropy = b, m.memory.meanEntropy(p.Objective)
+	return nil
+}
+
+// report shows the best weights and the best dual value.
+func (m *SDCA) report(ctx context.Context, p *Problem, s *State) error {
+	primal, err := p.Value(ctx, m.w)
+	if err != nil {
+		return err
+	}
+	s.FullPasses++
+	if primal < m.primal {
+		m.primal = primal
+		copy(s.W, m.w)
+	}
+	m.dual = max(m.dual, m.dualValue(p))
+	s.Primal, s.Dual = m.primal, min(m.dual, m.primal)
+	s.Smoothed, s.Mu, s.Kappa, s.Step, s.Exact = math.NaN(), 0, 0, m.memory.meanStep(), math.NaN()
+	return nil
+}
+
+// dualValue returns D(u).
+func (m *SDCA) dualValue(p *Problem) float64 {
+	return m.linear + m.entropy + p.Constant + p.Lambda/2*(vec.Norm2(p.Center)-vec.Norm2(m.w))
+}
+
+// Archive saves or restores the method's state.
+func (m *SDCA) Archive(a Archive) {
+	if m.memory == nil {
+		m.memory = &dualMemory{}
+	}
+	m.memory.archive(a)
+	a.Floats("w", &m.w)
+	a.Number("linear", &m.linear)
+	a.Number("entropy", &m.entropy)
+	a.Number("primal", &m.primal)
+	a.Number("dual", &m.dual)
+	a.Count("passes", &m.passes)
+}

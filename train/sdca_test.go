@@ -1,0 +1,273 @@
+package train
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/vec"
+)
+
+// sparseProblem draws n chains of 1 to longest positions whose labels show, with errors, in a few of 30 attributes; steps
+// have attributes too where so many are asked for.
+func sparseProblem(t *testing.T, n, longest, labels, edges int, loss Loss, λ float64) *Problem {
+	t.Helper()
+	r := rand.New(rand.NewPCG(8, uint64(n)))
+	x := &structured.Sparse{Offsets: []int{0}, Value: []float32{}}
+	z := &structured.Sparse{Offsets: []int{0}}
+	d := &structured.Dataset{Name: "attributes", Offsets: []int{0}, Attributes: x}
+	for range n {
+		for range 1 + r.IntN(longest) {
+			l := r.IntN(labels)
+			for range 1 + r.IntN(4) {
+				x.Index = append(x.Index, int32((l+labels*r.IntN(30/labels)+r.IntN(9)/7)%30))
+				x.Value = append(x.Value, float32(1+r.IntN(3))/2)
+			}
+			x.Offsets = append(x.Offsets, len(x.Index))
+			if edges > 0 {
+				z.Index = append(z.Index, int32(r.IntN(edges)))
+				z.Offsets = append(z.Offsets, len(z.Index))
+			}
+			d.Labels = append(d.Labels, int32(l))
+		}
+		d.Offsets = append(d.Offsets, len(d.Labels))
+	}
+	if edges > 0 {
+		d.EdgeAttributes = z
+	}
+	names := make([]string, labels)
+	for l := range names {
+		names[l] = string(rune('a' + l))
+	}
+	d.Alphabet = structured.NewAlphabet(names...)
+	net, err := nets.NewSparseLinear(30, edges, labels, nets.EdgesTransition)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := &Objective{Scorer: net, Data: d, Loss: loss, Lambda: λ}
+	return &Problem{Engine: NewEngine(o, 1), Seed: 3}
+}
+
+// constrained forbids a step that no gold output takes and an end.
+func constrained(p *Problem) *Problem {
+	y := p.Scorer.Labels()
+	c := &structured.Constraints{Transition: make([]bool, y*y), End: make([]bool, y)}
+	for i := range c.Transition {
+		c.Transition[i] = true
+	}
+	for l := range c.End {
+		c.End[l] = true
+	}
+	for i := range p.Len() {
+		gold := p.Data.Gold(i)
+		for t := 1; t < len(gold); t++ {
+			c.Transition[int(gold[t-1])*y+int(gold[t])] = false
+		}
+		c.End[gold[len(gold)-1]] = false
+	}
+	p.Constraints = c
+	return p
+}
+
+func sdcaProblems(t *testing.T) map[string]*Problem {
+	return map[string]*Problem{
+		"dense":                  noisyProblem(60, CRF, oracles.Smoothing{}, 1./60),
+		"dense, shifted":         shifted(noisyProblem(60, CRF, oracles.Smoothing{}, 0.1)),
+		"dense, softmax-margin":  noisyProblem(60, SoftmaxMargin, oracles.Smoothing{}, 0.1),
+		"sparse":                 sparseProblem(t, 60, 8, 4, 0, CRF, 1./60),
+		"sparse, shifted":        shifted(sparseProblem(t, 60, 8, 4, 0, CRF, 0.1)),
+		"sparse, softmax-margin": shifted(sparseProblem(t, 60, 8, 4, 0, SoftmaxMargin, 0.1)),
+		"sparse, edges":          sparseProblem(t, 60, 8, 3, 5, CRF, 0.03),
+		"sparse, constrained":    constrained(sparseProblem(t, 12, 4, 5, 0, CRF, 0.1)),
+		"edges, constrained":     constrained(sparseProblem(t, 12, 4, 5, 4, SoftmaxMargin, 0.1)),
+		"sparse, weak λ":         sparseProblem(t, 60, 8, 4, 0, CRF, 2e-3),
+	}
+}
+
+// SDCA finds the optimum of L-BFGS, its certificate closes, and w is what the memory says.
+func TestSDCAConverges(t *testing.T) {
+	ctx := context.Background()
+	for name, p := range sdcaProblems(t) {
+		t.Run(name, func(t *testing.T) {
+			m := &SDCA{Resync: 1000}
+			s := start(t, m, p)
+			dual := s.Dual
+			for k := 0; k < 400 && (k == 0 || s.Gap() > 1e-5*s.Primal); k++ {
+				passes(t, m, p, s, 1)
+				if s.Dual < dual || !(s.Gap() >= 0) {
+					t.Fatalf("pass %d: dual %.9g after %.9g, gap %g", s.Passes, s.Dual, dual, s.Gap())
+				}
+				dual = s.Dual
+			}
+			t.Logf("%d passes", s.Passes)
+			if s.Gap() > 1e-5*s.Primal {
+				t.Errorf("relative gap %g after %d passes", s.Gap()/s.Primal, s.Passes)
+			}
+			f, err := p.Value(ctx, s.W)
+			if err != nil {
+				t.Fatal(err)
+			}
+			near(t, "F(W)", s.Primal, f, 1e-9)
+
+			g, b, err := p.Recompose(ctx, m.w, &m.memory.u)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w := make([]float32, len(m.w))
+			copy(w, p.Center)
+			vec.Axpy(float32(-1/p.Lambda), g, w)
+			if d := math.Sqrt(vec.Dist2(w, m.w) / vec.Norm2(w)); d > 1e-4 {
+				t.Errorf("w is %g away from the memory's, relatively", d)
+			}
+			near(t, "linear part", m.linear, b, 1e-5)
+			near(t, "entropy", m.entropy, m.memory.meanEntropy(p.Objective), 1e-6)
+
+			reference := &LBFGS{}
+			best := start(t, reference, p)
+			for k := 0; k < 500 && !best.Done; k++ {
+				passes(t, reference, p, best, 1)
+			}
+			near(t, "optimum", s.Primal, best.Primal, 1e-5)
+		})
+	}
+}
+
+// No step lowers the dual, which is D of its definition at the memory.
+func TestSDCASteps(t *testing.T) {
+	for name, p := range sdcaProblems(t) {
+		t.Run(name, func(t *testing.T) {
+			for _, size := range []int{1, 5} {
+				m := &SDCA{}
+				start(t, m, p)
+				m.team = newTeam(1)
+				r := rand.New(rand.NewPCG(1, 1))
+				before := m.dual
+				for range 200 {
+					if err := m.step(p, r.Perm(p.Len())[:size]); err != nil {
+						t.Fatal(err)
+					}
+					dual := m.dualValue(p)
+					if dual < before-1e-6*(1+math.Abs(before)) {
+						t.Fatalf("the dual fell from %.9g to %.9g", before, dual)
+					}
+					before = dual
+				}
+				near(t, "dual", before, enumeratedDual(t, m, p), 2e-5)
+			}
+		})
+	}
+}
+
+// enumeratedDual returns D at the memory's dual potentials, by sums over all outputs of examples that are not long.
+func enumeratedDual(t *testing.T, m *SDCA, p *Problem) float64 {
+	t.Helper()
+	n, y := float64(p.Len()), p.Scorer.Labels()
+	g, b, err := p.Recompose(context.Background(), m.w, &m.memory.u)
+	if err != nil {
+		t.Fatal(err)
+	}
+	entropy := 0.0
+	for i := range p.Len() {
+		if m.memory.step[i] == 0 { // not visited
+			continue
+		}
+		length := p.Data.Length(i)
+		if length > 6 {
+			entropy += p.Data.Weight(i) * m.memory.entropy[i]
+			continue
+		}
+		φ := structured.Potentials{Y: y, Offsets: []int{0, length}, PerPosition: p.Scorer.PerPosition()}
+		φ.Node, φ.Edge = m.memory.φ.of(i)
+		u := structured.Marginals{Y: y, Offsets: []int{0, length}, PerPosition: φ.PerPosition}
+		u.Resize(u.Offsets, y, u.PerPosition)
+		u.Clear()
+		outputs := int(math.Pow(float64(y), float64(length)))
+		labels := make([]int32, length)
+		decode := func(o int) float64 {
+			for s := range labels {
+				labels[s] = int32(o % y)
+				o /= y
+			}
+			return math.Exp(φ.Score(0, labels))
+		}
+		z := 0.0
+		for o := range outputs {
+			z += decode(o)
+		}
+		h := 0.0
+		for o := range outputs {
+			q := decode(o) / z
+			if q > 0 {
+				h -= q * math.Log(q)
+				u.AddLabeling(0, labels, float32(q))
+			}
+		}
+		node, edge := m.memory.u.of(i)
+		if !close32(node, u.Node) || !close32(edge, u.Edge) {
+			t.Fatalf("example %d: marginals %v %v, want %v %v", i, node, edge, u.Node, u.Edge)
+		}
+		near(t, "entropy", m.memory.entropy[i], h, 1e-5)
+		entropy += p.Data.Weight(i) * h
+	}
+	return dualValue(p.Objective, b+entropy/n, g)
+}
+
+func close32(x, y []float32) bool {
+	for i, v := range x {
+		if math.Abs(float64(v-y[i])) > 1e-4 {
+			return false
+		}
+	}
+	return len(x) == len(y)
+}
+
+func TestSDCAThreads(t *testing.T) {
+	for _, make := range []func() *Problem{
+		func() *Problem { return sparseProblem(t, 80, 8, 4, 0, CRF, 0.02) },
+		func() *Problem { return sparseProblem(t, 40, 8, 3, 5, SoftmaxMargin, 0.02) },
+		func() *Problem { return noisyProblem(60, CRF, oracles.Smoothing{}, 0.02) },
+	} {
+		var want string
+		for _, threads := range []int{1, 2, 7} {
+			p := make()
+			p.Engine = NewEngine(p.Objective, threads)
+			m := &SDCA{Resync: 3}
+			s := start(t, m, p)
+			passes(t, m, p, s, 7)
+			if got := fmt.Sprint(*s); want == "" {
+				want = got
+			} else if got != want {
+				t.Errorf("with %d threads:\n%s\nwant\n%s", threads, got, want)
+			}
+		}
+	}
+}
+
+func TestSDCARefusals(t *testing.T) {
+	net := netProblem(10, 1, 1)
+	net.Loss = CRF
+	for _, p := range []*Problem{noisyProblem(10, Hinge, entropy, 0.1), noisyProblem(10, CRF, entropy, 0), net} {
+		if err := (&SDCA{}).Start(context.Background(), p, &State{W: make([]float32, p.Scorer.Dim())}); !structured.IsBadInput(err) {
+			t.Errorf("%v, λ = %g: %v", p.Loss, p.Lambda, err)
+		}
+	}
+}
+
+// Examples whose gaps are small wait, but not for ever.
+func TestSDCASweeps(t *testing.T) {
+	m := &dualMemory{gap: []float32{1, 9, 0, 0}, age: make([]float32, 4)}
+	for sweep, want := range [][]int{{1}, {1}, {1}, {1}, {0, 1, 2, 3}, {1}} {
+		if got := m.due(fullPasses); !slices.Equal(got, want) {
+			t.Errorf("sweep %d: %v, want %v", sweep, got, want)
+		}
+	}
+	if got := m.due(0); len(got) != 4 {
+		t.Errorf("the first pass takes %v", got)
+	}
+}
