@@ -392,7 +392,7 @@ func TestAuto(t *testing.T) {
 	net := netProblem(10, 1, 1).Objective
 	linear := noisyProblem(10, Hinge, entropy, 0.1).Objective
 	crf := noisyProblem(10, CRF, entropy, 0.1).Objective
-	sparse := sparseProblem(t, 10, 3, 3, 0, SoftmaxMargin, 0.1).Objective
+	sparse := attributeProblem(t, 10, 3, 3, 0, SoftmaxMargin, 0.1).Objective
 	for want, o := range map[string]*Objective{"prox-linear": net, "casimir": linear, "svrg": crf, "sdca": sparse} {
 		if got, why := Auto(o, "cnn"); got != want || why == "" {
 			t.Errorf("auto chose %s (%s), want %s", got, why, want)

@@ -14,9 +14,9 @@ import (
 	"github.com/dsp-go/dsp/structured/vec"
 )
 
-// sparseProblem draws n chains of 1 to longest positions whose labels show, with errors, in a few of 30 attributes; steps
+// attributeProblem draws n chains of 1 to longest positions whose labels show, with errors, in a few of 30 attributes; steps
 // have attributes too where so many are asked for.
-func sparseProblem(t *testing.T, n, longest, labels, edges int, loss Loss, λ float64) *Problem {
+func attributeProblem(t *testing.T, n, longest, labels, edges int, loss Loss, λ float64) *Problem {
 	t.Helper()
 	r := rand.New(rand.NewPCG(8, uint64(n)))
 	x := &structured.Sparse{Offsets: []int{0}, Value: []float32{}}
@@ -80,13 +80,13 @@ func sdcaProblems(t *testing.T) map[string]*Problem {
 		"dense":                  noisyProblem(60, CRF, oracles.Smoothing{}, 1./60),
 		"dense, shifted":         shifted(noisyProblem(60, CRF, oracles.Smoothing{}, 0.1)),
 		"dense, softmax-margin":  noisyProblem(60, SoftmaxMargin, oracles.Smoothing{}, 0.1),
-		"sparse":                 sparseProblem(t, 60, 8, 4, 0, CRF, 1./60),
-		"sparse, shifted":        shifted(sparseProblem(t, 60, 8, 4, 0, CRF, 0.1)),
-		"sparse, softmax-margin": shifted(sparseProblem(t, 60, 8, 4, 0, SoftmaxMargin, 0.1)),
-		"sparse, edges":          sparseProblem(t, 60, 8, 3, 5, CRF, 0.03),
-		"sparse, constrained":    constrained(sparseProblem(t, 12, 4, 5, 0, CRF, 0.1)),
-		"edges, constrained":     constrained(sparseProblem(t, 12, 4, 5, 4, SoftmaxMargin, 0.1)),
-		"sparse, weak λ":         sparseProblem(t, 60, 8, 4, 0, CRF, 2e-3),
+		"sparse":                 attributeProblem(t, 60, 8, 4, 0, CRF, 1./60),
+		"sparse, shifted":        shifted(attributeProblem(t, 60, 8, 4, 0, CRF, 0.1)),
+		"sparse, softmax-margin": shifted(attributeProblem(t, 60, 8, 4, 0, SoftmaxMargin, 0.1)),
+		"sparse, edges":          attributeProblem(t, 60, 8, 3, 5, CRF, 0.03),
+		"sparse, constrained":    constrained(attributeProblem(t, 12, 4, 5, 0, CRF, 0.1)),
+		"edges, constrained":     constrained(attributeProblem(t, 12, 4, 5, 4, SoftmaxMargin, 0.1)),
+		"sparse, weak λ":         attributeProblem(t, 60, 8, 4, 0, CRF, 2e-3),
 	}
 }
 
@@ -229,8 +229,8 @@ func close32(x, y []float32) bool {
 
 func TestSDCAThreads(t *testing.T) {
 	for _, make := range []func() *Problem{
-		func() *Problem { return sparseProblem(t, 80, 8, 4, 0, CRF, 0.02) },
-		func() *Problem { return sparseProblem(t, 40, 8, 3, 5, SoftmaxMargin, 0.02) },
+		func() *Problem { return attributeProblem(t, 80, 8, 4, 0, CRF, 0.02) },
+		func() *Problem { return attributeProblem(t, 40, 8, 3, 5, SoftmaxMargin, 0.02) },
 		func() *Problem { return noisyProblem(60, CRF, oracles.Smoothing{}, 0.02) },
 	} {
 		var want string

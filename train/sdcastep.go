@@ -17,18 +17,15 @@ const (
 
 // dualStep is a step on one example, and the memory that it works in.
 type dualStep struct {
-	i      int
-	c      float64 // c_i
-	worker nets.Worker
-	oracle oracles.Oracle
-	batch  structured.Batch // of that example
-	one    [1]int
-	value  [1]float64
-	θ      structured.Potentials // θ_i + ℓ_i
-	ℓ      structured.Potentials // ℓ_i, where the loss has one
-	φ      structured.Potentials // the new φ_i
-	u      structured.Marginals  // and its marginals
-	v      structured.Marginals  // c_i Δu_i
+	i     int
+	c     float64 // c_i
+	lane          // its batch is that example, its θ is θ_i + ℓ_i
+	one   [1]int
+	value [1]float64
+	ℓ     structured.Potentials // ℓ_i, where the loss has one
+	φ     structured.Potentials // the new φ_i
+	u     structured.Marginals  // and its marginals
+	v     structured.Marginals  // c_i Δu_i
 
 	η         float64 // of this try; 0 on the first visit
 	entropy   float64 // of u
@@ -40,7 +37,7 @@ type dualStep struct {
 // step does a step on each of a few examples at the same w.
 func (m *SDCA) step(p *Problem, examples []int) error {
 	for len(m.steps) < len(examples) {
-		m.steps = append(m.steps, &dualStep{worker: p.Scorer.NewWorker(), oracle: oracles.NewChain()})
+		m.steps = append(m.steps, &dualStep{lane: lane{worker: p.Scorer.NewWorker(), oracle: oracles.NewChain()}})
 	}
 	steps := m.steps[:len(examples)]
 	err := m.team.run(len(steps), func(k int) error {
@@ -75,7 +72,7 @@ func (m *SDCA) step(p *Problem, examples []int) error {
 func (st *dualStep) score(p *Problem, w []float32, i int) error {
 	st.i, st.c, st.one[0] = i, p.Data.Weight(i), i
 	st.batch.Reset(p.Data, st.one[:])
-	if err := p.potentials(st.worker, w, &st.batch, &st.θ); err != nil {
+	if err := p.potentials(&st.lane, at(w)); err != nil {
 		return err
 	}
 	if p.Loss != CRF {
