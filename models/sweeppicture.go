@@ -156,8 +156,8 @@ func (s *sweep) bestOf(trials []*trial, v varied) []*trial {
 }
 
 // picture shows the metric against what varies. A grid has the number with the most values along the axis and a line for
-// each value of another setting; what varies beside those two is at its best. Settings drawn at random, and grids with
-// too many lines, have a panel for each setting instead.
+// each value of another setting; what varies beside those two is at its best. For settings drawn at random, and grids
+// with too many lines, see scatter.
 func (s *sweep) picture(best *trial) *curves.Comparison {
 	c := &curves.Comparison{Value: s.metric.label, Title: s.finding(best)}
 	switch {
@@ -189,9 +189,7 @@ func (s *sweep) picture(best *trial) *curves.Comparison {
 	})
 	rest := slices.DeleteFunc(slices.Clone(axes), func(v varied) bool { return v.name == along.name || len(v.values) < 2 })
 	if s.Random > 0 || len(rest) > 0 && len(rest[0].values) > mostSeries {
-		for _, v := range axes {
-			c.Panels = append(c.Panels, v.panel(curves.Series{Points: s.points(s.trials, v)}))
-		}
+		s.scatter(c, axes)
 		return c
 	}
 	if len(rest) == 0 {
@@ -202,14 +200,39 @@ func (s *sweep) picture(best *trial) *curves.Comparison {
 	c.Legend = by.name
 	var lines []curves.Series
 	for _, value := range by.values {
-		with := slices.DeleteFunc(slices.Clone(s.trials), func(t *trial) bool { return t.values[by.index] != value })
-		lines = append(lines, s.line(value, with, along))
+		lines = append(lines, s.line(value, s.with(by, value), along))
 	}
 	for _, v := range rest[1:] {
 		c.Caption += "; the best " + v.name + " at each point"
 	}
 	c.Panels = []curves.Panel{along.panel(lines...)}
 	return c
+}
+
+// scatter shows every trial as a point, in a panel for each setting that varies; one that is a choice may be the colour
+// instead.
+func (s *sweep) scatter(c *curves.Comparison, axes []varied) {
+	colour := slices.IndexFunc(axes, func(v varied) bool { return !v.number && len(v.values) > 1 && len(v.values) <= mostSeries })
+	if colour >= 0 && len(axes) > 1 {
+		c.Legend = axes[colour].name
+	}
+	for k, v := range axes {
+		switch {
+		case c.Legend == "":
+			c.Panels = append(c.Panels, v.panel(curves.Series{Points: s.points(s.trials, v)}))
+		case k != colour:
+			var groups []curves.Series
+			for _, value := range axes[colour].values {
+				groups = append(groups, curves.Series{Name: value, Points: s.points(s.with(axes[colour], value), v)})
+			}
+			c.Panels = append(c.Panels, v.panel(groups...))
+		}
+	}
+}
+
+// with returns the trials that have that value of v.
+func (s *sweep) with(v varied, value string) []*trial {
+	return slices.DeleteFunc(slices.Clone(s.trials), func(t *trial) bool { return t.values[v.index] != value })
 }
 
 func (v varied) panel(series ...curves.Series) curves.Panel {

@@ -92,7 +92,7 @@ func TestSweepResumes(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("no signals here")
 	}
-	flags := with(sweeping, "--folds", "2", "--passes", "40", "--jobs", "1")
+	flags := with(sweeping, "--folds", "2", "--passes", "15", "--jobs", "1")
 	whole := filepath.Join(t.TempDir(), "whole")
 	dsp(t, with(flags, "--out", whole)...).ok()
 	for _, signal := range []os.Signal{os.Kill, os.Interrupt} {

@@ -45,7 +45,6 @@ type Point struct{ X, Y, Deviation float64 }
 const (
 	panelHeight = 3.6 * vg.Inch
 	legendRow   = 0.24 * vg.Inch
-	dodge       = 0.16 // of the distance between choices, from series to series at most
 )
 
 // Write draws the comparison as a PNG at path.
@@ -235,13 +234,10 @@ func (p *points) Plot(c draw.Canvas, on *plot.Plot) {
 	tx, ty := on.Transforms(&c)
 	for k := len(p.Series) - 1; k >= 0; k-- { // the first in front
 		s, st := p.Series[k], lineStyle(k)
-		shift := 0.0
-		if p.Names != nil && len(p.Series) > 1 { // side by side
-			shift = (float64(k) - float64(len(p.Series)-1)/2) * math.Min(dodge, 0.7/float64(len(p.Series)))
-		}
+		shift := vg.Length(float64(k)-float64(len(p.Series)-1)/2) * p.dodge(c, len(p.Series))
 		var line []vg.Point
 		for _, at := range s.Points {
-			x := tx(p.place(at.X) + shift)
+			x := tx(p.place(at.X)) + shift
 			line = append(line, vg.Point{X: x, Y: ty(at.Y)})
 			if d := deviation(at); d > 0 {
 				bar := draw.LineStyle{Color: st.Color, Width: vg.Points(1)}
@@ -259,6 +255,18 @@ func (p *points) Plot(c draw.Canvas, on *plot.Plot) {
 			c.DrawGlyph(draw.GlyphStyle{Color: st.Color, Radius: vg.Points(3), Shape: draw.CircleGlyph{}}, at)
 		}
 	}
+}
+
+// dodge is how far series are put side by side, so that bars do not hide each other.
+func (p *Panel) dodge(c draw.Canvas, series int) vg.Length {
+	switch {
+	case p.Names != nil:
+		between := (c.Max.X - c.Min.X) / vg.Length(len(p.Names))
+		return between * vg.Length(math.Min(0.16, 0.7/float64(series)))
+	case p.Series[0].Joined:
+		return vg.Points(math.Min(4, 16/float64(series)))
+	}
+	return 0
 }
 
 // newPlot returns an empty plot in the style of all pictures.
