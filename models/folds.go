@@ -22,10 +22,10 @@ func Folds(n, k int, seed uint64) [][]int {
 	return parts
 }
 
-// heldOut returns d with part held out of the training data, to be the development data instead of what d has. What
-// numbers the inputs is still to be learned, by fitInputs, of the rest alone; labels keep their numbers, also those that
-// the rest lacks.
-func (d *Data) heldOut(part []int) *Data {
+// heldOut returns d with part held out of the training data, to be the development data instead of what d has. Nothing is
+// learned from the part: inputs of columns are still to be made, by fitInputs, and attributes that were read are numbered
+// anew by those that occur in the rest at least minCount times. Labels keep their numbers, also those that the rest lacks.
+func (d *Data) heldOut(part []int, minCount int) *Data {
 	var rest []int
 	for i := range d.Train.Len() {
 		if _, held := slices.BinarySearch(part, i); !held {
@@ -35,6 +35,9 @@ func (d *Data) heldOut(part []int) *Data {
 	fold := &Data{Train: d.Train.Subset(rest), Dev: d.Train.Subset(part)}
 	fold.Train.Name += " but for a fold"
 	fold.Dev.Name += ", a fold held out"
+	if d.Train.Dictionary != nil {
+		structured.Narrow(max(1, minCount), fold.Train, fold.Dev)
+	}
 	return fold
 }
 

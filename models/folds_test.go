@@ -40,42 +40,64 @@ func TestFoldsPartition(t *testing.T) {
 	}
 }
 
-// What is held out teaches nothing: a word that only occurs there is unknown.
+// What is held out teaches nothing: a word that only occurs there is unknown, whatever makes inputs of it.
 func TestFoldsDoNotLeak(t *testing.T) {
-	text := ""
+	columns, attributes := "", ""
 	for _, word := range strings.Fields("ant bee cat dog elk fox gnu hen") {
-		text += word + "\tB-X\nruns\tO\n\n"
+		columns += word + "\tB-X\nruns\tO\n\n"
+		attributes += "B-X\tw=" + word + "\tbias=\nO\tw=runs\tbias=\n\n"
 	}
-	s := DefaultSweep()
-	s.Task, s.Net, s.Train, s.MinCount, s.Folds = "tag", "embed", file(t, "train.conll", text), 1, 4
-	data := newSweepData(&s)
-	held := 0
-	for fold := range s.Folds {
-		c := s.Config
-		d, err := data.of(&c, fold)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if d.Train.Len() != 6 || d.Dev.Len() != 2 {
-			t.Fatalf("%d and %d sequences, want 6 and 2", d.Train.Len(), d.Dev.Len())
-		}
-		known := d.Train.Vocab[0]
-		for i := range d.Dev.Len() {
-			word := d.Dev.Column(structured.WordColumn)[d.Dev.Offsets[i]]
-			if slices.Contains(d.Train.Column(structured.WordColumn), word) || known.Index(word) >= 0 {
-				t.Errorf("%s is held out and known", word)
+	for name, c := range map[string]struct {
+		file, text string
+		change     func(*Config)
+		names      func(d *structured.Dataset) *structured.Alphabet
+		attribute  string // before the word
+		others     int    // names that all have
+	}{
+		"embedded": {"train.conll", columns, func(c *Config) { c.Net, c.MinCount = "embed", 1 },
+			func(d *structured.Dataset) *structured.Alphabet { return d.Vocab[0] }, "", 2},
+		"template": {"train.conll", columns, func(c *Config) { c.Template = file(t, "t", "U0:%x[0,0]\nB\n") },
+			func(d *structured.Dataset) *structured.Alphabet { return d.Dictionary.Node }, "U0:", 1},
+		"attributes": {"train.crfsuite", attributes, func(*Config) {},
+			func(d *structured.Dataset) *structured.Alphabet { return d.Dictionary.Node }, "w=", 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := DefaultSweep()
+			s.Train, s.Folds = file(t, c.file, c.text), 4
+			c.change(&s.Config)
+			if err := s.settleFormat(); err != nil {
+				t.Fatal(err)
 			}
-			if id := d.Dev.Ids[d.Dev.Offsets[i]*len(d.Dev.Vocab)]; id != 0 {
-				t.Errorf("%s is held out and has number %d", word, id)
+			data := newSweepData(&s)
+			held := map[string]bool{}
+			for fold := range s.Folds {
+				d, err := data.of(&s.Config, fold)
+				if err != nil {
+					t.Fatal(err)
+				}
+				known := c.names(d.Train)
+				if d.Train.Len() != 6 || d.Dev.Len() != 2 || known.Len() != 6+c.others || c.names(d.Dev) != known {
+					t.Fatalf("%d and %d sequences, names %q", d.Train.Len(), d.Dev.Len(), known.Names())
+				}
+				for word := range strings.FieldsSeq("ant bee cat dog elk fox gnu hen") {
+					if known.Index(c.attribute+word) < 0 {
+						held[word] = true
+					}
+				}
+				for p := range d.Dev.Positions() / 2 {
+					if d.Dev.Ids != nil {
+						if id := d.Dev.Ids[2*p*len(d.Dev.Vocab)]; id != 0 {
+							t.Errorf("a word held out has number %d", id)
+						}
+					} else if row, _ := d.Dev.Attributes.Row(2 * p); len(row) != c.others-1 {
+						t.Errorf("a word held out has attributes %d", row)
+					}
+				}
 			}
-			held++
-		}
-		if known.Len() != 8 { // unknown, runs, and the six
-			t.Errorf("vocabulary %q", known.Names())
-		}
-	}
-	c := s.Config
-	if all, err := data.of(&c, whole); err != nil || held != all.Train.Len() || all.Train.Vocab[0].Len() != 10 || c.Format != formatConll {
-		t.Errorf("%d held out; %v", held, err)
+			all, err := data.of(&s.Config, whole)
+			if err != nil || len(held) != 8 || c.names(all.Train).Len() != 8+c.others {
+				t.Errorf("held out %v; %v", held, err)
+			}
+		})
 	}
 }

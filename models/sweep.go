@@ -103,6 +103,9 @@ func (s *sweep) parts() []int {
 func (s *sweep) checkTrials(ctx context.Context) error {
 	parts := s.parts()
 	for _, t := range s.trials {
+		if err := t.config.settleFormat(); err != nil {
+			return err
+		}
 		t.scores = make([]*score, len(parts))
 		for _, f := range parts {
 			s.data.expect(&t.config, f)

@@ -26,9 +26,8 @@ type sweepData struct {
 
 // readings are what one way of reading files gives.
 type readings struct {
-	data   *Data
-	config Config // with the format and columns that were found
-	parts  [][]int
+	data  *Data
+	parts [][]int
 }
 
 func newSweepData(s *SweepConfig) *sweepData {
@@ -41,11 +40,11 @@ var inputSettings = []string{"net", "features", "template", "min-count", "hash-b
 // numberingSettings are those that decide how the attributes in a file are numbered as it is read.
 var numberingSettings = []string{"min-count", "hash-bits"}
 
-// readingKey tells apart the ways to read files.
+// readingKey tells apart the ways to read files, once c knows their format.
 func readingKey(c *Config) string {
 	var key strings.Builder
 	for _, s := range Settings(c) {
-		if s.Group == "Data" || slices.Contains(numberingSettings, s.Name) {
+		if s.Group == "Data" || c.Format == formatCRFsuite && slices.Contains(numberingSettings, s.Name) {
 			fmt.Fprintf(&key, "%s=%v\n", s.Name, s.Value.Interface())
 		}
 	}
@@ -65,8 +64,7 @@ func fittedKey(c *Config, fold int) string {
 	return fmt.Sprintf("%sfold=%d", key, fold)
 }
 
-// of returns the data for a fold, or the whole, and settles the format and columns in c. It is kept until it was
-// released as often as expect announced.
+// of returns the data for a fold, or the whole. It is kept until it was released as often as expect announced.
 func (d *sweepData) of(c *Config, fold int) (*Data, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -75,19 +73,13 @@ func (d *sweepData) of(c *Config, fold int) (*Data, error) {
 	if err != nil {
 		return nil, err
 	}
-	settled := Settings(&read.config)
-	for i, s := range Settings(c) {
-		if s.Group == "Data" {
-			s.Value.Set(settled[i].Value)
-		}
-	}
 	if data, ok := d.fitted[key]; ok {
 		return data, nil
 	}
 	data := read.data.copy()
 	switch {
 	case fold >= 0:
-		data = read.data.heldOut(read.parts[fold])
+		data = read.data.heldOut(read.parts[fold], c.MinCount)
 	case d.folds > 0:
 		data.Dev = nil
 	}
@@ -119,11 +111,11 @@ func (d *sweepData) read(c *Config) (*readings, error) {
 	if r, ok := d.files[key]; ok {
 		return r, nil
 	}
-	r := &readings{config: *c}
-	var err error
-	if r.data, err = readFiles(&r.config); err != nil {
+	data, err := readFiles(c)
+	if err != nil {
 		return nil, err
 	}
+	r := &readings{data: data}
 	if d.folds > 0 {
 		if err := checkFolds(r.data.Train, d.folds); err != nil {
 			return nil, err

@@ -114,7 +114,7 @@ func (a *axis) parseList(text, values string, s Setting) error {
 
 func (a *axis) parseInterval(text, values string, s Setting) error {
 	switch s.Value.Interface().(type) {
-	case float64, int, uint64, Count:
+	case float64, int, uint64, Count, Gap:
 	default:
 		return structured.BadInput("--grid %s: %s is not a number; list its values with commas between", text, s.Name)
 	}

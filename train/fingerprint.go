@@ -19,7 +19,18 @@ func Fingerprint(d *structured.Dataset) string {
 	add(h, d.Features)
 	add(h, d.Ids)
 	add(h, d.Weights)
-	for _, a := range append([]*structured.Alphabet{d.Alphabet}, d.Vocab...) {
+	for _, s := range []*structured.Sparse{d.Attributes, d.EdgeAttributes} {
+		if s != nil {
+			add(h, s.Offsets)
+			add(h, s.Index)
+			add(h, s.Value)
+		}
+	}
+	names := append([]*structured.Alphabet{d.Alphabet}, d.Vocab...)
+	if d.Dictionary != nil {
+		names = append(names, d.Dictionary.Node, d.Dictionary.Edge)
+	}
+	for _, a := range names {
 		if a == nil {
 			continue
 		}
