@@ -25,8 +25,8 @@ them on development data or by cross-validation (--folds). It prints a table, be
 every setting (sweep.jsonl), a picture (sweep.png), and the run folder of a training with the best setting on all the training
 data (best), for dsp predict --model DIR/best. Settings that train train as dsp train does; any of its flags is one of sweep.
 Interrupted (Ctrl-C), it keeps the settings that are done: --resume continues with the others.`,
-		Example: `  dsp sweep --task tag --train train.conll --dev dev.conll --grid reg=log:0.01:10:7 --grid loss=crf,hinge
-  dsp sweep --task tag --train train.conll --folds 5 --grid reg=0.1,1,10 --grid min-count=1,2 --out sweeps/ner
+		Example: `  dsp sweep --train train.conll --dev dev.conll --grid reg=log:0.01:10:7 --grid loss=crf,hinge
+  dsp sweep --train train.conll --folds 5 --grid reg=0.1,1,10 --grid min-count=1,2 --out sweeps/ner
   dsp sweep --train letter.data --net linear --folds 5 --random 20 --grid reg=log:1e-3:1e3 --grid mu=log:0.01:10
   dsp sweep --resume sweeps/ner`,
 		Args: noArgs,
