@@ -1,6 +1,9 @@
 package structured
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Constraints forbid labels and transitions of a chain. Nil slices forbid nothing.
 type Constraints struct {
@@ -57,6 +60,35 @@ func (c *Constraints) Allows(labels []int32) bool {
 		}
 	}
 	return true
+}
+
+// AllowsSome reports whether c allows a labeling that agrees with the labels of example i of d, which may be sets.
+func (c *Constraints) AllowsSome(d *Dataset, i int) bool {
+	gold := d.Gold(i)
+	if c == nil || !d.Partial(i) {
+		return c.Allows(gold)
+	}
+	y := d.Alphabet.Len()
+	reached, next := make([]bool, y), make([]bool, y) // labels in which an allowed labeling of the first t positions ends
+	var one [1]int32
+	for t, l := range gold {
+		set := possible(l, d.LabelSets, &one)
+		clear(next)
+		for k := range y {
+			if set != nil && !slices.Contains(set, int32(k)) || t == len(gold)-1 && c.End != nil && c.End[k] {
+				continue
+			}
+			if t == 0 {
+				next[k] = c.Start == nil || !c.Start[k]
+				continue
+			}
+			for from, ok := range reached {
+				next[k] = next[k] || ok && (c.Transition == nil || !c.Transition[from*y+k])
+			}
+		}
+		reached, next = next, reached
+	}
+	return slices.Contains(reached, true)
 }
 
 func isqrt(n int) int { return int(math.Round(math.Sqrt(float64(n)))) }

@@ -14,6 +14,9 @@ type Dataset struct {
 	Labels   []int32   // [ΣT] gold labels, or nil where the data has none
 	Alphabet *Alphabet // the label names
 
+	// Where not one label is known, Labels[t] is −1−k and LabelSets[k] the labels, in order, one of which is right; nil: any.
+	LabelSets [][]int32
+
 	Features []float32 // dense inputs [ΣT×Dim], or nil
 	Dim      int
 

@@ -8,7 +8,7 @@ import (
 )
 
 // Metrics say how well labelings match the gold ones. Everything but the counts is a fraction of 1. EntityMetrics is
-// nil, and absent from JSON, unless the labels are entity tags.
+// nil, and absent from JSON, unless the labels are entity tags, or where no sequence has known gold labels throughout.
 type Metrics struct {
 	TokenError    float64 `json:"token_error"`    // share of positions labelled wrong
 	TokenAccuracy float64 `json:"token_accuracy"` // 1 - TokenError
@@ -69,16 +69,24 @@ func NewEvaluator(labels *Alphabet, strict bool) *Evaluator {
 	return e
 }
 
-// Add counts one sequence with its gold labels [T] and predicted labels [T].
+// Add counts one sequence with its gold labels [T] and predicted labels [T]. Positions whose gold label is not known for
+// sure (below zero) are not counted as tokens, and a sequence with any is not counted as one, nor are its entities.
 func (e *Evaluator) Add(gold, pred []int32) {
-	wrong := 0
+	wrong, known := 0, 0
 	for t, g := range gold {
+		if g < 0 {
+			continue
+		}
+		known++
 		if pred[t] != g {
 			wrong++
 		}
 	}
-	e.tokens += len(gold)
+	e.tokens += known
 	e.wrongTokens += wrong
+	if known < len(gold) {
+		return
+	}
 	e.sequences++
 	if wrong > 0 {
 		e.wrongSequences++
@@ -118,7 +126,7 @@ func (e *Evaluator) Metrics() Metrics {
 		Sequences:     e.sequences,
 	}
 	m.TokenAccuracy = 1 - m.TokenError
-	if e.tags == nil {
+	if e.tags == nil || e.tokens > 0 && e.sequences == 0 {
 		return m
 	}
 	all := &EntityMetrics{Types: map[string]EntityScore{}}

@@ -87,7 +87,7 @@ func TestHammingAugment(t *testing.T) {
 		for b := range p.Len() {
 			lo, hi := p.Offsets[b], p.Offsets[b+1]
 			before := p.Score(b, y[lo:hi])
-			h.Augment(p, b, gold[lo:hi])
+			h.Augment(p, b, gold[lo:hi], nil)
 			got, want := p.Score(b, y[lo:hi])-before, h.Loss(y[lo:hi], gold[lo:hi])
 			if math.Abs(got-want) > 1e-4 {
 				t.Fatalf("augmenting adds %v, the loss is %v", got, want)

@@ -1,12 +1,12 @@
 package structured
 
-// Subset returns a data set of the given examples of d, in the given order, which may repeat. It shares the alphabets
-// and the dictionary, and copies the rest.
+// Subset returns a data set of the given examples of d, in the given order, which may repeat. It shares the alphabets,
+// the dictionary and the label sets, and copies the rest.
 func (d *Dataset) Subset(examples []int) *Dataset {
 	s := &Dataset{
 		Name: d.Name, Alphabet: d.Alphabet, Dim: d.Dim, Vocab: d.Vocab, ColumnNames: d.ColumnNames,
-		Dictionary: d.Dictionary,
-		Offsets:    make([]int, 1, len(examples)+1),
+		Dictionary: d.Dictionary, LabelSets: d.LabelSets,
+		Offsets: make([]int, 1, len(examples)+1),
 	}
 	for _, i := range examples {
 		s.Offsets = append(s.Offsets, s.Positions()+d.Length(i))

@@ -233,7 +233,7 @@ func (e *Engine) difference(ln *lane, memory *Memory) {
 		c := e.Data.Weight(i)
 		ln.sums.linear += c * ln.v.Dot(b, &ln.θ)
 		if e.sparse != nil && e.Loss != CRF {
-			ln.sums.loss += c * e.Task.Dot(&ln.v, b, ln.batch.Gold(b))
+			ln.sums.loss += c * e.Task.Dot(&ln.v, b, ln.batch.Gold(b), e.Data.LabelSets)
 		}
 		if memory == nil || !zero(ln.v.NodeOf(b)) || !zero(ln.v.EdgeOf(b)) {
 			ln.sums.moved++

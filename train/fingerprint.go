@@ -16,6 +16,9 @@ func Fingerprint(d *structured.Dataset) string {
 	h := sha256.New()
 	add(h, d.Offsets)
 	add(h, d.Labels)
+	for _, set := range d.LabelSets {
+		add(h, set)
+	}
 	add(h, d.Features)
 	add(h, d.Ids)
 	add(h, d.Weights)

@@ -66,8 +66,12 @@ func (o *Objective) Check() error {
 		return structured.BadInput("%s: %d label, expected at least 2: there is nothing to learn", d.Name, y)
 	}
 	for i := range d.Len() {
-		if !o.Constraints.Allows(d.Gold(i)) {
-			return structured.BadInput("%s: the gold labels break the constraints on transitions", d.Where(i))
+		if !o.Constraints.AllowsSome(d, i) {
+			what := "the gold labels break the constraints on transitions"
+			if d.Partial(i) {
+				what = "no labeling that the gold labels leave possible keeps the constraints on transitions"
+			}
+			return structured.BadInput("%s: %s", d.Where(i), what)
 		}
 	}
 	return nil
@@ -106,7 +110,7 @@ func (o *Objective) potentials(ln *lane, at point) error {
 	o.Constraints.Apply(θ)
 	if o.Loss != CRF {
 		for c := range b.Len() {
-			o.Task.Augment(θ, c, b.Gold(c))
+			o.Task.Augment(θ, c, b.Gold(c), b.Data.LabelSets)
 		}
 	}
 	return nil

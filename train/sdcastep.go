@@ -79,7 +79,7 @@ func (st *dualStep) score(p *Problem, w []float32, i int) error {
 		st.ℓ.Resize(st.θ.Offsets, st.θ.Y, st.θ.PerPosition)
 		clear(st.ℓ.Node)
 		clear(st.ℓ.Edge)
-		p.Task.Augment(&st.ℓ, 0, st.batch.Gold(0))
+		p.Task.Augment(&st.ℓ, 0, st.batch.Gold(0), p.Data.LabelSets)
 	}
 	return nil
 }
