@@ -259,6 +259,53 @@ func TestColumnWriter(t *testing.T) {
 	}
 }
 
+// Files in columns keep their lines, and every line that has columns gets the same ones more.
+func TestColumnWriterKeepsLines(t *testing.T) {
+	conll := "-DOCSTART- x\n\n\na O\nb B-x\n\n-DOCSTART-\n\nc O"
+	d, err := structured.Conll{}.Read(strings.NewReader(conll), "x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	token := func(id, word string) string { return id + "\t" + word + strings.Repeat("\t_", 7) + "\tK=B\n" }
+	conllu := "# sent_id = s\n1-2" + strings.Repeat("\t_", 9) + "\n" + token("1", "a") + "1.1" + strings.Repeat("\t_", 9) + "\n" + token("2", "b") + "\n" + token("1", "c") + "\n"
+	u, err := structured.Conllu{Label: "misc:K"}.Read(strings.NewReader(conllu), "x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &Model{Labels: structured.NewAlphabet("O", "P")}
+	for _, test := range []struct {
+		d    *structured.Dataset
+		o    PredictOptions
+		want string
+	}{
+		{d, PredictOptions{}, "-DOCSTART- x O\n\n\na O P\nb B-x P\n\n-DOCSTART- O O\n\nc O P\n"},
+		{d, PredictOptions{Marginals: true}, "-DOCSTART- x O O O\n\n\na O O/0.250000 P/0.750000 P\nb B-x O/0.250000 P/0.750000 P\n\n" +
+			"-DOCSTART- O O O O\n\nc O O/0.250000 P/0.750000 P\n"},
+		{d, PredictOptions{NBest: 2}, "-DOCSTART- x O\n\n\n# 0 2 1\na O P\nb B-x P\n\n# 1 1 0\na O O\nb B-x O\n\n" +
+			"-DOCSTART- O O\n\n# 0 2 1\nc O P\n\n# 1 1 0\nc O O\n"},
+		{u, PredictOptions{}, strings.NewReplacer("K=B\n", "K=B\tB\tP\n", "_\n", "_\t_\t_\n").Replace(conllu)},
+	} {
+		var out strings.Builder
+		w := NewColumnWriter(&out, m, test.d, test.o)
+		for i := range test.d.Len() {
+			best, other := Output{make([]int32, test.d.Length(i)), 2, 1}, Output{make([]int32, test.d.Length(i)), 1, 0}
+			for t := range best.Labels {
+				best.Labels[t] = 1
+			}
+			p := Prediction{Output: best, NBest: []Output{best, other}}
+			for range test.d.Length(i) {
+				p.Marginals = append(p.Marginals, 0.25, 0.75)
+			}
+			if err := w.Write(i, &p); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := w.Close(); err != nil || out.String() != test.want {
+			t.Errorf("%+v: %v, got\n%s\nwant\n%s", test.o, err, out.String(), test.want)
+		}
+	}
+}
+
 func TestJSONWriter(t *testing.T) {
 	d := toyData(1).Subset([]int{2, 0})
 	m := toyModel(t, d, nil)

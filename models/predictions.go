@@ -16,10 +16,11 @@ type PredictionWriter interface {
 	Close() error
 }
 
-// NewColumnWriter writes the data's columns with the predicted label in a last one, tab-separated, and an empty line
-// after every sequence. Attributes have a column for the gold label only, where there is one; other data without columns
-// shows the example, the position in it from 0 and, where there is one, the gold label. What o asks for more comes as in
-// CRF++:
+// NewColumnWriter writes the data's columns with the predicted label in a last one. Those of a file in columns are
+// separated as there, and what stood between its tokens (blank lines, comments, marks between documents) comes in its
+// place; all else has tabs, and an empty line after every sequence. Attributes have a column for the gold label only,
+// where there is one; other data without columns shows the example, the position in it from 0 and, where there is one,
+// the gold label. What o asks for more comes as in CRF++:
 //
 //   - a score and probability go before the sequence, in a line "# score probability";
 //   - n-best outputs become sequences of their own, each under a line "# rank score probability", rank from 0;

@@ -35,9 +35,9 @@ func (c Conll) Read(r io.Reader, name string) (*Dataset, error) {
 	case !ok:
 		return nil, BadInput("%s: no tokens, expected lines of at least %s", name, head.named())
 	}
-	layout := &Layout{Separator: " ", Filler: "O"} // conlleval wants as many columns in -DOCSTART- lines
+	layout := &Layout{Separator: ' ', Filler: "O"} // conlleval wants as many columns in -DOCSTART- lines
 	if head.tabs {
-		layout.Separator = "\t"
+		layout.Separator = '\t'
 	}
 	j := newColumnJoin(name, head.roles, layout)
 	parser := func() func(block) (*columnPart, error) {

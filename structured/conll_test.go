@@ -41,7 +41,7 @@ func TestConll(t *testing.T) {
 		Name: "a.conll", Offsets: []int{0, 2, 4}, Labels: []int32{1, 2, 0, 2}, Alphabet: NewAlphabet("B-LOC", "B-ORG", "O"),
 		Columns:     [][]string{{"EU", "#", "x", "z"}, {"NNP", "#", "y", "y"}, {"B-ORG", "O", "B-LOC", "O"}},
 		ColumnNames: []string{"word", "pos", "label"}, Lines: []int{4, 9},
-		Layout: &Layout{" ", "O", map[int]string{0: "-DOCSTART- -X- O\n\n\n", 2: "\n\n-DOCSTART-\n", 4: ""}},
+		Layout: &Layout{' ', "O", map[int]string{0: "-DOCSTART- -X- O\n\n\n", 2: "\n\n-DOCSTART-\n", 4: ""}},
 	}
 	if !reflect.DeepEqual(d, want) {
 		t.Errorf("got  %+v\nwant %+v", d, want)

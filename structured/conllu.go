@@ -36,7 +36,7 @@ func (c Conllu) Read(r io.Reader, name string) (*Dataset, error) {
 	default:
 		return nil, BadInput("%s: --label %q, expected upos, xpos, feats, deprel or misc:KEY", name, c.Label)
 	}
-	j := newColumnJoin(name, columns, &Layout{Separator: "\t", Filler: "_"})
+	j := newColumnJoin(name, columns, &Layout{Separator: '\t', Filler: "_"})
 	parser := func() func(block) (*columnPart, error) {
 		p := &conlluParser{
 			Conllu: c, columnParser: columnParser{place: place{file: name}},

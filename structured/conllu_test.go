@@ -29,7 +29,7 @@ func TestConllu(t *testing.T) {
 			same("f", "f", "f"), same("0", "0", "0"), same("dep", "dep", "dep"), same("_", "_", "_"), same("NER=B|K=1", "_", "XNER=Q|NER=O")},
 		ColumnNames: strings.Fields("id word lemma label xpos feats head deprel deps misc"),
 		Lines:       []int{4, 10}, IDs: []string{"s-1", "1"},
-		Layout: &Layout{"\t", "_", map[int]string{
+		Layout: &Layout{'\t', "_", map[int]string{
 			0: "# newdoc\n# sent_id = s-1\n" + range2, 2: empty + "\n\n# text = d\n", 3: "",
 		}},
 	}

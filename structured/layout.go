@@ -1,13 +1,23 @@
 package structured
 
+import "strings"
+
 // Layout is what a text file of columns had beside its tokens, so that predictions can be written in its place.
 type Layout struct {
-	Separator string // between columns: a tab or a space
-	Filler    string // what a line that is no token, no comment and not blank gets where a column is added
+	Separator byte   // between columns: a tab or a space
+	Filler    string // what lines that are no tokens, no comments and not blank get where columns are added
 
 	// Before[t] are the lines that stood before position t, and Before[ΣT] those at the end, where they are not just the
 	// usual: nothing before the first position and inside of sequences, else one blank line.
 	Before map[int]string
+}
+
+// Count returns how many columns a line has.
+func (l *Layout) Count(line string) int {
+	if l.Separator == '\t' && strings.Contains(line, "\t") {
+		return strings.Count(line, "\t") + 1
+	}
+	return len(strings.Fields(line))
 }
 
 func (l *Layout) set(t int, lines string) {

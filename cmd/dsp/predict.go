@@ -15,8 +15,8 @@ func predictCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "predict --model MODEL",
 		Short: "Label data with a model",
-		Long: `predict writes the input's columns with the predicted label in a last one, tab-separated, and an empty line after each
-sequence; with --json an object a line for each sequence. Scores, n-best lists and marginals come where they are asked for.`,
+		Long: `predict writes the input's lines with the predicted label in a further column, tab-separated where the input is not
+in columns; with --json an object a line for each sequence. Scores, n-best lists and marginals come where they are asked for.`,
 		Example: `  dsp predict --model runs/ner --input new.conll > labelled.conll
   dsp predict --model runs/first --input builtin --nbest 3 --json`,
 		Args: noArgs,
