@@ -180,11 +180,10 @@ func renumber(x *structured.Sparse, number []int32) {
 	x.Index = x.Index[:kept]
 }
 
-// joined returns the rows of all parts, nil where they have none.
+// joined returns the rows of all parts, without their spare room, or nil where they have none.
 func joined(parts []part, of func(*part) (*structured.Sparse, *structured.Alphabet)) *structured.Sparse {
-	all, _ := of(&parts[0])
-	if all == nil || len(parts) == 1 {
-		return all
+	if all, _ := of(&parts[0]); all == nil {
+		return nil
 	}
 	entries, rows := 0, 0
 	for k := range parts {

@@ -3,6 +3,7 @@ package features
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -272,8 +273,16 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		again, err := Parse(template.String(), "fuzz")
-		if err != nil || !reflect.DeepEqual(again, template) {
-			t.Fatalf("%q is written as %q, which is not the same: %v", text, template, err)
+		if err != nil {
+			t.Fatalf("%q is written as %q: %v", text, template, err)
+		}
+		for _, l := range slices.Concat(template.lines, again.lines) {
+			for k := range l.macros {
+				l.macros[k].at = 0 // row 00 is written 0
+			}
+		}
+		if !reflect.DeepEqual(again, template) {
+			t.Fatalf("%q is written as %q, which is not the same", text, template)
 		}
 	})
 }
