@@ -7,7 +7,15 @@ import (
 	"unsafe"
 )
 
-var avx512Sparse = sparseLoops{name: "AVX-512", gather: gather16, scatter: scatter16, measure: measure16}
+var avx512Sparse = sparseLoops{
+	name:       "AVX-512",
+	gather:     gather16,
+	scatter:    scatter16,
+	measure:    measure16,
+	measureRun: measureRun16,
+	take:       take16,
+	isZero:     isZero16,
+}
 
 // gather16 holds up to 64 sums in registers while it goes through the rows, whose last vector is masked.
 func gather16(to, w []float32, index []int32, value []float32) {
@@ -168,36 +176,102 @@ func scatter16(w, v []float32, c float32, index []int32, value []float32) {
 	archsimd.ClearAVXUpperBits()
 }
 
-// measure16 goes through the rows vector by vector.
-func measure16(w, v []float32, c float32, index []int32, value []float32, change *partLanes) {
+// measure16 is scatter16 on up to 32 numbers of each row at a time.
+func measure16(w, v []float32, c float32, index []int32, value []float32, change *changes) {
 	y := len(v)
 	p, last := unsafe.Pointer(&w[:y][0]), uint(len(w)-y)
-	one, all := archsimd.BroadcastFloat32x16(c), first16(16)
-	from, tail := unsafe.Pointer(&v[0]), first16((y-1)&15+1)
+	one := archsimd.BroadcastFloat32x16(c)
 	x := one
-	for k, row := range index {
-		at := uint(int(row) * y)
-		if at > last {
-			outOfRange(row)
-		}
-		if value != nil {
-			x = one.Mul(archsimd.BroadcastFloat32x16(value[k]))
-		}
-		r := unsafe.Add(p, 4*at)
-		lanes := unsafe.Pointer(&change[part(row)])
-		sum := load16(lanes, 0)
-		mask := all
-		for j := 0; j < y; j += 16 {
-			if j+16 >= y {
-				mask = tail
+	for j := 0; j < y; j += 32 {
+		n := y - j
+		from, tail := unsafe.Pointer(&v[j]), first16((n-1)&15+1)
+		if n > 16 {
+			if n > 32 {
+				tail = first16(16)
 			}
-			before := loadFirst16(r, j, mask)
-			after := x.MulAdd(loadFirst16(from, j, mask), before)
-			storeFirst16(r, j, after, mask)
-			δ := after.Sub(before)
-			sum = δ.MulAdd(before.Add(after), sum)
+			v0, v1 := load16(from, 0), loadFirst16(from, 16, tail)
+			for k, row := range index {
+				at := uint(int(row) * y)
+				if at > last {
+					outOfRange(row)
+				}
+				if value != nil {
+					x = one.Mul(archsimd.BroadcastFloat32x16(value[k]))
+				}
+				r, lanes := unsafe.Add(p, 4*(at+uint(j))), unsafe.Pointer(&change[place(row)])
+				b0, b1 := load16(r, 0), loadFirst16(r, 16, tail)
+				a0, a1 := x.MulAdd(v0, b0), x.MulAdd(v1, b1)
+				store16(r, 0, a0)
+				storeFirst16(r, 16, a1, tail)
+				sum := a0.Sub(b0).MulAdd(a0.Add(b0), a1.Sub(b1).Mul(a1.Add(b1)))
+				store16(lanes, 0, load16(lanes, 0).Add(sum))
+			}
+		} else {
+			v0 := loadFirst16(from, 0, tail)
+			for k, row := range index {
+				at := uint(int(row) * y)
+				if at > last {
+					outOfRange(row)
+				}
+				if value != nil {
+					x = one.Mul(archsimd.BroadcastFloat32x16(value[k]))
+				}
+				r, lanes := unsafe.Add(p, 4*(at+uint(j))), unsafe.Pointer(&change[place(row)])
+				b0 := loadFirst16(r, 0, tail)
+				a0 := x.MulAdd(v0, b0)
+				storeFirst16(r, 0, a0, tail)
+				store16(lanes, 0, load16(lanes, 0).Add(a0.Sub(b0).Mul(a0.Add(b0))))
+			}
 		}
-		store16(lanes, 0, sum)
 	}
 	archsimd.ClearAVXUpperBits()
+}
+
+func measureRun16(w, v []float32, c float32) float64 {
+	n := len(w)
+	if n == 0 {
+		return 0
+	}
+	to, from := unsafe.Pointer(&w[0]), unsafe.Pointer(&v[:n][0])
+	x, mask := archsimd.BroadcastFloat32x16(c), first16(16)
+	var sum archsimd.Float32x16
+	for i := 0; i < n; i += 16 {
+		if i+16 > n {
+			mask = first16(n - i)
+		}
+		before := loadFirst16(to, i, mask)
+		after := x.MulAdd(loadFirst16(from, i, mask), before)
+		storeFirst16(to, i, after, mask)
+		sum = after.Sub(before).MulAdd(after.Add(before), sum)
+	}
+	return addUp16(sum)
+}
+
+func take16(change []sixteen) float64 {
+	var sum, zero archsimd.Float32x16
+	for k := range change {
+		lanes := unsafe.Pointer(&change[k])
+		sum = sum.Add(load16(lanes, 0))
+		store16(lanes, 0, zero)
+	}
+	return addUp16(sum)
+}
+
+func isZero16(x []float32) bool {
+	if len(x) == 0 {
+		return true
+	}
+	p, mask := unsafe.Pointer(&x[0]), first16(16)
+	var zero archsimd.Float32x16
+	for i := 0; i < len(x); i += 16 {
+		if i+16 > len(x) {
+			mask = first16(len(x) - i)
+		}
+		if loadFirst16(p, i, mask).NotEqual(zero).ToBits() != 0 {
+			archsimd.ClearAVXUpperBits()
+			return false
+		}
+	}
+	archsimd.ClearAVXUpperBits()
+	return true
 }

@@ -1,6 +1,10 @@
 package nets
 
-import "github.com/dsp-go/dsp/structured"
+import (
+	"sync"
+
+	"github.com/dsp-go/dsp/structured"
+)
 
 // ScatterParts is how many parts the weights of a SparseLinear fall into. It is fixed, so that what is summed part by part
 // does not depend on the number of threads.
@@ -30,13 +34,15 @@ func (s *SparseLinear) Scatter(c float32, v *structured.Marginals, batch *struct
 		return
 	}
 	y, yy := s.labels, s.labels*s.labels
-	f := scatterer{c: c, lo: lo, hi: hi, norms: norms}
+	f := scatterers.Get().(*scatterer)
+	defer scatterers.Put(f)
+	f.c, f.lo, f.hi, f.norms = c, lo, hi, norms
 	for b, i := range batch.Examples {
 		from, t0 := batch.Offsets[b], batch.Data.Offsets[i]
 		length := batch.Data.Offsets[i+1] - t0
 		if x := batch.Data.Attributes; x != nil {
 			for t := range length {
-				if node := v.Node[(from+t)*y:][:y]; !isZero(node) {
+				if node := v.Node[(from+t)*y:][:y]; !sparse.isZero(node) {
 					index, value := x.Row(t0 + t)
 					f.rows(to[:s.nodes*y], node, index, value)
 				}
@@ -47,7 +53,7 @@ func (s *SparseLinear) Scatter(c float32, v *structured.Marginals, batch *struct
 			x := batch.Data.EdgeAttributes
 			for t := 1; t < length; t++ {
 				edge := v.Edge[(from+t)*yy:][:yy]
-				if isZero(edge) {
+				if sparse.isZero(edge) {
 					continue
 				}
 				f.block(to[s.transitions:][:yy], edge, 1)
@@ -59,7 +65,7 @@ func (s *SparseLinear) Scatter(c float32, v *structured.Marginals, batch *struct
 				}
 			}
 		case s.transitions >= 0:
-			if edge := v.Edge[b*yy:][:yy]; !isZero(edge) {
+			if edge := v.Edge[b*yy:][:yy]; !sparse.isZero(edge) {
 				f.block(to[s.transitions:][:yy], edge, 1)
 			}
 		}
@@ -67,26 +73,33 @@ func (s *SparseLinear) Scatter(c float32, v *structured.Marginals, batch *struct
 	}
 }
 
-// scatterer is one call of Scatter.
+// scatterer is one call of Scatter. Its sums are zero between calls.
 type scatterer struct {
+	change *changes
 	c      float32
 	lo, hi int
 	norms  []float64
-	change partLanes // of ‖to‖², by the chain at hand
 	index  [64]int32 // attributes of these parts
 	value  [64]float32
 }
 
-// rows adds to the rows of one position's attributes.
+var scatterers = sync.Pool{New: func() any { return &scatterer{change: new(changes)} }}
+
+// rows adds to the rows of one position's attributes, 64 at a time, so that the order in which changes are added up does not
+// depend on the cut.
 func (f *scatterer) rows(to, v []float32, index []int32, value []float32) {
-	if f.lo == 0 && f.hi == ScatterParts {
-		f.add(to, v, index, value)
-		return
-	}
+	whole := f.lo == 0 && f.hi == ScatterParts
 	for len(index) > 0 {
 		n := min(len(index), len(f.index))
-		mine, x := f.choose(index[:n], value)
-		f.add(to, v, mine, x)
+		mine, x := index[:n], value
+		if !whole {
+			mine, x = f.choose(mine, x)
+		}
+		if f.norms == nil {
+			sparse.scatter(to, v, f.c, mine, x)
+		} else {
+			sparse.measure(to, v, f.c, mine, x, f.change)
+		}
 		index = index[n:]
 		if value != nil {
 			value = value[n:]
@@ -111,29 +124,16 @@ func (f *scatterer) choose(index []int32, value []float32) ([]int32, []float32) 
 	return f.index[:n], f.value[:n]
 }
 
-func (f *scatterer) add(to, v []float32, index []int32, value []float32) {
-	if f.norms == nil {
-		sparse.scatter(to, v, f.c, index, value)
-	} else {
-		sparse.measure(to, v, f.c, index, value, &f.change)
-	}
-}
-
 // block adds x·c·v to what is here of a block of edge weights.
 func (f *scatterer) block(to, v []float32, x float32) {
-	only := []int32{0}
 	if f.norms == nil {
 		if v = share(v, f.lo, f.hi); len(v) > 0 {
-			sparse.scatter(share(to, f.lo, f.hi), v, f.c*x, only, nil)
+			sparse.scatter(share(to, f.lo, f.hi), v, f.c*x, []int32{0}, nil)
 		}
 		return
 	}
 	for p := f.lo; p < f.hi; p++ {
-		if v := share(v, p, p+1); len(v) > 0 {
-			var change partLanes
-			sparse.measure(share(to, p, p+1), v, f.c*x, only, nil, &change)
-			f.norms[p] += sum(change[0])
-		}
+		f.norms[p] += sparse.measureRun(share(to, p, p+1), share(v, p, p+1), f.c*x)
 	}
 }
 
@@ -143,24 +143,6 @@ func (f *scatterer) flush() {
 		return
 	}
 	for p := f.lo; p < f.hi; p++ {
-		f.norms[p] += sum(f.change[p])
-		f.change[p] = [16]float32{}
+		f.norms[p] += sparse.take(f.change[p*places : (p+1)*places])
 	}
-}
-
-func sum(lanes [16]float32) float64 {
-	total := 0.0
-	for _, x := range lanes {
-		total += float64(x)
-	}
-	return total
-}
-
-func isZero(x []float32) bool {
-	for _, v := range x {
-		if v != 0 {
-			return false
-		}
-	}
-	return true
 }

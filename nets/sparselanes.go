@@ -70,3 +70,20 @@ func storeFirst16(p unsafe.Pointer, i int, v archsimd.Float32x16, mask archsimd.
 func storeFirst8(p unsafe.Pointer, i int, v archsimd.Float32x8, mask archsimd.Mask32x8) {
 	v.StoreMasked((*[8]float32)(unsafe.Add(p, 4*i)), mask)
 }
+
+// addUp16 returns the sum of all lanes, in float64. It clears the registers' upper halves, for its plain addition.
+func addUp16(v archsimd.Float32x16) float64 {
+	s := v.GetLo().ConvertToFloat64().Add(v.GetHi().ConvertToFloat64())
+	return addUp4(s.GetLo().Add(s.GetHi()))
+}
+
+func addUp8(v archsimd.Float32x8) float64 {
+	return addUp4(v.GetLo().ConvertToFloat64().Add(v.GetHi().ConvertToFloat64()))
+}
+
+func addUp4(v archsimd.Float64x4) float64 {
+	var s [2]float64
+	v.GetLo().Add(v.GetHi()).Store(&s)
+	archsimd.ClearAVXUpperBits()
+	return s[0] + s[1]
+}

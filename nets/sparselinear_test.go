@@ -310,7 +310,7 @@ func TestSparseAttributeOutOfRange(t *testing.T) {
 				for name, f := range map[string]func(){
 					"gather":  func() { sparse.gather(v, w, []int32{row}, nil) },
 					"scatter": func() { sparse.scatter(w, v, 1, []int32{2, row}, nil) },
-					"measure": func() { sparse.measure(w, v, 1, []int32{2, row}, nil, new(partLanes)) },
+					"measure": func() { sparse.measure(w, v, 1, []int32{2, row}, nil, new(changes)) },
 				} {
 					func() {
 						defer func() {

@@ -11,18 +11,39 @@ type sparseLoops struct {
 	gather func(to, w []float32, index []int32, value []float32)
 	// scatter adds c·value_k·v to each w_(index_k), in order.
 	scatter func(w, v []float32, c float32, index []int32, value []float32)
-	// measure is scatter; with δ a row's change and x the row before, it adds Σ(2xδ + δ²) over the row to the lanes of its
-	// part.
-	measure func(w, v []float32, c float32, index []int32, value []float32, change *partLanes)
+	// measure is scatter; with δ a row's change and x the row before, it adds Σ(2xδ + δ²) over the row to its place.
+	measure func(w, v []float32, c float32, index []int32, value []float32, change *changes)
+	// measureRun adds c·v to w and returns Σ(2xδ + δ²).
+	measureRun func(w, v []float32, c float32) float64
+	// take returns the sum of all numbers, and makes them zero.
+	take func(change []sixteen) float64
+	// isZero reports whether all numbers are zero.
+	isZero func(x []float32) bool
 }
 
-// partLanes hold float32 sums of each part, in as many lanes as the widest vectors have.
-type partLanes [ScatterParts][16]float32
+// changes are float32 sums for each part, in as many lanes as the widest vectors have. Parts have several places, so that
+// rows with numbers nearby need not wait for each other.
+type changes [ScatterParts * places]sixteen
+
+type sixteen = [16]float32
+
+const places = 4
+
+// place returns where the row's changes are added up, which depends on the row alone.
+func place(row int32) int { return part(row)*places + int(uint32(row)%places) }
 
 var sparse = chooseSparse()
 
 // plainSparse are in plain Go.
-var plainSparse = sparseLoops{name: "plain", gather: gatherPlain, scatter: scatterPlain, measure: measurePlain}
+var plainSparse = sparseLoops{
+	name:       "plain",
+	gather:     gatherPlain,
+	scatter:    scatterPlain,
+	measure:    measurePlain,
+	measureRun: measureRunPlain,
+	take:       takePlain,
+	isZero:     isZeroPlain,
+}
 
 // gatherPlain takes four rows at a time.
 func gatherPlain(to, w []float32, index []int32, value []float32) {
@@ -85,18 +106,52 @@ func scatterPlain(w, v []float32, c float32, index []int32, value []float32) {
 	}
 }
 
-func measurePlain(w, v []float32, c float32, index []int32, value []float32, change *partLanes) {
+func measurePlain(w, v []float32, c float32, index []int32, value []float32, change *changes) {
 	y := len(v)
 	for k, row := range index {
-		to, x, sum := w[int(row)*y:][:y], c*at(value, k), float32(0)
-		for j := range to {
-			before := to[j]
-			to[j] += x * v[j]
-			δ := to[j] - before
-			sum += δ * (2*before + δ)
-		}
-		change[part(row)][0] += sum
+		to := w[int(row)*y:][:y]
+		change[place(row)][0] += measureRow(to, v, c*at(value, k))
 	}
+}
+
+// measureRow has four sums: one would make every addition wait for the last.
+func measureRow(w, v []float32, c float32) float32 {
+	var s0, s1, s2, s3 float32
+	v = v[:len(w)]
+	for len(w) >= 4 && len(v) >= 4 {
+		x0, x1, x2, x3 := w[0], w[1], w[2], w[3]
+		y0, y1, y2, y3 := x0+c*v[0], x1+c*v[1], x2+c*v[2], x3+c*v[3]
+		w[0], w[1], w[2], w[3] = y0, y1, y2, y3
+		s0, s1, s2, s3 = s0+(y0-x0)*(y0+x0), s1+(y1-x1)*(y1+x1), s2+(y2-x2)*(y2+x2), s3+(y3-x3)*(y3+x3)
+		w, v = w[4:], v[4:]
+	}
+	for j := range w {
+		x := w[j]
+		w[j] += c * v[j]
+		s0 += (w[j] - x) * (w[j] + x)
+	}
+	return (s0 + s1) + (s2 + s3)
+}
+
+func measureRunPlain(w, v []float32, c float32) float64 { return float64(measureRow(w, v, c)) }
+
+// takePlain knows that measurePlain uses one lane.
+func takePlain(change []sixteen) float64 {
+	s := 0.0
+	for k := range change {
+		s += float64(change[k][0])
+		change[k][0] = 0
+	}
+	return s
+}
+
+func isZeroPlain(x []float32) bool {
+	for _, v := range x {
+		if v != 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // at returns the value of entry k.
