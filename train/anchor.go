@@ -20,7 +20,8 @@ type anchor struct {
 	grad   []float32 // ḡ
 	memory *Memory
 
-	w, drift []float32 // of steps: the iterate, and what a step adds to it but for D
+	path  path      // of steps
+	drift []float32 // what a step adds to the iterate but for D
 }
 
 // drop does a full pass at w and anchors there.
@@ -56,8 +57,7 @@ func (an *anchor) raise(ctx context.Context, p *Problem) error {
 func (an *anchor) steps(ctx context.Context, p *Problem, s oracles.Smoothing, pace *Pace, κ float64, z []float32,
 	r *rand.Rand, count int, to []float32) error {
 	γ := pace.step(pace.lipschitz(s.Mu), p.Lambda+κ)
-	ρ := float32(1 - γ*(p.Lambda+κ))
-	an.w = append(an.w[:0], an.at...)
+	ρ := 1 - γ*(p.Lambda+κ)
 	an.drift = append(an.drift[:0], an.grad...)
 	vec.Scale(float32(-γ), an.drift)
 	if p.Center != nil {
@@ -66,7 +66,7 @@ func (an *anchor) steps(ctx context.Context, p *Problem, s oracles.Smoothing, pa
 	if κ > 0 {
 		vec.Axpy(float32(γ*κ), z, an.drift)
 	}
-	clear(to) // the mean less w̃, which rounds better than the mean
+	an.path.start(p, an.at, an.drift)
 	size, n := batchSize(p), p.Len()
 	var order []int
 	for done := 0; done < count; {
@@ -74,21 +74,23 @@ func (an *anchor) steps(ctx context.Context, p *Problem, s oracles.Smoothing, pa
 			order = r.Perm(n)
 		}
 		b := min(size, len(order), count-done)
-		st, err := p.Step(ctx, an.w, order[:b], s, an.memory)
+		st, err := p.stepAt(ctx, an.path.at(), order[:b], s, an.memory)
 		if err != nil {
 			return err
 		}
-		if st.Moved > 0 && st.Exact == b && pace.measures() {
-			pace.observe(st.Grad.Norm2(), st.Product()-st.Grad.Dot(an.at), b)
-		}
-		vec.Axpby(1, an.drift, ρ, an.w)
+		c := 0.0
 		if st.Moved > 0 {
-			st.Grad.AddTo(float32(-γ/float64(b)), an.w)
+			c = -γ / float64(b)
+			if st.Exact == b && pace.measures() && p.observes(done/size) {
+				pace.observe(st.Grad.Norm2(), st.Product()-st.Grad.Dot(an.at), b)
+			}
 		}
-		vec.AddScaledDiff(float32(b)/float32(count), an.w, an.at, to)
+		an.path.step(ρ, 1, c, 0, st.Grad)
+		an.path.add(float64(b))
 		order, done = order[b:], done+b
 	}
-	vec.Axpy(1, an.at, to)
+	an.path.settle()
+	copy(to, an.path.mean)
 	return nil
 }
 

@@ -64,6 +64,10 @@ func (p *Pace) observe(norm, product float64, b int) {
 	p.progress += product / float64(b)
 }
 
+// observes reports whether the k-th step of a pass is to be observed: every one but with sparse inputs, where that would
+// cost more than the step.
+func (p *Problem) observes(k int) bool { return p.sparse == nil || k%16 == 0 }
+
 // settle makes what was observed at μ the new A. It may fall to a quarter only, since a pass with short steps sees little
 // of F.
 func (p *Pace) settle(μ float64) {

@@ -33,11 +33,11 @@ type BCFW struct {
 	Resync    int       // passes between recompositions of w from the memory, against rounding; 0 means 10
 
 	memory  *Memory // a prox-linear method may give one, to go on from
-	w       []float32
+	path    path
 	linear  float64 // b of the memory
+	average float64 // b of the mean of the iterates
 	dual    float64 // D(ū)
 	best    float64 // largest dual value seen
-	average running
 	passes  int
 }
 
@@ -55,12 +55,14 @@ func (m *BCFW) Start(ctx context.Context, p *Problem, s *State) error {
 	if p.Lambda <= 0 {
 		return structured.BadInput("--method bcfw needs a regulariser (--reg above 0): its weights are a multiple of 1/λ")
 	}
-	if len(m.w) > 0 { // restored
+	if len(m.path.w) > 0 { // restored
+		m.path.lazy = p.sparse != nil
 		m.memory = m.memory.attach(p.Objective)
 		return nil
 	}
-	m.w = make([]float32, len(s.W))
-	copy(m.w, p.Center)
+	w := make([]float32, len(s.W))
+	copy(w, p.Center)
+	m.path.start(p, w, nil)
 	m.dual = p.Constant
 	if m.memory == nil {
 		m.memory = NewMemory(p.Objective)
@@ -74,16 +76,16 @@ func (m *BCFW) Start(ctx context.Context, p *Problem, s *State) error {
 // goOn begins at the dual point of a given memory, which served another scorer, centre or λ: at the best point between
 // it and ū_i = 1_{y_i}, by one step from there with all blocks at once.
 func (m *BCFW) goOn(ctx context.Context, p *Problem, s *State) error {
-	g, b, err := p.Recompose(ctx, m.w, m.memory)
+	g, b, err := p.Recompose(ctx, m.path.w, m.memory)
 	if err != nil {
 		return err
 	}
 	s.FullPasses++
-	γ, gap, norm := 0.0, b+vec.Dot64(g, m.w), vec.Norm2(g)/p.Lambda
+	γ, gap, norm := 0.0, b+vec.Dot64(g, m.path.w), vec.Norm2(g)/p.Lambda
 	if gap > 0 && norm > 0 {
 		γ = float64(float32(min(gap/norm, 1)))
 	}
-	vec.Axpy(float32(-γ/p.Lambda), g, m.w)
+	vec.Axpy(float32(-γ/p.Lambda), g, m.path.w)
 	m.linear = γ * b
 	m.dual += γ*gap - γ*γ/2*norm
 	m.memory.toGold(float32(γ))
@@ -93,17 +95,23 @@ func (m *BCFW) goOn(ctx context.Context, p *Problem, s *State) error {
 // Pass takes every example once, in random order.
 func (m *BCFW) Pass(ctx context.Context, p *Problem, s *State) error {
 	order, size := p.Rand(s.Passes).Perm(p.Len()), p.BatchSize()
-	if m.Averaging == PassAverage {
-		m.average.t = 0
+	averaging := m.Averaging
+	if averaging == AutoAverage {
+		averaging = WeightedAverage
+	}
+	if averaging == PassAverage {
+		m.path.forget()
 	}
 	for lo := 0; lo < len(order); lo += size {
 		if err := m.step(ctx, p, order[lo:min(lo+size, len(order))]); err != nil {
 			return err
 		}
-		if m.Averaging != NoAverage {
-			m.average.add(m.w, m.linear, m.Averaging == AutoAverage || m.Averaging == WeightedAverage)
+		if averaging != NoAverage {
+			share := m.path.add(averaging.weight(m.path.count))
+			m.average += share * (m.linear - m.average)
 		}
 	}
+	m.path.settle()
 	m.passes++
 	s.Passes++
 	s.OracleCalls += len(order)
@@ -122,36 +130,40 @@ func (m *BCFW) Pass(ctx context.Context, p *Problem, s *State) error {
 // step is one block step. The dual is kept up by its exact gain, and b by what the step changes of it: the linear
 // function of w that the blocks put below the loss changes by (γ/n)(Σ c_i⟨u_i − ū_i, θ_i + ℓ_i⟩ − ⟨D, w⟩) at the origin.
 func (m *BCFW) step(ctx context.Context, p *Problem, batch []int) error {
-	st, err := p.Step(ctx, m.w, batch, oracles.Smoothing{}, m.memory)
+	st, err := p.stepAt(ctx, m.path.at(), batch, oracles.Smoothing{}, m.memory)
 	if err != nil {
 		return err
 	}
 	n := float64(p.Len())
 	gap := st.Linear / n
+	if st.Moved == 0 || gap <= 0 {
+		return nil
+	}
 	norm := st.Grad.Norm2() / (p.Lambda * n * n) // λ‖w_s − w‖²
-	if st.Moved == 0 || gap <= 0 || norm == 0 {
+	if norm == 0 {
 		return nil
 	}
 	γ := float64(float32(min(gap/norm, 1)))
 	m.linear += γ / n * (st.Linear - st.Product())
 	m.dual += γ*gap - γ*γ/2*norm
-	st.Grad.AddTo(float32(-γ/(p.Lambda*n)), m.w)
+	m.path.step(1, 0, -γ/(p.Lambda*n), 0, st.Grad)
 	p.Remember(m.memory, float32(γ))
 	return nil
 }
 
 // resync makes w, b and the dual what the memory says they are.
 func (m *BCFW) resync(ctx context.Context, p *Problem, s *State) error {
-	g, b, err := p.Recompose(ctx, m.w, m.memory)
+	g, b, err := p.Recompose(ctx, m.path.w, m.memory)
 	if err != nil {
 		return err
 	}
 	s.FullPasses++
-	clear(m.w)
-	copy(m.w, p.Center)
-	vec.Axpy(float32(-1/p.Lambda), g, m.w)
+	w := m.path.w
+	clear(w)
+	copy(w, p.Center)
+	vec.Axpy(float32(-1/p.Lambda), g, w)
 	m.linear = b
-	m.dual = m.dualValue(p, b, m.w)
+	m.dual = m.dualValue(p, b, w)
 	return nil
 }
 
@@ -163,10 +175,10 @@ func (m *BCFW) dualValue(p *Problem, b float64, w []float32) float64 {
 // report shows the average with its primal, and the best dual value of it, the iterates and all before.
 func (m *BCFW) report(ctx context.Context, p *Problem, s *State) (err error) {
 	m.best = max(m.best, m.dual)
-	w := m.w
+	w := m.path.w
 	if m.Averaging != NoAverage {
-		w = m.average.w
-		m.best = max(m.best, m.dualValue(p, m.average.b, w))
+		w = m.path.mean
+		m.best = max(m.best, m.dualValue(p, m.average, w))
 	}
 	copy(s.W, w)
 	if s.Primal, err = p.Value(ctx, s.W); err != nil {
@@ -181,10 +193,10 @@ func (m *BCFW) report(ctx context.Context, p *Problem, s *State) (err error) {
 // Archive saves or restores the method's state.
 func (m *BCFW) Archive(a Archive) {
 	archiveMemory(a, &m.memory)
-	a.Floats("w", &m.w)
+	m.path.archive(a)
 	a.Number("linear", &m.linear)
+	a.Number("mean.linear", &m.average)
 	a.Number("dual", &m.dual)
 	a.Number("best", &m.best)
 	a.Count("passes", &m.passes)
-	m.average.archive(a)
 }

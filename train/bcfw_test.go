@@ -73,7 +73,7 @@ func TestBCFWSteps(t *testing.T) {
 			for k := range 60 {
 				lo := k * p.BatchSize() % p.Len()
 				batch := order[lo:min(lo+p.BatchSize(), p.Len())]
-				st, err := p.Step(ctx, m.w, batch, oracles.Smoothing{}, m.memory)
+				st, err := p.Step(ctx, m.path.w, batch, oracles.Smoothing{}, m.memory)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -88,25 +88,25 @@ func TestBCFWSteps(t *testing.T) {
 					t.Fatalf("step %d: the dual fell from %g to %g", k, before, m.dual)
 				}
 				// The gain kept up step by step is the dual of the memory, from scratch.
-				g, b, err := p.Recompose(ctx, m.w, m.memory)
+				g, b, err := p.Recompose(ctx, m.path.w, m.memory)
 				if err != nil {
 					t.Fatal(err)
 				}
-				w := make([]float32, len(m.w))
+				w := make([]float32, len(m.path.w))
 				copy(w, p.Center)
 				vec.Axpy(float32(-1/p.Lambda), g, w)
 				near(t, "dual", m.dual, m.dualValue(p, b, w), 2e-6)
 				near(t, "b", m.linear, b, 1e-5)
 				for j := range w {
-					near(t, "recomposed weight", float64(m.w[j]), float64(w[j]), 1e-5+1e-7/p.Lambda)
+					near(t, "recomposed weight", float64(m.path.w[j]), float64(w[j]), 1e-5+1e-7/p.Lambda)
 				}
 			}
 			// The block gaps add up to the duality gap.
-			all, err := p.Step(ctx, m.w, order, oracles.Smoothing{}, m.memory)
+			all, err := p.Step(ctx, m.path.w, order, oracles.Smoothing{}, m.memory)
 			if err != nil {
 				t.Fatal(err)
 			}
-			primal, err := p.Value(ctx, m.w)
+			primal, err := p.Value(ctx, m.path.w)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -19,8 +19,19 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Every method in the house, stopped after any pass and resumed, gives the weights and records of a run without a stop.
+// Every method in the house, stopped after any pass and resumed, gives the weights and records of a run without a stop, on
+// dense inputs and on sparse ones.
 func TestResumeGivesTheSameBits(t *testing.T) {
+	t.Run("dense", func(t *testing.T) { resumeGivesTheSameBits(t, loopProblem) })
+	t.Run("sparse", func(t *testing.T) {
+		resumeGivesTheSameBits(t, func() (*Problem, *State) {
+			p := sparseProblem(40, Hinge, entropy, 0.1)
+			return p, &State{W: make([]float32, p.Scorer.Dim())}
+		})
+	})
+}
+
+func resumeGivesTheSameBits(t *testing.T, problem func() (*Problem, *State)) {
 	for name, method := range map[string]func() Method{
 		"sgd":           func() Method { return &SGD{} },
 		"sgd, weighted": func() Method { return &SGD{Rate: 0.1, Averaging: WeightedAverage} },
@@ -40,7 +51,7 @@ func TestResumeGivesTheSameBits(t *testing.T) {
 			t.Parallel()
 			const passes = 5
 			run := func(to int, c *Checkpoint) (*Result, []Record) {
-				p, s := loopProblem()
+				p, s := problem()
 				m := method()
 				if m.Name() == "lbfgs" || m.Name() == "sdca" { // a smooth loss is theirs
 					p.Loss = CRF
@@ -353,7 +364,7 @@ func TestFingerprint(t *testing.T) {
 
 // BenchmarkCheckpoint measures what a pass boundary costs: the copy, and the write that happens now and then.
 func BenchmarkCheckpoint(b *testing.B) {
-	m := &SGD{w: make([]float32, 1<<22)}
+	m := &SGD{path: path{w: make([]float32, 1<<22)}}
 	s := &State{W: make([]float32, 1<<22)}
 	c, err := NewCheckpoint(b.TempDir(), nil)
 	if err != nil {

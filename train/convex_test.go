@@ -337,19 +337,19 @@ func TestSAGAMean(t *testing.T) {
 	m := &SAGA{}
 	s := start(t, m, p)
 	passes(t, m, p, s, 2)
+	const γ = 0.01
+	m.depart(p, γ)
 	for lo := range 10 {
-		st, err := p.Step(ctx, m.w, []int{5 * lo, 5*lo + 1, 5*lo + 2}, m.smoothing(p), m.memory)
-		if err != nil {
+		if err := m.move(ctx, p, m.smoothing(p), []int{5 * lo, 5*lo + 1, 5*lo + 2}, γ); err != nil {
 			t.Fatal(err)
 		}
-		m.follow(p, st, 3, 0.01)
 	}
-	g, _, err := p.Recompose(ctx, m.w, m.memory)
+	g, _, err := p.Recompose(ctx, m.path.w, m.memory)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for j := range g {
-		near(t, "ḡ", float64(m.mean[j]), float64(g[j]), 1e-6)
+		near(t, "ḡ", p.Lambda*float64(p.Center[j])-float64(m.drift[j])/γ, float64(g[j]), 1e-6)
 	}
 }
 

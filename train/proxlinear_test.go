@@ -242,7 +242,7 @@ func TestBCFWGoesOn(t *testing.T) {
 		if m.dual < max(q.Constant, there)-1e-6*math.Abs(there) {
 			t.Errorf("λ %g: dual %g, at the gold outputs %g, at the old point %g", λ, m.dual, q.Constant, there)
 		}
-		g, b, err = q.Recompose(t.Context(), m.w, m.memory)
+		g, b, err = q.Recompose(t.Context(), m.path.w, m.memory)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -3,6 +3,7 @@ package train
 import (
 	"context"
 
+	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured/vec"
 )
 
@@ -23,8 +24,10 @@ type SAGA struct {
 
 	convex
 	w      []float32
-	mean   []float32 // ḡ
+	mean   []float32 // ḡ at the end of the last pass
 	memory *Memory
+	path   path
+	drift  []float32 // γ(λc − ḡ)
 }
 
 // Name returns "saga".
@@ -56,27 +59,25 @@ func (m *SAGA) Pass(ctx context.Context, p *Problem, s *State) error {
 	by, γ := m.smoothing(p), m.step(3*m.lipschitz(m.μ), p.Lambda)
 	s.Step = γ
 	r := p.Rand(m.epochs)
-	order, size, n := r.Perm(p.Len()), batchSize(p), float64(p.Len())
-	from := append([]float32(nil), m.w...)
-	average := make([]float32, len(m.w)) // less from
+	order, size := r.Perm(p.Len()), batchSize(p)
+	m.depart(p, γ)
 	for done := 0; done < len(order); {
 		b := min(size, len(order)-done)
-		st, err := p.Step(ctx, m.w, order[done:done+b], by, m.memory)
-		if err != nil {
+		if err := m.move(ctx, p, by, order[done:done+b], γ); err != nil {
 			return err
 		}
-		m.follow(p, st, b, γ)
-		vec.AddScaledDiff(float32(float64(b)/n), m.w, from, average)
+		m.path.add(float64(b))
 		done += b
 	}
+	m.path.settle()
 	m.count(p, s, len(order))
 	if m.measures() {
-		if err := m.probe(ctx, p, s, from, m.w, by, r); err != nil {
+		if err := m.probe(ctx, p, s, m.w, m.path.w, by, r); err != nil {
 			return err
 		}
 		m.settle(by.Mu)
 	}
-	vec.Axpy(1, from, average)
+	m.w = append(m.w[:0], m.path.w...)
 	g, linear, err := p.Recompose(ctx, m.w, m.memory)
 	if err != nil {
 		return err
@@ -84,26 +85,38 @@ func (m *SAGA) Pass(ctx context.Context, p *Problem, s *State) error {
 	s.FullPasses++
 	m.mean = g
 	m.certificate.SeeDual(p.Objective, linear, g)
-	pass, err := p.FullPass(ctx, average, by, nil)
+	pass, err := p.FullPass(ctx, m.path.mean, by, nil)
 	if err != nil {
 		return err
 	}
-	m.see(p, s, average, pass)
+	m.see(p, s, m.path.mean, pass)
 	m.μ *= m.fall
 	return nil
 }
 
-// follow moves the weights, ḡ and the memory after a step on b examples.
-func (m *SAGA) follow(p *Problem, st Step, b int, γ float64) {
-	vec.Axpby(float32(-γ), m.mean, float32(1-γ*p.Lambda), m.w)
+// depart starts the path of a pass.
+func (m *SAGA) depart(p *Problem, γ float64) {
+	m.drift = append(m.drift[:0], m.mean...)
+	vec.Scale(float32(-γ), m.drift)
 	if p.Center != nil {
-		vec.Axpy(float32(γ*p.Lambda), p.Center, m.w)
+		vec.Axpy(float32(γ*p.Lambda), p.Center, m.drift)
 	}
+	m.path.start(p, m.w, m.drift)
+}
+
+// move steps: the weights, γḡ in the drift and the memory follow the answers on a batch.
+func (m *SAGA) move(ctx context.Context, p *Problem, by oracles.Smoothing, batch []int, γ float64) error {
+	st, err := p.stepAt(ctx, m.path.at(), batch, by, m.memory)
+	if err != nil {
+		return err
+	}
+	c, β := 0.0, 0.0
 	if st.Moved > 0 {
-		st.Grad.AddTo(float32(-γ/float64(b)), m.w)
-		st.Grad.AddTo(1/float32(p.Len()), m.mean)
+		c, β = -γ/float64(len(batch)), -γ/float64(p.Len())
 		p.Remember(m.memory, 1)
 	}
+	m.path.step(1-γ*p.Lambda, 1, c, β, st.Grad)
+	return nil
 }
 
 // Archive saves or restores the method's state.

@@ -6,7 +6,6 @@ import (
 
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/vec"
 )
 
 // Schedule is how SGD's step falls.
@@ -48,11 +47,10 @@ type SGD struct {
 	Halving   float64 // t0 in steps, after which the step has fallen to a half (sqrt: to 1/√2); 0 means a pass's
 	Averaging Averaging
 
-	w       []float32
-	rate    float64 // γ0 in use
-	first   float64 // F at the start, until a pass with a searched γ0 has gone well; else 0
-	t       int     // steps done
-	average running
+	path  path
+	rate  float64 // γ0 in use
+	first float64 // F at the start, until a pass with a searched γ0 has gone well; else 0
+	t     int     // steps done
 }
 
 // Name returns "sgd".
@@ -66,10 +64,11 @@ func (m *SGD) Start(ctx context.Context, p *Problem, s *State) error {
 	if m.Schedule == PegasosSchedule && p.Lambda <= 0 {
 		return structured.BadInput("the pegasos schedule needs a regulariser (--reg above 0): its step is 1/(λ(t+1))")
 	}
-	if len(m.w) > 0 { // restored
+	if len(m.path.w) > 0 { // restored
+		m.path.lazy, m.path.b = p.sparse != nil, p.Center
 		return nil
 	}
-	m.w = append([]float32(nil), s.W...)
+	m.path.start(p, s.W, p.Center)
 	m.rate = m.Rate
 	if m.rate == 0 && m.Schedule != PegasosSchedule {
 		rate, calls, err := searchRate(ctx, p, s.W)
@@ -106,7 +105,8 @@ func (m *SGD) Pass(ctx context.Context, p *Problem, s *State) error {
 	}
 	copy(s.W, from)
 	s.Primal = m.first
-	m.w, m.t, m.average = from, 0, running{}
+	m.path.start(p, from, p.Center)
+	m.t = 0
 	m.rate /= 2
 	return nil
 }
@@ -118,26 +118,27 @@ func (m *SGD) pass(ctx context.Context, p *Problem, s *State) error {
 	order, size := p.Rand(s.Passes).Perm(p.Len()), p.BatchSize()
 	kind := m.averaging(p)
 	if kind == PassAverage {
-		m.average.t = 0
+		m.path.forget()
 	}
 	γ := 0.0
 	for lo := 0; lo < len(order); lo += size {
 		batch := order[lo:min(lo+size, len(order))]
 		γ = m.step(p)
-		if _, err := descend(ctx, p, m.w, batch, γ, p.Seed^uint64(m.t)|1<<63); err != nil {
+		if _, err := descend(ctx, p, &m.path, batch, γ, p.Seed^uint64(m.t)|1<<63); err != nil {
 			return err
 		}
 		m.t++
 		if kind != NoAverage {
-			m.average.add(m.w, 0, kind == WeightedAverage)
+			m.path.add(kind.weight(m.path.count))
 		}
 	}
+	m.path.settle()
 	s.Passes++
 	s.OracleCalls += len(order)
 	if kind == NoAverage {
-		copy(s.W, m.w)
+		copy(s.W, m.path.w)
 	} else {
-		copy(s.W, m.average.w)
+		copy(s.W, m.path.mean)
 	}
 	s.Step = γ
 	s.Smoothed, s.Kappa, s.Dual = math.NaN(), 0, math.NaN()
@@ -178,21 +179,19 @@ func (m *SGD) step(p *Problem) float64 {
 	return m.rate
 }
 
-// descend takes one subgradient step on w and returns the loss of the batch, Σ c_i f_i, before it.
-func descend(ctx context.Context, p *Problem, w []float32, batch []int, γ float64, dropout uint64) (float64, error) {
+// descend takes one subgradient step along a path and returns the loss of the batch, Σ c_i f_i, before it.
+func descend(ctx context.Context, p *Problem, w *path, batch []int, γ float64, dropout uint64) (float64, error) {
 	p.Dropout = dropout
-	st, err := p.Step(ctx, w, batch, subgradient(p), nil)
+	st, err := p.stepAt(ctx, w.at(), batch, subgradient(p), nil)
 	p.Dropout = 0
 	if err != nil {
 		return 0, err
 	}
-	if decay := γ * p.Lambda; decay != 0 {
-		vec.Scale(float32(1-decay), w)
-		if p.Center != nil {
-			vec.Axpy(float32(decay), p.Center, w)
-		}
+	decay, pull := γ*p.Lambda, 0.0
+	if p.Center != nil {
+		pull = decay
 	}
-	st.Grad.AddTo(float32(-γ/float64(len(batch))), w)
+	w.step(1-decay, pull, -γ/float64(len(batch)), 0, st.Grad)
 	return st.Smoothed, nil
 }
 
@@ -206,9 +205,8 @@ func subgradient(p *Problem) oracles.Smoothing {
 
 // Archive saves or restores the method's state.
 func (m *SGD) Archive(a Archive) {
-	a.Floats("w", &m.w)
+	m.path.archive(a)
 	a.Number("rate", &m.rate)
 	a.Number("first", &m.first)
 	a.Count("steps", &m.t)
-	m.average.archive(a)
 }

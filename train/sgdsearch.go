@@ -32,20 +32,19 @@ func searchRate(ctx context.Context, p *Problem, w []float32) (rate float64, cal
 	if norm == 0 || loss <= 0 { // nothing to learn here
 		return 1, len(learn), nil
 	}
-	trial := append([]float32(nil), w...)
-	var average running
+	var trial path
 	trials := 0
 	value := func(γ float64) (float64, error) {
 		trials++
-		copy(trial, w)
-		average.t = 0
+		trial.start(p, w, p.Center)
 		for lo := 0; lo < len(learn); lo += size {
-			if _, err := descend(ctx, p, trial, learn[lo:min(lo+size, len(learn))], γ, p.Seed); err != nil {
+			if _, err := descend(ctx, p, &trial, learn[lo:min(lo+size, len(learn))], γ, p.Seed); err != nil {
 				return diverged(err)
 			}
-			average.add(trial, 0, true)
+			trial.add(WeightedAverage.weight(trial.count))
 		}
-		v, err := p.ValueOf(ctx, average.w, judge)
+		trial.settle()
+		v, err := p.ValueOf(ctx, trial.mean, judge)
 		if err != nil {
 			return diverged(err)
 		}

@@ -1,0 +1,172 @@
+package train
+
+import (
+	"math"
+	"slices"
+
+	"github.com/dsp-go/dsp/structured/vec"
+)
+
+// path is the sequence of iterates that a stochastic method walks,
+//
+//	w ← ρw + q·b + c·D,
+//
+// with a drift b that stays, or moves with D, and the weighted mean of those that add takes in.
+//
+// On dense inputs it is just that. On sparse inputs D touches few rows, and all others are to cost nothing, however they
+// shrink, drift and are averaged. There w is kept as P·v + Q·b and the sum of iterates Σ a_t w_t as A·v + R·b − s: the
+// first two terms of a step and a new summand of the mean change the numbers P, Q, A and R alone, and only what w gains in
+// the rows of D is written to v, and to s what the sum then has too much there:
+//
+//	step   P ← ρP,   Q ← ρQ + q,   v ← v + (c/P)D,   s ← s + A(c/P)D
+//	add    A ← A + aP,   R ← R + aQ
+//
+// where D also moves b by βD, v changes by ((c − Qβ)/P)D, which keeps Qb's change from w, and s by A times that + RβD.
+type path struct {
+	w     []float32 // the iterate, v while steps go on
+	b     []float32 // or nil, with q = 0
+	mean  []float32 // of the iterates, s while steps go on; empty before the first
+	total float64   // their weights
+	count int       // how many they are
+
+	lazy       bool // as on sparse inputs
+	open       bool // w and mean are v and s
+	p, q, a, r float64
+}
+
+// fold is the least |P| that v is left to be divided by.
+const fold = 1. / 1024
+
+// start makes w the iterate and forgets the mean. The drift, which may be nil, is used and moved in place.
+func (x *path) start(p *Problem, at, b []float32) {
+	x.w, x.b, x.lazy = append(x.w[:0], at...), b, p.sparse != nil
+	x.open = false
+	x.forget()
+}
+
+// forget begins a new mean.
+func (x *path) forget() { x.total, x.count = 0, 0 }
+
+// at returns where the path is.
+func (x *path) at() point {
+	if !x.open {
+		return at(x.w)
+	}
+	return point{p: x.p, v: x.w, q: x.q, b: x.b}
+}
+
+// unfold makes v and s of the iterate and the mean.
+func (x *path) unfold() {
+	if x.count > 0 {
+		vec.Scale(float32(-x.total), x.mean)
+	}
+	x.open = true
+	x.p, x.q, x.a, x.r = 1, 0, 0, 0
+}
+
+// collect moves all of the sum into −s, and all of the iterate into v.
+func (x *path) collect() {
+	if x.a != 0 {
+		vec.Axpy(float32(-x.a), x.w, x.mean)
+	}
+	if x.r != 0 {
+		vec.Axpy(float32(-x.r), x.b, x.mean)
+	}
+	if x.q != 0 {
+		vec.Axpby(float32(x.q), x.b, float32(x.p), x.w)
+	} else {
+		scaleTo(x.p, x.w)
+	}
+	x.p, x.q, x.a, x.r = 1, 0, 0, 0
+}
+
+// settle makes w and mean plain vectors, as at the end of a pass.
+func (x *path) settle() {
+	if !x.open {
+		return
+	}
+	x.collect()
+	if x.count > 0 {
+		vec.Scale(float32(-1/x.total), x.mean)
+	}
+	x.open = false
+}
+
+// step is w ← ρw + q·b + c·D, b ← b + β·D.
+func (x *path) step(ρ, q, c, β float64, d Gradient) {
+	if !x.lazy {
+		switch {
+		case q != 0:
+			vec.Axpby(float32(q), x.b, float32(ρ), x.w)
+		default:
+			scaleTo(ρ, x.w)
+		}
+		if c != 0 {
+			d.AddTo(float32(c), x.w)
+		}
+		if β != 0 {
+			d.AddTo(float32(β), x.b)
+		}
+		return
+	}
+	if !x.open {
+		x.unfold()
+	}
+	x.p, x.q = ρ*x.p, ρ*x.q+q
+	if math.Abs(x.p) < fold {
+		x.collect()
+	}
+	δ := (c - x.q*β) / x.p
+	if δ != 0 {
+		d.AddTo(float32(δ), x.w)
+	}
+	if σ := x.a*δ + x.r*β; σ != 0 {
+		d.AddTo(float32(σ), x.mean)
+	}
+	if β != 0 {
+		d.AddTo(float32(β), x.b)
+	}
+}
+
+// add takes the iterate into the mean, with weight a, and returns its share of that.
+func (x *path) add(a float64) float64 {
+	share := a / (x.total + a)
+	switch {
+	case x.lazy:
+		if !x.open {
+			x.unfold()
+		}
+		if x.count == 0 {
+			x.mean = slices.Grow(x.mean[:0], len(x.w))[:len(x.w)]
+			clear(x.mean)
+		}
+		x.a += a * x.p
+		x.r += a * x.q
+	case x.count == 0:
+		x.mean = append(x.mean[:0], x.w...)
+	default:
+		vec.Axpby(float32(share), x.w, float32(1-share), x.mean)
+	}
+	x.total += a
+	x.count++
+	return share
+}
+
+// scaleTo multiplies x by c, which may be 0 or 1.
+func scaleTo(c float64, x []float32) {
+	switch c {
+	case 0:
+		clear(x)
+	case 1:
+	default:
+		vec.Scale(float32(c), x)
+	}
+}
+
+// archive saves or restores a settled path.
+func (x *path) archive(a Archive) {
+	a.Floats("w", &x.w)
+	a.Floats("mean", &x.mean)
+	a.Number("mean.weight", &x.total)
+	a.Count("mean.iterates", &x.count)
+}
