@@ -9,13 +9,13 @@ func (s *SparseLinear) Erase(v *structured.Marginals, batch *structured.Batch, w
 		from, t0 := batch.Offsets[b], batch.Data.Offsets[i]
 		length := batch.Data.Offsets[i+1] - t0
 		for t := range length {
-			if x := batch.Data.Attributes; x != nil && !isZero(v.Node[(from+t)*y:][:y]) {
+			if x := batch.Data.Attributes; x != nil && !sparse.isZero(v.Node[(from+t)*y:][:y]) {
 				index, _ := x.Row(t0 + t)
 				for _, row := range index {
 					clear(w[int(row)*y:][:y])
 				}
 			}
-			if t == 0 || !s.PerPosition() || isZero(v.Edge[(from+t)*yy:][:yy]) {
+			if t == 0 || !s.PerPosition() || sparse.isZero(v.Edge[(from+t)*yy:][:yy]) {
 				continue
 			}
 			clear(w[s.transitions:][:yy])
