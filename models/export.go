@@ -26,20 +26,21 @@ func (m *Model) Potentials(ctx context.Context, d *structured.Dataset, threads i
 		offsets = []int{0}
 	}
 	all.Resize(offsets, m.Labels.Len(), m.Net.PerPosition())
-	parts := batches(d)
-	type piece struct{ node, edge []float32 }
-	err := inOrder(ctx, threads, len(parts), m.newPredictor,
-		func(p *predictor, k int) (piece, error) {
-			if err := p.potentials(d, parts[k]); err != nil {
+	type piece struct {
+		at         int // position
+		node, edge []float32
+	}
+	err := inOrder(ctx, threads, each(batches(d)), m.newPredictor,
+		func(p *predictor, examples []int) (piece, error) {
+			if err := p.potentials(d, examples); err != nil {
 				return piece{}, err
 			}
-			return piece{append([]float32(nil), p.θ.Node...), append([]float32(nil), p.θ.Edge...)}, nil
+			return piece{d.Offsets[examples[0]], slices.Clone(p.θ.Node), slices.Clone(p.θ.Edge)}, nil
 		},
-		func(k int, r piece) error {
-			at := d.Offsets[parts[k][0]]
-			copy(all.Node[at*all.Y:], r.node)
+		func(r piece) error {
+			copy(all.Node[r.at*all.Y:], r.node)
 			if all.PerPosition {
-				copy(all.Edge[at*all.Y*all.Y:], r.edge)
+				copy(all.Edge[r.at*all.Y*all.Y:], r.edge)
 			} else {
 				copy(all.Edge, r.edge)
 			}

@@ -2,6 +2,7 @@ package models
 
 import (
 	"context"
+	"iter"
 	"runtime"
 	"sync"
 
@@ -31,49 +32,108 @@ func batches(d *structured.Dataset) [][]int {
 	return all
 }
 
-// inOrder computes work(scratch, k) for k = 0 to n-1 on several threads (0: all cores), each with a scratch of its own,
-// and hands the results to use in the order of k, on the calling goroutine. It stops at the first error.
-func inOrder[S, R any](ctx context.Context, threads, n int, scratch func() S, work func(s S, k int) (R, error),
-	use func(k int, r R) error) error {
-	threads = min(threadsOr(threads), n)
-	type answer struct {
-		r   R
-		err error
+// inOrder computes work(scratch, item) for every item that next yields until it says false, on several threads (0: all
+// cores), each with a scratch of its own, and hands the results to use in the order of the items, on the calling goroutine.
+// It stops at the first error in that order, or when ctx ends, without waiting for a next that waits for input.
+func inOrder[S, I, R any](ctx context.Context, threads int, next func() (I, bool, error), scratch func() S,
+	work func(s S, item I) (R, error), use func(r R) error) error {
+	type job struct {
+		item   I
+		err    error // of next
+		result R
+		done   chan struct{}
 	}
+	threads = threadsOr(threads)
+	jobs, order := make(chan *job, threads), make(chan *job, 2*threads) // a little ahead of their use
 	ctx, stop := context.WithCancel(ctx)
-	answers := make([]chan answer, threads)
 	var running sync.WaitGroup
 	defer running.Wait()
 	defer stop()
-	for t := range answers {
-		answers[t] = make(chan answer, 1) // one result ahead of its use
+	go func() {
+		defer close(order)
+		defer close(jobs)
+		for more := true; more; {
+			j := &job{done: make(chan struct{})}
+			j.err = structured.Guard(func() (err error) { j.item, more, err = next(); return err })
+			switch {
+			case j.err != nil:
+				close(j.done)
+			case !more:
+				return
+			}
+			select {
+			case order <- j:
+			case <-ctx.Done():
+				return
+			}
+			if j.err != nil {
+				return
+			}
+			select {
+			case jobs <- j:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	for range threads {
 		running.Go(func() {
-			s := scratch()
-			for k := t; k < n; k += threads {
-				var a answer
-				a.err = structured.Guard(func() (err error) { a.r, err = work(s, k); return err })
-				select {
-				case answers[t] <- a:
-				case <-ctx.Done():
-					return
-				}
+			var s S
+			begun := false
+			for j := range untilDone(ctx, jobs) {
+				j.err = structured.Guard(func() (err error) {
+					if !begun {
+						s, begun = scratch(), true
+					}
+					j.result, err = work(s, j.item)
+					return err
+				})
+				close(j.done)
 			}
 		})
 	}
-	for k := range n {
+	for j := range untilDone(ctx, order) {
 		select {
-		case a := <-answers[k%threads]:
-			if a.err != nil {
-				return a.err
-			}
-			if err := use(k, a.r); err != nil {
-				return err
-			}
+		case <-j.done:
 		case <-ctx.Done():
 			return ctx.Err()
 		}
+		if j.err == nil {
+			j.err = use(j.result)
+		}
+		if j.err != nil {
+			return j.err
+		}
 	}
-	return nil
+	return ctx.Err()
+}
+
+// untilDone yields what a channel receives until it is closed or ctx ends.
+func untilDone[E any](ctx context.Context, from <-chan E) iter.Seq[E] {
+	return func(yield func(E) bool) {
+		for {
+			select {
+			case e, ok := <-from:
+				if !ok || !yield(e) {
+					return
+				}
+			case <-ctx.Done():
+				return
+			}
+		}
+	}
+}
+
+// each yields the items of a list, as inOrder takes them.
+func each[I any](items []I) func() (I, bool, error) {
+	k := 0
+	return func() (item I, ok bool, err error) {
+		if k == len(items) {
+			return item, false, nil
+		}
+		k++
+		return items[k-1], true, nil
+	}
 }
 
 // threadsOr returns the number of threads, that of all cores for 0.

@@ -41,12 +41,18 @@ func (m *Model) Predict(ctx context.Context, d *structured.Dataset, o PredictOpt
 	if err := m.accepts(d); err != nil {
 		return err
 	}
-	parts := batches(d)
-	return inOrder(ctx, o.Threads, len(parts), m.newPredictor,
-		func(p *predictor, k int) ([]Prediction, error) { return p.predict(d, parts[k], o) },
-		func(k int, answers []Prediction) error {
-			for b, i := range parts[k] {
-				if err := yield(i, &answers[b]); err != nil {
+	type answered struct {
+		examples []int
+		answers  []Prediction
+	}
+	return inOrder(ctx, o.Threads, each(batches(d)), m.newPredictor,
+		func(p *predictor, examples []int) (answered, error) {
+			answers, err := p.predict(d, examples, o)
+			return answered{examples, answers}, err
+		},
+		func(r answered) error {
+			for b, i := range r.examples {
+				if err := yield(i, &r.answers[b]); err != nil {
 					return err
 				}
 			}

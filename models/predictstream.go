@@ -1,0 +1,113 @@
+package models
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"io"
+
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/features"
+)
+
+// Streams reports whether PredictText reads such data: text, a token a line.
+func (m *Model) Streams(data DataOptions) bool {
+	s, err := m.source(data)
+	return err == nil && isText(s.format)
+}
+
+// PredictText labels the sequences of tokens that r holds and writes them to w, in the order of the input, as
+// NewColumnWriter does or NewJSONWriter. It reads, labels and writes piece by piece, in little memory, and writes what is
+// complete before it waits for more input. The answers do not depend on the number of threads.
+func (m *Model) PredictText(ctx context.Context, r io.Reader, name string, w io.Writer, data DataOptions, o PredictOptions,
+	asJSON bool) error {
+	s, err := m.source(data)
+	if err != nil {
+		return err
+	}
+	s.threads = 1
+	var form layout = &columnLayout{m.Labels, o}
+	if asJSON {
+		form = newJSONLayout(m.Labels, o)
+	}
+	out := bufio.NewWriterSize(w, 1<<16)
+	sequences := 0
+	var empty error
+	err = inOrder(ctx, o.Threads, newTextBlocks(r, name).next,
+		func() *labeller { return m.newLabeller(s, name, o, form) },
+		(*labeller).label,
+		func(l labelled) error {
+			if l.empty != nil {
+				empty = l.empty
+				return nil
+			}
+			if err := writeNumbered(out, l.text, sequences, l.numbers...); err != nil {
+				return err
+			}
+			sequences += l.sequences
+			return out.Flush()
+		})
+	if err == nil && sequences == 0 {
+		return empty
+	}
+	return err
+}
+
+// labeller labels blocks of text. It serves one goroutine at a time.
+type labeller struct {
+	source    source
+	name      string // of the input, for messages
+	extractor *features.Extractor
+	predictor *predictor
+	options   PredictOptions
+	layout    layout
+}
+
+// labelled is a block of text with its labels, laid out.
+type labelled struct {
+	text      []byte
+	numbers   []int // where in the text the numbers of the sequences are to be
+	sequences int
+	empty     error // says that there are no tokens
+}
+
+func (m *Model) newLabeller(s source, name string, o PredictOptions, form layout) *labeller {
+	l := &labeller{source: s, name: name, predictor: m.newPredictor(), options: o, layout: form}
+	if t := s.inputs.Template; t != nil && s.format != formatCRFsuite {
+		l.extractor = t.Bind(s.inputs.Dictionary)
+		l.source.inputs = Inputs{}
+	}
+	return l
+}
+
+func (l *labeller) label(b textBlock) (labelled, error) {
+	s := l.source
+	s.line = b.line
+	d, err := s.readFrom(bytes.NewReader(b.text), l.name, false)
+	if errors.Is(err, structured.ErrNoTokens) {
+		return labelled{empty: err}, nil
+	}
+	if err == nil && l.extractor != nil {
+		err = l.extractor.Extract(d)
+	}
+	if err == nil {
+		err = l.predictor.model.accepts(d)
+	}
+	if err != nil {
+		return labelled{}, err
+	}
+	to := labelled{text: make([]byte, 0, 2*len(b.text)), sequences: d.Len()}
+	for _, examples := range batches(d) {
+		answers, err := l.predictor.predict(d, examples, l.options)
+		if err != nil {
+			return labelled{}, err
+		}
+		for k, i := range examples {
+			var number int
+			to.text, number = l.layout.add(to.text, d, i, &answers[k])
+			to.numbers = append(to.numbers, number)
+		}
+	}
+	return to, nil
+}
