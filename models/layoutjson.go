@@ -34,7 +34,7 @@ func quoted(text string) []byte {
 func (j *jsonLayout) add(text []byte, d *structured.Dataset, i int, p *Prediction) ([]byte, int) {
 	text = append(text, `{"id":`...)
 	number := -1
-	if d.IDs != nil {
+	if d.IDs != nil && d.IDs[i] != "" {
 		text = append(text, quoted(d.IDs[i])...)
 	} else {
 		text = append(text, '"')

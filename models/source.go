@@ -18,6 +18,7 @@ type source struct {
 	inputs  Inputs // of text; without any, columns stay columns
 	dim     int    // dense features a position, 0 where not known yet
 	threads int
+	line    int // the number of the first line, where only a part of a text file is read
 
 	minCount, hashBits int // of the attributes of a crfsuite file, where no dictionary is known yet
 }
@@ -60,10 +61,12 @@ func (s source) readFrom(r io.Reader, path string, needLabels bool) (*structured
 	switch s.format {
 	case formatConll:
 		return s.readConll(r, path, needLabels)
+	case formatConllu:
+		return s.readConllu(r, path, needLabels)
 	case formatCRFsuite:
 		return structured.CRFsuite{
 			Alphabet: s.labels, Dictionary: s.inputs.Dictionary, MinCount: max(1, s.minCount), HashBits: s.hashBits,
-			Unlabeled: !needLabels, Threads: s.threads,
+			Unlabeled: !needLabels, Threads: s.threads, Line: s.line,
 		}.Read(r, path)
 	case formatLetters:
 		l, err := structured.ReadLetters(r, path)
@@ -82,7 +85,15 @@ func (s source) readConll(r io.Reader, path string, needLabels bool) (*structure
 	if err != nil {
 		return nil, err
 	}
-	d, err := structured.Conll{Columns: columns, Width: s.width, Alphabet: s.labels, Unlabeled: !needLabels}.Read(r, path)
+	d, err := structured.Conll{Columns: columns, Width: s.width, Alphabet: s.labels, Unlabeled: !needLabels, Threads: s.threads, Line: s.line}.Read(r, path)
+	if err != nil {
+		return nil, err
+	}
+	return s.complete(d, needLabels)
+}
+
+func (s source) readConllu(r io.Reader, path string, needLabels bool) (*structured.Dataset, error) {
+	d, err := structured.Conllu{Label: s.label, Alphabet: s.labels, Unlabeled: !needLabels, Threads: s.threads, Line: s.line}.Read(r, path)
 	if err != nil {
 		return nil, err
 	}

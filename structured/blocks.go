@@ -78,10 +78,23 @@ type blocks struct {
 	line int    // the number of the line that rest starts with
 	rest []byte // read, but in no block yet
 	end  bool   // there is no more to read
+	size int    // of a block, in bytes, if sequences are shorter
 	held []block
 }
 
-func newBlocks(r io.Reader, name string) *blocks { return &blocks{r: r, name: name, line: 1} }
+func newBlocks(r io.Reader, name string) *blocks {
+	c := &blocks{r: r, name: name, line: 1, size: blockSize}
+	if text, ok := r.(interface{ Len() int }); ok { // in memory
+		c.size = min(c.size, text.Len()+1)
+	}
+	return c
+}
+
+// from says that what is read begins with that line of its file; 0 is the first one, too.
+func (c *blocks) from(line int) *blocks {
+	c.line = max(1, line)
+	return c
+}
 
 // unread has next return b again.
 func (c *blocks) unread(b block) { c.held = append(c.held, b) }
@@ -94,7 +107,7 @@ func (c *blocks) next() (block, bool, error) {
 		return b, true, nil
 	}
 	cut, seen := 0, 0 // the lines of rest[:seen] are not blank
-	for want := blockSize; !c.end && cut == 0; want *= 2 {
+	for want := c.size; !c.end && cut == 0; want *= 2 {
 		if err := c.fill(want); err != nil {
 			return block{}, false, err
 		}

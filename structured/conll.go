@@ -16,6 +16,7 @@ type Conll struct {
 	Alphabet  *Alphabet // the known labels; nil takes those of the file, sorted
 	Unlabeled bool      // gold labels are not wanted: their column may be missing, and is ignored if it is there
 	Threads   int       // 0: all cores; the data do not depend on it
+	Line      int       // the number of the first line, where only a part of a file is read; 0 is 1
 }
 
 // Read reads a data set: Columns, ColumnNames, Lines, Layout and, unless Unlabeled, Labels. All lines must have equally
@@ -27,13 +28,13 @@ func (c Conll) Read(r io.Reader, name string) (*Dataset, error) {
 	if !c.Unlabeled && !c.Columns.Has(LabelColumn) {
 		return nil, BadInput("%s: --columns %s names no %s column", name, c.Columns, LabelColumn)
 	}
-	in := newBlocks(r, name)
+	in := newBlocks(r, name).from(c.Line)
 	head := &conllHead{Conll: c}
 	switch ok, err := head.read(in); {
 	case err != nil:
 		return nil, err
 	case !ok:
-		return nil, BadInput("%s: no tokens, expected lines of at least %s", name, head.named())
+		return nil, BadInput("%s: %w, expected lines of at least %s", name, ErrNoTokens, head.named())
 	}
 	layout := &Layout{Separator: ' ', Filler: "O"} // conlleval wants as many columns in -DOCSTART- lines
 	if head.tabs {

@@ -15,6 +15,7 @@ type Conllu struct {
 	Alphabet  *Alphabet // the known labels; nil takes those of the file, sorted
 	Unlabeled bool      // gold labels are not wanted: any, "_" among them, will do
 	Threads   int       // 0: all cores; the data do not depend on it
+	Line      int       // the number of the first line, where only a part of a file is read; 0 is 1
 }
 
 var conlluColumns = []string{"id", "word", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc"}
@@ -44,11 +45,11 @@ func (c Conllu) Read(r io.Reader, name string) (*Dataset, error) {
 		}
 		return p.parse
 	}
-	if err := parseBlocks(newBlocks(r, name), c.Threads, parser, j.add); err != nil {
+	if err := parseBlocks(newBlocks(r, name).from(c.Line), c.Threads, parser, j.add); err != nil {
 		return nil, err
 	}
 	if j.d.Positions() == 0 {
-		return nil, BadInput("%s: no tokens, expected lines of the %d columns %s", name, len(conlluColumns), strings.Join(conlluColumns, " "))
+		return nil, BadInput("%s: %w, expected lines of the %d columns %s", name, ErrNoTokens, len(conlluColumns), strings.Join(conlluColumns, " "))
 	}
 	d := j.finish(c.Alphabet, c.Unlabeled)
 	if c.Unlabeled && misc && !slices.ContainsFunc(d.Column(LabelColumn), func(label string) bool { return label != "_" }) {

@@ -22,6 +22,7 @@ type CRFsuite struct {
 	HashBits   int         // > 0: what is made is no dictionary, attributes are numbered by HashAttribute
 	Unlabeled  bool        // gold labels are not wanted: they may be empty or unknown
 	Threads    int         // 0: all cores; the data do not depend on it
+	Line       int         // the number of the first line, where only a part of a file is read; 0 is 1
 }
 
 const crfsuiteLine = "label<TAB>attribute<TAB>attribute…"
@@ -47,11 +48,11 @@ func (c CRFsuite) Read(r io.Reader, name string) (*Dataset, error) {
 		p := &crfsuiteParser{CRFsuite: c, place: place{file: name}, hash: j.d.Dictionary.Node == nil, bits: j.d.Dictionary.HashBits}
 		return p.parse
 	}
-	if err := parseBlocks(newBlocks(r, name), c.Threads, parser, j.add); err != nil {
+	if err := parseBlocks(newBlocks(r, name).from(c.Line), c.Threads, parser, j.add); err != nil {
 		return nil, err
 	}
 	if len(j.labels) == 0 {
-		return nil, BadInput("%s: no items, expected lines of %s", name, crfsuiteLine)
+		return nil, BadInput("%s: %w, expected lines of %s", name, ErrNoTokens, crfsuiteLine)
 	}
 	j.finish()
 	return j.d, nil

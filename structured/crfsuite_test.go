@@ -108,8 +108,8 @@ func TestCRFsuiteErrors(t *testing.T) {
 		c          CRFsuite
 		text, want string
 	}{
-		{CRFsuite{}, "", "x: no items, expected lines of label<TAB>"},
-		{CRFsuite{}, "\n \n", "x: no items"},
+		{CRFsuite{}, "", "x: no tokens, expected lines of label<TAB>"},
+		{CRFsuite{}, "\n \n", "x: no tokens"},
 		{CRFsuite{}, "O\ta\n\n\ta\n", "x:3: no label before the first tab, expected label<TAB>"},
 		{CRFsuite{}, "O\n\nO\tw=http://a\n", `x:3: attribute "w=http://a": "//a" is not a finite number, expected name:value`},
 		{CRFsuite{}, "O\ta:NaN", `x:1: attribute "a:NaN": "NaN" is not a finite number`},

@@ -10,6 +10,9 @@ import (
 	"os"
 )
 
+// ErrNoTokens says that a text file has no tokens; the readers' errors wrap it.
+var ErrNoTokens = errors.New("no tokens")
+
 // Open opens a data file for reading; "-" is standard input. Gzip is recognised by its first bytes and unpacked. A file
 // that cannot be opened is bad input.
 func Open(path string) (io.ReadCloser, error) {

@@ -45,16 +45,21 @@ func (u *use) load() (*models.Model, error) {
 // read reads the model and the data; flag is the one that names the data.
 func (u *use) read(flag string, needLabels bool) (*models.Model, *structured.Dataset, error) {
 	m, err := u.load()
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, nil, err
-	case u.data == "":
-		return nil, nil, structured.BadInput("which data? give %s FILE, or %s builtin for the drawn words", flag, flag)
+	}
+	d, err := u.readFor(m, flag, needLabels)
+	return m, d, err
+}
+
+// readFor reads the data for a model.
+func (u *use) readFor(m *models.Model, flag string, needLabels bool) (*structured.Dataset, error) {
+	if u.data == "" {
+		return nil, structured.BadInput("which data? give %s FILE, or %s builtin for the drawn words", flag, flag)
 	}
 	path, options := u.options()
 	options.Labels = needLabels
-	d, err := m.ReadData(path, options)
-	return m, d, err
+	return m.ReadData(path, options)
 }
 
 // options say which file to read and how.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -24,22 +25,26 @@ in columns; with --json an object a line for each sequence. Scores, n-best lists
 			if o.NBest < 0 {
 				return structured.BadInput("--nbest %d: expected 0 or more", o.NBest)
 			}
-			m, d, err := u.read("--input", false)
+			m, err := u.load()
 			if err != nil {
 				return err
 			}
 			o.Threads = u.threads
-			var w models.PredictionWriter
-			if isSet(cmd, "json") {
-				o.Probability = true
-				w = models.NewJSONWriter(os.Stdout, m, d, o)
-			} else {
-				w = models.NewColumnWriter(os.Stdout, m, d, o)
+			asJSON := isSet(cmd, "json")
+			o.Probability = o.Probability || asJSON
+			path, data := u.options()
+			if !m.Streams(data) {
+				return predictAll(cmd, &u, m, o, asJSON)
 			}
-			if err := m.Predict(cmd.Context(), d, o, w.Write); err != nil {
+			in, err := structured.Open(path)
+			if err != nil {
 				return err
 			}
-			return w.Close()
+			name := path
+			if path == "-" {
+				name = "standard input"
+			}
+			return errors.Join(m.PredictText(cmd.Context(), in, name, os.Stdout, data, o, asJSON), in.Close())
 		},
 	}
 	u.addFlags(cmd)
@@ -47,6 +52,23 @@ in columns; with --json an object a line for each sequence. Scores, n-best lists
 	flags.StringVar(&u.data, "input", "-", "`FILE` to label; - is standard input, builtin the drawn words")
 	flags.IntVar(&o.NBest, "nbest", 0, "also the `N` best outputs of each sequence with score and probability")
 	flags.BoolVar(&o.Marginals, "marginals", false, "also the probability of every label at every position")
+	flags.BoolVar(&o.Confidence, "confidence", false, "also the probability of each predicted label, in a column before it")
 	flags.BoolVar(&o.Probability, "score", false, "also the score and probability of each sequence's labels")
 	return cmd
+}
+
+// predictAll labels data that is not text, all at once.
+func predictAll(cmd *cobra.Command, u *use, m *models.Model, o models.PredictOptions, asJSON bool) error {
+	d, err := u.readFor(m, "--input", false)
+	if err != nil {
+		return err
+	}
+	w := models.NewColumnWriter(os.Stdout, m, d, o)
+	if asJSON {
+		w = models.NewJSONWriter(os.Stdout, m, d, o)
+	}
+	if err := m.Predict(cmd.Context(), d, o, w.Write); err != nil {
+		return err
+	}
+	return w.Close()
 }
