@@ -3,6 +3,7 @@ package structured
 import (
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // Dataset is a set of chains: example i owns positions Offsets[i] to Offsets[i+1]-1 of every per-position array. Inputs
@@ -93,6 +94,18 @@ func (d *Dataset) ID(i int) string {
 		return strconv.Itoa(i)
 	}
 	return d.IDs[i]
+}
+
+// WhereToken says where position t of example i came from, for messages.
+func (d *Dataset) WhereToken(i, t int) string {
+	if d.Lines == nil {
+		return d.Where(i) + ", position " + strconv.Itoa(t)
+	}
+	line := d.Lines[i] + t
+	for p := d.Offsets[i] + 1; p <= d.Offsets[i]+t; p++ {
+		line += strings.Count(d.LinesBefore(p, false), "\n")
+	}
+	return d.Name + ":" + strconv.Itoa(line)
 }
 
 // Where says where example i came from ("train.conll:93114"), for messages.
