@@ -121,11 +121,11 @@ func normaliseDouble8(x, a, b []float64) float64 {
 		storeDouble8(to, j, v)
 		s = s.Add(v)
 	}
-	c := sumDouble8(s)
-	scale := fillDouble8(1 / c)
+	scale, sum := overSumDouble8(s)
 	for j := 0; j < len(x); j += half8 {
 		storeDouble8(to, j, loadDouble8(to, j).Mul(scale))
 	}
+	c := sum.GetElem(0)
 	archsimd.ClearAVXUpperBits()
 	return c
 }
@@ -139,7 +139,7 @@ func combineDouble8(g []float64, p []float32, n, s, β []float64) {
 		storeDouble8(to, j, w)
 		sum = v.MulAdd(w, sum)
 	}
-	scale := fillDouble8(1 / sumDouble8(sum))
+	scale, _ := overSumDouble8(sum)
 	for j := 0; j < len(g); j += half8 {
 		w := loadDouble8(to, j).Mul(scale)
 		storeDouble8(to, j, w)

@@ -137,12 +137,20 @@ func matVec8(next, prev, m []float32, y int) {
 	}
 	if j < stride {
 		row := unsafe.Pointer(&m[j])
-		s := zero8
-		for i := range y {
-			s = broadcast8(p, i).MulAdd(load8(row, 0), s)
+		s0, s1, s2, s3 := zero8, zero8, zero8, zero8
+		i := 0
+		for ; i+3 < y; i += 4 {
+			s0 = broadcast8(p, i).MulAdd(load8(row, 0), s0)
+			s1 = broadcast8(p, i+1).MulAdd(load8(row, stride), s1)
+			s2 = broadcast8(p, i+2).MulAdd(load8(row, 2*stride), s2)
+			s3 = broadcast8(p, i+3).MulAdd(load8(row, 3*stride), s3)
+			row = unsafe.Add(row, 4*step)
+		}
+		for ; i < y; i++ {
+			s0 = broadcast8(p, i).MulAdd(load8(row, 0), s0)
 			row = unsafe.Add(row, step)
 		}
-		store8(to, j, s)
+		store8(to, j, s0.Add(s1).Add(s2.Add(s3)))
 	}
 	archsimd.ClearAVXUpperBits()
 }
@@ -170,11 +178,11 @@ func normalise8(x, a, b []float32) float32 {
 		store8(to, j, v)
 		s = s.Add(v)
 	}
-	c := sum8(s)
-	scale := archsimd.BroadcastFloat32x8(1 / c)
+	scale, sum := overSum8(s)
 	for j := 0; j < len(x); j += 8 {
 		store8(to, j, load8(to, j).Mul(scale))
 	}
+	c := sum.GetElem(0)
 	archsimd.ClearAVXUpperBits()
 	return c
 }
@@ -189,7 +197,7 @@ func combine8(g, p, n, s, β []float32) {
 		store8(toG, j, w)
 		sum = v.MulAdd(w, sum)
 	}
-	scale := archsimd.BroadcastFloat32x8(1 / sum8(sum))
+	scale, _ := overSum8(sum)
 	for j := 0; j < len(g); j += 8 {
 		w := load8(toG, j).Mul(scale)
 		store8(toG, j, w)
@@ -239,9 +247,17 @@ func edgeSums8(to, α, g, edge []float32, y, stride, steps int) {
 
 // storeTimes8 writes 8 columns from j of the 4 rows from i, as far as there are, times edge.
 func storeTimes8(to, edge []float32, i, j, y, stride int, s0, s1, s2, s3 archsimd.Float32x8) {
-	for r, s := range [4]archsimd.Float32x8{s0, s1, s2, s3} {
-		if i+r < y {
-			s.Mul(load8(unsafe.Pointer(&edge[(i+r)*stride+j]), 0)).StoreSlicePart(to[(i+r)*y+j : (i+r+1)*y])
-		}
+	rows := y - i
+	p, q := unsafe.Pointer(&edge[i*stride+j]), unsafe.Pointer(&to[i*y+j])
+	in := first8(y - j)
+	s0.Mul(load8(p, 0)).StoreMasked((*[8]float32)(q), in)
+	if rows > 1 {
+		s1.Mul(load8(p, stride)).StoreMasked((*[8]float32)(unsafe.Add(q, 4*y)), in)
+	}
+	if rows > 2 {
+		s2.Mul(load8(p, 2*stride)).StoreMasked((*[8]float32)(unsafe.Add(q, 8*y)), in)
+	}
+	if rows > 3 {
+		s3.Mul(load8(p, 3*stride)).StoreMasked((*[8]float32)(unsafe.Add(q, 12*y)), in)
 	}
 }

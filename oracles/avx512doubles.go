@@ -119,11 +119,11 @@ func normaliseDouble16(x, a, b []float64) float64 {
 		storeDouble16(to, j, v)
 		s = s.Add(v)
 	}
-	c := sumDouble16(s)
-	scale := fillDouble16(1 / c)
+	scale, sum := overSumDouble16(s)
 	for j := 0; j < len(x); j += half16 {
 		storeDouble16(to, j, loadDouble16(to, j).Mul(scale))
 	}
+	c := sum.GetElem(0)
 	archsimd.ClearAVXUpperBits()
 	return c
 }
@@ -137,7 +137,7 @@ func combineDouble16(g []float64, p []float32, n, s, β []float64) {
 		storeDouble16(to, j, w)
 		sum = v.MulAdd(w, sum)
 	}
-	scale := fillDouble16(1 / sumDouble16(sum))
+	scale, _ := overSumDouble16(sum)
 	for j := 0; j < len(g); j += half16 {
 		w := loadDouble16(to, j).Mul(scale)
 		storeDouble16(to, j, w)

@@ -135,12 +135,20 @@ func matVec16(next, prev, m []float32, y int) {
 	}
 	if j < stride {
 		row := unsafe.Pointer(&m[j])
-		s := zero16
-		for i := range y {
-			s = broadcast16(p, i).MulAdd(load16(row, 0), s)
+		s0, s1, s2, s3 := zero16, zero16, zero16, zero16
+		i := 0
+		for ; i+3 < y; i += 4 {
+			s0 = broadcast16(p, i).MulAdd(load16(row, 0), s0)
+			s1 = broadcast16(p, i+1).MulAdd(load16(row, stride), s1)
+			s2 = broadcast16(p, i+2).MulAdd(load16(row, 2*stride), s2)
+			s3 = broadcast16(p, i+3).MulAdd(load16(row, 3*stride), s3)
+			row = unsafe.Add(row, 4*step)
+		}
+		for ; i < y; i++ {
+			s0 = broadcast16(p, i).MulAdd(load16(row, 0), s0)
 			row = unsafe.Add(row, step)
 		}
-		store16(to, j, s)
+		store16(to, j, s0.Add(s1).Add(s2.Add(s3)))
 	}
 	archsimd.ClearAVXUpperBits()
 }
@@ -168,11 +176,11 @@ func normalise16(x, a, b []float32) float32 {
 		store16(to, j, v)
 		s = s.Add(v)
 	}
-	c := sum16(s)
-	scale := archsimd.BroadcastFloat32x16(1 / c)
+	scale, sum := overSum16(s)
 	for j := 0; j < len(x); j += 16 {
 		store16(to, j, load16(to, j).Mul(scale))
 	}
+	c := sum.GetElem(0)
 	archsimd.ClearAVXUpperBits()
 	return c
 }
@@ -187,7 +195,7 @@ func combine16(g, p, n, s, β []float32) {
 		store16(toG, j, w)
 		sum = v.MulAdd(w, sum)
 	}
-	scale := archsimd.BroadcastFloat32x16(1 / sum16(sum))
+	scale, _ := overSum16(sum)
 	for j := 0; j < len(g); j += 16 {
 		w := load16(toG, j).Mul(scale)
 		store16(toG, j, w)
@@ -237,9 +245,17 @@ func edgeSums16(to, α, g, edge []float32, y, stride, steps int) {
 
 // storeTimes16 writes 16 columns from j of the 4 rows from i, as far as there are, times edge.
 func storeTimes16(to, edge []float32, i, j, y, stride int, s0, s1, s2, s3 archsimd.Float32x16) {
-	for r, s := range [4]archsimd.Float32x16{s0, s1, s2, s3} {
-		if i+r < y {
-			s.Mul(load16(unsafe.Pointer(&edge[(i+r)*stride+j]), 0)).StoreSlicePart(to[(i+r)*y+j : (i+r+1)*y])
-		}
+	rows := y - i
+	p, q := unsafe.Pointer(&edge[i*stride+j]), unsafe.Pointer(&to[i*y+j])
+	in := first16(y - j)
+	s0.Mul(load16(p, 0)).StoreMasked((*[16]float32)(q), in)
+	if rows > 1 {
+		s1.Mul(load16(p, stride)).StoreMasked((*[16]float32)(unsafe.Add(q, 4*y)), in)
+	}
+	if rows > 2 {
+		s2.Mul(load16(p, 2*stride)).StoreMasked((*[16]float32)(unsafe.Add(q, 8*y)), in)
+	}
+	if rows > 3 {
+		s3.Mul(load16(p, 3*stride)).StoreMasked((*[16]float32)(unsafe.Add(q, 12*y)), in)
 	}
 }

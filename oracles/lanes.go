@@ -10,8 +10,10 @@ import (
 // What the kernels on 16 and on 8 lanes are written in. Kernels check no bounds: rows are readable in whole vectors.
 
 var (
-	iota16 = [16]int32{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}
-	iota8  = [8]int32{0, 1, 2, 3, 4, 5, 6, 7}
+	iota16       = [16]int32{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}
+	iota8        = [8]int32{0, 1, 2, 3, 4, 5, 6, 7}
+	onesDouble16 = [8]float64{1, 1, 1, 1, 1, 1, 1, 1}
+	ones16       = [16]float32{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}
 
 	zero16 archsimd.Float32x16
 	zero8  archsimd.Float32x8
@@ -74,10 +76,25 @@ func smallest8(v archsimd.Float32x8) float32 {
 // sum16 returns the sum of all lanes, taken in halves.
 func sum16(v archsimd.Float32x16) float32 { return sum8(v.GetLo().Add(v.GetHi())) }
 
-func sum8(v archsimd.Float32x8) float32 {
+func sum8(v archsimd.Float32x8) float32 { return total8(v).GetElem(0) }
+
+// total8 returns the sum of all lanes in each of four.
+func total8(v archsimd.Float32x8) archsimd.Float32x4 {
 	w := v.GetLo().Add(v.GetHi())
 	w = w.Add(w.SelectFromPair(2, 3, 0, 1, w))
-	return w.Add(w.SelectFromPair(1, 0, 3, 2, w)).GetElem(0)
+	return w.Add(w.SelectFromPair(1, 0, 3, 2, w))
+}
+
+// overSum16 returns 1/Σ_j v_j in all lanes, and the sum. The division is one of vectors: a scalar instruction amid those
+// of vectors, whose registers' upper halves are in use, costs more than everything else in a step.
+func overSum16(v archsimd.Float32x16) (archsimd.Float32x16, archsimd.Float32x4) {
+	sum := total8(v.GetLo().Add(v.GetHi()))
+	return load16(unsafe.Pointer(&ones16), 0).Div(sum.Broadcast1To16()), sum
+}
+
+func overSum8(v archsimd.Float32x8) (archsimd.Float32x8, archsimd.Float32x4) {
+	sum := total8(v)
+	return load8(unsafe.Pointer(&ones16), 0).Div(sum.Broadcast1To8()), sum
 }
 
 // A vector of float64, called double, has half as many lanes.
@@ -180,7 +197,20 @@ func smallestDouble8(v double8) float64 {
 // sumDouble16 returns the sum of all lanes, taken in halves.
 func sumDouble16(v double16) float64 { return sumDouble8(v.GetLo().Add(v.GetHi())) }
 
-func sumDouble8(v double8) float64 {
+func sumDouble8(v double8) float64 { return totalDouble8(v).GetElem(0) }
+
+func totalDouble8(v double8) archsimd.Float64x2 {
 	w := v.GetLo().Add(v.GetHi())
-	return w.GetElem(0) + w.GetElem(1)
+	return w.Add(w.SelectFromPair(1, 0, w))
+}
+
+// overSumDouble16 is overSum16.
+func overSumDouble16(v double16) (double16, archsimd.Float64x2) {
+	sum := totalDouble8(v.GetLo().Add(v.GetHi()))
+	return loadDouble16(unsafe.Pointer(&onesDouble16), 0).Div(sum.Broadcast1To8()), sum
+}
+
+func overSumDouble8(v double8) (double8, archsimd.Float64x2) {
+	sum := totalDouble8(v)
+	return loadDouble8(unsafe.Pointer(&onesDouble16), 0).Div(sum.Broadcast1To4()), sum
 }
