@@ -35,6 +35,7 @@
 //	caps       upper, initial, lower or mixed: how letters with a case are written
 //	digits     all, number (with signs such as 1,000.5 or 10:30) or some: how digits occur
 //	kind       url, email, mention, hashtag, ordinal or symbols
-//	isupper istitle islower isdigit isalpha isalnum ispunct        yes, where it is so
-//	hasupper haslower hasdigit haspunct hashyphen hasdot           yes, where it has some
+//	isupper istitle islower                                yes, where caps is upper, initial or lower
+//	isdigit isalpha isalnum ispunct                        yes, where all characters are so
+//	hasupper haslower hasdigit haspunct hashyphen hasdot   yes, where some character is so
 package features
