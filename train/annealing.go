@@ -92,6 +92,9 @@ func (an *annealing) check(name string, p *Problem) error {
 	if err := CheckConvex(name, p.Scorer, ""); err != nil {
 		return err
 	}
+	if err := CheckLabels(name, p.Objective); err != nil {
+		return err
+	}
 	if !p.Loss.Smooth() && p.Smoothing.Kind == oracles.None {
 		return structured.BadInput("--method %s needs a smoothed max for --loss hinge: use --smoothing entropy or l2, "+
 			"or --method bcfw", name)

@@ -66,10 +66,12 @@ func (c *Certificate) Dual() float64 {
 // Gap returns Primal − Dual ≥ 0; NaN where there is no dual.
 func (c *Certificate) Gap() float64 { return c.Primal() - c.Dual() }
 
-// See takes up a full pass at w: its primal value and its lower bound.
+// See takes up a full pass at w: its primal value and, if the objective is convex, its lower bound.
 func (c *Certificate) See(o *Objective, w []float32, pass *FullPass) {
 	c.SeePrimal(w, pass.Primal)
-	c.SeeDual(o, pass.Linear, pass.Grad)
+	if !o.Partial() {
+		c.SeeDual(o, pass.Linear, pass.Grad)
+	}
 }
 
 // SeePrimal takes up a value F(w).

@@ -38,19 +38,20 @@ type Engine struct {
 
 // lane owns the scratch memory of one strand of work.
 type lane struct {
-	worker nets.Worker
-	oracle oracles.Oracle
-	batch  structured.Batch
-	θ      structured.Potentials // with ℓ added
-	φ      structured.Potentials // at other weights
-	answer oracles.Answer
-	before structured.Marginals // the answers at another point
-	v      structured.Marginals // what is pulled back
-	labels []int32
-	values []float64
-	grad   []float32 // nil for sparse inputs
-	sums   sums
-	err    error
+	worker  nets.Worker
+	oracle  oracles.Oracle
+	batch   structured.Batch
+	θ       structured.Potentials // with ℓ added
+	φ       structured.Potentials // at other weights
+	answer  oracles.Answer
+	allowed allowed
+	before  structured.Marginals // the answers at another point
+	v       structured.Marginals // what is pulled back
+	labels  []int32
+	values  []float64
+	grad    []float32 // nil for sparse inputs
+	sums    sums
+	err     error
 }
 
 // sums are what a lane adds up over its examples, each times its weight c_i.
@@ -199,9 +200,10 @@ func (e *Engine) ask(ln *lane, at point, s oracles.Smoothing, wantMax bool) erro
 	s = e.smoothing(s)
 	wantMax = wantMax && !e.Loss.Smooth()
 	s.Answer(ln.oracle, &ln.θ, &ln.answer, wantMax)
+	e.askAllowed(ln, s, wantMax)
 	for b, i := range ln.batch.Examples {
 		c := e.Data.Weight(i)
-		gold := ln.θ.Score(b, ln.batch.Gold(b)) // ℓ_i is zero on the gold output
+		gold, most := e.gold(ln, b)
 		smoothed := c * (ln.answer.Value[b] - gold)
 		ln.sums.smoothed += smoothed
 		switch {
@@ -209,9 +211,9 @@ func (e *Engine) ask(ln *lane, at point, s oracles.Smoothing, wantMax bool) erro
 			ln.sums.primal += smoothed
 			ln.sums.entropy += c * (ln.answer.Value[b] - ln.answer.U.Dot(b, &ln.θ))
 		case wantMax:
-			ln.sums.primal += c * (ln.answer.Max[b] - gold)
+			ln.sums.primal += c * (ln.answer.Max[b] - most)
 		}
-		if ln.answer.Exact[b] {
+		if ln.answer.Exact[b] && e.exactGold(ln, b) {
 			ln.sums.exact++
 		}
 	}
@@ -226,7 +228,7 @@ func (e *Engine) difference(ln *lane, memory *Memory) {
 	copy(ln.v.Edge, u.Edge)
 	for b, i := range ln.batch.Examples {
 		if memory == nil {
-			ln.v.AddLabeling(b, ln.batch.Gold(b), -1)
+			e.subtractGold(ln, b)
 		} else {
 			memory.subtract(i, &ln.v, b)
 		}

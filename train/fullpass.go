@@ -87,9 +87,11 @@ func (e *Engine) losses(ln *lane) float64 {
 		}
 		ln.oracle.Max(&ln.θ, ln.labels[:ln.batch.Positions()], ln.values[:b])
 	}
+	e.askAllowed(ln, e.smoothing(oracles.Smoothing{}), false)
 	total := 0.0
 	for c, i := range ln.batch.Examples {
-		total += e.Data.Weight(i) * (ln.values[c] - ln.θ.Score(c, ln.batch.Gold(c)))
+		gold, _ := e.gold(ln, c)
+		total += e.Data.Weight(i) * (ln.values[c] - gold)
 	}
 	return total
 }

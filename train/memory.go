@@ -11,15 +11,17 @@ type Memory struct {
 	data        *structured.Dataset
 	y           int
 	perPosition bool
+	completion  *Memory   // of gold outputs that are not known, or nil
 	edges       []int     // [n+1] where each example's edge part starts
 	Node        []float32 // [ΣT×Y]
 	Edge        []float32 // a [Y×Y] an example, or a [T×Y×Y] with edges per position
 }
 
-// NewMemory returns a memory that holds the gold outputs 1_{y_i}, at which every gradient is zero.
+// NewMemory returns a memory that holds the gold outputs 1_{y_i}, at which every gradient is zero; where labels are known
+// in part, the objective's completion, or nothing.
 func NewMemory(o *Objective) *Memory {
 	d, y := o.Data, o.Scorer.Labels()
-	m := &Memory{data: d, y: y, perPosition: o.Scorer.PerPosition(), edges: make([]int, d.Len()+1), Node: make([]float32, d.Positions()*y)}
+	m := &Memory{data: d, y: y, perPosition: o.Scorer.PerPosition(), completion: o.Completion, edges: make([]int, d.Len()+1), Node: make([]float32, d.Positions()*y)}
 	for i := range d.Len() {
 		size := y * y
 		if o.Scorer.PerPosition() {
@@ -32,12 +34,20 @@ func NewMemory(o *Objective) *Memory {
 	return m
 }
 
-// addGold adds c·1_{y_i} to every r_i.
+// addGold adds c·1_{y_i}, or what completes the labels known in part, to every r_i.
 func (m *Memory) addGold(c float32) {
 	one := structured.Marginals{Y: m.y, PerPosition: m.perPosition}
 	for i := range m.data.Len() {
 		one.Offsets = []int{0, m.data.Length(i)}
 		one.Node, one.Edge = m.of(i)
+		if m.data.Partial(i) {
+			if m.completion != nil {
+				node, edge := m.completion.of(i)
+				vec.Axpy(c, node, one.Node)
+				vec.Axpy(c, edge, one.Edge)
+			}
+			continue
+		}
 		one.AddLabeling(0, m.data.Gold(i), c)
 	}
 }

@@ -51,6 +51,10 @@ type Objective struct {
 	Lambda      float64
 	Center      []float32 // nil is the origin
 	Constant    float64
+
+	// Completion fixes what stands for the gold outputs of examples whose labels are known in part (partial.go); nil: what
+	// the oracle says of the outputs that their labels allow, and the objective is not convex.
+	Completion *Memory
 }
 
 // Check refuses data that the objective cannot be formed on.
@@ -101,6 +105,7 @@ func (o *Objective) smoothing(s oracles.Smoothing) oracles.Smoothing {
 // potentials computes θ + ℓ of the lane's batch at a point (ℓ only where the loss has one) with the constraints applied.
 func (o *Objective) potentials(ln *lane, at point) error {
 	b, θ := &ln.batch, &ln.θ
+	ln.allowed.find(b)
 	if err := at.score(ln.worker, b, θ, &ln.φ); err != nil {
 		return err
 	}

@@ -18,7 +18,9 @@ import (
 // does, points ever closer to w_{k−1} are tried, as by Burke (1985): the model is convex, so it falls all along the segment.
 // η follows how well the model predicted F, like the radius of a trust region. F is without dropout.
 //
-// On an affine scorer the model is exact and this is the proximal point method.
+// On an affine scorer the model is exact and this is the proximal point method. Where labels are known in part, the model
+// also has h_A replaced by its tangent (partial.go): the concave-convex procedure (Yuille and Rangarajan 2003) with a prox
+// term, each subproblem of which is certified.
 //
 // From random weights a model is worth little: by default two passes of SGD come first, with the step that also gives η.
 //
@@ -68,7 +70,7 @@ func (m *ProxLinear) Start(ctx context.Context, p *Problem, s *State) error {
 	}
 	if m.η > 0 { // restored
 		if m.memory != nil {
-			m.memory = m.memory.attach(p.Objective)
+			m.memory = m.memory.attach(m.sub.Objective)
 		}
 		return nil
 	}
@@ -134,7 +136,9 @@ func (m *ProxLinear) Pass(ctx context.Context, p *Problem, s *State) error {
 		return m.begin(ctx, p, s)
 	}
 	m.k++
-	m.sub.pose(p, s.W, m.η, m.smoothing(p), uint64(s.Passes))
+	if err := m.sub.pose(ctx, s.W, m.η, m.smoothing(p), uint64(s.Passes)); err != nil {
+		return err
+	}
 	to, err := m.solve(ctx, s)
 	if err != nil {
 		return err

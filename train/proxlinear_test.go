@@ -49,7 +49,9 @@ func TestSubproblem(t *testing.T) {
 			for j := range wk {
 				wk[j] += float32(r.NormFloat64()) / 4
 			}
-			sub.pose(p, wk, η, oracles.Smoothing{}, 0)
+			if err := sub.pose(t.Context(), wk, η, oracles.Smoothing{}, 0); err != nil {
+				t.Fatal(err)
+			}
 			near(t, "F_η(w_k; w_k)", value(t, sub.Engine, wk), value(t, p.Engine, wk), 1e-6)
 
 			v := slices.Clone(wk)

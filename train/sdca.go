@@ -69,6 +69,9 @@ func (m *SDCA) Start(ctx context.Context, p *Problem, s *State) error {
 	if err := CheckConvex(m.Name(), p.Scorer, ""); err != nil {
 		return err
 	}
+	if err := CheckLabels(m.Name(), p.Objective); err != nil {
+		return err
+	}
 	if !p.Loss.Smooth() {
 		return structured.BadInput("--method sdca needs --loss crf or softmax-margin, not %v; use --method bcfw or casimir", p.Loss)
 	}

@@ -1,6 +1,8 @@
 package train
 
 import (
+	"context"
+
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/vec"
@@ -10,6 +12,7 @@ import (
 // memory serve all iterations.
 type subproblem struct {
 	*Problem            // at w_k, with one quadratic, around a shifted centre, for the two
+	whole    *Problem   // what it is a model of
 	moving   Linearised // its scorer; nil where that is affine by itself
 	at       []float32  // w_k
 	η        float64
@@ -18,6 +21,10 @@ type subproblem struct {
 // begin makes the problem, not posed at any point yet.
 func (s *subproblem) begin(p *Problem) error {
 	o := *p.Objective
+	s.whole = p
+	if o.Partial() {
+		o.Completion = NewMemory(p.Objective)
+	}
 	if !p.Scorer.Affine() {
 		net, ok := p.Scorer.(Lineariser)
 		if !ok {
@@ -34,7 +41,10 @@ func (s *subproblem) begin(p *Problem) error {
 // pose moves the problem to w_k = w. Its two quadratics are one, with λ' = λ + 1/η:
 //
 //	(λ/2)‖v−c‖² + (1/2η)‖v−w_k‖² = (λ'/2)‖v − (λc + w_k/η)/λ'‖² + (λ/2ηλ')‖c − w_k‖².
-func (s *subproblem) pose(p *Problem, w []float32, η float64, smoothing oracles.Smoothing, pass uint64) {
+//
+// Labels known in part are completed as the model at w sees them.
+func (s *subproblem) pose(ctx context.Context, w []float32, η float64, smoothing oracles.Smoothing, pass uint64) error {
+	p := s.whole
 	if s.moving != nil {
 		s.moving.MoveTo(w)
 	}
@@ -51,8 +61,16 @@ func (s *subproblem) pose(p *Problem, w []float32, η float64, smoothing oracles
 		apart = vec.Norm2(w)
 	}
 	s.Constant = p.Constant + q/(2*η)*apart
+	if s.Completion != nil {
+		rest, err := p.complete(ctx, w, s.Completion)
+		if err != nil {
+			return err
+		}
+		s.Constant += rest
+	}
 	s.Smoothing = smoothing
 	s.Seed = p.Seed + (pass+1)<<32 // another order of the examples for every iteration
+	return nil
 }
 
 // distance returns ‖w − w_k‖².

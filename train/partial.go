@@ -1,0 +1,123 @@
+package train
+
+import (
+	"slices"
+
+	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/vec"
+)
+
+// allowed is what a lane knows of those examples of its batch whose labels are known in part. Such an example's loss is
+//
+//	f_i(w) = h(θ_i + ℓ_i) − h_A(θ_i),
+//
+// where h_A is h over the outputs that the labels allow, on which ℓ_i is zero: for crf the negative log-likelihood that
+// the output is one of them, for the hinge the latent structural SVM of Yu and Joachims (2009). With r_i the oracle's
+// answer about allowed outputs alone, ∇f_i = J_iᵀ(u_i − r_i): r_i takes the place of 1_{y_i}. The loss is no longer
+// convex in θ_i. Putting in place of h_A what its tangent at some point says makes it so, and no smaller: then r_i is
+// fixed, and is the Objective's Completion.
+type allowed struct {
+	index   []int // [B] place of each chain in θ, −1 where all labels are known; empty where they are in the whole data
+	chains  []int // of the batch, that are in θ
+	offsets []int
+	θ       structured.Potentials // without what the labels forbid
+	answer  oracles.Answer
+}
+
+// find lists the chains of a batch with labels known in part.
+func (a *allowed) find(batch *structured.Batch) {
+	a.index, a.chains = a.index[:0], a.chains[:0]
+	if len(batch.Data.LabelSets) == 0 {
+		return
+	}
+	for b, i := range batch.Examples {
+		place := -1
+		if batch.Data.Partial(i) {
+			place = len(a.chains)
+			a.chains = append(a.chains, b)
+		}
+		a.index = append(a.index, place)
+	}
+}
+
+// restrict copies what the labels allow of the potentials of the chains that were found.
+func (a *allowed) restrict(batch *structured.Batch, θ *structured.Potentials) {
+	y := θ.Y
+	a.offsets = append(a.offsets[:0], 0)
+	a.θ.Node, a.θ.Y, a.θ.PerPosition = a.θ.Node[:0], y, θ.PerPosition
+	if θ.PerPosition {
+		a.θ.Edge = a.θ.Edge[:0]
+	} else {
+		a.θ.Edge = θ.Edge
+	}
+	for _, b := range a.chains {
+		lo, hi := θ.Offsets[b], θ.Offsets[b+1]
+		a.offsets = append(a.offsets, a.offsets[len(a.offsets)-1]+hi-lo)
+		a.θ.Node = append(a.θ.Node, θ.Node[lo*y:hi*y]...)
+		if θ.PerPosition {
+			a.θ.Edge = append(a.θ.Edge, θ.Edge[lo*y*y:hi*y*y]...)
+		}
+	}
+	a.θ.Offsets = a.offsets
+	for k, b := range a.chains {
+		batch.Data.Restrict(&a.θ, k, batch.Examples[b])
+	}
+}
+
+// askAllowed asks the smoothed oracle about allowed outputs, where that is what losses compare with.
+func (e *Engine) askAllowed(ln *lane, s oracles.Smoothing, wantMax bool) {
+	if a := &ln.allowed; len(a.chains) > 0 && e.Completion == nil {
+		a.restrict(&ln.batch, &ln.θ)
+		s.Answer(ln.oracle, &a.θ, &a.answer, wantMax)
+	}
+}
+
+// Partial reports whether labels known in part keep the objective from being convex on an affine scorer.
+func (o *Objective) Partial() bool {
+	return o.Completion == nil && len(o.Data.LabelSets) > 0 && slices.ContainsFunc(o.Data.Labels, func(l int32) bool { return l < 0 })
+}
+
+// CheckLabels refuses a method that needs the objective to be convex, where labels known in part keep it from that.
+func CheckLabels(method string, o *Objective) error {
+	if !o.Partial() {
+		return nil
+	}
+	return structured.BadInput("--method %s needs to know all gold labels: where they are sets, as in %s, the objective is not convex. "+
+		"Use --method lbfgs, sgd or prox-linear", method, o.Data.Name)
+}
+
+// gold returns what f_i of chain b compares with, ⟨θ_i, 1_{y_i}⟩ or what stands for it, smoothed and not. Since ℓ_i is
+// zero on what the labels allow, it may be part of θ.
+func (e *Engine) gold(ln *lane, b int) (smoothed, most float64) {
+	a, score := &ln.allowed, 0.0
+	switch i := ln.batch.Examples[b]; {
+	case len(a.chains) == 0 || a.index[b] < 0:
+		score = ln.θ.Score(b, ln.batch.Gold(b))
+	case e.Completion != nil:
+		score = e.Completion.dot(i, &ln.θ, b)
+	default:
+		return a.answer.Value[a.index[b]], a.answer.Max[a.index[b]]
+	}
+	return score, score
+}
+
+// exactGold reports whether what stands for the gold output of chain b is an exact answer.
+func (e *Engine) exactGold(ln *lane, b int) bool {
+	a := &ln.allowed
+	return len(a.chains) == 0 || a.index[b] < 0 || e.Completion != nil || a.answer.Exact[a.index[b]]
+}
+
+// subtractGold takes 1_{y_i}, or the r_i that stands for it, off chain b of the lane's v.
+func (e *Engine) subtractGold(ln *lane, b int) {
+	a := &ln.allowed
+	switch i := ln.batch.Examples[b]; {
+	case len(a.chains) == 0 || a.index[b] < 0:
+		ln.v.AddLabeling(b, ln.batch.Gold(b), -1)
+	case e.Completion != nil:
+		e.Completion.subtract(i, &ln.v, b)
+	default:
+		vec.Axpy(-1, a.answer.U.NodeOf(a.index[b]), ln.v.NodeOf(b))
+		vec.Axpy(-1, a.answer.U.EdgeOf(a.index[b]), ln.v.EdgeOf(b))
+	}
+}
