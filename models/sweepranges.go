@@ -1,6 +1,7 @@
 package models
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"reflect"
@@ -100,10 +101,10 @@ func (a *axis) parseList(text, values string, s Setting) error {
 		separator = ";"
 	}
 	for value := range strings.SplitSeq(values, separator) {
-		value = strings.TrimSpace(value)
-		if err := s.set(value); err != nil {
+		if err := s.set(strings.TrimSpace(value)); err != nil {
 			return structured.BadInput("--grid %s: %w", text, err)
 		}
+		value = fmt.Sprint(s.Value.Interface())
 		if slices.Contains(a.values, value) {
 			return structured.BadInput("--grid %s: %s comes twice", text, value)
 		}

@@ -12,7 +12,7 @@ import (
 
 func TestRanges(t *testing.T) {
 	for text, want := range map[string]string{
-		"reg=0.1,1,10":              "0.1|1|10",
+		"reg=.1,1.0,10":             "0.1|1|10",
 		"method=bcfw, casimir":      "bcfw|casimir",
 		"reg=log:0.01:10:4":         "0.01|0.1|1|10",
 		"reg=log:0.01:10:7":         "0.01|0.03162|0.1|0.3162|1|3.162|10",
@@ -32,7 +32,7 @@ func TestRanges(t *testing.T) {
 		"reg":               "NAME=VALUES",
 		"regg=1,2":          `did you mean "reg"`,
 		"reg=1,x":           "expected a number",
-		"reg=1,1":           "twice",
+		"reg=1,1.0":         "twice",
 		"passes=1.5":        "a whole number",
 		"k=0":               "at least 1",
 		"reg=log:0:1:3":     "above 0",

@@ -81,7 +81,11 @@ func printSweep(w io.Writer, r *models.SweepResult) error {
 	}
 	for _, t := range r.Trials {
 		if t.Error != "" {
-			if _, err := fmt.Fprintf(w, "\ntrial %d failed: %s\n", t.Number, t.Error); err != nil {
+			var with []string
+			for _, name := range r.Varied {
+				with = append(with, fmt.Sprintf("%s=%v", name, t.Settings[name]))
+			}
+			if _, err := fmt.Fprintf(w, "\nfailed with %s: %s\n", strings.Join(with, ", "), t.Error); err != nil {
 				return err
 			}
 		}

@@ -60,7 +60,7 @@ grid: ["lr=0.01,1e20", "batch=1,4"]
 `)
 	dir := filepath.Join(t.TempDir(), "sweep")
 	o := dsp(t, "sweep", "--config", path, "--out", dir, "--quiet").ok()
-	if strings.Count(o.stdout, "failed:") != 2 || !strings.Contains(o.stdout, "Lower --lr") {
+	if strings.Count(o.stdout, "failed with lr=1e+20, batch=") != 2 || !strings.Contains(o.stdout, "Lower --lr") {
 		t.Errorf("got\n%s", o.stdout)
 	}
 	dsp(t, "sweep", "--resume", dir, "--config", path).refused(exitBadInput, "--config and --resume")
