@@ -47,11 +47,6 @@ type SDCA struct {
 	primal  float64 // F(s.W)
 	dual    float64 // the largest seen
 	passes  int
-
-	team  *team
-	steps []*dualStep // of a batch
-	norms []float64   // by part of the weights
-	grad  []float32   // of a batch, on scorers that are not sparse
 }
 
 // dualBatch is the number of examples in a step where nothing was said. More keep more threads busy, but pull at the same
@@ -91,8 +86,8 @@ func (m *SDCA) Start(ctx context.Context, p *Problem, s *State) error {
 
 // Pass makes n visits; the first pass visits every example.
 func (m *SDCA) Pass(ctx context.Context, p *Problem, s *State) error {
-	m.team = newTeam(p.threads)
-	defer m.team.close()
+	team := newDualTeam(m, p)
+	defer team.close()
 	r, size := p.Rand(s.Passes), min(cmp.Or(p.Batch, dualBatch), p.Len())
 	visits := 0
 	for visits < p.Len() {
@@ -100,13 +95,8 @@ func (m *SDCA) Pass(ctx context.Context, p *Problem, s *State) error {
 		r.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
 		order = order[:min(len(order), p.Len()-visits)]
 		visits += len(order)
-		for lo := 0; lo < len(order); lo += size {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			if err := m.step(p, order[lo:min(lo+size, len(order))]); err != nil {
-				return err
-			}
+		if err := team.sweep(ctx, order, size); err != nil {
+			return err
 		}
 	}
 	m.passes++

@@ -145,11 +145,11 @@ func TestSDCASteps(t *testing.T) {
 			for _, size := range []int{1, 5} {
 				m := &SDCA{}
 				start(t, m, p)
-				m.team = newTeam(1)
+				team := newDualTeam(m, p)
 				r := rand.New(rand.NewPCG(1, 1))
 				before := m.dual
 				for range 200 {
-					if err := m.step(p, r.Perm(p.Len())[:size]); err != nil {
+					if err := team.sweep(context.Background(), r.Perm(p.Len())[:size], size); err != nil {
 						t.Fatal(err)
 					}
 					dual := m.dualValue(p)

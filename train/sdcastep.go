@@ -1,6 +1,7 @@
 package train
 
 import (
+	"context"
 	"math"
 
 	"github.com/dsp-go/dsp/nets"
@@ -22,7 +23,6 @@ type dualStep struct {
 	lane          // its batch is that example, its θ is θ_i + ℓ_i
 	one   [1]int
 	value [1]float64
-	ℓ     structured.Potentials // ℓ_i, where the loss has one
 	φ     structured.Potentials // the new φ_i
 	u     structured.Marginals  // and its marginals
 	v     structured.Marginals  // c_i Δu_i
@@ -32,38 +32,94 @@ type dualStep struct {
 	rise      float64 // ⟨Δu, θ_i + ℓ_i⟩
 	loss      float64 // ⟨Δu, ℓ_i⟩
 	curvature float64 // ⟨d, Δu⟩ with d = θ_i + ℓ_i − φ_i
+	accepted  bool    // and not yet saved
+}
+
+// dualTeam takes the steps of a pass: a team, and what its tasks are to do. The tasks are made once, so that no step
+// allocates.
+type dualTeam struct {
+	*team
+	p        *Problem
+	m        *SDCA
+	examples []int       // of the batch
+	steps    []*dualStep // at least as many
+	try      int
+	scale    float32   // of the scattered steps
+	shares   int       // that the weights are cut into
+	norms    []float64 // [ScatterParts]
+	grad     []float32 // of the batch, on scorers that are not sparse
+
+	begin, again, save, scatter func(task int) error
+}
+
+func newDualTeam(m *SDCA, p *Problem) *dualTeam {
+	t := &dualTeam{team: newTeam(p.threads), p: p, m: m, shares: min(p.threads, nets.ScatterParts), norms: make([]float64, nets.ScatterParts)}
+	t.begin = func(k int) error {
+		st := t.steps[k]
+		st.save(m.memory)
+		if err := st.score(p, m.w, t.examples[k]); err != nil {
+			return err
+		}
+		st.answer(p, m.memory, 0)
+		return nil
+	}
+	t.again = func(k int) error {
+		t.steps[k].answer(p, m.memory, t.try)
+		return nil
+	}
+	t.save = func(k int) error {
+		t.steps[k].save(m.memory)
+		return nil
+	}
+	t.scatter = func(k int) error {
+		lo, hi := nets.ScatterParts*k/t.shares, nets.ScatterParts*(k+1)/t.shares
+		for _, st := range t.steps[:len(t.examples)] {
+			p.sparse.Scatter(t.scale, &st.v, &st.batch, lo, hi, m.w, t.norms)
+		}
+		return nil
+	}
+	if p.sparse == nil {
+		t.grad = make([]float32, len(m.w))
+	}
+	return t
+}
+
+// sweep takes steps on distinct examples, so many at a time at the same w.
+func (t *dualTeam) sweep(ctx context.Context, order []int, size int) error {
+	for len(t.steps) < size {
+		t.steps = append(t.steps, &dualStep{lane: lane{worker: t.p.Scorer.NewWorker(), oracle: oracles.NewChain()}})
+	}
+	for lo := 0; lo < len(order); lo += size {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := t.step(order[lo:min(lo+size, len(order))]); err != nil {
+			return err
+		}
+	}
+	return t.run(len(t.steps), t.save)
 }
 
 // step does a step on each of a few examples at the same w.
-func (m *SDCA) step(p *Problem, examples []int) error {
-	for len(m.steps) < len(examples) {
-		m.steps = append(m.steps, &dualStep{lane: lane{worker: p.Scorer.NewWorker(), oracle: oracles.NewChain()}})
-	}
-	steps := m.steps[:len(examples)]
-	err := m.team.run(len(steps), func(k int) error {
-		return steps[k].score(p, m.w, examples[k])
-	})
-	if err != nil {
+func (t *dualTeam) step(examples []int) error {
+	t.examples = examples
+	if err := t.run(len(examples), t.begin); err != nil {
 		return err
 	}
-	for try := range tries {
-		err := m.team.run(len(steps), func(k int) error {
-			steps[k].answer(p, m.memory, try)
-			return nil
-		})
-		if err != nil {
+	for t.try = 0; ; {
+		moved, err := t.move()
+		if moved || err != nil {
 			return err
 		}
-		moved, err := m.move(p, steps)
-		if err != nil {
-			return err
+		if t.try++; t.try == tries {
+			break
 		}
-		if moved {
-			return nil
+		if err := t.run(len(examples), t.again); err != nil {
+			return err
 		}
 	}
-	for _, st := range steps {
-		m.memory.step[st.i] = float32(st.η)
+	for _, st := range t.steps[:len(examples)] {
+		t.m.memory.step[st.i] = float32(st.η)
 	}
 	return nil
 }
@@ -72,16 +128,7 @@ func (m *SDCA) step(p *Problem, examples []int) error {
 func (st *dualStep) score(p *Problem, w []float32, i int) error {
 	st.i, st.c, st.one[0] = i, p.Data.Weight(i), i
 	st.batch.Reset(p.Data, st.one[:])
-	if err := p.potentials(&st.lane, at(w)); err != nil {
-		return err
-	}
-	if p.Loss != CRF {
-		st.ℓ.Resize(st.θ.Offsets, st.θ.Y, st.θ.PerPosition)
-		clear(st.ℓ.Node)
-		clear(st.ℓ.Edge)
-		p.Task.Augment(&st.ℓ, 0, st.batch.Gold(0), p.Data.LabelSets)
-	}
-	return nil
+	return p.potentials(&st.lane, at(w))
 }
 
 // answer finds the new dual potentials and their marginals, with an η that halves with each try.
@@ -116,12 +163,26 @@ func (st *dualStep) answer(p *Problem, memory *dualMemory, try int) {
 	st.curvature = st.rise - inner(p, v, &structured.Potentials{Y: θ.Y, Offsets: θ.Offsets, Node: node, Edge: edge, PerPosition: θ.PerPosition})
 	st.loss = 0
 	if p.Loss != CRF {
-		st.loss = inner(p, v, &st.ℓ)
+		st.loss = p.Task.Dot(v, 0, st.batch.Gold(0), p.Data.LabelSets)
 	}
 	if st.c != 1 {
 		vec.Scale(float32(st.c), v.Node)
 		vec.Scale(float32(st.c), v.Edge)
 	}
+}
+
+// save makes an accepted answer the dual point of its example.
+func (st *dualStep) save(memory *dualMemory) {
+	if !st.accepted {
+		return
+	}
+	st.accepted = false
+	node, edge := memory.φ.of(st.i)
+	copy(node, st.φ.Node)
+	copy(edge, st.φ.Edge)
+	node, edge = memory.u.of(st.i)
+	copy(node, st.u.Node)
+	copy(edge, st.u.Edge)
 }
 
 // inner returns ⟨u, θ⟩ of a batch of one chain.
@@ -132,12 +193,11 @@ func inner(p *Problem, u *structured.Marginals, θ *structured.Potentials) float
 	return vec.Dot64(u.Node, θ.Node) + vec.Dot64(u.Edge, θ.Edge)
 }
 
-// move moves w by the steps and remembers them, or reports false where that lowers the dual: then nothing is changed but
-// for rounding.
-func (m *SDCA) move(p *Problem, steps []*dualStep) (bool, error) {
-	n := float64(p.Len())
+// move moves w by the steps, or reports false where that lowers the dual: then nothing is changed but for rounding.
+func (t *dualTeam) move() (bool, error) {
+	m, p, n := t.m, t.p, float64(t.p.Len())
 	rise, size, product, loss, entropy := 0.0, 0.0, 0.0, 0.0, 0.0
-	for _, st := range steps {
+	for _, st := range t.steps[:len(t.examples)] {
 		dh := st.entropy - m.memory.entropy[st.i]
 		rise += st.c * (dh + st.rise)
 		size += st.c * (math.Abs(st.entropy) + math.Abs(st.rise))
@@ -145,99 +205,72 @@ func (m *SDCA) move(p *Problem, steps []*dualStep) (bool, error) {
 		loss += st.c * st.loss
 		entropy += st.c * dh
 	}
-	scale := float32(-1 / (p.Lambda * n))
+	scale := -1 / (p.Lambda * n)
 	var square float64 // ‖Δw‖²
-	sparse, isSparse := p.Scorer.(*nets.SparseLinear)
-	if isSparse {
-		change, err := m.scatter(p, sparse, steps, scale)
+	if p.sparse != nil {
+		change, err := t.scatterAll(float32(scale))
 		if err != nil {
 			return false, err
 		}
-		square = max(0, change-2*float64(scale)*product) // ‖w+Δw‖² − ‖w‖² − 2⟨w,Δw⟩
+		square = max(0, change-2*scale*product) // ‖w+Δw‖² − ‖w‖² − 2⟨w,Δw⟩
 	} else {
-		if err := m.pullback(p, steps); err != nil {
-			return false, err
+		clear(t.grad)
+		for _, st := range t.steps[:len(t.examples)] {
+			if err := st.worker.Pullback(&st.v, t.grad); err != nil {
+				return false, err
+			}
 		}
-		square = float64(scale) * float64(scale) * vec.Norm2(m.grad)
+		square = scale * scale * vec.Norm2(t.grad)
 	}
-	gain := rise/n - p.Lambda/2*square
-	if gain < -4*rounding*size/n {
-		if isSparse {
-			_, err := m.scatter(p, sparse, steps, -scale)
+	if (rise/n - p.Lambda/2*square) < -4*rounding*size/n {
+		if p.sparse != nil {
+			_, err := t.scatterAll(float32(-scale))
 			return false, err
 		}
 		return false, nil
 	}
-	if isSparse {
+	if p.sparse != nil {
 		m.linear += loss / n
 	} else {
-		m.linear += (product + loss - vec.Dot64(m.grad, m.w)) / n
-		vec.Axpy(scale, m.grad, m.w)
+		m.linear += (product + loss - vec.Dot64(t.grad, m.w)) / n
+		vec.Axpy(float32(scale), t.grad, m.w)
 	}
 	m.entropy += entropy / n
-	m.remember(steps, p.Lambda*n*square)
+	t.accept(p.Lambda * n * square)
 	return true, nil
 }
 
-// scatter adds scale·Σ J_iᵀv_i to w, and returns by how much ‖w‖² changed.
-func (m *SDCA) scatter(p *Problem, sparse *nets.SparseLinear, steps []*dualStep, scale float32) (float64, error) {
-	if m.norms == nil {
-		m.norms = make([]float64, nets.ScatterParts)
-	}
-	clear(m.norms)
-	shares := min(p.threads, nets.ScatterParts)
-	err := m.team.run(shares, func(k int) error {
-		lo, hi := nets.ScatterParts*k/shares, nets.ScatterParts*(k+1)/shares
-		for _, st := range steps {
-			sparse.Scatter(scale, &st.v, &st.batch, lo, hi, m.w, m.norms)
-		}
-		return nil
-	})
+// scatterAll adds scale·Σ J_iᵀv_i to w, and returns by how much ‖w‖² changed.
+func (t *dualTeam) scatterAll(scale float32) (float64, error) {
+	t.scale = scale
+	clear(t.norms)
+	err := t.run(t.shares, t.scatter)
 	total := 0.0
-	for _, x := range m.norms {
+	for _, x := range t.norms {
 		total += x
 	}
 	return total, err
 }
 
-// pullback makes grad Σ J_iᵀv_i.
-func (m *SDCA) pullback(p *Problem, steps []*dualStep) error {
-	if m.grad == nil {
-		m.grad = make([]float32, len(m.w))
-	}
-	clear(m.grad)
-	for _, st := range steps {
-		if err := st.worker.Pullback(&st.v, m.grad); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// remember makes the steps' answers the dual point, and chooses the examples' next η. Bend is the norm's curvature, λn‖Δw‖².
-func (m *SDCA) remember(steps []*dualStep, bend float64) {
+// accept takes up the steps' answers and chooses the examples' next η. Bend is the norm's curvature, λn‖Δw‖².
+func (t *dualTeam) accept(bend float64) {
+	steps, memory := t.steps[:len(t.examples)], t.m.memory
 	slope := 0.0
 	for _, st := range steps {
 		slope += st.c * st.curvature
 	}
 	for _, st := range steps {
-		node, edge := m.memory.φ.of(st.i)
-		copy(node, st.φ.Node)
-		copy(edge, st.φ.Edge)
-		node, edge = m.memory.u.of(st.i)
-		copy(node, st.u.Node)
-		copy(edge, st.u.Edge)
-		m.memory.entropy[st.i] = st.entropy
-		η := st.η
-		if η == 0 {
-			m.memory.step[st.i] = firstStep
-			m.memory.gap[st.i] = float32(st.c * math.Abs(st.rise))
+		st.accepted = true
+		memory.entropy[st.i] = st.entropy
+		if st.η == 0 {
+			memory.step[st.i] = firstStep
+			memory.gap[st.i] = float32(st.c * math.Abs(st.rise))
 			continue
 		}
-		m.memory.gap[st.i] = float32(st.c * math.Abs(st.curvature) / (2 * η))
+		memory.gap[st.i] = float32(st.c * math.Abs(st.curvature) / (2 * st.η))
 		if slope > 0 {
-			best := min(longestStep, η*slope/(η*slope+bend))
-			m.memory.step[st.i] = float32(math.Sqrt(η * min(max(best, η/4), 4*η)))
+			best := min(longestStep, st.η*slope/(st.η*slope+bend))
+			memory.step[st.i] = float32(math.Sqrt(st.η * min(max(best, st.η/4), 4*st.η)))
 		}
 	}
 }

@@ -3,12 +3,13 @@ package train
 import (
 	"runtime"
 	"sync/atomic"
+	"time"
 
 	"github.com/dsp-go/dsp/structured"
 )
 
 // team runs short phases of work on goroutines that stay alive between them, for methods whose steps take microseconds.
-// Whoever waits, spins for a while and then yields. A phase ends when its tasks are done, whether or not every member took
+// Whoever waits spins for a while, then yields, then sleeps: on a busy machine the one waited for needs the processor. A phase ends when its tasks are done, whether or not every member took
 // part, so that one that the system has put aside holds nobody up.
 type team struct {
 	state  atomic.Uint64 // phase, tasks of the phase, tasks that were begun: 32, 16 and 16 bits
@@ -19,7 +20,21 @@ type team struct {
 	alone  bool
 }
 
-const spins = 1 << 12 // looks at the state before a member yields
+// Looks at the state before a member yields, and before it sleeps.
+const (
+	spins  = 1 << 12
+	yields = 1 << 15
+)
+
+// wait is what a member does after it looked i times in vain.
+func wait(i int) {
+	switch {
+	case i > yields:
+		time.Sleep(20 * time.Microsecond)
+	case i > spins:
+		runtime.Gosched()
+	}
+}
 
 // newTeam returns a team of that many members, the caller of run included. It is to be closed.
 func newTeam(members int) *team {
@@ -50,9 +65,7 @@ func (t *team) run(n int, work func(task int) error) error {
 		for t.take() {
 		}
 		for i := 0; int(t.done.Load()) < n; i++ {
-			if i > spins {
-				runtime.Gosched()
-			}
+			wait(i)
 		}
 	}
 	for _, err := range t.errs[:n] {
@@ -83,8 +96,8 @@ func (t *team) serve() {
 	for i := 0; !t.closed.Load(); i++ {
 		if t.take() {
 			i = 0
-		} else if i > spins {
-			runtime.Gosched()
+		} else {
+			wait(i)
 		}
 	}
 }
