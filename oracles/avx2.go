@@ -78,7 +78,7 @@ func argmax8(x []float32) int {
 	for i := 8; i < len(x); i += 8 {
 		m = m.Max(load8(p, i))
 	}
-	m = archsimd.BroadcastFloat32x8(largest8(m))
+	m = largests8(m)
 	for i := 0; i < len(x); i += 8 {
 		if hit := load8(p, i).Equal(m).ToBits(); hit != 0 {
 			archsimd.ClearAVXUpperBits()
@@ -110,7 +110,7 @@ func addArgmax8(sum, x, y []float32) int {
 		store8(to, i, v)
 		m = m.Max(v)
 	}
-	m = archsimd.BroadcastFloat32x8(largest8(m))
+	m = largests8(m)
 	for i := 0; i < len(x); i += 8 {
 		if hit := load8(to, i).Equal(m).ToBits(); hit != 0 {
 			archsimd.ClearAVXUpperBits()

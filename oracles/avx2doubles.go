@@ -180,9 +180,14 @@ func storeTimesDouble8(to []float32, edge []float64, i, j, y, stride int, s0, s1
 	if j >= y {
 		return
 	}
-	for r, s := range [4]double8{s0, s1, s2, s3} {
-		if i+r < y {
-			storeAsSingle8(to[(i+r)*y+j:(i+r+1)*y], s.Mul(loadDouble8(unsafe.Pointer(&edge[(i+r)*stride+j]), 0)))
-		}
+	storeRowTimesDouble8(to, edge, i, j, y, stride, s0)
+	storeRowTimesDouble8(to, edge, i+1, j, y, stride, s1)
+	storeRowTimesDouble8(to, edge, i+2, j, y, stride, s2)
+	storeRowTimesDouble8(to, edge, i+3, j, y, stride, s3)
+}
+
+func storeRowTimesDouble8(to []float32, edge []float64, i, j, y, stride int, s double8) {
+	if i < y {
+		storeAsSingle8(to[i*y+j:(i+1)*y], s.Mul(loadDouble8(unsafe.Pointer(&edge[i*stride+j]), 0)))
 	}
 }

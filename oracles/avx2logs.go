@@ -20,7 +20,7 @@ func logSum8(edge []float32, score []float64, w []float32, rate float64) (m, sum
 		top = top.Max(lo.Add(el).Max(hi.Add(eh)))
 	}
 	m = largestDouble8(top)
-	if m == math.Inf(-1) {
+	if math.Float64bits(m) == math.Float64bits(math.Inf(-1)) { // not a plain comparison, while registers are full
 		archsimd.ClearAVXUpperBits()
 		return m, 0
 	}
@@ -34,9 +34,9 @@ func logSum8(edge []float32, score []float64, w []float32, rate float64) (m, sum
 			total = exp8(x).MulAdd(load8(pw, j), total)
 		}
 	}
-	sum = float64(sum8(total))
+	single := math.Float32bits(sum8(total))
 	archsimd.ClearAVXUpperBits()
-	return m, sum
+	return m, float64(math.Float32frombits(single))
 }
 
 func logSpread8(a, b, edge []float32, score []float64, w []float32, m, rate float64, p float32) {

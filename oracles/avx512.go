@@ -76,7 +76,7 @@ func argmax16(x []float32) int {
 	for i := 16; i < len(x); i += 16 {
 		m = m.Max(load16(p, i))
 	}
-	m = archsimd.BroadcastFloat32x16(largest16(m))
+	m = largests16(m)
 	for i := 0; i < len(x); i += 16 {
 		if hit := load16(p, i).Equal(m).ToBits(); hit != 0 {
 			archsimd.ClearAVXUpperBits()
@@ -108,7 +108,7 @@ func addArgmax16(sum, x, y []float32) int {
 		store16(to, i, v)
 		m = m.Max(v)
 	}
-	m = archsimd.BroadcastFloat32x16(largest16(m))
+	m = largests16(m)
 	for i := 0; i < len(x); i += 16 {
 		if hit := load16(to, i).Equal(m).ToBits(); hit != 0 {
 			archsimd.ClearAVXUpperBits()

@@ -178,9 +178,14 @@ func storeTimesDouble16(to []float32, edge []float64, i, j, y, stride int, s0, s
 	if j >= y {
 		return
 	}
-	for r, s := range [4]double16{s0, s1, s2, s3} {
-		if i+r < y {
-			storeAsSingle16(to[(i+r)*y+j:(i+r+1)*y], s.Mul(loadDouble16(unsafe.Pointer(&edge[(i+r)*stride+j]), 0)))
-		}
+	storeRowTimesDouble16(to, edge, i, j, y, stride, s0)
+	storeRowTimesDouble16(to, edge, i+1, j, y, stride, s1)
+	storeRowTimesDouble16(to, edge, i+2, j, y, stride, s2)
+	storeRowTimesDouble16(to, edge, i+3, j, y, stride, s3)
+}
+
+func storeRowTimesDouble16(to []float32, edge []float64, i, j, y, stride int, s double16) {
+	if i < y {
+		storeAsSingle16(to[i*y+j:(i+1)*y], s.Mul(loadDouble16(unsafe.Pointer(&edge[i*stride+j]), 0)))
 	}
 }

@@ -18,7 +18,7 @@ func logSum16(edge []float32, score []float64, w []float32, rate float64) (m, su
 		top = top.Max(lo.Add(el).Max(hi.Add(eh)))
 	}
 	m = largestDouble16(top)
-	if m == math.Inf(-1) {
+	if math.Float64bits(m) == math.Float64bits(math.Inf(-1)) { // not a plain comparison, while registers are full
 		archsimd.ClearAVXUpperBits()
 		return m, 0
 	}
@@ -32,9 +32,9 @@ func logSum16(edge []float32, score []float64, w []float32, rate float64) (m, su
 			total = exp16(x).MulAdd(load16(pw, j), total)
 		}
 	}
-	sum = float64(sum16(total))
+	single := math.Float32bits(sum16(total))
 	archsimd.ClearAVXUpperBits()
-	return m, sum
+	return m, float64(math.Float32frombits(single))
 }
 
 func logSpread16(a, b, edge []float32, score []float64, w []float32, m, rate float64, p float32) {

@@ -58,10 +58,19 @@ func first8(n int) archsimd.Mask32x8 {
 // largest16 returns the largest lane.
 func largest16(v archsimd.Float32x16) float32 { return largest8(v.GetLo().Max(v.GetHi())) }
 
-func largest8(v archsimd.Float32x8) float32 {
+func largest8(v archsimd.Float32x8) float32 { return largests4(v).GetElem(0) }
+
+// largests16 returns the largest lane in all lanes, which spares going through a scalar: see overSum16.
+func largests16(v archsimd.Float32x16) archsimd.Float32x16 {
+	return largests4(v.GetLo().Max(v.GetHi())).Broadcast1To16()
+}
+
+func largests8(v archsimd.Float32x8) archsimd.Float32x8 { return largests4(v).Broadcast1To8() }
+
+func largests4(v archsimd.Float32x8) archsimd.Float32x4 {
 	w := v.GetLo().Max(v.GetHi())
 	w = w.Max(w.SelectFromPair(2, 3, 0, 1, w))
-	return w.Max(w.SelectFromPair(1, 0, 3, 2, w)).GetElem(0)
+	return w.Max(w.SelectFromPair(1, 0, 3, 2, w))
 }
 
 // smallest16 returns the smallest lane.
@@ -183,7 +192,7 @@ func largestDouble16(v double16) float64 { return largestDouble8(v.GetLo().Max(v
 
 func largestDouble8(v double8) float64 {
 	w := v.GetLo().Max(v.GetHi())
-	return max(w.GetElem(0), w.GetElem(1))
+	return w.Max(w.SelectFromPair(1, 0, w)).GetElem(0)
 }
 
 // smallestDouble16 returns the smallest lane.
@@ -191,7 +200,7 @@ func smallestDouble16(v double16) float64 { return smallestDouble8(v.GetLo().Min
 
 func smallestDouble8(v double8) float64 {
 	w := v.GetLo().Min(v.GetHi())
-	return min(w.GetElem(0), w.GetElem(1))
+	return w.Min(w.SelectFromPair(1, 0, w)).GetElem(0)
 }
 
 // sumDouble16 returns the sum of all lanes, taken in halves.
