@@ -23,7 +23,7 @@ func sweepCommand() *cobra.Command {
 		Long: `sweep trains with every combination of the values that --grid gives settings, or with some drawn at random, and compares
 them on development data or by cross-validation (--folds). It prints a table, best first, and leaves in its folder a line for
 every setting (sweep.jsonl), a picture (sweep.png), and the run folder of a training with the best setting on all the training
-data (best), for dsp predict --model DIR/best. Settings that train train as dsp train does; any of its flags is one of sweep.
+data (best), for dsp predict --model DIR/best. Each setting is trained with as dsp train does, and all flags of train apply.
 Interrupted (Ctrl-C), it keeps the settings that are done: --resume continues with the others.`,
 		Example: `  dsp sweep --train train.conll --dev dev.conll --grid reg=log:0.01:10:7 --grid loss=crf,hinge
   dsp sweep --train train.conll --folds 5 --grid reg=0.1,1,10 --grid min-count=1,2 --out sweeps/ner
