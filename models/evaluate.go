@@ -6,15 +6,29 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
+// Report is what there is to say of a model's labels beside the gold ones.
+type Report struct {
+	structured.Metrics
+	Labels    []structured.LabelScore `json:"labels"`    // of every label, by name
+	Confusion []structured.Mistake    `json:"confusion"` // which label was taken for which, the most frequent first
+}
+
 // Evaluate compares the model's labels with the gold ones of d. Entities are compared as NewEvaluator describes.
 func (m *Model) Evaluate(ctx context.Context, d *structured.Dataset, strict bool, threads int) (structured.Metrics, error) {
+	r, err := m.Report(ctx, d, strict, threads)
+	return r.Metrics, err
+}
+
+// Report is Evaluate in more words.
+func (m *Model) Report(ctx context.Context, d *structured.Dataset, strict bool, threads int) (Report, error) {
 	if d.Labels == nil {
-		return structured.Metrics{}, structured.BadInput("%s: no labels to compare with", d.Name)
+		return Report{}, structured.BadInput("%s: no labels to compare with", d.Name)
 	}
-	e := structured.NewEvaluator(m.Labels, strict)
+	e, c := structured.NewEvaluator(m.Labels, strict), structured.NewConfusion(m.Labels)
 	err := m.Predict(ctx, d, PredictOptions{Threads: threads}, func(i int, p *Prediction) error {
 		e.Add(d.Gold(i), p.Labels)
+		c.Add(d.Gold(i), p.Labels)
 		return nil
 	})
-	return e.Metrics(), err
+	return Report{e.Metrics(), c.Labels(), c.Mistakes()}, err
 }

@@ -5,17 +5,24 @@ import (
 	"os"
 
 	"github.com/spf13/cobra"
+
+	"github.com/dsp-go/dsp/structured"
 )
+
+// shownConfusions is how many confusions a person is shown; --json has them all.
+const shownConfusions = 20
 
 func evalCommand() *cobra.Command {
 	var u use
-	var strict bool
+	var strict, labels, confusion bool
 	cmd := &cobra.Command{
 		Use:   "eval --model MODEL --data FILE",
 		Short: "Compare a model's labels with the gold ones",
-		Long: `eval prints the share of tokens and sequences that a model labels right and, where the labels are entity tags,
-precision, recall and F1 of entities as conlleval.pl counts them.`,
+		Long: `eval prints the share of tokens and sequences that a model labels right. Where the labels are entity tags, precision,
+recall and F1 of entities follow, as conlleval.pl counts and prints them; else those of every label, as scikit-learn's
+classification report has them. With --json one object has all of it, the confusions too.`,
 		Example: `  dsp eval --model runs/ner --data test.conll
+  dsp eval --model runs/pos --data test.conllu --confusion
   dsp eval --model runs/first --data builtin`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -23,19 +30,28 @@ precision, recall and F1 of entities as conlleval.pl counts them.`,
 			if err != nil {
 				return err
 			}
-			metrics, err := m.Evaluate(cmd.Context(), d, strict, u.threads)
+			report, err := m.Report(cmd.Context(), d, strict, u.threads)
 			if err != nil {
 				return err
 			}
 			if isSet(cmd, "json") {
-				return printJSON(os.Stdout, metrics)
+				return printJSON(os.Stdout, report)
 			}
-			_, err = fmt.Print(metrics.Table())
+			text := report.Table()
+			if labels || report.EntityMetrics == nil {
+				text += "\n" + structured.LabelTable(report.Labels)
+			}
+			if confusion {
+				text += "\n" + structured.MistakeTable(report.Confusion, shownConfusions)
+			}
+			_, err = fmt.Print(text)
 			return err
 		},
 	}
 	u.addFlags(cmd)
 	cmd.Flags().StringVar(&u.data, "data", "", "`FILE` with gold labels; builtin for the drawn words")
 	cmd.Flags().BoolVar(&strict, "strict", false, "count only entities whose tags are spelt right, as seqeval's strict mode does")
+	cmd.Flags().BoolVar(&labels, "labels", false, "also precision, recall and F1 of every label, where the labels are entity tags; others have them anyway")
+	cmd.Flags().BoolVar(&confusion, "confusion", false, "also which label was taken for which, the most frequent confusions first")
 	return cmd
 }
