@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -104,33 +105,50 @@ func (m *Model) ExportPotentials(ctx context.Context, d *structured.Dataset, pat
 }
 
 // ExportWeights writes the network's weights to a .txt, .npz or .safetensors file: a tensor for each parameter of the
-// network. As text, each is a line "name shape", such as "W 128×26", and lines with the numbers, one row a line.
+// network, with label_names as a Unicode array in npz and as a JSON list in the metadata of safetensors. Where attributes
+// have names, these are in attribute_names and edge_attribute_names: bytes, a line feed after each name. As text, the
+// weights of a linear net of attributes are what ImportWeights reads (see weightstext.go); of another net, each parameter
+// is a line "name shape", such as "W 128×26", and lines with the numbers, one row a line.
 func (m *Model) ExportWeights(path string) error {
 	format, err := exportFormat(path, ".txt", ".npz", ".safetensors")
 	if err != nil {
 		return err
 	}
-	switch format {
-	case ".txt":
+	if format == ".txt" {
+		if m.Dictionary != nil {
+			return structured.WriteFile(path, m.writeAttributeWeights)
+		}
 		return structured.WriteFile(path, m.writeText)
-	case ".npz":
-		return structured.WriteFile(path, func(w io.Writer) error {
-			return writeNPZ(w, func(n npzWriter) error {
-				for _, a := range m.Net.Layout() {
-					if err := add(n, a.Name, a.Of(m.W), a.Shape...); err != nil {
-						return err
-					}
-				}
-				return nil
-			})
-		})
 	}
 	f := &safetensors.File{}
 	m.addWeights(f)
-	if f.Metadata, err = jsonTexts(map[string]any{"label_names": m.Labels.Names()}); err != nil {
+	if err := addDictionary(f, m.Dictionary); err != nil {
 		return err
 	}
-	return safetensors.Write(path, f)
+	if format == ".safetensors" {
+		if f.Metadata, err = jsonTexts(map[string]any{"label_names": m.Labels.Names()}); err != nil {
+			return err
+		}
+		return safetensors.Write(path, f)
+	}
+	return structured.WriteFile(path, func(w io.Writer) error {
+		return writeNPZ(w, func(n npzWriter) error {
+			for _, name := range slices.Sorted(maps.Keys(f.Tensors)) {
+				t := f.Tensors[name]
+				var err error
+				switch data := t.Data.(type) {
+				case []float32:
+					err = add(n, name, data, t.Shape...)
+				case []uint8:
+					err = add(n, name, data, t.Shape...)
+				}
+				if err != nil {
+					return err
+				}
+			}
+			return n.addText("label_names", m.Labels.Names())
+		})
+	})
 }
 
 func (m *Model) writeText(to io.Writer) error {

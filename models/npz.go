@@ -17,7 +17,7 @@ func newNPZ(w io.Writer) npzWriter { return npzWriter{zip.NewWriter(w)} }
 func (n npzWriter) Close() error { return n.z.Close() }
 
 // add writes an array of numbers, the last axis contiguous.
-func add[E float32 | int32 | int64](n npzWriter, name string, data []E, shape ...int) error {
+func add[E float32 | int32 | int64 | uint8](n npzWriter, name string, data []E, shape ...int) error {
 	var kind string
 	switch any(data).(type) {
 	case []float32:
@@ -26,6 +26,8 @@ func add[E float32 | int32 | int64](n npzWriter, name string, data []E, shape ..
 		kind = "<i4"
 	case []int64:
 		kind = "<i8"
+	case []uint8:
+		kind = "|u1"
 	}
 	w, err := n.create(name, kind, shape)
 	if err != nil {

@@ -13,6 +13,8 @@ import (
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/features"
 )
 
 // machine is what dsp info tells about the program and where it runs.
@@ -27,18 +29,34 @@ type machine struct {
 }
 
 func infoCommand() *cobra.Command {
-	return &cobra.Command{
+	top, set := 0, ""
+	cmd := &cobra.Command{
 		Use:   "info [MODEL]",
 		Short: "Tell versions and what the inner loops run on, or what is inside a model",
-		Args:  cobra.MaximumNArgs(1),
+		Example: `  dsp info runs/ner --top 10
+  dsp info --features ner > my.template`,
+		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case top < 0:
+				return structured.BadInput("--top %d: expected 0 or more", top)
+			case top > 0 && len(args) == 0:
+				return structured.BadInput("--top %d of which model? give dsp info MODEL --top %d", top, top)
+			case set != "" && len(args) > 0:
+				return structured.BadInput("--features %s prints a built-in set; the template of a model is in dsp info MODEL", set)
+			case set != "":
+				return printFeatures(cmd, set)
+			}
 			var about interface{ print(io.Writer) error } = thisMachine()
 			if len(args) > 0 {
 				m, err := models.Load(args[0])
 				if err != nil {
 					return err
 				}
-				about = insideOf(m)
+				if top > 0 && m.Dictionary == nil {
+					return structured.BadInput("--top %d is for linear nets of attributes; this model's net is %s", top, m.Config.Net)
+				}
+				about = insideOf(m, top)
 			}
 			if isSet(cmd, "json") {
 				return printJSON(os.Stdout, about)
@@ -46,6 +64,24 @@ func infoCommand() *cobra.Command {
 			return about.print(os.Stdout)
 		},
 	}
+	cmd.Flags().SortFlags = false
+	cmd.Flags().IntVar(&top, "top", 0, "also the `N` largest weights of every label, of linear nets of attributes")
+	cmd.Flags().StringVar(&set, "features", "", "print the template of a built-in `"+strings.Join(features.Sets(), "|")+"` set of attributes")
+	complete(cmd, "features", features.Sets()...)
+	return cmd
+}
+
+// printFeatures prints the template of a built-in set of attributes.
+func printFeatures(cmd *cobra.Command, set string) error {
+	text, err := features.Builtin(set)
+	switch {
+	case err != nil:
+		return err
+	case isSet(cmd, "json"):
+		return printJSON(os.Stdout, map[string]string{"features": set, "template": text})
+	}
+	_, err = io.WriteString(os.Stdout, text)
+	return err
 }
 
 func thisMachine() machine {
@@ -76,6 +112,11 @@ type inside struct {
 	Dim     int           `json:"dim"`   // dense features a position
 	Vocab   []int         `json:"vocab"` // sizes of the vocabularies
 	Config  models.Config `json:"config"`
+
+	Attributes     int                 `json:"attributes"`         // of positions
+	EdgeAttributes int                 `json:"edge_attributes"`    // of steps
+	Template       string              `json:"template,omitempty"` // that makes them of columns
+	Top            []models.TopWeights `json:"top,omitempty"`
 }
 
 type param struct {
@@ -83,10 +124,19 @@ type param struct {
 	Shape []int  `json:"shape"`
 }
 
-func insideOf(m *models.Model) inside {
+func insideOf(m *models.Model, top int) inside {
 	in := inside{
 		Version: m.Version, Net: m.Config.Net, Weights: m.Net.Dim(),
 		Labels: m.Labels.Names(), Dim: m.Dim, Vocab: []int{}, Config: m.Config,
+	}
+	if m.Dictionary != nil {
+		in.Attributes, in.EdgeAttributes = m.Dictionary.Nodes(), m.Dictionary.Edges()
+	}
+	if m.Template != nil {
+		in.Template = m.Template.String()
+	}
+	if top > 0 {
+		in.Top = m.TopWeights(top)
 	}
 	for _, a := range m.Net.Layout() {
 		in.Params = append(in.Params, param{a.Name, a.Shape})
@@ -100,9 +150,12 @@ func insideOf(m *models.Model) inside {
 func (in inside) print(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "trained by  dsp %s\ninput       ", in.Version)
-	if in.Dim > 0 {
+	switch {
+	case in.Dim > 0:
 		fmt.Fprintf(&b, "%d dense features a position\n", in.Dim)
-	} else {
+	case in.Attributes > 0:
+		fmt.Fprintf(&b, "%d attributes of positions, %d of steps\n", in.Attributes, in.EdgeAttributes)
+	default:
 		fmt.Fprintf(&b, "discrete, vocabularies of %v\n", in.Vocab)
 	}
 	fmt.Fprintf(&b, "labels      %d: %s\nnet         %s, %d weights\n", len(in.Labels), strings.Join(in.Labels, " "), in.Net, in.Weights)
@@ -112,6 +165,15 @@ func (in inside) print(w io.Writer) error {
 	b.WriteString("\n")
 	if err := in.Config.Write(&b); err != nil {
 		return err
+	}
+	if in.Template != "" {
+		fmt.Fprintf(&b, "\n# Template\n%s", in.Template)
+	}
+	for _, label := range in.Top {
+		fmt.Fprintf(&b, "\n%s\n", label.Label)
+		for _, a := range label.Weights {
+			fmt.Fprintf(&b, "  %+9.4f  %s\n", a.Weight, a.Attribute)
+		}
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

@@ -41,7 +41,7 @@ dsp train with no arguments trains a small convolutional network to read words o
 	root.PersistentFlags().Bool("json", false, "print one JSON object last on standard output (predict: one a sequence)")
 	root.PersistentFlags().Bool("quiet", false, "log nothing but warnings and errors, show no progress")
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(trainCommand(), sweepCommand(), predictCommand(), evalCommand(), exportCommand(), infoCommand(), dataCommand(),
+	root.AddCommand(trainCommand(), sweepCommand(), predictCommand(), evalCommand(), exportCommand(), importCommand(), infoCommand(), dataCommand(),
 		benchCommand(), selftestCommand())
 	root.SetUsageFunc(usage)
 	for _, verb := range root.Commands() {

@@ -1,0 +1,54 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/structured"
+)
+
+// attributeSettings are the settings of training that say how attributes are made.
+var attributeSettings = []string{"format", "columns", "label", "scheme", "features", "template", "min-count", "hash-bits", "threads"}
+
+func attributesCommand() *cobra.Command {
+	c, to := models.Default(), ""
+	cmd := &cobra.Command{
+		Use:   "attributes --input FILE --to FILE",
+		Short: "Write the attributes that train makes of text, in CRFsuite's format",
+		Long: `attributes writes the attributes that dsp train makes of a text in columns, a line a token, as CRFsuite and other programs
+read them: the gold label and the attributes, separated by tabs. Attributes of steps between tokens have no place there.`,
+		Example: `  dsp data attributes --features ner --input train.conll --to train.crfsuite
+  dsp data attributes --template my.template --input dev.conllu --label xpos --to dev.crfsuite`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			switch {
+			case c.Train == "":
+				return structured.BadInput("of which text? give --input FILE")
+			case to == "":
+				return structured.BadInput("where to? give --to FILE.crfsuite")
+			}
+			d, err := models.WriteAttributes(&c, to)
+			if err != nil {
+				return err
+			}
+			if isSet(cmd, "json") {
+				return printJSON(os.Stdout, map[string]any{"to": to, "sequences": d.Len(), "tokens": d.Positions(),
+					"attributes": d.Dictionary.Nodes()})
+			}
+			_, err = fmt.Printf("%s: %d sequences, %d tokens, %d attributes\n", to, d.Len(), d.Positions(), d.Dictionary.Nodes())
+			return err
+		},
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.StringVar(&c.Train, "input", "", "`FILE` with text in columns and gold labels")
+	flags.StringVar(&to, "to", "", "`FILE` to write")
+	addSettings(cmd, slices.DeleteFunc(models.Settings(&c), func(s models.Setting) bool {
+		return !slices.Contains(attributeSettings, s.Name)
+	}))
+	return cmd
+}

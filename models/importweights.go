@@ -1,0 +1,186 @@
+package models
+
+import (
+	"bytes"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dsp-go/dsp/structured"
+)
+
+// ImportWeights returns a model like m with the weights in a text that ExportWeights wrote, edited perhaps: weights that
+// the text lacks are zero. Attributes that m does not know are bad input or, if add is set and they are not hashed, new.
+func (m *Model) ImportWeights(path string, add bool) (*Model, error) {
+	if m.Dictionary == nil {
+		return nil, structured.BadInput("only the weights of linear nets of attributes are read back from text; this model's net is %s", m.Config.Net)
+	}
+	in := &weightsReader{Model: m, path: path, add: add, newNodes: structured.NewAlphabet(), newEdges: structured.NewAlphabet()}
+	err := open(path, func(r io.Reader) error {
+		text, err := io.ReadAll(r)
+		if err != nil {
+			return structured.BadInput("%s: %w", path, err)
+		}
+		for line := range bytes.Lines(text) {
+			in.number++
+			if err := in.line(strings.TrimRight(string(line), "\r\n")); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if in.heading == "" {
+		return nil, structured.BadInput("%s: no weights, expected a heading such as [%s]; dsp export --weights writes one", path, attributeRows)
+	}
+	return in.model()
+}
+
+// weightsReader reads the text of weights.
+type weightsReader struct {
+	*Model
+	path    string
+	add     bool
+	number  int    // of the current line
+	heading string // the parameter that it belongs to
+
+	newNodes, newEdges *structured.Alphabet
+	weights            []writtenWeight
+}
+
+// writtenWeight is a weight and where it belongs.
+type writtenWeight struct {
+	parameter string
+	at        int // in the parameter, which new attributes make longer
+	line      int
+	value     float32
+}
+
+func (in *weightsReader) bad(format string, args ...any) error {
+	return structured.BadInput("%s:%d: "+format, append([]any{in.path, in.number}, args...)...)
+}
+
+func (in *weightsReader) line(text string) error {
+	switch {
+	case strings.TrimSpace(text) == "" || text[0] == '#':
+		return nil
+	case text[0] == '[' && strings.IndexByte(text, '\t') < 0:
+		return in.setHeading(strings.TrimRight(text, " "))
+	case in.heading == "":
+		return in.bad("%q stands under no heading, expected one such as [%s]", text, attributeRows)
+	}
+	fields := strings.Split(text, "\t")
+	if want := columnsOf[in.heading]; len(fields) != len(want) {
+		return in.bad("%d columns separated by tabs, expected the %d of [%s]: %s", len(fields), len(want), in.heading, strings.Join(want, " "))
+	}
+	last := len(fields) - 1
+	value, err := strconv.ParseFloat(strings.TrimSpace(fields[last]), 32)
+	if err != nil || math.IsNaN(value) || math.IsInf(value, 0) {
+		return in.bad("weight %q, expected a finite number", fields[last])
+	}
+	at, err := in.place(fields[:last])
+	if err == nil {
+		in.weights = append(in.weights, writtenWeight{in.heading, at, in.number, float32(value)})
+	}
+	return err
+}
+
+func (in *weightsReader) setHeading(text string) error {
+	name := strings.Trim(text, "[]")
+	if columnsOf[name] == nil {
+		return in.bad("heading %s, expected [%s], [%s] or [%s]", text, transitionRows, attributeRows, edgeAttributeRows)
+	}
+	_, ok := in.parameter(name)
+	if !ok && !(in.add && name == edgeAttributeRows && in.Config.Edges == "transition") {
+		return in.bad("heading %s, but the model has no such weights", text)
+	}
+	in.heading = name
+	return nil
+}
+
+// place returns where in the heading's parameter the weight with such names belongs.
+func (in *weightsReader) place(names []string) (int, error) {
+	y := in.Labels.Len()
+	var labels []int
+	count := 2
+	if in.heading == attributeRows {
+		count = 1
+	}
+	for _, name := range names[:count] {
+		l := in.Labels.Index(unescapeName.Replace(name))
+		if l < 0 {
+			return 0, in.bad("label %q is not one of the model's: %s", name, strings.Join(in.Labels.Names(), " "))
+		}
+		labels = append(labels, int(l))
+	}
+	switch in.heading {
+	case transitionRows:
+		return labels[0]*y + labels[1], nil
+	case attributeRows:
+		row, err := in.row(names[1], in.Dictionary.Node, in.newNodes)
+		return row*y + labels[0], err
+	}
+	edges := in.Dictionary.Edge
+	if edges == nil {
+		edges = structured.NewAlphabet()
+	}
+	row, err := in.row(names[2], edges, in.newEdges)
+	return (row*y+labels[0])*y + labels[1], err
+}
+
+// row returns the number of an attribute among those known, nil where they are hashed, or behind them the new ones.
+func (in *weightsReader) row(escaped string, known, more *structured.Alphabet) (int, error) {
+	name := unescapeName.Replace(escaped)
+	if known == nil {
+		k, err := strconv.Atoi(name)
+		if err != nil || k < 0 || k >= in.Dictionary.Nodes() {
+			return 0, in.bad("attribute %q, expected a number below %d: the model's attributes are hashed", name, in.Dictionary.Nodes())
+		}
+		return k, nil
+	}
+	if k := known.Index(name); k >= 0 {
+		return int(k), nil
+	}
+	if !in.add {
+		return 0, in.bad("attribute %q is not one of the model's; give --add if it is to be new", name)
+	}
+	return known.Len() + int(more.Add(name)), nil
+}
+
+// model makes the model of what was read.
+func (in *weightsReader) model() (*Model, error) {
+	m := *in.Model
+	d := *m.Dictionary
+	d.Node, d.Edge = joined(d.Node, in.newNodes), joined(d.Edge, in.newEdges)
+	m.Dictionary = &d
+	if err := m.assemble(); err != nil {
+		return nil, err
+	}
+	m.W = make([]float32, m.Net.Dim())
+	lines := make([]int32, len(m.W)) // on which a weight was given
+	for _, w := range in.weights {
+		a, _ := m.parameter(w.parameter)
+		at := a.Offset + w.at
+		if lines[at] > 0 {
+			in.number = w.line
+			return nil, in.bad("this weight was given in line %d already", lines[at])
+		}
+		lines[at], m.W[at] = int32(w.line), w.value
+	}
+	return &m, nil
+}
+
+// joined returns an alphabet of the names of both.
+func joined(a, more *structured.Alphabet) *structured.Alphabet {
+	switch {
+	case more.Len() == 0:
+		return a
+	case a == nil:
+		return more
+	}
+	return structured.NewAlphabet(slices.Concat(a.Names(), more.Names())...)
+}

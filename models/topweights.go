@@ -1,0 +1,42 @@
+package models
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// TopWeights are the attributes that speak loudest for and against a label.
+type TopWeights struct {
+	Label   string            `json:"label"`
+	Weights []AttributeWeight `json:"weights"` // by size, the sign left aside
+}
+
+// AttributeWeight is a weight of a label and the name of its attribute, its number where attributes are hashed.
+type AttributeWeight struct {
+	Attribute string  `json:"attribute"`
+	Weight    float32 `json:"weight"`
+}
+
+// TopWeights returns the n largest weights of every label of a linear net of attributes, the sign left aside; nil for
+// other nets.
+func (m *Model) TopWeights(n int) []TopWeights {
+	if m.Dictionary == nil {
+		return nil
+	}
+	var all []TopWeights
+	y := m.Labels.Len()
+	a, _ := m.parameter(attributeRows)
+	w := a.Of(m.W)
+	size := func(row int32, l int) float32 { return float32(math.Abs(float64(w[int(row)*y+l]))) }
+	for l := range y {
+		rows := bySize(w, y, l)
+		slices.SortFunc(rows, func(a, b int32) int { return cmp.Or(cmp.Compare(size(b, l), size(a, l)), cmp.Compare(a, b)) })
+		top := TopWeights{Label: m.Labels.Name(int32(l)), Weights: []AttributeWeight{}}
+		for _, k := range rows[:min(n, len(rows))] {
+			top.Weights = append(top.Weights, AttributeWeight{m.nodeName(k), w[int(k)*y+l]})
+		}
+		all = append(all, top)
+	}
+	return all
+}

@@ -1,0 +1,25 @@
+package models
+
+import (
+	"io"
+
+	"github.com/dsp-go/dsp/structured"
+)
+
+// WriteAttributes writes the attributes of text as an attribute file of CRFsuite. Of c, Train names the text, and Format,
+// Columns, Label, Scheme, Features, Template, MinCount and HashBits have their meaning for training. Attributes of steps are
+// bad input: such files have no place for them. It returns the data written.
+func WriteAttributes(c *Config, path string) (*structured.Dataset, error) {
+	if err := c.settleFormat(); err != nil {
+		return nil, err
+	}
+	if !hasColumns(c.Format) {
+		return nil, structured.BadInput("%s: attributes are made of text in columns, this is %s", c.Train, c.Format)
+	}
+	c.Net = "linear"
+	d, err := ReadData(c)
+	if err != nil {
+		return nil, err
+	}
+	return d.Train, structured.WriteFile(path, func(w io.Writer) error { return structured.WriteCRFsuite(w, d.Train) })
+}
