@@ -10,6 +10,12 @@ import (
 
 // objective forms what is minimised, with λ = C/n.
 func (c *Config) objective(m *Model, data *structured.Dataset) (*train.Objective, error) {
+	if c.Constraints != "none" {
+		if err := structured.CheckScheme(data, c.Constraints); err != nil {
+			return nil, structured.BadInput("%w; convert the labels as they are read with --scheme %s, or leave out --constraints %s",
+				err, c.Constraints, c.Constraints)
+		}
+	}
 	loss, err := train.ParseLoss(c.Loss)
 	if err != nil {
 		return nil, err

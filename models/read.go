@@ -39,7 +39,7 @@ func (m *Model) ReadData(path string, o DataOptions) (*structured.Dataset, error
 func (m *Model) source(o DataOptions) (source, error) {
 	c := &m.Config
 	s := source{
-		format: o.Format, columns: o.Columns, label: o.Label, width: m.Width,
+		format: o.Format, columns: o.Columns, label: o.Label, scheme: c.Scheme, width: m.Width,
 		labels: m.Labels, inputs: m.Inputs, dim: m.Dim, threads: threadsOr(o.Threads),
 	}
 	if s.format != "" {

@@ -13,6 +13,7 @@ type source struct {
 	format  string // empty: seen from the file
 	columns string // of conll
 	label   string // of conllu
+	scheme  string // that entity tags are converted to, or keep
 	width   int    // columns of a conll file, 0 where not known yet
 	labels  *structured.Alphabet
 	inputs  Inputs // of text; without any, columns stay columns
@@ -26,7 +27,7 @@ type source struct {
 // sourceLike reads files like the training data.
 func sourceLike(c *Config, train *structured.Dataset) source {
 	return source{
-		format: c.Format, columns: c.Columns, label: c.Label, width: len(train.Columns),
+		format: c.Format, columns: c.Columns, label: c.Label, scheme: c.Scheme, width: len(train.Columns),
 		labels: train.Alphabet, inputs: Inputs{Dictionary: train.Dictionary}, dim: train.Dim, threads: threadsOr(c.Threads),
 	}
 }
@@ -45,6 +46,9 @@ func (s source) read(path string, needLabels bool) (*structured.Dataset, error) 
 		d, err = s.readFrom(r, path, needLabels)
 		return err
 	})
+	if err == nil && needLabels && d.Labels != nil && s.converts() {
+		err = structured.ConvertScheme(d, s.scheme, s.labels)
+	}
 	switch {
 	case err != nil:
 		return nil, err
@@ -64,10 +68,14 @@ func (s source) readFrom(r io.Reader, path string, needLabels bool) (*structured
 	case formatConllu:
 		return s.readConllu(r, path, needLabels)
 	case formatCRFsuite:
-		return structured.CRFsuite{
-			Alphabet: s.labels, Dictionary: s.inputs.Dictionary, MinCount: max(1, s.minCount), HashBits: s.hashBits,
+		d, err := structured.CRFsuite{
+			Alphabet: s.spelt(), Dictionary: s.inputs.Dictionary, MinCount: max(1, s.minCount), HashBits: s.hashBits,
 			Unlabeled: !needLabels, Threads: s.threads, Line: s.line,
 		}.Read(r, path)
+		if err == nil && !needLabels {
+			s.number(d)
+		}
+		return d, err
 	case formatLetters:
 		l, err := structured.ReadLetters(r, path)
 		if err != nil {
@@ -85,7 +93,7 @@ func (s source) readConll(r io.Reader, path string, needLabels bool) (*structure
 	if err != nil {
 		return nil, err
 	}
-	d, err := structured.Conll{Columns: columns, Width: s.width, Alphabet: s.labels, Unlabeled: !needLabels, Threads: s.threads, Line: s.line}.Read(r, path)
+	d, err := structured.Conll{Columns: columns, Width: s.width, Alphabet: s.spelt(), Unlabeled: !needLabels, Threads: s.threads, Line: s.line}.Read(r, path)
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +101,7 @@ func (s source) readConll(r io.Reader, path string, needLabels bool) (*structure
 }
 
 func (s source) readConllu(r io.Reader, path string, needLabels bool) (*structured.Dataset, error) {
-	d, err := structured.Conllu{Label: s.label, Alphabet: s.labels, Unlabeled: !needLabels, Threads: s.threads, Line: s.line}.Read(r, path)
+	d, err := structured.Conllu{Label: s.label, Alphabet: s.spelt(), Unlabeled: !needLabels, Threads: s.threads, Line: s.line}.Read(r, path)
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +111,7 @@ func (s source) readConllu(r io.Reader, path string, needLabels bool) (*structur
 // complete gives data in columns the labels that it has although nobody asked for them, and its inputs.
 func (s source) complete(d *structured.Dataset, needLabels bool) (*structured.Dataset, error) {
 	if !needLabels {
-		d.Labels = numbered(d.Column(structured.LabelColumn), s.labels)
+		s.number(d)
 	}
 	return d, s.inputs.apply(d, s.threads)
 }
@@ -122,19 +130,38 @@ func (s source) readNPZ(r io.Reader, path string, needLabels bool) (*structured.
 	return dense.Read(bytes.NewReader(content), path)
 }
 
-// numbered returns the labels with the given names; nil where there are none, or some that are not known: what was not
-// asked for need not be right.
-func numbered(names []string, labels *structured.Alphabet) []int32 {
-	if names == nil || labels == nil {
+// converts reports whether tags are to be converted.
+func (s source) converts() bool { return s.scheme != "" && s.scheme != "keep" }
+
+// spelt returns the labels that a file may have, nil where any will do.
+func (s source) spelt() *structured.Alphabet {
+	if s.converts() {
 		return nil
 	}
-	numbers := make([]int32, len(names))
+	return s.labels
+}
+
+// number gives d the labels in its column; none where there is no such column, or where some label is not known: what was
+// not asked for need not be right.
+func (s source) number(d *structured.Dataset) {
+	names := d.Column(structured.LabelColumn)
+	if names == nil || s.labels == nil {
+		return
+	}
+	d.Alphabet = s.labels
+	if s.converts() {
+		d.Alphabet = structured.NewAlphabet(names...)
+	}
+	d.Labels = make([]int32, len(names))
 	for t, name := range names {
-		if numbers[t] = labels.Index(name); numbers[t] < 0 {
-			return nil
+		if d.Labels[t] = d.Alphabet.Index(name); d.Labels[t] < 0 {
+			d.Labels = nil
+			return
 		}
 	}
-	return numbers
+	if s.converts() && structured.ConvertScheme(d, s.scheme, s.labels) != nil {
+		d.Labels, d.Alphabet = nil, s.labels
+	}
 }
 
 // relabel gives d, which was read with labels of its own, those of the training data.

@@ -1,0 +1,157 @@
+package models
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"pgregory.net/rapid"
+
+	"github.com/dsp-go/dsp/structured"
+)
+
+// Blocks are the file, cut after blank lines alone, with the right line numbers, however it is read.
+func TestTextBlocks(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		lines := rapid.SliceOf(rapid.SampledFrom([]string{"a O", "", " ", "b B-X", "\r", strings.Repeat("x", 700) + " O"})).Draw(t, "lines")
+		text := strings.Join(lines, "\n")
+		var r io.Reader = strings.NewReader(strings.Repeat(text, rapid.SampledFrom([]int{1, 300}).Draw(t, "times")))
+		whole, _ := io.ReadAll(r)
+		switch rapid.IntRange(0, 2).Draw(t, "reader") {
+		case 0:
+			r = bytes.NewReader(whole)
+		case 1:
+			r = iotest.HalfReader(bytes.NewReader(whole))
+		case 2:
+			r = iotest.DataErrReader(bytes.NewReader(whole))
+		}
+		in, line := newTextBlocks(r, "x"), 1
+		var got []byte
+		for {
+			b, ok, err := in.next()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !ok {
+				break
+			}
+			if b.line != line {
+				t.Fatalf("line %d, want %d", b.line, line)
+			}
+			got = append(got, b.text...)
+			if n := len(got); n < len(whole) {
+				last := bytes.LastIndexByte(got[:n-1], '\n') + 1
+				if got[n-1] != '\n' || len(bytes.TrimSpace(got[last:])) > 0 {
+					t.Fatalf("cut after %q", got[last:])
+				}
+			}
+			line += bytes.Count(b.text, []byte("\n"))
+		}
+		if !bytes.Equal(got, whole) {
+			t.Fatalf("%d bytes in blocks, of %d", len(got), len(whole))
+		}
+	})
+}
+
+// streamed is what PredictText writes of a text.
+func streamed(t *testing.T, m *Model, r io.Reader, o PredictOptions, asJSON bool) string {
+	t.Helper()
+	var out strings.Builder
+	if err := m.PredictText(context.Background(), r, "new", &out, DataOptions{}, o, asJSON); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+// What is labelled block by block is what is labelled at once, for all options, threads and ways to read.
+func TestPredictTextIsPredict(t *testing.T) {
+	var text strings.Builder
+	for i := range 3000 {
+		fmt.Fprintf(&text, "the DT O\nbig%d JJ B-X\ndog NN I-X\n\n", i%50)
+		if i%7 == 0 {
+			text.WriteString("a DT O\n\n")
+		}
+	}
+	m, _ := attributeModel(t, textConfig(file(t, "train.conll", trainConll)))
+	d, err := m.ReadData(file(t, "new", text.String()), DataOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range []PredictOptions{{}, {Confidence: true, Probability: true}, {NBest: 2, Marginals: true}} {
+		for _, asJSON := range []bool{false, true} {
+			var want bytes.Buffer
+			w := NewColumnWriter(&want, m, d, o)
+			if asJSON {
+				w = NewJSONWriter(&want, m, d, o)
+			}
+			if err := errors.Join(m.Predict(context.Background(), d, o, w.Write), w.Close()); err != nil {
+				t.Fatal(err)
+			}
+			for _, threads := range []int{1, 3} {
+				o.Threads = threads
+				if got := streamed(t, m, strings.NewReader(text.String()), o, asJSON); got != want.String() {
+					t.Errorf("%+v, JSON %v: other than all at once", o, asJSON)
+				}
+			}
+			if got := streamed(t, m, iotest.HalfReader(strings.NewReader(text.String())), o, asJSON); got != want.String() {
+				t.Errorf("%+v, JSON %v: depends on how it is read", o, asJSON)
+			}
+		}
+	}
+}
+
+// Sequences are answered as soon as they are complete: a writer that waits for the answer gets it.
+func TestPredictTextAnswersAtOnce(t *testing.T) {
+	m, _ := attributeModel(t, textConfig(file(t, "train.conll", trainConll)))
+	questions, ask := io.Pipe()
+	answer, answers := io.Pipe()
+	done := make(chan error, 1)
+	go func() {
+		done <- m.PredictText(context.Background(), questions, "new", answers, DataOptions{}, PredictOptions{}, false)
+		answers.Close()
+	}()
+	for range 3 {
+		fmt.Fprint(ask, "the DT\ndog NN\n\n")
+		got := make([]byte, 200)
+		n, err := answer.Read(got)
+		if err != nil || strings.Count(string(got[:n]), "\n") != 3 {
+			t.Fatalf("answered %q, %v", got[:n], err)
+		}
+	}
+	ask.Close()
+	if rest, _ := io.ReadAll(answer); len(rest) > 0 {
+		t.Errorf("at the end %q", rest)
+	}
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestPredictTextErrors(t *testing.T) {
+	m, _ := attributeModel(t, textConfig(file(t, "train.conll", trainConll)))
+	for text, want := range map[string]string{
+		"": "new: no tokens",
+		strings.Repeat("the DT\n\n", 50000) + "dog\n":              "new:100001: 1 column",
+		strings.Repeat("the DT\n\n", 50000) + "-DOCSTART- x\n\n\n": "",
+	} {
+		var out strings.Builder
+		err := m.PredictText(context.Background(), strings.NewReader(text), "new", &out, DataOptions{}, PredictOptions{}, false)
+		if want == "" && err == nil {
+			continue
+		}
+		if !structured.IsBadInput(err) || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want bad input with %q", err, want)
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	r, _ := io.Pipe() // nothing comes
+	if err := m.PredictText(ctx, r, "new", io.Discard, DataOptions{}, PredictOptions{}, false); !errors.Is(err, context.Canceled) {
+		t.Errorf("interrupted: got %v", err)
+	}
+}
