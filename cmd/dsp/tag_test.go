@@ -1,8 +1,15 @@
 package main
 
 import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -48,4 +55,172 @@ func TestTagAttributes(t *testing.T) {
 	if o.stdout != "O\nB-X\nI-X\n\n" {
 		t.Errorf("of attributes alone on standard input: %q", o.stdout)
 	}
+}
+
+// attributeTagger returns the run folder of a linear net of attributes, trained once for all tests.
+func attributeTagger(t *testing.T) string {
+	t.Helper()
+	dir, err := attributesOnce()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+var attributesOnce = sync.OnceValues(func() (string, error) {
+	dir := filepath.Join(filepath.Dir(binary), "attributes")
+	text := filepath.Join(filepath.Dir(binary), "attributes.conll")
+	if err := os.WriteFile(text, []byte(strings.Repeat(sentences+"\n", 10)), 0o666); err != nil {
+		return "", err
+	}
+	return dir, runProgram("train", "--train", text, "--dev", text, "--out", dir, "--quiet")
+})
+
+// A run on text finds out by itself what to do, and leaves the best model and the last.
+func TestTagTextByDefault(t *testing.T) {
+	dir := attributeTagger(t)
+	config, err := os.ReadFile(filepath.Join(dir, "config.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{"task: tag", "format: conll", "net: linear", "features: ner", "loss: crf", "gap: 0.001"} {
+		if !strings.Contains(string(config), line+"\n") {
+			t.Errorf("no %q in\n%s", line, config)
+		}
+	}
+	text := write(t, "new.conll", sentences)
+	for _, model := range []string{dir, filepath.Join(dir, "last.safetensors")} {
+		var m metricsJSON
+		dsp(t, "eval", "--model", model, "--data", text, "--json").ok().json(&m)
+		if m.F1 != 1 || m.Tokens != 12 {
+			t.Errorf("%s: got %+v", model, m)
+		}
+	}
+}
+
+// Confidence stands before the label, is a probability, and is that of the marginals.
+func TestConfidence(t *testing.T) {
+	o := dspWith(t, "the\nred\nfox\n", "predict", "--model", attributeTagger(t), "--confidence").ok()
+	for line := range strings.Lines(strings.TrimSpace(o.stdout)) {
+		var word, tag string
+		var p float64
+		if n, err := fmt.Sscanf(line, "%s\t%f\t%s", &word, &p, &tag); n != 3 || err != nil || !(p > 0.3 && p <= 1) {
+			t.Errorf("%q: %v", line, err)
+		}
+	}
+	var answer struct {
+		Labels     []string
+		Confidence []float64
+		Marginals  [][]float64
+	}
+	dspWith(t, "the\nred\nfox\n", "predict", "--model", attributeTagger(t), "--confidence", "--marginals", "--json").ok().json(&answer)
+	for i, c := range answer.Confidence {
+		if c != slices.Max(answer.Marginals[i]) {
+			t.Errorf("confidence %v, marginals %v", c, answer.Marginals[i])
+		}
+	}
+	if len(answer.Confidence) != 3 || len(answer.Labels) != 3 {
+		t.Errorf("got %+v", answer)
+	}
+}
+
+// treebank is text in CoNLL-U.
+const treebank = `# sent_id = a
+1	The	the	DET	DT	_	2	det	_	Entity=O
+2	red	red	ADJ	JJ	_	3	amod	_	Entity=B
+3-4	foxes'	_	_	_	_	_	_	_	_
+3	foxes	fox	NOUN	NNS	_	0	root	_	Entity=I
+4	'	'	PART	POS	_	3	case	_	_
+
+# sent_id = b
+1	They	they	PRON	PRP	_	2	nsubj	_	_
+2	run	run	VERB	VBP	_	0	root	_	_
+
+`
+
+// Fields of CoNLL-U are labels; all else of the file is kept beside them.
+func TestTagTreebank(t *testing.T) {
+	text := write(t, "train.conllu", strings.Repeat(treebank, 10))
+	for _, label := range []string{"upos", "xpos", "misc:Entity"} {
+		run := filepath.Join(t.TempDir(), "run")
+		dsp(t, "train", "--train", text, "--label", label, "--out", run, "--quiet").ok()
+		var report struct {
+			TokenError float64 `json:"token_error"`
+			Labels     []struct{ Label string }
+			Confusion  []any
+		}
+		dsp(t, "eval", "--model", run, "--data", text, "--json").ok().json(&report)
+		if report.TokenError != 0 || len(report.Labels) < 3 || len(report.Confusion) != 0 {
+			t.Errorf("%s: got %+v", label, report)
+		}
+		o := dspWith(t, treebank, "predict", "--model", run).ok()
+		if label == "upos" && (!strings.Contains(o.stdout, "# sent_id = b\n1\tThey\tthey\tPRON\tPRP\t_\t2\tnsubj\t_\t_\tPRON\n") ||
+			!strings.Contains(o.stdout, "3-4\tfoxes'")) {
+			t.Errorf("got\n%s", o.stdout)
+		}
+		if o = dsp(t, "eval", "--model", run, "--data", text, "--confusion").ok(); label == "upos" && !strings.Contains(o.stdout, "weighted avg") {
+			t.Errorf("got\n%s", o.stdout)
+		}
+	}
+}
+
+// Weights survive as text: the model is the same file.
+func TestImport(t *testing.T) {
+	model, dir := attributeTagger(t), t.TempDir()
+	weights, again := filepath.Join(dir, "w.txt"), filepath.Join(dir, "again.safetensors")
+	dsp(t, "export", "--model", model, "--weights", "--to", weights).ok()
+	dsp(t, "import", "--model", model, "--weights", weights, "--out", again).ok()
+	was, err1 := os.ReadFile(filepath.Join(model, "model.safetensors"))
+	is, err2 := os.ReadFile(again)
+	if err := errors.Join(err1, err2); err != nil || !bytes.Equal(was, is) {
+		t.Errorf("another model came back, %v", err)
+	}
+	text, err := os.ReadFile(weights)
+	if err != nil {
+		t.Fatal(err)
+	}
+	edited := write(t, "edited.txt", string(text)+"O\tUword=unheard\t50\n")
+	dsp(t, "import", "--model", model, "--weights", edited, "--out", again).refused(exitBadInput, "edited.txt:", "Uword=unheard", "--add")
+	dsp(t, "import", "--model", model, "--weights", edited, "--add", "--out", again).ok()
+	if o := dspWith(t, "unheard\n", "predict", "--model", again, "--confidence").ok(); o.stdout != "unheard 1.000000 O\n" {
+		t.Errorf("got %q", o.stdout)
+	}
+}
+
+// Attributes that are written are those that training makes: a model of theirs predicts the same.
+func TestWriteAttributes(t *testing.T) {
+	text, dir := write(t, "train.conll", strings.Repeat(sentences+"\n", 5)), t.TempDir()
+	attributes := filepath.Join(dir, "train.crfsuite")
+	dsp(t, "data", "attributes", "--features", "ner", "--input", text, "--to", attributes).ok()
+	var objectives [2]float64
+	for i, train := range []string{text, attributes} {
+		var r resultJSON
+		dsp(t, "train", "--train", train, "--gap", "1e-6", "--out", filepath.Join(dir, fmt.Sprint("run", i)), "--quiet", "--json").ok().json(&r)
+		objectives[i] = *r.Objective
+	}
+	if math.Abs(objectives[0]-objectives[1]) > 2e-6*objectives[0] {
+		t.Errorf("objectives %v", objectives)
+	}
+	o := dsp(t, "predict", "--model", filepath.Join(dir, "run0"), "--input", attributes, "--format", "crfsuite").ok()
+	for line := range strings.Lines(o.stdout) {
+		if gold, label, ok := strings.Cut(strings.TrimSpace(line), "\t"); ok && gold != label {
+			t.Errorf("a model of text on its own attributes: %q", line)
+		}
+	}
+	dsp(t, "data", "attributes", "--input", attributes, "--to", attributes).refused(exitBadInput, "text in columns")
+}
+
+func TestInfoOfAttributes(t *testing.T) {
+	o := dsp(t, "info", attributeTagger(t), "--top", "3").ok()
+	for _, want := range []string{"attributes of positions", "Uword=%x[0,word]", "B-X\n", "  Uw-1=red\n"} {
+		if !strings.Contains(o.stdout, want) {
+			t.Errorf("no %q in\n%s", want, o.stdout)
+		}
+	}
+	if o := dsp(t, "info", "--features", "pos").ok(); !strings.Contains(o.stdout, "Uw=%lower[0,word]\n") {
+		t.Errorf("got\n%s", o.stdout)
+	}
+	dsp(t, "info", "--features", "nre").refused(exitBadInput, "nre", "ner")
+	dsp(t, "info", "--top", "3").refused(exitBadInput, "--top 3")
+	dsp(t, "info", reader(t), "--top", "3").refused(exitBadInput, "--top 3", "cnn-image")
 }
