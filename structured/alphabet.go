@@ -1,6 +1,9 @@
 package structured
 
-import "hash/maphash"
+import (
+	"hash/maphash"
+	"strings"
+)
 
 // Alphabet numbers names (labels, words, attributes) from 0 in the order in which they were first added. The zero value
 // is empty. It may have millions of names: an open hash table finds them, with linear probing, at most three quarters full.
@@ -44,6 +47,16 @@ func (a *Alphabet) AddBytes(name []byte) int32 {
 		return e.number - 1
 	}
 	return a.add(hash, string(name))
+}
+
+// intern is Add of a name that is copied if it is new, so that nothing of the text around it is kept.
+func (a *Alphabet) intern(name string) int32 {
+	a.reserve(1)
+	hash := uint32(maphash.String(alphabetSeed, name))
+	if e := a.find(hash, name); e.number > 0 {
+		return e.number - 1
+	}
+	return a.add(hash, strings.Clone(name))
 }
 
 // add gives a new name its number and a place.

@@ -81,10 +81,12 @@ type crfsuiteParser struct {
 	names  Alphabet // of the block
 	labels Alphabet // of the block
 	weight float64  // of the current sequence, or -1: nobody said
+
+	rows, entries int // of the last block: room for the next one's
 }
 
 func (p *crfsuiteParser) parse(b block) (*crfsuitePart, error) {
-	p.part = &crfsuitePart{rows: Sparse{Offsets: []int{0}}}
+	p.part = &crfsuitePart{rows: Sparse{Offsets: append(make([]int, 0, p.rows), 0), Index: make([]int32, 0, p.entries)}}
 	p.names.reset()
 	p.labels.reset()
 	p.weight = -1
@@ -107,6 +109,7 @@ func (p *crfsuiteParser) parse(b block) (*crfsuitePart, error) {
 		return nil, err
 	}
 	p.part.labels = slices.Clone(p.labels.names)
+	p.rows, p.entries = len(p.part.rows.Offsets), len(p.part.rows.Index)
 	if !p.hash {
 		p.settle()
 	}

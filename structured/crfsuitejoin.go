@@ -2,7 +2,6 @@ package structured
 
 import (
 	"slices"
-	"strings"
 	"sync"
 )
 
@@ -122,12 +121,4 @@ func (j *crfsuiteJoin) leaveOutRare() {
 		}
 	}
 	j.d.Dictionary.Node = kept
-}
-
-// intern is Add of a name that is copied if it is new, so that nothing of the text around it is kept.
-func (a *Alphabet) intern(name string) int32 {
-	if k := a.Index(name); k >= 0 {
-		return k
-	}
-	return a.Add(strings.Clone(name))
 }
