@@ -59,7 +59,13 @@ func readFiles(c *Config) (*Data, error) {
 	if c.Format == formatLetters && c.Fold >= 0 {
 		d.Train, d.Test, err = readFold(c.Train, c.Fold)
 	} else {
-		s := source{format: c.Format, columns: c.Columns, label: c.Label, scheme: c.Scheme, threads: threadsOr(c.Threads), minCount: c.MinCount, hashBits: c.HashBits}
+		s := source{
+			format: c.Format, columns: c.Columns, label: c.Label, scheme: c.Scheme, threads: threadsOr(c.Threads),
+			minCount: c.MinCount, hashBits: c.HashBits,
+		}
+		if err := c.checkMemory(s); err != nil {
+			return nil, err
+		}
 		d.Train, err = s.read(c.Train, true)
 	}
 	if err != nil {

@@ -1,0 +1,41 @@
+package models
+
+import (
+	"bytes"
+
+	"github.com/dsp-go/dsp/structured"
+)
+
+const (
+	beginningBytes = 4 << 20 // of a text file, from which the memory for all of it is told
+	weightVectors  = 8       // that training keeps: the weights, the best ones, a certificate's, an optimiser's, a checkpoint's
+	garbage        = 1.5     // memory that the process has for each byte in use; measured
+)
+
+// checkMemory refuses, before it is read, a training file for which there is not enough memory. What all of it will take
+// is told from its beginning.
+func (c *Config) checkMemory(s source) error {
+	if !isText(c.Format) {
+		return nil
+	}
+	text, times, err := structured.Beginning(c.Train, beginningBytes)
+	if err != nil || times <= 1 {
+		return err
+	}
+	d, err := s.readFrom(bytes.NewReader(text), c.Train, true)
+	if err != nil {
+		return err
+	}
+	if _, err := c.fitInputs(d); err != nil {
+		return err
+	}
+	extent := d.Extent().Times(times)
+	weights := extent.Weights()
+	if c.HashBits > 0 {
+		weights = float64(int(1)<<c.HashBits) * extent.Labels
+	}
+	if err := structured.CheckMemory("training on "+c.Train, garbage*(extent.Bytes()+4*weightVectors*weights)); err != nil {
+		return structured.BadInput("%w; train on a part of it, or on fewer attributes with --min-count, --hash-bits or a --template", err)
+	}
+	return nil
+}

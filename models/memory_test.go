@@ -1,0 +1,33 @@
+package models
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/dsp-go/dsp/structured"
+)
+
+// A file that is larger than any memory is refused before it is read; it may be a hole.
+func TestTooLargeForMemory(t *testing.T) {
+	if _, known := structured.AvailableMemory(); !known {
+		t.Skip("nobody knows here how much memory there is")
+	}
+	path := filepath.Join(t.TempDir(), "large.conll")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.WriteString(strings.Repeat(trainConll+"\n", beginningBytes/len(trainConll)+1)); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Truncate(1 << 42); err != nil {
+		t.Skip("no files with holes here")
+	}
+	f.Close()
+	c := textConfig(path)
+	if _, err := ReadData(&c); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "of memory") || !strings.Contains(err.Error(), "--min-count") {
+		t.Errorf("got %v", err)
+	}
+}
