@@ -179,8 +179,8 @@ func TestImport(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	edited := write(t, "edited.txt", string(text)+"O\tUword=unheard\t50\n")
-	dsp(t, "import", "--model", model, "--weights", edited, "--out", again).refused(exitBadInput, "edited.txt:", "Uword=unheard", "--add")
+	edited := write(t, "edited.txt", string(text)+"O\tUw=unheard\t50\n")
+	dsp(t, "import", "--model", model, "--weights", edited, "--out", again).refused(exitBadInput, "edited.txt:", "Uw=unheard", "--add")
 	dsp(t, "import", "--model", model, "--weights", edited, "--add", "--out", again).ok()
 	if o := dspWith(t, "unheard\n", "predict", "--model", again, "--confidence").ok(); o.stdout != "unheard 1.000000 O\n" {
 		t.Errorf("got %q", o.stdout)
@@ -212,7 +212,7 @@ func TestWriteAttributes(t *testing.T) {
 
 func TestInfoOfAttributes(t *testing.T) {
 	o := dsp(t, "info", attributeTagger(t), "--top", "3").ok()
-	for _, want := range []string{"attributes of positions", "Uword=%x[0,word]", "B-X\n", "  Uw-1=red\n"} {
+	for _, want := range []string{"attributes of positions", "\nUw=%lower[0,word]\n", "B-X\n", "Uw+2=red\n"} {
 		if !strings.Contains(o.stdout, want) {
 			t.Errorf("no %q in\n%s", want, o.stdout)
 		}
