@@ -109,6 +109,11 @@ func (o *Objective) potentials(ln *lane, at point) error {
 	if err := at.score(ln.worker, b, θ, &ln.φ); err != nil {
 		return err
 	}
+	return o.augment(b, θ)
+}
+
+// augment makes scores θ of a batch θ + ℓ with the constraints applied.
+func (o *Objective) augment(b *structured.Batch, θ *structured.Potentials) error {
 	if !θ.Finite() {
 		return &NonFiniteError{Where: firstNonFinite(b, θ)}
 	}

@@ -38,7 +38,7 @@ import (
 //
 // The state shows the weights with the least F after a pass, and the dual of the last.
 type SDCA struct {
-	Resync int // passes between recompositions of w from the memory, against rounding; 0 means 10
+	Resync int // passes between recompositions of w from the memory, against rounding; 0 means 20
 
 	memory  *dualMemory
 	w       []float32
@@ -47,11 +47,16 @@ type SDCA struct {
 	primal  float64 // F(s.W)
 	dual    float64 // the largest seen
 	passes  int
+
+	shards []*dualShard // of sparse inputs
 }
 
 // dualBatch is the number of examples in a step where nothing was said. More keep more threads busy, but pull at the same
 // weights at once, which takes shorter steps.
 const dualBatch = 4
+
+// roundedSteps is the relative error that steps on w in float32 are allowed to bring into the dual between recompositions.
+const roundedSteps = 16 * rounding
 
 // Name returns "sdca".
 func (m *SDCA) Name() string { return "sdca" }
@@ -73,6 +78,12 @@ func (m *SDCA) Start(ctx context.Context, p *Problem, s *State) error {
 	if p.Lambda <= 0 {
 		return structured.BadInput("--method sdca needs a regulariser (--reg above 0): its weights are a multiple of 1/λ")
 	}
+	if p.sparse != nil {
+		var err error
+		if m.shards, err = newDualShards(p); err != nil {
+			return err
+		}
+	}
 	if len(m.w) > 0 { // restored
 		m.memory.attach(p.Objective)
 		return nil
@@ -80,7 +91,7 @@ func (m *SDCA) Start(ctx context.Context, p *Problem, s *State) error {
 	m.memory = newDualMemory(p.Objective)
 	m.w = make([]float32, len(s.W))
 	copy(m.w, p.Center)
-	m.primal, m.dual = math.Inf(1), p.Constant
+	m.primal, m.dual = math.Inf(1), math.Inf(-1)
 	return nil
 }
 
@@ -102,7 +113,7 @@ func (m *SDCA) Pass(ctx context.Context, p *Problem, s *State) error {
 	m.passes++
 	s.Passes++
 	s.OracleCalls += visits
-	if m.passes%cmp.Or(m.Resync, 10) == 0 {
+	if m.passes%cmp.Or(m.Resync, 20) == 0 {
 		if err := m.resync(ctx, p, s); err != nil {
 			return err
 		}
@@ -135,7 +146,8 @@ func (m *SDCA) report(ctx context.Context, p *Problem, s *State) error {
 		m.primal = primal
 		copy(s.W, m.w)
 	}
-	m.dual = max(m.dual, m.dualValue(p))
+	dual, quadratic := m.dualValue(p), p.Lambda/2*vec.Norm2(m.w)
+	m.dual = max(m.dual, dual-roundedSteps*(math.Abs(m.linear)+m.entropy+quadratic))
 	s.Primal, s.Dual = m.primal, min(m.dual, m.primal)
 	s.Smoothed, s.Mu, s.Kappa, s.Step, s.Exact = math.NaN(), 0, 0, m.memory.meanStep(), math.NaN()
 	return nil
