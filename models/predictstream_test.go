@@ -74,7 +74,7 @@ func TestPredictTextIsPredict(t *testing.T) {
 	for i := range 3000 {
 		fmt.Fprintf(&text, "the DT O\nbig%d JJ B-X\ndog NN I-X\n\n", i%50)
 		if i%7 == 0 {
-			text.WriteString("a DT O\n\n")
+			text.WriteString("-DOCSTART- -X- O\n\na DT O\n\n")
 		}
 	}
 	m, _ := attributeModel(t, textConfig(file(t, "train.conll", trainConll)))
@@ -102,6 +102,16 @@ func TestPredictTextIsPredict(t *testing.T) {
 				t.Errorf("%+v, JSON %v: depends on how it is read", o, asJSON)
 			}
 		}
+	}
+}
+
+// A mark between documents is kept however it comes.
+func TestPredictTextKeepsMarks(t *testing.T) {
+	m, _ := attributeModel(t, textConfig(file(t, "train.conll", trainConll)))
+	text := "-DOCSTART- -X-\n\nthe DT\n\n-DOCSTART- -X-\n\nthe DT\n\n"
+	want := strings.NewReplacer("X-", "X- O", "DT", "DT O").Replace(text)
+	if got := streamed(t, m, iotest.OneByteReader(strings.NewReader(text)), PredictOptions{}, false); got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
 

@@ -52,7 +52,9 @@ func (b *textBlocks) next() (textBlock, bool, error) {
 		case err != nil:
 			return block, false, structured.BadInput("%s: after line %d: %w", b.name, b.line-1+bytes.Count(b.rest, []byte{'\n'}), err)
 		}
-		cut = afterBlankLine(b.rest, seen)
+		if cut = afterBlankLine(b.rest, seen); !structured.HasConllTokens(b.rest[:cut]) {
+			cut = 0 // what stands before a token goes with it
+		}
 		block.text = b.rest[:cut:cut]
 	}
 	b.line += bytes.Count(block.text, []byte{'\n'})

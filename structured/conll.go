@@ -1,6 +1,7 @@
 package structured
 
 import (
+	"bytes"
 	"io"
 	"slices"
 	"strconv"
@@ -158,6 +159,16 @@ func columnCount(n int) string {
 func docStart(line string) bool {
 	rest, ok := strings.CutPrefix(line, "-DOCSTART-")
 	return ok && (rest == "" || strings.IndexByte(blanks, rest[0]) >= 0)
+}
+
+// HasConllTokens reports whether a text in columns has more than blank lines and marks between documents.
+func HasConllTokens(text []byte) bool {
+	for line := range bytes.Lines(text) {
+		if line = bytes.TrimSuffix(line, []byte("\n")); !isBlank(line) && !docStart(string(line)) {
+			return true
+		}
+	}
+	return false
 }
 
 // conllParser parses blocks.
