@@ -125,7 +125,7 @@ func (c *Config) network(in Inputs, dim, labels int) (nets.Network, error) {
 	if c.Window != 0 {
 		return nil, structured.BadInput("--window %d is for dense features; the attributes of neighbouring tokens are named in a --template", c.Window)
 	}
-	if c.Loss == "auto" && c.Method != "bcfw" {
+	if c.Loss == "auto" && c.Method != "bcfw" && c.Method != "bcpfw" {
 		c.Loss = "crf"
 	}
 	if err := c.settleLoss(); err != nil {

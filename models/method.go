@@ -117,7 +117,7 @@ func (c *Config) smoothing(loss train.Loss) (oracles.Smoothing, error) {
 	method := c.asking()
 	if c.Smoothing == "auto" {
 		switch {
-		case loss.Smooth() || method == "bcfw" || method == "sgd" && c.Mu == 0:
+		case loss.Smooth() || method == "bcfw" || method == "bcpfw" || method == "sgd" && c.Mu == 0:
 			return oracles.Smoothing{}, nil
 		case c.K != Default().K:
 			c.Smoothing = "l2"
@@ -156,6 +156,8 @@ func (c *Config) newMethod(name string) (train.Method, error) {
 		}
 		average, err := train.ParseAveraging(c.Average)
 		return &train.SGD{Rate: c.LR, Schedule: schedule, Halving: c.Halving, Averaging: average}, err
+	case "bcpfw":
+		return &train.BCPFW{}, nil
 	case "bcfw":
 		average, err := train.ParseAveraging(c.Average)
 		return &train.BCFW{Averaging: average}, err

@@ -38,6 +38,7 @@ func resumeGivesTheSameBits(t *testing.T, problem func() (*Problem, *State)) {
 		"svrg":          func() Method { return &SVRG{} },
 		"saga":          func() Method { return &SAGA{} },
 		"bcfw":          func() Method { return &BCFW{} },
+		"bcpfw":         func() Method { return &BCPFW{Resync: 2} },
 		"casimir":       func() Method { return &Casimir{} },
 		"prox-linear":   func() Method { return &ProxLinear{InnerPasses: 1} },
 		"prox-linear, casimir": func() Method {

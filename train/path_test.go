@@ -140,7 +140,7 @@ func TestSparseMethods(t *testing.T) {
 
 // Any number of threads, and a run that resumes, give the same bits on sparse inputs too.
 func TestSparseMethodsThreads(t *testing.T) {
-	for k, method := range sparseMethods {
+	for k, method := range append(sparseMethods, func() Method { return &BCPFW{} }) {
 		var want []float32
 		for _, threads := range []int{1, 2, 7} {
 			p := sparseProblem(80, Hinge, entropy, 0.1)

@@ -6,13 +6,18 @@ import (
 	"github.com/dsp-go/dsp/structured/vec"
 )
 
+// dualPoint is a point r_i of the marginal polytope for every example: a Memory or corners.
+type dualPoint interface {
+	recall(ln *lane) // makes r_i the lane's answers for its batch
+}
+
 // Recompose pulls back what the memory holds, for an affine scorer θ_i = a_i + J_i w: it returns
 //
 //	g = (1/n) Σ c_i J_iᵀ(r_i − 1_{y_i})  [Dim],    b = (1/n) Σ c_i [⟨r_i, a_i + ℓ_i⟩ − ⟨1_{y_i}, a_i⟩],
 //
 // the gradient and the value at the origin of the linear function of w that the memory puts below the mean loss. The
 // weights at which the scorer is run, w, matter to rounding only. It costs a full pass without its oracle.
-func (e *Engine) Recompose(ctx context.Context, w []float32, memory *Memory) (g []float32, b float64, err error) {
+func (e *Engine) Recompose(ctx context.Context, w []float32, memory dualPoint) (g []float32, b float64, err error) {
 	g = make([]float32, len(w))
 	total, err := e.overShards(ctx, e.shards, g, func(ln *lane) error {
 		if err := e.potentials(ln, at(w)); err != nil {

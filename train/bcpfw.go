@@ -1,0 +1,241 @@
+package train
+
+import (
+	"cmp"
+	"context"
+	"math"
+
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/vec"
+)
+
+// BCPFW is block-coordinate Frank-Wolfe on the dual of the hinge objective with pairwise steps, cached answers and gap
+// sampling (Osokin, Alayrac, Lukasewitz, Dokania and Lacoste-Julien 2016), in potential space. It needs no step size and no
+// smoothing.
+//
+// The dual point of example i is kept as the outputs that it mixes, ū_i = Σ_k α_k 1_{y_k}, with w as in BCFW. A visit asks
+// the max oracle for one more output and then moves share from the output with the least θ_i + ℓ_i to that with the most,
+// by the γ that raises the dual most:
+//
+//	D = c_i J_iᵀ(1_{y⁺} − 1_{y⁻}),    g = c_i ⟨1_{y⁺} − 1_{y⁻}, θ_i + ℓ_i⟩,
+//	γ = clip(λn·g/‖D‖², 0, α⁻),       w ← w − (γ/λn)D,
+//
+// which raises it by (γg − ½γ²‖D‖²/λn)/n. Such a step pulls back only where the two outputs differ, and takes mistakes
+// back that a step towards a corner can only outweigh: the dual converges linearly where that of BCFW creeps. Since θ_i
+// tells the scores of all outputs that are known, a visit does a few more steps between those, each after scoring anew
+// but without the oracle.
+//
+// The block gap ⟨u_i − ū_i, θ_i + ℓ_i⟩ of an example, u_i the oracle's answer, is what the dual has to gain from it at
+// most; the gaps of all add up to the duality gap. An example whose gap was below the mean at its last visit is passed
+// over for some rounds.
+//
+// The state shows the iterate with the least F after a pass, or the mean of the pass's, and the best dual.
+type BCPFW struct {
+	Inner  int // steps at a visit at most; 0 means 10
+	Resync int // passes between recompositions of w from the memory, against rounding; 0 means 10
+
+	corners corners
+	gap     []float32 // [n] at the last visit
+	age     []float32 // [n] rounds since
+	path    path
+	dual    float64 // D(ū)
+	best    float64 // largest dual value seen
+	primal  float64 // F(s.W)
+	passes  int
+
+	example [1]int // of the visit at work, and
+	fresh   bool   // whether its oracle is still to be asked
+	pair    pair
+	choose  func(ln *lane) error // m.choosePair
+}
+
+// pair is what a step moves share between.
+type pair struct {
+	from, to int
+	share    float64 // α⁻
+	gap      float64 // c_i⟨1_{y⁺} − ū_i, θ_i + ℓ_i⟩
+}
+
+const (
+	pairwiseSteps = 10
+	mostAge       = 10 // rounds that an example with a small gap may miss
+)
+
+// Name returns "bcpfw".
+func (m *BCPFW) Name() string { return "bcpfw" }
+
+// Convex returns true.
+func (m *BCPFW) Convex() bool { return true }
+
+// Start begins at ū_i = 1_{y_i}, where w is the centre, whatever s.W.
+func (m *BCPFW) Start(ctx context.Context, p *Problem, s *State) error {
+	switch {
+	case p.Loss != Hinge:
+		return structured.BadInput("--method bcpfw needs --loss hinge, not %v; use --method sdca", p.Loss)
+	case p.Lambda <= 0:
+		return structured.BadInput("--method bcpfw needs a regulariser (--reg above 0): its weights are a multiple of 1/λ")
+	}
+	if err := CheckLabels(m.Name(), p.Objective); err != nil {
+		return err
+	}
+	m.choose = func(ln *lane) error { return m.choosePair(p, ln) }
+	if len(m.corners) > 0 { // restored
+		m.path.lazy = p.sparse != nil
+		return nil
+	}
+	w := make([]float32, len(s.W))
+	copy(w, p.Center)
+	m.path.start(p, w, nil)
+	m.corners = newCorners(p.Data)
+	m.gap, m.age = make([]float32, p.Len()), make([]float32, p.Len())
+	m.dual, m.best, m.primal = p.Constant, p.Constant, math.Inf(1)
+	return nil
+}
+
+// Pass makes n visits; the first pass visits every example.
+func (m *BCPFW) Pass(ctx context.Context, p *Problem, s *State) error {
+	r := p.Rand(s.Passes)
+	m.path.forget()
+	for visits := 0; visits < p.Len(); {
+		order := m.due()
+		r.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
+		order = order[:min(len(order), p.Len()-visits)]
+		for _, i := range order {
+			if err := m.visit(ctx, p, i); err != nil {
+				return err
+			}
+			m.path.add(1)
+		}
+		visits += len(order)
+	}
+	m.path.settle()
+	m.passes++
+	s.Passes++
+	s.OracleCalls += p.Len()
+	if m.passes%cmp.Or(m.Resync, 10) == 0 {
+		if err := m.resync(ctx, p, s); err != nil {
+			return err
+		}
+	}
+	return m.report(ctx, p, s)
+}
+
+// due returns the examples to visit in a round.
+func (m *BCPFW) due() []int {
+	mean := float32(vec.Sum(m.gap) / float64(len(m.gap)))
+	var order []int
+	for i, g := range m.gap {
+		m.age[i]++
+		if g >= mean || m.age[i] > mostAge {
+			order = append(order, i)
+		}
+	}
+	return order
+}
+
+// visit does steps on example i.
+func (m *BCPFW) visit(ctx context.Context, p *Problem, i int) error {
+	m.example[0] = i
+	λn := p.Lambda * float64(p.Len())
+	for k := range cmp.Or(m.Inner, pairwiseSteps) {
+		m.fresh = k == 0
+		st, err := p.overBatch(ctx, m.path.at(), m.example[:], m.choose)
+		if err != nil {
+			return err
+		}
+		if m.fresh {
+			m.gap[i], m.age[i] = float32(m.pair.gap), 0
+		}
+		if st.Moved == 0 || st.Linear <= 0 {
+			break
+		}
+		norm, γ := st.Grad.Norm2(), m.pair.share
+		if γ*norm > λn*st.Linear {
+			γ = λn * st.Linear / norm
+		}
+		m.dual += γ * (st.Linear - γ/2*norm/λn) / float64(p.Len())
+		m.path.step(1, 0, -γ/λn, 0, st.Grad)
+		m.corners.move(i, m.pair.from, m.pair.to, γ)
+	}
+	m.corners.drop(i)
+	return nil
+}
+
+// choosePair scores the lane's example, asks the oracle where that is due, chooses a pair of outputs and sets the lane's v
+// to the difference between them.
+func (m *BCPFW) choosePair(p *Problem, ln *lane) error {
+	if err := p.potentials(ln, m.path.at()); err != nil {
+		return err
+	}
+	i := ln.batch.Examples[0]
+	if m.fresh {
+		n := ln.batch.Positions()
+		if len(ln.labels) < n {
+			ln.labels = make([]int32, n)
+		}
+		if len(ln.values) < 1 {
+			ln.values = make([]float64, 1)
+		}
+		ln.oracle.Max(&ln.θ, ln.labels[:n], ln.values[:1])
+		m.corners.find(i, ln.labels[:n])
+	}
+	to, from, high, low, mean := m.corners.extremes(i, &ln.θ, 0)
+	c := p.Data.Weight(i)
+	m.pair = pair{from: from, to: to, share: m.corners[i][from].α, gap: max(0, c*(high-mean))}
+	if high-low <= 8*rounding*math.Abs(high) { // the same but for rounding
+		return nil
+	}
+	ln.v.Resize(ln.θ.Offsets, ln.θ.Y, ln.θ.PerPosition)
+	ln.v.Clear()
+	ln.v.AddLabeling(0, m.corners[i][to].labels, float32(c))
+	ln.v.AddLabeling(0, m.corners[i][from].labels, -float32(c))
+	ln.sums.linear = c * (high - low)
+	ln.sums.moved = 1
+	return nil
+}
+
+// resync makes w and the dual what the corners say they are.
+func (m *BCPFW) resync(ctx context.Context, p *Problem, s *State) error {
+	w := m.path.w
+	g, b, err := p.Recompose(ctx, w, m.corners)
+	if err != nil {
+		return err
+	}
+	s.FullPasses++
+	clear(w)
+	copy(w, p.Center)
+	vec.Axpy(float32(-1/p.Lambda), g, w)
+	m.dual = b + p.Constant + p.Lambda/2*(vec.Norm2(p.Center)-vec.Norm2(w))
+	return nil
+}
+
+// report evaluates F at the iterate and at the pass's mean.
+func (m *BCPFW) report(ctx context.Context, p *Problem, s *State) error {
+	for _, w := range [][]float32{m.path.w, m.path.mean} {
+		f, err := p.Value(ctx, w)
+		if err != nil {
+			return err
+		}
+		s.FullPasses++
+		if f < m.primal {
+			m.primal = f
+			copy(s.W, w)
+		}
+	}
+	m.best = max(m.best, m.dual)
+	s.Primal, s.Dual = m.primal, min(m.best, m.primal)
+	s.Smoothed, s.Mu, s.Kappa, s.Step, s.Exact = math.NaN(), 0, 0, 0, math.NaN()
+	return nil
+}
+
+// Archive saves or restores the method's state.
+func (m *BCPFW) Archive(a Archive) {
+	m.corners.archive(a)
+	a.Floats("gaps", &m.gap)
+	a.Floats("ages", &m.age)
+	m.path.archive(a)
+	a.Number("dual", &m.dual)
+	a.Number("best", &m.best)
+	a.Number("primal", &m.primal)
+	a.Count("passes", &m.passes)
+}
