@@ -53,20 +53,27 @@ func store8(p unsafe.Pointer, i int, v archsimd.Float32x8) {
 	v.Store((*[8]float32)(unsafe.Add(p, 4*i)))
 }
 
-// loadFirst16 reads the numbers of mask from p + 4i, zeros elsewhere, and touches no other.
+// loadFirst16 reads the numbers of mask from p + 4i, zeros elsewhere, and touches no other, whatever the pointer's type says
+// to checkptr.
+//
+//go:nocheckptr
 func loadFirst16(p unsafe.Pointer, i int, mask archsimd.Mask32x16) archsimd.Float32x16 {
 	return archsimd.LoadMaskedFloat32x16((*[16]float32)(unsafe.Add(p, 4*i)), mask)
 }
 
+//go:nocheckptr
 func loadFirst8(p unsafe.Pointer, i int, mask archsimd.Mask32x8) archsimd.Float32x8 {
 	return archsimd.LoadMaskedFloat32x8((*[8]float32)(unsafe.Add(p, 4*i)), mask)
 }
 
 // storeFirst16 writes the numbers of mask from p + 4i, and no other.
+//
+//go:nocheckptr
 func storeFirst16(p unsafe.Pointer, i int, v archsimd.Float32x16, mask archsimd.Mask32x16) {
 	v.StoreMasked((*[16]float32)(unsafe.Add(p, 4*i)), mask)
 }
 
+//go:nocheckptr
 func storeFirst8(p unsafe.Pointer, i int, v archsimd.Float32x8, mask archsimd.Mask32x8) {
 	v.StoreMasked((*[8]float32)(unsafe.Add(p, 4*i)), mask)
 }

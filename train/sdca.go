@@ -38,8 +38,10 @@ import (
 //
 // The state shows the weights with the least F after a pass, and the dual of the last.
 type SDCA struct {
-	Resync int // passes between recompositions of w from the memory, against rounding; 0 means 20
+	Resync int  // passes between recompositions of w from the memory, against rounding; 0 means 20
+	Async  bool // threads take examples one by one and wait for nobody; on sparse inputs only (sdcaasync.go)
 
+	lone    []*loneStep // of threads that wait for nobody
 	memory  *dualMemory
 	w       []float32
 	linear  float64 // (1/n) Σ c_i [⟨u_i, a_i + ℓ_i⟩ − ⟨1_{y_i}, a_i⟩]
@@ -75,10 +77,13 @@ func (m *SDCA) Start(ctx context.Context, p *Problem, s *State) error {
 	if !p.Loss.Smooth() {
 		return structured.BadInput("--method sdca needs --loss crf or softmax-margin, not %v; use --method bcfw or casimir", p.Loss)
 	}
+	if err := checkAsync(m.Async, p); err != nil {
+		return err
+	}
 	if p.Lambda <= 0 {
 		return structured.BadInput("--method sdca needs a regulariser (--reg above 0): its weights are a multiple of 1/λ")
 	}
-	if p.sparse != nil {
+	if p.sparse != nil && !m.Async {
 		var err error
 		if m.shards, err = newDualShards(p); err != nil {
 			return err
@@ -97,16 +102,20 @@ func (m *SDCA) Start(ctx context.Context, p *Problem, s *State) error {
 
 // Pass makes n visits; the first pass visits every example.
 func (m *SDCA) Pass(ctx context.Context, p *Problem, s *State) error {
-	team := newDualTeam(m, p)
-	defer team.close()
 	r, size := p.Rand(s.Passes), min(cmp.Or(p.Batch, dualBatch), p.Len())
+	sweep := func(order []int) error { return m.sweepAsync(ctx, p, order) }
+	if !m.Async {
+		team := newDualTeam(m, p)
+		defer team.close()
+		sweep = func(order []int) error { return team.sweep(ctx, order, size) }
+	}
 	visits := 0
 	for visits < p.Len() {
 		order := m.memory.due(m.passes)
 		r.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
 		order = order[:min(len(order), p.Len()-visits)]
 		visits += len(order)
-		if err := team.sweep(ctx, order, size); err != nil {
+		if err := sweep(order); err != nil {
 			return err
 		}
 	}

@@ -85,6 +85,23 @@ func (st *dualStep) answer(p *Problem, memory *dualMemory, try int) {
 	}
 }
 
+// accept takes up the step's answer and chooses its example's next η, by slope, Σ c_i⟨d,Δu_i⟩ over the steps at the same w,
+// and bend.
+func (st *dualStep) accept(memory *dualMemory, slope, bend float64) {
+	st.accepted = true
+	memory.entropy[st.i] = st.entropy
+	if st.η == 0 {
+		memory.step[st.i] = firstStep
+		memory.gap[st.i] = float32(st.c * math.Abs(st.rise))
+		return
+	}
+	memory.gap[st.i] = float32(st.c * math.Abs(st.curvature) / (2 * st.η))
+	if slope > 0 {
+		best := min(longestStep, st.η*slope/(st.η*slope+bend))
+		memory.step[st.i] = float32(math.Sqrt(st.η * min(max(best, st.η/4), 4*st.η)))
+	}
+}
+
 // save makes an accepted answer the dual point of its example.
 func (st *dualStep) save(memory *dualMemory) {
 	if !st.accepted {

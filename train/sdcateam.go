@@ -177,17 +177,6 @@ func (t *dualTeam) accept(bend float64) {
 		slope += st.c * st.curvature
 	}
 	for _, st := range steps {
-		st.accepted = true
-		memory.entropy[st.i] = st.entropy
-		if st.η == 0 {
-			memory.step[st.i] = firstStep
-			memory.gap[st.i] = float32(st.c * math.Abs(st.rise))
-			continue
-		}
-		memory.gap[st.i] = float32(st.c * math.Abs(st.curvature) / (2 * st.η))
-		if slope > 0 {
-			best := min(longestStep, st.η*slope/(st.η*slope+bend))
-			memory.step[st.i] = float32(math.Sqrt(st.η * min(max(best, st.η/4), 4*st.η)))
-		}
+		st.accept(memory, slope, bend)
 	}
 }

@@ -1,0 +1,71 @@
+package nets
+
+import (
+	"sync"
+
+	"github.com/dsp-go/dsp/structured"
+)
+
+// Shared are weights of a SparseLinear that goroutines score with and scatter to whenever they like. Readers take no
+// locks: they see each weight before or after a scatter that goes on, as in Hogwild and its kin. No summand is lost, since
+// a scatter has the parts that it writes to itself, a few at a time: atomic additions, weight by weight, would take some
+// forty times as long as the vectors do. In which order summands come differs from run to run, and so do bits.
+//
+// Under the race detector, which knows no read that may be early or late, readers lock too.
+type Shared struct {
+	s     *SparseLinear
+	locks []partLock
+}
+
+// partLock has a cache line to itself.
+type partLock struct {
+	sync.Mutex
+	_ [56]byte
+}
+
+// Share prepares for so many goroutines.
+func (s *SparseLinear) Share(goroutines int) *Shared {
+	n := 1
+	for n < 2*goroutines && n < ScatterParts {
+		n *= 2
+	}
+	if goroutines <= 1 {
+		n = 1
+	}
+	return &Shared{s: s, locks: make([]partLock, n)}
+}
+
+// Read calls score, which reads the weights.
+func (x *Shared) Read(score func() error) error {
+	if raceDetector {
+		for k := range x.locks {
+			x.locks[k].Lock()
+			defer x.locks[k].Unlock()
+		}
+	}
+	return score()
+}
+
+// Scatter is SparseLinear.Scatter to weights that others read and write. It takes the parts in any order, those first that
+// nobody else has.
+func (x *Shared) Scatter(c float32, v *structured.Marginals, batch *structured.Batch, to []float32, norms []float64) {
+	n := len(x.locks)
+	write := func(k int) {
+		x.s.Scatter(c, v, batch, k*ScatterParts/n, (k+1)*ScatterParts/n, to, norms)
+		x.locks[k].Unlock()
+	}
+	var busy [ScatterParts]bool
+	for k := range x.locks {
+		if x.locks[k].TryLock() {
+			write(k)
+		} else {
+			busy[k] = true
+		}
+	}
+	for k := range x.locks {
+		if busy[k] {
+			x.locks[k].Lock()
+			write(k)
+		}
+	}
+}
