@@ -62,6 +62,7 @@ type Config struct {
 	InnerGap    float64 `yaml:"inner-gap" json:"inner-gap" group:"Method" min:"0" only:"method=prox-linear" help:"ε_0: prox-linear's k-th subproblem is solved once its certified gap is at most ε_0/k; 0: at most 0.3 of the decrease that it promises"`
 	ConstantMu  bool    `yaml:"constant-mu" json:"constant-mu" group:"Method" only:"method=prox-linear" help:"smooth every subproblem of prox-linear with mu, not the k-th with mu/k"`
 	Batch       int     `yaml:"batch" json:"batch" group:"Method" min:"0" only:"method=sgd,svrg,saga,casimir,casimir-adapt,bcfw,sdca,prox-linear" help:"examples in a step; 0: 4 for svrg, saga, casimir and sdca, and for prox-linear and sgd on many weights, else 1"`
+	Parallel    string  `yaml:"parallel" json:"parallel" group:"Method" values:"deterministic|async" only:"method=sdca net=linear" help:"what threads do: deterministic gives one seed one model, to the bit, whatever the threads; async lets each thread of sdca take examples one by one and wait for no other, on attributes only: results vary from run to run, within the certified gap, which stays valid"`
 
 	Baselines string `yaml:"baselines" json:"baselines" group:"Run" run:"true" values:"auto|on|off" help:"also train the same network with the same passes by sgd (or prox-linear), and without edges, to compare with; auto does so on built-in data"`
 
@@ -102,6 +103,7 @@ func Default() Config {
 		WarmStart: "prox-center",
 		InnerStop: "budget",
 		Inner:     "auto",
+		Parallel:  "deterministic",
 
 		Baselines: "auto",
 

@@ -166,7 +166,10 @@ func (c *Config) newMethod(name string) (train.Method, error) {
 	case "saga":
 		return &train.SAGA{Pace: c.pace()}, nil
 	case "sdca":
-		return &train.SDCA{}, nil
+		if c.Parallel == "async" && c.Batch > 0 {
+			return nil, structured.BadInput("--batch %d: with --parallel async a thread takes one example at a time", c.Batch)
+		}
+		return &train.SDCA{Async: c.Parallel == "async"}, nil
 	case "lbfgs":
 		return &train.LBFGS{}, nil
 	case "casimir", "casimir-adapt":

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/train"
 )
 
@@ -58,5 +59,19 @@ func TestChooseMethod(t *testing.T) {
 		if err := m.Config.Validate(); err != nil {
 			t.Errorf("the resolved configuration is refused: %v", err)
 		}
+	}
+}
+
+// Threads that wait for nobody take examples one at a time.
+func TestAsyncTakesNoBatch(t *testing.T) {
+	c := Default()
+	c.Parallel = "async"
+	method, err := c.newMethod("sdca")
+	if err != nil || !method.(*train.SDCA).Async {
+		t.Errorf("%+v, %v", method, err)
+	}
+	c.Batch = 4
+	if _, err := c.newMethod("sdca"); !structured.IsBadInput(err) {
+		t.Errorf("a batch gives %v", err)
 	}
 }
