@@ -26,7 +26,7 @@ func (u *use) addFlags(cmd *cobra.Command) {
 	flags.StringVar(&u.model, "model", "", "`MODEL` file, or the folder of a run")
 	flags.StringVar(&u.format, "format", "", "`"+strings.Join(models.FileFormats, "|")+"`, the layout of the data; empty: the model's, or seen from the file")
 	flags.StringVar(&u.columns, "columns", "", "columns of conll data, as in `word=0,label=-1`; empty: the model's")
-	flags.StringVar(&u.label, "label", "", "`upos|xpos|deprel|misc:KEY`, the label of conllu data; empty: the model's")
+	flags.StringVar(&u.label, "label", "", "`upos|xpos|feats|deprel|misc:KEY`, the label of conllu data; empty: the model's")
 	flags.IntVar(&u.threads, "threads", 0, "threads `N`; answers do not depend on it; 0 means all cores")
 	complete(cmd, "format", models.FileFormats...)
 }

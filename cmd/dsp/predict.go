@@ -16,9 +16,13 @@ func predictCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "predict --model MODEL",
 		Short: "Label data with a model",
-		Long: `predict writes the input's lines with the predicted label in a further column, tab-separated where the input is not
-in columns; with --json an object a line for each sequence. Scores, n-best lists and marginals come where they are asked for.`,
+		Long: `predict writes the input's columns with the predicted label in a last one, and an empty line after each sequence; with
+--json an object a line for each sequence. Confidences, scores, n-best lists and marginals come where they are asked for.
+Text is labelled as it comes, piece by piece, in the order of the input: it may be larger than memory, or a pipe. Of an
+attribute file of CRFsuite the gold label alone is written beside the predicted one; where there is none, its lines begin
+with a tab.`,
 		Example: `  dsp predict --model runs/ner --input new.conll > labelled.conll
+  cut -f1 new.conll | dsp predict --model runs/ner --confidence
   dsp predict --model runs/first --input builtin --nbest 3 --json`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -19,7 +19,8 @@ func trainCommand() *cobra.Command {
 checkpoint. With no flags it draws words as images of their letters, trains a small convolutional network to read them, and
 compares methods. Interrupted (Ctrl-C), it saves a checkpoint: --resume continues to the same bits.`,
 		Example: `  dsp train
-  dsp train --task tag --train train.conll --dev dev.conll --out runs/ner
+  dsp train --train train.conll --dev dev.conll --out runs/ner
+  dsp train --train train.conllu --label xpos --reg 0.5 --out runs/pos
   dsp train --train letter.data --fold 0 --net linear --method bcfw --gap 0.01
   dsp train --config runs/ner/config.yaml --seed 2 --out runs/ner2
   dsp train --resume runs/ner --passes 100`,
