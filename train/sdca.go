@@ -36,7 +36,8 @@ import (
 // example is visited as long as its gap was above the mean at its last visit, and now and then (gap sampling, Osokin,
 // Alayrac, Lukasewitz, Dokania and Lacoste-Julien 2016).
 //
-// The state shows the weights with the least F after a pass, and the dual of the last.
+// The state shows the weights with the least F after a pass, and the dual of the last. Once they differ by no more than
+// rounding the method can do no more.
 type SDCA struct {
 	Resync int  // passes between recompositions of w from the memory, against rounding; 0 means 20
 	Async  bool // threads take examples one by one and wait for nobody; on sparse inputs only (sdcaasync.go)
@@ -155,8 +156,9 @@ func (m *SDCA) report(ctx context.Context, p *Problem, s *State) error {
 		m.primal = primal
 		copy(s.W, m.w)
 	}
-	dual, quadratic := m.dualValue(p), p.Lambda/2*vec.Norm2(m.w)
-	m.dual = max(m.dual, dual-roundedSteps*(math.Abs(m.linear)+m.entropy+quadratic))
+	rounded := roundedSteps * (math.Abs(m.linear) + m.entropy + p.Lambda/2*vec.Norm2(m.w))
+	m.dual = max(m.dual, m.dualValue(p)-rounded)
+	s.Done = m.primal-m.dual <= 2*rounded
 	s.Primal, s.Dual = m.primal, min(m.dual, m.primal)
 	s.Smoothed, s.Mu, s.Kappa, s.Step, s.Exact = math.NaN(), 0, 0, m.memory.meanStep(), math.NaN()
 	return nil

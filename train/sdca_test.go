@@ -227,6 +227,27 @@ func close32(x, y []float32) bool {
 	return len(x) == len(y)
 }
 
+// The first pass moves every example, however far the scores are from the gold outputs by then, and in the end rounding
+// lets the method do no more.
+func TestSDCABeginsAndEnds(t *testing.T) {
+	p := attributeProblem(t, 200, 8, 4, 0, CRF, 1e-7)
+	m := &SDCA{}
+	s := start(t, m, p)
+	passes(t, m, p, s, 1)
+	if i := slices.Index(m.memory.step, 0); i >= 0 {
+		t.Errorf("example %d was not moved", i)
+	}
+	p = attributeProblem(t, 60, 8, 4, 0, CRF, 0.1)
+	m = &SDCA{}
+	s = start(t, m, p)
+	for k := 0; k < 100 && !s.Done; k++ {
+		passes(t, m, p, s, 1)
+	}
+	if !s.Done || s.Gap() > 1e-5*s.Primal {
+		t.Errorf("after %d passes: done %v with gap %g", s.Passes, s.Done, s.Gap())
+	}
+}
+
 func TestSDCAThreads(t *testing.T) {
 	for _, make := range []func() *Problem{
 		func() *Problem { return attributeProblem(t, 80, 8, 4, 0, CRF, 0.02) },

@@ -8,9 +8,9 @@ import (
 )
 
 const (
-	firstBonus  = 4   // what the first visit adds to the scores of the gold output at each position
+	firstBonus  = 4   // what the first visit adds to the scores of the gold output at each position; doubled with each try
 	longestStep = 0.9 // η
-	tries       = 8   // halvings of η before a step is given up
+	tries       = 8   // at a step before it is given up
 )
 
 // dualStep is a step on one example, and the memory that it works in.
@@ -61,7 +61,7 @@ func (st *dualStep) answer(p *Problem, memory *dualMemory, try int) {
 	} else {
 		st.η = 0
 		for t, l := range st.batch.Gold(0) {
-			φ.Node[t*φ.Y+int(l)] += firstBonus + float32(try)
+			φ.Node[t*φ.Y+int(l)] += float32(math.Ldexp(firstBonus, try))
 		}
 	}
 	st.oracle.Exp(φ, 1, st.value[:], &st.u)
