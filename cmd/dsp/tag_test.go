@@ -224,3 +224,21 @@ func TestInfoOfAttributes(t *testing.T) {
 	dsp(t, "info", "--top", "3").refused(exitBadInput, "--top 3")
 	dsp(t, "info", reader(t), "--top", "3").refused(exitBadInput, "--top 3", "cnn-image")
 }
+
+// What dsp data text writes can be trained on and evaluated as it is, and the chain around a tag helps to find it.
+func TestDrawnText(t *testing.T) {
+	dir := t.TempDir()
+	dsp(t, "data", "text", "--out", dir, "--examples", "400,50,200", "--seed", "3").ok()
+	var f1 []float64
+	for _, edges := range []string{"transition", "none"} {
+		run := filepath.Join(dir, edges)
+		dsp(t, "train", "--train", filepath.Join(dir, "train.conll"), "--dev", filepath.Join(dir, "dev.conll"), "--edges", edges,
+			"--gap", "0.1", "--out", run, "--quiet").ok()
+		var m metricsJSON
+		dsp(t, "eval", "--model", run, "--data", filepath.Join(dir, "test.conll"), "--json").ok().json(&m)
+		f1 = append(f1, m.F1)
+	}
+	if !(f1[0] > 0.7 && f1[0] < 0.98 && f1[1] < f1[0]-0.02) {
+		t.Errorf("entity F1 %v with and without transitions", f1)
+	}
+}

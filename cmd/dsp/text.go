@@ -1,0 +1,51 @@
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/structured"
+)
+
+func textCommand() *cobra.Command {
+	o, out := structured.DefaultTaggedText(), ""
+	sizes := models.Sizes{o.Train, o.Dev, o.Test}
+	cmd := &cobra.Command{
+		Use:   "text --out DIR",
+		Short: "Draw sentences with entity tags: text in columns to train on",
+		Long: `text draws sentences with the names of persons, places and organisations and with dates, and writes them as train.conll,
+dev.conll and test.conll: a line a token, with the word, its part of speech and its tag in IOB2. Many names of the test
+sentences are new, and many are the name of a person in one sentence and of a place in another.`,
+		Example: `  dsp data text --out text
+  dsp train --train text/train.conll --dev text/dev.conll --out runs/text
+  dsp eval --model runs/text --data text/test.conll`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			switch {
+			case out == "":
+				return structured.BadInput("where to? give --out DIR")
+			case len(sizes) != 3:
+				return structured.BadInput("--examples %v: expected three numbers, for training, development and test", sizes)
+			}
+			o.Train, o.Dev, o.Test = sizes[0], sizes[1], sizes[2]
+			if err := structured.WriteTaggedText(out, o); err != nil {
+				return err
+			}
+			if isSet(cmd, "json") {
+				return printJSON(os.Stdout, map[string]any{"out": out, "train": o.Train, "dev": o.Dev, "test": o.Test})
+			}
+			_, err := fmt.Printf("%s: %d sentences to train, %d dev, %d test\n", out, o.Train, o.Dev, o.Test)
+			return err
+		},
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.StringVar(&out, "out", "", "`DIR` to write to, made if it is not there")
+	flags.Var(&sizes, "examples", "how many sentences are drawn for training, development and test")
+	flags.Lookup("examples").Annotations = map[string][]string{unitKey: {"TRAIN,DEV,TEST"}}
+	flags.Uint64Var(&o.Seed, "seed", o.Seed, "the same seed draws the same sentences")
+	return cmd
+}
