@@ -17,6 +17,7 @@ type Config struct {
 	Columns    string  `yaml:"columns" json:"columns" group:"Data" only:"format=conll" help:"what the columns of a conll file hold, counted from 0, or from the end with negative numbers; columns named word, label and any others, which are inputs too, as in word=0,pos=1,label=-1; empty: the word first, the label last"`
 	Label      string  `yaml:"label" json:"label" group:"Data" only:"format=conllu" unit:"upos|xpos|feats|deprel|misc:KEY" help:"which field of a conllu file is the label, KEY= in the last field with misc:KEY; empty: upos"`
 	Scheme     string  `yaml:"scheme" json:"scheme" group:"Data" values:"keep|iob1|iob2|bioes" only:"format=conll,conllu,crfsuite" help:"spell entity tags in this scheme, converted as they are read; keep leaves them as they are"`
+	Partial    bool    `yaml:"partial" json:"partial" group:"Data" only:"format=conll,conllu,crfsuite" help:"labels may be known in part: ? (or _) is any label, and A|B one of these; without it they are labels like others"`
 	Fold       int     `yaml:"fold" json:"fold" group:"Data" min:"-1" only:"format=letters" help:"letters only: the fold of the training file that is held out as test data; -1: none"`
 	Examples   Sizes   `yaml:"examples" json:"examples" group:"Data" min:"1" only:"format=builtin" unit:"TRAIN,DEV,TEST" help:"how many words are drawn for training, development and test"`
 	Difficulty float64 `yaml:"difficulty" json:"difficulty" group:"Data" min:"0" only:"format=builtin" help:"how strongly drawn letters are distorted: 0 clean, 1 ambiguous one by one, 2 hardly legible"`
@@ -41,6 +42,7 @@ type Config struct {
 	Reg          float64      `yaml:"reg" json:"reg" group:"Objective" min:"0" help:"regulariser C: the objective has (λ/2)‖w‖² with λ = C/n, n training examples"`
 	LabelWeights LabelWeights `yaml:"label-weights" json:"label-weights" group:"Objective" only:"loss=hinge,softmax-margin" unit:"LABEL=COST,..." help:"task loss of a position whose gold label is LABEL; 1 where not named"`
 	LossByLength bool         `yaml:"loss-by-length" json:"loss-by-length" group:"Objective" only:"loss=hinge,softmax-margin" help:"divide the task loss by the length, so that it is an error rate"`
+	ClassWeights LabelWeights `yaml:"class-weights" json:"class-weights" group:"Objective" unit:"LABEL=WEIGHT,..." help:"weigh each sequence, whatever the loss, by the mean of the weights of its gold labels; 1 where not named"`
 	Constraints  string       `yaml:"constraints" json:"constraints" group:"Objective" values:"none|iob1|iob2|bioes" help:"transitions that no output may have, by the labels' scheme, which the gold labels must keep to (scheme converts them)"`
 
 	Method      string  `yaml:"method" json:"method" group:"Method" values:"auto|sgd|svrg|casimir|casimir-adapt|saga|bcfw|bcpfw|sdca|lbfgs|prox-linear" help:"optimiser; auto picks by the problem and says why"`
@@ -139,6 +141,8 @@ func (c Config) Validate() error {
 		return structured.BadInput("--template %s and --features %s both say what the attributes are; give one", c.Template, c.Features)
 	case c.Net == "embed" && c.Features != "auto" && c.Features != "none":
 		return structured.BadInput("--features %s makes attributes, which --net embed does not read; use --net linear, or leave out --features", c.Features)
+	case c.Partial && c.Scheme != "keep":
+		return structured.BadInput("--scheme %s converts tags that are known; with --partial, give them in that scheme", c.Scheme)
 	case c.HashBits > maxHashBits:
 		return structured.BadInput("--hash-bits %d: expected at most %d", c.HashBits, maxHashBits)
 	case c.Fold >= 0 && c.Test != "":

@@ -60,7 +60,7 @@ func readFiles(c *Config) (*Data, error) {
 		d.Train, d.Test, err = readFold(c.Train, c.Fold)
 	} else {
 		s := source{
-			format: c.Format, columns: c.Columns, label: c.Label, scheme: c.Scheme, threads: threadsOr(c.Threads),
+			format: c.Format, columns: c.Columns, label: c.Label, scheme: c.Scheme, partial: c.Partial, threads: threadsOr(c.Threads),
 			minCount: c.MinCount, hashBits: c.HashBits,
 		}
 		if err := c.checkMemory(s); err != nil {

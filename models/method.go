@@ -24,11 +24,28 @@ func (c *Config) objective(m *Model, data *structured.Dataset) (*train.Objective
 	if err != nil {
 		return nil, err
 	}
+	if data, err = c.weighted(data, m.Labels); err != nil {
+		return nil, err
+	}
 	o := &train.Objective{
 		Scorer: scorer(m.Net), Data: data, Loss: loss, Task: task, Constraints: m.Constraints,
 		Lambda: c.Reg / float64(max(1, data.Len())),
 	}
 	return o, o.Check()
+}
+
+// weighted returns data with its examples weighted by the classes of their labels, if c weighs classes.
+func (c *Config) weighted(data *structured.Dataset, labels *structured.Alphabet) (*structured.Dataset, error) {
+	if len(c.ClassWeights) == 0 {
+		return data, nil
+	}
+	weights, err := numberedWeights("class-weights", c.ClassWeights, labels)
+	if err != nil {
+		return nil, err
+	}
+	d := *data
+	d.Weights = data.ClassWeights(weights)
+	return &d, nil
 }
 
 // taskLoss is the Hamming loss with the weights that c gives labels.
@@ -37,20 +54,29 @@ func (c *Config) taskLoss(labels *structured.Alphabet) (structured.Hamming, erro
 	if len(c.LabelWeights) == 0 {
 		return h, nil
 	}
-	h.LabelWeights = make([]float32, labels.Len())
-	for l := range h.LabelWeights {
-		h.LabelWeights[l] = 1
+	costs, err := numberedWeights("label-weights", c.LabelWeights, labels)
+	for _, cost := range costs {
+		h.LabelWeights = append(h.LabelWeights, float32(cost))
 	}
-	for name, cost := range c.LabelWeights {
-		if err := oneOf("--label-weights: label", name, labels.Names()); err != nil {
-			return h, err
-		}
-		if !(cost >= 0) || cost > 1e9 {
-			return h, structured.BadInput("--label-weights %s=%v: expected a cost of at least 0", name, cost)
-		}
-		h.LabelWeights[labels.Index(name)] = float32(cost)
+	return h, err
+}
+
+// numberedWeights returns the weight of every label, 1 where it has none; setting says where the weights are from.
+func numberedWeights(setting string, weights LabelWeights, labels *structured.Alphabet) ([]float64, error) {
+	w := make([]float64, labels.Len())
+	for l := range w {
+		w[l] = 1
 	}
-	return h, nil
+	for name, x := range weights {
+		if err := oneOf("--"+setting+": label", name, labels.Names()); err != nil {
+			return nil, err
+		}
+		if !(x >= 0) || x > 1e9 {
+			return nil, structured.BadInput("--%s %s=%v: expected a number of at least 0", setting, name, x)
+		}
+		w[labels.Index(name)] = x
+	}
+	return w, nil
 }
 
 // passes is how many a method does where nothing was said.
@@ -86,16 +112,24 @@ func (c *Config) chooseMethod(p *train.Problem) (method train.Method, why string
 			return nil, "", err
 		}
 	}
+	if method.Convex() && c.Method != "lbfgs" {
+		if err := train.CheckLabels(c.Method, p.Objective); err != nil {
+			return nil, "", err
+		}
+	}
 	if c.Batch == 0 {
 		c.Batch = defaultBatch(c.Method, p.Scorer.Dim())
 	}
 	p.Batch = c.Batch
+	if c.Gap > 0 && p.Partial() {
+		return nil, "", structured.BadInput("--gap %v needs a certificate, which labels known in part do not allow; use --passes", c.Gap)
+	}
 	if c.Passes == 0 {
 		c.Passes = cmp.Or(passes[c.Method], convexPasses)
 	}
 	if c.Gap == AutoGap {
 		c.Gap = 0
-		if method.Convex() && p.Lambda > 0 {
+		if method.Convex() && p.Lambda > 0 && !p.Partial() {
 			c.Gap = convexGap
 		}
 	}

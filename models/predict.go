@@ -16,6 +16,7 @@ type PredictOptions struct {
 	Marginals   bool // the probability of every label at every position
 	Confidence  bool // the probability of the best output's label at every position
 	Probability bool // of the best output; always with NBest
+	Force       bool // keep what the data's labels, whole or in part, say; scores and probabilities are of the outputs that do
 	Threads     int  // 0: all cores
 }
 
@@ -40,6 +41,9 @@ func (m *Model) Predict(ctx context.Context, d *structured.Dataset, o PredictOpt
 	yield func(i int, p *Prediction) error) error {
 	if err := m.accepts(d); err != nil {
 		return err
+	}
+	if o.Force && d.Labels == nil {
+		return structured.BadInput("%s: no labels to keep", d.Name)
 	}
 	type answered struct {
 		examples []int
@@ -96,6 +100,11 @@ func (p *predictor) predict(d *structured.Dataset, examples []int, o PredictOpti
 	if err := p.potentials(d, examples); err != nil {
 		return nil, err
 	}
+	if o.Force {
+		for b, i := range examples {
+			d.Restrict(&p.θ, b, i)
+		}
+	}
 	n := len(examples)
 	answers := make([]Prediction, n)
 	labels := make([]int32, p.batch.Positions())
@@ -112,7 +121,11 @@ func (p *predictor) predict(d *structured.Dataset, examples []int, o PredictOpti
 	}
 	for b, i := range examples {
 		if math.IsInf(p.score[b], -1) {
-			return nil, structured.BadInput("%s: no labeling of %d positions keeps the model's constraints", d.Where(i), d.Length(i))
+			forced := ""
+			if o.Force {
+				forced = " and the labels that are given"
+			}
+			return nil, structured.BadInput("%s: no labeling of %d positions keeps the model's constraints%s", d.Where(i), d.Length(i), forced)
 		}
 		lo, hi := p.batch.Offsets[b], p.batch.Offsets[b+1]
 		a := &answers[b]

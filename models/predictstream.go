@@ -88,6 +88,9 @@ func (l *labeller) label(b textBlock) (labelled, error) {
 	if errors.Is(err, structured.ErrNoTokens) {
 		return labelled{empty: err}, nil
 	}
+	if err == nil && l.options.Force {
+		err = d.ReadPartialLabels(l.predictor.model.Labels)
+	}
 	if err == nil && l.extractor != nil {
 		err = l.extractor.Extract(d)
 	}

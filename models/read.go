@@ -8,6 +8,7 @@ type DataOptions struct {
 	Columns string // of conll; empty: the model's
 	Label   string // of conllu; empty: the model's
 	Labels  bool   // gold labels are needed; else they are read where there are any
+	Partial bool   // gold labels may be known in part, also where the model's training data had to know them
 	Threads int    // 0: all cores
 }
 
@@ -39,7 +40,7 @@ func (m *Model) ReadData(path string, o DataOptions) (*structured.Dataset, error
 func (m *Model) source(o DataOptions) (source, error) {
 	c := &m.Config
 	s := source{
-		format: o.Format, columns: o.Columns, label: o.Label, scheme: c.Scheme, width: m.Width,
+		format: o.Format, columns: o.Columns, label: o.Label, scheme: c.Scheme, partial: o.Partial || c.Partial, width: m.Width,
 		labels: m.Labels, inputs: m.Inputs, dim: m.Dim, threads: threadsOr(o.Threads),
 	}
 	if s.format != "" {

@@ -15,6 +15,7 @@ type source struct {
 	label   string // of conllu
 	scheme  string // that entity tags are converted to, or keep
 	width   int    // columns of a conll file, 0 where not known yet
+	partial bool   // labels may be known in part
 	labels  *structured.Alphabet
 	inputs  Inputs // of text; without any, columns stay columns
 	dim     int    // dense features a position, 0 where not known yet
@@ -27,7 +28,7 @@ type source struct {
 // sourceLike reads files like the training data.
 func sourceLike(c *Config, train *structured.Dataset) source {
 	return source{
-		format: c.Format, columns: c.Columns, label: c.Label, scheme: c.Scheme, width: len(train.Columns),
+		format: c.Format, columns: c.Columns, label: c.Label, scheme: c.Scheme, partial: c.Partial, width: len(train.Columns),
 		labels: train.Alphabet, inputs: Inputs{Dictionary: train.Dictionary}, dim: train.Dim, threads: threadsOr(c.Threads),
 	}
 }
@@ -43,6 +44,9 @@ func (s source) read(path string, needLabels bool) (*structured.Dataset, error) 
 	var d *structured.Dataset
 	err := open(path, func(r io.Reader) error {
 		var err error
+		if s.partial && needLabels {
+			return s.readPartial(r, path, &d)
+		}
 		d, err = s.readFrom(r, path, needLabels)
 		return err
 	})
@@ -58,6 +62,16 @@ func (s source) read(path string, needLabels bool) (*structured.Dataset, error) 
 		return d, relabel(d, s.labels)
 	}
 	return d, nil
+}
+
+// readPartial is readFrom of text whose labels may be known in part.
+func (s source) readPartial(r io.Reader, path string, to **structured.Dataset) error {
+	d, err := s.readFrom(r, path, false)
+	if err != nil {
+		return err
+	}
+	*to = d
+	return d.ReadPartialLabels(s.labels)
 }
 
 // readFrom is read of what r holds, in a known format; path is for messages.

@@ -276,7 +276,7 @@ func TestTrainErrors(t *testing.T) {
 		"--method bcfw needs --loss hinge":                        func(c *Config) { c.Method, c.Loss = "bcfw", "crf" },
 		"--out":                                                   func(c *Config) { c.Out = filepath.Join(occupied, "x") },
 		`label "z!" is not known`:                                 func(c *Config) { c.LabelWeights = LabelWeights{"z!": 1} },
-		"expected a cost of at least 0":                           func(c *Config) { c.LabelWeights = LabelWeights{"a": -1} },
+		"expected a number of at least 0":                         func(c *Config) { c.LabelWeights = LabelWeights{"a": -1} },
 		"--smoothing l2 with --method sgd needs":                  func(c *Config) { c.Method, c.Smoothing = "sgd", "l2" },
 		"--gap 0.1 needs a certificate":                           func(c *Config) { c.Net, c.Gap = "mlp", 0.1 },
 		"--patience 3 needs development data": func(c *Config) {

@@ -85,6 +85,12 @@ func CheckScheme(d *Dataset, scheme string) error {
 	y := d.Alphabet.Len()
 	for i := range d.Len() {
 		gold := d.Gold(i)
+		if d.Partial(i) {
+			if !c.AllowsSome(d, i) {
+				return BadInput("%s: no labeling that the gold labels leave possible is one of the tag scheme %s", d.Where(i), scheme)
+			}
+			continue
+		}
 		for t, l := range gold {
 			name := d.Alphabet.Name(l)
 			switch {

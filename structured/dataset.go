@@ -74,6 +74,26 @@ func (d *Dataset) Weight(i int) float64 {
 	return d.Weights[i]
 }
 
+// ClassWeights returns the examples' weights times the mean of the given weights [Y] of their gold labels. Positions whose
+// label is not known for sure do not count; an example without others keeps its weight.
+func (d *Dataset) ClassWeights(weights []float64) []float64 {
+	all := make([]float64, d.Len())
+	for i := range all {
+		sum, known := 0.0, 0
+		for _, l := range d.Gold(i) {
+			if l >= 0 {
+				sum += weights[l]
+				known++
+			}
+		}
+		all[i] = d.Weight(i)
+		if known > 0 {
+			all[i] *= sum / float64(known)
+		}
+	}
+	return all
+}
+
 // Trainable says why d cannot be learned from, as bad input, or answers nil: it needs a position, gold labels, and at
 // least two labels to choose from.
 func (d *Dataset) Trainable() error {

@@ -69,7 +69,7 @@ func (d *Dataset) ReadPartialLabels(known *Alphabet) error {
 			if !ok {
 				var err error
 				if l, err = r.label(column[t]); err != nil {
-					return BadInput("%s, token %d of the sequence: %w", d.Where(i), t-d.Offsets[i]+1, err)
+					return BadInput("%s: %w", d.WhereToken(i, t-d.Offsets[i]), err)
 				}
 				r.cells[column[t]] = l
 			}

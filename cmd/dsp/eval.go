@@ -50,6 +50,7 @@ classification report has them. With --json one object has all of it, the confus
 	}
 	u.addFlags(cmd)
 	cmd.Flags().StringVar(&u.data, "data", "", "`FILE` with gold labels; builtin for the drawn words")
+	cmd.Flags().BoolVar(&u.partial, "partial", false, "gold labels may be ? (or _) for any, or A|B for one of these: such tokens and the entities of their sequences are not counted")
 	cmd.Flags().BoolVar(&strict, "strict", false, "count only entities whose tags are spelt right, as seqeval's strict mode does")
 	cmd.Flags().BoolVar(&labels, "labels", false, "also precision, recall and F1 of every label, where the labels are entity tags; others have them anyway")
 	cmd.Flags().BoolVar(&confusion, "confusion", false, "also which label was taken for which, the most frequent confusions first")

@@ -17,6 +17,7 @@ type use struct {
 	model, data            string
 	format, columns, label string
 	threads                int
+	partial                bool // eval only
 }
 
 // addFlags adds the flags that name the model and how to read data.
@@ -64,7 +65,7 @@ func (u *use) readFor(m *models.Model, flag string, needLabels bool) (*structure
 
 // options say which file to read and how.
 func (u *use) options() (path string, o models.DataOptions) {
-	path, o = u.data, models.DataOptions{Format: u.format, Columns: u.columns, Label: u.label, Threads: u.threads}
+	path, o = u.data, models.DataOptions{Format: u.format, Columns: u.columns, Label: u.label, Partial: u.partial, Threads: u.threads}
 	if u.data == builtin {
 		path, o.Format = "", builtin
 	}

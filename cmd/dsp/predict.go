@@ -38,6 +38,9 @@ with a tab.`,
 			o.Probability = o.Probability || asJSON
 			path, data := u.options()
 			if !m.Streams(data) {
+				if o.Force {
+					return structured.BadInput("--force keeps labels of text; %s has no column of labels", path)
+				}
 				return predictAll(cmd, &u, m, o, asJSON)
 			}
 			in, err := structured.Open(path)
@@ -55,6 +58,7 @@ with a tab.`,
 	flags := cmd.Flags()
 	flags.StringVar(&u.data, "input", "-", "`FILE` to label; - is standard input, builtin the drawn words")
 	flags.IntVar(&o.NBest, "nbest", 0, "also the `N` best outputs of each sequence with score and probability")
+	flags.BoolVar(&o.Force, "force", false, "keep the labels in the input's label column: a label of the model, A|B for one of these, ? or _ for any; the rest is labelled given them")
 	flags.BoolVar(&o.Marginals, "marginals", false, "also the probability of every label at every position")
 	flags.BoolVar(&o.Confidence, "confidence", false, "also the probability of each predicted label, in a column before it")
 	flags.BoolVar(&o.Probability, "score", false, "also the score and probability of each sequence's labels")
