@@ -17,10 +17,8 @@ func Auto(o *Objective, net string) (method, why string) {
 	switch {
 	case !o.Scorer.Affine():
 		return "prox-linear", net + " is not linear in its weights: prox-linear trains it through convex models of the objective"
-	case o.Partial() && o.Loss.Smooth():
-		return "lbfgs", "labels known in part leave loss " + o.Loss.String() + " smooth but not convex: lbfgs goes down steadily to a local optimum"
 	case o.Partial():
-		return "prox-linear", "labels known in part leave the hinge not convex: prox-linear goes down steadily through convex models of it"
+		return "prox-linear", "labels known in part leave the objective not convex: prox-linear goes down steadily through convex models of it"
 	case o.Loss.Smooth() && o.Lambda > 0 && isSparse(o.Scorer):
 		return "sdca", net + " is linear in sparse attributes and loss " + o.Loss.String() +
 			" is smooth: sdca needs few passes, touches no more than an example's own weights, and certifies how far the optimum is"

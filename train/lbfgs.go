@@ -66,7 +66,10 @@ func (m *LBFGS) Pass(ctx context.Context, p *Problem, s *State) error {
 	var w []float32
 	var pass *FullPass
 	op, failed := m.search.Init(&m.at)
-	for failed == nil && op != optimize.MajorIteration && !floats.HasNaN(m.at.X) {
+	for range longestSearch {
+		if failed != nil || op == optimize.MajorIteration || floats.HasNaN(m.at.X) {
+			break
+		}
 		w = m.round()
 		var err error
 		if pass, err = m.evaluate(ctx, p, s, w); err != nil {
@@ -85,6 +88,9 @@ func (m *LBFGS) Pass(ctx context.Context, p *Problem, s *State) error {
 	m.points, m.grads = m.points[last:], m.grads[last:]
 	return nil
 }
+
+// longestSearch is how many points a line search may try: among points that rounding makes one, it would never end.
+const longestSearch = 40
 
 // evaluate does a full pass at w, which counts as n oracle calls.
 func (m *LBFGS) evaluate(ctx context.Context, p *Problem, s *State, w []float32) (*FullPass, error) {
