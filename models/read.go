@@ -43,6 +43,9 @@ func (m *Model) source(o DataOptions) (source, error) {
 		format: o.Format, columns: o.Columns, label: o.Label, scheme: c.Scheme, partial: o.Partial || c.Partial, width: m.Width,
 		labels: m.Labels, inputs: m.Inputs, dim: m.Dim, threads: threadsOr(o.Threads),
 	}
+	if s.partial && s.converts() {
+		return s, structured.BadInput("--partial: the model's tags were converted to %s as they were read, which needs to know them all", s.scheme)
+	}
 	if s.format != "" {
 		if err := oneOf("--format", s.format, append([]string{formatBuiltin}, FileFormats...)); err != nil {
 			return s, err
