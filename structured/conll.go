@@ -15,7 +15,7 @@ type Conll struct {
 	Columns   Columns   // which column is what; the zero value means DefaultColumns
 	Width     int       // the number of columns, the label's included, where it is known from the training data
 	Alphabet  *Alphabet // the known labels; nil takes those of the file, sorted
-	Unlabeled bool      // gold labels are not wanted: their column may be missing, and is ignored if it is there
+	Unlabeled bool      // gold labels are not wanted: their column may be missing, or all but the inputs, and is ignored if it is there
 	Threads   int       // 0: all cores; the data do not depend on it
 	Line      int       // the number of the first line, where only a part of a file is read; 0 is 1
 }
@@ -86,13 +86,14 @@ func (h *conllHead) read(in *blocks) (bool, error) {
 
 // settle finds out what the columns are where the first token has so many.
 func (h *conllHead) settle(file string, found int) error {
-	width, full := found, max(h.Width, h.Columns.minWidth())
+	width, least := found, h.Columns.minWidth()
 	labeled := h.Columns.Has(LabelColumn)
-	if h.Unlabeled && labeled && (width == h.Width-1 || h.Width == 0 && width < full) {
+	alone := h.Unlabeled && labeled && width == least-1 // the inputs and nothing else
+	if alone || h.Unlabeled && labeled && width == h.Width-1 {
 		labeled = false
 		width++ // a place for the label that is not there
 	}
-	if width < full || h.Width > 0 && width != h.Width {
+	if width < least || h.Width > 0 && width != h.Width && !alone {
 		return BadInput("%s:%d: %s, expected %s", file, h.first, columnCount(found), h.expected())
 	}
 	h.roles = h.Columns.names(width)
@@ -136,7 +137,11 @@ func (h *conllHead) expected() string {
 	case n > 0:
 		return strconv.Itoa(n) + ", as in line " + strconv.Itoa(h.first)
 	case h.Width > 0 && h.Unlabeled && h.Columns.Has(LabelColumn):
-		return strconv.Itoa(h.Width) + " as in the training data, or without the label " + strconv.Itoa(h.Width-1)
+		expected := strconv.Itoa(h.Width) + " as in the training data, or without the label " + strconv.Itoa(h.Width-1)
+		if alone := h.Columns.minWidth() - 1; alone < h.Width-1 {
+			expected += ", or the inputs alone " + strconv.Itoa(alone)
+		}
+		return expected
 	case h.Width > 0:
 		return strconv.Itoa(h.Width) + ", as in the training data"
 	}

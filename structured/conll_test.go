@@ -76,7 +76,7 @@ func TestConllWithoutLabels(t *testing.T) {
 	}{
 		{three, 0, "a b", "word pos"}, {three, 3, "a b", "word pos"}, {three, 3, "a b O", "word pos label"},
 		{three, 4, "a b c", "word pos "}, {three, 0, "a b c O", "word pos  label"}, {middle, 3, "a b", "word pos"},
-		{columns(t, "word=0"), 0, "a", "word"}, {Columns{}, 2, "a", "word"},
+		{columns(t, "word=0"), 0, "a", "word"}, {Columns{}, 2, "a", "word"}, {Columns{}, 4, "a", "word"}, {three, 6, "a b", "word pos"},
 	} {
 		c := Conll{Columns: test.columns, Width: test.width, Unlabeled: true, Alphabet: NewAlphabet("Q")}
 		d, err := c.Read(strings.NewReader(test.text), "x")
@@ -100,7 +100,7 @@ func TestConllErrors(t *testing.T) {
 		{Conll{}, "a O\nb\n", "x:2: 1 column, expected 2 (word label, from --columns)"},
 		{Conll{}, "a b O\nb O\n", "x:2: 2 columns, expected 3, as in line 1"},
 		{Conll{Width: 3}, "a O\n", "x:1: 2 columns, expected 3, as in the training data"},
-		{Conll{Width: 4, Unlabeled: true}, "a O\n", "x:1: 2 columns, expected 4 as in the training data, or without the label 3"},
+		{Conll{Width: 4, Unlabeled: true}, "a O\n", "x:1: 2 columns, expected 4 as in the training data, or without the label 3, or the inputs alone 1"},
 		{Conll{}, "a\t\tO\n", "x:1: column 2 is empty"},
 		{Conll{Alphabet: known}, "a O\n\nb I\n", `x:3: label "I" is not one of the known ones: B O`},
 		{Conll{Columns: columns(t, "word=0")}, "a\n", "x: --columns word=0 names no label column"},
