@@ -53,9 +53,9 @@ func (an *anchor) raise(ctx context.Context, p *Problem) error {
 //	w ← w − γ(D + ḡ + λ(w−c) + κ(w−z)),    D = (1/|B|) Σ_B c_i J_iᵀ(u_i − ũ_i).
 //
 // Batches B run through a random permutation of the examples, and on through others: no worse than independent draws, and
-// better where the steps of a pass are averaged. It writes the mean of the iterates to to, which may be z.
+// better where the steps of a pass are averaged. It returns the mean of the iterates, which holds until the next steps.
 func (an *anchor) steps(ctx context.Context, p *Problem, s oracles.Smoothing, pace *Pace, κ float64, z []float32,
-	r *rand.Rand, count int, to []float32) error {
+	r *rand.Rand, count int) ([]float32, error) {
 	γ := pace.step(pace.lipschitz(s.Mu), p.Lambda+κ)
 	ρ := 1 - γ*(p.Lambda+κ)
 	an.drift = append(an.drift[:0], an.grad...)
@@ -76,7 +76,7 @@ func (an *anchor) steps(ctx context.Context, p *Problem, s oracles.Smoothing, pa
 		b := min(size, len(order), count-done)
 		st, err := p.stepAt(ctx, an.path.at(), order[:b], s, an.memory)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		c := 0.0
 		if st.Moved > 0 {
@@ -90,8 +90,7 @@ func (an *anchor) steps(ctx context.Context, p *Problem, s oracles.Smoothing, pa
 		order, done = order[b:], done+b
 	}
 	an.path.settle()
-	copy(to, an.path.mean)
-	return nil
+	return an.path.mean, nil
 }
 
 // archive saves or restores w̃; see raise.

@@ -25,6 +25,9 @@ func Auto(o *Objective, net string) (method, why string) {
 	case o.Loss.Smooth():
 		return "svrg", net + " is linear in its weights and loss " + o.Loss.String() +
 			" is smooth: svrg converges linearly, and certifies how far the optimum is"
+	case o.Lambda > 0 && isSparse(o.Scorer):
+		return "bcpfw", net + " is linear in sparse attributes and the hinge is not smooth: bcpfw needs no smoothing, touches no more " +
+			"than an example's own weights, and certifies how far the optimum is"
 	case o.Lambda == 0:
 		return "casimir", net + " is linear in its weights: casimir is accelerated (without a regulariser nothing is certified)"
 	default:

@@ -58,7 +58,8 @@ type pair struct {
 
 const (
 	pairwiseSteps = 10
-	mostAge       = 10 // rounds that an example with a small gap may miss
+	enoughOfGap   = 0.2 // of what the first step of a visit had to gain: less ends the visit
+	mostAge       = 10  // rounds that an example with a small gap may miss
 )
 
 // Name returns "bcpfw".
@@ -136,7 +137,7 @@ func (m *BCPFW) due() []int {
 // visit does steps on example i.
 func (m *BCPFW) visit(ctx context.Context, p *Problem, i int) error {
 	m.example[0] = i
-	λn := p.Lambda * float64(p.Len())
+	λn, enough := p.Lambda*float64(p.Len()), 0.0
 	for k := range cmp.Or(m.Inner, pairwiseSteps) {
 		m.fresh = k == 0
 		st, err := p.overBatch(ctx, m.path.at(), m.example[:], m.choose)
@@ -146,9 +147,10 @@ func (m *BCPFW) visit(ctx context.Context, p *Problem, i int) error {
 		if m.fresh {
 			m.gap[i], m.age[i] = float32(m.pair.gap), 0
 		}
-		if st.Moved == 0 || st.Linear <= 0 {
+		if st.Moved == 0 || st.Linear <= enough {
 			break
 		}
+		enough = max(enough, enoughOfGap*st.Linear)
 		norm, γ := st.Grad.Norm2(), m.pair.share
 		if γ*norm > λn*st.Linear {
 			γ = λn * st.Linear / norm

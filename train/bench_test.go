@@ -25,7 +25,7 @@ func BenchmarkStep(b *testing.B) {
 			p.Batch = size
 			b.ReportAllocs()
 			b.ResetTimer()
-			err := a.steps(context.Background(), p, s, &Pace{Curvature: 20, a: 20}, 0, nil, p.Rand(0), b.N*size, w)
+			_, err := a.steps(context.Background(), p, s, &Pace{Curvature: 20, a: 20}, 0, nil, p.Rand(0), b.N*size)
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -107,9 +107,8 @@ func (m *Casimir) Start(ctx context.Context, p *Problem, s *State) error {
 // Pass does one budget of steps on the inner problem; if that is enough it poses the next.
 func (m *Casimir) Pass(ctx context.Context, p *Problem, s *State) error {
 	examples := cmp.Or(m.Budget, p.Len())
-	w := make([]float32, len(s.W))
 	s.Step, s.Kappa = m.step(m.lipschitz(m.μ), p.Lambda+m.κ), m.κ
-	err := m.anchor.steps(ctx, p, m.smoothing(p), &m.Pace, m.κ, m.z, p.Rand(m.epochs), examples, w)
+	w, err := m.anchor.steps(ctx, p, m.smoothing(p), &m.Pace, m.κ, m.z, p.Rand(m.epochs), examples)
 	if err != nil {
 		return err
 	}

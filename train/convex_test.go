@@ -393,7 +393,8 @@ func TestAuto(t *testing.T) {
 	linear := noisyProblem(10, Hinge, entropy, 0.1).Objective
 	crf := noisyProblem(10, CRF, entropy, 0.1).Objective
 	sparse := attributeProblem(t, 10, 3, 3, 0, SoftmaxMargin, 0.1).Objective
-	for want, o := range map[string]*Objective{"prox-linear": net, "casimir": linear, "svrg": crf, "sdca": sparse} {
+	hinge := sparseProblem(10, Hinge, entropy, 0.1).Objective
+	for want, o := range map[string]*Objective{"prox-linear": net, "casimir": linear, "svrg": crf, "sdca": sparse, "bcpfw": hinge} {
 		if got, why := Auto(o, "cnn"); got != want || why == "" {
 			t.Errorf("auto chose %s (%s), want %s", got, why, want)
 		}

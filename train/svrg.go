@@ -47,9 +47,8 @@ func (m *SVRG) Start(ctx context.Context, p *Problem, s *State) error {
 // Pass does the steps from one snapshot to the next.
 func (m *SVRG) Pass(ctx context.Context, p *Problem, s *State) error {
 	examples := cmp.Or(m.Budget, p.Len())
-	w := make([]float32, len(s.W))
 	s.Step = m.step(m.lipschitz(m.μ), p.Lambda)
-	err := m.anchor.steps(ctx, p, m.smoothing(p), &m.Pace, 0, nil, p.Rand(m.epochs), examples, w)
+	w, err := m.anchor.steps(ctx, p, m.smoothing(p), &m.Pace, 0, nil, p.Rand(m.epochs), examples)
 	if err != nil {
 		return err
 	}
