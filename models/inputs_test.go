@@ -146,6 +146,7 @@ func TestLoadOlderModel(t *testing.T) {
 	for _, key := range []string{"scheme", "features", "template", "label"} {
 		older = strings.Replace(older, `\"`+key+`\"`, `\"`+strings.Repeat("x", len(key))+`\"`, 1)
 	}
+	older = strings.Replace(older, `\"min-count\":0`, `\"min-count\":2`, 1)
 	if err := os.WriteFile(path, []byte(older), 0o666); err != nil {
 		t.Fatal(err)
 	}

@@ -115,6 +115,9 @@ func decodeModel(f *safetensors.File) (*Model, error) {
 			return nil, fmt.Errorf("metadata %q is not what a model has there: %w", name, err)
 		}
 	}
+	if m.Dim > 0 {
+		m.Config.MinCount = 0 // older files say 2 for every net
+	}
 	m.Labels = structured.NewAlphabet(labels...)
 	for _, names := range vocab {
 		m.Vocab = append(m.Vocab, structured.NewAlphabet(names...))

@@ -32,7 +32,7 @@ func (m *Model) PredictText(ctx context.Context, r io.Reader, name string, w io.
 		form = newJSONLayout(m.Labels, o)
 	}
 	out := bufio.NewWriterSize(w, 1<<16)
-	sequences := 0
+	sequences, known := 0, 0
 	var empty error
 	err = inOrder(ctx, o.Threads, newTextBlocks(r, name).next,
 		func() *labeller { return m.newLabeller(s, name, o, form) },
@@ -46,10 +46,14 @@ func (m *Model) PredictText(ctx context.Context, r io.Reader, name string, w io.
 				return err
 			}
 			sequences += l.sequences
+			known += l.known
 			return out.Flush()
 		})
-	if err == nil && sequences == 0 {
+	switch {
+	case err == nil && sequences == 0:
 		return empty
+	case err == nil && known == 0 && m.Dictionary != nil:
+		return strange(name)
 	}
 	return err
 }
@@ -69,6 +73,7 @@ type labelled struct {
 	text      []byte
 	numbers   []int // where in the text the numbers of the sequences are to be
 	sequences int
+	known     int   // attributes
 	empty     error // says that there are no tokens
 }
 
@@ -101,6 +106,9 @@ func (l *labeller) label(b textBlock) (labelled, error) {
 		return labelled{}, err
 	}
 	to := labelled{text: make([]byte, 0, 2*len(b.text)), sequences: d.Len()}
+	if d.Attributes != nil {
+		to.known = len(d.Attributes.Index)
+	}
 	for _, examples := range batches(d) {
 		answers, err := l.predictor.predict(d, examples, l.options)
 		if err != nil {

@@ -33,7 +33,18 @@ func (m *Model) ReadData(path string, o DataOptions) (*structured.Dataset, error
 	if err != nil {
 		return nil, err
 	}
-	return d, m.accepts(d)
+	if err := m.accepts(d); err != nil {
+		return nil, err
+	}
+	if d.Attributes != nil && d.Positions() > 0 && len(d.Attributes.Index) == 0 {
+		return nil, strange(path)
+	}
+	return d, nil
+}
+
+// strange is the error that a file has nothing in common with the training data.
+func strange(name string) error {
+	return structured.BadInput("%s: the model knows none of its attributes; is it of another --format than the training data?", name)
 }
 
 // source reads files like the model's training data, but for what o says.

@@ -55,6 +55,11 @@ func TestTagAttributes(t *testing.T) {
 	if o.stdout != "O\nB-X\nI-X\n\n" {
 		t.Errorf("of attributes alone on standard input: %q", o.stdout)
 	}
+	strange := write(t, "new.conll", "the O\nred B-X\n")
+	if o = dsp(t, "predict", "--model", run, "--input", strange); o.code != exitBadInput || !strings.Contains(o.stderr, "none of its attributes") {
+		t.Errorf("of another format: %d, %s", o.code, o.stderr)
+	}
+	dsp(t, "eval", "--model", run, "--data", write(t, "new.crfsuite", "O\tunheard=of\n")).refused(exitBadInput, "new.crfsuite", "none of its attributes")
 }
 
 // attributeTagger returns the run folder of a linear net of attributes, trained once for all tests.
