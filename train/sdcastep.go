@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	firstBonus  = 4   // what the first visit adds to the scores of the gold output at each position; doubled with each try
+	firstBonus  = 5   // what the first visit adds to the scores of the gold output at each position, and 2^try − 1 more
 	longestStep = 0.9 // η
 	tries       = 8   // at a step before it is given up
 )
@@ -61,7 +61,7 @@ func (st *dualStep) answer(p *Problem, memory *dualMemory, try int) {
 	} else {
 		st.η = 0
 		for t, l := range st.batch.Gold(0) {
-			φ.Node[t*φ.Y+int(l)] += float32(math.Ldexp(firstBonus, try))
+			φ.Node[t*φ.Y+int(l)] += firstBonus - 1 + float32(int(1)<<try)
 		}
 	}
 	st.oracle.Exp(φ, 1, st.value[:], &st.u)
