@@ -180,3 +180,39 @@ func TestPartialMetrics(t *testing.T) {
 		t.Errorf("%+v", m)
 	}
 }
+
+// Whatever a label column holds, it is refused or read as labels and sets of them that are in order.
+func FuzzReadPartialLabels(f *testing.F) {
+	for _, seed := range []string{"A\nB\n?", "A|B\n_\nB|A|A", "|\n||", "?|A\n_|?", ""} {
+		f.Add(seed, "A\nB")
+		f.Add(seed, "")
+	}
+	f.Fuzz(func(t *testing.T, column, labels string) {
+		var known *Alphabet
+		if labels != "" {
+			known = NewAlphabet(slices.Compact(slices.Sorted(strings.SplitSeq(labels, "\n")))...)
+		}
+		d := labelColumn(strings.Split(column, "\n")...)
+		if err := d.ReadPartialLabels(known); err != nil {
+			if !IsBadInput(err) {
+				t.Fatal(err)
+			}
+			return
+		}
+		y := int32(d.Alphabet.Len())
+		for at, l := range d.Labels {
+			cell := d.Columns[0][at]
+			switch {
+			case l >= y || int(-l) > len(d.LabelSets):
+				t.Fatalf("%q is %d of %d labels and %d sets", cell, l, y, len(d.LabelSets))
+			case l >= 0 && d.Alphabet.Name(l) != cell && !strings.Contains(cell, d.Alphabet.Name(l)+labelSeparator+d.Alphabet.Name(l)):
+				t.Fatalf("%q is %q", cell, d.Alphabet.Name(l))
+			}
+		}
+		for _, set := range d.LabelSets {
+			if set != nil && (len(set) < 2 || len(set) >= int(y) || !slices.IsSorted(set) || set[0] < 0 || set[len(set)-1] >= y) {
+				t.Fatalf("set %v of %d labels", set, y)
+			}
+		}
+	})
+}

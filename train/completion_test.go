@@ -113,7 +113,7 @@ func TestLearningFromPartialLabels(t *testing.T) {
 				t.Errorf("%v, %s: %.3f of the labels are wrong, %.3f where all were known", loss, m.Name(), got, least)
 			}
 		}
-		for _, m := range append(convexMethods(), &BCFW{}, &SDCA{}) {
+		for _, m := range append(convexMethods(), &BCFW{}, &BCPFW{}, &SDCA{}) {
 			s := &State{W: make([]float32, p.Scorer.Dim())}
 			if err := m.Start(t.Context(), p, s); !structured.IsBadInput(err) {
 				t.Errorf("%v, %s: %v, want a refusal", loss, m.Name(), err)

@@ -25,6 +25,7 @@ func TestWeightsCountExamples(t *testing.T) {
 		{"casimir", func() Method { return &Casimir{} }, Hinge, hinge, 60, 1e-2},
 		{"casimir-adapt", func() Method { return &Casimir{Adaptive: true} }, SoftmaxMargin, oracles.Smoothing{}, 60, 1e-3},
 		{"bcfw", func() Method { return &BCFW{} }, Hinge, oracles.Smoothing{}, 150, 5e-2},
+		{"bcpfw", func() Method { return &BCPFW{} }, Hinge, oracles.Smoothing{}, 150, 1e-2},
 		{"sdca", func() Method { return &SDCA{} }, CRF, oracles.Smoothing{}, 40, 1e-3},
 		{"sdca, softmax-margin", func() Method { return &SDCA{} }, SoftmaxMargin, oracles.Smoothing{}, 40, 1e-3},
 		{"lbfgs", func() Method { return &LBFGS{} }, CRF, oracles.Smoothing{}, 60, 1e-3},
