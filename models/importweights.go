@@ -1,7 +1,7 @@
 package models
 
 import (
-	"bytes"
+	"bufio"
 	"io"
 	"math"
 	"slices"
@@ -17,17 +17,21 @@ func (m *Model) ImportWeights(path string, add bool) (*Model, error) {
 	if m.Dictionary == nil {
 		return nil, structured.BadInput("only the weights of linear nets of attributes are read back from text; this model's net is %s", m.Config.Net)
 	}
-	in := &weightsReader{Model: m, path: path, add: add, newNodes: structured.NewAlphabet(), newEdges: structured.NewAlphabet()}
+	in := &weightsReader{
+		Model: m, path: path, add: add, newNodes: structured.NewAlphabet(), newEdges: structured.NewAlphabet(),
+		w: make([]float32, len(m.W)), lines: make([]int32, len(m.W)), new: map[newWeight]float32{},
+	}
 	err := open(path, func(r io.Reader) error {
-		text, err := io.ReadAll(r)
-		if err != nil {
-			return structured.BadInput("%s: %w", path, err)
-		}
-		for line := range bytes.Lines(text) {
+		lines := bufio.NewScanner(r)
+		lines.Buffer(make([]byte, 1<<16), math.MaxInt)
+		for lines.Scan() {
 			in.number++
-			if err := in.line(strings.TrimRight(string(line), "\r\n")); err != nil {
+			if err := in.line(lines.Text()); err != nil {
 				return err
 			}
+		}
+		if err := lines.Err(); err != nil {
+			return structured.BadInput("%s: after line %d: %w", path, in.number, err)
 		}
 		return nil
 	})
@@ -49,15 +53,16 @@ type weightsReader struct {
 	heading string // the parameter that it belongs to
 
 	newNodes, newEdges *structured.Alphabet
-	weights            []writtenWeight
+
+	w     []float32             // the model's weights
+	lines []int32               // on which each was given, 0 where it was not
+	new   map[newWeight]float32 // weights of new attributes
 }
 
-// writtenWeight is a weight and where it belongs.
-type writtenWeight struct {
+// newWeight is where a weight of a new attribute belongs: behind the parameter's known ones.
+type newWeight struct {
 	parameter string
-	at        int // in the parameter, which new attributes make longer
-	line      int
-	value     float32
+	at        int // in the parameter
 }
 
 func (in *weightsReader) bad(format string, args ...any) error {
@@ -83,10 +88,29 @@ func (in *weightsReader) line(text string) error {
 		return in.bad("weight %q, expected a finite number", fields[last])
 	}
 	at, err := in.place(fields[:last])
-	if err == nil {
-		in.weights = append(in.weights, writtenWeight{in.heading, at, in.number, float32(value)})
+	if err != nil {
+		return err
 	}
-	return err
+	return in.set(at, float32(value))
+}
+
+// set sets a weight of the heading's parameter.
+func (in *weightsReader) set(at int, value float32) error {
+	a, _ := in.parameter(in.heading)
+	if at >= a.Len() {
+		key := newWeight{in.heading, at}
+		if _, twice := in.new[key]; twice {
+			return in.bad("this weight was given already")
+		}
+		in.new[key] = value
+		return nil
+	}
+	at += a.Offset
+	if in.lines[at] > 0 {
+		return in.bad("this weight was given in line %d already", in.lines[at])
+	}
+	in.w[at], in.lines[at] = value, int32(in.number)
+	return nil
 }
 
 func (in *weightsReader) setHeading(text string) error {
@@ -161,15 +185,13 @@ func (in *weightsReader) model() (*Model, error) {
 		return nil, err
 	}
 	m.W = make([]float32, m.Net.Dim())
-	lines := make([]int32, len(m.W)) // on which a weight was given
-	for _, w := range in.weights {
-		a, _ := m.parameter(w.parameter)
-		at := a.Offset + w.at
-		if lines[at] > 0 {
-			in.number = w.line
-			return nil, in.bad("this weight was given in line %d already", lines[at])
-		}
-		lines[at], m.W[at] = int32(w.line), w.value
+	for _, was := range in.Net.Layout() {
+		is, _ := m.parameter(was.Name)
+		copy(is.Of(m.W), was.Of(in.w))
+	}
+	for key, value := range in.new {
+		a, _ := m.parameter(key.parameter)
+		a.Of(m.W)[key.at] = value
 	}
 	return &m, nil
 }

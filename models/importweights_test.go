@@ -105,6 +105,10 @@ func TestImportErrors(t *testing.T) {
 			t.Errorf("%q: got %v, want bad input with %q", text, err, want)
 		}
 	}
+	twice := file(t, "w.txt", "[attributes]\nO\tw=c\t1\nO\tw=c\t1\n")
+	if _, err := m.ImportWeights(twice, true); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "w.txt:3: this weight was given already") {
+		t.Errorf("a new weight twice: got %v", err)
+	}
 	m.Dictionary.Node, m.Dictionary.HashBits = nil, 3
 	if _, err := m.ImportWeights(file(t, "w.txt", "[attributes]\nO\t8\t1\n"), true); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "below 8") {
 		t.Errorf("hashed: got %v", err)
