@@ -121,3 +121,23 @@ func TestLearningFromPartialLabels(t *testing.T) {
 		}
 	}
 }
+
+// Labels known in part leave the bits alike for any number of threads.
+func TestPartialThreads(t *testing.T) {
+	for _, method := range []func() Method{func() Method { return &SGD{} }, func() Method { return &ProxLinear{} }, func() Method { return &LBFGS{} }} {
+		for name, p := range partialProblems(t, SoftmaxMargin) {
+			var want []float32
+			for _, threads := range []int{1, 3} {
+				p.Engine, p.Batch = NewEngine(p.Objective, threads), 10
+				m := method()
+				s := start(t, m, p)
+				passes(t, m, p, s, 3)
+				if want == nil {
+					want = s.W
+				} else if !slices.Equal(s.W, want) {
+					t.Errorf("%s, %s: other weights with %d threads", m.Name(), name, threads)
+				}
+			}
+		}
+	}
+}
