@@ -221,9 +221,16 @@ func TestMetrics(t *testing.T) {
 		t.Errorf("%+v", r.Trials)
 	}
 	for name, want := range map[string]string{"auto": "f1", "accuracy": "accuracy", "sequence": "sequence"} {
-		if m, err := chooseMetric(name, structured.NewAlphabet("O", "B-X", "I-X")); err != nil || m.name != want {
+		if m, err := chooseMetric(name, structured.NewAlphabet("O", "B-X", "I-X"), nil); err != nil || m.name != want {
 			t.Errorf("%s of entity tags: %s, %v", name, m.name, err)
 		}
+	}
+	partial := &structured.Dataset{Name: "dev", Offsets: []int{0, 2}, Labels: []int32{0, -1}, LabelSets: [][]int32{nil}}
+	if m, err := chooseMetric("auto", structured.NewAlphabet("O", "B-X", "I-X"), partial); err != nil || m.name != "accuracy" {
+		t.Errorf("auto where no sequence is known throughout: %s, %v", m.name, err)
+	}
+	if _, err := chooseMetric("f1", structured.NewAlphabet("O", "B-X", "I-X"), partial); !structured.IsBadInput(err) {
+		t.Errorf("f1 where no sequence is known throughout: %v", err)
 	}
 	m := structured.Metrics{TokenAccuracy: 0.9, SequenceError: 0.75}
 	for _, by := range metrics {

@@ -16,17 +16,28 @@ type metric struct {
 
 // metrics are those of development data. The objective needs none: its metric has no of.
 var metrics = []metric{
-	{"f1", "entity F1", func(m *structured.Metrics) float64 { return m.F1 }},
+	{"f1", "entity F1", func(m *structured.Metrics) float64 {
+		if m.EntityMetrics == nil { // of data without a sequence whose labels are all known
+			return math.NaN()
+		}
+		return m.F1
+	}},
 	{"accuracy", "accuracy", func(m *structured.Metrics) float64 { return m.TokenAccuracy }},
 	{"sequence", "sequences right", func(m *structured.Metrics) float64 { return 1 - m.SequenceError }},
 	{"objective", "objective", nil},
 }
 
-// chooseMetric returns the metric of that name for data with those labels; auto depends on them.
-func chooseMetric(name string, labels *structured.Alphabet) (metric, error) {
+// chooseMetric returns the metric of that name for development data, or nil, with those labels; auto depends on them.
+func chooseMetric(name string, labels *structured.Alphabet, dev *structured.Dataset) (metric, error) {
 	entities := structured.NewEvaluator(labels, false).Metrics().EntityMetrics != nil
+	whole := dev == nil || dev.Len() == 0 // or some sequence counts as a whole
+	for i := 0; !whole && i < dev.Len(); i++ {
+		whole = !dev.Partial(i)
+	}
 	switch {
-	case name == "auto" && entities:
+	case (name == "f1" || name == "sequence") && !whole:
+		return metric{}, structured.BadInput("--metric %s compares whole sequences, but there is none in %s whose labels are all known; use accuracy", name, dev.Name)
+	case name == "auto" && entities && whole:
 		name = "f1"
 	case name == "auto":
 		name = "accuracy"
