@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/oracles"
 )
 
@@ -99,7 +100,7 @@ func doubles(x []float32) []float64 {
 // sparseMethods makes one of each that works on the hinge of sparse inputs.
 var sparseMethods = []func() Method{
 	func() Method { return &SGD{Rate: 0.1} },
-	func() Method { return &SGD{} },
+	func() Method { return &SGD{Rate: 0.2, Schedule: InverseSchedule} },
 	func() Method { return &SGD{Schedule: PegasosSchedule, Averaging: UniformAverage} },
 	func() Method { return &SGD{Rate: 0.1, Averaging: PassAverage} },
 	func() Method { return &SGD{Rate: 0.1, Averaging: NoAverage} },
@@ -140,7 +141,7 @@ func TestSparseMethods(t *testing.T) {
 
 // Any number of threads, and a run that resumes, give the same bits on sparse inputs too.
 func TestSparseMethodsThreads(t *testing.T) {
-	for k, method := range append(sparseMethods, func() Method { return &BCPFW{} }) {
+	for k, method := range append(sparseMethods, func() Method { return &BCPFW{} }, func() Method { return &SGD{} }) {
 		var want []float32
 		for _, threads := range []int{1, 2, 7} {
 			p := sparseProblem(80, Hinge, entropy, 0.1)
@@ -176,5 +177,31 @@ func TestSparseCertificates(t *testing.T) {
 	}
 	if lo > hi+1e-6*hi {
 		t.Errorf("the intervals do not overlap: dual %.9g, primal %.9g", lo, hi)
+	}
+}
+
+// With attributes most of which are rare, SGD's own step is worth about as much as the best of a grid.
+func TestSparseSGDRate(t *testing.T) {
+	p := sparseProblem(150, Hinge, oracles.Smoothing{}, 1./150)
+	p.Data = sparseChains(5, 150, 2000, 4, false)
+	net, err := nets.NewSparseLinear(2000, 0, 4, nets.EdgesTransition)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Engine = NewEngine(&Objective{Scorer: net, Data: p.Data, Lambda: 1. / 150}, 1)
+	value := func(rate float64) float64 {
+		m := &SGD{Rate: rate}
+		s := start(t, m, p)
+		passes(t, m, p, s, 6)
+		return s.Primal
+	}
+	best := value(1e-3)
+	for _, rate := range []float64{4e-3, 0.016, 0.06, 0.25} {
+		best = min(best, value(rate))
+	}
+	got := value(0)
+	t.Logf("F %g by its own step, %g by the best of the grid", got, best)
+	if got > 1.25*best {
+		t.Errorf("F is %g by its own step, %g by the best of the grid", got, best)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 )
 
 // The search for γ0 takes steps on some of the examples and looks at others.
@@ -19,10 +20,17 @@ const (
 // linear model of a loss to zero. From there the search goes up or down by factors of four for as long as that helps,
 // then looks a factor of two to either side of the best. All trials see the same examples. It also returns how many
 // oracle calls it made.
+//
+// With sparse inputs most attributes are rare. What a run learns of them shows on the very examples it learned from, and
+// only after several looks at each: there it takes fewer examples, four times each, and is judged by those.
 func searchRate(ctx context.Context, p *Problem, w []float32) (rate float64, calls int, err error) {
 	order, size := p.Rand(-1).Perm(p.Len()), p.BatchSize()
 	m := max(len(order)/searchShare, searchBatches*size)
 	learn, judge := order[:min(m, len(order))], order[max(0, len(order)-m):]
+	if p.sparse != nil {
+		judge = learn[:(len(learn)+3)/4]
+		learn = slices.Concat(judge, judge, judge, judge)
+	}
 	first, err := p.Step(ctx, w, learn[:min(size, len(learn))], subgradient(p), nil)
 	if err != nil {
 		return 0, 0, err
