@@ -136,7 +136,7 @@ class Bench:
         if path.endswith(".crfsuite"):
             return pathlib.Path(path)
         to = self.folder / (pathlib.Path(path).name + ".crfsuite")
-        self.run([self.args.dsp, "data", "attributes", "--input", path, "--features", self.args.features, "--to", to, *self.args.reading])
+        self.run([self.args.dsp, "data", "attributes", "--input", path, "--features", self.args.features, "--to", to, *self.args.reading.split()])
         return to
 
     # Curves are lists of (pass, seconds, objective summed over sequences).
@@ -250,7 +250,7 @@ def main():
     parser.add_argument("--train", required=True)
     parser.add_argument("--test", required=True)
     parser.add_argument("--features", default="ner", help="dsp's built-in feature set")
-    parser.add_argument("--reading", nargs="*", default=[], metavar="FLAG", help="how dsp data attributes reads the files, as in --reading=--label=upos")
+    parser.add_argument("--reading", default="", metavar="FLAGS", help="further flags for reading the files, such as '--label upos'")
     parser.add_argument("--c2", type=float, default=1)
     parser.add_argument("--iterations", type=int, default=400, help="most of CRFsuite's lbfgs")
     parser.add_argument("--threads", default="2")
