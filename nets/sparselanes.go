@@ -3,6 +3,7 @@
 package nets
 
 import (
+	"fmt"
 	"simd/archsimd"
 	"unsafe"
 )
@@ -94,3 +95,5 @@ func addUp4(v archsimd.Float64x4) float64 {
 	archsimd.ClearAVXUpperBits()
 	return s[0] + s[1]
 }
+
+func outOfRange(row int32) { panic(fmt.Sprintf("attribute %d is beyond the weights", row)) }

@@ -1,7 +1,5 @@
 package nets
 
-import "fmt"
-
 // sparseLoops are the inner loops of the linear scorer of sparse inputs, one set for each kind of vector. All sets agree
 // to rounding. Rows of w are as wide as the vector beside it; they panic at a row beyond the end of w. A nil
 // value stands for ones.
@@ -161,5 +159,3 @@ func at(value []float32, k int) float32 {
 	}
 	return value[k]
 }
-
-func outOfRange(row int32) { panic(fmt.Sprintf("attribute %d is beyond the weights", row)) }

@@ -217,9 +217,10 @@ func attributeFile(items int) []byte {
 	zipf := rand.NewZipf(rng, 1.1, 3, 100_000)
 	word := func() string { return strconv.FormatUint(zipf.Uint64()*7919+1000, 36) }
 	var text bytes.Buffer
-	before, here, after := word(), word(), word()
+	here, after := word(), word()
 	for t := range items {
-		before, here, after = here, after, word()
+		before := here
+		here, after = after, word()
 		fmt.Fprintf(&text, "%s", []string{"O", "O", "O", "B-person", "I-person"}[rng.IntN(5)])
 		for k := range 4 {
 			fmt.Fprintf(&text, "\tw[-1]=%s%d\tw[0]=%s%d\tw[1]=%s%d\tw[-1]|w[0]=%s|%s\tsuffix=%s", before, k, here, k, after, k, before, here, here[len(here)/2:])
