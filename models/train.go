@@ -71,6 +71,9 @@ func trainOn(ctx context.Context, c Config, data *Data, o TrainOptions) (*Result
 	}
 	o.Log.Info("data", "training", data.Train.Name, "examples", data.Train.Len(), "positions", data.Train.Positions(),
 		"labels", data.Train.Alphabet.Len())
+	if !c.Partial && isText(c.Format) && data.Train.Alphabet.Index(structured.AnyLabel) >= 0 {
+		o.Log.Warn("label " + structured.AnyLabel + " is learned like any other; with --partial it is one that is not known")
+	}
 	r, err := newRun(c, data, o)
 	if err != nil {
 		return nil, nil, err

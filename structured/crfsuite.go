@@ -188,6 +188,9 @@ func (p *crfsuiteParser) label(label string) error {
 		if label == "" {
 			return p.bad("no label before the first tab, expected %s", crfsuiteLine)
 		}
+		if label == "@weight" { // CRFsuite's own reader takes it for a weight of 0
+			return p.bad("@weight without a number, expected @weight:NUMBER")
+		}
 		if err := p.known(label, p.Alphabet); err != nil {
 			return err
 		}
