@@ -3,6 +3,7 @@ package models
 import (
 	"bytes"
 	"context"
+	"log/slog"
 	"math"
 	"slices"
 	"strings"
@@ -221,6 +222,21 @@ func TestClassWeights(t *testing.T) {
 		c.ClassWeights = weights
 		if _, err := c.weighted(data.Train, data.Train.Alphabet); !structured.IsBadInput(err) {
 			t.Errorf("%v: %v, want bad input", weights, err)
+		}
+	}
+}
+
+// Whoever forgets --partial learns that ? became a label.
+func TestUnknownLabelsWithoutPartialAreSaid(t *testing.T) {
+	for _, partial := range []bool{false, true} {
+		c := partialConfig(t)
+		c.Partial, c.Passes = partial, 1
+		var log bytes.Buffer
+		if _, err := Train(context.Background(), c, TrainOptions{Log: slog.New(slog.NewTextHandler(&log, nil))}); err != nil {
+			t.Fatal(err)
+		}
+		if said := strings.Contains(log.String(), "label ? is learned like any other"); said == partial {
+			t.Errorf("partial %v: the log is %s", partial, log.String())
 		}
 	}
 }
