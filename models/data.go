@@ -1,7 +1,6 @@
 package models
 
 import (
-	"errors"
 	"fmt"
 	"io"
 
@@ -136,5 +135,9 @@ func open(path string, read func(r io.Reader) error) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(read(f), f.Close())
+	err = read(f)
+	if closing := f.Close(); err == nil { // gzip says what it could not read once more as it is closed
+		err = closing
+	}
+	return err
 }

@@ -3,6 +3,7 @@ package models
 import (
 	"bytes"
 	"compress/gzip"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -236,5 +237,22 @@ func TestReadDataErrors(t *testing.T) {
 		if _, err := ReadData(&c); !structured.IsBadInput(err) || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want bad input with %q", err, want)
 		}
+	}
+}
+
+// What is wrong with a file that was cut off is said once.
+func TestCutGzip(t *testing.T) {
+	var whole bytes.Buffer
+	z := gzip.NewWriter(&whole)
+	for i := range 1000 {
+		fmt.Fprintf(z, "word%d A\nx B\n\n", i*i)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	c := textConfig(file(t, "cut.conll.gz", whole.String()[:whole.Len()/2]))
+	c.Format, c.Columns = "conll", ""
+	if _, err := ReadData(&c); !structured.IsBadInput(err) || strings.Count(err.Error(), "unexpected EOF") != 1 {
+		t.Errorf("got %v", err)
 	}
 }
