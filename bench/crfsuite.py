@@ -28,7 +28,6 @@ import tempfile
 import time
 
 LEVELS = (0.10, 0.01, 0.001)
-EPOCHS = (1, 2, 3, 5, 8, 12, 20, 30, 45, 70, 100)
 
 
 # Reading attribute files, and counting what is right.
@@ -166,12 +165,13 @@ class Bench:
 
     def l2sgd(self):
         """One run tells the seconds; runs of so many epochs, the objective."""
-        log, memory, _ = self.crfsuite("l2sgd", EPOCHS[-1], delta=0, period=EPOCHS[-1])
+        counts = [int(n) for n in self.args.epochs.split(",")]
+        log, memory, _ = self.crfsuite("l2sgd", counts[-1], delta=0, period=counts[-1])
         calibration = sum(float(s) for s in re.findall(r"^Seconds required: (\S+)$", log.split("***** Epoch #1 *****")[0], re.M)[1:])
         took = [float(s) for s in re.findall(r"^Seconds required for this iteration: (\S+)$", log, re.M)]
         curve = []
-        for epochs in EPOCHS:
-            log, _, model = self.crfsuite("l2sgd", epochs, delta=0, period=EPOCHS[-1])
+        for epochs in counts:
+            log, _, model = self.crfsuite("l2sgd", epochs, delta=0, period=counts[-1])
             norm = float(re.findall(r"^Feature L2-norm: (\S+)$", log, re.M)[-1])
             loss = json.loads(self.worker(do="objective", train=self.train, model=model)[0].replace("Infinity", "1e300"))
             curve.append((epochs, calibration + sum(took[:epochs]), loss + self.args.c2 * norm**2))
@@ -253,6 +253,7 @@ def main():
     parser.add_argument("--reading", default="", metavar="FLAGS", help="further flags for reading the files, such as '--label upos'")
     parser.add_argument("--c2", type=float, default=1)
     parser.add_argument("--iterations", type=int, default=400, help="most of CRFsuite's lbfgs")
+    parser.add_argument("--epochs", default="2,5,10,20,30,60", help="epochs after which CRFsuite's l2sgd is measured")
     parser.add_argument("--threads", default="2")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("more", nargs="*", help="further flags for dsp train, after --")

@@ -177,8 +177,12 @@ func TestRelabel(t *testing.T) {
 	if err := relabel(d, structured.NewAlphabet("ç", "x", "b", "a")); err != nil || !slices.Equal(names(), want) || d.Alphabet.Len() != 4 {
 		t.Errorf("got %v, %v, want %v", names(), err, want)
 	}
-	if err := relabel(d, structured.NewAlphabet("a", "b")); !structured.IsBadInput(err) || !strings.Contains(err.Error(), `"ç"`) {
-		t.Errorf("an unknown label: got %v", err)
+	known := structured.NewAlphabet("a", "b")
+	if err := relabel(d, known); err != nil || !slices.Equal(names(), want) || known.Len() != 2 || d.Alphabet.Index("b") != 1 {
+		t.Errorf("labels that are not known: got %v, %v of %v, want %v", err, names(), d.Alphabet.Names(), want)
+	}
+	if err := relabel(d, structured.NewAlphabet("P", "Q")); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "P Q") {
+		t.Errorf("no label known: got %v", err)
 	}
 }
 

@@ -83,7 +83,7 @@ func (s source) readFrom(r io.Reader, path string, needLabels bool) (*structured
 		return s.readConllu(r, path, needLabels)
 	case formatCRFsuite:
 		d, err := structured.CRFsuite{
-			Alphabet: s.spelt(), Dictionary: s.inputs.Dictionary, MinCount: max(1, s.minCount), HashBits: s.hashBits,
+			Alphabet: s.spelt(needLabels), Dictionary: s.inputs.Dictionary, MinCount: max(1, s.minCount), HashBits: s.hashBits,
 			Unlabeled: !needLabels, Threads: s.threads, Line: s.line,
 		}.Read(r, path)
 		if err == nil && !needLabels {
@@ -107,7 +107,7 @@ func (s source) readConll(r io.Reader, path string, needLabels bool) (*structure
 	if err != nil {
 		return nil, err
 	}
-	d, err := structured.Conll{Columns: columns, Width: s.width, Alphabet: s.spelt(), Unlabeled: !needLabels, Threads: s.threads, Line: s.line}.Read(r, path)
+	d, err := structured.Conll{Columns: columns, Width: s.width, Alphabet: s.spelt(needLabels), Unlabeled: !needLabels, Threads: s.threads, Line: s.line}.Read(r, path)
 	if err != nil {
 		return nil, err
 	}
@@ -115,7 +115,7 @@ func (s source) readConll(r io.Reader, path string, needLabels bool) (*structure
 }
 
 func (s source) readConllu(r io.Reader, path string, needLabels bool) (*structured.Dataset, error) {
-	d, err := structured.Conllu{Label: s.label, Alphabet: s.spelt(), Unlabeled: !needLabels, Threads: s.threads, Line: s.line}.Read(r, path)
+	d, err := structured.Conllu{Label: s.label, Alphabet: s.spelt(needLabels), Unlabeled: !needLabels, Threads: s.threads, Line: s.line}.Read(r, path)
 	if err != nil {
 		return nil, err
 	}
@@ -147,9 +147,9 @@ func (s source) readNPZ(r io.Reader, path string, needLabels bool) (*structured.
 // converts reports whether tags are to be converted.
 func (s source) converts() bool { return s.scheme != "" && s.scheme != "keep" }
 
-// spelt returns the labels that a file may have, nil where any will do.
-func (s source) spelt() *structured.Alphabet {
-	if s.converts() {
+// spelt returns the labels that a file's are numbered by, nil for those of the file: see relabel.
+func (s source) spelt(needLabels bool) *structured.Alphabet {
+	if s.converts() || needLabels {
 		return nil
 	}
 	return s.labels
@@ -178,20 +178,25 @@ func (s source) number(d *structured.Dataset) {
 	}
 }
 
-// relabel gives d, which was read with labels of its own, those of the training data.
+// relabel gives d, which was read with labels of its own, those of the training data. Labels that those lack come after
+// them, in an alphabet of d's own: no prediction can be right there, and an evaluation counts them. Data none of whose labels are known
+// are bad input.
 func relabel(d *structured.Dataset, labels *structured.Alphabet) error {
+	all, known := structured.NewAlphabet(labels.Names()...), false
 	number := make([]int32, d.Alphabet.Len())
 	for i, name := range d.Alphabet.Names() {
-		number[i] = labels.Index(name)
+		number[i] = all.Add(name)
+		known = known || int(number[i]) < labels.Len()
 	}
-	for i := range d.Len() {
-		for t, l := range d.Gold(i) {
-			if number[l] < 0 {
-				return structured.BadInput("%s: position %d has label %q, which the training data lacks", d.Where(i), t, d.Alphabet.Name(l))
-			}
-			d.Gold(i)[t] = number[l]
-		}
+	if !known && len(d.Labels) > 0 {
+		return structured.BadInput("%s: label %q, and no other of this data either, is one that training saw: %s", d.Where(0),
+			d.Alphabet.Name(d.Labels[0]), strings.Join(labels.Names()[:min(40, labels.Len())], " "))
 	}
-	d.Alphabet = labels
+	for t, l := range d.Labels {
+		d.Labels[t] = number[l]
+	}
+	if d.Alphabet = labels; all.Len() > labels.Len() {
+		d.Alphabet = all
+	}
 	return nil
 }

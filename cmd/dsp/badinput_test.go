@@ -115,7 +115,7 @@ func TestBadUse(t *testing.T) {
 		args     []string
 		messages []string
 	}{
-		{"unknown label", []string{"eval", "--data", write(t, "l.conll", "the\tO\nred\tB-Y\n")}, []string{"l.conll:2", `"B-Y"`}},
+		{"no known label", []string{"eval", "--data", write(t, "l.conll", "the\tQ\nred\tB-Y\n")}, []string{"l.conll:1", `"Q"`}},
 		{"columns", []string{"eval", "--data", write(t, "w.conll", "the\tDT\tO\n")}, []string{"w.conll:1", "3 columns"}},
 		{"no labels", []string{"eval", "--data", write(t, "n.conll", "the\nred\n")}, []string{"n.conll:1", "1 column"}},
 		{"no data", []string{"eval"}, []string{"--data"}},

@@ -1,0 +1,24 @@
+package models
+
+import "testing"
+
+// A gold label that training never saw is a mistake, whatever is predicted, and shows in the report.
+func TestEvaluateUnknownLabels(t *testing.T) {
+	c := textConfig(file(t, "train.conll", "a\tX\nb\tY\n\nb\tY\n"))
+	c.Columns = ""
+	m, _ := attributeModel(t, c)
+	d, err := m.ReadData(file(t, "test.conll", "a\tX\nb\tNEW\n\nc\tX\n"), DataOptions{Labels: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := m.Report(t.Context(), d, false, 1)
+	if err != nil || r.Tokens != 3 || m.Labels.Len() != 2 {
+		t.Fatalf("%+v, %v, labels %v", r, err, m.Labels.Names())
+	}
+	for _, l := range r.Labels {
+		if l.Label == "NEW" && l.Support == 1 && l.Predicted == 0 && l.Recall == 0 {
+			return
+		}
+	}
+	t.Errorf("the report does not tell of NEW: %+v", r.Labels)
+}
