@@ -5,7 +5,7 @@ PARALLEL    = ./oracles/ ./nets/ ./train/ ./models/
 
 export CGO_ENABLED ?= 0
 
-.PHONY: build test race bench lint cross clean
+.PHONY: build test race bench lint cross kernels clean
 
 build:
 	GOEXPERIMENT=simd go build -trimpath -o bin/dsp ./cmd/dsp
@@ -30,6 +30,9 @@ lint:
 cross:
 	GOOS=darwin GOARCH=arm64 go build -o /dev/null ./cmd/dsp
 	GOOS=windows GOARCH=amd64 go build -o /dev/null ./cmd/dsp
+
+kernels: # needs clang 16 or later; the PTX is committed, so that nobody else does
+	go run ./cuda/kernels/compile
 
 clean:
 	rm -rf bin

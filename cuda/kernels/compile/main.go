@@ -1,0 +1,73 @@
+// Command compile makes the PTX of the kernels whose source has changed: make kernels. It needs clang 16 or later, named by
+// the environment variable CLANG (clang-16), and no CUDA toolkit.
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/dsp-go/dsp/cuda/kernels"
+)
+
+func main() {
+	if err := compile(filepath.Join("cuda", "kernels")); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func compile(folder string) error {
+	sources, err := filepath.Glob(filepath.Join(folder, "*.cu"))
+	if err != nil {
+		return err
+	}
+	wanted := map[string]bool{}
+	for _, source := range sources {
+		stamp, err := kernels.Stamp(source)
+		if err != nil {
+			return err
+		}
+		target := strings.TrimSuffix(source, ".cu") + ".ptx"
+		wanted[target] = true
+		if old, err := os.ReadFile(target); err == nil && bytes.HasPrefix(old, []byte(stamp+"\n")) {
+			continue
+		}
+		fmt.Println(source)
+		ptx, err := assemble(source)
+		if err != nil {
+			return fmt.Errorf("%s: %w", source, err)
+		}
+		if err := os.WriteFile(target, append([]byte(stamp+"\n"), ptx...), 0o644); err != nil {
+			return err
+		}
+	}
+	targets, err := filepath.Glob(filepath.Join(folder, "*.ptx"))
+	if err != nil {
+		return err
+	}
+	for _, t := range targets {
+		if !wanted[t] { // its source is gone
+			if err := os.Remove(t); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// assemble compiles to PTX for sm_80. Contraction is off: kernels say where they want fused products and sums.
+func assemble(source string) ([]byte, error) {
+	clang := os.Getenv("CLANG")
+	if clang == "" {
+		clang = "clang-16"
+	}
+	cmd := exec.Command(clang, "-x", "cuda", "--cuda-device-only", "--cuda-gpu-arch=sm_80",
+		"-Xclang", "-target-feature", "-Xclang", "+ptx78", "-nocudainc", "-nocudalib",
+		"-std=c++17", "-O3", "-ffp-contract=off", "-Wall", "-Wno-unknown-cuda-version", "-Wno-unused-function", "-S", source, "-o", "-")
+	cmd.Stderr = os.Stderr
+	return cmd.Output()
+}

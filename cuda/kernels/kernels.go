@@ -1,0 +1,99 @@
+// Package kernels holds the CUDA kernels: a readable .cu source each, and the PTX that is made of it, which is part of the
+// program. The driver compiles PTX for the device at hand (sm_80 and up).
+//
+// After a change of a .cu or .cuh file, make kernels compiles again what the change concerns; a test refuses PTX that does
+// not belong to its source.
+package kernels
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"embed"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+//go:embed *.ptx
+var compiled embed.FS
+
+var (
+	entry   = regexp.MustCompile(`(?m)^\.visible \.entry (\w+)\(`)
+	include = regexp.MustCompile(`(?m)^#include "(\w+\.cuh)"`)
+)
+
+// Modules returns the PTX of every module, by name.
+func Modules() map[string][]byte {
+	modules := map[string][]byte{}
+	files, err := compiled.ReadDir(".")
+	if err != nil {
+		panic(err) // the folder is part of the program
+	}
+	for _, f := range files {
+		text, err := compiled.ReadFile(f.Name())
+		if err != nil {
+			panic(err)
+		}
+		modules[strings.TrimSuffix(f.Name(), ".ptx")] = text
+	}
+	return modules
+}
+
+var moduleOf = sync.OnceValue(func() map[string]string {
+	of := map[string]string{}
+	for name, text := range Modules() {
+		for _, k := range entry.FindAllSubmatch(text, -1) {
+			of[string(k[1])] = name
+		}
+	}
+	return of
+})
+
+// Module returns the name of the module that a kernel is in; ok is false where there is none.
+func Module(kernel string) (name string, ok bool) {
+	name, ok = moduleOf()[kernel]
+	return name, ok
+}
+
+// Names returns the names of all kernels, sorted.
+func Names() []string {
+	var names []string
+	for k := range moduleOf() {
+		names = append(names, k)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Stamp is the first line of PTX that belongs to the source file, a .cu with the headers that it includes.
+func Stamp(file string) (string, error) {
+	h := sha256.New()
+	seen := map[string]bool{}
+	var add func(file string) error
+	add = func(file string) error {
+		if seen[file] {
+			return nil
+		}
+		seen[file] = true
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		text = bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))
+		fmt.Fprintf(h, "%s %d\n%s", filepath.Base(file), len(text), text)
+		for _, m := range include.FindAllSubmatch(text, -1) {
+			if err := add(filepath.Join(filepath.Dir(file), string(m[1]))); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if err := add(file); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("// %s and its headers, SHA-256 %x", filepath.Base(file), h.Sum(nil)), nil
+}
