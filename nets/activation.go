@@ -46,7 +46,7 @@ func (g *Graph) Activate(x *gorgonia.Node, a Activation) (*gorgonia.Node, error)
 				out[i] = f.f(x)
 			}
 		},
-		lowered: func(b *builder, args []*value) *value { return b.add(unary{unaries[string(a)]}, shape, args[0]) },
+		lowered: func(b *builder, args []*value) *value { return b.add(Unary{unaries[string(a)]}, shape, args[0]) },
 	}
 	op.pull = func(_ gorgonia.Nodes, output, grad *gorgonia.Node) (gorgonia.Nodes, error) {
 		back := &fusedOp{name: string(a) + "'", out: shape,
@@ -56,7 +56,7 @@ func (g *Graph) Activate(x *gorgonia.Node, a Activation) (*gorgonia.Node, error)
 				}
 			},
 			lowered: func(b *builder, args []*value) *value {
-				return b.add(slope{unaries[string(a)]}, shape, args[0], args[1])
+				return b.add(Slope{unaries[string(a)]}, shape, args[0], args[1])
 			},
 		}
 		n, err := back.apply(output, grad)

@@ -11,7 +11,8 @@
 // (differentiate, in program.go), the nodes become values (lower.go), the values' push-forward is added rule by rule
 // (tangent.go), the values are put in order and fused (planner.go) and their buffers placed in one arena (arena.go). An
 // op is one type, with its rule for tangents and its loop: matmul.go, elementwise.go, gather.go, reduce.go, shape.go,
-// softmax.go, pool.go. A Gorgonia op that is not among them is an error that names it.
+// softmax.go, pool.go. A Gorgonia op that is not among them is an error that names it. Net.Program shows the result, for
+// other machines to run.
 //
 // Matrix products come from kernels of our own on amd64, from OpenBLAS where it is installed and they are not to be
 // had, or from gonum; the environment variable DSP_BLAS (own, openblas, gonum) asks for one.

@@ -7,29 +7,29 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// mask is the dropout mask of one layer: 0 with probability rate, else 1/(1−rate), for each of units of each position;
+// Mask is the dropout mask of one layer: 0 with probability Rate, else 1/(1−Rate), for each of Units of each position;
 // all ones in evaluation. It is a function of the worker's seed, the example, the position in the example and the
 // unit, so that an example sees one network for as long as the seed stays.
-type mask struct {
-	layer, units int
-	rate         float64
+type Mask struct {
+	Layer, Units int
+	Rate         float64
 }
 
-func (o mask) String() string { return fmt.Sprintf("dropout mask %d ×%d", o.layer, o.units) }
+func (o Mask) String() string { return fmt.Sprintf("dropout mask %d ×%d", o.Layer, o.Units) }
 
-func (o mask) tangent(*builder, *value, []*value) *value { return nil }
+func (o Mask) tangent(*builder, *value, []*value) *value { return nil }
 
-func (o mask) run(m *machine, in *instruction) {
-	out := m.at(in.out)
+func (o Mask) run(m *machine, in *Instruction) {
+	out := m.at(in.Out)
 	if m.seed == 0 {
 		fill(out, 1)
 		return
 	}
-	keep := float32(1 / (1 - o.rate))
-	threshold := uint64(o.rate * (1 << 32))
-	for t := range len(out) / o.units {
-		row := out[t*o.units : (t+1)*o.units]
-		state := mix(m.seed ^ mix(m.keys[t]^mix(uint64(o.layer))))
+	keep := float32(1 / (1 - o.Rate))
+	threshold := uint64(o.Rate * (1 << 32))
+	for t := range len(out) / o.Units {
+		row := out[t*o.Units : (t+1)*o.Units]
+		state := mix(m.seed ^ mix(m.keys[t]^mix(uint64(o.Layer))))
 		for u := range row {
 			state += 0x9e3779b97f4a7c15
 			if mix(state)>>32 < threshold {
@@ -60,6 +60,6 @@ func (g *Graph) Dropout(x *gorgonia.Node, rate float64) (*gorgonia.Node, error) 
 	}
 	layer := len(g.masks)
 	n := gorgonia.NewTensor(g.ExprGraph, g.Dtype, 2, gorgonia.WithShape(tensor.Shape{g.Rows, s[1]}...), gorgonia.WithName(fmt.Sprintf("mask%d", layer)))
-	g.masks[n] = mask{layer, s[1], rate}
+	g.masks[n] = Mask{layer, s[1], rate}
 	return gorgonia.HadamardProd(x, n)
 }

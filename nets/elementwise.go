@@ -1,19 +1,20 @@
 package nets
 
-// binary is an elementwise op of two arrays of one size. Either argument may be an expand, which is then read in place.
-type binary struct{ f *binaryFunc }
+// Binary is an elementwise op of two arrays of one size. Either argument may be an expand, which is then read in
+// place. It prints as the name of the function.
+type Binary struct{ f *binaryFunc }
 
-func (o binary) String() string { return o.f.name }
+func (o Binary) String() string { return o.f.name }
 
-func (o binary) tangent(b *builder, v *value, d []*value) *value { return o.f.tangent(b, v, d) }
+func (o Binary) tangent(b *builder, v *value, d []*value) *value { return o.f.tangent(b, v, d) }
 
-func (o binary) run(m *machine, in *instruction) {
-	out, x, y := m.at(in.out), m.at(in.args[0].buffer), m.at(in.args[1].buffer)
-	ex, ey := in.args[0].expand, in.args[1].expand
+func (o Binary) run(m *machine, in *Instruction) {
+	out, x, y := m.at(in.Out), m.at(in.Args[0].Buffer), m.at(in.Args[1].Buffer)
+	ex, ey := in.Args[0].Expand, in.Args[1].Expand
 	switch {
-	case ex.repeat == 0 && ey.repeat == 0:
+	case ex.Repeat == 0 && ey.Repeat == 0:
 		o.f.vv(out, x, y)
-	case ey.repeat != 0:
+	case ey.Repeat != 0:
 		ey.segments(func(lo, hi, at int, scalar bool) {
 			if scalar {
 				o.f.vs(out[lo:hi], x[lo:hi], y[at])
@@ -36,15 +37,15 @@ func (o binary) run(m *machine, in *instruction) {
 func (b *builder) binary(f *binaryFunc, x, y *value) *value {
 	switch {
 	case x.size() != y.size() && x.size() == 1:
-		x = b.expand(x, expand{1, y.size(), 1}, y.shape)
+		x = b.expand(x, Expand{1, y.size(), 1}, y.shape)
 	case x.size() != y.size() && y.size() == 1:
-		y = b.expand(y, expand{1, x.size(), 1}, x.shape)
+		y = b.expand(y, Expand{1, x.size(), 1}, x.shape)
 	}
 	shape := x.shape
 	if len(shape) < len(y.shape) {
 		shape = y.shape
 	}
-	return b.add(binary{f}, shape, x, y)
+	return b.add(Binary{f}, shape, x, y)
 }
 
 // sum adds two tangents, either of which may be nil (zero).
@@ -68,21 +69,21 @@ type binaryFunc struct {
 	arithmetic bool // not a comparison, which Gorgonia may also mean as a boolean
 }
 
-// unary is an elementwise function of one array.
-type unary struct{ f *unaryFunc }
+// Unary is an elementwise function of one array. It prints as the name of the function.
+type Unary struct{ f *unaryFunc }
 
-func (o unary) String() string { return o.f.name }
+func (o Unary) String() string { return o.f.name }
 
 // tangent is f'(x)·ẋ.
-func (o unary) tangent(b *builder, v *value, d []*value) *value {
+func (o Unary) tangent(b *builder, v *value, d []*value) *value {
 	if o.f.slope == nil {
 		return nil
 	}
 	return b.slope(o.f, v.args[0], v, d[0])
 }
 
-func (o unary) run(m *machine, in *instruction) {
-	o.f.apply(m.at(in.out), m.at(in.args[0].buffer), m.scratch[:])
+func (o Unary) run(m *machine, in *Instruction) {
+	o.f.apply(m.at(in.Out), m.at(in.Args[0].Buffer), m.scratch[:])
 }
 
 // unaryFunc is a function of one number over slices. Its derivative is a function of the argument x or, with ofResult,
@@ -94,49 +95,50 @@ type unaryFunc struct {
 	ofResult bool
 }
 
-// slope multiplies by the derivative of a unary function.
-type slope struct{ f *unaryFunc }
+// Slope multiplies by the derivative of a unary function: arguments s and g make g·f′(s), where s is the argument of f or
+// its result, as the function has it. It prints as the name of the function with a prime.
+type Slope struct{ f *unaryFunc }
 
-func (o slope) String() string { return o.f.name + "'" }
+func (o Slope) String() string { return o.f.name + "'" }
 
 // tangent is that of the product f'(s)·g in its linear factor g: only first derivatives are ever asked for.
-func (o slope) tangent(b *builder, v *value, d []*value) *value {
+func (o Slope) tangent(b *builder, v *value, d []*value) *value {
 	if d[1] == nil {
 		return nil
 	}
 	return b.add(o, v.shape, v.args[0], d[1])
 }
 
-func (o slope) run(m *machine, in *instruction) {
-	o.f.slope(m.at(in.out), m.at(in.args[0].buffer), m.at(in.args[1].buffer))
+func (o Slope) run(m *machine, in *Instruction) {
+	o.f.slope(m.at(in.Out), m.at(in.Args[0].Buffer), m.at(in.Args[1].Buffer))
 }
 
 func (b *builder) slope(f *unaryFunc, x, y, g *value) *value {
 	if f.ofResult {
 		x = y
 	}
-	return b.add(slope{f}, g.shape, x, g)
+	return b.add(Slope{f}, g.shape, x, g)
 }
 
-// assign copies its argument, or adds it where accumulate is set. It has no values: the planner makes it.
-type assign struct{}
+// Assign copies its argument, or adds it where accumulate is set. It has no values: the planner makes it.
+type Assign struct{}
 
-func (assign) String() string                            { return "assign" }
-func (assign) tangent(*builder, *value, []*value) *value { return nil }
+func (Assign) String() string                            { return "assign" }
+func (Assign) tangent(*builder, *value, []*value) *value { return nil }
 
-func (assign) run(m *machine, in *instruction) {
-	out, x, e := m.at(in.out), m.at(in.args[0].buffer), in.args[0].expand
+func (Assign) run(m *machine, in *Instruction) {
+	out, x, e := m.at(in.Out), m.at(in.Args[0].Buffer), in.Args[0].Expand
 	switch {
-	case e.repeat == 0 && in.accumulate:
+	case e.Repeat == 0 && in.Accumulate:
 		fast.add(out, out, x)
-	case e.repeat == 0:
+	case e.Repeat == 0:
 		copy(out, x)
 	default:
 		e.segments(func(lo, hi, at int, scalar bool) {
 			switch {
-			case in.accumulate && scalar:
+			case in.Accumulate && scalar:
 				addition.vs(out[lo:hi], out[lo:hi], x[at])
-			case in.accumulate:
+			case in.Accumulate:
 				fast.add(out[lo:hi], out[lo:hi], x[at:at+hi-lo])
 			case scalar:
 				fill(out[lo:hi], x[at])

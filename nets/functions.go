@@ -29,7 +29,7 @@ func init() {
 			case d[1] == nil:
 				return d[0]
 			case d[0] == nil:
-				return b.add(unary{unaries["neg"]}, d[1].shape, d[1])
+				return b.add(Unary{unaries["neg"]}, d[1].shape, d[1])
 			}
 			return b.binary(subtraction, d[0], d[1])
 		},
@@ -54,7 +54,7 @@ func init() {
 		if d[1] != nil {
 			r := b.binary(multiplication, v, d[1])
 			if n == nil {
-				n = b.add(unary{unaries["neg"]}, r.shape, r)
+				n = b.add(Unary{unaries["neg"]}, r.shape, r)
 			} else {
 				n = b.binary(subtraction, n, r)
 			}
@@ -69,7 +69,7 @@ func init() {
 			l = b.binary(multiplication, b.binary(multiplication, y, b.binary(power, x, b.binary(subtraction, y, b.scalar(1)))), d[0])
 		}
 		if d[1] != nil {
-			r = b.binary(multiplication, b.binary(multiplication, v, b.add(unary{unaries["ln"]}, x.shape, x)), d[1])
+			r = b.binary(multiplication, b.binary(multiplication, v, b.add(Unary{unaries["ln"]}, x.shape, x)), d[1])
 		}
 		return b.sum(l, r)
 	}

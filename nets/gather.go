@@ -2,49 +2,51 @@ package nets
 
 import "fmt"
 
-// index says which rows a gather reads. Row −1 is a row of zeros.
-type index struct {
-	kind  indexKind
-	field int     // ids: which discrete input
-	width int     // entries a row of the batch
-	fixed []int32 // pattern: entries within one example's period of rows
-	rows  int     // pattern: rows of the source for each repetition
+// Index says which rows a gather reads. Row −1 is a row of zeros.
+type Index struct {
+	Kind  IndexKind
+	Field int     // ids: which discrete input
+	Width int     // window: entries a row of the batch
+	Fixed []int32 // pattern: entries of one repetition
+	Rows  int     // pattern: rows of the source for each repetition
 }
 
-type indexKind uint8
+// IndexKind is where the entries of an Index come from.
+type IndexKind uint8
 
+// The kinds of Index.
 const (
-	ids     indexKind = iota // the batch's discrete input: one entry a position
-	window                   // the positions t−⌊width/2⌋ … t+⌊width/2⌋ of the same chain
-	pattern                  // fixed, shifted by rows from one repetition to the next
+	IndexIds     IndexKind = iota // the batch's discrete input: one entry a position
+	IndexWindow                   // the positions t−⌊Width/2⌋ … t+⌊Width/2⌋ of the same chain
+	IndexPattern                  // Fixed, shifted by Rows from one repetition to the next
 )
 
-func (x index) String() string {
-	return [...]string{ids: "ids", window: "window", pattern: "pattern"}[x.kind]
+func (x Index) String() string {
+	return [...]string{IndexIds: "ids", IndexWindow: "window", IndexPattern: "pattern"}[x.Kind]
 }
 
-// gather copies rows of cols entries: row j of the result is row index[j] of the argument.
-type gather struct {
-	index index
-	cols  int
+// Gather copies rows of Cols entries: row j of the result is row Index[j] of the argument.
+type Gather struct {
+	Index Index
+	Cols  int
 }
 
-func (g gather) String() string { return fmt.Sprintf("gather %s ×%d", g.index, g.cols) }
+func (g Gather) String() string { return fmt.Sprintf("gather %s ×%d", g.Index, g.Cols) }
 
-func (g gather) tangent(b *builder, v *value, d []*value) *value { return b.add(g, v.shape, d[0]) }
+func (g Gather) tangent(b *builder, v *value, d []*value) *value { return b.add(g, v.shape, d[0]) }
 
-func (g gather) run(m *machine, in *instruction) {
-	out, x, c := m.at(in.out), m.at(in.args[0].buffer), g.cols
+func (g Gather) run(m *machine, in *Instruction) {
+	out, x, c := m.at(in.Out), m.at(in.Args[0].Buffer), g.Cols
 	n := len(out) / c
-	if g.index.kind == pattern {
-		p, shift := g.index.fixed, int32(0)
+	if g.Index.Kind == IndexPattern {
+		p, shift := g.Index.Fixed, int32(0)
 		for j := 0; j < n; j += len(p) {
 			gatherRows(out[j*c:(j+len(p))*c], x[int(shift)*c:], p, c)
-			shift += int32(g.index.rows)
+			shift += int32(g.Index.Rows)
 		}
 		return
 	}
-	gatherRows(out, x, m.index(g.index), c)
+	gatherRows(out, x, m.index(g.Index), c)
 }
 
 func gatherRows(out, x []float32, rows []int32, c int) {
@@ -68,30 +70,30 @@ func gatherRows(out, x []float32, rows []int32, c int) {
 	}
 }
 
-// scatter adds rows of its argument to the rows that gather read: the adjoint of gather.
-type scatter struct{ gather }
+// Scatter adds rows of its argument to the rows that gather read: the adjoint of gather.
+type Scatter struct{ Gather }
 
-func (s scatter) String() string { return fmt.Sprintf("scatter %s ×%d", s.index, s.cols) }
+func (s Scatter) String() string { return fmt.Sprintf("scatter %s ×%d", s.Index, s.Cols) }
 
-func (scatter) accumulates() {}
+func (Scatter) accumulates() {}
 
-func (s scatter) tangent(b *builder, v *value, d []*value) *value { return b.add(s, v.shape, d[0]) }
+func (s Scatter) tangent(b *builder, v *value, d []*value) *value { return b.add(s, v.shape, d[0]) }
 
-func (s scatter) run(m *machine, in *instruction) {
-	out, g, c := m.at(in.out), m.at(in.args[0].buffer), s.cols
-	if !in.accumulate {
+func (s Scatter) run(m *machine, in *Instruction) {
+	out, g, c := m.at(in.Out), m.at(in.Args[0].Buffer), s.Cols
+	if !in.Accumulate {
 		clear(out)
 	}
 	n := len(g) / c
-	if s.index.kind == pattern {
-		p, shift := s.index.fixed, int32(0)
+	if s.Index.Kind == IndexPattern {
+		p, shift := s.Index.Fixed, int32(0)
 		for j := 0; j < n; j += len(p) {
 			scatterRows(out[int(shift)*c:], g[j*c:(j+len(p))*c], p, c)
-			shift += int32(s.index.rows)
+			shift += int32(s.Index.Rows)
 		}
 		return
 	}
-	scatterRows(out, g, m.index(s.index), c)
+	scatterRows(out, g, m.index(s.Index), c)
 }
 
 func scatterRows(out, g []float32, rows []int32, c int) {

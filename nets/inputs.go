@@ -6,15 +6,15 @@ import (
 
 // loadInputs gathers what the program reads of the batch, padded to its rows: with zero features, ids of the zero row,
 // and neighbours none.
-func (w *NetWorker) loadInputs(p *program, batch *structured.Batch) error {
+func (w *NetWorker) loadInputs(p *Program, batch *structured.Batch) error {
 	data, in, n := batch.Data, w.net.input, batch.Positions()
-	if p.needs.features {
+	if p.Needs.Features {
 		if data.Features == nil || data.Dim != in.Dim {
 			return structured.BadInput("%s has %d features a position; the network reads %d", data.Name, data.Dim, in.Dim)
 		}
-		w.m.mem[features] = w.batchFeatures(batch, p.rows)
+		w.m.mem[SpaceFeatures] = w.batchFeatures(batch, p.Rows)
 	}
-	if len(p.needs.fields) > 0 {
+	if len(p.Needs.Fields) > 0 {
 		if len(in.Vocab) == 0 || len(data.Vocab) != len(in.Vocab) {
 			return structured.BadInput("%s has %d discrete inputs; the network reads %d", data.Name, len(data.Vocab), len(in.Vocab))
 		}
@@ -22,8 +22,8 @@ func (w *NetWorker) loadInputs(p *program, batch *structured.Batch) error {
 			return err
 		}
 	}
-	if p.needs.boundary {
-		b := w.input(boundary, 2*p.rows)
+	if p.Needs.Boundary {
+		b := w.input(SpaceBoundary, 2*p.Rows)
 		clear(b)
 		for c := range batch.Len() {
 			if lo, hi := batch.Offsets[c], batch.Offsets[c+1]; lo < hi {
@@ -31,13 +31,13 @@ func (w *NetWorker) loadInputs(p *program, batch *structured.Batch) error {
 				b[2*hi-1] = 1
 			}
 		}
-		w.m.mem[boundary] = b
+		w.m.mem[SpaceBoundary] = b
 	}
 	for i, width := range w.m.widths {
-		w.m.windows[i] = windowRows(w.m.windows[i], batch, width, p.rows)
+		w.m.windows[i] = windowRows(w.m.windows[i], batch, width, p.Rows)
 	}
 	if w.m.seed != 0 {
-		w.m.keys = growTo(w.m.keys, p.rows)
+		w.m.keys = growTo(w.m.keys, p.Rows)
 		clear(w.m.keys[n:])
 		for c, example := range batch.Examples {
 			for t := batch.Offsets[c]; t < batch.Offsets[c+1]; t++ {
@@ -56,7 +56,7 @@ func (w *NetWorker) batchFeatures(batch *structured.Batch, rows int) []float32 {
 		at := data.Offsets[batch.Examples[0]] * d
 		return data.Features[at : at+n*d]
 	}
-	to, at := w.input(features, rows*d), 0
+	to, at := w.input(SpaceFeatures, rows*d), 0
 	for _, e := range batch.Examples {
 		at += copy(to[at:], data.Features[data.Offsets[e]*d:data.Offsets[e+1]*d])
 	}
@@ -73,10 +73,10 @@ func consecutive(examples []int) bool {
 	return len(examples) > 0
 }
 
-func (w *NetWorker) batchIDs(p *program, batch *structured.Batch) error {
+func (w *NetWorker) batchIDs(p *Program, batch *structured.Batch) error {
 	data, fields := batch.Data, len(batch.Data.Vocab)
-	for _, f := range p.needs.fields {
-		to := growTo(w.m.ids[f], p.rows)
+	for _, f := range p.Needs.Fields {
+		to := growTo(w.m.ids[f], p.Rows)
 		w.m.ids[f] = to
 		t, size := 0, int32(w.net.input.Vocab[f])
 		for _, e := range batch.Examples {
@@ -89,7 +89,7 @@ func (w *NetWorker) batchIDs(p *program, batch *structured.Batch) error {
 				t++
 			}
 		}
-		for ; t < p.rows; t++ {
+		for ; t < p.Rows; t++ {
 			to[t] = -1
 		}
 	}

@@ -72,7 +72,7 @@ func (l *lowering) apply(n *gorgonia.Node, args []*value) (*value, error) {
 		return l.repeat(args[0], int(unexported(o, "along").Int()), shape), nil
 	case "gorgonia.elemUnaryOp":
 		if f, ok := unaries[text]; ok {
-			return l.add(unary{f}, shape, args[0]), nil
+			return l.add(Unary{f}, shape, args[0]), nil
 		}
 	case "gorgonia.elemBinOp":
 		name, numeric, _ := strings.Cut(text, " ")
@@ -82,11 +82,11 @@ func (l *lowering) apply(n *gorgonia.Node, args []*value) (*value, error) {
 	case "gorgonia.linAlgBinOp":
 		return l.product(text, args[0], args[1], shape)
 	case "gorgonia.sumOp":
-		return l.reduceAxes(o, args[0], shape, func(x *value, r reduce, s []int) *value { return l.reduce(x, r, s) }), nil
+		return l.reduceAxes(o, args[0], shape, func(x *value, r Sum, s []int) *value { return l.reduce(x, r, s) }), nil
 	case "gorgonia.maxOp":
-		return l.reduceAxes(o, args[0], shape, func(x *value, r reduce, s []int) *value { return l.add(maximum(r), s, x) }), nil
+		return l.reduceAxes(o, args[0], shape, func(x *value, r Sum, s []int) *value { return l.add(Maximum(r), s, x) }), nil
 	case "gorgonia.transposeOp":
-		return l.add(permute{args[0].shape, ints(unexported(o, "pattern"))}, shape, args[0]), nil
+		return l.add(Permute{args[0].shape, ints(unexported(o, "pattern"))}, shape, args[0]), nil
 	case "gorgonia.concatOp":
 		return l.concat(int(unexported(o, "axis").Int()), args, shape), nil
 	case "gorgonia.sliceOp":
@@ -94,11 +94,11 @@ func (l *lowering) apply(n *gorgonia.Node, args []*value) (*value, error) {
 		return l.add(s, shape, args[0]), nil
 	case "gorgonia.sliceIncrOp":
 		s := sliceOf(o, args[0].shape)
-		return l.add(unslice{s}, shape, args[1]), nil
+		return l.add(Unslice{s}, shape, args[1]), nil
 	case "gorgonia.softmaxOp":
 		return l.add(softmaxOf(o, shape), shape, args[0]), nil
 	case "gorgonia.softmaxDiffOp":
-		return l.add(softmaxPull{softmaxOf(o, shape)}, shape, args[1], args[2]), nil
+		return l.add(SoftmaxPull{softmaxOf(o, shape)}, shape, args[1], args[2]), nil
 	}
 	return nil, fmt.Errorf("op %q (%T) is not one that a network's program can run", text, o)
 }
@@ -126,12 +126,12 @@ func (l *lowering) repeat(x *value, along int, shape []int) *value {
 	for len(from) <= along {
 		from = append(from, 1)
 	}
-	return l.expand(x, expand{product(from[:along+1]), shape[along] / from[along], product(from[along+1:])}, shape)
+	return l.expand(x, Expand{product(from[:along+1]), shape[along] / from[along], product(from[along+1:])}, shape)
 }
 
 // product lowers the products of vectors and matrices, told apart by how they print.
 func (l *lowering) product(text string, x, y *value, shape []int) (*value, error) {
-	o := matmul{batch: 1, transA: strings.HasPrefix(text, "Aᵀ"), transB: strings.HasSuffix(text, "ᵀ")}
+	o := MatMul{Batch: 1, TransA: strings.HasPrefix(text, "Aᵀ"), TransB: strings.HasSuffix(text, "ᵀ")}
 	rows := func(s []int, trans bool) (int, int) {
 		r, c := s[len(s)-2], s[len(s)-1]
 		if trans {
@@ -141,29 +141,29 @@ func (l *lowering) product(text string, x, y *value, shape []int) (*value, error
 	}
 	switch {
 	case strings.Contains(text, "×××"):
-		o.batch = product(x.shape[:len(x.shape)-2])
+		o.Batch = product(x.shape[:len(x.shape)-2])
 		fallthrough
 	case strings.Contains(text, "× B"), strings.Contains(text, "B") && len(y.shape) == 2:
-		o.m, o.k = rows(x.shape, o.transA)
-		_, o.n = rows(y.shape, o.transB)
+		o.M, o.K = rows(x.shape, o.TransA)
+		_, o.N = rows(y.shape, o.TransB)
 	case strings.Contains(text, "× b"):
-		o.m, o.k = rows(x.shape, o.transA)
-		o.n = 1
+		o.M, o.K = rows(x.shape, o.TransA)
+		o.N = 1
 	case strings.Contains(text, "⋅"):
-		o.m, o.n, o.k = 1, 1, x.size()
+		o.M, o.N, o.K = 1, 1, x.size()
 	case strings.Contains(text, "⊗"):
-		o.m, o.n, o.k = x.size(), y.size(), 1
+		o.M, o.N, o.K = x.size(), y.size(), 1
 	default:
 		return nil, fmt.Errorf("linear algebra op %q is not one that a network's program can run", text)
 	}
-	if o.batch*o.m*o.n != product(shape) || o.batch*o.m*o.k != x.size() || o.batch*o.k*o.n != y.size() {
+	if o.Batch*o.M*o.N != product(shape) || o.Batch*o.M*o.K != x.size() || o.Batch*o.K*o.N != y.size() {
 		return nil, fmt.Errorf("op %q of %v and %v: sizes do not fit", text, x.shape, y.shape)
 	}
 	return l.matmul(o, shape, x, y), nil
 }
 
 // reduceAxes reduces one axis after the other, the last first.
-func (l *lowering) reduceAxes(o gorgonia.Op, x *value, shape []int, one func(*value, reduce, []int) *value) *value {
+func (l *lowering) reduceAxes(o gorgonia.Op, x *value, shape []int, one func(*value, Sum, []int) *value) *value {
 	left := append([]int(nil), x.shape...)
 	along := map[int]bool{}
 	for _, a := range ints(unexported(o, "along")) {
@@ -171,7 +171,7 @@ func (l *lowering) reduceAxes(o gorgonia.Op, x *value, shape []int, one func(*va
 	}
 	for a := len(left) - 1; a >= 0; a-- {
 		if along[a] {
-			r := reduce{product(left[:a]), left[a], product(left[a+1:])}
+			r := Sum{product(left[:a]), left[a], product(left[a+1:])}
 			left[a] = 1
 			x = one(x, r, append([]int(nil), left...))
 		}
@@ -183,29 +183,29 @@ func (l *lowering) concat(axis int, args []*value, shape []int) *value {
 	if axis < 0 {
 		axis += len(shape)
 	}
-	c := concat{outer: product(shape[:axis])}
+	c := Concat{Outer: product(shape[:axis])}
 	for _, a := range args {
-		c.widths = append(c.widths, a.size()/c.outer)
+		c.Widths = append(c.Widths, a.size()/c.Outer)
 	}
 	return l.add(c, shape, args...)
 }
 
-func sliceOf(o gorgonia.Op, from []int) slice {
+func sliceOf(o gorgonia.Op, from []int) Slice {
 	along := int(unexported(o, "along").Int())
-	s := slice{product(from[:along]), from[along], product(from[along+1:]), 0, 1, from[along]}
+	s := Slice{product(from[:along]), from[along], product(from[along+1:]), 0, 1, from[along]}
 	if r := o.(interface{ IsSlice() tensor.Slice }).IsSlice(); r != nil && r.End() > r.Start() {
-		s.lo, s.step = r.Start(), max(1, r.Step())
-		s.count = (r.End() - r.Start() + s.step - 1) / s.step
+		s.Lo, s.Step = r.Start(), max(1, r.Step())
+		s.Count = (r.End() - r.Start() + s.Step - 1) / s.Step
 	}
 	return s
 }
 
-func softmaxOf(o gorgonia.Op, shape []int) softmax {
+func softmaxOf(o gorgonia.Op, shape []int) Softmax {
 	axis := int(unexported(o, "axis").Int())
 	if axis < 0 {
 		axis = len(shape) - 1
 	}
-	return softmax{product(shape[:axis]), shape[axis], product(shape[axis+1:]), unexported(o, "isLog").Bool()}
+	return Softmax{product(shape[:axis]), shape[axis], product(shape[axis+1:]), unexported(o, "isLog").Bool()}
 }
 
 // unexported reads a field of one of Gorgonia's ops, which are public only as interfaces.

@@ -233,8 +233,8 @@ func TestDropoutMask(t *testing.T) {
 	for i := range m.keys {
 		m.keys[i] = mix(uint64(i))
 	}
-	m.mem[arena] = out
-	mask{0, 400, 0.25}.run(&m, &instruction{out: &buffer{n: len(out)}})
+	m.mem[SpaceArena] = out
+	Mask{0, 400, 0.25}.run(&m, &Instruction{Out: &Buffer{N: len(out)}})
 	sum := 0.0
 	for _, x := range out {
 		if x != 0 && x != float32(1/0.75) {

@@ -2,7 +2,7 @@ package nets
 
 // machine is the memory that a program runs in.
 type machine struct {
-	mem     [spaces][]float32
+	mem     [Spaces][]float32
 	ids     [][]int32 // by field
 	windows [][]int32 // by position in widths
 	widths  []int
@@ -12,22 +12,22 @@ type machine struct {
 	scratch [block]float32
 }
 
-func (m *machine) at(b *buffer) []float32 { return m.mem[b.space][b.offset : b.offset+b.n] }
+func (m *machine) at(b *Buffer) []float32 { return m.mem[b.Space][b.Offset : b.Offset+b.N] }
 
-func (m *machine) index(x index) []int32 {
-	if x.kind == ids {
-		return m.ids[x.field]
+func (m *machine) index(x Index) []int32 {
+	if x.Kind == IndexIds {
+		return m.ids[x.Field]
 	}
 	for i, w := range m.widths {
-		if w == x.width {
+		if w == x.Width {
 			return m.windows[i]
 		}
 	}
 	return nil
 }
 
-func (m *machine) run(list []instruction) {
+func (m *machine) run(list []Instruction) {
 	for i := range list {
-		list[i].op.run(m, &list[i])
+		list[i].Op.run(m, &list[i])
 	}
 }

@@ -2,20 +2,20 @@ package nets
 
 import "fmt"
 
-// matmul is out = op(A)·op(B), m×k by k×n, for each of batch pairs of matrices. Nothing is ever transposed in memory.
-type matmul struct {
-	batch, m, n, k int
-	transA, transB bool
+// MatMul is out = op(A)·op(B), m×k by k×n, for each of batch pairs of matrices. Nothing is ever transposed in memory.
+type MatMul struct {
+	Batch, M, N, K int
+	TransA, TransB bool
 }
 
-func (o matmul) String() string {
+func (o MatMul) String() string {
 	mark := map[bool]string{true: "ᵀ"}
-	return fmt.Sprintf("A%s[%d×%d]·B%s[%d×%d] ×%d", mark[o.transA], o.m, o.k, mark[o.transB], o.k, o.n, o.batch)
+	return fmt.Sprintf("A%s[%d×%d]·B%s[%d×%d] ×%d", mark[o.TransA], o.M, o.K, mark[o.TransB], o.K, o.N, o.Batch)
 }
 
-func (matmul) accumulates() {}
+func (MatMul) accumulates() {}
 
-func (o matmul) tangent(b *builder, v *value, d []*value) *value {
+func (o MatMul) tangent(b *builder, v *value, d []*value) *value {
 	var l, r *value
 	if d[0] != nil {
 		l = b.add(o, v.shape, d[0], v.args[1])
@@ -27,24 +27,24 @@ func (o matmul) tangent(b *builder, v *value, d []*value) *value {
 }
 
 // matmul multiplies; a factor that is itself a transposed matrix is read transposed.
-func (b *builder) matmul(o matmul, shape []int, x, y *value) *value {
-	if p, ok := x.op.(permute); ok && o.batch == 1 && p.isMatrix() {
-		x, o.transA = x.args[0], !o.transA
+func (b *builder) matmul(o MatMul, shape []int, x, y *value) *value {
+	if p, ok := x.op.(Permute); ok && o.Batch == 1 && p.isMatrix() {
+		x, o.TransA = x.args[0], !o.TransA
 	}
-	if p, ok := y.op.(permute); ok && o.batch == 1 && p.isMatrix() {
-		y, o.transB = y.args[0], !o.transB
+	if p, ok := y.op.(Permute); ok && o.Batch == 1 && p.isMatrix() {
+		y, o.TransB = y.args[0], !o.TransB
 	}
 	return b.add(o, shape, x, y)
 }
 
-func (o matmul) run(m *machine, in *instruction) {
-	out, x, y := m.at(in.out), m.at(in.args[0].buffer), m.at(in.args[1].buffer)
+func (o MatMul) run(m *machine, in *Instruction) {
+	out, x, y := m.at(in.Out), m.at(in.Args[0].Buffer), m.at(in.Args[1].Buffer)
 	beta := float32(0)
-	if in.accumulate {
+	if in.Accumulate {
 		beta = 1
 	}
-	mn, mk, kn := o.m*o.n, o.m*o.k, o.k*o.n
-	for i := range o.batch {
-		m.blas.Sgemm(o.transA, o.transB, o.m, o.n, o.k, x[i*mk:(i+1)*mk], y[i*kn:(i+1)*kn], beta, out[i*mn:(i+1)*mn])
+	mn, mk, kn := o.M*o.N, o.M*o.K, o.K*o.N
+	for i := range o.Batch {
+		m.blas.Sgemm(o.TransA, o.TransB, o.M, o.N, o.K, x[i*mk:(i+1)*mk], y[i*kn:(i+1)*kn], beta, out[i*mn:(i+1)*mn])
 	}
 }

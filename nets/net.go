@@ -10,9 +10,9 @@ type Net struct {
 	spec     Spec
 	input    Input
 	layout   Layout
-	shape    *program // the smallest one, for what does not depend on the number of rows
+	shape    *Program // the smallest one, for what does not depend on the number of rows
 	mu       sync.Mutex
-	programs map[int]*program
+	programs map[int]*Program
 }
 
 // Build checks a Spec for inputs of the given shape, and makes it a Net.
@@ -21,8 +21,8 @@ func Build(spec Spec, input Input) (*Net, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := &Net{spec: spec, input: input, layout: layout, programs: map[int]*program{}}
-	if n.shape, err = n.program(bucket(0)); err != nil {
+	n := &Net{spec: spec, input: input, layout: layout, programs: map[int]*Program{}}
+	if n.shape, err = n.Program(Bucket(0)); err != nil {
 		return nil, err
 	}
 	return n, nil
@@ -35,13 +35,16 @@ func (n *Net) Name() string { return n.spec.Name }
 func (n *Net) Dim() int { return n.layout.Dim() }
 
 // Labels returns Y.
-func (n *Net) Labels() int { return n.shape.labels }
+func (n *Net) Labels() int { return n.shape.Labels }
 
 // PerPosition reports whether edge potentials differ from position to position.
-func (n *Net) PerPosition() bool { return n.shape.perPosition }
+func (n *Net) PerPosition() bool { return n.shape.PerPosition }
 
 // Affine reports whether θ is affine in w: whether Jẇ depends on w is seen from the program.
 func (n *Net) Affine() bool { return n.shape.affine }
+
+// Input says what the network reads at each position.
+func (n *Net) Input() Input { return n.input }
 
 // Layout says where each parameter lives in w.
 func (n *Net) Layout() Layout { return n.layout }
@@ -57,8 +60,8 @@ func (n *Net) Init(seed uint64) []float32 {
 	return w
 }
 
-// program returns the program for a number of rows, making it on the first call.
-func (n *Net) program(rows int) (*program, error) {
+// Program returns the program for a number of rows, which is a Bucket of positions, making it on the first call.
+func (n *Net) Program(rows int) (*Program, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if p, ok := n.programs[rows]; ok {

@@ -80,7 +80,7 @@ func checkAgainst(t *testing.T, r *reference, net *Net, batch *structured.Batch,
 	if err := worker.Score(w, batch, &θ); err != nil {
 		t.Fatal(err)
 	}
-	y, rows := net.Labels(), bucket(batch.Positions())
+	y, rows := net.Labels(), Bucket(batch.Positions())
 	v := randomMarginals(rng, batch, y, net.PerPosition())
 	grad := make([]float32, net.Dim())
 	for range 2 { // adds, and may be called again
@@ -318,8 +318,8 @@ func TestNoAllocationOnceWarm(t *testing.T) {
 func TestBucket(t *testing.T) {
 	last := 0
 	for n := range 5000 {
-		b := bucket(n)
-		if b < n || b < 8 || b < last || n > 64 && float64(b) > 1.126*float64(n) || bucket(b) != b {
+		b := Bucket(n)
+		if b < n || b < 8 || b < last || n > 64 && float64(b) > 1.126*float64(n) || Bucket(b) != b {
 			t.Fatalf("bucket(%d) = %d", n, b)
 		}
 		last = b

@@ -15,7 +15,7 @@ func (g *Graph) Embed(table *gorgonia.Node, field int) (*gorgonia.Node, error) {
 		return nil, fmt.Errorf("nets: Embed of field %d with a table %v: the input's vocabularies have sizes %v", field, s, g.Input.Vocab)
 	}
 	g.needs.field(field)
-	return g.gather(table, index{kind: ids, field: field}, g.Rows, s[1])
+	return g.gather(table, Index{Kind: IndexIds, Field: field}, g.Rows, s[1])
 }
 
 // Window joins the rows of neighbouring positions: row t of the result [Rows×width·C] is x_{t−w}, …, x_t, …, x_{t+w}
@@ -32,7 +32,7 @@ func (g *Graph) Window(x *gorgonia.Node, width int) (*gorgonia.Node, error) {
 		return nil, fmt.Errorf("nets: Window of %v: it must have a row for each of %d positions", s, g.Rows)
 	}
 	g.needs.window(width)
-	w, err := g.gather(x, index{kind: window, width: width}, g.Rows*width, s[1])
+	w, err := g.gather(x, Index{Kind: IndexWindow, Width: width}, g.Rows*width, s[1])
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +47,7 @@ func (g *Graph) Patches(x *gorgonia.Node, height, width int) (*gorgonia.Node, er
 	if len(s) != 2 || s[0] != g.Rows*height*width {
 		return nil, fmt.Errorf("nets: Patches of %v: it must have a row for each of %d×%d×%d pixels", s, g.Rows, height, width)
 	}
-	at := index{kind: pattern, rows: height * width}
+	at := Index{Kind: IndexPattern, Rows: height * width}
 	for r := range height {
 		for c := range width {
 			for dr := -1; dr <= 1; dr++ {
@@ -56,7 +56,7 @@ func (g *Graph) Patches(x *gorgonia.Node, height, width int) (*gorgonia.Node, er
 					if r+dr >= 0 && r+dr < height && c+dc >= 0 && c+dc < width {
 						to = int32((r+dr)*width + c + dc)
 					}
-					at.fixed = append(at.fixed, to)
+					at.Fixed = append(at.Fixed, to)
 				}
 			}
 		}
@@ -68,7 +68,7 @@ func (g *Graph) Patches(x *gorgonia.Node, height, width int) (*gorgonia.Node, er
 	return gorgonia.Reshape(p, tensor.Shape{s[0], 9 * s[1]})
 }
 
-func (g *Graph) gather(x *gorgonia.Node, at index, rows, cols int) (*gorgonia.Node, error) {
+func (g *Graph) gather(x *gorgonia.Node, at Index, rows, cols int) (*gorgonia.Node, error) {
 	size := x.Shape().TotalSize()
 	op := &fusedOp{
 		name: "gather " + at.String(),
@@ -81,7 +81,7 @@ func (g *Graph) gather(x *gorgonia.Node, at index, rows, cols int) (*gorgonia.No
 			}
 		},
 		lowered: func(b *builder, args []*value) *value {
-			return b.add(gather{at, cols}, []int{rows, cols}, args[0])
+			return b.add(Gather{at, cols}, []int{rows, cols}, args[0])
 		},
 	}
 	op.pull = func(inputs gorgonia.Nodes, _, grad *gorgonia.Node) (gorgonia.Nodes, error) {
@@ -98,7 +98,7 @@ func (g *Graph) gather(x *gorgonia.Node, at index, rows, cols int) (*gorgonia.No
 				}
 			},
 			lowered: func(b *builder, args []*value) *value {
-				return b.add(scatter{gather{at, cols}}, []int{size / cols, cols}, args[0])
+				return b.add(Scatter{Gather{at, cols}}, []int{size / cols, cols}, args[0])
 			},
 		}
 		n, err := back.apply(grad)
@@ -108,35 +108,35 @@ func (g *Graph) gather(x *gorgonia.Node, at index, rows, cols int) (*gorgonia.No
 }
 
 // rowsOf writes an index out for Gorgonia's machines.
-func (g *Graph) rowsOf(at index, rows int) []int32 {
-	if at.kind != pattern {
+func (g *Graph) rowsOf(at Index, rows int) []int32 {
+	if at.Kind != IndexPattern {
 		return g.indices(at)
 	}
 	out := make([]int32, rows)
 	for j := range out {
-		r := at.fixed[j%len(at.fixed)]
+		r := at.Fixed[j%len(at.Fixed)]
 		if r >= 0 {
-			r += int32(j / len(at.fixed) * at.rows)
+			r += int32(j / len(at.Fixed) * at.Rows)
 		}
 		out[j] = r
 	}
 	return out
 }
 
-func (n *needs) window(width int) {
-	for _, w := range n.windows {
+func (n *Needs) window(width int) {
+	for _, w := range n.Windows {
 		if w == width {
 			return
 		}
 	}
-	n.windows = append(n.windows, width)
+	n.Windows = append(n.Windows, width)
 }
 
-func (n *needs) field(f int) {
-	for _, e := range n.fields {
+func (n *Needs) field(f int) {
+	for _, e := range n.Fields {
 		if e == f {
 			return
 		}
 	}
-	n.fields = append(n.fields, f)
+	n.Fields = append(n.Fields, f)
 }

@@ -1,24 +1,24 @@
 package nets
 
-// instruction is one step of a program: an op with the buffers that it reads and writes.
-type instruction struct {
-	op         op
-	out        *buffer
-	args       []operand
-	accumulate bool // add to out
+// Instruction is one step of a program: an op with the buffers that it reads and writes.
+type Instruction struct {
+	Op         Op
+	Out        *Buffer
+	Args       []Operand
+	Accumulate bool // add to out
 }
 
-// operand is a buffer as an instruction reads it: as it is, or spread.
-type operand struct {
-	buffer *buffer
-	expand expand // repeat 0: as it is
+// Operand is a buffer as an instruction reads it: as it is, or spread.
+type Operand struct {
+	Buffer *Buffer
+	Expand Expand // Repeat 0: as it is
 }
 
-// buffer is n entries of a space from an offset. Those in the arena get theirs from allocate, by their life: from the
+// Buffer is N entries of a space from an offset. Those in the arena get theirs from allocate, by their life: from the
 // first to the last instruction that touches them.
-type buffer struct {
-	space       space
-	offset, n   int
+type Buffer struct {
+	Space       Space
+	Offset, N   int
 	first, last int
 }
 
@@ -26,8 +26,8 @@ type buffer struct {
 // elementwise ops; a product or a sum over an axis that is only used as a term is added to the other term in place.
 type planner struct {
 	uses map[*value]int
-	made map[*value]*buffer
-	list []instruction
+	made map[*value]*Buffer
+	list []Instruction
 }
 
 // count counts the uses of v and of what it is computed from.
@@ -41,18 +41,18 @@ func (p *planner) count(v *value) {
 }
 
 // need returns the buffer that holds v, emitting what computes it on the first call.
-func (p *planner) need(v *value) *buffer {
+func (p *planner) need(v *value) *Buffer {
 	if b, ok := p.made[v]; ok {
 		return b
 	}
-	var b *buffer
+	var b *Buffer
 	switch o := v.op.(type) {
 	case leaf:
-		b = &buffer{space: o.space, offset: o.offset, n: v.size()}
+		b = &Buffer{Space: o.space, Offset: o.offset, N: v.size()}
 	case view:
 		b = p.need(v.args[0])
 	default:
-		b = &buffer{space: arena, n: v.size(), first: -1}
+		b = &Buffer{Space: SpaceArena, N: v.size(), first: -1}
 		p.write(v, b, false)
 	}
 	p.made[v] = b
@@ -60,9 +60,9 @@ func (p *planner) need(v *value) *buffer {
 }
 
 // into writes v to out, or adds it.
-func (p *planner) into(v *value, out *buffer, accumulate bool) {
+func (p *planner) into(v *value, out *Buffer, accumulate bool) {
 	if p.shared(v) {
-		p.emit(assign{}, out, accumulate, operand{buffer: p.need(v)})
+		p.emit(Assign{}, out, accumulate, Operand{Buffer: p.need(v)})
 		return
 	}
 	p.write(v, out, accumulate)
@@ -70,40 +70,40 @@ func (p *planner) into(v *value, out *buffer, accumulate bool) {
 
 // shared reports whether v has, or should have, a buffer of its own.
 func (p *planner) shared(v *value) bool {
-	if _, ok := v.op.(expand); ok {
+	if _, ok := v.op.(Expand); ok {
 		return p.made[v] != nil
 	}
 	_, isLeaf := v.op.(leaf)
 	return isLeaf || p.made[v] != nil || p.uses[v] > 1
 }
 
-func (p *planner) write(v *value, out *buffer, accumulate bool) {
+func (p *planner) write(v *value, out *Buffer, accumulate bool) {
 	switch o := v.op.(type) {
 	case leaf:
-		p.emit(assign{}, out, accumulate, operand{buffer: p.need(v)})
+		p.emit(Assign{}, out, accumulate, Operand{Buffer: p.need(v)})
 		return
 	case view:
 		p.into(v.args[0], out, accumulate)
 		return
-	case expand:
-		p.emit(assign{}, out, accumulate, operand{p.need(v.args[0]), o})
+	case Expand:
+		p.emit(Assign{}, out, accumulate, Operand{p.need(v.args[0]), o})
 		return
-	case binary:
+	case Binary:
 		if o.f == addition && p.writeSum(v.args[0], v.args[1], out, accumulate) {
 			return
 		}
 	}
 	if _, ok := v.op.(accumulator); accumulate && !ok {
-		b := &buffer{space: arena, n: v.size(), first: -1}
+		b := &Buffer{Space: SpaceArena, N: v.size(), first: -1}
 		p.emit(v.op, b, false, p.operands(v)...)
-		p.emit(assign{}, out, true, operand{buffer: b})
+		p.emit(Assign{}, out, true, Operand{Buffer: b})
 		return
 	}
 	p.emit(v.op, out, accumulate, p.operands(v)...)
 }
 
 // writeSum writes x + y term by term where a term can be added in place.
-func (p *planner) writeSum(x, y *value, out *buffer, accumulate bool) bool {
+func (p *planner) writeSum(x, y *value, out *Buffer, accumulate bool) bool {
 	if p.addable(x) && !p.addable(y) {
 		x, y = y, x
 	}
@@ -126,45 +126,45 @@ func (p *planner) addable(v *value) bool {
 }
 
 // operands returns the arguments of v, computed.
-func (p *planner) operands(v *value) []operand {
-	out := make([]operand, len(v.args))
+func (p *planner) operands(v *value) []Operand {
+	out := make([]Operand, len(v.args))
 	spread := false
 	for i := len(v.args) - 1; i >= 0; i-- {
 		a := v.args[i]
 		if e, x := expanded(a); x != nil && !spread && p.made[a] == nil {
-			if _, ok := v.op.(binary); ok {
-				out[i], spread = operand{p.need(x), e}, true
+			if _, ok := v.op.(Binary); ok {
+				out[i], spread = Operand{p.need(x), e}, true
 				continue
 			}
 		}
-		out[i].buffer = p.need(a)
+		out[i].Buffer = p.need(a)
 	}
 	return out
 }
 
 // expanded looks through views for an expand, and returns it with its argument.
-func expanded(v *value) (expand, *value) {
+func expanded(v *value) (Expand, *value) {
 	for {
 		switch o := v.op.(type) {
 		case view:
 			v = v.args[0]
-		case expand:
+		case Expand:
 			return o, v.args[0]
 		default:
-			return expand{}, nil
+			return Expand{}, nil
 		}
 	}
 }
 
-func (p *planner) emit(o op, out *buffer, accumulate bool, args ...operand) {
+func (p *planner) emit(o Op, out *Buffer, accumulate bool, args ...Operand) {
 	p.touch(out)
 	for _, a := range args {
-		p.touch(a.buffer)
+		p.touch(a.Buffer)
 	}
-	p.list = append(p.list, instruction{op: o, out: out, args: args, accumulate: accumulate})
+	p.list = append(p.list, Instruction{Op: o, Out: out, Args: args, Accumulate: accumulate})
 }
 
-func (p *planner) touch(b *buffer) {
+func (p *planner) touch(b *Buffer) {
 	if b.first < 0 {
 		b.first = len(p.list)
 	}

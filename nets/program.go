@@ -8,29 +8,29 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// program computes a network for a fixed number of rows: the potentials (forward), then as often as wanted Jᵀv
-// (pullback) and Jẇ (push). It is immutable and shared by workers.
-type program struct {
-	rows                    int
-	forward, pullback, push []instruction
-	node, edge              *buffer // potentials; a nil edge is zero
-	nodeTangent             *buffer // nil: zero
-	edgeTangent             *buffer
-	literals                []float32
-	arena                   int // float32s of memory
-	needs                   needs
-	labels                  int
-	perPosition             bool
-	affine                  bool // the push-forward does not read w
-	whole                   []leafArray
-	tables                  []table // with whole: what the push-forward reads of ẇ
+// Program computes a network for a fixed number of rows: the potentials (forward), then as often as wanted Jᵀv
+// (pullback) and Jẇ (push). It is immutable and shared by workers. The results of Forward
+// stay in the arena for the other two, of which neither disturbs the other.
+type Program struct {
+	Rows                     int
+	Forward, Pullback, Push  []Instruction
+	Node, Edge               *Buffer // potentials after Forward; a nil edge is zero
+	NodeTangent, EdgeTangent *Buffer // Jẇ after Push; nil: zero
+	Literals                 []float32
+	Arena                    int // float32s of memory
+	Needs                    Needs
+	Labels                   int
+	PerPosition              bool
+	affine                   bool // the push-forward does not read w
+	whole                    []leafArray
+	tables                   []table // with whole: what the push-forward reads of ẇ
 }
 
 // building serialises the construction of graphs, since Gorgonia keeps global pools.
 var building sync.Mutex
 
 // compile builds the graph of a network for a number of rows and lowers it.
-func compile(s *Spec, layout Layout, input Input, rows int) (p *program, err error) {
+func compile(s *Spec, layout Layout, input Input, rows int) (p *Program, err error) {
 	building.Lock()
 	defer building.Unlock()
 	defer func() {
@@ -79,7 +79,7 @@ func differentiate(s *Spec, g *Graph) (*function, error) {
 			return nil, fmt.Errorf("the node potentials do not depend on any parameter")
 		}
 		c := g.input([]string{"node cotangent", "edge cotangent"}[i], out.Shape()...)
-		f.cotangents[c] = leaf{[]space{nodeCotangent, edgeCotangent}[i], 0}
+		f.cotangents[c] = leaf{[]Space{SpaceNodeCotangent, SpaceEdgeCotangent}[i], 0}
 		outputs, cotangents = append(outputs, out), append(cotangents, c)
 	}
 	var wrt gorgonia.Nodes
@@ -121,7 +121,7 @@ func (g *Graph) parametersOf(n *gorgonia.Node, seen, found map[*gorgonia.Node]bo
 		return
 	}
 	seen[n] = true
-	if l, ok := g.leaves[n]; ok && l.space == weights {
+	if l, ok := g.leaves[n]; ok && l.space == SpaceWeights {
 		found[n] = true
 	}
 	for it := g.From(n.ID()); it.Next(); {
@@ -130,13 +130,13 @@ func (g *Graph) parametersOf(n *gorgonia.Node, seen, found map[*gorgonia.Node]bo
 }
 
 // lower makes the program of a differentiated network.
-func lower(g *Graph, f *function) (*program, error) {
+func lower(g *Graph, f *function) (*Program, error) {
 	for n, l := range f.cotangents {
 		g.leaves[n] = l
 	}
 	l := &lowering{builder: &builder{}, graph: g, done: map[*gorgonia.Node]*value{}}
-	p := &program{rows: g.Rows, labels: f.labels, needs: g.needs}
-	p.perPosition = f.edge != nil && f.edge.Shape().TotalSize() != f.labels*f.labels
+	p := &Program{Rows: g.Rows, Labels: f.labels, Needs: g.needs}
+	p.PerPosition = f.edge != nil && f.edge.Shape().TotalSize() != f.labels*f.labels
 	outputs := make([]*value, 2)
 	for i, n := range []*gorgonia.Node{f.node, f.edge} {
 		if n != nil {
@@ -161,13 +161,13 @@ func lower(g *Graph, f *function) (*program, error) {
 		}
 	}
 	p.plan(g.layout, outputs, tangents, grads)
-	p.literals = l.literals
+	p.Literals = l.literals
 	return p, nil
 }
 
 // plan orders and places everything.
-func (p *program) plan(layout Layout, outputs, tangents, grads []*value) {
-	pl := &planner{uses: map[*value]int{}, made: map[*value]*buffer{}}
+func (p *Program) plan(layout Layout, outputs, tangents, grads []*value) {
+	pl := &planner{uses: map[*value]int{}, made: map[*value]*Buffer{}}
 	for _, vs := range [][]*value{outputs, tangents, grads} {
 		for _, v := range vs {
 			if v != nil {
@@ -175,36 +175,36 @@ func (p *program) plan(layout Layout, outputs, tangents, grads []*value) {
 			}
 		}
 	}
-	need := func(v *value) *buffer {
+	need := func(v *value) *Buffer {
 		if v == nil {
 			return nil
 		}
 		return pl.need(v)
 	}
-	p.node, p.edge = need(outputs[0]), need(outputs[1])
+	p.Node, p.Edge = need(outputs[0]), need(outputs[1])
 	forward := len(pl.list)
-	for _, b := range []*buffer{p.node, p.edge} {
-		if b != nil && b.space == arena {
+	for _, b := range []*Buffer{p.Node, p.Edge} {
+		if b != nil && b.Space == SpaceArena {
 			b.last = forward - 1
 		}
 	}
-	made := map[*value]*buffer{}
+	made := map[*value]*Buffer{}
 	for v, b := range pl.made {
 		made[v] = b
 	}
 	for i, v := range grads {
 		if v != nil {
-			pl.into(v, &buffer{space: gradient, offset: layout[i].Offset, n: v.size()}, true)
+			pl.into(v, &Buffer{Space: SpaceGradient, Offset: layout[i].Offset, N: v.size()}, true)
 		}
 	}
 	pullback := len(pl.list)
 	pl.made = made
-	p.nodeTangent, p.edgeTangent = need(tangents[0]), need(tangents[1])
-	for _, b := range []*buffer{p.nodeTangent, p.edgeTangent} {
-		if b != nil && b.space == arena {
+	p.NodeTangent, p.EdgeTangent = need(tangents[0]), need(tangents[1])
+	for _, b := range []*Buffer{p.NodeTangent, p.EdgeTangent} {
+		if b != nil && b.Space == SpaceArena {
 			b.last = len(pl.list)
 		}
 	}
-	p.arena = allocate(pl.list, forward)
-	p.forward, p.pullback, p.push = pl.list[:forward], pl.list[forward:pullback], pl.list[pullback:]
+	p.Arena = allocate(pl.list, forward)
+	p.Forward, p.Pullback, p.Push = pl.list[:forward], pl.list[forward:pullback], pl.list[pullback:]
 }

@@ -5,19 +5,19 @@ import (
 	"math"
 )
 
-// expand spreads an array of outer×inner entries over outer×repeat×inner: entry (o, i) becomes every (o, r, i).
-type expand struct{ outer, repeat, inner int }
+// Expand spreads an array of Outer×Inner entries over Outer×Repeat×Inner: entry (o, i) becomes every (o, r, i).
+type Expand struct{ Outer, Repeat, Inner int }
 
-func (e expand) String() string {
-	return fmt.Sprintf("expand %d×(%d)×%d", e.outer, e.repeat, e.inner)
+func (e Expand) String() string {
+	return fmt.Sprintf("expand %d×(%d)×%d", e.Outer, e.Repeat, e.Inner)
 }
 
-func (e expand) tangent(b *builder, v *value, d []*value) *value { return b.expand(d[0], e, v.shape) }
+func (e Expand) tangent(b *builder, v *value, d []*value) *value { return b.expand(d[0], e, v.shape) }
 
-func (e expand) run(*machine, *instruction) {} // read in place, or copied by assign
+func (e Expand) run(*machine, *Instruction) {} // read in place, or copied by assign
 
-func (b *builder) expand(x *value, e expand, shape []int) *value {
-	if e.repeat == 1 {
+func (b *builder) expand(x *value, e Expand, shape []int) *value {
+	if e.Repeat == 1 {
 		return b.view(x, shape)
 	}
 	return b.add(e, shape, x)
@@ -25,80 +25,80 @@ func (b *builder) expand(x *value, e expand, shape []int) *value {
 
 // segments calls f for every run of the outer×repeat×inner array, entries lo to hi-1, that reads either consecutive
 // entries from at of the small one, or only its entry at.
-func (e expand) segments(f func(lo, hi, at int, scalar bool)) {
-	if e.inner == 1 {
-		for o := range e.outer {
-			f(o*e.repeat, (o+1)*e.repeat, o, true)
+func (e Expand) segments(f func(lo, hi, at int, scalar bool)) {
+	if e.Inner == 1 {
+		for o := range e.Outer {
+			f(o*e.Repeat, (o+1)*e.Repeat, o, true)
 		}
 		return
 	}
 	lo := 0
-	for o := range e.outer {
-		for range e.repeat {
-			f(lo, lo+e.inner, o*e.inner, false)
-			lo += e.inner
+	for o := range e.Outer {
+		for range e.Repeat {
+			f(lo, lo+e.Inner, o*e.Inner, false)
+			lo += e.Inner
 		}
 	}
 }
 
-// reduce sums an array of outer×repeat×inner entries over the middle axis: the adjoint of expand.
-type reduce struct{ outer, repeat, inner int }
+// Sum sums an array of Outer×Repeat×Inner entries over the middle axis: the adjoint of expand.
+type Sum struct{ Outer, Repeat, Inner int }
 
-func (r reduce) String() string { return fmt.Sprintf("sum %d×(%d)×%d", r.outer, r.repeat, r.inner) }
+func (r Sum) String() string { return fmt.Sprintf("sum %d×(%d)×%d", r.Outer, r.Repeat, r.Inner) }
 
-func (reduce) accumulates() {}
+func (Sum) accumulates() {}
 
-func (r reduce) tangent(b *builder, v *value, d []*value) *value { return b.reduce(d[0], r, v.shape) }
+func (r Sum) tangent(b *builder, v *value, d []*value) *value { return b.reduce(d[0], r, v.shape) }
 
-func (b *builder) reduce(x *value, r reduce, shape []int) *value {
-	if r.repeat == 1 {
+func (b *builder) reduce(x *value, r Sum, shape []int) *value {
+	if r.Repeat == 1 {
 		return b.view(x, shape)
 	}
 	return b.add(r, shape, x)
 }
 
-func (r reduce) run(m *machine, in *instruction) {
-	out, x := m.at(in.out), m.at(in.args[0].buffer)
-	if !in.accumulate {
+func (r Sum) run(m *machine, in *Instruction) {
+	out, x := m.at(in.Out), m.at(in.Args[0].Buffer)
+	if !in.Accumulate {
 		clear(out)
 	}
-	for o := range r.outer {
-		if r.inner == 1 {
+	for o := range r.Outer {
+		if r.Inner == 1 {
 			s := float32(0)
-			for _, v := range x[o*r.repeat : (o+1)*r.repeat] {
+			for _, v := range x[o*r.Repeat : (o+1)*r.Repeat] {
 				s += v
 			}
 			out[o] += s
 			continue
 		}
-		to := out[o*r.inner : (o+1)*r.inner]
-		for j := range r.repeat {
-			at := (o*r.repeat + j) * r.inner
-			fast.add(to, to, x[at:at+r.inner])
+		to := out[o*r.Inner : (o+1)*r.Inner]
+		for j := range r.Repeat {
+			at := (o*r.Repeat + j) * r.Inner
+			fast.add(to, to, x[at:at+r.Inner])
 		}
 	}
 }
 
-// maximum is the largest entry along the middle axis of outer×repeat×inner.
-type maximum struct{ outer, repeat, inner int }
+// Maximum is the largest entry along the middle axis of Outer×Repeat×Inner.
+type Maximum struct{ Outer, Repeat, Inner int }
 
-func (r maximum) String() string { return fmt.Sprintf("max %d×(%d)×%d", r.outer, r.repeat, r.inner) }
+func (r Maximum) String() string { return fmt.Sprintf("max %d×(%d)×%d", r.Outer, r.Repeat, r.Inner) }
 
 // tangent is the sum of the tangents of the entries that attain the maximum, as Gorgonia differentiates it.
-func (r maximum) tangent(b *builder, v *value, d []*value) *value {
+func (r Maximum) tangent(b *builder, v *value, d []*value) *value {
 	x := v.args[0]
-	attained := b.binary(binaries["=="], x, b.expand(v, expand(r), x.shape))
-	return b.reduce(b.binary(multiplication, d[0], attained), reduce(r), v.shape)
+	attained := b.binary(binaries["=="], x, b.expand(v, Expand(r), x.shape))
+	return b.reduce(b.binary(multiplication, d[0], attained), Sum(r), v.shape)
 }
 
-func (r maximum) run(m *machine, in *instruction) {
-	out, x := m.at(in.out), m.at(in.args[0].buffer)
+func (r Maximum) run(m *machine, in *Instruction) {
+	out, x := m.at(in.Out), m.at(in.Args[0].Buffer)
 	fill(out, float32(math.Inf(-1)))
-	for o := range r.outer {
-		to := out[o*r.inner : (o+1)*r.inner]
-		for j := range r.repeat {
-			at := (o*r.repeat + j) * r.inner
-			for i, v := range x[at : at+r.inner] {
+	for o := range r.Outer {
+		to := out[o*r.Inner : (o+1)*r.Inner]
+		for j := range r.Repeat {
+			at := (o*r.Repeat + j) * r.Inner
+			for i, v := range x[at : at+r.Inner] {
 				to[i] = max(to[i], v)
 			}
 		}

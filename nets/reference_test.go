@@ -25,7 +25,7 @@ type reference struct {
 
 func newReference(t testing.TB, net *Net, batch *structured.Batch, dropout uint64) *reference {
 	r := &reference{t: t, net: net, worker: net.NewNetWorker(), grads: map[string]*gorgonia.Value{}}
-	rows := bucket(batch.Positions())
+	rows := Bucket(batch.Positions())
 	g := newGraph(rows, tensor.Float64, net.input, net.layout)
 	f, err := differentiate(&net.spec, g)
 	if err != nil {
@@ -39,14 +39,14 @@ func newReference(t testing.TB, net *Net, batch *structured.Batch, dropout uint6
 	g.indices = r.worker.m.index
 	for n, l := range g.leaves {
 		switch l.space {
-		case features, boundary:
+		case SpaceFeatures, SpaceBoundary:
 			r.let(n, widen(r.worker.m.mem[l.space]))
 		}
 	}
 	for n, m := range g.masks {
 		out := make([]float32, n.Shape().TotalSize())
-		r.worker.m.mem[arena] = out
-		m.run(&r.worker.m, &instruction{out: &buffer{space: arena, n: len(out)}})
+		r.worker.m.mem[SpaceArena] = out
+		m.run(&r.worker.m, &Instruction{Out: &Buffer{Space: SpaceArena, N: len(out)}})
 		r.let(n, widen(out))
 	}
 	gorgonia.Read(f.node, &r.node)
@@ -77,7 +77,7 @@ func (r *reference) run(w []float64, vNode, vEdge []float64) (node, edge, grad [
 		r.let(n, append([]float64(nil), w[a.Offset:a.Offset+a.Len()]...))
 	}
 	for n, l := range r.f.cotangents {
-		if l.space == nodeCotangent {
+		if l.space == SpaceNodeCotangent {
 			r.let(n, vNode)
 		} else {
 			r.let(n, vEdge)

@@ -2,22 +2,22 @@ package nets
 
 import "fmt"
 
-// permute reorders the axes of an array of shape from: axis i of the result is axis order[i] of the argument.
-type permute struct{ from, order []int }
+// Permute reorders the axes of an array of shape From: axis i of the result is axis Order[i] of the argument.
+type Permute struct{ From, Order []int }
 
-func (p permute) String() string { return fmt.Sprintf("permute%v", p.order) }
+func (p Permute) String() string { return fmt.Sprintf("permute%v", p.Order) }
 
-func (p permute) isMatrix() bool { return len(p.from) == 2 && p.order[0] == 1 }
+func (p Permute) isMatrix() bool { return len(p.From) == 2 && p.Order[0] == 1 }
 
-func (p permute) tangent(b *builder, v *value, d []*value) *value { return b.add(p, v.shape, d[0]) }
+func (p Permute) tangent(b *builder, v *value, d []*value) *value { return b.add(p, v.shape, d[0]) }
 
-func (p permute) run(m *machine, in *instruction) {
-	out, x := m.at(in.out), m.at(in.args[0].buffer)
+func (p Permute) run(m *machine, in *Instruction) {
+	out, x := m.at(in.Out), m.at(in.Args[0].Buffer)
 	var stride, size, at [8]int
-	for i, axis := range p.order {
-		size[i], stride[i] = p.from[axis], product(p.from[axis+1:])
+	for i, axis := range p.Order {
+		size[i], stride[i] = p.From[axis], product(p.From[axis+1:])
 	}
-	last, pos := len(p.order)-1, 0
+	last, pos := len(p.Order)-1, 0
 	for i := range out {
 		out[i] = x[pos]
 		for a := last; a >= 0; a-- {
@@ -32,71 +32,71 @@ func (p permute) run(m *machine, in *instruction) {
 	}
 }
 
-// concat joins arrays of outer×widths[i] entries into outer×Σwidths.
-type concat struct {
-	outer  int
-	widths []int
+// Concat joins arrays of Outer×Widths[i] entries into Outer×ΣWidths.
+type Concat struct {
+	Outer  int
+	Widths []int
 }
 
-func (c concat) String() string { return fmt.Sprintf("concat %v", c.widths) }
+func (c Concat) String() string { return fmt.Sprintf("concat %v", c.Widths) }
 
-func (c concat) tangent(b *builder, v *value, d []*value) *value {
+func (c Concat) tangent(b *builder, v *value, d []*value) *value {
 	parts := make([]*value, len(d))
 	for i := range d {
 		if parts[i] = d[i]; d[i] == nil {
-			parts[i] = b.expand(b.scalar(0), expand{1, v.args[i].size(), 1}, v.args[i].shape)
+			parts[i] = b.expand(b.scalar(0), Expand{1, v.args[i].size(), 1}, v.args[i].shape)
 		}
 	}
 	return b.add(c, v.shape, parts...)
 }
 
-func (c concat) run(m *machine, in *instruction) {
-	out := m.at(in.out)
-	row, at := len(out)/c.outer, 0
-	for i, w := range c.widths {
-		x := m.at(in.args[i].buffer)
-		for o := range c.outer {
+func (c Concat) run(m *machine, in *Instruction) {
+	out := m.at(in.Out)
+	row, at := len(out)/c.Outer, 0
+	for i, w := range c.Widths {
+		x := m.at(in.Args[i].Buffer)
+		for o := range c.Outer {
 			copy(out[o*row+at:o*row+at+w], x[o*w:(o+1)*w])
 		}
 		at += w
 	}
 }
 
-// slice takes entries lo, lo+step, … (count of them) along the middle axis of outer×size×inner.
-type slice struct{ outer, size, inner, lo, step, count int }
+// Slice takes entries Lo, Lo+Step, … (Count of them) along the middle axis of Outer×Size×Inner.
+type Slice struct{ Outer, Size, Inner, Lo, Step, Count int }
 
-func (s slice) String() string { return fmt.Sprintf("slice %d+%d·%d", s.lo, s.count, s.step) }
+func (s Slice) String() string { return fmt.Sprintf("slice %d+%d·%d", s.Lo, s.Count, s.Step) }
 
-func (s slice) tangent(b *builder, v *value, d []*value) *value { return b.add(s, v.shape, d[0]) }
+func (s Slice) tangent(b *builder, v *value, d []*value) *value { return b.add(s, v.shape, d[0]) }
 
-func (s slice) run(m *machine, in *instruction) {
-	out, x := m.at(in.out), m.at(in.args[0].buffer)
-	for o := range s.outer {
-		for c := range s.count {
-			from := (o*s.size + s.lo + c*s.step) * s.inner
-			copy(out[(o*s.count+c)*s.inner:][:s.inner], x[from:from+s.inner])
+func (s Slice) run(m *machine, in *Instruction) {
+	out, x := m.at(in.Out), m.at(in.Args[0].Buffer)
+	for o := range s.Outer {
+		for c := range s.Count {
+			from := (o*s.Size + s.Lo + c*s.Step) * s.Inner
+			copy(out[(o*s.Count+c)*s.Inner:][:s.Inner], x[from:from+s.Inner])
 		}
 	}
 }
 
-// unslice puts its argument where slice took it from, and zero elsewhere: the adjoint of slice.
-type unslice struct{ slice }
+// Unslice puts its argument where slice took it from, and zero elsewhere: the adjoint of slice.
+type Unslice struct{ Slice }
 
-func (s unslice) String() string { return "un" + s.slice.String() }
+func (s Unslice) String() string { return "un" + s.Slice.String() }
 
-func (s unslice) tangent(b *builder, v *value, d []*value) *value { return b.add(s, v.shape, d[0]) }
+func (s Unslice) tangent(b *builder, v *value, d []*value) *value { return b.add(s, v.shape, d[0]) }
 
-func (s unslice) accumulates() {}
+func (s Unslice) accumulates() {}
 
-func (s unslice) run(m *machine, in *instruction) {
-	out, x := m.at(in.out), m.at(in.args[0].buffer)
-	if !in.accumulate {
+func (s Unslice) run(m *machine, in *Instruction) {
+	out, x := m.at(in.Out), m.at(in.Args[0].Buffer)
+	if !in.Accumulate {
 		clear(out)
 	}
-	for o := range s.outer {
-		for c := range s.count {
-			to := out[(o*s.size+s.lo+c*s.step)*s.inner:][:s.inner]
-			fast.add(to, to, x[(o*s.count+c)*s.inner:][:s.inner])
+	for o := range s.Outer {
+		for c := range s.Count {
+			to := out[(o*s.Size+s.Lo+c*s.Step)*s.Inner:][:s.Inner]
+			fast.add(to, to, x[(o*s.Count+c)*s.Inner:][:s.Inner])
 		}
 	}
 }

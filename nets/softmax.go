@@ -5,43 +5,43 @@ import (
 	"math"
 )
 
-// softmax normalises exp(x), or with log gives x − log Σ exp(x), along the middle axis of outer×size×inner.
-type softmax struct {
-	outer, size, inner int
-	log                bool
+// Softmax normalises exp(x), or with Log gives x − log Σ exp(x), along the middle axis of Outer×Size×Inner.
+type Softmax struct {
+	Outer, Size, Inner int
+	Log                bool
 }
 
-func (s softmax) String() string {
-	return fmt.Sprintf("softmax %d×(%d)×%d", s.outer, s.size, s.inner)
+func (s Softmax) String() string {
+	return fmt.Sprintf("softmax %d×(%d)×%d", s.Outer, s.Size, s.Inner)
 }
 
 // tangent uses that the Jacobian of softmax is symmetric; that of its logarithm is I − 1·softmaxᵀ.
-func (s softmax) tangent(b *builder, v *value, d []*value) *value {
-	if !s.log {
-		return b.add(softmaxPull{s}, v.shape, v, d[0])
+func (s Softmax) tangent(b *builder, v *value, d []*value) *value {
+	if !s.Log {
+		return b.add(SoftmaxPull{s}, v.shape, v, d[0])
 	}
-	p := b.add(unary{unaries["exp"]}, v.shape, v)
-	mean := b.reduce(b.binary(multiplication, p, d[0]), reduce{s.outer, s.size, s.inner}, []int{s.outer, s.inner})
-	return b.binary(subtraction, d[0], b.expand(mean, expand{s.outer, s.size, s.inner}, v.shape))
+	p := b.add(Unary{unaries["exp"]}, v.shape, v)
+	mean := b.reduce(b.binary(multiplication, p, d[0]), Sum{s.Outer, s.Size, s.Inner}, []int{s.Outer, s.Inner})
+	return b.binary(subtraction, d[0], b.expand(mean, Expand{s.Outer, s.Size, s.Inner}, v.shape))
 }
 
-func (s softmax) run(m *machine, in *instruction) {
-	out, x := m.at(in.out), m.at(in.args[0].buffer)
-	for o := range s.outer {
-		for i := range s.inner {
-			start, top, sum := o*s.size*s.inner+i, float32(math.Inf(-1)), 0.0
-			for j := range s.size {
-				top = max(top, x[start+j*s.inner])
+func (s Softmax) run(m *machine, in *Instruction) {
+	out, x := m.at(in.Out), m.at(in.Args[0].Buffer)
+	for o := range s.Outer {
+		for i := range s.Inner {
+			start, top, sum := o*s.Size*s.Inner+i, float32(math.Inf(-1)), 0.0
+			for j := range s.Size {
+				top = max(top, x[start+j*s.Inner])
 			}
-			for j := range s.size {
-				e := math.Exp(float64(x[start+j*s.inner] - top))
+			for j := range s.Size {
+				e := math.Exp(float64(x[start+j*s.Inner] - top))
 				sum += e
-				out[start+j*s.inner] = float32(e)
+				out[start+j*s.Inner] = float32(e)
 			}
 			logSum := float32(math.Log(sum))
-			for j := range s.size {
-				at := start + j*s.inner
-				if s.log {
+			for j := range s.Size {
+				at := start + j*s.Inner
+				if s.Log {
 					out[at] = x[at] - top - logSum
 				} else {
 					out[at] /= float32(sum)
@@ -51,34 +51,34 @@ func (s softmax) run(m *machine, in *instruction) {
 	}
 }
 
-// softmaxPull is Jᵀg of softmax at its result y: y∘(g − ⟨y,g⟩), or g − exp(y)·Σg with log.
-type softmaxPull struct{ softmax }
+// SoftmaxPull is Jᵀg of softmax at its result y: y∘(g − ⟨y,g⟩), or g − exp(y)·Σg with Log.
+type SoftmaxPull struct{ Softmax }
 
-func (s softmaxPull) String() string { return s.softmax.String() + "'" }
+func (s SoftmaxPull) String() string { return s.Softmax.String() + "'" }
 
-func (s softmaxPull) tangent(b *builder, v *value, d []*value) *value {
+func (s SoftmaxPull) tangent(b *builder, v *value, d []*value) *value {
 	if d[1] == nil {
 		return nil
 	}
 	return b.add(s, v.shape, v.args[0], d[1])
 }
 
-func (s softmaxPull) run(m *machine, in *instruction) {
-	out, y, g := m.at(in.out), m.at(in.args[0].buffer), m.at(in.args[1].buffer)
-	for o := range s.outer {
-		for i := range s.inner {
-			start, sum := o*s.size*s.inner+i, 0.0
-			for j := range s.size {
-				at := start + j*s.inner
-				if s.log {
+func (s SoftmaxPull) run(m *machine, in *Instruction) {
+	out, y, g := m.at(in.Out), m.at(in.Args[0].Buffer), m.at(in.Args[1].Buffer)
+	for o := range s.Outer {
+		for i := range s.Inner {
+			start, sum := o*s.Size*s.Inner+i, 0.0
+			for j := range s.Size {
+				at := start + j*s.Inner
+				if s.Log {
 					sum += float64(g[at])
 				} else {
 					sum += float64(y[at]) * float64(g[at])
 				}
 			}
-			for j := range s.size {
-				at := start + j*s.inner
-				if s.log {
+			for j := range s.Size {
+				at := start + j*s.Inner
+				if s.Log {
 					out[at] = g[at] - float32(math.Exp(float64(y[at]))*sum)
 				} else {
 					out[at] = y[at] * (g[at] - float32(sum))

@@ -35,18 +35,18 @@ type Graph struct {
 	layout   Layout
 	params   map[string]*gorgonia.Node
 	leaves   map[*gorgonia.Node]leaf // what the input nodes stand for
-	masks    map[*gorgonia.Node]mask
+	masks    map[*gorgonia.Node]Mask
 	features *gorgonia.Node
 	boundary *gorgonia.Node
-	indices  func(index) []int32 // the batch, where Gorgonia itself runs the graph
-	needs    needs
+	indices  func(Index) []int32 // the batch, where Gorgonia itself runs the graph
+	needs    Needs
 }
 
-// needs is what a program reads of a batch.
-type needs struct {
-	features, boundary bool
-	windows            []int // widths
-	fields             []int
+// Needs is what a program reads of a batch.
+type Needs struct {
+	Features, Boundary bool
+	Windows            []int // widths
+	Fields             []int
 }
 
 func newGraph(rows int, dtype tensor.Dtype, input Input, layout Layout) *Graph {
@@ -55,7 +55,7 @@ func newGraph(rows int, dtype tensor.Dtype, input Input, layout Layout) *Graph {
 		layout: layout,
 		params: map[string]*gorgonia.Node{},
 		leaves: map[*gorgonia.Node]leaf{},
-		masks:  map[*gorgonia.Node]mask{},
+		masks:  map[*gorgonia.Node]Mask{},
 	}
 }
 
@@ -71,7 +71,7 @@ func (g *Graph) Param(name string) *gorgonia.Node {
 	}
 	n := g.input(name, a.Shape...)
 	g.params[name] = n
-	g.leaves[n] = leaf{weights, a.Offset}
+	g.leaves[n] = leaf{SpaceWeights, a.Offset}
 	return n
 }
 
@@ -82,8 +82,8 @@ func (g *Graph) Features() *gorgonia.Node {
 			panic("the input has no dense features")
 		}
 		g.features = g.input("features", g.Rows, g.Input.Dim)
-		g.leaves[g.features] = leaf{features, 0}
-		g.needs.features = true
+		g.leaves[g.features] = leaf{SpaceFeatures, 0}
+		g.needs.Features = true
 	}
 	return g.features
 }
@@ -92,8 +92,8 @@ func (g *Graph) Features() *gorgonia.Node {
 func (g *Graph) Boundary() *gorgonia.Node {
 	if g.boundary == nil {
 		g.boundary = g.input("boundary", g.Rows, 2)
-		g.leaves[g.boundary] = leaf{boundary, 0}
-		g.needs.boundary = true
+		g.leaves[g.boundary] = leaf{SpaceBoundary, 0}
+		g.needs.Boundary = true
 	}
 	return g.boundary
 }

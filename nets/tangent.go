@@ -8,8 +8,8 @@ func (b *builder) tangents(outputs []*value) []*value {
 	dot := map[*value]*value{}
 	for _, v := range slices.Clone(b.values) { // in topological order; the clone, since tangents are added
 		if l, ok := v.op.(leaf); ok {
-			if l.space == weights {
-				dot[v] = b.leaf(direction, l.offset, v.shape)
+			if l.space == SpaceWeights {
+				dot[v] = b.leaf(SpaceDirection, l.offset, v.shape)
 			}
 			continue
 		}
@@ -42,7 +42,7 @@ func readsWeights(vs []*value) bool {
 			return false
 		}
 		seen[v] = true
-		if l, ok := v.op.(leaf); ok && l.space == weights {
+		if l, ok := v.op.(leaf); ok && l.space == SpaceWeights {
 			return true
 		}
 		return slices.ContainsFunc(v.args, walk)
@@ -62,9 +62,9 @@ func directionReads(tangents []*value) (whole []leafArray, tables []table) {
 		}
 		seen[v] = true
 		for _, a := range v.args {
-			if l, ok := a.op.(leaf); ok && l.space == direction {
-				if g, ok := v.op.(gather); ok && g.index.kind == ids {
-					tables = append(tables, table{l.offset, g.cols, g.index.field})
+			if l, ok := a.op.(leaf); ok && l.space == SpaceDirection {
+				if g, ok := v.op.(Gather); ok && g.Index.Kind == IndexIds {
+					tables = append(tables, table{l.offset, g.Cols, g.Index.Field})
 				} else {
 					read[leafArray{l.offset, a.size()}] = true
 				}
@@ -74,7 +74,7 @@ func directionReads(tangents []*value) (whole []leafArray, tables []table) {
 	}
 	for _, v := range tangents {
 		if v != nil {
-			if l, ok := v.op.(leaf); ok && l.space == direction {
+			if l, ok := v.op.(leaf); ok && l.space == SpaceDirection {
 				read[leafArray{l.offset, v.size()}] = true
 			}
 		}

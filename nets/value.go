@@ -6,21 +6,21 @@ import "fmt"
 // shape. Arrays are dense and row-major.
 type value struct {
 	id    int
-	op    op
+	op    Op
 	args  []*value
 	shape []int
 }
 
 func (v *value) size() int { return product(v.shape) }
 
-// op is how a value is computed. Its static facts (sizes, axes, flags) are its fields.
-type op interface {
+// Op is how a value is computed. Its static facts (sizes, axes, flags) are its fields.
+type Op interface {
 	fmt.Stringer
 	// tangent gives the directional derivative of v = op(args) along the derivatives d of its arguments, as new values
 	// of b. A nil derivative is zero; at least one of d is not nil.
 	tangent(b *builder, v *value, d []*value) *value
 	// run computes in.out from in.args.
-	run(m *machine, in *instruction)
+	run(m *machine, in *Instruction)
 }
 
 // accumulator is an op that can add to its output as cheaply as write it.
@@ -32,7 +32,7 @@ type builder struct {
 	literals []float32
 }
 
-func (b *builder) add(o op, shape []int, args ...*value) *value {
+func (b *builder) add(o Op, shape []int, args ...*value) *value {
 	v := &value{id: len(b.values), op: o, args: args, shape: shape}
 	b.values = append(b.values, v)
 	return v
@@ -46,35 +46,36 @@ func product(shape []int) int {
 	return n
 }
 
-// space is where an array lives.
-type space uint8
+// Space is where an array lives.
+type Space uint8
 
+// The spaces.
 const (
-	arena     space = iota // the worker's own memory
-	literals               // constants of the graph
-	weights                // w
-	direction              // ẇ
-	gradient               // where Jᵀv is added
-	features               // dense inputs [rows×Dim]
-	boundary               // [rows×2], 1 where a chain starts, and where one ends
-	nodeCotangent
-	edgeCotangent
-	spaces // how many there are
+	SpaceArena     Space = iota // the worker's own memory
+	SpaceLiterals               // constants of the graph
+	SpaceWeights                // w
+	SpaceDirection              // ẇ
+	SpaceGradient               // where Jᵀv is added
+	SpaceFeatures               // dense inputs [rows×Dim]
+	SpaceBoundary               // [rows×2], 1 where a chain starts, and where one ends
+	SpaceNodeCotangent
+	SpaceEdgeCotangent
+	Spaces // how many there are
 )
 
 // leaf is an array that is given: shape entries of a space from an offset.
 type leaf struct {
-	space  space
+	space  Space
 	offset int
 }
 
 func (leaf) String() string                                  { return "leaf" }
 func (leaf) tangent(*builder, *value, []*value) *value       { return nil }
-func (leaf) run(*machine, *instruction)                      {}
-func (b *builder) leaf(s space, off int, shape []int) *value { return b.add(leaf{s, off}, shape) }
+func (leaf) run(*machine, *Instruction)                      {}
+func (b *builder) leaf(s Space, off int, shape []int) *value { return b.add(leaf{s, off}, shape) }
 
 func (b *builder) literal(xs []float32, shape []int) *value {
-	v := b.leaf(literals, len(b.literals), shape)
+	v := b.leaf(SpaceLiterals, len(b.literals), shape)
 	b.literals = append(b.literals, xs...)
 	return v
 }
@@ -88,7 +89,7 @@ func (view) String() string { return "view" }
 func (view) tangent(b *builder, v *value, d []*value) *value {
 	return b.view(d[0], v.shape)
 }
-func (view) run(*machine, *instruction) {}
+func (view) run(*machine, *Instruction) {}
 
 func (b *builder) view(x *value, shape []int) *value {
 	if sameShape(x.shape, shape) {

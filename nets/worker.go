@@ -9,11 +9,11 @@ import (
 // NetWorker runs a Net on batches. Besides Score and Pullback it has the push-forward.
 type NetWorker struct {
 	net      *Net
-	prog     *program // of the last Score
-	programs map[int]*program
+	prog     *Program // of the last Score
+	programs map[int]*Program
 	m        machine
 	offsets  []int // of the last batch
-	inputs   [spaces][]float32
+	inputs   [Spaces][]float32
 }
 
 // NewWorker returns a worker of the net.
@@ -21,9 +21,9 @@ func (n *Net) NewWorker() Worker { return n.NewNetWorker() }
 
 // NewNetWorker returns a worker of the net, with all of its methods.
 func (n *Net) NewNetWorker() *NetWorker {
-	w := &NetWorker{net: n, programs: map[int]*program{}}
+	w := &NetWorker{net: n, programs: map[int]*Program{}}
 	w.m.blas = CurrentBLAS()
-	w.m.widths = n.shape.needs.windows
+	w.m.widths = n.shape.Needs.Windows
 	w.m.windows = make([][]int32, len(w.m.widths))
 	w.m.ids = make([][]int32, len(n.input.Vocab))
 	return w
@@ -38,10 +38,10 @@ func (w *NetWorker) Score(weights []float32, batch *structured.Batch, θ *struct
 	if err := w.load(weights, batch); err != nil {
 		return err
 	}
-	w.m.run(w.prog.forward)
-	θ.Resize(batch.Offsets, w.prog.labels, w.prog.perPosition)
-	w.emit(w.prog.node, θ.Node)
-	w.emit(w.prog.edge, θ.Edge)
+	w.m.run(w.prog.Forward)
+	θ.Resize(batch.Offsets, w.prog.Labels, w.prog.PerPosition)
+	w.emit(w.prog.Node, θ.Node)
+	w.emit(w.prog.Edge, θ.Edge)
 	return nil
 }
 
@@ -52,8 +52,8 @@ func (w *NetWorker) Pullback(v *structured.Marginals, grad []float32) error {
 		return fmt.Errorf("nets: Pullback before Score")
 	}
 	n := w.offsets[len(w.offsets)-1]
-	if v.Y != p.labels || len(v.Node) != n*p.labels || v.PerPosition != p.perPosition {
-		return fmt.Errorf("nets: Pullback of marginals of %d×%d, expected %d×%d", len(v.Node)/max(1, v.Y), v.Y, n, p.labels)
+	if v.Y != p.Labels || len(v.Node) != n*p.Labels || v.PerPosition != p.PerPosition {
+		return fmt.Errorf("nets: Pullback of marginals of %d×%d, expected %d×%d", len(v.Node)/max(1, v.Y), v.Y, n, p.Labels)
 	}
 	if len(grad) != w.net.Dim() {
 		return fmt.Errorf("nets: Pullback into %d numbers; the net has %d weights", len(grad), w.net.Dim())
@@ -61,13 +61,13 @@ func (w *NetWorker) Pullback(v *structured.Marginals, grad []float32) error {
 	if zero(v.Node) && zero(v.Edge) {
 		return nil // as differences of an oracle's answers often are
 	}
-	w.m.mem[nodeCotangent] = w.padded(nodeCotangent, v.Node, p.rows*p.labels)
-	if p.edge != nil {
-		w.m.mem[edgeCotangent] = w.edgeCotangent(v)
+	w.m.mem[SpaceNodeCotangent] = w.padded(SpaceNodeCotangent, v.Node, p.Rows*p.Labels)
+	if p.Edge != nil {
+		w.m.mem[SpaceEdgeCotangent] = w.edgeCotangent(v)
 	}
-	w.m.mem[gradient] = grad
-	w.m.run(p.pullback)
-	w.m.mem[gradient] = nil
+	w.m.mem[SpaceGradient] = grad
+	w.m.run(p.Pullback)
+	w.m.mem[SpaceGradient] = nil
 	return nil
 }
 
@@ -80,12 +80,12 @@ func (w *NetWorker) PushForward(ẇ []float32, θ *structured.Potentials) error 
 	if len(ẇ) != w.net.Dim() {
 		return fmt.Errorf("nets: PushForward of %d numbers; the net has %d weights", len(ẇ), w.net.Dim())
 	}
-	w.m.mem[direction] = ẇ
-	w.m.run(p.push)
-	θ.Resize(w.offsets, p.labels, p.perPosition)
-	w.emit(p.nodeTangent, θ.Node)
-	w.emit(p.edgeTangent, θ.Edge)
-	w.m.mem[direction] = nil
+	w.m.mem[SpaceDirection] = ẇ
+	w.m.run(p.Push)
+	θ.Resize(w.offsets, p.Labels, p.PerPosition)
+	w.emit(p.NodeTangent, θ.Node)
+	w.emit(p.EdgeTangent, θ.Edge)
+	w.m.mem[SpaceDirection] = nil
 	return nil
 }
 
@@ -103,25 +103,25 @@ func (w *NetWorker) load(weightsNow []float32, batch *structured.Batch) error {
 	if len(weightsNow) != w.net.Dim() {
 		return fmt.Errorf("nets: %d weights given; the net has %d", len(weightsNow), w.net.Dim())
 	}
-	rows := bucket(batch.Positions())
+	rows := Bucket(batch.Positions())
 	p := w.programs[rows]
 	if p == nil {
 		var err error
-		if p, err = w.net.program(rows); err != nil {
+		if p, err = w.net.Program(rows); err != nil {
 			return err
 		}
 		w.programs[rows] = p
 	}
 	w.prog, w.offsets = p, batch.Offsets
-	if len(w.m.mem[arena]) < p.arena {
-		w.m.mem[arena] = make([]float32, p.arena)
+	if len(w.m.mem[SpaceArena]) < p.Arena {
+		w.m.mem[SpaceArena] = make([]float32, p.Arena)
 	}
-	w.m.mem[literals], w.m.mem[weights] = p.literals, weightsNow
+	w.m.mem[SpaceLiterals], w.m.mem[SpaceWeights] = p.Literals, weightsNow
 	return w.loadInputs(p, batch)
 }
 
 // emit copies a result without its padding; nil is zero.
-func (w *NetWorker) emit(b *buffer, to []float32) {
+func (w *NetWorker) emit(b *Buffer, to []float32) {
 	if b == nil {
 		clear(to)
 		return
@@ -130,7 +130,7 @@ func (w *NetWorker) emit(b *buffer, to []float32) {
 }
 
 // padded returns xs, with zeros behind it up to length n.
-func (w *NetWorker) padded(s space, xs []float32, n int) []float32 {
+func (w *NetWorker) padded(s Space, xs []float32, n int) []float32 {
 	if len(xs) == n {
 		return xs
 	}
@@ -140,7 +140,7 @@ func (w *NetWorker) padded(s space, xs []float32, n int) []float32 {
 }
 
 // input returns the worker's own memory for a space, n long.
-func (w *NetWorker) input(s space, n int) []float32 {
+func (w *NetWorker) input(s Space, n int) []float32 {
 	if cap(w.inputs[s]) < n {
 		w.inputs[s] = make([]float32, n)
 	}
@@ -153,14 +153,14 @@ func (w *NetWorker) input(s space, n int) []float32 {
 func (w *NetWorker) edgeCotangent(v *structured.Marginals) []float32 {
 	yy := v.Y * v.Y
 	if !v.PerPosition {
-		to := w.input(edgeCotangent, yy)
+		to := w.input(SpaceEdgeCotangent, yy)
 		clear(to)
 		for b := range v.Len() {
 			fast.add(to, to, v.Edge[b*yy:(b+1)*yy])
 		}
 		return to
 	}
-	to := w.input(edgeCotangent, w.prog.rows*yy)
+	to := w.input(SpaceEdgeCotangent, w.prog.Rows*yy)
 	clear(to[copy(to, v.Edge):])
 	for b := range v.Len() {
 		if t := v.Offsets[b]; t < v.Offsets[b+1] {
