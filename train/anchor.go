@@ -27,7 +27,10 @@ type anchor struct {
 // drop does a full pass at w and anchors there.
 func (an *anchor) drop(ctx context.Context, p *Problem, w []float32, s oracles.Smoothing) (*FullPass, error) {
 	if an.memory == nil {
-		an.memory = NewMemory(p.Objective)
+		var err error
+		if an.memory, err = p.newMemory(); err != nil {
+			return nil, err
+		}
 	}
 	an.at, an.μ = append(an.at[:0], w...), s.Mu
 	pass, err := p.FullPass(ctx, an.at, s, an.memory)
@@ -81,17 +84,26 @@ func (an *anchor) steps(ctx context.Context, p *Problem, s oracles.Smoothing, pa
 		c := 0.0
 		if st.Moved > 0 {
 			c = -γ / float64(b)
-			if st.Exact == b && pace.measures() && p.observes(done/size) {
-				pace.observe(st.Grad.Norm2(), st.Product()-st.Grad.Dot(an.at), b)
+			if pace.measures() && p.observes(done/size) {
+				if err := st.see(); err != nil {
+					return nil, err
+				}
+				if st.Exact == b {
+					pace.observe(st.Grad.Norm2(), st.Product()-st.Grad.Dot(an.at), b)
+				}
 			}
 		}
 		an.path.step(ρ, 1, c, 0, st.Grad)
 		an.path.add(float64(b))
 		order, done = order[b:], done+b
 	}
-	an.path.settle()
+	if err := an.path.settle(); err != nil {
+		return nil, err
+	}
 	return an.path.mean, nil
 }
+
+func (an *anchor) room() **Memory { return &an.memory }
 
 // archive saves or restores w̃; see raise.
 func (an *anchor) archive(a Archive) {

@@ -59,21 +59,23 @@ func (m *BCFW) Start(ctx context.Context, p *Problem, s *State) error {
 		return structured.BadInput("--method bcfw needs a regulariser (--reg above 0): its weights are a multiple of 1/λ")
 	}
 	if len(m.path.w) > 0 { // restored
-		m.path.lazy = p.sparse != nil
-		m.memory = m.memory.attach(p.Objective)
-		return nil
+		m.path.resume(p, nil)
+		var err error
+		m.memory, err = p.attach(m.memory)
+		return err
 	}
 	w := make([]float32, len(s.W))
 	copy(w, p.Center)
 	m.path.start(p, w, nil)
 	m.dual = p.Constant
+	var err error
 	if m.memory == nil {
-		m.memory = NewMemory(p.Objective)
-	} else if err := m.goOn(ctx, p, s); err != nil {
-		return err
+		m.memory, err = p.newMemory()
+	} else {
+		err = m.goOn(ctx, p, s)
 	}
 	m.best = m.dual
-	return nil
+	return err
 }
 
 // goOn begins at the dual point of a given memory, which served another scorer, centre or λ: at the best point between
@@ -114,7 +116,9 @@ func (m *BCFW) Pass(ctx context.Context, p *Problem, s *State) error {
 			m.average += share * (m.linear - m.average)
 		}
 	}
-	m.path.settle()
+	if err := m.path.settle(); err != nil {
+		return err
+	}
 	m.passes++
 	s.Passes++
 	s.OracleCalls += len(order)
@@ -135,6 +139,9 @@ func (m *BCFW) Pass(ctx context.Context, p *Problem, s *State) error {
 func (m *BCFW) step(ctx context.Context, p *Problem, batch []int) error {
 	st, err := p.stepAt(ctx, m.path.at(), batch, oracles.Smoothing{}, m.memory)
 	if err != nil {
+		return err
+	}
+	if err := st.see(); err != nil {
 		return err
 	}
 	n := float64(p.Len())
@@ -192,6 +199,8 @@ func (m *BCFW) report(ctx context.Context, p *Problem, s *State) (err error) {
 	s.Smoothed, s.Mu, s.Kappa, s.Step, s.Exact = math.NaN(), 0, 0, 0, math.NaN()
 	return nil
 }
+
+func (m *BCFW) fetchMemory(p *Problem) error { return m.memory.fetch(p.Objective) }
 
 // Archive saves or restores the method's state.
 func (m *BCFW) Archive(a Archive) {

@@ -79,9 +79,12 @@ func (m *BCPFW) Start(ctx context.Context, p *Problem, s *State) error {
 	if err := CheckLabels(m.Name(), p.Objective); err != nil {
 		return err
 	}
+	if err := p.onHost(m.Name()); err != nil {
+		return err
+	}
 	m.choose = func(ln *lane) error { return m.choosePair(p, ln) }
 	if len(m.corners) > 0 { // restored
-		m.path.lazy = p.sparse != nil
+		m.path.resume(p, nil)
 		return nil
 	}
 	w := make([]float32, len(s.W))
@@ -109,7 +112,9 @@ func (m *BCPFW) Pass(ctx context.Context, p *Problem, s *State) error {
 		}
 		visits += len(order)
 	}
-	m.path.settle()
+	if err := m.path.settle(); err != nil {
+		return err
+	}
 	m.passes++
 	s.Passes++
 	s.OracleCalls += p.Len()
@@ -191,8 +196,8 @@ func (m *BCPFW) choosePair(p *Problem, ln *lane) error {
 	ln.v.Clear()
 	ln.v.AddLabeling(0, m.corners[i][to].labels, float32(c))
 	ln.v.AddLabeling(0, m.corners[i][from].labels, -float32(c))
-	ln.sums.linear = c * (high - low)
-	ln.sums.moved = 1
+	ln.sums.Linear = c * (high - low)
+	ln.sums.Moved = 1
 	return nil
 }
 

@@ -245,6 +245,8 @@ func (m *Casimir) firstAlpha(λ float64) float64 {
 	return math.Sqrt(λ / (λ + m.κ))
 }
 
+func (m *Casimir) room() **Memory { return m.anchor.room() }
+
 // Archive saves or restores the method's state.
 func (m *Casimir) Archive(a Archive) {
 	m.convex.archive(a)

@@ -60,16 +60,16 @@ func TestOnePassCertificate(t *testing.T) {
 			ln := p.lanes[0]
 			for i := range p.Len() {
 				ln.batch.Reset(p.Data, []int{i})
-				ln.sums = sums{}
+				ln.sums = Sums{}
 				if err := p.ask(ln, at(w), c.smoothing, true); err != nil {
 					t.Fatal(err)
 				}
 				memory.recall(ln)
 				e := 0.0
 				if c.loss.Smooth() {
-					e = ln.sums.entropy
+					e = ln.sums.Entropy
 				}
-				h := ln.sums.primal + p.Data.Weight(i)*ln.θ.Score(0, p.Data.Gold(i))
+				h := ln.sums.Primal + p.Data.Weight(i)*ln.θ.Score(0, p.Data.Gold(i))
 				bias += h - p.Data.Weight(i)*ln.answer.U.Dot(0, &ln.θ) - e
 			}
 			bias /= float64(p.Len())

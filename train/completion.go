@@ -38,9 +38,9 @@ func (e *Engine) complete(ctx context.Context, w []float32, to *Memory) (constan
 			node, edge := to.of(i)
 			copy(node, a.answer.U.NodeOf(k))
 			copy(edge, a.answer.U.EdgeOf(k))
-			ln.sums.entropy += e.Data.Weight(i) * (a.answer.Value[k] - a.answer.U.Dot(k, &a.θ))
+			ln.sums.Entropy += e.Data.Weight(i) * (a.answer.Value[k] - a.answer.U.Dot(k, &a.θ))
 		}
 		return nil
 	})
-	return -total.entropy / float64(e.Len()), err
+	return -total.Entropy / float64(e.Len()), err
 }

@@ -28,8 +28,10 @@ const (
 type Engine struct {
 	*Objective
 	Dropout uint64             // seed of the networks' dropout in steps; 0: off, as it always is in full passes
+	device  Accelerator        // does the work, or nil
 	sparse  *nets.SparseLinear // the scorer, if it is that
 	threads int
+	all     []int
 	shards  [][]int // examples of each shard of a full pass
 	lanes   []*lane // grown on demand
 	used    int     // lanes that took part in the last step
@@ -50,29 +52,29 @@ type lane struct {
 	labels  []int32
 	values  []float64
 	grad    []float32 // nil for sparse inputs
-	sums    sums
+	sums    Sums
 	err     error
 }
 
-// sums are what a lane adds up over its examples, each times its weight c_i.
-type sums struct {
-	primal   float64 // f_i
-	smoothed float64 // f_i with the smoothed max
-	linear   float64 // ⟨u_i − r_i, θ_i + ℓ_i⟩, r_i the gold output or the memory
-	loss     float64 // ⟨u_i − r_i, ℓ_i⟩
-	entropy  float64 // entropy of u_i, where the loss is a log-partition function
-	exact    int     // answers of an exact smoothing
-	moved    int     // answers that differ from the memory
+// Sums are what is added up over examples, each times its weight c_i.
+type Sums struct {
+	Primal   float64 // f_i
+	Smoothed float64 // f_i with the smoothed max
+	Linear   float64 // ⟨u_i − r_i, θ_i + ℓ_i⟩, r_i the gold output or the memory
+	Loss     float64 // ⟨u_i − r_i, ℓ_i⟩
+	Entropy  float64 // entropy of u_i, where the loss is a log-partition function
+	Exact    int     // answers of an exact smoothing
+	Moved    int     // answers that differ from the memory
 }
 
-func (s *sums) add(t sums) {
-	s.primal += t.primal
-	s.smoothed += t.smoothed
-	s.linear += t.linear
-	s.loss += t.loss
-	s.entropy += t.entropy
-	s.exact += t.exact
-	s.moved += t.moved
+func (s *Sums) add(t Sums) {
+	s.Primal += t.Primal
+	s.Smoothed += t.Smoothed
+	s.Linear += t.Linear
+	s.Loss += t.Loss
+	s.Entropy += t.Entropy
+	s.Exact += t.Exact
+	s.Moved += t.Moved
 }
 
 // NewEngine returns an engine for the objective that uses up to the given number of threads (at least 1).
@@ -82,7 +84,7 @@ func NewEngine(o *Objective, threads int) *Engine {
 		all[i] = i
 	}
 	sparse, _ := o.Scorer.(*nets.SparseLinear)
-	return &Engine{Objective: o, sparse: sparse, threads: max(1, threads), shards: shards(o.Data, all)}
+	return &Engine{Objective: o, sparse: sparse, threads: max(1, threads), all: all, shards: shards(o.Data, all)}
 }
 
 // shards cuts examples into runs of at most shardPositions positions, or one example.
@@ -149,19 +151,19 @@ func (e *Engine) parallel(n int, work func(k int)) {
 
 // overShards does work on every shard and returns the sums of the lanes. With a g [Dim] it adds Jᵀv to that, for the v
 // that work leaves in its lane.
-func (e *Engine) overShards(ctx context.Context, shards [][]int, g []float32, work func(ln *lane) error) (sums, error) {
+func (e *Engine) overShards(ctx context.Context, shards [][]int, g []float32, work func(ln *lane) error) (Sums, error) {
 	n := min(passLanes, len(shards))
 	round := len(shards) // shards between two scatters
 	if e.sparse != nil && g != nil {
 		round = n
 	}
-	var total sums
+	var total Sums
 	for first := 0; first < len(shards); first += round {
 		now := shards[first:min(first+round, len(shards))]
 		m := min(n, len(now))
 		err := e.run(ctx, m, func(l int, ln *lane) error {
 			if first == 0 {
-				ln.sums = sums{}
+				ln.sums = Sums{}
 				if g != nil {
 					clear(ln.grad)
 				}
@@ -205,16 +207,16 @@ func (e *Engine) ask(ln *lane, at point, s oracles.Smoothing, wantMax bool) erro
 		c := e.Data.Weight(i)
 		gold, most := e.gold(ln, b)
 		smoothed := c * (ln.answer.Value[b] - gold)
-		ln.sums.smoothed += smoothed
+		ln.sums.Smoothed += smoothed
 		switch {
 		case e.Loss.Smooth():
-			ln.sums.primal += smoothed
-			ln.sums.entropy += c * (ln.answer.Value[b] - ln.answer.U.Dot(b, &ln.θ))
+			ln.sums.Primal += smoothed
+			ln.sums.Entropy += c * (ln.answer.Value[b] - ln.answer.U.Dot(b, &ln.θ))
 		case wantMax:
-			ln.sums.primal += c * (ln.answer.Max[b] - most)
+			ln.sums.Primal += c * (ln.answer.Max[b] - most)
 		}
 		if ln.answer.Exact[b] && e.exactGold(ln, b) {
-			ln.sums.exact++
+			ln.sums.Exact++
 		}
 	}
 	return nil
@@ -233,12 +235,12 @@ func (e *Engine) difference(ln *lane, memory *Memory) {
 			memory.subtract(i, &ln.v, b)
 		}
 		c := e.Data.Weight(i)
-		ln.sums.linear += c * ln.v.Dot(b, &ln.θ)
+		ln.sums.Linear += c * ln.v.Dot(b, &ln.θ)
 		if e.sparse != nil && e.Loss != CRF {
-			ln.sums.loss += c * e.Task.Dot(&ln.v, b, ln.batch.Gold(b), e.Data.LabelSets)
+			ln.sums.Loss += c * e.Task.Dot(&ln.v, b, ln.batch.Gold(b), e.Data.LabelSets)
 		}
 		if memory == nil || !zero(ln.v.NodeOf(b)) || !zero(ln.v.EdgeOf(b)) {
-			ln.sums.moved++
+			ln.sums.Moved++
 		}
 		if c != 1 {
 			vec.Scale(float32(c), ln.v.NodeOf(b))

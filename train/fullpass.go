@@ -24,7 +24,28 @@ type FullPass struct {
 // marginals u_i there. Full passes are counted apart from a method's oracle calls.
 func (e *Engine) FullPass(ctx context.Context, w []float32, s oracles.Smoothing, memory *Memory) (*FullPass, error) {
 	g := make([]float32, len(w))
-	total, err := e.overShards(ctx, e.shards, g, func(ln *lane) error {
+	total, err := e.sumAll(ctx, w, s, memory, g)
+	if err != nil {
+		return nil, err
+	}
+	inv := 1 / float64(e.Len())
+	vec.Scale(float32(inv), g)
+	r := e.regulariser(w)
+	return &FullPass{
+		Primal:   total.Primal*inv + r,
+		Smoothed: total.Smoothed*inv + r,
+		Grad:     g,
+		Exact:    float64(total.Exact) * inv,
+		Linear:   (total.Linear+total.Entropy)*inv - vec.Dot64(g, w),
+	}, nil
+}
+
+// sumAll does a full pass for its sums and g = Σ c_i J_iᵀ(u_i − 1_{y_i}), which is zero before.
+func (e *Engine) sumAll(ctx context.Context, w []float32, s oracles.Smoothing, memory *Memory, g []float32) (Sums, error) {
+	if e.device != nil {
+		return e.device.FullPass(ctx, w, e.smoothing(s), memory.remote(), g)
+	}
+	return e.overShards(ctx, e.shards, g, func(ln *lane) error {
 		if err := e.ask(ln, at(w), s, true); err != nil {
 			return err
 		}
@@ -34,43 +55,34 @@ func (e *Engine) FullPass(ctx context.Context, w []float32, s oracles.Smoothing,
 		e.difference(ln, nil)
 		return nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	inv := 1 / float64(e.Len())
-	vec.Scale(float32(inv), g)
-	r := e.regulariser(w)
-	return &FullPass{
-		Primal:   total.primal*inv + r,
-		Smoothed: total.smoothed*inv + r,
-		Grad:     g,
-		Exact:    float64(total.exact) * inv,
-		Linear:   (total.linear+total.entropy)*inv - vec.Dot64(g, w),
-	}, nil
 }
 
 // Value returns F(w): the hinge with its max or the loss's log-sum-exp, regulariser included, and no gradient.
 func (e *Engine) Value(ctx context.Context, w []float32) (float64, error) {
-	return e.value(ctx, w, e.shards, e.Len())
+	return e.value(ctx, w, e.all, e.shards)
 }
 
 // ValueOf returns F(w) with the mean loss taken over the given examples alone, at least one.
 func (e *Engine) ValueOf(ctx context.Context, w []float32, examples []int) (float64, error) {
-	return e.value(ctx, w, shards(e.Data, examples), len(examples))
+	return e.value(ctx, w, examples, shards(e.Data, examples))
 }
 
-func (e *Engine) value(ctx context.Context, w []float32, shards [][]int, examples int) (float64, error) {
+func (e *Engine) value(ctx context.Context, w []float32, examples []int, shards [][]int) (float64, error) {
+	if e.device != nil {
+		total, err := e.device.Value(ctx, w, examples)
+		return total/float64(len(examples)) + e.regulariser(w), err
+	}
 	total, err := e.overShards(ctx, shards, nil, func(ln *lane) error {
 		if err := e.potentials(ln, at(w)); err != nil {
 			return err
 		}
-		ln.sums.primal += e.losses(ln)
+		ln.sums.Primal += e.losses(ln)
 		return nil
 	})
 	if err != nil {
 		return 0, err
 	}
-	return total.primal/float64(examples) + e.regulariser(w), nil
+	return total.Primal/float64(len(examples)) + e.regulariser(w), nil
 }
 
 // losses returns Σ c_i f_i over the lane's batch, whose potentials are there.

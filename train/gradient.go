@@ -10,8 +10,9 @@ import (
 // one scatter or gather over the few rows of weights that the batch touches.
 type Gradient struct {
 	dense  []float32 // D, or
-	engine *Engine   // whose first lanes hold Jᵀ and v
+	engine *Engine   // whose first lanes hold Jᵀ and v, or
 	lanes  int
+	device Accelerator // which holds D
 }
 
 // gradient returns what the first n lanes pulled back or, with sparse inputs, would pull back.
@@ -25,7 +26,7 @@ func (e *Engine) gradient(n int) Gradient {
 	return Gradient{dense: e.lanes[0].grad}
 }
 
-// AddTo adds cD to w.
+// AddTo adds cD to w. Of a D on a device only paths on that device know the entries.
 func (g Gradient) AddTo(c float32, w []float32) {
 	if g.engine == nil {
 		vec.Axpy(c, g.dense, w)
@@ -36,7 +37,10 @@ func (g Gradient) AddTo(c float32, w []float32) {
 
 // Norm2 returns ‖D‖².
 func (g Gradient) Norm2() float64 {
-	if g.engine == nil {
+	switch {
+	case g.device != nil:
+		return g.device.Norm2()
+	case g.engine == nil:
 		return vec.Norm2(g.dense)
 	}
 	return g.engine.norm.of(g.engine, g.lanes)
@@ -44,7 +48,10 @@ func (g Gradient) Norm2() float64 {
 
 // Dot returns ⟨D, w⟩.
 func (g Gradient) Dot(w []float32) float64 {
-	if g.engine == nil {
+	switch {
+	case g.device != nil:
+		return g.device.Dot(w)
+	case g.engine == nil:
 		return vec.Dot64(g.dense, w)
 	}
 	s := 0.0

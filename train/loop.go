@@ -112,6 +112,11 @@ func (l *loop) boundary() error {
 	if l.Checkpoint == nil {
 		return nil
 	}
+	if m, ok := l.Method.(remembering); ok {
+		if err := m.fetchMemory(l.Problem); err != nil {
+			return err
+		}
+	}
 	return l.Checkpoint.take(l.Method, l.s, &l.books)
 }
 
@@ -151,7 +156,7 @@ func (l *loop) pass(ctx context.Context) error {
 		}
 	}
 	if err := l.boundary(); err != nil {
-		return err
+		return l.failed(ctx, err)
 	}
 	if l.Checkpoint != nil {
 		return l.Checkpoint.saveNowAndThen()

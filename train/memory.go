@@ -15,6 +15,8 @@ type Memory struct {
 	edges       []int     // [n+1] where each example's edge part starts
 	Node        []float32 // [ΣT×Y]
 	Edge        []float32 // a [Y×Y] an example, or a [T×Y×Y] with edges per position
+
+	device RemoteMemory // has the content, and Node and Edge what was fetched last; or nil
 }
 
 // NewMemory returns a memory that holds the gold outputs 1_{y_i}, at which every gradient is zero; where labels are known
@@ -55,6 +57,10 @@ func (m *Memory) addGold(c float32) {
 // toGold moves every r_i towards the gold output: r_i ← γr_i + (1−γ)1_{y_i}.
 func (m *Memory) toGold(γ float32) {
 	if γ == 1 {
+		return
+	}
+	if m.device != nil {
+		m.device.ToGold(γ)
 		return
 	}
 	vec.Scale(γ, m.Node)

@@ -32,6 +32,10 @@ type path struct {
 	lazy       bool // as on sparse inputs
 	open       bool // w and mean are v and s
 	p, q, a, r float64
+
+	device Accelerator // where the path is while it is open, or nil
+	stride Stride      // that is still to be done there
+	due    bool        // whether one is
 }
 
 // fold is the least |P| that v is left to be divided by.
@@ -39,9 +43,15 @@ const fold = 1. / 1024
 
 // start makes w the iterate and forgets the mean. The drift, which may be nil, is used and moved in place.
 func (x *path) start(p *Problem, at, b []float32) {
-	x.w, x.b, x.lazy = append(x.w[:0], at...), b, p.sparse != nil
-	x.open = false
+	x.w, x.open, x.due = append(x.w[:0], at...), false, false
+	x.resume(p, b)
 	x.forget()
+}
+
+// resume makes a settled path that was restored one of the problem's.
+func (x *path) resume(p *Problem, b []float32) {
+	x.b, x.device = b, p.device
+	x.lazy = p.sparse != nil && p.device == nil
 }
 
 // forget begins a new mean.
@@ -49,6 +59,10 @@ func (x *path) forget() { x.total, x.count = 0, 0 }
 
 // at returns where the path is.
 func (x *path) at() point {
+	if x.device != nil {
+		x.walk()
+		return point{}
+	}
 	if !x.open {
 		return at(x.w)
 	}
@@ -80,20 +94,29 @@ func (x *path) collect() {
 	x.p, x.q, x.a, x.r = 1, 0, 0, 0
 }
 
-// settle makes w and mean plain vectors, as at the end of a pass.
-func (x *path) settle() {
+// settle makes w and mean plain vectors of the host, as at the end of a pass.
+func (x *path) settle() error {
 	if !x.open {
-		return
+		return nil
+	}
+	if x.device != nil {
+		return x.leave()
 	}
 	x.collect()
 	if x.count > 0 {
 		vec.Scale(float32(-1/x.total), x.mean)
 	}
 	x.open = false
+	return nil
 }
 
 // step is w ← ρw + q·b + c·D, b ← b + β·D.
 func (x *path) step(ρ, q, c, β float64, d Gradient) {
+	if x.device != nil {
+		x.walk()
+		x.stride, x.due = Stride{Rho: ρ, Q: q, C: c, Beta: β}, true
+		return
+	}
 	if !x.lazy {
 		switch {
 		case q != 0:
@@ -132,6 +155,8 @@ func (x *path) step(ρ, q, c, β float64, d Gradient) {
 func (x *path) add(a float64) float64 {
 	share := a / (x.total + a)
 	switch {
+	case x.device != nil:
+		x.takeIn(share)
 	case x.lazy:
 		if !x.open {
 			x.unfold()

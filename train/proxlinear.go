@@ -45,6 +45,7 @@ type ProxLinear struct {
 	μ         float64 // μ, or the one in use where none was given; 0 where nothing is smoothed
 	curvature float64 // measured by the last inner method
 	memory    *Memory // of the last inner method
+	room      *Memory // of the last inner method that fills one anew
 }
 
 const (
@@ -70,7 +71,10 @@ func (m *ProxLinear) Start(ctx context.Context, p *Problem, s *State) error {
 	}
 	if m.η > 0 { // restored
 		if m.memory != nil {
-			m.memory = m.memory.attach(m.sub.Objective)
+			var err error
+			if m.memory, err = m.sub.attach(m.memory); err != nil {
+				return err
+			}
 		}
 		return nil
 	}
@@ -286,6 +290,7 @@ func (m *ProxLinear) inner() (inner Method) {
 		}
 	case paced:
 		inner.knownCurvature(m.curvature)
+		*inner.room() = m.room
 	}
 	return inner
 }
@@ -297,7 +302,15 @@ func (m *ProxLinear) keep(inner Method) {
 		m.memory = inner.memory
 	case paced:
 		m.curvature = inner.MeasuredCurvature()
+		m.room = *inner.room()
 	}
+}
+
+func (m *ProxLinear) fetchMemory(*Problem) error {
+	if m.memory == nil {
+		return nil
+	}
+	return m.memory.fetch(m.sub.Objective)
 }
 
 // Archive saves or restores the method's state.

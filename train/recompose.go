@@ -19,6 +19,20 @@ type dualPoint interface {
 // weights at which the scorer is run, w, matter to rounding only. It costs a full pass without its oracle.
 func (e *Engine) Recompose(ctx context.Context, w []float32, memory dualPoint) (g []float32, b float64, err error) {
 	g = make([]float32, len(w))
+	linear, err := e.recall(ctx, w, memory, g)
+	if err != nil {
+		return nil, 0, err
+	}
+	inv := 1 / float64(e.Len())
+	vec.Scale(float32(inv), g)
+	return g, linear*inv - vec.Dot64(g, w), nil
+}
+
+// recall adds Σ c_i J_iᵀ(r_i − 1_{y_i}) to g, which is zero, and returns Σ c_i ⟨r_i − 1_{y_i}, θ_i + ℓ_i⟩.
+func (e *Engine) recall(ctx context.Context, w []float32, memory dualPoint, g []float32) (float64, error) {
+	if m, ok := memory.(*Memory); ok && e.device != nil {
+		return e.device.Recompose(ctx, w, m.device, g)
+	}
 	total, err := e.overShards(ctx, e.shards, g, func(ln *lane) error {
 		if err := e.potentials(ln, at(w)); err != nil {
 			return err
@@ -27,12 +41,7 @@ func (e *Engine) Recompose(ctx context.Context, w []float32, memory dualPoint) (
 		e.difference(ln, nil)
 		return nil
 	})
-	if err != nil {
-		return nil, 0, err
-	}
-	inv := 1 / float64(e.Len())
-	vec.Scale(float32(inv), g)
-	return g, total.linear*inv - vec.Dot64(g, w), nil
+	return total.Linear, err
 }
 
 // recall makes r_i the lane's answers for its batch.

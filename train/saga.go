@@ -40,10 +40,14 @@ func (m *SAGA) Start(ctx context.Context, p *Problem, s *State) error {
 		return err
 	}
 	if restored {
-		m.memory = m.memory.attach(p.Objective)
-		return nil
+		m.memory, err = p.attach(m.memory)
+		return err
 	}
-	m.memory = NewMemory(p.Objective)
+	if m.memory == nil {
+		if m.memory, err = p.newMemory(); err != nil {
+			return err
+		}
+	}
 	m.w = append([]float32(nil), s.W...)
 	pass, err := p.FullPass(ctx, m.w, m.smoothing(p), m.memory)
 	if err != nil {
@@ -69,7 +73,9 @@ func (m *SAGA) Pass(ctx context.Context, p *Problem, s *State) error {
 		m.path.add(float64(b))
 		done += b
 	}
-	m.path.settle()
+	if err := m.path.settle(); err != nil {
+		return err
+	}
 	m.count(p, s, len(order))
 	if m.measures() {
 		if err := m.probe(ctx, p, s, m.w, m.path.w, by, r); err != nil {
@@ -118,6 +124,9 @@ func (m *SAGA) move(ctx context.Context, p *Problem, by oracles.Smoothing, batch
 	m.path.step(1-γ*p.Lambda, 1, c, β, st.Grad)
 	return nil
 }
+
+func (m *SAGA) room() **Memory               { return &m.memory }
+func (m *SAGA) fetchMemory(p *Problem) error { return m.memory.fetch(p.Objective) }
 
 // Archive saves or restores the method's state.
 func (m *SAGA) Archive(a Archive) {

@@ -78,6 +78,9 @@ func (m *SDCA) Start(ctx context.Context, p *Problem, s *State) error {
 	if !p.Loss.Smooth() {
 		return structured.BadInput("--method sdca needs --loss crf or softmax-margin, not %v; use --method bcfw or casimir", p.Loss)
 	}
+	if err := p.onHost(m.Name()); err != nil {
+		return err
+	}
 	if err := checkAsync(m.Async, p); err != nil {
 		return err
 	}

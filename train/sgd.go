@@ -65,7 +65,7 @@ func (m *SGD) Start(ctx context.Context, p *Problem, s *State) error {
 		return structured.BadInput("the pegasos schedule needs a regulariser (--reg above 0): its step is 1/(λ(t+1))")
 	}
 	if len(m.path.w) > 0 { // restored
-		m.path.lazy, m.path.b = p.sparse != nil, p.Center
+		m.path.resume(p, p.Center)
 		return nil
 	}
 	m.path.start(p, s.W, p.Center)
@@ -124,7 +124,7 @@ func (m *SGD) pass(ctx context.Context, p *Problem, s *State) error {
 	for lo := 0; lo < len(order); lo += size {
 		batch := order[lo:min(lo+size, len(order))]
 		γ = m.step(p)
-		if _, err := descend(ctx, p, &m.path, batch, γ, p.Seed^uint64(m.t)|1<<63); err != nil {
+		if err := descend(ctx, p, &m.path, batch, γ, p.Seed^uint64(m.t)|1<<63); err != nil {
 			return err
 		}
 		m.t++
@@ -132,7 +132,9 @@ func (m *SGD) pass(ctx context.Context, p *Problem, s *State) error {
 			m.path.add(kind.weight(m.path.count))
 		}
 	}
-	m.path.settle()
+	if err := m.path.settle(); err != nil {
+		return err
+	}
 	s.Passes++
 	s.OracleCalls += len(order)
 	if kind == NoAverage {
@@ -179,20 +181,20 @@ func (m *SGD) step(p *Problem) float64 {
 	return m.rate
 }
 
-// descend takes one subgradient step along a path and returns the loss of the batch, Σ c_i f_i, before it.
-func descend(ctx context.Context, p *Problem, w *path, batch []int, γ float64, dropout uint64) (float64, error) {
+// descend takes one subgradient step along a path.
+func descend(ctx context.Context, p *Problem, w *path, batch []int, γ float64, dropout uint64) error {
 	p.Dropout = dropout
 	st, err := p.stepAt(ctx, w.at(), batch, subgradient(p), nil)
 	p.Dropout = 0
 	if err != nil {
-		return 0, err
+		return err
 	}
 	decay, pull := γ*p.Lambda, 0.0
 	if p.Center != nil {
 		pull = decay
 	}
 	w.step(1-decay, pull, -γ/float64(len(batch)), 0, st.Grad)
-	return st.Smoothed, nil
+	return nil
 }
 
 // subgradient returns the smoothing SGD works with: the given one, or none.

@@ -46,12 +46,14 @@ func searchRate(ctx context.Context, p *Problem, w []float32) (rate float64, cal
 		trials++
 		trial.start(p, w, p.Center)
 		for lo := 0; lo < len(learn); lo += size {
-			if _, err := descend(ctx, p, &trial, learn[lo:min(lo+size, len(learn))], γ, p.Seed); err != nil {
+			if err := descend(ctx, p, &trial, learn[lo:min(lo+size, len(learn))], γ, p.Seed); err != nil {
 				return diverged(err)
 			}
 			trial.add(WeightedAverage.weight(trial.count))
 		}
-		trial.settle()
+		if err := trial.settle(); err != nil {
+			return diverged(err)
+		}
 		v, err := p.ValueOf(ctx, trial.mean, judge)
 		if err != nil {
 			return diverged(err)

@@ -15,8 +15,9 @@ type Step struct {
 	Exact    int      // examples with an exact top-K answer
 	Moved    int      // examples with u_i ≠ r_i; when none did, nothing is pulled back
 
-	at   point   // where it was
-	loss float64 // Σ c_i ⟨u_i − r_i, ℓ_i⟩
+	at     point   // where it was
+	loss   float64 // Σ c_i ⟨u_i − r_i, ℓ_i⟩
+	unseen bool    // a device has these numbers still; Moved is how many examples may have
 }
 
 // Product returns ⟨D, w⟩ for the weights w that the step was asked at.
@@ -33,10 +34,17 @@ type dropper interface{ SetDropout(seed uint64) }
 // Step asks the oracle about a batch at w, and pulls back the difference between its answers u_i and the references
 // r_i: what memory holds, or the gold outputs where memory is nil. It leaves the memory as it is; see Remember.
 func (e *Engine) Step(ctx context.Context, w []float32, examples []int, s oracles.Smoothing, memory *Memory) (Step, error) {
-	return e.stepAt(ctx, at(w), examples, s, memory)
+	st, err := e.stepAt(ctx, at(w), examples, s, memory)
+	if err == nil {
+		err = st.see()
+	}
+	return st, err
 }
 
 func (e *Engine) stepAt(ctx context.Context, w point, examples []int, s oracles.Smoothing, memory *Memory) (Step, error) {
+	if e.device != nil {
+		return e.onDevice(ctx, w, examples, s, memory)
+	}
 	return e.overBatch(ctx, w, examples, func(ln *lane) error {
 		if err := e.ask(ln, w, s, false); err != nil {
 			return err
@@ -49,6 +57,9 @@ func (e *Engine) stepAt(ctx context.Context, w point, examples []int, s oracles.
 // Change asks the oracle about a batch at two points, and pulls back what changes in its answers from one to the other,
 // Σ c_i J_iᵀ(u_i(to) − u_i(from)), for an affine scorer.
 func (e *Engine) Change(ctx context.Context, from, to []float32, examples []int, s oracles.Smoothing) (Gradient, error) {
+	if e.device != nil {
+		return Gradient{device: e.device}, e.device.Change(ctx, from, to, examples, e.smoothing(s))
+	}
 	st, err := e.overBatch(ctx, at(to), examples, func(ln *lane) error {
 		if err := e.ask(ln, at(from), s, false); err != nil {
 			return err
@@ -69,7 +80,7 @@ func (e *Engine) Change(ctx context.Context, from, to []float32, examples []int,
 				vec.Scale(c, ln.v.EdgeOf(b))
 			}
 		}
-		ln.sums.moved = ln.batch.Len()
+		ln.sums.Moved = ln.batch.Len()
 		return nil
 	})
 	return st.Grad, err
@@ -80,7 +91,7 @@ func (e *Engine) overBatch(ctx context.Context, w point, examples []int, work fu
 	n := (len(examples) + stepExamples - 1) / stepExamples
 	err := e.run(ctx, n, func(l int, ln *lane) error {
 		clear(ln.grad)
-		ln.sums = sums{}
+		ln.sums = Sums{}
 		ln.batch.Reset(e.Data, examples[l*stepExamples:min((l+1)*stepExamples, len(examples))])
 		if net, ok := ln.worker.(dropper); ok {
 			net.SetDropout(e.Dropout)
@@ -89,7 +100,7 @@ func (e *Engine) overBatch(ctx context.Context, w point, examples []int, work fu
 		if err := work(ln); err != nil {
 			return err
 		}
-		if ln.sums.moved == 0 || e.sparse != nil {
+		if ln.sums.Moved == 0 || e.sparse != nil {
 			return nil
 		}
 		return ln.worker.Pullback(&ln.v, ln.grad)
@@ -98,23 +109,27 @@ func (e *Engine) overBatch(ctx context.Context, w point, examples []int, work fu
 		return Step{}, err
 	}
 	e.used = n
-	var total sums
+	var total Sums
 	for _, ln := range e.lanes[:n] {
 		total.add(ln.sums)
 	}
 	return Step{
 		Grad:     e.gradient(n),
-		Linear:   total.linear,
-		Smoothed: total.smoothed,
-		Exact:    total.exact,
-		Moved:    total.moved,
+		Linear:   total.Linear,
+		Smoothed: total.Smoothed,
+		Exact:    total.Exact,
+		Moved:    total.Moved,
 		at:       w,
-		loss:     total.loss,
+		loss:     total.Loss,
 	}, nil
 }
 
 // Remember moves the memory of the last step's examples towards its answers: r_i ← (1−γ)r_i + γu_i.
 func (e *Engine) Remember(memory *Memory, γ float32) {
+	if e.device != nil {
+		e.device.Remember(memory.device, γ)
+		return
+	}
 	for _, ln := range e.lanes[:e.used] {
 		memory.remember(ln, γ)
 	}

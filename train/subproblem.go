@@ -34,8 +34,9 @@ func (s *subproblem) begin(p *Problem) error {
 		o.Scorer = s.moving
 	}
 	o.Center = make([]float32, p.Scorer.Dim())
-	s.Problem = &Problem{Engine: NewEngine(&o, p.threads), Batch: p.Batch}
-	return nil
+	e, err := p.also(&o)
+	s.Problem = &Problem{Engine: e, Batch: p.Batch}
+	return err
 }
 
 // pose moves the problem to w_k = w. Its two quadratics are one, with λ' = λ + 1/η:
@@ -47,6 +48,9 @@ func (s *subproblem) pose(ctx context.Context, w []float32, η float64, smoothin
 	p := s.whole
 	if s.moving != nil {
 		s.moving.MoveTo(w)
+		if s.device != nil {
+			s.device.MoveTo(w)
+		}
 	}
 	s.at, s.η = append(s.at[:0], w...), η
 	s.Lambda = p.Lambda + 1/η

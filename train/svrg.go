@@ -63,6 +63,8 @@ func (m *SVRG) Pass(ctx context.Context, p *Problem, s *State) error {
 	return nil
 }
 
+func (m *SVRG) room() **Memory { return m.anchor.room() }
+
 // Archive saves or restores the method's state.
 func (m *SVRG) Archive(a Archive) {
 	m.convex.archive(a)

@@ -1,0 +1,119 @@
+package train
+
+import (
+	"context"
+
+	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/structured"
+)
+
+// Accelerator does the work of an engine on a device where the objective's data, its scorer, the path at work and the
+// memories live. What an engine does without one is what it is held to, up to the rounding of float32.
+//
+// What fails may be told later: every method that returns an error returns that of what was asked before it, too. A
+// potential that is not finite is a NonFiniteError. Sums are over all examples or those of the batch.
+type Accelerator interface {
+	// Also returns the accelerator of another objective on the same data, with as many weights, which shares what it can with
+	// this one: their steps and their paths are not to be mixed. It ends with this one.
+	Also(o *Objective) (Accelerator, error)
+	// MoveTo makes w the point w_k that the scorer is the linearisation at.
+	MoveTo(w []float32)
+	// NewMemory returns a memory of the objective's size, whose content is not defined.
+	NewMemory() (RemoteMemory, error)
+	// Close gives up what is held on the device.
+	Close()
+
+	// FullPass asks the smoothed oracle about all examples at w, sets g [Dim] to Σ c_i J_iᵀ(u_i − 1_{y_i}), and makes the u_i
+	// the memory's content where there is one. The sums are whole.
+	FullPass(ctx context.Context, w []float32, s oracles.Smoothing, memory RemoteMemory, g []float32) (Sums, error)
+	// Value returns Σ c_i f_i(w) over the given examples.
+	Value(ctx context.Context, w []float32, examples []int) (float64, error)
+	// Recompose sets g to Σ c_i J_iᵀ(r_i − 1_{y_i}), r_i the memory's, and returns Σ c_i ⟨r_i − 1_{y_i}, θ_i(w) + ℓ_i⟩.
+	Recompose(ctx context.Context, w []float32, memory RemoteMemory, g []float32) (linear float64, err error)
+
+	// Step finds D = Σ c_i J_iᵀ(u_i − r_i) of a batch, r_i the memory's or (nil) the gold output's, at w, or (nil) at the
+	// path's iterate. It may only have been begun on return.
+	Step(ctx context.Context, w []float32, examples []int, s oracles.Smoothing, memory RemoteMemory, dropout uint64) error
+	// Change finds D = Σ c_i J_iᵀ(u_i(to) − u_i(from)) of a batch.
+	Change(ctx context.Context, from, to []float32, examples []int, s oracles.Smoothing) error
+	// Remember moves the memory of the last step's examples: r_i ← (1−γ)r_i + γu_i.
+	Remember(memory RemoteMemory, γ float32)
+	// Sums returns those of the last step but for Primal and Entropy.
+	Sums() (Sums, error)
+	// Norm2 returns ‖D‖² of the last step or change.
+	Norm2() float64
+	// Dot returns ⟨D, w⟩, for the path's iterate where w is nil.
+	Dot(w []float32) float64
+
+	// Open takes up a path: its iterate, drift (nil: none) and mean (nil: none yet).
+	Open(w, b, mean []float32)
+	// Walk does a step of the open path, with the D of the last Step.
+	Walk(by Stride)
+	// Settle ends the path at work: it copies the iterate, and the mean if that is not nil, to the host.
+	Settle(w, mean []float32) error
+}
+
+// Stride is a step of a path and what the mean takes of the iterate behind it:
+//
+//	w ← ρw + q·b + c·D,    b ← b + β·D,    mean ← (1−share)·mean + share·w.
+type Stride struct{ Rho, Q, C, Beta, Share float64 }
+
+// RemoteMemory is the content of a Memory on a device.
+type RemoteMemory interface {
+	// Store and Load copy it to and from vectors of the host, laid out as those of a Memory.
+	Load(node, edge []float32)
+	Store(node, edge []float32) error
+	// ToGold is r_i ← γr_i + (1−γ)1_{y_i}; what r_i was does not matter to γ = 0.
+	ToGold(γ float32)
+}
+
+// Accelerates refuses, as bad input, a method that works without an engine's steps and passes.
+func Accelerates(method string) error {
+	switch method {
+	case "bcpfw", "sdca":
+		return structured.BadInput("--method %s steps from example to example on the CPU only: use --device cpu, or --method bcfw, "+
+			"casimir or svrg", method)
+	}
+	return nil
+}
+
+// onHost refuses a method that an accelerated engine cannot serve.
+func (e *Engine) onHost(method string) error {
+	if e.device == nil {
+		return nil
+	}
+	return Accelerates(method)
+}
+
+// NewAcceleratedEngine returns an engine whose work the accelerator of the same objective does.
+func NewAcceleratedEngine(o *Objective, threads int, a Accelerator) *Engine {
+	e := NewEngine(o, threads)
+	e.device = a
+	return e
+}
+
+// also returns an engine for another objective on the same data and, where this one has one, device.
+func (e *Engine) also(o *Objective) (*Engine, error) {
+	if e.device == nil {
+		return NewEngine(o, e.threads), nil
+	}
+	a, err := e.device.Also(o)
+	return NewAcceleratedEngine(o, e.threads, a), err
+}
+
+// onDevice is stepAt for an engine that has a device.
+func (e *Engine) onDevice(ctx context.Context, w point, examples []int, s oracles.Smoothing, memory *Memory) (Step, error) {
+	err := e.device.Step(ctx, w.v, examples, e.smoothing(s), memory.remote(), e.Dropout)
+	return Step{Grad: Gradient{device: e.device}, Moved: len(examples), at: w, unseen: true}, err
+}
+
+// see fetches the numbers of a step that a device has done; those of others are there.
+func (s *Step) see() error {
+	if !s.unseen {
+		return nil
+	}
+	sums, err := s.Grad.device.Sums()
+	s.Linear, s.Smoothed, s.Exact, s.Moved, s.loss = sums.Linear, sums.Smoothed, sums.Exact, sums.Moved, sums.Loss
+	s.unseen = false
+	return err
+}
