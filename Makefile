@@ -1,18 +1,37 @@
-# dsp needs Go and nothing else. GOEXPERIMENT=simd turns on the vectorised inner loops; without it everything still works, slower.
+# dsp needs Go and nothing else; make gpu, the same for machines with an NVIDIA driver, needs gcc too.
+# GOEXPERIMENT=simd turns on the vectorised inner loops; without it everything still works, slower.
 
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.7.0
 PARALLEL    = ./oracles/ ./nets/ ./train/ ./models/
 
+# What -tags gpu needs: gorgonia.org/cu is compiled against our cuda.h, and linked with trampolines in place of a driver.
+GPU = CGO_ENABLED=1 CGO_CFLAGS="-O2 -I$(CURDIR)/cuda/driver/libcuda" CGO_LDFLAGS="-L$(CURDIR)/build"
+
 export CGO_ENABLED ?= 0
 
-.PHONY: build test race bench lint cross kernels clean
+.PHONY: build gpu gpu-env test test-gpu race bench lint lint-gpu cross kernels clean
 
 build:
 	GOEXPERIMENT=simd go build -trimpath -o bin/dsp ./cmd/dsp
 
+gpu: build/libcuda.a # the same program for a machine with an NVIDIA driver, and for one without
+	$(GPU) GOEXPERIMENT=simd go build -trimpath -tags gpu -o bin/dsp ./cmd/dsp
+
+gpu-env: build/libcuda.a # eval "$$(make -s gpu-env)" sets a shell up for go commands with -tags gpu
+	@echo 'export $(GPU)'
+
+build/libcuda.a: $(wildcard cuda/driver/libcuda/*)
+	@mkdir -p build
+	$(CC) -O2 -Wall -Wextra -fPIC -c -o build/trampolines.o cuda/driver/libcuda/trampolines.c
+	rm -f $@
+	$(AR) rcs $@ build/trampolines.o
+
 test:
 	go test ./...
 	GOEXPERIMENT=simd go test ./...
+
+test-gpu: emulator build/libcuda.a # on the emulated device
+	DSP_CUDA_LIBRARY=$(CURDIR)/build/libcuda-emulated.so $(GPU) go test -tags gpu ./cuda/...
 
 race: # the race detector needs cgo
 	CGO_ENABLED=1 go test -race -short $(PARALLEL)
@@ -27,6 +46,10 @@ lint:
 	go run $(STATICCHECK) ./...
 	GOEXPERIMENT=simd go run $(STATICCHECK) ./...
 
+lint-gpu: build/libcuda.a
+	$(GPU) go vet -tags gpu ./...
+	$(GPU) go run $(STATICCHECK) -tags gpu ./cuda/... ./cmd/...
+
 cross:
 	GOOS=darwin GOARCH=arm64 go build -o /dev/null ./cmd/dsp
 	GOOS=windows GOARCH=amd64 go build -o /dev/null ./cmd/dsp
@@ -35,4 +58,4 @@ kernels: # needs clang 16 or later; the PTX is committed, so that nobody else do
 	go run ./cuda/kernels/compile
 
 clean:
-	rm -rf bin
+	rm -rf bin build

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dsp-go/dsp/cuda"
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/oracles"
@@ -26,6 +27,9 @@ type machine struct {
 	Vector  string   `json:"vector"` // what the oracles' inner loops run on
 	BLAS    string   `json:"blas"`   // what multiplies matrices
 	Devices []string `json:"devices"`
+
+	GPUs  []cuda.Info `json:"gpus"`
+	NoGPU string      `json:"no_gpu,omitempty"` // why there is none
 }
 
 func infoCommand() *cobra.Command {
@@ -85,7 +89,7 @@ func printFeatures(cmd *cobra.Command, set string) error {
 }
 
 func thisMachine() machine {
-	return machine{
+	m := machine{
 		Version: version(),
 		Go:      runtime.Version(),
 		System:  runtime.GOOS + "/" + runtime.GOARCH,
@@ -93,12 +97,30 @@ func thisMachine() machine {
 		Vector:  oracles.Vector(),
 		BLAS:    nets.CurrentBLAS().Name(),
 		Devices: []string{"cpu"},
+		GPUs:    []cuda.Info{},
 	}
+	gpus, err := cuda.Devices()
+	if err != nil {
+		m.NoGPU = err.Error()
+	}
+	for _, g := range gpus {
+		m.GPUs = append(m.GPUs, g)
+		m.Devices = append(m.Devices, fmt.Sprintf("cuda:%d", g.Ordinal))
+	}
+	return m
 }
 
 func (m machine) print(w io.Writer) error {
-	_, err := fmt.Fprintf(w, "dsp       %s\nGo        %s, %s\nCPUs      %d\noracles   %s\nBLAS      %s\ndevices   %s\n",
+	var b strings.Builder
+	fmt.Fprintf(&b, "dsp       %s\nGo        %s, %s\nCPUs      %d\noracles   %s\nBLAS      %s\ndevices   %s\n",
 		m.Version, m.Go, m.System, m.CPUs, m.Vector, m.BLAS, strings.Join(m.Devices, ", "))
+	for _, g := range m.GPUs {
+		fmt.Fprintf(&b, "GPU       %s\n", g)
+	}
+	if m.NoGPU != "" {
+		fmt.Fprintf(&b, "GPU       none: %s\n", m.NoGPU)
+	}
+	_, err := io.WriteString(w, b.String())
 	return err
 }
 
