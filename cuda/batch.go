@@ -1,0 +1,96 @@
+package cuda
+
+import "fmt"
+
+// Batch is a choice of examples of one data set, as structured.Batch is. Its arrays have the size of its capacities, so that
+// a captured graph can be replayed with another choice.
+type Batch struct {
+	Data *Data
+
+	B, N                  int // chains and positions of the examples set now
+	Chains, Rows, Longest int // capacities: chains, positions, and positions of one chain
+
+	Examples Array[int32]   // [Chains] −1 beyond B
+	Offsets  Array[int32]   // [Chains+1] chain b owns rows Offsets[b] to Offsets[b+1]-1; chains beyond B have none
+	Source   Array[int32]   // [Rows] each row's position in Data; −1 from N on
+	Chain    Array[int32]   // [Rows] its chain; −1 from N on
+	Gold     Array[int32]   // [Rows] its gold label; −1 where there is none, and from N on
+	Weight   Array[float32] // [Chains] c_i, 0 beyond B
+	Seed     Array[uint64]  // [1] of dropout; 0: off
+
+	header Array[int32] // Examples, then Offsets: one upload
+	host   []int32      // as they were uploaded last
+}
+
+// NewBatch returns an empty batch that takes up to so many chains and positions (rows), of which one chain has at most
+// longest.
+func NewBatch(data *Data, chains, rows, longest int) *Batch {
+	d, what := data.Device, "a batch"
+	b := &Batch{
+		Data: data, Chains: chains, Rows: rows, Longest: longest,
+		Source: New[int32](d, rows, what),
+		Chain:  New[int32](d, rows, what),
+		Gold:   New[int32](d, rows, what),
+		Weight: New[float32](d, chains, what),
+		Seed:   New[uint64](d, 1, what),
+		header: New[int32](d, 2*chains+1, what),
+		host:   make([]int32, 2*chains+1),
+	}
+	b.Examples, b.Offsets = b.header.Slice(0, chains), b.header.Slice(chains, 2*chains+1)
+	b.SetSeed(0)
+	b.Set(nil)
+	return b
+}
+
+// Free gives the memory back.
+func (b *Batch) Free() {
+	d := b.Data.Device
+	Free(d, b.Source)
+	Free(d, b.Chain)
+	Free(d, b.Gold)
+	Free(d, b.Weight)
+	Free(d, b.Seed)
+	Free(d, b.header)
+}
+
+// Fits reports whether the examples are within the capacities.
+func (b *Batch) Fits(examples []int) bool {
+	n, longest := 0, 0
+	for _, i := range examples {
+		t := b.Data.Set.Length(i)
+		n, longest = n+t, max(longest, t)
+	}
+	return len(examples) <= b.Chains && n <= b.Rows && longest <= b.Longest
+}
+
+// Set makes b the batch of the given examples, each at most once, which fit. It is not part of captured graphs: they are
+// replayed after it.
+func (b *Batch) Set(examples []int) {
+	d, set := b.Data.Device, b.Data.Set
+	if !b.Fits(examples) {
+		d.fail(fmt.Errorf("cuda: %d examples do not fit a batch of %d chains, %d positions, %d a chain", len(examples), b.Chains, b.Rows, b.Longest))
+		return
+	}
+	which, offsets := b.host[:b.Chains], b.host[b.Chains:]
+	n := int32(0)
+	for k := range which {
+		which[k], offsets[k] = -1, n
+		if k < len(examples) {
+			i := examples[k]
+			which[k] = int32(i)
+			n += int32(set.Length(i))
+		}
+	}
+	offsets[b.Chains] = n
+	b.B, b.N = len(examples), int(n)
+	Upload(d, b.header, b.host)
+	d.Launch("batch", Dim{X: blocks(max(b.Rows, b.Chains), 256)}, Dim{X: 256}, 0,
+		b.Examples, b.Offsets, int32(b.Chains), int32(b.Rows), b.Data.Offsets, b.Data.Labels, b.Data.Weights,
+		b.Source, b.Chain, b.Gold, b.Weight)
+}
+
+// SetSeed sets the seed of the networks' dropout for this batch; 0 turns it off. It is not part of captured graphs.
+func (b *Batch) SetSeed(seed uint64) { Upload(b.Data.Device, b.Seed, []uint64{seed}) }
+
+// blocks returns how many blocks of so many threads give each of n things one.
+func blocks(n, threads int) int { return (n + threads - 1) / threads }

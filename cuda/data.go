@@ -1,0 +1,90 @@
+package cuda
+
+import "github.com/dsp-go/dsp/structured"
+
+// Data is a structured.Dataset on a device: what its examples are made of, uploaded once. Arrays of what the data set lacks
+// are empty.
+type Data struct {
+	Set    *structured.Dataset
+	Device *Device
+
+	Offsets  Array[int32]   // [n+1]
+	Labels   Array[int32]   // [ΣT] gold labels
+	Weights  Array[float32] // [n] c_i
+	Features Array[float32] // [ΣT×Dim]
+	Ids      Array[int32]   // [ΣT×len(Vocab)]
+
+	Attributes, EdgeAttributes *Sparse // or nil
+}
+
+// Sparse is a structured.Sparse on a device: position t owns entries Offsets[t] to Offsets[t+1]-1.
+type Sparse struct {
+	Offsets Array[int64]   // [ΣT+1]
+	Index   Array[int32]   // numbers of attributes
+	Value   Array[float32] // their values; empty: all 1
+}
+
+// NewData uploads a data set. Call Free when nothing uses it any more.
+func NewData(d *Device, set *structured.Dataset) *Data {
+	data := &Data{
+		Set:      set,
+		Device:   d,
+		Offsets:  upload(d, narrow[int32](set.Offsets), "the examples"),
+		Labels:   upload(d, set.Labels, "the gold labels"),
+		Features: upload(d, set.Features, "the features"),
+		Ids:      upload(d, set.Ids, "the discrete inputs"),
+	}
+	if set.Weights != nil {
+		data.Weights = upload(d, narrow[float32](set.Weights), "the examples' weights")
+	}
+	data.Attributes = newSparse(d, set.Attributes, "the attributes")
+	data.EdgeAttributes = newSparse(d, set.EdgeAttributes, "the attributes of steps")
+	return data
+}
+
+// Free gives the memory back.
+func (data *Data) Free() {
+	d := data.Device
+	Free(d, data.Offsets)
+	Free(d, data.Labels)
+	Free(d, data.Weights)
+	Free(d, data.Features)
+	Free(d, data.Ids)
+	for _, x := range []*Sparse{data.Attributes, data.EdgeAttributes} {
+		if x != nil {
+			Free(d, x.Offsets)
+			Free(d, x.Index)
+			Free(d, x.Value)
+		}
+	}
+}
+
+func newSparse(d *Device, x *structured.Sparse, what string) *Sparse {
+	if x == nil {
+		return nil
+	}
+	return &Sparse{
+		Offsets: upload(d, narrow[int64](x.Offsets), what),
+		Index:   upload(d, x.Index, what),
+		Value:   upload(d, x.Value, what),
+	}
+}
+
+// upload returns a new array that holds x; none where there is nothing.
+func upload[E Element](d *Device, x []E, what string) Array[E] {
+	if len(x) == 0 {
+		return Array[E]{}
+	}
+	to := New[E](d, len(x), what)
+	Upload(d, to, x)
+	return to
+}
+
+// narrow returns x as the device keeps it.
+func narrow[To int32 | int64 | float32, From int | float64](x []From) []To {
+	to := make([]To, len(x))
+	for i, v := range x {
+		to[i] = To(v)
+	}
+	return to
+}
