@@ -1,0 +1,204 @@
+// gemm: products of row-major matrices, C = op(A)·op(B) + β·C, of a batch, in float32 or by tensor cores in TF32.
+//   a [m][k], or [k][m] transposed      b [k][n], or [n][k] transposed      c [m][n]      (matrix i of the batch at i·stride)
+//   layout_a, layout_b   how A and B lie in memory (gemm.cuh); ld_a, ld_b: entries from a row to the next
+//   β = 0 does not read c. k may be 0.
+// Grid: x one tile of C, columns fastest, so that blocks that run together share rows of A in L2; y one part of k; z one matrix of the batch.
+// One block a tile: tiles of A and B of depth 16 in shared memory, twice, so that the next are copied while these are multiplied.
+//   float32: 8×8 entries a thread, 4 shared loads of 16 bytes for 64 fma.    Names say the tile: 128×128, 64×64 and 128×32 for few labels.
+//   TF32:    a warp 64×32 or 32×32 by m16n8k8, 24 or 16 shared loads for 16 or 8 products.
+// Split k: few tiles and a long sum (weight gradients: 300×200 over 65,536 rows) would leave most of the device idle, so a part of k writes
+// its own product to parts [part][batch][m][n] and gemm_sum adds them in order. The order of every sum depends on shapes only: the same bits
+// on every run and every device, and in float32 emulated, too.
+// Bound: m·n·k fma, or (m·k + k·n + m·n)·4 bytes. 65,536×300·300×200 takes 3.9 G fma: 0.12 ms at 67 TFLOP/s, 131 MB: 0.03 ms at 4.3 TB/s;
+// tiles of 128 do 256 columns for 200, so expect about 0.2 ms; TF32 is bound by shared loads, near 0.05 ms. 65,536×200·200×25: 59 MB, 14 µs.
+// Reference: plain loops in float64 in blas_test.go; nets' BLAS in the contract suite.
+#include "gemm.cuh"
+
+struct __attribute__((aligned(8))) Pair { float x, y; };
+
+struct Product {
+	const float* a;
+	const float* b;
+	float* c;
+	int m, n, k, layout_a, layout_b, from, to; // depths [from, to)
+	int64_t ld_a, ld_b;
+	float beta;
+};
+
+// place finds this block's matrices and depths. With more than one part, C is this part's.
+DEVICE Product place(const float* a, const float* b, float* c, float* parts, int m, int n, int k, int layout_a, int layout_b, int ld_a,
+		int ld_b, int64_t stride_a, int64_t stride_b, int64_t stride_c, int batch, int part_depth, float beta) {
+	Product p = {a + BLOCK_Z * stride_a, b + BLOCK_Z * stride_b, c + BLOCK_Z * stride_c, m, n, k, layout_a, layout_b, 0, k, ld_a, ld_b, beta};
+	if (BLOCKS_Y > 1) {
+		p.c = parts + ((int64_t)BLOCK_Y * batch + BLOCK_Z) * m * n;
+		p.from = BLOCK_Y * part_depth;
+		p.to = min(k, p.from + part_depth);
+		p.beta = 0.f;
+	}
+	return p;
+}
+
+// for_tiles copies the tiles of A and B of all depths and hands each pair to multiply.
+template <int M, int N, int PAD, int COUNT, class Multiply>
+DEVICE void for_tiles(const Product& p, float* memory, int row, int column, Multiply multiply) {
+	constexpr int A = DEPTH * (M + PAD), PAIR = A + DEPTH * (N + PAD);
+	Copies copies;
+	Operand<M, M + PAD, COUNT> a;
+	Operand<N, N + PAD, COUNT> b;
+	a.start(p.a, p.layout_a, p.ld_a, row, p.m, p.from, p.to);
+	b.start(p.b, p.layout_b, p.ld_b, column, p.n, p.from, p.to);
+	int next = 0;
+	for (int depth = p.from - DEPTH; depth < p.to; depth += DEPTH) {
+		copies.wait();
+		BARRIER(); // everybody's copies are there, and nobody reads the other pair any more
+		if (depth + DEPTH < p.to) {
+			a.load(copies, memory + next);
+			b.load(copies, memory + next + A);
+		}
+		next = PAIR - next;
+		if (depth >= p.from) multiply(memory + next, memory + next + A);
+	}
+}
+
+DEVICE void store(const Product& p, int row, int column, float x) {
+	if (row >= p.m || column >= p.n) return;
+	float* const c = p.c + (int64_t)row * p.n + column;
+	*c = p.beta == 0.f ? x : fma(p.beta, *c, x);
+}
+
+DEVICE float of(const float4& x, int i) { return i == 0 ? x.x : i == 1 ? x.y : i == 2 ? x.z : x.w; }
+
+// A thread has 8×W entries: 2 × W/4 groups of 4×4, M/2 and N/2 apart.
+template <int M, int N, int W>
+DEVICE void multiply_float32(const Product& p, float* memory) {
+	constexpr int COUNT = M / 8 * N / W, PAD = 4;
+	constexpr int WIDE = N / W < 8 ? N / W : 8; // a warp is WIDE threads across and 32/WIDE down
+	constexpr int WARPS = N / W / WIDE;         // across
+	const int across = (LANE % WIDE + WARP % WARPS * WIDE) * 4, down = (LANE / WIDE + WARP / WARPS * (32 / WIDE)) * 4;
+	const int columns = (p.n + N - 1) / N, row = BLOCK / columns * M, column = BLOCK % columns * N;
+	float c[8][W] = {};
+	for_tiles<M, N, PAD, COUNT>(p, memory, row, column, [&](const float* a, const float* b) __attribute__((always_inline)) {
+#pragma unroll
+		for (int l = 0; l < DEPTH; l++) {
+			float4 x[2], y[W / 4];
+#pragma unroll
+			for (int i = 0; i < 2; i++) x[i] = *(const float4*)(a + l * (M + PAD) + i * M / 2 + down);
+#pragma unroll
+			for (int j = 0; j < W / 4; j++) y[j] = *(const float4*)(b + l * (N + PAD) + j * N / 2 + across);
+#pragma unroll
+			for (int i = 0; i < 8; i++)
+#pragma unroll
+				for (int j = 0; j < W; j++) c[i][j] = fma(of(x[i / 4], i % 4), of(y[j / 4], j % 4), c[i][j]);
+		}
+	});
+	const bool by_4 = p.beta == 0.f && p.n % 4 == 0 && ((uint64_t)p.c & 15) == 0;
+#pragma unroll
+	for (int i = 0; i < 8; i++)
+#pragma unroll
+		for (int j = 0; j < W; j += 4) {
+			const int r = row + i / 4 * M / 2 + down + i % 4, s = column + j / 4 * N / 2 + across;
+			if (by_4) {
+				if (r < p.m && s < p.n) *(float4*)(p.c + (int64_t)r * p.n + s) = {c[i][j], c[i][j + 1], c[i][j + 2], c[i][j + 3]};
+			} else {
+#pragma unroll
+				for (int q = 0; q < 4; q++) store(p, r, s + q, c[i][j + q]);
+			}
+		}
+}
+
+template <int M, int N, int WARP_M, int WARP_N>
+DEVICE void multiply_tf32(const Product& p, float* memory) {
+	constexpr int COUNT = 32 * (M / WARP_M) * (N / WARP_N), PAD = 8; // a stride of 8 mod 32: fragments meet every bank once
+	const int g = LANE >> 2, t = LANE & 3;
+	const int warp_row = WARP / (N / WARP_N) * WARP_M, warp_column = WARP % (N / WARP_N) * WARP_N;
+	const int columns = (p.n + N - 1) / N, row = BLOCK / columns * M, column = BLOCK % columns * N;
+	float c[WARP_M / 16][WARP_N / 8][4] = {};
+	for_tiles<M, N, PAD, COUNT>(p, memory, row, column, [&](const float* a, const float* b) __attribute__((always_inline)) {
+#pragma unroll
+		for (int l = 0; l < DEPTH; l += 8) {
+			uint32_t x[WARP_M / 16][4], y[WARP_N / 8][2];
+#pragma unroll
+			for (int i = 0; i < WARP_M / 16; i++)
+#pragma unroll
+				for (int q = 0; q < 4; q++) x[i][q] = tf32(a[(l + t + q / 2 * 4) * (M + PAD) + warp_row + i * 16 + g + q % 2 * 8]);
+#pragma unroll
+			for (int j = 0; j < WARP_N / 8; j++)
+#pragma unroll
+				for (int q = 0; q < 2; q++) y[j][q] = tf32(b[(l + t + q * 4) * (N + PAD) + warp_column + j * 8 + g]);
+#pragma unroll
+			for (int i = 0; i < WARP_M / 16; i++)
+#pragma unroll
+				for (int j = 0; j < WARP_N / 8; j++) multiply_tf32(c[i][j], x[i], y[j]);
+		}
+	});
+	const bool by_2 = p.n % 2 == 0 && ((uint64_t)p.c & 7) == 0;
+#pragma unroll
+	for (int i = 0; i < WARP_M / 16; i++)
+#pragma unroll
+		for (int j = 0; j < WARP_N / 8; j++)
+#pragma unroll
+			for (int q = 0; q < 4; q += 2) {
+				const int r = row + warp_row + i * 16 + g + q * 4, s = column + warp_column + j * 8 + t * 2;
+				if (by_2 && p.beta == 0.f) {
+					if (r < p.m && s < p.n) *(Pair*)(p.c + (int64_t)r * p.n + s) = {c[i][j][q], c[i][j][q + 1]};
+				} else {
+					store(p, r, s, c[i][j][q]);
+					store(p, r, s + 1, c[i][j][q + 1]);
+				}
+			}
+}
+
+#define TWICE_256 256, 2 /* threads a block, and that many blocks at least on a multiprocessor */
+#define PARAMETERS \
+	const float *a, const float *b, float *c, float *parts, int m, int n, int k, int layout_a, int layout_b, int ld_a, int ld_b, int64_t stride_a, \
+			int64_t stride_b, int64_t stride_c, int batch, int part_depth, float beta
+#define PRODUCT place(a, b, c, parts, m, n, k, layout_a, layout_b, ld_a, ld_b, stride_a, stride_b, stride_c, batch, part_depth, beta)
+
+BOUNDED_KERNEL(gemm_128x128, 256)(PARAMETERS) {
+	SHARED(float, memory);
+	multiply_float32<128, 128, 8>(PRODUCT, memory);
+}
+EXPORT(gemm_128x128)
+
+BOUNDED_KERNEL(gemm_64x64, 64)(PARAMETERS) {
+	SHARED(float, memory);
+	multiply_float32<64, 64, 8>(PRODUCT, memory);
+}
+EXPORT(gemm_64x64)
+
+BOUNDED_KERNEL(gemm_128x32, 128)(PARAMETERS) {
+	SHARED(float, memory);
+	multiply_float32<128, 32, 4>(PRODUCT, memory);
+}
+EXPORT(gemm_128x32)
+
+BOUNDED_KERNEL(gemm_tf32_128x128, TWICE_256)(PARAMETERS) {
+	SHARED(float, memory);
+	multiply_tf32<128, 128, 64, 32>(PRODUCT, memory);
+}
+EXPORT(gemm_tf32_128x128)
+
+BOUNDED_KERNEL(gemm_tf32_64x64, 128)(PARAMETERS) {
+	SHARED(float, memory);
+	multiply_tf32<64, 64, 32, 32>(PRODUCT, memory);
+}
+EXPORT(gemm_tf32_64x64)
+
+BOUNDED_KERNEL(gemm_tf32_128x32, 128)(PARAMETERS) {
+	SHARED(float, memory);
+	multiply_tf32<128, 32, 32, 32>(PRODUCT, memory);
+}
+EXPORT(gemm_tf32_128x32)
+
+// gemm_sum adds the parts of split products in order: c = Σ parts + β·c, matrix by matrix.
+//   parts [count][batch][size] float      c   float, matrix i at i·stride      size = m·n
+// One thread an entry. Bound: reads count·batch·size·4 bytes.
+KERNEL(gemm_sum)(const float* RESTRICT parts, float* RESTRICT c, int count, int64_t batch, int64_t size, int64_t stride, float beta) {
+	for (int64_t i = (int64_t)BLOCK * THREADS + THREAD; i < batch * size; i += (int64_t)BLOCKS * THREADS) {
+		float sum = 0.f;
+		for (int part = 0; part < count; part++) sum += parts[part * batch * size + i];
+		float* const out = c + i / size * stride + i % size;
+		*out = beta == 0.f ? sum : fma(beta, *out, sum);
+	}
+}
+EXPORT(gemm_sum)

@@ -1,0 +1,144 @@
+// What the tiled matrix products are made of: copies from global to shared memory that run beside the arithmetic, the tiles of an
+// operand, and one step of the tensor cores.
+#pragma once
+#include "device.cuh"
+
+#ifdef EMULATED
+#define METHOD inline
+#else
+#define METHOD __attribute__((device, always_inline))
+#endif
+
+// Copies is what a thread has asked to be copied into shared memory. copy<BYTES> asks for 4 or 16 bytes (both addresses aligned to
+// that), of which only the first `valid` are read and the rest is 0. What a thread asked for is there, for itself, after wait();
+// for the others after a barrier too. Emulated, nothing is there before wait(), so that a missing one shows.
+struct Copies {
+#ifdef EMULATED
+	struct { char* to; const char* from; int bytes, valid; } asked[64];
+	int n = 0;
+	template <int BYTES, int OFFSET> void copy(float* to, const float* from, int valid) {
+		asked[n++] = {(char*)(to + OFFSET), (const char*)from, BYTES, valid};
+	}
+	void wait() {
+		for (int i = 0; i < n; i++)
+			for (int b = 0; b < asked[i].bytes; b++) asked[i].to[b] = b < asked[i].valid ? asked[i].from[b] : 0;
+		n = 0;
+	}
+#else
+	template <int BYTES, int OFFSET> METHOD void copy(float* to, const float* from, int valid) {
+		const uint32_t at = (uint32_t)(uint64_t)(__attribute__((address_space(3))) float*)to;
+		if (BYTES == 16)
+			asm volatile("cp.async.cg.shared.global [%0+%3], [%1], 16, %2;" ::"r"(at), "l"(from), "r"(valid), "n"(OFFSET * 4) : "memory");
+		else
+			asm volatile("cp.async.ca.shared.global [%0+%3], [%1], 4, %2;" ::"r"(at), "l"(from), "r"(valid), "n"(OFFSET * 4) : "memory");
+	}
+	METHOD void wait() { asm volatile("cp.async.wait_all;" ::: "memory"); }
+#endif
+};
+
+// How an operand lies in memory: entry i of its side (row of op(A), column of op(B)) at depth l is at [i·ld + l] or at [l·ld + i].
+enum { ALONG_DEPTH, ALONG_SIDE, ALONG_SIDE_BY_4 /* and all is aligned to 16 bytes */ };
+
+constexpr int DEPTH = 16; // of a tile: what a block multiplies between two barriers
+
+// Operand walks through the tiles of A or B: tile[l·STRIDE + i] is the operand's entry (first + i, depth + l), and 0 outside of it.
+// COUNT threads share the work. A thread's pieces of a tile are so many entries apart that it keeps one address only.
+template <int SIDE, int STRIDE, int COUNT>
+struct Operand {
+	const float* at; // this thread's first entry of the next tile
+	int64_t step;    // entries to its next one
+	int layout, place; // place of the first in a tile
+	int sides, depths; // how many entries there are from that on, in both directions
+
+	// A warp takes 4 entries × 8 depths at a time ALONG_DEPTH: whole sectors of memory, and no bank twice where STRIDE is 4 mod 32.
+	METHOD void start(const float* x, int along, int64_t ld, int first, int side, int from, int to) {
+		layout = along;
+		int i, l;
+		if (layout == ALONG_DEPTH)
+			i = (WARP >> 1) * 4 + (LANE >> 3), l = (WARP & 1) * 8 + (LANE & 7);
+		else if (layout == ALONG_SIDE)
+			i = THREAD % SIDE, l = THREAD / SIDE;
+		else
+			i = THREAD % (SIDE / 4) * 4, l = THREAD / (SIDE / 4);
+		place = l * STRIDE + i, sides = side - first - i, depths = to - from - l;
+		if (layout == ALONG_DEPTH)
+			at = x + (first + i) * ld + from + l, step = COUNT / DEPTH * ld;
+		else
+			at = x + (from + l) * ld + first + i, step = (layout == ALONG_SIDE ? COUNT / SIDE : COUNT / (SIDE / 4)) * ld;
+	}
+
+	// load asks for the next tile.
+	METHOD void load(Copies& copies, float* tile) {
+		float* const to = tile + place;
+		if (layout == ALONG_DEPTH) {
+			constexpr int APART = COUNT / DEPTH;
+			const float* x = at;
+			pieces<4, SIDE * DEPTH / COUNT, APART>(copies, to, x, depths > 0 ? (sides + APART - 1) / APART : 0, 4);
+			at += DEPTH;
+		} else if (layout == ALONG_SIDE) {
+			constexpr int APART = COUNT / SIDE;
+			pieces<4, DEPTH / APART, APART * STRIDE>(copies, to, at, sides > 0 ? (depths + APART - 1) / APART : 0, 4);
+		} else {
+			constexpr int APART = COUNT / (SIDE / 4);
+			pieces<16, DEPTH / APART, APART * STRIDE>(copies, to, at, (depths + APART - 1) / APART, max(0, min(4, sides)) * 4);
+		}
+		depths -= DEPTH;
+	}
+
+	// pieces asks for PARTS pieces and moves x behind them. Only the first `inside` are there.
+	template <int BYTES, int PARTS, int APART>
+	METHOD void pieces(Copies& copies, float* to, const float*& x, int inside, int valid) {
+		piece<BYTES, PARTS, APART, 0>(copies, to, x, inside, valid);
+	}
+	template <int BYTES, int PARTS, int APART, int PART>
+	METHOD void piece(Copies& copies, float* to, const float*& x, int inside, int valid) {
+		if constexpr (PART < PARTS) {
+			copies.copy<BYTES, PART * APART>(to, x, PART < inside ? valid : 0);
+			x += step;
+			piece<BYTES, PARTS, APART, PART + 1>(copies, to, x, inside, valid);
+		}
+	}
+};
+
+// tf32 rounds to the 11 significant bits that tensor cores read, ties away from 0.
+DEVICE uint32_t tf32(float x) {
+#ifdef EMULATED
+	return x != x ? as_bits(x) : (as_bits(x) + 0x1000u) & 0xffffe000u;
+#else
+	uint32_t y;
+	asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(y) : "f"(x));
+	return y;
+#endif
+}
+
+#ifdef EMULATED
+// all_lanes hands what the lanes of the warp have put to read.
+template <class Read> inline void all_lanes(uint32_t x, Read read) {
+	uint32_t* const slots = emulated::here.slots;
+	slots[LANE] = x;
+	emulated::wait(emulated::shuffling | __LINE__);
+	read(slots);
+}
+#endif
+
+// multiply_tf32 adds a 16×8 by 8×8 product to c, held by the warp together. With g = LANE/4 and t = LANE%4:
+//   a  (g, t) (g+8, t) (g, t+4) (g+8, t+4)      b  (t, g) (t+4, g)      c  (g, 2t) (g, 2t+1) (g+8, 2t) (g+8, 2t+1)
+DEVICE void multiply_tf32(float (&c)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
+#ifdef EMULATED
+	const int g = LANE >> 2, t = LANE & 3;
+	for (int half = 0; half < 2; half++) { // of the depths
+		float top[4], bottom[4], left[4], right[4];
+		all_lanes(a[2 * half], [&](const uint32_t* x) { for (int l = 0; l < 4; l++) top[l] = as_float(x[g * 4 + l]); });
+		all_lanes(a[2 * half + 1], [&](const uint32_t* x) { for (int l = 0; l < 4; l++) bottom[l] = as_float(x[g * 4 + l]); });
+		all_lanes(b[half], [&](const uint32_t* x) { for (int l = 0; l < 4; l++) left[l] = as_float(x[8 * t + l]), right[l] = as_float(x[8 * t + 4 + l]); });
+		for (int l = 0; l < 4; l++) {
+			c[0] = fma(top[l], left[l], c[0]), c[1] = fma(top[l], right[l], c[1]);
+			c[2] = fma(bottom[l], left[l], c[2]), c[3] = fma(bottom[l], right[l], c[3]);
+		}
+	}
+#else
+	asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+	    : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+	    : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+#endif
+}
