@@ -42,13 +42,16 @@ struct Chain {
 	bool per_position, by_length, with_loss;
 };
 
-DEVICE Chain chain_of(const Chains& c, int b) {
-	int first = c.offsets[b];
+// chain_from is the chain at those positions.
+DEVICE Chain chain_from(const Chains& c, int first, int length) {
 	bool per_position = c.flags & PER_POSITION;
-	return Chain{first, c.offsets[b + 1] - first, c.node + (int64_t)first * c.Y,
+	return Chain{first, length, c.node + (int64_t)first * c.Y,
 		per_position ? c.edge + (int64_t)first * c.Y * c.Y : c.edge, c.gold ? c.gold + first : c.gold, c.cost,
 		c.Y, per_position, (c.flags & BY_LENGTH) != 0, (c.flags & WITH_LOSS) != 0};
 }
+
+// chain_of is chain b.
+DEVICE Chain chain_of(const Chains& c, int b) { return chain_from(c, c.offsets[b], c.offsets[b + 1] - c.offsets[b]); }
 
 // Loss is that of one position: what labels other than gold have added to their potential.
 struct Loss {

@@ -1,0 +1,191 @@
+// The max-plus recurrence δ_t(j) = θ_t(j) + max_i (δ_{t−1}(i) + θ_t(i, j)) on chains of at most 128 labels, by a team of threads a
+// chain. Its numbers are those of the CPU's, bit for bit: the same sums, and every 64 positions δ is shifted back to a largest
+// entry of 0 (oracles/viterbi.go).
+//
+// A team handles W = R·G labels, Y ≤ W: its thread (j, g) has the R transitions from labels g·R to g·R+R−1 to label j in
+// registers, and takes the maximum over them; the G threads of a label are neighbours and exchange theirs by shuffles. The
+// row δ_{t−1} is in shared memory, where a thread reads four entries at once, the same as its neighbours do.
+// A step so costs R additions and R maxima a thread, and a dependent path of a barrier, R/4 loads and R/4 + log₂ G maxima: about
+// 0.1 µs at R = 32.
+#pragma once
+
+#include "chain.cuh"
+
+typedef unsigned short uint16;
+
+#ifndef EMULATED
+DEVICE float larger(float a, float b) { return __nvvm_fmax_f(a, b); } // one instruction
+#else
+DEVICE float larger(float a, float b) { return a > b ? a : b; }
+#endif
+
+DEVICE int warp_min(int x) {
+	for (int m = 16; m > 0; m >>= 1) x = min(x, shuffle_xor(x, m));
+	return x;
+}
+
+// warp_first returns the least of the lanes' i whose x is the largest; all lanes get it, and the largest.
+DEVICE int warp_first(float& x, int i) {
+	float m = warp_max(x);
+	i = warp_min(x == m ? i : 0x7fffffff);
+	x = m;
+	return i;
+}
+
+#define REBASE 64 /* positions, as on the CPU */
+
+template <int R, int G, int TEAM> struct Team {
+	static const int W = R * G;
+	static const int GAP = G > 1 && R >= 32 ? 4 : 0; // between groups of a row in shared memory, lest they share banks
+	static const int ROW = W + GAP * G;
+	static const int SHARED_FLOATS = 2 * ROW + W; // rows for δ_{t−1} and δ_t, costs
+	static_assert(TEAM == W * G, "a team has a thread for each label and group");
+};
+
+template <int TEAM> DEVICE void team_barrier() {
+	if (TEAM == 32) WARP_BARRIER();
+	else BARRIER();
+}
+
+// Feed is node potentials on their way from memory: those of the next positions for one label, without the loss, and the
+// gold label of the first, most of which are near (a line of the cache has those of 32 positions).
+#define FEED 4
+struct Feed {
+	float node[FEED];
+	int gold;
+};
+
+// fetch drops the first position of the feed, so that t is the first, and asks for one more.
+DEVICE void fetch(Feed& f, const Chain& c, int t, int to, int j) {
+	int last = t + FEED - 1;
+#pragma unroll
+	for (int k = 1; k < FEED; k++) f.node[k - 1] = f.node[k];
+	f.node[FEED - 1] = last < to && j < c.Y ? c.node[(int64_t)last * c.Y + j] : 0.f;
+	f.gold = t >= 0 && t < to && c.with_loss && c.gold ? c.gold[t] : -1;
+}
+
+// first_of gives the augmented node potential of the first position in the feed.
+DEVICE float first_of(const Feed& f, const float* costs, int j) {
+	return augmented(f.node[0], Loss{f.gold, f.gold >= 0 ? costs[f.gold] : 0.f}, j);
+}
+
+// load_edges fills a thread's transitions into label j from rows on; −∞ beyond Y.
+template <int R> DEVICE void load_edges(float (&e)[R], const float* edge, int Y, int row, int j) {
+#pragma unroll
+	for (int k = 0; k < R; k++) e[k] = row + k < Y && j < Y ? edge[(row + k) * Y + j] : NEVER;
+}
+
+// best_of returns max_k (δ_k + e_k), and in from, where asked, the first k at which it is.
+template <int R, bool ARGUMENT> DEVICE float best_of(const float* δ, const float (&e)[R], int& from) {
+	if (ARGUMENT) {
+		float best = NEVER;
+		from = 0;
+#pragma unroll
+		for (int k = 0; k < R; k++) {
+			float v = δ[k] + e[k];
+			if (v > best) best = v, from = k;
+		}
+		return best;
+	}
+	if (R < 4) {
+		float best = δ[0] + e[0];
+#pragma unroll
+		for (int k = 1; k < R; k++) best = larger(best, δ[k] + e[k]);
+		return best;
+	}
+	const float4* four = (const float4*)δ;
+	float4 best = {NEVER, NEVER, NEVER, NEVER};
+#pragma unroll
+	for (int k = 0; k < R / 4; k++) {
+		float4 d = four[k];
+		best.x = larger(best.x, d.x + e[4 * k]);
+		best.y = larger(best.y, d.y + e[4 * k + 1]);
+		best.z = larger(best.z, d.z + e[4 * k + 2]);
+		best.w = larger(best.w, d.w + e[4 * k + 3]);
+	}
+	return larger(larger(best.x, best.y), larger(best.z, best.w));
+}
+
+// What a run of steps keeps beside its last row.
+enum Keep {
+	NOTHING,
+	SCORES,   // δ
+	POINTERS, // for each label the one before it on its best prefix
+	ORIGINS,  // pointers, and for each label the one that its best prefix has before the first step
+};
+
+// Kept is where it keeps that, for the positions of the batch.
+struct Kept {
+	float* δ;         // [N][Y]
+	uint16* pointers; // [N][Y]
+	int origin;       // of the thread's label
+	double shift;     // what was subtracted from δ
+};
+
+// prepare fills a team's costs. A barrier must follow.
+template <int R, int G, int TEAM> DEVICE void prepare(const Chain& c, float* shared, int thread) {
+	float* costs = shared + 2 * Team<R, G, TEAM>::ROW;
+	if (c.with_loss)
+		for (int y = thread; y < c.Y; y += TEAM) costs[y] = loss_for(c, y).cost;
+}
+
+// steps runs the recurrence over positions from to to−1 of a chain. v is δ of the thread's label at the position before, on
+// all threads of the label, −∞ beyond Y; the last is returned. All threads of the team call it, after prepare.
+template <int R, int G, int TEAM, bool EACH, Keep KEEP>
+DEVICE float steps(const Chain& c, int from, int to, float v, float* shared, int thread, Kept& kept) {
+	typedef Team<R, G, TEAM> T;
+	const int j = thread / G, g = thread % G, at = j / R * (R + T::GAP) + j % R;
+	float* costs = shared + 2 * T::ROW;
+	float e[R], ahead[EACH ? R : 1];
+	if (from < to) load_edges<R>(e, edges_into(c, from), c.Y, g * R, j);
+	Feed feed;
+#pragma unroll
+	for (int k = 1 - FEED; k <= 0; k++) fetch(feed, c, from + k, to, j);
+	if (g == 0) shared[at] = v;
+	team_barrier<TEAM>();
+	int side = 0;
+	if (KEEP == ORIGINS) kept.origin = j;
+	for (int t = from; t < to; t++, side ^= 1) {
+		if (EACH && t + 1 < to) load_edges<R>((float(&)[R])ahead, edges_into(c, t + 1), c.Y, g * R, j);
+		float x = first_of(feed, costs, j);
+		fetch(feed, c, t + 1, to, j);
+		int label = 0;
+		v = best_of<R, (KEEP >= POINTERS)>(shared + side * T::ROW + g * (R + T::GAP), e, label);
+		label += g * R;
+#pragma unroll
+		for (int m = 1; m < G; m <<= 1) {
+			float other = shuffle_xor(v, m);
+			if (KEEP >= POINTERS) {
+				int its = shuffle_xor(label, m);
+				if (other > v || (other == v && its < label)) label = its;
+			}
+			v = larger(v, other);
+		}
+		v += x;
+		float* next = shared + (side ^ 1) * T::ROW;
+		if (g == 0) next[at] = v;
+		if (t % REBASE == 0) {
+			team_barrier<TEAM>();
+			float m = NEVER;
+			for (int y = 0; y < T::W; y++) m = larger(m, next[y / R * (R + T::GAP) + y % R]);
+			team_barrier<TEAM>();
+			if (m != NEVER) {
+				v -= m;
+				kept.shift += (double)m;
+				if (g == 0) next[at] = v;
+			}
+		}
+		if (KEEP != NOTHING && g == 0 && j < c.Y) {
+			int64_t where = (int64_t)(c.first + t) * c.Y + j;
+			if (KEEP == SCORES) kept.δ[where] = v;
+			else kept.pointers[where] = (uint16)label;
+		}
+		if (KEEP == ORIGINS) kept.origin = shuffle(kept.origin, label * G); // a team that asks for origins is a warp
+		if (EACH) {
+#pragma unroll
+			for (int k = 0; k < R; k++) e[k] = ahead[EACH ? k : 0];
+		}
+		team_barrier<TEAM>();
+	}
+	return v;
+}

@@ -1,0 +1,26 @@
+package cuda
+
+// Oracle answers the questions of package oracles for every chain of a batch, on the device. Its answers have the same bits
+// in every run. It owns scratch memory, which grows with the batches that it sees; before a call is captured in a graph, the
+// Reserve of its name makes room for it.
+type Oracle struct {
+	d   *Device
+	max maxScratch
+}
+
+// NewOracle returns an oracle on a device.
+func NewOracle(d *Device) *Oracle { return &Oracle{d: d} }
+
+// Free gives the scratch memory back.
+func (o *Oracle) Free() {
+	o.max.free(o.d)
+}
+
+// room grows scratch to at least n elements and returns n. Their content is undefined.
+func room[E Element](d *Device, scratch *Array[E], n int, what string) Array[E] {
+	if scratch.Len() < n {
+		Free(d, *scratch)
+		*scratch = New[E](d, n, what)
+	}
+	return scratch.Slice(0, n)
+}
