@@ -59,3 +59,22 @@ kernels: # needs clang 16 or later; the PTX is committed, so that nobody else do
 
 clean:
 	rm -rf bin build
+# A CUDA driver for tests: the kernels, compiled for the CPU. Needs g++.
+EMULATED       = build/emulator
+EMULATOR_FLAGS = -std=c++17 -O2 -g1 -fPIC -fvisibility=hidden -fno-strict-aliasing -ffp-contract=off -fno-math-errno -U_FORTIFY_SOURCE \
+	-Wall -Wextra -Wno-unused-function -Wno-unused-parameter -Wno-unknown-pragmas $(if $(shell grep -sw fma /proc/cpuinfo),-mfma)
+EMULATOR_PARTS = $(patsubst cuda/emulator/%.cpp,$(EMULATED)/%.o,$(wildcard cuda/emulator/*.cpp))
+KERNELS        = $(patsubst cuda/kernels/%.cu,$(EMULATED)/kernels/%.o,$(wildcard cuda/kernels/*.cu))
+
+emulator: build/libcuda-emulated.so
+
+build/libcuda-emulated.so: $(EMULATOR_PARTS) $(KERNELS)
+	g++ -shared -o $@ $^ -ldl -lpthread
+
+$(EMULATED)/%.o: cuda/emulator/%.cpp $(wildcard cuda/emulator/*.h)
+	@mkdir -p $(@D)
+	g++ $(EMULATOR_FLAGS) -c $< -o $@
+
+$(EMULATED)/kernels/%.o: cuda/kernels/%.cu cuda/kernels/%.ptx $(wildcard cuda/kernels/*.cuh) cuda/emulator/shim.h cuda/emulator/place.h
+	@mkdir -p $(@D)
+	g++ -x c++ -include cuda/emulator/shim.h -DSTAMP='"$(shell head -n 1 cuda/kernels/$*.ptx)"' $(EMULATOR_FLAGS) -c $< -o $@

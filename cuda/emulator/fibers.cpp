@@ -1,0 +1,168 @@
+// The threads of a block, as fibers.
+//
+// A warp's threads run in turn, each until it waits or ends; when all wait at one place, they all go on. When the warp waits at a block's
+// barrier or has ended, the next warp runs, and when all warps have, the block goes on. So a block needs no queue, and a wait costs
+// one switch of stacks. A thread begins on the stack of the one before it where that has ended: threads that never wait are plain calls.
+#include "worker.h"
+#include "memory.h"
+
+#include <signal.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace emulated {
+
+__thread Place here __attribute__((tls_model("initial-exec")));
+
+static const size_t stack_bytes = 64 << 10;
+static const uint32_t ended = ~0u, none = 0;
+
+static Worker* worker() { return (Worker*)here.worker; }
+
+// next_thread moves to the next position of the warp; it is false after the last.
+static bool next_thread(Worker* w) {
+	if (++w->position == w->end) return false;
+	here.thread = w->thread[w->position];
+	return true;
+}
+
+void wait(unsigned site) {
+	Worker* w = worker();
+	Stack* from = &w->at[w->position];
+	w->site[w->position] = site;
+	w->waited = true;
+	switch_stack(from, next_thread(w) ? w->at[w->position] : w->scheduler);
+}
+
+// run_threads is every fiber. It runs threads that have not begun as long as those before them ended without waiting.
+static void run_threads() {
+	Worker* w = worker();
+	Stack self;
+	for (;;) {
+		w->launch->kernel->run(w->launch->arguments);
+		w->site[w->position] = ended;
+		if (!next_thread(w)) switch_stack(&self, w->scheduler);
+		if (w->at[w->position] != w->beginning[w->position]) switch_stack(&self, w->at[w->position]);
+	}
+}
+
+Worker::Worker() {
+	size_t page = (size_t)getpagesize(), room = (most_shared + page - 1) / page * page;
+	char* p = (char*)mmap(nullptr, room + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (p == MAP_FAILED || mprotect(p + page, room, PROT_READ | PROT_WRITE)) abort();
+	shared_end = p + page + room;
+}
+
+// make_fibers makes the first n. Their stacks end in unmapped pages, and begin at different places in their pages, so
+// that the processor's caches can hold many of them.
+void Worker::make_fibers(int n) {
+	size_t page = (size_t)getpagesize();
+	for (; fibers < n; fibers++) {
+		char* low = (char*)mmap(nullptr, page + stack_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		if (low == MAP_FAILED || mprotect(low, page, PROT_NONE)) abort();
+		stacks[fibers] = low + page;
+		beginning[fibers] = at[fibers] = prepared(low + page, low + page + stack_bytes - (size_t)(fibers % 64) * 64, run_threads);
+	}
+}
+
+static uint64_t mixed(uint64_t x) { // splitmix64
+	x += 0x9e3779b97f4a7c15;
+	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
+	x = (x ^ x >> 27) * 0x94d049bb133111eb;
+	return x ^ x >> 31;
+}
+
+static void arrange_range(int* to, int n, Order order, uint64_t seed) {
+	for (int i = 0; i < n; i++) to[i] = order == Order::reverse ? n - 1 - i : i;
+	if (order != Order::random) return;
+	for (int i = n - 1; i > 0; i--) std::swap(to[i], to[(seed = mixed(seed)) % (uint64_t)(i + 1)]);
+}
+
+// arrange chooses the order of the block's warps, and of the threads of each.
+void Worker::arrange(uint64_t index) {
+	Order order = launch->settings.order;
+	uint64_t seed = mixed(launch->settings.seed ^ mixed(index));
+	int n = (launch->threads + warp_size - 1) / warp_size;
+	arrange_range(warps, n, order, seed);
+	for (int v = 0; v < n; v++) {
+		int start = v * warp_size, lanes = std::min(warp_size, launch->threads - start);
+		arrange_range(thread + start, lanes, order, mixed(seed + (uint64_t)v));
+		for (int i = start; i < start + lanes; i++) thread[i] += start;
+	}
+}
+
+void Worker::run(Launch& l) {
+	launch = &l;
+	Place outer = here; // nothing runs in a kernel but kernels; this is for the thread's next launch to find it clean
+	here.worker = this;
+	here.threads = l.threads;
+	here.blocks = (int)l.grid.x;
+	here.blocks_y = (int)l.grid.y;
+	here.blocks_z = (int)l.grid.z;
+	here.shared = shared_end - (l.shared + 15) / 16 * 16;
+	make_fibers(l.threads);
+	memcpy(at, beginning, sizeof at[0] * (size_t)l.threads);
+	waited = false;
+	arrange(0);
+	if (!sigsetjmp(way_out, 0)) {
+		here.running = 1;
+		uint64_t n = l.grid.blocks(), i;
+		while (!l.failed.load(std::memory_order_relaxed) && (i = l.next.fetch_add(1, std::memory_order_relaxed)) < n) block(i);
+	} else if (signal) {
+		here.running = 0;
+		l.fail(signal == SIGSEGV || signal == SIGBUS ? Fault::address : Fault::launch, where() + of_signal());
+	}
+	here = outer;
+}
+
+void Worker::block(uint64_t index) {
+	const Launch& l = *launch;
+	uint64_t n = l.grid.blocks(), i = index;
+	if (l.settings.order == Order::reverse) i = n - 1 - index;
+	if (l.settings.order == Order::random) {
+		uint64_t step = mixed(l.settings.seed) % n; // the next that has no divisor in common with n visits every block
+		while (std::__gcd(step, n) != 1) step++;
+		i = (uint64_t)(((unsigned __int128)index * step + l.settings.seed) % n);
+		arrange(i);
+	}
+	here.block = (int)(i % l.grid.x);
+	here.block_y = (int)(i / l.grid.x % l.grid.y);
+	here.block_z = (int)(i / l.grid.x / l.grid.y);
+	poison(here.shared, (size_t)(shared_end - here.shared));
+	if (waited) {
+		memcpy(at, beginning, sizeof at[0] * (size_t)l.threads);
+		waited = false;
+	}
+
+	int n_warps = (l.threads + warp_size - 1) / warp_size;
+	for (uint32_t common = block_barrier; common != ended;) {
+		for (int k = 0; k < n_warps; k++) {
+			uint32_t s = warp(warps[k] * warp_size);
+			if (k == 0) common = s;
+			if (s != common) disagree(warps[0] * warp_size, warps[k] * warp_size);
+		}
+	}
+}
+
+// warp lets a warp go on until it has ended or waits for the block, and returns where it waits.
+uint32_t Worker::warp(int start) {
+	end = std::min(start + warp_size, launch->threads);
+	here.lanes = end - start;
+	for (;;) {
+		here.slots = here.slots == slots[0] ? slots[1] : slots[0]; // what the last turn wrote into the other is read in this one
+		here.slots[warp_size] = 0;
+		position = start;
+		here.thread = thread[start];
+		switch_stack(&scheduler, at[start]);
+		uint32_t s = site[start];
+		for (int i = start; i < end; i++) {
+			if (site[i] != s) disagree(start, start);
+		}
+		if (s == ended || s >> 24 == block_barrier >> 24) return s;
+	}
+}
+
+} // namespace emulated

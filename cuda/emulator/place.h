@@ -1,0 +1,69 @@
+// What a kernel's threads, compiled with shim.h, and what runs them, fibers.cpp, know of each other. Neither include headers nor types of
+// the standard library's: they would be seen in kernels.
+#pragma once
+
+namespace emulated {
+
+// Place is where the running thread is, and what it shares.
+struct Place {
+	int thread, threads, block, block_y, block_z, blocks, blocks_y, blocks_z;
+	char* shared;     // the block's
+	unsigned* slots;  // the warp's: a number a lane for shuffles, then the bits of a vote. There are two sets, which take turns
+	int lanes;        // in this warp: fewer than 32 where the block ends
+	int running;      // a kernel is: what a signal is about
+	void* worker;
+};
+extern __thread Place here __attribute__((tls_model("initial-exec")));
+
+// The kinds of waiting; a site is a kind and the line that waits, which all the waiting threads must agree in.
+enum : unsigned { block_barrier = 1u << 24, warp_barrier = 2u << 24, shuffling = 3u << 24, voting = 4u << 24 };
+void wait(unsigned site);
+void no_such_lane(int lane, unsigned line) __attribute__((noreturn, cold));
+
+inline unsigned exchange(unsigned x, int lane, unsigned line) {
+	unsigned* slots = here.slots;
+	slots[here.thread & 31] = x;
+	wait(shuffling | line);
+	lane &= 31;
+	if (lane >= here.lanes) no_such_lane(lane, line);
+	return slots[lane];
+}
+
+inline unsigned vote(bool x, unsigned line) {
+	unsigned* slots = here.slots;
+	slots[32] |= (unsigned)x << (here.thread & 31);
+	wait(voting | line);
+	return slots[32];
+}
+
+// Kernel is what EXPORT makes known of one.
+struct Parameter {
+	int bytes;
+	bool pointer;
+};
+struct Kernel {
+	const char* name;
+	const char* stamp; // the first line of the PTX that was there when this was compiled
+	void (*run)(const unsigned long long* arguments);
+	int parameters;
+	const Parameter* parameter;
+	Kernel* next;
+	Kernel(const char* name, const char* stamp, void (*run)(const unsigned long long*), int parameters, const Parameter* parameter);
+};
+
+template <class T> struct IsPointer { enum { yes = 0 }; };
+template <class T> struct IsPointer<T*> { enum { yes = 1 }; };
+template <int... I> struct Indices {};
+template <int N, int... I> struct UpTo : UpTo<N - 1, N - 1, I...> {};
+template <int... I> struct UpTo<0, I...> { typedef Indices<I...> All; };
+
+// Entry unpacks the arguments of a kernel, by the types of its parameters.
+template <class F, F f> struct Entry;
+template <class... P, void (*f)(P...)> struct Entry<void (*)(P...), f> {
+	enum { parameters = sizeof...(P) };
+	static constexpr Parameter parameter[parameters + 1] = {{sizeof(P), IsPointer<P>::yes != 0}..., {0, false}};
+	template <int... I> static void call(const unsigned long long* arguments, Indices<I...>) { f(*(const P*)(arguments + I)...); }
+	static void run(const unsigned long long* arguments) { call(arguments, typename UpTo<parameters>::All()); }
+};
+
+} // namespace emulated

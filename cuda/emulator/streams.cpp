@@ -1,0 +1,207 @@
+// Streams, events and graphs. A stream does at once what it is given, or keeps it while it captures.
+#include "api.h"
+
+namespace emulated {
+
+// The handles 0, 1 and 2 are the streams that are always there.
+Stream* Context::stream(void* handle) {
+	if ((uintptr_t)handle <= 2) return &legacy;
+	auto s = streams.find((Stream*)handle);
+	return s == streams.end() ? nullptr : *s;
+}
+
+bool Context::capturing() const {
+	for (Stream* s : streams) {
+		if (s->capturing) return true;
+	}
+	return false;
+}
+
+CUresult Context::not_capturing() {
+	CUresult r = CUDA_SUCCESS;
+	for (Stream* s : streams) {
+		if (!s->capturing) continue;
+		s->invalid = true;
+		r = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+	}
+	return r;
+}
+
+CUresult Context::enqueue(void* handle, Operation operation) {
+	Stream* s = stream(handle);
+	if (!s) return CUDA_ERROR_INVALID_HANDLE;
+	if (s == &legacy && capturing()) {
+		not_capturing();
+		return CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
+	}
+	if (!s->capturing) return operation();
+	if (s->invalid) return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
+	s->graph->operations.push_back(std::move(operation));
+	return CUDA_SUCCESS;
+}
+
+} // namespace emulated
+
+using namespace emulated;
+
+API cuStreamCreate(void** stream, unsigned) {
+	SERVED(call);
+	Stream* s = new Stream;
+	call.context->streams.insert(s);
+	*stream = s;
+	return CUDA_SUCCESS;
+}
+API cuStreamCreateWithPriority(void** stream, unsigned flags, int) { return cuStreamCreate(stream, flags); }
+
+API cuStreamDestroy_v2(void* stream) {
+	SERVED(call);
+	Stream* s = call.context->stream(stream);
+	if (!s || s == &call.context->legacy) return CUDA_ERROR_INVALID_HANDLE;
+	call.context->streams.erase(s);
+	delete s->graph;
+	delete s;
+	return CUDA_SUCCESS;
+}
+
+API cuStreamSynchronize(void* stream) {
+	SERVED(call);
+	Stream* s = call.context->stream(stream);
+	if (!s) return CUDA_ERROR_INVALID_HANDLE;
+	if (!s->capturing) return CUDA_SUCCESS;
+	s->invalid = true;
+	return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+}
+API cuStreamQuery(void* stream) { return cuStreamSynchronize(stream); }
+
+API cuStreamWaitEvent(void* stream, void* event, unsigned) {
+	SERVED(call);
+	if (!call.context->stream(stream) || !call.context->events.count((Event*)event)) return CUDA_ERROR_INVALID_HANDLE;
+	return CUDA_SUCCESS;
+}
+
+API cuEventCreate(void** event, unsigned) {
+	SERVED(call);
+	Event* e = new Event;
+	call.context->events.insert(e);
+	*event = e;
+	return CUDA_SUCCESS;
+}
+
+API cuEventDestroy_v2(void* event) {
+	SERVED(call);
+	if (!call.context->events.erase((Event*)event)) return CUDA_ERROR_INVALID_HANDLE;
+	delete (Event*)event;
+	return CUDA_SUCCESS;
+}
+
+API cuEventRecord(void* event, void* stream) {
+	SERVED(call);
+	if (!call.context->events.count((Event*)event)) return CUDA_ERROR_INVALID_HANDLE;
+	Event* e = (Event*)event;
+	return call.context->enqueue(stream, [e] {
+		e->time = nanoseconds();
+		e->recorded = true;
+		return CUDA_SUCCESS;
+	});
+}
+
+API cuEventSynchronize(void* event) {
+	SERVED(call);
+	return call.context->events.count((Event*)event) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+API cuEventQuery(void* event) { return cuEventSynchronize(event); }
+
+API cuEventElapsedTime(float* milliseconds, void* from, void* to) {
+	SERVED(call);
+	Event *a = (Event*)from, *b = (Event*)to;
+	if (!call.context->events.count(a) || !call.context->events.count(b) || !a->recorded || !b->recorded) return CUDA_ERROR_INVALID_HANDLE;
+	*milliseconds = (float)((double)(b->time - a->time) * 1e-6);
+	return CUDA_SUCCESS;
+}
+
+API cuStreamBeginCapture_v2(void* stream, int) {
+	SERVED(call);
+	Stream* s = call.context->stream(stream);
+	if (!s) return CUDA_ERROR_INVALID_HANDLE;
+	if (s == &call.context->legacy) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+	if (s->capturing) return CUDA_ERROR_INVALID_VALUE;
+	s->capturing = true;
+	s->invalid = false;
+	s->graph = new Graph;
+	return CUDA_SUCCESS;
+}
+
+API cuStreamEndCapture(void* stream, void** graph) {
+	SERVED(call);
+	*graph = nullptr;
+	Stream* s = call.context->stream(stream);
+	if (!s) return CUDA_ERROR_INVALID_HANDLE;
+	if (!s->capturing) return CUDA_ERROR_INVALID_VALUE;
+	Graph* g = s->graph;
+	s->capturing = false;
+	s->graph = nullptr;
+	if (s->invalid) {
+		delete g;
+		return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
+	}
+	call.context->graphs.insert(g);
+	*graph = g;
+	return CUDA_SUCCESS;
+}
+
+API cuStreamIsCapturing(void* stream, int* status) {
+	SERVED(call);
+	Stream* s = call.context->stream(stream);
+	if (!s) return CUDA_ERROR_INVALID_HANDLE;
+	*status = !s->capturing ? 0 : s->invalid ? 2 : 1;
+	return CUDA_SUCCESS;
+}
+
+API cuGraphInstantiateWithFlags(void** executable, void* graph, unsigned long long) {
+	SERVED(call);
+	if (!call.context->graphs.count((Graph*)graph)) return CUDA_ERROR_INVALID_HANDLE;
+	Graph* g = new Graph(*(Graph*)graph);
+	call.context->executables.insert(g);
+	*executable = g;
+	return CUDA_SUCCESS;
+}
+API cuGraphInstantiate_v2(void** executable, void* graph, void**, char*, size_t) { return cuGraphInstantiateWithFlags(executable, graph, 0); }
+API cuGraphInstantiate(void** executable, void* graph, void**, char*, size_t) { return cuGraphInstantiateWithFlags(executable, graph, 0); }
+
+API cuGraphLaunch(void* executable, void* stream) {
+	SERVED(call);
+	if (!call.context->executables.count((Graph*)executable)) return CUDA_ERROR_INVALID_HANDLE;
+	Graph* g = (Graph*)executable;
+	return call.context->enqueue(stream, [g]() -> CUresult {
+		for (const Operation& o : g->operations) {
+			if (CUresult r = o()) return r;
+		}
+		return CUDA_SUCCESS;
+	});
+}
+
+API cuGraphUpload(void* executable, void*) {
+	SERVED(call);
+	return call.context->executables.count((Graph*)executable) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+
+API cuGraphGetNodes(void* graph, void**, size_t* n) {
+	SERVED(call);
+	if (!call.context->graphs.count((Graph*)graph)) return CUDA_ERROR_INVALID_HANDLE;
+	*n = ((Graph*)graph)->operations.size();
+	return CUDA_SUCCESS;
+}
+
+API cuGraphExecDestroy(void* executable) {
+	SERVED(call);
+	if (!call.context->executables.erase((Graph*)executable)) return CUDA_ERROR_INVALID_HANDLE;
+	delete (Graph*)executable;
+	return CUDA_SUCCESS;
+}
+
+API cuGraphDestroy(void* graph) {
+	SERVED(call);
+	if (!call.context->graphs.erase((Graph*)graph)) return CUDA_ERROR_INVALID_HANDLE;
+	delete (Graph*)graph;
+	return CUDA_SUCCESS;
+}
