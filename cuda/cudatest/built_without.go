@@ -1,0 +1,5 @@
+//go:build !(gpu && linux && amd64)
+
+package cudatest
+
+const built = false

@@ -1,0 +1,65 @@
+// Package cudatest opens a device for tests: the emulated one with make test-gpu, a real one where DSP_CUDA_TEST=device.
+// Elsewhere the tests that need one are skipped.
+package cudatest
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/dsp-go/dsp/cuda"
+)
+
+// Device returns a device for the test. The test fails where an error stuck to it.
+func Device(t testing.TB) *cuda.Device {
+	t.Helper()
+	d := open(t)
+	t.Cleanup(func() {
+		if err := d.Close(); err != nil {
+			t.Errorf("the device at the end: %v", err)
+		}
+	})
+	return d
+}
+
+// Emulated returns an emulated device that is set up by environment variables, as in "DSP_EMULATED_MEMORY=1000000". Errors are the test's
+// business. On a real device the test is skipped.
+//
+//	DSP_EMULATED_MEMORY   bytes there are, 2 GiB by default
+//	DSP_EMULATED_LOSE     which launch, the first being 1, finds the device lost; :CODE after it is the result, 719 by default
+//	DSP_EMULATED_ORDER    forward, reverse or random:SEED, in which threads and blocks run
+//	DSP_EMULATED_THREADS  of the operating system that run blocks
+func Emulated(t testing.TB, settings ...string) *cuda.Device {
+	t.Helper()
+	if onDevice() {
+		t.Skip("for the emulated device only")
+	}
+	for _, s := range settings {
+		name, value, _ := strings.Cut(s, "=")
+		t.Setenv(name, value)
+	}
+	d := open(t)
+	t.Cleanup(func() { d.Close() })
+	return d
+}
+
+func onDevice() bool { return os.Getenv("DSP_CUDA_TEST") == "device" }
+
+func open(t testing.TB) *cuda.Device {
+	t.Helper()
+	if !built {
+		t.Skip("built without the tag gpu")
+	}
+	library := os.Getenv("DSP_CUDA_LIBRARY")
+	if library == "" && !onDevice() {
+		t.Skip("no device: make test-gpu emulates one, DSP_CUDA_TEST=device uses a real one")
+	}
+	d, err := cuda.Open(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if onDevice() && d.Info().Emulated() {
+		t.Fatal("DSP_CUDA_TEST=device with DSP_CUDA_LIBRARY=" + library + ": which?")
+	}
+	return d
+}
