@@ -1,6 +1,10 @@
 package cuda
 
-import "github.com/dsp-go/dsp/cuda/driver"
+import (
+	"runtime"
+
+	"github.com/dsp-go/dsp/cuda/driver"
+)
 
 // Graph is a sequence of launches that is replayed at once.
 type Graph struct {
@@ -13,34 +17,38 @@ type Graph struct {
 // launches kernels that were never launched before, it is called twice.
 func (d *Device) Capture(enqueue func()) *Graph {
 	g := &Graph{of: d}
-	for d.outside("Capture") && d.enter() {
-		err := d.lib.BeginCapture(d.stream)
-		d.leave(err, "")
-		if err != nil {
-			break
-		}
-		d.missing = d.missing[:0]
-		d.capturing = true
-		enqueue()
-		d.capturing = false
-		failed := d.err
-		d.err = nil // even then the stream's capture must end
-		if d.enter() {
-			g.at, err = d.lib.EndCapture(d.stream)
-			d.leave(err, "")
-		}
-		if failed != nil {
-			d.err = failed
-		}
-		if len(d.missing) == 0 || d.err != nil {
-			break
-		}
+	for d.outside("Capture") && d.capture(g, enqueue) && len(d.missing) > 0 {
 		g.Free() // it lacks launches
 		for _, m := range d.missing {
 			d.loadModule(m)
 		}
 	}
 	return g
+}
+
+// capture fills the graph, and d.missing with the modules of launches that it lacks. It is false after an error.
+func (d *Device) capture(g *Graph, enqueue func()) bool {
+	if !d.enter() {
+		return false
+	}
+	err := d.lib.BeginCapture(d.stream)
+	d.leave(err, "")
+	if err != nil {
+		return false
+	}
+	d.missing, d.capturing = d.missing[:0], true
+	enqueue()
+	d.capturing = false
+	runtime.LockOSThread() // enter would not, after an error of enqueue's, and the stream's capture must end
+	if err = d.lib.SetCurrent(d.context); err == nil {
+		g.at, err = d.lib.EndCapture(d.stream)
+	}
+	if g.at != 0 && d.err != nil {
+		err = d.lib.FreeGraph(g.at)
+		g.at = 0
+	}
+	d.leave(err, "")
+	return d.err == nil
 }
 
 // Replay enqueues everything that a graph holds.

@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 )
@@ -22,8 +23,9 @@ import (
 var compiled embed.FS
 
 var (
-	entry   = regexp.MustCompile(`(?m)^\.visible \.entry (\w+)\(`)
-	include = regexp.MustCompile(`(?m)^#include "(\w+\.cuh)"`)
+	entry     = regexp.MustCompile(`(?m)^\.visible \.entry (\w+)\(([^)]*)\)\n(?:\.maxntid (\d+))?`)
+	parameter = regexp.MustCompile(`\.param \.(\w+) `)
+	include   = regexp.MustCompile(`(?m)^#include "(\w+\.cuh)"`)
 )
 
 // Modules returns the PTX of every module, by name.
@@ -43,26 +45,44 @@ func Modules() map[string][]byte {
 	return modules
 }
 
-var moduleOf = sync.OnceValue(func() map[string]string {
-	of := map[string]string{}
-	for name, text := range Modules() {
-		for _, k := range entry.FindAllSubmatch(text, -1) {
-			of[string(k[1])] = name
+// Kernel is what its PTX tells about a kernel.
+type Kernel struct {
+	Module     string
+	Parameters []string // PTX types: u64 for pointers, too, u32, f32, f64
+	Threads    int      // the most of a block; 0 where only the device bounds it
+}
+
+var all = sync.OnceValue(func() map[string]Kernel {
+	all := map[string]Kernel{}
+	for module, text := range Modules() {
+		for _, m := range entry.FindAllSubmatch(text, -1) {
+			k := Kernel{Module: module}
+			for _, p := range parameter.FindAllSubmatch(m[2], -1) {
+				k.Parameters = append(k.Parameters, string(p[1]))
+			}
+			k.Threads, _ = strconv.Atoi(string(m[3])) // 0 where there is none
+			all[string(m[1])] = k
 		}
 	}
-	return of
+	return all
 })
+
+// Lookup returns the kernel of that name; ok is false where there is none.
+func Lookup(kernel string) (k Kernel, ok bool) {
+	k, ok = all()[kernel]
+	return k, ok
+}
 
 // Module returns the name of the module that a kernel is in; ok is false where there is none.
 func Module(kernel string) (name string, ok bool) {
-	name, ok = moduleOf()[kernel]
-	return name, ok
+	k, ok := Lookup(kernel)
+	return k.Module, ok
 }
 
 // Names returns the names of all kernels, sorted.
 func Names() []string {
 	var names []string
-	for k := range moduleOf() {
+	for k := range all() {
 		names = append(names, k)
 	}
 	slices.Sort(names)

@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -34,6 +37,36 @@ func TestModuleOfKernel(t *testing.T) {
 	}
 	if name, ok := Module("nothing"); ok {
 		t.Errorf("nothing is in %q", name)
+	}
+}
+
+// Launches check their arguments against what Lookup tells, so it must tell of every kernel.
+func TestEveryParameterIsKnown(t *testing.T) {
+	for module, text := range Modules() {
+		if e, v := bytes.Count(text, []byte(".entry ")), bytes.Count(text, []byte("\n.visible .entry ")); e != v {
+			t.Errorf("%s: %d kernels, %d of them visible", module, e, v)
+		}
+	}
+	total := 0
+	for _, name := range Names() {
+		k, _ := Lookup(name)
+		total += len(k.Parameters)
+		for i, p := range k.Parameters {
+			if !slices.Contains([]string{"u64", "u32", "f32", "f64"}, p) {
+				t.Errorf("%s: parameter %d is of type %s; kernels take 4- and 8-byte scalars and pointers", name, i, p)
+			}
+		}
+	}
+	count := 0
+	for _, text := range Modules() {
+		count += len(regexp.MustCompile(`(?m)^\t\.param `).FindAll(text, -1))
+	}
+	if total != count {
+		t.Errorf("%d parameters, the PTX has %d", total, count)
+	}
+	k, _ := Lookup("fill")
+	if want := (Kernel{Module: "fill", Parameters: []string{"u64", "f32", "u64"}}); !reflect.DeepEqual(k, want) {
+		t.Errorf("fill: %v, expected %v", k, want)
 	}
 }
 

@@ -1,0 +1,278 @@
+package cuda
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// testDevice opens a device over a fake driver.
+func testDevice(t rapid.TB, total int64) (*Device, *fake) {
+	lib := newFake(total)
+	d, err := open(lib, Info{Name: "fake"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d, lib
+}
+
+func TestArraysGoThereAndBack(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d, _ := testDevice(t, 1<<30)
+		// More than the ring holds, and small ones in between, so that pieces are filled again and again.
+		type there struct {
+			x    Array[int32]
+			want []int32
+		}
+		var all []there
+		for i := range rapid.IntRange(1, 8).Draw(t, "arrays") {
+			n := rapid.OneOf(rapid.IntRange(0, 300), rapid.IntRange(1<<19, 1<<21)).Draw(t, "n")
+			a := there{New[int32](d, n, "a test"), make([]int32, n)}
+			for j := range a.want {
+				a.want[j] = int32(j*7 + i)
+			}
+			Upload(d, a.x, a.want)
+			all = append(all, a)
+		}
+		for _, a := range all {
+			got := make([]int32, a.x.Len())
+			Download(d, got, a.x)
+			if !slices.Equal(got, a.want) {
+				t.Fatalf("an array of %d came back changed", a.x.Len())
+			}
+		}
+		for _, a := range all {
+			Free(d, a.x)
+		}
+		if err := d.Close(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+func TestUploadIsDoneWithItsSource(t *testing.T) {
+	d, _ := testDevice(t, 1<<28)
+	x := New[float32](d, 4, "a test")
+	from := []float32{1, 2, 3, 4}
+	Upload(d, x, from)
+	clear(from)
+	got := make([]float32, 4)
+	Download(d, got, x)
+	if want := []float32{1, 2, 3, 4}; !slices.Equal(got, want) {
+		t.Errorf("%v, expected %v", got, want)
+	}
+}
+
+func TestLaunchesCopiesAndSlices(t *testing.T) {
+	d, lib := testDevice(t, 1<<28)
+	x, y := New[float32](d, 8, "x"), New[float32](d, 8, "y")
+	Zero(d, x)
+	d.Launch("fill", Dim{X: 1}, Dim{X: 32}, 0, x.Slice(2, 5), float32(7), int64(3))
+	d.Launch("fill", Dim{}, Dim{X: 32}, 0, x, float32(9), int64(8)) // an empty grid
+	Copy(d, y, x)
+	d.Launch("fill", Dim{X: 1}, Dim{X: 32}, 60<<10, x, float32(5), int64(8))
+	got := make([]float32, 8)
+	Download(d, got, y)
+	if want := []float32{0, 0, 7, 7, 7, 0, 0, 0}; !slices.Equal(got, want) {
+		t.Errorf("%v, expected %v", got, want)
+	}
+	if lib.shared != 60<<10 {
+		t.Errorf("%d bytes of shared memory were set up, expected %d", lib.shared, 60<<10)
+	}
+	if err := d.Close(); err != nil || lib.lent != 0 || len(lib.host) != 0 {
+		t.Errorf("close: %v, %d bytes and %d host arrays not given back", err, lib.lent, len(lib.host))
+	}
+	if err := d.Sync(); err == nil {
+		t.Error("a closed device works")
+	}
+}
+
+func TestWrongLaunchesAreRefused(t *testing.T) {
+	for _, c := range []struct {
+		launch func(d *Device, x Array[float32])
+		tells  string
+	}{
+		{func(d *Device, x Array[float32]) { d.Launch("nothing", Dim{X: 1}, Dim{X: 1}, 0) }, "no kernel nothing"},
+		{func(d *Device, x Array[float32]) { d.Launch("fill", Dim{X: 1}, Dim{X: 1}, 0, x) }, "1 arguments, expected 3"},
+		{func(d *Device, x Array[float32]) { d.Launch("fill", Dim{X: 1}, Dim{X: 1}, 0, x, 1.0, int64(1)) }, "argument 1 is of type f64, expected f32"},
+		{func(d *Device, x Array[float32]) { d.Launch("fill", Dim{X: 1}, Dim{X: 1}, 0, x, float32(1), 1) }, "argument 2 is of type unknown, expected u64"},
+		{func(d *Device, x Array[float32]) {
+			d.Launch("fill", Dim{X: 1}, Dim{X: 64, Y: 32}, 0, x, float32(1), int64(1))
+		}, "up to 1024 threads"},
+		{func(d *Device, x Array[float32]) {
+			d.Launch("fill", Dim{X: 1, Y: -1}, Dim{X: 1}, -4, x, float32(1), int64(1))
+		}, "-4 bytes shared"},
+		{func(d *Device, x Array[float32]) { Copy(d, x, x.Slice(0, 1)) }, "1 elements to 4"},
+		{func(d *Device, x Array[float32]) { Upload(d, x, make([]float32, 5)) }, "5 elements to 4"},
+		{func(d *Device, x Array[float32]) { Free(d, x); Free(d, x) }, "twice"},
+	} {
+		d, lib := testDevice(t, 1<<28)
+		x := New[float32](d, 4, "x")
+		d.Launch("fill", Dim{X: 1}, Dim{X: 1}, 0, x, float32(1), int64(4))
+		before := len(lib.calls)
+		c.launch(d, x)
+		if err := d.Sync(); err == nil || !strings.Contains(err.Error(), c.tells) {
+			t.Errorf("%v, expected to be told of %q", err, c.tells)
+		}
+		if slices.Contains(lib.calls[before:], "cuLaunchKernel") {
+			t.Errorf("%q was launched", c.tells)
+		}
+	}
+}
+
+func TestErrorsStick(t *testing.T) {
+	d, lib := testDevice(t, 1<<28)
+	x := New[float32](d, 4, "x")
+	lib.failing["cuLaunchKernel"] = 701
+	d.Launch("fill", Dim{X: 1}, Dim{X: 1}, 0, x, float32(1), int64(4))
+	lib.failing["cuLaunchKernel"] = 719
+	before := len(lib.calls)
+	d.Launch("fill", Dim{X: 1}, Dim{X: 1}, 0, x, float32(1), int64(4))
+	Zero(d, x)
+	Copy(d, x, x)
+	Upload(d, x, []float32{1})
+	Download(d, []float32{1}, x)
+	d.Replay(d.Capture(func() { t.Error("captured after an error") }))
+	d.Record().Since(d.Record())
+	if y := New[int64](d, 3, "y"); y.Len() != 3 || y.Slice(1, 2).Len() != 1 {
+		t.Error("arrays after an error have other lengths")
+	}
+	if calls := lib.calls[before:]; len(calls) > 0 {
+		t.Errorf("after an error: %v", calls)
+	}
+	e, ok := errors.AsType[*Error](d.Sync())
+	if !ok || e.Name != "CUDA_ERROR_701" || !strings.Contains(e.Call, "cuLaunchKernel(fill,") {
+		t.Errorf("%+v, expected the first error", d.Err())
+	}
+	if err := d.Close(); err != e || lib.lent != 0 {
+		t.Errorf("close after an error: %v, %d bytes not given back", err, lib.lent)
+	}
+}
+
+func TestLostDevice(t *testing.T) {
+	d, lib := testDevice(t, 1<<28)
+	x := New[float32](d, 4, "x")
+	d.Launch("fill", Dim{X: 1}, Dim{X: 1}, 0, x, float32(1), int64(4))
+	lib.failing["cuStreamSynchronize"] = 700
+	err := d.Sync()
+	if e, ok := errors.AsType[*LostError](err); !ok || e.Err.Name != "CUDA_ERROR_700" || e.Err.Call != "cuStreamSynchronize" {
+		t.Errorf("%v, expected a lost device", err)
+	}
+	if err := d.Close(); err != d.Err() {
+		t.Errorf("close of a lost device: %v", err)
+	}
+}
+
+func TestOutOfMemory(t *testing.T) {
+	for _, name := range []string{"fake", "dsp emulated"} {
+		lib := newFake(100 << 20)
+		d, err := open(lib, Info{Name: name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		New[float32](d, 10<<20, "the features")
+		New[float64](d, 10<<20, "the chains' messages")
+		e, ok := errors.AsType[*OutOfMemoryError](d.Err())
+		if !ok || *e != (OutOfMemoryError{"the chains' messages", 80 << 20, 60 << 20, 100 << 20}) {
+			t.Errorf("%s: %+v", name, d.Err())
+		}
+		if want := "out of device memory: the chains' messages needs 80.0 MiB, 60.0 MiB of 100.0 MiB are free"; d.Err().Error() != want {
+			t.Errorf("%s: %v, expected %s", name, d.Err(), want)
+		}
+		if err := d.Close(); err != e || lib.lent != 0 {
+			t.Errorf("%s: close: %v, %d bytes not given back", name, err, lib.lent)
+		}
+	}
+}
+
+func TestGraphs(t *testing.T) {
+	d, lib := testDevice(t, 1<<28)
+	x, y := New[float32](d, 4, "x"), New[float32](d, 4, "y")
+	calls := 0
+	g := d.Capture(func() { // fill's module is not loaded yet
+		calls++
+		d.Launch("fill", Dim{X: 1}, Dim{X: 1}, 0, x, float32(3), int64(4))
+		Copy(d, y, x)
+		Zero(d, x)
+	})
+	if err := d.Err(); err != nil || calls != 2 || len(lib.graphs) != 1 {
+		t.Fatalf("%v, captured %d times, %d graphs", err, calls, len(lib.graphs))
+	}
+	got := make([]float32, 4)
+	Zero(d, y)
+	if Download(d, got, y); got[3] != 0 {
+		t.Errorf("%v: a capture has run", got)
+	}
+	d.Replay(g)
+	if Download(d, got, y); got[3] != 3 {
+		t.Errorf("%v, expected threes", got)
+	}
+	if Download(d, got, x); got[0] != 0 {
+		t.Errorf("%v, expected zeros", got)
+	}
+	d.Capture(func() {
+		calls++
+		d.Launch("fill", Dim{X: 1}, Dim{X: 1}, 0, x, float32(3), int64(4))
+	}).Free()
+	if g.Free(); calls != 3 || len(lib.graphs) != 0 || d.Sync() != nil {
+		t.Errorf("captured %d times, %d graphs left, %v", calls, len(lib.graphs), d.Err())
+	}
+}
+
+func TestWhatHasNoPlaceInAGraph(t *testing.T) {
+	for name, call := range map[string]func(d *Device, x Array[float32]){
+		"New":      func(d *Device, x Array[float32]) { New[int32](d, 1, "a test") },
+		"Free":     func(d *Device, x Array[float32]) { Free(d, x) },
+		"Upload":   func(d *Device, x Array[float32]) { Upload(d, x, []float32{1}) },
+		"Download": func(d *Device, x Array[float32]) { Download(d, []float32{1}, x) },
+		"Sync":     func(d *Device, x Array[float32]) { d.Sync() },
+		"Record":   func(d *Device, x Array[float32]) { d.Record() },
+		"Capture":  func(d *Device, x Array[float32]) { d.Capture(func() {}) },
+		"Replay":   func(d *Device, x Array[float32]) { d.Replay(&Graph{of: d, at: 1}) },
+	} {
+		d, lib := testDevice(t, 1<<28)
+		x := New[float32](d, 1, "x")
+		d.Capture(func() { call(d, x) })
+		if err := d.Sync(); err == nil || !strings.Contains(err.Error(), name+" inside a captured graph") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if lib.capturing || len(lib.graphs) > 0 {
+			t.Errorf("%s: the stream is still capturing, or a graph is left", name)
+		}
+	}
+}
+
+func TestEvents(t *testing.T) {
+	d, _ := testDevice(t, 1<<28)
+	x := New[float32](d, 4, "x")
+	from := d.Record()
+	Zero(d, x)
+	Zero(d, x)
+	if ms := d.Record().Since(from).Milliseconds(); ms != 2 || d.Err() != nil {
+		t.Errorf("%d ms, expected 2; %v", ms, d.Err())
+	}
+}
+
+func TestNoDriver(t *testing.T) {
+	infos, err := Devices()
+	if err == nil {
+		t.Skipf("here is %v", infos)
+	}
+	if _, again := Open(0); again == nil || again.Error() != err.Error() {
+		t.Errorf("Open: %v; Devices: %v", again, err)
+	}
+}
+
+func TestLaunchAllocatesNothing(t *testing.T) {
+	d, lib := testDevice(t, 1<<28)
+	d.lib = idle{lib}
+	x := New[float32](d, 4, "x")
+	launch := func() { d.Launch("fill", Dim{X: 1}, Dim{X: 32}, 0, x, float32(1), int64(4)) }
+	launch()
+	if n := testing.AllocsPerRun(100, launch); n > 0 || d.Err() != nil {
+		t.Errorf("%v allocations a launch, %v", n, d.Err())
+	}
+}
