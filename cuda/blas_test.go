@@ -22,7 +22,10 @@ type product struct {
 	beta             float32
 }
 
-func (p product) String() string { return fmt.Sprintf("%+v", struct{ product }{p}) }
+func (p product) String() string {
+	type plain product
+	return fmt.Sprintf("%+v", plain(p))
+}
 
 func (p product) strides() (a, b, c int) { return p.m*p.k + p.gapA, p.k*p.n + p.gapB, p.m*p.n + p.gapC }
 
