@@ -4,8 +4,11 @@ package cuda
 // in every run. It owns scratch memory, which grows with the batches that it sees; before a call is captured in a graph, the
 // Reserve of its name makes room for it.
 type Oracle struct {
-	d   *Device
-	max maxScratch
+	d      *Device
+	max    maxScratch
+	top    topScratch
+	exp    expScratch
+	answer answerScratch
 }
 
 // NewOracle returns an oracle on a device.
@@ -14,6 +17,9 @@ func NewOracle(d *Device) *Oracle { return &Oracle{d: d} }
 // Free gives the scratch memory back.
 func (o *Oracle) Free() {
 	o.max.free(o.d)
+	o.top.free(o.d)
+	o.exp.free(o.d)
+	o.answer.free(o.d)
 }
 
 // room grows scratch to at least n elements and returns n. Their content is undefined.

@@ -1,0 +1,344 @@
+// prefix_scores: δ_t(j) = θ_t(j) + max_i (δ_{t−1}(i) + θ_t(i,j)), the best score of a prefix that ends there, of the chains of a ragged batch,
+// less what is subtracted every 64 positions to keep numbers small: to the bits of the CPU's.
+//   chains' parameters as in chain.cuh
+//   scores [N][Y] float   out
+// One block a chain, a thread a label, up to 1024; matrices are read through L2.
+// Bound: N·Y² additions and maxima, as many reads of transitions from L2 (from memory, per position).
+//
+// best_outputs: the K best outputs of every chain by lazy enumeration over those scores (recursive enumeration, Jiménez and Marzal 1999).
+//   scores  [N][Y] float  as above
+//   mu      > 0: stop where the outputs so far, but for the last, are all that an ℓ₂ smoothing by μ gives weight (Prop. 4); 0: never
+//   count   [B] int       out: how many there are, ≤ K
+//   score   [B][K] double out: descending; float64 sums over the labels in the order of positions, the bits of the CPU's
+//   path    [K][N] int    out: labels; output k's of a chain that has fewer are not written
+//   gold    [B] double    out: ⟨θ,1_gold⟩; may be null
+//   cells, lasts [N+B][K] int, entries [N+B][2K] Entry, counts, way [N+B] int, first_path [N] int   scratch, 40·K + 12 bytes a position
+// One warp a chain. Cell (t, l) lists prefixes that end with label l at position t, best first; one more after the last position lists outputs.
+// Only cells on outputs found have lists: an output adds at most one cell and one entry to each position, so the scratch is bounded. An output's
+// next best needs, in each cell on its way, the better of what the label used last offers next and the best offer of the other labels: a scan of
+// Y numbers by the lanes, which find again what the labels in the list have offered, so that cells hold no offers. A walk back to the first cell
+// that has what is asked for, then forth.
+// Ties are the CPU's: of labels that offer the same the smaller, but the label used last before others.
+// Bound: latency. T dependent steps back and as many forth an output, some 2·10³ cycles each where a cell is new; chains run side by side.
+//
+// Reference: oracles/lattice.go, topk.go; checked by the contract suite, emulated and on the device.
+#include "chain.cuh"
+
+#define REBASE 64 /* positions between subtractions, as on the CPU */
+
+BOUNDED_KERNEL(prefix_scores, 1024)(CHAINS_PARAMETERS, float* RESTRICT scores) {
+	SHARED(float, shared);
+	const int Y = labels, y = THREAD, W = THREADS;
+	float* part = shared + 2 * W;
+	const Chain c = chain_of(CHAINS, BLOCK);
+	const bool owns = y < Y;
+	for (int t = 0; t < c.length; t++) {
+		const float* before = shared + (t + 1) % 2 * W;
+		float best = t == 0 ? 0.f : NEVER, x = owns ? node_at(c, t, y) : NEVER;
+		if (t > 0 && owns) {
+			const float* into = edges_into(c, t) + y;
+#pragma unroll 4
+			for (int i = 0; i < Y; i++) best = max(best, before[i] + into[(int64_t)i * Y]);
+		}
+		if (owns) x += best;
+		if (t > 0 && t % REBASE == 0) {
+			float m = warp_max(x);
+			if (LANE == 0) part[WARP] = m;
+			BARRIER();
+			m = part[0];
+			for (int w = 1; w < W / 32; w++) m = max(m, part[w]);
+			if (m != NEVER) x -= m;
+		}
+		shared[t % 2 * W + y] = x;
+		if (owns) scores[(int64_t)(c.first + t) * Y + y] = x;
+		BARRIER();
+	}
+}
+EXPORT(prefix_scores)
+
+// Entry is one prefix of a cell.
+struct __attribute__((aligned(16))) Entry {
+	float score;
+	int label;  // at the position before
+	int prefix; // entry of that position's cell that this one extends; −1: its best, not looked for yet
+	int next;   // the next best entry of the same cell; −1: none, or not found yet
+};
+
+// Lattice is one chain's, in the hands of a warp. Position t of it holds the cells of labels at position t of the chain, 1 ≤ t < T, and position T
+// the one of whole outputs. What lanes read, lane 0 has written before a barrier. A cell's best entry has the cell's index.
+struct Lattice {
+	Chain c;
+	const float* scores; // [T][Y]
+	const int32_t* best; // [T] the best output
+	int32_t *cells, *lasts; // [T+1][K] labels, and last entries; ~last where there are no more
+	Entry* entries;         // [T+1][2K] each cell's best, then those found later
+	int32_t *counts, *way;  // [T+1] cells and later entries (in the upper 16 bits); cell on the way back
+	int K;
+};
+
+// Offer is a score and whose it is.
+struct Offer {
+	float score;
+	int label;
+};
+
+// best_lane is the largest of the lanes' offers, of the smallest label among equals.
+DEVICE Offer best_lane(Offer o) {
+	float m = warp_max(o.score);
+	int label = o.score == m ? o.label : 0x7fffffff;
+	for (int d = 16; d > 0; d >>= 1) label = min(label, shuffle_xor(label, d));
+	return Offer{m, label};
+}
+
+// from_before is what label i's best prefix offers to label l at t; l < 0: to the whole output.
+DEVICE float from_before(const Lattice& g, int t, int i, int l) {
+	float s = g.scores[(int64_t)(t - 1) * g.c.Y + i];
+	return l < 0 ? s : s + edges_into(g.c, t)[(int64_t)i * g.c.Y + l];
+}
+
+// before is the label ahead of label l at t on the best prefix that ends there; l < 0: the last label of the best output.
+DEVICE Offer before(const Lattice& g, int t, int l) {
+	Offer best = {NEVER, 0x7fffffff};
+#pragma unroll 1
+	for (int i = LANE; i < g.c.Y; i += 32) {
+		float s = from_before(g, t, i, l);
+		if (s > best.score) best = Offer{s, i};
+	}
+	best = best_lane(best);
+	if (best.score == NEVER) best.label = 0;
+	return best;
+}
+
+// shift_at is what was subtracted from the scores of position t: the score before that of a label whose score is 0 now.
+DEVICE float shift_at(const Lattice& g, int t) {
+	if (t % REBASE > 0) return 0.f;
+	int zero = 0x7fffffff;
+	for (int i = g.c.Y - 1 - LANE; i >= 0; i -= 32)
+		if (g.scores[(int64_t)t * g.c.Y + i] == 0.f) zero = i;
+	for (int d = 16; d > 0; d >>= 1) zero = min(zero, shuffle_xor(zero, d));
+	return before(g, t, zero).score + node_at(g.c, t, zero);
+}
+
+// cell_of is the cell of label l at t, 1 ≤ t < T, made at need; l < 0: that of outputs, at T.
+DEVICE int cell_of(const Lattice& g, int t, int l) {
+	int32_t* labels = g.cells + (int64_t)t * g.K;
+	const int n = g.counts[t] & 0xffff;
+	for (int k = 0; k < n; k += 32) {
+		uint32_t found = ballot(k + LANE < n && labels[k + LANE] == l);
+		if (found) return k + __builtin_ctz(found);
+	}
+	Offer best = before(g, t, l);
+	WARP_BARRIER();
+	if (LANE == 0) {
+		labels[n] = l;
+		g.lasts[(int64_t)t * g.K + n] = n;
+		g.entries[(int64_t)t * 2 * g.K + n] = Entry{l < 0 ? best.score : g.scores[(int64_t)t * g.c.Y + l], best.label, -1, -1};
+		g.counts[t]++;
+	}
+	WARP_BARRIER();
+	return n;
+}
+
+// extend gives a cell of position t its next entry, or marks it as having no more.
+DEVICE void extend(const Lattice& g, int t, int cell) {
+	const int K = g.K, last = g.lasts[(int64_t)t * K + cell], l = g.cells[(int64_t)t * K + cell], Y = g.c.Y;
+	if (last < 0) return;
+	Entry* here = g.entries + (int64_t)t * 2 * K;
+	const Entry* there = here - 2 * K;
+	const float* edge = edges_into(g.c, min(t, g.c.length - 1));
+	Offer same = {NEVER, here[last].label}, other = {NEVER, 0x7fffffff};
+	int same_prefix = -1, other_prefix = -1;
+#pragma unroll 1
+	for (int i = LANE; i < Y; i += 32) {
+		int used = -1;
+		bool is_used = false;
+#pragma unroll 1
+		for (int e = cell; e >= 0; e = here[e].next)
+			if (here[e].label == i) used = here[e].prefix, is_used = true;
+		float s = NEVER;
+		int prefix = -1;
+		if (!is_used) {
+			s = from_before(g, t, i, l);
+		} else if (t > 1) {
+			prefix = there[used].next;
+			if (prefix >= 0) s = l < 0 ? there[prefix].score : there[prefix].score + edge[(int64_t)i * Y + l];
+		}
+		if (i == same.label) same.score = s, same_prefix = prefix;
+		else if (s > other.score) other = Offer{s, i}, other_prefix = prefix;
+	}
+	const int home = same.label % 32;
+	same.score = shuffle(same.score, home);
+	same_prefix = shuffle(same_prefix, home);
+	other = best_lane(other);
+	other_prefix = shuffle(other_prefix, other.label % 32);
+	Offer next = same;
+	int prefix = same_prefix;
+	if (other.score > same.score) next = other, prefix = other_prefix;
+	float s = next.score;
+	if (l >= 0 && s != NEVER) {
+		s += node_at(g.c, t, l);
+		s -= shift_at(g, t);
+	}
+	WARP_BARRIER();
+	if (LANE == 0) {
+		if (next.score == NEVER) {
+			g.lasts[(int64_t)t * K + cell] = ~last;
+		} else {
+			int added = K + (g.counts[t] >> 16);
+			g.counts[t] += 1 << 16;
+			here[added] = Entry{s, next.label, prefix, -1};
+			here[last].next = added;
+			g.lasts[(int64_t)t * K + cell] = added;
+		}
+	}
+	WARP_BARRIER();
+}
+
+// advance finds the next best output, and reports whether there is one.
+DEVICE bool advance(const Lattice& g) {
+	const int K = g.K, end = g.c.length;
+	int t = end, cell = 0;
+	for (;; t--) {
+		WARP_BARRIER();
+		if (LANE == 0) g.way[t] = cell;
+		WARP_BARRIER();
+		if (t == 1) break;
+		const int last = g.lasts[(int64_t)t * K + cell];
+		if (last < 0) break;
+		Entry* e = g.entries + (int64_t)t * 2 * K + last;
+		const int label = e->label, prefix = e->prefix, into = cell_of(g, t - 1, label), used = prefix < 0 ? into : prefix;
+		WARP_BARRIER();
+		if (LANE == 0) e->prefix = used;
+		WARP_BARRIER();
+		if ((e - last - 2 * K)[used].next >= 0 || g.lasts[(int64_t)(t - 1) * K + into] < 0) break;
+		cell = into;
+	}
+	for (; t <= end; t++) extend(g, t, g.way[t]);
+	return g.lasts[(int64_t)end * K] >= 0;
+}
+
+// read_path writes the output found last.
+DEVICE void read_path(const Lattice& g, int32_t* labels) {
+	const int K = g.K, T = g.c.length;
+	const Entry* e = g.entries + (int64_t)T * 2 * K + g.lasts[(int64_t)T * K];
+	int l = e->label, prefix = e->prefix, t = T - 1;
+	for (;; t--) {
+		if (LANE == 0) labels[t] = l;
+		if (t == 0) break;
+		if (prefix >= 0) {
+			e = g.entries + (int64_t)t * 2 * K + prefix;
+			l = e->label;
+			prefix = e->prefix;
+		} else if (l == g.best[t]) {
+#pragma unroll 1
+			for (int s = LANE; s < t; s += 32) labels[s] = g.best[s];
+			break;
+		} else {
+			l = before(g, t, l).label;
+		}
+	}
+	WARP_BARRIER();
+}
+
+// score_in_order is ⟨θ+ℓ,1_y⟩ summed as the host does. terms [64] are shared by the warp.
+DEVICE double score_in_order(const Chain& c, const int32_t* labels, double* terms) {
+	double s = 0.0;
+#pragma unroll 1
+	for (int from = 0; from < c.length; from += 32) {
+		int t = from + LANE;
+		double n = 0.0, e = 0.0;
+		if (t < c.length) {
+			n = (double)node_at(c, t, labels[t]);
+			if (t > 0) e = (double)edges_into(c, t)[(int64_t)labels[t - 1] * c.Y + labels[t]];
+		}
+		WARP_BARRIER();
+		terms[2 * LANE] = n;
+		terms[2 * LANE + 1] = e;
+		WARP_BARRIER();
+#pragma unroll 1
+		for (int k = 0; k < 2 * min(32, c.length - from); k++) s += terms[k];
+	}
+	return s;
+}
+
+// 512 threads are more than it is launched with: the bound keeps it to 128 registers.
+BOUNDED_KERNEL(best_outputs, 512)(CHAINS_PARAMETERS, int32_t chains, int32_t rows, const float* RESTRICT scores, int32_t K, double mu, int32_t* count,
+	double* score, int32_t* path, double* golds, int32_t* cells, int32_t* lasts, Entry* entries, int32_t* counts, int32_t* way, int32_t* first_path) {
+	SHARED(double, shared);
+	const int b = BLOCK * (THREADS / 32) + WARP;
+	if (b >= chains) return;
+	double* terms = shared + 64 * WARP;
+	Lattice g;
+	g.c = chain_of(CHAINS, b);
+	warp_gold_score(g.c, b, golds);
+	const int T = g.c.length;
+	score += (int64_t)b * K;
+	if (T == 0) {
+		if (LANE == 0) {
+			count[b] = 1;
+			score[0] = 0.0;
+		}
+		return;
+	}
+	const int64_t at = g.c.first + b;
+	g.scores = scores + (int64_t)g.c.first * labels;
+	g.best = first_path + g.c.first;
+	g.cells = cells + at * K;
+	g.lasts = lasts + at * K;
+	g.entries = entries + at * 2 * K;
+	g.counts = counts + at;
+	g.way = way + at;
+	g.K = K;
+	path += g.c.first;
+
+	Offer end = before(g, T, -1);
+	if (end.score == NEVER) {
+		if (LANE == 0) count[b] = 0;
+		return;
+	}
+	for (int t = T - 1, l = end.label; t >= 0; t--) {
+		if (LANE == 0) first_path[g.c.first + t] = path[t] = l;
+		if (t > 0) l = before(g, t, l).label;
+	}
+#pragma unroll 1
+	for (int t = LANE; t <= T; t += 32) g.counts[t] = 0;
+	WARP_BARRIER();
+	double s = score_in_order(g.c, path, terms);
+	if (LANE == 0) score[0] = s;
+	int n = 1;
+	if (K > 1) {
+		cell_of(g, T, -1);
+		while (n < K && advance(g)) {
+			int32_t* found = path + (int64_t)n * rows;
+			read_path(g, found);
+			s = score_in_order(g.c, found, terms);
+			// Scores of prefixes are float32: outputs that nearly tie may come in the wrong order.
+			int m = n;
+			for (; m > 0 && s > score[m - 1]; m--) {
+				double worse = score[m - 1];
+				int32_t *x = path + (int64_t)m * rows, *y = x - rows;
+#pragma unroll 1
+				for (int t = LANE; t < T; t += 32) {
+					int32_t l = x[t];
+					x[t] = y[t];
+					y[t] = l;
+				}
+				WARP_BARRIER();
+				if (LANE == 0) score[m] = worse;
+				WARP_BARRIER();
+			}
+			WARP_BARRIER();
+			if (LANE == 0) score[m] = s;
+			WARP_BARRIER();
+			n++;
+			if (mu > 0.0) {
+				double sum = 0.0, least = score[n - 1];
+#pragma unroll 1
+				for (int k = 0; k < n - 1; k++) sum += score[k] - least;
+				if (mu <= sum) break;
+			}
+		}
+	}
+	if (LANE == 0) count[b] = n;
+}
+EXPORT(best_outputs)

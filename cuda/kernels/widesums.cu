@@ -1,0 +1,209 @@
+// wide_sums, wide_sums_per_position: log-partition functions and node marginals of the chains of a ragged batch, whatever their potentials span, for up to 1024
+// labels: what forward_backward declines, has too many labels for, or has edges per position.
+//   chains' parameters as in chain.cuh
+//   wide_from, wide_to [Y][Y] Wide   e^(edge/μ) of shared edges and its transpose, as edge_powers has them
+//   declined [B] int      1: answer for this chain; null: for all
+//   value    [B] double   out: μ log Σ_y e^(⟨θ+ℓ,1_y⟩/μ), −∞ where no output is allowed
+//   marginal [N][Y] float out: node marginals; null: values only
+//   prefix, suffix [N][Y] Wide, mass [N] Wide   out, with marginals: α, g and ζ below, for wide_pairs. ζ is 0 where nothing is allowed
+//   score    [B] double   out: ⟨θ,1_gold⟩; may be null
+//   lead: 1 where no forward_backward came before: the padding of marginal and the scores are then to be written here
+// With n_t = e^(θ_t/μ) and E_t = e^(θ_t(·,·)/μ), all numbers being m·2^e with a float32 m and an integer e of their own:
+//   α_t = n_t ∘ E_tᵀα_{t−1} / 2^c_t so that the largest e is 0,  value = μ (ln 2 Σ_t c_t + log Σ_j α_T(j)),
+//   β_t = E_{t+1} g_{t+1},  ζ_t = Σ_j α_t(j) β_t(j),  g_t = n_t ∘ β_t / 2^e(ζ_t),  marginals α_t ∘ β_t / ζ_t.
+// Nothing underflows and no digits are lost to the size of potentials (as in sums of logarithms), while exponentials are taken of shared edges
+// once; a product costs an integer sum and maximum, and a scaling, more than the one multiply-add of forward_backward.
+//
+// One block a chain, a thread a label; matrices are read through L2, with coalescing but for the backward pass over edges per position.
+// Bound: N·Y² of those products twice; matrices of N·Y²·8 bytes (shared, from L1 and L2) or N·Y²·4 (per position) twice or thrice.
+// Reference: oracles/logdomain.go; checked by the contract suite, emulated and on the device.
+//
+// wide_pairs: the marginals of edges, from what wide_sums left.
+//   pairs [B][Y][Y] float   out: expected number of each transition; or, with PER_POSITION, [N][Y][Y]: marginals α_{t−1}(i) E_t(i,j) g_t(j) / ζ_{t−1},
+//                           0 where a chain starts and beyond the last chain
+// Grid (B, tiles): a block of 256 threads a tile of 32×32 of a chain, in registers over all positions.
+// Bound: writes B·Y²·4 or N·Y²·4 bytes; N·Y² products.
+#include "gibbs.cuh"
+
+// block_max is the largest of all threads' numbers, in all threads. part [32].
+DEVICE int block_max(int x, int* part) {
+	for (int m = 16; m > 0; m >>= 1) x = max(x, shuffle_xor(x, m));
+	BARRIER();
+	if (LANE == 0) part[WARP] = x;
+	BARRIER();
+	x = part[0];
+	for (int w = 1; w < THREADS / 32; w++) x = max(x, part[w]);
+	return x;
+}
+
+// block_sum adds up all threads' numbers.
+DEVICE float block_sum(float x, float* part) {
+	x = warp_sum(x);
+	BARRIER();
+	if (LANE == 0) part[WARP] = x;
+	BARRIER();
+	x = part[0];
+	for (int w = 1; w < THREADS / 32; w++) x += part[w];
+	return x;
+}
+
+// row_times is Σ_i x_i·matrix[i·stride].
+DEVICE Wide row_times(const Wide* x, const Wide* matrix, int64_t stride, int n) {
+	int most = 2 * NOTHING;
+#pragma unroll 2
+	for (int i = 0; i < n; i++) most = max(most, x[i].e + matrix[i * stride].e);
+	float sum = 0.f;
+#pragma unroll 2
+	for (int i = 0; i < n; i++) {
+		Wide y = matrix[i * stride];
+		sum = fma(x[i].m * y.m, power(x[i].e + y.e - most), sum);
+	}
+	return trimmed(Wide{sum, most});
+}
+
+// row_times for a matrix of potentials.
+DEVICE Wide row_times(const Wide* x, const float* matrix, int64_t stride, int n, double log2_rate) {
+	int most = 2 * NOTHING;
+#pragma unroll 2
+	for (int i = 0; i < n; i++) most = max(most, x[i].e + wide_gibbs(matrix[i * stride], log2_rate).e);
+	float sum = 0.f;
+#pragma unroll 2
+	for (int i = 0; i < n; i++) {
+		Wide y = wide_gibbs(matrix[i * stride], log2_rate);
+		sum = fma(x[i].m * y.m, power(x[i].e + y.e - most), sum);
+	}
+	return trimmed(Wide{sum, most});
+}
+
+template <bool PER_STEP> DEVICE void wide_sums_of(const Chains& chains, int rows, double mu, const Wide* wide_from, const Wide* wide_to,
+	const int32_t* declined, double* value, float* marginal, Wide* prefix, Wide* suffix, Wide* mass, double* score, int lead, char* shared) {
+	Wide* x = (Wide*)shared; // [Y] α or g of the position before
+	int* part = (int*)(x + chains.Y);
+	const int b = BLOCK, Y = chains.Y, y = THREAD;
+	if (declined && !declined[b]) return;
+	const Chain c = chain_of(chains, b);
+	const double log2_rate = LOG2_E / mu;
+	const bool owns = y < Y;
+	const Wide zero = Wide{0.f, NOTHING}, one = Wide{1.f, 0};
+
+	if (lead) {
+		if (WARP == 0) warp_gold_score(c, b, score);
+		if (marginal)
+			for (int64_t row = chains.offsets[BLOCKS] + b; row < rows; row += BLOCKS)
+				if (owns) marginal[row * Y + y] = 0.f;
+	}
+	if (c.length == 0) {
+		if (y == 0) value[b] = 0.0;
+		return;
+	}
+	const int64_t first = (int64_t)c.first * Y + y;
+	int64_t shift = 0;
+	Wide a = zero;
+	int most = 0;
+	for (int t = 0; t < c.length; t++) {
+		if (owns) {
+			Wide s = one;
+			if (t > 0) s = PER_STEP ? row_times(x, edges_into(c, t) + y, Y, Y, log2_rate) : row_times(x, wide_from + y, Y, Y);
+			a = trimmed(times(s, wide_gibbs(node_at(c, t, y), log2_rate)));
+		}
+		most = block_max(a.e, part); // no thread reads x any more
+		if (most < NOTHING / 2) break; // nothing leads here
+		shift += most;
+		if (a.m != 0.f) a.e = max(a.e - most, FAINTEST);
+		if (owns) {
+			x[y] = a;
+			if (marginal) prefix[first + (int64_t)t * Y] = a;
+		}
+		BARRIER();
+	}
+	const bool allowed = most >= NOTHING / 2;
+	float sum = block_sum(allowed ? a.m * power(a.e) : 0.f, (float*)part);
+	if (y == 0) value[b] = allowed ? mu * (LN_2 * (double)shift + logarithm((double)sum)) : (double)NEVER;
+	if (!marginal) return;
+	if (!allowed) {
+		for (int t = 0; t < c.length; t++) {
+			if (owns) marginal[first + (int64_t)t * Y] = 0.f;
+			if (y == 0) mass[c.first + t] = zero;
+		}
+		return;
+	}
+
+	for (int t = c.length - 1; t >= 0; t--) {
+		Wide beta = one, p = zero;
+		if (owns) {
+			a = prefix[first + (int64_t)t * Y];
+			if (t + 1 < c.length)
+				beta = PER_STEP ? row_times(x, edges_into(c, t + 1) + (int64_t)y * Y, 1, Y, log2_rate) : row_times(x, wide_to + y, Y, Y);
+			p = times(a, beta);
+		}
+		most = block_max(p.e, part);
+		float q = p.m * power(p.e - most);
+		float total = block_sum(q, (float*)part);
+		Wide g = zero;
+		if (owns) {
+			marginal[first + (int64_t)t * Y] = q / total;
+			if (a.m != 0.f) g = trimmed(times(beta, wide_gibbs(node_at(c, t, y), log2_rate))); // else no path leads here: β may be anything
+			if (g.m != 0.f) g.e = max(g.e - most, FAINTEST);
+			x[y] = g;
+			suffix[first + (int64_t)t * Y] = g;
+			if (y == 0) mass[c.first + t] = Wide{total, most};
+		}
+		BARRIER();
+	}
+}
+
+#define WIDE_SUMS(name, PER_STEP) \
+	BOUNDED_KERNEL(name, 1024)(CHAINS_PARAMETERS, int32_t rows, double mu, const Wide* RESTRICT wide_from, const Wide* RESTRICT wide_to, \
+		const int32_t* RESTRICT declined, double* RESTRICT value, float* RESTRICT marginal, Wide* prefix, Wide* RESTRICT suffix, \
+		Wide* RESTRICT mass, double* RESTRICT score, int32_t lead) { \
+		SHARED(char, shared); \
+		wide_sums_of<PER_STEP>(CHAINS, rows, mu, wide_from, wide_to, declined, value, marginal, prefix, suffix, mass, score, lead, shared); \
+	} \
+	EXPORT(name)
+
+WIDE_SUMS(wide_sums, false)
+WIDE_SUMS(wide_sums_per_position, true)
+
+BOUNDED_KERNEL(wide_pairs, 256)(CHAINS_PARAMETERS, int32_t rows, double mu, const Wide* RESTRICT wide_from, const int32_t* RESTRICT declined,
+	const Wide* RESTRICT prefix, const Wide* RESTRICT suffix, const Wide* RESTRICT mass, float* RESTRICT pairs) {
+	const int b = BLOCK, Y = labels, tiles = (Y + 31) / 32;
+	const int to = 32 * (BLOCK_Y % tiles) + LANE, from = 32 * (BLOCK_Y / tiles) + WARP;
+	if (declined && !declined[b]) return;
+	const Chain c = chain_of(CHAINS, b);
+	const double log2_rate = LOG2_E / mu;
+	const int64_t matrix = (int64_t)Y * Y;
+	if (to >= Y) return;
+	if (c.per_position) { // nothing steps into a chain's start, nor into padding
+		for (int64_t t = offsets[BLOCKS] + b; t < rows; t += BLOCKS)
+			for (int i = from; i < min(Y, from - WARP + 32); i += 8) pairs[t * matrix + i * Y + to] = 0.f;
+		if (c.length > 0)
+			for (int i = from; i < min(Y, from - WARP + 32); i += 8) pairs[c.first * matrix + i * Y + to] = 0.f;
+	}
+	Wide kept[4];
+	float sum[4];
+#pragma unroll
+	for (int r = 0; r < 4; r++) {
+		sum[r] = 0.f;
+		if (!c.per_position && from + 8 * r < Y) kept[r] = wide_from[(from + 8 * r) * Y + to];
+	}
+	for (int t = 1; t < c.length; t++) {
+		const Wide total = mass[c.first + t - 1], g = suffix[(int64_t)(c.first + t) * Y + to];
+		const float inverse = 1.f / total.m;
+#pragma unroll
+		for (int r = 0; r < 4; r++) {
+			int i = from + 8 * r;
+			if (i >= Y) break;
+			Wide e = c.per_position ? wide_gibbs(edges_into(c, t)[(int64_t)i * Y + to], log2_rate) : kept[r];
+			Wide a = prefix[(int64_t)(c.first + t - 1) * Y + i];
+			float p = 0.f;
+			if (total.m != 0.f && a.m != 0.f && e.m != 0.f && g.m != 0.f) p = a.m * e.m * g.m * inverse * power(min(a.e + e.e + g.e - total.e, 127));
+			if (c.per_position) pairs[(c.first + t) * matrix + i * Y + to] = p;
+			else sum[r] += p;
+		}
+	}
+	if (c.per_position) return;
+#pragma unroll
+	for (int r = 0; r < 4; r++)
+		if (from + 8 * r < Y) pairs[b * matrix + (from + 8 * r) * Y + to] = sum[r];
+}
+EXPORT(wide_pairs)
