@@ -1,0 +1,261 @@
+"""The same work as dsp bench --device cuda by PyTorch, in the ways people do it.
+
+    python bench/torch_crf.py [--device cuda] [--small] [--check] [--json]
+
+Chains of one length, B=4096, T=64, Y=32: Viterbi with paths and forward-backward with all marginals, by a loop over T as
+pytorch-crf has it (the path followed back by gather, not label by label in Python), the same loop by torch.compile, and a scan
+over pairs of positions in the log semiring as torch-struct has it. Marginals are derivatives of log Z. Then a training step of an
+MLP 300→200→25 with a CRF over 65,536 positions by SGD: eager, and captured as a CUDA graph.
+
+Times are medians of many repeats after warming up, by CUDA events. --check compares everything with numpy in float64 on small
+chains; --small makes the sizes fit a CPU.
+"""
+
+import argparse
+import json
+import statistics
+import sys
+import time
+
+import numpy as np
+import torch
+
+
+# Log Z of chains: node [B,T,Y], edge [Y,Y] (row: from), mask [B,T] (true inside), all chains have a position.
+
+
+def log_z_loop(node, edge, mask):
+    score = node[:, 0]
+    for t in range(1, node.shape[1]):
+        following = torch.logsumexp(score[:, :, None] + edge + node[:, t, None, :], dim=1)
+        score = torch.where(mask[:, t, None], following, score)
+    return torch.logsumexp(score, dim=1)
+
+
+def log_multiply(a, b):
+    """The product of matrices in the log semiring: log Σ_k exp(a_ik + b_kj), by a product of what is left of the maxima. An entry
+    that is 0 there has no derivative."""
+    top_a, top_b = a.amax(-1, keepdim=True).detach(), b.amax(-2, keepdim=True).detach()
+    product = torch.matmul(torch.exp(a - top_a), torch.exp(b - top_b))
+    return torch.log(product.clamp_min(torch.finfo(product.dtype).tiny)) + top_a + top_b
+
+
+def log_z_scan(node, edge, mask):
+    """Steps are matrices [Y,Y], multiplied in pairs; a step outside of its chain is the identity, 0 on the diagonal and −∞ off it."""
+    labels = node.shape[2]
+    identity = torch.full((labels, labels), -1e9, device=node.device, dtype=node.dtype).fill_diagonal_(0)
+    steps = torch.where(mask[:, 1:, None, None], edge + node[:, 1:, None, :], identity)
+    while steps.shape[1] > 1:
+        if steps.shape[1] % 2:
+            steps = torch.cat([steps, identity.expand(len(steps), 1, labels, labels)], 1)
+        steps = log_multiply(steps[:, 0::2], steps[:, 1::2])
+    last = node[:, 0]
+    if steps.shape[1]:
+        last = torch.logsumexp(last[:, :, None] + steps[:, 0], dim=1)
+    return torch.logsumexp(last, dim=1)
+
+
+def viterbi(node, edge, mask):
+    """Scores [B] and labels [B,T] of the best outputs; labels outside of a chain repeat its last."""
+    score, back = node[:, 0], []
+    stay = torch.arange(node.shape[2], device=node.device).expand(len(node), -1)
+    for t in range(1, node.shape[1]):
+        following, where = (score[:, :, None] + edge).max(dim=1)
+        inside = mask[:, t, None]
+        score = torch.where(inside, following + node[:, t], score)
+        back.append(torch.where(inside, where, stay))
+    value, label = score.max(dim=1)
+    path = [label]
+    for where in reversed(back):
+        label = where.gather(1, label[:, None])[:, 0]
+        path.append(label)
+    return value, torch.stack(path[::-1], 1)
+
+
+def gold_score(node, edge, mask, gold):
+    inside = mask.to(node.dtype)
+    score = (node.gather(2, gold[:, :, None])[:, :, 0] * inside).sum(1)
+    return score + (edge[gold[:, :-1], gold[:, 1:]] * inside[:, 1:]).sum(1)
+
+
+def with_marginals(log_z):
+    """log Z [B] with the node marginals [B,T,Y] and the sum of the edge marginals over the batch [Y,Y]."""
+
+    def run(node, edge, mask):
+        node, edge = node.detach().requires_grad_(), edge.detach().requires_grad_()
+        value = log_z(node, edge, mask)
+        return value.detach(), *torch.autograd.grad(value.sum(), (node, edge))
+
+    return run
+
+
+class Tagger(torch.nn.Module):
+    def __init__(self, features, hidden, labels):
+        super().__init__()
+        self.layers = torch.nn.Sequential(torch.nn.Linear(features, hidden), torch.nn.ReLU(), torch.nn.Linear(hidden, labels))
+        self.edge = torch.nn.Parameter(torch.zeros(labels, labels))
+
+    def forward(self, x, mask, gold):
+        node = self.layers(x)
+        return (log_z_loop(node, self.edge, mask) - gold_score(node, self.edge, mask, gold)).mean()
+
+
+class Clock:
+    def __init__(self, device, seconds):
+        self.cuda, self.seconds = device.type == "cuda", seconds
+
+    def __call__(self, run):
+        """Median milliseconds of run, and the number of repeats."""
+        for _ in range(3):
+            run()
+        times, end = [], time.perf_counter() + self.seconds
+        while len(times) < 5 or time.perf_counter() < end and len(times) < 1000:
+            times.append(self.once(run))
+        return statistics.median(times), len(times)
+
+    def once(self, run):
+        if not self.cuda:
+            start = time.perf_counter()
+            run()
+            return (time.perf_counter() - start) * 1e3
+        start, stop = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+        start.record()
+        run()
+        stop.record()
+        stop.synchronize()
+        return start.elapsed_time(stop)
+
+
+def chains(batch, length, labels, device, ragged=False, dtype=torch.float32):
+    generator = torch.Generator().manual_seed(1)
+    node = torch.randn(batch, length, labels, generator=generator, dtype=dtype)
+    edge = torch.randn(labels, labels, generator=generator, dtype=dtype)
+    lengths = torch.randint(1, length + 1, (batch,), generator=generator) if ragged else torch.full((batch,), length)
+    mask = torch.arange(length)[None] < lengths[:, None]
+    return node.to(device), edge.to(device), mask.to(device)
+
+
+def oracle_rows(args, device):
+    batch, length, labels = (64, 8, 8) if args.small else (4096, 64, 32)
+    node, edge, mask = chains(batch, length, labels, device)
+    ways = {
+        "viterbi": [("loop", viterbi), ("compiled", viterbi)],
+        "forward-backward": [
+            ("loop", with_marginals(log_z_loop)),
+            ("compiled", with_marginals(torch.compile(log_z_loop))),
+            ("scan", with_marginals(log_z_scan)),
+        ],
+    }
+    for what, variants in ways.items():
+        for how, run in variants:
+            if how == "compiled":
+                if args.small:
+                    continue  # compiling takes longer than the test may
+                if what == "viterbi":
+                    run = torch.compile(run)
+            yield what, how, lambda run=run: run(node, edge, mask)
+
+
+def step_rows(args, device):
+    batch, length, features, hidden, labels = (32, 8, 30, 20, 5) if args.small else (1024, 64, 300, 200, 25)
+    generator = torch.Generator().manual_seed(2)
+    x = torch.randn(batch, length, features, generator=generator).to(device)
+    gold = torch.randint(0, labels, (batch, length), generator=generator).to(device)
+    mask = torch.ones(batch, length, dtype=torch.bool, device=device)
+    torch.manual_seed(3)
+    net = Tagger(features, hidden, labels).to(device)
+    sgd = torch.optim.SGD(net.parameters(), lr=0.01)
+
+    def step():
+        sgd.zero_grad(set_to_none=True)
+        net(x, mask, gold).backward()
+        sgd.step()
+
+    yield "mlp step", "eager", step
+    if device.type != "cuda":
+        return
+    aside = torch.cuda.Stream()
+    aside.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(aside):
+        for _ in range(3):
+            step()
+    torch.cuda.current_stream().wait_stream(aside)
+    graph = torch.cuda.CUDAGraph()
+    sgd.zero_grad(set_to_none=True)
+    with torch.cuda.graph(graph):
+        net(x, mask, gold).backward()
+        sgd.step()
+    yield "mlp step", "graph", graph.replay
+
+
+def reference(node, edge, length):
+    """log Z, node marginals, edge marginals and best labels of one chain by numpy, in float64."""
+
+    def total(x, axis):
+        top = x.max(axis, keepdims=True)
+        return np.log(np.exp(x - top).sum(axis)) + top.squeeze(axis)
+
+    forward, backward = node[:length].copy(), np.zeros_like(node[:length])
+    best, back = node[0], []
+    for t in range(1, length):
+        forward[t] += total(forward[t - 1][:, None] + edge, 0)
+        paths = best[:, None] + edge
+        back.append(paths.argmax(0))
+        best = paths.max(0) + node[t]
+    for t in range(length - 2, -1, -1):
+        backward[t] = total(edge + node[t + 1] + backward[t + 1], 1)
+    log_z = total(forward[-1], 0)
+    pairs = np.zeros_like(edge)
+    for t in range(1, length):
+        pairs += np.exp(forward[t - 1][:, None] + edge + node[t] + backward[t] - log_z)
+    path = [int(best.argmax())]
+    for where in reversed(back):
+        path.append(int(where[path[-1]]))
+    return log_z, np.exp(forward + backward - log_z), pairs, best.max(), path[::-1]
+
+
+def check():
+    for length in (1, 2, 7, 8):
+        node, edge, mask = chains(5, length, 4, torch.device("cpu"), ragged=True, dtype=torch.float64)
+        want = [reference(n, edge.numpy(), int(m.sum())) for n, m in zip(node.numpy(), mask)]
+        value, path = viterbi(node, edge, mask)
+        for b, (log_z, marginals, _, best, labels) in enumerate(want):
+            assert abs(value[b] - best) < 1e-9, f"Viterbi, T={length}: {value[b]}, want {best}"
+            assert path[b, : len(labels)].tolist() == labels, f"Viterbi, T={length}: {path[b]}, want {labels}"
+        for name, log_z in (("loop", log_z_loop), ("scan", log_z_scan)):
+            values, nodes, pairs = with_marginals(log_z)(node, edge, mask)
+            for b, w in enumerate(want):
+                assert abs(values[b] - w[0]) < 1e-9, f"{name}, T={length}: log Z {values[b]}, want {w[0]}"
+                np.testing.assert_allclose(nodes[b, : len(w[1])], w[1], atol=1e-9, err_msg=name)
+                assert not nodes[b, len(w[1]) :].any(), f"{name}, T={length}: marginals outside of a chain"
+            np.testing.assert_allclose(pairs, sum(w[2] for w in want), atol=1e-9, err_msg=name)
+    print("loop, scan and Viterbi agree with numpy", file=sys.stderr)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--device", default="cuda")
+    parser.add_argument("--small", action="store_true", help="sizes for a CPU, nothing compiled")
+    parser.add_argument("--check", action="store_true", help="compare with numpy first")
+    parser.add_argument("--seconds", type=float, default=1, help="how long to measure each thing")
+    parser.add_argument("--tf32", action="store_true", help="let matrix products round to TF32")
+    parser.add_argument("--json", action="store_true")
+    args = parser.parse_args()
+    device = torch.device(args.device)
+    torch.backends.cuda.matmul.allow_tf32 = args.tf32
+    if args.check:
+        check()
+    clock, rows = Clock(device, args.seconds), []
+    for part in (oracle_rows, step_rows):
+        for what, how, run in part(args, device):
+            milliseconds, repeats = clock(run)
+            rows.append({"what": what, "how": how, "milliseconds": milliseconds, "repeats": repeats})
+            if not args.json:
+                print(f"{what:20} {how:10} {milliseconds:10.3f} ms", flush=True)
+    if args.json:
+        name = torch.cuda.get_device_name(device) if device.type == "cuda" else "CPU"
+        print(json.dumps({"torch": torch.__version__, "device": name, "rows": rows}))
+
+
+if __name__ == "__main__":
+    main()
