@@ -79,6 +79,9 @@ func TestLaunchesCopiesAndSlices(t *testing.T) {
 	if want := []float32{0, 0, 7, 7, 7, 0, 0, 0}; !slices.Equal(got, want) {
 		t.Errorf("%v, expected %v", got, want)
 	}
+	if n := d.Launches("fill"); n != 2 || d.Launches("gather") != 0 {
+		t.Errorf("fill was launched %d times, expected 2", n)
+	}
 	if lib.shared != 60<<10 {
 		t.Errorf("%d bytes of shared memory were set up, expected %d", lib.shared, 60<<10)
 	}

@@ -25,6 +25,15 @@ type kernel struct {
 	kernels.Kernel
 	function driver.Function
 	shared   int // bytes that it may use
+	launches int
+}
+
+// Launches returns how often a kernel was launched since Open; a capture counts, a graph's replay does not.
+func (d *Device) Launches(kernel string) int {
+	if k := d.kernels[kernel]; k != nil {
+		return k.launches
+	}
+	return 0
 }
 
 // Launch enqueues a kernel by its name. Arguments are Array, int32, uint32, int64, uint64, float32 and float64, of the types
@@ -71,6 +80,7 @@ func (d *Device) Launch(name string, grid, block Dim, shared int, args ...any) {
 		d.leave(err, fmt.Sprintf("%s, grid %v, block %v, %d bytes shared", name, g, b, shared))
 		return
 	}
+	k.launches++
 	d.leave(nil, "")
 }
 
