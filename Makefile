@@ -30,7 +30,7 @@ test:
 	go test ./...
 	GOEXPERIMENT=simd go test ./...
 
-test-gpu: emulator build/libcuda.a # on the emulated device
+test-gpu: emulator build/libcuda-broken.so build/libcuda.a # on the emulated device
 	DSP_CUDA_LIBRARY=$(CURDIR)/build/libcuda-emulated.so $(GPU) go test -tags gpu ./cuda/...
 
 race: # the race detector needs cgo
@@ -62,20 +62,29 @@ clean:
 	rm -rf bin build
 # A CUDA driver for tests: the kernels, compiled for the CPU. Needs g++.
 EMULATED       = build/emulator
-EMULATOR_FLAGS = -std=c++17 -O2 -g1 -fPIC -fvisibility=hidden -fno-strict-aliasing -ffp-contract=off -fno-math-errno -U_FORTIFY_SOURCE \
-	-Wall -Wextra -Wno-unused-function -Wno-unused-parameter -Wno-unknown-pragmas $(if $(shell grep -sw fma /proc/cpuinfo),-mfma)
+EMULATOR_FLAGS = -std=c++17 -O2 -g1 -fPIC -fvisibility=hidden -fno-strict-aliasing -ffp-contract=off -fno-math-errno -U_FORTIFY_SOURCE -fstack-clash-protection \
+	-Wall -Wextra -Wno-unused-function -Wno-unused-parameter -Wno-unknown-pragmas -Wno-maybe-uninitialized $(if $(shell grep -sw fma /proc/cpuinfo),-mfma)
 EMULATOR_PARTS = $(patsubst cuda/emulator/%.cpp,$(EMULATED)/%.o,$(wildcard cuda/emulator/*.cpp))
 KERNELS        = $(patsubst cuda/kernels/%.cu,$(EMULATED)/kernels/%.o,$(wildcard cuda/kernels/*.cu))
 
 emulator: build/libcuda-emulated.so
 
 build/libcuda-emulated.so: $(EMULATOR_PARTS) $(KERNELS)
-	g++ -shared -o $@ $^ -ldl -lpthread
+	g++ -shared -Wl,-Bsymbolic -o $@ $^ -ldl -lpthread
+
+build/libcuda-broken.so: $(EMULATOR_PARTS) $(KERNELS) $(EMULATED)/broken.o # with kernels that are wrong on purpose
+	g++ -shared -Wl,-Bsymbolic -o $@ $^ -ldl -lpthread
 
 $(EMULATED)/%.o: cuda/emulator/%.cpp $(wildcard cuda/emulator/*.h)
 	@mkdir -p $(@D)
 	g++ $(EMULATOR_FLAGS) -c $< -o $@
 
+AS_KERNEL = g++ -x c++ -include cuda/emulator/shim.h -Icuda/kernels $(EMULATOR_FLAGS)
+
 $(EMULATED)/kernels/%.o: cuda/kernels/%.cu cuda/kernels/%.ptx $(wildcard cuda/kernels/*.cuh) cuda/emulator/shim.h cuda/emulator/place.h
 	@mkdir -p $(@D)
-	g++ -x c++ -include cuda/emulator/shim.h -DSTAMP='"$(shell head -n 1 cuda/kernels/$*.ptx)"' $(EMULATOR_FLAGS) -c $< -o $@
+	$(AS_KERNEL) -DSTAMP='"$(shell head -n 1 cuda/kernels/$*.ptx)"' -c $< -o $@
+
+$(EMULATED)/broken.o: cuda/cudatest/testdata/broken.cu cuda/kernels/device.cuh cuda/emulator/shim.h cuda/emulator/place.h
+	@mkdir -p $(@D)
+	$(AS_KERNEL) -c $< -o $@

@@ -84,13 +84,16 @@ func (b *Batch) Set(examples []int) {
 	offsets[b.Chains] = n
 	b.B, b.N = len(examples), int(n)
 	Upload(d, b.header, b.host)
-	d.Launch("batch", Dim{X: blocks(max(b.Rows, b.Chains), 256)}, Dim{X: 256}, 0,
+	d.Launch("batch", Dim{X: blocks(max(b.Rows, b.Chains), blockThreads)}, Dim{X: blockThreads}, 0,
 		b.Examples, b.Offsets, int32(b.Chains), int32(b.Rows), b.Data.Offsets, b.Data.Labels, b.Data.Weights,
 		b.Source, b.Chain, b.Gold, b.Weight)
 }
 
 // SetSeed sets the seed of the networks' dropout for this batch; 0 turns it off. It is not part of captured graphs.
 func (b *Batch) SetSeed(seed uint64) { Upload(b.Data.Device, b.Seed, []uint64{seed}) }
+
+// blockThreads is how many threads a block has where nothing speaks for another number.
+const blockThreads = 256
 
 // blocks returns how many blocks of so many threads give each of n things one.
 func blocks(n, threads int) int { return (n + threads - 1) / threads }

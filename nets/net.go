@@ -46,6 +46,9 @@ func (n *Net) Affine() bool { return n.shape.affine }
 // Input says what the network reads at each position.
 func (n *Net) Input() Input { return n.input }
 
+// Needs says what its programs read of a batch.
+func (n *Net) Needs() Needs { return n.shape.Needs }
+
 // Layout says where each parameter lives in w.
 func (n *Net) Layout() Layout { return n.layout }
 

@@ -48,6 +48,7 @@ struct Graph {
 
 struct Stream {
 	bool capturing = false, invalid = false;
+	bool relaxed = false; // allows what has nothing to do with streams, while it captures
 	Graph* graph = nullptr; // of what is captured
 };
 

@@ -38,12 +38,18 @@ void Worker::escape(const std::string& what) {
 	siglongjmp(way_out, 1);
 }
 
-void no_such_lane(int lane, unsigned line) {
-	((Worker*)here.worker)->escape("thread " + std::to_string(here.thread) + ": the shuffle in line " + std::to_string(line) + " reads lane " + std::to_string(lane) + ", the warp has " + std::to_string(here.lanes) + " threads");
+static std::string line_of(Site site) {
+	static const char* near = "";
+	std::string file = (const char*)(((uintptr_t)near & ~0xffffffffull) | site >> 32);
+	return file.substr(file.rfind('/') + 1) + ":" + std::to_string(site & ~kinds & 0xffffffff);
+}
+
+void no_such_lane(int lane, Site site) {
+	((Worker*)here.worker)->escape("thread " + std::to_string(here.thread) + ": the shuffle at " + line_of(site) + " reads lane " + std::to_string(lane) + ", the warp has " + std::to_string(here.lanes) + " threads");
 }
 
 // those lists the threads of two warps that are at the site: "threads 0-15, 31".
-static std::string those(const Worker& w, int a, int b, uint32_t site) {
+static std::string those(const Worker& w, int a, int b, Site site) {
 	std::vector<int> at;
 	for (int start : {a, b}) {
 		for (int i = start; i < std::min(start + warp_size, w.launch->threads); i++) {
@@ -62,24 +68,23 @@ static std::string those(const Worker& w, int a, int b, uint32_t site) {
 	return s;
 }
 
-static std::string doing(uint32_t site) {
-	std::string line = " in line " + std::to_string(site & 0xffffff);
-	switch (site & 0xff000000) {
-	case block_barrier: return "at the barrier" + line;
-	case warp_barrier: return "at the warp's barrier" + line;
-	case shuffling: return "at the shuffle" + line;
-	case voting: return "at the vote" + line;
+static std::string doing(Site site) {
+	switch (site & kinds) {
+	case block_barrier: return "at the barrier, " + line_of(site);
+	case warp_barrier: return "at the warp's barrier, " + line_of(site);
+	case shuffling: return "at the shuffle, " + line_of(site);
+	case voting: return "at the vote, " + line_of(site);
 	}
 	return "ended";
 }
 
 // disagree tells that the threads of the warps that begin at positions a and b are not all at one place.
 void Worker::disagree(int a, int b) {
-	uint32_t s = site[a], other = s;
+	Site s = site[a], other = s;
 	for (int start : {a, b}) {
 		for (int i = start; other == s && i < std::min(start + warp_size, launch->threads); i++) other = site[i];
 	}
-	escape("threads diverge: " + those(*this, a, b, s) + " " + doing(s) + ", " + those(*this, a, b, other) + " " + doing(other));
+	escape("threads diverge: " + those(*this, a, b, s) + " " + doing(s) + "; " + those(*this, a, b, other) + " " + doing(other));
 }
 
 std::string Worker::of_signal() const {

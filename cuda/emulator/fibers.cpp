@@ -18,7 +18,7 @@ namespace emulated {
 __thread Place here __attribute__((tls_model("initial-exec")));
 
 static const size_t stack_bytes = 64 << 10;
-static const uint32_t ended = ~0u, none = 0;
+static const Site ended = ~0ull;
 
 static Worker* worker() { return (Worker*)here.worker; }
 
@@ -29,7 +29,7 @@ static bool next_thread(Worker* w) {
 	return true;
 }
 
-void wait(unsigned site) {
+void wait(Site site) {
 	Worker* w = worker();
 	Stack* from = &w->at[w->position];
 	w->site[w->position] = site;
@@ -78,6 +78,10 @@ static uint64_t mixed(uint64_t x) { // splitmix64
 static void arrange_range(int* to, int n, Order order, uint64_t seed) {
 	for (int i = 0; i < n; i++) to[i] = order == Order::reverse ? n - 1 - i : i;
 	if (order != Order::random) return;
+	if (n == warp_size) { // quickly: an odd step visits every lane
+		for (int i = 0; i < n; i++) to[i] = (int)((seed | 1) * (uint64_t)i + (seed >> 8)) & (warp_size - 1);
+		return;
+	}
 	for (int i = n - 1; i > 0; i--) std::swap(to[i], to[(seed = mixed(seed)) % (uint64_t)(i + 1)]);
 }
 
@@ -138,9 +142,9 @@ void Worker::block(uint64_t index) {
 	}
 
 	int n_warps = (l.threads + warp_size - 1) / warp_size;
-	for (uint32_t common = block_barrier; common != ended;) {
+	for (Site common = block_barrier; common != ended;) {
 		for (int k = 0; k < n_warps; k++) {
-			uint32_t s = warp(warps[k] * warp_size);
+			Site s = warp(warps[k] * warp_size);
 			if (k == 0) common = s;
 			if (s != common) disagree(warps[0] * warp_size, warps[k] * warp_size);
 		}
@@ -148,7 +152,7 @@ void Worker::block(uint64_t index) {
 }
 
 // warp lets a warp go on until it has ended or waits for the block, and returns where it waits.
-uint32_t Worker::warp(int start) {
+Site Worker::warp(int start) {
 	end = std::min(start + warp_size, launch->threads);
 	here.lanes = end - start;
 	for (;;) {
@@ -157,11 +161,11 @@ uint32_t Worker::warp(int start) {
 		position = start;
 		here.thread = thread[start];
 		switch_stack(&scheduler, at[start]);
-		uint32_t s = site[start];
+		Site s = site[start];
 		for (int i = start; i < end; i++) {
 			if (site[i] != s) disagree(start, start);
 		}
-		if (s == ended || s >> 24 == block_barrier >> 24) return s;
+		if (s == ended || (s & kinds) == block_barrier) return s;
 	}
 }
 

@@ -94,7 +94,7 @@ bool Memory::holds(uintptr_t at, size_t bytes) const {
 	return range(at, &begin, &all) && at - begin + bytes <= all;
 }
 
-std::string Memory::damage(uintptr_t at) const {
+std::string Memory::damage(uintptr_t at, bool before) const {
 	auto i = live_.upper_bound(at);
 	if (i == live_.begin()) return "";
 	--i;
@@ -105,10 +105,10 @@ std::string Memory::damage(uintptr_t at) const {
 	if (at >= (uintptr_t)high) return "";
 	for (const unsigned char* p = begin + a.bytes; p < high; p++) {
 		if (*p != watched) {
-			return "wrote " + std::to_string(p - begin - (ptrdiff_t)a.bytes) + " bytes behind the end of an allocation of " + std::to_string(a.bytes) + " bytes";
+			return "wrote " + std::to_string(p - begin - (ptrdiff_t)a.bytes) + " bytes past the end of an allocation of " + std::to_string(a.bytes) + " bytes";
 		}
 	}
-	for (const unsigned char* p = begin; p-- > low;) {
+	for (const unsigned char* p = begin; before && p-- > low;) {
 		if (*p != watched) return "wrote " + std::to_string(begin - p) + " bytes before an allocation of " + std::to_string(a.bytes) + " bytes";
 	}
 	return "";

@@ -26,7 +26,8 @@ public:
 	bool release(uintptr_t at);   // false: not the beginning of an allocation
 	bool holds(uintptr_t at, size_t bytes) const;
 	bool range(uintptr_t at, uintptr_t* begin, size_t* bytes) const;
-	std::string damage(uintptr_t at) const; // empty where the surroundings of the allocation that holds the address are as they were
+	// damage is empty where what follows the allocation that holds the address is as it was; before, too, if wanted.
+	std::string damage(uintptr_t at, bool before) const;
 	size_t used() const { return used_; }
 
 private:

@@ -23,7 +23,7 @@ API cuMemFree_v2(CUdeviceptr at) {
 	Context& c = *call.context;
 	if (CUresult r = c.not_capturing()) return r;
 	if (at == 0) return CUDA_SUCCESS;
-	std::string damage = c.memory.damage(at);
+	std::string damage = c.memory.damage(at, true);
 	if (!c.memory.release(at)) return CUDA_ERROR_INVALID_VALUE;
 	return damage.empty() ? CUDA_SUCCESS : c.lose(CUDA_ERROR_ILLEGAL_ADDRESS, "seen when it was freed: some kernel " + damage);
 }

@@ -63,7 +63,7 @@ CUresult Context::launch(Function* f, Grid grid, int threads, size_t shared, con
 	if (o.fault != Fault::none) return lose(o.fault == Fault::address ? CUDA_ERROR_ILLEGAL_ADDRESS : CUDA_ERROR_LAUNCH_FAILED, o.report);
 	for (int i = 0; i < f->kernel->parameters; i++) {
 		if (!f->kernel->parameter[i].pointer) continue;
-		std::string damage = memory.damage(arguments[(size_t)i]);
+		std::string damage = memory.damage(arguments[(size_t)i], false);
 		if (!damage.empty()) return lose(CUDA_ERROR_ILLEGAL_ADDRESS, std::string(f->kernel->name) + ", parameter " + std::to_string(i) + ": " + damage);
 	}
 	return CUDA_SUCCESS;

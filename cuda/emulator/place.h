@@ -15,24 +15,27 @@ struct Place {
 };
 extern __thread Place here __attribute__((tls_model("initial-exec")));
 
-// The kinds of waiting; a site is a kind and the line that waits, which all the waiting threads must agree in.
-enum : unsigned { block_barrier = 1u << 24, warp_barrier = 2u << 24, shuffling = 3u << 24, voting = 4u << 24 };
-void wait(unsigned site);
-void no_such_lane(int lane, unsigned line) __attribute__((noreturn, cold));
+// A site is where in the source a thread waits, and what for; the threads that wait for each other must agree in it. It holds the lower
+// half of the address of the file's name (the upper half is that of all constants here), then the kind, then the line.
+typedef unsigned long long Site;
+enum : unsigned { block_barrier = 1u << 24, warp_barrier = 2u << 24, shuffling = 3u << 24, voting = 4u << 24, kinds = 255u << 24 };
+inline Site site(unsigned kind, unsigned line, const char* file) { return (Site)file << 32 | kind | line; }
+void wait(Site site);
+void no_such_lane(int lane, Site site) __attribute__((noreturn, cold));
 
-inline unsigned exchange(unsigned x, int lane, unsigned line) {
+inline unsigned exchange(unsigned x, int lane, Site site) {
 	unsigned* slots = here.slots;
 	slots[here.thread & 31] = x;
-	wait(shuffling | line);
+	wait(site);
 	lane &= 31;
-	if (lane >= here.lanes) no_such_lane(lane, line);
+	if (lane >= here.lanes) no_such_lane(lane, site);
 	return slots[lane];
 }
 
-inline unsigned vote(bool x, unsigned line) {
+inline unsigned vote(bool x, Site site) {
 	unsigned* slots = here.slots;
 	slots[32] |= (unsigned)x << (here.thread & 31);
-	wait(voting | line);
+	wait(site);
 	return slots[32];
 }
 

@@ -34,23 +34,25 @@ typedef unsigned char uint8_t;
 #define BLOCKS ((int)emulated::here.blocks)
 #define BLOCKS_Y ((int)emulated::here.blocks_y)
 
-#define BARRIER() emulated::wait(emulated::block_barrier | __LINE__)
-#define WARP_BARRIER() emulated::wait(emulated::warp_barrier | __LINE__)
+#define BARRIER() emulated::wait(emulated::site(emulated::block_barrier, __LINE__, __FILE__))
+#define WARP_BARRIER() emulated::wait(emulated::site(emulated::warp_barrier, __LINE__, __FILE__))
 
 DEVICE float as_float(uint32_t x) { return __builtin_bit_cast(float, x); }
 DEVICE uint32_t as_bits(float x) { return __builtin_bit_cast(uint32_t, x); }
 DEVICE double as_double(uint64_t x) { return __builtin_bit_cast(double, x); }
 DEVICE uint64_t as_bits(double x) { return __builtin_bit_cast(uint64_t, x); }
 
-DEVICE float shuffle(float x, int lane, uint32_t line = __builtin_LINE()) { return as_float(emulated::exchange(as_bits(x), lane, line)); }
-DEVICE float shuffle_xor(float x, int mask, uint32_t line = __builtin_LINE()) {
-	return as_float(emulated::exchange(as_bits(x), emulated::here.thread ^ mask, line));
+// The caller's line and file, which no argument is for.
+#define SITE_PARAMETERS uint32_t line = __builtin_LINE(), const char* file = __builtin_FILE()
+DEVICE uint32_t shuffled(uint32_t x, int lane, uint32_t line, const char* file) {
+	return emulated::exchange(x, lane, emulated::site(emulated::shuffling, line, file));
 }
-DEVICE int shuffle(int x, int lane, uint32_t line = __builtin_LINE()) { return (int)emulated::exchange((uint32_t)x, lane, line); }
-DEVICE int shuffle_xor(int x, int mask, uint32_t line = __builtin_LINE()) {
-	return (int)emulated::exchange((uint32_t)x, emulated::here.thread ^ mask, line);
-}
-DEVICE uint32_t ballot(bool x, uint32_t line = __builtin_LINE()) { return emulated::vote(x, line); }
+DEVICE float shuffle(float x, int lane, SITE_PARAMETERS) { return as_float(shuffled(as_bits(x), lane, line, file)); }
+DEVICE float shuffle_xor(float x, int mask, SITE_PARAMETERS) { return as_float(shuffled(as_bits(x), THREAD ^ mask, line, file)); }
+DEVICE int shuffle(int x, int lane, SITE_PARAMETERS) { return (int)shuffled((uint32_t)x, lane, line, file); }
+DEVICE int shuffle_xor(int x, int mask, SITE_PARAMETERS) { return (int)shuffled((uint32_t)x, THREAD ^ mask, line, file); }
+DEVICE uint32_t ballot(bool x, SITE_PARAMETERS) { return emulated::vote(x, emulated::site(emulated::voting, line, file)); }
+#undef SITE_PARAMETERS
 
 DEVICE float fma(float x, float y, float z) { return __builtin_fmaf(x, y, z); }
 DEVICE double fma(double x, double y, double z) { return __builtin_fma(x, y, z); }

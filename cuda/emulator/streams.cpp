@@ -20,7 +20,7 @@ bool Context::capturing() const {
 CUresult Context::not_capturing() {
 	CUresult r = CUDA_SUCCESS;
 	for (Stream* s : streams) {
-		if (!s->capturing) continue;
+		if (!s->capturing || s->relaxed) continue;
 		s->invalid = true;
 		r = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
 	}
@@ -119,7 +119,7 @@ API cuEventElapsedTime(float* milliseconds, void* from, void* to) {
 	return CUDA_SUCCESS;
 }
 
-API cuStreamBeginCapture_v2(void* stream, int) {
+API cuStreamBeginCapture_v2(void* stream, int mode) {
 	SERVED(call);
 	Stream* s = call.context->stream(stream);
 	if (!s) return CUDA_ERROR_INVALID_HANDLE;
@@ -127,6 +127,7 @@ API cuStreamBeginCapture_v2(void* stream, int) {
 	if (s->capturing) return CUDA_ERROR_INVALID_VALUE;
 	s->capturing = true;
 	s->invalid = false;
+	s->relaxed = mode == 2;
 	s->graph = new Graph;
 	return CUDA_SUCCESS;
 }

@@ -41,7 +41,7 @@ struct Worker {
 	void make_fibers(int n);
 	void arrange(uint64_t index);
 	void block(uint64_t index);
-	uint32_t warp(int start);
+	Site warp(int start);
 	[[noreturn]] void disagree(int a, int b);
 	[[noreturn]] void escape(const std::string& what);
 	std::string where() const;
@@ -53,7 +53,7 @@ struct Worker {
 	bool waited = false;           // since the block began
 	int fibers = 0;                // made so far
 	char* stacks[most_threads];    // their lowest mapped addresses
-	uint32_t site[most_threads];   // where the thread at a position waits
+	Site site[most_threads];       // where the thread at a position waits
 	Stack at[most_threads];        // where it goes on
 	Stack beginning[most_threads]; // of a fiber
 	int thread[most_threads];      // at a position

@@ -1,0 +1,105 @@
+package cuda_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/dsp-go/dsp/cuda"
+	"github.com/dsp-go/dsp/cuda/cudatest"
+	"github.com/dsp-go/dsp/structured"
+)
+
+// download returns what an array holds.
+func download[E cuda.Element](d *cuda.Device, x cuda.Array[E]) []E {
+	to := make([]E, x.Len())
+	cuda.Download(d, to, x)
+	return to
+}
+
+func uploaded[E cuda.Element](d *cuda.Device, x []E) cuda.Array[E] {
+	to := cuda.New[E](d, len(x), "a test's")
+	cuda.Upload(d, to, x)
+	return to
+}
+
+// chains returns a data set of chains of these lengths with random labels.
+func chains(rng *rand.Rand, labels int, lengths ...int) *structured.Dataset {
+	names := make([]string, labels)
+	for y := range names {
+		names[y] = fmt.Sprint(y)
+	}
+	set := &structured.Dataset{Name: "test", Offsets: []int{0}, Alphabet: structured.NewAlphabet(names...)}
+	for _, t := range lengths {
+		set.Offsets = append(set.Offsets, set.Positions()+t)
+	}
+	for range set.Positions() {
+		set.Labels = append(set.Labels, int32(rng.IntN(labels)))
+	}
+	return set
+}
+
+func TestBatchIsThatOfTheHost(t *testing.T) {
+	d := cudatest.Device(t)
+	rng := rand.New(rand.NewPCG(1, 2))
+	set := chains(rng, 3, 4, 0, 1, 300, 2, 5)
+	set.Labels[1] = -1
+	set.Weights = []float64{1, 2, 0.5, 3, 4, 5}
+	data := cuda.NewData(d, set)
+	batch := cuda.NewBatch(data, 5, 310, 300)
+	for _, examples := range [][]int{{5, 3, 0}, {}, {1}, {2, 1, 5, 4, 0}, {3}} {
+		batch.Set(examples)
+		var host structured.Batch
+		host.Reset(set, examples)
+		var source, chain, gold []int32
+		for b, i := range examples {
+			for p := set.Offsets[i]; p < set.Offsets[i+1]; p++ {
+				source, chain, gold = append(source, int32(p)), append(chain, int32(b)), append(gold, set.Labels[p])
+			}
+		}
+		if batch.B != len(examples) || batch.N != len(source) {
+			t.Fatalf("%v: %d chains and %d positions", examples, batch.B, batch.N)
+		}
+		for what, pair := range map[string][2][]int32{
+			"source": {download(d, batch.Source), padded(source, 310, -1)},
+			"chain":  {download(d, batch.Chain), padded(chain, 310, -1)},
+			"gold":   {download(d, batch.Gold), padded(gold, 310, -1)},
+		} {
+			if !slices.Equal(pair[0], pair[1]) {
+				t.Errorf("%v: %s is %v, expected %v", examples, what, pair[0], pair[1])
+			}
+		}
+		which, offsets, weights := download(d, batch.Examples), download(d, batch.Offsets), download(d, batch.Weight)
+		for b := range 5 {
+			i, offset, c := int32(-1), batch.N, float32(0)
+			if b < len(examples) {
+				i, offset, c = int32(examples[b]), host.Offsets[b], float32(set.Weights[examples[b]])
+			}
+			if which[b] != i || int(offsets[b]) != offset || weights[b] != c {
+				t.Errorf("%v: chain %d is example %d at %d with weight %v", examples, b, which[b], offsets[b], weights[b])
+			}
+		}
+		if int(offsets[5]) != batch.N {
+			t.Errorf("%v: the last chain ends at %d", examples, offsets[5])
+		}
+	}
+}
+
+func TestBatchRefusesWhatDoesNotFit(t *testing.T) {
+	d := cudatest.Device(t)
+	data := cuda.NewData(d, chains(rand.New(rand.NewPCG(1, 2)), 3, 4, 3))
+	batch := cuda.NewBatch(data, 2, 7, 3)
+	if batch.Fits([]int{0}) || !batch.Fits([]int{1}) || batch.Fits([]int{1, 1, 1}) {
+		t.Error("Fits is wrong about lengths 4, 3 and a third chain")
+	}
+}
+
+// padded returns x with n elements, the new ones being y.
+func padded(x []int32, n int, y int32) []int32 {
+	x = slices.Clone(x)
+	for len(x) < n {
+		x = append(x, y)
+	}
+	return x
+}

@@ -1,0 +1,244 @@
+package cudatest_test
+
+import (
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"unsafe"
+
+	"github.com/dsp-go/dsp/cuda/driver"
+)
+
+// The emulated device's library with the kernels of testdata/broken.cu in it stands beside the one without.
+func TestMain(m *testing.M) {
+	if library := os.Getenv("DSP_CUDA_LIBRARY"); library != "" {
+		os.Setenv("DSP_CUDA_LIBRARY", filepath.Join(filepath.Dir(library), "libcuda-broken.so"))
+	}
+	os.Exit(m.Run())
+}
+
+// rig is a device with the kernels of testdata/broken.cu and an array of n numbers.
+type rig struct {
+	driver.Driver
+	module driver.Module
+	stream driver.Stream
+	x      driver.Address
+	n      int
+}
+
+func newRig(t *testing.T, n int) *rig {
+	t.Helper()
+	if os.Getenv("DSP_CUDA_LIBRARY") == "" {
+		t.Skip("for the emulated device: make test-gpu")
+	}
+	d, err := driver.Load()
+	if err != nil && strings.Contains(err.Error(), "this build has no CUDA") {
+		t.Skip(err)
+	}
+	ptx, unread := os.ReadFile("testdata/broken.ptx")
+	err = errors.Join(err, unread)
+	runtime.LockOSThread()
+	t.Cleanup(runtime.UnlockOSThread)
+	r := &rig{Driver: d, n: n}
+	var c driver.Context
+	for _, step := range []func() error{
+		func() (err error) { c, err = d.Retain(0); return },
+		func() error { return d.SetCurrent(c) },
+		func() (err error) { r.stream, err = d.NewStream(); return },
+		func() (err error) { r.module, err = d.LoadModule(string(ptx)); return },
+		func() (err error) { r.x, err = d.Allocate(4 * int64(n)); return },
+	} {
+		if err == nil {
+			err = step()
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := d.Release(0); err != nil {
+			t.Error(err)
+		}
+	})
+	return r
+}
+
+// launch runs a kernel on two blocks.
+func (r *rig) launch(t *testing.T, kernel string, threads, shared int) error {
+	t.Helper()
+	f, err := r.Function(r.module, kernel)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Launch(f, [3]int{2, 1, 1}, [3]int{threads, 1, 1}, shared, r.stream,
+		[]uint64{uint64(r.x), uint64(math.Float32bits(2)), uint64(r.n)}); err != nil {
+		return err
+	}
+	return r.Wait(r.stream)
+}
+
+func (r *rig) numbers(t *testing.T) []float32 {
+	t.Helper()
+	x := make([]float32, r.n)
+	if err := r.CopyOut(unsafe.Pointer(unsafe.SliceData(x)), r.x, 4*int64(r.n), r.stream); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Wait(r.stream); err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+var orders = []string{"forward", "reverse", "random", "random:7"}
+
+func TestRightKernelInEveryOrder(t *testing.T) {
+	for _, order := range orders {
+		for _, threads := range []string{"1", "3"} {
+			t.Setenv("DSP_EMULATED_ORDER", order)
+			t.Setenv("DSP_EMULATED_THREADS", threads)
+			r := newRig(t, 64)
+			for range 3 {
+				if err := r.launch(t, "right", 64, 256); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if x := r.numbers(t); x[0] != 64*63/2+2*31*16+3 || x[1] != x[0] {
+				t.Errorf("order %s: blocks found %v", order, x[:2])
+			}
+			if err := r.Release(0); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := r.Retain(0); err != nil { // for the cleanup
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+func TestWrongKernelsAreTold(t *testing.T) {
+	for _, c := range []struct {
+		kernel  string
+		threads int
+		error   string // of the launch
+		report  string // what is told of it
+	}{
+		{"overrun", 64, "CUDA_ERROR_ILLEGAL_ADDRESS", `overrun<<<2, 64, 64>>>: block 1, thread 5: illegal address 0x\w+, 160 bytes behind the end of an allocation of 252 bytes`},
+		{"overrun_by_one", 64, "CUDA_ERROR_ILLEGAL_ADDRESS", `overrun_by_one, parameter 0: wrote 0 bytes past the end of an allocation of 252 bytes`},
+		{"null", 64, "CUDA_ERROR_ILLEGAL_ADDRESS", `block \d, thread 3: illegal address 0x0, near null`},
+		{"much_shared", 64, "CUDA_ERROR_ILLEGAL_ADDRESS", `thread 0: .* 64 bytes after the beginning of the block's shared memory of 64 bytes`},
+		{"much_stack", 32, "CUDA_ERROR_ILLEGAL_ADDRESS", `thread 0: .* the thread's stack is full`},
+		{"divides", 64, "CUDA_ERROR_LAUNCH_FAILED", `thread 9: division of an integer by zero`},
+		{"divergent", 64, "CUDA_ERROR_LAUNCH_FAILED", `threads 0-6, 8-31 at the barrier, broken.cu:\d+; thread 7 ended`},
+		{"divergent_warps", 64, "CUDA_ERROR_LAUNCH_FAILED", `threads 0-31 at the barrier, broken.cu:(\d+); threads 32-63 at the barrier`},
+		{"divergent_shuffle", 64, "CUDA_ERROR_LAUNCH_FAILED", `threads 0-19 at the shuffle, device.cuh:\d+; threads 20-31 ended`},
+		{"missing_lane", 40, "CUDA_ERROR_LAUNCH_FAILED", `thread 32: the shuffle at device.cuh:\d+ reads lane 16, the warp has 8 threads`},
+	} {
+		t.Run(c.kernel, func(t *testing.T) {
+			r := newRig(t, 63)
+			err := r.launch(t, c.kernel, c.threads, 64)
+			var failed *driver.Error
+			if !errors.As(err, &failed) {
+				t.Fatalf("error %v", err)
+			}
+			if failed.Name != c.error || !regexp.MustCompile(c.report).MatchString(failed.Text) {
+				t.Errorf("error %v\nexpected %s (%s)", err, c.error, c.report)
+			}
+			if err := r.Wait(r.stream); !errors.As(err, &failed) || failed.Name != c.error {
+				t.Errorf("the next call: %v", err)
+			}
+		})
+	}
+}
+
+func TestUninitialisedSharedMemoryIsPoison(t *testing.T) {
+	r := newRig(t, 64)
+	if err := r.launch(t, "uninitialised", 64, 256); err != nil {
+		t.Fatal(err)
+	}
+	if x := r.numbers(t); slices.ContainsFunc(x, func(v float32) bool { return v == v }) {
+		t.Errorf("numbers: %v", x)
+	}
+}
+
+// A barrier that lacks shows in some order: where a thread reads before another writes.
+func TestOrderShowsMissingBarrier(t *testing.T) {
+	wrong := 0
+	for _, order := range orders {
+		t.Run(order, func(t *testing.T) {
+			t.Setenv("DSP_EMULATED_ORDER", order)
+			r := newRig(t, 64)
+			if err := r.launch(t, "missing_barrier", 64, 256); err != nil {
+				t.Fatal(err)
+			}
+			right := true
+			for i, v := range r.numbers(t) {
+				right = right && v == float32(max(i-1, 0))
+			}
+			if !right {
+				wrong++
+			}
+			if order == "forward" != right {
+				t.Errorf("right: %v", right)
+			}
+		})
+	}
+}
+
+func TestFreedMemoryIsGone(t *testing.T) {
+	r := newRig(t, 64)
+	if err := r.Free(r.x); err != nil {
+		t.Fatal(err)
+	}
+	err := r.launch(t, "shuffles", 64, 0)
+	if err == nil || !strings.Contains(err.Error(), "which was freed") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestLaunchesAreLimited(t *testing.T) {
+	r := newRig(t, 2048)
+	const most = 227 << 10
+	f, err := r.Function(r.module, "right")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.launch(t, "right", 1025, 8192); err == nil {
+		t.Error("1025 threads a block")
+	}
+	if err := r.launch(t, "right", 64, 48<<10+1); err == nil {
+		t.Error("more than 48 KiB of shared memory without asking")
+	}
+	if err := r.SetShared(f, most+1); err == nil {
+		t.Error("more than 227 KiB of shared memory")
+	}
+	if err := r.SetShared(f, most); err != nil {
+		t.Error(err)
+	}
+	if err := r.launch(t, "right", 64, most); err != nil {
+		t.Error(err)
+	}
+	if _, err := r.Function(r.module, "nobody"); err == nil {
+		t.Error("a kernel that is not there")
+	}
+}
+
+// Go's own signals are Go's, also after the emulator has put its handler before them.
+func TestGoKeepsItsSignals(t *testing.T) {
+	r := newRig(t, 64)
+	if err := r.launch(t, "barriers", 64, 0); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if e, ok := recover().(runtime.Error); !ok || !strings.Contains(e.Error(), "nil pointer") {
+			t.Errorf("recovered %v", e)
+		}
+	}()
+	var nobody *rig
+	nobody.n++
+}

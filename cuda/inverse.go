@@ -1,0 +1,97 @@
+package cuda
+
+import "fmt"
+
+// Inverse lists, for each of many keys of which few occur, the entries that have it: to add up rows by key, as gradients of
+// embeddings and of sparse inputs do, without atomics on floats. All but NewInverse and Free may be part of captured graphs.
+type Inverse struct {
+	d             *Device
+	keys, entries int // capacities
+
+	count, begin                 Array[int32]   // [keys]
+	header                       Array[int32]   // [3]
+	touched, lo, length, longest Array[int32]   // of keys that occur
+	row                          Array[int32]   // [entries] the lists
+	value                        Array[float32] // [entries], or none: all 1
+}
+
+const (
+	longList   = 64   // entries; longer lists are a block's work, as the kernels count on
+	turnBlocks = 1056 // blocks that take work in turns: as many as an H200 has at work at once
+)
+
+// NewInverse returns lists for keys 0 to keys-1 and up to so many entries, with values or all counted once.
+func NewInverse(d *Device, keys, entries int, valued bool) *Inverse {
+	slots, what := min(keys, entries), "lists of entries by key"
+	v := &Inverse{
+		d: d, keys: keys, entries: entries,
+		count: New[int32](d, keys, what), begin: New[int32](d, keys, what), header: New[int32](d, 3, what),
+		touched: New[int32](d, slots, what), lo: New[int32](d, slots, what), length: New[int32](d, slots, what),
+		longest: New[int32](d, entries/longList+1, what),
+		row:     New[int32](d, entries, what),
+	}
+	if valued {
+		v.value = New[float32](d, entries, what)
+	}
+	Zero(d, v.count)
+	return v
+}
+
+// Free gives the memory back.
+func (v *Inverse) Free() {
+	for _, x := range []Array[int32]{v.count, v.begin, v.header, v.touched, v.lo, v.length, v.longest, v.row} {
+		Free(v.d, x)
+	}
+	Free(v.d, v.value)
+}
+
+// Build makes the lists: entry i has key keys[i], −1: none, and row i/per.
+func (v *Inverse) Build(keys Array[int32], per int) {
+	n := keys.Len()
+	if n > v.entries {
+		v.d.fail(fmt.Errorf("cuda: %d entries in lists of %d", n, v.entries))
+		return
+	}
+	grid, block := Dim{X: blocks(n, blockThreads)}, Dim{X: blockThreads}
+	Zero(v.d, v.header)
+	v.d.Launch("inverse_count", grid, block, 0, keys, v.count, v.header, v.touched, int32(n))
+	v.arrange()
+	v.d.Launch("inverse_place", grid, block, 0, keys, v.count, v.begin, v.row, int32(n), int32(per))
+}
+
+// buildSparse makes the lists of a batch's rows that are not zero in x [rows×width]: those of the attributes of their positions.
+// live [rows] is scratch memory.
+func (v *Inverse) buildSparse(attributes *Sparse, source Array[int32], x Array[float32], width int, live Array[int32]) {
+	rows := source.Len()
+	grid, block := Dim{X: blocks(rows, blockThreads/32)}, Dim{X: blockThreads}
+	Zero(v.d, v.header)
+	v.d.Launch("inverse_count_sparse", grid, block, 0, source, attributes.Offsets, attributes.Index, x, live,
+		v.count, v.header, v.touched, int32(rows), int32(width))
+	v.arrange()
+	v.d.Launch("inverse_place_sparse", grid, block, 0, source, attributes.Offsets, attributes.Index, attributes.Value, live,
+		v.count, v.begin, v.row, v.value, int32(rows))
+}
+
+// arrange gives each key that occurs a place for its list.
+func (v *Inverse) arrange() {
+	v.d.Launch("inverse_begin", Dim{X: min(turnBlocks, blocks(v.touched.Len(), blockThreads))}, Dim{X: blockThreads}, 0,
+		v.count, v.header, v.touched, v.lo, v.length, v.begin, v.longest)
+}
+
+// Sum adds to each key's row of to [keys×width] the rows of from [·×width] that its list has, times their values. The bits of
+// a sum do not depend on the order of the list.
+func (v *Inverse) Sum(from Array[float32], width int, to Array[float32]) {
+	group := lanesFor(width)
+	v.d.Launch("inverse_sum", Dim{X: min(turnBlocks, blocks(v.touched.Len(), blockThreads/group)), Y: blocks(width, 32)},
+		Dim{X: blockThreads}, blockThreads*8, v.header, v.touched, v.lo, v.length, v.longest, v.row, v.value, from, to,
+		int32(width), int32(group))
+}
+
+// lanesFor returns how many lanes of a warp work on a row of that width: 4, 8, 16 or 32.
+func lanesFor(width int) int {
+	lanes := 4
+	for lanes < min(width, 32) {
+		lanes *= 2
+	}
+	return lanes
+}

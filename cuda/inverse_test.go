@@ -1,0 +1,83 @@
+package cuda_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/dsp-go/dsp/cuda"
+	"github.com/dsp-go/dsp/cuda/cudatest"
+)
+
+// inverseCase is entries with keys of which some are frequent and most do not occur.
+func inverseCase(rng *rand.Rand, entries, keys, per, width int) (of []int32, from []float32) {
+	for range entries {
+		switch k := int32(rng.IntN(keys)); rng.IntN(4) {
+		case 0:
+			of = append(of, -1)
+		case 1:
+			of = append(of, k%3)
+		default:
+			of = append(of, k)
+		}
+	}
+	for range (entries + per - 1) / per * width {
+		from = append(from, float32(rng.NormFloat64()*math.Exp2(float64(rng.IntN(40)-20))))
+	}
+	return of, from
+}
+
+func TestInverseSumsByKey(t *testing.T) {
+	d := cudatest.Device(t)
+	rng := rand.New(rand.NewPCG(3, 4))
+	for _, c := range []struct{ entries, keys, per, width int }{
+		{1, 1, 1, 1}, {700, 50, 1, 3}, {700, 2000, 1, 5}, {600, 300, 3, 25}, {300, 40, 2, 70}, {40, 9, 1, 32},
+	} {
+		lists := cuda.NewInverse(d, c.keys, 700, false)
+		for range 2 { // the second time on what the first left
+			of, from := inverseCase(rng, c.entries, c.keys, c.per, c.width)
+			sum, size := make([]float64, c.keys*c.width), make([]float64, c.keys*c.width)
+			for i, k := range of {
+				for y := range c.width {
+					if k >= 0 {
+						x := float64(from[i/c.per*c.width+y])
+						sum[int(k)*c.width+y] += x
+						size[int(k)*c.width+y] += math.Abs(x)
+					}
+				}
+			}
+			to := uploaded(d, make([]float32, c.keys*c.width))
+			lists.Build(uploaded(d, of), c.per)
+			lists.Sum(uploaded(d, from), c.width, to)
+			for i, x := range download(d, to) {
+				if math.Abs(float64(x)-sum[i]) > 1e-7*size[i] {
+					t.Fatalf("%+v: key %d column %d: %v, expected %v", c, i/c.width, i%c.width, x, sum[i])
+				}
+			}
+		}
+		lists.Free()
+	}
+}
+
+func TestInverseDoesNotDependOnTheOrder(t *testing.T) {
+	const keys, entries, width = 30, 900, 6
+	of, from := inverseCase(rand.New(rand.NewPCG(5, 6)), entries, keys, 1, width)
+	var want []float32
+	for _, order := range []string{"forward", "reverse", "random:1", "random:2"} {
+		d := cudatest.Emulated(t, "DSP_EMULATED_ORDER="+order)
+		lists, to := cuda.NewInverse(d, keys, entries, false), uploaded(d, make([]float32, keys*width))
+		lists.Build(uploaded(d, of), 1)
+		lists.Sum(uploaded(d, from), width, to)
+		got := download(d, to)
+		if d.Err() != nil {
+			t.Fatal(d.Err())
+		}
+		if want == nil {
+			want = got
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("in order %s the sums differ", order)
+		}
+	}
+}

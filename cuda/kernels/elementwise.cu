@@ -1,0 +1,166 @@
+// elementwise: a run of elementwise instructions over the same n entries, in one pass. The result of each instruction is the
+// thread's accumulator; operands come from there or from memory, and only results that others read go back to memory.
+//   steps [count]  Step   the instructions, built by cuda/elementwise.go
+//   rows  int             of the batch, for dropout
+//   states [layers×rows] uint64   each row's dropout state (dropout_states); seed [1] uint64, 0: dropout is off
+//   others                where each space of a program starts (enum Space); those that the steps do not name may be null
+// Up to 256 threads, 4 entries a thread, as far apart as there are threads; shared: the steps and the spaces' addresses. Steps are the same for all threads:
+// no branch diverges but inside functions.
+// Bound: reads every operand and writes every stored result once. Reference: nets/elementwise.go, nets/dropout.go; checked by
+// cuda/executor_test.go and cuda/functions_test.go.
+#include "functions.cuh"
+
+enum Code {
+	ASSIGN, MASK,
+	ADD, SUBTRACT, MULTIPLY, DIVIDE, POWER, LESS, LESS_OR_EQUAL, GREATER, GREATER_OR_EQUAL, EQUAL, UNEQUAL,
+	NEGATE, ABS, SIGN, CEIL, FLOOR, SIN, COS, EXP, LN, LOG2, SQUARE, CUBE, SQRT, INVERSE, INVERSE_SQRT, TANH, SIGMOID, LOG1P, EXPM1,
+	SOFTPLUS, RELU, ELU,
+	NEGATE_SLOPE, ABS_SLOPE, SIN_SLOPE, COS_SLOPE, EXP_SLOPE, LN_SLOPE, LOG2_SLOPE, SQUARE_SLOPE, CUBE_SLOPE, SQRT_SLOPE,
+	INVERSE_SLOPE, INVERSE_SQRT_SLOPE, TANH_SLOPE, SIGMOID_SLOPE, LOG1P_SLOPE, EXPM1_SLOPE, SOFTPLUS_SLOPE, RELU_SLOPE, ELU_SLOPE
+};
+
+enum Mode { NONE, ACCUMULATOR, ENTRY, SCALAR, QUOTIENT, REMAINDER, SPREAD };
+enum Flags { STORE = 1, ACCUMULATE = 2 };
+
+// Divisor divides numbers below 2^31 by a product and a shift (Granlund and Montgomery 1994).
+struct Divisor { uint32_t by, factor; int32_t shift; };
+
+DEVICE uint32_t quotient(uint32_t i, const Divisor& d) { return (uint32_t)((uint64_t)i * d.factor >> d.shift); }
+
+// Operand is where entry i is read: at i, at 0, at i/outer, at i mod inner, or at (i/outer)·inner + i mod inner.
+struct Operand {
+	int32_t mode, space;
+	int64_t offset;
+	Divisor outer, inner;
+};
+
+struct Step {
+	int32_t code, flags;
+	Operand x, y;
+	int32_t space; // of the result
+	uint32_t threshold; // dropout: x.outer is the number of units, x.offset the layer
+	int64_t offset;
+	float keep;
+	int32_t unused;
+};
+
+#define EACH for (int k = 0; k < 4; k++)
+
+DEVICE void fetch(float (&to)[4], const float (&result)[4], const Operand& o, float* const* spaces, const uint32_t (&at)[4]) {
+	if (o.mode == NONE) return;
+	if (o.mode == ACCUMULATOR) {
+		EACH to[k] = result[k];
+		return;
+	}
+	const float* from = spaces[o.space] + o.offset;
+	switch (o.mode) {
+	case ENTRY: EACH to[k] = from[at[k]]; break;
+	case SCALAR: EACH to[k] = from[0]; break;
+	case QUOTIENT: EACH to[k] = from[quotient(at[k], o.outer)]; break;
+	case REMAINDER: EACH to[k] = from[at[k] - quotient(at[k], o.inner) * o.inner.by]; break;
+	case SPREAD:
+		EACH {
+			uint32_t i = at[k] - quotient(at[k], o.inner) * o.inner.by;
+			to[k] = from[quotient(at[k], o.outer) * o.inner.by + i];
+		}
+		break;
+	}
+}
+
+DEVICE float dropout(const Step& s, uint32_t i, const uint64_t* states, int rows) {
+	uint32_t t = quotient(i, s.x.outer), unit = i - t * s.x.outer.by;
+	uint64_t state = states[s.x.offset * rows + t] + (unit + 1) * 0x9e3779b97f4a7c15ull;
+	return (uint32_t)(mix(state) >> 32) < s.threshold ? 0.f : s.keep;
+}
+
+#define CASE(code, value) case code: EACH z[k] = value; break
+
+BOUNDED_KERNEL(elementwise, 256)(const uint64_t* program, int count, uint32_t n, int rows, const uint64_t* states, const uint64_t* seed,
+	float* arena, float* literals, float* weights, float* direction, float* gradient, float* features, float* boundary,
+	float* node_cotangent, float* edge_cotangent, float* node, float* edge) {
+	SHARED(uint64_t, shared);
+	float** spaces = (float**)shared;
+	Step* steps = (Step*)(shared + 12);
+	if (THREAD == 0) {
+		spaces[0] = arena, spaces[1] = literals, spaces[2] = weights, spaces[3] = direction, spaces[4] = gradient, spaces[5] = features;
+		spaces[6] = boundary, spaces[7] = node_cotangent, spaces[8] = edge_cotangent, spaces[9] = node, spaces[10] = edge;
+	}
+	for (int i = THREAD; i < count * (int)(sizeof(Step) / 8); i += THREADS) shared[12 + i] = program[i];
+	BARRIER();
+	uint32_t at[4];
+	EACH at[k] = (uint32_t)min((int)n - 1, (BLOCK * 4 + k) * THREADS + THREAD);
+	float z[4] = {};
+	for (int j = 0; j < count; j++) {
+		const Step& s = steps[j];
+		float x[4] = {}, y[4] = {};
+		fetch(x, z, s.x, spaces, at);
+		fetch(y, z, s.y, spaces, at);
+		switch (s.code) {
+		CASE(ASSIGN, x[k]);
+		case MASK: {
+			bool on = *seed != 0;
+			EACH z[k] = on ? dropout(s, at[k], states, rows) : 1.f;
+			break;
+		}
+		CASE(ADD, x[k] + y[k]);
+		CASE(SUBTRACT, x[k] - y[k]);
+		CASE(MULTIPLY, x[k] * y[k]);
+		CASE(DIVIDE, x[k] / y[k]);
+		CASE(POWER, power(x[k], y[k]));
+		CASE(LESS, x[k] < y[k] ? 1.f : 0.f);
+		CASE(LESS_OR_EQUAL, x[k] <= y[k] ? 1.f : 0.f);
+		CASE(GREATER, x[k] > y[k] ? 1.f : 0.f);
+		CASE(GREATER_OR_EQUAL, x[k] >= y[k] ? 1.f : 0.f);
+		CASE(EQUAL, x[k] == y[k] ? 1.f : 0.f);
+		CASE(UNEQUAL, x[k] != y[k] ? 1.f : 0.f);
+		CASE(NEGATE, -x[k]);
+		CASE(ABS, magnitude(x[k]));
+		CASE(SIGN, sign_of(x[k]));
+		CASE(CEIL, __builtin_ceilf(x[k]));
+		CASE(FLOOR, __builtin_floorf(x[k]));
+		CASE(SIN, sine(x[k], 0));
+		CASE(COS, sine(x[k], 1));
+		CASE(EXP, exponential(x[k]));
+		CASE(LN, logarithm(x[k]));
+		CASE(LOG2, logarithm(x[k]) * 1.44269504f);
+		CASE(SQUARE, x[k] * x[k]);
+		CASE(CUBE, x[k] * x[k] * x[k]);
+		CASE(SQRT, square_root(x[k]));
+		CASE(INVERSE, 1.f / x[k]);
+		CASE(INVERSE_SQRT, 1.f / square_root(x[k]));
+		CASE(TANH, tanh_of(x[k]));
+		CASE(SIGMOID, sigmoid(x[k]));
+		CASE(LOG1P, log_1p(x[k]));
+		CASE(EXPM1, exp_m1(x[k]));
+		CASE(SOFTPLUS, softplus(x[k]));
+		CASE(RELU, rectify(x[k]));
+		CASE(ELU, elu(x[k]));
+		// slopes: y·f′, with x the argument of f or its result
+		CASE(NEGATE_SLOPE, -y[k]);
+		CASE(ABS_SLOPE, y[k] * sign_of(x[k]));
+		CASE(SIN_SLOPE, y[k] * sine(x[k], 1));
+		CASE(COS_SLOPE, y[k] * -sine(x[k], 0));
+		CASE(EXP_SLOPE, y[k] * x[k]);
+		CASE(LN_SLOPE, y[k] * (1.f / x[k]));
+		CASE(LOG2_SLOPE, y[k] * (1.44269504f / x[k]));
+		CASE(SQUARE_SLOPE, y[k] * (x[k] + x[k]));
+		CASE(CUBE_SLOPE, y[k] * (3.f * x[k] * x[k]));
+		CASE(SQRT_SLOPE, y[k] * (0.5f / x[k]));
+		CASE(INVERSE_SLOPE, y[k] * (-x[k] * x[k]));
+		CASE(INVERSE_SQRT_SLOPE, y[k] * (-0.5f * x[k] * x[k] * x[k]));
+		CASE(TANH_SLOPE, y[k] * (1.f - x[k] * x[k]));
+		CASE(SIGMOID_SLOPE, y[k] * x[k] * (1.f - x[k]));
+		CASE(LOG1P_SLOPE, y[k] * (1.f / (1.f + x[k])));
+		CASE(EXPM1_SLOPE, y[k] * (x[k] + 1.f));
+		CASE(SOFTPLUS_SLOPE, y[k] * sigmoid(x[k]));
+		CASE(RELU_SLOPE, x[k] != 0.f ? y[k] : 0.f);
+		CASE(ELU_SLOPE, y[k] * (negative_part(x[k]) + 1.f));
+		}
+		float* out = spaces[s.space] + s.offset;
+		if (s.flags & ACCUMULATE) EACH z[k] = out[at[k]] + z[k];
+		if (s.flags & STORE) {
+			EACH if ((BLOCK * 4 + k) * THREADS + THREAD < (int)n) out[at[k]] = z[k];
+		}
+	}
+}
+EXPORT(elementwise)

@@ -1,0 +1,51 @@
+// What a network reads of a batch, row by row; rows of padding are zero, or −1.
+//   source [rows] int   position in the data            chain [rows] int   chain of the batch; both −1 in padding
+// One thread an entry. Bound: writes every entry once. Reference: nets/inputs.go, nets/dropout.go; checked by cuda/executor_test.go.
+#include "functions.cuh"
+
+// out [rows×dim] float, n entries: the dense inputs.
+KERNEL(load_features)(const float* features, const int* source, int dim, uint32_t n, float* out) {
+	uint32_t i = (uint32_t)BLOCK * THREADS + THREAD;
+	if (i >= n) return;
+	uint32_t t = i / dim;
+	int from = source[t];
+	out[i] = from < 0 ? 0.f : features[(int64_t)from * dim + (i - t * dim)];
+}
+EXPORT(load_features)
+
+// out [rows] int: discrete input number field.
+KERNEL(load_ids)(const int* ids, const int* source, int fields, int field, uint32_t rows, int* out) {
+	uint32_t t = (uint32_t)BLOCK * THREADS + THREAD;
+	if (t >= rows) return;
+	out[t] = source[t] < 0 ? -1 : ids[(int64_t)source[t] * fields + field];
+}
+EXPORT(load_ids)
+
+// out [rows×2] float: 1 where a chain starts, and where one ends.
+KERNEL(load_boundary)(const int* chain, uint32_t rows, float* out) {
+	uint32_t t = (uint32_t)BLOCK * THREADS + THREAD;
+	if (t >= rows) return;
+	int c = chain[t];
+	out[2 * t] = c >= 0 && (t == 0 || chain[t - 1] != c) ? 1.f : 0.f;
+	out[2 * t + 1] = c >= 0 && (t == rows - 1 || chain[t + 1] != c) ? 1.f : 0.f;
+}
+EXPORT(load_boundary)
+
+// keys [rows] int, for sort.cu: the ids, with padding as the largest number.
+KERNEL(load_keys)(const int* ids, int padding, uint32_t rows, int* keys) {
+	uint32_t t = (uint32_t)BLOCK * THREADS + THREAD;
+	if (t < rows) keys[t] = ids[t] < 0 ? padding : ids[t];
+}
+EXPORT(load_keys)
+
+// states [layers×rows] uint64, n entries: where the random numbers of each row start, from the seed, the layer, the example and
+// the position in it.
+KERNEL(dropout_states)(const int* chain, const int* examples, const int* offsets, const uint64_t* seed, int rows, uint32_t n, uint64_t* states) {
+	uint32_t i = (uint32_t)BLOCK * THREADS + THREAD;
+	if (i >= n) return;
+	uint32_t layer = i / rows;
+	int t = (int)(i - layer * rows), c = chain[t];
+	uint64_t key = c < 0 ? 0 : mix((uint64_t)examples[c] << 32 | (uint64_t)(t - offsets[c]));
+	states[i] = mix(*seed ^ mix(key ^ mix((uint64_t)layer)));
+}
+EXPORT(dropout_states)

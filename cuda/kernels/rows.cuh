@@ -1,0 +1,39 @@
+// What kernels over the rows of a batch are written with: arrays [N][W] with a row a position (its Y labels, or its Y×Y steps)
+// or a chain (its Y×Y steps), cut into blocks of so many rows that a block has about 2048 entries. The cut depends on W alone, so
+// that sums over blocks have the same bits whatever the capacity of the batch.
+#pragma once
+
+#include "device.cuh"
+
+// FOR_ROWS runs what follows for each entry of the block's rows: of row t, column y, at place i of the array.
+#define FOR_ROWS(N, W, rows) \
+	for (int first = BLOCK * (rows), last = min(first + (rows), N), k = THREAD; k < (last - first) * (W); k += THREADS) \
+		if (int t = first + (int)((unsigned)k / (unsigned)(W)), y = (int)((unsigned)k % (unsigned)(W)); true) \
+			if (int64_t i = (int64_t)first * (W) + k; true)
+
+// block_sum adds up what the threads of a block bring, always in the same order. The sum is thread 0's alone; shared holds a
+// double a warp.
+DEVICE double block_sum(double x, double* shared) {
+	x = warp_sum(x);
+	BARRIER();
+	if (LANE == 0) shared[WARP] = x;
+	BARRIER();
+	if (THREAD == 0)
+		for (int w = 1; w < THREADS / 32; w++) x += shared[w];
+	return x;
+}
+
+// count_gold_steps counts how often the gold outputs of a group of chains take each of a tile of steps. All threads of a block call
+// count_gold_steps together; counts [chains][tile] is shared memory.
+DEVICE void count_gold_steps(int* counts, const int* RESTRICT offsets, const int* RESTRICT gold, int chains, int Y, int step, int tile) {
+	for (int k = THREAD; k < chains * tile; k += THREADS) counts[k] = 0;
+	BARRIER();
+	int b = 0, first = offsets[0];
+	for (int t = first + THREAD; t < offsets[chains]; t += THREADS) {
+		while (t >= offsets[b + 1]) first = offsets[++b];
+		if (t == first || gold[t] < 0 || gold[t - 1] < 0) continue;
+		int at = gold[t - 1] * Y + gold[t] - step;
+		if (at >= 0 && at < tile) atomic_add(counts + b * tile + at, 1);
+	}
+	BARRIER();
+}

@@ -1,0 +1,43 @@
+// scatter: rows of g added to the rows of a table that ids name, where ids are sorted: equal ones are a run.
+//   ids   [n] int     sorted; those from rows on are padding       order [n] int   row of g of each
+//   g     [n×cols] float                                           out [rows×cols] float, added to
+//   parts [tiles×2×cols] float   sums of the runs that cross tiles: of the run that comes from the tile before, of the one that goes on
+// One block a tile of consecutive ids, a thread a column. scatter_runs adds runs within a tile to the table, which nobody else adds
+// to; scatter_spans, after it, adds up the parts of each run that crosses tiles, in order, in the block where the run starts.
+// Bound: reads g once. Reference: nets/gather.go; checked by cuda/executor_test.go.
+#include "device.cuh"
+
+KERNEL(scatter_runs)(const int* ids, const int* order, const float* g, int n, int rows, int cols, int tile, float* parts, float* out) {
+	int lo = BLOCK * tile, hi = min(n, lo + tile);
+	for (int c = BLOCK_Y * THREADS + THREAD; c < cols; c += BLOCKS_Y * THREADS) {
+		float sum = 0.f;
+		bool continues = lo > 0 && ids[lo - 1] == ids[lo];
+		for (int i = lo; i < hi; i++) {
+			int id = ids[i];
+			if (id >= rows) break;
+			sum += g[(int64_t)order[i] * cols + c];
+			bool last = i + 1 == n || ids[i + 1] != id;
+			if (!last && i + 1 < hi) continue;
+			if (continues) parts[(int64_t)(2 * BLOCK) * cols + c] = sum;
+			else if (!last) parts[(int64_t)(2 * BLOCK + 1) * cols + c] = sum;
+			else out[(int64_t)id * cols + c] += sum;
+			sum = 0.f;
+			continues = false;
+		}
+	}
+}
+EXPORT(scatter_runs)
+
+KERNEL(scatter_spans)(const int* ids, int n, int rows, int cols, int tile, const float* parts, float* out) {
+	int lo = BLOCK * tile, next = lo + tile;
+	if (next >= n) return;
+	int id = ids[next - 1];
+	bool startsHere = lo == 0 || ids[lo - 1] != id;
+	if (id >= rows || !startsHere || ids[next] != id) return;
+	for (int c = BLOCK_Y * THREADS + THREAD; c < cols; c += BLOCKS_Y * THREADS) {
+		float sum = parts[(int64_t)(2 * BLOCK + 1) * cols + c];
+		for (int k = BLOCK + 1; k * tile < n && ids[k * tile] == id; k++) sum += parts[(int64_t)(2 * k) * cols + c];
+		out[(int64_t)id * cols + c] += sum;
+	}
+}
+EXPORT(scatter_spans)

@@ -1,0 +1,209 @@
+package cuda
+
+import (
+	"slices"
+
+	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/structured"
+)
+
+// SparseLinear is nets.SparseLinear on a device.
+type SparseLinear struct {
+	net         *nets.SparseLinear
+	data        *Data
+	nodes       sparseRows // of positions' attributes
+	edges       sparseRows // of steps' attributes
+	transitions int        // where they begin in w; −1: none
+	batch       *Batch     // of the last Score
+	tiles       Array[float64]
+}
+
+// sparseRows is the part of the weights that has a row for each of some attributes.
+type sparseRows struct {
+	lo, hi     int // w[lo:hi]
+	width      int // of a row
+	attributes *Sparse
+	host       *structured.Sparse
+	transposed *transpose // for large batches, once one is reserved
+	lists      map[*Batch]*batchLists
+}
+
+// batchLists adds up the rows of a small batch by attribute.
+type batchLists struct {
+	inverse *Inverse
+	live    Array[int32] // [Rows]
+}
+
+// NewSparseLinear returns the scorer on the device that has the data.
+func NewSparseLinear(net *nets.SparseLinear, data *Data) *SparseLinear {
+	y, set := net.Labels(), data.Set
+	s := &SparseLinear{net: net, data: data, transitions: -1}
+	for _, a := range net.Layout() {
+		lo, hi := a.Offset, a.Offset+a.Len()
+		switch a.Name {
+		case "attributes":
+			s.nodes = sparseRows{lo: lo, hi: hi, width: y, attributes: data.Attributes, host: set.Attributes}
+		case "transitions":
+			s.transitions = lo
+		case "edge_attributes":
+			s.edges = sparseRows{lo: lo, hi: hi, width: y * y, attributes: data.EdgeAttributes, host: set.EdgeAttributes}
+		}
+	}
+	return s
+}
+
+// Free gives the memory back, but for the data's.
+func (s *SparseLinear) Free() {
+	s.nodes.free(s.data.Device)
+	s.edges.free(s.data.Device)
+	Free(s.data.Device, s.tiles)
+}
+
+// Dim returns the number of weights.
+func (s *SparseLinear) Dim() int { return s.net.Dim() }
+
+// Labels returns Y.
+func (s *SparseLinear) Labels() int { return s.net.Labels() }
+
+// PerPosition reports whether edge potentials differ from position to position.
+func (s *SparseLinear) PerPosition() bool { return s.net.PerPosition() }
+
+// Affine returns true.
+func (s *SparseLinear) Affine() bool { return true }
+
+// Reserve implements Scorer. It refuses no batch.
+func (s *SparseLinear) Reserve(b *Batch) error {
+	d, y := s.data.Device, s.Labels()
+	s.nodes.reserve(d, b)
+	s.edges.reserve(d, b)
+	if n := s.tilesOf(b.Rows) * y * y; s.tiles.Len() < n {
+		Free(d, s.tiles)
+		s.tiles = New[float64](d, n, "sums of edges")
+	}
+	return d.Err()
+}
+
+// tilesOf returns how many pieces the sum over a batch's rows of edges has, where edges differ from position to position.
+func (s *SparseLinear) tilesOf(rows int) int {
+	if s.PerPosition() {
+		return blocks(rows, tileRows)
+	}
+	return 1
+}
+
+// tileRows are the rows of a block of sum_rows, as the kernel counts on.
+const tileRows = 256
+
+// Score implements Scorer.
+func (s *SparseLinear) Score(w Array[float32], b *Batch, θ *Chains) {
+	s.batch = b
+	s.nodes.score(s.data.Device, w, Array[float32]{}, b, θ.Node, s.Labels())
+	yy := s.Labels() * s.Labels()
+	switch {
+	case s.PerPosition():
+		s.edges.score(s.data.Device, w, w.Slice(s.transitions, s.transitions+yy), b, θ.Edge, yy)
+	case s.transitions < 0:
+		Zero(s.data.Device, θ.Edge)
+	default:
+		Copy(s.data.Device, θ.Edge, w.Slice(s.transitions, s.transitions+yy))
+	}
+}
+
+// Pullback implements Scorer.
+func (s *SparseLinear) Pullback(node, edge, grad Array[float32]) {
+	d, b := s.data.Device, s.batch
+	s.nodes.pullback(d, node, b, grad)
+	if s.transitions < 0 {
+		return
+	}
+	yy := s.Labels() * s.Labels()
+	rows, tiles := 1, 1
+	if s.PerPosition() {
+		s.edges.pullback(d, edge, b, grad)
+		rows, tiles = b.Rows, s.tilesOf(b.Rows)
+	}
+	d.Launch("sum_rows", Dim{X: tiles, Y: blocks(yy, 32)}, Dim{X: blockThreads}, blockThreads*8, edge, s.tiles, int32(rows), int32(yy))
+	d.Launch("sum_tiles", Dim{X: blocks(yy, 32)}, Dim{X: blockThreads}, blockThreads*8,
+		s.tiles, grad.Slice(s.transitions, s.transitions+yy), int32(tiles), int32(yy))
+}
+
+// largeShare is the share of the data's positions from which on a batch is large: then it costs less to look through the
+// transposed inputs of all the data than to sort the batch's.
+const largeShare = 1. / 8
+
+func (r *sparseRows) large(b *Batch) bool {
+	return float64(b.Rows) >= largeShare*float64(b.Data.Set.Positions())
+}
+
+// reserve makes ready for pulling back batches of b's capacities.
+func (r *sparseRows) reserve(d *Device, b *Batch) {
+	switch {
+	case r.attributes == nil || r.lo == r.hi:
+	case r.large(b):
+		if r.transposed == nil {
+			r.transposed = newTranspose(d, r.host, (r.hi-r.lo)/r.width, r.width)
+		}
+	case r.lists[b] == nil:
+		if r.lists == nil {
+			r.lists = map[*Batch]*batchLists{}
+		}
+		r.lists[b] = &batchLists{
+			inverse: NewInverse(d, (r.hi-r.lo)/r.width, mostEntries(r.host, b), r.host.Value != nil),
+			live:    New[int32](d, b.Rows, "lists of entries by key"),
+		}
+	}
+}
+
+func (r *sparseRows) free(d *Device) {
+	if r.transposed != nil {
+		r.transposed.free(d)
+	}
+	for _, l := range r.lists {
+		l.inverse.Free()
+		Free(d, l.live)
+	}
+}
+
+// score sets rows of to to base, zeros where it is empty, and the sums of their attributes' rows of w.
+func (r *sparseRows) score(d *Device, w, base Array[float32], b *Batch, to Array[float32], width int) {
+	attributes := r.attributes
+	if attributes == nil || r.lo == r.hi {
+		attributes = &Sparse{}
+	}
+	group := lanesFor(width)
+	d.Launch("sparse_score", Dim{X: blocks(b.Rows, blockThreads/group), Y: blocks(width, 32)}, Dim{X: blockThreads}, 0,
+		w.Slice(r.lo, r.hi), base, attributes.Offsets, attributes.Index, attributes.Value, b.Source, to,
+		int32(b.Rows), int32(width), int32(group))
+}
+
+// pullback adds rows of v, times the values of their attributes, to the attributes' rows of grad.
+func (r *sparseRows) pullback(d *Device, v Array[float32], b *Batch, grad Array[float32]) {
+	to := grad.Slice(r.lo, r.hi)
+	switch {
+	case r.attributes == nil || r.lo == r.hi:
+	case r.large(b):
+		r.transposed.pullback(d, v, b, to)
+	default:
+		l := r.lists[b]
+		l.inverse.buildSparse(r.attributes, b.Source, v, r.width, l.live)
+		l.inverse.Sum(v, r.width, to)
+	}
+}
+
+// mostEntries returns how many entries of x a batch of b's capacities can have at most.
+func mostEntries(x *structured.Sparse, b *Batch) int {
+	set := b.Data.Set
+	examples, widest := make([]int, set.Len()), 0
+	for i := range examples {
+		examples[i] = x.Offsets[set.Offsets[i+1]] - x.Offsets[set.Offsets[i]]
+		for t := set.Offsets[i]; t < set.Offsets[i+1]; t++ {
+			widest = max(widest, x.Offsets[t+1]-x.Offsets[t])
+		}
+	}
+	slices.Sort(examples)
+	most := 0
+	for _, n := range examples[max(0, len(examples)-b.Chains):] {
+		most += n
+	}
+	return min(most, b.Rows*widest)
+}
