@@ -140,6 +140,8 @@ func TestWrongKernelsAreTold(t *testing.T) {
 		{"missing_lane", 40, "CUDA_ERROR_LAUNCH_FAILED", `thread 32: the shuffle at device.cuh:\d+ reads lane 16, the warp has 8 threads`},
 	} {
 		t.Run(c.kernel, func(t *testing.T) {
+			t.Setenv("DSP_EMULATED_ORDER", "forward")
+			t.Setenv("DSP_EMULATED_THREADS", "1")
 			r := newRig(t, 63)
 			err := r.launch(t, c.kernel, c.threads, 64)
 			var failed *driver.Error
