@@ -13,9 +13,9 @@ var codes = func() map[string]int32 {
 	to := map[string]int32{}
 	for i, name := range []string{
 		"=", "mask", "+", "-", "⊙", "÷", "^", "<", "<=", ">", ">=", "==", "!=",
-		"neg", "abs", "sign", "ceil", "floor", "sin", "cos", "exp", "ln", "log2", "square", "cube", "sqrt", "inv", "invSqrt", "tanh",
+		"neg", "abs", "sign", "ceil", "floor", "sin", "cos", "exp", "ln", "square", "cube", "sqrt", "inv", "tanh",
 		"sigmoid", "log1p", "expm1", "softplus", "relu", "elu",
-		"neg'", "abs'", "sin'", "cos'", "exp'", "ln'", "log2'", "square'", "cube'", "sqrt'", "inv'", "invSqrt'", "tanh'",
+		"neg'", "abs'", "sin'", "cos'", "exp'", "ln'", "square'", "cube'", "sqrt'", "inv'", "tanh'",
 		"sigmoid'", "log1p'", "expm1'", "softplus'", "relu'", "elu'",
 	} {
 		to[name] = int32(i)

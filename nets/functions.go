@@ -160,6 +160,7 @@ func slopeOf(df func(s float64) float64) func(out, s, g []float32) {
 	}
 }
 
+// unaryTable lacks log2 and invSqrt, of which Gorgonia v0.9.18 gives wrong derivatives.
 var unaryTable = []*unaryFunc{
 	{name: "neg", apply: func(out, x, _ []float32) {
 		for i, v := range x[:len(out)] {
@@ -178,14 +179,11 @@ var unaryTable = []*unaryFunc{
 	{name: "cos", apply: pointwise(math.Cos), slope: slopeOf(func(x float64) float64 { return -math.Sin(x) })},
 	{name: "exp", apply: func(out, x, _ []float32) { vec.Exp(x, out) }, ofResult: true, slope: slopeOf(func(y float64) float64 { return y })},
 	{name: "ln", apply: pointwise(math.Log), slope: slopeOf(func(x float64) float64 { return 1 / x })},
-	{name: "log2", apply: pointwise(math.Log2), slope: slopeOf(func(x float64) float64 { return 1 / (x * math.Ln2) })},
 	{name: "square", apply: pointwise(func(x float64) float64 { return x * x }), slope: slopeOf(func(x float64) float64 { return 2 * x })},
 	{name: "cube", apply: pointwise(func(x float64) float64 { return x * x * x }), slope: slopeOf(func(x float64) float64 { return 3 * x * x })},
 	{name: "sqrt", apply: pointwise(math.Sqrt), ofResult: true, slope: slopeOf(func(y float64) float64 { return 1 / (2 * y) })},
 	{name: "inv", apply: pointwise(func(x float64) float64 { return 1 / x }), ofResult: true,
 		slope: slopeOf(func(y float64) float64 { return -y * y })},
-	{name: "invSqrt", apply: pointwise(func(x float64) float64 { return 1 / math.Sqrt(x) }), ofResult: true,
-		slope: slopeOf(func(y float64) float64 { return -y * y * y / 2 })},
 	{name: "tanh", apply: tanh, ofResult: true, slope: fast.tanhSlope},
 	{name: "sigmoid", apply: sigmoid, ofResult: true, slope: func(out, y, g []float32) {
 		y, g = y[:len(out)], g[:len(out)]

@@ -13,10 +13,9 @@
 enum Code {
 	ASSIGN, MASK,
 	ADD, SUBTRACT, MULTIPLY, DIVIDE, POWER, LESS, LESS_OR_EQUAL, GREATER, GREATER_OR_EQUAL, EQUAL, UNEQUAL,
-	NEGATE, ABS, SIGN, CEIL, FLOOR, SIN, COS, EXP, LN, LOG2, SQUARE, CUBE, SQRT, INVERSE, INVERSE_SQRT, TANH, SIGMOID, LOG1P, EXPM1,
-	SOFTPLUS, RELU, ELU,
-	NEGATE_SLOPE, ABS_SLOPE, SIN_SLOPE, COS_SLOPE, EXP_SLOPE, LN_SLOPE, LOG2_SLOPE, SQUARE_SLOPE, CUBE_SLOPE, SQRT_SLOPE,
-	INVERSE_SLOPE, INVERSE_SQRT_SLOPE, TANH_SLOPE, SIGMOID_SLOPE, LOG1P_SLOPE, EXPM1_SLOPE, SOFTPLUS_SLOPE, RELU_SLOPE, ELU_SLOPE
+	NEGATE, ABS, SIGN, CEIL, FLOOR, SIN, COS, EXP, LN, SQUARE, CUBE, SQRT, INVERSE, TANH, SIGMOID, LOG1P, EXPM1, SOFTPLUS, RELU, ELU,
+	NEGATE_SLOPE, ABS_SLOPE, SIN_SLOPE, COS_SLOPE, EXP_SLOPE, LN_SLOPE, SQUARE_SLOPE, CUBE_SLOPE, SQRT_SLOPE,
+	INVERSE_SLOPE, TANH_SLOPE, SIGMOID_SLOPE, LOG1P_SLOPE, EXPM1_SLOPE, SOFTPLUS_SLOPE, RELU_SLOPE, ELU_SLOPE
 };
 
 enum Mode { NONE, ACCUMULATOR, ENTRY, SCALAR, QUOTIENT, REMAINDER, SPREAD };
@@ -122,12 +121,10 @@ BOUNDED_KERNEL(elementwise, 256)(const uint64_t* program, int count, uint32_t n,
 		CASE(COS, sine(x[k], 1));
 		CASE(EXP, exponential(x[k]));
 		CASE(LN, logarithm(x[k]));
-		CASE(LOG2, logarithm(x[k]) * 1.44269504f);
 		CASE(SQUARE, x[k] * x[k]);
 		CASE(CUBE, x[k] * x[k] * x[k]);
 		CASE(SQRT, square_root(x[k]));
 		CASE(INVERSE, 1.f / x[k]);
-		CASE(INVERSE_SQRT, 1.f / square_root(x[k]));
 		CASE(TANH, tanh_of(x[k]));
 		CASE(SIGMOID, sigmoid(x[k]));
 		CASE(LOG1P, log_1p(x[k]));
@@ -142,12 +139,10 @@ BOUNDED_KERNEL(elementwise, 256)(const uint64_t* program, int count, uint32_t n,
 		CASE(COS_SLOPE, y[k] * -sine(x[k], 0));
 		CASE(EXP_SLOPE, y[k] * x[k]);
 		CASE(LN_SLOPE, y[k] * (1.f / x[k]));
-		CASE(LOG2_SLOPE, y[k] * (1.44269504f / x[k]));
 		CASE(SQUARE_SLOPE, y[k] * (x[k] + x[k]));
 		CASE(CUBE_SLOPE, y[k] * (3.f * x[k] * x[k]));
 		CASE(SQRT_SLOPE, y[k] * (0.5f / x[k]));
 		CASE(INVERSE_SLOPE, y[k] * (-x[k] * x[k]));
-		CASE(INVERSE_SQRT_SLOPE, y[k] * (-0.5f * x[k] * x[k] * x[k]));
 		CASE(TANH_SLOPE, y[k] * (1.f - x[k] * x[k]));
 		CASE(SIGMOID_SLOPE, y[k] * x[k] * (1.f - x[k]));
 		CASE(LOG1P_SLOPE, y[k] * (1.f / (1.f + x[k])));

@@ -7,7 +7,7 @@
 #define NOT_A_NUMBER as_float(0x7fc00000u)
 
 DEVICE float positive_part(float x) { return x < 0.f ? 0.f : x; }
-DEVICE float negative_part(float x) { return x < 0.f ? x : 0.f; }
+DEVICE float negative_part(float x) { return x > 0.f ? 0.f : x; }
 DEVICE float sign_of(float x) { return x > 0.f ? 1.f : x < 0.f ? -1.f : 0.f; }
 DEVICE float magnitude(float x) { return as_float(as_bits(x) & 0x7fffffffu); }
 

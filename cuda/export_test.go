@@ -1,0 +1,50 @@
+package cuda
+
+import "github.com/dsp-go/dsp/nets"
+
+// Functions lists the functions of elementwise.cu that a step can name.
+func Functions() []string {
+	var names []string
+	for name := range codes {
+		if name != "=" && name != "mask" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// Apply computes a function of elementwise.cu for entries of x and, for functions of two numbers and slopes, y.
+func Apply(d *Device, name string, x, y []float32) []float32 {
+	o := owned{device: d}
+	defer o.free()
+	entry := func(s nets.Space) operand { return operand{mode: modeEntry, space: s} }
+	s := step{code: codes[name], flags: stepStore, x: entry(nets.SpaceWeights), y: entry(nets.SpaceLiterals), space: nets.SpaceArena}
+	out := own[float32](&o, len(x), "out")
+	e := Executor{device: d}
+	e.elementwise(ownCopy(&o, s.encode(nil), "a step"), len(x), 0, Array[uint64]{}, Array[uint64]{}, [spaces]Array[float32]{
+		nets.SpaceWeights: ownCopy(&o, x, "x"), nets.SpaceLiterals: ownCopy(&o, y, "y"), nets.SpaceArena: out,
+	})
+	to := make([]float32, len(x))
+	Download(d, to, out)
+	return to
+}
+
+// Divide is the kernels' division.
+func Divide(i uint32, by int) uint32 {
+	d := divisor(by)
+	return uint32(uint64(i) * uint64(d.factor) >> d.shift)
+}
+
+// Compile reports why an instruction has no command.
+func Compile(o nets.Op) error {
+	b := &nets.Buffer{N: 1}
+	in := nets.Instruction{Op: o, Out: b, Args: []nets.Operand{{Buffer: b}, {Buffer: b}}}
+	_, err := (&compiler{program: &program{}}).list([]nets.Instruction{in})
+	return err
+}
+
+// Launches returns how many commands the programs for so many rows have, and how many instructions.
+func (e *Executor) Launches(rows int) (commands, instructions int) {
+	p := e.programs[rows]
+	return len(p.forward) + len(p.pullback) + len(p.push), len(p.Forward) + len(p.Pullback) + len(p.Push)
+}
