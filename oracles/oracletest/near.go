@@ -1,0 +1,31 @@
+package oracletest
+
+import (
+	"fmt"
+	"math"
+)
+
+// Failer is what *testing.T and *rapid.T share.
+type Failer interface {
+	Helper()
+	Fatalf(format string, args ...any)
+}
+
+// Near fails where a number is not within a tolerance of what it should be.
+func Near(t Failer, what string, got, want, tolerance float64) {
+	t.Helper()
+	if got != want && !(math.Abs(got-want) <= tolerance) {
+		t.Fatalf("%s is %g, want %g", what, got, want)
+	}
+}
+
+// NearAll does so for all numbers.
+func NearAll(t Failer, what string, got, want []float32, tolerance float64) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Fatalf("%s: %d numbers, want %d", what, len(got), len(want))
+	}
+	for i := range got {
+		Near(t, fmt.Sprintf("%s[%d]", what, i), float64(got[i]), float64(want[i]), tolerance)
+	}
+}
