@@ -107,11 +107,26 @@ func Open(ordinal int) (*Device, error) {
 	case ordinal < 0 || ordinal >= len(infos):
 		return nil, fmt.Errorf("there is no device cuda:%d: this machine has cuda:0 to cuda:%d", ordinal, len(infos)-1)
 	}
+	if err := infos[ordinal].usable(); err != nil {
+		return nil, err
+	}
 	lib, err := driver.Load()
 	if err != nil {
 		return nil, err
 	}
 	return open(lib, infos[ordinal])
+}
+
+// usable tells whether the kernels run on the device: their PTX, of version 7.8, is for compute capability 8.0 and up.
+func (i Info) usable() error {
+	var major, minor int
+	if fmt.Sscanf(i.Capability, "%d.%d", &major, &minor); major < 8 {
+		return fmt.Errorf("cuda:%d, %s, has compute capability %s; 8.0 or later is needed", i.Ordinal, i.Name, i.Capability)
+	}
+	if fmt.Sscanf(i.Driver, "%d.%d", &major, &minor); 100*major+minor < 1108 {
+		return fmt.Errorf("the NVIDIA driver is of CUDA %s; 11.8 or later is needed", i.Driver)
+	}
+	return nil
 }
 
 func open(lib driver.Driver, info Info) (*Device, error) {

@@ -259,6 +259,24 @@ func TestEvents(t *testing.T) {
 	}
 }
 
+func TestWhatCannotBeUsedIsRefused(t *testing.T) {
+	for _, c := range []struct {
+		info  Info
+		tells string
+	}{
+		{Info{Name: "H200", Capability: "9.0", Driver: "13.0"}, ""},
+		{Info{Name: "A100", Capability: "8.0", Driver: "11.8"}, ""},
+		{Info{Name: "B200", Capability: "10.0", Driver: "12.8"}, ""},
+		{Info{Name: "T4", Capability: "7.5", Driver: "12.4"}, "cuda:0, T4, has compute capability 7.5; 8.0 or later"},
+		{Info{Name: "A100", Capability: "8.0", Driver: "11.4"}, "CUDA 11.4; 11.8 or later"},
+	} {
+		err := c.info.usable()
+		if (err == nil) != (c.tells == "") || err != nil && !strings.Contains(err.Error(), c.tells) {
+			t.Errorf("%v: %v, expected %q", c.info, err, c.tells)
+		}
+	}
+}
+
 func TestNoDriver(t *testing.T) {
 	infos, err := Devices()
 	if err == nil {

@@ -13,8 +13,11 @@ import (
 	"testing"
 )
 
-// binary is the program under test, built once.
-var binary string
+// binary is the program under test, built once, with the flags that the tests were built with.
+var (
+	binary     string
+	buildFlags []string
+)
 
 func TestMain(m *testing.M) { os.Exit(runTests(m)) }
 
@@ -29,7 +32,7 @@ func runTests(m *testing.M) int {
 	if runtime.GOOS == "windows" {
 		binary += ".exe"
 	}
-	build := exec.Command("go", "build", "-o", binary, ".")
+	build := exec.Command("go", append(append([]string{"build", "-o", binary}, buildFlags...), ".")...)
 	if out, err := build.CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "go build: %v\n%s", err, out)
 		return 1

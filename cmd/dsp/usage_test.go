@@ -49,11 +49,18 @@ func TestCompletion(t *testing.T) {
 }
 
 func TestInfo(t *testing.T) {
-	var info struct{ Version, Go, System, Vector, BLAS string }
+	var info struct {
+		Version, Go, System, Vector, BLAS string
+		GPUs                              []any
+		NoGPU                             string `json:"no_gpu"`
+	}
 	o := dsp(t, "info", "--json").ok()
 	o.json(&info)
 	if info.Version == "" || info.Go == "" || info.System == "" || info.Vector == "" || info.BLAS == "" {
 		t.Errorf("info lacks something: %s", o.stdout)
+	}
+	if (len(info.GPUs) > 0) != (info.NoGPU == "") {
+		t.Errorf("info tells neither of GPUs nor why there is none: %s", o.stdout)
 	}
 }
 

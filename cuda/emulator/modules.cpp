@@ -22,8 +22,11 @@ static std::vector<int> sizes(const std::string& ptx, size_t from) {
 	return bytes;
 }
 
+static thread_local std::string log; // of the module being loaded
+
 static CUresult refuse(CUresult code, const std::string& why) {
 	fprintf(stderr, "emulated device: %s\n", why.c_str());
+	log += why + "\n";
 	return code;
 }
 
@@ -84,7 +87,21 @@ API cuModuleLoadData(void** module, const void* image) {
 	*module = m.release();
 	return CUDA_SUCCESS;
 }
-API cuModuleLoadDataEx(void** module, const void* image, unsigned, int*, void**) { return cuModuleLoadData(module, image); }
+
+// Of the options it knows where to leave the log of errors.
+API cuModuleLoadDataEx(void** module, const void* image, unsigned count, int* options, void** values) {
+	enum { error_log_buffer = 5, error_log_buffer_size = 6 };
+	log.clear();
+	CUresult r = cuModuleLoadData(module, image);
+	char* to = nullptr;
+	size_t bytes = 0;
+	for (unsigned i = 0; i < count; i++) {
+		if (options[i] == error_log_buffer) to = (char*)values[i];
+		if (options[i] == error_log_buffer_size) bytes = (size_t)values[i];
+	}
+	if (to && bytes) snprintf(to, bytes, "%s", log.c_str());
+	return r;
+}
 
 API cuModuleUnload(void* module) {
 	SERVED(call);
