@@ -81,7 +81,7 @@ KERNEL(inverse_begin)(const int* RESTRICT count, int* header, const int* RESTRIC
 		int key = slot < slots ? touched[slot] : -1;
 		int n = key < 0 ? 0 : count[key], upto = n;
 		for (int d = 1; d < 32; d *= 2) {
-			int before = shuffle(upto, LANE - d & 31);
+			int before = shuffle(upto, (LANE - d) & 31);
 			if (LANE >= d) upto += before;
 		}
 		int base = 0;
