@@ -82,7 +82,9 @@ $(EMULATED)/%.o: cuda/emulator/%.cpp $(wildcard cuda/emulator/*.h)
 	@mkdir -p $(@D)
 	g++ $(EMULATOR_FLAGS) -c $< -o $@
 
-AS_KERNEL = g++ -x c++ -include cuda/emulator/shim.h -Icuda/kernels $(EMULATOR_FLAGS)
+# Of kernels: what is misaligned or outside of a local array traps, as some of it does on a device; variables begin as garbage.
+AS_KERNEL = g++ -x c++ -include cuda/emulator/shim.h -Icuda/kernels $(EMULATOR_FLAGS) -ftrivial-auto-var-init=pattern \
+	-fsanitize=alignment,bounds,shift-exponent -fsanitize-undefined-trap-on-error
 
 $(EMULATED)/kernels/%.o: cuda/kernels/%.cu cuda/kernels/%.ptx $(wildcard cuda/kernels/*.cuh) cuda/emulator/shim.h cuda/emulator/place.h
 	@mkdir -p $(@D)

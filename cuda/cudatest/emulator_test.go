@@ -133,6 +133,8 @@ func TestWrongKernelsAreTold(t *testing.T) {
 		{"null", 64, "CUDA_ERROR_ILLEGAL_ADDRESS", `block \d, thread 3: illegal address 0x0, near null`},
 		{"much_shared", 64, "CUDA_ERROR_ILLEGAL_ADDRESS", `thread 0: .* 64 bytes after the beginning of the block's shared memory of 64 bytes`},
 		{"much_stack", 32, "CUDA_ERROR_ILLEGAL_ADDRESS", `thread 0: .* the thread's stack is full`},
+		{"misaligned", 64, "CUDA_ERROR_MISALIGNED_ADDRESS", `thread 0: a misaligned address`},
+		{"outside", 64, "CUDA_ERROR_MISALIGNED_ADDRESS", `thread 8: .* an index outside of a local array`},
 		{"divides", 64, "CUDA_ERROR_LAUNCH_FAILED", `thread 9: division of an integer by zero`},
 		{"divergent", 64, "CUDA_ERROR_LAUNCH_FAILED", `threads 0-6, 8-31 at the barrier, broken.cu:\d+; thread 7 ended`},
 		{"divergent_warps", 64, "CUDA_ERROR_LAUNCH_FAILED", `threads 0-31 at the barrier, broken.cu:(\d+); threads 32-63 at the barrier`},

@@ -93,6 +93,8 @@ std::string Worker::of_signal() const {
 	uintptr_t shared = (uintptr_t)here.shared, page = (uintptr_t)getpagesize();
 	if (signal == SIGFPE) {
 		s += "division of an integer by zero";
+	} else if (signal == SIGILL) { // a check that the compiler put there
+		s += "a misaligned address, an index outside of a local array, or a shift by too many bits";
 	} else if (signal != SIGSEGV && signal != SIGBUS) {
 		s += "signal " + std::to_string(signal);
 	} else {

@@ -117,7 +117,8 @@ void Worker::run(Launch& l) {
 		while (!l.failed.load(std::memory_order_relaxed) && (i = l.next.fetch_add(1, std::memory_order_relaxed)) < n) block(i);
 	} else if (signal) {
 		here.running = 0;
-		l.fail(signal == SIGSEGV || signal == SIGBUS ? Fault::address : Fault::launch, where() + of_signal());
+		Fault fault = signal == SIGSEGV || signal == SIGBUS ? Fault::address : signal == SIGILL ? Fault::alignment : Fault::launch;
+		l.fail(fault, where() + of_signal());
 	}
 	here = outer;
 }

@@ -23,7 +23,7 @@ struct Settings {
 	int workers = 1; // operating system's threads that share the blocks
 };
 
-enum class Fault { none, address, launch };
+enum class Fault { none, address, alignment, launch };
 
 // Outcome of a launch; the report names kernel, block, thread and what happened.
 struct Outcome {

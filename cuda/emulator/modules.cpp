@@ -63,7 +63,12 @@ CUresult Context::launch(Function* f, Grid grid, int threads, size_t shared, con
 	if (lost) return lost;
 	if (launches_left > 0 && --launches_left == 0) return lose(loss, std::string(f->kernel->name) + ": lost as DSP_EMULATED_LOSE wants it");
 	Outcome o = run(f->kernel, arguments.data(), grid, threads, shared, settings);
-	if (o.fault != Fault::none) return lose(o.fault == Fault::address ? CUDA_ERROR_ILLEGAL_ADDRESS : CUDA_ERROR_LAUNCH_FAILED, o.report);
+	switch (o.fault) {
+	case Fault::none: break;
+	case Fault::address: return lose(CUDA_ERROR_ILLEGAL_ADDRESS, o.report);
+	case Fault::alignment: return lose(CUDA_ERROR_MISALIGNED_ADDRESS, o.report);
+	case Fault::launch: return lose(CUDA_ERROR_LAUNCH_FAILED, o.report);
+	}
 	for (int i = 0; i < f->kernel->parameters; i++) {
 		if (!f->kernel->parameter[i].pointer) continue;
 		std::string damage = memory.damage(arguments[(size_t)i], false);

@@ -95,6 +95,19 @@ KERNEL(divides)(float* x, float value, int64_t n) {
 }
 EXPORT(divides)
 
+KERNEL(misaligned)(float* x, float value, int64_t n) {
+	double* d = (double*)(x + 1);
+	d[THREAD] = value;
+}
+EXPORT(misaligned)
+
+KERNEL(outside)(float* x, float value, int64_t n) {
+	float local[8];
+	for (int i = 0; i < 8; i++) local[i] = value;
+	x[THREAD] = local[THREAD];
+}
+EXPORT(outside)
+
 DEVICE float endless(float x) {
 	volatile char much[200 << 10];
 	much[THREAD] = 1;
