@@ -94,9 +94,9 @@ template <int R, bool ARGUMENT> DEVICE float best_of(const float* δ, const floa
 		return best;
 	}
 	const float4* four = (const float4*)δ;
-	float4 best = {NEVER, NEVER, NEVER, NEVER};
+	float4 first = four[0], best = {first.x + e[0], first.y + e[1], first.z + e[2], first.w + e[3]};
 #pragma unroll
-	for (int k = 0; k < R / 4; k++) {
+	for (int k = 1; k < R / 4; k++) {
 		float4 d = four[k];
 		best.x = larger(best.x, d.x + e[4 * k]);
 		best.y = larger(best.y, d.y + e[4 * k + 1]);
