@@ -19,6 +19,14 @@ const MaxLabels = 1024
 
 // ReserveMax makes room for Max with these chains.
 func (o *Oracle) ReserveMax(θ *Chains) {
+	if θ.areLong() {
+		o.reserveMaxLong(θ)
+	} else {
+		o.reserveMax(θ)
+	}
+}
+
+func (o *Oracle) reserveMax(θ *Chains) {
 	const what = "Viterbi"
 	s := &o.max
 	room(o.d, &s.ends, θ.B, what)
@@ -32,7 +40,16 @@ func (o *Oracle) ReserveMax(θ *Chains) {
 // Max finds the best output of every chain, as oracles.Oracle says: labels y [N] and scores value [B]. Positions that no
 // chain owns keep the labels that they have. The scores of the gold labels go to gold [B], unless that is empty.
 func (o *Oracle) Max(θ *Chains, a Augmentation, y Array[int32], value, gold Array[float64]) {
-	o.ReserveMax(θ)
+	if θ.areLong() {
+		o.runMaxLong(θ, a, y, value, gold)
+	} else {
+		o.runMax(θ, a, y, value, gold)
+	}
+}
+
+// runMax is Max with a warp or block a chain.
+func (o *Oracle) runMax(θ *Chains, a Augmentation, y Array[int32], value, gold Array[float64]) {
+	o.reserveMax(θ)
 	s := &o.max
 	k := viterbiFor(θ)
 	o.d.Launch(k.name, Dim{X: blocks(θ.B, k.chains)}, Dim{X: k.threads}, k.shared,

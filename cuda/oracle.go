@@ -4,11 +4,12 @@ package cuda
 // in every run. It owns scratch memory, which grows with the batches that it sees; before a call is captured in a graph, the
 // Reserve of its name makes room for it.
 type Oracle struct {
-	d      *Device
-	max    maxScratch
-	top    topScratch
-	exp    expScratch
-	answer answerScratch
+	d       *Device
+	max     maxScratch
+	maxLong maxLongScratch
+	top     topScratch
+	exp     expScratch
+	answer  answerScratch
 }
 
 // NewOracle returns an oracle on a device.
@@ -17,6 +18,7 @@ func NewOracle(d *Device) *Oracle { return &Oracle{d: d} }
 // Free gives the scratch memory back.
 func (o *Oracle) Free() {
 	o.max.free(o.d)
+	o.maxLong.free(o.d)
 	o.top.free(o.d)
 	o.exp.free(o.d)
 	o.answer.free(o.d)

@@ -136,17 +136,18 @@ DEVICE float steps(const Chain& c, int from, int to, float v, float* shared, int
 	typedef Team<R, G, TEAM> T;
 	const int j = thread / G, g = thread % G, at = j / R * (R + T::GAP) + j % R;
 	float* costs = shared + 2 * T::ROW;
+	if (g == 0) shared[at] = v;
+	if (KEEP == ORIGINS) kept.origin = j;
+	team_barrier<TEAM>();
+	if (from >= to) return v;
 	float e[R], ahead[EACH ? R : 1];
-	if (from < to) load_edges<R>(e, edges_into(c, from), c.Y, g * R, j);
-	Feed feed;
+	load_edges<R>(e, edges_into(c, from), c.Y, g * R, j);
+	Feed feed = {};
 #pragma unroll
 	for (int k = 1 - FEED; k <= 0; k++) fetch(feed, c, from + k, to, j);
-	if (g == 0) shared[at] = v;
-	team_barrier<TEAM>();
 	int side = 0;
-	if (KEEP == ORIGINS) kept.origin = j;
 	for (int t = from; t < to; t++, side ^= 1) {
-		if (EACH && t + 1 < to) load_edges<R>((float(&)[R])ahead, edges_into(c, t + 1), c.Y, g * R, j);
+		if (EACH) load_edges<R>((float(&)[R])ahead, edges_into(c, min(t + 1, to - 1)), c.Y, g * R, j);
 		float x = first_of(feed, costs, j);
 		fetch(feed, c, t + 1, to, j);
 		int label = 0;

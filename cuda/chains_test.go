@@ -1,0 +1,190 @@
+package cuda_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/dsp-go/dsp/cuda"
+	"github.com/dsp-go/dsp/structured"
+)
+
+var never = float32(math.Inf(-1))
+
+// failer is what *testing.T and *rapid.T share.
+type failer interface {
+	Helper()
+	Fatalf(format string, args ...any)
+}
+
+// near checks to a relative tolerance.
+func near(t failer, what string, got, want, tolerance float64) {
+	t.Helper()
+	if got != want && !(math.Abs(got-want) <= tolerance*max(1, math.Abs(want))) {
+		t.Fatalf("%s is %g, want %g", what, got, want)
+	}
+}
+
+// Problem is a batch of chains with gold labels and a loss, on the host and on a device.
+type problem struct {
+	θ    *structured.Potentials // without the loss
+	gold []int32                // −1: none
+	loss structured.Hamming
+	with bool // the loss counts
+
+	on *cuda.Chains
+	a  cuda.Augmentation
+}
+
+// labelCounts are those at which another kernel begins, and some between.
+var labelCounts = []int{1, 2, 3, 5, 8, 9, 16, 17, 31, 32, 33, 64, 65, 100, 128, 129, 200, 257}
+
+// shape says what drawProblem draws.
+type shape struct {
+	labels, chains, longest int
+	integers                bool
+}
+
+// drawProblem draws ragged chains, among them some of length 0 and 1, at times with forbidden labels and transitions.
+func drawProblem(r *rand.Rand, s shape) *problem {
+	offsets := []int{0}
+	for range s.chains {
+		n := r.IntN(s.longest + 1)
+		switch r.IntN(6) {
+		case 0:
+			n = 0
+		case 1:
+			n = min(1, s.longest)
+		}
+		offsets = append(offsets, offsets[len(offsets)-1]+n)
+	}
+	p := &problem{θ: new(structured.Potentials), with: r.IntN(3) > 0}
+	p.θ.Resize(offsets, s.labels, r.IntN(2) == 0)
+	forbidden := []float64{0, 0, 0.1, 0.4}[r.IntN(4)]
+	number := func() float32 {
+		switch {
+		case r.Float64() < forbidden:
+			return never
+		case s.integers:
+			return float32(r.IntN(5) - 2)
+		}
+		return 6*r.Float32() - 3
+	}
+	for _, x := range [][]float32{p.θ.Node, p.θ.Edge} {
+		for i := range x {
+			x[i] = number()
+		}
+	}
+	for range p.θ.Positions() {
+		p.gold = append(p.gold, int32(r.IntN(s.labels+1)-1))
+	}
+	if r.IntN(2) == 0 {
+		p.loss.LabelWeights = make([]float32, s.labels)
+		for i := range p.loss.LabelWeights {
+			p.loss.LabelWeights[i] = float32(r.IntN(4))
+		}
+	}
+	p.loss.ByLength = !s.integers && r.IntN(2) == 0
+	return p
+}
+
+// move uploads the problem to arrays that have room for more chains and positions.
+func (p *problem) move(d *cuda.Device, chains, positions int) {
+	θ := p.θ
+	b, n := θ.Len()+chains, θ.Positions()+positions
+	edges := θ.Y * θ.Y
+	if θ.PerPosition {
+		edges *= n
+	}
+	p.on = &cuda.Chains{
+		B: b, N: n, Y: θ.Y, PerPosition: θ.PerPosition,
+		Offsets: cuda.New[int32](d, b+1, "offsets"), Node: cuda.New[float32](d, n*θ.Y, "node"), Edge: cuda.New[float32](d, edges, "edge"),
+	}
+	offsets := make([]int32, b+1)
+	for i := range offsets {
+		offsets[i] = int32(θ.Offsets[min(i, θ.Len())])
+		if i > 0 {
+			p.on.Longest = max(p.on.Longest, int(offsets[i]-offsets[i-1]))
+		}
+	}
+	p.a = cuda.Augmentation{Gold: cuda.New[int32](d, n, "gold"), ByLength: p.loss.ByLength, Loss: p.with}
+	cuda.Upload(d, p.on.Offsets, offsets)
+	cuda.Upload(d, p.on.Node, θ.Node)
+	cuda.Upload(d, p.on.Edge, θ.Edge)
+	cuda.Upload(d, p.a.Gold, p.gold)
+	if p.loss.LabelWeights != nil {
+		p.a.Cost = cuda.New[float32](d, θ.Y, "cost")
+		cuda.Upload(d, p.a.Cost, p.loss.LabelWeights)
+	}
+}
+
+// free gives the device's arrays back.
+func (p *problem) free(d *cuda.Device) {
+	cuda.Free(d, p.on.Offsets)
+	cuda.Free(d, p.on.Node)
+	cuda.Free(d, p.on.Edge)
+	cuda.Free(d, p.a.Gold)
+	cuda.Free(d, p.a.Cost)
+}
+
+// augmented returns the potentials with the loss where it counts.
+func (p *problem) augmented() *structured.Potentials {
+	if !p.with {
+		return p.θ
+	}
+	θ := *p.θ
+	θ.Node = append([]float32(nil), p.θ.Node...)
+	for b := range θ.Len() {
+		lo, hi := θ.Offsets[b], θ.Offsets[b+1]
+		for t := lo; t < hi; t++ {
+			g := p.gold[t]
+			if g < 0 {
+				continue
+			}
+			c := float32(1)
+			if p.loss.LabelWeights != nil {
+				c = p.loss.LabelWeights[g]
+			}
+			if p.loss.ByLength {
+				c /= float32(hi - lo)
+			}
+			for l := range θ.Y {
+				if l != int(g) {
+					θ.Node[t*θ.Y+l] += c
+				}
+			}
+		}
+	}
+	return &θ
+}
+
+// goldScore returns the score of what is known of chain b's gold labels.
+func (p *problem) goldScore(b int) float64 {
+	s, θ := 0.0, p.θ
+	for t := θ.Offsets[b]; t < θ.Offsets[b+1]; t++ {
+		if p.gold[t] < 0 {
+			continue
+		}
+		s += float64(θ.Node[t*θ.Y+int(p.gold[t])])
+		if t > θ.Offsets[b] && p.gold[t-1] >= 0 {
+			s += float64(θ.EdgeAt(t)[int(p.gold[t-1])*θ.Y+int(p.gold[t])])
+		}
+	}
+	return s
+}
+
+// The loss that this file adds by hand is structured's.
+func TestAugmentedIsHamming(t *testing.T) {
+	for seed := range uint64(20) {
+		p := drawProblem(rand.New(rand.NewPCG(seed, 0)), shape{labels: 3, chains: 4, longest: 5})
+		p.with = true
+		want := *p.θ
+		want.Node = append([]float32(nil), p.θ.Node...)
+		for b := range want.Len() {
+			p.loss.Augment(&want, b, p.gold[want.Offsets[b]:want.Offsets[b+1]], [][]int32{nil}) // −1: any label
+		}
+		for i, x := range p.augmented().Node {
+			near(t, "potential", float64(x), float64(want.Node[i]), 1e-6)
+		}
+	}
+}
