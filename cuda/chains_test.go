@@ -45,7 +45,8 @@ type shape struct {
 	integers                bool
 }
 
-// drawProblem draws ragged chains, among them some of length 0 and 1, at times with forbidden labels and transitions.
+// drawProblem draws ragged chains, among them some of length 0 and 1; at times with forbidden labels and transitions, with labels
+// that rarely change, so that what is far away matters, or with numbers so great that float32 rounds their sums.
 func drawProblem(r *rand.Rand, s shape) *problem {
 	offsets := []int{0}
 	for range s.chains {
@@ -73,6 +74,20 @@ func drawProblem(r *rand.Rand, s shape) *problem {
 	for _, x := range [][]float32{p.θ.Node, p.θ.Edge} {
 		for i := range x {
 			x[i] = number()
+		}
+	}
+	switch r.IntN(4) {
+	case 0:
+		for i := range p.θ.Edge {
+			if from, to := i/s.labels%s.labels, i%s.labels; from != to {
+				p.θ.Edge[i] -= 20
+			}
+		}
+	case 1:
+		if !s.integers {
+			for i := range p.θ.Node {
+				p.θ.Node[i] += 10000
+			}
 		}
 	}
 	for range p.θ.Positions() {
