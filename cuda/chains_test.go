@@ -9,23 +9,21 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-var never = float32(math.Inf(-1))
-
 // failer is what *testing.T and *rapid.T share.
 type failer interface {
 	Helper()
 	Fatalf(format string, args ...any)
 }
 
-// near checks to a relative tolerance.
-func near(t failer, what string, got, want, tolerance float64) {
+// nearly checks to a relative tolerance.
+func nearly(t failer, what string, got, want, tolerance float64) {
 	t.Helper()
 	if got != want && !(math.Abs(got-want) <= tolerance*max(1, math.Abs(want))) {
 		t.Fatalf("%s is %g, want %g", what, got, want)
 	}
 }
 
-// Problem is a batch of chains with gold labels and a loss, on the host and on a device.
+// problem is a batch of chains with gold labels and a loss, on the host and on a device.
 type problem struct {
 	θ    *structured.Potentials // without the loss
 	gold []int32                // −1: none
@@ -86,7 +84,7 @@ func drawProblem(r *rand.Rand, s shape) *problem {
 	case 1:
 		if !s.integers {
 			for i := range p.θ.Node {
-				p.θ.Node[i] += 10000
+				p.θ.Node[i] += 1e6
 			}
 		}
 	}
@@ -199,7 +197,7 @@ func TestAugmentedIsHamming(t *testing.T) {
 			p.loss.Augment(&want, b, p.gold[want.Offsets[b]:want.Offsets[b+1]], [][]int32{nil}) // −1: any label
 		}
 		for i, x := range p.augmented().Node {
-			near(t, "potential", float64(x), float64(want.Node[i]), 1e-6)
+			nearly(t, "potential", float64(x), float64(want.Node[i]), 1e-6)
 		}
 	}
 }

@@ -40,6 +40,9 @@ func (o *Oracle) reserveMax(θ *Chains) {
 // Max finds the best output of every chain, as oracles.Oracle says: labels y [N] and scores value [B]. Positions that no
 // chain owns keep the labels that they have. The scores of the gold labels go to gold [B], unless that is empty.
 func (o *Oracle) Max(θ *Chains, a Augmentation, y Array[int32], value, gold Array[float64]) {
+	if !o.takes(θ) {
+		return
+	}
 	if θ.areLong() {
 		o.runMaxLong(θ, a, y, value, gold)
 	} else {

@@ -45,19 +45,19 @@ func checkMax(t failer, d *cuda.Device, o *cuda.Oracle, p *problem, run maxOf, e
 	wantY, want := make([]int32, n), make([]float64, θ.Len())
 	oracles.NewPlainChain().Max(θ, wantY, want)
 	for b, w := range want {
-		near(t, "value", value[b], w, 1e-5)
-		near(t, "gold score", gold[b], p.goldScore(b), 1e-12)
+		nearly(t, "value", value[b], w, 1e-5)
+		nearly(t, "gold score", gold[b], p.goldScore(b), 1e-12)
 		labels := y[θ.Offsets[b]:θ.Offsets[b+1]]
 		if exact && !slices.Equal(labels, wantY[θ.Offsets[b]:θ.Offsets[b+1]]) {
 			t.Fatalf("chain %d of %d labels, per position %v: path\n%v, want\n%v", b, θ.Y, θ.PerPosition, labels, wantY[θ.Offsets[b]:θ.Offsets[b+1]])
 		}
 		if !math.IsInf(w, -1) {
-			near(t, "score of the path", θ.Score(b, labels), value[b], 1e-12)
+			nearly(t, "score of the path", θ.Score(b, labels), value[b], 1e-12)
 		}
 	}
 	for b := len(want); b < p.on.B; b++ {
-		near(t, "value of an empty chain", value[b], 0, 0)
-		near(t, "gold score of an empty chain", gold[b], 0, 0)
+		nearly(t, "value of an empty chain", value[b], 0, 0)
+		nearly(t, "gold score of an empty chain", gold[b], 0, 0)
 	}
 	for i := n; i < p.on.N; i++ {
 		if y[i] != untouched {
@@ -77,7 +77,7 @@ func TestMaxIsTheCPUs(t *testing.T) {
 	defer o.Free()
 	check := func(t failer, labels int, seed uint64) {
 		r := rand.New(rand.NewPCG(seed, uint64(labels)))
-		p := drawProblem(r, shape{labels: labels, chains: 1 + r.IntN(6), longest: 1 + r.IntN(max(4, 2000/(labels+10))), integers: r.IntN(2) == 0})
+		p := drawProblem(r, shape{labels: labels, chains: 1 + r.IntN(6), longest: 1 + r.IntN(max(4, 4000/(labels+10))), integers: r.IntN(2) == 0})
 		checkMax(t, d, o, p, (*cuda.Oracle).MaxByChain, true)
 	}
 	for _, labels := range labelCounts {
@@ -161,7 +161,7 @@ func TestMaxIsBestOfAll(t *testing.T) {
 			y, value, _ := p.best(d, o, run)
 			for b := range θ.Len() {
 				labels, score := bestOfAll(θ.Y, θ.Offsets[b+1]-θ.Offsets[b], func(y []int32) float64 { return θ.Score(b, y) })
-				near(t, "value", value[b], score, 0)
+				nearly(t, "value", value[b], score, 0)
 				if got := y[θ.Offsets[b]:θ.Offsets[b+1]]; !slices.Equal(got, labels) {
 					t.Fatalf("labels %v, want %v", got, labels)
 				}
