@@ -115,7 +115,7 @@ func (e *Executor) Score(w Array[float32], b *Batch, θ *Chains) {
 	if p.Edge == nil {
 		Zero(e.device, θ.Edge)
 	}
-	e.run(p.forward)
+	e.run(p.run.forward)
 }
 
 // Pullback adds Jᵀv to grad [Dim], for v given as node [Rows×Y], which is 0 in rows of padding, and edge: [Y×Y], summed over
@@ -126,7 +126,7 @@ func (e *Executor) Pullback(node, edge, grad Array[float32]) {
 		return
 	}
 	e.spaces[nets.SpaceNodeCotangent], e.spaces[nets.SpaceEdgeCotangent], e.spaces[nets.SpaceGradient] = node, edge, grad
-	e.run(e.now.pullback)
+	e.run(e.now.run.pullback)
 }
 
 // PushForward computes Jẇ into θ, for ẇ [Dim].
@@ -143,7 +143,7 @@ func (e *Executor) addPush(ẇ Array[float32], θ *Chains) {
 		return
 	}
 	e.spaces[nets.SpaceDirection], e.spaces[spaceNode], e.spaces[spaceEdge] = ẇ, θ.Node, θ.Edge
-	e.run(e.now.push)
+	e.run(e.now.run.push)
 }
 
 func (e *Executor) run(list []command) {

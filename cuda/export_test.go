@@ -46,5 +46,5 @@ func Compile(o nets.Op) error {
 // Launches returns how many commands the programs for so many rows have, and how many instructions.
 func (e *Executor) Launches(rows int) (commands, instructions int) {
 	p := e.programs[rows]
-	return len(p.forward) + len(p.pullback) + len(p.push), len(p.Forward) + len(p.Pullback) + len(p.Push)
+	return len(p.run.forward) + len(p.run.pullback) + len(p.run.push), len(p.Forward) + len(p.Pullback) + len(p.Push)
 }

@@ -13,7 +13,7 @@ var errNotReserved = errors.New("cuda: a network run before Reserve and Score")
 // program is a nets.Program on a device.
 type program struct {
 	*nets.Program
-	forward, pullback, push []command // push adds to the potentials
+	run struct{ forward, pullback, push []command } // push adds to the potentials
 
 	arena, literals, features, boundary Array[float32]
 	steps                               Array[uint64] // of elementwise runs
@@ -66,11 +66,7 @@ func (e *Executor) share(x *Array[float32], n int, what string) Array[float32] {
 // compile makes commands of a program's instructions, and allocates what they need.
 func (e *Executor) compile(of *nets.Program) (*program, error) {
 	p := &program{Program: of, ids: map[int]Array[int32]{}, patterns: map[*int32]pattern{}}
-	lists := [3][]nets.Instruction{
-		reorder(append(append([]nets.Instruction(nil), of.Forward...), results(of.Node, of.Edge, false)...)),
-		reorder(of.Pullback),
-		reorder(append(append([]nets.Instruction(nil), of.Push...), results(of.NodeTangent, of.EdgeTangent, true)...)),
-	}
+	lists := schedule(of)
 	for _, list := range lists {
 		for _, in := range list {
 			if err := e.check32(in); err != nil {
@@ -91,7 +87,7 @@ func (e *Executor) compile(of *nets.Program) (*program, error) {
 		p.ids[f] = own[int32](&e.owned, of.Rows, what)
 	}
 	c := compiler{executor: e, program: p, reads: readings(lists[:])}
-	for i, to := range []*[]command{&p.forward, &p.pullback, &p.push} {
+	for i, to := range []*[]command{&p.run.forward, &p.run.pullback, &p.run.push} {
 		var err error
 		if *to, err = c.list(lists[i]); err != nil {
 			return nil, fmt.Errorf("network %q: %w", e.net.Name(), err)
@@ -102,33 +98,6 @@ func (e *Executor) compile(of *nets.Program) (*program, error) {
 	p.states = own[uint64](&e.owned, p.layers*of.Rows, what)
 	p.sort.allocate(&e.owned, of.Rows, c.parts, what)
 	return p, nil
-}
-
-// results copies, or adds, what was computed to the potentials.
-func results(node, edge *nets.Buffer, accumulate bool) (list []nets.Instruction) {
-	for i, b := range []*nets.Buffer{node, edge} {
-		if b != nil {
-			out := &nets.Buffer{Space: []nets.Space{spaceNode, spaceEdge}[i], N: b.N}
-			list = append(list, nets.Instruction{Op: nets.Assign{}, Out: out, Args: []nets.Operand{{Buffer: b}}, Accumulate: accumulate})
-		}
-	}
-	return list
-}
-
-// reorder makes an addition of what is assigned to the sum of a product that follows, which saves the product from reading
-// its output: x, then += A·B becomes A·B, then += x.
-func reorder(list []nets.Instruction) []nets.Instruction {
-	list = append([]nets.Instruction(nil), list...)
-	for i := range len(list) - 1 {
-		x, y := list[i], list[i+1]
-		_, assign := x.Op.(nets.Assign)
-		_, product := y.Op.(nets.MatMul)
-		if assign && product && !x.Accumulate && y.Accumulate && x.Out == y.Out {
-			x.Accumulate, y.Accumulate = true, false
-			list[i], list[i+1] = y, x
-		}
-	}
-	return list
 }
 
 // check32 refuses arrays that the kernels' 32-bit indices do not reach.
@@ -152,23 +121,6 @@ type compiler struct {
 	steps    []uint64
 	partial  int // floats that reductions need
 	parts    int // floats that a scatter by ids needs
-}
-
-// readings lists where each buffer is read; adding to a buffer reads it.
-func readings(lists [][]nets.Instruction) map[*nets.Buffer][]int {
-	reads, place := map[*nets.Buffer][]int{}, 0
-	for _, list := range lists {
-		for _, in := range list {
-			for _, a := range in.Args {
-				reads[a.Buffer] = append(reads[a.Buffer], place)
-			}
-			if in.Accumulate {
-				reads[in.Out] = append(reads[in.Out], place)
-			}
-			place++
-		}
-	}
-	return reads
 }
 
 func (c *compiler) list(list []nets.Instruction) (commands []command, err error) {
