@@ -1,0 +1,89 @@
+// What the path of an optimiser does with vectors of the weights' size n, one thread a few entries: products, walk and ascend.
+#include "device.cuh"
+
+// The sum of what the threads of a block bring, always in the same order, for thread 0; shared holds a double a warp.
+DEVICE double total(double x, double* shared) {
+	x = warp_sum(x);
+	BARRIER();
+	if (LANE == 0) shared[WARP] = x;
+	BARRIER();
+	if (THREAD == 0)
+		for (int w = 1; w < THREADS / 32; w++) x += shared[w];
+	return x;
+}
+
+// products: ‖D‖² and ⟨D, w⟩ in float64, by parts.
+//   d [n] float, w [n] float or null   in; null: the second product is 0
+//   parts [2][blocks] double           out: what each block has summed up, to be added in order
+// The grid is to depend on n alone, so that the sums have the same bits in every run.
+// Bound: reads 8·n bytes. Reference: structured/vec (Norm2, Dot64); checked by cuda/vectors_test.go.
+KERNEL(products)(const float* RESTRICT d, const float* RESTRICT w, double* RESTRICT parts, int64_t n) {
+	SHARED(double, shared);
+	double norm = 0, dot = 0;
+	for (int64_t i = (int64_t)BLOCK * THREADS + THREAD; i < n; i += (int64_t)BLOCKS * THREADS) {
+		double x = d[i];
+		norm = fma(x, x, norm);
+		if (w) dot = fma(x, (double)w[i], dot);
+	}
+	norm = total(norm, shared);
+	dot = total(dot, shared);
+	if (THREAD == 0) {
+		parts[BLOCK] = norm;
+		parts[BLOCKS + BLOCK] = dot;
+	}
+}
+EXPORT(products)
+
+// walk: a step of a path, and what the mean takes of the iterate behind it, in one sweep over the weights:
+//   w ← ρw + q·b + c·D,   b ← b + β·D,   mean ← (1−share)·mean + share·w.
+//   w, b, d, mean [n] float   in and out but for d; b null: q = β = 0; d null: c = β = 0; mean null: share = 0
+//   by [1] double or null     what c is to be multiplied by
+// Bound: reads and writes w, reads D, and where they take part reads b and reads and writes the mean: 12 to 24 bytes an entry.
+// Reference: train/path.go; checked by cuda/vectors_test.go.
+KERNEL(walk)(float* RESTRICT w, float* RESTRICT b, const float* RESTRICT d, float* RESTRICT mean, const double* RESTRICT by, float ρ, float q,
+	double c, float β, float share, int64_t n) {
+	float step = (float)(by ? c * by[0] : c);
+	for (int64_t i = (int64_t)BLOCK * THREADS + THREAD; i < n; i += (int64_t)BLOCKS * THREADS) {
+		float x = ρ * w[i], D = d ? d[i] : 0.f;
+		if (b) {
+			float drift = b[i];
+			x = fma(q, drift, x);
+			if (β != 0.f) b[i] = fma(β, D, drift);
+		}
+		x = fma(step, D, x);
+		w[i] = x;
+		if (share == 1.f)
+			mean[i] = x;
+		else if (share != 0.f)
+			mean[i] = fma(share, x, (1.f - share) * mean[i]);
+	}
+}
+EXPORT(walk)
+
+// ascend: the line search of block-coordinate Frank-Wolfe, from what its step has summed up, and the dual's books.
+//   parts [2][blocks] double   ‖D‖² and ⟨D, w⟩, by parts
+//   sums [3] double            the third is Σ c⟨u − ū, θ + ℓ⟩, n times the block gap g
+//   dual [3] double            in and out: linear part b of the dual, that of the mean of the iterates, the dual's value
+//   by [1] double              out: −γ/λn, which D is to be multiplied by; γ [1] float out
+// with γ = clip(g/‖D/λn‖²λ, 0, 1). One block. Bound: latency. Reference: train/bcfw.go; checked by cuda/vectors_test.go.
+KERNEL(ascend)(const double* RESTRICT parts, int blocks, const double* RESTRICT sums, double* RESTRICT dual, double* RESTRICT by, float* RESTRICT gamma,
+	double λ, double n, double share) {
+	SHARED(double, shared);
+	double norm = 0, product = 0;
+	for (int k = THREAD; k < blocks; k += THREADS) {
+		norm += parts[k];
+		product += parts[blocks + k];
+	}
+	norm = total(norm, shared);
+	product = total(product, shared);
+	if (THREAD != 0) return;
+	double linear = sums[2], gap = linear / n, γ = 0;
+	norm = norm / (λ * n * n);
+	if (gap > 0 && norm > 0) γ = (double)(float)min(gap / norm, 1.0);
+	dual[0] += γ / n * (linear - product);
+	dual[2] += γ * gap - γ * γ / 2 * norm;
+	dual[1] += share * (dual[0] - dual[1]);
+	by[0] = -γ / (λ * n);
+	gamma[0] = (float)γ;
+}
+EXPORT(ascend)
