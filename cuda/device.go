@@ -37,6 +37,9 @@ func (i Info) String() string {
 	return fmt.Sprintf("cuda:%d %s, %s, compute capability %s, CUDA %s", i.Ordinal, i.Name, size(i.Memory), i.Capability, i.Driver)
 }
 
+// Built tells whether this build can use a device where there is one.
+const Built = driver.Built
+
 // Devices tells which devices there are. The error tells why there is none.
 func Devices() ([]Info, error) {
 	lib, err := driver.Load()

@@ -9,7 +9,7 @@ type vectors struct {
 	dim        int
 	w, b, mean Array[float32] // the path's iterate, its drift and the mean of the iterates
 	grad       Array[float32] // D of the last step
-	at         Array[float32] // w of a full pass, or of a step that is not on the path
+	at, from   Array[float32] // weights of a full pass, or of a step or change that is not on the path
 	drifts     bool           // whether the open path has a drift
 
 	parts Array[float64] // [2][blocks] of products
@@ -36,7 +36,7 @@ func newVectors(d *Device, dim int) *vectors {
 }
 
 func (v *vectors) free() {
-	for _, x := range []Array[float32]{v.w, v.b, v.mean, v.grad, v.at, v.γ} {
+	for _, x := range []Array[float32]{v.w, v.b, v.mean, v.grad, v.at, v.from, v.γ} {
 		Free(v.d, x)
 	}
 	for _, x := range []Array[float64]{v.parts, v.dual, v.by} {

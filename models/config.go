@@ -63,13 +63,14 @@ type Config struct {
 	WarmUp      int     `yaml:"warm-up" json:"warm-up" group:"Method" min:"-1" only:"method=prox-linear" help:"passes of sgd that prox-linear begins with, since a model of a random network is worth little; 0: 2, or none where eta is given; -1: none"`
 	InnerGap    float64 `yaml:"inner-gap" json:"inner-gap" group:"Method" min:"0" only:"method=prox-linear" help:"ε_0: prox-linear's k-th subproblem is solved once its certified gap is at most ε_0/k; 0: at most 0.3 of the decrease that it promises"`
 	ConstantMu  bool    `yaml:"constant-mu" json:"constant-mu" group:"Method" only:"method=prox-linear" help:"smooth every subproblem of prox-linear with mu, not the k-th with mu/k"`
-	Batch       int     `yaml:"batch" json:"batch" group:"Method" min:"0" only:"method=sgd,svrg,saga,casimir,casimir-adapt,bcfw,sdca,prox-linear" help:"examples in a step; 0: 4 for svrg, saga, casimir and sdca, and for prox-linear and sgd on many weights, else 1"`
+	Batch       int     `yaml:"batch" json:"batch" group:"Method" min:"0" only:"method=sgd,svrg,saga,casimir,casimir-adapt,bcfw,sdca,prox-linear" help:"examples in a step; 0: 4 for svrg, saga, casimir and sdca, and for prox-linear and sgd on many weights, else 1; on a GPU up to a 64th of the examples"`
 	Parallel    string  `yaml:"parallel" json:"parallel" group:"Method" values:"deterministic|async" only:"method=sdca net=linear" help:"what threads do: deterministic gives one seed one model, to the bit, whatever the threads; async lets each thread of sdca take examples one by one and wait for no other, on attributes only: results vary from run to run, within the certified gap, which stays valid"`
 
 	Baselines string `yaml:"baselines" json:"baselines" group:"Run" run:"true" values:"auto|on|off" help:"also train the same network with the same passes by sgd (or prox-linear), and without edges, to compare with; auto does so on built-in data"`
 
 	Seed    uint64 `yaml:"seed" json:"seed" group:"Run" help:"of everything random; one seed gives one model, to the bit"`
-	Device  string `yaml:"device" json:"device" group:"Run" run:"true" values:"auto|cpu|cuda" help:"where to compute; auto takes what this build and machine have"`
+	Device  string `yaml:"device" json:"device" group:"Run" run:"true" unit:"auto|cpu|cuda[:N]" help:"where to compute: cpu, or the GPU cuda (cuda:N is the N-th, from 0); auto takes the first GPU if there is one and what is asked can run there. A seed gives one model on each kind of device"`
+	TF32    bool    `yaml:"tf32" json:"tf32" group:"Run" run:"true" help:"multiply matrices in TF32 on the GPU: faster, with 10 bits of fraction in place of 23"`
 	Threads int    `yaml:"threads" json:"threads" group:"Run" run:"true" min:"0" help:"threads; the model does not depend on it; 0 means all cores"`
 	Out     string `yaml:"out" json:"out" group:"Run" run:"true" unit:"DIR" help:"folder for the model, metrics and curves; empty: runs/NAME-TIME"`
 	Resume  string `yaml:"resume,omitempty" json:"resume,omitempty" group:"Run" run:"true" unit:"DIR" help:"continue the run in this folder from its last checkpoint"`
@@ -122,9 +123,10 @@ func (c Config) Validate() error {
 			return err
 		}
 	}
+	if err := c.checkDevice(); err != nil {
+		return err
+	}
 	switch {
-	case c.Device == "cuda":
-		return structured.BadInput("--device cuda: this build has no GPU support; use --device cpu, or auto")
 	case c.Task == "tag" && c.Train == "" && c.Resume == "":
 		return structured.BadInput("--task tag needs training data: give --train FILE (only ocr has built-in data)")
 	case c.Format == formatBuiltin && c.Train+c.Dev+c.Test != "":

@@ -91,6 +91,9 @@ const (
 func (c *Config) chooseMethod(p *train.Problem) (method train.Method, why string, err error) {
 	if c.Method == "auto" {
 		c.Method, why = train.Auto(p.Objective, c.Net)
+		if kind, _, err := parseDevice(c.Device); err == nil && kind == cudaDevice && train.Accelerates(c.Method) != nil {
+			c.Method, why = train.AutoAccelerated(p.Objective), "of the convex methods it is the one for this loss that a GPU can run"
+		}
 	}
 	if c.Method == "prox-linear" && c.Inner == "auto" {
 		c.Inner = "casimir"
@@ -117,10 +120,6 @@ func (c *Config) chooseMethod(p *train.Problem) (method train.Method, why string
 			return nil, "", err
 		}
 	}
-	if c.Batch == 0 {
-		c.Batch = defaultBatch(c.Method, p.Scorer.Dim())
-	}
-	p.Batch = c.Batch
 	if c.Gap > 0 && p.Partial() {
 		return nil, "", structured.BadInput("--gap %v needs a certificate, which labels known in part do not allow; use --passes", c.Gap)
 	}

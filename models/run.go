@@ -7,6 +7,7 @@ import (
 	"math"
 	"path/filepath"
 
+	"github.com/dsp-go/dsp/cuda"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/tensorboard"
@@ -19,6 +20,7 @@ type run struct {
 	model   *Model
 	problem *train.Problem
 	method  train.Method
+	device  *cuda.Device // that does the problem's work, or nil
 	o       TrainOptions
 }
 
@@ -45,13 +47,16 @@ func newRun(c Config, data *Data, o TrainOptions) (*run, error) {
 	if why != "" {
 		o.Log.Info("method " + m.Config.Method + ": " + why)
 	}
-	m.Config.Device = "cpu"
 	r.config = m.Config
 	return r, nil
 }
 
 // train runs the method and writes the files of the run folder. The records are those of all passes.
 func (r *run) train(ctx context.Context) (*Result, []train.Record, error) {
+	defer r.close()
+	if err := r.accelerate(); err != nil {
+		return nil, nil, err
+	}
 	c := &r.config
 	checkpoint, err := r.checkpoint()
 	if err != nil {
@@ -77,7 +82,7 @@ func (r *run) train(ctx context.Context) (*Result, []train.Record, error) {
 	trainer.Recorders, trainer.Checkpoint = recorders, checkpoint
 	out, err := trainer.Run(ctx, newState(r.model.W))
 	if out == nil {
-		return nil, history.Records, err
+		return nil, history.Records, r.advise(err)
 	}
 	result := r.result(out)
 	if err != nil {

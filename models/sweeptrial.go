@@ -65,13 +65,17 @@ func (s *sweep) trainFold(ctx context.Context, t *trial, fold, threads int) *sco
 	if err != nil {
 		return &score{err: err}
 	}
+	defer r.close()
+	if err := r.accelerate(); err != nil {
+		return &score{err: err}
+	}
 	trainer := r.trainer()
 	if fold != whole {
 		trainer.Evaluate = nil // no weights are chosen by what is held out
 	}
 	out, err := trainer.Run(ctx, newState(r.model.W))
 	if err != nil {
-		return &score{err: err}
+		return &score{err: r.advise(err)}
 	}
 	dev, test := out.Best.Dev, out.Best.Test
 	if fold != whole {

@@ -36,6 +36,14 @@ func Auto(o *Objective, net string) (method, why string) {
 	}
 }
 
+// AutoAccelerated returns the name of the convex method for an objective that a device can do the work of.
+func AutoAccelerated(o *Objective) string {
+	if o.Loss.Smooth() {
+		return "svrg"
+	}
+	return "casimir"
+}
+
 func isSparse(s nets.Scorer) bool {
 	_, ok := s.(*nets.SparseLinear)
 	return ok

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/dsp-go/dsp/structured"
 )
 
 // DivergedError says that training left the finite numbers.
@@ -44,6 +46,8 @@ func (l *loop) failed(ctx context.Context, err error) error {
 		err = l.diverged(nonFinite.Where, "potentials are NaN or infinite")
 	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
 		return l.interrupted()
+	case l.Problem.device != nil && !structured.IsBadInput(err):
+		err = l.deviceFailed(err)
 	}
 	if l.Checkpoint == nil {
 		return err
@@ -57,6 +61,15 @@ func (l *loop) diverged(where, what string) error {
 		e.Checkpoint, e.Good = l.Checkpoint.dir, good
 	}
 	return e
+}
+
+// deviceFailed says of an error on a device when it was and where to go on from.
+func (l *loop) deviceFailed(err error) error {
+	done := l.books.Last.Pass
+	if l.Checkpoint == nil || done == 0 {
+		return fmt.Errorf("pass %d: %w; there is no good checkpoint", done+1, err)
+	}
+	return fmt.Errorf("pass %d: %w; the last good checkpoint is pass %d in %s, --resume continues", done+1, err, done, l.Checkpoint.dir)
 }
 
 func (l *loop) interrupted() error {

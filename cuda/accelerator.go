@@ -1,0 +1,210 @@
+package cuda
+
+import (
+	"context"
+
+	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/train"
+)
+
+// Accelerator does on a device what a train.Engine is asked: the data, the scorer's weights, the path of an optimiser and the
+// memories stay there. What a step finds is left there as well, until somebody asks.
+type Accelerator struct {
+	*shared
+	objective *Objective
+	scorer    Scorer
+	moves     Linearised // the scorer, if it is a linearisation
+
+	steps map[capacity]*lane // of batches
+	whole *lane              // of full passes
+	last  *lane              // of the last step
+
+	memories []*Memory
+	others   []*Accelerator
+}
+
+// shared is what accelerators on the same data have in common.
+type shared struct {
+	d       *Device
+	data    *Data
+	tf32    bool
+	vectors *vectors
+	round   int // of scratch memory: graphs that were captured in an earlier one may use what is freed
+
+	product struct { // ⟨D, w⟩ for the path's iterate
+		known bool
+		dot   float64
+	}
+}
+
+var _ train.Accelerator = (*Accelerator)(nil)
+
+// passPositions is the most positions that a full pass takes at once.
+const passPositions = 1 << 16
+
+// NewAccelerator returns an accelerator for an objective, which uploads its data. With tf32 matrix products are in TF32. What
+// the device cannot do for the objective is bad input. Close it after use.
+func NewAccelerator(d *Device, o *train.Objective, tf32 bool) (*Accelerator, error) {
+	if err := CheckObjective(o); err != nil {
+		return nil, err
+	}
+	s := &shared{d: d, data: NewData(d, o.Data), tf32: tf32, vectors: newVectors(d, o.Scorer.Dim())}
+	a, err := s.accelerator(o)
+	if err != nil {
+		s.free()
+		return nil, err
+	}
+	return a, nil
+}
+
+// accelerator makes one for an objective on the shared data.
+func (s *shared) accelerator(o *train.Objective) (*Accelerator, error) {
+	scorer, err := NewScorer(s.d, o.Scorer, s.tf32)
+	if err != nil {
+		return nil, err
+	}
+	a := &Accelerator{
+		shared:    s,
+		scorer:    scorer,
+		objective: NewObjective(s.data, o, scorer, NewOracle(s.d)),
+		steps:     map[capacity]*lane{},
+	}
+	a.moves, _ = scorer.(Linearised)
+	a.whole, err = a.newLane(s.data.passCapacity())
+	if err == nil {
+		err = s.d.Err()
+	}
+	if err != nil {
+		a.free()
+	}
+	return a, err
+}
+
+// Also implements train.Accelerator.
+func (a *Accelerator) Also(o *train.Objective) (train.Accelerator, error) {
+	if err := CheckObjective(o); err != nil {
+		return nil, err
+	}
+	b, err := a.accelerator(o)
+	if err != nil {
+		return nil, err
+	}
+	a.others = append(a.others, b)
+	return b, nil
+}
+
+// MoveTo implements train.Accelerator.
+func (a *Accelerator) MoveTo(w []float32) {
+	if a.moves != nil {
+		Upload(a.d, a.vectors.at, w)
+		a.moves.MoveTo(a.vectors.at)
+	}
+}
+
+// Close implements train.Accelerator.
+func (a *Accelerator) Close() {
+	a.free()
+	a.shared.free()
+}
+
+func (a *Accelerator) free() {
+	for _, b := range a.others {
+		b.free()
+	}
+	for _, m := range a.memories {
+		m.Free()
+	}
+	for _, l := range a.steps {
+		l.free()
+	}
+	if a.whole != nil {
+		a.whole.free()
+	}
+	a.objective.Free()
+	if s, ok := a.scorer.(interface{ Free() }); ok {
+		s.Free()
+	}
+}
+
+func (s *shared) free() {
+	s.vectors.free()
+	s.data.Free()
+}
+
+// done returns what went wrong since it was asked last.
+func (a *Accelerator) done() error {
+	if err := a.d.Sync(); err != nil {
+		return err
+	}
+	if err := a.objective.NonFinite(); err != nil {
+		return err
+	}
+	return a.d.Err()
+}
+
+// sums waits for the objective's sums.
+func (a *Accelerator) sums() (train.Sums, error) {
+	s := a.objective.ReadSums()
+	return train.Sums(s), a.done()
+}
+
+// overData does work of a kind on all of the given examples, as many at a time as a full pass takes, beginning with sums of
+// zero.
+func (a *Accelerator) overData(ctx context.Context, w []float32, examples []int, kind any, work func(l *Lane)) (train.Sums, error) {
+	Upload(a.d, a.vectors.at, w)
+	a.objective.ClearSums()
+	l := a.whole
+	l.use(a.shared, kind)
+	for len(examples) > 0 && a.d.Err() == nil {
+		if err := ctx.Err(); err != nil {
+			return train.Sums{}, err
+		}
+		n := a.data.fit(examples, l.capacity)
+		l.Batch.Set(examples[:n])
+		work(l.Lane)
+		examples = examples[n:]
+	}
+	return a.sums()
+}
+
+// gradient does work of a kind on all examples, pulls back and sets g to what that adds up to.
+func (a *Accelerator) gradient(ctx context.Context, w, g []float32, kind any, work func(l *Lane)) (train.Sums, error) {
+	Zero(a.d, a.vectors.grad)
+	sums, err := a.overData(ctx, w, a.data.all(), kind, func(l *Lane) {
+		work(l)
+		l.Pullback(a.vectors.grad)
+	})
+	if err != nil {
+		return sums, err
+	}
+	Download(a.d, g, a.vectors.grad)
+	return sums, a.d.Err()
+}
+
+// FullPass implements train.Accelerator.
+func (a *Accelerator) FullPass(ctx context.Context, w []float32, s oracles.Smoothing, memory train.RemoteMemory, g []float32) (train.Sums, error) {
+	m := memoryOf(memory)
+	return a.gradient(ctx, w, g, scratchOf(s), func(l *Lane) {
+		l.Ask(a.vectors.at, s, true)
+		if m != nil {
+			m.Remember(l, 1)
+		}
+		l.Difference(nil)
+	})
+}
+
+// Recompose implements train.Accelerator.
+func (a *Accelerator) Recompose(ctx context.Context, w []float32, memory train.RemoteMemory, g []float32) (float64, error) {
+	m := memoryOf(memory)
+	sums, err := a.gradient(ctx, w, g, "recompose", func(l *Lane) {
+		l.Recall(a.vectors.at, m)
+		l.Difference(nil)
+	})
+	return sums.Linear, err
+}
+
+// Value implements train.Accelerator.
+func (a *Accelerator) Value(ctx context.Context, w []float32, examples []int) (float64, error) {
+	sums, err := a.overData(ctx, w, examples, "value", func(l *Lane) { l.Value(a.vectors.at) })
+	return sums.Primal, err
+}

@@ -1,0 +1,143 @@
+package cuda
+
+import (
+	"context"
+
+	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/train"
+)
+
+// stepKey is what the launches of a step depend on beside the capacities of its batch.
+type stepKey struct {
+	s      oracles.Smoothing
+	memory *Memory
+	path   bool // at the path's iterate
+}
+
+// Step implements train.Accelerator. The second step of a kind is captured, and replayed from then on.
+func (a *Accelerator) Step(ctx context.Context, w []float32, examples []int, s oracles.Smoothing, memory train.RemoteMemory, dropout uint64) error {
+	l, err := a.lane(ctx, examples)
+	if err != nil {
+		return err
+	}
+	if l.seed != dropout {
+		l.seed = dropout
+		l.Batch.SetSeed(dropout)
+	}
+	key, at := stepKey{s, memoryOf(memory), w == nil}, a.vectors.w
+	if w != nil {
+		at = a.vectors.at
+		Upload(a.d, at, w)
+	}
+	l.do(a.shared, key, func() {
+		a.objective.ClearSums()
+		Zero(a.d, a.vectors.grad)
+		l.Ask(at, s, false)
+		l.Difference(key.memory)
+		l.Pullback(a.vectors.grad)
+	})
+	return a.d.Err()
+}
+
+// Change implements train.Accelerator.
+func (a *Accelerator) Change(ctx context.Context, from, to []float32, examples []int, s oracles.Smoothing) error {
+	l, err := a.lane(ctx, examples)
+	if err != nil {
+		return err
+	}
+	v := a.vectors
+	Upload(a.d, v.at, to)
+	Upload(a.d, room(a.d, &v.from, v.dim, "weights"), from)
+	l.ReserveChange()
+	l.use(a.shared, "change")
+	Zero(a.d, v.grad)
+	l.Change(v.from, v.at, s)
+	l.Pullback(v.grad)
+	return a.done()
+}
+
+// lane returns that of a batch, with the batch in it.
+func (a *Accelerator) lane(ctx context.Context, examples []int) (l *lane, err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	c := a.data.stepCapacity(examples)
+	if l = a.steps[c]; l == nil {
+		if l, err = a.newLane(c); err != nil {
+			return nil, err
+		}
+		a.steps[c] = l
+	}
+	l.Batch.Set(examples)
+	a.last = l
+	a.product.known = false
+	return l, nil
+}
+
+// Remember implements train.Accelerator.
+func (a *Accelerator) Remember(memory train.RemoteMemory, γ float32) {
+	memoryOf(memory).Remember(a.last.Lane, γ)
+}
+
+// Sums implements train.Accelerator.
+func (a *Accelerator) Sums() (train.Sums, error) { return a.sums() }
+
+// Norm2 implements train.Accelerator.
+func (a *Accelerator) Norm2() float64 {
+	norm, dot := a.vectors.products(a.vectors.w)
+	a.product.known, a.product.dot = true, dot
+	return norm
+}
+
+// Dot implements train.Accelerator.
+func (a *Accelerator) Dot(w []float32) float64 {
+	at := a.vectors.w
+	if w != nil {
+		at = a.vectors.at
+		Upload(a.d, at, w)
+	} else if a.product.known {
+		return a.product.dot
+	}
+	_, dot := a.vectors.products(at)
+	return dot
+}
+
+// Open implements train.Accelerator.
+func (a *Accelerator) Open(w, b, mean []float32) { a.vectors.open(w, b, mean) }
+
+// Walk implements train.Accelerator.
+func (a *Accelerator) Walk(by train.Stride) {
+	a.product.known = false
+	a.vectors.walk(by, Array[float64]{})
+}
+
+// Settle implements train.Accelerator.
+func (a *Accelerator) Settle(w, mean []float32) error {
+	a.vectors.settle(w, mean)
+	return a.done()
+}
+
+// remote is a Memory as a method holds it.
+type remote struct{ *Memory }
+
+// NewMemory implements train.Accelerator.
+func (a *Accelerator) NewMemory() (train.RemoteMemory, error) {
+	m := a.objective.NewMemory()
+	a.memories = append(a.memories, m)
+	return remote{m}, a.d.Err()
+}
+
+func memoryOf(m train.RemoteMemory) *Memory {
+	if m == nil {
+		return nil
+	}
+	return m.(remote).Memory
+}
+
+// Store implements train.RemoteMemory.
+func (m remote) Store(node, edge []float32) error {
+	d := m.objective.Data.Device
+	Download(d, node, m.Node)
+	Download(d, edge, m.Edge)
+	return d.Err()
+}

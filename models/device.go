@@ -1,0 +1,164 @@
+package models
+
+import (
+	"errors"
+	"fmt"
+	"math/bits"
+	"strconv"
+	"strings"
+
+	"github.com/dsp-go/dsp/cuda"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/train"
+)
+
+// The kinds of device; cuda may be followed by a colon and the number of one.
+const (
+	autoDevice = "auto"
+	cpuDevice  = "cpu"
+	cudaDevice = "cuda"
+)
+
+// parseDevice reads the name of a device: its kind, and for cuda its number, 0 where none is given.
+func parseDevice(name string) (kind string, ordinal int, err error) {
+	kind, number, numbered := strings.Cut(name, ":")
+	if numbered && kind == cudaDevice {
+		if ordinal, err = strconv.Atoi(number); err != nil || ordinal < 0 || number != strconv.Itoa(ordinal) {
+			return "", 0, structured.BadInput("--device %s: expected the number of a device, as in cuda:0", name)
+		}
+		return kind, ordinal, nil
+	}
+	return name, 0, oneOf("--device", name, []string{autoDevice, cpuDevice, cudaDevice, cudaDevice + ":0"})
+}
+
+// checkDevice refuses a device that there is not, or that cannot do what c asks.
+func (c *Config) checkDevice() error {
+	kind, ordinal, err := parseDevice(c.Device)
+	switch {
+	case err != nil:
+		return err
+	case kind == cpuDevice && c.TF32:
+		return structured.BadInput("--tf32 is for matrix products on a GPU: give --device cuda too")
+	case kind != cudaDevice:
+		return nil
+	}
+	if err := checkCUDA(ordinal); err != nil {
+		return structured.BadInput("--device %s: %w; use --device cpu, or auto", c.Device, err)
+	}
+	return train.Accelerates(c.Method)
+}
+
+// checkCUDA says why there is no CUDA device of that number.
+func checkCUDA(ordinal int) error {
+	all, err := cuda.Devices()
+	if err == nil && ordinal >= len(all) {
+		err = fmt.Errorf("there is no such device: this machine has cuda:0 to cuda:%d", len(all)-1)
+	}
+	return err
+}
+
+// openDevice opens the CUDA device that c asks for; with auto the first, unless it is emulated. Nil is the CPU.
+func (c *Config) openDevice() (*cuda.Device, error) {
+	kind, ordinal, err := parseDevice(c.Device)
+	switch {
+	case err != nil || kind == cpuDevice:
+		return nil, err
+	case kind == autoDevice:
+		if all, err := cuda.Devices(); err != nil {
+			if cuda.Built {
+				return nil, err
+			}
+			return nil, nil
+		} else if all[0].Emulated() {
+			return nil, nil
+		}
+	}
+	return cuda.Open(ordinal)
+}
+
+// accelerate settles where the run computes, and how many examples are in a step there. What a device cannot do is refused
+// where that device was asked for; else the CPU does it.
+func (r *run) accelerate() error {
+	c := &r.config
+	open := c.Batch == 0
+	d, err := c.openDevice()
+	if d != nil {
+		if err = r.moveTo(d); err != nil {
+			_ = d.Close() // the error is said already
+		}
+	}
+	switch {
+	case err != nil && c.Device != autoDevice:
+		return r.advise(err)
+	case err != nil:
+		r.o.Log.Info("device cpu: " + err.Error())
+	}
+	c.Device = cpuDevice
+	if r.device != nil {
+		c.Device = fmt.Sprintf("%s:%d", cudaDevice, r.device.Info().Ordinal)
+	} else if err := c.checkDevice(); err != nil {
+		return err
+	}
+	if open {
+		c.Batch = defaultBatch(c.Method, r.problem.Scorer.Dim())
+		if r.device != nil {
+			c.Batch = deviceBatch(c.Method, r.data.Train, c.Batch)
+		}
+	}
+	r.problem.Batch = c.Batch
+	if r.device != nil {
+		r.o.Log.Info("device "+r.device.Info().String(), "batch", r.problem.BatchSize())
+	}
+	return nil
+}
+
+// moveTo has a device do the run's work.
+func (r *run) moveTo(d *cuda.Device) error {
+	if err := train.Accelerates(r.config.Method); err != nil {
+		return err
+	}
+	a, err := cuda.NewAccelerator(d, r.problem.Objective, r.config.TF32)
+	if err != nil {
+		return err
+	}
+	r.device = d
+	r.problem.Engine = train.NewAcceleratedEngine(r.problem.Objective, threadsOr(r.config.Threads), a)
+	return nil
+}
+
+// close gives up the run's device. What failed on it was said where it did.
+func (r *run) close() {
+	if r.device != nil {
+		_ = r.device.Close()
+		r.device = nil
+	}
+}
+
+// advise adds what to do about a device's memory that is too small.
+func (r *run) advise(err error) error {
+	var small *cuda.OutOfMemoryError
+	if !errors.As(err, &small) {
+		return err
+	}
+	return fmt.Errorf("%w; lower --batch (now %d), or use --device cpu", err, r.problem.BatchSize())
+}
+
+// leastSteps is how many steps a pass has at least where the batch is chosen for a device, and stepPositions the positions of
+// a step that keep one busy.
+const (
+	leastSteps    = 64
+	stepPositions = 1 << 13
+)
+
+// deviceBatch is how many examples a step takes on a GPU where nothing was said and the CPU would take that many: a step on ten
+// examples takes as long there as one on hundreds, but a pass should have steps enough to get somewhere.
+func deviceBatch(method string, d *structured.Dataset, cpu int) int {
+	if method == "lbfgs" {
+		return cpu
+	}
+	most := min(d.Len()/leastSteps, stepPositions*d.Len()/max(1, d.Positions()))
+	if most < 8 {
+		return cpu
+	}
+	return 1 << (bits.Len(uint(most)) - 1)
+}
