@@ -1,0 +1,124 @@
+package cuda_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/dsp-go/dsp/cuda"
+	"github.com/dsp-go/dsp/cuda/cudatest"
+	"github.com/dsp-go/dsp/structured/vec"
+)
+
+// on uploads a vector.
+func on[E cuda.Element](d *cuda.Device, x []E) cuda.Array[E] {
+	to := cuda.New[E](d, len(x), "a vector")
+	cuda.Upload(d, to, x)
+	return to
+}
+
+// off downloads one.
+func off[E cuda.Element](d *cuda.Device, x cuda.Array[E]) []E {
+	to := make([]E, x.Len())
+	cuda.Download(d, to, x)
+	return to
+}
+
+func drawn(r *rand.Rand, n int) []float32 {
+	x := make([]float32, n)
+	for i := range x {
+		x[i] = float32(r.NormFloat64())
+	}
+	return x
+}
+
+// A stride is what package vec makes of it, with any of its vectors missing.
+func TestWalk(t *testing.T) {
+	d := cudatest.Device(t)
+	r := rand.New(rand.NewPCG(1, 2))
+	for _, n := range []int{1, 255, 700} {
+		for _, c := range []struct{ ρ, q, c, β, share, by float64 }{
+			{1, 0, -0.5, 0, 0, 1},
+			{0.9, 0, -0.5, 0, 1, 1},
+			{0.9, 1, -0.5, 0, 0.25, 1},
+			{0.9, 1, -0.5, -0.1, 0.25, 1},
+			{1, 0, 0, 0, 0.5, 1},
+			{0, 2, 1, 0, 0.5, -0.125},
+		} {
+			w, b, grad, mean := drawn(r, n), drawn(r, n), drawn(r, n), drawn(r, n)
+			var none cuda.Array[float32]
+			dw, db, dgrad, dmean := on(d, w), none, none, none
+			var by cuda.Array[float64]
+			if c.q != 0 || c.β != 0 {
+				db = on(d, b)
+			}
+			if c.c != 0 {
+				dgrad = on(d, grad)
+			}
+			if c.share == 1 {
+				dmean = cuda.New[float32](d, n, "a mean that begins")
+			} else if c.share != 0 {
+				dmean = on(d, mean)
+			}
+			if c.by != 1 {
+				by = on(d, []float64{c.by})
+			}
+			d.Launch("walk", cuda.Dim{X: 2}, cuda.Dim{X: 256}, 0, dw, db, dgrad, dmean, by,
+				float32(c.ρ), float32(c.q), c.c, float32(c.β), float32(c.share), int64(n))
+			vec.Axpby(float32(c.q), b, float32(c.ρ), w)
+			vec.Axpy(float32(c.c*c.by), grad, w)
+			vec.Axpy(float32(c.β), grad, b)
+			vec.Axpby(float32(c.share), w, float32(1-c.share), mean)
+			close32(t, "w", off(d, dw), w)
+			if c.β != 0 {
+				close32(t, "b", off(d, db), b)
+			}
+			if c.share != 0 {
+				close32(t, "mean", off(d, dmean), mean)
+			}
+		}
+	}
+}
+
+func close32(t *testing.T, what string, got, want []float32) {
+	t.Helper()
+	for i := range want {
+		if !(math.Abs(float64(got[i]-want[i])) <= 1e-6*(1+math.Abs(float64(want[i])))) {
+			t.Fatalf("%s[%d] is %v, want %v", what, i, got[i], want[i])
+		}
+	}
+}
+
+// Products by parts add up to those of package vec, and the line search makes of them what BCFW's own does.
+func TestAscend(t *testing.T) {
+	d := cudatest.Device(t)
+	r := rand.New(rand.NewPCG(3, 4))
+	const n, blocks, examples = 3000, 3, 7
+	grad, w := drawn(r, n), drawn(r, n)
+	parts := cuda.New[float64](d, 2*blocks, "parts")
+	d.Launch("products", cuda.Dim{X: blocks}, cuda.Dim{X: 256}, 64, on(d, grad), on(d, w), parts, int64(n))
+	got := off(d, parts)
+	norm, product := got[0]+got[1]+got[2], got[3]+got[4]+got[5]
+	if want := vec.Norm2(grad); math.Abs(norm-want) > 1e-9*want {
+		t.Errorf("‖D‖² is %v, want %v", norm, want)
+	}
+	if want := vec.Dot64(grad, w); math.Abs(product-want) > 1e-9*vec.Norm2(grad) {
+		t.Errorf("⟨D, w⟩ is %v, want %v", product, want)
+	}
+	for _, linear := range []float64{3, 1e6, 0, -1} {
+		const λ, share = 0.3, 0.25
+		books, by, γ := on(d, []float64{5, 4, 3}), cuda.New[float64](d, 1, "a step"), cuda.New[float32](d, 1, "γ")
+		d.Launch("ascend", cuda.Dim{X: 1}, cuda.Dim{X: 256}, 64, parts, int32(blocks), on(d, []float64{9, 9, linear}), books, by, γ,
+			λ, float64(examples), share)
+		gap, way := linear/examples, norm/(λ*examples*examples)
+		step := float64(float32(min(max(gap/way, 0), 1)))
+		b := 5 + step/examples*(linear-product)
+		want := []float64{b, 4 + share*(b-4), 3 + step*gap - step*step/2*way, -step / (λ * examples), step}
+		if got := append(append(off(d, books), off(d, by)...), float64(off(d, γ)[0])); !slices.EqualFunc(got, want, func(x, y float64) bool {
+			return math.Abs(x-y) <= 1e-9*(1+math.Abs(y))
+		}) {
+			t.Errorf("with a gap of %v the books are %v, want %v", gap, got, want)
+		}
+	}
+}
