@@ -3,7 +3,9 @@ package cuda
 import (
 	"context"
 
+	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/train"
 )
 
@@ -13,7 +15,7 @@ type Accelerator struct {
 	*shared
 	objective *Objective
 	scorer    Scorer
-	moves     Linearised // the scorer, if it is a linearisation
+	moves     *Linearised // the scorer, if it is that
 
 	steps map[capacity]*lane // of batches
 	whole *lane              // of full passes
@@ -27,7 +29,7 @@ type Accelerator struct {
 type shared struct {
 	d       *Device
 	data    *Data
-	tf32    bool
+	blas    *BLAS
 	vectors *vectors
 	round   int // of scratch memory: graphs that were captured in an earlier one may use what is freed
 
@@ -48,7 +50,7 @@ func NewAccelerator(d *Device, o *train.Objective, tf32 bool) (*Accelerator, err
 	if err := CheckObjective(o); err != nil {
 		return nil, err
 	}
-	s := &shared{d: d, data: NewData(d, o.Data), tf32: tf32, vectors: newVectors(d, o.Scorer.Dim())}
+	s := &shared{d: d, data: NewData(d, o.Data), blas: NewBLAS(d, tf32), vectors: newVectors(d, o.Scorer.Dim())}
 	a, err := s.accelerator(o)
 	if err != nil {
 		s.free()
@@ -59,7 +61,7 @@ func NewAccelerator(d *Device, o *train.Objective, tf32 bool) (*Accelerator, err
 
 // accelerator makes one for an objective on the shared data.
 func (s *shared) accelerator(o *train.Objective) (*Accelerator, error) {
-	scorer, err := NewScorer(s.d, o.Scorer, s.tf32)
+	scorer, err := s.scorer(o.Scorer)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +71,7 @@ func (s *shared) accelerator(o *train.Objective) (*Accelerator, error) {
 		objective: NewObjective(s.data, o, scorer, NewOracle(s.d)),
 		steps:     map[capacity]*lane{},
 	}
-	a.moves, _ = scorer.(Linearised)
+	a.moves, _ = scorer.(*Linearised)
 	a.whole, err = a.newLane(s.data.passCapacity())
 	if err == nil {
 		err = s.d.Err()
@@ -78,6 +80,21 @@ func (s *shared) accelerator(o *train.Objective) (*Accelerator, error) {
 		a.free()
 	}
 	return a, err
+}
+
+// scorer returns a scorer's counterpart on the device.
+func (s *shared) scorer(of nets.Scorer) (Scorer, error) {
+	switch of := of.(type) {
+	case *nets.SparseLinear:
+		return NewSparseLinear(of, s.data), nil
+	case *nets.Net:
+		return NewExecutor(s.d, of, s.blas), nil
+	case *nets.Linearised:
+		return NewLinearised(NewExecutor(s.d, of.Net(), s.blas)), nil
+	case interface{ Network() *nets.Net }:
+		return NewExecutor(s.d, of.Network(), s.blas), nil
+	}
+	return nil, structured.BadInput("a CUDA device runs the networks of package nets alone, not %T", of)
 }
 
 // Also implements train.Accelerator.
@@ -129,6 +146,7 @@ func (a *Accelerator) free() {
 func (s *shared) free() {
 	s.vectors.free()
 	s.data.Free()
+	s.blas.Close()
 }
 
 // done returns what went wrong since it was asked last.

@@ -21,6 +21,9 @@ func Linearise(net *Net, wk []float32) *Linearised {
 	return &Linearised{net, append([]float32(nil), wk...)}
 }
 
+// Net returns the network that it is the model of.
+func (l *Linearised) Net() *Net { return l.net }
+
 // MoveTo makes w the point w_k. Workers made before see it at their next Score.
 func (l *Linearised) MoveTo(w []float32) { copy(l.wk, w) }
 
