@@ -111,6 +111,37 @@ func (a *Accelerator) Walk(by train.Stride) {
 	a.vectors.walk(by, Array[float64]{})
 }
 
+// Ascend implements train.Accelerator.
+func (a *Accelerator) Ascend(memory train.RemoteMemory, λ, share float64) {
+	a.product.known = false
+	v := a.vectors
+	v.ascend(a.objective.Sums, λ, a.data.Set.Len(), share)
+	v.walk(train.Stride{Rho: 1, C: 1, Share: share}, v.by)
+	memoryOf(memory).RememberBy(a.last.Lane, v.γ)
+}
+
+// SetBooks implements train.Accelerator.
+func (a *Accelerator) SetBooks(b train.DualBooks) {
+	Upload(a.d, a.vectors.dual, []float64{b.Linear, b.Average, b.Value})
+}
+
+// Books implements train.Accelerator.
+func (a *Accelerator) Books() (train.DualBooks, error) {
+	var b [3]float64
+	Download(a.d, b[:], a.vectors.dual)
+	return train.DualBooks{Linear: b[0], Average: b[1], Value: b[2]}, a.d.Err()
+}
+
+// Observe implements train.Accelerator.
+func (a *Accelerator) Observe(examples int) { a.vectors.observe(a.objective.Sums, examples) }
+
+// Observed implements train.Accelerator.
+func (a *Accelerator) Observed() (rise, progress float64, err error) {
+	var seen [2]float64
+	Download(a.d, seen[:], a.vectors.seen)
+	return seen[0], seen[1], a.d.Err()
+}
+
 // Settle implements train.Accelerator.
 func (a *Accelerator) Settle(w, mean []float32) error {
 	a.vectors.settle(w, mean)

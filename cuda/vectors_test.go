@@ -97,7 +97,8 @@ func TestAscend(t *testing.T) {
 	const n, blocks, examples = 3000, 3, 7
 	grad, w := drawn(r, n), drawn(r, n)
 	parts := cuda.New[float64](d, 2*blocks, "parts")
-	d.Launch("products", cuda.Dim{X: blocks}, cuda.Dim{X: 256}, 64, on(d, grad), on(d, w), parts, int64(n))
+	var none cuda.Array[float32]
+	d.Launch("products", cuda.Dim{X: blocks}, cuda.Dim{X: 256}, 64, on(d, grad), on(d, w), none, parts, int64(n))
 	got := off(d, parts)
 	norm, product := got[0]+got[1]+got[2], got[3]+got[4]+got[5]
 	if want := vec.Norm2(grad); math.Abs(norm-want) > 1e-9*want {
@@ -120,5 +121,23 @@ func TestAscend(t *testing.T) {
 		}) {
 			t.Errorf("with a gap of %v the books are %v, want %v", gap, got, want)
 		}
+	}
+}
+
+// A step whose answers are all exact and that moved something is observed, no other.
+func TestObserve(t *testing.T) {
+	d := cudatest.Device(t)
+	r := rand.New(rand.NewPCG(5, 6))
+	const n, blocks, size = 1500, 2, 4
+	grad, w, from := drawn(r, n), drawn(r, n), drawn(r, n)
+	parts, seen := cuda.New[float64](d, 2*blocks, "parts"), on(d, []float64{1, 2})
+	d.Launch("products", cuda.Dim{X: blocks}, cuda.Dim{X: 256}, 64, on(d, grad), on(d, w), on(d, from), parts, int64(n))
+	for _, c := range []struct{ exact, moved float64 }{{4, 0}, {3, 2}, {4, 2}} {
+		d.Launch("observe", cuda.Dim{X: 1}, cuda.Dim{X: 256}, 64, parts, int32(blocks), on(d, []float64{9, 9, 9, 9, 9, c.exact, c.moved}),
+			seen, float64(size))
+	}
+	rise, progress := 1+vec.Norm2(grad)/(size*size), 2+(vec.Dot64(grad, w)-vec.Dot64(grad, from))/size
+	if got := off(d, seen); math.Abs(got[0]-rise) > 1e-9*rise || math.Abs(got[1]-progress) > 1e-6*rise {
+		t.Errorf("observed %v, want %v and %v", got, rise, progress)
 	}
 }

@@ -70,7 +70,7 @@ type Config struct {
 
 	Seed    uint64 `yaml:"seed" json:"seed" group:"Run" help:"of everything random; one seed gives one model, to the bit"`
 	Device  string `yaml:"device" json:"device" group:"Run" run:"true" unit:"auto|cpu|cuda[:N]" help:"where to compute: cpu, or the GPU cuda (cuda:N is the N-th, from 0); auto takes the first GPU if there is one and what is asked can run there. A seed gives one model on each kind of device"`
-	TF32    bool    `yaml:"tf32" json:"tf32" group:"Run" run:"true" help:"multiply matrices in TF32 on the GPU: faster, with 10 bits of fraction in place of 23"`
+	TF32    bool   `yaml:"tf32" json:"tf32" group:"Run" run:"true" help:"multiply matrices in TF32 on the GPU: faster, with 10 bits of fraction in place of 23"`
 	Threads int    `yaml:"threads" json:"threads" group:"Run" run:"true" min:"0" help:"threads; the model does not depend on it; 0 means all cores"`
 	Out     string `yaml:"out" json:"out" group:"Run" run:"true" unit:"DIR" help:"folder for the model, metrics and curves; empty: runs/NAME-TIME"`
 	Resume  string `yaml:"resume,omitempty" json:"resume,omitempty" group:"Run" run:"true" unit:"DIR" help:"continue the run in this folder from its last checkpoint"`

@@ -49,6 +49,16 @@ type Accelerator interface {
 	Open(w, b, mean []float32)
 	// Walk does a step of the open path, with the D of the last Step.
 	Walk(by Stride)
+	// Observe takes in the last Step, on so many examples: where all its answers are exact and some moved, ‖D‖²/b² and
+	// ⟨D, w − w_0⟩/b, w_0 where the path was opened. Observed returns the sums of both since then.
+	Observe(b int)
+	Observed() (rise, progress float64, err error)
+	// Ascend does the step of BCFW that the last Step's D gives (bcfw.go), with its line search, on the open path: the mean takes
+	// share of the new iterate, the memory and the books follow.
+	Ascend(memory RemoteMemory, λ, share float64)
+	// SetBooks and Books hand over the dual's books.
+	SetBooks(b DualBooks)
+	Books() (DualBooks, error)
 	// Settle ends the path at work: it copies the iterate, and the mean if that is not nil, to the host.
 	Settle(w, mean []float32) error
 }
@@ -57,6 +67,9 @@ type Accelerator interface {
 //
 //	w ← ρw + q·b + c·D,    b ← b + β·D,    mean ← (1−share)·mean + share·w.
 type Stride struct{ Rho, Q, C, Beta, Share float64 }
+
+// DualBooks are what BCFW knows of its dual point: the linear part b of the memory, that of the mean of the iterates, and D(ū).
+type DualBooks struct{ Linear, Average, Value float64 }
 
 // RemoteMemory is the content of a Memory on a device.
 type RemoteMemory interface {

@@ -24,8 +24,11 @@ type hostDevice struct {
 
 // hostVectors are of the path at work, and of D.
 type hostVectors struct {
-	w, b, mean, d []float32
-	walks         int
+	w, b, mean, d  []float32
+	walks          int
+	books          DualBooks
+	start          []float32
+	rise, progress float64
 }
 
 type hostMemory struct{ *Memory }
@@ -150,8 +153,35 @@ func (h *hostDevice) Dot(w []float32) float64 {
 	return vec.Dot64(h.d, w)
 }
 
+func (h *hostDevice) Ascend(memory RemoteMemory, λ, share float64) {
+	n, γ := float64(h.engine.Len()), 0.0
+	gap, norm := h.step.Linear/n, h.Norm2()/(λ*n*n)
+	if gap > 0 && norm > 0 {
+		γ = float64(float32(min(gap/norm, 1)))
+	}
+	b := &h.books
+	b.Linear += γ / n * (h.step.Linear - h.Dot(nil))
+	b.Value += γ*gap - γ*γ/2*norm
+	b.Average += share * (b.Linear - b.Average)
+	h.Walk(Stride{Rho: 1, C: -γ / (λ * n), Share: share})
+	h.Remember(memory, float32(γ))
+}
+func (h *hostDevice) Observe(b int) {
+	if h.step.Exact == b && h.step.Moved > 0 {
+		h.rise += h.Norm2() / float64(b*b)
+		h.progress += (h.Dot(nil) - h.Dot(h.start)) / float64(b)
+	}
+}
+func (h *hostDevice) Observed() (rise, progress float64, err error) {
+	return h.rise, h.progress, h.late
+}
+
+func (h *hostDevice) SetBooks(b DualBooks)      { h.books = b }
+func (h *hostDevice) Books() (DualBooks, error) { return h.books, h.late }
+
 func (h *hostDevice) Open(w, b, mean []float32) {
-	h.w, h.b, h.mean = slices.Clone(w), slices.Clone(b), slices.Clone(mean)
+	h.w, h.start, h.b, h.mean = slices.Clone(w), slices.Clone(w), slices.Clone(b), slices.Clone(mean)
+	h.rise, h.progress = 0, 0
 }
 
 func (h *hostDevice) Walk(by Stride) {
@@ -190,17 +220,17 @@ func acceleratedMethods() map[string]func() Method {
 	return map[string]func() Method{
 		"sgd":           func() Method { return &SGD{} },
 		"sgd, constant": func() Method { return &SGD{Schedule: ConstantSchedule, Rate: 0.01, Averaging: NoAverage} },
-		"svrg":          func() Method { return &SVRG{Pace: Pace{Lipschitz: 5}} },
-		"casimir":       func() Method { return &Casimir{Pace: Pace{Lipschitz: 5}} },
-		"casimir-adapt": func() Method { return &Casimir{Pace: Pace{Lipschitz: 5}, Adaptive: true} },
+		"svrg":          func() Method { return &SVRG{} },
+		"casimir":       func() Method { return &Casimir{} },
+		"casimir-adapt": func() Method { return &Casimir{Adaptive: true} },
 		"saga":          func() Method { return &SAGA{} },
 		"bcfw":          func() Method { return &BCFW{Resync: 2} },
 		"lbfgs":         func() Method { return &LBFGS{} },
 		"prox-linear":   func() Method { return &ProxLinear{} },
 		"prox, casimir": func() Method {
-			return &ProxLinear{Inner: func(int) Method { return &Casimir{Pace: Pace{Lipschitz: 5}} }}
+			return &ProxLinear{Inner: func(int) Method { return &Casimir{} }}
 		},
-		"prox, saga": func() Method { return &ProxLinear{Inner: func(int) Method { return &SAGA{Pace: Pace{Lipschitz: 5}} }} },
+		"prox, saga": func() Method { return &ProxLinear{Inner: func(int) Method { return &SAGA{} }} },
 	}
 }
 

@@ -84,13 +84,12 @@ func (an *anchor) steps(ctx context.Context, p *Problem, s oracles.Smoothing, pa
 		c := 0.0
 		if st.Moved > 0 {
 			c = -γ / float64(b)
-			if pace.measures() && p.observes(done/size) {
-				if err := st.see(); err != nil {
-					return nil, err
-				}
-				if st.Exact == b {
-					pace.observe(st.Grad.Norm2(), st.Product()-st.Grad.Dot(an.at), b)
-				}
+			switch {
+			case !pace.measures() || !p.observes(done/size):
+			case p.device != nil:
+				p.device.Observe(b)
+			case st.Exact == b:
+				pace.observe(st.Grad.Norm2(), st.Product()-st.Grad.Dot(an.at), b)
 			}
 		}
 		an.path.step(ρ, 1, c, 0, st.Grad)
@@ -99,6 +98,13 @@ func (an *anchor) steps(ctx context.Context, p *Problem, s oracles.Smoothing, pa
 	}
 	if err := an.path.settle(); err != nil {
 		return nil, err
+	}
+	if p.device != nil {
+		rise, progress, err := p.device.Observed()
+		if err != nil {
+			return nil, err
+		}
+		pace.rise, pace.progress = pace.rise+rise, pace.progress+progress
 	}
 	return an.path.mean, nil
 }

@@ -107,16 +107,11 @@ func (m *BCFW) Pass(ctx context.Context, p *Problem, s *State) error {
 	if averaging == PassAverage {
 		m.path.forget()
 	}
-	for lo := 0; lo < len(order); lo += size {
-		if err := m.step(ctx, p, order[lo:min(lo+size, len(order))]); err != nil {
-			return err
-		}
-		if averaging != NoAverage {
-			share := m.path.add(averaging.weight(m.path.count))
-			m.average += share * (m.linear - m.average)
-		}
+	walk := m.walk
+	if p.device != nil {
+		walk = m.walkThere
 	}
-	if err := m.path.settle(); err != nil {
+	if err := walk(ctx, p, order, size, averaging); err != nil {
 		return err
 	}
 	m.passes++
@@ -134,14 +129,46 @@ func (m *BCFW) Pass(ctx context.Context, p *Problem, s *State) error {
 	return m.report(ctx, p, s)
 }
 
+// walk takes steps on all examples of an order.
+func (m *BCFW) walk(ctx context.Context, p *Problem, order []int, size int, averaging Averaging) error {
+	for lo := 0; lo < len(order); lo += size {
+		if err := m.step(ctx, p, order[lo:min(lo+size, len(order))]); err != nil {
+			return err
+		}
+		if averaging != NoAverage {
+			share := m.path.add(averaging.weight(m.path.count))
+			m.average += share * (m.linear - m.average)
+		}
+	}
+	return m.path.settle()
+}
+
+// walkThere is walk on a device, which searches the line and keeps the books without the host's having to wait.
+func (m *BCFW) walkThere(ctx context.Context, p *Problem, order []int, size int, averaging Averaging) error {
+	p.device.SetBooks(DualBooks{m.linear, m.average, m.dual})
+	for lo := 0; lo < len(order); lo += size {
+		if _, err := p.stepAt(ctx, m.path.at(), order[lo:min(lo+size, len(order))], oracles.Smoothing{}, m.memory); err != nil {
+			return err
+		}
+		share := 0.0
+		if averaging != NoAverage {
+			share = m.path.weigh(averaging.weight(m.path.count))
+		}
+		p.device.Ascend(m.memory.device, p.Lambda, share)
+	}
+	if err := m.path.settle(); err != nil {
+		return err
+	}
+	books, err := p.device.Books()
+	m.linear, m.average, m.dual = books.Linear, books.Average, books.Value
+	return err
+}
+
 // step is one block step. The dual is kept up by its exact gain, and b by what the step changes of it: the linear
 // function of w that the blocks put below the loss changes by (γ/n)(Σ c_i⟨u_i − ū_i, θ_i + ℓ_i⟩ − ⟨D, w⟩) at the origin.
 func (m *BCFW) step(ctx context.Context, p *Problem, batch []int) error {
 	st, err := p.stepAt(ctx, m.path.at(), batch, oracles.Smoothing{}, m.memory)
 	if err != nil {
-		return err
-	}
-	if err := st.see(); err != nil {
 		return err
 	}
 	n := float64(p.Len())

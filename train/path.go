@@ -153,25 +153,32 @@ func (x *path) step(ρ, q, c, β float64, d Gradient) {
 
 // add takes the iterate into the mean, with weight a, and returns its share of that.
 func (x *path) add(a float64) float64 {
-	share := a / (x.total + a)
+	if x.lazy && !x.open {
+		x.unfold()
+	}
+	first := x.count == 0
+	share := x.weigh(a)
 	switch {
 	case x.device != nil:
 		x.takeIn(share)
 	case x.lazy:
-		if !x.open {
-			x.unfold()
-		}
-		if x.count == 0 {
+		if first {
 			x.mean = slices.Grow(x.mean[:0], len(x.w))[:len(x.w)]
 			clear(x.mean)
 		}
 		x.a += a * x.p
 		x.r += a * x.q
-	case x.count == 0:
+	case first:
 		x.mean = append(x.mean[:0], x.w...)
 	default:
 		vec.Axpby(float32(share), x.w, float32(1-share), x.mean)
 	}
+	return share
+}
+
+// weigh notes that the mean takes in an iterate with weight a, and returns its share.
+func (x *path) weigh(a float64) float64 {
+	share := a / (x.total + a)
 	x.total += a
 	x.count++
 	return share

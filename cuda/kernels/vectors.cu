@@ -1,5 +1,8 @@
-// What the path of an optimiser does with vectors of the weights' size n, one thread a few entries: products, walk and ascend.
+// What the path of an optimiser does with vectors of the weights' size n, one thread a few entries: products, walk, ascend
+// and observe.
 #include "device.cuh"
+
+struct double2 { double x, y; };
 
 // The sum of what the threads of a block bring, always in the same order, for thread 0; shared holds a double a warp.
 DEVICE double total(double x, double* shared) {
@@ -12,18 +15,18 @@ DEVICE double total(double x, double* shared) {
 	return x;
 }
 
-// products: ‖D‖² and ⟨D, w⟩ in float64, by parts.
-//   d [n] float, w [n] float or null   in; null: the second product is 0
+// products: ‖D‖² and ⟨D, w − from⟩ in float64, by parts.
+//   d, w, from [n] float               in; w null: the second product is 0; from null: it is that with w
 //   parts [2][blocks] double           out: what each block has summed up, to be added in order
 // The grid is to depend on n alone, so that the sums have the same bits in every run.
 // Bound: reads 8·n bytes. Reference: structured/vec (Norm2, Dot64); checked by cuda/vectors_test.go.
-KERNEL(products)(const float* RESTRICT d, const float* RESTRICT w, double* RESTRICT parts, int64_t n) {
+KERNEL(products)(const float* RESTRICT d, const float* RESTRICT w, const float* RESTRICT from, double* RESTRICT parts, int64_t n) {
 	SHARED(double, shared);
 	double norm = 0, dot = 0;
 	for (int64_t i = (int64_t)BLOCK * THREADS + THREAD; i < n; i += (int64_t)BLOCKS * THREADS) {
 		double x = d[i];
 		norm = fma(x, x, norm);
-		if (w) dot = fma(x, (double)w[i], dot);
+		if (w) dot = fma(x, from ? (double)w[i] - (double)from[i] : (double)w[i], dot);
 	}
 	norm = total(norm, shared);
 	dot = total(dot, shared);
@@ -60,6 +63,18 @@ KERNEL(walk)(float* RESTRICT w, float* RESTRICT b, const float* RESTRICT d, floa
 }
 EXPORT(walk)
 
+// The sums of parts [2][blocks] of products, for thread 0.
+DEVICE double2 add_up(const double* parts, int blocks, double* shared) {
+	double norm = 0, dot = 0;
+	for (int k = THREAD; k < blocks; k += THREADS) {
+		norm += parts[k];
+		dot += parts[blocks + k];
+	}
+	norm = total(norm, shared);
+	dot = total(dot, shared);
+	return double2{norm, dot};
+}
+
 // ascend: the line search of block-coordinate Frank-Wolfe, from what its step has summed up, and the dual's books.
 //   parts [2][blocks] double   ‖D‖² and ⟨D, w⟩, by parts
 //   sums [3] double            the third is Σ c⟨u − ū, θ + ℓ⟩, n times the block gap g
@@ -69,21 +84,28 @@ EXPORT(walk)
 KERNEL(ascend)(const double* RESTRICT parts, int blocks, const double* RESTRICT sums, double* RESTRICT dual, double* RESTRICT by, float* RESTRICT gamma,
 	double λ, double n, double share) {
 	SHARED(double, shared);
-	double norm = 0, product = 0;
-	for (int k = THREAD; k < blocks; k += THREADS) {
-		norm += parts[k];
-		product += parts[blocks + k];
-	}
-	norm = total(norm, shared);
-	product = total(product, shared);
+	double2 of = add_up(parts, blocks, shared);
 	if (THREAD != 0) return;
-	double linear = sums[2], gap = linear / n, γ = 0;
-	norm = norm / (λ * n * n);
+	double linear = sums[2], gap = linear / n, norm = of.x / (λ * n * n), γ = 0;
 	if (gap > 0 && norm > 0) γ = (double)(float)min(gap / norm, 1.0);
-	dual[0] += γ / n * (linear - product);
+	dual[0] += γ / n * (linear - of.y);
 	dual[2] += γ * gap - γ * γ / 2 * norm;
 	dual[1] += share * (dual[0] - dual[1]);
 	by[0] = -γ / (λ * n);
 	gamma[0] = (float)γ;
 }
 EXPORT(ascend)
+
+// observe: what a step tells of how the gradient changes along the path: observed += (‖D‖²/size², ⟨D, w − w_0⟩/size).
+//   parts [2][blocks] double   ‖D‖² and ⟨D, w − w_0⟩, by parts
+//   sums [7] double            the last two are how many answers were exact, and how many moved: not all, or none: the step tells nothing
+//   observed [2] double        in and out
+// One block. Bound: latency. Reference: train/autostep.go; checked by cuda/vectors_test.go.
+KERNEL(observe)(const double* RESTRICT parts, int blocks, const double* RESTRICT sums, double* RESTRICT observed, double size) {
+	SHARED(double, shared);
+	double2 of = add_up(parts, blocks, shared);
+	if (THREAD != 0 || sums[5] != size || sums[6] == 0) return;
+	observed[0] += of.x / (size * size);
+	observed[1] += of.y / size;
+}
+EXPORT(observe)
