@@ -3,12 +3,13 @@ package cuda
 import "fmt"
 
 // Inverse lists, for each of many keys of which few occur, the entries that have it: to add up rows by key, as gradients of
-// embeddings and of sparse inputs do, without atomics on floats. All but NewInverse and Free may be part of captured graphs.
+// embeddings and of sparse inputs do, without atomics on floats. All but NewInverse, Sized and Free may be part of captured graphs.
 type Inverse struct {
 	d             *Device
 	keys, entries int // capacities
 
-	count, begin                 Array[int32]   // [keys]
+	count, begin                 Array[int32]   // [keys]; an original's, which frees them
+	shares                       bool           // with an original
 	header                       Array[int32]   // [3]
 	touched, lo, length, longest Array[int32]   // of keys that occur
 	row                          Array[int32]   // [entries] the lists
@@ -17,29 +18,45 @@ type Inverse struct {
 
 const (
 	longList   = 64   // entries; longer lists are a block's work, as the kernels count on
-	turnBlocks = 1056 // blocks that take work in turns: as many as an H200 has at work at once
+	sumThreads = 512  // of a block that sums: the longest list is one block's
+	turnBlocks = 1056 // blocks that take work in turns: as many of 256 threads as an H200 has at work at once
 )
 
 // NewInverse returns lists for keys 0 to keys-1 and up to so many entries, with values or all counted once.
 func NewInverse(d *Device, keys, entries int, valued bool) *Inverse {
-	slots, what := min(keys, entries), "lists of entries by key"
-	v := &Inverse{
-		d: d, keys: keys, entries: entries,
-		count: New[int32](d, keys, what), begin: New[int32](d, keys, what), header: New[int32](d, 3, what),
-		touched: New[int32](d, slots, what), lo: New[int32](d, slots, what), length: New[int32](d, slots, what),
-		longest: New[int32](d, entries/longList+1, what),
-		row:     New[int32](d, entries, what),
-	}
-	if valued {
-		v.value = New[float32](d, entries, what)
-	}
+	v := &Inverse{d: d, keys: keys, count: New[int32](d, keys, listsByKey), begin: New[int32](d, keys, listsByKey)}
 	Zero(d, v.count)
+	v.room(entries, valued)
 	return v
 }
 
-// Free gives the memory back.
+const listsByKey = "lists of entries by key"
+
+// Sized returns lists for the same keys with room for another number of entries. They share what memory there is for each key:
+// those of one must be summed before those of another are built.
+func (v *Inverse) Sized(entries int, valued bool) *Inverse {
+	w := &Inverse{d: v.d, keys: v.keys, count: v.count, begin: v.begin, shares: true}
+	w.room(entries, valued)
+	return w
+}
+
+func (v *Inverse) room(entries int, valued bool) {
+	d, slots := v.d, min(v.keys, entries)
+	v.entries, v.header = entries, New[int32](d, 3, listsByKey)
+	v.touched, v.lo, v.length = New[int32](d, slots, listsByKey), New[int32](d, slots, listsByKey), New[int32](d, slots, listsByKey)
+	v.longest, v.row = New[int32](d, entries/longList+1, listsByKey), New[int32](d, entries, listsByKey)
+	if valued {
+		v.value = New[float32](d, entries, listsByKey)
+	}
+}
+
+// Free gives the memory back; that for keys goes with what NewInverse returned.
 func (v *Inverse) Free() {
-	for _, x := range []Array[int32]{v.count, v.begin, v.header, v.touched, v.lo, v.length, v.longest, v.row} {
+	if !v.shares {
+		Free(v.d, v.count)
+		Free(v.d, v.begin)
+	}
+	for _, x := range []Array[int32]{v.header, v.touched, v.lo, v.length, v.longest, v.row} {
 		Free(v.d, x)
 	}
 	Free(v.d, v.value)
@@ -82,8 +99,8 @@ func (v *Inverse) arrange() {
 // a sum do not depend on the order of the list.
 func (v *Inverse) Sum(from Array[float32], width int, to Array[float32]) {
 	group := lanesFor(width)
-	v.d.Launch("inverse_sum", Dim{X: min(turnBlocks, blocks(v.touched.Len(), blockThreads/group)), Y: blocks(width, 32)},
-		Dim{X: blockThreads}, blockThreads*8, v.header, v.touched, v.lo, v.length, v.longest, v.row, v.value, from, to,
+	v.d.Launch("inverse_sum", Dim{X: min(turnBlocks, blocks(v.touched.Len(), sumThreads/group)), Y: blocks(width, 32)},
+		Dim{X: sumThreads}, sumThreads*8, v.header, v.touched, v.lo, v.length, v.longest, v.row, v.value, from, to,
 		int32(width), int32(group))
 }
 

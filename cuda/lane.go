@@ -1,6 +1,8 @@
 package cuda
 
 import (
+	"errors"
+
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/train"
 )
@@ -186,6 +188,9 @@ func (l *Lane) Difference(memory *Memory) {
 
 // Change sets V to what changes in the answers from one point to another, c_i(u_i(to) − u_i(from)). It adds to no sums.
 func (l *Lane) Change(from, to Array[float32], s oracles.Smoothing) {
+	if l.before.Value.IsEmpty() {
+		l.Objective.Data.Device.fail(errors.New("cuda: Change without ReserveChange"))
+	}
 	l.ask(from, s, false, &l.before)
 	l.Ask(to, s, false)
 	none := Array[int32]{}

@@ -11,11 +11,11 @@ import (
 type SparseLinear struct {
 	net         *nets.SparseLinear
 	data        *Data
-	nodes       sparseRows // of positions' attributes
-	edges       sparseRows // of steps' attributes
-	transitions int        // where they begin in w; −1: none
-	batch       *Batch     // of the last Score
-	tiles       Array[float64]
+	nodes       sparseRows             // of positions' attributes
+	edges       sparseRows             // of steps' attributes
+	transitions int                    // where they begin in w; −1: none
+	batch       *Batch                 // of the last Score
+	tiles       map[int]Array[float64] // sums of edges that differ from position to position, by a batch's rows
 }
 
 // sparseRows is the part of the weights that has a row for each of some attributes.
@@ -25,19 +25,25 @@ type sparseRows struct {
 	attributes *Sparse
 	host       *structured.Sparse
 	transposed *transpose // for large batches, once one is reserved
-	lists      map[*Batch]*batchLists
+	lists      map[batchSize]*batchLists
+	original   *Inverse // of which the lists are others for the same keys
 }
 
-// batchLists adds up the rows of a small batch by attribute.
+// batchLists adds up the rows of small batches of one size by attribute.
 type batchLists struct {
 	inverse *Inverse
 	live    Array[int32] // [Rows]
 }
 
+// batchSize is the capacities that lists depend on.
+type batchSize struct{ chains, rows int }
+
+func sizeOf(b *Batch) batchSize { return batchSize{b.Chains, b.Rows} }
+
 // NewSparseLinear returns the scorer on the device that has the data.
 func NewSparseLinear(net *nets.SparseLinear, data *Data) *SparseLinear {
 	y, set := net.Labels(), data.Set
-	s := &SparseLinear{net: net, data: data, transitions: -1}
+	s := &SparseLinear{net: net, data: data, transitions: -1, tiles: map[int]Array[float64]{}}
 	for _, a := range net.Layout() {
 		lo, hi := a.Offset, a.Offset+a.Len()
 		switch a.Name {
@@ -56,7 +62,9 @@ func NewSparseLinear(net *nets.SparseLinear, data *Data) *SparseLinear {
 func (s *SparseLinear) Free() {
 	s.nodes.free(s.data.Device)
 	s.edges.free(s.data.Device)
-	Free(s.data.Device, s.tiles)
+	for _, x := range s.tiles {
+		Free(s.data.Device, x)
+	}
 }
 
 // Dim returns the number of weights.
@@ -71,24 +79,15 @@ func (s *SparseLinear) PerPosition() bool { return s.net.PerPosition() }
 // Affine returns true.
 func (s *SparseLinear) Affine() bool { return true }
 
-// Reserve implements Scorer. It refuses no batch.
+// Reserve implements Scorer. It refuses no batch, and what it has made for one stays where it is.
 func (s *SparseLinear) Reserve(b *Batch) error {
 	d, y := s.data.Device, s.Labels()
 	s.nodes.reserve(d, b)
 	s.edges.reserve(d, b)
-	if n := s.tilesOf(b.Rows) * y * y; s.tiles.Len() < n {
-		Free(d, s.tiles)
-		s.tiles = New[float64](d, n, "sums of edges")
+	if _, ok := s.tiles[b.Rows]; !ok && s.PerPosition() {
+		s.tiles[b.Rows] = New[float64](d, blocks(b.Rows, tileRows)*y*y, "sums of edges")
 	}
 	return d.Err()
-}
-
-// tilesOf returns how many pieces the sum over a batch's rows of edges has, where edges differ from position to position.
-func (s *SparseLinear) tilesOf(rows int) int {
-	if s.PerPosition() {
-		return blocks(rows, tileRows)
-	}
-	return 1
 }
 
 // tileRows are the rows of a block of sum_rows, as the kernel counts on.
@@ -117,19 +116,20 @@ func (s *SparseLinear) Pullback(node, edge, grad Array[float32]) {
 		return
 	}
 	yy := s.Labels() * s.Labels()
-	rows, tiles := 1, 1
-	if s.PerPosition() {
-		s.edges.pullback(d, edge, b, grad)
-		rows, tiles = b.Rows, s.tilesOf(b.Rows)
+	to := grad.Slice(s.transitions, s.transitions+yy)
+	if !s.PerPosition() {
+		d.Launch("add", Dim{X: blocks(yy, blockThreads)}, Dim{X: blockThreads}, 0, edge, to, int32(yy))
+		return
 	}
-	d.Launch("sum_rows", Dim{X: tiles, Y: blocks(yy, 32)}, Dim{X: blockThreads}, blockThreads*8, edge, s.tiles, int32(rows), int32(yy))
-	d.Launch("sum_tiles", Dim{X: blocks(yy, 32)}, Dim{X: blockThreads}, blockThreads*8,
-		s.tiles, grad.Slice(s.transitions, s.transitions+yy), int32(tiles), int32(yy))
+	s.edges.pullback(d, edge, b, grad)
+	tiles := blocks(b.Rows, tileRows)
+	d.Launch("sum_rows", Dim{X: tiles, Y: blocks(yy, 32)}, Dim{X: blockThreads}, blockThreads*8, edge, s.tiles[b.Rows], int32(b.Rows), int32(yy))
+	d.Launch("sum_tiles", Dim{X: blocks(yy, 32)}, Dim{X: blockThreads}, blockThreads*8, s.tiles[b.Rows], to, int32(tiles), int32(yy))
 }
 
 // largeShare is the share of the data's positions from which on a batch is large: then it costs less to look through the
 // transposed inputs of all the data than to sort the batch's.
-const largeShare = 1. / 8
+const largeShare = 1. / 32
 
 func (r *sparseRows) large(b *Batch) bool {
 	return float64(b.Rows) >= largeShare*float64(b.Data.Set.Positions())
@@ -143,13 +143,13 @@ func (r *sparseRows) reserve(d *Device, b *Batch) {
 		if r.transposed == nil {
 			r.transposed = newTranspose(d, r.host, (r.hi-r.lo)/r.width, r.width)
 		}
-	case r.lists[b] == nil:
-		if r.lists == nil {
-			r.lists = map[*Batch]*batchLists{}
+	case r.lists[sizeOf(b)] == nil:
+		if r.original == nil {
+			r.original, r.lists = NewInverse(d, (r.hi-r.lo)/r.width, 0, false), map[batchSize]*batchLists{}
 		}
-		r.lists[b] = &batchLists{
-			inverse: NewInverse(d, (r.hi-r.lo)/r.width, mostEntries(r.host, b), r.host.Value != nil),
-			live:    New[int32](d, b.Rows, "lists of entries by key"),
+		r.lists[sizeOf(b)] = &batchLists{
+			inverse: r.original.Sized(mostEntries(r.host, b), r.host.Value != nil),
+			live:    New[int32](d, b.Rows, listsByKey),
 		}
 	}
 }
@@ -161,6 +161,9 @@ func (r *sparseRows) free(d *Device) {
 	for _, l := range r.lists {
 		l.inverse.Free()
 		Free(d, l.live)
+	}
+	if r.original != nil {
+		r.original.Free()
 	}
 }
 
@@ -184,7 +187,7 @@ func (r *sparseRows) pullback(d *Device, v Array[float32], b *Batch, grad Array[
 	case r.large(b):
 		r.transposed.pullback(d, v, b, to)
 	default:
-		l := r.lists[b]
+		l := r.lists[sizeOf(b)]
 		l.inverse.buildSparse(r.attributes, b.Source, v, r.width, l.live)
 		l.inverse.Sum(v, r.width, to)
 	}

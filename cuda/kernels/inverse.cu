@@ -110,7 +110,7 @@ DEVICE uint32_t magnitude(float x) { return as_bits(x) & 0x7fffffffu; }
 // to [keys][W] += Σ x·from[r] over each key's list, from [rows][W]. A group of lanes (4, 8, 16 or 32, at least W or 32) a list and
 // 32 columns, BLOCK_Y of them; a block a long list. Shared memory: a 8-byte number a thread.
 // Bound: reads W·4 bytes an entry, twice with more than two, the second time mostly from the cache.
-KERNEL(inverse_sum)(const int* RESTRICT header, const int* RESTRICT touched, const int* RESTRICT lo, const int* RESTRICT length,
+BOUNDED_KERNEL(inverse_sum, 512)(const int* RESTRICT header, const int* RESTRICT touched, const int* RESTRICT lo, const int* RESTRICT length,
 	const int* RESTRICT longest, const int* RESTRICT row, const float* RESTRICT value, const float* RESTRICT from, float* RESTRICT to,
 	int W, int group) {
 	SHARED(int64_t, shared);
@@ -121,6 +121,7 @@ KERNEL(inverse_sum)(const int* RESTRICT header, const int* RESTRICT touched, con
 		const int* r = row + lo[slot];
 		const float* x = value ? value + lo[slot] : value;
 		uint32_t most = 0;
+#pragma unroll 4
 		for (int j = lane; in && j < n; j += lanes) {
 			uint32_t m = magnitude((x ? x[j] : 1.f) * from[(int64_t)r[j] * W + column]);
 			most = m > most ? m : most;
@@ -134,6 +135,7 @@ KERNEL(inverse_sum)(const int* RESTRICT header, const int* RESTRICT touched, con
 		BARRIER();
 		double scale = integer_scale(most, n);
 		int64_t sum = 0;
+#pragma unroll 4
 		for (int j = lane; in && most < NO_NUMBER && j < n; j += lanes)
 			sum += (int64_t)((double)((x ? x[j] : 1.f) * from[(int64_t)r[j] * W + column]) * scale);
 		shared[THREAD] = sum;
@@ -160,6 +162,7 @@ KERNEL(inverse_sum)(const int* RESTRICT header, const int* RESTRICT touched, con
 			continue;
 		}
 		uint32_t most = magnitude(first) > magnitude(second) ? magnitude(first) : magnitude(second);
+#pragma unroll 4
 		for (int j = 2; j < n; j++) {
 			uint32_t m = magnitude((value ? value[at + j] : 1.f) * from[(int64_t)row[at + j] * W + column]);
 			most = m > most ? m : most;
@@ -170,6 +173,7 @@ KERNEL(inverse_sum)(const int* RESTRICT header, const int* RESTRICT touched, con
 		}
 		double scale = integer_scale(most, n);
 		int64_t sum = (int64_t)((double)first * scale) + (int64_t)((double)second * scale);
+#pragma unroll 4
 		for (int j = 2; j < n; j++)
 			sum += (int64_t)((double)((value ? value[at + j] : 1.f) * from[(int64_t)row[at + j] * W + column]) * scale);
 		*out += (float)((double)sum / scale);

@@ -132,3 +132,10 @@ KERNEL(sum_tiles)(const double* RESTRICT parts, float* RESTRICT to, int tiles, i
 	to[column] += (float)sum;
 }
 EXPORT(sum_tiles)
+
+// add: to [n] += x [n].
+KERNEL(add)(const float* RESTRICT x, float* RESTRICT to, int n) {
+	int k = BLOCK * THREADS + THREAD;
+	if (k < n) to[k] += x[k];
+}
+EXPORT(add)
