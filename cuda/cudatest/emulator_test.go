@@ -72,11 +72,16 @@ func newRig(t *testing.T, n int) *rig {
 // launch runs a kernel on two blocks.
 func (r *rig) launch(t *testing.T, kernel string, threads, shared int) error {
 	t.Helper()
+	return r.launchGrid(t, kernel, [3]int{2, 1, 1}, threads, shared)
+}
+
+func (r *rig) launchGrid(t *testing.T, kernel string, grid [3]int, threads, shared int) error {
+	t.Helper()
 	f, err := r.Function(r.module, kernel)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := r.Launch(f, [3]int{2, 1, 1}, [3]int{threads, 1, 1}, shared, r.stream,
+	if err := r.Launch(f, grid, [3]int{threads, 1, 1}, shared, r.stream,
 		[]uint64{uint64(r.x), uint64(math.Float32bits(2)), uint64(r.n)}); err != nil {
 		return err
 	}
@@ -100,23 +105,19 @@ var orders = []string{"forward", "reverse", "random", "random:7"}
 func TestRightKernelInEveryOrder(t *testing.T) {
 	for _, order := range orders {
 		for _, threads := range []string{"1", "3"} {
-			t.Setenv("DSP_EMULATED_ORDER", order)
-			t.Setenv("DSP_EMULATED_THREADS", threads)
-			r := newRig(t, 64)
-			for range 3 {
-				if err := r.launch(t, "right", 64, 256); err != nil {
-					t.Fatal(err)
+			t.Run(order+" "+threads, func(t *testing.T) {
+				t.Setenv("DSP_EMULATED_ORDER", order)
+				t.Setenv("DSP_EMULATED_THREADS", threads)
+				r := newRig(t, 64)
+				for range 3 {
+					if err := r.launch(t, "right", 64, 256); err != nil {
+						t.Fatal(err)
+					}
 				}
-			}
-			if x := r.numbers(t); x[0] != 64*63/2+2*31*16+3 || x[1] != x[0] {
-				t.Errorf("order %s: blocks found %v", order, x[:2])
-			}
-			if err := r.Release(0); err != nil {
-				t.Fatal(err)
-			}
-			if _, err := r.Retain(0); err != nil { // for the cleanup
-				t.Fatal(err)
-			}
+				if x := r.numbers(t); x[0] != 64*63/2+2*31*16+3 || x[1] != x[0] {
+					t.Errorf("blocks found %v", x[:2])
+				}
+			})
 		}
 	}
 }
@@ -157,6 +158,27 @@ func TestWrongKernelsAreTold(t *testing.T) {
 				t.Errorf("the next call: %v", err)
 			}
 		})
+	}
+}
+
+// Threads of the operating system share the blocks, and one of them finds the error.
+func TestErrorOnAnyThread(t *testing.T) {
+	for _, threads := range []string{"1", "2", "5"} {
+		for _, kernel := range []string{"null", "divergent", "divides"} {
+			t.Run(kernel+" "+threads, func(t *testing.T) {
+				t.Setenv("DSP_EMULATED_THREADS", threads)
+				r := newRig(t, 64)
+				for range 3 {
+					if err := r.launchGrid(t, "right", [3]int{8, 2, 2}, 64, 256); err != nil {
+						t.Fatal(err)
+					}
+				}
+				err := r.launchGrid(t, kernel, [3]int{50, 20, 3}, 64, 64)
+				if err == nil || !strings.Contains(err.Error(), kernel+"<<<(50,20,3), 64, 64>>>: block (") {
+					t.Errorf("error %v", err)
+				}
+			})
+		}
 	}
 }
 

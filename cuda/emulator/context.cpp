@@ -57,7 +57,9 @@ static Context* open(int ordinal) {
 	c->settings.order = order == "reverse" ? Order::reverse : order.compare(0, 6, "random") == 0 ? Order::random : Order::forward;
 	c->settings.seed = order.size() > 7 ? (unsigned)atoi(order.c_str() + 7) : 1; // random:SEED
 	long cores = std::min(sysconf(_SC_NPROCESSORS_ONLN), 4l);
-	c->settings.workers = std::max(1, atoi(setting("DSP_EMULATED_THREADS", std::to_string(cores).c_str()).c_str()));
+	std::string threads = setting("DSP_EMULATED_THREADS", "");
+	c->settings.always = !threads.empty();
+	c->settings.workers = threads.empty() ? (int)cores : std::max(1, atoi(threads.c_str()));
 	return c;
 }
 

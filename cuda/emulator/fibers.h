@@ -20,7 +20,8 @@ enum class Order { forward, reverse, random };
 struct Settings {
 	Order order = Order::forward;
 	unsigned seed = 1;
-	int workers = 1; // operating system's threads that share the blocks
+	int workers = 1;     // operating system's threads that share the blocks,
+	bool always = false; // of small launches, too
 };
 
 enum class Fault { none, address, alignment, launch };

@@ -95,7 +95,7 @@ Outcome run(const Kernel* kernel, const unsigned long long* arguments, Grid grid
 	launch.shared = shared;
 	launch.settings = settings;
 	double total = (double)grid.blocks() * threads, &each = cost[kernel];
-	bool helped = settings.workers > 1 && grid.blocks() > 1 && total * each > 100e3; // waking takes some 20 µs
+	bool helped = settings.workers > 1 && grid.blocks() > 1 && (settings.always || total * each > 100e3); // waking takes some 20 µs
 	int64_t begin = nanoseconds();
 	if (helped) pool->start(launch, settings.workers - 1);
 	own->run(launch);
