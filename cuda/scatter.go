@@ -15,7 +15,7 @@ type sorting struct {
 }
 
 // scatterTile is how many sorted ids a block of scatter_runs adds up.
-const scatterTile = 128
+const scatterTile = 64
 
 // sortTile returns how many of n numbers one warp sorts by itself: all of them in at most 256 tiles.
 func sortTile(n int) int { return max(256, 32*ceil(n, 256*32)) }

@@ -3,26 +3,34 @@
 //   g     [n×cols] float                                           out [rows×cols] float, added to
 //   parts [tiles×2×cols] float   sums of the runs that cross tiles: of the run that comes from the tile before, of the one that goes on
 // One block a tile of consecutive ids, a thread a column. scatter_runs adds runs within a tile to the table, which nobody else adds
-// to; scatter_spans, after it, adds up the parts of each run that crosses tiles, in order, in the block where the run starts.
+// to; scatter_spans, after it, adds up the parts of each run that crosses tiles, in order, in the block where the run starts. Both
+// read eight rows ahead of the sum.
 // Bound: reads g once. Reference: nets/gather.go; checked by cuda/executor_test.go.
 #include "device.cuh"
+
+#define AHEAD 8
 
 KERNEL(scatter_runs)(const int* ids, const int* order, const float* g, int n, int rows, int cols, int tile, float* parts, float* out) {
 	int lo = BLOCK * tile, hi = min(n, lo + tile);
 	for (int c = BLOCK_Y * THREADS + THREAD; c < cols; c += BLOCKS_Y * THREADS) {
 		float sum = 0.f;
 		bool continues = lo > 0 && ids[lo - 1] == ids[lo];
-		for (int i = lo; i < hi; i++) {
-			int id = ids[i];
-			if (id >= rows) break;
-			sum += g[(int64_t)order[i] * cols + c];
-			bool last = i + 1 == n || ids[i + 1] != id;
-			if (!last && i + 1 < hi) continue;
-			if (continues) parts[(int64_t)(2 * BLOCK) * cols + c] = sum;
-			else if (!last) parts[(int64_t)(2 * BLOCK + 1) * cols + c] = sum;
-			else out[(int64_t)id * cols + c] += sum;
-			sum = 0.f;
-			continues = false;
+		for (int first = lo; first < hi && ids[first] < rows; first += AHEAD) {
+			float x[AHEAD];
+			for (int k = 0; k < AHEAD; k++) x[k] = first + k < hi && ids[first + k] < rows ? g[(int64_t)order[first + k] * cols + c] : 0.f;
+			for (int k = 0; k < AHEAD; k++) {
+				int i = first + k;
+				if (i >= hi || ids[i] >= rows) break;
+				int id = ids[i];
+				sum += x[k];
+				bool last = i + 1 == n || ids[i + 1] != id;
+				if (!last && i + 1 < hi) continue;
+				if (continues) parts[(int64_t)(2 * BLOCK) * cols + c] = sum;
+				else if (!last) parts[(int64_t)(2 * BLOCK + 1) * cols + c] = sum;
+				else out[(int64_t)id * cols + c] += sum;
+				sum = 0.f;
+				continues = false;
+			}
 		}
 	}
 }
@@ -36,7 +44,15 @@ KERNEL(scatter_spans)(const int* ids, int n, int rows, int cols, int tile, const
 	if (id >= rows || !startsHere || ids[next] != id) return;
 	for (int c = BLOCK_Y * THREADS + THREAD; c < cols; c += BLOCKS_Y * THREADS) {
 		float sum = parts[(int64_t)(2 * BLOCK + 1) * cols + c];
-		for (int k = BLOCK + 1; k * tile < n && ids[k * tile] == id; k++) sum += parts[(int64_t)(2 * k) * cols + c];
+		bool more = true;
+		for (int first = BLOCK + 1; more; first += AHEAD) {
+			float x[AHEAD];
+			for (int k = 0; k < AHEAD; k++) {
+				more = (first + k) * tile < n && ids[(first + k) * tile] == id;
+				x[k] = more ? parts[(int64_t)(2 * (first + k)) * cols + c] : 0.f;
+			}
+			for (int k = 0; k < AHEAD; k++) sum += x[k];
+		}
 		out[(int64_t)id * cols + c] += sum;
 	}
 }
