@@ -139,7 +139,7 @@ func (e *Executor) elementwise(steps Array[uint64], n, rows int, states, seed Ar
 	for _, x := range s {
 		args = append(args, x)
 	}
-	e.device.Launch("elementwise", Dim{X: ceil(n, entries*max(1, threads))}, Dim{X: threads}, 8*(12+steps.Len()), args...)
+	e.device.Launch("elementwise", Dim{X: min(turnBlocks, ceil(n, entries*max(1, threads)))}, Dim{X: threads}, 8*(12+steps.Len()), args...)
 }
 
 // How a step reads an operand: enum Mode of elementwise.cu.

@@ -314,6 +314,32 @@ func TestLaunches(t *testing.T) {
 	}
 }
 
+// A graph stays valid when a larger batch is reserved.
+func TestReserveLater(t *testing.T) {
+	d := cudatest.Device(t)
+	p := presets[7]
+	net, err := nets.New(p.config, p.input, 3)
+	must(t, err)
+	r := newRig(t, d, net, randomData(rand.New(rand.NewPCG(5, 6)), p.input, 3, 3, 1, 4), 8)
+	e, w := r.executor(), r.upload(vector(r.rng, net.Dim(), 0.5))
+	r.batch.Set([]int{0, 2})
+	graph := d.Capture(func() { e.Score(w, r.batch, r.θ) })
+	defer graph.Free()
+	d.Replay(graph)
+	before, _ := r.potentials()
+	larger := newRig(t, d, net, r.data, 16)
+	must(t, e.Reserve(larger.batch))
+	larger.batch.Set([]int{0, 2})
+	e.Score(w, larger.batch, larger.θ)
+	after, _ := larger.potentials()
+	near(t, "node", after, before, 1e-6)
+	cuda.Zero(d, r.θ.Node)
+	d.Replay(graph)
+	if again, _ := r.potentials(); !slices.Equal(before, again) {
+		t.Error("the graph gives something else")
+	}
+}
+
 func TestReserveRefuses(t *testing.T) {
 	d := cudatest.Device(t)
 	net, err := nets.New(nets.Config{Net: "embed"}, nets.Input{Vocab: []int{5}}, 2)
@@ -338,6 +364,17 @@ func TestReserveRefuses(t *testing.T) {
 	err = cuda.NewExecutor(d, dense, nil).Reserve(cuda.NewBatch(cuda.NewData(d, large), 1, 8, 3))
 	if err == nil || !strings.Contains(err.Error(), "reads 4") {
 		t.Errorf("error %v, want one about features", err)
+	}
+}
+
+func TestScoreBeforeReserve(t *testing.T) {
+	d := cudatest.Emulated(t)
+	net, err := nets.New(nets.Config{Net: "linear"}, nets.Input{Dim: 4}, 2)
+	must(t, err)
+	r := newRig(t, d, net, randomData(rand.New(rand.NewPCG(1, 1)), nets.Input{Dim: 4}, 2, 3), 8)
+	cuda.NewExecutor(d, net, r.blas).Score(r.upload(net.Init(1)), r.batch, r.θ)
+	if err := d.Sync(); err == nil || !strings.Contains(err.Error(), "before Reserve") {
+		t.Errorf("error %v, want one about Reserve", err)
 	}
 }
 

@@ -134,6 +134,19 @@ func TestFunctions(t *testing.T) {
 	}
 }
 
+// More entries than all blocks take at once.
+func TestElementwiseInTurns(t *testing.T) {
+	x := make([]float32, 1100003)
+	for i := range x {
+		x[i] = float32(i)
+	}
+	for i, got := range cuda.Apply(cudatest.Device(t), "+", x, x) {
+		if got != 2*x[i] {
+			t.Fatalf("entry %d is %g", i, got)
+		}
+	}
+}
+
 func TestDivide(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for by := 1; by < 3000; by++ {

@@ -4,8 +4,8 @@
 //   rows  int             of the batch, for dropout
 //   states [layers×rows] uint64   each row's dropout state (dropout_states); seed [1] uint64, 0: dropout is off
 //   others                where each space of a program starts (enum Space); those that the steps do not name may be null
-// Up to 256 threads, 4 entries a thread, as far apart as there are threads; shared: the steps and the spaces' addresses. Steps are the same for all threads:
-// no branch diverges but inside functions.
+// Up to 256 threads, 4 entries a thread at a time, as far apart as there are threads; shared: the steps and the spaces' addresses.
+// Steps are the same for all threads: no branch diverges but inside functions.
 // Bound: reads every operand and writes every stored result once. Reference: nets/elementwise.go, nets/dropout.go; checked by
 // cuda/executor_test.go and cuda/functions_test.go.
 #include "functions.cuh"
@@ -86,75 +86,77 @@ BOUNDED_KERNEL(elementwise, 256)(const uint64_t* program, int count, uint32_t n,
 	}
 	for (int i = THREAD; i < count * (int)(sizeof(Step) / 8); i += THREADS) shared[12 + i] = program[i];
 	BARRIER();
-	uint32_t at[4];
-	EACH at[k] = (uint32_t)min((int)n - 1, (BLOCK * 4 + k) * THREADS + THREAD);
-	float z[4] = {};
-	for (int j = 0; j < count; j++) {
-		const Step& s = steps[j];
-		float x[4] = {}, y[4] = {};
-		fetch(x, z, s.x, spaces, at);
-		fetch(y, z, s.y, spaces, at);
-		switch (s.code) {
-		CASE(ASSIGN, x[k]);
-		case MASK: {
-			bool on = *seed != 0;
-			EACH z[k] = on ? dropout(s, at[k], states, rows) : 1.f;
-			break;
-		}
-		CASE(ADD, x[k] + y[k]);
-		CASE(SUBTRACT, x[k] - y[k]);
-		CASE(MULTIPLY, x[k] * y[k]);
-		CASE(DIVIDE, x[k] / y[k]);
-		CASE(POWER, power(x[k], y[k]));
-		CASE(LESS, x[k] < y[k] ? 1.f : 0.f);
-		CASE(LESS_OR_EQUAL, x[k] <= y[k] ? 1.f : 0.f);
-		CASE(GREATER, x[k] > y[k] ? 1.f : 0.f);
-		CASE(GREATER_OR_EQUAL, x[k] >= y[k] ? 1.f : 0.f);
-		CASE(EQUAL, x[k] == y[k] ? 1.f : 0.f);
-		CASE(UNEQUAL, x[k] != y[k] ? 1.f : 0.f);
-		CASE(NEGATE, -x[k]);
-		CASE(ABS, magnitude(x[k]));
-		CASE(SIGN, sign_of(x[k]));
-		CASE(CEIL, __builtin_ceilf(x[k]));
-		CASE(FLOOR, __builtin_floorf(x[k]));
-		CASE(SIN, sine(x[k], 0));
-		CASE(COS, sine(x[k], 1));
-		CASE(EXP, exponential(x[k]));
-		CASE(LN, logarithm(x[k]));
-		CASE(SQUARE, x[k] * x[k]);
-		CASE(CUBE, x[k] * x[k] * x[k]);
-		CASE(SQRT, square_root(x[k]));
-		CASE(INVERSE, 1.f / x[k]);
-		CASE(TANH, tanh_of(x[k]));
-		CASE(SIGMOID, sigmoid(x[k]));
-		CASE(LOG1P, log_1p(x[k]));
-		CASE(EXPM1, exp_m1(x[k]));
-		CASE(SOFTPLUS, softplus(x[k]));
-		CASE(RELU, rectify(x[k]));
-		CASE(ELU, elu(x[k]));
-		// slopes: y·f′, with x the argument of f or its result
-		CASE(NEGATE_SLOPE, -y[k]);
-		CASE(ABS_SLOPE, y[k] * sign_of(x[k]));
-		CASE(SIN_SLOPE, y[k] * sine(x[k], 1));
-		CASE(COS_SLOPE, y[k] * -sine(x[k], 0));
-		CASE(EXP_SLOPE, y[k] * x[k]);
-		CASE(LN_SLOPE, y[k] * (1.f / x[k]));
-		CASE(SQUARE_SLOPE, y[k] * (x[k] + x[k]));
-		CASE(CUBE_SLOPE, y[k] * (3.f * x[k] * x[k]));
-		CASE(SQRT_SLOPE, y[k] * (0.5f / x[k]));
-		CASE(INVERSE_SLOPE, y[k] * (-x[k] * x[k]));
-		CASE(TANH_SLOPE, y[k] * (1.f - x[k] * x[k]));
-		CASE(SIGMOID_SLOPE, y[k] * x[k] * (1.f - x[k]));
-		CASE(LOG1P_SLOPE, y[k] * (1.f / (1.f + x[k])));
-		CASE(EXPM1_SLOPE, y[k] * (x[k] + 1.f));
-		CASE(SOFTPLUS_SLOPE, y[k] * sigmoid(x[k]));
-		CASE(RELU_SLOPE, x[k] != 0.f ? y[k] : 0.f);
-		CASE(ELU_SLOPE, y[k] * (negative_part(x[k]) + 1.f));
-		}
-		float* out = spaces[s.space] + s.offset;
-		if (s.flags & ACCUMULATE) EACH z[k] = out[at[k]] + z[k];
-		if (s.flags & STORE) {
-			EACH if ((BLOCK * 4 + k) * THREADS + THREAD < (int)n) out[at[k]] = z[k];
+	for (uint32_t first = BLOCK * 4 * THREADS + THREAD; first < n; first += BLOCKS * 4 * THREADS) {
+		uint32_t at[4];
+		EACH at[k] = first + k * THREADS < n ? first + k * THREADS : n - 1;
+		float z[4] = {};
+		for (int j = 0; j < count; j++) {
+			const Step& s = steps[j];
+			float x[4] = {}, y[4] = {};
+			fetch(x, z, s.x, spaces, at);
+			fetch(y, z, s.y, spaces, at);
+			switch (s.code) {
+			CASE(ASSIGN, x[k]);
+			case MASK: {
+				bool on = *seed != 0;
+				EACH z[k] = on ? dropout(s, at[k], states, rows) : 1.f;
+				break;
+			}
+			CASE(ADD, x[k] + y[k]);
+			CASE(SUBTRACT, x[k] - y[k]);
+			CASE(MULTIPLY, x[k] * y[k]);
+			CASE(DIVIDE, x[k] / y[k]);
+			CASE(POWER, power(x[k], y[k]));
+			CASE(LESS, x[k] < y[k] ? 1.f : 0.f);
+			CASE(LESS_OR_EQUAL, x[k] <= y[k] ? 1.f : 0.f);
+			CASE(GREATER, x[k] > y[k] ? 1.f : 0.f);
+			CASE(GREATER_OR_EQUAL, x[k] >= y[k] ? 1.f : 0.f);
+			CASE(EQUAL, x[k] == y[k] ? 1.f : 0.f);
+			CASE(UNEQUAL, x[k] != y[k] ? 1.f : 0.f);
+			CASE(NEGATE, -x[k]);
+			CASE(ABS, magnitude(x[k]));
+			CASE(SIGN, sign_of(x[k]));
+			CASE(CEIL, __builtin_ceilf(x[k]));
+			CASE(FLOOR, __builtin_floorf(x[k]));
+			CASE(SIN, sine(x[k], 0));
+			CASE(COS, sine(x[k], 1));
+			CASE(EXP, exponential(x[k]));
+			CASE(LN, logarithm(x[k]));
+			CASE(SQUARE, x[k] * x[k]);
+			CASE(CUBE, x[k] * x[k] * x[k]);
+			CASE(SQRT, square_root(x[k]));
+			CASE(INVERSE, 1.f / x[k]);
+			CASE(TANH, tanh_of(x[k]));
+			CASE(SIGMOID, sigmoid(x[k]));
+			CASE(LOG1P, log_1p(x[k]));
+			CASE(EXPM1, exp_m1(x[k]));
+			CASE(SOFTPLUS, softplus(x[k]));
+			CASE(RELU, rectify(x[k]));
+			CASE(ELU, elu(x[k]));
+			// slopes: y·f′, with x the argument of f or its result
+			CASE(NEGATE_SLOPE, -y[k]);
+			CASE(ABS_SLOPE, y[k] * sign_of(x[k]));
+			CASE(SIN_SLOPE, y[k] * sine(x[k], 1));
+			CASE(COS_SLOPE, y[k] * -sine(x[k], 0));
+			CASE(EXP_SLOPE, y[k] * x[k]);
+			CASE(LN_SLOPE, y[k] * (1.f / x[k]));
+			CASE(SQUARE_SLOPE, y[k] * (x[k] + x[k]));
+			CASE(CUBE_SLOPE, y[k] * (3.f * x[k] * x[k]));
+			CASE(SQRT_SLOPE, y[k] * (0.5f / x[k]));
+			CASE(INVERSE_SLOPE, y[k] * (-x[k] * x[k]));
+			CASE(TANH_SLOPE, y[k] * (1.f - x[k] * x[k]));
+			CASE(SIGMOID_SLOPE, y[k] * x[k] * (1.f - x[k]));
+			CASE(LOG1P_SLOPE, y[k] * (1.f / (1.f + x[k])));
+			CASE(EXPM1_SLOPE, y[k] * (x[k] + 1.f));
+			CASE(SOFTPLUS_SLOPE, y[k] * sigmoid(x[k]));
+			CASE(RELU_SLOPE, x[k] != 0.f ? y[k] : 0.f);
+			CASE(ELU_SLOPE, y[k] * (negative_part(x[k]) + 1.f));
+			}
+			float* out = spaces[s.space] + s.offset;
+			if (s.flags & ACCUMULATE) EACH z[k] = out[at[k]] + z[k];
+			if (s.flags & STORE) {
+				EACH if (first + k * THREADS < n) out[at[k]] = z[k];
+			}
 		}
 	}
 }
