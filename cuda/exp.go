@@ -35,8 +35,8 @@ func (s *expScratch) free(d *Device) {
 // that is not empty. A chain none of whose outputs is allowed has value −∞ and zero marginals.
 //
 // Chains with shared edges and at most 128 labels are done on float32 probabilities where these hold what the potentials span over μ;
-// that is found out on the device, and the rest is done on numbers with exponents of their own. Scratch is 16·N·Y bytes and
-// 24·Y² bytes.
+// that is found out on the device, and the rest is done on numbers with exponents of their own. Few very long chains are done parallel in
+// time. Scratch is 16·N·Y bytes and 24·Y² bytes.
 func (o *Oracle) Exp(θ *Chains, a Augmentation, μ float64, value Array[float64], node, edge Array[float32], gold Array[float64]) {
 	if !(μ > 0) {
 		o.d.fail(fmt.Errorf("cuda: Exp at temperature %g, expected more than 0", μ))
@@ -49,11 +49,13 @@ func (o *Oracle) Exp(θ *Chains, a Augmentation, μ float64, value Array[float64
 	if node.IsEmpty() && !edge.IsEmpty() {
 		node = room(d, &s.node, θ.N*labels, "marginals of nodes")
 	}
+	if θ.areLong() {
+		o.runExpLong(θ, a, μ, value, node, edge, gold)
+		return
+	}
 	arguments := append(θ.arguments(a), int32(θ.N), μ)
 	if !θ.PerPosition {
-		d.Launch("edge_bounds", Dim{X: 1}, Dim{X: 1024}, 3*32*4, θ.Edge, int32(labels), s.bounds)
-		d.Launch("edge_powers", Dim{X: (labels*labels + 255) / 256}, Dim{X: 256}, 0,
-			θ.Edge, int32(labels), μ, s.bounds, s.from, s.to, s.wideFrom, s.wideTo)
+		o.powersOfEdges(θ, μ)
 	}
 	var declined Array[int32]
 	lead := int32(1)
@@ -80,8 +82,19 @@ func (o *Oracle) Exp(θ *Chains, a Augmentation, μ float64, value Array[float64
 	}
 }
 
+// powersOfEdges takes exponentials of shared edges.
+func (o *Oracle) powersOfEdges(θ *Chains, μ float64) {
+	s := &o.exp
+	o.d.Launch("edge_bounds", Dim{X: 1}, Dim{X: 1024}, 3*32*4, θ.Edge, int32(θ.Y), s.bounds)
+	o.d.Launch("edge_powers", Dim{X: blocks(θ.Y*θ.Y, 256)}, Dim{X: 256}, 0,
+		θ.Edge, int32(θ.Y), μ, s.bounds, s.from, s.to, s.wideFrom, s.wideTo)
+}
+
 // ReserveExp makes room for Exp, and for the marginals that it is asked for, on batches of these capacities.
 func (o *Oracle) ReserveExp(θ *Chains) {
+	if θ.areLong() {
+		o.reserveExpLong(θ)
+	}
 	s, d, what := &o.exp, o.d, "forward-backward"
 	cells, matrix := θ.N*θ.Y, θ.Y*θ.Y
 	if !θ.PerPosition {

@@ -9,6 +9,7 @@ type Oracle struct {
 	maxLong maxLongScratch
 	top     topScratch
 	exp     expScratch
+	expLong expLongScratch
 	answer  answerScratch
 }
 
@@ -21,6 +22,7 @@ func (o *Oracle) Free() {
 	o.maxLong.free(o.d)
 	o.top.free(o.d)
 	o.exp.free(o.d)
+	o.expLong.free(o.d)
 	o.answer.free(o.d)
 }
 

@@ -11,3 +11,9 @@ func (o *Oracle) MaxInChunks(θ *Chains, a Augmentation, y Array[int32], value, 
 }
 
 func (θ *Chains) AreLong() bool { return θ.areLong() }
+
+func (o *Oracle) ExpInChunks(θ *Chains, a Augmentation, μ float64, value Array[float64], node, edge Array[float32], gold Array[float64]) {
+	o.ReserveExp(θ)
+	o.reserveExpLong(θ)
+	o.runExpLong(θ, a, μ, value, node, edge, gold)
+}

@@ -21,18 +21,8 @@
 // them is about as much), and about 4·√T dependent steps: at T=1e6 and step=1000 two runs of 1000 steps at 0.1 to 0.2 µs, two of 1000
 // chunks and a walk at 0.5 µs, 2 ms.
 // Reference: oracles/viterbi.go; checked by the contract suite, emulated and on the device.
+#include "chunk.cuh"
 #include "maxplus.cuh"
-
-// Chunk is one of a chain's chunks: positions lo to hi−1 of the chain.
-struct Chunk {
-	int lo, hi, slot; // slot: its place in scratch
-	bool last;
-};
-
-DEVICE Chunk chunk_of(const Chain& c, int b, int k, int chunks, int step) {
-	int lo = min(c.length, k * step), hi = min(c.length, lo + step);
-	return Chunk{lo, hi, b * chunks + k, hi == c.length};
-}
 
 template <int R, int G, bool EACH>
 DEVICE void transfers(const Chains& all, int chunks, int step, float* transfer, double* shift, float* shared) {
@@ -161,17 +151,6 @@ KERNEL(max_ends)(CHAINS_PARAMETERS, int32_t chunks, int32_t step, const int32_t*
 }
 EXPORT(max_ends)
 
-// part is a lane's share of the score of labels at positions lo to hi−1 and the steps into them, as score_part.
-DEVICE double part(const Chain& c, const Chunk& chunk, const int32_t* y, bool with_loss) {
-	double s = 0.0;
-	for (int t = chunk.lo + LANE; t < chunk.hi; t += 32) {
-		if (y[t] < 0) continue;
-		s += (double)(with_loss ? node_at(c, t, y[t]) : c.node[(int64_t)t * c.Y + y[t]]);
-		if (t > chunk.lo && y[t - 1] >= 0) s += (double)edges_into(c, t)[y[t - 1] * c.Y + y[t]];
-	}
-	return s;
-}
-
 KERNEL(max_walk)
 (CHAINS_PARAMETERS, int32_t chunks, int32_t step, const uint16* RESTRICT pointers, const int32_t* RESTRICT ends, int32_t* path, double* sums) {
 	const int b = BLOCK_Y, k = BLOCK * (THREADS / 32) + WARP;
@@ -190,12 +169,9 @@ KERNEL(max_walk)
 		if (t > chunk.lo && end >= 0) l = pointers[(int64_t)(c.first + t) * c.Y + l];
 	}
 	WARP_BARRIER(); // the path that other lanes wrote
-	double s = warp_sum(part(c, chunk, path + c.first, true)), g = c.gold ? warp_sum(part(c, chunk, c.gold, false)) : 0.0;
+	double s = warp_sum(chunk_score(c, chunk, path + c.first, true)), g = warp_chunk_gold(c, chunk);
 	if (LANE != 0) return;
-	// The steps between chunks.
 	if (k > 0 && end >= 0) s += (double)edges_into(c, chunk.lo)[from * c.Y + l];
-	if (k > 0 && c.gold && c.gold[chunk.lo] >= 0 && c.gold[chunk.lo - 1] >= 0)
-		g += (double)edges_into(c, chunk.lo)[c.gold[chunk.lo - 1] * c.Y + c.gold[chunk.lo]];
 	sums[chunk.slot] = end >= 0 ? s : (double)NEVER;
 	sums[chunk.slot + (int64_t)chunks * BLOCKS_Y] = g;
 }
@@ -205,12 +181,7 @@ KERNEL(max_values)
 (CHAINS_PARAMETERS, int32_t chunks, int32_t step, const double* RESTRICT sums, double* value, double* golds) {
 	const int b = BLOCK;
 	Chain c = chain_of(CHAINS, b);
-	double s = 0.0, g = 0.0;
-	for (int k = LANE; k < (c.length + step - 1) / step; k += 32) {
-		s += sums[(int64_t)b * chunks + k];
-		g += sums[(int64_t)(BLOCKS + b) * chunks + k];
-	}
-	s = warp_sum(s), g = warp_sum(g);
+	double s = warp_total(c, sums + (int64_t)b * chunks, step), g = warp_total(c, sums + (int64_t)(BLOCKS + b) * chunks, step);
 	if (LANE == 0) {
 		value[b] = s;
 		if (golds) golds[b] = g;

@@ -9,7 +9,7 @@
 // 0.1 µs at R = 32.
 #pragma once
 
-#include "chain.cuh"
+#include "feed.cuh"
 
 typedef unsigned short uint16;
 
@@ -45,28 +45,6 @@ template <int R, int G, int TEAM> struct Team {
 template <int TEAM> DEVICE void team_barrier() {
 	if (TEAM == 32) WARP_BARRIER();
 	else BARRIER();
-}
-
-// Feed is node potentials on their way from memory: those of the next positions for one label, without the loss, and the
-// gold label of the first, most of which are near (a line of the cache has those of 32 positions).
-#define FEED 4
-struct Feed {
-	float node[FEED];
-	int gold;
-};
-
-// fetch drops the first position of the feed, so that t is the first, and asks for one more.
-DEVICE void fetch(Feed& f, const Chain& c, int t, int to, int j) {
-	int last = t + FEED - 1;
-#pragma unroll
-	for (int k = 1; k < FEED; k++) f.node[k - 1] = f.node[k];
-	f.node[FEED - 1] = last < to && j < c.Y ? c.node[(int64_t)last * c.Y + j] : 0.f;
-	f.gold = t >= 0 && t < to && c.with_loss && c.gold ? c.gold[t] : -1;
-}
-
-// first_of gives the augmented node potential of the first position in the feed.
-DEVICE float first_of(const Feed& f, const float* costs, int j) {
-	return augmented(f.node[0], Loss{f.gold, f.gold >= 0 ? costs[f.gold] : 0.f}, j);
 }
 
 // load_edges fills a thread's transitions into label j from rows on; −∞ beyond Y.
