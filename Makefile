@@ -32,9 +32,11 @@ test:
 
 EMULATE = DSP_CUDA_LIBRARY=$(CURDIR)/build/libcuda-emulated.so $(GPU)
 
-test-gpu: emulator build/libcuda-broken.so build/libcuda.a # on the emulated device
+EMULATE = DSP_CUDA_LIBRARY=$(CURDIR)/build/libcuda-emulated.so $(GPU)
+
+test-gpu: emulator build/libcuda-broken.so build/libcuda.a # on the emulated device. Tests elsewhere that need a device say GPU in their names
 	$(EMULATE) go test -tags gpu ./cuda/...
-	$(EMULATE) go test -tags gpu -run GPU ./models ./cmd/dsp
+	$(EMULATE) go test -tags gpu -run GPU ./train ./models ./cmd/dsp
 
 race: # the race detector needs cgo
 	CGO_ENABLED=1 go test -race -short $(PARALLEL)
