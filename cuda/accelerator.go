@@ -72,7 +72,7 @@ func (s *shared) accelerator(o *train.Objective) (*Accelerator, error) {
 		steps:     map[capacity]*lane{},
 	}
 	a.moves, _ = scorer.(*Linearised)
-	a.whole, err = a.newLane(s.data.passCapacity())
+	a.whole, err = a.newLane(s.data.passCapacity(passPositions))
 	if err == nil {
 		err = s.d.Err()
 	}
@@ -137,8 +137,13 @@ func (a *Accelerator) free() {
 	if a.whole != nil {
 		a.whole.free()
 	}
+	a.objective.Oracle.Free()
 	a.objective.Free()
-	if s, ok := a.scorer.(interface{ Free() }); ok {
+	freeScorer(a.scorer)
+}
+
+func freeScorer(s Scorer) {
+	if s, ok := s.(interface{ Free() }); ok {
 		s.Free()
 	}
 }

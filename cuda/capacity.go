@@ -24,14 +24,14 @@ func (data *Data) stepCapacity(examples []int) capacity {
 // roundedUp returns the least power of two from n on.
 func roundedUp(n int) int { return 1 << bits.Len(uint(max(1, n)-1)) }
 
-// passCapacity returns that of a full pass's batches.
-func (data *Data) passCapacity() capacity {
+// passCapacity returns that of batches of consecutive examples, each of so many positions or of one example.
+func (data *Data) passCapacity(positions int) capacity {
 	var most capacity
 	for left := data.all(); len(left) > 0; {
 		n, rows := 0, 0
 		for n < len(left) {
 			t := data.Set.Length(left[n])
-			if n > 0 && rows+t > passPositions {
+			if n > 0 && rows+t > positions {
 				break
 			}
 			most.longest = max(most.longest, t)

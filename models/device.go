@@ -52,7 +52,7 @@ func (c *Config) checkDevice() error {
 func checkCUDA(ordinal int) error {
 	all, err := cuda.Devices()
 	if err == nil && ordinal >= len(all) {
-		err = fmt.Errorf("there is no such device: this machine has cuda:0 to cuda:%d", len(all)-1)
+		err = fmt.Errorf("there is no such device, the last one is cuda:%d", len(all)-1)
 	}
 	return err
 }
@@ -107,7 +107,28 @@ func (r *run) accelerate() error {
 	}
 	r.problem.Batch = c.Batch
 	if r.device != nil {
-		r.o.Log.Info("device "+r.device.Info().String(), "batch", r.problem.BatchSize())
+		batch := any("the method's")
+		if c.Batch > 0 {
+			batch = c.Batch
+		}
+		r.o.Log.Info("device "+r.device.Info().String(), "batch", batch)
+	}
+	return r.checkMoved()
+}
+
+// checkMoved warns where a run goes on on another kind of device.
+func (r *run) checkMoved() error {
+	if r.config.Resume == "" {
+		return nil
+	}
+	was, err := ReadRun(r.config.Resume)
+	if err != nil {
+		return err
+	}
+	before, _, _ := strings.Cut(was.Device, ":")
+	if now, _, _ := strings.Cut(r.config.Device, ":"); now != before || was.TF32 != r.config.TF32 {
+		r.o.Log.Warn("the run goes on on another device, or in other precision: not to the bits that it would have had", "was", was.Device,
+			"now", r.config.Device)
 	}
 	return nil
 }
@@ -121,7 +142,7 @@ func (r *run) moveTo(d *cuda.Device) error {
 	if err != nil {
 		return err
 	}
-	r.device = d
+	r.device = newOnDevice(d, r.config.TF32)
 	r.problem.Engine = train.NewAcceleratedEngine(r.problem.Objective, threadsOr(r.config.Threads), a)
 	return nil
 }
@@ -140,7 +161,10 @@ func (r *run) advise(err error) error {
 	if !errors.As(err, &small) {
 		return err
 	}
-	return fmt.Errorf("%w; lower --batch (now %d), or use --device cpu", err, r.problem.BatchSize())
+	if b := r.problem.BatchSize(); b > 1 {
+		return fmt.Errorf("%w; lower --batch (now %d), or use --device cpu", err, b)
+	}
+	return fmt.Errorf("%w; use --device cpu", err)
 }
 
 // leastSteps is how many steps a pass has at least where the batch is chosen for a device, and stepPositions the positions of

@@ -27,6 +27,9 @@ func (m *Model) Potentials(ctx context.Context, d *structured.Dataset, threads i
 		offsets = []int{0}
 	}
 	all.Resize(offsets, m.Labels.Len(), m.Net.PerPosition())
+	if m.device != nil {
+		return all, m.device.potentials(ctx, m, d, all)
+	}
 	type piece struct {
 		at         int // position
 		node, edge []float32

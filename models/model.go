@@ -16,6 +16,8 @@ type Model struct {
 	Constraints *structured.Constraints // of the outputs, or nil
 	Net         nets.Network
 	W           []float32 // [Net.Dim()]
+
+	device *onDevice // that the net and the oracles are asked on, or nil
 }
 
 // NewModel returns an untrained model for the data, with W drawn from c.Seed, and settles the network's settings in

@@ -45,6 +45,9 @@ func (m *Model) Predict(ctx context.Context, d *structured.Dataset, o PredictOpt
 	if o.Force && d.Labels == nil {
 		return structured.BadInput("%s: no labels to keep", d.Name)
 	}
+	if m.device != nil {
+		return m.device.predict(ctx, m, d, o, yield)
+	}
 	type answered struct {
 		examples []int
 		answers  []Prediction
@@ -106,51 +109,69 @@ func (p *predictor) predict(d *structured.Dataset, examples []int, o PredictOpti
 		}
 	}
 	n := len(examples)
-	answers := make([]Prediction, n)
 	labels := make([]int32, p.batch.Positions())
 	p.score, p.logZ = grow(p.score, n), grow(p.logZ, n)
 	p.oracle.Max(&p.θ, labels, p.score)
+	a := answers{offsets: p.batch.Offsets, labels: labels, score: p.score, logZ: p.logZ, y: p.θ.Y}
 	switch {
 	case o.Marginals || o.Confidence:
 		p.oracle.Exp(&p.θ, 1, p.logZ, &p.u)
+		a.marginals = p.u.Node
 	case o.Probability || o.NBest > 0:
 		p.oracle.Exp(&p.θ, 1, p.logZ, nil)
 	}
 	if o.NBest > 0 {
 		p.oracle.TopK(&p.θ, o.NBest, &p.best)
+		a.best = &p.best
 	}
+	return a.predictions(d, examples, o)
+}
+
+// answers are what the oracles say about a batch.
+type answers struct {
+	offsets     []int
+	labels      []int32 // [N], kept by the predictions
+	score, logZ []float64
+	marginals   []float32 // [N×Y], if asked for
+	y           int
+	best        *oracles.KBest // or nil
+}
+
+// predictions says it of each example.
+func (a *answers) predictions(d *structured.Dataset, examples []int, o PredictOptions) ([]Prediction, error) {
+	all := make([]Prediction, len(examples))
 	for b, i := range examples {
-		if math.IsInf(p.score[b], -1) {
+		if math.IsInf(a.score[b], -1) {
 			forced := ""
 			if o.Force {
 				forced = " and the labels that are given"
 			}
 			return nil, structured.BadInput("%s: no labeling of %d positions keeps the model's constraints%s", d.Where(i), d.Length(i), forced)
 		}
-		lo, hi := p.batch.Offsets[b], p.batch.Offsets[b+1]
-		a := &answers[b]
-		a.Labels, a.Score = labels[lo:hi], p.score[b]
+		lo, hi := a.offsets[b], a.offsets[b+1]
+		p := &all[b]
+		p.Labels, p.Score = a.labels[lo:hi], a.score[b]
 		if o.Probability || o.NBest > 0 {
-			a.Probability = probability(a.Score, p.logZ[b])
-			a.NBest = p.nbest(b)
+			p.Probability = probability(p.Score, a.logZ[b])
+			p.NBest = a.nbest(b)
 		}
 		if o.Marginals || o.Confidence {
-			a.Marginals = append([]float32(nil), p.u.NodeOf(b)...)
+			p.Marginals = append([]float32(nil), a.marginals[lo*a.y:hi*a.y]...)
 		}
 	}
-	return answers, nil
+	return all, nil
 }
 
 // nbest copies the list of chain b.
-func (p *predictor) nbest(b int) []Output {
-	if len(p.best.Count) == 0 {
+func (a *answers) nbest(b int) []Output {
+	if a.best == nil {
 		return nil
 	}
-	lo, hi := p.batch.Offsets[b], p.batch.Offsets[b+1]
-	list := make([]Output, p.best.Count[b])
+	lo, hi := a.offsets[b], a.offsets[b+1]
+	list := make([]Output, a.best.Count[b])
 	for k := range list {
-		score := p.best.Score[b*p.best.K+k]
-		list[k] = Output{append([]int32(nil), p.best.Output(k, lo, hi)...), score, probability(score, p.logZ[b])}
+		score := a.best.Score[b*a.best.K+k]
+		list[k] = Output{append([]int32(nil), a.best.Output(k, lo, hi)...), score, probability(score, a.logZ[b])}
 	}
 	return list
 }

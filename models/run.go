@@ -7,7 +7,6 @@ import (
 	"math"
 	"path/filepath"
 
-	"github.com/dsp-go/dsp/cuda"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/tensorboard"
@@ -20,7 +19,7 @@ type run struct {
 	model   *Model
 	problem *train.Problem
 	method  train.Method
-	device  *cuda.Device // that does the problem's work, or nil
+	device  *onDevice // that does the problem's work, or nil
 	o       TrainOptions
 }
 
@@ -137,7 +136,7 @@ func (r *run) checkpoint() (*train.Checkpoint, error) {
 // evaluate measures weights on the development and test data.
 func (r *run) evaluate(ctx context.Context, w []float32) (dev, test *structured.Metrics, err error) {
 	m := *r.model
-	m.W = w
+	m.W, m.device = w, r.device
 	measure := func(d *structured.Dataset) *structured.Metrics {
 		if d == nil || d.Len() == 0 || err != nil {
 			return nil

@@ -26,6 +26,7 @@ classification report has them. With --json one object has all of it, the confus
   dsp eval --model runs/first --data builtin`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			defer u.close()
 			m, d, err := u.read("--data", true)
 			if err != nil {
 				return err

@@ -28,6 +28,7 @@ where there are any, label_names and ids. With --weights it writes the network's
 			case weights && u.data != "":
 				return structured.BadInput("--weights writes the network's parameters, which need no --data; give one of them")
 			}
+			defer u.close()
 			if err := u.export(cmd, weights, to); err != nil {
 				return err
 			}

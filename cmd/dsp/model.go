@@ -16,8 +16,11 @@ const builtin = "builtin"
 type use struct {
 	model, data            string
 	format, columns, label string
+	device                 string
 	threads                int
 	partial                bool // eval only
+
+	stop func() // gives the device up
 }
 
 // addFlags adds the flags that name the model and how to read data.
@@ -29,7 +32,9 @@ func (u *use) addFlags(cmd *cobra.Command) {
 	flags.StringVar(&u.columns, "columns", "", "columns of conll data, as in `word=0,label=-1`; empty: the model's")
 	flags.StringVar(&u.label, "label", "", "`upos|xpos|feats|deprel|misc:KEY`, the label of conllu data; empty: the model's")
 	flags.IntVar(&u.threads, "threads", 0, "threads `N`; answers do not depend on it; 0 means all cores")
+	flags.StringVar(&u.device, "device", "cpu", "where to compute: `cpu|cuda[:N]`, N the number of the GPU, from 0; a GPU takes data as a whole, and its scores differ in the last digits")
 	complete(cmd, "format", models.FileFormats...)
+	complete(cmd, "device", "cpu", "cuda")
 }
 
 // load reads the model.
@@ -40,7 +45,19 @@ func (u *use) load() (*models.Model, error) {
 	case u.threads < 0:
 		return nil, structured.BadInput("--threads %d: expected 0 or more", u.threads)
 	}
-	return models.Load(u.model)
+	m, err := models.Load(u.model)
+	if err != nil {
+		return nil, err
+	}
+	u.stop, err = m.Use(u.device)
+	return m, err
+}
+
+// close ends what load began.
+func (u *use) close() {
+	if u.stop != nil {
+		u.stop()
+	}
 }
 
 // read reads the model and the data; flag is the one that names the data.

@@ -29,6 +29,7 @@ with a tab.`,
 			if o.NBest < 0 {
 				return structured.BadInput("--nbest %d: expected 0 or more", o.NBest)
 			}
+			defer u.close()
 			m, err := u.load()
 			if err != nil {
 				return err
@@ -37,8 +38,8 @@ with a tab.`,
 			asJSON := isSet(cmd, "json")
 			o.Probability = o.Probability || asJSON
 			path, data := u.options()
-			if !m.Streams(data) {
-				if o.Force {
+			if !m.Streams(data) || u.device != "cpu" {
+				if o.Force && !m.Streams(data) {
 					return structured.BadInput("--force keeps labels of text; %s has no column of labels", path)
 				}
 				return predictAll(cmd, &u, m, o, asJSON)

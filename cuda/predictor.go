@@ -1,0 +1,152 @@
+package cuda
+
+import (
+	"context"
+
+	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/train"
+)
+
+// Predictor computes on a device what a network says of the examples of a data set.
+type Predictor struct {
+	shared    *shared
+	objective *Objective // for its constraints
+	w         Array[float32]
+	lane      *Lane
+	capacity  capacity
+	labels    Array[int32]
+	best      KBest
+}
+
+// Wanted is what a Predictor computes beside the best labels.
+type Wanted struct {
+	LogZ, Marginals, Potentials bool
+	NBest                       int // so many best outputs
+}
+
+// Predicted is what there is to say of consecutive examples, a chain b each; what was not wanted is empty.
+type Predicted struct {
+	Offsets    []int     // [B+1]
+	Labels     []int32   // [N] of the best output
+	Score      []float64 // [B] its score
+	LogZ       []float64 // [B]
+	Marginals  []float32 // [N×Y]
+	Best       oracles.KBest
+	Potentials structured.Potentials // with the constraints applied
+}
+
+// nbestPositions is how many positions times best outputs a batch has at most, which the enumeration needs memory for.
+const nbestPositions = 1 << 20
+
+// NewPredictor returns a predictor for a network on data, with constraints on its outputs (nil: none), that finds up to nbest
+// outputs of an example. Call SetWeights before Over, and Free in the end.
+func NewPredictor(d *Device, net nets.Scorer, c *structured.Constraints, set *structured.Dataset, nbest int, tf32 bool) (*Predictor, error) {
+	s := &shared{d: d, data: NewData(d, set), blas: NewBLAS(d, tf32)}
+	p := &Predictor{shared: s, w: New[float32](d, net.Dim(), "weights")}
+	scorer, err := s.scorer(net)
+	if err != nil {
+		return nil, err
+	}
+	p.objective = NewObjective(s.data, &train.Objective{Data: set, Loss: train.CRF, Constraints: c}, scorer, NewOracle(d))
+	p.capacity = s.data.passCapacity(min(passPositions, nbestPositions/max(1, nbest)))
+	b := NewBatch(s.data, p.capacity.chains, p.capacity.rows, p.capacity.longest)
+	p.lane = p.objective.NewLane(b)
+	p.labels = New[int32](d, b.Rows, "labels")
+	if err := scorer.Reserve(b); err != nil {
+		return nil, err
+	}
+	return p, d.Err()
+}
+
+// SetWeights sets the network's weights.
+func (p *Predictor) SetWeights(w []float32) { Upload(p.shared.d, p.w, w) }
+
+// Over hands what is wanted to use, piece by piece in the order of the data. What it hands over is valid until use returns. Potentials
+// that are not finite are a *train.NonFiniteError.
+func (p *Predictor) Over(ctx context.Context, wanted Wanted, use func(examples []int, a *Predicted) error) error {
+	d, data, l := p.shared.d, p.shared.data, p.lane
+	var a Predicted
+	for left := data.all(); len(left) > 0; {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		n := data.fit(left, p.capacity)
+		l.Batch.Set(left[:n])
+		l.Score(p.w)
+		if err := p.objective.NonFinite(); err != nil {
+			return err
+		}
+		p.ask(wanted, &a)
+		if err := d.Err(); err != nil {
+			return err
+		}
+		if err := use(left[:n], &a); err != nil {
+			return err
+		}
+		left = left[n:]
+	}
+	return d.Err()
+}
+
+// ask asks the oracle about the batch and downloads what it says.
+func (p *Predictor) ask(wanted Wanted, a *Predicted) {
+	d, l, o := p.shared.d, p.lane, p.objective.Oracle
+	b, y := l.Batch, l.Scores.Y
+	a.Offsets = append(a.Offsets[:0], 0)
+	for _, i := range b.host[:b.B] {
+		a.Offsets = append(a.Offsets, a.Offsets[len(a.Offsets)-1]+b.Data.Set.Length(int(i)))
+	}
+	var none Array[float64]
+	o.Max(&l.Scores, Augmentation{}, p.labels, l.Answer.Value, none)
+	a.Labels, a.Score = fetch(d, a.Labels, p.labels, b.N), fetch(d, a.Score, l.Answer.Value, b.B)
+	if wanted.LogZ || wanted.Marginals {
+		var node Array[float32]
+		if wanted.Marginals {
+			node = l.Answer.Node
+		}
+		o.Exp(&l.Scores, Augmentation{}, 1, l.Answer.Value, node, Array[float32]{}, none)
+		a.LogZ, a.Marginals = fetch(d, a.LogZ, l.Answer.Value, b.B), fetch(d, a.Marginals, node, min(node.Len(), b.N*y))
+	}
+	if k := wanted.NBest; k > 0 {
+		o.TopK(&l.Scores, Augmentation{}, k, &p.best)
+		a.Best.Resize(b.B, b.N, k)
+		for c, count := range fetch(d, nil, p.best.Count, b.B) {
+			a.Best.Count[c] = int(count)
+		}
+		Download(d, a.Best.Score, p.best.Score)
+		for j := range k {
+			Download(d, a.Best.Labels[j*b.N:(j+1)*b.N], p.best.Labels.Slice(j*b.Rows, (j+1)*b.Rows))
+		}
+	}
+	if wanted.Potentials {
+		a.Potentials.Resize(a.Offsets, y, l.Scores.PerPosition)
+		Download(d, a.Potentials.Node, l.Scores.Node)
+		Download(d, a.Potentials.Edge, l.Scores.Edge)
+	}
+}
+
+// fetch downloads the first n elements of an array, reusing to.
+func fetch[E Element](d *Device, to []E, from Array[E], n int) []E {
+	if cap(to) < n {
+		to = make([]E, n)
+	}
+	Download(d, to[:n], from)
+	return to[:n]
+}
+
+// Free gives the memory back.
+func (p *Predictor) Free() {
+	d := p.shared.d
+	Free(d, p.w)
+	Free(d, p.labels)
+	p.best.Free(d)
+	p.lane.Free()
+	p.lane.Batch.Free()
+	freeScorer(p.objective.Scorer)
+	p.objective.Oracle.Free()
+	p.objective.Free()
+	p.shared.data.Free()
+	p.shared.blas.Close()
+}

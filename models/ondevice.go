@@ -1,0 +1,113 @@
+package models
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/dsp-go/dsp/cuda"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/train"
+)
+
+// onDevice is a CUDA device that a model is used on, with the data sets that it was used for.
+type onDevice struct {
+	*cuda.Device
+	tf32 bool
+	of   map[usage]*cuda.Predictor
+}
+
+// usage is what a predictor is made for.
+type usage struct {
+	data  *structured.Dataset
+	nbest int
+}
+
+// Use has a CUDA device do what Predict, Evaluate, Report and Potentials compute from now on, until the device is closed; name is
+// that of the device as --device has it: cpu, cuda or cuda:N. What cannot be is bad input.
+func (m *Model) Use(name string) (stop func(), err error) {
+	c := Config{Device: name}
+	switch kind, ordinal, err := parseDevice(name); {
+	case err != nil:
+		return nil, err
+	case kind == autoDevice:
+		return nil, structured.BadInput("--device auto is for training; use --device cpu or cuda")
+	case kind == cudaDevice:
+		if err := checkCUDA(ordinal); err != nil {
+			return nil, structured.BadInput("--device %s: %w; use --device cpu", name, err)
+		}
+	}
+	d, err := c.openDevice()
+	if d == nil || err != nil {
+		return func() {}, err
+	}
+	m.device = newOnDevice(d, false)
+	return func() {
+		m.device = nil
+		_ = d.Close() // what failed was said where it did
+	}, nil
+}
+
+func newOnDevice(d *cuda.Device, tf32 bool) *onDevice {
+	return &onDevice{Device: d, tf32: tf32, of: map[usage]*cuda.Predictor{}}
+}
+
+// over has what is wanted of the model on all of d, piece by piece.
+func (on *onDevice) over(ctx context.Context, m *Model, d *structured.Dataset, wanted cuda.Wanted,
+	use func(examples []int, a *cuda.Predicted) error) error {
+	key := usage{d, wanted.NBest}
+	p := on.of[key]
+	if p == nil {
+		var err error
+		if p, err = cuda.NewPredictor(on.Device, m.Net, m.Constraints, d, wanted.NBest, on.tf32); err != nil {
+			return err
+		}
+		on.of[key] = p
+	}
+	p.SetWeights(m.W)
+	err := p.Over(ctx, wanted, use)
+	if bad, ok := errors.AsType[*train.NonFiniteError](err); ok {
+		return fmt.Errorf("%s: the model's potentials are NaN or infinite", bad.Where)
+	}
+	return err
+}
+
+// predict is Model.Predict.
+func (on *onDevice) predict(ctx context.Context, m *Model, d *structured.Dataset, o PredictOptions, yield func(i int, p *Prediction) error) error {
+	if o.Force {
+		return structured.BadInput("--force keeps labels on the CPU only; use --device cpu")
+	}
+	wanted := cuda.Wanted{LogZ: o.Probability || o.NBest > 0, Marginals: o.Marginals || o.Confidence, NBest: o.NBest}
+	return on.over(ctx, m, d, wanted, func(examples []int, p *cuda.Predicted) error {
+		a := answers{offsets: p.Offsets, labels: slices.Clone(p.Labels), score: p.Score, logZ: p.LogZ, marginals: p.Marginals, y: m.Labels.Len()}
+		if o.NBest > 0 {
+			a.best = &p.Best
+		}
+		all, err := a.predictions(d, examples, o)
+		if err != nil {
+			return err
+		}
+		for b, i := range examples {
+			if err := yield(i, &all[b]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// potentials is Model.Potentials.
+func (on *onDevice) potentials(ctx context.Context, m *Model, d *structured.Dataset, all *structured.Potentials) error {
+	return on.over(ctx, m, d, cuda.Wanted{Potentials: true}, func(examples []int, p *cuda.Predicted) error {
+		lo, y := d.Offsets[examples[0]], all.Y
+		copy(all.Node[lo*y:], p.Potentials.Node)
+		if all.PerPosition {
+			lo *= y * y
+		} else {
+			lo = 0
+		}
+		copy(all.Edge[lo:], p.Potentials.Edge)
+		return nil
+	})
+}
