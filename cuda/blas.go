@@ -30,9 +30,17 @@ var cublasFiles = []string{"libcublas.so.13", "libcublas.so.12"}
 // The environment variable DSP_CUDA_BLAS keeps to the kernels where it says own, and else names the library's file, which must be
 // there then.
 func NewBLAS(d *Device, tf32 bool) *BLAS {
+	files, must := libraries(d.info)
+	return newBLAS(d, tf32, files, must)
+}
+
+// NewOwnBLAS returns those of the kernels.
+func NewOwnBLAS(d *Device, tf32 bool) *BLAS { return newBLAS(d, tf32, nil, false) }
+
+func newBLAS(d *Device, tf32 bool, files []string, must bool) *BLAS {
 	s := &BLAS{device: d, tf32: tf32}
 	room := partsRoom
-	if files, must := libraries(d.info); len(files) > 0 {
+	if len(files) > 0 {
 		d.Do(func(uintptr) error {
 			var err error
 			if s.library, err = driver.OpenCUBLAS(files...); err != nil && must {

@@ -57,6 +57,15 @@ func checkCUDA(ordinal int) error {
 	return err
 }
 
+// OpenDevice opens the CUDA device of a name as the setting device has it. Nil is the CPU. A device that there is not is bad input.
+func OpenDevice(name string) (*cuda.Device, error) {
+	c := Config{Device: name}
+	if err := c.checkDevice(); err != nil {
+		return nil, err
+	}
+	return c.openDevice()
+}
+
 // openDevice opens the CUDA device that c asks for; with auto the first, unless it is emulated. Nil is the CPU.
 func (c *Config) openDevice() (*cuda.Device, error) {
 	kind, ordinal, err := parseDevice(c.Device)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
@@ -34,16 +36,27 @@ type measure struct {
 
 func benchCommand() *cobra.Command {
 	var seconds float64
+	var device string
 	cmd := &cobra.Command{
 		Use:   "bench",
 		Short: "Measure the oracles, a network's step and a training pass on this machine",
 		Long: `bench measures in sequences a second, and in floating-point operations where they can be counted: the oracles on one
 thread with chains of 50 positions, where max takes 2TY² operations and exp 6TY²; forward and pullback of an mlp on 4096
-positions; and passes over built-in data on all cores.`,
+positions; and passes over built-in data on all cores.
+
+With --device cuda it measures the GPU's kernels, a training step and a pass of prox-linear, beside a bound: the time for
+the bytes that must move, at the rate of a copy on this GPU, or for the arithmetic, at float32's peak.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !(seconds > 0) {
 				return structured.BadInput("--seconds %v: expected a number above 0", seconds)
+			}
+			d, err := models.OpenDevice(device)
+			if err != nil {
+				return err
+			}
+			if d != nil {
+				return errors.Join(benchDevice(cmd, d, seconds), closeDevice(d))
 			}
 			var speeds []speed
 			table := [][]string{{"what", "sequences/s", "GFLOP/s"}}
@@ -74,6 +87,7 @@ positions; and passes over built-in data on all cores.`,
 		},
 	}
 	cmd.Flags().Float64Var(&seconds, "seconds", 1, "how long to measure each thing, in `seconds`")
+	deviceFlag(cmd, &device)
 	return cmd
 }
 

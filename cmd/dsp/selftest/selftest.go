@@ -13,13 +13,15 @@ import (
 // A Check verifies one thing.
 type Check struct {
 	Name string
-	run  func(ctx context.Context, r *rand.Rand) (found string, err error)
+	run  func(ctx context.Context, r *rand.Rand, w *worst) (found string, err error) // no words: those of w
 }
 
 // Result is what a check found.
 type Result struct {
 	Name    string  `json:"name"`
 	OK      bool    `json:"ok"`
+	Cases   int     `json:"cases"` // numbers or instances compared
+	Error   float64 `json:"error"` // the largest relative error among them
 	Found   string  `json:"found"` // what was compared and how close it was, or what went wrong
 	Seconds float64 `json:"seconds"`
 }
@@ -37,11 +39,15 @@ func (c Check) Do(ctx context.Context, seed uint64) (result Result) {
 		}
 		result.Seconds = time.Since(start).Seconds()
 	}()
-	found, err := c.run(ctx, rand.New(rand.NewPCG(seed, 0)))
-	if err != nil {
+	w := &worst{}
+	found, err := c.run(ctx, rand.New(rand.NewPCG(seed, 0)), w)
+	switch {
+	case err != nil:
 		found = err.Error()
+	case found == "":
+		found = w.String()
 	}
-	result.OK, result.Found = err == nil, found
+	result.OK, result.Found, result.Cases, result.Error = err == nil, found, w.compare, w.error
 	return result
 }
 

@@ -48,7 +48,7 @@ func fit(ctx context.Context, m train.Method, p *train.Problem, passes int) (*tr
 }
 
 // checkCertificates trains by different methods: every dual value must be a lower bound of every objective.
-func checkCertificates(ctx context.Context, r *rand.Rand) (string, error) {
+func checkCertificates(ctx context.Context, r *rand.Rand, _ *worst) (string, error) {
 	p, err := wordProblem(r, runtime.GOMAXPROCS(0))
 	if err != nil {
 		return "", err
@@ -76,7 +76,7 @@ func checkCertificates(ctx context.Context, r *rand.Rand) (string, error) {
 }
 
 // checkThreads trains with several numbers of threads and compares the bits.
-func checkThreads(ctx context.Context, r *rand.Rand) (string, error) {
+func checkThreads(ctx context.Context, r *rand.Rand, _ *worst) (string, error) {
 	seed := r.Uint64()
 	var first []float32
 	for _, threads := range []int{1, 2, 5} {

@@ -1,0 +1,194 @@
+// Package devicebench measures what a device's kernels and a training step take, beside the bound that the device's memory and
+// arithmetic set.
+package devicebench
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dsp-go/dsp/cuda"
+)
+
+// Report is everything that was measured on one device.
+type Report struct {
+	Device cuda.Info `json:"device"`
+	Small  bool      `json:"small"` // sizes for an emulated device: no measurements
+	Copy   float64   `json:"copy_gb_per_second"`
+	Peak   float64   `json:"peak_gflops"` // of float32: lanes × clock × 2
+	BLAS   string    `json:"blas"`
+	Rows   []Row     `json:"rows"`
+}
+
+// Row is one measured thing. The bound is the time for its bytes at the bandwidth of a copy or for its arithmetic at the peak,
+// whichever is longer; the share is bound/time.
+type Row struct {
+	What         string  `json:"what"`
+	Sizes        string  `json:"sizes"`
+	Milliseconds float64 `json:"milliseconds"` // the median
+	Repeats      int     `json:"repeats"`
+	Bandwidth    float64 `json:"gb_per_second"` // of the bytes that must be read and written; 0 where they say nothing
+	Rate         float64 `json:"gflops"`        // of the operations on numbers that it takes; 0 where they say nothing
+	Bound        float64 `json:"bound_milliseconds"`
+	By           string  `json:"bound_by"` // memory or arithmetic
+	Share        float64 `json:"share"`
+	CPU          float64 `json:"cpu_milliseconds,omitempty"` // the same on this machine's CPU
+}
+
+// work is what a thing must do at least: bytes to read and write, and operations. Fused products and sums are two operations in one
+// instruction; others take one each. Tensor cores have a rate of their own.
+type work struct {
+	bytes, flops float64
+	fused        bool
+	tensor       bool
+}
+
+// bench is a device being measured.
+type bench struct {
+	*cuda.Device
+	ctx     context.Context
+	seconds float64
+	report  *Report
+	done    func(Row)
+}
+
+// Options of Run.
+type Options struct {
+	Seconds float64   // how long to measure each thing
+	Small   bool      // sizes for an emulated device
+	Done    func(Row) // hears of every row; may be nil
+}
+
+// Run measures everything.
+func Run(ctx context.Context, d *cuda.Device, o Options) (*Report, error) {
+	b := &bench{Device: d, ctx: ctx, seconds: o.Seconds, done: o.Done, report: &Report{Device: d.Info(), Small: o.Small}}
+	for _, part := range []func() error{b.ceilings, b.oracles, b.longChain, b.products, b.step, b.proxLinear} {
+		if err := part(); err != nil {
+			return nil, err
+		}
+		if err := d.Sync(); err != nil {
+			return nil, err
+		}
+	}
+	return b.report, nil
+}
+
+// pick returns the size for the real or for an emulated device.
+func (b *bench) pick(size, small int) int {
+	if b.report.Small {
+		return small
+	}
+	return size
+}
+
+// ceilings measures a copy, larger than all caches, and computes the peak of the arithmetic.
+func (b *bench) ceilings() error {
+	i := b.Info()
+	b.report.Peak = float64(i.Multiprocessors) * lanes(i.Capability) * float64(i.Clock) * 1e3 * 2 / 1e9
+	n := b.pick(1<<28, 1<<16)
+	from, to := cuda.New[float32](b.Device, n, "a copy"), cuda.New[float32](b.Device, n, "a copy")
+	defer cuda.Free(b.Device, from)
+	defer cuda.Free(b.Device, to)
+	cuda.Zero(b.Device, from)
+	bytes := 8 * float64(n)
+	milliseconds, repeats, err := b.time(func(int) { cuda.Copy(b.Device, to, from) })
+	if err != nil {
+		return err
+	}
+	b.report.Copy = bytes / milliseconds / 1e6
+	b.add(Row{What: "copy", Sizes: fmt.Sprintf("%d MiB", n>>18), Milliseconds: milliseconds, Repeats: repeats}, work{bytes: bytes})
+	return nil
+}
+
+// lanes are the float32 units of a multiprocessor.
+func lanes(capability string) float64 {
+	if capability == "8.0" {
+		return 64
+	}
+	return 128
+}
+
+// tensorRate is how many TF32 products and sums a multiprocessor's tensor cores do in a clock; 0 where that is not known here.
+func tensorRate(capability string) float64 {
+	return map[string]float64{"8.0": 512, "9.0": 1024}[capability]
+}
+
+const most = 1000 // repeats
+
+// time returns the median milliseconds of run between two events, after warming up. run is told which repeat it is, from 0.
+func (b *bench) time(run func(repeat int)) (milliseconds float64, repeats int, err error) {
+	const warmUp, least = 3, 5
+	for i := range warmUp {
+		run(i)
+	}
+	if err := b.Sync(); err != nil {
+		return 0, 0, err
+	}
+	var times []float64
+	for start := time.Now(); len(times) < least || len(times) < most && time.Since(start).Seconds() < b.seconds; {
+		if err := b.ctx.Err(); err != nil {
+			return 0, 0, err
+		}
+		from := b.Record()
+		run(len(times))
+		times = append(times, b.Record().Since(from).Seconds()*1e3)
+		if err := b.Err(); err != nil {
+			return 0, 0, err
+		}
+	}
+	slices.Sort(times)
+	return times[len(times)/2], len(times), nil
+}
+
+// graphs times launches that are captured and replayed, one graph after another: several that work on different inputs keep each
+// other's out of the caches.
+func (b *bench) graphs(enqueue ...func()) (milliseconds float64, repeats int, err error) {
+	var graphs []*cuda.Graph
+	for _, e := range enqueue {
+		g := b.Capture(e)
+		defer g.Free()
+		graphs = append(graphs, g)
+	}
+	return b.time(func(i int) { b.Replay(graphs[i%len(graphs)]) })
+}
+
+// add completes a row by what it had to do.
+func (b *bench) add(row Row, w work) {
+	peak := b.report.Peak
+	if !w.fused {
+		peak /= 2
+	}
+	if i := b.Info(); w.tensor {
+		peak = float64(i.Multiprocessors) * tensorRate(i.Capability) * float64(i.Clock) * 1e3 * 2 / 1e9
+	}
+	row.Bandwidth, row.Rate = w.bytes/row.Milliseconds/1e6, w.flops/row.Milliseconds/1e6
+	if w.bytes > 0 {
+		row.Bound, row.By = w.bytes/b.report.Copy/1e6, "memory"
+	}
+	if peak > 0 && w.flops/peak/1e6 > row.Bound {
+		row.Bound, row.By = w.flops/peak/1e6, "arithmetic"
+	}
+	row.Share = row.Bound / row.Milliseconds
+	b.report.Rows = append(b.report.Rows, row)
+	if b.done != nil {
+		b.done(row)
+	}
+}
+
+// Table returns a report's rows as a table with a heading.
+func (r *Report) Table() [][]string {
+	table := [][]string{{"what", "sizes", "ms", "GB/s", "GFLOP/s", "bound, ms", "of it", "CPU, ms"}}
+	number := func(format string, x float64) string {
+		if x == 0 {
+			return ""
+		}
+		return fmt.Sprintf(format, x)
+	}
+	for _, row := range r.Rows {
+		table = append(table, []string{row.What, row.Sizes, fmt.Sprintf("%.3f", row.Milliseconds), number("%.0f", row.Bandwidth), number("%.0f", row.Rate),
+			strings.TrimSpace(number("%.2g", row.Bound) + " " + row.By), number("%.0f %%", 100*row.Share), number("%.1f", row.CPU)})
+	}
+	return table
+}

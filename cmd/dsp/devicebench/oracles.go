@@ -1,0 +1,145 @@
+package devicebench
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/dsp-go/dsp/cuda"
+	"github.com/dsp-go/dsp/oracles"
+)
+
+const (
+	sets   = 3 // of inputs, which together are larger than the caches
+	listed = 5 // best outputs
+)
+
+// chains are sets of potentials of the same shape on the device, drawn from normal distributions, and room for what oracles say.
+type chains struct {
+	θ      []*cuda.Chains
+	answer cuda.Answer
+	y      cuda.Array[int32]
+	what   string
+}
+
+// newChains draws chains of the given lengths with shared edges.
+func (b *bench) newChains(lengths []int, labels, sets int) *chains {
+	d, r, c := b.Device, rand.New(rand.NewPCG(1, 1)), &chains{}
+	offsets, longest := []int32{0}, 0
+	for _, t := range lengths {
+		offsets, longest = append(offsets, offsets[len(offsets)-1]+int32(t)), max(longest, t)
+	}
+	n := int(offsets[len(offsets)-1])
+	node := make([]float32, n*labels)
+	on := cuda.New[int32](d, len(offsets), "offsets")
+	cuda.Upload(d, on, offsets)
+	for range sets {
+		draw(r, node)
+		edge := make([]float32, labels*labels)
+		draw(r, edge)
+		θ := &cuda.Chains{B: len(lengths), N: n, Y: labels, Longest: longest, Offsets: on,
+			Node: cuda.New[float32](d, len(node), "potentials"), Edge: cuda.New[float32](d, len(edge), "potentials")}
+		cuda.Upload(d, θ.Node, node)
+		cuda.Upload(d, θ.Edge, edge)
+		c.θ = append(c.θ, θ)
+	}
+	c.y = cuda.New[int32](d, n, "labels")
+	c.answer = cuda.Answer{Value: cuda.New[float64](d, len(lengths), "values"), Node: cuda.New[float32](d, n*labels, "marginals"),
+		Edge: cuda.New[float32](d, len(lengths)*labels*labels, "marginals"), Exact: cuda.New[int32](d, len(lengths), "exactness")}
+	return c
+}
+
+// draw fills x by an eighth of its length, for speed, from a normal distribution.
+func draw(r *rand.Rand, x []float32) {
+	first := max(min(len(x), 1<<16), len(x)/8)
+	for i := range x[:first] {
+		x[i] = float32(r.NormFloat64())
+	}
+	for i := first; i < len(x); i++ {
+		x[i] = x[i-first]
+	}
+}
+
+func (c *chains) free(d *cuda.Device) {
+	cuda.Free(d, c.θ[0].Offsets)
+	for _, θ := range c.θ {
+		cuda.Free(d, θ.Node)
+		cuda.Free(d, θ.Edge)
+	}
+	cuda.Free(d, c.y)
+	cuda.Free(d, c.answer.Value)
+	cuda.Free(d, c.answer.Node)
+	cuda.Free(d, c.answer.Edge)
+	cuda.Free(d, c.answer.Exact)
+}
+
+// oracles measures the questions of inference on a batch of chains, and on one of as many positions and different lengths.
+func (b *bench) oracles() error {
+	count, length, labels := b.pick(4096, 4), b.pick(64, 6), b.pick(32, 5)
+	r := rand.New(rand.NewPCG(2, 2))
+	equal, ragged := make([]int, count), make([]int, count)
+	for i := range equal {
+		equal[i] = length
+		ragged[i] = 1 + r.IntN(2*length-1)
+	}
+	for _, shape := range []struct {
+		lengths []int
+		what    string
+	}{{equal, fmt.Sprintf("T=%d", length)}, {ragged, fmt.Sprintf("T=1…%d", 2*length-1)}} {
+		c := b.newChains(shape.lengths, labels, b.pick(sets, 1))
+		err := b.questions(c, fmt.Sprintf("B=%d, %s, Y=%d", count, shape.what, labels), shape.what == fmt.Sprintf("T=%d", length))
+		c.free(b.Device)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *bench) questions(c *chains, sizes string, all bool) error {
+	o := cuda.NewOracle(b.Device)
+	defer o.Free()
+	var best cuda.KBest
+	defer best.Free(b.Device)
+	θ := c.θ[0]
+	steps, node, pairs := float64(θ.N)*float64(θ.Y*θ.Y), 4*float64(θ.N*θ.Y), 4*float64(θ.B*θ.Y*θ.Y)
+	questions := []struct {
+		what string
+		do   func(θ *cuda.Chains)
+		work work
+	}{
+		{"Viterbi with paths", func(θ *cuda.Chains) { o.Max(θ, cuda.Augmentation{}, c.y, c.answer.Value, cuda.Array[float64]{}) },
+			work{bytes: node + 4*float64(θ.N), flops: 2 * steps}},
+		{"forward-backward, all marginals", func(θ *cuda.Chains) {
+			o.Exp(θ, cuda.Augmentation{}, 1, c.answer.Value, c.answer.Node, c.answer.Edge, cuda.Array[float64]{})
+		}, work{bytes: 2*node + pairs, flops: 6 * steps, fused: true}},
+		{fmt.Sprintf("top-%d", listed), func(θ *cuda.Chains) { o.TopK(θ, cuda.Augmentation{}, listed, &best) },
+			work{bytes: node + 4*listed*float64(θ.N), flops: 2 * steps}},
+		{fmt.Sprintf("l2 smoothing, K=%d", listed), func(θ *cuda.Chains) {
+			o.Answer(θ, cuda.Augmentation{}, oracles.Smoothing{Kind: oracles.L2, Mu: 1, K: listed}, &c.answer, false)
+		}, work{bytes: 2*node + pairs, flops: 2 * steps}},
+	}
+	if !all {
+		questions = questions[:2]
+	}
+	for _, q := range questions {
+		q.do(θ) // makes room, which a capture may not
+		var enqueue []func()
+		for _, θ := range c.θ {
+			enqueue = append(enqueue, func() { q.do(θ) })
+		}
+		milliseconds, repeats, err := b.graphs(enqueue...)
+		if err != nil {
+			return fmt.Errorf("%s: %w", q.what, err)
+		}
+		b.add(Row{What: q.what, Sizes: sizes, Milliseconds: milliseconds, Repeats: repeats}, q.work)
+	}
+	return nil
+}
+
+// longChain measures one chain with very many positions.
+func (b *bench) longChain() error {
+	length, labels := b.pick(1_000_000, 300), b.pick(16, 4)
+	c := b.newChains([]int{length}, labels, 1)
+	defer c.free(b.Device)
+	return b.questions(c, fmt.Sprintf("B=1, T=%d, Y=%d", length, labels), false)
+}

@@ -1,0 +1,141 @@
+package selftest
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"github.com/dsp-go/dsp/cuda"
+	"github.com/dsp-go/dsp/cuda/kernels"
+)
+
+// How far float32 on a device may be from the CPU, and TF32.
+const (
+	single = 1e-5
+	tf32   = 1e-3
+)
+
+// rig is the device that checks run on. They are smaller where it is emulated.
+type rig struct {
+	*cuda.Device
+	small bool
+}
+
+// OnDevice returns the checks of a device: all of its kernels, and training by every method, against the CPU. The last one is that
+// the others have left no kernel out.
+func OnDevice(d *cuda.Device) []Check {
+	g := &rig{d, d.Info().Emulated()}
+	return slices.Concat([]Check{{"arrays, copies and graphs", g.checkArrays}}, g.productChecks(), g.oracleChecks(), g.netChecks(), g.trainingChecks(), []Check{{"every kernel was launched", g.checkLaunches}})
+}
+
+// pick returns the size for a real or for an emulated device.
+func (g *rig) pick(size, small int) int {
+	if g.small {
+		return small
+	}
+	return size
+}
+
+// checkArrays moves numbers there, within the device and back, by single calls and by a graph that is replayed on other numbers.
+func (g *rig) checkArrays(_ context.Context, r *rand.Rand, w *worst) (string, error) {
+	const n, lo, hi = 1000, 300, 777
+	to, fill := poisoned[float32](g, n), func(x cuda.Array[float32], value float32) {
+		g.Launch("fill", cuda.Dim{X: 2}, cuda.Dim{X: 64}, 0, x, value, int64(x.Len()))
+	}
+	first, second := normals(r, n), normals(r, n)
+	from := upload(g, first)
+	graph := g.Capture(func() {
+		cuda.Copy(g.Device, to, from)
+		cuda.Zero(g.Device, to.Slice(0, 10))
+		fill(to.Slice(lo, hi), 3)
+	})
+	defer graph.Free()
+	for _, x := range [][]float32{first, second} {
+		cuda.Upload(g.Device, from, x)
+		g.Replay(graph)
+		clear(x[:10])
+		for i := lo; i < hi; i++ {
+			x[i] = 3
+		}
+		if err := w.nearScaled("array", download(g, to), x, 0); err != nil {
+			return "", err
+		}
+	}
+	return "", g.Sync()
+}
+
+func (g *rig) checkLaunches(_ context.Context, _ *rand.Rand, w *worst) (string, error) {
+	var missing []string
+	for _, name := range kernels.Names() {
+		if w.compare++; g.Launches(name) == 0 {
+			missing = append(missing, name)
+		}
+	}
+	if len(missing) > 0 {
+		return "", fmt.Errorf("nothing launched %s", strings.Join(missing, ", "))
+	}
+	return fmt.Sprintf("%d kernels", w.compare), nil
+}
+
+func upload[E cuda.Element](g *rig, x []E) cuda.Array[E] {
+	on := cuda.New[E](g.Device, len(x), "a selftest")
+	cuda.Upload(g.Device, on, x)
+	return on
+}
+
+func download[E cuda.Element](g *rig, x cuda.Array[E]) []E {
+	to := make([]E, x.Len())
+	cuda.Download(g.Device, to, x)
+	return to
+}
+
+// poisoned is an array of numbers that must not stay.
+func poisoned[E float32 | float64](g *rig, n int) cuda.Array[E] {
+	x := make([]E, n)
+	for i := range x {
+		x[i] = 12345
+	}
+	return upload(g, x)
+}
+
+// nearScaled compares got with want; errors are relative to want's largest entry, or 1.
+func (w *worst) nearScaled(what string, got, want []float32, tolerance float64) error {
+	if len(got) != len(want) {
+		return fmt.Errorf("%s: %d entries, want %d", what, len(got), len(want))
+	}
+	scale := 1.
+	for _, x := range want {
+		scale = max(scale, abs(float64(x)))
+	}
+	for i, x := range want {
+		w.compare++
+		e := abs(float64(got[i])-float64(x)) / scale
+		if !(e <= tolerance) {
+			return fmt.Errorf("%s: entry %d is %v, want %v", what, i, got[i], x)
+		}
+		w.error = max(w.error, e)
+	}
+	return nil
+}
+
+// nearAsVectors compares ‖got − want‖ with ‖want‖: what is rounded in many products is near as a whole.
+func (w *worst) nearAsVectors(what string, got, want []float32, tolerance float64) error {
+	if len(got) != len(want) {
+		return fmt.Errorf("%s: %d entries, want %d", what, len(got), len(want))
+	}
+	apart, size := 0., 1e-30
+	for i, x := range want {
+		d := float64(got[i]) - float64(x)
+		apart, size = apart+d*d, size+float64(x)*float64(x)
+	}
+	w.compare += len(want)
+	e := math.Sqrt(apart / size)
+	if !(e <= tolerance) {
+		return fmt.Errorf("%s: %v of its norm away from what it should be", what, e)
+	}
+	w.error = max(w.error, e)
+	return nil
+}

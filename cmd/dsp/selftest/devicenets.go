@@ -1,0 +1,245 @@
+package selftest
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/dsp-go/dsp/cuda"
+	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/structured"
+)
+
+func (g *rig) netChecks() []Check {
+	var all []Check
+	for _, c := range []struct {
+		name   string
+		config nets.Config
+		input  nets.Input
+	}{
+		{"linear", nets.Config{Net: "linear"}, nets.Input{Dim: 5}},
+		{"linear, window, edges by position", nets.Config{Net: "linear", Edges: nets.EdgesPosition, Window: 3}, nets.Input{Dim: 3}},
+		{"mlp, elu", nets.Config{Net: "mlp", Hidden: []int{g.pick(70, 7), 6}}, nets.Input{Dim: g.pick(130, 5)}},
+		{"mlp, tanh, edges by position", nets.Config{Net: "mlp", Hidden: []int{7}, Activation: nets.Tanh, Edges: nets.EdgesPosition}, nets.Input{Dim: 5}},
+		{"mlp, relu, dropout", nets.Config{Net: "mlp", Hidden: []int{7, 9}, Activation: nets.ReLU, Dropout: 0.3}, nets.Input{Dim: 5}},
+		{"cnn", nets.Config{Net: "cnn", Channels: []int{6, 5}, Hidden: []int{4}}, nets.Input{Dim: 3}},
+		{"cnn-image", nets.Config{Net: "cnn-image", Channels: []int{3, 2}, Hidden: []int{5}, Activation: nets.Tanh}, nets.Input{Dim: 128}},
+		{"embed, dropout", nets.Config{Net: "embed", Channels: []int{6}, Embed: []int{4, 3}, Window: 3, Dropout: 0.2}, nets.Input{Vocab: []int{300, 5}}},
+		{"embed and features, no edges", nets.Config{Net: "embed", Channels: []int{6}, Window: 3, Edges: nets.EdgesNone}, nets.Input{Vocab: []int{11}, Dim: 2}},
+	} {
+		build := func() (*nets.Net, error) { return nets.New(c.config, c.input, netLabels) }
+		all = append(all, Check{"net " + c.name, g.net(build, c.input, c.config.Dropout > 0, false)})
+		if c.name == "mlp, elu" || c.name == "cnn" {
+			all = append(all, Check{"net " + c.name + ", TF32", g.net(build, c.input, false, true)})
+		}
+	}
+	for _, own := range ownGraphs {
+		build := func() (*nets.Net, error) { return nets.Build(own.spec(), ownInput) }
+		all = append(all, Check{"net of one's own: " + own.name, g.net(build, ownInput, false, false)})
+	}
+	return append(all, Check{"sparse linear", g.sparseLinear}, Check{"sums by key", g.sumsByKey})
+}
+
+const netLabels = 4
+
+// net compares scores, pullback, push-forward and the linearised network with the CPU's, on two batches within larger capacities.
+func (g *rig) net(build func() (*nets.Net, error), input nets.Input, dropout, rounded bool) func(context.Context, *rand.Rand, *worst) (string, error) {
+	return func(ctx context.Context, r *rand.Rand, w *worst) (string, error) {
+		net, err := build()
+		if err != nil {
+			return "", err
+		}
+		lengths := []int{3, 1, 0, 4, 2}
+		for range g.pick(40, 0) {
+			lengths = append(lengths, r.IntN(20))
+		}
+		n := &netCase{rig: g, net: net, data: randomChains(r, input, netLabels, lengths...), w: w, rounded: rounded}
+		if dropout {
+			n.seed = 1 + r.Uint64N(1000)
+		}
+		all := r.Perm(len(lengths))
+		for _, examples := range [][]int{all, {4, 1}} {
+			if err := ctx.Err(); err != nil {
+				return "", err
+			}
+			if err := n.check(r, examples); err != nil {
+				return "", err
+			}
+			if err := g.Sync(); err != nil {
+				return "", err
+			}
+		}
+		return "", nil
+	}
+}
+
+// netCase is a network and its data.
+type netCase struct {
+	*rig
+	net     *nets.Net
+	data    *structured.Dataset
+	w       *worst
+	seed    uint64 // of dropout; 0: off
+	rounded bool   // products are in TF32
+}
+
+func (n *netCase) near(what string, got, want []float32) error {
+	if n.rounded {
+		return n.w.nearAsVectors(what, got, want, 3*tf32) // products of products
+	}
+	return n.w.nearScaled(what, got, want, single)
+}
+
+func (n *netCase) check(r *rand.Rand, examples []int) error {
+	d, net := n.Device, n.net
+	var batch structured.Batch
+	batch.Reset(n.data, examples)
+	rows, longest, y := nets.Bucket(n.data.Positions()+3), 0, net.Labels()
+	for i := range n.data.Len() {
+		longest = max(longest, n.data.Length(i))
+	}
+	data := cuda.NewData(d, n.data)
+	defer data.Free()
+	on := cuda.NewBatch(data, n.data.Len()+1, rows, longest)
+	defer on.Free()
+	on.Set(examples)
+	on.SetSeed(n.seed)
+	θ := potentialsOf(n.rig, on, net)
+	s := cuda.NewBLAS(d, n.rounded)
+	defer s.Close()
+	e := cuda.NewExecutor(d, net, s)
+	defer e.Free()
+	if err := e.Reserve(on); err != nil {
+		return err
+	}
+
+	w, w0, ẇ := scaled(r, net.Dim(), 0.5), scaled(r, net.Dim(), 0.5), normals(r, net.Dim())
+	v := drawMarginals(r, batch.Offsets, y, net.PerPosition())
+	node, edge := pulled(n.rig, v, rows)
+	var want, push structured.Potentials
+	worker, grad := net.NewNetWorker(), scaled(r, net.Dim(), 0.1)
+	worker.SetDropout(n.seed)
+	onGrad := upload(n.rig, grad)
+	if err := worker.Score(w, &batch, &want); err != nil {
+		return err
+	}
+	if err := worker.Pullback(v, grad); err != nil {
+		return err
+	}
+	if err := worker.PushForward(ẇ, &push); err != nil {
+		return err
+	}
+	e.Score(upload(n.rig, w), on, θ)
+	if err := n.potentials("score", θ, &want); err != nil {
+		return err
+	}
+	e.PushForward(upload(n.rig, ẇ), θ)
+	if err := n.potentials("tangent", θ, &push); err != nil {
+		return err
+	}
+	e.Pullback(node, edge, onGrad)
+	if err := n.near("gradient", download(n.rig, onGrad), grad); err != nil {
+		return err
+	}
+
+	model := nets.Linearise(net, w0).NewLinearisedWorker()
+	model.SetDropout(n.seed)
+	clear(grad)
+	if err := model.Score(w, &batch, &want); err != nil {
+		return err
+	}
+	if err := model.Pullback(v, grad); err != nil {
+		return err
+	}
+	linear := cuda.NewLinearised(e)
+	linear.MoveTo(upload(n.rig, w0))
+	linear.Score(upload(n.rig, w), on, θ)
+	if err := n.potentials("linearised score", θ, &want); err != nil {
+		return err
+	}
+	cuda.Zero(d, onGrad)
+	linear.Pullback(node, edge, onGrad)
+	return n.near("linearised gradient", download(n.rig, onGrad), grad)
+}
+
+// potentialsOf makes room for those of a batch.
+func potentialsOf(g *rig, b *cuda.Batch, net nets.Scorer) *cuda.Chains {
+	y := net.Labels()
+	edges := y * y
+	if net.PerPosition() {
+		edges *= b.Rows
+	}
+	return &cuda.Chains{B: b.Chains, N: b.Rows, Y: y, Longest: b.Longest, Offsets: b.Offsets, PerPosition: net.PerPosition(),
+		Node: poisoned[float32](g, b.Rows*y), Edge: poisoned[float32](g, edges)}
+}
+
+func (n *netCase) potentials(what string, got *cuda.Chains, want *structured.Potentials) error {
+	node, edge := download(n.rig, got.Node), download(n.rig, got.Edge)
+	if err := n.Sync(); err != nil {
+		return err
+	}
+	if err := n.near(what+" of nodes", node[:len(want.Node)], want.Node); err != nil {
+		return err
+	}
+	return n.near(what+" of edges", edge[:len(want.Edge)], want.Edge)
+}
+
+// drawMarginals draws a cotangent: there is no step into a chain's first position.
+func drawMarginals(r *rand.Rand, offsets []int, labels int, perPosition bool) *structured.Marginals {
+	v := &structured.Marginals{}
+	v.Resize(offsets, labels, perPosition)
+	copy(v.Node, normals(r, len(v.Node)))
+	copy(v.Edge, normals(r, len(v.Edge)))
+	if perPosition {
+		for b := range v.Len() {
+			part := v.EdgeOf(b)
+			clear(part[:min(len(part), labels*labels)])
+		}
+	}
+	return v
+}
+
+// pulled uploads a cotangent as scorers on a device pull it back: with rows for positions beyond the batch, shared edges added up.
+func pulled(g *rig, v *structured.Marginals, rows int) (node, edge cuda.Array[float32]) {
+	yy := v.Y * v.Y
+	edges := make([]float32, yy)
+	if v.PerPosition {
+		edges = slices.Concat(v.Edge, make([]float32, rows*yy-len(v.Edge)))
+	} else {
+		for i, x := range v.Edge {
+			edges[i%yy] += x
+		}
+	}
+	return upload(g, slices.Concat(v.Node, make([]float32, rows*v.Y-len(v.Node)))), upload(g, edges)
+}
+
+func scaled(r *rand.Rand, n int, scale float32) []float32 {
+	x := normals(r, n)
+	for i := range x {
+		x[i] *= scale
+	}
+	return x
+}
+
+// randomChains draws chains of the given lengths with labels, dense features and discrete inputs.
+func randomChains(r *rand.Rand, input nets.Input, labels int, lengths ...int) *structured.Dataset {
+	d := &structured.Dataset{Name: "random", Offsets: []int{0}, Dim: input.Dim, Alphabet: structured.NewAlphabet()}
+	for l := range labels {
+		d.Alphabet.Add(fmt.Sprint(l))
+	}
+	for _, n := range lengths {
+		d.Offsets = append(d.Offsets, d.Positions()+n)
+	}
+	for range d.Positions() {
+		d.Labels = append(d.Labels, r.Int32N(int32(labels)))
+		d.Features = append(d.Features, normals(r, input.Dim)...)
+		for _, v := range input.Vocab {
+			d.Ids = append(d.Ids, r.Int32N(int32(v)))
+		}
+	}
+	for range input.Vocab {
+		d.Vocab = append(d.Vocab, structured.NewAlphabet())
+	}
+	return d
+}

@@ -1,0 +1,297 @@
+package selftest
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/dsp-go/dsp/cuda"
+	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/structured"
+)
+
+func (g *rig) oracleChecks() []Check {
+	return []Check{
+		{"max vs enumeration", g.onSmallChains(checkMax)},
+		{"top-K vs enumeration", g.onSmallChains(checkTopK)},
+		{"exp vs enumeration", g.onSmallChains(checkExp)},
+		{"l2 smoothing vs enumeration", g.onSmallChains(checkL2)},
+		{"max, loss and gold score in it", g.onChains((*chainCase).checkMax)},
+		{"top-K, loss in it", g.onChains((*chainCase).checkTopK)},
+		{"exp, loss and gold score in it", g.onChains((*chainCase).checkExp)},
+		{"smoothed answers", g.onChains((*chainCase).checkAnswers)},
+		{"long chains", g.checkLongChains},
+		{"many chains of many labels", g.checkManyChains},
+	}
+}
+
+// onSmallChains runs a check of the CPU's oracle on the device's.
+func (g *rig) onSmallChains(check func(o oracles.Oracle, θ *structured.Potentials, r *rand.Rand, w *worst) error) func(context.Context, *rand.Rand, *worst) (string, error) {
+	return func(ctx context.Context, r *rand.Rand, w *worst) (string, error) {
+		o := cuda.NewChainOracle(g.Device)
+		for range g.pick(instances, 30) {
+			err := ctx.Err()
+			if err == nil {
+				err = check(o, smallChains(r), r, w)
+			}
+			if failed := g.Err(); failed != nil {
+				err = failed
+			}
+			if err != nil {
+				return "", err
+			}
+		}
+		return "", nil
+	}
+}
+
+// onChains runs a check with every number of labels that kernels are chosen by, edges of both kinds, and potentials that tie, that
+// forbid, and that do neither.
+func (g *rig) onChains(check func(c *chainCase, r *rand.Rand, w *worst) error) func(context.Context, *rand.Rand, *worst) (string, error) {
+	labels := []int{1, 2, 3, 8, 9, 16, 17, 31, 32, 33, 64, 65, 100, 128, 129}
+	if !g.small {
+		labels = append(labels, 25, 256, 500, 1024)
+	}
+	return func(ctx context.Context, r *rand.Rand, w *worst) (string, error) {
+		for _, y := range labels {
+			for _, perPosition := range []bool{false, true} {
+				for _, draw := range []func(r *rand.Rand) float32{plainPotential, wholePotential, forbiddingPotential} {
+					if err := ctx.Err(); err != nil {
+						return "", err
+					}
+					c := g.newChainCase(r, y, perPosition, g.lengths(r, y, perPosition), draw)
+					err := check(c, r, w)
+					c.free()
+					if err == nil {
+						err = g.Sync()
+					}
+					if err != nil {
+						return "", fmt.Errorf("%d labels, edges per position %v: %w", y, perPosition, err)
+					}
+				}
+			}
+		}
+		return "", nil
+	}
+}
+
+// lengths draws those of a ragged batch, 0 and 1 among them; the more labels, the fewer positions, for the CPU's sake.
+func (g *rig) lengths(r *rand.Rand, labels int, perPosition bool) []int {
+	most := 20_000_000 / (labels * labels)
+	if perPosition {
+		most /= 5
+	}
+	if most = min(most, g.pick(600, 1)); most < 60 {
+		return []int{7, 0, 1, 3}
+	}
+	lengths := []int{40, 0, 1, 17}
+	for n := 58; n < most; {
+		t := r.IntN(60)
+		lengths = append(lengths, t)
+		n += t
+	}
+	return lengths
+}
+
+// values compares numbers a chain; what the device has beyond the batch does not matter.
+func (c *chainCase) values(w *worst, what string, got cuda.Array[float64], want []float64) error {
+	have := download(c.g, got)
+	cuda.Free(c.g.Device, got)
+	for b, v := range want {
+		if err := w.near(what, have[b], v, single); err != nil {
+			return fmt.Errorf("chain %d of length %d: %w", b, c.host.Offsets[b+1]-c.host.Offsets[b], err)
+		}
+	}
+	return nil
+}
+
+func (c *chainCase) checkMax(_ *rand.Rand, w *worst) error {
+	g, θ := c.g, c.host
+	y, value := make([]int32, θ.Positions()), make([]float64, θ.Len())
+	oracles.NewChain().Max(θ, y, value)
+	onY := upload(g, slices.Repeat([]int32{99999}, c.on.N))
+	onValue, onGold := poisoned[float64](g, c.on.B), poisoned[float64](g, c.on.B)
+	c.o.Max(c.on, c.loss, onY, onValue, onGold)
+	got := download(g, onY)
+	cuda.Free(g.Device, onY)
+	if err := c.values(w, "value", onValue, value); err != nil {
+		return err
+	}
+	if err := c.values(w, "gold score", onGold, c.gold); err != nil {
+		return err
+	}
+	for b, v := range value {
+		lo, hi := θ.Offsets[b], θ.Offsets[b+1]
+		if c.ties && !slices.Equal(got[lo:hi], y[lo:hi]) {
+			return fmt.Errorf("chain %d: labels %v, want %v: ties are broken in another way", b, got[lo:hi], y[lo:hi])
+		}
+		if math.IsInf(v, -1) {
+			continue
+		}
+		if err := w.near("score of the labels", θ.Score(b, got[lo:hi]), v, single); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *chainCase) checkTopK(r *rand.Rand, w *worst) error {
+	k, θ := []int{1, 2, 5, 16, 64}[r.IntN(5)], c.host
+	var want oracles.KBest
+	oracles.NewChain().TopK(θ, k, &want)
+	var best cuda.KBest
+	c.o.TopK(c.on, c.loss, k, &best)
+	count, score, labels := download(c.g, best.Count), download(c.g, best.Score), download(c.g, best.Labels)
+	best.Free(c.g.Device)
+	if err := c.g.Sync(); err != nil {
+		return err
+	}
+	for b := range θ.Len() {
+		lo, hi := θ.Offsets[b], θ.Offsets[b+1]
+		if int(count[b]) != want.Count[b] {
+			return fmt.Errorf("chain %d: %d of %d best outputs, want %d", b, count[b], k, want.Count[b])
+		}
+		for i := range want.Count[b] {
+			if err := w.near("score", score[b*k+i], want.Score[b*k+i], single); err != nil {
+				return err
+			}
+			if err := w.near("score of the output", θ.Score(b, labels[i*c.on.N+lo:i*c.on.N+hi]), want.Score[b*k+i], single); err != nil {
+				return err
+			}
+			for j := range i {
+				if slices.Equal(labels[i*c.on.N+lo:i*c.on.N+hi], labels[j*c.on.N+lo:j*c.on.N+hi]) {
+					return fmt.Errorf("chain %d: outputs %d and %d are the same", b, j, i)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func (c *chainCase) checkExp(r *rand.Rand, w *worst) error {
+	g, θ, μ := c.g, c.host, []float64{10, 1, 0.1}[r.IntN(3)]
+	value := make([]float64, θ.Len())
+	var u structured.Marginals
+	oracles.NewPlainChain().Exp(θ, μ, value, &u)
+	onValue, onGold := poisoned[float64](g, c.on.B), poisoned[float64](g, c.on.B)
+	node, edge := c.marginals()
+	c.o.Exp(c.on, c.loss, μ, onValue, node, edge, onGold)
+	if err := c.values(w, "value", onValue, value); err != nil {
+		return err
+	}
+	if err := c.values(w, "gold score", onGold, c.gold); err != nil {
+		return err
+	}
+	return c.compareMarginals(w, node, edge, &u)
+}
+
+// marginals makes room for them.
+func (c *chainCase) marginals() (node, edge cuda.Array[float32]) {
+	of := c.on.B
+	if c.on.PerPosition {
+		of = c.on.N
+	}
+	return poisoned[float32](c.g, c.on.N*c.on.Y), poisoned[float32](c.g, of*c.on.Y*c.on.Y)
+}
+
+func (c *chainCase) compareMarginals(w *worst, node, edge cuda.Array[float32], u *structured.Marginals) error {
+	gotNode, gotEdge := download(c.g, node), download(c.g, edge)
+	cuda.Free(c.g.Device, node)
+	cuda.Free(c.g.Device, edge)
+	n := len(u.Node)
+	for _, x := range gotNode[n:] {
+		if x != 0 {
+			return fmt.Errorf("a marginal beyond the batch is %v, want 0", x)
+		}
+	}
+	for i, p := range u.Node {
+		if err := w.near("node marginal", float64(gotNode[i]), float64(p), single); err != nil {
+			return err
+		}
+	}
+	for i, p := range u.Edge {
+		if err := w.near("edge marginal", float64(gotEdge[i]), float64(p), single); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *chainCase) checkAnswers(_ *rand.Rand, w *worst) error {
+	g, θ := c.g, c.host
+	for _, s := range []oracles.Smoothing{
+		{}, {Kind: oracles.L2, Mu: 0.7, K: 5}, {Kind: oracles.L2, Mu: 0.3}, {Kind: oracles.Entropy, Mu: 0.7},
+	} {
+		if c.ties && s.Kind == oracles.L2 {
+			continue // which of the outputs that tie share the weight is open
+		}
+		var want oracles.Answer
+		s.Answer(oracles.NewPlainChain(), θ, &want, true)
+		node, edge := c.marginals()
+		out := &cuda.Answer{Value: poisoned[float64](g, c.on.B), Max: poisoned[float64](g, c.on.B), Gold: poisoned[float64](g, c.on.B),
+			Node: node, Edge: edge, Exact: upload(g, slices.Repeat([]int32{7}, c.on.B))}
+		c.o.Answer(c.on, c.loss, s, out, true)
+		exact := download(g, out.Exact)
+		cuda.Free(g.Device, out.Exact)
+		for _, part := range []struct {
+			what string
+			got  cuda.Array[float64]
+			want []float64
+		}{{"value", out.Value, want.Value}, {"max", out.Max, want.Max}, {"gold score", out.Gold, c.gold}} {
+			if err := c.values(w, s.Kind.String()+": "+part.what, part.got, part.want); err != nil {
+				return err
+			}
+		}
+		for b, e := range want.Exact {
+			if e != (exact[b] == 1) {
+				return fmt.Errorf("%s: chain %d: exactness %d, want %v", s.Kind, b, exact[b], e)
+			}
+		}
+		if err := c.compareMarginals(w, node, edge, &want.U); err != nil {
+			return fmt.Errorf("%s: %w", s.Kind, err)
+		}
+	}
+	return nil
+}
+
+// checkLongChains compares chains so long that they are done in parallel in time.
+func (g *rig) checkLongChains(ctx context.Context, r *rand.Rand, w *worst) (string, error) {
+	for _, labels := range []int{1, 8, 16, 32} {
+		for _, perPosition := range []bool{false, true} {
+			for _, draw := range []func(*rand.Rand) float32{plainPotential, wholePotential, forbiddingPotential} {
+				if err := ctx.Err(); err != nil {
+					return "", err
+				}
+				c := g.newChainCase(r, labels, perPosition, []int{g.pick(30000, 4096), 3}, draw)
+				err := c.checkMax(r, w)
+				if err == nil && (!g.small || labels < 32) {
+					err = c.checkExp(r, w)
+				}
+				c.free()
+				if err == nil {
+					err = g.Sync()
+				}
+				if err != nil {
+					return "", fmt.Errorf("%d labels, edges per position %v: %w", labels, perPosition, err)
+				}
+				if g.small {
+					break
+				}
+			}
+		}
+	}
+	return "", nil
+}
+
+// checkManyChains compares batches of so many chains with so many labels that a block takes several.
+func (g *rig) checkManyChains(_ context.Context, r *rand.Rand, w *worst) (string, error) {
+	lengths := make([]int, 600)
+	for b := range lengths {
+		lengths[b] = r.IntN(g.pick(20, 3))
+	}
+	c := g.newChainCase(r, 129, false, lengths, wholePotential)
+	defer c.free()
+	return "", c.checkMax(r, w)
+}

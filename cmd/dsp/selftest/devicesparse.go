@@ -1,0 +1,137 @@
+package selftest
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/dsp-go/dsp/cuda"
+	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/structured"
+)
+
+// sparseLinear compares the linear scorer of attributes with the CPU's: with values and without, with attributes of steps and
+// without, with more labels than a warp has threads and with fewer.
+func (g *rig) sparseLinear(ctx context.Context, r *rand.Rand, w *worst) (string, error) {
+	for _, c := range []struct {
+		labels, edges int
+		kind          string
+		values        bool
+	}{
+		{9, 0, nets.EdgesTransition, false}, {9, 0, nets.EdgesNone, true}, {5, 20, nets.EdgesTransition, true},
+		{2, 5, nets.EdgesTransition, false}, {35, 0, nets.EdgesTransition, true}, {40, 3, nets.EdgesTransition, false},
+	} {
+		if err := ctx.Err(); err != nil {
+			return "", err
+		}
+		if err := g.sparseCase(r, w, c.labels, c.edges, c.kind, c.values); err != nil {
+			return "", fmt.Errorf("%d labels, %d attributes of steps: %w", c.labels, c.edges, err)
+		}
+	}
+	return "", nil
+}
+
+// sparseCase compares two batches: of all the data, and of a small part of it, whose gradient is found in another way.
+func (g *rig) sparseCase(r *rand.Rand, w *worst, labels, edges int, kind string, values bool) error {
+	lengths := []int{4, 0, 1, 30, 70, g.pick(700, 100)}
+	data := randomChains(r, nets.Input{}, labels, lengths...)
+	const nodes = 100
+	data.Attributes = drawSparse(r, data, nodes, 40, values, false)
+	if edges > 0 {
+		data.EdgeAttributes = drawSparse(r, data, edges, 3, values, true)
+	}
+	net, err := nets.NewSparseLinear(nodes, edges, labels, kind)
+	if err != nil {
+		return err
+	}
+	onData := cuda.NewData(g.Device, data)
+	defer onData.Free()
+	s := cuda.NewSparseLinear(net, onData)
+	defer s.Free()
+	for _, batch := range []struct {
+		examples []int
+		rows     int
+	}{{r.Perm(len(lengths)), data.Positions() + 5}, {[]int{2, 0}, 6}} {
+		on := cuda.NewBatch(onData, len(batch.examples)+1, batch.rows, slices.Max(lengths))
+		if err := s.Reserve(on); err != nil {
+			return err
+		}
+		on.Set(batch.examples)
+		err := g.sparseBatch(r, w, net, s, on, batch.examples)
+		on.Free()
+		if err != nil {
+			return err
+		}
+	}
+	return g.Sync()
+}
+
+func (g *rig) sparseBatch(r *rand.Rand, w *worst, net *nets.SparseLinear, s *cuda.SparseLinear, on *cuda.Batch, examples []int) error {
+	var batch structured.Batch
+	batch.Reset(on.Data.Set, examples)
+	weights, grad := normals(r, net.Dim()), make([]float32, net.Dim())
+	v := drawMarginals(r, batch.Offsets, net.Labels(), net.PerPosition())
+	var want structured.Potentials
+	worker := net.NewWorker()
+	if err := worker.Score(weights, &batch, &want); err != nil {
+		return err
+	}
+	if err := worker.Pullback(v, grad); err != nil {
+		return err
+	}
+	θ := potentialsOf(g, on, net)
+	s.Score(upload(g, weights), on, θ)
+	n := &netCase{rig: g, w: w}
+	if err := n.potentials("score", θ, &want); err != nil {
+		return err
+	}
+	node, edge := pulled(g, v, on.Rows)
+	onGrad := upload(g, make([]float32, net.Dim()))
+	s.Pullback(node, edge, onGrad)
+	return w.nearScaled("gradient", download(g, onGrad), grad, single)
+}
+
+// sumsByKey adds up rows that have the same key.
+func (g *rig) sumsByKey(_ context.Context, r *rand.Rand, w *worst) (string, error) {
+	const keys, width = 50, 7
+	n := g.pick(20000, 700)
+	of, from, want := make([]int32, n), normals(r, n*width), make([]float32, keys*width)
+	sums := make([]float64, keys*width)
+	for i := range of {
+		of[i] = r.Int32N(r.Int32N(keys)+2) - 1 // some often, some hardly, −1 not at all
+		for c := range width {
+			if of[i] >= 0 {
+				sums[int(of[i])*width+c] += float64(from[i*width+c])
+			}
+		}
+	}
+	for i, x := range sums {
+		want[i] = float32(x)
+	}
+	lists, to := cuda.NewInverse(g.Device, keys, n, false), upload(g, make([]float32, keys*width))
+	defer lists.Free()
+	lists.Build(upload(g, of), 1)
+	lists.Sum(upload(g, from), width, to)
+	return "", w.nearScaled("sum", download(g, to), want, single)
+}
+
+// drawSparse draws attributes of all positions, or of those that a step leads to; those of low number are frequent.
+func drawSparse(r *rand.Rand, d *structured.Dataset, attributes, most int, values, steps bool) *structured.Sparse {
+	x := &structured.Sparse{Offsets: []int{0}}
+	for t := range d.Positions() {
+		count := r.IntN(most + 1)
+		if steps && slices.Contains(d.Offsets, t) {
+			count = 0
+		}
+		for range count {
+			u := r.Float64()
+			x.Index = append(x.Index, int32(float64(attributes)*u*u*u))
+			if values {
+				x.Value = append(x.Value, float32(r.NormFloat64()))
+			}
+		}
+		x.Offsets = append(x.Offsets, len(x.Index))
+	}
+	return x
+}

@@ -1,0 +1,187 @@
+package selftest
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/dsp-go/dsp/cuda"
+	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/train"
+)
+
+// trained is how far an objective after passes of training may be from the CPU.s.
+const trained = single
+
+// network is a net as prox-linear wants it.
+type network struct{ *nets.Net }
+
+func (n network) Linearise() train.Linearised { return nets.Linearise(n.Net, make([]float32, n.Dim())) }
+func (n network) Network() *nets.Net          { return n.Net }
+
+// methodCase is a run of a method on a loss of a network.
+type methodCase struct {
+	name      string
+	net       nets.Config // empty: the linear scorer of attributes
+	loss      train.Loss
+	smoothing oracles.Smoothing
+	method    func() train.Method
+	rounded   bool // TF32
+	forbid    bool // some labels and steps, by constraints
+}
+
+func (g *rig) trainingChecks() []Check {
+	linear, mlp, text := nets.Config{Net: "linear"}, nets.Config{Net: "mlp", Hidden: []int{g.pick(50, 5)}}, nets.Config{}
+	max, entropy := oracles.Smoothing{}, oracles.Smoothing{Kind: oracles.Entropy, Mu: 0.5}
+	l2 := oracles.Smoothing{Kind: oracles.L2, K: 3, Mu: 0.5}
+	var all []Check
+	for _, c := range []methodCase{
+		{name: "sgd, hinge", net: mlp, method: func() train.Method { return &train.SGD{Rate: 0.1} }},
+		{name: "sgd, crf", net: mlp, loss: train.CRF, method: func() train.Method { return &train.SGD{Rate: 0.1} }},
+		{name: "sgd, crf, TF32", net: mlp, loss: train.CRF, method: func() train.Method { return &train.SGD{Rate: 0.1} }, rounded: true},
+		{name: "sgd, attributes", net: text, loss: train.CRF, method: func() train.Method { return &train.SGD{Rate: 0.1} }},
+		{name: "svrg, entropy", net: linear, smoothing: entropy, method: func() train.Method { return &train.SVRG{} }},
+		{name: "svrg, softmax-margin", net: linear, loss: train.SoftmaxMargin, method: func() train.Method { return &train.SVRG{} }},
+		{name: "casimir, l2", net: linear, smoothing: l2, method: func() train.Method { return &train.Casimir{} }},
+		{name: "casimir-adapt, crf", net: linear, loss: train.CRF, method: func() train.Method { return &train.Casimir{Adaptive: true} }},
+		{name: "saga, entropy", net: linear, smoothing: entropy, method: func() train.Method { return &train.SAGA{} }},
+		{name: "bcfw, hinge", net: linear, smoothing: max, method: func() train.Method { return &train.BCFW{} }},
+		{name: "bcfw, constraints", net: linear, smoothing: max, method: func() train.Method { return &train.BCFW{} }, forbid: true},
+		{name: "bcfw, attributes", net: text, smoothing: max, method: func() train.Method { return &train.BCFW{} }},
+		{name: "lbfgs, crf", net: linear, loss: train.CRF, method: func() train.Method { return &train.LBFGS{} }},
+		{name: "prox-linear, bcfw", net: mlp, smoothing: max, method: func() train.Method { return &train.ProxLinear{WarmUp: -1} }},
+		{name: "prox-linear, casimir", net: mlp, loss: train.CRF, method: func() train.Method { return &train.ProxLinear{} }},
+		{name: "prox-linear, svrg, l2", net: mlp, smoothing: l2, method: func() train.Method {
+			return &train.ProxLinear{WarmUp: -1, Inner: func(int) train.Method { return &train.SVRG{} }}
+		}},
+	} {
+		all = append(all, Check{"training: " + c.name, func(ctx context.Context, r *rand.Rand, w *worst) (string, error) { return g.training(ctx, c, r, w) }})
+	}
+	return all
+}
+
+// training compares a run with the CPU's, by the objective and the certificate, and with itself: the bits must be the same.
+func (g *rig) training(ctx context.Context, c methodCase, r *rand.Rand, w *worst) (string, error) {
+	o, start, err := g.problem(c, r)
+	if err != nil {
+		return "", err
+	}
+	const passes = 2
+	run := func(device bool) (*train.State, error) {
+		p := &train.Problem{Engine: train.NewEngine(o, 1), Smoothing: c.smoothing, Batch: g.pick(8, 2), Seed: 3}
+		if device {
+			a, err := cuda.NewAccelerator(g.Device, o, c.rounded)
+			if err != nil {
+				return nil, err
+			}
+			defer a.Close()
+			p.Engine = train.NewAcceleratedEngine(o, 1, a)
+		}
+		m, s := c.method(), &train.State{W: slices.Clone(start), Dual: math.NaN()}
+		if err := m.Start(ctx, p, s); err != nil {
+			return nil, err
+		}
+		for range passes {
+			if err := m.Pass(ctx, p, s); err != nil {
+				return nil, err
+			}
+		}
+		full, err := train.NewEngine(o, 1).FullPass(ctx, s.W, oracles.Smoothing{}, nil) // what the method itself says may be of other weights
+		if err != nil {
+			return nil, err
+		}
+		s.Primal = full.Primal
+		return s, nil
+	}
+	want, err := run(false)
+	if err != nil {
+		return "", err
+	}
+	got, err := run(true)
+	if err != nil {
+		return "", err
+	}
+	again, err := run(true)
+	if err != nil {
+		return "", err
+	}
+	if !slices.Equal(got.W, again.W) {
+		return "", fmt.Errorf("a second run gives other bits")
+	}
+	tolerance := trained
+	if c.rounded {
+		tolerance = tf32
+	}
+	if err := w.near("objective", got.Primal, want.Primal, tolerance); err != nil {
+		return "", err
+	}
+	if math.IsNaN(want.Dual) != math.IsNaN(got.Dual) || got.Dual > want.Primal*(1+tolerance) || want.Dual > got.Primal*(1+tolerance) {
+		return "", fmt.Errorf("certified to be in [%v, %v], on the CPU in [%v, %v]", got.Dual, got.Primal, want.Dual, want.Primal)
+	}
+	return fmt.Sprintf("objective %.6g after %d passes, on the CPU %.6g", got.Primal, passes, want.Primal), nil
+}
+
+// problem draws chains whose labels mostly show in their inputs, and where to begin.
+func (g *rig) problem(c methodCase, r *rand.Rand) (*train.Objective, []float32, error) {
+	const labels, dim = netLabels, 6
+	var lengths []int
+	for range g.pick(200, 12) {
+		lengths = append(lengths, 1+r.IntN(g.pick(20, 5)))
+	}
+	text := c.net.Net == ""
+	input := nets.Input{Dim: dim}
+	if text {
+		input = nets.Input{}
+	}
+	d := randomChains(r, input, labels, lengths...)
+	o := &train.Objective{Data: d, Loss: c.loss, Lambda: 0.1}
+	if text {
+		d.Attributes = drawSparse(r, d, 30, 5, true, false)
+		d.EdgeAttributes = drawSparse(r, d, 4, 2, true, true)
+		net, err := nets.NewSparseLinear(30, 4, labels, nets.EdgesTransition)
+		if err != nil {
+			return nil, nil, err
+		}
+		o.Scorer = net
+		return o, make([]float32, net.Dim()), o.Check()
+	}
+	for t := range d.Labels {
+		if x := d.Features[t*dim : t*dim+labels]; r.IntN(8) > 0 {
+			d.Labels[t] = int32(slices.Index(x, slices.Max(x)))
+		}
+	}
+	d.Weights = make([]float64, d.Len())
+	for i := range d.Weights {
+		d.Weights[i] = 0.5 + float64(i%3)/2
+	}
+	if c.forbid {
+		o.Constraints = forbidding(d)
+	}
+	net, err := nets.New(c.net, input, labels)
+	if err != nil {
+		return nil, nil, err
+	}
+	o.Scorer = network{net}
+	return o, net.Init(1), o.Check()
+}
+
+// forbidding forbids a label to start a chain, one to end it, and a step, and takes these from the gold labels.
+func forbidding(d *structured.Dataset) *structured.Constraints {
+	const first, last, from, to, instead = 3, 2, 1, 2, 0
+	y := d.Alphabet.Len()
+	c := &structured.Constraints{Start: make([]bool, y), End: make([]bool, y), Transition: make([]bool, y*y)}
+	c.Start[first], c.End[last], c.Transition[from*y+to] = true, true, true
+	for i := range d.Len() {
+		lo, hi := d.Offsets[i], d.Offsets[i+1]
+		for t := lo; t < hi; t++ {
+			if l := d.Labels[t]; t == lo && l == first || t == hi-1 && l == last || t > lo && l == to && d.Labels[t-1] == from {
+				d.Labels[t] = instead
+			}
+		}
+	}
+	return c
+}
