@@ -11,6 +11,8 @@ type Linearised struct {
 	difference    Array[uint64] // the step of elementwise.cu that takes a difference
 }
 
+var _, _ Scorer = (*Executor)(nil), (*Linearised)(nil)
+
 // NewLinearised returns the model of the executor's net. Call MoveTo before Score. It has the executor to itself from then on.
 func NewLinearised(e *Executor) *Linearised {
 	const what = "the linearised network's weights"

@@ -8,10 +8,9 @@ import (
 
 // sorting is the memory in which a batch's ids are sorted.
 type sorting struct {
-	keys, order  [2]Array[int32]
-	counts       Array[int32]
-	parts        Array[float32]
-	tile, passes int
+	keys, order [2]Array[int32]
+	counts      Array[int32]
+	parts       Array[float32] // of scatter_runs
 }
 
 // scatterTile is how many sorted ids a block of scatter_runs adds up.

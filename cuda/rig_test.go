@@ -1,0 +1,160 @@
+package cuda_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/dsp-go/dsp/cuda"
+	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/structured"
+)
+
+// rig is a network on a device and on the CPU, with a batch of capacities beyond what it holds.
+type rig struct {
+	t      testing.TB
+	device *cuda.Device
+	net    *nets.Net
+	data   *structured.Dataset
+	batch  *cuda.Batch
+	θ      *cuda.Chains
+	blas   *cuda.BLAS
+	rng    *rand.Rand
+}
+
+func newRig(t testing.TB, d *cuda.Device, net *nets.Net, data *structured.Dataset, rows int) *rig {
+	longest := 0
+	for i := range data.Len() {
+		longest = max(longest, data.Length(i))
+	}
+	y := net.Labels()
+	edges := y * y
+	if net.PerPosition() {
+		edges *= rows
+	}
+	batch := cuda.NewBatch(cuda.NewData(d, data), data.Len()+1, rows, longest)
+	return &rig{t: t, device: d, net: net, data: data, batch: batch, blas: cuda.NewBLAS(d, false), rng: rand.New(rand.NewPCG(1, 2)),
+		θ: &cuda.Chains{B: batch.Chains, N: rows, Y: y, Longest: longest, Offsets: batch.Offsets, PerPosition: net.PerPosition(),
+			Node: cuda.New[float32](d, rows*y, "nodes"), Edge: cuda.New[float32](d, edges, "edges")}}
+}
+
+// executor returns a new one, reserved.
+func (r *rig) executor() *cuda.Executor {
+	e := cuda.NewExecutor(r.device, r.net, r.blas)
+	must(r.t, e.Reserve(r.batch))
+	return e
+}
+
+func (r *rig) upload(xs []float32) cuda.Array[float32] {
+	x := cuda.New[float32](r.device, len(xs), "numbers")
+	cuda.Upload(r.device, x, xs)
+	return x
+}
+
+func (r *rig) download(x cuda.Array[float32]) []float32 {
+	to := make([]float32, x.Len())
+	cuda.Download(r.device, to, x)
+	must(r.t, r.device.Err())
+	return to
+}
+
+// potentials returns θ without the rows of padding.
+func (r *rig) potentials() (node, edge []float32) {
+	node, edge = r.download(r.θ.Node)[:r.batch.N*r.θ.Y], r.download(r.θ.Edge)
+	if r.θ.PerPosition {
+		edge = edge[:r.batch.N*r.θ.Y*r.θ.Y]
+	}
+	return node, edge
+}
+
+// cotangent draws v for a batch on the CPU, and uploads it as Pullback takes it.
+func (r *rig) cotangent(batch *structured.Batch) (v *structured.Marginals, node, edge cuda.Array[float32]) {
+	y := r.net.Labels()
+	v = new(structured.Marginals)
+	v.Resize(batch.Offsets, y, r.net.PerPosition())
+	copy(v.Node, vector(r.rng, len(v.Node), 1))
+	copy(v.Edge, vector(r.rng, len(v.Edge), 1))
+	edges := make([]float32, r.θ.Edge.Len())
+	if v.PerPosition {
+		for b := range v.Len() {
+			if t := v.Offsets[b]; t < v.Offsets[b+1] {
+				clear(v.Edge[t*y*y : (t+1)*y*y])
+			}
+		}
+		copy(edges, v.Edge)
+	} else {
+		for i, x := range v.Edge {
+			edges[i%(y*y)] += x
+		}
+	}
+	nodes := make([]float32, r.θ.Node.Len())
+	copy(nodes, v.Node)
+	return v, r.upload(nodes), r.upload(edges)
+}
+
+func count(xs []float32) (n int) {
+	for _, x := range xs {
+		if x != 0 {
+			n++
+		}
+	}
+	return n
+}
+
+func dot(a, b []float32) (sum float64) {
+	for i := range a {
+		sum += float64(a[i]) * float64(b[i])
+	}
+	return sum
+}
+
+func vector(rng *rand.Rand, n int, scale float64) []float32 {
+	w := make([]float32, n)
+	for i := range w {
+		w[i] = float32(rng.NormFloat64() * scale)
+	}
+	return w
+}
+
+// randomData has chains of the given lengths with dense features and discrete inputs.
+func randomData(rng *rand.Rand, input nets.Input, labels int, lengths ...int) *structured.Dataset {
+	d := &structured.Dataset{Name: "random", Offsets: []int{0}, Dim: input.Dim}
+	for _, n := range lengths {
+		d.Offsets = append(d.Offsets, d.Positions()+n)
+	}
+	for range d.Positions() {
+		d.Labels = append(d.Labels, int32(rng.IntN(labels)))
+		d.Features = append(d.Features, vector(rng, input.Dim, 1)...)
+		for _, v := range input.Vocab {
+			d.Ids = append(d.Ids, int32(rng.IntN(v)))
+		}
+	}
+	for range input.Vocab {
+		d.Vocab = append(d.Vocab, structured.NewAlphabet())
+	}
+	return d
+}
+
+// near fails unless got equals want to tolerance, relative to the largest entry.
+func near(t testing.TB, what string, got, want []float32, tolerance float64) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Fatalf("%s: %d entries, want %d", what, len(got), len(want))
+	}
+	top := 1.0
+	for _, x := range want {
+		top = max(top, math.Abs(float64(x)))
+	}
+	for i, g := range got {
+		if d := math.Abs(float64(g) - float64(want[i])); !(d <= tolerance*top) {
+			t.Fatalf("%s[%d] = %g, want %g (scale %g)", what, i, g, want[i], top)
+		}
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
