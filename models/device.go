@@ -122,24 +122,20 @@ func (r *run) accelerate() error {
 		}
 		r.o.Log.Info("device "+r.device.Info().String(), "batch", batch)
 	}
-	return r.checkMoved()
+	return nil
 }
 
-// checkMoved warns where a run goes on on another kind of device.
-func (r *run) checkMoved() error {
-	if r.config.Resume == "" {
-		return nil
-	}
+// warnIfMoved says where a run goes on on another kind of device.
+func (r *run) warnIfMoved() {
 	was, err := ReadRun(r.config.Resume)
-	if err != nil {
-		return err
+	if r.config.Resume == "" || err != nil { // a run that ended before it began has no settings
+		return
 	}
 	before, _, _ := strings.Cut(was.Device, ":")
 	if now, _, _ := strings.Cut(r.config.Device, ":"); now != before || was.TF32 != r.config.TF32 {
 		r.o.Log.Warn("the run goes on on another device, or in other precision: not to the bits that it would have had", "was", was.Device,
 			"now", r.config.Device)
 	}
-	return nil
 }
 
 // moveTo has a device do the run's work.

@@ -56,6 +56,7 @@ func (r *run) train(ctx context.Context) (*Result, []train.Record, error) {
 	if err := r.accelerate(); err != nil {
 		return nil, nil, err
 	}
+	r.warnIfMoved()
 	c := &r.config
 	checkpoint, err := r.checkpoint()
 	if err != nil {
