@@ -2,6 +2,7 @@ package cuda
 
 import (
 	"errors"
+	"os"
 	"slices"
 	"testing"
 
@@ -97,6 +98,42 @@ func checkRefusal(t *rapid.T, a *arena, lib *fake, e *OutOfMemoryError, bytes in
 		if s.free && s.next == nil {
 			t.Fatal("refused, although an unused block could be given back")
 		}
+	}
+}
+
+// The emulated device's arrays are allocations of their own; as a real one's they are an arena's.
+func TestArenaOnADevice(t *testing.T) {
+	if os.Getenv("DSP_CUDA_LIBRARY") == "" {
+		t.Skip("no device: make test-gpu emulates one")
+	}
+	lib, err := driver.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := open(lib, Info{Name: "with an arena"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var arrays []Array[float32]
+	for i := range 20 {
+		x := New[float32](d, 10+i, "x")
+		d.Launch("fill", Dim{X: 1}, Dim{X: 32}, 0, x, float32(i), int64(x.Len()))
+		if arrays = append(arrays, x); i%3 == 0 {
+			Free(d, arrays[i/3])
+			arrays[i/3] = Array[float32]{}
+		}
+	}
+	for i, x := range arrays {
+		got := make([]float32, x.Len())
+		Download(d, got, x)
+		for _, v := range got {
+			if v != float32(i) {
+				t.Fatalf("array %d holds %v", i, v)
+			}
+		}
+	}
+	if err := d.Close(); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -93,7 +93,7 @@ type Device struct {
 	args    [maxArgs]uint64 // of the launch under way
 
 	capturing bool
-	missing   []string // modules that a capture found not loaded
+	missing   []string // kernels that a capture found not loaded
 
 	spare struct { // events to use again
 		sync.Mutex
@@ -108,7 +108,7 @@ func Open(ordinal int) (*Device, error) {
 	case err != nil:
 		return nil, err
 	case ordinal < 0 || ordinal >= len(infos):
-		return nil, fmt.Errorf("there is no device cuda:%d: this machine has cuda:0 to cuda:%d", ordinal, len(infos)-1)
+		return nil, fmt.Errorf("there is no device cuda:%d: this machine has %d, counted from cuda:0", ordinal, len(infos))
 	}
 	if err := infos[ordinal].usable(); err != nil {
 		return nil, err

@@ -29,7 +29,7 @@ func TestArraysGoThereAndBack(t *testing.T) {
 		}
 		var all []there
 		for i := range rapid.IntRange(1, 8).Draw(t, "arrays") {
-			n := rapid.OneOf(rapid.IntRange(0, 300), rapid.IntRange(1<<19, 1<<21)).Draw(t, "n")
+			n := rapid.OneOf(rapid.IntRange(0, 300), rapid.IntRange(1<<18, 5<<18)).Draw(t, "n")
 			a := there{New[int32](d, n, "a test"), make([]int32, n)}
 			for j := range a.want {
 				a.want[j] = int32(j*7 + i)
@@ -104,7 +104,7 @@ func TestWrongLaunchesAreRefused(t *testing.T) {
 		{func(d *Device, x Array[float32]) { d.Launch("fill", Dim{X: 1}, Dim{X: 1}, 0, x, float32(1), 1) }, "argument 2 is of type unknown, expected u64"},
 		{func(d *Device, x Array[float32]) {
 			d.Launch("fill", Dim{X: 1}, Dim{X: 64, Y: 32}, 0, x, float32(1), int64(1))
-		}, "up to 1024 threads"},
+		}, "up to 512 threads"},
 		{func(d *Device, x Array[float32]) {
 			d.Launch("fill", Dim{X: 1, Y: -1}, Dim{X: 1}, -4, x, float32(1), int64(1))
 		}, "-4 bytes shared"},

@@ -161,8 +161,11 @@ func (f *fake) LoadModule(string) (driver.Module, error) {
 	return driver.Module(f.handle()), f.call("cuModuleLoadDataEx")
 }
 func (f *fake) UnloadModule(driver.Module) error { return f.call("cuModuleUnload") }
-func (f *fake) Function(driver.Module, string) (driver.Function, error) {
-	return driver.Function(f.handle()), f.call("cuModuleGetFunction")
+func (f *fake) Function(driver.Module, string) (driver.Function, int, error) {
+	if f.capturing {
+		return 0, 0, errors.New("a function loaded inside a capture")
+	}
+	return driver.Function(f.handle()), 512, f.call("cuModuleGetFunction")
 }
 func (f *fake) SetShared(_ driver.Function, bytes int) error {
 	f.shared = bytes

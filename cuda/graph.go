@@ -19,14 +19,14 @@ func (d *Device) Capture(enqueue func()) *Graph {
 	g := &Graph{of: d}
 	for d.outside("Capture") && d.capture(g, enqueue) && len(d.missing) > 0 {
 		g.Free() // it lacks launches
-		for _, m := range d.missing {
-			d.loadModule(m)
+		for _, kernel := range d.missing {
+			d.kernel(kernel)
 		}
 	}
 	return g
 }
 
-// capture fills the graph, and d.missing with the modules of launches that it lacks. It is false after an error.
+// capture fills the graph, and d.missing with the kernels whose launches it lacks. It is false after an error.
 func (d *Device) capture(g *Graph, enqueue func()) bool {
 	if !d.enter() {
 		return false
@@ -58,10 +58,14 @@ func (d *Device) Replay(g *Graph) {
 	}
 }
 
-// Free gives the graph's resources back.
+// Free waits for everything enqueued and gives the graph's resources back.
 func (g *Graph) Free() {
 	if d := g.of; g.at != 0 && d.enter() {
-		d.leave(d.lib.FreeGraph(g.at), "")
+		err := d.lib.Wait(d.stream)
+		if err == nil {
+			err = d.lib.FreeGraph(g.at)
+		}
+		d.leave(err, "")
 	}
 	g.at = 0
 }

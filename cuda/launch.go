@@ -11,7 +11,6 @@ import (
 
 const (
 	maxArgs      = 64
-	maxThreads   = 1024     // of a block, on every device
 	freelyShared = 48 << 10 // bytes of shared memory that a launch may use without asking
 )
 
@@ -24,6 +23,7 @@ func (d Dim) each() [3]int { return [3]int{d.X, max(d.Y, 1), max(d.Z, 1)} }
 type kernel struct {
 	kernels.Kernel
 	function driver.Function
+	threads  int // that a block may have
 	shared   int // bytes that it may use
 	launches int
 }
@@ -42,11 +42,9 @@ func (d *Device) Launch(name string, grid, block Dim, shared int, args ...any) {
 	if d.err != nil || grid.X == 0 {
 		return
 	}
-	k := d.kernels[name]
+	k := d.kernel(name)
 	if k == nil {
-		if k = d.load(name); k == nil {
-			return
-		}
+		return
 	}
 	if len(args) != len(k.Parameters) {
 		d.fail(fmt.Errorf("cuda: %s with %d arguments, expected %d", name, len(args), len(k.Parameters)))
@@ -61,8 +59,8 @@ func (d *Device) Launch(name string, grid, block Dim, shared int, args ...any) {
 		}
 	}
 	g, b := grid.each(), block.each()
-	if threads := b[0] * b[1] * b[2]; threads < 1 || threads > k.Threads || min(g[0], g[1], g[2], shared) < 0 {
-		d.fail(fmt.Errorf("cuda: %s with grid %v, block %v, %d bytes shared; up to %d threads", name, g, b, shared, k.Threads))
+	if threads := b[0] * b[1] * b[2]; threads < 1 || threads > k.threads || min(g[0], g[1], g[2], shared) < 0 {
+		d.fail(fmt.Errorf("cuda: %s with grid %v, block %v, %d bytes shared; up to %d threads", name, g, b, shared, k.threads))
 		return
 	}
 	if !d.enter() {
@@ -118,8 +116,19 @@ func argument(a any) (bits uint64, ptx string) {
 	return 0, "unknown"
 }
 
-// load finds a kernel and loads its module, the first time. Inside a capture it only notes that the module is missing, as
-// loading may do what a capture forbids; nil then, and after an error.
+// kernel returns a kernel to be launched, which is loaded the first time, or nil after an error. Inside a capture, which forbids
+// what loading may do, a kernel that was never launched is only noted as missing; nil then, too.
+func (d *Device) kernel(name string) *kernel {
+	k := d.kernels[name]
+	if k == nil && d.capturing {
+		d.missing = append(d.missing, name)
+	} else if k == nil {
+		k = d.load(name)
+	}
+	return k
+}
+
+// load loads a kernel, and its module where no other kernel of it was loaded.
 func (d *Device) load(name string) *kernel {
 	about, ok := kernels.Lookup(name)
 	switch {
@@ -129,35 +138,24 @@ func (d *Device) load(name string) *kernel {
 	case len(about.Parameters) > maxArgs:
 		d.fail(fmt.Errorf("cuda: %s has %d parameters, expected up to %d", name, len(about.Parameters), maxArgs))
 		return nil
-	case about.Threads == 0:
-		about.Threads = maxThreads
 	}
-	module := about.Module
-	if d.capturing && d.modules[module] == 0 {
-		d.missing = append(d.missing, module)
-		return nil
-	}
-	d.loadModule(module)
 	if !d.enter() {
 		return nil
 	}
-	f, err := d.lib.Function(d.modules[module], name)
+	m, err := d.modules[about.Module], error(nil)
+	if m == 0 {
+		if m, err = d.lib.LoadModule(string(kernels.Modules()[about.Module])); err != nil {
+			d.leave(err, about.Module+".ptx")
+			return nil
+		}
+		d.modules[about.Module] = m
+	}
+	k := &kernel{Kernel: about}
+	k.function, k.threads, err = d.lib.Function(m, name)
 	d.leave(err, name)
 	if err != nil {
 		return nil
 	}
-	k := &kernel{Kernel: about, function: f}
 	d.kernels[name] = k
 	return k
-}
-
-func (d *Device) loadModule(name string) {
-	if d.modules[name] != 0 || !d.enter() {
-		return
-	}
-	m, err := d.lib.LoadModule(string(kernels.Modules()[name]))
-	if err == nil {
-		d.modules[name] = m
-	}
-	d.leave(err, name+".ptx")
 }

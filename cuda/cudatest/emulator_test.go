@@ -77,7 +77,7 @@ func (r *rig) launch(t *testing.T, kernel string, threads, shared int) error {
 
 func (r *rig) launchGrid(t *testing.T, kernel string, grid [3]int, threads, shared int) error {
 	t.Helper()
-	f, err := r.Function(r.module, kernel)
+	f, _, err := r.Function(r.module, kernel)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -230,7 +230,7 @@ func TestFreedMemoryIsGone(t *testing.T) {
 func TestLaunchesAreLimited(t *testing.T) {
 	r := newRig(t, 2048)
 	const most = 227 << 10
-	f, err := r.Function(r.module, "right")
+	f, _, err := r.Function(r.module, "right")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -249,7 +249,7 @@ func TestLaunchesAreLimited(t *testing.T) {
 	if err := r.launch(t, "right", 64, most); err != nil {
 		t.Error(err)
 	}
-	if _, err := r.Function(r.module, "nobody"); err == nil {
+	if _, _, err := r.Function(r.module, "nobody"); err == nil {
 		t.Error("a kernel that is not there")
 	}
 }

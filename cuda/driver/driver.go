@@ -55,8 +55,8 @@ type Driver interface {
 
 	LoadModule(ptx string) (Module, error) // the error's Log tells what the compiler said
 	UnloadModule(Module) error
-	Function(m Module, kernel string) (Function, error)
-	SetShared(f Function, bytes int) error // allows launches with so much shared memory, for more than 48 KiB
+	Function(m Module, kernel string) (f Function, threads int, err error) // and the most threads of its blocks
+	SetShared(f Function, bytes int) error                                 // allows launches with so much shared memory, for more than 48 KiB
 	Launch(f Function, grid, block [3]int, shared int, s Stream, args []uint64) error
 
 	NewStream() (Stream, error) // not synchronised with the default stream

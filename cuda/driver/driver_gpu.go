@@ -126,9 +126,15 @@ func (*library) UnloadModule(m Module) error {
 	return failed("cuModuleUnload", (*(*cu.Module)(unsafe.Pointer(&m))).Unload())
 }
 
-func (*library) Function(m Module, kernel string) (Function, error) {
+// Function also asks how many threads the function's registers allow, which the driver only knows of one that is loaded: a
+// driver may put loading off until then.
+func (*library) Function(m Module, kernel string) (Function, int, error) {
 	f, err := (*(*cu.Module)(unsafe.Pointer(&m))).Function(kernel)
-	return *(*Function)(unsafe.Pointer(&f)), failed("cuModuleGetFunction", err)
+	if err != nil {
+		return 0, 0, failed("cuModuleGetFunction", err)
+	}
+	threads, err := f.Attribute(cu.FnMaxThreadsPerBlock)
+	return *(*Function)(unsafe.Pointer(&f)), threads, failed("cuFuncGetAttribute", err)
 }
 
 // Launch hands cu the arguments as it wants them: pointers to 8 bytes each.

@@ -89,7 +89,7 @@ func TestErrorsCarryNameCallAndLog(t *testing.T) {
 	}
 	_, err := d.Allocate(0)
 	check(err, "CUDA_ERROR_INVALID_VALUE", "cuMemAlloc") // through cu
-	_, err = d.Function(0, "fill")
+	_, _, err = d.Function(0, "fill")
 	if _, ok := errors.AsType[*Error](err); !ok {
 		t.Errorf("a function of no module: %v", err)
 	}

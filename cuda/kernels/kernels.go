@@ -14,7 +14,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 )
@@ -23,7 +22,7 @@ import (
 var compiled embed.FS
 
 var (
-	entry     = regexp.MustCompile(`(?m)^\.visible \.entry (\w+)\(([^)]*)\)\n(?:\.maxntid (\d+))?`)
+	entry     = regexp.MustCompile(`(?m)^\.visible \.entry (\w+)\(([^)]*)\)`)
 	parameter = regexp.MustCompile(`\.param \.(\w+) `)
 	include   = regexp.MustCompile(`(?m)^#include "(\w+\.cuh)"`)
 )
@@ -49,7 +48,6 @@ func Modules() map[string][]byte {
 type Kernel struct {
 	Module     string
 	Parameters []string // PTX types: u64 for pointers, too, u32, f32, f64
-	Threads    int      // the most of a block; 0 where only the device bounds it
 }
 
 var all = sync.OnceValue(func() map[string]Kernel {
@@ -60,7 +58,6 @@ var all = sync.OnceValue(func() map[string]Kernel {
 			for _, p := range parameter.FindAllSubmatch(m[2], -1) {
 				k.Parameters = append(k.Parameters, string(p[1]))
 			}
-			k.Threads, _ = strconv.Atoi(string(m[3])) // 0 where there is none
 			all[string(m[1])] = k
 		}
 	}
