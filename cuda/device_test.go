@@ -53,6 +53,21 @@ func TestArraysGoThereAndBack(t *testing.T) {
 	})
 }
 
+// A piece of the ring is filled again only when the device has read it: twice the ring's size is on its way here.
+func TestUploadsWaitForTheRing(t *testing.T) {
+	d, _ := testDevice(t, 1<<28)
+	x := New[uint8](d, 2*pieces*pieceBytes, "x")
+	from := make([]uint8, x.Len())
+	for i := range from {
+		from[i] = uint8(i >> 20)
+	}
+	Upload(d, x, from)
+	got := make([]uint8, x.Len())
+	if Download(d, got, x); !slices.Equal(got, from) {
+		t.Error("it came back changed")
+	}
+}
+
 func TestUploadIsDoneWithItsSource(t *testing.T) {
 	d, _ := testDevice(t, 1<<28)
 	x := New[float32](d, 4, "a test")
