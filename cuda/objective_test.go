@@ -224,6 +224,61 @@ func TestStepsWithMemoryAreThoseOfTheHost(t *testing.T) {
 	})
 }
 
+func TestEdgesAloneMayMove(t *testing.T) {
+	d := cudatest.Device(t)
+	for edges := range 2 {
+		c := &lossCase{}
+		c.Data, c.net = sparseCase(t, rand.New(rand.NewPCG(11, 1)), 3, 20, edges, nets.EdgesTransition, false, 4, 2, 5)
+		c.Scorer = c.net
+		c.w = make([]float32, c.net.Dim())
+		c.to = c.w
+		x := c.onDevice(t, d, 3, 12)
+		memory := x.o.NewMemory()
+		x.lane.Batch.Set([]int{2, 0})
+		x.lane.Recall(x.w, memory)
+		x.lane.Difference(memory)
+		if moved := x.o.ReadSums().Moved; moved != 0 {
+			t.Errorf("%d moved from themselves", moved)
+		}
+		last := []int{9 + 4, (5+3)*9 + 4}[edges] // a step of example 0, which is chain 1
+		cuda.Upload(d, x.lane.Answer.Edge.Slice(last, last+1), []float32{5})
+		x.lane.Difference(memory)
+		if moved := x.o.ReadSums().Moved; moved != 1 {
+			t.Errorf("edges=%d: %d moved, expected one", edges, moved)
+		}
+	}
+}
+
+func TestObjectiveDoesNotDependOnTheOrder(t *testing.T) {
+	lossCases(t, func(t *testing.T, c *lossCase) {
+		if c.net.Labels() != 5 { // with the most features
+			return
+		}
+		var want []float32
+		var sums train.Sums
+		for _, order := range []string{"forward", "reverse", "random:1"} {
+			d := cudatest.Emulated(t, "DSP_EMULATED_ORDER="+order)
+			x := c.onDevice(t, d, 9, 50)
+			memory := x.o.NewMemory()
+			for _, w := range []cuda.Array[float32]{x.w, x.to} {
+				x.lane.Batch.Set([]int{5, 1, 3, 6})
+				x.lane.Ask(w, c.smoothing, true)
+				x.lane.Difference(memory)
+				memory.Remember(x.lane, 0.5)
+			}
+			got := slices.Concat(x.pullback(), download(d, memory.Node), download(d, memory.Edge))
+			s := x.o.ReadSums()
+			must(t, d.Err())
+			if want == nil {
+				want, sums = got, s
+			}
+			if !slices.Equal(got, want) || s != sums {
+				t.Errorf("in order %s: other bits, sums %+v and %+v", order, s, sums)
+			}
+		}
+	})
+}
+
 func TestMemoryMovesToGold(t *testing.T) {
 	d := cudatest.Device(t)
 	for edges := range 2 {
