@@ -102,7 +102,11 @@ func (c *lossCase) onDevice(t testing.TB, d *cuda.Device, chains, rows int) *onD
 	x := &onDevice{d: d, data: cuda.NewData(d, c.Data), w: uploaded(d, c.w), to: uploaded(d, c.to)}
 	scorer := cuda.NewSparseLinear(c.net, x.data)
 	x.o = cuda.NewObjective(x.data, &c.Objective, scorer, cuda.NewOracle(d))
-	batch := cuda.NewBatch(x.data, chains, rows, 20)
+	longest := 0
+	for i := range c.Data.Len() {
+		longest = max(longest, c.Data.Length(i))
+	}
+	batch := cuda.NewBatch(x.data, chains, rows, longest)
 	x.lane = x.o.NewLane(batch)
 	must(t, x.lane.Reserve(c.smoothing))
 	x.lane.ReserveChange()

@@ -127,12 +127,13 @@ func (s *SparseLinear) Pullback(node, edge, grad Array[float32]) {
 	d.Launch("sum_tiles", Dim{X: blocks(yy, 32)}, Dim{X: blockThreads}, blockThreads*8, s.tiles[b.Rows], to, int32(tiles), int32(yy))
 }
 
-// largeShare is the share of the data's positions from which on a batch is large: then it costs less to look through the
-// transposed inputs of all the data than to sort the batch's.
-const largeShare = 1. / 32
+// attributesPerRow is how many attributes may be looked through for each row of a batch before it costs less to sort what the
+// batch has of them.
+const attributesPerRow = 64
 
+// large reports whether batches of b's capacities are pulled back through the transposed inputs of all the data.
 func (r *sparseRows) large(b *Batch) bool {
-	return float64(b.Rows) >= largeShare*float64(b.Data.Set.Positions())
+	return attributesPerRow*b.Rows >= min((r.hi-r.lo)/r.width, len(r.host.Index))
 }
 
 // reserve makes ready for pulling back batches of b's capacities.

@@ -144,21 +144,21 @@ func TestSparseLinearIsThatOfTheHost(t *testing.T) {
 		examples      []int
 		chains, rows  int
 	}{
-		{3, 0, nets.EdgesTransition, false, few, 3, 16}, // less than a thirty-second of the data's positions
+		{3, 0, nets.EdgesTransition, false, few, 3, 16}, // few for so many attributes
 		{3, 0, nets.EdgesTransition, false, many, 9, 760},
 		{5, 0, nets.EdgesNone, true, few, 4, 20},
 		{5, 0, nets.EdgesNone, true, many, 10, 780},
 		{9, 0, nets.EdgesTransition, true, few, 5, 18},
 		{9, 0, nets.EdgesTransition, true, []int{8, 2, 0}, 5, 500},
-		{2, 5, nets.EdgesTransition, true, few, 3, 16},
+		{2, 1400, nets.EdgesTransition, true, few, 3, 16},
 		{2, 5, nets.EdgesTransition, false, many, 12, 770},
-		{7, 3, nets.EdgesTransition, false, few, 3, 22},
+		{7, 1500, nets.EdgesTransition, false, few, 3, 17},
 		{35, 0, nets.EdgesTransition, true, few, 3, 16},
 		{35, 0, nets.EdgesTransition, false, many, 9, 760},
 	} {
 		t.Run(fmt.Sprint(k), func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(7, uint64(k)))
-			set, net := sparseCase(t, rng, c.labels, 100, c.edges, c.kind, c.values, 400, 4, 0, 2, 300, 9, 1, 30, 13)
+			set, net := sparseCase(t, rng, c.labels, 2000, c.edges, c.kind, c.values, 400, 4, 0, 2, 300, 9, 1, 30, 13)
 			var batch structured.Batch
 			batch.Reset(set, c.examples)
 			w, v := normals(rng, net.Dim()), marginals(rng, &batch, c.labels, net.PerPosition())

@@ -21,7 +21,7 @@ type transpose struct {
 }
 
 // segmentEntries is how many entries a segment has at most.
-const segmentEntries = 256
+const segmentEntries = 128
 
 func newTranspose(d *Device, x *structured.Sparse, attributes, width int) *transpose {
 	next := make([]int64, attributes+1) // where each attribute's entries begin; then, where its next one goes
@@ -89,5 +89,5 @@ func (t *transpose) pullback(d *Device, v Array[float32], b *Batch, to Array[flo
 	d.Launch("transpose_mark", Dim{X: blocks(b.Rows, warps)}, block, 0, b.Source, v, t.place, int32(b.Rows), int32(t.width))
 	d.Launch("transpose_sum", Dim{X: blocks(t.segments, warps), Y: columns}, block, 0, t.attribute, t.lo, t.position, t.value, t.part,
 		t.place, v, to, t.parts, int32(t.segments), int32(t.width), int32(lanesFor(t.width)))
-	d.Launch("transpose_join", Dim{X: t.cut, Y: columns}, block, blockThreads*4, t.cuts, t.first, t.parts, to, int32(t.width))
+	d.Launch("transpose_join", Dim{X: t.cut, Y: columns}, Dim{X: sumThreads}, sumThreads*4, t.cuts, t.first, t.parts, to, int32(t.width))
 }

@@ -46,6 +46,8 @@ EXPORT(transpose_mark)
 //   part [S] int    −1: the attribute has no other segment; else the row of parts [·][W] for this segment's sum, see transpose_join
 // One warp a segment and 32 columns, BLOCK_Y of them; each group of its lanes (4, 8, 16 or 32, at least W or 32) takes entries in turn.
 // Bound: reads 12 bytes an entry and W·4 an entry in the batch, of a v that mostly is in L2.
+#define AHEAD 4 /* rows that a lane reads at once */
+
 template <int GROUP>
 DEVICE float sum_segment(int64_t at, int64_t end, const int* position, const float* value, const int* place, const float* v, int W, int column) {
 	float sum = 0;
@@ -54,12 +56,14 @@ DEVICE float sum_segment(int64_t at, int64_t end, const int* position, const flo
 		int row = in ? place[position[at + LANE]] : 0;
 		float x = in && value ? value[at + LANE] : 1.f;
 		if (!ballot(row > 0)) continue;
+		int n = end - at < 32 ? (int)(end - at) : 32;
+		for (int first = 0; first < n; first += AHEAD * 32 / GROUP)
 #pragma unroll
-		for (int k = 0; k < 32; k += 32 / GROUP) {
-			int from = k + LANE / GROUP, r = shuffle(row, from);
-			float y = shuffle(x, from);
-			sum += r > 0 && column < W ? y * v[(int64_t)(r - 1) * W + column] : 0.f;
-		}
+			for (int k = 0; k < AHEAD * 32 / GROUP; k += 32 / GROUP) {
+				int from = first + k + LANE / GROUP, r = shuffle(row, from);
+				float y = value ? shuffle(x, from) : 1.f;
+				sum += r > 0 && column < W ? y * v[(int64_t)(r - 1) * W + column] : 0.f;
+			}
 	}
 	for (int m = GROUP; m < 32; m *= 2) sum += shuffle_xor(sum, m);
 	return sum;
