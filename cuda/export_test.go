@@ -48,3 +48,44 @@ func (e *Executor) Launches(rows int) (commands, instructions int) {
 	p := e.programs[rows]
 	return len(p.run.forward) + len(p.run.pullback) + len(p.run.push), len(p.Forward) + len(p.Pullback) + len(p.Push)
 }
+
+// Run computes an instruction: o of the args, of n entries; with accumulate it is added to before.
+func Run(d *Device, o nets.Op, n int, before []float32, args ...[]float32) ([]float32, error) {
+	e := NewExecutor(d, nil, nil)
+	defer e.Free()
+	in := nets.Instruction{Op: o, Out: &nets.Buffer{N: n}, Accumulate: before != nil}
+	memory := make([]float32, n)
+	copy(memory, before)
+	for _, a := range args {
+		in.Args = append(in.Args, nets.Operand{Buffer: &nets.Buffer{Offset: len(memory), N: len(a)}})
+		memory = append(memory, a...)
+	}
+	p := &program{Program: &nets.Program{}}
+	c := compiler{executor: e, program: p}
+	list, err := c.list([]nets.Instruction{in})
+	if err != nil {
+		return nil, err
+	}
+	p.partial = own[float32](&e.owned, c.partial, "partial sums")
+	e.now, e.spaces[nets.SpaceArena] = p, ownCopy(&e.owned, memory, "memory")
+	e.run(list)
+	out := make([]float32, n)
+	Download(d, out, e.at(in.Out))
+	return out, d.Err()
+}
+
+// Sort returns ids in order with -1 as number padding, and where each was.
+func Sort(d *Device, ids []int32, padding, passes int) (keys, order []int32) {
+	e := NewExecutor(d, nil, nil)
+	defer e.Free()
+	e.now = &program{}
+	e.now.sort.allocate(&e.owned, len(ids), 1, "a sort")
+	k, o := e.sorted(ownCopy(&e.owned, ids, "ids"), padding, passes)
+	keys, order = make([]int32, len(ids)), make([]int32, len(ids))
+	Download(d, keys, k)
+	Download(d, order, o)
+	return keys, order
+}
+
+// SortTile is how many of n numbers a warp sorts.
+var SortTile = sortTile
