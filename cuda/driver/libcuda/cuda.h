@@ -6,8 +6,6 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#define CUDA_VERSION 12000
-
 typedef int CUdevice;
 typedef unsigned long long CUdeviceptr; // an address on the device
 typedef uint32_t cuuint32_t;
