@@ -146,6 +146,28 @@ func TestMaxOfLongChain(t *testing.T) {
 	}
 }
 
+// Where all labels of one position are forbidden, so is everything: the path is all 0.
+func TestMaxWhereNothingIsAllowed(t *testing.T) {
+	d := cudatest.Device(t)
+	o := cuda.NewOracle(d)
+	defer o.Free()
+	for _, labels := range []int{1, 7, 16, 32, 40, 100, 150} {
+		for _, at := range []int{0, 13, 29} {
+			for _, perPosition := range []bool{false, true} {
+				p := &problem{θ: drawChains(rand.New(rand.NewPCG(1, 2)), []int{30, 3}, labels, perPosition, 1, 0), with: true}
+				for l := range labels {
+					p.θ.Node[at*labels+l] = never
+				}
+				p.gold = make([]int32, p.θ.Positions())
+				checkMax(t, d, o, p, (*cuda.Oracle).MaxByChain, true)
+				if labels <= 32 {
+					checkMax(t, d, o, p, (*cuda.Oracle).MaxInChunks, true)
+				}
+			}
+		}
+	}
+}
+
 // All labelings of small chains: none is better, none of the same score comes first.
 func TestMaxIsBestOfAll(t *testing.T) {
 	d := cudatest.Device(t)

@@ -9,12 +9,12 @@ import (
 // chain. In parallel in time they cost Y times the work.
 const (
 	manyPositions = 4096
-	busyChains    = 1024 // over the number of labels
+	busyChains    = 1024 // times labels
 )
 
 // areLong tells whether an oracle had better work on θ parallel in time.
 func (θ *Chains) areLong() bool {
-	return θ.Y <= 32 && θ.Longest >= manyPositions && θ.N/θ.Longest*θ.Y <= busyChains
+	return θ.Y <= 32 && θ.Longest >= manyPositions && θ.B*θ.Y <= busyChains
 }
 
 // chunks returns how many positions there are to a chunk, and how many chunks a chain has at most: about as many, since the

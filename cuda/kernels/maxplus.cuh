@@ -15,21 +15,27 @@ typedef unsigned short uint16;
 
 #ifndef EMULATED
 DEVICE float larger(float a, float b) { return __nvvm_fmax_f(a, b); } // one instruction
+DEVICE int warp_least(int x) { return __nvvm_redux_sync_min(x, 0xffffffffu); }
+DEVICE int warp_most(int x) { return __nvvm_redux_sync_max(x, 0xffffffffu); }
 #else
 DEVICE float larger(float a, float b) { return a > b ? a : b; }
-#endif
-
-DEVICE int warp_min(int x) {
+DEVICE int warp_least(int x) {
 	for (int m = 16; m > 0; m >>= 1) x = min(x, shuffle_xor(x, m));
 	return x;
 }
+DEVICE int warp_most(int x) {
+	for (int m = 16; m > 0; m >>= 1) x = max(x, shuffle_xor(x, m));
+	return x;
+}
+#endif
 
-// warp_first returns the least of the lanes' i whose x is the largest; all lanes get it, and the largest.
+// warp_first returns the least of the lanes' i whose x, no NaN, is the largest; all lanes get it, and the largest. There are instructions for
+// what a warp has of integers, whose order is that of float32 once negative ones are turned around; −0 is made 0 before.
 DEVICE int warp_first(float& x, int i) {
-	float m = warp_max(x);
-	i = warp_min(x == m ? i : 0x7fffffff);
-	x = m;
-	return i;
+	int bits = (int)as_bits(x + 0.f), order = bits >= 0 ? bits : bits ^ 0x7fffffff;
+	int most = warp_most(order);
+	x = as_float((uint32_t)(most >= 0 ? most : most ^ 0x7fffffff));
+	return warp_least(order == most ? i : 0x7fffffff);
 }
 
 #define REBASE 64 /* positions, as on the CPU */
@@ -124,6 +130,7 @@ DEVICE float steps(const Chain& c, int from, int to, float v, float* shared, int
 #pragma unroll
 	for (int k = 1 - FEED; k <= 0; k++) fetch(feed, c, from + k, to, j);
 	int side = 0;
+	int64_t where = (int64_t)(c.first + from) * c.Y + j;
 	for (int t = from; t < to; t++, side ^= 1) {
 		if (EACH) load_edges<R>((float(&)[R])ahead, edges_into(c, min(t + 1, to - 1)), c.Y, g * R, j);
 		float x = first_of(feed, costs, j);
@@ -155,10 +162,10 @@ DEVICE float steps(const Chain& c, int from, int to, float v, float* shared, int
 			}
 		}
 		if (KEEP != NOTHING && g == 0 && j < c.Y) {
-			int64_t where = (int64_t)(c.first + t) * c.Y + j;
 			if (KEEP == SCORES) kept.δ[where] = v;
 			else kept.pointers[where] = (uint16)label;
 		}
+		where += c.Y;
 		if (KEEP == ORIGINS) kept.origin = shuffle(kept.origin, label * G); // a team that asks for origins is a warp
 		if (EACH) {
 #pragma unroll
