@@ -258,7 +258,7 @@ func (c *chainCase) checkAnswers(_ *rand.Rand, w *worst) error {
 
 // checkLongChains compares chains so long that they are done in parallel in time.
 func (g *rig) checkLongChains(ctx context.Context, r *rand.Rand, w *worst) (string, error) {
-	for _, labels := range []int{1, 8, 16, 32} {
+	for _, labels := range []int{1, g.pick(8, 3), g.pick(16, 9), g.pick(32, 17)} { // kernels are for up to 8, 16 and 32
 		for _, perPosition := range []bool{false, true} {
 			for _, draw := range []func(*rand.Rand) float32{plainPotential, wholePotential, forbiddingPotential} {
 				if err := ctx.Err(); err != nil {
