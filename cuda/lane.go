@@ -207,13 +207,10 @@ func (l *Lane) Recall(w Array[float32], memory *Memory) {
 // Pullback adds Jᵀv to grad [Dim], for the v of the last Difference or Change.
 func (l *Lane) Pullback(grad Array[float32]) { l.Objective.Scorer.Pullback(l.V.Node, l.V.Edge, grad) }
 
-// flags of difference and tally
+// Flags of cuda/kernels/tally.cu.
 const (
-	differenceSteps    = 1
-	differenceByLength = 2
-	differenceLoss     = 4
-	tallySmooth        = 1
-	tallySharedEdges   = 2
+	smooth = 1 << iota
+	sharedEdges
 )
 
 // difference sets V to c(u − r) and leaves its sums in node and edge. References are rows of node and edge: those that source
@@ -222,10 +219,10 @@ func (l *Lane) difference(node, edge Array[float32], source, example, moved Arra
 	o, b, y, d := l.Objective, l.Batch, l.Scores.Y, l.Objective.Data.Device
 	flags := 0
 	if o.Task.ByLength {
-		flags |= differenceByLength
+		flags |= byLength
 	}
 	if o.Loss != train.CRF {
-		flags |= differenceLoss
+		flags |= withLoss
 	}
 	rows := func(u, r, θ, v Array[float32], sums Array[float64], width, flags int) {
 		o.launchRows("difference", b.Rows, width, blockThreads/32*8, u, r, source, θ, b.Chain, b.Gold, b.Offsets, b.Weight, o.cost,
@@ -233,7 +230,7 @@ func (l *Lane) difference(node, edge Array[float32], source, example, moved Arra
 	}
 	rows(l.Answer.Node, node, l.Scores.Node, l.V.Node, l.node, y, flags)
 	if l.Scores.PerPosition {
-		rows(l.Answer.Edge, edge, l.Scores.Edge, l.V.Edge, l.edge, y*y, differenceSteps)
+		rows(l.Answer.Edge, edge, l.Scores.Edge, l.V.Edge, l.edge, y*y, perPosition)
 		return
 	}
 	groups, shared, own := blocks(b.Chains, groupChains), 0, 0
@@ -254,10 +251,10 @@ func (l *Lane) tally(value, most, node, edge Array[float64], exact, moved Array[
 	o, b := l.Objective, l.Batch
 	flags, pieces := 0, 3
 	if o.Loss.Smooth() {
-		flags |= tallySmooth
+		flags |= smooth
 	}
 	if !l.Scores.PerPosition {
-		flags, pieces = flags|tallySharedEdges, 2
+		flags, pieces = flags|sharedEdges, 2
 	}
 	o.Data.Device.Launch("tally", Dim{X: NumSums}, Dim{X: blockThreads}, blockThreads/32*8,
 		value, most, l.Answer.Gold, exact, b.Examples, b.Weight, node, edge, moved, o.Sums,

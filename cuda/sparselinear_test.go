@@ -181,3 +181,29 @@ func TestSparseLinearIsThatOfTheHost(t *testing.T) {
 		})
 	}
 }
+
+// Lists have room for a batch that has as much as one can have: the examples with most, all rows moved.
+func TestListsTakeAFullBatch(t *testing.T) {
+	d := cudatest.Device(t)
+	rng := rand.New(rand.NewPCG(12, 1))
+	set := chains(rng, 3, 5, 5, 5, 5, 5, 5)
+	set.Attributes = &structured.Sparse{Offsets: []int{0}}
+	for p := range set.Positions() {
+		for k := range []int{30, 40, 30, 30, 40, 30}[p/5] {
+			set.Attributes.Index = append(set.Attributes.Index, int32(100*p+2*k))
+		}
+		set.Attributes.Offsets = append(set.Attributes.Offsets, len(set.Attributes.Index))
+	}
+	net, err := nets.NewSparseLinear(4000, 0, 3, nets.EdgesNone)
+	must(t, err)
+	var batch structured.Batch
+	examples := []int{1, 4}
+	batch.Reset(set, examples)
+	w, v, grad := normals(rng, net.Dim()), new(structured.Marginals), make([]float32, net.Dim())
+	v.Resize(batch.Offsets, 3, false)
+	copy(v.Node, normals(rng, len(v.Node)))
+	worker := net.NewWorker()
+	must(t, worker.Score(w, &batch, new(structured.Potentials)))
+	must(t, worker.Pullback(v, grad))
+	near(t, "gradient", runSparse(d, set, net, examples, w, v, 2, 10, false).grad, grad, 1e-6)
+}

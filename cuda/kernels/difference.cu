@@ -1,5 +1,5 @@
 // v = c(u − r): what is pulled back, of a batch's answers u and its references r, and what it says of the objective.
-//   u [N][W] float                      marginals, with a row a position: of nodes (W = Y) or, with STEPS, of edges (W = Y×Y)
+//   u [N][W] float                      marginals, with a row a position: of nodes (W = Y) or, with PER_POSITION, of edges (W = Y×Y)
 //   r [·][W] float, index [N] int       reference of each row; row index[t] of r, or row t where index is null; r null: the gold output
 //   node or edge θ [N][W] float         potentials without the loss
 //   chain, gold [N], offsets [B+1] int, weight [B], cost [Y] float    the batch, c, the cost of a wrong label (null: 1)
@@ -11,11 +11,8 @@
 // difference_shared and difference_total do so for edges that all chains share: v [Y][Y] is the sum over chains, by groups of
 // 16 chains that difference_shared adds up, and difference_total adds in order. Bound: reads u and r once, 8·B·Y² bytes.
 // Reference: train/engine.go (difference); checked by cuda/objective_test.go.
+#include "chain.cuh"
 #include "rows.cuh"
-
-#define STEPS 1
-#define BY_LENGTH 2
-#define WITH_LOSS 4
 
 KERNEL(difference)(const float* RESTRICT u, const float* RESTRICT r, const int* RESTRICT index, const float* RESTRICT potentials,
 	const int* RESTRICT chain, const int* RESTRICT gold, const int* RESTRICT offsets, const float* RESTRICT weight, const float* RESTRICT cost,
@@ -24,7 +21,7 @@ KERNEL(difference)(const float* RESTRICT u, const float* RESTRICT r, const int* 
 	double linear = 0, loss = 0, self = 0;
 	FOR_ROWS(N, W, rows) {
 		int b = chain[t];
-		if (b < 0 || ((flags & STEPS) && offsets[b] == t)) {
+		if (b < 0 || ((flags & PER_POSITION) && offsets[b] == t)) {
 			v[i] = 0.f;
 			continue;
 		}
@@ -32,7 +29,7 @@ KERNEL(difference)(const float* RESTRICT u, const float* RESTRICT r, const int* 
 		int g = gold[t];
 		if (r)
 			from = r[(int64_t)(index ? index[t] : t) * W + y];
-		else if (flags & STEPS)
+		else if (flags & PER_POSITION)
 			from = g >= 0 && gold[t - 1] >= 0 && y == gold[t - 1] * Y + g ? 1.f : 0.f;
 		else
 			from = y == g ? 1.f : 0.f;
