@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/structured"
 )
 
 var errNotReserved = errors.New("cuda: a network run before Reserve and Score")
@@ -107,7 +108,7 @@ func (e *Executor) check32(in nets.Instruction) error {
 		n = max(n, a.Buffer.N)
 	}
 	if n > math.MaxInt32 {
-		return fmt.Errorf("network %q: %s has %d entries, a kernel takes up to %d; lower --batch", e.net.Name(), in.Op, n, math.MaxInt32)
+		return structured.BadInput("network %q: %s works on %d numbers at once, a CUDA kernel on up to %d; take smaller layers or batches", e.net.Name(), in.Op, n, math.MaxInt32)
 	}
 	return nil
 }
