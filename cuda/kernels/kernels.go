@@ -22,7 +22,7 @@ import (
 var compiled embed.FS
 
 var (
-	entry     = regexp.MustCompile(`(?m)^\.visible \.entry (\w+)\(([^)]*)\)`)
+	entry     = []byte("\n.visible .entry ")
 	parameter = regexp.MustCompile(`\.param \.(\w+) `)
 	include   = regexp.MustCompile(`(?m)^#include "(\w+\.cuh)"`)
 )
@@ -50,15 +50,18 @@ type Kernel struct {
 	Parameters []string // PTX types: u64 for pointers, too, u32, f32, f64
 }
 
+// all reads megabytes of PTX, which asks for less than a regular expression.
 var all = sync.OnceValue(func() map[string]Kernel {
 	all := map[string]Kernel{}
 	for module, text := range Modules() {
-		for _, m := range entry.FindAllSubmatch(text, -1) {
+		for _, text, found := bytes.Cut(text, entry); found; _, text, found = bytes.Cut(text, entry) {
+			name, after, _ := bytes.Cut(text, []byte("("))
+			list, _, _ := bytes.Cut(after, []byte(")"))
 			k := Kernel{Module: module}
-			for _, p := range parameter.FindAllSubmatch(m[2], -1) {
+			for _, p := range parameter.FindAllSubmatch(list, -1) {
 				k.Parameters = append(k.Parameters, string(p[1]))
 			}
-			all[string(m[1])] = k
+			all[string(name)] = k
 		}
 	}
 	return all
