@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// mostScaled is the most labels that forward_backward_… handles.
+// mostScaled is the most labels whose transitions forward_backward_32 to _128 hold in registers.
 const mostScaled = 128
 
 // expScratch is what Exp works in.
@@ -34,8 +34,8 @@ func (s *expScratch) free(d *Device) {
 // θ.PerPosition), 0 beyond the last chain. Empty arrays are not asked for: edge, or both. The score of a.Gold goes to gold [B], if
 // that is not empty. A chain none of whose outputs is allowed has value −∞ and zero marginals.
 //
-// Chains of at most 128 labels are done on float32 probabilities where these hold what the potentials span over μ; that is found
-// out on the device, and the rest is done on numbers with exponents of their own. Few very long chains are done parallel in time.
+// Chains are done on float32 probabilities where these hold what the potentials span over μ, which is found out on the device; the rest, and
+// edges per position between more than 128 labels, on numbers with exponents of their own. Few very long chains are done parallel in time.
 // Scratch is 16·N·Y + 24·Y² bytes, beside less.
 func (o *Oracle) Exp(θ *Chains, a Augmentation, μ float64, value Array[float64], node, edge Array[float32], gold Array[float64]) {
 	switch {
@@ -65,17 +65,22 @@ func (o *Oracle) runExp(θ *Chains, a Augmentation, μ float64, value Array[floa
 	}
 	q := blocks(θ.Y, 32) // warps for all labels, and a side of tiles
 	var declined Array[int32]
-	lead := int32(1)
-	if θ.Y <= mostScaled {
-		declined, lead = s.declined, 0
-		numbers := 4*32*q + 32*q*q + 4*q + 2*q*q + q*q*32*33 // Team of cuda/kernels/scaled.cuh
-		grid, block := Dim{X: θ.B}, Dim{X: 32 * q * q}
-		if θ.PerPosition {
-			launch(fmt.Sprintf("forward_backward_each_%d", 32*q), grid, block, 4*numbers, value, node, edge, s.scale, declined, gold)
-		} else {
-			launch(fmt.Sprintf("forward_backward_%d", 32*q), grid, block, 4*numbers,
-				s.from, s.to, s.bounds, value, node, edge, s.scale, declined, gold)
-		}
+	lead, edgesOf := int32(0), s.declined                          // who writes padding, and whose edges are left to wide_pairs
+	switch numbers := 4*32*q + 32*q*q + 4*q + 2*q*q + q*q*32*33; { // Team of cuda/kernels/scaled.cuh
+	case θ.Y <= mostScaled && θ.PerPosition:
+		declined = s.declined
+		launch(fmt.Sprintf("forward_backward_each_%d", 32*q), Dim{X: θ.B}, Dim{X: 32 * q * q}, 4*numbers,
+			value, node, edge, s.scale, declined, gold)
+	case θ.Y <= mostScaled:
+		declined = s.declined
+		launch(fmt.Sprintf("forward_backward_%d", 32*q), Dim{X: θ.B}, Dim{X: 32 * q * q}, 4*numbers,
+			s.from, s.to, s.bounds, value, node, edge, s.scale, declined, gold)
+	case !θ.PerPosition:
+		declined, edgesOf = s.declined, Array[int32]{}
+		launch("forward_backward_large", Dim{X: θ.B}, Dim{X: 32 * q}, 4*(8+2*32*q+2*32+2*32),
+			s.from, s.to, s.bounds, value, node, s.scale, s.prefix, s.suffix, s.mass, declined, gold)
+	default:
+		lead, edgesOf = 1, Array[int32]{}
 	}
 	kernel := "wide_sums"
 	if θ.PerPosition {
@@ -84,7 +89,7 @@ func (o *Oracle) runExp(θ *Chains, a Augmentation, μ float64, value Array[floa
 	launch(kernel, Dim{X: θ.B}, Dim{X: 32 * q}, 8*θ.Y+4*32,
 		s.wideFrom, s.wideTo, declined, value, node, s.prefix, s.suffix, s.mass, gold, lead)
 	if !edge.IsEmpty() {
-		launch("wide_pairs", Dim{X: θ.B, Y: q * q}, Dim{X: 256}, 0, s.wideFrom, declined, s.prefix, s.suffix, s.mass, edge)
+		launch("wide_pairs", Dim{X: θ.B, Y: q * q}, Dim{X: 256}, 0, s.wideFrom, edgesOf, s.prefix, s.suffix, s.mass, edge)
 	}
 }
 
