@@ -28,7 +28,18 @@ type rig struct {
 // the others have left no kernel out.
 func OnDevice(d *cuda.Device) []Check {
 	g := &rig{d, d.Info().Emulated()}
-	return slices.Concat([]Check{{"arrays, copies and graphs", g.checkArrays}}, g.productChecks(), g.oracleChecks(), g.netChecks(), g.trainingChecks(), []Check{{"every kernel was launched", g.checkLaunches}})
+	checks := slices.Concat([]Check{{"arrays, copies and graphs", g.checkArrays}}, g.productChecks(), g.oracleChecks(), g.netChecks(), g.trainingChecks(),
+		[]Check{{"every kernel was launched", g.checkLaunches}})
+	for i, c := range checks {
+		checks[i].run = func(ctx context.Context, r *rand.Rand, w *worst) (string, error) {
+			found, err := c.run(ctx, r, w)
+			if failed := g.Sync(); failed != nil { // what the check finds then says nothing
+				err = failed
+			}
+			return found, err
+		}
+	}
+	return checks
 }
 
 // pick returns the size for a real or for an emulated device.

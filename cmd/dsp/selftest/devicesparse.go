@@ -36,7 +36,7 @@ func (g *rig) sparseLinear(ctx context.Context, r *rand.Rand, w *worst) (string,
 func (g *rig) sparseCase(r *rand.Rand, w *worst, labels, edges int, kind string, values bool) error {
 	lengths := []int{4, 0, 1, 30, 70, g.pick(700, 100)}
 	data := randomChains(r, nets.Input{}, labels, lengths...)
-	const nodes = 100
+	const nodes = 1500 // many beside the second batch
 	data.Attributes = drawSparse(r, data, nodes, 40, values, false)
 	if edges > 0 {
 		data.EdgeAttributes = drawSparse(r, data, edges, 3, values, true)
