@@ -168,6 +168,38 @@ func TestMaxWhereNothingIsAllowed(t *testing.T) {
 	}
 }
 
+// Potentials that are NaN or +∞ are somebody's error, which no kernel makes worse: labels are still labels.
+func TestMaxOfNaN(t *testing.T) {
+	d := cudatest.Device(t)
+	o := cuda.NewOracle(d)
+	defer o.Free()
+	nan, inf := float32(math.NaN()), float32(math.Inf(1))
+	for seed := range uint64(60) {
+		r := rand.New(rand.NewPCG(seed, 9))
+		p := drawProblem(r, shape{labels: labelCounts[r.IntN(len(labelCounts))], chains: 3, longest: 30})
+		often := r.Float64()
+		for _, x := range [][]float32{p.θ.Node, p.θ.Edge} {
+			for i := range x {
+				if r.Float64() < often {
+					x[i] = []float32{nan, -nan, inf, never}[r.IntN(4)]
+				}
+			}
+		}
+		p.move(d, 0, 0)
+		runs := []maxOf{(*cuda.Oracle).MaxByChain}
+		if p.θ.Y <= 32 {
+			runs = append(runs, (*cuda.Oracle).MaxInChunks)
+		}
+		for _, run := range runs {
+			y, _, _ := p.best(d, o, run)
+			if len(y) > 0 && (slices.Min(y) < 0 || int(slices.Max(y)) >= p.θ.Y) {
+				t.Fatalf("labels %v of %d", y, p.θ.Y)
+			}
+		}
+		p.free(d)
+	}
+}
+
 // All labelings of small chains: none is better, none of the same score comes first.
 func TestMaxIsBestOfAll(t *testing.T) {
 	d := cudatest.Device(t)

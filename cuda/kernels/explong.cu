@@ -21,15 +21,11 @@
 #include "chunk.cuh"
 #include "feed.cuh"
 #include "gibbs.cuh"
+#include "warp.cuh"
 
 #define NO_SHIFT (-(1ll << 60)) /* of a transfer's row that leads nowhere */
 
 DEVICE Wide shuffle_wide(Wide x, int lane) { return Wide{shuffle(x.m, lane), shuffle(x.e, lane)}; }
-
-DEVICE int warp_max(int x) {
-	for (int m = 16; m > 0; m >>= 1) x = max(x, shuffle_xor(x, m));
-	return x;
-}
 
 DEVICE Wide none() { return Wide{0.f, NOTHING}; }
 
@@ -129,7 +125,7 @@ DEVICE void forward(Warp<R, G, EACH>& w, const Chain& c, int from, int to, const
 		float node = first_of(feed, w.costs, w.j);
 		fetch(feed, c, t + 1, to, w.j);
 		a = trimmed(times(multiply(w), wide_gibbs(node, w.log2_rate)));
-		int most = warp_max(a.e);
+		int most = warp_most(a.e);
 		if (most > NOTHING / 2) shift += most; // else nothing leads here
 		a = scaled(a, most);
 		if (prefix && w.g == 0 && w.j < c.Y) prefix[(int64_t)(c.first + t) * c.Y + w.j] = a;
@@ -139,7 +135,7 @@ DEVICE void forward(Warp<R, G, EACH>& w, const Chain& c, int from, int to, const
 // start is α at a chain's first position, as forward leaves it.
 template <int R, int G, bool EACH> DEVICE Wide start(const Warp<R, G, EACH>& w, const Chain& c, int64_t& shift) {
 	Wide a = w.j < c.Y ? trimmed(wide_gibbs(node_at(c, 0, w.j), w.log2_rate)) : Wide{0.f, NOTHING};
-	int most = warp_max(a.e);
+	int most = warp_most(a.e);
 	if (most > NOTHING / 2) shift += most;
 	return scaled(a, most);
 }
@@ -285,7 +281,7 @@ DEVICE void chunks_again(const Chains& all, int chunks, int step, double mu, con
 	for (int t = chunk.hi - 1;; t--, at -= Y) {
 		// a is α_t, beta is β_t; at t = lo−1 they only give ζ.
 		Wide p = times(a, beta);
-		int most = warp_max(p.e);
+		int most = warp_most(p.e);
 		bool allowed = most > NOTHING / 2;
 		float q = allowed && p.m != 0.f ? p.m * power(p.e - most) : 0.f, total = warp_sum(w.g == 0 ? q : 0.f);
 		if (LANE == 0 && (t < chunk.hi - 1 || chunk.last)) mass[c.first + t] = allowed ? Wide{total, most} : none();

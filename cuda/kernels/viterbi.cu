@@ -79,7 +79,6 @@ template <int C, bool EACH>
 DEVICE void wide(const Chains& all, int chains, float* scores, uint16* pointers, int32_t* ends, float* shared) {
 	const int Y = all.Y, stride = (Y + 3) & ~3, j = min(THREAD, Y - 1);
 	const bool mine = THREAD < Y;
-	constexpr int UNROLLED = C == 1 ? 4 : 2;
 	int first[C], length[C], longest = 0;
 #pragma unroll
 	for (int k = 0; k < C; k++) {
@@ -110,7 +109,7 @@ DEVICE void wide(const Chains& all, int chains, float* scores, uint16* pointers,
 			x[k] = t < length[k] ? node_at(chain_from(all, first[k], length[k]), t, j) : 0.f;
 		}
 		const float* edge = edges_into(chain_from(all, first[0], length[0]), t) + j;
-#pragma unroll UNROLLED
+#pragma unroll C == 1 ? 4 : 2
 		for (int i = 0; i < Y; i += 4) {
 			float e[4];
 #pragma unroll
@@ -229,7 +228,7 @@ BOUNDED_KERNEL(viterbi_path, 256)
 				if (v > best) best = v, label = y;
 			}
 		}
-		l = warp_first(best, label);
+		l = min(warp_first(best, label), Y - 1); // NaN may leave none
 	}
 	finish(c, b, end >= 0, path, value, golds);
 }
