@@ -82,6 +82,9 @@ func (c *Config) openDevice() (*cuda.Device, error) {
 			return nil, nil
 		}
 	}
+	if err := train.Accelerates(c.Method); err != nil {
+		return nil, err
+	}
 	return cuda.Open(ordinal)
 }
 
@@ -140,9 +143,6 @@ func (r *run) warnIfMoved() {
 
 // moveTo has a device do the run's work.
 func (r *run) moveTo(d *cuda.Device) error {
-	if err := train.Accelerates(r.config.Method); err != nil {
-		return err
-	}
 	a, err := cuda.NewAccelerator(d, r.problem.Objective, r.config.TF32)
 	if err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured/vec"
@@ -314,3 +315,51 @@ func TestAcceleratedRefusals(t *testing.T) {
 		}
 	}
 }
+
+// A memory on a device is fetched when a checkpoint is due, and in the end; a run goes on from any of these to the same bits.
+func TestAcceleratedCheckpoint(t *testing.T) {
+	problem := func() *Problem {
+		return accelerated(noisyProblem(24, Hinge, oracles.Smoothing{Kind: oracles.Entropy, Mu: 0.5}, 0.1))
+	}
+	run := func(c *Checkpoint, passes int) *Result {
+		t.Helper()
+		p := problem()
+		r, err := (&Trainer{Problem: p, Method: &SAGA{}, Passes: passes, Checkpoint: c}).Run(t.Context(), &State{W: make([]float32, p.Scorer.Dim())})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	straight := run(nil, 6)
+	dir := t.TempDir()
+	c := newCheckpoint(t, dir)
+	c.throttle.cost, c.throttle.last = time.Hour, time.Now() // never due
+	run(c, 3)
+	if c.Pass() != 3 {
+		t.Errorf("in the end the checkpoint is of pass %d, not 3", c.Pass())
+	}
+	c = openCheckpoint(t, dir)
+	c.throttle.cost, c.throttle.last = time.Hour, time.Now()
+	if r := run(c, 6); !slices.Equal(r.W, straight.W) {
+		t.Error("resumed, it has other weights")
+	}
+
+	c = newCheckpoint(t, t.TempDir())
+	c.throttle.cost, c.throttle.last = time.Hour, time.Now()
+	ctx, cancel := context.WithCancel(t.Context())
+	p := problem()
+	stop := recorderOf(func(r Record) {
+		if r.Pass == 2 {
+			cancel()
+		}
+	})
+	_, err := (&Trainer{Problem: p, Method: &SAGA{}, Passes: 6, Checkpoint: c, Recorders: []Recorder{stop}}).Run(ctx, &State{W: make([]float32, p.Scorer.Dim())})
+	if !errors.Is(err, ErrInterrupted) || c.Pass() != 0 || !strings.Contains(err.Error(), "is of pass 0") {
+		t.Errorf("interrupted with a checkpoint of pass %d: %v", c.Pass(), err)
+	}
+}
+
+type recorderOf func(Record)
+
+func (f recorderOf) Record(r Record) error { f(r); return nil }
+func (f recorderOf) Close() error          { return nil }

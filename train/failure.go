@@ -57,7 +57,7 @@ func (l *loop) failed(ctx context.Context, err error) error {
 
 func (l *loop) diverged(where, what string) error {
 	e := &DivergedError{Pass: l.books.Last.Pass + 1, Where: where, What: what, Step: l.s.Step}
-	if good := l.books.Last.Pass; l.Checkpoint != nil && good > 0 {
+	if good := l.saved(); good > 0 {
 		e.Checkpoint, e.Good = l.Checkpoint.dir, good
 	}
 	return e
@@ -65,11 +65,11 @@ func (l *loop) diverged(where, what string) error {
 
 // deviceFailed says of an error on a device when it was and where to go on from.
 func (l *loop) deviceFailed(err error) error {
-	done := l.books.Last.Pass
-	if l.Checkpoint == nil || done == 0 {
+	done, good := l.books.Last.Pass, l.saved()
+	if good == 0 {
 		return fmt.Errorf("pass %d: %w; there is no good checkpoint", done+1, err)
 	}
-	return fmt.Errorf("pass %d: %w; the last good checkpoint is pass %d in %s, --resume continues", done+1, err, done, l.Checkpoint.dir)
+	return fmt.Errorf("pass %d: %w; the last good checkpoint is pass %d in %s, --resume continues", done+1, err, good, l.Checkpoint.dir)
 }
 
 func (l *loop) interrupted() error {
@@ -80,5 +80,13 @@ func (l *loop) interrupted() error {
 	if err := l.Checkpoint.save(); err != nil {
 		return err
 	}
-	return fmt.Errorf("%w in pass %d; the checkpoint in %s is of pass %d, --resume continues", ErrInterrupted, done+1, l.Checkpoint.dir, done)
+	return fmt.Errorf("%w in pass %d; the checkpoint in %s is of pass %d, --resume continues", ErrInterrupted, done+1, l.Checkpoint.dir, l.saved())
+}
+
+// saved returns the pass that the checkpoint is of, 0 where there is none.
+func (l *loop) saved() int {
+	if l.Checkpoint == nil {
+		return 0
+	}
+	return l.Checkpoint.Pass()
 }

@@ -44,7 +44,8 @@ var ErrInterrupted = errors.New("interrupted")
 // the first, count the method alone.
 //
 // When ctx ends, Run saves the last pass boundary and returns ErrInterrupted with a result: only the unfinished pass is
-// lost, and made again with the same bits on resuming. Potentials or objectives that are not finite end the run with a
+// lost, or with memories on a device the passes since a checkpoint was last due (throttle), and made again with the same bits on
+// resuming. Potentials or objectives that are not finite end the run with a
 // DivergedError. After any error the folder holds the last good checkpoint.
 func (t *Trainer) Run(ctx context.Context, s *State) (result *Result, err error) {
 	defer func() {
@@ -64,12 +65,23 @@ func (t *Trainer) Run(ctx context.Context, s *State) (result *Result, err error)
 			return nil, err
 		}
 	}
-	if t.Checkpoint != nil {
-		if err := t.Checkpoint.save(); err != nil {
-			return nil, err
-		}
+	if err := l.end(ctx); err != nil {
+		return nil, err
 	}
 	return l.result(), nil
+}
+
+// end saves the last boundary.
+func (l *loop) end(ctx context.Context) error {
+	if l.Checkpoint == nil {
+		return nil
+	}
+	if l.behind {
+		if err := l.take(); err != nil {
+			return l.failed(ctx, err)
+		}
+	}
+	return l.Checkpoint.save()
 }
 
 // loop is a Trainer at work.
@@ -78,6 +90,8 @@ type loop struct {
 	s     *State
 	books books
 	w     []float32 // weights at the last pass boundary
+
+	behind bool // the checkpoint is of an earlier one
 }
 
 func (l *loop) start(ctx context.Context) error {
@@ -106,9 +120,19 @@ func (l *loop) start(ctx context.Context) error {
 	return l.boundary()
 }
 
-// boundary keeps the present state, between two passes, as the one to fall back to.
+// boundary keeps the present state, between two passes, as the one to fall back to. Where a method remembers on a device, which
+// has to be copied, it does so only when a checkpoint is due to be written.
 func (l *loop) boundary() error {
 	l.w = append(l.w[:0], l.s.W...)
+	if _, ok := l.Method.(remembering); ok && l.Problem.device != nil && l.Checkpoint != nil && !l.Checkpoint.throttle.due() {
+		l.behind = true
+		return nil
+	}
+	return l.take()
+}
+
+// take makes the present state the checkpoint's.
+func (l *loop) take() error {
 	if l.Checkpoint == nil {
 		return nil
 	}
@@ -117,6 +141,7 @@ func (l *loop) boundary() error {
 			return err
 		}
 	}
+	l.behind = false
 	return l.Checkpoint.take(l.Method, l.s, &l.books)
 }
 
