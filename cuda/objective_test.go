@@ -114,8 +114,14 @@ func (c *lossCase) onDevice(t testing.TB, d *cuda.Device, chains, rows int) *onD
 	return x
 }
 
-// all is a batch of all examples of a lossCase.
-var all = []int{0, 1, 2, 3, 4, 5, 6, 7}
+// all is a batch of all the case's examples.
+func (c *lossCase) all() []int {
+	examples := make([]int, c.Data.Len())
+	for i := range examples {
+		examples[i] = i
+	}
+	return examples
+}
 
 func (x *onDevice) pullback() []float32 {
 	cuda.Zero(x.d, x.grad)
@@ -133,42 +139,63 @@ func about(t *testing.T, what string, got, want, scale float64) {
 
 func TestFullPassIsThatOfTheHost(t *testing.T) {
 	d := cudatest.Device(t)
-	lossCases(t, func(t *testing.T, c *lossCase) {
-		e := train.NewEngine(&c.Objective, 1)
-		pass, err := e.FullPass(t.Context(), c.w, c.smoothing, nil)
-		must(t, err)
-		value, err := e.Value(t.Context(), c.w)
-		must(t, err)
-		x := c.onDevice(t, d, 10, 45)
-		n := float64(c.Data.Len())
-		var before []float32
-		for range 2 {
-			x.lane.Batch.Set(all)
-			x.o.ClearSums()
-			x.lane.Ask(x.w, c.smoothing, true)
-			x.lane.Difference(nil)
-			sums, grad := x.o.ReadSums(), x.pullback()
-			if before != nil && !slices.Equal(before, grad) {
-				t.Error("the second pass gives other bits")
-			}
-			before = slices.Clone(grad)
-			vec.Scale(float32(1/n), grad)
-			near(t, "gradient", grad, pass.Grad, 1e-5)
-			about(t, "primal", sums.Primal/n, pass.Primal, pass.Primal)
-			about(t, "smoothed", sums.Smoothed/n, pass.Smoothed, pass.Smoothed)
-			about(t, "linear", (sums.Linear+sums.Entropy)/n-vec.Dot64(grad, c.w), pass.Linear, math.Abs(sums.Linear))
-			about(t, "exact", float64(sums.Exact)/n, pass.Exact, 0)
-			if sums.Moved != c.Data.Len() {
-				t.Errorf("%d moved from the gold outputs", sums.Moved)
-			}
+	lossCases(t, func(t *testing.T, c *lossCase) { c.passesAsOnHost(t, d, 10, 45) })
+}
+
+// Groups of chains, tiles of steps and blocks of rows: several of each.
+func TestFullPassOverManyChains(t *testing.T) {
+	d := cudatest.Device(t)
+	for edges := range 2 {
+		rng := rand.New(rand.NewPCG(13, uint64(edges)))
+		lengths := make([]int, 70)
+		for i := range lengths {
+			lengths[i] = rng.IntN(7)
 		}
+		c := &lossCase{}
+		c.Data, c.net = sparseCase(t, rng, 50, 300, 3*edges, nets.EdgesTransition, true, lengths...)
+		c.Scorer, c.Loss = c.net, []train.Loss{train.SoftmaxMargin, train.Hinge}[edges]
+		c.w = normals(rng, c.net.Dim())
+		c.to = c.w
+		c.passesAsOnHost(t, d, 75, c.Data.Positions())
+	}
+}
+
+// passesAsOnHost checks a full pass in a batch of these capacities, twice, and the objective's value.
+func (c *lossCase) passesAsOnHost(t *testing.T, d *cuda.Device, chains, rows int) {
+	e := train.NewEngine(&c.Objective, 1)
+	pass, err := e.FullPass(t.Context(), c.w, c.smoothing, nil)
+	must(t, err)
+	value, err := e.Value(t.Context(), c.w)
+	must(t, err)
+	x := c.onDevice(t, d, chains, rows)
+	n := float64(c.Data.Len())
+	var before []float32
+	for range 2 {
+		x.lane.Batch.Set(c.all())
 		x.o.ClearSums()
-		x.lane.Value(x.w)
-		about(t, "value", x.o.ReadSums().Primal/n, value, value)
-		if err := x.o.NonFinite(); err != nil {
-			t.Error(err)
+		x.lane.Ask(x.w, c.smoothing, true)
+		x.lane.Difference(nil)
+		sums, grad := x.o.ReadSums(), x.pullback()
+		if before != nil && !slices.Equal(before, grad) {
+			t.Error("the second pass gives other bits")
 		}
-	})
+		before = slices.Clone(grad)
+		vec.Scale(float32(1/n), grad)
+		near(t, "gradient", grad, pass.Grad, 1e-5)
+		about(t, "primal", sums.Primal/n, pass.Primal, pass.Primal)
+		about(t, "smoothed", sums.Smoothed/n, pass.Smoothed, pass.Smoothed)
+		about(t, "linear", (sums.Linear+sums.Entropy)/n-vec.Dot64(grad, c.w), pass.Linear, math.Abs(sums.Linear))
+		about(t, "exact", float64(sums.Exact)/n, pass.Exact, 0)
+		if sums.Moved != c.Data.Len() {
+			t.Errorf("%d moved from the gold outputs", sums.Moved)
+		}
+	}
+	x.o.ClearSums()
+	x.lane.Value(x.w)
+	about(t, "value", x.o.ReadSums().Primal/n, value, value)
+	if err := x.o.NonFinite(); err != nil {
+		t.Error(err)
+	}
 }
 
 func TestStepsWithMemoryAreThoseOfTheHost(t *testing.T) {
@@ -210,7 +237,7 @@ func TestStepsWithMemoryAreThoseOfTheHost(t *testing.T) {
 		g, b, err := e.Recompose(t.Context(), c.w, memory)
 		must(t, err)
 		whole := c.onDevice(t, d, 8, 42)
-		whole.lane.Batch.Set(all)
+		whole.lane.Batch.Set(c.all())
 		whole.lane.Recall(whole.w, remote)
 		whole.lane.Difference(nil)
 		n, grad := float64(c.Data.Len()), whole.pullback()
