@@ -121,18 +121,21 @@ func (l *Lane) Free() {
 func (l *Lane) Score(w Array[float32]) {
 	o, b, y := l.Objective, l.Batch, l.Scores.Y
 	o.Scorer.Score(w, b, &l.Scores)
-	none := Array[uint8]{}
-	l.constrain(l.Scores.Node, b.Source, b.Rows, y, o.start, o.end, none, 0)
+	allowed, edges := Array[uint8]{}, l.Scores.Edge
 	if l.Scores.PerPosition {
-		l.constrain(l.Scores.Edge, b.Source, b.Rows, y*y, none, none, o.transition, 1)
-	} else {
-		l.constrain(l.Scores.Edge, Array[int32]{}, 1, y*y, none, none, o.transition, 0)
+		l.constrain(edges, b.Rows, y*y, allowed, allowed, o.transition, Array[float32]{}, 1)
+		edges = Array[float32]{}
 	}
+	l.constrain(l.Scores.Node, b.Rows, y, o.start, o.end, allowed, edges, 0)
 }
 
-func (l *Lane) constrain(x Array[float32], source Array[int32], rows, width int, start, end, always Array[uint8], steps int32) {
-	o, b := l.Objective, l.Batch
-	o.launchRows("constrain", rows, width, 0, x, source, b.Chain, b.Offsets, start, end, always,
+// constrain launches the kernel for rows of x and, unless they are empty, edges that all chains share.
+func (l *Lane) constrain(x Array[float32], rows, width int, start, end, always Array[uint8], shared Array[float32], steps int32) {
+	o, b, all := l.Objective, l.Batch, rows
+	if !shared.IsEmpty() {
+		all += width
+	}
+	o.launchRows("constrain", all, width, 0, x, b.Source, b.Chain, b.Offsets, start, end, always, shared, o.transition,
 		int32(rows), int32(width), int32(rowsPerBlock(width)), steps, int32(transitions), o.bad)
 }
 

@@ -1,8 +1,9 @@
 // constrain: writes −∞ over the potentials that constraints forbid, and finds those that are NaN or +∞.
-//   x [N][W] float        node potentials (W = Y), edge potentials a position or shared ones (W = Y×Y; shared: N = 1); in and out
-//   source, chain [N] int the position in the data and the chain of each row, −1: padding, left alone; null for shared edges
+//   x [N][W] float        node potentials (W = Y) or, with steps, edge potentials a position (W = Y×Y); in and out
+//   source, chain [N] int the position in the data and the chain of each row, −1: padding, left alone
 //   offsets [B+1] int     of the batch
 //   start, end, always [W] byte or null   what is forbidden in a chain's first row, in its last one, in all
+//   shared [W][W] float or null, transition [W][W] byte or null   edge potentials that all chains share, and what is forbidden of them
 //   bad [1] int           out: the least position in the data (mark, for shared edges) of a number that is none, if below bad
 // With steps, rows where chains start are left alone. Integer minima do not show their order.
 // One block about 2048 entries. Bound: reads N·W·4 bytes. Reference: structured/constraints.go, structured.Potentials.Finite;
@@ -10,22 +11,22 @@
 #include "rows.cuh"
 
 KERNEL(constrain)(float* RESTRICT x, const int* RESTRICT source, const int* RESTRICT chain, const int* RESTRICT offsets,
-	const uint8_t* RESTRICT start, const uint8_t* RESTRICT end, const uint8_t* RESTRICT always, int N, int W, int rows, int steps, int mark,
-	int* bad) {
-	FOR_ROWS(N, W, rows) {
-		int at = mark;
-		bool forbidden = always && always[y];
-		if (source) {
-			at = source[t];
-			if (at < 0) continue;
-			int b = chain[t];
-			bool starts = offsets[b] == t;
-			if (steps && starts) continue;
-			forbidden = forbidden || (start && starts && start[y]) || (end && offsets[b + 1] == t + 1 && end[y]);
+	const uint8_t* RESTRICT start, const uint8_t* RESTRICT end, const uint8_t* RESTRICT always, float* RESTRICT shared,
+	const uint8_t* RESTRICT transition, int N, int W, int rows, int steps, int mark, int* bad) {
+	FOR_ROWS(N + (shared ? W : 0), W, rows) {
+		if (t >= N) {
+			int e = (t - N) * W + y;
+			if (!(shared[e] < INFINITE)) atomic_min(bad, mark);
+			if (transition && transition[e]) shared[e] = NEVER;
+			continue;
 		}
-		float θ = x[i];
-		if (!(θ < INFINITE)) atomic_min(bad, at);
-		if (forbidden) x[i] = NEVER;
+		int p = source[t];
+		if (p < 0) continue;
+		int b = chain[t];
+		bool starts = offsets[b] == t;
+		if (steps && starts) continue;
+		if (!(x[i] < INFINITE)) atomic_min(bad, p);
+		if ((always && always[y]) || (start && starts && start[y]) || (end && offsets[b + 1] == t + 1 && end[y])) x[i] = NEVER;
 	}
 }
 EXPORT(constrain)
