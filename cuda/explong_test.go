@@ -13,7 +13,8 @@ import (
 )
 
 // expOf is one of the oracle's ways to marginals.
-type expOf func(o *cuda.Oracle, θ *cuda.Chains, a cuda.Augmentation, μ float64, value cuda.Array[float64], node, edge cuda.Array[float32], gold cuda.Array[float64])
+type expOf func(o *cuda.Oracle, θ *cuda.Chains, a cuda.Augmentation, μ float64, value cuda.Array[float64],
+	node, edge cuda.Array[float32], gold cuda.Array[float64])
 
 // gibbs runs it and downloads what it found.
 func (p *problem) gibbs(d *cuda.Device, o *cuda.Oracle, μ float64, run expOf) (value, gold []float64, node, edge []float32) {

@@ -133,11 +133,9 @@ func TestMaxOfLongChain(t *testing.T) {
 	defer o.Free()
 	for _, integers := range []bool{true, false} {
 		r := rand.New(rand.NewPCG(3, 4))
-		var p *problem
-		for p = drawProblem(r, shape{labels: 3, chains: 2, longest: 9000, integers: integers}); ; p = drawProblem(r, shape{labels: 3, chains: 2, longest: 9000, integers: integers}) {
-			if θ := p.θ; θ.Offsets[1] > 5000 && p.with && slices.Min(θ.Edge) > never {
-				break
-			}
+		p := drawProblem(r, shape{labels: 3, chains: 2, longest: 9000, integers: integers})
+		for p.θ.Offsets[1] < 5000 || !p.with || slices.Min(p.θ.Edge) == never {
+			p = drawProblem(r, shape{labels: 3, chains: 2, longest: 9000, integers: integers})
 		}
 		checkMax(t, d, o, p, (*cuda.Oracle).Max, integers)
 		if !p.on.AreLong() {

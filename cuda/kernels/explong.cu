@@ -8,105 +8,18 @@
 //   before, after [B][C][Y] Wide   scratch: α and β at a chunk's last position, each but for a factor
 //   prefix, suffix [N][Y] Wide, mass [N] Wide   scratch: α, g and ζ as in widesums.cu; ζ is that of α_t and E_{t+1} g_{t+1}, also where
 //                                    another chunk begins at t+1
-//   golds    [B][C] double           scratch: scores of the gold labels, by chunk
-//   parts    [B][C][Y][Y] float      scratch: expected number of each transition, by chunk
-//   value [B] double, marginal [N][Y] float or null, pairs [B][Y][Y] or [N][Y][Y] float or null, score [B] double or null   out, as wide_sums'
+//   value [B] double, marginal [N][Y] float or null   out, as wide_sums'
 // Numbers are m·2^e with exponents of their own (gibbs.cuh), so that nothing underflows, whatever μ.
-// exp_transfer: a warp for each chunk and r. exp_borders: a warp a chain. exp_chunks: a warp a chunk. exp_pairs: a block a chunk.
-// exp_pair_sums, exp_scores: sums over chunks in order, the former in float64.
+// exp_transfer: a warp for each chunk and r. exp_borders: a warp a chain. exp_chunks: a warp a chunk. What is summed over chunks is in
+// explongsums.cu.
 //
 // Bound: N·Y³ products of such numbers, about nine instructions each (1e6 positions of 16 labels: 4 G products, 1.3 ms, twice that with what there
 // is around them), and about 6·√T dependent steps: at T=1e6 three runs of 1000 steps of 0.3 to 0.5 µs, two of 1000 chunks of about 1 µs.
 // Reference: oracles/logdomain.go; checked by the contract suite, emulated and on the device.
 #include "chunk.cuh"
-#include "feed.cuh"
-#include "gibbs.cuh"
-#include "warp.cuh"
+#include "widewarp.cuh"
 
 #define NO_SHIFT (-(1ll << 60)) /* of a transfer's row that leads nowhere */
-
-DEVICE Wide shuffle_wide(Wide x, int lane) { return Wide{shuffle(x.m, lane), shuffle(x.e, lane)}; }
-
-DEVICE Wide none() { return Wide{0.f, NOTHING}; }
-
-// scaled is x/2^most, for the largest exponent of all that x is compared with.
-DEVICE Wide scaled(Wide x, int most) { return x.m == 0.f ? none() : Wide{x.m, max(x.e - most, FAINTEST)}; }
-
-// product is Σ_k x_k matrix_k over the labels of all G threads that share one: the same in all of them.
-template <int R, int G> DEVICE Wide product(const Wide* x, const Wide (&matrix)[R]) {
-	int most = 2 * NOTHING;
-#pragma unroll
-	for (int k = 0; k < R; k++) most = max(most, x[k].e + matrix[k].e);
-#pragma unroll
-	for (int m = 1; m < G; m <<= 1) most = max(most, shuffle_xor(most, m));
-	float sum = 0.f;
-#pragma unroll
-	for (int k = 0; k < R; k++) sum = fma(x[k].m * matrix[k].m, power(x[k].e + matrix[k].e - most), sum);
-#pragma unroll
-	for (int m = 1; m < G; m <<= 1) sum += shuffle_xor(sum, m);
-	return trimmed(Wide{sum, most});
-}
-
-// Warp is what a warp of the kernels below has: its thread (j, g) multiplies with labels g·R to g·R+R−1, as in maxplus.cuh.
-template <int R, int G, bool EACH> struct Warp {
-	static const int W = R * G;
-	static const int SHARED_BYTES = 20 * W;
-	Wide matrix[R];
-	float ahead[EACH ? R : 1]; // the next step's
-	Wide* x;                   // [2][W] shared
-	float* costs;              // [W] shared
-	int j, g, side;
-	double log2_rate;
-};
-
-template <int R, int G, bool EACH> DEVICE void begin(Warp<R, G, EACH>& w, const Chain& c, char* shared, double mu) {
-	w.x = (Wide*)(shared + WARP * w.SHARED_BYTES);
-	w.costs = (float*)(w.x + 2 * w.W);
-	w.j = LANE / G, w.g = LANE % G, w.side = 0;
-	w.log2_rate = LOG2_E / mu;
-	if (c.with_loss)
-		for (int y = LANE; y < c.Y; y += 32) w.costs[y] = loss_for(c, y).cost;
-	WARP_BARRIER();
-}
-
-// look loads potentials of the step into t: those into label j, or, backward, those out of it.
-template <int R, int G, bool EACH, bool BACKWARD> DEVICE void look(Warp<R, G, EACH>& w, const Chain& c, int t) {
-	if (!EACH) return;
-	const float* edge = edges_into(c, t);
-#pragma unroll
-	for (int k = 0; k < R; k++) {
-		int i = w.g * R + k;
-		w.ahead[EACH ? k : 0] = i < c.Y && w.j < c.Y ? edge[BACKWARD ? w.j * c.Y + i : i * c.Y + w.j] : NEVER;
-	}
-}
-
-// share takes up the matrix of shared edges: e^(edge/μ), or, backward, its transpose.
-template <int R, int G, bool EACH> DEVICE void share(Warp<R, G, EACH>& w, const Chain& c, const Wide* matrix) {
-	if (EACH) return;
-#pragma unroll
-	for (int k = 0; k < R; k++) {
-		int i = w.g * R + k;
-		w.matrix[k] = i < c.Y && w.j < c.Y ? matrix[i * c.Y + w.j] : Wide{0.f, NOTHING};
-	}
-}
-
-// take makes what look loaded the matrix.
-template <int R, int G, bool EACH> DEVICE void take(Warp<R, G, EACH>& w) {
-	if (!EACH) return;
-#pragma unroll
-	for (int k = 0; k < R; k++) w.matrix[k] = wide_gibbs(w.ahead[EACH ? k : 0], w.log2_rate);
-}
-
-// put makes x the row that product reads. A barrier is in it.
-template <int R, int G, bool EACH> DEVICE void put(Warp<R, G, EACH>& w, Wide x) {
-	w.side ^= 1;
-	if (w.g == 0) w.x[w.side * w.W + w.j] = x;
-	WARP_BARRIER();
-}
-
-template <int R, int G, bool EACH> DEVICE Wide multiply(Warp<R, G, EACH>& w) {
-	return product<R, G>(w.x + w.side * w.W + w.g * R, w.matrix);
-}
 
 // forward runs the recurrence over positions from to to−1. a is α of the thread's label before, and is what it is after; its largest exponent
 // is 0, what it was divided by is added to shift. α goes to prefix, unless that is null.
@@ -319,67 +232,3 @@ CHUNKS(exp_chunks_32, 32, 1, false)
 CHUNKS(exp_chunks_each_8, 2, 4, true)
 CHUNKS(exp_chunks_each_16, 8, 2, true)
 CHUNKS(exp_chunks_each_32, 32, 1, true)
-
-// exp_pairs: parts, or, with edges per position, pairs themselves. Up to four cells of a matrix a thread.
-BOUNDED_KERNEL(exp_pairs, 256)
-(CHAINS_PARAMETERS, int32_t chunks, int32_t step, double mu, const Wide* RESTRICT wide_from, const Wide* RESTRICT prefix, const Wide* RESTRICT suffix,
-	const Wide* RESTRICT mass, float* RESTRICT parts, float* RESTRICT pairs) {
-	const int b = BLOCK_Y, Y = labels, cells = Y * Y;
-	const double log2_rate = LOG2_E / mu;
-	Chain c = chain_of(CHAINS, b);
-	Chunk chunk = chunk_of(c, b, BLOCK, chunks, step);
-	if (chunk.lo == chunk.hi) return;
-	for (int cell = THREAD; cell < cells; cell += THREADS) {
-		const int i = cell / Y, j = cell % Y;
-		float sum = 0.f;
-		if (c.per_position && chunk.lo == 0) pairs[(int64_t)c.first * cells + cell] = 0.f;
-		for (int t = max(chunk.lo, 1); t < chunk.hi; t++) {
-			int64_t at = c.first + t;
-			Wide a = prefix[(at - 1) * Y + i], g = suffix[at * Y + j], total = mass[at - 1];
-			Wide e = c.per_position ? wide_gibbs(edge[at * cells + cell], log2_rate) : wide_from[cell];
-			float p = 0.f;
-			if (total.m != 0.f && a.m != 0.f && e.m != 0.f && g.m != 0.f)
-				p = a.m * e.m * g.m / total.m * power(min(a.e + e.e + g.e - total.e, 127));
-			if (c.per_position) pairs[at * cells + cell] = p;
-			else sum += p;
-		}
-		if (!c.per_position) parts[(int64_t)chunk.slot * cells + cell] = sum;
-	}
-}
-EXPORT(exp_pairs)
-
-// exp_pair_sums: pairs from parts; a thread a cell.
-KERNEL(exp_pair_sums)(CHAINS_PARAMETERS, int32_t chunks, int32_t step, const float* RESTRICT parts, float* RESTRICT pairs) {
-	const int b = BLOCK, cells = labels * labels;
-	const int count = (chain_of(CHAINS, b).length + step - 1) / step;
-	for (int cell = THREAD; cell < cells; cell += THREADS) {
-		double sum = 0.0;
-#pragma unroll 4
-		for (int k = 0; k < count; k++) sum += (double)parts[((int64_t)b * chunks + k) * cells + cell];
-		pairs[(int64_t)b * cells + cell] = (float)sum;
-	}
-}
-EXPORT(exp_pair_sums)
-
-// exp_golds: golds; a warp a chunk. exp_scores: score from golds; a warp a chain.
-KERNEL(exp_golds)(CHAINS_PARAMETERS, int32_t chunks, int32_t step, double* golds) {
-	const int b = BLOCK_Y;
-	Chain c = chain_of(CHAINS, b);
-	Chunk chunk = chunk_of(c, b, BLOCK, chunks, step);
-	if (chunk.lo == chunk.hi) return;
-	double s = warp_chunk_gold(c, chunk);
-	if (LANE == 0) golds[chunk.slot] = s;
-}
-EXPORT(exp_golds)
-
-KERNEL(exp_scores)(CHAINS_PARAMETERS, int32_t chunks, int32_t step, const double* RESTRICT golds, double* score) {
-	double s = warp_total(chain_of(CHAINS, BLOCK), golds + (int64_t)BLOCK * chunks, step);
-	if (LANE == 0) score[BLOCK] = s;
-}
-EXPORT(exp_scores)
-
-// exp_padding: zeros in the rows of a matrix [rows][width] that belong to no chain.
-KERNEL(exp_padding)(const int32_t* RESTRICT offsets, int32_t chains, int32_t rows, int32_t width, float* matrix) {
-	for (int64_t i = (int64_t)offsets[chains] * width + BLOCK * THREADS + THREAD; i < (int64_t)rows * width; i += BLOCKS * THREADS) matrix[i] = 0.f;
-}
-EXPORT(exp_padding)

@@ -113,7 +113,8 @@ DEVICE void chunks_again(const Chains& all, int chunks, int step, const float* b
 }
 
 #define CHUNKS(name, R, G, EACH) \
-	BOUNDED_KERNEL(name, 128)(CHAINS_PARAMETERS, int32_t chunks, int32_t step, const float* RESTRICT border, uint16* pointers, int32_t* origin, int32_t* ends) { \
+	BOUNDED_KERNEL(name, 128)(CHAINS_PARAMETERS, int32_t chunks, int32_t step, const float* RESTRICT border, uint16* pointers, \
+		int32_t* origin, int32_t* ends) { \
 		SHARED(float, shared); \
 		chunks_again<R, G, EACH>(CHAINS, chunks, step, border, pointers, origin, ends, shared); \
 	}
