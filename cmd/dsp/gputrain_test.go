@@ -49,13 +49,18 @@ func TestGPUTrainsAndResumes(t *testing.T) {
 				t.Errorf("config.yaml does not name the device: %v\n%s", err, c)
 			}
 			cut := with(with(tiny, flags...), "--out", lost)
-			for at := 400; ; at += at / 5 { // launches until the device is lost, in the second pass or later
+			early, late := 0, 1<<13 // launches after which the device is lost before the first pass ends, or not at all
+			for resumable := false; !resumable; resumable = strings.Contains(o.stderr, "--resume continues") {
+				at := (early + late) / 2
+				if at == early {
+					t.Fatal("the device was never lost after the first pass")
+				}
 				os.RemoveAll(lost)
 				t.Setenv("DSP_EMULATED_LOSE", strconv.Itoa(at))
 				if o = dsp(t, cut...); o.code == exitDone {
-					t.Fatal("the device was never lost after the first pass")
-				} else if strings.Contains(o.stderr, "--resume continues") {
-					break
+					late = at
+				} else {
+					early = at
 				}
 			}
 			o.refused(exitFailed, "the device is lost", "CUDA_ERROR_LAUNCH_FAILED", "the last good checkpoint is pass", filepath.Join(lost, "checkpoint"))
