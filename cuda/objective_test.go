@@ -380,6 +380,52 @@ func TestNonFinitePotentialsAreFound(t *testing.T) {
 	}
 }
 
+// garbled is a scorer that leaves anything as the step into a chain's first position, which nobody is to read.
+type garbled struct {
+	cuda.Scorer
+	d *cuda.Device
+}
+
+func (g garbled) Score(w cuda.Array[float32], b *cuda.Batch, θ *cuda.Chains) {
+	g.Scorer.Score(w, b, θ)
+	size := θ.Y * θ.Y
+	for _, at := range download(g.d, b.Offsets)[:b.B] {
+		anything := []float32{float32(math.NaN()), float32(math.Inf(1))}
+		cuda.Upload(g.d, θ.Edge.Slice(int(at)*size, (int(at)+1)*size), anything)
+	}
+}
+
+func TestStepsIntoFirstPositionsAreNotRead(t *testing.T) {
+	d := cudatest.Device(t)
+	for _, loss := range []train.Loss{train.Hinge, train.CRF} {
+		c := &lossCase{}
+		c.Data, c.net = sparseCase(t, rand.New(rand.NewPCG(14, 1)), 4, 20, 3, nets.EdgesTransition, false, 3, 1, 20, 6)
+		c.Scorer, c.Loss = c.net, loss
+		c.w = normals(rand.New(rand.NewPCG(14, 2)), c.net.Dim())
+		c.to = c.w
+		constrain(rand.New(rand.NewPCG(14, 3)), &c.Objective, 4)
+		var want []float32
+		for _, garble := range []bool{false, true} {
+			x := c.onDevice(t, d, 4, 31)
+			if garble {
+				x.o.Scorer = garbled{x.o.Scorer, d}
+			}
+			memory := x.o.NewMemory()
+			x.lane.Batch.Set(c.all())
+			x.lane.Ask(x.w, c.smoothing, true)
+			x.lane.Difference(memory)
+			memory.Remember(x.lane, 0.5)
+			sums := x.o.ReadSums()
+			got := slices.Concat(x.pullback(), download(d, memory.Edge), []float32{float32(sums.Linear), float32(sums.Smoothed), float32(sums.Entropy)})
+			must(t, x.o.NonFinite())
+			if garble && !slices.Equal(got, want) {
+				t.Errorf("%v: something was read", loss)
+			}
+			want = got
+		}
+	}
+}
+
 func TestDeviceRefusesLabelsKnownInPart(t *testing.T) {
 	set := chains(rand.New(rand.NewPCG(1, 1)), 3, 4)
 	net, err := nets.NewSparseLinear(5, 0, 3, nets.EdgesTransition)
