@@ -18,7 +18,6 @@ type chains struct {
 	θ      []*cuda.Chains
 	answer cuda.Answer
 	y      cuda.Array[int32]
-	what   string
 }
 
 // newChains draws chains of the given lengths with shared edges.
