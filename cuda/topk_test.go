@@ -2,6 +2,7 @@ package cuda_test
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -46,6 +47,35 @@ func TestTopKAgreesWithCPU(t *testing.T) {
 							if g, w := got.Output(i, lo, hi), want.Output(i, lo, hi); !slices.Equal(g, w) {
 								t.Fatalf("%s: chain %d output %d is %v, want %v", name, b, i, g, w)
 							}
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// Potentials that are no numbers lead to no label out of range.
+func TestTopKOfNaN(t *testing.T) {
+	d := cudatest.Device(t)
+	o := cuda.NewChainOracle(d)
+	for _, y := range []int{2, 33} {
+		for _, perPosition := range []bool{false, true} {
+			for _, x := range []float32{float32(math.NaN()), float32(math.Inf(1)), never} {
+				θ := drawChains(rand.New(rand.NewPCG(1, 2)), []int{130, 3}, y, perPosition, 1, 0)
+				for i := range y {
+					θ.Node[64*y+i] = x
+				}
+				var best oracles.KBest
+				o.TopK(θ, 4, &best)
+				must(t, d.Err())
+				if best.Count[1] != 4 {
+					t.Errorf("%d outputs of the chain of numbers", best.Count[1])
+				}
+				for k := range best.Count[0] {
+					for _, l := range best.Output(k, 0, 130) {
+						if l < 0 || int(l) >= y {
+							t.Fatalf("Y=%d, per position %v, %g: label %d", y, perPosition, x, l)
 						}
 					}
 				}

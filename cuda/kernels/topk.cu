@@ -116,6 +116,7 @@ DEVICE float shift_at(const Lattice& g, int t) {
 	for (int i = g.c.Y - 1 - LANE; i >= 0; i -= 32)
 		if (g.scores[(int64_t)t * g.c.Y + i] == 0.f) zero = i;
 	for (int d = 16; d > 0; d >>= 1) zero = min(zero, shuffle_xor(zero, d));
+	if (zero >= g.c.Y) return 0.f; // some potential is no number
 	return before(g, t, zero).score + node_at(g.c, t, zero);
 }
 
