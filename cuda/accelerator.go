@@ -41,9 +41,6 @@ type shared struct {
 
 var _ train.Accelerator = (*Accelerator)(nil)
 
-// passPositions is the most positions that a full pass takes at once.
-const passPositions = 1 << 16
-
 // NewAccelerator returns an accelerator for an objective, which uploads its data. With tf32 matrix products are in TF32. What
 // the device cannot do for the objective is bad input. Close it after use.
 func NewAccelerator(d *Device, o *train.Objective, tf32 bool) (*Accelerator, error) {
@@ -72,7 +69,7 @@ func (s *shared) accelerator(o *train.Objective) (*Accelerator, error) {
 		steps:     map[capacity]*lane{},
 	}
 	a.moves, _ = scorer.(*Linearised)
-	a.whole, err = a.newLane(s.data.passCapacity(passPositions))
+	a.whole, err = a.newLane(s.data.passCapacity(passPositions, o.Scorer))
 	if err == nil {
 		err = s.d.Err()
 	}

@@ -24,14 +24,25 @@ func (data *Data) stepCapacity(examples []int) capacity {
 // roundedUp returns the least power of two from n on.
 func roundedUp(n int) int { return 1 << bits.Len(uint(max(1, n)-1)) }
 
-// passCapacity returns that of batches of consecutive examples, each of so many positions or of one example.
-func (data *Data) passCapacity(positions int) capacity {
+// passPositions is the most positions that a full pass takes at once, and passEdges the most numbers of edge marginals: a Y×Y for
+// each chain, or each position.
+const (
+	passPositions = 1 << 16
+	passEdges     = 1 << 28
+)
+
+// passCapacity returns that of batches of consecutive examples, each of up to so many positions or of one example, for a network.
+func (data *Data) passCapacity(positions int, net nets.Scorer) capacity {
+	chains := max(1, passEdges/(net.Labels()*net.Labels()))
+	if net.PerPosition() {
+		positions = min(positions, chains)
+	}
 	var most capacity
 	for left := data.all(); len(left) > 0; {
 		n, rows := 0, 0
 		for n < len(left) {
 			t := data.Set.Length(left[n])
-			if n > 0 && rows+t > positions {
+			if n > 0 && (rows+t > positions || n == chains) {
 				break
 			}
 			most.longest = max(most.longest, t)

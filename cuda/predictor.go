@@ -50,7 +50,7 @@ func NewPredictor(d *Device, net nets.Scorer, c *structured.Constraints, set *st
 		return nil, err
 	}
 	p.objective = NewObjective(s.data, &train.Objective{Data: set, Loss: train.CRF, Constraints: c}, scorer, NewOracle(d))
-	p.capacity = s.data.passCapacity(min(passPositions, nbestPositions/max(1, nbest)))
+	p.capacity = s.data.passCapacity(min(passPositions, nbestPositions/max(1, nbest)), net)
 	b := NewBatch(s.data, p.capacity.chains, p.capacity.rows, p.capacity.longest)
 	p.lane = p.objective.NewLane(b)
 	p.labels = New[int32](d, b.Rows, "labels")
