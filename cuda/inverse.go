@@ -1,17 +1,17 @@
 package cuda
 
-import "fmt"
-
-// Inverse lists, for each of many keys of which few occur, the entries that have it: to add up rows by key, as gradients of
-// embeddings and of sparse inputs do, without atomics on floats. All but NewInverse, Sized and Free may be part of captured graphs.
+// Inverse lists, for each of many keys of which few occur, the rows that have it, such as the positions of a batch with an
+// attribute: to add up rows by key, as gradients of sparse inputs do, without atomics on floats. All but NewInverse, Sized and
+// Free may be part of captured graphs.
 type Inverse struct {
-	d             *Device
-	keys, entries int // capacities
+	d    *Device
+	keys int
 
 	count, begin                 Array[int32]   // [keys]; an original's, which frees them
 	shares                       bool           // with an original
 	header                       Array[int32]   // [3]
 	touched, lo, length, longest Array[int32]   // of keys that occur
+	live                         Array[int32]   // [rows] which are not zero
 	row                          Array[int32]   // [entries] the lists
 	value                        Array[float32] // [entries], or none: all 1
 }
@@ -22,27 +22,28 @@ const (
 	turnBlocks = 1056 // blocks that take work in turns: as many of 256 threads as an H200 has at work at once
 )
 
-// NewInverse returns lists for keys 0 to keys-1 and up to so many entries, with values or all counted once.
-func NewInverse(d *Device, keys, entries int, valued bool) *Inverse {
+// NewInverse returns lists for keys 0 to keys-1 and up to so many rows, which have up to so many keys in all, with values or all
+// counted once.
+func NewInverse(d *Device, keys, rows, entries int, valued bool) *Inverse {
 	v := &Inverse{d: d, keys: keys, count: New[int32](d, keys, listsByKey), begin: New[int32](d, keys, listsByKey)}
 	Zero(d, v.count)
-	v.room(entries, valued)
+	v.room(rows, entries, valued)
 	return v
 }
 
 const listsByKey = "lists of entries by key"
 
-// Sized returns lists for the same keys with room for another number of entries. They share what memory there is for each key:
+// Sized returns lists for the same keys with room for other numbers of rows and entries. They share what memory there is for each key:
 // those of one must be summed before those of another are built.
-func (v *Inverse) Sized(entries int, valued bool) *Inverse {
+func (v *Inverse) Sized(rows, entries int, valued bool) *Inverse {
 	w := &Inverse{d: v.d, keys: v.keys, count: v.count, begin: v.begin, shares: true}
-	w.room(entries, valued)
+	w.room(rows, entries, valued)
 	return w
 }
 
-func (v *Inverse) room(entries int, valued bool) {
+func (v *Inverse) room(rows, entries int, valued bool) {
 	d, slots := v.d, min(v.keys, entries)
-	v.entries, v.header = entries, New[int32](d, 3, listsByKey)
+	v.header, v.live = New[int32](d, 3, listsByKey), New[int32](d, rows, listsByKey)
 	v.touched, v.lo, v.length = New[int32](d, slots, listsByKey), New[int32](d, slots, listsByKey), New[int32](d, slots, listsByKey)
 	v.longest, v.row = New[int32](d, entries/longList+1, listsByKey), New[int32](d, entries, listsByKey)
 	if valued {
@@ -56,43 +57,23 @@ func (v *Inverse) Free() {
 		Free(v.d, v.count)
 		Free(v.d, v.begin)
 	}
-	for _, x := range []Array[int32]{v.header, v.touched, v.lo, v.length, v.longest, v.row} {
+	for _, x := range []Array[int32]{v.header, v.live, v.touched, v.lo, v.length, v.longest, v.row} {
 		Free(v.d, x)
 	}
 	Free(v.d, v.value)
 }
 
-// Build makes the lists: entry i has key keys[i], −1: none, and row i/per.
-func (v *Inverse) Build(keys Array[int32], per int) {
-	n := keys.Len()
-	if n > v.entries {
-		v.d.fail(fmt.Errorf("cuda: %d entries in lists of %d", n, v.entries))
-		return
-	}
-	grid, block := Dim{X: blocks(n, blockThreads)}, Dim{X: blockThreads}
-	Zero(v.d, v.header)
-	v.d.Launch("inverse_count", grid, block, 0, keys, v.count, v.header, v.touched, int32(n))
-	v.arrange()
-	v.d.Launch("inverse_place", grid, block, 0, keys, v.count, v.begin, v.row, int32(n), int32(per))
-}
-
-// buildSparse makes the lists of a batch's rows that are not zero in x [rows×width]: those of the attributes of their positions.
-// live [rows] is scratch memory.
-func (v *Inverse) buildSparse(attributes *Sparse, source Array[int32], x Array[float32], width int, live Array[int32]) {
+// Build makes the lists of rows that are not zero in x [rows×width]: row t has the attributes of position source[t], −1: none.
+func (v *Inverse) Build(attributes *Sparse, source Array[int32], x Array[float32], width int) {
 	rows := source.Len()
 	grid, block := Dim{X: blocks(rows, blockThreads/32)}, Dim{X: blockThreads}
 	Zero(v.d, v.header)
-	v.d.Launch("inverse_count_sparse", grid, block, 0, source, attributes.Offsets, attributes.Index, x, live,
+	v.d.Launch("inverse_count", grid, block, 0, source, attributes.Offsets, attributes.Index, x, v.live,
 		v.count, v.header, v.touched, int32(rows), int32(width))
-	v.arrange()
-	v.d.Launch("inverse_place_sparse", grid, block, 0, source, attributes.Offsets, attributes.Index, attributes.Value, live,
-		v.count, v.begin, v.row, v.value, int32(rows))
-}
-
-// arrange gives each key that occurs a place for its list.
-func (v *Inverse) arrange() {
-	v.d.Launch("inverse_begin", Dim{X: min(turnBlocks, blocks(v.touched.Len(), blockThreads))}, Dim{X: blockThreads}, 0,
+	v.d.Launch("inverse_begin", Dim{X: min(turnBlocks, blocks(v.touched.Len(), blockThreads))}, block, 0,
 		v.count, v.header, v.touched, v.lo, v.length, v.begin, v.longest)
+	v.d.Launch("inverse_place", grid, block, 0, source, attributes.Offsets, attributes.Index, attributes.Value, v.live,
+		v.count, v.begin, v.row, v.value, int32(rows))
 }
 
 // Sum adds to each key's row of to [keys×width] the rows of from [·×width] that its list has, times their values. The bits of

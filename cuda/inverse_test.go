@@ -28,13 +28,27 @@ func inverseCase(rng *rand.Rand, entries, keys, per, width int) (of []int32, fro
 	return of, from
 }
 
+// build makes lists of entries of which so many in turn are a row's.
+func build(d *cuda.Device, lists *cuda.Inverse, of []int32, per int, from cuda.Array[float32], width int) {
+	offsets, keys, rows := []int64{0}, []int32{}, []int32{}
+	for i, k := range of {
+		if k >= 0 {
+			keys = append(keys, k)
+		}
+		if i%per == per-1 || i == len(of)-1 {
+			offsets, rows = append(offsets, int64(len(keys))), append(rows, int32(len(rows)))
+		}
+	}
+	lists.Build(&cuda.Sparse{Offsets: uploaded(d, offsets), Index: uploaded(d, keys)}, uploaded(d, rows), from, width)
+}
+
 func TestInverseSumsByKey(t *testing.T) {
 	d := cudatest.Device(t)
 	rng := rand.New(rand.NewPCG(3, 4))
 	for _, c := range []struct{ entries, keys, per, width int }{
 		{1, 1, 1, 1}, {700, 50, 1, 3}, {700, 2000, 1, 5}, {600, 300, 3, 25}, {300, 40, 2, 70}, {40, 9, 1, 32},
 	} {
-		lists := cuda.NewInverse(d, c.keys, 700, false)
+		lists := cuda.NewInverse(d, c.keys, 700, 700, false)
 		for range 2 { // the second time on what the first left
 			of, from := inverseCase(rng, c.entries, c.keys, c.per, c.width)
 			sum, size := make([]float64, c.keys*c.width), make([]float64, c.keys*c.width)
@@ -48,8 +62,9 @@ func TestInverseSumsByKey(t *testing.T) {
 				}
 			}
 			to := uploaded(d, make([]float32, c.keys*c.width))
-			lists.Build(uploaded(d, of), c.per)
-			lists.Sum(uploaded(d, from), c.width, to)
+			rows := uploaded(d, from)
+			build(d, lists, of, c.per, rows, c.width)
+			lists.Sum(rows, c.width, to)
 			for i, x := range download(d, to) {
 				if math.Abs(float64(x)-sum[i]) > 1e-7*size[i] {
 					t.Fatalf("%+v: key %d column %d: %v, expected %v", c, i/c.width, i%c.width, x, sum[i])
@@ -66,9 +81,10 @@ func TestInverseDoesNotDependOnTheOrder(t *testing.T) {
 	var want []float32
 	for _, order := range []string{"forward", "reverse", "random:1", "random:2"} {
 		d := cudatest.Emulated(t, "DSP_EMULATED_ORDER="+order)
-		lists, to := cuda.NewInverse(d, keys, entries, false), uploaded(d, make([]float32, keys*width))
-		lists.Build(uploaded(d, of), 1)
-		lists.Sum(uploaded(d, from), width, to)
+		lists, to := cuda.NewInverse(d, keys, entries, entries, false), uploaded(d, make([]float32, keys*width))
+		rows := uploaded(d, from)
+		build(d, lists, of, 1, rows, width)
+		lists.Sum(rows, width, to)
 		got := download(d, to)
 		if d.Err() != nil {
 			t.Fatal(d.Err())

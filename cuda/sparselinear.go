@@ -24,15 +24,9 @@ type sparseRows struct {
 	width      int // of a row
 	attributes *Sparse
 	host       *structured.Sparse
-	transposed *transpose // for large batches, once one is reserved
-	lists      map[batchSize]*batchLists
-	original   *Inverse // of which the lists are others for the same keys
-}
-
-// batchLists adds up the rows of small batches of one size by attribute.
-type batchLists struct {
-	inverse *Inverse
-	live    Array[int32] // [Rows]
+	transposed *transpose             // for large batches, once one is reserved
+	lists      map[batchSize]*Inverse // for small ones
+	original   *Inverse               // of which the lists are others for the same keys
 }
 
 // batchSize is the capacities that lists depend on.
@@ -146,12 +140,9 @@ func (r *sparseRows) reserve(d *Device, b *Batch) {
 		}
 	case r.lists[sizeOf(b)] == nil:
 		if r.original == nil {
-			r.original, r.lists = NewInverse(d, (r.hi-r.lo)/r.width, 0, false), map[batchSize]*batchLists{}
+			r.original, r.lists = NewInverse(d, (r.hi-r.lo)/r.width, 0, 0, false), map[batchSize]*Inverse{}
 		}
-		r.lists[sizeOf(b)] = &batchLists{
-			inverse: r.original.Sized(mostEntries(r.host, b), r.host.Value != nil),
-			live:    New[int32](d, b.Rows, listsByKey),
-		}
+		r.lists[sizeOf(b)] = r.original.Sized(b.Rows, mostEntries(r.host, b), r.host.Value != nil)
 	}
 }
 
@@ -160,8 +151,7 @@ func (r *sparseRows) free(d *Device) {
 		r.transposed.free(d)
 	}
 	for _, l := range r.lists {
-		l.inverse.Free()
-		Free(d, l.live)
+		l.Free()
 	}
 	if r.original != nil {
 		r.original.Free()
@@ -189,8 +179,8 @@ func (r *sparseRows) pullback(d *Device, v Array[float32], b *Batch, grad Array[
 		r.transposed.pullback(d, v, b, to)
 	default:
 		l := r.lists[sizeOf(b)]
-		l.inverse.buildSparse(r.attributes, b.Source, v, r.width, l.live)
-		l.inverse.Sum(v, r.width, to)
+		l.Build(r.attributes, b.Source, v, r.width)
+		l.Sum(v, r.width, to)
 	}
 }
 

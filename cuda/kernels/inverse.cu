@@ -1,5 +1,5 @@
-// Which entries have a key, key by key: entries are numbered pairs (key, row), such as the attributes of a batch's positions, of
-// which few of all keys occur. Lists are built by counting, with integer atomics alone, and the order within a list is left to
+// Which entries have a key, key by key: an entry is a row with a key and a value, as the rows of a batch have attributes, of
+// which few of all occur. Lists are built by counting, with integer atomics alone, and the order within a list is left to
 // chance; sums over lists are therefore exact, as integers, and rounded once: they do not depend on that order.
 //   count [keys] int                     how many entries have the key; zero before the first kernel and after the last
 //   header [3] int                       keys that occur, entries in lists, long lists; zero before
@@ -32,22 +32,9 @@ DEVICE void place(int key, int r, float x, int* count, const int* begin, int* ro
 	if (value) value[at] = x;
 }
 
-// Entry i < n has key keys[i], −1: none, and row i / per.
-KERNEL(inverse_count)(const int* RESTRICT keys, int* count, int* header, int* RESTRICT touched, int n) {
-	int i = BLOCK * THREADS + THREAD;
-	note(i < n ? keys[i] : -1, count, header, touched);
-}
-EXPORT(inverse_count)
-
-KERNEL(inverse_place)(const int* RESTRICT keys, int* count, const int* RESTRICT begin, int* RESTRICT row, int n, int per) {
-	int i = BLOCK * THREADS + THREAD;
-	if (i < n && keys[i] >= 0) place(keys[i], i / per, 1.f, count, begin, row, 0);
-}
-EXPORT(inverse_place)
-
 // The entries of row t are those of position source[t], −1: none, of sparse inputs (offsets, index, x or null), or none where
 // row t of v [N][W] is zero; live [N] int says which are not. One warp a row.
-KERNEL(inverse_count_sparse)(const int* RESTRICT source, const int64_t* RESTRICT offsets, const int* RESTRICT index, const float* RESTRICT v,
+KERNEL(inverse_count)(const int* RESTRICT source, const int64_t* RESTRICT offsets, const int* RESTRICT index, const float* RESTRICT v,
 	int* RESTRICT live, int* count, int* header, int* RESTRICT touched, int N, int W) {
 	int t = BLOCK * (THREADS / 32) + WARP;
 	if (t >= N) return;
@@ -58,9 +45,9 @@ KERNEL(inverse_count_sparse)(const int* RESTRICT source, const int64_t* RESTRICT
 	for (int64_t at = offsets[p], end = offsets[p + 1]; at < end; at += 32)
 		note(at + LANE < end ? index[at + LANE] : -1, count, header, touched);
 }
-EXPORT(inverse_count_sparse)
+EXPORT(inverse_count)
 
-KERNEL(inverse_place_sparse)(const int* RESTRICT source, const int64_t* RESTRICT offsets, const int* RESTRICT index, const float* RESTRICT x,
+KERNEL(inverse_place)(const int* RESTRICT source, const int64_t* RESTRICT offsets, const int* RESTRICT index, const float* RESTRICT x,
 	const int* RESTRICT live, int* count, const int* RESTRICT begin, int* RESTRICT row, float* RESTRICT value, int N) {
 	int t = BLOCK * (THREADS / 32) + WARP;
 	if (t >= N || !live[t]) return;
@@ -68,7 +55,7 @@ KERNEL(inverse_place_sparse)(const int* RESTRICT source, const int64_t* RESTRICT
 	for (int64_t at = offsets[p] + LANE, end = offsets[p + 1]; at < end; at += 32)
 		place(index[at], t, x ? x[at] : 1.f, count, begin, row, value);
 }
-EXPORT(inverse_place_sparse)
+EXPORT(inverse_place)
 
 #define LONG 64
 

@@ -96,23 +96,27 @@ func (g *rig) sparseBatch(r *rand.Rand, w *worst, net *nets.SparseLinear, s *cud
 func (g *rig) sumsByKey(_ context.Context, r *rand.Rand, w *worst) (string, error) {
 	const keys, width = 50, 7
 	n := g.pick(20000, 700)
-	of, from, want := make([]int32, n), normals(r, n*width), make([]float32, keys*width)
+	from, want := normals(r, n*width), make([]float32, keys*width)
 	sums := make([]float64, keys*width)
-	for i := range of {
-		of[i] = r.Int32N(r.Int32N(keys)+2) - 1 // some often, some hardly, −1 not at all
-		for c := range width {
-			if of[i] >= 0 {
-				sums[int(of[i])*width+c] += float64(from[i*width+c])
+	var of, rows []int32
+	offsets := []int64{0}
+	for i := range n {
+		if key := r.Int32N(r.Int32N(keys)+2) - 1; key >= 0 { // some often, some hardly, no key not at all
+			of = append(of, key)
+			for c := range width {
+				sums[int(key)*width+c] += float64(from[i*width+c])
 			}
 		}
+		offsets, rows = append(offsets, int64(len(of))), append(rows, int32(i))
 	}
 	for i, x := range sums {
 		want[i] = float32(x)
 	}
-	lists, to := cuda.NewInverse(g.Device, keys, n, false), upload(g, make([]float32, keys*width))
+	lists, to := cuda.NewInverse(g.Device, keys, n, n, false), upload(g, make([]float32, keys*width))
 	defer lists.Free()
-	lists.Build(upload(g, of), 1)
-	lists.Sum(upload(g, from), width, to)
+	x := upload(g, from)
+	lists.Build(&cuda.Sparse{Offsets: upload(g, offsets), Index: upload(g, of)}, upload(g, rows), x, width)
+	lists.Sum(x, width, to)
 	return "", w.nearScaled("sum", download(g, to), want, single)
 }
 
