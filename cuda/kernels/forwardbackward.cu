@@ -27,31 +27,41 @@
 template <int Q>
 DEVICE void backward(const Chain& c, const Team<Q>& m, double mu, const float* matrix, float* marginal, float* pairs, const Scale* scale) {
 	const int W = Team<Q>::W, out = m.out;
-	const bool inside = out < c.Y;
+	const bool inside = out < c.Y, has_loss = c.with_loss && c.gold;
 	const Rate rate = rate_of(mu);
 	float* alpha = marginal + out;
+	const float* node = c.node + out;
 	float e[32], count[32]; // E(out, from + r), and Σ_t α_{t−1}(out) g_t(from + r)
 	load32(e, matrix, m.from, out, c.Y, 0.f);
 #pragma unroll
 	for (int r = 0; r < 32; r++) count[r] = 0.f;
 	int t = c.length - 1;
-	float beta = 1.f, here = inside ? alpha[(int64_t)t * c.Y] : 0.f;
+	float beta = 1.f, here = inside ? alpha[t * c.Y] : 0.f;
+	// What a step needs of its position is read a step ahead.
+	float x = m.owns ? node[t * c.Y] : 0.f;
+	Scale of = scale[t];
+	int gold = has_loss ? c.gold[t] : -1;
 	for (;; t--) {
 		const int now = t & 1;
-		float before = t > 0 && inside ? alpha[(int64_t)(t - 1) * c.Y] : 0.f, mass = 0.f;
+		float before = t > 0 && inside ? alpha[(t - 1) * c.Y] : 0.f, mass = 0.f;
 		if (m.first_row) {
 			float g = 0.f;
 			if (here > 0.f) { // where no path leads, β may be anything
 				mass = here * beta;
-				g = gibbs(node_at(c, t, out), scale[t].top, rate) * beta / scale[t].sum;
+				g = gibbs(augmented(x, loss_for(c, gold), out), of.top, rate) * beta / of.sum;
 			}
 			m.vector[now * W + out] = g;
+			if (t > 0) {
+				if (m.owns) x = node[(t - 1) * c.Y];
+				of = scale[t - 1];
+				if (has_loss) gold = c.gold[t - 1];
+			}
 		}
 		float sum = warp_sum(mass);
 		if (m.first_row && LANE == 0) m.sums[now * Q + m.out_warp] = sum;
 		meet<Q>();
 		const float inverse = 1.f / total<Q>(m.sums + now * Q, 1), a = before * inverse;
-		if (m.owns) alpha[(int64_t)t * c.Y] = mass * inverse;
+		if (m.owns) alpha[t * c.Y] = mass * inverse;
 		if (t == 0) break;
 		const float4* g = (const float4*)(m.vector + now * W + m.from);
 		float s0 = 0.f, s1 = 0.f, s2 = 0.f, s3 = 0.f;
