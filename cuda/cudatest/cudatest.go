@@ -26,6 +26,7 @@ func Device(t testing.TB) *cuda.Device {
 // business. On a real device the test is skipped.
 //
 //	DSP_EMULATED_MEMORY   bytes there are, 2 GiB by default
+//	DSP_EMULATED_DEVICES  how many there are, 1 by default
 //	DSP_EMULATED_LOSE     which launch, the first being 1, finds the device lost; :CODE after it is the result, 719 by default
 //	DSP_EMULATED_ORDER    forward, reverse or random:SEED, in which threads and blocks run
 //	DSP_EMULATED_THREADS  of the operating system that run blocks; by default several where a launch is large

@@ -125,11 +125,8 @@ static void on_signal(int number, siginfo_t* info, void* context) {
 		here.running = 0;
 		w->signal = number;
 		w->address = (uintptr_t)info->si_addr;
-		w->instruction = 0;
-#if defined(__x86_64__)
 		w->instruction = (uintptr_t)((ucontext_t*)context)->uc_mcontext.gregs[REG_RIP];
 		if (((ucontext_t*)context)->uc_mcontext.gregs[REG_TRAPNO] == 13) w->address = ~(uintptr_t)0; // no address is told of those that can be nobody's
-#endif
 		pthread_sigmask(SIG_SETMASK, &((ucontext_t*)context)->uc_sigmask, nullptr);
 		siglongjmp(w->way_out, 1);
 	}

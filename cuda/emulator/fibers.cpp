@@ -64,7 +64,7 @@ void Worker::make_fibers(int n) {
 		char* low = (char*)mmap(nullptr, page + stack_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 		if (low == MAP_FAILED || mprotect(low, page, PROT_NONE)) abort();
 		stacks[fibers] = low + page;
-		beginning[fibers] = at[fibers] = prepared(low + page, low + page + stack_bytes - (size_t)(fibers % 64) * 64, run_threads);
+		beginning[fibers] = at[fibers] = prepared(low + page + stack_bytes - (size_t)(fibers % 64) * 64, run_threads);
 	}
 }
 

@@ -1,14 +1,11 @@
-// The switch of stacks for x86-64. It jumps to where it goes on instead of returning there: the processor predicts returns by the calls
-// before, which were another stack's.
-#if defined(__x86_64__)
-
+// The switch jumps to where it goes on instead of returning there: the processor predicts returns by the calls before, which were another
+// stack's. A fiber starts below what was prepared for its start.
 asm(R"(
 .text
-.hidden emulated_switch_stack
-.globl emulated_switch_stack
-.type emulated_switch_stack, @function
-emulated_switch_stack:
-	.cfi_startproc
+.hidden switch_stack
+.globl switch_stack
+.type switch_stack, @function
+switch_stack:
 	pushq %rbp
 	pushq %rbx
 	pushq %r12
@@ -25,16 +22,13 @@ emulated_switch_stack:
 	popq %rbp
 	popq %rcx
 	jmp *%rcx
-	.cfi_endproc
-.size emulated_switch_stack, .-emulated_switch_stack
-.hidden emulated_start_of_fiber
-.globl emulated_start_of_fiber
-.type emulated_start_of_fiber, @function
-emulated_start_of_fiber:
+.size switch_stack, .-switch_stack
+.hidden start_of_fiber
+.globl start_of_fiber
+.type start_of_fiber, @function
+start_of_fiber:
 	subq $72, %rsp
 	call *%rbx
 	hlt
-.size emulated_start_of_fiber, .-emulated_start_of_fiber
+.size start_of_fiber, .-start_of_fiber
 )");
-
-#endif
