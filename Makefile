@@ -9,7 +9,7 @@ GPU = CGO_ENABLED=1 CGO_CFLAGS="-O2 -I$(CURDIR)/cuda/driver/libcuda" CGO_LDFLAGS
 
 export CGO_ENABLED ?= 0
 
-.PHONY: build gpu gpu-env test test-gpu race bench lint lint-gpu cross kernels clean
+.PHONY: build gpu gpu-env emulator test test-gpu test-races race bench lint lint-gpu cross kernels clean
 
 build:
 	GOEXPERIMENT=simd go build -trimpath -o bin/dsp ./cmd/dsp
@@ -37,6 +37,9 @@ EMULATE = DSP_CUDA_LIBRARY=$(CURDIR)/build/libcuda-emulated.so $(GPU)
 test-gpu: emulator build/libcuda-broken.so build/libcuda.a # on the emulated device. Tests elsewhere that need a device say GPU in their names
 	$(EMULATE) go test -tags gpu ./cuda/...
 	$(EMULATE) go test -tags gpu -run GPU ./train ./models ./cmd/dsp
+
+test-races: build/libcuda-races.so build/libcuda.a # minutes: the same tests, looking for threads that meet with no barrier between
+	DSP_CUDA_LIBRARY=$(CURDIR)/build/libcuda-races.so $(GPU) go test -tags gpu -timeout 30m ./cuda/...
 
 race: # the race detector needs cgo
 	CGO_ENABLED=1 go test -race -short $(PARALLEL)
@@ -69,7 +72,7 @@ clean:
 EMULATED       = build/emulator
 EMULATOR_FLAGS = -std=c++17 -O2 -g1 -fPIC -fvisibility=hidden -fno-strict-aliasing -ffp-contract=off -fno-math-errno -U_FORTIFY_SOURCE -fstack-clash-protection \
 	-Wall -Wextra -Wno-unused-function -Wno-unused-parameter -Wno-unknown-pragmas -Wno-maybe-uninitialized $(if $(shell grep -sw fma /proc/cpuinfo),-mfma)
-EMULATOR_PARTS = $(patsubst cuda/emulator/%.cpp,$(EMULATED)/%.o,$(wildcard cuda/emulator/*.cpp))
+EMULATOR_PARTS = $(patsubst cuda/emulator/%.cpp,$(EMULATED)/%.o,$(filter-out %/races.cpp,$(wildcard cuda/emulator/*.cpp)))
 KERNELS        = $(patsubst cuda/kernels/%.cu,$(EMULATED)/kernels/%.o,$(wildcard cuda/kernels/*.cu))
 
 emulator: build/libcuda-emulated.so
@@ -78,6 +81,10 @@ build/libcuda-emulated.so: $(EMULATOR_PARTS) $(KERNELS)
 	g++ -shared -Wl,-Bsymbolic -o $@ $^ -ldl -lpthread
 
 build/libcuda-broken.so: $(EMULATOR_PARTS) $(KERNELS) $(EMULATED)/broken.o # with kernels that are wrong on purpose
+	g++ -shared -Wl,-Bsymbolic -o $@ $^ -ldl -lpthread
+
+# Slow, and finds threads that meet at one place of memory with no barrier between: make test-races
+build/libcuda-races.so: $(EMULATOR_PARTS) $(EMULATED)/races.o $(KERNELS:$(EMULATED)/kernels/%=$(EMULATED)/races/%) $(EMULATED)/races/broken.o
 	g++ -shared -Wl,-Bsymbolic -o $@ $^ -ldl -lpthread
 
 $(EMULATED)/%.o: cuda/emulator/%.cpp $(wildcard cuda/emulator/*.h)
@@ -92,6 +99,15 @@ $(EMULATED)/kernels/%.o: cuda/kernels/%.cu cuda/kernels/%.ptx $(wildcard cuda/ke
 	@mkdir -p $(@D)
 	$(AS_KERNEL) -DSTAMP='"$(shell head -n 1 cuda/kernels/$*.ptx)"' -c $< -o $@
 
+RACES = -fsanitize=thread --param tsan-instrument-func-entry-exit=0
+$(EMULATED)/races/%.o: cuda/kernels/%.cu cuda/kernels/%.ptx $(wildcard cuda/kernels/*.cuh) cuda/emulator/shim.h cuda/emulator/place.h
+	@mkdir -p $(@D)
+	$(AS_KERNEL) $(RACES) -DSTAMP='"$(shell head -n 1 cuda/kernels/$*.ptx)"' -c $< -o $@
+
 $(EMULATED)/broken.o: cuda/cudatest/testdata/broken.cu cuda/kernels/device.cuh cuda/emulator/shim.h cuda/emulator/place.h
 	@mkdir -p $(@D)
 	$(AS_KERNEL) -c $< -o $@
+
+$(EMULATED)/races/broken.o: cuda/cudatest/testdata/broken.cu cuda/kernels/device.cuh cuda/emulator/shim.h cuda/emulator/place.h
+	@mkdir -p $(@D)
+	$(AS_KERNEL) $(RACES) -c $< -o $@

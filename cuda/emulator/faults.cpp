@@ -40,6 +40,7 @@ void Worker::escape(const std::string& what) {
 
 static std::string line_of(Site site) {
 	static const char* near = "";
+	if (site >> 32 == 0) return "line " + std::to_string(site & ~kinds & 0xffffffff); // of a file that did not tell
 	std::string file = (const char*)(((uintptr_t)near & ~0xffffffffull) | site >> 32);
 	return file.substr(file.rfind('/') + 1) + ":" + std::to_string(site & ~kinds & 0xffffffff);
 }
@@ -87,6 +88,24 @@ void Worker::disagree(int a, int b) {
 	escape("threads diverge: " + those(*this, a, b, s) + " " + doing(s) + "; " + those(*this, a, b, other) + " " + doing(other));
 }
 
+std::string source_of(const void* instruction) {
+	Dl_info info;
+	if (!dladdr(instruction, &info)) return "?";
+	char text[512];
+	snprintf(text, sizeof text, "%s +0x%llx", info.dli_fname, (unsigned long long)((const char*)instruction - (const char*)info.dli_fbase));
+	std::string place = text, lines;
+	snprintf(text, sizeof text, "addr2line -i -e '%s' 0x%llx 2>/dev/null", info.dli_fname, (unsigned long long)((const char*)instruction - (const char*)info.dli_fbase));
+	FILE* of = popen(text, "r"); // a function that was inlined comes before where it was
+	while (of && fgets(text, sizeof text, of)) {
+		std::string line = text;
+		line = line.substr(line.rfind('/') + 1);
+		line = line.substr(0, line.find_first_of(" \n"));
+		if (line[0] != '?' && line.compare(0, 7, "place.h") && line.compare(0, 6, "shim.h")) lines += (lines.empty() ? "" : " in ") + line;
+	}
+	if (of) pclose(of);
+	return lines.empty() ? place : lines;
+}
+
 std::string Worker::of_signal() const {
 	std::string s = ", thread " + std::to_string(here.thread) + ": ";
 	char text[64];
@@ -109,11 +128,7 @@ std::string Worker::of_signal() const {
 		}
 		s += what.empty() ? nearby(address) : what;
 	}
-	Dl_info info;
-	if (instruction && dladdr((void*)instruction, &info)) {
-		snprintf(text, sizeof text, " +0x%llx)", (unsigned long long)(instruction - (uintptr_t)info.dli_fbase));
-		s += std::string(" (") + info.dli_fname + text;
-	}
+	if (instruction) s += " (" + source_of(instruction) + ")";
 	return s;
 }
 
@@ -125,7 +140,7 @@ static void on_signal(int number, siginfo_t* info, void* context) {
 		here.running = 0;
 		w->signal = number;
 		w->address = (uintptr_t)info->si_addr;
-		w->instruction = (uintptr_t)((ucontext_t*)context)->uc_mcontext.gregs[REG_RIP];
+		w->instruction = (const void*)((ucontext_t*)context)->uc_mcontext.gregs[REG_RIP];
 		if (((ucontext_t*)context)->uc_mcontext.gregs[REG_TRAPNO] == 13) w->address = ~(uintptr_t)0; // no address is told of those that can be nobody's
 		pthread_sigmask(SIG_SETMASK, &((ucontext_t*)context)->uc_sigmask, nullptr);
 		siglongjmp(w->way_out, 1);

@@ -110,6 +110,7 @@ void Worker::run(Launch& l) {
 	make_fibers(l.threads);
 	memcpy(at, beginning, sizeof at[0] * (size_t)l.threads);
 	waited = false;
+	first_phase = phase + 1;
 	arrange(0);
 	if (!sigsetjmp(way_out, 0)) {
 		here.running = 1;
@@ -142,6 +143,7 @@ void Worker::block(uint64_t index) {
 		waited = false;
 	}
 
+	block_phase = ++phase;
 	int n_warps = (l.threads + warp_size - 1) / warp_size;
 	for (Site common = block_barrier; common != ended;) {
 		for (int k = 0; k < n_warps; k++) {
@@ -149,7 +151,9 @@ void Worker::block(uint64_t index) {
 			if (k == 0) common = s;
 			if (s != common) disagree(warps[0] * warp_size, warps[k] * warp_size);
 		}
+		phase++;
 	}
+	if (at_end_of_block) at_end_of_block();
 }
 
 // warp lets a warp go on until it has ended or waits for the block, and returns where it waits.
@@ -167,6 +171,7 @@ Site Worker::warp(int start) {
 			if (site[i] != s) disagree(start, start);
 		}
 		if (s == ended || (s & kinds) == block_barrier) return s;
+		if ((s & kinds) == warp_barrier) turns[start / warp_size]++;
 	}
 }
 

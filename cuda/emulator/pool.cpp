@@ -81,6 +81,8 @@ static int64_t nanoseconds() {
 	return t.tv_sec * 1000000000ll + t.tv_nsec;
 }
 
+bool one_worker = false;
+
 Outcome run(const Kernel* kernel, const unsigned long long* arguments, Grid grid, int threads, size_t shared, const Settings& settings) {
 	static Pool* pool = new Pool; // its threads outlive static objects
 	static Worker* own = new Worker;
@@ -95,7 +97,7 @@ Outcome run(const Kernel* kernel, const unsigned long long* arguments, Grid grid
 	launch.shared = shared;
 	launch.settings = settings;
 	double total = (double)grid.blocks() * threads, &each = cost[kernel];
-	bool helped = settings.workers > 1 && grid.blocks() > 1 && (settings.always || total * each > 100e3); // waking takes some 20 µs
+	bool helped = !one_worker && settings.workers > 1 && grid.blocks() > 1 && (settings.always || total * each > 100e3); // waking takes some 20 µs
 	int64_t begin = nanoseconds();
 	if (helped) pool->start(launch, settings.workers - 1);
 	own->run(launch);

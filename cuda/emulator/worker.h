@@ -61,13 +61,23 @@ struct Worker {
 	unsigned slots[2][warp_size + 1];
 	char* shared_end;
 	sigjmp_buf way_out;
+	// For races.cpp: phases of all blocks are counted, where a block begins and where its barrier is passed; a warp's turns, where its is.
+	uint64_t phase = 0, block_phase = 0, first_phase = 0; // now, and when the block and the launch began
+	uint32_t turns[most_threads / warp_size] = {};
+	void (*at_end_of_block)() = nullptr;
 	// What a signal said.
 	int signal = 0;
-	uintptr_t address = 0, instruction = 0;
+	uintptr_t address = 0;
+	const void* instruction = nullptr;
 };
 
 // catch_signals makes errors of a running kernel end it; other signals go to who had them before.
 void catch_signals();
+
+// source_of names the line of an instruction of this library where there is addr2line, otherwise its place in the library.
+std::string source_of(const void* instruction);
+
+extern bool one_worker; // whatever the settings
 // signal_stack gives this thread a stack to take signals on, where it has none.
 void signal_stack();
 

@@ -88,7 +88,7 @@ BOUNDED_KERNEL(elementwise, 256)(const uint64_t* program, int count, uint32_t n,
 	BARRIER();
 	for (uint32_t first = BLOCK * 4 * THREADS + THREAD; first < n; first += BLOCKS * 4 * THREADS) {
 		uint32_t at[4];
-		EACH at[k] = first + k * THREADS < n ? first + k * THREADS : n - 1;
+		EACH at[k] = first + k * THREADS < n ? first + k * THREADS : first; // past the end, its own again: others may be writing theirs
 		float z[4] = {};
 		for (int j = 0; j < count; j++) {
 			const Step& s = steps[j];

@@ -90,6 +90,11 @@ KERNEL(missing_barrier)(float* x, float value, int64_t n) {
 }
 EXPORT(missing_barrier)
 
+KERNEL(blocks_meet)(float* x, float value, int64_t n) {
+	if (THREAD == 0) x[0] = (float)BLOCK;
+}
+EXPORT(blocks_meet)
+
 KERNEL(divides)(float* x, float value, int64_t n) {
 	x[THREAD] = (float)(100 / (THREAD - 9));
 }
