@@ -1,0 +1,191 @@
+// The lattice of prefixes in which the best outputs of a chain are enumerated lazily: oracles/lattice.go, by a warp. See topk.cu.
+#pragma once
+
+#include "chain.cuh"
+
+#define REBASE 64 /* positions between subtractions, as on the CPU */
+
+// Entry is one prefix of a cell.
+struct __attribute__((aligned(16))) Entry {
+	float score;
+	int label;  // at the position before
+	int prefix; // entry of that position's cell that this one extends; −1: its best, not looked for yet
+	int next;   // the next best entry of the same cell; −1: none, or not found yet
+};
+
+// Lattice is one chain's, in the hands of a warp. Position t of it holds the cells of labels at position t of the chain, 1 ≤ t < T, and position T
+// the one of whole outputs. What lanes read, lane 0 has written before a barrier. A cell's best entry has the cell's index.
+struct Lattice {
+	Chain c;
+	const float* scores; // [T][Y]
+	const int32_t* best; // [T] the best output
+	int32_t *cells, *lasts; // [T+1][K] labels, and last entries; ~last where there are no more
+	Entry* entries;         // [T+1][2K] each cell's best, then those found later
+	int32_t *counts, *way;  // [T+1] cells and later entries (in the upper 16 bits); cell on the way back
+	int K;
+};
+
+// Offer is a score and whose it is.
+struct Offer {
+	float score;
+	int label;
+};
+
+// best_lane is the largest of the lanes' offers, of the smallest label among equals.
+DEVICE Offer best_lane(Offer o) {
+	float m = warp_max(o.score);
+	int label = o.score == m ? o.label : 0x7fffffff;
+	for (int d = 16; d > 0; d >>= 1) label = min(label, shuffle_xor(label, d));
+	return Offer{m, label};
+}
+
+// from_before is what label i's best prefix offers to label l at t; l < 0: to the whole output.
+DEVICE float from_before(const Lattice& g, int t, int i, int l) {
+	float s = g.scores[(int64_t)(t - 1) * g.c.Y + i];
+	return l < 0 ? s : s + edges_into(g.c, t)[(int64_t)i * g.c.Y + l];
+}
+
+// before is the label ahead of label l at t on the best prefix that ends there; l < 0: the last label of the best output.
+DEVICE Offer before(const Lattice& g, int t, int l) {
+	Offer best = {NEVER, 0x7fffffff};
+#pragma unroll 1
+	for (int i = LANE; i < g.c.Y; i += 32) {
+		float s = from_before(g, t, i, l);
+		if (s > best.score) best = Offer{s, i};
+	}
+	best = best_lane(best);
+	if (best.score == NEVER) best.label = 0;
+	return best;
+}
+
+// shift_at is what was subtracted from the scores of position t: the score before that of a label whose score is 0 now.
+DEVICE float shift_at(const Lattice& g, int t) {
+	if (t % REBASE > 0) return 0.f;
+	int zero = 0x7fffffff;
+	for (int i = g.c.Y - 1 - LANE; i >= 0; i -= 32)
+		if (g.scores[(int64_t)t * g.c.Y + i] == 0.f) zero = i;
+	for (int d = 16; d > 0; d >>= 1) zero = min(zero, shuffle_xor(zero, d));
+	if (zero >= g.c.Y) return 0.f; // some potential is no number
+	return before(g, t, zero).score + node_at(g.c, t, zero);
+}
+
+// cell_of is the cell of label l at t, 1 ≤ t < T, made at need; l < 0: that of outputs, at T.
+DEVICE int cell_of(const Lattice& g, int t, int l) {
+	int32_t* labels = g.cells + (int64_t)t * g.K;
+	const int n = g.counts[t] & 0xffff;
+	for (int k = 0; k < n; k += 32) {
+		uint32_t found = ballot(k + LANE < n && labels[k + LANE] == l);
+		if (found) return k + __builtin_ctz(found);
+	}
+	Offer best = before(g, t, l);
+	WARP_BARRIER();
+	if (LANE == 0) {
+		labels[n] = l;
+		g.lasts[(int64_t)t * g.K + n] = n;
+		g.entries[(int64_t)t * 2 * g.K + n] = Entry{l < 0 ? best.score : g.scores[(int64_t)t * g.c.Y + l], best.label, -1, -1};
+		g.counts[t]++;
+	}
+	WARP_BARRIER();
+	return n;
+}
+
+// extend gives a cell of position t its next entry, or marks it as having no more.
+DEVICE void extend(const Lattice& g, int t, int cell) {
+	const int K = g.K, last = g.lasts[(int64_t)t * K + cell], l = g.cells[(int64_t)t * K + cell], Y = g.c.Y;
+	if (last < 0) return;
+	Entry* here = g.entries + (int64_t)t * 2 * K;
+	const Entry* there = here - 2 * K;
+	const float* edge = edges_into(g.c, min(t, g.c.length - 1));
+	Offer same = {NEVER, here[last].label}, other = {NEVER, 0x7fffffff};
+	int same_prefix = -1, other_prefix = -1;
+#pragma unroll 1
+	for (int i = LANE; i < Y; i += 32) {
+		int used = -1;
+		bool is_used = false;
+#pragma unroll 1
+		for (int e = cell; e >= 0; e = here[e].next)
+			if (here[e].label == i) used = here[e].prefix, is_used = true;
+		float s = NEVER;
+		int prefix = -1;
+		if (!is_used) {
+			s = from_before(g, t, i, l);
+		} else if (t > 1) {
+			prefix = there[used].next;
+			if (prefix >= 0) s = l < 0 ? there[prefix].score : there[prefix].score + edge[(int64_t)i * Y + l];
+		}
+		if (i == same.label) same.score = s, same_prefix = prefix;
+		else if (s > other.score) other = Offer{s, i}, other_prefix = prefix;
+	}
+	const int home = same.label % 32;
+	same.score = shuffle(same.score, home);
+	same_prefix = shuffle(same_prefix, home);
+	other = best_lane(other);
+	other_prefix = shuffle(other_prefix, other.label % 32);
+	Offer next = same;
+	int prefix = same_prefix;
+	if (other.score > same.score) next = other, prefix = other_prefix;
+	float s = next.score;
+	if (l >= 0 && s != NEVER) {
+		s += node_at(g.c, t, l);
+		s -= shift_at(g, t);
+	}
+	WARP_BARRIER();
+	if (LANE == 0) {
+		if (next.score == NEVER) {
+			g.lasts[(int64_t)t * K + cell] = ~last;
+		} else {
+			int added = K + (g.counts[t] >> 16);
+			g.counts[t] += 1 << 16;
+			here[added] = Entry{s, next.label, prefix, -1};
+			here[last].next = added;
+			g.lasts[(int64_t)t * K + cell] = added;
+		}
+	}
+	WARP_BARRIER();
+}
+
+// advance finds the next best output, and reports whether there is one.
+DEVICE bool advance(const Lattice& g) {
+	const int K = g.K, end = g.c.length;
+	int t = end, cell = 0;
+	for (;; t--) {
+		WARP_BARRIER();
+		if (LANE == 0) g.way[t] = cell;
+		WARP_BARRIER();
+		if (t == 1) break;
+		const int last = g.lasts[(int64_t)t * K + cell];
+		if (last < 0) break;
+		Entry* e = g.entries + (int64_t)t * 2 * K + last;
+		const int label = e->label, prefix = e->prefix, into = cell_of(g, t - 1, label), used = prefix < 0 ? into : prefix;
+		WARP_BARRIER();
+		if (LANE == 0) e->prefix = used;
+		WARP_BARRIER();
+		if ((e - last - 2 * K)[used].next >= 0 || g.lasts[(int64_t)(t - 1) * K + into] < 0) break;
+		cell = into;
+	}
+	for (; t <= end; t++) extend(g, t, g.way[t]);
+	return g.lasts[(int64_t)end * K] >= 0;
+}
+
+// read_path writes the output found last.
+DEVICE void read_path(const Lattice& g, int32_t* labels) {
+	const int K = g.K, T = g.c.length;
+	const Entry* e = g.entries + (int64_t)T * 2 * K + g.lasts[(int64_t)T * K];
+	int l = e->label, prefix = e->prefix, t = T - 1;
+	for (;; t--) {
+		if (LANE == 0) labels[t] = l;
+		if (t == 0) break;
+		if (prefix >= 0) {
+			e = g.entries + (int64_t)t * 2 * K + prefix;
+			l = e->label;
+			prefix = e->prefix;
+		} else if (l == g.best[t]) {
+#pragma unroll 1
+			for (int s = LANE; s < t; s += 32) labels[s] = g.best[s];
+			break;
+		} else {
+			l = before(g, t, l).label;
+		}
+	}
+	WARP_BARRIER();
+}
