@@ -41,8 +41,13 @@ type Predicted struct {
 const nbestPositions = 1 << 20
 
 // NewPredictor returns a predictor for a network on data, with constraints on its outputs (nil: none), that finds up to nbest
-// outputs of an example. Call SetWeights before Over, and Free in the end.
+// outputs of an example. What the device cannot do is bad input. Call SetWeights before Over, and Free in the end.
 func NewPredictor(d *Device, net nets.Scorer, c *structured.Constraints, set *structured.Dataset, nbest int, tf32 bool) (*Predictor, error) {
+	inputs := *set // whatever its labels
+	inputs.LabelSets = nil
+	if err := CheckObjective(&train.Objective{Scorer: net, Data: &inputs}); err != nil {
+		return nil, err
+	}
 	s := &shared{d: d, data: NewData(d, set), blas: NewBLAS(d, tf32)}
 	p := &Predictor{shared: s, w: New[float32](d, net.Dim(), "weights")}
 	scorer, err := s.scorer(net)

@@ -93,6 +93,7 @@ func (c *Config) openDevice() (*cuda.Device, error) {
 func (r *run) accelerate() error {
 	c := &r.config
 	open := c.Batch == 0
+	r.problem.Batch = c.Batch
 	d, err := c.openDevice()
 	if d != nil {
 		if err = r.moveTo(d); err != nil {

@@ -105,6 +105,7 @@ func TestGPUUse(t *testing.T) {
 		t.Errorf("potentials: %v", err)
 	}
 	dsp(t, "predict", "--model", dir, "--input", "builtin", "--force", "--device", "cuda").refused(exitBadInput, "--force")
+	dsp(t, "predict", "--model", dir, "--input", "builtin", "--nbest", "20000", "--device", "cuda").refused(exitBadInput, "--nbest 20000", "--device cpu")
 }
 
 // share is that of the fields that are the same.
