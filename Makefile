@@ -36,7 +36,7 @@ EMULATE = DSP_CUDA_LIBRARY=$(CURDIR)/build/libcuda-emulated.so $(GPU)
 
 test-gpu: emulator build/libcuda-broken.so build/libcuda.a # on the emulated device. Tests elsewhere that need a device say GPU in their names
 	$(EMULATE) go test -tags gpu ./cuda/...
-	$(EMULATE) go test -tags gpu -run GPU ./train ./models ./cmd/dsp
+	$(EMULATE) go test -tags gpu -run GPU ./cmd/dsp
 
 test-races: build/libcuda-races.so build/libcuda.a # minutes: the same tests, looking for threads that meet with no barrier between
 	DSP_CUDA_LIBRARY=$(CURDIR)/build/libcuda-races.so $(GPU) go test -tags gpu -timeout 30m ./cuda/...
