@@ -115,31 +115,38 @@ func tensorRate(capability string) float64 {
 	return map[string]float64{"8.0": 512, "9.0": 1024}[capability]
 }
 
-const most = 1000 // repeats
+const most = 1000 // times to measure a thing
 
-// time returns the median milliseconds of run between two events, after warming up. run is told which repeat it is, from 0.
+// time returns the median milliseconds of run, between events around so many runs, one behind the other, that what the host takes to
+// begin does not count. run is told which repeat it is, from 0.
 func (b *bench) time(run func(repeat int)) (milliseconds float64, repeats int, err error) {
-	const warmUp, least = 3, 5
-	for i := range warmUp {
-		run(i)
+	const warmUp, least, together, span = 3, 5, 50, 1. // ms
+	n := 0
+	runs := func(count int) float64 {
+		from := b.Record()
+		for range count {
+			run(n)
+			n++
+		}
+		return b.Record().Since(from).Seconds() * 1e3 / float64(count)
 	}
-	if err := b.Sync(); err != nil {
-		return 0, 0, err
+	var once float64
+	for range warmUp {
+		once = runs(1)
 	}
+	count := int(min(max(span/max(once, 1e-6), 1), together))
 	var times []float64
 	for start := time.Now(); len(times) < least || len(times) < most && time.Since(start).Seconds() < b.seconds; {
 		if err := b.ctx.Err(); err != nil {
 			return 0, 0, err
 		}
-		from := b.Record()
-		run(len(times))
-		times = append(times, b.Record().Since(from).Seconds()*1e3)
+		times = append(times, runs(count))
 		if err := b.Err(); err != nil {
 			return 0, 0, err
 		}
 	}
 	slices.Sort(times)
-	return times[len(times)/2], len(times), nil
+	return times[len(times)/2], count * len(times), nil
 }
 
 // graphs times launches that are captured and replayed, one graph after another: several that work on different inputs keep each
