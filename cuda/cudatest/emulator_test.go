@@ -163,6 +163,23 @@ func TestWrongKernelsAreTold(t *testing.T) {
 	}
 }
 
+func TestOneArrayForTwoParametersIsTold(t *testing.T) {
+	r := newRig(t, 64)
+	f, _, err := r.Function(r.module, "copies")
+	if err != nil {
+		t.Fatal(err)
+	}
+	launch := func(from driver.Address) error {
+		return r.Launch(f, [3]int{1, 1, 1}, [3]int{32, 1, 1}, 0, r.stream, []uint64{uint64(r.x), uint64(math.Float32bits(2)), uint64(from)})
+	}
+	if err := launch(r.x + 32*4); err != nil {
+		t.Fatal(err)
+	}
+	if err := launch(r.x); err == nil || !strings.Contains(err.Error(), "copies: parameters 0 and 2 are one array, which is written") {
+		t.Errorf("error %v", err)
+	}
+}
+
 // Threads of the operating system share the blocks, and one of them finds the error.
 func TestErrorOnAnyThread(t *testing.T) {
 	for _, threads := range []string{"1", "2", "5"} {

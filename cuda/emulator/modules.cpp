@@ -59,9 +59,24 @@ static CUresult read(const std::string& ptx, Module* m) {
 	return CUDA_SUCCESS;
 }
 
+// shared_parameters names two parameters that are one array, of which one is written. A device may read such an array through a cache
+// that does not see what is written, as parameters promise not to be the same (RESTRICT).
+static std::string shared_parameters(const Kernel* k, const std::vector<unsigned long long>& arguments) {
+	for (int i = 0; i < k->parameters; i++) {
+		for (int j = 0; j < i; j++) {
+			const Parameter &a = k->parameter[j], &b = k->parameter[i];
+			if (a.pointer && b.pointer && (a.written || b.written) && arguments[(size_t)i] && arguments[(size_t)i] == arguments[(size_t)j])
+				return std::string(k->name) + ": parameters " + std::to_string(j) + " and " + std::to_string(i) + " are one array, which is written";
+		}
+	}
+	return "";
+}
+
 CUresult Context::launch(Function* f, Grid grid, int threads, size_t shared, const std::vector<unsigned long long>& arguments) {
 	if (lost) return lost;
 	if (launches_left > 0 && --launches_left == 0) return lose(loss, std::string(f->kernel->name) + ": lost as DSP_EMULATED_LOSE wants it");
+	std::string both = shared_parameters(f->kernel, arguments);
+	if (!both.empty()) return lose(CUDA_ERROR_LAUNCH_FAILED, both);
 	Outcome o = run(f->kernel, arguments.data(), grid, threads, shared, settings);
 	switch (o.fault) {
 	case Fault::none: break;

@@ -120,3 +120,7 @@ DEVICE float endless(float x) {
 }
 KERNEL(much_stack)(float* x, float value, int64_t n) { x[THREAD] = endless(value); }
 EXPORT(much_stack)
+
+// Not broken where x and y are two arrays.
+KERNEL(copies)(float* RESTRICT x, float value, const float* RESTRICT y) { x[THREAD] = y[THREAD] + value; }
+EXPORT(copies)
