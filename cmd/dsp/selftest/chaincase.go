@@ -21,13 +21,15 @@ func forbiddingPotential(r *rand.Rand) float32 {
 
 // chainCase is potentials on the device, in arrays with room beyond them, with a loss to add; and on the CPU with it added.
 type chainCase struct {
-	g    *rig
-	o    *cuda.Oracle
-	host *structured.Potentials
-	on   *cuda.Chains
-	loss cuda.Augmentation
-	gold []float64 // scores
-	ties bool      // whole numbers: outputs tie, and nothing is rounded
+	g         *rig
+	o         *cuda.Oracle
+	host      *structured.Potentials
+	on        *cuda.Chains
+	loss      cuda.Augmentation
+	gold      []float64 // scores
+	ties      bool      // outputs tie, as potentials are whole numbers
+	exact     bool      // nothing is rounded, as the losses are, too
+	tolerance float64
 }
 
 const spareChains, spareRows = 2, 5
@@ -39,7 +41,7 @@ func (g *rig) newChainCase(r *rand.Rand, labels int, perPosition bool, lengths [
 	}
 	θ := &structured.Potentials{}
 	θ.Resize(offsets, labels, perPosition)
-	c := &chainCase{g: g, o: cuda.NewOracle(g.Device), host: θ, ties: true}
+	c := &chainCase{g: g, o: cuda.NewOracle(g.Device), host: θ, ties: true, tolerance: single}
 	for _, x := range [][]float32{θ.Node, θ.Edge} {
 		for i := range x {
 			x[i] = draw(r)
@@ -58,10 +60,12 @@ func (g *rig) newChainCase(r *rand.Rand, labels int, perPosition bool, lengths [
 	if r.IntN(2) == 0 {
 		c.loss.Cost, h.LabelWeights = upload(g, cost), cost
 	}
+	rounds := false
 	if r.IntN(2) == 0 {
 		c.loss.ByLength, h.ByLength = true, true
-		c.ties = c.ties && !c.loss.Loss
+		rounds = c.loss.Loss
 	}
+	c.exact = c.ties && !rounds
 	ends, longest := make([]int32, 0, len(offsets)+spareChains), 0
 	for b, at := range offsets {
 		ends = append(ends, int32(at))

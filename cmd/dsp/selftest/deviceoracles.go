@@ -100,7 +100,7 @@ func (c *chainCase) values(w *worst, what string, got cuda.Array[float64], want 
 	have := download(c.g, got)
 	cuda.Free(c.g.Device, got)
 	for b, v := range want {
-		if err := w.near(what, have[b], v, single); err != nil {
+		if err := w.near(what, have[b], v, c.tolerance); err != nil {
 			return fmt.Errorf("chain %d of length %d: %w", b, c.host.Offsets[b+1]-c.host.Offsets[b], err)
 		}
 	}
@@ -124,13 +124,13 @@ func (c *chainCase) checkMax(_ *rand.Rand, w *worst) error {
 	}
 	for b, v := range value {
 		lo, hi := θ.Offsets[b], θ.Offsets[b+1]
-		if c.ties && !slices.Equal(got[lo:hi], y[lo:hi]) {
+		if c.exact && !slices.Equal(got[lo:hi], y[lo:hi]) {
 			return fmt.Errorf("chain %d: labels %v, want %v: ties are broken in another way", b, got[lo:hi], y[lo:hi])
 		}
 		if math.IsInf(v, -1) {
 			continue
 		}
-		if err := w.near("score of the labels", θ.Score(b, got[lo:hi]), v, single); err != nil {
+		if err := w.near("score of the labels", θ.Score(b, got[lo:hi]), v, c.tolerance); err != nil {
 			return err
 		}
 	}
@@ -154,10 +154,10 @@ func (c *chainCase) checkTopK(r *rand.Rand, w *worst) error {
 			return fmt.Errorf("chain %d: %d of %d best outputs, want %d", b, count[b], k, want.Count[b])
 		}
 		for i := range want.Count[b] {
-			if err := w.near("score", score[b*k+i], want.Score[b*k+i], single); err != nil {
+			if err := w.near("score", score[b*k+i], want.Score[b*k+i], c.tolerance); err != nil {
 				return err
 			}
-			if err := w.near("score of the output", θ.Score(b, labels[i*c.on.N+lo:i*c.on.N+hi]), want.Score[b*k+i], single); err != nil {
+			if err := w.near("score of the output", θ.Score(b, labels[i*c.on.N+lo:i*c.on.N+hi]), want.Score[b*k+i], c.tolerance); err != nil {
 				return err
 			}
 			for j := range i {
@@ -207,12 +207,12 @@ func (c *chainCase) compareMarginals(w *worst, node, edge cuda.Array[float32], u
 		}
 	}
 	for i, p := range u.Node {
-		if err := w.near("node marginal", float64(gotNode[i]), float64(p), single); err != nil {
+		if err := w.near("node marginal", float64(gotNode[i]), float64(p), c.tolerance); err != nil {
 			return err
 		}
 	}
 	for i, p := range u.Edge {
-		if err := w.near("edge marginal", float64(gotEdge[i]), float64(p), single); err != nil {
+		if err := w.near("edge marginal", float64(gotEdge[i]), float64(p), c.tolerance); err != nil {
 			return err
 		}
 	}
@@ -265,6 +265,7 @@ func (g *rig) checkLongChains(ctx context.Context, r *rand.Rand, w *worst) (stri
 					return "", err
 				}
 				c := g.newChainCase(r, labels, perPosition, []int{g.pick(30000, 4096), 3}, draw)
+				c.tolerance = 10 * single // marginals of steps are sums of as many terms, and the CPU rounds each
 				err := c.checkMax(r, w)
 				if err == nil {
 					err = c.checkExp(r, w)
