@@ -117,6 +117,29 @@ func TestPNG(t *testing.T) {
 	}
 }
 
+// A label makes way for the line of another arc.
+func TestLabelMakesWay(t *testing.T) {
+	s := doubtful()
+	l := newLayout(&s)
+	var long, root *arc
+	for _, a := range l.arcs {
+		switch {
+		case a.isRoot():
+			root = a
+		case a.label == "nmod 0.35":
+			long = a
+		}
+	}
+	width := long.labelWidth()
+	middle := (long.from+long.to)/2 - width/2
+	if !(middle < root.to && root.to < middle+width) {
+		t.Fatalf("the line to the root at %v is not in the way of the label at %v, %v wide", root.to, middle, width)
+	}
+	if x := l.free(long, width); x < root.to && root.to < x+width {
+		t.Errorf("the label at %v, %v wide, hides the line to the root at %v", x, width, root.to)
+	}
+}
+
 func TestWriteErrors(t *testing.T) {
 	s := doubtful()
 	for name, change := range map[string]func(*Sentence){

@@ -30,7 +30,7 @@ func DefaultOptions() Options {
 }
 
 // mistagShare is how many of the nouns that can be verbs, and of the verbs that can be nouns, have the wrong tag.
-const mistagShare = 0.05
+const mistagShare = 0.2
 
 // Part is a set of sentences.
 type Part struct {
