@@ -122,8 +122,7 @@ func (p *Predictor) ask(wanted Wanted, a *Predicted) {
 	}
 	if k := wanted.NBest; k > 0 {
 		o.TopK(&l.Scores, Augmentation{}, k, &p.best)
-		chains.Resize(&a.Potentials, a.Offsets, y, l.Scores.PerPosition)
-		a.Best.Resize(&a.Potentials, k)
+		a.Best.Resize(&structured.Potentials{Outputs: a.Offsets}, k)
 		for c, count := range fetch(d, nil, p.best.Count, b.B) {
 			a.Best.Count[c] = int(count)
 		}

@@ -10,6 +10,10 @@ import (
 type Prediction struct {
 	Tree                    // without words: HEAD and DEPREL stay as they are in the file
 	Probabilities []float32 // [n] of each word's arc, written as ArcProb= in MISC; or nil
+
+	// HeadProbabilities are those of all arcs [n·n], in the order of the rows of a SpanningTree's potentials, written as HeadProbs=h:P,h:P,…
+	// in MISC; or nil.
+	HeadProbabilities []float32
 }
 
 // Write writes the treebank as CoNLL-U, with HEAD and DEPREL of sentence i from predict(i). All else is as it was in the
@@ -51,8 +55,8 @@ func (b *Treebank) AppendWords(text []byte, i int, p Prediction) []byte {
 				text = strconv.AppendInt(text, int64(p.Heads[t]), 10)
 			case c == Deprel && p.Relations != nil:
 				text = append(text, b.Names.Name(p.Relations[t])...)
-			case c == Misc && p.Probabilities != nil:
-				text = appendProbability(text, column[at], p.Probabilities[t])
+			case c == Misc && (p.Probabilities != nil || p.Heads != nil && p.HeadProbabilities != nil):
+				text = p.appendMisc(text, column[at], t)
 			default:
 				text = append(text, column[at]...)
 			}
@@ -62,18 +66,40 @@ func (b *Treebank) AppendWords(text []byte, i int, p Prediction) []byte {
 	return text
 }
 
-// arcProbability is the key in MISC of the probability of a word's arc.
-const arcProbability = "ArcProb="
+// Keys in MISC of the probability of a word's arc, and of all arcs that it may have.
+const (
+	arcProbability    = "ArcProb="
+	headProbabilities = "HeadProbs="
+)
 
-// appendProbability appends MISC with the probability of the arc, in place of one that is there.
-func appendProbability(text []byte, misc string, probability float32) []byte {
+// appendMisc appends MISC of word t, from 0, with the probabilities that p has, in place of some that are there.
+func (p *Prediction) appendMisc(text []byte, misc string, t int) []byte {
 	if misc != "_" {
 		for item := range strings.SplitSeq(misc, "|") {
-			if !strings.HasPrefix(item, arcProbability) {
+			if !strings.HasPrefix(item, arcProbability) && !strings.HasPrefix(item, headProbabilities) {
 				text = append(append(text, item...), '|')
 			}
 		}
 	}
-	text = append(text, arcProbability...)
-	return strconv.AppendFloat(text, float64(probability), 'f', 4, 32)
+	n := len(p.Heads)
+	if p.Probabilities != nil {
+		text = append(text, arcProbability...)
+		text = strconv.AppendFloat(text, float64(p.Probabilities[t]), 'f', 4, 32)
+		if p.HeadProbabilities != nil {
+			text = append(text, '|')
+		}
+	}
+	if p.HeadProbabilities == nil {
+		return text
+	}
+	text = append(text, headProbabilities...)
+	for head := range n + 1 {
+		if head == t+1 {
+			continue
+		}
+		text = append(strconv.AppendInt(text, int64(head), 10), ':')
+		text = strconv.AppendFloat(text, float64(p.HeadProbabilities[Row(n, t, int32(head))]), 'f', 4, 32)
+		text = append(text, ',')
+	}
+	return text[:len(text)-1]
 }
