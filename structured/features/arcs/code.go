@@ -186,8 +186,8 @@ func (p *program) sort() {
 	}
 }
 
-// codes returns all of them.
-func (p *program) codes() []code { return slices.Concat(p.dependents, p.heads, p.pairs, p.mixed) }
+// codes returns all of them, by their lists.
+func (p *program) codes() [4][]code { return [...][]code{p.dependents, p.heads, p.pairs, p.mixed} }
 
 // function is what a macro makes of a cell.
 type function struct {

@@ -108,10 +108,12 @@ func (c *census) take(o Options) ([]uint64, error) {
 		}
 	}
 	lines := 0
-	for _, code := range c.of(extractors[0].m).codes() {
-		lines++
-		if code.starred {
+	for _, codes := range c.of(extractors[0].m).codes() {
+		for _, code := range codes {
 			lines++
+			if code.starred {
+				lines++
+			}
 		}
 	}
 	passes := 1 << bits.Len(uint(lines*len(c.heads)/c.memory))
@@ -189,7 +191,7 @@ func (c *census) sentence(e *Extractor, i, pass, passes int, found [][]uint64) {
 		if h == d {
 			h = -1
 		}
-		for _, codes := range [][]code{p.dependents, p.heads, p.pairs, p.mixed} {
+		for _, codes := range p.codes() {
 			for j := range codes {
 				codes[j].hashes(e.m, s, d, h, keep)
 			}

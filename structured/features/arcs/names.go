@@ -13,27 +13,85 @@ type Named struct {
 }
 
 // Names spells the attributes of the arc from head h to dependent d of the sentence of tokens lo to hi-1, both counted from
-// lo; h = d is the arc from the root. Dictionaries keep hashes, not names: to name the attributes of large weights, spell
-// those of gold arcs until all are found.
+// lo; h = d is the arc from the root.
 func (e *Extractor) Names(lo, hi, d, h int) (arc, label []Named) {
 	e.sentence.load(e.m, lo, hi)
+	all := func(to *[]Named) func(Named) bool {
+		return func(a Named) bool {
+			*to = append(*to, a)
+			return true
+		}
+	}
+	e.names(&e.m.arc, e.numbers.Arc, lo, hi, d, h, nil, all(&arc))
+	e.names(&e.m.label, e.numbers.Label, lo, hi, d, h, nil, all(&label))
+	return arc, label
+}
+
+// NamesOf returns the names of attributes by their numbers, for the scores of arcs and of labels. Dictionaries keep hashes,
+// not names, so it looks for them on the gold arcs of the data, given as to Fit; what none of them has is "". Of attributes
+// that share a number it returns the first.
+func (e *Extractor) NamesOf(offsets []int, heads, arc, label []int32) (arcNames, labelNames []string, err error) {
+	if err := checkHeads(offsets, heads); err != nil {
+		return nil, nil, err
+	}
+	names := func(p *program, numbers *Numbers, wanted []int32) []string {
+		found := make(map[int32]string, len(wanted))
+		for _, number := range wanted {
+			found[number] = ""
+		}
+		missing := len(found)
+		unknown := func(number int32) bool {
+			name, ok := found[number]
+			return ok && name == ""
+		}
+		take := func(a Named) bool {
+			if unknown(a.Number) {
+				found[a.Number] = a.Name
+				missing--
+			}
+			return missing > 0
+		}
+		for i := 0; i < len(offsets)-1 && missing > 0; i++ {
+			lo, hi := offsets[i], offsets[i+1]
+			e.sentence.load(e.m, lo, hi)
+			for d := 0; d < hi-lo && missing > 0; d++ {
+				e.names(p, numbers, lo, hi, d, int(heads[lo+d]), unknown, take)
+			}
+		}
+		inOrder := make([]string, len(wanted))
+		for k, number := range wanted {
+			inOrder[k] = found[number]
+		}
+		return inOrder
+	}
+	return names(&e.m.arc, e.numbers.Arc, arc), names(&e.m.label, e.numbers.Label, label), nil
+}
+
+// names calls yield for the attributes of an arc of the loaded sentence, until it returns false. Those that are not wanted
+// may be left out; nil wants all.
+func (e *Extractor) names(p *program, numbers *Numbers, lo, hi, d, h int, wanted func(number int32) bool, yield func(Named) bool) {
 	if h == d {
 		h = -1
 	}
-	names := func(p *program, numbers *Numbers) []Named {
-		var all []Named
-		for _, c := range p.codes() {
-			var hashes []uint64
-			c.hashes(e.m, &e.sentence, d, h, func(hash uint64) { hashes = append(hashes, hash) })
-			for i, name := range e.m.spell(&c, lo, hi, d, h) {
-				if number := numbers.find(hashes[i]); number != none {
-					all = append(all, Named{number, name})
+	for _, codes := range p.codes() {
+		for i := range codes {
+			var found []int32
+			any := wanted == nil
+			codes[i].hashes(e.m, &e.sentence, d, h, func(hash uint64) {
+				number := numbers.find(hash)
+				found = append(found, number)
+				any = any || wanted(number)
+			})
+			if !any {
+				continue
+			}
+			for k, name := range e.m.spell(&codes[i], lo, hi, d, h) {
+				if found[k] != none && !yield(Named{found[k], name}) {
+					return
 				}
 			}
 		}
-		return all
 	}
-	return names(&e.m.arc, e.numbers.Arc), names(&e.m.label, e.numbers.Label)
 }
 
 // spell returns the names of the attributes that a line makes of an arc, in the order of their hashes.

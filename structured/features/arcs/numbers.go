@@ -33,7 +33,7 @@ func NewNumbers(hashes []uint64) (*Numbers, error) {
 	log := max(4, bits.Len(uint(len(hashes)))+1)
 	n.entries = make([]uint64, 1<<log)
 	n.shift = 64 - log
-	const wider = 3 // bits of a hash that the filter sees beyond the table's: 16 to 32 bits of it for each attribute
+	const wider = 2 // bits of a hash that the filter sees beyond the table's: 8 to 16 bits of it for each attribute
 	n.filter = make([]uint64, 1<<(log+wider)/64)
 	n.narrow = n.shift - wider
 	mask := uint64(len(n.entries) - 1)
