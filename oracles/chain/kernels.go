@@ -2,7 +2,7 @@ package chain
 
 import "strconv"
 
-//go:generate go run avx2gen.go
+//go:generate go run github.com/dsp-go/dsp/structured/vec/halve
 
 // kernels are the inner loops of the oracles, one set for each kind of vector. All sets agree: bit for bit where there is
 // only max and +, to rounding where there are sums.
