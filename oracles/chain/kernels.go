@@ -66,9 +66,6 @@ const (
 
 var fastest = choose()
 
-// Lanes returns how many float32 numbers the oracles' inner loops handle at once: 16, 8, or 1 in plain Go.
-func Lanes() int { return fastest.lanes }
-
 // Vector names what the oracles' inner loops run on: "AVX-512, 16 lanes", "AVX2, 8 lanes" or "plain Go".
 func Vector() string {
 	if fastest.lanes == 1 {
