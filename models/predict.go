@@ -9,6 +9,7 @@ import (
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/oracles/kinds"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/vec"
 )
 
 // PredictOptions say what Predict computes beside the best labels.
@@ -111,7 +112,7 @@ func (p *predictor) predict(d *structured.Dataset, examples []int, o PredictOpti
 	}
 	n := len(examples)
 	labels := make([]int32, p.θ.OutputSize())
-	p.score, p.logZ = grow(p.score, n), grow(p.logZ, n)
+	p.score, p.logZ = vec.Grow(p.score, n), vec.Grow(p.logZ, n)
 	p.oracle.Max(&p.θ, labels, p.score)
 	a := answers{offsets: p.batch.Offsets, labels: labels, score: p.score, logZ: p.logZ, y: p.θ.Parts[0].Width}
 	switch {
@@ -179,10 +180,3 @@ func (a *answers) nbest(b int) []Output {
 
 // probability returns exp(score − log Z), at most 1 also where rounding says more.
 func probability(score, logZ float64) float64 { return math.Exp(min(0, score-logZ)) }
-
-func grow(s []float64, n int) []float64 {
-	if cap(s) < n {
-		return make([]float64, n)
-	}
-	return s[:n]
-}
