@@ -70,7 +70,12 @@ func (s *shared) accelerator(o *train.Objective) (*Accelerator, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &Accelerator{shared: s, scorer: scorer, steps: map[capacity]*lane{}}
+	return s.acceleratorWith(o, scorer)
+}
+
+// acceleratorWith makes one whose potentials a scorer on the device computes.
+func (s *shared) acceleratorWith(o *train.Objective, scorer Scorer) (a *Accelerator, err error) {
+	a = &Accelerator{shared: s, scorer: scorer, steps: map[capacity]*lane{}}
 	if s.onHost || !HasKernels(o) {
 		if a.oracle, err = newHostOracle(s.data, o, scorer); err != nil {
 			freeScorer(scorer)
