@@ -30,8 +30,6 @@ var avx2 = kernels{
 	argmax:   argmax4,
 	widen:    widen4,
 	contract: contract4,
-	inherit:  inherit4,
-	reduce:   reduce4,
 }
 
 type (
@@ -263,23 +261,6 @@ func contract4(to, x []float64, less float64) {
 	pt, px, v := unsafe.Pointer(&to[0]), unsafe.Pointer(&x[0]), fill4(less)
 	for i := 0; i < len(to); i += 4 {
 		store4(pt, i, load4(px, i).Sub(v).Max(load4(pt, i)))
-	}
-	archsimd.ClearAVXUpperBits()
-}
-
-func inherit4(to, from, row []float64, best float64) {
-	pt, pf, pr := unsafe.Pointer(&to[0]), unsafe.Pointer(&from[0]), unsafe.Pointer(&row[0])
-	v, minus := fill4(best), fill4(never)
-	for i := 0; i < len(to); i += 4 {
-		store4(pt, i, load4(pf, i).Add(v.Masked(load4(pr, i).Greater(minus))))
-	}
-	archsimd.ClearAVXUpperBits()
-}
-
-func reduce4(to, row, offset []float64, best float64) {
-	pt, pr, po, v := unsafe.Pointer(&to[0]), unsafe.Pointer(&row[0]), unsafe.Pointer(&offset[0]), fill4(best)
-	for i := 0; i < len(to); i += 4 {
-		store4(pt, i, load4(pr, i).Sub(v).Sub(load4(po, i)))
 	}
 	archsimd.ClearAVXUpperBits()
 }

@@ -1,7 +1,5 @@
 package tree
 
-import "math"
-
 // contraction finds a maximum spanning tree by contracting cycles (Chu and Liu 1965; Edmonds 1967) along one growing path
 // (Tarjan 1977; the version for dense graphs).
 //
@@ -141,10 +139,10 @@ func (c *contraction) contract(from int32) int32 {
 	return added
 }
 
-// expand writes the heads of the best tree.
-func (c *contraction) expand(heads []int32) {
-	if c.n == 0 {
-		return
+// expand writes the heads of the best tree, and lists its arcs if entries is not nil.
+func (c *contraction) expand(heads []int32, entries *[]entry) {
+	if entries != nil {
+		*entries = (*entries)[:0]
 	}
 	for node := range int32(c.nodes) {
 		if c.parent[node] >= 0 {
@@ -154,35 +152,37 @@ func (c *contraction) expand(heads []int32) {
 		for len(c.path) > 0 {
 			at := c.path[len(c.path)-1]
 			c.path = c.path[:len(c.path)-1]
-			c.enter(at, heads)
+			e := c.enter(at)
+			heads[e.d] = e.head + 1
+			if entries != nil {
+				*entries = append(*entries, e)
+			}
 		}
 	}
 }
 
-// enter writes the arc that a node takes, at the token where it enters, and leaves the other members of the cycles on the way
-// there on the path: they take theirs.
-func (c *contraction) enter(node int32, heads []int32) {
-	root, h := int(node) == c.top, c.head[node]
-	at := node
-	for c.member[at] >= 0 {
-		into := int32(-1)
-		for m := c.member[at]; m >= 0; m = c.sibling[m] {
-			if into < 0 && c.score(m, root, h)-c.best[m] == c.score(at, root, h) {
-				into = m
-			} else {
-				c.path = append(c.path, m)
-			}
-		}
-		if into < 0 { // NaN
-			into = c.path[len(c.path)-1]
-			c.path = c.path[:len(c.path)-1]
-		}
-		at = into
-	}
-	heads[at] = h + 1
+// enter finds the token at which a node takes its arc, and leaves the other members of the cycles on the way there on the path:
+// they take theirs.
+func (c *contraction) enter(node int32) entry {
+	root, h, at := int(node) == c.top, c.head[node], node
 	if root {
-		heads[at] = 0
+		h = -1
 	}
+	other, less := never, 0.0
+	for c.member[at] >= 0 {
+		into, best, score := int32(-1), 0.0, c.score(at, root, h)
+		for m := c.member[at]; m >= 0; m = c.sibling[m] {
+			v := c.score(m, root, h) - c.best[m]
+			if into < 0 && (v == score || c.sibling[m] < 0) { // the last can only miss it if scores are NaN
+				into, best = m, c.best[m]
+				continue
+			}
+			other = max(other, v-less)
+			c.path = append(c.path, m)
+		}
+		at, less = into, less+best
+	}
+	return entry{node: node, d: at, head: h, other: other}
 }
 
 // score returns a node's score of the root or of head h.
@@ -191,43 +191,4 @@ func (c *contraction) score(node int32, root bool, h int32) float64 {
 		return c.root[node]
 	}
 	return c.row[int(node)*c.stride+int(h)]
-}
-
-// reducedCosts writes the dual solution that comes with the best tree (Edmonds 1967): rc[d*stride+h] ≤ 0 is how much any tree with head
-// h of dependent d loses at least, so that the reduced costs of any tree's arcs, added to value, bound its score from above. The
-// best tree's are 0. The diagonal is the root's; padding is −∞. offset is scratch of nodes×stride.
-func (c *contraction) reducedCosts(rc, offset []float64) (value float64) {
-	value = c.root[c.top]
-	for node := c.nodes - 1; node >= 0; node-- {
-		if node != c.top {
-			value += c.best[node]
-		}
-		to, up := offset[node*c.stride:][:c.stride], int(c.parent[node])
-		switch {
-		case up < 0:
-			clear(to)
-		case up == c.top:
-			clear(to)
-		default:
-			fastest.inherit(to, offset[up*c.stride:], c.rowOf(up), c.best[up])
-		}
-	}
-	for d := range c.n {
-		row := rc[d*c.stride:][:c.stride]
-		best := c.best[d]
-		if d == c.top {
-			best = 0
-		}
-		fastest.reduce(row, c.rowOf(d), offset[d*c.stride:], best)
-		row[d] = math.Inf(-1)
-		root := c.root[d] - c.root[c.top]
-		at := d
-		for ; at != c.top && at >= 0; at = int(c.parent[at]) {
-			root -= c.best[at]
-		}
-		if at == c.top {
-			row[d] = root
-		}
-	}
-	return value
 }

@@ -54,10 +54,6 @@ type kernels struct {
 	widen func(to []float64, from []float32)
 	// contract sets to_i = max(to_i, x_i − less).
 	contract func(to, x []float64, less float64)
-	// inherit sets to_i = from_i + best where row_i > −∞, from_i elsewhere.
-	inherit func(to, from, row []float64, best float64)
-	// reduce sets to_i = row_i − best − offset_i.
-	reduce func(to, row, offset []float64, best float64)
 }
 
 var fastest = choose()

@@ -16,6 +16,6 @@ func (p *NonProjective) Max(arc []float32, n int, heads []int32) float64 {
 		clear(heads[:n])
 		return never
 	}
-	c.expand(heads[:n])
+	c.expand(heads[:n], nil)
 	return Score(arc, heads[:n])
 }

@@ -28,8 +28,6 @@ var plain = kernels{
 	argmax:   argmax,
 	widen:    widen,
 	contract: contract,
-	inherit:  inherit,
-	reduce:   reduce,
 }
 
 func maxSplits(to, x, y []float32, ox, dx, oy, dy, splits, lanes int) {
@@ -165,22 +163,5 @@ func contract(to, x []float64, less float64) {
 		if v -= less; v > to[i] {
 			to[i] = v
 		}
-	}
-}
-
-func inherit(to, from, row []float64, best float64) {
-	from, row = from[:len(to)], row[:len(to)]
-	for i, v := range from {
-		if row[i] > never {
-			v += best
-		}
-		to[i] = v
-	}
-}
-
-func reduce(to, row, offset []float64, best float64) {
-	row, offset = row[:len(to)], offset[:len(to)]
-	for i := range to {
-		to[i] = row[i] - best - offset[i]
 	}
 }

@@ -64,27 +64,55 @@ func checkTree(t rapid.TB, arc []float32, heads []int32, projective bool) {
 	}
 }
 
+// Everything about sentences of two to five tokens: rapid seldom draws long ones.
+func TestSmall(t *testing.T) {
+	each(t, func(t *testing.T, s solver, projective bool) {
+		r := rand.New(rand.NewPCG(5, 6))
+		for i := range 600 {
+			n := 2 + i%4
+			arc := normal(r, n, []float64{1, 30, 1e4}[i%3])
+			for j := range arc {
+				if i%7 < 3 {
+					arc[j] = float32(r.IntN(3))
+				}
+				if r.IntN(10) < i%5*2-2 {
+					arc[j] = float32(never)
+				}
+			}
+			all := enumerate(arc, n, projective)
+			checkMax(t, s, arc, n, all, projective)
+			checkTopK(t, s, arc, n, len(all)+2, all, projective)
+			checkTopK(t, s, arc, n, 4, all, projective)
+			checkExp(t, s, arc, n, 0.8, all)
+		}
+	})
+}
+
 func TestMax(t *testing.T) {
 	each(t, func(t *testing.T, s solver, projective bool) {
 		rapid.Check(t, func(t *rapid.T) {
 			arc, n := drawArcs(t)
-			all, heads := enumerate(arc, n, projective), make([]int32, n)
-			value := s.Max(arc, n, heads)
-			if len(all) == 0 {
-				if value != never || slices.Max(append(heads, 0)) != 0 {
-					t.Fatalf("value %g, heads %v, though there is no tree", value, heads)
-				}
-				return
-			}
-			checkTree(t, arc, heads, projective)
-			if score := Score(arc, heads); value != score {
-				t.Fatalf("value %g, the tree scores %g", value, score)
-			}
-			if !near(value, all[0].score, 1e-6*largestScore(arc)) {
-				t.Fatalf("value %g of %v, the best is %g of %v", value, heads, all[0].score, all[0].heads)
-			}
+			checkMax(t, s, arc, n, enumerate(arc, n, projective), projective)
 		})
 	})
+}
+
+func checkMax(t rapid.TB, s solver, arc []float32, n int, all []tree, projective bool) {
+	heads := make([]int32, n)
+	value := s.Max(arc, n, heads)
+	if len(all) == 0 {
+		if value != never || slices.Max(append(heads, 0)) != 0 {
+			t.Fatalf("value %g, heads %v, though there is no tree", value, heads)
+		}
+		return
+	}
+	checkTree(t, arc, heads, projective)
+	if score := Score(arc, heads); value != score {
+		t.Fatalf("value %g, the tree scores %g", value, score)
+	}
+	if !near(value, all[0].score, 1e-6*largestScore(arc)) {
+		t.Fatalf("value %g of %v, the best is %g of %v", value, heads, all[0].score, all[0].heads)
+	}
 }
 
 func TestTopK(t *testing.T) {
@@ -128,22 +156,26 @@ func TestExp(t *testing.T) {
 		rapid.Check(t, func(t *rapid.T) {
 			arc, n := drawArcs(t)
 			μ := rapid.SampledFrom([]float64{0.1, 1, 7}).Draw(t, "μ")
-			want, wantMarginals := logSumExp(enumerate(arc, n, projective), n, μ)
-			marginals := make([]float32, n*n)
-			value := s.Exp(arc, n, μ, marginals)
-			if !near(value, want, 1e-11*largestScore(arc)) {
-				t.Fatalf("value %.15g, want %.15g", value, want)
-			}
-			if alone := s.Exp(arc, n, μ, nil); alone != value {
-				t.Fatalf("value %.15g without marginals, %.15g with them", alone, value)
-			}
-			for i, v := range marginals {
-				if !near(float64(v), wantMarginals[i], 2e-7) {
-					t.Fatalf("marginals %v, want %v", marginals, wantMarginals)
-				}
-			}
+			checkExp(t, s, arc, n, μ, enumerate(arc, n, projective))
 		})
 	})
+}
+
+func checkExp(t rapid.TB, s solver, arc []float32, n int, μ float64, all []tree) {
+	want, wantMarginals := logSumExp(all, n, μ)
+	marginals := make([]float32, n*n)
+	value := s.Exp(arc, n, μ, marginals)
+	if !near(value, want, 1e-11*largestScore(arc)) {
+		t.Fatalf("value %.15g, want %.15g", value, want)
+	}
+	if alone := s.Exp(arc, n, μ, nil); alone != value {
+		t.Fatalf("value %.15g without marginals, %.15g with them", alone, value)
+	}
+	for i, v := range marginals {
+		if !near(float64(v), wantMarginals[i], 2e-7) {
+			t.Fatalf("marginals %v, want %v", marginals, wantMarginals)
+		}
+	}
 }
 
 // The logarithms of weights, which large scores alone need, on all scores.
