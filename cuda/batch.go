@@ -1,6 +1,10 @@
 package cuda
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/dsp-go/dsp/structured"
+)
 
 // Batch is a choice of examples of one data set, as structured.Batch is. Its arrays have the size of its capacities, so that
 // a captured graph can be replayed with another choice.
@@ -9,6 +13,7 @@ type Batch struct {
 
 	B, N                  int // chains and positions of the examples set now
 	Chains, Rows, Longest int // capacities: chains, positions, and positions of one chain
+	others                int // capacity: rows of each of the data's other tables
 
 	Examples Array[int32]   // [Chains] −1 beyond B
 	Offsets  Array[int32]   // [Chains+1] chain b owns rows Offsets[b] to Offsets[b+1]-1; chains beyond B have none
@@ -25,9 +30,13 @@ type Batch struct {
 // NewBatch returns an empty batch that takes up to so many chains and positions (rows), of which one chain has at most
 // longest.
 func NewBatch(data *Data, chains, rows, longest int) *Batch {
-	d, what := data.Device, "a batch"
+	return newBatch(data, capacity{chains: chains, rows: rows, longest: longest})
+}
+
+func newBatch(data *Data, c capacity) *Batch {
+	d, what, chains, rows := data.Device, "a batch", c.chains, c.rows
 	b := &Batch{
-		Data: data, Chains: chains, Rows: rows, Longest: longest,
+		Data: data, Chains: chains, Rows: rows, Longest: c.longest, others: c.others,
 		Source: New[int32](d, rows, what),
 		Chain:  New[int32](d, rows, what),
 		Gold:   New[int32](d, rows, what),
@@ -55,12 +64,28 @@ func (b *Batch) Free() {
 
 // Fits reports whether the examples are within the capacities.
 func (b *Batch) Fits(examples []int) bool {
-	n, longest := 0, 0
-	for _, i := range examples {
-		t := b.Data.Set.Length(i)
-		n, longest = n+t, max(longest, t)
+	n := b.Data.sizeOf(examples)
+	return n.chains <= b.Chains && n.rows <= b.Rows && n.longest <= b.Longest && n.others <= b.others
+}
+
+// rowsOf returns the capacity of rows of a table; 1 for what is tied.
+func (b *Batch) rowsOf(table string) int {
+	switch table {
+	case structured.Tied:
+		return 1
+	case structured.Positions:
+		return b.Rows
 	}
-	return len(examples) <= b.Chains && n <= b.Rows && longest <= b.Longest
+	return b.others
+}
+
+// examples returns those set now.
+func (b *Batch) examples() []int {
+	all := make([]int, b.B)
+	for k := range all {
+		all[k] = int(b.host[k])
+	}
+	return all
 }
 
 // Set makes b the batch of the given examples, each at most once, which fit. It is not part of captured graphs: they are

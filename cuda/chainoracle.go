@@ -6,6 +6,7 @@ import (
 
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/chains"
 )
 
 // ChainOracle is the oracle of linear chains on a device for potentials and answers in the host's memory, which each call
@@ -29,12 +30,9 @@ var _ oracles.Oracle = (*ChainOracle)(nil)
 // NewChainOracle returns an oracle on a device.
 func NewChainOracle(d *Device) *ChainOracle { return &ChainOracle{d: d, o: NewOracle(d)} }
 
-// Structure returns "chain".
-func (c *ChainOracle) Structure() string { return "chain" }
-
 // upload moves a batch to the device.
-func (c *ChainOracle) upload(θ *structured.Potentials) {
-	d, what := c.d, "potentials"
+func (c *ChainOracle) upload(potentials *structured.Potentials) {
+	d, what, θ := c.d, "potentials", chains.Of(potentials)
 	c.offsets = c.offsets[:0]
 	longest := 0
 	for b, at := range θ.Offsets {
@@ -44,14 +42,10 @@ func (c *ChainOracle) upload(θ *structured.Potentials) {
 		}
 	}
 	g, n := &c.θ, θ.Positions()
-	node, edge := θ.Node[:n*θ.Y], θ.Edge
-	if θ.PerPosition {
-		edge = θ.Edge[:n*θ.Y*θ.Y]
-	}
 	g.B, g.N, g.Y, g.Longest, g.PerPosition = θ.Len(), n, θ.Y, longest, θ.PerPosition
 	Upload(d, room(d, &g.Offsets, len(c.offsets), what), c.offsets)
-	Upload(d, room(d, &g.Node, len(node), what), node)
-	Upload(d, room(d, &g.Edge, len(edge), what), edge)
+	Upload(d, room(d, &g.Node, len(θ.Node), what), θ.Node)
+	Upload(d, room(d, &g.Edge, len(θ.Edge), what), θ.Edge)
 }
 
 // failed reports whether the device has an error, and if so, says so in the values.
@@ -72,14 +66,16 @@ func (c *ChainOracle) Exp(θ *structured.Potentials, μ float64, value []float64
 	to := room(d, &c.value, θ.Len(), "values")
 	var node, edge Array[float32]
 	if u != nil {
-		u.Resize(θ.Offsets, θ.Y, θ.PerPosition)
-		node, edge = room(d, &c.node, len(u.Node), "marginals"), room(d, &c.edge, len(u.Edge), "marginals")
+		u.Like(θ)
+		view := chains.In(u)
+		node, edge = room(d, &c.node, len(view.Node), "marginals"), room(d, &c.edge, len(view.Edge), "marginals")
 	}
 	c.o.Exp(&c.θ, Augmentation{}, μ, to, node, edge, Array[float64]{})
 	Download(d, value[:θ.Len()], to)
 	if u != nil {
-		Download(d, u.Node, node)
-		Download(d, u.Edge, edge)
+		view := chains.In(u)
+		Download(d, view.Node, node)
+		Download(d, view.Edge, edge)
 	}
 	if c.failed(value) && u != nil {
 		u.Clear()
@@ -90,9 +86,9 @@ func (c *ChainOracle) Exp(θ *structured.Potentials, μ float64, value []float64
 func (c *ChainOracle) Max(θ *structured.Potentials, y []int32, value []float64) {
 	c.upload(θ)
 	d := c.d
-	labels, to := room(d, &c.y, θ.Positions(), "labels"), room(d, &c.value, θ.Len(), "values")
+	labels, to := room(d, &c.y, θ.OutputSize(), "labels"), room(d, &c.value, θ.Len(), "values")
 	c.o.Max(&c.θ, Augmentation{}, labels, to, Array[float64]{})
-	Download(d, y[:θ.Positions()], labels)
+	Download(d, y[:θ.OutputSize()], labels)
 	Download(d, value[:θ.Len()], to)
 	if c.failed(value) {
 		clear(y)
@@ -101,7 +97,7 @@ func (c *ChainOracle) Max(θ *structured.Potentials, y []int32, value []float64)
 
 // TopK is oracles.Oracle's.
 func (c *ChainOracle) TopK(θ *structured.Potentials, k int, best *oracles.KBest) {
-	best.Resize(θ.Len(), θ.Positions(), k)
+	best.Resize(θ, k)
 	c.upload(θ)
 	d := c.d
 	c.o.TopK(&c.θ, Augmentation{}, k, &c.best)
@@ -109,7 +105,7 @@ func (c *ChainOracle) TopK(θ *structured.Potentials, k int, best *oracles.KBest
 	clear(c.count)
 	Download(d, c.count, c.best.Count)
 	Download(d, best.Score, c.best.Score)
-	Download(d, best.Labels, c.best.Labels)
+	Download(d, best.Values, c.best.Labels)
 	for b, n := range c.count {
 		best.Count[b] = int(n)
 	}

@@ -1,6 +1,6 @@
 package cuda
 
-// Chains are the potentials θ of a ragged batch of chains on the device, in the layout of structured.Potentials. Arrays have
+// Chains are the potentials θ of a ragged batch of chains on the device, in the layout of chains.Potentials. Arrays have
 // the capacities below; the batch set now may be smaller: chains beyond it have length 0, and no kernel reads positions
 // from Offsets[B] on.
 type Chains struct {
@@ -12,7 +12,7 @@ type Chains struct {
 	PerPosition bool           // Edge[t] scores the step from position t-1 to t; it is not read where t starts a chain
 }
 
-// Augmentation says what an oracle adds to node potentials as it loads them, the task loss structured.Hamming, and which
+// Augmentation says what an oracle adds to node potentials as it loads them, the task loss chains.Hamming, and which
 // labeling it scores beside its answer. The zero value is none.
 type Augmentation struct {
 	Gold     Array[int32]   // [N] gold labels; -1: no loss there, and neither it nor the steps to and from it count in the gold score
@@ -20,6 +20,9 @@ type Augmentation struct {
 	ByLength bool           // divide the cost by the chain's length
 	Loss     bool           // add the loss; else Gold is for the gold score only
 }
+
+// Parts returns the potentials as a scorer writes them.
+func (θ *Chains) Parts() Parts { return Parts{θ.Node, θ.Edge} }
 
 // Flags of cuda/kernels/chain.cuh.
 const (

@@ -9,7 +9,7 @@ type Data struct {
 	Device *Device
 
 	Offsets  Array[int32]   // [n+1]
-	Labels   Array[int32]   // [ΣT] gold labels
+	Labels   Array[int32]   // [ΣT] gold labels; none where an output is not a label for each position
 	Weights  Array[float32] // [n] c_i
 	Features Array[float32] // [ΣT×Dim]
 	Ids      Array[int32]   // [ΣT×len(Vocab)]
@@ -30,9 +30,11 @@ func NewData(d *Device, set *structured.Dataset) *Data {
 		Set:      set,
 		Device:   d,
 		Offsets:  upload(d, narrow[int32](set.Offsets), "the examples"),
-		Labels:   upload(d, set.Labels, "the gold labels"),
 		Features: upload(d, set.Features, "the features"),
 		Ids:      upload(d, set.Ids, "the discrete inputs"),
+	}
+	if set.Outputs == nil {
+		data.Labels = upload(d, set.Labels, "the gold labels")
 	}
 	if set.Weights != nil {
 		data.Weights = upload(d, narrow[float32](set.Weights), "the examples' weights")

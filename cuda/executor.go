@@ -40,11 +40,8 @@ func NewExecutor(d *Device, net *nets.Net, blas *BLAS) *Executor {
 // Dim returns the number of weights.
 func (e *Executor) Dim() int { return e.net.Dim() }
 
-// Labels returns Y.
-func (e *Executor) Labels() int { return e.net.Labels() }
-
-// PerPosition reports whether edge potentials differ from position to position.
-func (e *Executor) PerPosition() bool { return e.net.PerPosition() }
+// Form returns the form of the potentials.
+func (e *Executor) Form() structured.Form { return e.net.Form() }
 
 // Affine reports whether θ is an affine function of w.
 func (e *Executor) Affine() bool { return e.net.Affine() }
@@ -100,7 +97,7 @@ func (e *Executor) check(data *Data) error {
 
 // Score computes the potentials of the batch at weights w [Dim] into θ, whose arrays have the batch's capacities. Rows of
 // padding hold numbers of no meaning.
-func (e *Executor) Score(w Array[float32], b *Batch, θ *Chains) {
+func (e *Executor) Score(w Array[float32], b *Batch, θ Parts) {
 	p := e.programs[b.Rows]
 	if p == nil {
 		e.device.fail(errNotReserved)
@@ -109,41 +106,51 @@ func (e *Executor) Score(w Array[float32], b *Batch, θ *Chains) {
 	e.now, e.batch = p, b
 	e.spaces = [spaces]Array[float32]{
 		nets.SpaceArena: p.arena, nets.SpaceLiterals: p.literals, nets.SpaceFeatures: p.features, nets.SpaceBoundary: p.boundary,
-		nets.SpaceWeights: w, spaceNode: θ.Node, spaceEdge: θ.Edge,
+		nets.SpaceWeights: w,
 	}
+	e.setSpaces(spaceNode, θ)
 	e.loadInputs(p, b)
 	if p.Edge == nil {
-		Zero(e.device, θ.Edge)
+		Zero(e.device, θ[1])
 	}
 	e.run(p.run.forward)
 }
 
-// Pullback adds Jᵀv to grad [Dim], for v given as node [Rows×Y], which is 0 in rows of padding, and edge: [Y×Y], summed over
-// chains, or [Rows×Y×Y], 0 in rows of padding and where chains start. It may be called as often as wanted after Score.
-func (e *Executor) Pullback(node, edge, grad Array[float32]) {
+// Pullback adds Jᵀv to grad [Dim] (Scorer). It may be called as often as wanted after Score.
+func (e *Executor) Pullback(v Parts, grad Array[float32]) {
 	if e.now == nil {
 		e.device.fail(errNotReserved)
 		return
 	}
-	e.spaces[nets.SpaceNodeCotangent], e.spaces[nets.SpaceEdgeCotangent], e.spaces[nets.SpaceGradient] = node, edge, grad
+	e.setSpaces(nets.SpaceNodeCotangent, v)
+	e.spaces[nets.SpaceGradient] = grad
 	e.run(e.now.run.pullback)
 }
 
 // PushForward computes Jẇ into θ, for ẇ [Dim].
-func (e *Executor) PushForward(ẇ Array[float32], θ *Chains) {
-	Zero(e.device, θ.Node)
-	Zero(e.device, θ.Edge)
+func (e *Executor) PushForward(ẇ Array[float32], θ Parts) {
+	for _, part := range θ {
+		Zero(e.device, part)
+	}
 	e.addPush(ẇ, θ)
 }
 
 // addPush adds Jẇ to θ.
-func (e *Executor) addPush(ẇ Array[float32], θ *Chains) {
+func (e *Executor) addPush(ẇ Array[float32], θ Parts) {
 	if e.now == nil {
 		e.device.fail(errNotReserved)
 		return
 	}
-	e.spaces[nets.SpaceDirection], e.spaces[spaceNode], e.spaces[spaceEdge] = ẇ, θ.Node, θ.Edge
+	e.spaces[nets.SpaceDirection] = ẇ
+	e.setSpaces(spaceNode, θ)
 	e.run(e.now.run.push)
+}
+
+// setSpaces makes the parts the spaces from first on.
+func (e *Executor) setSpaces(first nets.Space, parts Parts) {
+	for k, part := range parts {
+		e.spaces[first+nets.Space(k)] = part
+	}
 }
 
 func (e *Executor) run(list []command) {

@@ -41,9 +41,10 @@ func rowBlocks(rows, width int) int { return blocks(rows, rowsPerBlock(width)) }
 
 // NewLane returns a lane for a batch. The scorer and the oracle must have room for it before it is used.
 func (o *Objective) NewLane(b *Batch) *Lane {
-	d, y, what := o.Data.Device, o.Scorer.Labels(), "potentials and marginals"
+	d, what := o.Data.Device, "potentials and marginals"
+	y, perPosition := chainShape(o.Scorer.Form())
 	l := &Lane{Objective: o, Batch: b, moved: New[int32](d, b.Chains, what), labels: New[int32](d, b.Rows, what)}
-	l.Scores = Chains{B: b.Chains, N: b.Rows, Y: y, Longest: b.Longest, Offsets: b.Offsets, PerPosition: o.Scorer.PerPosition(),
+	l.Scores = Chains{B: b.Chains, N: b.Rows, Y: y, Longest: b.Longest, Offsets: b.Offsets, PerPosition: perPosition,
 		Node: New[float32](d, b.Rows*y, what)}
 	l.V.Node = New[float32](d, b.Rows*y, what)
 	l.node = New[float64](d, 3*rowBlocks(b.Rows, y), what)
@@ -66,10 +67,11 @@ func (o *Objective) NewLane(b *Batch) *Lane {
 // newAnswer returns room for the oracle's answers about a batch.
 func (o *Objective) newAnswer(b *Batch) Answer {
 	d, what := o.Data.Device, "the oracle's answers"
+	y, _ := chainShape(o.Scorer.Form())
 	return Answer{
 		Value: New[float64](d, b.Chains, what), Max: New[float64](d, b.Chains, what), Gold: New[float64](d, b.Chains, what),
 		Exact: New[int32](d, b.Chains, what),
-		Node:  New[float32](d, b.Rows*o.Scorer.Labels(), what), Edge: New[float32](d, o.edges(b), what),
+		Node:  New[float32](d, b.Rows*y, what), Edge: New[float32](d, o.edges(b), what),
 	}
 }
 
@@ -120,7 +122,7 @@ func (l *Lane) Free() {
 // Score computes the batch's potentials at w, notes those that are no numbers and applies the constraints.
 func (l *Lane) Score(w Array[float32]) {
 	o, b, y := l.Objective, l.Batch, l.Scores.Y
-	o.Scorer.Score(w, b, &l.Scores)
+	o.Scorer.Score(w, b, l.Scores.Parts())
 	allowed, edges := Array[uint8]{}, l.Scores.Edge
 	if l.Scores.PerPosition {
 		l.constrain(edges, b.Rows, y*y, allowed, allowed, o.transition, Array[float32]{}, 1)
@@ -208,7 +210,9 @@ func (l *Lane) Recall(w Array[float32], memory *Memory) {
 }
 
 // Pullback adds Jᵀv to grad [Dim], for the v of the last Difference or Change.
-func (l *Lane) Pullback(grad Array[float32]) { l.Objective.Scorer.Pullback(l.V.Node, l.V.Edge, grad) }
+func (l *Lane) Pullback(grad Array[float32]) {
+	l.Objective.Scorer.Pullback(Parts{l.V.Node, l.V.Edge}, grad)
+}
 
 // Flags of cuda/kernels/tally.cu.
 const (

@@ -33,7 +33,7 @@ func (l *Linearised) MoveTo(w Array[float32]) { Copy(l.device, l.wk, w) }
 func (l *Linearised) Affine() bool { return true }
 
 // Score computes θ(w_k) + J(w − w_k).
-func (l *Linearised) Score(w Array[float32], b *Batch, θ *Chains) {
+func (l *Linearised) Score(w Array[float32], b *Batch, θ Parts) {
 	l.Executor.Score(l.wk, b, θ)
 	l.elementwise(l.difference, l.Dim(), 0, Array[uint64]{}, Array[uint64]{}, [spaces]Array[float32]{
 		nets.SpaceWeights: w, nets.SpaceLiterals: l.wk, nets.SpaceDirection: l.direction,

@@ -1,5 +1,7 @@
 package cuda
 
+import "github.com/dsp-go/dsp/structured"
+
 // Memory is a train.Memory on a device: a point r_i of the marginal polytope for every example, laid out as there.
 type Memory struct {
 	objective *Objective
@@ -9,9 +11,9 @@ type Memory struct {
 
 // NewMemory returns a memory that holds the gold outputs.
 func (o *Objective) NewMemory() *Memory {
-	d, set, y := o.Data.Device, o.Data.Set, o.Scorer.Labels()
-	edges := set.Len()
-	if o.Scorer.PerPosition() {
+	d, set, edges := o.Data.Device, o.Data.Set, o.Data.Set.Len()
+	y, perPosition := chainShape(o.Scorer.Form())
+	if perPosition {
 		edges = set.Positions()
 	}
 	m := &Memory{objective: o, Node: New[float32](d, set.Positions()*y, "a memory"), Edge: New[float32](d, edges*y*y, "a memory")}
@@ -30,12 +32,10 @@ func (m *Memory) ToGold(γ float32) {
 	if γ == 1 {
 		return
 	}
-	o, perPosition := m.objective, int32(0)
-	if o.Scorer.PerPosition() {
-		perPosition = 1
-	}
+	o := m.objective
+	y, perPosition := chainShape(o.Scorer.Form())
 	o.Data.Device.Launch("to_gold", Dim{X: o.Data.Set.Len()}, Dim{X: blockThreads}, blockThreads*4,
-		m.Node, m.Edge, o.Data.Offsets, o.Data.Labels, γ, int32(o.Scorer.Labels()), perPosition)
+		m.Node, m.Edge, o.Data.Offsets, o.Data.Labels, γ, int32(y), flag(perPosition))
 }
 
 // Remember moves the memory of a lane's examples towards the lane's answers: r_i ← (1−γ)r_i + γu_i.
@@ -71,17 +71,17 @@ func (m *Memory) recall(l *Lane) {
 	}
 }
 
-// Store copies what the memory holds to vectors laid out as those of a train.Memory.
-func (m *Memory) Store(node, edge []float32) error {
+// Store copies what the memory holds to the parts of a train.Memory.
+func (m *Memory) Store(parts []structured.Part) error {
 	d := m.objective.Data.Device
-	Download(d, node, m.Node)
-	Download(d, edge, m.Edge)
+	Download(d, parts[0].Values, m.Node)
+	Download(d, parts[1].Values, m.Edge)
 	return d.Err()
 }
 
-// Load makes the memory hold what such vectors hold.
-func (m *Memory) Load(node, edge []float32) {
+// Load makes the memory hold what such parts hold.
+func (m *Memory) Load(parts []structured.Part) {
 	d := m.objective.Data.Device
-	Upload(d, m.Node, node)
-	Upload(d, m.Edge, edge)
+	Upload(d, m.Node, parts[0].Values)
+	Upload(d, m.Edge, parts[1].Values)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/train"
 )
 
@@ -16,7 +17,7 @@ import (
 type Objective struct {
 	Data   *Data
 	Loss   train.Loss
-	Task   structured.Hamming
+	Task   chains.Hamming
 	Scorer Scorer
 	Oracle *Oracle
 	Sums   Array[float64] // [NumSums] running sums; see SumPrimal and those after it
@@ -39,15 +40,28 @@ const (
 	NumSums
 )
 
-// CheckObjective refuses, as bad input, an objective that the device cannot evaluate: one whose gold labels are sets, or that
-// has more labels or positions than kernels take.
+// HasKernels reports whether kernels answer for the objective: those of chains with their own task loss and constraints. For others
+// an accelerator asks the structure's oracle on the host.
+func HasKernels(o *train.Objective) bool {
+	_, chain := o.Scorer.Form().Structure.(chains.Chain)
+	_, task := o.Task.(chains.Hamming)
+	_, constraints := o.Constraints.(*chains.Constraints)
+	return chain && (task || o.Task == nil) && (constraints || o.Constraints == nil)
+}
+
+// CheckObjective refuses, as bad input, an objective that the device cannot evaluate: one whose gold labels are sets, that has more
+// labels or positions than kernels take, or a scorer of sparse inputs for other structures than chains.
 func CheckObjective(o *train.Objective) error {
 	d := o.Data
 	if len(d.LabelSets) > 0 && slices.ContainsFunc(d.Labels, func(l int32) bool { return l < 0 }) {
 		return structured.BadInput("%s: labels known in part cannot be learned from on a CUDA device; use --device cpu", d.Name)
 	}
-	if y := o.Scorer.Labels(); y > MaxLabels {
-		return structured.BadInput("%s: %d labels, a CUDA device takes up to %d; use --device cpu", d.Name, y, MaxLabels)
+	form := o.Scorer.Form()
+	if HasKernels(o) && form.Parts[0].Width > MaxLabels {
+		return structured.BadInput("%s: %d labels, a CUDA device takes up to %d; use --device cpu", d.Name, form.Parts[0].Width, MaxLabels)
+	}
+	if err := checkSparse(o.Scorer); err != nil {
+		return err
 	}
 	if n := d.Positions(); n >= transitions {
 		return structured.BadInput("%s: %d positions, a CUDA device takes fewer than %d", d.Name, n, transitions)
@@ -61,15 +75,17 @@ const (
 	transitions = math.MaxInt32 - 1
 )
 
-// NewObjective returns the device side of an objective that CheckObjective lets pass, whose data set is data's.
+// NewObjective returns the device side of an objective that CheckObjective lets pass and that HasKernels, whose data set is
+// data's.
 func NewObjective(data *Data, o *train.Objective, scorer Scorer, oracle *Oracle) *Objective {
 	d := data.Device
-	to := &Objective{Data: data, Loss: o.Loss, Task: o.Task, Scorer: scorer, Oracle: oracle,
+	task, _ := o.Task.(chains.Hamming)
+	to := &Objective{Data: data, Loss: o.Loss, Task: task, Scorer: scorer, Oracle: oracle,
 		Sums: New[float64](d, NumSums, "sums"),
-		cost: upload(d, o.Task.LabelWeights, "label weights"),
+		cost: upload(d, task.LabelWeights, "label weights"),
 		bad:  New[int32](d, 1, "a position"),
 	}
-	if c := o.Constraints; c != nil {
+	if c, _ := o.Constraints.(*chains.Constraints); c != nil {
 		to.start = upload(d, asBytes(c.Start), "constraints")
 		to.end = upload(d, asBytes(c.End), "constraints")
 		to.transition = upload(d, asBytes(c.Transition), "constraints")
@@ -94,9 +110,11 @@ func (o *Objective) Free() {
 func (o *Objective) ClearSums() { Zero(o.Data.Device, o.Sums) }
 
 // ReadSums waits for the running sums.
-func (o *Objective) ReadSums() train.Sums {
+func (o *Objective) ReadSums() train.Sums { return readSums(o.Data.Device, o.Sums) }
+
+func readSums(d *Device, from Array[float64]) train.Sums {
 	var s [NumSums]float64
-	Download(o.Data.Device, s[:], o.Sums)
+	Download(d, s[:], from)
 	return train.Sums{Primal: s[SumPrimal], Smoothed: s[SumSmoothed], Linear: s[SumLinear], Loss: s[SumLoss], Entropy: s[SumEntropy],
 		Exact: int(s[SumExact]), Moved: int(s[SumMoved])}
 }
@@ -119,8 +137,10 @@ func (o *Objective) NonFinite() error {
 }
 
 // smoothing returns what the oracle is asked for: the loss's own log-sum-exp, or the chosen smoothing of the max.
-func (o *Objective) smoothing(s oracles.Smoothing) oracles.Smoothing {
-	if o.Loss.Smooth() {
+func (o *Objective) smoothing(s oracles.Smoothing) oracles.Smoothing { return smoothingOf(o.Loss, s) }
+
+func smoothingOf(loss train.Loss, s oracles.Smoothing) oracles.Smoothing {
+	if loss.Smooth() {
 		return oracles.Smoothing{Kind: oracles.Entropy, Mu: 1}
 	}
 	return s
@@ -133,8 +153,8 @@ func (o *Objective) augmentation(b *Batch) Augmentation {
 
 // edges returns how many numbers the edge part of a batch's marginals has.
 func (o *Objective) edges(b *Batch) int {
-	y := o.Scorer.Labels()
-	if o.Scorer.PerPosition() {
+	y, perPosition := chainShape(o.Scorer.Form())
+	if perPosition {
 		return b.Rows * y * y
 	}
 	return b.Chains * y * y

@@ -6,6 +6,7 @@ import (
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/train"
 )
 
@@ -42,21 +43,26 @@ const nbestPositions = 1 << 20
 
 // NewPredictor returns a predictor for a network on data, with constraints on its outputs (nil: none), that finds up to nbest
 // outputs of an example. What the device cannot do is bad input. Call SetWeights before Over, and Free in the end.
-func NewPredictor(d *Device, net nets.Scorer, c *structured.Constraints, set *structured.Dataset, nbest int, tf32 bool) (*Predictor, error) {
+func NewPredictor(d *Device, net nets.Scorer, c structured.Constraints, set *structured.Dataset, nbest int, tf32 bool) (*Predictor, error) {
 	inputs := *set // whatever its labels
 	inputs.LabelSets = nil
-	if err := CheckObjective(&train.Objective{Scorer: net, Data: &inputs}); err != nil {
+	o := &train.Objective{Scorer: net, Data: &inputs, Loss: train.CRF, Constraints: c}
+	if err := CheckObjective(o); err != nil {
 		return nil, err
 	}
+	if !HasKernels(o) {
+		return nil, structured.BadInput("a CUDA device predicts sequences of labels alone, not a %s; use --device cpu", net.Form().Structure.Name())
+	}
+	o.Data = set
 	s := &shared{d: d, data: NewData(d, set), blas: NewBLAS(d, tf32)}
 	p := &Predictor{shared: s, w: New[float32](d, net.Dim(), "weights")}
 	scorer, err := s.scorer(net)
 	if err != nil {
 		return nil, err
 	}
-	p.objective = NewObjective(s.data, &train.Objective{Data: set, Loss: train.CRF, Constraints: c}, scorer, NewOracle(d))
-	p.capacity = s.data.passCapacity(min(passPositions, nbestPositions/max(1, nbest)), net)
-	b := NewBatch(s.data, p.capacity.chains, p.capacity.rows, p.capacity.longest)
+	p.objective = NewObjective(s.data, o, scorer, NewOracle(d))
+	p.capacity = s.data.passCapacity(min(passPositions, nbestPositions/max(1, nbest)), net.Form())
+	b := newBatch(s.data, p.capacity)
 	p.lane = p.objective.NewLane(b)
 	p.labels = New[int32](d, b.Rows, "labels")
 	if err := scorer.Reserve(b); err != nil {
@@ -116,19 +122,20 @@ func (p *Predictor) ask(wanted Wanted, a *Predicted) {
 	}
 	if k := wanted.NBest; k > 0 {
 		o.TopK(&l.Scores, Augmentation{}, k, &p.best)
-		a.Best.Resize(b.B, b.N, k)
+		a.Best.Resize(&structured.Potentials{Outputs: a.Offsets}, k)
 		for c, count := range fetch(d, nil, p.best.Count, b.B) {
 			a.Best.Count[c] = int(count)
 		}
 		Download(d, a.Best.Score, p.best.Score)
 		for j := range k {
-			Download(d, a.Best.Labels[j*b.N:(j+1)*b.N], p.best.Labels.Slice(j*b.Rows, (j+1)*b.Rows))
+			Download(d, a.Best.Output(j, 0, b.N), p.best.Labels.Slice(j*b.Rows, (j+1)*b.Rows))
 		}
 	}
 	if wanted.Potentials {
-		a.Potentials.Resize(a.Offsets, y, l.Scores.PerPosition)
-		Download(d, a.Potentials.Node, l.Scores.Node)
-		Download(d, a.Potentials.Edge, l.Scores.Edge)
+		chains.Resize(&a.Potentials, a.Offsets, y, l.Scores.PerPosition)
+		θ := chains.Of(&a.Potentials)
+		Download(d, θ.Node, l.Scores.Node)
+		Download(d, θ.Edge, l.Scores.Edge)
 	}
 }
 

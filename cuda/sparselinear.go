@@ -10,6 +10,8 @@ import (
 // SparseLinear is nets.SparseLinear on a device.
 type SparseLinear struct {
 	net         *nets.SparseLinear
+	labels      int
+	perPosition bool
 	data        *Data
 	nodes       sparseRows             // of positions' attributes
 	edges       sparseRows             // of steps' attributes
@@ -34,10 +36,11 @@ type batchSize struct{ chains, rows int }
 
 func sizeOf(b *Batch) batchSize { return batchSize{b.Chains, b.Rows} }
 
-// NewSparseLinear returns the scorer on the device that has the data.
+// NewSparseLinear returns the scorer of chains on the device that has the data.
 func NewSparseLinear(net *nets.SparseLinear, data *Data) *SparseLinear {
-	y, set := net.Labels(), data.Set
-	s := &SparseLinear{net: net, data: data, transitions: -1, tiles: map[int]Array[float64]{}}
+	s, set := &SparseLinear{net: net, data: data, transitions: -1, tiles: map[int]Array[float64]{}}, data.Set
+	s.labels, s.perPosition = chainShape(net.Form())
+	y := s.labels
 	for _, a := range net.Layout() {
 		lo, hi := a.Offset, a.Offset+a.Len()
 		switch a.Name {
@@ -64,21 +67,18 @@ func (s *SparseLinear) Free() {
 // Dim returns the number of weights.
 func (s *SparseLinear) Dim() int { return s.net.Dim() }
 
-// Labels returns Y.
-func (s *SparseLinear) Labels() int { return s.net.Labels() }
-
-// PerPosition reports whether edge potentials differ from position to position.
-func (s *SparseLinear) PerPosition() bool { return s.net.PerPosition() }
+// Form returns the form of the potentials.
+func (s *SparseLinear) Form() structured.Form { return s.net.Form() }
 
 // Affine returns true.
 func (s *SparseLinear) Affine() bool { return true }
 
 // Reserve implements Scorer. It refuses no batch, and what it has made for one stays where it is.
 func (s *SparseLinear) Reserve(b *Batch) error {
-	d, y := s.data.Device, s.Labels()
+	d, y := s.data.Device, s.labels
 	s.nodes.reserve(d, b)
 	s.edges.reserve(d, b)
-	if _, ok := s.tiles[b.Rows]; !ok && s.PerPosition() {
+	if _, ok := s.tiles[b.Rows]; !ok && s.perPosition {
 		s.tiles[b.Rows] = New[float64](d, blocks(b.Rows, tileRows)*y*y, "sums of edges")
 	}
 	return d.Err()
@@ -88,30 +88,30 @@ func (s *SparseLinear) Reserve(b *Batch) error {
 const tileRows = 256
 
 // Score implements Scorer.
-func (s *SparseLinear) Score(w Array[float32], b *Batch, θ *Chains) {
+func (s *SparseLinear) Score(w Array[float32], b *Batch, θ Parts) {
 	s.batch = b
-	s.nodes.score(s.data.Device, w, Array[float32]{}, b, θ.Node, s.Labels())
-	yy := s.Labels() * s.Labels()
+	s.nodes.score(s.data.Device, w, Array[float32]{}, b, θ[0], s.labels)
+	yy := s.labels * s.labels
 	switch {
-	case s.PerPosition():
-		s.edges.score(s.data.Device, w, w.Slice(s.transitions, s.transitions+yy), b, θ.Edge, yy)
+	case s.perPosition:
+		s.edges.score(s.data.Device, w, w.Slice(s.transitions, s.transitions+yy), b, θ[1], yy)
 	case s.transitions < 0:
-		Zero(s.data.Device, θ.Edge)
+		Zero(s.data.Device, θ[1])
 	default:
-		Copy(s.data.Device, θ.Edge, w.Slice(s.transitions, s.transitions+yy))
+		Copy(s.data.Device, θ[1], w.Slice(s.transitions, s.transitions+yy))
 	}
 }
 
 // Pullback implements Scorer.
-func (s *SparseLinear) Pullback(node, edge, grad Array[float32]) {
-	d, b := s.data.Device, s.batch
+func (s *SparseLinear) Pullback(v Parts, grad Array[float32]) {
+	d, b, node, edge := s.data.Device, s.batch, v[0], v[1]
 	s.nodes.pullback(d, node, b, grad)
 	if s.transitions < 0 {
 		return
 	}
-	yy := s.Labels() * s.Labels()
+	yy := s.labels * s.labels
 	to := grad.Slice(s.transitions, s.transitions+yy)
-	if !s.PerPosition() {
+	if !s.perPosition {
 		d.Launch("add", Dim{X: blocks(yy, blockThreads)}, Dim{X: blockThreads}, 0, edge, to, int32(yy))
 		return
 	}

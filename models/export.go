@@ -2,10 +2,12 @@ package models
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"io"
 	"maps"
+	"math"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -15,48 +17,59 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Potentials computes the potentials of all examples of d, with the model's constraints applied as −∞. Edge potentials
-// are [Y×Y] or, where the network makes them for every position, [ΣT×Y×Y].
+// Potentials computes the potentials of all examples of d, with the model's constraints applied as −∞.
 func (m *Model) Potentials(ctx context.Context, d *structured.Dataset, threads int) (*structured.Potentials, error) {
 	if err := m.accepts(d); err != nil {
 		return nil, err
 	}
-	all := &structured.Potentials{}
-	offsets := d.Offsets
-	if len(offsets) == 0 {
-		offsets = []int{0}
+	all, batch, examples := &structured.Potentials{}, &structured.Batch{}, make([]int, d.Len())
+	for i := range examples {
+		examples[i] = i
 	}
-	all.Resize(offsets, m.Labels.Len(), m.Net.PerPosition())
+	batch.Reset(d, examples)
+	all.Resize(batch, m.Net.Form())
 	if m.device != nil {
 		return all, m.device.potentials(ctx, m, d, all)
 	}
 	type piece struct {
-		at         int // position
-		node, edge []float32
+		first int // example
+		θ     *structured.Potentials
 	}
 	err := inOrder(ctx, threads, each(batches(d)), m.newPredictor,
 		func(p *predictor, examples []int) (piece, error) {
 			if err := p.potentials(d, examples); err != nil {
 				return piece{}, err
 			}
-			return piece{d.Offsets[examples[0]], slices.Clone(p.θ.Node), slices.Clone(p.θ.Edge)}, nil
+			some := &structured.Potentials{}
+			some.Copy(&p.θ)
+			return piece{examples[0], some}, nil
 		},
 		func(r piece) error {
-			copy(all.Node[r.at*all.Y:], r.node)
-			if all.PerPosition {
-				copy(all.Edge[r.at*all.Y*all.Y:], r.edge)
-			} else {
-				copy(all.Edge, r.edge)
-			}
+			place(all, r.first, r.θ)
 			return nil
 		})
 	return all, err
 }
 
-// ExportPotentials writes the potentials of d to a .npz or .safetensors file: node [ΣT×Y]; edge [Y×Y], row "from", or
-// [ΣT×Y×Y], whose entry t is the step into position t and means nothing where t starts a sequence; offsets int64 [n+1];
-// labels int32 [ΣT], the gold ones, if there are any; and the label names and example ids, as Unicode arrays label_names
-// and ids in npz, as JSON lists of these names in the metadata of safetensors.
+// place copies potentials of consecutive examples to their place among those of all.
+func place(all *structured.Potentials, first int, some *structured.Potentials) {
+	for k := range all.Parts {
+		to, from := &all.Parts[k], some.Parts[k].Values
+		if to.Offsets == nil {
+			copy(to.Values, from)
+		} else {
+			copy(to.Values[to.Offsets[first]*to.Width:], from)
+		}
+	}
+}
+
+// ExportPotentials writes the potentials of d to a .npz or .safetensors file: every part by its name, [rows×width], or [width] where all
+// examples share it; offsets int64 [n+1] of positions, and of the rows of other tables under the table's name with _offsets;
+// labels int32, the gold outputs, if there are any; and the label names and example ids, as Unicode arrays label_names and
+// ids in npz, as JSON lists of these names in the metadata of safetensors.
+//
+// Of chains these are node [ΣT×Y], and edge [Y×Y], row "from", or [ΣT×Y×Y], whose entry t is the step into position t and means
+// nothing where t starts a sequence.
 func (m *Model) ExportPotentials(ctx context.Context, d *structured.Dataset, path string, threads int) error {
 	format, err := exportFormat(path, ".npz", ".safetensors")
 	if err != nil {
@@ -66,14 +79,7 @@ func (m *Model) ExportPotentials(ctx context.Context, d *structured.Dataset, pat
 	if err != nil {
 		return err
 	}
-	edge := []int{θ.Y, θ.Y}
-	if θ.PerPosition {
-		edge = []int{θ.Positions(), θ.Y, θ.Y}
-	}
-	offsets := make([]int64, len(θ.Offsets))
-	for i, o := range θ.Offsets {
-		offsets[i] = int64(o)
-	}
+	offsets := wide(d.Offsets)
 	ids := make([]string, d.Len())
 	for i := range ids {
 		ids[i] = d.ID(i)
@@ -81,9 +87,14 @@ func (m *Model) ExportPotentials(ctx context.Context, d *structured.Dataset, pat
 	if format == ".npz" {
 		return structured.WriteFile(path, func(w io.Writer) error {
 			return writeNPZ(w, func(n npzWriter) error {
-				err := firstError(
-					add(n, "node", θ.Node, θ.Positions(), θ.Y),
-					add(n, "edge", θ.Edge, edge...),
+				var err error
+				for k := range θ.Parts {
+					err = cmp.Or(err, add(n, θ.Parts[k].Name, θ.Parts[k].Values, partShape(&θ.Parts[k])...))
+				}
+				for _, t := range d.Tables {
+					err = cmp.Or(err, add(n, t.Name+"_offsets", wide(t.Offsets), len(t.Offsets)))
+				}
+				err = cmp.Or(err,
 					add(n, "offsets", offsets, len(offsets)),
 					n.addText("label_names", m.Labels.Names()),
 					n.addText("ids", ids))
@@ -95,8 +106,12 @@ func (m *Model) ExportPotentials(ctx context.Context, d *structured.Dataset, pat
 		})
 	}
 	f := &safetensors.File{}
-	safetensors.Add(f, "node", θ.Node, θ.Positions(), θ.Y)
-	safetensors.Add(f, "edge", θ.Edge, edge...)
+	for k := range θ.Parts {
+		safetensors.Add(f, θ.Parts[k].Name, θ.Parts[k].Values, partShape(&θ.Parts[k])...)
+	}
+	for _, t := range d.Tables {
+		safetensors.Add(f, t.Name+"_offsets", wide(t.Offsets))
+	}
 	safetensors.Add(f, "offsets", offsets)
 	if d.Labels != nil {
 		safetensors.Add(f, "labels", d.Labels)
@@ -105,6 +120,27 @@ func (m *Model) ExportPotentials(ctx context.Context, d *structured.Dataset, pat
 		return err
 	}
 	return safetensors.Write(path, f)
+}
+
+// partShape returns the shape of a part's array in a file. A chain's edges are matrices.
+func partShape(p *structured.Part) []int {
+	row := []int{p.Width}
+	if p.Name == "edge" {
+		y := int(math.Round(math.Sqrt(float64(p.Width))))
+		row = []int{y, y}
+	}
+	if p.Offsets == nil {
+		return row
+	}
+	return append([]int{p.Offsets[len(p.Offsets)-1]}, row...)
+}
+
+func wide(offsets []int) []int64 {
+	to := make([]int64, max(1, len(offsets)))
+	for i, o := range offsets {
+		to[i] = int64(o)
+	}
+	return to
 }
 
 // ExportWeights writes the network's weights to a .txt, .npz or .safetensors file: a tensor for each parameter of the
@@ -198,15 +234,6 @@ func writeNPZ(w io.Writer, write func(n npzWriter) error) error {
 		return err
 	}
 	return n.Close()
-}
-
-func firstError(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // jsonTexts makes metadata, whose values are texts: the JSON of each.

@@ -18,6 +18,7 @@ import (
 
 	"github.com/dsp-go/dsp/models/safetensors"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/chains"
 )
 
 // readNPZ reads an array of an archive into a slice, and its shape.
@@ -77,7 +78,7 @@ func TestExportPotentials(t *testing.T) {
 	dir := t.TempDir()
 	for _, edges := range []string{"transition", "position"} {
 		m := toyModel(t, d, func(c *Config) { c.Edges = edges })
-		m.Constraints = &structured.Constraints{Start: []bool{true, false, false}}
+		m.Constraints = &chains.Constraints{Start: []bool{true, false, false}}
 		θ, err := m.Potentials(ctx, d, 1)
 		if err != nil {
 			t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/structured/features"
 )
 
@@ -82,7 +83,7 @@ func (c *Config) featureSet(train *structured.Dataset) (string, error) {
 // builtinFor returns the built-in set for data about which nothing was said.
 func builtinFor(train *structured.Dataset) string {
 	switch {
-	case !structured.EntityTags(train.Alphabet):
+	case !chains.EntityTags(train.Alphabet):
 		return "pos"
 	case slices.Contains(train.ColumnNames, "pos"):
 		return "chunk"

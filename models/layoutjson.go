@@ -32,15 +32,7 @@ func quoted(text string) []byte {
 }
 
 func (j *jsonLayout) add(text []byte, d *structured.Dataset, i int, p *Prediction) ([]byte, int) {
-	text = append(text, `{"id":`...)
-	number := -1
-	if d.IDs != nil && d.IDs[i] != "" {
-		text = append(text, quoted(d.IDs[i])...)
-	} else {
-		text = append(text, '"')
-		number = len(text)
-		text = append(text, '"')
-	}
+	text, number := appendID(text, d, i)
 	text = j.output(append(text, ','), &p.Output)
 	if j.o.NBest > 0 {
 		text = append(text, `,"nbest":`...)
@@ -64,10 +56,25 @@ func (j *jsonLayout) add(text []byte, d *structured.Dataset, i int, p *Predictio
 	return append(text, "}\n"...), number
 }
 
+// appendID begins an object with the name of example i; number is where in the text its number belongs, −1 where it has a name.
+func appendID(text []byte, d *structured.Dataset, i int) (longer []byte, number int) {
+	text = append(text, `{"id":`...)
+	if d.IDs != nil && d.IDs[i] != "" {
+		return append(text, quoted(d.IDs[i])...), -1
+	}
+	text = append(text, '"')
+	return append(text, '"'), len(text)
+}
+
 // output appends the members of an output.
 func (j *jsonLayout) output(text []byte, o *Output) []byte {
 	text = append(text, `"labels":`...)
 	text = list(text, len(o.Labels), func(text []byte, t int) []byte { return append(text, j.names[o.Labels[t]]...) })
+	return appendScores(text, o)
+}
+
+// appendScores appends the score and the probability of an output.
+func appendScores(text []byte, o *Output) []byte {
 	text = strconv.AppendFloat(append(text, `,"score":`...), o.Score, 'g', -1, 64)
 	return strconv.AppendFloat(append(text, `,"probability":`...), o.Probability, 'g', -1, 64)
 }

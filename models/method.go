@@ -5,13 +5,14 @@ import (
 
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/train"
 )
 
 // objective forms what is minimised, with λ = C/n.
 func (c *Config) objective(m *Model, data *structured.Dataset) (*train.Objective, error) {
 	if c.Constraints != "none" {
-		if err := structured.CheckScheme(data, c.Constraints); err != nil {
+		if err := chains.CheckScheme(data, c.Constraints); err != nil {
 			return nil, structured.BadInput("%w; convert the labels as they are read with --scheme %s, or leave out --constraints %s",
 				err, c.Constraints, c.Constraints)
 		}
@@ -49,8 +50,8 @@ func (c *Config) weighted(data *structured.Dataset, labels *structured.Alphabet)
 }
 
 // taskLoss is the Hamming loss with the weights that c gives labels.
-func (c *Config) taskLoss(labels *structured.Alphabet) (structured.Hamming, error) {
-	h := structured.Hamming{ByLength: c.LossByLength}
+func (c *Config) taskLoss(labels *structured.Alphabet) (chains.Hamming, error) {
+	h := chains.Hamming{ByLength: c.LossByLength}
 	if len(c.LabelWeights) == 0 {
 		return h, nil
 	}

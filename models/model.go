@@ -3,17 +3,18 @@ package models
 import (
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/chains"
 )
 
 // Model is a trained model: a network with its weights, and what it takes to read inputs and name outputs.
 type Model struct {
-	Config      Config                  // resolved: everything says what was used
-	Version     string                  // of the dsp that trained it
-	Labels      *structured.Alphabet    // the outputs
-	Inputs                              // made of the columns of text
-	Dim         int                     // dense features a position; 0 for other inputs
-	Width       int                     // columns of the text files; 0 for other formats
-	Constraints *structured.Constraints // of the outputs, or nil
+	Config      Config               // resolved: everything says what was used
+	Version     string               // of the dsp that trained it
+	Labels      *structured.Alphabet // the outputs
+	Inputs                           // made of the columns of text
+	Dim         int                  // dense features a position; 0 for other inputs
+	Width       int                  // columns of the text files; 0 for other formats
+	Constraints *chains.Constraints  // of the outputs, or nil
 	Net         nets.Network
 	W           []float32 // [Net.Dim()]
 
@@ -45,7 +46,7 @@ func (m *Model) assemble() error {
 		return err
 	}
 	if m.Config.Constraints != "none" {
-		m.Constraints, err = structured.SchemeConstraints(m.Labels, m.Config.Constraints)
+		m.Constraints, err = chains.SchemeConstraints(m.Labels, m.Config.Constraints)
 	}
 	return err
 }

@@ -103,14 +103,7 @@ func (on *onDevice) predict(ctx context.Context, m *Model, d *structured.Dataset
 // potentials is Model.Potentials.
 func (on *onDevice) potentials(ctx context.Context, m *Model, d *structured.Dataset, all *structured.Potentials) error {
 	return on.over(ctx, m, d, cuda.Wanted{Potentials: true}, func(examples []int, p *cuda.Predicted) error {
-		lo, y := d.Offsets[examples[0]], all.Y
-		copy(all.Node[lo*y:], p.Potentials.Node)
-		if all.PerPosition {
-			lo *= y * y
-		} else {
-			lo = 0
-		}
-		copy(all.Edge[lo:], p.Potentials.Edge)
+		place(all, examples[0], &p.Potentials)
 		return nil
 	})
 }

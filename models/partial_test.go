@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/chains"
 )
 
 // partialText has tokens of three labels, which the word tells; some are hidden.
@@ -127,7 +128,7 @@ func TestForcedLabelsAgainstEnumeration(t *testing.T) {
 	}
 	for _, edges := range []string{"transition", "position", "none"} {
 		m := toyModel(t, d, func(c *Config) { c.Edges = edges })
-		m.Constraints = &structured.Constraints{Transition: []bool{8: false, 1: true}}
+		m.Constraints = &chains.Constraints{Transition: []bool{8: false, 1: true}}
 		θ, err := m.Potentials(context.Background(), d, 2)
 		if err != nil {
 			t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/oracles/kinds"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -71,7 +72,7 @@ func (m *Model) Predict(ctx context.Context, d *structured.Dataset, o PredictOpt
 type predictor struct {
 	model  *Model
 	worker nets.Worker
-	oracle oracles.Oracle
+	oracle oracles.Maximiser
 	batch  structured.Batch
 	θ      structured.Potentials
 	score  []float64
@@ -81,7 +82,7 @@ type predictor struct {
 }
 
 func (m *Model) newPredictor() *predictor {
-	return &predictor{model: m, worker: m.Net.NewWorker(), oracle: oracles.NewChain()}
+	return &predictor{model: m, worker: m.Net.NewWorker(), oracle: kinds.Of(m.Net.Form().Structure).Oracle()}
 }
 
 // potentials scores the examples, with the model's constraints applied.
@@ -105,23 +106,23 @@ func (p *predictor) predict(d *structured.Dataset, examples []int, o PredictOpti
 	}
 	if o.Force {
 		for b, i := range examples {
-			d.Restrict(&p.θ, b, i)
+			p.θ.Structure.Restrict(&p.θ, b, d.GoldOf(i))
 		}
 	}
 	n := len(examples)
-	labels := make([]int32, p.batch.Positions())
+	labels := make([]int32, p.θ.OutputSize())
 	p.score, p.logZ = grow(p.score, n), grow(p.logZ, n)
 	p.oracle.Max(&p.θ, labels, p.score)
-	a := answers{offsets: p.batch.Offsets, labels: labels, score: p.score, logZ: p.logZ, y: p.θ.Y}
+	a := answers{offsets: p.batch.Offsets, labels: labels, score: p.score, logZ: p.logZ, y: p.θ.Parts[0].Width}
 	switch {
 	case o.Marginals || o.Confidence:
-		p.oracle.Exp(&p.θ, 1, p.logZ, &p.u)
-		a.marginals = p.u.Node
+		p.oracle.(oracles.Summer).Exp(&p.θ, 1, p.logZ, &p.u)
+		a.marginals = p.u.Parts[0].Values
 	case o.Probability || o.NBest > 0:
-		p.oracle.Exp(&p.θ, 1, p.logZ, nil)
+		p.oracle.(oracles.Summer).Exp(&p.θ, 1, p.logZ, nil)
 	}
 	if o.NBest > 0 {
-		p.oracle.TopK(&p.θ, o.NBest, &p.best)
+		p.oracle.(oracles.Ranker).TopK(&p.θ, o.NBest, &p.best)
 		a.best = &p.best
 	}
 	return a.predictions(d, examples, o)

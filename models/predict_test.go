@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/chains"
 )
 
 // toyData are chains of lengths 0 to 4 with 3 labels and 2 features a position.
@@ -67,7 +68,7 @@ func TestPredictAgainstEnumeration(t *testing.T) {
 		for _, constrained := range []bool{false, true} {
 			m := toyModel(t, d, func(c *Config) { c.Edges = edges })
 			if constrained {
-				m.Constraints = &structured.Constraints{Start: []bool{false, true, false}, Transition: []bool{
+				m.Constraints = &chains.Constraints{Start: []bool{false, true, false}, Transition: []bool{
 					false, false, true,
 					false, false, false,
 					false, true, false,

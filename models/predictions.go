@@ -27,13 +27,13 @@ type PredictionWriter interface {
 //   - marginals stand before the predicted label, a column "label/probability" for each label of the model, and so does
 //     the confidence, which is the predicted label's probability alone.
 func NewColumnWriter(w io.Writer, m *Model, d *structured.Dataset, o PredictOptions) PredictionWriter {
-	return newWriter(w, d, &columnLayout{m.Labels, o})
+	return newWriter(w, d, m.Config.task().layout(m, o, false))
 }
 
 // NewJSONWriter writes an object a line for each example: id, labels, score, probability, and nbest, confidence ([T]) and
 // marginals ([T×Y], in the order of the model's labels) where o asks for them.
 func NewJSONWriter(w io.Writer, m *Model, d *structured.Dataset, o PredictOptions) PredictionWriter {
-	return newWriter(w, d, newJSONLayout(m.Labels, o))
+	return newWriter(w, d, m.Config.task().layout(m, o, true))
 }
 
 // A layout writes predictions as text.

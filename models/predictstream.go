@@ -27,10 +27,7 @@ func (m *Model) PredictText(ctx context.Context, r io.Reader, name string, w io.
 		return err
 	}
 	s.threads = 1
-	var form layout = &columnLayout{m.Labels, o}
-	if asJSON {
-		form = newJSONLayout(m.Labels, o)
-	}
+	form := m.Config.task().layout(m, o, asJSON)
 	out := bufio.NewWriterSize(w, 1<<16)
 	sequences, known := 0, 0
 	var empty error

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/chains"
 )
 
 // source knows how to read data files: any, or those that are like the training data.
@@ -51,7 +52,7 @@ func (s source) read(path string, needLabels bool) (*structured.Dataset, error) 
 		return err
 	})
 	if err == nil && needLabels && d.Labels != nil && s.converts() {
-		err = structured.ConvertScheme(d, s.scheme, s.labels)
+		err = chains.ConvertScheme(d, s.scheme, s.labels)
 	}
 	switch {
 	case err != nil:
@@ -173,7 +174,7 @@ func (s source) number(d *structured.Dataset) {
 			return
 		}
 	}
-	if s.converts() && structured.ConvertScheme(d, s.scheme, s.labels) != nil {
+	if s.converts() && chains.ConvertScheme(d, s.scheme, s.labels) != nil {
 		d.Labels, d.Alphabet = nil, s.labels
 	}
 }

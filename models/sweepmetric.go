@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/train"
 )
 
@@ -16,20 +17,15 @@ type metric struct {
 
 // metrics are those of development data. The objective needs none: its metric has no of.
 var metrics = []metric{
-	{"f1", "entity F1", func(m *structured.Metrics) float64 {
-		if m.EntityMetrics == nil { // of data without a sequence whose labels are all known
-			return math.NaN()
-		}
-		return m.F1
-	}},
-	{"accuracy", "accuracy", func(m *structured.Metrics) float64 { return m.TokenAccuracy }},
-	{"sequence", "sequences right", func(m *structured.Metrics) float64 { return 1 - m.SequenceError }},
+	{"f1", "entity F1", func(m *structured.Metrics) float64 { return m.Get("f1") }},
+	{"accuracy", "accuracy", func(m *structured.Metrics) float64 { return m.Get("token_accuracy") }},
+	{"sequence", "sequences right", func(m *structured.Metrics) float64 { return 1 - m.Get("sequence_error") }},
 	{"objective", "objective", nil},
 }
 
 // chooseMetric returns the metric of that name for development data, or nil, with those labels; auto depends on them.
 func chooseMetric(name string, labels *structured.Alphabet, dev *structured.Dataset) (metric, error) {
-	entities := structured.NewEvaluator(labels, false).Metrics().EntityMetrics != nil
+	entities := chains.EntityTags(labels)
 	whole := dev == nil || dev.Len() == 0 // or some sequence counts as a whole
 	for i := 0; !whole && i < dev.Len(); i++ {
 		whole = !dev.Partial(i)

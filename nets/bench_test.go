@@ -36,7 +36,7 @@ func BenchmarkMLPStep(b *testing.B) {
 			let(n, a.Of(w))
 		}
 		for n := range f.cotangents {
-			let(n, v.Node)
+			let(n, v.Parts[0].Values)
 		}
 		vm := gorgonia.NewTapeMachine(g.ExprGraph)
 		defer vm.Close()
@@ -101,7 +101,8 @@ func BenchmarkPresetStep(b *testing.B) {
 				worker := net.NewNetWorker()
 				var batch structured.Batch
 				batch.Reset(data, seq(chains))
-				v := randomMarginals(rng, &batch, p.labels, net.PerPosition())
+				_, perPosition := formOf(net)
+				v := randomMarginals(rng, &batch, p.labels, perPosition)
 				var θ structured.Potentials
 				must(b, worker.Score(w, &batch, &θ))
 				b.ReportAllocs()

@@ -4,30 +4,30 @@ import "github.com/dsp-go/dsp/structured"
 
 // Erase sets to zero all weights of w that Scatter changes for the same v and batch.
 func (s *SparseLinear) Erase(v *structured.Marginals, batch *structured.Batch, w []float32) {
-	y, yy := s.labels, s.labels*s.labels
+	for k := range s.parts {
+		s.parts[k].erase(&v.Parts[k], batch, w)
+	}
+}
+
+func (p *sparsePart) erase(v *structured.Part, batch *structured.Batch, w []float32) {
+	if p.bias >= 0 && len(v.Values) > 0 {
+		clear(w[p.bias:][:p.Width])
+	}
+	x := batch.Data.AttributesOf(p.Shape)
+	if x == nil || p.Rows == structured.Tied {
+		return
+	}
+	rows := batch.Data.Rows(p.Rows)
 	for b, i := range batch.Examples {
-		from, t0 := batch.Offsets[b], batch.Data.Offsets[i]
-		length := batch.Data.Offsets[i+1] - t0
-		for t := range length {
-			if x := batch.Data.Attributes; x != nil && !sparse.isZero(v.Node[(from+t)*y:][:y]) {
-				index, _ := x.Row(t0 + t)
-				for _, row := range index {
-					clear(w[int(row)*y:][:y])
-				}
-			}
-			if t == 0 || !s.PerPosition() || sparse.isZero(v.Edge[(from+t)*yy:][:yy]) {
+		first := v.Offsets[b]
+		for r := range rows[i+1] - rows[i] {
+			if sparse.isZero(v.Values[(first+r)*p.Width:][:p.Width]) {
 				continue
 			}
-			clear(w[s.transitions:][:yy])
-			if x := batch.Data.EdgeAttributes; x != nil {
-				index, _ := x.Row(t0 + t)
-				for _, row := range index {
-					clear(w[s.edgeRows+int(row)*yy:][:yy])
-				}
+			index, _ := x.Row(rows[i] + r)
+			for _, row := range index {
+				clear(w[p.rows+int(row)*p.Width:][:p.Width])
 			}
-		}
-		if !s.PerPosition() && s.transitions >= 0 {
-			clear(w[s.transitions:][:yy])
 		}
 	}
 }

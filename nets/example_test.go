@@ -51,13 +51,13 @@ func ExampleBuild() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(len(θ.Node), "node potentials,", len(θ.Edge), "edge potentials")
+	fmt.Println(len(θ.Parts[0].Values), "node potentials,", len(θ.Parts[1].Values), "edge potentials")
 
 	// Jᵀv, here for v = 1_y of the first chain's labeling (0, 1).
 	var v structured.Marginals
-	v.Resize(batch.Offsets, labels, false)
+	v.Like(&θ)
 	v.Clear()
-	v.AddLabeling(0, []int32{0, 1}, 1)
+	v.Add(0, []int32{0, 1}, 1)
 	grad := make([]float32, net.Dim())
 	if err := worker.Pullback(&v, grad); err != nil {
 		fmt.Println(err)

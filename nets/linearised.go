@@ -30,11 +30,8 @@ func (l *Linearised) MoveTo(w []float32) { copy(l.wk, w) }
 // Dim returns the number of weights.
 func (l *Linearised) Dim() int { return l.net.Dim() }
 
-// Labels returns Y.
-func (l *Linearised) Labels() int { return l.net.Labels() }
-
-// PerPosition reports whether edge potentials differ from position to position.
-func (l *Linearised) PerPosition() bool { return l.net.PerPosition() }
+// Form returns the form of the potentials.
+func (l *Linearised) Form() structured.Form { return l.net.Form() }
 
 // Affine returns true.
 func (l *Linearised) Affine() bool { return true }
@@ -70,8 +67,10 @@ func (w *LinearisedWorker) Score(weights []float32, batch *structured.Batch, θ 
 	if err := w.net.PushForward(w.direction, &w.tangent); err != nil {
 		return err
 	}
-	fast.add(θ.Node, θ.Node, w.tangent.Node)
-	fast.add(θ.Edge, θ.Edge, w.tangent.Edge)
+	for k := range θ.Parts {
+		to := θ.Parts[k].Values
+		fast.add(to, to, w.tangent.Parts[k].Values)
+	}
 	return nil
 }
 

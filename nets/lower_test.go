@@ -215,7 +215,7 @@ func TestDropoutMask(t *testing.T) {
 		var θ structured.Potentials
 		worker.SetDropout(seed)
 		must(t, worker.Score(w, &batch, &θ))
-		return append([]float32(nil), θ.Node...)
+		return append([]float32(nil), θ.Parts[0].Values...)
 	}
 	off, one, two := at(0), at(1), at(2)
 	same := func(x, y []float32) bool {

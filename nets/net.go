@@ -3,6 +3,8 @@ package nets
 import (
 	"math/rand/v2"
 	"sync"
+
+	"github.com/dsp-go/dsp/structured"
 )
 
 // Net is a network: a Scorer that is run by programs lowered from its Gorgonia graph.
@@ -34,11 +36,8 @@ func (n *Net) Name() string { return n.spec.Name }
 // Dim returns the number of weights.
 func (n *Net) Dim() int { return n.layout.Dim() }
 
-// Labels returns Y.
-func (n *Net) Labels() int { return n.shape.Labels }
-
-// PerPosition reports whether edge potentials differ from position to position.
-func (n *Net) PerPosition() bool { return n.shape.PerPosition }
+// Form returns the form of the potentials.
+func (n *Net) Form() structured.Form { return n.shape.Form }
 
 // Affine reports whether θ is affine in w: whether Jẇ depends on w is seen from the program.
 func (n *Net) Affine() bool { return n.shape.affine }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"sync"
 	"testing"
@@ -80,8 +81,8 @@ func checkAgainst(t *testing.T, r *reference, net *Net, batch *structured.Batch,
 	if err := worker.Score(w, batch, &θ); err != nil {
 		t.Fatal(err)
 	}
-	y, rows := net.Labels(), Bucket(batch.Positions())
-	v := randomMarginals(rng, batch, y, net.PerPosition())
+	y, perPosition := formOf(net)
+	rows, v := Bucket(batch.Positions()), randomMarginals(rng, batch, y, perPosition)
 	grad := make([]float32, net.Dim())
 	for range 2 { // adds, and may be called again
 		if err := worker.Pullback(v, grad); err != nil {
@@ -95,10 +96,10 @@ func checkAgainst(t *testing.T, r *reference, net *Net, batch *structured.Batch,
 	if err := worker.PushForward(direction, &dθ); err != nil {
 		t.Fatal(err)
 	}
-	vEdge := pad(v.Edge, rows*y*y)
-	if !net.PerPosition() {
+	vEdge := pad(v.Parts[1].Values, rows*y*y)
+	if !perPosition {
 		vEdge = make([]float64, y*y)
-		for i, x := range v.Edge {
+		for i, x := range v.Parts[1].Values {
 			vEdge[i%(y*y)] += float64(x)
 		}
 	}
@@ -110,20 +111,20 @@ func checkAgainst(t *testing.T, r *reference, net *Net, batch *structured.Batch,
 		}
 		return moved
 	}
-	node, edge, want := r.run(wide, pad(v.Node, rows*y), vEdge)
+	node, edge, want := r.run(wide, pad(v.Parts[0].Values, rows*y), vEdge)
 	if edge == nil {
-		edge = make([]float64, len(θ.Edge))
+		edge = make([]float64, len(θ.Parts[1].Values))
 	}
-	mustEqual(t, "node", θ.Node, node, 1e-5)
-	mustEqual(t, "edge", θ.Edge, edge, 1e-5)
+	mustEqual(t, "node", θ.Parts[0].Values, node, 1e-5)
+	mustEqual(t, "edge", θ.Parts[1].Values, edge, 1e-5)
 	mustEqual(t, "gradient", grad, want, 2e-5)
 
 	const ε = 1e-6
-	node1, edge1, _ := r.run(at(ε), pad(v.Node, rows*y), vEdge)
-	node0, edge0, _ := r.run(at(-ε), pad(v.Node, rows*y), vEdge)
-	mustEqual(t, "node tangent", dθ.Node, differences(node1, node0, 2*ε), 1e-4)
+	node1, edge1, _ := r.run(at(ε), pad(v.Parts[0].Values, rows*y), vEdge)
+	node0, edge0, _ := r.run(at(-ε), pad(v.Parts[0].Values, rows*y), vEdge)
+	mustEqual(t, "node tangent", dθ.Parts[0].Values, differences(node1, node0, 2*ε), 1e-4)
 	if edge1 != nil {
-		mustEqual(t, "edge tangent", dθ.Edge, differences(edge1, edge0, 2*ε), 1e-4)
+		mustEqual(t, "edge tangent", dθ.Parts[1].Values, differences(edge1, edge0, 2*ε), 1e-4)
 	}
 	// ⟨Jẇ, v⟩ = ⟨ẇ, Jᵀv⟩
 	l, rr := 0.0, 0.0
@@ -169,23 +170,22 @@ func TestBatchesDoNotMix(t *testing.T) {
 			worker.SetDropout(5)
 			other.SetDropout(5)
 			must(t, worker.Score(w, &all, &θ))
-			v := randomMarginals(rng, &all, testLabels, net.PerPosition())
+			_, perPosition := formOf(net)
+			v := randomMarginals(rng, &all, testLabels, perPosition)
 			grad, sum := make([]float32, net.Dim()), make([]float32, net.Dim())
 			must(t, worker.Pullback(v, grad))
 			for c, e := range all.Examples {
 				one.Reset(data, []int{e})
 				must(t, other.Score(w, &one, &alone))
 				lo, hi := all.Offsets[c]*testLabels, all.Offsets[c+1]*testLabels
-				mustEqual(t, "node", alone.Node, widen(θ.Node[lo:hi]), 1e-6)
+				mustEqual(t, "node", alone.Parts[0].Values, widen(θ.Parts[0].Values[lo:hi]), 1e-6)
 				var vc structured.Marginals
-				vc.Resize(one.Offsets, testLabels, net.PerPosition())
-				copy(vc.Node, v.NodeOf(c))
-				copy(vc.Edge, v.EdgeOf(c))
+				v.View(c, &vc)
 				must(t, other.Pullback(&vc, sum))
 			}
 			mustEqual(t, "gradient", sum, widen(grad), 1e-5)
 			must(t, other.Score(w, &all, &again))
-			if !slices.Equal(θ.Node, again.Node) || !slices.Equal(θ.Edge, again.Edge) {
+			if !slices.Equal(θ.Parts[0].Values, again.Parts[0].Values) || !slices.Equal(θ.Parts[1].Values, again.Parts[1].Values) {
 				t.Error("another worker gives other bits")
 			}
 			repeated := make([]float32, net.Dim())
@@ -215,7 +215,7 @@ func TestLinearise(t *testing.T) {
 			batch.Reset(data, []int{0, 1, 2})
 			wk, d := randomVector(rng, net.Dim(), 0.5), randomVector(rng, net.Dim(), 1)
 			lin := Linearise(net, wk)
-			if !lin.Affine() || lin.Dim() != net.Dim() || lin.Labels() != net.Labels() || lin.PerPosition() != net.PerPosition() {
+			if !lin.Affine() || lin.Dim() != net.Dim() || !reflect.DeepEqual(lin.Form(), net.Form()) {
 				t.Error("shape differs")
 			}
 			at := func(s Worker, c float32) []float64 {
@@ -225,7 +225,7 @@ func TestLinearise(t *testing.T) {
 				}
 				var θ structured.Potentials
 				must(t, s.Score(w, &batch, &θ))
-				return append(widen(θ.Node), widen(θ.Edge)...)
+				return append(widen(θ.Parts[0].Values), widen(θ.Parts[1].Values)...)
 			}
 			model, own := lin.NewWorker(), net.NewWorker()
 			var other structured.Batch // what a worker did before must not matter
@@ -242,8 +242,9 @@ func TestLinearise(t *testing.T) {
 			}
 			var dθ structured.Potentials
 			must(t, own.(*NetWorker).PushForward(d, &dθ))
-			mustEqual(t, "slope", append(dθ.Node, dθ.Edge...), differences(one, zero, 1), 1e-4)
-			v := randomMarginals(rng, &batch, testLabels, net.PerPosition())
+			mustEqual(t, "slope", append(dθ.Parts[0].Values, dθ.Parts[1].Values...), differences(one, zero, 1), 1e-4)
+			_, perPosition := formOf(net)
+			v := randomMarginals(rng, &batch, testLabels, perPosition)
 			g, want := make([]float32, net.Dim()), make([]float32, net.Dim())
 			at(model, 1)
 			must(t, model.Pullback(v, g))
@@ -275,9 +276,9 @@ func TestWorkersRunConcurrently(t *testing.T) {
 					t.Error(err)
 				}
 				var v structured.Marginals
-				v.Resize(batch.Offsets, testLabels, false)
+				v.Like(&θ)
 				v.Clear()
-				v.AddLabeling(0, batch.Gold(0), 1)
+				v.Add(0, batch.Gold(0), 1)
 				if err := worker.Pullback(&v, grads[k]); err != nil {
 					t.Error(err)
 				}
@@ -304,7 +305,8 @@ func TestNoAllocationOnceWarm(t *testing.T) {
 		batch.Reset(data, []int{3, 1, 4})
 		var θ, dθ structured.Potentials
 		must(t, worker.Score(w, &batch, &θ))
-		v := randomMarginals(rng, &batch, testLabels, net.PerPosition())
+		_, perPosition := formOf(net)
+		v := randomMarginals(rng, &batch, testLabels, perPosition)
 		if n := testing.AllocsPerRun(5, func() {
 			_ = worker.Score(w, &batch, &θ)
 			_ = worker.Pullback(v, grad)

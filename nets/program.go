@@ -6,6 +6,9 @@ import (
 
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
+
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/chains"
 )
 
 // Program computes a network for a fixed number of rows: the potentials (forward), then as often as wanted Jᵀv
@@ -19,8 +22,7 @@ type Program struct {
 	Literals                 []float32
 	Arena                    int // float32s of memory
 	Needs                    Needs
-	Labels                   int
-	PerPosition              bool
+	Form                     structured.Form
 	affine                   bool // the push-forward does not read w
 	whole                    []leafArray
 	tables                   []table // with whole: what the push-forward reads of ẇ
@@ -135,8 +137,8 @@ func lower(g *Graph, f *function) (*Program, error) {
 		g.leaves[n] = l
 	}
 	l := &lowering{builder: &builder{}, graph: g, done: map[*gorgonia.Node]*value{}}
-	p := &Program{Rows: g.Rows, Labels: f.labels, Needs: g.needs}
-	p.PerPosition = f.edge != nil && f.edge.Shape().TotalSize() != f.labels*f.labels
+	perPosition := f.edge != nil && f.edge.Shape().TotalSize() != f.labels*f.labels
+	p := &Program{Rows: g.Rows, Form: chains.Form(f.labels, perPosition), Needs: g.needs}
 	outputs := make([]*value, 2)
 	for i, n := range []*gorgonia.Node{f.node, f.edge} {
 		if n != nil {

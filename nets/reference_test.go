@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/chains"
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 )
@@ -145,13 +146,14 @@ func randomVector(rng *rand.Rand, n int, scale float64) []float32 {
 
 func randomMarginals(rng *rand.Rand, batch *structured.Batch, y int, perPosition bool) *structured.Marginals {
 	v := new(structured.Marginals)
-	v.Resize(batch.Offsets, y, perPosition)
-	copy(v.Node, randomVector(rng, len(v.Node), 1))
-	copy(v.Edge, randomVector(rng, len(v.Edge), 1))
+	v.Resize(batch, chains.Form(y, perPosition))
+	view := chains.In(v)
+	copy(view.Node, randomVector(rng, len(view.Node), 1))
+	copy(view.Edge, randomVector(rng, len(view.Edge), 1))
 	if perPosition {
 		for b := range v.Len() {
-			if t := v.Offsets[b]; t < v.Offsets[b+1] {
-				clear(v.Edge[t*y*y : (t+1)*y*y])
+			if t := view.Offsets[b]; t < view.Offsets[b+1] {
+				clear(view.Edge[t*y*y : (t+1)*y*y])
 			}
 		}
 	}
@@ -170,4 +172,10 @@ func mustEqual(t testing.TB, what string, got []float32, want []float64, toleran
 			t.Fatalf("%s[%d] = %g, want %g (scale %g)", what, i, g, want[i], top)
 		}
 	}
+}
+
+// formOf returns the number of labels of a scorer of chains, and whether its edge potentials differ from position to position.
+func formOf(s Scorer) (labels int, perPosition bool) {
+	parts := s.Form().Parts
+	return parts[0].Width, parts[1].Rows != structured.Tied
 }

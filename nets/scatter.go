@@ -6,70 +6,77 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// ScatterParts is how many parts the weights of a SparseLinear fall into. It is fixed, so that what is summed part by part
+// Stripes is how many stripes the weights of a SparseLinear fall into. It is fixed, so that what is summed stripe by stripe
 // does not depend on the number of threads.
-const ScatterParts = 16
+const Stripes = 16
 
-// Rows of attributes belong to parts in turn, eight at a time: parts meet in few cache lines, and the frequent attributes,
+// Rows of attributes belong to stripes in turn, eight at a time: stripes meet in few cache lines, and the frequent attributes,
 // whose numbers are low and close, are dealt evenly.
 const rowsInTurn = 8
 
-// part returns the part of an attribute's row.
-func part(row int32) int { return int(uint32(row) / rowsInTurn % ScatterParts) }
+// stripe returns the stripe of an attribute's row.
+func stripe(row int32) int { return int(uint32(row) / rowsInTurn % Stripes) }
 
-// share returns what belongs to parts lo to hi-1 of a block of edge weights, which every part has some of.
+// share returns what belongs to stripes lo to hi-1 of a block of edge weights, which every stripe has some of.
 func share(block []float32, lo, hi int) []float32 {
 	n := len(block)
-	return block[n*lo/ScatterParts : n*hi/ScatterParts]
+	return block[n*lo/Stripes : n*hi/Stripes]
 }
 
-// Scatter adds c·Jᵀv to the weights of parts lo to hi-1 of to [Dim], for marginals v of the batch or differences of such;
-// all of it is parts 0 to ScatterParts. Calls on distinct parts may run at the same time, also on the same to: each
+// Scatter adds c·Jᵀv to the weights of stripes lo to hi-1 of to [Dim], for marginals v of the batch or differences of such;
+// all of it is stripes 0 to Stripes. Calls on distinct stripes may run at the same time, also on the same to: each
 // weight receives its summands in the order of the batch, so its bits depend neither on the cut nor on the threads.
 //
-// With norms [ScatterParts], norms[p] grows by the change of ‖to‖² in part p, Σ(2xδ + δ²) with x the weight before and δ
+// With norms [Stripes], norms[k] grows by the change of ‖to‖² in stripe k, Σ(2xδ + δ²) with x the weight before and δ
 // its change.
 func (s *SparseLinear) Scatter(c float32, v *structured.Marginals, batch *structured.Batch, lo, hi int, to []float32, norms []float64) {
 	if c == 0 || lo >= hi {
 		return
 	}
-	y, yy := s.labels, s.labels*s.labels
 	f := scatterers.Get().(*scatterer)
 	defer scatterers.Put(f)
 	f.c, f.lo, f.hi, f.norms = c, lo, hi, norms
 	for b, i := range batch.Examples {
-		from, t0 := batch.Offsets[b], batch.Data.Offsets[i]
-		length := batch.Data.Offsets[i+1] - t0
-		if x := batch.Data.Attributes; x != nil {
-			for t := range length {
-				if node := v.Node[(from+t)*y:][:y]; !sparse.isZero(node) {
-					index, value := x.Row(t0 + t)
-					f.rows(to[:s.nodes*y], node, index, value)
-				}
-			}
-		}
-		switch {
-		case s.PerPosition():
-			x := batch.Data.EdgeAttributes
-			for t := 1; t < length; t++ {
-				edge := v.Edge[(from+t)*yy:][:yy]
-				if sparse.isZero(edge) {
-					continue
-				}
-				f.block(to[s.transitions:][:yy], edge, 1)
-				if x != nil {
-					index, value := x.Row(t0 + t)
-					for k, row := range index {
-						f.block(to[s.edgeRows+int(row)*yy:][:yy], edge, at(value, k))
-					}
-				}
-			}
-		case s.transitions >= 0:
-			if edge := v.Edge[b*yy:][:yy]; !sparse.isZero(edge) {
-				f.block(to[s.transitions:][:yy], edge, 1)
-			}
+		for k := range s.parts {
+			s.parts[k].scatter(f, &v.Parts[k], b, batch.Data, i, to)
 		}
 		f.flush()
+	}
+}
+
+// scatter adds what example b of v, example i of the data, pulls back.
+func (p *sparsePart) scatter(f *scatterer, v *structured.Part, b int, data *structured.Dataset, i int, to []float32) {
+	x, width := data.AttributesOf(p.Shape), p.Width
+	if p.Rows == structured.Tied || p.attributes == 0 {
+		x = nil
+	}
+	if x == nil && p.bias < 0 {
+		return
+	}
+	row := 0
+	if x != nil {
+		row = data.Rows(p.Rows)[i]
+	}
+	weights := to[p.rows:][:p.attributes*width]
+	for r := v.Offsets[b]; r < v.Offsets[b+1]; r, row = r+1, row+1 {
+		from := v.Values[r*width:][:width]
+		if sparse.isZero(from) {
+			continue
+		}
+		if p.bias >= 0 {
+			f.block(to[p.bias:][:width], from, 1)
+		}
+		if x == nil {
+			continue
+		}
+		index, value := x.Row(row)
+		if !p.wide {
+			f.rows(weights, from, index, value)
+			continue
+		}
+		for k, a := range index {
+			f.block(weights[int(a)*width:][:width], from, at(value, k))
+		}
 	}
 }
 
@@ -79,7 +86,7 @@ type scatterer struct {
 	c      float32
 	lo, hi int
 	norms  []float64
-	index  [64]int32 // attributes of these parts
+	index  [64]int32 // attributes of these stripes
 	value  [64]float32
 }
 
@@ -88,7 +95,7 @@ var scatterers = sync.Pool{New: func() any { return &scatterer{change: new(chang
 // rows adds to the rows of one position's attributes, 64 at a time, so that the order in which changes are added up does not
 // depend on the cut.
 func (f *scatterer) rows(to, v []float32, index []int32, value []float32) {
-	whole := f.lo == 0 && f.hi == ScatterParts
+	whole := f.lo == 0 && f.hi == Stripes
 	for len(index) > 0 {
 		n := min(len(index), len(f.index))
 		mine, x := index[:n], value
@@ -107,7 +114,7 @@ func (f *scatterer) rows(to, v []float32, index []int32, value []float32) {
 	}
 }
 
-// choose returns the attributes of these parts, without a branch that depends on them.
+// choose returns the attributes of these stripes, without a branch that depends on them.
 func (f *scatterer) choose(index []int32, value []float32) ([]int32, []float32) {
 	n, lo, width := 0, uint32(f.lo), uint32(f.hi-f.lo)
 	for k, row := range index {
@@ -115,7 +122,7 @@ func (f *scatterer) choose(index []int32, value []float32) ([]int32, []float32) 
 		if value != nil {
 			f.value[n&63] = value[k]
 		}
-		in := uint32(part(row)) - lo
+		in := uint32(stripe(row)) - lo
 		n += int((in - width) >> 31 &^ (in >> 31))
 	}
 	if value == nil {

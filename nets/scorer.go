@@ -6,22 +6,20 @@ import "github.com/dsp-go/dsp/structured"
 type Scorer interface {
 	// Dim returns the number of weights.
 	Dim() int
-	// Labels returns Y.
-	Labels() int
-	// PerPosition reports whether edge potentials differ from position to position.
-	PerPosition() bool
+	// Form returns the form of the potentials.
+	Form() structured.Form
 	// Affine reports whether θ is an affine function of w, θ_i(w) = a_i + J_i w, as convex methods need.
 	Affine() bool
-	// NewWorker returns a worker, which owns all scratch memory: one a goroutine.
+	// NewWorker returns a worker, which owns all scratch memory: one per goroutine.
 	NewWorker() Worker
 }
 
 // Worker evaluates a Scorer on batches. The same batch gives the same bits on any worker.
 type Worker interface {
-	// Score computes the potentials θ of every chain of the batch at w into θ, resized to fit. It neither keeps nor
+	// Score computes the potentials θ of every example of the batch at w into θ, resized to fit. It neither keeps nor
 	// changes w.
 	Score(w []float32, batch *structured.Batch, θ *structured.Potentials) error
 	// Pullback adds Jᵀv to grad [Dim], with J = ∂θ/∂w at the weights and batch of the last Score, and v as
-	// marginals of that batch (with shared edges, the chains' edge parts are summed).
+	// marginals of that batch (the examples' rows of a tied part are summed).
 	Pullback(v *structured.Marginals, grad []float32) error
 }

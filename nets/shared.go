@@ -14,11 +14,11 @@ import (
 // Under the race detector, which knows no read that may be early or late, readers lock too.
 type Shared struct {
 	s     *SparseLinear
-	locks []partLock
+	locks []stripeLock
 }
 
-// partLock has a cache line to itself.
-type partLock struct {
+// stripeLock has a cache line to itself.
+type stripeLock struct {
 	sync.Mutex
 	_ [56]byte
 }
@@ -26,13 +26,13 @@ type partLock struct {
 // Share prepares for so many goroutines.
 func (s *SparseLinear) Share(goroutines int) *Shared {
 	n := 1
-	for n < 2*goroutines && n < ScatterParts {
+	for n < 2*goroutines && n < Stripes {
 		n *= 2
 	}
 	if goroutines <= 1 {
 		n = 1
 	}
-	return &Shared{s: s, locks: make([]partLock, n)}
+	return &Shared{s: s, locks: make([]stripeLock, n)}
 }
 
 // Read calls score, which reads the weights.
@@ -51,10 +51,10 @@ func (x *Shared) Read(score func() error) error {
 func (x *Shared) Scatter(c float32, v *structured.Marginals, batch *structured.Batch, to []float32, norms []float64) {
 	n := len(x.locks)
 	write := func(k int) {
-		x.s.Scatter(c, v, batch, k*ScatterParts/n, (k+1)*ScatterParts/n, to, norms)
+		x.s.Scatter(c, v, batch, k*Stripes/n, (k+1)*Stripes/n, to, norms)
 		x.locks[k].Unlock()
 	}
-	var busy [ScatterParts]bool
+	var busy [Stripes]bool
 	for k := range x.locks {
 		if x.locks[k].TryLock() {
 			write(k)

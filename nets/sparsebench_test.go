@@ -52,12 +52,12 @@ func BenchmarkSparse(b *testing.B) {
 		}
 		var θ structured.Potentials
 		var v structured.Marginals
-		v.Resize(batches[0].Offsets, y, false)
-		for i := range v.Node {
-			v.Node[i] = 1e-3
+		v.Resize(&batches[0], s.Form())
+		for i := range v.Parts[0].Values {
+			v.Parts[0].Values[i] = 1e-3
 		}
-		clear(v.Edge)
-		norms := make([]float64, ScatterParts)
+		clear(v.Parts[1].Values)
+		norms := make([]float64, Stripes)
 		defer func(kept *sparseLoops) { sparse = kept }(sparse)
 		for _, loops := range availableSparse() {
 			sparse = loops
@@ -70,10 +70,10 @@ func BenchmarkSparse(b *testing.B) {
 				return func(i int) { s.Scatter(1, &v, &batches[i], lo, hi, w, norms) }
 			}
 			run("score", score)
-			run("scatter", scatter(0, ScatterParts, nil))
-			run("half", scatter(0, ScatterParts/2, nil))
-			run("norms", scatter(0, ScatterParts, norms))
-			run("step", func(i int) { score(i); scatter(0, ScatterParts, nil)(i) })
+			run("scatter", scatter(0, Stripes, nil))
+			run("half", scatter(0, Stripes/2, nil))
+			run("norms", scatter(0, Stripes, norms))
+			run("step", func(i int) { score(i); scatter(0, Stripes, nil)(i) })
 		}
 	}
 }

@@ -1,22 +1,70 @@
 package nets
 
-import "github.com/dsp-go/dsp/structured"
+import (
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/chains"
+)
 
-// SparseLinear is the linear scorer of sparse inputs, whose weights are one row of Y numbers for each attribute of
-// positions, the transitions [Y×Y], and Y×Y numbers for each attribute of steps:
+// SparseLinear is the linear scorer of sparse inputs. Row r of part p of the potentials has attributes x_r, and its potentials
+// are the sum of their rows of weights, with a bias where the part has one:
 //
-//	θ_t(y) = Σ_a x_t(a) W(a,y),    θ_t(y',y) = U(y',y) + Σ_e z_t(e) V(e,y',y).
+//	θ_p(r) = b_p + Σ_a x_r(a) W_p(a)      [Width]
 //
-// Edge potentials differ from position to position only where steps have attributes. Weights start at zero.
+// Weights start at zero.
 type SparseLinear struct {
-	nodes, edges, labels int
-	layout               Layout
-	transitions          int // where they begin in w; −1 if there are none
-	edgeRows             int // where the rows of the steps' attributes begin
+	form   structured.Form
+	parts  []sparsePart
+	layout Layout
 }
 
-// NewSparseLinear returns the scorer for so many attributes of positions and of steps, and labels. Edges is
-// EdgesTransition, or EdgesNone for independent positions, where edges must be 0.
+// sparsePart is where the weights of a part of the potentials are.
+type sparsePart struct {
+	structured.Shape
+	attributes int
+	bias       int   // where it begins in w; −1 if there is none
+	rows       int   // where the attributes' rows begin in w
+	first      int32 // number of the part's first row, which is the bias where there is one (Rows)
+	wide       bool  // a row is cut into pieces, one for each stripe, instead of being one stripe's (Scatter)
+}
+
+// SparsePart says what the potentials of one part are made of.
+type SparsePart struct {
+	Attributes int    // how many attributes its rows can have; 0: none
+	Weights    string // name of their weights [Attributes×Width]
+	Bias       string // name of the bias [Width]; empty: none
+	Wide       bool   // rows of weights are very wide: threads share the work on each
+	Row        []int  // shape of a row as users see it, of Width numbers; nil: [Width]
+}
+
+// NewSparse returns the scorer for potentials of a form, whose parts are made as parts say.
+func NewSparse(form structured.Form, parts []SparsePart) *SparseLinear {
+	s := &SparseLinear{form: form}
+	add := func(name string, shape ...int) int {
+		at := s.layout.Dim()
+		if product(shape) > 0 {
+			s.layout = append(s.layout, Array{Name: name, Shape: shape, Offset: at})
+		}
+		return at
+	}
+	rows := 0
+	for k, p := range parts {
+		to := sparsePart{Shape: form.Parts[k], attributes: p.Attributes, bias: -1, first: int32(rows), wide: p.Wide}
+		row := orDefault(p.Row, to.Width)
+		if p.Bias != "" {
+			to.bias = add(p.Bias, row...)
+			rows++
+		}
+		to.rows = add(p.Weights, append([]int{p.Attributes}, row...)...)
+		rows += p.Attributes
+		s.parts = append(s.parts, to)
+	}
+	return s
+}
+
+// NewSparseLinear returns the scorer of chains for so many attributes of positions and of steps, and labels: a row of Y weights
+// for each attribute of positions, the transitions [Y×Y], and Y×Y weights for each attribute of steps. Edge potentials differ
+// from position to position only where steps have attributes. Edges is EdgesTransition, or EdgesNone for independent
+// positions, where edges must be 0.
 func NewSparseLinear(nodes, edges, labels int, kind string) (*SparseLinear, error) {
 	switch {
 	case labels < 1 || nodes < 0 || edges < 0:
@@ -26,20 +74,20 @@ func NewSparseLinear(nodes, edges, labels int, kind string) (*SparseLinear, erro
 	case kind != EdgesNone && kind != EdgesTransition:
 		return nil, structured.BadInput("--edges %s: the linear net of attributes has transition, or none; templates of steps (B) give it more", kind)
 	}
-	s := &SparseLinear{nodes: nodes, edges: edges, labels: labels, transitions: -1}
-	add := func(name string, shape ...int) {
-		if product(shape) > 0 {
-			s.layout = append(s.layout, Array{Name: name, Shape: shape, Offset: s.layout.Dim()})
-		}
-	}
-	add("attributes", nodes, labels)
+	edge := SparsePart{Attributes: edges, Weights: "edge_attributes", Wide: true, Row: []int{labels, labels}}
 	if kind == EdgesTransition {
-		s.transitions = s.layout.Dim()
-		add("transitions", labels, labels)
+		edge.Bias = "transitions"
 	}
-	s.edgeRows = s.layout.Dim()
-	add("edge_attributes", edges, labels, labels)
-	return s, nil
+	return NewSparse(chains.Form(labels, edges > 0), []SparsePart{{Attributes: nodes, Weights: "attributes"}, edge}), nil
+}
+
+// First returns the scorer of the first part alone, whose weights are the first of w.
+func (s *SparseLinear) First() *SparseLinear {
+	return &SparseLinear{
+		form:   structured.Form{Structure: s.form.Structure, Parts: s.form.Parts[:1]},
+		parts:  s.parts[:1],
+		layout: s.layout[:min(1, len(s.layout))],
+	}
 }
 
 // Name returns "linear".
@@ -48,11 +96,8 @@ func (s *SparseLinear) Name() string { return "linear" }
 // Dim returns the number of weights.
 func (s *SparseLinear) Dim() int { return s.layout.Dim() }
 
-// Labels returns Y.
-func (s *SparseLinear) Labels() int { return s.labels }
-
-// PerPosition reports whether edge potentials differ from position to position.
-func (s *SparseLinear) PerPosition() bool { return s.edges > 0 }
+// Form returns the form of the potentials.
+func (s *SparseLinear) Form() structured.Form { return s.form }
 
 // Affine returns true.
 func (s *SparseLinear) Affine() bool { return true }

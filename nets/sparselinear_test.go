@@ -9,15 +9,18 @@ import (
 	"testing"
 
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/chains"
 )
 
 // sparseCase is a scorer with data, weights and marginals.
 type sparseCase struct {
-	s     *SparseLinear
-	data  *structured.Dataset
-	batch structured.Batch
-	w     []float32
-	v     structured.Marginals
+	s           *SparseLinear
+	labels      int
+	perPosition bool
+	data        *structured.Dataset
+	batch       structured.Batch
+	w           []float32
+	v           structured.Marginals
 }
 
 // randomSparse draws a matrix of so many attributes; low numbers are frequent.
@@ -43,6 +46,7 @@ func newSparseCase(t testing.TB, rng *rand.Rand, nodes, edges, y int, kind strin
 	s, err := NewSparseLinear(nodes, edges, y, kind)
 	must(t, err)
 	c := &sparseCase{s: s, data: &structured.Dataset{Offsets: []int{0}}}
+	c.labels, c.perPosition = formOf(s)
 	n := 0
 	for _, length := range []int{0, 1, 5, 3, 12, 2} {
 		n += length
@@ -54,21 +58,22 @@ func newSparseCase(t testing.TB, rng *rand.Rand, nodes, edges, y int, kind strin
 	}
 	c.batch.Reset(c.data, []int{4, 1, 5, 0, 2, 4})
 	c.w = randomVector(rng, s.Dim(), 1)
-	c.v.Resize(c.batch.Offsets, y, s.PerPosition())
-	for i := range c.v.Node {
-		c.v.Node[i] = float32(rng.NormFloat64())
+	c.v.Resize(&c.batch, s.Form())
+	v := chains.In(&c.v)
+	for i := range v.Node {
+		v.Node[i] = float32(rng.NormFloat64())
 	}
-	for i := range c.v.Edge {
-		c.v.Edge[i] = float32(rng.NormFloat64())
+	for i := range v.Edge {
+		v.Edge[i] = float32(rng.NormFloat64())
 	}
 	for b := range c.batch.Len() { // where chains start there is no step; some positions did not move
 		if lo, hi := c.batch.Offsets[b], c.batch.Offsets[b+1]; hi > lo {
-			if s.PerPosition() {
-				clear(c.v.Edge[lo*y*y:][:y*y])
+			if c.perPosition {
+				clear(v.Edge[lo*y*y:][:y*y])
 			}
-			clear(c.v.Node[(hi-1)*y:][:y])
-		} else if !s.PerPosition() {
-			clear(c.v.Edge[b*y*y:][:y*y])
+			clear(v.Node[(hi-1)*y:][:y])
+		} else if !c.perPosition {
+			clear(v.Edge[b*y*y:][:y*y])
 		}
 	}
 	return c
@@ -91,8 +96,8 @@ func allSparseCases(t *testing.T, test func(t *testing.T, c *sparseCase)) {
 
 // dense returns J of the batch as a function: θ and Jᵀv in float64, entry by entry from the definition.
 func (c *sparseCase) dense(w []float32) (node, edge, pulled []float64) {
-	s, y := c.s, c.s.labels
-	yy := y * y
+	s, y, v := c.s, c.labels, chains.In(&c.v)
+	yy, transitions, edgeRows := y*y, s.parts[1].bias, s.parts[1].rows
 	n := c.batch.Positions()
 	node, edge, pulled = make([]float64, n*y), make([]float64, n*yy), make([]float64, s.Dim())
 	for b, i := range c.batch.Examples {
@@ -113,24 +118,24 @@ func (c *sparseCase) dense(w []float32) (node, edge, pulled []float64) {
 			each(c.data.Attributes, func(a int, value float64) {
 				for j := range y {
 					node[at*y+j] += value * float64(w[a*y+j])
-					pulled[a*y+j] += value * float64(c.v.Node[at*y+j])
+					pulled[a*y+j] += value * float64(v.Node[at*y+j])
 				}
 			})
-			if s.transitions < 0 {
+			if transitions < 0 {
 				continue
 			}
 			for j := range yy {
-				edge[at*yy+j] = float64(w[s.transitions+j])
-				if s.PerPosition() {
-					pulled[s.transitions+j] += float64(c.v.Edge[at*yy+j])
+				edge[at*yy+j] = float64(w[transitions+j])
+				if c.perPosition {
+					pulled[transitions+j] += float64(v.Edge[at*yy+j])
 				} else if t == 0 {
-					pulled[s.transitions+j] += float64(c.v.Edge[b*yy+j])
+					pulled[transitions+j] += float64(v.Edge[b*yy+j])
 				}
 			}
 			each(c.data.EdgeAttributes, func(e int, value float64) {
 				for j := range yy {
-					edge[at*yy+j] += value * float64(w[s.edgeRows+e*yy+j])
-					pulled[s.edgeRows+e*yy+j] += value * float64(c.v.Edge[at*yy+j])
+					edge[at*yy+j] += value * float64(w[edgeRows+e*yy+j])
+					pulled[edgeRows+e*yy+j] += value * float64(v.Edge[at*yy+j])
 				}
 			})
 		}
@@ -164,11 +169,11 @@ func TestSparseLinearIsItsDefinition(t *testing.T) {
 			worker := c.s.NewWorker()
 			var θ structured.Potentials
 			must(t, worker.Score(c.w, &c.batch, &θ))
-			near(t, "node", θ.Node, node)
-			if c.s.PerPosition() {
-				near(t, "edge", θ.Edge, edge)
+			near(t, "node", θ.Parts[0].Values, node)
+			if c.perPosition {
+				near(t, "edge", θ.Parts[1].Values, edge)
 			} else {
-				near(t, "edge", θ.Edge, edge[:c.s.labels*c.s.labels])
+				near(t, "edge", θ.Parts[1].Values, edge[:c.labels*c.labels])
 			}
 			grad := make([]float32, c.s.Dim())
 			must(t, worker.Pullback(&c.v, grad))
@@ -177,14 +182,14 @@ func TestSparseLinearIsItsDefinition(t *testing.T) {
 	})
 }
 
-// Parts scattered at the same time, in any cut, give the bits of one call, and norms that are the change of the norm.
-func TestScatterByParts(t *testing.T) {
+// Stripes scattered at the same time, in any cut, give the bits of one call, and norms that are the change of the norm.
+func TestScatterByStripes(t *testing.T) {
 	eachSparse(t, func(t *testing.T) {
 		allSparseCases(t, func(t *testing.T, c *sparseCase) {
-			want, norms := slices.Clone(c.w), make([]float64, ScatterParts)
-			c.s.Scatter(-0.7, &c.v, &c.batch, 0, ScatterParts, want, nil)
+			want, norms := slices.Clone(c.w), make([]float64, Stripes)
+			c.s.Scatter(-0.7, &c.v, &c.batch, 0, Stripes, want, nil)
 			for _, cut := range [][]int{{0, 16}, {0, 8, 16}, {0, 1, 1, 5, 16}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}} {
-				got, parts := slices.Clone(c.w), make([]float64, ScatterParts)
+				got, parts := slices.Clone(c.w), make([]float64, Stripes)
 				measured := slices.Clone(c.w)
 				var wg sync.WaitGroup
 				for k := range cut[1:] {
@@ -224,16 +229,16 @@ func TestSparseScoreOfAChainIsItsOwn(t *testing.T) {
 			var all, one structured.Potentials
 			worker := c.s.NewWorker()
 			must(t, worker.Score(c.w, &c.batch, &all))
-			y := c.s.labels
+			y := c.labels
 			for b, i := range c.batch.Examples {
 				var alone structured.Batch
 				alone.Reset(c.data, []int{i})
 				must(t, worker.Score(c.w, &alone, &one))
 				lo, hi := c.batch.Offsets[b], c.batch.Offsets[b+1]
-				if !slices.Equal(one.Node, all.Node[lo*y:hi*y]) {
+				if !slices.Equal(one.Parts[0].Values, all.Parts[0].Values[lo*y:hi*y]) {
 					t.Fatalf("chain %d has other nodes alone", b)
 				}
-				if c.s.PerPosition() && !slices.Equal(one.Edge, all.Edge[lo*y*y:hi*y*y]) {
+				if c.perPosition && !slices.Equal(one.Parts[1].Values, all.Parts[1].Values[lo*y*y:hi*y*y]) {
 					t.Fatalf("chain %d has other edges alone", b)
 				}
 			}
@@ -264,20 +269,19 @@ func TestRowsAreWhatABatchTouches(t *testing.T) {
 				}
 			}
 			var v structured.Marginals
-			v.Resize(batch.Offsets, c.s.labels, c.s.PerPosition())
-			for i := range v.Node {
-				v.Node[i] = 1
-			}
-			for i := range v.Edge {
-				v.Edge[i] = 1
+			v.Resize(&batch, c.s.Form())
+			for k := range v.Parts {
+				for i := range v.Parts[k].Values {
+					v.Parts[k].Values[i] = 1
+				}
 			}
 			to := make([]float32, c.s.Dim())
-			c.s.Scatter(1, &v, &batch, 0, ScatterParts, to, nil)
+			c.s.Scatter(1, &v, &batch, 0, Stripes, to, nil)
 			for i, x := range to {
 				if x != 0 && !touched[i] {
 					t.Fatalf("weight %d is changed and in no row", i)
 				}
-				if x == 0 && touched[i] && !c.s.PerPosition() { // the step into a chain's start counts nothing
+				if x == 0 && touched[i] && !c.perPosition { // the step into a chain's start counts nothing
 					t.Fatalf("weight %d is in a row and not changed", i)
 				}
 			}

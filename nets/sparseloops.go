@@ -21,14 +21,14 @@ type sparseLoops struct {
 
 // changes are float32 sums for each part, in as many lanes as the widest vectors have. Parts have several places, so that
 // rows with numbers nearby need not wait for each other.
-type changes [ScatterParts * places]sixteen
+type changes [Stripes * places]sixteen
 
 type sixteen = [16]float32
 
 const places = 4
 
 // place returns where the row's changes are added up, which depends on the row alone.
-func place(row int32) int { return part(row)*places + int(uint32(row)%places) }
+func place(row int32) int { return stripe(row)*places + int(uint32(row)%places) }
 
 var sparse = chooseSparse()
 

@@ -3,8 +3,8 @@ package nets
 import "github.com/dsp-go/dsp/structured"
 
 // Rows lists the rows of weights that a batch touches, for methods that leave all others alone. A row is a run of weights
-// that are touched together: the Y of an attribute, the transitions, the Y×Y of a step's attribute. The zero value is ready
-// to use; it is scratch memory, one a goroutine.
+// that are touched together: those of an attribute, or a bias. The zero value is ready to use; it is scratch memory, one
+// per goroutine.
 type Rows struct {
 	Index []int32 // numbers of rows, each once, in the order in which the batch first touches them
 
@@ -14,20 +14,29 @@ type Rows struct {
 
 // NumRows returns how many rows the weights fall into. Rows are numbered as they lie in w.
 func (s *SparseLinear) NumRows() int {
-	if s.transitions < 0 {
-		return s.nodes
+	n := 0
+	for _, p := range s.parts {
+		n += p.attributes
+		if p.bias >= 0 {
+			n++
+		}
 	}
-	return s.nodes + 1 + s.edges
+	return n
 }
 
 // Row returns where a row lies: w[lo:hi].
 func (s *SparseLinear) Row(row int32) (lo, hi int) {
-	y := s.labels
-	if r := int(row); r < s.nodes {
-		return r * y, (r + 1) * y
+	k := len(s.parts) - 1
+	for k > 0 && row < s.parts[k].first {
+		k--
 	}
-	lo = s.transitions + (int(row)-s.nodes)*y*y
-	return lo, lo + y*y
+	p := &s.parts[k]
+	start := p.rows
+	if p.bias >= 0 {
+		start = p.bias
+	}
+	lo = start + int(row-p.first)*p.Width
+	return lo, lo + p.Width
 }
 
 // Rows makes r the rows that the batch touches: those its potentials are made of, and all that Scatter changes.
@@ -37,25 +46,26 @@ func (s *SparseLinear) Rows(batch *structured.Batch, r *Rows) {
 	if n := s.NumRows(); len(r.seen) != n || r.call == 0 {
 		r.seen, r.call = make([]uint32, n), 1
 	}
-	data := batch.Data
 	for _, i := range batch.Examples {
-		lo, hi := data.Offsets[i], data.Offsets[i+1]
-		r.add(data.Attributes, lo, hi, 0)
-		if s.transitions >= 0 {
-			r.touch(int32(s.nodes))
-			if s.edges > 0 {
-				r.add(data.EdgeAttributes, lo, hi, int32(s.nodes)+1)
-			}
+		for k := range s.parts {
+			s.parts[k].touch(batch.Data, i, r)
 		}
 	}
 }
 
-// add touches the attributes of positions lo to hi-1, whose rows begin at first.
-func (r *Rows) add(x *structured.Sparse, lo, hi int, first int32) {
-	if x == nil || lo == hi {
+// touch adds the rows that example i touches.
+func (p *sparsePart) touch(data *structured.Dataset, i int, r *Rows) {
+	first := p.first
+	if p.bias >= 0 {
+		r.touch(first)
+		first++
+	}
+	x := data.AttributesOf(p.Shape)
+	if x == nil || p.Rows == structured.Tied {
 		return
 	}
-	for _, a := range x.Index[x.Offsets[lo]:x.Offsets[hi]] {
+	rows := data.Rows(p.Rows)
+	for _, a := range x.Index[x.Offsets[rows[i]]:x.Offsets[rows[i+1]]] {
 		r.touch(first + a)
 	}
 }

@@ -7,50 +7,41 @@ type sparseWorker struct {
 	batch *structured.Batch // of the last Score
 }
 
-// Score implements Worker. Each position's sum goes over its attributes in order, whatever batch it is in.
+// Score implements Worker. Each row's sum goes over its attributes in order, whatever batch it is in.
 func (k *sparseWorker) Score(w []float32, batch *structured.Batch, θ *structured.Potentials) error {
-	s, y := k.s, k.s.labels
 	k.batch = batch
-	θ.Resize(batch.Offsets, y, s.PerPosition())
-	s.gather(w[:s.nodes*y], batch, batch.Data.Attributes, θ.Node, nil)
-	switch yy := y * y; {
-	case s.PerPosition():
-		s.gather(w[s.edgeRows:], batch, batch.Data.EdgeAttributes, θ.Edge, w[s.transitions:][:yy])
-	case s.transitions < 0:
-		clear(θ.Edge)
-	default:
-		copy(θ.Edge, w[s.transitions:][:yy])
+	θ.Resize(batch, k.s.form)
+	for i := range k.s.parts {
+		k.s.parts[i].score(w, batch, &θ.Parts[i])
 	}
 	return nil
 }
 
 // Pullback implements Worker.
 func (k *sparseWorker) Pullback(v *structured.Marginals, grad []float32) error {
-	k.s.Scatter(1, v, k.batch, 0, ScatterParts, grad, nil)
+	k.s.Scatter(1, v, k.batch, 0, Stripes, grad, nil)
 	return nil
 }
 
-// gather sets each position's row of to [N×width] to from, zeros where it is nil, and the sum of its attributes' rows of w.
-func (s *SparseLinear) gather(w []float32, batch *structured.Batch, x *structured.Sparse, to, from []float32) {
-	n := batch.Positions()
-	if n == 0 {
-		return
-	}
-	width := len(to) / n
-	if from == nil {
+// score sets each row of θ to the bias, or zeros, and the sum of its attributes' rows of w.
+func (p *sparsePart) score(w []float32, batch *structured.Batch, θ *structured.Part) {
+	width, to := p.Width, θ.Values
+	if p.bias < 0 {
 		clear(to)
 	} else {
-		for t := range n {
-			copy(to[t*width:][:width], from)
+		for at := 0; at < len(to); at += width {
+			copy(to[at:at+width], w[p.bias:])
 		}
 	}
-	if x == nil {
+	x := batch.Data.AttributesOf(p.Shape)
+	if x == nil || θ.Offsets == nil || p.attributes == 0 {
 		return
 	}
-	for b, i := range batch.Examples {
-		at, data := batch.Offsets[b]*width, batch.Data.Offsets
-		for t := data[i]; t < data[i+1]; t++ {
-			index, value := x.Row(t)
+	rows, at := batch.Data.Rows(p.Rows), 0
+	w = w[p.rows:][:p.attributes*width]
+	for _, i := range batch.Examples {
+		for r := rows[i]; r < rows[i+1]; r++ {
+			index, value := x.Row(r)
 			sparse.gather(to[at:at+width], w, index, value)
 			at += width
 		}

@@ -12,7 +12,7 @@ type NetWorker struct {
 	prog     *Program // of the last Score
 	programs map[int]*Program
 	m        machine
-	offsets  []int // of the last batch
+	batch    *structured.Batch // of the last Score
 	inputs   [Spaces][]float32
 }
 
@@ -39,9 +39,9 @@ func (w *NetWorker) Score(weights []float32, batch *structured.Batch, θ *struct
 		return err
 	}
 	w.m.run(w.prog.Forward)
-	θ.Resize(batch.Offsets, w.prog.Labels, w.prog.PerPosition)
-	w.emit(w.prog.Node, θ.Node)
-	w.emit(w.prog.Edge, θ.Edge)
+	θ.Resize(batch, w.prog.Form)
+	w.emit(w.prog.Node, θ.Parts[0].Values)
+	w.emit(w.prog.Edge, θ.Parts[1].Values)
 	return nil
 }
 
@@ -51,19 +51,24 @@ func (w *NetWorker) Pullback(v *structured.Marginals, grad []float32) error {
 	if p == nil {
 		return fmt.Errorf("nets: Pullback before Score")
 	}
-	n := w.offsets[len(w.offsets)-1]
-	if v.Y != p.Labels || len(v.Node) != n*p.Labels || v.PerPosition != p.PerPosition {
-		return fmt.Errorf("nets: Pullback of marginals of %d×%d, expected %d×%d", len(v.Node)/max(1, v.Y), v.Y, n, p.Labels)
+	for k, shape := range p.Form.Parts {
+		if v.Parts[k].Shape != shape {
+			return fmt.Errorf("nets: Pullback of marginals whose part %d is %v, expected %v", k, v.Parts[k].Shape, shape)
+		}
+	}
+	node := &v.Parts[0]
+	if n := w.batch.Positions(); len(node.Values) != n*node.Width {
+		return fmt.Errorf("nets: Pullback of marginals of %d positions, expected %d", len(node.Values)/max(1, node.Width), n)
 	}
 	if len(grad) != w.net.Dim() {
 		return fmt.Errorf("nets: Pullback into %d numbers; the net has %d weights", len(grad), w.net.Dim())
 	}
-	if zero(v.Node) && zero(v.Edge) {
+	if zero(node.Values) && zero(v.Parts[1].Values) {
 		return nil // as differences of an oracle's answers often are
 	}
-	w.m.mem[SpaceNodeCotangent] = w.padded(SpaceNodeCotangent, v.Node, p.Rows*p.Labels)
+	w.m.mem[SpaceNodeCotangent] = w.padded(SpaceNodeCotangent, node.Values, p.Rows*node.Width)
 	if p.Edge != nil {
-		w.m.mem[SpaceEdgeCotangent] = w.edgeCotangent(v)
+		w.m.mem[SpaceEdgeCotangent] = w.edgeCotangent(&v.Parts[1])
 	}
 	w.m.mem[SpaceGradient] = grad
 	w.m.run(p.Pullback)
@@ -82,9 +87,9 @@ func (w *NetWorker) PushForward(ẇ []float32, θ *structured.Potentials) error 
 	}
 	w.m.mem[SpaceDirection] = ẇ
 	w.m.run(p.Push)
-	θ.Resize(w.offsets, p.Labels, p.PerPosition)
-	w.emit(p.NodeTangent, θ.Node)
-	w.emit(p.EdgeTangent, θ.Edge)
+	θ.Resize(w.batch, p.Form)
+	w.emit(p.NodeTangent, θ.Parts[0].Values)
+	w.emit(p.EdgeTangent, θ.Parts[1].Values)
 	w.m.mem[SpaceDirection] = nil
 	return nil
 }
@@ -112,7 +117,7 @@ func (w *NetWorker) load(weightsNow []float32, batch *structured.Batch) error {
 		}
 		w.programs[rows] = p
 	}
-	w.prog, w.offsets = p, batch.Offsets
+	w.prog, w.batch = p, batch
 	if len(w.m.mem[SpaceArena]) < p.Arena {
 		w.m.mem[SpaceArena] = make([]float32, p.Arena)
 	}
@@ -148,23 +153,23 @@ func (w *NetWorker) input(s Space, n int) []float32 {
 	return w.inputs[s]
 }
 
-// edgeCotangent sums the chains' parts where the edge potentials are shared. The step into a chain's first position
-// does not exist: its cotangent is zero whatever v says.
-func (w *NetWorker) edgeCotangent(v *structured.Marginals) []float32 {
-	yy := v.Y * v.Y
-	if !v.PerPosition {
-		to := w.input(SpaceEdgeCotangent, yy)
+// edgeCotangent sums the examples' rows where the edge potentials are tied. The step into a chain's first position does not
+// exist: its cotangent is zero whatever v says.
+func (w *NetWorker) edgeCotangent(v *structured.Part) []float32 {
+	width := v.Width
+	if v.Rows == structured.Tied {
+		to := w.input(SpaceEdgeCotangent, width)
 		clear(to)
-		for b := range v.Len() {
-			fast.add(to, to, v.Edge[b*yy:(b+1)*yy])
+		for b := range len(v.Offsets) - 1 {
+			fast.add(to, to, v.Of(b))
 		}
 		return to
 	}
-	to := w.input(SpaceEdgeCotangent, w.prog.Rows*yy)
-	clear(to[copy(to, v.Edge):])
-	for b := range v.Len() {
+	to := w.input(SpaceEdgeCotangent, w.prog.Rows*width)
+	clear(to[copy(to, v.Values):])
+	for b := range len(v.Offsets) - 1 {
 		if t := v.Offsets[b]; t < v.Offsets[b+1] {
-			clear(to[t*yy : (t+1)*yy])
+			clear(to[t*width : (t+1)*width])
 		}
 	}
 	return to

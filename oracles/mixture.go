@@ -1,27 +1,27 @@
 package oracles
 
-// mixture keeps, for each chain of a batch in turn, outputs and their weights.
+// mixture keeps, for each example of a batch in turn, outputs and their weights.
 type mixture struct {
-	labels []int32
+	values []int32
 	q      []float32
 	ends   []mixtureEnd // [B]
 }
 
-// mixtureEnd is where a chain's part ends.
-type mixtureEnd struct{ labels, q int }
+// mixtureEnd is where a example's part ends.
+type mixtureEnd struct{ values, q int }
 
-func (m *mixture) reset() { m.labels, m.q, m.ends = m.labels[:0], m.q[:0], m.ends[:0] }
+func (m *mixture) reset() { m.values, m.q, m.ends = m.values[:0], m.q[:0], m.ends[:0] }
 
-// add gives the chain that is being written one more output.
-func (m *mixture) add(labels []int32, q float32) {
-	m.labels = append(m.labels, labels...)
+// add gives the example that is being written one more output.
+func (m *mixture) add(values []int32, q float32) {
+	m.values = append(m.values, values...)
 	m.q = append(m.q, q)
 }
 
-// end closes the chain that is being written.
-func (m *mixture) end() { m.ends = append(m.ends, mixtureEnd{len(m.labels), len(m.q)}) }
+// end closes the example that is being written.
+func (m *mixture) end() { m.ends = append(m.ends, mixtureEnd{len(m.values), len(m.q)}) }
 
-func (m *mixture) of(b int) (labels []int32, q []float32) {
+func (m *mixture) of(b int) (values []int32, q []float32) {
 	if b >= len(m.ends) {
 		return nil, nil
 	}
@@ -30,5 +30,5 @@ func (m *mixture) of(b int) (labels []int32, q []float32) {
 		start = m.ends[b-1]
 	}
 	end := m.ends[b]
-	return m.labels[start.labels:end.labels], m.q[start.q:end.q]
+	return m.values[start.values:end.values], m.q[start.q:end.q]
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/vec"
 )
 
 // NBest are the best outputs of every chain of a batch with their probabilities among all outputs, under the Gibbs
@@ -15,7 +16,7 @@ type NBest struct {
 
 // Find fills nb with the min(n, number of allowed outputs) best outputs of every chain.
 func (nb *NBest) Find(o Oracle, θ *structured.Potentials, n int) {
-	nb.LogZ = grow(nb.LogZ, θ.Len())
+	nb.LogZ = vec.Grow(nb.LogZ, θ.Len())
 	o.TopK(θ, n, &nb.KBest)
 	o.Exp(θ, 1, nb.LogZ, nil)
 }

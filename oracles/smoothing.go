@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/vec"
 )
 
 // Kind is how a max is smoothed.
@@ -39,7 +40,7 @@ type Smoothing struct {
 	MaxK int     // L2 with K = 0: the cap; 0 means 64
 }
 
-// Bound returns D, the largest value that a unit of μ can add: h ≤ h_μ ≤ h + μD for a chain of that many outputs.
+// Bound returns D, the largest value that a unit of μ can add: h ≤ h_μ ≤ h + μD for an example of that many outputs.
 func (s Smoothing) Bound(logOutputs float64) float64 {
 	switch s.Kind {
 	case L2:
@@ -50,18 +51,34 @@ func (s Smoothing) Bound(logOutputs float64) float64 {
 	return 0
 }
 
-// Answer fills a with what the smoothed oracle says about every chain of θ. Max is filled too, except that with Entropy it
-// costs a call of its own and is left alone unless wantMax. Nothing allocates once a has grown to the batch.
-func (s Smoothing) Answer(o Oracle, θ *structured.Potentials, a *Answer, wantMax bool) {
-	chains, positions := θ.Len(), θ.Positions()
-	a.Value = grow(a.Value, chains)
-	a.Max = grow(a.Max, chains)
-	a.Exact = grow(a.Exact, chains)
+// Check says, as bad input, why an oracle cannot answer with this smoothing, or answers nil. what names the oracle's structure.
+func (s Smoothing) Check(o Maximiser, what string) error {
+	_, ranks := o.(Ranker)
+	_, sums := o.(Summer)
+	switch {
+	case s.Kind == Entropy && !sums && ranks:
+		return structured.BadInput("entropy smoothing needs sums over all outputs, which a %s does not have; it has l2 on the best outputs", what)
+	case s.Kind == Entropy && !sums:
+		return structured.BadInput("entropy smoothing needs sums over all outputs, which a %s does not have; it has none but the max itself", what)
+	case s.Kind == L2 && !ranks:
+		return structured.BadInput("l2 smoothing needs the best outputs in order, which a %s does not have", what)
+	}
+	return nil
+}
+
+// Answer fills a with what the smoothed oracle says about every example of θ. Max is filled too, except that with Entropy it
+// costs a call of its own and is left alone unless wantMax. Nothing allocates once a has grown to the batch. The oracle
+// must have what the smoothing needs (Check).
+func (s Smoothing) Answer(o Maximiser, θ *structured.Potentials, a *Answer, wantMax bool) {
+	examples := θ.Len()
+	a.Value = vec.Grow(a.Value, examples)
+	a.Max = vec.Grow(a.Max, examples)
+	a.Exact = vec.Grow(a.Exact, examples)
 	a.mixture.reset()
 	if s.Kind == Entropy {
-		o.Exp(θ, s.Mu, a.Value, &a.U)
+		o.(Summer).Exp(θ, s.Mu, a.Value, &a.U)
 		if wantMax {
-			a.y = grow(a.y, positions)
+			a.y = vec.Grow(a.y, θ.OutputSize())
 			o.Max(θ, a.y, a.Max)
 		}
 		for b := range a.Exact {
@@ -69,16 +86,16 @@ func (s Smoothing) Answer(o Oracle, θ *structured.Potentials, a *Answer, wantMa
 		}
 		return
 	}
-	a.U.Resize(θ.Offsets, θ.Y, θ.PerPosition)
+	a.U.Like(θ)
 	a.U.Clear()
 	if s.Kind == None {
 		a.fillMax(o, θ)
 	} else {
-		a.fillTopK(o, θ, s)
+		a.fillTopK(o.(Ranker), θ, s)
 	}
 }
 
-// Answer is what a smoothed oracle says about each chain of a batch.
+// Answer is what a smoothed oracle says about each example of a batch.
 type Answer struct {
 	Value []float64            // [B] h_μ(θ)
 	Max   []float64            // [B] max_y ⟨θ,1_y⟩; with Entropy only where asked for
@@ -87,34 +104,34 @@ type Answer struct {
 
 	mixture mixture
 	best    KBest
-	more    KBest // of single, a chain that needs a larger K
+	more    KBest // of single, an example that needs a larger K
 	single  structured.Potentials
 	q       []float64
 	y       []int32
 }
 
-// Mixture returns the outputs whose combination is u of chain b, u = Σ_k q_k 1_{y_k}, with weights q_k > 0 that sum to 1.
-// The labels of output k are labels[k*T:(k+1)*T]. Entropy has no such short form: both are nil. They hold until the next
-// call of Answer.
-func (a *Answer) Mixture(b int) (labels []int32, q []float32) { return a.mixture.of(b) }
+// Mixture returns the outputs whose combination is u of example b, u = Σ_k q_k 1_{y_k}, with weights q_k > 0 that sum to 1.
+// With outputs of length T, output k is y[k*T:(k+1)*T]. Entropy has no such short form: both are nil. They hold until the
+// next call of Answer.
+func (a *Answer) Mixture(b int) (y []int32, q []float32) { return a.mixture.of(b) }
 
-func (a *Answer) fillMax(o Oracle, θ *structured.Potentials) {
-	a.y = grow(a.y, θ.Positions())
+func (a *Answer) fillMax(o Maximiser, θ *structured.Potentials) {
+	a.y = vec.Grow(a.y, θ.OutputSize())
 	o.Max(θ, a.y, a.Max)
 	copy(a.Value, a.Max)
 	for b, v := range a.Max {
 		a.Exact[b] = true
 		if !math.IsInf(v, -1) {
-			a.add(b, a.y[θ.Offsets[b]:θ.Offsets[b+1]], 1)
+			a.add(b, a.y[θ.Outputs[b]:θ.Outputs[b+1]], 1)
 		}
 		a.mixture.end()
 	}
 }
 
-// add gives an output of chain b weight q in the answer.
-func (a *Answer) add(b int, labels []int32, q float32) {
-	a.U.AddLabeling(b, labels, q)
-	a.mixture.add(labels, q)
+// add gives an output of example b weight q in the answer.
+func (a *Answer) add(b int, y []int32, q float32) {
+	a.U.Add(b, y, q)
+	a.mixture.add(y, q)
 }
 
 // firstK is the K that the automatic choice tries first.
@@ -122,16 +139,16 @@ const firstK = 4
 
 func (s Smoothing) maxK() int { return cmp.Or(s.MaxK, 64) }
 
-func (a *Answer) fillTopK(o Oracle, θ *structured.Potentials, s Smoothing) {
+func (a *Answer) fillTopK(o Ranker, θ *structured.Potentials, s Smoothing) {
 	o.TopK(θ, 1+cmp.Or(s.K, min(firstK, s.maxK())), &a.best)
 	for b := range θ.Len() {
-		lo, hi := θ.Offsets[b], θ.Offsets[b+1]
+		lo, hi := θ.Outputs[b], θ.Outputs[b+1]
 		scores, exact := enough(&a.best, b, s.Mu)
 		if s.K > 0 || exact {
 			a.combine(b, scores, exact, s.Mu, func(k int) []int32 { return a.best.Output(k, lo, hi) })
 			continue
 		}
-		a.view(θ, b)
+		θ.View(b, &a.single)
 		for k := a.best.K - 1; !exact && k < s.maxK(); {
 			k = min(2*k, s.maxK())
 			o.TopK(&a.single, k+1, &a.more)
@@ -141,7 +158,7 @@ func (a *Answer) fillTopK(o Oracle, θ *structured.Potentials, s Smoothing) {
 	}
 }
 
-// enough returns the K scores of chain b, of lists that asked for K+1, and whether no further output would get weight.
+// enough returns the K scores of example b, of lists that asked for K+1, and whether no further output would get weight.
 func enough(best *KBest, b int, μ float64) (scores []float64, exact bool) {
 	z := best.Score[b*best.K:][:best.Count[b]]
 	if len(z) < best.K {
@@ -150,7 +167,7 @@ func enough(best *KBest, b int, μ float64) (scores []float64, exact bool) {
 	return z[:len(z)-1], covers(z, μ)
 }
 
-// combine answers for chain b with the smoothed max of the outputs with the given scores.
+// combine answers for example b with the smoothed max of the outputs with the given scores.
 func (a *Answer) combine(b int, scores []float64, exact bool, μ float64, output func(k int) []int32) {
 	a.Exact[b] = exact
 	if len(scores) == 0 {
@@ -158,7 +175,7 @@ func (a *Answer) combine(b int, scores []float64, exact bool, μ float64, output
 		a.mixture.end()
 		return
 	}
-	a.q = grow(a.q, len(scores))
+	a.q = vec.Grow(a.q, len(scores))
 	a.Value[b], a.Max[b] = projectSimplex(scores, μ, a.q), scores[0]
 	for k, q := range a.q {
 		if q > 0 {
@@ -166,14 +183,4 @@ func (a *Answer) combine(b int, scores []float64, exact bool, μ float64, output
 		}
 	}
 	a.mixture.end()
-}
-
-// view makes single the batch of chain b alone.
-func (a *Answer) view(θ *structured.Potentials, b int) {
-	lo, hi, y := θ.Offsets[b], θ.Offsets[b+1], θ.Y
-	a.single = structured.Potentials{Y: y, Offsets: append(a.single.Offsets[:0], 0, hi-lo), Node: θ.Node[lo*y : hi*y],
-		Edge: θ.Edge, PerPosition: θ.PerPosition}
-	if θ.PerPosition {
-		a.single.Edge = θ.Edge[lo*y*y : hi*y*y]
-	}
 }

@@ -1,11 +1,10 @@
 package oracles_test
 
 import (
-	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/dsp-go/dsp/oracles"
-	"github.com/dsp-go/dsp/oracles/oracletest"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -20,16 +19,34 @@ func TestKindNames(t *testing.T) {
 	}
 }
 
-// Once scratch has grown to the batch, nothing allocates.
-func TestAnswerAllocatesNothing(t *testing.T) {
-	for _, perPosition := range []bool{false, true} {
-		θ := oracletest.LongChain(rand.New(rand.NewPCG(5, 6)), 30, 12, perPosition)
-		for _, s := range []oracles.Smoothing{{Kind: oracles.None}, {Kind: oracles.L2, Mu: 1, K: 3}, {Kind: oracles.L2, Mu: 50}, {Kind: oracles.Entropy, Mu: 1},
-			{Kind: oracles.Entropy, Mu: 1e-3}} {
-			o, a := oracles.NewChain(), new(oracles.Answer)
-			s.Answer(o, θ, a, true)
-			if n := testing.AllocsPerRun(5, func() { s.Answer(o, θ, a, true) }); n != 0 {
-				t.Errorf("%v, μ = %g, per position %v: %g allocations", s.Kind, s.Mu, perPosition, n)
+// Oracles with fewer capabilities than a chain's.
+type (
+	maximiser struct{}
+	ranker    struct{ maximiser }
+	summer    struct{ maximiser }
+)
+
+func (maximiser) Max(*structured.Potentials, []int32, []float64) {}
+
+func (ranker) TopK(*structured.Potentials, int, *oracles.KBest) {}
+
+func (summer) Exp(*structured.Potentials, float64, []float64, *structured.Marginals) {}
+
+// A smoothing that an oracle has not got what it takes for is refused with a word on what it has.
+func TestSmoothingCheck(t *testing.T) {
+	const sums, best = "entropy smoothing needs sums over all outputs, which a lattice does not have", "l2 smoothing needs the best outputs"
+	for _, test := range []struct {
+		o    oracles.Maximiser
+		want [3]string // for none, l2 and entropy; empty: fine
+	}{
+		{maximiser{}, [3]string{"", best, sums + "; it has none but the max itself"}},
+		{ranker{}, [3]string{"", "", sums + "; it has l2 on the best outputs"}},
+		{summer{}, [3]string{"", best, ""}},
+	} {
+		for kind, want := range test.want {
+			err := oracles.Smoothing{Kind: oracles.Kind(kind), Mu: 1}.Check(test.o, "lattice")
+			if want == "" && err != nil || want != "" && (!structured.IsBadInput(err) || !strings.Contains(err.Error(), want)) {
+				t.Errorf("%T, %v: got %v, want %q", test.o, oracles.Kind(kind), err, want)
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package structured
 
 import (
+	"reflect"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -52,4 +53,16 @@ func TestAlphabetIsAMapAndAList(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestAlphabet(t *testing.T) {
+	a := NewAlphabet("x", "y", "x")
+	if a.Len() != 2 || a.Add("z") != 2 || a.Add("y") != 1 || a.Index("q") != -1 || a.Name(2) != "z" ||
+		!reflect.DeepEqual(a.Names(), []string{"x", "y", "z"}) {
+		t.Errorf("got %+v", a)
+	}
+	var zero Alphabet
+	if zero.Index("x") != -1 || zero.Add("x") != 0 {
+		t.Error("the zero value is not an empty alphabet")
+	}
 }

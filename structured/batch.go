@@ -1,30 +1,66 @@
 package structured
 
-// Batch is a choice of examples of one data set. Its own positions are numbered 0 to N-1: chain b, which is example
-// Examples[b], owns positions Offsets[b] to Offsets[b+1]-1. Reset makes one; the buffers are reused.
+// Batch is a choice of examples of one data set. Its own positions are numbered 0 to N-1: example b of the batch, which is example
+// Examples[b] of the data, owns positions Offsets[b] to Offsets[b+1]-1; likewise the rows of other tables. Reset makes one;
+// the buffers are reused.
 type Batch struct {
 	Data     *Dataset
 	Examples []int // [B] indices into Data
 	Offsets  []int // [B+1]
+	Outputs  []int // [B+1] where outputs lie in those of the batch
+
+	tables [][]int // of Data.Tables, as Offsets
+	sizes  []int   // backs Outputs, where it is not Offsets
 }
 
 // Reset makes b the batch of the given examples of data. It keeps no reference to examples.
 func (b *Batch) Reset(data *Dataset, examples []int) {
 	b.Data = data
 	b.Examples = append(b.Examples[:0], examples...)
-	b.Offsets = append(b.Offsets[:0], 0)
-	n := 0
-	for _, i := range examples {
-		n += data.Length(i)
-		b.Offsets = append(b.Offsets, n)
+	b.Offsets = sumLengths(b.Offsets, data.Offsets, examples)
+	b.Outputs = b.Offsets
+	if data.Outputs != nil {
+		b.sizes = sumLengths(b.sizes, data.Outputs, examples)
+		b.Outputs = b.sizes
+	}
+	b.tables = grow(b.tables, len(data.Tables))
+	for k, t := range data.Tables {
+		b.tables[k] = sumLengths(b.tables[k], t.Offsets, examples)
 	}
 }
 
-// Len returns B, the number of chains.
+// sumLengths returns where the examples' rows begin when they follow each other, given where they lie in the data.
+func sumLengths(to, offsets, examples []int) []int {
+	to, n := append(to[:0], 0), 0
+	for _, i := range examples {
+		n += offsets[i+1] - offsets[i]
+		to = append(to, n)
+	}
+	return to
+}
+
+// Len returns B, the number of examples.
 func (b *Batch) Len() int { return len(b.Examples) }
 
 // Positions returns N, the number of positions.
 func (b *Batch) Positions() int { return b.Offsets[len(b.Offsets)-1] }
 
-// Gold returns the labels of chain c, or nil where the data has none.
+// Rows returns where each example's rows of a table lie in the batch [B+1]. Asking for a table that the data does not have is a
+// mistake in the program.
+func (b *Batch) Rows(table string) []int {
+	if table == Positions {
+		return b.Offsets
+	}
+	for k, t := range b.Data.Tables {
+		if t.Name == table {
+			return b.tables[k]
+		}
+	}
+	panic("the data has no table of rows " + table)
+}
+
+// Gold returns the gold output of example b, or nil where the data has none.
 func (b *Batch) Gold(c int) []int32 { return b.Data.Gold(b.Examples[c]) }
+
+// GoldOf returns what is known of the gold output of example b.
+func (b *Batch) GoldOf(c int) Gold { return b.Data.GoldOf(b.Examples[c]) }

@@ -56,7 +56,7 @@ func (p *place) known(label string, labels *Alphabet) error {
 	if labels == nil || labels.Index(label) >= 0 {
 		return nil
 	}
-	return p.bad("label %q is not one of the known ones: %s", label, someOf(labels.Names()))
+	return p.bad("label %q is not one of the known ones: %s", label, SomeOf(labels.Names()))
 }
 
 const blanks = " \t\r\v\f"

@@ -223,8 +223,8 @@ func (p *conllParser) add(line string) error {
 	return nil
 }
 
-// someOf lists names, not too many.
-func someOf(names []string) string {
+// SomeOf lists names, not too many.
+func SomeOf(names []string) string {
 	const most = 40
 	if len(names) > most {
 		return strings.Join(names[:most], " ") + " … (" + strconv.Itoa(len(names)) + ")"

@@ -12,7 +12,8 @@ import (
 type Dataset struct {
 	Name     string    // the file or generator it came from, for messages
 	Offsets  []int     // [n+1]
-	Labels   []int32   // [ΣT] gold labels, or nil where the data has none
+	Outputs  []int     // [n+1] where each gold output lies in Labels; nil: as Offsets say, one number per position
+	Labels   []int32   // gold outputs, [ΣT] labels of chains; nil where the data has none
 	Alphabet *Alphabet // the label names
 
 	// Where not one label is known, Labels[t] is −1−k and LabelSets[k] the labels, in order, one of which is right; nil: any.
@@ -26,6 +27,8 @@ type Dataset struct {
 	Layout      *Layout     // what the text file had beside its columns, or nil
 	Ids         []int32     // discrete inputs [ΣT×len(Vocab)], or nil
 	Vocab       []*Alphabet // what each discrete input numbers; Ids are 0 (unknown) for names a vocabulary lacks
+
+	Tables []*Table // inputs of other rows than positions
 
 	Attributes     *Sparse     // sparse inputs, or nil
 	EdgeAttributes *Sparse     // sparse inputs of the step into each position (none where a chain starts), or nil
@@ -50,12 +53,23 @@ func (d *Dataset) Positions() int {
 // Length returns T of example i.
 func (d *Dataset) Length(i int) int { return d.Offsets[i+1] - d.Offsets[i] }
 
-// Gold returns the labels of example i, or nil where the data has none.
+// Gold returns the gold output of example i, a chain's labels; nil where the data has none.
 func (d *Dataset) Gold(i int) []int32 {
 	if d.Labels == nil {
 		return nil
 	}
-	return d.Labels[d.Offsets[i]:d.Offsets[i+1]]
+	at := d.outputs()
+	return d.Labels[at[i]:at[i+1]]
+}
+
+// GoldOf returns what is known of the gold output of example i.
+func (d *Dataset) GoldOf(i int) Gold { return Gold{d.Gold(i), d.LabelSets} }
+
+func (d *Dataset) outputs() []int {
+	if d.Outputs != nil {
+		return d.Outputs
+	}
+	return d.Offsets
 }
 
 // Column returns the column of that name, or nil.

@@ -214,7 +214,7 @@ func (in denseReader) setLabels(a *npyArray, labels []int, names []string) error
 			return a.bad("[%d] is %d, expected 0 to %d", i, l, len(names)-1)
 		}
 		if d.Labels[i] = d.Alphabet.Index(names[l]); d.Labels[i] < 0 {
-			return a.bad("[%d] is %d, %q, which is not one of the known ones: %s", i, l, names[l], someOf(d.Alphabet.Names()))
+			return a.bad("[%d] is %d, %q, which is not one of the known ones: %s", i, l, names[l], SomeOf(d.Alphabet.Names()))
 		}
 	}
 	return nil

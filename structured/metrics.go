@@ -1,178 +1,139 @@
 package structured
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
-	"maps"
+	"math"
 	"slices"
 	"strings"
 )
 
-// Metrics say how well labelings match the gold ones. Everything but the counts is a fraction of 1. EntityMetrics is
-// nil, and absent from JSON, unless the labels are entity tags, or where no sequence has known gold labels throughout.
+// Metrics say how well outputs match the gold ones: named numbers in the order in which people want to see them, and the same
+// by type of entity, relation or class. As JSON they are one object, with the types under "types". The names are a contract
+// that scripts rely on.
 type Metrics struct {
-	TokenError    float64 `json:"token_error"`    // share of positions labelled wrong
-	TokenAccuracy float64 `json:"token_accuracy"` // 1 - TokenError
-	SequenceError float64 `json:"sequence_error"` // share of sequences with a wrong position
-	Tokens        int     `json:"tokens"`
-	Sequences     int     `json:"sequences"`
-	*EntityMetrics
+	Measures []Measure
+	Types    map[string]Metrics // nil where there are none
 }
 
-// EntityMetrics compare whole entities: type and both boundaries must be right.
-type EntityMetrics struct {
-	EntityScore
-	Types map[string]EntityScore `json:"types"`
+// Measure is one number of Metrics: a fraction of 1, unless it counts something.
+type Measure struct {
+	Name  string
+	Value float64
 }
 
-// EntityScore counts entities and their precision, recall and F1; a ratio with an empty denominator is 0, as in conlleval.
-type EntityScore struct {
-	Precision float64 `json:"precision"`
-	Recall    float64 `json:"recall"`
-	F1        float64 `json:"f1"`
-	Gold      int     `json:"gold"`
-	Predicted int     `json:"predicted"`
-	Correct   int     `json:"correct"`
+// choosing lists the measures that choose between weights, the first that is there before the others, and what each is
+// called as an error, which is less where the weights are better.
+var choosing = []struct {
+	measure, err string
+	rises        bool // the error is 1 − the measure
+}{
+	{"f1", "entity error (1 − F1)", true},
+	{"las", "attachment error (1 − LAS)", true},
+	{"uas", "attachment error (1 − UAS)", true},
+	{"token_error", "token error", false},
 }
 
-func (s *EntityScore) finish() {
-	s.Precision = ratio(s.Correct, s.Predicted)
-	s.Recall = ratio(s.Correct, s.Gold)
-	s.F1 = ratio(2*s.Correct, s.Gold+s.Predicted)
-}
-
-func ratio(a, b int) float64 {
-	if b == 0 {
-		return 0
-	}
-	return float64(a) / float64(b)
-}
-
-// Evaluator accumulates Metrics over labelings.
-type Evaluator struct {
-	tags   *tagset // nil unless the labels are entity tags
-	strict bool
-
-	tokens, wrongTokens       int
-	sequences, wrongSequences int
-	byType                    []EntityScore
-	gold, pred                []chunk // scratch
-}
-
-// NewEvaluator returns an evaluator for labels of the alphabet. If they look like entity tags (O, B-x, I-x, E-x, S-x),
-// entities are compared too: in conlleval's lenient reading of IOB1, IOB2, IOE and BIOES, or, if strict, only those
-// whose tags are well formed (seqeval's strict mode, in IOB2 or, where there is an E or S, in BIOES).
-func NewEvaluator(labels *Alphabet, strict bool) *Evaluator {
-	e := &Evaluator{tags: parseTags(labels), strict: strict}
-	if e.tags != nil {
-		e.byType = make([]EntityScore, e.tags.types.Len())
-	}
-	return e
-}
-
-// Add counts one sequence with its gold labels [T] and predicted labels [T]. Positions whose gold label is not known for
-// sure (below zero) are not counted as tokens, and a sequence with any is not counted as one, nor are its entities.
-func (e *Evaluator) Add(gold, pred []int32) {
-	wrong, known := 0, 0
-	for t, g := range gold {
-		if g < 0 {
-			continue
-		}
-		known++
-		if pred[t] != g {
-			wrong++
+// Error returns the error that chooses between weights, less is better, and its name; NaN where the metrics have none. A
+// nil m has none.
+func (m *Metrics) Error() (name string, value float64) {
+	if m != nil {
+		for _, c := range choosing {
+			v := m.Get(c.measure)
+			if math.IsNaN(v) {
+				continue
+			}
+			if c.rises {
+				v = 1 - v
+			}
+			return c.err, v
 		}
 	}
-	e.tokens += known
-	e.wrongTokens += wrong
-	if known < len(gold) {
-		return
-	}
-	e.sequences++
-	if wrong > 0 {
-		e.wrongSequences++
-	}
-	if e.tags != nil {
-		e.addEntities(gold, pred)
-	}
+	return "error", math.NaN()
 }
 
-func (e *Evaluator) addEntities(gold, pred []int32) {
-	chunks := e.tags.chunks
-	if e.strict {
-		chunks = e.tags.strictChunks
-	}
-	e.gold, e.pred = chunks(e.gold[:0], gold), chunks(e.pred[:0], pred)
-	for _, c := range e.gold {
-		e.byType[c.typ].Gold++
-	}
-	i := 0 // both lists are sorted by start, and chunks do not overlap
-	for _, c := range e.pred {
-		e.byType[c.typ].Predicted++
-		for i < len(e.gold) && e.gold[i].start < c.start {
-			i++
-		}
-		if i < len(e.gold) && e.gold[i] == c {
-			e.byType[c.typ].Correct++
+// shown are the measures that String shows, and what it calls them.
+var shown = []struct{ measure, title string }{
+	{"token_error", "token error"}, {"sequence_error", "sequence error"}, {"f1", "entity F1"},
+	{"uas", "UAS"}, {"las", "LAS"}, {"root", "root accuracy"},
+}
+
+// String shows the main measures in one line.
+func (m *Metrics) String() string {
+	var parts []string
+	for _, s := range shown {
+		if v := m.Get(s.measure); !math.IsNaN(v) {
+			parts = append(parts, fmt.Sprintf("%s %.2f %%", s.title, 100*v))
 		}
 	}
+	return strings.Join(parts, ", ")
 }
 
-// Metrics returns the metrics of all sequences added so far.
-func (e *Evaluator) Metrics() Metrics {
-	m := Metrics{
-		TokenError:    ratio(e.wrongTokens, e.tokens),
-		SequenceError: ratio(e.wrongSequences, e.sequences),
-		Tokens:        e.tokens,
-		Sequences:     e.sequences,
+// Get returns the measure of that name; NaN where m is nil or lacks it.
+func (m *Metrics) Get(name string) float64 {
+	if m == nil {
+		return math.NaN()
 	}
-	m.TokenAccuracy = 1 - m.TokenError
-	if e.tags == nil || e.tokens > 0 && e.sequences == 0 {
-		return m
+	if k := slices.IndexFunc(m.Measures, func(x Measure) bool { return x.Name == name }); k >= 0 {
+		return m.Measures[k].Value
 	}
-	all := &EntityMetrics{Types: map[string]EntityScore{}}
-	for i, s := range e.byType {
-		if s.Gold+s.Predicted == 0 {
-			continue
+	return math.NaN()
+}
+
+// MarshalJSON implements json.Marshaler.
+func (m Metrics) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	b.WriteByte('{')
+	for k, x := range m.Measures {
+		if k > 0 {
+			b.WriteByte(',')
 		}
-		s.finish()
-		all.Types[e.tags.types.Name(int32(i))] = s
-		all.Gold += s.Gold
-		all.Predicted += s.Predicted
-		all.Correct += s.Correct
+		value, err := json.Marshal(x.Value)
+		if err != nil {
+			return nil, err
+		}
+		fmt.Fprintf(&b, "%q:%s", x.Name, value)
 	}
-	all.finish()
-	m.EntityMetrics = all
-	return m
+	if m.Types != nil {
+		types, err := json.Marshal(m.Types)
+		if err != nil {
+			return nil, err
+		}
+		if len(m.Measures) > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, `"types":%s`, types)
+	}
+	b.WriteByte('}')
+	return b.Bytes(), nil
 }
 
-// String says the metrics in one line.
-func (m Metrics) String() string {
-	s := fmt.Sprintf("token error %.2f %%, sequence error %.2f %%", 100*m.TokenError, 100*m.SequenceError)
-	if m.EntityMetrics != nil {
-		s += fmt.Sprintf(", entity F1 %.2f %%", 100*m.F1)
+// UnmarshalJSON implements json.Unmarshaler. It keeps the order, and passes over what is neither a number nor the types.
+func (m *Metrics) UnmarshalJSON(text []byte) error {
+	*m = Metrics{}
+	d := json.NewDecoder(bytes.NewReader(text))
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return fmt.Errorf("metrics are %.40q, expected an object", text)
 	}
-	return s
-}
-
-// Table prints the metrics in the layout of conlleval, one line a type; without entities, one line in all.
-func (m Metrics) Table() string {
-	if m.EntityMetrics == nil {
-		return fmt.Sprintf("processed %d tokens in %d sequences.\naccuracy: %6.2f%%; sequences right: %6.2f%%\n",
-			m.Tokens, m.Sequences, 100*m.TokenAccuracy, 100*(1-m.SequenceError))
+	for d.More() {
+		t, err := d.Token()
+		if err != nil {
+			return err
+		}
+		var raw json.RawMessage
+		if err := d.Decode(&raw); err != nil {
+			return err
+		}
+		name, value := t.(string), 0.0
+		switch {
+		case name == "types":
+			if err := json.Unmarshal(raw, &m.Types); err != nil {
+				return err
+			}
+		case json.Unmarshal(raw, &value) == nil:
+			m.Measures = append(m.Measures, Measure{name, value})
+		}
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "processed %d tokens with %d phrases; found: %d phrases; correct: %d.\n",
-		m.Tokens, m.Gold, m.Predicted, m.Correct)
-	line := func(s EntityScore) {
-		fmt.Fprintf(&b, "precision: %6.2f%%; recall: %6.2f%%; FB1: %6.2f", 100*s.Precision, 100*s.Recall, 100*s.F1)
-	}
-	fmt.Fprintf(&b, "accuracy: %6.2f%%; ", 100*m.TokenAccuracy)
-	line(m.EntityScore)
-	b.WriteByte('\n')
-	for _, name := range slices.Sorted(maps.Keys(m.Types)) {
-		fmt.Fprintf(&b, "%17s: ", name)
-		line(m.Types[name])
-		fmt.Fprintf(&b, "  %d\n", m.Types[name].Predicted)
-	}
-	return b.String()
+	return nil
 }

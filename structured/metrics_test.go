@@ -2,188 +2,61 @@ package structured
 
 import (
 	"encoding/json"
-	"strings"
+	"math"
+	"reflect"
 	"testing"
-
-	"pgregory.net/rapid"
 )
 
-// The pairs between which conlleval.pl sees a chunk end or start when the type stays the same, transcribed from its
-// endOfChunk and startOfChunk, and the pairs with S and E→B that BIOES adds. A change of type does both.
-var (
-	referenceEnds   = "BB BO IB IO EE EI EO " + "EB ES SB SI SE SS SO BS IS "
-	referenceStarts = "BB IB OB OI EE EI OE " + "EB ES SB SI SE SS BS IS OS "
-)
-
-func refEnds(prev, cur string) bool {
-	return strings.Contains(referenceEnds, prev[:1]+cur[:1]+" ") || prev != "O" && prev[1:] != cur[1:]
-}
-
-func refStarts(prev, cur string) bool {
-	return strings.Contains(referenceStarts, prev[:1]+cur[:1]+" ") || cur != "O" && prev[1:] != cur[1:]
-}
-
-// referenceScore is conlleval.pl's loop, which never forms chunks but walks both taggings at once.
-func referenceScore(gold, pred []string) (s EntityScore) {
-	gold, pred = append(gold, "O"), append(pred, "O")
-	lastGold, lastPred, both := "O", "O", false
-	for t := range gold {
-		g, p := gold[t], pred[t]
-		if both {
-			ge, pe := refEnds(lastGold, g), refEnds(lastPred, p)
-			if ge && pe && lastGold[1:] == lastPred[1:] {
-				both = false
-				s.Correct++
-			} else if ge != pe || g[1:] != p[1:] {
-				both = false
-			}
-		}
-		if refStarts(lastGold, g) && refStarts(lastPred, p) && g[1:] == p[1:] {
-			both = true
-		}
-		if refStarts(lastGold, g) {
-			s.Gold++
-		}
-		if refStarts(lastPred, p) {
-			s.Predicted++
-		}
-		lastGold, lastPred = g, p
+// Metrics are written in their order, and read back as they were; what is neither a number nor the types is passed over.
+func TestMetricsJSON(t *testing.T) {
+	m := Metrics{Measures: []Measure{{"uas", 0.75}, {"arcs", 8}, {"las", 0.5}},
+		Types: map[string]Metrics{"subj": {Measures: []Measure{{"f1", 1}}}, "a\"b": {}}}
+	text, err := json.Marshal(m)
+	if want := `{"uas":0.75,"arcs":8,"las":0.5,"types":{"a\"b":{},"subj":{"f1":1}}}`; err != nil || string(text) != want {
+		t.Errorf("got  %s, %v\nwant %s", text, err, want)
 	}
-	s.finish()
-	return s
-}
-
-var bioes = []string{"O", "B-A", "I-A", "E-A", "S-A", "B-B", "I-B", "E-B", "S-B"}
-
-func encode(t interface{ Fatalf(string, ...any) }, a *Alphabet, names []string) []int32 {
-	ids := make([]int32, len(names))
-	for i, n := range names {
-		if ids[i] = a.Index(n); ids[i] < 0 {
-			t.Fatalf("no label %q", n)
+	var back Metrics
+	if err := json.Unmarshal(text, &back); err != nil || !reflect.DeepEqual(back, m) {
+		t.Errorf("got %+v, %v", back, err)
+	}
+	if err := json.Unmarshal([]byte(`{"name":"x","f1":0.5,"more":{"f1":2}}`), &back); err != nil || !reflect.DeepEqual(back, Metrics{Measures: []Measure{{"f1", 0.5}}}) {
+		t.Errorf("got %+v, %v", back, err)
+	}
+	for _, bad := range []string{"3", "[]", `{"types":{"x":1}}`} {
+		if err := json.Unmarshal([]byte(bad), &back); err == nil {
+			t.Errorf("%s is read as %+v", bad, back)
 		}
 	}
-	return ids
+	if text, err := json.Marshal(Metrics{}); err != nil || string(text) != "{}" {
+		t.Errorf("no measures are %s, %v", text, err)
+	}
 }
 
-func TestEntitiesAgreeWithConlleval(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		names := rapid.SampledFrom([][]string{
-			bioes, {"O", "B-A", "I-A", "B-B", "I-B"}, {"O", "I-A", "E-A", "I-B", "E-B"}, {"O", "I-A"},
-		}).Draw(t, "scheme")
-		a := NewAlphabet(names...)
-		one := rapid.SampledFrom(names)
-		gold := rapid.SliceOfN(one, 0, 12).Draw(t, "gold")
-		pred := make([]string, len(gold))
-		for i := range pred {
-			pred[i] = gold[i]
-			if rapid.Bool().Draw(t, "change") {
-				pred[i] = one.Draw(t, "pred")
-			}
-		}
-		e := NewEvaluator(a, false)
-		e.Add(encode(t, a, gold), encode(t, a, pred))
-		if got, want := e.Metrics().EntityScore, referenceScore(gold, pred); got != want {
-			t.Fatalf("gold %v\npred %v\ngot  %+v\nwant %+v", gold, pred, got, want)
-		}
-	})
-}
-
-func TestChunks(t *testing.T) {
+// The error that chooses between weights is 1 − F1 where there are entities, then 1 − LAS, 1 − UAS and the token error.
+func TestMetricsError(t *testing.T) {
+	token, uas, las, f1 := Measure{"token_error", 0.1}, Measure{"uas", 0.75}, Measure{"las", 0.5}, Measure{"f1", 0.25}
 	for _, test := range []struct {
-		tags, lenient, strict string // chunks as type@start-end
+		measures []Measure
+		name     string
+		want     float64
 	}{
-		{"B-A I-A O B-A", "A@0-2 A@3-4", "A@0-2 A@3-4"},
-		{"I-A I-A B-A I-B", "A@0-2 A@2-3 B@3-4", "A@2-3"},
-		{"O I-A O I-B I-A", "A@1-2 B@3-4 A@4-5", ""},
-		{"B-A I-B I-A", "A@0-1 B@1-2 A@2-3", "A@0-1"},
-		{"B-A E-A S-A B-A I-A E-A O", "A@0-2 A@2-3 A@3-6", "A@0-2 A@2-3 A@3-6"},
-		{"B-A I-A O E-A S-B", "A@0-2 A@3-4 B@4-5", "B@4-5"},
-		{"B-A B-A E-A I-A", "A@0-1 A@1-3 A@3-4", "A@1-3"},
-		{"B-A L-A U-A", "A@0-2 A@2-3", "A@0-2 A@2-3"},
-		{"I-a-b I-a-b I-a-c O", "a-b@0-2 a-c@2-3", ""},
-		{"O O", "", ""},
+		{[]Measure{token}, "token error", 0.1},
+		{[]Measure{token, f1}, "entity error (1 − F1)", 0.75},
+		{[]Measure{uas}, "attachment error (1 − UAS)", 0.25},
+		{[]Measure{uas, las}, "attachment error (1 − LAS)", 0.5},
 	} {
-		names := strings.Fields(test.tags)
-		a := NewAlphabet(append(names, "B-", "O")...)
-		s := parseTags(a)
-		show := func(cs []chunk) string {
-			var out []string
-			for _, c := range cs {
-				out = append(out, s.types.Name(c.typ)+"@"+string(rune('0'+c.start))+"-"+string(rune('0'+c.end)))
-			}
-			return strings.Join(out, " ")
-		}
-		labels := encode(t, a, names)
-		if got := show(s.chunks(nil, labels)); got != test.lenient {
-			t.Errorf("%s: chunks %q, want %q", test.tags, got, test.lenient)
-		}
-		if got := show(s.strictChunks(nil, labels)); got != test.strict {
-			t.Errorf("%s: strict chunks %q, want %q", test.tags, got, test.strict)
+		m := &Metrics{Measures: test.measures}
+		if name, got := m.Error(); name != test.name || got != test.want {
+			t.Errorf("%v: %s %v, want %s %v", test.measures, name, got, test.name, test.want)
 		}
 	}
-}
-
-func TestEntityAlphabets(t *testing.T) {
-	for names, want := range map[string]bool{
-		"O B-A I-A": true, "B-A I-A": true, "O B I": true, "O": false, "a b o": false,
-		"B-A NN": false, "O N V": false, "B E": false, "Other B-A": false, "": false,
-	} {
-		if got := NewEvaluator(NewAlphabet(strings.Fields(names)...), false).Metrics().EntityMetrics != nil; got != want {
-			t.Errorf("%q: entity tags %v, want %v", names, got, want)
+	for _, m := range []*Metrics{nil, {}} {
+		if name, got := m.Error(); name != "error" || !math.IsNaN(got) || !math.IsNaN(m.Get("f1")) {
+			t.Errorf("%v: %s %v", m, name, got)
 		}
 	}
-}
-
-func TestMetrics(t *testing.T) {
-	a := NewAlphabet("O", "B-PER", "I-PER", "B-LOC")
-	e := NewEvaluator(a, false)
-	e.Add(encode(t, a, strings.Fields("B-PER I-PER O B-LOC")), encode(t, a, strings.Fields("B-PER I-PER O O")))
-	e.Add(encode(t, a, strings.Fields("O B-LOC")), encode(t, a, strings.Fields("O B-LOC")))
-	e.Add(nil, nil)
-	e.Add(encode(t, a, strings.Fields("B-PER I-PER")), encode(t, a, strings.Fields("B-PER O")))
-	m := e.Metrics()
-	got, err := json.Marshal(m)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := `{"token_error":0.25,"token_accuracy":0.75,"sequence_error":0.5,"tokens":8,"sequences":4,` +
-		`"precision":0.6666666666666666,"recall":0.5,"f1":0.5714285714285714,"gold":4,"predicted":3,"correct":2,` +
-		`"types":{"LOC":{"precision":1,"recall":0.5,"f1":0.6666666666666666,"gold":2,"predicted":1,"correct":1},` +
-		`"PER":{"precision":0.5,"recall":0.5,"f1":0.5,"gold":2,"predicted":2,"correct":1}}}`
-	if string(got) != want {
-		t.Errorf("got  %s\nwant %s", got, want)
-	}
-	wantTable := `processed 8 tokens with 4 phrases; found: 3 phrases; correct: 2.
-accuracy:  75.00%; precision:  66.67%; recall:  50.00%; FB1:  57.14
-              LOC: precision: 100.00%; recall:  50.00%; FB1:  66.67  1
-              PER: precision:  50.00%; recall:  50.00%; FB1:  50.00  2
-`
-	if m.Table() != wantTable {
-		t.Errorf("got\n%swant\n%s", m.Table(), wantTable)
-	}
-}
-
-func TestMetricsWithoutEntities(t *testing.T) {
-	e := NewEvaluator(NewAlphabet("a", "b"), false)
-	if m := e.Metrics(); m.TokenError != 0 || m.SequenceError != 0 {
-		t.Errorf("nothing added, but %v", m)
-	}
-	e.Add([]int32{0, 1, 1}, []int32{0, 0, 1})
-	got, err := json.Marshal(e.Metrics())
-	want := `{"token_error":0.3333333333333333,"token_accuracy":0.6666666666666667,"sequence_error":1,"tokens":3,"sequences":1}`
-	if err != nil || string(got) != want {
-		t.Errorf("got  %s, %v\nwant %s", got, err, want)
-	}
-	if want := "token error 33.33 %, sequence error 100.00 %"; e.Metrics().String() != want {
-		t.Errorf("got %q, want %q", e.Metrics(), want)
-	}
-}
-
-func TestMetricsAllocateOnlyOnce(t *testing.T) {
-	a := NewAlphabet(bioes...)
-	labels := encode(t, a, strings.Fields("B-A I-A E-A O S-B S-A"))
-	e := NewEvaluator(a, true)
-	if n := testing.AllocsPerRun(10, func() { e.Add(labels, labels) }); n > 0 {
-		t.Errorf("%v allocations a sequence", n)
+	m := Metrics{Measures: []Measure{token, f1, {"tokens", 9}, {"sequence_error", 0.5}}}
+	if got, want := m.String(), "token error 10.00 %, sequence error 50.00 %, entity F1 25.00 %"; got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -1,7 +1,6 @@
 package structured
 
 import (
-	"math"
 	"slices"
 	"strings"
 )
@@ -13,40 +12,8 @@ const (
 	labelSeparator = "|" // between the labels of a set
 )
 
-// possible returns the labels, in order, one of which is right where an entry of gold labels is g; nil: any. One is room
-// for the only one.
-func possible(g int32, sets [][]int32, one *[1]int32) []int32 {
-	if g < 0 {
-		return sets[-1-g]
-	}
-	one[0] = g
-	return one[:]
-}
-
 // Partial reports whether some position of example i has not one gold label but several possible ones.
-func (d *Dataset) Partial(i int) bool {
-	return len(d.LabelSets) > 0 && slices.ContainsFunc(d.Gold(i), func(l int32) bool { return l < 0 })
-}
-
-// Restrict forbids chain b of p every labeling that contradicts the labels of example i.
-func (d *Dataset) Restrict(p *Potentials, b, i int) {
-	never, one := float32(math.Inf(-1)), [1]int32{}
-	for t, l := range d.Gold(i) {
-		at := (p.Offsets[b] + t) * p.Y
-		row := p.Node[at : at+p.Y]
-		allowed := possible(l, d.LabelSets, &one)
-		if allowed == nil {
-			continue
-		}
-		for k := range row {
-			if len(allowed) > 0 && allowed[0] == int32(k) {
-				allowed = allowed[1:]
-			} else {
-				row[k] = never
-			}
-		}
-	}
-}
+func (d *Dataset) Partial(i int) bool { return d.GoldOf(i).Partial() }
 
 // ReadPartialLabels makes Labels and LabelSets of the label column, in which a position may hold a label; labels with |
 // between, one of which is right; or ? (or _), which says nothing. The labels must be among the known ones; nil takes
@@ -118,9 +85,9 @@ func (r *partialLabels) label(cell string) (int32, error) {
 		case l >= 0:
 			set = append(set, l)
 		case name == cell:
-			return 0, BadInput("label %q is not one of the known ones: %s; or %s for any", cell, someOf(labels.Names()), AnyLabel)
+			return 0, BadInput("label %q is not one of the known ones: %s; or %s for any", cell, SomeOf(labels.Names()), AnyLabel)
 		default:
-			return 0, BadInput("label %q in %q is not one of the known ones: %s", name, cell, someOf(labels.Names()))
+			return 0, BadInput("label %q in %q is not one of the known ones: %s", name, cell, SomeOf(labels.Names()))
 		}
 	}
 	slices.Sort(set)

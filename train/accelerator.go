@@ -73,9 +73,9 @@ type DualBooks struct{ Linear, Average, Value float64 }
 
 // RemoteMemory is the content of a Memory on a device.
 type RemoteMemory interface {
-	// Store and Load copy it to and from vectors of the host, laid out as those of a Memory.
-	Load(node, edge []float32)
-	Store(node, edge []float32) error
+	// Store and Load copy it to and from the parts of a Memory on the host.
+	Load(parts []structured.Part)
+	Store(parts []structured.Part) error
 	// ToGold is r_i ← γr_i + (1−γ)1_{y_i}; what r_i was does not matter to γ = 0.
 	ToGold(γ float32)
 }

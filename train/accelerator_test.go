@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/vec"
 )
 
@@ -52,8 +53,9 @@ func (h *hostDevice) MoveTo(w []float32) { h.engine.Scorer.(Linearised).MoveTo(w
 func (h *hostDevice) Close()             {}
 func (h *hostDevice) NewMemory() (RemoteMemory, error) {
 	m := NewMemory(h.engine.Objective)
-	fill(m.Node, float32(math.NaN()))
-	fill(m.Edge, float32(math.NaN()))
+	for k := range m.Parts {
+		fill(m.Parts[k].Values, float32(math.NaN()))
+	}
 	return &hostMemory{m}, nil
 }
 
@@ -63,19 +65,26 @@ func fill(x []float32, v float32) {
 	}
 }
 
-func (m *hostMemory) Load(node, edge []float32) { copy(m.Node, node); copy(m.Edge, edge) }
-func (m *hostMemory) Store(node, edge []float32) error {
-	if len(node) != len(m.Node) || len(edge) != len(m.Edge) {
-		return fmt.Errorf("%d and %d numbers, expected %d and %d", len(node), len(edge), len(m.Node), len(m.Edge))
+func (m *hostMemory) Load(parts []structured.Part) {
+	for k := range parts {
+		copy(m.Parts[k].Values, parts[k].Values)
 	}
-	copy(node, m.Node)
-	copy(edge, m.Edge)
+}
+func (m *hostMemory) Store(parts []structured.Part) error {
+	if len(parts) != len(m.Parts) {
+		return fmt.Errorf("%d parts, expected %d", len(parts), len(m.Parts))
+	}
+	for k := range parts {
+		if got, want := len(parts[k].Values), len(m.Parts[k].Values); got != want {
+			return fmt.Errorf("part %d has %d numbers, expected %d", k, got, want)
+		}
+		copy(parts[k].Values, m.Parts[k].Values)
+	}
 	return nil
 }
 func (m *hostMemory) ToGold(γ float32) {
 	if γ == 0 {
-		clear(m.Node)
-		clear(m.Edge)
+		m.Clear()
 	}
 	m.Memory.toGold(γ)
 }

@@ -39,6 +39,12 @@ type snapshot struct {
 	err      error // the first
 }
 
+// Restores implements Archive.
+func (s *snapshot) Restores() bool { return false }
+
+// Ints implements Archive.
+func (s *snapshot) Ints(name string, x *[]int32) { keep(s, name, *x, len(*x)) }
+
 // Floats implements Archive.
 func (s *snapshot) Floats(name string, x *[]float32) { keep(s, name, *x, len(*x)) }
 
@@ -67,6 +73,12 @@ type restorer struct {
 	read   map[string]bool // the names seen
 	err    error           // the first
 }
+
+// Restores implements Archive.
+func (r *restorer) Restores() bool { return true }
+
+// Ints implements Archive.
+func (r *restorer) Ints(name string, x *[]int32) { get(r, name, x, -1) }
 
 // Floats implements Archive.
 func (r *restorer) Floats(name string, x *[]float32) { get(r, name, x, -1) }

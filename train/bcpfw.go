@@ -176,15 +176,12 @@ func (m *BCPFW) choosePair(p *Problem, ln *lane) error {
 	}
 	i := ln.batch.Examples[0]
 	if m.fresh {
-		n := ln.batch.Positions()
-		if len(ln.labels) < n {
-			ln.labels = make([]int32, n)
-		}
+		ln.y = vec.Grow(ln.y, ln.θ.OutputSize())
 		if len(ln.values) < 1 {
 			ln.values = make([]float64, 1)
 		}
-		ln.oracle.Max(&ln.θ, ln.labels[:n], ln.values[:1])
-		m.corners.find(i, ln.labels[:n])
+		ln.oracle.Max(&ln.θ, ln.y, ln.values[:1])
+		m.corners.find(i, ln.y)
 	}
 	to, from, high, low, mean := m.corners.extremes(i, &ln.θ, 0)
 	c := p.Data.Weight(i)
@@ -192,10 +189,10 @@ func (m *BCPFW) choosePair(p *Problem, ln *lane) error {
 	if high-low <= 8*rounding*math.Abs(high) { // the same but for rounding
 		return nil
 	}
-	ln.v.Resize(ln.θ.Offsets, ln.θ.Y, ln.θ.PerPosition)
+	ln.v.Like(&ln.θ)
 	ln.v.Clear()
-	ln.v.AddLabeling(0, m.corners[i][to].labels, float32(c))
-	ln.v.AddLabeling(0, m.corners[i][from].labels, -float32(c))
+	ln.v.Add(0, m.corners[i][to].labels, float32(c))
+	ln.v.Add(0, m.corners[i][from].labels, -float32(c))
 	ln.sums.Linear = c * (high - low)
 	ln.sums.Moved = 1
 	return nil

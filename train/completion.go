@@ -4,20 +4,7 @@ import (
 	"context"
 
 	"github.com/dsp-go/dsp/oracles"
-	"github.com/dsp-go/dsp/structured"
 )
-
-// dot returns ⟨r_i, θ⟩ for chain b of θ, in float64.
-func (m *Memory) dot(i int, θ *structured.Potentials, b int) float64 {
-	lo, hi, y := θ.Offsets[b], θ.Offsets[b+1], θ.Y
-	chain := structured.Potentials{Y: y, Offsets: []int{0, hi - lo}, Node: θ.Node[lo*y : hi*y], Edge: θ.Edge, PerPosition: θ.PerPosition}
-	if θ.PerPosition {
-		chain.Edge = θ.Edge[lo*y*y : hi*y*y]
-	}
-	r := structured.Marginals{Y: y, Offsets: chain.Offsets, PerPosition: θ.PerPosition}
-	r.Node, r.Edge = m.of(i)
-	return r.Dot(0, &chain)
-}
 
 // complete fixes the r_i at w: it writes them to a memory, which as the Completion of an objective with e's scorer, or with
 // its linearisation at w, makes that convex. It returns what is to be added to the mean loss for it to be at w what it was
@@ -33,11 +20,9 @@ func (e *Engine) complete(ctx context.Context, w []float32, to *Memory) (constan
 		}
 		a := &ln.allowed
 		e.askAllowed(ln, e.smoothing(oracles.Smoothing{}), false)
-		for k, b := range a.chains {
+		for k, b := range a.examples {
 			i := ln.batch.Examples[b]
-			node, edge := to.of(i)
-			copy(node, a.answer.U.NodeOf(k))
-			copy(edge, a.answer.U.EdgeOf(k))
+			to.Set(i, &a.answer.U, k)
 			ln.sums.Entropy += e.Data.Weight(i) * (a.answer.Value[k] - a.answer.U.Dot(k, &a.θ))
 		}
 		return nil

@@ -160,6 +160,8 @@ func put[E any](s *shelf, name string, x *E, copied func(E) E) {
 	s.values[name] = copied(*x)
 }
 
+func (s *shelf) Restores() bool                    { return s.restoring }
+func (s *shelf) Ints(name string, x *[]int32)      { put(s, name, x, slices.Clone) }
 func (s *shelf) Floats(name string, x *[]float32)  { put(s, name, x, slices.Clone) }
 func (s *shelf) Doubles(name string, x *[]float64) { put(s, name, x, slices.Clone) }
 func (s *shelf) Number(name string, x *float64) {

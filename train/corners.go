@@ -63,44 +63,39 @@ func (c corners) drop(i int) {
 // recall makes ū_i the lane's answers for its batch.
 func (c corners) recall(ln *lane) {
 	u := &ln.answer.U
-	u.Resize(ln.θ.Offsets, ln.θ.Y, ln.θ.PerPosition)
+	u.Like(&ln.θ)
 	u.Clear()
 	for b, i := range ln.batch.Examples {
 		for _, k := range c[i] {
-			u.AddLabeling(b, k.labels, float32(k.α))
+			u.Add(b, k.labels, float32(k.α))
 		}
 	}
 }
 
 // archive saves or restores the corners.
 func (c *corners) archive(a Archive) {
-	var counts, lengths, labels []float32 // whole numbers
+	var counts, lengths, labels []int32
 	var shares []float64
 	for _, of := range *c {
-		counts = append(counts, float32(len(of)))
+		counts = append(counts, int32(len(of)))
 		for _, k := range of {
 			shares = append(shares, k.α)
-			lengths = append(lengths, float32(len(k.labels)))
-			for _, l := range k.labels {
-				labels = append(labels, float32(l))
-			}
+			lengths = append(lengths, int32(len(k.labels)))
+			labels = append(labels, k.labels...)
 		}
 	}
-	a.Floats("corners.counts", &counts)
-	a.Floats("corners.lengths", &lengths)
-	a.Floats("corners.labels", &labels)
+	a.Ints("corners.counts", &counts)
+	a.Ints("corners.lengths", &lengths)
+	a.Ints("corners.outputs", &labels)
 	a.Doubles("corners.shares", &shares)
-	if len(*c) > 0 { // saved
+	if !a.Restores() {
 		return
 	}
 	for _, n := range counts {
-		of := make([]corner, int(n))
+		of := make([]corner, n)
 		for k := range of {
-			of[k] = corner{make([]int32, int(lengths[0])), shares[0]}
-			for t := range of[k].labels {
-				of[k].labels[t] = int32(labels[t])
-			}
-			labels, lengths, shares = labels[len(of[k].labels):], lengths[1:], shares[1:]
+			of[k] = corner{slices.Clone(labels[:lengths[0]]), shares[0]}
+			labels, lengths, shares = labels[lengths[0]:], lengths[1:], shares[1:]
 		}
 		*c = append(*c, of)
 	}

@@ -7,8 +7,8 @@ import (
 
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/oracles/kinds"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/vec"
 )
 
 // A pass over the data is cut into shards and its shards are dealt to lanes; both depend on the data alone. Each lane
@@ -30,6 +30,7 @@ type Engine struct {
 	Dropout uint64             // seed of the networks' dropout in steps; 0: off, as it always is in full passes
 	device  Accelerator        // does the work, or nil
 	sparse  *nets.SparseLinear // the scorer, if it is that
+	kind    kinds.Kind
 	threads int
 	all     []int
 	shards  [][]int // examples of each shard of a full pass
@@ -41,7 +42,7 @@ type Engine struct {
 // lane owns the scratch memory of one strand of work.
 type lane struct {
 	worker  nets.Worker
-	oracle  oracles.Oracle
+	oracle  oracles.Maximiser
 	batch   structured.Batch
 	θ       structured.Potentials // with ℓ added
 	φ       structured.Potentials // at other weights
@@ -49,7 +50,7 @@ type lane struct {
 	allowed allowed
 	before  structured.Marginals // the answers at another point
 	v       structured.Marginals // what is pulled back
-	labels  []int32
+	y       []int32
 	values  []float64
 	grad    []float32 // nil for sparse inputs
 	sums    Sums
@@ -84,7 +85,11 @@ func NewEngine(o *Objective, threads int) *Engine {
 		all[i] = i
 	}
 	sparse, _ := o.Scorer.(*nets.SparseLinear)
-	return &Engine{Objective: o, sparse: sparse, threads: max(1, threads), all: all, shards: shards(o.Data, all)}
+	structure := o.Scorer.Form().Structure
+	if o.Task == nil {
+		o.Task = structure.Hamming()
+	}
+	return &Engine{Objective: o, kind: kinds.Of(structure), sparse: sparse, threads: max(1, threads), all: all, shards: shards(o.Data, all)}
 }
 
 // shards cuts examples into runs of at most shardPositions positions, or one example.
@@ -110,7 +115,7 @@ func (e *Engine) Len() int { return e.Data.Len() }
 // run does work(l, lane) for lanes 0 to n-1 on the engine's threads and returns the first lane's error, in lane order.
 func (e *Engine) run(ctx context.Context, n int, work func(l int, ln *lane) error) error {
 	for len(e.lanes) < n {
-		ln := &lane{worker: e.Scorer.NewWorker(), oracle: oracles.NewChain()}
+		ln := &lane{worker: e.Scorer.NewWorker(), oracle: e.kind.Oracle()}
 		if e.sparse == nil {
 			ln.grad = make([]float32, e.Scorer.Dim())
 		}
@@ -222,12 +227,9 @@ func (e *Engine) ask(ln *lane, at point, s oracles.Smoothing, wantMax bool) erro
 	return nil
 }
 
-// difference sets the lane's v to c_i(u_i − r_i), chain by chain, where r_i is the memory or (nil) the gold output.
+// difference sets the lane's v to c_i(u_i − r_i), example by example, where r_i is the memory or (nil) the gold output.
 func (e *Engine) difference(ln *lane, memory *Memory) {
-	u := &ln.answer.U
-	ln.v.Resize(u.Offsets, u.Y, u.PerPosition)
-	copy(ln.v.Node, u.Node)
-	copy(ln.v.Edge, u.Edge)
+	ln.v.Copy(&ln.answer.U)
 	for b, i := range ln.batch.Examples {
 		if memory == nil {
 			e.subtractGold(ln, b)
@@ -237,23 +239,13 @@ func (e *Engine) difference(ln *lane, memory *Memory) {
 		c := e.Data.Weight(i)
 		ln.sums.Linear += c * ln.v.Dot(b, &ln.θ)
 		if e.sparse != nil && e.Loss != CRF {
-			ln.sums.Loss += c * e.Task.Dot(&ln.v, b, ln.batch.Gold(b), e.Data.LabelSets)
+			ln.sums.Loss += c * e.Task.Dot(&ln.v, b, ln.batch.GoldOf(b))
 		}
-		if memory == nil || !zero(ln.v.NodeOf(b)) || !zero(ln.v.EdgeOf(b)) {
+		if memory == nil || !ln.v.Zero(b) {
 			ln.sums.Moved++
 		}
 		if c != 1 {
-			vec.Scale(float32(c), ln.v.NodeOf(b))
-			vec.Scale(float32(c), ln.v.EdgeOf(b))
+			ln.v.Scale(b, float32(c))
 		}
 	}
-}
-
-func zero(x []float32) bool {
-	for _, v := range x {
-		if v != 0 {
-			return false
-		}
-	}
-	return true
 }

@@ -92,12 +92,10 @@ func (e *Engine) losses(ln *lane) float64 {
 		ln.values = make([]float64, b)
 	}
 	if e.Loss.Smooth() {
-		ln.oracle.Exp(&ln.θ, 1, ln.values[:b], nil)
+		ln.oracle.(oracles.Summer).Exp(&ln.θ, 1, ln.values[:b], nil)
 	} else {
-		if n := ln.batch.Positions(); len(ln.labels) < n {
-			ln.labels = make([]int32, n)
-		}
-		ln.oracle.Max(&ln.θ, ln.labels[:ln.batch.Positions()], ln.values[:b])
+		ln.y = vec.Grow(ln.y, ln.θ.OutputSize())
+		ln.oracle.Max(&ln.θ, ln.y, ln.values[:b])
 	}
 	e.askAllowed(ln, e.smoothing(oracles.Smoothing{}), false)
 	total := 0.0

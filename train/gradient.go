@@ -70,16 +70,16 @@ func (g Gradient) Dot(w []float32) float64 {
 func (e *Engine) scatter(n int, c float32, w []float32, norms []float64) {
 	threads := 1
 	if n > 1 { // more than a step's worth
-		threads = min(e.threads, nets.ScatterParts)
+		threads = min(e.threads, nets.Stripes)
 	}
 	if threads == 1 {
 		for _, ln := range e.lanes[:n] {
-			e.sparse.Scatter(c, &ln.v, &ln.batch, 0, nets.ScatterParts, w, norms)
+			e.sparse.Scatter(c, &ln.v, &ln.batch, 0, nets.Stripes, w, norms)
 		}
 		return
 	}
 	e.parallel(threads, func(k int) {
-		lo, hi := nets.ScatterParts*k/threads, nets.ScatterParts*(k+1)/threads
+		lo, hi := nets.Stripes*k/threads, nets.Stripes*(k+1)/threads
 		for _, ln := range e.lanes[:n] {
 			e.sparse.Scatter(c, &ln.v, &ln.batch, lo, hi, w, norms)
 		}
@@ -89,7 +89,7 @@ func (e *Engine) scatter(n int, c float32, w []float32, norms []float64) {
 // norm finds the length of gradients of sparse inputs by adding them to zeros, which are zeros again afterwards.
 type norm struct {
 	zeros []float32 // [Dim]
-	parts [nets.ScatterParts]float64
+	parts [nets.Stripes]float64
 }
 
 func (m *norm) of(e *Engine, n int) float64 {

@@ -32,7 +32,7 @@ func devError(errors ...float64) func(context.Context, []float32) (*structured.M
 	return func(context.Context, []float32) (dev, test *structured.Metrics, err error) {
 		e := errors[pass]
 		pass++
-		return &structured.Metrics{TokenError: e}, nil, nil
+		return tokenError(e), nil, nil
 	}
 }
 
@@ -238,7 +238,7 @@ func TestUnwritable(t *testing.T) {
 
 func TestProgress(t *testing.T) {
 	record := Record{Pass: 4, Seconds: 1.23456, Objective: 0.123456789, Dual: 0.12, Gap: 0.003456789, ProxGradient: Number(math.NaN()),
-		Dev: &structured.Metrics{TokenError: 0.0123, SequenceError: 0.5}}
+		Dev: &structured.Metrics{Measures: []structured.Measure{{Name: "token_error", Value: 0.0123}, {Name: "sequence_error", Value: 0.5}}}}
 	var b bytes.Buffer
 	l := &progressLog{slog.New(slog.NewTextHandler(&b, nil))}
 	if err := errors.Join(l.Record(record), l.Close()); err != nil {

@@ -1,6 +1,8 @@
 package train
 
 import (
+	"fmt"
+
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/vec"
 )
@@ -8,49 +10,38 @@ import (
 // Memory holds a point r_i of the marginal polytope for every example: what a method remembers instead of gradients,
 // since ∇f_i at remembered marginals is J_iᵀ(r_i − 1_{y_i}). Its size is that of the potentials, not of the weights.
 type Memory struct {
-	data        *structured.Dataset
-	y           int
-	perPosition bool
-	completion  *Memory   // of gold outputs that are not known, or nil
-	edges       []int     // [n+1] where each example's edge part starts
-	Node        []float32 // [ΣT×Y]
-	Edge        []float32 // a [Y×Y] an example, or a [T×Y×Y] with edges per position
+	structured.Marginals // example i is r_i; where a device has the content, what was fetched last
 
-	device RemoteMemory // has the content, and Node and Edge what was fetched last; or nil
+	data       *structured.Dataset
+	completion *Memory      // of gold outputs that are not known, or nil
+	device     RemoteMemory // has the content, or nil
 }
 
 // NewMemory returns a memory that holds the gold outputs 1_{y_i}, at which every gradient is zero; where labels are known
 // in part, the objective's completion, or nothing.
 func NewMemory(o *Objective) *Memory {
-	d, y := o.Data, o.Scorer.Labels()
-	m := &Memory{data: d, y: y, perPosition: o.Scorer.PerPosition(), completion: o.Completion, edges: make([]int, d.Len()+1), Node: make([]float32, d.Positions()*y)}
-	for i := range d.Len() {
-		size := y * y
-		if o.Scorer.PerPosition() {
-			size *= d.Length(i)
-		}
-		m.edges[i+1] = m.edges[i] + size
-	}
-	m.Edge = make([]float32, m.edges[d.Len()])
+	m := &Memory{}
+	m.form(o)
+	m.Clear()
 	m.addGold(1)
 	return m
 }
 
+// form gives m the shape of a memory of o. Its content is undefined.
+func (m *Memory) form(o *Objective) {
+	m.data, m.completion = o.Data, o.Completion
+	m.Reshape(o.Scorer.Form(), o.Data.Len(), o.Data.Rows)
+}
+
 // addGold adds c·1_{y_i}, or what completes the labels known in part, to every r_i.
 func (m *Memory) addGold(c float32) {
-	one := structured.Marginals{Y: m.y, PerPosition: m.perPosition}
 	for i := range m.data.Len() {
-		one.Offsets = []int{0, m.data.Length(i)}
-		one.Node, one.Edge = m.of(i)
-		if m.data.Partial(i) {
-			if m.completion != nil {
-				node, edge := m.completion.of(i)
-				vec.Axpy(c, node, one.Node)
-				vec.Axpy(c, edge, one.Edge)
-			}
-			continue
+		switch {
+		case !m.data.Partial(i):
+			m.Add(i, m.data.Gold(i), c)
+		case m.completion != nil:
+			m.AddScaled(i, c, &m.completion.Marginals, i)
 		}
-		one.AddLabeling(0, m.data.Gold(i), c)
 	}
 }
 
@@ -63,43 +54,49 @@ func (m *Memory) toGold(γ float32) {
 		m.device.ToGold(γ)
 		return
 	}
-	vec.Scale(γ, m.Node)
-	vec.Scale(γ, m.Edge)
+	for k := range m.Parts {
+		vec.Scale(γ, m.Parts[k].Values)
+	}
 	m.addGold(1 - γ)
 }
 
 // attach makes a memory that Archive has restored one of o's.
 func (m *Memory) attach(o *Objective) *Memory {
-	whole := NewMemory(o)
-	whole.Node, whole.Edge = m.Node, m.Edge
+	whole := &Memory{}
+	whole.form(o)
+	for k := range m.Parts {
+		whole.Parts[k].Values = m.Parts[k].Values
+	}
 	return whole
 }
 
-func (m *Memory) of(i int) (node, edge []float32) {
-	return m.Node[m.data.Offsets[i]*m.y : m.data.Offsets[i+1]*m.y], m.Edge[m.edges[i]:m.edges[i+1]]
-}
-
-// subtract takes r_i off chain b of v.
+// subtract takes r_i off example b of v.
 func (m *Memory) subtract(i int, v *structured.Marginals, b int) {
-	node, edge := m.of(i)
-	vec.Axpy(-1, node, v.NodeOf(b))
-	vec.Axpy(-1, edge, v.EdgeOf(b))
+	v.AddScaled(b, -1, &m.Marginals, i)
 }
 
 // remember moves the lane's examples: r_i ← (1−γ)r_i + γu_i.
 func (m *Memory) remember(ln *lane, γ float32) {
 	u := &ln.answer.U
 	for b, i := range ln.batch.Examples {
-		node, edge := m.of(i)
-		mix(node, u.NodeOf(b), γ)
-		mix(edge, u.EdgeOf(b), γ)
+		if γ == 1 {
+			m.Set(i, u, b)
+			continue
+		}
+		for k := range m.Parts {
+			vec.Axpby(γ, u.Parts[k].Of(b), 1-γ, m.Parts[k].Of(i))
+		}
 	}
 }
 
-func mix(r, u []float32, γ float32) {
-	if γ == 1 {
-		copy(r, u)
-		return
+// archiveMarginals saves or restores the numbers of marginals under a name. Restored parts have no shape yet.
+func archiveMarginals(a Archive, name string, u *structured.Marginals) {
+	n := len(u.Parts)
+	a.Count(name+".parts", &n)
+	if a.Restores() {
+		u.Parts = make([]structured.Part, n)
 	}
-	vec.Axpby(γ, u, 1-γ, r)
+	for k := range u.Parts {
+		a.Floats(fmt.Sprintf("%s.%d", name, k), &u.Parts[k].Values)
+	}
 }

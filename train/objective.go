@@ -46,8 +46,8 @@ type Objective struct {
 	Scorer      nets.Scorer
 	Data        *structured.Dataset
 	Loss        Loss
-	Task        structured.Hamming
-	Constraints *structured.Constraints // of the outputs, or nil
+	Task        structured.TaskLoss    // nil: Hamming of the structure
+	Constraints structured.Constraints // of the outputs, or nil
 	Lambda      float64
 	Center      []float32 // nil is the origin
 	Constant    float64
@@ -66,11 +66,11 @@ func (o *Objective) Check() error {
 	if d.Labels == nil {
 		return structured.BadInput("%s: no labels to train on", d.Name)
 	}
-	if y := o.Scorer.Labels(); y < 2 {
-		return structured.BadInput("%s: %d label, expected at least 2: there is nothing to learn", d.Name, y)
+	if d.Alphabet != nil && d.Alphabet.Len() < 2 {
+		return structured.BadInput("%s: %d label, expected at least 2: there is nothing to learn", d.Name, d.Alphabet.Len())
 	}
 	for i := range d.Len() {
-		if !o.Constraints.AllowsSome(d, i) {
+		if o.Constraints != nil && !o.Constraints.AllowsSome(d, i) {
 			what := "the gold labels break the constraints on transitions"
 			if d.Partial(i) {
 				what = "no labeling that the gold labels leave possible keeps the constraints on transitions"
@@ -117,10 +117,12 @@ func (o *Objective) augment(b *structured.Batch, θ *structured.Potentials) erro
 	if !θ.Finite() {
 		return &NonFiniteError{Where: firstNonFinite(b, θ)}
 	}
-	o.Constraints.Apply(θ)
+	if o.Constraints != nil {
+		o.Constraints.Apply(θ)
+	}
 	if o.Loss != CRF {
 		for c := range b.Len() {
-			o.Task.Augment(θ, c, b.Gold(c), b.Data.LabelSets)
+			o.Task.Augment(θ, c, b.GoldOf(c))
 		}
 	}
 	return nil
@@ -136,16 +138,10 @@ func (e *NonFiniteError) Error() string {
 }
 
 func firstNonFinite(b *structured.Batch, θ *structured.Potentials) string {
-	y := θ.Y
-	for c, i := range b.Examples {
-		lo, hi := b.Offsets[c], b.Offsets[c+1]
-		part := structured.Potentials{Node: θ.Node[lo*y : hi*y]}
-		if θ.PerPosition {
-			part.Edge = θ.Edge[lo*y*y : hi*y*y]
-		}
-		if !part.Finite() {
-			return fmt.Sprintf("example %d (%s)", i, b.Data.Where(i))
-		}
+	c := θ.FirstNotFinite()
+	if c < 0 {
+		return "what all examples share"
 	}
-	return "transitions"
+	i := b.Examples[c]
+	return fmt.Sprintf("example %d (%s)", i, b.Data.Where(i))
 }

@@ -7,14 +7,14 @@ import (
 
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/chains"
 )
 
 // faulty is a scorer whose workers panic.
 type faulty struct{ nets.Worker }
 
 func (faulty) Dim() int                 { return 1 }
-func (faulty) Labels() int              { return 2 }
-func (faulty) PerPosition() bool        { return false }
+func (faulty) Form() structured.Form    { return chains.Form(2, false) }
 func (faulty) Affine() bool             { return true }
 func (f faulty) NewWorker() nets.Worker { return f }
 func (faulty) Score([]float32, *structured.Batch, *structured.Potentials) error {

@@ -5,7 +5,6 @@ import (
 
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/vec"
 )
 
 // allowed is what a lane knows of those examples of its batch whose labels are known in part. Such an example's loss is
@@ -18,56 +17,39 @@ import (
 // convex in θ_i. Putting in place of h_A what its tangent at some point says makes it so, and no smaller: then r_i is
 // fixed, and is the Objective's Completion.
 type allowed struct {
-	index   []int // [B] place of each chain in θ, −1 where all labels are known; empty where they are in the whole data
-	chains  []int // of the batch, that are in θ
-	offsets []int
-	θ       structured.Potentials // without what the labels forbid
-	answer  oracles.Answer
+	index    []int                 // [B] place of each example in θ, −1 where all labels are known; empty where they are in the whole data
+	examples []int                 // of the batch, that are in θ
+	θ        structured.Potentials // without what the labels forbid
+	answer   oracles.Answer
 }
 
-// find lists the chains of a batch with labels known in part.
+// find lists the examples of a batch with labels known in part.
 func (a *allowed) find(batch *structured.Batch) {
-	a.index, a.chains = a.index[:0], a.chains[:0]
+	a.index, a.examples = a.index[:0], a.examples[:0]
 	if len(batch.Data.LabelSets) == 0 {
 		return
 	}
 	for b, i := range batch.Examples {
 		place := -1
 		if batch.Data.Partial(i) {
-			place = len(a.chains)
-			a.chains = append(a.chains, b)
+			place = len(a.examples)
+			a.examples = append(a.examples, b)
 		}
 		a.index = append(a.index, place)
 	}
 }
 
-// restrict copies what the labels allow of the potentials of the chains that were found.
+// restrict copies what the labels allow of the potentials of the examples that were found.
 func (a *allowed) restrict(batch *structured.Batch, θ *structured.Potentials) {
-	y := θ.Y
-	a.offsets = append(a.offsets[:0], 0)
-	a.θ.Node, a.θ.Y, a.θ.PerPosition = a.θ.Node[:0], y, θ.PerPosition
-	if θ.PerPosition {
-		a.θ.Edge = a.θ.Edge[:0]
-	} else {
-		a.θ.Edge = θ.Edge
-	}
-	for _, b := range a.chains {
-		lo, hi := θ.Offsets[b], θ.Offsets[b+1]
-		a.offsets = append(a.offsets, a.offsets[len(a.offsets)-1]+hi-lo)
-		a.θ.Node = append(a.θ.Node, θ.Node[lo*y:hi*y]...)
-		if θ.PerPosition {
-			a.θ.Edge = append(a.θ.Edge, θ.Edge[lo*y*y:hi*y*y]...)
-		}
-	}
-	a.θ.Offsets = a.offsets
-	for k, b := range a.chains {
-		batch.Data.Restrict(&a.θ, k, batch.Examples[b])
+	θ.Select(a.examples, &a.θ)
+	for k, b := range a.examples {
+		θ.Structure.Restrict(&a.θ, k, batch.GoldOf(b))
 	}
 }
 
 // askAllowed asks the smoothed oracle about allowed outputs, where that is what losses compare with.
 func (e *Engine) askAllowed(ln *lane, s oracles.Smoothing, wantMax bool) {
-	if a := &ln.allowed; len(a.chains) > 0 && e.Completion == nil {
+	if a := &ln.allowed; len(a.examples) > 0 && e.Completion == nil {
 		a.restrict(&ln.batch, &ln.θ)
 		s.Answer(ln.oracle, &a.θ, &a.answer, wantMax)
 	}
@@ -92,10 +74,10 @@ func CheckLabels(method string, o *Objective) error {
 func (e *Engine) gold(ln *lane, b int) (smoothed, most float64) {
 	a, score := &ln.allowed, 0.0
 	switch i := ln.batch.Examples[b]; {
-	case len(a.chains) == 0 || a.index[b] < 0:
+	case len(a.examples) == 0 || a.index[b] < 0:
 		score = ln.θ.Score(b, ln.batch.Gold(b))
 	case e.Completion != nil:
-		score = e.Completion.dot(i, &ln.θ, b)
+		score = e.Completion.DotWith(i, &ln.θ, b)
 	default:
 		return a.answer.Value[a.index[b]], a.answer.Max[a.index[b]]
 	}
@@ -105,19 +87,18 @@ func (e *Engine) gold(ln *lane, b int) (smoothed, most float64) {
 // exactGold reports whether what stands for the gold output of chain b is an exact answer.
 func (e *Engine) exactGold(ln *lane, b int) bool {
 	a := &ln.allowed
-	return len(a.chains) == 0 || a.index[b] < 0 || e.Completion != nil || a.answer.Exact[a.index[b]]
+	return len(a.examples) == 0 || a.index[b] < 0 || e.Completion != nil || a.answer.Exact[a.index[b]]
 }
 
 // subtractGold takes 1_{y_i}, or the r_i that stands for it, off chain b of the lane's v.
 func (e *Engine) subtractGold(ln *lane, b int) {
 	a := &ln.allowed
 	switch i := ln.batch.Examples[b]; {
-	case len(a.chains) == 0 || a.index[b] < 0:
-		ln.v.AddLabeling(b, ln.batch.Gold(b), -1)
+	case len(a.examples) == 0 || a.index[b] < 0:
+		ln.v.Add(b, ln.batch.Gold(b), -1)
 	case e.Completion != nil:
 		e.Completion.subtract(i, &ln.v, b)
 	default:
-		vec.Axpy(-1, a.answer.U.NodeOf(a.index[b]), ln.v.NodeOf(b))
-		vec.Axpy(-1, a.answer.U.EdgeOf(a.index[b]), ln.v.EdgeOf(b))
+		ln.v.AddScaled(b, -1, &a.answer.U, a.index[b])
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/structured/vec"
 )
 
@@ -89,7 +90,7 @@ func softmax(z []float64, μ float64) float64 {
 // nearest allowed one, less h over those allowed.
 func enumerated(t *testing.T, p *Problem, w []float32, μ float64) float64 {
 	t.Helper()
-	d, y, total := p.Data, p.Scorer.Labels(), 0.0
+	d, y, total := p.Data, labelsOf(p), 0.0
 	worker := p.Scorer.NewWorker()
 	for i := range d.Len() {
 		var batch structured.Batch
@@ -100,13 +101,13 @@ func enumerated(t *testing.T, p *Problem, w []float32, μ float64) float64 {
 		}
 		var allowed [][]int32
 		everyLabeling(d.Length(i), y, func(labels []int32) {
-			if agrees(d, i, labels) && p.Constraints.Allows(labels) {
+			if agrees(d, i, labels) && allows(p, labels) {
 				allowed = append(allowed, slices.Clone(labels))
 			}
 		})
 		var all, some []float64
 		everyLabeling(d.Length(i), y, func(labels []int32) {
-			if !p.Constraints.Allows(labels) {
+			if !allows(p, labels) {
 				return
 			}
 			loss := 0.0
@@ -162,12 +163,12 @@ func partialProblems(t *testing.T, loss Loss) map[string]*Problem {
 		problems[name] = &Problem{Engine: NewEngine(o, 2), Seed: 3}
 	}
 	add("dense", &Objective{Scorer: &testNet{dim: 4, labels: 3}, Data: shortChains(noisyChains(1, 20, 4, 3), 5)})
-	costs := structured.Hamming{LabelWeights: []float32{0.5, 2, 3}}
+	costs := chains.Hamming{LabelWeights: []float32{0.5, 2, 3}}
 	add("costs", &Objective{Scorer: &testNet{dim: 4, labels: 3}, Data: shortChains(noisyChains(2, 20, 4, 3), 5), Task: costs})
 	shifted(problems["costs"])
 
 	data := shortChains(noisyChains(3, 20, 4, 3), 5)
-	c := &structured.Constraints{Transition: make([]bool, 9), Start: make([]bool, 3)}
+	c := &chains.Constraints{Transition: make([]bool, 9), Start: make([]bool, 3)}
 	for i := range c.Transition {
 		c.Transition[i] = true
 	}

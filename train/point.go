@@ -25,11 +25,13 @@ func (w *point) score(worker nets.Worker, batch *structured.Batch, θ, scratch *
 		if err := worker.Score(w.b, batch, scratch); err != nil {
 			return err
 		}
-		vec.Axpby(float32(w.q), scratch.Node, float32(w.p), θ.Node)
-		vec.Axpby(float32(w.q), scratch.Edge, float32(w.p), θ.Edge)
+		for k := range θ.Parts {
+			vec.Axpby(float32(w.q), scratch.Parts[k].Values, float32(w.p), θ.Parts[k].Values)
+		}
 	} else if w.p != 1 {
-		vec.Scale(float32(w.p), θ.Node)
-		vec.Scale(float32(w.p), θ.Edge)
+		for k := range θ.Parts {
+			vec.Scale(float32(w.p), θ.Parts[k].Values)
+		}
 	}
 	return nil
 }

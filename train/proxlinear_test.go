@@ -230,7 +230,8 @@ func TestBCFWGoesOn(t *testing.T) {
 		o := *p.Objective
 		o.Lambda = λ
 		q := shifted(&Problem{Engine: NewEngine(&o, 1)})
-		m := &BCFW{memory: &Memory{Node: slices.Clone(first.memory.Node), Edge: slices.Clone(first.memory.Edge)}}
+		m := &BCFW{memory: &Memory{}}
+		m.memory.Copy(&first.memory.Marginals)
 		m.memory = m.memory.attach(q.Objective)
 		g, b, err := q.Recompose(t.Context(), q.Center, m.memory)
 		if err != nil {

@@ -47,11 +47,9 @@ func (e *Engine) recall(ctx context.Context, w []float32, memory dualPoint, g []
 // recall makes r_i the lane's answers for its batch.
 func (m *Memory) recall(ln *lane) {
 	u := &ln.answer.U
-	u.Resize(ln.θ.Offsets, ln.θ.Y, ln.θ.PerPosition)
+	u.Like(&ln.θ)
 	for b, i := range ln.batch.Examples {
-		node, edge := m.of(i)
-		copy(u.NodeOf(b), node)
-		copy(u.EdgeOf(b), edge)
+		u.Set(b, &m.Marginals, i)
 	}
 }
 
@@ -59,11 +57,10 @@ func (m *Memory) recall(ln *lane) {
 func archiveMemory(a Archive, m **Memory) {
 	var kept Memory
 	if *m != nil {
-		kept = **m
+		kept.Marginals = (*m).Marginals
 	}
-	a.Floats("memory.node", &kept.Node)
-	a.Floats("memory.edge", &kept.Edge)
-	if len(kept.Node) > 0 {
+	archiveMarginals(a, "memory", &kept.Marginals)
+	if a.Restores() && len(kept.Parts) > 0 {
 		*m = &kept
 	}
 }

@@ -36,17 +36,7 @@ func (r Record) RelativeGap() float64 {
 
 // DevError names the error that chooses between weights, less is better, and returns it: 1 − F1 where the labels are
 // entity tags, else the token error. It is NaN without development data.
-func (r Record) DevError() (name string, value float64) { return metricError(r.Dev) }
-
-func metricError(m *structured.Metrics) (string, float64) {
-	switch {
-	case m == nil:
-		return "error", math.NaN()
-	case m.EntityMetrics != nil:
-		return "entity error (1 − F1)", 1 - m.F1
-	}
-	return "token error", m.TokenError
-}
+func (r Record) DevError() (name string, value float64) { return r.Dev.Error() }
 
 // Number is a float64 that JSON shows as null where it is NaN or infinite.
 type Number float64

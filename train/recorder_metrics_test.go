@@ -10,13 +10,14 @@ import (
 	"testing"
 
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/chains"
 )
 
 // A line of metrics.jsonl has exactly the keys that scripts rely on; what is not known is null.
 func TestRecordJSON(t *testing.T) {
-	nan := Number(math.NaN())
+	nan, dev := Number(math.NaN()), chains.Metrics{TokenError: 0.5, Tokens: 4}.General()
 	line := asJSON(t, Record{Pass: 2, Seconds: 0.5, OracleCalls: 10, FullPasses: 3, Objective: 0.25, Dual: nan, Gap: nan,
-		Smoothed: Number(math.Inf(1)), Step: 0.1, ExactTopK: nan, ProxGradient: nan, Dev: &structured.Metrics{TokenError: 0.5, Tokens: 4}})
+		Smoothed: Number(math.Inf(1)), Step: 0.1, ExactTopK: nan, ProxGradient: nan, Dev: &dev})
 	want := `{"pass":2,"seconds":0.5,"oracle_calls":10,"full_passes":3,"objective":0.25,"dual":null,"gap":null,"smoothed":null,` +
 		`"mu":0,"kappa":0,"exact_topk":null,"step":0.1,"prox_gradient":null,` +
 		`"dev":{"token_error":0.5,"token_accuracy":0,"sequence_error":0,"tokens":4,"sequences":0},"test":null}`
@@ -42,12 +43,11 @@ func TestRelativeGapAndDevError(t *testing.T) {
 			t.Errorf("relative gap of %+v is %v, want %v", c.r, got, c.want)
 		}
 	}
-	m := &structured.Metrics{TokenError: 0.1}
+	m := tokenError(0.1)
 	if name, e := (Record{Dev: m}).DevError(); name != "token error" || e != 0.1 {
 		t.Error(name, e)
 	}
-	m.EntityMetrics = &structured.EntityMetrics{}
-	m.F1 = 0.75
+	m.Measures = append(m.Measures, structured.Measure{Name: "f1", Value: 0.75})
 	if name, e := (Record{Dev: m}).DevError(); name != "entity error (1 − F1)" || e != 0.25 {
 		t.Error(name, e)
 	}

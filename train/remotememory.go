@@ -1,7 +1,5 @@
 package train
 
-import "slices"
-
 // newMemory returns a memory for the engine's methods: NewMemory's, or one on the engine's device.
 func (e *Engine) newMemory() (*Memory, error) {
 	m := &Memory{}
@@ -36,28 +34,18 @@ func (e *Engine) attach(m *Memory) (*Memory, error) {
 	}
 	err := m.moveTo(e.device)
 	if err == nil {
-		m.device.Load(m.Node, m.Edge)
+		m.device.Load(m.Parts)
 	}
 	return m, err
 }
 
-// fetch copies what a device has to Node and Edge.
+// fetch copies what a device has to the host.
 func (m *Memory) fetch(o *Objective) error {
 	if m == nil || m.device == nil {
 		return nil
 	}
-	node, edge := memorySize(o)
-	m.Node, m.Edge = slices.Grow(m.Node[:0], node)[:node], slices.Grow(m.Edge[:0], edge)[:edge]
-	return m.device.Store(m.Node, m.Edge)
-}
-
-// memorySize returns the numbers in a memory's two parts.
-func memorySize(o *Objective) (node, edge int) {
-	y, n, chains := o.Scorer.Labels(), o.Data.Positions(), o.Data.Len()
-	if o.Scorer.PerPosition() {
-		chains = n
-	}
-	return n * y, chains * y * y
+	m.form(o)
+	return m.device.Store(m.Parts)
 }
 
 // remembering is a method whose Archive saves a memory.

@@ -88,10 +88,7 @@ func (m *SDCA) Start(ctx context.Context, p *Problem, s *State) error {
 		return structured.BadInput("--method sdca needs a regulariser (--reg above 0): its weights are a multiple of 1/λ")
 	}
 	if p.sparse != nil && !m.Async {
-		var err error
-		if m.shards, err = newDualShards(p); err != nil {
-			return err
-		}
+		m.shards = newDualShards(p)
 	}
 	if len(m.w) > 0 { // restored
 		m.memory.attach(p.Objective)

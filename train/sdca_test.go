@@ -11,6 +11,7 @@ import (
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/structured/vec"
 )
 
@@ -56,8 +57,8 @@ func attributeProblem(t *testing.T, n, longest, labels, edges int, loss Loss, λ
 
 // constrained forbids a step that no gold output takes and an end.
 func constrained(p *Problem) *Problem {
-	y := p.Scorer.Labels()
-	c := &structured.Constraints{Transition: make([]bool, y*y), End: make([]bool, y)}
+	y := labelsOf(p)
+	c := &chains.Constraints{Transition: make([]bool, y*y), End: make([]bool, y)}
 	for i := range c.Transition {
 		c.Transition[i] = true
 	}
@@ -167,7 +168,7 @@ func TestSDCASteps(t *testing.T) {
 // enumeratedDual returns D at the memory's dual potentials, by sums over all outputs of examples that are not long.
 func enumeratedDual(t *testing.T, m *SDCA, p *Problem) float64 {
 	t.Helper()
-	n, y := float64(p.Len()), p.Scorer.Labels()
+	n, y := float64(p.Len()), labelsOf(p)
 	g, b, err := p.Recompose(context.Background(), m.w, &m.memory.u)
 	if err != nil {
 		t.Fatal(err)
@@ -182,10 +183,10 @@ func enumeratedDual(t *testing.T, m *SDCA, p *Problem) float64 {
 			entropy += p.Data.Weight(i) * m.memory.entropy[i]
 			continue
 		}
-		φ := structured.Potentials{Y: y, Offsets: []int{0, length}, PerPosition: p.Scorer.PerPosition()}
-		φ.Node, φ.Edge = m.memory.φ.of(i)
-		u := structured.Marginals{Y: y, Offsets: []int{0, length}, PerPosition: φ.PerPosition}
-		u.Resize(u.Offsets, y, u.PerPosition)
+		var φ structured.Potentials
+		var u structured.Marginals
+		m.memory.φ.AsPotentials(i, length, &φ)
+		u.Like(&φ)
 		u.Clear()
 		outputs := int(math.Pow(float64(y), float64(length)))
 		labels := make([]int32, length)
@@ -205,12 +206,13 @@ func enumeratedDual(t *testing.T, m *SDCA, p *Problem) float64 {
 			q := decode(o) / z
 			if q > 0 {
 				h -= q * math.Log(q)
-				u.AddLabeling(0, labels, float32(q))
+				u.Add(0, labels, float32(q))
 			}
 		}
-		node, edge := m.memory.u.of(i)
-		if !close32(node, u.Node) || !close32(edge, u.Edge) {
-			t.Fatalf("example %d: marginals %v %v, want %v %v", i, node, edge, u.Node, u.Edge)
+		for k := range u.Parts {
+			if got, want := m.memory.u.Parts[k].Of(i), u.Parts[k].Of(0); !close32(got, want) {
+				t.Fatalf("example %d: marginals of part %d %v, want %v", i, k, got, want)
+			}
 		}
 		near(t, "entropy", m.memory.entropy[i], h, 1e-5)
 		entropy += p.Data.Weight(i) * h
@@ -219,6 +221,9 @@ func enumeratedDual(t *testing.T, m *SDCA, p *Problem) float64 {
 }
 
 func close32(x, y []float32) bool {
+	if len(x) != len(y) {
+		return false
+	}
 	for i, v := range x {
 		if math.Abs(float64(v-y[i])) > 1e-4 {
 			return false
@@ -298,10 +303,7 @@ func TestDualShards(t *testing.T) {
 			}
 			p.Engine = NewEngine(p.Objective, 1)
 			w := drawWeights(rand.New(rand.NewPCG(1, 2)), p.Scorer.Dim(), 1)
-			shards, err := newDualShards(p)
-			if err != nil {
-				t.Fatal(err)
-			}
+			shards := newDualShards(p)
 			examples := []int{7, 2, 11}
 			for _, sh := range shards {
 				sh.batch.Reset(&sh.data, examples)
@@ -317,9 +319,12 @@ func TestDualShards(t *testing.T) {
 					t.Fatal(err)
 				}
 				var got structured.Potentials
-				got.Resize(batch.Offsets, 3, edges > 0)
-				if score(shards, b, &got); !close32(got.Node, want.Node) || !close32(got.Edge, want.Edge) {
-					t.Errorf("%d edges, values %v, example %d: scores %v %v, want %v %v", edges, values, i, got.Node, got.Edge, want.Node, want.Edge)
+				got.Resize(&batch, p.Scorer.Form())
+				score(shards, b, &got)
+				for k := range got.Parts {
+					if got, want := got.Parts[k].Values, want.Parts[k].Values; !close32(got, want) {
+						t.Errorf("%d edges, values %v, example %d: scores of part %d %v, want %v", edges, values, i, k, got, want)
+					}
 				}
 			}
 			if n := len(shards[0].data.Attributes.Index); n == 0 || n == len(x.Index) {

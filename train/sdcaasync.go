@@ -7,7 +7,6 @@ import (
 	"sync/atomic"
 
 	"github.com/dsp-go/dsp/nets"
-	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -21,7 +20,7 @@ import (
 func (m *SDCA) sweepAsync(ctx context.Context, p *Problem, order []int) error {
 	shared := p.sparse.Share(p.threads)
 	for len(m.lone) < p.threads {
-		m.lone = append(m.lone, &loneStep{dualStep: dualStep{lane: lane{worker: p.Scorer.NewWorker(), oracle: oracles.NewChain()}}})
+		m.lone = append(m.lone, &loneStep{dualStep: dualStep{lane: lane{worker: p.Scorer.NewWorker(), oracle: p.kind.Oracle()}}})
 	}
 	var next atomic.Int64
 	var wg sync.WaitGroup
@@ -54,7 +53,7 @@ func (m *SDCA) sweepAsync(ctx context.Context, p *Problem, order []int) error {
 // loneStep is a step that waits for no other.
 type loneStep struct {
 	dualStep
-	norms  [nets.ScatterParts]float64
+	norms  [nets.Stripes]float64
 	linear float64 // Σ c_i ⟨Δu_i, ℓ_i⟩ of the sweep
 	sum    float64 // Σ c_i ΔH(u_i)
 }
@@ -62,7 +61,7 @@ type loneStep struct {
 func (st *loneStep) take(m *SDCA, p *Problem, shared *nets.Shared, i int) error {
 	st.i, st.c, st.one[0] = i, p.Data.Weight(i), i
 	st.batch.Reset(p.Data, st.one[:])
-	st.v.Resize(st.batch.Offsets, p.Scorer.Labels(), p.Scorer.PerPosition())
+	st.v.Resize(&st.batch, p.Scorer.Form())
 	if err := shared.Read(func() error { return p.potentials(&st.lane, at(m.w)) }); err != nil {
 		return err
 	}

@@ -20,8 +20,8 @@ const (
 func newDualMemory(o *Objective) *dualMemory {
 	n := o.Data.Len()
 	m := &dualMemory{u: *NewMemory(o), entropy: make([]float64, n), step: make([]float32, n), gap: make([]float32, n), age: make([]float32, n)}
-	m.φ = m.u
-	m.φ.Node, m.φ.Edge = make([]float32, len(m.u.Node)), make([]float32, len(m.u.Edge))
+	m.φ.form(o)
+	m.φ.Clear()
 	return m
 }
 
@@ -56,10 +56,8 @@ func (m *dualMemory) meanEntropy(o *Objective) float64 {
 func (m *dualMemory) meanStep() float64 { return vec.Sum(m.step) / float64(len(m.step)) }
 
 func (m *dualMemory) archive(a Archive) {
-	a.Floats("marginals.node", &m.u.Node)
-	a.Floats("marginals.edge", &m.u.Edge)
-	a.Floats("potentials.node", &m.φ.Node)
-	a.Floats("potentials.edge", &m.φ.Edge)
+	archiveMarginals(a, "marginals", &m.u.Marginals)
+	archiveMarginals(a, "potentials", &m.φ.Marginals)
 	a.Doubles("entropies", &m.entropy)
 	a.Floats("steps", &m.step)
 	a.Floats("gaps", &m.gap)

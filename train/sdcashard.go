@@ -23,38 +23,29 @@ type dualShard struct {
 	data   structured.Dataset
 	batch  structured.Batch
 	θ      structured.Potentials // the share's part of the batch's scores
-	norms  [nets.ScatterParts]float64
+	norms  [nets.Stripes]float64
 }
 
-// newDualShards returns the shards of a sparse problem: those of the attributes of positions, then that of all the rest.
-func newDualShards(p *Problem) ([]*dualShard, error) {
+// newDualShards returns the shards of a sparse problem: those of the first part's attributes, then that of all the rest.
+func newDualShards(p *Problem) []*dualShard {
 	var shards []*dualShard
-	add := func(scorer *nets.SparseLinear, nodes, edges *structured.Sparse) {
+	part := p.sparse.Form().Parts[0]
+	add := func(scorer *nets.SparseLinear, x *structured.Sparse) {
 		sh := &dualShard{scorer: scorer, worker: scorer.NewWorker(), data: *p.Data}
-		sh.data.Attributes, sh.data.EdgeAttributes = nodes, edges
+		sh.data.SetAttributes(part, x)
 		shards = append(shards, sh)
 	}
-	for _, part := range p.sparse.Layout() {
-		if part.Name != "attributes" {
-			continue
-		}
+	if x := p.Data.AttributesOf(part); x != nil {
 		for k := range dualShards {
-			scorer, err := nets.NewSparseLinear(part.Shape[0], 0, p.Scorer.Labels(), nets.EdgesNone)
-			if err != nil {
-				return nil, err
-			}
-			add(scorer, shareOf(p.Data.Attributes, k), nil)
+			add(p.sparse.First(), shareOf(x, k))
 		}
 	}
-	add(p.sparse, nil, p.Data.EdgeAttributes)
-	return shards, nil
+	add(p.sparse, nil)
+	return shards
 }
 
 // shareOf returns what of x belongs to a shard.
 func shareOf(x *structured.Sparse, shard int) *structured.Sparse {
-	if x == nil {
-		return nil
-	}
 	share := &structured.Sparse{Offsets: make([]int, len(x.Offsets))}
 	for t := range len(x.Offsets) - 1 {
 		index, value := x.Row(t)
@@ -72,26 +63,21 @@ func shareOf(x *structured.Sparse, shard int) *structured.Sparse {
 	return share
 }
 
-// score adds up the shards' parts of the scores of chain b of their batch, in the order of shards.
+// score adds up the shards' parts of the scores of example b of their batch, in the order of shards.
 func score(shards []*dualShard, b int, θ *structured.Potentials) {
-	rest := shards[len(shards)-1]
-	lo, hi := rest.batch.Offsets[b], rest.batch.Offsets[b+1]
-	y, yy := θ.Y, θ.Y*θ.Y
-	first := true
+	rest, first := shards[len(shards)-1], true
 	for _, sh := range shards[:len(shards)-1] {
-		if first {
-			copy(θ.Node, sh.θ.Node[lo*y:hi*y])
+		if from := sh.θ.Parts[0].Of(b); first {
+			copy(θ.Parts[0].Values, from)
 			first = false
-			continue
+		} else {
+			vec.Axpy(1, from, θ.Parts[0].Values)
 		}
-		vec.Axpy(1, sh.θ.Node[lo*y:hi*y], θ.Node)
 	}
 	if first {
-		clear(θ.Node)
+		clear(θ.Parts[0].Values)
 	}
-	if θ.PerPosition {
-		copy(θ.Edge, rest.θ.Edge[lo*yy:hi*yy])
-	} else {
-		copy(θ.Edge, rest.θ.Edge)
+	for k := 1; k < len(θ.Parts); k++ {
+		copy(θ.Parts[k].Values, rest.θ.Parts[k].Of(b))
 	}
 }

@@ -3,6 +3,7 @@ package train
 import (
 	"math"
 
+	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/vec"
 )
@@ -15,14 +16,15 @@ const (
 
 // dualStep is a step on one example, and the memory that it works in.
 type dualStep struct {
-	i     int
-	c     float64 // c_i
-	lane          // its batch is that example, its θ is θ_i + ℓ_i
-	one   [1]int
-	value [1]float64
-	φ     structured.Potentials // the new φ_i
-	u     structured.Marginals  // and its marginals
-	v     structured.Marginals  // c_i Δu_i
+	i      int
+	c      float64 // c_i
+	lane           // its batch is that example, its θ is θ_i + ℓ_i
+	one    [1]int
+	value  [1]float64
+	φ      structured.Potentials // the new φ_i
+	before structured.Potentials // a view of the old one
+	u      structured.Marginals  // and its marginals
+	v      structured.Marginals  // c_i Δu_i
 
 	η         float64 // of this try; 0 on the first visit
 	entropy   float64 // of u
@@ -37,11 +39,11 @@ func (st *dualStep) score(t *dualTeam, k int) error {
 	p, i := t.p, t.batch.Examples[k]
 	st.i, st.c, st.one[0] = i, p.Data.Weight(i), i
 	st.batch.Reset(p.Data, st.one[:])
-	st.v = structured.Marginals{Y: t.v.Y, Offsets: st.batch.Offsets, Node: t.v.NodeOf(k), Edge: t.v.EdgeOf(k), PerPosition: t.v.PerPosition}
+	t.v.View(k, &st.v)
 	if len(t.shards) == 0 {
 		return p.potentials(&st.lane, at(t.m.w))
 	}
-	st.θ.Resize(st.batch.Offsets, t.v.Y, t.v.PerPosition)
+	st.θ.Resize(&st.batch, p.Scorer.Form())
 	score(t.shards, k, &st.θ)
 	return p.augment(&st.batch, &st.θ)
 }
@@ -49,39 +51,32 @@ func (st *dualStep) score(t *dualTeam, k int) error {
 // answer finds the new dual potentials and their marginals, with an η that halves with each try.
 func (st *dualStep) answer(p *Problem, memory *dualMemory, try int) {
 	θ, φ := &st.θ, &st.φ
-	φ.Resize(θ.Offsets, θ.Y, θ.PerPosition)
-	copy(φ.Node, θ.Node)
-	copy(φ.Edge, θ.Edge)
-	node, edge := memory.φ.of(st.i)
+	φ.Copy(θ)
+	old := &memory.φ.Marginals
 	if η := memory.step[st.i]; η > 0 {
 		η = float32(math.Ldexp(float64(η), -try))
-		vec.Axpby(1-η, node, η, φ.Node)
-		vec.Axpby(1-η, edge, η, φ.Edge)
+		for k := range φ.Parts {
+			vec.Axpby(1-η, old.Parts[k].Of(st.i), η, φ.Parts[k].Values)
+		}
 		st.η = float64(η)
 	} else {
 		st.η = 0
-		for t, l := range st.batch.Gold(0) {
-			φ.Node[t*φ.Y+int(l)] += firstBonus - 1 + float32(int(1)<<try)
-		}
+		φ.Structure.Raise(φ, 0, st.batch.Gold(0), firstBonus-1+float32(int(1)<<try))
 	}
-	st.oracle.Exp(φ, 1, st.value[:], &st.u)
+	st.oracle.(oracles.Summer).Exp(φ, 1, st.value[:], &st.u)
 	st.entropy = st.value[0] - inner(p, &st.u, φ)
 
 	v := &st.v
-	oldNode, oldEdge := memory.u.of(st.i)
-	copy(v.Node, st.u.Node)
-	copy(v.Edge, st.u.Edge)
-	vec.Axpy(-1, oldNode, v.Node)
-	vec.Axpy(-1, oldEdge, v.Edge)
+	v.Set(0, &st.u, 0)
+	v.AddScaled(0, -1, &memory.u.Marginals, st.i)
 	st.rise = inner(p, v, θ)
-	st.curvature = st.rise - inner(p, v, &structured.Potentials{Y: θ.Y, Offsets: θ.Offsets, Node: node, Edge: edge, PerPosition: θ.PerPosition})
+	st.curvature = st.rise - st.dotOld(p, v, old)
 	st.loss = 0
 	if p.Loss != CRF {
-		st.loss = p.Task.Dot(v, 0, st.batch.Gold(0), p.Data.LabelSets)
+		st.loss = p.Task.Dot(v, 0, st.batch.GoldOf(0))
 	}
 	if st.c != 1 {
-		vec.Scale(float32(st.c), v.Node)
-		vec.Scale(float32(st.c), v.Edge)
+		v.Scale(0, float32(st.c))
 	}
 }
 
@@ -108,18 +103,26 @@ func (st *dualStep) save(memory *dualMemory) {
 		return
 	}
 	st.accepted = false
-	node, edge := memory.φ.of(st.i)
-	copy(node, st.φ.Node)
-	copy(edge, st.φ.Edge)
-	node, edge = memory.u.of(st.i)
-	copy(node, st.u.Node)
-	copy(edge, st.u.Edge)
+	for k := range st.φ.Parts {
+		copy(memory.φ.Parts[k].Of(st.i), st.φ.Parts[k].Values)
+	}
+	memory.u.Set(st.i, &st.u, 0)
 }
 
-// inner returns ⟨u, θ⟩ of a batch of one chain.
+// dotOld returns ⟨v, φ_i⟩ for the dual potentials φ_i before the step.
+func (st *dualStep) dotOld(p *Problem, v, old *structured.Marginals) float64 {
+	old.AsPotentials(st.i, st.θ.OutputSize(), &st.before)
+	return inner(p, v, &st.before)
+}
+
+// inner returns ⟨u, θ⟩ of a batch of one example.
 func inner(p *Problem, u *structured.Marginals, θ *structured.Potentials) float64 {
 	if p.Constraints != nil { // θ may hold −∞, where u is 0
 		return u.Dot(0, θ)
 	}
-	return vec.Dot64(u.Node, θ.Node) + vec.Dot64(u.Edge, θ.Edge)
+	s := 0.0
+	for k := range u.Parts {
+		s += vec.Dot64(u.Parts[k].Values, θ.Parts[k].Values)
+	}
+	return s
 }

@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"github.com/dsp-go/dsp/nets"
-	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/vec"
 )
@@ -54,7 +53,7 @@ func newDualTeam(m *SDCA, p *Problem) *dualTeam {
 	t.scatter = func(k int) error {
 		sh := t.shards[k]
 		clear(sh.norms[:])
-		sh.scorer.Scatter(t.scale, &t.v, &sh.batch, 0, nets.ScatterParts, m.w, sh.norms[:])
+		sh.scorer.Scatter(t.scale, &t.v, &sh.batch, 0, nets.Stripes, m.w, sh.norms[:])
 		return nil
 	}
 	if p.sparse == nil {
@@ -66,7 +65,7 @@ func newDualTeam(m *SDCA, p *Problem) *dualTeam {
 // sweep takes steps on distinct examples, so many at a time at the same w.
 func (t *dualTeam) sweep(ctx context.Context, order []int, size int) error {
 	for len(t.steps) < size {
-		t.steps = append(t.steps, &dualStep{lane: lane{worker: t.p.Scorer.NewWorker(), oracle: oracles.NewChain()}})
+		t.steps = append(t.steps, &dualStep{lane: lane{worker: t.p.Scorer.NewWorker(), oracle: t.p.kind.Oracle()}})
 	}
 	for lo := 0; lo < len(order); lo += size {
 		if err := ctx.Err(); err != nil {
@@ -82,7 +81,7 @@ func (t *dualTeam) sweep(ctx context.Context, order []int, size int) error {
 // step does a step on each of a few examples at the same w.
 func (t *dualTeam) step(examples []int) error {
 	t.batch.Reset(t.p.Data, examples)
-	t.v.Resize(t.batch.Offsets, t.p.Scorer.Labels(), t.p.Scorer.PerPosition())
+	t.v.Resize(&t.batch, t.p.Scorer.Form())
 	if len(t.shards) > 0 {
 		if err := t.run(len(t.shards), t.gather); err != nil {
 			return err

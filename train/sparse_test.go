@@ -53,7 +53,7 @@ func sparseProblem(n int, loss Loss, s oracles.Smoothing, λ float64) *Problem {
 // densely is the same problem with a scorer of dense inputs, whose weights lie in the same order.
 func densely(p *Problem) *Problem {
 	o := *p.Objective
-	o.Scorer = &testNet{dim: o.Data.Dim, labels: o.Scorer.Labels()}
+	o.Scorer = &testNet{dim: o.Data.Dim, labels: labelsOf(p)}
 	q := *p
 	q.Engine = NewEngine(&o, p.threads)
 	return &q

@@ -68,16 +68,13 @@ func (e *Engine) Change(ctx context.Context, from, to []float32, examples []int,
 		if err := e.ask(ln, at(to), s, false); err != nil {
 			return err
 		}
-		u := &ln.answer.U
-		ln.v.Resize(u.Offsets, u.Y, u.PerPosition)
-		copy(ln.v.Node, u.Node)
-		copy(ln.v.Edge, u.Edge)
-		vec.Axpy(-1, ln.before.Node, ln.v.Node)
-		vec.Axpy(-1, ln.before.Edge, ln.v.Edge)
+		ln.v.Copy(&ln.answer.U)
+		for k := range ln.v.Parts {
+			vec.Axpy(-1, ln.before.Parts[k].Values, ln.v.Parts[k].Values)
+		}
 		for b, i := range ln.batch.Examples {
 			if c := float32(e.Data.Weight(i)); c != 1 {
-				vec.Scale(c, ln.v.NodeOf(b))
-				vec.Scale(c, ln.v.EdgeOf(b))
+				ln.v.Scale(b, c)
 			}
 		}
 		ln.sums.Moved = ln.batch.Len()

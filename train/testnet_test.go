@@ -7,6 +7,7 @@ import (
 
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/chains"
 )
 
 // testNet scores chains with dense features x: node potentials x·W (hidden 0, affine) or tanh(x·W₁)·W₂, and a shared
@@ -23,8 +24,7 @@ func (n *testNet) Dim() int {
 	}
 	return n.dim*n.hidden + n.hidden*y + y*y
 }
-func (n *testNet) Labels() int            { return n.labels }
-func (n *testNet) PerPosition() bool      { return false }
+func (n *testNet) Form() structured.Form  { return chains.Form(n.labels, false) }
 func (n *testNet) Affine() bool           { return n.hidden == 0 || n.at != nil }
 func (n *testNet) NewWorker() nets.Worker { return &testWorker{net: n} }
 func (n *testNet) MoveTo(w []float32)     { copy(n.at, w) }
@@ -65,8 +65,9 @@ func (k *testWorker) Score(w []float32, batch *structured.Batch, θ *structured.
 	if d != batch.Data.Dim {
 		return fmt.Errorf("%d features, expected %d", batch.Data.Dim, d)
 	}
-	θ.Resize(batch.Offsets, y, false)
-	clear(θ.Node)
+	θ.Resize(batch, n.Form())
+	node, edge := θ.Parts[0].Values, θ.Parts[1].Values
+	clear(node)
 	k.batch, k.w = batch, w
 	if n.at != nil {
 		k.w = n.at
@@ -74,9 +75,9 @@ func (k *testWorker) Score(w []float32, batch *structured.Batch, θ *structured.
 	if need := batch.Positions() * h; len(k.h) < need {
 		k.h = make([]float32, need)
 	}
-	copy(θ.Edge, w[n.Dim()-y*y:])
+	copy(edge, w[n.Dim()-y*y:])
 	k.each(func(t int, x []float32) {
-		out := θ.Node[t*y : (t+1)*y]
+		out := node[t*y : (t+1)*y]
 		if h == 0 {
 			mulAdd(out, x, w)
 			return
@@ -107,12 +108,12 @@ func (k *testWorker) Pullback(v *structured.Marginals, grad []float32) error {
 	y, h, d := n.labels, n.hidden, n.dim
 	edge := grad[n.Dim()-y*y:]
 	for b := range v.Len() {
-		for j, e := range v.EdgeOf(b) {
+		for j, e := range v.Parts[1].Of(b) {
 			edge[j] += e
 		}
 	}
 	k.each(func(t int, x []float32) {
-		u := v.Node[t*y : (t+1)*y]
+		u := v.Parts[0].Values[t*y : (t+1)*y]
 		if h == 0 {
 			outer(grad, x, u)
 			return
@@ -192,4 +193,18 @@ func testChains(n, dim, labels int, noise float64, seed uint64) *structured.Data
 		d.Offsets = append(d.Offsets, len(d.Labels))
 	}
 	return d
+}
+
+// labelsOf returns the number of labels of a problem with chains.
+func labelsOf(p *Problem) int { return p.Scorer.Form().Parts[0].Width }
+
+// allows reports whether a problem's constraints allow a labeling.
+func allows(p *Problem, labels []int32) bool {
+	c, _ := p.Constraints.(*chains.Constraints)
+	return c.Allows(labels)
+}
+
+// tokenError returns metrics of which only the token error is known.
+func tokenError(e float64) *structured.Metrics {
+	return &structured.Metrics{Measures: []structured.Measure{{Name: "token_error", Value: e}}}
 }

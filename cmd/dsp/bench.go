@@ -14,7 +14,9 @@ import (
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/oracles/chain"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/train"
 )
 
@@ -114,8 +116,8 @@ func oracleMeasures() []measure {
 	const sequences, length = 64, 50
 	var all []measure
 	for _, labels := range []int{25, 128} {
-		θ, o := randomChains(sequences, length, labels), oracles.NewChain()
-		y, value := make([]int32, θ.Positions()), make([]float64, sequences)
+		θ, o := randomChains(sequences, length, labels), chain.New()
+		y, value := make([]int32, θ.OutputSize()), make([]float64, sequences)
 		var u structured.Marginals
 		var best oracles.KBest
 		var answer oracles.Answer
@@ -161,8 +163,8 @@ func netMeasure() (measure, error) {
 		if err := worker.Score(w, &batch, θ); err != nil {
 			return err
 		}
-		v.Resize(θ.Offsets, θ.Y, θ.PerPosition)
-		copy(v.Node, θ.Node)
+		v.Like(θ)
+		copy(v.Parts[0].Values, θ.Parts[0].Values)
 		return worker.Pullback(v, grad)
 	}
 	// Forward, and backward once for the weights of each layer and once for the hidden units.
@@ -195,8 +197,9 @@ func randomChains(sequences, length, labels int) *structured.Potentials {
 	for b := range offsets {
 		offsets[b] = b * length
 	}
-	θ.Resize(offsets, labels, false)
-	for _, x := range [][]float32{θ.Node, θ.Edge} {
+	chains.Resize(θ, offsets, labels, false)
+	for k := range θ.Parts {
+		x := θ.Parts[k].Values
 		for i := range x {
 			x[i] = float32(r.NormFloat64())
 		}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/models"
 )
 
 // shownConfusions is how many confusions a person is shown; --json has them all.
@@ -38,14 +38,11 @@ classification report has them. With --json one object has all of it, the confus
 			if isSet(cmd, "json") {
 				return printJSON(os.Stdout, report)
 			}
-			text := report.Table()
-			if labels || report.EntityMetrics == nil {
-				text += "\n" + structured.LabelTable(report.Labels)
-			}
+			o := models.ReportOptions{Labels: labels}
 			if confusion {
-				text += "\n" + structured.MistakeTable(report.Confusion, shownConfusions)
+				o.Confusions = shownConfusions
 			}
-			_, err = fmt.Print(text)
+			_, err = fmt.Print(report.Text(o))
 			return err
 		},
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/dsp-go/dsp/cuda"
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/nets"
-	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/oracles/chain"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/features"
 )
@@ -94,7 +94,7 @@ func thisMachine() machine {
 		Go:      runtime.Version(),
 		System:  runtime.GOOS + "/" + runtime.GOARCH,
 		CPUs:    runtime.NumCPU(),
-		Vector:  oracles.Vector(),
+		Vector:  chain.Vector(),
 		BLAS:    nets.CurrentBLAS().Name(),
 		Devices: []string{"cpu"},
 		GPUs:    []cuda.Info{},

@@ -91,14 +91,9 @@ func resultRows(runs []models.Result, token, sequence string) [][]string {
 				return ""
 			}
 		}
-		column(set.name+" "+token+"s", metric(func(m *structured.Metrics) float64 { return m.TokenError }))
-		column(set.name+" "+sequence+"s", metric(func(m *structured.Metrics) float64 { return m.SequenceError }))
-		column(set.name+" entity F1", metric(func(m *structured.Metrics) float64 {
-			if m.EntityMetrics == nil {
-				return math.NaN()
-			}
-			return m.F1
-		}))
+		column(set.name+" "+token+"s", metric(func(m *structured.Metrics) float64 { return m.Get("token_error") }))
+		column(set.name+" "+sequence+"s", metric(func(m *structured.Metrics) float64 { return m.Get("sequence_error") }))
+		column(set.name+" entity F1", metric(func(m *structured.Metrics) float64 { return m.Get("f1") }))
 	}
 	return rows.rows
 }

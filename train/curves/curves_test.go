@@ -79,7 +79,7 @@ func TestRows(t *testing.T) {
 	} {
 		if want == 3 {
 			for i := range first.Records {
-				first.Records[i].Dev = &structured.Metrics{TokenError: 1 / float64(i+2)}
+				first.Records[i].Dev = tokenError(1 / float64(i+2))
 			}
 		}
 		img := decode(t, first, other)
@@ -122,11 +122,9 @@ func TestOddRuns(t *testing.T) {
 }
 
 func TestOutcome(t *testing.T) {
-	last := train.Record{Pass: 7, Seconds: 1.234, Objective: 0.5, Gap: 0.005, Dev: &structured.Metrics{TokenError: 0.125}}
+	last := train.Record{Pass: 7, Seconds: 1.234, Objective: 0.5, Gap: 0.005, Dev: tokenError(0.125)}
 	best := train.Record{Pass: 3, Dev: last.Dev}
-	worse := *last.Dev
-	worse.TokenError = 0.25
-	last.Dev = &worse
+	last.Dev = tokenError(0.25)
 	title, finding := outcome(Run{"casimir", []train.Record{{}, best, last}})
 	if want := "casimir, 7 passes in 1.23 s"; title != want {
 		t.Errorf("got %q, want %q", title, want)
@@ -208,4 +206,8 @@ func TestTicks(t *testing.T) {
 	if want := "0.0005 0.001 0.002 0.005 0.01 0.02"; labels(got) != want {
 		t.Errorf("got %s, want %s", labels(got), want)
 	}
+}
+
+func tokenError(e float64) *structured.Metrics {
+	return &structured.Metrics{Measures: []structured.Measure{{Name: "token_error", Value: e}}}
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/dsp-go/dsp/structured"
@@ -84,15 +85,16 @@ func scalars(r train.Record) (list []Scalar) {
 		if m == nil {
 			return
 		}
-		add(set+"/token_error", m.TokenError)
-		add(set+"/sequence_error", m.SequenceError)
-		if m.EntityMetrics != nil {
-			add(set+"/precision", m.Precision)
-			add(set+"/recall", m.Recall)
-			add(set+"/f1", m.F1)
+		for _, x := range m.Measures {
+			if !slices.Contains(untold, x.Name) {
+				add(set+"/"+x.Name, x.Value)
+			}
 		}
 	}
 	metrics("dev", r.Dev)
 	metrics("test", r.Test)
 	return list
 }
+
+// untold are measures that are counts, the same in every pass, or that another one tells already.
+var untold = []string{"token_accuracy", "tokens", "sequences", "gold", "predicted", "correct"}

@@ -14,8 +14,7 @@ import (
 func record(pass int) train.Record {
 	nan := train.Number(math.NaN())
 	r := train.Record{Pass: pass, Seconds: float64(pass), Objective: 0.5, Dual: 0.25, Gap: 0.25, Smoothed: nan, ExactTopK: nan, ProxGradient: nan}
-	r.Dev = &structured.Metrics{TokenError: 0.125, EntityMetrics: &structured.EntityMetrics{}}
-	r.Dev.F1 = 0.75
+	r.Dev = &structured.Metrics{Measures: []structured.Measure{{Name: "token_error", Value: 0.125}, {Name: "tokens", Value: 9}, {Name: "f1", Value: 0.75}}}
 	return r
 }
 
@@ -62,7 +61,7 @@ func TestRecorder(t *testing.T) {
 			}
 		}
 		for _, s := range e.scalars {
-			if s.Value != s.Value || s.Tag == "test/token_error" {
+			if s.Value != s.Value || s.Tag == "test/token_error" || s.Tag == "dev/tokens" {
 				t.Errorf("event %d has %v", i, s)
 			}
 		}

@@ -1,0 +1,58 @@
+package models
+
+import (
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/chains"
+)
+
+// tagging is the task of labelling each position of a sequence: ocr and tag.
+type tagging struct{}
+
+func (tagging) layout(m *Model, o PredictOptions, asJSON bool) layout {
+	if asJSON {
+		return newJSONLayout(m.Labels, o)
+	}
+	return &columnLayout{m.Labels, o}
+}
+
+func (tagging) comparison(m *Model, d *structured.Dataset, strict bool) comparison {
+	labels := m.Labels
+	if d.Alphabet.Len() > labels.Len() {
+		labels = d.Alphabet // with more at its end, which the model does not know
+	}
+	return &labelComparison{chains.NewEvaluator(labels, strict), chains.NewConfusion(labels)}
+}
+
+// labelComparison compares labels.
+type labelComparison struct {
+	evaluator *chains.Evaluator
+	confusion *chains.Confusion
+}
+
+func (c *labelComparison) add(d *structured.Dataset, i int, labels []int32) {
+	c.evaluator.Add(d, i, labels)
+	c.confusion.Add(d.Gold(i), labels)
+}
+
+func (c *labelComparison) report() Report {
+	return &LabelReport{c.evaluator.Labels(), c.confusion.Labels(), c.confusion.Mistakes()}
+}
+
+// LabelReport is the Report of labels.
+type LabelReport struct {
+	chains.Metrics
+	Labels    []chains.LabelScore `json:"labels"`    // of every label, by name
+	Confusion []chains.Mistake    `json:"confusion"` // which label was taken for which, the most frequent first
+}
+
+// Text implements Report. Labels that are no entity tags have their scores shown anyway.
+func (r *LabelReport) Text(o ReportOptions) string {
+	text := r.Table()
+	if o.Labels || r.EntityMetrics == nil {
+		text += "\n" + chains.LabelTable(r.Labels)
+	}
+	if o.Confusions > 0 {
+		text += "\n" + chains.MistakeTable(r.Confusion, o.Confusions)
+	}
+	return text
+}

@@ -1,0 +1,191 @@
+//go:build goexperiment.simd && amd64
+
+package chain
+
+import (
+	"math"
+	"simd/archsimd"
+	"unsafe"
+)
+
+var doubles16 = sumKernels[float64]{
+	widest:        widestDouble,
+	leastPositive: leastPositiveDouble16,
+	exps:          expsDouble16,
+	matVec:        matVecDouble16,
+	matDots:       matDotsDouble16,
+	normalise:     normaliseDouble16,
+	combine:       combineDouble16,
+	edgeSums:      edgeSumsDouble16,
+}
+
+func leastPositiveDouble16(x []float64) float64 {
+	p, inf := unsafe.Pointer(&x[0]), fillDouble16(math.Inf(1))
+	lo := inf
+	for i := 0; i < len(x); i += half16 {
+		v := loadDouble16(p, i)
+		lo = lo.Min(v.Merge(inf, v.Greater(zeroDouble16)))
+	}
+	least := smallestDouble16(lo)
+	archsimd.ClearAVXUpperBits()
+	return least
+}
+
+func expsDouble16(to []float64, from []float32, rows, y, stride int, shift float32, scale float64) {
+	if shift == never {
+		shift = 0
+	}
+	top, times := fillDouble16(float64(shift)), fillDouble16(scale)
+	for i := range rows {
+		row, end := to[i*stride:(i+1)*stride], from[i*y:(i+1)*y]
+		p := unsafe.Pointer(&row[0])
+		for j := 0; j < y; j += half16 {
+			storeDouble16(p, j, expDouble16(loadAsDouble16(end[j:]).Sub(top).Mul(times)))
+		}
+		clear(row[y:])
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
+// expDouble16 returns exp(x) to some 9 digits for x ≤ 0, and 0 where that is not a normal number: 2^n exp(r) with
+// n = round(x log₂e), |r| ≤ ln2/2, and the Taylor polynomial of degree 8.
+func expDouble16(x double16) double16 {
+	normal, rounder := x.Greater(fillDouble16(-708)), fillDouble16(3<<51)
+	shifted := x.MulAdd(fillDouble16(math.Log2E), rounder)
+	r := shifted.Sub(rounder).MulAdd(fillDouble16(-math.Ln2), x)
+	p := r.MulAdd(fillDouble16(1.0/40320), fillDouble16(1.0/5040))
+	p = p.MulAdd(r, fillDouble16(1.0/720)).MulAdd(r, fillDouble16(1.0/120)).MulAdd(r, fillDouble16(1.0/24))
+	p = p.MulAdd(r, fillDouble16(1.0/6)).MulAdd(r, fillDouble16(0.5)).MulAdd(r, fillDouble16(1)).MulAdd(r, fillDouble16(1))
+	return p.AsInt64x8().Add(shifted.AsInt64x8().ShiftAllLeft(52)).AsFloat64x8().Masked(normal)
+}
+
+// matVecDouble16 holds four vectors of next in registers while it goes through the rows.
+func matVecDouble16(next, prev, m []float64, y int) {
+	to, p := unsafe.Pointer(&next[0]), unsafe.Pointer(&prev[0])
+	stride := len(next)
+	step := 8 * stride
+	j := 0
+	for ; j+3*half16 < stride; j += 4 * half16 {
+		row := unsafe.Pointer(&m[j])
+		s0, s1, s2, s3 := zeroDouble16, zeroDouble16, zeroDouble16, zeroDouble16
+		for i := range y {
+			v := broadcastDouble16(p, i)
+			s0 = v.MulAdd(loadDouble16(row, 0), s0)
+			s1 = v.MulAdd(loadDouble16(row, half16), s1)
+			s2 = v.MulAdd(loadDouble16(row, 2*half16), s2)
+			s3 = v.MulAdd(loadDouble16(row, 3*half16), s3)
+			row = unsafe.Add(row, step)
+		}
+		storeDouble16(to, j, s0)
+		storeDouble16(to, j+half16, s1)
+		storeDouble16(to, j+2*half16, s2)
+		storeDouble16(to, j+3*half16, s3)
+	}
+	for ; j < stride; j += 2 * half16 {
+		row := unsafe.Pointer(&m[j])
+		s0, s1 := zeroDouble16, zeroDouble16
+		for i := range y {
+			v := broadcastDouble16(p, i)
+			s0 = v.MulAdd(loadDouble16(row, 0), s0)
+			s1 = v.MulAdd(loadDouble16(row, half16), s1)
+			row = unsafe.Add(row, step)
+		}
+		storeDouble16(to, j, s0)
+		storeDouble16(to, j+half16, s1)
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
+func matDotsDouble16(next, prev, m []float64, y int) {
+	p, row := unsafe.Pointer(&prev[0]), unsafe.Pointer(&m[0])
+	stride := len(next)
+	for i := range y {
+		s := zeroDouble16
+		for j := 0; j < stride; j += half16 {
+			s = loadDouble16(p, j).MulAdd(loadDouble16(row, j), s)
+		}
+		next[i] = sumDouble16(s)
+		row = unsafe.Add(row, 8*stride)
+	}
+	archsimd.ClearAVXUpperBits()
+	clear(next[y:])
+}
+
+func normaliseDouble16(x, a, b []float64) float64 {
+	to, p, q := unsafe.Pointer(&x[0]), unsafe.Pointer(&a[0]), unsafe.Pointer(&b[0])
+	s := zeroDouble16
+	for j := 0; j < len(x); j += half16 {
+		v := loadDouble16(p, j).Mul(loadDouble16(q, j))
+		storeDouble16(to, j, v)
+		s = s.Add(v)
+	}
+	scale, sum := overSumDouble16(s)
+	for j := 0; j < len(x); j += half16 {
+		storeDouble16(to, j, loadDouble16(to, j).Mul(scale))
+	}
+	c := sum.GetElem(0)
+	archsimd.ClearAVXUpperBits()
+	return c
+}
+
+func combineDouble16(g []float64, p []float32, n, s, β []float64) {
+	to, pn, ps, pβ := unsafe.Pointer(&g[0]), unsafe.Pointer(&n[0]), unsafe.Pointer(&s[0]), unsafe.Pointer(&β[0])
+	sum := zeroDouble16
+	for j := 0; j < len(g); j += half16 {
+		v := loadDouble16(ps, j)
+		w := loadDouble16(pn, j).Mul(loadDouble16(pβ, j)).Masked(v.Greater(zeroDouble16))
+		storeDouble16(to, j, w)
+		sum = v.MulAdd(w, sum)
+	}
+	scale, _ := overSumDouble16(sum)
+	for j := 0; j < len(g); j += half16 {
+		w := loadDouble16(to, j).Mul(scale)
+		storeDouble16(to, j, w)
+		storeAsSingle16(p[j:], w.Mul(loadDouble16(ps, j)))
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
+// edgeSumsDouble16 is a matrix product, in blocks of 4 rows and two vectors that stay in registers while t runs.
+func edgeSumsDouble16(to []float32, α, g, edge []float64, y, stride, steps int) {
+	from, step := unsafe.Pointer(unsafe.SliceData(g)), 8*stride
+	for i := 0; i < y; i += 4 {
+		for j := 0; j < stride; j += 2 * half16 {
+			a, b := unsafe.Pointer(&α[i]), unsafe.Add(from, 8*j)
+			s00, s10, s20, s30 := zeroDouble16, zeroDouble16, zeroDouble16, zeroDouble16
+			s01, s11, s21, s31 := zeroDouble16, zeroDouble16, zeroDouble16, zeroDouble16
+			for range steps {
+				g0, g1 := loadDouble16(b, 0), loadDouble16(b, half16)
+				v := broadcastDouble16(a, 0)
+				s00, s01 = v.MulAdd(g0, s00), v.MulAdd(g1, s01)
+				v = broadcastDouble16(a, 1)
+				s10, s11 = v.MulAdd(g0, s10), v.MulAdd(g1, s11)
+				v = broadcastDouble16(a, 2)
+				s20, s21 = v.MulAdd(g0, s20), v.MulAdd(g1, s21)
+				v = broadcastDouble16(a, 3)
+				s30, s31 = v.MulAdd(g0, s30), v.MulAdd(g1, s31)
+				a, b = unsafe.Add(a, step), unsafe.Add(b, step)
+			}
+			storeTimesDouble16(to, edge, i, j, y, stride, s00, s10, s20, s30)
+			storeTimesDouble16(to, edge, i, j+half16, y, stride, s01, s11, s21, s31)
+		}
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
+// storeTimesDouble16 writes a vector's columns from j of the 4 rows from i, as far as there are, times edge.
+func storeTimesDouble16(to []float32, edge []float64, i, j, y, stride int, s0, s1, s2, s3 double16) {
+	if j >= y {
+		return
+	}
+	storeRowTimesDouble16(to, edge, i, j, y, stride, s0)
+	storeRowTimesDouble16(to, edge, i+1, j, y, stride, s1)
+	storeRowTimesDouble16(to, edge, i+2, j, y, stride, s2)
+	storeRowTimesDouble16(to, edge, i+3, j, y, stride, s3)
+}
+
+func storeRowTimesDouble16(to []float32, edge []float64, i, j, y, stride int, s double16) {
+	if i < y {
+		storeAsSingle16(to[i*y+j:(i+1)*y], s.Mul(loadDouble16(unsafe.Pointer(&edge[i*stride+j]), 0)))
+	}
+}

@@ -1,0 +1,74 @@
+package chain
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/chains"
+)
+
+// benchChains returns 64 chains of length 50.
+func benchChains(y int, perPosition bool) *structured.Potentials {
+	r := rand.New(rand.NewPCG(uint64(y), 1))
+	offsets := []int{0}
+	for range 64 {
+		offsets = append(offsets, offsets[len(offsets)-1]+50)
+	}
+	θ := new(structured.Potentials)
+	chains.Resize(θ, offsets, y, perPosition)
+	for k := range θ.Parts {
+		x := θ.Parts[k].Values
+		for i := range x {
+			x[i] = float32(r.NormFloat64())
+		}
+	}
+	return θ
+}
+
+// benchmark reports sequences/s of an oracle call on batches of each size of label set.
+func benchmark(b *testing.B, perPosition bool, call func(c *Oracle, θ *structured.Potentials)) {
+	for _, y := range []int{25, 26, 128} {
+		b.Run(fmt.Sprintf("Y=%d", y), func(b *testing.B) {
+			c, θ := New(), benchChains(y, perPosition)
+			b.ReportAllocs()
+			for b.Loop() {
+				call(c, θ)
+			}
+			b.ReportMetric(float64(b.N*θ.Len())/b.Elapsed().Seconds(), "sequences/s")
+			b.ReportMetric(0, "ns/op")
+		})
+	}
+}
+
+func BenchmarkMax(b *testing.B) {
+	labels, value := make([]int32, 64*50), make([]float64, 64)
+	for _, perPosition := range []bool{false, true} {
+		b.Run(fmt.Sprintf("per position %v", perPosition), func(b *testing.B) {
+			benchmark(b, perPosition, func(c *Oracle, θ *structured.Potentials) { c.Max(θ, labels, value) })
+		})
+	}
+}
+
+func BenchmarkTopK(b *testing.B) {
+	var best oracles.KBest
+	for _, k := range []int{2, 5, 10} {
+		b.Run(fmt.Sprintf("K=%d", k), func(b *testing.B) {
+			benchmark(b, false, func(c *Oracle, θ *structured.Potentials) { c.TopK(θ, k, &best) })
+		})
+	}
+}
+
+func BenchmarkExp(b *testing.B) {
+	value, u := make([]float64, 64), new(structured.Marginals)
+	for _, μ := range []float64{1, 0.1, 0.01} {
+		b.Run(fmt.Sprintf("mu=%g", μ), func(b *testing.B) {
+			benchmark(b, false, func(c *Oracle, θ *structured.Potentials) { c.Exp(θ, μ, value, u) })
+		})
+	}
+	b.Run("mu=1, per position", func(b *testing.B) {
+		benchmark(b, true, func(c *Oracle, θ *structured.Potentials) { c.Exp(θ, 1, value, u) })
+	})
+}

@@ -1,0 +1,135 @@
+package chain
+
+import (
+	"math"
+
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/chains"
+	"github.com/dsp-go/dsp/structured/vec"
+)
+
+// Oracle is the oracle of linear chains. Its inner loops run on vectors where the build and the machine have them (see
+// Vector); a chain's answer has the same bits whatever batch it is in.
+type Oracle struct {
+	k *kernels
+
+	θ      chains.Potentials
+	y      int
+	stride int // of a row of scratch: Y rounded up to whole vectors
+
+	edge, column            []float32 // [Y×stride] and [stride] as edgeInto and columnInto give them out
+	into                    []float32 // [Y×stride] shared edge potentials transposed, rows "to"
+	isAligned, isTransposed bool      // edge and into are those of θ
+	transposes              bool      // the batch is long enough for a transposed copy to pay
+
+	sum      []float32 // [stride]
+	lastNode []float32 // [stride] node potentials too close to the end of θ to be read in whole vectors
+
+	δ     []float32 // [T×stride] best score of a prefix that ends there, less the shifts so far
+	shift []float32 // [T] what was subtracted from a row of δ to keep its numbers small
+
+	lattice lattice
+	single  scaledSums[float32]
+	double  scaledSums[float64]
+	logs    logSums
+}
+
+// New returns an oracle of linear chains on the fastest kernels of this build and machine.
+func New() *Oracle { return &Oracle{k: fastest} }
+
+// NewPlain returns an oracle of linear chains on plain Go kernels, whatever the machine has: the reference.
+func NewPlain() *Oracle { return &Oracle{k: &plain} }
+
+var never = float32(math.Inf(-1))
+
+// prepare takes up a batch.
+func (c *Oracle) prepare(θ *structured.Potentials) {
+	c.θ = chains.Of(θ)
+	c.y = c.θ.Y
+	c.stride = roundUp(c.y, c.k.lanes)
+	c.column, c.sum = vec.Grow(c.column, c.stride), vec.Grow(c.sum, c.stride)
+	pad(c.column, c.y)
+	c.isAligned, c.isTransposed = false, false
+	c.transposes = !c.θ.PerPosition && c.θ.Positions() >= c.y
+}
+
+// padRows copies rows of y numbers to rows of whole vectors.
+func padRows(to, from []float32, rows, y, stride int) []float32 {
+	to = vec.Grow(to, rows*stride)
+	for i := range rows {
+		row := to[i*stride : (i+1)*stride]
+		copy(row, from[i*y:(i+1)*y])
+		pad(row, y)
+	}
+	return to
+}
+
+// pad writes −∞ over what lies beyond the first y numbers of a row.
+func pad(row []float32, y int) {
+	for j := y; j < len(row); j++ {
+		row[j] = never
+	}
+}
+
+// transpose sets to_ji to from_ij, and pads the rows.
+func transpose(to, from []float32, y, stride int) []float32 {
+	to = vec.Grow(to, y*stride)
+	for j := range y {
+		row := to[j*stride : (j+1)*stride]
+		for i := range y {
+			row[i] = from[i*y+j]
+		}
+		pad(row, y)
+	}
+	return to
+}
+
+// edgeInto returns the edge potentials of the step into position t (of the batch), readable in whole vectors, and the
+// stride of their rows. They hold until the next call.
+func (c *Oracle) edgeInto(t int) ([]float32, int) {
+	if !c.θ.PerPosition {
+		if !c.isAligned {
+			c.edge = padRows(c.edge, c.θ.Edge, c.y, c.y, c.stride)
+			c.isAligned = true
+		}
+		return c.edge, c.stride
+	}
+	from := t * c.y * c.y
+	if end := from + (c.y-1)*c.y + c.stride; end <= len(c.θ.Edge) {
+		return c.θ.Edge[from:], c.y
+	}
+	c.edge = padRows(c.edge, c.θ.Edge[from:], c.y, c.y, c.stride)
+	return c.edge, c.stride
+}
+
+// columnInto returns the potentials of the steps into label l at position t of the batch, padded. They hold until the next
+// call.
+func (c *Oracle) columnInto(t int, l int32) []float32 {
+	if c.transposes {
+		if !c.isTransposed {
+			c.into = transpose(c.into, c.θ.Edge, c.y, c.stride)
+			c.isTransposed = true
+		}
+		return c.into[int(l)*c.stride : (int(l)+1)*c.stride]
+	}
+	edge := c.θ.EdgeAt(t)
+	for i := range c.y {
+		c.column[i] = edge[i*c.y+int(l)]
+	}
+	return c.column
+}
+
+// node returns the node potentials of position t of the batch, readable in whole vectors.
+func (c *Oracle) node(t int) []float32 {
+	from := t * c.y
+	if from+c.stride <= len(c.θ.Node) {
+		return c.θ.Node[from:]
+	}
+	c.lastNode = padRows(c.lastNode, c.θ.Node[from:], 1, c.y, c.stride)
+	return c.lastNode
+}
+
+// row returns the δ of position t of the chain.
+func (c *Oracle) row(t int) []float32 { return c.δ[t*c.stride : (t+1)*c.stride] }
+
+func roundUp(n, to int) int { return (n + to - 1) / to * to }

@@ -1,0 +1,43 @@
+package chain
+
+import (
+	"iter"
+	"math"
+
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/chains"
+)
+
+// Every yields an oracle on each set of kernels that this build and machine can run, and the set's name.
+func Every() iter.Seq2[string, *Oracle] {
+	return func(yield func(string, *Oracle) bool) {
+		for _, k := range available() {
+			if !yield(k.name, &Oracle{k: k}) {
+				return
+			}
+		}
+	}
+}
+
+// LogDomain answers for a single chain at temperature 1 in the log domain, and says whether float32 and float64 hold its
+// probabilities.
+func LogDomain(θ *structured.Potentials) (logZ float64, u *structured.Marginals, held [2]bool) {
+	u = new(structured.Marginals)
+	u.Like(θ)
+	u.Clear()
+	c, to := &Oracle{k: &plain}, chains.In(u)
+	c.prepare(θ)
+	logZ = c.logs.backward(c, 0, c.θ.Offsets[1], 1)
+	if !math.IsInf(logZ, -1) {
+		c.logs.forward(c, 0, 1, logZ, &to)
+	}
+	over := span{node: boundsOf(c.θ.Node), edge: boundsOf(c.θ.Edge)}
+	if c.θ.PerPosition {
+		over.edge = boundsOf(c.θ.Edge[c.y*c.y:])
+	}
+	c.single.begin(&c.k.single)
+	c.double.begin(&c.k.double)
+	_, held[0] = c.single.run(c, 0, over, 1, nil)
+	_, held[1] = c.double.run(c, 0, over, 1, nil)
+	return logZ, u, held
+}

@@ -1,0 +1,74 @@
+package chain
+
+import (
+	"math"
+
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/chains"
+)
+
+// Exp computes μ·log Σ_y exp(⟨θ,1_y⟩/μ) of every chain and its gradient by forward-backward: on probabilities in float32
+// where the chain's potentials, over μ, span no more than that holds, else in float64, else in the log domain, which is
+// slower and always holds.
+func (c *Oracle) Exp(θ *structured.Potentials, μ float64, value []float64, u *structured.Marginals) {
+	c.prepare(θ)
+	in, to := &c.θ, (*chains.Marginals)(nil)
+	if u != nil {
+		u.Like(θ)
+		view := chains.In(u)
+		to = &view
+	}
+	c.single.begin(&c.k.single)
+	c.double.begin(&c.k.double)
+	var shared bounds
+	if !in.PerPosition {
+		shared = c.k.bounds(in.Edge)
+	}
+	for b := range θ.Len() {
+		lo, hi := in.Offsets[b], in.Offsets[b+1]
+		if lo == hi {
+			value[b] = 0
+			if to != nil {
+				clear(to.EdgeOf(b))
+			}
+			continue
+		}
+		s := span{node: c.k.bounds(in.Node[lo*c.y : hi*c.y]), edge: shared}
+		if in.PerPosition {
+			s.edge = c.k.bounds(in.Edge[(lo+1)*c.y*c.y : hi*c.y*c.y])
+		}
+		ok := false
+		if value[b], ok = c.single.run(c, b, s, μ, to); ok {
+			continue
+		}
+		if value[b], ok = c.double.run(c, b, s, μ, to); ok {
+			continue
+		}
+		value[b] = c.logs.backward(c, lo, hi, μ)
+		if to == nil {
+			continue
+		}
+		clear(to.NodeOf(b))
+		clear(to.EdgeOf(b))
+		if !math.IsInf(value[b], -1) {
+			c.logs.forward(c, b, μ, value[b], to)
+		}
+	}
+}
+
+// bounds are the least and the largest of those potentials that are not −∞; +∞ and −∞ if there are none.
+type bounds struct {
+	lo, hi float32
+	all    bool // none is −∞
+}
+
+// width returns hi − lo, or 0 if there are none.
+func (b bounds) width() float64 {
+	if b.hi == never {
+		return 0
+	}
+	return float64(b.hi) - float64(b.lo)
+}
+
+// span is what the potentials of a chain span.
+type span struct{ node, edge bounds }

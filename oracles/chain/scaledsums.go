@@ -1,0 +1,151 @@
+package chain
+
+import (
+	"math"
+
+	"github.com/dsp-go/dsp/structured/chains"
+	"github.com/dsp-go/dsp/structured/vec"
+)
+
+// real is what probabilities are computed in.
+type real interface{ float32 | float64 }
+
+// scaledSums is forward-backward on probabilities, scaled at each position (Rabiner 1989, section V.A). With
+// n_t = exp(θ_t/μ) and E_t = exp(θ_t(·,·)/μ),
+//
+//	s_t = E_tᵀ α_{t−1},  α_t = n_t ∘ s_t / c_t with Σ_j α_t(j) = 1,  value = μ Σ_t log c_t,
+//	g_t = n_t ∘ E_{t+1} g_{t+1} / z_t with Σ_j s_t(j) g_t(j) = 1,
+//
+// from which the marginals are s_t ∘ g_t of a node and α_{t−1}(i) E_t(i,j) g_t(j) of an edge. Rows of scratch are padded with
+// zeros to the chain oracle's stride.
+type scaledSums[F real] struct {
+	k     *sumKernels[F]
+	ready bool      // edge and into are those of the batch
+	edge  []F       // [Y×stride] E, relative to its largest entry; per position [(T−1)×Y×stride]
+	into  []F       // [Y×stride] Eᵀ, of shared edges only
+	n     []F       // [T×stride] n_t, relative to the largest of the chain
+	s     []F       // [T×stride] s_t
+	α     []F       // [T×stride] α_t
+	g     []F       // [T×stride] g_t
+	β     []F       // [stride] E_{t+1} g_{t+1}
+	p     []float32 // [stride] marginals of a node
+}
+
+// begin takes up a batch.
+func (s *scaledSums[F]) begin(k *sumKernels[F]) { s.k, s.ready = k, false }
+
+// run computes the value of chain b and, unless u is nil, its marginals, or reports false: the chain spans too much.
+func (s *scaledSums[F]) run(c *Oracle, b int, over span, μ float64, u *chains.Marginals) (value float64, ok bool) {
+	exponents := (over.node.width() + over.edge.width()) / μ
+	if !(exponents <= s.k.widest) || over.node.hi == never {
+		return 0, false
+	}
+	lo, hi := c.θ.Offsets[b], c.θ.Offsets[b+1]
+	if c.θ.PerPosition {
+		steps := (hi - lo - 1) * c.y
+		s.edge = vec.Grow(s.edge, steps*c.stride)
+		s.k.exps(s.edge, c.θ.Edge[(lo+1)*c.y*c.y:hi*c.y*c.y], steps, c.y, c.stride, over.edge.hi, 1/μ)
+	} else if !s.ready {
+		s.shareEdges(c, over.edge, μ)
+	}
+	if value, ok = s.forward(c, lo, hi, over, μ, exponents); ok && u != nil {
+		s.backward(c, b, u)
+	}
+	return value, ok
+}
+
+// shareEdges takes up the edge potentials of all chains.
+func (s *scaledSums[F]) shareEdges(c *Oracle, edge bounds, μ float64) {
+	s.edge, s.into = vec.Grow(s.edge, c.y*c.stride), vec.Grow(s.into, c.y*c.stride)
+	s.k.exps(s.edge, c.θ.Edge, c.y, c.y, c.stride, edge.hi, 1/μ)
+	clear(s.into)
+	for i := range c.y {
+		for j, e := range s.edge[i*c.stride:][:c.y] {
+			s.into[j*c.stride+i] = e
+		}
+	}
+	s.ready = true
+}
+
+// edgeInto returns E_t.
+func (s *scaledSums[F]) edgeInto(c *Oracle, t int) []F {
+	if c.θ.PerPosition {
+		return s.edge[(t-1)*c.y*c.stride:]
+	}
+	return s.edge
+}
+
+// forward fills n, s and α for the chain at positions lo to hi-1 and returns its value, or false if too much underflows.
+//
+// Let R be the exponents that node and edge potentials span together, at most widest. Where all outputs are allowed, no α_t(j) is
+// less than exp(−R)/Y. Where some are not, forbidden transitions can make α_t(j) arbitrarily small without making it zero, so
+// that α is looked at: if none is less than exp(R − widest), the next step loses none.
+func (s *scaledSums[F]) forward(c *Oracle, lo, hi int, over span, μ, exponents float64) (value float64, ok bool) {
+	length, y := hi-lo, c.y
+	s.n, s.s, s.α = vec.Grow(s.n, length*c.stride), vec.Grow(s.s, length*c.stride), vec.Grow(s.α, length*c.stride)
+	s.k.exps(s.n, c.θ.Node[lo*y:hi*y], length, y, c.stride, over.node.hi, 1/μ)
+	ones(s.s[:c.stride], y)
+	product, log := 1.0, 0.0 // of the c_t; the logarithm is taken now and then
+	for t := range length {
+		n, α, predicted := s.n[t*c.stride:][:c.stride], s.α[t*c.stride:][:c.stride], s.s[t*c.stride:][:c.stride]
+		if t > 0 {
+			s.k.matVec(predicted, s.α[(t-1)*c.stride:][:c.stride], s.edgeInto(c, t), y)
+		}
+		scale := float64(s.k.normalise(α, n, predicted))
+		if !(scale > 0) {
+			return 0, false
+		}
+		if scale < 1e-100 {
+			log += math.Log(scale)
+		} else if product *= scale; product < 1e-100 || product > 1e100 {
+			log += math.Log(product)
+			product = 1
+		}
+	}
+	if !over.node.all || !over.edge.all {
+		if float64(s.k.leastPositive(s.α)) < math.Exp(exponents-s.k.widest) {
+			return 0, false
+		}
+	}
+	value = μ*(log+math.Log(product)) + float64(length)*float64(over.node.hi)
+	if length > 1 {
+		value += float64(length-1) * float64(over.edge.hi)
+	}
+	return value, true
+}
+
+// ones writes a 1 for each of the first y numbers of a row and zeros beyond.
+func ones[F real](row []F, y int) {
+	clear(row)
+	for j := range y {
+		row[j] = 1
+	}
+}
+
+// backward writes the marginals of chain b, whose forward pass is there.
+func (s *scaledSums[F]) backward(c *Oracle, b int, u *chains.Marginals) {
+	lo, hi := c.θ.Offsets[b], c.θ.Offsets[b+1]
+	length, y, stride := hi-lo, c.y, c.stride
+	s.g, s.β, s.p = vec.Grow(s.g, length*stride), vec.Grow(s.β, stride), vec.Grow(s.p, stride)
+	nodes, edges := u.NodeOf(b), u.EdgeOf(b)
+	for t := length - 1; t >= 0; t-- {
+		switch {
+		case t == length-1:
+			ones(s.β, y)
+		case c.θ.PerPosition:
+			s.k.matDots(s.β, s.g[(t+1)*stride:][:stride], s.edgeInto(c, t+1), y)
+		default:
+			s.k.matVec(s.β, s.g[(t+1)*stride:][:stride], s.into, y)
+		}
+		s.k.combine(s.g[t*stride:][:stride], s.p, s.n[t*stride:][:stride], s.s[t*stride:][:stride], s.β)
+		copy(nodes[t*y:(t+1)*y], s.p)
+	}
+	if !u.PerPosition {
+		s.k.edgeSums(edges, s.α, s.g[min(stride, len(s.g)):], s.edge, y, stride, length-1)
+		return
+	}
+	clear(edges[:y*y])
+	for t := 1; t < length; t++ {
+		s.k.edgeSums(edges[t*y*y:], s.α[(t-1)*stride:], s.g[t*stride:], s.edgeInto(c, t), y, stride, 1)
+	}
+}

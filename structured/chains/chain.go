@@ -1,0 +1,100 @@
+// Package chains holds sequences of labels: their potentials, task loss, constraints, tag schemes and metrics.
+package chains
+
+import (
+	"math"
+
+	"github.com/dsp-go/dsp/structured"
+)
+
+// Chain is the structure of a sequence of labels, one at each of T positions, of which neighbours interact. Its potentials have
+// two parts, in this order: "node" [T×Y], and "edge", tied [Y×Y] or per position [T×Y×Y], where row t scores the step
+// from position t−1 to t, from the label of its row to that of its column; the row where a chain starts is not read, and is
+// zero in marginals.
+type Chain struct{}
+
+// Form returns the form of a chain's potentials with Y labels, and edges per position or tied.
+func Form(labels int, perPosition bool) structured.Form {
+	edge := structured.Shape{Name: "edge", Rows: structured.Tied, Width: labels * labels}
+	if perPosition {
+		edge.Rows = structured.Positions
+	}
+	return structured.Form{Structure: Chain{}, Parts: []structured.Shape{
+		{Name: "node", Rows: structured.Positions, Width: labels}, edge,
+	}}
+}
+
+// Resize gives θ the form of a batch of chains, of which chain b owns positions offsets[b] to offsets[b+1]-1, and reuses its memory;
+// its content is undefined. It shares offsets.
+func Resize(θ *structured.Potentials, offsets []int, labels int, perPosition bool) {
+	θ.Reshape(Form(labels, perPosition), offsets, func(string) []int { return offsets })
+}
+
+// Name returns "chain".
+func (Chain) Name() string { return "chain" }
+
+// Score implements structured.Structure.
+func (Chain) Score(θ *structured.Potentials, b int, labels []int32) float64 {
+	view := Of(θ)
+	return view.Score(b, labels)
+}
+
+// Add implements structured.Structure.
+func (Chain) Add(u *structured.Marginals, b int, labels []int32, c float32) {
+	view := In(u)
+	view.Add(b, labels, c)
+}
+
+// Raise implements structured.Structure.
+func (Chain) Raise(θ *structured.Potentials, b int, labels []int32, c float32) {
+	node := θ.Parts[0].Of(b)
+	for t, l := range labels {
+		node[t*θ.Parts[0].Width+int(l)] += c
+	}
+}
+
+// Restrict implements structured.Structure.
+func (Chain) Restrict(θ *structured.Potentials, b int, gold structured.Gold) {
+	never, one, view := float32(math.Inf(-1)), [1]int32{}, Of(θ)
+	for t := range gold.Output {
+		at := (view.Offsets[b] + t) * view.Y
+		row := view.Node[at : at+view.Y]
+		allowed := gold.Possible(t, &one)
+		if allowed == nil {
+			continue
+		}
+		for k := range row {
+			if len(allowed) > 0 && allowed[0] == int32(k) {
+				allowed = allowed[1:]
+			} else {
+				row[k] = never
+			}
+		}
+	}
+}
+
+// LogOutputs implements structured.Structure.
+func (Chain) LogOutputs(d *structured.Dataset, form structured.Form) float64 {
+	return float64(d.Positions()) / float64(d.Len()) * math.Log(float64(form.Parts[0].Width))
+}
+
+// Hamming implements structured.Structure.
+func (Chain) Hamming() structured.TaskLoss { return Hamming{} }
+
+// Each implements structured.Structure. The first position's label changes fastest.
+func (Chain) Each(θ *structured.Potentials, b int, visit func(labels []int32)) {
+	y := θ.Parts[0].Width
+	labels := make([]int32, θ.Outputs[b+1]-θ.Outputs[b])
+	var from func(t int)
+	from = func(t int) {
+		if t < 0 {
+			visit(labels)
+			return
+		}
+		for l := range y {
+			labels[t] = int32(l)
+			from(t - 1)
+		}
+	}
+	from(len(labels) - 1)
+}

@@ -1,0 +1,165 @@
+package chains
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/dsp-go/dsp/structured"
+	"pgregory.net/rapid"
+)
+
+// tagged makes a data set of one sequence for each string of labels.
+func tagged(t interface{ Fatalf(string, ...any) }, sequences ...string) *structured.Dataset {
+	text := ""
+	for _, labels := range sequences {
+		text += "w " + strings.ReplaceAll(labels, " ", "\nw ") + "\n\n"
+	}
+	d, err := structured.Conll{}.Read(strings.NewReader(text), "x")
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	return d
+}
+
+// labelsOf spells the labels of all sequences.
+func labelsOf(d *structured.Dataset) []string {
+	sequences := make([]string, d.Len())
+	for i := range sequences {
+		var names []string
+		for _, l := range d.Gold(i) {
+			names = append(names, d.Alphabet.Name(l))
+		}
+		sequences[i] = strings.Join(names, " ")
+	}
+	return sequences
+}
+
+func TestConvertScheme(t *testing.T) {
+	spelt := map[string][]string{
+		"iob1":  {"I-A I-A B-A O I-B I-A", "I I B O"},
+		"iob2":  {"B-A I-A B-A O B-B B-A", "B I B O"},
+		"bioes": {"B-A E-A S-A O S-B S-A", "B E S O"},
+	}
+	for from, source := range spelt {
+		for to, want := range spelt {
+			for k := range source {
+				d := tagged(t, source[k])
+				if err := ConvertScheme(d, to, nil); err != nil {
+					t.Fatal(err)
+				}
+				if got := labelsOf(d); got[0] != want[k] {
+					t.Errorf("%s to %s: got %s, want %s", from, to, got[0], want[k])
+				}
+			}
+		}
+	}
+	// Tags that do not occur are there for data that have them.
+	d, other := tagged(t, "B-A O"), tagged(t, "O O", "B-A I-A I-A")
+	if err := ConvertScheme(d, "bioes", nil); err != nil || !reflect.DeepEqual(d.Alphabet.Names(), []string{"B-A", "E-A", "I-A", "O", "S-A"}) {
+		t.Errorf("%v, %q", err, d.Alphabet.Names())
+	}
+	if err := ConvertScheme(other, "bioes", d.Alphabet); err != nil || other.Alphabet != d.Alphabet || labelsOf(other)[1] != "B-A I-A E-A" {
+		t.Errorf("%v, %q", err, labelsOf(other))
+	}
+	for want, test := range map[string]struct {
+		d      *structured.Dataset
+		to     string
+		labels *structured.Alphabet
+	}{
+		`tag scheme "iob", expected iob1`:                       {tagged(t, "B-A"), "iob", nil},
+		"x: tag scheme iob2 needs labels like":                  {tagged(t, "NN VB"), "iob2", nil},
+		"x:4: I-B is none of the known labels in the scheme io": {tagged(t, "O O", "I-B"), "iob2", d.Alphabet},
+	} {
+		if err := ConvertScheme(test.d, test.to, test.labels); !structured.IsBadInput(err) || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+}
+
+// Whatever the tags are, the chunks that conlleval sees stay, and the new spelling is right.
+func TestConvertSchemeKeepsChunks(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		names := rapid.SampledFrom([][]string{{"O", "B-A", "I-A", "B-B", "I-B"}, {"O", "B-A", "I-A", "E-A", "S-A", "E-B", "U-B", "L-A"}}).Draw(t, "tags")
+		labels := rapid.SliceOfN(rapid.SampledFrom(names), 1, 8).Draw(t, "labels")
+		d := tagged(t, strings.Join(append(labels, "O", "B-A"), " "))
+		read := func() []string {
+			var all []string
+			s := parseTags(d.Alphabet)
+			for _, c := range s.chunks(nil, d.Gold(0)) {
+				all = append(all, string(rune('a'+c.start))+string(rune('a'+c.end))+s.types.Name(c.typ))
+			}
+			return all
+		}
+		want := read()
+		to := rapid.SampledFrom([]string{"iob1", "iob2", "bioes"}).Draw(t, "to")
+		before, well := labelsOf(d)[0], CheckScheme(d, to) == nil
+		if err := ConvertScheme(d, to, nil); err != nil {
+			t.Fatal(err)
+		}
+		if same := labelsOf(d)[0] == before; well && !same && !strings.ContainsAny(before, "UL") || same && !well {
+			t.Fatalf("%s as %s: well spelt %v, but converted to %s", before, to, well, labelsOf(d)[0])
+		}
+		if got := read(); !reflect.DeepEqual(got, want) {
+			t.Fatalf("got %q, want %q", got, want)
+		}
+		if err := CheckScheme(d, to); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+func TestCheckScheme(t *testing.T) {
+	for _, test := range []struct{ scheme, first, second, want string }{
+		{"iob2", "B-A I-A O B-B", "O O", ""},
+		{"iob2", "O O", "O B-A I-B", "x:6: I-B after B-A, which the tag scheme iob2 does not allow"},
+		{"iob2", "O B-A", "I-A", "x:4: I-A starts a sequence, which the tag scheme iob2"},
+		{"iob1", "I-A B-A I-B", "I-A", ""},
+		{"iob1", "I-A O B-A", "O", "x:3: B-A after O, which the tag scheme iob1"},
+		{"bioes", "S-A B-A E-A", "O", ""},
+		{"bioes", "B-A E-A O B-A", "O", "x:4: B-A ends a sequence, which the tag scheme bioes"},
+		{"bioes", "B-A O", "E-A", "x:2: O after B-A"},
+		{"iob2", "S-A", "O", "tag scheme iob2 has no labels like E-x"},
+	} {
+		err := CheckScheme(tagged(t, test.first, test.second), test.scheme)
+		if test.want == "" && err != nil || test.want != "" && (!structured.IsBadInput(err) || !strings.HasPrefix(err.Error(), test.want)) {
+			t.Errorf("%s, %s / %s: got %v, want %s", test.scheme, test.first, test.second, err, test.want)
+		}
+	}
+	text := "1\ta\tl\tO\tx\tf\t0\tdep\t_\t_\n2-3\tbc\tl\t_\tx\tf\t0\tdep\t_\t_\n2\tb\tl\tI-A\tx\tf\t0\tdep\t_\t_\n"
+	d, err := structured.Conllu{}.Read(strings.NewReader(text), "u")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := CheckScheme(d, "iob2"); err == nil || !strings.HasPrefix(err.Error(), "u:3: I-A after O") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// The entities of drawn sentences are spelt right.
+func TestTaggedTextIsWellSpelt(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "new")
+	if err := structured.WriteTaggedText(dir, structured.TaggedText{Train: 1000, Dev: 100, Test: 300, Seed: 5}); err != nil {
+		t.Fatal(err)
+	}
+	columns, err := structured.ParseColumns("word=0,pos=1,label=2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"train.conll", "dev.conll", "test.conll"} {
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := structured.Conll{Columns: columns}.Read(bytes.NewReader(text), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := CheckScheme(d, "iob2"); err != nil {
+			t.Error(err)
+		}
+	}
+}

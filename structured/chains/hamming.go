@@ -1,0 +1,78 @@
+package chains
+
+import "github.com/dsp-go/dsp/structured"
+
+// Hamming is the task loss ℓ(y, y*) = Σ_t c(y*_t)·[y_t ≠ y*_t]. It decomposes over nodes. The zero value counts wrong
+// positions. Where several gold labels are possible, the set's labels cost nothing and others the least of their costs: the
+// least loss over all labelings that the gold labels allow.
+type Hamming struct {
+	LabelWeights []float32 // [Y] c, the cost of getting a position of that gold label wrong; nil: all 1
+	ByLength     bool      // divide by T, so that the loss is an error rate
+}
+
+// cost returns the cost of a wrong label at a position of a chain of that length whose gold label is one of those given.
+func (h Hamming) cost(length int, gold ...int32) float32 {
+	c := float32(1)
+	if h.LabelWeights != nil {
+		c = h.LabelWeights[gold[0]]
+		for _, g := range gold[1:] {
+			c = min(c, h.LabelWeights[g])
+		}
+	}
+	if h.ByLength {
+		c /= float32(length)
+	}
+	return c
+}
+
+// Augment adds ℓ to the node potentials of chain b.
+func (h Hamming) Augment(θ *structured.Potentials, b int, gold structured.Gold) {
+	node, one := &θ.Parts[0], [1]int32{}
+	rows, y := node.Of(b), node.Width
+	for t := range gold.Output {
+		right := gold.Possible(t, &one)
+		if right == nil {
+			continue
+		}
+		c := h.cost(len(gold.Output), right...)
+		row := rows[t*y : (t+1)*y]
+		for l := range row {
+			row[l] += c
+		}
+		for _, g := range right {
+			row[g] -= c
+		}
+	}
+}
+
+// Dot returns ⟨v, ℓ⟩ for chain b of v, in float64.
+func (h Hamming) Dot(v *structured.Marginals, b int, gold structured.Gold) float64 {
+	s, one := 0.0, [1]int32{}
+	node, y := v.Parts[0].Of(b), v.Parts[0].Width
+	for t := range gold.Output {
+		right := gold.Possible(t, &one)
+		if right == nil {
+			continue
+		}
+		row, wrong := node[t*y:(t+1)*y], 0.0
+		for _, g := range right {
+			wrong -= float64(row[g])
+		}
+		for _, x := range row {
+			wrong += float64(x)
+		}
+		s += wrong * float64(h.cost(len(gold.Output), right...))
+	}
+	return s
+}
+
+// Loss returns ℓ(labels, gold) for gold labels that are all known.
+func (h Hamming) Loss(labels, gold []int32) float64 {
+	s := 0.0
+	for t, g := range gold {
+		if labels[t] != g {
+			s += float64(h.cost(len(gold), g))
+		}
+	}
+	return s
+}

@@ -1,0 +1,21 @@
+package chains
+
+import (
+	"math/rand/v2"
+
+	"github.com/dsp-go/dsp/structured"
+)
+
+// Small draws the form of a few chains that can be enumerated: of up to 5 labels and, with few labels, up to 9 positions, some of
+// none.
+func Small(r *rand.Rand) *structured.Potentials {
+	y := 1 + r.IntN(5)
+	longest := []int{0, 9, 9, 6, 5, 4}[y]
+	offsets := []int{0}
+	for range 1 + r.IntN(3) {
+		offsets = append(offsets, offsets[len(offsets)-1]+r.IntN(longest+1))
+	}
+	θ := new(structured.Potentials)
+	Resize(θ, offsets, y, r.IntN(2) == 0)
+	return θ
+}
