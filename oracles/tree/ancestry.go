@@ -1,5 +1,7 @@
 package tree
 
+import "github.com/dsp-go/dsp/structured/vec"
+
 // ancestry answers which tokens of a tree descend from which.
 type ancestry struct {
 	enter, exit    []int32 // [n+1] where a token and its last descendant are in preorder
@@ -8,7 +10,7 @@ type ancestry struct {
 
 func (g *ancestry) resize(n int) {
 	for _, s := range []*[]int32{&g.enter, &g.exit, &g.child, &g.sibling} {
-		*s = grow(*s, n+1)
+		*s = vec.Grow(*s, n+1)
 	}
 }
 

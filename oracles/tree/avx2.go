@@ -25,7 +25,7 @@ var avx2 = kernels{
 		plus: plain.trees.plus, times: plain.trees.times, over: plain.trees.over, log: math.Log,
 		sum: sum4, divide: divide4, eliminate: eliminate4, combine: combine4,
 	},
-	largest:  largest8,
+	largest: largest8, largestDouble: largest4,
 	exps:     exps4,
 	argmax:   argmax4,
 	widen:    widen4,
@@ -190,14 +190,29 @@ func largest8(x []float32) float32 {
 	return v
 }
 
+func largest4(x []float64) float64 {
+	if len(x) < 4 {
+		return largest(x)
+	}
+	p := unsafe.Pointer(&x[0])
+	m := load4(p, len(x)-4)
+	for i := 0; i+4 < len(x); i += 4 {
+		m = m.Max(load4(p, i))
+	}
+	w := m.GetLo().Max(m.GetHi())
+	v := w.Max(w.SelectFromPair(1, 0, w)).GetElem(0)
+	archsimd.ClearAVXUpperBits()
+	return v
+}
+
 // exps4 takes exp(x) = 2ⁿ exp(r) with n = round(x log₂e), |r| ≤ ln2/2, and the Taylor polynomial of degree 12.
-func exps4(to []float64, from []float32, shift float32, scale, factor float64) {
+func exps4(to, from []float64, shift, scale, factor float64) {
 	n := len(from) &^ 3
 	pt, pf := unsafe.Pointer(unsafe.SliceData(to)), unsafe.Pointer(unsafe.SliceData(from))
-	top, times, scaled := fill4(float64(shift)), fill4(scale), fill4(factor)
+	top, times, scaled := fill4(shift), fill4(scale), fill4(factor)
 	least := fill4(leastExponent)
 	for i := 0; i < n; i += 4 {
-		x := archsimd.LoadFloat32x4((*[4]float32)(unsafe.Add(pf, 4*i))).ConvertToFloat64().Sub(top).Mul(times)
+		x := load4(pf, i).Sub(top).Mul(times)
 		store4(pt, i, exp4(x).Mul(scaled).Masked(x.Greater(least)))
 	}
 	archsimd.ClearAVXUpperBits()

@@ -1,5 +1,7 @@
 package tree
 
+import "github.com/dsp-go/dsp/structured/vec"
+
 // chart holds Eisner's tables for one sentence (Eisner 1996; Eisner 2000), over any semiring. A span (w, i) covers the tokens
 // from i to i+w. A complete span has its head at one end and all descendants of the head on the other side of it; an
 // incomplete one ends in a head and its dependent, with an arc between them. With ⊕ for max or sum and ⊗ for + or ×:
@@ -35,9 +37,9 @@ func (c *chart[F]) resize(n int) {
 	if c.stride%16 == 0 {
 		c.stride += 8 // a power of two would put all rows in the same few sets of the cache
 	}
-	c.root = grow(c.root, n)
+	c.root = vec.Grow(c.root, n)
 	for _, table := range []*[]F{&c.rightScore, &c.leftScore, &c.joined, &c.rightArc, &c.leftArc, &c.right, &c.left} {
-		*table = grow(*table, c.size())
+		*table = vec.Grow(*table, c.size())
 	}
 }
 

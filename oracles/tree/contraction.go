@@ -1,5 +1,7 @@
 package tree
 
+import "github.com/dsp-go/dsp/structured/vec"
+
 // contraction finds a maximum spanning tree by contracting cycles (Chu and Liu 1965; Edmonds 1967) along one growing path
 // (Tarjan 1977; the version for dense graphs).
 //
@@ -44,13 +46,13 @@ const (
 func (c *contraction) load(arc []float32, n int) {
 	c.n, c.stride = n, (n+3)&^3
 	most := 2 * n
-	c.row = grow(c.row, most*c.stride)
-	c.root, c.best = grow(c.root, most), grow(c.best, most)
+	c.row = vec.Grow(c.row, most*c.stride)
+	c.root, c.best = vec.Grow(c.root, most), vec.Grow(c.best, most)
 	for _, s := range []*[]int32{&c.head, &c.parent, &c.member, &c.sibling, &c.first, &c.end} {
-		*s = grow(*s, most)
+		*s = vec.Grow(*s, most)
 	}
-	c.state = grow(c.state, most)
-	c.node, c.next = grow(c.node, n), grow(c.next, n)
+	c.state = vec.Grow(c.state, most)
+	c.node, c.next = vec.Grow(c.node, n), vec.Grow(c.next, n)
 	for d := range n {
 		row := c.rowOf(d)
 		fastest.widen(row, arc[d*n:(d+1)*n])

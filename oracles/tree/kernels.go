@@ -41,10 +41,11 @@ type kernels struct {
 	double semiring[float64] // + and ×
 	trees  elimination
 
-	// largest returns the largest number of x.
-	largest func(x []float32) float32
+	// largest and largestDouble return the largest number of x.
+	largest       func(x []float32) float32
+	largestDouble func(x []float64) float64
 	// exps sets to_i = factor·exp(scale·(from_i − shift)), for exponents ≤ 0. Results below 1e-307 become 0.
-	exps func(to []float64, from []float32, shift float32, scale, factor float64)
+	exps func(to, from []float64, shift, scale, factor float64)
 
 	// The rows of the following have a multiple of 4 numbers.
 

@@ -1,11 +1,15 @@
 package tree
 
-import "math"
+import (
+	"math"
+
+	"github.com/dsp-go/dsp/structured/vec"
+)
 
 // Exp returns μ·log Σ exp(score/μ) over all trees, for μ > 0, and its gradient, the probability of every arc at temperature μ, in
 // marginals (n×n, laid out like arc; nil asks for the value only). Without an allowed tree the value is −∞ and marginals are 0.
 // O(n³); see matrixTree.
-func (p *NonProjective) Exp(arc []float32, n int, μ float64, marginals []float32) float64 {
+func (p *NonProjective) Exp(arc []float64, n int, μ float64, marginals []float32) float64 {
 	if marginals != nil {
 		clear(marginals[:n*n])
 	}
@@ -75,41 +79,41 @@ const leastLogTotal = -645
 
 func (m *matrixTree) resize(n int) {
 	m.n, m.stride = n, (n+7)&^3
-	m.weight, m.reach = grow(m.weight, n*m.stride+4), grow(m.reach, n*m.stride+4)
-	m.root, m.last, m.open = grow(m.root, n), grow(m.last, n), grow(m.open, n)
+	m.weight, m.reach = vec.Grow(m.weight, n*m.stride+4), vec.Grow(m.reach, n*m.stride+4)
+	m.root, m.last, m.open = vec.Grow(m.root, n), vec.Grow(m.last, n), vec.Grow(m.open, n)
 	for depth, size := 0, n; size > 1; depth, size = depth+1, (size+1)/2 {
 		if depth == len(m.levels) {
 			m.levels = append(m.levels, level{})
 		}
 		l := &m.levels[depth]
 		l.stride = (size + 7) &^ 3
-		l.weight, l.root = grow(l.weight, size*l.stride+4), grow(l.root, size)
+		l.weight, l.root = vec.Grow(l.weight, size*l.stride+4), vec.Grow(l.root, size)
 	}
 }
 
 // setWeights sets the weights to exp(score/μ), each row divided by its sum, and returns μ times the logarithm of what was divided
 // out. It reports false if a token has no head.
-func (m *matrixTree) setWeights(arc []float32, μ float64) (value float64, ok bool) {
+func (m *matrixTree) setWeights(arc []float64, μ float64) (value float64, ok bool) {
 	for d := range m.n {
 		from, row := arc[d*m.n:(d+1)*m.n], m.weight[d*m.stride:][:m.n]
-		largest := fastest.largest(from)
-		if largest == float32(never) {
+		largest := fastest.largestDouble(from)
+		if largest == never {
 			return never, false
 		}
 		fastest.exps(row, from, largest, 1/μ, 1)
 		sum := fastest.trees.sum(row)
 		fastest.trees.divide(row, sum)
-		value += float64(largest) + μ*math.Log(sum)
+		value += largest + μ*math.Log(sum)
 		m.root[d], row[d] = row[d], 0
 	}
 	return value, true
 }
 
-func (m *matrixTree) setLogWeights(arc []float32, μ float64) {
+func (m *matrixTree) setLogWeights(arc []float64, μ float64) {
 	for d := range m.n {
 		row := m.weight[d*m.stride:][:m.n]
 		for h, v := range arc[d*m.n : (d+1)*m.n] {
-			row[h] = float64(v) / μ
+			row[h] = v / μ
 		}
 		m.root[d], row[d] = row[d], never
 	}

@@ -1,5 +1,7 @@
 package tree
 
+import "github.com/dsp-go/dsp/structured/vec"
+
 // outside holds what the derivatives of a chart's total need.
 type outside struct {
 	right, left, joined []float64 // derivatives by the chart's tables
@@ -10,13 +12,13 @@ type outside struct {
 
 func (g *outside) resize(c *chart[float64], zero float64) {
 	for _, table := range []*[]float64{&g.right, &g.left, &g.joined, &g.rightArc, &g.leftArc} {
-		*table = grow(*table, c.size())
+		*table = vec.Grow(*table, c.size())
 	}
 	for _, table := range [][]float64{g.right, g.left, g.joined} {
 		fill(table, zero)
 	}
-	g.root = grow(g.root, c.n)
-	g.second = grow(g.second, c.stride)
+	g.root = vec.Grow(g.root, c.n)
+	g.second = vec.Grow(g.second, c.stride)
 }
 
 // blank fills all tables with zeros, which outside relies on beyond the ends of rows.

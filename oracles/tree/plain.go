@@ -23,7 +23,7 @@ var plain = kernels{
 		eliminate: eliminate,
 		combine:   combine,
 	},
-	largest:  largest,
+	largest: largest[float32], largestDouble: largest[float64],
 	exps:     exps,
 	argmax:   argmax,
 	widen:    widen,
@@ -116,8 +116,8 @@ func combine(to, c, g []float64, stride, lanes int) {
 	}
 }
 
-func largest(x []float32) float32 {
-	m := float32(math.Inf(-1))
+func largest[F real](x []F) F {
+	m := F(math.Inf(-1))
 	for _, v := range x {
 		if v > m {
 			m = v
@@ -129,10 +129,10 @@ func largest(x []float32) float32 {
 // leastExponent is where exps gives up: exp of it is about the least normal number.
 const leastExponent = -707
 
-func exps(to []float64, from []float32, shift float32, scale, factor float64) {
+func exps(to, from []float64, shift, scale, factor float64) {
 	for i, v := range from {
 		to[i] = 0
-		if e := (float64(v) - float64(shift)) * scale; e > leastExponent {
+		if e := (v - shift) * scale; e > leastExponent {
 			to[i] = factor * math.Exp(e)
 		}
 	}

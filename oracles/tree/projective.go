@@ -1,6 +1,10 @@
 package tree
 
-import "math"
+import (
+	"math"
+
+	"github.com/dsp-go/dsp/structured/vec"
+)
 
 // Projective does inference over projective trees: those whose arcs, drawn above the sentence, do not cross. It owns scratch
 // memory: one per goroutine.
@@ -32,7 +36,7 @@ func (p *Projective) findBest(arc []float32, n int) bool {
 	}
 	c := &p.best
 	c.resize(n)
-	p.shifted = grow(p.shifted, n)
+	p.shifted = vec.Grow(p.shifted, n)
 	for d := range n {
 		row := arc[d*n : (d+1)*n]
 		m := fastest.largest(row)

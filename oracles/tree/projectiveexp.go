@@ -1,13 +1,17 @@
 package tree
 
-import "math"
+import (
+	"math"
+
+	"github.com/dsp-go/dsp/structured/vec"
+)
 
 // Exp returns μ·log Σ exp(score/μ) over all trees, for μ > 0, and its gradient, the probability of every arc at temperature μ, in
 // marginals (n×n, laid out like arc; nil asks for the value only). Without an allowed tree the value is −∞ and marginals are 0.
 //
 // It sums weights exp(score/μ) in float64 (Eisner 1996's recurrence over (+, ×); Paskin 2001), and takes the logarithms of
 // weights where those leave float64's range.
-func (p *Projective) Exp(arc []float32, n int, μ float64, marginals []float32) float64 {
+func (p *Projective) Exp(arc []float64, n int, μ float64, marginals []float32) float64 {
 	if n == 0 {
 		return 0
 	}
@@ -18,14 +22,14 @@ func (p *Projective) Exp(arc []float32, n int, μ float64, marginals []float32) 
 	c := &p.sums
 	c.resize(n)
 	c.blank(0)
-	p.weights = grow(p.weights, n)
+	p.weights = vec.Grow(p.weights, n)
 	for d := range n {
 		row := arc[d*n : (d+1)*n]
-		m := fastest.largest(row)
-		if m == float32(never) {
+		m := fastest.largestDouble(row)
+		if m == never {
 			return never
 		}
-		value += float64(m)
+		value += m
 		fastest.exps(p.weights, row, m, scale, damping)
 		c.setRow(d, p.weights)
 	}
@@ -64,12 +68,12 @@ func (c *chart[F]) sum(k *semiring[F]) F {
 }
 
 // expOfLogs is Exp for weights of any size.
-func (p *Projective) expOfLogs(arc []float32, n int, μ float64, marginals []float32) float64 {
+func (p *Projective) expOfLogs(arc []float64, n int, μ float64, marginals []float32) float64 {
 	c := &p.sums
 	c.blank(logs.zero)
 	for d := range n {
 		for h, v := range arc[d*n : (d+1)*n] {
-			p.weights[h] = float64(v) / μ
+			p.weights[h] = v / μ
 		}
 		c.setRow(d, p.weights)
 	}

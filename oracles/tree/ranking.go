@@ -1,6 +1,10 @@
 package tree
 
-import "math"
+import (
+	"math"
+
+	"github.com/dsp-go/dsp/structured/vec"
+)
 
 // ranking holds what the enumeration of a sentence's best trees has found so far. Every span that was needed has a cell, which
 // lists its derivations, best first. Cell 0 is the whole sentence.
@@ -19,7 +23,7 @@ const (
 	joinedSpan kind = iota
 	rightSpan
 	leftSpan
-	sentence
+	wholeSentence
 )
 
 // cell ranks the derivations of one span.
@@ -45,13 +49,13 @@ type derivation struct {
 func (g *ranking) open(c *chart[float32]) {
 	g.c = c
 	for k := range g.at {
-		g.at[k] = grow(g.at[k], c.size())
+		g.at[k] = vec.Grow(g.at[k], c.size())
 		clear(g.at[k])
 	}
 	g.cells, g.fresh = g.cells[:0], g.fresh[:0]
 	g.derivations = append(g.derivations[:0], derivation{})
 	g.candidates = append(g.candidates[:0], derivation{})
-	g.add(cell{kind: sentence, splits: int32(c.n)})
+	g.add(cell{kind: wholeSentence, splits: int32(c.n)})
 }
 
 // add makes a cell, with its best derivation.
@@ -66,7 +70,7 @@ func (g *ranking) add(of cell) int32 {
 		g.addFresh(c.rightArc, c.right, c.at(1, i), c.at(w-1, i+1), w)
 	case leftSpan:
 		g.addFresh(c.left, c.leftArc, c.at(0, i), c.at(w, i), w)
-	case sentence:
+	case wholeSentence:
 		for r, v := range c.root {
 			left, right := c.sides(r)
 			g.fresh = append(g.fresh, c.left[left]+c.right[right]+v)
@@ -239,7 +243,7 @@ func (g *ranking) write(id, derivation int32, heads []int32) {
 		heads[b.i] = k.i + 1
 	case leftSpan:
 		heads[b.i] = k.i + k.w + 1
-	case sentence:
+	case wholeSentence:
 		heads[d.split] = 0
 	}
 	g.writePart(a, d.a, heads)

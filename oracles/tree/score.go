@@ -29,14 +29,6 @@ func headOf(d, column int) int32 {
 
 var never = math.Inf(-1)
 
-// grow returns s with length n, reallocated if it is too small. The content is undefined.
-func grow[E any](s []E, n int) []E {
-	if cap(s) < n {
-		return make([]E, n)
-	}
-	return s[:n]
-}
-
 // sortByScore moves the last of the trees, of n heads each, to its place by descending score.
 func sortByScore(heads []int32, score []float64, n int) {
 	for m := len(score) - 1; m > 0 && score[m] > score[m-1]; m-- {

@@ -14,7 +14,7 @@ import (
 type solver interface {
 	Max(arc []float32, n int, heads []int32) float64
 	TopK(arc []float32, n, k int, heads []int32, score []float64) int
-	Exp(arc []float32, n int, μ float64, marginals []float32) float64
+	Exp(arc []float64, n int, μ float64, marginals []float32) float64
 }
 
 // each runs a check on both solvers, on each kind of kernel that this build and machine have.
@@ -43,6 +43,14 @@ func drawArcs(t *rapid.T) (arc []float32, n int) {
 		}
 	}
 	return arc, n
+}
+
+func doubles(x []float32) []float64 {
+	to := make([]float64, len(x))
+	for i, v := range x {
+		to[i] = float64(v)
+	}
+	return to
 }
 
 func near(a, b, tolerance float64) bool { return a == b || math.Abs(a-b) <= tolerance }
@@ -164,11 +172,11 @@ func TestExp(t *testing.T) {
 func checkExp(t rapid.TB, s solver, arc []float32, n int, μ float64, all []tree) {
 	want, wantMarginals := logSumExp(all, n, μ)
 	marginals := make([]float32, n*n)
-	value := s.Exp(arc, n, μ, marginals)
+	value := s.Exp(doubles(arc), n, μ, marginals)
 	if !near(value, want, 1e-11*largestScore(arc)) {
 		t.Fatalf("value %.15g, want %.15g", value, want)
 	}
-	if alone := s.Exp(arc, n, μ, nil); alone != value {
+	if alone := s.Exp(doubles(arc), n, μ, nil); alone != value {
 		t.Fatalf("value %.15g without marginals, %.15g with them", alone, value)
 	}
 	for i, v := range marginals {
@@ -201,11 +209,11 @@ func TestExpOfLogs(t *testing.T) {
 		p.sums.resize(n)
 		p.weights = make([]float64, n)
 		marginals := make([]float32, n*n)
-		check(p.expOfLogs(arc, n, μ, marginals), marginals, true)
+		check(p.expOfLogs(doubles(arc), n, μ, marginals), marginals, true)
 
 		var m matrixTree
 		m.resize(n)
-		m.setLogWeights(arc, μ)
+		m.setLogWeights(doubles(arc), μ)
 		if value := m.run(&logElimination, true); value > never {
 			m.writeLogs(marginals)
 			check(μ*value, marginals, false)
@@ -224,7 +232,7 @@ func TestExpGradient(t *testing.T) {
 			forbid(r, arc, n, 0.2)
 			μ := 0.7
 			marginals := make([]float32, n*n)
-			s.Exp(arc, n, μ, marginals)
+			s.Exp(doubles(arc), n, μ, marginals)
 			for range 20 {
 				i := r.IntN(n * n)
 				if arc[i] == float32(never) {
@@ -236,9 +244,9 @@ func TestExpGradient(t *testing.T) {
 				const step = 1.0 / 512
 				at := arc[i]
 				arc[i] = at + step
-				up, by := s.Exp(arc, n, μ, nil), float64(arc[i])
+				up, by := s.Exp(doubles(arc), n, μ, nil), float64(arc[i])
 				arc[i] = at - step
-				down := s.Exp(arc, n, μ, nil)
+				down := s.Exp(doubles(arc), n, μ, nil)
 				by -= float64(arc[i])
 				arc[i] = at
 				if slope := (up - down) / by; !near(slope, float64(marginals[i]), 1e-5) {
@@ -276,7 +284,7 @@ func TestExpLong(t *testing.T) {
 				arc := normal(r, n, scale)
 				forbid(r, arc, n, 0.3)
 				marginals := make([]float32, n*n)
-				value, heads := s.Exp(arc, n, 1, marginals), make([]int32, n)
+				value, heads := s.Exp(doubles(arc), n, 1, marginals), make([]int32, n)
 				root := 0.0
 				for d := range n {
 					sum := 0.0
@@ -301,11 +309,11 @@ func TestExpLong(t *testing.T) {
 				if projective {
 					p := s.(*Projective)
 					p.sums.resize(n)
-					other = p.expOfLogs(arc, n, 1, nil)
+					other = p.expOfLogs(doubles(arc), n, 1, nil)
 				} else {
 					var m matrixTree
 					m.resize(n)
-					m.setLogWeights(arc, 1)
+					m.setLogWeights(doubles(arc), 1)
 					other = m.run(&logElimination, false)
 				}
 				if !near(value, other, 1e-11*math.Abs(value)+1e-10) {
