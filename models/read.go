@@ -30,6 +30,9 @@ func (m *Model) ReadData(path string, o DataOptions) (*structured.Dataset, error
 		if err != nil {
 			return nil, err
 		}
+		if err := m.Inputs.apply(d.Test, o.Threads); err != nil {
+			return nil, err
+		}
 		return d.Test, m.accepts(d.Test)
 	}
 	d, err := s.read(path, o.Labels)

@@ -66,7 +66,10 @@ func (o *Objective) Check() error {
 	if d.Labels == nil {
 		return structured.BadInput("%s: no labels to train on", d.Name)
 	}
-	if form := o.Scorer.Form(); form.Structure.LogOutputs(d, form) == 0 {
+	if form := o.Scorer.Form(); !(form.Structure.LogOutputs(d, form) > 0) { // −∞ without any label
+		if d.Alphabet != nil && d.Alphabet.Len() < 2 {
+			return structured.BadInput("%s: %d label, expected at least 2: there is nothing to learn", d.Name, d.Alphabet.Len())
+		}
 		return structured.BadInput("%s: every output is the only one that there could be: there is nothing to learn", d.Name)
 	}
 	for i := range d.Len() {
