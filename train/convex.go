@@ -44,6 +44,7 @@ func (m *convex) see(p *Problem, s *State, w []float32, pass *FullPass) {
 	m.consider(p, w, pass)
 	copy(s.W, m.certificate.Weights())
 	s.Primal, s.Dual = m.certificate.Primal(), m.certificate.Dual()
+	s.Done = s.Primal <= p.Constant // no loss is negative
 	s.Smoothed, s.Mu, s.Exact = math.NaN(), 0, math.NaN()
 	if !p.Loss.Smooth() {
 		s.Smoothed, s.Mu = pass.Smoothed, m.μ

@@ -221,6 +221,36 @@ func TestWithoutRegulariser(t *testing.T) {
 	}
 }
 
+// On separable data without a regulariser a method reaches the objective 0, below which nothing is, with finite smoothing.
+// There it stops.
+func TestSeparableDataWithoutRegulariser(t *testing.T) {
+	for _, smoothing := range []oracles.Smoothing{l2, entropy} {
+		for _, m := range convexMethods() {
+			o := &Objective{Scorer: &testNet{dim: 6, labels: 3}, Data: testChains(8, 6, 3, 0, 1)}
+			p := &Problem{Engine: NewEngine(o, 1), Smoothing: smoothing, Seed: 3}
+			s := &State{W: make([]float32, p.Scorer.Dim())}
+			r, err := (&Trainer{Problem: p, Method: m, Passes: 3000}).Run(t.Context(), s)
+			if err != nil {
+				t.Fatalf("%s, %v: %v", m.Name(), smoothing.Kind, err)
+			}
+			if !s.Done || r.Last.Objective != 0 || !(r.Last.Mu > 0) {
+				t.Errorf("%s, %v: F is %g after %d passes, μ %g: %s", m.Name(), smoothing.Kind, r.Last.Objective, r.Last.Pass, r.Last.Mu, r.Reason)
+			}
+		}
+	}
+}
+
+// Smoothing stays where neither its bias nor the error of optimisation is left.
+func TestSmoothingStaysAtTheOptimum(t *testing.T) {
+	p := noisyProblem(5, Hinge, l2, 0)
+	an := annealing{μ: 2}
+	zero := make([]float32, p.Scorer.Dim())
+	an.consider(p, zero, &FullPass{Grad: zero, Exact: 1})
+	if an.fall != 1 {
+		t.Errorf("μ falls to %g of itself", an.fall)
+	}
+}
+
 // Whatever the warm start and the stopping rule, Casimir reaches the optimum.
 func TestCasimirVariants(t *testing.T) {
 	p := noisyProblem(80, CRF, entropy, 1e-3)
