@@ -206,14 +206,14 @@ func (e *Engine) ask(ln *lane, at point, s oracles.Smoothing, wantMax bool) erro
 	for b, i := range ln.batch.Examples {
 		c := e.Data.Weight(i)
 		gold, most := e.gold(ln, b)
-		smoothed := c * (ln.answer.Value[b] - gold)
+		smoothed := c * e.loss(ln.answer.Value[b], gold)
 		ln.sums.Smoothed += smoothed
 		switch {
 		case e.Loss.Smooth():
 			ln.sums.Primal += smoothed
 			ln.sums.Entropy += c * (ln.answer.Value[b] - ln.answer.U.Dot(b, &ln.θ))
 		case wantMax:
-			ln.sums.Primal += c * (ln.answer.Max[b] - most)
+			ln.sums.Primal += c * e.loss(ln.answer.Max[b], most)
 		}
 		if ln.answer.Exact[b] && e.exactGold(ln, b) {
 			ln.sums.Exact++

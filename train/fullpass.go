@@ -103,7 +103,7 @@ func (e *Engine) losses(ln *lane) float64 {
 	total := 0.0
 	for c, i := range ln.batch.Examples {
 		gold, _ := e.gold(ln, c)
-		total += e.Data.Weight(i) * (ln.values[c] - gold)
+		total += e.Data.Weight(i) * e.loss(ln.values[c], gold)
 	}
 	return total
 }
