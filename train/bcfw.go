@@ -49,6 +49,9 @@ func (m *BCFW) Convex() bool { return true }
 
 // Start begins at ū_i = 1_{y_i}, where w is the centre, whatever s.W.
 func (m *BCFW) Start(ctx context.Context, p *Problem, s *State) error {
+	if err := CheckConvex(m.Name(), p.Scorer, ""); err != nil {
+		return err
+	}
 	if err := CheckLabels(m.Name(), p.Objective); err != nil {
 		return err
 	}

@@ -70,6 +70,9 @@ func (m *BCPFW) Convex() bool { return true }
 
 // Start begins at ū_i = 1_{y_i}, where w is the centre, whatever s.W.
 func (m *BCPFW) Start(ctx context.Context, p *Problem, s *State) error {
+	if err := CheckConvex(m.Name(), p.Scorer, ""); err != nil {
+		return err
+	}
 	switch {
 	case p.Loss != Hinge:
 		return structured.BadInput("--method bcpfw needs --loss hinge, not %v; use --method sdca", p.Loss)

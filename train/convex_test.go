@@ -358,6 +358,14 @@ func TestConvexRefusals(t *testing.T) {
 			t.Errorf("%s without smoothing: %v", m.Name(), err)
 		}
 	}
+	smooth := netProblem(10, 1, 1)
+	smooth.Loss = CRF
+	for m, on := range map[Method]*Problem{&BCFW{}: p, &BCPFW{}: p, &LBFGS{}: smooth, &SDCA{}: smooth} {
+		err := m.Start(context.Background(), on, &State{W: make([]float32, on.Scorer.Dim())})
+		if want := CheckConvex(m.Name(), on.Scorer, ""); err == nil || err.Error() != want.Error() {
+			t.Errorf("%s on a network: %v, want %v", m.Name(), err, want)
+		}
+	}
 }
 
 // SAGA's ḡ, kept up step by step, is the mean gradient at its memory.

@@ -42,6 +42,9 @@ func (m *LBFGS) Convex() bool { return true }
 
 // Start evaluates the objective at s.W.
 func (m *LBFGS) Start(ctx context.Context, p *Problem, s *State) error {
+	if err := CheckConvex(m.Name(), p.Scorer, ""); err != nil {
+		return err
+	}
 	if p.Loss == Hinge && (p.Smoothing.Kind == oracles.None || p.Smoothing.Mu <= 0) {
 		return structured.BadInput("--method lbfgs needs a smooth objective: smooth the hinge with --mu, or use --loss crf or softmax-margin")
 	}
