@@ -148,7 +148,7 @@ func (m *BCPFW) visit(ctx context.Context, p *Problem, i int) error {
 	λn, enough := p.Lambda*float64(p.Len()), 0.0
 	for k := range cmp.Or(m.Inner, pairwiseSteps) {
 		m.fresh = k == 0
-		st, err := p.overBatch(ctx, m.path.at(), m.example[:], m.choose)
+		st, err := p.overBatch(ctx, m.path.at(), m.example[:], false, m.choose)
 		if err != nil {
 			return err
 		}

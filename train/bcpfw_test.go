@@ -61,7 +61,7 @@ func TestBCPFWSteps(t *testing.T) {
 			total := 0.0
 			for i := range p.Len() {
 				m.example[0], m.fresh = i, true
-				if _, err := p.overBatch(ctx, m.path.at(), m.example[:], m.choose); err != nil {
+				if _, err := p.overBatch(ctx, m.path.at(), m.example[:], false, m.choose); err != nil {
 					t.Fatal(err)
 				}
 				total += m.pair.gap

@@ -50,7 +50,7 @@ func (e *Engine) sumAll(ctx context.Context, w []float32, s oracles.Smoothing, m
 			return err
 		}
 		if memory != nil {
-			memory.remember(ln, 1)
+			memory.remember(ln.piece, 1)
 		}
 		e.difference(ln, nil)
 		return nil

@@ -86,10 +86,10 @@ func (m *Memory) subtract(i int, v *structured.Marginals, b int) {
 	vec.Axpy(-1, edge, v.EdgeOf(b))
 }
 
-// remember moves the lane's examples: r_i ← (1−γ)r_i + γu_i.
-func (m *Memory) remember(ln *lane, γ float32) {
-	u := &ln.answer.U
-	for b, i := range ln.batch.Examples {
+// remember moves the examples of a piece: r_i ← (1−γ)r_i + γu_i.
+func (m *Memory) remember(of *piece, γ float32) {
+	u := &of.answer.U
+	for b, i := range of.batch.Examples {
 		node, edge := m.of(i)
 		mix(node, u.NodeOf(b), γ)
 		mix(edge, u.EdgeOf(b), γ)

@@ -21,7 +21,7 @@ import (
 func (m *SDCA) sweepAsync(ctx context.Context, p *Problem, order []int) error {
 	shared := p.sparse.Share(p.threads)
 	for len(m.lone) < p.threads {
-		m.lone = append(m.lone, &loneStep{dualStep: dualStep{lane: lane{worker: p.Scorer.NewWorker(), oracle: oracles.NewChain()}}})
+		m.lone = append(m.lone, &loneStep{dualStep: dualStep{lane: lane{piece: &piece{}, worker: p.Scorer.NewWorker(), oracle: oracles.NewChain()}}})
 	}
 	var next atomic.Int64
 	var wg sync.WaitGroup

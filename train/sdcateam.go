@@ -66,7 +66,7 @@ func newDualTeam(m *SDCA, p *Problem) *dualTeam {
 // sweep takes steps on distinct examples, so many at a time at the same w.
 func (t *dualTeam) sweep(ctx context.Context, order []int, size int) error {
 	for len(t.steps) < size {
-		t.steps = append(t.steps, &dualStep{lane: lane{worker: t.p.Scorer.NewWorker(), oracle: oracles.NewChain()}})
+		t.steps = append(t.steps, &dualStep{lane: lane{piece: &piece{}, worker: t.p.Scorer.NewWorker(), oracle: oracles.NewChain()}})
 	}
 	for lo := 0; lo < len(order); lo += size {
 		if err := ctx.Err(); err != nil {
