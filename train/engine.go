@@ -2,6 +2,7 @@ package train
 
 import (
 	"context"
+	"math"
 	"sync"
 	"sync/atomic"
 
@@ -70,6 +71,7 @@ type Sums struct {
 	Linear   float64 // ⟨u_i − r_i, θ_i + ℓ_i⟩, r_i the gold output or the memory
 	Loss     float64 // ⟨u_i − r_i, ℓ_i⟩
 	Entropy  float64 // entropy of u_i, where the loss is a log-partition function
+	Scores   float64 // |h_i| + |⟨1_{y_i}, θ_i⟩|, which rounding is relative to; 0 from a device
 	Exact    int     // answers of an exact smoothing
 	Moved    int     // answers that differ from the memory
 }
@@ -80,6 +82,7 @@ func (s *Sums) add(t Sums) {
 	s.Linear += t.Linear
 	s.Loss += t.Loss
 	s.Entropy += t.Entropy
+	s.Scores += t.Scores
 	s.Exact += t.Exact
 	s.Moved += t.Moved
 }
@@ -223,6 +226,7 @@ func (e *Engine) ask(ln *lane, at point, s oracles.Smoothing, wantMax bool) erro
 		gold, most := e.gold(ln, b)
 		smoothed := c * e.loss(ln.answer.Value[b], gold)
 		ln.sums.Smoothed += smoothed
+		ln.sums.Scores += c * (math.Abs(ln.answer.Value[b]) + math.Abs(gold))
 		switch {
 		case e.Loss.Smooth():
 			ln.sums.Primal += smoothed

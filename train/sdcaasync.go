@@ -88,7 +88,7 @@ func (st *loneStep) move(m *SDCA, p *Problem, shared *nets.Shared) bool {
 		change += x
 	}
 	size := st.c * (math.Abs(st.entropy) + math.Abs(st.rise))
-	if (entropy+st.c*st.loss)/n-p.Lambda/2*change < -4*rounding*size/n {
+	if (entropy+st.c*st.loss)/n-p.Lambda/2*change < -4*unit*size/n {
 		shared.Scatter(float32(-scale), &st.v, &st.batch, m.w, nil)
 		return false
 	}

@@ -138,7 +138,7 @@ func (t *dualTeam) move() (bool, error) {
 		}
 		square = scale * scale * vec.Norm2(t.grad)
 	}
-	if (rise/n - p.Lambda/2*square) < -4*rounding*size/n {
+	if (rise/n - p.Lambda/2*square) < -4*unit*size/n {
 		if p.sparse != nil {
 			_, err := t.scatterAll(float32(-scale))
 			return false, err
