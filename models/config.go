@@ -48,7 +48,7 @@ type Config struct {
 	ClassWeights LabelWeights `yaml:"class-weights" json:"class-weights" group:"Objective" only:"task=ocr,tag" unit:"LABEL=WEIGHT,..." help:"weigh each sequence, whatever the loss, by the mean of the weights of its gold labels; 1 where not named"`
 	Constraints  string       `yaml:"constraints" json:"constraints" group:"Objective" values:"none|iob1|iob2|bioes" only:"task=ocr,tag" help:"transitions that no output may have, by the labels' scheme, which the gold labels must keep to (scheme converts them)"`
 
-	Method      string  `yaml:"method" json:"method" group:"Method" values:"auto|sgd|svrg|casimir|casimir-adapt|saga|bcfw|bcpfw|sdca|lbfgs|prox-linear" help:"optimiser; auto picks by the problem and says why"`
+	Method      string  `yaml:"method" json:"method" group:"Method" values:"auto|sgd|svrg|casimir|casimir-adapt|saga|bcfw|bcpfw|sdca|lbfgs|prox-linear" help:"optimiser; auto picks by the problem and says why. bcpfw visits the examples whose gap was at least the mean at their last visit, and every one within eleven rounds, instead of drawing them in proportion to their gaps"`
 	Passes      int     `yaml:"passes" json:"passes" group:"Method" min:"0" help:"passes over the training data, n oracle calls each; 0: 20 for sgd and prox-linear, 100 for the convex methods, 500 iterations for lbfgs"`
 	Gap         Gap     `yaml:"gap" json:"gap" group:"Method" unit:"X|auto" help:"stop once the certified relative gap, (objective − dual)/|objective|, is at most this; 0 does all passes; auto: 0.001 where the method certifies one"`
 	Patience    int     `yaml:"patience" json:"patience" group:"Method" min:"0" help:"stop after that many passes without a better result on the development data; 0 does all passes"`

@@ -84,6 +84,15 @@ func (o *Objective) Check() error {
 	return nil
 }
 
+// loss returns f_i = h − gold, where h is the oracle's value and gold what it compares with. The hinge's max is at least
+// gold, which is the score of an output or a mean of such scores: a path picked in float32 can lose to it.
+func (o *Objective) loss(h, gold float64) float64 {
+	if o.Loss == Hinge {
+		return max(h, gold) - gold
+	}
+	return h - gold
+}
+
 // regulariser returns (λ/2)‖w − c‖² + constant.
 func (o *Objective) regulariser(w []float32) float64 {
 	s := 0.0
