@@ -7,6 +7,7 @@ import (
 
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/chains"
 )
 
 // No loss is negative, though the oracle's path, picked in float32, may score less than the gold output. Here the gold
@@ -36,7 +37,7 @@ func TestHingeIsNotNegative(t *testing.T) {
 	lost := 0
 	for i := range data.Len() {
 		one := data.Subset([]int{i})
-		o := &Objective{Scorer: net, Data: one, Task: structured.Hamming{LabelWeights: make([]float32, 8)}}
+		o := &Objective{Scorer: net, Data: one, Task: chains.Hamming{LabelWeights: make([]float32, 8)}}
 		e := NewEngine(o, 1)
 		f, err := e.Value(t.Context(), w)
 		if err != nil {
@@ -62,7 +63,8 @@ func TestHingeIsNotNegative(t *testing.T) {
 }
 
 // bestLabels writes the best output of a batch of one chain, found in float64.
-func bestLabels(θ *structured.Potentials, labels []int32) {
+func bestLabels(potentials *structured.Potentials, labels []int32) {
+	θ := chains.Of(potentials)
 	y, n := θ.Y, len(labels)
 	score, from := make([]float64, n*y), make([]int32, n*y)
 	for t := range n {

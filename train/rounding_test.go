@@ -6,7 +6,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 
@@ -66,7 +65,7 @@ func doubleGap(t *testing.T, p *Problem, w []float32, memory *Memory) (primal, d
 	for i := range p.Len() {
 		c, gold, length := p.Data.Weight(i), p.Data.Gold(i), p.Data.Length(i)
 		x := func(s, k int) float64 { return float64(p.Data.Features[(p.Data.Offsets[i]+s)*d+k]) }
-		node, edge := memory.of(i)
+		node, edge := memory.Parts[0].Of(i), memory.Parts[1].Of(i)
 		score := 0.0
 		best, next := make([]float64, y), make([]float64, y)
 		for s := range length {
@@ -214,9 +213,9 @@ func (c crooked) NewWorker() nets.Worker { return crookedWorker{c.testNet.NewWor
 type crookedWorker struct{ nets.Worker }
 
 func (k crookedWorker) Pullback(v *structured.Marginals, grad []float32) error {
-	wrong := *v
-	wrong.Edge = slices.Clone(v.Edge)
-	vec.Scale(-1, wrong.Edge)
+	var wrong structured.Marginals
+	wrong.Copy(v)
+	vec.Scale(-1, wrong.Parts[1].Values)
 	return k.Worker.Pullback(&wrong, grad)
 }
 

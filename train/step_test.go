@@ -50,7 +50,7 @@ func TestStepOnManyExamples(t *testing.T) {
 			near(t, "⟨D,w⟩", st.Grad.Dot(w), vec.Dot64(got, w), 1e-5)
 			near(t, "‖D‖²", st.Grad.Norm2(), vec.Norm2(got), 1e-5)
 			p.Remember(memory, 0.25)
-			if !slices.Equal(memory.Node, others.Node) || !slices.Equal(memory.Edge, others.Edge) {
+			if !slices.Equal(memory.Parts[0].Values, others.Parts[0].Values) || !slices.Equal(memory.Parts[1].Values, others.Parts[1].Values) {
 				t.Error("not all examples are remembered")
 			}
 			if len(p.lanes) > passLanes {

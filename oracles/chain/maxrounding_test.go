@@ -1,13 +1,14 @@
-package oracles_test
+package chain_test
 
 import (
 	"math"
 	"math/rand/v2"
 	"testing"
 
-	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/oracles/chain"
 	"github.com/dsp-go/dsp/oracles/oracletest"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/chains"
 )
 
 // Max picks its path in float32. Of real-valued potentials it may therefore miss the best one, but not by more than the
@@ -16,7 +17,7 @@ import (
 // best is worth no less than the best one less the errors of both.
 func TestMaxOfRealNumbers(t *testing.T) {
 	const unit = 1. / (1 << 24)
-	for name, o := range oracles.Every() {
+	for name, o := range chain.Every() {
 		t.Run(name, func(t *testing.T) {
 			missed := 0
 			for seed := range uint64(60) {
@@ -24,7 +25,8 @@ func TestMaxOfRealNumbers(t *testing.T) {
 				length, y := 1+r.IntN([]int{20, 300, 3000}[seed%3]), 1+r.IntN(12)
 				θ := oracletest.LongChain(r, length, y, r.IntN(2) == 0)
 				scale, spread, largest := math.Exp(6*r.Float64()-3), math.Exp(-12*r.Float64()), 0.0
-				for k, x := range [][]float32{θ.Node, θ.Edge} {
+				for k := range θ.Parts {
+					x := θ.Parts[k].Values
 					common := 1.0 // to all labels of a position: outputs nearly tie where the spread is small
 					for i := range x {
 						if k == 0 && i%y == 0 {
@@ -54,7 +56,8 @@ func TestMaxOfRealNumbers(t *testing.T) {
 }
 
 // doubleMax returns the score of the best output of a batch of one chain, by the same recurrence in float64.
-func doubleMax(θ *structured.Potentials) float64 {
+func doubleMax(potentials *structured.Potentials) float64 {
+	θ := chains.Of(potentials)
 	y := θ.Y
 	last := make([]float64, y)
 	for j := range y {
