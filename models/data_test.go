@@ -222,20 +222,21 @@ func TestDetectFormat(t *testing.T) {
 func TestReadDataErrors(t *testing.T) {
 	conll := file(t, "train.conll", trainConll)
 	for want, change := range map[string]func(*Config){
-		"nowhere.conll":                 func(c *Config) { c.Train = "nowhere.conll" },
-		"standard input: cannot tell":   func(c *Config) { c.Train = "-" },
-		"neither text nor npz":          func(c *Config) { c.Train = file(t, "x", "\x7fELF\x00\x00") },
-		"no tokens":                     func(c *Config) { c.Train = file(t, "x.conll", "") },
-		"x.conll:2: 2 columns":          func(c *Config) { c.Train = file(t, "x.conll", "a b O\nc O\n") },
-		"--columns":                     func(c *Config) { c.Columns = "word" },
-		"named word":                    func(c *Config) { c.Columns = "token=0,label=-1" },
-		`--format "con" is not known`:   func(c *Config) { c.Format = "con" },
-		"--fold 1 means nothing":        func(c *Config) { c.Fold = 1 },
-		"dev.conll:1: label":            func(c *Config) { c.Dev = file(t, "dev.conll", "the DT B-Y\n") },
-		"--columns word=0,label=1 mean": func(c *Config) { c.Task, c.Format, c.Columns = "ocr", "letters", "word=0,label=1" },
-		"tab-separated":                 func(c *Config) { c.Task, c.Format, c.Columns, c.MinCount, c.Net = "ocr", "letters", "", 0, "auto" },
-		"use --task ocr":                func(c *Config) { c.Format, c.Columns, c.MinCount = "letters", "", 0 },
-		"use --task tag":                func(c *Config) { c.Task = "ocr" },
+		"nowhere.conll":                               func(c *Config) { c.Train = "nowhere.conll" },
+		"standard input: cannot tell":                 func(c *Config) { c.Train = "-" },
+		"neither text nor npz":                        func(c *Config) { c.Train = file(t, "x", "\x7fELF\x00\x00") },
+		"no tokens":                                   func(c *Config) { c.Train = file(t, "x.conll", "") },
+		"x.conll:2: 2 columns":                        func(c *Config) { c.Train = file(t, "x.conll", "a b O\nc O\n") },
+		"--columns":                                   func(c *Config) { c.Columns = "word" },
+		"named word":                                  func(c *Config) { c.Columns = "token=0,label=-1" },
+		`--format "con" is not known`:                 func(c *Config) { c.Format = "con" },
+		"--fold 1 means nothing":                      func(c *Config) { c.Fold = 1 },
+		"dev.conll:1: label":                          func(c *Config) { c.Dev = file(t, "dev.conll", "the DT B-Y\n") },
+		"--columns word=0,label=1 mean":               func(c *Config) { c.Task, c.Format, c.Columns = "ocr", "letters", "word=0,label=1" },
+		"tab-separated":                               func(c *Config) { c.Task, c.Format, c.Columns, c.MinCount, c.Net = "ocr", "letters", "", 0, "auto" },
+		"use --task ocr":                              func(c *Config) { c.Format, c.Columns, c.MinCount = "letters", "", 0 },
+		"use --task tag":                              func(c *Config) { c.Task, c.MinCount = "ocr", 0 },
+		"--min-count 1 means nothing with --task ocr": func(c *Config) { c.Task = "ocr" },
 	} {
 		c := tagConfig(conll)
 		change(&c)

@@ -79,7 +79,7 @@ func (m *Model) ExportPotentials(ctx context.Context, d *structured.Dataset, pat
 	if err != nil {
 		return err
 	}
-	offsets := wide(d.Offsets)
+	offsets := int64s(d.Offsets)
 	ids := make([]string, d.Len())
 	for i := range ids {
 		ids[i] = d.ID(i)
@@ -92,7 +92,7 @@ func (m *Model) ExportPotentials(ctx context.Context, d *structured.Dataset, pat
 					err = cmp.Or(err, add(n, θ.Parts[k].Name, θ.Parts[k].Values, partShape(&θ.Parts[k])...))
 				}
 				for _, t := range d.Tables {
-					err = cmp.Or(err, add(n, t.Name+"_offsets", wide(t.Offsets), len(t.Offsets)))
+					err = cmp.Or(err, add(n, t.Name+"_offsets", int64s(t.Offsets), len(t.Offsets)))
 				}
 				err = cmp.Or(err,
 					add(n, "offsets", offsets, len(offsets)),
@@ -110,7 +110,7 @@ func (m *Model) ExportPotentials(ctx context.Context, d *structured.Dataset, pat
 		safetensors.Add(f, θ.Parts[k].Name, θ.Parts[k].Values, partShape(&θ.Parts[k])...)
 	}
 	for _, t := range d.Tables {
-		safetensors.Add(f, t.Name+"_offsets", wide(t.Offsets))
+		safetensors.Add(f, t.Name+"_offsets", int64s(t.Offsets))
 	}
 	safetensors.Add(f, "offsets", offsets)
 	if d.Labels != nil {
@@ -135,7 +135,7 @@ func partShape(p *structured.Part) []int {
 	return append([]int{p.Offsets[len(p.Offsets)-1]}, row...)
 }
 
-func wide(offsets []int) []int64 {
+func int64s(offsets []int) []int64 {
 	to := make([]int64, max(1, len(offsets)))
 	for i, o := range offsets {
 		to[i] = int64(o)

@@ -34,10 +34,10 @@ func TestTooLargeForMemory(t *testing.T) {
 	}
 }
 
-// wide is a scorer of more weights than any memory holds.
-type wide struct{ nets.Scorer }
+// vast is a scorer of more weights than any memory holds.
+type vast struct{ nets.Scorer }
 
-func (wide) Dim() int { return 1 << 45 }
+func (vast) Dim() int { return 1 << 45 }
 
 // Weights and steps that memory does not hold are refused before the first of them.
 func TestTooManyWeightsForMemory(t *testing.T) {
@@ -56,7 +56,7 @@ func TestTooManyWeightsForMemory(t *testing.T) {
 	if err := checkSteps(r.problem); err != nil {
 		t.Error(err)
 	}
-	r.problem.Scorer = wide{r.problem.Scorer}
+	r.problem.Scorer = vast{r.problem.Scorer}
 	if err := checkSteps(r.problem); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "lower --batch") {
 		t.Errorf("got %v", err)
 	}

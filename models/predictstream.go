@@ -100,7 +100,7 @@ func (l *labeller) label(b textBlock) (labelled, error) {
 		return labelled{empty: err}, nil
 	}
 	if err == nil && l.options.Force {
-		err = d.ReadPartialLabels(l.predictor.model.Labels)
+		err = structured.ReadPartialLabels(d, l.predictor.model.Labels)
 	}
 	if err == nil && l.extractor != nil {
 		err = l.extractor.Extract(d)

@@ -73,7 +73,7 @@ func (s source) readPartial(r io.Reader, path string, to **structured.Dataset) e
 		return err
 	}
 	*to = d
-	return d.ReadPartialLabels(s.labels)
+	return structured.ReadPartialLabels(d, s.labels)
 }
 
 // readFrom is read of what r holds, in a known format; path is for messages.

@@ -83,7 +83,7 @@ func (p *columnParser) endSequence() {
 func (p *columnParser) end() *columnPart {
 	p.endSequence()
 	p.endAside()
-	p.part.names = slices.Clone(p.names.names)
+	p.part.names = slices.Clone(p.names.Names())
 	return p.part
 }
 

@@ -222,12 +222,3 @@ func (p *conllParser) add(line string) error {
 	p.token(p.fields)
 	return nil
 }
-
-// SomeOf lists names, not too many.
-func SomeOf(names []string) string {
-	const most = 40
-	if len(names) > most {
-		return strings.Join(names[:most], " ") + " … (" + strconv.Itoa(len(names)) + ")"
-	}
-	return strings.Join(names, " ")
-}

@@ -108,7 +108,7 @@ func (p *crfsuiteParser) parse(b block) (*crfsuitePart, error) {
 	if err := p.end(); err != nil {
 		return nil, err
 	}
-	p.part.labels = slices.Clone(p.labels.names)
+	p.part.labels = slices.Clone(p.labels.Names())
 	p.rows, p.entries = len(p.part.rows.Offsets), len(p.part.rows.Index)
 	if !p.hash {
 		p.settle()
@@ -262,7 +262,7 @@ func (p *crfsuiteParser) settle() {
 		part.rows.renumber(part.number)
 		return
 	}
-	part.names = slices.Clone(p.names.names)
+	part.names = slices.Clone(p.names.Names())
 	if p.MinCount > 1 {
 		part.counts = make([]int32, len(part.names))
 		for _, k := range part.rows.Index {

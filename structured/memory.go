@@ -24,9 +24,9 @@ func gib(bytes float64) string { return fmt.Sprintf("%.1f GiB", bytes/(1<<30)) }
 
 // AvailableMemory returns how many bytes the process can still take: what Linux calls available, or less where a control
 // group sets a limit. It is false where nobody can tell, as on other systems.
-func AvailableMemory() (bytes float64, ok bool) { return availableMemory(os.DirFS("/")) }
+func AvailableMemory() (bytes float64, ok bool) { return measuredMemory(os.DirFS("/")) }
 
-func availableMemory(root fs.FS) (float64, bool) {
+func measuredMemory(root fs.FS) (float64, bool) {
 	least := math.Inf(1)
 	if kib, ok := keyedNumber(root, "proc/meminfo", "MemAvailable:"); ok {
 		least = 1024 * kib

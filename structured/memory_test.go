@@ -35,7 +35,7 @@ func TestAvailableMemory(t *testing.T) {
 			"sys/fs/cgroup/memory/memory.limit_in_bytes": file("9223372036854771712\n"),
 		}, 1024000, true},
 	} {
-		got, ok := availableMemory(test.root)
+		got, ok := measuredMemory(test.root)
 		if ok != test.known || got != test.want {
 			t.Errorf("%s: %v, %v, want %v, %v", name, got, ok, test.want, test.known)
 		}

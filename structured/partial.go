@@ -12,13 +12,10 @@ const (
 	labelSeparator = "|" // between the labels of a set
 )
 
-// Partial reports whether some position of example i has not one gold label but several possible ones.
-func (d *Dataset) Partial(i int) bool { return d.GoldOf(i).Partial() }
-
-// ReadPartialLabels makes Labels and LabelSets of the label column, in which a position may hold a label; labels with |
+// ReadPartialLabels makes Labels and LabelSets of d of its label column, in which a position may hold a label; labels with |
 // between, one of which is right; or ? (or _), which says nothing. The labels must be among the known ones; nil takes
 // those that occur, alone or in a set, sorted. A known label that is spelt like one of the other forms is that label.
-func (d *Dataset) ReadPartialLabels(known *Alphabet) error {
+func ReadPartialLabels(d *Dataset, known *Alphabet) error {
 	column := d.Column(LabelColumn)
 	if column == nil {
 		return BadInput("%s: no column of labels, expected a label, several with %s between, or %s for any in every line",

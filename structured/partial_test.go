@@ -13,7 +13,7 @@ func labelColumn(cells ...string) *Dataset {
 
 func TestReadPartialLabels(t *testing.T) {
 	d := labelColumn("B", "?", "C|A", "A|C", "B|B", "_", "A", "C|A|B", "A|C|A")
-	if err := d.ReadPartialLabels(nil); err != nil {
+	if err := ReadPartialLabels(d, nil); err != nil {
 		t.Fatal(err)
 	}
 	if want := []string{"A", "B", "C"}; !slices.Equal(d.Alphabet.Names(), want) {
@@ -26,7 +26,7 @@ func TestReadPartialLabels(t *testing.T) {
 		t.Errorf("sets %v, want %v", d.LabelSets, want)
 	}
 	full := labelColumn("B", "A")
-	if err := full.ReadPartialLabels(nil); err != nil || full.LabelSets != nil || !slices.Equal(full.Labels, []int32{1, 0}) {
+	if err := ReadPartialLabels(full, nil); err != nil || full.LabelSets != nil || !slices.Equal(full.Labels, []int32{1, 0}) {
 		t.Errorf("labels all known: %v, sets %v, %v", full.Labels, full.LabelSets, err)
 	}
 }
@@ -34,7 +34,7 @@ func TestReadPartialLabels(t *testing.T) {
 // A known label is itself, however it is spelt.
 func TestKnownLabelsLikePartialOnes(t *testing.T) {
 	d := labelColumn("?", "X|Y", "X", "X|_", "?|X")
-	if err := d.ReadPartialLabels(NewAlphabet("?", "X", "X|Y", "_")); err != nil {
+	if err := ReadPartialLabels(d, NewAlphabet("?", "X", "X|Y", "_")); err != nil {
 		t.Fatal(err)
 	}
 	if want := []int32{0, 2, 1, -1, -2}; !slices.Equal(d.Labels, want) {
@@ -56,7 +56,7 @@ func TestBadPartialLabels(t *testing.T) {
 		{&Dataset{Name: "f"}, known, `f: no column of labels`},
 	} {
 		c.d.Lines = []int{7}
-		err := c.d.ReadPartialLabels(c.known)
+		err := ReadPartialLabels(c.d, c.known)
 		if !IsBadInput(err) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v: error %v, want %s", c.d.Columns, err, c.want)
 		}
@@ -75,7 +75,7 @@ func FuzzReadPartialLabels(f *testing.F) {
 			known = NewAlphabet(slices.Compact(slices.Sorted(strings.SplitSeq(labels, "\n")))...)
 		}
 		d := labelColumn(strings.Split(column, "\n")...)
-		if err := d.ReadPartialLabels(known); err != nil {
+		if err := ReadPartialLabels(d, known); err != nil {
 			if !IsBadInput(err) {
 				t.Fatal(err)
 			}
