@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/host"
+	"github.com/dsp-go/dsp/structured/ocr"
 )
 
 // file writes a file for the time of the test and returns its path.
@@ -100,7 +102,7 @@ func TestReadBuiltin(t *testing.T) {
 		t.Errorf("the test words are others: %v", err)
 	}
 	var letters bytes.Buffer
-	if err := structured.WriteLetters(&letters, d.Test, 2); err != nil {
+	if err := ocr.WriteLetters(&letters, d.Test, 2); err != nil {
 		t.Fatal(err)
 	}
 	got, err := m.ReadData(file(t, "letter.data", letters.String()), DataOptions{Labels: true})
@@ -122,7 +124,7 @@ func TestReadBuiltin(t *testing.T) {
 func TestReadNPZ(t *testing.T) {
 	write := func(labels []int32, names ...string) string {
 		path := filepath.Join(t.TempDir(), "x.npz")
-		err := structured.WriteFile(path, func(w io.Writer) error {
+		err := host.WriteFile(path, func(w io.Writer) error {
 			return writeNPZ(w, func(n npzWriter) error {
 				err := cmp.Or(
 					add(n, "features", []float32{1, 2, 3, 4, 5, 6}, 3, 2),

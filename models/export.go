@@ -13,8 +13,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/dsp-go/dsp/models/safetensors"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/host"
+	"github.com/dsp-go/dsp/structured/safetensors"
 )
 
 // Potentials computes the potentials of all examples of d, with the model's constraints applied as −∞.
@@ -85,7 +86,7 @@ func (m *Model) ExportPotentials(ctx context.Context, d *structured.Dataset, pat
 		ids[i] = d.ID(i)
 	}
 	if format == ".npz" {
-		return structured.WriteFile(path, func(w io.Writer) error {
+		return host.WriteFile(path, func(w io.Writer) error {
 			return writeNPZ(w, func(n npzWriter) error {
 				var err error
 				for k := range θ.Parts {
@@ -155,9 +156,9 @@ func (m *Model) ExportWeights(path string) error {
 	}
 	if format == ".txt" {
 		if m.Dictionary != nil {
-			return structured.WriteFile(path, m.writeAttributeWeights)
+			return host.WriteFile(path, m.writeAttributeWeights)
 		}
-		return structured.WriteFile(path, m.writeText)
+		return host.WriteFile(path, m.writeText)
 	}
 	f := &safetensors.File{}
 	m.addWeights(f)
@@ -170,7 +171,7 @@ func (m *Model) ExportWeights(path string) error {
 		}
 		return safetensors.Write(path, f)
 	}
-	return structured.WriteFile(path, func(w io.Writer) error {
+	return host.WriteFile(path, func(w io.Writer) error {
 		return writeNPZ(w, func(n npzWriter) error {
 			for _, name := range slices.Sorted(maps.Keys(f.Tensors)) {
 				t := f.Tensors[name]

@@ -9,11 +9,12 @@ import (
 
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/host"
 )
 
 // A file that is larger than any memory is refused before it is read; it may be a hole.
 func TestTooLargeForMemory(t *testing.T) {
-	if _, known := structured.AvailableMemory(); !known {
+	if _, known := host.AvailableMemory(); !known {
 		t.Skip("nobody knows here how much memory there is")
 	}
 	path := filepath.Join(t.TempDir(), "large.conll")
@@ -41,7 +42,7 @@ func (vast) Dim() int { return 1 << 45 }
 
 // Weights and steps that memory does not hold are refused before the first of them.
 func TestTooManyWeightsForMemory(t *testing.T) {
-	if _, known := structured.AvailableMemory(); !known {
+	if _, known := host.AvailableMemory(); !known {
 		t.Skip("nobody knows here how much memory there is")
 	}
 	c := textConfig(file(t, "train.conll", trainConll))

@@ -50,8 +50,8 @@ func (a *Alphabet) AddBytes(name []byte) int32 {
 	return a.add(hash, string(name))
 }
 
-// intern is Add of a name that is copied if it is new, so that nothing of the text around it is kept.
-func (a *Alphabet) intern(name string) int32 {
+// Intern is Add of a name that is copied if it is new, so that nothing of the text around it is kept.
+func (a *Alphabet) Intern(name string) int32 {
 	a.reserve(1)
 	hash := uint32(maphash.String(alphabetSeed, name))
 	if e := a.find(hash, name); e.number > 0 {
@@ -114,8 +114,8 @@ func (a *Alphabet) home(hash uint32) int { return int(hash) & (len(a.table) - 1)
 
 func (a *Alphabet) after(at int) int { return (at + 1) & (len(a.table) - 1) }
 
-// reset empties the alphabet, for names of the same kind.
-func (a *Alphabet) reset() {
+// Reset empties the alphabet, for names of the same kind.
+func (a *Alphabet) Reset() {
 	clear(a.table)
 	clear(a.all)
 	a.all = a.all[:0]

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/host"
 )
 
 // Options of Fit.
@@ -244,7 +245,7 @@ func together(n int, f func(k int) error) error {
 	failures := make([]error, n)
 	var running sync.WaitGroup
 	for k := range n {
-		running.Go(func() { failures[k] = structured.Guard(func() error { return f(k) }) })
+		running.Go(func() { failures[k] = host.Guard(func() error { return f(k) }) })
 	}
 	running.Wait()
 	return cmp.Or(failures...)
