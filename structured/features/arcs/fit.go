@@ -26,8 +26,8 @@ const passHashes = 1 << 24
 // heads[t] the head of token t, counted from the first token of its sentence; the root's dependent is its own head.
 // Attributes are numbered by falling count, those of equal count by their hashes.
 func (t *Template) Fit(data Columns, offsets []int, heads []int32, o Options) (*Dictionary, error) {
-	if err := checkHashBits(o.HashBits); err != nil {
-		return nil, err
+	if o.HashBits < 0 || o.HashBits > mostHashBits {
+		return nil, structured.BadInput("attributes hashed to %d bits, expected 1 to %d, or 0 for a dictionary", o.HashBits, mostHashBits)
 	}
 	if o.HashBits > 0 && o.MinCount > 1 {
 		return nil, structured.BadInput("hashed attributes have no counts: a minimum of %d needs a dictionary", o.MinCount)
