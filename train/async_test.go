@@ -19,12 +19,14 @@ func TestAsyncSDCA(t *testing.T) {
 			best := start(t, reference, p)
 			for k := 0; k < 200 && (k == 0 || best.Gap() > 1e-5*best.Primal); k++ {
 				passes(t, reference, p, best, 1)
+				certify(t, reference, p, best)
 			}
 			p.Engine = NewEngine(p.Objective, 4)
 			m := &SDCA{Resync: 1000, Async: true}
 			s := start(t, m, p)
 			for k := 0; k < 400 && (k == 0 || s.Gap() > 1e-4*s.Primal); k++ {
 				passes(t, m, p, s, 1)
+				certify(t, m, p, s)
 			}
 			if !(s.Gap() >= 0 && s.Gap() <= 1e-4*s.Primal) {
 				t.Errorf("relative gap %g after %d passes", s.Gap()/s.Primal, s.Passes)

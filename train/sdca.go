@@ -191,7 +191,7 @@ func (m *SDCA) report(ctx context.Context, p *Problem, s *State) error {
 		if err := m.Certify(ctx, p, s, true); err != nil {
 			return err
 		}
-		s.Done = m.primal-m.bound.value <= 3*m.bound.rounded
+		s.Done = m.primal-m.bound.value <= 2*m.bound.rounded
 	}
 	s.Smoothed, s.Mu, s.Kappa, s.Step, s.Exact = math.NaN(), 0, 0, m.memory.meanStep(), math.NaN()
 	return nil
