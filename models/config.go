@@ -35,7 +35,7 @@ type Config struct {
 	Window     int     `yaml:"window" json:"window" group:"Network" min:"0" only:"net=linear,mlp,cnn,embed" help:"positions that a window spans, odd; 0: the network's own (1 for linear and mlp, 3 for cnn, 5 for embed)"`
 	Channels   Sizes   `yaml:"channels" json:"channels" group:"Network" min:"1" only:"net=cnn,cnn-image,embed" help:"channels of each convolution; empty: the network's own"`
 	Embed      Sizes   `yaml:"embed" json:"embed" group:"Network" min:"1" only:"net=embed" help:"numbers in the embedding of each discrete input; empty: by the size of its vocabulary"`
-	MinCount   int     `yaml:"min-count" json:"min-count" group:"Network" min:"0" only:"task=tag,parse format=conll,conllu,crfsuite,builtin net=embed,linear,biaffine" unit:"N" help:"times an attribute must occur in the training data to get weights, or a word to get an embedding of its own; 0: 1 for attributes, 2 for words"`
+	MinCount   int     `yaml:"min-count" json:"min-count" group:"Network" min:"0" only:"task=tag,parse format=conll,conllu,crfsuite,builtin net=embed,linear,biaffine" unit:"N" help:"times an attribute must occur in the training data to get weights, or a word to get an embedding of its own; 0: 1 for attributes of tokens, 2 for those of arcs and for words"`
 	Activation string  `yaml:"activation" json:"activation" group:"Network" values:"elu|tanh|relu" only:"net=mlp,cnn,cnn-image,embed" help:"function between layers; prox-linear wants a smooth one (elu, tanh)"`
 	Dropout    float64 `yaml:"dropout" json:"dropout" group:"Network" min:"0" only:"method=sgd net=mlp,cnn,cnn-image,embed" help:"probability with which a hidden unit is left out of a step"`
 

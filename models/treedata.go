@@ -98,9 +98,16 @@ func (c *Config) fitTrees(train *structured.Dataset) (Inputs, error) {
 	if err != nil {
 		return Inputs{}, err
 	}
-	in, err := fitArcs(t, train, arcs.Options{MinCount: max(1, c.MinCount), HashBits: c.HashBits, Threads: threadsOr(c.Threads)})
+	o := arcs.Options{HashBits: c.HashBits, Threads: threadsOr(c.Threads)}
+	if c.HashBits == 0 {
+		o.MinCount = cmp.Or(c.MinCount, defaultArcCount)
+	}
+	in, err := fitArcs(t, train, o)
 	return Inputs{Features: set, arcs: in}, err
 }
+
+// defaultArcCount is how often an attribute must occur on gold arcs to get weights, where nothing was said.
+const defaultArcCount = 2
 
 // encodeWords makes the discrete inputs of a treebank.
 func encodeWords(d *structured.Dataset, vocab []*structured.Alphabet) error {
