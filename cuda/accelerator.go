@@ -70,7 +70,12 @@ func (s *shared) accelerator(o *train.Objective) (*Accelerator, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &Accelerator{shared: s, scorer: scorer, steps: map[capacity]*lane{}}
+	return s.acceleratorWith(o, scorer)
+}
+
+// acceleratorWith makes one whose potentials a scorer on the device computes.
+func (s *shared) acceleratorWith(o *train.Objective, scorer Scorer) (a *Accelerator, err error) {
+	a = &Accelerator{shared: s, scorer: scorer, steps: map[capacity]*lane{}}
 	if s.onHost || !HasKernels(o) {
 		if a.oracle, err = newHostOracle(s.data, o, scorer); err != nil {
 			freeScorer(scorer)
@@ -248,4 +253,12 @@ func (a *Accelerator) Recompose(ctx context.Context, w []float32, memory train.R
 func (a *Accelerator) Value(ctx context.Context, w []float32, examples []int) (float64, error) {
 	sums, err := a.overData(ctx, w, examples, "value", func(l strand) { l.Value(a.vectors.at) })
 	return sums.Primal, err
+}
+
+// Unit returns the largest relative error of a rounded operation, for what train allows rounding in a certificate.
+func (a *Accelerator) Unit() float64 {
+	if a.blas.tf32 {
+		return 1. / (1 << 11)
+	}
+	return 1. / (1 << 24)
 }

@@ -2,8 +2,10 @@ package models
 
 import (
 	"bytes"
+	"fmt"
 
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/train"
 )
 
 const (
@@ -36,6 +38,16 @@ func (c *Config) checkMemory(s source) error {
 	}
 	if err := structured.CheckMemory("training on "+c.Train, garbage*(extent.Bytes()+4*weightVectors*weights)); err != nil {
 		return structured.BadInput("%w; train on a part of it, or on fewer attributes with --min-count, --hash-bits or a --template", err)
+	}
+	return nil
+}
+
+// checkSteps refuses weights and steps on p for which there is not enough memory once the data are read.
+func checkSteps(p *train.Problem) error {
+	weights := p.Scorer.Dim()
+	what := fmt.Sprintf("training %d weights with --batch %d", weights, p.BatchSize())
+	if err := structured.CheckMemory(what, garbage*(4*weightVectors*float64(weights)+p.StepBytes())); err != nil {
+		return structured.BadInput("%w; lower --batch, or train fewer weights", err)
 	}
 	return nil
 }

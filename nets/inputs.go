@@ -2,6 +2,7 @@ package nets
 
 import (
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/vec"
 )
 
 // loadInputs gathers what the program reads of the batch, padded to its rows: with zero features, ids of the zero row,
@@ -37,7 +38,7 @@ func (w *NetWorker) loadInputs(p *Program, batch *structured.Batch) error {
 		w.m.windows[i] = windowRows(w.m.windows[i], batch, width, p.Rows)
 	}
 	if w.m.seed != 0 {
-		w.m.keys = growTo(w.m.keys, p.Rows)
+		w.m.keys = vec.Grow(w.m.keys, p.Rows)
 		clear(w.m.keys[n:])
 		for c, example := range batch.Examples {
 			for t := batch.Offsets[c]; t < batch.Offsets[c+1]; t++ {
@@ -76,7 +77,7 @@ func consecutive(examples []int) bool {
 func (w *NetWorker) batchIDs(p *Program, batch *structured.Batch) error {
 	data, fields := batch.Data, len(batch.Data.Vocab)
 	for _, f := range p.Needs.Fields {
-		to := growTo(w.m.ids[f], p.Rows)
+		to := vec.Grow(w.m.ids[f], p.Rows)
 		w.m.ids[f] = to
 		t, size := 0, int32(w.net.input.Vocab[f])
 		for _, e := range batch.Examples {
@@ -98,7 +99,7 @@ func (w *NetWorker) batchIDs(p *Program, batch *structured.Batch) error {
 
 // windowRows lists the rows of the neighbours t−⌊width/2⌋ … t+⌊width/2⌋ of each row t, −1 outside its chain.
 func windowRows(to []int32, batch *structured.Batch, width, rows int) []int32 {
-	to = growTo(to, rows*width)
+	to = vec.Grow(to, rows*width)
 	at, half := 0, width/2
 	for c := range batch.Len() {
 		lo, hi := batch.Offsets[c], batch.Offsets[c+1]
@@ -116,11 +117,4 @@ func windowRows(to []int32, batch *structured.Batch, width, rows int) []int32 {
 		to[at] = -1
 	}
 	return to
-}
-
-func growTo[E any](s []E, n int) []E {
-	if cap(s) < n {
-		return make([]E, n)
-	}
-	return s[:n]
 }

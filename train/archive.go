@@ -16,6 +16,8 @@ func (s *State) archive(a Archive) {
 	a.Count("full_passes", &s.FullPasses)
 	a.Number("primal", &s.Primal)
 	a.Number("dual", &s.Dual)
+	a.Number("rounding", &s.Rounding)
+	a.Number("estimate", &s.Estimate)
 	a.Number("smoothed", &s.Smoothed)
 	a.Number("mu", &s.Mu)
 	a.Number("kappa", &s.Kappa)

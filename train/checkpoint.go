@@ -17,7 +17,7 @@ import (
 
 const (
 	checkpointFile    = "state.safetensors"
-	checkpointVersion = "1"
+	checkpointVersion = "2"
 )
 
 // The keys of the metadata.

@@ -20,7 +20,7 @@ import (
 func (m *SDCA) sweepAsync(ctx context.Context, p *Problem, order []int) error {
 	shared := p.sparse.Share(p.threads)
 	for len(m.lone) < p.threads {
-		m.lone = append(m.lone, &loneStep{dualStep: dualStep{lane: lane{worker: p.Scorer.NewWorker(), oracle: p.kind.Oracle()}}})
+		m.lone = append(m.lone, &loneStep{dualStep: dualStep{lane: lane{piece: &piece{}, worker: p.Scorer.NewWorker(), oracle: p.kind.Oracle()}}})
 	}
 	var next atomic.Int64
 	var wg sync.WaitGroup
@@ -87,7 +87,7 @@ func (st *loneStep) move(m *SDCA, p *Problem, shared *nets.Shared) bool {
 		change += x
 	}
 	size := st.c * (math.Abs(st.entropy) + math.Abs(st.rise))
-	if (entropy+st.c*st.loss)/n-p.Lambda/2*change < -4*rounding*size/n {
+	if (entropy+st.c*st.loss)/n-p.Lambda/2*change < -4*unit*size/n {
 		shared.Scatter(float32(-scale), &st.v, &st.batch, m.w, nil)
 		return false
 	}

@@ -167,20 +167,23 @@ func mixtureIsMarginals(t *rapid.T, kind kinds.Kind, o oracles.Maximiser) {
 	}
 }
 
+// Gibbs probabilities of all outputs, exp(score − log Z), sum to 1.
 func nBestProbabilities(t *rapid.T, kind kinds.Kind, o oracles.Oracle) {
 	θ := drawPotentials(t, kind, reals)
 	most := 1
 	for b := range θ.Len() {
 		most = max(most, len(Enumerate(θ, b)))
 	}
-	var nb oracles.NBest
-	nb.Find(o, θ, most)
+	var best oracles.KBest
+	logZ := make([]float64, θ.Len())
+	o.TopK(θ, most, &best)
+	o.Exp(θ, 1, logZ, nil)
 	for b := range θ.Len() {
 		sum := 0.0
-		for k := range nb.Count[b] {
-			sum += nb.Probability(b, k)
+		for k := range best.Count[b] {
+			sum += math.Exp(best.Score[b*best.K+k] - logZ[b])
 		}
-		if nb.Count[b] > 0 {
+		if best.Count[b] > 0 {
 			Near(t, "sum over all outputs", sum, 1, 1e-4)
 		}
 	}

@@ -125,3 +125,12 @@ func ratio(a, b int) float64 {
 	}
 	return float64(a) / float64(b)
 }
+
+// General returns the metrics by name, as JSON has them.
+func (m Metrics) General() structured.Metrics {
+	return structured.Metrics{Measures: []structured.Measure{
+		{Name: "uas", Value: m.UAS}, {Name: "las", Value: m.LAS},
+		{Name: "uas_nopunct", Value: m.UASNoPunct}, {Name: "las_nopunct", Value: m.LASNoPunct}, {Name: "root", Value: m.Root},
+		{Name: "words", Value: float64(m.Words)}, {Name: "words_nopunct", Value: float64(m.NoPunct)}, {Name: "sentences", Value: float64(m.Sentences)},
+	}}
+}

@@ -108,6 +108,17 @@ func keep(possible []int32, n int, forbid func(k int), pass func(k int) bool) {
 	}
 }
 
+// LeastRisk implements structured.Structure: the tree whose arcs and relations add up to the largest probability.
+func (SpanningTree) LeastRisk(u *structured.Marginals, θ *structured.Potentials) {
+	for k := range θ.Parts {
+		for j, p := range u.Parts[k].Values {
+			if to := &θ.Parts[k].Values[j]; !math.IsInf(float64(*to), -1) { // what is forbidden stays so
+				*to = p
+			}
+		}
+	}
+}
+
 // LogOutputs implements structured.Structure. There are nⁿ⁻¹ trees with one word at the root (Cayley), of which
 // C(3n−2, n−1)/n are projective, each with Rⁿ relations.
 func (t SpanningTree) LogOutputs(d *structured.Dataset, form structured.Form) float64 {

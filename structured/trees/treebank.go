@@ -41,7 +41,10 @@ func (b *Treebank) Len() int { return b.Data.Len() }
 
 // Tree returns the gold tree of sentence i, without words where no trees are known. It shares memory with b.
 func (b *Treebank) Tree(i int) Tree {
-	if b.Heads == nil {
+	switch {
+	case b.Data.Outputs != nil && b.Data.Labels != nil: // made data of
+		return FromOutput(b.Data.Gold(i))
+	case b.Heads == nil:
 		return Tree{}
 	}
 	from, to := b.Data.Offsets[i], b.Data.Offsets[i+1]

@@ -1,9 +1,10 @@
 package arcs
 
 import (
-	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/dsp-go/dsp/structured/vec"
 )
 
 // Columns are the inputs of a data set: cell c of token t is Cells[c][t].
@@ -78,7 +79,7 @@ func (s *sentence) load(m *machine, lo, hi int) {
 		s.gaps = make([]gap, len(m.gaps))
 	}
 	for v := range s.values {
-		s.values[v] = resized(s.values[v], s.n+2*m.pad)
+		s.values[v] = vec.Grow(s.values[v], s.n+2*m.pad)
 	}
 	for _, c := range m.columns {
 		for k, v := range c.views {
@@ -112,5 +113,3 @@ func (s *sentence) fold(m *machine, h uint64, taps []tap, position int) uint64 {
 	}
 	return max(1, h)
 }
-
-func resized[T any](s []T, n int) []T { return slices.Grow(s[:0], n)[:n] }

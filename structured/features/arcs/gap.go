@@ -3,6 +3,8 @@ package arcs
 import (
 	"slices"
 	"strconv"
+
+	"github.com/dsp-go/dsp/structured/vec"
 )
 
 // gap is what a sentence shows between two of its tokens l < r, −1 ≤ l; l = −1 is the root.
@@ -25,7 +27,7 @@ func (g *gap) load(v *gapView, values []uint64) {
 		g.counts = make([][]int32, len(v.counted))
 	}
 	for k, counted := range v.counted {
-		c := resized(g.counts[k], n+1)
+		c := vec.Grow(g.counts[k], n+1)
 		c[0] = 0
 		for p, value := range values {
 			c[p+1] = c[p]
@@ -38,7 +40,7 @@ func (g *gap) load(v *gapView, values []uint64) {
 	if !v.spread {
 		return
 	}
-	g.before = resized(g.before, n)
+	g.before = vec.Grow(g.before, n)
 	for p, value := range values {
 		b := p - 1
 		for b >= 0 && values[b] != value {
@@ -46,7 +48,7 @@ func (g *gap) load(v *gapView, values []uint64) {
 		}
 		g.before[p] = int32(b)
 	}
-	g.distinct, g.sets, g.upTo = resized(g.distinct, (n+1)*n), resized(g.sets, (n+1)*(n+1)), resized(g.upTo, (n+1)*(n+1))
+	g.distinct, g.sets, g.upTo = vec.Grow(g.distinct, (n+1)*n), vec.Grow(g.sets, (n+1)*(n+1)), vec.Grow(g.upTo, (n+1)*(n+1))
 	for l := -1; l < n; l++ {
 		distinct, sets, upTo := g.distinct[(l+1)*n:], g.sets[(l+1)*(n+1):], g.upTo[(l+1)*(n+1):]
 		k := 0

@@ -1,6 +1,10 @@
 package arcs
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/dsp-go/dsp/structured/vec"
+)
 
 // scratch is what the extraction for one score needs.
 type scratch struct {
@@ -20,7 +24,7 @@ type lists struct {
 func (x *scratch) rows(m *machine, p *program, s *sentence, numbers *Numbers, to *Rows) {
 	n := s.n
 	width := len(p.pairs) + len(p.mixed)
-	x.heads, x.dependents = resized(x.heads, (n+1)*width), resized(x.dependents, n*width)
+	x.heads, x.dependents = vec.Grow(x.heads, (n+1)*width), vec.Grow(x.dependents, n*width)
 	for j := range width {
 		c := p.bothSides(j)
 		for h := -1; h < n; h++ {
@@ -33,12 +37,12 @@ func (x *scratch) rows(m *machine, p *program, s *sentence, numbers *Numbers, to
 	for k := range x.lists {
 		l := &x.lists[k]
 		l.index = l.index[:0]
-		l.spans = resized(l.spans, (n+1)*bins)
+		l.spans = vec.Grow(l.spans, (n+1)*bins)
 		for i := range l.spans {
 			l.spans[i][0] = -1
 		}
 	}
-	to.Offsets = append(resized(to.Offsets, n*n+1)[:0], 0)
+	to.Offsets = append(vec.Grow(to.Offsets, n*n+1)[:0], 0)
 	index := to.Index[:0]
 	for d := range n {
 		for head := range n {
@@ -153,7 +157,7 @@ func (x *scratch) numbered(numbers *Numbers, index []int32, class uint64) []int3
 		}
 		return index
 	}
-	x.present = resized(x.present, 2*len(x.starred)+len(x.plain))
+	x.present = vec.Grow(x.present, 2*len(x.starred)+len(x.plain))
 	present := x.present
 	k := 0
 	for _, hash := range x.starred {
