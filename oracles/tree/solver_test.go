@@ -349,3 +349,24 @@ func TestMaxLong(t *testing.T) {
 		}
 	})
 }
+
+// Two pairs of words that want each other, so that every tree needs two arcs that are next to impossible: around where the product of
+// their weights leaves float64.
+func TestExpAtTheEdge(t *testing.T) {
+	each(t, func(t *testing.T, s solver, projective bool) {
+		r := rand.New(rand.NewPCG(9, 10))
+		for i := range 300 {
+			const n = 4
+			arc := normal(r, n, 1)
+			for j := range arc {
+				if d, h := j/n, j%n; h != d^1 {
+					arc[j] -= 300 + float32(i)/4
+					if i%3 > 0 && r.IntN(4) == 0 {
+						arc[j] = float32(never)
+					}
+				}
+			}
+			checkExp(t, s, arc, n, 1, enumerate(arc, n, projective))
+		}
+	})
+}
