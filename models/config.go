@@ -3,6 +3,7 @@ package models
 import (
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/ocr"
 )
 
 // Config is everything that decides a training run. Its tags are the one definition of the command line's flags, the
@@ -83,7 +84,7 @@ type Config struct {
 
 // Default returns the configuration of a run that is told nothing.
 func Default() Config {
-	words := structured.DefaultOCRWords()
+	words := ocr.DefaultOCRWords()
 	return Config{
 		Task:       "auto",
 		Examples:   Sizes{words.Train, words.Dev, words.Test},

@@ -9,11 +9,12 @@ import (
 
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/host"
 )
 
 // A file that is larger than any memory is refused before it is read; it may be a hole.
 func TestTooLargeForMemory(t *testing.T) {
-	if _, known := structured.AvailableMemory(); !known {
+	if _, known := host.AvailableMemory(); !known {
 		t.Skip("nobody knows here how much memory there is")
 	}
 	path := filepath.Join(t.TempDir(), "large.conll")
@@ -34,14 +35,14 @@ func TestTooLargeForMemory(t *testing.T) {
 	}
 }
 
-// wide is a scorer of more weights than any memory holds.
-type wide struct{ nets.Scorer }
+// vast is a scorer of more weights than any memory holds.
+type vast struct{ nets.Scorer }
 
-func (wide) Dim() int { return 1 << 45 }
+func (vast) Dim() int { return 1 << 45 }
 
 // Weights and steps that memory does not hold are refused before the first of them.
 func TestTooManyWeightsForMemory(t *testing.T) {
-	if _, known := structured.AvailableMemory(); !known {
+	if _, known := host.AvailableMemory(); !known {
 		t.Skip("nobody knows here how much memory there is")
 	}
 	c := textConfig(file(t, "train.conll", trainConll))
@@ -56,7 +57,7 @@ func TestTooManyWeightsForMemory(t *testing.T) {
 	if err := checkSteps(r.problem); err != nil {
 		t.Error(err)
 	}
-	r.problem.Scorer = wide{r.problem.Scorer}
+	r.problem.Scorer = vast{r.problem.Scorer}
 	if err := checkSteps(r.problem); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "lower --batch") {
 		t.Errorf("got %v", err)
 	}

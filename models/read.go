@@ -2,6 +2,7 @@ package models
 
 import (
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/text"
 	"github.com/dsp-go/dsp/structured/trees"
 )
 
@@ -80,7 +81,7 @@ func (m *Model) source(o DataOptions) (source, error) {
 		s.width = 0
 	}
 	if s.columns == "" {
-		s.columns = structured.DefaultColumns
+		s.columns = text.DefaultColumns
 	}
 	if s.label == "" {
 		s.label = c.Label

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/dsp-go/dsp/models/safetensors"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/safetensors"
 )
 
 // archive saves or restores what is common to all methods.

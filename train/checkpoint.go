@@ -11,8 +11,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dsp-go/dsp/models/safetensors"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/safetensors"
 )
 
 const (

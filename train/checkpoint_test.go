@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dsp-go/dsp/models/safetensors"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/safetensors"
 )
 
 // Every method in the house, stopped after any pass and resumed, gives the weights and records of a run without a stop, on

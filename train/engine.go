@@ -10,6 +10,7 @@ import (
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/oracles/kinds"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/host"
 )
 
 // A pass over the data is cut into shards and its shards are dealt to lanes; both depend on the data alone. Each lane
@@ -135,7 +136,7 @@ func (e *Engine) run(ctx context.Context, n int, work func(l int, ln *lane) erro
 	lanes := e.lanes[:n]
 	e.parallel(n, func(l int) {
 		lanes[l].piece = e.pieces[l]
-		lanes[l].err = structured.Guard(func() error { return work(l, lanes[l]) })
+		lanes[l].err = host.Guard(func() error { return work(l, lanes[l]) })
 	})
 	for _, ln := range lanes {
 		if ln.err != nil {

@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/dsp-go/dsp/nets"
-	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/host"
 )
 
 // sweepAsync takes steps on distinct examples, one at a time a thread, and no thread waits for another's: asynchronous dual
@@ -27,7 +27,7 @@ func (m *SDCA) sweepAsync(ctx context.Context, p *Problem, order []int) error {
 	for _, st := range m.lone[:p.threads] {
 		st.linear, st.sum = 0, 0
 		wg.Go(func() {
-			st.err = structured.Guard(func() error {
+			st.err = host.Guard(func() error {
 				for k := int(next.Add(1)) - 1; k < len(order) && ctx.Err() == nil; k = int(next.Add(1)) - 1 {
 					if err := st.take(m, p, shared, order[k]); err != nil {
 						return err
