@@ -370,3 +370,18 @@ func TestExpAtTheEdge(t *testing.T) {
 		}
 	})
 }
+
+// Two trees of about the same score, one of which has an arc whose weight alone leaves float64.
+func TestExpLosesNoTree(t *testing.T) {
+	each(t, func(t *testing.T, s solver, projective bool) {
+		const n = 4
+		x := float32(never)
+		arc := []float32{
+			-690, 0, -0.5, x,
+			0, x, x, x,
+			-690, x, -1379.5, 0,
+			x, x, 0, x,
+		}
+		checkExp(t, s, arc, n, 1, enumerate(arc, n, projective))
+	})
+}
