@@ -120,7 +120,7 @@ func (r *run) accelerate() error {
 	}
 	r.problem.Batch = c.Batch
 	if r.device == nil {
-		return checkSteps(r.problem)
+		return c.checkSteps(r.problem)
 	}
 	batch := any("the method's")
 	if c.Batch > 0 {
