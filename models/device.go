@@ -127,6 +127,9 @@ func (r *run) accelerate() error {
 		batch = c.Batch
 	}
 	r.o.Log.Info("device "+r.device.Info().String(), "batch", batch)
+	if !cuda.HasKernels(r.problem.Objective) {
+		r.o.Log.Info("the network runs on the device, the oracle of a " + r.problem.Scorer.Form().Structure.Name() + " on the CPU")
+	}
 	return nil
 }
 
