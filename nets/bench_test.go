@@ -20,11 +20,11 @@ func BenchmarkMLPStep(b *testing.B) {
 	w := net.Init(1)
 	var batch structured.Batch
 	batch.Reset(data, []int{0})
-	v := randomMarginals(rng, &batch, labels, false)
+	v := randomMarginals(rng, &batch, net.Form())
 	grad := make([]float32, net.Dim())
 
 	b.Run("TapeMachine", func(b *testing.B) {
-		g := newGraph(rows, tensor.Float32, input, net.layout)
+		g := newGraph(Size{Rows: rows}, tensor.Float32, input, net.layout)
 		f, err := differentiate(&tapeSpec, g)
 		must(b, err)
 		let := func(n *gorgonia.Node, xs []float32) {
@@ -101,8 +101,7 @@ func BenchmarkPresetStep(b *testing.B) {
 				worker := net.NewNetWorker()
 				var batch structured.Batch
 				batch.Reset(data, seq(chains))
-				_, perPosition := formOf(net)
-				v := randomMarginals(rng, &batch, p.labels, perPosition)
+				v := randomMarginals(rng, &batch, net.Form())
 				var θ structured.Potentials
 				must(b, worker.Score(w, &batch, &θ))
 				b.ReportAllocs()
