@@ -9,7 +9,7 @@ GPU = CGO_ENABLED=1 CGO_CFLAGS="-O2 -I$(CURDIR)/cuda/driver/libcuda" CGO_LDFLAGS
 
 export CGO_ENABLED ?= 0
 
-.PHONY: build gpu gpu-env emulator test test-gpu test-races race bench lint lint-gpu cross kernels clean
+.PHONY: build gpu gpu-env emulator test test-gpu test-races race bench lint lint-gpu cross generate kernels clean
 
 build:
 	GOEXPERIMENT=simd go build -trimpath -o bin/dsp ./cmd/dsp
@@ -29,17 +29,6 @@ build/libcuda.a: $(wildcard cuda/driver/libcuda/*)
 test:
 	go test ./...
 	GOEXPERIMENT=simd go test ./...
-
-EMULATE = DSP_CUDA_LIBRARY=$(CURDIR)/build/libcuda-emulated.so $(GPU)
-
-EMULATE = DSP_CUDA_LIBRARY=$(CURDIR)/build/libcuda-emulated.so $(GPU)
-
-test-gpu: emulator build/libcuda-broken.so build/libcuda.a # on the emulated device. Tests elsewhere that need a device say GPU in their names
-	$(EMULATE) go test -tags gpu ./cuda/...
-	$(EMULATE) go test -tags gpu -run GPU ./cmd/dsp
-
-test-races: build/libcuda-races.so build/libcuda.a # minutes: the same tests, looking for threads that meet with no barrier between
-	DSP_CUDA_LIBRARY=$(CURDIR)/build/libcuda-races.so $(GPU) go test -tags gpu -timeout 30m ./cuda/...
 
 race: # the race detector needs cgo
 	CGO_ENABLED=1 go test -race -short $(PARALLEL)
@@ -63,11 +52,12 @@ cross:
 	GOOS=darwin GOARCH=arm64 go build -o /dev/null ./cmd/dsp
 	GOOS=windows GOARCH=amd64 go build -o /dev/null ./cmd/dsp
 
+generate: # vector kernels for AVX2 from those for AVX-512
+	go generate ./...
+
 kernels: # needs clang 16 or later; the PTX is committed, so that nobody else does
 	go run ./cuda/kernels/compile
 
-clean:
-	rm -rf bin build
 # A CUDA driver for tests: the kernels, compiled for the CPU. Needs g++.
 EMULATED       = build/emulator
 EMULATOR_FLAGS = -std=c++17 -O2 -g1 -fPIC -fvisibility=hidden -fno-strict-aliasing -ffp-contract=off -fno-math-errno -U_FORTIFY_SOURCE -fstack-clash-protection \
@@ -111,3 +101,15 @@ $(EMULATED)/broken.o: cuda/cudatest/testdata/broken.cu cuda/kernels/device.cuh c
 $(EMULATED)/races/broken.o: cuda/cudatest/testdata/broken.cu cuda/kernels/device.cuh cuda/emulator/shim.h cuda/emulator/place.h
 	@mkdir -p $(@D)
 	$(AS_KERNEL) $(RACES) -c $< -o $@
+
+EMULATE = DSP_CUDA_LIBRARY=$(CURDIR)/build/libcuda-emulated.so $(GPU)
+
+test-gpu: emulator build/libcuda-broken.so build/libcuda.a # on the emulated device. Tests elsewhere that need a device say GPU in their names
+	$(EMULATE) go test -tags gpu ./cuda/...
+	$(EMULATE) go test -tags gpu -run GPU ./cmd/dsp
+
+test-races: build/libcuda-races.so build/libcuda.a # minutes: the same tests, looking for threads that meet with no barrier between
+	DSP_CUDA_LIBRARY=$(CURDIR)/build/libcuda-races.so $(GPU) go test -tags gpu -timeout 30m ./cuda/...
+
+clean:
+	rm -rf bin build

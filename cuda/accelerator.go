@@ -6,6 +6,7 @@ import (
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/train"
 )
 
@@ -13,15 +14,15 @@ import (
 // memories stay there. What a step finds is left there as well, until somebody asks.
 type Accelerator struct {
 	*shared
-	objective *Objective
-	scorer    Scorer
-	moves     *Linearised // the scorer, if it is that
+	oracle oracle
+	scorer Scorer
+	moves  *Linearised // the scorer, if it is that
 
 	steps map[capacity]*lane // of batches
 	whole *lane              // of full passes
 	last  *lane              // of the last step
 
-	memories []*Memory
+	memories []ownedMemory
 	others   []*Accelerator
 }
 
@@ -31,7 +32,8 @@ type shared struct {
 	data    *Data
 	blas    *BLAS
 	vectors *vectors
-	round   int // of scratch memory: graphs that were captured in an earlier one may use what is freed
+	round   int  // of scratch memory: graphs that were captured in an earlier one may use what is freed
+	onHost  bool // whatever the structure, the host's oracle answers
 
 	product struct { // ⟨D, w⟩ for the path's iterate
 		known bool
@@ -42,12 +44,18 @@ type shared struct {
 var _ train.Accelerator = (*Accelerator)(nil)
 
 // NewAccelerator returns an accelerator for an objective, which uploads its data. With tf32 matrix products are in TF32. What
-// the device cannot do for the objective is bad input. Close it after use.
+// the device cannot do for the objective is bad input. Where it does not HasKernels, only the network runs on the device, and the
+// structure's oracle answers on all cores of the host. Close it after use.
 func NewAccelerator(d *Device, o *train.Objective, tf32 bool) (*Accelerator, error) {
+	return newAccelerator(d, o, tf32, false)
+}
+
+// newAccelerator is NewAccelerator; with onHost the host's oracle answers even where there are kernels.
+func newAccelerator(d *Device, o *train.Objective, tf32, onHost bool) (*Accelerator, error) {
 	if err := CheckObjective(o); err != nil {
 		return nil, err
 	}
-	s := &shared{d: d, data: NewData(d, o.Data), blas: NewBLAS(d, tf32), vectors: newVectors(d, o.Scorer.Dim())}
+	s := &shared{d: d, onHost: onHost, data: NewData(d, o.Data), blas: NewBLAS(d, tf32), vectors: newVectors(d, o.Scorer.Dim())}
 	a, err := s.accelerator(o)
 	if err != nil {
 		s.free()
@@ -62,14 +70,22 @@ func (s *shared) accelerator(o *train.Objective) (*Accelerator, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &Accelerator{
-		shared:    s,
-		scorer:    scorer,
-		objective: NewObjective(s.data, o, scorer, NewOracle(s.d)),
-		steps:     map[capacity]*lane{},
+	return s.acceleratorWith(o, scorer)
+}
+
+// acceleratorWith makes one whose potentials a scorer on the device computes.
+func (s *shared) acceleratorWith(o *train.Objective, scorer Scorer) (a *Accelerator, err error) {
+	a = &Accelerator{shared: s, scorer: scorer, steps: map[capacity]*lane{}}
+	if s.onHost || !HasKernels(o) {
+		if a.oracle, err = newHostOracle(s.data, o, scorer); err != nil {
+			freeScorer(scorer)
+			return nil, err
+		}
+	} else {
+		a.oracle = chainKernels{NewObjective(s.data, o, scorer, NewOracle(s.d))}
 	}
 	a.moves, _ = scorer.(*Linearised)
-	a.whole, err = a.newLane(s.data.passCapacity(passPositions, o.Scorer))
+	a.whole, err = a.newLane(s.data.passCapacity(passPositions, o.Scorer.Form()))
 	if err == nil {
 		err = s.d.Err()
 	}
@@ -77,6 +93,19 @@ func (s *shared) accelerator(o *train.Objective) (*Accelerator, error) {
 		a.free()
 	}
 	return a, err
+}
+
+// checkSparse refuses a scorer of sparse inputs for other structures than chains, as bad input.
+func checkSparse(s nets.Scorer) error {
+	form := s.Form()
+	if _, chain := form.Structure.(chains.Chain); chain {
+		return nil
+	}
+	if _, sparse := s.(*nets.SparseLinear); sparse {
+		return structured.BadInput("a CUDA device has linear nets of attributes for sequences of labels alone, not for a %s; use --device cpu",
+			form.Structure.Name())
+	}
+	return nil
 }
 
 // scorer returns a scorer's counterpart on the device.
@@ -134,8 +163,7 @@ func (a *Accelerator) free() {
 	if a.whole != nil {
 		a.whole.free()
 	}
-	a.objective.Oracle.Free()
-	a.objective.Free()
+	a.oracle.Free()
 	freeScorer(a.scorer)
 }
 
@@ -156,7 +184,7 @@ func (a *Accelerator) done() error {
 	if err := a.d.Sync(); err != nil {
 		return err
 	}
-	if err := a.objective.NonFinite(); err != nil {
+	if err := a.oracle.NonFinite(); err != nil {
 		return err
 	}
 	return a.d.Err()
@@ -164,15 +192,15 @@ func (a *Accelerator) done() error {
 
 // sums waits for the objective's sums.
 func (a *Accelerator) sums() (train.Sums, error) {
-	s := a.objective.ReadSums()
-	return train.Sums(s), a.done()
+	s := a.oracle.ReadSums()
+	return s, a.done()
 }
 
 // overData does work of a kind on all of the given examples, as many at a time as a full pass takes, beginning with sums of
 // zero.
-func (a *Accelerator) overData(ctx context.Context, w []float32, examples []int, kind any, work func(l *Lane)) (train.Sums, error) {
+func (a *Accelerator) overData(ctx context.Context, w []float32, examples []int, kind any, work func(l strand)) (train.Sums, error) {
 	Upload(a.d, a.vectors.at, w)
-	a.objective.ClearSums()
+	a.oracle.ClearSums()
 	l := a.whole
 	l.use(a.shared, kind)
 	for len(examples) > 0 && a.d.Err() == nil {
@@ -180,17 +208,17 @@ func (a *Accelerator) overData(ctx context.Context, w []float32, examples []int,
 			return train.Sums{}, err
 		}
 		n := a.data.fit(examples, l.capacity)
-		l.Batch.Set(examples[:n])
-		work(l.Lane)
+		l.batch.Set(examples[:n])
+		work(l)
 		examples = examples[n:]
 	}
 	return a.sums()
 }
 
 // gradient does work of a kind on all examples, pulls back and sets g to what that adds up to.
-func (a *Accelerator) gradient(ctx context.Context, w, g []float32, kind any, work func(l *Lane)) (train.Sums, error) {
+func (a *Accelerator) gradient(ctx context.Context, w, g []float32, kind any, work func(l strand)) (train.Sums, error) {
 	Zero(a.d, a.vectors.grad)
-	sums, err := a.overData(ctx, w, a.data.all(), kind, func(l *Lane) {
+	sums, err := a.overData(ctx, w, a.data.all(), kind, func(l strand) {
 		work(l)
 		l.Pullback(a.vectors.grad)
 	})
@@ -203,11 +231,10 @@ func (a *Accelerator) gradient(ctx context.Context, w, g []float32, kind any, wo
 
 // FullPass implements train.Accelerator.
 func (a *Accelerator) FullPass(ctx context.Context, w []float32, s oracles.Smoothing, memory train.RemoteMemory, g []float32) (train.Sums, error) {
-	m := memoryOf(memory)
-	return a.gradient(ctx, w, g, scratchOf(s), func(l *Lane) {
+	return a.gradient(ctx, w, g, scratchOf(s), func(l strand) {
 		l.Ask(a.vectors.at, s, true)
-		if m != nil {
-			m.Remember(l, 1)
+		if memory != nil {
+			l.Remember(memory, 1)
 		}
 		l.Difference(nil)
 	})
@@ -215,9 +242,8 @@ func (a *Accelerator) FullPass(ctx context.Context, w []float32, s oracles.Smoot
 
 // Recompose implements train.Accelerator.
 func (a *Accelerator) Recompose(ctx context.Context, w []float32, memory train.RemoteMemory, g []float32) (float64, error) {
-	m := memoryOf(memory)
-	sums, err := a.gradient(ctx, w, g, "recompose", func(l *Lane) {
-		l.Recall(a.vectors.at, m)
+	sums, err := a.gradient(ctx, w, g, "recompose", func(l strand) {
+		l.Recall(a.vectors.at, memory)
 		l.Difference(nil)
 	})
 	return sums.Linear, err
@@ -225,6 +251,6 @@ func (a *Accelerator) Recompose(ctx context.Context, w []float32, memory train.R
 
 // Value implements train.Accelerator.
 func (a *Accelerator) Value(ctx context.Context, w []float32, examples []int) (float64, error) {
-	sums, err := a.overData(ctx, w, examples, "value", func(l *Lane) { l.Value(a.vectors.at) })
+	sums, err := a.overData(ctx, w, examples, "value", func(l strand) { l.Value(a.vectors.at) })
 	return sums.Primal, err
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/dsp-go/dsp/cuda"
 	"github.com/dsp-go/dsp/cuda/cudatest"
 	"github.com/dsp-go/dsp/oracles"
-	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/chains"
 )
 
 // BenchmarkAnswer is what smoothed oracles take on chains of 64 positions, from captured graphs. B·T·Y² multiply-adds or additions and maxima are
@@ -25,7 +25,7 @@ func BenchmarkAnswer(b *testing.B) {
 		}
 		r := rand.New(rand.NewPCG(1, 1))
 		θ := drawChains(r, slices.Repeat([]int{64}, size.chains), size.labels, size.perPosition, 1, 0)
-		x := newBatch(d, θ, nil, structured.Hamming{})
+		x := newBatch(d, θ, nil, chains.Hamming{})
 		for _, s := range []oracles.Smoothing{{Kind: oracles.None}, {Kind: oracles.L2, Mu: 1, K: 5}, {Kind: oracles.L2, Mu: 1},
 			{Kind: oracles.Entropy, Mu: 1}, {Kind: oracles.Entropy, Mu: 1e-2}} {
 			x.o.ReserveAnswer(&x.θ, s)

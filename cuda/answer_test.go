@@ -10,7 +10,9 @@ import (
 	"github.com/dsp-go/dsp/cuda"
 	"github.com/dsp-go/dsp/cuda/cudatest"
 	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/oracles/chain"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/chains"
 )
 
 // answered is an answer in the host's memory.
@@ -41,7 +43,7 @@ type batchOnDevice struct {
 	out  cuda.Answer
 }
 
-func newBatch(d *cuda.Device, θ *structured.Potentials, gold []int32, h structured.Hamming) *batchOnDevice {
+func newBatch(d *cuda.Device, θ *potentials, gold []int32, h chains.Hamming) *batchOnDevice {
 	b := &batchOnDevice{d: d, o: cuda.NewOracle(d)}
 	n, yy := θ.Positions(), θ.Y*θ.Y
 	var offsets []int32
@@ -93,7 +95,7 @@ func (b *batchOnDevice) download() *answered {
 // graph.
 func TestAnswerAgreesWithCPU(t *testing.T) {
 	d := cudatest.Device(t)
-	host := oracles.NewPlainChain()
+	host := chain.NewPlain()
 	r := rand.New(rand.NewPCG(3, 4))
 	smoothings := []oracles.Smoothing{{Kind: oracles.None}, {Kind: oracles.L2, Mu: 1, K: 5}, {Kind: oracles.L2, Mu: 0.2, K: 1}, {Kind: oracles.L2, Mu: 2},
 		{Kind: oracles.L2, Mu: 30, MaxK: 7}, {Kind: oracles.Entropy, Mu: 1}, {Kind: oracles.Entropy, Mu: 1e-3}}
@@ -109,7 +111,7 @@ func TestAnswerAgreesWithCPU(t *testing.T) {
 				for t := range gold {
 					gold[t] = int32(r.IntN(y+1) - 1)
 				}
-				h := structured.Hamming{ByLength: i%3 == 0}
+				h := chains.Hamming{ByLength: i%3 == 0}
 				if i%2 == 0 {
 					for range y {
 						h.LabelWeights = append(h.LabelWeights, 2*r.Float32())
@@ -140,11 +142,11 @@ func TestAnswerAgreesWithCPU(t *testing.T) {
 }
 
 // checkAnswer compares with the CPU's answer.
-func checkAnswer(t *testing.T, name string, got *answered, host oracles.Oracle, θ *structured.Potentials, gold []int32, h structured.Hamming, s oracles.Smoothing) {
+func checkAnswer(t *testing.T, name string, got *answered, host oracles.Oracle, θ *potentials, gold []int32, h chains.Hamming, s oracles.Smoothing) {
 	t.Helper()
-	chains, positions, yy := θ.Len(), θ.Positions(), θ.Y*θ.Y
-	scores := make([]float64, chains)
-	for b := range chains {
+	count, positions, yy := θ.Len(), θ.Positions(), θ.Y*θ.Y
+	scores := make([]float64, count)
+	for b := range count {
 		lo, hi := θ.Offsets[b], θ.Offsets[b+1]
 		for p := lo; p < hi; p++ {
 			if l := gold[p]; l >= 0 {
@@ -154,13 +156,14 @@ func checkAnswer(t *testing.T, name string, got *answered, host oracles.Oracle, 
 				}
 			}
 		}
-		h.Augment(θ, b, gold[lo:hi], [][]int32{nil})
+		h.Augment(θ.all, b, structured.Gold{Output: gold[lo:hi], Sets: [][]int32{nil}})
 	}
 	var want oracles.Answer
-	s.Answer(host, θ, &want, true)
+	s.Answer(host, θ.all, &want, true)
+	u := chains.In(&want.U)
 	for b := range got.value {
 		value, best, exact, score := 0.0, 0.0, true, 0.0
-		if b < chains {
+		if b < count {
 			value, best, exact, score = want.Value[b], want.Max[b], want.Exact[b], scores[b]
 		}
 		near := func(what string, got, want float64) {
@@ -176,11 +179,11 @@ func checkAnswer(t *testing.T, name string, got *answered, host oracles.Oracle, 
 			t.Fatalf("%s: chain %d is exact: %v, want %v", name, b, got.exact[b], exact)
 		}
 	}
-	node := append(slices.Clone(want.U.Node), make([]float32, 5*θ.Y)...)
+	node := append(slices.Clone(u.Node), make([]float32, 5*θ.Y)...)
 	checkClose(t, name+": node", got.node, node, 2e-5)
-	edge := append(slices.Clone(want.U.Edge), make([]float32, 2*yy)...)
+	edge := append(slices.Clone(u.Edge), make([]float32, 2*yy)...)
 	if θ.PerPosition {
-		edge = append(slices.Clone(want.U.Edge[:positions*yy]), make([]float32, 5*yy)...)
+		edge = append(slices.Clone(u.Edge[:positions*yy]), make([]float32, 5*yy)...)
 	}
 	checkClose(t, name+": edge", got.edge, edge, 2e-5)
 }

@@ -110,7 +110,7 @@ func TestArenaOnADevice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := open(lib, Info{Name: "with an arena"})
+	d, err := open(lib, Info{Name: "with an arena"}, inFolder(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,7 +25,7 @@ func uploaded[E cuda.Element](d *cuda.Device, x []E) cuda.Array[E] {
 }
 
 // chains returns a data set of chains of these lengths with random labels.
-func chains(rng *rand.Rand, labels int, lengths ...int) *structured.Dataset {
+func chainData(rng *rand.Rand, labels int, lengths ...int) *structured.Dataset {
 	names := make([]string, labels)
 	for y := range names {
 		names[y] = fmt.Sprint(y)
@@ -43,7 +43,7 @@ func chains(rng *rand.Rand, labels int, lengths ...int) *structured.Dataset {
 func TestBatchIsThatOfTheHost(t *testing.T) {
 	d := cudatest.Device(t)
 	rng := rand.New(rand.NewPCG(1, 2))
-	set := chains(rng, 3, 4, 0, 1, 300, 2, 5)
+	set := chainData(rng, 3, 4, 0, 1, 300, 2, 5)
 	set.Labels[1] = -1
 	set.Weights = []float64{1, 2, 0.5, 3, 4, 5}
 	data := cuda.NewData(d, set)
@@ -88,7 +88,7 @@ func TestBatchIsThatOfTheHost(t *testing.T) {
 
 func TestBatchRefusesWhatDoesNotFit(t *testing.T) {
 	d := cudatest.Device(t)
-	data := cuda.NewData(d, chains(rand.New(rand.NewPCG(1, 2)), 3, 4, 3))
+	data := cuda.NewData(d, chainData(rand.New(rand.NewPCG(1, 2)), 3, 4, 3))
 	batch := cuda.NewBatch(data, 2, 7, 3)
 	if batch.Fits([]int{0}) || !batch.Fits([]int{1}) || batch.Fits([]int{1, 1, 1}) {
 		t.Error("Fits is wrong about lengths 4, 3 and a third chain")

@@ -2,11 +2,11 @@ package cuda
 
 import (
 	"math"
-	"slices"
 
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
+	"github.com/dsp-go/dsp/structured/vec"
 )
 
 // ChainOracle is the oracle of linear chains on a device for potentials and answers in the host's memory, which each call
@@ -101,7 +101,7 @@ func (c *ChainOracle) TopK(θ *structured.Potentials, k int, best *oracles.KBest
 	c.upload(θ)
 	d := c.d
 	c.o.TopK(&c.θ, Augmentation{}, k, &c.best)
-	c.count = slices.Grow(c.count[:0], θ.Len())[:θ.Len()]
+	c.count = vec.Grow(c.count, θ.Len())
 	clear(c.count)
 	Download(d, c.count, c.best.Count)
 	Download(d, best.Score, c.best.Score)

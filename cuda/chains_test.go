@@ -7,6 +7,7 @@ import (
 
 	"github.com/dsp-go/dsp/cuda"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/chains"
 )
 
 // failer is what *testing.T and *rapid.T share.
@@ -23,11 +24,32 @@ func nearly(t failer, what string, got, want, tolerance float64) {
 	}
 }
 
+// potentials are those of chains, as an oracle takes them and as arrays.
+type potentials struct {
+	chains.Potentials
+	all *structured.Potentials
+}
+
+func newPotentials(offsets []int, labels int, perPosition bool) *potentials {
+	θ := &potentials{all: new(structured.Potentials)}
+	chains.Resize(θ.all, offsets, labels, perPosition)
+	θ.Potentials = chains.Of(θ.all)
+	return θ
+}
+
+// copy returns potentials that share no numbers with θ.
+func (θ *potentials) copy() *potentials {
+	to := &potentials{all: new(structured.Potentials)}
+	to.all.Copy(θ.all)
+	to.Potentials = chains.Of(to.all)
+	return to
+}
+
 // problem is a batch of chains with gold labels and a loss, on the host and on a device.
 type problem struct {
-	θ    *structured.Potentials // without the loss
-	gold []int32                // −1: none
-	loss structured.Hamming
+	θ    *potentials // without the loss
+	gold []int32     // −1: none
+	loss chains.Hamming
 	with bool // the loss counts
 
 	on *cuda.Chains
@@ -57,8 +79,8 @@ func drawProblem(r *rand.Rand, s shape) *problem {
 		}
 		offsets = append(offsets, offsets[len(offsets)-1]+n)
 	}
-	p := &problem{θ: new(structured.Potentials), with: r.IntN(3) > 0}
-	p.θ.Resize(offsets, s.labels, r.IntN(2) == 0)
+	p := &problem{with: r.IntN(3) > 0}
+	p.θ = newPotentials(offsets, s.labels, r.IntN(2) == 0)
 	forbidden := []float64{0, 0, 0.1, 0.4}[r.IntN(4)]
 	number := func() float32 {
 		switch {
@@ -141,12 +163,11 @@ func (p *problem) free(d *cuda.Device) {
 }
 
 // augmented returns the potentials with the loss where it counts.
-func (p *problem) augmented() *structured.Potentials {
+func (p *problem) augmented() *potentials {
 	if !p.with {
 		return p.θ
 	}
-	θ := *p.θ
-	θ.Node = append([]float32(nil), p.θ.Node...)
+	θ := p.θ.copy()
 	for b := range θ.Len() {
 		lo, hi := θ.Offsets[b], θ.Offsets[b+1]
 		for t := lo; t < hi; t++ {
@@ -168,7 +189,7 @@ func (p *problem) augmented() *structured.Potentials {
 			}
 		}
 	}
-	return &θ
+	return θ
 }
 
 // goldScore returns the score of what is known of chain b's gold labels.
@@ -191,10 +212,9 @@ func TestAugmentedIsHamming(t *testing.T) {
 	for seed := range uint64(20) {
 		p := drawProblem(rand.New(rand.NewPCG(seed, 0)), shape{labels: 3, chains: 4, longest: 5})
 		p.with = true
-		want := *p.θ
-		want.Node = append([]float32(nil), p.θ.Node...)
+		want := p.θ.copy()
 		for b := range want.Len() {
-			p.loss.Augment(&want, b, p.gold[want.Offsets[b]:want.Offsets[b+1]], [][]int32{nil}) // −1: any label
+			p.loss.Augment(want.all, b, structured.Gold{Output: p.gold[want.Offsets[b]:want.Offsets[b+1]], Sets: [][]int32{nil}}) // −1: any label
 		}
 		for i, x := range p.augmented().Node {
 			nearly(t, "potential", float64(x), float64(want.Node[i]), 1e-6)

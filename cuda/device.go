@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"github.com/dsp-go/dsp/cuda/driver"
+	"github.com/dsp-go/dsp/cuda/kernels"
 )
 
 // Info tells about a device. Sizes are in bytes, frequencies in kHz.
@@ -86,11 +87,12 @@ type Device struct {
 	err     error
 	closed  bool
 
-	memory  memory
-	staging staging
-	kernels map[string]*kernel
-	modules map[string]driver.Module
-	args    [maxArgs]uint64 // of the launch under way
+	memory   memory
+	staging  staging
+	compiled *kernels.Set
+	kernels  map[string]*kernel // loaded ones
+	modules  map[string]driver.Module
+	args     [maxArgs]uint64 // of the launch under way
 
 	capturing bool
 	missing   []string // kernels that a capture found not loaded
@@ -117,7 +119,11 @@ func Open(ordinal int) (*Device, error) {
 	if err != nil {
 		return nil, err
 	}
-	return open(lib, infos[ordinal])
+	compiled, err := kernels.Compiled()
+	if err != nil {
+		return nil, err
+	}
+	return open(lib, infos[ordinal], compiled)
 }
 
 // usable tells whether the kernels run on the device: their PTX, of version 7.8, is for compute capability 8.0 and up.
@@ -132,8 +138,8 @@ func (i Info) usable() error {
 	return nil
 }
 
-func open(lib driver.Driver, info Info) (*Device, error) {
-	d := &Device{lib: lib, info: info, kernels: map[string]*kernel{}, modules: map[string]driver.Module{}}
+func open(lib driver.Driver, info Info, compiled *kernels.Set) (*Device, error) {
+	d := &Device{lib: lib, info: info, compiled: compiled, kernels: map[string]*kernel{}, modules: map[string]driver.Module{}}
 	if info.Emulated() {
 		d.memory = &guarded{lib: lib, sizes: map[driver.Address]int64{}}
 	} else {

@@ -2,17 +2,28 @@ package cuda
 
 import (
 	"errors"
+	"os"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/dsp-go/dsp/cuda/kernels"
 	"pgregory.net/rapid"
 )
+
+// inFolder returns the kernels of the source folder, which builds without the tag gpu do not embed.
+func inFolder(t rapid.TB) *kernels.Set {
+	set, err := kernels.Read(os.DirFS("kernels"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return set
+}
 
 // testDevice opens a device over a fake driver.
 func testDevice(t rapid.TB, total int64) (*Device, *fake) {
 	lib := newFake(total)
-	d, err := open(lib, Info{Name: "fake"})
+	d, err := open(lib, Info{Name: "fake"}, inFolder(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,7 +198,7 @@ func TestLostDevice(t *testing.T) {
 func TestOutOfMemory(t *testing.T) {
 	for _, name := range []string{"fake", "dsp emulated"} {
 		lib := newFake(100 << 20)
-		d, err := open(lib, Info{Name: name})
+		d, err := open(lib, Info{Name: name}, inFolder(t))
 		if err != nil {
 			t.Fatal(err)
 		}

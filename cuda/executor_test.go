@@ -11,6 +11,7 @@ import (
 	"github.com/dsp-go/dsp/cuda/cudatest"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/chains"
 )
 
 // presets are small versions of all the networks.
@@ -54,16 +55,16 @@ func (r *rig) check(examples []int, seed uint64) {
 
 	e := r.executor()
 	defer e.Free()
-	e.Score(r.upload(w), r.batch, θ)
+	e.Score(r.upload(w), r.batch, θ.Parts())
 	gotNode, gotEdge := r.potentials()
-	near(r.t, "node", gotNode, want.Node, 1e-5)
-	near(r.t, "edge", gotEdge, want.Edge, 1e-5)
-	e.PushForward(r.upload(ẇ), θ)
+	near(r.t, "node", gotNode, chains.Of(&want).Node, 1e-5)
+	near(r.t, "edge", gotEdge, chains.Of(&want).Edge, 1e-5)
+	e.PushForward(r.upload(ẇ), θ.Parts())
 	pushNode, pushEdge := r.potentials()
-	near(r.t, "node tangent", pushNode, push.Node, 1e-5)
-	near(r.t, "edge tangent", pushEdge, push.Edge, 1e-5)
-	e.Pullback(node, edge, g)
-	e.Pullback(node, edge, g)
+	near(r.t, "node tangent", pushNode, chains.Of(&push).Node, 1e-5)
+	near(r.t, "edge tangent", pushEdge, chains.Of(&push).Edge, 1e-5)
+	e.Pullback(cuda.Parts{node, edge}, g)
+	e.Pullback(cuda.Parts{node, edge}, g)
 	near(r.t, "gradient", r.download(g), grad, 1e-5)
 
 	model := nets.Linearise(net, w0).NewLinearisedWorker()
@@ -73,18 +74,18 @@ func (r *rig) check(examples []int, seed uint64) {
 	must(r.t, model.Pullback(v, grad))
 	linear := cuda.NewLinearised(e)
 	linear.MoveTo(r.upload(w0))
-	linear.Score(r.upload(w), r.batch, θ)
+	linear.Score(r.upload(w), r.batch, θ.Parts())
 	gotNode, gotEdge = r.potentials()
-	near(r.t, "linearised node", gotNode, want.Node, 1e-5)
-	near(r.t, "linearised edge", gotEdge, want.Edge, 1e-5)
+	near(r.t, "linearised node", gotNode, chains.Of(&want).Node, 1e-5)
+	near(r.t, "linearised edge", gotEdge, chains.Of(&want).Edge, 1e-5)
 	cuda.Zero(r.device, g)
-	linear.Pullback(node, edge, g)
+	linear.Pullback(cuda.Parts{node, edge}, g)
 	near(r.t, "linearised gradient", r.download(g), grad, 1e-5)
 
 	// ⟨Jẇ, v⟩ = ⟨ẇ, Jᵀv⟩, all on the device: the gradient is at w0 now.
-	e.PushForward(r.upload(ẇ), θ)
+	e.PushForward(r.upload(ẇ), θ.Parts())
 	pushNode, pushEdge = r.potentials()
-	left := dot(pushNode, v.Node) + dot(pushEdge, r.download(edge))
+	left := dot(pushNode, chains.In(v).Node) + dot(pushEdge, r.download(edge))
 	if right := dot(ẇ, r.download(g)); math.Abs(left-right) > 1e-4*(1+math.Abs(left)) {
 		r.t.Errorf("⟨Jẇ,v⟩ = %g but ⟨ẇ,Jᵀv⟩ = %g", left, right)
 	}
@@ -125,8 +126,8 @@ func TestExecutorGraph(t *testing.T) {
 			grad := r.upload(make([]float32, net.Dim()))
 			step := func() {
 				cuda.Zero(d, grad)
-				e.Score(w, r.batch, r.θ)
-				e.Pullback(node, edge, grad)
+				e.Score(w, r.batch, r.θ.Parts())
+				e.Pullback(cuda.Parts{node, edge}, grad)
 			}
 			r.batch.Set([]int{1, 0, 2})
 			r.batch.SetSeed(3)
@@ -179,11 +180,11 @@ func TestDropoutIsTheCPUs(t *testing.T) {
 		must(t, worker.Score(w, &batch, &want))
 		r.batch.Set([]int{2, 1})
 		r.batch.SetSeed(seed)
-		e.Score(r.upload(w), r.batch, r.θ)
-		if got, _ := r.potentials(); !slices.Equal(got, want.Node) {
+		e.Score(r.upload(w), r.batch, r.θ.Parts())
+		if got, _ := r.potentials(); !slices.Equal(got, chains.Of(&want).Node) {
 			t.Errorf("seed %d: masks differ", seed)
 		}
-		if zeros := len(want.Node) - count(want.Node); (zeros > 0) != (seed != 0) {
+		if zeros := len(chains.Of(&want).Node) - count(chains.Of(&want).Node); (zeros > 0) != (seed != 0) {
 			t.Errorf("seed %d: %d zeros", seed, zeros)
 		}
 	}
@@ -212,8 +213,8 @@ func TestScatterOfManyIds(t *testing.T) {
 	must(t, worker.Score(w, &batch, new(structured.Potentials)))
 	must(t, worker.Pullback(v, grad))
 	e, g := r.executor(), r.upload(make([]float32, net.Dim()))
-	e.Score(r.upload(w), r.batch, r.θ)
-	e.Pullback(node, edge, g)
+	e.Score(r.upload(w), r.batch, r.θ.Parts())
+	e.Pullback(cuda.Parts{node, edge}, g)
 	near(t, "gradient", r.download(g), grad, 1e-5)
 }
 
@@ -241,14 +242,14 @@ func TestReserveLater(t *testing.T) {
 	r := newRig(t, d, net, randomData(rand.New(rand.NewPCG(5, 6)), p.input, 3, 3, 1, 4), 8)
 	e, w := r.executor(), r.upload(vector(r.rng, net.Dim(), 0.5))
 	r.batch.Set([]int{0, 2})
-	graph := d.Capture(func() { e.Score(w, r.batch, r.θ) })
+	graph := d.Capture(func() { e.Score(w, r.batch, r.θ.Parts()) })
 	defer graph.Free()
 	d.Replay(graph)
 	before, _ := r.potentials()
 	larger := newRig(t, d, net, r.data, 16)
 	must(t, e.Reserve(larger.batch))
 	larger.batch.Set([]int{0, 2})
-	e.Score(w, larger.batch, larger.θ)
+	e.Score(w, larger.batch, larger.θ.Parts())
 	after, _ := larger.potentials()
 	near(t, "node", after, before, 1e-6)
 	cuda.Zero(d, r.θ.Node)
@@ -290,7 +291,7 @@ func TestScoreBeforeReserve(t *testing.T) {
 	net, err := nets.New(nets.Config{Net: "linear"}, nets.Input{Dim: 4}, 2)
 	must(t, err)
 	r := newRig(t, d, net, randomData(rand.New(rand.NewPCG(1, 1)), nets.Input{Dim: 4}, 2, 3), 8)
-	cuda.NewExecutor(d, net, r.blas).Score(r.upload(net.Init(1)), r.batch, r.θ)
+	cuda.NewExecutor(d, net, r.blas).Score(r.upload(net.Init(1)), r.batch, r.θ.Parts())
 	if err := d.Sync(); err == nil || !strings.Contains(err.Error(), "before Reserve") {
 		t.Errorf("error %v, want one about Reserve", err)
 	}

@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/dsp-go/dsp/cuda"
 	"github.com/dsp-go/dsp/cuda/cudatest"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/structured"
@@ -36,8 +37,8 @@ func BenchmarkExecutor(b *testing.B) {
 	batch.Reset(r.data, examples)
 	_, node, edge := r.cotangent(&batch)
 	step := d.Capture(func() {
-		e.Score(w, r.batch, r.θ)
-		e.Pullback(node, edge, grad)
+		e.Score(w, r.batch, r.θ.Parts())
+		e.Pullback(cuda.Parts{node, edge}, grad)
 	})
 	d.Replay(step)
 	must(b, d.Sync())

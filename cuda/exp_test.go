@@ -9,20 +9,19 @@ import (
 
 	"github.com/dsp-go/dsp/cuda"
 	"github.com/dsp-go/dsp/cuda/cudatest"
-	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/oracles/chain"
 	"github.com/dsp-go/dsp/structured"
 )
 
 var never = float32(math.Inf(-1))
 
 // drawChains draws a batch: lengths, labels, the potentials' scale, and how much is forbidden.
-func drawChains(r *rand.Rand, lengths []int, y int, perPosition bool, scale, forbidden float64) *structured.Potentials {
+func drawChains(r *rand.Rand, lengths []int, y int, perPosition bool, scale, forbidden float64) *potentials {
 	offsets := []int{0}
 	for _, n := range lengths {
 		offsets = append(offsets, offsets[len(offsets)-1]+n)
 	}
-	θ := new(structured.Potentials)
-	θ.Resize(offsets, y, perPosition)
+	θ := newPotentials(offsets, y, perPosition)
 	for _, x := range [][]float32{θ.Node, θ.Edge} {
 		for i := range x {
 			x[i] = float32(scale * r.NormFloat64())
@@ -46,7 +45,7 @@ func checkClose(t *testing.T, what string, got, want []float32, tolerance float6
 // Potentials of every size, few or many forbidden, at low and high temperatures: in float32 where that holds, and else not.
 func TestExpAgreesWithCPU(t *testing.T) {
 	d := cudatest.Device(t)
-	o, host := cuda.NewChainOracle(d), oracles.NewPlainChain()
+	o, host := cuda.NewChainOracle(d), chain.NewPlain()
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, y := range []int{1, 2, 3, 31, 32, 33, 64, 100, 128, 129, 200} {
 		for _, perPosition := range []bool{false, true} {
@@ -60,8 +59,8 @@ func TestExpAgreesWithCPU(t *testing.T) {
 				θ := drawChains(r, []int{7, 0, 1, 12, 2}, y, perPosition, c.scale, c.forbidden)
 				want, got := make([]float64, θ.Len()), make([]float64, θ.Len())
 				var u, v structured.Marginals
-				host.Exp(θ, c.μ, want, &u)
-				o.Exp(θ, c.μ, got, &v)
+				host.Exp(θ.all, c.μ, want, &u)
+				o.Exp(θ.all, c.μ, got, &v)
 				must(t, d.Err())
 				name := fmt.Sprintf("Y=%d per position %v %v", y, perPosition, c)
 				for b := range want {
@@ -69,8 +68,8 @@ func TestExpAgreesWithCPU(t *testing.T) {
 						t.Fatalf("%s: value %g, want %g", name, got[b], want[b])
 					}
 				}
-				checkClose(t, name+": node", v.Node, u.Node, 1e-5)
-				checkClose(t, name+": edge", v.Edge, u.Edge, 1e-5)
+				checkClose(t, name+": node", v.Parts[0].Values, u.Parts[0].Values, 1e-5)
+				checkClose(t, name+": edge", v.Parts[1].Values, u.Parts[1].Values, 1e-5)
 				if y < 31 || y > 128 && perPosition {
 					continue // few numbers may span little; or nobody tries float32
 				}
@@ -92,7 +91,7 @@ func TestExpOfNaN(t *testing.T) {
 			θ := drawChains(rand.New(rand.NewPCG(1, 2)), []int{4, 4}, y, perPosition, 1, 0)
 			θ.Node[2*y+1] = float32(math.NaN())
 			value := make([]float64, 2)
-			o.Exp(θ, 1, value, new(structured.Marginals))
+			o.Exp(θ.all, 1, value, new(structured.Marginals))
 			must(t, d.Err())
 			if !math.IsNaN(value[0]) || !(math.Abs(value[1]) < 1e3) {
 				t.Errorf("Y=%d, per position %v: values %g, the first chain has a NaN", y, perPosition, value)

@@ -7,8 +7,9 @@ import (
 
 	"github.com/dsp-go/dsp/cuda"
 	"github.com/dsp-go/dsp/cuda/cudatest"
-	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/oracles/chain"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/chains"
 	"pgregory.net/rapid"
 )
 
@@ -42,7 +43,8 @@ func checkGibbs(t failer, d *cuda.Device, o *cuda.Oracle, p *problem, μ float64
 	value, gold, node, edge := p.gibbs(d, o, μ, run)
 	θ := p.augmented()
 	want, u := make([]float64, θ.Len()), new(structured.Marginals)
-	oracles.NewPlainChain().Exp(θ, μ, want, u)
+	chain.NewPlain().Exp(θ.all, μ, want, u)
+	marginals := chains.In(u)
 	for b, w := range want {
 		nearly(t, "value", value[b], w, 1e-5*max(1, μ))
 		nearly(t, "gold score", gold[b], p.goldScore(b), 1e-12)
@@ -61,8 +63,8 @@ func checkGibbs(t failer, d *cuda.Device, o *cuda.Oracle, p *problem, μ float64
 			nearly(t, what, float64(x), float64(w), 2e-5)
 		}
 	}
-	compare("node marginal", node, u.Node)
-	compare("edge marginal", edge, u.Edge)
+	compare("node marginal", node, marginals.Node)
+	compare("edge marginal", edge, marginals.Edge)
 	value2, gold2, node2, edge2 := p.gibbs(d, o, μ, run)
 	if !slices.Equal(value, value2) || !slices.Equal(gold, gold2) || !slices.Equal(node, node2) || !slices.Equal(edge, edge2) {
 		t.Fatalf("another run, another answer")

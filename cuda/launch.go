@@ -130,7 +130,7 @@ func (d *Device) kernel(name string) *kernel {
 
 // load loads a kernel, and its module where no other kernel of it was loaded.
 func (d *Device) load(name string) *kernel {
-	about, ok := kernels.Lookup(name)
+	about, ok := d.compiled.Lookup(name)
 	switch {
 	case !ok:
 		d.fail(errors.New("cuda: there is no kernel " + name))
@@ -144,7 +144,11 @@ func (d *Device) load(name string) *kernel {
 	}
 	m, err := d.modules[about.Module], error(nil)
 	if m == 0 {
-		if m, err = d.lib.LoadModule(string(kernels.Modules()[about.Module])); err != nil {
+		var ptx string
+		if ptx, err = d.compiled.PTX(about.Module); err == nil {
+			m, err = d.lib.LoadModule(ptx)
+		}
+		if err != nil {
 			d.leave(err, about.Module+".ptx")
 			return nil
 		}

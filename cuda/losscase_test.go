@@ -9,7 +9,7 @@ import (
 	"github.com/dsp-go/dsp/cuda"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/oracles"
-	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/structured/vec"
 	"github.com/dsp-go/dsp/train"
 )
@@ -44,10 +44,11 @@ func lossCases(t *testing.T, test func(t *testing.T, c *lossCase)) {
 						for i := range set.Weights {
 							set.Weights[i] = float64(rng.IntN(8)) / 4
 						}
-						c.Task.ByLength = true
+						h := chains.Hamming{ByLength: true}
 						for range labels {
-							c.Task.LabelWeights = append(c.Task.LabelWeights, rng.Float32())
+							h.LabelWeights = append(h.LabelWeights, rng.Float32())
 						}
+						c.Task = h
 					}
 					if feature == 1 {
 						constrain(rng, &c.Objective, labels)
@@ -61,7 +62,7 @@ func lossCases(t *testing.T, test func(t *testing.T, c *lossCase)) {
 
 // constrain forbids starts, ends and transitions that no gold output has.
 func constrain(rng *rand.Rand, o *train.Objective, labels int) {
-	c := &structured.Constraints{Start: make([]bool, labels), End: make([]bool, labels), Transition: make([]bool, labels*labels)}
+	c := &chains.Constraints{Start: make([]bool, labels), End: make([]bool, labels), Transition: make([]bool, labels*labels)}
 	for _, part := range [][]bool{c.Start, c.End, c.Transition} {
 		for k := range part {
 			part[k] = rng.IntN(2) == 0

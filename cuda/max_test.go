@@ -8,7 +8,7 @@ import (
 
 	"github.com/dsp-go/dsp/cuda"
 	"github.com/dsp-go/dsp/cuda/cudatest"
-	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/oracles/chain"
 	"pgregory.net/rapid"
 )
 
@@ -43,7 +43,7 @@ func checkMax(t failer, d *cuda.Device, o *cuda.Oracle, p *problem, run maxOf, e
 	θ := p.augmented()
 	n := θ.Positions()
 	wantY, want := make([]int32, n), make([]float64, θ.Len())
-	oracles.NewPlainChain().Max(θ, wantY, want)
+	chain.NewPlain().Max(θ.all, wantY, want)
 	for b, w := range want {
 		nearly(t, "value", value[b], w, 1e-5)
 		nearly(t, "gold score", gold[b], p.goldScore(b), 1e-12)

@@ -7,6 +7,8 @@ import (
 	"github.com/dsp-go/dsp/cuda"
 	"github.com/dsp-go/dsp/cuda/cudatest"
 	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/structured/vec"
 	"github.com/dsp-go/dsp/train"
 )
@@ -47,18 +49,21 @@ func TestMemoryMovesToGold(t *testing.T) {
 		c.to = c.w
 		o := cuda.NewObjective(cuda.NewData(d, c.Data), &c.Objective, cuda.NewSparseLinear(c.net, cuda.NewData(d, c.Data)), cuda.NewOracle(d))
 		gold, memory := train.NewMemory(&c.Objective), o.NewMemory()
-		near(t, "gold nodes", download(d, memory.Node), gold.Node, 0)
-		near(t, "gold edges", download(d, memory.Edge), gold.Edge, 0)
-		node, edge := normals(rng, len(gold.Node)), normals(rng, len(gold.Edge))
-		memory.Load(node, edge)
+		want, other := chains.In(&gold.Marginals), new(structured.Marginals)
+		near(t, "gold nodes", download(d, memory.Node), want.Node, 0)
+		near(t, "gold edges", download(d, memory.Edge), want.Edge, 0)
+		other.Copy(&gold.Marginals)
+		start := chains.In(other)
+		copy(start.Node, normals(rng, len(start.Node)))
+		copy(start.Edge, normals(rng, len(start.Edge)))
+		memory.Load(other.Parts)
 		memory.ToGold(1)
 		memory.ToGold(0.75)
-		vec.Axpby(0.25, gold.Node, 0.75, node)
-		vec.Axpby(0.25, gold.Edge, 0.75, edge)
-		gotNode, gotEdge := make([]float32, len(node)), make([]float32, len(edge))
-		must(t, memory.Store(gotNode, gotEdge))
-		near(t, "nodes", gotNode, node, 1e-6)
-		near(t, "edges", gotEdge, edge, 1e-6)
+		vec.Axpby(0.25, want.Node, 0.75, start.Node)
+		vec.Axpby(0.25, want.Edge, 0.75, start.Edge)
+		must(t, memory.Store(gold.Parts))
+		near(t, "nodes", want.Node, start.Node, 1e-6)
+		near(t, "edges", want.Edge, start.Edge, 1e-6)
 		memory.Free()
 	}
 }

@@ -61,12 +61,12 @@ type garbled struct {
 	d *cuda.Device
 }
 
-func (g garbled) Score(w cuda.Array[float32], b *cuda.Batch, θ *cuda.Chains) {
+func (g garbled) Score(w cuda.Array[float32], b *cuda.Batch, θ cuda.Parts) {
 	g.Scorer.Score(w, b, θ)
-	size := θ.Y * θ.Y
+	size := g.Form().Parts[1].Width
 	for _, at := range download(g.d, b.Offsets)[:b.B] {
 		anything := []float32{float32(math.NaN()), float32(math.Inf(1))}
-		cuda.Upload(g.d, θ.Edge.Slice(int(at)*size, (int(at)+1)*size), anything)
+		cuda.Upload(g.d, θ[1].Slice(int(at)*size, (int(at)+1)*size), anything)
 	}
 }
 

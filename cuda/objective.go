@@ -137,8 +137,10 @@ func (o *Objective) NonFinite() error {
 }
 
 // smoothing returns what the oracle is asked for: the loss's own log-sum-exp, or the chosen smoothing of the max.
-func (o *Objective) smoothing(s oracles.Smoothing) oracles.Smoothing {
-	if o.Loss.Smooth() {
+func (o *Objective) smoothing(s oracles.Smoothing) oracles.Smoothing { return smoothingOf(o.Loss, s) }
+
+func smoothingOf(loss train.Loss, s oracles.Smoothing) oracles.Smoothing {
+	if loss.Smooth() {
 		return oracles.Smoothing{Kind: oracles.Entropy, Mu: 1}
 	}
 	return s

@@ -10,6 +10,7 @@ import (
 	"github.com/dsp-go/dsp/cuda/cudatest"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/structured/vec"
 	"github.com/dsp-go/dsp/train"
 )
@@ -80,7 +81,7 @@ func TestStepsWithMemoryAreThoseOfTheHost(t *testing.T) {
 	lossCases(t, func(t *testing.T, c *lossCase) {
 		e, memory := train.NewEngine(&c.Objective, 1), train.NewMemory(&c.Objective)
 		x := c.onDevice(t, d, 6, 40)
-		remote := x.o.NewMemory()
+		remote, marginals := x.o.NewMemory(), chains.In(&memory.Marginals)
 		γ := uploaded(d, []float32{0.25})
 		x.lane.Batch.Set([]int{1})
 		step := d.Capture(func() {
@@ -107,8 +108,8 @@ func TestStepsWithMemoryAreThoseOfTheHost(t *testing.T) {
 			if sums.Exact != s.Exact || sums.Moved != s.Moved {
 				t.Errorf("step %d: %d exact and %d moved, expected %d and %d", k, sums.Exact, sums.Moved, s.Exact, s.Moved)
 			}
-			near(t, "memory of nodes", download(d, remote.Node), memory.Node, 1e-5)
-			near(t, "memory of edges", download(d, remote.Edge), memory.Edge, 1e-5)
+			near(t, "memory of nodes", download(d, remote.Node), marginals.Node, 1e-5)
+			near(t, "memory of edges", download(d, remote.Edge), marginals.Edge, 1e-5)
 		}
 		// what the memory holds, pulled back
 		g, b, err := e.Recompose(t.Context(), c.w, memory)
@@ -135,7 +136,7 @@ func TestStepsWithMemoryAreThoseOfTheHost(t *testing.T) {
 // Neither the order of threads nor capacities show.
 func TestObjectiveDoesNotDependOnTheOrder(t *testing.T) {
 	lossCases(t, func(t *testing.T, c *lossCase) {
-		if c.net.Labels() != 5 { // with the most features
+		if c.net.Form().Parts[0].Width != 5 { // with the most features
 			return
 		}
 		var want []float32
@@ -164,7 +165,7 @@ func TestObjectiveDoesNotDependOnTheOrder(t *testing.T) {
 }
 
 func TestDeviceRefusesLabelsKnownInPart(t *testing.T) {
-	set := chains(rand.New(rand.NewPCG(1, 1)), 3, 4)
+	set := chainData(rand.New(rand.NewPCG(1, 1)), 3, 4)
 	net, err := nets.NewSparseLinear(5, 0, 3, nets.EdgesTransition)
 	must(t, err)
 	o := &train.Objective{Scorer: net, Data: set}

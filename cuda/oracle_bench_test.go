@@ -7,7 +7,6 @@ import (
 
 	"github.com/dsp-go/dsp/cuda"
 	"github.com/dsp-go/dsp/cuda/cudatest"
-	"github.com/dsp-go/dsp/structured"
 )
 
 // BenchmarkOracles times the oracles on a real device: DSP_CUDA_TEST=device. A position is one of a chain.
@@ -72,13 +71,12 @@ func BenchmarkOracles(b *testing.B) {
 }
 
 // randomChains is drawChains without a normal deviate for each of many numbers.
-func randomChains(r *rand.Rand, lengths []int, y int, perPosition bool) *structured.Potentials {
+func randomChains(r *rand.Rand, lengths []int, y int, perPosition bool) *potentials {
 	offsets := []int{0}
 	for _, n := range lengths {
 		offsets = append(offsets, offsets[len(offsets)-1]+n)
 	}
-	θ := new(structured.Potentials)
-	θ.Resize(offsets, y, perPosition)
+	θ := newPotentials(offsets, y, perPosition)
 	for _, x := range [][]float32{θ.Node, θ.Edge} {
 		for i := range x {
 			x[i] = r.Float32()

@@ -7,6 +7,7 @@ import (
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
+	"github.com/dsp-go/dsp/structured/vec"
 	"github.com/dsp-go/dsp/train"
 )
 
@@ -122,8 +123,7 @@ func (p *Predictor) ask(wanted Wanted, a *Predicted) {
 	}
 	if k := wanted.NBest; k > 0 {
 		o.TopK(&l.Scores, Augmentation{}, k, &p.best)
-		chains.Resize(&a.Potentials, a.Offsets, y, l.Scores.PerPosition)
-		a.Best.Resize(&a.Potentials, k)
+		a.Best.Resize(&structured.Potentials{Outputs: a.Offsets}, k)
 		for c, count := range fetch(d, nil, p.best.Count, b.B) {
 			a.Best.Count[c] = int(count)
 		}
@@ -142,11 +142,9 @@ func (p *Predictor) ask(wanted Wanted, a *Predicted) {
 
 // fetch downloads the first n elements of an array, reusing to.
 func fetch[E Element](d *Device, to []E, from Array[E], n int) []E {
-	if cap(to) < n {
-		to = make([]E, n)
-	}
-	Download(d, to[:n], from)
-	return to[:n]
+	to = vec.Grow(to, n)
+	Download(d, to, from)
+	return to
 }
 
 // Free gives the memory back.

@@ -8,6 +8,7 @@ import (
 	"github.com/dsp-go/dsp/cuda"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/chains"
 )
 
 // rig is a network on a device and on the CPU, with a batch of capacities beyond what it holds.
@@ -27,14 +28,15 @@ func newRig(t testing.TB, d *cuda.Device, net *nets.Net, data *structured.Datase
 	for i := range data.Len() {
 		longest = max(longest, data.Length(i))
 	}
-	y := net.Labels()
+	form := net.Form()
+	y, perPosition := form.Parts[0].Width, form.Parts[1].Rows != structured.Tied
 	edges := y * y
-	if net.PerPosition() {
+	if perPosition {
 		edges *= rows
 	}
 	batch := cuda.NewBatch(cuda.NewData(d, data), data.Len()+1, rows, longest)
 	return &rig{t: t, device: d, net: net, data: data, batch: batch, blas: cuda.NewBLAS(d, false), rng: rand.New(rand.NewPCG(1, 2)),
-		θ: &cuda.Chains{B: batch.Chains, N: rows, Y: y, Longest: longest, Offsets: batch.Offsets, PerPosition: net.PerPosition(),
+		θ: &cuda.Chains{B: batch.Chains, N: rows, Y: y, Longest: longest, Offsets: batch.Offsets, PerPosition: perPosition,
 			Node: cuda.New[float32](d, rows*y, "nodes"), Edge: cuda.New[float32](d, edges, "edges")}}
 }
 
@@ -68,10 +70,10 @@ func (r *rig) potentials() (node, edge []float32) {
 }
 
 // cotangent draws v for a batch on the CPU, and uploads it as Pullback takes it.
-func (r *rig) cotangent(batch *structured.Batch) (v *structured.Marginals, node, edge cuda.Array[float32]) {
-	y := r.net.Labels()
-	v = new(structured.Marginals)
-	v.Resize(batch.Offsets, y, r.net.PerPosition())
+func (r *rig) cotangent(batch *structured.Batch) (all *structured.Marginals, node, edge cuda.Array[float32]) {
+	all = new(structured.Marginals)
+	all.Resize(batch, r.net.Form())
+	v, y := chains.In(all), r.θ.Y
 	copy(v.Node, vector(r.rng, len(v.Node), 1))
 	copy(v.Edge, vector(r.rng, len(v.Edge), 1))
 	edges := make([]float32, r.θ.Edge.Len())
@@ -89,7 +91,7 @@ func (r *rig) cotangent(batch *structured.Batch) (v *structured.Marginals, node,
 	}
 	nodes := make([]float32, r.θ.Node.Len())
 	copy(nodes, v.Node)
-	return v, r.upload(nodes), r.upload(edges)
+	return all, r.upload(nodes), r.upload(edges)
 }
 
 func count(xs []float32) (n int) {

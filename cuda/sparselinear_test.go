@@ -10,6 +10,7 @@ import (
 	"github.com/dsp-go/dsp/cuda/cudatest"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/chains"
 )
 
 // sparseInputs gives a data set attributes; those of low number are frequent.
@@ -30,7 +31,7 @@ func sparseInputs(rng *rand.Rand, positions, attributes, most int, values bool) 
 
 // sparseCase is a data set and a linear scorer of it.
 func sparseCase(t testing.TB, rng *rand.Rand, labels, nodes, edges int, kind string, values bool, lengths ...int) (*structured.Dataset, *nets.SparseLinear) {
-	set := chains(rng, labels, lengths...)
+	set := chainData(rng, labels, lengths...)
 	set.Attributes = sparseInputs(rng, set.Positions(), nodes, 40, values)
 	if edges > 0 {
 		set.EdgeAttributes = sparseInputs(rng, set.Positions(), edges, 3, values)
@@ -66,8 +67,9 @@ func normals(rng *rand.Rand, n int) []float32 {
 
 // marginals returns random numbers in the shape of a batch's marginals, zero where chains start, and at every other position.
 func marginals(rng *rand.Rand, batch *structured.Batch, labels int, perPosition bool) *structured.Marginals {
-	v := new(structured.Marginals)
-	v.Resize(batch.Offsets, labels, perPosition)
+	all := new(structured.Marginals)
+	all.Resize(batch, chains.Form(labels, perPosition))
+	v := chains.In(all)
 	copy(v.Node, normals(rng, len(v.Node)))
 	copy(v.Edge, normals(rng, len(v.Edge)))
 	for b := range batch.Len() {
@@ -79,27 +81,28 @@ func marginals(rng *rand.Rand, batch *structured.Batch, labels int, perPosition 
 			clear(v.Edge[lo*labels*labels:][:labels*labels])
 		}
 	}
-	return v
+	return all
 }
 
 // scored is what a scorer on the device leaves, with capacities beyond the batch.
 type scored struct{ node, edge, grad []float32 }
 
-func runSparse(d *cuda.Device, set *structured.Dataset, net *nets.SparseLinear, examples []int, w []float32, v *structured.Marginals,
-	chains, rows int, captured bool) scored {
+func runSparse(d *cuda.Device, set *structured.Dataset, net *nets.SparseLinear, examples []int, w []float32, pulled *structured.Marginals,
+	count, rows int, captured bool) scored {
 	data := cuda.NewData(d, set)
 	s := cuda.NewSparseLinear(net, data)
 	longest := 0
 	for i := range set.Len() {
 		longest = max(longest, set.Length(i))
 	}
-	y, batch := net.Labels(), cuda.NewBatch(data, chains, rows, longest)
+	v, batch := chains.In(pulled), cuda.NewBatch(data, count, rows, longest)
+	y := v.Y
 	if err := s.Reserve(batch); err != nil {
 		return scored{}
 	}
-	θ := &cuda.Chains{B: chains, N: rows, Y: y, Longest: longest, Offsets: batch.Offsets, PerPosition: net.PerPosition()}
+	θ := &cuda.Chains{B: count, N: rows, Y: y, Longest: longest, Offsets: batch.Offsets, PerPosition: v.PerPosition}
 	size, edges := y*y, make([]float32, y*y)
-	if net.PerPosition() {
+	if v.PerPosition {
 		size = rows * y * y
 		edges = slices.Concat(v.Edge, make([]float32, size-len(v.Edge)))
 	} else {
@@ -114,8 +117,8 @@ func runSparse(d *cuda.Device, set *structured.Dataset, net *nets.SparseLinear, 
 	node, edge := uploaded(d, slices.Concat(v.Node, make([]float32, rows*y-len(v.Node)))), uploaded(d, edges)
 	all := func() {
 		cuda.Zero(d, grad)
-		s.Score(weights, batch, θ)
-		s.Pullback(node, edge, grad)
+		s.Score(weights, batch, θ.Parts())
+		s.Pullback(cuda.Parts{node, edge}, grad)
 	}
 	if captured {
 		batch.Set([]int{3}) // what is captured is for any examples
@@ -161,7 +164,7 @@ func TestSparseLinearIsThatOfTheHost(t *testing.T) {
 			set, net := sparseCase(t, rng, c.labels, 2000, c.edges, c.kind, c.values, 400, 4, 0, 2, 300, 9, 1, 30, 13)
 			var batch structured.Batch
 			batch.Reset(set, c.examples)
-			w, v := normals(rng, net.Dim()), marginals(rng, &batch, c.labels, net.PerPosition())
+			w, v := normals(rng, net.Dim()), marginals(rng, &batch, c.labels, c.edges > 0)
 			var θ structured.Potentials
 			worker, grad := net.NewWorker(), make([]float32, net.Dim())
 			if err := worker.Score(w, &batch, &θ); err != nil {
@@ -171,8 +174,8 @@ func TestSparseLinearIsThatOfTheHost(t *testing.T) {
 				t.Fatal(err)
 			}
 			first := runSparse(d, set, net, c.examples, w, v, c.chains, c.rows, false)
-			near(t, "node potentials", first.node[:len(θ.Node)], θ.Node, 1e-5)
-			near(t, "edge potentials", first.edge[:len(θ.Edge)], θ.Edge, 1e-5)
+			near(t, "node potentials", first.node[:len(θ.Parts[0].Values)], θ.Parts[0].Values, 1e-5)
+			near(t, "edge potentials", first.edge[:len(θ.Parts[1].Values)], θ.Parts[1].Values, 1e-5)
 			near(t, "gradient", first.grad, grad, 1e-5)
 			second := runSparse(d, set, net, c.examples, w, v, c.chains, c.rows, true)
 			if !slices.Equal(first.grad, second.grad) || !slices.Equal(first.node, second.node) || !slices.Equal(first.edge, second.edge) {
@@ -186,7 +189,7 @@ func TestSparseLinearIsThatOfTheHost(t *testing.T) {
 func TestListsTakeAFullBatch(t *testing.T) {
 	d := cudatest.Device(t)
 	rng := rand.New(rand.NewPCG(12, 1))
-	set := chains(rng, 3, 5, 5, 5, 5, 5, 5)
+	set := chainData(rng, 3, 5, 5, 5, 5, 5, 5)
 	set.Attributes = &structured.Sparse{Offsets: []int{0}}
 	for p := range set.Positions() {
 		for k := range []int{30, 40, 30, 30, 40, 30}[p/5] {
@@ -200,8 +203,8 @@ func TestListsTakeAFullBatch(t *testing.T) {
 	examples := []int{1, 4}
 	batch.Reset(set, examples)
 	w, v, grad := normals(rng, net.Dim()), new(structured.Marginals), make([]float32, net.Dim())
-	v.Resize(batch.Offsets, 3, false)
-	copy(v.Node, normals(rng, len(v.Node)))
+	v.Resize(&batch, net.Form())
+	copy(v.Parts[0].Values, normals(rng, len(v.Parts[0].Values)))
 	worker := net.NewWorker()
 	must(t, worker.Score(w, &batch, new(structured.Potentials)))
 	must(t, worker.Pullback(v, grad))

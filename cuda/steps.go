@@ -10,7 +10,7 @@ import (
 // stepKey is what the launches of a step depend on beside the capacities of its batch.
 type stepKey struct {
 	s      oracles.Smoothing
-	memory *Memory
+	memory train.RemoteMemory
 	path   bool // at the path's iterate
 }
 
@@ -22,18 +22,18 @@ func (a *Accelerator) Step(ctx context.Context, w []float32, examples []int, s o
 	}
 	if l.seed != dropout {
 		l.seed = dropout
-		l.Batch.SetSeed(dropout)
+		l.batch.SetSeed(dropout)
 	}
-	key, at := stepKey{s, memoryOf(memory), w == nil}, a.vectors.w
+	key, at := stepKey{s, memory, w == nil}, a.vectors.w
 	if w != nil {
 		at = a.vectors.at
 		Upload(a.d, at, w)
 	}
 	l.do(a.shared, key, func() {
-		a.objective.ClearSums()
+		a.oracle.ClearSums()
 		Zero(a.d, a.vectors.grad)
 		l.Ask(at, s, false)
-		l.Difference(key.memory)
+		l.Difference(memory)
 		l.Pullback(a.vectors.grad)
 	})
 	return a.d.Err()
@@ -68,7 +68,7 @@ func (a *Accelerator) lane(ctx context.Context, examples []int) (l *lane, err er
 		}
 		a.steps[c] = l
 	}
-	l.Batch.Set(examples)
+	l.batch.Set(examples)
 	a.last = l
 	a.product.known = false
 	return l, nil
@@ -76,7 +76,7 @@ func (a *Accelerator) lane(ctx context.Context, examples []int) (l *lane, err er
 
 // Remember implements train.Accelerator.
 func (a *Accelerator) Remember(memory train.RemoteMemory, γ float32) {
-	memoryOf(memory).Remember(a.last.Lane, γ)
+	a.last.Remember(memory, γ)
 }
 
 // Sums implements train.Accelerator.
@@ -115,9 +115,9 @@ func (a *Accelerator) Walk(by train.Stride) {
 func (a *Accelerator) Ascend(memory train.RemoteMemory, λ, share float64) {
 	a.product.known = false
 	v := a.vectors
-	v.ascend(a.objective.Sums, λ, a.data.Set.Len(), share)
+	v.ascend(a.oracle.sums(), λ, a.data.Set.Len(), share)
 	v.walk(train.Stride{Rho: 1, C: 1, Share: share}, v.by)
-	memoryOf(memory).RememberBy(a.last.Lane, v.γ)
+	a.last.RememberBy(memory, v.γ)
 }
 
 // SetBooks implements train.Accelerator.
@@ -133,7 +133,7 @@ func (a *Accelerator) Books() (train.DualBooks, error) {
 }
 
 // Observe implements train.Accelerator.
-func (a *Accelerator) Observe(examples int) { a.vectors.observe(a.objective.Sums, examples) }
+func (a *Accelerator) Observe(examples int) { a.vectors.observe(a.oracle.sums(), examples) }
 
 // Observed implements train.Accelerator.
 func (a *Accelerator) Observed() (rise, progress float64, err error) {
@@ -148,27 +148,9 @@ func (a *Accelerator) Settle(w, mean []float32) error {
 	return a.done()
 }
 
-// remote is a Memory as a method holds it.
-type remote struct{ *Memory }
-
 // NewMemory implements train.Accelerator.
 func (a *Accelerator) NewMemory() (train.RemoteMemory, error) {
-	m := a.objective.NewMemory()
+	m := a.oracle.newMemory()
 	a.memories = append(a.memories, m)
-	return remote{m}, a.d.Err()
-}
-
-func memoryOf(m train.RemoteMemory) *Memory {
-	if m == nil {
-		return nil
-	}
-	return m.(remote).Memory
-}
-
-// Store implements train.RemoteMemory.
-func (m remote) Store(node, edge []float32) error {
-	d := m.objective.Data.Device
-	Download(d, node, m.Node)
-	Download(d, edge, m.Edge)
-	return d.Err()
+	return m, a.d.Err()
 }

@@ -10,11 +10,12 @@ import (
 	"github.com/dsp-go/dsp/cuda"
 	"github.com/dsp-go/dsp/cuda/cudatest"
 	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/oracles/chain"
 )
 
 func TestTopKAgreesWithCPU(t *testing.T) {
 	d := cudatest.Device(t)
-	o, host := cuda.NewChainOracle(d), oracles.NewPlainChain()
+	o, host := cuda.NewChainOracle(d), chain.NewPlain()
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, y := range []int{1, 2, 3, 31, 32, 33, 64, 100, 129} {
 		for _, perPosition := range []bool{false, true} {
@@ -29,8 +30,8 @@ func TestTopKAgreesWithCPU(t *testing.T) {
 						}
 					}
 					var want, got oracles.KBest
-					host.TopK(θ, k, &want)
-					o.TopK(θ, k, &got)
+					host.TopK(θ.all, k, &want)
+					o.TopK(θ.all, k, &got)
 					if err := d.Err(); err != nil {
 						t.Fatal(err)
 					}
@@ -67,7 +68,7 @@ func TestTopKOfNaN(t *testing.T) {
 					θ.Node[64*y+i] = x
 				}
 				var best oracles.KBest
-				o.TopK(θ, 4, &best)
+				o.TopK(θ.all, 4, &best)
 				must(t, d.Err())
 				if best.Count[1] != 4 {
 					t.Errorf("%d outputs of the chain of numbers", best.Count[1])

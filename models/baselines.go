@@ -11,7 +11,7 @@ import (
 
 // hasBaselines reports whether baselines are to be trained too.
 func (c *Config) hasBaselines() bool {
-	return c.Baselines == "on" || c.Baselines == "auto" && c.Format == formatBuiltin
+	return c.Baselines == "on" || c.Baselines == "auto" && c.Format == formatBuiltin && c.Task == "ocr"
 }
 
 // baselines are the runs that a resolved one is compared with: the same network by another method, and with independent

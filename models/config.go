@@ -9,24 +9,27 @@ import (
 // configuration file's keys and their help (see Settings): yaml is the name, help what it does, unit and values what it
 // may hold, min its least value, only the settings it has a meaning with, run what does not change the model.
 type Config struct {
-	Task       string  `yaml:"task" json:"task" group:"Data" values:"auto|ocr|tag" help:"what is learned: ocr reads the letters of images of words, tag labels the tokens of text or the rows of features; auto: ocr on its own data (builtin, letters), tag on any other"`
-	Train      string  `yaml:"train" json:"train" group:"Data" unit:"FILE" help:"training data; without it ocr draws words of its own"`
+	Task       string  `yaml:"task" json:"task" group:"Data" values:"auto|ocr|tag|parse" help:"what is learned: ocr reads the letters of images of words, tag labels the tokens of text or the rows of features, parse finds dependency trees; auto: ocr on its own data (builtin, letters), tag on any other"`
+	Train      string  `yaml:"train" json:"train" group:"Data" unit:"FILE" help:"training data; without it ocr draws words of its own, and parse sentences with trees"`
 	Dev        string  `yaml:"dev" json:"dev" group:"Data" unit:"FILE" help:"development data, measured after every pass; the weights that do best on it are kept"`
 	Test       string  `yaml:"test" json:"test" group:"Data" unit:"FILE" help:"test data, measured after every pass and never used to choose anything"`
 	Format     string  `yaml:"format" json:"format" group:"Data" values:"|builtin|letters|conll|conllu|crfsuite|npz" help:"how data files are laid out: builtin (drawn words), letters (the letter.data of the OCR set), conll (columns), conllu (CoNLL-U), crfsuite (a label and attributes a line), npz (dense features); empty: seen from names and content"`
 	Columns    string  `yaml:"columns" json:"columns" group:"Data" only:"format=conll" help:"what the columns of a conll file hold, counted from 0, or from the end with negative numbers; columns named word, label and any others, which are inputs too, as in word=0,pos=1,label=-1; empty: the word first, the label last"`
-	Label      string  `yaml:"label" json:"label" group:"Data" only:"format=conllu" unit:"upos|xpos|feats|deprel|misc:KEY" help:"which field of a conllu file is the label, KEY= in the last field with misc:KEY; empty: upos"`
-	Scheme     string  `yaml:"scheme" json:"scheme" group:"Data" values:"keep|iob1|iob2|bioes" only:"format=conll,conllu,crfsuite" help:"spell entity tags in this scheme, converted as they are read; keep leaves them as they are"`
-	Partial    bool    `yaml:"partial" json:"partial" group:"Data" only:"format=conll,conllu,crfsuite" help:"labels may be known in part: ? (or _) is any label, and A|B one of these; without it they are labels like others"`
+	Label      string  `yaml:"label" json:"label" group:"Data" only:"format=conllu task=tag" unit:"upos|xpos|feats|deprel|misc:KEY" help:"which field of a conllu file is the label, KEY= in the last field with misc:KEY; empty: upos"`
+	Scheme     string  `yaml:"scheme" json:"scheme" group:"Data" values:"keep|iob1|iob2|bioes" only:"format=conll,conllu,crfsuite task=tag" help:"spell entity tags in this scheme, converted as they are read; keep leaves them as they are"`
+	Partial    bool    `yaml:"partial" json:"partial" group:"Data" only:"format=conll,conllu,crfsuite task=tag" help:"labels may be known in part: ? (or _) is any label, and A|B one of these; without it they are labels like others"`
 	Fold       int     `yaml:"fold" json:"fold" group:"Data" min:"-1" only:"format=letters" help:"letters only: the fold of the training file that is held out as test data; -1: none"`
-	Examples   Sizes   `yaml:"examples" json:"examples" group:"Data" min:"1" only:"format=builtin" unit:"TRAIN,DEV,TEST" help:"how many words are drawn for training, development and test"`
-	Difficulty float64 `yaml:"difficulty" json:"difficulty" group:"Data" min:"0" only:"format=builtin" help:"how strongly drawn letters are distorted: 0 clean, 1 ambiguous one by one, 2 hardly legible"`
+	Examples   Sizes   `yaml:"examples" json:"examples" group:"Data" min:"1" only:"format=builtin" unit:"TRAIN,DEV,TEST" help:"how many words, or sentences for parse, are drawn for training, development and test"`
+	Difficulty float64 `yaml:"difficulty" json:"difficulty" group:"Data" min:"0" only:"format=builtin task=ocr" help:"how strongly drawn letters are distorted: 0 clean, 1 ambiguous one by one, 2 hardly legible"`
+
+	Tree     string `yaml:"tree" json:"tree" group:"Data" values:"projective|nonprojective" only:"task=parse" help:"which trees a parser may find: projective, whose arcs do not cross, or nonprojective, any"`
+	Crossing string `yaml:"crossing" json:"crossing" group:"Data" values:"lift|refuse" only:"task=parse tree=projective" help:"what becomes of training trees with crossing arcs: lift moves the dependents of such arcs to their head's head until none cross, refuse ends with the first such tree"`
 
 	Net        string  `yaml:"net" json:"net" group:"Network" values:"auto|linear|mlp|cnn|cnn-image|embed" help:"network from inputs to potentials: linear, mlp and cnn read dense features in a window of positions, linear also attributes of tokens (see features), cnn-image the image at each position, embed words; auto: linear for text, cnn-image for images, mlp for other dense features"`
-	Features   string  `yaml:"features" json:"features" group:"Network" values:"auto|ner|pos|chunk|none" only:"format=conll,conllu" help:"attributes of the tokens of text, for net linear: a built-in set (dsp info --features SET prints it), or none, for net embed; auto: none where net is embed or a template is given, else chunk for entity tags on data with a column pos, ner for other entity tags, pos for other labels"`
+	Features   string  `yaml:"features" json:"features" group:"Network" values:"auto|ner|pos|chunk|parse|none" only:"format=conll,conllu" help:"attributes of the tokens of text, for net linear: a built-in set (dsp info --features SET prints it), or none, for net embed; auto: none where net is embed or a template is given, else chunk for entity tags on data with a column pos, ner for other entity tags, pos for other labels, and parse for trees"`
 	Template   string  `yaml:"template" json:"template" group:"Network" unit:"FILE" only:"format=conll,conllu net=linear" help:"attributes of the tokens of text, for net linear: a template, as those of CRF++ (docs/templates.md), in place of a built-in set"`
 	HashBits   int     `yaml:"hash-bits" json:"hash-bits" group:"Network" min:"0" only:"format=conll,conllu,crfsuite net=linear" unit:"N" help:"number attributes by hashing them to N bits, which needs no dictionary and keeps no names; 0 keeps a dictionary"`
-	Edges      string  `yaml:"edges" json:"edges" group:"Network" values:"transition|position|none" help:"potentials of neighbouring labels: one learned matrix (transition), one that the network makes at every position (position), or none: labels are independent"`
+	Edges      string  `yaml:"edges" json:"edges" group:"Network" values:"transition|position|none" only:"task=ocr,tag" help:"potentials of neighbouring labels: one learned matrix (transition), one that the network makes at every position (position), or none: labels are independent"`
 	Hidden     Sizes   `yaml:"hidden" json:"hidden" group:"Network" min:"1" only:"net=mlp,cnn,cnn-image,embed" help:"units of each dense hidden layer; empty: the network's own"`
 	Window     int     `yaml:"window" json:"window" group:"Network" min:"0" only:"net=linear,mlp,cnn,embed" help:"positions that a window spans, odd; 0: the network's own (1 for linear and mlp, 3 for cnn, 5 for embed)"`
 	Channels   Sizes   `yaml:"channels" json:"channels" group:"Network" min:"1" only:"net=cnn,cnn-image,embed" help:"channels of each convolution; empty: the network's own"`
@@ -40,10 +43,10 @@ type Config struct {
 	Mu           float64      `yaml:"mu" json:"mu" group:"Objective" min:"0" only:"loss=hinge smoothing=l2,entropy method=sgd,svrg,saga,casimir,casimir-adapt,lbfgs" help:"smoothing of the max; larger is smoother and faster to optimise, and biases the optimum by at most mu·D (D = 1/2 for l2, log of the number of outputs for entropy); 0 starts large and lowers it as the certificate allows"`
 	K            Count        `yaml:"k" json:"k" group:"Objective" only:"loss=hinge smoothing=l2" unit:"N|auto" help:"outputs that l2 smoothing spreads over; auto grows it until the smoothing is exact"`
 	Reg          float64      `yaml:"reg" json:"reg" group:"Objective" min:"0" help:"regulariser C: the objective has (λ/2)‖w‖² with λ = C/n, n training examples"`
-	LabelWeights LabelWeights `yaml:"label-weights" json:"label-weights" group:"Objective" only:"loss=hinge,softmax-margin" unit:"LABEL=COST,..." help:"task loss of a position whose gold label is LABEL; 1 where not named"`
-	LossByLength bool         `yaml:"loss-by-length" json:"loss-by-length" group:"Objective" only:"loss=hinge,softmax-margin" help:"divide the task loss by the length, so that it is an error rate"`
-	ClassWeights LabelWeights `yaml:"class-weights" json:"class-weights" group:"Objective" unit:"LABEL=WEIGHT,..." help:"weigh each sequence, whatever the loss, by the mean of the weights of its gold labels; 1 where not named"`
-	Constraints  string       `yaml:"constraints" json:"constraints" group:"Objective" values:"none|iob1|iob2|bioes" help:"transitions that no output may have, by the labels' scheme, which the gold labels must keep to (scheme converts them)"`
+	LabelWeights LabelWeights `yaml:"label-weights" json:"label-weights" group:"Objective" only:"loss=hinge,softmax-margin task=ocr,tag" unit:"LABEL=COST,..." help:"task loss of a position whose gold label is LABEL; 1 where not named"`
+	LossByLength bool         `yaml:"loss-by-length" json:"loss-by-length" group:"Objective" only:"loss=hinge,softmax-margin task=ocr,tag" help:"divide the task loss by the length, so that it is an error rate"`
+	ClassWeights LabelWeights `yaml:"class-weights" json:"class-weights" group:"Objective" only:"task=ocr,tag" unit:"LABEL=WEIGHT,..." help:"weigh each sequence, whatever the loss, by the mean of the weights of its gold labels; 1 where not named"`
+	Constraints  string       `yaml:"constraints" json:"constraints" group:"Objective" values:"none|iob1|iob2|bioes" only:"task=ocr,tag" help:"transitions that no output may have, by the labels' scheme, which the gold labels must keep to (scheme converts them)"`
 
 	Method      string  `yaml:"method" json:"method" group:"Method" values:"auto|sgd|svrg|casimir|casimir-adapt|saga|bcfw|bcpfw|sdca|lbfgs|prox-linear" help:"optimiser; auto picks by the problem and says why"`
 	Passes      int     `yaml:"passes" json:"passes" group:"Method" min:"0" help:"passes over the training data, n oracle calls each; 0: 20 for sgd and prox-linear, 100 for the convex methods, 500 iterations for lbfgs"`
@@ -87,6 +90,8 @@ func Default() Config {
 		Difficulty: words.Difficulty,
 		Fold:       -1,
 		Scheme:     "keep",
+		Tree:       "projective",
+		Crossing:   "lift",
 
 		Net:        "auto",
 		Features:   "auto",
@@ -128,7 +133,7 @@ func (c Config) Validate() error {
 	}
 	switch {
 	case c.Task == "tag" && c.Train == "" && c.Resume == "":
-		return structured.BadInput("--task tag needs training data: give --train FILE (only ocr has built-in data)")
+		return structured.BadInput("--task tag needs training data: give --train FILE (only ocr and parse have built-in data)")
 	case c.Format == formatBuiltin && c.Train+c.Dev+c.Test != "":
 		return structured.BadInput("--format builtin draws its own data; leave out --train, --dev and --test, or name their format")
 	case c.Train == "" && c.Dev+c.Test != "":
@@ -137,6 +142,12 @@ func (c Config) Validate() error {
 		return structured.BadInput("--format %s needs training data: give --train FILE", c.Format)
 	case c.Task == "tag" && (c.Format == formatBuiltin || c.Format == formatLetters):
 		return structured.BadInput("--format %s has images of words: use --task ocr", c.Format)
+	case c.Task == "parse" && c.Format != "" && c.Format != formatBuiltin && c.Format != formatConllu:
+		return structured.BadInput("--format %s has no trees: --task parse reads them from conllu", c.Format)
+	case c.Task == "parse" && c.Features != "auto" && c.Features != "parse" && c.Features != "none":
+		return structured.BadInput("--features %s makes attributes of tokens; --task parse has those of arcs, --features parse", c.Features)
+	case c.Task != "parse" && !undecided(c.Task) && c.Features == "parse":
+		return structured.BadInput("--features parse makes attributes of arcs, for --task parse")
 	case c.Task == "ocr" && isText(c.Format):
 		return structured.BadInput("--format %s has tokens to tag, not images: use --task tag", c.Format)
 	case c.Template != "" && c.Features != "auto":

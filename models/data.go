@@ -6,13 +6,15 @@ import (
 
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/trees"
 )
 
 // Data are the data sets of a run, which share alphabets. Dev and Test are nil where there are none.
 type Data struct {
 	Train, Dev, Test *structured.Dataset
 
-	inputs Inputs // how the inputs of text were made of its columns
+	inputs   Inputs               // how the inputs of text were made of its columns
+	crossing *trees.CrossingCount // of the training trees that were lifted, or nil
 }
 
 // Input returns the shape of what a network reads at each position.
@@ -60,7 +62,7 @@ func readFiles(c *Config) (*Data, error) {
 	} else {
 		s := source{
 			format: c.Format, columns: c.Columns, label: c.Label, scheme: c.Scheme, partial: c.Partial, threads: threadsOr(c.Threads),
-			minCount: c.MinCount, hashBits: c.HashBits,
+			minCount: c.MinCount, hashBits: c.HashBits, trees: c.Task == "parse",
 		}
 		if err := c.checkMemory(s); err != nil {
 			return nil, err
@@ -72,6 +74,9 @@ func readFiles(c *Config) (*Data, error) {
 	}
 	if d.Train.Labels == nil {
 		return nil, structured.BadInput("%s: no labels to train on", c.Train)
+	}
+	if err := d.settleTrees(c); err != nil {
+		return nil, err
 	}
 	like := sourceLike(c, d.Train)
 	for _, more := range []struct {
@@ -105,8 +110,11 @@ func (d *Data) fitInputs(c *Config) error {
 	return nil
 }
 
-// builtin draws the words of the ocr task.
+// builtin draws the data of the task.
 func (c *Config) builtin() (*Data, error) {
+	if c.Task == "parse" {
+		return c.drawTrees()
+	}
 	o := structured.OCRWords{Difficulty: c.Difficulty, Seed: c.Seed}
 	o.Train, o.Dev, o.Test = c.Examples[0], c.Examples[1], c.Examples[2]
 	if err := o.Validate(); err != nil {

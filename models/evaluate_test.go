@@ -11,9 +11,10 @@ func TestEvaluateUnknownLabels(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := m.Report(t.Context(), d, false, 1)
-	if err != nil || r.Tokens != 3 || m.Labels.Len() != 2 {
-		t.Fatalf("%+v, %v, labels %v", r, err, m.Labels.Names())
+	report, err := m.Report(t.Context(), d, false, 1)
+	r, ok := report.(*LabelReport)
+	if err != nil || !ok || r.Tokens != 3 || m.Labels.Len() != 2 {
+		t.Fatalf("%+v, %v, labels %v", report, err, m.Labels.Names())
 	}
 	for _, l := range r.Labels {
 		if l.Label == "NEW" && l.Support == 1 && l.Predicted == 0 && l.Recall == 0 {

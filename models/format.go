@@ -50,7 +50,7 @@ func (c *Config) settleFormat() error {
 	if c.Format == formatConll && c.Columns == "" {
 		c.Columns = structured.DefaultColumns
 	}
-	if c.Format == formatConllu && c.Label == "" {
+	if c.Format == formatConllu && c.Label == "" && c.Task != "parse" {
 		c.Label = "upos"
 	}
 	return nil

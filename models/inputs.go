@@ -9,6 +9,7 @@ import (
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/structured/features"
+	"github.com/dsp-go/dsp/structured/trees"
 )
 
 // Inputs make what a network reads out of the columns of text: discrete inputs numbered by vocabularies, for embeddings,
@@ -19,6 +20,8 @@ type Inputs struct {
 	Vocab      []*structured.Alphabet // of each discrete input
 	Template   *features.Template     // which attributes the columns make
 	Dictionary *structured.Dictionary // of the attributes; nil where there are none
+
+	arcs *arcInputs // of trees, or nil
 }
 
 // templateSuffix completes a name in messages about a built-in template.
@@ -26,6 +29,9 @@ const templateSuffix = ".template"
 
 // fitInputs learns from training data how c makes inputs, and makes them there.
 func (c *Config) fitInputs(train *structured.Dataset) (Inputs, error) {
+	if c.Task == "parse" {
+		return c.fitTrees(train)
+	}
 	if !hasColumns(c.Format) {
 		return Inputs{Dictionary: train.Dictionary}, nil
 	}
@@ -56,6 +62,10 @@ const defaultWordCount = 2
 // apply makes the inputs of a data set.
 func (in Inputs) apply(d *structured.Dataset, n int) error {
 	switch {
+	case in.arcs != nil:
+		return in.arcs.apply(d, n)
+	case in.Vocab != nil && d.Table(trees.ArcRows) != nil:
+		return encodeWords(d, in.Vocab)
 	case in.Template != nil:
 		return in.Template.Apply(d, in.Dictionary, threadsOr(n))
 	case in.Vocab != nil:
@@ -110,6 +120,9 @@ func (c *Config) template(set string) (*features.Template, error) {
 // network makes the network that c asks for, on these inputs or so many dense features a position, and settles what c
 // left open about it.
 func (c *Config) network(in Inputs, dim, labels int) (nets.Network, error) {
+	if c.Task == "parse" {
+		return c.parser(in, labels)
+	}
 	if in.Dictionary == nil {
 		shape := inputOf(dim, in.Vocab)
 		if err := c.resolveNet(shape); err != nil {

@@ -21,16 +21,21 @@ func (c *Config) objective(m *Model, data *structured.Dataset) (*train.Objective
 	if err != nil {
 		return nil, err
 	}
-	task, err := c.taskLoss(m.Labels)
-	if err != nil {
-		return nil, err
+	var task structured.TaskLoss // the structure's own
+	if c.Task != "parse" {
+		if task, err = c.taskLoss(m.Labels); err != nil {
+			return nil, err
+		}
 	}
 	if data, err = c.weighted(data, m.Labels); err != nil {
 		return nil, err
 	}
 	o := &train.Objective{
-		Scorer: scorer(m.Net), Data: data, Loss: loss, Task: task, Constraints: m.Constraints,
+		Scorer: scorer(m.Net), Data: data, Loss: loss, Task: task,
 		Lambda: c.Reg / float64(max(1, data.Len())),
+	}
+	if m.Constraints != nil {
+		o.Constraints = m.Constraints
 	}
 	return o, o.Check()
 }

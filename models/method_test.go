@@ -1,11 +1,12 @@
 package models
 
 import (
-	"slices"
+	"reflect"
 	"testing"
 
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/train"
 )
 
@@ -18,7 +19,8 @@ func TestObjective(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if o.Lambda != 0.5 || o.Loss != train.SoftmaxMargin || !o.Task.ByLength || !slices.Equal(o.Task.LabelWeights, []float32{1, 3, 1}) ||
+	want := chains.Hamming{ByLength: true, LabelWeights: []float32{1, 3, 1}}
+	if o.Lambda != 0.5 || o.Loss != train.SoftmaxMargin || !reflect.DeepEqual(o.Task, want) ||
 		o.Data != d || o.Constraints != m.Constraints {
 		t.Errorf("%+v", o)
 	}

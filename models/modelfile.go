@@ -9,6 +9,7 @@ import (
 	"github.com/dsp-go/dsp/models/safetensors"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/features"
+	"github.com/dsp-go/dsp/structured/features/arcs"
 )
 
 // modelFormat is the version of the layout of model files. Files of another one are refused.
@@ -40,12 +41,19 @@ func (m *Model) Save(path string) error {
 	if d := m.Dictionary; d != nil && d.Node == nil {
 		values["hash_bits"] = d.HashBits
 	}
+	if m.arcs != nil {
+		m.arcs.save(f)
+		values["hash_bits"] = m.arcs.dictionary.Arc.HashBits()
+	}
 	var err error
 	if f.Metadata, err = jsonTexts(values); err != nil {
 		return err
 	}
 	if m.Template != nil {
 		f.Metadata["template"] = m.Template.String()
+	}
+	if m.arcs != nil {
+		f.Metadata["template"] = m.arcs.template.String()
 	}
 	f.Metadata["format"] = "dsp model " + modelFormat
 	f.Metadata["version"] = m.Version
@@ -125,16 +133,25 @@ func decodeModel(f *safetensors.File) (*Model, error) {
 	if m.Labels.Len() == 0 || m.Labels.Len() != len(labels) || m.Dim < 0 {
 		return nil, fmt.Errorf("metadata: %d labels (%d different) and %d features make no model", len(labels), m.Labels.Len(), m.Dim)
 	}
-	if text, ok := f.Metadata["template"]; ok {
-		var err error
+	var names int
+	var err error
+	if text, ok := f.Metadata["template"]; ok && m.Config.Task == "parse" {
+		m.arcs = &arcInputs{}
+		if m.arcs.template, err = arcs.Parse(text, "template"); err == nil {
+			names, err = m.arcs.load(f, hashBits)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("metadata: %w", err)
+		}
+	} else if ok {
 		if m.Template, err = features.Parse(text, "template"); err != nil {
 			return nil, fmt.Errorf("metadata: %w", err)
 		}
 	}
-	var names int
-	var err error
-	if m.Dictionary, names, err = dictionary(f, hashBits); err != nil {
-		return nil, err
+	if m.arcs == nil {
+		if m.Dictionary, names, err = dictionary(f, hashBits); err != nil {
+			return nil, err
+		}
 	}
 	if err := m.assemble(); err != nil {
 		return nil, err

@@ -35,7 +35,7 @@ func TestModelRoundTrip(t *testing.T) {
 			}
 			if !reflect.DeepEqual(got.Config, m.Config.forModel()) || got.Version != "v1" || got.Dim != 2 ||
 				!slices.Equal(got.Labels.Names(), d.Alphabet.Names()) || !slices.Equal(got.W, m.W) ||
-				got.Net.PerPosition() != m.Net.PerPosition() {
+				!reflect.DeepEqual(got.Net.Form(), m.Net.Form()) {
 				t.Errorf("got %+v, want %+v", got, m)
 			}
 		}

@@ -78,12 +78,15 @@ func (on *onDevice) predict(ctx context.Context, m *Model, d *structured.Dataset
 	if o.Force {
 		return structured.BadInput("--force keeps labels on the CPU only; use --device cpu")
 	}
+	if o.LeastRisk {
+		return structured.BadInput("--decode risk is for the CPU; use --device cpu")
+	}
 	if o.NBest > cuda.MaxBest {
 		return structured.BadInput("--nbest %d: a CUDA device finds up to %d outputs; use --device cpu", o.NBest, cuda.MaxBest)
 	}
 	wanted := cuda.Wanted{LogZ: o.Probability || o.NBest > 0, Marginals: o.Marginals || o.Confidence, NBest: o.NBest}
 	return on.over(ctx, m, d, wanted, func(examples []int, p *cuda.Predicted) error {
-		a := answers{offsets: p.Offsets, labels: slices.Clone(p.Labels), score: p.Score, logZ: p.LogZ, marginals: p.Marginals, y: m.Labels.Len()}
+		a := answers{offsets: p.Offsets, labels: slices.Clone(p.Labels), score: p.Score, logZ: p.LogZ, marginals: p.Marginals, rows: p.Offsets, width: m.Labels.Len()}
 		if o.NBest > 0 {
 			a.best = &p.Best
 		}

@@ -78,7 +78,7 @@ func TestTrainOnPartialLabels(t *testing.T) {
 			t.Fatal(err)
 		}
 		metrics, err := m.Evaluate(context.Background(), d, false, 1)
-		if err != nil || metrics.Tokens != 7 || metrics.TokenError != 0 || metrics.Sequences != 1 {
+		if err != nil || metrics.Get("tokens") != 7 || metrics.Get("token_error") != 0 || metrics.Get("sequences") != 1 {
 			t.Errorf("%s: %+v, %v", method, metrics, err)
 		}
 		var got []string
@@ -134,7 +134,7 @@ func TestForcedLabelsAgainstEnumeration(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i := range d.Len() {
-			d.Restrict(θ, i, i)
+			θ.Structure.Restrict(θ, i, d.GoldOf(i))
 		}
 		o := PredictOptions{NBest: 1000, Marginals: true, Probability: true, Force: true, Threads: 3}
 		err = m.Predict(context.Background(), d, o, func(i int, p *Prediction) error {

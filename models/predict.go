@@ -9,6 +9,7 @@ import (
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/oracles/kinds"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/vec"
 )
 
 // PredictOptions say what Predict computes beside the best labels.
@@ -17,6 +18,7 @@ type PredictOptions struct {
 	Marginals   bool // the probability of every label at every position
 	Confidence  bool // the probability of the best output's label at every position
 	Probability bool // of the best output; always with NBest
+	LeastRisk   bool // the output with the least expected Hamming loss, in place of the best one
 	Force       bool // keep what the data's labels, whole or in part, say; scores and probabilities are of the outputs that do
 	Threads     int  // 0: all cores
 }
@@ -26,7 +28,7 @@ type PredictOptions struct {
 type Prediction struct {
 	Output              // the best output; its Probability only where asked for
 	NBest     []Output  // best first; fewer where there are fewer outputs
-	Marginals []float32 // [T×Y]; where Marginals or Confidence was asked for
+	Marginals []float32 // of the first part, [T×Y] for labels, [n·n] for the arcs of trees; where Marginals or Confidence was asked for
 }
 
 // Output is one labeling of an example.
@@ -79,6 +81,7 @@ type predictor struct {
 	logZ   []float64
 	u      structured.Marginals
 	best   oracles.KBest
+	risk   structured.Potentials
 }
 
 func (m *Model) newPredictor() *predictor {
@@ -111,15 +114,29 @@ func (p *predictor) predict(d *structured.Dataset, examples []int, o PredictOpti
 	}
 	n := len(examples)
 	labels := make([]int32, p.θ.OutputSize())
-	p.score, p.logZ = grow(p.score, n), grow(p.logZ, n)
+	summer, sums := p.oracle.(oracles.Summer)
+	if !sums && (o.Marginals || o.Confidence || o.Probability || o.LeastRisk) {
+		return nil, structured.BadInput("probabilities need sums over all outputs, which a %s does not have", p.θ.Structure.Name())
+	}
+	p.score, p.logZ = vec.Grow(p.score, n), vec.Grow(p.logZ, n)
 	p.oracle.Max(&p.θ, labels, p.score)
-	a := answers{offsets: p.batch.Offsets, labels: labels, score: p.score, logZ: p.logZ, y: p.θ.Parts[0].Width}
+	a := answers{offsets: p.θ.Outputs, labels: labels, score: p.score, logZ: p.logZ, width: p.θ.Parts[0].Width}
 	switch {
-	case o.Marginals || o.Confidence:
-		p.oracle.(oracles.Summer).Exp(&p.θ, 1, p.logZ, &p.u)
-		a.marginals = p.u.Parts[0].Values
+	case o.Marginals || o.Confidence || o.LeastRisk:
+		summer.Exp(&p.θ, 1, p.logZ, &p.u)
+		a.marginals, a.rows = p.u.Parts[0].Values, p.u.Parts[0].Offsets
 	case o.Probability || o.NBest > 0:
-		p.oracle.(oracles.Summer).Exp(&p.θ, 1, p.logZ, nil)
+		summer.Exp(&p.θ, 1, p.logZ, nil)
+	}
+	if o.LeastRisk {
+		p.risk.Copy(&p.θ)
+		p.θ.Structure.LeastRisk(&p.u, &p.risk)
+		p.oracle.Max(&p.risk, labels, p.score)
+		for b := range n {
+			if !math.IsInf(p.score[b], -1) {
+				p.score[b] = p.θ.Score(b, labels[p.θ.Outputs[b]:p.θ.Outputs[b+1]])
+			}
+		}
 	}
 	if o.NBest > 0 {
 		p.oracle.(oracles.Ranker).TopK(&p.θ, o.NBest, &p.best)
@@ -133,8 +150,9 @@ type answers struct {
 	offsets     []int
 	labels      []int32 // [N], kept by the predictions
 	score, logZ []float64
-	marginals   []float32 // [N×Y], if asked for
-	y           int
+	marginals   []float32 // of the first part, if asked for: example b owns rows rows[b] to rows[b+1]-1
+	rows        []int
+	width       int            // of a row
 	best        *oracles.KBest // or nil
 }
 
@@ -157,7 +175,7 @@ func (a *answers) predictions(d *structured.Dataset, examples []int, o PredictOp
 			p.NBest = a.nbest(b)
 		}
 		if o.Marginals || o.Confidence {
-			p.Marginals = append([]float32(nil), a.marginals[lo*a.y:hi*a.y]...)
+			p.Marginals = append([]float32(nil), a.marginals[a.rows[b]*a.width:a.rows[b+1]*a.width]...)
 		}
 	}
 	return all, nil
@@ -179,10 +197,3 @@ func (a *answers) nbest(b int) []Output {
 
 // probability returns exp(score − log Z), at most 1 also where rounding says more.
 func probability(score, logZ float64) float64 { return math.Exp(min(0, score-logZ)) }
-
-func grow(s []float64, n int) []float64 {
-	if cap(s) < n {
-		return make([]float64, n)
-	}
-	return s[:n]
-}

@@ -100,7 +100,7 @@ func TestPredictAgainstEnumeration(t *testing.T) {
 
 func checkPrediction(t *testing.T, θ *structured.Potentials, i int, p *Prediction) {
 	t.Helper()
-	length, y := θ.Offsets[i+1]-θ.Offsets[i], θ.Y
+	length, y := θ.Outputs[i+1]-θ.Outputs[i], chains.Of(θ).Y
 	var want []Output
 	z, marginals := 0.0, make([]float64, length*y)
 	for _, labels := range labelings(length, y) {
@@ -359,7 +359,7 @@ func TestEvaluate(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := m.Evaluate(context.Background(), d, false, 1)
-	if want := float64(wrong) / float64(d.Positions()); err != nil || got.TokenError != want || got.Sequences != d.Len() {
+	if want := float64(wrong) / float64(d.Positions()); err != nil || got.Get("token_error") != want || got.Get("sequences") != float64(d.Len()) {
 		t.Errorf("got %+v, %v; want token error %v", got, err, want)
 	}
 	d.Labels = nil

@@ -9,6 +9,7 @@ import (
 
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/features"
+	"github.com/dsp-go/dsp/structured/features/arcs"
 )
 
 // Streams reports whether PredictText reads such data: text, a token a line.
@@ -27,6 +28,9 @@ func (m *Model) PredictText(ctx context.Context, r io.Reader, name string, w io.
 		return err
 	}
 	s.threads = 1
+	if o.Force && s.trees {
+		return structured.BadInput("--force keeps labels of tokens; trees are predicted whole")
+	}
 	form := m.Config.task().layout(m, o, asJSON)
 	out := bufio.NewWriterSize(w, 1<<16)
 	sequences, known := 0, 0
@@ -60,6 +64,7 @@ type labeller struct {
 	source    source
 	name      string // of the input, for messages
 	extractor *features.Extractor
+	arcs      *arcs.Extractor
 	predictor *predictor
 	options   PredictOptions
 	layout    layout
@@ -76,6 +81,10 @@ type labelled struct {
 
 func (m *Model) newLabeller(s source, name string, o PredictOptions, form layout) *labeller {
 	l := &labeller{source: s, name: name, predictor: m.newPredictor(), options: o, layout: form}
+	if in := s.inputs.arcs; in != nil {
+		l.arcs = arcs.NewExtractor(in.template, in.dictionary)
+		l.source.inputs = Inputs{}
+	}
 	if t := s.inputs.Template; t != nil && s.format != formatCRFsuite {
 		l.extractor = t.Bind(s.inputs.Dictionary)
 		l.source.inputs = Inputs{}
@@ -95,6 +104,9 @@ func (l *labeller) label(b textBlock) (labelled, error) {
 	}
 	if err == nil && l.extractor != nil {
 		err = l.extractor.Extract(d)
+	}
+	if err == nil && l.arcs != nil {
+		err = applyArcs(l.arcs, d)
 	}
 	if err == nil {
 		err = l.predictor.model.accepts(d)

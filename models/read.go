@@ -1,6 +1,9 @@
 package models
 
-import "github.com/dsp-go/dsp/structured"
+import (
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/trees"
+)
 
 // DataOptions say how a data file is read where that is not as the model's training data was.
 type DataOptions struct {
@@ -21,7 +24,7 @@ func (m *Model) ReadData(path string, o DataOptions) (*structured.Dataset, error
 	}
 	if s.format == formatBuiltin {
 		if path != "" {
-			return nil, structured.BadInput("--format builtin draws its own words, but %s is to be read; give one or the other", path)
+			return nil, structured.BadInput("--format builtin draws its own data, but %s is to be read; give one or the other", path)
 		}
 		d, err := m.Config.builtin()
 		if err != nil {
@@ -52,10 +55,13 @@ func (m *Model) source(o DataOptions) (source, error) {
 	c := &m.Config
 	s := source{
 		format: o.Format, columns: o.Columns, label: o.Label, scheme: c.Scheme, partial: o.Partial || c.Partial, width: m.Width,
-		labels: m.Labels, inputs: m.Inputs, dim: m.Dim, threads: threadsOr(o.Threads),
+		labels: m.Labels, inputs: m.Inputs, dim: m.Dim, threads: threadsOr(o.Threads), trees: c.Task == "parse",
 	}
 	if s.partial && s.converts() {
 		return s, structured.BadInput("--partial: the model's tags were converted to %s as they were read, which needs to know them all", s.scheme)
+	}
+	if s.trees && s.format == "" && c.Format == formatBuiltin {
+		s.format = formatConllu
 	}
 	if s.format != "" {
 		if err := oneOf("--format", s.format, append([]string{formatBuiltin}, FileFormats...)); err != nil {
@@ -86,6 +92,8 @@ func (m *Model) accepts(d *structured.Dataset) error {
 		return structured.BadInput("%s: %d dense features a position, the model expects %d", d.Name, d.Dim, m.Dim)
 	case len(m.Vocab) != len(d.Vocab):
 		return structured.BadInput("%s: %d discrete inputs a position, the model expects %d", d.Name, len(d.Vocab), len(m.Vocab))
+	case m.arcs != nil && (d.Table(trees.ArcRows) == nil || d.Table(trees.ArcRows).Attributes == nil):
+		return structured.BadInput("%s: no attributes of arcs, which the model reads", d.Name)
 	case m.Dictionary != nil && d.Attributes == nil:
 		return structured.BadInput("%s: no attributes of tokens, which the model reads", d.Name)
 	case m.Dictionary == nil && d.Attributes != nil:

@@ -21,7 +21,8 @@ type source struct {
 	inputs  Inputs // of text; without any, columns stay columns
 	dim     int    // dense features a position, 0 where not known yet
 	threads int
-	line    int // the number of the first line, where only a part of a text file is read
+	line    int  // the number of the first line, where only a part of a text file is read
+	trees   bool // of conllu: the outputs are trees
 
 	minCount, hashBits int // of the attributes of a crfsuite file, where no dictionary is known yet
 }
@@ -29,7 +30,7 @@ type source struct {
 // sourceLike reads files like the training data.
 func sourceLike(c *Config, train *structured.Dataset) source {
 	return source{
-		format: c.Format, columns: c.Columns, label: c.Label, scheme: c.Scheme, partial: c.Partial, width: len(train.Columns),
+		format: c.Format, columns: c.Columns, label: c.Label, scheme: c.Scheme, partial: c.Partial, width: len(train.Columns), trees: c.Task == "parse",
 		labels: train.Alphabet, inputs: Inputs{Dictionary: train.Dictionary}, dim: train.Dim, threads: threadsOr(c.Threads),
 	}
 }
@@ -59,7 +60,7 @@ func (s source) read(path string, needLabels bool) (*structured.Dataset, error) 
 		return nil, err
 	case needLabels && d.Labels == nil:
 		return nil, structured.BadInput("%s: no labels, expected a gold label at every position", path)
-	case s.labels != nil && d.Labels != nil && d.Alphabet != s.labels:
+	case !s.trees && s.labels != nil && d.Labels != nil && d.Alphabet != s.labels:
 		return d, relabel(d, s.labels)
 	}
 	return d, nil
@@ -81,6 +82,9 @@ func (s source) readFrom(r io.Reader, path string, needLabels bool) (*structured
 	case formatConll:
 		return s.readConll(r, path, needLabels)
 	case formatConllu:
+		if s.trees {
+			return s.readTrees(r, path, needLabels)
+		}
 		return s.readConllu(r, path, needLabels)
 	case formatCRFsuite:
 		d, err := structured.CRFsuite{

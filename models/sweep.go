@@ -120,7 +120,7 @@ func (s *sweep) checkTrials(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		m, err := chooseMetric(s.Metric, data.Train.Alphabet, data.Dev)
+		m, err := chooseMetric(c.Task, s.Metric, data.Train.Alphabet, data.Dev)
 		switch {
 		case err != nil:
 			return err

@@ -64,7 +64,7 @@ func TestSweepIsAsTrainingAlone(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if float64(trial.Metric) != alone.Dev.TokenAccuracy || float64(trial.Test) != alone.Test.TokenAccuracy ||
+		if float64(trial.Metric) != alone.Dev.Get("token_accuracy") || float64(trial.Test) != alone.Test.Get("token_accuracy") ||
 			trial.Objective != alone.Objective || trial.Gap != alone.Gap || trial.Passes != alone.Passes {
 			t.Errorf("%+v; alone %+v", trial, alone)
 		}
@@ -221,18 +221,18 @@ func TestMetrics(t *testing.T) {
 		t.Errorf("%+v", r.Trials)
 	}
 	for name, want := range map[string]string{"auto": "f1", "accuracy": "accuracy", "sequence": "sequence"} {
-		if m, err := chooseMetric(name, structured.NewAlphabet("O", "B-X", "I-X"), nil); err != nil || m.name != want {
+		if m, err := chooseMetric("tag", name, structured.NewAlphabet("O", "B-X", "I-X"), nil); err != nil || m.name != want {
 			t.Errorf("%s of entity tags: %s, %v", name, m.name, err)
 		}
 	}
 	partial := &structured.Dataset{Name: "dev", Offsets: []int{0, 2}, Labels: []int32{0, -1}, LabelSets: [][]int32{nil}}
-	if m, err := chooseMetric("auto", structured.NewAlphabet("O", "B-X", "I-X"), partial); err != nil || m.name != "accuracy" {
+	if m, err := chooseMetric("tag", "auto", structured.NewAlphabet("O", "B-X", "I-X"), partial); err != nil || m.name != "accuracy" {
 		t.Errorf("auto where no sequence is known throughout: %s, %v", m.name, err)
 	}
-	if _, err := chooseMetric("f1", structured.NewAlphabet("O", "B-X", "I-X"), partial); !structured.IsBadInput(err) {
+	if _, err := chooseMetric("tag", "f1", structured.NewAlphabet("O", "B-X", "I-X"), partial); !structured.IsBadInput(err) {
 		t.Errorf("f1 where no sequence is known throughout: %v", err)
 	}
-	m := structured.Metrics{TokenAccuracy: 0.9, SequenceError: 0.75}
+	m := structured.Metrics{Measures: []structured.Measure{{Name: "token_accuracy", Value: 0.9}, {Name: "sequence_error", Value: 0.75}}}
 	for _, by := range metrics {
 		if by.name == "sequence" && by.measure(&m) != 0.25 || by.name == "accuracy" && by.measure(&m) != 0.9 {
 			t.Errorf("%s: %v", by.name, by.measure(&m))

@@ -20,11 +20,20 @@ var metrics = []metric{
 	{"f1", "entity F1", func(m *structured.Metrics) float64 { return m.Get("f1") }},
 	{"accuracy", "accuracy", func(m *structured.Metrics) float64 { return m.Get("token_accuracy") }},
 	{"sequence", "sequences right", func(m *structured.Metrics) float64 { return 1 - m.Get("sequence_error") }},
+	{"las", "LAS", func(m *structured.Metrics) float64 { return m.Get("las") }},
+	{"uas", "UAS", func(m *structured.Metrics) float64 { return m.Get("uas") }},
 	{"objective", "objective", nil},
 }
 
 // chooseMetric returns the metric of that name for development data, or nil, with those labels; auto depends on them.
-func chooseMetric(name string, labels *structured.Alphabet, dev *structured.Dataset) (metric, error) {
+func chooseMetric(task, name string, labels *structured.Alphabet, dev *structured.Dataset) (metric, error) {
+	if trees := name == "las" || name == "uas"; task == "parse" && name == "auto" {
+		name = "las"
+	} else if task == "parse" && !trees && name != "objective" {
+		return metric{}, structured.BadInput("--metric %s compares labels; for trees use las or uas", name)
+	} else if task != "parse" && trees {
+		return metric{}, structured.BadInput("--metric %s compares trees, which --task %s does not predict", name, task)
+	}
 	entities := chains.EntityTags(labels)
 	whole := dev == nil || dev.Len() == 0 // or some sequence counts as a whole
 	for i := 0; !whole && i < dev.Len(); i++ {

@@ -71,6 +71,9 @@ func trainOn(ctx context.Context, c Config, data *Data, o TrainOptions) (*Result
 	}
 	o.Log.Info("data", "training", data.Train.Name, "examples", data.Train.Len(), "positions", data.Train.Positions(),
 		"labels", data.Train.Alphabet.Len())
+	if x := data.crossing; x != nil {
+		o.Log.Info("arcs that cross were lifted", "sentences", x.Sentences, "arcs", x.Arcs, "lifts", x.Lifts)
+	}
 	if !c.Partial && isText(c.Format) && data.Train.Alphabet.Index(structured.AnyLabel) >= 0 {
 		o.Log.Warn("label " + structured.AnyLabel + " is learned like any other; with --partial it is one that is not known")
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -208,8 +209,8 @@ func TestTrainedModelPredictsAsMeasured(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := m.Evaluate(context.Background(), test, false, 1)
-	if err != nil || got.TokenError != r.Test.TokenError || m.Version != "v7" {
-		t.Errorf("the model of %s has test error %v (%v), measured %v", m.Version, got.TokenError, err, r.Test.TokenError)
+	if err != nil || !reflect.DeepEqual(got, *r.Test) || m.Version != "v7" {
+		t.Errorf("the model of %s has test metrics %+v (%v), measured %+v", m.Version, got, err, *r.Test)
 	}
 	for _, name := range []string{configFile, metricsFile, modelFile, curvesFile, checkpointFolder, tensorboard.EventFile} {
 		if _, err := os.Stat(filepath.Join(c.Out, name)); err != nil {

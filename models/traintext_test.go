@@ -2,6 +2,7 @@ package models
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"os"
 	"path/filepath"
@@ -46,7 +47,7 @@ func TestConvexMethodsStop(t *testing.T) {
 		}
 		best, err1 := Load(c.Out)
 		last, err2 := Load(filepath.Join(c.Out, lastFile))
-		if err := firstError(err1, err2); err != nil {
+		if err := cmp.Or(err1, err2); err != nil {
 			t.Fatal(err)
 		}
 		if _, ok := r.Dev.Types["X"]; !ok || best.Dictionary.Nodes() != last.Dictionary.Nodes() {

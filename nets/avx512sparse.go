@@ -17,19 +17,19 @@ var avx512Sparse = sparseLoops{
 	isZero:     isZero16,
 }
 
-// gather16 holds up to 64 sums in registers while it goes through the rows, whose last vector is masked.
+// gather16 holds up to four vectors of sums in registers while it goes through the rows, whose last vector is masked.
 func gather16(to, w []float32, index []int32, value []float32) {
 	y := len(to)
 	p, last, x := unsafe.Pointer(&w[:y][0]), uint(len(w)-y), archsimd.BroadcastFloat32x16(1)
-	for j := 0; j < y; j += 64 {
+	for j := 0; j < y; j += 4 * lanes16 {
 		n := y - j
-		sums, tail := unsafe.Pointer(&to[j]), first16((n-1)&15+1)
+		sums, tail := unsafe.Pointer(&to[j]), first16((n-1)&(lanes16-1)+1)
 		switch {
-		case n > 48:
-			if n > 64 {
-				tail = first16(16)
+		case n > 3*lanes16:
+			if n > 4*lanes16 {
+				tail = first16(lanes16)
 			}
-			s0, s1, s2, s3 := load16(sums, 0), load16(sums, 16), load16(sums, 32), loadFirst16(sums, 48, tail)
+			s0, s1, s2, s3 := load16(sums, 0), load16(sums, lanes16), load16(sums, 2*lanes16), loadFirst16(sums, 3*lanes16, tail)
 			for k, row := range index {
 				at := uint(int(row) * y)
 				if at > last {
@@ -40,16 +40,16 @@ func gather16(to, w []float32, index []int32, value []float32) {
 				}
 				r := unsafe.Add(p, 4*(at+uint(j)))
 				s0 = x.MulAdd(load16(r, 0), s0)
-				s1 = x.MulAdd(load16(r, 16), s1)
-				s2 = x.MulAdd(load16(r, 32), s2)
-				s3 = x.MulAdd(loadFirst16(r, 48, tail), s3)
+				s1 = x.MulAdd(load16(r, lanes16), s1)
+				s2 = x.MulAdd(load16(r, 2*lanes16), s2)
+				s3 = x.MulAdd(loadFirst16(r, 3*lanes16, tail), s3)
 			}
 			store16(sums, 0, s0)
-			store16(sums, 16, s1)
-			store16(sums, 32, s2)
-			storeFirst16(sums, 48, s3, tail)
-		case n > 32:
-			s0, s1, s2 := load16(sums, 0), load16(sums, 16), loadFirst16(sums, 32, tail)
+			store16(sums, lanes16, s1)
+			store16(sums, 2*lanes16, s2)
+			storeFirst16(sums, 3*lanes16, s3, tail)
+		case n > 2*lanes16:
+			s0, s1, s2 := load16(sums, 0), load16(sums, lanes16), loadFirst16(sums, 2*lanes16, tail)
 			for k, row := range index {
 				at := uint(int(row) * y)
 				if at > last {
@@ -60,14 +60,14 @@ func gather16(to, w []float32, index []int32, value []float32) {
 				}
 				r := unsafe.Add(p, 4*(at+uint(j)))
 				s0 = x.MulAdd(load16(r, 0), s0)
-				s1 = x.MulAdd(load16(r, 16), s1)
-				s2 = x.MulAdd(loadFirst16(r, 32, tail), s2)
+				s1 = x.MulAdd(load16(r, lanes16), s1)
+				s2 = x.MulAdd(loadFirst16(r, 2*lanes16, tail), s2)
 			}
 			store16(sums, 0, s0)
-			store16(sums, 16, s1)
-			storeFirst16(sums, 32, s2, tail)
-		case n > 16:
-			s0, s1 := load16(sums, 0), loadFirst16(sums, 16, tail)
+			store16(sums, lanes16, s1)
+			storeFirst16(sums, 2*lanes16, s2, tail)
+		case n > lanes16:
+			s0, s1 := load16(sums, 0), loadFirst16(sums, lanes16, tail)
 			for k, row := range index {
 				at := uint(int(row) * y)
 				if at > last {
@@ -78,10 +78,10 @@ func gather16(to, w []float32, index []int32, value []float32) {
 				}
 				r := unsafe.Add(p, 4*(at+uint(j)))
 				s0 = x.MulAdd(load16(r, 0), s0)
-				s1 = x.MulAdd(loadFirst16(r, 16, tail), s1)
+				s1 = x.MulAdd(loadFirst16(r, lanes16, tail), s1)
 			}
 			store16(sums, 0, s0)
-			storeFirst16(sums, 16, s1, tail)
+			storeFirst16(sums, lanes16, s1, tail)
 		default:
 			s0 := loadFirst16(sums, 0, tail)
 			for k, row := range index {
@@ -100,21 +100,21 @@ func gather16(to, w []float32, index []int32, value []float32) {
 	archsimd.ClearAVXUpperBits()
 }
 
-// scatter16 is addRows16 with nothing measured.
+// scatter16 holds up to four vectors of v in registers while it goes through the rows, whose last vector is masked.
 func scatter16(w, v []float32, c float32, index []int32, value []float32) {
 	y := len(v)
 	p, last := unsafe.Pointer(&w[:y][0]), uint(len(w)-y)
 	one := archsimd.BroadcastFloat32x16(c)
 	x := one
-	for j := 0; j < y; j += 64 {
+	for j := 0; j < y; j += 4 * lanes16 {
 		n := y - j
-		from, tail := unsafe.Pointer(&v[j]), first16((n-1)&15+1)
+		from, tail := unsafe.Pointer(&v[j]), first16((n-1)&(lanes16-1)+1)
 		switch {
-		case n > 48:
-			if n > 64 {
-				tail = first16(16)
+		case n > 3*lanes16:
+			if n > 4*lanes16 {
+				tail = first16(lanes16)
 			}
-			v0, v1, v2, v3 := load16(from, 0), load16(from, 16), load16(from, 32), loadFirst16(from, 48, tail)
+			v0, v1, v2, v3 := load16(from, 0), load16(from, lanes16), load16(from, 2*lanes16), loadFirst16(from, 3*lanes16, tail)
 			for k, row := range index {
 				at := uint(int(row) * y)
 				if at > last {
@@ -125,12 +125,12 @@ func scatter16(w, v []float32, c float32, index []int32, value []float32) {
 				}
 				r := unsafe.Add(p, 4*(at+uint(j)))
 				store16(r, 0, x.MulAdd(v0, load16(r, 0)))
-				store16(r, 16, x.MulAdd(v1, load16(r, 16)))
-				store16(r, 32, x.MulAdd(v2, load16(r, 32)))
-				storeFirst16(r, 48, x.MulAdd(v3, loadFirst16(r, 48, tail)), tail)
+				store16(r, lanes16, x.MulAdd(v1, load16(r, lanes16)))
+				store16(r, 2*lanes16, x.MulAdd(v2, load16(r, 2*lanes16)))
+				storeFirst16(r, 3*lanes16, x.MulAdd(v3, loadFirst16(r, 3*lanes16, tail)), tail)
 			}
-		case n > 32:
-			v0, v1, v2 := load16(from, 0), load16(from, 16), loadFirst16(from, 32, tail)
+		case n > 2*lanes16:
+			v0, v1, v2 := load16(from, 0), load16(from, lanes16), loadFirst16(from, 2*lanes16, tail)
 			for k, row := range index {
 				at := uint(int(row) * y)
 				if at > last {
@@ -141,11 +141,11 @@ func scatter16(w, v []float32, c float32, index []int32, value []float32) {
 				}
 				r := unsafe.Add(p, 4*(at+uint(j)))
 				store16(r, 0, x.MulAdd(v0, load16(r, 0)))
-				store16(r, 16, x.MulAdd(v1, load16(r, 16)))
-				storeFirst16(r, 32, x.MulAdd(v2, loadFirst16(r, 32, tail)), tail)
+				store16(r, lanes16, x.MulAdd(v1, load16(r, lanes16)))
+				storeFirst16(r, 2*lanes16, x.MulAdd(v2, loadFirst16(r, 2*lanes16, tail)), tail)
 			}
-		case n > 16:
-			v0, v1 := load16(from, 0), loadFirst16(from, 16, tail)
+		case n > lanes16:
+			v0, v1 := load16(from, 0), loadFirst16(from, lanes16, tail)
 			for k, row := range index {
 				at := uint(int(row) * y)
 				if at > last {
@@ -156,7 +156,7 @@ func scatter16(w, v []float32, c float32, index []int32, value []float32) {
 				}
 				r := unsafe.Add(p, 4*(at+uint(j)))
 				store16(r, 0, x.MulAdd(v0, load16(r, 0)))
-				storeFirst16(r, 16, x.MulAdd(v1, loadFirst16(r, 16, tail)), tail)
+				storeFirst16(r, lanes16, x.MulAdd(v1, loadFirst16(r, lanes16, tail)), tail)
 			}
 		default:
 			v0 := loadFirst16(from, 0, tail)
@@ -176,20 +176,20 @@ func scatter16(w, v []float32, c float32, index []int32, value []float32) {
 	archsimd.ClearAVXUpperBits()
 }
 
-// measure16 is scatter16 on up to 32 numbers of each row at a time.
+// measure16 is scatter16 on up to two vectors of each row at a time.
 func measure16(w, v []float32, c float32, index []int32, value []float32, change *changes) {
 	y := len(v)
 	p, last := unsafe.Pointer(&w[:y][0]), uint(len(w)-y)
 	one := archsimd.BroadcastFloat32x16(c)
 	x := one
-	for j := 0; j < y; j += 32 {
+	for j := 0; j < y; j += 2 * lanes16 {
 		n := y - j
-		from, tail := unsafe.Pointer(&v[j]), first16((n-1)&15+1)
-		if n > 16 {
-			if n > 32 {
-				tail = first16(16)
+		from, tail := unsafe.Pointer(&v[j]), first16((n-1)&(lanes16-1)+1)
+		if n > lanes16 {
+			if n > 2*lanes16 {
+				tail = first16(lanes16)
 			}
-			v0, v1 := load16(from, 0), loadFirst16(from, 16, tail)
+			v0, v1 := load16(from, 0), loadFirst16(from, lanes16, tail)
 			for k, row := range index {
 				at := uint(int(row) * y)
 				if at > last {
@@ -199,10 +199,10 @@ func measure16(w, v []float32, c float32, index []int32, value []float32, change
 					x = one.Mul(archsimd.BroadcastFloat32x16(value[k]))
 				}
 				r, lanes := unsafe.Add(p, 4*(at+uint(j))), unsafe.Pointer(&change[place(row)])
-				b0, b1 := load16(r, 0), loadFirst16(r, 16, tail)
+				b0, b1 := load16(r, 0), loadFirst16(r, lanes16, tail)
 				a0, a1 := x.MulAdd(v0, b0), x.MulAdd(v1, b1)
 				store16(r, 0, a0)
-				storeFirst16(r, 16, a1, tail)
+				storeFirst16(r, lanes16, a1, tail)
 				sum := a0.Sub(b0).MulAdd(a0.Add(b0), a1.Sub(b1).Mul(a1.Add(b1)))
 				store16(lanes, 0, load16(lanes, 0).Add(sum))
 			}
@@ -233,10 +233,10 @@ func measureRun16(w, v []float32, c float32) float64 {
 		return 0
 	}
 	to, from := unsafe.Pointer(&w[0]), unsafe.Pointer(&v[:n][0])
-	x, mask := archsimd.BroadcastFloat32x16(c), first16(16)
+	x, mask := archsimd.BroadcastFloat32x16(c), first16(lanes16)
 	var sum archsimd.Float32x16
-	for i := 0; i < n; i += 16 {
-		if i+16 > n {
+	for i := 0; i < n; i += lanes16 {
+		if i+lanes16 > n {
 			mask = first16(n - i)
 		}
 		before := loadFirst16(to, i, mask)
@@ -261,10 +261,10 @@ func isZero16(x []float32) bool {
 	if len(x) == 0 {
 		return true
 	}
-	p, mask := unsafe.Pointer(&x[0]), first16(16)
+	p, mask := unsafe.Pointer(&x[0]), first16(lanes16)
 	var zero archsimd.Float32x16
-	for i := 0; i < len(x); i += 16 {
-		if i+16 > len(x) {
+	for i := 0; i < len(x); i += lanes16 {
+		if i+lanes16 > len(x) {
 			mask = first16(len(x) - i)
 		}
 		if loadFirst16(p, i, mask).NotEqual(zero).ToBits() != 0 {

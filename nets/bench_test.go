@@ -49,7 +49,7 @@ func BenchmarkMLPStep(b *testing.B) {
 			must(b, vm.RunAll())
 		}
 	})
-	for _, blas := range AvailableBLAS() {
+	for _, blas := range availableBLAS() {
 		b.Run("program/"+blas.Name(), func(b *testing.B) {
 			worker := net.NewNetWorker()
 			worker.m.blas = blas

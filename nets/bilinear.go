@@ -229,14 +229,14 @@ func (m *machine) positions() int { return last(m.offsets) }
 
 // copyRows returns a copy of xs in scratch memory, which the next call overwrites.
 func (m *machine) copyRows(xs []float32) []float32 {
-	m.pairs = growTo(m.pairs, len(xs))
+	m.pairs = vec.Grow(m.pairs, len(xs))
 	copy(m.pairs, xs)
 	return m.pairs
 }
 
 // copyDiagonal returns a copy of the diagonal of an n×n matrix in scratch memory.
 func (m *machine) copyDiagonal(xs []float32, n int) []float32 {
-	m.pairs = growTo(m.pairs, n)
+	m.pairs = vec.Grow(m.pairs, n)
 	for d := range n {
 		m.pairs[d] = xs[d*n+d]
 	}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"strings"
-	"sync"
 
 	"github.com/dsp-go/dsp/structured"
 )
@@ -22,33 +21,8 @@ type BLAS interface {
 // OpenBLAS is only loaded when nothing before it will do.
 var sources = []func() []BLAS{ownBLAS, openBLAS, func() []BLAS { return []BLAS{gonumBLAS{}} }}
 
-// AvailableBLAS returns new instances of all implementations that this machine can run, the preferred one first.
-func AvailableBLAS() []BLAS {
-	var all []BLAS
-	for _, s := range sources {
-		all = append(all, s()...)
-	}
-	return all
-}
-
-var chosen struct {
-	sync.Mutex
-	prefix string
-}
-
-func init() { chosen.prefix = os.Getenv("DSP_BLAS") }
-
-// UseBLAS makes the implementation whose name starts with the given prefix, in any case, the one of new workers. The
-// environment variable DSP_BLAS does the same; "" is the preferred one.
-func UseBLAS(prefix string) error {
-	if _, err := findBLAS(prefix); err != nil {
-		return err
-	}
-	chosen.Lock()
-	chosen.prefix = prefix
-	chosen.Unlock()
-	return nil
-}
+// preferred begins the name of the implementation to use, in any case; "" is the first of sources.
+var preferred = os.Getenv("DSP_BLAS")
 
 func findBLAS(prefix string) (BLAS, error) {
 	var names []string
@@ -63,16 +37,13 @@ func findBLAS(prefix string) (BLAS, error) {
 	return nil, structured.BadInput("matrix products %q are not available; this machine has %s", prefix, strings.Join(names, ", "))
 }
 
-// CurrentBLAS returns a new instance of the implementation in use. Where DSP_BLAS asks for one that is not there, the
-// preferred one is used, and its name says so.
+// CurrentBLAS returns a new instance of the implementation in use. The environment variable DSP_BLAS chooses one by the
+// beginning of its name; where there is none of that name, the first is used, and its name says so.
 func CurrentBLAS() BLAS {
-	chosen.Lock()
-	prefix := chosen.prefix
-	chosen.Unlock()
-	b, err := findBLAS(prefix)
+	b, err := findBLAS(preferred)
 	if err != nil {
 		b, _ = findBLAS("")
-		return instead{b, prefix}
+		return instead{b, preferred}
 	}
 	return b
 }

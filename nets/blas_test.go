@@ -5,13 +5,23 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 )
+
+// availableBLAS returns new instances of all implementations that this machine can run, the preferred one first.
+func availableBLAS() []BLAS {
+	var all []BLAS
+	for _, s := range sources {
+		all = append(all, s()...)
+	}
+	return all
+}
 
 // Every implementation against three plain loops, for all transposes and sizes around the tiles'.
 func TestSgemm(t *testing.T) {
 	sizes := [][3]int{{1, 1, 1}, {8, 48, 5}, {8, 16, 300}, {7, 31, 9}, {9, 49, 257}, {16, 96, 64}, {65, 33, 130}, {3, 200, 1}, {130, 25, 70}, {200, 64, 513}, {4, 24, 8}, {5, 3, 0}}
-	for _, b := range AvailableBLAS() {
+	for _, b := range availableBLAS() {
 		t.Run(b.Name(), func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(1, 1))
 			for _, s := range sizes {
@@ -78,15 +88,23 @@ func TestOwnKernelsGiveTheSameBits(t *testing.T) {
 	}
 }
 
-func TestUseBLAS(t *testing.T) {
-	t.Cleanup(func() { _ = UseBLAS("") })
-	for _, b := range AvailableBLAS() {
-		if err := UseBLAS(b.Name()); err != nil || CurrentBLAS().Name() != b.Name() {
-			t.Errorf("asked for %s, got %s (%v)", b.Name(), CurrentBLAS().Name(), err)
+func TestCurrentBLASIsThePreferredOne(t *testing.T) {
+	before := preferred
+	t.Cleanup(func() { preferred = before })
+	for _, b := range availableBLAS() {
+		preferred = strings.ToLower(b.Name())
+		if got := CurrentBLAS().Name(); got != b.Name() {
+			t.Errorf("asked for %s, got %s", preferred, got)
 		}
 	}
-	if UseBLAS("abacus") == nil {
-		t.Error("an abacus is available")
+	preferred = ""
+	first := CurrentBLAS().Name()
+	if want := availableBLAS()[0].Name(); first != want {
+		t.Errorf("asked for nothing, got %s, expected %s", first, want)
+	}
+	preferred = "abacus"
+	if got, want := CurrentBLAS().Name(), first+` (no "abacus")`; got != want {
+		t.Errorf("asked for an abacus, got %s, expected %s", got, want)
 	}
 }
 
@@ -107,7 +125,7 @@ func BenchmarkSgemm(b *testing.B) {
 		{"square", 1024, 1024, 1024, false, false},
 	} {
 		x, y, c := randomVector(rng, s.m*s.k, 1), randomVector(rng, s.k*s.n, 1), randomVector(rng, s.m*s.n, 1)
-		for _, blas := range AvailableBLAS() {
+		for _, blas := range availableBLAS() {
 			b.Run(s.what+"/"+blas.Name(), func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {

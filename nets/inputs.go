@@ -2,6 +2,7 @@ package nets
 
 import (
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/vec"
 )
 
 // loadInputs gathers what the program reads of the batch, padded to its rows: with zero features, ids of the zero row,
@@ -54,7 +55,7 @@ func (w *NetWorker) loadInputs(p *Program, batch *structured.Batch) error {
 
 // rowKeys makes a number of every row's example and the row's place in it, for examples that have so many rows; 0 in padding.
 func rowKeys(to []uint64, examples []int, rows int, length func(b int) int) []uint64 {
-	to, at := growTo(to, rows), 0
+	to, at := vec.Grow(to, rows), 0
 	for b, example := range examples {
 		for t := range length(b) {
 			to[at] = mix(uint64(example)<<32 | uint64(t))
@@ -114,7 +115,7 @@ func consecutive(examples []int) bool {
 func (w *NetWorker) batchIDs(p *Program, batch *structured.Batch) error {
 	data, fields := batch.Data, len(batch.Data.Vocab)
 	for _, f := range p.Needs.Fields {
-		to := growTo(w.m.ids[f], p.Rows)
+		to := vec.Grow(w.m.ids[f], p.Rows)
 		w.m.ids[f] = to
 		t, size := 0, int32(w.net.input.Vocab[f])
 		for _, e := range batch.Examples {
@@ -136,7 +137,7 @@ func (w *NetWorker) batchIDs(p *Program, batch *structured.Batch) error {
 
 // windowRows lists the rows of the neighbours t−⌊width/2⌋ … t+⌊width/2⌋ of each row t, −1 outside its chain.
 func windowRows(to []int32, batch *structured.Batch, width, rows int) []int32 {
-	to = growTo(to, rows*width)
+	to = vec.Grow(to, rows*width)
 	at, half := 0, width/2
 	for c := range batch.Len() {
 		lo, hi := batch.Offsets[c], batch.Offsets[c+1]
@@ -154,11 +155,4 @@ func windowRows(to []int32, batch *structured.Batch, width, rows int) []int32 {
 		to[at] = -1
 	}
 	return to
-}
-
-func growTo[E any](s []E, n int) []E {
-	if cap(s) < n {
-		return make([]E, n)
-	}
-	return s[:n]
 }

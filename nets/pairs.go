@@ -5,6 +5,8 @@ import (
 
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
+
+	"github.com/dsp-go/dsp/structured/vec"
 )
 
 // Dependents spreads the rows of x [Rows×C] to the pairs [Pairs×C] in which they are the dependent.
@@ -144,7 +146,7 @@ func (g *Graph) isPairs(n *gorgonia.Node) bool {
 
 // pairRows lists the positions of each pair's dependent and head, −1 for the root and in padding.
 func pairRows(dependents, heads []int32, offsets []int, rows int) ([]int32, []int32) {
-	dependents, heads = growTo(dependents, rows), growTo(heads, rows)
+	dependents, heads = vec.Grow(dependents, rows), vec.Grow(heads, rows)
 	at := 0
 	for b := range len(offsets) - 1 {
 		for d := offsets[b]; d < offsets[b+1]; d++ {

@@ -4,6 +4,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/cpu"
+
+	"github.com/dsp-go/dsp/structured/vec"
 )
 
 // tile is what an inner loop in sgemm_amd64.s works on; strides are in bytes. It reads the fields by their offsets.
@@ -134,7 +136,7 @@ func (s *packedBLAS) Sgemm(transA, transB bool, m, n, k int, a, b []float32, bet
 // transposed is the product for few rows of A and a transposed B, as cᵀ = b·op(a)ᵀ: packing all of B would take longer
 // than it saves, while b is read where it lies.
 func (s *packedBLAS) transposed(transA bool, m, n, k int, a, b []float32, beta float32, c []float32) {
-	s.t = growTo(s.t, n*m)
+	s.t = vec.Grow(s.t, n*m)
 	s.Sgemm(false, !transA, n, m, k, b, a, 0, s.t)
 	for i := range m {
 		row := c[i*n : (i+1)*n]
@@ -162,7 +164,7 @@ func (s *packedBLAS) block(transA, transB bool, m, n, k, from, kb, lo, hi int, a
 	// what it makes of them is dropped; only beyond b's memory it must not read.
 	direct := !transB && m <= 2*few && (from+kb-1)*n+lo+roundUp(hi-lo, s.kernel.lanes) <= cap(b)
 	if !direct {
-		s.b = growTo(s.b, roundUp(hi-lo, s.kernel.lanes)*kb)
+		s.b = vec.Grow(s.b, roundUp(hi-lo, s.kernel.lanes)*kb)
 		for j := lo; j < hi; j += wide {
 			s.packPanel(s.b[(j-lo)*kb:], transB, b, n, k, from, kb, j, min(wide, hi-j))
 		}
@@ -207,7 +209,7 @@ func (s *packedBLAS) block(transA, transB bool, m, n, k, from, kb, lo, hi int, a
 // packRows packs some rows of op(A), side by side for each k, with zeros for those that a tile has more.
 func (s *packedBLAS) packRows(a []float32, height, kb, aRow, aK int) {
 	rows := s.kernel.rows
-	s.a = growTo(s.a, kb*rows)
+	s.a = vec.Grow(s.a, kb*rows)
 	if height == rows && aRow == 1 {
 		for p := range kb {
 			copy(s.a[p*rows:(p+1)*rows], a[p*aK:])

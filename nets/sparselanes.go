@@ -8,8 +8,6 @@ import (
 	"unsafe"
 )
 
-//go:generate go run ../oracles/avx2gen.go
-
 // What the sparse loops on 16 and on 8 lanes are written in. They check that rows are within w, and nothing else.
 
 func chooseSparse() *sparseLoops {
@@ -21,6 +19,12 @@ func chooseSparse() *sparseLoops {
 	}
 	return &plainSparse
 }
+
+// Numbers in a vector.
+const (
+	lanes16 = 16
+	lanes8  = 8
+)
 
 var (
 	iota16 = [16]int32{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}

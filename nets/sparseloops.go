@@ -1,5 +1,7 @@
 package nets
 
+//go:generate go run github.com/dsp-go/dsp/structured/vec/halve
+
 // sparseLoops are the inner loops of the linear scorer of sparse inputs, one set for each kind of vector. All sets agree
 // to rounding. Rows of w are as wide as the vector beside it; they panic at a row beyond the end of w. A nil
 // value stands for ones.

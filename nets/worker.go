@@ -5,6 +5,7 @@ import (
 
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
+	"github.com/dsp-go/dsp/structured/vec"
 )
 
 // NetWorker runs a Net on batches. Besides Score and Pullback it has the push-forward.
@@ -152,10 +153,7 @@ func (w *NetWorker) emit(results []*Buffer, θ *structured.Potentials) {
 
 // input returns the worker's own memory for a space, n long.
 func (w *NetWorker) input(s Space, n int) []float32 {
-	if cap(w.inputs[s]) < n {
-		w.inputs[s] = make([]float32, n)
-	}
-	w.inputs[s] = w.inputs[s][:n]
+	w.inputs[s] = vec.Grow(w.inputs[s], n)
 	return w.inputs[s]
 }
 

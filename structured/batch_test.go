@@ -27,19 +27,3 @@ func TestBatch(t *testing.T) {
 		t.Errorf("empty subset %+v", none)
 	}
 }
-
-func TestTrainable(t *testing.T) {
-	good := Dataset{Offsets: []int{0, 1}, Labels: []int32{0}, Alphabet: NewAlphabet("a", "b")}
-	if err := good.Trainable(); err != nil {
-		t.Error(err)
-	}
-	empty, unlabeled, single := good, good, good
-	empty.Offsets = []int{0, 0}
-	unlabeled.Labels = nil
-	single.Alphabet = NewAlphabet("a")
-	for _, d := range []Dataset{empty, unlabeled, single} {
-		if err := d.Trainable(); !IsBadInput(err) {
-			t.Errorf("%+v: %v", d, err)
-		}
-	}
-}

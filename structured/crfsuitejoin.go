@@ -102,7 +102,7 @@ func (j *crfsuiteJoin) finish() {
 	}
 	running.Wait()
 	j.parts = nil
-	d.Attributes = joinSparse(rows)
+	d.Attributes = JoinSparse(rows)
 }
 
 // leaveOutRare removes attributes that occur too rarely from the dictionary.

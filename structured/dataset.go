@@ -108,20 +108,6 @@ func (d *Dataset) ClassWeights(weights []float64) []float64 {
 	return all
 }
 
-// Trainable says why d cannot be learned from, as bad input, or answers nil: it needs a position, gold labels, and at
-// least two labels to choose from.
-func (d *Dataset) Trainable() error {
-	switch {
-	case d.Positions() == 0:
-		return BadInput("%s: empty, expected at least one position to train on", d.Name)
-	case d.Labels == nil:
-		return BadInput("%s: no gold labels to train on", d.Name)
-	case d.Alphabet.Len() < 2:
-		return BadInput("%s: %d label %q, expected at least two to choose from", d.Name, d.Alphabet.Len(), d.Alphabet.Names())
-	}
-	return nil
-}
-
 // ID returns the name of example i: its own, or its index.
 func (d *Dataset) ID(i int) string {
 	if d.IDs == nil {

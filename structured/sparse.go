@@ -64,9 +64,9 @@ func (s *Sparse) renumber(number []int32) {
 	}
 }
 
-// joinSparse returns the rows of all parts, one after the other. It takes the parts apart, so that not everything is
+// JoinSparse returns the rows of all parts, one after the other. It takes the parts apart, so that not everything is
 // there twice.
-func joinSparse(parts []*Sparse) *Sparse {
+func JoinSparse(parts []*Sparse) *Sparse {
 	rows, entries, valued := 0, 0, false
 	for _, p := range parts {
 		rows, entries, valued = rows+len(p.Offsets)-1, entries+len(p.Index), valued || p.Value != nil

@@ -15,6 +15,8 @@ type Structure interface {
 	// Restrict forbids example b every output that contradicts its gold output.
 	Restrict(θ *Potentials, b int, gold Gold)
 
+	// LeastRisk makes θ potentials whose best output has the least expected Hamming loss under marginals u.
+	LeastRisk(u *Marginals, θ *Potentials)
 	// LogOutputs returns the mean over the examples of d of the logarithm of how many outputs potentials of that form can choose from.
 	LogOutputs(d *Dataset, form Form) float64
 	// Hamming returns the task loss that counts the wrong numbers of an output.

@@ -11,11 +11,21 @@ func (d *Dataset) Subset(examples []int) *Dataset {
 	for _, i := range examples {
 		s.Offsets = append(s.Offsets, s.Positions()+d.Length(i))
 	}
-	s.Labels = pick(d, examples, d.Labels, 1)
+	if d.Outputs == nil {
+		s.Labels = pick(d, examples, d.Labels, 1)
+	} else {
+		s.Outputs = sumLengths(nil, d.Outputs, examples)
+		for _, i := range examples {
+			s.Labels = append(s.Labels, d.Gold(i)...)
+		}
+	}
+	for _, t := range d.Tables {
+		s.Tables = append(s.Tables, &Table{Name: t.Name, Offsets: sumLengths(nil, t.Offsets, examples), Attributes: t.Attributes.subset(t.Offsets, examples)})
+	}
 	s.Features = pick(d, examples, d.Features, d.Dim)
 	s.Ids = pick(d, examples, d.Ids, len(d.Vocab))
-	s.Attributes = d.Attributes.subset(d, examples)
-	s.EdgeAttributes = d.EdgeAttributes.subset(d, examples)
+	s.Attributes = d.Attributes.subset(d.Offsets, examples)
+	s.EdgeAttributes = d.EdgeAttributes.subset(d.Offsets, examples)
 	for _, column := range d.Columns {
 		s.Columns = append(s.Columns, pick(d, examples, column, 1))
 	}
@@ -49,15 +59,15 @@ func each[E any](examples []int, from []E) []E {
 	return to
 }
 
-// subset copies the rows of the examples' positions, or returns nil for nil.
-func (s *Sparse) subset(d *Dataset, examples []int) *Sparse {
+// subset copies the examples' rows, of which example i owns offsets[i] to offsets[i+1]-1, or returns nil for nil.
+func (s *Sparse) subset(offsets, examples []int) *Sparse {
 	if s == nil {
 		return nil
 	}
 	to := &Sparse{Offsets: make([]int, 1), Index: []int32{}}
 	for _, i := range examples {
-		rows := s.Offsets[d.Offsets[i] : d.Offsets[i+1]+1]
-		for t := range d.Length(i) {
+		rows := s.Offsets[offsets[i] : offsets[i+1]+1]
+		for t := range len(rows) - 1 {
 			to.Offsets = append(to.Offsets, len(to.Index)+rows[t+1]-rows[0])
 		}
 		lo, hi := rows[0], rows[len(rows)-1]

@@ -22,7 +22,12 @@ func Fingerprint(d *structured.Dataset) string {
 	add(h, d.Features)
 	add(h, d.Ids)
 	add(h, d.Weights)
-	for _, s := range []*structured.Sparse{d.Attributes, d.EdgeAttributes} {
+	sparse := []*structured.Sparse{d.Attributes, d.EdgeAttributes}
+	for _, t := range d.Tables {
+		add(h, t.Offsets)
+		sparse = append(sparse, t.Attributes)
+	}
+	for _, s := range sparse {
 		if s != nil {
 			add(h, s.Offsets)
 			add(h, s.Index)

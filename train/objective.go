@@ -66,8 +66,8 @@ func (o *Objective) Check() error {
 	if d.Labels == nil {
 		return structured.BadInput("%s: no labels to train on", d.Name)
 	}
-	if d.Alphabet != nil && d.Alphabet.Len() < 2 {
-		return structured.BadInput("%s: %d label, expected at least 2: there is nothing to learn", d.Name, d.Alphabet.Len())
+	if form := o.Scorer.Form(); form.Structure.LogOutputs(d, form) == 0 {
+		return structured.BadInput("%s: every output is the only one that there could be: there is nothing to learn", d.Name)
 	}
 	for i := range d.Len() {
 		if o.Constraints != nil && !o.Constraints.AllowsSome(d, i) {

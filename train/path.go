@@ -2,7 +2,6 @@ package train
 
 import (
 	"math"
-	"slices"
 
 	"github.com/dsp-go/dsp/structured/vec"
 )
@@ -163,7 +162,7 @@ func (x *path) add(a float64) float64 {
 		x.takeIn(share)
 	case x.lazy:
 		if first {
-			x.mean = slices.Grow(x.mean[:0], len(x.w))[:len(x.w)]
+			x.mean = vec.Grow(x.mean, len(x.w))
 			clear(x.mean)
 		}
 		x.a += a * x.p

@@ -3,11 +3,11 @@ package train
 import (
 	"math/bits"
 	"runtime"
-	"slices"
 	"sync/atomic"
 	"time"
 
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/vec"
 )
 
 // team runs short phases of work on goroutines that stay alive between them, for methods whose steps take microseconds.
@@ -59,7 +59,7 @@ func (t *team) close() { t.closed.Store(true) }
 
 // run does work(0) to work(n-1) and returns the first error in that order. A panic is an error.
 func (t *team) run(n int, work func(task int) error) error {
-	t.errs = slices.Grow(t.errs[:0], n)[:n]
+	t.errs = vec.Grow(t.errs, n)
 	t.work, t.slots = work, min(n, slotsOfPhase)
 	if t.members == 1 || n == 1 {
 		for slot := range t.slots {

@@ -1,6 +1,6 @@
 package train
 
-import "slices"
+import "github.com/dsp-go/dsp/structured/vec"
 
 // A path on a device is there while it is open. Its steps are done one late, so that what the mean takes of an iterate is
 // done in the same sweep over the weights.
@@ -36,7 +36,7 @@ func (x *path) leave() error {
 	x.open = false
 	var mean []float32
 	if x.count > 0 {
-		x.mean = slices.Grow(x.mean[:0], len(x.w))[:len(x.w)]
+		x.mean = vec.Grow(x.mean, len(x.w))
 		mean = x.mean
 	}
 	return x.device.Settle(x.w, mean)

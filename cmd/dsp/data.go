@@ -12,11 +12,11 @@ import (
 func dataCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "data VERB",
-		Short: "Write data to files: drawn words or sentences, or the attributes of text",
+		Short: "Write data to files: drawn words, sentences or trees, or the attributes of text",
 		Args:  noVerb,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(ocrCommand(), textCommand(), attributesCommand())
+	cmd.AddCommand(ocrCommand(), textCommand(), treesCommand(), attributesCommand())
 	return cmd
 }
 

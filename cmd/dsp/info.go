@@ -16,6 +16,7 @@ import (
 	"github.com/dsp-go/dsp/oracles/chain"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/features"
+	"github.com/dsp-go/dsp/structured/features/arcs"
 )
 
 // machine is what dsp info tells about the program and where it runs.
@@ -70,14 +71,22 @@ func infoCommand() *cobra.Command {
 	}
 	cmd.Flags().SortFlags = false
 	cmd.Flags().IntVar(&top, "top", 0, "also the `N` largest weights of every label, of linear nets of attributes")
-	cmd.Flags().StringVar(&set, "features", "", "print the template of a built-in `"+strings.Join(features.Sets(), "|")+"` set of attributes")
-	complete(cmd, "features", features.Sets()...)
+	cmd.Flags().StringVar(&set, "features", "", "print the template of a built-in `"+strings.Join(builtinSets(), "|")+"` set of attributes")
+	complete(cmd, "features", builtinSets()...)
 	return cmd
 }
 
+// arcSet is the built-in set of attributes of arcs.
+const arcSet = "parse"
+
+func builtinSets() []string { return append(features.Sets(), arcSet) }
+
 // printFeatures prints the template of a built-in set of attributes.
 func printFeatures(cmd *cobra.Command, set string) error {
-	text, err := features.Builtin(set)
+	text, err := arcs.Builtin(), error(nil)
+	if set != arcSet {
+		text, err = features.Builtin(set)
+	}
 	switch {
 	case err != nil:
 		return err
@@ -135,10 +144,14 @@ type inside struct {
 	Vocab   []int         `json:"vocab"` // sizes of the vocabularies
 	Config  models.Config `json:"config"`
 
-	Attributes     int                 `json:"attributes"`         // of positions
-	EdgeAttributes int                 `json:"edge_attributes"`    // of steps
-	Template       string              `json:"template,omitempty"` // that makes them of columns
-	Top            []models.TopWeights `json:"top,omitempty"`
+	Attributes     int `json:"attributes"`      // of positions
+	EdgeAttributes int `json:"edge_attributes"` // of steps
+
+	ArcAttributes   int `json:"arc_attributes,omitempty"`   // of arcs, of which their scores are made
+	LabelAttributes int `json:"label_attributes,omitempty"` // of which the scores of their relations are made
+
+	Template string              `json:"template,omitempty"` // that makes them of columns
+	Top      []models.TopWeights `json:"top,omitempty"`
 }
 
 type param struct {
@@ -156,6 +169,9 @@ func insideOf(m *models.Model, top int) inside {
 	}
 	if m.Template != nil {
 		in.Template = m.Template.String()
+	}
+	if arcs, labels, template := m.ArcAttributes(); template != "" {
+		in.ArcAttributes, in.LabelAttributes, in.Template = arcs, labels, template
 	}
 	if top > 0 {
 		in.Top = m.TopWeights(top)
@@ -175,6 +191,8 @@ func (in inside) print(w io.Writer) error {
 	switch {
 	case in.Dim > 0:
 		fmt.Fprintf(&b, "%d dense features a position\n", in.Dim)
+	case in.ArcAttributes > 0:
+		fmt.Fprintf(&b, "%d attributes of arcs, %d of their relations\n", in.ArcAttributes, in.LabelAttributes)
 	case in.Attributes > 0:
 		fmt.Fprintf(&b, "%d attributes of positions, %d of steps\n", in.Attributes, in.EdgeAttributes)
 	default:

@@ -13,6 +13,7 @@ import (
 func predictCommand() *cobra.Command {
 	var u use
 	var o models.PredictOptions
+	var decode string
 	cmd := &cobra.Command{
 		Use:   "predict --model MODEL",
 		Short: "Label data with a model",
@@ -29,6 +30,10 @@ with a tab.`,
 			if o.NBest < 0 {
 				return structured.BadInput("--nbest %d: expected 0 or more", o.NBest)
 			}
+			if decode != "max" && decode != "risk" {
+				return structured.BadInput("--decode %q: expected max or risk", decode)
+			}
+			o.LeastRisk = decode == "risk"
 			defer u.close()
 			m, err := u.load()
 			if err != nil {
@@ -60,6 +65,8 @@ with a tab.`,
 	flags.StringVar(&u.data, "input", "-", "`FILE` to label; - is standard input, builtin the drawn words")
 	flags.IntVar(&o.NBest, "nbest", 0, "also the `N` best outputs of each sequence with score and probability")
 	flags.BoolVar(&o.Force, "force", false, "keep the labels in the input's label column: a label of the model, A|B for one of these, ? or _ for any; the rest is labelled given them")
+	flags.StringVar(&decode, "decode", "max", "`max|risk`: the output with the largest score, or the one with the least expected number of wrong labels (or heads and relations), from the marginals")
+	complete(cmd, "decode", "max", "risk")
 	flags.BoolVar(&o.Marginals, "marginals", false, "also the probability of every label at every position")
 	flags.BoolVar(&o.Confidence, "confidence", false, "also the probability of each predicted label, in a column before it")
 	flags.BoolVar(&o.Probability, "score", false, "also the score and probability of each sequence's labels")

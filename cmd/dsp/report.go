@@ -26,7 +26,11 @@ func printResult(w io.Writer, r *models.Result) error {
 	if r.Dev != nil {
 		kept = ", by the weights of the pass that did best on dev; the objective is the last pass's"
 	}
-	if _, err := fmt.Fprintf(w, "\nnet %s; errors are shares of %ss and of whole %ss that are wrong%s\n\n", r.Net, token, sequence, kept); err != nil {
+	shares := fmt.Sprintf("errors are shares of %ss and of whole %ss that are wrong", token, sequence)
+	if r.Task == "parse" {
+		shares = "UAS and LAS are the shares of words with the right head, and with the right relation too"
+	}
+	if _, err := fmt.Fprintf(w, "\nnet %s; %s%s\n\n", r.Net, shares, kept); err != nil {
 		return err
 	}
 	if err := printTable(w, resultRows(runs, token, sequence)); err != nil {
@@ -93,6 +97,8 @@ func resultRows(runs []models.Result, token, sequence string) [][]string {
 		}
 		column(set.name+" "+token+"s", metric(func(m *structured.Metrics) float64 { return m.Get("token_error") }))
 		column(set.name+" "+sequence+"s", metric(func(m *structured.Metrics) float64 { return m.Get("sequence_error") }))
+		column(set.name+" UAS", metric(func(m *structured.Metrics) float64 { return m.Get("uas") }))
+		column(set.name+" LAS", metric(func(m *structured.Metrics) float64 { return m.Get("las") }))
 		column(set.name+" entity F1", metric(func(m *structured.Metrics) float64 { return m.Get("f1") }))
 	}
 	return rows.rows

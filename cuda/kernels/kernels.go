@@ -1,5 +1,5 @@
-// Package kernels holds the CUDA kernels: a readable .cu source each, and the PTX that is made of it, which is part of the
-// program. The driver compiles PTX for the device at hand (sm_80 and up).
+// Package kernels holds the CUDA kernels: a readable .cu source each, and the PTX that is made of it, which is part of
+// programs built with the tag gpu. The driver compiles PTX for the device at hand (sm_80 and up).
 //
 // After a change of a .cu or .cuh file, make kernels compiles again what the change concerns; a test refuses PTX that does
 // not belong to its source.
@@ -8,8 +8,9 @@ package kernels
 import (
 	"bytes"
 	"crypto/sha256"
-	"embed"
 	"fmt"
+	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -18,31 +19,11 @@ import (
 	"sync"
 )
 
-//go:embed *.ptx
-var compiled embed.FS
-
 var (
 	entry     = []byte("\n.visible .entry ")
 	parameter = regexp.MustCompile(`\.param \.(\w+) `)
 	include   = regexp.MustCompile(`(?m)^#include "(\w+\.cuh)"`)
 )
-
-// Modules returns the PTX of every module, by name.
-func Modules() map[string][]byte {
-	modules := map[string][]byte{}
-	files, err := compiled.ReadDir(".")
-	if err != nil {
-		panic(err) // the folder is part of the program
-	}
-	for _, f := range files {
-		text, err := compiled.ReadFile(f.Name())
-		if err != nil {
-			panic(err)
-		}
-		modules[strings.TrimSuffix(f.Name(), ".ptx")] = text
-	}
-	return modules
-}
 
 // Kernel is what its PTX tells about a kernel.
 type Kernel struct {
@@ -50,44 +31,55 @@ type Kernel struct {
 	Parameters []string // PTX types: u64 for pointers, too, u32, f32, f64
 }
 
-// all reads megabytes of PTX, which asks for less than a regular expression.
-var all = sync.OnceValue(func() map[string]Kernel {
-	all := map[string]Kernel{}
-	for module, text := range Modules() {
+// Set holds kernels in modules, one .ptx file each.
+type Set struct {
+	folder  fs.FS
+	kernels map[string]Kernel
+}
+
+// Compiled returns the kernels that are part of the program: all of them in a build with the tag gpu, none in others.
+var Compiled = sync.OnceValues(func() (*Set, error) { return Read(embedded) })
+
+// Read finds the kernels in the folder's .ptx files. It keeps no text: PTX reads that of a module again.
+func Read(folder fs.FS) (*Set, error) {
+	files, err := fs.Glob(folder, "*.ptx")
+	if err != nil {
+		return nil, err
+	}
+	s := &Set{folder, map[string]Kernel{}}
+	for _, file := range files {
+		text, err := fs.ReadFile(folder, file)
+		if err != nil {
+			return nil, err
+		}
+		// Text of megabytes: a regular expression would take ten times as long.
 		for _, text, found := bytes.Cut(text, entry); found; _, text, found = bytes.Cut(text, entry) {
 			name, after, _ := bytes.Cut(text, []byte("("))
 			list, _, _ := bytes.Cut(after, []byte(")"))
-			k := Kernel{Module: module}
+			k := Kernel{Module: strings.TrimSuffix(file, ".ptx")}
 			for _, p := range parameter.FindAllSubmatch(list, -1) {
 				k.Parameters = append(k.Parameters, string(p[1]))
 			}
-			all[string(name)] = k
+			s.kernels[string(name)] = k
 		}
 	}
-	return all
-})
+	return s, nil
+}
+
+// PTX returns the text of a module.
+func (s *Set) PTX(module string) (string, error) {
+	text, err := fs.ReadFile(s.folder, module+".ptx")
+	return string(text), err
+}
 
 // Lookup returns the kernel of that name; ok is false where there is none.
-func Lookup(kernel string) (k Kernel, ok bool) {
-	k, ok = all()[kernel]
+func (s *Set) Lookup(kernel string) (k Kernel, ok bool) {
+	k, ok = s.kernels[kernel]
 	return k, ok
 }
 
-// Module returns the name of the module that a kernel is in; ok is false where there is none.
-func Module(kernel string) (name string, ok bool) {
-	k, ok := Lookup(kernel)
-	return k.Module, ok
-}
-
 // Names returns the names of all kernels, sorted.
-func Names() []string {
-	var names []string
-	for k := range all() {
-		names = append(names, k)
-	}
-	slices.Sort(names)
-	return names
-}
+func (s *Set) Names() []string { return slices.Sorted(maps.Keys(s.kernels)) }
 
 // Stamp is the first line of PTX that belongs to the source file, a .cu with the headers that it includes.
 func Stamp(file string) (string, error) {

@@ -9,14 +9,61 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/dsp-go/dsp/cuda/driver"
 )
+
+// inFolder returns the kernels of this folder, which every build can test, and the PTX of each module.
+func inFolder(t *testing.T) (set *Set, modules map[string][]byte) {
+	t.Helper()
+	set, err := Read(os.DirFS("."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob("*.ptx")
+	if err != nil {
+		t.Fatal(err)
+	}
+	modules = map[string][]byte{}
+	for _, file := range files {
+		module := strings.TrimSuffix(file, ".ptx")
+		text, err := set.PTX(module)
+		if err != nil {
+			t.Fatal(err)
+		}
+		modules[module] = []byte(text)
+	}
+	return set, modules
+}
+
+func TestOnlyGPUBuildsEmbedPTX(t *testing.T) {
+	set, modules := inFolder(t)
+	compiled, err := Compiled()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !driver.Built {
+		if names := compiled.Names(); len(names) > 0 {
+			t.Errorf("a build without the tag gpu embeds %d kernels", len(names))
+		}
+		return
+	}
+	if !slices.Equal(compiled.Names(), set.Names()) {
+		t.Errorf("the program holds %d kernels, the folder %d, or others", len(compiled.Names()), len(set.Names()))
+	}
+	for module, want := range modules {
+		if text, err := compiled.PTX(module); err != nil || text != string(want) {
+			t.Errorf("%s is not what the folder holds: %v", module, err)
+		}
+	}
+}
 
 func TestPTXBelongsToItsSource(t *testing.T) {
 	sources, err := filepath.Glob("*.cu")
 	if err != nil || len(sources) == 0 {
 		t.Fatalf("sources: %v, %v", sources, err)
 	}
-	modules := Modules()
+	_, modules := inFolder(t)
 	if len(modules) != len(sources) {
 		t.Errorf("%d sources, %d modules: make kernels", len(sources), len(modules))
 	}
@@ -31,25 +78,17 @@ func TestPTXBelongsToItsSource(t *testing.T) {
 	}
 }
 
-func TestModuleOfKernel(t *testing.T) {
-	if name, ok := Module("fill"); name != "fill" || !ok {
-		t.Errorf("fill is in %q, %v", name, ok)
-	}
-	if name, ok := Module("nothing"); ok {
-		t.Errorf("nothing is in %q", name)
-	}
-}
-
 // Launches check their arguments against what Lookup tells, so it must tell of every kernel.
 func TestEveryParameterIsKnown(t *testing.T) {
-	for module, text := range Modules() {
+	set, modules := inFolder(t)
+	for module, text := range modules {
 		if e, v := bytes.Count(text, []byte(".entry ")), bytes.Count(text, []byte("\n.visible .entry ")); e != v {
 			t.Errorf("%s: %d kernels, %d of them visible", module, e, v)
 		}
 	}
 	total := 0
-	for _, name := range Names() {
-		k, _ := Lookup(name)
+	for _, name := range set.Names() {
+		k, _ := set.Lookup(name)
 		total += len(k.Parameters)
 		for i, p := range k.Parameters {
 			if !slices.Contains([]string{"u64", "u32", "f32", "f64"}, p) {
@@ -58,15 +97,21 @@ func TestEveryParameterIsKnown(t *testing.T) {
 		}
 	}
 	count := 0
-	for _, text := range Modules() {
+	for _, text := range modules {
 		count += len(regexp.MustCompile(`(?m)^\t\.param `).FindAll(text, -1))
 	}
 	if total != count {
 		t.Errorf("%d parameters, the PTX has %d", total, count)
 	}
-	k, _ := Lookup("fill")
-	if want := (Kernel{Module: "fill", Parameters: []string{"u64", "f32", "u64"}}); !reflect.DeepEqual(k, want) {
+	k, ok := set.Lookup("fill")
+	if want := (Kernel{Module: "fill", Parameters: []string{"u64", "f32", "u64"}}); !ok || !reflect.DeepEqual(k, want) {
 		t.Errorf("fill: %v, expected %v", k, want)
+	}
+	if k, ok := set.Lookup("nothing"); ok {
+		t.Errorf("nothing: %v, expected none", k)
+	}
+	if _, err := set.PTX("nothing"); err == nil {
+		t.Error("the PTX of no module: no error")
 	}
 }
 

@@ -9,8 +9,9 @@ import (
 )
 
 // bodies calls f with the instructions of each kernel, without predicates.
-func bodies(f func(kernel string, instructions []string)) {
-	for _, text := range Modules() {
+func bodies(t *testing.T, f func(kernel string, instructions []string)) {
+	_, modules := inFolder(t)
+	for _, text := range modules {
 		for _, text, found := bytes.Cut(text, entry); found; _, text, found = bytes.Cut(text, entry) {
 			name, rest, _ := strings.Cut(string(text), "(")
 			rest, _, _ = strings.Cut(rest, "\n}")
@@ -33,7 +34,7 @@ func TestArithmeticRoundsAsWritten(t *testing.T) {
 	arithmetic := regexp.MustCompile(`^(add|sub|mul|mad|fma|div|rcp|sqrt)\.(\S*\.)?f(32|64)$`)
 	ofLanes := regexp.MustCompile(`^(?:shfl|vote|redux|bar\.warp)\.sync.*\s(\S+);$`) // the lanes are the last operand
 	set := regexp.MustCompile(`^\S+\s+(%r\d+), (.*);$`)
-	bodies(func(kernel string, instructions []string) {
+	bodies(t, func(kernel string, instructions []string) {
 		lanes := map[string]bool{} // registers that were set to −1 last
 		for _, line := range instructions {
 			op := line[:strings.IndexAny(line+" ", " \t")]
@@ -51,7 +52,8 @@ func TestArithmeticRoundsAsWritten(t *testing.T) {
 }
 
 func TestModulesAreForTheOldestDevice(t *testing.T) {
-	for module, text := range Modules() {
+	_, modules := inFolder(t)
+	for module, text := range modules {
 		if !bytes.Contains(text, []byte("\n.version 7.8\n.target sm_80\n.address_size 64\n")) {
 			t.Errorf("%s is not PTX 7.8 for sm_80", module)
 		}
@@ -112,7 +114,7 @@ func origins(instructions []string) map[string]uint64 {
 // not coherent answers.
 func TestNothingReadOnlyIsWritten(t *testing.T) {
 	readOnly := 0
-	bodies(func(kernel string, instructions []string) {
+	bodies(t, func(kernel string, instructions []string) {
 		from := origins(instructions)
 		var read, written uint64
 		var unknown []string

@@ -10,7 +10,7 @@ import (
 
 var avx512 = kernels{
 	name:      "AVX-512",
-	lanes:     16,
+	lanes:     lanes16,
 	maxPlus:   maxPlus16,
 	argmax:    argmax16,
 	exchange:  exchange16,
@@ -22,40 +22,40 @@ var avx512 = kernels{
 	logSpread: logSpread16,
 }
 
-// maxPlus16 holds up to 64 numbers of next in registers while it goes through the rows.
+// maxPlus16 holds up to four vectors of next in registers while it goes through the rows.
 func maxPlus16(next, prev, edge, node []float32, y, stride int) {
 	to, p, n := unsafe.Pointer(&next[0]), unsafe.Pointer(&prev[0]), unsafe.Pointer(&node[0])
 	step := 4 * stride
 	j := 0
-	for ; j+48 < y; j += 64 {
+	for ; j+3*lanes16 < y; j += 4 * lanes16 {
 		e := unsafe.Pointer(&edge[j])
 		v := broadcast16(p, 0)
-		m0, m1, m2, m3 := v.Add(load16(e, 0)), v.Add(load16(e, 16)), v.Add(load16(e, 32)), v.Add(load16(e, 48))
+		m0, m1, m2, m3 := v.Add(load16(e, 0)), v.Add(load16(e, lanes16)), v.Add(load16(e, 2*lanes16)), v.Add(load16(e, 3*lanes16))
 		for i := 1; i < y; i++ {
 			e = unsafe.Add(e, step)
 			v = broadcast16(p, i)
 			m0 = m0.Max(v.Add(load16(e, 0)))
-			m1 = m1.Max(v.Add(load16(e, 16)))
-			m2 = m2.Max(v.Add(load16(e, 32)))
-			m3 = m3.Max(v.Add(load16(e, 48)))
+			m1 = m1.Max(v.Add(load16(e, lanes16)))
+			m2 = m2.Max(v.Add(load16(e, 2*lanes16)))
+			m3 = m3.Max(v.Add(load16(e, 3*lanes16)))
 		}
 		store16(to, j, m0.Add(load16(n, j)))
-		store16(to, j+16, m1.Add(load16(n, j+16)))
-		store16(to, j+32, m2.Add(load16(n, j+32)))
-		store16(to, j+48, m3.Add(load16(n, j+48)))
+		store16(to, j+lanes16, m1.Add(load16(n, j+lanes16)))
+		store16(to, j+2*lanes16, m2.Add(load16(n, j+2*lanes16)))
+		store16(to, j+3*lanes16, m3.Add(load16(n, j+3*lanes16)))
 	}
-	for ; j+16 < y; j += 32 {
+	for ; j+lanes16 < y; j += 2 * lanes16 {
 		e := unsafe.Pointer(&edge[j])
 		v := broadcast16(p, 0)
-		m0, m1 := v.Add(load16(e, 0)), v.Add(load16(e, 16))
+		m0, m1 := v.Add(load16(e, 0)), v.Add(load16(e, lanes16))
 		for i := 1; i < y; i++ {
 			e = unsafe.Add(e, step)
 			v = broadcast16(p, i)
 			m0 = m0.Max(v.Add(load16(e, 0)))
-			m1 = m1.Max(v.Add(load16(e, 16)))
+			m1 = m1.Max(v.Add(load16(e, lanes16)))
 		}
 		store16(to, j, m0.Add(load16(n, j)))
-		store16(to, j+16, m1.Add(load16(n, j+16)))
+		store16(to, j+lanes16, m1.Add(load16(n, j+lanes16)))
 	}
 	if j < y {
 		e := unsafe.Pointer(&edge[j])
@@ -73,11 +73,11 @@ func maxPlus16(next, prev, edge, node []float32, y, stride int) {
 func argmax16(x []float32) int {
 	p := unsafe.Pointer(&x[0])
 	m := load16(p, 0)
-	for i := 16; i < len(x); i += 16 {
+	for i := lanes16; i < len(x); i += lanes16 {
 		m = m.Max(load16(p, i))
 	}
 	m = largests16(m)
-	for i := 0; i < len(x); i += 16 {
+	for i := 0; i < len(x); i += lanes16 {
 		if hit := load16(p, i).Equal(m).ToBits(); hit != 0 {
 			archsimd.ClearAVXUpperBits()
 			return i + bits.TrailingZeros16(hit)
@@ -94,8 +94,8 @@ func exchange16(x []float32, i int, v float32, j int) int {
 }
 
 func set16(x []float32, i int, v float32) {
-	p := unsafe.Pointer(&x[i&^15])
-	lane := archsimd.LoadInt32x16(&iota16).Equal(archsimd.BroadcastInt32x16(int32(i & 15)))
+	p := unsafe.Pointer(&x[i&^(lanes16-1)])
+	lane := archsimd.LoadInt32x16(&iota16).Equal(archsimd.BroadcastInt32x16(int32(i & (lanes16 - 1))))
 	store16(p, 0, archsimd.BroadcastFloat32x16(v).Merge(load16(p, 0), lane))
 }
 
@@ -103,13 +103,13 @@ func addArgmax16(sum, x, y []float32) int {
 	to, p, q := unsafe.Pointer(&sum[0]), unsafe.Pointer(&x[0]), unsafe.Pointer(&y[0])
 	m := load16(p, 0).Add(load16(q, 0))
 	store16(to, 0, m)
-	for i := 16; i < len(x); i += 16 {
+	for i := lanes16; i < len(x); i += lanes16 {
 		v := load16(p, i).Add(load16(q, i))
 		store16(to, i, v)
 		m = m.Max(v)
 	}
 	m = largests16(m)
-	for i := 0; i < len(x); i += 16 {
+	for i := 0; i < len(x); i += lanes16 {
 		if hit := load16(to, i).Equal(m).ToBits(); hit != 0 {
 			archsimd.ClearAVXUpperBits()
 			return i + bits.TrailingZeros16(hit)

@@ -12,7 +12,7 @@ import (
 func logSum16(edge []float32, score []float64, w []float32, rate float64) (m, sum float64) {
 	e, s, pw := unsafe.Pointer(&edge[0]), unsafe.Pointer(&score[0]), unsafe.Pointer(&w[0])
 	top := fillDouble16(math.Inf(-1))
-	for j := 0; j < len(score); j += 16 {
+	for j := 0; j < len(score); j += lanes16 {
 		lo, hi := loadDouble16(s, j), loadDouble16(s, j+half16)
 		el, eh := widen16(load16(e, j))
 		top = top.Max(lo.Add(el).Max(hi.Add(eh)))
@@ -24,7 +24,7 @@ func logSum16(edge []float32, score []float64, w []float32, rate float64) (m, su
 	}
 	shift, times, cut := fillDouble16(m), fillDouble16(rate), archsimd.BroadcastFloat32x16(negligible)
 	total := zero16
-	for j := 0; j < len(score); j += 16 {
+	for j := 0; j < len(score); j += lanes16 {
 		lo, hi := loadDouble16(s, j), loadDouble16(s, j+half16)
 		el, eh := widen16(load16(e, j))
 		x := narrow16(lo.Add(el).Sub(shift).Mul(times), hi.Add(eh).Sub(shift).Mul(times))
@@ -42,7 +42,7 @@ func logSpread16(a, b, edge []float32, score []float64, w []float32, m, rate flo
 	e, s := unsafe.Pointer(&edge[0]), unsafe.Pointer(&score[0])
 	shift, times, cut := fillDouble16(m), fillDouble16(rate), archsimd.BroadcastFloat32x16(negligible)
 	scale := archsimd.BroadcastFloat32x16(p)
-	for j := 0; j < len(score); j += 16 {
+	for j := 0; j < len(score); j += lanes16 {
 		lo, hi := loadDouble16(s, j), loadDouble16(s, j+half16)
 		el, eh := widen16(load16(e, j))
 		x := narrow16(lo.Add(el).Sub(shift).Mul(times), hi.Add(eh).Sub(shift).Mul(times))

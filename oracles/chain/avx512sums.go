@@ -22,8 +22,8 @@ var singles16 = sumKernels[float32]{
 func bounds16(x []float32) bounds {
 	minus, inf := archsimd.BroadcastFloat32x16(never), archsimd.BroadcastFloat32x16(float32(math.Inf(1)))
 	lo, hi, least := inf, minus, inf
-	whole := len(x) &^ 15
-	for i := 0; i < whole; i += 16 {
+	whole := len(x) &^ (lanes16 - 1)
+	for i := 0; i < whole; i += lanes16 {
 		v := load16(unsafe.Pointer(&x[i]), 0)
 		least, hi = least.Min(v), hi.Max(v)
 		lo = lo.Min(v.Merge(inf, v.Greater(minus)))
@@ -38,7 +38,7 @@ func bounds16(x []float32) bounds {
 func leastPositive16(x []float32) float32 {
 	inf := archsimd.BroadcastFloat32x16(float32(math.Inf(1)))
 	lo := inf
-	for i := 0; i < len(x); i += 16 {
+	for i := 0; i < len(x); i += lanes16 {
 		v := load16(unsafe.Pointer(&x[i]), 0)
 		lo = lo.Min(v.Merge(inf, v.Greater(zero16)))
 	}
@@ -55,17 +55,17 @@ func exps16(to, from []float32, rows, y, stride int, shift float32, scale float6
 	top := archsimd.BroadcastFloat32x16(shift)
 	hi := float32(scale)
 	scaleHi, scaleLo := archsimd.BroadcastFloat32x16(hi), archsimd.BroadcastFloat32x16(float32(scale-float64(hi)))
-	tail := y &^ 15
+	tail := y &^ (lanes16 - 1)
 	in := first16(y - tail)
 	for i := range rows {
 		row, end := to[i*stride:(i+1)*stride], from[i*y:(i+1)*y]
 		p, q := unsafe.Pointer(&row[0]), unsafe.Pointer(&end[0])
-		for j := 0; j < tail; j += 16 {
+		for j := 0; j < tail; j += lanes16 {
 			d := load16(q, j).Sub(top)
 			store16(p, j, exp16(d.MulAdd(scaleHi, d.Mul(scaleLo))))
 		}
 		if tail < y {
-			d := archsimd.LoadMaskedFloat32x16((*[16]float32)(unsafe.Add(q, 4*tail)), in).Sub(top)
+			d := archsimd.LoadMaskedFloat32x16((*[lanes16]float32)(unsafe.Add(q, 4*tail)), in).Sub(top)
 			store16(p, tail, exp16(d.MulAdd(scaleHi, d.Mul(scaleLo))).Masked(in))
 		}
 	}
@@ -90,48 +90,48 @@ func exp16(x archsimd.Float32x16) archsimd.Float32x16 {
 	return p.AsInt32x16().Add(shifted.AsInt32x16().ShiftAllLeft(23)).AsFloat32x16().Masked(normal)
 }
 
-// matVec16 holds up to 64 numbers of next in registers while it goes through the rows, twice where there are few.
+// matVec16 holds up to four vectors of next in registers while it goes through the rows, twice where there are few.
 func matVec16(next, prev, m []float32, y int) {
 	to, p := unsafe.Pointer(&next[0]), unsafe.Pointer(&prev[0])
 	stride := len(next)
 	step := 4 * stride
 	j := 0
-	for ; j+48 < stride; j += 64 {
+	for ; j+3*lanes16 < stride; j += 4 * lanes16 {
 		row := unsafe.Pointer(&m[j])
 		s0, s1, s2, s3 := zero16, zero16, zero16, zero16
 		for i := range y {
 			v := broadcast16(p, i)
 			s0 = v.MulAdd(load16(row, 0), s0)
-			s1 = v.MulAdd(load16(row, 16), s1)
-			s2 = v.MulAdd(load16(row, 32), s2)
-			s3 = v.MulAdd(load16(row, 48), s3)
+			s1 = v.MulAdd(load16(row, lanes16), s1)
+			s2 = v.MulAdd(load16(row, 2*lanes16), s2)
+			s3 = v.MulAdd(load16(row, 3*lanes16), s3)
 			row = unsafe.Add(row, step)
 		}
 		store16(to, j, s0)
-		store16(to, j+16, s1)
-		store16(to, j+32, s2)
-		store16(to, j+48, s3)
+		store16(to, j+lanes16, s1)
+		store16(to, j+2*lanes16, s2)
+		store16(to, j+3*lanes16, s3)
 	}
-	for ; j+16 < stride; j += 32 {
+	for ; j+lanes16 < stride; j += 2 * lanes16 {
 		row := unsafe.Pointer(&m[j])
 		s0, s1, s2, s3 := zero16, zero16, zero16, zero16
 		i := 0
 		for ; i+1 < y; i += 2 {
 			v, w := broadcast16(p, i), broadcast16(p, i+1)
 			s0 = v.MulAdd(load16(row, 0), s0)
-			s1 = v.MulAdd(load16(row, 16), s1)
+			s1 = v.MulAdd(load16(row, lanes16), s1)
 			row = unsafe.Add(row, step)
 			s2 = w.MulAdd(load16(row, 0), s2)
-			s3 = w.MulAdd(load16(row, 16), s3)
+			s3 = w.MulAdd(load16(row, lanes16), s3)
 			row = unsafe.Add(row, step)
 		}
 		if i < y {
 			v := broadcast16(p, i)
 			s0 = v.MulAdd(load16(row, 0), s0)
-			s1 = v.MulAdd(load16(row, 16), s1)
+			s1 = v.MulAdd(load16(row, lanes16), s1)
 		}
 		store16(to, j, s0.Add(s2))
-		store16(to, j+16, s1.Add(s3))
+		store16(to, j+lanes16, s1.Add(s3))
 	}
 	if j < stride {
 		row := unsafe.Pointer(&m[j])
@@ -158,7 +158,7 @@ func matDots16(next, prev, m []float32, y int) {
 	stride := len(next)
 	for i := range y {
 		s := load16(p, 0).Mul(load16(row, 0))
-		for j := 16; j < stride; j += 16 {
+		for j := lanes16; j < stride; j += lanes16 {
 			s = load16(p, j).MulAdd(load16(row, j), s)
 		}
 		next[i] = sum16(s)
@@ -171,13 +171,13 @@ func matDots16(next, prev, m []float32, y int) {
 func normalise16(x, a, b []float32) float32 {
 	to, p, q := unsafe.Pointer(&x[0]), unsafe.Pointer(&a[0]), unsafe.Pointer(&b[0])
 	s := zero16
-	for j := 0; j < len(x); j += 16 {
+	for j := 0; j < len(x); j += lanes16 {
 		v := load16(p, j).Mul(load16(q, j))
 		store16(to, j, v)
 		s = s.Add(v)
 	}
 	scale, sum := overSum16(s)
-	for j := 0; j < len(x); j += 16 {
+	for j := 0; j < len(x); j += lanes16 {
 		store16(to, j, load16(to, j).Mul(scale))
 	}
 	c := sum.GetElem(0)
@@ -189,14 +189,14 @@ func combine16(g, p, n, s, β []float32) {
 	toG, toP := unsafe.Pointer(&g[0]), unsafe.Pointer(&p[0])
 	pn, ps, pβ := unsafe.Pointer(&n[0]), unsafe.Pointer(&s[0]), unsafe.Pointer(&β[0])
 	sum := zero16
-	for j := 0; j < len(g); j += 16 {
+	for j := 0; j < len(g); j += lanes16 {
 		v := load16(ps, j)
 		w := load16(pn, j).Mul(load16(pβ, j)).Masked(v.Greater(zero16))
 		store16(toG, j, w)
 		sum = v.MulAdd(w, sum)
 	}
 	scale, _ := overSum16(sum)
-	for j := 0; j < len(g); j += 16 {
+	for j := 0; j < len(g); j += lanes16 {
 		w := load16(toG, j).Mul(scale)
 		store16(toG, j, w)
 		store16(toP, j, w.Mul(load16(ps, j)))
@@ -204,17 +204,17 @@ func combine16(g, p, n, s, β []float32) {
 	archsimd.ClearAVXUpperBits()
 }
 
-// edgeSums16 is a matrix product, in blocks of 4 rows and 32 columns that stay in registers while t runs.
+// edgeSums16 is a matrix product, in blocks of 4 rows and up to two vectors that stay in registers while t runs.
 func edgeSums16(to, α, g, edge []float32, y, stride, steps int) {
 	from, step := unsafe.Pointer(unsafe.SliceData(g)), 4*stride
 	for i := 0; i < y; i += 4 {
 		j := 0
-		for ; j+16 < stride; j += 32 {
+		for ; j+lanes16 < stride; j += 2 * lanes16 {
 			a, b := unsafe.Pointer(&α[i]), unsafe.Add(from, 4*j)
 			s00, s10, s20, s30 := zero16, zero16, zero16, zero16
 			s01, s11, s21, s31 := zero16, zero16, zero16, zero16
 			for range steps {
-				g0, g1 := load16(b, 0), load16(b, 16)
+				g0, g1 := load16(b, 0), load16(b, lanes16)
 				v := broadcast16(a, 0)
 				s00, s01 = v.MulAdd(g0, s00), v.MulAdd(g1, s01)
 				v = broadcast16(a, 1)
@@ -226,7 +226,7 @@ func edgeSums16(to, α, g, edge []float32, y, stride, steps int) {
 				a, b = unsafe.Add(a, step), unsafe.Add(b, step)
 			}
 			storeTimes16(to, edge, i, j, y, stride, s00, s10, s20, s30)
-			storeTimes16(to, edge, i, j+16, y, stride, s01, s11, s21, s31)
+			storeTimes16(to, edge, i, j+lanes16, y, stride, s01, s11, s21, s31)
 		}
 		if j < stride {
 			a, b := unsafe.Pointer(&α[i]), unsafe.Add(from, 4*j)
@@ -243,19 +243,19 @@ func edgeSums16(to, α, g, edge []float32, y, stride, steps int) {
 	archsimd.ClearAVXUpperBits()
 }
 
-// storeTimes16 writes 16 columns from j of the 4 rows from i, as far as there are, times edge.
+// storeTimes16 writes a vector's columns from j of the 4 rows from i, as far as there are, times edge.
 func storeTimes16(to, edge []float32, i, j, y, stride int, s0, s1, s2, s3 archsimd.Float32x16) {
 	rows := y - i
 	p, q := unsafe.Pointer(&edge[i*stride+j]), unsafe.Pointer(&to[i*y+j])
 	in := first16(y - j)
-	s0.Mul(load16(p, 0)).StoreMasked((*[16]float32)(q), in)
+	s0.Mul(load16(p, 0)).StoreMasked((*[lanes16]float32)(q), in)
 	if rows > 1 {
-		s1.Mul(load16(p, stride)).StoreMasked((*[16]float32)(unsafe.Add(q, 4*y)), in)
+		s1.Mul(load16(p, stride)).StoreMasked((*[lanes16]float32)(unsafe.Add(q, 4*y)), in)
 	}
 	if rows > 2 {
-		s2.Mul(load16(p, 2*stride)).StoreMasked((*[16]float32)(unsafe.Add(q, 8*y)), in)
+		s2.Mul(load16(p, 2*stride)).StoreMasked((*[lanes16]float32)(unsafe.Add(q, 8*y)), in)
 	}
 	if rows > 3 {
-		s3.Mul(load16(p, 3*stride)).StoreMasked((*[16]float32)(unsafe.Add(q, 12*y)), in)
+		s3.Mul(load16(p, 3*stride)).StoreMasked((*[lanes16]float32)(unsafe.Add(q, 12*y)), in)
 	}
 }

@@ -5,7 +5,9 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/chains"
 )
 
 // benchChains returns 64 chains of length 50.
@@ -16,8 +18,9 @@ func benchChains(y int, perPosition bool) *structured.Potentials {
 		offsets = append(offsets, offsets[len(offsets)-1]+50)
 	}
 	θ := new(structured.Potentials)
-	θ.Resize(offsets, y, perPosition)
-	for _, x := range [][]float32{θ.Node, θ.Edge} {
+	chains.Resize(θ, offsets, y, perPosition)
+	for k := range θ.Parts {
+		x := θ.Parts[k].Values
 		for i := range x {
 			x[i] = float32(r.NormFloat64())
 		}
@@ -50,7 +53,7 @@ func BenchmarkMax(b *testing.B) {
 }
 
 func BenchmarkTopK(b *testing.B) {
-	var best KBest
+	var best oracles.KBest
 	for _, k := range []int{2, 5, 10} {
 		b.Run(fmt.Sprintf("K=%d", k), func(b *testing.B) {
 			benchmark(b, false, func(c *Oracle, θ *structured.Potentials) { c.TopK(θ, k, &best) })

@@ -5,11 +5,12 @@ import (
 	"math"
 
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/chains"
 )
 
 // Every yields an oracle on each set of kernels that this build and machine can run, and the set's name.
-func Every() iter.Seq2[string, Oracle] {
-	return func(yield func(string, Oracle) bool) {
+func Every() iter.Seq2[string, *Oracle] {
+	return func(yield func(string, *Oracle) bool) {
 		for _, k := range available() {
 			if !yield(k.name, &Oracle{k: k}) {
 				return
@@ -22,17 +23,17 @@ func Every() iter.Seq2[string, Oracle] {
 // probabilities.
 func LogDomain(θ *structured.Potentials) (logZ float64, u *structured.Marginals, held [2]bool) {
 	u = new(structured.Marginals)
-	u.Resize(θ.Offsets, θ.Y, θ.PerPosition)
+	u.Like(θ)
 	u.Clear()
-	c := &Oracle{k: &plain}
+	c, to := &Oracle{k: &plain}, chains.In(u)
 	c.prepare(θ)
-	logZ = c.logs.backward(c, 0, θ.Offsets[1], 1)
+	logZ = c.logs.backward(c, 0, c.θ.Offsets[1], 1)
 	if !math.IsInf(logZ, -1) {
-		c.logs.forward(c, 0, 1, logZ, u)
+		c.logs.forward(c, 0, 1, logZ, &to)
 	}
-	over := span{node: boundsOf(θ.Node), edge: boundsOf(θ.Edge)}
-	if θ.PerPosition {
-		over.edge = boundsOf(θ.Edge[θ.Y*θ.Y:])
+	over := span{node: boundsOf(c.θ.Node), edge: boundsOf(c.θ.Edge)}
+	if c.θ.PerPosition {
+		over.edge = boundsOf(c.θ.Edge[c.y*c.y:])
 	}
 	c.single.begin(&c.k.single)
 	c.double.begin(&c.k.double)

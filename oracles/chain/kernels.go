@@ -2,7 +2,7 @@ package chain
 
 import "strconv"
 
-//go:generate go run avx2gen.go
+//go:generate go run github.com/dsp-go/dsp/structured/vec/halve
 
 // kernels are the inner loops of the oracles, one set for each kind of vector. All sets agree: bit for bit where there is
 // only max and +, to rounding where there are sums.
@@ -65,9 +65,6 @@ const (
 )
 
 var fastest = choose()
-
-// Lanes returns how many float32 numbers the oracles' inner loops handle at once: 16, 8, or 1 in plain Go.
-func Lanes() int { return fastest.lanes }
 
 // Vector names what the oracles' inner loops run on: "AVX-512, 16 lanes", "AVX2, 8 lanes" or "plain Go".
 func Vector() string {

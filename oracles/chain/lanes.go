@@ -9,6 +9,12 @@ import (
 
 // What the kernels on 16 and on 8 lanes are written in. Kernels check no bounds: rows are readable in whole vectors.
 
+// Numbers in a vector.
+const (
+	lanes16 = 16
+	lanes8  = 8
+)
+
 var (
 	iota16       = [16]int32{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}
 	iota8        = [8]int32{0, 1, 2, 3, 4, 5, 6, 7}

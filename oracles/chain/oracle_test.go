@@ -6,15 +6,16 @@ import (
 	"testing"
 
 	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/oracles/chain"
 	"github.com/dsp-go/dsp/oracles/oracletest"
 	"github.com/dsp-go/dsp/structured"
 	"pgregory.net/rapid"
 )
 
-// Every oracle in the house, on every kind of vector that this build and machine have.
+// The oracle of chains, on every kind of vector that this build and machine have.
 func TestContract(t *testing.T) {
-	for name, o := range oracles.Every() {
-		t.Run(o.Structure()+" on "+name, func(t *testing.T) { oracletest.Run(t, o) })
+	for name, o := range chain.Every() {
+		t.Run(name, func(t *testing.T) { oracletest.RunChains(t, o) })
 	}
 }
 
@@ -22,11 +23,11 @@ func TestContract(t *testing.T) {
 // domain wherever they are used, and they are used where float32 holds them.
 func TestExpOnProbabilitiesIsExpInLogDomain(t *testing.T) {
 	used := map[[2]bool]int{}
-	for name, o := range oracles.Every() {
+	for name, o := range chain.Every() {
 		t.Run(name, rapid.MakeCheck(func(t *rapid.T) { checkProbabilities(t, o, rapid.Uint64().Draw(t, "seed")) }))
 	}
 	for seed := range uint64(30) { // which are known to need all three ways, as random ones may not
-		used[checkProbabilities(t, oracles.NewPlain(), seed)]++
+		used[checkProbabilities(t, chain.NewPlain(), seed)]++
 	}
 	t.Logf("float32 and float64 hold probabilities: %v times", used)
 	for _, held := range [][2]bool{{true, true}, {false, true}, {false, false}} {
@@ -41,7 +42,8 @@ func checkProbabilities(t oracletest.Failer, o oracles.Oracle, seed uint64) [2]b
 	r := rand.New(rand.NewPCG(seed, 0))
 	θ := oracletest.LongChain(r, 1+r.IntN(60), 1+r.IntN(40), r.IntN(2) == 0)
 	factor, forbidden := float32(math.Exp(9*r.Float64()-4)), 0.9*max(0, r.Float64()-0.5)
-	for _, x := range [][]float32{θ.Node, θ.Edge} {
+	for k := range θ.Parts {
+		x := θ.Parts[k].Values
 		for i := range x {
 			x[i] *= factor
 			if r.Float64() < forbidden {
@@ -51,9 +53,8 @@ func checkProbabilities(t oracletest.Failer, o oracles.Oracle, seed uint64) [2]b
 	}
 	value, u := make([]float64, 1), new(structured.Marginals)
 	o.Exp(θ, 1, value, u)
-	logZ, want, held := oracles.LogDomain(θ)
+	logZ, want, held := chain.LogDomain(θ)
 	oracletest.Near(t, "value", value[0], logZ, 1e-6*max(10, math.Abs(logZ)))
-	oracletest.NearAll(t, "node marginal", u.Node, want.Node, 5e-5)
-	oracletest.NearAll(t, "edge marginal", u.Edge, want.Edge, 5e-5)
+	oracletest.NearMarginals(t, "marginal", u, want, 5e-5)
 	return held
 }

@@ -8,30 +8,27 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Output is one labeling of a chain and its score.
+// Output is one output of an example and its score.
 type Output struct {
-	Labels []int32
+	Values []int32
 	Score  float64
 }
 
-// Enumerate lists every allowed output of chain b, best first, ties in the oracles' order.
+// everyOutput lists every output of example b, forbidden or not.
+func everyOutput(θ *structured.Potentials, b int) [][]int32 {
+	var all [][]int32
+	θ.Structure.Each(θ, b, func(y []int32) { all = append(all, slices.Clone(y)) })
+	return all
+}
+
+// Enumerate lists every allowed output of example b, best first, ties in the order of the structure's Each.
 func Enumerate(θ *structured.Potentials, b int) []Output {
 	var all []Output
-	labels := make([]int32, θ.Offsets[b+1]-θ.Offsets[b])
-	var visit func(t int)
-	visit = func(t int) {
-		if t < 0 {
-			if s := θ.Score(b, labels); !math.IsInf(s, -1) {
-				all = append(all, Output{slices.Clone(labels), s})
-			}
-			return
+	θ.Structure.Each(θ, b, func(y []int32) {
+		if s := θ.Score(b, y); !math.IsInf(s, -1) {
+			all = append(all, Output{slices.Clone(y), s})
 		}
-		for l := range θ.Y {
-			labels[t] = int32(l)
-			visit(t - 1)
-		}
-	}
-	visit(len(labels) - 1)
+	})
 	slices.SortStableFunc(all, func(a, b Output) int { return cmp.Compare(b.Score, a.Score) })
 	return all
 }
@@ -48,61 +45,31 @@ func logPartition(all []Output, μ float64) float64 {
 	return all[0].Score + μ*math.Log(s)
 }
 
-// gibbs returns the expectation of 1_y over all outputs at temperature μ, zero for chains without any.
+// gibbs returns the expectation of 1_y over all outputs at temperature μ, zero for examples without any.
 func gibbs(θ *structured.Potentials, μ float64) *structured.Marginals {
-	u := new(structured.Marginals)
-	u.Resize(θ.Offsets, θ.Y, θ.PerPosition)
-	node, edge := make([]float64, len(u.Node)), make([]float64, len(u.Edge))
+	u, indicator := zeros(θ), zeros(θ)
 	for b := range θ.Len() {
+		sums := make([][]float64, len(u.Parts))
+		for k := range sums {
+			sums[k] = make([]float64, len(u.Parts[k].Of(b)))
+		}
 		all := Enumerate(θ, b)
 		value := logPartition(all, μ)
 		for _, o := range all {
 			p := math.Exp((o.Score - value) / μ)
-			for t, l := range o.Labels {
-				at := θ.Offsets[b] + t
-				node[at*θ.Y+int(l)] += p
-				if t > 0 {
-					if !θ.PerPosition {
-						at = b
-					}
-					edge[(at*θ.Y+int(o.Labels[t-1]))*θ.Y+int(l)] += p
+			indicator.Add(b, o.Values, 1)
+			for k := range sums {
+				for i, v := range indicator.Parts[k].Of(b) {
+					sums[k][i] += p * float64(v)
 				}
+			}
+			indicator.Scale(b, 0)
+		}
+		for k := range sums {
+			for i, v := range sums[k] {
+				u.Parts[k].Of(b)[i] = float32(v)
 			}
 		}
 	}
-	narrow(u.Node, node)
-	narrow(u.Edge, edge)
 	return u
-}
-
-func narrow(to []float32, from []float64) {
-	for i, v := range from {
-		to[i] = float32(v)
-	}
-}
-
-// bestScores returns the k best scores of chain b by keeping k in every cell, in float64: a reference for long chains.
-func bestScores(θ *structured.Potentials, b, k int) []float64 {
-	lo, hi := θ.Offsets[b], θ.Offsets[b+1]
-	keep := func(s []float64) []float64 {
-		slices.SortFunc(s, func(a, b float64) int { return cmp.Compare(b, a) })
-		return s[:min(k, len(s))]
-	}
-	cells := make([][]float64, θ.Y)
-	for l := range cells {
-		cells[l] = []float64{float64(θ.Node[lo*θ.Y+l])}
-	}
-	for t := lo + 1; t < hi; t++ {
-		next := make([][]float64, θ.Y)
-		for l := range next {
-			for from, prefixes := range cells {
-				for _, s := range prefixes {
-					next[l] = append(next[l], s+float64(θ.EdgeAt(t)[from*θ.Y+l])+float64(θ.Node[t*θ.Y+l]))
-				}
-			}
-			next[l] = keep(next[l])
-		}
-		cells = next
-	}
-	return keep(slices.Concat(cells...))
 }

@@ -3,6 +3,8 @@ package oracletest
 import (
 	"fmt"
 	"math"
+
+	"github.com/dsp-go/dsp/structured"
 )
 
 // Failer is what *testing.T and *rapid.T share.
@@ -27,5 +29,24 @@ func NearAll(t Failer, what string, got, want []float32, tolerance float64) {
 	}
 	for i := range got {
 		Near(t, fmt.Sprintf("%s[%d]", what, i), float64(got[i]), float64(want[i]), tolerance)
+	}
+}
+
+// NearMarginals does so for all parts of marginals.
+func NearMarginals(t Failer, what string, got, want *structured.Marginals, tolerance float64) {
+	t.Helper()
+	if len(got.Parts) != len(want.Parts) {
+		t.Fatalf("%s: %d parts, want %d", what, len(got.Parts), len(want.Parts))
+	}
+	for k := range want.Parts {
+		NearAll(t, what+" of "+want.Parts[k].Name, got.Parts[k].Values, want.Parts[k].Values, tolerance)
+	}
+}
+
+// nearExample does so for example i of one and b of the other.
+func nearExample(t Failer, what string, got *structured.Marginals, i int, want *structured.Marginals, b int, tolerance float64) {
+	t.Helper()
+	for k := range want.Parts {
+		NearAll(t, what+" of "+want.Parts[k].Name, got.Parts[k].Of(i), want.Parts[k].Of(b), tolerance)
 	}
 }

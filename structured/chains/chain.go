@@ -73,6 +73,20 @@ func (Chain) Restrict(θ *structured.Potentials, b int, gold structured.Gold) {
 	}
 }
 
+// LeastRisk implements structured.Structure: at each position the most probable label, but for what is forbidden.
+func (Chain) LeastRisk(u *structured.Marginals, θ *structured.Potentials) {
+	for k, x := range θ.Parts[0].Values {
+		if !math.IsInf(float64(x), -1) {
+			θ.Parts[0].Values[k] = u.Parts[0].Values[k]
+		}
+	}
+	for k, x := range θ.Parts[1].Values {
+		if !math.IsInf(float64(x), -1) {
+			θ.Parts[1].Values[k] = 0
+		}
+	}
+}
+
 // LogOutputs implements structured.Structure.
 func (Chain) LogOutputs(d *structured.Dataset, form structured.Form) float64 {
 	return float64(d.Positions()) / float64(d.Len()) * math.Log(float64(form.Parts[0].Width))

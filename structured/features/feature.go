@@ -1,6 +1,9 @@
 package features
 
-import "github.com/dsp-go/dsp/structured"
+import (
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/vec"
+)
 
 // featureGroup are the features of positions, or of steps.
 type featureGroup struct {
@@ -56,7 +59,7 @@ func (g *featureGroup) sparse(positions int) *structured.Sparse {
 // numbered in the order of their occurrence.
 func (g *featureGroup) block(to *structured.Sparse, first, n, pad int) {
 	width := len(g.features)
-	g.matrix = resized(g.matrix, n*width)
+	g.matrix = vec.Grow(g.matrix, n*width)
 	for j := range g.features {
 		g.known(j, first, n, pad)
 	}

@@ -1,8 +1,6 @@
 package features
 
 import (
-	"maps"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -131,7 +129,7 @@ func (p *parser) call(name string) (call, error) {
 	base := strings.TrimRight(name, "0123456789")
 	switch f, ok := functions[base]; {
 	case !ok || !f.counted:
-		return call{}, p.bad(p.at, "function %q, expected one of %s", name, functionNames())
+		return call{}, p.bad(p.at, "function %q, expected one of %s", name, FunctionNames())
 	default:
 		n, err := strconv.Atoi(name[len(base):])
 		if err != nil || n < 1 || n > longestAffix {
@@ -139,16 +137,6 @@ func (p *parser) call(name string) (call, error) {
 		}
 		return call{base, n}, nil
 	}
-}
-
-func functionNames() string {
-	names := slices.Sorted(maps.Keys(functions))
-	for i, name := range names {
-		if functions[name].counted {
-			names[i] += "N"
-		}
-	}
-	return strings.Join(names, " ")
 }
 
 func firstRune(s string) int {

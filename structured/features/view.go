@@ -1,11 +1,11 @@
 package features
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/vec"
 )
 
 const (
@@ -90,7 +90,7 @@ func (v *view) cell(text string) int32 {
 
 // block looks at the cells of a root at positions from to to-1 of a sequence, and at its pads.
 func (v *view) block(cells []string, from, to, pad int) {
-	v.at = resized(v.at, to-from+2*pad)
+	v.at = vec.Grow(v.at, to-from+2*pad)
 	for i := range v.at {
 		switch p := from - pad + i; {
 		case p < 0:
@@ -107,7 +107,7 @@ func (v *view) block(cells []string, from, to, pad int) {
 // look finds the values of the children where v's are known.
 func (v *view) look() {
 	for _, child := range v.children {
-		child.at = resized(child.at, len(v.at))
+		child.at = vec.Grow(child.at, len(v.at))
 		for i, value := range v.at {
 			if value >= 0 {
 				value = child.of[value]
@@ -126,5 +126,3 @@ func (v *view) memory() int {
 	}
 	return bytes
 }
-
-func resized(s []int32, n int) []int32 { return slices.Grow(s[:0], n)[:n] }

@@ -1,7 +1,7 @@
 package vec
 
-// Grow returns a slice of length n for numbers that are about to be written: s where it has room, else a new one. What the
-// slice holds is not defined.
+// Grow returns a slice of length n whose content is undefined: s itself where its capacity suffices, and otherwise a new
+// slice of exactly that capacity. slices.Grow would copy the old content and round the capacity up.
 func Grow[E any](s []E, n int) []E {
 	if cap(s) < n {
 		return make([]E, n)

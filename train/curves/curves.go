@@ -131,17 +131,3 @@ func style(points float64, ink color.Color) text.Style {
 		Handler: plot.DefaultTextHandler,
 	}
 }
-
-// Recorder draws the curves of a run when it ends.
-type Recorder struct {
-	train.History
-	path, name string
-}
-
-// NewRecorder returns a recorder that writes the picture to path; a resumed run gives the records made earlier.
-func NewRecorder(path, name string, earlier []train.Record) *Recorder {
-	return &Recorder{train.History{Records: earlier}, path, name}
-}
-
-// Close implements train.Recorder.
-func (r *Recorder) Close() error { return Write(r.path, Run{r.name, r.Records}) }

@@ -9,7 +9,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -134,34 +133,13 @@ func TestOutcome(t *testing.T) {
 	}
 }
 
-func TestRecorder(t *testing.T) {
+func TestNothingIsDrawnWithoutRecords(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "curves.png")
-	if err := NewRecorder(path, "empty", nil).Close(); err != nil {
+	if err := Write(path, Run{Name: "empty"}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a picture of nothing: %v", err)
-	}
-	all := records(5, 1, true)
-	r := NewRecorder(path, "run", all[:2])
-	for _, rec := range all[2:] {
-		if err := r.Record(rec); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := r.Close(); err != nil {
-		t.Fatal(err)
-	}
-	got, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	whole := filepath.Join(t.TempDir(), "whole.png")
-	if err := Write(whole, Run{"run", all}); err != nil {
-		t.Fatal(err)
-	}
-	if want, _ := os.ReadFile(whole); !slices.Equal(got, want) {
-		t.Error("a resumed run draws another picture")
 	}
 }
 

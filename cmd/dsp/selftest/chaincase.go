@@ -7,6 +7,7 @@ import (
 
 	"github.com/dsp-go/dsp/cuda"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/chains"
 )
 
 func plainPotential(r *rand.Rand) float32 { return float32(r.NormFloat64()) }
@@ -23,7 +24,7 @@ func forbiddingPotential(r *rand.Rand) float32 {
 type chainCase struct {
 	g         *rig
 	o         *cuda.Oracle
-	host      *structured.Potentials
+	host      *potentials
 	on        *cuda.Chains
 	loss      cuda.Augmentation
 	gold      []float64 // scores
@@ -39,8 +40,7 @@ func (g *rig) newChainCase(r *rand.Rand, labels int, perPosition bool, lengths [
 	for _, t := range lengths {
 		offsets = append(offsets, offsets[len(offsets)-1]+t)
 	}
-	θ := &structured.Potentials{}
-	θ.Resize(offsets, labels, perPosition)
+	θ := newPotentials(offsets, labels, perPosition)
 	c := &chainCase{g: g, o: cuda.NewOracle(g.Device), host: θ, ties: true, tolerance: single}
 	for _, x := range [][]float32{θ.Node, θ.Edge} {
 		for i := range x {
@@ -55,7 +55,7 @@ func (g *rig) newChainCase(r *rand.Rand, labels int, perPosition bool, lengths [
 	for l := range cost {
 		cost[l] = float32(1 + r.IntN(3))
 	}
-	h := structured.Hamming{}
+	h := chains.Hamming{}
 	c.loss = cuda.Augmentation{Gold: upload(g, slices.Concat(gold, slices.Repeat([]int32{-1}, spareRows))), Loss: r.IntN(3) > 0}
 	if r.IntN(2) == 0 {
 		c.loss.Cost, h.LabelWeights = upload(g, cost), cost
@@ -89,14 +89,14 @@ func (g *rig) newChainCase(r *rand.Rand, labels int, perPosition bool, lengths [
 	}
 	for b := range θ.Len() {
 		if c.loss.Loss {
-			h.Augment(θ, b, gold[offsets[b]:offsets[b+1]], [][]int32{nil})
+			h.Augment(θ.all, b, structured.Gold{Output: gold[offsets[b]:offsets[b+1]], Sets: [][]int32{nil}})
 		}
 	}
 	return c
 }
 
 // goldScore is ⟨θ, 1_gold⟩ of chain b without what labels −1 would add.
-func goldScore(θ *structured.Potentials, b int, gold []int32) float64 {
+func goldScore(θ *potentials, b int, gold []int32) float64 {
 	s, start := 0., θ.Offsets[b]
 	for t, l := range gold {
 		if l < 0 {

@@ -80,7 +80,11 @@ func (g *rig) checkArrays(_ context.Context, r *rand.Rand, w *worst) (string, er
 
 func (g *rig) checkLaunches(_ context.Context, _ *rand.Rand, w *worst) (string, error) {
 	var missing []string
-	for _, name := range kernels.Names() {
+	compiled, err := kernels.Compiled()
+	if err != nil {
+		return "", err
+	}
+	for _, name := range compiled.Names() {
 		if w.compare++; g.Launches(name) == 0 {
 			missing = append(missing, name)
 		}

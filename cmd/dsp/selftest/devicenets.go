@@ -9,6 +9,7 @@ import (
 	"github.com/dsp-go/dsp/cuda"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/chains"
 )
 
 func (g *rig) netChecks() []Check {
@@ -95,7 +96,7 @@ func (n *netCase) check(r *rand.Rand, examples []int) error {
 	d, net := n.Device, n.net
 	var batch structured.Batch
 	batch.Reset(n.data, examples)
-	rows, longest, y := nets.Bucket(n.data.Positions()+3), 0, net.Labels()
+	rows, longest := nets.Bucket(n.data.Positions()+3), 0
 	for i := range n.data.Len() {
 		longest = max(longest, n.data.Length(i))
 	}
@@ -115,7 +116,7 @@ func (n *netCase) check(r *rand.Rand, examples []int) error {
 	}
 
 	w, w0, ẇ := scaled(r, net.Dim(), 0.5), scaled(r, net.Dim(), 0.5), normals(r, net.Dim())
-	v := drawMarginals(r, batch.Offsets, y, net.PerPosition())
+	v := drawMarginals(r, &batch, net.Form())
 	node, edge := pulled(n.rig, v, rows)
 	var want, push structured.Potentials
 	worker, grad := net.NewNetWorker(), scaled(r, net.Dim(), 0.1)
@@ -130,15 +131,15 @@ func (n *netCase) check(r *rand.Rand, examples []int) error {
 	if err := worker.PushForward(ẇ, &push); err != nil {
 		return err
 	}
-	e.Score(upload(n.rig, w), on, θ)
+	e.Score(upload(n.rig, w), on, θ.Parts())
 	if err := n.potentials("score", θ, &want); err != nil {
 		return err
 	}
-	e.PushForward(upload(n.rig, ẇ), θ)
+	e.PushForward(upload(n.rig, ẇ), θ.Parts())
 	if err := n.potentials("tangent", θ, &push); err != nil {
 		return err
 	}
-	e.Pullback(node, edge, onGrad)
+	e.Pullback(cuda.Parts{node, edge}, onGrad)
 	if err := n.near("gradient", download(n.rig, onGrad), grad); err != nil {
 		return err
 	}
@@ -154,23 +155,24 @@ func (n *netCase) check(r *rand.Rand, examples []int) error {
 	}
 	linear := cuda.NewLinearised(e)
 	linear.MoveTo(upload(n.rig, w0))
-	linear.Score(upload(n.rig, w), on, θ)
+	linear.Score(upload(n.rig, w), on, θ.Parts())
 	if err := n.potentials("linearised score", θ, &want); err != nil {
 		return err
 	}
 	cuda.Zero(d, onGrad)
-	linear.Pullback(node, edge, onGrad)
+	linear.Pullback(cuda.Parts{node, edge}, onGrad)
 	return n.near("linearised gradient", download(n.rig, onGrad), grad)
 }
 
 // potentialsOf makes room for those of a batch.
 func potentialsOf(g *rig, b *cuda.Batch, net nets.Scorer) *cuda.Chains {
-	y := net.Labels()
+	form := net.Form()
+	y, perPosition := form.Parts[0].Width, form.Parts[1].Rows != structured.Tied
 	edges := y * y
-	if net.PerPosition() {
+	if perPosition {
 		edges *= b.Rows
 	}
-	return &cuda.Chains{B: b.Chains, N: b.Rows, Y: y, Longest: b.Longest, Offsets: b.Offsets, PerPosition: net.PerPosition(),
+	return &cuda.Chains{B: b.Chains, N: b.Rows, Y: y, Longest: b.Longest, Offsets: b.Offsets, PerPosition: perPosition,
 		Node: poisoned[float32](g, b.Rows*y), Edge: poisoned[float32](g, edges)}
 }
 
@@ -179,29 +181,32 @@ func (n *netCase) potentials(what string, got *cuda.Chains, want *structured.Pot
 	if err := n.Sync(); err != nil {
 		return err
 	}
-	if err := n.near(what+" of nodes", node[:len(want.Node)], want.Node); err != nil {
+	θ := chains.Of(want)
+	if err := n.near(what+" of nodes", node[:len(θ.Node)], θ.Node); err != nil {
 		return err
 	}
-	return n.near(what+" of edges", edge[:len(want.Edge)], want.Edge)
+	return n.near(what+" of edges", edge[:len(θ.Edge)], θ.Edge)
 }
 
 // drawMarginals draws a cotangent: there is no step into a chain's first position.
-func drawMarginals(r *rand.Rand, offsets []int, labels int, perPosition bool) *structured.Marginals {
-	v := &structured.Marginals{}
-	v.Resize(offsets, labels, perPosition)
+func drawMarginals(r *rand.Rand, batch *structured.Batch, form structured.Form) *structured.Marginals {
+	all := &structured.Marginals{}
+	all.Resize(batch, form)
+	v := chains.In(all)
 	copy(v.Node, normals(r, len(v.Node)))
 	copy(v.Edge, normals(r, len(v.Edge)))
-	if perPosition {
+	if v.PerPosition {
 		for b := range v.Len() {
 			part := v.EdgeOf(b)
-			clear(part[:min(len(part), labels*labels)])
+			clear(part[:min(len(part), v.Y*v.Y)])
 		}
 	}
-	return v
+	return all
 }
 
 // pulled uploads a cotangent as scorers on a device pull it back: with rows for positions beyond the batch, shared edges added up.
-func pulled(g *rig, v *structured.Marginals, rows int) (node, edge cuda.Array[float32]) {
+func pulled(g *rig, all *structured.Marginals, rows int) (node, edge cuda.Array[float32]) {
+	v := chains.In(all)
 	yy := v.Y * v.Y
 	edges := make([]float32, yy)
 	if v.PerPosition {

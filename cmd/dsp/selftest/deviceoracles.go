@@ -9,6 +9,7 @@ import (
 
 	"github.com/dsp-go/dsp/cuda"
 	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/oracles/chain"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -28,7 +29,7 @@ func (g *rig) oracleChecks() []Check {
 }
 
 // onSmallChains runs a check of the CPU's oracle on the device's.
-func (g *rig) onSmallChains(check func(o oracles.Oracle, θ *structured.Potentials, r *rand.Rand, w *worst) error) func(context.Context, *rand.Rand, *worst) (string, error) {
+func (g *rig) onSmallChains(check func(o oracles.Oracle, θ *potentials, r *rand.Rand, w *worst) error) func(context.Context, *rand.Rand, *worst) (string, error) {
 	return func(ctx context.Context, r *rand.Rand, w *worst) (string, error) {
 		o := cuda.NewChainOracle(g.Device)
 		for range g.pick(instances, 30) {
@@ -110,7 +111,7 @@ func (c *chainCase) values(w *worst, what string, got cuda.Array[float64], want 
 func (c *chainCase) checkMax(_ *rand.Rand, w *worst) error {
 	g, θ := c.g, c.host
 	y, value := make([]int32, θ.Positions()), make([]float64, θ.Len())
-	oracles.NewChain().Max(θ, y, value)
+	chain.New().Max(θ.all, y, value)
 	onY := upload(g, slices.Repeat([]int32{99999}, c.on.N))
 	onValue, onGold := poisoned[float64](g, c.on.B), poisoned[float64](g, c.on.B)
 	c.o.Max(c.on, c.loss, onY, onValue, onGold)
@@ -140,7 +141,7 @@ func (c *chainCase) checkMax(_ *rand.Rand, w *worst) error {
 func (c *chainCase) checkTopK(r *rand.Rand, w *worst) error {
 	k, θ := []int{1, 2, 5, 16, 64}[r.IntN(5)], c.host
 	var want oracles.KBest
-	oracles.NewChain().TopK(θ, k, &want)
+	chain.New().TopK(θ.all, k, &want)
 	var best cuda.KBest
 	c.o.TopK(c.on, c.loss, k, &best)
 	count, score, labels := download(c.g, best.Count), download(c.g, best.Score), download(c.g, best.Labels)
@@ -174,7 +175,7 @@ func (c *chainCase) checkExp(r *rand.Rand, w *worst) error {
 	g, θ, μ := c.g, c.host, []float64{10, 1, 0.1}[r.IntN(3)]
 	value := make([]float64, θ.Len())
 	var u structured.Marginals
-	oracles.NewPlainChain().Exp(θ, μ, value, &u)
+	chain.NewPlain().Exp(θ.all, μ, value, &u)
 	if !θ.PerPosition {
 		countTransitions(θ, μ, &u)
 	}
@@ -192,18 +193,19 @@ func (c *chainCase) checkExp(r *rand.Rand, w *worst) error {
 
 // countTransitions makes the edge part of u the sum, in float64, of what the CPU finds step by step. Summed in float32 over thousands
 // of steps, as the CPU does with shared edges, it would be further from the truth than the GPU.
-func countTransitions(θ *structured.Potentials, μ float64, u *structured.Marginals) {
-	each, steps := *θ, structured.Marginals{}
-	each.PerPosition, each.Edge = true, slices.Repeat(θ.Edge, θ.Positions())
-	oracles.NewPlainChain().Exp(&each, μ, make([]float64, θ.Len()), &steps)
+func countTransitions(θ *potentials, μ float64, u *structured.Marginals) {
+	each, steps := newPotentials(θ.Offsets, θ.Y, true), structured.Marginals{}
+	copy(each.Node, θ.Node)
+	copy(each.Edge, slices.Repeat(θ.Edge, θ.Positions()))
+	chain.NewPlain().Exp(each.all, μ, make([]float64, θ.Len()), &steps)
 	sum := make([]float64, θ.Y*θ.Y)
 	for b := range θ.Len() {
 		clear(sum)
-		for i, p := range steps.EdgeOf(b) {
+		for i, p := range steps.Parts[1].Of(b) {
 			sum[i%len(sum)] += float64(p)
 		}
 		for k, s := range sum {
-			u.EdgeOf(b)[k] = float32(s)
+			u.Parts[1].Of(b)[k] = float32(s)
 		}
 	}
 }
@@ -221,18 +223,18 @@ func (c *chainCase) compareMarginals(w *worst, node, edge cuda.Array[float32], u
 	gotNode, gotEdge := download(c.g, node), download(c.g, edge)
 	cuda.Free(c.g.Device, node)
 	cuda.Free(c.g.Device, edge)
-	n := len(u.Node)
+	n := len(u.Parts[0].Values)
 	for _, x := range gotNode[n:] {
 		if x != 0 {
 			return fmt.Errorf("a marginal beyond the batch is %v, want 0", x)
 		}
 	}
-	for i, p := range u.Node {
+	for i, p := range u.Parts[0].Values {
 		if err := w.near("node marginal", float64(gotNode[i]), float64(p), c.tolerance); err != nil {
 			return err
 		}
 	}
-	for i, p := range u.Edge {
+	for i, p := range u.Parts[1].Values {
 		if err := w.near("edge marginal", float64(gotEdge[i]), float64(p), c.tolerance); err != nil {
 			return err
 		}
@@ -249,7 +251,7 @@ func (c *chainCase) checkAnswers(_ *rand.Rand, w *worst) error {
 			continue // which of the outputs that tie share the weight is open
 		}
 		var want oracles.Answer
-		s.Answer(oracles.NewPlainChain(), θ, &want, true)
+		s.Answer(chain.NewPlain(), θ.all, &want, true)
 		node, edge := c.marginals()
 		out := &cuda.Answer{Value: poisoned[float64](g, c.on.B), Max: poisoned[float64](g, c.on.B), Gold: poisoned[float64](g, c.on.B),
 			Node: node, Edge: edge, Exact: upload(g, slices.Repeat([]int32{7}, c.on.B))}

@@ -71,7 +71,7 @@ func (g *rig) sparseBatch(r *rand.Rand, w *worst, net *nets.SparseLinear, s *cud
 	var batch structured.Batch
 	batch.Reset(on.Data.Set, examples)
 	weights, grad := normals(r, net.Dim()), make([]float32, net.Dim())
-	v := drawMarginals(r, batch.Offsets, net.Labels(), net.PerPosition())
+	v := drawMarginals(r, &batch, net.Form())
 	var want structured.Potentials
 	worker := net.NewWorker()
 	if err := worker.Score(weights, &batch, &want); err != nil {
@@ -81,14 +81,14 @@ func (g *rig) sparseBatch(r *rand.Rand, w *worst, net *nets.SparseLinear, s *cud
 		return err
 	}
 	θ := potentialsOf(g, on, net)
-	s.Score(upload(g, weights), on, θ)
+	s.Score(upload(g, weights), on, θ.Parts())
 	n := &netCase{rig: g, w: w}
 	if err := n.potentials("score", θ, &want); err != nil {
 		return err
 	}
 	node, edge := pulled(g, v, on.Rows)
 	onGrad := upload(g, make([]float32, net.Dim()))
-	s.Pullback(node, edge, onGrad)
+	s.Pullback(cuda.Parts{node, edge}, onGrad)
 	return w.nearScaled("gradient", download(g, onGrad), grad, single)
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/train"
 )
 
@@ -170,10 +171,10 @@ func (g *rig) problem(c methodCase, r *rand.Rand) (*train.Objective, []float32, 
 }
 
 // forbidding forbids a label to start a chain, one to end it, and a step, and takes these from the gold labels.
-func forbidding(d *structured.Dataset) *structured.Constraints {
+func forbidding(d *structured.Dataset) *chains.Constraints {
 	const first, last, from, to, instead = 3, 2, 1, 2, 0
 	y := d.Alphabet.Len()
-	c := &structured.Constraints{Start: make([]bool, y), End: make([]bool, y), Transition: make([]bool, y*y)}
+	c := &chains.Constraints{Start: make([]bool, y), End: make([]bool, y), Transition: make([]bool, y*y)}
 	c.Start[first], c.End[last], c.Transition[from*y+to] = true, true, true
 	for i := range d.Len() {
 		lo, hi := d.Offsets[i], d.Offsets[i+1]

@@ -6,7 +6,21 @@ import (
 	"slices"
 
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/chains"
 )
+
+// potentials are those of chains, as an oracle takes them and as arrays.
+type potentials struct {
+	chains.Potentials
+	all *structured.Potentials
+}
+
+func newPotentials(offsets []int, labels int, perPosition bool) *potentials {
+	θ := &potentials{all: new(structured.Potentials)}
+	chains.Resize(θ.all, offsets, labels, perPosition)
+	θ.Potentials = chains.Of(θ.all)
+	return θ
+}
 
 // output is one labeling of a chain with its score.
 type output struct {
@@ -15,7 +29,7 @@ type output struct {
 }
 
 // enumerate returns every allowed output of chain b, best first.
-func enumerate(θ *structured.Potentials, b int) []output {
+func enumerate(θ *potentials, b int) []output {
 	length := θ.Offsets[b+1] - θ.Offsets[b]
 	var all []output
 	labels := make([]int32, length)
@@ -47,7 +61,7 @@ func enumerate(θ *structured.Potentials, b int) []output {
 }
 
 // gibbs returns μ·log Σ exp(score/μ) over all outputs and their marginals as those of chain 0 of a batch of one.
-func gibbs(θ *structured.Potentials, b int, all []output, μ float64) (value float64, node, edge []float64) {
+func gibbs(θ *potentials, b int, all []output, μ float64) (value float64, node, edge []float64) {
 	length, y := θ.Offsets[b+1]-θ.Offsets[b], θ.Y
 	node, edge = make([]float64, length*y), make([]float64, y*y)
 	if θ.PerPosition {
@@ -77,13 +91,12 @@ func gibbs(θ *structured.Potentials, b int, all []output, μ float64) (value fl
 }
 
 // smallChains draws a ragged batch of chains that can be enumerated, with ties and forbidden parts here and there.
-func smallChains(r *rand.Rand) *structured.Potentials {
-	θ := &structured.Potentials{}
+func smallChains(r *rand.Rand) *potentials {
 	offsets := []int{0}
 	for range 1 + r.IntN(4) {
 		offsets = append(offsets, offsets[len(offsets)-1]+r.IntN(6))
 	}
-	θ.Resize(offsets, 1+r.IntN(4), r.IntN(2) == 0)
+	θ := newPotentials(offsets, 1+r.IntN(4), r.IntN(2) == 0)
 	whole, forbid := r.IntN(3) == 0, r.IntN(3) == 0
 	draw := func(x []float32) {
 		for i := range x {
@@ -102,13 +115,12 @@ func smallChains(r *rand.Rand) *structured.Potentials {
 }
 
 // longChains draws a ragged batch of n chains of 30 to 60 positions with Y labels.
-func longChains(r *rand.Rand, n, y int) *structured.Potentials {
-	θ := &structured.Potentials{}
+func longChains(r *rand.Rand, n, y int) *potentials {
 	offsets := []int{0}
 	for range n {
 		offsets = append(offsets, offsets[len(offsets)-1]+30+r.IntN(31))
 	}
-	θ.Resize(offsets, y, false)
+	θ := newPotentials(offsets, y, false)
 	for i := range θ.Node {
 		θ.Node[i] = float32(r.NormFloat64())
 	}

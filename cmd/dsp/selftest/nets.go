@@ -100,21 +100,12 @@ func compareDerivatives(worker *nets.NetWorker, at []float32, batch *structured.
 	if err := score(0, &θ); err != nil {
 		return err
 	}
-	var v structured.Marginals
-	v.Resize(θ.Offsets, θ.Y, θ.PerPosition)
-	copy(v.Node, normals(r, len(v.Node)))
-	copy(v.Edge, normals(r, len(v.Edge)))
-	if v.PerPosition {
-		for b := range v.Len() { // there is no step into a chain's first position
-			part := v.EdgeOf(b)
-			clear(part[:min(len(part), v.Y*v.Y)])
-		}
-	}
+	v := drawMarginals(r, batch, structured.Form{Structure: θ.Structure, Parts: []structured.Shape{θ.Parts[0].Shape, θ.Parts[1].Shape}})
 	grad := make([]float32, len(at))
 	if err := worker.PushForward(direction, &tangent); err != nil {
 		return err
 	}
-	if err := worker.Pullback(&v, grad); err != nil {
+	if err := worker.Pullback(v, grad); err != nil {
 		return err
 	}
 	difference, push, pull := 0.0, 0.0, vec.Dot64(grad, direction)

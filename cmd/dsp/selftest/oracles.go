@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/oracles/chain"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -17,13 +18,13 @@ var oracleChecks = []Check{
 	{"chain top-K: oracle vs enumeration", onSmallChains(checkTopK)},
 	{"chain exp: oracle vs enumeration", onSmallChains(checkExp)},
 	{"chain l2 smoothing: oracle vs enumeration", onSmallChains(checkL2)},
-	{"chain oracles: " + oracles.Vector() + " vs plain Go", checkVectors},
+	{"chain oracles: " + chain.Vector() + " vs plain Go", checkVectors},
 }
 
 // onSmallChains runs a check on many random batches.
-func onSmallChains(check func(o oracles.Oracle, θ *structured.Potentials, r *rand.Rand, w *worst) error) func(context.Context, *rand.Rand, *worst) (string, error) {
+func onSmallChains(check func(o oracles.Oracle, θ *potentials, r *rand.Rand, w *worst) error) func(context.Context, *rand.Rand, *worst) (string, error) {
 	return func(ctx context.Context, r *rand.Rand, w *worst) (string, error) {
-		o := oracles.NewChain()
+		o := chain.New()
 		for range instances {
 			if err := ctx.Err(); err != nil {
 				return "", err
@@ -36,9 +37,9 @@ func onSmallChains(check func(o oracles.Oracle, θ *structured.Potentials, r *ra
 	}
 }
 
-func checkMax(o oracles.Oracle, θ *structured.Potentials, _ *rand.Rand, w *worst) error {
+func checkMax(o oracles.Oracle, θ *potentials, _ *rand.Rand, w *worst) error {
 	y, value := make([]int32, θ.Positions()), make([]float64, θ.Len())
-	o.Max(θ, y, value)
+	o.Max(θ.all, y, value)
 	for b := range θ.Len() {
 		all := enumerate(θ, b)
 		if len(all) == 0 {
@@ -54,10 +55,10 @@ func checkMax(o oracles.Oracle, θ *structured.Potentials, _ *rand.Rand, w *wors
 	return nil
 }
 
-func checkTopK(o oracles.Oracle, θ *structured.Potentials, r *rand.Rand, w *worst) error {
+func checkTopK(o oracles.Oracle, θ *potentials, r *rand.Rand, w *worst) error {
 	var best oracles.KBest
 	k := 1 + r.IntN(12)
-	o.TopK(θ, k, &best)
+	o.TopK(θ.all, k, &best)
 	for b := range θ.Len() {
 		all := enumerate(θ, b)
 		if want := min(k, len(all)); best.Count[b] != want {
@@ -81,21 +82,21 @@ func checkTopK(o oracles.Oracle, θ *structured.Potentials, r *rand.Rand, w *wor
 	return nil
 }
 
-func checkExp(o oracles.Oracle, θ *structured.Potentials, r *rand.Rand, w *worst) error {
+func checkExp(o oracles.Oracle, θ *potentials, r *rand.Rand, w *worst) error {
 	μ := []float64{10, 1, 0.1}[r.IntN(3)]
 	var u structured.Marginals
 	value := make([]float64, θ.Len())
-	o.Exp(θ, μ, value, &u)
+	o.Exp(θ.all, μ, value, &u)
 	for b := range θ.Len() {
 		all := enumerate(θ, b)
 		want, node, edge := gibbs(θ, b, all, μ)
 		if err := w.near("value", value[b], want, 1e-4); err != nil {
 			return err
 		}
-		if err := w.nearAll("node marginal", u.NodeOf(b), node, 1e-3); err != nil {
+		if err := w.nearAll("node marginal", u.Parts[0].Of(b), node, 1e-3); err != nil {
 			return err
 		}
-		if err := w.nearAll("edge marginal", u.EdgeOf(b), edge, 1e-3); err != nil {
+		if err := w.nearAll("edge marginal", u.Parts[1].Of(b), edge, 1e-3); err != nil {
 			return err
 		}
 	}
@@ -112,11 +113,11 @@ func (w *worst) nearAll(what string, got []float32, want []float64, tolerance fl
 }
 
 // checkL2 compares the smoothing on K outputs, with K large enough to be exact, with that over all of them.
-func checkL2(o oracles.Oracle, θ *structured.Potentials, r *rand.Rand, w *worst) error {
+func checkL2(o oracles.Oracle, θ *potentials, r *rand.Rand, w *worst) error {
 	μ := []float64{10, 1, 0.1}[r.IntN(3)]
 	s := oracles.Smoothing{Kind: oracles.L2, Mu: μ, MaxK: 2000}
 	var answer oracles.Answer
-	s.Answer(o, θ, &answer, true)
+	s.Answer(o, θ.all, &answer, true)
 	for b := range θ.Len() {
 		all := enumerate(θ, b)
 		if len(all) == 0 {
@@ -156,7 +157,7 @@ func smoothL2(all []output, μ float64) float64 {
 
 // checkVectors compares the fastest inner loops with plain ones on chains long enough to use them.
 func checkVectors(ctx context.Context, r *rand.Rand, w *worst) (string, error) {
-	fast, plain := oracles.NewChain(), oracles.NewPlainChain()
+	fast, plain := chain.New(), chain.NewPlain()
 	for _, y := range []int{1, 2, 3, 7, 8, 9, 15, 16, 17, 25, 31, 32, 33, 64, 130} {
 		if err := ctx.Err(); err != nil {
 			return "", err
@@ -168,21 +169,21 @@ func checkVectors(ctx context.Context, r *rand.Rand, w *worst) (string, error) {
 	return "", nil
 }
 
-func sameAnswers(fast, plain oracles.Oracle, θ *structured.Potentials, w *worst) error {
+func sameAnswers(fast, plain oracles.Oracle, θ *potentials, w *worst) error {
 	y, yPlain := make([]int32, θ.Positions()), make([]int32, θ.Positions())
 	value, valuePlain := make([]float64, θ.Len()), make([]float64, θ.Len())
-	fast.Max(θ, y, value)
-	plain.Max(θ, yPlain, valuePlain)
+	fast.Max(θ.all, y, value)
+	plain.Max(θ.all, yPlain, valuePlain)
 	if !slices.Equal(y, yPlain) {
 		return fmt.Errorf("max: other outputs")
 	}
 	var best, bestPlain oracles.KBest
-	fast.TopK(θ, 5, &best)
-	plain.TopK(θ, 5, &bestPlain)
+	fast.TopK(θ.all, 5, &best)
+	plain.TopK(θ.all, 5, &bestPlain)
 	var u, uPlain structured.Marginals
 	exp, expPlain := make([]float64, θ.Len()), make([]float64, θ.Len())
-	fast.Exp(θ, 1, exp, &u)
-	plain.Exp(θ, 1, expPlain, &uPlain)
+	fast.Exp(θ.all, 1, exp, &u)
+	plain.Exp(θ.all, 1, expPlain, &uPlain)
 	for b := range θ.Len() {
 		if err := w.near("max", value[b], valuePlain[b], 1e-6); err != nil {
 			return err
@@ -196,8 +197,8 @@ func sameAnswers(fast, plain oracles.Oracle, θ *structured.Potentials, w *worst
 			}
 		}
 	}
-	for i, p := range uPlain.Node {
-		if err := w.near("marginal", float64(u.Node[i]), float64(p), 1e-4); err != nil {
+	for i, p := range uPlain.Parts[0].Values {
+		if err := w.near("marginal", float64(u.Parts[0].Values[i]), float64(p), 1e-4); err != nil {
 			return err
 		}
 	}

@@ -1,0 +1,8 @@
+//go:build gpu && linux && amd64
+
+package kernels
+
+import "embed"
+
+//go:embed *.ptx
+var embedded embed.FS

@@ -1,0 +1,188 @@
+package models
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/dsp-go/dsp/models/safetensors"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/features/arcs"
+	"github.com/dsp-go/dsp/structured/trees"
+)
+
+// arcInputs make the attributes of arcs out of the columns of a treebank.
+type arcInputs struct {
+	template   *arcs.Template
+	dictionary *arcs.Dictionary
+}
+
+// inputColumns are the columns of a treebank that inputs may be made of: all but its trees.
+var inputColumns = []string{"word", "lemma", "upos", "xpos", "feats"}
+
+func arcColumns(d *structured.Dataset) arcs.Columns {
+	to := arcs.Columns{Name: d.Name}
+	for _, name := range inputColumns {
+		to.Names, to.Cells = append(to.Names, name), append(to.Cells, d.Column(name))
+	}
+	return to
+}
+
+// fitArcs learns from training data which attributes of arcs there are, and makes them there.
+func fitArcs(t *arcs.Template, train *structured.Dataset, o arcs.Options) (*arcInputs, error) {
+	t = t.Settle(inputColumns)
+	heads := make([]int32, 0, train.Positions())
+	for i := range train.Len() {
+		for k, h := range train.Gold(i)[:train.Length(i)] {
+			if h == 0 {
+				h = int32(k) + 1 // the root's dependent is its own head
+			}
+			heads = append(heads, h-1)
+		}
+	}
+	dictionary, err := t.Fit(arcColumns(train), train.Offsets, heads, o)
+	if err != nil {
+		return nil, err
+	}
+	in := &arcInputs{t, dictionary}
+	return in, in.apply(train, o.Threads)
+}
+
+// apply makes the attributes of all arcs of a data set.
+func (in *arcInputs) apply(d *structured.Dataset, threads int) error {
+	blocks := batches(d)
+	threads = max(1, min(threadsOr(threads), len(blocks)))
+	arc, label := make([]*structured.Sparse, len(blocks)), make([]*structured.Sparse, len(blocks))
+	errs := make([]error, threads)
+	var next atomic.Int64
+	var running sync.WaitGroup
+	for k := range threads {
+		running.Go(func() {
+			errs[k] = structured.Guard(func() error {
+				e := arcs.NewExtractor(in.template, in.dictionary)
+				for j := int(next.Add(1)) - 1; j < len(blocks); j = int(next.Add(1)) - 1 {
+					var err error
+					if arc[j], label[j], err = extractArcs(e, d, blocks[j]); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		})
+	}
+	running.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	d.Table(trees.ArcRows).Attributes = structured.JoinSparse(arc)
+	d.Table(trees.LabelRows).Attributes = structured.JoinSparse(label)
+	return nil
+}
+
+// applyArcs makes the attributes of all arcs of a small data set.
+func applyArcs(e *arcs.Extractor, d *structured.Dataset) error {
+	examples := make([]int, d.Len())
+	for i := range examples {
+		examples[i] = i
+	}
+	var err error
+	d.Table(trees.ArcRows).Attributes, d.Table(trees.LabelRows).Attributes, err = extractArcs(e, d, examples)
+	return err
+}
+
+// extractArcs makes the attributes of the arcs of some sentences, for their scores and for those of their relations.
+func extractArcs(e *arcs.Extractor, d *structured.Dataset, examples []int) (arc, label *structured.Sparse, err error) {
+	if err := e.Open(arcColumns(d)); err != nil {
+		return nil, nil, err
+	}
+	arc, label = &structured.Sparse{Offsets: []int{0}}, &structured.Sparse{Offsets: []int{0}}
+	var arcRows, labelRows arcs.Rows
+	for _, i := range examples {
+		if err := e.Extract(d.Offsets[i], d.Offsets[i+1], &arcRows, &labelRows); err != nil {
+			return nil, nil, err
+		}
+		appendRows(arc, &arcRows)
+		appendRows(label, &labelRows)
+	}
+	return arc, label, nil
+}
+
+func appendRows(to *structured.Sparse, rows *arcs.Rows) {
+	from := len(to.Index)
+	for _, end := range rows.Offsets[1:] {
+		to.Offsets = append(to.Offsets, from+end)
+	}
+	to.Index = append(to.Index, rows.Index...)
+}
+
+// ArcAttributes returns how many attributes of arcs the model knows, for the scores of arcs and of relations, and the template
+// that makes them; nothing where it reads none.
+func (m *Model) ArcAttributes() (arcs, labels int, template string) {
+	if m.arcs == nil {
+		return 0, 0, ""
+	}
+	return m.arcs.dictionary.Arc.Len(), m.arcs.dictionary.Label.Len(), m.arcs.template.String()
+}
+
+// The tensors of a model file that hold the hashes of attributes of arcs, in the order of their numbers.
+const (
+	arcHashes   = "arc_attribute_hashes"
+	labelHashes = "label_attribute_hashes"
+)
+
+// save puts the dictionary into f. Hashed attributes have none.
+func (in *arcInputs) save(f *safetensors.File) {
+	for _, part := range in.parts() {
+		if numbers := *part.of; numbers.HashBits() == 0 {
+			hashes := make([]int64, numbers.Len())
+			for k, h := range numbers.Hashes() {
+				hashes[k] = int64(h)
+			}
+			safetensors.Add(f, part.name, hashes)
+		}
+	}
+}
+
+// load takes the dictionary from f, and returns how many tensors held it. hashBits is 0 where attributes are not hashed.
+func (in *arcInputs) load(f *safetensors.File, hashBits int) (tensors int, err error) {
+	in.dictionary = &arcs.Dictionary{}
+	for _, part := range in.parts() {
+		if hashBits > 0 {
+			*part.of, err = arcs.HashedNumbers(hashBits)
+		} else {
+			var hashes []int64
+			if hashes, err = safetensors.Values[int64](f, part.name, -1); err == nil {
+				unsigned := make([]uint64, len(hashes))
+				for k, h := range hashes {
+					unsigned[k] = uint64(h)
+				}
+				*part.of, err = arcs.NewNumbers(unsigned)
+				tensors++
+			}
+		}
+		if err != nil {
+			return 0, err
+		}
+	}
+	return tensors, nil
+}
+
+func (in *arcInputs) parts() []arcPart {
+	return []arcPart{{arcHashes, &in.dictionary.Arc}, {labelHashes, &in.dictionary.Label}}
+}
+
+type arcPart struct {
+	name string
+	of   **arcs.Numbers
+}
+
+// wordsOf returns the columns of a treebank that become discrete inputs, as data for vocabularies.
+func wordsOf(d *structured.Dataset) *structured.Dataset {
+	words := *d
+	words.Columns, words.ColumnNames = nil, nil
+	for _, name := range []string{"word", "upos", "xpos"} {
+		words.Columns, words.ColumnNames = append(words.Columns, d.Column(name)), append(words.ColumnNames, name)
+	}
+	return &words
+}

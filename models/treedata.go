@@ -1,0 +1,138 @@
+package models
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/features/arcs"
+	"github.com/dsp-go/dsp/structured/trees"
+	"github.com/dsp-go/dsp/structured/trees/synthetic"
+)
+
+// readTrees reads a treebank.
+func (s source) readTrees(r io.Reader, path string, needLabels bool) (*structured.Dataset, error) {
+	b, err := trees.Reader{Names: s.labels, Unlabeled: !needLabels, Threads: s.threads, Line: s.line}.Read(r, path)
+	if err != nil {
+		return nil, err
+	}
+	d := b.Dataset()
+	return d, s.inputs.apply(d, s.threads)
+}
+
+// drawTrees draws the treebanks of the parse task.
+func (c *Config) drawTrees() (*Data, error) {
+	o, plain := synthetic.DefaultOptions(), Default()
+	if !slices.Equal(c.Examples, plain.Examples) {
+		o.Train, o.Dev, o.Test = c.Examples[0], c.Examples[1], c.Examples[2]
+	}
+	o.Seed = c.Seed
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	d := &Data{}
+	var names *structured.Alphabet
+	for k, to := range []**structured.Dataset{&d.Train, &d.Dev, &d.Test} {
+		b, err := o.Parts()[k].Treebank(names)
+		if err != nil {
+			return nil, err
+		}
+		names = b.Names
+		*to = b.Dataset()
+	}
+	return d, d.settleTrees(c)
+}
+
+// settleTrees does with the training trees whose arcs cross what c says.
+func (d *Data) settleTrees(c *Config) error {
+	if c.Task != "parse" || c.Tree != "projective" {
+		return nil
+	}
+	b := trees.Of(d.Train)
+	count := b.Crossing()
+	if count.Sentences == 0 {
+		return nil
+	}
+	if c.Crossing == "refuse" {
+		i := 0
+		for trees.Projective(b.Tree(i).Heads) {
+			i++
+		}
+		return structured.BadInput("%s: arcs cross in this tree, and in %d of %d; train with --tree nonprojective, or let --crossing lift them",
+			d.Train.Where(i), count.Sentences, d.Train.Len())
+	}
+	count = b.Projectivise()
+	d.crossing = &count
+	return nil
+}
+
+// fitTrees learns from training data how c makes inputs of treebanks, and makes them there.
+func (c *Config) fitTrees(train *structured.Dataset) (Inputs, error) {
+	linear := c.Net == "linear" || c.Net == "auto" && c.Features != "none"
+	switch {
+	case !linear && c.Template != "":
+		return Inputs{}, structured.BadInput("--template %s makes attributes of arcs, which --net %s does not read; use --net linear", c.Template, c.Net)
+	case linear && c.Features == "none":
+		return Inputs{}, structured.BadInput("--net linear reads attributes of arcs, but --features none makes none; use --features parse, a --template, or --net biaffine")
+	case !linear:
+		vocab, err := structured.BuildVocab(wordsOf(train), cmp.Or(c.MinCount, defaultWordCount))
+		if err != nil {
+			return Inputs{}, err
+		}
+		return Inputs{Features: "none", Vocab: vocab}, encodeWords(train, vocab)
+	}
+	text, name, set := arcs.Builtin(), "parse"+templateSuffix, "parse"
+	if c.Template != "" {
+		content, err := os.ReadFile(c.Template)
+		if err != nil {
+			return Inputs{}, structured.BadInput("--template: %w", err)
+		}
+		text, name, set = string(content), c.Template, "auto"
+	}
+	t, err := arcs.Parse(text, name)
+	if err != nil {
+		return Inputs{}, err
+	}
+	in, err := fitArcs(t, train, arcs.Options{MinCount: max(1, c.MinCount), HashBits: c.HashBits, Threads: threadsOr(c.Threads)})
+	return Inputs{Features: set, arcs: in}, err
+}
+
+// encodeWords makes the discrete inputs of a treebank.
+func encodeWords(d *structured.Dataset, vocab []*structured.Alphabet) error {
+	words := wordsOf(d)
+	if err := structured.EncodeIds(words, vocab); err != nil {
+		return err
+	}
+	d.Ids, d.Vocab = words.Ids, words.Vocab
+	return nil
+}
+
+// structure returns the trees that c predicts.
+func (c *Config) structure() trees.SpanningTree {
+	return trees.SpanningTree{NonProjective: c.Tree == "nonprojective"}
+}
+
+// parser makes the network of the parse task, and settles what c left open about it.
+func (c *Config) parser(in Inputs, relations int) (nets.Network, error) {
+	form := c.structure().Form(relations)
+	if in.arcs == nil {
+		return nil, fmt.Errorf("net %s", c.Net)
+	}
+	if c.Net == "auto" {
+		c.Net = "linear"
+	}
+	if c.Loss == "auto" && c.Method != "bcfw" && c.Method != "bcpfw" {
+		c.Loss = "crf"
+	}
+	if err := c.settleLoss(); err != nil {
+		return nil, err
+	}
+	return nets.NewSparse(form, []nets.SparsePart{
+		{Attributes: in.arcs.dictionary.Arc.Len(), Weights: "arc_attributes"},
+		{Attributes: in.arcs.dictionary.Label.Len(), Weights: "label_attributes"},
+	}), nil
+}

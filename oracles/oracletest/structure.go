@@ -1,0 +1,246 @@
+package oracletest
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/dsp-go/dsp/structured"
+	"pgregory.net/rapid"
+)
+
+// The score of every output is ⟨θ, 1_y⟩, outputs are different, and 1_y is 0 elsewhere.
+func scoresAreLinear(t *rapid.T, θ *structured.Potentials) {
+	u := zeros(θ)
+	for b := range θ.Len() {
+		seen := map[string]bool{}
+		for _, y := range everyOutput(θ, b) {
+			name := fmt.Sprint(y)
+			if len(y) != θ.Outputs[b+1]-θ.Outputs[b] || seen[name] {
+				t.Fatalf("output %s of length %d is there twice or has not the length %d", name, len(y), θ.Outputs[b+1]-θ.Outputs[b])
+			}
+			seen[name] = true
+			u.Add(b, y, 0.5)
+			u.Add(b, y, 0.5)
+			want := θ.Structure.Score(θ, b, y)
+			nearScore(t, "⟨θ, 1_y⟩", u.Dot(b, θ), want)
+			for other := range θ.Len() {
+				if other != b && !u.Zero(other) {
+					t.Fatalf("an output of example %d changes example %d", b, other)
+				}
+			}
+			u.Add(b, y, -1)
+			if !u.Zero(b) {
+				t.Fatalf("output %v is not taken off again", y)
+			}
+		}
+		if len(seen) == 0 {
+			t.Fatalf("example %d has no output", b)
+		}
+	}
+}
+
+// Views and copies of examples score outputs as the batch does; sums and multiples of marginals are those of every part.
+func viewsAndCopies(t *rapid.T, θ *structured.Potentials) {
+	var one, some, as structured.Potentials
+	examples := []int{}
+	for b := range θ.Len() {
+		examples = slices.Insert(examples, 0, b)
+	}
+	θ.Select(examples, &some)
+	u, like := new(structured.Marginals), zeros(θ)
+	u.Like(θ)
+	for b := range θ.Len() {
+		for k := range u.Parts {
+			for i, x := range θ.Parts[k].Of(b) {
+				u.Parts[k].Of(b)[i] = x
+			}
+		}
+	}
+	for at, b := range examples {
+		y := drawOutput(t, θ, b)
+		want := θ.Score(b, y)
+		θ.View(b, &one)
+		u.AsPotentials(b, len(y), &as)
+		for name, got := range map[string]float64{"view": one.Score(0, y), "copy": some.Score(at, y), "marginals as potentials": as.Score(0, y)} {
+			Near(t, "score in the "+name, got, want, 0)
+		}
+		if one.Len() != 1 || one.OutputSize() != len(y) || as.OutputSize() != len(y) {
+			t.Fatalf("the view of example %d has %d examples and outputs of length %d, want %d", b, one.Len(), one.OutputSize(), len(y))
+		}
+
+		like.Add(b, y, 2)
+		v, single := new(structured.Marginals), new(structured.Marginals)
+		v.Copy(like)
+		v.Scale(b, 0.5)
+		like.View(b, single)
+		nearScore(t, "⟨θ, 1_y⟩ of half of twice", v.Dot(b, θ), want)
+		v.AddScaled(b, -0.5, single, 0)
+		if !v.Zero(b) {
+			t.Fatalf("example %d less itself is not zero", b)
+		}
+		v.Set(b, single, 0)
+		nearExample(t, "set", v, b, like, b, 0)
+		if !math.IsInf(want, -1) {
+			nearScore(t, "⟨2·1_y, θ⟩", single.DotWith(0, θ, b), 2*want)
+		}
+	}
+}
+
+// drawGold draws what may be known of an output of example b: the numbers of one, some of them hidden among others.
+func drawGold(t *rapid.T, θ *structured.Potentials, b int) (gold structured.Gold, y []int32) {
+	all := everyOutput(θ, b)
+	y = all[rapid.IntRange(0, len(all)-1).Draw(t, "gold")]
+	gold.Output = slices.Clone(y)
+	if rapid.Bool().Draw(t, "all known") {
+		return gold, y
+	}
+	for at, right := range y {
+		var set []int32
+		switch rapid.IntRange(0, 2).Draw(t, "known") {
+		case 0:
+			continue
+		case 1:
+			for _, other := range all {
+				if l := other[at]; !slices.Contains(set, l) && (l == right || rapid.Bool().Draw(t, "possible")) {
+					set = append(set, l)
+				}
+			}
+			slices.Sort(set)
+		}
+		gold.Sets = append(gold.Sets, set)
+		gold.Output[at] = int32(-len(gold.Sets))
+	}
+	return gold, y
+}
+
+// agrees reports whether an output is one that may be right.
+func agrees(y []int32, gold structured.Gold) bool {
+	for at, g := range gold.Output {
+		if g >= 0 && y[at] != g || g < 0 && gold.Sets[-1-g] != nil && !slices.Contains(gold.Sets[-1-g], y[at]) {
+			return false
+		}
+	}
+	return true
+}
+
+// A restriction forbids the outputs that contradict what is known, and changes no other score.
+func restrictLeavesWhatAgrees(t *rapid.T, θ *structured.Potentials) {
+	for b := range θ.Len() {
+		gold, _ := drawGold(t, θ, b)
+		some := clone(θ)
+		θ.Structure.Restrict(some, b, gold)
+		for _, y := range everyOutput(θ, b) {
+			want := math.Inf(-1)
+			if agrees(y, gold) {
+				want = θ.Score(b, y)
+			}
+			if got := some.Score(b, y); got != want {
+				t.Fatalf("output %v scores %g where %v is known, among %v; want %g", y, got, gold.Output, gold.Sets, want)
+			}
+		}
+		checkOthers(t, θ, some, b)
+	}
+}
+
+// checkOthers checks that only example b of a copy was changed.
+func checkOthers(t *rapid.T, θ, changed *structured.Potentials, b int) {
+	for other := range θ.Len() {
+		for k := range θ.Parts {
+			if other != b && !slices.Equal(θ.Parts[k].Of(other), changed.Parts[k].Of(other)) {
+				t.Fatalf("what was to change example %d changed example %d", b, other)
+			}
+		}
+	}
+}
+
+// Augmenting adds the loss to every output's score; the loss of an output that is known counts its wrong numbers.
+func hammingCounts(t *rapid.T, θ *structured.Potentials) {
+	for k := range θ.Parts { // so that differences of scores are exact
+		for i, x := range θ.Parts[k].Values {
+			θ.Parts[k].Values[i] = float32(math.Round(8*float64(x)) / 8)
+		}
+	}
+	loss, u := θ.Structure.Hamming(), zeros(θ)
+	for b := range θ.Len() {
+		gold, right := drawGold(t, θ, b)
+		augmented := clone(θ)
+		loss.Augment(augmented, b, gold)
+		checkOthers(t, θ, augmented, b)
+		for _, y := range everyOutput(θ, b) {
+			u.Add(b, y, 1)
+			dot := loss.Dot(u, b, gold)
+			u.Add(b, y, -1)
+			Near(t, "score with the loss", augmented.Score(b, y), θ.Score(b, y)+dot, 1e-6)
+			if gold.Partial() {
+				if dot < -1e-6 {
+					t.Fatalf("the loss of %v is %g where %v is known, among %v", y, dot, gold.Output, gold.Sets)
+				}
+				continue
+			}
+			wrong := 0
+			for at := range y {
+				if y[at] != right[at] {
+					wrong++
+				}
+			}
+			Near(t, "⟨1_y, ℓ⟩", dot, float64(wrong), 1e-6)
+			Near(t, "loss", loss.Loss(y, right), float64(wrong), 0)
+		}
+		u.Add(b, right, 1)
+		Near(t, "loss of what is right", loss.Dot(u, b, gold), 0, 1e-6)
+		u.Add(b, right, -1)
+	}
+}
+
+// Raising an output adds a multiple to its score, and to others' what they have in common with it, and no more.
+func raise(t *rapid.T, θ *structured.Potentials) {
+	for k := range θ.Parts {
+		clear(θ.Parts[k].Values)
+	}
+	for b := range θ.Len() {
+		of := drawOutput(t, θ, b)
+		raised := clone(θ)
+		θ.Structure.Raise(raised, b, of, 2)
+		checkOthers(t, θ, raised, b)
+		for _, y := range everyOutput(θ, b) {
+			common := 0
+			for at := range y {
+				if y[at] == of[at] {
+					common++
+				}
+			}
+			got := raised.Score(b, y)
+			if most := 2 * float64(common); got < 0 || got > most || slices.Equal(y, of) && got != most {
+				t.Fatalf("%v rises by %g where %v is raised by 2, with %d numbers in common", y, got, of, common)
+			}
+		}
+	}
+}
+
+// The number of outputs is that of Each.
+func numberOfOutputs(t *rapid.T, θ *structured.Potentials) {
+	form := structured.Form{Structure: θ.Structure}
+	d := &structured.Dataset{Outputs: θ.Outputs}
+	for k := range θ.Parts {
+		p := &θ.Parts[k]
+		form.Parts = append(form.Parts, p.Shape)
+		switch p.Rows {
+		case structured.Tied:
+		case structured.Positions:
+			d.Offsets = p.Offsets
+		default:
+			d.Tables = append(d.Tables, &structured.Table{Name: p.Rows, Offsets: p.Offsets})
+		}
+	}
+	if d.Offsets == nil { // a tree's: a head and a relation for every position
+		for _, at := range θ.Outputs {
+			d.Offsets = append(d.Offsets, at/2)
+		}
+	}
+	total := 0.0
+	for b := range θ.Len() {
+		total += math.Log(float64(len(everyOutput(θ, b))))
+	}
+	Near(t, "log of the number of outputs", θ.Structure.LogOutputs(d, form), total/float64(θ.Len()), 1e-9)
+}

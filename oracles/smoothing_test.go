@@ -1,0 +1,53 @@
+package oracles_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/structured"
+)
+
+func TestKindNames(t *testing.T) {
+	for _, k := range []oracles.Kind{oracles.None, oracles.L2, oracles.Entropy} {
+		if got, err := oracles.ParseKind(k.String()); err != nil || got != k {
+			t.Errorf("ParseKind(%q) = %v, %v", k, got, err)
+		}
+	}
+	if _, err := oracles.ParseKind("l3"); !structured.IsBadInput(err) {
+		t.Errorf("ParseKind of nonsense: %v", err)
+	}
+}
+
+// Oracles with fewer capabilities than a chain's.
+type (
+	maximiser struct{}
+	ranker    struct{ maximiser }
+	summer    struct{ maximiser }
+)
+
+func (maximiser) Max(*structured.Potentials, []int32, []float64) {}
+
+func (ranker) TopK(*structured.Potentials, int, *oracles.KBest) {}
+
+func (summer) Exp(*structured.Potentials, float64, []float64, *structured.Marginals) {}
+
+// A smoothing that an oracle has not got what it takes for is refused with a word on what it has.
+func TestSmoothingCheck(t *testing.T) {
+	const sums, best = "entropy smoothing needs sums over all outputs, which a lattice does not have", "l2 smoothing needs the best outputs"
+	for _, test := range []struct {
+		o    oracles.Maximiser
+		want [3]string // for none, l2 and entropy; empty: fine
+	}{
+		{maximiser{}, [3]string{"", best, sums + "; it has none but the max itself"}},
+		{ranker{}, [3]string{"", "", sums + "; it has l2 on the best outputs"}},
+		{summer{}, [3]string{"", best, ""}},
+	} {
+		for kind, want := range test.want {
+			err := oracles.Smoothing{Kind: oracles.Kind(kind), Mu: 1}.Check(test.o, "lattice")
+			if want == "" && err != nil || want != "" && (!structured.IsBadInput(err) || !strings.Contains(err.Error(), want)) {
+				t.Errorf("%T, %v: got %v, want %q", test.o, oracles.Kind(kind), err, want)
+			}
+		}
+	}
+}

@@ -1,0 +1,54 @@
+package tree
+
+import "github.com/dsp-go/dsp/structured/vec"
+
+// ancestry answers which tokens of a tree descend from which.
+type ancestry struct {
+	enter, exit    []int32 // [n+1] where a token and its last descendant are in preorder
+	child, sibling []int32 // [n+1]
+}
+
+func (g *ancestry) resize(n int) {
+	for _, s := range []*[]int32{&g.enter, &g.exit, &g.child, &g.sibling} {
+		*s = vec.Grow(*s, n+1)
+	}
+}
+
+// walk numbers the tokens of a tree so that descends can tell who descends from whom.
+func (g *ancestry) walk(heads []int32) {
+	for i := range g.child {
+		g.child[i] = -1
+	}
+	for d, h := range heads {
+		g.sibling[d+1] = g.child[h]
+		g.child[h] = int32(d + 1)
+	}
+	at, time := g.child[0], int32(0)
+	g.enter[at] = 0
+	for {
+		if down := g.child[at]; down >= 0 {
+			time++
+			g.enter[down] = time
+			at = down
+			continue
+		}
+		for {
+			g.exit[at] = time
+			if next := g.sibling[at]; next >= 0 && heads[at-1] != 0 {
+				time++
+				g.enter[next] = time
+				at = next
+				break
+			}
+			if heads[at-1] == 0 {
+				return
+			}
+			at = heads[at-1]
+		}
+	}
+}
+
+// descends reports whether token h descends from token d, or is it.
+func (g *ancestry) descends(h, d int) bool {
+	return g.enter[h+1] >= g.enter[d+1] && g.enter[h+1] <= g.exit[d+1]
+}

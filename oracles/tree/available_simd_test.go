@@ -1,0 +1,11 @@
+//go:build goexperiment.simd && amd64
+
+package tree
+
+// available returns the kernels that this build and machine can run.
+func available() []*kernels {
+	if choose() == &plain {
+		return []*kernels{&plain}
+	}
+	return []*kernels{&plain, &avx2}
+}

@@ -1,0 +1,126 @@
+package tree
+
+import "math"
+
+// view is the weights between the tokens that are left, and of the root.
+type view struct {
+	weight []float64 // [size×stride]
+	root   []float64 // [size]
+	stride int
+}
+
+// level is one step of the halving: a copy of the view that the level above left.
+type level = view
+
+func (l *level) copy(from view, size int) {
+	for i := range size {
+		copy(l.weight[i*l.stride:][:size], from.weight[i*from.stride:][:size])
+	}
+	copy(l.root[:size], from.root[:size])
+}
+
+// halve goes on with the tokens from lo to hi-1, all others being eliminated; closed says whether a token was found to be under the
+// root. It reports false if there is no tree, or numbers grow too
+// large.
+func (m *matrixTree) halve(k *elimination, depth, lo, hi int, from view, closed bool) bool {
+	size := hi - lo
+	if size == 1 {
+		return m.leaf(k, lo, from.root[0], closed)
+	}
+	l, half := &m.levels[depth], (size+1)/2
+
+	l.copy(from, size)
+	under := -1 // the token found to be under the root at this level
+	for j := size - 1; j >= half; j-- {
+		if !m.eliminate(k, l, j, 0, j, lo == 0, closed, &under) {
+			return false
+		}
+	}
+	if !m.halve(k, depth+1, lo, lo+half, *l, closed || under >= 0) {
+		return false
+	}
+	if !m.marginals {
+		return true
+	}
+	for j := half; j < size; j++ {
+		m.follow(k, l, lo, j, 0, j, lo, lo+half, closed || under > j, under == j)
+	}
+
+	l.copy(from, size)
+	under = -1
+	for j := range half {
+		if !m.eliminate(k, l, j, j+1, size, false, closed, &under) {
+			return false
+		}
+	}
+	right := view{l.weight[half*l.stride+half:], l.root[half:], l.stride}
+	if !m.halve(k, depth+1, lo+half, hi, right, closed || under >= 0) {
+		return false
+	}
+	for j := half - 1; j >= 0; j-- {
+		m.follow(k, l, lo, j, j+1, size, lo+half, hi, closed || under >= 0 && under < j, under == j)
+	}
+	return true
+}
+
+// leaf finishes the case that token d alone is left.
+func (m *matrixTree) leaf(k *elimination, d int, root float64, closed bool) bool {
+	m.last[d], m.open[d], m.reach[d*m.stride+d] = root, k.one, k.zero
+	if closed {
+		m.open[d] = k.zero
+	}
+	if d == 0 {
+		m.logTotal = m.factors + k.log(root)
+	}
+	return root > k.zero && root <= math.MaxFloat64
+}
+
+// eliminate eliminates token j of a level, where those from lo to hi-1 are left. It reports false as halve does.
+func (m *matrixTree) eliminate(k *elimination, l *level, j, lo, hi int, count, closed bool, under *int) bool {
+	row := l.weight[j*l.stride+lo : j*l.stride+hi]
+	closed = closed || *under >= 0
+	s := k.sum(row)
+	if closed {
+		s = k.plus(s, l.root[j])
+	}
+	if s > k.zero {
+		if count {
+			m.factors += k.log(s)
+		}
+		k.divide(row, s)
+		l.root[j] = k.over(l.root[j], s)
+		k.eliminate(l.weight, l.root, l.root[j], l.stride, j, lo, hi)
+		return l.root[j] <= math.MaxFloat64
+	}
+	if closed || !(l.root[j] > k.zero) {
+		return false
+	}
+	if count {
+		m.factors += k.log(l.root[j])
+	}
+	for i := lo; i < hi; i++ {
+		l.root[i] = l.weight[i*l.stride+j]
+	}
+	*under = j
+	return true
+}
+
+// follow finds what reaches the root from token j of the level that begins at token from, before the tokens first to end-1, each of
+// which was the last in turn. Tokens lo to hi-1 of the level were left when j was eliminated; closed says that another one had been
+// found to be under the root by then, under that j was.
+func (m *matrixTree) follow(k *elimination, l *level, from, j, lo, hi, first, end int, closed, under bool) {
+	to := m.reach[(from+j)*m.stride+first:]
+	switch root := l.root[j]; {
+	case under:
+		fill(to[:end-first], k.one)
+		return
+	case closed:
+		fill(to[:end-first], root)
+	default:
+		for d, open := range m.open[first:end] {
+			to[d] = k.times(root, open)
+		}
+	}
+	row := l.weight[j*l.stride:]
+	k.combine(to, row[lo:hi], m.reach[(from+lo)*m.stride+first:], m.stride, end-first)
+}

@@ -1,0 +1,21 @@
+package tree
+
+// NonProjective does inference over all trees, whether arcs cross or not. It owns scratch memory: one per goroutine.
+type NonProjective struct {
+	contraction contraction
+	search      search
+	sums        matrixTree
+}
+
+// Max finds the best tree and returns its score: Chu-Liu-Edmonds in O(n²) (Tarjan 1977), with one root arc at no further cost
+// (Gabow and Tarjan 1984). If no tree is allowed, heads are 0.
+func (p *NonProjective) Max(arc []float32, n int, heads []int32) float64 {
+	c := &p.contraction
+	c.load(arc, n)
+	if !c.run() {
+		clear(heads[:n])
+		return never
+	}
+	c.expand(heads[:n], nil)
+	return Score(arc, heads[:n])
+}

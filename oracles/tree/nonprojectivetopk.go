@@ -1,0 +1,52 @@
+package tree
+
+// TopK finds the min(k, number of allowed trees) best trees, best first, and returns how many there are: heads holds n for each,
+// score their scores. Each tree costs two contractions, O(n²), whatever k is: see search.
+func (p *NonProjective) TopK(arc []float32, n, k int, heads []int32, score []float64) int {
+	if k == 0 {
+		return 0
+	}
+	if n == 0 {
+		score[0] = 0
+		return 1
+	}
+	c, g := &p.contraction, &p.search
+	g.open(arc, n)
+	if !g.contract(c, 0) {
+		return 0
+	}
+	g.write(0, heads, score)
+	if k > 1 {
+		g.add(c, 0, 0)
+	}
+	found := 1
+	for ; found < k && len(g.subsets) > 0; found++ {
+		s := g.pop()
+		head := g.tree(s.best)[s.lacks]
+		without := g.constrain(s.lacks, head, false, s.constraints)
+		if !g.contract(c, without) { // only rounding could bring this about
+			found--
+			continue
+		}
+		tree := int32(len(g.trees)/n) - 1
+		g.write(found, heads, score)
+		sortByScore(heads, score[:found+1], n)
+		if found+1 == k {
+			continue
+		}
+		g.add(c, without, tree)
+		with := g.constrain(s.lacks, head, true, s.constraints)
+		if g.contract(c, with) {
+			g.add(c, with, s.best)
+			g.trees = g.trees[:len(g.trees)-n]
+		}
+	}
+	return found
+}
+
+// write writes the last tree found as the m-th.
+func (g *search) write(m int, heads []int32, score []float64) {
+	tree := g.trees[len(g.trees)-g.n:]
+	copy(heads[m*g.n:(m+1)*g.n], tree)
+	score[m] = Score(g.arc, tree)
+}

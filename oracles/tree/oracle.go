@@ -1,0 +1,143 @@
+package tree
+
+import (
+	"math"
+
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/trees"
+	"github.com/dsp-go/dsp/structured/vec"
+)
+
+// Oracle is the oracle of dependency trees with relations (trees.SpanningTree). Relations of arcs do not interact, so each arc is worth its
+// own score and the largest one of its relations, or μ·log Σ exp of those. A sentence's answer has the same bits whatever batch it
+// is in.
+//
+// Max on marginals in place of potentials (Marginals.AsPotentials) finds the tree with the most heads and relations right in
+// expectation: minimum-risk decoding.
+type Oracle struct {
+	solver interface {
+		Max(arc []float32, n int, heads []int32) float64
+		TopK(arc []float32, n, k int, heads []int32, score []float64) int
+		Exp(arc []float64, n int, μ float64, marginals []float32) float64
+	}
+
+	arc   []float32 // [n×n] scores with those of the best relations
+	wide  []float64 // [n×n] scores with log-sums over relations
+	share []float32 // [n×n] what exponentials of a row's relations sum to
+	label []float32 // [n×n×R] exponentials where no marginals are asked for: [R]
+	lists rankedRelations
+}
+
+// New returns an oracle of projective trees, or of all.
+func New(nonProjective bool) *Oracle {
+	if nonProjective {
+		return &Oracle{solver: new(NonProjective)}
+	}
+	return &Oracle{solver: new(Projective)}
+}
+
+// sentence is the potentials of one example.
+type sentence struct {
+	n, relations int
+	arc, label   []float32
+}
+
+func sentenceOf(θ *structured.Potentials, b int) sentence {
+	return sentence{
+		n: (θ.Outputs[b+1] - θ.Outputs[b]) / 2, relations: θ.Parts[1].Width,
+		arc: θ.Parts[0].Of(b), label: θ.Parts[1].Of(b),
+	}
+}
+
+// row returns the scores of the relations of an arc.
+func (s *sentence) row(i int) []float32 { return s.label[i*s.relations : (i+1)*s.relations] }
+
+// Max implements oracles.Maximiser. Of relations that score the same it takes the first.
+func (o *Oracle) Max(θ *structured.Potentials, y []int32, value []float64) {
+	for b := range θ.Len() {
+		s, out := sentenceOf(θ, b), y[θ.Outputs[b]:θ.Outputs[b+1]]
+		o.bestRelations(&s)
+		heads, relations := out[:s.n], out[s.n:]
+		if o.solver.Max(o.arc, s.n, heads) == never {
+			clear(out)
+			value[b] = never
+			continue
+		}
+		for d, h := range heads {
+			relations[d] = best(s.row(trees.Row(s.n, d, h)))
+		}
+		value[b] = θ.Score(b, out)
+	}
+}
+
+// bestRelations sets every arc's score with its best relation.
+func (o *Oracle) bestRelations(s *sentence) {
+	o.arc = vec.Grow(o.arc, s.n*s.n)
+	for i, v := range s.arc {
+		o.arc[i] = v + fastest.largest(s.row(i))
+	}
+}
+
+// best returns the first relation with the largest score.
+func best(row []float32) int32 {
+	at := 0
+	for r, v := range row {
+		if v > row[at] {
+			at = r
+		}
+	}
+	return int32(at)
+}
+
+// Exp implements oracles.Summer.
+func (o *Oracle) Exp(θ *structured.Potentials, μ float64, value []float64, u *structured.Marginals) {
+	if u != nil {
+		u.Like(θ)
+	}
+	for b := range θ.Len() {
+		s := sentenceOf(θ, b)
+		var label, arc []float32
+		if u != nil {
+			arc, label = u.Parts[0].Of(b), u.Parts[1].Of(b)
+		}
+		o.sumRelations(&s, μ, label)
+		value[b] = o.solver.Exp(o.wide, s.n, μ, arc)
+		for i, p := range arc {
+			row := label[i*s.relations : (i+1)*s.relations]
+			if p == 0 {
+				clear(row)
+				continue
+			}
+			vec.Scale(p/o.share[i], row)
+		}
+	}
+}
+
+// sumRelations sets every arc's score with μ·log Σ exp(score/μ) of its relations, share to Σ exp((score − largest)/μ), and label, if
+// not nil, to the terms of that.
+func (o *Oracle) sumRelations(s *sentence, μ float64, label []float32) {
+	o.wide, o.share = vec.Grow(o.wide, s.n*s.n), vec.Grow(o.share, s.n*s.n)
+	if label == nil {
+		o.label = vec.Grow(o.label, s.relations)
+	}
+	for i, v := range s.arc {
+		row := s.row(i)
+		largest := fastest.largest(row)
+		if v == float32(never) || largest == float32(never) {
+			o.wide[i] = never
+			continue
+		}
+		to := o.label
+		if label != nil {
+			to = label[i*s.relations:]
+		}
+		to = to[:s.relations]
+		for r, x := range row {
+			to[r] = float32(float64(x-largest) / μ)
+		}
+		vec.Exp(to, to)
+		sum := vec.Sum(to)
+		o.share[i] = float32(sum)
+		o.wide[i] = float64(v) + float64(largest) + μ*math.Log(sum)
+	}
+}

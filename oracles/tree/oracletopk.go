@@ -1,0 +1,220 @@
+package tree
+
+import (
+	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/trees"
+	"github.com/dsp-go/dsp/structured/vec"
+)
+
+// TopK implements oracles.Ranker. A tree among the k best with some relations is among the k best with its best relations: those come
+// first, and then all their labelings are enumerated together, best first.
+func (o *Oracle) TopK(θ *structured.Potentials, k int, best *oracles.KBest) {
+	best.Resize(θ, k)
+	for b := range θ.Len() {
+		lo, hi := θ.Outputs[b], θ.Outputs[b+1]
+		s, score := sentenceOf(θ, b), best.Score[b*k:(b+1)*k]
+		o.bestRelations(&s)
+		g := &o.lists
+		g.open(s, k)
+		g.count = o.solver.TopK(o.arc, s.n, k, g.heads, g.scores)
+		count := 0
+		for count < k && g.advance() {
+			y := best.Output(count, lo, hi)
+			g.write(y)
+			score[count] = θ.Score(b, y)
+			for m := count; m > 0 && score[m] > score[m-1]; m-- {
+				score[m], score[m-1] = score[m-1], score[m]
+				swap(best.Output(m, lo, hi), best.Output(m-1, lo, hi))
+			}
+			count++
+		}
+		best.Count[b] = count
+	}
+}
+
+func swap(a, b []int32) {
+	for i := range a {
+		a[i], b[i] = b[i], a[i]
+	}
+}
+
+// rankedRelations enumerates the labelings of some trees, best first. From each labeling follow those in which one dependent goes on to
+// its next best relation: the dependent that did so last or a later one, so that every labeling comes once.
+type rankedRelations struct {
+	s      sentence
+	heads  []int32   // [k×n] trees, best first
+	scores []float64 // [k]
+	count  int       // how many trees there are
+	opened int       // how many of them take part
+
+	labelings []labeling
+	heap      []int32 // of labelings
+	last      int32   // the labeling found last
+
+	first     []int32 // [n×n] an arc's best relation in relations, 0 where none was needed yet
+	relations []relation
+}
+
+// labeling is relations for the arcs of a tree: those of another labeling but for one dependent.
+type labeling struct {
+	score    float64
+	tree     int32
+	from     int32 // the other one, −1 for the tree's best relations
+	d        int32
+	relation int32 // of d, in relations
+}
+
+// relation is one of an arc's relations.
+type relation struct {
+	label int32
+	next  int32 // the next best of the same arc, 0 if not found yet, −1 if there is none
+}
+
+func (g *rankedRelations) open(s sentence, k int) {
+	g.s, g.opened = s, 0
+	g.heads, g.scores = vec.Grow(g.heads, k*s.n), vec.Grow(g.scores, k)
+	g.first = vec.Grow(g.first, s.n*s.n)
+	clear(g.first)
+	g.labelings, g.heap, g.last = g.labelings[:0], g.heap[:0], -1
+	g.relations = append(g.relations[:0], relation{})
+}
+
+// advance finds the next best labeling. It reports false if there is none.
+func (g *rankedRelations) advance() bool {
+	if g.last >= 0 {
+		g.pushAfter(g.last)
+	}
+	if g.last < 0 || g.labelings[g.last].from < 0 { // a tree joins when the one before it has come out
+		if g.opened < g.count {
+			g.push(labeling{score: g.scoreOfBest(g.opened), tree: int32(g.opened), from: -1})
+			g.opened++
+		}
+	}
+	if len(g.heap) == 0 {
+		return false
+	}
+	g.last = g.pop()
+	return true
+}
+
+// scoreOfBest returns the score of a tree with its best relations.
+func (g *rankedRelations) scoreOfBest(tree int) float64 {
+	sum := 0.0
+	for d, h := range g.tree(tree) {
+		row := trees.Row(g.s.n, d, h)
+		sum += float64(g.s.arc[row]) + float64(g.s.row(row)[g.relations[g.bestOf(row)].label])
+	}
+	return sum
+}
+
+func (g *rankedRelations) tree(i int) []int32 { return g.heads[i*g.s.n : (i+1)*g.s.n] }
+
+// bestOf returns an arc's best relation.
+func (g *rankedRelations) bestOf(row int) int32 {
+	if g.first[row] == 0 {
+		g.first[row] = int32(len(g.relations))
+		g.relations = append(g.relations, relation{label: best(g.s.row(row))})
+	}
+	return g.first[row]
+}
+
+// after returns the relation that follows another one of an arc, −1 if there is none that is allowed.
+func (g *rankedRelations) after(row int, i int32) int32 {
+	if next := g.relations[i].next; next != 0 {
+		return next
+	}
+	scores, from := g.s.row(row), int(g.relations[i].label)
+	at := -1
+	for r, v := range scores {
+		if v > scores[from] || v == scores[from] && r <= from {
+			continue
+		}
+		if v > float32(never) && (at < 0 || v > scores[at]) {
+			at = r
+		}
+	}
+	next := int32(-1)
+	if at >= 0 {
+		next = int32(len(g.relations))
+		g.relations = append(g.relations, relation{label: int32(at)})
+	}
+	g.relations[i].next = next
+	return next
+}
+
+// pushAfter pushes the labelings that follow one.
+func (g *rankedRelations) pushAfter(i int32) {
+	l := g.labelings[i]
+	heads := g.tree(int(l.tree))
+	for d := int(l.d); d < g.s.n; d++ {
+		row := trees.Row(g.s.n, d, heads[d])
+		now := l.relation
+		if d > int(l.d) || l.from < 0 {
+			now = g.bestOf(row)
+		}
+		next := g.after(row, now)
+		if next < 0 {
+			continue
+		}
+		scores := g.s.row(row)
+		worse := float64(scores[g.relations[next].label]) - float64(scores[g.relations[now].label])
+		g.push(labeling{score: l.score + worse, tree: l.tree, from: i, d: int32(d), relation: next})
+	}
+}
+
+// write writes the labeling found last.
+func (g *rankedRelations) write(y []int32) {
+	n, l := g.s.n, g.labelings[g.last]
+	heads := g.tree(int(l.tree))
+	copy(y, heads)
+	for d, h := range heads {
+		y[n+d] = g.relations[g.bestOf(trees.Row(n, d, h))].label
+	}
+	for done := int32(n); l.from >= 0; l = g.labelings[l.from] {
+		if l.d < done { // the first that is met of a dependent came last
+			y[n+int(l.d)] = g.relations[l.relation].label
+			done = l.d
+		}
+	}
+}
+
+// push adds a labeling to the heap.
+func (g *rankedRelations) push(l labeling) {
+	added := int32(len(g.labelings))
+	g.labelings = append(g.labelings, l)
+	g.heap = append(g.heap, added)
+	i := len(g.heap) - 1
+	for i > 0 {
+		up := (i - 1) / 2
+		if g.labelings[g.heap[up]].score >= l.score {
+			break
+		}
+		g.heap[i] = g.heap[up]
+		i = up
+	}
+	g.heap[i] = added
+}
+
+// pop takes the best labeling.
+func (g *rankedRelations) pop() int32 {
+	top, last := g.heap[0], g.heap[len(g.heap)-1]
+	g.heap = g.heap[:len(g.heap)-1]
+	n, i := len(g.heap), 0
+	score := g.labelings[last].score
+	for {
+		down := 2*i + 1
+		if down+1 < n && g.labelings[g.heap[down+1]].score > g.labelings[g.heap[down]].score {
+			down++
+		}
+		if down >= n || g.labelings[g.heap[down]].score <= score {
+			break
+		}
+		g.heap[i] = g.heap[down]
+		i = down
+	}
+	if n > 0 {
+		g.heap[i] = last
+	}
+	return top
+}

@@ -1,0 +1,115 @@
+package tree
+
+import (
+	"math"
+
+	"github.com/dsp-go/dsp/structured/vec"
+)
+
+// Projective does inference over projective trees: those whose arcs, drawn above the sentence, do not cross. It owns scratch
+// memory: one per goroutine.
+type Projective struct {
+	best    chart[float32] // scores less their dependent's largest, so that float32 keeps the digits that tell trees apart
+	shifted []float32
+	ranking ranking
+
+	sums    chart[float64]
+	weights []float64
+	adjoint outside
+}
+
+// Max finds the best tree and returns its score, which is summed in float64 while the tree is picked in float32 (Eisner 1996).
+// Ties go to the tree whose root, then whose splits from the top down come first. O(n³). If no tree is allowed, heads are 0.
+func (p *Projective) Max(arc []float32, n int, heads []int32) float64 {
+	if !p.findBest(arc, n) {
+		clear(heads[:n])
+		return never
+	}
+	p.writeBest(heads[:n])
+	return Score(arc, heads[:n])
+}
+
+// findBest fills the tables of best trees and reports whether there is a tree.
+func (p *Projective) findBest(arc []float32, n int) bool {
+	if n == 0 {
+		return true
+	}
+	c := &p.best
+	c.resize(n)
+	p.shifted = vec.Grow(p.shifted, n)
+	for d := range n {
+		row := arc[d*n : (d+1)*n]
+		m := fastest.largest(row)
+		if m == float32(never) {
+			return false
+		}
+		for h, v := range row {
+			p.shifted[h] = v - m
+		}
+		c.setRow(d, p.shifted)
+	}
+	c.inside(&fastest.single)
+	c.total = float32(math.Inf(-1))
+	for r, v := range c.root {
+		left, right := c.sides(r)
+		c.total = max(c.total, c.left[left]+c.right[right]+v)
+	}
+	return c.total > float32(math.Inf(-1))
+}
+
+// writeBest reads the best tree off the tables.
+func (p *Projective) writeBest(heads []int32) {
+	c := &p.best
+	if c.n == 0 || len(heads) == 0 {
+		return
+	}
+	r, best := 0, float32(math.Inf(-1))
+	for i, v := range c.root {
+		left, right := c.sides(i)
+		if v += c.left[left] + c.right[right]; v > best {
+			r, best = i, v
+		}
+	}
+	heads[r] = 0
+	c.writeLeft(r, 0, heads)
+	c.writeRight(c.n-1-r, r, heads)
+}
+
+// writeRight writes the best complete span (w, i) with head i.
+func (c *chart[F]) writeRight(w, i int, heads []int32) {
+	for w > 0 {
+		s := 1 + bestSplit(c.rightArc, c.right, c.at(1, i), c.stride, c.at(w-1, i+1), 1-c.stride, w)
+		heads[i+s] = int32(i) + 1
+		c.writeJoined(s, i, heads)
+		w, i = w-s, i+s
+	}
+}
+
+// writeLeft writes the best complete span (w, i) with head i+w.
+func (c *chart[F]) writeLeft(w, i int, heads []int32) {
+	for w > 0 {
+		s := bestSplit(c.left, c.leftArc, c.at(0, i), c.stride, c.at(w, i), 1-c.stride, w)
+		heads[i+s] = int32(i+w) + 1
+		c.writeJoined(w-s, i+s, heads)
+		w = s
+	}
+}
+
+// writeJoined writes what lies between head and dependent, the ends of span (w, i).
+func (c *chart[F]) writeJoined(w, i int, heads []int32) {
+	s := bestSplit(c.right, c.left, c.at(0, i), c.stride, c.at(w-1, i+1), 1-c.stride, w)
+	c.writeRight(s, i, heads)
+	c.writeLeft(w-1-s, i+s+1, heads)
+}
+
+// bestSplit returns the first s < splits with the largest x[ox+s·dx] + y[oy+s·dy].
+func bestSplit[F real](x, y []F, ox, dx, oy, dy, splits int) int {
+	best, at := x[ox]+y[oy], 0
+	for s := 1; s < splits; s++ {
+		ox, oy = ox+dx, oy+dy
+		if v := x[ox] + y[oy]; v > best {
+			best, at = v, s
+		}
+	}
+	return at
+}

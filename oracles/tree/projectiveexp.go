@@ -1,0 +1,107 @@
+package tree
+
+import (
+	"math"
+
+	"github.com/dsp-go/dsp/structured/vec"
+)
+
+// Exp returns μ·log Σ exp(score/μ) over all trees, for μ > 0, and its gradient, the probability of every arc at temperature μ, in
+// marginals (n×n, laid out like arc; nil asks for the value only). Without an allowed tree the value is −∞ and marginals are 0.
+//
+// It sums weights exp(score/μ) in float64 (Eisner 1996's recurrence over (+, ×); Paskin 2001), and takes the logarithms of
+// weights where those leave float64's range.
+func (p *Projective) Exp(arc []float64, n int, μ float64, marginals []float32) float64 {
+	if n == 0 {
+		return 0
+	}
+	if marginals != nil {
+		clear(marginals[:n*n])
+	}
+	value, scale := 0.0, 1/μ
+	c := &p.sums
+	c.resize(n)
+	c.blank(0)
+	p.weights = vec.Grow(p.weights, n)
+	for d := range n {
+		row := arc[d*n : (d+1)*n]
+		m := fastest.largestDouble(row)
+		if m == never {
+			return never
+		}
+		value += m
+		fastest.exps(p.weights, row, m, scale, damping)
+		c.setRow(d, p.weights)
+	}
+	k := &fastest.double
+	if c.sum(k) < leastTotal {
+		return p.expOfLogs(arc, n, μ, marginals)
+	}
+	if marginals != nil {
+		p.adjoint.run(c, k)
+		p.adjoint.write(c, marginals, func(x float64) float64 { return x / c.total })
+	}
+	return value + μ*(math.Log(c.total)-float64(n)*math.Log(damping))
+}
+
+const (
+	// damping keeps sums over many trees in range: n tokens have fewer than (27/4)ⁿ projective trees, so the damped weights of
+	// all trees, each at most 1 before, sum to less than 1.
+	damping = 4.0 / 27
+	// leastTotal is the least sum that proves itself. An underflow loses less than 1e-307 of the total, since what multiplies
+	// the lost number sums to less than 1; there are fewer than 1e10 operations.
+	leastTotal = 1e-280
+)
+
+// sum fills the chart and returns its total.
+func (c *chart[F]) sum(k *semiring[F]) F {
+	c.inside(k)
+	total, term := [1]F{k.zero}, [1]F{}
+	for r := range c.n {
+		left, right := c.sides(r)
+		k.times(term[:], c.left[left:], c.right[right:])
+		k.times(term[:], term[:], c.root[r:])
+		k.plus(total[:], term[:])
+	}
+	c.total = total[0]
+	return c.total
+}
+
+// expOfLogs is Exp for weights of any size.
+func (p *Projective) expOfLogs(arc []float64, n int, μ float64, marginals []float32) float64 {
+	c := &p.sums
+	c.blank(logs.zero)
+	for d := range n {
+		for h, v := range arc[d*n : (d+1)*n] {
+			p.weights[h] = v / μ
+		}
+		c.setRow(d, p.weights)
+	}
+	if c.sum(&logs) == never {
+		return never
+	}
+	if marginals != nil {
+		p.adjoint.run(c, &logs)
+		p.adjoint.write(c, marginals, func(x float64) float64 { return math.Exp(x - c.total) })
+	}
+	return μ * c.total
+}
+
+// write lays the trees through every arc out like arcs, as probabilities.
+func (g *outside) write(c *chart[float64], marginals []float32, probability func(float64) float64) {
+	n := c.n
+	for d := range n {
+		row := marginals[d*n : (d+1)*n]
+		row[d] = float32(probability(g.root[d]))
+		at := c.at(d, 0)
+		for h := range d {
+			row[h] = float32(probability(g.rightArc[at]))
+			at += 1 - c.stride
+		}
+		at = c.at(1, d)
+		for h := d + 1; h < n; h++ {
+			row[h] = float32(probability(g.leftArc[at]))
+			at += c.stride
+		}
+	}
+}

@@ -1,0 +1,143 @@
+package tree
+
+import "math"
+
+// search holds what the enumeration of a sentence's best trees has found so far (Camerini, Fratta and Maffioli 1980). The trees that
+// are left lie in disjoint subsets. Each knows its best tree, which was found before, and which of that tree's arcs its
+// second best lacks. When the second best comes out, its subset splits into one without that arc, whose best tree it is, and one
+// in which every tree has the arc.
+type search struct {
+	arc         []float32
+	n           int
+	trees       []int32  // [trees×n]
+	subsets     []subset // a heap by next
+	constraints []constraint
+	ancestry    ancestry
+	entries     []entry // of the last tree found
+}
+
+// subset is the trees that meet some constraints.
+type subset struct {
+	constraints int32   // a list, 0 at its end
+	best        int32   // its best tree
+	next        float64 // the score of its second best
+	lacks       int32   // the dependent whose head in the best tree is not its head in the second best
+}
+
+// constraint requires an arc, or forbids it, before others in a list.
+type constraint struct {
+	d, column int32
+	required  bool
+	next      int32
+}
+
+// entry is an arc of a tree as the contraction saw it: as the arc that a node takes.
+type entry struct {
+	node, d int32
+	head    int32   // −1 for the root
+	other   float64 // the node's best score of the same head by an arc to another token
+}
+
+// open starts an enumeration.
+func (g *search) open(arc []float32, n int) {
+	g.arc, g.n = arc, n
+	g.trees, g.subsets = g.trees[:0], g.subsets[:0]
+	g.constraints = append(g.constraints[:0], constraint{})
+	g.ancestry.resize(n)
+}
+
+func (g *search) tree(i int32) []int32 { return g.trees[int(i)*g.n:][:g.n] }
+
+// constrain adds a constraint to a list.
+func (g *search) constrain(d int32, head int32, required bool, list int32) int32 {
+	g.constraints = append(g.constraints, constraint{d, int32(column(int(d), head)), required, list})
+	return int32(len(g.constraints)) - 1
+}
+
+// contract finds the best tree under constraints, and adds it to the trees. It reports false if there is none.
+func (g *search) contract(c *contraction, list int32) bool {
+	c.load(g.arc, g.n)
+	for at := list; at > 0; at = g.constraints[at].next {
+		k := g.constraints[at]
+		d, h := int(k.d), int(k.column)
+		row := c.rowOf(d)
+		switch {
+		case !k.required && h == d:
+			c.root[d] = never
+		case !k.required:
+			row[h] = never
+		case h == d:
+			fill(row, never)
+		default:
+			v := row[h]
+			fill(row, never)
+			row[h], c.root[d] = v, never
+		}
+	}
+	if !c.run() {
+		return false
+	}
+	for range g.n {
+		g.trees = append(g.trees, 0)
+	}
+	c.expand(g.trees[len(g.trees)-g.n:], &g.entries)
+	return true
+}
+
+// add adds a subset whose best tree is known, unless that is its only one. The last contraction was the subset's, and its tree is
+// the last one.
+func (g *search) add(c *contraction, list, best int32) {
+	p := subset{constraints: list, best: best}
+	found := int32(len(g.trees)/g.n) - 1
+	if p.lacks = firstDifference(g.tree(best), g.tree(found)); p.lacks >= 0 { // a tie
+		p.next = Score(g.arc, g.tree(found))
+	} else {
+		var loss float64
+		p.lacks, loss = g.cheapest(c, g.tree(best))
+		p.next = Score(g.arc, g.tree(best)) - loss
+	}
+	if p.lacks >= 0 {
+		g.push(p)
+	}
+}
+
+// cheapest returns the dependent whose arc the best tree without it loses least, −1 if there is no other tree.
+//
+// An arc enters a node of the contraction. In its place the best arc can enter that does not come from a descendant of the
+// dependent; then the node is expanded from there. For the arc that loses least this is the best tree without it (Camerini, Fratta and
+// Maffioli 1980); arcs of the root, which the contraction puts last, give way to each other alone.
+func (g *search) cheapest(c *contraction, best []int32) (d int32, loss float64) {
+	d, loss = -1, math.Inf(1)
+	g.ancestry.walk(best)
+	for _, e := range g.entries {
+		score := c.score(e.node, e.head < 0, e.head)
+		if score-e.other < loss {
+			d, loss = e.d, score-e.other
+		}
+		if e.head < 0 {
+			continue
+		}
+		row := c.rowOf(int(e.node)) // of no use any more, so it may change
+		for h := int(e.head); ; {
+			row[h] = never
+			if h = fastest.argmax(row); h < 0 || score-row[h] >= loss {
+				break
+			}
+			if !g.ancestry.descends(h, int(e.d)) {
+				d, loss = e.d, score-row[h]
+				break
+			}
+		}
+	}
+	return d, loss
+}
+
+// firstDifference returns the first dependent whose heads differ, −1 if none do.
+func firstDifference(a, b []int32) int32 {
+	for d := range a {
+		if a[d] != b[d] {
+			return int32(d)
+		}
+	}
+	return -1
+}

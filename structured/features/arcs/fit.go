@@ -1,0 +1,251 @@
+package arcs
+
+import (
+	"cmp"
+	"math/bits"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/dsp-go/dsp/structured"
+)
+
+// Options of Fit.
+type Options struct {
+	MinCount int // attributes that occur on fewer gold arcs of the training data are left out; 0 is 1
+	HashBits int // > 0: attributes have no dictionary, but numbers below 1<<HashBits
+	Threads  int // 0: all cores; the result does not depend on it
+}
+
+// passHashes is how many hashes are in memory at the same time, about.
+const passHashes = 1 << 24
+
+// Fit makes the dictionary of the attributes of the gold arcs: sentence i is tokens offsets[i] to offsets[i+1]-1, and
+// heads[t] the head of token t, counted from the first token of its sentence; the root's dependent is its own head.
+// Attributes are numbered by falling count, those of equal count by their hashes.
+func (t *Template) Fit(data Columns, offsets []int, heads []int32, o Options) (*Dictionary, error) {
+	if err := checkHashBits(o.HashBits); err != nil {
+		return nil, err
+	}
+	if o.HashBits > 0 && o.MinCount > 1 {
+		return nil, structured.BadInput("hashed attributes have no counts: a minimum of %d needs a dictionary", o.MinCount)
+	}
+	if err := checkHeads(offsets, heads); err != nil {
+		return nil, err
+	}
+	d := &Dictionary{}
+	for _, part := range []struct {
+		to *(*Numbers)
+		of func(*machine) *program
+	}{
+		{&d.Arc, func(m *machine) *program { return &m.arc }},
+		{&d.Label, func(m *machine) *program { return &m.label }},
+	} {
+		var err error
+		if o.HashBits > 0 {
+			*part.to, err = HashedNumbers(o.HashBits)
+		} else {
+			var hashes []uint64
+			if hashes, err = (&census{t, data, offsets, heads, part.of, passHashes}).take(o); err == nil {
+				*part.to, err = NewNumbers(hashes)
+			}
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return d, nil
+}
+
+// checkHeads refuses heads outside their sentences.
+func checkHeads(offsets []int, heads []int32) error {
+	for i := range max(0, len(offsets)-1) {
+		lo, hi := offsets[i], offsets[i+1]
+		if lo < 0 || hi < lo || hi > len(heads) {
+			return structured.BadInput("sentence %d is tokens %d to %d, expected some of the %d that have heads", i, lo, hi-1, len(heads))
+		}
+		for t, h := range heads[lo:hi] {
+			if h < 0 || int(h) >= hi-lo {
+				return structured.BadInput("head %d of token %d of sentence %d, expected 0 to %d", h, t, i, hi-lo-1)
+			}
+		}
+	}
+	return nil
+}
+
+// census counts the attributes of gold arcs for one score. Each pass keeps the hashes of one range, cut into shards.
+type census struct {
+	template *Template
+	data     Columns
+	offsets  []int
+	heads    []int32
+	of       func(*machine) *program
+	memory   int // hashes of a pass, about
+}
+
+// counted is an attribute, and on how many gold arcs it occurs.
+type counted struct {
+	hash  uint64
+	count int
+}
+
+const shards = 64 // of a pass
+
+// take returns the hashes of the attributes that occur often enough, in the order of their numbers.
+func (c *census) take(o Options) ([]uint64, error) {
+	threads := o.Threads
+	if threads <= 0 {
+		threads = runtime.GOMAXPROCS(0)
+	}
+	sentences := max(0, len(c.offsets)-1)
+	threads = max(1, min(threads, sentences))
+	extractors := make([]*Extractor, threads)
+	for k := range extractors {
+		extractors[k] = NewExtractor(c.template, nil)
+		if err := extractors[k].Open(c.data); err != nil {
+			return nil, err
+		}
+	}
+	lines := 0
+	for _, codes := range c.of(extractors[0].m).codes() {
+		for _, code := range codes {
+			lines++
+			if code.starred {
+				lines++
+			}
+		}
+	}
+	passes := 1 << bits.Len(uint(lines*len(c.heads)/c.memory))
+	var kept []counted
+	found := make([][][]uint64, threads) // hashes of a pass, by thread and shard
+	for pass := range passes {
+		var next atomic.Int64
+		err := together(threads, func(k int) error {
+			if found[k] == nil {
+				found[k] = make([][]uint64, shards)
+			}
+			for shard := range found[k] {
+				found[k][shard] = found[k][shard][:0]
+			}
+			for {
+				i := int(next.Add(1)) - 1
+				if i >= sentences {
+					return nil
+				}
+				c.sentence(extractors[k], i, pass, passes, found[k])
+			}
+		})
+		if err != nil {
+			return nil, err
+		}
+		ofShard := make([][]counted, shards)
+		next.Store(0)
+		err = together(threads, func(int) error {
+			var all []uint64
+			for {
+				shard := int(next.Add(1)) - 1
+				if shard >= shards {
+					return nil
+				}
+				all = all[:0]
+				for k := range found {
+					all = append(all, found[k][shard]...)
+				}
+				slices.Sort(all)
+				ofShard[shard] = frequent(all, o.MinCount)
+			}
+		})
+		if err != nil {
+			return nil, err
+		}
+		for _, list := range ofShard {
+			kept = append(kept, list...)
+		}
+	}
+	slices.SortFunc(kept, func(a, b counted) int {
+		return cmp.Or(cmp.Compare(b.count, a.count), cmp.Compare(a.hash, b.hash))
+	})
+	hashes := make([]uint64, len(kept))
+	for i, a := range kept {
+		hashes[i] = a.hash
+	}
+	return hashes, nil
+}
+
+// sentence appends the hashes of the gold arcs of sentence i that belong to a pass, by shard.
+func (c *census) sentence(e *Extractor, i, pass, passes int, found [][]uint64) {
+	lo, hi := c.offsets[i], c.offsets[i+1]
+	s := &e.sentence
+	s.load(e.m, lo, hi)
+	p := c.of(e.m)
+	shift := 64 - bits.TrailingZeros(uint(passes))
+	keep := func(hash uint64) {
+		if hash>>shift == uint64(pass) {
+			shard := hash << (64 - shift) >> (64 - bits.TrailingZeros(shards))
+			found[shard] = append(found[shard], hash)
+		}
+	}
+	for d := range hi - lo {
+		h := int(c.heads[lo+d])
+		if h == d {
+			h = -1
+		}
+		for _, codes := range p.codes() {
+			for j := range codes {
+				codes[j].hashes(e.m, s, d, h, keep)
+			}
+		}
+	}
+}
+
+// hashes calls yield for the attributes that a line makes of an arc: for each value that it spreads over, plain and then,
+// if it is starred, with direction and distance.
+func (c *code) hashes(m *machine, s *sentence, d, h int, yield func(uint64)) {
+	head, dependent := s.fold(m, c.seed[0], c.head, h), s.fold(m, c.seed[1], c.dependent, d)
+	if head == 0 || dependent == 0 {
+		return
+	}
+	b := bin(d, h)
+	both := func(hash uint64) {
+		yield(hash)
+		if c.starred {
+			yield(fold(hash, binHashes[b]))
+		}
+	}
+	hash := c.hash(s, head, dependent, d, h, b)
+	if c.spread == none {
+		both(hash)
+		return
+	}
+	for _, value := range s.gaps[c.spread].each(min(d, h), max(d, h)) {
+		both(fold(hash, value))
+	}
+}
+
+// frequent returns the hashes that occur at least minCount times in a sorted list.
+func frequent(sorted []uint64, minCount int) []counted {
+	var kept []counted
+	for from := 0; from < len(sorted); {
+		to := from + 1
+		for to < len(sorted) && sorted[to] == sorted[from] {
+			to++
+		}
+		if to-from >= minCount {
+			kept = append(kept, counted{sorted[from], to - from})
+		}
+		from = to
+	}
+	return kept
+}
+
+// together runs f(0) to f(n-1) at the same time and returns one of their errors.
+func together(n int, f func(k int) error) error {
+	failures := make([]error, n)
+	var running sync.WaitGroup
+	for k := range n {
+		running.Go(func() { failures[k] = structured.Guard(func() error { return f(k) }) })
+	}
+	running.Wait()
+	return cmp.Or(failures...)
+}

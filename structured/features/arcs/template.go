@@ -1,0 +1,171 @@
+package arcs
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dsp-go/dsp/structured"
+)
+
+// Template says which attributes an arc has.
+type Template struct {
+	name  string // of its file, for messages
+	lines []line
+}
+
+// line is a line of a template: literal text, a macro, literal text, …, a macro, literal text.
+type line struct {
+	arc, label bool     // which scores it feeds; neither of a comment or blank line, which is its only literal
+	starred    bool     // it makes a second attribute, with direction and distance
+	number     int      // in its file
+	literals   []string // one more than macros
+	macros     []macro
+}
+
+// where is the place of the cells that a macro looks at.
+type where byte
+
+const (
+	atHead where = iota
+	atDependent
+	between // head and dependent
+	nowhere // a property of the arc itself
+)
+
+// aggregate is what a macro makes of the tokens between head and dependent, or of the arc itself.
+type aggregate byte
+
+const (
+	each  aggregate = iota // one attribute for each distinct value between
+	set                    // the set of values between
+	count                  // how many tokens between have a certain value
+	direction
+	distance
+)
+
+// macro stands for a function of a cell, of the cells between, or of the arc.
+type macro struct {
+	calls     []string // functions of a cell, in the order of their application; no x
+	where     where
+	row       int // of the cell, counted from the head or the dependent
+	column    column
+	at        int       // character of the line where the column is named, from 1
+	aggregate aggregate // of places between and nowhere
+	counted   string    // the value that is counted
+}
+
+// column is a column of the data.
+type column struct {
+	name     string
+	optional bool
+}
+
+func (m macro) String() string {
+	names := slices.Clone(m.calls)
+	switch {
+	case m.where == nowhere && m.aggregate == direction:
+		return "%" + directionMacro
+	case m.where == nowhere:
+		return "%" + distanceMacro
+	case m.where == between && m.aggregate == set:
+		names = append(names, setCall)
+	case m.where == between && m.aggregate == count:
+		names = append(names, countCall+m.counted)
+	case len(names) == 0:
+		names = append(names, "x")
+	}
+	place := betweenPlace
+	if m.where != between {
+		place = "h"
+		if m.where == atDependent {
+			place = "d"
+		}
+		if m.row > 0 {
+			place += "+"
+		}
+		if m.row != 0 {
+			place += strconv.Itoa(m.row)
+		}
+	}
+	mark := ""
+	if m.column.optional {
+		mark = "?"
+	}
+	return "%" + strings.Join(names, ".") + "[" + place + "," + m.column.name + mark + "]"
+}
+
+// scores are the letters of the scores that the line feeds.
+func (l line) scores() []string {
+	var letters []string
+	if l.arc {
+		letters = append(letters, "A")
+	}
+	if l.label {
+		letters = append(letters, "L")
+	}
+	return letters
+}
+
+// text is what follows the kind.
+func (l line) text() string {
+	var s strings.Builder
+	for i, literal := range l.literals {
+		s.WriteString(strings.ReplaceAll(literal, "%", "%%"))
+		if i < len(l.macros) {
+			s.WriteString(l.macros[i].String())
+		}
+	}
+	return s.String()
+}
+
+func (l line) comment() bool { return !l.arc && !l.label }
+
+func (l line) String() string {
+	if l.comment() {
+		return l.literals[0]
+	}
+	star := ""
+	if l.starred {
+		star = "*"
+	}
+	return strings.Join(l.scores(), "") + star + " " + l.text()
+}
+
+// String is what Parse reads, comments included.
+func (t *Template) String() string {
+	var s strings.Builder
+	for _, l := range t.lines {
+		s.WriteString(l.String())
+		s.WriteByte('\n')
+	}
+	return s.String()
+}
+
+// Settle returns the template for data with such columns: without the optional lines whose columns are missing, and with
+// all other columns required. It is what to keep with a model.
+func (t *Template) Settle(columns []string) *Template {
+	settled := &Template{name: t.name}
+	for _, l := range t.lines {
+		if slices.ContainsFunc(l.macros, func(m macro) bool {
+			return m.column.optional && !slices.Contains(columns, m.column.name)
+		}) {
+			continue
+		}
+		l.macros = slices.Clone(l.macros)
+		for k := range l.macros {
+			l.macros[k].column.optional = false
+		}
+		settled.lines = append(settled.lines, l)
+	}
+	return settled
+}
+
+// missing is the error that the data lacks the column of a macro.
+func (t *Template) missing(l line, m macro, data Columns) error {
+	found := "no columns"
+	if len(data.Names) > 0 {
+		found = "columns " + strings.Join(data.Names, ", ")
+	}
+	return structured.BadInput("%s:%d:%d: column %s, but %s has %s", t.name, l.number, m.at, m.column.name, data.Name, found)
+}

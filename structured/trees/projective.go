@@ -1,0 +1,115 @@
+package trees
+
+// Crossing returns how many arcs are not projective: those that pass over a word which does not descend from the arc's
+// head. heads must be a tree. It takes time proportional to the sum of the lengths of all arcs.
+func Crossing(heads []int32) int {
+	spans := subtrees(heads)
+	count := 0
+	for d := range heads {
+		if !spans.projective(heads, d) {
+			count++
+		}
+	}
+	return count
+}
+
+// Projective reports whether no arc of the tree crosses another one, or passes over the root.
+func Projective(heads []int32) bool {
+	spans := subtrees(heads)
+	for d := range heads {
+		if !spans.projective(heads, d) {
+			return false
+		}
+	}
+	return true
+}
+
+// Projectivise makes the tree projective and returns how many times it lifted an arc. While an arc is not projective, it
+// takes the shortest such arc, the leftmost one of several, and attaches its dependent to the head of its head. The root
+// does not change, and neither do relations.
+//
+// Nivre and Nilsson 2005, "Pseudo-projective dependency parsing", figure 3, without encoding the lifts in labels.
+func Projectivise(heads []int32) (lifts int) {
+	for {
+		spans, shortest := subtrees(heads), -1
+		for d := range heads {
+			if spans.projective(heads, d) {
+				continue
+			}
+			if shortest < 0 || shorter(heads, d, shortest) {
+				shortest = d
+			}
+		}
+		if shortest < 0 {
+			return lifts
+		}
+		heads[shortest] = heads[heads[shortest]-1]
+		lifts++
+	}
+}
+
+// shorter reports whether the arc into the word at index a is to be lifted before that into the word at index b.
+func shorter(heads []int32, a, b int) bool {
+	fromA, toA := ends(heads, a)
+	fromB, toB := ends(heads, b)
+	if toA-fromA != toB-fromB {
+		return toA-fromA < toB-fromB
+	}
+	return fromA < fromB
+}
+
+// ends returns the indices of the left and the right end of the arc into the word at index d, whose head is a word.
+func ends(heads []int32, d int) (left, right int) {
+	h := int(heads[d]) - 1
+	return min(h, d), max(h, d)
+}
+
+// spans number the words of a tree so that the descendants of a word, itself included, have the numbers
+// first[w] … last[w]. Both are indexed by the word's number; 0 stands for what is above the root.
+type spans struct{ first, last []int32 }
+
+// subtrees walks the tree depth first.
+func subtrees(heads []int32) spans {
+	n := len(heads)
+	child := make([]int32, n+1) // the first dependent of a word, 0 for none
+	next := make([]int32, n+1)  // the next dependent of the same head, 0 for none
+	for d := n; d > 0; d-- {
+		h := heads[d-1]
+		next[d], child[h] = child[h], int32(d)
+	}
+	s := spans{make([]int32, n+1), make([]int32, n+1)}
+	number := int32(0)
+	for w := int32(0); ; {
+		s.first[w] = number
+		number++
+		if child[w] != 0 {
+			w = child[w]
+			continue
+		}
+		for w != 0 && next[w] == 0 {
+			s.last[w] = number - 1
+			w = heads[w-1]
+		}
+		if w == 0 {
+			s.last[0] = number - 1
+			return s
+		}
+		s.last[w] = number - 1
+		w = next[w]
+	}
+}
+
+// projective reports whether the words under the arc into the word at index d all descend from its head.
+func (s spans) projective(heads []int32, d int) bool {
+	h := heads[d]
+	if h == 0 {
+		return true
+	}
+	left, right := ends(heads, d)
+	for k := left + 1; k < right; k++ {
+		if number := s.first[k+1]; number < s.first[h] || number > s.last[h] {
+			return false
+		}
+	}
+	return true
+}

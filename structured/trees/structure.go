@@ -1,0 +1,195 @@
+package trees
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"github.com/dsp-go/dsp/structured"
+)
+
+// SpanningTree is the structure of a dependency tree over n words: every word has one head, another word or the root, exactly one word
+// has the root for its head, and following heads never goes round. An output is n heads, 0 for the root and else the number of
+// a word from 1, then n relations.
+//
+// Potentials have two parts of n·n rows each, a row for every pair of a dependent d and a head h: row d·n + h, counted from 0,
+// where h = d stands for the root. "arc" scores the pair [n·n×1], "label" each relation that it may have [n·n×R].
+type SpanningTree struct {
+	NonProjective bool // arcs may cross
+}
+
+// The tables of rows of a sentence's pairs of words.
+const (
+	ArcRows   = "arc"
+	LabelRows = "label"
+)
+
+// Form returns the form of a tree's potentials with so many relations.
+func (t SpanningTree) Form(relations int) structured.Form {
+	return structured.Form{Structure: t, Parts: []structured.Shape{
+		{Name: "arc", Rows: ArcRows, Width: 1}, {Name: "label", Rows: LabelRows, Width: relations},
+	}}
+}
+
+// Name returns "projective tree" or "non-projective tree".
+func (t SpanningTree) Name() string {
+	if t.NonProjective {
+		return "non-projective tree"
+	}
+	return "projective tree"
+}
+
+// Row returns the row of the pair of dependent d, counted from 0, and a head as outputs have it.
+func Row(n, d int, head int32) int {
+	if head == 0 {
+		return d*n + d
+	}
+	return d*n + int(head) - 1
+}
+
+// words returns how many words example b has.
+func words(outputs []int, b int) int { return (outputs[b+1] - outputs[b]) / 2 }
+
+// Score implements structured.Structure.
+func (SpanningTree) Score(θ *structured.Potentials, b int, y []int32) float64 {
+	n, s := len(y)/2, 0.0
+	arc, label, r := θ.Parts[0].Of(b), θ.Parts[1].Of(b), θ.Parts[1].Width
+	for d, head := range y[:n] {
+		row := Row(n, d, head)
+		s += float64(arc[row]) + float64(label[row*r+int(y[n+d])])
+	}
+	return s
+}
+
+// Add implements structured.Structure.
+func (SpanningTree) Add(u *structured.Marginals, b int, y []int32, c float32) {
+	add(u.Parts, b, y, c)
+}
+
+// Raise implements structured.Structure.
+func (SpanningTree) Raise(θ *structured.Potentials, b int, y []int32, c float32) {
+	add(θ.Parts, b, y, c)
+}
+
+func add(parts []structured.Part, b int, y []int32, c float32) {
+	n := len(y) / 2
+	arc, label, r := parts[0].Of(b), parts[1].Of(b), parts[1].Width
+	for d, head := range y[:n] {
+		row := Row(n, d, head)
+		arc[row] += c
+		label[row*r+int(y[n+d])] += c
+	}
+}
+
+// Restrict implements structured.Structure.
+func (SpanningTree) Restrict(θ *structured.Potentials, b int, gold structured.Gold) {
+	never, one, n := float32(math.Inf(-1)), [1]int32{}, len(gold.Output)/2
+	arc, label, r := θ.Parts[0].Of(b), θ.Parts[1].Of(b), θ.Parts[1].Width
+	for d := range n {
+		keep(gold.Possible(d, &one), n+1, func(head int) { arc[Row(n, d, int32(head))] = never }, func(head int) bool { return head == d+1 })
+		keep(gold.Possible(n+d, &one), r, func(relation int) {
+			for h := range n {
+				label[(d*n+h)*r+relation] = never
+			}
+		}, nil)
+	}
+}
+
+// keep forbids all numbers below n but the possible ones, where some are known, and those to pass over.
+func keep(possible []int32, n int, forbid func(k int), pass func(k int) bool) {
+	if possible == nil {
+		return
+	}
+	for k := range n {
+		if len(possible) > 0 && possible[0] == int32(k) {
+			possible = possible[1:]
+		} else if pass == nil || !pass(k) {
+			forbid(k)
+		}
+	}
+}
+
+// LeastRisk implements structured.Structure: the tree whose arcs and relations add up to the largest probability.
+func (SpanningTree) LeastRisk(u *structured.Marginals, θ *structured.Potentials) {
+	for k := range θ.Parts {
+		for j, p := range u.Parts[k].Values {
+			if to := &θ.Parts[k].Values[j]; !math.IsInf(float64(*to), -1) { // what is forbidden stays so
+				*to = p
+			}
+		}
+	}
+}
+
+// LogOutputs implements structured.Structure. There are nⁿ⁻¹ trees with one word at the root (Cayley), of which
+// C(3n−2, n−1)/n are projective, each with Rⁿ relations.
+func (t SpanningTree) LogOutputs(d *structured.Dataset, form structured.Form) float64 {
+	sum := 0.0
+	for i := range d.Len() {
+		n := float64(d.Length(i))
+		if n == 0 {
+			continue
+		}
+		sum += n * math.Log(float64(form.Parts[1].Width))
+		if t.NonProjective {
+			sum += (n - 1) * math.Log(n)
+		} else {
+			sum += logFactorial(3*n-2) - logFactorial(n-1) - logFactorial(2*n-1) - math.Log(n)
+		}
+	}
+	return sum / float64(max(1, d.Len()))
+}
+
+func logFactorial(n float64) float64 {
+	l, _ := math.Lgamma(n + 1)
+	return l
+}
+
+// Hamming implements structured.Structure.
+func (SpanningTree) Hamming() structured.TaskLoss { return Hamming{} }
+
+// Each implements structured.Structure.
+func (t SpanningTree) Each(θ *structured.Potentials, b int, visit func(y []int32)) {
+	n, r := words(θ.Outputs, b), θ.Parts[1].Width
+	y := make([]int32, 2*n)
+	var relations func(d int)
+	relations = func(d int) {
+		if d == n {
+			visit(y)
+			return
+		}
+		for k := range r {
+			y[n+d] = int32(k)
+			relations(d + 1)
+		}
+	}
+	var heads func(d int)
+	heads = func(d int) {
+		if d == n {
+			if Check(y[:n]) == nil && (t.NonProjective || Projective(y[:n])) {
+				relations(0)
+			}
+			return
+		}
+		for h := range n + 1 {
+			if h != d+1 {
+				y[d] = int32(h)
+				heads(d + 1)
+			}
+		}
+	}
+	heads(0)
+}
+
+// Small draws the form of potentials of a few sentences whose trees can be enumerated: of up to 4 words, some of none.
+func (t SpanningTree) Small(r *rand.Rand) *structured.Potentials {
+	relations, rows, outputs := 1+r.IntN(3), []int{0}, []int{0}
+	for range 1 + r.IntN(3) {
+		n := r.IntN(5)
+		if relations == 3 {
+			n = r.IntN(4)
+		}
+		rows, outputs = append(rows, rows[len(rows)-1]+n*n), append(outputs, outputs[len(outputs)-1]+2*n)
+	}
+	θ := new(structured.Potentials)
+	θ.Reshape(t.Form(relations), outputs, func(string) []int { return rows })
+	return θ
+}

@@ -1,0 +1,197 @@
+package synthetic
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/dsp-go/dsp/structured/trees"
+)
+
+// Token is a word of a drawn sentence.
+type Token struct {
+	Form, Lemma, UPOS, XPOS string
+	Head                    int // 0 for the root, else the number of a word from 1
+	Relation                string
+	Joined                  bool // the word is written together with the one before, as the n't of don't is: both make a multiword token
+	Tight                   bool // no space stands before the word
+}
+
+// Sentence is a drawn sentence with its tree.
+type Sentence []Token
+
+// Columns returns the ten columns of CoNLL-U for the words, without multiword tokens: Columns()[trees.Form][t].
+func (s Sentence) Columns() [trees.ColumnCount][]string {
+	var columns [trees.ColumnCount][]string
+	for t, k := range s {
+		misc := "_"
+		if t+1 < len(s) && s[t+1].Tight && !s[t+1].Joined && !k.Joined {
+			misc = "SpaceAfter=No"
+		}
+		for c, field := range [...]string{strconv.Itoa(t + 1), k.Form, k.Lemma, k.UPOS, k.XPOS, "_", strconv.Itoa(k.Head), k.Relation, "_", misc} {
+			columns[c] = append(columns[c], field)
+		}
+	}
+	return columns
+}
+
+// Text returns the sentence as it is written.
+func (s Sentence) Text() string {
+	var b strings.Builder
+	for t, k := range s {
+		if t > 0 && !k.Tight && !k.Joined {
+			b.WriteByte(' ')
+		}
+		b.WriteString(k.Form)
+	}
+	return b.String()
+}
+
+// AppendConllu appends the sentence as CoNLL-U, with its name, its text, and a blank line after it.
+func (s Sentence) AppendConllu(text []byte, id string) []byte {
+	text = append(append(text, "# sent_id = "...), id...)
+	text = append(append(text, "\n# text = "...), s.Text()...)
+	text = append(text, '\n')
+	columns := s.Columns()
+	for t := range s {
+		if t+1 < len(s) && s[t+1].Joined {
+			text = s.appendMultiword(text, t)
+		}
+		for c := range columns {
+			if c > 0 {
+				text = append(text, '\t')
+			}
+			text = append(text, columns[c][t]...)
+		}
+		text = append(text, '\n')
+	}
+	return append(text, '\n')
+}
+
+// appendMultiword appends the line of the multiword token that the words t and t+1 make.
+func (s Sentence) appendMultiword(text []byte, t int) []byte {
+	misc := "_"
+	if t+2 < len(s) && s[t+2].Tight {
+		misc = "SpaceAfter=No"
+	}
+	fields := []string{strconv.Itoa(t+1) + "-" + strconv.Itoa(t+2), s[t].Form + s[t+1].Form, "_", "_", "_", "_", "_", "_", "_", misc}
+	return append(append(text, strings.Join(fields, "\t")...), '\n')
+}
+
+// A node is a word with the words that depend on it.
+type node struct {
+	Token
+	before, after []*node // dependents on either side, in order
+	plural        bool    // of a noun phrase: it takes a plural verb
+	class         string  // of a noun or verb in the lexicon
+	clause        bool    // the head of a clause, at whose end extraposed phrases stand
+	extraposed    bool    // stands at the end of the clause around it, not beside its head
+}
+
+func word(form, lemma, upos, xpos string) *node {
+	return &node{Token: Token{Form: form, Lemma: lemma, UPOS: upos, XPOS: xpos}}
+}
+
+// as sets the relation of the node to its head.
+func (n *node) as(relation string) *node {
+	n.Relation = relation
+	return n
+}
+
+// comma returns a comma.
+func comma() *node { return punctuation(",") }
+
+// punctuation returns a mark that follows a word without a space.
+func punctuation(mark string) *node {
+	n := word(mark, mark, "PUNCT", mark).as("punct")
+	n.Tight = true
+	return n
+}
+
+// linear puts words in the order of a sentence.
+type linear struct {
+	nodes   []*node
+	heads   map[*node]*node
+	pending []*node // extraposed, of the current clause
+}
+
+func (l *linear) add(n *node) {
+	waiting := l.pending
+	if n.clause {
+		l.pending = nil
+	}
+	l.children(n, n.before)
+	l.nodes = append(l.nodes, n)
+	l.children(n, n.after)
+	if n.clause {
+		for len(l.pending) > 0 {
+			next := l.pending[0]
+			l.pending = l.pending[1:]
+			l.add(next)
+		}
+		l.pending = waiting
+	}
+}
+
+func (l *linear) children(head *node, all []*node) {
+	for _, n := range all {
+		l.heads[n] = head
+		if n.extraposed {
+			l.pending = append(l.pending, n)
+			continue
+		}
+		l.add(n)
+	}
+}
+
+// linearise makes a sentence of a clause, which ends with a mark.
+func linearise(root *node, mark string) Sentence {
+	l := &linear{heads: map[*node]*node{}}
+	l.add(root.as("root"))
+	end := punctuation(mark)
+	end.XPOS = "."
+	l.heads[end] = root
+	l.nodes = withoutIdleCommas(append(l.nodes, end))
+	numbers := map[*node]int{nil: 0}
+	for t, n := range l.nodes {
+		numbers[n] = t + 1
+	}
+	s := make(Sentence, len(l.nodes))
+	for t, n := range l.nodes {
+		s[t] = n.Token
+		s[t].Head = numbers[l.heads[n]]
+	}
+	for t := range s[1:] {
+		if s[t].Lemma == "a" && isVowel(s[t+1].Form[0]) {
+			s[t].Form = "an"
+		}
+	}
+	s[0].Form = capitalised(s[0].Form)
+	for t := range s[1:] { // an opening quotation mark takes the space before it
+		if s[t].XPOS == "``" {
+			s[t+1].Tight = true
+		}
+	}
+	if s[0].XPOS == "``" {
+		s[1].Form = capitalised(s[1].Form)
+	}
+	return s
+}
+
+// withoutIdleCommas leaves out commas before another comma or the end.
+func withoutIdleCommas(nodes []*node) []*node {
+	var kept []*node
+	for t, n := range nodes {
+		if n.XPOS == "," && (nodes[t+1].XPOS == "," || t+2 == len(nodes)) {
+			continue
+		}
+		kept = append(kept, n)
+	}
+	return kept
+}
+
+func capitalised(text string) string {
+	first, size := utf8.DecodeRuneInString(text)
+	return string(unicode.ToUpper(first)) + text[size:]
+}
