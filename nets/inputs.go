@@ -66,21 +66,21 @@ func rowKeys(to []uint64, examples []int, rows int, length func(b int) int) []ui
 	return to
 }
 
-// checkTables refuses data that does not have the rows that the potentials need: n·n of every table but that of positions, for
+// CheckTables refuses examples that do not have the rows that the potentials need: n·n of every table but that of positions, for
 // an example of n positions.
-func (n *Net) checkTables(batch *structured.Batch) error {
+func (n *Net) CheckTables(data *structured.Dataset, examples []int) error {
 	for _, part := range n.shape.Form.Parts {
 		if part.Rows == structured.Positions || part.Rows == structured.Tied {
 			continue
 		}
-		t := batch.Data.Table(part.Rows)
+		t := data.Table(part.Rows)
 		if t == nil {
-			return structured.BadInput("%s has no table of rows %q, which the network scores", batch.Data.Name, part.Rows)
+			return structured.BadInput("%s has no table of rows %q, which the network scores", data.Name, part.Rows)
 		}
-		for _, e := range batch.Examples {
-			length := batch.Data.Length(e)
+		for _, e := range examples {
+			length := data.Length(e)
 			if rows := t.Offsets[e+1] - t.Offsets[e]; rows != length*length {
-				return structured.BadInput("%s: %d rows of table %q, the network makes %d×%d: one for each pair of positions", batch.Data.Where(e), rows, part.Rows, length, length)
+				return structured.BadInput("%s: %d rows of table %q, the network makes %d×%d: one for each pair of positions", data.Where(e), rows, part.Rows, length, length)
 			}
 		}
 	}

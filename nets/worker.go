@@ -120,7 +120,7 @@ func (w *NetWorker) load(weightsNow []float32, batch *structured.Batch) error {
 	if len(weightsNow) != w.net.Dim() {
 		return fmt.Errorf("nets: %d weights given; the net has %d", len(weightsNow), w.net.Dim())
 	}
-	if err := w.net.checkTables(batch); err != nil {
+	if err := w.net.CheckTables(batch.Data, batch.Examples); err != nil {
 		return err
 	}
 	size := w.net.Size(batch)
