@@ -221,6 +221,33 @@ func TestSentencesDoNotMix(t *testing.T) {
 	}
 }
 
+// The pullback is linear, also where few numbers of a cotangent are not zero, which takes another path.
+func TestPullbackOfFewPairs(t *testing.T) {
+	c := biaffineConfigs[1]
+	rng := rand.New(rand.NewPCG(35, 36))
+	net := mustBiaffine(t, c.config, c.input, 3)
+	var batch structured.Batch
+	batch.Reset(withPairs(randomData(rng, c.input, 3, 12, 7, 20)), []int{2, 0, 1})
+	worker := net.NewNetWorker()
+	must(t, worker.Score(randomVector(rng, net.Dim(), 0.5), &batch, new(structured.Potentials)))
+	all := randomMarginals(rng, &batch, net.Form())
+	var few structured.Marginals
+	few.Copy(all)
+	sum, want := make([]float32, net.Dim()), make([]float32, net.Dim())
+	must(t, worker.Pullback(all, want))
+	for k := range all.Parts {
+		for i, x := range all.Parts[k].Values {
+			if i%37 != 0 {
+				few.Parts[k].Values[i] = 0
+			}
+			all.Parts[k].Values[i] = x - few.Parts[k].Values[i]
+		}
+	}
+	must(t, worker.Pullback(all, sum))
+	must(t, worker.Pullback(&few, sum))
+	mustEqual(t, "gradient", sum, widen(want), 1e-5)
+}
+
 // The linearised network is affine, touches the network at w_k, and has its slope.
 func TestLinearisedBiaffine(t *testing.T) {
 	c := biaffineConfigs[0]
