@@ -254,3 +254,11 @@ func (a *Accelerator) Value(ctx context.Context, w []float32, examples []int) (f
 	sums, err := a.overData(ctx, w, examples, "value", func(l strand) { l.Value(a.vectors.at) })
 	return sums.Primal, err
 }
+
+// Unit returns the largest relative error of a rounded operation, for what train allows rounding in a certificate.
+func (a *Accelerator) Unit() float64 {
+	if a.blas.tf32 {
+		return 1. / (1 << 11)
+	}
+	return 1. / (1 << 24)
+}

@@ -9,6 +9,7 @@ import (
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/oracles/kinds"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/host"
 	"github.com/dsp-go/dsp/train"
 )
 
@@ -96,7 +97,7 @@ func (o *hostOracle) parallel(n int, work func(k int, oracle oracles.Maximiser))
 	errs := make([]error, min(n, len(o.workers)))
 	for i := range errs {
 		group.Go(func() {
-			errs[i] = structured.Guard(func() error {
+			errs[i] = host.Guard(func() error {
 				for k := int(next.Add(1)) - 1; k < n; k = int(next.Add(1)) - 1 {
 					work(k, o.workers[i])
 				}

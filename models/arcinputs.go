@@ -4,9 +4,10 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/dsp-go/dsp/models/safetensors"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/features/arcs"
+	"github.com/dsp-go/dsp/structured/host"
+	"github.com/dsp-go/dsp/structured/safetensors"
 	"github.com/dsp-go/dsp/structured/trees"
 )
 
@@ -57,7 +58,7 @@ func (in *arcInputs) apply(d *structured.Dataset, threads int) error {
 	var running sync.WaitGroup
 	for k := range threads {
 		running.Go(func() {
-			errs[k] = structured.Guard(func() error {
+			errs[k] = host.Guard(func() error {
 				e := arcs.NewExtractor(in.template, in.dictionary)
 				for j := int(next.Add(1)) - 1; j < len(blocks); j = int(next.Add(1)) - 1 {
 					var err error

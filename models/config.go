@@ -3,6 +3,7 @@ package models
 import (
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/ocr"
 )
 
 // Config is everything that decides a training run. Its tags are the one definition of the command line's flags, the
@@ -26,15 +27,15 @@ type Config struct {
 	Crossing string `yaml:"crossing" json:"crossing" group:"Data" values:"lift|refuse" only:"task=parse tree=projective" help:"what becomes of training trees with crossing arcs: lift moves the dependents of such arcs to their head's head until none cross, refuse ends with the first such tree"`
 
 	Net        string  `yaml:"net" json:"net" group:"Network" values:"auto|linear|mlp|cnn|cnn-image|embed" help:"network from inputs to potentials: linear, mlp and cnn read dense features in a window of positions, linear also attributes of tokens (see features), cnn-image the image at each position, embed words; auto: linear for text, cnn-image for images, mlp for other dense features"`
-	Features   string  `yaml:"features" json:"features" group:"Network" values:"auto|ner|pos|chunk|parse|none" only:"format=conll,conllu" help:"attributes of the tokens of text, for net linear: a built-in set (dsp info --features SET prints it), or none, for net embed; auto: none where net is embed or a template is given, else chunk for entity tags on data with a column pos, ner for other entity tags, pos for other labels, and parse for trees"`
-	Template   string  `yaml:"template" json:"template" group:"Network" unit:"FILE" only:"format=conll,conllu net=linear" help:"attributes of the tokens of text, for net linear: a template, as those of CRF++ (docs/templates.md), in place of a built-in set"`
-	HashBits   int     `yaml:"hash-bits" json:"hash-bits" group:"Network" min:"0" only:"format=conll,conllu,crfsuite net=linear" unit:"N" help:"number attributes by hashing them to N bits, which needs no dictionary and keeps no names; 0 keeps a dictionary"`
+	Features   string  `yaml:"features" json:"features" group:"Network" values:"auto|ner|pos|chunk|parse|none" only:"task=tag,parse format=conll,conllu,builtin" help:"attributes of the tokens of text, for net linear: a built-in set (dsp info --features SET prints it), or none, for net embed; auto: none where net is embed or a template is given, else chunk for entity tags on data with a column pos, ner for other entity tags, pos for other labels, and parse for trees"`
+	Template   string  `yaml:"template" json:"template" group:"Network" unit:"FILE" only:"task=tag,parse format=conll,conllu,builtin net=linear" help:"attributes of the tokens of text, for net linear: a template, as those of CRF++ (docs/templates.md), in place of a built-in set"`
+	HashBits   int     `yaml:"hash-bits" json:"hash-bits" group:"Network" min:"0" only:"task=tag,parse format=conll,conllu,crfsuite,builtin net=linear" unit:"N" help:"number attributes by hashing them to N bits, which needs no dictionary and keeps no names; 0 keeps a dictionary"`
 	Edges      string  `yaml:"edges" json:"edges" group:"Network" values:"transition|position|none" only:"task=ocr,tag" help:"potentials of neighbouring labels: one learned matrix (transition), one that the network makes at every position (position), or none: labels are independent"`
 	Hidden     Sizes   `yaml:"hidden" json:"hidden" group:"Network" min:"1" only:"net=mlp,cnn,cnn-image,embed" help:"units of each dense hidden layer; empty: the network's own"`
 	Window     int     `yaml:"window" json:"window" group:"Network" min:"0" only:"net=linear,mlp,cnn,embed" help:"positions that a window spans, odd; 0: the network's own (1 for linear and mlp, 3 for cnn, 5 for embed)"`
 	Channels   Sizes   `yaml:"channels" json:"channels" group:"Network" min:"1" only:"net=cnn,cnn-image,embed" help:"channels of each convolution; empty: the network's own"`
 	Embed      Sizes   `yaml:"embed" json:"embed" group:"Network" min:"1" only:"net=embed" help:"numbers in the embedding of each discrete input; empty: by the size of its vocabulary"`
-	MinCount   int     `yaml:"min-count" json:"min-count" group:"Network" min:"0" only:"format=conll,conllu,crfsuite net=embed,linear" unit:"N" help:"times an attribute must occur in the training data to get weights, or a word to get an embedding of its own; 0: 1 for attributes, 2 for words"`
+	MinCount   int     `yaml:"min-count" json:"min-count" group:"Network" min:"0" only:"task=tag,parse format=conll,conllu,crfsuite,builtin net=embed,linear,biaffine" unit:"N" help:"times an attribute must occur in the training data to get weights, or a word to get an embedding of its own; 0: 1 for attributes, 2 for words"`
 	Activation string  `yaml:"activation" json:"activation" group:"Network" values:"elu|tanh|relu" only:"net=mlp,cnn,cnn-image,embed" help:"function between layers; prox-linear wants a smooth one (elu, tanh)"`
 	Dropout    float64 `yaml:"dropout" json:"dropout" group:"Network" min:"0" only:"method=sgd net=mlp,cnn,cnn-image,embed" help:"probability with which a hidden unit is left out of a step"`
 
@@ -48,7 +49,7 @@ type Config struct {
 	ClassWeights LabelWeights `yaml:"class-weights" json:"class-weights" group:"Objective" only:"task=ocr,tag" unit:"LABEL=WEIGHT,..." help:"weigh each sequence, whatever the loss, by the mean of the weights of its gold labels; 1 where not named"`
 	Constraints  string       `yaml:"constraints" json:"constraints" group:"Objective" values:"none|iob1|iob2|bioes" only:"task=ocr,tag" help:"transitions that no output may have, by the labels' scheme, which the gold labels must keep to (scheme converts them)"`
 
-	Method      string  `yaml:"method" json:"method" group:"Method" values:"auto|sgd|svrg|casimir|casimir-adapt|saga|bcfw|bcpfw|sdca|lbfgs|prox-linear" help:"optimiser; auto picks by the problem and says why"`
+	Method      string  `yaml:"method" json:"method" group:"Method" values:"auto|sgd|svrg|casimir|casimir-adapt|saga|bcfw|bcpfw|sdca|lbfgs|prox-linear" help:"optimiser; auto picks by the problem and says why. bcpfw visits the examples whose gap was at least the mean at their last visit, and every one within eleven rounds, instead of drawing them in proportion to their gaps"`
 	Passes      int     `yaml:"passes" json:"passes" group:"Method" min:"0" help:"passes over the training data, n oracle calls each; 0: 20 for sgd and prox-linear, 100 for the convex methods, 500 iterations for lbfgs"`
 	Gap         Gap     `yaml:"gap" json:"gap" group:"Method" unit:"X|auto" help:"stop once the certified relative gap, (objective − dual)/|objective|, is at most this; 0 does all passes; auto: 0.001 where the method certifies one"`
 	Patience    int     `yaml:"patience" json:"patience" group:"Method" min:"0" help:"stop after that many passes without a better result on the development data; 0 does all passes"`
@@ -83,7 +84,7 @@ type Config struct {
 
 // Default returns the configuration of a run that is told nothing.
 func Default() Config {
-	words := structured.DefaultOCRWords()
+	words := ocr.DefaultOCRWords()
 	return Config{
 		Task:       "auto",
 		Examples:   Sizes{words.Train, words.Dev, words.Test},

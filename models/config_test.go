@@ -157,6 +157,12 @@ func TestValidateRefuses(t *testing.T) {
 		`--fold 3 and --test both say`:                                func(c *Config) { c.Train, c.Test, c.Fold = "a", "b", 3 },
 		`--label-weights a=2 means nothing with --loss crf`:           func(c *Config) { c.Loss, c.LabelWeights = "crf", LabelWeights{"a": 2} },
 		`--examples 1,1,1 means nothing with --format conll; it is f`: func(c *Config) { c.Train, c.Format, c.Examples = "x", "conll", Sizes{1, 1, 1} },
+		`--format conll has no trees`:                                 func(c *Config) { c.Task, c.Train, c.Format = "parse", "x", "conll" },
+		`--features pos makes attributes of tokens`:                   func(c *Config) { c.Task, c.Features = "parse", "pos" },
+		`--features parse makes attributes of arcs`:                   func(c *Config) { c.Task, c.Train, c.Features = "tag", "x", "parse" },
+		`--tree nonprojective means nothing with --task tag`:          func(c *Config) { c.Task, c.Train, c.Tree = "tag", "x", "nonprojective" },
+		`--crossing refuse means nothing with --tree nonprojective`:   func(c *Config) { c.Task, c.Tree, c.Crossing = "parse", "nonprojective", "refuse" },
+		`--edges none means nothing with --task parse`:                func(c *Config) { c.Task, c.Edges = "parse", "none" },
 	} {
 		c := Default()
 		change(&c)

@@ -6,6 +6,8 @@ import (
 
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/host"
+	"github.com/dsp-go/dsp/structured/ocr"
 	"github.com/dsp-go/dsp/structured/trees"
 )
 
@@ -115,7 +117,7 @@ func (c *Config) builtin() (*Data, error) {
 	if c.Task == "parse" {
 		return c.drawTrees()
 	}
-	o := structured.OCRWords{Difficulty: c.Difficulty, Seed: c.Seed}
+	o := ocr.OCRWords{Difficulty: c.Difficulty, Seed: c.Seed}
 	o.Train, o.Dev, o.Test = c.Examples[0], c.Examples[1], c.Examples[2]
 	if err := o.Validate(); err != nil {
 		return nil, err
@@ -127,7 +129,7 @@ func (c *Config) builtin() (*Data, error) {
 
 func readFold(path string, fold int) (train, test *structured.Dataset, err error) {
 	err = open(path, func(r io.Reader) error {
-		letters, err := structured.ReadLetters(r, path)
+		letters, err := ocr.ReadLetters(r, path)
 		if err != nil {
 			return err
 		}
@@ -139,7 +141,7 @@ func readFold(path string, fold int) (train, test *structured.Dataset, err error
 
 // open opens a data file for the time of read.
 func open(path string, read func(r io.Reader) error) error {
-	f, err := structured.Open(path)
+	f, err := host.Open(path)
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/host"
+	"github.com/dsp-go/dsp/structured/ocr"
 )
 
 // file writes a file for the time of the test and returns its path.
@@ -100,7 +102,7 @@ func TestReadBuiltin(t *testing.T) {
 		t.Errorf("the test words are others: %v", err)
 	}
 	var letters bytes.Buffer
-	if err := structured.WriteLetters(&letters, d.Test, 2); err != nil {
+	if err := ocr.WriteLetters(&letters, d.Test, 2); err != nil {
 		t.Fatal(err)
 	}
 	got, err := m.ReadData(file(t, "letter.data", letters.String()), DataOptions{Labels: true})
@@ -122,7 +124,7 @@ func TestReadBuiltin(t *testing.T) {
 func TestReadNPZ(t *testing.T) {
 	write := func(labels []int32, names ...string) string {
 		path := filepath.Join(t.TempDir(), "x.npz")
-		err := structured.WriteFile(path, func(w io.Writer) error {
+		err := host.WriteFile(path, func(w io.Writer) error {
 			return writeNPZ(w, func(n npzWriter) error {
 				err := cmp.Or(
 					add(n, "features", []float32{1, 2, 3, 4, 5, 6}, 3, 2),
@@ -222,20 +224,21 @@ func TestDetectFormat(t *testing.T) {
 func TestReadDataErrors(t *testing.T) {
 	conll := file(t, "train.conll", trainConll)
 	for want, change := range map[string]func(*Config){
-		"nowhere.conll":                 func(c *Config) { c.Train = "nowhere.conll" },
-		"standard input: cannot tell":   func(c *Config) { c.Train = "-" },
-		"neither text nor npz":          func(c *Config) { c.Train = file(t, "x", "\x7fELF\x00\x00") },
-		"no tokens":                     func(c *Config) { c.Train = file(t, "x.conll", "") },
-		"x.conll:2: 2 columns":          func(c *Config) { c.Train = file(t, "x.conll", "a b O\nc O\n") },
-		"--columns":                     func(c *Config) { c.Columns = "word" },
-		"named word":                    func(c *Config) { c.Columns = "token=0,label=-1" },
-		`--format "con" is not known`:   func(c *Config) { c.Format = "con" },
-		"--fold 1 means nothing":        func(c *Config) { c.Fold = 1 },
-		"dev.conll:1: label":            func(c *Config) { c.Dev = file(t, "dev.conll", "the DT B-Y\n") },
-		"--columns word=0,label=1 mean": func(c *Config) { c.Task, c.Format, c.Columns = "ocr", "letters", "word=0,label=1" },
-		"tab-separated":                 func(c *Config) { c.Task, c.Format, c.Columns, c.MinCount, c.Net = "ocr", "letters", "", 0, "auto" },
-		"use --task ocr":                func(c *Config) { c.Format, c.Columns, c.MinCount = "letters", "", 0 },
-		"use --task tag":                func(c *Config) { c.Task = "ocr" },
+		"nowhere.conll":                               func(c *Config) { c.Train = "nowhere.conll" },
+		"standard input: cannot tell":                 func(c *Config) { c.Train = "-" },
+		"neither text nor npz":                        func(c *Config) { c.Train = file(t, "x", "\x7fELF\x00\x00") },
+		"no tokens":                                   func(c *Config) { c.Train = file(t, "x.conll", "") },
+		"x.conll:2: 2 columns":                        func(c *Config) { c.Train = file(t, "x.conll", "a b O\nc O\n") },
+		"--columns":                                   func(c *Config) { c.Columns = "word" },
+		"named word":                                  func(c *Config) { c.Columns = "token=0,label=-1" },
+		`--format "con" is not known`:                 func(c *Config) { c.Format = "con" },
+		"--fold 1 means nothing":                      func(c *Config) { c.Fold = 1 },
+		"dev.conll:1: label":                          func(c *Config) { c.Dev = file(t, "dev.conll", "the DT B-Y\n") },
+		"--columns word=0,label=1 mean":               func(c *Config) { c.Task, c.Format, c.Columns = "ocr", "letters", "word=0,label=1" },
+		"tab-separated":                               func(c *Config) { c.Task, c.Format, c.Columns, c.MinCount, c.Net = "ocr", "letters", "", 0, "auto" },
+		"use --task ocr":                              func(c *Config) { c.Format, c.Columns, c.MinCount = "letters", "", 0 },
+		"use --task tag":                              func(c *Config) { c.Task, c.MinCount = "ocr", 0 },
+		"--min-count 1 means nothing with --task ocr": func(c *Config) { c.Task = "ocr" },
 	} {
 		c := tagConfig(conll)
 		change(&c)

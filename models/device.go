@@ -119,13 +119,14 @@ func (r *run) accelerate() error {
 		}
 	}
 	r.problem.Batch = c.Batch
-	if r.device != nil {
-		batch := any("the method's")
-		if c.Batch > 0 {
-			batch = c.Batch
-		}
-		r.o.Log.Info("device "+r.device.Info().String(), "batch", batch)
+	if r.device == nil {
+		return checkSteps(r.problem)
 	}
+	batch := any("the method's")
+	if c.Batch > 0 {
+		batch = c.Batch
+	}
+	r.o.Log.Info("device "+r.device.Info().String(), "batch", batch)
 	return nil
 }
 

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/dsp-go/dsp/models/safetensors"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/safetensors"
 )
 
 // The tensors of a model file that hold names: bytes, each name followed by a line feed, in the order of their numbers.

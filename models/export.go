@@ -13,8 +13,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/dsp-go/dsp/models/safetensors"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/host"
+	"github.com/dsp-go/dsp/structured/safetensors"
 )
 
 // Potentials computes the potentials of all examples of d, with the model's constraints applied as −∞.
@@ -79,20 +80,20 @@ func (m *Model) ExportPotentials(ctx context.Context, d *structured.Dataset, pat
 	if err != nil {
 		return err
 	}
-	offsets := wide(d.Offsets)
+	offsets := int64s(d.Offsets)
 	ids := make([]string, d.Len())
 	for i := range ids {
 		ids[i] = d.ID(i)
 	}
 	if format == ".npz" {
-		return structured.WriteFile(path, func(w io.Writer) error {
+		return host.WriteFile(path, func(w io.Writer) error {
 			return writeNPZ(w, func(n npzWriter) error {
 				var err error
 				for k := range θ.Parts {
 					err = cmp.Or(err, add(n, θ.Parts[k].Name, θ.Parts[k].Values, partShape(&θ.Parts[k])...))
 				}
 				for _, t := range d.Tables {
-					err = cmp.Or(err, add(n, t.Name+"_offsets", wide(t.Offsets), len(t.Offsets)))
+					err = cmp.Or(err, add(n, t.Name+"_offsets", int64s(t.Offsets), len(t.Offsets)))
 				}
 				err = cmp.Or(err,
 					add(n, "offsets", offsets, len(offsets)),
@@ -110,7 +111,7 @@ func (m *Model) ExportPotentials(ctx context.Context, d *structured.Dataset, pat
 		safetensors.Add(f, θ.Parts[k].Name, θ.Parts[k].Values, partShape(&θ.Parts[k])...)
 	}
 	for _, t := range d.Tables {
-		safetensors.Add(f, t.Name+"_offsets", wide(t.Offsets))
+		safetensors.Add(f, t.Name+"_offsets", int64s(t.Offsets))
 	}
 	safetensors.Add(f, "offsets", offsets)
 	if d.Labels != nil {
@@ -135,7 +136,7 @@ func partShape(p *structured.Part) []int {
 	return append([]int{p.Offsets[len(p.Offsets)-1]}, row...)
 }
 
-func wide(offsets []int) []int64 {
+func int64s(offsets []int) []int64 {
 	to := make([]int64, max(1, len(offsets)))
 	for i, o := range offsets {
 		to[i] = int64(o)
@@ -155,9 +156,9 @@ func (m *Model) ExportWeights(path string) error {
 	}
 	if format == ".txt" {
 		if m.Dictionary != nil {
-			return structured.WriteFile(path, m.writeAttributeWeights)
+			return host.WriteFile(path, m.writeAttributeWeights)
 		}
-		return structured.WriteFile(path, m.writeText)
+		return host.WriteFile(path, m.writeText)
 	}
 	f := &safetensors.File{}
 	m.addWeights(f)
@@ -170,7 +171,7 @@ func (m *Model) ExportWeights(path string) error {
 		}
 		return safetensors.Write(path, f)
 	}
-	return structured.WriteFile(path, func(w io.Writer) error {
+	return host.WriteFile(path, func(w io.Writer) error {
 		return writeNPZ(w, func(n npzWriter) error {
 			for _, name := range slices.Sorted(maps.Keys(f.Tensors)) {
 				t := f.Tensors[name]

@@ -17,9 +17,9 @@ import (
 
 	"github.com/sbinet/npyio/npz"
 
-	"github.com/dsp-go/dsp/models/safetensors"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
+	"github.com/dsp-go/dsp/structured/safetensors"
 )
 
 // readNPZ reads an array of an archive into a slice, and its shape.

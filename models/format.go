@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/text"
 )
 
 // The formats of data files.
@@ -48,7 +49,7 @@ func (c *Config) settleFormat() error {
 		}
 	}
 	if c.Format == formatConll && c.Columns == "" {
-		c.Columns = structured.DefaultColumns
+		c.Columns = text.DefaultColumns
 	}
 	if c.Format == formatConllu && c.Label == "" && c.Task != "parse" {
 		c.Label = "upos"

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/host"
 )
 
 // batchPositions is how many positions are scored at once, unless one chain is longer: enough to keep matrix products
@@ -54,7 +55,7 @@ func inOrder[S, I, R any](ctx context.Context, threads int, next func() (I, bool
 		defer close(jobs)
 		for more := true; more; {
 			j := &job{done: make(chan struct{})}
-			j.err = structured.Guard(func() (err error) { j.item, more, err = next(); return err })
+			j.err = host.Guard(func() (err error) { j.item, more, err = next(); return err })
 			switch {
 			case j.err != nil:
 				close(j.done)
@@ -81,7 +82,7 @@ func inOrder[S, I, R any](ctx context.Context, threads int, next func() (I, bool
 			var s S
 			begun := false
 			for j := range untilDone(ctx, jobs) {
-				j.err = structured.Guard(func() (err error) {
+				j.err = host.Guard(func() (err error) {
 					if !begun {
 						s, begun = scratch(), true
 					}

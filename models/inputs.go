@@ -9,6 +9,7 @@ import (
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/structured/features"
+	"github.com/dsp-go/dsp/structured/text"
 	"github.com/dsp-go/dsp/structured/trees"
 )
 
@@ -40,7 +41,7 @@ func (c *Config) fitInputs(train *structured.Dataset) (Inputs, error) {
 		return Inputs{}, err
 	}
 	if set == "none" {
-		vocab, err := structured.BuildVocab(train, cmp.Or(c.MinCount, defaultWordCount))
+		vocab, err := text.BuildVocab(train, cmp.Or(c.MinCount, defaultWordCount))
 		if err != nil {
 			return Inputs{}, err
 		}
@@ -69,7 +70,7 @@ func (in Inputs) apply(d *structured.Dataset, n int) error {
 	case in.Template != nil:
 		return in.Template.Apply(d, in.Dictionary, threadsOr(n))
 	case in.Vocab != nil:
-		return structured.EncodeIds(d, in.Vocab)
+		return text.EncodeIds(d, in.Vocab)
 	}
 	return nil
 }

@@ -2,8 +2,12 @@ package models
 
 import (
 	"bytes"
+	"fmt"
 
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/host"
+	"github.com/dsp-go/dsp/structured/text"
+	"github.com/dsp-go/dsp/train"
 )
 
 const (
@@ -18,7 +22,7 @@ func (c *Config) checkMemory(s source) error {
 	if !isText(c.Format) {
 		return nil
 	}
-	text, times, err := structured.Beginning(c.Train, beginningBytes)
+	text, times, err := text.Beginning(c.Train, beginningBytes)
 	if err != nil || times <= 1 {
 		return err
 	}
@@ -34,8 +38,18 @@ func (c *Config) checkMemory(s source) error {
 	if c.HashBits > 0 {
 		weights = float64(int(1)<<c.HashBits) * extent.Labels
 	}
-	if err := structured.CheckMemory("training on "+c.Train, garbage*(extent.Bytes()+4*weightVectors*weights)); err != nil {
+	if err := host.CheckMemory("training on "+c.Train, garbage*(extent.Bytes()+4*weightVectors*weights)); err != nil {
 		return structured.BadInput("%w; train on a part of it, or on fewer attributes with --min-count, --hash-bits or a --template", err)
+	}
+	return nil
+}
+
+// checkSteps refuses weights and steps on p for which there is not enough memory once the data are read.
+func checkSteps(p *train.Problem) error {
+	weights := p.Scorer.Dim()
+	what := fmt.Sprintf("training %d weights with --batch %d", weights, p.BatchSize())
+	if err := host.CheckMemory(what, garbage*(4*weightVectors*float64(weights)+p.StepBytes())); err != nil {
+		return structured.BadInput("%w; lower --batch, or train fewer weights", err)
 	}
 	return nil
 }

@@ -21,8 +21,12 @@ func TestObjective(t *testing.T) {
 	}
 	want := chains.Hamming{ByLength: true, LabelWeights: []float32{1, 3, 1}}
 	if o.Lambda != 0.5 || o.Loss != train.SoftmaxMargin || !reflect.DeepEqual(o.Task, want) ||
-		o.Data != d || o.Constraints != m.Constraints {
+		o.Data != d || o.Constraints != nil {
 		t.Errorf("%+v", o)
+	}
+	m.Constraints = &chains.Constraints{}
+	if o, err = c.objective(m, d); err != nil || o.Constraints != m.Constraints {
+		t.Errorf("with constraints: %+v, %v", o, err)
 	}
 }
 

@@ -6,10 +6,10 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/dsp-go/dsp/models/safetensors"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/features"
 	"github.com/dsp-go/dsp/structured/features/arcs"
+	"github.com/dsp-go/dsp/structured/safetensors"
 )
 
 // modelFormat is the version of the layout of model files. Files of another one are refused.

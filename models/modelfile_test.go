@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dsp-go/dsp/models/safetensors"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/safetensors"
 )
 
 func TestModelRoundTrip(t *testing.T) {

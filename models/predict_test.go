@@ -12,6 +12,7 @@ import (
 
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
+	"github.com/dsp-go/dsp/structured/text"
 )
 
 // toyData are chains of lengths 0 to 4 with 3 labels and 2 features a position.
@@ -263,13 +264,13 @@ func TestColumnWriter(t *testing.T) {
 // Files in columns keep their lines, and every line that has columns gets the same ones more.
 func TestColumnWriterKeepsLines(t *testing.T) {
 	conll := "-DOCSTART- x\n\n\na O\nb B-x\n\n-DOCSTART-\n\nc O"
-	d, err := structured.Conll{}.Read(strings.NewReader(conll), "x")
+	d, err := text.Conll{}.Read(strings.NewReader(conll), "x")
 	if err != nil {
 		t.Fatal(err)
 	}
 	token := func(id, word string) string { return id + "\t" + word + strings.Repeat("\t_", 7) + "\tK=B\n" }
 	conllu := "# sent_id = s\n1-2" + strings.Repeat("\t_", 9) + "\n" + token("1", "a") + "1.1" + strings.Repeat("\t_", 9) + "\n" + token("2", "b") + "\n" + token("1", "c") + "\n"
-	u, err := structured.Conllu{Label: "misc:K"}.Read(strings.NewReader(conllu), "x")
+	u, err := text.Conllu{Label: "misc:K"}.Read(strings.NewReader(conllu), "x")
 	if err != nil {
 		t.Fatal(err)
 	}

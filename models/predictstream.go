@@ -10,6 +10,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/features"
 	"github.com/dsp-go/dsp/structured/features/arcs"
+	"github.com/dsp-go/dsp/structured/host"
+	"github.com/dsp-go/dsp/structured/text"
 )
 
 // Streams reports whether PredictText reads such data: text, a token a line.
@@ -96,11 +98,11 @@ func (l *labeller) label(b textBlock) (labelled, error) {
 	s := l.source
 	s.line = b.line
 	d, err := s.readFrom(bytes.NewReader(b.text), l.name, false)
-	if errors.Is(err, structured.ErrNoTokens) {
+	if errors.Is(err, host.ErrNoTokens) {
 		return labelled{empty: err}, nil
 	}
 	if err == nil && l.options.Force {
-		err = d.ReadPartialLabels(l.predictor.model.Labels)
+		err = text.ReadPartialLabels(d, l.predictor.model.Labels)
 	}
 	if err == nil && l.extractor != nil {
 		err = l.extractor.Extract(d)

@@ -2,6 +2,7 @@ package models
 
 import (
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/text"
 	"github.com/dsp-go/dsp/structured/trees"
 )
 
@@ -28,6 +29,9 @@ func (m *Model) ReadData(path string, o DataOptions) (*structured.Dataset, error
 		}
 		d, err := m.Config.builtin()
 		if err != nil {
+			return nil, err
+		}
+		if err := m.Inputs.apply(d.Test, o.Threads); err != nil {
 			return nil, err
 		}
 		return d.Test, m.accepts(d.Test)
@@ -77,7 +81,7 @@ func (m *Model) source(o DataOptions) (source, error) {
 		s.width = 0
 	}
 	if s.columns == "" {
-		s.columns = structured.DefaultColumns
+		s.columns = text.DefaultColumns
 	}
 	if s.label == "" {
 		s.label = c.Label

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/host"
 )
 
 // The files of a run folder, beside modelFile and TensorBoard's events.
@@ -53,7 +54,7 @@ func makeRunFolder(c *Config, now time.Time) error {
 
 // writeConfig writes the resolved configuration into the run folder.
 func writeConfig(c *Config) error {
-	return structured.WriteFile(filepath.Join(c.Out, configFile), func(w io.Writer) error { return c.Write(w) })
+	return host.WriteFile(filepath.Join(c.Out, configFile), func(w io.Writer) error { return c.Write(w) })
 }
 
 // checkResumed refuses a continuation that would be of another run: settings that decide the weights may not differ.

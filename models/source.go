@@ -6,7 +6,10 @@ import (
 	"strings"
 
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/arrays"
 	"github.com/dsp-go/dsp/structured/chains"
+	"github.com/dsp-go/dsp/structured/ocr"
+	"github.com/dsp-go/dsp/structured/text"
 )
 
 // source knows how to read data files: any, or those that are like the training data.
@@ -73,7 +76,7 @@ func (s source) readPartial(r io.Reader, path string, to **structured.Dataset) e
 		return err
 	}
 	*to = d
-	return d.ReadPartialLabels(s.labels)
+	return text.ReadPartialLabels(d, s.labels)
 }
 
 // readFrom is read of what r holds, in a known format; path is for messages.
@@ -87,7 +90,7 @@ func (s source) readFrom(r io.Reader, path string, needLabels bool) (*structured
 		}
 		return s.readConllu(r, path, needLabels)
 	case formatCRFsuite:
-		d, err := structured.CRFsuite{
+		d, err := text.CRFsuite{
 			Alphabet: s.spelt(needLabels), Dictionary: s.inputs.Dictionary, MinCount: max(1, s.minCount), HashBits: s.hashBits,
 			Unlabeled: !needLabels, Threads: s.threads, Line: s.line,
 		}.Read(r, path)
@@ -96,7 +99,7 @@ func (s source) readFrom(r io.Reader, path string, needLabels bool) (*structured
 		}
 		return d, err
 	case formatLetters:
-		l, err := structured.ReadLetters(r, path)
+		l, err := ocr.ReadLetters(r, path)
 		if err != nil {
 			return nil, err
 		}
@@ -108,11 +111,11 @@ func (s source) readFrom(r io.Reader, path string, needLabels bool) (*structured
 }
 
 func (s source) readConll(r io.Reader, path string, needLabels bool) (*structured.Dataset, error) {
-	columns, err := structured.ParseColumns(s.columns)
+	columns, err := text.ParseColumns(s.columns)
 	if err != nil {
 		return nil, err
 	}
-	d, err := structured.Conll{Columns: columns, Width: s.width, Alphabet: s.spelt(needLabels), Unlabeled: !needLabels, Threads: s.threads, Line: s.line}.Read(r, path)
+	d, err := text.Conll{Columns: columns, Width: s.width, Alphabet: s.spelt(needLabels), Unlabeled: !needLabels, Threads: s.threads, Line: s.line}.Read(r, path)
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +123,7 @@ func (s source) readConll(r io.Reader, path string, needLabels bool) (*structure
 }
 
 func (s source) readConllu(r io.Reader, path string, needLabels bool) (*structured.Dataset, error) {
-	d, err := structured.Conllu{Label: s.label, Alphabet: s.spelt(needLabels), Unlabeled: !needLabels, Threads: s.threads, Line: s.line}.Read(r, path)
+	d, err := text.Conllu{Label: s.label, Alphabet: s.spelt(needLabels), Unlabeled: !needLabels, Threads: s.threads, Line: s.line}.Read(r, path)
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +143,7 @@ func (s source) readNPZ(r io.Reader, path string, needLabels bool) (*structured.
 	if err != nil {
 		return nil, structured.BadInput("%s: %w", path, err)
 	}
-	dense := structured.Dense{Dim: s.dim, Alphabet: s.labels}
+	dense := arrays.Dense{Dim: s.dim, Alphabet: s.labels}
 	d, err := dense.Read(bytes.NewReader(content), path)
 	if err == nil || needLabels {
 		return d, err
@@ -163,7 +166,7 @@ func (s source) spelt(needLabels bool) *structured.Alphabet {
 // number gives d the labels in its column; none where there is no such column, or where some label is not known: what was
 // not asked for need not be right.
 func (s source) number(d *structured.Dataset) {
-	names := d.Column(structured.LabelColumn)
+	names := d.Column(text.LabelColumn)
 	if names == nil || s.labels == nil {
 		return
 	}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/host"
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/curves"
 )
@@ -224,7 +225,7 @@ func (s *sweep) trainAll(ctx context.Context, units []unit) error {
 				next++
 				mu.Unlock()
 				done := &score{}
-				if err := structured.Guard(func() error {
+				if err := host.Guard(func() error {
 					done = s.trainFold(ctx, u.trial, s.parts()[u.part], max(1, threads/jobs))
 					return nil
 				}); err != nil {
@@ -246,7 +247,7 @@ func (s *sweep) trainAll(ctx context.Context, units []unit) error {
 // note keeps the score of a unit, and writes down the trial that it completes. An interrupt and a mistake of the program
 // are returned.
 func (s *sweep) note(ctx context.Context, u unit, done *score) error {
-	var panicked *structured.PanicError
+	var panicked *host.PanicError
 	switch {
 	case ctx.Err() != nil && done.err != nil:
 		return ctx.Err()

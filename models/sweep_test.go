@@ -225,6 +225,16 @@ func TestMetrics(t *testing.T) {
 			t.Errorf("%s of entity tags: %s, %v", name, m.name, err)
 		}
 	}
+	for name, want := range map[string]string{"auto": "las", "las": "las", "uas": "uas", "objective": "objective"} {
+		if m, err := chooseMetric("parse", name, structured.NewAlphabet("det", "root"), nil); err != nil || m.name != want {
+			t.Errorf("%s of trees: %s, %v", name, m.name, err)
+		}
+	}
+	for task, name := range map[string]string{"tag": "las", "ocr": "uas", "parse": "accuracy"} {
+		if _, err := chooseMetric(task, name, structured.NewAlphabet("a", "b"), nil); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "--metric "+name) {
+			t.Errorf("%s with --task %s: %v", name, task, err)
+		}
+	}
 	partial := &structured.Dataset{Name: "dev", Offsets: []int{0, 2}, Labels: []int32{0, -1}, LabelSets: [][]int32{nil}}
 	if m, err := chooseMetric("tag", "auto", structured.NewAlphabet("O", "B-X", "I-X"), partial); err != nil || m.name != "accuracy" {
 		t.Errorf("auto where no sequence is known throughout: %s, %v", m.name, err)

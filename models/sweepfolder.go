@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/host"
 )
 
 // The files of a sweep's folder.
@@ -58,7 +59,7 @@ func makeSweepFolder(s *SweepConfig, now time.Time) error {
 	if err := os.MkdirAll(s.Out, 0o777); err != nil {
 		return structured.BadInput("--out: %w", err)
 	}
-	if err := structured.WriteFile(filepath.Join(s.Out, sweepConfigFile), s.Write); err != nil {
+	if err := host.WriteFile(filepath.Join(s.Out, sweepConfigFile), s.Write); err != nil {
 		return structured.BadInput("--out: cannot write there: %w", err)
 	}
 	return nil

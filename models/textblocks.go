@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/text"
 )
 
 // textBlockSize is how many bytes of text are labelled at a time, unless a sequence is longer or less has come so far.
@@ -52,7 +53,7 @@ func (b *textBlocks) next() (textBlock, bool, error) {
 		case err != nil:
 			return block, false, structured.BadInput("%s: after line %d: %w", b.name, b.line-1+bytes.Count(b.rest, []byte{'\n'}), err)
 		}
-		if cut = afterBlankLine(b.rest, seen); !structured.HasConllTokens(b.rest[:cut]) {
+		if cut = afterBlankLine(b.rest, seen); !text.HasConllTokens(b.rest[:cut]) {
 			cut = 0 // what stands before a token goes with it
 		}
 		block.text = b.rest[:cut:cut]

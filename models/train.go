@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/text"
 	"github.com/dsp-go/dsp/train/curves"
 )
 
@@ -74,8 +75,8 @@ func trainOn(ctx context.Context, c Config, data *Data, o TrainOptions) (*Result
 	if x := data.crossing; x != nil {
 		o.Log.Info("arcs that cross were lifted", "sentences", x.Sentences, "arcs", x.Arcs, "lifts", x.Lifts)
 	}
-	if !c.Partial && isText(c.Format) && data.Train.Alphabet.Index(structured.AnyLabel) >= 0 {
-		o.Log.Warn("label " + structured.AnyLabel + " is learned like any other; with --partial it is one that is not known")
+	if !c.Partial && isText(c.Format) && data.Train.Alphabet.Index(text.AnyLabel) >= 0 {
+		o.Log.Warn("label " + text.AnyLabel + " is learned like any other; with --partial it is one that is not known")
 	}
 	r, err := newRun(c, data, o)
 	if err != nil {

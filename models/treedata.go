@@ -10,6 +10,7 @@ import (
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/features/arcs"
+	"github.com/dsp-go/dsp/structured/text"
 	"github.com/dsp-go/dsp/structured/trees"
 	"github.com/dsp-go/dsp/structured/trees/synthetic"
 )
@@ -79,7 +80,7 @@ func (c *Config) fitTrees(train *structured.Dataset) (Inputs, error) {
 	case linear && c.Features == "none":
 		return Inputs{}, structured.BadInput("--net linear reads attributes of arcs, but --features none makes none; use --features parse, a --template, or --net biaffine")
 	case !linear:
-		vocab, err := structured.BuildVocab(wordsOf(train), cmp.Or(c.MinCount, defaultWordCount))
+		vocab, err := text.BuildVocab(wordsOf(train), cmp.Or(c.MinCount, defaultWordCount))
 		if err != nil {
 			return Inputs{}, err
 		}
@@ -104,7 +105,7 @@ func (c *Config) fitTrees(train *structured.Dataset) (Inputs, error) {
 // encodeWords makes the discrete inputs of a treebank.
 func encodeWords(d *structured.Dataset, vocab []*structured.Alphabet) error {
 	words := wordsOf(d)
-	if err := structured.EncodeIds(words, vocab); err != nil {
+	if err := text.EncodeIds(words, vocab); err != nil {
 		return err
 	}
 	d.Ids, d.Vocab = words.Ids, words.Vocab

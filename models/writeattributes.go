@@ -4,6 +4,8 @@ import (
 	"io"
 
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/host"
+	"github.com/dsp-go/dsp/structured/text"
 )
 
 // WriteAttributes writes the attributes of text as an attribute file of CRFsuite. Of c, Train names the text, and Format,
@@ -21,5 +23,5 @@ func WriteAttributes(c *Config, path string) (*structured.Dataset, error) {
 	if err != nil {
 		return nil, err
 	}
-	return d.Train, structured.WriteFile(path, func(w io.Writer) error { return structured.WriteCRFsuite(w, d.Train) })
+	return d.Train, host.WriteFile(path, func(w io.Writer) error { return text.WriteCRFsuite(w, d.Train) })
 }

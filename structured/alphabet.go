@@ -2,13 +2,14 @@ package structured
 
 import (
 	"hash/maphash"
+	"strconv"
 	"strings"
 )
 
 // Alphabet numbers names (labels, words, attributes) from 0 in the order in which they were first added. The zero value
-// is empty. It may have millions of names: an open hash table finds them, with linear probing, at most three quarters full.
+// is empty. It may have millions of all: an open hash table finds them, with linear probing, at most three quarters full.
 type Alphabet struct {
-	names []string
+	all   []string
 	table []alphabetEntry // the length is a power of two
 }
 
@@ -21,7 +22,7 @@ var alphabetSeed = maphash.MakeSeed()
 
 // NewAlphabet returns an alphabet of the names, numbered as given; repeated names keep their first number.
 func NewAlphabet(names ...string) *Alphabet {
-	a := &Alphabet{names: make([]string, 0, len(names))}
+	a := &Alphabet{all: make([]string, 0, len(names))}
 	a.reserve(len(names))
 	for _, n := range names {
 		a.Add(n)
@@ -49,8 +50,8 @@ func (a *Alphabet) AddBytes(name []byte) int32 {
 	return a.add(hash, string(name))
 }
 
-// intern is Add of a name that is copied if it is new, so that nothing of the text around it is kept.
-func (a *Alphabet) intern(name string) int32 {
+// Intern is Add of a name that is copied if it is new, so that nothing of the text around it is kept.
+func (a *Alphabet) Intern(name string) int32 {
 	a.reserve(1)
 	hash := uint32(maphash.String(alphabetSeed, name))
 	if e := a.find(hash, name); e.number > 0 {
@@ -61,10 +62,10 @@ func (a *Alphabet) intern(name string) int32 {
 
 // add gives a new name its number and a place.
 func (a *Alphabet) add(hash uint32, name string) int32 {
-	a.reserve(len(a.names) + 1)
-	a.names = append(a.names, name)
-	a.settle(alphabetEntry{hash, int32(len(a.names))})
-	return int32(len(a.names) - 1)
+	a.reserve(len(a.all) + 1)
+	a.all = append(a.all, name)
+	a.settle(alphabetEntry{hash, int32(len(a.all))})
+	return int32(len(a.all) - 1)
 }
 
 // Index returns the number of name, or -1 if the alphabet lacks it.
@@ -86,7 +87,7 @@ func (a *Alphabet) IndexBytes(name []byte) int32 {
 // find returns the entry of name, or an empty one.
 func (a *Alphabet) find(hash uint32, name string) alphabetEntry {
 	for at := a.home(hash); ; at = a.after(at) {
-		if e := a.table[at]; e.number == 0 || e.hash == hash && a.names[e.number-1] == name {
+		if e := a.table[at]; e.number == 0 || e.hash == hash && a.all[e.number-1] == name {
 			return e
 		}
 	}
@@ -94,7 +95,7 @@ func (a *Alphabet) find(hash uint32, name string) alphabetEntry {
 
 func (a *Alphabet) findBytes(hash uint32, name []byte) alphabetEntry {
 	for at := a.home(hash); ; at = a.after(at) {
-		if e := a.table[at]; e.number == 0 || e.hash == hash && a.names[e.number-1] == string(name) {
+		if e := a.table[at]; e.number == 0 || e.hash == hash && a.all[e.number-1] == string(name) {
 			return e
 		}
 	}
@@ -113,11 +114,11 @@ func (a *Alphabet) home(hash uint32) int { return int(hash) & (len(a.table) - 1)
 
 func (a *Alphabet) after(at int) int { return (at + 1) & (len(a.table) - 1) }
 
-// reset empties the alphabet, for names of the same kind.
-func (a *Alphabet) reset() {
+// Reset empties the alphabet, for names of the same kind.
+func (a *Alphabet) Reset() {
 	clear(a.table)
-	clear(a.names)
-	a.names = a.names[:0]
+	clear(a.all)
+	a.all = a.all[:0]
 }
 
 // reserve makes room in the table for n names. Its length depends on n alone, and the places of the entries on the names.
@@ -129,7 +130,7 @@ func (a *Alphabet) reserve(n int) {
 	if size == len(a.table) {
 		return
 	}
-	hashes := make([]uint32, len(a.names)+1) // by the entry's number
+	hashes := make([]uint32, len(a.all)+1) // by the entry's number
 	for _, e := range a.table {
 		hashes[e.number] = e.hash
 	}
@@ -142,10 +143,19 @@ func (a *Alphabet) reserve(n int) {
 }
 
 // Name returns the name with number id.
-func (a *Alphabet) Name(id int32) string { return a.names[id] }
+func (a *Alphabet) Name(id int32) string { return a.all[id] }
 
 // Names returns all names in order; the caller must not change them.
-func (a *Alphabet) Names() []string { return a.names }
+func (a *Alphabet) Names() []string { return a.all }
 
 // Len returns how many names there are.
-func (a *Alphabet) Len() int { return len(a.names) }
+func (a *Alphabet) Len() int { return len(a.all) }
+
+// SomeOf lists names, not too many.
+func SomeOf(names []string) string {
+	const most = 40
+	if len(names) > most {
+		return strings.Join(names[:most], " ") + " … (" + strconv.Itoa(len(names)) + ")"
+	}
+	return strings.Join(names, " ")
+}

@@ -65,6 +65,9 @@ func (d *Dataset) Gold(i int) []int32 {
 // GoldOf returns what is known of the gold output of example i.
 func (d *Dataset) GoldOf(i int) Gold { return Gold{d.Gold(i), d.LabelSets} }
 
+// Partial reports whether some position of example i has not one gold label but several possible ones.
+func (d *Dataset) Partial(i int) bool { return d.GoldOf(i).Partial() }
+
 func (d *Dataset) outputs() []int {
 	if d.Outputs != nil {
 		return d.Outputs

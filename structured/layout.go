@@ -20,7 +20,7 @@ func (l *Layout) Count(line string) int {
 	return len(strings.Fields(line))
 }
 
-func (l *Layout) set(t int, lines string) {
+func (l *Layout) Set(t int, lines string) {
 	if l.Before == nil {
 		l.Before = map[int]string{}
 	}

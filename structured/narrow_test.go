@@ -1,4 +1,4 @@
-package structured
+package structured_test
 
 import (
 	"fmt"
@@ -7,6 +7,9 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/text"
 )
 
 // A part of a file, narrowed, is what reading that part alone gives; and so is another part, by the first's dictionary.
@@ -26,9 +29,9 @@ func TestNarrowIsReadingAPart(t *testing.T) {
 			}
 			texts = append(texts, b.String())
 		}
-		labels := NewAlphabet("X", "Y")
-		read := func(dictionary *Dictionary, minCount int, texts ...string) *Dataset {
-			d, err := CRFsuite{Alphabet: labels, Dictionary: dictionary, MinCount: minCount, Threads: 1}.
+		labels := structured.NewAlphabet("X", "Y")
+		read := func(dictionary *structured.Dictionary, minCount int, texts ...string) *structured.Dataset {
+			d, err := text.CRFsuite{Alphabet: labels, Dictionary: dictionary, MinCount: minCount, Threads: 1}.
 				Read(strings.NewReader(strings.Join(texts, "\n")), "x")
 			if err != nil {
 				t.Fatal(err)
@@ -46,13 +49,13 @@ func TestNarrowIsReadingAPart(t *testing.T) {
 		}
 		all := read(nil, minCount, texts...) // the rare ones of the whole are rare in a part, too
 		train, dev := all.Subset(head), all.Subset(tail)
-		Narrow(minCount, train, dev)
+		structured.Narrow(minCount, train, dev)
 		wantTrain := read(nil, minCount, texts[:k]...)
 		wantDev := read(wantTrain.Dictionary, 0, texts[k:]...)
 		if !reflect.DeepEqual(train.Dictionary.Node.Names(), wantTrain.Dictionary.Node.Names()) || dev.Dictionary != train.Dictionary {
 			t.Fatalf("names %q, want %q", train.Dictionary.Node.Names(), wantTrain.Dictionary.Node.Names())
 		}
-		for _, c := range []struct{ got, want *Dataset }{{train, wantTrain}, {dev, wantDev}} {
+		for _, c := range []struct{ got, want *structured.Dataset }{{train, wantTrain}, {dev, wantDev}} {
 			for p := range c.want.Positions() {
 				gotIndex, gotValue := c.got.Attributes.Row(p)
 				wantIndex, wantValue := c.want.Attributes.Row(p)
@@ -77,13 +80,13 @@ func valuesOr1(values []float32, n int) []float32 {
 }
 
 func TestNarrowLeavesHashesAlone(t *testing.T) {
-	d, err := CRFsuite{HashBits: 4}.Read(strings.NewReader("X\ta\tb\n\nY\tc\n"), "x")
+	d, err := text.CRFsuite{HashBits: 4}.Read(strings.NewReader("X\ta\tb\n\nY\tc\n"), "x")
 	if err != nil {
 		t.Fatal(err)
 	}
 	part := d.Subset([]int{1})
 	want := *part.Attributes
-	Narrow(1, part)
+	structured.Narrow(1, part)
 	if !reflect.DeepEqual(*part.Attributes, want) || part.Dictionary.Nodes() != 16 {
 		t.Errorf("got %+v", part.Attributes)
 	}

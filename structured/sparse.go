@@ -41,8 +41,8 @@ func (d *Dictionary) Edges() int {
 	return d.Edge.Len()
 }
 
-// renumber gives attribute k the number number[k], and drops it where that is negative.
-func (s *Sparse) renumber(number []int32) {
+// Renumber gives attribute k the number number[k], and drops it where that is negative.
+func (s *Sparse) Renumber(number []int32) {
 	kept, from := 0, 0
 	for t, end := range s.Offsets[1:] {
 		for e := from; e < end; e++ {
@@ -81,7 +81,7 @@ func JoinSparse(parts []*Sparse) *Sparse {
 		}
 		all.Index = append(all.Index, p.Index...)
 		if valued && p.Value == nil {
-			p.Value = ones(len(p.Index))
+			p.Value = Ones(len(p.Index))
 		}
 		all.Value = append(all.Value, p.Value...)
 		*p = Sparse{}
@@ -89,7 +89,7 @@ func JoinSparse(parts []*Sparse) *Sparse {
 	return all
 }
 
-func ones(n int) []float32 {
+func Ones(n int) []float32 {
 	v := make([]float32, n)
 	for i := range v {
 		v[i] = 1

@@ -112,7 +112,8 @@ func (h *hostDevice) Value(ctx context.Context, w []float32, examples []int) (fl
 }
 
 func (h *hostDevice) Recompose(ctx context.Context, w []float32, memory RemoteMemory, g []float32) (float64, error) {
-	return h.engine.recall(ctx, w, memoryOf(memory), g)
+	sums, err := h.engine.recall(ctx, w, memoryOf(memory), g)
+	return sums.Linear, err
 }
 
 func (h *hostDevice) Step(ctx context.Context, w []float32, examples []int, s oracles.Smoothing, memory RemoteMemory, dropout uint64) error {

@@ -53,7 +53,7 @@ func (an *annealing) smoothing(p *Problem) oracles.Smoothing {
 	return s
 }
 
-// consider finds how far μ may fall after a full pass at w.
+// consider finds how far μ may fall after a full pass at w. Where both parts are zero μ stays: there is nothing to weigh.
 func (an *annealing) consider(p *Problem, w []float32, pass *FullPass) {
 	switch {
 	case given(p):
@@ -61,8 +61,10 @@ func (an *annealing) consider(p *Problem, w []float32, pass *FullPass) {
 	case pass.Exact < truncated:
 		an.fall = truncateFall
 	default:
-		bias, e := pass.split(p.Objective, w)
-		an.fall = min(1, max(fastestFall, math.Sqrt(math.Sqrt(e/bias))))
+		an.fall = 1
+		if bias, e := pass.split(p.Objective, w); e < bias {
+			an.fall = max(fastestFall, math.Sqrt(math.Sqrt(e/bias)))
+		}
 	}
 }
 

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/dsp-go/dsp/models/safetensors"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/safetensors"
 )
 
 // archive saves or restores what is common to all methods.
@@ -16,6 +16,8 @@ func (s *State) archive(a Archive) {
 	a.Count("full_passes", &s.FullPasses)
 	a.Number("primal", &s.Primal)
 	a.Number("dual", &s.Dual)
+	a.Number("rounding", &s.Rounding)
+	a.Number("estimate", &s.Estimate)
 	a.Number("smoothed", &s.Smoothed)
 	a.Number("mu", &s.Mu)
 	a.Number("kappa", &s.Kappa)

@@ -27,7 +27,8 @@ import (
 // batch Frank-Wolfe. With the centre and λ of a prox-linear subproblem the same lines solve that.
 //
 // What is reported is the average of the iterates (Averaging), which is dual feasible too: averaging the linear part b of
-// the dual in step with w gives its dual value D(ū) = b + (λ/2)(‖c‖² − ‖w‖²).
+// the dual in step with w gives its dual value D(ū) = b + (λ/2)(‖c‖² − ‖w‖²). Such values, and those by the gains of steps,
+// are estimates. What is certified is the dual of the memory, pulled back anew: at every Resync, and when Certify asks.
 type BCFW struct {
 	Averaging Averaging // AutoAverage is WeightedAverage
 	Resync    int       // passes between recompositions of w from the memory, against rounding; 0 means 10
@@ -38,6 +39,7 @@ type BCFW struct {
 	average float64 // b of the mean of the iterates
 	dual    float64 // D(ū)
 	best    float64 // largest dual value seen
+	bound   lowerBound
 	passes  int
 }
 
@@ -49,6 +51,9 @@ func (m *BCFW) Convex() bool { return true }
 
 // Start begins at ū_i = 1_{y_i}, where w is the centre, whatever s.W.
 func (m *BCFW) Start(ctx context.Context, p *Problem, s *State) error {
+	if err := CheckConvex(m.Name(), p.Scorer, ""); err != nil {
+		return err
+	}
 	if err := CheckLabels(m.Name(), p.Objective); err != nil {
 		return err
 	}
@@ -67,7 +72,7 @@ func (m *BCFW) Start(ctx context.Context, p *Problem, s *State) error {
 	w := make([]float32, len(s.W))
 	copy(w, p.Center)
 	m.path.start(p, w, nil)
-	m.dual = p.Constant
+	m.dual, m.bound = p.Constant, lowerBound{value: p.Constant}
 	var err error
 	if m.memory == nil {
 		m.memory, err = p.newMemory()
@@ -81,16 +86,19 @@ func (m *BCFW) Start(ctx context.Context, p *Problem, s *State) error {
 // goOn begins at the dual point of a given memory, which served another scorer, centre or λ: at the best point between
 // it and ū_i = 1_{y_i}, by one step from there with all blocks at once.
 func (m *BCFW) goOn(ctx context.Context, p *Problem, s *State) error {
-	g, b, err := p.Recompose(ctx, m.path.w, m.memory)
+	u, err := p.recompose(ctx, m.path.w, m.memory)
 	if err != nil {
 		return err
 	}
 	s.FullPasses++
+	g, b := u.g, u.linear
 	γ, gap, norm := 0.0, b+vec.Dot64(g, m.path.w), vec.Norm2(g)/p.Lambda
 	if gap > 0 && norm > 0 {
 		γ = float64(float32(min(gap/norm, 1)))
 	}
 	vec.Axpy(float32(-γ/p.Lambda), g, m.path.w)
+	vec.Scale(float32(γ), g)
+	m.bound.take(p, recomposed{g, γ * b, u.rounded}, 0, m.passes)
 	m.linear = γ * b
 	m.dual += γ*gap - γ*γ/2*norm
 	m.memory.toGold(float32(γ))
@@ -190,17 +198,41 @@ func (m *BCFW) step(ctx context.Context, p *Problem, batch []int) error {
 
 // resync makes w, b and the dual what the memory says they are.
 func (m *BCFW) resync(ctx context.Context, p *Problem, s *State) error {
-	g, b, err := p.Recompose(ctx, m.path.w, m.memory)
+	u, err := m.recompose(ctx, p, s)
 	if err != nil {
 		return err
 	}
-	s.FullPasses++
 	w := m.path.w
 	clear(w)
 	copy(w, p.Center)
-	vec.Axpy(float32(-1/p.Lambda), g, w)
-	m.linear = b
-	m.dual = m.dualValue(p, b, w)
+	vec.Axpy(float32(-1/p.Lambda), u.g, w)
+	m.linear = u.linear
+	m.dual = m.dualValue(p, u.linear, w)
+	return nil
+}
+
+// recompose pulls back the memory, and takes up its bound.
+func (m *BCFW) recompose(ctx context.Context, p *Problem, s *State) (recomposed, error) {
+	u, err := p.recompose(ctx, m.path.w, m.memory)
+	if err == nil {
+		s.FullPasses++
+		m.bound.take(p, u, 0, m.passes)
+	}
+	return u, err
+}
+
+// Certify implements certifier.
+func (m *BCFW) Certify(ctx context.Context, p *Problem, s *State, keep bool) error {
+	bound, passes := m.bound, s.FullPasses
+	if bound.pass < m.passes {
+		if _, err := m.recompose(ctx, p, s); err != nil {
+			return err
+		}
+	}
+	m.bound.show(s, m.best)
+	if !keep {
+		m.bound, s.FullPasses = bound, passes
+	}
 	return nil
 }
 
@@ -209,7 +241,7 @@ func (m *BCFW) dualValue(p *Problem, b float64, w []float32) float64 {
 	return b + p.Constant + p.Lambda/2*(vec.Norm2(p.Center)-vec.Norm2(w))
 }
 
-// report shows the average with its primal, and the best dual value of it, the iterates and all before.
+// report shows the average with its primal, the bound, and the best dual value of it, the iterates and all before.
 func (m *BCFW) report(ctx context.Context, p *Problem, s *State) (err error) {
 	m.best = max(m.best, m.dual)
 	w := m.path.w
@@ -222,7 +254,7 @@ func (m *BCFW) report(ctx context.Context, p *Problem, s *State) (err error) {
 		return err
 	}
 	s.FullPasses++
-	s.Dual = m.best
+	m.bound.show(s, m.best)
 	s.Smoothed, s.Mu, s.Kappa, s.Step, s.Exact = math.NaN(), 0, 0, 0, math.NaN()
 	return nil
 }
@@ -237,5 +269,6 @@ func (m *BCFW) Archive(a Archive) {
 	a.Number("mean.linear", &m.average)
 	a.Number("dual", &m.dual)
 	a.Number("best", &m.best)
+	m.bound.archive(a)
 	a.Count("passes", &m.passes)
 }

@@ -23,13 +23,15 @@ import (
 // The zero value is ready for use.
 type Certificate struct {
 	value []float64   // a_k + ⟨g_k,c⟩ + constant
+	slack []float64   // what rounding may have added to that (FullPass.Rounded)
 	grads [][]float32 // g_k
 	gram  [][]float64 // ⟨g_j,g_k⟩
 	mix   []float64   // q, the best combination
 
-	primal float64   // least F seen
-	at     []float32 // its weights; empty before the first
-	dual   float64   // largest D seen
+	primal  float64   // least F seen
+	at      []float32 // its weights; empty before the first
+	dual    float64   // largest D seen, less
+	rounded float64   // what rounding may have added to it
 }
 
 // The bundle's size: 16, but for so many weights that it would take more floats than bundleFloats; 2 at least.
@@ -37,9 +39,6 @@ const (
 	bundlePieces = 16
 	bundleFloats = 4 << 20
 )
-
-// rounding is the relative error that potentials and gradients in float32 are allowed to bring into a bound.
-const rounding = 1. / (1 << 24)
 
 // Primal returns the least F(w) seen; NaN before the first.
 func (c *Certificate) Primal() float64 {
@@ -52,26 +51,27 @@ func (c *Certificate) Primal() float64 {
 // Weights returns the weights of the least F(w) seen, or none. They are not to be changed.
 func (c *Certificate) Weights() []float32 { return c.at }
 
-// Dual returns the largest lower bound on min F seen, at most Primal; NaN where there is none, as with λ = 0.
+// Dual returns the largest lower bound on min F seen, less what rounding may have added to it; NaN where there is none, as
+// with λ = 0.
 func (c *Certificate) Dual() float64 {
 	if len(c.mix) == 0 {
 		return math.NaN()
 	}
-	if len(c.at) > 0 {
-		return min(c.dual, c.primal)
-	}
 	return c.dual
 }
 
-// Gap returns Primal − Dual ≥ 0; NaN where there is no dual.
-func (c *Certificate) Gap() float64 { return c.Primal() - c.Dual() }
-
 // See takes up a full pass at w: its primal value and, if the objective is convex, its lower bound.
-func (c *Certificate) See(o *Objective, w []float32, pass *FullPass) {
+func (c *Certificate) See(e *Engine, w []float32, pass *FullPass) {
 	c.SeePrimal(w, pass.Primal)
-	if !o.Partial() {
-		c.SeeDual(o, pass.Linear, pass.Grad)
+	if !e.Partial() {
+		c.SeeDual(e, recomposed{pass.Grad, pass.Linear, pass.Rounded})
 	}
+}
+
+// show shows in s what is certified.
+func (c *Certificate) show(s *State) {
+	copy(s.W, c.Weights())
+	s.Primal, s.Dual, s.Rounding, s.Estimate = c.Primal(), c.Dual(), c.rounded, math.NaN()
 }
 
 // SeePrimal takes up a value F(w).
@@ -82,19 +82,19 @@ func (c *Certificate) SeePrimal(w []float32, primal float64) {
 	}
 }
 
-// SeeDual takes up the dual point with linear part a and gradient g; with λ = 0 it proves nothing.
-func (c *Certificate) SeeDual(o *Objective, a float64, g []float32) {
-	if o.Lambda <= 0 {
+// SeeDual takes up a dual point; with λ = 0 it proves nothing.
+func (c *Certificate) SeeDual(e *Engine, u recomposed) {
+	if e.Lambda <= 0 {
 		return
 	}
-	k := c.place(len(g))
-	c.value[k], c.mix[k] = atCenter(o, a, g), 0
-	c.grads[k] = append(c.grads[k][:0], g...)
+	k := c.place(e, len(u.g))
+	c.value[k], c.slack[k], c.mix[k] = atCenter(e.Objective, u.linear, u.g), u.rounded, 0
+	c.grads[k] = append(c.grads[k][:0], u.g...)
 	c.relate(k)
 	if len(c.mix) == 1 {
 		c.mix[0], c.dual = 1, math.Inf(-1)
 	}
-	c.maximise(o.Lambda)
+	c.maximise(e)
 }
 
 // atCenter returns a + ⟨g,c⟩ + constant.
@@ -106,11 +106,11 @@ func atCenter(o *Objective, a float64, g []float32) float64 {
 }
 
 // place returns a place in the bundle for one more piece. Where it is full and every piece has weight, the two least used
-// are merged in their proportion, so that the bound does not fall.
-func (c *Certificate) place(dim int) int {
+// are merged in their proportion, so that the bound does not fall but for the rounding of their merged gradients.
+func (c *Certificate) place(e *Engine, dim int) int {
 	n := len(c.mix)
 	if n < bundlePieces && n < max(2, bundleFloats/max(1, dim)) {
-		c.value, c.mix = append(c.value, 0), append(c.mix, 0)
+		c.value, c.slack, c.mix = append(c.value, 0), append(c.slack, 0), append(c.mix, 0)
 		c.grads = append(c.grads, nil)
 		for j := range c.gram {
 			c.gram[j] = append(c.gram[j], 0)
@@ -135,9 +135,12 @@ func (c *Certificate) place(dim int) int {
 	}
 	p := c.mix[i] / (c.mix[i] + c.mix[j])
 	c.value[j] = p*c.value[i] + (1-p)*c.value[j]
+	c.slack[j] = p*c.slack[i] + (1-p)*c.slack[j]
+	mixture := c.square()
 	vec.Axpby(float32(p), c.grads[i], float32(1-p), c.grads[j])
 	c.mix[j] += c.mix[i]
 	c.relate(j)
+	c.slack[j] += e.allowance(math.Sqrt(c.gram[j][j]*mixture) / e.Lambda) // of the merged gradient, times w−c
 	return i
 }
 
@@ -154,8 +157,8 @@ func (c *Certificate) relate(k int) {
 
 // maximise raises D(q) = ⟨q,value⟩ − qᵀGq/(2λ) over the simplex by moving weight between the two pieces that gain most by
 // it (sequential minimal optimisation, Platt 1998), from the present q. Any q bounds min F: it may stop anywhere.
-func (c *Certificate) maximise(λ float64) {
-	n := len(c.mix)
+func (c *Certificate) maximise(e *Engine) {
+	n, λ := len(c.mix), e.Lambda
 	slope := make([]float64, n) // ∇D
 	for j := range slope {
 		slope[j] = c.value[j] - floats.Dot(c.gram[j], c.mix)/λ
@@ -190,15 +193,29 @@ func (c *Certificate) maximise(λ float64) {
 			slope[j] -= move * (c.gram[j][up] - c.gram[j][down]) / λ
 		}
 	}
-	d, total := 0.0, 0.0
-	for j, q := range c.mix {
-		d += q * (c.value[j] - floats.Dot(c.gram[j], c.mix)/(2*λ))
-		total += q
-	}
+	total := floats.Sum(c.mix) // 1 but for rounding
+	linear, slack := 0.0, 0.0
 	for j := range c.mix {
-		c.mix[j] /= total // 1 but for rounding
+		c.mix[j] /= total
 	}
-	c.dual = max(c.dual, d-rounding*math.Abs(d))
+	for j, q := range c.mix {
+		linear += q * c.value[j]
+		slack += q * c.slack[j]
+	}
+	square := c.square() / λ
+	slack += e.allowance(gradientFactor * square)
+	if d := linear - square/2 - slack; d > c.dual {
+		c.dual, c.rounded = d, slack
+	}
+}
+
+// square returns ‖Σ q_k g_k‖².
+func (c *Certificate) square() float64 {
+	s := 0.0
+	for j, q := range c.mix {
+		s += q * floats.Dot(c.gram[j], c.mix)
+	}
+	return s
 }
 
 // archive saves or restores the certificate.
@@ -209,6 +226,7 @@ func (c *Certificate) archive(a Archive) {
 		c.grads, c.gram = make([][]float32, n), make([][]float64, n)
 	}
 	a.Doubles("certificate.values", &c.value)
+	a.Doubles("certificate.slack", &c.slack)
 	a.Doubles("certificate.mix", &c.mix)
 	for k := range n {
 		a.Floats(fmt.Sprintf("certificate.gradient%d", k), &c.grads[k])
@@ -217,4 +235,5 @@ func (c *Certificate) archive(a Archive) {
 	a.Number("certificate.primal", &c.primal)
 	a.Floats("certificate.weights", &c.at)
 	a.Number("certificate.dual", &c.dual)
+	a.Number("certificate.rounding", &c.rounded)
 }

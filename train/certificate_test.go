@@ -140,19 +140,25 @@ func TestBundle(t *testing.T) {
 		dim := rapid.SampledFrom([]int{1, 2, 5, 40}).Draw(t, "dim")
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
 		o := &Objective{Lambda: math.Exp(rapid.Float64Range(-4, 2).Draw(t, "log λ")), Center: drawWeights(r, dim, 1), Constant: 0.2}
+		e := &Engine{Objective: o}
 		var c Certificate
-		last := math.Inf(-1)
+		last, best := math.Inf(-1), math.Inf(-1)
 		for range rapid.IntRange(1, 50).Draw(t, "pieces") {
 			g, a := drawWeights(r, dim, 1), r.NormFloat64()
-			c.SeeDual(o, a, g)
+			c.SeeDual(e, recomposed{g: g, linear: a})
 			margin := 1e-6 * (1 + math.Abs(c.Dual()))
-			if d := dualValue(o, a, g); c.Dual() < d-margin {
-				t.Fatalf("bound %g, of the piece alone %g", c.Dual(), d)
+			raw := mixed(&c, o)
+			if d := dualValue(o, a, g); raw < d-margin {
+				t.Fatalf("the mixture is worth %g, the piece alone %g", raw, d)
 			}
-			if c.Dual() < last {
-				t.Fatalf("the bound fell from %g to %g", last, c.Dual())
+			if raw < last-margin {
+				t.Fatalf("the mixture's worth fell from %g to %g", last, raw)
 			}
-			last = c.Dual()
+			last = raw
+			best = max(best, raw)
+			if !(c.rounded > 0 && c.Dual() < best && c.Dual() > best-1e-4*(1+math.Abs(best))) {
+				t.Fatalf("bound %g, the mixtures were worth %g at most", c.Dual(), best)
+			}
 
 			// The mixture's value from its parts, and of mixtures near by.
 			value := func(q []float64) float64 {
@@ -163,9 +169,9 @@ func TestBundle(t *testing.T) {
 				}
 				return v - vec.Norm2(sum)/(2*o.Lambda)
 			}
-			best := value(c.mix)
-			if math.Abs(best-c.Dual()) > 10*margin || len(c.mix) > bundlePieces {
-				t.Fatalf("the mixture is worth %g, the bound is %g", best, c.Dual())
+			worth := value(c.mix)
+			if math.Abs(worth-raw) > 10*margin || len(c.mix) > bundlePieces {
+				t.Fatalf("the mixture is worth %g, by its books %g", worth, raw)
 			}
 			for range 10 {
 				q := append([]float64(nil), c.mix...)
@@ -173,8 +179,8 @@ func TestBundle(t *testing.T) {
 				move := q[k] * r.Float64()
 				q[k] -= move
 				q[j] += move
-				if v := value(q); v > best+1e-5*(1+math.Abs(best)) {
-					t.Fatalf("moving %g from piece %d to %d raises %g to %g", move, k, j, best, v)
+				if v := value(q); v > worth+1e-5*(1+math.Abs(worth)) {
+					t.Fatalf("moving %g from piece %d to %d raises %g to %g", move, k, j, worth, v)
 				}
 			}
 		}
@@ -183,24 +189,36 @@ func TestBundle(t *testing.T) {
 
 // The bundle gives up pieces rather than take memory without end.
 func TestBundleOfManyWeights(t *testing.T) {
-	o := &Objective{Lambda: 1}
+	e := &Engine{Objective: &Objective{Lambda: 1}}
 	var c Certificate
 	g := make([]float32, bundleFloats/2)
 	for k := range 5 {
 		g[k] = float32(k + 1)
-		c.SeeDual(o, 0, g)
+		c.SeeDual(e, recomposed{g: g})
 	}
 	if len(c.mix) != 2 {
 		t.Errorf("%d pieces of %d weights", len(c.mix), len(g))
 	}
 }
 
+// mixed returns what the bundle's mixture is worth, with no allowance taken off and whatever was seen before.
+func mixed(c *Certificate, o *Objective) float64 {
+	d := 0.0
+	for j, q := range c.mix {
+		d += q * c.value[j]
+		for k, r := range c.mix {
+			d -= q * r * c.gram[j][k] / (2 * o.Lambda)
+		}
+	}
+	return d
+}
+
 // With one example a chain's mixture of two opposite answers is worth more than either.
 func TestBundleMixes(t *testing.T) {
-	o := &Objective{Lambda: 2}
+	e := &Engine{Objective: &Objective{Lambda: 2}}
 	var c Certificate
-	c.SeeDual(o, 1, []float32{3})
-	c.SeeDual(o, 1, []float32{-1})
+	c.SeeDual(e, recomposed{g: []float32{3}, linear: 1})
+	c.SeeDual(e, recomposed{g: []float32{-1}, linear: 1})
 	near(t, "bound", c.Dual(), 1, 1e-6)
 	near(t, "weight", c.mix[0], 0.25, 1e-9)
 }

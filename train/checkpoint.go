@@ -11,13 +11,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dsp-go/dsp/models/safetensors"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/safetensors"
 )
 
 const (
 	checkpointFile    = "state.safetensors"
-	checkpointVersion = "1"
+	checkpointVersion = "2"
 )
 
 // The keys of the metadata.

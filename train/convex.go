@@ -40,10 +40,10 @@ func (m *convex) start(ctx context.Context, name string, p *Problem, s *State) (
 // see takes up a full pass at w, lets it choose how far μ falls next, and shows in s what is known.
 func (m *convex) see(p *Problem, s *State, w []float32, pass *FullPass) {
 	s.FullPasses++
-	m.certificate.See(p.Objective, w, pass)
+	m.certificate.See(p.Engine, w, pass)
 	m.consider(p, w, pass)
-	copy(s.W, m.certificate.Weights())
-	s.Primal, s.Dual = m.certificate.Primal(), m.certificate.Dual()
+	m.certificate.show(s)
+	s.Done = s.Primal <= p.Constant // no loss is negative
 	s.Smoothed, s.Mu, s.Exact = math.NaN(), 0, math.NaN()
 	if !p.Loss.Smooth() {
 		s.Smoothed, s.Mu = pass.Smoothed, m.μ

@@ -2,6 +2,7 @@ package train
 
 import (
 	"context"
+	"math"
 	"sync"
 	"sync/atomic"
 
@@ -9,13 +10,14 @@ import (
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/oracles/kinds"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/host"
 )
 
 // A pass over the data is cut into shards and its shards are dealt to lanes; both depend on the data alone. Each lane
 // adds up its own shards in order and the lanes are added up in order, so that sums have the same bits whatever the
-// number of threads that ran the lanes.
+// number of threads that ran the lanes. The same holds for the shards of a step's batch.
 const (
-	passLanes      = 16  // lanes of a full pass
+	passLanes      = 16  // lanes at most: with dense inputs each has a gradient of the size of the weights
 	shardPositions = 512 // positions of a full pass's shard, unless one chain is longer
 	stepExamples   = 8   // examples of a step's shard
 )
@@ -33,23 +35,30 @@ type Engine struct {
 	kind    kinds.Kind
 	threads int
 	all     []int
-	shards  [][]int // examples of each shard of a full pass
-	lanes   []*lane // grown on demand
-	used    int     // lanes that took part in the last step
-	norm    norm    // scratch memory
+	shards  [][]int  // examples of each shard of a full pass
+	lanes   []*lane  // grown on demand
+	pieces  []*piece // grown on demand; a lane's first is the one of its number
+	sums    []Sums   // of the shards of a step
+	used    int      // pieces of the last step
+	norm    norm     // scratch memory
+}
+
+// piece is a shard and what was found about it. It may have to outlive the lane's work on it.
+type piece struct {
+	batch  structured.Batch
+	answer oracles.Answer
+	v      structured.Marginals // what is pulled back
 }
 
 // lane owns the scratch memory of one strand of work.
 type lane struct {
+	*piece  // at work
 	worker  nets.Worker
 	oracle  oracles.Maximiser
-	batch   structured.Batch
 	θ       structured.Potentials // with ℓ added
 	φ       structured.Potentials // at other weights
-	answer  oracles.Answer
 	allowed allowed
 	before  structured.Marginals // the answers at another point
-	v       structured.Marginals // what is pulled back
 	y       []int32
 	values  []float64
 	grad    []float32 // nil for sparse inputs
@@ -64,6 +73,7 @@ type Sums struct {
 	Linear   float64 // ⟨u_i − r_i, θ_i + ℓ_i⟩, r_i the gold output or the memory
 	Loss     float64 // ⟨u_i − r_i, ℓ_i⟩
 	Entropy  float64 // entropy of u_i, where the loss is a log-partition function
+	Scores   float64 // |h_i| + |⟨1_{y_i}, θ_i⟩|, which rounding is relative to; 0 from a device
 	Exact    int     // answers of an exact smoothing
 	Moved    int     // answers that differ from the memory
 }
@@ -74,6 +84,7 @@ func (s *Sums) add(t Sums) {
 	s.Linear += t.Linear
 	s.Loss += t.Loss
 	s.Entropy += t.Entropy
+	s.Scores += t.Scores
 	s.Exact += t.Exact
 	s.Moved += t.Moved
 }
@@ -121,9 +132,11 @@ func (e *Engine) run(ctx context.Context, n int, work func(l int, ln *lane) erro
 		}
 		e.lanes = append(e.lanes, ln)
 	}
+	e.growPieces(n)
 	lanes := e.lanes[:n]
 	e.parallel(n, func(l int) {
-		lanes[l].err = structured.Guard(func() error { return work(l, lanes[l]) })
+		lanes[l].piece = e.pieces[l]
+		lanes[l].err = host.Guard(func() error { return work(l, lanes[l]) })
 	})
 	for _, ln := range lanes {
 		if ln.err != nil {
@@ -131,6 +144,12 @@ func (e *Engine) run(ctx context.Context, n int, work func(l int, ln *lane) erro
 		}
 	}
 	return ctx.Err()
+}
+
+func (e *Engine) growPieces(n int) {
+	for len(e.pieces) < n {
+		e.pieces = append(e.pieces, &piece{})
+	}
 }
 
 // parallel does work(k) for k from 0 to n-1 on the engine's threads.
@@ -190,7 +209,7 @@ func (e *Engine) overShards(ctx context.Context, shards [][]int, g []float32, wo
 			return total, err
 		}
 		if g != nil {
-			e.gradient(m).AddTo(1, g)
+			e.gradient(m, m).AddTo(1, g)
 		}
 	}
 	for _, ln := range e.lanes[:n] {
@@ -211,14 +230,15 @@ func (e *Engine) ask(ln *lane, at point, s oracles.Smoothing, wantMax bool) erro
 	for b, i := range ln.batch.Examples {
 		c := e.Data.Weight(i)
 		gold, most := e.gold(ln, b)
-		smoothed := c * (ln.answer.Value[b] - gold)
+		smoothed := c * e.loss(ln.answer.Value[b], gold)
 		ln.sums.Smoothed += smoothed
+		ln.sums.Scores += c * (math.Abs(ln.answer.Value[b]) + math.Abs(gold))
 		switch {
 		case e.Loss.Smooth():
 			ln.sums.Primal += smoothed
 			ln.sums.Entropy += c * (ln.answer.Value[b] - ln.answer.U.Dot(b, &ln.θ))
 		case wantMax:
-			ln.sums.Primal += c * (ln.answer.Max[b] - most)
+			ln.sums.Primal += c * e.loss(ln.answer.Max[b], most)
 		}
 		if ln.answer.Exact[b] && e.exactGold(ln, b) {
 			ln.sums.Exact++

@@ -18,6 +18,8 @@ type FullPass struct {
 	// (1/n) Σ c_i [⟨u_i, a_i + ℓ_i⟩ + H(u_i) − ⟨1_{y_i}, a_i⟩], where H is the entropy for log-sum-exp losses and 0
 	// for the hinge. See certificate.go.
 	Linear float64
+
+	Rounded float64 // what rounding may have brought into the difference of F(w) and what is linear in g (rounding.go)
 }
 
 // FullPass evaluates the objective and the gradient of its smoothed version at w. With a memory it also stores the
@@ -37,6 +39,7 @@ func (e *Engine) FullPass(ctx context.Context, w []float32, s oracles.Smoothing,
 		Grad:     g,
 		Exact:    float64(total.Exact) * inv,
 		Linear:   (total.Linear+total.Entropy)*inv - vec.Dot64(g, w),
+		Rounded:  e.linearRounding(w, g, total),
 	}, nil
 }
 
@@ -50,7 +53,7 @@ func (e *Engine) sumAll(ctx context.Context, w []float32, s oracles.Smoothing, m
 			return err
 		}
 		if memory != nil {
-			memory.remember(ln, 1)
+			memory.remember(ln.piece, 1)
 		}
 		e.difference(ln, nil)
 		return nil
@@ -101,7 +104,7 @@ func (e *Engine) losses(ln *lane) float64 {
 	total := 0.0
 	for c, i := range ln.batch.Examples {
 		gold, _ := e.gold(ln, c)
-		total += e.Data.Weight(i) * (ln.values[c] - gold)
+		total += e.Data.Weight(i) * e.loss(ln.values[c], gold)
 	}
 	return total
 }

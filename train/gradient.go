@@ -10,17 +10,17 @@ import (
 // one scatter or gather over the few rows of weights that the batch touches.
 type Gradient struct {
 	dense  []float32 // D, or
-	engine *Engine   // whose first lanes hold Jᵀ and v, or
-	lanes  int
+	engine *Engine   // whose first pieces hold the batch and v, or
+	pieces int
 	device Accelerator // which holds D
 }
 
-// gradient returns what the first n lanes pulled back or, with sparse inputs, would pull back.
-func (e *Engine) gradient(n int) Gradient {
+// gradient returns what so many lanes pulled back or, with sparse inputs, would pull back of so many pieces.
+func (e *Engine) gradient(lanes, pieces int) Gradient {
 	if e.sparse != nil {
-		return Gradient{engine: e, lanes: n}
+		return Gradient{engine: e, pieces: pieces}
 	}
-	for _, ln := range e.lanes[1:n] {
+	for _, ln := range e.lanes[1:lanes] {
 		vec.Axpy(1, ln.grad, e.lanes[0].grad)
 	}
 	return Gradient{dense: e.lanes[0].grad}
@@ -32,7 +32,7 @@ func (g Gradient) AddTo(c float32, w []float32) {
 		vec.Axpy(c, g.dense, w)
 		return
 	}
-	g.engine.scatter(g.lanes, c, w, nil)
+	g.engine.scatter(g.pieces, c, w, nil)
 }
 
 // Norm2 returns ‖D‖².
@@ -43,7 +43,7 @@ func (g Gradient) Norm2() float64 {
 	case g.engine == nil:
 		return vec.Norm2(g.dense)
 	}
-	return g.engine.norm.of(g.engine, g.lanes)
+	return g.engine.norm.of(g.engine, g.pieces)
 }
 
 // Dot returns ⟨D, w⟩.
@@ -54,34 +54,34 @@ func (g Gradient) Dot(w []float32) float64 {
 	case g.engine == nil:
 		return vec.Dot64(g.dense, w)
 	}
-	s := 0.0
-	for _, ln := range g.engine.lanes[:g.lanes] {
-		if err := ln.worker.Score(w, &ln.batch, &ln.φ); err != nil {
-			panic(err) // the same worker has scored the same batch
+	s, ln := 0.0, g.engine.lanes[0]
+	for _, found := range g.engine.pieces[:g.pieces] {
+		if err := ln.worker.Score(w, &found.batch, &ln.φ); err != nil {
+			panic(err) // a worker of the same scorer has scored the same batch
 		}
-		for b := range ln.batch.Len() {
-			s += ln.v.Dot(b, &ln.φ)
+		for b := range found.batch.Len() {
+			s += found.v.Dot(b, &ln.φ)
 		}
 	}
 	return s
 }
 
-// scatter adds c·Jᵀv of the first n lanes to w, in their order. Norms are those of nets.SparseLinear.Scatter.
+// scatter adds c·Jᵀv of the first n pieces to w, in their order. Norms are those of nets.SparseLinear.Scatter.
 func (e *Engine) scatter(n int, c float32, w []float32, norms []float64) {
 	threads := 1
 	if n > 1 { // more than a step's worth
 		threads = min(e.threads, nets.Stripes)
 	}
 	if threads == 1 {
-		for _, ln := range e.lanes[:n] {
-			e.sparse.Scatter(c, &ln.v, &ln.batch, 0, nets.Stripes, w, norms)
+		for _, found := range e.pieces[:n] {
+			e.sparse.Scatter(c, &found.v, &found.batch, 0, nets.Stripes, w, norms)
 		}
 		return
 	}
 	e.parallel(threads, func(k int) {
 		lo, hi := nets.Stripes*k/threads, nets.Stripes*(k+1)/threads
-		for _, ln := range e.lanes[:n] {
-			e.sparse.Scatter(c, &ln.v, &ln.batch, lo, hi, w, norms)
+		for _, found := range e.pieces[:n] {
+			e.sparse.Scatter(c, &found.v, &found.batch, lo, hi, w, norms)
 		}
 	})
 }
@@ -102,8 +102,8 @@ func (m *norm) of(e *Engine, n int) float64 {
 	for _, x := range m.parts {
 		total += x
 	}
-	for _, ln := range e.lanes[:n] {
-		e.sparse.Erase(&ln.v, &ln.batch, m.zeros)
+	for _, found := range e.pieces[:n] {
+		e.sparse.Erase(&found.v, &found.batch, m.zeros)
 	}
 	return total
 }

@@ -42,6 +42,9 @@ func (m *LBFGS) Convex() bool { return true }
 
 // Start evaluates the objective at s.W.
 func (m *LBFGS) Start(ctx context.Context, p *Problem, s *State) error {
+	if err := CheckConvex(m.Name(), p.Scorer, ""); err != nil {
+		return err
+	}
 	if p.Loss == Hinge && (p.Smoothing.Kind == oracles.None || p.Smoothing.Mu <= 0) {
 		return structured.BadInput("--method lbfgs needs a smooth objective: smooth the hinge with --mu, or use --loss crf or softmax-margin")
 	}
@@ -99,7 +102,7 @@ func (m *LBFGS) evaluate(ctx context.Context, p *Problem, s *State, w []float32)
 		return nil, err
 	}
 	s.OracleCalls += p.Len()
-	m.certificate.See(p.Objective, w, pass)
+	m.certificate.See(p.Engine, w, pass)
 	return pass, nil
 }
 
@@ -110,8 +113,7 @@ func (m *LBFGS) accept(p *Problem, s *State, w []float32, pass *FullPass) {
 	if len(m.points) > m.store()+1 {
 		m.points, m.grads = m.points[1:], m.grads[1:]
 	}
-	copy(s.W, m.certificate.Weights())
-	s.Primal, s.Dual = m.certificate.Primal(), m.certificate.Dual()
+	m.certificate.show(s)
 	s.Smoothed, s.Mu, s.Kappa, s.Step, s.Exact = math.NaN(), 0, 0, 0, math.NaN()
 	if !p.Loss.Smooth() {
 		s.Smoothed, s.Mu = pass.Smoothed, p.Smoothing.Mu

@@ -102,7 +102,7 @@ func (l *loop) start(ctx context.Context) error {
 		}
 	} else {
 		s, nan := l.s, math.NaN() // until the method says otherwise
-		s.Primal, s.Dual, s.Smoothed, s.Exact, s.ProxGradient, s.InnerGap = nan, nan, nan, nan, nan, nan
+		s.Primal, s.Dual, s.Estimate, s.Smoothed, s.Exact, s.ProxGradient, s.InnerGap = nan, nan, nan, nan, nan, nan, nan
 		if err := l.boundary(); err != nil {
 			return err
 		}
@@ -166,9 +166,11 @@ func (l *loop) pass(ctx context.Context) error {
 	if err := l.Method.Pass(ctx, l.Problem, l.s); err != nil {
 		return l.failed(ctx, err)
 	}
-	seconds := l.books.Last.Seconds + time.Since(begin).Seconds()
-
 	// A pass that is done is not given up for an interrupt.
+	if err := l.certify(context.WithoutCancel(ctx)); err != nil {
+		return l.failed(ctx, err)
+	}
+	seconds := l.books.Last.Seconds + time.Since(begin).Seconds()
 	record, err := l.observe(context.WithoutCancel(ctx))
 	if err != nil {
 		return l.failed(ctx, err)
@@ -187,6 +189,19 @@ func (l *loop) pass(ctx context.Context) error {
 		return l.Checkpoint.saveNowAndThen()
 	}
 	return nil
+}
+
+// certify has the method recompose a dual that it estimates where the run may end by it, or ends anyway, and checks what is
+// certified.
+func (l *loop) certify(ctx context.Context) error {
+	s := l.s
+	reached := l.Gap > 0 && s.estimatedGap() <= l.Gap*math.Abs(s.Primal)
+	if m, ok := l.Method.(certifier); ok && (reached || s.Done || s.Passes >= l.Passes) {
+		if err := m.Certify(ctx, l.Problem, s, reached); err != nil {
+			return err
+		}
+	}
+	return s.Check(l.Method.Name())
 }
 
 // observe measures the present weights.

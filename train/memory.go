@@ -75,10 +75,10 @@ func (m *Memory) subtract(i int, v *structured.Marginals, b int) {
 	v.AddScaled(b, -1, &m.Marginals, i)
 }
 
-// remember moves the lane's examples: r_i ← (1−γ)r_i + γu_i.
-func (m *Memory) remember(ln *lane, γ float32) {
-	u := &ln.answer.U
-	for b, i := range ln.batch.Examples {
+// remember moves the examples of a piece: r_i ← (1−γ)r_i + γu_i.
+func (m *Memory) remember(of *piece, γ float32) {
+	u := &of.answer.U
+	for b, i := range of.batch.Examples {
 		if γ == 1 {
 			m.Set(i, u, b)
 			continue

@@ -43,7 +43,9 @@ type State struct {
 	FullPasses  int
 
 	Primal   float64 // F(W); NaN where the method did not compute it
-	Dual     float64 // best lower bound on min F; NaN where there is no certificate
+	Dual     float64 // best lower bound on min F, from a dual point recomposed from memory; NaN where there is no certificate
+	Rounding float64 // what was taken off Dual for what rounding may have added to it (rounding.go)
+	Estimate float64 // the dual by the gains of steps since it was recomposed, which certifies nothing; NaN where Dual is up to date
 	Smoothed float64 // F_μ(W); NaN where nothing is smoothed
 	Mu       float64 // μ now; 0 where nothing is smoothed
 	Kappa    float64 // κ now
@@ -51,7 +53,7 @@ type State struct {
 	Exact    float64 // fraction of exact top-K answers; NaN where that means nothing
 
 	ProxGradient float64 // ‖w_{k−1} − ŵ_k‖/η; NaN but for prox-linear
-	InnerGap     float64 // certified gap of ŵ_k in its subproblem; NaN but for prox-linear
+	InnerGap     float64 // gap of ŵ_k in its subproblem, certified or estimated; NaN but for prox-linear
 	Rejected     int     // prox-linear's ŵ_k that were given up
 
 	Done bool // the method can do no more: further passes would change nothing
@@ -59,3 +61,21 @@ type State struct {
 
 // Gap returns the certified distance to the optimum, F(W) − Dual; NaN without a certificate.
 func (s *State) Gap() float64 { return s.Primal - s.Dual }
+
+// estimatedGap returns F(W) less the larger of Dual and its estimate.
+func (s *State) estimatedGap() float64 {
+	if s.Estimate > s.Dual {
+		return s.Primal - s.Estimate
+	}
+	return s.Gap()
+}
+
+// certifier is a method whose dual runs ahead of what was recomposed from memory.
+type certifier interface {
+	// Certify recomposes the dual point from memory and makes Dual its value, if that is the largest. The method's iterates
+	// stay as they are. Unless it is to keep the bound, so does all else that is archived of it, and nothing is counted:
+	// whoever resumes it goes on with the same bits as if it had not been called.
+	Certify(ctx context.Context, p *Problem, s *State, keep bool) error
+}
+
+var _, _, _ certifier = &BCFW{}, &BCPFW{}, &SDCA{}

@@ -66,7 +66,10 @@ func (o *Objective) Check() error {
 	if d.Labels == nil {
 		return structured.BadInput("%s: no labels to train on", d.Name)
 	}
-	if form := o.Scorer.Form(); form.Structure.LogOutputs(d, form) == 0 {
+	if form := o.Scorer.Form(); !(form.Structure.LogOutputs(d, form) > 0) { // −∞ without any label
+		if d.Alphabet != nil && d.Alphabet.Len() < 2 {
+			return structured.BadInput("%s: %d label, expected at least 2: there is nothing to learn", d.Name, d.Alphabet.Len())
+		}
 		return structured.BadInput("%s: every output is the only one that there could be: there is nothing to learn", d.Name)
 	}
 	for i := range d.Len() {
@@ -79,6 +82,15 @@ func (o *Objective) Check() error {
 		}
 	}
 	return nil
+}
+
+// loss returns f_i = h − gold, where h is the oracle's value and gold what it compares with. The hinge's max is at least
+// gold, which is the score of an output or a mean of such scores: a path picked in float32 can lose to it.
+func (o *Objective) loss(h, gold float64) float64 {
+	if o.Loss == Hinge {
+		return max(h, gold) - gold
+	}
+	return h - gold
 }
 
 // regulariser returns (λ/2)‖w − c‖² + constant.

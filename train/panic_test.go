@@ -8,6 +8,7 @@ import (
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
+	"github.com/dsp-go/dsp/structured/host"
 )
 
 // faulty is a scorer whose workers panic.
@@ -27,7 +28,7 @@ func TestPanicsAreErrors(t *testing.T) {
 	for _, threads := range []int{1, 2} {
 		e := NewEngine(&Objective{Scorer: faulty{}, Data: data}, threads)
 		_, err := e.Value(context.Background(), make([]float32, 1))
-		if p := new(structured.PanicError); !errors.As(err, &p) || p.Value != "mistake" {
+		if p := new(host.PanicError); !errors.As(err, &p) || p.Value != "mistake" {
 			t.Errorf("%d threads: got %v, want the panic", threads, err)
 		}
 	}

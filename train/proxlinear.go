@@ -3,6 +3,7 @@ package train
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"math"
 
 	"github.com/dsp-go/dsp/oracles"
@@ -150,7 +151,7 @@ func (m *ProxLinear) Pass(ctx context.Context, p *Problem, s *State) error {
 	from := append([]float32(nil), s.W...)
 	way := m.sub.distance(to.W)
 	promise := m.f - m.sub.model(to)
-	s.Step, s.Mu, s.Kappa, s.Exact, s.InnerGap = m.η, to.Mu, to.Kappa, to.Exact, to.Gap()
+	s.Step, s.Mu, s.Kappa, s.Exact, s.InnerGap = m.η, to.Mu, to.Kappa, to.Exact, to.estimatedGap()
 	if promise > 0 { // else ŵ_k is w_{k−1} for want of a better one, which says nothing of the prox gradient
 		s.ProxGradient = math.Sqrt(way) / m.η
 	}
@@ -169,7 +170,7 @@ func (m *ProxLinear) Pass(ctx context.Context, p *Problem, s *State) error {
 	m.adapt(t, promise, m.f-f, way)
 	m.f = f
 	s.Done = m.η < m.smallest
-	s.Primal, s.Dual, s.Smoothed = f, math.NaN(), math.NaN()
+	s.Primal, s.Dual, s.Estimate, s.Smoothed = f, math.NaN(), math.NaN(), math.NaN()
 	return nil
 }
 
@@ -241,7 +242,7 @@ func (m *ProxLinear) wants(passes int, better bool) bool {
 // w_{k−1} if it found no better.
 func (m *ProxLinear) solve(ctx context.Context, s *State) (*State, error) {
 	inner := m.inner()
-	at := &State{W: append([]float32(nil), s.W...), Dual: math.NaN(), Exact: math.NaN()}
+	at := &State{W: append([]float32(nil), s.W...), Dual: math.NaN(), Estimate: math.NaN(), Exact: math.NaN()}
 	if err := inner.Start(ctx, m.sub.Problem, at); err != nil {
 		return nil, err
 	}
@@ -251,17 +252,20 @@ func (m *ProxLinear) solve(ctx context.Context, s *State) (*State, error) {
 		if err := inner.Pass(ctx, m.sub.Problem, at); err != nil {
 			return nil, err
 		}
+		if err := at.Check(inner.Name()); err != nil {
+			return nil, fmt.Errorf("subproblem %d: %w", m.k, err)
+		}
 		w := best.W
 		if at.Primal < best.Primal {
 			best = *at
 			copy(w, at.W)
 		}
-		best.W, best.Dual = w, at.Dual
+		best.W, best.Dual, best.Estimate = w, at.Dual, at.Estimate
 		enough := m.Tolerance / float64(m.k)
 		if m.Tolerance == 0 {
 			enough = promised * (m.f - m.sub.model(&best))
 		}
-		if best.Gap() <= enough {
+		if best.estimatedGap() <= enough {
 			break
 		}
 	}

@@ -2,6 +2,7 @@ package train
 
 import (
 	"context"
+	"math"
 
 	"github.com/dsp-go/dsp/structured/vec"
 )
@@ -18,30 +19,41 @@ type dualPoint interface {
 // the gradient and the value at the origin of the linear function of w that the memory puts below the mean loss. The
 // weights at which the scorer is run, w, matter to rounding only. It costs a full pass without its oracle.
 func (e *Engine) Recompose(ctx context.Context, w []float32, memory dualPoint) (g []float32, b float64, err error) {
-	g = make([]float32, len(w))
-	linear, err := e.recall(ctx, w, memory, g)
+	u, err := e.recompose(ctx, w, memory)
+	return u.g, u.linear, err
+}
+
+// recompose is Recompose, and says what rounding may have done.
+func (e *Engine) recompose(ctx context.Context, w []float32, memory dualPoint) (recomposed, error) {
+	g := make([]float32, len(w))
+	total, err := e.recall(ctx, w, memory, g)
 	if err != nil {
-		return nil, 0, err
+		return recomposed{}, err
 	}
 	inv := 1 / float64(e.Len())
 	vec.Scale(float32(inv), g)
-	return g, linear*inv - vec.Dot64(g, w), nil
+	return recomposed{g: g, linear: total.Linear*inv - vec.Dot64(g, w), rounded: e.linearRounding(w, g, total)}, nil
 }
 
-// recall adds Σ c_i J_iᵀ(r_i − 1_{y_i}) to g, which is zero, and returns Σ c_i ⟨r_i − 1_{y_i}, θ_i + ℓ_i⟩.
-func (e *Engine) recall(ctx context.Context, w []float32, memory dualPoint, g []float32) (float64, error) {
+// recall adds Σ c_i J_iᵀ(r_i − 1_{y_i}) to g, which is zero, and returns the sums of Σ c_i ⟨r_i − 1_{y_i}, θ_i + ℓ_i⟩ and,
+// but for those of a device, of scores.
+func (e *Engine) recall(ctx context.Context, w []float32, memory dualPoint, g []float32) (Sums, error) {
 	if m, ok := memory.(*Memory); ok && e.device != nil {
-		return e.device.Recompose(ctx, w, m.device, g)
+		linear, err := e.device.Recompose(ctx, w, m.device, g)
+		return Sums{Linear: linear}, err
 	}
-	total, err := e.overShards(ctx, e.shards, g, func(ln *lane) error {
+	return e.overShards(ctx, e.shards, g, func(ln *lane) error {
 		if err := e.potentials(ln, at(w)); err != nil {
 			return err
 		}
 		memory.recall(ln)
 		e.difference(ln, nil)
+		for b, i := range ln.batch.Examples { // the point's score is that of the gold output and Linear
+			gold, _ := e.gold(ln, b)
+			ln.sums.Scores += 2 * e.Data.Weight(i) * math.Abs(gold)
+		}
 		return nil
 	})
-	return total.Linear, err
 }
 
 // recall makes r_i the lane's answers for its batch.

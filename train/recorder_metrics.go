@@ -9,6 +9,7 @@ import (
 	"os"
 
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/host"
 )
 
 // MetricsFile is a Recorder that appends each record to a file as a line of JSON (metrics.jsonl).
@@ -29,7 +30,7 @@ func OpenMetrics(path string, pass int) (*MetricsFile, []Record, error) {
 			return nil, nil, err
 		}
 	}
-	err := structured.WriteFile(path, func(w io.Writer) error {
+	err := host.WriteFile(path, func(w io.Writer) error {
 		_, err := w.Write(kept)
 		return err
 	})

@@ -84,13 +84,13 @@ func (m *SAGA) Pass(ctx context.Context, p *Problem, s *State) error {
 		m.settle(by.Mu)
 	}
 	m.w = append(m.w[:0], m.path.w...)
-	g, linear, err := p.Recompose(ctx, m.w, m.memory)
+	u, err := p.recompose(ctx, m.w, m.memory)
 	if err != nil {
 		return err
 	}
 	s.FullPasses++
-	m.mean = g
-	m.certificate.SeeDual(p.Objective, linear, g)
+	m.mean = u.g
+	m.certificate.SeeDual(p.Engine, u)
 	pass, err := p.FullPass(ctx, m.path.mean, by, nil)
 	if err != nil {
 		return err

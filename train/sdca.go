@@ -36,8 +36,9 @@ import (
 // example is visited as long as its gap was above the mean at its last visit, and now and then (gap sampling, Osokin,
 // Alayrac, Lukasewitz, Dokania and Lacoste-Julien 2016).
 //
-// The state shows the weights with the least F after a pass, and the dual of the last. Once they differ by no more than
-// rounding the method can do no more.
+// The state shows the weights with the least F after a pass. The dual is certified where it was recomposed from the memory, at
+// every Resync and when Certify asks; between them the changes of steps estimate it. Once F and the bound differ by no more
+// than rounding the method can do no more.
 type SDCA struct {
 	Resync int  // passes between recompositions of w from the memory, against rounding; 0 means 20
 	Async  bool // threads take examples one by one and wait for nobody; on sparse inputs only (sdcaasync.go)
@@ -48,7 +49,8 @@ type SDCA struct {
 	linear  float64 // (1/n) Σ c_i [⟨u_i, a_i + ℓ_i⟩ − ⟨1_{y_i}, a_i⟩]
 	entropy float64 // (1/n) Σ c_i H(u_i)
 	primal  float64 // F(s.W)
-	dual    float64 // the largest seen
+	dual    float64 // the largest D seen
+	bound   lowerBound
 	passes  int
 
 	shards []*dualShard // of sparse inputs
@@ -58,8 +60,9 @@ type SDCA struct {
 // weights at once, which takes shorter steps.
 const dualBatch = 4
 
-// roundedSteps is the relative error that steps on w in float32 are allowed to bring into the dual between recompositions.
-const roundedSteps = 16 * rounding
+// closed is how many allowances for rounding the estimated gap has for a method that may be at its end. They are of fewer
+// magnitudes than a recomposition knows.
+const closed = 16
 
 // Name returns "sdca".
 func (m *SDCA) Name() string { return "sdca" }
@@ -98,6 +101,7 @@ func (m *SDCA) Start(ctx context.Context, p *Problem, s *State) error {
 	m.w = make([]float32, len(s.W))
 	copy(m.w, p.Center)
 	m.primal, m.dual = math.Inf(1), math.Inf(-1)
+	m.bound = lowerBound{value: p.Constant}
 	return nil
 }
 
@@ -133,19 +137,43 @@ func (m *SDCA) Pass(ctx context.Context, p *Problem, s *State) error {
 
 // resync makes w and the dual's linear part what the memory says they are.
 func (m *SDCA) resync(ctx context.Context, p *Problem, s *State) error {
-	g, b, err := p.Recompose(ctx, m.w, &m.memory.u)
+	u, err := m.recompose(ctx, p, s)
 	if err != nil {
 		return err
 	}
-	s.FullPasses++
 	clear(m.w)
 	copy(m.w, p.Center)
-	vec.Axpy(float32(-1/p.Lambda), g, m.w)
-	m.linear, m.entropy = b, m.memory.meanEntropy(p.Objective)
+	vec.Axpy(float32(-1/p.Lambda), u.g, m.w)
+	m.linear, m.entropy = u.linear, m.memory.meanEntropy(p.Objective)
 	return nil
 }
 
-// report shows the best weights and the best dual value.
+// recompose pulls back the memory, and takes up its bound.
+func (m *SDCA) recompose(ctx context.Context, p *Problem, s *State) (recomposed, error) {
+	u, err := p.recompose(ctx, m.w, &m.memory.u)
+	if err == nil {
+		s.FullPasses++
+		m.bound.take(p, u, m.memory.meanEntropy(p.Objective), m.passes)
+	}
+	return u, err
+}
+
+// Certify implements certifier.
+func (m *SDCA) Certify(ctx context.Context, p *Problem, s *State, keep bool) error {
+	bound, passes := m.bound, s.FullPasses
+	if bound.pass < m.passes {
+		if _, err := m.recompose(ctx, p, s); err != nil {
+			return err
+		}
+	}
+	m.bound.show(s, m.dual)
+	if !keep {
+		m.bound, s.FullPasses = bound, passes
+	}
+	return nil
+}
+
+// report shows the best weights, the bound, and the best dual value.
 func (m *SDCA) report(ctx context.Context, p *Problem, s *State) error {
 	primal, err := p.Value(ctx, m.w)
 	if err != nil {
@@ -156,10 +184,15 @@ func (m *SDCA) report(ctx context.Context, p *Problem, s *State) error {
 		m.primal = primal
 		copy(s.W, m.w)
 	}
-	rounded := roundedSteps * (math.Abs(m.linear) + m.entropy + p.Lambda/2*vec.Norm2(m.w))
-	m.dual = max(m.dual, m.dualValue(p)-rounded)
-	s.Done = m.primal-m.dual <= 2*rounded
-	s.Primal, s.Dual = m.primal, min(m.dual, m.primal)
+	m.dual = max(m.dual, m.dualValue(p))
+	s.Primal = m.primal
+	m.bound.show(s, m.dual)
+	if m.primal-m.dual <= closed*p.allowance(m.linear, m.entropy, p.Lambda/2*vec.Norm2(m.w)) {
+		if err := m.Certify(ctx, p, s, true); err != nil {
+			return err
+		}
+		s.Done = m.primal-m.bound.value <= 3*m.bound.rounded
+	}
 	s.Smoothed, s.Mu, s.Kappa, s.Step, s.Exact = math.NaN(), 0, 0, m.memory.meanStep(), math.NaN()
 	return nil
 }
@@ -180,5 +213,6 @@ func (m *SDCA) Archive(a Archive) {
 	a.Number("entropy", &m.entropy)
 	a.Number("primal", &m.primal)
 	a.Number("dual", &m.dual)
+	m.bound.archive(a)
 	a.Count("passes", &m.passes)
 }

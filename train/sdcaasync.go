@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/dsp-go/dsp/nets"
-	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/host"
 )
 
 // sweepAsync takes steps on distinct examples, one at a time a thread, and no thread waits for another's: asynchronous dual
@@ -20,14 +20,14 @@ import (
 func (m *SDCA) sweepAsync(ctx context.Context, p *Problem, order []int) error {
 	shared := p.sparse.Share(p.threads)
 	for len(m.lone) < p.threads {
-		m.lone = append(m.lone, &loneStep{dualStep: dualStep{lane: lane{worker: p.Scorer.NewWorker(), oracle: p.kind.Oracle()}}})
+		m.lone = append(m.lone, &loneStep{dualStep: dualStep{lane: lane{piece: &piece{}, worker: p.Scorer.NewWorker(), oracle: p.kind.Oracle()}}})
 	}
 	var next atomic.Int64
 	var wg sync.WaitGroup
 	for _, st := range m.lone[:p.threads] {
 		st.linear, st.sum = 0, 0
 		wg.Go(func() {
-			st.err = structured.Guard(func() error {
+			st.err = host.Guard(func() error {
 				for k := int(next.Add(1)) - 1; k < len(order) && ctx.Err() == nil; k = int(next.Add(1)) - 1 {
 					if err := st.take(m, p, shared, order[k]); err != nil {
 						return err
@@ -87,7 +87,7 @@ func (st *loneStep) move(m *SDCA, p *Problem, shared *nets.Shared) bool {
 		change += x
 	}
 	size := st.c * (math.Abs(st.entropy) + math.Abs(st.rise))
-	if (entropy+st.c*st.loss)/n-p.Lambda/2*change < -4*rounding*size/n {
+	if (entropy+st.c*st.loss)/n-p.Lambda/2*change < -4*unit*size/n {
 		shared.Scatter(float32(-scale), &st.v, &st.batch, m.w, nil)
 		return false
 	}

@@ -143,7 +143,7 @@ func (m *SGD) pass(ctx context.Context, p *Problem, s *State) error {
 		copy(s.W, m.path.mean)
 	}
 	s.Step = γ
-	s.Smoothed, s.Kappa, s.Dual = math.NaN(), 0, math.NaN()
+	s.Smoothed, s.Kappa, s.Dual, s.Estimate = math.NaN(), 0, math.NaN(), math.NaN()
 	s.Mu, s.Exact = subgradient(p).Mu, math.NaN()
 	var err error
 	s.Primal, err = p.Value(ctx, s.W)

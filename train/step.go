@@ -2,6 +2,7 @@ package train
 
 import (
 	"context"
+	"slices"
 
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured/vec"
@@ -45,7 +46,7 @@ func (e *Engine) stepAt(ctx context.Context, w point, examples []int, s oracles.
 	if e.device != nil {
 		return e.onDevice(ctx, w, examples, s, memory)
 	}
-	return e.overBatch(ctx, w, examples, func(ln *lane) error {
+	return e.overBatch(ctx, w, examples, memory != nil, func(ln *lane) error {
 		if err := e.ask(ln, w, s, false); err != nil {
 			return err
 		}
@@ -60,7 +61,7 @@ func (e *Engine) Change(ctx context.Context, from, to []float32, examples []int,
 	if e.device != nil {
 		return Gradient{device: e.device}, e.device.Change(ctx, from, to, examples, e.smoothing(s))
 	}
-	st, err := e.overBatch(ctx, at(to), examples, func(ln *lane) error {
+	st, err := e.overBatch(ctx, at(to), examples, false, func(ln *lane) error {
 		if err := e.ask(ln, at(from), s, false); err != nil {
 			return err
 		}
@@ -83,35 +84,52 @@ func (e *Engine) Change(ctx context.Context, from, to []float32, examples []int,
 	return st.Grad, err
 }
 
-// overBatch does work on the shards of a batch, and pulls back the v that it leaves in the lanes.
-func (e *Engine) overBatch(ctx context.Context, w point, examples []int, work func(ln *lane) error) (Step, error) {
+// overBatch does work on the shards of a batch, and pulls back the v that it leaves in the lanes. Shard k falls to lane
+// k mod passLanes, so that a step takes no more gradients than a full pass does, however many examples it is on. The answers
+// about all shards are kept where they are asked for, and with sparse inputs, whose gradient is made of them.
+func (e *Engine) overBatch(ctx context.Context, w point, examples []int, keep bool, work func(ln *lane) error) (Step, error) {
 	n := (len(examples) + stepExamples - 1) / stepExamples
-	err := e.run(ctx, n, func(l int, ln *lane) error {
+	lanes := min(passLanes, n)
+	keep = keep || e.sparse != nil
+	if keep {
+		e.growPieces(n)
+	}
+	e.sums = slices.Grow(e.sums[:0], n)[:n]
+	err := e.run(ctx, lanes, func(l int, ln *lane) error {
 		clear(ln.grad)
-		ln.sums = Sums{}
-		ln.batch.Reset(e.Data, examples[l*stepExamples:min((l+1)*stepExamples, len(examples))])
 		if net, ok := ln.worker.(dropper); ok {
 			net.SetDropout(e.Dropout)
 			defer net.SetDropout(0)
 		}
-		if err := work(ln); err != nil {
-			return err
+		for k := l; k < n && ctx.Err() == nil; k += lanes {
+			if keep {
+				ln.piece = e.pieces[k]
+			}
+			ln.sums = Sums{}
+			ln.batch.Reset(e.Data, examples[k*stepExamples:min((k+1)*stepExamples, len(examples))])
+			if err := work(ln); err != nil {
+				return err
+			}
+			e.sums[k] = ln.sums
+			if ln.sums.Moved == 0 || e.sparse != nil {
+				continue
+			}
+			if err := ln.worker.Pullback(&ln.v, ln.grad); err != nil {
+				return err
+			}
 		}
-		if ln.sums.Moved == 0 || e.sparse != nil {
-			return nil
-		}
-		return ln.worker.Pullback(&ln.v, ln.grad)
+		return nil
 	})
 	if err != nil {
 		return Step{}, err
 	}
 	e.used = n
 	var total Sums
-	for _, ln := range e.lanes[:n] {
-		total.add(ln.sums)
+	for _, sums := range e.sums {
+		total.add(sums)
 	}
 	return Step{
-		Grad:     e.gradient(n),
+		Grad:     e.gradient(lanes, n),
 		Linear:   total.Linear,
 		Smoothed: total.Smoothed,
 		Exact:    total.Exact,
@@ -127,7 +145,7 @@ func (e *Engine) Remember(memory *Memory, γ float32) {
 		e.device.Remember(memory.device, γ)
 		return
 	}
-	for _, ln := range e.lanes[:e.used] {
-		memory.remember(ln, γ)
+	for _, found := range e.pieces[:e.used] {
+		memory.remember(found, γ)
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/host"
 	"github.com/dsp-go/dsp/structured/vec"
 )
 
@@ -123,5 +123,5 @@ func (t *team) serve(member int) {
 }
 
 func guard(work func(int) error, task int) error {
-	return structured.Guard(func() error { return work(task) })
+	return host.Guard(func() error { return work(task) })
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/dsp-go/dsp/oracles/chain"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
+	"github.com/dsp-go/dsp/structured/ocr"
 	"github.com/dsp-go/dsp/train"
 )
 
@@ -174,7 +175,7 @@ func netMeasure() (measure, error) {
 
 // passMeasure is a full pass of the hinge, value and gradient, of the default network on drawn words, on all cores.
 func passMeasure(ctx context.Context) (measure, error) {
-	words := structured.DefaultOCRWords()
+	words := ocr.DefaultOCRWords()
 	words.Dev, words.Test = 0, 0
 	data, _, _ := words.Generate()
 	net, err := nets.New(nets.Config{Net: "cnn-image"}, nets.Input{Dim: data.Dim}, data.Alphabet.Len())

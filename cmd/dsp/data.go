@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/ocr"
 )
 
 func dataCommand() *cobra.Command {
@@ -21,7 +22,7 @@ func dataCommand() *cobra.Command {
 }
 
 func ocrCommand() *cobra.Command {
-	o, out := structured.DefaultOCRWords(), ""
+	o, out := ocr.DefaultOCRWords(), ""
 	cmd := &cobra.Command{
 		Use:   "ocr --out DIR",
 		Short: "Draw words letter by letter: tables to train on and PNG sheets to look at",
@@ -30,7 +31,7 @@ func ocrCommand() *cobra.Command {
 			if out == "" {
 				return structured.BadInput("where to? give --out DIR")
 			}
-			if err := structured.WriteOCR(out, o); err != nil {
+			if err := ocr.WriteOCR(out, o); err != nil {
 				return err
 			}
 			if isSet(cmd, "json") {

@@ -10,6 +10,7 @@ import (
 	"syscall"
 
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/host"
 	"github.com/dsp-go/dsp/train"
 )
 
@@ -24,11 +25,11 @@ const (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // the first signal asks to stop, the second kills
-	err := structured.Guard(func() error { return newRoot().ExecuteContext(ctx) })
+	err := host.Guard(func() error { return newRoot().ExecuteContext(ctx) })
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "dsp:", err)
 	}
-	if p := new(structured.PanicError); errors.As(err, &p) && os.Getenv("DSP_DEBUG") != "" {
+	if p := new(host.PanicError); errors.As(err, &p) && os.Getenv("DSP_DEBUG") != "" {
 		fmt.Fprintf(os.Stderr, "%s", p.Stack)
 	}
 	os.Exit(exitCode(err))

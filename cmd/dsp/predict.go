@@ -8,6 +8,7 @@ import (
 
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/host"
 )
 
 func predictCommand() *cobra.Command {
@@ -49,7 +50,7 @@ with a tab.`,
 				}
 				return predictAll(cmd, &u, m, o, asJSON)
 			}
-			in, err := structured.Open(path)
+			in, err := host.Open(path)
 			if err != nil {
 				return err
 			}

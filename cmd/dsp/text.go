@@ -8,10 +8,11 @@ import (
 
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/synthetic"
 )
 
 func textCommand() *cobra.Command {
-	o, out := structured.DefaultTaggedText(), ""
+	o, out := synthetic.DefaultTaggedText(), ""
 	sizes := models.Sizes{o.Train, o.Dev, o.Test}
 	cmd := &cobra.Command{
 		Use:   "text --out DIR",
@@ -31,7 +32,7 @@ sentences are new, and many are the name of a person in one sentence and of a pl
 				return structured.BadInput("--examples %v: expected three numbers, for training, development and test", sizes)
 			}
 			o.Train, o.Dev, o.Test = sizes[0], sizes[1], sizes[2]
-			if err := structured.WriteTaggedText(out, o); err != nil {
+			if err := synthetic.WriteTaggedText(out, o); err != nil {
 				return err
 			}
 			if isSet(cmd, "json") {

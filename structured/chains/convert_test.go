@@ -8,8 +8,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dsp-go/dsp/structured"
 	"pgregory.net/rapid"
+
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/synthetic"
+	structuredtext "github.com/dsp-go/dsp/structured/text"
 )
 
 // tagged makes a data set of one sequence for each string of labels.
@@ -18,7 +21,7 @@ func tagged(t interface{ Fatalf(string, ...any) }, sequences ...string) *structu
 	for _, labels := range sequences {
 		text += "w " + strings.ReplaceAll(labels, " ", "\nw ") + "\n\n"
 	}
-	d, err := structured.Conll{}.Read(strings.NewReader(text), "x")
+	d, err := structuredtext.Conll{}.Read(strings.NewReader(text), "x")
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
@@ -130,7 +133,7 @@ func TestCheckScheme(t *testing.T) {
 		}
 	}
 	text := "1\ta\tl\tO\tx\tf\t0\tdep\t_\t_\n2-3\tbc\tl\t_\tx\tf\t0\tdep\t_\t_\n2\tb\tl\tI-A\tx\tf\t0\tdep\t_\t_\n"
-	d, err := structured.Conllu{}.Read(strings.NewReader(text), "u")
+	d, err := structuredtext.Conllu{}.Read(strings.NewReader(text), "u")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,10 +145,10 @@ func TestCheckScheme(t *testing.T) {
 // The entities of drawn sentences are spelt right.
 func TestTaggedTextIsWellSpelt(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new")
-	if err := structured.WriteTaggedText(dir, structured.TaggedText{Train: 1000, Dev: 100, Test: 300, Seed: 5}); err != nil {
+	if err := synthetic.WriteTaggedText(dir, synthetic.TaggedText{Train: 1000, Dev: 100, Test: 300, Seed: 5}); err != nil {
 		t.Fatal(err)
 	}
-	columns, err := structured.ParseColumns("word=0,pos=1,label=2")
+	columns, err := structuredtext.ParseColumns("word=0,pos=1,label=2")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +157,7 @@ func TestTaggedTextIsWellSpelt(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d, err := structured.Conll{Columns: columns}.Read(bytes.NewReader(text), name)
+		d, err := structuredtext.Conll{Columns: columns}.Read(bytes.NewReader(text), name)
 		if err != nil {
 			t.Fatal(err)
 		}

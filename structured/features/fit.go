@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/host"
 )
 
 // Options of Fit.
@@ -94,7 +95,7 @@ func (t *Template) extract(d *structured.Dataset, threads int, extractor func() 
 			hi = d.Len()
 		}
 		running.Go(func() {
-			failures[k] = structured.Guard(func() (err error) {
+			failures[k] = host.Guard(func() (err error) {
 				e := extractor()
 				parts[k].dictionary = e.dictionary
 				parts[k].nodes, parts[k].edges, err = e.extract(d, lo, hi)

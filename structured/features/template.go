@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/text"
 )
 
 // Template says which attributes the positions of a sequence have, and the steps between them.
@@ -87,7 +88,7 @@ func (t *Template) String() string {
 
 // index returns the number of the column in d's Columns, or -1 where d lacks it.
 func (c column) index(d *structured.Dataset) int {
-	if i := slices.Index(d.ColumnNames, c.name); i >= 0 && c.name != structured.LabelColumn {
+	if i := slices.Index(d.ColumnNames, c.name); i >= 0 && c.name != text.LabelColumn {
 		return i
 	}
 	number, err := strconv.Atoi(c.name)
@@ -95,7 +96,7 @@ func (c column) index(d *structured.Dataset) int {
 		return -1
 	}
 	for i, name := range d.ColumnNames {
-		if name == structured.LabelColumn {
+		if name == text.LabelColumn {
 			continue
 		}
 		if number == 0 {
@@ -124,7 +125,7 @@ func (t *Template) settle(d *structured.Dataset) {
 func (t *Template) missing(l line, m macro, d *structured.Dataset) error {
 	var inputs []string
 	for _, name := range d.ColumnNames {
-		if name != structured.LabelColumn {
+		if name != text.LabelColumn {
 			inputs = append(inputs, strings.TrimSpace(strconv.Itoa(len(inputs))+" "+name))
 		}
 	}
@@ -132,7 +133,7 @@ func (t *Template) missing(l line, m macro, d *structured.Dataset) error {
 	if len(inputs) > 0 {
 		found = "columns " + strings.Join(inputs, ", ")
 	}
-	if m.column.name == structured.LabelColumn {
+	if m.column.name == text.LabelColumn {
 		return structured.BadInput("%s:%d:%d: column %s is the gold label, expected one of the inputs: %s has %s",
 			t.name, l.number, m.at, m.column.name, d.Name, found)
 	}

@@ -7,16 +7,17 @@ import (
 	"testing"
 
 	"github.com/dsp-go/dsp/structured"
+	structuredtext "github.com/dsp-go/dsp/structured/text"
 )
 
 // conll reads text with columns word, pos and label, or fewer.
 func conll(t testing.TB, columns, text string) *structured.Dataset {
 	t.Helper()
-	c, err := structured.ParseColumns(columns)
+	c, err := structuredtext.ParseColumns(columns)
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := structured.Conll{Columns: c}.Read(strings.NewReader(text), "a.conll")
+	d, err := structuredtext.Conll{Columns: c}.Read(strings.NewReader(text), "a.conll")
 	if err != nil {
 		t.Fatal(err)
 	}

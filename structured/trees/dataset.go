@@ -6,17 +6,17 @@ import "github.com/dsp-go/dsp/structured"
 // for the pairs of words of each sentence, which have no inputs yet. It shares memory with b.
 func (b *Treebank) Dataset() *structured.Dataset {
 	d := b.Data
-	d.Alphabet = b.Names
-	d.Outputs, d.Labels = make([]int, len(d.Offsets)), nil
-	rows := make([]int, len(d.Offsets))
+	outputs, rows := make([]int, len(d.Offsets)), make([]int, len(d.Offsets))
+	var gold []int32
 	for i := range d.Len() {
 		n := d.Length(i)
-		d.Outputs[i+1] = 2 * d.Offsets[i+1]
+		outputs[i+1] = 2 * d.Offsets[i+1]
 		rows[i+1] = rows[i] + n*n
 		if b.Heads != nil {
-			d.Labels = append(append(d.Labels, b.Tree(i).Heads...), b.Tree(i).Relations...)
+			gold = append(gold, b.Tree(i).Output()...)
 		}
 	}
+	d.Alphabet, d.Outputs, d.Labels = b.Names, outputs, gold
 	d.Tables = []*structured.Table{{Name: ArcRows, Offsets: rows}, {Name: LabelRows, Offsets: rows}}
 	return d
 }

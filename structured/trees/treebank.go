@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/text"
 )
 
 // The ten columns of CoNLL-U.
@@ -83,7 +84,7 @@ type Reader struct {
 // Read reads a treebank. Errors are structured.BadInput and name the line: lines that are not CoNLL-U and, unless Unlabeled,
 // heads that do not form a tree with one root, and relations that are missing.
 func (c Reader) Read(r io.Reader, name string) (*Treebank, error) {
-	d, err := structured.Conllu{Label: "deprel", Unlabeled: true, Threads: c.Threads, Line: c.Line}.Read(r, name)
+	d, err := text.Conllu{Label: "deprel", Unlabeled: true, Threads: c.Threads, Line: c.Line}.Read(r, name)
 	if err != nil {
 		return nil, err
 	}

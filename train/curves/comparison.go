@@ -11,7 +11,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
 
-	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/host"
 )
 
 // Comparison is a picture of what settings came to: a value against what varies, a panel for each way to look at it.
@@ -50,7 +50,7 @@ const (
 // Write draws the comparison as a PNG at path.
 func (c *Comparison) Write(path string) error {
 	canvas := c.picture()
-	return structured.WriteFile(path, func(w io.Writer) error {
+	return host.WriteFile(path, func(w io.Writer) error {
 		_, err := vgimg.PngCanvas{Canvas: canvas}.WriteTo(w)
 		return err
 	})

@@ -15,7 +15,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
 
-	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/host"
 	"github.com/dsp-go/dsp/train"
 )
 
@@ -47,7 +47,7 @@ func Write(path string, runs ...Run) error {
 		return nil
 	}
 	canvas := picture(shown)
-	return structured.WriteFile(path, func(w io.Writer) error {
+	return host.WriteFile(path, func(w io.Writer) error {
 		_, err := vgimg.PngCanvas{Canvas: canvas}.WriteTo(w)
 		return err
 	})

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/host"
 	"github.com/dsp-go/dsp/train"
 )
 
@@ -31,7 +32,7 @@ func NewRecorder(dir string, earlier []train.Record) (*Recorder, error) {
 	if n := len(earlier); n > 0 {
 		r.start -= earlier[n-1].Seconds
 	}
-	err := structured.WriteFile(path, func(w io.Writer) error {
+	err := host.WriteFile(path, func(w io.Writer) error {
 		var err error
 		if r.w, err = NewWriter(w, r.start); err != nil {
 			return err

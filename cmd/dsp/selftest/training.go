@@ -9,7 +9,7 @@ import (
 
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/oracles"
-	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/ocr"
 	"github.com/dsp-go/dsp/train"
 )
 
@@ -20,7 +20,7 @@ var trainingChecks = []Check{
 
 // wordProblem is the hinge of a linear network on a few drawn words, strongly regularised.
 func wordProblem(r *rand.Rand, threads int) (*train.Problem, error) {
-	words := structured.OCRWords{Train: 60, Difficulty: 1, Seed: r.Uint64()}
+	words := ocr.OCRWords{Train: 60, Difficulty: 1, Seed: r.Uint64()}
 	data, _, _ := words.Generate()
 	net, err := nets.New(nets.Config{Net: "linear"}, nets.Input{Dim: data.Dim}, data.Alphabet.Len())
 	if err != nil {

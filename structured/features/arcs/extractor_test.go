@@ -8,20 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/dsp-go/dsp/structured"
 )
-
-// table reads tokens "word/upos/feats", separated by blanks.
-func table(text string) Columns {
-	c := Columns{Name: "a.conllu", Names: []string{"word", "upos", "feats"}, Cells: make([][]string, 3)}
-	for _, token := range strings.Fields(text) {
-		for k, cell := range strings.Split(token, "/") {
-			c.Cells[k] = append(c.Cells[k], cell)
-		}
-	}
-	return c
-}
 
 func fitted(t testing.TB, template *Template, data Columns, offsets []int, heads []int32, o Options) (*Dictionary, *Extractor) {
 	t.Helper()
@@ -34,67 +21,6 @@ func fitted(t testing.TB, template *Template, data Columns, offsets []int, heads
 		t.Fatal(err)
 	}
 	return d, e
-}
-
-func TestNamesOfAnArc(t *testing.T) {
-	data := table("She/PRON/Case=Nom|Number=Sing Gave/VERB/_ _/X/_ him/PRON/Case=Acc and/CCONJ/_ me/PRON/Case=Acc")
-	for _, test := range []struct {
-		line string
-		d, h int // counted from 0, h = d of the root
-		want string
-	}{
-		{"%x[h,upos],%x[d,upos]", 0, 1, "VERB,PRON"},
-		{"%x[h-1,upos],%lower[h,word],%x[d+1,upos]", 3, 1, "PRON,gave,CCONJ"},
-		{"%x[h,word] %x[h-1,upos] %x[h+1,upos] %shape[h-2,upos]", 1, 1, "_B-1 _B-2 PRON _B-3"},
-		{"%x[d+2,upos]%x[h-2,upos]", 5, 0, "_B+2_B-2"},
-		{"%suffix2[d,word]", 3, 1, "im"},
-		{"%suffix4[d,word]", 3, 1, ""},
-		{"%suffix2[h,word]", 1, 1, ""}, // the root has no spelling
-		{"%key:Case[d,feats]", 0, 1, "Nom"},
-		{"%lower.key:Case[d,feats]", 0, 1, ""}, // the key is case then
-		{"%key:Gender[d,feats]", 0, 1, ""},
-		{"%key:Number[d,feats]", 0, 0, "Sing"},
-		{"%x[d,word]", 2, 1, "_"},
-		{"%x[d,feats]", 1, 1, ""},
-		{"b=%x[between,upos]", 5, 0, "b=VERB b=X b=PRON b=CCONJ"},
-		{"b=%x[between,upos]", 0, 5, "b=VERB b=X b=PRON b=CCONJ"},
-		{"b=%x[between,upos]", 1, 1, "b=PRON"},
-		{"b=%x[between,upos]", 1, 0, ""},
-		{"b=%x[between,feats]", 5, 1, "b=Case=Acc"},
-		{"s=%set[between,upos]", 5, 0, "s=CCONJ+PRON+VERB+X"},
-		{"s=%set[between,upos]", 1, 2, "s="},
-		{"%count:PRON[between,upos]%count:VERB[between,upos]%lower.count:gave[between,word]", 4, 4, "211"},
-		{"%prefix1.count:_[between,word]", 3, 1, "1"},
-		{"%dir %dist", 0, 1, "left 1"},
-		{"%dir %dist", 5, 5, "right 5-6"},
-		{"%dir %dist", 0, 0, "right 1"},
-		{"%%%dist%%", 5, 1, "%4%"},
-	} {
-		_, e := fitted(t, mustParse(t, "A %dir.\nAL "+test.line), data, []int{0, 6}, []int32{1, 1, 3, 1, 5, 3}, Options{HashBits: 8})
-		arc, label := e.Names(0, 6, test.d, test.h)
-		var names []string
-		for _, a := range label {
-			names = append(names, a.Name)
-		}
-		if got := strings.Join(names, " "); got != test.want {
-			t.Errorf("%s: %q, expected %q", test.line, got, test.want)
-		}
-		if len(arc) != len(label)+1 {
-			t.Errorf("%s: %d attributes for the arc, %d for its label", test.line, len(arc), len(label))
-		}
-	}
-}
-
-func TestStar(t *testing.T) {
-	data := table("a/A/_ b/B/_")
-	_, e := fitted(t, mustParse(t, "A* %x[d,word]"), data, []int{0, 2}, []int32{1, 1}, Options{})
-	arc, _ := e.Names(0, 2, 0, 1)
-	if len(arc) != 2 || arc[0].Name != "a" || arc[1].Name != "a/left1" {
-		t.Errorf("%v", arc)
-	}
-	if arc, _ = e.Names(0, 2, 0, 0); len(arc) != 1 || arc[0].Name != "a" { // right1 is on no gold arc
-		t.Errorf("%v", arc)
-	}
 }
 
 // randomTemplate draws lines of all kinds.
@@ -264,77 +190,6 @@ func TestHashedNumbers(t *testing.T) {
 	}
 }
 
-// Models keep hashes, so they stay as they are.
-func TestHashesNeverChange(t *testing.T) {
-	data := table("She/PRON/Case=Nom saw/VERB/_ us/PRON/Case=Acc")
-	template := mustParse(t, "AL* %lower[h,word],%x[d,upos]\nA b=%x[between,upos]%set[between,upos]%count:VERB[between,upos]%dir%dist")
-	d, _ := fitted(t, template, data, []int{0, 3}, []int32{2, 0, 2}, Options{})
-	want := []uint64{
-		0x17f1ed98067202b9, 0x2231bdeead38fcde, 0x4b2fdc3f42c57150, 0x5c640d4d6b3240fe, 0x64c6cfb6f4e06f8b, 0x791f574318116f57,
-		0xdaeecd886065c8bb, 0xf0100e092e87877c, 0xf608d69cfca591fd,
-	}
-	if got := d.Arc.Hashes(); !reflect.DeepEqual(got, want) {
-		t.Errorf("%#v, expected %#v", got, want)
-	}
-}
-
-func TestFitDoesNotDependOnThreads(t *testing.T) {
-	data, offsets, heads := benchText(60)
-	template := mustParse(t, Builtin())
-	for _, minCount := range []int{0, 3} {
-		want, err := template.Fit(data, offsets, heads, Options{MinCount: minCount, Threads: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, threads := range []int{2, 7, 0} {
-			got, err := template.Fit(data, offsets, heads, Options{MinCount: minCount, Threads: threads})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !reflect.DeepEqual(got, want) {
-				t.Errorf("%d threads make another dictionary", threads)
-			}
-		}
-		for _, memory := range []int{10_000, 100_000} { // many passes
-			c := &census{template, data, offsets, heads, func(m *machine) *program { return &m.arc }, memory}
-			got, err := c.take(Options{MinCount: minCount, Threads: 2})
-			if err != nil || !slices.Equal(got, want.Arc.Hashes()) {
-				t.Errorf("passes of %d hashes make another dictionary", memory)
-			}
-		}
-	}
-}
-
-func TestNumbersOfHashes(t *testing.T) {
-	rng := rand.New(rand.NewPCG(3, 4))
-	for _, n := range []int{0, 1, 2, 7, 8, 1000, 5000} {
-		hashes := make([]uint64, n)
-		for i := range hashes {
-			hashes[i] = rng.Uint64() >> (i % 5) // some places are crowded
-		}
-		numbers, err := NewNumbers(hashes)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i, h := range hashes {
-			if numbers.find(h) != int32(i) || numbers.passes(h) != 1 {
-				t.Fatalf("%d attributes: number %d is found as %d", n, i, numbers.find(h))
-			}
-		}
-		passed := 0
-		for range 1000 {
-			h := rng.Uint64()
-			if numbers.find(h) != none {
-				t.Fatalf("%d attributes: an unknown hash has a number", n)
-			}
-			passed += numbers.passes(h)
-		}
-		if passed > 180 {
-			t.Errorf("%d attributes: %d unknown hashes of 1000 pass the filter", n, passed)
-		}
-	}
-}
-
 func TestExtractAllocatesNothingOnceWarm(t *testing.T) {
 	data, offsets, heads := benchText(20)
 	for _, o := range []Options{{MinCount: 1}, {HashBits: 10}} {
@@ -366,35 +221,6 @@ func TestCellsAreForgotten(t *testing.T) {
 		if e.Extract(offsets[i], offsets[i+1], &want, nil) != nil || forgetful.Extract(offsets[i], offsets[i+1], &got, nil) != nil ||
 			!reflect.DeepEqual(got, want) {
 			t.Fatalf("sentence %d has other attributes", i)
-		}
-	}
-}
-
-func TestBadOptions(t *testing.T) {
-	data, offsets, heads := benchText(2)
-	template := mustParse(t, "A %x[h,upos]")
-	for _, o := range []Options{{HashBits: -1}, {HashBits: 32}, {HashBits: 8, MinCount: 2}} {
-		if _, err := template.Fit(data, offsets, heads, o); !structured.IsBadInput(err) {
-			t.Errorf("%+v: %v", o, err)
-		}
-	}
-	for _, head := range []int32{-1, 25} {
-		bad := append([]int32(nil), heads...)
-		bad[30] = head
-		if _, err := template.Fit(data, offsets, bad, Options{}); err == nil {
-			t.Errorf("head %d of a sentence of 25 tokens is taken", head)
-		}
-	}
-	if _, err := template.Fit(data, offsets, heads[1:], Options{}); err == nil {
-		t.Errorf("a token without a head is taken")
-	}
-	e := NewExtractor(template, &Dictionary{})
-	if err := e.Open(data); err != nil {
-		t.Fatal(err)
-	}
-	for _, tokens := range [][2]int{{-1, 3}, {3, 2}, {0, len(heads) + 1}} {
-		if err := e.Extract(tokens[0], tokens[1], &Rows{}, nil); err == nil {
-			t.Errorf("tokens %v are taken", tokens)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/host"
 )
 
 // Options of Fit.
@@ -25,8 +26,8 @@ const passHashes = 1 << 24
 // heads[t] the head of token t, counted from the first token of its sentence; the root's dependent is its own head.
 // Attributes are numbered by falling count, those of equal count by their hashes.
 func (t *Template) Fit(data Columns, offsets []int, heads []int32, o Options) (*Dictionary, error) {
-	if err := checkHashBits(o.HashBits); err != nil {
-		return nil, err
+	if o.HashBits < 0 || o.HashBits > mostHashBits {
+		return nil, structured.BadInput("attributes hashed to %d bits, expected 1 to %d, or 0 for a dictionary", o.HashBits, mostHashBits)
 	}
 	if o.HashBits > 0 && o.MinCount > 1 {
 		return nil, structured.BadInput("hashed attributes have no counts: a minimum of %d needs a dictionary", o.MinCount)
@@ -244,7 +245,7 @@ func together(n int, f func(k int) error) error {
 	failures := make([]error, n)
 	var running sync.WaitGroup
 	for k := range n {
-		running.Go(func() { failures[k] = structured.Guard(func() error { return f(k) }) })
+		running.Go(func() { failures[k] = host.Guard(func() error { return f(k) }) })
 	}
 	running.Wait()
 	return cmp.Or(failures...)

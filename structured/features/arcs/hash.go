@@ -1,10 +1,6 @@
 package arcs
 
-import (
-	"math/bits"
-
-	"github.com/dsp-go/dsp/structured"
-)
+import "math/bits"
 
 // Models keep the hashes of attributes, so what this file computes never changes.
 
@@ -30,10 +26,3 @@ func mix(x uint64) uint64 {
 func fold(h, value uint64) uint64 { return mix(bits.RotateLeft64(h, 29) ^ value) }
 
 const mostHashBits = 31
-
-func checkHashBits(n int) error {
-	if n < 0 || n > mostHashBits {
-		return structured.BadInput("attributes hashed to %d bits, expected 1 to %d, or 0 for a dictionary", n, mostHashBits)
-	}
-	return nil
-}

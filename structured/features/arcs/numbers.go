@@ -10,9 +10,9 @@ const none = -1 // no attribute
 
 // Numbers numbers the attributes of one score. It does not change, so many goroutines may read it at the same time.
 //
-// The table is open, with linear probing, at most half full. An entry is 0 where there is none, or the low half of a
-// hash and the number plus one; the high bits of the hash say where to look first. Two attributes are taken for the same if
-// they agree in the low half and in the place, some 50 bits in all.
+// The table is open, with linear probing, at most half full. An entry is empty, which is 0, or consists of the low half of a
+// hash and the number plus one; the high bits of the hash say where to look first. Attributes whose hashes agree in the low
+// half and in the place, some 50 bits in all, are taken for the same.
 type Numbers struct {
 	hashes  []uint64 // of the attributes, in the order of their numbers
 	bits    int      // > 0: no table, an attribute's number is that many high bits of its hash
@@ -22,18 +22,18 @@ type Numbers struct {
 	narrow  int      // what brings those bits down
 }
 
-// NewNumbers numbers attributes that have such hashes, which it keeps: that of hashes[i] is i. A filter
-// in front of the table, small enough for a near cache, keeps most attributes without a number away from it.
+// NewNumbers numbers attributes by their hashes, which it keeps: hashes[i] has number i. A filter in front of the table, small
+// enough for a near cache, keeps most attributes without a number away from it.
 func NewNumbers(hashes []uint64) (*Numbers, error) {
 	const most = 1 << 31
 	if len(hashes) >= most {
 		return nil, structured.BadInput("%d attributes of arcs, expected fewer than %d: raise --min-count", len(hashes), most)
 	}
 	n := &Numbers{hashes: hashes}
-	log := max(4, bits.Len(uint(len(hashes)))+1)
+	log := max(6, bits.Len(uint(len(hashes)))+1)
 	n.entries = make([]uint64, 1<<log)
 	n.shift = 64 - log
-	const wider = 2 // bits of a hash that the filter sees beyond the table's: 8 to 16 bits of it for each attribute
+	const wider = 1 // bits of a hash that the filter sees beyond the table's: 4 to 8 bits of it for each attribute
 	n.filter = make([]uint64, 1<<(log+wider)/64)
 	n.narrow = n.shift - wider
 	mask := uint64(len(n.entries) - 1)
@@ -53,8 +53,8 @@ func NewNumbers(hashes []uint64) (*Numbers, error) {
 
 // HashedNumbers numbers any attributes below 1<<bits, by their hashes.
 func HashedNumbers(bits int) (*Numbers, error) {
-	if err := checkHashBits(max(bits, 0)); err != nil || bits == 0 {
-		return nil, checkHashBits(-1)
+	if bits < 1 || bits > mostHashBits {
+		return nil, structured.BadInput("attributes of arcs hashed to %d bits, expected 1 to %d", bits, mostHashBits)
 	}
 	return &Numbers{bits: bits, shift: 64 - bits}, nil
 }
@@ -74,7 +74,7 @@ func (n *Numbers) Hashes() []uint64 { return n.hashes }
 // HashBits returns b where attributes are numbered below 1<<b by their hashes, else 0.
 func (n *Numbers) HashBits() int { return n.bits }
 
-// passes returns 1 for the hash of an attribute that has a number, and for a few others, else 0.
+// passes returns 1 for the hash of an attribute that has a number, and for at most a quarter of the others, else 0.
 func (n *Numbers) passes(h uint64) int {
 	bit := h >> (n.narrow & 63)
 	return int(n.filter[bit>>6] >> (bit & 63) & 1)

@@ -17,6 +17,7 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/host"
 )
 
 // Sentence is a tree to draw. Slices of n have a place for each word; heads are numbered from 1, 0 for the root.
@@ -70,7 +71,7 @@ func (p Picture) Write(path string) error {
 			return err
 		}
 	}
-	return structured.WriteFile(path, func(w io.Writer) error { return p.write(w, kind) })
+	return host.WriteFile(path, func(w io.Writer) error { return p.write(w, kind) })
 }
 
 func (s *Sentence) check() error {

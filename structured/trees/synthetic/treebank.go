@@ -14,6 +14,7 @@ import (
 	"sync"
 
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/host"
 	"github.com/dsp-go/dsp/structured/trees"
 )
 
@@ -98,7 +99,7 @@ func Write(dir string, o Options) error {
 		return err
 	}
 	for _, p := range o.Parts() {
-		if err := structured.WriteFile(filepath.Join(dir, p.Name+".conllu"), p.Write); err != nil {
+		if err := host.WriteFile(filepath.Join(dir, p.Name+".conllu"), p.Write); err != nil {
 			return err
 		}
 	}

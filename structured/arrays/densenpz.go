@@ -1,0 +1,223 @@
+package arrays
+
+import (
+	"archive/zip"
+	"bytes"
+	"io"
+	"slices"
+	"strconv"
+
+	"github.com/dsp-go/dsp/structured"
+)
+
+// Dense reads dense features from NumPy's npz archive, whose arrays are
+//
+//	features     [ΣT×D]  float32 or float64, finite
+//	lengths      [n]     integers ≥ 0, the lengths T of the chains
+//	labels       [ΣT]    integers from 0 to Y-1
+//	label_names  [Y]     strings; may be absent, then the labels are called 0, 1, …
+//	weights      [n]     float32 or float64 ≥ 0, of the chains' losses in the objective; may be absent, then all are 1
+type Dense struct {
+	Dim       int                  // D where it is known from the training data, else 0
+	Alphabet  *structured.Alphabet // the known labels, which label_names must be among; nil takes those of the file
+	Unlabeled bool                 // gold labels are not wanted: labels may be absent, and are ignored if they are there
+}
+
+// Read reads a data set: Features, Dim, Offsets and, unless Unlabeled, Labels. A chain may have length 0. Errors name the
+// array, what it holds and what was expected.
+func (c Dense) Read(r io.Reader, name string) (*structured.Dataset, error) {
+	content, err := io.ReadAll(r) // a zip archive is read from its end
+	if err != nil {
+		return nil, structured.BadInput("%s: %w", name, err)
+	}
+	archive, err := zip.NewReader(bytes.NewReader(content), int64(len(content)))
+	if err != nil {
+		return nil, structured.BadInput("%s: %w, expected an npz archive", name, err)
+	}
+	d := &structured.Dataset{Name: name, Alphabet: c.Alphabet, Dim: c.Dim}
+	in := denseReader{archive, d}
+	if err := in.features(); err != nil {
+		return nil, err
+	}
+	if err := in.lengths(); err != nil {
+		return nil, err
+	}
+	if !c.Unlabeled {
+		if err := in.labels(); err != nil {
+			return nil, err
+		}
+		if err := in.weights(); err != nil {
+			return nil, err
+		}
+	}
+	return d, nil
+}
+
+type denseReader struct {
+	archive *zip.Reader
+	d       *structured.Dataset
+}
+
+// array reads an array that must be there.
+func (in denseReader) array(name, shape string, read func(*npyArray) error) error {
+	found, err := readNPY(in.archive, in.d.Name, name, read)
+	if err == nil && !found {
+		err = structured.BadInput("%s: no array %s, expected %s", in.d.Name, name, shape)
+	}
+	return err
+}
+
+func (in denseReader) features() error {
+	const shape = "[positions × features]"
+	return in.array("features", shape, func(a *npyArray) (err error) {
+		if err := a.expect(shape, 2, "f", "float32 or float64"); err != nil {
+			return err
+		}
+		switch known := in.d.Dim; {
+		case a.shape[0] == 0 || a.shape[1] == 0:
+			return a.bad(" has shape %v, expected at least one position and one feature", a.shape)
+		case known > 0 && known != a.shape[1]:
+			return a.bad(" has %d features a position, expected %d as in the training data", a.shape[1], known)
+		}
+		in.d.Dim = a.shape[1]
+		if in.d.Features, err = a.floats(); err != nil {
+			return err
+		}
+		for i, x := range in.d.Features {
+			if x-x != 0 { // NaN or ±∞
+				return a.bad("[%d,%d] is %v, expected a finite number (in float32)", i/in.d.Dim, i%in.d.Dim, x)
+			}
+		}
+		return nil
+	})
+}
+
+func (in denseReader) lengths() error {
+	const shape = "[chains], the length of each chain"
+	return in.array("lengths", shape, func(a *npyArray) error {
+		if err := a.expect(shape, 1, "iu", "integers"); err != nil {
+			return err
+		}
+		lengths, err := a.ints()
+		if err != nil {
+			return err
+		}
+		positions := len(in.d.Features) / in.d.Dim
+		in.d.Offsets = make([]int, 1, len(lengths)+1)
+		for i, n := range lengths {
+			at := in.d.Offsets[i]
+			if n < 0 {
+				return a.bad("[%d] is %d, expected 0 or more", i, n)
+			}
+			if n > positions-at {
+				return a.bad(" sum to more than the %d positions that features has, from chain %d on", positions, i)
+			}
+			in.d.Offsets = append(in.d.Offsets, at+n)
+		}
+		if sum := in.d.Positions(); sum != positions {
+			return a.bad(" sum to %d, expected the %d positions that features has", sum, positions)
+		}
+		return nil
+	})
+}
+
+func (in denseReader) labels() error {
+	var names []string
+	named, err := readNPY(in.archive, in.d.Name, "label_names", func(a *npyArray) (err error) {
+		if err := a.expect("[labels]", 1, "US", "strings"); err != nil {
+			return err
+		}
+		if names, err = a.texts(); err != nil {
+			return err
+		}
+		for i, n := range names {
+			if at := slices.Index(names, n); at < i {
+				return a.bad("[%d] and [%d] are both %q", at, i, n)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	const shape = "[positions]"
+	return in.array("labels", shape, func(a *npyArray) error {
+		if err := a.expect(shape, 1, "iu", "integers"); err != nil {
+			return err
+		}
+		if n := in.d.Positions(); a.shape[0] != n {
+			return a.bad(" has %d entries, expected the %d positions that features has", a.shape[0], n)
+		}
+		labels, err := a.ints()
+		if err != nil {
+			return err
+		}
+		const most = 1 << 20 // labels, where only the largest number tells
+		if !named {
+			if names, err = in.numbers(a, labels, most); err != nil {
+				return err
+			}
+		}
+		return in.setLabels(a, labels, names)
+	})
+}
+
+func (in denseReader) weights() error {
+	_, err := readNPY(in.archive, in.d.Name, "weights", func(a *npyArray) error {
+		if err := a.expect("[chains]", 1, "f", "float32 or float64"); err != nil {
+			return err
+		}
+		weights, err := a.floats()
+		if err != nil {
+			return err
+		}
+		if len(weights) != in.d.Len() {
+			return a.bad(" has %d entries, expected %d, one a chain", len(weights), in.d.Len())
+		}
+		for i, c := range weights {
+			if c < 0 || c-c != 0 {
+				return a.bad("[%d] is %v, expected a finite number that is not negative", i, c)
+			}
+			in.d.Weights = append(in.d.Weights, float64(c))
+		}
+		return nil
+	})
+	return err
+}
+
+// numbers returns the names 0, 1, … of labels that have no names.
+func (in denseReader) numbers(a *npyArray, labels []int, most int) ([]string, error) {
+	if in.d.Alphabet != nil {
+		return in.d.Alphabet.Names(), nil
+	}
+	y := 0
+	for i, l := range labels {
+		if l >= most {
+			return nil, a.bad("[%d] is %d, expected less than %d", i, l, most)
+		}
+		y = max(y, l+1)
+	}
+	names := make([]string, y)
+	for l := range names {
+		names[l] = strconv.Itoa(l)
+	}
+	return names, nil
+}
+
+// setLabels translates the file's numbers into those of the alphabet.
+func (in denseReader) setLabels(a *npyArray, labels []int, names []string) error {
+	d := in.d
+	if d.Alphabet == nil {
+		d.Alphabet = structured.NewAlphabet(names...)
+	}
+	d.Labels = make([]int32, len(labels))
+	for i, l := range labels {
+		if l < 0 || l >= len(names) {
+			return a.bad("[%d] is %d, expected 0 to %d", i, l, len(names)-1)
+		}
+		if d.Labels[i] = d.Alphabet.Index(names[l]); d.Labels[i] < 0 {
+			return a.bad("[%d] is %d, %q, which is not one of the known ones: %s", i, l, names[l], structured.SomeOf(d.Alphabet.Names()))
+		}
+	}
+	return nil
+}

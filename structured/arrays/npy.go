@@ -1,0 +1,234 @@
+package arrays
+
+import (
+	"archive/zip"
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"io"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dsp-go/dsp/structured"
+)
+
+// npyArray is an array of NumPy's npy format, versions 1 to 3, that is about to be read.
+type npyArray struct {
+	where   string // file and array, for messages
+	dtype   string // "<f4"
+	shape   []int
+	fortran bool // the first axis is contiguous
+	body    io.Reader
+}
+
+var npyHeader = regexp.MustCompile(
+	`^\{'descr': '([^']*)', 'fortran_order': (True|False), 'shape': \(((?:\d+,? ?)*)\),? ?\}\s*$`)
+
+// readNPY calls read with the array of that name in an npz archive. It is false if there is none. Whatever is wrong with
+// the array, read's opinion included, is bad input.
+func readNPY(archive *zip.Reader, file, name string, read func(*npyArray) error) (bool, error) {
+	for _, f := range archive.File {
+		if f.Name != name+".npy" && f.Name != name {
+			continue
+		}
+		a := &npyArray{where: file + ": " + name}
+		body, err := f.Open()
+		if err == nil {
+			a.body = bufio.NewReaderSize(body, 1<<16)
+			if err = a.readHeader(); err == nil {
+				err = read(a)
+			}
+			if err == nil {
+				err = a.finish()
+			}
+			err = errors.Join(err, body.Close())
+		}
+		if err != nil && !structured.IsBadInput(err) {
+			err = structured.BadInput("%s: %w", a.where, err)
+		}
+		return true, err
+	}
+	return false, nil
+}
+
+func (a *npyArray) bad(format string, args ...any) error {
+	return structured.BadInput("%s"+format, append([]any{a.where}, args...)...)
+}
+
+func (a *npyArray) readHeader() error {
+	start := make([]byte, 8)
+	if _, err := io.ReadFull(a.body, start); err != nil || string(start[:6]) != "\x93NUMPY" {
+		return a.bad(": not an npy array")
+	}
+	var size uint32
+	var err error
+	switch start[6] {
+	case 1:
+		var short uint16
+		err = binary.Read(a.body, binary.LittleEndian, &short)
+		size = uint32(short)
+	case 2, 3:
+		err = binary.Read(a.body, binary.LittleEndian, &size)
+	default:
+		return a.bad(": npy version %d, expected 1 to 3", start[6])
+	}
+	const longest = 1 << 16 // of the headers of plain arrays
+	if err != nil || size > longest {
+		return a.bad(": broken npy header")
+	}
+	header := make([]byte, size)
+	if _, err := io.ReadFull(a.body, header); err != nil {
+		return a.bad(": broken npy header: %w", err)
+	}
+	parts := npyHeader.FindSubmatch(header)
+	if parts == nil {
+		return a.bad(": npy header %.200q, expected that of a plain array", header)
+	}
+	a.dtype, a.fortran = string(parts[1]), string(parts[2]) == "True"
+	elements := 1
+	for _, axis := range strings.FieldsFunc(string(parts[3]), func(r rune) bool { return r == ',' || r == ' ' }) {
+		n, err := strconv.Atoi(axis)
+		if err != nil || n > 0 && elements > math.MaxInt32*1024/n {
+			return a.bad(": an array of shape (%s) is too large", parts[3])
+		}
+		a.shape = append(a.shape, n)
+		elements *= n
+	}
+	return nil
+}
+
+// finish checks that the array ends where its shape says, and the archive's checksum with it.
+func (a *npyArray) finish() error {
+	extra, err := io.Copy(io.Discard, a.body)
+	if err == nil && extra > 0 {
+		err = a.bad(" holds %d bytes more than its shape %v says", extra, a.shape)
+	}
+	return err
+}
+
+// elements returns how many numbers there are.
+func (a *npyArray) elements() int {
+	n := 1
+	for _, axis := range a.shape {
+		n *= axis
+	}
+	return n
+}
+
+// expect checks the number of axes and the kinds of element ("f" for floating point, "iu" for integers).
+func (a *npyArray) expect(axes string, n int, kinds, what string) error {
+	if len(a.shape) != n {
+		return a.bad(" has shape %v, expected %s", a.shape, axes)
+	}
+	kind := strings.TrimLeft(a.dtype, "<>|=")
+	if kind == "" || !strings.Contains(kinds, kind[:1]) {
+		return a.bad(" holds %q, expected %s", a.dtype, what)
+	}
+	return nil
+}
+
+// each calls take with the bytes of every element in turn, and says what byte order they have.
+func (a *npyArray) each(take func(order binary.ByteOrder, cell []byte)) error {
+	var order binary.ByteOrder = binary.LittleEndian
+	if strings.HasPrefix(a.dtype, ">") {
+		order = binary.BigEndian
+	}
+	width, err := strconv.Atoi(strings.TrimLeft(a.dtype, "<>|=fiuUS"))
+	if err != nil || width < 1 || width > 1<<20 {
+		return a.bad(" holds %q, which is not known", a.dtype)
+	}
+	if strings.Contains(a.dtype, "U") {
+		width *= 4
+	}
+	cell := make([]byte, width)
+	for i := range a.elements() {
+		if _, err := io.ReadFull(a.body, cell); err != nil {
+			return a.bad(" ends after %d of %d numbers", i, a.elements())
+		}
+		take(order, cell)
+	}
+	return nil
+}
+
+// floats reads float32 or float64 numbers, two axes at most, row by row. What overflows becomes ±∞.
+func (a *npyArray) floats() ([]float32, error) {
+	values := make([]float32, 0, min(a.elements(), 1<<20)) // what a header promises need not come
+	var number func(order binary.ByteOrder, cell []byte) float32
+	switch strings.TrimLeft(a.dtype, "<>|=") {
+	case "f4":
+		number = func(order binary.ByteOrder, cell []byte) float32 { return math.Float32frombits(order.Uint32(cell)) }
+	case "f8":
+		number = func(order binary.ByteOrder, cell []byte) float32 {
+			return float32(math.Float64frombits(order.Uint64(cell)))
+		}
+	default:
+		return nil, a.bad(" holds %q, expected float32 or float64", a.dtype)
+	}
+	err := a.each(func(order binary.ByteOrder, cell []byte) { values = append(values, number(order, cell)) })
+	if err == nil && a.fortran && len(a.shape) == 2 {
+		values = transposed(values, a.shape[1], a.shape[0])
+	}
+	return values, err
+}
+
+// transposed returns the [columns×rows] transpose of a [rows×columns] matrix.
+func transposed(x []float32, rows, columns int) []float32 {
+	y := make([]float32, len(x))
+	for r := range rows {
+		for c := range columns {
+			y[c*rows+r] = x[r*columns+c]
+		}
+	}
+	return y
+}
+
+// ints reads integers of any width; what does not fit is math.MaxInt.
+func (a *npyArray) ints() ([]int, error) {
+	values := make([]int, 0, min(a.elements(), 1<<20))
+	kind := strings.TrimLeft(a.dtype, "<>|=")
+	if !slices.Contains([]string{"i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"}, kind) {
+		return nil, a.bad(" holds %q, expected integers", a.dtype)
+	}
+	signed := kind[0] == 'i'
+	err := a.each(func(order binary.ByteOrder, cell []byte) {
+		var v uint64
+		switch len(cell) {
+		case 1:
+			v = uint64(cell[0])
+		case 2:
+			v = uint64(order.Uint16(cell))
+		case 4:
+			v = uint64(order.Uint32(cell))
+		case 8:
+			v = order.Uint64(cell)
+		}
+		if signed {
+			shift := 64 - 8*len(cell) // extends the sign
+			values = append(values, int(int64(v<<shift)>>shift))
+		} else {
+			values = append(values, int(min(v, math.MaxInt)))
+		}
+	})
+	return values, err
+}
+
+// texts reads Unicode or byte strings, which are padded with zeros.
+func (a *npyArray) texts() ([]string, error) {
+	values := make([]string, 0, min(a.elements(), 1<<20))
+	unicode := strings.Contains(a.dtype, "U")
+	err := a.each(func(order binary.ByteOrder, cell []byte) {
+		text := string(cell)
+		if unicode {
+			var runes []rune
+			for ; len(cell) > 0; cell = cell[4:] {
+				runes = append(runes, rune(order.Uint32(cell)))
+			}
+			text = string(runes)
+		}
+		values = append(values, strings.TrimRight(text, "\x00"))
+	})
+	return values, err
+}

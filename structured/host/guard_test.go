@@ -1,0 +1,25 @@
+package host
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/dsp-go/dsp/structured"
+)
+
+func TestGuard(t *testing.T) {
+	boom := errors.New("boom")
+	if err := Guard(func() error { return boom }); err != boom {
+		t.Errorf("got %v, want the error", err)
+	}
+	var none []int
+	var p *PanicError
+	err := Guard(func() error { none[3]++; return nil })
+	if !errors.As(err, &p) || !strings.Contains(p.Error(), "index out of range") || !strings.Contains(string(p.Stack), "TestGuard") {
+		t.Errorf("got %v, want the panic and where it was", err)
+	}
+	if structured.IsBadInput(err) {
+		t.Error("a mistake of the program is not the user's")
+	}
+}

@@ -1,0 +1,89 @@
+package host
+
+import (
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path"
+	"strconv"
+	"strings"
+
+	"github.com/dsp-go/dsp/structured"
+)
+
+// CheckMemory refuses, as bad input, what would take more memory than there is. bytes are an estimate; where nobody
+// knows how much memory there is, there is enough. what says what takes it ("training on big.conll").
+func CheckMemory(what string, bytes float64) error {
+	available, ok := AvailableMemory()
+	if !ok || bytes <= available {
+		return nil
+	}
+	return structured.BadInput("%s would take about %s of memory, %s are available", what, gib(bytes), gib(available))
+}
+
+func gib(bytes float64) string { return fmt.Sprintf("%.1f GiB", bytes/(1<<30)) }
+
+// AvailableMemory returns how many bytes the process can still take: what Linux calls available, or less where a control
+// group sets a limit. It is false where nobody can tell, as on other systems.
+func AvailableMemory() (bytes float64, ok bool) { return MeasuredMemory(os.DirFS("/")) }
+
+func MeasuredMemory(root fs.FS) (float64, bool) {
+	least := math.Inf(1)
+	if kib, ok := keyedNumber(root, "proc/meminfo", "MemAvailable:"); ok {
+		least = 1024 * kib
+	}
+	groups, _ := fs.ReadFile(root, "proc/self/cgroup")
+	for line := range strings.Lines(string(groups)) {
+		fields := strings.SplitN(strings.TrimSpace(line), ":", 3) // number:controllers:path
+		switch {
+		case len(fields) < 3:
+		case fields[1] == "":
+			least = min(least, groupMemory(root, "sys/fs/cgroup", fields[2], "memory.max", "memory.current", "inactive_file"))
+		case fields[1] == "memory":
+			least = min(least, groupMemory(root, "sys/fs/cgroup/memory", fields[2],
+				"memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"))
+		}
+	}
+	return least, !math.IsInf(least, 1)
+}
+
+// groupMemory returns the least that the control group at path, or one that it is in, leaves to take: its limit less its
+// usage, of which cached files are given back. It is +∞ without limits. Seen from inside of a container, the group may
+// be the mounted root itself.
+func groupMemory(root fs.FS, mount, group, limit, usage, cache string) float64 {
+	least := math.Inf(1)
+	for at := path.Clean("/" + group); ; at = path.Dir(at) {
+		dir := path.Join(mount, at)
+		if most, ok := number(root, dir+"/"+limit); ok {
+			used, _ := number(root, dir+"/"+usage)
+			cached, _ := keyedNumber(root, dir+"/memory.stat", cache)
+			least = min(least, max(0, most-max(0, used-cached)))
+		}
+		if at == "/" {
+			return least
+		}
+	}
+}
+
+// number reads a file that holds a number.
+func number(root fs.FS, file string) (float64, bool) {
+	text, err := fs.ReadFile(root, file)
+	if err != nil {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(strings.TrimSpace(string(text)), 10, 64) // "max" is none
+	return float64(n), err == nil
+}
+
+// keyedNumber reads the number after a key at the start of a line.
+func keyedNumber(root fs.FS, file, key string) (float64, bool) {
+	text, _ := fs.ReadFile(root, file)
+	for line := range strings.Lines(string(text)) {
+		if fields := strings.Fields(line); len(fields) > 1 && fields[0] == key {
+			n, err := strconv.ParseUint(fields[1], 10, 64)
+			return float64(n), err == nil
+		}
+	}
+	return 0, false
+}

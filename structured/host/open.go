@@ -1,0 +1,92 @@
+package host
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"io"
+	"math"
+	"os"
+
+	"github.com/dsp-go/dsp/structured"
+)
+
+// ErrNoTokens says that a text file has no tokens; the readers' errors wrap it.
+var ErrNoTokens = errors.New("no tokens")
+
+// Open opens a data file for reading; "-" is standard input. Gzip is recognised by its first bytes and unpacked. A file
+// that cannot be opened is bad input.
+func Open(path string) (io.ReadCloser, error) {
+	if path == "-" {
+		return Unpack(io.NopCloser(os.Stdin), "standard input")
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, structured.BadInput("%w", err)
+	}
+	if info, err := f.Stat(); err == nil && info.IsDir() {
+		_ = f.Close()
+		return nil, structured.BadInput("%s: is a folder, expected a file", path)
+	}
+	return Unpack(f, path)
+}
+
+func Unpack(f io.ReadCloser, name string) (io.ReadCloser, error) {
+	buffered := bufio.NewReaderSize(f, 1<<16)
+	if magic, _ := buffered.Peek(2); !bytes.Equal(magic, []byte{0x1f, 0x8b}) {
+		return stream{buffered, f.Close}, nil
+	}
+	z, err := gzip.NewReader(buffered)
+	if err != nil {
+		return nil, errors.Join(structured.BadInput("%s: %w", name, err), f.Close())
+	}
+	return stream{z, func() error { return errors.Join(z.Close(), f.Close()) }}, nil
+}
+
+type stream struct {
+	io.Reader
+	close func() error
+}
+
+func (s stream) Close() error { return s.close() }
+
+// Lines reads a text file line by line, however long, and knows where it is.
+type Lines struct {
+	scanner *bufio.Scanner
+	name    string
+	Number  int // of the last line read, from 1
+}
+
+func NewLines(r io.Reader, name string) *Lines {
+	l := &Lines{scanner: bufio.NewScanner(r), name: name}
+	l.scanner.Buffer(make([]byte, 1<<16), math.MaxInt)
+	return l
+}
+
+// Next reads a line without its end ("\n" or "\r\n"), and without a byte-order mark. It is false at the end of the file
+// and after an error, which err tells.
+func (l *Lines) Next() ([]byte, bool) {
+	if !l.scanner.Scan() {
+		return nil, false
+	}
+	l.Number++
+	line := l.scanner.Bytes()
+	if l.Number == 1 {
+		line = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf"))
+	}
+	return line, true
+}
+
+// Err returns what stopped the reading, nil at the end of the file.
+func (l *Lines) Err() error {
+	if err := l.scanner.Err(); err != nil {
+		return structured.BadInput("%s: after line %d: %w", l.name, l.Number, err)
+	}
+	return nil
+}
+
+// Bad returns a BadInput error about the current line.
+func (l *Lines) Bad(format string, args ...any) error {
+	return structured.BadInput("%s:%d: "+format, append([]any{l.name, l.Number}, args...)...)
+}

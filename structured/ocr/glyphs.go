@@ -1,0 +1,164 @@
+package ocr
+
+import (
+	"image"
+	"math"
+	"sync"
+
+	"golang.org/x/image/font"
+	"golang.org/x/image/font/gofont/gobold"
+	"golang.org/x/image/font/gofont/gobolditalic"
+	"golang.org/x/image/font/gofont/goitalic"
+	"golang.org/x/image/font/gofont/gomedium"
+	"golang.org/x/image/font/gofont/gomono"
+	"golang.org/x/image/font/gofont/gomonoitalic"
+	"golang.org/x/image/font/gofont/goregular"
+	"golang.org/x/image/font/gofont/gosmallcaps"
+	"golang.org/x/image/font/opentype"
+	"golang.org/x/image/math/fixed"
+)
+
+// Letters are drawn in images of letterRows × letterCols pixels, the size of the letters of Taskar et al. 2003.
+const (
+	letterRows   = 16
+	letterCols   = 8
+	letterPixels = letterRows * letterCols
+)
+
+// A glyph is the signed distance field of a letter, in a frame around the letter image: at every point the distance to
+// the letter's outline, positive inside, in pixels of the image. A field, unlike a bitmap, can be drawn at any
+// thickness and softness: the ink at a point is a ramp over distance + thickness.
+type glyph [fieldRows * fieldCols]float32
+
+const (
+	fieldScale  = 6 // points of the field a pixel of the image, either way
+	fieldMargin = 3 // pixels of frame around the image
+	fieldRows   = (letterRows + 2*fieldMargin) * fieldScale
+	fieldCols   = (letterCols + 2*fieldMargin) * fieldScale
+)
+
+// at returns the distance at a point in pixels of the image, origin top left, interpolated between the field's points.
+func (g *glyph) at(x, y float64) float64 {
+	fx := min(max((x+fieldMargin)*fieldScale-0.5, 0), fieldCols-1.001)
+	fy := min(max((y+fieldMargin)*fieldScale-0.5, 0), fieldRows-1.001)
+	c, r := int(fx), int(fy)
+	ax, ay := float32(fx)-float32(c), float32(fy)-float32(r)
+	at := r*fieldCols + c
+	top := g[at] + ax*(g[at+1]-g[at])
+	low := g[at+fieldCols] + ax*(g[at+fieldCols+1]-g[at+fieldCols])
+	return float64(top + ay*(low-top))
+}
+
+// glyphs returns the letters a to z in every face, made on first use.
+var glyphs = sync.OnceValue(func() [][26]glyph {
+	faces := [][]byte{
+		goregular.TTF, gomedium.TTF, gobold.TTF, goitalic.TTF, gobolditalic.TTF, gomono.TTF, gomonoitalic.TTF, gosmallcaps.TTF,
+	}
+	all := make([][26]glyph, len(faces))
+	for i, ttf := range faces {
+		face := openFace(ttf)
+		for l := range all[i] {
+			all[i][l].fill(face, rune('a'+l))
+		}
+	}
+	return all
+})
+
+const (
+	emPixels    = 14.5 // font size in pixels of the image
+	baseline    = 11.8 // rows above the baseline
+	widest      = 7.2  // columns that a letter may take
+	narrowing   = 0.85 // letters are set this much narrower than the font's
+	rasterScale = 2 * fieldScale
+	inkAlpha    = 128 // alpha from which a point of the raster is inside the letter
+)
+
+func openFace(ttf []byte) font.Face {
+	parsed, err := opentype.Parse(ttf)
+	if err == nil {
+		var face font.Face
+		face, err = opentype.NewFace(parsed, &opentype.FaceOptions{Size: emPixels * rasterScale, DPI: 72})
+		if err == nil {
+			return face
+		}
+	}
+	panic(err) // the fonts are part of the program
+}
+
+// fill makes g the field of a letter, centred across, squeezed to fit, its baseline at the common row.
+func (g *glyph) fill(face font.Face, letter rune) {
+	box, mask, at, _, _ := face.Glyph(fixed.P(0, 0), letter)
+	alpha := func(x, y float64) bool { // in pixels of the raster, from the letter's origin on the baseline
+		p := image.Pt(int(math.Floor(x))-box.Min.X+at.X, int(math.Floor(y))-box.Min.Y+at.Y)
+		if !image.Pt(int(math.Floor(x)), int(math.Floor(y))).In(box) {
+			return false
+		}
+		_, _, _, a := mask.At(p.X, p.Y).RGBA()
+		return a>>8 >= inkAlpha
+	}
+	width := float64(box.Dx()) / rasterScale
+	squeeze := min(narrowing, widest/width)
+	middle := float64(box.Min.X+box.Max.X) / 2
+	inside := make([]bool, len(g))
+	for r := range fieldRows {
+		y := (float64(r)+0.5)/fieldScale - fieldMargin
+		for c := range fieldCols {
+			x := (float64(c)+0.5)/fieldScale - fieldMargin
+			inside[r*fieldCols+c] = alpha(middle+(x-letterCols/2)/squeeze*rasterScale, (y-baseline)*rasterScale)
+		}
+	}
+	out, in := squaredDistances(inside, true), squaredDistances(inside, false)
+	for i := range g {
+		g[i] = float32((math.Sqrt(in[i]) - math.Sqrt(out[i])) / fieldScale)
+	}
+}
+
+// squaredDistances returns for every point of a field the squared distance to the nearest point that is set to value,
+// by two passes of lower envelopes of parabolas (Felzenszwalb and Huttenlocher 2012).
+func squaredDistances(set []bool, value bool) []float64 {
+	const far = 1e6
+	d := make([]float64, len(set))
+	for i, s := range set {
+		if s != value {
+			d[i] = far
+		}
+	}
+	line := make([]float64, max(fieldRows, fieldCols))
+	for c := range fieldCols {
+		for r := range fieldRows {
+			line[r] = d[r*fieldCols+c]
+		}
+		lowerEnvelope(line[:fieldRows], func(r int, v float64) { d[r*fieldCols+c] = v })
+	}
+	for r := range fieldRows {
+		copy(line, d[r*fieldCols:(r+1)*fieldCols])
+		lowerEnvelope(line[:fieldCols], func(c int, v float64) { d[r*fieldCols+c] = v })
+	}
+	return d
+}
+
+// lowerEnvelope calls put(p, min_q (p−q)² + f[q]) for every p.
+func lowerEnvelope(f []float64, put func(p int, v float64)) {
+	n := len(f)
+	vertex := make([]int, 1, n)                         // the parabolas of the envelope, from left to right
+	from := append(make([]float64, 0, n), math.Inf(-1)) // where each begins to be lowest
+	for q := 1; q < n; q++ {
+		for {
+			v := vertex[len(vertex)-1]
+			s := (f[q] + float64(q*q) - f[v] - float64(v*v)) / float64(2*(q-v))
+			if s > from[len(from)-1] {
+				vertex, from = append(vertex, q), append(from, s)
+				break
+			}
+			vertex, from = vertex[:len(vertex)-1], from[:len(from)-1]
+		}
+	}
+	k := 0
+	for p := range n {
+		for k+1 < len(from) && from[k+1] < float64(p) {
+			k++
+		}
+		v := vertex[k]
+		put(p, float64((p-v)*(p-v))+f[v])
+	}
+}

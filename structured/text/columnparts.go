@@ -1,0 +1,177 @@
+package text
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/dsp-go/dsp/structured"
+)
+
+// columnPart is what a block of a file in columns says: cells are numbers of strings, places in names.
+type columnPart struct {
+	names  []string
+	cells  [][]int32 // [columns][tokens]
+	ends   []int     // where each sequence ends
+	lines  []int     // where each begins
+	ids    []string  // what each is called, "" where nobody said; or nil
+	asides []aside   // in order
+}
+
+// An aside is lines that stand before a token or, with the number of tokens, at the end.
+type aside struct {
+	token int
+	lines string
+}
+
+// columnParser gathers the tokens of a block; those who know a format add them to it.
+type columnParser struct {
+	place
+	tokens int
+	part   *columnPart
+	names  structured.Alphabet // of the block
+	aside  []byte              // lines since the last token
+	id     string              // of the sequence that is read or comes next
+}
+
+// begin starts a block of a file with so many columns.
+func (p *columnParser) begin(columns int) {
+	p.part = &columnPart{cells: make([][]int32, columns)}
+	p.tokens, p.id = 0, ""
+	p.names.Reset()
+}
+
+// token adds a token.
+func (p *columnParser) token(fields []string) {
+	p.endAside()
+	if len(p.part.lines) == len(p.part.ends) {
+		p.part.lines = append(p.part.lines, p.line)
+	}
+	for c, field := range fields {
+		p.part.cells[c] = append(p.part.cells[c], p.names.Add(field))
+	}
+	p.tokens++
+}
+
+// skip adds a line that is no token.
+func (p *columnParser) skip(line string) { p.aside = append(append(p.aside, line...), '\n') }
+
+func (p *columnParser) endAside() {
+	if len(p.aside) == 0 {
+		return
+	}
+	lines := "\n"
+	if len(p.aside) > 1 {
+		lines = string(p.aside)
+	}
+	p.part.asides = append(p.part.asides, aside{p.tokens, lines})
+	p.aside = p.aside[:0]
+}
+
+// endSequence ends a sequence, if there is one.
+func (p *columnParser) endSequence() {
+	if len(p.part.lines) > len(p.part.ends) {
+		p.part.ends = append(p.part.ends, p.tokens)
+		if p.id != "" {
+			for len(p.part.ids) < len(p.part.ends)-1 {
+				p.part.ids = append(p.part.ids, "")
+			}
+			p.part.ids = append(p.part.ids, p.id)
+		}
+	}
+	p.id = ""
+}
+
+// end returns what the block says.
+func (p *columnParser) end() *columnPart {
+	p.endSequence()
+	p.endAside()
+	p.part.names = slices.Clone(p.names.Names())
+	return p.part
+}
+
+// columnJoin makes one data set of the parts of a file.
+type columnJoin struct {
+	d     *structured.Dataset
+	seen  structured.Alphabet // one copy of every different string
+	aside aside               // lines that more may follow
+}
+
+func newColumnJoin(name string, columns []string, layout *structured.Layout) *columnJoin {
+	return &columnJoin{d: &structured.Dataset{
+		Name: name, Offsets: []int{0}, Columns: make([][]string, len(columns)), ColumnNames: columns, Layout: layout,
+	}}
+}
+
+// add appends a part.
+func (j *columnJoin) add(p *columnPart) error {
+	d := j.d
+	sequences, positions := d.Len(), d.Positions()
+	names := make([]string, len(p.names))
+	for k, name := range p.names {
+		names[k] = j.seen.Name(j.seen.Intern(name))
+	}
+	for c, cells := range p.cells {
+		d.Columns[c] = slices.Grow(d.Columns[c], len(cells))
+		for _, k := range cells {
+			d.Columns[c] = append(d.Columns[c], names[k])
+		}
+	}
+	for _, end := range p.ends {
+		d.Offsets = append(d.Offsets, positions+end)
+	}
+	d.Lines = append(d.Lines, p.lines...)
+	for i, id := range p.ids {
+		for len(d.IDs) < sequences+i {
+			d.IDs = append(d.IDs, strconv.Itoa(len(d.IDs)))
+		}
+		if id != "" {
+			d.IDs = append(d.IDs, id)
+		}
+	}
+	for _, a := range p.asides {
+		if a.token += positions; a.token != j.aside.token {
+			j.endAside()
+			j.aside = aside{token: a.token}
+		}
+		j.aside.lines += a.lines
+	}
+	return nil
+}
+
+// endAside keeps lines that are not the usual ones.
+func (j *columnJoin) endAside() {
+	t, lines := j.aside.token, j.aside.lines
+	if _, first := slices.BinarySearch(j.d.Offsets, t); lines != j.d.LinesBefore(t, first) {
+		j.d.Layout.Set(t, lines)
+	}
+}
+
+// finish returns the data set. Unless unlabeled, its labels are those of the column LabelColumn, which must be known if
+// alphabet is not nil.
+func (j *columnJoin) finish(alphabet *structured.Alphabet, unlabeled bool) *structured.Dataset {
+	d := j.d
+	j.endAside()
+	if end := d.Positions(); j.aside.token < end {
+		d.Layout.Set(end, "")
+	}
+	for i := len(d.IDs); d.IDs != nil && i < d.Len(); i++ {
+		d.IDs = append(d.IDs, strconv.Itoa(i))
+	}
+	d.Alphabet = alphabet
+	if unlabeled {
+		return d
+	}
+	column := d.Column(LabelColumn)
+	if d.Alphabet == nil {
+		var labels structured.Alphabet
+		for _, label := range column {
+			labels.Add(label)
+		}
+		d.Alphabet = structured.NewAlphabet(slices.Sorted(slices.Values(labels.Names()))...)
+	}
+	d.Labels = make([]int32, len(column))
+	for t, label := range column {
+		d.Labels[t] = d.Alphabet.Index(label)
+	}
+	return d
+}

@@ -1,0 +1,227 @@
+package text
+
+import (
+	"bytes"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/host"
+)
+
+// Conll reads text in columns: a line a token, sentences separated by blank lines. Columns are separated by tabs if the
+// first token's line has one, else by spaces. A line of white space is blank, repeated blank lines count once, a line
+// that starts with # is a token like any other, and a -DOCSTART- line ends a sentence and is no token.
+type Conll struct {
+	Columns   Columns              // which column is what; the zero value means DefaultColumns
+	Width     int                  // the number of columns, the label's included, where it is known from the training data
+	Alphabet  *structured.Alphabet // the known labels; nil takes those of the file, sorted
+	Unlabeled bool                 // gold labels are not wanted: their column may be missing, or all but the inputs, and is ignored if it is there
+	Threads   int                  // 0: all cores; the data do not depend on it
+	Line      int                  // the number of the first line, where only a part of a file is read; 0 is 1
+}
+
+// Read reads a data set: Columns, ColumnNames, Lines, Layout and, unless Unlabeled, Labels. All lines must have equally
+// many columns. Errors name the line.
+func (c Conll) Read(r io.Reader, name string) (*structured.Dataset, error) {
+	if len(c.Columns.fields) == 0 {
+		c.Columns, _ = ParseColumns(DefaultColumns)
+	}
+	if !c.Unlabeled && !c.Columns.Has(LabelColumn) {
+		return nil, structured.BadInput("%s: --columns %s names no %s column", name, c.Columns, LabelColumn)
+	}
+	in := newBlocks(r, name).from(c.Line)
+	head := &conllHead{Conll: c}
+	switch ok, err := head.read(in); {
+	case err != nil:
+		return nil, err
+	case !ok:
+		return nil, structured.BadInput("%s: %w, expected lines of at least %s", name, host.ErrNoTokens, head.named())
+	}
+	layout := &structured.Layout{Separator: ' ', Filler: "O"} // conlleval wants as many columns in -DOCSTART- lines
+	if head.tabs {
+		layout.Separator = '\t'
+	}
+	j := newColumnJoin(name, head.roles, layout)
+	parser := func() func(block) (*columnPart, error) {
+		p := &conllParser{conllHead: head, columnParser: columnParser{place: place{file: name}}}
+		return p.parse
+	}
+	if err := parseBlocks(in, c.Threads, parser, j.add); err != nil {
+		return nil, err
+	}
+	return j.finish(c.Alphabet, c.Unlabeled), nil
+}
+
+// conllHead is what the first token's line settles.
+type conllHead struct {
+	Conll
+	first int      // its number
+	tabs  bool     // columns are separated by tabs
+	roles []string // what each column is
+	label int      // the column of the labels
+}
+
+// read looks for the first token. It is false if there is none.
+func (h *conllHead) read(in *blocks) (bool, error) {
+	var looked []block
+	for {
+		b, ok, err := in.next()
+		if !ok {
+			return false, err
+		}
+		looked = append(looked, b)
+		for number, line := range b.lines() {
+			if isBlank(line) || docStart(line) {
+				continue
+			}
+			h.first = number
+			h.tabs = strings.IndexByte(strings.TrimRight(line, blanks), '\t') >= 0
+			for _, b := range slices.Backward(looked) {
+				in.unread(b)
+			}
+			return true, h.settle(in.name, len(h.split(nil, line)))
+		}
+	}
+}
+
+// settle finds out what the columns are where the first token has so many.
+func (h *conllHead) settle(file string, found int) error {
+	width, least := found, h.Columns.minWidth()
+	labeled := h.Columns.Has(LabelColumn)
+	alone := h.Unlabeled && labeled && width == least-1 // the inputs and nothing else
+	if alone || h.Unlabeled && labeled && width == h.Width-1 {
+		labeled = false
+		width++ // a place for the label that is not there
+	}
+	if width < least || h.Width > 0 && width != h.Width && !alone {
+		return structured.BadInput("%s:%d: %s, expected %s", file, h.first, columnCount(found), h.expected())
+	}
+	h.roles = h.Columns.names(width)
+	h.label = slices.Index(h.roles, LabelColumn)
+	if !labeled && h.label >= 0 {
+		h.roles = slices.Delete(h.roles, h.label, h.label+1)
+	}
+	return nil
+}
+
+// split appends the columns of a line to fields.
+func (h *conllHead) split(fields []string, line string) []string {
+	line = strings.TrimRight(line, blanks)
+	if h.tabs {
+		for more := true; more; {
+			var field string
+			field, line, more = strings.Cut(line, "\t")
+			fields = append(fields, strings.Trim(field, blanks))
+		}
+		return fields
+	}
+	for {
+		line = strings.TrimLeft(line, blanks)
+		if line == "" {
+			return fields
+		}
+		end := 0
+		for end < len(line) && strings.IndexByte(blanks, line[end]) < 0 {
+			end++
+		}
+		fields = append(fields, line[:end])
+		line = line[end:]
+	}
+}
+
+// expected says how many columns a line should have, and why.
+func (h *conllHead) expected() string {
+	switch n := len(h.roles); {
+	case n == h.Columns.minWidth():
+		return h.named()
+	case n > 0:
+		return strconv.Itoa(n) + ", as in line " + strconv.Itoa(h.first)
+	case h.Width > 0 && h.Unlabeled && h.Columns.Has(LabelColumn):
+		expected := strconv.Itoa(h.Width) + " as in the training data, or without the label " + strconv.Itoa(h.Width-1)
+		if alone := h.Columns.minWidth() - 1; alone < h.Width-1 {
+			expected += ", or the inputs alone " + strconv.Itoa(alone)
+		}
+		return expected
+	case h.Width > 0:
+		return strconv.Itoa(h.Width) + ", as in the training data"
+	}
+	return "at least " + h.named()
+}
+
+// named says which columns --columns needs: "3 (word pos label, from --columns)".
+func (h *conllHead) named() string {
+	return strconv.Itoa(h.Columns.minWidth()) + " (" + h.Columns.list() + ", from --columns)"
+}
+
+func columnCount(n int) string {
+	if n == 1 {
+		return "1 column"
+	}
+	return strconv.Itoa(n) + " columns"
+}
+
+// docStart reports whether the first column is the mark between documents of CoNLL-2003.
+func docStart(line string) bool {
+	rest, ok := strings.CutPrefix(line, "-DOCSTART-")
+	return ok && (rest == "" || strings.IndexByte(blanks, rest[0]) >= 0)
+}
+
+// HasConllTokens reports whether a text in columns has more than blank lines and marks between documents.
+func HasConllTokens(text []byte) bool {
+	for line := range bytes.Lines(text) {
+		if line = bytes.TrimSuffix(line, []byte("\n")); !isBlank(line) && !docStart(string(line)) {
+			return true
+		}
+	}
+	return false
+}
+
+// conllParser parses blocks.
+type conllParser struct {
+	*conllHead
+	columnParser
+	fields []string // of the current line
+}
+
+func (p *conllParser) parse(b block) (*columnPart, error) {
+	p.begin(len(p.roles))
+	for number, line := range b.lines() {
+		p.line = number
+		switch {
+		case isBlank(line):
+			p.endSequence()
+			p.skip("")
+		case docStart(line):
+			p.endSequence()
+			p.skip(strings.TrimRight(line, blanks))
+		default:
+			if err := p.add(line); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return p.end(), nil
+}
+
+// add reads the line of a token.
+func (p *conllParser) add(line string) error {
+	p.fields = p.split(p.fields[:0], line)
+	if n := len(p.fields); n != len(p.roles) {
+		return p.bad("%s, expected %s", columnCount(n), p.expected())
+	}
+	for c, field := range p.fields {
+		if field == "" {
+			return p.bad("column %d is empty", c+1)
+		}
+	}
+	if !p.Unlabeled {
+		if err := p.known(p.fields[p.label], p.Alphabet); err != nil {
+			return err
+		}
+	}
+	p.token(p.fields)
+	return nil
+}

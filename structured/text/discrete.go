@@ -1,0 +1,130 @@
+package text
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/dsp-go/dsp/structured"
+)
+
+// WordColumn is the name of the column from which word features are made.
+const WordColumn = "word"
+
+// Unknown is the name with number 0 in every vocabulary: what training never saw, or saw too rarely.
+const Unknown = "<unknown>"
+
+// wordFeatures are the discrete inputs that a word gives.
+var wordFeatures = []func(word string) string{normalForm, prefix, suffix, shape}
+
+// BuildVocab collects the discrete inputs of a data set with text columns, one vocabulary each: the word in lower case with
+// its digits as 0, its first three letters, its last three, its shape ("Xxx-dd"), and every other named column but the
+// label. Names seen fewer than minCount times are left out, so that training meets the unknown. Number 0 is Unknown;
+// the others go from frequent to rare.
+func BuildVocab(d *structured.Dataset, minCount int) ([]*structured.Alphabet, error) {
+	inputs, err := discreteInputs(d)
+	if err != nil {
+		return nil, err
+	}
+	vocab := make([]*structured.Alphabet, len(inputs))
+	for k, input := range inputs {
+		counts := map[string]int{}
+		for t := range d.Positions() {
+			counts[input(t)]++
+		}
+		names := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
+			return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))
+		})
+		vocab[k] = structured.NewAlphabet(Unknown)
+		for _, name := range names {
+			if counts[name] >= minCount {
+				vocab[k].Add(name)
+			}
+		}
+	}
+	return vocab, nil
+}
+
+// EncodeIds sets the Ids and Vocab of d, whose columns must be named as in the data set that gave the vocabularies.
+func EncodeIds(d *structured.Dataset, vocab []*structured.Alphabet) error {
+	inputs, err := discreteInputs(d)
+	if err != nil {
+		return err
+	}
+	if len(inputs) != len(vocab) {
+		return structured.BadInput("%s: columns %q make %d inputs, expected %d, as in the training data", d.Name, d.ColumnNames, len(inputs), len(vocab))
+	}
+	d.Vocab = vocab
+	d.Ids = make([]int32, d.Positions()*len(vocab))
+	for k, input := range inputs {
+		for t := range d.Positions() {
+			d.Ids[t*len(vocab)+k] = max(0, vocab[k].Index(input(t)))
+		}
+	}
+	return nil
+}
+
+// discreteInputs returns functions from a position to the name that each input has there.
+func discreteInputs(d *structured.Dataset) ([]func(t int) string, error) {
+	words := d.Column(WordColumn)
+	if words == nil {
+		return nil, structured.BadInput("%s: word features need a column named %s, found %q; name it with --columns", d.Name, WordColumn, d.ColumnNames)
+	}
+	var inputs []func(t int) string
+	for _, feature := range wordFeatures {
+		inputs = append(inputs, func(t int) string { return feature(words[t]) })
+	}
+	for c, name := range d.ColumnNames {
+		if name != WordColumn && name != LabelColumn && name != "" {
+			inputs = append(inputs, func(t int) string { return d.Columns[c][t] })
+		}
+	}
+	return inputs, nil
+}
+
+func normalForm(word string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsDigit(r) {
+			return '0'
+		}
+		return unicode.ToLower(r)
+	}, word)
+}
+
+const affix = 3 // letters
+
+func prefix(word string) string {
+	letters := []rune(normalForm(word))
+	return string(letters[:min(affix, len(letters))])
+}
+
+func suffix(word string) string {
+	letters := []rune(normalForm(word))
+	return string(letters[max(0, len(letters)-affix):])
+}
+
+// shape writes X for upper case, x for other letters, d for digits and keeps the rest; of a run of the same it keeps two,
+// and of all ten.
+func shape(word string) string {
+	const longest = 10
+	var s []rune
+	for _, r := range word {
+		switch {
+		case unicode.IsUpper(r):
+			r = 'X'
+		case unicode.IsLetter(r):
+			r = 'x'
+		case unicode.IsDigit(r):
+			r = 'd'
+		}
+		if n := len(s); n >= 2 && s[n-1] == r && s[n-2] == r {
+			continue
+		}
+		if s = append(s, r); len(s) == longest {
+			break
+		}
+	}
+	return string(s)
+}

@@ -1,0 +1,112 @@
+package train
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/structured/vec"
+)
+
+// A step on more examples than lanes have shards is the sum of steps on parts of them, moves the memory of all, and makes no
+// more lanes than a full pass. The sums of small steps, and with sparse inputs of all, have the bits of their parts' in order.
+func TestStepOnManyExamples(t *testing.T) {
+	for name, p := range map[string]*Problem{
+		"dense":  shifted(noisyProblem(300, Hinge, entropy, 0.1)),
+		"sparse": shifted(sparseProblem(300, Hinge, entropy, 0.1)),
+	} {
+		t.Run(name, func(t *testing.T) {
+			const size = 2*passLanes*stepExamples + 3
+			r := rand.New(rand.NewPCG(2, 1))
+			w, s := drawWeights(r, p.Scorer.Dim(), 0.5), oracles.Smoothing{Kind: oracles.Entropy, Mu: 0.5}
+			order := r.Perm(p.Len())[:size]
+			memory, others := NewMemory(p.Objective), NewMemory(p.Objective)
+			part := NewEngine(p.Objective, 1)
+			var want Step
+			sum := make([]float32, len(w))
+			for lo := 0; lo < size; lo += stepExamples {
+				st, err := part.Step(t.Context(), w, order[lo:min(lo+stepExamples, size)], s, others)
+				if err != nil {
+					t.Fatal(err)
+				}
+				st.Grad.AddTo(1, sum)
+				want.Linear, want.Smoothed, want.Moved = want.Linear+st.Linear, want.Smoothed+st.Smoothed, want.Moved+st.Moved
+				part.Remember(others, 0.25)
+			}
+			st, err := p.Step(t.Context(), w, order, s, memory)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if st.Linear != want.Linear || st.Smoothed != want.Smoothed || st.Moved != want.Moved {
+				t.Errorf("linear %v, loss %v, %d moved; of parts %v, %v, %d", st.Linear, st.Smoothed, st.Moved, want.Linear, want.Smoothed, want.Moved)
+			}
+			got := make([]float32, len(w))
+			st.Grad.AddTo(1, got)
+			nearAll(t, "gradient", got, sum, 1e-5)
+			if p.sparse != nil && !slices.Equal(got, sum) {
+				t.Error("the gradient of sparse inputs has other bits than its parts in order")
+			}
+			near(t, "⟨D,w⟩", st.Grad.Dot(w), vec.Dot64(got, w), 1e-5)
+			near(t, "‖D‖²", st.Grad.Norm2(), vec.Norm2(got), 1e-5)
+			p.Remember(memory, 0.25)
+			if !slices.Equal(memory.Parts[0].Values, others.Parts[0].Values) || !slices.Equal(memory.Parts[1].Values, others.Parts[1].Values) {
+				t.Error("not all examples are remembered")
+			}
+			if len(p.lanes) > passLanes {
+				t.Errorf("%d lanes", len(p.lanes))
+			}
+		})
+	}
+}
+
+// A step that nobody has to remember keeps no more answers than it has lanes.
+func TestStepForgets(t *testing.T) {
+	p := noisyProblem(300, Hinge, entropy, 0.1)
+	if _, err := p.Step(t.Context(), make([]float32, p.Scorer.Dim()), p.all, oracles.Smoothing{}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if len(p.pieces) > passLanes {
+		t.Errorf("%d pieces", len(p.pieces))
+	}
+}
+
+// Steps on many examples have the same bits on any number of threads.
+func TestLargeStepThreads(t *testing.T) {
+	for name, problem := range map[string]func() *Problem{
+		"dense":  func() *Problem { return noisyProblem(400, Hinge, entropy, 0.05) },
+		"sparse": func() *Problem { return sparseProblem(400, Hinge, entropy, 0.05) },
+	} {
+		var want []float32
+		for _, threads := range []int{1, 2, 7} {
+			p := problem()
+			p.Engine = NewEngine(p.Objective, threads)
+			p.Batch = 200
+			m := &SVRG{}
+			s := start(t, m, p)
+			passes(t, m, p, s, 2)
+			if want == nil {
+				want = s.W
+			} else if !slices.Equal(want, s.W) {
+				t.Errorf("%s: other weights with %d threads", name, threads)
+			}
+		}
+	}
+}
+
+// What steps take does not grow by a gradient for every few examples, but by answers.
+func TestStepBytes(t *testing.T) {
+	bytes := func(p *Problem, batch int) float64 {
+		p.Batch = batch
+		return p.StepBytes()
+	}
+	dense, sparse := noisyProblem(4096, CRF, entropy, 0.1), sparseProblem(400, CRF, entropy, 0.1)
+	dense.Scorer = &testNet{dim: 1 << 20, labels: 4}
+	gradients := 4 * passLanes * float64(dense.Scorer.Dim())
+	if few, many := bytes(dense, 1), bytes(dense, 4096); few < gradients || many <= few || many > 1.1*few {
+		t.Errorf("%g bytes, in large steps %g, of which gradients are %g", few, many, gradients)
+	}
+	if b := bytes(sparse, 1); !(b > 0) || b > 1e6 {
+		t.Errorf("%g bytes for sparse inputs", b)
+	}
+}
