@@ -37,7 +37,7 @@ func (c *compiler) gather(o nets.Gather, in nets.Instruction) command {
 		return func(e *Executor) {
 			e.entries("gather_window", n, e.at(in.Out), e.at(x), e.batch.Chain, int32(e.now.Rows), int32(at.Width), cols)
 		}
-	case nets.IndexDependents, nets.IndexHeads:
+	case nets.IndexDependents, nets.IndexHeads, nets.IndexDistances:
 		return func(e *Executor) {
 			e.entries("gather_ids", n, e.at(in.Out), e.at(x), e.now.pairs.of(at.Kind), cols)
 		}
@@ -59,6 +59,8 @@ func (c *compiler) scatter(o nets.Scatter, in nets.Instruction) command {
 		}
 	case nets.IndexDependents, nets.IndexHeads:
 		return scatterPairs(o, in)
+	case nets.IndexDistances:
+		return scatterDistances(o, in)
 	}
 	p := c.pattern(at)
 	return func(e *Executor) {

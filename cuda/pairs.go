@@ -2,12 +2,15 @@ package cuda
 
 import "github.com/dsp-go/dsp/nets"
 
-// pairs are the positions of each pair of positions of a batch, −1 in padding; the head is −1 for the root, too.
-type pairs struct{ dependents, heads Array[int32] }
+// pairs are the indices that a gather reads of each pair of positions of a batch, −1 in padding; the head is −1 for the root, too.
+type pairs struct{ dependents, heads, distances Array[int32] }
 
 func (p pairs) of(kind nets.IndexKind) Array[int32] {
-	if kind == nets.IndexHeads {
+	switch kind {
+	case nets.IndexHeads:
 		return p.heads
+	case nets.IndexDistances:
+		return p.distances
 	}
 	return p.dependents
 }
@@ -41,6 +44,13 @@ func bilinearRoot(o nets.BilinearRoot, in nets.Instruction) command {
 	return func(e *Executor) {
 		e.device.Launch("bilinear_root", Dim{X: o.E}, Dim{X: blockThreads}, blockThreads/32*8, e.at(g), e.at(x), e.batch.Chain, e.batch.Offsets, e.batch.Pairs,
 			int32(e.now.Rows), int32(o.K), int32(o.E), flag(in.Accumulate), e.at(in.Out))
+	}
+}
+
+func scatterDistances(o nets.Scatter, in nets.Instruction) command {
+	g := in.Args[0].Buffer
+	return func(e *Executor) {
+		e.entries("scatter_distances", in.Out.N, e.at(in.Out), e.at(g), e.batch.Chain, e.batch.Offsets, e.batch.Pairs, int32(o.Cols), flag(in.Accumulate))
 	}
 }
 

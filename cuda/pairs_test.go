@@ -45,7 +45,7 @@ func pairNets(t *testing.T) map[string]func() (*nets.Net, *structured.Dataset) {
 		return func() (*nets.Net, *structured.Dataset) {
 			net, err := nets.NewBiaffine(c, input, trees.SpanningTree{}.Form(3))
 			must(t, err)
-			return net, withPairs(randomData(rand.New(rand.NewPCG(3, 4)), input, 3, 3, 1, 0, 9, 2, 5))
+			return net, withPairs(randomData(rand.New(rand.NewPCG(3, 4)), input, 3, 3, 1, 0, 19, 2, 5))
 		}
 	}
 	return map[string]func() (*nets.Net, *structured.Dataset){
@@ -54,7 +54,7 @@ func pairNets(t *testing.T) map[string]func() (*nets.Net, *structured.Dataset) {
 		"every op": func() (*nets.Net, *structured.Dataset) {
 			net, err := nets.Build(everyPair, nets.Input{Dim: 3})
 			must(t, err)
-			return net, withPairs(randomData(rand.New(rand.NewPCG(5, 6)), nets.Input{Dim: 3}, 3, 3, 1, 0, 9, 2, 5))
+			return net, withPairs(randomData(rand.New(rand.NewPCG(5, 6)), nets.Input{Dim: 3}, 3, 3, 1, 0, 19, 2, 5))
 		},
 	}
 }
@@ -77,7 +77,7 @@ func checkPairs(t *testing.T, d *cuda.Device, net *nets.Net, data *structured.Da
 	rng := rand.New(rand.NewPCG(1, 2))
 	var batch structured.Batch
 	batch.Reset(data, examples)
-	on := cuda.NewPairBatch(cuda.NewData(d, data), data.Len()+1, 24, 9, 130)
+	on := cuda.NewPairBatch(cuda.NewData(d, data), data.Len()+1, 32, 19, 410)
 	on.Set(examples)
 	on.SetSeed(seed)
 	w, w0, ẇ := vector(rng, net.Dim(), 0.5), vector(rng, net.Dim(), 0.5), vector(rng, net.Dim(), 1)
@@ -86,10 +86,10 @@ func checkPairs(t *testing.T, d *cuda.Device, net *nets.Net, data *structured.Da
 	var θ, cotangent cuda.Parts
 	for k, part := range net.Form().Parts {
 		copy(v.Parts[k].Values, vector(rng, len(v.Parts[k].Values), 1))
-		padded := make([]float32, 130*part.Width)
+		padded := make([]float32, 410*part.Width)
 		copy(padded, v.Parts[k].Values)
 		cotangent = append(cotangent, uploaded(d, padded))
-		θ = append(θ, cuda.New[float32](d, 130*part.Width, "potentials"))
+		θ = append(θ, cuda.New[float32](d, 410*part.Width, "potentials"))
 	}
 	same := func(what string, want *structured.Potentials) {
 		t.Helper()

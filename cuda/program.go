@@ -92,7 +92,7 @@ func (e *Executor) compile(of *nets.Program) (*program, error) {
 		p.ids[f] = own[int32](&e.owned, of.Rows, what)
 	}
 	if of.Needs.Pairs {
-		p.pairs = pairs{own[int32](&e.owned, of.Pairs, what), own[int32](&e.owned, of.Pairs, what)}
+		p.pairs = pairs{own[int32](&e.owned, of.Pairs, what), own[int32](&e.owned, of.Pairs, what), own[int32](&e.owned, of.Pairs, what)}
 	}
 	c := compiler{executor: e, program: p, reads: readings(lists[:])}
 	for i, to := range []*[]command{&p.run.forward, &p.run.pullback, &p.run.push} {

@@ -12,10 +12,11 @@ import (
 // NewBiaffine makes the preset biaffine, which scores dependency trees (Dozat and Manning 2017): from the words' representations
 // (see body), dense layers make one for each word as a dependent and one as a head, for arcs and for relations apart, and
 //
-//	score_k(d, h) = x_dᵀ W_k z_h + ⟨u_k, x_d⟩ + ⟨v_k, z_h⟩ + b_k
+//	score_k(d, h) = x_dᵀ W_k z_h + ⟨u_kc, x_d⟩ + ⟨v_k, z_h⟩ + b_kc
 //
-// scores the pair of dependent d and head h for each k: one score of the arc, and one of each relation. The root has a learned
-// vector in place of z_h. The form has two parts whose rows are pairs of words: the arc's, of width 1, and the relations'.
+// scores the pair of dependent d and head h for each k: one score of the arc, and one of each relation. The linear terms of
+// dependents depend on the class c of the distance h − d (DistanceClass), which words' own representations do not tell; Qi et al.
+// 2018 score distances for the same reason. The root has a learned vector in place of z_h, and a class of its own. The form has two parts whose rows are pairs of words: the arc's, of width 1, and the relations'.
 func NewBiaffine(c Config, input Input, form structured.Form) (*Net, error) {
 	c, err := c.Resolve(input)
 	if err != nil {
@@ -77,8 +78,8 @@ func (o biaffine) params() []Param {
 	return append(all,
 		Param{o.name + ".bilinear", []int{e, o.k * e}, small},
 		Param{o.name + ".of-head", []int{o.k * e}, linear},
-		Param{o.name + ".of-dependent", []int{e, o.k}, linear},
-		Param{o.name + ".bias", []int{o.k}, nil},
+		Param{o.name + ".of-dependent", []int{e, Distances * o.k}, linear},
+		Param{o.name + ".bias", []int{Distances * o.k}, nil},
 		Param{o.name + ".root", []int{e}, Gaussian(1)})
 }
 
@@ -106,7 +107,7 @@ func (o biaffine) score(g *Graph, x *gorgonia.Node) (*gorgonia.Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	if own, err = g.Dependents(own); err != nil {
+	if own, err = g.ByDistance(own); err != nil {
 		return nil, err
 	}
 	return gorgonia.Add(own, pairs)

@@ -41,6 +41,9 @@ func (w *NetWorker) loadInputs(p *Program, batch *structured.Batch) error {
 	if p.Needs.Dependents || p.Needs.Heads {
 		w.m.dependents, w.m.heads = pairRows(w.m.dependents, w.m.heads, batch.Offsets, p.Pairs)
 	}
+	if p.Needs.Distances {
+		w.m.distances = distanceRows(w.m.distances, batch.Offsets, p.Pairs)
+	}
 	if w.m.seed != 0 {
 		w.m.keys = rowKeys(w.m.keys, batch.Examples, p.Rows, func(b int) int { return batch.Offsets[b+1] - batch.Offsets[b] })
 	}

@@ -9,6 +9,7 @@ type machine struct {
 	widths     []int
 	dependents []int32  // of every pair: the position of its dependent, −1 in padding
 	heads      []int32  // of every pair: the position of its head, −1 for the root and in padding
+	distances  []int32  // of every pair: a row of a table with Distances rows for each position, −1 in padding
 	keys       []uint64 // dropout: a number for every position
 	pairKeys   []uint64 // dropout: a number for every pair
 	seed       uint64   // dropout: 0 in evaluation
@@ -27,6 +28,8 @@ func (m *machine) index(x Index) []int32 {
 		return m.dependents
 	case IndexHeads:
 		return m.heads
+	case IndexDistances:
+		return m.distances
 	}
 	for i, w := range m.widths {
 		if w == x.Width {

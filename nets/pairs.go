@@ -21,6 +21,62 @@ func (g *Graph) Heads(x *gorgonia.Node) (*gorgonia.Node, error) {
 	return g.spread(x, Index{Kind: IndexHeads})
 }
 
+// ByDistance gives each pair numbers of its dependent that belong to the distance to the head: x [Rows×Distances·C] has C numbers
+// for each class of distances, and row (d, h) of the result [Pairs×C] has those of DistanceClass(h − d).
+func (g *Graph) ByDistance(x *gorgonia.Node) (*gorgonia.Node, error) {
+	s := x.Shape()
+	if len(s) != 2 || s[0] != g.Rows || s[1]%Distances != 0 {
+		return nil, fmt.Errorf("nets: ByDistance of %v: expected [%d×%d·C]", s, g.Rows, Distances)
+	}
+	classes, err := gorgonia.Reshape(x, tensor.Shape{g.Rows * Distances, s[1] / Distances})
+	if err != nil {
+		return nil, err
+	}
+	g.needs.Distances = true
+	n, err := g.gather(classes, Index{Kind: IndexDistances}, g.Pairs, s[1]/Distances)
+	return g.madePairs(n), err
+}
+
+// Distances is the number of classes of distances: the root's, and to each side 1, 2, 3, 4 or 5, 6 to 8, 9 to 14, and beyond.
+const Distances = 1 + 2*len(farthest)
+
+// farthest is the largest distance of each class; the last has none.
+var farthest = [...]int{1, 2, 3, 5, 8, 14, 0}
+
+// DistanceClass returns the class of the distance from a dependent to its head in positions, negative if the head is first; 0 is the
+// root's.
+func DistanceClass(distance int) int {
+	if distance == 0 {
+		return 0
+	}
+	class, far := 1, max(distance, -distance)
+	for class < len(farthest) && far > farthest[class-1] {
+		class++
+	}
+	if distance < 0 {
+		class += len(farthest)
+	}
+	return class
+}
+
+// distanceRows lists Distances·d + DistanceClass(h − d) for each pair, and −1 in padding.
+func distanceRows(to []int32, offsets []int, rows int) []int32 {
+	to = vec.Grow(to, rows)
+	at := 0
+	for b := range len(offsets) - 1 {
+		for d := offsets[b]; d < offsets[b+1]; d++ {
+			for h := offsets[b]; h < offsets[b+1]; h++ {
+				to[at] = int32(Distances*d + DistanceClass(h-d))
+				at++
+			}
+		}
+	}
+	for ; at < rows; at++ {
+		to[at] = -1
+	}
+	return to
+}
+
 func (g *Graph) spread(x *gorgonia.Node, at Index) (*gorgonia.Node, error) {
 	s := x.Shape()
 	if len(s) != 2 || s[0] != g.Rows {

@@ -46,6 +46,10 @@ var pairGraphs = map[string]func(g *Graph, x *gorgonia.Node) *gorgonia.Node{
 		pair := node(gorgonia.Add(node(g.Dependents(x)), node(g.Heads(node(gorgonia.Sin(x))))))
 		return node(gorgonia.Mul(node(gorgonia.Tanh(pair)), g.Param("out")))
 	},
+	"distances": func(g *Graph, x *gorgonia.Node) *gorgonia.Node {
+		wide := node(gorgonia.Concat(1, slices.Repeat([]*gorgonia.Node{x, node(gorgonia.Sin(x)), node(gorgonia.Cube(x))}, Distances/3)...))
+		return node(gorgonia.Mul(node(g.ByDistance(wide)), g.Param("out"))) // 4 columns for each class
+	},
 	"bilinear on others": func(g *Graph, x *gorgonia.Node) *gorgonia.Node { // adds to what is there, twice
 		forms := node(gorgonia.Mul(x, g.Param("forms")))
 		own := node(g.Dependents(node(gorgonia.Mul(x, g.Param("out")))))
@@ -72,7 +76,7 @@ func pairSpec(labels func(g *Graph, x *gorgonia.Node) *gorgonia.Node) Spec {
 // The ops of pairs: score, pullback and push-forward as Gorgonia's TapeMachine computes them in float64.
 func TestPairGraphsEqualGorgonia(t *testing.T) {
 	for name, graph := range pairGraphs {
-		for _, lengths := range [][]int{{5, 3, 1, 0, 2}, {8}, {1}, {0, 2}, {9, 4}, slices.Repeat([]int{1}, 60)} {
+		for _, lengths := range [][]int{{5, 3, 1, 0, 2}, {8}, {1}, {0, 2}, {17, 4}, slices.Repeat([]int{1}, 60)} {
 			t.Run(fmt.Sprint(name, lengths), func(t *testing.T) {
 				rng := rand.New(rand.NewPCG(21, 22))
 				net, err := Build(pairSpec(graph), Input{Dim: 3})
@@ -122,17 +126,18 @@ func TestBiaffineEqualsGorgonia(t *testing.T) {
 	}
 }
 
-// The scores are those of the formula: x_dᵀ W_k z_h + ⟨u_k, x_d⟩ + ⟨v_k, z_h⟩ + b_k, with the root on the diagonal.
+// The scores are those of the formula: x_dᵀ W_k z_h + ⟨u_kc, x_d⟩ + ⟨v_k, z_h⟩ + b_kc with the class c of h − d,
+// and the root on the diagonal.
 func TestBiaffineFormula(t *testing.T) {
 	const n, e, k = 4, 3, 2
 	rng := rand.New(rand.NewPCG(25, 26))
 	spec := Spec{Name: "formula", Form: arcs(k),
-		Params: []Param{{"W", []int{e, k * e}, nil}, {"v", []int{k * e}, nil}, {"u", []int{e, k}, nil}, {"b", []int{k}, nil}, {"root", []int{e}, nil}}}
+		Params: []Param{{"W", []int{e, k * e}, nil}, {"v", []int{k * e}, nil}, {"u", []int{e, Distances * k}, nil}, {"b", []int{Distances * k}, nil}, {"root", []int{e}, nil}}}
 	spec.Parts = func(g *Graph) ([]*gorgonia.Node, error) {
 		x, z := node(gorgonia.Slice(g.Features(), nil, gorgonia.S(0, e))), node(gorgonia.Slice(g.Features(), nil, gorgonia.S(e, 2*e)))
 		s := node(g.Bilinear(node(g.Dense(x, g.Param("W"), g.Param("v"))), z, g.Param("root")))
 		own := node(g.Dense(x, g.Param("u"), g.Param("b")))
-		return []*gorgonia.Node{nil, node(gorgonia.Add(node(g.Dependents(own)), s))}, nil
+		return []*gorgonia.Node{nil, node(gorgonia.Add(node(g.ByDistance(own)), s))}, nil
 	}
 	net, err := Build(spec, Input{Dim: 2 * e})
 	must(t, err)
@@ -158,9 +163,10 @@ func TestBiaffineFormula(t *testing.T) {
 				z = of("root")
 			}
 			for c := range k {
-				s := float64(of("b")[c])
+				own := DistanceClass(h-d)*k + c
+				s := float64(of("b")[own])
 				for i := range e {
-					s += float64(x[i])*float64(of("u")[i*k+c]) + float64(of("v")[c*e+i])*float64(z[i])
+					s += float64(x[i])*float64(of("u")[i*Distances*k+own]) + float64(of("v")[c*e+i])*float64(z[i])
 					for j := range e {
 						s += float64(x[i]) * float64(of("W")[i*k*e+c*e+j]) * float64(z[j])
 					}
@@ -372,6 +378,16 @@ func TestPairErrors(t *testing.T) {
 	}
 	if _, err := NewBiaffine(Config{Net: "mlp"}, Input{Dim: 3}, arcs(2)); err == nil || !strings.Contains(err.Error(), "scores chains") {
 		t.Error(err)
+	}
+}
+
+// Each class of distances is an interval on one side, and far ones share one.
+func TestDistanceClass(t *testing.T) {
+	want := map[int]int{0: 0, 1: 1, 2: 2, 3: 3, 4: 4, 5: 4, 6: 5, 8: 5, 9: 6, 14: 6, 15: 7, 999: 7, -1: 8, -3: 10, -14: 13, -15: 14, -999: 14}
+	for distance, class := range want {
+		if got := DistanceClass(distance); got != class || got >= Distances {
+			t.Errorf("distance %d has class %d, expected %d", distance, got, class)
+		}
 	}
 }
 

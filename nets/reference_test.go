@@ -35,9 +35,10 @@ func newReference(t testing.TB, net *Net, batch *structured.Batch, dropout uint6
 	if err := r.worker.load(make([]float32, net.Dim()), batch); err != nil {
 		t.Fatal(err)
 	}
-	var dependents, heads []int32
+	var dependents, heads, distances []int32
 	if g.Pairs > 0 {
 		dependents, heads = pairRows(nil, nil, batch.Offsets, g.Pairs)
+		distances = distanceRows(nil, batch.Offsets, g.Pairs)
 	}
 	g.indices = func(x Index) []int32 {
 		switch x.Kind {
@@ -45,6 +46,8 @@ func newReference(t testing.TB, net *Net, batch *structured.Batch, dropout uint6
 			return dependents
 		case IndexHeads:
 			return heads
+		case IndexDistances:
+			return distances
 		}
 		return r.worker.m.index(x)
 	}

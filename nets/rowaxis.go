@@ -129,6 +129,8 @@ func (r *rowAxes) apply(v *value, args []axis, free bool) (axis, bool) {
 			return positions(o.Index.Width * o.Cols), args[0] == positions(o.Cols)
 		case IndexDependents, IndexHeads:
 			return pairs(o.Cols), args[0] == positions(o.Cols)
+		case IndexDistances:
+			return pairs(o.Cols), args[0] == positions(Distances*o.Cols)
 		}
 	case Bilinear:
 		return pairs(o.K), args[0] == positions(o.K*o.E) && args[1] == positions(o.E) && args[2].free()

@@ -64,6 +64,7 @@ type Needs struct {
 	Fields             []int
 	Pairs              bool // pairs of positions
 	Dependents, Heads  bool // which positions a pair is made of
+	Distances          bool // how far apart they are
 }
 
 func newGraph(size Size, dtype tensor.Dtype, input Input, layout Layout) *Graph {

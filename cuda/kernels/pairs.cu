@@ -2,6 +2,7 @@
 // dependent d with the root.
 //   chain [rows] int, offsets [B+1] int, pairs [B+1] int   the batch; chain −1 in padding   (pairs: where each chain's pairs lie)
 //   dependents, heads [P] int                              the positions of each pair; head −1 for the root, both −1 in padding
+//   distances [P] int                                      15·d + the class of h − d, −1 in padding
 //   x [rows×K·E] float, z [rows×E] float, root [E] float   out[(d,h), k] = Σ_e x[d, k·E+e]·z[h, e], root in place of z[h] if h = d
 //   g [P×K] float                                          cotangent of out
 // One thread an entry, n of them, which takes its terms in order; bilinear_root has a block for each. Rows of padding are zero.
@@ -12,7 +13,16 @@
 	uint32_t i = (uint32_t)BLOCK * THREADS + THREAD; \
 	if (i >= (n)) return
 
-KERNEL(pair_rows)(int* heads, const int* offsets, const int* pairs, int B, uint32_t n, int* dependents) {
+// distance_class is that of nets.DistanceClass.
+DEVICE int distance_class(int distance) {
+	int far = max(distance, -distance);
+	int side = far <= 3 ? far : far <= 5 ? 4 : far <= 8 ? 5 : far <= 14 ? 6 : 7;
+	return distance < 0 ? side + 7 : side;
+}
+
+const int classes = 15;
+
+KERNEL(pair_rows)(int* heads, int* distances, const int* offsets, const int* pairs, int B, uint32_t n, int* dependents) {
 	ENTRY_OR_RETURN(i, n);
 	int d = -1, h = -1;
 	if ((int)i < pairs[B]) {
@@ -28,6 +38,7 @@ KERNEL(pair_rows)(int* heads, const int* offsets, const int* pairs, int B, uint3
 	}
 	dependents[i] = d;
 	heads[i] = h == d ? -1 : h;
+	distances[i] = d < 0 ? -1 : classes * d + distance_class(h - d);
 }
 EXPORT(pair_rows)
 
@@ -113,3 +124,19 @@ KERNEL(scatter_pairs)(const float* g, const int* chain, const int* offsets, cons
 	out[i] = sum;
 }
 EXPORT(scatter_pairs)
+
+// out [rows·15×cols]: what each class of distances of each row as a dependent collects from its pairs g [P×cols].
+KERNEL(scatter_distances)(const float* g, const int* chain, const int* offsets, const int* pairs, int cols, int accumulate, uint32_t n, float* out) {
+	ENTRY_OR_RETURN(i, n);
+	uint32_t row = i / cols, c = i - row * cols, d = row / classes;
+	int of = (int)(row - d * classes);
+	float sum = accumulate ? out[i] : 0.f;
+	if (int b = chain[d]; b >= 0) {
+		int first = offsets[b], length = offsets[b + 1] - first, own = (int)d - first;
+		const float* from = g + ((int64_t)pairs[b] + (int64_t)own * length) * cols + c;
+		for (int h = 0; h < length; h++)
+			if (distance_class(h - own) == of) sum += from[(int64_t)h * cols];
+	}
+	out[i] = sum;
+}
+EXPORT(scatter_distances)
