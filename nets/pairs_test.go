@@ -391,6 +391,26 @@ func TestDistanceClass(t *testing.T) {
 	}
 }
 
+// Scores of pairs that are linear in the weights are affine, as convex methods need; a product of two weights is not.
+func TestAffinePairs(t *testing.T) {
+	spec := Spec{Name: "pairs", Form: arcs(3), Params: []Param{{"d", []int{3, 3 * Distances}, Glorot}, {"h", []int{3, 3}, Glorot}, {"root", []int{3}, Glorot}}}
+	for _, products := range []bool{false, true} {
+		spec.Parts = func(g *Graph) ([]*gorgonia.Node, error) {
+			s := node(gorgonia.Add(node(g.ByDistance(node(gorgonia.Mul(g.Features(), g.Param("d"))))), node(g.Heads(node(gorgonia.Mul(g.Features(), g.Param("h")))))))
+			arc := node(g.Bilinear(g.Features(), g.Features(), g.Param("root")))
+			if products {
+				arc = node(g.Bilinear(node(gorgonia.Mul(g.Features(), g.Param("h"))), g.Features(), g.Param("root")))
+			}
+			return []*gorgonia.Node{arc, s}, nil
+		}
+		net, err := Build(spec, Input{Dim: 3})
+		must(t, err)
+		if net.Affine() == products {
+			t.Errorf("with products %v: Affine() = %v", products, net.Affine())
+		}
+	}
+}
+
 func TestPairBucket(t *testing.T) {
 	last := 0
 	for n := range 5000 {

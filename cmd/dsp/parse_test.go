@@ -331,3 +331,37 @@ func TestParserTemplate(t *testing.T) {
 		t.Error("the printed template trains another parser")
 	}
 }
+
+// smallBiaffine are the flags of a small network for trees.
+var smallBiaffine = []string{"--task", "parse", "--net", "biaffine", "--channels", "12", "--embed", "8,4,4,4,4,4", "--arc-units", "8", "--label-units", "6"}
+
+// The biaffine network trains by sgd and by prox-linear, to the same bits for any threads and after resuming, and parses.
+func TestBiaffineParser(t *testing.T) {
+	data := drawnTrees(t)
+	for method, passes := range map[string]string{"sgd": "6", "prox-linear": "5"} {
+		flags := with([]string{"train", "--train", filepath.Join(data, "train.conllu"), "--method", method, "--quiet"}, smallBiaffine...)
+		var want []byte
+		for _, threads := range []string{"1", "3"} {
+			out := filepath.Join(t.TempDir(), threads)
+			dsp(t, with(flags, "--passes", passes, "--threads", threads, "--out", out)...).ok()
+			if got := modelOf(t, out); want == nil {
+				want = got
+			} else if !bytes.Equal(got, want) {
+				t.Errorf("%s: another model with %s threads", method, threads)
+			}
+			var m attachmentJSON
+			dsp(t, "eval", "--model", out, "--data", filepath.Join(data, "test.conllu"), "--json").ok().json(&m)
+			if m.UAS < 0.5 || m.LAS < 0.4 {
+				t.Errorf("%s: got %+v", method, m)
+			}
+		}
+		parts := filepath.Join(t.TempDir(), "parts")
+		dsp(t, with(flags, "--passes", "2", "--out", parts)...).ok()
+		dsp(t, "train", "--resume", parts, "--passes", passes, "--quiet").ok()
+		if !bytes.Equal(modelOf(t, parts), want) {
+			t.Errorf("%s: another model after resuming", method)
+		}
+	}
+	dsp(t, "train", "--task", "parse", "--net", "cnn", "--train", filepath.Join(data, "dev.conllu")).refused(exitBadInput, "biaffine")
+	dsp(t, with(with([]string{"train", "--train", filepath.Join(data, "dev.conllu")}, smallBiaffine...), "--method", "sdca")...).refused(exitBadInput, "sdca", "linear")
+}
