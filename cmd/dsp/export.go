@@ -40,7 +40,7 @@ where there are any, label_names and ids. With --weights it writes the network's
 		},
 	}
 	u.addFlags(cmd)
-	cmd.Flags().StringVar(&u.data, "data", "", "`FILE` whose potentials are wanted; builtin for the drawn words")
+	cmd.Flags().StringVar(&u.data, "data", "", "`FILE` whose potentials are wanted; builtin for the drawn words or trees")
 	cmd.Flags().BoolVar(&weights, "weights", false, "the weights, not potentials")
 	cmd.Flags().StringVar(&to, "to", "", "`FILE` to write: .npz or .safetensors; weights also .txt")
 	return cmd

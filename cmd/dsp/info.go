@@ -58,6 +58,9 @@ func infoCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
+				if _, _, template := m.ArcAttributes(); top > 0 && template != "" {
+					return structured.BadInput("--top %d lists attributes by name; a parser keeps only hashes of the attributes of arcs", top)
+				}
 				if top > 0 && m.Dictionary == nil {
 					return structured.BadInput("--top %d is for linear nets of attributes; this model's net is %s", top, m.Config.Net)
 				}

@@ -72,7 +72,7 @@ with a tab. Trees are written as CoNLL-U, with HEAD and DEPREL filled in and all
 	}
 	u.addFlags(cmd)
 	flags := cmd.Flags()
-	flags.StringVar(&u.data, "input", "-", "`FILE` to label; - is standard input, builtin the drawn words")
+	flags.StringVar(&u.data, "input", "-", "`FILE` to label; - is standard input, builtin the drawn words or trees")
 	flags.IntVar(&o.NBest, "nbest", 0, "also the `N` best outputs of each sequence with score and probability")
 	flags.BoolVar(&o.Force, "force", false, "keep the labels in the input's label column: a label of the model, A|B for one of these, ? or _ for any; the rest is labelled given them")
 	flags.StringVar(&decode, "decode", "max", "`max|risk`: the output with the largest score, or the one with the least expected number of wrong labels (or heads and relations), from the marginals")
