@@ -135,7 +135,7 @@ func TestDenseErrors(t *testing.T) {
 		{Dense{}, full(map[string]any{"labels": []float64{1, 2}}), `x: labels holds "<f8", expected integers`},
 		{Dense{}, full(map[string]any{"features": mat.NewDense(2, 2, []float64{1, 2, 3, math.NaN()})}), "x: features[1,1] is NaN, expected a finite number"},
 		{Dense{}, full(map[string]any{"features": mat.NewDense(2, 2, []float64{1, 1e300, 3, 4})}), "x: features[0,1] is +Inf"},
-		{Dense{Dim: 3}, good, "x: features has 2 features a position, expected 3 as in the training data"},
+		{Dense{Dim: 3}, good, "x: features has 2 features per position, expected 3 as in the training data"},
 		{Dense{}, full(map[string]any{"lengths": []int64{1}}), "x: lengths sum to 1, expected the 2 positions that features has"},
 		{Dense{}, full(map[string]any{"lengths": []int64{1, 5}}), "x: lengths sum to more than the 2 positions"},
 		{Dense{}, full(map[string]any{"lengths": []int64{1, math.MaxInt64}}), "x: lengths sum to more than the 2 positions"},
@@ -292,7 +292,7 @@ func TestDenseWeights(t *testing.T) {
 		t.Errorf("weights %v", d.Weights)
 	}
 	for want, weights := range map[string][]float64{
-		"d.npz: weights has 1 entries, expected 2, one a chain":                   {1},
+		"d.npz: weights has 1 entries, expected 2, one per chain":                 {1},
 		"d.npz: weights[1] is -1, expected a finite number that is not negative":  {1, -1},
 		"d.npz: weights[0] is NaN, expected a finite number that is not negative": {math.NaN(), 1},
 	} {

@@ -93,12 +93,12 @@ func BenchmarkExtract(b *testing.B) {
 	texts := benchText(2 * benchPositions)
 	next := 0
 	for b.Loop() {
-		var some []int
+		var drawn []int
 		for range 50 {
-			some = append(some, next%texts.Len())
+			drawn = append(drawn, next%texts.Len())
 			next++
 		}
-		if err := e.Extract(texts.Subset(some)); err != nil {
+		if err := e.Extract(texts.Subset(drawn)); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -93,12 +93,12 @@ func randomTemplate(t *rapid.T) string {
 func randomData(t *rapid.T) *structured.Dataset {
 	d := &structured.Dataset{Name: "random", Offsets: []int{0}, ColumnNames: []string{"word", "pos"}, Columns: make([][]string, 2)}
 	words := rapid.SampledFrom([]string{"a", "A", "ab", "Ab", "12", "1b", "é", "_B-1", "/", "a/b"})
-	some := rapid.SliceOfN(words, 1, 20).Draw(t, "words")
+	drawn := rapid.SliceOfN(words, 1, 20).Draw(t, "words")
 	for i, total := 0, rapid.IntRange(1, 6*blockPositions).Draw(t, "positions"); i < total; {
 		length := rapid.SampledFrom([]int{1, 2, 3, 7, 50, 2*blockPositions + 1}).Draw(t, "length")
 		for k := range length {
-			d.Columns[0] = append(d.Columns[0], some[(i*i+k)%len(some)])
-			d.Columns[1] = append(d.Columns[1], some[(i+3*k)%len(some)])
+			d.Columns[0] = append(d.Columns[0], drawn[(i*i+k)%len(drawn)])
+			d.Columns[1] = append(d.Columns[1], drawn[(i+3*k)%len(drawn)])
 		}
 		i += length
 		d.Offsets = append(d.Offsets, i)

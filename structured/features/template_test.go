@@ -44,16 +44,16 @@ func fit(t testing.TB, template *Template, d *structured.Dataset, o Options) {
 
 // rows spells out the attributes of each row.
 func rows(x *structured.Sparse, names *structured.Alphabet) []string {
-	var all []string
+	var rows []string
 	for t := range x.Offsets[1:] {
 		index, _ := x.Row(t)
 		var row []string
 		for _, i := range index {
 			row = append(row, names.Name(i))
 		}
-		all = append(all, strings.Join(row, " "))
+		rows = append(rows, strings.Join(row, " "))
 	}
-	return all
+	return rows
 }
 
 func TestTemplateOfCRFPP(t *testing.T) {

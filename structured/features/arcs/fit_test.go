@@ -41,7 +41,7 @@ func TestFitDoesNotDependOnThreads(t *testing.T) {
 		}
 		for _, memory := range []int{10_000, 100_000} { // many passes
 			c := &census{template, data, offsets, heads, func(m *machine) *program { return &m.arc }, memory}
-			got, err := c.take(Options{MinCount: minCount, Threads: 2})
+			got, err := c.count(Options{MinCount: minCount, Threads: 2})
 			if err != nil || !slices.Equal(got, want.Arc.Hashes()) {
 				t.Errorf("passes of %d hashes make another dictionary", memory)
 			}

@@ -63,9 +63,9 @@ func TestStringIsWhatParseReads(t *testing.T) {
 	}
 }
 
-func TestSettle(t *testing.T) {
+func TestForColumns(t *testing.T) {
 	template := mustParse(t, "# a\nA %x[h,upos?]\nA %x[h,upos]%x[between,xpos?]\nL %set[between,feats?]%dir\n")
-	if got, want := template.Settle([]string{"upos", "feats"}).String(), "# a\nA %x[h,upos]\nL %set[between,feats]%dir\n"; got != want {
+	if got, want := template.ForColumns([]string{"upos", "feats"}).String(), "# a\nA %x[h,upos]\nL %set[between,feats]%dir\n"; got != want {
 		t.Errorf("%s, expected %s", got, want)
 	}
 }
