@@ -9,7 +9,7 @@ import (
 	"unsafe"
 )
 
-// avx2 takes 8 float32 or 4 float64 at a time. Its kernels check no bounds; tables are readable a vector beyond their ends.
+// avx2 processes 8 float32 or 4 float64 at a time. Its kernels check no bounds; tables are readable one vector beyond their ends.
 var avx2 = kernels{
 	name: "AVX2",
 	single: semiring[float32]{
@@ -53,7 +53,7 @@ func broadcast4(p unsafe.Pointer, i int) f64x4 {
 	return archsimd.BroadcastFloat64x4(*(*float64)(unsafe.Add(p, 8*i)))
 }
 
-// maxSplits8 holds two vectors of spans in registers, and takes splits two at a time, so that one maximum need not wait for the other.
+// maxSplits8 keeps two vectors of spans in registers, and processes two splits at a time, so that the two maxima are independent.
 func maxSplits8(to, x, y []float32, ox, dx, oy, dy, splits, lanes int) {
 	pt, px, py := unsafe.Pointer(&to[0]), unsafe.Pointer(unsafe.SliceData(x)), unsafe.Pointer(unsafe.SliceData(y))
 	minus := archsimd.BroadcastFloat32x8(float32(math.Inf(-1)))
@@ -98,7 +98,7 @@ func maxSplits8(to, x, y []float32, ox, dx, oy, dy, splits, lanes int) {
 	archsimd.ClearAVXUpperBits()
 }
 
-// sumSplits4 is maxSplits8 with + and ×.
+// sumSplits4 is maxSplits8 with + and × in float64.
 func sumSplits4(to, x, y []float64, ox, dx, oy, dy, splits, lanes int) {
 	pt, px, py := unsafe.Pointer(&to[0]), unsafe.Pointer(unsafe.SliceData(x)), unsafe.Pointer(unsafe.SliceData(y))
 	var zero f64x4
@@ -205,7 +205,7 @@ func largest4(x []float64) float64 {
 	return v
 }
 
-// exps4 takes exp(x) = 2ⁿ exp(r) with n = round(x log₂e), |r| ≤ ln2/2, and the Taylor polynomial of degree 12.
+// exps4 computes exp(x) = 2ⁿ exp(r) with n = round(x log₂e), |r| ≤ ln2/2, and the Taylor polynomial of degree 12.
 func exps4(to, from []float64, shift, scale, factor float64) {
 	n := len(from) &^ 3
 	pt, pf := unsafe.Pointer(unsafe.SliceData(to)), unsafe.Pointer(unsafe.SliceData(from))
@@ -219,12 +219,12 @@ func exps4(to, from []float64, shift, scale, factor float64) {
 	exps(to[n:], from[n:], shift, scale, factor)
 }
 
-// exp4 returns exp(x) for −708 < x ≤ 0, anything elsewhere.
+// exp4 returns exp(x) for −708 < x ≤ 0; elsewhere the result is undefined.
 func exp4(x f64x4) f64x4 {
 	round := fill4(3 << 51)
 	shifted := x.MulAdd(fill4(math.Log2E), round)
 	n := shifted.Sub(round)
-	r := n.MulAdd(fill4(-0x1.62e42feep-1), x) // few bits of ln2, so that the product is exact
+	r := n.MulAdd(fill4(-0x1.62e42feep-1), x) // few bits of ln2 make the product exact
 	r = n.MulAdd(fill4(-0x1.a39ef35793c76p-33), r)
 	p := fill4(1.0 / 479001600)
 	p = p.MulAdd(r, fill4(1.0/39916800)).MulAdd(r, fill4(1.0/3628800)).MulAdd(r, fill4(1.0/362880))
@@ -250,7 +250,7 @@ func argmax4(x []float64) int {
 	w := m.GetLo().Max(m.GetHi())
 	w = w.Max(w.SelectFromPair(1, 0, w))
 	m = w.Broadcast1To4()
-	minus := fill4(never)
+	minus := fill4(minusInf)
 	for i := 0; i < len(x); i += 4 {
 		v := load4(p, i)
 		if hit := v.Equal(m).And(v.Greater(minus)).ToBits(); hit != 0 {

@@ -29,7 +29,7 @@ func enumerate(arc []float32, n int, projective bool) []tree {
 		if !isTree(heads) || projective && crosses(heads) {
 			return
 		}
-		if s := Score(arc, heads); s > never {
+		if s := Score(arc, heads); s > minusInf {
 			all = append(all, tree{slices.Clone(heads), s})
 		}
 	}
@@ -81,7 +81,7 @@ func crosses(heads []int32) bool {
 func logSumExp(all []tree, n int, μ float64) (value float64, marginals []float64) {
 	marginals = make([]float64, n*n)
 	if len(all) == 0 {
-		return never, marginals
+		return minusInf, marginals
 	}
 	m, sum := all[0].score, 0.0
 	for _, t := range all {

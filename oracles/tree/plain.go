@@ -126,7 +126,7 @@ func largest[F real](x []F) F {
 	return m
 }
 
-// leastExponent is where exps gives up: exp of it is about the least normal number.
+// leastExponent is the exponent below which exps returns 0: its exponential is about the smallest normal number.
 const leastExponent = -707
 
 func exps(to, from []float64, shift, scale, factor float64) {
@@ -139,7 +139,7 @@ func exps(to, from []float64, shift, scale, factor float64) {
 }
 
 func argmax(x []float64) int {
-	best, m := -1, never
+	best, m := -1, minusInf
 	for i, v := range x {
 		if v > m {
 			best, m = i, v
@@ -153,7 +153,7 @@ func widen(to []float64, from []float32) {
 		to[i] = float64(v)
 	}
 	for i := len(from); i < len(to); i++ {
-		to[i] = never
+		to[i] = minusInf
 	}
 }
 

@@ -39,7 +39,7 @@ func drawArcs(t *rapid.T) (arc []float32, n int) {
 	for i := range arc {
 		arc[i] = kind.Draw(t, "arc")
 		if rapid.IntRange(0, 9).Draw(t, "tenth") < forbidden {
-			arc[i] = float32(never)
+			arc[i] = float32(minusInf)
 		}
 	}
 	return arc, n
@@ -84,7 +84,7 @@ func TestSmall(t *testing.T) {
 					arc[j] = float32(r.IntN(3))
 				}
 				if r.IntN(10) < i%5*2-2 {
-					arc[j] = float32(never)
+					arc[j] = float32(minusInf)
 				}
 			}
 			all := enumerate(arc, n, projective)
@@ -109,7 +109,7 @@ func checkMax(t rapid.TB, s solver, arc []float32, n int, all []tree, projective
 	heads := make([]int32, n)
 	value := s.Max(arc, n, heads)
 	if len(all) == 0 {
-		if value != never || slices.Max(append(heads, 0)) != 0 {
+		if value != minusInf || slices.Max(append(heads, 0)) != 0 {
 			t.Fatalf("value %g, heads %v, though there is no tree", value, heads)
 		}
 		return
@@ -200,7 +200,7 @@ func TestExpOfLogs(t *testing.T) {
 				t.Fatalf("value %.15g, want %.15g", value, want)
 			}
 			for i, v := range marginals {
-				if want > never && !near(float64(v), wantMarginals[i], 2e-7) {
+				if want > minusInf && !near(float64(v), wantMarginals[i], 2e-7) {
 					t.Fatalf("marginals %v, want %v", marginals, wantMarginals)
 				}
 			}
@@ -214,7 +214,7 @@ func TestExpOfLogs(t *testing.T) {
 		var m matrixTree
 		m.resize(n)
 		m.setLogWeights(doubles(arc), μ)
-		if value := m.run(&logElimination, true); value > never {
+		if value := m.run(&logElimination, true); value > minusInf {
 			m.writeLogs(marginals)
 			check(μ*value, marginals, false)
 		} else {
@@ -235,7 +235,7 @@ func TestExpGradient(t *testing.T) {
 			s.Exp(doubles(arc), n, μ, marginals)
 			for range 20 {
 				i := r.IntN(n * n)
-				if arc[i] == float32(never) {
+				if arc[i] == float32(minusInf) {
 					if marginals[i] != 0 {
 						t.Fatalf("a forbidden arc has probability %g", marginals[i])
 					}
@@ -270,7 +270,7 @@ func normal(r *rand.Rand, n int, scale float64) []float32 {
 func forbid(r *rand.Rand, arc []float32, n int, share float64) {
 	for i := range arc {
 		if d, h := i/n, i%n; r.Float64() < share && d > 0 && h != d-1 {
-			arc[i] = float32(never)
+			arc[i] = float32(minusInf)
 		}
 	}
 }

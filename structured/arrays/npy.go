@@ -75,7 +75,7 @@ func (a *npyArray) readHeader() error {
 	default:
 		return a.bad(": npy version %d, expected 1 to 3", start[6])
 	}
-	const maxHeader = 1 << 16 // maxHeader header of a plain array
+	const maxHeader = 1 << 16 // longest header of a plain array
 	if err != nil || size > maxHeader {
 		return a.bad(": broken npy header")
 	}

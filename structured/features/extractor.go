@@ -19,8 +19,8 @@ type Extractor struct {
 	dictionary *structured.Dictionary
 	pad        int          // how far macros reach beyond a position, in rows
 	roots      []root       // the cells of the columns
-	nodes      featureGroup // fromParent positions
-	edges      featureGroup // fromParent steps
+	nodes      featureGroup // of positions
+	edges      featureGroup // of steps
 	bound      int          // limit of the cache, in bytes
 }
 
