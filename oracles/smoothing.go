@@ -57,11 +57,11 @@ func (s Smoothing) Check(o Maximiser, what string) error {
 	_, sums := o.(Summer)
 	switch {
 	case s.Kind == Entropy && !sums && ranks:
-		return structured.BadInput("entropy smoothing needs sums over all outputs, which a %s does not have; it has l2 on the best outputs", what)
+		return structured.BadInput("entropy smoothing needs sums over all outputs, which the oracle of a %s does not compute; it supports l2", what)
 	case s.Kind == Entropy && !sums:
-		return structured.BadInput("entropy smoothing needs sums over all outputs, which a %s does not have; it has none but the max itself", what)
+		return structured.BadInput("entropy smoothing needs sums over all outputs, which the oracle of a %s does not compute; it supports only the max itself", what)
 	case s.Kind == L2 && !ranks:
-		return structured.BadInput("l2 smoothing needs the best outputs in order, which a %s does not have", what)
+		return structured.BadInput("l2 smoothing needs the K best outputs, which the oracle of a %s does not find", what)
 	}
 	return nil
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Every set of kernels does what plain Go does, for all sizes around whole vectors, and writes nothing beyond its rows.
+// Every set of kernels agrees with plain Go at all sizes around whole vectors, and writes nothing beyond its rows.
 func TestKernelsAgree(t *testing.T) {
 	for _, k := range available() {
 		t.Run(k.name, func(t *testing.T) {
@@ -18,7 +18,7 @@ func TestKernelsAgree(t *testing.T) {
 	}
 }
 
-// canary lies beyond what a kernel may write.
+// canary marks memory that a kernel must not write.
 const canary = 12345
 
 type kernelTest struct {
@@ -48,7 +48,7 @@ func rows[F real](n int, row func() []F) []F {
 	return m
 }
 
-// out returns room for n numbers with canaries behind, and a check that they live.
+// out allocates n numbers followed by canaries, and returns a check that the canaries are intact.
 func out[F real](t *kernelTest, n int) ([]F, func()) {
 	x := make([]F, n+64)
 	for i := range x {

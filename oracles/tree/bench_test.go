@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Sentences per second at several lengths: time grows like n³, like n² for the non-projective Max.
+// Sentences per second at several lengths: time grows like n³, or like n² for the non-projective Max.
 func BenchmarkTrees(b *testing.B) {
 	solvers := []struct {
 		name string

@@ -10,14 +10,14 @@ import (
 	"pgregory.net/rapid"
 )
 
-// solver is what both solvers do.
+// solver is the common interface of both solvers.
 type solver interface {
 	Max(arc []float32, n int, heads []int32) float64
 	TopK(arc []float32, n, k int, heads []int32, score []float64) int
 	Exp(arc []float64, n int, μ float64, marginals []float32) float64
 }
 
-// each runs a check on both solvers, on each kind of kernel that this build and machine have.
+// each runs a check on both solvers, with all kernels that this build and machine have.
 func each(t *testing.T, check func(t *testing.T, s solver, projective bool)) {
 	defer func(k *kernels) { fastest = k }(fastest)
 	for _, k := range available() {
@@ -27,7 +27,7 @@ func each(t *testing.T, check func(t *testing.T, s solver, projective bool)) {
 	}
 }
 
-// drawArcs draws the scores of a small sentence: integers, so that trees tie, or reals, at several scales, some −∞.
+// drawArcs draws the scores of a small sentence: integers, which give ties, or reals, at several scales, some −∞.
 func drawArcs(t *rapid.T) (arc []float32, n int) {
 	n = rapid.IntRange(0, 5).Draw(t, "n")
 	scale := rapid.SampledFrom([]float32{1, 100, 1e4}).Draw(t, "scale")
@@ -72,7 +72,7 @@ func checkTree(t rapid.TB, arc []float32, heads []int32, projective bool) {
 	}
 }
 
-// Everything about sentences of two to five tokens: rapid seldom draws long ones.
+// All checks on sentences of two to five tokens: rapid rarely draws long ones.
 func TestSmall(t *testing.T) {
 	each(t, func(t *testing.T, s solver, projective bool) {
 		r := rand.New(rand.NewPCG(5, 6))
@@ -134,7 +134,7 @@ func TestTopK(t *testing.T) {
 	})
 }
 
-// checkTopK checks that the k best trees come out, in order and none twice.
+// checkTopK checks that the k best trees come in order and without repetition.
 func checkTopK(t rapid.TB, s solver, arc []float32, n, k int, all []tree, projective bool) {
 	heads, score := make([]int32, k*n), make([]float64, k)
 	count := s.TopK(arc, n, k, heads, score)
@@ -146,7 +146,7 @@ func checkTopK(t rapid.TB, s solver, arc []float32, n, k int, all []tree, projec
 		tree := heads[m*n : (m+1)*n]
 		checkTree(t, arc, tree, projective)
 		if key := fmt.Sprint(tree); seen[key] {
-			t.Fatalf("%v comes twice", tree)
+			t.Fatalf("%v occurs twice", tree)
 		} else {
 			seen[key] = true
 		}
@@ -186,7 +186,7 @@ func checkExp(t rapid.TB, s solver, arc []float32, n int, μ float64, all []tree
 	}
 }
 
-// The logarithms of weights, which large scores alone need, on all scores.
+// The sum over logarithms of weights, which only large scores need, is right for all scores.
 func TestExpOfLogs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		arc, n := drawArcs(t)
@@ -266,7 +266,7 @@ func normal(r *rand.Rand, n int, scale float64) []float32 {
 	return arc
 }
 
-// forbid forbids a share of the arcs, but for those of the tree in which the first token is the root and each has the next.
+// forbid forbids a share of the arcs, except those of one tree: the first token is the root, and each token has the next as dependent.
 func forbid(r *rand.Rand, arc []float32, n int, share float64) {
 	for i := range arc {
 		if d, h := i/n, i%n; r.Float64() < share && d > 0 && h != d-1 {
@@ -275,7 +275,7 @@ func forbid(r *rand.Rand, arc []float32, n int, share float64) {
 	}
 }
 
-// Each token has one head in expectation, and one token has the root; two ways to sum agree.
+// Each token has one expected head, and one token has the root; two ways to sum agree.
 func TestExpLong(t *testing.T) {
 	each(t, func(t *testing.T, s solver, projective bool) {
 		r := rand.New(rand.NewPCG(3, 4))

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The scores are those of plain counting, label by label.
+// The scores equal those from plain counting, label by label.
 func TestConfusion(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		labels := structured.NewAlphabet("c", "a", "ü", "b")

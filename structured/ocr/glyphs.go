@@ -138,7 +138,7 @@ func squaredDistances(set []bool, value bool) []float64 {
 }
 
 // lowerEnvelope calls put(p, min_q (p−q)² + f[q]) for every p.
-func lowerEnvelope(f []float64, put func(p int, v float64)) {
+func lowerEnvelope(f []float64, set func(p int, v float64)) {
 	n := len(f)
 	vertex := make([]int, 1, n)                         // the parabolas of the envelope, from left to right
 	from := append(make([]float64, 0, n), math.Inf(-1)) // where each becomes the lowest
@@ -159,6 +159,6 @@ func lowerEnvelope(f []float64, put func(p int, v float64)) {
 			k++
 		}
 		v := vertex[k]
-		put(p, float64((p-v)*(p-v))+f[v])
+		set(p, float64((p-v)*(p-v))+f[v])
 	}
 }

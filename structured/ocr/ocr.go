@@ -48,12 +48,12 @@ func (o OCRWords) Validate() error {
 // in [0,1], row by row, ink 1. The labels are the letters a to z. The ID of an example reads "train-17-house". A field out
 // of range counts as the nearest value in range.
 func (o OCRWords) Generate() (train, dev, test *structured.Dataset) {
-	all, known := synthetic.NewWordSampler(synthetic.English()), synthetic.NewWordSampler(o.known())
-	return o.split("train", 0, o.Train, known), o.split("dev", 1, o.Dev, known), o.split("test", 2, o.Test, all)
+	all, trainingWords := synthetic.NewWordSampler(synthetic.English()), synthetic.NewWordSampler(o.trainingWords())
+	return o.split("train", 0, o.Train, trainingWords), o.split("dev", 1, o.Dev, trainingWords), o.split("test", 2, o.Test, all)
 }
 
-// known returns the words that may occur in the training and development sets.
-func (o OCRWords) known() []string {
+// trainingWords returns the words that may occur in the training and development sets.
+func (o OCRWords) trainingWords() []string {
 	rng := rand.New(rand.NewPCG(o.Seed, math.MaxUint64))
 	return slices.DeleteFunc(synthetic.English(), func(string) bool { return rng.Float64() < testOnly })
 }

@@ -54,8 +54,8 @@ func (p *place) bad(format string, args ...any) error {
 	return structured.BadInput("%s:%d: "+format, append([]any{p.file, p.line}, args...)...)
 }
 
-// known checks that a label is in the alphabet. A nil alphabet accepts every label.
-func (p *place) known(label string, labels *structured.Alphabet) error {
+// checkLabel checks that a label is in the alphabet. A nil alphabet accepts every label.
+func (p *place) checkLabel(label string, labels *structured.Alphabet) error {
 	if labels == nil || labels.Index(label) >= 0 {
 		return nil
 	}

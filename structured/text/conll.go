@@ -218,7 +218,7 @@ func (p *conllParser) add(line string) error {
 		}
 	}
 	if !p.Unlabeled {
-		if err := p.known(p.fields[p.label], p.Alphabet); err != nil {
+		if err := p.checkLabel(p.fields[p.label], p.Alphabet); err != nil {
 			return err
 		}
 	}

@@ -130,7 +130,7 @@ func (p *conlluParser) add(line string) error {
 		p.fields[p.label] = valueIn(p.fields[columns-1], p.key)
 	}
 	if !p.Unlabeled {
-		if err := p.known(p.fields[p.label], p.Alphabet); err != nil {
+		if err := p.checkLabel(p.fields[p.label], p.Alphabet); err != nil {
 			return err
 		}
 	}

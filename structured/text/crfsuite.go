@@ -193,7 +193,7 @@ func (p *crfsuiteParser) label(label string) error {
 		if label == "@weight" { // CRFsuite's own reader treats it as a weight of 0
 			return p.bad("@weight without a number, expected @weight:NUMBER")
 		}
-		if err := p.known(label, p.Alphabet); err != nil {
+		if err := p.checkLabel(label, p.Alphabet); err != nil {
 			return err
 		}
 	}

@@ -35,7 +35,7 @@ func Parse(text, name string) (*Template, error) {
 		}
 		for _, kind := range l.scores() {
 			if before, ok := first[kind+l.text()]; ok {
-				return nil, p.bad(0, "an attribute that line %d gives to %s, too; expected each once", before, kind)
+				return nil, p.bad(0, "the attribute repeats line %d for the score %s, expected each attribute once per score", before, kind)
 			}
 			first[kind+l.text()] = l.number
 		}
@@ -112,7 +112,7 @@ func (p *parser) macros(l *line) error {
 			}
 			if m.where == between && m.aggregate == each {
 				if spread {
-					return p.bad(start, "a second macro that stands for each token between, expected one at most")
+					return p.bad(start, "a second macro with one attribute per value between, expected at most one")
 				}
 				spread = true
 			}
