@@ -17,13 +17,14 @@ type Batch struct {
 
 	Examples Array[int32]   // [Chains] −1 beyond B
 	Offsets  Array[int32]   // [Chains+1] chain b owns rows Offsets[b] to Offsets[b+1]-1; chains beyond B have none
+	Pairs    Array[int32]   // [Chains+1] where its pairs of positions lie, n·n of a chain of n; zeros where the data has no other tables
 	Source   Array[int32]   // [Rows] each row's position in Data; −1 from N on
 	Chain    Array[int32]   // [Rows] its chain; −1 from N on
 	Gold     Array[int32]   // [Rows] its gold label; −1 where there is none, and from N on
 	Weight   Array[float32] // [Chains] c_i, 0 beyond B
 	Seed     Array[uint64]  // [1] of dropout; 0: off
 
-	header Array[int32] // Examples, then Offsets: one upload
+	header Array[int32] // Examples, Offsets, Pairs: one upload
 	host   []int32      // as they were uploaded last
 }
 
@@ -33,6 +34,7 @@ func NewBatch(data *Data, chains, rows, longest int) *Batch {
 	return newBatch(data, capacity{chains: chains, rows: rows, longest: longest})
 }
 
+// newBatch is NewBatch for all capacities.
 func newBatch(data *Data, c capacity) *Batch {
 	d, what, chains, rows := data.Device, "a batch", c.chains, c.rows
 	b := &Batch{
@@ -42,10 +44,11 @@ func newBatch(data *Data, c capacity) *Batch {
 		Gold:   New[int32](d, rows, what),
 		Weight: New[float32](d, chains, what),
 		Seed:   New[uint64](d, 1, what),
-		header: New[int32](d, 2*chains+1, what),
-		host:   make([]int32, 2*chains+1),
+		header: New[int32](d, 3*chains+2, what),
+		host:   make([]int32, 3*chains+2),
 	}
 	b.Examples, b.Offsets = b.header.Slice(0, chains), b.header.Slice(chains, 2*chains+1)
+	b.Pairs = b.header.Slice(2*chains+1, 3*chains+2)
 	b.SetSeed(0)
 	b.Set(nil)
 	return b
@@ -96,17 +99,21 @@ func (b *Batch) Set(examples []int) {
 		d.fail(fmt.Errorf("cuda: %d examples do not fit a batch of %d chains, %d positions, %d a chain", len(examples), b.Chains, b.Rows, b.Longest))
 		return
 	}
-	which, offsets := b.host[:b.Chains], b.host[b.Chains:]
-	n := int32(0)
+	which, offsets, pairs := b.host[:b.Chains], b.host[b.Chains:2*b.Chains+1], b.host[2*b.Chains+1:]
+	n, squares := int32(0), int32(0)
 	for k := range which {
-		which[k], offsets[k] = -1, n
+		which[k], offsets[k], pairs[k] = -1, n, squares
 		if k < len(examples) {
 			i := examples[k]
 			which[k] = int32(i)
-			n += int32(set.Length(i))
+			length := int32(set.Length(i))
+			n += length
+			if b.others > 0 {
+				squares += length * length
+			}
 		}
 	}
-	offsets[b.Chains] = n
+	offsets[b.Chains], pairs[b.Chains] = n, squares
 	b.B, b.N = len(examples), int(n)
 	Upload(d, b.header, b.host)
 	d.Launch("batch", Dim{X: blocks(max(b.Rows, b.Chains), blockThreads)}, Dim{X: blockThreads}, 0,

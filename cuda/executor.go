@@ -13,8 +13,8 @@ type Executor struct {
 	net    *nets.Net
 	blas   *BLAS
 
-	programs map[int]*program // by rows
-	memory   struct {         // what programs share, since only one of them is under way: as large as the largest needs
+	programs map[nets.Size]*program
+	memory   struct { // what programs share, since only one of them is under way: as large as the largest needs
 		arena, features, boundary Array[float32]
 	}
 	owned   owned
@@ -25,16 +25,17 @@ type Executor struct {
 	spaces [spaces]Array[float32]
 }
 
-// The spaces of a program on a device: those of nets, and the potentials that it computes.
+// The spaces of a program on a device: those of nets, with the cotangents of up to mostParts parts, and as many parts of the
+// potentials that it computes.
 const (
-	spaceNode = nets.Spaces + iota // [Rows×Y]
-	spaceEdge                      // [Y×Y] or [Rows×Y×Y]
-	spaces
+	mostParts       = 2
+	spacePotentials = nets.SpaceCotangent + mostParts
+	spaces          = spacePotentials + mostParts
 )
 
 // NewExecutor returns an executor that multiplies matrices by blas. Call Reserve before Score, and Free in the end.
 func NewExecutor(d *Device, net *nets.Net, blas *BLAS) *Executor {
-	return &Executor{device: d, net: net, blas: blas, programs: map[int]*program{}, owned: owned{device: d}}
+	return &Executor{device: d, net: net, blas: blas, programs: map[nets.Size]*program{}, owned: owned{device: d}}
 }
 
 // Dim returns the number of weights.
@@ -53,10 +54,11 @@ func (e *Executor) Reserve(b *Batch) error {
 	if err := e.check(b.Data); err != nil {
 		return err
 	}
-	if e.programs[b.Rows] != nil {
+	size := e.sizeOf(b)
+	if e.programs[size] != nil {
 		return e.device.Err()
 	}
-	p, err := e.net.Program(b.Rows)
+	p, err := e.net.Program(size)
 	if err != nil {
 		return err
 	}
@@ -64,8 +66,17 @@ func (e *Executor) Reserve(b *Batch) error {
 	if err != nil {
 		return err
 	}
-	e.programs[b.Rows] = compiled
+	e.programs[size] = compiled
 	return e.device.Err()
+}
+
+// sizeOf returns the size of the program for a batch's capacities. The potentials of pairs have the batch's capacity of rows.
+func (e *Executor) sizeOf(b *Batch) nets.Size {
+	size := nets.Size{Rows: b.Rows}
+	if e.net.Needs().Pairs {
+		size.Pairs = b.others
+	}
+	return size
 }
 
 // check refuses data that the network cannot read, once.
@@ -91,6 +102,9 @@ func (e *Executor) check(data *Data) error {
 			}
 		}
 	}
+	if err := e.net.CheckTables(set, data.all()); err != nil {
+		return err
+	}
 	e.checked = data
 	return nil
 }
@@ -98,7 +112,7 @@ func (e *Executor) check(data *Data) error {
 // Score computes the potentials of the batch at weights w [Dim] into θ, whose arrays have the batch's capacities. Rows of
 // padding hold numbers of no meaning.
 func (e *Executor) Score(w Array[float32], b *Batch, θ Parts) {
-	p := e.programs[b.Rows]
+	p := e.programs[e.sizeOf(b)]
 	if p == nil {
 		e.device.fail(errNotReserved)
 		return
@@ -108,10 +122,12 @@ func (e *Executor) Score(w Array[float32], b *Batch, θ Parts) {
 		nets.SpaceArena: p.arena, nets.SpaceLiterals: p.literals, nets.SpaceFeatures: p.features, nets.SpaceBoundary: p.boundary,
 		nets.SpaceWeights: w,
 	}
-	e.setSpaces(spaceNode, θ)
+	e.setSpaces(spacePotentials, θ)
 	e.loadInputs(p, b)
-	if p.Edge == nil {
-		Zero(e.device, θ[1])
+	for k, out := range p.Outputs {
+		if out == nil {
+			Zero(e.device, θ[k])
+		}
 	}
 	e.run(p.run.forward)
 }
@@ -122,7 +138,7 @@ func (e *Executor) Pullback(v Parts, grad Array[float32]) {
 		e.device.fail(errNotReserved)
 		return
 	}
-	e.setSpaces(nets.SpaceNodeCotangent, v)
+	e.setSpaces(nets.SpaceCotangent, v)
 	e.spaces[nets.SpaceGradient] = grad
 	e.run(e.now.run.pullback)
 }
@@ -142,7 +158,7 @@ func (e *Executor) addPush(ẇ Array[float32], θ Parts) {
 		return
 	}
 	e.spaces[nets.SpaceDirection] = ẇ
-	e.setSpaces(spaceNode, θ)
+	e.setSpaces(spacePotentials, θ)
 	e.run(e.now.run.push)
 }
 
@@ -167,6 +183,6 @@ func (e *Executor) at(b *nets.Buffer) Array[float32] {
 // Free gives the memory back.
 func (e *Executor) Free() {
 	e.owned.free()
-	e.programs, e.now, e.checked = map[int]*program{}, nil, nil
+	e.programs, e.now, e.checked = map[nets.Size]*program{}, nil, nil
 	e.memory.arena, e.memory.features, e.memory.boundary = Array[float32]{}, Array[float32]{}, Array[float32]{}
 }

@@ -20,7 +20,7 @@ func (l *level) copy(from view, size int) {
 }
 
 // halve eliminates all tokens but lo to hi-1 and recurses; closed says whether a token is known to be under the root. It returns
-// false if there is no tree, or if numbers grow too large.
+// false if there is no tree, or if numbers leave the range of float64.
 func (m *matrixTree) halve(k *elimination, depth, lo, hi int, from view, closed bool) bool {
 	size := hi - lo
 	if size == 1 {
