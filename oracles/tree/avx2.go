@@ -9,7 +9,7 @@ import (
 	"unsafe"
 )
 
-// avx2 takes 8 float32 or 4 float64 at a time. Its kernels check no bounds; tables are readable a vector beyond their ends.
+// avx2 processes 8 float32 or 4 float64 at a time. Its kernels check no bounds; tables are readable one vector beyond their ends.
 var avx2 = kernels{
 	name: "AVX2",
 	single: semiring[float32]{
@@ -56,7 +56,7 @@ func broadcast4(p unsafe.Pointer, i int) f64x4 {
 	return archsimd.BroadcastFloat64x4(*(*float64)(unsafe.Add(p, 8*i)))
 }
 
-// maxSplits8 holds two vectors of spans in registers, and takes splits two at a time, so that one maximum need not wait for the other.
+// maxSplits8 keeps two vectors of spans in registers, and processes two splits at a time, so that the two maxima are independent.
 func maxSplits8(to, x, y []float32, ox, dx, oy, dy, splits, lanes int) {
 	pt, px, py := unsafe.Pointer(&to[0]), unsafe.Pointer(unsafe.SliceData(x)), unsafe.Pointer(unsafe.SliceData(y))
 	minus := archsimd.BroadcastFloat32x8(float32(math.Inf(-1)))
@@ -101,7 +101,7 @@ func maxSplits8(to, x, y []float32, ox, dx, oy, dy, splits, lanes int) {
 	archsimd.ClearAVXUpperBits()
 }
 
-// sumSplits4 is maxSplits8 with + and ×.
+// sumSplits4 is maxSplits8 with + and × in float64.
 func sumSplits4(to, x, y []float64, ox, dx, oy, dy, splits, lanes int) {
 	pt, px, py := unsafe.Pointer(&to[0]), unsafe.Pointer(unsafe.SliceData(x)), unsafe.Pointer(unsafe.SliceData(y))
 	var zero f64x4
@@ -177,8 +177,8 @@ func multiply4(to, x, y []float64) {
 	multiply(to[n:], x[n:], y[n:])
 }
 
-// first4 and first2 return the first lane. They go through memory, which holds the value back until the registers' upper halves are
-// cleared: the compiler might convert it before, and scalar instructions amid those of vectors cost more than everything else.
+// first4 and first2 return the first lane. They pass it through memory, so that the compiler cannot convert it before the upper
+// halves of the registers are cleared: scalar instructions among vector instructions would cost more than everything else.
 func first4(v archsimd.Float32x4) float32 {
 	var lanes [4]float32
 	v.Store(&lanes)
@@ -239,7 +239,7 @@ func argmax4(x []float64) int {
 		m = m.Max(load4(p, i))
 	}
 	m = largests4(m).Broadcast1To4()
-	if m.Greater(fill4(never)).ToBits() == 0 {
+	if m.Greater(fill4(minusInf)).ToBits() == 0 {
 		archsimd.ClearAVXUpperBits()
 		return -1
 	}

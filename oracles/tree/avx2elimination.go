@@ -28,13 +28,13 @@ func divide4(x []float64, s float64) {
 	archsimd.ClearAVXUpperBits()
 }
 
-// eliminate4 holds up to four vectors of row k in registers while it goes through the other rows.
+// eliminate4 keeps up to four vectors of row k in registers while it iterates over the other rows.
 func eliminate4(m, e []float64, ek float64, stride, k, lo, hi int) {
 	for i := lo; i < hi; i++ {
 		e[i] += m[i*stride+k] * ek
 	}
 	pm := unsafe.Pointer(unsafe.SliceData(m))
-	// A block may write over column k, which every later block needs: that is right of the columns, so the last block does.
+	// A block may overwrite column k, which every later block needs. Only the last block, to the right, does.
 	j := lo
 	for ; j+12 < hi; j += 16 {
 		row := k*stride + j

@@ -22,13 +22,13 @@ func exps4(to, from []float64, shift, scale, factor float64) {
 	archsimd.ClearAVXUpperBits()
 }
 
-// exp4 returns exp(x) for x ≤ 0, 0 below leastExponent: 2ⁿ exp(r) with n = round(x log₂e), |r| ≤ ln2/2, and the Taylor polynomial of
+// exp4 returns exp(x) for x ≤ 0, and 0 below leastExponent: 2ⁿ exp(r) with n = round(x log₂e), |r| ≤ ln2/2, and the Taylor polynomial of
 // degree 12.
 func exp4(x f64x4) f64x4 {
 	round := fill4(3 << 51)
 	shifted := x.MulAdd(fill4(math.Log2E), round)
 	n := shifted.Sub(round)
-	r := n.MulAdd(fill4(-0x1.62e42feep-1), x) // few bits of ln2, so that the product is exact
+	r := n.MulAdd(fill4(-0x1.62e42feep-1), x) // few bits of ln2 make the product exact
 	r = n.MulAdd(fill4(-0x1.a39ef35793c76p-33), r)
 	p := fill4(1.0 / 479001600)
 	p = p.MulAdd(r, fill4(1.0/39916800)).MulAdd(r, fill4(1.0/3628800)).MulAdd(r, fill4(1.0/362880))
@@ -60,7 +60,7 @@ func shares8(to, x []float32, shift, scale float32) float64 {
 
 func fill8(x float32) f32x8 { return archsimd.BroadcastFloat32x8(x) }
 
-// exp8 is exp4 to 7 digits, 0 below leastShare, with the polynomial of degree 7.
+// exp8 returns exp(x) to 7 digits for x ≤ 0, and 0 below leastShare: as exp4, with the polynomial of degree 7.
 func exp8(x f32x8) f32x8 {
 	round := fill8(3 << 22)
 	shifted := x.MulAdd(fill8(math.Log2E), round)
@@ -73,7 +73,7 @@ func exp8(x f32x8) f32x8 {
 	return p.AsInt32x8().Add(shifted.AsInt32x8().ShiftAllLeft(23)).AsFloat32x8().Masked(x.Greater(fill8(leastShare)))
 }
 
-// largestOfRows8 reads the last vector of a row so that it ends with the row.
+// largestOfRows8 loads the last vector of a row so that it ends where the row ends.
 func largestOfRows8(to, x []float32, width int) {
 	if width < 8 {
 		largestOfRows(to, x, width)
@@ -85,7 +85,7 @@ func largestOfRows8(to, x []float32, width int) {
 		for j := i * width; j < i*width+width-8; j += 8 {
 			m = m.Max(load8(p, j))
 		}
-		largests8(m).StoreSlicePart(to[i:]) // what follows is written next
+		largests8(m).StoreSlicePart(to[i:]) // the next iterations overwrite the entries after to[i]
 	}
 	archsimd.ClearAVXUpperBits()
 }

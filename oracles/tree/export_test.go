@@ -1,6 +1,6 @@
 package tree
 
-// Kernels lists the names of the kernels that this build and machine have, and Use makes one of them run, until restore is called.
+// Kernels lists the names of the kernels that this build and machine have. Use selects one of them until restore is called.
 func Kernels() (names []string) {
 	for _, k := range available() {
 		names = append(names, k.name)

@@ -15,7 +15,7 @@ import (
 	"github.com/dsp-go/dsp/structured/trees"
 )
 
-// each runs a check on both kinds of trees and on each kind of kernel that this build and machine have.
+// each runs a check on both kinds of trees, with all kernels that this build and machine have.
 func each(t *testing.T, check func(t *testing.T, form trees.SpanningTree, o *tree.Oracle)) {
 	for _, name := range tree.Kernels() {
 		for _, form := range []trees.SpanningTree{{}, {NonProjective: true}} {
@@ -48,8 +48,8 @@ func sentences(form trees.SpanningTree, n, count, relations int) *structured.Pot
 	return θ
 }
 
-// The questions agree with each other on sentences too long to enumerate: the list begins with the max, descends, and lies below
-// the sum; marginals of relations sum to those of their arcs.
+// Max, TopK and Exp agree on sentences too long to enumerate: the list begins with the max, descends, and sums to less than all
+// outputs; the marginals of relations sum to those of their arcs.
 func TestLong(t *testing.T) {
 	each(t, func(t *testing.T, form trees.SpanningTree, o *tree.Oracle) {
 		const n, count, relations, k = 60, 3, 7, 20
@@ -92,7 +92,7 @@ func TestLong(t *testing.T) {
 	})
 }
 
-// Max on marginals finds the tree with the most heads and relations right in expectation.
+// Max on marginals finds the tree with the largest expected number of correct heads and relations.
 func TestMinimumRisk(t *testing.T) {
 	each(t, func(t *testing.T, form trees.SpanningTree, o *tree.Oracle) {
 		const n, count = 3, 10
@@ -127,7 +127,7 @@ func TestMinimumRisk(t *testing.T) {
 	})
 }
 
-// Nothing allocates once scratch has grown.
+// The oracle does not allocate once scratch memory has grown.
 func TestAllocations(t *testing.T) {
 	each(t, func(t *testing.T, form trees.SpanningTree, o *tree.Oracle) {
 		θ := sentences(form, 17, 4, 5)

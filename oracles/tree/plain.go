@@ -135,7 +135,7 @@ func largestOfRows(to, x []float32, width int) {
 	}
 }
 
-// leastShare is where shares gives up: exp of it is about the least normal float32.
+// leastShare is the exponent below which shares gives 0: its exponential is about the smallest normal float32.
 const leastShare = -86
 
 func shares(to, x []float32, shift, scale float32) float64 {
@@ -150,7 +150,7 @@ func shares(to, x []float32, shift, scale float32) float64 {
 	return sum
 }
 
-// leastExponent is where exps gives up: exp of it is about the least normal number.
+// leastExponent is the exponent below which exps gives 0: its exponential is about the smallest normal number.
 const leastExponent = -707
 
 func exps(to, from []float64, shift, scale, factor float64) {
@@ -163,7 +163,7 @@ func exps(to, from []float64, shift, scale, factor float64) {
 }
 
 func argmax(x []float64) int {
-	best, m := -1, never
+	best, m := -1, minusInf
 	for i, v := range x {
 		if v > m {
 			best, m = i, v
@@ -186,7 +186,7 @@ func widen(to []float64, from []float32) {
 		to[i] = float64(v)
 	}
 	for i := len(from); i < len(to); i++ {
-		to[i] = never
+		to[i] = minusInf
 	}
 }
 

@@ -2,7 +2,7 @@ package tree
 
 import "slices"
 
-// bestProjective returns the score of the best projective tree, by Eisner's recurrence in float64 as it is written.
+// bestProjective returns the score of the best projective tree, by Eisner's recurrence in float64, implemented directly.
 func bestProjective(arc []float32, n int) float64 {
 	at := func(d, h int) float64 { return float64(arc[d*n+h]) }
 	table := func() [][]float64 {
@@ -15,28 +15,28 @@ func bestProjective(arc []float32, n int) float64 {
 	right, left, rightArc, leftArc := table(), table(), table(), table()
 	for w := 1; w < n; w++ {
 		for i := 0; i+w < n; i++ {
-			j, joined := i+w, never
+			j, joined := i+w, minusInf
 			for k := i; k < j; k++ {
 				joined = max(joined, right[i][k]+left[k+1][j])
 			}
 			rightArc[i][j], leftArc[i][j] = joined+at(j, i), joined+at(i, j)
-			right[i][j], left[i][j] = never, never
+			right[i][j], left[i][j] = minusInf, minusInf
 			for k := i; k < j; k++ {
 				right[i][j] = max(right[i][j], rightArc[i][k+1]+right[k+1][j])
 				left[i][j] = max(left[i][j], left[i][k]+leftArc[k][j])
 			}
 		}
 	}
-	best := never
+	best := minusInf
 	for r := range n {
 		best = max(best, left[0][r]+right[r][n-1]+at(r, r))
 	}
 	return best
 }
 
-// bestTree returns the score of the best tree: for each root, that of the maximum arborescence, by contraction as in a textbook.
+// bestTree returns the score of the best tree: the largest maximum arborescence over all roots, by textbook contraction.
 func bestTree(arc []float32, n int) float64 {
-	best := never
+	best := minusInf
 	for r := range n {
 		score := make([][]float64, n)
 		for d := range n {
@@ -50,7 +50,7 @@ func bestTree(arc []float32, n int) float64 {
 	return best
 }
 
-// arborescence returns the largest sum of score[d][h] over trees from a root.
+// arborescence returns the largest sum of score[d][h] over trees with the given root.
 func arborescence(score [][]float64, root int) float64 {
 	n, sum := len(score), 0.0
 	head := make([]int, n)
@@ -64,12 +64,12 @@ func arborescence(score [][]float64, root int) float64 {
 				head[d] = h
 			}
 		}
-		if score[d][head[d]] == never {
-			return never
+		if score[d][head[d]] == minusInf {
+			return minusInf
 		}
 		sum += score[d][head[d]]
 	}
-	on := make([]int, n) // which walk met a node first
+	on := make([]int, n) // number of the walk that first reached a node
 	for start := range n {
 		at := start
 		for at != root && on[at] == 0 {
@@ -79,7 +79,7 @@ func arborescence(score [][]float64, root int) float64 {
 		if at == root || on[at] != start+1 {
 			continue
 		}
-		// A cycle: it becomes the last of fewer nodes.
+		// Contract the cycle into one node, the last of the remaining ones.
 		cycle := map[int]bool{}
 		for cycle[at] = true; !cycle[head[at]]; at = head[at] {
 			cycle[head[at]] = true
@@ -95,7 +95,7 @@ func arborescence(score [][]float64, root int) float64 {
 		for i := range less {
 			less[i] = make([]float64, m)
 			for j := range less[i] {
-				less[i][j] = never
+				less[i][j] = minusInf
 			}
 		}
 		for i, d := range rest {
