@@ -18,9 +18,9 @@ type Accelerator struct {
 	scorer Scorer
 	moves  *Linearised // the scorer, if it is that
 
-	steps map[capacity]*lane // of batches
-	whole *lane              // of full passes
-	last  *lane              // of the last step
+	steps map[capacity]*slot // of batches
+	whole *slot              // of full passes
+	last  *slot              // of the last step
 
 	memories []ownedMemory
 	others   []*Accelerator
@@ -75,7 +75,7 @@ func (s *shared) accelerator(o *train.Objective) (*Accelerator, error) {
 
 // acceleratorWith makes one whose potentials a scorer on the device computes.
 func (s *shared) acceleratorWith(o *train.Objective, scorer Scorer) (a *Accelerator, err error) {
-	a = &Accelerator{shared: s, scorer: scorer, steps: map[capacity]*lane{}}
+	a = &Accelerator{shared: s, scorer: scorer, steps: map[capacity]*slot{}}
 	if s.onHost || !HasKernels(o) {
 		if a.oracle, err = newHostOracle(s.data, o, scorer); err != nil {
 			freeScorer(scorer)
@@ -85,7 +85,7 @@ func (s *shared) acceleratorWith(o *train.Objective, scorer Scorer) (a *Accelera
 		a.oracle = chainKernels{NewObjective(s.data, o, scorer, NewOracle(s.d))}
 	}
 	a.moves, _ = scorer.(*Linearised)
-	a.whole, err = a.newLane(s.data.passCapacity(passPositions, o.Scorer.Form()))
+	a.whole, err = a.newSlot(s.data.passCapacity(passPositions, o.Scorer.Form()))
 	if err == nil {
 		err = s.d.Err()
 	}
@@ -198,7 +198,7 @@ func (a *Accelerator) sums() (train.Sums, error) {
 
 // overData does work of a kind on all of the given examples, as many at a time as a full pass takes, beginning with sums of
 // zero.
-func (a *Accelerator) overData(ctx context.Context, w []float32, examples []int, kind any, work func(l strand)) (train.Sums, error) {
+func (a *Accelerator) overData(ctx context.Context, w []float32, examples []int, kind any, work func(l evaluation)) (train.Sums, error) {
 	Upload(a.d, a.vectors.at, w)
 	a.oracle.ClearSums()
 	l := a.whole
@@ -216,9 +216,9 @@ func (a *Accelerator) overData(ctx context.Context, w []float32, examples []int,
 }
 
 // gradient does work of a kind on all examples, pulls back and sets g to what that adds up to.
-func (a *Accelerator) gradient(ctx context.Context, w, g []float32, kind any, work func(l strand)) (train.Sums, error) {
+func (a *Accelerator) gradient(ctx context.Context, w, g []float32, kind any, work func(l evaluation)) (train.Sums, error) {
 	Zero(a.d, a.vectors.grad)
-	sums, err := a.overData(ctx, w, a.data.all(), kind, func(l strand) {
+	sums, err := a.overData(ctx, w, a.data.all(), kind, func(l evaluation) {
 		work(l)
 		l.Pullback(a.vectors.grad)
 	})
@@ -231,7 +231,7 @@ func (a *Accelerator) gradient(ctx context.Context, w, g []float32, kind any, wo
 
 // FullPass implements train.Accelerator.
 func (a *Accelerator) FullPass(ctx context.Context, w []float32, s oracles.Smoothing, memory train.RemoteMemory, g []float32) (train.Sums, error) {
-	return a.gradient(ctx, w, g, scratchOf(s), func(l strand) {
+	return a.gradient(ctx, w, g, scratchOf(s), func(l evaluation) {
 		l.Ask(a.vectors.at, s, true)
 		if memory != nil {
 			l.Remember(memory, 1)
@@ -242,7 +242,7 @@ func (a *Accelerator) FullPass(ctx context.Context, w []float32, s oracles.Smoot
 
 // Recompose implements train.Accelerator.
 func (a *Accelerator) Recompose(ctx context.Context, w []float32, memory train.RemoteMemory, g []float32) (float64, error) {
-	sums, err := a.gradient(ctx, w, g, "recompose", func(l strand) {
+	sums, err := a.gradient(ctx, w, g, "recompose", func(l evaluation) {
 		l.Recall(a.vectors.at, memory)
 		l.Difference(nil)
 	})
@@ -251,7 +251,7 @@ func (a *Accelerator) Recompose(ctx context.Context, w []float32, memory train.R
 
 // Value implements train.Accelerator.
 func (a *Accelerator) Value(ctx context.Context, w []float32, examples []int) (float64, error) {
-	sums, err := a.overData(ctx, w, examples, "value", func(l strand) { l.Value(a.vectors.at) })
+	sums, err := a.overData(ctx, w, examples, "value", func(l evaluation) { l.Value(a.vectors.at) })
 	return sums.Primal, err
 }
 

@@ -29,7 +29,7 @@ func learnable(t testing.TB, c nets.Config, loss train.Loss, s oracles.Smoothing
 	rng := rand.New(rand.NewPCG(7, 7))
 	const labels = 3
 	input := nets.Input{Dim: 4}
-	d := randomData(rng, input, labels, 3, 1, 4, 2, 5, 3, 2, 4, 1, 3, 2, 3)
+	d := cudatest.RandomData(rng, input, labels, 3, 1, 4, 2, 5, 3, 2, 4, 1, 3, 2, 3)
 	for p := range d.Labels {
 		if x := d.Features[p*input.Dim : (p+1)*input.Dim]; rng.IntN(8) > 0 {
 			d.Labels[p] = int32(slices.Index(x[:labels], slices.Max(x[:labels])))
@@ -40,7 +40,7 @@ func learnable(t testing.TB, c nets.Config, loss train.Loss, s oracles.Smoothing
 		d.Weights[i] = 0.5 + float64(i%3)/2
 	}
 	net, err := nets.New(c, input, labels)
-	must(t, err)
+	cudatest.Must(t, err)
 	o := &train.Objective{Scorer: network{net}, Data: d, Loss: loss, Lambda: 0.1}
 	return &train.Problem{Engine: train.NewEngine(o, 1), Smoothing: s, Batch: 2, Seed: 3}
 }
@@ -48,7 +48,7 @@ func learnable(t testing.TB, c nets.Config, loss train.Loss, s oracles.Smoothing
 // there is the same problem on a device.
 func there(t testing.TB, d *cuda.Device, p *train.Problem) *train.Problem {
 	a, err := cuda.NewAccelerator(d, p.Objective, false)
-	must(t, err)
+	cudatest.Must(t, err)
 	q := *p
 	q.Engine = train.NewAcceleratedEngine(p.Objective, 1, a)
 	return &q
@@ -62,9 +62,9 @@ func trained(t testing.TB, p *train.Problem, m train.Method, passes int) *train.
 		w = net.Init(1)
 	}
 	s := &train.State{W: w, Dual: math.NaN()}
-	must(t, m.Start(t.Context(), p, s))
+	cudatest.Must(t, m.Start(t.Context(), p, s))
 	for range passes {
-		must(t, m.Pass(t.Context(), p, s))
+		cudatest.Must(t, m.Pass(t.Context(), p, s))
 	}
 	return s
 }
@@ -108,7 +108,7 @@ func TestMethodsOnDevice(t *testing.T) {
 			want := trained(t, p, c.method(), 3)
 			got := trained(t, there(t, d, p), c.method(), 3)
 			again := trained(t, there(t, d, p), c.method(), 3)
-			near(t, "w", got.W, want.W, 1e-3)
+			cudatest.Near(t, "w", got.W, want.W, 1e-3)
 			if !(math.Abs(got.Primal-want.Primal) <= 1e-4*(1+want.Primal)) {
 				t.Errorf("F is %v, on the CPU %v", got.Primal, want.Primal)
 			}
@@ -126,12 +126,12 @@ func TestMethodsOnDevice(t *testing.T) {
 func TestSparseOnDevice(t *testing.T) {
 	d := cudatest.Device(t)
 	for _, edges := range []int{0, 3} {
-		set, net := sparseCase(t, rand.New(rand.NewPCG(2, 3)), 3, 12, edges, nets.EdgesTransition, true, 3, 1, 4, 2, 5, 3)
+		set, net := cudatest.SparseCase(t, rand.New(rand.NewPCG(2, 3)), 3, 12, edges, nets.EdgesTransition, true, 3, 1, 4, 2, 5, 3)
 		for _, batch := range []int{1, 6} {
 			o := &train.Objective{Scorer: net, Data: set, Lambda: 0.1}
 			p := &train.Problem{Engine: train.NewEngine(o, 1), Batch: batch, Seed: 3}
 			want, got := trained(t, p, &train.BCFW{}, 2), trained(t, there(t, d, p), &train.BCFW{}, 2)
-			near(t, "w", got.W, want.W, 1e-4)
+			cudatest.Near(t, "w", got.W, want.W, 1e-4)
 		}
 	}
 }
@@ -143,7 +143,7 @@ func TestAcceleratorRefuses(t *testing.T) {
 	q := there(t, d, p)
 	s := &train.State{W: p.Scorer.(network).Init(1)}
 	m := &train.SGD{Rate: 1e30}
-	must(t, m.Start(t.Context(), q, s))
+	cudatest.Must(t, m.Start(t.Context(), q, s))
 	var bad *train.NonFiniteError
 	if err := m.Pass(t.Context(), q, s); !errors.As(err, &bad) || !strings.HasPrefix(bad.Where, "example ") {
 		t.Errorf("it ended with %v", err)

@@ -38,7 +38,7 @@ func (o *Oracle) ReserveAnswer(θ *Chains, s oracles.Smoothing) {
 	switch s.Kind {
 	case oracles.Entropy:
 		o.ReserveExp(θ)
-		room(d, &a.value, θ.B, "values")
+		grow(d, &a.value, θ.B, "values")
 		a.best.Reserve(d, θ, 1)
 		o.ReserveMax(θ)
 	case oracles.L2:
@@ -66,7 +66,7 @@ func (o *Oracle) Answer(θ *Chains, a Augmentation, s oracles.Smoothing, out *An
 			o.Max(θ, a, best.Labels, out.Max, Array[float64]{})
 		}
 		if !out.Exact.IsEmpty() {
-			o.d.Launch("ones", Dim{X: blocks(θ.B, 256)}, Dim{X: 256}, 0, out.Exact, int32(θ.B))
+			o.d.Launch("ones", Dim{X: ceilDiv(θ.B, 256)}, Dim{X: 256}, 0, out.Exact, int32(θ.B))
 		}
 	case oracles.L2:
 		μ := 0.0

@@ -37,7 +37,7 @@ func BenchmarkAnswer(b *testing.B) {
 				for b.Loop() {
 					d.Replay(graph)
 				}
-				must(b, d.Sync())
+				cudatest.Must(b, d.Sync())
 				b.ReportMetric(float64(d.Record().Since(begin).Nanoseconds())/float64(b.N)/1e3, "µs/op")
 			})
 			graph.Free()

@@ -58,18 +58,18 @@ func newBatch(d *cuda.Device, θ *potentials, gold []int32, h chains.Hamming) *b
 		return append(slices.Clone(x), slices.Repeat([]float32{nan}, n)...)
 	}
 	b.θ = cuda.Chains{B: θ.Len() + 2, N: n + 5, Y: θ.Y, Longest: longest, PerPosition: θ.PerPosition,
-		Offsets: uploaded(d, offsets), Node: uploaded(d, pad(θ.Node[:n*θ.Y], 5*θ.Y))}
+		Offsets: cudatest.Uploaded(d, offsets), Node: cudatest.Uploaded(d, pad(θ.Node[:n*θ.Y], 5*θ.Y))}
 	edges := b.θ.B * yy
 	if θ.PerPosition {
-		b.θ.Edge = uploaded(d, pad(θ.Edge[:n*yy], 5*yy))
+		b.θ.Edge = cudatest.Uploaded(d, pad(θ.Edge[:n*yy], 5*yy))
 		edges = b.θ.N * yy
 	} else {
-		b.θ.Edge = uploaded(d, θ.Edge)
+		b.θ.Edge = cudatest.Uploaded(d, θ.Edge)
 	}
 	if gold != nil {
-		b.loss = cuda.Augmentation{Gold: uploaded(d, append(slices.Clone(gold), -1, -1, -1, -1, -1)), ByLength: h.ByLength, Loss: true}
+		b.loss = cuda.Augmentation{Gold: cudatest.Uploaded(d, append(slices.Clone(gold), -1, -1, -1, -1, -1)), ByLength: h.ByLength, Loss: true}
 		if h.LabelWeights != nil {
-			b.loss.Cost = uploaded(d, h.LabelWeights)
+			b.loss.Cost = cudatest.Uploaded(d, h.LabelWeights)
 		}
 	}
 	b.out = cuda.Answer{Value: cuda.New[float64](d, b.θ.B, "test"), Max: cuda.New[float64](d, b.θ.B, "test"), Gold: cuda.New[float64](d, b.θ.B, "test"),
@@ -87,8 +87,8 @@ func (b *batchOnDevice) forget() {
 }
 
 func (b *batchOnDevice) download() *answered {
-	return &answered{value: download(b.d, b.out.Value), max: download(b.d, b.out.Max), gold: download(b.d, b.out.Gold),
-		node: download(b.d, b.out.Node), edge: download(b.d, b.out.Edge), exact: download(b.d, b.out.Exact)}
+	return &answered{value: cudatest.Downloaded(b.d, b.out.Value), max: cudatest.Downloaded(b.d, b.out.Max), gold: cudatest.Downloaded(b.d, b.out.Gold),
+		node: cudatest.Downloaded(b.d, b.out.Node), edge: cudatest.Downloaded(b.d, b.out.Edge), exact: cudatest.Downloaded(b.d, b.out.Exact)}
 }
 
 // Answers with a loss, in arrays larger than the batch: those of the CPU, zeros beyond, the same bits again and from a

@@ -105,3 +105,23 @@ func Download[E Element](d *Device, to []E, from Array[E]) {
 func bytesOf[E Element](x []E) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), len(x)*int(unsafe.Sizeof(x[0])))
 }
+
+// newFrom returns a new array that holds a copy of x. It is empty where x is.
+func newFrom[E Element](d *Device, x []E, what string) Array[E] {
+	if len(x) == 0 {
+		return Array[E]{}
+	}
+	to := New[E](d, len(x), what)
+	Upload(d, to, x)
+	return to
+}
+
+// grow returns the first n elements of scratch. Where scratch has fewer, grow replaces it with an array of n elements, whose content is
+// undefined; what names the array's purpose in an OutOfMemoryError.
+func grow[E Element](d *Device, scratch *Array[E], n int, what string) Array[E] {
+	if scratch.Len() < n {
+		Free(d, *scratch)
+		*scratch = New[E](d, n, what)
+	}
+	return scratch.Slice(0, n)
+}

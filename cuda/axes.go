@@ -16,17 +16,17 @@ func reductionOf(outer, repeat, inner int, whole bool) reduction {
 	power := func(n int) int { return 1 << bits.Len(uint(n-1)) }
 	r := reduction{outer: outer, repeat: repeat, inner: inner, chunk: repeat, width: min(32, power(inner))}
 	r.height = min(threads/r.width, power(repeat))
-	if blocks := ceil(inner, r.width) * ceil(outer, max(1, threads/(r.width*r.height))); !whole && blocks < enough {
-		r.chunk = ceil(repeat, max(1, min(enough/blocks, repeat/(4*r.height))))
+	if blocks := ceilDiv(inner, r.width) * ceilDiv(outer, max(1, threads/(r.width*r.height))); !whole && blocks < enough {
+		r.chunk = ceilDiv(repeat, max(1, min(enough/blocks, repeat/(4*r.height))))
 	}
 	r.rest = min(threads/(r.width*r.height), power(outer*r.chunks()))
 	return r
 }
 
-func (r reduction) chunks() int { return ceil(r.repeat, r.chunk) }
+func (r reduction) chunks() int { return ceilDiv(r.repeat, r.chunk) }
 
 func (r reduction) launch(e *Executor, kernel string, x Array[float32], accumulate bool, out Array[float32]) {
-	blocks, threads := ceil(r.inner, r.width)*ceil(r.outer*r.chunks(), r.rest), r.width*r.height*r.rest
+	blocks, threads := ceilDiv(r.inner, r.width)*ceilDiv(r.outer*r.chunks(), r.rest), r.width*r.height*r.rest
 	e.device.Launch(kernel, Dim{X: blocks}, Dim{X: threads}, 4*threads, x, int32(r.outer), int32(r.repeat), int32(r.inner), int32(r.chunk),
 		int32(r.width), int32(r.height), flag(accumulate), out)
 }
@@ -56,7 +56,7 @@ func softmax(kernel string, o nets.Softmax, in nets.Instruction) command {
 			args = append(args, e.at(a.Buffer))
 		}
 		args = append(args, int32(rows), int32(o.Size), int32(o.Inner), flag(o.Log), e.at(in.Out))
-		e.device.Launch(kernel, Dim{X: ceil(rows, warps)}, Dim{X: 32 * warps}, 0, args...)
+		e.device.Launch(kernel, Dim{X: ceilDiv(rows, warps)}, Dim{X: 32 * warps}, 0, args...)
 	}
 }
 

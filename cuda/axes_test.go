@@ -20,7 +20,7 @@ func TestAxes(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, s := range sizes {
 		outer, size, inner := s[0], s[1], s[2]
-		x, g := vector(rng, outer*size*inner, 1), vector(rng, outer*size*inner, 1)
+		x, g := cudatest.Vector(rng, outer*size*inner, 1), cudatest.Vector(rng, outer*size*inner, 1)
 		// each calls f with the entries of x along every middle axis.
 		each := func(f func(k int, at []int)) {
 			for o := range outer {
@@ -33,7 +33,7 @@ func TestAxes(t *testing.T) {
 				}
 			}
 		}
-		before := vector(rng, outer*inner, 1)
+		before := cudatest.Vector(rng, outer*inner, 1)
 		sum, top := make([]float32, outer*inner), make([]float32, outer*inner)
 		soft, logs, pulls, logPulls := slices.Clone(x), slices.Clone(x), slices.Clone(x), slices.Clone(x)
 		each(func(k int, at []int) {
@@ -65,8 +65,8 @@ func TestAxes(t *testing.T) {
 		compute := func(what string, o nets.Op, want, before []float32, args ...[]float32) {
 			t.Helper()
 			got, err := cuda.Run(d, o, len(want), before, args...)
-			must(t, err)
-			near(t, what, got, want, 1e-5)
+			cudatest.Must(t, err)
+			cudatest.Near(t, what, got, want, 1e-5)
 		}
 		compute("sum", nets.Sum{Outer: outer, Repeat: size, Inner: inner}, sum, nil, x)
 		compute("added sum", nets.Sum{Outer: outer, Repeat: size, Inner: inner}, added, before, x)
@@ -99,7 +99,7 @@ func TestPermute(t *testing.T) {
 		}
 	}
 	got, err := cuda.Run(d, nets.Permute{From: []int{2, 3, 4, 5}, Order: []int{2, 0, 3, 1}}, len(x), nil, x)
-	must(t, err)
+	cudatest.Must(t, err)
 	if !slices.Equal(got, want) {
 		t.Errorf("permuted %v", got)
 	}

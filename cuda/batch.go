@@ -30,10 +30,10 @@ type Batch struct {
 // NewBatch returns an empty batch that takes up to so many chains and positions (rows), of which one chain has at most
 // longest.
 func NewBatch(data *Data, chains, rows, longest int) *Batch {
-	return newBatch(data, capacity{chains: chains, rows: rows, longest: longest})
+	return data.newBatch(capacity{chains: chains, rows: rows, longest: longest})
 }
 
-func newBatch(data *Data, c capacity) *Batch {
+func (data *Data) newBatch(c capacity) *Batch {
 	d, what, chains, rows := data.Device, "a batch", c.chains, c.rows
 	b := &Batch{
 		Data: data, Chains: chains, Rows: rows, Longest: c.longest, others: c.others,
@@ -79,8 +79,8 @@ func (b *Batch) rowsOf(table string) int {
 	return b.others
 }
 
-// examples returns those set now.
-func (b *Batch) examples() []int {
+// chosen returns the examples set now.
+func (b *Batch) chosen() []int {
 	all := make([]int, b.B)
 	for k := range all {
 		all[k] = int(b.host[k])
@@ -109,16 +109,10 @@ func (b *Batch) Set(examples []int) {
 	offsets[b.Chains] = n
 	b.B, b.N = len(examples), int(n)
 	Upload(d, b.header, b.host)
-	d.Launch("batch", Dim{X: blocks(max(b.Rows, b.Chains), blockThreads)}, Dim{X: blockThreads}, 0,
+	d.Launch("batch", Dim{X: ceilDiv(max(b.Rows, b.Chains), blockThreads)}, Dim{X: blockThreads}, 0,
 		b.Examples, b.Offsets, int32(b.Chains), int32(b.Rows), b.Data.Offsets, b.Data.Labels, b.Data.Weights,
 		b.Source, b.Chain, b.Gold, b.Weight)
 }
 
 // SetSeed sets the seed of the networks' dropout for this batch; 0 turns it off. It is not part of captured graphs.
 func (b *Batch) SetSeed(seed uint64) { Upload(b.Data.Device, b.Seed, []uint64{seed}) }
-
-// blockThreads is how many threads a block has where nothing speaks for another number.
-const blockThreads = 256
-
-// blocks returns how many blocks of so many threads give each of n things one.
-func blocks(n, threads int) int { return (n + threads - 1) / threads }

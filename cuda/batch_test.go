@@ -1,7 +1,6 @@
 package cuda_test
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -11,39 +10,10 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// download returns what an array holds.
-func download[E cuda.Element](d *cuda.Device, x cuda.Array[E]) []E {
-	to := make([]E, x.Len())
-	cuda.Download(d, to, x)
-	return to
-}
-
-func uploaded[E cuda.Element](d *cuda.Device, x []E) cuda.Array[E] {
-	to := cuda.New[E](d, len(x), "a test's")
-	cuda.Upload(d, to, x)
-	return to
-}
-
-// chains returns a data set of chains of these lengths with random labels.
-func chainData(rng *rand.Rand, labels int, lengths ...int) *structured.Dataset {
-	names := make([]string, labels)
-	for y := range names {
-		names[y] = fmt.Sprint(y)
-	}
-	set := &structured.Dataset{Name: "test", Offsets: []int{0}, Alphabet: structured.NewAlphabet(names...)}
-	for _, t := range lengths {
-		set.Offsets = append(set.Offsets, set.Positions()+t)
-	}
-	for range set.Positions() {
-		set.Labels = append(set.Labels, int32(rng.IntN(labels)))
-	}
-	return set
-}
-
 func TestBatchIsThatOfTheHost(t *testing.T) {
 	d := cudatest.Device(t)
 	rng := rand.New(rand.NewPCG(1, 2))
-	set := chainData(rng, 3, 4, 0, 1, 300, 2, 5)
+	set := cudatest.ChainData(rng, 3, 4, 0, 1, 300, 2, 5)
 	set.Labels[1] = -1
 	set.Weights = []float64{1, 2, 0.5, 3, 4, 5}
 	data := cuda.NewData(d, set)
@@ -62,15 +32,15 @@ func TestBatchIsThatOfTheHost(t *testing.T) {
 			t.Fatalf("%v: %d chains and %d positions", examples, batch.B, batch.N)
 		}
 		for what, pair := range map[string][2][]int32{
-			"source": {download(d, batch.Source), padded(source, 310, -1)},
-			"chain":  {download(d, batch.Chain), padded(chain, 310, -1)},
-			"gold":   {download(d, batch.Gold), padded(gold, 310, -1)},
+			"source": {cudatest.Downloaded(d, batch.Source), padded(source, 310, -1)},
+			"chain":  {cudatest.Downloaded(d, batch.Chain), padded(chain, 310, -1)},
+			"gold":   {cudatest.Downloaded(d, batch.Gold), padded(gold, 310, -1)},
 		} {
 			if !slices.Equal(pair[0], pair[1]) {
 				t.Errorf("%v: %s is %v, expected %v", examples, what, pair[0], pair[1])
 			}
 		}
-		which, offsets, weights := download(d, batch.Examples), download(d, batch.Offsets), download(d, batch.Weight)
+		which, offsets, weights := cudatest.Downloaded(d, batch.Examples), cudatest.Downloaded(d, batch.Offsets), cudatest.Downloaded(d, batch.Weight)
 		for b := range 5 {
 			i, offset, c := int32(-1), batch.N, float32(0)
 			if b < len(examples) {
@@ -88,7 +58,7 @@ func TestBatchIsThatOfTheHost(t *testing.T) {
 
 func TestBatchRefusesWhatDoesNotFit(t *testing.T) {
 	d := cudatest.Device(t)
-	data := cuda.NewData(d, chainData(rand.New(rand.NewPCG(1, 2)), 3, 4, 3))
+	data := cuda.NewData(d, cudatest.ChainData(rand.New(rand.NewPCG(1, 2)), 3, 4, 3))
 	batch := cuda.NewBatch(data, 2, 7, 3)
 	if batch.Fits([]int{0}) || !batch.Fits([]int{1}) || batch.Fits([]int{1, 1, 1}) {
 		t.Error("Fits is wrong about lengths 4, 3 and a third chain")

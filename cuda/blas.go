@@ -145,7 +145,7 @@ func (s *BLAS) own(transA, transB bool, m, n, k int, a, b Array[float32], beta f
 		int64(strideA), int64(strideB), int64(strideC), int32(batch), int32(depth), beta)
 	if parts > 1 {
 		const threads = 128
-		s.device.Launch("gemm_sum", Dim{X: min(ceil(batch*m*n, threads), 4096)}, Dim{X: threads}, 0,
+		s.device.Launch("gemm_sum", Dim{X: min(ceilDiv(batch*m*n, threads), 4096)}, Dim{X: threads}, 0,
 			partial, c, int32(parts), int64(batch), int64(m)*int64(n), int64(strideC), beta)
 	}
 }
@@ -160,5 +160,3 @@ func layout(x Array[float32], alongDepth bool, ld, batch, stride int) int32 {
 	}
 	return 1
 }
-
-func ceil(x, by int) int { return (x + by - 1) / by }

@@ -17,7 +17,7 @@ func (t tile) kernel(tf32 bool) string {
 	return fmt.Sprintf("gemm_%dx%d", t.m, t.n)
 }
 
-func (t tile) count(m, n int) int { return ceil(m, t.m) * ceil(n, t.n) }
+func (t tile) count(m, n int) int { return ceilDiv(m, t.m) * ceilDiv(n, t.n) }
 
 func (t tile) threads(tf32 bool) int {
 	switch t {
@@ -41,7 +41,7 @@ func (t tile) shared(tf32 bool) int {
 }
 
 // depthOf is how much of k each of so many parts takes: whole tiles, and no part is empty.
-func depthOf(k, parts int) int { return max(1, ceil(ceil(k, parts), tileDepth)) * tileDepth }
+func depthOf(k, parts int) int { return max(1, ceilDiv(ceilDiv(k, parts), tileDepth)) * tileDepth }
 
 // choose returns the tile and the number of parts of k that a rough model of an H200 finds fastest. It looks at the shape only, so
 // that no result depends on the device.
@@ -63,10 +63,10 @@ func choose(m, n, k, batch int, tf32 bool) (best tile, parts int) {
 	for _, t := range tiles {
 		for p := 1; p <= max(1, min(most, k/least, partsRoom/(m*n*batch))); p++ {
 			depth := depthOf(k, p)
-			if ceil(k, depth) != max(1, p) && k > 0 {
+			if ceilDiv(k, depth) != max(1, p) && k > 0 {
 				continue // as few parts do
 			}
-			each := ceil(t.count(m, n)*p*batch, multiprocessors)
+			each := ceilDiv(t.count(m, n)*p*batch, multiprocessors)
 			speed := rate * t.efficiency() * min(1, float64(each*t.threads(tf32))/(32*busy))
 			seconds := float64(each) * float64(t.m*t.n) * float64(depth+start) / speed
 			if p > 1 {

@@ -4,7 +4,6 @@ import (
 	"math/bits"
 
 	"github.com/dsp-go/dsp/nets"
-	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -104,82 +103,4 @@ func (data *Data) all() []int {
 		all[i] = i
 	}
 	return all
-}
-
-// lane is a strand of one capacity, with the graphs of what was done in it.
-type lane struct {
-	strand
-	batch    *Batch
-	capacity capacity
-	seed     uint64
-	known    map[any]bool // kinds of work that were done: their scratch memory is there
-	graphs   map[stepKey]*graph
-}
-
-// graph is a captured step.
-type graph struct {
-	*Graph
-	round int
-}
-
-// mostGraphs is how many a lane keeps: those of a μ that is no more are of no use.
-const mostGraphs = 8
-
-func (a *Accelerator) newLane(c capacity) (*lane, error) {
-	b := newBatch(a.data, c)
-	l := &lane{strand: a.oracle.newStrand(b), batch: b, capacity: c, known: map[any]bool{}, graphs: map[stepKey]*graph{}}
-	a.round++
-	if err := a.scorer.Reserve(b); err != nil {
-		l.free()
-		return nil, err
-	}
-	return l, nil
-}
-
-func (l *lane) free() {
-	l.forget()
-	l.strand.Free()
-	l.batch.Free()
-}
-
-// forget gives up the graphs.
-func (l *lane) forget() {
-	for _, g := range l.graphs {
-		g.Free()
-	}
-	clear(l.graphs)
-}
-
-// use notes that work of a kind is done, and reports whether that is the first time, in which scratch memory may grow and graphs
-// captured before may become void.
-func (l *lane) use(s *shared, kind any) (first bool) {
-	if first = !l.known[kind]; first {
-		l.known[kind] = true
-		s.round++
-	}
-	return first
-}
-
-// scratchOf returns what of a smoothing the size of an oracle's scratch memory depends on.
-func scratchOf(s oracles.Smoothing) oracles.Smoothing { return oracles.Smoothing{Kind: s.Kind, K: s.K} }
-
-// do enqueues a step: as it is the first time, and from a graph later, where its strand can be captured.
-func (l *lane) do(s *shared, key stepKey, enqueue func()) {
-	if l.use(s, scratchOf(key.s)) || !l.captured() {
-		enqueue()
-		return
-	}
-	g := l.graphs[key]
-	if g != nil && g.round != s.round {
-		g.Free()
-		g = nil
-	}
-	if g == nil {
-		if len(l.graphs) >= mostGraphs {
-			l.forget()
-		}
-		g = &graph{s.d.Capture(enqueue), s.round}
-		l.graphs[key] = g
-	}
-	s.d.Replay(g.Graph)
 }

@@ -43,9 +43,9 @@ func (c *ChainOracle) upload(potentials *structured.Potentials) {
 	}
 	g, n := &c.θ, θ.Positions()
 	g.B, g.N, g.Y, g.Longest, g.PerPosition = θ.Len(), n, θ.Y, longest, θ.PerPosition
-	Upload(d, room(d, &g.Offsets, len(c.offsets), what), c.offsets)
-	Upload(d, room(d, &g.Node, len(θ.Node), what), θ.Node)
-	Upload(d, room(d, &g.Edge, len(θ.Edge), what), θ.Edge)
+	Upload(d, grow(d, &g.Offsets, len(c.offsets), what), c.offsets)
+	Upload(d, grow(d, &g.Node, len(θ.Node), what), θ.Node)
+	Upload(d, grow(d, &g.Edge, len(θ.Edge), what), θ.Edge)
 }
 
 // failed reports whether the device has an error, and if so, says so in the values.
@@ -63,12 +63,12 @@ func (c *ChainOracle) failed(value []float64) bool {
 func (c *ChainOracle) Exp(θ *structured.Potentials, μ float64, value []float64, u *structured.Marginals) {
 	c.upload(θ)
 	d := c.d
-	to := room(d, &c.value, θ.Len(), "values")
+	to := grow(d, &c.value, θ.Len(), "values")
 	var node, edge Array[float32]
 	if u != nil {
 		u.Like(θ)
 		view := chains.In(u)
-		node, edge = room(d, &c.node, len(view.Node), "marginals"), room(d, &c.edge, len(view.Edge), "marginals")
+		node, edge = grow(d, &c.node, len(view.Node), "marginals"), grow(d, &c.edge, len(view.Edge), "marginals")
 	}
 	c.o.Exp(&c.θ, Augmentation{}, μ, to, node, edge, Array[float64]{})
 	Download(d, value[:θ.Len()], to)
@@ -86,7 +86,7 @@ func (c *ChainOracle) Exp(θ *structured.Potentials, μ float64, value []float64
 func (c *ChainOracle) Max(θ *structured.Potentials, y []int32, value []float64) {
 	c.upload(θ)
 	d := c.d
-	labels, to := room(d, &c.y, θ.OutputSize(), "labels"), room(d, &c.value, θ.Len(), "values")
+	labels, to := grow(d, &c.y, θ.OutputSize(), "labels"), grow(d, &c.value, θ.Len(), "values")
 	c.o.Max(&c.θ, Augmentation{}, labels, to, Array[float64]{})
 	Download(d, y[:θ.OutputSize()], labels)
 	Download(d, value[:θ.Len()], to)

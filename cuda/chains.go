@@ -22,7 +22,7 @@ type Augmentation struct {
 }
 
 // Parts returns the potentials as a scorer writes them.
-func (θ *Chains) Parts() Parts { return Parts{θ.Node, θ.Edge} }
+func (θ *Chains) Parts() []Array[float32] { return []Array[float32]{θ.Node, θ.Edge} }
 
 // Flags of cuda/kernels/chain.cuh.
 const (

@@ -29,15 +29,15 @@ func NewData(d *Device, set *structured.Dataset) *Data {
 	data := &Data{
 		Set:      set,
 		Device:   d,
-		Offsets:  upload(d, narrow[int32](set.Offsets), "the examples"),
-		Features: upload(d, set.Features, "the features"),
-		Ids:      upload(d, set.Ids, "the discrete inputs"),
+		Offsets:  newFrom(d, narrow[int32](set.Offsets), "the examples"),
+		Features: newFrom(d, set.Features, "the features"),
+		Ids:      newFrom(d, set.Ids, "the discrete inputs"),
 	}
 	if set.Outputs == nil {
-		data.Labels = upload(d, set.Labels, "the gold labels")
+		data.Labels = newFrom(d, set.Labels, "the gold labels")
 	}
 	if set.Weights != nil {
-		data.Weights = upload(d, narrow[float32](set.Weights), "the examples' weights")
+		data.Weights = newFrom(d, narrow[float32](set.Weights), "the examples' weights")
 	}
 	data.Attributes = newSparse(d, set.Attributes, "the attributes")
 	data.EdgeAttributes = newSparse(d, set.EdgeAttributes, "the attributes of steps")
@@ -66,20 +66,10 @@ func newSparse(d *Device, x *structured.Sparse, what string) *Sparse {
 		return nil
 	}
 	return &Sparse{
-		Offsets: upload(d, narrow[int64](x.Offsets), what),
-		Index:   upload(d, x.Index, what),
-		Value:   upload(d, x.Value, what),
+		Offsets: newFrom(d, narrow[int64](x.Offsets), what),
+		Index:   newFrom(d, x.Index, what),
+		Value:   newFrom(d, x.Value, what),
 	}
-}
-
-// upload returns a new array that holds x; none where there is nothing.
-func upload[E Element](d *Device, x []E, what string) Array[E] {
-	if len(x) == 0 {
-		return Array[E]{}
-	}
-	to := New[E](d, len(x), what)
-	Upload(d, to, x)
-	return to
 }
 
 // narrow returns x as the device keeps it.

@@ -134,12 +134,12 @@ func (c *compiler) onlyNext(list []nets.Instruction, i int) bool {
 // elementwise launches encoded steps over n entries.
 func (e *Executor) elementwise(steps Array[uint64], n, rows int, states, seed Array[uint64], s [spaces]Array[float32]) {
 	const entries = 4 // of a thread
-	threads := min(256, 32*ceil(n, 32*entries))
+	threads := min(256, 32*ceilDiv(n, 32*entries))
 	args := []any{steps, int32(steps.Len() / stepWords), uint32(n), int32(rows), states, seed}
 	for _, x := range s {
 		args = append(args, x)
 	}
-	e.device.Launch("elementwise", Dim{X: min(turnBlocks, ceil(n, entries*max(1, threads)))}, Dim{X: threads}, 8*(12+steps.Len()), args...)
+	e.device.Launch("elementwise", Dim{X: min(turnBlocks, ceilDiv(n, entries*max(1, threads)))}, Dim{X: threads}, 8*(12+steps.Len()), args...)
 }
 
 // How a step reads an operand: enum Mode of elementwise.cu.

@@ -22,7 +22,7 @@ func newExchange(d *Device, form structured.Form, b *Batch) exchange {
 		for k, part := range form.Parts {
 			if (part.Rows == structured.Tied) == tied {
 				x.at[k] = size
-				size += blocks(b.rowsOf(part.Rows)*part.Width, partAlignment) * partAlignment
+				size += ceilDiv(b.rowsOf(part.Rows)*part.Width, partAlignment) * partAlignment
 			}
 		}
 	}

@@ -40,47 +40,47 @@ func (r *rig) check(examples []int, seed uint64) {
 	batch.Reset(r.data, examples)
 	r.batch.Set(examples)
 	r.batch.SetSeed(seed)
-	w, w0, ẇ := vector(r.rng, net.Dim(), 0.5), vector(r.rng, net.Dim(), 0.5), vector(r.rng, net.Dim(), 1)
+	w, w0, ẇ := cudatest.Vector(r.rng, net.Dim(), 0.5), cudatest.Vector(r.rng, net.Dim(), 0.5), cudatest.Vector(r.rng, net.Dim(), 1)
 	v, node, edge := r.cotangent(&batch)
 
 	worker := net.NewNetWorker()
 	worker.SetDropout(seed)
 	var want, push structured.Potentials
-	must(r.t, worker.Score(w, &batch, &want))
-	grad := vector(r.rng, net.Dim(), 0.1)
+	cudatest.Must(r.t, worker.Score(w, &batch, &want))
+	grad := cudatest.Vector(r.rng, net.Dim(), 0.1)
 	g := r.upload(grad)
-	must(r.t, worker.Pullback(v, grad))
-	must(r.t, worker.Pullback(v, grad))
-	must(r.t, worker.PushForward(ẇ, &push))
+	cudatest.Must(r.t, worker.Pullback(v, grad))
+	cudatest.Must(r.t, worker.Pullback(v, grad))
+	cudatest.Must(r.t, worker.PushForward(ẇ, &push))
 
 	e := r.executor()
 	defer e.Free()
 	e.Score(r.upload(w), r.batch, θ.Parts())
 	gotNode, gotEdge := r.potentials()
-	near(r.t, "node", gotNode, chains.Of(&want).Node, 1e-5)
-	near(r.t, "edge", gotEdge, chains.Of(&want).Edge, 1e-5)
+	cudatest.Near(r.t, "node", gotNode, chains.Of(&want).Node, 1e-5)
+	cudatest.Near(r.t, "edge", gotEdge, chains.Of(&want).Edge, 1e-5)
 	e.PushForward(r.upload(ẇ), θ.Parts())
 	pushNode, pushEdge := r.potentials()
-	near(r.t, "node tangent", pushNode, chains.Of(&push).Node, 1e-5)
-	near(r.t, "edge tangent", pushEdge, chains.Of(&push).Edge, 1e-5)
+	cudatest.Near(r.t, "node tangent", pushNode, chains.Of(&push).Node, 1e-5)
+	cudatest.Near(r.t, "edge tangent", pushEdge, chains.Of(&push).Edge, 1e-5)
 	e.Pullback(cuda.Parts{node, edge}, g)
 	e.Pullback(cuda.Parts{node, edge}, g)
-	near(r.t, "gradient", r.download(g), grad, 1e-5)
+	cudatest.Near(r.t, "gradient", r.download(g), grad, 1e-5)
 
 	model := nets.Linearise(net, w0).NewLinearisedWorker()
 	model.SetDropout(seed)
-	must(r.t, model.Score(w, &batch, &want))
+	cudatest.Must(r.t, model.Score(w, &batch, &want))
 	clear(grad)
-	must(r.t, model.Pullback(v, grad))
+	cudatest.Must(r.t, model.Pullback(v, grad))
 	linear := cuda.NewLinearised(e)
 	linear.MoveTo(r.upload(w0))
 	linear.Score(r.upload(w), r.batch, θ.Parts())
 	gotNode, gotEdge = r.potentials()
-	near(r.t, "linearised node", gotNode, chains.Of(&want).Node, 1e-5)
-	near(r.t, "linearised edge", gotEdge, chains.Of(&want).Edge, 1e-5)
+	cudatest.Near(r.t, "linearised node", gotNode, chains.Of(&want).Node, 1e-5)
+	cudatest.Near(r.t, "linearised edge", gotEdge, chains.Of(&want).Edge, 1e-5)
 	cuda.Zero(r.device, g)
 	linear.Pullback(cuda.Parts{node, edge}, g)
-	near(r.t, "linearised gradient", r.download(g), grad, 1e-5)
+	cudatest.Near(r.t, "linearised gradient", r.download(g), grad, 1e-5)
 
 	// ⟨Jẇ, v⟩ = ⟨ẇ, Jᵀv⟩, all on the device: the gradient is at w0 now.
 	e.PushForward(r.upload(ẇ), θ.Parts())
@@ -96,8 +96,8 @@ func TestNetsEqualCPU(t *testing.T) {
 		t.Run(p.name, func(t *testing.T) {
 			d := cudatest.Device(t)
 			net, err := nets.New(p.config, p.input, 4)
-			must(t, err)
-			data := randomData(rand.New(rand.NewPCG(3, 4)), p.input, 4, 3, 1, 0, 4, 2)
+			cudatest.Must(t, err)
+			data := cudatest.RandomData(rand.New(rand.NewPCG(3, 4)), p.input, 4, 3, 1, 0, 4, 2)
 			seed := uint64(0)
 			if p.config.Dropout > 0 {
 				seed = 7
@@ -116,10 +116,10 @@ func TestExecutorGraph(t *testing.T) {
 		t.Run(p.name, func(t *testing.T) {
 			d := cudatest.Device(t)
 			net, err := nets.New(p.config, p.input, 3)
-			must(t, err)
-			r := newRig(t, d, net, randomData(rand.New(rand.NewPCG(5, 6)), p.input, 3, 3, 1, 4), 16)
+			cudatest.Must(t, err)
+			r := newRig(t, d, net, cudatest.RandomData(rand.New(rand.NewPCG(5, 6)), p.input, 3, 3, 1, 4), 16)
 			e := r.executor()
-			w := r.upload(vector(r.rng, net.Dim(), 0.5))
+			w := r.upload(cudatest.Vector(r.rng, net.Dim(), 0.5))
 			var batch structured.Batch
 			batch.Reset(r.data, []int{2, 0})
 			_, node, edge := r.cotangent(&batch)
@@ -155,8 +155,8 @@ func TestExecutorGraph(t *testing.T) {
 func TestDropoutIsTheCPUs(t *testing.T) {
 	d := cudatest.Device(t)
 	net, err := nets.New(nets.Config{Net: "mlp", Hidden: []int{37}, Activation: nets.ReLU, Dropout: 0.4, Edges: nets.EdgesNone}, nets.Input{Dim: 1}, 37)
-	must(t, err)
-	data := randomData(rand.New(rand.NewPCG(1, 1)), nets.Input{Dim: 1}, 37, 3, 5, 1)
+	cudatest.Must(t, err)
+	data := cudatest.RandomData(rand.New(rand.NewPCG(1, 1)), nets.Input{Dim: 1}, 37, 3, 5, 1)
 	r := newRig(t, d, net, data, 16)
 	w := make([]float32, net.Dim())
 	for _, a := range net.Layout() {
@@ -177,7 +177,7 @@ func TestDropoutIsTheCPUs(t *testing.T) {
 		var want structured.Potentials
 		batch.Reset(data, []int{2, 1})
 		worker.SetDropout(seed)
-		must(t, worker.Score(w, &batch, &want))
+		cudatest.Must(t, worker.Score(w, &batch, &want))
 		r.batch.Set([]int{2, 1})
 		r.batch.SetSeed(seed)
 		e.Score(r.upload(w), r.batch, r.θ.Parts())
@@ -195,9 +195,9 @@ func TestScatterOfManyIds(t *testing.T) {
 	d := cudatest.Device(t)
 	input := nets.Input{Vocab: []int{70000, 2}}
 	net, err := nets.New(nets.Config{Net: "embed", Embed: []int{3, 2}, Channels: []int{2}, Window: 1, Edges: nets.EdgesNone}, input, 2)
-	must(t, err)
+	cudatest.Must(t, err)
 	rng := rand.New(rand.NewPCG(8, 8))
-	data := randomData(rng, input, 2, 300, 200, 70)
+	data := cudatest.RandomData(rng, input, 2, 300, 200, 70)
 	for t := range data.Positions() {
 		if id := &data.Ids[2*t]; rng.IntN(3) > 0 {
 			*id = 256 * (*id % 4)
@@ -207,15 +207,15 @@ func TestScatterOfManyIds(t *testing.T) {
 	var batch structured.Batch
 	batch.Reset(data, []int{1, 0, 2})
 	r.batch.Set([]int{1, 0, 2})
-	w := vector(rng, net.Dim(), 0.5)
+	w := cudatest.Vector(rng, net.Dim(), 0.5)
 	v, node, edge := r.cotangent(&batch)
 	worker, grad := net.NewNetWorker(), make([]float32, net.Dim())
-	must(t, worker.Score(w, &batch, new(structured.Potentials)))
-	must(t, worker.Pullback(v, grad))
+	cudatest.Must(t, worker.Score(w, &batch, new(structured.Potentials)))
+	cudatest.Must(t, worker.Pullback(v, grad))
 	e, g := r.executor(), r.upload(make([]float32, net.Dim()))
 	e.Score(r.upload(w), r.batch, r.θ.Parts())
 	e.Pullback(cuda.Parts{node, edge}, g)
-	near(t, "gradient", r.download(g), grad, 1e-5)
+	cudatest.Near(t, "gradient", r.download(g), grad, 1e-5)
 }
 
 // What runs of elementwise instructions save: a quarter of the launches of a network with dropout.
@@ -223,8 +223,8 @@ func TestLaunches(t *testing.T) {
 	d := cudatest.Device(t)
 	for _, p := range presets {
 		net, err := nets.New(p.config, p.input, 4)
-		must(t, err)
-		r := newRig(t, d, net, randomData(rand.New(rand.NewPCG(3, 4)), p.input, 4, 3), 8)
+		cudatest.Must(t, err)
+		r := newRig(t, d, net, cudatest.RandomData(rand.New(rand.NewPCG(3, 4)), p.input, 4, 3), 8)
 		commands, instructions := r.executor().Launches(8)
 		t.Logf("%s: %d instructions, %d commands", p.name, instructions, commands)
 		if p.name == "mlp relu, dropout" && 5*commands > 4*instructions {
@@ -238,20 +238,20 @@ func TestReserveLater(t *testing.T) {
 	d := cudatest.Device(t)
 	p := presets[7]
 	net, err := nets.New(p.config, p.input, 3)
-	must(t, err)
-	r := newRig(t, d, net, randomData(rand.New(rand.NewPCG(5, 6)), p.input, 3, 3, 1, 4), 8)
-	e, w := r.executor(), r.upload(vector(r.rng, net.Dim(), 0.5))
+	cudatest.Must(t, err)
+	r := newRig(t, d, net, cudatest.RandomData(rand.New(rand.NewPCG(5, 6)), p.input, 3, 3, 1, 4), 8)
+	e, w := r.executor(), r.upload(cudatest.Vector(r.rng, net.Dim(), 0.5))
 	r.batch.Set([]int{0, 2})
 	graph := d.Capture(func() { e.Score(w, r.batch, r.θ.Parts()) })
 	defer graph.Free()
 	d.Replay(graph)
 	before, _ := r.potentials()
 	larger := newRig(t, d, net, r.data, 16)
-	must(t, e.Reserve(larger.batch))
+	cudatest.Must(t, e.Reserve(larger.batch))
 	larger.batch.Set([]int{0, 2})
 	e.Score(w, larger.batch, larger.θ.Parts())
 	after, _ := larger.potentials()
-	near(t, "node", after, before, 1e-6)
+	cudatest.Near(t, "node", after, before, 1e-6)
 	cuda.Zero(d, r.θ.Node)
 	d.Replay(graph)
 	if again, _ := r.potentials(); !slices.Equal(before, again) {
@@ -262,15 +262,15 @@ func TestReserveLater(t *testing.T) {
 func TestReserveRefuses(t *testing.T) {
 	d := cudatest.Device(t)
 	net, err := nets.New(nets.Config{Net: "embed"}, nets.Input{Vocab: []int{5}}, 2)
-	must(t, err)
+	cudatest.Must(t, err)
 	rng := rand.New(rand.NewPCG(1, 1))
-	large := randomData(rng, nets.Input{Vocab: []int{5}}, 2, 3)
+	large := cudatest.RandomData(rng, nets.Input{Vocab: []int{5}}, 2, 3)
 	large.Ids[1] = 7
 	for _, c := range []struct {
 		data *structured.Dataset
 		want string
 	}{
-		{randomData(rng, nets.Input{Vocab: []int{5, 5}}, 2, 3), "reads 1"},
+		{cudatest.RandomData(rng, nets.Input{Vocab: []int{5, 5}}, 2, 3), "reads 1"},
 		{large, "knows 0 to 4"},
 	} {
 		err := cuda.NewExecutor(d, net, cuda.NewBLAS(d, false)).Reserve(cuda.NewBatch(cuda.NewData(d, c.data), 1, 8, 3))
@@ -279,7 +279,7 @@ func TestReserveRefuses(t *testing.T) {
 		}
 	}
 	dense, err := nets.New(nets.Config{Net: "linear"}, nets.Input{Dim: 4}, 2)
-	must(t, err)
+	cudatest.Must(t, err)
 	err = cuda.NewExecutor(d, dense, nil).Reserve(cuda.NewBatch(cuda.NewData(d, large), 1, 8, 3))
 	if err == nil || !strings.Contains(err.Error(), "reads 4") {
 		t.Errorf("error %v, want one about features", err)
@@ -289,8 +289,8 @@ func TestReserveRefuses(t *testing.T) {
 func TestScoreBeforeReserve(t *testing.T) {
 	d := cudatest.Emulated(t)
 	net, err := nets.New(nets.Config{Net: "linear"}, nets.Input{Dim: 4}, 2)
-	must(t, err)
-	r := newRig(t, d, net, randomData(rand.New(rand.NewPCG(1, 1)), nets.Input{Dim: 4}, 2, 3), 8)
+	cudatest.Must(t, err)
+	r := newRig(t, d, net, cudatest.RandomData(rand.New(rand.NewPCG(1, 1)), nets.Input{Dim: 4}, 2, 3), 8)
 	cuda.NewExecutor(d, net, r.blas).Score(r.upload(net.Init(1)), r.batch, r.θ.Parts())
 	if err := d.Sync(); err == nil || !strings.Contains(err.Error(), "before Reserve") {
 		t.Errorf("error %v, want one about Reserve", err)

@@ -19,13 +19,13 @@ func BenchmarkExecutor(b *testing.B) {
 	}
 	input := nets.Input{Dim: 300}
 	net, err := nets.New(nets.Config{Net: "mlp", Hidden: []int{200}}, input, 25)
-	must(b, err)
+	cudatest.Must(b, err)
 	rng := rand.New(rand.NewPCG(1, 1))
 	lengths := make([]int, positions/32)
 	for i := range lengths {
 		lengths[i] = 32
 	}
-	r := newRig(b, d, net, randomData(rng, input, 25, lengths...), nets.Bucket(positions))
+	r := newRig(b, d, net, cudatest.RandomData(rng, input, 25, lengths...), nets.Bucket(positions))
 	examples := make([]int, len(lengths))
 	for i := range examples {
 		examples[i] = i
@@ -41,10 +41,10 @@ func BenchmarkExecutor(b *testing.B) {
 		e.Pullback(cuda.Parts{node, edge}, grad)
 	})
 	d.Replay(step)
-	must(b, d.Sync())
+	cudatest.Must(b, d.Sync())
 	for b.Loop() {
 		d.Replay(step)
-		must(b, d.Sync())
+		cudatest.Must(b, d.Sync())
 	}
 	b.ReportMetric(float64(positions)*float64(b.N)/b.Elapsed().Seconds(), "positions/s")
 }

@@ -63,7 +63,7 @@ func (o *Oracle) runExp(θ *Chains, a Augmentation, μ float64, value Array[floa
 	if !θ.PerPosition {
 		o.powersOfEdges(θ, μ)
 	}
-	q := blocks(θ.Y, 32) // warps for all labels, and a side of tiles
+	q := ceilDiv(θ.Y, 32) // warps for all labels, and a side of tiles
 	var declined Array[int32]
 	lead, edgesOf := int32(0), s.declined                          // who writes padding, and whose edges are left to wide_pairs
 	switch numbers := 4*32*q + 32*q*q + 4*q + 2*q*q + q*q*32*33; { // Team of cuda/kernels/scaled.cuh
@@ -97,7 +97,7 @@ func (o *Oracle) runExp(θ *Chains, a Augmentation, μ float64, value Array[floa
 func (o *Oracle) powersOfEdges(θ *Chains, μ float64) {
 	s := &o.exp
 	o.d.Launch("edge_bounds", Dim{X: 1}, Dim{X: 1024}, 3*32*4, θ.Edge, int32(θ.Y), s.bounds)
-	o.d.Launch("edge_powers", Dim{X: blocks(θ.Y*θ.Y, 256)}, Dim{X: 256}, 0,
+	o.d.Launch("edge_powers", Dim{X: ceilDiv(θ.Y*θ.Y, 256)}, Dim{X: 256}, 0,
 		θ.Edge, int32(θ.Y), μ, s.bounds, s.from, s.to, s.wideFrom, s.wideTo)
 }
 
@@ -109,17 +109,17 @@ func (o *Oracle) ReserveExp(θ *Chains) {
 	s, d, what := &o.exp, o.d, "forward-backward"
 	cells, matrix := θ.N*θ.Y, θ.Y*θ.Y
 	if !θ.PerPosition {
-		room(d, &s.from, matrix, what)
-		room(d, &s.to, matrix, what)
-		room(d, &s.wideFrom, matrix, what)
-		room(d, &s.wideTo, matrix, what)
+		grow(d, &s.from, matrix, what)
+		grow(d, &s.to, matrix, what)
+		grow(d, &s.wideFrom, matrix, what)
+		grow(d, &s.wideTo, matrix, what)
 	}
-	room(d, &s.bounds, 3, what)
-	room(d, &s.scale, 4*θ.N, what)
-	room(d, &s.declined, θ.B, what)
-	room(d, &s.prefix, cells, what)
-	room(d, &s.suffix, cells, what)
-	room(d, &s.mass, θ.N, what)
+	grow(d, &s.bounds, 3, what)
+	grow(d, &s.scale, 4*θ.N, what)
+	grow(d, &s.declined, θ.B, what)
+	grow(d, &s.prefix, cells, what)
+	grow(d, &s.suffix, cells, what)
+	grow(d, &s.mass, θ.N, what)
 }
 
 // takes reports whether the oracle's kernels take such chains; if not, the device has an error.

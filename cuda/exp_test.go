@@ -61,7 +61,7 @@ func TestExpAgreesWithCPU(t *testing.T) {
 				var u, v structured.Marginals
 				host.Exp(θ.all, c.μ, want, &u)
 				o.Exp(θ.all, c.μ, got, &v)
-				must(t, d.Err())
+				cudatest.Must(t, d.Err())
 				name := fmt.Sprintf("Y=%d per position %v %v", y, perPosition, c)
 				for b := range want {
 					if want[b] != got[b] && !(math.Abs(want[b]-got[b]) <= 1e-5*max(1, math.Abs(want[b]), c.μ)) {
@@ -92,7 +92,7 @@ func TestExpOfNaN(t *testing.T) {
 			θ.Node[2*y+1] = float32(math.NaN())
 			value := make([]float64, 2)
 			o.Exp(θ.all, 1, value, new(structured.Marginals))
-			must(t, d.Err())
+			cudatest.Must(t, d.Err())
 			if !math.IsNaN(value[0]) || !(math.Abs(value[1]) < 1e3) {
 				t.Errorf("Y=%d, per position %v: values %g, the first chain has a NaN", y, perPosition, value)
 			}

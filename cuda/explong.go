@@ -26,14 +26,14 @@ func (o *Oracle) reserveExpLong(θ *Chains) {
 	s := &o.expLong
 	chunks, _ := θ.chunks()
 	all := θ.B * chunks
-	room(o.d, &s.transfer, all*θ.Y*θ.Y, what)
-	room(o.d, &s.shift, all*θ.Y, what)
-	room(o.d, &s.before, all*θ.Y, what)
-	room(o.d, &s.after, all*θ.Y, what)
+	grow(o.d, &s.transfer, all*θ.Y*θ.Y, what)
+	grow(o.d, &s.shift, all*θ.Y, what)
+	grow(o.d, &s.before, all*θ.Y, what)
+	grow(o.d, &s.after, all*θ.Y, what)
 	if !θ.PerPosition {
-		room(o.d, &s.parts, all*θ.Y*θ.Y, what)
+		grow(o.d, &s.parts, all*θ.Y*θ.Y, what)
 	}
-	room(o.d, &s.golds, all, what)
+	grow(o.d, &s.golds, all, what)
 }
 
 // runExpLong is Exp in parallel in time, for Y ≤ 32. There is room for it.
@@ -58,7 +58,7 @@ func (o *Oracle) runExpLong(θ *Chains, a Augmentation, μ float64, value Array[
 	if wantsMarginals {
 		after = s.after
 	}
-	launch(fmt.Sprintf("exp_transfer_%s%d", each, width), Dim{chunks, θ.B, blocks(labels, rows)}, Dim{X: 32 * rows}, rows*shared,
+	launch(fmt.Sprintf("exp_transfer_%s%d", each, width), Dim{chunks, θ.B, ceilDiv(labels, rows)}, Dim{X: 32 * rows}, rows*shared,
 		μ, e.wideFrom, s.transfer, s.shift)
 	launch("exp_borders", perChain, Dim{X: 32}, 0, μ, s.transfer, s.shift, s.before, after, value)
 	if !gold.IsEmpty() {
@@ -68,7 +68,7 @@ func (o *Oracle) runExpLong(θ *Chains, a Augmentation, μ float64, value Array[
 	if !wantsMarginals {
 		return
 	}
-	launch(fmt.Sprintf("exp_chunks_%s%d", each, width), Dim{X: blocks(chunks, warps), Y: θ.B}, Dim{X: 32 * warps}, warps*shared,
+	launch(fmt.Sprintf("exp_chunks_%s%d", each, width), Dim{X: ceilDiv(chunks, warps), Y: θ.B}, Dim{X: 32 * warps}, warps*shared,
 		μ, e.wideFrom, e.wideTo, s.before, after, e.prefix, e.suffix, e.mass, node)
 	o.clearPadding(θ, node, labels)
 	if edge.IsEmpty() {

@@ -27,8 +27,8 @@ func (p *problem) gibbs(d *cuda.Device, o *cuda.Oracle, μ float64, run expOf) (
 	values := cuda.New[float64](d, 2*θ.B, "values")
 	nodes, pairs := cuda.New[float32](d, θ.N*θ.Y, "nodes"), cuda.New[float32](d, edges*θ.Y*θ.Y, "edges")
 	run(o, θ, p.a, μ, values.Slice(0, θ.B), nodes, pairs, values.Slice(θ.B, 2*θ.B))
-	both := download(d, values)
-	node, edge = download(d, nodes), download(d, pairs)
+	both := cudatest.Downloaded(d, values)
+	node, edge = cudatest.Downloaded(d, nodes), cudatest.Downloaded(d, pairs)
 	cuda.Free(d, values)
 	cuda.Free(d, nodes)
 	cuda.Free(d, pairs)
@@ -71,7 +71,7 @@ func checkGibbs(t failer, d *cuda.Device, o *cuda.Oracle, p *problem, μ float64
 	}
 	alone := cuda.New[float64](d, p.on.B, "values")
 	run(o, p.on, p.a, μ, alone, cuda.Array[float32]{}, cuda.Array[float32]{}, cuda.Array[float64]{})
-	if value2 = download(d, alone); !slices.Equal(value, value2) {
+	if value2 = cudatest.Downloaded(d, alone); !slices.Equal(value, value2) {
 		t.Fatalf("values alone %v, with marginals %v", value2, value)
 	}
 	cuda.Free(d, alone)

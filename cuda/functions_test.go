@@ -79,7 +79,7 @@ func numbers(rng *rand.Rand) []float32 {
 	xs := []float32{0, float32(math.Copysign(0, -1)), 1, -1, 0.5, 2, -2, 3, -3, 1e-3, -1e-3, 1e-30, 1e30, -1e30, 87, 88.5, -87, -103, 1e-40,
 		16777217, 1e6, -1e6, inf, -inf, float32(math.NaN())}
 	for _, scale := range []float64{0.01, 1, 10, 1000} {
-		xs = append(xs, vector(rng, 60, scale)...)
+		xs = append(xs, cudatest.Vector(rng, 60, scale)...)
 	}
 	return xs
 }
@@ -114,7 +114,7 @@ func TestFunctions(t *testing.T) {
 	for i := 30; i < 120; i++ { // whole and small exponents too
 		y[i] = float32(math.Round(float64(y[i%30+200]) / 100))
 	}
-	g := vector(rng, len(x), 1)
+	g := cudatest.Vector(rng, len(x), 1)
 	for _, name := range cuda.Functions() {
 		of, isSlope := strings.CutSuffix(name, "'")
 		f, unary := functions[of]

@@ -29,7 +29,7 @@ func tell(t *testing.T, a train.Accelerator, c *lossCase) (all told) {
 	ctx := t.Context()
 	sums := func(s train.Sums, err error) {
 		t.Helper()
-		must(t, err)
+		cudatest.Must(t, err)
 		all.numbers = append(all.numbers, s.Primal, s.Smoothed, s.Linear, s.Loss, s.Entropy, float64(s.Exact), float64(s.Moved))
 	}
 	g := make([]float32, len(c.w))
@@ -37,12 +37,12 @@ func tell(t *testing.T, a train.Accelerator, c *lossCase) (all told) {
 	content := new(structured.Marginals)
 	content.Like(&structured.Potentials{}) // no parts yet
 	memory, err := a.NewMemory()
-	must(t, err)
+	cudatest.Must(t, err)
 	memory.ToGold(0)
 	stored := func() {
 		t.Helper()
 		content.Reshape(c.Scorer.Form(), c.Data.Len(), c.Data.Rows)
-		must(t, memory.Store(content.Parts))
+		cudatest.Must(t, memory.Store(content.Parts))
 		for _, p := range content.Parts {
 			vector(p.Values)
 		}
@@ -56,10 +56,10 @@ func tell(t *testing.T, a train.Accelerator, c *lossCase) (all told) {
 	stored()
 	memory.Load(content.Parts)
 	linear, err := a.Recompose(ctx, c.to, memory, g)
-	must(t, err)
+	cudatest.Must(t, err)
 	vector(g)
 	value, err := a.Value(ctx, c.w, []int{6, 1, 2})
-	must(t, err)
+	cudatest.Must(t, err)
 	all.numbers = append(all.numbers, linear, value)
 
 	a.Open(c.to, nil, c.to)
@@ -72,7 +72,7 @@ func tell(t *testing.T, a train.Accelerator, c *lossCase) (all told) {
 		if k == 2 {
 			m = nil
 		}
-		must(t, a.Step(ctx, w, examples, c.smoothing, m, 0))
+		cudatest.Must(t, a.Step(ctx, w, examples, c.smoothing, m, 0))
 		all.numbers = append(all.numbers, a.Norm2(), a.Dot(nil))
 		if k == 3 {
 			a.Ascend(memory, 0.1, 0.5)
@@ -83,10 +83,10 @@ func tell(t *testing.T, a train.Accelerator, c *lossCase) (all told) {
 		sums(a.Sums())
 		stored()
 	}
-	must(t, a.Change(ctx, c.w, c.to, []int{7, 3, 0}, c.smoothing))
+	cudatest.Must(t, a.Change(ctx, c.w, c.to, []int{7, 3, 0}, c.smoothing))
 	a.Walk(train.Stride{Rho: 1, C: 0.5, Share: 0.5})
 	mean := make([]float32, len(c.w))
-	must(t, a.Settle(g, mean))
+	cudatest.Must(t, a.Settle(g, mean))
 	vector(g)
 	vector(mean)
 	return all
@@ -102,7 +102,7 @@ func (a *told) compare(t *testing.T, what string, with told) {
 		about(t, what, x, with.numbers[i], min(top, 10*math.Abs(with.numbers[i])))
 	}
 	for i, x := range a.vectors {
-		near(t, what, x, with.vectors[i], 1e-5)
+		cudatest.Near(t, what, x, with.vectors[i], 1e-5)
 	}
 }
 
@@ -111,12 +111,12 @@ func TestHostOracleTellsWhatKernelsTell(t *testing.T) {
 	d := cudatest.Device(t)
 	lossCases(t, func(t *testing.T, c *lossCase) {
 		kernels, err := cuda.NewAccelerator(d, &c.Objective, false)
-		must(t, err)
+		cudatest.Must(t, err)
 		defer kernels.Close()
 		want := tell(t, kernels, c)
 		for range 2 {
 			host, err := cuda.NewAcceleratorWithHostOracle(d, &c.Objective)
-			must(t, err)
+			cudatest.Must(t, err)
 			got := tell(t, host, c)
 			got.compare(t, "the host's oracle", want)
 			host.Close()
@@ -143,13 +143,13 @@ func TestMethodsWithHostOracle(t *testing.T) {
 			p := learnable(t, c.net, c.loss, c.s)
 			onHost := func() *train.Problem {
 				a, err := cuda.NewAcceleratorWithHostOracle(d, p.Objective)
-				must(t, err)
+				cudatest.Must(t, err)
 				q := *p
 				q.Engine = train.NewAcceleratedEngine(p.Objective, 1, a)
 				return &q
 			}
 			want, got, again := trained(t, p, c.method(), 3), trained(t, onHost(), c.method(), 3), trained(t, onHost(), c.method(), 3)
-			near(t, "w", got.W, want.W, 1e-3)
+			cudatest.Near(t, "w", got.W, want.W, 1e-3)
 			if !(math.Abs(got.Primal-want.Primal) <= 1e-4*(1+want.Primal)) {
 				t.Errorf("F is %v, on the CPU %v", got.Primal, want.Primal)
 			}
@@ -193,14 +193,14 @@ func TestTaskLossWithoutKernels(t *testing.T) {
 	}
 	bcfw := func() train.Method { return &train.BCFW{} }
 	want, got := trained(t, p, bcfw(), 2), trained(t, there(t, d, p), bcfw(), 2)
-	near(t, "w", got.W, want.W, 1e-4)
+	cudatest.Near(t, "w", got.W, want.W, 1e-4)
 }
 
 func TestHostOracleFindsWhatIsNotFinite(t *testing.T) {
 	d := cudatest.Device(t)
 	p := learnable(t, nets.Config{Net: "mlp", Hidden: []int{3}}, train.Hinge, oracles.Smoothing{})
 	a, err := cuda.NewAcceleratorWithHostOracle(d, p.Objective)
-	must(t, err)
+	cudatest.Must(t, err)
 	defer a.Close()
 	w, g := p.Scorer.(network).Init(1), make([]float32, p.Scorer.Dim())
 	w[0] = float32(math.NaN())
@@ -211,7 +211,7 @@ func TestHostOracleFindsWhatIsNotFinite(t *testing.T) {
 	if err := a.Change(t.Context(), w, p.Scorer.(network).Init(1), []int{1, 2}, oracles.Smoothing{}); !errors.As(err, &bad) {
 		t.Errorf("a change from there: %v", err)
 	}
-	must(t, a.Change(t.Context(), p.Scorer.(network).Init(2), p.Scorer.(network).Init(1), []int{1, 2}, oracles.Smoothing{}))
+	cudatest.Must(t, a.Change(t.Context(), p.Scorer.(network).Init(2), p.Scorer.(network).Init(1), []int{1, 2}, oracles.Smoothing{}))
 }
 
 // grid is another structure than a chain, as far as a device sees.
@@ -221,7 +221,7 @@ func (grid) Name() string { return "grid" }
 
 func TestSparseScorersOfOtherStructuresAreRefused(t *testing.T) {
 	d := cudatest.Device(t)
-	set, _ := sparseCase(t, rand.New(rand.NewPCG(2, 3)), 3, 12, 0, nets.EdgesTransition, true, 3, 1)
+	set, _ := cudatest.SparseCase(t, rand.New(rand.NewPCG(2, 3)), 3, 12, 0, nets.EdgesTransition, true, 3, 1)
 	form := chains.Form(3, false)
 	form.Structure = grid{}
 	net := nets.NewSparse(form, []nets.SparsePart{{Attributes: 12, Weights: "attributes"}, {Bias: "transitions"}})

@@ -7,8 +7,8 @@ import (
 	"github.com/dsp-go/dsp/train"
 )
 
-// hostStrand evaluates an objective on one batch with the host's oracle.
-type hostStrand struct {
+// hostEvaluation evaluates an objective on one batch with the host's oracle.
+type hostEvaluation struct {
 	o      *hostOracle
 	batch  *Batch
 	host   structured.Batch // the same on the host
@@ -35,27 +35,27 @@ type hostShard struct {
 	sums           train.Sums
 }
 
-func (o *hostOracle) newStrand(b *Batch) strand {
-	return &hostStrand{o: o, batch: b, θ: newExchange(o.data.Device, o.form, b), v: newExchange(o.data.Device, o.form, b)}
+func (o *hostOracle) newEvaluation(b *Batch) evaluation {
+	return &hostEvaluation{o: o, batch: b, θ: newExchange(o.data.Device, o.form, b), v: newExchange(o.data.Device, o.form, b)}
 }
 
-// Free implements strand.
-func (l *hostStrand) Free() {
+// Free implements evaluation.
+func (l *hostEvaluation) Free() {
 	Free(l.o.data.Device, l.θ.all)
 	Free(l.o.data.Device, l.v.all)
 }
 
-func (l *hostStrand) captured() bool { return false }
+func (l *hostEvaluation) captured() bool { return false }
 
-// ReserveChange implements strand.
-func (l *hostStrand) ReserveChange() {}
+// ReserveChange implements evaluation.
+func (l *hostEvaluation) ReserveChange() {}
 
 // score computes the batch's potentials at w, moves them to the host, and applies constraints and loss. Where they are not finite,
 // or the device has failed, there are no shards.
-func (l *hostStrand) score(w Array[float32]) {
+func (l *hostEvaluation) score(w Array[float32]) {
 	o := l.o
 	o.scorer.Score(w, l.batch, l.θ.parts)
-	l.host.Reset(o.Data, l.batch.examples())
+	l.host.Reset(o.Data, l.batch.chosen())
 	l.θ.download(o.data.Device, &l.host, o.form, &l.scores)
 	l.used = 0
 	if l.finite = o.data.Device.Err() == nil; !l.finite {
@@ -68,7 +68,7 @@ func (l *hostStrand) score(w Array[float32]) {
 	if o.Constraints != nil {
 		o.Constraints.Apply(&l.scores)
 	}
-	l.used = blocks(l.host.Len(), shardExamples)
+	l.used = ceilDiv(l.host.Len(), shardExamples)
 	for len(l.shards) < l.used {
 		l.shards = append(l.shards, hostShard{})
 	}
@@ -84,7 +84,7 @@ func (l *hostStrand) score(w Array[float32]) {
 }
 
 // each does work for every shard on all cores; with cut the shards are new.
-func (l *hostStrand) each(work func(s *hostShard, oracle oracles.Maximiser), cut bool) {
+func (l *hostEvaluation) each(work func(s *hostShard, oracle oracles.Maximiser), cut bool) {
 	l.o.parallel(l.used, func(k int, oracle oracles.Maximiser) {
 		s := &l.shards[k]
 		if cut {
@@ -96,8 +96,8 @@ func (l *hostStrand) each(work func(s *hostShard, oracle oracles.Maximiser), cut
 	})
 }
 
-// Ask implements strand.
-func (l *hostStrand) Ask(w Array[float32], s oracles.Smoothing, wantMax bool) {
+// Ask implements evaluation.
+func (l *hostEvaluation) Ask(w Array[float32], s oracles.Smoothing, wantMax bool) {
 	l.asked, l.wantMax = true, wantMax && !l.o.Loss.Smooth()
 	s = smoothingOf(l.o.Loss, s)
 	if err := s.Check(l.o.workers[0], l.o.kind.Name()); err != nil {
@@ -108,8 +108,8 @@ func (l *hostStrand) Ask(w Array[float32], s oracles.Smoothing, wantMax bool) {
 	l.each(func(sh *hostShard, oracle oracles.Maximiser) { s.Answer(oracle, &sh.θ, &sh.answer, l.wantMax) }, false)
 }
 
-// Value implements strand.
-func (l *hostStrand) Value(w Array[float32]) {
+// Value implements evaluation.
+func (l *hostEvaluation) Value(w Array[float32]) {
 	l.score(w)
 	l.each(func(s *hostShard, oracle oracles.Maximiser) {
 		s.sums, s.value = train.Sums{}, vec.Grow(s.value, s.θ.Len())
@@ -128,13 +128,13 @@ func (l *hostStrand) Value(w Array[float32]) {
 }
 
 // weight returns c_i of an example of a shard.
-func (l *hostStrand) weight(s *hostShard, b int) float64 { return l.o.Data.Weight(l.example(s, b)) }
+func (l *hostEvaluation) weight(s *hostShard, b int) float64 { return l.o.Data.Weight(l.example(s, b)) }
 
 // example returns the number in the data of an example of a shard.
-func (l *hostStrand) example(s *hostShard, b int) int { return l.host.Examples[s.first+b] }
+func (l *hostEvaluation) example(s *hostShard, b int) int { return l.host.Examples[s.first+b] }
 
-// Recall implements strand.
-func (l *hostStrand) Recall(w Array[float32], memory train.RemoteMemory) {
+// Recall implements evaluation.
+func (l *hostEvaluation) Recall(w Array[float32], memory train.RemoteMemory) {
 	l.score(w)
 	l.asked = false
 	m := hostMemoryOf(memory)
@@ -146,8 +146,8 @@ func (l *hostStrand) Recall(w Array[float32], memory train.RemoteMemory) {
 	}, false)
 }
 
-// Difference implements strand.
-func (l *hostStrand) Difference(memory train.RemoteMemory) {
+// Difference implements evaluation.
+func (l *hostEvaluation) Difference(memory train.RemoteMemory) {
 	m := hostMemoryOf(memory)
 	l.each(func(s *hostShard, _ oracles.Maximiser) {
 		s.sums = train.Sums{}
@@ -177,7 +177,7 @@ func (l *hostStrand) Difference(memory train.RemoteMemory) {
 }
 
 // sumAnswers adds to a shard's sums what needs no reference.
-func (l *hostStrand) sumAnswers(s *hostShard) {
+func (l *hostEvaluation) sumAnswers(s *hostShard) {
 	a := &s.answer
 	for b, gold := range s.gold {
 		c := l.weight(s, b)
@@ -197,7 +197,7 @@ func (l *hostStrand) sumAnswers(s *hostShard) {
 }
 
 // weigh multiplies each example's v by its weight.
-func (l *hostStrand) weigh(s *hostShard) {
+func (l *hostEvaluation) weigh(s *hostShard) {
 	for b := range s.θ.Len() {
 		if c := l.weight(s, b); c != 1 {
 			s.v.Scale(b, float32(c))
@@ -205,8 +205,8 @@ func (l *hostStrand) weigh(s *hostShard) {
 	}
 }
 
-// Change implements strand.
-func (l *hostStrand) Change(from, to Array[float32], s oracles.Smoothing) {
+// Change implements evaluation.
+func (l *hostEvaluation) Change(from, to Array[float32], s oracles.Smoothing) {
 	l.Ask(from, s, false)
 	l.each(func(s *hostShard, _ oracles.Maximiser) { s.answer, s.before = s.before, s.answer }, false)
 	if l.finite {
@@ -223,7 +223,7 @@ func (l *hostStrand) Change(from, to Array[float32], s oracles.Smoothing) {
 }
 
 // tally adds the shards' sums, in their order, to the objective's.
-func (l *hostStrand) tally() {
+func (l *hostEvaluation) tally() {
 	for k := range l.used {
 		l.o.add(l.shards[k].sums)
 	}
@@ -231,7 +231,7 @@ func (l *hostStrand) tally() {
 }
 
 // send moves the shards' v to the device.
-func (l *hostStrand) send() {
+func (l *hostEvaluation) send() {
 	o := l.o
 	if !l.finite {
 		Zero(o.data.Device, l.v.all)
@@ -256,9 +256,9 @@ func (l *hostStrand) send() {
 }
 
 // sumTied sets to to the sum of the rows of a tied part of v, in the order of the examples.
-func (l *hostStrand) sumTied(p int, to []float32) {
+func (l *hostEvaluation) sumTied(p int, to []float32) {
 	const run = 1024
-	l.o.parallel(blocks(len(to), run), func(k int, _ oracles.Maximiser) {
+	l.o.parallel(ceilDiv(len(to), run), func(k int, _ oracles.Maximiser) {
 		lo, hi := k*run, min((k+1)*run, len(to))
 		var total [run]float64
 		for j := range l.used {
@@ -275,11 +275,11 @@ func (l *hostStrand) sumTied(p int, to []float32) {
 	})
 }
 
-// Pullback implements strand.
-func (l *hostStrand) Pullback(grad Array[float32]) { l.o.scorer.Pullback(l.v.parts, grad) }
+// Pullback implements evaluation.
+func (l *hostEvaluation) Pullback(grad Array[float32]) { l.o.scorer.Pullback(l.v.parts, grad) }
 
-// Remember implements strand.
-func (l *hostStrand) Remember(memory train.RemoteMemory, γ float32) {
+// Remember implements evaluation.
+func (l *hostEvaluation) Remember(memory train.RemoteMemory, γ float32) {
 	m := hostMemoryOf(memory)
 	l.each(func(s *hostShard, _ oracles.Maximiser) {
 		u := &s.answer.U
@@ -296,8 +296,8 @@ func (l *hostStrand) Remember(memory train.RemoteMemory, γ float32) {
 	}, false)
 }
 
-// RememberBy implements strand.
-func (l *hostStrand) RememberBy(memory train.RemoteMemory, γ Array[float32]) {
+// RememberBy implements evaluation.
+func (l *hostEvaluation) RememberBy(memory train.RemoteMemory, γ Array[float32]) {
 	var by [1]float32
 	Download(l.o.data.Device, by[:], γ)
 	l.Remember(memory, by[0])

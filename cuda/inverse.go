@@ -27,7 +27,7 @@ const (
 func NewInverse(d *Device, keys, rows, entries int, valued bool) *Inverse {
 	v := &Inverse{d: d, keys: keys, count: New[int32](d, keys, listsByKey), begin: New[int32](d, keys, listsByKey)}
 	Zero(d, v.count)
-	v.room(rows, entries, valued)
+	v.allocate(rows, entries, valued)
 	return v
 }
 
@@ -37,11 +37,11 @@ const listsByKey = "lists of entries by key"
 // those of one must be summed before those of another are built.
 func (v *Inverse) Sized(rows, entries int, valued bool) *Inverse {
 	w := &Inverse{d: v.d, keys: v.keys, count: v.count, begin: v.begin, shares: true}
-	w.room(rows, entries, valued)
+	w.allocate(rows, entries, valued)
 	return w
 }
 
-func (v *Inverse) room(rows, entries int, valued bool) {
+func (v *Inverse) allocate(rows, entries int, valued bool) {
 	d, slots := v.d, min(v.keys, entries)
 	v.header, v.live = New[int32](d, 3, listsByKey), New[int32](d, rows, listsByKey)
 	v.touched, v.lo, v.length = New[int32](d, slots, listsByKey), New[int32](d, slots, listsByKey), New[int32](d, slots, listsByKey)
@@ -66,11 +66,11 @@ func (v *Inverse) Free() {
 // Build makes the lists of rows that are not zero in x [rows×width]: row t has the attributes of position source[t], −1: none.
 func (v *Inverse) Build(attributes *Sparse, source Array[int32], x Array[float32], width int) {
 	rows := source.Len()
-	grid, block := Dim{X: blocks(rows, blockThreads/32)}, Dim{X: blockThreads}
+	grid, block := Dim{X: ceilDiv(rows, blockThreads/32)}, Dim{X: blockThreads}
 	Zero(v.d, v.header)
 	v.d.Launch("inverse_count", grid, block, 0, source, attributes.Offsets, attributes.Index, x, v.live,
 		v.count, v.header, v.touched, int32(rows), int32(width))
-	v.d.Launch("inverse_begin", Dim{X: min(turnBlocks, blocks(v.touched.Len(), blockThreads))}, block, 0,
+	v.d.Launch("inverse_begin", Dim{X: min(turnBlocks, ceilDiv(v.touched.Len(), blockThreads))}, block, 0,
 		v.count, v.header, v.touched, v.lo, v.length, v.begin, v.longest)
 	v.d.Launch("inverse_place", grid, block, 0, source, attributes.Offsets, attributes.Index, attributes.Value, v.live,
 		v.count, v.begin, v.row, v.value, int32(rows))
@@ -80,7 +80,7 @@ func (v *Inverse) Build(attributes *Sparse, source Array[int32], x Array[float32
 // a sum do not depend on the order of the list.
 func (v *Inverse) Sum(from Array[float32], width int, to Array[float32]) {
 	group := lanesFor(width)
-	v.d.Launch("inverse_sum", Dim{X: min(turnBlocks, blocks(v.touched.Len(), sumThreads/group)), Y: blocks(width, 32)},
+	v.d.Launch("inverse_sum", Dim{X: min(turnBlocks, ceilDiv(v.touched.Len(), sumThreads/group)), Y: ceilDiv(width, 32)},
 		Dim{X: sumThreads}, sumThreads*8, v.header, v.touched, v.lo, v.length, v.longest, v.row, v.value, from, to,
 		int32(width), int32(group))
 }

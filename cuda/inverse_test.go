@@ -39,7 +39,7 @@ func build(d *cuda.Device, lists *cuda.Inverse, of []int32, per int, from cuda.A
 			offsets, rows = append(offsets, int64(len(keys))), append(rows, int32(len(rows)))
 		}
 	}
-	lists.Build(&cuda.Sparse{Offsets: uploaded(d, offsets), Index: uploaded(d, keys)}, uploaded(d, rows), from, width)
+	lists.Build(&cuda.Sparse{Offsets: cudatest.Uploaded(d, offsets), Index: cudatest.Uploaded(d, keys)}, cudatest.Uploaded(d, rows), from, width)
 }
 
 func TestInverseSumsByKey(t *testing.T) {
@@ -61,11 +61,11 @@ func TestInverseSumsByKey(t *testing.T) {
 					}
 				}
 			}
-			to := uploaded(d, make([]float32, c.keys*c.width))
-			rows := uploaded(d, from)
+			to := cudatest.Uploaded(d, make([]float32, c.keys*c.width))
+			rows := cudatest.Uploaded(d, from)
 			build(d, lists, of, c.per, rows, c.width)
 			lists.Sum(rows, c.width, to)
-			for i, x := range download(d, to) {
+			for i, x := range cudatest.Downloaded(d, to) {
 				if math.Abs(float64(x)-sum[i]) > 1e-7*size[i] {
 					t.Fatalf("%+v: key %d column %d: %v, expected %v", c, i/c.width, i%c.width, x, sum[i])
 				}
@@ -81,11 +81,11 @@ func TestInverseDoesNotDependOnTheOrder(t *testing.T) {
 	var want []float32
 	for _, order := range []string{"forward", "reverse", "random:1", "random:2"} {
 		d := cudatest.Emulated(t, "DSP_EMULATED_ORDER="+order)
-		lists, to := cuda.NewInverse(d, keys, entries, entries, false), uploaded(d, make([]float32, keys*width))
-		rows := uploaded(d, from)
+		lists, to := cuda.NewInverse(d, keys, entries, entries, false), cudatest.Uploaded(d, make([]float32, keys*width))
+		rows := cudatest.Uploaded(d, from)
 		build(d, lists, of, 1, rows, width)
 		lists.Sum(rows, width, to)
-		got := download(d, to)
+		got := cudatest.Downloaded(d, to)
 		if d.Err() != nil {
 			t.Fatal(d.Err())
 		}

@@ -7,9 +7,9 @@ import (
 	"github.com/dsp-go/dsp/train"
 )
 
-// Lane evaluates an Objective on one batch, over and over with other examples, and owns the memory for that. All but NewLane
+// ChainEvaluation evaluates an Objective on one batch, over and over with other examples, and owns the memory for that. All but NewEvaluation
 // and Free may be part of captured graphs.
-type Lane struct {
+type ChainEvaluation struct {
 	Objective *Objective
 	Batch     *Batch
 	Scores    Chains // θ with the constraints applied, without ℓ
@@ -37,13 +37,13 @@ const (
 // whatever the capacities.
 func rowsPerBlock(width int) int { return max(1, blockEntries/width) }
 
-func rowBlocks(rows, width int) int { return blocks(rows, rowsPerBlock(width)) }
+func rowBlocks(rows, width int) int { return ceilDiv(rows, rowsPerBlock(width)) }
 
-// NewLane returns a lane for a batch. The scorer and the oracle must have room for it before it is used.
-func (o *Objective) NewLane(b *Batch) *Lane {
+// NewEvaluation returns an evaluation for a batch. The scorer and the oracle must have room for it before it is used.
+func (o *Objective) NewEvaluation(b *Batch) *ChainEvaluation {
 	d, what := o.Data.Device, "potentials and marginals"
 	y, perPosition := chainShape(o.Scorer.Form())
-	l := &Lane{Objective: o, Batch: b, moved: New[int32](d, b.Chains, what), labels: New[int32](d, b.Rows, what)}
+	l := &ChainEvaluation{Objective: o, Batch: b, moved: New[int32](d, b.Chains, what), labels: New[int32](d, b.Rows, what)}
 	l.Scores = Chains{B: b.Chains, N: b.Rows, Y: y, Longest: b.Longest, Offsets: b.Offsets, PerPosition: perPosition,
 		Node: New[float32](d, b.Rows*y, what)}
 	l.V.Node = New[float32](d, b.Rows*y, what)
@@ -55,9 +55,9 @@ func (o *Objective) NewLane(b *Batch) *Lane {
 	} else {
 		l.Scores.Edge = New[float32](d, y*y, what)
 		l.V.Edge = New[float32](d, y*y, what)
-		l.edge = New[float64](d, 2*blocks(y*y, 32), what)
-		l.groups.v = New[float64](d, blocks(b.Chains, groupChains)*y*y, what)
-		l.groups.u = New[float64](d, blocks(b.Chains, groupChains)*y*y, what)
+		l.edge = New[float64](d, 2*ceilDiv(y*y, 32), what)
+		l.groups.v = New[float64](d, ceilDiv(b.Chains, groupChains)*y*y, what)
+		l.groups.u = New[float64](d, ceilDiv(b.Chains, groupChains)*y*y, what)
 	}
 	l.Answer = o.newAnswer(b)
 	Zero(d, l.moved)
@@ -84,10 +84,10 @@ func freeAnswer(d *Device, a Answer) {
 	Free(d, a.Edge)
 }
 
-// Reserve makes room in the scorer and the oracle for what the lane will ask of them with that smoothing, before it is part of
+// Reserve makes room in the scorer and the oracle for what the evaluation will ask of them with that smoothing, before it is part of
 // captured graphs: graphs that were captured with less room are not to be replayed any more. It refuses what the scorer
 // cannot do on the device.
-func (l *Lane) Reserve(s oracles.Smoothing) error {
+func (l *ChainEvaluation) Reserve(s oracles.Smoothing) error {
 	o := l.Objective
 	if err := o.Scorer.Reserve(l.Batch); err != nil {
 		return err
@@ -98,14 +98,14 @@ func (l *Lane) Reserve(s oracles.Smoothing) error {
 }
 
 // ReserveChange makes room for Change, too.
-func (l *Lane) ReserveChange() {
+func (l *ChainEvaluation) ReserveChange() {
 	if l.before.Value.IsEmpty() {
 		l.before = l.Objective.newAnswer(l.Batch)
 	}
 }
 
 // Free gives the memory back, but for the batch's.
-func (l *Lane) Free() {
+func (l *ChainEvaluation) Free() {
 	d := l.Objective.Data.Device
 	for _, x := range []Array[float32]{l.Scores.Node, l.Scores.Edge, l.V.Node, l.V.Edge} {
 		Free(d, x)
@@ -120,7 +120,7 @@ func (l *Lane) Free() {
 }
 
 // Score computes the batch's potentials at w, notes those that are no numbers and applies the constraints.
-func (l *Lane) Score(w Array[float32]) {
+func (l *ChainEvaluation) Score(w Array[float32]) {
 	o, b, y := l.Objective, l.Batch, l.Scores.Y
 	o.Scorer.Score(w, b, l.Scores.Parts())
 	allowed, edges := Array[uint8]{}, l.Scores.Edge
@@ -132,7 +132,7 @@ func (l *Lane) Score(w Array[float32]) {
 }
 
 // constrain launches the kernel for rows of x and, unless they are empty, edges that all chains share.
-func (l *Lane) constrain(x Array[float32], rows, width int, start, end, always Array[uint8], shared Array[float32], steps int32) {
+func (l *ChainEvaluation) constrain(x Array[float32], rows, width int, start, end, always Array[uint8], shared Array[float32], steps int32) {
 	o, b, all := l.Objective, l.Batch, rows
 	if !shared.IsEmpty() {
 		all += width
@@ -147,19 +147,19 @@ func (o *Objective) launchRows(kernel string, rows, width, shared int, args ...a
 }
 
 // Ask scores the batch at w and asks the smoothed oracle; a smooth loss has its own smoothing. Only the hinge has a max to want.
-func (l *Lane) Ask(w Array[float32], s oracles.Smoothing, wantMax bool) {
+func (l *ChainEvaluation) Ask(w Array[float32], s oracles.Smoothing, wantMax bool) {
 	l.asked, l.wantMax = true, wantMax && !l.Objective.Loss.Smooth()
 	l.ask(w, s, l.wantMax, &l.Answer)
 }
 
-func (l *Lane) ask(w Array[float32], s oracles.Smoothing, wantMax bool, answer *Answer) {
+func (l *ChainEvaluation) ask(w Array[float32], s oracles.Smoothing, wantMax bool, answer *Answer) {
 	o := l.Objective
 	l.Score(w)
 	o.Oracle.Answer(&l.Scores, o.augmentation(l.Batch), o.smoothing(s), answer, wantMax)
 }
 
 // Value scores the batch at w and adds Σ c_i f_i to SumPrimal (and SumSmoothed).
-func (l *Lane) Value(w Array[float32]) {
+func (l *ChainEvaluation) Value(w Array[float32]) {
 	o, a := l.Objective, l.Objective.augmentation(l.Batch)
 	l.Score(w)
 	if o.Loss.Smooth() {
@@ -173,7 +173,7 @@ func (l *Lane) Value(w Array[float32]) {
 
 // Difference sets V to c_i(u_i − r_i) for the answers u_i, where r_i is what the memory holds or (nil) the gold output, and
 // adds to all sums. The memory stays as it is.
-func (l *Lane) Difference(memory *Memory) {
+func (l *ChainEvaluation) Difference(memory *Memory) {
 	moved := Array[int32]{}
 	if memory == nil {
 		l.difference(Array[float32]{}, Array[float32]{}, l.Batch.Source, l.Batch.Examples, moved)
@@ -192,7 +192,7 @@ func (l *Lane) Difference(memory *Memory) {
 }
 
 // Change sets V to what changes in the answers from one point to another, c_i(u_i(to) − u_i(from)). It adds to no sums.
-func (l *Lane) Change(from, to Array[float32], s oracles.Smoothing) {
+func (l *ChainEvaluation) Change(from, to Array[float32], s oracles.Smoothing) {
 	if l.before.Value.IsEmpty() {
 		l.Objective.Data.Device.fail(errors.New("cuda: Change without ReserveChange"))
 	}
@@ -203,14 +203,14 @@ func (l *Lane) Change(from, to Array[float32], s oracles.Smoothing) {
 }
 
 // Recall makes r_i the answers for the batch at w.
-func (l *Lane) Recall(w Array[float32], memory *Memory) {
+func (l *ChainEvaluation) Recall(w Array[float32], memory *Memory) {
 	l.Score(w)
 	l.asked = false
 	memory.recall(l)
 }
 
 // Pullback adds Jᵀv to grad [Dim], for the v of the last Difference or Change.
-func (l *Lane) Pullback(grad Array[float32]) {
+func (l *ChainEvaluation) Pullback(grad Array[float32]) {
 	l.Objective.Scorer.Pullback(Parts{l.V.Node, l.V.Edge}, grad)
 }
 
@@ -222,7 +222,7 @@ const (
 
 // difference sets V to c(u − r) and leaves its sums in node and edge. References are rows of node and edge: those that source
 // and example number, or the batch's own where these are empty; none where node is.
-func (l *Lane) difference(node, edge Array[float32], source, example, moved Array[int32]) {
+func (l *ChainEvaluation) difference(node, edge Array[float32], source, example, moved Array[int32]) {
 	o, b, y, d := l.Objective, l.Batch, l.Scores.Y, l.Objective.Data.Device
 	flags := 0
 	if o.Task.ByLength {
@@ -240,21 +240,21 @@ func (l *Lane) difference(node, edge Array[float32], source, example, moved Arra
 		rows(l.Answer.Edge, edge, l.Scores.Edge, l.V.Edge, l.edge, y*y, perPosition)
 		return
 	}
-	groups, shared, own := blocks(b.Chains, groupChains), 0, 0
+	groups, shared, own := ceilDiv(b.Chains, groupChains), 0, 0
 	if edge.IsEmpty() {
 		shared = groupChains * blockThreads * 4
 	}
 	if example.IsEmpty() {
 		own = 1
 	}
-	d.Launch("difference_shared", Dim{X: blocks(y*y, blockThreads), Y: groups}, Dim{X: blockThreads}, shared,
+	d.Launch("difference_shared", Dim{X: ceilDiv(y*y, blockThreads), Y: groups}, Dim{X: blockThreads}, shared,
 		l.Answer.Edge, edge, b.Examples, b.Gold, b.Offsets, b.Weight, l.groups.v, l.groups.u, moved, int32(b.Chains), int32(y), int32(own))
-	d.Launch("difference_total", Dim{X: blocks(y*y, 32)}, Dim{X: blockThreads}, 2*blockThreads*8,
+	d.Launch("difference_total", Dim{X: ceilDiv(y*y, 32)}, Dim{X: blockThreads}, 2*blockThreads*8,
 		l.groups.v, l.groups.u, l.Scores.Edge, l.V.Edge, l.edge, int32(groups), int32(y*y))
 }
 
 // tally adds to the objective's sums.
-func (l *Lane) tally(value, most, node, edge Array[float64], exact, moved Array[int32]) {
+func (l *ChainEvaluation) tally(value, most, node, edge Array[float64], exact, moved Array[int32]) {
 	o, b := l.Objective, l.Batch
 	flags, pieces := 0, 3
 	if o.Loss.Smooth() {

@@ -163,3 +163,17 @@ func (d *Device) load(name string) *kernel {
 	d.kernels[name] = k
 	return k
 }
+
+// blockThreads is the usual number of threads of a block.
+const blockThreads = 256
+
+// ceilDiv returns n/by rounded up, such as how many blocks of so many threads cover n items.
+func ceilDiv(n, by int) int { return (n + by - 1) / by }
+
+// flag returns a kernel's argument for a condition: 1 where it is set, else 0.
+func flag(set bool) int32 {
+	if set {
+		return 1
+	}
+	return 0
+}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/dsp-go/dsp/cuda"
+	"github.com/dsp-go/dsp/cuda/cudatest"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured/chains"
@@ -34,8 +35,8 @@ func lossCases(t *testing.T, test func(t *testing.T, c *lossCase)) {
 				for feature, labels := range []int{3, 5, 17} {
 					k++
 					rng := rand.New(rand.NewPCG(8, k))
-					set, net := sparseCase(t, rng, labels, 60, 4*edges, nets.EdgesTransition, k%2 == 0, 3, 1, 0, 20, 6, 2, 9, 1)
-					c := &lossCase{net: net, smoothing: s, w: normals(rng, net.Dim()), to: normals(rng, net.Dim())}
+					set, net := cudatest.SparseCase(t, rng, labels, 60, 4*edges, nets.EdgesTransition, k%2 == 0, 3, 1, 0, 20, 6, 2, 9, 1)
+					c := &lossCase{net: net, smoothing: s, w: cudatest.Vector(rng, net.Dim(), 1), to: cudatest.Vector(rng, net.Dim(), 1)}
 					vec.Scale(0.2, c.w)
 					vec.Scale(0.2, c.to)
 					c.Scorer, c.Data, c.Loss = net, set, loss
@@ -84,20 +85,20 @@ func constrain(rng *rand.Rand, o *train.Objective, labels int) {
 	o.Constraints = c
 }
 
-// onDevice is the case's objective on a device, with a lane for some or all of its examples, and weights.
+// onDevice is the case's objective on a device, with a evaluation for some or all of its examples, and weights.
 type onDevice struct {
-	d     *cuda.Device
-	data  *cuda.Data
-	o     *cuda.Objective
-	lane  *cuda.Lane
-	w, to cuda.Array[float32]
-	grad  cuda.Array[float32]
+	d          *cuda.Device
+	data       *cuda.Data
+	o          *cuda.Objective
+	evaluation *cuda.ChainEvaluation
+	w, to      cuda.Array[float32]
+	grad       cuda.Array[float32]
 }
 
 func (c *lossCase) onDevice(t testing.TB, d *cuda.Device, chains, rows int) *onDevice {
 	t.Helper()
-	must(t, cuda.CheckObjective(&c.Objective))
-	x := &onDevice{d: d, data: cuda.NewData(d, c.Data), w: uploaded(d, c.w), to: uploaded(d, c.to)}
+	cudatest.Must(t, cuda.CheckObjective(&c.Objective))
+	x := &onDevice{d: d, data: cuda.NewData(d, c.Data), w: cudatest.Uploaded(d, c.w), to: cudatest.Uploaded(d, c.to)}
 	scorer := cuda.NewSparseLinear(c.net, x.data)
 	x.o = cuda.NewObjective(x.data, &c.Objective, scorer, cuda.NewOracle(d))
 	longest := 0
@@ -105,10 +106,10 @@ func (c *lossCase) onDevice(t testing.TB, d *cuda.Device, chains, rows int) *onD
 		longest = max(longest, c.Data.Length(i))
 	}
 	batch := cuda.NewBatch(x.data, chains, rows, longest)
-	x.lane = x.o.NewLane(batch)
-	must(t, x.lane.Reserve(c.smoothing))
-	x.lane.ReserveChange()
-	x.grad = uploaded(d, make([]float32, len(c.w)))
+	x.evaluation = x.o.NewEvaluation(batch)
+	cudatest.Must(t, x.evaluation.Reserve(c.smoothing))
+	x.evaluation.ReserveChange()
+	x.grad = cudatest.Uploaded(d, make([]float32, len(c.w)))
 	return x
 }
 
@@ -123,8 +124,8 @@ func (c *lossCase) all() []int {
 
 func (x *onDevice) pullback() []float32 {
 	cuda.Zero(x.d, x.grad)
-	x.lane.Pullback(x.grad)
-	return download(x.d, x.grad)
+	x.evaluation.Pullback(x.grad)
+	return cudatest.Downloaded(x.d, x.grad)
 }
 
 // about reports numbers that differ by more than 1e-5 of the scale they come from.

@@ -29,11 +29,11 @@ func (o *Oracle) ReserveMax(θ *Chains) {
 func (o *Oracle) reserveMax(θ *Chains) {
 	const what = "Viterbi"
 	s := &o.max
-	room(o.d, &s.ends, θ.B, what)
+	grow(o.d, &s.ends, θ.B, what)
 	if θ.PerPosition {
-		room(o.d, &s.pointers, 2*θ.N*θ.Y, what)
+		grow(o.d, &s.pointers, 2*θ.N*θ.Y, what)
 	} else {
-		room(o.d, &s.scores, θ.N*θ.Y, what)
+		grow(o.d, &s.scores, θ.N*θ.Y, what)
 	}
 }
 
@@ -55,10 +55,10 @@ func (o *Oracle) runMax(θ *Chains, a Augmentation, y Array[int32], value, gold 
 	o.reserveMax(θ)
 	s := &o.max
 	k := viterbiFor(θ)
-	o.d.Launch(k.name, Dim{X: blocks(θ.B, k.chains)}, Dim{X: k.threads}, k.shared,
+	o.d.Launch(k.name, Dim{X: ceilDiv(θ.B, k.chains)}, Dim{X: k.threads}, k.shared,
 		append(θ.arguments(a), int32(θ.B), s.scores, s.pointers, s.ends)...)
 	const warps = 8
-	grid, block := Dim{X: blocks(θ.B, warps)}, Dim{X: 32 * warps}
+	grid, block := Dim{X: ceilDiv(θ.B, warps)}, Dim{X: 32 * warps}
 	if θ.PerPosition {
 		o.d.Launch("viterbi_pointed_path", grid, block, 0, append(θ.arguments(a), int32(θ.B), s.pointers, s.ends, y, value, gold)...)
 		return

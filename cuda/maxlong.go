@@ -21,7 +21,7 @@ func (θ *Chains) areLong() bool {
 // device goes through each in turn.
 func (θ *Chains) chunks() (chunks, step int) {
 	step = max(8, int(math.Sqrt(float64(θ.Longest))))
-	return max(1, blocks(θ.Longest, step)), step
+	return max(1, ceilDiv(θ.Longest, step)), step
 }
 
 // width returns how many labels the kernels for Y ≤ 32 are chosen by.
@@ -60,13 +60,13 @@ func (o *Oracle) reserveMaxLong(θ *Chains) {
 	s := &o.maxLong
 	chunks, _ := θ.chunks()
 	all := θ.B * chunks
-	room(o.d, &o.max.pointers, 2*θ.N*θ.Y, what)
-	room(o.d, &s.transfer, all*θ.Y*θ.Y, what)
-	room(o.d, &s.shift, all*θ.Y, what)
-	room(o.d, &s.border, all*θ.Y, what)
-	room(o.d, &s.origin, all*θ.Y, what)
-	room(o.d, &s.ends, all, what)
-	room(o.d, &s.sums, 2*all, what)
+	grow(o.d, &o.max.pointers, 2*θ.N*θ.Y, what)
+	grow(o.d, &s.transfer, all*θ.Y*θ.Y, what)
+	grow(o.d, &s.shift, all*θ.Y, what)
+	grow(o.d, &s.border, all*θ.Y, what)
+	grow(o.d, &s.origin, all*θ.Y, what)
+	grow(o.d, &s.ends, all, what)
+	grow(o.d, &s.sums, 2*all, what)
 }
 
 // runMaxLong is Max in parallel in time, for Y ≤ 32. Its best path has the value that Max finds, up to rounding; among paths that tie it
@@ -85,11 +85,11 @@ func (o *Oracle) runMaxLong(θ *Chains, a Augmentation, y Array[int32], value, g
 	}
 	shared := 4 * 3 * width // bytes of a warp: rows for δ_{t−1} and δ_t, costs
 	rows := min(θ.Y, 8)
-	launch(fmt.Sprintf("max_transfer_%s%d", each, width), Dim{chunks, θ.B, blocks(θ.Y, rows)}, Dim{X: 32 * rows}, rows*shared,
+	launch(fmt.Sprintf("max_transfer_%s%d", each, width), Dim{chunks, θ.B, ceilDiv(θ.Y, rows)}, Dim{X: 32 * rows}, rows*shared,
 		s.transfer, s.shift)
 	launch("max_borders", Dim{X: θ.B}, Dim{X: 32}, 0, s.transfer, s.shift, s.border)
 	const warps = 4
-	grid, block := Dim{X: blocks(chunks, warps), Y: θ.B}, Dim{X: 32 * warps}
+	grid, block := Dim{X: ceilDiv(chunks, warps), Y: θ.B}, Dim{X: 32 * warps}
 	launch(fmt.Sprintf("max_chunks_%s%d", each, width), grid, block, warps*shared, s.border, pointers, s.origin, s.ends)
 	launch("max_ends", Dim{X: θ.B}, Dim{X: 32}, 0, s.origin, s.ends)
 	launch("max_walk", grid, block, 0, pointers, s.ends, y, s.sums)

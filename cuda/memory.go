@@ -38,13 +38,13 @@ func (m *Memory) ToGold(γ float32) {
 		m.Node, m.Edge, o.Data.Offsets, o.Data.Labels, γ, int32(y), flag(perPosition))
 }
 
-// Remember moves the memory of a lane's examples towards the lane's answers: r_i ← (1−γ)r_i + γu_i.
-func (m *Memory) Remember(l *Lane, γ float32) { m.remember(l, Array[float32]{}, γ) }
+// Remember moves the memory of an evaluation's examples towards the evaluation's answers: r_i ← (1−γ)r_i + γu_i.
+func (m *Memory) Remember(l *ChainEvaluation, γ float32) { m.remember(l, Array[float32]{}, γ) }
 
 // RememberBy does so with a γ [1] that the device holds.
-func (m *Memory) RememberBy(l *Lane, γ Array[float32]) { m.remember(l, γ, 0) }
+func (m *Memory) RememberBy(l *ChainEvaluation, γ Array[float32]) { m.remember(l, γ, 0) }
 
-func (m *Memory) remember(l *Lane, by Array[float32], γ float32) {
+func (m *Memory) remember(l *ChainEvaluation, by Array[float32], γ float32) {
 	o, b, y := m.objective, l.Batch, l.Scores.Y
 	rows := func(u, r Array[float32], index, chain Array[int32], n, width int) {
 		o.launchRows("remember", n, width, 0, u, index, chain, b.Offsets, r, by, γ, int32(n), int32(width), int32(rowsPerBlock(width)))
@@ -57,8 +57,8 @@ func (m *Memory) remember(l *Lane, by Array[float32], γ float32) {
 	}
 }
 
-// recall makes r_i the answers of a lane's examples.
-func (m *Memory) recall(l *Lane) {
+// recall makes r_i the answers of an evaluation's examples.
+func (m *Memory) recall(l *ChainEvaluation) {
 	o, b, y := m.objective, l.Batch, l.Scores.Y
 	rows := func(u, r Array[float32], index Array[int32], n, width int) {
 		o.launchRows("recall", n, width, 0, u, index, r, int32(n), int32(width), int32(rowsPerBlock(width)))

@@ -18,7 +18,7 @@ func TestNonFinitePotentialsAreFound(t *testing.T) {
 	for edges := range 2 {
 		rng := rand.New(rand.NewPCG(10, uint64(edges)))
 		c := &lossCase{}
-		c.Data, c.net = sparseCase(t, rng, 4, 20, edges, nets.EdgesTransition, false, 3, 1, 0, 20, 6)
+		c.Data, c.net = cudatest.SparseCase(t, rng, 4, 20, edges, nets.EdgesTransition, false, 3, 1, 0, 20, 6)
 		c.Scorer, c.Data.Lines = c.net, []int{1, 5, 7, 8, 29}
 		c.Data.Attributes.Index[c.Data.Attributes.Offsets[c.Data.Offsets[3]+4]] = 19 // and nobody else's
 		for k := range c.Data.Attributes.Index {
@@ -32,8 +32,8 @@ func TestNonFinitePotentialsAreFound(t *testing.T) {
 		c.to[c.net.Layout()[1].Offset] = float32(math.NaN())
 		x := c.onDevice(t, d, 5, 40)
 		ask := func(w cuda.Array[float32], examples ...int) string {
-			x.lane.Batch.Set(examples)
-			x.lane.Score(w)
+			x.evaluation.Batch.Set(examples)
+			x.evaluation.Score(w)
 			var bad *train.NonFiniteError
 			if err := x.o.NonFinite(); errors.As(err, &bad) {
 				return bad.Where
@@ -64,7 +64,7 @@ type garbled struct {
 func (g garbled) Score(w cuda.Array[float32], b *cuda.Batch, θ cuda.Parts) {
 	g.Scorer.Score(w, b, θ)
 	size := g.Form().Parts[1].Width
-	for _, at := range download(g.d, b.Offsets)[:b.B] {
+	for _, at := range cudatest.Downloaded(g.d, b.Offsets)[:b.B] {
 		anything := []float32{float32(math.NaN()), float32(math.Inf(1))}
 		cuda.Upload(g.d, θ[1].Slice(int(at)*size, (int(at)+1)*size), anything)
 	}
@@ -74,9 +74,9 @@ func TestStepsIntoFirstPositionsAreNotRead(t *testing.T) {
 	d := cudatest.Device(t)
 	for _, loss := range []train.Loss{train.Hinge, train.CRF} {
 		c := &lossCase{}
-		c.Data, c.net = sparseCase(t, rand.New(rand.NewPCG(14, 1)), 4, 20, 3, nets.EdgesTransition, false, 3, 1, 20, 6)
+		c.Data, c.net = cudatest.SparseCase(t, rand.New(rand.NewPCG(14, 1)), 4, 20, 3, nets.EdgesTransition, false, 3, 1, 20, 6)
 		c.Scorer, c.Loss = c.net, loss
-		c.w = normals(rand.New(rand.NewPCG(14, 2)), c.net.Dim())
+		c.w = cudatest.Vector(rand.New(rand.NewPCG(14, 2)), c.net.Dim(), 1)
 		c.to = c.w
 		constrain(rand.New(rand.NewPCG(14, 3)), &c.Objective, 4)
 		var want []float32
@@ -86,13 +86,13 @@ func TestStepsIntoFirstPositionsAreNotRead(t *testing.T) {
 				x.o.Scorer = garbled{x.o.Scorer, d}
 			}
 			memory := x.o.NewMemory()
-			x.lane.Batch.Set(c.all())
-			x.lane.Ask(x.w, c.smoothing, true)
-			x.lane.Difference(memory)
-			memory.Remember(x.lane, 0.5)
+			x.evaluation.Batch.Set(c.all())
+			x.evaluation.Ask(x.w, c.smoothing, true)
+			x.evaluation.Difference(memory)
+			memory.Remember(x.evaluation, 0.5)
 			sums := x.o.ReadSums()
-			got := slices.Concat(x.pullback(), download(d, memory.Edge), []float32{float32(sums.Linear), float32(sums.Smoothed), float32(sums.Entropy)})
-			must(t, x.o.NonFinite())
+			got := slices.Concat(x.pullback(), cudatest.Downloaded(d, memory.Edge), []float32{float32(sums.Linear), float32(sums.Smoothed), float32(sums.Entropy)})
+			cudatest.Must(t, x.o.NonFinite())
 			if garble && !slices.Equal(got, want) {
 				t.Errorf("%v: something was read", loss)
 			}

@@ -13,7 +13,7 @@ import (
 )
 
 // Objective is the part of a train.Objective between potentials and what is pulled back, on a device: the loss f_i with its
-// constraints and example weights. Its lanes do the work, batch by batch; its sums add up what they find, until asked.
+// constraints and example weights. Its evaluations do the work, batch by batch, and add what they find to its sums.
 type Objective struct {
 	Data   *Data
 	Loss   train.Loss
@@ -82,13 +82,13 @@ func NewObjective(data *Data, o *train.Objective, scorer Scorer, oracle *Oracle)
 	task, _ := o.Task.(chains.Hamming)
 	to := &Objective{Data: data, Loss: o.Loss, Task: task, Scorer: scorer, Oracle: oracle,
 		Sums: New[float64](d, NumSums, "sums"),
-		cost: upload(d, task.LabelWeights, "label weights"),
+		cost: newFrom(d, task.LabelWeights, "label weights"),
 		bad:  New[int32](d, 1, "a position"),
 	}
 	if c, _ := o.Constraints.(*chains.Constraints); c != nil {
-		to.start = upload(d, asBytes(c.Start), "constraints")
-		to.end = upload(d, asBytes(c.End), "constraints")
-		to.transition = upload(d, asBytes(c.Transition), "constraints")
+		to.start = newFrom(d, asBytes(c.Start), "constraints")
+		to.end = newFrom(d, asBytes(c.End), "constraints")
+		to.transition = newFrom(d, asBytes(c.Transition), "constraints")
 	}
 	Upload(d, to.bad, []int32{allNumbers})
 	to.ClearSums()

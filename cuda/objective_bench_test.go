@@ -24,28 +24,28 @@ func BenchmarkObjective(b *testing.B) {
 	}
 	rng := rand.New(rand.NewPCG(1, 1))
 	c := &lossCase{}
-	c.Data, c.net = sparseCase(b, rng, 23, attributes, 0, nets.EdgesTransition, false, lengths...)
-	c.Data.Attributes = sparseInputs(rng, c.Data.Positions(), attributes, 60, false)
+	c.Data, c.net = cudatest.SparseCase(b, rng, 23, attributes, 0, nets.EdgesTransition, false, lengths...)
+	c.Data.Attributes = cudatest.SparseInputs(rng, c.Data.Positions(), attributes, 60, false)
 	c.Scorer, c.Loss = c.net, train.CRF
-	c.w = normals(rng, c.net.Dim())
+	c.w = cudatest.Vector(rng, c.net.Dim(), 1)
 	c.to = c.w
 	for _, size := range []struct {
 		name     string
 		examples []int
 	}{{"pass", rng.Perm(n)}, {"step", rng.Perm(n)[:16]}} {
 		x := c.onDevice(b, d, len(size.examples), nets.Bucket(24*len(size.examples)))
-		x.lane.Batch.Set(size.examples)
+		x.evaluation.Batch.Set(size.examples)
 		memory := x.o.NewMemory()
 		for _, part := range []struct {
 			name    string
 			enqueue func()
 		}{
-			{"score", func() { x.lane.Score(x.w) }},
-			{"ask", func() { x.lane.Ask(x.w, oracles.Smoothing{}, false) }}, // with the score
-			{"gold", func() { x.lane.Difference(nil) }},
-			{"difference", func() { x.lane.Difference(memory) }},
-			{"pullback", func() { x.lane.Pullback(x.grad) }},
-			{"remember", func() { memory.Remember(x.lane, 0.5) }},
+			{"score", func() { x.evaluation.Score(x.w) }},
+			{"ask", func() { x.evaluation.Ask(x.w, oracles.Smoothing{}, false) }}, // with the score
+			{"gold", func() { x.evaluation.Difference(nil) }},
+			{"difference", func() { x.evaluation.Difference(memory) }},
+			{"pullback", func() { x.evaluation.Pullback(x.grad) }},
+			{"remember", func() { memory.Remember(x.evaluation, 0.5) }},
 		} {
 			part.enqueue() // what the parts after it take
 			graph := d.Capture(part.enqueue)
@@ -54,7 +54,7 @@ func BenchmarkObjective(b *testing.B) {
 				for b.Loop() {
 					d.Replay(graph)
 				}
-				must(b, d.Sync())
+				cudatest.Must(b, d.Sync())
 				b.ReportMetric(float64(d.Record().Since(begin).Nanoseconds())/float64(b.N)/1e3, "µs/op")
 			})
 			graph.Free()

@@ -30,9 +30,9 @@ func TestFullPassOverManyChains(t *testing.T) {
 			lengths[i] = rng.IntN(7)
 		}
 		c := &lossCase{}
-		c.Data, c.net = sparseCase(t, rng, 50, 300, 3*edges, nets.EdgesTransition, true, lengths...)
+		c.Data, c.net = cudatest.SparseCase(t, rng, 50, 300, 3*edges, nets.EdgesTransition, true, lengths...)
 		c.Scorer, c.Loss = c.net, []train.Loss{train.SoftmaxMargin, train.Hinge}[edges]
-		c.w = normals(rng, c.net.Dim())
+		c.w = cudatest.Vector(rng, c.net.Dim(), 1)
 		c.to = c.w
 		c.passesAsOnHost(t, d, 75, c.Data.Positions())
 	}
@@ -42,24 +42,24 @@ func TestFullPassOverManyChains(t *testing.T) {
 func (c *lossCase) passesAsOnHost(t *testing.T, d *cuda.Device, chains, rows int) {
 	e := train.NewEngine(&c.Objective, 1)
 	pass, err := e.FullPass(t.Context(), c.w, c.smoothing, nil)
-	must(t, err)
+	cudatest.Must(t, err)
 	value, err := e.Value(t.Context(), c.w)
-	must(t, err)
+	cudatest.Must(t, err)
 	x := c.onDevice(t, d, chains, rows)
 	n := float64(c.Data.Len())
 	var before []float32
 	for range 2 {
-		x.lane.Batch.Set(c.all())
+		x.evaluation.Batch.Set(c.all())
 		x.o.ClearSums()
-		x.lane.Ask(x.w, c.smoothing, true)
-		x.lane.Difference(nil)
+		x.evaluation.Ask(x.w, c.smoothing, true)
+		x.evaluation.Difference(nil)
 		sums, grad := x.o.ReadSums(), x.pullback()
 		if before != nil && !slices.Equal(before, grad) {
 			t.Error("the second pass gives other bits")
 		}
 		before = slices.Clone(grad)
 		vec.Scale(float32(1/n), grad)
-		near(t, "gradient", grad, pass.Grad, 1e-5)
+		cudatest.Near(t, "gradient", grad, pass.Grad, 1e-5)
 		about(t, "primal", sums.Primal/n, pass.Primal, pass.Primal)
 		about(t, "smoothed", sums.Smoothed/n, pass.Smoothed, pass.Smoothed)
 		about(t, "linear", (sums.Linear+sums.Entropy)/n-vec.Dot64(grad, c.w), pass.Linear, math.Abs(sums.Linear))
@@ -69,7 +69,7 @@ func (c *lossCase) passesAsOnHost(t *testing.T, d *cuda.Device, chains, rows int
 		}
 	}
 	x.o.ClearSums()
-	x.lane.Value(x.w)
+	x.evaluation.Value(x.w)
 	about(t, "value", x.o.ReadSums().Primal/n, value, value)
 	if err := x.o.NonFinite(); err != nil {
 		t.Error(err)
@@ -82,54 +82,54 @@ func TestStepsWithMemoryAreThoseOfTheHost(t *testing.T) {
 		e, memory := train.NewEngine(&c.Objective, 1), train.NewMemory(&c.Objective)
 		x := c.onDevice(t, d, 6, 40)
 		remote, marginals := x.o.NewMemory(), chains.In(&memory.Marginals)
-		γ := uploaded(d, []float32{0.25})
-		x.lane.Batch.Set([]int{1})
+		γ := cudatest.Uploaded(d, []float32{0.25})
+		x.evaluation.Batch.Set([]int{1})
 		step := d.Capture(func() {
 			x.o.ClearSums()
-			x.lane.Ask(x.to, c.smoothing, false)
-			x.lane.Difference(remote)
+			x.evaluation.Ask(x.to, c.smoothing, false)
+			x.evaluation.Difference(remote)
 			cuda.Zero(d, x.grad)
-			x.lane.Pullback(x.grad)
-			remote.RememberBy(x.lane, γ)
+			x.evaluation.Pullback(x.grad)
+			remote.RememberBy(x.evaluation, γ)
 		})
 		for k, examples := range [][]int{{3, 1, 6}, {0, 2, 3, 4, 5}, {6, 7}} {
 			s, err := e.Step(t.Context(), c.to, examples, c.smoothing, memory)
-			must(t, err)
+			cudatest.Must(t, err)
 			e.Remember(memory, 0.25)
-			x.lane.Batch.Set(examples)
+			x.evaluation.Batch.Set(examples)
 			d.Replay(step)
 			sums := x.o.ReadSums()
 			want := make([]float32, len(c.w))
 			s.Grad.AddTo(1, want)
-			near(t, "gradient", download(d, x.grad), want, 1e-5)
+			cudatest.Near(t, "gradient", cudatest.Downloaded(d, x.grad), want, 1e-5)
 			about(t, "linear", sums.Linear, s.Linear, math.Abs(s.Linear))
 			about(t, "smoothed", sums.Smoothed, s.Smoothed, s.Smoothed)
 			about(t, "product", sums.Linear-sums.Loss, s.Product(), math.Abs(s.Linear))
 			if sums.Exact != s.Exact || sums.Moved != s.Moved {
 				t.Errorf("step %d: %d exact and %d moved, expected %d and %d", k, sums.Exact, sums.Moved, s.Exact, s.Moved)
 			}
-			near(t, "memory of nodes", download(d, remote.Node), marginals.Node, 1e-5)
-			near(t, "memory of edges", download(d, remote.Edge), marginals.Edge, 1e-5)
+			cudatest.Near(t, "memory of nodes", cudatest.Downloaded(d, remote.Node), marginals.Node, 1e-5)
+			cudatest.Near(t, "memory of edges", cudatest.Downloaded(d, remote.Edge), marginals.Edge, 1e-5)
 		}
 		// what the memory holds, pulled back
 		g, b, err := e.Recompose(t.Context(), c.w, memory)
-		must(t, err)
+		cudatest.Must(t, err)
 		whole := c.onDevice(t, d, 8, 42)
-		whole.lane.Batch.Set(c.all())
-		whole.lane.Recall(whole.w, remote)
-		whole.lane.Difference(nil)
+		whole.evaluation.Batch.Set(c.all())
+		whole.evaluation.Recall(whole.w, remote)
+		whole.evaluation.Difference(nil)
 		n, grad := float64(c.Data.Len()), whole.pullback()
 		vec.Scale(float32(1/n), grad)
-		near(t, "recomposed gradient", grad, g, 1e-5)
+		cudatest.Near(t, "recomposed gradient", grad, g, 1e-5)
 		about(t, "recomposed value", whole.o.ReadSums().Linear/n-vec.Dot64(grad, c.w), b, math.Abs(b))
 
-		x.lane.Batch.Set([]int{7, 3, 0})
-		x.lane.Change(x.w, x.to, c.smoothing)
+		x.evaluation.Batch.Set([]int{7, 3, 0})
+		x.evaluation.Change(x.w, x.to, c.smoothing)
 		change, err := e.Change(t.Context(), c.w, c.to, []int{7, 3, 0}, c.smoothing)
-		must(t, err)
+		cudatest.Must(t, err)
 		want := make([]float32, len(c.w))
 		change.AddTo(1, want)
-		near(t, "change", x.pullback(), want, 1e-5)
+		cudatest.Near(t, "change", x.pullback(), want, 1e-5)
 	})
 }
 
@@ -146,14 +146,14 @@ func TestObjectiveDoesNotDependOnTheOrder(t *testing.T) {
 			x := c.onDevice(t, d, 4+20*k, 40+300*k)
 			memory := x.o.NewMemory()
 			for _, w := range []cuda.Array[float32]{x.w, x.to} {
-				x.lane.Batch.Set([]int{5, 1, 3, 6})
-				x.lane.Ask(w, c.smoothing, true)
-				x.lane.Difference(memory)
-				memory.Remember(x.lane, 0.5)
+				x.evaluation.Batch.Set([]int{5, 1, 3, 6})
+				x.evaluation.Ask(w, c.smoothing, true)
+				x.evaluation.Difference(memory)
+				memory.Remember(x.evaluation, 0.5)
 			}
-			got := slices.Concat(x.pullback(), download(d, memory.Node), download(d, memory.Edge))
+			got := slices.Concat(x.pullback(), cudatest.Downloaded(d, memory.Node), cudatest.Downloaded(d, memory.Edge))
 			s := x.o.ReadSums()
-			must(t, d.Err())
+			cudatest.Must(t, d.Err())
 			if want == nil {
 				want, sums = got, s
 			}
@@ -165,13 +165,13 @@ func TestObjectiveDoesNotDependOnTheOrder(t *testing.T) {
 }
 
 func TestDeviceRefusesLabelsKnownInPart(t *testing.T) {
-	set := chainData(rand.New(rand.NewPCG(1, 1)), 3, 4)
+	set := cudatest.ChainData(rand.New(rand.NewPCG(1, 1)), 3, 4)
 	net, err := nets.NewSparseLinear(5, 0, 3, nets.EdgesTransition)
-	must(t, err)
+	cudatest.Must(t, err)
 	o := &train.Objective{Scorer: net, Data: set}
-	must(t, cuda.CheckObjective(o))
+	cudatest.Must(t, cuda.CheckObjective(o))
 	set.LabelSets = [][]int32{{0, 1}}
-	must(t, cuda.CheckObjective(o))
+	cudatest.Must(t, cuda.CheckObjective(o))
 	set.Labels[2] = -1
 	if err := cuda.CheckObjective(o); !structured.IsBadInput(err) {
 		t.Errorf("a set of labels: %v", err)

@@ -25,12 +25,3 @@ func (o *Oracle) Free() {
 	o.expLong.free(o.d)
 	o.answer.free(o.d)
 }
-
-// room grows scratch to at least n elements and returns n. Their content is undefined.
-func room[E Element](d *Device, scratch *Array[E], n int, what string) Array[E] {
-	if scratch.Len() < n {
-		Free(d, *scratch)
-		*scratch = New[E](d, n, what)
-	}
-	return scratch.Slice(0, n)
-}

@@ -90,16 +90,16 @@ func (m *moved) Reserve(*cuda.Batch) error { return nil }
 
 func (m *moved) Score(w cuda.Array[float32], b *cuda.Batch, parts cuda.Parts) {
 	var examples []int
-	for _, i := range download(m.d, b.Examples)[:b.B] {
+	for _, i := range cudatest.Downloaded(m.d, b.Examples)[:b.B] {
 		examples = append(examples, int(i))
 	}
 	m.batch.Reset(b.Data.Set, examples)
 	var θ structured.Potentials
-	if err := m.worker.Score(download(m.d, w), &m.batch, &θ); err != nil {
+	if err := m.worker.Score(cudatest.Downloaded(m.d, w), &m.batch, &θ); err != nil {
 		panic(err)
 	}
 	for k, part := range parts {
-		cuda.Upload(m.d, part, vector(rand.New(rand.NewPCG(1, 1)), part.Len(), 1)) // padding has no meaning
+		cuda.Upload(m.d, part, cudatest.Vector(rand.New(rand.NewPCG(1, 1)), part.Len(), 1)) // padding has no meaning
 		cuda.Upload(m.d, part, θ.Parts[k].Values)
 	}
 }
@@ -109,7 +109,7 @@ func (m *moved) Pullback(parts cuda.Parts, grad cuda.Array[float32]) {
 	v.Resize(&m.batch, m.Form())
 	v.Clear()
 	for k := range v.Parts {
-		whole, n := download(m.d, parts[k]), len(v.Parts[k].Values)
+		whole, n := cudatest.Downloaded(m.d, parts[k]), len(v.Parts[k].Values)
 		if v.Parts[k].Rows == structured.Tied {
 			n = v.Parts[k].Width // of the first example, in place of all
 		}
@@ -120,7 +120,7 @@ func (m *moved) Pullback(parts cuda.Parts, grad cuda.Array[float32]) {
 			}
 		}
 	}
-	host := download(m.d, grad)
+	host := cudatest.Downloaded(m.d, grad)
 	if err := m.worker.Pullback(&v, host); err != nil {
 		panic(err)
 	}
@@ -160,14 +160,14 @@ func TestOtherStructuresOnDevice(t *testing.T) {
 	o := chosen()
 	scorer := func() *moved { return &moved{Scorer: o.Scorer, d: d, worker: o.Scorer.NewWorker()} }
 	a, err := cuda.NewAcceleratorWith(d, o, scorer())
-	must(t, err)
+	cudatest.Must(t, err)
 	e := train.NewEngine(o, 1)
-	w := vector(rand.New(rand.NewPCG(4, 4)), o.Scorer.Dim(), 1)
+	w := cudatest.Vector(rand.New(rand.NewPCG(4, 4)), o.Scorer.Dim(), 1)
 	want, err := e.FullPass(t.Context(), w, oracles.Smoothing{}, nil)
-	must(t, err)
+	cudatest.Must(t, err)
 	got, err := train.NewAcceleratedEngine(o, 1, a).FullPass(t.Context(), w, oracles.Smoothing{}, nil)
-	must(t, err)
-	near(t, "gradient", got.Grad, want.Grad, 1e-5)
+	cudatest.Must(t, err)
+	cudatest.Near(t, "gradient", got.Grad, want.Grad, 1e-5)
 	about(t, "primal", got.Primal, want.Primal, want.Primal)
 	if vec.Norm2(want.Grad) == 0 {
 		t.Error("there is nothing to learn")
@@ -181,7 +181,7 @@ func TestOtherStructuresOnDevice(t *testing.T) {
 		"sgd":  func() train.Method { return &train.SGD{Rate: 0.1} },
 	} {
 		here, there := trained(t, p, method(), 3), trained(t, &q, method(), 3)
-		near(t, name, there.W, here.W, 1e-4)
+		cudatest.Near(t, name, there.W, here.W, 1e-4)
 		about(t, name+", F", there.Primal, here.Primal, here.Primal)
 	}
 	a.Close()

@@ -152,7 +152,7 @@ func ownNet(t testing.TB, middle func(*nets.Graph, *gorgonia.Node) *gorgonia.Nod
 			return middle(g, x), nil, nil
 		},
 	}, ownInput)
-	must(t, err)
+	cudatest.Must(t, err)
 	return net
 }
 
@@ -160,7 +160,7 @@ func TestOwnGraphsEqualCPU(t *testing.T) {
 	for name, middle := range ownGraphs {
 		t.Run(name, func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(7, 8))
-			r := newRig(t, cudatest.Device(t), ownNet(t, middle), randomData(rng, ownInput, 4, 5, 3, 1), 16)
+			r := newRig(t, cudatest.Device(t), ownNet(t, middle), cudatest.RandomData(rng, ownInput, 4, 5, 3, 1), 16)
 			r.check([]int{2, 0, 1}, 0)
 		})
 	}
@@ -171,7 +171,7 @@ func TestEveryOpIsTested(t *testing.T) {
 	var all []*nets.Net
 	for _, p := range presets {
 		net, err := nets.New(p.config, p.input, 4)
-		must(t, err)
+		cudatest.Must(t, err)
 		all = append(all, net)
 	}
 	for _, middle := range ownGraphs {
@@ -180,7 +180,7 @@ func TestEveryOpIsTested(t *testing.T) {
 	seen := map[string]bool{}
 	for _, net := range all {
 		p, err := net.Program(16)
-		must(t, err)
+		cudatest.Must(t, err)
 		for _, in := range slices.Concat(p.Forward, p.Pullback, p.Push) {
 			kind := fmt.Sprintf("%T", in.Op)
 			switch o := in.Op.(type) {

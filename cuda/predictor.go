@@ -13,13 +13,13 @@ import (
 
 // Predictor computes on a device what a network says of the examples of a data set.
 type Predictor struct {
-	shared    *shared
-	objective *Objective // for its constraints
-	w         Array[float32]
-	lane      *Lane
-	capacity  capacity
-	labels    Array[int32]
-	best      KBest
+	shared     *shared
+	objective  *Objective // for its constraints
+	w          Array[float32]
+	evaluation *ChainEvaluation
+	capacity   capacity
+	labels     Array[int32]
+	best       KBest
 }
 
 // Wanted is what a Predictor computes beside the best labels.
@@ -63,8 +63,8 @@ func NewPredictor(d *Device, net nets.Scorer, c structured.Constraints, set *str
 	}
 	p.objective = NewObjective(s.data, o, scorer, NewOracle(d))
 	p.capacity = s.data.passCapacity(min(passPositions, nbestPositions/max(1, nbest)), net.Form())
-	b := newBatch(s.data, p.capacity)
-	p.lane = p.objective.NewLane(b)
+	b := s.data.newBatch(p.capacity)
+	p.evaluation = p.objective.NewEvaluation(b)
 	p.labels = New[int32](d, b.Rows, "labels")
 	if err := scorer.Reserve(b); err != nil {
 		return nil, err
@@ -78,7 +78,7 @@ func (p *Predictor) SetWeights(w []float32) { Upload(p.shared.d, p.w, w) }
 // Over hands what is wanted to use, piece by piece in the order of the data. What it hands over is valid until use returns. Potentials
 // that are not finite are a *train.NonFiniteError.
 func (p *Predictor) Over(ctx context.Context, wanted Wanted, use func(examples []int, a *Predicted) error) error {
-	d, data, l := p.shared.d, p.shared.data, p.lane
+	d, data, l := p.shared.d, p.shared.data, p.evaluation
 	var a Predicted
 	for left := data.all(); len(left) > 0; {
 		if err := ctx.Err(); err != nil {
@@ -104,11 +104,11 @@ func (p *Predictor) Over(ctx context.Context, wanted Wanted, use func(examples [
 
 // ask asks the oracle about the batch and downloads what it says.
 func (p *Predictor) ask(wanted Wanted, a *Predicted) {
-	d, l, o := p.shared.d, p.lane, p.objective.Oracle
+	d, l, o := p.shared.d, p.evaluation, p.objective.Oracle
 	b, y := l.Batch, l.Scores.Y
 	a.Offsets = append(a.Offsets[:0], 0)
-	for _, i := range b.host[:b.B] {
-		a.Offsets = append(a.Offsets, a.Offsets[len(a.Offsets)-1]+b.Data.Set.Length(int(i)))
+	for _, i := range b.chosen() {
+		a.Offsets = append(a.Offsets, a.Offsets[len(a.Offsets)-1]+b.Data.Set.Length(i))
 	}
 	var none Array[float64]
 	o.Max(&l.Scores, Augmentation{}, p.labels, l.Answer.Value, none)
@@ -153,8 +153,8 @@ func (p *Predictor) Free() {
 	Free(d, p.w)
 	Free(d, p.labels)
 	p.best.Free(d)
-	p.lane.Free()
-	p.lane.Batch.Free()
+	p.evaluation.Free()
+	p.evaluation.Batch.Free()
 	freeScorer(p.objective.Scorer)
 	p.objective.Oracle.Free()
 	p.objective.Free()

@@ -183,13 +183,6 @@ func noKernel(o nets.Op) error {
 	return fmt.Errorf("op %q (%T) has no kernel: use --device cpu", o, o)
 }
 
-func flag(set bool) int32 {
-	if set {
-		return 1
-	}
-	return 0
-}
-
 func matmul(o nets.MatMul, in nets.Instruction) command {
 	var beta float32
 	if in.Accumulate {
@@ -204,5 +197,5 @@ func matmul(o nets.MatMul, in nets.Instruction) command {
 // entries launches a kernel with a thread for each of n entries; n and out are its last arguments.
 func (e *Executor) entries(kernel string, n int, out any, args ...any) {
 	const threads = 256
-	e.device.Launch(kernel, Dim{X: ceil(n, threads)}, Dim{X: min(threads, 32*ceil(n, 32))}, 0, append(args, uint32(n), out)...)
+	e.device.Launch(kernel, Dim{X: ceilDiv(n, threads)}, Dim{X: min(threads, 32*ceilDiv(n, 32))}, 0, append(args, uint32(n), out)...)
 }

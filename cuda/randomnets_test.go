@@ -35,8 +35,8 @@ func TestRandomNetsEqualCPU(t *testing.T) {
 		}
 		labels := 1 + rng.IntN(9)
 		net, err := nets.New(c, input, labels)
-		must(t, err)
-		data := randomData(rng, input, labels, rng.IntN(60), rng.IntN(9), 1)
+		cudatest.Must(t, err)
+		data := cudatest.RandomData(rng, input, labels, rng.IntN(60), rng.IntN(9), 1)
 		r := newRig(t, cudatest.Device(t), net, data, nets.Bucket(data.Positions()+rng.IntN(20)))
 		t.Logf("%+v of %+v, %d labels", c, input, labels)
 		r.check([]int{1, 2, 0}, seed)

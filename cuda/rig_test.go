@@ -1,11 +1,11 @@
 package cuda_test
 
 import (
-	"math"
 	"math/rand/v2"
 	"testing"
 
 	"github.com/dsp-go/dsp/cuda"
+	"github.com/dsp-go/dsp/cuda/cudatest"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
@@ -43,7 +43,7 @@ func newRig(t testing.TB, d *cuda.Device, net *nets.Net, data *structured.Datase
 // executor returns a new one, reserved.
 func (r *rig) executor() *cuda.Executor {
 	e := cuda.NewExecutor(r.device, r.net, r.blas)
-	must(r.t, e.Reserve(r.batch))
+	cudatest.Must(r.t, e.Reserve(r.batch))
 	return e
 }
 
@@ -56,7 +56,7 @@ func (r *rig) upload(xs []float32) cuda.Array[float32] {
 func (r *rig) download(x cuda.Array[float32]) []float32 {
 	to := make([]float32, x.Len())
 	cuda.Download(r.device, to, x)
-	must(r.t, r.device.Err())
+	cudatest.Must(r.t, r.device.Err())
 	return to
 }
 
@@ -74,8 +74,8 @@ func (r *rig) cotangent(batch *structured.Batch) (all *structured.Marginals, nod
 	all = new(structured.Marginals)
 	all.Resize(batch, r.net.Form())
 	v, y := chains.In(all), r.θ.Y
-	copy(v.Node, vector(r.rng, len(v.Node), 1))
-	copy(v.Edge, vector(r.rng, len(v.Edge), 1))
+	copy(v.Node, cudatest.Vector(r.rng, len(v.Node), 1))
+	copy(v.Edge, cudatest.Vector(r.rng, len(v.Edge), 1))
 	edges := make([]float32, r.θ.Edge.Len())
 	if v.PerPosition {
 		for b := range v.Len() {
@@ -108,55 +108,4 @@ func dot(a, b []float32) (sum float64) {
 		sum += float64(a[i]) * float64(b[i])
 	}
 	return sum
-}
-
-func vector(rng *rand.Rand, n int, scale float64) []float32 {
-	w := make([]float32, n)
-	for i := range w {
-		w[i] = float32(rng.NormFloat64() * scale)
-	}
-	return w
-}
-
-// randomData has chains of the given lengths with dense features and discrete inputs.
-func randomData(rng *rand.Rand, input nets.Input, labels int, lengths ...int) *structured.Dataset {
-	d := &structured.Dataset{Name: "random", Offsets: []int{0}, Dim: input.Dim}
-	for _, n := range lengths {
-		d.Offsets = append(d.Offsets, d.Positions()+n)
-	}
-	for range d.Positions() {
-		d.Labels = append(d.Labels, int32(rng.IntN(labels)))
-		d.Features = append(d.Features, vector(rng, input.Dim, 1)...)
-		for _, v := range input.Vocab {
-			d.Ids = append(d.Ids, int32(rng.IntN(v)))
-		}
-	}
-	for range input.Vocab {
-		d.Vocab = append(d.Vocab, structured.NewAlphabet())
-	}
-	return d
-}
-
-// near fails unless got equals want to tolerance, relative to the largest entry.
-func near(t testing.TB, what string, got, want []float32, tolerance float64) {
-	t.Helper()
-	if len(got) != len(want) {
-		t.Fatalf("%s: %d entries, want %d", what, len(got), len(want))
-	}
-	top := 1.0
-	for _, x := range want {
-		top = max(top, math.Abs(float64(x)))
-	}
-	for i, g := range got {
-		if d := math.Abs(float64(g) - float64(want[i])); !(d <= tolerance*top) {
-			t.Fatalf("%s[%d] = %g, want %g (scale %g)", what, i, g, want[i], top)
-		}
-	}
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }

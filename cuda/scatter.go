@@ -17,7 +17,7 @@ type sorting struct {
 const scatterTile = 64
 
 // sortTile returns how many of n numbers one warp sorts by itself: all of them in at most 256 tiles.
-func sortTile(n int) int { return max(256, 32*ceil(n, 256*32)) }
+func sortTile(n int) int { return max(256, 32*ceilDiv(n, 256*32)) }
 
 func (s *sorting) allocate(o *owned, rows, parts int, what string) {
 	if parts == 0 {
@@ -27,14 +27,14 @@ func (s *sorting) allocate(o *owned, rows, parts int, what string) {
 		s.keys[i] = own[int32](o, rows, what)
 		s.order[i] = own[int32](o, rows, what)
 	}
-	s.counts = own[int32](o, 256*ceil(rows, sortTile(rows)), what)
+	s.counts = own[int32](o, 256*ceilDiv(rows, sortTile(rows)), what)
 	s.parts = own[float32](o, parts, what)
 }
 
 // scatterIds sorts the batch's ids, so that a table's row has its terms together.
 func (c *compiler) scatterIds(o nets.Scatter, in nets.Instruction) command {
 	g, cols, vocab, rows := in.Args[0].Buffer, o.Cols, in.Out.N/o.Cols, c.program.Rows
-	tiles := ceil(rows, scatterTile)
+	tiles := ceilDiv(rows, scatterTile)
 	c.parts = max(c.parts, 2*tiles*cols)
 	passes := (bits.Len(uint(vocab)) + 7) / 8 // padding is number vocab
 	return func(e *Executor) {
@@ -43,8 +43,8 @@ func (c *compiler) scatterIds(o nets.Scatter, in nets.Instruction) command {
 		if !in.Accumulate {
 			Zero(e.device, out)
 		}
-		threads := min(128, 32*ceil(cols, 32))
-		grid := Dim{X: tiles, Y: ceil(cols, threads)}
+		threads := min(128, 32*ceilDiv(cols, 32))
+		grid := Dim{X: tiles, Y: ceilDiv(cols, threads)}
 		e.device.Launch("scatter_runs", grid, Dim{X: threads}, 0, ids, order, e.at(g), int32(rows), int32(vocab), int32(cols), int32(scatterTile), parts, out)
 		e.device.Launch("scatter_spans", grid, Dim{X: threads}, 0, ids, int32(rows), int32(vocab), int32(cols), int32(scatterTile), parts, out)
 	}
@@ -54,7 +54,7 @@ func (c *compiler) scatterIds(o nets.Scatter, in nets.Instruction) command {
 func (e *Executor) sorted(ids Array[int32], padding, passes int) (keys, order Array[int32]) {
 	s, n := &e.now.sort, ids.Len()
 	tile := sortTile(n)
-	warps, block := Dim{X: ceil(n, tile)}, Dim{X: 32}
+	warps, block := Dim{X: ceilDiv(n, tile)}, Dim{X: 32}
 	e.entries("load_keys", n, s.keys[0], ids, int32(padding))
 	for k := range passes {
 		from, to, before := k%2, (k+1)%2, s.order[k%2]

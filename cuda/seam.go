@@ -8,8 +8,8 @@ import (
 // oracle is what an accelerator asks about the potentials of an objective: its loss, with sums, and memories. chainKernels answers on
 // the device, hostOracle on the host.
 type oracle interface {
-	// newStrand returns what works on a batch. The scorer must have room for it before it is used.
-	newStrand(b *Batch) strand
+	// newEvaluation returns what works on a batch. The scorer must have room for it before it is used.
+	newEvaluation(b *Batch) evaluation
 	// newMemory returns a memory whose content is not defined.
 	newMemory() ownedMemory
 
@@ -23,8 +23,8 @@ type oracle interface {
 	Free()
 }
 
-// strand evaluates an objective on one batch, over and over with other examples: what Lane does.
-type strand interface {
+// evaluation evaluates an objective on one batch, whose examples change between calls, as ChainEvaluation does.
+type evaluation interface {
 	// captured reports whether calls may be part of captured graphs.
 	captured() bool
 	// Ask scores the batch at w and asks the smoothed oracle; a smooth loss has its own smoothing.
@@ -56,7 +56,9 @@ type ownedMemory interface {
 // chainKernels is an Objective, and its Oracle, as an accelerator asks it.
 type chainKernels struct{ *Objective }
 
-func (o chainKernels) newStrand(b *Batch) strand { return chainLane{o.NewLane(b)} }
+func (o chainKernels) newEvaluation(b *Batch) evaluation {
+	return chainKernelsEvaluation{o.NewEvaluation(b)}
+}
 
 func (o chainKernels) newMemory() ownedMemory { return o.NewMemory() }
 
@@ -67,19 +69,25 @@ func (o chainKernels) Free() {
 	o.Objective.Free()
 }
 
-// chainLane is a Lane as an accelerator uses it.
-type chainLane struct{ *Lane }
+// chainKernelsEvaluation is a ChainEvaluation as an accelerator uses it.
+type chainKernelsEvaluation struct{ *ChainEvaluation }
 
-func (l chainLane) captured() bool { return true }
+func (l chainKernelsEvaluation) captured() bool { return true }
 
-func (l chainLane) Difference(m train.RemoteMemory) { l.Lane.Difference(memoryOf(m)) }
+func (l chainKernelsEvaluation) Difference(m train.RemoteMemory) {
+	l.ChainEvaluation.Difference(memoryOf(m))
+}
 
-func (l chainLane) Recall(w Array[float32], m train.RemoteMemory) { l.Lane.Recall(w, memoryOf(m)) }
+func (l chainKernelsEvaluation) Recall(w Array[float32], m train.RemoteMemory) {
+	l.ChainEvaluation.Recall(w, memoryOf(m))
+}
 
-func (l chainLane) Remember(m train.RemoteMemory, γ float32) { memoryOf(m).Remember(l.Lane, γ) }
+func (l chainKernelsEvaluation) Remember(m train.RemoteMemory, γ float32) {
+	memoryOf(m).Remember(l.ChainEvaluation, γ)
+}
 
-func (l chainLane) RememberBy(m train.RemoteMemory, γ Array[float32]) {
-	memoryOf(m).RememberBy(l.Lane, γ)
+func (l chainKernelsEvaluation) RememberBy(m train.RemoteMemory, γ Array[float32]) {
+	memoryOf(m).RememberBy(l.ChainEvaluation, γ)
 }
 
 func memoryOf(m train.RemoteMemory) *Memory {

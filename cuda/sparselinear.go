@@ -79,7 +79,7 @@ func (s *SparseLinear) Reserve(b *Batch) error {
 	s.nodes.reserve(d, b)
 	s.edges.reserve(d, b)
 	if _, ok := s.tiles[b.Rows]; !ok && s.perPosition {
-		s.tiles[b.Rows] = New[float64](d, blocks(b.Rows, tileRows)*y*y, "sums of edges")
+		s.tiles[b.Rows] = New[float64](d, ceilDiv(b.Rows, tileRows)*y*y, "sums of edges")
 	}
 	return d.Err()
 }
@@ -112,13 +112,13 @@ func (s *SparseLinear) Pullback(v Parts, grad Array[float32]) {
 	yy := s.labels * s.labels
 	to := grad.Slice(s.transitions, s.transitions+yy)
 	if !s.perPosition {
-		d.Launch("add", Dim{X: blocks(yy, blockThreads)}, Dim{X: blockThreads}, 0, edge, to, int32(yy))
+		d.Launch("add", Dim{X: ceilDiv(yy, blockThreads)}, Dim{X: blockThreads}, 0, edge, to, int32(yy))
 		return
 	}
 	s.edges.pullback(d, edge, b, grad)
-	tiles := blocks(b.Rows, tileRows)
-	d.Launch("sum_rows", Dim{X: tiles, Y: blocks(yy, 32)}, Dim{X: blockThreads}, blockThreads*8, edge, s.tiles[b.Rows], int32(b.Rows), int32(yy))
-	d.Launch("sum_tiles", Dim{X: blocks(yy, 32)}, Dim{X: blockThreads}, blockThreads*8, s.tiles[b.Rows], to, int32(tiles), int32(yy))
+	tiles := ceilDiv(b.Rows, tileRows)
+	d.Launch("sum_rows", Dim{X: tiles, Y: ceilDiv(yy, 32)}, Dim{X: blockThreads}, blockThreads*8, edge, s.tiles[b.Rows], int32(b.Rows), int32(yy))
+	d.Launch("sum_tiles", Dim{X: ceilDiv(yy, 32)}, Dim{X: blockThreads}, blockThreads*8, s.tiles[b.Rows], to, int32(tiles), int32(yy))
 }
 
 // attributesPerRow is how many attributes may be looked through for each row of a batch before it costs less to sort what the
@@ -165,7 +165,7 @@ func (r *sparseRows) score(d *Device, w, base Array[float32], b *Batch, to Array
 		attributes = &Sparse{}
 	}
 	group := lanesFor(width)
-	d.Launch("sparse_score", Dim{X: blocks(b.Rows, blockThreads/group), Y: blocks(width, 32)}, Dim{X: blockThreads}, 0,
+	d.Launch("sparse_score", Dim{X: ceilDiv(b.Rows, blockThreads/group), Y: ceilDiv(width, 32)}, Dim{X: blockThreads}, 0,
 		w.Slice(r.lo, r.hi), base, attributes.Offsets, attributes.Index, attributes.Value, b.Source, to,
 		int32(b.Rows), int32(width), int32(group))
 }

@@ -13,65 +13,13 @@ import (
 	"github.com/dsp-go/dsp/structured/chains"
 )
 
-// sparseInputs gives a data set attributes; those of low number are frequent.
-func sparseInputs(rng *rand.Rand, positions, attributes, most int, values bool) *structured.Sparse {
-	x := &structured.Sparse{Offsets: []int{0}}
-	for range positions {
-		for range rng.IntN(most + 1) {
-			u := rng.Float64()
-			x.Index = append(x.Index, int32(float64(attributes)*u*u*u))
-			if values {
-				x.Value = append(x.Value, float32(rng.NormFloat64()))
-			}
-		}
-		x.Offsets = append(x.Offsets, len(x.Index))
-	}
-	return x
-}
-
-// sparseCase is a data set and a linear scorer of it.
-func sparseCase(t testing.TB, rng *rand.Rand, labels, nodes, edges int, kind string, values bool, lengths ...int) (*structured.Dataset, *nets.SparseLinear) {
-	set := chainData(rng, labels, lengths...)
-	set.Attributes = sparseInputs(rng, set.Positions(), nodes, 40, values)
-	if edges > 0 {
-		set.EdgeAttributes = sparseInputs(rng, set.Positions(), edges, 3, values)
-		for _, p := range set.Offsets[:set.Len()] { // none where a chain starts
-			if p == set.Positions() {
-				continue
-			}
-			x := set.EdgeAttributes
-			lo, hi := x.Offsets[p], x.Offsets[p+1]
-			x.Index = slices.Delete(x.Index, lo, hi)
-			if values {
-				x.Value = slices.Delete(x.Value, lo, hi)
-			}
-			for q := p + 1; q < len(x.Offsets); q++ {
-				x.Offsets[q] -= hi - lo
-			}
-		}
-	}
-	net, err := nets.NewSparseLinear(nodes, edges, labels, kind)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return set, net
-}
-
-func normals(rng *rand.Rand, n int) []float32 {
-	x := make([]float32, n)
-	for i := range x {
-		x[i] = float32(rng.NormFloat64())
-	}
-	return x
-}
-
 // marginals returns random numbers in the shape of a batch's marginals, zero where chains start, and at every other position.
 func marginals(rng *rand.Rand, batch *structured.Batch, labels int, perPosition bool) *structured.Marginals {
 	all := new(structured.Marginals)
 	all.Resize(batch, chains.Form(labels, perPosition))
 	v := chains.In(all)
-	copy(v.Node, normals(rng, len(v.Node)))
-	copy(v.Edge, normals(rng, len(v.Edge)))
+	copy(v.Node, cudatest.Vector(rng, len(v.Node), 1))
+	copy(v.Edge, cudatest.Vector(rng, len(v.Edge), 1))
 	for b := range batch.Len() {
 		lo, hi := batch.Offsets[b], batch.Offsets[b+1]
 		for t := lo; t < hi; t += 2 {
@@ -113,8 +61,8 @@ func runSparse(d *cuda.Device, set *structured.Dataset, net *nets.SparseLinear, 
 		}
 	}
 	θ.Node, θ.Edge = cuda.New[float32](d, rows*y, "θ"), cuda.New[float32](d, size, "θ")
-	weights, grad := uploaded(d, w), cuda.New[float32](d, len(w), "a gradient")
-	node, edge := uploaded(d, slices.Concat(v.Node, make([]float32, rows*y-len(v.Node)))), uploaded(d, edges)
+	weights, grad := cudatest.Uploaded(d, w), cuda.New[float32](d, len(w), "a gradient")
+	node, edge := cudatest.Uploaded(d, slices.Concat(v.Node, make([]float32, rows*y-len(v.Node)))), cudatest.Uploaded(d, edges)
 	all := func() {
 		cuda.Zero(d, grad)
 		s.Score(weights, batch, θ.Parts())
@@ -130,7 +78,7 @@ func runSparse(d *cuda.Device, set *structured.Dataset, net *nets.SparseLinear, 
 		batch.Set(examples)
 		all()
 	}
-	out := scored{download(d, θ.Node), download(d, θ.Edge), download(d, grad)}
+	out := scored{cudatest.Downloaded(d, θ.Node), cudatest.Downloaded(d, θ.Edge), cudatest.Downloaded(d, grad)}
 	s.Free()
 	batch.Free()
 	data.Free()
@@ -161,10 +109,10 @@ func TestSparseLinearIsThatOfTheHost(t *testing.T) {
 	} {
 		t.Run(fmt.Sprint(k), func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(7, uint64(k)))
-			set, net := sparseCase(t, rng, c.labels, 2000, c.edges, c.kind, c.values, 400, 4, 0, 2, 300, 9, 1, 30, 13)
+			set, net := cudatest.SparseCase(t, rng, c.labels, 2000, c.edges, c.kind, c.values, 400, 4, 0, 2, 300, 9, 1, 30, 13)
 			var batch structured.Batch
 			batch.Reset(set, c.examples)
-			w, v := normals(rng, net.Dim()), marginals(rng, &batch, c.labels, c.edges > 0)
+			w, v := cudatest.Vector(rng, net.Dim(), 1), marginals(rng, &batch, c.labels, c.edges > 0)
 			var θ structured.Potentials
 			worker, grad := net.NewWorker(), make([]float32, net.Dim())
 			if err := worker.Score(w, &batch, &θ); err != nil {
@@ -174,9 +122,9 @@ func TestSparseLinearIsThatOfTheHost(t *testing.T) {
 				t.Fatal(err)
 			}
 			first := runSparse(d, set, net, c.examples, w, v, c.chains, c.rows, false)
-			near(t, "node potentials", first.node[:len(θ.Parts[0].Values)], θ.Parts[0].Values, 1e-5)
-			near(t, "edge potentials", first.edge[:len(θ.Parts[1].Values)], θ.Parts[1].Values, 1e-5)
-			near(t, "gradient", first.grad, grad, 1e-5)
+			cudatest.Near(t, "node potentials", first.node[:len(θ.Parts[0].Values)], θ.Parts[0].Values, 1e-5)
+			cudatest.Near(t, "edge potentials", first.edge[:len(θ.Parts[1].Values)], θ.Parts[1].Values, 1e-5)
+			cudatest.Near(t, "gradient", first.grad, grad, 1e-5)
 			second := runSparse(d, set, net, c.examples, w, v, c.chains, c.rows, true)
 			if !slices.Equal(first.grad, second.grad) || !slices.Equal(first.node, second.node) || !slices.Equal(first.edge, second.edge) {
 				t.Error("a replayed graph gives other bits")
@@ -189,7 +137,7 @@ func TestSparseLinearIsThatOfTheHost(t *testing.T) {
 func TestListsTakeAFullBatch(t *testing.T) {
 	d := cudatest.Device(t)
 	rng := rand.New(rand.NewPCG(12, 1))
-	set := chainData(rng, 3, 5, 5, 5, 5, 5, 5)
+	set := cudatest.ChainData(rng, 3, 5, 5, 5, 5, 5, 5)
 	set.Attributes = &structured.Sparse{Offsets: []int{0}}
 	for p := range set.Positions() {
 		for k := range []int{30, 40, 30, 30, 40, 30}[p/5] {
@@ -198,15 +146,15 @@ func TestListsTakeAFullBatch(t *testing.T) {
 		set.Attributes.Offsets = append(set.Attributes.Offsets, len(set.Attributes.Index))
 	}
 	net, err := nets.NewSparseLinear(4000, 0, 3, nets.EdgesNone)
-	must(t, err)
+	cudatest.Must(t, err)
 	var batch structured.Batch
 	examples := []int{1, 4}
 	batch.Reset(set, examples)
-	w, v, grad := normals(rng, net.Dim()), new(structured.Marginals), make([]float32, net.Dim())
+	w, v, grad := cudatest.Vector(rng, net.Dim(), 1), new(structured.Marginals), make([]float32, net.Dim())
 	v.Resize(&batch, net.Form())
-	copy(v.Parts[0].Values, normals(rng, len(v.Parts[0].Values)))
+	copy(v.Parts[0].Values, cudatest.Vector(rng, len(v.Parts[0].Values), 1))
 	worker := net.NewWorker()
-	must(t, worker.Score(w, &batch, new(structured.Potentials)))
-	must(t, worker.Pullback(v, grad))
-	near(t, "gradient", runSparse(d, set, net, examples, w, v, 2, 10, false).grad, grad, 1e-6)
+	cudatest.Must(t, worker.Score(w, &batch, new(structured.Potentials)))
+	cudatest.Must(t, worker.Pullback(v, grad))
+	cudatest.Near(t, "gradient", runSparse(d, set, net, examples, w, v, 2, 10, false).grad, grad, 1e-6)
 }

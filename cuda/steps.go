@@ -16,7 +16,7 @@ type stepKey struct {
 
 // Step implements train.Accelerator. The second step of a kind is captured, and replayed from then on.
 func (a *Accelerator) Step(ctx context.Context, w []float32, examples []int, s oracles.Smoothing, memory train.RemoteMemory, dropout uint64) error {
-	l, err := a.lane(ctx, examples)
+	l, err := a.slot(ctx, examples)
 	if err != nil {
 		return err
 	}
@@ -41,13 +41,13 @@ func (a *Accelerator) Step(ctx context.Context, w []float32, examples []int, s o
 
 // Change implements train.Accelerator.
 func (a *Accelerator) Change(ctx context.Context, from, to []float32, examples []int, s oracles.Smoothing) error {
-	l, err := a.lane(ctx, examples)
+	l, err := a.slot(ctx, examples)
 	if err != nil {
 		return err
 	}
 	v := a.vectors
 	Upload(a.d, v.at, to)
-	Upload(a.d, room(a.d, &v.from, v.dim, "weights"), from)
+	Upload(a.d, grow(a.d, &v.from, v.dim, "weights"), from)
 	l.ReserveChange()
 	l.use(a.shared, "change")
 	Zero(a.d, v.grad)
@@ -56,14 +56,14 @@ func (a *Accelerator) Change(ctx context.Context, from, to []float32, examples [
 	return a.done()
 }
 
-// lane returns that of a batch, with the batch in it.
-func (a *Accelerator) lane(ctx context.Context, examples []int) (l *lane, err error) {
+// slot returns that of a batch, with the batch in it.
+func (a *Accelerator) slot(ctx context.Context, examples []int) (l *slot, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	c := a.data.stepCapacity(examples)
 	if l = a.steps[c]; l == nil {
-		if l, err = a.newLane(c); err != nil {
+		if l, err = a.newSlot(c); err != nil {
 			return nil, err
 		}
 		a.steps[c] = l

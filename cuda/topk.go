@@ -14,9 +14,9 @@ type KBest struct {
 func (best *KBest) Reserve(d *Device, θ *Chains, k int) {
 	const what = "the best outputs"
 	best.K = k
-	room(d, &best.Count, θ.B, what)
-	room(d, &best.Score, θ.B*k, what)
-	room(d, &best.Labels, k*θ.N, what)
+	grow(d, &best.Count, θ.B, what)
+	grow(d, &best.Score, θ.B*k, what)
+	grow(d, &best.Labels, k*θ.N, what)
 }
 
 // Free gives the memory back.
@@ -53,14 +53,14 @@ func (s *topScratch) free(d *Device) {
 func (o *Oracle) ReserveTopK(θ *Chains, k int) {
 	const what = "the enumeration of best outputs"
 	s, d, cells := &o.top, o.d, θ.N+θ.B
-	room(d, &o.max.scores, θ.N*θ.Y, what)
-	room(d, &o.max.ends, θ.B, what)
-	room(d, &s.cells, cells*k, what)
-	room(d, &s.lasts, cells*k, what)
-	room(d, &s.entries, 8*cells*k, what)
-	room(d, &s.counts, cells, what)
-	room(d, &s.way, cells, what)
-	room(d, &s.path, θ.N, what)
+	grow(d, &o.max.scores, θ.N*θ.Y, what)
+	grow(d, &o.max.ends, θ.B, what)
+	grow(d, &s.cells, cells*k, what)
+	grow(d, &s.lasts, cells*k, what)
+	grow(d, &s.entries, 8*cells*k, what)
+	grow(d, &s.counts, cells, what)
+	grow(d, &s.way, cells, what)
+	grow(d, &s.path, θ.N, what)
 }
 
 // TopK finds the min(k, number of allowed outputs) best outputs of every chain, best first, with the loss of a. Which of
@@ -84,11 +84,11 @@ func (o *Oracle) topK(θ *Chains, a Augmentation, k int, μ float64, best *KBest
 		o.d.Launch("prefix_scores", Dim{X: θ.B}, Dim{X: threads}, 4*(2*threads+32), append(θ.arguments(a), scores)...)
 	} else {
 		v := viterbiFor(θ)
-		o.d.Launch(v.name, Dim{X: blocks(θ.B, v.chains)}, Dim{X: v.threads}, v.shared,
+		o.d.Launch(v.name, Dim{X: ceilDiv(θ.B, v.chains)}, Dim{X: v.threads}, v.shared,
 			append(θ.arguments(a), int32(θ.B), scores, o.max.pointers, o.max.ends)...)
 	}
 	const warps = 4
-	o.d.Launch("best_outputs", Dim{X: blocks(θ.B, warps)}, Dim{X: 32 * warps}, warps*64*8,
+	o.d.Launch("best_outputs", Dim{X: ceilDiv(θ.B, warps)}, Dim{X: 32 * warps}, warps*64*8,
 		append(θ.arguments(a), int32(θ.B), int32(θ.N), scores, int32(k), μ, best.Count, best.Score, best.Labels, gold,
 			s.cells, s.lasts, s.entries, s.counts, s.way, s.path)...)
 }

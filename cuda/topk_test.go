@@ -69,7 +69,7 @@ func TestTopKOfNaN(t *testing.T) {
 				}
 				var best oracles.KBest
 				o.TopK(θ.all, 4, &best)
-				must(t, d.Err())
+				cudatest.Must(t, d.Err())
 				if best.Count[1] != 4 {
 					t.Errorf("%d outputs of the chain of numbers", best.Count[1])
 				}

@@ -65,9 +65,9 @@ func newTranspose(d *Device, x *structured.Sparse, attributes, width int) *trans
 	}
 	what := "the transposed attributes"
 	t.segments, t.cut = len(attribute), len(cuts)
-	t.attribute, t.lo, t.part = upload(d, attribute, what), upload(d, lo, what), upload(d, part, what)
-	t.position, t.value = upload(d, position, what), upload(d, value, what)
-	t.cuts, t.first = upload(d, cuts, what), upload(d, first, what)
+	t.attribute, t.lo, t.part = newFrom(d, attribute, what), newFrom(d, lo, what), newFrom(d, part, what)
+	t.position, t.value = newFrom(d, position, what), newFrom(d, value, what)
+	t.cuts, t.first = newFrom(d, cuts, what), newFrom(d, first, what)
 	t.parts = New[float32](d, int(first[len(first)-1])*width, what)
 	t.place = New[int32](d, len(x.Offsets)-1, what)
 	return t
@@ -84,10 +84,10 @@ func (t *transpose) free(d *Device) {
 
 // pullback adds rows of v [Rows×width], times the values of their attributes, to the attributes' rows of to.
 func (t *transpose) pullback(d *Device, v Array[float32], b *Batch, to Array[float32]) {
-	block, warps, columns := Dim{X: blockThreads}, blockThreads/32, blocks(t.width, 32)
+	block, warps, columns := Dim{X: blockThreads}, blockThreads/32, ceilDiv(t.width, 32)
 	Zero(d, t.place)
-	d.Launch("transpose_mark", Dim{X: blocks(b.Rows, warps)}, block, 0, b.Source, v, t.place, int32(b.Rows), int32(t.width))
-	d.Launch("transpose_sum", Dim{X: blocks(t.segments, warps), Y: columns}, block, 0, t.attribute, t.lo, t.position, t.value, t.part,
+	d.Launch("transpose_mark", Dim{X: ceilDiv(b.Rows, warps)}, block, 0, b.Source, v, t.place, int32(b.Rows), int32(t.width))
+	d.Launch("transpose_sum", Dim{X: ceilDiv(t.segments, warps), Y: columns}, block, 0, t.attribute, t.lo, t.position, t.value, t.part,
 		t.place, v, to, t.parts, int32(t.segments), int32(t.width), int32(lanesFor(t.width)))
 	d.Launch("transpose_join", Dim{X: t.cut, Y: columns}, Dim{X: sumThreads}, sumThreads*4, t.cuts, t.first, t.parts, to, int32(t.width))
 }

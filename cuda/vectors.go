@@ -49,7 +49,7 @@ func (v *vectors) free() {
 }
 
 // partBlocks is the grid of products, which depends on the number of weights alone.
-func (v *vectors) partBlocks() int { return max(1, min(512, blocks(v.dim, 4*vectorThreads))) }
+func (v *vectors) partBlocks() int { return max(1, min(512, ceilDiv(v.dim, 4*vectorThreads))) }
 
 // open takes up a path.
 func (v *vectors) open(w, b, mean []float32) {
@@ -57,10 +57,10 @@ func (v *vectors) open(w, b, mean []float32) {
 	Copy(v.d, v.start, v.w)
 	Zero(v.d, v.seen)
 	if v.drifts = b != nil; v.drifts {
-		Upload(v.d, room(v.d, &v.b, v.dim, "the drift"), b)
+		Upload(v.d, grow(v.d, &v.b, v.dim, "the drift"), b)
 	}
 	if mean != nil {
-		Upload(v.d, room(v.d, &v.mean, v.dim, "the mean iterate"), mean)
+		Upload(v.d, grow(v.d, &v.mean, v.dim, "the mean iterate"), mean)
 	}
 }
 
@@ -71,7 +71,7 @@ func (v *vectors) walk(s train.Stride, by Array[float64]) {
 		b = v.b
 	}
 	if s.Share != 0 {
-		mean = room(v.d, &v.mean, v.dim, "the mean iterate")
+		mean = grow(v.d, &v.mean, v.dim, "the mean iterate")
 	}
 	grad := v.grad
 	if s.C == 0 && s.Beta == 0 {
@@ -82,7 +82,7 @@ func (v *vectors) walk(s train.Stride, by Array[float64]) {
 }
 
 // sweep is a grid for one thread a few weights.
-func (v *vectors) sweep() Dim { return Dim{X: min(4096, blocks(v.dim, vectorThreads))} }
+func (v *vectors) sweep() Dim { return Dim{X: min(4096, ceilDiv(v.dim, vectorThreads))} }
 
 // settle copies the path to the host.
 func (v *vectors) settle(w, mean []float32) error {

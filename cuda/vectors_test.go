@@ -24,23 +24,23 @@ func TestWalk(t *testing.T) {
 			{1, 0, 0, 0, 0.5, 1},
 			{0, 2, 1, 0, 0.5, -0.125},
 		} {
-			w, b, grad, mean := vector(r, n, 1), vector(r, n, 1), vector(r, n, 1), vector(r, n, 1)
+			w, b, grad, mean := cudatest.Vector(r, n, 1), cudatest.Vector(r, n, 1), cudatest.Vector(r, n, 1), cudatest.Vector(r, n, 1)
 			var none cuda.Array[float32]
-			dw, db, dgrad, dmean := uploaded(d, w), none, none, none
+			dw, db, dgrad, dmean := cudatest.Uploaded(d, w), none, none, none
 			var by cuda.Array[float64]
 			if c.q != 0 || c.β != 0 {
-				db = uploaded(d, b)
+				db = cudatest.Uploaded(d, b)
 			}
 			if c.c != 0 {
-				dgrad = uploaded(d, grad)
+				dgrad = cudatest.Uploaded(d, grad)
 			}
 			if c.share == 1 {
 				dmean = cuda.New[float32](d, n, "a mean that begins")
 			} else if c.share != 0 {
-				dmean = uploaded(d, mean)
+				dmean = cudatest.Uploaded(d, mean)
 			}
 			if c.by != 1 {
-				by = uploaded(d, []float64{c.by})
+				by = cudatest.Uploaded(d, []float64{c.by})
 			}
 			d.Launch("walk", cuda.Dim{X: 2}, cuda.Dim{X: 256}, 0, dw, db, dgrad, dmean, by,
 				float32(c.ρ), float32(c.q), c.c, float32(c.β), float32(c.share), int64(n))
@@ -48,12 +48,12 @@ func TestWalk(t *testing.T) {
 			vec.Axpy(float32(c.c*c.by), grad, w)
 			vec.Axpy(float32(c.β), grad, b)
 			vec.Axpby(float32(c.share), w, float32(1-c.share), mean)
-			near(t, "w", download(d, dw), w, 1e-6)
+			cudatest.Near(t, "w", cudatest.Downloaded(d, dw), w, 1e-6)
 			if c.β != 0 {
-				near(t, "b", download(d, db), b, 1e-6)
+				cudatest.Near(t, "b", cudatest.Downloaded(d, db), b, 1e-6)
 			}
 			if c.share != 0 {
-				near(t, "mean", download(d, dmean), mean, 1e-6)
+				cudatest.Near(t, "mean", cudatest.Downloaded(d, dmean), mean, 1e-6)
 			}
 		}
 	}
@@ -64,11 +64,11 @@ func TestAscend(t *testing.T) {
 	d := cudatest.Device(t)
 	r := rand.New(rand.NewPCG(3, 4))
 	const n, blocks, examples = 3000, 3, 7
-	grad, w := vector(r, n, 1), vector(r, n, 1)
+	grad, w := cudatest.Vector(r, n, 1), cudatest.Vector(r, n, 1)
 	parts := cuda.New[float64](d, 2*blocks, "parts")
 	var none cuda.Array[float32]
-	d.Launch("products", cuda.Dim{X: blocks}, cuda.Dim{X: 256}, 64, uploaded(d, grad), uploaded(d, w), none, parts, int64(n))
-	got := download(d, parts)
+	d.Launch("products", cuda.Dim{X: blocks}, cuda.Dim{X: 256}, 64, cudatest.Uploaded(d, grad), cudatest.Uploaded(d, w), none, parts, int64(n))
+	got := cudatest.Downloaded(d, parts)
 	norm, product := got[0]+got[1]+got[2], got[3]+got[4]+got[5]
 	if want := vec.Norm2(grad); math.Abs(norm-want) > 1e-9*want {
 		t.Errorf("‖D‖² is %v, want %v", norm, want)
@@ -78,14 +78,14 @@ func TestAscend(t *testing.T) {
 	}
 	for _, linear := range []float64{3, 1e6, 0, -1} {
 		const λ, share = 0.3, 0.25
-		books, by, γ := uploaded(d, []float64{5, 4, 3}), cuda.New[float64](d, 1, "a step"), cuda.New[float32](d, 1, "γ")
-		d.Launch("ascend", cuda.Dim{X: 1}, cuda.Dim{X: 256}, 64, parts, int32(blocks), uploaded(d, []float64{9, 9, linear}), books, by, γ,
+		books, by, γ := cudatest.Uploaded(d, []float64{5, 4, 3}), cuda.New[float64](d, 1, "a step"), cuda.New[float32](d, 1, "γ")
+		d.Launch("ascend", cuda.Dim{X: 1}, cuda.Dim{X: 256}, 64, parts, int32(blocks), cudatest.Uploaded(d, []float64{9, 9, linear}), books, by, γ,
 			λ, float64(examples), share)
 		gap, way := linear/examples, norm/(λ*examples*examples)
 		step := float64(float32(min(max(gap/way, 0), 1)))
 		b := 5 + step/examples*(linear-product)
 		want := []float64{b, 4 + share*(b-4), 3 + step*gap - step*step/2*way, -step / (λ * examples), step}
-		if got := append(append(download(d, books), download(d, by)...), float64(download(d, γ)[0])); !slices.EqualFunc(got, want, func(x, y float64) bool {
+		if got := append(append(cudatest.Downloaded(d, books), cudatest.Downloaded(d, by)...), float64(cudatest.Downloaded(d, γ)[0])); !slices.EqualFunc(got, want, func(x, y float64) bool {
 			return math.Abs(x-y) <= 1e-9*(1+math.Abs(y))
 		}) {
 			t.Errorf("with a gap of %v the books are %v, want %v", gap, got, want)
@@ -98,15 +98,15 @@ func TestObserve(t *testing.T) {
 	d := cudatest.Device(t)
 	r := rand.New(rand.NewPCG(5, 6))
 	const n, blocks, size = 1500, 2, 4
-	grad, w, from := vector(r, n, 1), vector(r, n, 1), vector(r, n, 1)
-	parts, seen := cuda.New[float64](d, 2*blocks, "parts"), uploaded(d, []float64{1, 2})
-	d.Launch("products", cuda.Dim{X: blocks}, cuda.Dim{X: 256}, 64, uploaded(d, grad), uploaded(d, w), uploaded(d, from), parts, int64(n))
+	grad, w, from := cudatest.Vector(r, n, 1), cudatest.Vector(r, n, 1), cudatest.Vector(r, n, 1)
+	parts, seen := cuda.New[float64](d, 2*blocks, "parts"), cudatest.Uploaded(d, []float64{1, 2})
+	d.Launch("products", cuda.Dim{X: blocks}, cuda.Dim{X: 256}, 64, cudatest.Uploaded(d, grad), cudatest.Uploaded(d, w), cudatest.Uploaded(d, from), parts, int64(n))
 	for _, c := range []struct{ exact, moved float64 }{{4, 0}, {3, 2}, {4, 2}} {
-		d.Launch("observe", cuda.Dim{X: 1}, cuda.Dim{X: 256}, 64, parts, int32(blocks), uploaded(d, []float64{9, 9, 9, 9, 9, c.exact, c.moved}),
+		d.Launch("observe", cuda.Dim{X: 1}, cuda.Dim{X: 256}, 64, parts, int32(blocks), cudatest.Uploaded(d, []float64{9, 9, 9, 9, 9, c.exact, c.moved}),
 			seen, float64(size))
 	}
 	rise, progress := 1+vec.Norm2(grad)/(size*size), 2+(vec.Dot64(grad, w)-vec.Dot64(grad, from))/size
-	if got := download(d, seen); math.Abs(got[0]-rise) > 1e-9*rise || math.Abs(got[1]-progress) > 1e-6*rise {
+	if got := cudatest.Downloaded(d, seen); math.Abs(got[0]-rise) > 1e-9*rise || math.Abs(got[1]-progress) > 1e-6*rise {
 		t.Errorf("observed %v, want %v and %v", got, rise, progress)
 	}
 }
