@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/dsp-go/dsp/cuda"
+	"github.com/dsp-go/dsp/cuda/device"
 )
 
 // Must fails the test where err is not nil.
@@ -43,15 +43,15 @@ func Vector(rng *rand.Rand, n int, scale float64) []float32 {
 }
 
 // Uploaded returns a new array that holds x.
-func Uploaded[E cuda.Element](d *cuda.Device, x []E) cuda.Array[E] {
-	to := cuda.New[E](d, len(x), "a test's")
-	cuda.Upload(d, to, x)
+func Uploaded[E device.Element](d *device.Device, x []E) device.Array[E] {
+	to := device.New[E](d, len(x), "a test's")
+	device.Upload(d, to, x)
 	return to
 }
 
 // Downloaded returns what an array holds.
-func Downloaded[E cuda.Element](d *cuda.Device, x cuda.Array[E]) []E {
+func Downloaded[E device.Element](d *device.Device, x device.Array[E]) []E {
 	to := make([]E, x.Len())
-	cuda.Download(d, to, x)
+	device.Download(d, to, x)
 	return to
 }

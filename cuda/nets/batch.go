@@ -1,0 +1,119 @@
+package cudanets
+
+import (
+	"fmt"
+
+	"github.com/dsp-go/dsp/cuda/device"
+	"github.com/dsp-go/dsp/structured"
+)
+
+// Batch is a choice of examples of one data set, as structured.Batch is. Its arrays have the size of its capacities, so that
+// a captured graph can be replayed with another choice.
+type Batch struct {
+	Data *Data
+
+	B, N                  int // chains and positions of the examples set now
+	Chains, Rows, Longest int // capacities: chains, positions, and positions of one chain
+	others                int // capacity: rows of each of the data's other tables
+
+	Examples device.Array[int32]   // [cudaoracles.Chains] −1 beyond B
+	Offsets  device.Array[int32]   // [Chains+1] chain b owns rows Offsets[b] to Offsets[b+1]-1; chains beyond B have none
+	Source   device.Array[int32]   // [Rows] each row's position in Data; −1 from N on
+	Chain    device.Array[int32]   // [Rows] its chain; −1 from N on
+	Gold     device.Array[int32]   // [Rows] its gold label; −1 where there is none, and from N on
+	Weight   device.Array[float32] // [cudaoracles.Chains] c_i, 0 beyond B
+	Seed     device.Array[uint64]  // [1] of dropout; 0: off
+
+	header device.Array[int32] // Examples, then Offsets: one upload
+	host   []int32             // as they were uploaded last
+}
+
+// NewBatch returns an empty batch that takes up to so many chains and positions (rows), of which one chain has at most
+// longest.
+func NewBatch(data *Data, chains, rows, longest int) *Batch {
+	return data.NewBatch(Capacity{chains: chains, rows: rows, longest: longest})
+}
+
+func (data *Data) NewBatch(c Capacity) *Batch {
+	d, what, chains, rows := data.Device, "a batch", c.chains, c.rows
+	b := &Batch{
+		Data: data, Chains: chains, Rows: rows, Longest: c.longest, others: c.others,
+		Source: device.New[int32](d, rows, what),
+		Chain:  device.New[int32](d, rows, what),
+		Gold:   device.New[int32](d, rows, what),
+		Weight: device.New[float32](d, chains, what),
+		Seed:   device.New[uint64](d, 1, what),
+		header: device.New[int32](d, 2*chains+1, what),
+		host:   make([]int32, 2*chains+1),
+	}
+	b.Examples, b.Offsets = b.header.Slice(0, chains), b.header.Slice(chains, 2*chains+1)
+	b.SetSeed(0)
+	b.Set(nil)
+	return b
+}
+
+// Free gives the memory back.
+func (b *Batch) Free() {
+	d := b.Data.Device
+	device.Free(d, b.Source)
+	device.Free(d, b.Chain)
+	device.Free(d, b.Gold)
+	device.Free(d, b.Weight)
+	device.Free(d, b.Seed)
+	device.Free(d, b.header)
+}
+
+// Fits reports whether the examples are within the capacities.
+func (b *Batch) Fits(examples []int) bool {
+	n := b.Data.sizeOf(examples)
+	return n.chains <= b.Chains && n.rows <= b.Rows && n.longest <= b.Longest && n.others <= b.others
+}
+
+// RowsOf returns the capacity of rows of a table; 1 for what is tied.
+func (b *Batch) RowsOf(table string) int {
+	switch table {
+	case structured.Tied:
+		return 1
+	case structured.Positions:
+		return b.Rows
+	}
+	return b.others
+}
+
+// Chosen returns the examples set now.
+func (b *Batch) Chosen() []int {
+	all := make([]int, b.B)
+	for k := range all {
+		all[k] = int(b.host[k])
+	}
+	return all
+}
+
+// Set makes b the batch of the given examples, each at most once, which fit. It is not part of captured graphs: they are
+// replayed after it.
+func (b *Batch) Set(examples []int) {
+	d, set := b.Data.Device, b.Data.Set
+	if !b.Fits(examples) {
+		d.Fail(fmt.Errorf("cuda: %d examples do not fit a batch of %d chains, %d positions, %d a chain", len(examples), b.Chains, b.Rows, b.Longest))
+		return
+	}
+	which, offsets := b.host[:b.Chains], b.host[b.Chains:]
+	n := int32(0)
+	for k := range which {
+		which[k], offsets[k] = -1, n
+		if k < len(examples) {
+			i := examples[k]
+			which[k] = int32(i)
+			n += int32(set.Length(i))
+		}
+	}
+	offsets[b.Chains] = n
+	b.B, b.N = len(examples), int(n)
+	device.Upload(d, b.header, b.host)
+	d.Launch("batch", device.Dim{X: device.CeilDiv(max(b.Rows, b.Chains), device.BlockThreads)}, device.Dim{X: device.BlockThreads}, 0,
+		b.Examples, b.Offsets, int32(b.Chains), int32(b.Rows), b.Data.Offsets, b.Data.Labels, b.Data.Weights,
+		b.Source, b.Chain, b.Gold, b.Weight)
+}
+
+// SetSeed sets the seed of the networks' dropout for this batch; 0 turns it off. It is not part of captured graphs.
+func (b *Batch) SetSeed(seed uint64) { device.Upload(b.Data.Device, b.Seed, []uint64{seed}) }

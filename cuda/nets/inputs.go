@@ -1,0 +1,18 @@
+package cudanets
+
+// loadInputs gathers what a program reads of the batch.
+func (e *Executor) loadInputs(p *program, b *Batch) {
+	data, needs := b.Data, p.Needs
+	if needs.Features {
+		e.entries("load_features", p.features.Len(), p.features, data.Features, b.Source, int32(data.Set.Dim))
+	}
+	for _, f := range needs.Fields {
+		e.entries("load_ids", p.Rows, p.ids[f], data.Ids, b.Source, int32(len(data.Set.Vocab)), int32(f))
+	}
+	if needs.Boundary {
+		e.entries("load_boundary", p.Rows, p.boundary, b.Chain)
+	}
+	if p.layers > 0 {
+		e.entries("dropout_states", p.Rows*p.layers, p.states, b.Chain, b.Examples, b.Offsets, b.Seed, int32(p.Rows))
+	}
+}
