@@ -11,7 +11,9 @@ import (
 	cudaoracles "github.com/dsp-go/dsp/cuda/oracles"
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/oracles/chain"
+	"github.com/dsp-go/dsp/oracles/kinds"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/chains"
 )
 
 func (g *rig) oracleChecks() []Check {
@@ -30,13 +32,13 @@ func (g *rig) oracleChecks() []Check {
 }
 
 // onSmallChains runs a check of the CPU's oracle on the device's.
-func (g *rig) onSmallChains(check func(o oracles.Oracle, θ *potentials, r *rand.Rand, w *worst) error) func(context.Context, *rand.Rand, *worst) (string, error) {
+func (g *rig) onSmallChains(check checkOracle) func(context.Context, *rand.Rand, *worst) (string, error) {
 	return func(ctx context.Context, r *rand.Rand, w *worst) (string, error) {
-		o := cudaoracles.NewChainOracle(g.Device)
+		kind, o := kinds.Of(chains.Chain{}), cudaoracles.NewChainOracle(g.Device)
 		for range g.pick(instances, 30) {
 			err := ctx.Err()
 			if err == nil {
-				err = check(o, smallChains(r), r, w)
+				err = check(o, drawSmall(kind, r), r, w)
 			}
 			if failed := g.Err(); failed != nil {
 				err = failed
