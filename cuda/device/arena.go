@@ -8,21 +8,21 @@ import (
 
 const (
 	Alignment  = 256      // bytes
-	firstBlock = 64 << 20 // bytes that an arena first asks for
-	largeBlock = 1 << 30  // and the most that it asks for at once for small arrays
+	firstBlock = 64 << 20 // bytes of an arena's first block
+	largeBlock = 1 << 30  // bytes of its largest blocks for small arrays
 )
 
 // memory lends a device's memory. The context is current in every call.
 type memory interface {
 	take(bytes int64, what string) (driver.Address, error)
 	give(driver.Address) error
-	unused() int64 // bytes that it holds and nobody has
+	unused() int64 // bytes that it holds and has not lent
 	close() error
 }
 
-// arena lends pieces of a few large blocks of device memory, the smallest free piece that an array fits. What is given back
-// becomes one piece with its free neighbours. Nothing waits for the device: the one stream keeps an array's old and new uses
-// in order.
+// arena lends pieces of a few large blocks of device memory: the smallest free piece that is large enough. A piece that is given
+// back is joined with its free neighbours. The arena never waits for the device, since the one stream orders an array's uses before
+// those of the next array in its place.
 type arena struct {
 	lib    driver.Driver
 	blocks []*span
@@ -63,7 +63,7 @@ func (a *arena) take(bytes int64, what string) (driver.Address, error) {
 	return best.at, nil
 }
 
-// best returns the smallest free span of at least so many bytes, the first of equals; nil where there is none.
+// best returns the smallest free span of at least that many bytes, the first of equals, or nil.
 func (a *arena) best(bytes int64) (best *span) {
 	for _, s := range a.blocks {
 		for ; s != nil; s = s.next {
@@ -159,7 +159,7 @@ func (a *arena) close() error {
 	return errors.Join(errs...)
 }
 
-// guarded asks the driver for every array by itself: the emulated device ends the process where a kernel leaves one.
+// guarded makes every array an allocation of its own, so that the emulated device finds accesses outside of it.
 type guarded struct {
 	lib   driver.Driver
 	sizes map[driver.Address]int64

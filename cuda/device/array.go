@@ -21,7 +21,7 @@ type Array[E Element] struct {
 // Len returns the number of elements.
 func (x Array[E]) Len() int { return x.n }
 
-// IsEmpty tells whether there are no elements.
+// IsEmpty reports whether there are no elements.
 func (x Array[E]) IsEmpty() bool { return x.n == 0 }
 
 // Slice returns elements lo to hi, hi excluded, of the same memory.
@@ -41,7 +41,7 @@ func (x Array[E]) Address() uint64 { return uint64(x.at) }
 func (x Array[E]) width() int   { var e E; return int(unsafe.Sizeof(e)) }
 func (x Array[E]) bytes() int64 { return int64(x.n) * int64(x.width()) }
 
-// New returns an array of n elements of undefined content, aligned to 256 bytes; what tells its purpose in an error.
+// New returns an array of n elements of undefined content, aligned to 256 bytes; what names its purpose in errors.
 func New[E Element](d *Device, n int, what string) Array[E] {
 	x := Array[E]{n: n}
 	if n < 0 {
@@ -57,7 +57,7 @@ func New[E Element](d *Device, n int, what string) Array[E] {
 	return x
 }
 
-// Free gives an array back that New made. What was enqueued before may still use it.
+// Free releases an array that New returned. Work that was enqueued before may still use it.
 func Free[E Element](d *Device, x Array[E]) {
 	if x.at == 0 || !d.outside("Free") || !d.enter() {
 		return
@@ -82,7 +82,7 @@ func Zero[E Element](d *Device, x Array[E]) {
 	}
 }
 
-// Upload copies from to the first elements of an array. It returns when from may be changed again, not when the device has it.
+// Upload copies from to the first elements of an array. When it returns, from may be changed, although the copy may still be under way.
 func Upload[E Element](d *Device, to Array[E], from []E) {
 	if len(from) > to.n {
 		d.Fail(fmt.Errorf("cuda: an upload of %d elements to %d", len(from), to.n))

@@ -24,17 +24,17 @@ const (
 
 var cublasFiles = []string{"libcublas.so.13", "libcublas.so.12"}
 
-// NewBLAS returns the matrix products of a device. With tf32 they round what they multiply to 11 significant bits, for the tensor
-// cores: a relative error near 1e-3 instead of 1e-6.
+// NewBLAS returns the matrix products of a device. With tf32 they round both operands to 11 significant bits, for the tensor
+// cores: the relative error is near 1e-3 instead of 1e-6.
 //
-// The environment variable DSP_CUDA_BLAS keeps to the kernels where it says own, and else names the library's file, which must be
-// there then.
+// If the environment variable DSP_CUDA_BLAS is own, the kernels of gemm.cu are used; any other value is the path of the library,
+// which must exist.
 func NewBLAS(d *Device, tf32 bool) *BLAS {
 	files, must := libraries(d.info)
 	return newBLAS(d, tf32, files, must)
 }
 
-// NewOwnBLAS returns those of the kernels.
+// NewOwnBLAS returns matrix products by the kernels of gemm.cu.
 func NewOwnBLAS(d *Device, tf32 bool) *BLAS { return newBLAS(d, tf32, nil, false) }
 
 func newBLAS(d *Device, tf32 bool, files []string, must bool) *BLAS {
@@ -83,7 +83,7 @@ func (s *BLAS) Close() {
 	Free(s.device, s.scratch)
 }
 
-// Name is "own" or cuBLAS with its version, and says whether it rounds to TF32.
+// Name returns "own", or cuBLAS with its version, and "TF32" where products round to that.
 func (s *BLAS) Name() string {
 	name := ownBLAS
 	if s.library != nil {
@@ -96,7 +96,7 @@ func (s *BLAS) Name() string {
 	return name
 }
 
-// Sgemm enqueues C = op(A)·op(B) + beta·C, m×k by k×n, with op the transpose where asked for, for each matrix of a batch. They are
+// Sgemm enqueues C = op(A)·op(B) + beta·C, m×k by k×n, with op the transpose where transA or transB is set, for each matrix of a batch. They are
 // dense and row-major: A is [m×k], or [k×m] with transA, and the i-th of the batch starts at i·strideA. A stride of 0 uses one
 // matrix for all; C's must not overlap. With beta 0, C may hold anything. k may be 0. Two runs give the same bits.
 //

@@ -40,7 +40,7 @@ func (t tile) shared(tf32 bool) int {
 	return 2 * tileDepth * (t.m + pad + t.n + pad) * 4
 }
 
-// depthOf is how much of k each of so many parts takes: whole tiles, and no part is empty.
+// depthOf returns how much of k each of that many parts takes, in whole tiles.
 func depthOf(k, parts int) int { return max(1, CeilDiv(CeilDiv(k, parts), tileDepth)) * tileDepth }
 
 // choose returns the tile and the number of parts of k that a rough model of an H200 finds fastest. It looks at the shape only, so
@@ -50,12 +50,12 @@ func choose(m, n, k, batch int, tf32 bool) (best tile, parts int) {
 		multiprocessors = 132
 		most            = 64   // parts
 		least           = 128  // depths in a part
-		bandwidth       = 4e12 // bytes a second
+		bandwidth       = 4e12 // bytes per second
 		launch          = 3e-6 // seconds, of the sum of the parts
 		start           = 24   // depths that take as long as a block's start and end
 		busy            = 8    // warps that keep a multiprocessor busy
 	)
-	rate := 230e9 // fma a second on a multiprocessor
+	rate := 230e9 // fused multiply-adds per second of a multiprocessor
 	if tf32 {
 		rate = 1e12
 	}
@@ -80,7 +80,7 @@ func choose(m, n, k, batch int, tf32 bool) (best tile, parts int) {
 	return best, parts
 }
 
-// efficiency is the share of the arithmetic's peak that a tile comes near: small ones load more for what they compute.
+// efficiency estimates the share of peak arithmetic that a tile reaches: small tiles load more data per operation.
 func (t tile) efficiency() float64 {
 	switch t {
 	case tile{128, 128}:

@@ -1,8 +1,8 @@
-// Package device runs structured prediction on NVIDIA GPUs.
+// Package device opens NVIDIA GPUs and runs kernels on them: arrays, launches, captured graphs, events, matrix products.
 //
-// A Device has one stream, in which everything is enqueued in the order of the calls. Calls may come from any goroutine, one
-// at a time. Errors stick: the first call that fails is kept, later calls do nothing, and Sync or Err tells; so there is no
-// error to check after every launch.
+// A Device has one stream, which runs everything in the order of the calls. Any goroutine may call it, but only one at a time.
+// Errors are sticky: once a call fails, later calls do nothing, and Sync and Err return that first error. So callers need not check
+// every launch.
 package device
 
 import (
@@ -16,13 +16,13 @@ import (
 	"github.com/dsp-go/dsp/cuda/kernels"
 )
 
-// Info tells about a device. Sizes are in bytes, frequencies in kHz.
+// Info describes a device. Sizes are in bytes, frequencies in kHz.
 type Info struct {
 	Ordinal         int    `json:"ordinal"`
 	Name            string `json:"name"`
 	Memory          int64  `json:"memory"`
 	Capability      string `json:"capability"` // major.minor
-	Driver          string `json:"driver"`     // the newest CUDA that the driver knows
+	Driver          string `json:"driver"`     // the newest CUDA version that the driver supports
 	Multiprocessors int    `json:"multiprocessors"`
 	Shared          int    `json:"shared"` // the most shared memory of a block
 	L2              int    `json:"l2"`
@@ -31,17 +31,17 @@ type Info struct {
 	BusWidth        int    `json:"bus_width"` // of the memory, in bits
 }
 
-// Emulated tells whether the device is this machine's processor, made to look like a GPU for tests.
+// Emulated reports whether the device is the CPU, which emulates a GPU for tests.
 func (i Info) Emulated() bool { return strings.HasPrefix(i.Name, "dsp emulated") }
 
 func (i Info) String() string {
 	return fmt.Sprintf("cuda:%d %s, %s, compute capability %s, CUDA %s", i.Ordinal, i.Name, size(i.Memory), i.Capability, i.Driver)
 }
 
-// Built tells whether this build can use a device where there is one.
+// Built reports whether this build can use a device.
 const Built = driver.Built
 
-// Devices tells which devices there are. The error tells why there is none.
+// Devices returns the machine's devices. The error says why there are none.
 func Devices() ([]Info, error) {
 	lib, err := driver.Load()
 	if err != nil {
@@ -92,7 +92,7 @@ type Device struct {
 	compiled *kernels.Set
 	kernels  map[string]*kernel // loaded ones
 	modules  map[string]driver.Module
-	args     [maxArgs]uint64 // of the launch under way
+	args     [maxArgs]uint64 // of the current launch
 
 	capturing bool
 	missing   []string // kernels that a capture found not loaded
@@ -103,7 +103,7 @@ type Device struct {
 	}
 }
 
-// Open opens the device of that number. Close it after use.
+// Open opens a device by its number. The caller must close it.
 func Open(ordinal int) (*Device, error) {
 	infos, err := Devices()
 	switch {
@@ -126,7 +126,7 @@ func Open(ordinal int) (*Device, error) {
 	return open(lib, infos[ordinal], compiled)
 }
 
-// usable tells whether the kernels run on the device: their PTX, of version 7.8, is for compute capability 8.0 and up.
+// usable returns an error where the kernels do not run on the device: their PTX, of version 7.8, is for compute capability 8.0 and up.
 func (i Info) usable() error {
 	var major, minor int
 	if fmt.Sscanf(i.Capability, "%d.%d", &major, &minor); major < 8 {
@@ -159,10 +159,10 @@ func open(lib driver.Driver, info Info, compiled *kernels.Set) (*Device, error) 
 	return d, nil
 }
 
-// Info tells about the device.
+// Info describes the device.
 func (d *Device) Info() Info { return d.info }
 
-// Err returns the first error since Open; a launch's own failure may show only at the next Sync.
+// Err returns the first error since Open. A kernel that fails may be found only by the next Sync.
 func (d *Device) Err() error { return d.err }
 
 // Sync waits for everything enqueued and returns the first error since Open.
@@ -173,7 +173,7 @@ func (d *Device) Sync() error {
 	return d.err
 }
 
-// Memory returns how many bytes of the device's memory are free, to other programs too, and how many there are.
+// Memory returns how many bytes of the device's memory are free, those that the arena holds unused included, and how many there are.
 func (d *Device) Memory() (free, total int64) {
 	if d.enter() {
 		var err error
@@ -184,14 +184,14 @@ func (d *Device) Memory() (free, total int64) {
 }
 
 // Do calls f with the device's stream, as a CUstream, while the calling thread has the device's context: for libraries that
-// enqueue into the stream themselves. An error of f's sticks.
+// enqueue into the stream themselves. An error of f is sticky.
 func (d *Device) Do(f func(stream uintptr) error) {
 	if d.enter() {
 		d.leave(f(uintptr(d.stream)), "")
 	}
 }
 
-// Close waits for everything enqueued and gives everything back. Later calls do nothing. It returns the first error since
+// Close waits for everything enqueued and releases all resources. Later calls do nothing. It returns the first error since
 // Open.
 func (d *Device) Close() error {
 	if d.closed {
@@ -207,7 +207,7 @@ func (d *Device) Close() error {
 		}
 	}
 	tell(d.lib.SetCurrent(d.context))
-	tell(d.lib.Wait(d.stream)) // what follows only gives back, and after an error it may fail as well
+	tell(d.lib.Wait(d.stream)) // the rest only releases resources; after an error that may fail as well
 	tell(d.staging.close(d.lib))
 	tell(d.closeEvents())
 	tell(d.memory.close())
@@ -221,7 +221,7 @@ func (d *Device) Close() error {
 	return failed
 }
 
-// enter gives the calling thread the device's context, until leave. It is false where an error was before.
+// enter makes the device's context current on the calling thread, until leave. It returns false after an error.
 func (d *Device) enter() bool {
 	if d.err != nil {
 		return false
@@ -234,7 +234,7 @@ func (d *Device) enter() bool {
 	return true
 }
 
-// leave ends what enter began; err, of a call made for what, sticks.
+// leave ends what enter began. An err, of a call made for what, becomes the sticky error.
 func (d *Device) leave(err error, what string) {
 	runtime.UnlockOSThread()
 	if err != nil {
@@ -242,14 +242,14 @@ func (d *Device) leave(err error, what string) {
 	}
 }
 
-// Fail keeps the first error.
+// Fail makes err the device's sticky error, unless there is one.
 func (d *Device) Fail(err error) {
 	if d.err == nil {
 		d.err = err
 	}
 }
 
-// outside fails inside a capture, where a call has no place.
+// outside reports whether no graph is being captured. During a capture the named call is an error.
 func (d *Device) outside(call string) bool {
 	if d.capturing {
 		d.Fail(errors.New("cuda: " + call + " inside a captured graph"))

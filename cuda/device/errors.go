@@ -26,23 +26,23 @@ func (e *Error) Error() string {
 	return s
 }
 
-// LostError is an error after which a device does nothing any more for this process.
+// LostError is an error after which this process cannot use the device any more.
 type LostError struct{ Err *Error }
 
 func (e *LostError) Error() string { return "the device is lost: " + e.Err.Error() }
 func (e *LostError) Unwrap() error { return e.Err }
 
-// OutOfMemoryError tells what did not fit. Sizes are in bytes.
+// OutOfMemoryError says which array did not fit. Sizes are in bytes.
 type OutOfMemoryError struct {
 	What                string // the array's purpose
-	Needed, Free, Total int64  // Free counts what the device has not lent and what the arena holds unused, not in one piece
+	Needed, Free, Total int64  // Free may be in several pieces; it includes what the arena holds unused
 }
 
 func (e *OutOfMemoryError) Error() string {
 	return fmt.Sprintf("out of device memory: %s needs %s, %s of %s are free", e.What, size(e.Needed), size(e.Free), size(e.Total))
 }
 
-// size writes bytes as people do.
+// size formats a number of bytes with a unit.
 func size(bytes int64) string {
 	switch b := float64(bytes); {
 	case bytes < 1<<10:
@@ -57,7 +57,7 @@ func size(bytes int64) string {
 
 const codeOutOfMemory = 2
 
-// lost holds the results after which a context is of no use.
+// lost holds the results after which a context is unusable.
 var lost = map[int]bool{
 	46:  true, // DEVICE_UNAVAILABLE
 	214: true, // ECC_UNCORRECTABLE
@@ -76,7 +76,7 @@ var lost = map[int]bool{
 	999: true, // UNKNOWN
 }
 
-// explain makes a driver's error one of this package; what, where given, is what the call was for.
+// explain turns a driver's error into one of this package; what, unless empty, is the call's purpose.
 func explain(err error, what string) error {
 	e, ok := errors.AsType[*driver.Error](err)
 	if !ok {

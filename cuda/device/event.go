@@ -8,13 +8,13 @@ import (
 	"github.com/dsp-go/dsp/cuda/driver"
 )
 
-// Event is a moment in a device's stream.
+// Event marks a point in a device's stream.
 type Event struct {
 	of *Device
 	at driver.Event
 }
 
-// Record returns the moment when everything enqueued until now is done.
+// Record returns an event that is reached when everything enqueued until now is done.
 func (d *Device) Record() *Event {
 	e := &Event{of: d}
 	if !d.outside("Record") || !d.enter() {
@@ -54,7 +54,7 @@ func (e *Event) Since(from *Event) time.Duration {
 	return time.Duration(ms * float64(time.Millisecond))
 }
 
-// reuse keeps an event that nobody refers to any more for a later Record.
+// reuse keeps an unreferenced event for a later Record.
 func (d *Device) reuse(e driver.Event) {
 	d.spare.Lock()
 	defer d.spare.Unlock()

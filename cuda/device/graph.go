@@ -12,9 +12,9 @@ type Graph struct {
 	at driver.Graph
 }
 
-// Capture collects what enqueue enqueues, launches, copies and zeroes, into a graph, without running it. New, Free, Upload,
-// Download, Sync and events have no place in it. Replayed, the graph uses the same arrays and arguments. Where enqueue
-// launches kernels that were never launched before, it is called twice.
+// Capture collects the launches, copies and zeroes that enqueue makes into a graph, without running them. New, Free, Upload,
+// Download, Sync and events are errors in it. A replay uses the same arrays and arguments. If enqueue launches kernels that
+// were never launched before, Capture calls it twice.
 func (d *Device) Capture(enqueue func()) *Graph {
 	g := &Graph{of: d}
 	for d.outside("Capture") && d.capture(g, enqueue) && len(d.missing) > 0 {
@@ -58,7 +58,7 @@ func (d *Device) Replay(g *Graph) {
 	}
 }
 
-// Free waits for everything enqueued and gives the graph's resources back.
+// Free waits for everything enqueued and releases the graph.
 func (g *Graph) Free() {
 	if d := g.of; g.at != 0 && d.enter() {
 		err := d.lib.Wait(d.stream)

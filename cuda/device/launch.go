@@ -19,12 +19,12 @@ type Dim struct{ X, Y, Z int }
 
 func (d Dim) each() [3]int { return [3]int{d.X, max(d.Y, 1), max(d.Z, 1)} }
 
-// kernel is one that is loaded.
+// kernel is a loaded kernel.
 type kernel struct {
 	kernels.Kernel
 	function driver.Function
-	threads  int // that a block may have
-	shared   int // bytes that it may use
+	threads  int // the most of a block
+	shared   int // bytes that a launch may use
 	launches int
 }
 
@@ -116,8 +116,8 @@ func argument(a any) (bits uint64, ptx string) {
 	return 0, "unknown"
 }
 
-// kernel returns a kernel to be launched, which is loaded the first time, or nil after an error. Inside a capture, which forbids
-// what loading may do, a kernel that was never launched is only noted as missing; nil then, too.
+// kernel returns a kernel, which it loads the first time, or nil after an error. During a capture kernels cannot be loaded: then it
+// notes a kernel that is not loaded as missing, and returns nil.
 func (d *Device) kernel(name string) *kernel {
 	k := d.kernels[name]
 	if k == nil && d.capturing {
@@ -167,10 +167,10 @@ func (d *Device) load(name string) *kernel {
 // BlockThreads is the usual number of threads of a block.
 const BlockThreads = 256
 
-// CeilDiv returns n/by rounded up, such as how many blocks of so many threads cover n items.
+// CeilDiv returns n/by rounded up: for example how many blocks of by threads cover n items.
 func CeilDiv(n, by int) int { return (n + by - 1) / by }
 
-// Flag returns a kernel's argument for a condition: 1 where it is set, else 0.
+// Flag converts a condition to a kernel's argument: 1 if it is true, else 0.
 func Flag(set bool) int32 {
 	if set {
 		return 1

@@ -12,8 +12,8 @@ const (
 	pieceBytes = 4 << 20 // pinned
 )
 
-// staging is pinned memory on the way to and from the device. Uploads fill the pieces of a ring one after the other; an event
-// tells when the device has read a piece, which then is filled again.
+// staging is pinned memory that copies to and from the device go through. Uploads fill the pieces of a ring in turn. An event marks
+// when the device has read a piece, which can then be filled again.
 type staging struct {
 	ring  [pieces]piece
 	piece int // that is being filled
@@ -53,7 +53,7 @@ func (s *staging) upload(lib driver.Driver, stream driver.Stream, to driver.Addr
 	return nil
 }
 
-// ready waits until the piece may be filled; the first time it makes it.
+// ready waits until the piece may be filled; the first time it allocates it.
 func (p *piece) ready(lib driver.Driver) (err error) {
 	if p.full {
 		err = lib.WaitEvent(p.read)

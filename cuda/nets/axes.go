@@ -11,7 +11,7 @@ import (
 // the order of the sums.
 type reduction struct{ outer, repeat, inner, chunk, width, height, rest int }
 
-// reductionOf takes the middle axis in chunks where it is long and the sums are few.
+// reductionOf cuts the middle axis into chunks where it is long and there are few sums.
 func reductionOf(outer, repeat, inner int, whole bool) reduction {
 	const threads, enough = 256, 512 // of a block; blocks
 	power := func(n int) int { return 1 << bits.Len(uint(n-1)) }
@@ -86,7 +86,7 @@ func (c *compiler) permute(o nets.Permute, in nets.Instruction) command {
 	}
 }
 
-// concat launches once for every part.
+// concat launches a kernel per part.
 func concat(o nets.Concat, in nets.Instruction) command {
 	row := in.Out.N / o.Outer
 	return func(e *Executor) {
@@ -98,7 +98,7 @@ func concat(o nets.Concat, in nets.Instruction) command {
 	}
 }
 
-// slice takes entries, or with unslice and its flag puts them back.
+// slice copies entries out; with unslice and its flag, back in.
 func slice(kernel string, o nets.Slice, in nets.Instruction, more ...any) command {
 	return func(e *Executor) {
 		args := append([]any{e.at(in.Args[0].Buffer), int32(o.Size), int32(o.Inner), int32(o.Lo), int32(o.Step), int32(o.Count)}, more...)

@@ -12,28 +12,28 @@ import (
 type Batch struct {
 	Data *Data
 
-	B, N                  int // chains and positions of the examples set now
+	B, N                  int // chains and positions of the chosen examples
 	Chains, Rows, Longest int // capacities: chains, positions, and positions of one chain
 	others                int // capacity: rows of each of the data's other tables
 
-	Examples device.Array[int32]   // [cudaoracles.Chains] −1 beyond B
+	Examples device.Array[int32]   // [Chains] −1 beyond B
 	Offsets  device.Array[int32]   // [Chains+1] chain b owns rows Offsets[b] to Offsets[b+1]-1; chains beyond B have none
 	Source   device.Array[int32]   // [Rows] each row's position in Data; −1 from N on
 	Chain    device.Array[int32]   // [Rows] its chain; −1 from N on
 	Gold     device.Array[int32]   // [Rows] its gold label; −1 where there is none, and from N on
-	Weight   device.Array[float32] // [cudaoracles.Chains] c_i, 0 beyond B
+	Weight   device.Array[float32] // [Chains] c_i, 0 beyond B
 	Seed     device.Array[uint64]  // [1] of dropout; 0: off
 
 	header device.Array[int32] // Examples, then Offsets: one upload
-	host   []int32             // as they were uploaded last
+	host   []int32             // header, as last uploaded
 }
 
-// NewBatch returns an empty batch that takes up to so many chains and positions (rows), of which one chain has at most
-// longest.
+// NewBatch returns an empty batch for up to that many chains and positions (rows), at most longest of them in one chain.
 func NewBatch(data *Data, chains, rows, longest int) *Batch {
 	return data.NewBatch(Capacity{chains: chains, rows: rows, longest: longest})
 }
 
+// NewBatch returns an empty batch of that capacity.
 func (data *Data) NewBatch(c Capacity) *Batch {
 	d, what, chains, rows := data.Device, "a batch", c.chains, c.rows
 	b := &Batch{
@@ -52,7 +52,7 @@ func (data *Data) NewBatch(c Capacity) *Batch {
 	return b
 }
 
-// Free gives the memory back.
+// Free releases the memory.
 func (b *Batch) Free() {
 	d := b.Data.Device
 	device.Free(d, b.Source)
@@ -69,7 +69,7 @@ func (b *Batch) Fits(examples []int) bool {
 	return n.chains <= b.Chains && n.rows <= b.Rows && n.longest <= b.Longest && n.others <= b.others
 }
 
-// RowsOf returns the capacity of rows of a table; 1 for what is tied.
+// RowsOf returns how many rows of a table the batch has room for; 1 for a tied part.
 func (b *Batch) RowsOf(table string) int {
 	switch table {
 	case structured.Tied:
@@ -80,7 +80,7 @@ func (b *Batch) RowsOf(table string) int {
 	return b.others
 }
 
-// Chosen returns the examples set now.
+// Chosen returns the examples that the last Set chose.
 func (b *Batch) Chosen() []int {
 	all := make([]int, b.B)
 	for k := range all {
@@ -89,8 +89,8 @@ func (b *Batch) Chosen() []int {
 	return all
 }
 
-// Set makes b the batch of the given examples, each at most once, which fit. It is not part of captured graphs: they are
-// replayed after it.
+// Set makes b the batch of the given examples, each at most once. They must fit. Call it outside of captured graphs, before they
+// are replayed.
 func (b *Batch) Set(examples []int) {
 	d, set := b.Data.Device, b.Data.Set
 	if !b.Fits(examples) {
@@ -115,5 +115,5 @@ func (b *Batch) Set(examples []int) {
 		b.Source, b.Chain, b.Gold, b.Weight)
 }
 
-// SetSeed sets the seed of the networks' dropout for this batch; 0 turns it off. It is not part of captured graphs.
+// SetSeed sets the seed of the networks' dropout for this batch; 0 turns it off. Call it outside of captured graphs.
 func (b *Batch) SetSeed(seed uint64) { device.Upload(b.Data.Device, b.Seed, []uint64{seed}) }

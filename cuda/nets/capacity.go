@@ -7,8 +7,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Capacity is the most chains and positions that a batch takes, positions of one chain, and rows of any other table. Batches of a
-// capacity are evaluated with the same bits whatever was before: it depends on the batch and on the data alone.
+// Capacity is the most chains and positions that a batch takes, positions of one chain, and rows of any other table. It
+// depends on the batch and on the data alone, so that a batch is evaluated with the same bits whatever came before it.
 type Capacity struct{ chains, rows, longest, others int }
 
 // sizeOf returns the capacity that just holds the examples.
@@ -28,7 +28,7 @@ func (data *Data) sizeOf(examples []int) (n Capacity) {
 	return n
 }
 
-// StepCapacity returns that of a step's batch.
+// StepCapacity returns the capacity for a step on the examples: sizeOf, rounded up so that steps of similar size share memory and graphs.
 func (data *Data) StepCapacity(examples []int) Capacity {
 	n := data.sizeOf(examples)
 	n.chains, n.rows, n.longest = roundedUp(n.chains), nets.Bucket(n.rows), roundedUp(n.longest)
@@ -38,18 +38,18 @@ func (data *Data) StepCapacity(examples []int) Capacity {
 	return n
 }
 
-// roundedUp returns the least power of two from n on.
+// roundedUp returns the smallest power of two that is at least n.
 func roundedUp(n int) int { return 1 << bits.Len(uint(max(1, n)-1)) }
 
-// PassPositions is the most positions that a full pass takes at once, and passNumbers the most numbers of a part of its marginals,
-// which for what is tied has a row for each example.
+// PassPositions is the most positions that a full pass evaluates at once; passNumbers is the most numbers of one part of their
+// marginals, in which a tied part has a row per example.
 const (
 	PassPositions = 1 << 16
 	passNumbers   = 1 << 28
 )
 
-// PassCapacity returns that of batches of consecutive examples, each of up to so many positions or of one example, for potentials of
-// a form.
+// PassCapacity returns the capacity of a full pass over the data for potentials of a form: its batches are consecutive examples of up
+// to that many positions together, or a single longer example.
 func (data *Data) PassCapacity(positions int, form structured.Form) Capacity {
 	widest, others := 1, passNumbers
 	for _, part := range form.Parts {
@@ -83,7 +83,7 @@ func (data *Data) PassCapacity(positions int, form structured.Form) Capacity {
 	return most
 }
 
-// Fit returns how many of the examples a batch of that capacity takes at once, in their order.
+// Fit returns how many of the first examples fit a batch of that capacity.
 func (data *Data) Fit(examples []int, c Capacity) int {
 	rows, others := 0, 0
 	for k := range examples {

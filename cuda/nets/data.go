@@ -5,8 +5,7 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Data is a structured.Dataset on a device: what its examples are made of, uploaded once. Arrays of what the data set lacks
-// are empty.
+// Data is a structured.Dataset in a device's memory, uploaded once. Arrays for what the data set lacks are empty.
 type Data struct {
 	Set    *structured.Dataset
 	Device *device.Device
@@ -47,7 +46,7 @@ func NewData(d *device.Device, set *structured.Dataset) *Data {
 	return data
 }
 
-// Free gives the memory back.
+// Free releases the memory.
 func (data *Data) Free() {
 	d := data.Device
 	device.Free(d, data.Offsets)
@@ -75,7 +74,7 @@ func newSparse(d *device.Device, x *structured.Sparse, what string) *Sparse {
 	}
 }
 
-// narrow returns x as the device keeps it.
+// narrow converts x to a narrower type, in which the device keeps it.
 func narrow[To int32 | int64 | float32, From int | float64](x []From) []To {
 	to := make([]To, len(x))
 	for i, v := range x {

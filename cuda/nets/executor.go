@@ -15,11 +15,11 @@ type Executor struct {
 	blas   *device.BLAS
 
 	programs map[int]*program // by rows
-	memory   struct {         // what programs share, since only one of them is under way: as large as the largest needs
+	memory   struct {         // shared by programs, since only one runs at a time: as large as the largest needs
 		arena, features, boundary device.Array[float32]
 	}
 	owned   owned
-	checked *Data // whose inputs fit the net
+	checked *Data // the data that check accepted
 
 	now    *program // of the last Score
 	batch  *Batch
@@ -33,7 +33,7 @@ const (
 	spaces
 )
 
-// NewExecutor returns an executor that multiplies matrices by blas. Call Reserve before Score, and Free in the end.
+// NewExecutor returns an executor that multiplies matrices by blas. Call Reserve before Score, and Free at the end.
 func NewExecutor(d *device.Device, net *nets.Net, blas *device.BLAS) *Executor {
 	return &Executor{device: d, net: net, blas: blas, programs: map[int]*program{}, owned: owned{device: d}}
 }
@@ -96,8 +96,8 @@ func (e *Executor) check(data *Data) error {
 	return nil
 }
 
-// Score computes the potentials of the batch at weights w [device.Dim] into θ, whose arrays have the batch's capacities. Rows of
-// padding hold numbers of no meaning.
+// Score computes the potentials of the batch at weights w [Dim] into θ, whose arrays have the batch's capacities. The
+// content of padding rows is undefined.
 func (e *Executor) Score(w device.Array[float32], b *Batch, θ Parts) {
 	p := e.programs[b.Rows]
 	if p == nil {
@@ -117,7 +117,7 @@ func (e *Executor) Score(w device.Array[float32], b *Batch, θ Parts) {
 	e.run(p.run.forward)
 }
 
-// Pullback adds Jᵀv to grad [device.Dim] (Scorer). It may be called as often as wanted after Score.
+// Pullback adds Jᵀv to grad [Dim] (Scorer). It may be called any number of times after Score.
 func (e *Executor) Pullback(v Parts, grad device.Array[float32]) {
 	if e.now == nil {
 		e.device.Fail(errNotReserved)
@@ -128,7 +128,7 @@ func (e *Executor) Pullback(v Parts, grad device.Array[float32]) {
 	e.run(e.now.run.pullback)
 }
 
-// PushForward computes Jẇ into θ, for ẇ [device.Dim].
+// PushForward computes Jẇ into θ, for ẇ [Dim].
 func (e *Executor) PushForward(ẇ device.Array[float32], θ Parts) {
 	for _, part := range θ {
 		device.Zero(e.device, part)
@@ -147,7 +147,7 @@ func (e *Executor) addPush(ẇ device.Array[float32], θ Parts) {
 	e.run(e.now.run.push)
 }
 
-// setSpaces makes the parts the spaces from first on.
+// setSpaces makes the parts the spaces that begin with number first.
 func (e *Executor) setSpaces(first nets.Space, parts Parts) {
 	for k, part := range parts {
 		e.spaces[first+nets.Space(k)] = part
@@ -165,7 +165,7 @@ func (e *Executor) at(b *nets.Buffer) device.Array[float32] {
 	return e.spaces[b.Space].Slice(b.Offset, b.Offset+b.N)
 }
 
-// Free gives the memory back.
+// Free releases the memory.
 func (e *Executor) Free() {
 	e.owned.free()
 	e.programs, e.now, e.checked = map[int]*program{}, nil, nil

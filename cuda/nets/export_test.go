@@ -90,5 +90,5 @@ func Sort(d *device.Device, ids []int32, padding, passes int) (keys, order []int
 	return keys, order
 }
 
-// SortTile is how many of n numbers a warp sorts.
+// SortTile is how many numbers a warp sorts at once.
 var SortTile = sortTile

@@ -2,15 +2,15 @@ package cudanets
 
 import "github.com/dsp-go/dsp/cuda/device"
 
-// Inverse lists, for each of many keys of which few occur, the rows that have it, such as the positions of a batch with an
-// attribute: to add up rows by key, as gradients of sparse inputs do, without atomics on floats. All but NewInverse, Sized and
-// Free may be part of captured graphs.
+// Inverse lists the rows that have a key, for each of many keys of which few occur: for example the positions of a batch that have an
+// attribute. Gradients of sparse inputs sum rows by key with it, without atomics on floats. Build and Sum may be part of captured
+// graphs.
 type Inverse struct {
 	d    *device.Device
 	keys int
 
-	count, begin                 device.Array[int32]   // [keys]; an original's, which frees them
-	shares                       bool                  // with an original
+	count, begin                 device.Array[int32]   // [keys], which what NewInverse returned frees
+	shares                       bool                  // count and begin, with what NewInverse returned
 	header                       device.Array[int32]   // [3]
 	touched, lo, length, longest device.Array[int32]   // of keys that occur
 	live                         device.Array[int32]   // [rows] which are not zero
@@ -19,13 +19,13 @@ type Inverse struct {
 }
 
 const (
-	longList   = 64   // entries; longer lists are a block's work, as the kernels count on
+	longList   = 64   // entries; a block sums a longer list (cuda/kernels/inverse.cu has the same constant)
 	sumThreads = 512  // of a block that sums: the longest list is one block's
-	turnBlocks = 1056 // blocks that take work in turns: as many of 256 threads as an H200 has at work at once
+	turnBlocks = 1056 // blocks that take work in turns: an H200 runs this many of 256 threads at once
 )
 
-// NewInverse returns lists for keys 0 to keys-1 and up to so many rows, which have up to so many keys in all, with values or all
-// counted once.
+// NewInverse returns lists for keys 0 to keys-1 and up to that many rows, which have up to that many entries together. An entry has a
+// value if valued is set, else its value is 1.
 func NewInverse(d *device.Device, keys, rows, entries int, valued bool) *Inverse {
 	v := &Inverse{d: d, keys: keys, count: device.New[int32](d, keys, listsByKey), begin: device.New[int32](d, keys, listsByKey)}
 	device.Zero(d, v.count)
@@ -35,8 +35,8 @@ func NewInverse(d *device.Device, keys, rows, entries int, valued bool) *Inverse
 
 const listsByKey = "lists of entries by key"
 
-// Sized returns lists for the same keys with room for other numbers of rows and entries. They share what memory there is for each key:
-// those of one must be summed before those of another are built.
+// Sized returns lists for the same keys with room for other numbers of rows and entries. They share the memory per key,
+// so sum one before you build the other.
 func (v *Inverse) Sized(rows, entries int, valued bool) *Inverse {
 	w := &Inverse{d: v.d, keys: v.keys, count: v.count, begin: v.begin, shares: true}
 	w.allocate(rows, entries, valued)
@@ -53,7 +53,7 @@ func (v *Inverse) allocate(rows, entries int, valued bool) {
 	}
 }
 
-// Free gives the memory back; that for keys goes with what NewInverse returned.
+// Free releases the memory. What NewInverse returned also releases the memory per key.
 func (v *Inverse) Free() {
 	if !v.shares {
 		device.Free(v.d, v.count)
@@ -65,7 +65,7 @@ func (v *Inverse) Free() {
 	device.Free(v.d, v.value)
 }
 
-// Build makes the lists of rows that are not zero in x [rows×width]: row t has the attributes of position source[t], −1: none.
+// Build lists the rows that are not zero in x [rows×width]. Row t has the attributes of position source[t]; none if that is −1.
 func (v *Inverse) Build(attributes *Sparse, source device.Array[int32], x device.Array[float32], width int) {
 	rows := source.Len()
 	grid, block := device.Dim{X: device.CeilDiv(rows, device.BlockThreads/32)}, device.Dim{X: device.BlockThreads}

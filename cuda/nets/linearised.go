@@ -16,7 +16,7 @@ type Linearised struct {
 
 var _, _ Scorer = (*Executor)(nil), (*Linearised)(nil)
 
-// NewLinearised returns the model of the executor's net. Call MoveTo before Score. It has the executor to itself from then on.
+// NewLinearised returns the model of the executor's net. Call MoveTo before Score. Nobody else may use the executor afterwards.
 func NewLinearised(e *Executor) *Linearised {
 	const what = "the linearised network's weights"
 	entry := func(s nets.Space) operand { return operand{mode: modeEntry, space: s} }

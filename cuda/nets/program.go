@@ -30,7 +30,7 @@ type program struct {
 // command enqueues what one instruction, or a run of elementwise ones, does.
 type command func(e *Executor)
 
-// owned are arrays to free in the end.
+// owned are arrays that are freed together.
 type owned struct {
 	device *device.Device
 	frees  []func()
@@ -57,7 +57,8 @@ func ownCopy[E device.Element](o *owned, from []E, what string) device.Array[E] 
 	return x
 }
 
-// share returns n numbers of an array that programs share, growing it where it is too small. Programs that have the old one keep it.
+// share returns n numbers of an array that programs share. Where it is too small, share replaces it; programs that use the old one keep
+// that.
 func (e *Executor) share(x *device.Array[float32], n int, what string) device.Array[float32] {
 	if x.Len() < n {
 		*x = own[float32](&e.owned, n, what)
@@ -65,7 +66,7 @@ func (e *Executor) share(x *device.Array[float32], n int, what string) device.Ar
 	return x.Slice(0, n)
 }
 
-// compile makes commands of a program's instructions, and allocates what they need.
+// compile turns a program's instructions into commands, and allocates the memory that they need.
 func (e *Executor) compile(of *nets.Program) (*program, error) {
 	p := &program{Program: of, ids: map[int]device.Array[int32]{}, patterns: map[*int32]pattern{}}
 	lists := schedule(of)
@@ -102,7 +103,7 @@ func (e *Executor) compile(of *nets.Program) (*program, error) {
 	return p, nil
 }
 
-// check32 refuses arrays that the kernels' 32-bit indices do not reach.
+// check32 refuses arrays that are too large for the kernels' 32-bit indices.
 func (e *Executor) check32(in nets.Instruction) error {
 	n := in.Out.N
 	for _, a := range in.Args {

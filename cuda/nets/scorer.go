@@ -9,7 +9,7 @@ import (
 // the rows of a batch's capacity, or one where it is tied.
 type Parts []device.Array[float32]
 
-// Scorer is a nets.Scorer on a device: a map from weights w [device.Dim] and the inputs of a batch to potentials.
+// Scorer is a nets.Scorer on a device: a map from weights w [Dim] and the inputs of a batch to potentials.
 type Scorer interface {
 	// Dim returns the number of weights.
 	Dim() int
@@ -18,13 +18,13 @@ type Scorer interface {
 	// Affine reports whether θ is an affine function of w.
 	Affine() bool
 
-	// Reserve makes ready for a batch of b's capacities: it compiles and allocates, outside of captured graphs, and refuses what
-	// cannot run on the device. The other methods may be part of captured graphs.
+	// Reserve prepares for batches of b's capacities: it compiles and allocates, and returns an error for what cannot run on the
+	// device. Call it outside of captured graphs; Score and Pullback may be part of them.
 	Reserve(b *Batch) error
-	// Score computes the potentials θ of the batch set now at w.
+	// Score computes the potentials θ of the batch's chosen examples at w.
 	Score(w device.Array[float32], b *Batch, θ Parts)
-	// Pullback adds Jᵀv to grad [device.Dim], with J = ∂θ/∂w at the weights and batch of the last Score. A tied part of v is summed over
-	// examples. Rows of padding are zero, as are a chain's edges per position where a chain starts.
+	// Pullback adds Jᵀv to grad [Dim], with J = ∂θ/∂w at the weights and batch of the last Score. A tied part of v is summed over
+	// examples. In v, padding rows are zero, and so is the edge per position where a chain starts.
 	Pullback(v Parts, grad device.Array[float32])
 }
 

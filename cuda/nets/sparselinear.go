@@ -21,7 +21,7 @@ type SparseLinear struct {
 	tiles       map[int]device.Array[float64] // sums of edges that differ from position to position, by a batch's rows
 }
 
-// sparseRows is the part of the weights that has a row for each of some attributes.
+// sparseRows is a part of the weights with a row per attribute.
 type sparseRows struct {
 	lo, hi     int // w[lo:hi]
 	width      int // of a row
@@ -29,7 +29,7 @@ type sparseRows struct {
 	host       *structured.Sparse
 	transposed *transpose             // for large batches, once one is reserved
 	lists      map[batchSize]*Inverse // for small ones
-	original   *Inverse               // of which the lists are others for the same keys
+	original   *Inverse               // the lists share its memory per key
 }
 
 // batchSize is the capacities that lists depend on.
@@ -37,7 +37,7 @@ type batchSize struct{ chains, rows int }
 
 func sizeOf(b *Batch) batchSize { return batchSize{b.Chains, b.Rows} }
 
-// NewSparseLinear returns the scorer of chains on the device that has the data.
+// NewSparseLinear returns the scorer of chains on the device that holds the data.
 func NewSparseLinear(net *nets.SparseLinear, data *Data) *SparseLinear {
 	s, set := &SparseLinear{net: net, data: data, transitions: -1, tiles: map[int]device.Array[float64]{}}, data.Set
 	s.labels, s.perPosition = ChainShape(net.Form())
@@ -56,7 +56,7 @@ func NewSparseLinear(net *nets.SparseLinear, data *Data) *SparseLinear {
 	return s
 }
 
-// Free gives the memory back, but for the data's.
+// Free releases the memory, except the data's.
 func (s *SparseLinear) Free() {
 	s.nodes.free(s.data.Device)
 	s.edges.free(s.data.Device)
@@ -74,7 +74,7 @@ func (s *SparseLinear) Form() structured.Form { return s.net.Form() }
 // Affine returns true.
 func (s *SparseLinear) Affine() bool { return true }
 
-// Reserve implements Scorer. It refuses no batch, and what it has made for one stays where it is.
+// Reserve implements Scorer. It refuses no batch, and graphs captured before stay valid.
 func (s *SparseLinear) Reserve(b *Batch) error {
 	d, y := s.data.Device, s.labels
 	s.nodes.reserve(d, b)
@@ -85,7 +85,7 @@ func (s *SparseLinear) Reserve(b *Batch) error {
 	return d.Err()
 }
 
-// tileRows are the rows of a block of sum_rows, as the kernel counts on.
+// tileRows is how many rows a block of sum_rows takes; the kernel has the same constant.
 const tileRows = 256
 
 // Score implements Scorer.
@@ -122,8 +122,8 @@ func (s *SparseLinear) Pullback(v Parts, grad device.Array[float32]) {
 	d.Launch("sum_tiles", device.Dim{X: device.CeilDiv(yy, 32)}, device.Dim{X: device.BlockThreads}, device.BlockThreads*8, s.tiles[b.Rows], to, int32(tiles), int32(yy))
 }
 
-// attributesPerRow is how many attributes may be looked through for each row of a batch before it costs less to sort what the
-// batch has of them.
+// attributesPerRow is how many attributes per row of a batch the transposed inputs may have: with more it costs less to sort the
+// batch's own attributes.
 const attributesPerRow = 64
 
 // large reports whether batches of b's capacities are pulled back through the transposed inputs of all the data.
@@ -131,7 +131,7 @@ func (r *sparseRows) large(b *Batch) bool {
 	return attributesPerRow*b.Rows >= min((r.hi-r.lo)/r.width, len(r.host.Index))
 }
 
-// reserve makes ready for pulling back batches of b's capacities.
+// reserve prepares to pull back batches of b's capacities.
 func (r *sparseRows) reserve(d *device.Device, b *Batch) {
 	switch {
 	case r.attributes == nil || r.lo == r.hi:

@@ -5,8 +5,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// transpose is sparse inputs the other way round: for each attribute, the positions that have it, in order and cut into
-// segments, so that no attribute is much more work than another.
+// transpose lists, for each attribute, the positions that have it, in order. Lists are cut into segments, so that no attribute is much
+// more work than another.
 type transpose struct {
 	width    int
 	segments int

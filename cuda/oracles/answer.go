@@ -7,18 +7,17 @@ import (
 	"github.com/dsp-go/dsp/oracles"
 )
 
-// Answer is what a smoothed oracle says about each chain of a batch, on the device. Arrays may be empty: then they are not
-// asked for.
+// Answer holds a smoothed oracle's answers about each chain of a batch, on the device. Arrays that are empty are not computed.
 type Answer struct {
 	Value device.Array[float64] // [B] h_μ(θ+ℓ)
-	Max   device.Array[float64] // [B] max_y ⟨θ+ℓ,1_y⟩; with oracles.Entropy only where asked for
+	Max   device.Array[float64] // [B] max_y ⟨θ+ℓ,1_y⟩; with oracles.Entropy only where wantMax is set
 	Gold  device.Array[float64] // [B] ⟨θ,1_gold⟩
 	Node  device.Array[float32] // [N×Y] ∇h_μ, the marginals u; 0 beyond the last chain
 	Edge  device.Array[float32] // [B×Y×Y], or [N×Y×Y] where edges are per position
 	Exact device.Array[int32]   // [B] 1 where the answer is that of the smoothing over all outputs (Prop. 4), as it always is but with oracles.L2
 }
 
-// answerScratch is what Answer works in.
+// answerScratch is the scratch memory of Answer.
 type answerScratch struct {
 	best  KBest
 	value device.Array[float64] // [B]
@@ -30,10 +29,10 @@ func (s *answerScratch) free(d *device.Device) {
 	*s = answerScratch{}
 }
 
-// asked is how many best outputs an ℓ₂ smoothing looks at: one more than get weight.
+// asked returns how many best outputs an ℓ₂ smoothing looks at: one more than can get weight.
 func asked(s oracles.Smoothing) int { return 1 + cmp.Or(s.K, s.MaxK, 64) }
 
-// ReserveAnswer makes room for Answer on chains of these capacities.
+// ReserveAnswer allocates scratch memory for Answer on chains of these capacities.
 func (o *Oracle) ReserveAnswer(θ *Chains, s oracles.Smoothing) {
 	a, d := &o.answer, o.d
 	switch s.Kind {
@@ -51,7 +50,7 @@ func (o *Oracle) ReserveAnswer(θ *Chains, s oracles.Smoothing) {
 	}
 }
 
-// Answer fills out with what the smoothed oracle says, as oracles.Smoothing.Answer does on the CPU. With oracles.L2 and K = 0 each
+// Answer fills out with the smoothed oracle's answers, as oracles.Smoothing.Answer does on the CPU. With oracles.L2 and K = 0 each
 // chain's outputs are enumerated until no further one would get weight, or there are MaxK.
 func (o *Oracle) Answer(θ *Chains, a Augmentation, s oracles.Smoothing, out *Answer, wantMax bool) {
 	o.ReserveAnswer(θ, s)

@@ -11,8 +11,7 @@ import (
 )
 
 // ChainOracle is the oracle of linear chains on a device for potentials and answers in the host's memory, which each call
-// moves there and back. Once the device has failed (see Device.Err) values are NaN, and there are neither labels nor
-// marginals.
+// copies there and back. Once the device has failed (see Device.Err), values are NaN, and labels and marginals 0.
 type ChainOracle struct {
 	d *device.Device
 	o *Oracle
@@ -49,7 +48,7 @@ func (c *ChainOracle) upload(potentials *structured.Potentials) {
 	device.Upload(d, device.Grow(d, &g.Edge, len(θ.Edge), what), θ.Edge)
 }
 
-// failed reports whether the device has an error, and if so, says so in the values.
+// failed reports whether the device has an error, and if so makes the values NaN.
 func (c *ChainOracle) failed(value []float64) bool {
 	if c.d.Err() == nil {
 		return false
@@ -60,7 +59,7 @@ func (c *ChainOracle) failed(value []float64) bool {
 	return true
 }
 
-// Exp is oracles.Oracle's.
+// Exp implements oracles.Summer.
 func (c *ChainOracle) Exp(θ *structured.Potentials, μ float64, value []float64, u *structured.Marginals) {
 	c.upload(θ)
 	d := c.d
@@ -83,7 +82,7 @@ func (c *ChainOracle) Exp(θ *structured.Potentials, μ float64, value []float64
 	}
 }
 
-// Max is oracles.Oracle's.
+// Max implements oracles.Maximiser.
 func (c *ChainOracle) Max(θ *structured.Potentials, y []int32, value []float64) {
 	c.upload(θ)
 	d := c.d
@@ -96,7 +95,7 @@ func (c *ChainOracle) Max(θ *structured.Potentials, y []int32, value []float64)
 	}
 }
 
-// TopK is oracles.Oracle's.
+// TopK implements oracles.Ranker.
 func (c *ChainOracle) TopK(θ *structured.Potentials, k int, best *oracles.KBest) {
 	best.Resize(θ, k)
 	c.upload(θ)

@@ -14,10 +14,10 @@ type Chains struct {
 	PerPosition bool                  // Edge[t] scores the step from position t-1 to t; it is not read where t starts a chain
 }
 
-// Augmentation says what an oracle adds to node potentials as it loads them, the task loss chains.Hamming, and which
-// labeling it scores beside its answer. The zero value is none.
+// Augmentation is the task loss chains.Hamming that an oracle adds to node potentials as it loads them, and the labeling that it
+// scores beside its answer. The zero value adds and scores nothing.
 type Augmentation struct {
-	Gold     device.Array[int32]   // [N] gold labels; -1: no loss there, and neither it nor the steps to and from it count in the gold score
+	Gold     device.Array[int32]   // [N] gold labels; at −1 there is no loss, and the gold score leaves out the position and the steps to and from it
 	Cost     device.Array[float32] // [Y] what a wrong label costs, by gold label; empty: 1
 	ByLength bool                  // divide the cost by the chain's length
 	Loss     bool                  // add the loss; else Gold is for the gold score only

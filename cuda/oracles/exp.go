@@ -10,7 +10,7 @@ import (
 // mostScaled is the most labels whose transitions forward_backward_32 to _128 hold in registers.
 const mostScaled = 128
 
-// expScratch is what Exp works in.
+// expScratch is the scratch memory of Exp.
 type expScratch struct {
 	bounds           device.Array[float32] // [3] of shared edges
 	from, to         device.Array[float32] // [Y×Y] exponentials of shared edges, and their transpose
@@ -33,12 +33,12 @@ func (s *expScratch) free(d *device.Device) {
 }
 
 // Exp gives μ·log Σ_y exp(⟨θ+ℓ,1_y⟩/μ) of every chain in value [B], and its gradient in node [N×Y] and edge ([B×Y×Y], or [N×Y×Y] where
-// θ.PerPosition), 0 beyond the last chain. Empty arrays are not asked for: edge, or both. The score of a.Gold goes to gold [B], if
+// θ.PerPosition), 0 beyond the last chain. Where edge, or both of them, are empty, they are not computed. The score of a.Gold goes to gold [B], if
 // that is not empty. A chain none of whose outputs is allowed has value −∞ and zero marginals.
 //
-// Chains are done on float32 probabilities where these hold what the potentials span over μ, which is found out on the device; the rest, and
-// edges per position between more than 128 labels, on numbers with exponents of their own. Few very long chains are done parallel in time.
-// Scratch is 16·N·Y + 24·Y² bytes, beside less.
+// Where float32 probabilities can hold the range of the potentials divided by μ, which a kernel finds out, Exp uses them. For other
+// chains, and for edges per position between more than 128 labels, it uses numbers with exponents of their own. A few very long chains
+// are done in parallel in time. Scratch memory is about 16·N·Y + 24·Y² bytes.
 func (o *Oracle) Exp(θ *Chains, a Augmentation, μ float64, value device.Array[float64], node, edge device.Array[float32], gold device.Array[float64]) {
 	switch {
 	case !o.takes(θ):
@@ -56,7 +56,7 @@ func (o *Oracle) Exp(θ *Chains, a Augmentation, μ float64, value device.Array[
 	}
 }
 
-// runExp is Exp with a block a chain.
+// runExp is Exp with a block per chain.
 func (o *Oracle) runExp(θ *Chains, a Augmentation, μ float64, value device.Array[float64], node, edge device.Array[float32], gold device.Array[float64]) {
 	s := &o.exp
 	launch := func(kernel string, grid, block device.Dim, shared int, args ...any) {
@@ -67,7 +67,7 @@ func (o *Oracle) runExp(θ *Chains, a Augmentation, μ float64, value device.Arr
 	}
 	q := device.CeilDiv(θ.Y, 32) // warps for all labels, and a side of tiles
 	var declined device.Array[int32]
-	lead, edgesOf := int32(0), s.declined                          // who writes padding, and whose edges are left to wide_pairs
+	lead, edgesOf := int32(0), s.declined                          // whether this kernel writes padding, and whose edges are left to wide_pairs
 	switch numbers := 4*32*q + 32*q*q + 4*q + 2*q*q + q*q*32*33; { // Team of cuda/kernels/scaled.cuh
 	case θ.Y <= mostScaled && θ.PerPosition:
 		declined = s.declined
@@ -95,7 +95,7 @@ func (o *Oracle) runExp(θ *Chains, a Augmentation, μ float64, value device.Arr
 	}
 }
 
-// powersOfEdges takes exponentials of shared edges.
+// powersOfEdges computes the exponentials of shared edges.
 func (o *Oracle) powersOfEdges(θ *Chains, μ float64) {
 	s := &o.exp
 	o.d.Launch("edge_bounds", device.Dim{X: 1}, device.Dim{X: 1024}, 3*32*4, θ.Edge, int32(θ.Y), s.bounds)
@@ -103,7 +103,7 @@ func (o *Oracle) powersOfEdges(θ *Chains, μ float64) {
 		θ.Edge, int32(θ.Y), μ, s.bounds, s.from, s.to, s.wideFrom, s.wideTo)
 }
 
-// ReserveExp makes room for Exp on chains of these capacities.
+// ReserveExp allocates scratch memory for Exp on chains of these capacities.
 func (o *Oracle) ReserveExp(θ *Chains) {
 	if θ.areLong() {
 		o.reserveExpLong(θ)
@@ -124,7 +124,7 @@ func (o *Oracle) ReserveExp(θ *Chains) {
 	device.Grow(d, &s.mass, θ.N, what)
 }
 
-// takes reports whether the oracle's kernels take such chains; if not, the device has an error.
+// takes reports whether the kernels support chains of these capacities; if not, it makes the device fail.
 func (o *Oracle) takes(θ *Chains) bool {
 	if θ.Y < 1 || θ.Y > MaxLabels {
 		o.d.Fail(fmt.Errorf("cuda: %d labels, the device's oracles take 1 to %d", θ.Y, MaxLabels))

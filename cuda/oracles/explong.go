@@ -40,7 +40,7 @@ func (o *Oracle) reserveExpLong(θ *Chains) {
 	device.Grow(o.d, &s.golds, all, what)
 }
 
-// runExpLong is Exp in parallel in time, for Y ≤ 32. There is room for it.
+// runExpLong is Exp in parallel in time, for Y ≤ 32. Its scratch memory must be reserved.
 func (o *Oracle) runExpLong(θ *Chains, a Augmentation, μ float64, value device.Array[float64], node, edge device.Array[float32], gold device.Array[float64]) {
 	s, e, labels, width := &o.expLong, &o.exp, θ.Y, θ.width()
 	chunks, step := θ.chunks()

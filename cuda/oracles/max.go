@@ -16,10 +16,10 @@ func (s *maxScratch) free(d *device.Device) {
 	*s = maxScratch{}
 }
 
-// MaxLabels is the most labels that oracles on a device take.
+// MaxLabels is the largest number of labels that a device's oracles support.
 const MaxLabels = 1024
 
-// ReserveMax makes room for Max with these chains.
+// ReserveMax allocates scratch memory for Max on chains of these capacities.
 func (o *Oracle) ReserveMax(θ *Chains) {
 	if θ.areLong() {
 		o.reserveMaxLong(θ)
@@ -39,7 +39,7 @@ func (o *Oracle) reserveMax(θ *Chains) {
 	}
 }
 
-// Max finds the best output of every chain, as oracles.Oracle says: labels y [N] and scores value [B]. Positions that no
+// Max finds the best output of every chain, as oracles.Maximiser does: labels y [N] and scores value [B]. Positions that no
 // chain owns keep the labels that they have. The scores of the gold labels go to gold [B], unless that is empty.
 func (o *Oracle) Max(θ *Chains, a Augmentation, y device.Array[int32], value, gold device.Array[float64]) {
 	if !o.takes(θ) {
@@ -52,7 +52,7 @@ func (o *Oracle) Max(θ *Chains, a Augmentation, y device.Array[int32], value, g
 	}
 }
 
-// runMax is Max with a warp or block a chain.
+// runMax is Max with a warp or block per chain.
 func (o *Oracle) runMax(θ *Chains, a Augmentation, y device.Array[int32], value, gold device.Array[float64]) {
 	o.reserveMax(θ)
 	s := &o.max
@@ -66,7 +66,7 @@ func (o *Oracle) runMax(θ *Chains, a Augmentation, y device.Array[int32], value
 		return
 	}
 	transposed, shared := int32(0), 0
-	if θ.Y <= 64 { // four blocks and more of a multiprocessor have theirs
+	if θ.Y <= 64 { // four or more blocks fit a multiprocessor's shared memory
 		transposed, shared = 1, 4*θ.Y*(θ.Y|1)
 	}
 	o.d.Launch("viterbi_path", grid, block, shared, append(θ.arguments(a), int32(θ.B), s.scores, s.ends, y, value, gold, transposed)...)
@@ -81,7 +81,7 @@ type viterbi struct {
 
 // viterbiFor chooses the forward pass. See cuda/kernels/viterbi.cu.
 func viterbiFor(θ *Chains) viterbi {
-	// A warp needs rows for δ_{t−1} and δ_t, and costs: three numbers a label.
+	// A warp needs rows for δ_{t−1} and δ_t, and costs: three numbers per label.
 	warps := func(name string, labels int) viterbi { return viterbi{name, 4, 128, 4 * 4 * 3 * labels} }
 	wide := func(name string, chains int) viterbi {
 		return viterbi{name, chains, (θ.Y + 31) / 32 * 32, 4 * 2 * chains * ((θ.Y + 3) / 4 * 4)}
@@ -111,5 +111,5 @@ func viterbiFor(θ *Chains) viterbi {
 	return wide("viterbi_wide_4", 4)
 }
 
-// deviceful is how many blocks keep all multiprocessors of a large device busy: the H200 has 132.
+// deviceful is a number of blocks that keeps all multiprocessors of a large device busy: an H200 has 132.
 const deviceful = 132

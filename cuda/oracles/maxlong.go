@@ -7,20 +7,20 @@ import (
 	"github.com/dsp-go/dsp/cuda/device"
 )
 
-// Chains are long when one alone has so many positions, but all together are so few that a device is not busy with a warp a
-// chain. In parallel in time they cost Y times the work.
+// Chains count as long when the longest has at least this many positions, and a warp per chain would leave the device idle. Parallel
+// in time they cost Y times the work.
 const (
 	manyPositions = 4096
 	busyChains    = 1024 // times labels
 )
 
-// areLong tells whether an oracle had better work on θ parallel in time.
+// areLong reports whether an oracle should work on θ in parallel in time.
 func (θ *Chains) areLong() bool {
 	return θ.Y <= 32 && θ.Longest >= manyPositions && θ.B*θ.Y <= busyChains
 }
 
-// chunks returns how many positions there are to a chunk, and how many chunks a chain has at most: about as many, since the
-// device goes through each in turn.
+// chunks returns how many positions a chunk has, and how many chunks a chain has at most. The two are about equal, since the device
+// goes through both in turn.
 func (θ *Chains) chunks() (chunks, step int) {
 	step = max(8, int(math.Sqrt(float64(θ.Longest))))
 	return max(1, device.CeilDiv(θ.Longest, step)), step

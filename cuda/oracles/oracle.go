@@ -3,8 +3,8 @@ package cudaoracles
 import "github.com/dsp-go/dsp/cuda/device"
 
 // Oracle answers the questions of package oracles for every chain of a batch, on the device. Its answers have the same bits
-// in every run. It owns scratch memory, which grows with the batches that it sees; before a call is captured in a graph, the
-// Reserve of its name makes room for it.
+// in every run. It owns scratch memory, which grows with the batches that it sees. Before a call is captured in a graph, call the
+// Reserve method of the same name.
 type Oracle struct {
 	d       *device.Device
 	max     maxScratch
@@ -18,7 +18,7 @@ type Oracle struct {
 // NewOracle returns an oracle on a device.
 func NewOracle(d *device.Device) *Oracle { return &Oracle{d: d} }
 
-// Free gives the scratch memory back.
+// Free releases the scratch memory.
 func (o *Oracle) Free() {
 	o.max.free(o.d)
 	o.maxLong.free(o.d)

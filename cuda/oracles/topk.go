@@ -14,7 +14,7 @@ type KBest struct {
 	Labels device.Array[int32]   // [K×N] output k labels position t of the batch with Labels[k*N+t]
 }
 
-// Reserve makes room for k outputs of chains of these capacities. Their content is undefined.
+// Reserve allocates lists of k outputs of chains of these capacities. Their content is undefined.
 func (best *KBest) Reserve(d *device.Device, θ *Chains, k int) {
 	const what = "the best outputs"
 	best.K = k
@@ -23,7 +23,7 @@ func (best *KBest) Reserve(d *device.Device, θ *Chains, k int) {
 	device.Grow(d, &best.Labels, k*θ.N, what)
 }
 
-// Free gives the memory back.
+// Free releases the memory.
 func (best *KBest) Free(d *device.Device) {
 	device.Free(d, best.Count)
 	device.Free(d, best.Score)
@@ -31,10 +31,10 @@ func (best *KBest) Free(d *device.Device) {
 	*best = KBest{}
 }
 
-// MaxBest is the most outputs that TopK finds.
+// MaxBest is the largest k that TopK supports.
 const MaxBest = 1 << 14
 
-// topScratch is what the enumeration of best outputs works in. See cuda/kernels/topk.cu.
+// topScratch is the scratch memory of the enumeration of best outputs. See cuda/kernels/topk.cu.
 type topScratch struct {
 	cells, lasts device.Array[int32]  // [(N+B)×K]
 	entries      device.Array[uint32] // [(N+B)×2K×4]
@@ -52,7 +52,7 @@ func (s *topScratch) free(d *device.Device) {
 	*s = topScratch{}
 }
 
-// ReserveTopK makes room for TopK of k outputs of chains of these capacities: (40k + 12)·(N+B) + 4·N·Y bytes, beside the
+// ReserveTopK allocates scratch memory for TopK of k outputs on chains of these capacities: (40k + 12)·(N+B) + 4·N·Y bytes, beside the
 // lists themselves.
 func (o *Oracle) ReserveTopK(θ *Chains, k int) {
 	const what = "the enumeration of best outputs"
@@ -67,8 +67,8 @@ func (o *Oracle) ReserveTopK(θ *Chains, k int) {
 	device.Grow(d, &s.path, θ.N, what)
 }
 
-// TopK finds the min(k, number of allowed outputs) best outputs of every chain, best first, with the loss of a. Which of
-// outputs that tie come first is the same as on the CPU.
+// TopK finds the min(k, number of allowed outputs) best outputs of every chain, best first, with the loss of a. Ties are
+// settled as on the CPU.
 func (o *Oracle) TopK(θ *Chains, a Augmentation, k int, best *KBest) {
 	o.topK(θ, a, k, 0, best, device.Array[float64]{})
 }

@@ -13,13 +13,13 @@ import (
 	"github.com/dsp-go/dsp/train"
 )
 
-// Accelerator does on a device what a train.Engine is asked: the data, the scorer's weights, the path of an optimiser and the
-// memories stay there. What a step finds is left there as well, until somebody asks.
+// Accelerator does the work of a train.Engine on a device. The data, the scorer's weights, the optimiser's path and memories stay
+// there, and so do the results of a step until a method returns them.
 type Accelerator struct {
 	*shared
 	oracle oracle
 	scorer cudanets.Scorer
-	moves  *cudanets.Linearised // the scorer, if it is that
+	moves  *cudanets.Linearised // the scorer, or nil if it is not linearised
 
 	steps map[cudanets.Capacity]*slot // of batches
 	whole *slot                       // of full passes
@@ -35,8 +35,8 @@ type shared struct {
 	data    *cudanets.Data
 	blas    *device.BLAS
 	vectors *vectors
-	round   int  // of scratch memory: graphs that were captured in an earlier one may use what is freed
-	onHost  bool // whatever the structure, the host's oracle answers
+	round   int  // grows when scratch memory may: graphs captured in an earlier round may use freed memory
+	onHost  bool // the host's oracle answers even where there are kernels
 
 	product struct { // ⟨D, w⟩ for the path's iterate
 		known bool
@@ -46,9 +46,9 @@ type shared struct {
 
 var _ train.Accelerator = (*Accelerator)(nil)
 
-// NewAccelerator returns an accelerator for an objective, which uploads its data. With tf32 matrix products are in TF32. What
-// the device cannot do for the objective is bad input. Where it does not HasKernels, only the network runs on the device, and the
-// structure's oracle answers on all cores of the host. Close it after use.
+// NewAccelerator uploads an objective's data and returns an accelerator for it. With tf32 matrix products are in TF32. An objective
+// that the device cannot evaluate is bad input. Where HasKernels reports false only the network runs on the device, and the
+// structure's oracle answers on all cores of the host. The caller must close the accelerator.
 func NewAccelerator(d *device.Device, o *train.Objective, tf32 bool) (*Accelerator, error) {
 	return newAccelerator(d, o, tf32, false)
 }
@@ -67,7 +67,7 @@ func newAccelerator(d *device.Device, o *train.Objective, tf32, onHost bool) (*A
 	return a, nil
 }
 
-// accelerator makes one for an objective on the shared data.
+// accelerator returns an accelerator for an objective on the shared data.
 func (s *shared) accelerator(o *train.Objective) (*Accelerator, error) {
 	scorer, err := s.scorer(o.Scorer)
 	if err != nil {
@@ -76,7 +76,7 @@ func (s *shared) accelerator(o *train.Objective) (*Accelerator, error) {
 	return s.acceleratorWith(o, scorer)
 }
 
-// acceleratorWith makes one whose potentials a scorer on the device computes.
+// acceleratorWith returns an accelerator for an objective on the shared data and a scorer on the device.
 func (s *shared) acceleratorWith(o *train.Objective, scorer cudanets.Scorer) (a *Accelerator, err error) {
 	a = &Accelerator{shared: s, scorer: scorer, steps: map[cudanets.Capacity]*slot{}}
 	if s.onHost || !HasKernels(o) {
@@ -182,7 +182,7 @@ func (s *shared) free() {
 	s.blas.Close()
 }
 
-// done returns what went wrong since it was asked last.
+// done returns the device's error, or potentials that were not finite since its last call.
 func (a *Accelerator) done() error {
 	if err := a.d.Sync(); err != nil {
 		return err
@@ -199,8 +199,7 @@ func (a *Accelerator) sums() (train.Sums, error) {
 	return s, a.done()
 }
 
-// overData does work of a kind on all of the given examples, as many at a time as a full pass takes, beginning with sums of
-// zero.
+// overData does work of a kind on all of the given examples, in batches of a full pass's capacity. It clears the sums first.
 func (a *Accelerator) overData(ctx context.Context, w []float32, examples []int, kind any, work func(l evaluation)) (train.Sums, error) {
 	device.Upload(a.d, a.vectors.at, w)
 	a.oracle.ClearSums()
@@ -218,7 +217,7 @@ func (a *Accelerator) overData(ctx context.Context, w []float32, examples []int,
 	return a.sums()
 }
 
-// gradient does work of a kind on all examples, pulls back and sets g to what that adds up to.
+// gradient does work of a kind on all examples, and sets g to the sum of what they pull back.
 func (a *Accelerator) gradient(ctx context.Context, w, g []float32, kind any, work func(l evaluation)) (train.Sums, error) {
 	device.Zero(a.d, a.vectors.grad)
 	sums, err := a.overData(ctx, w, a.data.All(), kind, func(l evaluation) {

@@ -10,8 +10,8 @@ import (
 	"github.com/dsp-go/dsp/train"
 )
 
-// ChainEvaluation evaluates an Objective on one batch, over and over with other examples, and owns the memory for that. All but NewEvaluation
-// and Free may be part of captured graphs.
+// ChainEvaluation evaluates an Objective on a batch, whose examples may change between calls, and owns the memory for that. Captured
+// graphs may contain calls of all methods but Reserve, ReserveChange and Free.
 type ChainEvaluation struct {
 	Objective *Objective
 	Batch     *cudanets.Batch
@@ -20,29 +20,29 @@ type ChainEvaluation struct {
 	V         struct {
 		Node device.Array[float32] // [Rows×Y]
 		Edge device.Array[float32] // [Y×Y], summed over chains; or [Rows×Y×Y]
-	} // what Pullback takes: of the last Difference or Change
+	} // the cotangent for Pullback, from the last Difference or Change
 
 	before         cudaoracles.Answer    // of Change, at the other point
-	asked, wantMax bool                  // what the answer came from
+	asked, wantMax bool                  // of the last answer
 	labels         device.Array[int32]   // [Rows] of Value
-	moved          device.Array[int32]   // [cudaoracles.Chains]; zero but between difference and tally
+	moved          device.Array[int32]   // [Chains]; zero but between difference and tally
 	node, edge     device.Array[float64] // sums of difference's blocks
 	groups         struct{ v, u device.Array[float64] }
 }
 
-// Entries of a block of kernels over rows, chains of a group: as the kernels count on.
+// How many entries a block of kernels over rows takes, and how many chains a group has. The kernels have the same constants.
 const (
 	blockEntries = 2048
 	groupChains  = 16
 )
 
-// rowsPerBlock returns how many rows of that width a block takes. It depends on nothing else: sums have the same bits
+// rowsPerBlock returns how many rows of that width a block takes. It depends on the width alone, so that sums have the same bits
 // whatever the capacities.
 func rowsPerBlock(width int) int { return max(1, blockEntries/width) }
 
 func rowBlocks(rows, width int) int { return device.CeilDiv(rows, rowsPerBlock(width)) }
 
-// NewEvaluation returns an evaluation for a batch. The scorer and the oracle must have room for it before it is used.
+// NewEvaluation returns an evaluation for a batch. Call Reserve before it is captured in a graph.
 func (o *Objective) NewEvaluation(b *cudanets.Batch) *ChainEvaluation {
 	d, what := o.Data.Device, "potentials and marginals"
 	y, perPosition := cudanets.ChainShape(o.Scorer.Form())
@@ -67,7 +67,7 @@ func (o *Objective) NewEvaluation(b *cudanets.Batch) *ChainEvaluation {
 	return l
 }
 
-// newAnswer returns room for the oracle's answers about a batch.
+// newAnswer allocates the oracle's answers about a batch.
 func (o *Objective) newAnswer(b *cudanets.Batch) cudaoracles.Answer {
 	d, what := o.Data.Device, "the oracle's answers"
 	y, _ := cudanets.ChainShape(o.Scorer.Form())
@@ -87,9 +87,9 @@ func freeAnswer(d *device.Device, a cudaoracles.Answer) {
 	device.Free(d, a.Edge)
 }
 
-// Reserve makes room in the scorer and the oracle for what the evaluation will ask of them with that smoothing, before it is part of
-// captured graphs: graphs that were captured with less room are not to be replayed any more. It refuses what the scorer
-// cannot do on the device.
+// Reserve allocates the memory that the scorer and the oracle need for the evaluation with that smoothing. Call it before calls are
+// captured in a graph. Graphs that were captured before it must not be replayed. It returns an error for what the scorer cannot do
+// on the device.
 func (l *ChainEvaluation) Reserve(s oracles.Smoothing) error {
 	o := l.Objective
 	if err := o.Scorer.Reserve(l.Batch); err != nil {
@@ -100,14 +100,14 @@ func (l *ChainEvaluation) Reserve(s oracles.Smoothing) error {
 	return o.Data.Device.Err()
 }
 
-// ReserveChange makes room for Change, too.
+// ReserveChange allocates memory for Change.
 func (l *ChainEvaluation) ReserveChange() {
 	if l.before.Value.IsEmpty() {
 		l.before = l.Objective.newAnswer(l.Batch)
 	}
 }
 
-// Free gives the memory back, but for the batch's.
+// Free releases the memory, except the batch's.
 func (l *ChainEvaluation) Free() {
 	d := l.Objective.Data.Device
 	for _, x := range []device.Array[float32]{l.Scores.Node, l.Scores.Edge, l.V.Node, l.V.Edge} {
@@ -122,7 +122,7 @@ func (l *ChainEvaluation) Free() {
 	freeAnswer(d, l.before)
 }
 
-// Score computes the batch's potentials at w, notes those that are no numbers and applies the constraints.
+// Score computes the batch's potentials at w, notes the first that is NaN or +∞, and applies the constraints.
 func (l *ChainEvaluation) Score(w device.Array[float32]) {
 	o, b, y := l.Objective, l.Batch, l.Scores.Y
 	o.Scorer.Score(w, b, l.Scores.Parts())
@@ -149,7 +149,7 @@ func (o *Objective) launchRows(kernel string, rows, width, shared int, args ...a
 	o.Data.Device.Launch(kernel, device.Dim{X: rowBlocks(rows, width)}, device.Dim{X: device.BlockThreads}, shared, args...)
 }
 
-// Ask scores the batch at w and asks the smoothed oracle; a smooth loss has its own smoothing. Only the hinge has a max to want.
+// Ask scores the batch at w and asks the smoothed oracle; a smooth loss has its own smoothing. wantMax matters for the hinge only.
 func (l *ChainEvaluation) Ask(w device.Array[float32], s oracles.Smoothing, wantMax bool) {
 	l.asked, l.wantMax = true, wantMax && !l.Objective.Loss.Smooth()
 	l.ask(w, s, l.wantMax, &l.Answer)
@@ -175,7 +175,7 @@ func (l *ChainEvaluation) Value(w device.Array[float32]) {
 }
 
 // Difference sets V to c_i(u_i − r_i) for the answers u_i, where r_i is what the memory holds or (nil) the gold output, and
-// adds to all sums. The memory stays as it is.
+// adds to all sums. It does not change the memory.
 func (l *ChainEvaluation) Difference(memory *Memory) {
 	moved := device.Array[int32]{}
 	if memory == nil {
@@ -194,7 +194,7 @@ func (l *ChainEvaluation) Difference(memory *Memory) {
 	l.tally(value, most, l.node, l.edge, exact, moved)
 }
 
-// Change sets V to what changes in the answers from one point to another, c_i(u_i(to) − u_i(from)). It adds to no sums.
+// Change sets V to the change of the answers from one point to another, c_i(u_i(to) − u_i(from)). It adds to no sums.
 func (l *ChainEvaluation) Change(from, to device.Array[float32], s oracles.Smoothing) {
 	if l.before.Value.IsEmpty() {
 		l.Objective.Data.Device.Fail(errors.New("cuda: Change without ReserveChange"))
@@ -205,14 +205,14 @@ func (l *ChainEvaluation) Change(from, to device.Array[float32], s oracles.Smoot
 	l.difference(l.before.Node, l.before.Edge, none, none, none)
 }
 
-// Recall makes r_i the answers for the batch at w.
+// Recall sets the points r_i of the batch's examples in the memory to their answers at w.
 func (l *ChainEvaluation) Recall(w device.Array[float32], memory *Memory) {
 	l.Score(w)
 	l.asked = false
 	memory.recall(l)
 }
 
-// Pullback adds Jᵀv to grad [device.Dim], for the v of the last Difference or Change.
+// Pullback adds Jᵀv to grad [Dim], for the v of the last Difference or Change.
 func (l *ChainEvaluation) Pullback(grad device.Array[float32]) {
 	l.Objective.Scorer.Pullback(cudanets.Parts{l.V.Node, l.V.Edge}, grad)
 }

@@ -6,17 +6,17 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// exchange is potentials, or what is pulled back, of a batch of some capacity on the device and on the host, in one piece, so that one
-// copy moves them. Tied parts come first: what padding there is at the end is not moved.
+// exchange holds potentials, or a cotangent to pull back, of batches of one capacity, on the device and on the host. All parts are in
+// one array, so that one copy moves them. Tied parts come first, and the padding at the end is not copied.
 type exchange struct {
 	all   device.Array[float32]
 	host  []float32
 	parts cudanets.Parts // of all
 	at    []int          // where each part begins
-	used  int            // of host, by the batch set now
+	used  int            // numbers of host that the batch uses
 }
 
-// partAlignment is in numbers: parts are aligned as arrays are.
+// partAlignment is the alignment of parts, in numbers: that of arrays.
 const partAlignment = device.Alignment / 4
 
 func newExchange(d *device.Device, form structured.Form, b *cudanets.Batch) exchange {
@@ -48,7 +48,7 @@ func numbersOf(batch *structured.Batch, part structured.Shape) (n int, offsets [
 	return offsets[len(offsets)-1] * part.Width, offsets
 }
 
-// shape notes how much a batch uses, and makes padding zero on the host.
+// shape sets used for a batch, and zeroes padding on the host.
 func (x *exchange) shape(batch *structured.Batch, form structured.Form) {
 	x.used = 0
 	for k, part := range form.Parts {
@@ -58,7 +58,7 @@ func (x *exchange) shape(batch *structured.Batch, form structured.Form) {
 	}
 }
 
-// download moves what the batch uses to the host, as θ, which shares the memory.
+// download copies the batch's potentials to the host and makes θ a view of them.
 func (x *exchange) download(d *device.Device, batch *structured.Batch, form structured.Form, θ *structured.Potentials) {
 	x.shape(batch, form)
 	device.Download(d, x.host[:x.used], x.all)
@@ -70,7 +70,7 @@ func (x *exchange) download(d *device.Device, batch *structured.Batch, form stru
 	}
 }
 
-// upload moves the host's numbers to the device, with zeros behind them.
+// upload copies the host's numbers to the device, and zeroes the rest there.
 func (x *exchange) upload(d *device.Device) {
 	device.Upload(d, x.all, x.host[:x.used])
 	device.Zero(d, x.all.Slice(x.used, x.all.Len()))

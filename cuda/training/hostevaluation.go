@@ -18,15 +18,15 @@ type hostEvaluation struct {
 	scores structured.Potentials
 	shards []hostShard
 	used   int  // shards of the batch set now
-	finite bool // there are potentials, and answers
+	finite bool // the potentials are finite, and there are answers
 
-	asked, wantMax bool // what the answers came from
+	asked, wantMax bool // of the last answers
 }
 
-// shardExamples is how many examples go to a core at once.
+// shardExamples is how many examples a shard has: a core takes a shard at a time.
 const shardExamples = 4
 
-// hostShard is some examples of a batch in a row.
+// hostShard is a few consecutive examples of a batch.
 type hostShard struct {
 	first          int                   // of the batch
 	θ              structured.Potentials // a view; with ℓ added
@@ -85,7 +85,7 @@ func (l *hostEvaluation) score(w device.Array[float32]) {
 	}, true)
 }
 
-// each does work for every shard on all cores; with cut the shards are new.
+// each does work for every shard on all cores; with cut it makes the shards first.
 func (l *hostEvaluation) each(work func(s *hostShard, oracle oracles.Maximiser), cut bool) {
 	l.o.parallel(l.used, func(k int, oracle oracles.Maximiser) {
 		s := &l.shards[k]
@@ -178,7 +178,7 @@ func (l *hostEvaluation) Difference(memory train.RemoteMemory) {
 	l.send()
 }
 
-// sumAnswers adds to a shard's sums what needs no reference.
+// sumAnswers adds to a shard's sums those that do not depend on the references r_i.
 func (l *hostEvaluation) sumAnswers(s *hostShard) {
 	a := &s.answer
 	for b, gold := range s.gold {
@@ -232,7 +232,7 @@ func (l *hostEvaluation) tally() {
 	device.Upload(l.o.data.Device, l.o.onto, l.o.running[:])
 }
 
-// send moves the shards' v to the device.
+// send copies the shards' v to the device.
 func (l *hostEvaluation) send() {
 	o := l.o
 	if !l.finite {

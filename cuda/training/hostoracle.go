@@ -15,9 +15,9 @@ import (
 	"github.com/dsp-go/dsp/train"
 )
 
-// hostOracle answers on the host for an objective whose network runs on a device: for structures, task losses and constraints that
-// no kernel knows. The potentials of a batch come to the host in one copy, the structure's oracle answers on all cores, and
-// what is to be pulled back returns in one copy. Memories stay on the host. Results do not depend on the number of cores.
+// hostOracle answers on the host for an objective whose network runs on a device: for structures, task losses and constraints
+// without kernels. One copy brings a batch's potentials to the host, the structure's oracle answers on all cores, and one copy takes
+// the cotangent to the device. Memories stay on the host. Results do not depend on the number of cores.
 type hostOracle struct {
 	*train.Objective
 	data    *cudanets.Data
@@ -25,14 +25,14 @@ type hostOracle struct {
 	form    structured.Form
 	task    structured.TaskLoss
 	kind    kinds.Kind
-	workers []oracles.Maximiser // one for each core
+	workers []oracles.Maximiser // one per core
 
 	running [NumSums]float64
 	onto    device.Array[float64] // the running sums on the device
 	bad     error                 // potentials that were not finite
 }
 
-// newHostOracle refuses, as bad input, a loss that the structure's oracle has no answers for.
+// newHostOracle returns bad input for a loss that the structure's oracle cannot answer for.
 func newHostOracle(data *cudanets.Data, of *train.Objective, scorer cudanets.Scorer) (*hostOracle, error) {
 	form := of.Scorer.Form()
 	o := &hostOracle{Objective: of, data: data, scorer: scorer, form: form, task: of.Task, kind: kinds.Of(form.Structure)}
@@ -79,7 +79,7 @@ func (o *hostOracle) NonFinite() error {
 	return err
 }
 
-// found keeps the first potentials that were not finite.
+// found records the first potentials that were not finite.
 func (o *hostOracle) found(batch *structured.Batch, θ *structured.Potentials) {
 	if o.bad != nil {
 		return
@@ -162,7 +162,7 @@ func (m *hostMemory) ToGold(γ float32) {
 	}
 }
 
-// hostMemoryOf returns what a method holds; nil for none.
+// hostMemoryOf returns the memory behind the interface, or nil.
 func hostMemoryOf(m train.RemoteMemory) *hostMemory {
 	if m == nil {
 		return nil

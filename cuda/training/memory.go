@@ -10,7 +10,7 @@ import (
 type Memory struct {
 	objective *Objective
 	Node      device.Array[float32] // [ΣT×Y]
-	Edge      device.Array[float32] // a [Y×Y] an example, or a [T×Y×Y] with edges per position
+	Edge      device.Array[float32] // [n×Y×Y], or [ΣT×Y×Y] with edges per position
 }
 
 // NewMemory returns a memory that holds the gold outputs.
@@ -25,7 +25,7 @@ func (o *Objective) NewMemory() *Memory {
 	return m
 }
 
-// Free gives the memory back.
+// Free releases the memory.
 func (m *Memory) Free() {
 	device.Free(m.objective.Data.Device, m.Node)
 	device.Free(m.objective.Data.Device, m.Edge)
@@ -45,7 +45,7 @@ func (m *Memory) ToGold(γ float32) {
 // Remember moves the memory of an evaluation's examples towards the evaluation's answers: r_i ← (1−γ)r_i + γu_i.
 func (m *Memory) Remember(l *ChainEvaluation, γ float32) { m.remember(l, device.Array[float32]{}, γ) }
 
-// RememberBy does so with a γ [1] that the device holds.
+// RememberBy is Remember with a γ [1] on the device.
 func (m *Memory) RememberBy(l *ChainEvaluation, γ device.Array[float32]) { m.remember(l, γ, 0) }
 
 func (m *Memory) remember(l *ChainEvaluation, by device.Array[float32], γ float32) {
@@ -75,7 +75,7 @@ func (m *Memory) recall(l *ChainEvaluation) {
 	}
 }
 
-// Store copies what the memory holds to the parts of a train.Memory.
+// Store copies the memory to the parts of a train.Memory.
 func (m *Memory) Store(parts []structured.Part) error {
 	d := m.objective.Data.Device
 	device.Download(d, parts[0].Values, m.Node)
@@ -83,7 +83,7 @@ func (m *Memory) Store(parts []structured.Part) error {
 	return d.Err()
 }
 
-// Load makes the memory hold what such parts hold.
+// Load copies such parts to the memory.
 func (m *Memory) Load(parts []structured.Part) {
 	d := m.objective.Data.Device
 	device.Upload(d, m.Node, parts[0].Values)

@@ -25,13 +25,13 @@ type Objective struct {
 	Oracle *cudaoracles.Oracle
 	Sums   device.Array[float64] // [NumSums] running sums; see SumPrimal and those after it
 
-	cost                   device.Array[float32] // [Y] of a wrong label, or none
-	start, end, transition device.Array[uint8]   // what constraints forbid, or none
-	bad                    device.Array[int32]   // [1] the least position in the data with a potential that is no number
+	cost                   device.Array[float32] // [Y] of a wrong label, or empty
+	start, end, transition device.Array[uint8]   // 1 where constraints forbid, or empty
+	bad                    device.Array[int32]   // [1] the first position in the data with a potential that is NaN or +∞
 }
 
-// What Sums holds at each place, each over examples times their weights c_i, as train.Engine adds it up. r_i is the gold
-// output or what a Memory holds.
+// The places of Sums: each is a sum over examples, weighted by c_i, as train.Engine computes it. r_i is the gold output, or the point
+// that a Memory holds.
 const (
 	SumPrimal   = iota // f_i; with the hinge where the max was asked for
 	SumSmoothed        // f_i with the smoothed max
@@ -43,8 +43,8 @@ const (
 	NumSums
 )
 
-// HasKernels reports whether kernels answer for the objective: those of chains with their own task loss and constraints. For others
-// an accelerator asks the structure's oracle on the host.
+// HasKernels reports whether there are kernels for the objective: there are for chains with chains.Hamming and chains.Constraints. For
+// other objectives an accelerator asks the structure's oracle on the host.
 func HasKernels(o *train.Objective) bool {
 	_, chain := o.Scorer.Form().Structure.(chains.Chain)
 	_, task := o.Task.(chains.Hamming)
@@ -52,8 +52,8 @@ func HasKernels(o *train.Objective) bool {
 	return chain && (task || o.Task == nil) && (constraints || o.Constraints == nil)
 }
 
-// CheckObjective refuses, as bad input, an objective that the device cannot evaluate: one whose gold labels are sets, that has more
-// labels or positions than kernels take, or a scorer of sparse inputs for other structures than chains.
+// CheckObjective refuses, as bad input, an objective that the device cannot evaluate: one whose gold labels are sets, one with more
+// labels or positions than kernels support, or a scorer of sparse inputs for another structure than chains.
 func CheckObjective(o *train.Objective) error {
 	d := o.Data
 	if len(d.LabelSets) > 0 && slices.ContainsFunc(d.Labels, func(l int32) bool { return l < 0 }) {
@@ -72,14 +72,14 @@ func CheckObjective(o *train.Objective) error {
 	return nil
 }
 
-// What bad holds where all potentials are numbers, and where the shared edge potentials are not.
+// The values of bad where all potentials are finite or −∞, and where shared edge potentials are not.
 const (
 	allNumbers  = math.MaxInt32
 	transitions = math.MaxInt32 - 1
 )
 
-// NewObjective returns the device side of an objective that CheckObjective lets pass and that HasKernels, whose data set is
-// data's.
+// NewObjective returns the device's side of an objective whose data set is data's. CheckObjective must accept the objective, and
+// HasKernels must report true.
 func NewObjective(data *cudanets.Data, o *train.Objective, scorer cudanets.Scorer, oracle *cudaoracles.Oracle) *Objective {
 	d := data.Device
 	task, _ := o.Task.(chains.Hamming)
@@ -98,7 +98,7 @@ func NewObjective(data *cudanets.Data, o *train.Objective, scorer cudanets.Score
 	return to
 }
 
-// Free gives the memory back, but for that of Data, Scorer and Oracle.
+// Free releases the memory, except that of Data, Scorer and Oracle.
 func (o *Objective) Free() {
 	d := o.Data.Device
 	device.Free(d, o.Sums)
@@ -123,7 +123,7 @@ func readSums(d *device.Device, from device.Array[float64]) train.Sums {
 }
 
 // NonFinite waits, and returns a *train.NonFiniteError that names the first example of the data with a potential that was
-// NaN or +∞ since the last call, or nil. Until it is asked, sums and gradients go on with such numbers in them.
+// NaN or +∞ since the last call, or nil. Until then sums and gradients contain such numbers.
 func (o *Objective) NonFinite() error {
 	d, at := o.Data.Device, [1]int32{allNumbers}
 	device.Download(d, at[:], o.bad)
@@ -139,7 +139,7 @@ func (o *Objective) NonFinite() error {
 	return &train.NonFiniteError{Where: fmt.Sprintf("example %d (%s)", i, set.Where(i))}
 }
 
-// smoothing returns what the oracle is asked for: the loss's own log-sum-exp, or the chosen smoothing of the max.
+// smoothing returns the oracle's smoothing: the loss's own log-sum-exp, or the chosen smoothing of the max.
 func (o *Objective) smoothing(s oracles.Smoothing) oracles.Smoothing { return smoothingOf(o.Loss, s) }
 
 func smoothingOf(loss train.Loss, s oracles.Smoothing) oracles.Smoothing {

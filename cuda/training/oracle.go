@@ -7,12 +7,12 @@ import (
 	"github.com/dsp-go/dsp/train"
 )
 
-// oracle is what an accelerator asks about the potentials of an objective: its loss, with sums, and memories. chainKernels answers on
-// the device, hostOracle on the host.
+// oracle evaluates an objective's loss at the potentials that a scorer left on the device, keeps sums, and makes memories. chainKernels
+// does that on the device, hostOracle on the host.
 type oracle interface {
-	// newEvaluation returns what works on a batch. The scorer must have room for it before it is used.
+	// newEvaluation returns an evaluation of a batch. The scorer's Reserve must be called before it is used.
 	newEvaluation(b *cudanets.Batch) evaluation
-	// newMemory returns a memory whose content is not defined.
+	// newMemory returns a memory whose content is undefined.
 	newMemory() ownedMemory
 
 	// ClearSums makes the running sums zero, ReadSums waits for them, and sums [NumSums] has them on the device.
@@ -21,7 +21,7 @@ type oracle interface {
 	sums() device.Array[float64]
 	// NonFinite returns a *train.NonFiniteError where a potential was not finite since the last call.
 	NonFinite() error
-	// Free gives the memory back, but for that of the data and the scorer.
+	// Free releases the memory, except that of the data and the scorer.
 	Free()
 }
 
@@ -33,29 +33,29 @@ type evaluation interface {
 	Ask(w device.Array[float32], s oracles.Smoothing, wantMax bool)
 	// Value scores the batch at w and adds Σ c_i f_i to SumPrimal.
 	Value(w device.Array[float32])
-	// Recall makes what a memory holds the answers for the batch at w.
+	// Recall sets the points r_i of the batch's examples in a memory to their answers at w.
 	Recall(w device.Array[float32], memory train.RemoteMemory)
-	// Difference finds c_i(u_i − r_i) for the answers u_i, r_i what a memory holds or (nil) the gold output, and adds to all sums.
+	// Difference computes c_i(u_i − r_i) from the answers u_i and the memory's r_i, or the gold outputs where memory is nil. It adds to all sums.
 	Difference(memory train.RemoteMemory)
-	// Change finds c_i(u_i(to) − u_i(from)), and adds to no sums. ReserveChange makes room for it.
+	// Change computes c_i(u_i(to) − u_i(from)) and adds to no sums. ReserveChange allocates its memory.
 	Change(from, to device.Array[float32], s oracles.Smoothing)
 	ReserveChange()
-	// Pullback adds Jᵀv to grad [device.Dim], for the v of the last Difference or Change.
+	// Pullback adds Jᵀv to grad [Dim], for the v of the last Difference or Change.
 	Pullback(grad device.Array[float32])
 	// Remember moves a memory of the examples towards the answers: r_i ← (1−γ)r_i + γu_i. RememberBy has γ [1] on the device.
 	Remember(memory train.RemoteMemory, γ float32)
 	RememberBy(memory train.RemoteMemory, γ device.Array[float32])
-	// Free gives the memory back, but for the batch's.
+	// Free releases the memory, except the batch's.
 	Free()
 }
 
-// ownedMemory is a memory that somebody gives back.
+// ownedMemory is a memory that its owner frees.
 type ownedMemory interface {
 	train.RemoteMemory
 	Free()
 }
 
-// chainKernels is an Objective, and its Oracle, as an accelerator asks it.
+// chainKernels makes an Objective and its Oracle an oracle.
 type chainKernels struct{ *Objective }
 
 func (o chainKernels) newEvaluation(b *cudanets.Batch) evaluation {
@@ -71,7 +71,7 @@ func (o chainKernels) Free() {
 	o.Objective.Free()
 }
 
-// chainKernelsEvaluation is a ChainEvaluation as an accelerator uses it.
+// chainKernelsEvaluation makes a ChainEvaluation an evaluation.
 type chainKernelsEvaluation struct{ *ChainEvaluation }
 
 func (l chainKernelsEvaluation) captured() bool { return true }

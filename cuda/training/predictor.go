@@ -14,7 +14,7 @@ import (
 	"github.com/dsp-go/dsp/train"
 )
 
-// Predictor computes on a device what a network says of the examples of a data set.
+// Predictor computes a network's predictions for the examples of a data set on a device.
 type Predictor struct {
 	shared     *shared
 	objective  *Objective // for its constraints
@@ -25,13 +25,13 @@ type Predictor struct {
 	best       cudaoracles.KBest
 }
 
-// Wanted is what a Predictor computes beside the best labels.
+// Wanted says what a Predictor computes beside the best labels.
 type Wanted struct {
 	LogZ, Marginals, Potentials bool
-	NBest                       int // so many best outputs
+	NBest                       int // how many best outputs
 }
 
-// Predicted is what there is to say of consecutive examples, a chain b each; what was not wanted is empty.
+// Predicted holds predictions for consecutive examples; b numbers them. What was not wanted is empty.
 type Predicted struct {
 	Offsets    []int     // [B+1]
 	Labels     []int32   // [N] of the best output
@@ -42,11 +42,11 @@ type Predicted struct {
 	Potentials structured.Potentials // with the constraints applied
 }
 
-// nbestPositions is how many positions times best outputs a batch has at most, which the enumeration needs memory for.
+// nbestPositions bounds a batch's positions times best outputs, and so the memory of the enumeration.
 const nbestPositions = 1 << 20
 
 // NewPredictor returns a predictor for a network on data, with constraints on its outputs (nil: none), that finds up to nbest
-// outputs of an example. What the device cannot do is bad input. Call SetWeights before Over, and Free in the end.
+// outputs of an example. It returns bad input for what the device cannot do. Call SetWeights before Over, and Free at the end.
 func NewPredictor(d *device.Device, net nets.Scorer, c structured.Constraints, set *structured.Dataset, nbest int, tf32 bool) (*Predictor, error) {
 	inputs := *set // whatever its labels
 	inputs.LabelSets = nil
@@ -78,7 +78,7 @@ func NewPredictor(d *device.Device, net nets.Scorer, c structured.Constraints, s
 // SetWeights sets the network's weights.
 func (p *Predictor) SetWeights(w []float32) { device.Upload(p.shared.d, p.w, w) }
 
-// Over hands what is wanted to use, piece by piece in the order of the data. What it hands over is valid until use returns. Potentials
+// Over calls use with the predictions, batch by batch in the order of the data. They are valid until use returns. Potentials
 // that are not finite are a *train.NonFiniteError.
 func (p *Predictor) Over(ctx context.Context, wanted Wanted, use func(examples []int, a *Predicted) error) error {
 	d, data, l := p.shared.d, p.shared.data, p.evaluation
@@ -105,7 +105,7 @@ func (p *Predictor) Over(ctx context.Context, wanted Wanted, use func(examples [
 	return d.Err()
 }
 
-// ask asks the oracle about the batch and downloads what it says.
+// ask asks the oracle about the batch and downloads its answers.
 func (p *Predictor) ask(wanted Wanted, a *Predicted) {
 	d, l, o := p.shared.d, p.evaluation, p.objective.Oracle
 	b, y := l.Batch, l.Scores.Y
@@ -150,7 +150,7 @@ func fetch[E device.Element](d *device.Device, to []E, from device.Array[E], n i
 	return to
 }
 
-// Free gives the memory back.
+// Free releases the memory.
 func (p *Predictor) Free() {
 	d := p.shared.d
 	device.Free(d, p.w)

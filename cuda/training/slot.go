@@ -12,7 +12,7 @@ type slot struct {
 	batch    *cudanets.Batch
 	capacity cudanets.Capacity
 	seed     uint64
-	known    map[any]bool // kinds of work that were done: their scratch memory is there
+	known    map[any]bool // kinds of work that were done, whose scratch memory is allocated
 	graphs   map[stepKey]*graph
 }
 
@@ -22,7 +22,7 @@ type graph struct {
 	round int
 }
 
-// mostGraphs is how many a slot keeps: graphs of an earlier μ are of no use.
+// mostGraphs is how many graphs a slot keeps: those of an earlier μ are not needed again.
 const mostGraphs = 8
 
 func (a *Accelerator) newSlot(c cudanets.Capacity) (*slot, error) {
@@ -42,7 +42,7 @@ func (l *slot) free() {
 	l.batch.Free()
 }
 
-// forget gives up the graphs.
+// forget frees the graphs.
 func (l *slot) forget() {
 	for _, g := range l.graphs {
 		g.Free()
@@ -50,8 +50,8 @@ func (l *slot) forget() {
 	clear(l.graphs)
 }
 
-// use notes that work of a kind is done, and reports whether that is the first time, in which scratch memory may grow and graphs
-// captured before may become void.
+// use notes that work of a kind is done, and reports whether it is the first time: then scratch memory may grow, which makes graphs
+// that were captured before invalid.
 func (l *slot) use(s *shared, kind any) (first bool) {
 	if first = !l.known[kind]; first {
 		l.known[kind] = true
@@ -60,10 +60,10 @@ func (l *slot) use(s *shared, kind any) (first bool) {
 	return first
 }
 
-// scratchOf returns what of a smoothing the size of an oracle's scratch memory depends on.
+// scratchOf returns the fields of a smoothing that determine the size of an oracle's scratch memory.
 func scratchOf(s oracles.Smoothing) oracles.Smoothing { return oracles.Smoothing{Kind: s.Kind, K: s.K} }
 
-// do enqueues a step: as it is the first time, and from a graph later, where its evaluation can be captured.
+// do enqueues a step: directly the first time, and later from a captured graph if the evaluation can be captured.
 func (l *slot) do(s *shared, key stepKey, enqueue func()) {
 	if l.use(s, scratchOf(key.s)) || !l.captured() {
 		enqueue()

@@ -8,7 +8,7 @@ import (
 	"github.com/dsp-go/dsp/train"
 )
 
-// stepKey is what the launches of a step depend on beside the capacities of its batch.
+// stepKey identifies a step's launches among batches of one capacity.
 type stepKey struct {
 	s      oracles.Smoothing
 	memory train.RemoteMemory
@@ -57,7 +57,7 @@ func (a *Accelerator) Change(ctx context.Context, from, to []float32, examples [
 	return a.done()
 }
 
-// slot returns that of a batch, with the batch in it.
+// slot returns the slot for a batch of the examples, with these chosen.
 func (a *Accelerator) slot(ctx context.Context, examples []int) (l *slot, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

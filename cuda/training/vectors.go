@@ -5,8 +5,8 @@ import (
 	"github.com/dsp-go/dsp/train"
 )
 
-// vectors are those of the weights' size that live on the device while an optimiser works: of the path at work, of the
-// gradient, and of points that the host asks about. Objectives on the same weights share them.
+// vectors are the vectors of the weights' size on the device: the optimiser's path, the gradient, and weights that the host
+// uploads. Objectives on the same weights share them.
 type vectors struct {
 	d          *device.Device
 	dim        int
@@ -26,7 +26,7 @@ type vectors struct {
 
 const vectorThreads = 256
 
-// newVectors allocates them; b and mean only when a path has them.
+// newVectors allocates all but b and mean, which a path with a drift or a mean allocates.
 func newVectors(d *device.Device, dim int) *vectors {
 	v := &vectors{d: d, dim: dim}
 	v.w = device.New[float32](d, dim, "the iterate")
@@ -54,7 +54,7 @@ func (v *vectors) free() {
 // partBlocks is the grid of products, which depends on the number of weights alone.
 func (v *vectors) partBlocks() int { return max(1, min(512, device.CeilDiv(v.dim, 4*vectorThreads))) }
 
-// open takes up a path.
+// open starts a path.
 func (v *vectors) open(w, b, mean []float32) {
 	device.Upload(v.d, v.w, w)
 	device.Copy(v.d, v.start, v.w)
@@ -67,7 +67,7 @@ func (v *vectors) open(w, b, mean []float32) {
 	}
 }
 
-// walk does a step of the path; where by is not empty, its c is to be multiplied by that.
+// walk does a step of the path; where by is not empty, c is multiplied by it.
 func (v *vectors) walk(s train.Stride, by device.Array[float64]) {
 	var b, mean device.Array[float32]
 	if v.drifts && (s.Q != 0 || s.Beta != 0) {
@@ -78,13 +78,13 @@ func (v *vectors) walk(s train.Stride, by device.Array[float64]) {
 	}
 	grad := v.grad
 	if s.C == 0 && s.Beta == 0 {
-		grad = device.Array[float32]{} // there may be none yet
+		grad = device.Array[float32]{} // there may be no gradient yet
 	}
 	v.d.Launch("walk", v.sweep(), device.Dim{X: vectorThreads}, 0, v.w, b, grad, mean, by,
 		float32(s.Rho), float32(s.Q), s.C, float32(s.Beta), float32(s.Share), int64(v.dim))
 }
 
-// sweep is a grid for one thread a few weights.
+// sweep returns a grid whose threads take a few weights each.
 func (v *vectors) sweep() device.Dim {
 	return device.Dim{X: min(4096, device.CeilDiv(v.dim, vectorThreads))}
 }
@@ -115,15 +115,15 @@ func (v *vectors) products(w device.Array[float32]) (norm, dot float64) {
 	return norm, dot
 }
 
-// ascend begins the line search of block-coordinate Frank-Wolfe for D: γ and what the path's step is to be multiplied by
-// are left on the device. Sums are those of the step.
+// ascend begins the line search of block-coordinate Frank-Wolfe for D: it leaves γ and the factor of
+// the path's step on the device. Sums are those of the step.
 func (v *vectors) ascend(sums device.Array[float64], λ float64, n int, share float64) {
 	v.multiply(v.w, device.Array[float32]{})
 	v.d.Launch("ascend", device.Dim{X: 1}, device.Dim{X: vectorThreads}, vectorThreads/32*8,
 		v.parts, int32(v.partBlocks()), sums, v.dual, v.by, v.γ, λ, float64(n), share)
 }
 
-// observe takes in what a step on so many examples tells of how the gradient changes along the path.
+// observe records how the gradient changes along the path, from a step on that many examples.
 func (v *vectors) observe(sums device.Array[float64], examples int) {
 	v.multiply(v.w, v.start)
 	v.d.Launch("observe", device.Dim{X: 1}, device.Dim{X: vectorThreads}, vectorThreads/32*8,

@@ -28,7 +28,7 @@ func oracleChecks() []Check {
 func kindChecks(kind kinds.Kind) []Check {
 	var checks []Check
 	add := func(question string, check checkOracle) {
-		checks = append(checks, Check{kind.Name() + " " + question + ": oracle vs enumeration", onSmall(kind, check)})
+		checks = append(checks, Check{kind.Name() + " " + question + " vs enumeration", onSmall(kind, check)})
 	}
 	o := kind.Oracle()
 	add("max", checkMax)
