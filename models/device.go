@@ -121,13 +121,16 @@ func (r *run) accelerate() error {
 	}
 	r.problem.Batch = c.Batch
 	if r.device == nil {
-		return checkSteps(r.problem)
+		return c.checkSteps(r.problem)
 	}
 	batch := any("the method's")
 	if c.Batch > 0 {
 		batch = c.Batch
 	}
 	r.o.Log.Info("device "+r.device.Info().String(), "batch", batch)
+	if !training.HasKernels(r.problem.Objective) {
+		r.o.Log.Info("the network runs on the device, the oracle of a " + r.problem.Scorer.Form().Structure.Name() + " on the CPU")
+	}
 	return nil
 }
 

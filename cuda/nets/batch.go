@@ -18,13 +18,14 @@ type Batch struct {
 
 	Examples device.Array[int32]   // [Chains] −1 beyond B
 	Offsets  device.Array[int32]   // [Chains+1] chain b owns rows Offsets[b] to Offsets[b+1]-1; chains beyond B have none
+	Pairs    device.Array[int32]   // [Chains+1] where a chain's pairs of positions begin, n·n for a chain of n; zeros where the data has no other tables
 	Source   device.Array[int32]   // [Rows] each row's position in Data; −1 from N on
 	Chain    device.Array[int32]   // [Rows] its chain; −1 from N on
 	Gold     device.Array[int32]   // [Rows] its gold label; −1 where there is none, and from N on
 	Weight   device.Array[float32] // [Chains] c_i, 0 beyond B
 	Seed     device.Array[uint64]  // [1] of dropout; 0: off
 
-	header device.Array[int32] // Examples, then Offsets: one upload
+	header device.Array[int32] // Examples, Offsets, Pairs: one upload
 	host   []int32             // header, as last uploaded
 }
 
@@ -43,10 +44,11 @@ func (data *Data) NewBatch(c Capacity) *Batch {
 		Gold:   device.New[int32](d, rows, what),
 		Weight: device.New[float32](d, chains, what),
 		Seed:   device.New[uint64](d, 1, what),
-		header: device.New[int32](d, 2*chains+1, what),
-		host:   make([]int32, 2*chains+1),
+		header: device.New[int32](d, 3*chains+2, what),
+		host:   make([]int32, 3*chains+2),
 	}
 	b.Examples, b.Offsets = b.header.Slice(0, chains), b.header.Slice(chains, 2*chains+1)
+	b.Pairs = b.header.Slice(2*chains+1, 3*chains+2)
 	b.SetSeed(0)
 	b.Set(nil)
 	return b
@@ -97,17 +99,21 @@ func (b *Batch) Set(examples []int) {
 		d.Fail(fmt.Errorf("cuda: %d examples do not fit a batch of %d chains, %d positions, %d a chain", len(examples), b.Chains, b.Rows, b.Longest))
 		return
 	}
-	which, offsets := b.host[:b.Chains], b.host[b.Chains:]
-	n := int32(0)
+	which, offsets, pairs := b.host[:b.Chains], b.host[b.Chains:2*b.Chains+1], b.host[2*b.Chains+1:]
+	n, squares := int32(0), int32(0)
 	for k := range which {
-		which[k], offsets[k] = -1, n
+		which[k], offsets[k], pairs[k] = -1, n, squares
 		if k < len(examples) {
 			i := examples[k]
 			which[k] = int32(i)
-			n += int32(set.Length(i))
+			length := int32(set.Length(i))
+			n += length
+			if b.others > 0 {
+				squares += length * length
+			}
 		}
 	}
-	offsets[b.Chains] = n
+	offsets[b.Chains], pairs[b.Chains] = n, squares
 	b.B, b.N = len(examples), int(n)
 	device.Upload(d, b.header, b.host)
 	d.Launch("batch", device.Dim{X: device.CeilDiv(max(b.Rows, b.Chains), device.BlockThreads)}, device.Dim{X: device.BlockThreads}, 0,

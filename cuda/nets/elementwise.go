@@ -89,7 +89,9 @@ func (c *compiler) elementwise(list []nets.Instruction) (command, error) {
 		case nets.Binary, nets.Slope:
 			s.x, s.y = read(0), read(1)
 		case nets.Mask:
-			name = "mask"
+			if name = "mask"; o.Pairs {
+				name = "mask of pairs" // which no kernel makes
+			}
 			s.x = operand{offset: o.Layer, outer: divisor(o.Units)}
 			s.threshold, s.keep = uint32(o.Rate*(1<<32)), float32(1/(1-o.Rate))
 			c.program.layers = max(c.program.layers, o.Layer+1)

@@ -14,8 +14,8 @@ type Executor struct {
 	net    *nets.Net
 	blas   *device.BLAS
 
-	programs map[int]*program // by rows
-	memory   struct {         // shared by programs, since only one runs at a time: as large as the largest needs
+	programs map[nets.Size]*program
+	memory   struct { // shared by programs, since only one runs at a time: as large as the largest needs
 		arena, features, boundary device.Array[float32]
 	}
 	owned   owned
@@ -26,16 +26,17 @@ type Executor struct {
 	spaces [spaces]device.Array[float32]
 }
 
-// The spaces of a program on a device: those of nets, and the potentials that it computes.
+// The spaces of a program on a device: those of nets, with the cotangents of up to mostParts parts, and as many parts of the
+// potentials that it computes.
 const (
-	spaceNode = nets.Spaces + iota // [Rows×Y]
-	spaceEdge                      // [Y×Y] or [Rows×Y×Y]
-	spaces
+	mostParts       = 2
+	spacePotentials = nets.SpaceCotangent + mostParts
+	spaces          = spacePotentials + mostParts
 )
 
 // NewExecutor returns an executor that multiplies matrices by blas. Call Reserve before Score, and Free at the end.
 func NewExecutor(d *device.Device, net *nets.Net, blas *device.BLAS) *Executor {
-	return &Executor{device: d, net: net, blas: blas, programs: map[int]*program{}, owned: owned{device: d}}
+	return &Executor{device: d, net: net, blas: blas, programs: map[nets.Size]*program{}, owned: owned{device: d}}
 }
 
 // Dim returns the number of weights.
@@ -54,10 +55,11 @@ func (e *Executor) Reserve(b *Batch) error {
 	if err := e.check(b.Data); err != nil {
 		return err
 	}
-	if e.programs[b.Rows] != nil {
+	size := e.sizeOf(b)
+	if e.programs[size] != nil {
 		return e.device.Err()
 	}
-	p, err := e.net.Program(b.Rows)
+	p, err := e.net.Program(size)
 	if err != nil {
 		return err
 	}
@@ -65,8 +67,17 @@ func (e *Executor) Reserve(b *Batch) error {
 	if err != nil {
 		return err
 	}
-	e.programs[b.Rows] = compiled
+	e.programs[size] = compiled
 	return e.device.Err()
+}
+
+// sizeOf returns the size of the program for a batch's capacities. The potentials of pairs have the batch's capacity of rows.
+func (e *Executor) sizeOf(b *Batch) nets.Size {
+	size := nets.Size{Rows: b.Rows}
+	if e.net.Needs().Pairs {
+		size.Pairs = b.others
+	}
+	return size
 }
 
 // check refuses data that the network cannot read, once.
@@ -92,6 +103,9 @@ func (e *Executor) check(data *Data) error {
 			}
 		}
 	}
+	if err := e.net.CheckTables(set, data.All()); err != nil {
+		return err
+	}
 	e.checked = data
 	return nil
 }
@@ -99,7 +113,7 @@ func (e *Executor) check(data *Data) error {
 // Score computes the potentials of the batch at weights w [Dim] into θ, whose arrays have the batch's capacities. The
 // content of padding rows is undefined.
 func (e *Executor) Score(w device.Array[float32], b *Batch, θ Parts) {
-	p := e.programs[b.Rows]
+	p := e.programs[e.sizeOf(b)]
 	if p == nil {
 		e.device.Fail(errNotReserved)
 		return
@@ -109,10 +123,12 @@ func (e *Executor) Score(w device.Array[float32], b *Batch, θ Parts) {
 		nets.SpaceArena: p.arena, nets.SpaceLiterals: p.literals, nets.SpaceFeatures: p.features, nets.SpaceBoundary: p.boundary,
 		nets.SpaceWeights: w,
 	}
-	e.setSpaces(spaceNode, θ)
+	e.setSpaces(spacePotentials, θ)
 	e.loadInputs(p, b)
-	if p.Edge == nil {
-		device.Zero(e.device, θ[1])
+	for k, out := range p.Outputs {
+		if out == nil {
+			device.Zero(e.device, θ[k])
+		}
 	}
 	e.run(p.run.forward)
 }
@@ -123,7 +139,7 @@ func (e *Executor) Pullback(v Parts, grad device.Array[float32]) {
 		e.device.Fail(errNotReserved)
 		return
 	}
-	e.setSpaces(nets.SpaceNodeCotangent, v)
+	e.setSpaces(nets.SpaceCotangent, v)
 	e.spaces[nets.SpaceGradient] = grad
 	e.run(e.now.run.pullback)
 }
@@ -143,7 +159,7 @@ func (e *Executor) addPush(ẇ device.Array[float32], θ Parts) {
 		return
 	}
 	e.spaces[nets.SpaceDirection] = ẇ
-	e.setSpaces(spaceNode, θ)
+	e.setSpaces(spacePotentials, θ)
 	e.run(e.now.run.push)
 }
 
@@ -168,6 +184,6 @@ func (e *Executor) at(b *nets.Buffer) device.Array[float32] {
 // Free releases the memory.
 func (e *Executor) Free() {
 	e.owned.free()
-	e.programs, e.now, e.checked = map[int]*program{}, nil, nil
+	e.programs, e.now, e.checked = map[nets.Size]*program{}, nil, nil
 	e.memory.arena, e.memory.features, e.memory.boundary = device.Array[float32]{}, device.Array[float32]{}, device.Array[float32]{}
 }

@@ -48,7 +48,7 @@ func Compile(o nets.Op) error {
 
 // Launches returns how many commands the programs for so many rows have, and how many instructions.
 func (e *Executor) Launches(rows int) (commands, instructions int) {
-	p := e.programs[rows]
+	p := e.programs[nets.Size{Rows: rows}]
 	return len(p.run.forward) + len(p.run.pullback) + len(p.run.push), len(p.Forward) + len(p.Pullback) + len(p.Push)
 }
 
@@ -92,3 +92,8 @@ func Sort(d *device.Device, ids []int32, padding, passes int) (keys, order []int
 
 // SortTile is how many numbers a warp sorts at once.
 var SortTile = sortTile
+
+// NewPairBatch is NewBatch for data with a row for every pair of positions.
+func NewPairBatch(data *Data, chains, rows, longest, pairs int) *Batch {
+	return data.NewBatch(Capacity{chains: chains, rows: rows, longest: longest, others: pairs})
+}

@@ -40,6 +40,10 @@ func (c *compiler) gather(o nets.Gather, in nets.Instruction) command {
 		return func(e *Executor) {
 			e.entries("gather_window", n, e.at(in.Out), e.at(x), e.batch.Chain, int32(e.now.Rows), int32(at.Width), cols)
 		}
+	case nets.IndexDependents, nets.IndexHeads, nets.IndexDistances:
+		return func(e *Executor) {
+			e.entries("gather_ids", n, e.at(in.Out), e.at(x), e.now.pairs.of(at.Kind), cols)
+		}
 	}
 	p := c.pattern(at)
 	return func(e *Executor) {
@@ -56,6 +60,10 @@ func (c *compiler) scatter(o nets.Scatter, in nets.Instruction) command {
 		return func(e *Executor) {
 			e.entries("scatter_window", n, e.at(in.Out), e.at(g), e.batch.Chain, int32(e.now.Rows), int32(at.Width), cols, device.Flag(in.Accumulate))
 		}
+	case nets.IndexDependents, nets.IndexHeads:
+		return scatterPairs(o, in)
+	case nets.IndexDistances:
+		return scatterDistances(o, in)
 	}
 	p := c.pattern(at)
 	return func(e *Executor) {

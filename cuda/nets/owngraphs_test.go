@@ -180,7 +180,7 @@ func TestEveryOpIsTested(t *testing.T) {
 	}
 	seen := map[string]bool{}
 	for _, net := range all {
-		p, err := net.Program(16)
+		p, err := net.Program(nets.Size{Rows: 16})
 		cudatest.Must(t, err)
 		for _, in := range slices.Concat(p.Forward, p.Pullback, p.Push) {
 			kind := fmt.Sprintf("%T", in.Op)

@@ -25,6 +25,7 @@ type program struct {
 	sort                                sorting
 	partial                             device.Array[float32] // of reductions
 	patterns                            map[*int32]pattern
+	pairs                               pairs
 }
 
 // command enqueues what one instruction, or a run of elementwise ones, does.
@@ -68,6 +69,9 @@ func (e *Executor) share(x *device.Array[float32], n int, what string) device.Ar
 
 // compile turns a program's instructions into commands, and allocates the memory that they need.
 func (e *Executor) compile(of *nets.Program) (*program, error) {
+	if n := len(of.Form.Parts); n > mostParts {
+		return nil, structured.BadInput("network %q makes potentials of %d parts, kernels know up to %d: use --device cpu", e.net.Name(), n, mostParts)
+	}
 	p := &program{Program: of, ids: map[int]device.Array[int32]{}, patterns: map[*int32]pattern{}}
 	lists := schedule(of)
 	for _, list := range lists {
@@ -88,6 +92,9 @@ func (e *Executor) compile(of *nets.Program) (*program, error) {
 	}
 	for _, f := range of.Needs.Fields {
 		p.ids[f] = own[int32](&e.owned, of.Rows, what)
+	}
+	if of.Needs.Pairs {
+		p.pairs = pairs{own[int32](&e.owned, of.Pairs, what), own[int32](&e.owned, of.Pairs, what), own[int32](&e.owned, of.Pairs, what)}
 	}
 	c := compiler{executor: e, program: p, reads: readings(lists[:])}
 	for i, to := range []*[]command{&p.run.forward, &p.run.pullback, &p.run.push} {
@@ -155,6 +162,14 @@ func (c *compiler) instruction(in nets.Instruction) (command, error) {
 		return c.gather(o, in), nil
 	case nets.Scatter:
 		return c.scatter(o, in), nil
+	case nets.Bilinear:
+		return bilinear(o, in), nil
+	case nets.BilinearDependents:
+		return bilinearDependents(o, in), nil
+	case nets.BilinearHeads:
+		return bilinearHeads(o, in), nil
+	case nets.BilinearRoot:
+		return bilinearRoot(o, in), nil
 	case nets.Sum:
 		return c.reduce("reduce_sum", o.Outer, o.Repeat, o.Inner, in), nil
 	case nets.Maximum:

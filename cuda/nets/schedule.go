@@ -11,12 +11,11 @@ import (
 func schedule(of *nets.Program) [3][]nets.Instruction {
 	lists := [3][]nets.Instruction{slices.Clone(of.Forward), slices.Clone(of.Pullback), slices.Clone(of.Push)}
 	reads := readings(lists[:])
-	for i, space := range []nets.Space{spaceNode, spaceEdge} {
-		b, tangent := []*nets.Buffer{of.Node, of.Edge}[i], []*nets.Buffer{of.NodeTangent, of.EdgeTangent}[i]
+	for k, b := range of.Outputs {
 		if b == nil {
 			continue
 		}
-		to := &nets.Buffer{Space: space, N: b.N}
+		tangent, to := of.Tangents[k], &nets.Buffer{Space: spacePotentials + nets.Space(k), N: b.N}
 		if places := reads[b]; b.Space == nets.SpaceArena && (len(places) == 0 || slices.Max(places) < len(of.Forward)) {
 			replace(lists[0], b, to) // nobody else needs it
 		} else {

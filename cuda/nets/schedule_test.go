@@ -45,7 +45,7 @@ func TestSchedule(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := net.Program(8)
+	p, err := net.Program(nets.Size{Rows: 8})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,11 +54,11 @@ func TestSchedule(t *testing.T) {
 		if _, ok := in.Op.(nets.Mask); ok && (i+1 == len(forward) || forward[i+1].Op.String() != "⊙") {
 			t.Errorf("instruction %d, a mask, is not followed by its product", i)
 		}
-		if in.Out == p.Node {
+		if in.Out == p.Outputs[0] {
 			t.Errorf("instruction %d, %s, writes potentials that are then copied", i, in.Op)
 		}
 	}
-	if last := forward[len(forward)-1]; last.Out.Space != spaceEdge {
+	if last := forward[len(forward)-1]; last.Out.Space != spacePotentials+1 {
 		t.Errorf("the last instruction, %s, is not the copy of the transitions", last.Op)
 	}
 }

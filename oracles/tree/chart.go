@@ -25,6 +25,7 @@ type chart[F real] struct {
 	rightArc, leftArc     []F
 	right, left           []F
 	total                 F
+	terms                 [2]F // scratch
 }
 
 // margin is how many numbers before and after a table are readable.

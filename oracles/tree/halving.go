@@ -20,8 +20,7 @@ func (l *level) copy(from view, size int) {
 }
 
 // halve goes on with the tokens from lo to hi-1, all others being eliminated; closed says whether a token was found to be under the
-// root. It reports false if there is no tree, or numbers grow too
-// large.
+// root. It reports false if there is no tree, or numbers leave float64.
 func (m *matrixTree) halve(k *elimination, depth, lo, hi int, from view, closed bool) bool {
 	size := hi - lo
 	if size == 1 {

@@ -44,6 +44,10 @@ type kernels struct {
 	// largest and largestDouble return the largest number of x.
 	largest       func(x []float32) float32
 	largestDouble func(x []float64) float64
+	// largestOfRows sets to_i to the largest of the i-th row of x.
+	largestOfRows func(to, x []float32, width int)
+	// shares sets to_i = exp(scale·(x_i − shift)), for exponents ≤ 0, and returns the sum. Results below 1e-37 become 0.
+	shares func(to, x []float32, shift, scale float32) float64
 	// exps sets to_i = factor·exp(scale·(from_i − shift)), for exponents ≤ 0. Results below 1e-307 become 0.
 	exps func(to, from []float64, shift, scale, factor float64)
 
@@ -51,6 +55,8 @@ type kernels struct {
 
 	// argmax returns the first i with the largest x_i, −1 if all are −∞.
 	argmax func(x []float64) int
+	// above returns the first i ≥ from with x_i > bound, −1 if there is none.
+	above func(x []float64, from int, bound float64) int
 	// widen converts from, shorter than to by at most 3, and pads with −∞.
 	widen func(to []float64, from []float32)
 	// contract sets to_i = max(to_i, x_i − less).

@@ -21,10 +21,10 @@ type Oracle struct {
 		Exp(arc []float64, n int, μ float64, marginals []float32) float64
 	}
 
-	arc   []float32 // [n×n] scores with those of the best relations
+	arc   []float32 // [n×n] scores with those of the best relations, or the latter alone
 	wide  []float64 // [n×n] scores with log-sums over relations
 	share []float32 // [n×n] what exponentials of a row's relations sum to
-	label []float32 // [n×n×R] exponentials where no marginals are asked for: [R]
+	label []float32 // [R]
 	lists rankedRelations
 }
 
@@ -73,8 +73,9 @@ func (o *Oracle) Max(θ *structured.Potentials, y []int32, value []float64) {
 // bestRelations sets every arc's score with its best relation.
 func (o *Oracle) bestRelations(s *sentence) {
 	o.arc = vec.Grow(o.arc, s.n*s.n)
+	fastest.largestOfRows(o.arc, s.label, s.relations)
 	for i, v := range s.arc {
-		o.arc[i] = v + fastest.largest(s.row(i))
+		o.arc[i] += v
 	}
 }
 
@@ -100,6 +101,11 @@ func (o *Oracle) Exp(θ *structured.Potentials, μ float64, value []float64, u *
 		if u != nil {
 			arc, label = u.Parts[0].Of(b), u.Parts[1].Of(b)
 		}
+		if s.relations == 1 {
+			value[b] = o.expOfArcs(&s, μ, arc)
+			copy(label, arc)
+			continue
+		}
 		o.sumRelations(&s, μ, label)
 		value[b] = o.solver.Exp(o.wide, s.n, μ, arc)
 		for i, p := range arc {
@@ -113,16 +119,28 @@ func (o *Oracle) Exp(θ *structured.Potentials, μ float64, value []float64, u *
 	}
 }
 
+// expOfArcs is Exp of a sentence whose arcs have one relation each.
+func (o *Oracle) expOfArcs(s *sentence, μ float64, marginals []float32) float64 {
+	o.wide = vec.Grow(o.wide, s.n*s.n)
+	for i, v := range s.arc {
+		o.wide[i] = float64(v) + float64(s.label[i])
+	}
+	return o.solver.Exp(o.wide, s.n, μ, marginals)
+}
+
 // sumRelations sets every arc's score with μ·log Σ exp(score/μ) of its relations, share to Σ exp((score − largest)/μ), and label, if
 // not nil, to the terms of that.
 func (o *Oracle) sumRelations(s *sentence, μ float64, label []float32) {
 	o.wide, o.share = vec.Grow(o.wide, s.n*s.n), vec.Grow(o.share, s.n*s.n)
+	o.arc = vec.Grow(o.arc, s.n*s.n)
+	fastest.largestOfRows(o.arc, s.label, s.relations)
+	scale := float32(min(1/μ, math.MaxFloat32))
 	if label == nil {
 		o.label = vec.Grow(o.label, s.relations)
 	}
 	for i, v := range s.arc {
 		row := s.row(i)
-		largest := fastest.largest(row)
+		largest := o.arc[i]
 		if v == float32(never) || largest == float32(never) {
 			o.wide[i] = never
 			continue
@@ -132,11 +150,7 @@ func (o *Oracle) sumRelations(s *sentence, μ float64, label []float32) {
 			to = label[i*s.relations:]
 		}
 		to = to[:s.relations]
-		for r, x := range row {
-			to[r] = float32(float64(x-largest) / μ)
-		}
-		vec.Exp(to, to)
-		sum := vec.Sum(to)
+		sum := fastest.shares(to, row, largest, scale)
 		o.share[i] = float32(sum)
 		o.wide[i] = float64(v) + float64(largest) + μ*math.Log(sum)
 	}

@@ -39,7 +39,7 @@ func (p *Projective) Exp(arc []float64, n int, μ float64, marginals []float32) 
 	}
 	if marginals != nil {
 		p.adjoint.run(c, k)
-		p.adjoint.write(c, marginals, func(x float64) float64 { return x / c.total })
+		p.adjoint.write(c, 1/c.total, marginals)
 	}
 	return value + μ*(math.Log(c.total)-float64(n)*math.Log(damping))
 }
@@ -56,12 +56,13 @@ const (
 // sum fills the chart and returns its total.
 func (c *chart[F]) sum(k *semiring[F]) F {
 	c.inside(k)
-	total, term := [1]F{k.zero}, [1]F{}
+	c.terms[0] = k.zero
+	total, term := c.terms[:1], c.terms[1:]
 	for r := range c.n {
 		left, right := c.sides(r)
-		k.times(term[:], c.left[left:], c.right[right:])
-		k.times(term[:], term[:], c.root[r:])
-		k.plus(total[:], term[:])
+		k.times(term, c.left[left:], c.right[right:])
+		k.times(term, term, c.root[r:])
+		k.plus(total, term)
 	}
 	c.total = total[0]
 	return c.total
@@ -82,25 +83,41 @@ func (p *Projective) expOfLogs(arc []float64, n int, μ float64, marginals []flo
 	}
 	if marginals != nil {
 		p.adjoint.run(c, &logs)
-		p.adjoint.write(c, marginals, func(x float64) float64 { return math.Exp(x - c.total) })
+		p.adjoint.exponentiate(c)
+		p.adjoint.write(c, 1, marginals)
 	}
 	return μ * c.total
 }
 
-// write lays the trees through every arc out like arcs, as probabilities.
-func (g *outside) write(c *chart[float64], marginals []float32, probability func(float64) float64) {
+// exponentiate turns logarithms into probabilities.
+func (g *outside) exponentiate(c *chart[float64]) {
+	for w := range c.n {
+		g.root[w] = math.Exp(g.root[w] - c.total)
+		if w == 0 {
+			continue
+		}
+		for _, row := range [][]float64{c.row(g.rightArc, w), c.row(g.leftArc, w)} {
+			for i, v := range row {
+				row[i] = math.Exp(v - c.total)
+			}
+		}
+	}
+}
+
+// write lays the trees through every arc, scaled to probabilities, out like arcs.
+func (g *outside) write(c *chart[float64], scale float64, marginals []float32) {
 	n := c.n
 	for d := range n {
 		row := marginals[d*n : (d+1)*n]
-		row[d] = float32(probability(g.root[d]))
+		row[d] = float32(scale * g.root[d])
 		at := c.at(d, 0)
 		for h := range d {
-			row[h] = float32(probability(g.rightArc[at]))
+			row[h] = float32(scale * g.rightArc[at])
 			at += 1 - c.stride
 		}
 		at = c.at(1, d)
 		for h := d + 1; h < n; h++ {
-			row[h] = float32(probability(g.leftArc[at]))
+			row[h] = float32(scale * g.leftArc[at])
 			at += c.stride
 		}
 	}

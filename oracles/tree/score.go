@@ -19,14 +19,6 @@ func column(d int, head int32) int {
 	return int(head) - 1
 }
 
-// headOf is the inverse of column.
-func headOf(d, column int) int32 {
-	if column == d {
-		return 0
-	}
-	return int32(column) + 1
-}
-
 var never = math.Inf(-1)
 
 // sortByScore moves the last of the trees, of n heads each, to its place by descending score.

@@ -323,3 +323,65 @@ func TestExpLong(t *testing.T) {
 		}
 	})
 }
+
+// Sentences too long to enumerate, against float64 references that share no code; the K best begin with the best.
+func TestMaxLong(t *testing.T) {
+	each(t, func(t *testing.T, s solver, projective bool) {
+		r := rand.New(rand.NewPCG(7, 8))
+		for i := range 12 {
+			n := []int{15, 33, 60}[i%3]
+			scale := []float64{1, 100, 1e4, 1e-3}[i%4]
+			arc := normal(r, n, scale)
+			forbid(r, arc, n, float64(i%5)*0.2)
+			heads, score := make([]int32, 6*n), make([]float64, 6)
+			want := bestTree(arc, n)
+			if projective {
+				want = bestProjective(arc, n)
+			}
+			got := s.Max(arc, n, heads[:n])
+			checkTree(t, arc, heads[:n], projective)
+			if !near(got, want, 1e-5*scale) {
+				t.Errorf("n = %d: best tree scores %g, want %g", n, got, want)
+			}
+			if count := s.TopK(arc, n, 6, heads, score); count != 6 || !near(score[0], want, 1e-5*scale) {
+				t.Errorf("n = %d: %d best trees from %g, want %g", n, count, score[0], want)
+			}
+		}
+	})
+}
+
+// Two pairs of words that want each other, so that every tree needs two arcs that are next to impossible: around where the product of
+// their weights leaves float64.
+func TestExpAtTheEdge(t *testing.T) {
+	each(t, func(t *testing.T, s solver, projective bool) {
+		r := rand.New(rand.NewPCG(9, 10))
+		for i := range 300 {
+			const n = 4
+			arc := normal(r, n, 1)
+			for j := range arc {
+				if d, h := j/n, j%n; h != d^1 {
+					arc[j] -= 300 + float32(i)/4
+					if i%3 > 0 && r.IntN(4) == 0 {
+						arc[j] = float32(never)
+					}
+				}
+			}
+			checkExp(t, s, arc, n, 1, enumerate(arc, n, projective))
+		}
+	})
+}
+
+// Two trees of about the same score, one of which has an arc whose weight alone leaves float64.
+func TestExpLosesNoTree(t *testing.T) {
+	each(t, func(t *testing.T, s solver, projective bool) {
+		const n = 4
+		x := float32(never)
+		arc := []float32{
+			-690, 0, -0.5, x,
+			0, x, x, x,
+			-690, x, -1379.5, 0,
+			x, x, 0, x,
+		}
+		checkExp(t, s, arc, n, 1, enumerate(arc, n, projective))
+	})
+}

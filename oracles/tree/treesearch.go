@@ -117,15 +117,10 @@ func (g *search) cheapest(c *contraction, best []int32) (d int32, loss float64) 
 		if e.head < 0 {
 			continue
 		}
-		row := c.rowOf(int(e.node)) // of no use any more, so it may change
-		for h := int(e.head); ; {
-			row[h] = never
-			if h = fastest.argmax(row); h < 0 || score-row[h] >= loss {
-				break
-			}
-			if !g.ancestry.descends(h, int(e.d)) {
+		row := c.rowOf(int(e.node))
+		for h := fastest.above(row, 0, score-loss); h >= 0; h = fastest.above(row, h+1, score-loss) {
+			if h != int(e.head) && !g.ancestry.descends(h, int(e.d)) {
 				d, loss = e.d, score-row[h]
-				break
 			}
 		}
 	}
