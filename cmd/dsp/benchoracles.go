@@ -18,7 +18,7 @@ func chainMeasures() []measure {
 	var all []measure
 	for _, labels := range []int{25, 128} {
 		θ, each := randomChains(sequences, length, labels), float64(sequences*length*labels*labels)
-		all = append(all, oracleMeasures(fmt.Sprintf("oracle, %d labels", labels), chain.New(), θ, answerNames{
+		all = append(all, oracleMeasures(fmt.Sprintf("oracle, chain, %d labels", labels), chain.New(), θ, answerNames{
 			max: "max", topK: "top-5", l2: "l2 smoothing, K=5", exp: "exp", maxFlops: 2 * each, expFlops: 6 * each})...)
 	}
 	return all

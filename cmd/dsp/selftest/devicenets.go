@@ -41,6 +41,7 @@ func (g *rig) netChecks() []Check {
 		build := func() (*nets.Net, error) { return nets.Build(own.spec(), ownInput) }
 		all = append(all, Check{"net of one's own: " + own.name, g.net(build, ownInput, false, false)})
 	}
+	all = append(all, g.pairChecks()...)
 	return append(all, Check{"sparse linear", g.sparseLinear}, Check{"sums by key", g.sumsByKey})
 }
 
