@@ -7,7 +7,7 @@ import (
 	"math"
 	"path/filepath"
 
-	"github.com/dsp-go/dsp/cuda"
+	"github.com/dsp-go/dsp/cuda/training"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/tensorboard"
@@ -139,7 +139,7 @@ func (r *run) checkpoint() (*train.Checkpoint, error) {
 func (r *run) evaluate(ctx context.Context, w []float32) (dev, test *structured.Metrics, err error) {
 	m := *r.model
 	m.W = w
-	if cuda.HasKernels(r.problem.Objective) {
+	if training.HasKernels(r.problem.Objective) {
 		m.device = r.device
 	}
 	measure := func(d *structured.Dataset) *structured.Metrics {
