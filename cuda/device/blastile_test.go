@@ -10,7 +10,7 @@ func TestChooseTiles(t *testing.T) {
 	}{
 		{65536, 200, 300, 1, tile{128, 128}, false}, // a hidden layer
 		{65536, 25, 200, 1, tile{128, 32}, false},   // scores of labels
-		{300, 200, 65536, 1, tile{64, 64}, true},    // gradients of their weights
+		{300, 200, 65536, 1, tile{64, 64}, true},    // gradients of the hidden layer's weights
 		{200, 25, 65536, 1, tile{128, 32}, true},
 		{16, 16, 16, 1000, tile{64, 64}, false},
 	} {
