@@ -11,8 +11,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// inReach is the device's oracle for potentials that its Exp takes, those within 4·10⁷ μ (cuda/kernels/gibbs.cuh); the CPU's answers
-// about others.
+// inReach is the device's oracle on potentials within 4·10⁷ μ, the range that its Exp supports (cuda/kernels/gibbs.cuh), and the CPU's
+// oracle on all others.
 type inReach struct {
 	*cudaoracles.ChainOracle
 	host *chain.Oracle
@@ -30,7 +30,7 @@ func (o inReach) Exp(θ *structured.Potentials, μ float64, value []float64, u *
 	o.ChainOracle.Exp(θ, μ, value, u)
 }
 
-// The device's oracle satisfies what the CPU's do.
+// The device's oracle satisfies the same contract as the CPU's.
 func TestContract(t *testing.T) {
 	d := cudatest.Device(t)
 	oracletest.RunChains(t, inReach{cudaoracles.NewChainOracle(d), chain.New()})
