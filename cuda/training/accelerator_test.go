@@ -19,13 +19,13 @@ import (
 	"github.com/dsp-go/dsp/train"
 )
 
-// network is a Net as prox-linear wants it.
+// network is a net with the methods that prox-linear needs.
 type network struct{ *nets.Net }
 
 func (n network) Linearise() train.Linearised { return nets.Linearise(n.Net, make([]float32, n.Dim())) }
 func (n network) Network() *nets.Net          { return n.Net }
 
-// learnable is a problem of chains whose labels mostly show in their features.
+// learnable is a problem on chains whose features mostly reveal their labels.
 func learnable(t testing.TB, c nets.Config, loss train.Loss, s oracles.Smoothing) *train.Problem {
 	rng := rand.New(rand.NewPCG(7, 7))
 	const labels = 3
@@ -46,7 +46,7 @@ func learnable(t testing.TB, c nets.Config, loss train.Loss, s oracles.Smoothing
 	return &train.Problem{Engine: train.NewEngine(o, 1), Smoothing: s, Batch: 2, Seed: 3}
 }
 
-// there is the same problem on a device.
+// there returns the same problem on a device.
 func there(t testing.TB, d *device.Device, p *train.Problem) *train.Problem {
 	a, err := training.NewAccelerator(d, p.Objective, false)
 	cudatest.Must(t, err)
@@ -55,7 +55,7 @@ func there(t testing.TB, d *device.Device, p *train.Problem) *train.Problem {
 	return &q
 }
 
-// trained runs a method for some passes from the network's first weights.
+// trained runs some passes of a method from the network's initial weights.
 func trained(t testing.TB, p *train.Problem, m train.Method, passes int) *train.State {
 	t.Helper()
 	w := make([]float32, p.Scorer.Dim())
@@ -70,7 +70,7 @@ func trained(t testing.TB, p *train.Problem, m train.Method, passes int) *train.
 	return s
 }
 
-// Every method does on the device what it does on the CPU, and the same again.
+// Every method gives on the device what it gives on the CPU, and a second run gives the same bits.
 func TestMethodsOnDevice(t *testing.T) {
 	d := cudatest.Device(t)
 	entropy := oracles.Smoothing{Kind: oracles.Entropy, Mu: 0.5}
@@ -123,7 +123,7 @@ func TestMethodsOnDevice(t *testing.T) {
 	}
 }
 
-// Linear nets of attributes train there, too, with steps of all examples and of one.
+// Linear nets on attributes train on the device, with steps on all examples and on one.
 func TestSparseOnDevice(t *testing.T) {
 	d := cudatest.Device(t)
 	for _, edges := range []int{0, 3} {
@@ -137,7 +137,7 @@ func TestSparseOnDevice(t *testing.T) {
 	}
 }
 
-// What cannot be done is refused, and weights that are no longer finite are told with the example.
+// Unsupported objectives are refused, and an error about weights that are not finite names the example.
 func TestAcceleratorRefuses(t *testing.T) {
 	d := cudatest.Device(t)
 	p := learnable(t, nets.Config{Net: "mlp", Hidden: []int{3}}, train.Hinge, oracles.Smoothing{})

@@ -18,8 +18,8 @@ import (
 	"github.com/dsp-go/dsp/train"
 )
 
-// choice is the structure of one box among an example's and its kind: the output is one number, 2·box + kind. Its potentials are
-// "box", two for each box, and "kind", two that all examples share.
+// choice is a structure that picks one of an example's boxes and its kind: the output is the number 2·box + kind. Its potentials are
+// "box", two per box, and "kind", two that all examples share.
 type choice struct{ chains.Chain }
 
 var choices = structured.Form{Structure: choice{}, Parts: []structured.Shape{
@@ -39,7 +39,7 @@ func (choice) Add(u *structured.Marginals, b int, y []int32, c float32) {
 
 func (choice) Hamming() structured.TaskLoss { return wrong{} }
 
-// wrong is 1 for another box or kind.
+// wrong is 1 unless box and kind are both right.
 type wrong struct{}
 
 func (wrong) Augment(θ *structured.Potentials, b int, gold structured.Gold) {
@@ -66,7 +66,7 @@ func (wrong) Loss(y, gold []int32) float64 {
 	return 1
 }
 
-// lookAtAll is its oracle.
+// lookAtAll is the oracle of choice.
 type lookAtAll struct{}
 
 func (lookAtAll) Max(θ *structured.Potentials, y []int32, value []float64) {
@@ -80,7 +80,7 @@ func (lookAtAll) Max(θ *structured.Potentials, y []int32, value []float64) {
 	}
 }
 
-// moved is a scorer on the host that moves what it computes to a device, and back what is pulled back.
+// moved computes a host scorer's potentials and pullbacks, and moves them to and from a device.
 type moved struct {
 	nets.Scorer
 	d      *device.Device
@@ -101,7 +101,7 @@ func (m *moved) Score(w device.Array[float32], b *cudanets.Batch, parts cudanets
 		panic(err)
 	}
 	for k, part := range parts {
-		device.Upload(m.d, part, cudatest.Vector(rand.New(rand.NewPCG(1, 1)), part.Len(), 1)) // padding has no meaning
+		device.Upload(m.d, part, cudatest.Vector(rand.New(rand.NewPCG(1, 1)), part.Len(), 1)) // garbage in padding
 		device.Upload(m.d, part, θ.Parts[k].Values)
 	}
 }
@@ -129,7 +129,7 @@ func (m *moved) Pullback(parts cudanets.Parts, grad device.Array[float32]) {
 	device.Upload(m.d, grad, host)
 }
 
-// chosen is a problem of choices whose right boxes show in their attributes.
+// chosen is a problem on choices whose attributes reveal the right box.
 func chosen() *train.Objective {
 	rng, boxes := rand.New(rand.NewPCG(3, 1)), &structured.Table{Name: "box", Offsets: []int{0}, Attributes: &structured.Sparse{Offsets: []int{0}}}
 	d := &structured.Dataset{Name: "boxes", Offsets: []int{0}, Outputs: []int{0}, Tables: []*structured.Table{boxes}}
@@ -152,7 +152,7 @@ func chosen() *train.Objective {
 	return &train.Objective{Scorer: net, Data: d, Lambda: 0.1}
 }
 
-// A structure that no kernel knows, with rows of a table of its own, learns with its potentials on a device as it does on the CPU.
+// A structure without kernels, with a table of its own, trains with potentials on a device as it does on the CPU.
 func TestOtherStructuresOnDevice(t *testing.T) {
 	d := cudatest.Device(t)
 	all := kinds.All
@@ -172,7 +172,7 @@ func TestOtherStructuresOnDevice(t *testing.T) {
 	cudatest.Near(t, "gradient", got.Grad, want.Grad, 1e-5)
 	about(t, "primal", got.Primal, want.Primal, want.Primal)
 	if vec.Norm2(want.Grad) == 0 {
-		t.Error("there is nothing to learn")
+		t.Error("the problem is trivial")
 	}
 
 	p := &train.Problem{Engine: e, Batch: 3, Seed: 3}
