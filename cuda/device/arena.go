@@ -14,8 +14,8 @@ const (
 
 // memory lends a device's memory. The context is current in every call.
 type memory interface {
-	take(bytes int64, what string) (driver.Address, error)
-	give(driver.Address) error
+	allocate(bytes int64, what string) (driver.Address, error)
+	release(driver.Address) error
 	unused() int64 // bytes it holds but has not lent
 	close() error
 }
@@ -42,7 +42,7 @@ func newArena(lib driver.Driver) *arena {
 	return &arena{lib: lib, used: map[driver.Address]*span{}, next: firstBlock}
 }
 
-func (a *arena) take(bytes int64, what string) (driver.Address, error) {
+func (a *arena) allocate(bytes int64, what string) (driver.Address, error) {
 	bytes = (bytes + Alignment - 1) / Alignment * Alignment
 	best := a.best(bytes)
 	if best == nil {
@@ -114,7 +114,7 @@ func (a *arena) shrink() error {
 	return errors.Join(errs...)
 }
 
-func (a *arena) give(at driver.Address) error {
+func (a *arena) release(at driver.Address) error {
 	s := a.used[at]
 	if s == nil {
 		return errors.New("cuda: Free of an array that New did not return, or that is already free")
@@ -165,7 +165,7 @@ type guarded struct {
 	sizes map[driver.Address]int64
 }
 
-func (g *guarded) take(bytes int64, what string) (driver.Address, error) {
+func (g *guarded) allocate(bytes int64, what string) (driver.Address, error) {
 	at, err := g.lib.Allocate(bytes)
 	if outOfMemory(err) {
 		return 0, tooLarge(g.lib, bytes, 0, what)
@@ -176,7 +176,7 @@ func (g *guarded) take(bytes int64, what string) (driver.Address, error) {
 	return at, err
 }
 
-func (g *guarded) give(at driver.Address) error {
+func (g *guarded) release(at driver.Address) error {
 	if _, ok := g.sizes[at]; !ok {
 		return errors.New("cuda: Free of an array that New did not return, or that is already free")
 	}

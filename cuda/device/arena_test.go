@@ -27,14 +27,14 @@ func TestArenaLendsWhatNobodyHas(t *testing.T) {
 		for range rapid.IntRange(1, 60).Draw(t, "calls") {
 			if len(leases) > 0 && rapid.Bool().Draw(t, "give") {
 				i := rapid.IntRange(0, len(leases)-1).Draw(t, "which")
-				if err := a.give(leases[i].at); err != nil {
+				if err := a.release(leases[i].at); err != nil {
 					t.Fatal(err)
 				}
 				leases = slices.Delete(leases, i, i+1)
 				continue
 			}
 			bytes := sizes.Draw(t, "bytes")
-			at, err := a.take(bytes, "a test")
+			at, err := a.allocate(bytes, "a test")
 			if refused, ok := errors.AsType[*OutOfMemoryError](err); ok {
 				checkRefusal(t, a, lib, refused, bytes)
 				continue
@@ -45,7 +45,7 @@ func TestArenaLendsWhatNobodyHas(t *testing.T) {
 			checkLeases(t, a, lib, leases)
 		}
 		for _, l := range leases {
-			if err := a.give(l.at); err != nil {
+			if err := a.release(l.at); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -142,7 +142,7 @@ func TestArenaTakesTheSmallestPieceThatFits(t *testing.T) {
 	lib.current = 1
 	a := newArena(lib)
 	take := func(bytes int64) driver.Address {
-		at, err := a.take(bytes, "a test")
+		at, err := a.allocate(bytes, "a test")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -153,7 +153,7 @@ func TestArenaTakesTheSmallestPieceThatFits(t *testing.T) {
 	small := take(1024)
 	take(256)
 	for _, at := range []driver.Address{large, small} {
-		if err := a.give(at); err != nil {
+		if err := a.release(at); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -163,7 +163,7 @@ func TestArenaTakesTheSmallestPieceThatFits(t *testing.T) {
 	if at := take(1025); at != large {
 		t.Errorf("1025 bytes at %#x, expected the free 4096 at %#x", at, large)
 	}
-	if err := a.give(large + 256); err == nil {
+	if err := a.release(large + 256); err == nil {
 		t.Error("freeing an address that was never lent succeeds")
 	}
 }

@@ -52,7 +52,7 @@ func New[E Element](d *Device, n int, what string) Array[E] {
 		return x
 	}
 	var err error
-	x.at, err = d.memory.take(x.bytes(), what)
+	x.at, err = d.memory.allocate(x.bytes(), what)
 	d.leave(err, what)
 	return x
 }
@@ -62,7 +62,7 @@ func Free[E Element](d *Device, x Array[E]) {
 	if x.at == 0 || !d.outside("Free") || !d.enter() {
 		return
 	}
-	d.leave(d.memory.give(x.at), "")
+	d.leave(d.memory.release(x.at), "")
 }
 
 // Copy copies elements within the device's memory. The arrays must have equal lengths and must not overlap.

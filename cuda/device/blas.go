@@ -16,10 +16,10 @@ type BLAS struct {
 }
 
 const (
-	partsRoom    = 4 << 20 // entries for the partial products of a split k: 16 MiB
-	libraryRoom  = 8 << 20 // entries for cuBLAS: the 32 MiB that NVIDIA recommends for Hopper
-	ownBLAS      = "own"
-	blasVariable = "DSP_CUDA_BLAS"
+	partsScratch   = 4 << 20 // entries for the partial products of a split k: 16 MiB
+	libraryScratch = 8 << 20 // entries for cuBLAS: the 32 MiB that NVIDIA recommends for Hopper
+	ownBLAS        = "own"
+	blasVariable   = "DSP_CUDA_BLAS"
 )
 
 var cublasFiles = []string{"libcublas.so.13", "libcublas.so.12"}
@@ -39,7 +39,7 @@ func NewOwnBLAS(d *Device, tf32 bool) *BLAS { return newBLAS(d, tf32, nil, false
 
 func newBLAS(d *Device, tf32 bool, files []string, must bool) *BLAS {
 	s := &BLAS{device: d, Tf32: tf32}
-	room := partsRoom
+	entries := partsScratch
 	if len(files) > 0 {
 		d.Do(func(uintptr) error {
 			var err error
@@ -50,9 +50,9 @@ func newBLAS(d *Device, tf32 bool, files []string, must bool) *BLAS {
 		})
 	}
 	if s.library != nil {
-		room = libraryRoom
+		entries = libraryScratch
 	}
-	s.scratch = New[float32](d, room, "matrix products")
+	s.scratch = New[float32](d, entries, "matrix products")
 	if s.library != nil {
 		d.Do(func(stream uintptr) error {
 			if err := s.library.Start(driver.Stream(stream), s.scratch.at, s.scratch.bytes()); err != nil {
@@ -99,7 +99,7 @@ func (s *BLAS) Name() string {
 // Sgemm enqueues C = op(A)·op(B) + beta·C, m×k by k×n, for each matrix of a batch; op is the transpose if transA or transB is set. The
 // matrices are dense and row-major: A is [m×k], or [k×m] with transA, and matrix i of the batch starts at i·strideA. A stride of 0
 // uses one matrix for the whole batch; the matrices C must not overlap. With beta 0, C may hold anything. k may be 0. Repeated calls
-// give the same bits.
+// release the same bits.
 //
 // It allocates nothing and may be captured.
 func (s *BLAS) Sgemm(transA, transB bool, m, n, k int, a, b Array[float32], beta float32, c Array[float32], batch, strideA, strideB, strideC int) {

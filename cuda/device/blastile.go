@@ -61,7 +61,7 @@ func choose(m, n, k, batch int, tf32 bool) (best tile, parts int) {
 	}
 	shortest := 0.
 	for _, t := range tiles {
-		for p := 1; p <= max(1, min(most, k/least, partsRoom/(m*n*batch))); p++ {
+		for p := 1; p <= max(1, min(most, k/least, partsScratch/(m*n*batch))); p++ {
 			depth := depthOf(k, p)
 			if CeilDiv(k, depth) != max(1, p) && k > 0 {
 				continue // fewer parts give the same depth

@@ -18,7 +18,7 @@ func TestChooseTiles(t *testing.T) {
 		if got != c.tile || parts > 1 != c.split {
 			t.Errorf("%d×%d×%d, %d times: tiles of %v, %d parts", c.m, c.k, c.n, c.batch, got, parts)
 		}
-		if depth := depthOf(c.k, parts); parts > 1 && (depth*(parts-1) >= c.k || parts*c.m*c.n*c.batch > partsRoom) {
+		if depth := depthOf(c.k, parts); parts > 1 && (depth*(parts-1) >= c.k || parts*c.m*c.n*c.batch > partsScratch) {
 			t.Errorf("%d×%d×%d, %d times: %d parts of %d", c.m, c.k, c.n, c.batch, parts, depth)
 		}
 	}

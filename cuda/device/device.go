@@ -201,22 +201,22 @@ func (d *Device) Close() error {
 	failed := d.err
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	tell := func(err error) {
+	note := func(err error) {
 		if failed == nil {
 			failed = explain(err, "")
 		}
 	}
-	tell(d.lib.SetCurrent(d.context))
-	tell(d.lib.Wait(d.stream)) // the calls below only release resources, and may fail after an error
-	tell(d.staging.close(d.lib))
-	tell(d.closeEvents())
-	tell(d.memory.close())
+	note(d.lib.SetCurrent(d.context))
+	note(d.lib.Wait(d.stream)) // the calls below only release resources, and may fail after an error
+	note(d.staging.close(d.lib))
+	note(d.closeEvents())
+	note(d.memory.close())
 	for _, m := range d.modules {
-		tell(d.lib.UnloadModule(m))
+		note(d.lib.UnloadModule(m))
 	}
-	tell(d.lib.CloseStream(d.stream))
-	tell(d.lib.SetCurrent(0))
-	tell(d.lib.Release(d.info.Ordinal))
+	note(d.lib.CloseStream(d.stream))
+	note(d.lib.SetCurrent(0))
+	note(d.lib.Release(d.info.Ordinal))
 	d.Fail(errors.New("the device is closed"))
 	return failed
 }

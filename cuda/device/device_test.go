@@ -121,8 +121,8 @@ func TestLaunchesCopiesAndSlices(t *testing.T) {
 
 func TestWrongLaunchesAreRefused(t *testing.T) {
 	for _, c := range []struct {
-		launch func(d *Device, x Array[float32])
-		tells  string
+		launch   func(d *Device, x Array[float32])
+		fragment string
 	}{
 		{func(d *Device, x Array[float32]) { d.Launch("nothing", Dim{X: 1}, Dim{X: 1}, 0) }, "no kernel nothing"},
 		{func(d *Device, x Array[float32]) { d.Launch("fill", Dim{X: 1}, Dim{X: 1}, 0, x) }, "1 arguments, expected 3"},
@@ -143,11 +143,11 @@ func TestWrongLaunchesAreRefused(t *testing.T) {
 		d.Launch("fill", Dim{X: 1}, Dim{X: 1}, 0, x, float32(1), int64(4))
 		before := len(lib.calls)
 		c.launch(d, x)
-		if err := d.Sync(); err == nil || !strings.Contains(err.Error(), c.tells) {
-			t.Errorf("%v, expected an error with %q", err, c.tells)
+		if err := d.Sync(); err == nil || !strings.Contains(err.Error(), c.fragment) {
+			t.Errorf("%v, expected an error with %q", err, c.fragment)
 		}
 		if slices.Contains(lib.calls[before:], "cuLaunchKernel") {
-			t.Errorf("%q was launched", c.tells)
+			t.Errorf("%q was launched", c.fragment)
 		}
 	}
 }
@@ -219,8 +219,8 @@ func TestOutOfMemory(t *testing.T) {
 
 func TestWhatCannotBeUsedIsRefused(t *testing.T) {
 	for _, c := range []struct {
-		info  Info
-		tells string
+		info     Info
+		fragment string
 	}{
 		{Info{Name: "H200", Capability: "9.0", Driver: "13.0"}, ""},
 		{Info{Name: "A100", Capability: "8.0", Driver: "11.8"}, ""},
@@ -229,8 +229,8 @@ func TestWhatCannotBeUsedIsRefused(t *testing.T) {
 		{Info{Name: "A100", Capability: "8.0", Driver: "11.4"}, "CUDA 11.4; 11.8 or later"},
 	} {
 		err := c.info.usable()
-		if (err == nil) != (c.tells == "") || err != nil && !strings.Contains(err.Error(), c.tells) {
-			t.Errorf("%v: %v, expected %q", c.info, err, c.tells)
+		if (err == nil) != (c.fragment == "") || err != nil && !strings.Contains(err.Error(), c.fragment) {
+			t.Errorf("%v: %v, expected %q", c.info, err, c.fragment)
 		}
 	}
 }

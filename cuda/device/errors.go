@@ -82,12 +82,12 @@ func explain(err error, what string) error {
 	if !ok {
 		return err
 	}
-	told := &Error{Name: e.Name, Text: e.Text, Call: e.Call, Log: e.Log}
+	explained := &Error{Name: e.Name, Text: e.Text, Call: e.Call, Log: e.Log}
 	if what != "" {
-		told.Call += "(" + what + ")"
+		explained.Call += "(" + what + ")"
 	}
 	if lost[e.Code] {
-		return &LostError{told}
+		return &LostError{explained}
 	}
-	return told
+	return explained
 }

@@ -54,12 +54,12 @@ func (data *Data) PassCapacity(positions int, form structured.Form) Capacity {
 	widest, others := 1, passNumbers
 	for _, part := range form.Parts {
 		widest = max(widest, part.Width)
-		switch room := max(1, passNumbers/max(1, part.Width)); part.Rows {
+		switch limit := max(1, passNumbers/max(1, part.Width)); part.Rows {
 		case structured.Tied:
 		case structured.Positions:
-			positions = min(positions, room)
+			positions = min(positions, limit)
 		default:
-			others = min(others, room)
+			others = min(others, limit)
 		}
 	}
 	chains := max(1, passNumbers/widest)

@@ -16,14 +16,14 @@ import (
 	"github.com/dsp-go/dsp/structured/chains"
 )
 
-// answered is an Answer in the host's memory.
-type answered struct {
+// hostAnswer is an Answer in the host's memory.
+type hostAnswer struct {
 	value, max, gold []float64
 	node, edge       []float32
 	exact            []int32
 }
 
-func (a *answered) equal(b *answered) bool {
+func (a *hostAnswer) equal(b *hostAnswer) bool {
 	bits := func(x []float32) []uint32 {
 		to := make([]uint32, len(x))
 		for i, v := range x {
@@ -87,8 +87,8 @@ func (b *batchOnDevice) forget() {
 	device.Zero(b.d, b.out.Exact)
 }
 
-func (b *batchOnDevice) download() *answered {
-	return &answered{value: cudatest.Downloaded(b.d, b.out.Value), max: cudatest.Downloaded(b.d, b.out.Max), gold: cudatest.Downloaded(b.d, b.out.Gold),
+func (b *batchOnDevice) download() *hostAnswer {
+	return &hostAnswer{value: cudatest.Downloaded(b.d, b.out.Value), max: cudatest.Downloaded(b.d, b.out.Max), gold: cudatest.Downloaded(b.d, b.out.Gold),
 		node: cudatest.Downloaded(b.d, b.out.Node), edge: cudatest.Downloaded(b.d, b.out.Edge), exact: cudatest.Downloaded(b.d, b.out.Exact)}
 }
 
@@ -143,7 +143,7 @@ func TestAnswerAgreesWithCPU(t *testing.T) {
 }
 
 // checkAnswer compares an answer with the CPU's.
-func checkAnswer(t *testing.T, name string, got *answered, host oracles.Oracle, θ *potentials, gold []int32, h chains.Hamming, s oracles.Smoothing) {
+func checkAnswer(t *testing.T, name string, got *hostAnswer, host oracles.Oracle, θ *potentials, gold []int32, h chains.Hamming, s oracles.Smoothing) {
 	t.Helper()
 	count, positions, yy := θ.Len(), θ.Positions(), θ.Y*θ.Y
 	scores := make([]float64, count)

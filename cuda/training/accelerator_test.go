@@ -46,8 +46,8 @@ func learnable(t testing.TB, c nets.Config, loss train.Loss, s oracles.Smoothing
 	return &train.Problem{Engine: train.NewEngine(o, 1), Smoothing: s, Batch: 2, Seed: 3}
 }
 
-// there returns the same problem on a device.
-func there(t testing.TB, d *device.Device, p *train.Problem) *train.Problem {
+// deviceProblem returns the same problem on a device.
+func deviceProblem(t testing.TB, d *device.Device, p *train.Problem) *train.Problem {
 	a, err := training.NewAccelerator(d, p.Objective, false)
 	cudatest.Must(t, err)
 	q := *p
@@ -107,8 +107,8 @@ func TestMethodsOnDevice(t *testing.T) {
 			c := cases[name]
 			p := learnable(t, c.net, c.loss, c.s)
 			want := trained(t, p, c.method(), 3)
-			got := trained(t, there(t, d, p), c.method(), 3)
-			again := trained(t, there(t, d, p), c.method(), 3)
+			got := trained(t, deviceProblem(t, d, p), c.method(), 3)
+			again := trained(t, deviceProblem(t, d, p), c.method(), 3)
 			cudatest.Near(t, "w", got.W, want.W, 1e-3)
 			if !(math.Abs(got.Primal-want.Primal) <= 1e-4*(1+want.Primal)) {
 				t.Errorf("F is %v, on the CPU %v", got.Primal, want.Primal)
@@ -131,7 +131,7 @@ func TestSparseOnDevice(t *testing.T) {
 		for _, batch := range []int{1, 6} {
 			o := &train.Objective{Scorer: net, Data: set, Lambda: 0.1}
 			p := &train.Problem{Engine: train.NewEngine(o, 1), Batch: batch, Seed: 3}
-			want, got := trained(t, p, &train.BCFW{}, 2), trained(t, there(t, d, p), &train.BCFW{}, 2)
+			want, got := trained(t, p, &train.BCFW{}, 2), trained(t, deviceProblem(t, d, p), &train.BCFW{}, 2)
 			cudatest.Near(t, "w", got.W, want.W, 1e-4)
 		}
 	}
@@ -141,7 +141,7 @@ func TestSparseOnDevice(t *testing.T) {
 func TestAcceleratorRefuses(t *testing.T) {
 	d := cudatest.Device(t)
 	p := learnable(t, nets.Config{Net: "mlp", Hidden: []int{3}}, train.Hinge, oracles.Smoothing{})
-	q := there(t, d, p)
+	q := deviceProblem(t, d, p)
 	s := &train.State{W: p.Scorer.(network).Init(1)}
 	m := &train.SGD{Rate: 1e30}
 	cudatest.Must(t, m.Start(t.Context(), q, s))

@@ -17,14 +17,14 @@ import (
 	"github.com/dsp-go/dsp/train"
 )
 
-// told holds what an accelerator returns for some passes, steps and a memory.
-type told struct {
+// results holds what an accelerator returns for some passes, steps and a memory.
+type results struct {
 	numbers []float64
 	vectors [][]float32
 }
 
-// tell makes every call that methods make, and collects the results.
-func tell(t *testing.T, a train.Accelerator, c *lossCase) (all told) {
+// collect makes every call that methods make, and collects the results.
+func collect(t *testing.T, a train.Accelerator, c *lossCase) (all results) {
 	t.Helper()
 	ctx := t.Context()
 	sums := func(s train.Sums, err error) {
@@ -92,7 +92,7 @@ func tell(t *testing.T, a train.Accelerator, c *lossCase) (all told) {
 	return all
 }
 
-func (a *told) compare(t *testing.T, what string, with told) {
+func (a *results) compare(t *testing.T, what string, with results) {
 	t.Helper()
 	top := 0.0
 	for _, x := range with.numbers {
@@ -113,11 +113,11 @@ func TestHostOracleTellsWhatKernelsTell(t *testing.T) {
 		kernels, err := training.NewAccelerator(d, &c.Objective, false)
 		cudatest.Must(t, err)
 		defer kernels.Close()
-		want := tell(t, kernels, c)
+		want := collect(t, kernels, c)
 		for range 2 {
 			host, err := training.NewAcceleratorWithHostOracle(d, &c.Objective)
 			cudatest.Must(t, err)
-			got := tell(t, host, c)
+			got := collect(t, host, c)
 			got.compare(t, "the host's oracle", want)
 			host.Close()
 		}
@@ -192,7 +192,7 @@ func TestTaskLossWithoutKernels(t *testing.T) {
 		t.Error("this loss has kernels")
 	}
 	bcfw := func() train.Method { return &train.BCFW{} }
-	want, got := trained(t, p, bcfw(), 2), trained(t, there(t, d, p), bcfw(), 2)
+	want, got := trained(t, p, bcfw(), 2), trained(t, deviceProblem(t, d, p), bcfw(), 2)
 	cudatest.Near(t, "w", got.W, want.W, 1e-4)
 }
 

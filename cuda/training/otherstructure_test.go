@@ -37,12 +37,12 @@ func (choice) Add(u *structured.Marginals, b int, y []int32, c float32) {
 	u.Parts[1].Of(b)[y[0]%2] += c
 }
 
-func (choice) Hamming() structured.TaskLoss { return wrong{} }
+func (choice) Hamming() structured.TaskLoss { return choiceLoss{} }
 
-// wrong is 1 unless box and kind are both right.
-type wrong struct{}
+// choiceLoss is 1 unless box and kind are both right.
+type choiceLoss struct{}
 
-func (wrong) Augment(θ *structured.Potentials, b int, gold structured.Gold) {
+func (choiceLoss) Augment(θ *structured.Potentials, b int, gold structured.Gold) {
 	for i := range θ.Parts[0].Of(b) {
 		if int32(i) != gold.Output[0] {
 			θ.Parts[0].Of(b)[i]++
@@ -50,7 +50,7 @@ func (wrong) Augment(θ *structured.Potentials, b int, gold structured.Gold) {
 	}
 }
 
-func (wrong) Dot(v *structured.Marginals, b int, gold structured.Gold) (s float64) {
+func (choiceLoss) Dot(v *structured.Marginals, b int, gold structured.Gold) (s float64) {
 	for i, x := range v.Parts[0].Of(b) {
 		if int32(i) != gold.Output[0] {
 			s += float64(x)
@@ -59,17 +59,17 @@ func (wrong) Dot(v *structured.Marginals, b int, gold structured.Gold) (s float6
 	return s
 }
 
-func (wrong) Loss(y, gold []int32) float64 {
+func (choiceLoss) Loss(y, gold []int32) float64 {
 	if y[0] == gold[0] {
 		return 0
 	}
 	return 1
 }
 
-// lookAtAll is the oracle of choice.
-type lookAtAll struct{}
+// bruteForce is the oracle of choice.
+type bruteForce struct{}
 
-func (lookAtAll) Max(θ *structured.Potentials, y []int32, value []float64) {
+func (bruteForce) Max(θ *structured.Potentials, y []int32, value []float64) {
 	for b := range θ.Len() {
 		at := y[θ.Outputs[b]:θ.Outputs[b+1]]
 		for i := range θ.Parts[0].Of(b) {
@@ -80,17 +80,17 @@ func (lookAtAll) Max(θ *structured.Potentials, y []int32, value []float64) {
 	}
 }
 
-// moved computes a host scorer's potentials and pullbacks, and moves them to and from a device.
-type moved struct {
+// uploading computes a host scorer's potentials and pullbacks, and moves them to and from a device.
+type uploading struct {
 	nets.Scorer
 	d      *device.Device
 	worker nets.Worker
 	batch  structured.Batch
 }
 
-func (m *moved) Reserve(*cudanets.Batch) error { return nil }
+func (m *uploading) Reserve(*cudanets.Batch) error { return nil }
 
-func (m *moved) Score(w device.Array[float32], b *cudanets.Batch, parts cudanets.Parts) {
+func (m *uploading) Score(w device.Array[float32], b *cudanets.Batch, parts cudanets.Parts) {
 	var examples []int
 	for _, i := range cudatest.Downloaded(m.d, b.Examples)[:b.B] {
 		examples = append(examples, int(i))
@@ -106,7 +106,7 @@ func (m *moved) Score(w device.Array[float32], b *cudanets.Batch, parts cudanets
 	}
 }
 
-func (m *moved) Pullback(parts cudanets.Parts, grad device.Array[float32]) {
+func (m *uploading) Pullback(parts cudanets.Parts, grad device.Array[float32]) {
 	var v structured.Marginals
 	v.Resize(&m.batch, m.Form())
 	v.Clear()
@@ -157,10 +157,10 @@ func TestOtherStructuresOnDevice(t *testing.T) {
 	d := cudatest.Device(t)
 	all := kinds.All
 	t.Cleanup(func() { kinds.All = all })
-	kinds.All = append(all[:len(all):len(all)], kinds.Kind{Structure: choice{}, Oracle: func() oracles.Maximiser { return lookAtAll{} }})
+	kinds.All = append(all[:len(all):len(all)], kinds.Kind{Structure: choice{}, Oracle: func() oracles.Maximiser { return bruteForce{} }})
 
 	o := chosen()
-	scorer := func() *moved { return &moved{Scorer: o.Scorer, d: d, worker: o.Scorer.NewWorker()} }
+	scorer := func() *uploading { return &uploading{Scorer: o.Scorer, d: d, worker: o.Scorer.NewWorker()} }
 	a, err := training.NewAcceleratorWith(d, o, scorer())
 	cudatest.Must(t, err)
 	e := train.NewEngine(o, 1)
