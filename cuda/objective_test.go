@@ -112,7 +112,7 @@ func TestStepsWithMemoryAreThoseOfTheHost(t *testing.T) {
 			near(t, "memory of edges", download(d, remote.Edge), marginals.Edge, 1e-5)
 		}
 		// what the memory holds, pulled back
-		g, b, err := e.Recompose(t.Context(), c.w, memory)
+		u, err := e.Recompose(t.Context(), c.w, memory)
 		must(t, err)
 		whole := c.onDevice(t, d, 8, 42)
 		whole.lane.Batch.Set(c.all())
@@ -120,8 +120,8 @@ func TestStepsWithMemoryAreThoseOfTheHost(t *testing.T) {
 		whole.lane.Difference(nil)
 		n, grad := float64(c.Data.Len()), whole.pullback()
 		vec.Scale(float32(1/n), grad)
-		near(t, "recomposed gradient", grad, g, 1e-5)
-		about(t, "recomposed value", whole.o.ReadSums().Linear/n-vec.Dot64(grad, c.w), b, math.Abs(b))
+		near(t, "recomposed gradient", grad, u.Grad, 1e-5)
+		about(t, "recomposed value", whole.o.ReadSums().Linear/n-vec.Dot64(grad, c.w), u.Linear, math.Abs(u.Linear))
 
 		x.lane.Batch.Set([]int{7, 3, 0})
 		x.lane.Change(x.w, x.to, c.smoothing)

@@ -48,7 +48,7 @@ func (c *Config) checkMemory(s source) error {
 func checkSteps(p *train.Problem) error {
 	weights := p.Scorer.Dim()
 	what := fmt.Sprintf("training %d weights with --batch %d", weights, p.BatchSize())
-	if err := host.CheckMemory(what, garbage*(4*weightVectors*float64(weights)+p.StepBytes())); err != nil {
+	if err := host.CheckMemory(what, garbage*(4*weightVectors*float64(weights)+p.StepBytes(p.BatchSize()))); err != nil {
 		return structured.BadInput("%w; lower --batch, or train fewer weights", err)
 	}
 	return nil

@@ -69,7 +69,7 @@ func (an *anchor) steps(ctx context.Context, p *Problem, s oracles.Smoothing, pa
 	if κ > 0 {
 		vec.Axpy(float32(γ*κ), z, an.drift)
 	}
-	an.path.start(p, an.at, an.drift)
+	an.path.start(p.Engine, an.at, an.drift)
 	size, n := batchSize(p), p.Len()
 	var order []int
 	for done := 0; done < count; {
@@ -85,7 +85,7 @@ func (an *anchor) steps(ctx context.Context, p *Problem, s oracles.Smoothing, pa
 		if st.Moved > 0 {
 			c = -γ / float64(b)
 			switch {
-			case !pace.measures() || !p.observes(done/size):
+			case !pace.measures() || !observes(p, done/size):
 			case p.device != nil:
 				p.device.Observe(b)
 			case st.Exact == b:

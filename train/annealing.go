@@ -62,15 +62,15 @@ func (an *annealing) consider(p *Problem, w []float32, pass *FullPass) {
 		an.fall = truncateFall
 	default:
 		an.fall = 1
-		if bias, e := pass.split(p.Objective, w); e < bias {
+		if bias, e := split(p.Objective, w, pass); e < bias {
 			an.fall = max(fastestFall, math.Sqrt(math.Sqrt(e/bias)))
 		}
 	}
 }
 
-// split returns the two parts of F(w) − D(u) for the pass's w and u: the bias of smoothing and the error of optimisation.
+// split returns the two parts of F(w) − D(u) for a full pass at w and its u: the bias of smoothing and the error of optimisation.
 // For λ = 0, where D says nothing, the latter is estimated by ‖∇F_μ(w)‖·‖w − c‖.
-func (pass *FullPass) split(o *Objective, w []float32) (bias, e float64) {
+func split(o *Objective, w []float32, pass *FullPass) (bias, e float64) {
 	norm, from, product := 0.0, 0.0, 0.0 // ‖g + λ(w−c)‖², ‖w−c‖², ⟨g,w−c⟩
 	for j, x := range w {
 		d, g := float64(x), float64(pass.Grad[j])
@@ -82,7 +82,7 @@ func (pass *FullPass) split(o *Objective, w []float32) (bias, e float64) {
 		from += d * d
 		product += g * d
 	}
-	bias = pass.Primal - o.Lambda/2*from - atCenter(o, pass.Linear, pass.Grad) - product
+	bias = pass.Primal - o.Lambda/2*from - o.AtCenter(pass.Linear, pass.Grad) - product
 	if o.Lambda > 0 {
 		return max(0, bias), norm / (2 * o.Lambda)
 	}

@@ -34,7 +34,7 @@ func TestAsyncSDCA(t *testing.T) {
 			if s.Dual > best.Primal*(1+1e-6) || best.Dual > s.Primal*(1+1e-6) {
 				t.Errorf("certified [%.9g, %.9g], deterministic [%.9g, %.9g]", s.Dual, s.Primal, best.Dual, best.Primal)
 			}
-			g, b, err := p.Recompose(t.Context(), m.w, &m.memory.u)
+			g, b, err := pulled(p.Recompose(t.Context(), m.w, &m.memory.u))
 			if err != nil {
 				t.Fatal(err)
 			}

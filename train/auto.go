@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/dsp-go/dsp/nets"
-	"github.com/dsp-go/dsp/structured"
 )
 
 // Auto returns the method's name for the problem (Method.Name) and says why in a sentence. Net is the network's name, or empty.
@@ -47,21 +46,4 @@ func AutoAccelerated(o *Objective) string {
 func isSparse(s nets.Scorer) bool {
 	_, ok := s.(*nets.SparseLinear)
 	return ok
-}
-
-// CheckConvex refuses a convex method for a scorer that is not affine in its weights. Net is the network's name, or empty.
-func CheckConvex(method string, scorer nets.Scorer, net string) error {
-	if scorer.Affine() {
-		return nil
-	}
-	whose := "those of this net are not"
-	if net != "" {
-		whose = fmt.Sprintf("net %q is not", net)
-	}
-	inner := method
-	if method == "casimir-adapt" {
-		inner = "casimir"
-	}
-	return structured.BadInput("--method %s needs scores that are linear in the weights; %s. "+
-		"Use --method prox-linear --inner %s, or --net linear", method, whose, inner)
 }

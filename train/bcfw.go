@@ -64,14 +64,14 @@ func (m *BCFW) Start(ctx context.Context, p *Problem, s *State) error {
 		return structured.BadInput("--method bcfw needs a regulariser (--reg above 0): its weights are a multiple of 1/λ")
 	}
 	if len(m.path.w) > 0 { // restored
-		m.path.resume(p, nil)
+		m.path.resume(p.Engine, nil)
 		var err error
 		m.memory, err = p.attach(m.memory)
 		return err
 	}
 	w := make([]float32, len(s.W))
 	copy(w, p.Center)
-	m.path.start(p, w, nil)
+	m.path.start(p.Engine, w, nil)
 	m.dual, m.bound = p.Constant, lowerBound{value: p.Constant}
 	var err error
 	if m.memory == nil {
@@ -86,19 +86,19 @@ func (m *BCFW) Start(ctx context.Context, p *Problem, s *State) error {
 // goOn begins at the dual point of a given memory, which served another scorer, centre or λ: at the best point between
 // it and ū_i = 1_{y_i}, by one step from there with all blocks at once.
 func (m *BCFW) goOn(ctx context.Context, p *Problem, s *State) error {
-	u, err := p.recompose(ctx, m.path.w, m.memory)
+	u, err := p.Recompose(ctx, m.path.w, m.memory)
 	if err != nil {
 		return err
 	}
 	s.FullPasses++
-	g, b := u.g, u.linear
+	g, b := u.Grad, u.Linear
 	γ, gap, norm := 0.0, b+vec.Dot64(g, m.path.w), vec.Norm2(g)/p.Lambda
 	if gap > 0 && norm > 0 {
 		γ = float64(float32(min(gap/norm, 1)))
 	}
 	vec.Axpy(float32(-γ/p.Lambda), g, m.path.w)
 	vec.Scale(float32(γ), g)
-	m.bound.take(p, recomposed{g, γ * b, u.rounded}, 0, m.passes)
+	m.bound.take(p, Recomposed{g, γ * b, u.Rounded}, 0, m.passes)
 	m.linear = γ * b
 	m.dual += γ*gap - γ*γ/2*norm
 	m.memory.toGold(float32(γ))
@@ -205,15 +205,15 @@ func (m *BCFW) resync(ctx context.Context, p *Problem, s *State) error {
 	w := m.path.w
 	clear(w)
 	copy(w, p.Center)
-	vec.Axpy(float32(-1/p.Lambda), u.g, w)
-	m.linear = u.linear
-	m.dual = m.dualValue(p, u.linear, w)
+	vec.Axpy(float32(-1/p.Lambda), u.Grad, w)
+	m.linear = u.Linear
+	m.dual = m.dualValue(p, u.Linear, w)
 	return nil
 }
 
 // recompose pulls back the memory, and takes up its bound.
-func (m *BCFW) recompose(ctx context.Context, p *Problem, s *State) (recomposed, error) {
-	u, err := p.recompose(ctx, m.path.w, m.memory)
+func (m *BCFW) recompose(ctx context.Context, p *Problem, s *State) (Recomposed, error) {
+	u, err := p.Recompose(ctx, m.path.w, m.memory)
 	if err == nil {
 		s.FullPasses++
 		m.bound.take(p, u, 0, m.passes)

@@ -51,7 +51,7 @@ func certify(t *testing.T, m certifier, p *Problem, s *State) {
 // dualOfMemory returns D of a hinge's dual point from scratch.
 func dualOfMemory(t *testing.T, p *Problem, w []float32, u dualPoint) float64 {
 	t.Helper()
-	g, b, err := p.Recompose(context.Background(), w, u)
+	g, b, err := pulled(p.Recompose(context.Background(), w, u))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +112,7 @@ func TestBCFWSteps(t *testing.T) {
 					t.Fatalf("step %d: the dual fell from %g to %g", k, before, m.dual)
 				}
 				// The gain kept up step by step is the dual of the memory, from scratch.
-				g, b, err := p.Recompose(ctx, m.path.w, m.memory)
+				g, b, err := pulled(p.Recompose(ctx, m.path.w, m.memory))
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -90,12 +90,12 @@ func (m *BCPFW) Start(ctx context.Context, p *Problem, s *State) error {
 	}
 	m.choose = func(ln *lane) error { return m.choosePair(p, ln) }
 	if len(m.corners) > 0 { // restored
-		m.path.resume(p, nil)
+		m.path.resume(p.Engine, nil)
 		return nil
 	}
 	w := make([]float32, len(s.W))
 	copy(w, p.Center)
-	m.path.start(p, w, nil)
+	m.path.start(p.Engine, w, nil)
 	m.corners = newCorners(p.Data)
 	m.gap, m.age = make([]float32, p.Len()), make([]float32, p.Len())
 	m.dual, m.best, m.primal = p.Constant, p.Constant, math.Inf(1)
@@ -214,14 +214,14 @@ func (m *BCPFW) resync(ctx context.Context, p *Problem, s *State) error {
 	w := m.path.w
 	clear(w)
 	copy(w, p.Center)
-	vec.Axpy(float32(-1/p.Lambda), u.g, w)
-	m.dual = u.linear + p.Constant + p.Lambda/2*(vec.Norm2(p.Center)-vec.Norm2(w))
+	vec.Axpy(float32(-1/p.Lambda), u.Grad, w)
+	m.dual = u.Linear + p.Constant + p.Lambda/2*(vec.Norm2(p.Center)-vec.Norm2(w))
 	return nil
 }
 
 // recompose pulls back what the corners mix, and takes up its bound.
-func (m *BCPFW) recompose(ctx context.Context, p *Problem, s *State) (recomposed, error) {
-	u, err := p.recompose(ctx, m.path.w, m.corners)
+func (m *BCPFW) recompose(ctx context.Context, p *Problem, s *State) (Recomposed, error) {
+	u, err := p.Recompose(ctx, m.path.w, m.corners)
 	if err == nil {
 		s.FullPasses++
 		m.bound.take(p, u, 0, m.passes)

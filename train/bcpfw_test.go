@@ -47,7 +47,7 @@ func TestBCPFWSteps(t *testing.T) {
 				}
 				near(t, "sum of shares", total, 1, 1e-9)
 			}
-			g, b, err := p.Recompose(ctx, m.path.w, m.corners)
+			g, b, err := pulled(p.Recompose(ctx, m.path.w, m.corners))
 			if err != nil {
 				t.Fatal(err)
 			}

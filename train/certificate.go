@@ -64,7 +64,7 @@ func (c *Certificate) Dual() float64 {
 func (c *Certificate) See(e *Engine, w []float32, pass *FullPass) {
 	c.SeePrimal(w, pass.Primal)
 	if !e.Partial() {
-		c.SeeDual(e, recomposed{pass.Grad, pass.Linear, pass.Rounded})
+		c.SeeDual(e, Recomposed{pass.Grad, pass.Linear, pass.Rounded})
 	}
 }
 
@@ -83,26 +83,18 @@ func (c *Certificate) SeePrimal(w []float32, primal float64) {
 }
 
 // SeeDual takes up a dual point; with λ = 0 it proves nothing.
-func (c *Certificate) SeeDual(e *Engine, u recomposed) {
+func (c *Certificate) SeeDual(e *Engine, u Recomposed) {
 	if e.Lambda <= 0 {
 		return
 	}
-	k := c.place(e, len(u.g))
-	c.value[k], c.slack[k], c.mix[k] = atCenter(e.Objective, u.linear, u.g), u.rounded, 0
-	c.grads[k] = append(c.grads[k][:0], u.g...)
+	k := c.place(e, len(u.Grad))
+	c.value[k], c.slack[k], c.mix[k] = e.AtCenter(u.Linear, u.Grad), u.Rounded, 0
+	c.grads[k] = append(c.grads[k][:0], u.Grad...)
 	c.relate(k)
 	if len(c.mix) == 1 {
 		c.mix[0], c.dual = 1, math.Inf(-1)
 	}
 	c.maximise(e)
-}
-
-// atCenter returns a + ⟨g,c⟩ + constant.
-func atCenter(o *Objective, a float64, g []float32) float64 {
-	if o.Center != nil {
-		a += vec.Dot64(g, o.Center)
-	}
-	return a + o.Constant
 }
 
 // place returns a place in the bundle for one more piece. Where it is full and every piece has weight, the two least used

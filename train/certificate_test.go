@@ -22,7 +22,7 @@ func drawWeights(r *rand.Rand, dim int, scale float64) []float32 {
 
 // dualValue returns D of the dual point with linear part a and gradient g, for λ > 0.
 func dualValue(o *Objective, a float64, g []float32) float64 {
-	return atCenter(o, a, g) - vec.Norm2(g)/(2*o.Lambda)
+	return o.AtCenter(a, g) - vec.Norm2(g)/(2*o.Lambda)
 }
 
 var fullPassCases = []struct {
@@ -79,11 +79,11 @@ func TestOnePassCertificate(t *testing.T) {
 			}
 			dual := dualValue(p.Objective, pass.Linear, pass.Grad)
 			near(t, "gap", pass.Primal-dual, bias+norm/(2*p.Lambda), 1e-6)
-			b, e := pass.split(p.Objective, w)
+			b, e := split(p.Objective, w, pass)
 			near(t, "bias of smoothing", b, bias, 1e-6)
 			near(t, "error of optimisation", e, norm/(2*p.Lambda), 1e-6)
 
-			if g, linear, err := p.Recompose(ctx, w, memory); err != nil {
+			if g, linear, err := pulled(p.Recompose(ctx, w, memory)); err != nil {
 				t.Fatal(err)
 			} else if !c.loss.Smooth() {
 				near(t, "recomposed dual", dualValue(p.Objective, linear, g), dual, 1e-6)
@@ -145,7 +145,7 @@ func TestBundle(t *testing.T) {
 		last, best := math.Inf(-1), math.Inf(-1)
 		for range rapid.IntRange(1, 50).Draw(t, "pieces") {
 			g, a := drawWeights(r, dim, 1), r.NormFloat64()
-			c.SeeDual(e, recomposed{g: g, linear: a})
+			c.SeeDual(e, Recomposed{Grad: g, Linear: a})
 			margin := 1e-6 * (1 + math.Abs(c.Dual()))
 			raw := mixed(&c, o)
 			if d := dualValue(o, a, g); raw < d-margin {
@@ -194,7 +194,7 @@ func TestBundleOfManyWeights(t *testing.T) {
 	g := make([]float32, bundleFloats/2)
 	for k := range 5 {
 		g[k] = float32(k + 1)
-		c.SeeDual(e, recomposed{g: g})
+		c.SeeDual(e, Recomposed{Grad: g})
 	}
 	if len(c.mix) != 2 {
 		t.Errorf("%d pieces of %d weights", len(c.mix), len(g))
@@ -217,8 +217,8 @@ func mixed(c *Certificate, o *Objective) float64 {
 func TestBundleMixes(t *testing.T) {
 	e := &Engine{Objective: &Objective{Lambda: 2}}
 	var c Certificate
-	c.SeeDual(e, recomposed{g: []float32{3}, linear: 1})
-	c.SeeDual(e, recomposed{g: []float32{-1}, linear: 1})
+	c.SeeDual(e, Recomposed{Grad: []float32{3}, Linear: 1})
+	c.SeeDual(e, Recomposed{Grad: []float32{-1}, Linear: 1})
 	near(t, "bound", c.Dual(), 1, 1e-6)
 	near(t, "weight", c.mix[0], 0.25, 1e-9)
 }

@@ -51,7 +51,7 @@ func TestCompletion(t *testing.T) {
 				}
 
 				// Its memory begins where the gradient is zero.
-				g, b, err := bound.Recompose(ctx, w, NewMemory(&o))
+				g, b, err := pulled(bound.Recompose(ctx, w, NewMemory(&o)))
 				if err != nil || vec.Norm2(g) > 1e-10 || math.Abs(b) > 1e-6 {
 					t.Errorf("gradient %g, value %g (%v) at the completion", vec.Norm2(g), b, err)
 				}

@@ -399,7 +399,7 @@ func TestSAGAMean(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	g, _, err := p.Recompose(ctx, m.path.w, m.memory)
+	g, _, err := pulled(p.Recompose(ctx, m.path.w, m.memory))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,18 +23,6 @@ type Method interface {
 	Archive(a Archive)
 }
 
-// Archive saves values under names, or restores them: the same code does both, so the two cannot disagree. A restored
-// slice has the length it was saved with.
-type Archive interface {
-	// Restores reports whether values are restored, not saved.
-	Restores() bool
-	Floats(name string, x *[]float32)
-	Ints(name string, x *[]int32)
-	Doubles(name string, x *[]float64)
-	Number(name string, x *float64)
-	Count(name string, x *int)
-}
-
 // State is what everyone may see of a run: the weights and what is known about them. It is saved with a checkpoint.
 type State struct {
 	W           []float32 // the weights
@@ -78,4 +66,8 @@ type certifier interface {
 	Certify(ctx context.Context, p *Problem, s *State, keep bool) error
 }
 
-var _, _, _ certifier = &BCFW{}, &BCPFW{}, &SDCA{}
+// remembering is a method whose Archive saves a memory.
+type remembering interface {
+	// fetchMemory makes what Archive saves of it present where a device has it.
+	fetchMemory(p *Problem) error
+}

@@ -6,6 +6,7 @@ import (
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/vec"
 )
 
 // Loss is the structured loss f_i.
@@ -104,6 +105,15 @@ func (o *Objective) regulariser(w []float32) float64 {
 		s += d * d
 	}
 	return o.Lambda/2*s + o.Constant
+}
+
+// AtCenter returns a + ⟨g,c⟩ + constant: the value at the centre of the linear function with gradient g and value a at the origin,
+// and the constant.
+func (o *Objective) AtCenter(a float64, g []float32) float64 {
+	if o.Center != nil {
+		a += vec.Dot64(g, o.Center)
+	}
+	return a + o.Constant
 }
 
 // smoothing returns what the oracle is asked for: the loss's own log-sum-exp, or the chosen smoothing of the max.

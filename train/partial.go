@@ -60,15 +60,6 @@ func (o *Objective) Partial() bool {
 	return o.Completion == nil && len(o.Data.LabelSets) > 0 && slices.ContainsFunc(o.Data.Labels, func(l int32) bool { return l < 0 })
 }
 
-// CheckLabels refuses a method that needs the objective to be convex, where labels known in part keep it from that.
-func CheckLabels(method string, o *Objective) error {
-	if !o.Partial() {
-		return nil
-	}
-	return structured.BadInput("--method %s needs to know all gold labels: where they are sets, as in %s, the objective is not convex. "+
-		"Use --method lbfgs, sgd or prox-linear", method, o.Data.Name)
-}
-
 // gold returns what f_i of chain b compares with, ⟨θ_i, 1_{y_i}⟩ or what stands for it, smoothed and not. Since ℓ_i is
 // zero on what the labels allow, it may be part of θ.
 func (e *Engine) gold(ln *lane, b int) (smoothed, most float64) {

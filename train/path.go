@@ -41,16 +41,16 @@ type path struct {
 const fold = 1. / 1024
 
 // start makes w the iterate and forgets the mean. The drift, which may be nil, is used and moved in place.
-func (x *path) start(p *Problem, at, b []float32) {
+func (x *path) start(e *Engine, at, b []float32) {
 	x.w, x.open, x.due = append(x.w[:0], at...), false, false
-	x.resume(p, b)
+	x.resume(e, b)
 	x.forget()
 }
 
-// resume makes a settled path that was restored one of the problem's.
-func (x *path) resume(p *Problem, b []float32) {
-	x.b, x.device = b, p.device
-	x.lazy = p.sparse != nil && p.device == nil
+// resume makes a settled path that was restored one of the engine's.
+func (x *path) resume(e *Engine, b []float32) {
+	x.b, x.device = b, e.device
+	x.lazy = e.sparse != nil && e.device == nil
 }
 
 // forget begins a new mean.

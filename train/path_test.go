@@ -33,7 +33,7 @@ func TestPath(t *testing.T) {
 			b = doubles(drift)
 		}
 		var x path
-		x.start(p, start, drift)
+		x.start(p.Engine, start, drift)
 		total := 0.0
 		for k := range rapid.IntRange(1, 40).Draw(t, "steps") {
 			st, err := p.stepAt(t.Context(), x.at(), []int{r.IntN(p.Len())}, oracles.Smoothing{}, nil)

@@ -233,7 +233,7 @@ func TestBCFWGoesOn(t *testing.T) {
 		m := &BCFW{memory: &Memory{}}
 		m.memory.Copy(&first.memory.Marginals)
 		m.memory = m.memory.attach(q.Objective)
-		g, b, err := q.Recompose(t.Context(), q.Center, m.memory)
+		g, b, err := pulled(q.Recompose(t.Context(), q.Center, m.memory))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -245,7 +245,7 @@ func TestBCFWGoesOn(t *testing.T) {
 		if m.dual < max(q.Constant, there)-1e-6*math.Abs(there) {
 			t.Errorf("λ %g: dual %g, at the gold outputs %g, at the old point %g", λ, m.dual, q.Constant, there)
 		}
-		g, b, err = q.Recompose(t.Context(), m.path.w, m.memory)
+		g, b, err = pulled(q.Recompose(t.Context(), m.path.w, m.memory))
 		if err != nil {
 			t.Fatal(err)
 		}

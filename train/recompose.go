@@ -12,27 +12,28 @@ type dualPoint interface {
 	recall(ln *lane) // makes r_i the lane's answers for its batch
 }
 
-// Recompose pulls back what the memory holds, for an affine scorer θ_i = a_i + J_i w: it returns
+// Recomposed is a point of the dual as it was pulled back: the linear function of w that it puts below the mean loss.
+type Recomposed struct {
+	Grad    []float32 // g [Dim]
+	Linear  float64   // b, its value at the origin
+	Rounded float64   // what rounding may have brought into the difference of F(w) and what is linear in g (rounding.go)
+}
+
+// Recompose pulls back a dual point, for an affine scorer θ_i = a_i + J_i w: it returns
 //
 //	g = (1/n) Σ c_i J_iᵀ(r_i − 1_{y_i})  [Dim],    b = (1/n) Σ c_i [⟨r_i, a_i + ℓ_i⟩ − ⟨1_{y_i}, a_i⟩],
 //
-// the gradient and the value at the origin of the linear function of w that the memory puts below the mean loss. The
+// the gradient and the value at the origin of the linear function of w that the point puts below the mean loss. The
 // weights at which the scorer is run, w, matter to rounding only. It costs a full pass without its oracle.
-func (e *Engine) Recompose(ctx context.Context, w []float32, memory dualPoint) (g []float32, b float64, err error) {
-	u, err := e.recompose(ctx, w, memory)
-	return u.g, u.linear, err
-}
-
-// recompose is Recompose, and says what rounding may have done.
-func (e *Engine) recompose(ctx context.Context, w []float32, memory dualPoint) (recomposed, error) {
+func (e *Engine) Recompose(ctx context.Context, w []float32, of dualPoint) (Recomposed, error) {
 	g := make([]float32, len(w))
-	total, err := e.recall(ctx, w, memory, g)
+	total, err := e.recall(ctx, w, of, g)
 	if err != nil {
-		return recomposed{}, err
+		return Recomposed{}, err
 	}
 	inv := 1 / float64(e.Len())
 	vec.Scale(float32(inv), g)
-	return recomposed{g: g, linear: total.Linear*inv - vec.Dot64(g, w), rounded: e.linearRounding(w, g, total)}, nil
+	return Recomposed{Grad: g, Linear: total.Linear*inv - vec.Dot64(g, w), Rounded: e.linearRounding(w, g, total)}, nil
 }
 
 // recall adds Σ c_i J_iᵀ(r_i − 1_{y_i}) to g, which is zero, and returns the sums of Σ c_i ⟨r_i − 1_{y_i}, θ_i + ℓ_i⟩ and,

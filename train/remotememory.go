@@ -47,11 +47,3 @@ func (m *Memory) fetch(o *Objective) error {
 	m.form(o)
 	return m.device.Store(m.Parts)
 }
-
-// remembering is a method whose Archive saves a memory.
-type remembering interface {
-	// fetchMemory makes what Archive saves of it present where a device has it.
-	fetchMemory(p *Problem) error
-}
-
-var _, _, _ remembering = &SAGA{}, &BCFW{}, &ProxLinear{}

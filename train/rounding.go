@@ -1,7 +1,6 @@
 package train
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/dsp-go/dsp/structured/vec"
@@ -70,62 +69,4 @@ func (e *Engine) linearRounding(w, g []float32, sums Sums) float64 {
 	}
 	return e.allowance(scores, sums.Linear*inv, sums.Entropy*inv, gradientFactor*product, gradientFactor*center,
 		e.regulariser(w)-e.Constant, e.Constant)
-}
-
-// InconsistentError says that an objective value lies below a lower bound on all of them, by more than rounding explains: an
-// error of the program, or of a scorer or an oracle given to it.
-type InconsistentError struct {
-	Method    string
-	Pass      int
-	Primal    float64
-	Dual      float64 // before the allowance was taken off
-	Allowance float64
-}
-
-func (e *InconsistentError) Error() string {
-	return fmt.Sprintf("pass %d: method %s contradicts itself: the objective is %.9g, but no less than %.9g was proved for all weights. "+
-		"Rounding explains a difference of %.2g; this one is a fault of the program", e.Pass, e.Method, e.Primal, e.Dual, e.Allowance)
-}
-
-// Check returns an InconsistentError where the state of a method of that name contradicts itself.
-func (s *State) Check(method string) error {
-	if !(s.Primal < s.Dual) { // or either is NaN
-		return nil
-	}
-	return &InconsistentError{Method: method, Pass: s.Passes, Primal: s.Primal, Dual: s.Dual + s.Rounding, Allowance: s.Rounding}
-}
-
-// recomposed is a point of the dual as it was pulled back: the linear function of w that it puts below the mean loss.
-type recomposed struct {
-	g       []float32
-	linear  float64 // its value at the origin
-	rounded float64 // linearRounding
-}
-
-// lowerBound is the best lower bound on min F of a method that keeps a dual point in memory: the largest D that was recomposed
-// from that, less what rounding may have added to it.
-type lowerBound struct {
-	value   float64
-	rounded float64 // was taken off
-	pass    int     // after which something was recomposed last
-}
-
-// take takes up what was recomposed after a pass, whose dual value has an entropy, too.
-func (b *lowerBound) take(p *Problem, u recomposed, entropy float64, pass int) {
-	b.pass = pass
-	square := vec.Norm2(u.g) / p.Lambda
-	rounded := u.rounded + p.allowance(entropy, gradientFactor*square)
-	if d := atCenter(p.Objective, u.linear, u.g) + entropy - square/2 - rounded; d > b.value {
-		b.value, b.rounded = d, rounded
-	}
-}
-
-// show shows the bound, and the method's estimate of the dual since it was taken.
-func (b *lowerBound) show(s *State, estimate float64) {
-	s.Dual, s.Rounding, s.Estimate = b.value, b.rounded, estimate
-}
-
-func (b *lowerBound) archive(a Archive) {
-	a.Number("bound", &b.value)
-	a.Number("bound.rounding", &b.rounded)
 }

@@ -84,12 +84,12 @@ func (m *SAGA) Pass(ctx context.Context, p *Problem, s *State) error {
 		m.settle(by.Mu)
 	}
 	m.w = append(m.w[:0], m.path.w...)
-	u, err := p.recompose(ctx, m.w, m.memory)
+	u, err := p.Recompose(ctx, m.w, m.memory)
 	if err != nil {
 		return err
 	}
 	s.FullPasses++
-	m.mean = u.g
+	m.mean = u.Grad
 	m.certificate.SeeDual(p.Engine, u)
 	pass, err := p.FullPass(ctx, m.path.mean, by, nil)
 	if err != nil {
@@ -107,7 +107,7 @@ func (m *SAGA) depart(p *Problem, γ float64) {
 	if p.Center != nil {
 		vec.Axpy(float32(γ*p.Lambda), p.Center, m.drift)
 	}
-	m.path.start(p, m.w, m.drift)
+	m.path.start(p.Engine, m.w, m.drift)
 }
 
 // move steps: the weights, γḡ in the drift and the memory follow the answers on a batch.

@@ -143,14 +143,14 @@ func (m *SDCA) resync(ctx context.Context, p *Problem, s *State) error {
 	}
 	clear(m.w)
 	copy(m.w, p.Center)
-	vec.Axpy(float32(-1/p.Lambda), u.g, m.w)
-	m.linear, m.entropy = u.linear, m.memory.meanEntropy(p.Objective)
+	vec.Axpy(float32(-1/p.Lambda), u.Grad, m.w)
+	m.linear, m.entropy = u.Linear, m.memory.meanEntropy(p.Objective)
 	return nil
 }
 
 // recompose pulls back the memory, and takes up its bound.
-func (m *SDCA) recompose(ctx context.Context, p *Problem, s *State) (recomposed, error) {
-	u, err := p.recompose(ctx, m.w, &m.memory.u)
+func (m *SDCA) recompose(ctx context.Context, p *Problem, s *State) (Recomposed, error) {
+	u, err := p.Recompose(ctx, m.w, &m.memory.u)
 	if err == nil {
 		s.FullPasses++
 		m.bound.take(p, u, m.memory.meanEntropy(p.Objective), m.passes)

@@ -118,7 +118,7 @@ func TestSDCAConverges(t *testing.T) {
 			}
 			near(t, "F(W)", s.Primal, f, 1e-9)
 
-			g, b, err := p.Recompose(ctx, m.w, &m.memory.u)
+			g, b, err := pulled(p.Recompose(ctx, m.w, &m.memory.u))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -171,7 +171,7 @@ func TestSDCASteps(t *testing.T) {
 func enumeratedDual(t *testing.T, m *SDCA, p *Problem) float64 {
 	t.Helper()
 	n, y := float64(p.Len()), labelsOf(p)
-	g, b, err := p.Recompose(context.Background(), m.w, &m.memory.u)
+	g, b, err := pulled(p.Recompose(context.Background(), m.w, &m.memory.u))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -65,10 +65,10 @@ func (m *SGD) Start(ctx context.Context, p *Problem, s *State) error {
 		return structured.BadInput("the pegasos schedule needs a regulariser (--reg above 0): its step is 1/(λ(t+1))")
 	}
 	if len(m.path.w) > 0 { // restored
-		m.path.resume(p, p.Center)
+		m.path.resume(p.Engine, p.Center)
 		return nil
 	}
-	m.path.start(p, s.W, p.Center)
+	m.path.start(p.Engine, s.W, p.Center)
 	m.rate = m.Rate
 	if m.rate == 0 && m.Schedule != PegasosSchedule {
 		rate, calls, err := searchRate(ctx, p, s.W)
@@ -105,7 +105,7 @@ func (m *SGD) Pass(ctx context.Context, p *Problem, s *State) error {
 	}
 	copy(s.W, from)
 	s.Primal = m.first
-	m.path.start(p, from, p.Center)
+	m.path.start(p.Engine, from, p.Center)
 	m.t = 0
 	m.rate /= 2
 	return nil

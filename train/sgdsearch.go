@@ -44,7 +44,7 @@ func searchRate(ctx context.Context, p *Problem, w []float32) (rate float64, cal
 	trials := 0
 	value := func(γ float64) (float64, error) {
 		trials++
-		trial.start(p, w, p.Center)
+		trial.start(p.Engine, w, p.Center)
 		for lo := 0; lo < len(learn); lo += size {
 			if err := descend(ctx, p, &trial, learn[lo:min(lo+size, len(learn))], γ, p.Seed); err != nil {
 				return diverged(err)

@@ -88,8 +88,8 @@ func TestSparseEngine(t *testing.T) {
 			near(t, "F_μ", got.Smoothed, want.Smoothed, 1e-6)
 			near(t, "linear part", got.Linear, want.Linear, 1e-5)
 			nearAll(t, "gradient", got.Grad, want.Grad, 1e-5)
-			g, b, err := p.Recompose(ctx, w, memory)
-			h, a, err2 := q.Recompose(ctx, w, other)
+			g, b, err := pulled(p.Recompose(ctx, w, memory))
+			h, a, err2 := pulled(q.Recompose(ctx, w, other))
 			if err != nil || err2 != nil {
 				t.Fatal(err, err2)
 			}

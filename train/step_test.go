@@ -98,7 +98,7 @@ func TestLargeStepThreads(t *testing.T) {
 func TestStepBytes(t *testing.T) {
 	bytes := func(p *Problem, batch int) float64 {
 		p.Batch = batch
-		return p.StepBytes()
+		return p.StepBytes(p.BatchSize())
 	}
 	dense, sparse := noisyProblem(4096, CRF, entropy, 0.1), sparseProblem(400, CRF, entropy, 0.1)
 	dense.Scorer = &testNet{dim: 1 << 20, labels: 4}

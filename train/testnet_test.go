@@ -208,3 +208,6 @@ func allows(p *Problem, labels []int32) bool {
 func tokenError(e float64) *structured.Metrics {
 	return &structured.Metrics{Measures: []structured.Measure{{Name: "token_error", Value: e}}}
 }
+
+// pulled parts what Recompose returns.
+func pulled(u Recomposed, err error) (g []float32, b float64, _ error) { return u.Grad, u.Linear, err }
