@@ -1,137 +1,14 @@
 package train
 
 import (
-	"context"
 	"math"
 	"math/rand/v2"
 	"testing"
 
 	"pgregory.net/rapid"
 
-	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured/vec"
 )
-
-func drawWeights(r *rand.Rand, dim int, scale float64) []float32 {
-	w := make([]float32, dim)
-	for j := range w {
-		w[j] = float32(scale * r.NormFloat64())
-	}
-	return w
-}
-
-// dualValue returns D of the dual point with linear part a and gradient g, for λ > 0.
-func dualValue(o *Objective, a float64, g []float32) float64 {
-	return o.AtCenter(a, g) - vec.Norm2(g)/(2*o.Lambda)
-}
-
-var fullPassCases = []struct {
-	name      string
-	loss      Loss
-	smoothing oracles.Smoothing
-}{
-	{"hinge, entropy", Hinge, oracles.Smoothing{Kind: oracles.Entropy, Mu: 0.7}},
-	{"hinge, l2", Hinge, oracles.Smoothing{Kind: oracles.L2, Mu: 2, MaxK: 4096}},
-	{"hinge, l2 on 3", Hinge, oracles.Smoothing{Kind: oracles.L2, Mu: 2, K: 3}},
-	{"hinge", Hinge, oracles.Smoothing{}},
-	{"crf", CRF, oracles.Smoothing{}},
-	{"softmax-margin", SoftmaxMargin, oracles.Smoothing{}},
-}
-
-// The certificate of one pass is the textbook's duality gap, example by example, and bounds F at any other weights.
-func TestOnePassCertificate(t *testing.T) {
-	ctx := context.Background()
-	for _, c := range fullPassCases {
-		t.Run(c.name, func(t *testing.T) {
-			p := shifted(noisyProblem(20, c.loss, c.smoothing, 0.3))
-			r := rand.New(rand.NewPCG(1, 2))
-			w := drawWeights(r, p.Scorer.Dim(), 0.5)
-			memory := NewMemory(p.Objective)
-			pass, err := p.FullPass(ctx, w, c.smoothing, memory)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if f, err := p.Value(ctx, w); err != nil || math.Abs(f-pass.Primal) > 1e-9*f {
-				t.Errorf("F(w) is %g by a full pass and %g (%v) alone", pass.Primal, f, err)
-			}
-
-			// (1/n) Σ c_i [H_i − ⟨u_i,θ_i+ℓ_i⟩ − entropy] + ‖g + λ(w−c)‖²/2λ
-			bias, norm := 0.0, 0.0
-			ln := p.lanes[0]
-			for i := range p.Len() {
-				ln.batch.Reset(p.Data, []int{i})
-				ln.sums = Sums{}
-				if err := p.ask(ln, at(w), c.smoothing, true); err != nil {
-					t.Fatal(err)
-				}
-				memory.recall(ln)
-				e := 0.0
-				if c.loss.Smooth() {
-					e = ln.sums.Entropy
-				}
-				h := ln.sums.Primal + p.Data.Weight(i)*ln.θ.Score(0, p.Data.Gold(i))
-				bias += h - p.Data.Weight(i)*ln.answer.U.Dot(0, &ln.θ) - e
-			}
-			bias /= float64(p.Len())
-			for j := range w {
-				h := float64(pass.Grad[j]) + p.Lambda*(float64(w[j])-float64(p.Center[j]))
-				norm += h * h
-			}
-			dual := dualValue(p.Objective, pass.Linear, pass.Grad)
-			near(t, "gap", pass.Primal-dual, bias+norm/(2*p.Lambda), 1e-6)
-			b, e := split(p.Objective, w, pass)
-			near(t, "bias of smoothing", b, bias, 1e-6)
-			near(t, "error of optimisation", e, norm/(2*p.Lambda), 1e-6)
-
-			if g, linear, err := pulled(p.Recompose(ctx, w, memory)); err != nil {
-				t.Fatal(err)
-			} else if !c.loss.Smooth() {
-				near(t, "recomposed dual", dualValue(p.Objective, linear, g), dual, 1e-6)
-			} else if dualValue(p.Objective, linear, g) > dual {
-				t.Error("the memory's bound, without its entropy, is above that of the pass")
-			}
-			for range 50 {
-				at := drawWeights(r, len(w), 0.3)
-				if f, err := p.Value(ctx, at); err != nil || f < dual {
-					t.Fatalf("F is %g (%v), below the bound %g", f, err, dual)
-				}
-			}
-		})
-	}
-}
-
-// The gradient of a full pass is that of the smoothed objective.
-func TestFullPassGradient(t *testing.T) {
-	ctx := context.Background()
-	for _, c := range fullPassCases {
-		if c.smoothing.Kind == oracles.None && !c.loss.Smooth() || c.smoothing.K > 0 {
-			continue
-		}
-		t.Run(c.name, func(t *testing.T) {
-			p := shifted(noisyProblem(12, c.loss, c.smoothing, 0))
-			w := drawWeights(rand.New(rand.NewPCG(3, 4)), p.Scorer.Dim(), 0.3)
-			pass, err := p.FullPass(ctx, w, c.smoothing, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for j := range w {
-				var f [2]float64
-				var at [2]float32
-				for k, h := range []float32{-0.01, 0.01} {
-					v := append([]float32(nil), w...)
-					v[j] += h
-					at[k] = v[j]
-					pass, err := p.FullPass(ctx, v, c.smoothing, nil)
-					if err != nil {
-						t.Fatal(err)
-					}
-					f[k] = pass.Smoothed
-				}
-				near(t, "∂F_μ", float64(pass.Grad[j]), (f[1]-f[0])/(float64(at[1])-float64(at[0])), 3e-3)
-			}
-		})
-	}
-}
 
 // Whatever pieces the bundle is given, its bound is at least each piece's and never falls, and its best mixture has no
 // better one between any two of its pieces.

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/dsp-go/dsp/oracles"
-	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/vec"
 )
 
@@ -56,88 +55,6 @@ func TestCompletion(t *testing.T) {
 					t.Errorf("gradient %g, value %g (%v) at the completion", vec.Norm2(g), b, err)
 				}
 			})
-		}
-	}
-}
-
-// Methods for objectives that are not convex learn from labels half of which are hidden, and the others refuse.
-func TestLearningFromPartialLabels(t *testing.T) {
-	for _, loss := range []Loss{CRF, Hinge, SoftmaxMargin} {
-		p := noisyProblem(80, loss, oracles.Smoothing{}, 1./80)
-		right := slices.Clone(p.Data.Labels)
-		wrong := func(w []float32) float64 {
-			ln, wrong := p.lanes[0], 0
-			for i := range p.Len() {
-				ln.batch.Reset(p.Data, []int{i})
-				if err := ln.worker.Score(w, &ln.batch, &ln.θ); err != nil {
-					t.Fatal(err)
-				}
-				y, score := make([]int32, p.Data.Length(i)), make([]float64, 1)
-				ln.oracle.Max(&ln.θ, y, score)
-				for t, l := range y {
-					if l != right[p.Data.Offsets[i]+t] {
-						wrong++
-					}
-				}
-			}
-			return float64(wrong) / float64(len(right))
-		}
-		full := &SGD{}
-		s := start(t, full, p)
-		passes(t, full, p, s, 20)
-		least := wrong(s.W)
-
-		hide(p.Data, 0.67, 3) // of three quarters of the chains
-		methods := []Method{&SGD{}, &ProxLinear{}, &ProxLinear{Inner: func(int) Method { return &Casimir{} }, WarmUp: -1}, &LBFGS{}}
-		for k, m := range methods {
-			p.Smoothing = oracles.Smoothing{}
-			if loss == Hinge && k >= 2 {
-				p.Smoothing = oracles.Smoothing{Kind: oracles.Entropy, Mu: 0.3}
-			}
-			s := start(t, m, p)
-			before := math.Inf(1)
-			for range 30 {
-				passes(t, m, p, s, 1)
-				if k > 0 && s.Primal > before {
-					t.Errorf("%v, %s: F rose from %g to %g", loss, m.Name(), before, s.Primal)
-				}
-				before = s.Primal
-			}
-			near(t, m.Name()+": F(W)", s.Primal, value(t, p.Engine, s.W), 1e-9)
-			if !math.IsNaN(s.Dual) {
-				t.Errorf("%v, %s: a dual value, %g, of what is not convex", loss, m.Name(), s.Dual)
-			}
-			got := wrong(s.W)
-			t.Logf("%v, %s: F %.4g, %.3f of the labels wrong, %.3f where all were known", loss, m.Name(), s.Primal, got, least)
-			if got > least+0.05 {
-				t.Errorf("%v, %s: %.3f of the labels are wrong, %.3f where all were known", loss, m.Name(), got, least)
-			}
-		}
-		for _, m := range append(convexMethods(), &BCFW{}, &BCPFW{}, &SDCA{}) {
-			s := &State{W: make([]float32, p.Scorer.Dim())}
-			if err := m.Start(t.Context(), p, s); !structured.IsBadInput(err) {
-				t.Errorf("%v, %s: %v, want a refusal", loss, m.Name(), err)
-			}
-		}
-	}
-}
-
-// Labels known in part leave the bits alike for any number of threads.
-func TestPartialThreads(t *testing.T) {
-	for _, method := range []func() Method{func() Method { return &SGD{} }, func() Method { return &ProxLinear{} }, func() Method { return &LBFGS{} }} {
-		for name, p := range partialProblems(t, SoftmaxMargin) {
-			var want []float32
-			for _, threads := range []int{1, 3} {
-				p.Engine, p.Batch = NewEngine(p.Objective, threads), 10
-				m := method()
-				s := start(t, m, p)
-				passes(t, m, p, s, 3)
-				if want == nil {
-					want = s.W
-				} else if !slices.Equal(s.W, want) {
-					t.Errorf("%s, %s: other weights with %d threads", m.Name(), name, threads)
-				}
-			}
 		}
 	}
 }

@@ -18,16 +18,6 @@ func convexMethods() []Method {
 	return []Method{&SVRG{}, &Casimir{}, &Casimir{Adaptive: true}, &SAGA{}}
 }
 
-var (
-	entropy = oracles.Smoothing{Kind: oracles.Entropy}
-	l2      = oracles.Smoothing{Kind: oracles.L2}
-)
-
-func noisyProblem(n int, loss Loss, s oracles.Smoothing, λ float64) *Problem {
-	o := &Objective{Scorer: &testNet{dim: 5, labels: 4}, Data: noisyChains(1, n, 5, 4), Loss: loss, Lambda: λ}
-	return &Problem{Engine: NewEngine(o, 1), Smoothing: s, Seed: 3}
-}
-
 // certificateOf returns what a convex method knows.
 func certificateOf(m Method) *Certificate {
 	switch m := m.(type) {
@@ -157,32 +147,6 @@ func TestConvexThreads(t *testing.T) {
 		}
 	}
 }
-
-// shelf is an Archive in memory.
-type shelf struct {
-	restoring bool
-	values    map[string]any
-}
-
-func put[E any](s *shelf, name string, x *E, copied func(E) E) {
-	if s.restoring {
-		*x = copied(s.values[name].(E))
-		return
-	}
-	if _, twice := s.values[name]; twice {
-		panic(name + " is archived twice")
-	}
-	s.values[name] = copied(*x)
-}
-
-func (s *shelf) Restores() bool                    { return s.restoring }
-func (s *shelf) Ints(name string, x *[]int32)      { put(s, name, x, slices.Clone) }
-func (s *shelf) Floats(name string, x *[]float32)  { put(s, name, x, slices.Clone) }
-func (s *shelf) Doubles(name string, x *[]float64) { put(s, name, x, slices.Clone) }
-func (s *shelf) Number(name string, x *float64) {
-	put(s, name, x, func(v float64) float64 { return v })
-}
-func (s *shelf) Count(name string, x *int) { put(s, name, x, func(v int) int { return v }) }
 
 // A run that was archived and restored in another process ends in the same state as one that was not.
 func TestConvexResumes(t *testing.T) {
@@ -406,41 +370,6 @@ func TestSAGAMean(t *testing.T) {
 	for j := range g {
 		near(t, "ḡ", p.Lambda*float64(p.Center[j])-float64(m.drift[j])/γ, float64(g[j]), 1e-6)
 	}
-}
-
-// noisyChains draws n chains of 3 to 12 positions, far from separable: labels follow a Markov chain, features are the
-// label's centre plus unit noise, and one label in ten is wrong.
-func noisyChains(seed uint64, n, dim, y int) *structured.Dataset {
-	r := rand.New(rand.NewPCG(seed, 1))
-	centers := make([]float64, y*dim)
-	for i := range centers {
-		centers[i] = 0.8 * r.NormFloat64()
-	}
-	next := make([]int, y)
-	for i := range next {
-		next[i] = r.IntN(y)
-	}
-	d := &structured.Dataset{Name: "noisy chains", Offsets: []int{0}, Dim: dim}
-	for range n {
-		l := r.IntN(y)
-		for range 3 + r.IntN(10) {
-			if r.Float64() < 0.6 {
-				l = next[l]
-			} else {
-				l = r.IntN(y)
-			}
-			for j := range dim {
-				d.Features = append(d.Features, float32(centers[l*dim+j]+r.NormFloat64()))
-			}
-			gold := l
-			if r.Float64() < 0.1 {
-				gold = r.IntN(y)
-			}
-			d.Labels = append(d.Labels, int32(gold))
-		}
-		d.Offsets = append(d.Offsets, len(d.Labels))
-	}
-	return d
 }
 
 func TestAuto(t *testing.T) {

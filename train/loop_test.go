@@ -1,11 +1,9 @@
 package train
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io/fs"
-	"log/slog"
 	"math"
 	"os"
 	"path/filepath"
@@ -15,16 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
 )
-
-// loopProblem is a small convex problem; the same every time.
-func loopProblem() (*Problem, *State) {
-	net := &testNet{dim: 4, labels: 3}
-	o := &Objective{Scorer: net, Data: testChains(40, 4, 3, 1, 1), Lambda: 0.1}
-	return &Problem{Engine: NewEngine(o, 1), Smoothing: oracles.Smoothing{Kind: oracles.Entropy}, Seed: 3}, &State{W: make([]float32, net.Dim())}
-}
 
 // devError evaluates weights by a number that is lowest after the given pass of a run.
 func devError(errors ...float64) func(context.Context, []float32) (*structured.Metrics, *structured.Metrics, error) {
@@ -236,39 +226,3 @@ func TestUnwritable(t *testing.T) {
 	}
 }
 
-func TestProgress(t *testing.T) {
-	record := Record{Pass: 4, Seconds: 1.23456, Objective: 0.123456789, Dual: 0.12, Gap: 0.003456789, ProxGradient: Number(math.NaN()),
-		Dev: &structured.Metrics{Measures: []structured.Measure{{Name: "token_error", Value: 0.0123}, {Name: "sequence_error", Value: 0.5}}}}
-	var b bytes.Buffer
-	l := &progressLog{slog.New(slog.NewTextHandler(&b, nil))}
-	if err := errors.Join(l.Record(record), l.Close()); err != nil {
-		t.Fatal(err)
-	}
-	if want := `msg=trained pass=4 seconds=1.23 objective=0.123457 relative_gap=0.028 dev="token error 1.23 %, sequence error 50.00 %"`; !strings.Contains(b.String(), want) {
-		t.Errorf("got %s want %s", b.String(), want)
-	}
-	b.Reset()
-	columns := 90
-	bar := newProgressBar(&b, 6, 2, func() int { return columns })
-	if err := bar.Record(record); err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{"50%", "━━━━━━──────", "4/6 objective 0.1235, error 1.23 %, gap 0.028", "[0s:0s]"} {
-		if !strings.Contains(b.String(), want) {
-			t.Errorf("bar %q lacks %q", b.String(), want)
-		}
-	}
-	b.Reset()
-	columns = 60
-	if err := errors.Join(bar.Record(record), bar.Close()); err != nil {
-		t.Fatal(err)
-	}
-	if !strings.Contains(b.String(), "objective 0.1") || strings.Contains(b.String(), "gap") {
-		t.Errorf("bar %q on 60 columns", b.String())
-	}
-	if f, err := os.Create(filepath.Join(t.TempDir(), "log")); err != nil {
-		t.Fatal(err)
-	} else if _, ok := NewProgress(f, slog.Default(), 0, 3).(*progressLog); !ok {
-		t.Error("a bar in a file")
-	}
-}

@@ -13,24 +13,6 @@ import (
 	"github.com/dsp-go/dsp/structured/vec"
 )
 
-func glorotState(p *Problem) *State { return &State{W: p.Scorer.(*testNet).glorot(1)} }
-
-func begin(t *testing.T, m Method, p *Problem, s *State) {
-	t.Helper()
-	if err := m.Start(t.Context(), p, s); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func value(t *testing.T, e *Engine, w []float32) float64 {
-	t.Helper()
-	f, err := e.Value(t.Context(), w)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return f
-}
-
 // The one quadratic of a subproblem is the two it stands for, and the model touches F at w_k with its slope.
 func TestSubproblem(t *testing.T) {
 	p := netProblem(30, 4, 2)

@@ -15,46 +15,6 @@ import (
 	"github.com/dsp-go/dsp/structured/vec"
 )
 
-// attributeProblem draws n chains of 1 to longest positions whose labels show, with errors, in a few of 30 attributes; steps
-// have attributes too where so many are asked for.
-func attributeProblem(t *testing.T, n, longest, labels, edges int, loss Loss, λ float64) *Problem {
-	t.Helper()
-	r := rand.New(rand.NewPCG(8, uint64(n)))
-	x := &structured.Sparse{Offsets: []int{0}, Value: []float32{}}
-	z := &structured.Sparse{Offsets: []int{0}}
-	d := &structured.Dataset{Name: "attributes", Offsets: []int{0}, Attributes: x}
-	for range n {
-		for range 1 + r.IntN(longest) {
-			l := r.IntN(labels)
-			for range 1 + r.IntN(4) {
-				x.Index = append(x.Index, int32((l+labels*r.IntN(30/labels)+r.IntN(9)/7)%30))
-				x.Value = append(x.Value, float32(1+r.IntN(3))/2)
-			}
-			x.Offsets = append(x.Offsets, len(x.Index))
-			if edges > 0 {
-				z.Index = append(z.Index, int32(r.IntN(edges)))
-				z.Offsets = append(z.Offsets, len(z.Index))
-			}
-			d.Labels = append(d.Labels, int32(l))
-		}
-		d.Offsets = append(d.Offsets, len(d.Labels))
-	}
-	if edges > 0 {
-		d.EdgeAttributes = z
-	}
-	names := make([]string, labels)
-	for l := range names {
-		names[l] = string(rune('a' + l))
-	}
-	d.Alphabet = structured.NewAlphabet(names...)
-	net, err := nets.NewSparseLinear(30, edges, labels, nets.EdgesTransition)
-	if err != nil {
-		t.Fatal(err)
-	}
-	o := &Objective{Scorer: net, Data: d, Loss: loss, Lambda: λ}
-	return &Problem{Engine: NewEngine(o, 1), Seed: 3}
-}
-
 // constrained forbids a step that no gold output takes and an end.
 func constrained(p *Problem) *Problem {
 	y := labelsOf(p)

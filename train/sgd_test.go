@@ -8,12 +8,6 @@ import (
 	"testing"
 )
 
-func netProblem(n, batch, threads int) *Problem {
-	data := testChains(n, 8, 5, 0.7, 2)
-	o := &Objective{Scorer: &testNet{dim: 8, hidden: 12, labels: 5}, Data: data, Lambda: 1e-3}
-	return &Problem{Engine: NewEngine(o, threads), Batch: batch, Seed: 4}
-}
-
 // Every schedule and averaging comes near the optimum of a convex problem that BCFW has certified.
 func TestSGDReachesBCFW(t *testing.T) {
 	p := linearProblem(80, 1, 0.05, 2)

@@ -6,68 +6,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/oracles"
-	"github.com/dsp-go/dsp/structured"
 )
-
-// sparseChains are noisyChains seen through attributes: some that depend on the label, some that do not, with values or
-// all ones. The same inputs stand in Features, attribute by attribute.
-func sparseChains(seed uint64, n, attributes, y int, values bool) *structured.Dataset {
-	r := rand.New(rand.NewPCG(seed, 9))
-	d := noisyChains(seed, n, 1, y)
-	d.Dim = attributes
-	d.Features = make([]float32, d.Positions()*attributes)
-	x := &structured.Sparse{Offsets: []int{0}}
-	for t, l := range d.Labels {
-		for k := range 1 + r.IntN(5) {
-			a := r.IntN(attributes)
-			if k%2 == 0 {
-				a = (int(l)*7 + r.IntN(4)) % attributes
-			}
-			value := float32(1)
-			if values {
-				value = float32(r.NormFloat64())
-				x.Value = append(x.Value, value)
-			}
-			x.Index = append(x.Index, int32(a))
-			d.Features[t*attributes+a] += value
-		}
-		x.Offsets = append(x.Offsets, len(x.Index))
-	}
-	d.Attributes = x
-	return d
-}
-
-// sparseProblem is a problem with the linear scorer of sparse inputs.
-func sparseProblem(n int, loss Loss, s oracles.Smoothing, λ float64) *Problem {
-	data := sparseChains(1, n, 40, 4, loss == Hinge)
-	net, err := nets.NewSparseLinear(40, 0, 4, nets.EdgesTransition)
-	if err != nil {
-		panic(err)
-	}
-	o := &Objective{Scorer: net, Data: data, Loss: loss, Lambda: λ}
-	return &Problem{Engine: NewEngine(o, 1), Smoothing: s, Seed: 3}
-}
-
-// densely is the same problem with a scorer of dense inputs, whose weights lie in the same order.
-func densely(p *Problem) *Problem {
-	o := *p.Objective
-	o.Scorer = &testNet{dim: o.Data.Dim, labels: labelsOf(p)}
-	q := *p
-	q.Engine = NewEngine(&o, p.threads)
-	return &q
-}
-
-func nearAll(t *testing.T, what string, got, want []float32, tol float64) {
-	t.Helper()
-	if len(got) != len(want) {
-		t.Fatalf("%s has %d numbers, want %d", what, len(got), len(want))
-	}
-	for j := range got {
-		near(t, what, float64(got[j]), float64(want[j]), tol)
-	}
-}
 
 // What the engine finds on sparse inputs is what it finds on the same inputs written densely.
 func TestSparseEngine(t *testing.T) {
