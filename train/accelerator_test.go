@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured/vec"
@@ -129,19 +128,19 @@ func TestAcceleratedCheckpoint(t *testing.T) {
 	straight := run(nil, 6)
 	dir := t.TempDir()
 	c := newCheckpoint(t, dir)
-	c.throttle.cost, c.throttle.last = time.Hour, time.Now() // never due
+	c.Hold() // never due
 	run(c, 3)
 	if c.Pass() != 3 {
 		t.Errorf("in the end the checkpoint is of pass %d, not 3", c.Pass())
 	}
 	c = openCheckpoint(t, dir)
-	c.throttle.cost, c.throttle.last = time.Hour, time.Now()
+	c.Hold()
 	if r := run(c, 6); !slices.Equal(r.W, straight.W) {
 		t.Error("resumed, it has other weights")
 	}
 
 	c = newCheckpoint(t, t.TempDir())
-	c.throttle.cost, c.throttle.last = time.Hour, time.Now()
+	c.Hold()
 	ctx, cancel := context.WithCancel(t.Context())
 	p := problem()
 	stop := recorderOf(func(r Record) {

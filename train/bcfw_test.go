@@ -101,3 +101,9 @@ func TestBCFWConverges(t *testing.T) {
 		})
 	}
 }
+
+func TestBCFWRecomposesItsGap(t *testing.T) {
+	p, m := linearProblem(60, 1, 0.05, 1), &BCFW{Resync: 1000}
+	point := func() ([]float32, dualPoint, float64) { return m.path.w, m.memory, 0 }
+	recomposesItsGap(t, p, m, point, func() { m.best = 1e3 })
+}

@@ -115,3 +115,9 @@ func TestBCPFWCertifies(t *testing.T) {
 		t.Error("the intervals do not overlap")
 	}
 }
+
+func TestBCPFWRecomposesItsGap(t *testing.T) {
+	p, m := linearProblem(60, 1, 0.05, 1), &BCPFW{Resync: 1000}
+	point := func() ([]float32, dualPoint, float64) { return m.path.w, m.corners, 0 }
+	recomposesItsGap(t, p, m, point, func() { m.best = 1e3 })
+}

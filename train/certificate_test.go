@@ -25,6 +25,7 @@ func TestBundle(t *testing.T) {
 			c.SeeDual(e, Recomposed{Grad: g, Linear: a})
 			margin := 1e-6 * (1 + math.Abs(c.Dual()))
 			raw := mixed(&c, o)
+			mix, values, _, grads, rounded := c.Bundle()
 			if d := dualValue(o, a, g); raw < d-margin {
 				t.Fatalf("the mixture is worth %g, the piece alone %g", raw, d)
 			}
@@ -33,7 +34,7 @@ func TestBundle(t *testing.T) {
 			}
 			last = raw
 			best = max(best, raw)
-			if !(c.rounded > 0 && c.Dual() < best && c.Dual() > best-1e-4*(1+math.Abs(best))) {
+			if !(rounded > 0 && c.Dual() < best && c.Dual() > best-1e-4*(1+math.Abs(best))) {
 				t.Fatalf("bound %g, the mixtures were worth %g at most", c.Dual(), best)
 			}
 
@@ -41,17 +42,17 @@ func TestBundle(t *testing.T) {
 			value := func(q []float64) float64 {
 				sum, v := make([]float32, dim), 0.0
 				for k, x := range q {
-					vec.Axpy(float32(x), c.grads[k], sum)
-					v += x * c.value[k]
+					vec.Axpy(float32(x), grads[k], sum)
+					v += x * values[k]
 				}
 				return v - vec.Norm2(sum)/(2*o.Lambda)
 			}
-			worth := value(c.mix)
-			if math.Abs(worth-raw) > 10*margin || len(c.mix) > bundlePieces {
+			worth := value(mix)
+			if math.Abs(worth-raw) > 10*margin || len(mix) > BundlePieces {
 				t.Fatalf("the mixture is worth %g, by its books %g", worth, raw)
 			}
 			for range 10 {
-				q := append([]float64(nil), c.mix...)
+				q := append([]float64(nil), mix...)
 				j, k := r.IntN(len(q)), r.IntN(len(q))
 				move := q[k] * r.Float64()
 				q[k] -= move
@@ -68,23 +69,24 @@ func TestBundle(t *testing.T) {
 func TestBundleOfManyWeights(t *testing.T) {
 	e := &Engine{Objective: &Objective{Lambda: 1}}
 	var c Certificate
-	g := make([]float32, bundleFloats/2)
+	g := make([]float32, BundleFloats/2)
 	for k := range 5 {
 		g[k] = float32(k + 1)
 		c.SeeDual(e, Recomposed{Grad: g})
 	}
-	if len(c.mix) != 2 {
-		t.Errorf("%d pieces of %d weights", len(c.mix), len(g))
+	if mix, _, _, _, _ := c.Bundle(); len(mix) != 2 {
+		t.Errorf("%d pieces of %d weights", len(mix), len(g))
 	}
 }
 
 // mixed returns what the bundle's mixture is worth, with no allowance taken off and whatever was seen before.
 func mixed(c *Certificate, o *Objective) float64 {
 	d := 0.0
-	for j, q := range c.mix {
-		d += q * c.value[j]
-		for k, r := range c.mix {
-			d -= q * r * c.gram[j][k] / (2 * o.Lambda)
+	mix, value, gram, _, _ := c.Bundle()
+	for j, q := range mix {
+		d += q * value[j]
+		for k, r := range mix {
+			d -= q * r * gram[j][k] / (2 * o.Lambda)
 		}
 	}
 	return d
@@ -97,5 +99,6 @@ func TestBundleMixes(t *testing.T) {
 	c.SeeDual(e, Recomposed{Grad: []float32{3}, Linear: 1})
 	c.SeeDual(e, Recomposed{Grad: []float32{-1}, Linear: 1})
 	near(t, "bound", c.Dual(), 1, 1e-6)
-	near(t, "weight", c.mix[0], 0.25, 1e-9)
+	mix, _, _, _, _ := c.Bundle()
+	near(t, "weight", mix[0], 0.25, 1e-9)
 }

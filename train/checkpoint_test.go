@@ -238,7 +238,7 @@ func TestResumeRefuses(t *testing.T) {
 	if _, err := (&Trainer{Problem: p, Method: &SGD{Rate: 0.1}, Passes: 2, Checkpoint: c}).Run(t.Context(), s); err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(dir, checkpointFile)
+	path := filepath.Join(dir, CheckpointFile)
 	_, err = OpenCheckpoint(dir, map[string]string{"seed": "4", "data": "aa", "mu": "2"})
 	want := path + ": cannot resume, the run was another: mu was not set, now 2; reg was 1, now not set; seed was 3, now 4. " +
 		"Give the same settings and data, or start a new run"
@@ -333,7 +333,8 @@ type twice struct{ SGD }
 
 func (m *twice) Archive(a Archive) {
 	m.SGD.Archive(a)
-	a.Count("steps", &m.t)
+	steps := 0
+	a.Count("steps", &steps)
 }
 
 func TestArchiveNamesAreUnique(t *testing.T) {
@@ -368,9 +369,17 @@ func TestFingerprint(t *testing.T) {
 	}
 }
 
+// large is a method with a lot to archive.
+type large struct {
+	SGD
+	w []float32
+}
+
+func (m *large) Archive(a Archive) { a.Floats("w", &m.w) }
+
 // BenchmarkCheckpoint measures what a pass boundary costs: the copy, and the write that happens now and then.
 func BenchmarkCheckpoint(b *testing.B) {
-	m := &SGD{path: path{w: make([]float32, 1<<22)}}
+	m := &large{w: make([]float32, 1<<22)}
 	s := &State{W: make([]float32, 1<<22)}
 	c, err := NewCheckpoint(b.TempDir(), nil)
 	if err != nil {
@@ -379,7 +388,7 @@ func BenchmarkCheckpoint(b *testing.B) {
 	b.Run("take", func(b *testing.B) {
 		b.SetBytes(2 << 24)
 		for b.Loop() {
-			if err := c.take(m, s, &books{}); err != nil {
+			if err := c.Take(m, s); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -387,8 +396,7 @@ func BenchmarkCheckpoint(b *testing.B) {
 	b.Run("save", func(b *testing.B) {
 		b.SetBytes(2 << 24)
 		for b.Loop() {
-			c.saved = false
-			if err := c.save(); err != nil {
+			if err := c.Rewrite(); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -123,10 +123,15 @@ func shards(data *structured.Dataset, examples []int) [][]int {
 // Len returns n, the number of examples.
 func (e *Engine) Len() int { return e.Data.Len() }
 
+// newLane returns a lane for work of the caller's own, beside the engine's. It has no gradient.
+func (e *Engine) newLane() *lane {
+	return &lane{piece: &piece{}, worker: e.Scorer.NewWorker(), oracle: e.kind.Oracle()}
+}
+
 // run does work(l, lane) for lanes 0 to n-1 on the engine's threads and returns the first lane's error, in lane order.
 func (e *Engine) run(ctx context.Context, n int, work func(l int, ln *lane) error) error {
 	for len(e.lanes) < n {
-		ln := &lane{worker: e.Scorer.NewWorker(), oracle: e.kind.Oracle()}
+		ln := e.newLane()
 		if e.sparse == nil {
 			ln.grad = make([]float32, e.Scorer.Dim())
 		}

@@ -50,7 +50,7 @@ func TestHingeIsNotNegative(t *testing.T) {
 		if f != 0 || pass.Primal != 0 || pass.Smoothed != 0 {
 			t.Errorf("chain %d: the hinge is %g, in a full pass %g, as the limit of smoothing %g", i, f, pass.Primal, pass.Smoothed)
 		}
-		ln := e.lanes[0]
+		ln := e.Lane(0)
 		value := make([]float64, 1)
 		ln.oracle.Max(&ln.θ, make([]int32, one.Positions()), value)
 		if value[0] < ln.θ.Score(0, one.Gold(0)) {

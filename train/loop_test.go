@@ -225,4 +225,3 @@ func TestUnwritable(t *testing.T) {
 		t.Errorf("no checkpoint: %v", err)
 	}
 }
-

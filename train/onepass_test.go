@@ -26,20 +26,32 @@ func TestOnePassCertificate(t *testing.T) {
 
 			// (1/n) Σ c_i [H_i − ⟨u_i,θ_i+ℓ_i⟩ − entropy] + ‖g + λ(w−c)‖²/2λ
 			bias, norm := 0.0, 0.0
-			ln := p.lanes[0]
 			for i := range p.Len() {
-				ln.batch.Reset(p.Data, []int{i})
-				ln.sums = Sums{}
-				if err := p.ask(ln, at(w), c.smoothing, true); err != nil {
+				f, err := p.ValueOf(ctx, w, []int{i})
+				if err != nil {
 					t.Fatal(err)
 				}
-				memory.recall(ln)
-				e := 0.0
-				if c.loss.Smooth() {
-					e = ln.sums.Entropy
+				for j, x := range w {
+					d := float64(x) - float64(p.Center[j])
+					f -= p.Lambda / 2 * d * d
 				}
-				h := ln.sums.Primal + p.Data.Weight(i)*ln.θ.Score(0, p.Data.Gold(i))
-				bias += h - p.Data.Weight(i)*ln.answer.U.Dot(0, &ln.θ) - e
+				f -= p.Constant
+				_, err = p.overBatch(ctx, at(w), []int{i}, false, func(ln *lane) error {
+					if err := p.potentials(ln, at(w)); err != nil {
+						return err
+					}
+					memory.recall(ln)
+					c, e := p.Data.Weight(i), 0.0
+					h, linear := f+c*ln.θ.Score(0, p.Data.Gold(i)), c*ln.answer.U.Dot(0, &ln.θ)
+					if p.Loss.Smooth() {
+						e = h - linear
+					}
+					bias += h - linear - e
+					return nil
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
 			}
 			bias /= float64(p.Len())
 			for j := range w {

@@ -120,13 +120,13 @@ func TestPartialLosses(t *testing.T) {
 				if c.loss.Smooth() {
 					μ = 1
 				}
-				near(t, "F(w)", pass.Primal, enumerated(t, p, w, μ)+p.regulariser(w), 1e-6)
+				near(t, "F(w)", pass.Primal, enumerated(t, p, w, μ)+p.Regulariser(w), 1e-6)
 				near(t, "F(w) alone", value(t, p.Engine, w), pass.Primal, 1e-9)
 				if c.smoothing.Kind == oracles.Entropy {
-					near(t, "F_μ(w)", pass.Smoothed, enumerated(t, p, w, c.smoothing.Mu)+p.regulariser(w), 1e-6)
+					near(t, "F_μ(w)", pass.Smoothed, enumerated(t, p, w, c.smoothing.Mu)+p.Regulariser(w), 1e-6)
 				}
-				if pass.Smoothed < p.regulariser(w) {
-					t.Errorf("the mean loss is %g", pass.Smoothed-p.regulariser(w))
+				if pass.Smoothed < p.Regulariser(w) {
+					t.Errorf("the mean loss is %g", pass.Smoothed-p.Regulariser(w))
 				}
 
 				// Along a random direction.
@@ -142,7 +142,7 @@ func TestPartialLosses(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					return pass.Smoothed - p.regulariser(at)
+					return pass.Smoothed - p.Regulariser(at)
 				}
 				if c.name != "hinge, l2 on 3" { // which is not smooth
 					near(t, "slope", vec.Dot64(pass.Grad, direction), (smoothed(ε)-smoothed(-ε))/(2*float64(ε)), 2e-3)
@@ -163,7 +163,7 @@ func TestPartialLosses(t *testing.T) {
 					loss += st.Smoothed / float64(p.Len())
 				}
 				nearAll(t, "gradient by steps", g, pass.Grad, 1e-5)
-				near(t, "loss by steps", loss+p.regulariser(w), pass.Smoothed, 1e-9)
+				near(t, "loss by steps", loss+p.Regulariser(w), pass.Smoothed, 1e-9)
 			})
 		}
 	}
@@ -193,7 +193,7 @@ func TestPartialEnds(t *testing.T) {
 		if got, err = p.FullPass(ctx, w, c.smoothing, nil); err != nil {
 			t.Fatal(err)
 		}
-		if f := p.regulariser(w); got.Primal != f || got.Smoothed != f || vec.Norm2(got.Grad) != 0 {
+		if f := p.Regulariser(w); got.Primal != f || got.Smoothed != f || vec.Norm2(got.Grad) != 0 {
 			t.Errorf("%s: F is %g, want the regulariser's %g alone; ‖g‖² %g", c.name, got.Primal, f, vec.Norm2(got.Grad))
 		}
 	}

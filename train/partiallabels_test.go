@@ -15,14 +15,16 @@ func TestLearningFromPartialLabels(t *testing.T) {
 		p := noisyProblem(80, loss, oracles.Smoothing{}, 1./80)
 		right := slices.Clone(p.Data.Labels)
 		wrong := func(w []float32) float64 {
-			ln, wrong := p.lanes[0], 0
+			worker, oracle, wrong := p.Scorer.NewWorker(), p.kind.Oracle(), 0
+			var batch structured.Batch
+			var θ structured.Potentials
 			for i := range p.Len() {
-				ln.batch.Reset(p.Data, []int{i})
-				if err := ln.worker.Score(w, &ln.batch, &ln.θ); err != nil {
+				batch.Reset(p.Data, []int{i})
+				if err := worker.Score(w, &batch, &θ); err != nil {
 					t.Fatal(err)
 				}
 				y, score := make([]int32, p.Data.Length(i)), make([]float64, 1)
-				ln.oracle.Max(&ln.θ, y, score)
+				oracle.Max(&θ, y, score)
 				for t, l := range y {
 					if l != right[p.Data.Offsets[i]+t] {
 						wrong++
@@ -62,7 +64,7 @@ func TestLearningFromPartialLabels(t *testing.T) {
 				t.Errorf("%v, %s: %.3f of the labels are wrong, %.3f where all were known", loss, m.Name(), got, least)
 			}
 		}
-		for _, m := range append(convexMethods(), &BCFW{}, &BCPFW{}, &SDCA{}) {
+		for _, m := range append(convexMethods(), &BCFW{}, &BCPFW{}) {
 			s := &State{W: make([]float32, p.Scorer.Dim())}
 			if err := m.Start(t.Context(), p, s); !structured.IsBadInput(err) {
 				t.Errorf("%v, %s: %v, want a refusal", loss, m.Name(), err)

@@ -55,7 +55,10 @@ func TestPath(t *testing.T) {
 				b[j] += β * float64(d[j])
 			}
 			if kind != NoAverage {
-				a := kind.weight(k)
+				a := 1.0
+				if kind == WeightedAverage {
+					a += float64(k)
+				}
 				total += a
 				if share := x.add(a); share != a/total {
 					t.Fatalf("share %g, want %g", share, a/total)
@@ -81,7 +84,7 @@ func TestPath(t *testing.T) {
 			check("mean", x.mean, sum, total)
 		}
 		if drifts {
-			check("b", x.b, b, 1)
+			check("b", x.Drift(), b, 1)
 		}
 	})
 }

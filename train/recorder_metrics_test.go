@@ -16,7 +16,7 @@ import (
 // A line of metrics.jsonl has exactly the keys that scripts rely on; what is not known is null.
 func TestRecordJSON(t *testing.T) {
 	nan, dev := Number(math.NaN()), chains.Metrics{TokenError: 0.5, Tokens: 4}.General()
-	line := asJSON(t, Record{Pass: 2, Seconds: 0.5, OracleCalls: 10, FullPasses: 3, Objective: 0.25, Dual: nan, Gap: nan,
+	line := text(t, Record{Pass: 2, Seconds: 0.5, OracleCalls: 10, FullPasses: 3, Objective: 0.25, Dual: nan, Gap: nan,
 		Smoothed: Number(math.Inf(1)), Step: 0.1, ExactTopK: nan, ProxGradient: nan, Dev: &dev})
 	want := `{"pass":2,"seconds":0.5,"oracle_calls":10,"full_passes":3,"objective":0.25,"dual":null,"gap":null,"smoothed":null,` +
 		`"mu":0,"kappa":0,"exact_topk":null,"step":0.1,"prox_gradient":null,` +
@@ -28,8 +28,8 @@ func TestRecordJSON(t *testing.T) {
 	if err := json.Unmarshal([]byte(line), &back); err != nil {
 		t.Fatal(err)
 	}
-	if asJSON(t, back) != line || !math.IsNaN(float64(back.Dual)) {
-		t.Errorf("read back as %s", asJSON(t, back))
+	if text(t, back) != line || !math.IsNaN(float64(back.Dual)) {
+		t.Errorf("read back as %s", text(t, back))
 	}
 }
 
@@ -43,7 +43,8 @@ func TestRelativeGapAndDevError(t *testing.T) {
 			t.Errorf("relative gap of %+v is %v, want %v", c.r, got, c.want)
 		}
 	}
-	m := tokenError(0.1)
+	dev := chains.Metrics{TokenError: 0.1}.General()
+	m := &dev
 	if name, e := (Record{Dev: m}).DevError(); name != "token error" || e != 0.1 {
 		t.Error(name, e)
 	}
@@ -114,4 +115,13 @@ func TestMetricsFile(t *testing.T) {
 	if _, _, err := OpenMetrics(path, 3); !structured.IsBadInput(err) || !strings.HasPrefix(err.Error(), path+":2: not a record") {
 		t.Errorf("rubbish: %v", err)
 	}
+}
+
+func text(t *testing.T, r Record) string {
+	t.Helper()
+	b, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
 }

@@ -240,7 +240,9 @@ func TestSDCAThreads(t *testing.T) {
 func TestSDCARefusals(t *testing.T) {
 	net := netProblem(10, 1, 1)
 	net.Loss = CRF
-	for _, p := range []*Problem{noisyProblem(10, Hinge, entropy, 0.1), noisyProblem(10, CRF, entropy, 0), net} {
+	partial := noisyProblem(20, CRF, entropy, 0.1)
+	hide(partial.Data, 0.67, 3)
+	for _, p := range []*Problem{partial, noisyProblem(10, Hinge, entropy, 0.1), noisyProblem(10, CRF, entropy, 0), net} {
 		if err := (&SDCA{}).Start(context.Background(), p, &State{W: make([]float32, p.Scorer.Dim())}); !structured.IsBadInput(err) {
 			t.Errorf("%v, λ = %g: %v", p.Loss, p.Lambda, err)
 		}
@@ -307,4 +309,12 @@ func TestSDCASweeps(t *testing.T) {
 	if got := m.due(0); len(got) != 4 {
 		t.Errorf("the first pass takes %v", got)
 	}
+}
+
+func TestSDCARecomposesItsGap(t *testing.T) {
+	p, m := noisyProblem(60, CRF, oracles.Smoothing{}, 0.05), &SDCA{Resync: 1000}
+	point := func() ([]float32, dualPoint, float64) {
+		return m.w, &m.memory.u, m.memory.meanEntropy(p.Objective)
+	}
+	recomposesItsGap(t, p, m, point, func() { m.dual = 1e3 })
 }

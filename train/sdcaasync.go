@@ -20,7 +20,7 @@ import (
 func (m *SDCA) sweepAsync(ctx context.Context, p *Problem, order []int) error {
 	shared := p.sparse.Share(p.threads)
 	for len(m.lone) < p.threads {
-		m.lone = append(m.lone, &loneStep{dualStep: dualStep{lane: lane{piece: &piece{}, worker: p.Scorer.NewWorker(), oracle: p.kind.Oracle()}}})
+		m.lone = append(m.lone, &loneStep{dualStep: dualStep{lane: *p.newLane()}})
 	}
 	var next atomic.Int64
 	var wg sync.WaitGroup

@@ -65,7 +65,7 @@ func newDualTeam(m *SDCA, p *Problem) *dualTeam {
 // sweep takes steps on distinct examples, so many at a time at the same w.
 func (t *dualTeam) sweep(ctx context.Context, order []int, size int) error {
 	for len(t.steps) < size {
-		t.steps = append(t.steps, &dualStep{lane: lane{piece: &piece{}, worker: t.p.Scorer.NewWorker(), oracle: t.p.kind.Oracle()}})
+		t.steps = append(t.steps, &dualStep{lane: *t.p.newLane()})
 	}
 	for lo := 0; lo < len(order); lo += size {
 		if err := ctx.Err(); err != nil {

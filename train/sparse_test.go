@@ -73,7 +73,7 @@ func TestSparseThreads(t *testing.T) {
 	for _, threads := range []int{1, 2, 7} {
 		p := sparseProblem(2000, CRF, oracles.Smoothing{}, 0.1)
 		p.Engine = NewEngine(p.Objective, threads)
-		if len(p.shards) <= passLanes {
+		if _, _, shards := p.Made(); shards <= PassLanes {
 			t.Fatal("one round only")
 		}
 		w := drawWeights(rand.New(rand.NewPCG(1, 2)), p.Scorer.Dim(), 0.5)

@@ -17,7 +17,7 @@ func TestStepOnManyExamples(t *testing.T) {
 		"sparse": shifted(sparseProblem(300, Hinge, entropy, 0.1)),
 	} {
 		t.Run(name, func(t *testing.T) {
-			const size = 2*passLanes*stepExamples + 3
+			const size = 2*PassLanes*StepExamples + 3
 			r := rand.New(rand.NewPCG(2, 1))
 			w, s := drawWeights(r, p.Scorer.Dim(), 0.5), oracles.Smoothing{Kind: oracles.Entropy, Mu: 0.5}
 			order := r.Perm(p.Len())[:size]
@@ -25,8 +25,8 @@ func TestStepOnManyExamples(t *testing.T) {
 			part := NewEngine(p.Objective, 1)
 			var want Step
 			sum := make([]float32, len(w))
-			for lo := 0; lo < size; lo += stepExamples {
-				st, err := part.Step(t.Context(), w, order[lo:min(lo+stepExamples, size)], s, others)
+			for lo := 0; lo < size; lo += StepExamples {
+				st, err := part.Step(t.Context(), w, order[lo:min(lo+StepExamples, size)], s, others)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -53,8 +53,8 @@ func TestStepOnManyExamples(t *testing.T) {
 			if !slices.Equal(memory.Parts[0].Values, others.Parts[0].Values) || !slices.Equal(memory.Parts[1].Values, others.Parts[1].Values) {
 				t.Error("not all examples are remembered")
 			}
-			if len(p.lanes) > passLanes {
-				t.Errorf("%d lanes", len(p.lanes))
+			if lanes, _, _ := p.Made(); lanes > PassLanes {
+				t.Errorf("%d lanes", lanes)
 			}
 		})
 	}
@@ -63,11 +63,11 @@ func TestStepOnManyExamples(t *testing.T) {
 // A step that nobody has to remember keeps no more answers than it has lanes.
 func TestStepForgets(t *testing.T) {
 	p := noisyProblem(300, Hinge, entropy, 0.1)
-	if _, err := p.Step(t.Context(), make([]float32, p.Scorer.Dim()), p.all, oracles.Smoothing{}, nil); err != nil {
+	if _, err := p.Step(t.Context(), make([]float32, p.Scorer.Dim()), p.Rand(0).Perm(p.Len()), oracles.Smoothing{}, nil); err != nil {
 		t.Fatal(err)
 	}
-	if len(p.pieces) > passLanes {
-		t.Errorf("%d pieces", len(p.pieces))
+	if _, findings, _ := p.Made(); findings > PassLanes {
+		t.Errorf("%d findings", findings)
 	}
 }
 
@@ -102,7 +102,7 @@ func TestStepBytes(t *testing.T) {
 	}
 	dense, sparse := noisyProblem(4096, CRF, entropy, 0.1), sparseProblem(400, CRF, entropy, 0.1)
 	dense.Scorer = &testNet{dim: 1 << 20, labels: 4}
-	gradients := 4 * passLanes * float64(dense.Scorer.Dim())
+	gradients := 4 * PassLanes * float64(dense.Scorer.Dim())
 	if few, many := bytes(dense, 1), bytes(dense, 4096); few < gradients || many <= few || many > 1.1*few {
 		t.Errorf("%g bytes, in large steps %g, of which gradients are %g", few, many, gradients)
 	}

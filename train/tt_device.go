@@ -3,11 +3,11 @@ package train
 import (
 	"context"
 	"fmt"
-	"github.com/dsp-go/dsp/structured"
 	"math"
 	"slices"
 
 	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/vec"
 )
 
@@ -15,7 +15,7 @@ import (
 // late, as a device does.
 type hostDevice struct {
 	engine *Engine
-	mean   *Engine // for the objective without its regulariser
+	bare   *Engine // for the objective without its regulariser
 	*hostVectors
 	step Step
 	late error
@@ -33,11 +33,11 @@ type hostVectors struct {
 type hostMemory struct{ *Memory }
 
 func newHostDevice(o *Objective) *hostDevice {
-	return &hostDevice{engine: NewEngine(o, 1), mean: meanLoss(o), hostVectors: &hostVectors{}}
+	return &hostDevice{engine: NewEngine(o, 1), bare: bareEngine(o), hostVectors: &hostVectors{}}
 }
 
-// meanLoss is an engine for the objective without its regulariser.
-func meanLoss(o *Objective) *Engine {
+// bareEngine returns an engine for the objective without its regulariser.
+func bareEngine(o *Objective) *Engine {
 	bare := *o
 	bare.Lambda, bare.Center, bare.Constant = 0, nil, 0
 	return NewEngine(&bare, 1)
@@ -51,7 +51,7 @@ func accelerated(p *Problem) *Problem {
 }
 
 func (h *hostDevice) Also(o *Objective) (Accelerator, error) {
-	return &hostDevice{engine: NewEngine(o, 1), mean: meanLoss(o), hostVectors: h.hostVectors}, nil
+	return &hostDevice{engine: NewEngine(o, 1), bare: bareEngine(o), hostVectors: h.hostVectors}, nil
 }
 func (h *hostDevice) MoveTo(w []float32) { h.engine.Scorer.(Linearised).MoveTo(w) }
 func (h *hostDevice) Close()             {}
@@ -104,11 +104,11 @@ func (h *hostDevice) FullPass(ctx context.Context, w []float32, s oracles.Smooth
 	if h.late != nil {
 		return Sums{}, h.late
 	}
-	pass, err := h.mean.FullPass(ctx, w, s, memoryOf(memory))
+	pass, err := h.bare.FullPass(ctx, w, s, memoryOf(memory))
 	if err != nil {
 		return Sums{}, err
 	}
-	n := float64(h.mean.Len())
+	n := float64(h.bare.Len())
 	vec.Axpy(float32(n), pass.Grad, g)
 	return Sums{
 		Primal:   n * pass.Primal,
@@ -122,16 +122,16 @@ func (h *hostDevice) Value(ctx context.Context, w []float32, examples []int) (fl
 	if h.late != nil {
 		return 0, h.late
 	}
-	f, err := h.mean.ValueOf(ctx, w, examples)
+	f, err := h.bare.ValueOf(ctx, w, examples)
 	return f * float64(len(examples)), err
 }
 
 func (h *hostDevice) Recompose(ctx context.Context, w []float32, memory RemoteMemory, g []float32) (float64, error) {
-	u, err := h.mean.Recompose(ctx, w, memoryOf(memory))
+	u, err := h.bare.Recompose(ctx, w, memoryOf(memory))
 	if err != nil {
 		return 0, err
 	}
-	n := float64(h.mean.Len())
+	n := float64(h.bare.Len())
 	vec.Axpy(float32(n), u.Grad, g)
 	return n * (u.Linear + vec.Dot64(u.Grad, w)), nil
 }
