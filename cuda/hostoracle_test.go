@@ -24,7 +24,7 @@ type told struct {
 }
 
 // tell asks an accelerator for everything that the methods ask for.
-func tell(t *testing.T, a train.Accelerator, c *lossCase) (all told) {
+func tell(t *testing.T, a train.DualAscender, c *lossCase) (all told) {
 	t.Helper()
 	ctx := t.Context()
 	sums := func(s train.Sums, err error) {

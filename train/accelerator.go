@@ -53,12 +53,6 @@ type Accelerator interface {
 	// ⟨D, w − w_0⟩/b, w_0 where the path was opened. Observed returns the sums of both since then.
 	Observe(b int)
 	Observed() (rise, progress float64, err error)
-	// Ascend does the step of BCFW that the last Step's D gives (bcfw.go), with its line search, on the open path: the mean takes
-	// share of the new iterate, the memory and the books follow.
-	Ascend(memory RemoteMemory, λ, share float64)
-	// SetBooks and Books hand over the dual's books.
-	SetBooks(b DualBooks)
-	Books() (DualBooks, error)
 	// Settle ends the path at work: it copies the iterate, and the mean if that is not nil, to the host.
 	Settle(w, mean []float32) error
 }
@@ -67,9 +61,6 @@ type Accelerator interface {
 //
 //	w ← ρw + q·b + c·D,    b ← b + β·D,    mean ← (1−share)·mean + share·w.
 type Stride struct{ Rho, Q, C, Beta, Share float64 }
-
-// DualBooks are what BCFW knows of its dual point: the linear part b of the memory, that of the mean of the iterates, and D(ū).
-type DualBooks struct{ Linear, Average, Value float64 }
 
 // RemoteMemory is the content of a Memory on a device.
 type RemoteMemory interface {
@@ -116,11 +107,11 @@ func (e *Engine) also(o *Objective) (*Engine, error) {
 
 // onDevice is stepAt for an engine that has a device.
 func (e *Engine) onDevice(ctx context.Context, w point, examples []int, s oracles.Smoothing, memory *Memory) (Step, error) {
-	err := e.device.Step(ctx, w.v, examples, e.smoothing(s), memory.remote(), e.Dropout)
+	err := e.device.Step(ctx, w.v, examples, e.smoothing(s), memory.Remote(), e.Dropout)
 	return Step{Grad: Gradient{device: e.device}, Moved: len(examples), at: w, unseen: true}, err
 }
 
-// see fetches the numbers of a step that a device has done; those of others are there.
+// see fetches the numbers of a step of stepAt that a device has done; those of others are there.
 func (s *Step) see() error {
 	if !s.unseen {
 		return nil

@@ -84,12 +84,8 @@ func (an *anchor) steps(ctx context.Context, p *Problem, s oracles.Smoothing, pa
 		c := 0.0
 		if st.Moved > 0 {
 			c = -γ / float64(b)
-			switch {
-			case !pace.measures() || !observes(p, done/size):
-			case p.device != nil:
-				p.device.Observe(b)
-			case st.Exact == b:
-				pace.observe(st.Grad.Norm2(), st.Product()-st.Grad.Dot(an.at), b)
+			if pace.measures() && observes(p, done/size) {
+				an.path.observe(&st, an.at, b)
 			}
 		}
 		an.path.step(ρ, 1, c, 0, st.Grad)
@@ -99,13 +95,11 @@ func (an *anchor) steps(ctx context.Context, p *Problem, s oracles.Smoothing, pa
 	if err := an.path.settle(); err != nil {
 		return nil, err
 	}
-	if p.device != nil {
-		rise, progress, err := p.device.Observed()
-		if err != nil {
-			return nil, err
-		}
-		pace.rise, pace.progress = pace.rise+rise, pace.progress+progress
+	rise, progress, err := an.path.observed()
+	if err != nil {
+		return nil, err
 	}
+	pace.rise, pace.progress = pace.rise+rise, pace.progress+progress
 	return an.path.mean, nil
 }
 

@@ -38,7 +38,7 @@ func (an *annealing) begin(p *Problem, f float64) {
 	case p.Smoothing.Mu > 0:
 		an.μ = p.Smoothing.Mu
 	default:
-		outputs := p.kind.LogOutputs(p.Data, p.Scorer.Form())
+		outputs := p.Kind().LogOutputs(p.Data, p.Scorer.Form())
 		an.μ = firstShare * f / p.Smoothing.Bound(outputs)
 		if !(an.μ > 0) {
 			an.μ = 1

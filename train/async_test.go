@@ -11,7 +11,7 @@ import (
 // memory says.
 func TestAsyncSDCA(t *testing.T) {
 	for name, p := range sdcaProblems(t) {
-		if p.sparse == nil {
+		if p.Sparse() == nil {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {

@@ -67,7 +67,7 @@ func (p *Pace) observe(norm, product float64, b int) {
 
 // observes reports whether the k-th step of a pass is to be observed: every one but with sparse inputs, where that would
 // cost more than the step, but not on a device, where a step is over all weights anyway.
-func observes(p *Problem, k int) bool { return p.sparse == nil || p.device != nil || k%16 == 0 }
+func observes(p *Problem, k int) bool { return p.Sparse() == nil || p.OnDevice() || k%16 == 0 }
 
 // settle makes what was observed at μ the new A. It may fall to a quarter only, since a pass with short steps sees little
 // of F.

@@ -115,11 +115,13 @@ func (m *BCFW) Pass(ctx context.Context, p *Problem, s *State) error {
 	if averaging == PassAverage {
 		m.path.forget()
 	}
-	walk := m.walk
-	if p.device != nil {
-		walk = m.walkThere
+	var err error
+	if device := p.DualAscender(); device != nil {
+		err = m.walkThere(ctx, p, device, order, size, averaging)
+	} else {
+		err = m.walk(ctx, p, order, size, averaging)
 	}
-	if err := walk(ctx, p, order, size, averaging); err != nil {
+	if err != nil {
 		return err
 	}
 	m.passes++
@@ -152,8 +154,8 @@ func (m *BCFW) walk(ctx context.Context, p *Problem, order []int, size int, aver
 }
 
 // walkThere is walk on a device, which searches the line and keeps the books without the host's having to wait.
-func (m *BCFW) walkThere(ctx context.Context, p *Problem, order []int, size int, averaging Averaging) error {
-	p.device.SetBooks(DualBooks{m.linear, m.average, m.dual})
+func (m *BCFW) walkThere(ctx context.Context, p *Problem, device DualAscender, order []int, size int, averaging Averaging) error {
+	device.SetBooks(DualBooks{m.linear, m.average, m.dual})
 	for lo := 0; lo < len(order); lo += size {
 		if _, err := p.stepAt(ctx, m.path.at(), order[lo:min(lo+size, len(order))], oracles.Smoothing{}, m.memory); err != nil {
 			return err
@@ -162,12 +164,12 @@ func (m *BCFW) walkThere(ctx context.Context, p *Problem, order []int, size int,
 		if averaging != NoAverage {
 			share = m.path.weigh(averaging.weight(m.path.count))
 		}
-		p.device.Ascend(m.memory.device, p.Lambda, share)
+		device.Ascend(m.memory.Remote(), p.Lambda, share)
 	}
 	if err := m.path.settle(); err != nil {
 		return err
 	}
-	books, err := p.device.Books()
+	books, err := device.Books()
 	m.linear, m.average, m.dual = books.Linear, books.Average, books.Value
 	return err
 }
@@ -177,6 +179,9 @@ func (m *BCFW) walkThere(ctx context.Context, p *Problem, order []int, size int,
 func (m *BCFW) step(ctx context.Context, p *Problem, batch []int) error {
 	st, err := p.stepAt(ctx, m.path.at(), batch, oracles.Smoothing{}, m.memory)
 	if err != nil {
+		return err
+	}
+	if err := st.see(); err != nil {
 		return err
 	}
 	n := float64(p.Len())

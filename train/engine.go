@@ -123,6 +123,18 @@ func shards(data *structured.Dataset, examples []int) [][]int {
 // Len returns n, the number of examples.
 func (e *Engine) Len() int { return e.Data.Len() }
 
+// Threads returns how many threads the engine may use.
+func (e *Engine) Threads() int { return e.threads }
+
+// Kind returns the kind of structure that the scorer scores.
+func (e *Engine) Kind() kinds.Kind { return e.kind }
+
+// Sparse returns the scorer where it is linear in sparse inputs, else nil. Its steps touch few weights.
+func (e *Engine) Sparse() *nets.SparseLinear { return e.sparse }
+
+// OnDevice reports whether an accelerator does the engine's work.
+func (e *Engine) OnDevice() bool { return e.device != nil }
+
 // newLane returns a lane for work of the caller's own, beside the engine's. It has no gradient.
 func (e *Engine) newLane() *lane {
 	return &lane{piece: &piece{}, worker: e.Scorer.NewWorker(), oracle: e.kind.Oracle()}

@@ -46,7 +46,7 @@ func (l *loop) failed(ctx context.Context, err error) error {
 		err = l.diverged(nonFinite.Where, "potentials are NaN or infinite")
 	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
 		return l.interrupted()
-	case l.Problem.device != nil && !structured.IsBadInput(err):
+	case l.Problem.OnDevice() && !structured.IsBadInput(err):
 		err = l.deviceFailed(err)
 	}
 	if l.Checkpoint == nil {

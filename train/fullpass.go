@@ -46,7 +46,7 @@ func (e *Engine) FullPass(ctx context.Context, w []float32, s oracles.Smoothing,
 // sumAll does a full pass for its sums and g = Σ c_i J_iᵀ(u_i − 1_{y_i}), which is zero before.
 func (e *Engine) sumAll(ctx context.Context, w []float32, s oracles.Smoothing, memory *Memory, g []float32) (Sums, error) {
 	if e.device != nil {
-		return e.device.FullPass(ctx, w, e.smoothing(s), memory.remote(), g)
+		return e.device.FullPass(ctx, w, e.smoothing(s), memory.Remote(), g)
 	}
 	return e.overShards(ctx, e.shards, g, func(ln *lane) error {
 		if err := e.ask(ln, at(w), s, true); err != nil {

@@ -124,7 +124,7 @@ func (l *loop) start(ctx context.Context) error {
 // has to be copied, it does so only when a checkpoint is due to be written.
 func (l *loop) boundary() error {
 	l.w = append(l.w[:0], l.s.W...)
-	if _, ok := l.Method.(remembering); ok && l.Problem.device != nil && l.Checkpoint != nil && !l.Checkpoint.throttle.due() {
+	if _, ok := l.Method.(remembering); ok && l.Problem.OnDevice() && l.Checkpoint != nil && !l.Checkpoint.throttle.due() {
 		l.behind = true
 		return nil
 	}

@@ -15,7 +15,7 @@ func TestLearningFromPartialLabels(t *testing.T) {
 		p := noisyProblem(80, loss, oracles.Smoothing{}, 1./80)
 		right := slices.Clone(p.Data.Labels)
 		wrong := func(w []float32) float64 {
-			worker, oracle, wrong := p.Scorer.NewWorker(), p.kind.Oracle(), 0
+			worker, oracle, wrong := p.Scorer.NewWorker(), p.Kind().Oracle(), 0
 			var batch structured.Batch
 			var θ structured.Potentials
 			for i := range p.Len() {

@@ -28,6 +28,8 @@ type path struct {
 	total float64   // their weights
 	count int       // how many they are
 
+	rise, progress float64 // what was observed (observe.go)
+
 	lazy       bool // as on sparse inputs
 	open       bool // w and mean are v and s
 	p, q, a, r float64
@@ -43,6 +45,7 @@ const fold = 1. / 1024
 // start makes w the iterate and forgets the mean. The drift, which may be nil, is used and moved in place.
 func (x *path) start(e *Engine, at, b []float32) {
 	x.w, x.open, x.due = append(x.w[:0], at...), false, false
+	x.rise, x.progress = 0, 0
 	x.resume(e, b)
 	x.forget()
 }

@@ -13,14 +13,21 @@ func (e *Engine) newMemory() (*Memory, error) {
 	return m, err
 }
 
+// MoveTo makes w the point that a scorer on a device, which is a linearisation, is taken at.
+func (e *Engine) MoveTo(w []float32) {
+	if e.device != nil {
+		e.device.MoveTo(w)
+	}
+}
+
 // moveTo makes a device the place of the memory's content.
 func (m *Memory) moveTo(a Accelerator) (err error) {
 	m.device, err = a.NewMemory()
 	return err
 }
 
-// remote returns the content on a device, nil where there is none.
-func (m *Memory) remote() RemoteMemory {
+// Remote returns the content on a device, nil where there is none.
+func (m *Memory) Remote() RemoteMemory {
 	if m == nil {
 		return nil
 	}

@@ -90,7 +90,7 @@ func (m *SDCA) Start(ctx context.Context, p *Problem, s *State) error {
 	if p.Lambda <= 0 {
 		return structured.BadInput("--method sdca needs a regulariser (--reg above 0): its weights are a multiple of 1/λ")
 	}
-	if p.sparse != nil && !m.Async {
+	if p.Sparse() != nil && !m.Async {
 		m.shards = newDualShards(p)
 	}
 	if len(m.w) > 0 { // restored

@@ -18,13 +18,13 @@ import (
 // The dual's change is known, whatever the others do: with ‖w‖² measured where it is written, the changes of all steps add
 // up to the dual's own. A step whose change is negative is taken back.
 func (m *SDCA) sweepAsync(ctx context.Context, p *Problem, order []int) error {
-	shared := p.sparse.Share(p.threads)
-	for len(m.lone) < p.threads {
+	shared := p.Sparse().Share(p.Threads())
+	for len(m.lone) < p.Threads() {
 		m.lone = append(m.lone, &loneStep{dualStep: dualStep{lane: *p.newLane()}})
 	}
 	var next atomic.Int64
 	var wg sync.WaitGroup
-	for _, st := range m.lone[:p.threads] {
+	for _, st := range m.lone[:p.Threads()] {
 		st.linear, st.sum = 0, 0
 		wg.Go(func() {
 			st.err = host.Guard(func() error {
@@ -38,11 +38,11 @@ func (m *SDCA) sweepAsync(ctx context.Context, p *Problem, order []int) error {
 		})
 	}
 	wg.Wait()
-	for _, st := range m.lone[:p.threads] {
+	for _, st := range m.lone[:p.Threads()] {
 		m.linear += st.linear / float64(p.Len())
 		m.entropy += st.sum / float64(p.Len())
 	}
-	for _, st := range m.lone[:p.threads] {
+	for _, st := range m.lone[:p.Threads()] {
 		if st.err != nil {
 			return st.err
 		}

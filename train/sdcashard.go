@@ -29,7 +29,7 @@ type dualShard struct {
 // newDualShards returns the shards of a sparse problem: those of the first part's attributes, then that of all the rest.
 func newDualShards(p *Problem) []*dualShard {
 	var shards []*dualShard
-	part := p.sparse.Form().Parts[0]
+	part := p.Sparse().Form().Parts[0]
 	add := func(scorer *nets.SparseLinear, x *structured.Sparse) {
 		sh := &dualShard{scorer: scorer, worker: scorer.NewWorker(), data: *p.Data}
 		sh.data.SetAttributes(part, x)
@@ -37,10 +37,10 @@ func newDualShards(p *Problem) []*dualShard {
 	}
 	if x := p.Data.AttributesOf(part); x != nil {
 		for k := range dualShards {
-			add(p.sparse.First(), shareOf(x, k))
+			add(p.Sparse().First(), shareOf(x, k))
 		}
 	}
-	add(p.sparse, nil)
+	add(p.Sparse(), nil)
 	return shards
 }
 

@@ -27,7 +27,7 @@ type dualTeam struct {
 }
 
 func newDualTeam(m *SDCA, p *Problem) *dualTeam {
-	t := &dualTeam{team: newTeam(p.threads), p: p, m: m, shards: m.shards}
+	t := &dualTeam{team: newTeam(p.Threads()), p: p, m: m, shards: m.shards}
 	t.gather = func(k int) error {
 		sh := t.shards[k]
 		sh.batch.Reset(&sh.data, t.batch.Examples)
@@ -56,7 +56,7 @@ func newDualTeam(m *SDCA, p *Problem) *dualTeam {
 		sh.scorer.Scatter(t.scale, &t.v, &sh.batch, 0, nets.Stripes, m.w, sh.norms[:])
 		return nil
 	}
-	if p.sparse == nil {
+	if p.Sparse() == nil {
 		t.grad = make([]float32, len(m.w))
 	}
 	return t
@@ -122,7 +122,7 @@ func (t *dualTeam) move() (bool, error) {
 	}
 	scale := -1 / (p.Lambda * n)
 	var square float64 // ‖Δw‖²
-	if p.sparse != nil {
+	if p.Sparse() != nil {
 		change, err := t.scatterAll(float32(scale))
 		if err != nil {
 			return false, err
@@ -138,13 +138,13 @@ func (t *dualTeam) move() (bool, error) {
 		square = scale * scale * vec.Norm2(t.grad)
 	}
 	if (rise/n - p.Lambda/2*square) < -4*unit*size/n {
-		if p.sparse != nil {
+		if p.Sparse() != nil {
 			_, err := t.scatterAll(float32(-scale))
 			return false, err
 		}
 		return false, nil
 	}
-	if p.sparse != nil {
+	if p.Sparse() != nil {
 		m.linear += loss / n
 	} else {
 		m.linear += (product + loss - vec.Dot64(t.grad, m.w)) / n

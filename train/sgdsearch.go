@@ -27,7 +27,7 @@ func searchRate(ctx context.Context, p *Problem, w []float32) (rate float64, cal
 	order, size := p.Rand(-1).Perm(p.Len()), p.BatchSize()
 	m := max(len(order)/searchShare, searchBatches*size)
 	learn, judge := order[:min(m, len(order))], order[max(0, len(order)-m):]
-	if p.sparse != nil {
+	if p.Sparse() != nil {
 		judge = learn[:(len(learn)+3)/4]
 		learn = slices.Concat(judge, judge, judge, judge)
 	}

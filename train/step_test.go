@@ -44,7 +44,7 @@ func TestStepOnManyExamples(t *testing.T) {
 			got := make([]float32, len(w))
 			st.Grad.AddTo(1, got)
 			nearAll(t, "gradient", got, sum, 1e-5)
-			if p.sparse != nil && !slices.Equal(got, sum) {
+			if p.Sparse() != nil && !slices.Equal(got, sum) {
 				t.Error("the gradient of sparse inputs has other bits than its parts in order")
 			}
 			near(t, "⟨D,w⟩", st.Grad.Dot(w), vec.Dot64(got, w), 1e-5)

@@ -48,9 +48,7 @@ func (s *subproblem) pose(ctx context.Context, w []float32, η float64, smoothin
 	p := s.whole
 	if s.moving != nil {
 		s.moving.MoveTo(w)
-		if s.device != nil {
-			s.device.MoveTo(w)
-		}
+		s.MoveTo(w)
 	}
 	s.at, s.η = append(s.at[:0], w...), η
 	s.Lambda = p.Lambda + 1/η

@@ -83,7 +83,7 @@ func densely(p *Problem) *Problem {
 	o := *p.Objective
 	o.Scorer = &testNet{dim: o.Data.Dim, labels: labelsOf(p)}
 	q := *p
-	q.Engine = NewEngine(&o, p.threads)
+	q.Engine = NewEngine(&o, p.Threads())
 	return &q
 }
 
