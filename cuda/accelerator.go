@@ -7,10 +7,10 @@ import (
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
-	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/engine"
 )
 
-// Accelerator does on a device what a train.Engine is asked: the data, the scorer's weights, the path of an optimiser and the
+// Accelerator does on a device what a engine.Engine is asked: the data, the scorer's weights, the path of an optimiser and the
 // memories stay there. What a step finds is left there as well, until somebody asks.
 type Accelerator struct {
 	*shared
@@ -41,17 +41,17 @@ type shared struct {
 	}
 }
 
-var _ train.Accelerator = (*Accelerator)(nil)
+var _ engine.DualAscender = (*Accelerator)(nil)
 
 // NewAccelerator returns an accelerator for an objective, which uploads its data. With tf32 matrix products are in TF32. What
 // the device cannot do for the objective is bad input. Where it does not HasKernels, only the network runs on the device, and the
 // structure's oracle answers on all cores of the host. Close it after use.
-func NewAccelerator(d *Device, o *train.Objective, tf32 bool) (*Accelerator, error) {
+func NewAccelerator(d *Device, o *engine.Objective, tf32 bool) (*Accelerator, error) {
 	return newAccelerator(d, o, tf32, false)
 }
 
 // newAccelerator is NewAccelerator; with onHost the host's oracle answers even where there are kernels.
-func newAccelerator(d *Device, o *train.Objective, tf32, onHost bool) (*Accelerator, error) {
+func newAccelerator(d *Device, o *engine.Objective, tf32, onHost bool) (*Accelerator, error) {
 	if err := CheckObjective(o); err != nil {
 		return nil, err
 	}
@@ -65,7 +65,7 @@ func newAccelerator(d *Device, o *train.Objective, tf32, onHost bool) (*Accelera
 }
 
 // accelerator makes one for an objective on the shared data.
-func (s *shared) accelerator(o *train.Objective) (*Accelerator, error) {
+func (s *shared) accelerator(o *engine.Objective) (*Accelerator, error) {
 	scorer, err := s.scorer(o.Scorer)
 	if err != nil {
 		return nil, err
@@ -74,7 +74,7 @@ func (s *shared) accelerator(o *train.Objective) (*Accelerator, error) {
 }
 
 // acceleratorWith makes one whose potentials a scorer on the device computes.
-func (s *shared) acceleratorWith(o *train.Objective, scorer Scorer) (a *Accelerator, err error) {
+func (s *shared) acceleratorWith(o *engine.Objective, scorer Scorer) (a *Accelerator, err error) {
 	a = &Accelerator{shared: s, scorer: scorer, steps: map[capacity]*lane{}}
 	if s.onHost || !HasKernels(o) {
 		if a.oracle, err = newHostOracle(s.data, o, scorer); err != nil {
@@ -123,8 +123,8 @@ func (s *shared) scorer(of nets.Scorer) (Scorer, error) {
 	return nil, structured.BadInput("a CUDA device runs the networks of package nets alone, not %T", of)
 }
 
-// Also implements train.Accelerator.
-func (a *Accelerator) Also(o *train.Objective) (train.Accelerator, error) {
+// Sibling implements engine.Accelerator.
+func (a *Accelerator) Sibling(o *engine.Objective) (engine.Accelerator, error) {
 	if err := CheckObjective(o); err != nil {
 		return nil, err
 	}
@@ -136,7 +136,7 @@ func (a *Accelerator) Also(o *train.Objective) (train.Accelerator, error) {
 	return b, nil
 }
 
-// MoveTo implements train.Accelerator.
+// MoveTo implements engine.Accelerator.
 func (a *Accelerator) MoveTo(w []float32) {
 	if a.moves != nil {
 		Upload(a.d, a.vectors.at, w)
@@ -144,7 +144,7 @@ func (a *Accelerator) MoveTo(w []float32) {
 	}
 }
 
-// Close implements train.Accelerator.
+// Close implements engine.Accelerator.
 func (a *Accelerator) Close() {
 	a.free()
 	a.shared.free()
@@ -191,21 +191,21 @@ func (a *Accelerator) done() error {
 }
 
 // sums waits for the objective's sums.
-func (a *Accelerator) sums() (train.Sums, error) {
+func (a *Accelerator) sums() (engine.Sums, error) {
 	s := a.oracle.ReadSums()
 	return s, a.done()
 }
 
 // overData does work of a kind on all of the given examples, as many at a time as a full pass takes, beginning with sums of
 // zero.
-func (a *Accelerator) overData(ctx context.Context, w []float32, examples []int, kind any, work func(l strand)) (train.Sums, error) {
+func (a *Accelerator) overData(ctx context.Context, w []float32, examples []int, kind any, work func(l strand)) (engine.Sums, error) {
 	Upload(a.d, a.vectors.at, w)
 	a.oracle.ClearSums()
 	l := a.whole
 	l.use(a.shared, kind)
 	for len(examples) > 0 && a.d.Err() == nil {
 		if err := ctx.Err(); err != nil {
-			return train.Sums{}, err
+			return engine.Sums{}, err
 		}
 		n := a.data.fit(examples, l.capacity)
 		l.batch.Set(examples[:n])
@@ -216,7 +216,7 @@ func (a *Accelerator) overData(ctx context.Context, w []float32, examples []int,
 }
 
 // gradient does work of a kind on all examples, pulls back and sets g to what that adds up to.
-func (a *Accelerator) gradient(ctx context.Context, w, g []float32, kind any, work func(l strand)) (train.Sums, error) {
+func (a *Accelerator) gradient(ctx context.Context, w, g []float32, kind any, work func(l strand)) (engine.Sums, error) {
 	Zero(a.d, a.vectors.grad)
 	sums, err := a.overData(ctx, w, a.data.all(), kind, func(l strand) {
 		work(l)
@@ -229,8 +229,8 @@ func (a *Accelerator) gradient(ctx context.Context, w, g []float32, kind any, wo
 	return sums, a.d.Err()
 }
 
-// FullPass implements train.Accelerator.
-func (a *Accelerator) FullPass(ctx context.Context, w []float32, s oracles.Smoothing, memory train.RemoteMemory, g []float32) (train.Sums, error) {
+// FullPass implements engine.Accelerator.
+func (a *Accelerator) FullPass(ctx context.Context, w []float32, s oracles.Smoothing, memory engine.RemoteMemory, g []float32) (engine.Sums, error) {
 	return a.gradient(ctx, w, g, scratchOf(s), func(l strand) {
 		l.Ask(a.vectors.at, s, true)
 		if memory != nil {
@@ -240,8 +240,8 @@ func (a *Accelerator) FullPass(ctx context.Context, w []float32, s oracles.Smoot
 	})
 }
 
-// Recompose implements train.Accelerator.
-func (a *Accelerator) Recompose(ctx context.Context, w []float32, memory train.RemoteMemory, g []float32) (float64, error) {
+// Recompose implements engine.Accelerator.
+func (a *Accelerator) Recompose(ctx context.Context, w []float32, memory engine.RemoteMemory, g []float32) (float64, error) {
 	sums, err := a.gradient(ctx, w, g, "recompose", func(l strand) {
 		l.Recall(a.vectors.at, memory)
 		l.Difference(nil)
@@ -249,7 +249,7 @@ func (a *Accelerator) Recompose(ctx context.Context, w []float32, memory train.R
 	return sums.Linear, err
 }
 
-// Value implements train.Accelerator.
+// Value implements engine.Accelerator.
 func (a *Accelerator) Value(ctx context.Context, w []float32, examples []int) (float64, error) {
 	sums, err := a.overData(ctx, w, examples, "value", func(l strand) { l.Value(a.vectors.at) })
 	return sums.Primal, err

@@ -4,7 +4,7 @@ import (
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/vec"
-	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/engine"
 )
 
 // hostStrand evaluates an objective on one batch with the host's oracle.
@@ -32,7 +32,7 @@ type hostShard struct {
 	v              structured.Marginals // c_i(u_i − r_i)
 	gold, value    []float64
 	y              []int32
-	sums           train.Sums
+	sums           engine.Sums
 }
 
 func (o *hostOracle) newStrand(b *Batch) strand {
@@ -75,7 +75,7 @@ func (l *hostStrand) score(w Array[float32]) {
 	l.each(func(s *hostShard, _ oracles.Maximiser) {
 		for b := range s.θ.Len() {
 			gold := l.host.GoldOf(s.first + b)
-			if o.Loss != train.CRF {
+			if o.Loss != engine.CRF {
 				o.task.Augment(&s.θ, b, gold)
 			}
 			s.gold[b] = s.θ.Score(b, gold.Output)
@@ -112,7 +112,7 @@ func (l *hostStrand) Ask(w Array[float32], s oracles.Smoothing, wantMax bool) {
 func (l *hostStrand) Value(w Array[float32]) {
 	l.score(w)
 	l.each(func(s *hostShard, oracle oracles.Maximiser) {
-		s.sums, s.value = train.Sums{}, vec.Grow(s.value, s.θ.Len())
+		s.sums, s.value = engine.Sums{}, vec.Grow(s.value, s.θ.Len())
 		if l.o.Loss.Smooth() {
 			oracle.(oracles.Summer).Exp(&s.θ, 1, s.value, nil)
 		} else {
@@ -134,7 +134,7 @@ func (l *hostStrand) weight(s *hostShard, b int) float64 { return l.o.Data.Weigh
 func (l *hostStrand) example(s *hostShard, b int) int { return l.host.Examples[s.first+b] }
 
 // Recall implements strand.
-func (l *hostStrand) Recall(w Array[float32], memory train.RemoteMemory) {
+func (l *hostStrand) Recall(w Array[float32], memory engine.RemoteMemory) {
 	l.score(w)
 	l.asked = false
 	m := hostMemoryOf(memory)
@@ -147,10 +147,10 @@ func (l *hostStrand) Recall(w Array[float32], memory train.RemoteMemory) {
 }
 
 // Difference implements strand.
-func (l *hostStrand) Difference(memory train.RemoteMemory) {
+func (l *hostStrand) Difference(memory engine.RemoteMemory) {
 	m := hostMemoryOf(memory)
 	l.each(func(s *hostShard, _ oracles.Maximiser) {
-		s.sums = train.Sums{}
+		s.sums = engine.Sums{}
 		if l.asked {
 			l.sumAnswers(s)
 		}
@@ -163,7 +163,7 @@ func (l *hostStrand) Difference(memory train.RemoteMemory) {
 				s.v.AddScaled(b, -1, &m.Marginals, l.example(s, b))
 			}
 			s.sums.Linear += c * s.v.Dot(b, &s.θ)
-			if l.o.Loss != train.CRF {
+			if l.o.Loss != engine.CRF {
 				s.sums.Loss += c * l.o.task.Dot(&s.v, b, gold)
 			}
 			if m == nil || !s.v.Zero(b) {
@@ -279,7 +279,7 @@ func (l *hostStrand) sumTied(p int, to []float32) {
 func (l *hostStrand) Pullback(grad Array[float32]) { l.o.scorer.Pullback(l.v.parts, grad) }
 
 // Remember implements strand.
-func (l *hostStrand) Remember(memory train.RemoteMemory, γ float32) {
+func (l *hostStrand) Remember(memory engine.RemoteMemory, γ float32) {
 	m := hostMemoryOf(memory)
 	l.each(func(s *hostShard, _ oracles.Maximiser) {
 		u := &s.answer.U
@@ -297,7 +297,7 @@ func (l *hostStrand) Remember(memory train.RemoteMemory, γ float32) {
 }
 
 // RememberBy implements strand.
-func (l *hostStrand) RememberBy(memory train.RemoteMemory, γ Array[float32]) {
+func (l *hostStrand) RememberBy(memory engine.RemoteMemory, γ Array[float32]) {
 	var by [1]float32
 	Download(l.o.data.Device, by[:], γ)
 	l.Remember(memory, by[0])

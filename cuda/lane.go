@@ -4,7 +4,7 @@ import (
 	"errors"
 
 	"github.com/dsp-go/dsp/oracles"
-	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/engine"
 )
 
 // Lane evaluates an Objective on one batch, over and over with other examples, and owns the memory for that. All but NewLane
@@ -228,7 +228,7 @@ func (l *Lane) difference(node, edge Array[float32], source, example, moved Arra
 	if o.Task.ByLength {
 		flags |= byLength
 	}
-	if o.Loss != train.CRF {
+	if o.Loss != engine.CRF {
 		flags |= withLoss
 	}
 	rows := func(u, r, θ, v Array[float32], sums Array[float64], width, flags int) {

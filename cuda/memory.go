@@ -2,7 +2,7 @@ package cuda
 
 import "github.com/dsp-go/dsp/structured"
 
-// Memory is a train.Memory on a device: a point r_i of the marginal polytope for every example, laid out as there.
+// Memory is a engine.Memory on a device: a point r_i of the marginal polytope for every example, laid out as there.
 type Memory struct {
 	objective *Objective
 	Node      Array[float32] // [ΣT×Y]
@@ -71,7 +71,7 @@ func (m *Memory) recall(l *Lane) {
 	}
 }
 
-// Store copies what the memory holds to the parts of a train.Memory.
+// Store copies what the memory holds to the parts of a engine.Memory.
 func (m *Memory) Store(parts []structured.Part) error {
 	d := m.objective.Data.Device
 	Download(d, parts[0].Values, m.Node)

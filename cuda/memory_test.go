@@ -10,7 +10,7 @@ import (
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/structured/vec"
-	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/engine"
 )
 
 func TestEdgesAloneMayMove(t *testing.T) {
@@ -48,7 +48,7 @@ func TestMemoryMovesToGold(t *testing.T) {
 		c.w = make([]float32, c.net.Dim())
 		c.to = c.w
 		o := cuda.NewObjective(cuda.NewData(d, c.Data), &c.Objective, cuda.NewSparseLinear(c.net, cuda.NewData(d, c.Data)), cuda.NewOracle(d))
-		gold, memory := train.NewMemory(&c.Objective), o.NewMemory()
+		gold, memory := engine.NewMemory(&c.Objective), o.NewMemory()
 		want, other := chains.In(&gold.Marginals), new(structured.Marginals)
 		near(t, "gold nodes", download(d, memory.Node), want.Node, 0)
 		near(t, "gold edges", download(d, memory.Edge), want.Edge, 0)

@@ -10,7 +10,7 @@ import (
 	"github.com/dsp-go/dsp/cuda"
 	"github.com/dsp-go/dsp/cuda/cudatest"
 	"github.com/dsp-go/dsp/nets"
-	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/engine"
 )
 
 func TestNonFinitePotentialsAreFound(t *testing.T) {
@@ -34,7 +34,7 @@ func TestNonFinitePotentialsAreFound(t *testing.T) {
 		ask := func(w cuda.Array[float32], examples ...int) string {
 			x.lane.Batch.Set(examples)
 			x.lane.Score(w)
-			var bad *train.NonFiniteError
+			var bad *engine.NonFiniteError
 			if err := x.o.NonFinite(); errors.As(err, &bad) {
 				return bad.Where
 			}
@@ -72,7 +72,7 @@ func (g garbled) Score(w cuda.Array[float32], b *cuda.Batch, θ cuda.Parts) {
 
 func TestStepsIntoFirstPositionsAreNotRead(t *testing.T) {
 	d := cudatest.Device(t)
-	for _, loss := range []train.Loss{train.Hinge, train.CRF} {
+	for _, loss := range []engine.Loss{engine.Hinge, engine.CRF} {
 		c := &lossCase{}
 		c.Data, c.net = sparseCase(t, rand.New(rand.NewPCG(14, 1)), 4, 20, 3, nets.EdgesTransition, false, 3, 1, 20, 6)
 		c.Scorer, c.Loss = c.net, loss

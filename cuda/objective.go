@@ -9,14 +9,14 @@ import (
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
-	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/engine"
 )
 
-// Objective is the part of a train.Objective between potentials and what is pulled back, on a device: the loss f_i with its
+// Objective is the part of a engine.Objective between potentials and what is pulled back, on a device: the loss f_i with its
 // constraints and example weights. Its lanes do the work, batch by batch; its sums add up what they find, until asked.
 type Objective struct {
 	Data   *Data
-	Loss   train.Loss
+	Loss   engine.Loss
 	Task   chains.Hamming
 	Scorer Scorer
 	Oracle *Oracle
@@ -27,7 +27,7 @@ type Objective struct {
 	bad                    Array[int32]   // [1] the least position in the data with a potential that is no number
 }
 
-// What Sums holds at each place, each over examples times their weights c_i, as train.Engine adds it up. r_i is the gold
+// What Sums holds at each place, each over examples times their weights c_i, as engine.Engine adds it up. r_i is the gold
 // output or what a Memory holds.
 const (
 	SumPrimal   = iota // f_i; with the hinge where the max was asked for
@@ -42,7 +42,7 @@ const (
 
 // HasKernels reports whether kernels answer for the objective: those of chains with their own task loss and constraints. For others
 // an accelerator asks the structure's oracle on the host.
-func HasKernels(o *train.Objective) bool {
+func HasKernels(o *engine.Objective) bool {
 	_, chain := o.Scorer.Form().Structure.(chains.Chain)
 	_, task := o.Task.(chains.Hamming)
 	_, constraints := o.Constraints.(*chains.Constraints)
@@ -51,7 +51,7 @@ func HasKernels(o *train.Objective) bool {
 
 // CheckObjective refuses, as bad input, an objective that the device cannot evaluate: one whose gold labels are sets, that has more
 // labels or positions than kernels take, or a scorer of sparse inputs for other structures than chains.
-func CheckObjective(o *train.Objective) error {
+func CheckObjective(o *engine.Objective) error {
 	d := o.Data
 	if len(d.LabelSets) > 0 && slices.ContainsFunc(d.Labels, func(l int32) bool { return l < 0 }) {
 		return structured.BadInput("%s: labels known in part cannot be learned from on a CUDA device; use --device cpu", d.Name)
@@ -77,7 +77,7 @@ const (
 
 // NewObjective returns the device side of an objective that CheckObjective lets pass and that HasKernels, whose data set is
 // data's.
-func NewObjective(data *Data, o *train.Objective, scorer Scorer, oracle *Oracle) *Objective {
+func NewObjective(data *Data, o *engine.Objective, scorer Scorer, oracle *Oracle) *Objective {
 	d := data.Device
 	task, _ := o.Task.(chains.Hamming)
 	to := &Objective{Data: data, Loss: o.Loss, Task: task, Scorer: scorer, Oracle: oracle,
@@ -110,16 +110,16 @@ func (o *Objective) Free() {
 func (o *Objective) ClearSums() { Zero(o.Data.Device, o.Sums) }
 
 // ReadSums waits for the running sums.
-func (o *Objective) ReadSums() train.Sums { return readSums(o.Data.Device, o.Sums) }
+func (o *Objective) ReadSums() engine.Sums { return readSums(o.Data.Device, o.Sums) }
 
-func readSums(d *Device, from Array[float64]) train.Sums {
+func readSums(d *Device, from Array[float64]) engine.Sums {
 	var s [NumSums]float64
 	Download(d, s[:], from)
-	return train.Sums{Primal: s[SumPrimal], Smoothed: s[SumSmoothed], Linear: s[SumLinear], Loss: s[SumLoss], Entropy: s[SumEntropy],
+	return engine.Sums{Primal: s[SumPrimal], Smoothed: s[SumSmoothed], Linear: s[SumLinear], Loss: s[SumLoss], Entropy: s[SumEntropy],
 		Exact: int(s[SumExact]), Moved: int(s[SumMoved])}
 }
 
-// NonFinite waits, and returns a *train.NonFiniteError that names the first example of the data with a potential that was
+// NonFinite waits, and returns a *engine.NonFiniteError that names the first example of the data with a potential that was
 // NaN or +∞ since the last call, or nil. Until it is asked, sums and gradients go on with such numbers in them.
 func (o *Objective) NonFinite() error {
 	d, at := o.Data.Device, [1]int32{allNumbers}
@@ -129,17 +129,17 @@ func (o *Objective) NonFinite() error {
 	}
 	Upload(d, o.bad, []int32{allNumbers})
 	if at[0] == transitions {
-		return &train.NonFiniteError{Where: "transitions"}
+		return &engine.NonFiniteError{Where: "transitions"}
 	}
 	set := o.Data.Set
 	i := sort.Search(set.Len(), func(i int) bool { return set.Offsets[i+1] > int(at[0]) })
-	return &train.NonFiniteError{Where: fmt.Sprintf("example %d (%s)", i, set.Where(i))}
+	return &engine.NonFiniteError{Where: fmt.Sprintf("example %d (%s)", i, set.Where(i))}
 }
 
 // smoothing returns what the oracle is asked for: the loss's own log-sum-exp, or the chosen smoothing of the max.
 func (o *Objective) smoothing(s oracles.Smoothing) oracles.Smoothing { return smoothingOf(o.Loss, s) }
 
-func smoothingOf(loss train.Loss, s oracles.Smoothing) oracles.Smoothing {
+func smoothingOf(loss engine.Loss, s oracles.Smoothing) oracles.Smoothing {
 	if loss.Smooth() {
 		return oracles.Smoothing{Kind: oracles.Entropy, Mu: 1}
 	}
@@ -148,7 +148,7 @@ func smoothingOf(loss train.Loss, s oracles.Smoothing) oracles.Smoothing {
 
 // augmentation returns the loss ℓ of a batch.
 func (o *Objective) augmentation(b *Batch) Augmentation {
-	return Augmentation{Gold: b.Gold, Cost: o.cost, ByLength: o.Task.ByLength, Loss: o.Loss != train.CRF}
+	return Augmentation{Gold: b.Gold, Cost: o.cost, ByLength: o.Task.ByLength, Loss: o.Loss != engine.CRF}
 }
 
 // edges returns how many numbers the edge part of a batch's marginals has.

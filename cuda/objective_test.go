@@ -12,7 +12,7 @@ import (
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/structured/vec"
-	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/engine"
 )
 
 func TestFullPassIsThatOfTheHost(t *testing.T) {
@@ -31,7 +31,7 @@ func TestFullPassOverManyChains(t *testing.T) {
 		}
 		c := &lossCase{}
 		c.Data, c.net = sparseCase(t, rng, 50, 300, 3*edges, nets.EdgesTransition, true, lengths...)
-		c.Scorer, c.Loss = c.net, []train.Loss{train.SoftmaxMargin, train.Hinge}[edges]
+		c.Scorer, c.Loss = c.net, []engine.Loss{engine.SoftmaxMargin, engine.Hinge}[edges]
 		c.w = normals(rng, c.net.Dim())
 		c.to = c.w
 		c.passesAsOnHost(t, d, 75, c.Data.Positions())
@@ -40,7 +40,7 @@ func TestFullPassOverManyChains(t *testing.T) {
 
 // passesAsOnHost checks a full pass in a batch of these capacities, twice, and the objective's value.
 func (c *lossCase) passesAsOnHost(t *testing.T, d *cuda.Device, chains, rows int) {
-	e := train.NewEngine(&c.Objective, 1)
+	e := engine.NewEngine(&c.Objective, 1)
 	pass, err := e.FullPass(t.Context(), c.w, c.smoothing, nil)
 	must(t, err)
 	value, err := e.Value(t.Context(), c.w)
@@ -79,7 +79,7 @@ func (c *lossCase) passesAsOnHost(t *testing.T, d *cuda.Device, chains, rows int
 func TestStepsWithMemoryAreThoseOfTheHost(t *testing.T) {
 	d := cudatest.Device(t)
 	lossCases(t, func(t *testing.T, c *lossCase) {
-		e, memory := train.NewEngine(&c.Objective, 1), train.NewMemory(&c.Objective)
+		e, memory := engine.NewEngine(&c.Objective, 1), engine.NewMemory(&c.Objective)
 		x := c.onDevice(t, d, 6, 40)
 		remote, marginals := x.o.NewMemory(), chains.In(&memory.Marginals)
 		γ := uploaded(d, []float32{0.25})
@@ -140,7 +140,7 @@ func TestObjectiveDoesNotDependOnTheOrder(t *testing.T) {
 			return
 		}
 		var want []float32
-		var sums train.Sums
+		var sums engine.Sums
 		for k, order := range []string{"forward", "reverse", "random:1"} {
 			d := cudatest.Emulated(t, "DSP_EMULATED_ORDER="+order)
 			x := c.onDevice(t, d, 4+20*k, 40+300*k)
@@ -168,7 +168,7 @@ func TestDeviceRefusesLabelsKnownInPart(t *testing.T) {
 	set := chainData(rand.New(rand.NewPCG(1, 1)), 3, 4)
 	net, err := nets.NewSparseLinear(5, 0, 3, nets.EdgesTransition)
 	must(t, err)
-	o := &train.Objective{Scorer: net, Data: set}
+	o := &engine.Objective{Scorer: net, Data: set}
 	must(t, cuda.CheckObjective(o))
 	set.LabelSets = [][]int32{{0, 1}}
 	must(t, cuda.CheckObjective(o))

@@ -8,7 +8,7 @@ import (
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/structured/vec"
-	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/engine"
 )
 
 // Predictor computes on a device what a network says of the examples of a data set.
@@ -47,7 +47,7 @@ const nbestPositions = 1 << 20
 func NewPredictor(d *Device, net nets.Scorer, c structured.Constraints, set *structured.Dataset, nbest int, tf32 bool) (*Predictor, error) {
 	inputs := *set // whatever its labels
 	inputs.LabelSets = nil
-	o := &train.Objective{Scorer: net, Data: &inputs, Loss: train.CRF, Constraints: c}
+	o := &engine.Objective{Scorer: net, Data: &inputs, Loss: engine.CRF, Constraints: c}
 	if err := CheckObjective(o); err != nil {
 		return nil, err
 	}
@@ -76,7 +76,7 @@ func NewPredictor(d *Device, net nets.Scorer, c structured.Constraints, set *str
 func (p *Predictor) SetWeights(w []float32) { Upload(p.shared.d, p.w, w) }
 
 // Over hands what is wanted to use, piece by piece in the order of the data. What it hands over is valid until use returns. Potentials
-// that are not finite are a *train.NonFiniteError.
+// that are not finite are a *engine.NonFiniteError.
 func (p *Predictor) Over(ctx context.Context, wanted Wanted, use func(examples []int, a *Predicted) error) error {
 	d, data, l := p.shared.d, p.shared.data, p.lane
 	var a Predicted

@@ -2,7 +2,7 @@ package cuda
 
 import (
 	"github.com/dsp-go/dsp/oracles"
-	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/engine"
 )
 
 // oracle is what an accelerator asks about the potentials of an objective: its loss, with sums, and memories. chainKernels answers on
@@ -15,9 +15,9 @@ type oracle interface {
 
 	// ClearSums makes the running sums zero, ReadSums waits for them, and sums [NumSums] has them on the device.
 	ClearSums()
-	ReadSums() train.Sums
+	ReadSums() engine.Sums
 	sums() Array[float64]
-	// NonFinite returns a *train.NonFiniteError where a potential was not finite since the last call.
+	// NonFinite returns a *engine.NonFiniteError where a potential was not finite since the last call.
 	NonFinite() error
 	// Free gives the memory back, but for that of the data and the scorer.
 	Free()
@@ -32,24 +32,24 @@ type strand interface {
 	// Value scores the batch at w and adds Σ c_i f_i to SumPrimal.
 	Value(w Array[float32])
 	// Recall makes what a memory holds the answers for the batch at w.
-	Recall(w Array[float32], memory train.RemoteMemory)
+	Recall(w Array[float32], memory engine.RemoteMemory)
 	// Difference finds c_i(u_i − r_i) for the answers u_i, r_i what a memory holds or (nil) the gold output, and adds to all sums.
-	Difference(memory train.RemoteMemory)
+	Difference(memory engine.RemoteMemory)
 	// Change finds c_i(u_i(to) − u_i(from)), and adds to no sums. ReserveChange makes room for it.
 	Change(from, to Array[float32], s oracles.Smoothing)
 	ReserveChange()
 	// Pullback adds Jᵀv to grad [Dim], for the v of the last Difference or Change.
 	Pullback(grad Array[float32])
 	// Remember moves a memory of the examples towards the answers: r_i ← (1−γ)r_i + γu_i. RememberBy has γ [1] on the device.
-	Remember(memory train.RemoteMemory, γ float32)
-	RememberBy(memory train.RemoteMemory, γ Array[float32])
+	Remember(memory engine.RemoteMemory, γ float32)
+	RememberBy(memory engine.RemoteMemory, γ Array[float32])
 	// Free gives the memory back, but for the batch's.
 	Free()
 }
 
 // ownedMemory is a memory that somebody gives back.
 type ownedMemory interface {
-	train.RemoteMemory
+	engine.RemoteMemory
 	Free()
 }
 
@@ -72,17 +72,17 @@ type chainLane struct{ *Lane }
 
 func (l chainLane) captured() bool { return true }
 
-func (l chainLane) Difference(m train.RemoteMemory) { l.Lane.Difference(memoryOf(m)) }
+func (l chainLane) Difference(m engine.RemoteMemory) { l.Lane.Difference(memoryOf(m)) }
 
-func (l chainLane) Recall(w Array[float32], m train.RemoteMemory) { l.Lane.Recall(w, memoryOf(m)) }
+func (l chainLane) Recall(w Array[float32], m engine.RemoteMemory) { l.Lane.Recall(w, memoryOf(m)) }
 
-func (l chainLane) Remember(m train.RemoteMemory, γ float32) { memoryOf(m).Remember(l.Lane, γ) }
+func (l chainLane) Remember(m engine.RemoteMemory, γ float32) { memoryOf(m).Remember(l.Lane, γ) }
 
-func (l chainLane) RememberBy(m train.RemoteMemory, γ Array[float32]) {
+func (l chainLane) RememberBy(m engine.RemoteMemory, γ Array[float32]) {
 	memoryOf(m).RememberBy(l.Lane, γ)
 }
 
-func memoryOf(m train.RemoteMemory) *Memory {
+func memoryOf(m engine.RemoteMemory) *Memory {
 	if m == nil {
 		return nil
 	}

@@ -1,6 +1,6 @@
 package cuda
 
-import "github.com/dsp-go/dsp/train"
+import "github.com/dsp-go/dsp/train/engine"
 
 // vectors are those of the weights' size that live on the device while an optimiser works: of the path at work, of the
 // gradient, and of points that the host asks about. Objectives on the same weights share them.
@@ -65,7 +65,7 @@ func (v *vectors) open(w, b, mean []float32) {
 }
 
 // walk does a step of the path; where by is not empty, its c is to be multiplied by that.
-func (v *vectors) walk(s train.Stride, by Array[float64]) {
+func (v *vectors) walk(s engine.Stride, by Array[float64]) {
 	var b, mean Array[float32]
 	if v.drifts && (s.Q != 0 || s.Beta != 0) {
 		b = v.b

@@ -9,7 +9,7 @@ import (
 
 	"github.com/dsp-go/dsp/cuda"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/engine"
 )
 
 // The kinds of device; cuda may be followed by a colon and the number of one.
@@ -45,7 +45,7 @@ func (c *Config) checkDevice() error {
 	if err := checkCUDA(ordinal); err != nil {
 		return structured.BadInput("--device %s: %w; use --device cpu, or auto", c.Device, err)
 	}
-	return train.Accelerates(c.Method)
+	return engine.Accelerates(c.Method)
 }
 
 // checkCUDA says why there is no CUDA device of that number.
@@ -82,7 +82,7 @@ func (c *Config) openDevice() (*cuda.Device, error) {
 			return nil, nil
 		}
 	}
-	if err := train.Accelerates(c.Method); err != nil {
+	if err := engine.Accelerates(c.Method); err != nil {
 		return nil, err
 	}
 	return cuda.Open(ordinal)
@@ -150,7 +150,7 @@ func (r *run) moveTo(d *cuda.Device) error {
 		return err
 	}
 	r.device = newOnDevice(d, r.config.TF32)
-	r.problem.Engine = train.NewAcceleratedEngine(r.problem.Objective, threadsOr(r.config.Threads), a)
+	r.problem.Engine = engine.NewAcceleratedEngine(r.problem.Objective, threadsOr(r.config.Threads), a)
 	return nil
 }
 

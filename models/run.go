@@ -9,7 +9,9 @@ import (
 
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/train"
-	"github.com/dsp-go/dsp/train/tensorboard"
+	"github.com/dsp-go/dsp/train/engine"
+	"github.com/dsp-go/dsp/train/record"
+	"github.com/dsp-go/dsp/train/record/tensorboard"
 )
 
 // run is one training of one model.
@@ -36,7 +38,7 @@ func newRun(c Config, data *Data, o TrainOptions) (*run, error) {
 	}
 	r := &run{data: data, model: m, o: o}
 	r.problem = &train.Problem{
-		Engine: train.NewEngine(objective, threadsOr(c.Threads)),
+		Engine: engine.NewEngine(objective, threadsOr(c.Threads)),
 		Seed:   c.Seed,
 	}
 	why := ""
@@ -51,7 +53,7 @@ func newRun(c Config, data *Data, o TrainOptions) (*run, error) {
 }
 
 // train runs the method and writes the files of the run folder. The records are those of all passes.
-func (r *run) train(ctx context.Context) (*Result, []train.Record, error) {
+func (r *run) train(ctx context.Context) (*Result, []record.Record, error) {
 	defer r.close()
 	if err := r.accelerate(); err != nil {
 		return nil, nil, err
@@ -65,7 +67,7 @@ func (r *run) train(ctx context.Context) (*Result, []train.Record, error) {
 	if err := writeConfig(c); err != nil {
 		return nil, nil, err
 	}
-	metrics, earlier, err := train.OpenMetrics(filepath.Join(c.Out, metricsFile), checkpoint.Pass())
+	metrics, earlier, err := record.OpenMetrics(filepath.Join(c.Out, metricsFile), checkpoint.Pass())
 	if err != nil {
 		return nil, nil, err
 	}
@@ -73,10 +75,10 @@ func (r *run) train(ctx context.Context) (*Result, []train.Record, error) {
 	if err != nil {
 		return nil, nil, errors.Join(err, metrics.Close())
 	}
-	history := &train.History{Records: earlier}
-	recorders := []train.Recorder{metrics, events, history}
+	history := &record.History{Records: earlier}
+	recorders := []record.Recorder{metrics, events, history}
 	if r.o.Console != nil && !c.Quiet {
-		recorders = append(recorders, train.NewProgress(r.o.Console, r.o.Log, c.Passes, checkpoint.Pass()))
+		recorders = append(recorders, record.NewProgress(r.o.Console, r.o.Log, c.Passes, checkpoint.Pass()))
 	}
 	trainer := r.trainer()
 	trainer.Recorders, trainer.Checkpoint = recorders, checkpoint

@@ -14,7 +14,7 @@ import (
 
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/train"
-	"github.com/dsp-go/dsp/train/tensorboard"
+	"github.com/dsp-go/dsp/train/record/tensorboard"
 )
 
 // small is a quick run on a few drawn words.

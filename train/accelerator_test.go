@@ -1,4 +1,4 @@
-package train
+package train_test
 
 import (
 	"context"
@@ -10,33 +10,43 @@ import (
 
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured/vec"
+	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/engine"
+	"github.com/dsp-go/dsp/train/methods"
+	"github.com/dsp-go/dsp/train/methods/sdca"
+	"github.com/dsp-go/dsp/train/record"
+	"github.com/dsp-go/dsp/train/traintest"
 )
 
-func acceleratedMethods() map[string]func() Method {
-	return map[string]func() Method{
-		"sgd":           func() Method { return &SGD{} },
-		"sgd, constant": func() Method { return &SGD{Schedule: ConstantSchedule, Rate: 0.01, Averaging: NoAverage} },
-		"svrg":          func() Method { return &SVRG{} },
-		"casimir":       func() Method { return &Casimir{} },
-		"casimir-adapt": func() Method { return &Casimir{Adaptive: true} },
-		"saga":          func() Method { return &SAGA{} },
-		"bcfw":          func() Method { return &BCFW{Resync: 2} },
-		"lbfgs":         func() Method { return &LBFGS{} },
-		"prox-linear":   func() Method { return &ProxLinear{} },
-		"prox, casimir": func() Method {
-			return &ProxLinear{Inner: func(int) Method { return &Casimir{} }}
+func acceleratedMethods() map[string]func() train.Method {
+	return map[string]func() train.Method{
+		"sgd": func() train.Method { return &methods.SGD{} },
+		"sgd, constant": func() train.Method {
+			return &methods.SGD{Schedule: methods.ConstantSchedule, Rate: 0.01, Averaging: methods.NoAverage}
 		},
-		"prox, saga": func() Method { return &ProxLinear{Inner: func(int) Method { return &SAGA{} }} },
+		"svrg":          func() train.Method { return &methods.SVRG{} },
+		"casimir":       func() train.Method { return &methods.Casimir{} },
+		"casimir-adapt": func() train.Method { return &methods.Casimir{Adaptive: true} },
+		"saga":          func() train.Method { return &methods.SAGA{} },
+		"bcfw":          func() train.Method { return &methods.BCFW{Resync: 2} },
+		"lbfgs":         func() train.Method { return &methods.LBFGS{} },
+		"prox-linear":   func() train.Method { return &methods.ProxLinear{} },
+		"prox, casimir": func() train.Method {
+			return &methods.ProxLinear{Inner: func(int) train.Method { return &methods.Casimir{} }}
+		},
+		"prox, saga": func() train.Method {
+			return &methods.ProxLinear{Inner: func(int) train.Method { return &methods.SAGA{} }}
+		},
 	}
 }
 
-func acceleratedProblems() map[string]*Problem {
+func acceleratedProblems() map[string]*train.Problem {
 	smoothed := oracles.Smoothing{Kind: oracles.Entropy, Mu: 0.5}
-	net := netProblem(24, 3, 1)
+	net := traintest.NetProblem(24, 3, 1)
 	net.Lambda, net.Smoothing = 0.1, smoothed
-	return map[string]*Problem{
-		"affine":  noisyProblem(24, Hinge, smoothed, 0.1),
-		"shifted": shifted(noisyProblem(24, Hinge, smoothed, 0.1)),
+	return map[string]*train.Problem{
+		"affine":  traintest.NoisyProblem(24, engine.Hinge, smoothed, 0.1),
+		"shifted": traintest.Shifted(traintest.NoisyProblem(24, engine.Hinge, smoothed, 0.1)),
 		"net":     net,
 	}
 }
@@ -49,35 +59,35 @@ func TestAccelerated(t *testing.T) {
 				continue
 			}
 			t.Run(problem+"/"+name, func(t *testing.T) {
-				w := func() *State { return &State{W: p.Scorer.(*testNet).glorot(1)} }
+				w := func() *train.State { return &train.State{W: p.Scorer.(*traintest.Net).Glorot(1)} }
 				m, plain := method(), w()
-				begin(t, m, p, plain)
-				passes(t, m, p, plain, 3)
+				traintest.Begin(t, m, p, plain)
+				traintest.Passes(t, m, p, plain, 3)
 
-				q := accelerated(p)
+				q := traintest.Accelerated(p)
 				m, there := method(), w()
-				begin(t, m, q, there)
-				passes(t, m, q, there, 2)
-				if r, ok := m.(remembering); ok {
-					if err := r.fetchMemory(q); err != nil {
+				traintest.Begin(t, m, q, there)
+				traintest.Passes(t, m, q, there, 2)
+				if r, ok := m.(train.MemoryKeeper); ok {
+					if err := r.FetchMemory(q); err != nil {
 						t.Fatal(err)
 					}
 				}
-				kept, state := &shelf{values: map[string]any{}}, *there
+				kept, state := &traintest.Shelf{Values: map[string]any{}}, *there
 				state.W = slices.Clone(there.W)
 				m.Archive(kept)
-				passes(t, m, q, there, 1)
+				traintest.Passes(t, m, q, there, 1)
 				if d := math.Sqrt(vec.Dist2(plain.W, there.W) / vec.Norm2(plain.W)); !(d < 1e-4) {
 					t.Errorf("weights are %g apart, relatively", d)
 				}
-				near(t, "F", there.Primal, plain.Primal, 1e-4)
+				traintest.Near(t, "F", there.Primal, plain.Primal, 1e-4)
 
-				q = accelerated(p)
+				q = traintest.Accelerated(p)
 				m = method()
-				kept.restoring = true
+				kept.Restoring = true
 				m.Archive(kept)
-				begin(t, m, q, &state)
-				passes(t, m, q, &state, 1)
+				traintest.Begin(t, m, q, &state)
+				traintest.Passes(t, m, q, &state, 1)
 				if !slices.Equal(state.W, there.W) || state.Primal != there.Primal {
 					t.Errorf("resumed, it is elsewhere: F %v, not %v", state.Primal, there.Primal)
 				}
@@ -88,9 +98,9 @@ func TestAccelerated(t *testing.T) {
 
 // Where a device tells late that weights are no longer finite, the run ends as it does without one.
 func TestAcceleratedDivergence(t *testing.T) {
-	p := accelerated(netProblem(24, 3, 1))
-	_, err := (&Trainer{Problem: p, Method: &SGD{Rate: 1e30}, Passes: 2}).Run(t.Context(), glorotState(p))
-	var diverged *DivergedError
+	p := traintest.Accelerated(traintest.NetProblem(24, 3, 1))
+	_, err := (&train.Trainer{Problem: p, Method: &methods.SGD{Rate: 1e30}, Passes: 2}).Run(t.Context(), traintest.GlorotState(p))
+	var diverged *train.DivergedError
 	if !errors.As(err, &diverged) || !strings.HasPrefix(diverged.Where, "example ") || diverged.Pass != 1 {
 		t.Errorf("ended with %v", err)
 	}
@@ -98,14 +108,14 @@ func TestAcceleratedDivergence(t *testing.T) {
 
 // Methods that look into lanes are refused.
 func TestAcceleratedRefusals(t *testing.T) {
-	for _, m := range []Method{&BCPFW{}, &SDCA{}} {
-		loss := Hinge
+	for _, m := range []train.Method{&methods.BCPFW{}, &sdca.SDCA{}} {
+		loss := engine.Hinge
 		if m.Name() == "sdca" {
-			loss = CRF
+			loss = engine.CRF
 		}
-		p := accelerated(noisyProblem(8, loss, oracles.Smoothing{}, 0.1))
-		err := m.Start(t.Context(), p, &State{W: make([]float32, p.Scorer.Dim())})
-		if err == nil || err.Error() != Accelerates(m.Name()).Error() {
+		p := traintest.Accelerated(traintest.NoisyProblem(8, loss, oracles.Smoothing{}, 0.1))
+		err := m.Start(t.Context(), p, &train.State{W: make([]float32, p.Scorer.Dim())})
+		if err == nil || err.Error() != engine.Accelerates(m.Name()).Error() {
 			t.Errorf("%s: %v", m.Name(), err)
 		}
 	}
@@ -113,13 +123,13 @@ func TestAcceleratedRefusals(t *testing.T) {
 
 // A memory on a device is fetched when a checkpoint is due, and in the end; a run goes on from any of these to the same bits.
 func TestAcceleratedCheckpoint(t *testing.T) {
-	problem := func() *Problem {
-		return accelerated(noisyProblem(24, Hinge, oracles.Smoothing{Kind: oracles.Entropy, Mu: 0.5}, 0.1))
+	problem := func() *train.Problem {
+		return traintest.Accelerated(traintest.NoisyProblem(24, engine.Hinge, oracles.Smoothing{Kind: oracles.Entropy, Mu: 0.5}, 0.1))
 	}
-	run := func(c *Checkpoint, passes int) *Result {
+	run := func(c *train.Checkpoint, passes int) *train.Result {
 		t.Helper()
 		p := problem()
-		r, err := (&Trainer{Problem: p, Method: &SAGA{}, Passes: passes, Checkpoint: c}).Run(t.Context(), &State{W: make([]float32, p.Scorer.Dim())})
+		r, err := (&train.Trainer{Problem: p, Method: &methods.SAGA{}, Passes: passes, Checkpoint: c}).Run(t.Context(), &train.State{W: make([]float32, p.Scorer.Dim())})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -143,18 +153,18 @@ func TestAcceleratedCheckpoint(t *testing.T) {
 	c.Hold()
 	ctx, cancel := context.WithCancel(t.Context())
 	p := problem()
-	stop := recorderOf(func(r Record) {
+	stop := recorderOf(func(r record.Record) {
 		if r.Pass == 2 {
 			cancel()
 		}
 	})
-	_, err := (&Trainer{Problem: p, Method: &SAGA{}, Passes: 6, Checkpoint: c, Recorders: []Recorder{stop}}).Run(ctx, &State{W: make([]float32, p.Scorer.Dim())})
-	if !errors.Is(err, ErrInterrupted) || c.Pass() != 0 || !strings.Contains(err.Error(), "is of pass 0") {
+	_, err := (&train.Trainer{Problem: p, Method: &methods.SAGA{}, Passes: 6, Checkpoint: c, Recorders: []record.Recorder{stop}}).Run(ctx, &train.State{W: make([]float32, p.Scorer.Dim())})
+	if !errors.Is(err, train.ErrInterrupted) || c.Pass() != 0 || !strings.Contains(err.Error(), "is of pass 0") {
 		t.Errorf("interrupted with a checkpoint of pass %d: %v", c.Pass(), err)
 	}
 }
 
-type recorderOf func(Record)
+type recorderOf func(record.Record)
 
-func (f recorderOf) Record(r Record) error { f(r); return nil }
-func (f recorderOf) Close() error          { return nil }
+func (f recorderOf) Record(r record.Record) error { f(r); return nil }
+func (f recorderOf) Close() error                 { return nil }

@@ -1,4 +1,4 @@
-package train
+package train_test
 
 import (
 	"math"
@@ -8,6 +8,9 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/dsp-go/dsp/structured/vec"
+	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/engine"
+	"github.com/dsp-go/dsp/train/traintest"
 )
 
 // Whatever pieces the bundle is given, its bound is at least each piece's and never falls, and its best mixture has no
@@ -16,17 +19,17 @@ func TestBundle(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		dim := rapid.SampledFrom([]int{1, 2, 5, 40}).Draw(t, "dim")
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
-		o := &Objective{Lambda: math.Exp(rapid.Float64Range(-4, 2).Draw(t, "log λ")), Center: drawWeights(r, dim, 1), Constant: 0.2}
-		e := &Engine{Objective: o}
-		var c Certificate
+		o := &engine.Objective{Lambda: math.Exp(rapid.Float64Range(-4, 2).Draw(t, "log λ")), Center: traintest.DrawWeights(r, dim, 1), Constant: 0.2}
+		e := &engine.Engine{Objective: o}
+		var c train.Certificate
 		last, best := math.Inf(-1), math.Inf(-1)
 		for range rapid.IntRange(1, 50).Draw(t, "pieces") {
-			g, a := drawWeights(r, dim, 1), r.NormFloat64()
-			c.SeeDual(e, Recomposed{Grad: g, Linear: a})
+			g, a := traintest.DrawWeights(r, dim, 1), r.NormFloat64()
+			c.RecordDual(e, engine.Recomposed{Grad: g, Linear: a})
 			margin := 1e-6 * (1 + math.Abs(c.Dual()))
 			raw := mixed(&c, o)
 			mix, values, _, grads, rounded := c.Bundle()
-			if d := dualValue(o, a, g); raw < d-margin {
+			if d := traintest.DualValue(o, a, g); raw < d-margin {
 				t.Fatalf("the mixture is worth %g, the piece alone %g", raw, d)
 			}
 			if raw < last-margin {
@@ -48,7 +51,7 @@ func TestBundle(t *testing.T) {
 				return v - vec.Norm2(sum)/(2*o.Lambda)
 			}
 			worth := value(mix)
-			if math.Abs(worth-raw) > 10*margin || len(mix) > BundlePieces {
+			if math.Abs(worth-raw) > 10*margin || len(mix) > train.BundlePieces {
 				t.Fatalf("the mixture is worth %g, by its books %g", worth, raw)
 			}
 			for range 10 {
@@ -67,12 +70,12 @@ func TestBundle(t *testing.T) {
 
 // The bundle gives up pieces rather than take memory without end.
 func TestBundleOfManyWeights(t *testing.T) {
-	e := &Engine{Objective: &Objective{Lambda: 1}}
-	var c Certificate
-	g := make([]float32, BundleFloats/2)
+	e := &engine.Engine{Objective: &engine.Objective{Lambda: 1}}
+	var c train.Certificate
+	g := make([]float32, train.BundleFloats/2)
 	for k := range 5 {
 		g[k] = float32(k + 1)
-		c.SeeDual(e, Recomposed{Grad: g})
+		c.RecordDual(e, engine.Recomposed{Grad: g})
 	}
 	if mix, _, _, _, _ := c.Bundle(); len(mix) != 2 {
 		t.Errorf("%d pieces of %d weights", len(mix), len(g))
@@ -80,7 +83,7 @@ func TestBundleOfManyWeights(t *testing.T) {
 }
 
 // mixed returns what the bundle's mixture is worth, with no allowance taken off and whatever was seen before.
-func mixed(c *Certificate, o *Objective) float64 {
+func mixed(c *train.Certificate, o *engine.Objective) float64 {
 	d := 0.0
 	mix, value, gram, _, _ := c.Bundle()
 	for j, q := range mix {
@@ -94,11 +97,11 @@ func mixed(c *Certificate, o *Objective) float64 {
 
 // With one example a chain's mixture of two opposite answers is worth more than either.
 func TestBundleMixes(t *testing.T) {
-	e := &Engine{Objective: &Objective{Lambda: 2}}
-	var c Certificate
-	c.SeeDual(e, Recomposed{Grad: []float32{3}, Linear: 1})
-	c.SeeDual(e, Recomposed{Grad: []float32{-1}, Linear: 1})
-	near(t, "bound", c.Dual(), 1, 1e-6)
+	e := &engine.Engine{Objective: &engine.Objective{Lambda: 2}}
+	var c train.Certificate
+	c.RecordDual(e, engine.Recomposed{Grad: []float32{3}, Linear: 1})
+	c.RecordDual(e, engine.Recomposed{Grad: []float32{-1}, Linear: 1})
+	traintest.Near(t, "bound", c.Dual(), 1, 1e-6)
 	mix, _, _, _, _ := c.Bundle()
-	near(t, "weight", mix[0], 0.25, 1e-9)
+	traintest.Near(t, "weight", mix[0], 0.25, 1e-9)
 }

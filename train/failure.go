@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/train/engine"
 )
 
 // DivergedError says that training left the finite numbers.
@@ -40,7 +41,7 @@ func (e *DivergedError) Error() string {
 
 // failed turns an error of the method or of an evaluation into what the run ends with, and saves the last boundary.
 func (l *loop) failed(ctx context.Context, err error) error {
-	var nonFinite *NonFiniteError
+	var nonFinite *engine.NonFiniteError
 	switch {
 	case errors.As(err, &nonFinite):
 		err = l.diverged(nonFinite.Where, "potentials are NaN or infinite")

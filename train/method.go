@@ -1,6 +1,10 @@
 package train
 
-import "context"
+import (
+	"context"
+
+	"github.com/dsp-go/dsp/train/engine"
+)
 
 // Method is an optimiser. Its exported fields are its parameters, with usable zero values; its state is its own, and
 // Archive saves and restores all of it, so that a resumed run continues with the same bits. A method knows nothing of
@@ -20,7 +24,7 @@ type Method interface {
 	Pass(ctx context.Context, p *Problem, s *State) error
 
 	// Archive saves or restores the method's state.
-	Archive(a Archive)
+	Archive(a engine.Archive)
 }
 
 // State is what everyone may see of a run: the weights and what is known about them. It is saved with a checkpoint.
@@ -50,24 +54,24 @@ type State struct {
 // Gap returns the certified distance to the optimum, F(W) − Dual; NaN without a certificate.
 func (s *State) Gap() float64 { return s.Primal - s.Dual }
 
-// estimatedGap returns F(W) less the larger of Dual and its estimate.
-func (s *State) estimatedGap() float64 {
+// EstimatedGap returns F(W) less the larger of Dual and its estimate.
+func (s *State) EstimatedGap() float64 {
 	if s.Estimate > s.Dual {
 		return s.Primal - s.Estimate
 	}
 	return s.Gap()
 }
 
-// certifier is a method whose dual runs ahead of what was recomposed from memory.
-type certifier interface {
+// Certifier is a method whose dual runs ahead of what was recomposed from memory.
+type Certifier interface {
 	// Certify recomposes the dual point from memory and makes Dual its value, if that is the largest. The method's iterates
 	// stay as they are. Unless it is to keep the bound, so does all else that is archived of it, and nothing is counted:
 	// whoever resumes it goes on with the same bits as if it had not been called.
 	Certify(ctx context.Context, p *Problem, s *State, keep bool) error
 }
 
-// remembering is a method whose Archive saves a memory.
-type remembering interface {
-	// fetchMemory makes what Archive saves of it present where a device has it.
-	fetchMemory(p *Problem) error
+// MemoryKeeper is a method whose Archive saves a memory.
+type MemoryKeeper interface {
+	// FetchMemory makes what Archive saves of it present where a device has it.
+	FetchMemory(p *Problem) error
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/train/engine"
 )
 
 // CheckConvex refuses a convex method for a scorer that is not affine in its weights. Net is the network's name, or empty.
@@ -25,7 +26,7 @@ func CheckConvex(method string, scorer nets.Scorer, net string) error {
 }
 
 // CheckLabels refuses a method that needs the objective to be convex, where labels known in part keep it from that.
-func CheckLabels(method string, o *Objective) error {
+func CheckLabels(method string, o *engine.Objective) error {
 	if !o.Partial() {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package train
+package train_test
 
 import (
 	"context"
@@ -13,6 +13,11 @@ import (
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/vec"
+	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/engine"
+	"github.com/dsp-go/dsp/train/methods"
+	"github.com/dsp-go/dsp/train/methods/sdca"
+	"github.com/dsp-go/dsp/train/traintest"
 )
 
 // The allowance is what rounding may do: F and D by full passes in float32 differ by no more from the same numbers in
@@ -21,19 +26,19 @@ func TestAllowance(t *testing.T) {
 	most := 0.0
 	for seed := range uint64(40) {
 		r := rand.New(rand.NewPCG(seed, 3))
-		p := noisyProblem(1+r.IntN(60), Hinge, entropy, math.Exp(4*r.Float64()-5))
+		p := traintest.NoisyProblem(1+r.IntN(60), engine.Hinge, traintest.Entropy, math.Exp(4*r.Float64()-5))
 		if seed%2 == 1 {
-			shifted(p)
+			traintest.Shifted(p)
 		}
-		w := drawWeights(r, p.Scorer.Dim(), math.Exp(5*r.Float64()-3))
+		w := traintest.DrawWeights(r, p.Scorer.Dim(), math.Exp(5*r.Float64()-3))
 		s := oracles.Smoothing{Kind: oracles.Entropy, Mu: math.Exp(4*r.Float64() - 2)}
-		memory := NewMemory(p.Objective)
+		memory := engine.NewMemory(p.Objective)
 		pass, err := p.FullPass(t.Context(), w, s, memory)
 		if err != nil {
 			t.Fatal(err)
 		}
-		var c Certificate
-		c.See(p.Engine, w, pass)
+		var c train.Certificate
+		c.Record(p.Engine, w, pass)
 		_, _, _, _, rounded := c.Bundle()
 		primal, dual := doubleGap(t, p, w, memory)
 		wrong := math.Abs((pass.Primal - c.Dual() - rounded) - (primal - dual))
@@ -46,11 +51,11 @@ func TestAllowance(t *testing.T) {
 	}
 }
 
-// doubleGap returns F(w) of a hinge problem on a linear testNet, and D of a memory, in float64.
-func doubleGap(t *testing.T, p *Problem, w []float32, memory *Memory) (primal, dual float64) {
+// doubleGap returns F(w) of a hinge problem on a linear Net, and D of a memory, in float64.
+func doubleGap(t *testing.T, p *train.Problem, w []float32, memory *engine.Memory) (primal, dual float64) {
 	t.Helper()
-	net := p.Scorer.(*testNet)
-	y, d, n := net.labels, net.dim, float64(p.Len())
+	net := p.Scorer.(*traintest.Net)
+	y, d, n := net.Labels, net.Inputs, float64(p.Len())
 	g := make([]float64, net.Dim())
 	at := func(θ []float64, k int) *float64 { return &θ[len(θ)-y*y+k] } // a transition's weight
 	double := make([]float64, len(w))
@@ -118,21 +123,21 @@ func doubleGap(t *testing.T, p *Problem, w []float32, memory *Memory) (primal, d
 
 // Certify leaves no trace where it is not to be kept.
 func TestCertifyLeavesNoTrace(t *testing.T) {
-	for _, m := range []Method{&BCFW{}, &BCPFW{}, &SDCA{}} {
-		p := linearProblem(30, 1, 0.05, 1)
+	for _, m := range []train.Method{&methods.BCFW{}, &methods.BCPFW{}, &sdca.SDCA{}} {
+		p := traintest.LinearProblem(30, 1, 0.05, 1)
 		if m.Name() == "sdca" {
-			p.Loss = CRF
+			p.Loss = engine.CRF
 		}
-		s := start(t, m, p)
-		passes(t, m, p, s, 3)
-		before, after := &shelf{values: map[string]any{}}, &shelf{values: map[string]any{}}
+		s := traintest.Start(t, m, p)
+		traintest.Passes(t, m, p, s, 3)
+		before, after := &traintest.Shelf{Values: map[string]any{}}, &traintest.Shelf{Values: map[string]any{}}
 		m.Archive(before)
 		calls, dual := s.FullPasses, s.Dual
-		if err := m.(certifier).Certify(t.Context(), p, s, false); err != nil {
+		if err := m.(train.Certifier).Certify(t.Context(), p, s, false); err != nil {
 			t.Fatal(err)
 		}
 		m.Archive(after)
-		if !reflect.DeepEqual(before.values, after.values) || s.FullPasses != calls {
+		if !reflect.DeepEqual(before.Values, after.Values) || s.FullPasses != calls {
 			t.Errorf("%s: its archive changed", m.Name())
 		}
 		if s.Dual <= dual {
@@ -143,15 +148,15 @@ func TestCertifyLeavesNoTrace(t *testing.T) {
 
 // An objective below its bound is an error that says so, at the pass where it is seen.
 func TestContradictionIsAnError(t *testing.T) {
-	p, s := loopProblem()
-	m := &script{SGD: SGD{Rate: 0.1}, pass: func(_ context.Context, s *State) error {
+	p, s := traintest.LoopProblem()
+	m := &script{SGD: methods.SGD{Rate: 0.1}, pass: func(_ context.Context, s *train.State) error {
 		if s.Passes == 2 {
 			s.Dual, s.Rounding = s.Primal+0.5, 0.25
 		}
 		return nil
 	}}
-	_, err := (&Trainer{Problem: p, Method: m, Passes: 5}).Run(t.Context(), s)
-	var e *InconsistentError
+	_, err := (&train.Trainer{Problem: p, Method: m, Passes: 5}).Run(t.Context(), s)
+	var e *train.InconsistentError
 	if !errors.As(err, &e) || e.Method != "sgd" || e.Pass != 2 || e.Dual != e.Primal+0.75 || e.Allowance != 0.25 ||
 		!strings.Contains(err.Error(), "pass 2: method sgd contradicts itself") || structured.IsBadInput(err) {
 		t.Errorf("got %v", err)
@@ -159,9 +164,9 @@ func TestContradictionIsAnError(t *testing.T) {
 }
 
 // crooked is a scorer whose pullbacks have the wrong sign at transitions.
-type crooked struct{ *testNet }
+type crooked struct{ *traintest.Net }
 
-func (c crooked) NewWorker() nets.Worker { return crookedWorker{c.testNet.NewWorker()} }
+func (c crooked) NewWorker() nets.Worker { return crookedWorker{c.Net.NewWorker()} }
 
 type crookedWorker struct{ nets.Worker }
 
@@ -174,15 +179,15 @@ func (k crookedWorker) Pullback(v *structured.Marginals, grad []float32) error {
 
 // Certificates find out gradients that are wrong.
 func TestWrongGradientsContradict(t *testing.T) {
-	for _, m := range []Method{&BCFW{}, &BCPFW{}, &SVRG{}, &Casimir{}, &SAGA{}} {
-		p := noisyProblem(40, Hinge, entropy, 0.05)
-		p.Scorer = crooked{&testNet{dim: 5, labels: 4}}
+	for _, m := range []train.Method{&methods.BCFW{}, &methods.BCPFW{}, &methods.SVRG{}, &methods.Casimir{}, &methods.SAGA{}} {
+		p := traintest.NoisyProblem(40, engine.Hinge, traintest.Entropy, 0.05)
+		p.Scorer = crooked{&traintest.Net{Inputs: 5, Labels: 4}}
 		if m.Name() == "bcfw" || m.Name() == "bcpfw" {
 			p.Smoothing = oracles.Smoothing{}
 		}
-		s := &State{W: make([]float32, p.Scorer.Dim())}
-		_, err := (&Trainer{Problem: p, Method: m, Passes: 60, Gap: 1e-3}).Run(t.Context(), s)
-		if e := (*InconsistentError)(nil); !errors.As(err, &e) || e.Method != m.Name() {
+		s := &train.State{W: make([]float32, p.Scorer.Dim())}
+		_, err := (&train.Trainer{Problem: p, Method: m, Passes: 60, Gap: 1e-3}).Run(t.Context(), s)
+		if e := (*train.InconsistentError)(nil); !errors.As(err, &e) || e.Method != m.Name() {
 			t.Errorf("%s: %v, objective %g, dual %g", m.Name(), err, s.Primal, s.Dual)
 		}
 	}

@@ -6,10 +6,11 @@ import (
 
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/safetensors"
+	"github.com/dsp-go/dsp/train/engine"
 )
 
 // archive saves or restores what is common to all methods.
-func (s *State) archive(a Archive) {
+func (s *State) archive(a engine.Archive) {
 	a.Floats("w", &s.W)
 	a.Count("passes", &s.Passes)
 	a.Count("oracle_calls", &s.OracleCalls)

@@ -1,4 +1,4 @@
-package train
+package train_test
 
 import "github.com/dsp-go/dsp/structured"
 

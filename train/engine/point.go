@@ -1,0 +1,37 @@
+package engine
+
+import (
+	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/vec"
+)
+
+// point is weights w = p·v + q·b as the steps of a method keep them on sparse inputs, where w itself is nowhere (path.go).
+// Potentials of such a scorer are linear in w: those at v and at b tell those at w.
+type point struct {
+	p, q float64
+	v, b []float32
+}
+
+// At is a vector of weights as a point.
+func At(w []float32) point { return point{p: 1, v: w} }
+
+// score computes the potentials of a batch.
+func (w *point) score(worker nets.Worker, batch *structured.Batch, θ, scratch *structured.Potentials) error {
+	if err := worker.Score(w.v, batch, θ); err != nil {
+		return err
+	}
+	if w.q != 0 {
+		if err := worker.Score(w.b, batch, scratch); err != nil {
+			return err
+		}
+		for k := range θ.Parts {
+			vec.Axpby(float32(w.q), scratch.Parts[k].Values, float32(w.p), θ.Parts[k].Values)
+		}
+	} else if w.p != 1 {
+		for k := range θ.Parts {
+			vec.Scale(float32(w.p), θ.Parts[k].Values)
+		}
+	}
+	return nil
+}
