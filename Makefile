@@ -2,7 +2,7 @@
 # GOEXPERIMENT=simd turns on the vectorised inner loops; without it everything still works, slower.
 
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.7.0
-PARALLEL    = ./oracles/ ./nets/ ./train/ ./models/
+PARALLEL    = ./oracles/ ./nets/ ./train/... ./models/
 
 # What -tags gpu needs: gorgonia.org/cu is compiled against our cuda.h, and linked with trampolines in place of a driver.
 GPU = CGO_ENABLED=1 CGO_CFLAGS="-O2 -I$(CURDIR)/cuda/driver/libcuda" CGO_LDFLAGS="-L$(CURDIR)/build"

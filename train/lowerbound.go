@@ -8,8 +8,8 @@ import (
 // LowerBound is the best lower bound on min F of a method that keeps a dual point in memory: the largest D that was recomposed
 // from that, less what rounding may have added to it.
 type LowerBound struct {
-	Value   float64
-	Rounded float64 // was taken off
+	Value   float64 // the bound
+	Rounded float64 // what was taken off
 	Pass    int     // after which something was recomposed last
 }
 
@@ -28,6 +28,7 @@ func (b *LowerBound) Show(s *State, estimate float64) {
 	s.Dual, s.Rounding, s.Estimate = b.Value, b.Rounded, estimate
 }
 
+// Archive saves or restores the bound, but for Pass.
 func (b *LowerBound) Archive(a engine.Archive) {
 	a.Number("bound", &b.Value)
 	a.Number("bound.rounding", &b.Rounded)

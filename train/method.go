@@ -36,7 +36,7 @@ type State struct {
 
 	Primal   float64 // F(W); NaN where the method did not compute it
 	Dual     float64 // best lower bound on min F, from a dual point recomposed from memory; NaN where there is no certificate
-	Rounding float64 // what was taken off Dual for what rounding may have added to it (rounding.go)
+	Rounding float64 // what was taken off Dual for what rounding may have added to it (engine/rounding.go)
 	Estimate float64 // the dual by the gains of steps since it was recomposed, which certifies nothing; NaN where Dual is up to date
 	Smoothed float64 // F_μ(W); NaN where nothing is smoothed
 	Mu       float64 // μ now; 0 where nothing is smoothed

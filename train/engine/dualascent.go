@@ -1,6 +1,6 @@
 package engine
 
-// DualAscender is an Accelerator that searches the line of a step of BCFW (bcfw.go) by itself, so that the host never waits
+// DualAscender is an Accelerator that searches the line of a step of BCFW (methods/bcfw.go) by itself, so that the host never waits
 // for a step.
 type DualAscender interface {
 	Accelerator

@@ -39,7 +39,7 @@ type Engine struct {
 	lanes    []*Lane    // grown on demand
 	findings []*finding // grown on demand; a lane's first is the one of its number
 	sums     []Sums     // of the shards of a step
-	used     int        // pieces of the last step
+	used     int        // findings of the last step
 	norm     norm       // scratch memory
 }
 
@@ -50,20 +50,20 @@ type finding struct {
 	V      structured.Marginals // what is pulled back
 }
 
-// Lane owns the scratch memory of one strand of work.
+// Lane owns the scratch memory of one strand of work: one shard after the other is scored, asked about and pulled back in it.
 type Lane struct {
-	*finding // at work
-	Worker   nets.Worker
-	Oracle   oracles.Maximiser
+	*finding                       // of the shard at work
+	Worker   nets.Worker           // of the objective's scorer
+	Oracle   oracles.Maximiser     // of its own
 	Theta    structured.Potentials // with ℓ added
 	φ        structured.Potentials // at other weights
 	allowed  allowed
 	before   structured.Marginals // the answers at another point
-	Output   []int32
-	Values   []float64
-	grad     []float32 // nil for sparse inputs
-	Sums     Sums
-	Err      error
+	Output   []int32              // scratch memory of the best outputs
+	Values   []float64            // and their values
+	grad     []float32            // nil for sparse inputs
+	Sums     Sums                 // over the shards so far
+	Err      error                // of the work
 }
 
 // Sums are what is added up over examples, each times its weight c_i.
@@ -236,7 +236,7 @@ func (e *Engine) overShards(ctx context.Context, shards [][]int, g []float32, wo
 }
 
 // query scores the lane's batch at a point, asks the smoothed oracle and adds to the lane's sums all that needs no reference.
-func (e *Engine) query(ln *Lane, at point, s oracles.Smoothing, wantMax bool) error {
+func (e *Engine) query(ln *Lane, at Point, s oracles.Smoothing, wantMax bool) error {
 	if err := e.Potentials(ln, at); err != nil {
 		return err
 	}

@@ -125,7 +125,7 @@ func (o *Objective) smoothing(s oracles.Smoothing) oracles.Smoothing {
 }
 
 // Potentials computes θ + ℓ of the lane's batch at a point (ℓ only where the loss has one) with the constraints applied.
-func (o *Objective) Potentials(ln *Lane, at point) error {
+func (o *Objective) Potentials(ln *Lane, at Point) error {
 	b, θ := &ln.Batch, &ln.Theta
 	ln.allowed.find(b)
 	if err := at.score(ln.Worker, b, θ, &ln.φ); err != nil {

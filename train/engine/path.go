@@ -60,15 +60,15 @@ func (x *Path) Resume(e *Engine, b []float32) {
 func (x *Path) ResetMean() { x.total, x.Count = 0, 0 }
 
 // At returns where the path is.
-func (x *Path) At() point {
+func (x *Path) At() Point {
 	if x.device != nil {
 		x.flush()
-		return point{}
+		return Point{}
 	}
 	if !x.open {
 		return At(x.W)
 	}
-	return point{p: x.p, v: x.W, q: x.q, b: x.b}
+	return Point{p: x.p, v: x.W, q: x.q, b: x.b}
 }
 
 // unfold makes v and s of the iterate and the mean.

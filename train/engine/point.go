@@ -6,18 +6,18 @@ import (
 	"github.com/dsp-go/dsp/structured/vec"
 )
 
-// point is weights w = p·v + q·b as the steps of a method keep them on sparse inputs, where w itself is nowhere (path.go).
+// Point is weights w = p·v + q·b as the steps of a method keep them on sparse inputs, where w itself is nowhere (path.go).
 // Potentials of such a scorer are linear in w: those at v and at b tell those at w.
-type point struct {
+type Point struct {
 	p, q float64
 	v, b []float32
 }
 
-// At is a vector of weights as a point.
-func At(w []float32) point { return point{p: 1, v: w} }
+// At returns a vector of weights as a point.
+func At(w []float32) Point { return Point{p: 1, v: w} }
 
 // score computes the potentials of a batch.
-func (w *point) score(worker nets.Worker, batch *structured.Batch, θ, scratch *structured.Potentials) error {
+func (w *Point) score(worker nets.Worker, batch *structured.Batch, θ, scratch *structured.Potentials) error {
 	if err := worker.Score(w.v, batch, θ); err != nil {
 		return err
 	}

@@ -57,7 +57,7 @@ func (e *Engine) pullBack(ctx context.Context, w []float32, memory DualPoint, g 
 	})
 }
 
-// recall makes r_i the lane's answers for its batch.
+// Load makes r_i the lane's answers for its batch.
 func (m *Memory) Load(ln *Lane) {
 	u := &ln.Answer.U
 	u.Like(&ln.Theta)

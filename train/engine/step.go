@@ -16,7 +16,7 @@ type Step struct {
 	Exact    int      // examples with an exact top-K answer
 	Moved    int      // examples with u_i ≠ r_i; when none did, nothing is pulled back
 
-	at     point   // where it was
+	at     Point   // where it was
 	loss   float64 // Σ c_i ⟨u_i − r_i, ℓ_i⟩
 	unseen bool    // a device has these numbers still; Moved is how many examples may have
 }
@@ -42,7 +42,8 @@ func (e *Engine) Step(ctx context.Context, w []float32, examples []int, s oracle
 	return st, err
 }
 
-func (e *Engine) StepAt(ctx context.Context, w point, examples []int, s oracles.Smoothing, memory *Memory) (Step, error) {
+// StepAt is Step at a point. What a device knows of the step it may not have told yet; see Fetch.
+func (e *Engine) StepAt(ctx context.Context, w Point, examples []int, s oracles.Smoothing, memory *Memory) (Step, error) {
 	if e.device != nil {
 		return e.onDevice(ctx, w, examples, s, memory)
 	}
@@ -87,7 +88,7 @@ func (e *Engine) Change(ctx context.Context, from, to []float32, examples []int,
 // OverBatch does work on the shards of a batch, and pulls back the v that it leaves in the lanes. Shard k falls to lane
 // k mod passLanes, so that a step takes no more gradients than a full pass does, however many examples it is on. The answers
 // about all shards are kept where they are asked for, and with sparse inputs, whose gradient is made of them.
-func (e *Engine) OverBatch(ctx context.Context, w point, examples []int, keep bool, work func(ln *Lane) error) (Step, error) {
+func (e *Engine) OverBatch(ctx context.Context, w Point, examples []int, keep bool, work func(ln *Lane) error) (Step, error) {
 	n := (len(examples) + stepExamples - 1) / stepExamples
 	lanes := min(passLanes, n)
 	keep = keep || e.sparse != nil

@@ -228,7 +228,7 @@ func (m *BCFW) recompose(ctx context.Context, p *train.Problem, s *train.State) 
 	return u, err
 }
 
-// Certify implements certifier.
+// Certify implements train.Certifier.
 func (m *BCFW) Certify(ctx context.Context, p *train.Problem, s *train.State, keep bool) error {
 	bound, passes := m.bound, s.FullPasses
 	if bound.Pass < m.passes {
@@ -266,6 +266,7 @@ func (m *BCFW) report(ctx context.Context, p *train.Problem, s *train.State) (er
 	return nil
 }
 
+// FetchMemory implements train.MemoryKeeper.
 func (m *BCFW) FetchMemory(p *train.Problem) error { return m.memory.Fetch(p.Objective) }
 
 // Archive saves or restores the method's state.

@@ -231,7 +231,7 @@ func (m *BCPFW) recompose(ctx context.Context, p *train.Problem, s *train.State)
 	return u, err
 }
 
-// Certify implements certifier.
+// Certify implements train.Certifier.
 func (m *BCPFW) Certify(ctx context.Context, p *train.Problem, s *train.State, keep bool) error {
 	bound, passes := m.bound, s.FullPasses
 	if bound.Pass < m.passes {

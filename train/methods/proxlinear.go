@@ -22,7 +22,7 @@ import (
 // η follows how well the model predicted F, like the radius of a trust region. F is without dropout.
 //
 // On an affine scorer the model is exact and this is the proximal point method. Where labels are known in part, the model
-// also has h_A replaced by its tangent (partial.go): the concave-convex procedure (Yuille and Rangarajan 2003) with a prox
+// also has h_A replaced by its tangent (engine/partial.go): the concave-convex procedure (Yuille and Rangarajan 2003) with a prox
 // term, each subproblem of which is certified.
 //
 // From random weights a model is worth little: by default two passes of SGD come first, with the step that also gives η.
@@ -312,6 +312,7 @@ func (m *ProxLinear) keep(inner train.Method) {
 	}
 }
 
+// FetchMemory implements train.MemoryKeeper.
 func (m *ProxLinear) FetchMemory(*train.Problem) error {
 	if m.memory == nil {
 		return nil

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/host"
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/engine"
@@ -98,4 +99,12 @@ func (st *loneStep) move(m *SDCA, p *train.Problem, shared *nets.Shared) bool {
 	square := max(0, change-2*scale*st.c*(st.rise-st.loss)) // ‖Δw‖², but for what others did since w was read
 	st.accept(m.memory, st.c*st.curvature, p.Lambda*n*square)
 	return true
+}
+
+// checkAsync says why threads that wait for nobody are of no use on p, if they are not.
+func checkAsync(async bool, p *train.Problem) error {
+	if async && p.Sparse() == nil {
+		return structured.BadInput("--parallel async is for the linear net of attributes, whose steps touch few weights; this net has --parallel deterministic")
+	}
+	return nil
 }

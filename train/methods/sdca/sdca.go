@@ -43,7 +43,7 @@ import (
 // than rounding the method can do no more.
 type SDCA struct {
 	Resync int  // passes between recompositions of w from the memory, against rounding; 0 means 20
-	Async  bool // threads take examples one by one and wait for nobody; on sparse inputs only (sdcaasync.go)
+	Async  bool // threads take examples one by one and wait for nobody; on sparse inputs only (async.go)
 
 	lone    []*loneStep // of threads that wait for nobody
 	memory  *dualMemory
@@ -160,7 +160,7 @@ func (m *SDCA) recompose(ctx context.Context, p *train.Problem, s *train.State) 
 	return u, err
 }
 
-// Certify implements certifier.
+// Certify implements train.Certifier.
 func (m *SDCA) Certify(ctx context.Context, p *train.Problem, s *train.State, keep bool) error {
 	bound, passes := m.bound, s.FullPasses
 	if bound.Pass < m.passes {
