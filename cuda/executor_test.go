@@ -44,9 +44,8 @@ func (r *rig) check(examples []int, seed uint64) {
 	v, node, edge := r.cotangent(&batch)
 
 	worker := net.NewNetWorker()
-	worker.SetDropout(seed)
 	var want, push structured.Potentials
-	must(r.t, worker.Score(w, &batch, &want))
+	must(r.t, worker.ScoreDropout(w, seed, &batch, &want))
 	grad := vector(r.rng, net.Dim(), 0.1)
 	g := r.upload(grad)
 	must(r.t, worker.Pullback(v, grad))
@@ -68,8 +67,7 @@ func (r *rig) check(examples []int, seed uint64) {
 	near(r.t, "gradient", r.download(g), grad, 1e-5)
 
 	model := nets.Linearise(net, w0).NewLinearisedWorker()
-	model.SetDropout(seed)
-	must(r.t, model.Score(w, &batch, &want))
+	must(r.t, model.ScoreDropout(w, seed, &batch, &want))
 	clear(grad)
 	must(r.t, model.Pullback(v, grad))
 	linear := cuda.NewLinearised(e)
@@ -176,8 +174,7 @@ func TestDropoutIsTheCPUs(t *testing.T) {
 		var batch structured.Batch
 		var want structured.Potentials
 		batch.Reset(data, []int{2, 1})
-		worker.SetDropout(seed)
-		must(t, worker.Score(w, &batch, &want))
+		must(t, worker.ScoreDropout(w, seed, &batch, &want))
 		r.batch.Set([]int{2, 1})
 		r.batch.SetSeed(seed)
 		e.Score(r.upload(w), r.batch, r.θ.Parts())

@@ -213,8 +213,7 @@ func TestDropoutMask(t *testing.T) {
 	w, worker := net.Init(1), net.NewNetWorker()
 	at := func(seed uint64) []float32 {
 		var θ structured.Potentials
-		worker.SetDropout(seed)
-		must(t, worker.Score(w, &batch, &θ))
+		must(t, worker.ScoreDropout(w, seed, &batch, &θ))
 		return append([]float32(nil), θ.Parts[0].Values...)
 	}
 	off, one, two := at(0), at(1), at(2)

@@ -106,8 +106,8 @@ func (e *Engine) Sibling(o *Objective) (*Engine, error) {
 }
 
 // onDevice is StepAt for an engine that has a device.
-func (e *Engine) onDevice(ctx context.Context, w Point, examples []int, s oracles.Smoothing, memory *Memory) (Step, error) {
-	err := e.device.Step(ctx, w.v, examples, e.smoothing(s), memory.Remote(), e.Dropout)
+func (e *Engine) onDevice(ctx context.Context, w Point, examples []int, s oracles.Smoothing, memory *Memory, dropout uint64) (Step, error) {
+	err := e.device.Step(ctx, w.v, examples, e.smoothing(s), memory.Remote(), dropout)
 	return Step{Grad: Gradient{device: e.device}, Moved: len(examples), at: w, unseen: true}, err
 }
 

@@ -29,7 +29,6 @@ const (
 // potential space, and what they found is scattered, in order, straight to where it is wanted (gradient.go).
 type Engine struct {
 	*Objective
-	Dropout  uint64             // seed of the networks' dropout in steps; 0: off, as it always is in full passes
 	device   Accelerator        // does the work, or nil
 	sparse   *nets.SparseLinear // the scorer, if it is that
 	kind     kinds.Kind
@@ -236,8 +235,8 @@ func (e *Engine) overShards(ctx context.Context, shards [][]int, g []float32, wo
 }
 
 // query scores the lane's batch at a point, asks the smoothed oracle and adds to the lane's sums all that needs no reference.
-func (e *Engine) query(ln *Lane, at Point, s oracles.Smoothing, wantMax bool) error {
-	if err := e.Potentials(ln, at); err != nil {
+func (e *Engine) query(ln *Lane, at Point, s oracles.Smoothing, wantMax bool, dropout uint64) error {
+	if err := e.potentials(ln, at, dropout); err != nil {
 		return err
 	}
 	s = e.smoothing(s)

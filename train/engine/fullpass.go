@@ -49,7 +49,7 @@ func (e *Engine) sumAll(ctx context.Context, w []float32, s oracles.Smoothing, m
 		return e.device.FullPass(ctx, w, e.smoothing(s), memory.Remote(), g)
 	}
 	return e.overShards(ctx, e.shards, g, func(ln *Lane) error {
-		if err := e.query(ln, At(w), s, true); err != nil {
+		if err := e.query(ln, At(w), s, true, 0); err != nil {
 			return err
 		}
 		if memory != nil {

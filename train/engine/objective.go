@@ -125,10 +125,13 @@ func (o *Objective) smoothing(s oracles.Smoothing) oracles.Smoothing {
 }
 
 // Potentials computes θ + ℓ of the lane's batch at a point (ℓ only where the loss has one) with the constraints applied.
-func (o *Objective) Potentials(ln *Lane, at Point) error {
+func (o *Objective) Potentials(ln *Lane, at Point) error { return o.potentials(ln, at, 0) }
+
+// potentials is Potentials with dropout, off with seed 0.
+func (o *Objective) potentials(ln *Lane, at Point, dropout uint64) error {
 	b, θ := &ln.Batch, &ln.Theta
 	ln.allowed.find(b)
-	if err := at.score(ln.Worker, b, θ, &ln.φ); err != nil {
+	if err := at.score(ln.Worker, dropout, b, θ, &ln.φ); err != nil {
 		return err
 	}
 	return o.Augment(b, θ)

@@ -36,7 +36,7 @@ func TestPath(t *testing.T) {
 		x.Start(p.Engine, start, drift)
 		total := 0.0
 		for k := range rapid.IntRange(1, 40).Draw(t, "steps") {
-			st, err := p.StepAt(t.Context(), x.At(), []int{r.IntN(p.Len())}, oracles.Smoothing{}, nil)
+			st, err := p.StepAt(t.Context(), x.At(), []int{r.IntN(p.Len())}, oracles.Smoothing{}, nil, 0)
 			if err != nil {
 				t.Fatal(err)
 			}

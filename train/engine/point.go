@@ -16,9 +16,15 @@ type Point struct {
 // At returns a vector of weights as a point.
 func At(w []float32) Point { return Point{p: 1, v: w} }
 
-// score computes the potentials of a batch.
-func (w *Point) score(worker nets.Worker, batch *structured.Batch, θ, scratch *structured.Potentials) error {
-	if err := worker.Score(w.v, batch, θ); err != nil {
+// score computes the potentials of a batch, with dropout where its seed is not 0 and the scorer has that.
+func (w *Point) score(worker nets.Worker, dropout uint64, batch *structured.Batch, θ, scratch *structured.Potentials) error {
+	var err error
+	if net, ok := worker.(nets.DropoutWorker); ok {
+		err = net.ScoreDropout(w.v, dropout, batch, θ)
+	} else {
+		err = worker.Score(w.v, batch, θ)
+	}
+	if err != nil {
 		return err
 	}
 	if w.q != 0 {

@@ -29,26 +29,23 @@ func (s *Step) Product() float64 {
 	return s.Grad.Dot(s.at.v)
 }
 
-// dropper is a worker of a network with dropout. Seed 0 turns it off.
-type dropper interface{ SetDropout(seed uint64) }
-
 // Step asks the oracle about a batch at w, and pulls back the difference between its answers u_i and the references
 // r_i: what memory holds, or the gold outputs where memory is nil. It leaves the memory as it is; see Remember.
 func (e *Engine) Step(ctx context.Context, w []float32, examples []int, s oracles.Smoothing, memory *Memory) (Step, error) {
-	st, err := e.StepAt(ctx, At(w), examples, s, memory)
+	st, err := e.StepAt(ctx, At(w), examples, s, memory, 0)
 	if err == nil {
 		err = st.Fetch()
 	}
 	return st, err
 }
 
-// StepAt is Step at a point. What a device knows of the step it may not have told yet; see Fetch.
-func (e *Engine) StepAt(ctx context.Context, w Point, examples []int, s oracles.Smoothing, memory *Memory) (Step, error) {
+// StepAt is Step at a point, with dropout where its seed is not 0. What a device knows of the step it may not have told yet; see Fetch.
+func (e *Engine) StepAt(ctx context.Context, w Point, examples []int, s oracles.Smoothing, memory *Memory, dropout uint64) (Step, error) {
 	if e.device != nil {
-		return e.onDevice(ctx, w, examples, s, memory)
+		return e.onDevice(ctx, w, examples, s, memory, dropout)
 	}
 	return e.OverBatch(ctx, w, examples, memory != nil, func(ln *Lane) error {
-		if err := e.query(ln, w, s, false); err != nil {
+		if err := e.query(ln, w, s, false, dropout); err != nil {
 			return err
 		}
 		e.difference(ln, memory)
@@ -63,11 +60,11 @@ func (e *Engine) Change(ctx context.Context, from, to []float32, examples []int,
 		return Gradient{device: e.device}, e.device.Change(ctx, from, to, examples, e.smoothing(s))
 	}
 	st, err := e.OverBatch(ctx, At(to), examples, false, func(ln *Lane) error {
-		if err := e.query(ln, At(from), s, false); err != nil {
+		if err := e.query(ln, At(from), s, false, 0); err != nil {
 			return err
 		}
 		ln.before, ln.Answer.U = ln.Answer.U, ln.before
-		if err := e.query(ln, At(to), s, false); err != nil {
+		if err := e.query(ln, At(to), s, false, 0); err != nil {
 			return err
 		}
 		ln.V.Copy(&ln.Answer.U)
@@ -98,10 +95,6 @@ func (e *Engine) OverBatch(ctx context.Context, w Point, examples []int, keep bo
 	e.sums = slices.Grow(e.sums[:0], n)[:n]
 	err := e.run(ctx, lanes, func(l int, ln *Lane) error {
 		clear(ln.grad)
-		if net, ok := ln.Worker.(dropper); ok {
-			net.SetDropout(e.Dropout)
-			defer net.SetDropout(0)
-		}
 		for k := l; k < n && ctx.Err() == nil; k += lanes {
 			if keep {
 				ln.finding = e.findings[k]

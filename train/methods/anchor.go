@@ -79,7 +79,7 @@ func (an *anchor) steps(ctx context.Context, p *train.Problem, s oracles.Smoothi
 			order = r.Perm(n)
 		}
 		b := min(size, len(order), count-done)
-		st, err := p.StepAt(ctx, an.path.At(), order[:b], s, an.memory)
+		st, err := p.StepAt(ctx, an.path.At(), order[:b], s, an.memory, 0)
 		if err != nil {
 			return nil, err
 		}

@@ -159,7 +159,7 @@ func (m *BCFW) sweep(ctx context.Context, p *train.Problem, order []int, size in
 func (m *BCFW) sweepOnDevice(ctx context.Context, p *train.Problem, device engine.DualAscender, order []int, size int, averaging Averaging) error {
 	device.SetBooks(engine.DualBooks{Linear: m.linear, Average: m.average, Value: m.dual})
 	for lo := 0; lo < len(order); lo += size {
-		if _, err := p.StepAt(ctx, m.path.At(), order[lo:min(lo+size, len(order))], oracles.Smoothing{}, m.memory); err != nil {
+		if _, err := p.StepAt(ctx, m.path.At(), order[lo:min(lo+size, len(order))], oracles.Smoothing{}, m.memory, 0); err != nil {
 			return err
 		}
 		share := 0.0
@@ -179,7 +179,7 @@ func (m *BCFW) sweepOnDevice(ctx context.Context, p *train.Problem, device engin
 // step is one block step. The dual is kept up by its exact gain, and b by what the step changes of it: the linear
 // function of w that the blocks put below the loss changes by (γ/n)(Σ c_i⟨u_i − ū_i, θ_i + ℓ_i⟩ − ⟨D, w⟩) at the origin.
 func (m *BCFW) step(ctx context.Context, p *train.Problem, batch []int) error {
-	st, err := p.StepAt(ctx, m.path.At(), batch, oracles.Smoothing{}, m.memory)
+	st, err := p.StepAt(ctx, m.path.At(), batch, oracles.Smoothing{}, m.memory, 0)
 	if err != nil {
 		return err
 	}

@@ -114,7 +114,7 @@ func (m *SAGA) depart(p *train.Problem, γ float64) {
 
 // move steps: the weights, γḡ in the drift and the memory follow the answers on a batch.
 func (m *SAGA) move(ctx context.Context, p *train.Problem, by oracles.Smoothing, batch []int, γ float64) error {
-	st, err := p.StepAt(ctx, m.path.At(), batch, by, m.memory)
+	st, err := p.StepAt(ctx, m.path.At(), batch, by, m.memory, 0)
 	if err != nil {
 		return err
 	}

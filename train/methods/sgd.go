@@ -185,9 +185,7 @@ func (m *SGD) step(p *train.Problem) float64 {
 
 // descend takes one subgradient step along a path.
 func descend(ctx context.Context, p *train.Problem, w *engine.Path, batch []int, γ float64, dropout uint64) error {
-	p.Dropout = dropout
-	st, err := p.StepAt(ctx, w.At(), batch, subgradient(p), nil)
-	p.Dropout = 0
+	st, err := p.StepAt(ctx, w.At(), batch, subgradient(p), nil, dropout)
 	if err != nil {
 		return err
 	}

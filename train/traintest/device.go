@@ -142,8 +142,7 @@ func (h *device) Step(ctx context.Context, w []float32, examples []int, s oracle
 	if w == nil {
 		w = h.w
 	}
-	h.engine.Dropout = dropout
-	step, err := h.engine.Step(ctx, w, examples, s, memoryOf(memory))
+	step, err := h.engine.StepAt(ctx, engine.At(w), examples, s, memoryOf(memory), dropout)
 	if err != nil {
 		if ctx.Err() != nil {
 			return err
