@@ -1,7 +1,6 @@
 package models
 
 import (
-	"errors"
 	"fmt"
 	"math/bits"
 	"strconv"
@@ -45,7 +44,7 @@ func (c *Config) checkDevice() error {
 	if err := checkCUDA(ordinal); err != nil {
 		return structured.BadInput("--device %s: %w; use --device cpu, or auto", c.Device, err)
 	}
-	return engine.Accelerates(c.Method)
+	return c.checkAccelerated()
 }
 
 // checkCUDA says why there is no CUDA device of that number.
@@ -82,7 +81,7 @@ func (c *Config) openDevice() (*cuda.Device, error) {
 			return nil, nil
 		}
 	}
-	if err := engine.Accelerates(c.Method); err != nil {
+	if err := c.checkAccelerated(); err != nil {
 		return nil, err
 	}
 	return cuda.Open(ordinal)
@@ -160,18 +159,6 @@ func (r *run) close() {
 		_ = r.device.Close()
 		r.device = nil
 	}
-}
-
-// advise adds what to do about a device's memory that is too small.
-func (r *run) advise(err error) error {
-	var small *cuda.OutOfMemoryError
-	if !errors.As(err, &small) {
-		return err
-	}
-	if b := r.problem.BatchSize(); b > 1 {
-		return fmt.Errorf("%w; lower --batch (now %d), or use --device cpu", err, b)
-	}
-	return fmt.Errorf("%w; use --device cpu", err)
 }
 
 // leastSteps is how many steps a pass has at least where the batch is chosen for a device, and stepPositions the positions of

@@ -100,7 +100,7 @@ const (
 func (c *Config) chooseMethod(p *train.Problem) (method train.Method, why string, err error) {
 	if c.Method == "auto" {
 		c.Method, why = trainmethods.Auto(p.Objective, c.Net)
-		if kind, _, err := parseDevice(c.Device); err == nil && kind == cudaDevice && engine.Accelerates(c.Method) != nil {
+		if kind, _, err := parseDevice(c.Device); err == nil && kind == cudaDevice && c.checkAccelerated() != nil {
 			c.Method, why = trainmethods.AutoAccelerated(p.Objective), "of the convex methods it is the one for this loss that a GPU can run"
 		}
 	}
@@ -120,13 +120,13 @@ func (c *Config) chooseMethod(p *train.Problem) (method train.Method, why string
 		return nil, "", err
 	}
 	if method.Convex() {
-		if err := train.CheckConvex(c.Method, p.Scorer, c.Net); err != nil {
-			return nil, "", err
+		if err := train.CheckConvex(c.Method, p.Scorer); err != nil {
+			return nil, "", c.adviseMethod(err)
 		}
 	}
 	if method.Convex() && c.Method != "lbfgs" {
 		if err := train.CheckLabels(c.Method, p.Objective); err != nil {
-			return nil, "", err
+			return nil, "", c.adviseMethod(err)
 		}
 	}
 	if c.Gap > 0 && p.Partial() {

@@ -88,7 +88,7 @@ func (r *run) train(ctx context.Context) (*Result, []record.Record, error) {
 	}
 	result := r.result(out)
 	if err != nil {
-		return result, history.Records, err
+		return result, history.Records, r.advise(err)
 	}
 	if r.data.Dev != nil {
 		r.model.W = out.W

@@ -84,7 +84,7 @@ func (c Config) Resolve(input Input) (Config, error) {
 		return c, structured.BadInput("net %q is not one of %s", c.Net, strings.Join(Nets, ", "))
 	}
 	if c.Net != "embed" && input.Dim == 0 {
-		return c, structured.BadInput("net %s reads dense features; the data has none. Use --net embed for words", c.Net)
+		return c, structured.BadInput("net %s reads dense features; the data has none; net embed reads words", c.Net)
 	}
 	if c.Net != "linear" && c.Activation == "" {
 		c.Activation = ELU

@@ -115,7 +115,7 @@ func TestAcceleratedRefusals(t *testing.T) {
 		}
 		p := traintest.Accelerated(traintest.NoisyProblem(8, loss, oracles.Smoothing{}, 0.1))
 		err := m.Start(t.Context(), p, &train.State{W: make([]float32, p.Scorer.Dim())})
-		if err == nil || err.Error() != engine.Accelerates(m.Name()).Error() {
+		if err == nil || err.Error() != train.CheckAccelerated(m).Error() {
 			t.Errorf("%s: %v", m.Name(), err)
 		}
 	}

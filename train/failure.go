@@ -28,13 +28,9 @@ func (e *DivergedError) Error() string {
 	}
 	fmt.Fprintf(&b, ": %s; ", e.What)
 	if e.Checkpoint != "" {
-		fmt.Fprintf(&b, "last good checkpoint is pass %d in %s. ", e.Good, e.Checkpoint)
+		fmt.Fprintf(&b, "last good checkpoint is pass %d in %s", e.Good, e.Checkpoint)
 	} else {
-		b.WriteString("there is no good checkpoint. ")
-	}
-	b.WriteString("Lower --lr")
-	if e.Step > 0 {
-		fmt.Fprintf(&b, " (now %.3g)", e.Step)
+		b.WriteString("there is no good checkpoint")
 	}
 	return b.String()
 }
@@ -64,13 +60,25 @@ func (l *loop) diverged(where, what string) error {
 	return e
 }
 
+// resumableError is what ends a run that can go on from its checkpoint.
+type resumableError struct{ err error }
+
+func (e *resumableError) Error() string { return e.err.Error() }
+func (e *resumableError) Unwrap() error { return e.err }
+
+// Resumable reports whether the run that ended with an error can go on from its checkpoint.
+func Resumable(err error) bool {
+	var r *resumableError
+	return errors.As(err, &r)
+}
+
 // deviceFailed says of an error on a device when it was and where to go on from.
 func (l *loop) deviceFailed(err error) error {
 	done, good := l.books.Last.Pass, l.saved()
 	if good == 0 {
 		return fmt.Errorf("pass %d: %w; there is no good checkpoint", done+1, err)
 	}
-	return fmt.Errorf("pass %d: %w; the last good checkpoint is pass %d in %s, --resume continues", done+1, err, good, l.Checkpoint.dir)
+	return &resumableError{fmt.Errorf("pass %d: %w; the last good checkpoint is pass %d in %s", done+1, err, good, l.Checkpoint.dir)}
 }
 
 func (l *loop) interrupted() error {
@@ -81,7 +89,7 @@ func (l *loop) interrupted() error {
 	if err := l.Checkpoint.save(); err != nil {
 		return err
 	}
-	return fmt.Errorf("%w in pass %d; the checkpoint in %s is of pass %d, --resume continues", ErrInterrupted, done+1, l.Checkpoint.dir, l.saved())
+	return &resumableError{fmt.Errorf("%w in pass %d; the checkpoint in %s is of pass %d", ErrInterrupted, done+1, l.Checkpoint.dir, l.saved())}
 }
 
 // saved returns the pass that the checkpoint is of, 0 where there is none.

@@ -175,7 +175,7 @@ func TestDivergence(t *testing.T) {
 		return nil
 	}}
 	_, err := (&train.Trainer{Problem: p, Method: m, Passes: 5, Checkpoint: newCheckpoint(t, dir)}).Run(t.Context(), s)
-	want := "pass 3, example 0 (chains, example 0): potentials are NaN or infinite; last good checkpoint is pass 2 in " + dir + ". Lower --lr (now 0.4)"
+	want := "pass 3, example 0 (chains, example 0): potentials are NaN or infinite; last good checkpoint is pass 2 in " + dir
 	if err == nil || err.Error() != want {
 		t.Fatalf("got  %v\nwant %s", err, want)
 	}
@@ -191,7 +191,7 @@ func TestDivergence(t *testing.T) {
 	m.pass = func(_ context.Context, s *train.State) error { s.Primal = math.Inf(1); return nil }
 	m.SGD = methods.SGD{Rate: 0.4, Schedule: methods.ConstantSchedule}
 	_, err = (&train.Trainer{Problem: p, Method: m, Passes: 5}).Run(t.Context(), s)
-	if want := "pass 1: objective is +Inf; there is no good checkpoint. Lower --lr (now 0.4)"; err == nil || err.Error() != want {
+	if want := "pass 1: objective is +Inf; there is no good checkpoint"; err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
 }

@@ -71,24 +71,6 @@ type RemoteMemory interface {
 	ToGold(γ float32)
 }
 
-// Accelerates refuses, as bad input, a method that works without an engine's steps and passes.
-func Accelerates(method string) error {
-	switch method {
-	case "bcpfw", "sdca":
-		return structured.BadInput("--method %s steps from example to example on the CPU only: use --device cpu, or --method bcfw, "+
-			"casimir or svrg", method)
-	}
-	return nil
-}
-
-// OnHost refuses a method that an accelerated engine cannot serve.
-func (e *Engine) OnHost(method string) error {
-	if e.device == nil {
-		return nil
-	}
-	return Accelerates(method)
-}
-
 // NewAcceleratedEngine returns an engine whose work the accelerator of the same objective does.
 func NewAcceleratedEngine(o *Objective, threads int, a Accelerator) *Engine {
 	e := NewEngine(o, threads)

@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"github.com/dsp-go/dsp/oracles"
-	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/engine"
 )
@@ -93,15 +92,14 @@ func split(o *engine.Objective, w []float32, pass *engine.FullPass) (bias, e flo
 
 // check refuses a problem that the method of that name cannot work on.
 func (an *annealing) check(name string, p *train.Problem) error {
-	if err := train.CheckConvex(name, p.Scorer, ""); err != nil {
+	if err := train.CheckConvex(name, p.Scorer); err != nil {
 		return err
 	}
 	if err := train.CheckLabels(name, p.Objective); err != nil {
 		return err
 	}
 	if !p.Loss.Smooth() && p.Smoothing.Kind == oracles.None {
-		return structured.BadInput("--method %s needs a smoothed max for --loss hinge: use --smoothing entropy or l2, "+
-			"or --method bcfw", name)
+		return train.Refuse(name, train.SmoothedMax, "needs a smoothed max for the hinge")
 	}
 	return nil
 }

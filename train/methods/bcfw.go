@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"github.com/dsp-go/dsp/oracles"
-	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/vec"
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/engine"
@@ -53,17 +52,17 @@ func (m *BCFW) Convex() bool { return true }
 
 // Start begins at ū_i = 1_{y_i}, where w is the centre, whatever s.W.
 func (m *BCFW) Start(ctx context.Context, p *train.Problem, s *train.State) error {
-	if err := train.CheckConvex(m.Name(), p.Scorer, ""); err != nil {
+	if err := train.CheckConvex(m.Name(), p.Scorer); err != nil {
 		return err
 	}
 	if err := train.CheckLabels(m.Name(), p.Objective); err != nil {
 		return err
 	}
 	if p.Loss != engine.Hinge {
-		return structured.BadInput("--method bcfw needs --loss hinge, not %v; use --method svrg or casimir", p.Loss)
+		return train.Refuse(m.Name(), train.HingeLoss, "needs the hinge, not loss %v", p.Loss)
 	}
-	if p.Lambda <= 0 {
-		return structured.BadInput("--method bcfw needs a regulariser (--reg above 0): its weights are a multiple of 1/λ")
+	if err := train.CheckRegulariser(m.Name(), p.Objective); err != nil {
+		return err
 	}
 	if len(m.path.W) > 0 { // restored
 		m.path.Resume(p.Engine, nil)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"math"
 
-	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/vec"
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/engine"
@@ -70,24 +69,27 @@ const (
 // Name returns "bcpfw".
 func (m *BCPFW) Name() string { return "bcpfw" }
 
+// UsesLanes implements train.LaneUser.
+func (m *BCPFW) UsesLanes() {}
+
 // Convex returns true.
 func (m *BCPFW) Convex() bool { return true }
 
 // Start begins at ū_i = 1_{y_i}, where w is the centre, whatever s.W.
 func (m *BCPFW) Start(ctx context.Context, p *train.Problem, s *train.State) error {
-	if err := train.CheckConvex(m.Name(), p.Scorer, ""); err != nil {
+	if err := train.CheckConvex(m.Name(), p.Scorer); err != nil {
 		return err
 	}
-	switch {
-	case p.Loss != engine.Hinge:
-		return structured.BadInput("--method bcpfw needs --loss hinge, not %v; use --method sdca", p.Loss)
-	case p.Lambda <= 0:
-		return structured.BadInput("--method bcpfw needs a regulariser (--reg above 0): its weights are a multiple of 1/λ")
+	if p.Loss != engine.Hinge {
+		return train.Refuse(m.Name(), train.HingeLoss, "needs the hinge, not loss %v", p.Loss)
+	}
+	if err := train.CheckRegulariser(m.Name(), p.Objective); err != nil {
+		return err
 	}
 	if err := train.CheckLabels(m.Name(), p.Objective); err != nil {
 		return err
 	}
-	if err := p.OnHost(m.Name()); err != nil {
+	if err := train.CheckEngine(m, p.Engine); err != nil {
 		return err
 	}
 	m.choose = func(ln *engine.Lane) error { return m.choosePair(p, ln) }

@@ -2,6 +2,7 @@ package methods
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -334,7 +335,7 @@ func TestConvexRefusals(t *testing.T) {
 	smooth.Loss = engine.CRF
 	for m, on := range map[train.Method]*train.Problem{&BCFW{}: p, &BCPFW{}: p, &LBFGS{}: smooth, &sdca.SDCA{}: smooth} {
 		err := m.Start(context.Background(), on, &train.State{W: make([]float32, on.Scorer.Dim())})
-		if want := train.CheckConvex(m.Name(), on.Scorer, ""); err == nil || err.Error() != want.Error() {
+		if want := train.CheckConvex(m.Name(), on.Scorer); err == nil || err.Error() != want.Error() {
 			t.Errorf("%s on a network: %v, want %v", m.Name(), err, want)
 		}
 	}
@@ -374,9 +375,9 @@ func TestAuto(t *testing.T) {
 			t.Errorf("auto chose %s (%s), want %s", got, why, want)
 		}
 	}
-	want := `--method bcfw needs scores that are linear in the weights; net "cnn" is not. ` +
-		`Use --method prox-linear --inner bcfw, or --net linear`
-	if err := train.CheckConvex("bcfw", net.Scorer, "cnn"); err == nil || err.Error() != want {
-		t.Errorf("%v, want %s", err, want)
+	var refused *train.RequirementError
+	err := train.CheckConvex("bcfw", net.Scorer)
+	if !errors.As(err, &refused) || refused.Method != "bcfw" || refused.Needs != train.AffineScores || !structured.IsBadInput(err) {
+		t.Errorf("%v", err)
 	}
 }

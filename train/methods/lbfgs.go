@@ -10,7 +10,6 @@ import (
 	"gonum.org/v1/gonum/optimize"
 
 	"github.com/dsp-go/dsp/oracles"
-	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/engine"
 )
@@ -44,11 +43,11 @@ func (m *LBFGS) Convex() bool { return true }
 
 // Start evaluates the objective at s.W.
 func (m *LBFGS) Start(ctx context.Context, p *train.Problem, s *train.State) error {
-	if err := train.CheckConvex(m.Name(), p.Scorer, ""); err != nil {
+	if err := train.CheckConvex(m.Name(), p.Scorer); err != nil {
 		return err
 	}
 	if p.Loss == engine.Hinge && (p.Smoothing.Kind == oracles.None || p.Smoothing.Mu <= 0) {
-		return structured.BadInput("--method lbfgs needs a smooth objective: smooth the hinge with --mu, or use --loss crf or softmax-margin")
+		return train.Refuse(m.Name(), train.SmoothObjective, "needs a smooth objective, and the hinge is not, unless it is smoothed by a given μ")
 	}
 	m.search.NextDirectioner = (*direction)(m)
 	m.search.Linesearcher = &optimize.MoreThuente{DecreaseFactor: 1e-4}

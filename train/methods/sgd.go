@@ -64,7 +64,7 @@ func (m *SGD) Convex() bool { return false }
 // Start begins at s.W, after a search for γ0 where none was given.
 func (m *SGD) Start(ctx context.Context, p *train.Problem, s *train.State) error {
 	if m.Schedule == PegasosSchedule && p.Lambda <= 0 {
-		return structured.BadInput("the pegasos schedule needs a regulariser (--reg above 0): its step is 1/(λ(t+1))")
+		return train.Refuse(m.Name(), train.Regulariser, "needs a regulariser for the pegasos schedule, whose step is 1/(λ(t+1))")
 	}
 	if len(m.path.W) > 0 { // restored
 		m.path.Resume(p.Engine, p.Center)

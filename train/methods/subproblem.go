@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/dsp-go/dsp/oracles"
-	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/vec"
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/engine"
@@ -30,7 +29,7 @@ func (s *subproblem) begin(p *train.Problem) error {
 	if !p.Scorer.Affine() {
 		net, ok := p.Scorer.(engine.Lineariser)
 		if !ok {
-			return structured.BadInput("--method prox-linear: the network does not offer its linearisation; use --method sgd")
+			return train.Refuse("prox-linear", train.Linearisation, "needs the linearisation of the network, which does not offer it")
 		}
 		s.moving = net.Linearise()
 		o.Scorer = s.moving

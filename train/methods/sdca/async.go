@@ -7,7 +7,6 @@ import (
 	"sync/atomic"
 
 	"github.com/dsp-go/dsp/nets"
-	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/host"
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/engine"
@@ -104,7 +103,7 @@ func (st *loneStep) move(m *SDCA, p *train.Problem, shared *nets.Shared) bool {
 // checkAsync says why threads that wait for nobody are of no use on p, if they are not.
 func checkAsync(async bool, p *train.Problem) error {
 	if async && p.Sparse() == nil {
-		return structured.BadInput("--parallel async is for the linear net of attributes, whose steps touch few weights; this net has --parallel deterministic")
+		return train.Refuse("sdca", train.SparseScores, "has threads that wait for nobody only on the linear net of attributes, whose steps touch few weights")
 	}
 	return nil
 }

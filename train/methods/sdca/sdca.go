@@ -5,7 +5,6 @@ import (
 	"context"
 	"math"
 
-	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/vec"
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/engine"
@@ -69,28 +68,31 @@ const closed = 16
 // Name returns "sdca".
 func (m *SDCA) Name() string { return "sdca" }
 
+// UsesLanes implements train.LaneUser.
+func (m *SDCA) UsesLanes() {}
+
 // Convex returns true.
 func (m *SDCA) Convex() bool { return true }
 
 // Start begins at u_i = 1_{y_i}, where w is the centre, whatever s.W.
 func (m *SDCA) Start(ctx context.Context, p *train.Problem, s *train.State) error {
-	if err := train.CheckConvex(m.Name(), p.Scorer, ""); err != nil {
+	if err := train.CheckConvex(m.Name(), p.Scorer); err != nil {
 		return err
 	}
 	if err := train.CheckLabels(m.Name(), p.Objective); err != nil {
 		return err
 	}
 	if !p.Loss.Smooth() {
-		return structured.BadInput("--method sdca needs --loss crf or softmax-margin, not %v; use --method bcfw or casimir", p.Loss)
+		return train.Refuse(m.Name(), train.SmoothLoss, "needs a smooth loss, not %v", p.Loss)
 	}
-	if err := p.OnHost(m.Name()); err != nil {
+	if err := train.CheckEngine(m, p.Engine); err != nil {
 		return err
 	}
 	if err := checkAsync(m.Async, p); err != nil {
 		return err
 	}
-	if p.Lambda <= 0 {
-		return structured.BadInput("--method sdca needs a regulariser (--reg above 0): its weights are a multiple of 1/λ")
+	if err := train.CheckRegulariser(m.Name(), p.Objective); err != nil {
+		return err
 	}
 	if p.Sparse() != nil && !m.Async {
 		m.shards = newDualShards(p)
