@@ -156,7 +156,7 @@ func TestResolve(t *testing.T) {
 		{Config{Net: "cnn-image"}, Input{Dim: 64}, "16×8 images"},
 		{Config{Net: "embed"}, Input{Dim: 64}, "the data has none"},
 		{Config{Net: "embed", Embed: []int{3}}, Input{Vocab: []int{100, 10}}, "embed"},
-		{Config{Net: "mlp"}, Input{Vocab: []int{100, 10}}, "Use --net embed"},
+		{Config{Net: "mlp"}, Input{Vocab: []int{100, 10}}, "net embed reads words"},
 		{Config{Net: "lstm"}, Input{Dim: 3}, "linear, mlp, cnn, cnn-image, embed"},
 		{Config{Net: "mlp", Activation: "gelu"}, Input{Dim: 3}, "elu, tanh, relu"},
 		{Config{Net: "mlp", Hidden: []int{0}}, Input{Dim: 3}, "0 units"},

@@ -20,16 +20,11 @@ const (
 	SoftmaxMargin             // the CRF loss with a cost-augmented partition function
 )
 
-var lossNames = [...]string{"hinge", "crf", "softmax-margin"}
+var lossNames = []string{"hinge", "crf", "softmax-margin"}
 
 // ParseLoss returns the loss of that name.
 func ParseLoss(name string) (Loss, error) {
-	for i, n := range lossNames {
-		if n == name {
-			return Loss(i), nil
-		}
-	}
-	return 0, structured.BadInput("loss %q is not known; use hinge, crf or softmax-margin", name)
+	return structured.ParseName[Loss]("loss", lossNames, name)
 }
 
 func (l Loss) String() string { return lossNames[l] }

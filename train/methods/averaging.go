@@ -14,18 +14,13 @@ const (
 	PassAverage                      // (1/t) Σ w_τ over the iterates of the last pass alone
 )
 
-var averagingNames = [...]string{"auto", "none", "uniform", "weighted", "pass"}
+var averagingNames = []string{"auto", "none", "uniform", "weighted", "pass"}
 
 func (a Averaging) String() string { return averagingNames[a] }
 
 // ParseAveraging reads an averaging as String writes it.
 func ParseAveraging(name string) (Averaging, error) {
-	for i, n := range averagingNames {
-		if n == name {
-			return Averaging(i), nil
-		}
-	}
-	return 0, structured.BadInput("averaging %q is not known; use auto, none, uniform, weighted or pass", name)
+	return structured.ParseName[Averaging]("averaging", averagingNames, name)
 }
 
 // weight returns that of the t-th iterate, from 0, in the mean.

@@ -21,18 +21,13 @@ const (
 	PrevIterate                    // w_{k−1}
 )
 
-var warmStartNames = [...]string{"prox-center", "extrapolation", "prev-iterate"}
+var warmStartNames = []string{"prox-center", "extrapolation", "prev-iterate"}
 
 func (w WarmStart) String() string { return warmStartNames[w] }
 
 // ParseWarmStart reads a warm start as String writes it.
 func ParseWarmStart(name string) (WarmStart, error) {
-	for i, n := range warmStartNames {
-		if n == name {
-			return WarmStart(i), nil
-		}
-	}
-	return 0, structured.BadInput("warm start %q is not known; use prox-center, extrapolation or prev-iterate", name)
+	return structured.ParseName[WarmStart]("warm start", warmStartNames, name)
 }
 
 // Casimir is accelerated SVRG on the smoothed objective: Catalyst with smoothing (Pillutla et al. 2019, Algorithm 4). For

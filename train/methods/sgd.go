@@ -22,18 +22,13 @@ const (
 	PegasosSchedule                  // 1/(λ(t+1)), which has no γ0 (Shalev-Shwartz et al. 2011)
 )
 
-var scheduleNames = [...]string{"sqrt", "constant", "inverse", "stairs", "pegasos"}
+var scheduleNames = []string{"sqrt", "constant", "inverse", "stairs", "pegasos"}
 
 func (s Schedule) String() string { return scheduleNames[s] }
 
 // ParseSchedule reads a schedule as String writes it.
 func ParseSchedule(name string) (Schedule, error) {
-	for i, n := range scheduleNames {
-		if n == name {
-			return Schedule(i), nil
-		}
-	}
-	return 0, structured.BadInput("schedule %q is not known; use sqrt, constant, inverse, stairs or pegasos", name)
+	return structured.ParseName[Schedule]("schedule", scheduleNames, name)
 }
 
 // SGD is the stochastic subgradient method, for any scorer and any loss; it works on the hinge itself, unsmoothed, unless
