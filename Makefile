@@ -1,10 +1,10 @@
-# dsp needs Go and nothing else; make gpu, the same for machines with an NVIDIA driver, needs gcc too.
-# GOEXPERIMENT=simd turns on the vectorised inner loops; without it everything still works, slower.
+# Building dsp needs only Go. make gpu builds it for machines with an NVIDIA driver, and needs gcc as well.
+# GOEXPERIMENT=simd turns on the vectorised inner loops; without it everything works, but slower.
 
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.7.0
-PARALLEL    = ./oracles/ ./nets/ ./train/... ./models/
+PARALLEL    = ./structured/... ./oracles/... ./nets/... ./train/... ./models/...
 
-# What -tags gpu needs: gorgonia.org/cu is compiled against our cuda.h, and linked with trampolines in place of a driver.
+# Settings for -tags gpu: gorgonia.org/cu compiles against our cuda.h and links with trampolines instead of a driver.
 GPU = CGO_ENABLED=1 CGO_CFLAGS="-O2 -I$(CURDIR)/cuda/driver/libcuda" CGO_LDFLAGS="-L$(CURDIR)/build"
 
 export CGO_ENABLED ?= 0
@@ -14,10 +14,10 @@ export CGO_ENABLED ?= 0
 build:
 	GOEXPERIMENT=simd go build -trimpath -o bin/dsp ./cmd/dsp
 
-gpu: build/libcuda.a # the same program for a machine with an NVIDIA driver, and for one without
+gpu: build/libcuda.a # this program runs with and without an NVIDIA driver
 	$(GPU) GOEXPERIMENT=simd go build -trimpath -tags gpu -o bin/dsp ./cmd/dsp
 
-gpu-env: build/libcuda.a # eval "$$(make -s gpu-env)" sets a shell up for go commands with -tags gpu
+gpu-env: build/libcuda.a # eval "$$(make -s gpu-env)" prepares a shell for go commands with -tags gpu
 	@echo 'export $(GPU)'
 
 build/libcuda.a: $(wildcard cuda/driver/libcuda/*)
@@ -30,7 +30,7 @@ test:
 	go test ./...
 	GOEXPERIMENT=simd go test ./...
 
-race: # the race detector needs cgo
+race: # the race detector needs cgo, and so a C compiler
 	CGO_ENABLED=1 go test -race -short $(PARALLEL)
 
 bench: build
@@ -46,19 +46,19 @@ lint:
 
 lint-gpu: build/libcuda.a
 	$(GPU) go vet -tags gpu ./...
-	$(GPU) go run $(STATICCHECK) -tags gpu ./cuda/driver/... ./cuda/cudatest/... # where the tag makes a difference
+	$(GPU) go run $(STATICCHECK) -tags gpu ./cuda/driver/... ./cuda/cudatest/... # the packages whose files depend on the tag
 
 cross:
 	GOOS=darwin GOARCH=arm64 go build -o /dev/null ./cmd/dsp
 	GOOS=windows GOARCH=amd64 go build -o /dev/null ./cmd/dsp
 
-generate: # vector kernels for AVX2 from those for AVX-512
+generate: # writes the vector kernels for AVX2 from those for AVX-512
 	go generate ./...
 
-kernels: # needs clang 16 or later; the PTX is committed, so that nobody else does
+kernels: # needs clang 16 or later; since the PTX is committed, only those who change kernels do
 	go run ./cuda/kernels/compile
 
-# A CUDA driver for tests: the kernels, compiled for the CPU. Needs g++.
+# A CUDA driver for tests: it runs the kernels, compiled for the CPU. Needs g++.
 EMULATED       = build/emulator
 EMULATOR_FLAGS = -std=c++17 -O2 -g1 -fPIC -fvisibility=hidden -fno-strict-aliasing -ffp-contract=off -fno-math-errno -U_FORTIFY_SOURCE -fstack-clash-protection \
 	-Wall -Wextra -Wno-unused-function -Wno-unused-parameter -Wno-unknown-pragmas -Wno-maybe-uninitialized $(if $(shell grep -sw fma /proc/cpuinfo),-mfma)
@@ -70,10 +70,10 @@ emulator: build/libcuda-emulated.so
 build/libcuda-emulated.so: $(EMULATOR_PARTS) $(KERNELS)
 	g++ -shared -Wl,-Bsymbolic -o $@ $^ -ldl -lpthread
 
-build/libcuda-broken.so: $(EMULATOR_PARTS) $(KERNELS) $(EMULATED)/broken.o # with kernels that are wrong on purpose
+build/libcuda-broken.so: $(EMULATOR_PARTS) $(KERNELS) $(EMULATED)/broken.o # has kernels that are wrong on purpose
 	g++ -shared -Wl,-Bsymbolic -o $@ $^ -ldl -lpthread
 
-# Slow, and finds threads that meet at one place of memory with no barrier between: make test-races
+# Slow; detects threads that access one place in memory with no barrier between: make test-races
 build/libcuda-races.so: $(EMULATOR_PARTS) $(EMULATED)/races.o $(KERNELS:$(EMULATED)/kernels/%=$(EMULATED)/races/%) $(EMULATED)/races/broken.o
 	g++ -shared -Wl,-Bsymbolic -o $@ $^ -ldl -lpthread
 
@@ -81,7 +81,7 @@ $(EMULATED)/%.o: cuda/emulator/%.cpp $(wildcard cuda/emulator/*.h)
 	@mkdir -p $(@D)
 	g++ $(EMULATOR_FLAGS) -c $< -o $@
 
-# Of kernels: what is misaligned or outside of a local array traps, as some of it does on a device; variables begin as garbage.
+# Kernels trap on misaligned accesses and on accesses outside local arrays, some of which trap on a device, too; variables start as garbage.
 AS_KERNEL = g++ -x c++ -include cuda/emulator/shim.h -Icuda/kernels $(EMULATOR_FLAGS) -ftrivial-auto-var-init=pattern \
 	-fsanitize=alignment,bounds,shift-exponent -fsanitize-undefined-trap-on-error
 
@@ -104,11 +104,11 @@ $(EMULATED)/races/broken.o: cuda/cudatest/testdata/broken.cu cuda/kernels/device
 
 EMULATE = DSP_CUDA_LIBRARY=$(CURDIR)/build/libcuda-emulated.so $(GPU)
 
-test-gpu: emulator build/libcuda-broken.so build/libcuda.a # on the emulated device. Tests elsewhere that need a device say GPU in their names
+test-gpu: emulator build/libcuda-broken.so build/libcuda.a # on the emulated device; outside ./cuda, tests that need a device have GPU in their names
 	$(EMULATE) go test -tags gpu ./cuda/...
 	$(EMULATE) go test -tags gpu -run GPU ./cmd/dsp
 
-test-races: build/libcuda-races.so build/libcuda.a # minutes: the same tests, looking for threads that meet with no barrier between
+test-races: build/libcuda-races.so build/libcuda.a # takes minutes: the same tests, looking for races
 	DSP_CUDA_LIBRARY=$(CURDIR)/build/libcuda-races.so $(GPU) go test -tags gpu -timeout 30m ./cuda/...
 
 clean:

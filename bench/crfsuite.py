@@ -1,16 +1,16 @@
-"""dsp beside CRFsuite, in one run, on the same attribute files and the same objective.
+"""dsp beside CRFsuite in one run, on the same attribute files and the same objective.
 
     make build
     python bench/crfsuite.py --train train.conll --test test.conll --features ner [--c2 1] [--threads 2] [--repeats 3]
 
-The objective is that of a CRF on all attribute-label pairs, Σ f_i(w) + c2‖w‖², which is --reg 2·c2 for dsp. The files are
-turned into attributes by `dsp data attributes`; files ending in .crfsuite are taken as they are. What is printed, as
-Markdown: seconds and passes until the objective is within 10 %, 1 % and 0.1 % of the optimum (which dsp certifies first),
-seconds a pass, peak memory of the training process, what the last model gets right on the test file, and tagging speed.
-Seconds are of training alone, without reading. Each program runs --repeats times, taking turns; medians are printed.
+The objective is that of a CRF on all attribute-label pairs, Σ f_i(w) + c2‖w‖², which dsp calls --reg 2·c2. `dsp data attributes`
+turns the files into attributes; the script takes files ending in .crfsuite as they are. It prints, as Markdown, the seconds and
+passes until the objective is within 10 %, 1 % and 0.1 % of the optimum (which dsp certifies first), the seconds per pass, the peak
+memory of the training process, the score of the last model on the test file, and the tagging speed. Seconds cover training alone,
+without reading. Each program runs --repeats times, taking turns; the tables have medians.
 
-CRFsuite's l2sgd does not log the objective of its model, so it is trained anew for so many epochs and measured by the
-probabilities that its model gives the training data. Installs python-crfsuite from PyPI for itself.
+CRFsuite's l2sgd does not log the objective of its model. The script therefore trains it again for each number of --epochs and computes
+the objective from the probabilities that the model gives the training data. The script installs python-crfsuite from PyPI for itself.
 """
 
 import argparse
@@ -30,7 +30,7 @@ import time
 LEVELS = (0.10, 0.01, 0.001)
 
 
-# Reading attribute files, and counting what is right.
+# Attribute files and scores.
 
 def unescape(text):
     return re.sub(r"\\(.)", r"\1", text)
@@ -71,7 +71,7 @@ def chunks(tags):
 
 
 def quality(gold, predicted):
-    """F1 of entities where labels are entity tags, else the share of tokens labelled right; in per cent."""
+    """Returns the F1 of entities if the labels are entity tags, else the share of tokens with the right label; in per cent."""
     if {tag[:2] for tags in gold for tag in tags} <= {"O", "B-", "I-"}:
         pairs = [(chunks(g), chunks(p)) for g, p in zip(gold, predicted)]
         right = sum(len(g & p) for g, p in pairs)
@@ -80,7 +80,7 @@ def quality(gold, predicted):
     return 100 * right / sum(map(len, gold)), "accuracy"
 
 
-# What runs in a process of its own, so that its memory can be measured: python crfsuite.py worker ARGUMENTS (JSON).
+# CRFsuite runs in a process of its own, so that its memory can be measured: python crfsuite.py worker ARGUMENTS (JSON).
 
 def worker(job):
     import pycrfsuite
@@ -117,7 +117,7 @@ class Bench:
                         "python-crfsuite"], check=True)
 
     def run(self, command):
-        """Returns standard output, peak memory in MiB and seconds of a command."""
+        """Runs a command. Returns its standard output, its peak memory in MiB and its seconds."""
         out, err = self.folder / "stdout", self.folder / "stderr"
         start = time.perf_counter()
         with open(out, "wb") as o, open(err, "wb") as e:
@@ -164,7 +164,7 @@ class Bench:
         return {"curve": curve, "memory": memory, "model": model}
 
     def l2sgd(self):
-        """One run tells the seconds; runs of so many epochs, the objective."""
+        """Takes the seconds from one run and the objectives from runs of each number of epochs."""
         counts = [int(n) for n in self.args.epochs.split(",")]
         log, memory, _ = self.crfsuite("l2sgd", counts[-1], delta=0, period=counts[-1])
         calibration = sum(float(s) for s in re.findall(r"^Seconds required: (\S+)$", log.split("***** Epoch #1 *****")[0], re.M)[1:])
@@ -186,7 +186,7 @@ class Bench:
             self.sequences, tokens, names = self.sequences + 1, tokens + len(labels), names + sum(map(len, items))
         reference = self.dsp("reference", "--gap", "1e-5", "--passes", "1000")
         self.optimum = min(f for _, _, f in reference["curve"])
-        print(f"{self.sequences} sequences, {tokens} tokens, {names / tokens:.1f} attributes a token; "
+        print(f"{self.sequences} sequences, {tokens} tokens, {names / tokens:.1f} attributes per token; "
               f"optimum between {reference['dual']:.2f} and {self.optimum:.2f}\n", flush=True)
         programs = {
             "CRFsuite lbfgs": self.lbfgs,
@@ -197,7 +197,7 @@ class Bench:
         runs = {name: [] for name in programs}
         for k in range(self.args.repeats):
             for name, program in programs.items():
-                if name == "CRFsuite l2sgd" and k > 0:  # dozens of runs already
+                if name == "CRFsuite l2sgd" and k > 0:  # one repeat is dozens of runs already
                     continue
                 runs[name].append(program())
                 print(f"{name}: {len(runs[name][-1]['curve'])} passes, {runs[name][-1]['curve'][-1][1]:.1f} s", file=sys.stderr)
@@ -206,7 +206,7 @@ class Bench:
 
     def table(self, runs):
         columns = [f"to {level:.1%}".replace(".0%", "%") for level in LEVELS]
-        print("| | " + " | ".join(columns) + " | a pass | peak memory | 0.1 % against lbfgs |")
+        print("| | " + " | ".join(columns) + " | per pass | peak memory | 0.1 % against lbfgs |")
         print("|---|" + "---|" * (len(columns) + 3))
         base = None
         for name, tries in runs.items():
@@ -226,7 +226,7 @@ class Bench:
         print()
 
     def tagging(self, runs):
-        print("| | held out | tokens tagged a second |\n|---|---|---|")
+        print("| | held out | tokens tagged per second |\n|---|---|---|")
         for name, tries in runs.items():
             model = tries[-1]["model"]
             if name.startswith("CRFsuite"):
@@ -252,8 +252,8 @@ def main():
     parser.add_argument("--features", default="ner", help="dsp's built-in feature set")
     parser.add_argument("--reading", default="", metavar="FLAGS", help="further flags for reading the files, such as '--label upos'")
     parser.add_argument("--c2", type=float, default=1)
-    parser.add_argument("--iterations", type=int, default=400, help="most of CRFsuite's lbfgs")
-    parser.add_argument("--epochs", default="2,5,10,20,30,60", help="epochs after which CRFsuite's l2sgd is measured")
+    parser.add_argument("--iterations", type=int, default=400, help="iterations of CRFsuite's lbfgs, at most")
+    parser.add_argument("--epochs", default="2,5,10,20,30,60", help="numbers of epochs after which to measure CRFsuite's l2sgd")
     parser.add_argument("--threads", default="2")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("more", nargs="*", help="further flags for dsp train, after --")

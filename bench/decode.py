@@ -1,11 +1,11 @@
-"""Decodes exported potentials without dsp, and compares with what dsp predicted.
+"""Decodes exported potentials of chains without dsp, and compares the results with dsp's predictions.
 
     dsp export  --model MODEL --data FILE --to potentials.npz
     dsp predict --model MODEL --input FILE --marginals --json > predictions.jsonl
     python bench/decode.py potentials.npz predictions.jsonl
 
-Needs numpy. Viterbi in float32 must find the labels of every sequence exactly; forward-backward in float64 must agree
-with the marginals to 1e-4 and with the probability of the best output to 1e-4 of it.
+Needs numpy. Viterbi in float32 must find exactly the labels of every sequence. Forward-backward in float64 must agree with the
+marginals to within 1e-4, and with the probability of the best output to within a relative 1e-4.
 """
 
 import json
@@ -15,7 +15,7 @@ import numpy as np
 
 
 def viterbi(node, edges):
-    """Best labels of one chain: node [T×Y], edges [T×Y×Y], entry t the step into t. Ties go to the smaller label."""
+    """Returns the best labels of one chain: node [T×Y]; edges [T×Y×Y], entry t being the step into t. Ties go to the smaller label."""
     score, back = node[0], []
     for t in range(1, len(node)):
         paths = score[:, None] + edges[t]
@@ -28,13 +28,13 @@ def viterbi(node, edges):
 
 
 def logsumexp(x, axis):
-    top = np.maximum(x.max(axis, keepdims=True), -1e300)  # a column may be forbidden altogether
+    top = np.maximum(x.max(axis, keepdims=True), -1e300)  # every entry of a column may be −∞
     with np.errstate(divide="ignore"):
         return np.log(np.exp(x - top).sum(axis)) + top.squeeze(axis)
 
 
 def forward_backward(node, edges):
-    """Marginals [T×Y] and log Z of one chain."""
+    """Returns the marginals [T×Y] and log Z of one chain."""
     forward, backward = node.copy(), np.zeros_like(node)
     for t in range(1, len(node)):
         forward[t] += logsumexp(forward[t - 1][:, None] + edges[t], 0)
@@ -74,7 +74,7 @@ def main(potentials, predictions):
         p_best = np.exp(score(θ, edges, labels) - log_z)
         worst_probability = max(worst_probability, abs(line["probability"] - p_best) / p_best)
     print(f"{len(lines)} sequences, {offsets[-1]} positions: {different:.0f} decoded differently; "
-          f"marginals differ by at most {worst_marginal:.2g}, probabilities by {worst_probability:.2g} of themselves")
+          f"marginals differ by at most {worst_marginal:.2g}, probabilities by a relative {worst_probability:.2g}")
     return int(different > 0 or worst_marginal > 1e-4 or worst_probability > 1e-4)
 
 

@@ -1,11 +1,11 @@
-"""dsp on a GPU beside PyTorch on the same GPU, in one run: the table of docs/gpu.md.
+"""dsp beside PyTorch on the same GPU, in one run: makes the table of docs/gpu.md.
 
     make gpu
     python bench/gpu.py [--dsp bin/dsp] [--device cuda:0] [--seconds 1] [--table FILE] [--sanitize]
 
-Runs dsp selftest, dsp bench and bench/torch_crf.py, and prints what each thing takes, which share of its bound that is, and how
-many times as long PyTorch takes. --table also writes it to a file, in Markdown. --sanitize runs the selftest under compute-sanitizer
-too. Without PyTorch its columns stay empty. Only the standard library is needed for the rest.
+Runs dsp selftest, dsp bench and bench/torch_crf.py. Prints the time of each operation, the share of its bound that dsp reaches, and
+how many times as long PyTorch takes. --table also writes the table to a file, in Markdown. --sanitize runs the selftest under
+compute-sanitizer, too. Without PyTorch its columns stay empty; everything else needs only the standard library.
 """
 
 import argparse
@@ -17,7 +17,7 @@ import sys
 
 HERE = pathlib.Path(__file__).parent
 
-# What PyTorch measures under which name, for the rows of dsp bench that start with these words.
+# PyTorch's name for each row of dsp bench that has a counterpart.
 COUNTERPARTS = {
     "Viterbi with paths": "viterbi",
     "forward-backward, all marginals": "forward-backward",
@@ -59,21 +59,21 @@ def torch_rows(args, *flags):
     try:
         import torch  # noqa: F401
     except ImportError:
-        print("there is no PyTorch here: its columns stay empty", file=sys.stderr)
+        print("PyTorch is not installed: its columns stay empty", file=sys.stderr)
         return None
     _, report = run([sys.executable, HERE / "torch_crf.py", "--device", args.device, "--seconds", str(args.seconds), "--json", *flags])
     return report
 
 
 def counterpart(row, torch):
-    """Milliseconds of PyTorch for a row of dsp bench, by way of doing it; {} where there is none."""
+    """Returns PyTorch's milliseconds for a row of dsp bench, by variant; {} if PyTorch has no counterpart."""
     if torch is None or row["sizes"] != row["compared"]:
         return {}
     return {r["how"]: r["milliseconds"] for r in torch["rows"] if r["what"] == COUNTERPARTS.get(row["what"])}
 
 
 def table(bench, torch):
-    # The first row of a name has the sizes that PyTorch measures: chains of one length, all positions at once.
+    # The first row with a name has the sizes that PyTorch measures: chains of one length, all positions at once.
     first = {}
     for row in bench["rows"]:
         row["compared"] = first.setdefault(row["what"], row["sizes"])
@@ -98,7 +98,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--dsp", default="bin/dsp")
     parser.add_argument("--device", default="cuda:0")
-    parser.add_argument("--seconds", type=float, default=1, help="how long to measure each thing")
+    parser.add_argument("--seconds", type=float, default=1, help="seconds to spend on each measurement")
     parser.add_argument("--table", type=pathlib.Path, help="file for the table")
     parser.add_argument("--sanitize", action="store_true")
     args = parser.parse_args()
@@ -113,7 +113,7 @@ def main():
         f"{device['name']}, {device['multiprocessors']} multiprocessors, CUDA {device['driver']}; a copy moves {bench['copy_gb_per_second']:.0f} GB/s, float32 "
         f"peak {bench['peak_gflops'] / 1000:.1f} TFLOP/s; matrix products by {bench['blas']}" + (f"; PyTorch {torch['torch']}" if torch else "") + ".",
         f"Selftest: {verdict}." + (f" Under compute-sanitizer: {sanitize(args)}." if args.sanitize else ""),
-        "" if not bench["small"] else "The device is emulated: sizes are small, and times say nothing.",
+        "" if not bench["small"] else "The device is emulated: sizes are small, and times mean nothing.",
         table(bench, torch),
     ]
     text = "\n\n".join(t for t in text if t)

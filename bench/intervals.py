@@ -1,9 +1,9 @@
-"""Certified intervals [dual, objective] of every convex method on one problem: they must all overlap.
+"""Certified intervals [dual, objective] of every convex method on one problem. They must all overlap.
 
     make build
     python bench/intervals.py [--dsp bin/dsp] [--data FILE.npz] [--passes 150] [--loss hinge]
 
-Without --data it draws chains that no linear model separates: labels from a Markov chain, Gaussian features around each
+Without --data the script draws chains that no linear model separates: labels from a Markov chain, Gaussian features around each
 label's mean, and a tenth of the labels changed at random. Needs numpy.
 """
 
@@ -20,7 +20,7 @@ CONVEX = {"hinge": ["casimir", "casimir-adapt", "svrg", "saga", "bcfw", "bcpfw"]
 
 
 def draw_chains(path, chains, dim, labels, seed):
-    """Writes dense features of noisy chains as npz."""
+    """Writes the dense features of noisy chains to an npz file."""
     rng = np.random.default_rng(seed)
     steps = rng.dirichlet(np.full(labels, 0.3), size=labels)
     means = rng.normal(size=(labels, dim))

@@ -1,10 +1,10 @@
-"""Prox-linear with its defaults beside SGD with a tuned step, on one network and one budget of passes.
+"""Prox-linear with its defaults beside SGD with a tuned step: the same network, the same number of passes.
 
     make build
     python bench/networks.py [--dsp bin/dsp] [--passes 15] [--steps 0.25,0.5,1,2,4] -- FLAGS OF dsp train
 
-SGD runs once with the step that it finds itself, then with multiples of it, for the schedules γ0/√t and constant. The
-table has the objective of the last pass, and what was best on development data. Only the standard library is needed.
+SGD runs once with the step that it finds itself, then with multiples of that step under the schedules γ0/√t and constant. The
+table has the objective of the last pass and the best results on development data. Needs only the standard library.
 """
 
 import argparse

@@ -1,12 +1,13 @@
-"""What linear models of text get right: dsp and CRFsuite with the same attributes, tuned in the same way.
+"""Quality of linear models of text: dsp and CRFsuite with the same attributes, tuned in the same way.
 
     make build
     python bench/quality.py --train train.conll --dev dev.conll --test test.conll --features ner --constraints iob2 [--reg 0.05,0.1,0.2,0.5,1,2]
 
-For each loss (and for constraints of the tag scheme, where given) dsp trains with every --reg to a certified gap of 1e-3, and
-CRFsuite's lbfgs on all attribute-label pairs with c2 = reg/2. The --reg that does best on the development data after the last pass
-is chosen and measured on the test data: entity F1 where labels are entity tags, else accuracy, in per cent. The column "best pass" is
-what dsp keeps by default: the pass that did best on the development data. --reading is how dsp reads the files ("--label xpos").
+For each loss (and, with --constraints, also under those constraints) dsp trains with every --reg to a certified gap of 1e-3, and
+CRFsuite's lbfgs trains on all attribute-label pairs with c2 = reg/2. The script chooses the --reg that does best on the development data
+after the last pass and measures it on the test data, in per cent: entity F1 if the labels are entity tags, else accuracy. The column
+"best pass" shows what dsp keeps by default: the pass that did best on the development data. --reading holds further flags with which
+dsp reads the files, such as "--label xpos".
 """
 
 import argparse
@@ -43,12 +44,12 @@ def main():
     for name in ("train", "dev", "test"):
         parser.add_argument(f"--{name}", required=True)
     parser.add_argument("--features", default="ner")
-    parser.add_argument("--constraints", default="none", help="also train with these")
+    parser.add_argument("--constraints", default="none", help="constraints to train with, too")
     parser.add_argument("--reading", default="", help="further flags for reading the files")
     parser.add_argument("--reg", default="0.05,0.1,0.2,0.5,1,2")
     parser.add_argument("--losses", default="crf,hinge")
     parser.add_argument("--passes", type=int, default=200)
-    parser.add_argument("--iterations", type=int, default=200, help="most of CRFsuite's lbfgs; 0: leave CRFsuite out")
+    parser.add_argument("--iterations", type=int, default=200, help="iterations of CRFsuite's lbfgs, at most; 0 leaves CRFsuite out")
     args = parser.parse_args()
     args.c2 = 1
     print("| | reg | dev | test | best pass: dev | test | seconds |\n|---|---|---|---|---|---|---|")

@@ -1,14 +1,14 @@
-"""The same work as dsp bench --device cuda by PyTorch, in the ways people do it.
+"""The work of dsp bench --device cuda in PyTorch, in the ways in which people write it.
 
     python bench/torch_crf.py [--device cuda] [--small] [--check] [--json]
 
-Chains of one length, B=4096, T=64, Y=32: Viterbi with paths and forward-backward with all marginals, by a loop over T as
-pytorch-crf has it (the path followed back by gather, not label by label in Python), the same loop by torch.compile, and a scan
-over pairs of positions in the log semiring as torch-struct has it. Marginals are derivatives of log Z. Then a training step of an
-MLP 300→200→25 with a CRF over 65,536 positions by SGD: eager, and captured as a CUDA graph.
+Chains of one length, B=4096, T=64, Y=32: Viterbi with paths and forward-backward with all marginals, as a loop over T like
+pytorch-crf's (but it follows the path back by gather, not label by label in Python), as the same loop under torch.compile, and as a
+scan over pairs of positions in the log semiring like torch-struct's. Marginals are derivatives of log Z. Then an SGD step of an MLP
+300→200→25 with a CRF over 65,536 positions: eager, and captured as a CUDA graph.
 
-Times are medians of many repeats after warming up, by CUDA events. --check compares everything with numpy in float64 on small
-chains; --small makes the sizes fit a CPU.
+Times are medians of many repeats after a warm-up, measured by CUDA events. --check compares everything with numpy in float64 on
+small chains; --small makes the sizes fit a CPU.
 """
 
 import argparse
@@ -33,15 +33,15 @@ def log_z_loop(node, edge, mask):
 
 
 def log_multiply(a, b):
-    """The product of matrices in the log semiring: log Σ_k exp(a_ik + b_kj), by a product of what is left of the maxima. An entry
-    that is 0 there has no derivative."""
+    """Multiplies matrices in the log semiring: log Σ_k exp(a_ik + b_kj), by an ordinary product after subtracting the maxima. An entry of that
+    product that underflows to 0 has no derivative."""
     top_a, top_b = a.amax(-1, keepdim=True).detach(), b.amax(-2, keepdim=True).detach()
     product = torch.matmul(torch.exp(a - top_a), torch.exp(b - top_b))
     return torch.log(product.clamp_min(torch.finfo(product.dtype).tiny)) + top_a + top_b
 
 
 def log_z_scan(node, edge, mask):
-    """Steps are matrices [Y,Y], multiplied in pairs; a step outside of its chain is the identity, 0 on the diagonal and −∞ off it."""
+    """Steps are matrices [Y,Y], multiplied in pairs; a step beyond the end of its chain is the identity: 0 on the diagonal, −∞ off it."""
     labels = node.shape[2]
     identity = torch.full((labels, labels), -1e9, device=node.device, dtype=node.dtype).fill_diagonal_(0)
     steps = torch.where(mask[:, 1:, None, None], edge + node[:, 1:, None, :], identity)
@@ -56,7 +56,7 @@ def log_z_scan(node, edge, mask):
 
 
 def viterbi(node, edge, mask):
-    """Scores [B] and labels [B,T] of the best outputs; labels outside of a chain repeat its last."""
+    """Returns the scores [B] and labels [B,T] of the best outputs; labels beyond the end of a chain repeat its last one."""
     score, back = node[:, 0], []
     stay = torch.arange(node.shape[2], device=node.device).expand(len(node), -1)
     for t in range(1, node.shape[1]):
@@ -79,7 +79,7 @@ def gold_score(node, edge, mask, gold):
 
 
 def with_marginals(log_z):
-    """log Z [B] with the node marginals [B,T,Y] and the sum of the edge marginals over the batch [Y,Y]."""
+    """Returns a function that gives log Z [B], the node marginals [B,T,Y] and the edge marginals summed over the batch [Y,Y]."""
 
     def run(node, edge, mask):
         node, edge = node.detach().requires_grad_(), edge.detach().requires_grad_()
@@ -105,8 +105,8 @@ class Clock:
         self.cuda, self.seconds = device.type == "cuda", seconds
 
     def __call__(self, run):
-        """Median milliseconds of run, and the number of repeats. So many runs are measured together, one behind the other, that what
-        the host takes to begin does not count."""
+        """Returns the median milliseconds of run, and the number of repeats. Each measurement spans enough runs in a row that the
+        host's time to launch the first one does not matter."""
         for _ in range(3):
             once = self.together(run, 1)
         count = int(min(max(1 / max(once, 1e-6), 1), 50))
@@ -154,7 +154,7 @@ def oracle_rows(args, device):
         for how, run in variants:
             if how == "compiled":
                 if args.small:
-                    continue  # compiling takes longer than the test may
+                    continue  # compiling takes too long for a test
                 if what == "viterbi":
                     run = torch.compile(run)
             yield what, how, lambda run=run: run(node, edge, mask)
@@ -193,7 +193,7 @@ def step_rows(args, device):
 
 
 def reference(node, edge, length):
-    """log Z, node marginals, edge marginals and best labels of one chain by numpy, in float64."""
+    """Computes log Z, node marginals, edge marginals, and the best score and labels of one chain with numpy, in float64."""
 
     def total(x, axis):
         top = x.max(axis, keepdims=True)
@@ -231,7 +231,7 @@ def check():
             for b, w in enumerate(want):
                 assert abs(values[b] - w[0]) < 1e-9, f"{name}, T={length}: log Z {values[b]}, want {w[0]}"
                 np.testing.assert_allclose(nodes[b, : len(w[1])], w[1], atol=1e-9, err_msg=name)
-                assert not nodes[b, len(w[1]) :].any(), f"{name}, T={length}: marginals outside of a chain"
+                assert not nodes[b, len(w[1]) :].any(), f"{name}, T={length}: marginals beyond the end of a chain"
             np.testing.assert_allclose(pairs, sum(w[2] for w in want), atol=1e-9, err_msg=name)
     print("loop, scan and Viterbi agree with numpy", file=sys.stderr)
 
@@ -241,7 +241,7 @@ def main():
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--small", action="store_true", help="sizes for a CPU, nothing compiled")
     parser.add_argument("--check", action="store_true", help="compare with numpy first")
-    parser.add_argument("--seconds", type=float, default=1, help="how long to measure each thing")
+    parser.add_argument("--seconds", type=float, default=1, help="seconds to spend on each measurement")
     parser.add_argument("--tf32", action="store_true", help="let matrix products round to TF32")
     parser.add_argument("--json", action="store_true")
     args = parser.parse_args()

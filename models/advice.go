@@ -4,14 +4,14 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/dsp-go/dsp/cuda"
+	"github.com/dsp-go/dsp/cuda/device"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/train"
 )
 
 // advise says of an error that ended a run which settings to change, where it is known.
 func (r *run) advise(err error) error {
-	var small *cuda.OutOfMemoryError
+	var small *device.OutOfMemoryError
 	var diverged *train.DivergedError
 	switch {
 	case errors.As(err, &small):

@@ -30,7 +30,7 @@ func arcColumns(d *structured.Dataset) arcs.Columns {
 
 // fitArcs learns from training data which attributes of arcs there are, and makes them there.
 func fitArcs(t *arcs.Template, train *structured.Dataset, o arcs.Options) (*arcInputs, error) {
-	t = t.Settle(inputColumns)
+	t = t.ForColumns(inputColumns)
 	heads := make([]int32, 0, train.Positions())
 	for i := range train.Len() {
 		for k, h := range train.Gold(i)[:train.Length(i)] {

@@ -6,7 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/dsp-go/dsp/cuda"
+	"github.com/dsp-go/dsp/cuda/device"
+	"github.com/dsp-go/dsp/cuda/training"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/train/engine"
 )
@@ -49,7 +50,7 @@ func (c *Config) checkDevice() error {
 
 // checkCUDA says why there is no CUDA device of that number.
 func checkCUDA(ordinal int) error {
-	all, err := cuda.Devices()
+	all, err := device.Devices()
 	if err == nil && ordinal >= len(all) {
 		err = fmt.Errorf("there is no such device, the last one is cuda:%d", len(all)-1)
 	}
@@ -57,7 +58,7 @@ func checkCUDA(ordinal int) error {
 }
 
 // OpenDevice opens the CUDA device of a name as the setting device has it. Nil is the CPU. A device that there is not is bad input.
-func OpenDevice(name string) (*cuda.Device, error) {
+func OpenDevice(name string) (*device.Device, error) {
 	c := Config{Device: name}
 	if err := c.checkDevice(); err != nil {
 		return nil, err
@@ -66,14 +67,14 @@ func OpenDevice(name string) (*cuda.Device, error) {
 }
 
 // openDevice opens the CUDA device that c asks for; with auto the first, unless it is emulated. Nil is the CPU.
-func (c *Config) openDevice() (*cuda.Device, error) {
+func (c *Config) openDevice() (*device.Device, error) {
 	kind, ordinal, err := parseDevice(c.Device)
 	switch {
 	case err != nil || kind == cpuDevice:
 		return nil, err
 	case kind == autoDevice:
-		if all, err := cuda.Devices(); err != nil {
-			if cuda.Built {
+		if all, err := device.Devices(); err != nil {
+			if device.Built {
 				return nil, err
 			}
 			return nil, nil
@@ -84,7 +85,7 @@ func (c *Config) openDevice() (*cuda.Device, error) {
 	if err := c.checkAccelerated(); err != nil {
 		return nil, err
 	}
-	return cuda.Open(ordinal)
+	return device.Open(ordinal)
 }
 
 // accelerate settles where the run computes, and how many examples are in a step there. What a device cannot do is refused
@@ -119,13 +120,16 @@ func (r *run) accelerate() error {
 	}
 	r.problem.Batch = c.Batch
 	if r.device == nil {
-		return checkSteps(r.problem)
+		return c.checkSteps(r.problem)
 	}
 	batch := any("the method's")
 	if c.Batch > 0 {
 		batch = c.Batch
 	}
 	r.o.Log.Info("device "+r.device.Info().String(), "batch", batch)
+	if !training.HasKernels(r.problem.Objective) {
+		r.o.Log.Info("the network runs on the device, the oracle of a " + r.problem.Scorer.Form().Structure.Name() + " on the CPU")
+	}
 	return nil
 }
 
@@ -143,8 +147,8 @@ func (r *run) warnIfMoved() {
 }
 
 // moveTo has a device do the run's work.
-func (r *run) moveTo(d *cuda.Device) error {
-	a, err := cuda.NewAccelerator(d, r.problem.Objective, r.config.TF32)
+func (r *run) moveTo(d *device.Device) error {
+	a, err := training.NewAccelerator(d, r.problem.Objective, r.config.TF32)
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/dsp-go/dsp/structured/host"
 	"github.com/dsp-go/dsp/structured/text"
 	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/engine"
 )
 
 const (
@@ -33,6 +34,9 @@ func (c *Config) checkMemory(s source) error {
 	if _, err := c.fitInputs(d); err != nil {
 		return err
 	}
+	if c.Task == "parse" {
+		return c.checkTreeMemory(d, times)
+	}
 	extent := d.Extent().Times(times)
 	weights := extent.Weights()
 	if c.HashBits > 0 {
@@ -44,11 +48,33 @@ func (c *Config) checkMemory(s source) error {
 	return nil
 }
 
-// checkSteps refuses weights and steps on p for which there is not enough memory once the data are read.
-func checkSteps(p *train.Problem) error {
-	weights := p.Scorer.Dim()
+// checkTreeMemory is checkMemory for treebanks, of which d is the beginning, so many times as long as all of it. What grows with the
+// square of a sentence's length is the attributes of arcs, which exist twice while they are joined.
+func (c *Config) checkTreeMemory(d *structured.Dataset, times float64) error {
+	bytes := 0.0
+	for _, t := range d.Tables {
+		if t.Attributes != nil {
+			bytes += 2 * (8*float64(len(t.Attributes.Offsets)) + 4*float64(len(t.Attributes.Index)))
+		}
+	}
+	if err := host.CheckMemory("reading "+c.Train, times*(bytes+d.Extent().Bytes())); err != nil {
+		return structured.BadInput("%w; train on a part of it, or on fewer attributes with a --template", err)
+	}
+	return nil
+}
+
+// memories is how many numbers for each of the examples' potentials the methods remember, the copy in a checkpoint included.
+var memories = map[string]float64{"sdca": 4, "bcfw": 2, "saga": 2, "svrg": 1, "casimir": 1, "casimir-adapt": 1}
+
+// checkSteps refuses weights, memories and steps on p for which there is not enough memory once the data are read.
+func (c *Config) checkSteps(p *train.Problem) error {
+	weights, remembered := p.Scorer.Dim(), memories[c.asking()]*float64(engine.MemoryFloats(p.Objective))
 	what := fmt.Sprintf("training %d weights with --batch %d", weights, p.BatchSize())
-	if err := host.CheckMemory(what, garbage*(4*weightVectors*float64(weights)+p.StepBytes(p.BatchSize()))); err != nil {
+	if err := host.CheckMemory(what, garbage*(4*weightVectors*float64(weights)+p.StepBytes(p.BatchSize()))+4*remembered); err != nil {
+		if remembered > weightVectors*float64(weights) {
+			return structured.BadInput("%w; most of it is what --method %s remembers of every example. Use --method lbfgs or bcpfw, which remember little, "+
+				"or train on a part of the data", err, c.Method)
+		}
 		return structured.BadInput("%w; lower --batch, or train fewer weights", err)
 	}
 	return nil

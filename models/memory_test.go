@@ -54,11 +54,11 @@ func TestTooManyWeightsForMemory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := checkSteps(r.problem); err != nil {
+	if err := r.config.checkSteps(r.problem); err != nil {
 		t.Error(err)
 	}
 	r.problem.Scorer = vast{r.problem.Scorer}
-	if err := checkSteps(r.problem); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "lower --batch") {
+	if err := r.config.checkSteps(r.problem); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "lower --batch") {
 		t.Errorf("got %v", err)
 	}
 }

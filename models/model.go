@@ -55,7 +55,7 @@ func (m *Model) assemble() error {
 func (c *Config) net() nets.Config {
 	return nets.Config{
 		Net: c.Net, Hidden: c.Hidden, Activation: nets.Activation(c.Activation), Window: c.Window,
-		Channels: c.Channels, Embed: c.Embed, Dropout: c.Dropout, Edges: c.Edges,
+		Channels: c.Channels, Embed: c.Embed, Dropout: c.Dropout, Edges: c.Edges, ArcUnits: c.ArcUnits, LabelUnits: c.LabelUnits,
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"math"
 	"path/filepath"
 
+	"github.com/dsp-go/dsp/cuda/training"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/engine"
@@ -139,7 +140,10 @@ func (r *run) checkpoint() (*train.Checkpoint, error) {
 // evaluate measures weights on the development and test data.
 func (r *run) evaluate(ctx context.Context, w []float32) (dev, test *structured.Metrics, err error) {
 	m := *r.model
-	m.W, m.device = w, r.device
+	m.W = w
+	if training.HasKernels(r.problem.Objective) {
+		m.device = r.device
+	}
 	measure := func(d *structured.Dataset) *structured.Metrics {
 		if d == nil || d.Len() == 0 || err != nil {
 			return nil

@@ -2,7 +2,6 @@ package models
 
 import (
 	"cmp"
-	"fmt"
 	"io"
 	"os"
 	"slices"
@@ -98,9 +97,16 @@ func (c *Config) fitTrees(train *structured.Dataset) (Inputs, error) {
 	if err != nil {
 		return Inputs{}, err
 	}
-	in, err := fitArcs(t, train, arcs.Options{MinCount: max(1, c.MinCount), HashBits: c.HashBits, Threads: threadsOr(c.Threads)})
+	o := arcs.Options{HashBits: c.HashBits, Threads: threadsOr(c.Threads)}
+	if c.HashBits == 0 {
+		o.MinCount = cmp.Or(c.MinCount, defaultArcCount)
+	}
+	in, err := fitArcs(t, train, o)
 	return Inputs{Features: set, arcs: in}, err
 }
+
+// defaultArcCount is how often an attribute must occur on gold arcs to get weights, where nothing was said.
+const defaultArcCount = 2
 
 // encodeWords makes the discrete inputs of a treebank.
 func encodeWords(d *structured.Dataset, vocab []*structured.Alphabet) error {
@@ -120,14 +126,14 @@ func (c *Config) structure() trees.SpanningTree {
 // parser makes the network of the parse task, and settles what c left open about it.
 func (c *Config) parser(in Inputs, relations int) (nets.Network, error) {
 	form := c.structure().Form(relations)
+	if c.Loss == "auto" && c.Method != "bcfw" && c.Method != "bcpfw" {
+		c.Loss = "crf"
+	}
 	if in.arcs == nil {
-		return nil, fmt.Errorf("net %s", c.Net)
+		return c.biaffine(in, form)
 	}
 	if c.Net == "auto" {
 		c.Net = "linear"
-	}
-	if c.Loss == "auto" && c.Method != "bcfw" && c.Method != "bcpfw" {
-		c.Loss = "crf"
 	}
 	if err := c.settleLoss(); err != nil {
 		return nil, err
@@ -136,4 +142,25 @@ func (c *Config) parser(in Inputs, relations int) (nets.Network, error) {
 		{Attributes: in.arcs.dictionary.Arc.Len(), Weights: "arc_attributes"},
 		{Attributes: in.arcs.dictionary.Label.Len(), Weights: "label_attributes"},
 	}), nil
+}
+
+// biaffine makes the network that scores trees from words, and settles its sizes.
+func (c *Config) biaffine(in Inputs, form structured.Form) (nets.Network, error) {
+	switch c.Net {
+	case "auto":
+		c.Net = "biaffine"
+	case "biaffine":
+	default:
+		return nil, structured.BadInput("--net %s does not score trees; use --net linear or biaffine", c.Net)
+	}
+	shape := inputOf(0, in.Vocab)
+	n, err := c.net().Resolve(shape)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.settleLoss(); err != nil {
+		return nil, err
+	}
+	c.Window, c.Channels, c.Embed, c.ArcUnits, c.LabelUnits = n.Window, n.Channels, n.Embed, n.ArcUnits, n.LabelUnits
+	return nets.NewBiaffine(n, shape, form)
 }

@@ -1,8 +1,11 @@
 package nets
 
 import (
+	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/dsp-go/dsp/structured"
 	"gorgonia.org/gorgonia"
@@ -20,11 +23,11 @@ func BenchmarkMLPStep(b *testing.B) {
 	w := net.Init(1)
 	var batch structured.Batch
 	batch.Reset(data, []int{0})
-	v := randomMarginals(rng, &batch, labels, false)
+	v := randomMarginals(rng, &batch, net.Form())
 	grad := make([]float32, net.Dim())
 
 	b.Run("TapeMachine", func(b *testing.B) {
-		g := newGraph(rows, tensor.Float32, input, net.layout)
+		g := newGraph(Size{Rows: rows}, tensor.Float32, input, net.layout)
 		f, err := differentiate(&tapeSpec, g)
 		must(b, err)
 		let := func(n *gorgonia.Node, xs []float32) {
@@ -101,8 +104,7 @@ func BenchmarkPresetStep(b *testing.B) {
 				worker := net.NewNetWorker()
 				var batch structured.Batch
 				batch.Reset(data, seq(chains))
-				_, perPosition := formOf(net)
-				v := randomMarginals(rng, &batch, p.labels, perPosition)
+				v := randomMarginals(rng, &batch, net.Form())
 				var θ structured.Potentials
 				must(b, worker.Score(w, &batch, &θ))
 				b.ReportAllocs()
@@ -111,6 +113,49 @@ func BenchmarkPresetStep(b *testing.B) {
 					must(b, worker.Pullback(v, grad))
 				}
 				b.ReportMetric(float64(12*chains*b.N)/b.Elapsed().Seconds(), "positions/s")
+			})
+		}
+	}
+}
+
+// A step of the biaffine preset on 32 sentences of 25 words with 50 relations: cotangents of every pair, as crf has them, and of
+// few pairs, as the hinge has them.
+func BenchmarkBiaffineStep(b *testing.B) {
+	const sentences, words, relations = 32, 25, 50
+	for _, e := range []int{64, 128} {
+		for _, sparse := range []bool{false, true} {
+			name := map[bool]string{false: "/dense", true: "/sparse"}[sparse]
+			b.Run(fmt.Sprint("E=", e, name), func(b *testing.B) {
+				rng := rand.New(rand.NewPCG(1, 1))
+				input := Input{Vocab: []int{10000, 50}}
+				net := mustBiaffine(b, Config{Net: "biaffine", LabelUnits: e}, input, relations)
+				data := withPairs(randomData(rng, input, 3, slices.Repeat([]int{words}, sentences)...))
+				w, grad := net.Init(1), make([]float32, net.Dim())
+				worker := net.NewNetWorker()
+				var batch structured.Batch
+				batch.Reset(data, seq(sentences))
+				v := randomMarginals(rng, &batch, net.Form())
+				if sparse {
+					for k := range v.Parts {
+						for i := range v.Parts[k].Values {
+							if i%(words*v.Parts[k].Width/2) != 0 {
+								v.Parts[k].Values[i] = 0
+							}
+						}
+					}
+				}
+				var θ structured.Potentials
+				must(b, worker.Score(w, &batch, &θ))
+				b.ReportAllocs()
+				var forward time.Duration
+				for b.Loop() {
+					start := time.Now()
+					must(b, worker.Score(w, &batch, &θ))
+					forward += time.Since(start)
+					must(b, worker.Pullback(v, grad))
+				}
+				b.ReportMetric(float64(forward.Microseconds())/1000/float64(b.N), "forward-ms")
+				b.ReportMetric(float64(sentences*b.N)/b.Elapsed().Seconds(), "sentences/s")
 			})
 		}
 	}

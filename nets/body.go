@@ -13,6 +13,7 @@ type body struct {
 	params []Param
 	width  int
 	build  func(g *Graph) (*gorgonia.Node, error)
+	layer  func(g *Graph, x *gorgonia.Node) (*gorgonia.Node, error) // the last one
 }
 
 // then puts a layer with parameters of its own on top.
@@ -20,6 +21,7 @@ func (b body) then(width int, layer func(g *Graph, x *gorgonia.Node) (*gorgonia.
 	return body{
 		params: append(append([]Param(nil), b.params...), params...),
 		width:  width,
+		layer:  layer,
 		build: func(g *Graph) (*gorgonia.Node, error) {
 			x, err := b.build(g)
 			if err != nil {
@@ -60,6 +62,14 @@ func (b body) dense(name string, units int, c Config) body {
 		}
 		return g.Dropout(h, c.Dropout)
 	}, Param{name + ".weight", []int{b.width, units}, initFor(c.Activation)}, Param{name + ".bias", []int{units}, nil})
+}
+
+// hidden are dense layers of c.Hidden units.
+func (b body) hidden(c Config) body {
+	for i, units := range c.Hidden {
+		b = b.dense(fmt.Sprintf("hidden%d", i+1), units, c)
+	}
+	return b
 }
 
 func initFor(a Activation) Init {

@@ -1,7 +1,6 @@
 package nets
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -10,14 +9,16 @@ import (
 
 // Config chooses and sizes a preset network. Resolve fills what is left out.
 type Config struct {
-	Net        string     `yaml:"net" json:"net"`                                   // linear, mlp, cnn, cnn-image or embed
-	Hidden     []int      `yaml:"hidden,omitempty" json:"hidden,omitempty"`         // units of each dense hidden layer
-	Activation Activation `yaml:"activation,omitempty" json:"activation,omitempty"` // elu, tanh or relu
-	Window     int        `yaml:"window,omitempty" json:"window,omitempty"`         // positions that a window spans, odd
-	Channels   []int      `yaml:"channels,omitempty" json:"channels,omitempty"`     // of each convolution
-	Embed      []int      `yaml:"embed,omitempty" json:"embed,omitempty"`           // embedding size of each discrete input
-	Dropout    float64    `yaml:"dropout,omitempty" json:"dropout,omitempty"`       // probability to drop a unit in training
-	Edges      string     `yaml:"edges,omitempty" json:"edges,omitempty"`           // transition, position or none
+	Net        string     `yaml:"net" json:"net"`                                     // linear, mlp, cnn, cnn-image, embed or biaffine
+	Hidden     []int      `yaml:"hidden,omitempty" json:"hidden,omitempty"`           // units of each dense hidden layer
+	Activation Activation `yaml:"activation,omitempty" json:"activation,omitempty"`   // elu, tanh or relu
+	Window     int        `yaml:"window,omitempty" json:"window,omitempty"`           // positions that a window spans, odd
+	Channels   []int      `yaml:"channels,omitempty" json:"channels,omitempty"`       // of each convolution
+	Embed      []int      `yaml:"embed,omitempty" json:"embed,omitempty"`             // embedding size of each discrete input
+	Dropout    float64    `yaml:"dropout,omitempty" json:"dropout,omitempty"`         // probability to drop a unit in training
+	Edges      string     `yaml:"edges,omitempty" json:"edges,omitempty"`             // transition, position or none; of chains
+	ArcUnits   int        `yaml:"arc-units,omitempty" json:"arc-units,omitempty"`     // of what biaffine arc scores are made of
+	LabelUnits int        `yaml:"label-units,omitempty" json:"label-units,omitempty"` // of what biaffine relation scores are made of
 }
 
 // The kinds of edge potentials.
@@ -27,8 +28,10 @@ const (
 	EdgesNone       = "none"       // zero: positions are independent
 )
 
-// Nets lists the presets.
-var Nets = []string{"linear", "mlp", "cnn", "cnn-image", "embed"}
+// Nets lists the presets. All but biaffine score chains.
+var Nets = append(slices.Clone(chainNets), "biaffine")
+
+var chainNets = []string{"linear", "mlp", "cnn", "cnn-image", "embed"}
 
 // The size of the images that cnn-image reads: a position's features are one, row by row.
 const (
@@ -74,22 +77,35 @@ func (c Config) Resolve(input Input) (Config, error) {
 		if len(input.Vocab) == 0 {
 			return c, structured.BadInput("net embed reads discrete inputs (words); the data has none")
 		}
-		for len(c.Embed) < len(input.Vocab) {
-			c.Embed = append(slices.Clone(c.Embed), embeddingSize(input.Vocab[len(c.Embed)]))
-		}
-		if len(c.Embed) > len(input.Vocab) {
-			return c, structured.BadInput("net embed: %d embedding sizes for %d discrete inputs", len(c.Embed), len(input.Vocab))
+	case "biaffine":
+		c.Window = orElse(c.Window, 5)
+		c.Channels = orDefault(c.Channels, 128, 128)
+		c.ArcUnits, c.LabelUnits = orElse(c.ArcUnits, 128), orElse(c.LabelUnits, 64)
+		if len(input.Vocab) == 0 && input.Dim == 0 {
+			return c, structured.BadInput("net biaffine reads discrete inputs (words) or dense features; the data has neither")
 		}
 	default:
 		return c, structured.BadInput("net %q is not one of %s", c.Net, strings.Join(Nets, ", "))
 	}
-	if c.Net != "embed" && input.Dim == 0 {
+	if c.Net == "embed" || c.Net == "biaffine" {
+		for len(c.Embed) < len(input.Vocab) {
+			c.Embed = append(slices.Clone(c.Embed), embeddingSize(input.Vocab[len(c.Embed)]))
+		}
+		if len(c.Embed) > len(input.Vocab) {
+			return c, structured.BadInput("net %s: %d embedding sizes for %d discrete inputs", c.Net, len(c.Embed), len(input.Vocab))
+		}
+	} else if input.Dim == 0 {
 		return c, structured.BadInput("net %s reads dense features; the data has none; net embed reads words", c.Net)
 	}
 	if c.Net != "linear" && c.Activation == "" {
 		c.Activation = ELU
 	}
-	if c.Edges == "" {
+	switch {
+	case c.Net == "biaffine":
+		c.Edges = "" // of chains
+	case c.ArcUnits != 0 || c.LabelUnits != 0:
+		return c, structured.BadInput("net %s has no arc-units and label-units; biaffine does", c.Net)
+	case c.Edges == "":
 		c.Edges = EdgesTransition
 	}
 	return c, c.check()
@@ -99,7 +115,7 @@ func (c Config) check() error {
 	if _, ok := activations[c.Activation]; c.Activation != "" && !ok {
 		return structured.BadInput("activation %q is not one of elu, tanh, relu", c.Activation)
 	}
-	if !slices.Contains([]string{EdgesTransition, EdgesPosition, EdgesNone}, c.Edges) {
+	if c.Net != "biaffine" && !slices.Contains([]string{EdgesTransition, EdgesPosition, EdgesNone}, c.Edges) {
 		return structured.BadInput("edges %q is not one of transition, position, none", c.Edges)
 	}
 	if c.Dropout < 0 || c.Dropout >= 1 {
@@ -108,7 +124,11 @@ func (c Config) check() error {
 	if c.Window < 0 || c.Window > 0 && c.Window%2 == 0 {
 		return structured.BadInput("window %d is not odd and positive", c.Window)
 	}
-	for _, n := range slices.Concat(c.Hidden, c.Channels, c.Embed) {
+	sizes := slices.Concat(c.Hidden, c.Channels, c.Embed)
+	if c.Net == "biaffine" {
+		sizes = append(sizes, c.ArcUnits, c.LabelUnits)
+	}
+	for _, n := range sizes {
 		if n <= 0 {
 			return structured.BadInput("a layer of net %s has %d units; expected at least 1", c.Net, n)
 		}
@@ -139,10 +159,13 @@ func embeddingSize(vocab int) int {
 	return size
 }
 
-// New makes a preset network for inputs of the given shape and a number of labels.
+// New makes a preset network of chains for inputs of the given shape and a number of labels. NewBiaffine makes that of trees.
 func New(c Config, input Input, labels int) (*Net, error) {
 	c, err := c.Resolve(input)
 	if err != nil {
+		return nil, err
+	}
+	if err := c.readsChains(); err != nil {
 		return nil, err
 	}
 	if labels < 1 {
@@ -162,8 +185,6 @@ func New(c Config, input Input, labels int) (*Net, error) {
 	} else if c.Net != "cnn-image" {
 		b = b.window(c.Window)
 	}
-	for i, units := range c.Hidden {
-		b = b.dense(fmt.Sprintf("hidden%d", i+1), units, c)
-	}
+	b = b.hidden(c)
 	return Build(b.potentials(c, labels), input)
 }

@@ -4,15 +4,15 @@ import (
 	"fmt"
 
 	"gorgonia.org/gorgonia"
-	"gorgonia.org/tensor"
 )
 
-// Mask is the dropout mask of one layer: 0 with probability Rate, else 1/(1−Rate), for each of Units of each position;
-// all ones in evaluation. It is a function of the worker's seed, the example, the position in the example and the
+// Mask is the dropout mask of one layer: 0 with probability Rate, else 1/(1−Rate), for each of Units of each row;
+// all ones in evaluation. It is a function of the worker's seed, the example, the row in the example and the
 // unit, so that an example sees one network for as long as the seed stays.
 type Mask struct {
 	Layer, Units int
 	Rate         float64
+	Pairs        bool // rows are pairs of positions
 }
 
 func (o Mask) String() string { return fmt.Sprintf("dropout mask %d ×%d", o.Layer, o.Units) }
@@ -27,9 +27,13 @@ func (o Mask) run(m *machine, in *Instruction) {
 	}
 	keep := float32(1 / (1 - o.Rate))
 	threshold := uint64(o.Rate * (1 << 32))
+	keys := m.keys
+	if o.Pairs {
+		keys = m.pairKeys
+	}
 	for t := range len(out) / o.Units {
 		row := out[t*o.Units : (t+1)*o.Units]
-		state := mix(m.seed ^ mix(m.keys[t]^mix(uint64(o.Layer))))
+		state := mix(m.seed ^ mix(keys[t]^mix(uint64(o.Layer))))
 		for u := range row {
 			state += 0x9e3779b97f4a7c15
 			if mix(state)>>32 < threshold {
@@ -48,18 +52,21 @@ func mix(z uint64) uint64 {
 	return z ^ z>>31
 }
 
-// Dropout zeroes entries of x [Rows×C] with the given probability while training (Worker.SetDropout), and scales the
+// Dropout zeroes entries of x [Rows×C] or [Pairs×C] with the given probability while training (DropoutWorker), and scales the
 // rest by 1/(1−rate) (Srivastava et al. 2014).
 func (g *Graph) Dropout(x *gorgonia.Node, rate float64) (*gorgonia.Node, error) {
 	if rate == 0 {
 		return x, nil
 	}
 	s := x.Shape()
-	if rate < 0 || rate >= 1 || len(s) != 2 || s[0] != g.Rows {
-		return nil, fmt.Errorf("nets: Dropout of %v with rate %g: it must be [%d×C], the rate in [0,1)", s, rate, g.Rows)
+	if rate < 0 || rate >= 1 || len(s) != 2 || s[0] != g.Rows && s[0] != g.Pairs {
+		return nil, fmt.Errorf("nets: Dropout of %v with rate %g: it must be [%d×C] or [%d×C], the rate in [0,1)", s, rate, g.Rows, g.Pairs)
 	}
 	layer := len(g.masks)
-	n := gorgonia.NewTensor(g.ExprGraph, g.Dtype, 2, gorgonia.WithShape(tensor.Shape{g.Rows, s[1]}...), gorgonia.WithName(fmt.Sprintf("mask%d", layer)))
-	g.masks[n] = Mask{layer, s[1], rate}
+	n := g.input(fmt.Sprintf("mask%d", layer), s...)
+	g.masks[n] = Mask{layer, s[1], rate, g.isPairs(x)}
+	if g.masks[n].Pairs {
+		g.needs.Pairs = true
+	}
 	return gorgonia.HadamardProd(x, n)
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/trees"
 	"gorgonia.org/gorgonia"
 )
 
@@ -69,4 +70,54 @@ func ExampleBuild() {
 	// W[6 3] V[3 2] transition[2 2] affine: false
 	// 6 node potentials, 4 edge potentials
 	// gradient of the transitions: [0 1 0 0]
+}
+
+// A network of one's own for another structure than chains returns a node for each part of its potentials: here the arcs of
+// dependency trees, which one bilinear form scores, and relations that all score zero.
+func ExampleBuild_parts() {
+	const dim, units, relations = 2, 3, 4
+	net, err := nets.Build(nets.Spec{
+		Name: "arcs",
+		Params: []nets.Param{
+			{Name: "dependent", Shape: []int{dim, units}, Init: nets.Glorot},
+			{Name: "head", Shape: []int{dim, units}, Init: nets.Glorot},
+			{Name: "root", Shape: []int{units}},
+		},
+		Form: trees.SpanningTree{}.Form(relations),
+		Parts: func(g *nets.Graph) ([]*gorgonia.Node, error) {
+			d, err := gorgonia.Mul(g.Features(), g.Param("dependent"))
+			if err != nil {
+				return nil, err
+			}
+			h, err := gorgonia.Mul(g.Features(), g.Param("head"))
+			if err != nil {
+				return nil, err
+			}
+			arc, err := g.Bilinear(d, h, g.Param("root"))
+			return []*gorgonia.Node{arc, nil}, err
+		},
+	}, nets.Input{Dim: dim})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	// Sentences of 2 and 1 words have 4 and 1 pairs.
+	pairs := []int{0, 4, 5}
+	data := &structured.Dataset{
+		Offsets: []int{0, 2, 3}, Outputs: []int{0, 4, 6}, Dim: dim, Features: []float32{1, 0, 0, 1, 1, 1},
+		Tables: []*structured.Table{{Name: trees.ArcRows, Offsets: pairs}, {Name: trees.LabelRows, Offsets: pairs}},
+	}
+	var batch structured.Batch
+	batch.Reset(data, []int{0, 1})
+	var θ structured.Potentials
+	if err := net.NewWorker().Score(net.Init(1), &batch, &θ); err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, part := range θ.Parts {
+		fmt.Println(part.Name, len(part.Values))
+	}
+	// Output:
+	// arc 5
+	// label 20
 }

@@ -100,8 +100,8 @@ func (o *fusedOp) String() string { return o.name }
 // DiffWRT says with respect to which inputs the op has a derivative.
 func (o *fusedOp) DiffWRT(inputs int) []bool {
 	wrt := make([]bool, inputs)
-	if o.pull != nil {
-		wrt[0] = true
+	for i := range wrt {
+		wrt[i] = o.pull != nil
 	}
 	return wrt
 }

@@ -16,13 +16,16 @@ type IndexKind uint8
 
 // The kinds of Index.
 const (
-	IndexIds     IndexKind = iota // the batch's discrete input: one entry a position
-	IndexWindow                   // the positions t−⌊Width/2⌋ … t+⌊Width/2⌋ of the same chain
-	IndexPattern                  // Fixed, shifted by Rows from one repetition to the next
+	IndexIds        IndexKind = iota // the batch's discrete input: one entry per position
+	IndexWindow                      // the positions t−⌊Width/2⌋ … t+⌊Width/2⌋ of the same example
+	IndexPattern                     // Fixed, shifted by Rows from one repetition to the next
+	IndexDependents                  // the position of each pair's dependent
+	IndexHeads                       // the position of each pair's head, −1 for the root
+	IndexDistances                   // Distances times the position of each pair's dependent, plus the class of its distance
 )
 
 func (x Index) String() string {
-	return [...]string{IndexIds: "ids", IndexWindow: "window", IndexPattern: "pattern"}[x.Kind]
+	return [...]string{IndexIds: "ids", IndexWindow: "window", IndexPattern: "pattern", IndexDependents: "dependents", IndexHeads: "heads", IndexDistances: "distances"}[x.Kind]
 }
 
 // Gather copies rows of Cols entries: row j of the result is row Index[j] of the argument.

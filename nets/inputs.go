@@ -8,7 +8,7 @@ import (
 // loadInputs gathers what the program reads of the batch, padded to its rows: with zero features, ids of the zero row,
 // and neighbours none.
 func (w *NetWorker) loadInputs(p *Program, batch *structured.Batch) error {
-	data, in, n := batch.Data, w.net.input, batch.Positions()
+	data, in := batch.Data, w.net.input
 	if p.Needs.Features {
 		if data.Features == nil || data.Dim != in.Dim {
 			return structured.BadInput("%s has %d features a position; the network reads %d", data.Name, data.Dim, in.Dim)
@@ -37,12 +37,53 @@ func (w *NetWorker) loadInputs(p *Program, batch *structured.Batch) error {
 	for i, width := range w.m.widths {
 		w.m.windows[i] = windowRows(w.m.windows[i], batch, width, p.Rows)
 	}
+	w.m.offsets = batch.Offsets
+	if p.Needs.Dependents || p.Needs.Heads {
+		w.m.dependents, w.m.heads = pairRows(w.m.dependents, w.m.heads, batch.Offsets, p.Pairs)
+	}
+	if p.Needs.Distances {
+		w.m.distances = distanceRows(w.m.distances, batch.Offsets, p.Pairs)
+	}
 	if w.m.seed != 0 {
-		w.m.keys = vec.Grow(w.m.keys, p.Rows)
-		clear(w.m.keys[n:])
-		for c, example := range batch.Examples {
-			for t := batch.Offsets[c]; t < batch.Offsets[c+1]; t++ {
-				w.m.keys[t] = mix(uint64(example)<<32 | uint64(t-batch.Offsets[c]))
+		w.m.keys = rowKeys(w.m.keys, batch.Examples, p.Rows, func(b int) int { return batch.Offsets[b+1] - batch.Offsets[b] })
+	}
+	if w.m.seed != 0 && p.Needs.Pairs {
+		w.m.pairKeys = rowKeys(w.m.pairKeys, batch.Examples, p.Pairs, func(b int) int {
+			t := batch.Offsets[b+1] - batch.Offsets[b]
+			return t * t
+		})
+	}
+	return nil
+}
+
+// rowKeys makes a number of every row's example and the row's place in it, for examples that have so many rows; 0 in padding.
+func rowKeys(to []uint64, examples []int, rows int, length func(b int) int) []uint64 {
+	to, at := vec.Grow(to, rows), 0
+	for b, example := range examples {
+		for t := range length(b) {
+			to[at] = mix(uint64(example)<<32 | uint64(t))
+			at++
+		}
+	}
+	clear(to[at:])
+	return to
+}
+
+// CheckTables refuses examples that do not have the rows that the potentials need: n·n of every table but that of positions, for
+// an example of n positions.
+func (n *Net) CheckTables(data *structured.Dataset, examples []int) error {
+	for _, part := range n.shape.Form.Parts {
+		if part.Rows == structured.Positions || part.Rows == structured.Tied {
+			continue
+		}
+		t := data.Table(part.Rows)
+		if t == nil {
+			return structured.BadInput("%s has no table of rows %q, which the network scores", data.Name, part.Rows)
+		}
+		for _, e := range examples {
+			length := data.Length(e)
+			if rows := t.Offsets[e+1] - t.Offsets[e]; rows != length*length {
+				return structured.BadInput("%s: %d rows of table %q, the network makes %d×%d: one for each pair of positions", data.Where(e), rows, part.Rows, length, length)
 			}
 		}
 	}

@@ -57,7 +57,7 @@ var ownGraphs = map[string]func(g *Graph, x *gorgonia.Node) *gorgonia.Node{
 		return node(gorgonia.Mul(x, node(gorgonia.Transpose(g.Param("square"), 1, 0))))
 	},
 	"transposed left factor": func(g *Graph, x *gorgonia.Node) *gorgonia.Node {
-		return node(gorgonia.Mul(x, node(gorgonia.Mul(node(gorgonia.Transpose(x, 1, 0)), node(gorgonia.Tanh(x))))))
+		return node(gorgonia.Mul(x, node(gorgonia.Mul(node(gorgonia.Transpose(g.Param("square"), 1, 0)), node(gorgonia.Tanh(g.Param("square")))))))
 	},
 	"batched product": func(g *Graph, x *gorgonia.Node) *gorgonia.Node {
 		a := node(gorgonia.Reshape(x, tensor.Shape{g.Rows, 2, 2}))
@@ -71,6 +71,25 @@ var ownGraphs = map[string]func(g *Graph, x *gorgonia.Node) *gorgonia.Node{
 		b := node(gorgonia.Reshape(g.Param("bias"), tensor.Shape{1, 4}))
 		y := node(gorgonia.BroadcastAdd(x, b, nil, []byte{0}))
 		return node(gorgonia.BroadcastHadamardProd(y, b, nil, []byte{0}))
+	},
+	"bias by ones": func(g *Graph, x *gorgonia.Node) *gorgonia.Node { // a row of parameters spread by a product
+		ones := gorgonia.NewConstant(tensor.Ones(g.Dtype, g.Rows, 1))
+		return node(gorgonia.Add(x, node(gorgonia.Mul(ones, node(gorgonia.Reshape(g.Param("bias"), tensor.Shape{1, 4}))))))
+	},
+	"three axes": func(g *Graph, x *gorgonia.Node) *gorgonia.Node {
+		a := node(gorgonia.Transpose(node(gorgonia.Reshape(x, tensor.Shape{g.Rows, 2, 2})), 2, 0, 1))
+		a = node(gorgonia.Transpose(node(gorgonia.Tanh(a)), 1, 2, 0))
+		return node(gorgonia.Reshape(a, tensor.Shape{g.Rows, 4}))
+	},
+	"sums before and behind the rows": func(g *Graph, x *gorgonia.Node) *gorgonia.Node {
+		turned := node(gorgonia.Transpose(x, 1, 0)) // [4×Rows]
+		both := node(gorgonia.Concat(0, turned, node(gorgonia.Tanh(turned))))
+		sum := node(gorgonia.Reshape(node(gorgonia.Sum(both, 0)), tensor.Shape{g.Rows, 1}))
+		part := node(gorgonia.Transpose(node(gorgonia.Slice(both, gorgonia.S(2, 6), nil)), 1, 0))
+		return node(gorgonia.BroadcastHadamardProd(part, sum, nil, []byte{1}))
+	},
+	"factor from the left": func(g *Graph, x *gorgonia.Node) *gorgonia.Node {
+		return node(gorgonia.Transpose(node(gorgonia.Mul(g.Param("square"), node(gorgonia.Tanh(node(gorgonia.Transpose(x, 1, 0)))))), 1, 0))
 	},
 	"matrix and vector": func(g *Graph, x *gorgonia.Node) *gorgonia.Node {
 		s := node(gorgonia.Mul(x, g.Param("bias"))) // [Rows]
@@ -157,6 +176,11 @@ func TestResolve(t *testing.T) {
 		{Config{Net: "embed"}, Input{Dim: 64}, "the data has none"},
 		{Config{Net: "embed", Embed: []int{3}}, Input{Vocab: []int{100, 10}}, "embed"},
 		{Config{Net: "mlp"}, Input{Vocab: []int{100, 10}}, "net embed reads words"},
+		{Config{Net: "biaffine"}, Input{Dim: 3}, "biaffine"},
+		{Config{Net: "biaffine", Edges: EdgesTransition}, Input{Vocab: []int{100, 10}}, "biaffine"},
+		{Config{Net: "biaffine"}, Input{}, "the data has neither"},
+		{Config{Net: "biaffine", ArcUnits: -1}, Input{Dim: 3}, "-1 units"},
+		{Config{Net: "mlp", LabelUnits: 3}, Input{Dim: 3}, "biaffine does"},
 		{Config{Net: "lstm"}, Input{Dim: 3}, "linear, mlp, cnn, cnn-image, embed"},
 		{Config{Net: "mlp", Activation: "gelu"}, Input{Dim: 3}, "elu, tanh, relu"},
 		{Config{Net: "mlp", Hidden: []int{0}}, Input{Dim: 3}, "0 units"},
@@ -234,8 +258,8 @@ func TestDropoutMask(t *testing.T) {
 	for i := range m.keys {
 		m.keys[i] = mix(uint64(i))
 	}
-	m.mem[SpaceArena] = out
-	Mask{0, 400, 0.25}.run(&m, &Instruction{Out: &Buffer{N: len(out)}})
+	m.mem = [][]float32{SpaceArena: out}
+	Mask{0, 400, 0.25, false}.run(&m, &Instruction{Out: &Buffer{N: len(out)}})
 	sum := 0.0
 	for _, x := range out {
 		if x != 0 && x != float32(1/0.75) {

@@ -2,21 +2,34 @@ package nets
 
 // machine is the memory that a program runs in.
 type machine struct {
-	mem     [Spaces][]float32
-	ids     [][]int32 // by field
-	windows [][]int32 // by position in widths
-	widths  []int
-	keys    []uint64 // dropout: a number for every position
-	seed    uint64   // dropout: 0 in evaluation
-	blas    BLAS
-	scratch [block]float32
+	mem        [][]float32 // by space
+	offsets    []int       // [B+1] where each example's positions lie
+	ids        [][]int32   // by field
+	windows    [][]int32   // by position in widths
+	widths     []int
+	dependents []int32  // of every pair: the position of its dependent, −1 in padding
+	heads      []int32  // of every pair: the position of its head, −1 for the root and in padding
+	distances  []int32  // of every pair: a row of a table with Distances rows for each position, −1 in padding
+	keys       []uint64 // dropout: a number for every position
+	pairKeys   []uint64 // dropout: a number for every pair
+	seed       uint64   // dropout: 0 in evaluation
+	blas       BLAS
+	scratch    [block]float32
+	pairs      []float32 // scratch memory of the ops of pairs
 }
 
 func (m *machine) at(b *Buffer) []float32 { return m.mem[b.Space][b.Offset : b.Offset+b.N] }
 
 func (m *machine) index(x Index) []int32 {
-	if x.Kind == IndexIds {
+	switch x.Kind {
+	case IndexIds:
 		return m.ids[x.Field]
+	case IndexDependents:
+		return m.dependents
+	case IndexHeads:
+		return m.heads
+	case IndexDistances:
+		return m.distances
 	}
 	for i, w := range m.widths {
 		if w == x.Width {

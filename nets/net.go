@@ -12,9 +12,9 @@ type Net struct {
 	spec     Spec
 	input    Input
 	layout   Layout
-	shape    *Program // the smallest one, for what does not depend on the number of rows
+	shape    *Program // the smallest one, for what does not depend on the size
 	mu       sync.Mutex
-	programs map[int]*Program
+	programs map[Size]*Program
 }
 
 // Build checks a Spec for inputs of the given shape, and makes it a Net.
@@ -23,10 +23,14 @@ func Build(spec Spec, input Input) (*Net, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := &Net{spec: spec, input: input, layout: layout, programs: map[int]*Program{}}
-	if n.shape, err = n.Program(Bucket(0)); err != nil {
+	n := &Net{spec: spec, input: input, layout: layout, programs: map[Size]*Program{}}
+	if n.shape, err = compile(&n.spec, layout, input, Size{Bucket(0), PairBucket(0)}); err != nil {
 		return nil, err
 	}
+	if !n.shape.Needs.Pairs {
+		n.shape.Pairs = 0
+	}
+	n.programs[n.shape.Size] = n.shape
 	return n, nil
 }
 
@@ -62,17 +66,17 @@ func (n *Net) Init(seed uint64) []float32 {
 	return w
 }
 
-// Program returns the program for a number of rows, which is a Bucket of positions, making it on the first call.
-func (n *Net) Program(rows int) (*Program, error) {
+// Program returns the program for a size, making it on the first call.
+func (n *Net) Program(size Size) (*Program, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if p, ok := n.programs[rows]; ok {
+	if p, ok := n.programs[size]; ok {
 		return p, nil
 	}
-	p, err := compile(&n.spec, n.layout, n.input, rows)
+	p, err := compile(&n.spec, n.layout, n.input, size)
 	if err != nil {
 		return nil, err
 	}
-	n.programs[rows] = p
+	n.programs[size] = p
 	return p, nil
 }

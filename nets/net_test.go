@@ -80,8 +80,7 @@ func checkAgainst(t *testing.T, r *reference, net *Net, batch *structured.Batch,
 	if err := worker.ScoreDropout(w, seed, batch, &θ); err != nil {
 		t.Fatal(err)
 	}
-	y, perPosition := formOf(net)
-	rows, v := Bucket(batch.Positions()), randomMarginals(rng, batch, y, perPosition)
+	v := randomMarginals(rng, batch, net.Form())
 	grad := make([]float32, net.Dim())
 	for range 2 { // adds, and may be called again
 		if err := worker.Pullback(v, grad); err != nil {
@@ -95,11 +94,16 @@ func checkAgainst(t *testing.T, r *reference, net *Net, batch *structured.Batch,
 	if err := worker.PushForward(direction, &dθ); err != nil {
 		t.Fatal(err)
 	}
-	vEdge := pad(v.Parts[1].Values, rows*y*y)
-	if !perPosition {
-		vEdge = make([]float64, y*y)
-		for i, x := range v.Parts[1].Values {
-			vEdge[i%(y*y)] += float64(x)
+	cotangents := make([][]float64, len(v.Parts))
+	for k := range v.Parts {
+		p := &v.Parts[k]
+		if p.Rows != structured.Tied {
+			cotangents[k] = pad(p.Values, r.graph.rowsOfTable(p.Rows)*p.Width)
+			continue
+		}
+		cotangents[k] = make([]float64, p.Width)
+		for i, x := range p.Values {
+			cotangents[k][i%p.Width] += float64(x)
 		}
 	}
 	wide := widen(w)
@@ -110,20 +114,21 @@ func checkAgainst(t *testing.T, r *reference, net *Net, batch *structured.Batch,
 		}
 		return moved
 	}
-	node, edge, want := r.run(wide, pad(v.Parts[0].Values, rows*y), vEdge)
-	if edge == nil {
-		edge = make([]float64, len(θ.Parts[1].Values))
-	}
-	mustEqual(t, "node", θ.Parts[0].Values, node, 1e-5)
-	mustEqual(t, "edge", θ.Parts[1].Values, edge, 1e-5)
+	parts, want := r.run(wide, cotangents)
 	mustEqual(t, "gradient", grad, want, 2e-5)
 
 	const ε = 1e-6
-	node1, edge1, _ := r.run(at(ε), pad(v.Parts[0].Values, rows*y), vEdge)
-	node0, edge0, _ := r.run(at(-ε), pad(v.Parts[0].Values, rows*y), vEdge)
-	mustEqual(t, "node tangent", dθ.Parts[0].Values, differences(node1, node0, 2*ε), 1e-4)
-	if edge1 != nil {
-		mustEqual(t, "edge tangent", dθ.Parts[1].Values, differences(edge1, edge0, 2*ε), 1e-4)
+	after, _ := r.run(at(ε), cotangents)
+	before, _ := r.run(at(-ε), cotangents)
+	for k := range θ.Parts {
+		got, tangent, name := θ.Parts[k].Values, dθ.Parts[k].Values, θ.Parts[k].Name
+		if parts[k] == nil {
+			mustEqual(t, name, got, make([]float64, len(got)), 0)
+			mustEqual(t, name+" tangent", tangent, make([]float64, len(got)), 0)
+			continue
+		}
+		mustEqual(t, name, got, parts[k], 1e-5)
+		mustEqual(t, name+" tangent", tangent, differences(after[k], before[k], 2*ε), 1e-4)
 	}
 	// ⟨Jẇ, v⟩ = ⟨ẇ, Jᵀv⟩
 	l, rr := 0.0, 0.0
@@ -167,8 +172,7 @@ func TestBatchesDoNotMix(t *testing.T) {
 			var θ, again, alone structured.Potentials
 			worker, other := net.NewNetWorker(), net.NewNetWorker()
 			must(t, worker.ScoreDropout(w, 5, &all, &θ))
-			_, perPosition := formOf(net)
-			v := randomMarginals(rng, &all, testLabels, perPosition)
+			v := randomMarginals(rng, &all, net.Form())
 			grad, sum := make([]float32, net.Dim()), make([]float32, net.Dim())
 			must(t, worker.Pullback(v, grad))
 			for c, e := range all.Examples {
@@ -240,8 +244,7 @@ func TestLinearise(t *testing.T) {
 			var dθ structured.Potentials
 			must(t, own.(*NetWorker).PushForward(d, &dθ))
 			mustEqual(t, "slope", append(dθ.Parts[0].Values, dθ.Parts[1].Values...), differences(one, zero, 1), 1e-4)
-			_, perPosition := formOf(net)
-			v := randomMarginals(rng, &batch, testLabels, perPosition)
+			v := randomMarginals(rng, &batch, net.Form())
 			g, want := make([]float32, net.Dim()), make([]float32, net.Dim())
 			at(model, 1)
 			must(t, model.Pullback(v, g))
@@ -301,8 +304,7 @@ func TestNoAllocationOnceWarm(t *testing.T) {
 		batch.Reset(data, []int{3, 1, 4})
 		var θ, dθ structured.Potentials
 		must(t, worker.ScoreDropout(w, 3, &batch, &θ))
-		_, perPosition := formOf(net)
-		v := randomMarginals(rng, &batch, testLabels, perPosition)
+		v := randomMarginals(rng, &batch, net.Form())
 		if n := testing.AllocsPerRun(5, func() {
 			_ = worker.ScoreDropout(w, 3, &batch, &θ)
 			_ = worker.Pullback(v, grad)

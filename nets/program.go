@@ -2,37 +2,37 @@ package nets
 
 import (
 	"fmt"
+	"maps"
 	"sync"
 
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/chains"
 )
 
-// Program computes a network for a fixed number of rows: the potentials (forward), then as often as wanted Jᵀv
-// (pullback) and Jẇ (push). It is immutable and shared by workers. The results of Forward
-// stay in the arena for the other two, of which neither disturbs the other.
+// Program computes a network for a Size: the potentials (forward), then as often as wanted Jᵀv (pullback) and Jẇ
+// (push). It is immutable and shared by workers. The results of Forward stay in the arena for the other two, of which
+// neither disturbs the other.
 type Program struct {
-	Rows                     int
-	Forward, Pullback, Push  []Instruction
-	Node, Edge               *Buffer // potentials after Forward; a nil edge is zero
-	NodeTangent, EdgeTangent *Buffer // Jẇ after Push; nil: zero
-	Literals                 []float32
-	Arena                    int // float32s of memory
-	Needs                    Needs
-	Form                     structured.Form
-	affine                   bool // the push-forward does not read w
-	whole                    []leafArray
-	tables                   []table // with whole: what the push-forward reads of ẇ
+	Size
+	Forward, Pullback, Push []Instruction
+	Outputs                 []*Buffer // potentials after Forward, by part of Form; nil: zero
+	Tangents                []*Buffer // Jẇ after Push, by part; nil: zero
+	Literals                []float32
+	Arena                   int // float32s of memory
+	Needs                   Needs
+	Form                    structured.Form
+	affine                  bool // the push-forward does not read w
+	whole                   []leafArray
+	tables                  []table // with whole: what the push-forward reads of ẇ
 }
 
 // building serialises the construction of graphs, since Gorgonia keeps global pools.
 var building sync.Mutex
 
-// compile builds the graph of a network for a number of rows and lowers it.
-func compile(s *Spec, layout Layout, input Input, rows int) (p *Program, err error) {
+// compile builds the graph of a network for a size and lowers it.
+func compile(s *Spec, layout Layout, input Input, size Size) (p *Program, err error) {
 	building.Lock()
 	defer building.Unlock()
 	defer func() {
@@ -40,7 +40,7 @@ func compile(s *Spec, layout Layout, input Input, rows int) (p *Program, err err
 			p, err = nil, fmt.Errorf("nets: network %q: %v", s.Name, r)
 		}
 	}()
-	g := newGraph(rows, tensor.Float32, input, layout)
+	g := newGraph(size, tensor.Float32, input, layout)
 	f, err := differentiate(s, g)
 	if err != nil {
 		return nil, fmt.Errorf("nets: network %q: %w", s.Name, err)
@@ -53,36 +53,36 @@ func compile(s *Spec, layout Layout, input Input, rows int) (p *Program, err err
 
 // function is a network with the graph of its pullback.
 type function struct {
-	node, edge *gorgonia.Node
-	cotangents map[*gorgonia.Node]leaf
+	form       structured.Form
+	outputs    []*gorgonia.Node          // by part; nil: zero
+	cotangents map[*gorgonia.Node]leaf   // of the parts that depend on parameters
 	gradients  map[string]*gorgonia.Node // Jᵀv, by parameter; parameters that do not matter are missing
-	labels     int
 }
 
 // differentiate builds the network on g and adds, once, Gorgonia's symbolic pullback.
 func differentiate(s *Spec, g *Graph) (*function, error) {
-	node, edge, err := s.Build(g)
+	form, nodes, err := s.outputs(g)
 	if err != nil {
 		return nil, err
 	}
-	f := &function{node: node, edge: edge, cotangents: map[*gorgonia.Node]leaf{}, gradients: map[string]*gorgonia.Node{}}
-	if err := f.checkShapes(g.Rows); err != nil {
-		return nil, err
-	}
+	f := &function{form: form, outputs: nodes, cotangents: map[*gorgonia.Node]leaf{}, gradients: map[string]*gorgonia.Node{}}
 	var outputs, cotangents gorgonia.Nodes
 	reached := map[*gorgonia.Node]bool{}
-	for i, out := range []*gorgonia.Node{node, edge} {
+	for k, out := range nodes {
 		if out == nil {
 			continue
 		}
-		before := len(reached)
-		g.parametersOf(out, map[*gorgonia.Node]bool{}, reached)
-		if len(reached) == before && i == 0 {
-			return nil, fmt.Errorf("the node potentials do not depend on any parameter")
+		own := map[*gorgonia.Node]bool{}
+		if g.parametersOf(out, map[*gorgonia.Node]bool{}, own); len(own) == 0 {
+			continue
 		}
-		c := g.input([]string{"node cotangent", "edge cotangent"}[i], out.Shape()...)
-		f.cotangents[c] = leaf{[]Space{SpaceNodeCotangent, SpaceEdgeCotangent}[i], 0}
+		maps.Copy(reached, own)
+		c := g.input(form.Parts[k].Name+" cotangent", out.Shape()...)
+		f.cotangents[c] = leaf{SpaceCotangent + Space(k), 0}
 		outputs, cotangents = append(outputs, out), append(cotangents, c)
+	}
+	if len(outputs) == 0 {
+		return nil, fmt.Errorf("the potentials do not depend on any parameter")
 	}
 	var wrt gorgonia.Nodes
 	var names []string
@@ -99,22 +99,6 @@ func differentiate(s *Spec, g *Graph) (*function, error) {
 		f.gradients[names[i]] = n
 	}
 	return f, nil
-}
-
-func (f *function) checkShapes(rows int) error {
-	n := f.node.Shape()
-	if len(n) != 2 || n[0] != rows {
-		return fmt.Errorf("node potentials have shape %v, expected [%d×labels]", n, rows)
-	}
-	f.labels = n[1]
-	if f.edge == nil {
-		return nil
-	}
-	y, e := f.labels, f.edge.Shape()
-	if !sameShape(e, []int{y, y}) && !sameShape(e, []int{rows, y, y}) && !sameShape(e, []int{rows, y * y}) {
-		return fmt.Errorf("edge potentials have shape %v, expected [%d×%d], or [%d×%d×%d]", e, y, y, rows, y, y)
-	}
-	return nil
 }
 
 // parametersOf finds the parameters that n depends on.
@@ -137,17 +121,19 @@ func lower(g *Graph, f *function) (*Program, error) {
 		g.leaves[n] = l
 	}
 	l := &lowering{builder: &builder{}, graph: g, done: map[*gorgonia.Node]*value{}}
-	perPosition := f.edge != nil && f.edge.Shape().TotalSize() != f.labels*f.labels
-	p := &Program{Rows: g.Rows, Form: chains.Form(f.labels, perPosition), Needs: g.needs}
-	outputs := make([]*value, 2)
-	for i, n := range []*gorgonia.Node{f.node, f.edge} {
+	p := &Program{Size: g.Size, Form: f.form, Needs: g.needs}
+	outputs := make([]*value, len(f.outputs))
+	for k, n := range f.outputs {
 		if n != nil {
 			v, err := l.value(n)
 			if err != nil {
 				return nil, err
 			}
-			outputs[i] = v
+			outputs[k] = v
 		}
+	}
+	if err := l.checkRows(f.form, outputs); err != nil {
+		return nil, err
 	}
 	tangents := l.tangents(outputs)
 	p.affine = !readsWeights(tangents)
@@ -177,19 +163,18 @@ func (p *Program) plan(layout Layout, outputs, tangents, grads []*value) {
 			}
 		}
 	}
-	need := func(v *value) *Buffer {
-		if v == nil {
-			return nil
+	need := func(vs []*value) []*Buffer {
+		buffers := make([]*Buffer, len(vs))
+		for k, v := range vs {
+			if v != nil {
+				buffers[k] = pl.need(v)
+			}
 		}
-		return pl.need(v)
+		return buffers
 	}
-	p.Node, p.Edge = need(outputs[0]), need(outputs[1])
+	p.Outputs = need(outputs)
 	forward := len(pl.list)
-	for _, b := range []*Buffer{p.Node, p.Edge} {
-		if b != nil && b.Space == SpaceArena {
-			b.last = forward - 1
-		}
-	}
+	keep(p.Outputs, forward-1)
 	made := map[*value]*Buffer{}
 	for v, b := range pl.made {
 		made[v] = b
@@ -201,12 +186,17 @@ func (p *Program) plan(layout Layout, outputs, tangents, grads []*value) {
 	}
 	pullback := len(pl.list)
 	pl.made = made
-	p.NodeTangent, p.EdgeTangent = need(tangents[0]), need(tangents[1])
-	for _, b := range []*Buffer{p.NodeTangent, p.EdgeTangent} {
-		if b != nil && b.Space == SpaceArena {
-			b.last = len(pl.list)
-		}
-	}
+	p.Tangents = need(tangents)
+	keep(p.Tangents, len(pl.list))
 	p.Arena = allocate(pl.list, forward)
 	p.Forward, p.Pullback, p.Push = pl.list[:forward], pl.list[forward:pullback], pl.list[pullback:]
+}
+
+// keep makes results live up to an instruction at least.
+func keep(results []*Buffer, last int) {
+	for _, b := range results {
+		if b != nil && b.Space == SpaceArena {
+			b.last = last
+		}
+	}
 }

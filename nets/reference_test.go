@@ -20,14 +20,12 @@ type reference struct {
 	worker *NetWorker // for its batch indices and masks
 	grads  map[string]*gorgonia.Value
 	vm     gorgonia.VM
-	node   gorgonia.Value
-	edge   gorgonia.Value
+	parts  []gorgonia.Value
 }
 
 func newReference(t testing.TB, net *Net, batch *structured.Batch, dropout uint64) *reference {
 	r := &reference{t: t, net: net, worker: net.NewNetWorker(), grads: map[string]*gorgonia.Value{}}
-	rows := Bucket(batch.Positions())
-	g := newGraph(rows, tensor.Float64, net.input, net.layout)
+	g := newGraph(net.Size(batch), tensor.Float64, net.input, net.layout)
 	f, err := differentiate(&net.spec, g)
 	if err != nil {
 		t.Fatal(err)
@@ -37,7 +35,22 @@ func newReference(t testing.TB, net *Net, batch *structured.Batch, dropout uint6
 	if err := r.worker.load(make([]float32, net.Dim()), batch); err != nil {
 		t.Fatal(err)
 	}
-	g.indices = r.worker.m.index
+	var dependents, heads, distances []int32
+	if g.Pairs > 0 {
+		dependents, heads = pairRows(nil, nil, batch.Offsets, g.Pairs)
+		distances = distanceRows(nil, batch.Offsets, g.Pairs)
+	}
+	g.indices = func(x Index) []int32 {
+		switch x.Kind {
+		case IndexDependents:
+			return dependents
+		case IndexHeads:
+			return heads
+		case IndexDistances:
+			return distances
+		}
+		return r.worker.m.index(x)
+	}
 	for n, l := range g.leaves {
 		switch l.space {
 		case SpaceFeatures, SpaceBoundary:
@@ -50,9 +63,11 @@ func newReference(t testing.TB, net *Net, batch *structured.Batch, dropout uint6
 		m.run(&r.worker.m, &Instruction{Out: &Buffer{Space: SpaceArena, N: len(out)}})
 		r.let(n, widen(out))
 	}
-	gorgonia.Read(f.node, &r.node)
-	if f.edge != nil {
-		gorgonia.Read(f.edge, &r.edge)
+	r.parts = make([]gorgonia.Value, len(f.outputs))
+	for k, n := range f.outputs {
+		if n != nil {
+			gorgonia.Read(n, &r.parts[k])
+		}
 	}
 	for name, n := range f.gradients {
 		r.grads[name] = new(gorgonia.Value)
@@ -70,27 +85,26 @@ func (r *reference) let(n *gorgonia.Node, xs []float64) {
 	}
 }
 
-// run returns the potentials at w and Jᵀv for cotangents v, all padded.
-func (r *reference) run(w []float64, vNode, vEdge []float64) (node, edge, grad []float64) {
+// run returns the potentials at w and Jᵀv for cotangents v, by part, all padded; nil is zero.
+func (r *reference) run(w []float64, v [][]float64) (parts [][]float64, grad []float64) {
 	r.t.Helper()
 	for name, n := range r.graph.params {
 		a, _ := r.net.layout.Find(name)
 		r.let(n, append([]float64(nil), w[a.Offset:a.Offset+a.Len()]...))
 	}
 	for n, l := range r.f.cotangents {
-		if l.space == SpaceNodeCotangent {
-			r.let(n, vNode)
-		} else {
-			r.let(n, vEdge)
-		}
+		r.let(n, v[l.space-SpaceCotangent])
 	}
 	r.vm.Reset()
 	if err := r.vm.RunAll(); err != nil {
 		r.t.Fatal(err)
 	}
-	node = append(node, floats(r.node)...)
-	if r.edge != nil {
-		edge = append(edge, floats(r.edge)...)
+	for _, p := range r.parts {
+		if p == nil {
+			parts = append(parts, nil)
+		} else {
+			parts = append(parts, append([]float64(nil), floats(p)...))
+		}
 	}
 	grad = make([]float64, r.net.Dim())
 	for name, v := range r.grads {
@@ -144,17 +158,19 @@ func randomVector(rng *rand.Rand, n int, scale float64) []float32 {
 	return w
 }
 
-func randomMarginals(rng *rand.Rand, batch *structured.Batch, y int, perPosition bool) *structured.Marginals {
+// randomMarginals has zeros where a chain's edges start, as marginals do.
+func randomMarginals(rng *rand.Rand, batch *structured.Batch, form structured.Form) *structured.Marginals {
 	v := new(structured.Marginals)
-	v.Resize(batch, chains.Form(y, perPosition))
-	view := chains.In(v)
-	copy(view.Node, randomVector(rng, len(view.Node), 1))
-	copy(view.Edge, randomVector(rng, len(view.Edge), 1))
-	if perPosition {
-		for b := range v.Len() {
-			if t := view.Offsets[b]; t < view.Offsets[b+1] {
-				clear(view.Edge[t*y*y : (t+1)*y*y])
-			}
+	v.Resize(batch, form)
+	for k := range v.Parts {
+		copy(v.Parts[k].Values, randomVector(rng, len(v.Parts[k].Values), 1))
+	}
+	if _, chain := form.Structure.(chains.Chain); !chain || form.Parts[1].Rows == structured.Tied {
+		return v
+	}
+	for b, edge := 0, &v.Parts[1]; b < v.Len(); b++ {
+		if one := edge.Of(b); len(one) > 0 {
+			clear(one[:edge.Width])
 		}
 	}
 	return v

@@ -5,18 +5,30 @@ import (
 
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
+
+	"github.com/dsp-go/dsp/structured"
 )
 
-// Spec is a network of one's own: its parameters, and a function that builds it as a Gorgonia graph.
+// Spec is a network of one's own: its parameters, and a function that builds it as a Gorgonia graph: Build for a network that
+// scores chains, or Form and Parts for one that scores any structure.
+//
+// The function makes the network for g.Rows positions on g, from g.Param, g.Features, g.Embed and the like. Rows belong to the
+// positions of any number of examples; but for Window and the ops of pairs, which know the examples, no op may mix rows, and
+// one that does is refused by name. The function is called once for every Size that is met, and must always build the same
+// network. It must not call gorgonia.Grad.
 type Spec struct {
 	Name   string
 	Params []Param
-	// Build makes the network for g.Rows positions on g, from g.Param, g.Features, g.Embed and the like, and returns
-	// the potentials: node [Rows×Y], and edge, which is [Y×Y] (shared), [Rows×Y×Y] (per position; row t scores the
-	// step into position t), or nil (zero, so that positions are independent). Rows belong to the positions of any
-	// number of chains; but for Window, which knows the chains, no op may mix rows. Build is called once for every
-	// number of rows that is met, and must always build the same network. It must not call gorgonia.Grad.
+	// Build returns the potentials of chains: node [Rows×Y], and edge, which is [Y×Y] (shared), [Rows×Y×Y] (per position; row t
+	// scores the step into position t), or nil (zero, so that positions are independent).
 	Build func(g *Graph) (node, edge *gorgonia.Node, err error)
+
+	// Form is the form of the potentials that Parts makes. Their rows are those of the table of positions, or of a table with a row
+	// for every pair of positions of the same example (see Graph.Pairs), or a part is tied.
+	Form structured.Form
+	// Parts returns a node for each part of Form: [rows×Width] with g.Rows or g.Pairs rows, or [Width] in all for a tied part; nil
+	// for a part that is zero.
+	Parts func(g *Graph) ([]*gorgonia.Node, error)
 }
 
 // Input is the shape of what a network reads at each position.
@@ -28,7 +40,9 @@ type Input struct {
 // Graph is a Gorgonia graph under construction, with the network's inputs and parameters as nodes.
 type Graph struct {
 	*gorgonia.ExprGraph
-	Rows  int          // positions, of all chains together
+	// Rows is the number of positions, of all examples together. Pairs is the number of pairs of positions of the same example:
+	// an example of n positions has n·n, and row d·n + h of them pairs dependent d with head h. Both include padding.
+	Size
 	Dtype tensor.Dtype // of every array: Float32 but in tests
 	Input Input
 
@@ -36,6 +50,7 @@ type Graph struct {
 	params   map[string]*gorgonia.Node
 	leaves   map[*gorgonia.Node]leaf // what the input nodes stand for
 	masks    map[*gorgonia.Node]Mask
+	ofPairs  map[*gorgonia.Node]bool // whether rows are pairs, where that is known
 	features *gorgonia.Node
 	boundary *gorgonia.Node
 	indices  func(Index) []int32 // the batch, where Gorgonia itself runs the graph
@@ -47,15 +62,18 @@ type Needs struct {
 	Features, Boundary bool
 	Windows            []int // widths
 	Fields             []int
+	Pairs              bool // pairs of positions
+	Dependents, Heads  bool // which positions a pair is made of
+	Distances          bool // how far apart they are
 }
 
-func newGraph(rows int, dtype tensor.Dtype, input Input, layout Layout) *Graph {
+func newGraph(size Size, dtype tensor.Dtype, input Input, layout Layout) *Graph {
 	return &Graph{
-		ExprGraph: gorgonia.NewGraph(), Rows: rows, Dtype: dtype, Input: input,
+		ExprGraph: gorgonia.NewGraph(), Size: size, Dtype: dtype, Input: input,
 		layout: layout,
 		params: map[string]*gorgonia.Node{},
 		leaves: map[*gorgonia.Node]leaf{},
-		masks:  map[*gorgonia.Node]Mask{},
+		masks:  map[*gorgonia.Node]Mask{}, ofPairs: map[*gorgonia.Node]bool{},
 	}
 }
 
@@ -88,7 +106,7 @@ func (g *Graph) Features() *gorgonia.Node {
 	return g.features
 }
 
-// Boundary returns [Rows×2]: 1 in the first column where a chain starts, in the second where one ends.
+// Boundary returns [Rows×2]: 1 in the first column where an example starts, in the second where one ends.
 func (g *Graph) Boundary() *gorgonia.Node {
 	if g.boundary == nil {
 		g.boundary = g.input("boundary", g.Rows, 2)

@@ -57,10 +57,8 @@ const (
 	SpaceDirection              // ẇ
 	SpaceGradient               // where Jᵀv is added
 	SpaceFeatures               // dense inputs [rows×Dim]
-	SpaceBoundary               // [rows×2], 1 where a chain starts, and where one ends
-	SpaceNodeCotangent
-	SpaceEdgeCotangent
-	Spaces // how many there are
+	SpaceBoundary               // [rows×2], 1 where an example starts, and where one ends
+	SpaceCotangent              // of the first part of the potentials; that of part k is SpaceCotangent + k
 )
 
 // leaf is an array that is given: shape entries of a space from an offset.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/structured/vec"
 )
 
@@ -11,10 +12,10 @@ import (
 type NetWorker struct {
 	net      *Net
 	prog     *Program // of the last Score
-	programs map[int]*Program
+	programs map[Size]*Program
 	m        machine
 	batch    *structured.Batch // of the last Score
-	inputs   [Spaces][]float32
+	inputs   [][]float32       // the worker's own memory, by space
 }
 
 // NewWorker returns a worker of the net.
@@ -22,7 +23,9 @@ func (n *Net) NewWorker() Worker { return n.NewNetWorker() }
 
 // NewNetWorker returns a worker of the net, with all of its methods.
 func (n *Net) NewNetWorker() *NetWorker {
-	w := &NetWorker{net: n, programs: map[int]*Program{}}
+	w := &NetWorker{net: n, programs: map[Size]*Program{}}
+	spaces := int(SpaceCotangent) + len(n.shape.Form.Parts)
+	w.m.mem, w.inputs = make([][]float32, spaces), make([][]float32, spaces)
 	w.m.blas = CurrentBLAS()
 	w.m.widths = n.shape.Needs.Windows
 	w.m.windows = make([][]int32, len(w.m.widths))
@@ -43,8 +46,7 @@ func (w *NetWorker) ScoreDropout(weights []float32, seed uint64, batch *structur
 	}
 	w.m.run(w.prog.Forward)
 	θ.Resize(batch, w.prog.Form)
-	w.emit(w.prog.Node, θ.Parts[0].Values)
-	w.emit(w.prog.Edge, θ.Parts[1].Values)
+	w.emit(w.prog.Outputs, θ)
 	return nil
 }
 
@@ -54,24 +56,34 @@ func (w *NetWorker) Pullback(v *structured.Marginals, grad []float32) error {
 	if p == nil {
 		return fmt.Errorf("nets: Pullback before Score")
 	}
-	for k, shape := range p.Form.Parts {
-		if v.Parts[k].Shape != shape {
-			return fmt.Errorf("nets: Pullback of marginals whose part %d is %v, expected %v", k, v.Parts[k].Shape, shape)
-		}
+	if len(v.Parts) != len(p.Form.Parts) {
+		return fmt.Errorf("nets: Pullback of marginals with %d parts, expected %d", len(v.Parts), len(p.Form.Parts))
 	}
-	node := &v.Parts[0]
-	if n := w.batch.Positions(); len(node.Values) != n*node.Width {
-		return fmt.Errorf("nets: Pullback of marginals of %d positions, expected %d", len(node.Values)/max(1, node.Width), n)
+	some := false
+	for k, shape := range p.Form.Parts {
+		part := &v.Parts[k]
+		if part.Shape != shape {
+			return fmt.Errorf("nets: Pullback of marginals whose part %d is %v, expected %v", k, part.Shape, shape)
+		}
+		rows := w.batch.Len()
+		if shape.Rows != structured.Tied {
+			rows = last(w.batch.Rows(shape.Rows))
+		}
+		if got := len(part.Values) / max(1, shape.Width); got != rows {
+			return fmt.Errorf("nets: Pullback of marginals with %d rows of part %q, expected %d", got, shape.Name, rows)
+		}
+		some = some || !zero(part.Values)
 	}
 	if len(grad) != w.net.Dim() {
 		return fmt.Errorf("nets: Pullback into %d numbers; the net has %d weights", len(grad), w.net.Dim())
 	}
-	if zero(node.Values) && zero(v.Parts[1].Values) {
+	if !some {
 		return nil // as differences of an oracle's answers often are
 	}
-	w.m.mem[SpaceNodeCotangent] = w.padded(SpaceNodeCotangent, node.Values, p.Rows*node.Width)
-	if p.Edge != nil {
-		w.m.mem[SpaceEdgeCotangent] = w.edgeCotangent(&v.Parts[1])
+	for k, out := range p.Outputs {
+		if out != nil {
+			w.m.mem[int(SpaceCotangent)+k] = w.cotangent(k, &v.Parts[k], out.N)
+		}
 	}
 	w.m.mem[SpaceGradient] = grad
 	w.m.run(p.Pullback)
@@ -91,8 +103,7 @@ func (w *NetWorker) PushForward(ẇ []float32, θ *structured.Potentials) error 
 	w.m.mem[SpaceDirection] = ẇ
 	w.m.run(p.Push)
 	θ.Resize(w.batch, p.Form)
-	w.emit(p.NodeTangent, θ.Parts[0].Values)
-	w.emit(p.EdgeTangent, θ.Parts[1].Values)
+	w.emit(p.Tangents, θ)
 	w.m.mem[SpaceDirection] = nil
 	return nil
 }
@@ -111,14 +122,17 @@ func (w *NetWorker) load(weightsNow []float32, batch *structured.Batch) error {
 	if len(weightsNow) != w.net.Dim() {
 		return fmt.Errorf("nets: %d weights given; the net has %d", len(weightsNow), w.net.Dim())
 	}
-	rows := Bucket(batch.Positions())
-	p := w.programs[rows]
+	if err := w.net.CheckTables(batch.Data, batch.Examples); err != nil {
+		return err
+	}
+	size := w.net.Size(batch)
+	p := w.programs[size]
 	if p == nil {
 		var err error
-		if p, err = w.net.Program(rows); err != nil {
+		if p, err = w.net.Program(size); err != nil {
 			return err
 		}
-		w.programs[rows] = p
+		w.programs[size] = p
 	}
 	w.prog, w.batch = p, batch
 	if len(w.m.mem[SpaceArena]) < p.Arena {
@@ -128,23 +142,15 @@ func (w *NetWorker) load(weightsNow []float32, batch *structured.Batch) error {
 	return w.loadInputs(p, batch)
 }
 
-// emit copies a result without its padding; nil is zero.
-func (w *NetWorker) emit(b *Buffer, to []float32) {
-	if b == nil {
-		clear(to)
-		return
+// emit copies results without their padding; nil is zero.
+func (w *NetWorker) emit(results []*Buffer, θ *structured.Potentials) {
+	for k, b := range results {
+		if to := θ.Parts[k].Values; b == nil {
+			clear(to)
+		} else {
+			copy(to, w.m.at(b))
+		}
 	}
-	copy(to, w.m.at(b))
-}
-
-// padded returns xs, with zeros behind it up to length n.
-func (w *NetWorker) padded(s Space, xs []float32, n int) []float32 {
-	if len(xs) == n {
-		return xs
-	}
-	to := w.input(s, n)
-	clear(to[copy(to, xs):])
-	return to
 }
 
 // input returns the worker's own memory for a space, n long.
@@ -153,24 +159,34 @@ func (w *NetWorker) input(s Space, n int) []float32 {
 	return w.inputs[s]
 }
 
-// edgeCotangent sums the examples' rows where the edge potentials are tied. The step into a chain's first position does not
-// exist: its cotangent is zero whatever v says.
-func (w *NetWorker) edgeCotangent(v *structured.Part) []float32 {
-	width := v.Width
+// cotangent returns part k of v as the program reads it, n numbers: the sum of the examples' rows where the potentials are tied, and
+// else v itself with zeros in the padding. The step into a chain's first position does not exist: its cotangent is zero
+// whatever v says.
+func (w *NetWorker) cotangent(k int, v *structured.Part, n int) []float32 {
+	space := int(SpaceCotangent) + k
 	if v.Rows == structured.Tied {
-		to := w.input(SpaceEdgeCotangent, width)
+		to := w.input(Space(space), n)
 		clear(to)
 		for b := range len(v.Offsets) - 1 {
 			fast.add(to, to, v.Of(b))
 		}
 		return to
 	}
-	to := w.input(SpaceEdgeCotangent, w.prog.Rows*width)
+	_, chain := w.prog.Form.Structure.(chains.Chain)
+	edges := chain && k == 1
+	if len(v.Values) == n && !edges {
+		return v.Values
+	}
+	to := w.input(Space(space), n)
 	clear(to[copy(to, v.Values):])
-	for b := range len(v.Offsets) - 1 {
-		if t := v.Offsets[b]; t < v.Offsets[b+1] {
-			clear(to[t*width : (t+1)*width])
+	if edges {
+		for b := range len(v.Offsets) - 1 {
+			if t := v.Offsets[b]; t < v.Offsets[b+1] {
+				clear(to[t*v.Width : (t+1)*v.Width])
+			}
 		}
 	}
 	return to
 }
+
+func last(offsets []int) int { return offsets[len(offsets)-1] }

@@ -1,5 +1,6 @@
-// Package oracles does inference: given potentials θ it finds best outputs, their smoothed combinations and marginals.
+// Package oracles does inference: given potentials θ it finds best outputs, smoothed maxima and marginals.
 //
-// An Oracle knows one structure. Smoothing turns its three questions (max, top-K, exp) into the value and the marginals
-// that learning needs. One algorithm a file; every oracle passes one contract suite against enumeration.
+// An oracle serves one structure and implements up to three interfaces: Maximiser, Ranker and Summer. Smoothing turns their
+// answers (max, top-K, exp) into the value and the marginals that learning needs. Every file holds one algorithm, and every
+// oracle passes one contract suite against enumeration (package oracletest).
 package oracles

@@ -5,12 +5,12 @@ import (
 	"github.com/dsp-go/dsp/structured/vec"
 )
 
-// An oracle answers questions of inference about every example of a ragged batch. Which ones it can answer is seen from the
-// interfaces that it has: all are Maximisers. An oracle owns scratch memory: one per goroutine. Nothing allocates once the
-// scratch has grown to the batch.
+// An oracle answers inference queries about every example of a ragged batch. The interfaces that it implements show which ones;
+// every oracle is a Maximiser. An oracle owns scratch memory, so use one per goroutine. It does not allocate once the scratch
+// memory has grown to the batch.
 //
-// Potentials may hold −∞. An example none of whose outputs is allowed has value −∞ and zero marginals; an example without
-// positions has the empty output, value 0.
+// Potentials may be −∞. An example without an allowed output has value −∞ and zero marginals; an example without positions
+// has the empty output, with value 0.
 type (
 	// Maximiser finds the best outputs.
 	Maximiser interface {
@@ -28,13 +28,13 @@ type (
 	// Summer sums over all outputs.
 	Summer interface {
 		Maximiser
-		// Exp gives μ·log Σ_y exp(⟨θ,1_y⟩/μ) in value[b] and its gradient, the marginals of the Gibbs distribution at
-		// temperature μ > 0, in u (resized to fit). A nil u asks for the values only.
+		// Exp computes μ·log Σ_y exp(⟨θ,1_y⟩/μ) in value[b] and its gradient in u (resized to fit): the marginals of the Gibbs
+		// distribution at temperature μ > 0. A nil u skips the marginals.
 		Exp(θ *structured.Potentials, μ float64, value []float64, u *structured.Marginals)
 	}
 )
 
-// Oracle has all capabilities.
+// Oracle combines all capabilities.
 type Oracle interface {
 	Ranker
 	Summer
@@ -43,13 +43,13 @@ type Oracle interface {
 // KBest holds up to K outputs of each of B examples.
 type KBest struct {
 	K      int
-	Count  []int     // [B] how many there are, ≤ K
+	Count  []int     // [B] number of outputs, ≤ K
 	Score  []float64 // [B×K] descending
-	Values []int32   // [K×N] outputs, N the length of all examples' outputs together: output k holds Values[k*N:(k+1)*N]
+	Values []int32   // [K×N] outputs, N the total length of all examples' outputs: output k is Values[k*N:(k+1)*N]
 	N      int
 }
 
-// Resize gives k-best lists the shape of a batch and reuses the arrays; their content is undefined.
+// Resize gives kb the shape of a batch and reuses its memory. The values are undefined.
 func (kb *KBest) Resize(θ *structured.Potentials, k int) {
 	kb.K, kb.N = k, θ.OutputSize()
 	kb.Count = vec.Grow(kb.Count, θ.Len())
@@ -57,5 +57,5 @@ func (kb *KBest) Resize(θ *structured.Potentials, k int) {
 	kb.Values = vec.Grow(kb.Values, k*kb.N)
 }
 
-// Output returns what output k has at places lo to hi-1 of the batch's outputs.
+// Output returns places lo to hi-1, among the batch's outputs, of the k-th best output.
 func (kb *KBest) Output(k, lo, hi int) []int32 { return kb.Values[k*kb.N+lo : k*kb.N+hi] }

@@ -8,7 +8,7 @@ import (
 	"github.com/dsp-go/dsp/structured/vec"
 )
 
-// Kind is how a max is smoothed.
+// Kind is a way to smooth a max.
 type Kind int
 
 // The smoothings of Pillutla et al. 2019, section 3.
@@ -23,20 +23,18 @@ var kindNames = []string{"none", "l2", "entropy"}
 // String returns "none", "l2" or "entropy".
 func (k Kind) String() string { return kindNames[k] }
 
-// ParseKind reads a kind as String writes it.
-func ParseKind(name string) (Kind, error) {
-	return structured.ParseName[Kind]("smoothing", kindNames, name)
-}
+// ParseKind parses a kind in the form that String writes.
+func ParseKind(name string) (Kind, error) { return structured.ParseName[Kind]("smoothing", kindNames, name) }
 
 // Smoothing is a smoothed max h_μ over outputs.
 type Smoothing struct {
 	Kind Kind
 	Mu   float64 // μ > 0 (ignored by None)
-	K    int     // L2: outputs that share the weight; 0 grows K until the smoothing is exact, up to MaxK
+	K    int     // L2: number of outputs that share the weight; 0 grows K until the smoothing is exact, up to MaxK
 	MaxK int     // L2 with K = 0: the cap; 0 means 64
 }
 
-// Bound returns D, the largest value that a unit of μ can add: h ≤ h_μ ≤ h + μD for an example of that many outputs.
+// Bound returns D, the most that a unit of μ can add: h ≤ h_μ ≤ h + μD for an example with that many outputs.
 func (s Smoothing) Bound(logOutputs float64) float64 {
 	switch s.Kind {
 	case L2:
@@ -47,24 +45,24 @@ func (s Smoothing) Bound(logOutputs float64) float64 {
 	return 0
 }
 
-// Check says, as bad input, why an oracle cannot answer with this smoothing, or answers nil. what names the oracle's structure.
+// Check returns a bad-input error if the oracle lacks what this smoothing needs. what names the oracle's structure.
 func (s Smoothing) Check(o Maximiser, what string) error {
 	_, ranks := o.(Ranker)
 	_, sums := o.(Summer)
 	switch {
 	case s.Kind == Entropy && !sums && ranks:
-		return structured.BadInput("entropy smoothing needs sums over all outputs, which a %s does not have; it has l2 on the best outputs", what)
+		return structured.BadInput("entropy smoothing needs sums over all outputs, which the oracle of a %s does not compute; it supports l2", what)
 	case s.Kind == Entropy && !sums:
-		return structured.BadInput("entropy smoothing needs sums over all outputs, which a %s does not have; it has none but the max itself", what)
+		return structured.BadInput("entropy smoothing needs sums over all outputs, which the oracle of a %s does not compute; it supports only the max itself", what)
 	case s.Kind == L2 && !ranks:
-		return structured.BadInput("l2 smoothing needs the best outputs in order, which a %s does not have", what)
+		return structured.BadInput("l2 smoothing needs the K best outputs, which the oracle of a %s does not find", what)
 	}
 	return nil
 }
 
-// Answer fills a with what the smoothed oracle says about every example of θ. Max is filled too, except that with Entropy it
-// costs a call of its own and is left alone unless wantMax. Nothing allocates once a has grown to the batch. The oracle
-// must have what the smoothing needs (Check).
+// Answer fills a with the smoothed oracle's answer for every example of θ. It also fills Max, except that with Entropy this costs
+// a separate call, which it makes only if wantMax. It does not allocate once a has grown to the batch. The oracle must pass
+// Check.
 func (s Smoothing) Answer(o Maximiser, θ *structured.Potentials, a *Answer, wantMax bool) {
 	examples := θ.Len()
 	a.Value = vec.Grow(a.Value, examples)
@@ -91,24 +89,24 @@ func (s Smoothing) Answer(o Maximiser, θ *structured.Potentials, a *Answer, wan
 	}
 }
 
-// Answer is what a smoothed oracle says about each example of a batch.
+// Answer holds the answer of a smoothed oracle for each example of a batch.
 type Answer struct {
 	Value []float64            // [B] h_μ(θ)
-	Max   []float64            // [B] max_y ⟨θ,1_y⟩; with Entropy only where asked for
+	Max   []float64            // [B] max_y ⟨θ,1_y⟩; with Entropy only on request
 	U     structured.Marginals // ∇h_μ(θ), the marginals u
-	Exact []bool               // [B] L2: the answer is that of the smoothing over all outputs (Prop. 4); true for the others
+	Exact []bool               // [B] L2: the smoothing over K outputs equals that over all (Prop. 4); true for the other kinds
 
 	mixture mixture
 	best    KBest
-	more    KBest // of single, an example that needs a larger K
+	larger  KBest // of single, for an example that needs a larger K
 	single  structured.Potentials
 	q       []float64
 	y       []int32
 }
 
-// Mixture returns the outputs whose combination is u of example b, u = Σ_k q_k 1_{y_k}, with weights q_k > 0 that sum to 1.
-// With outputs of length T, output k is y[k*T:(k+1)*T]. Entropy has no such short form: both are nil. They hold until the
-// next call of Answer.
+// Mixture returns the outputs whose weighted sum is the marginals of example b, u = Σ_k q_k 1_{y_k}, with weights q_k > 0 that sum
+// to 1. With outputs of length T, output k is y[k*T:(k+1)*T]. Entropy has no such short form: both are nil. The slices are valid
+// until the next call of Answer.
 func (a *Answer) Mixture(b int) (y []int32, q []float32) { return a.mixture.of(b) }
 
 func (a *Answer) fillMax(o Maximiser, θ *structured.Potentials) {
@@ -124,13 +122,13 @@ func (a *Answer) fillMax(o Maximiser, θ *structured.Potentials) {
 	}
 }
 
-// add gives an output of example b weight q in the answer.
+// add adds an output of example b with weight q to the answer.
 func (a *Answer) add(b int, y []int32, q float32) {
 	a.U.Add(b, y, q)
 	a.mixture.add(y, q)
 }
 
-// firstK is the K that the automatic choice tries first.
+// firstK is the first K that the automatic choice tries.
 const firstK = 4
 
 func (s Smoothing) maxK() int { return cmp.Or(s.MaxK, 64) }
@@ -147,14 +145,14 @@ func (a *Answer) fillTopK(o Ranker, θ *structured.Potentials, s Smoothing) {
 		θ.View(b, &a.single)
 		for k := a.best.K - 1; !exact && k < s.maxK(); {
 			k = min(2*k, s.maxK())
-			o.TopK(&a.single, k+1, &a.more)
-			scores, exact = enough(&a.more, 0, s.Mu)
+			o.TopK(&a.single, k+1, &a.larger)
+			scores, exact = enough(&a.larger, 0, s.Mu)
 		}
-		a.combine(b, scores, exact, s.Mu, func(k int) []int32 { return a.more.Output(k, 0, hi-lo) })
+		a.combine(b, scores, exact, s.Mu, func(k int) []int32 { return a.larger.Output(k, 0, hi-lo) })
 	}
 }
 
-// enough returns the K scores of example b, of lists that asked for K+1, and whether no further output would get weight.
+// enough returns the K best scores of example b, given lists of K+1, and whether no further output would get weight.
 func enough(best *KBest, b int, μ float64) (scores []float64, exact bool) {
 	z := best.Score[b*best.K:][:best.Count[b]]
 	if len(z) < best.K {
@@ -163,7 +161,7 @@ func enough(best *KBest, b int, μ float64) (scores []float64, exact bool) {
 	return z[:len(z)-1], covers(z, μ)
 }
 
-// combine answers for example b with the smoothed max of the outputs with the given scores.
+// combine sets the answer for example b to the smoothed max over the outputs with the given scores.
 func (a *Answer) combine(b int, scores []float64, exact bool, μ float64, output func(k int) []int32) {
 	a.Exact[b] = exact
 	if len(scores) == 0 {

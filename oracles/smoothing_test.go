@@ -19,7 +19,7 @@ func TestKindNames(t *testing.T) {
 	}
 }
 
-// Oracles with fewer capabilities than a chain's.
+// Oracles with fewer capabilities than the oracle of chains.
 type (
 	maximiser struct{}
 	ranker    struct{ maximiser }
@@ -32,15 +32,15 @@ func (ranker) TopK(*structured.Potentials, int, *oracles.KBest) {}
 
 func (summer) Exp(*structured.Potentials, float64, []float64, *structured.Marginals) {}
 
-// A smoothing that an oracle has not got what it takes for is refused with a word on what it has.
+// Check refuses a smoothing that the oracle cannot support, and says what the oracle supports.
 func TestSmoothingCheck(t *testing.T) {
-	const sums, best = "entropy smoothing needs sums over all outputs, which a lattice does not have", "l2 smoothing needs the best outputs"
+	const sums, best = "entropy smoothing needs sums over all outputs, which the oracle of a lattice does not compute", "l2 smoothing needs the K best outputs"
 	for _, test := range []struct {
 		o    oracles.Maximiser
-		want [3]string // for none, l2 and entropy; empty: fine
+		want [3]string // for none, l2 and entropy; empty: no error
 	}{
-		{maximiser{}, [3]string{"", best, sums + "; it has none but the max itself"}},
-		{ranker{}, [3]string{"", "", sums + "; it has l2 on the best outputs"}},
+		{maximiser{}, [3]string{"", best, sums + "; it supports only the max itself"}},
+		{ranker{}, [3]string{"", "", sums + "; it supports l2"}},
 		{summer{}, [3]string{"", best, ""}},
 	} {
 		for kind, want := range test.want {

@@ -7,22 +7,22 @@ import (
 )
 
 // Alphabet numbers names (labels, words, attributes) from 0 in the order in which they were first added. The zero value
-// is empty. It may have millions of all: an open hash table finds them, with linear probing, at most three quarters full.
+// is empty. It is built for millions of names: an open hash table with linear probing, at most three quarters full.
 type Alphabet struct {
-	all   []string
+	names []string
 	table []alphabetEntry // the length is a power of two
 }
 
 type alphabetEntry struct {
 	hash   uint32 // of the name
-	number int32  // 1 + the number of the name that lives here, 0 where nobody does
+	number int32  // 1 + the number of the name in this slot; 0 marks a free slot
 }
 
 var alphabetSeed = maphash.MakeSeed()
 
 // NewAlphabet returns an alphabet of the names, numbered as given; repeated names keep their first number.
 func NewAlphabet(names ...string) *Alphabet {
-	a := &Alphabet{all: make([]string, 0, len(names))}
+	a := &Alphabet{names: make([]string, 0, len(names))}
 	a.reserve(len(names))
 	for _, n := range names {
 		a.Add(n)
@@ -40,7 +40,7 @@ func (a *Alphabet) Add(name string) int32 {
 	return a.add(hash, name)
 }
 
-// AddBytes is Add of a name that is copied if it is new.
+// AddBytes is Add for a name in bytes. It copies a new name.
 func (a *Alphabet) AddBytes(name []byte) int32 {
 	a.reserve(1)
 	hash := uint32(maphash.Bytes(alphabetSeed, name))
@@ -50,7 +50,7 @@ func (a *Alphabet) AddBytes(name []byte) int32 {
 	return a.add(hash, string(name))
 }
 
-// Intern is Add of a name that is copied if it is new, so that nothing of the text around it is kept.
+// Intern is Add, but copies a new name, so that the text that contains it can be freed.
 func (a *Alphabet) Intern(name string) int32 {
 	a.reserve(1)
 	hash := uint32(maphash.String(alphabetSeed, name))
@@ -60,12 +60,12 @@ func (a *Alphabet) Intern(name string) int32 {
 	return a.add(hash, strings.Clone(name))
 }
 
-// add gives a new name its number and a place.
+// add appends a new name and inserts its entry.
 func (a *Alphabet) add(hash uint32, name string) int32 {
-	a.reserve(len(a.all) + 1)
-	a.all = append(a.all, name)
-	a.settle(alphabetEntry{hash, int32(len(a.all))})
-	return int32(len(a.all) - 1)
+	a.reserve(len(a.names) + 1)
+	a.names = append(a.names, name)
+	a.insert(alphabetEntry{hash, int32(len(a.names))})
+	return int32(len(a.names) - 1)
 }
 
 // Index returns the number of name, or -1 if the alphabet lacks it.
@@ -84,44 +84,44 @@ func (a *Alphabet) IndexBytes(name []byte) int32 {
 	return a.findBytes(uint32(maphash.Bytes(alphabetSeed, name)), name).number - 1
 }
 
-// find returns the entry of name, or an empty one.
+// find returns the entry of name, or a zero entry if the alphabet lacks it.
 func (a *Alphabet) find(hash uint32, name string) alphabetEntry {
-	for at := a.home(hash); ; at = a.after(at) {
-		if e := a.table[at]; e.number == 0 || e.hash == hash && a.all[e.number-1] == name {
+	for slot := a.home(hash); ; slot = a.next(slot) {
+		if e := a.table[slot]; e.number == 0 || e.hash == hash && a.names[e.number-1] == name {
 			return e
 		}
 	}
 }
 
 func (a *Alphabet) findBytes(hash uint32, name []byte) alphabetEntry {
-	for at := a.home(hash); ; at = a.after(at) {
-		if e := a.table[at]; e.number == 0 || e.hash == hash && a.all[e.number-1] == string(name) {
+	for slot := a.home(hash); ; slot = a.next(slot) {
+		if e := a.table[slot]; e.number == 0 || e.hash == hash && a.names[e.number-1] == string(name) {
 			return e
 		}
 	}
 }
 
-// settle puts e into the first free place.
-func (a *Alphabet) settle(e alphabetEntry) {
-	at := a.home(e.hash)
-	for a.table[at].number > 0 {
-		at = a.after(at)
+// insert puts e into the first free slot from its home on.
+func (a *Alphabet) insert(e alphabetEntry) {
+	slot := a.home(e.hash)
+	for a.table[slot].number > 0 {
+		slot = a.next(slot)
 	}
-	a.table[at] = e
+	a.table[slot] = e
 }
 
 func (a *Alphabet) home(hash uint32) int { return int(hash) & (len(a.table) - 1) }
 
-func (a *Alphabet) after(at int) int { return (at + 1) & (len(a.table) - 1) }
+func (a *Alphabet) next(slot int) int { return (slot + 1) & (len(a.table) - 1) }
 
-// Reset empties the alphabet, for names of the same kind.
+// Reset empties the alphabet and keeps its memory.
 func (a *Alphabet) Reset() {
 	clear(a.table)
-	clear(a.all)
-	a.all = a.all[:0]
+	clear(a.names)
+	a.names = a.names[:0]
 }
 
-// reserve makes room in the table for n names. Its length depends on n alone, and the places of the entries on the names.
+// reserve grows the table so that it can hold n names. The table's size depends on n alone, the slots on the names alone.
 func (a *Alphabet) reserve(n int) {
 	size := max(8, len(a.table))
 	for 3*size < 4*n {
@@ -130,28 +130,28 @@ func (a *Alphabet) reserve(n int) {
 	if size == len(a.table) {
 		return
 	}
-	hashes := make([]uint32, len(a.all)+1) // by the entry's number
+	hashes := make([]uint32, len(a.names)+1) // by number
 	for _, e := range a.table {
 		hashes[e.number] = e.hash
 	}
 	a.table = make([]alphabetEntry, size)
 	for number, hash := range hashes {
 		if number > 0 {
-			a.settle(alphabetEntry{hash, int32(number)})
+			a.insert(alphabetEntry{hash, int32(number)})
 		}
 	}
 }
 
 // Name returns the name with number id.
-func (a *Alphabet) Name(id int32) string { return a.all[id] }
+func (a *Alphabet) Name(id int32) string { return a.names[id] }
 
 // Names returns all names in order; the caller must not change them.
-func (a *Alphabet) Names() []string { return a.all }
+func (a *Alphabet) Names() []string { return a.names }
 
 // Len returns how many names there are.
-func (a *Alphabet) Len() int { return len(a.all) }
+func (a *Alphabet) Len() int { return len(a.names) }
 
-// SomeOf lists names, not too many.
+// SomeOf joins the first 40 names for a message, and says how many there are if there are more.
 func SomeOf(names []string) string {
 	const most = 40
 	if len(names) > most {

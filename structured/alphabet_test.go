@@ -7,8 +7,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// An alphabet does what a map and a list do.
-func TestAlphabetIsAMapAndAList(t *testing.T) {
+// An alphabet behaves like a map with a list.
+func TestAlphabetActsLikeMapAndList(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var a Alphabet
 		var names []string
@@ -35,7 +35,7 @@ func TestAlphabetIsAMapAndAList(t *testing.T) {
 				}
 			}
 			if got := add(name); got != known {
-				t.Fatalf("%q was given %d, want %d", name, got, known)
+				t.Fatalf("%q has number %d, want %d", name, got, known)
 			}
 		}
 		if a.Len() != len(names) {
@@ -49,7 +49,7 @@ func TestAlphabetIsAMapAndAList(t *testing.T) {
 		}
 		for at, k := range a.table {
 			if len(b.table) > 0 && b.table[at] != k {
-				t.Fatal("the table depends on how the names came")
+				t.Fatal("the table depends on how the names were added")
 			}
 		}
 	})

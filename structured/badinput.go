@@ -5,13 +5,13 @@ import (
 	"fmt"
 )
 
-// badInput marks an error as the user's to mend: a file, a flag or a value that is not what it must be.
+// badInput marks an error that the user can fix: a wrong file, flag or value.
 type badInput struct{ error }
 
 func (e badInput) Unwrap() error { return e.error }
 
-// BadInput returns an error about what the user gave (exit code 2), formatted as by fmt.Errorf. It should name the file
-// and line, what was found and what was expected.
+// BadInput returns an error about the user's input (exit code 2), formatted as by fmt.Errorf. It should give the file and
+// line, what was found and what was expected.
 func BadInput(format string, args ...any) error { return badInput{fmt.Errorf(format, args...)} }
 
 // IsBadInput reports whether err, or an error it wraps, came from BadInput.

@@ -1,16 +1,16 @@
 package structured
 
-// Batch is a choice of examples of one data set. Its own positions are numbered 0 to N-1: example b of the batch, which is example
-// Examples[b] of the data, owns positions Offsets[b] to Offsets[b+1]-1; likewise the rows of other tables. Reset makes one;
-// the buffers are reused.
+// Batch is a selection of examples of one data set. Its positions are numbered 0 to N-1: example b of the batch, which is example
+// Examples[b] of the data, owns positions Offsets[b] to Offsets[b+1]-1. The rows of other tables are numbered alike. Reset fills
+// a batch and reuses its memory.
 type Batch struct {
 	Data     *Dataset
 	Examples []int // [B] indices into Data
 	Offsets  []int // [B+1]
-	Outputs  []int // [B+1] where outputs lie in those of the batch
+	Outputs  []int // [B+1] where each example's output begins in the concatenated outputs of the batch
 
-	tables [][]int // of Data.Tables, as Offsets
-	sizes  []int   // backs Outputs, where it is not Offsets
+	tables [][]int // per table of Data.Tables, its offsets in the batch [B+1]
+	sizes  []int   // memory of Outputs if it differs from Offsets
 }
 
 // Reset makes b the batch of the given examples of data. It keeps no reference to examples.
@@ -23,13 +23,13 @@ func (b *Batch) Reset(data *Dataset, examples []int) {
 		b.sizes = sumLengths(b.sizes, data.Outputs, examples)
 		b.Outputs = b.sizes
 	}
-	b.tables = grow(b.tables, len(data.Tables))
+	b.tables = growKeeping(b.tables, len(data.Tables))
 	for k, t := range data.Tables {
 		b.tables[k] = sumLengths(b.tables[k], t.Offsets, examples)
 	}
 }
 
-// sumLengths returns where the examples' rows begin when they follow each other, given where they lie in the data.
+// sumLengths returns the offsets of the examples' rows when they are concatenated, given their offsets in the data.
 func sumLengths(to, offsets, examples []int) []int {
 	to, n := append(to[:0], 0), 0
 	for _, i := range examples {
@@ -45,8 +45,8 @@ func (b *Batch) Len() int { return len(b.Examples) }
 // Positions returns N, the number of positions.
 func (b *Batch) Positions() int { return b.Offsets[len(b.Offsets)-1] }
 
-// Rows returns where each example's rows of a table lie in the batch [B+1]. Asking for a table that the data does not have is a
-// mistake in the program.
+// Rows returns the offsets of the examples' rows of a table in the batch [B+1]. It panics if the data lacks the table, which is a
+// bug in the caller.
 func (b *Batch) Rows(table string) []int {
 	if table == Positions {
 		return b.Offsets
@@ -59,8 +59,8 @@ func (b *Batch) Rows(table string) []int {
 	panic("the data has no table of rows " + table)
 }
 
-// Gold returns the gold output of example b, or nil where the data has none.
+// Gold returns the gold output of example b, or nil if the data has none.
 func (b *Batch) Gold(c int) []int32 { return b.Data.Gold(b.Examples[c]) }
 
-// GoldOf returns what is known of the gold output of example b.
+// GoldOf returns the gold output of example b with its sets of possible numbers.
 func (b *Batch) GoldOf(c int) Gold { return b.Data.GoldOf(b.Examples[c]) }

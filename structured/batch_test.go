@@ -8,7 +8,7 @@ import (
 func TestBatch(t *testing.T) {
 	d := &Dataset{Name: "x", Offsets: []int{0, 2, 2, 5}, Labels: []int32{0, 1, 2, 3, 4}, Weights: []float64{1, 2, 3}}
 	var b Batch
-	for range 2 { // the second time in the same memory
+	for range 2 { // the second time with reused memory
 		b.Reset(d, []int{2, 1, 0, 2})
 		if !reflect.DeepEqual(b.Offsets, []int{0, 3, 3, 5, 8}) || b.Len() != 4 || b.Positions() != 8 ||
 			!reflect.DeepEqual(b.Gold(3), []int32{2, 3, 4}) || len(b.Gold(1)) != 0 {

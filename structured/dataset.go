@@ -6,37 +6,37 @@ import (
 	"strings"
 )
 
-// Dataset is a set of chains: example i owns positions Offsets[i] to Offsets[i+1]-1 of every per-position array. Inputs
-// come in one of three forms, dense Features, discrete Ids (embedded by the network) or sparse Attributes, and Columns
-// keeps what a text file said so that a prediction can be written beside it.
+// Dataset is a set of examples of one structure. Example i owns positions Offsets[i] to Offsets[i+1]-1 of every per-position
+// array. Inputs come in one of three forms: dense Features, discrete Ids (which the network embeds) or sparse Attributes.
+// Columns keeps the text of the file, so that predictions can be written beside it.
 type Dataset struct {
 	Name     string    // the file or generator it came from, for messages
 	Offsets  []int     // [n+1]
-	Outputs  []int     // [n+1] where each gold output lies in Labels; nil: as Offsets say, one number per position
-	Labels   []int32   // gold outputs, [ΣT] labels of chains; nil where the data has none
+	Outputs  []int     // [n+1] where each gold output begins in Labels; nil means Offsets, one number per position
+	Labels   []int32   // gold outputs, [ΣT] labels for chains; nil if the data has none
 	Alphabet *Alphabet // the label names
 
-	// Where not one label is known, Labels[t] is −1−k and LabelSets[k] the labels, in order, one of which is right; nil: any.
+	// A label that is not known for certain is −1−k in Labels, and LabelSets[k] lists the possible labels in order; nil allows any.
 	LabelSets [][]int32
 
 	Features []float32 // dense inputs [ΣT×Dim], or nil
 	Dim      int
 
 	Columns     [][]string  // the columns of a text file: Columns[c][t]
-	ColumnNames []string    // what each column is ("word", "label"), "" where nobody said
-	Layout      *Layout     // what the text file had beside its columns, or nil
+	ColumnNames []string    // what each column holds ("word", "label"), "" if unknown
+	Layout      *Layout     // what the text file has beside its columns, or nil
 	Ids         []int32     // discrete inputs [ΣT×len(Vocab)], or nil
-	Vocab       []*Alphabet // what each discrete input numbers; Ids are 0 (unknown) for names a vocabulary lacks
+	Vocab       []*Alphabet // the vocabulary of each discrete input; Ids are 0 (unknown) for names that it lacks
 
-	Tables []*Table // inputs of other rows than positions
+	Tables []*Table // inputs of rows other than positions
 
 	Attributes     *Sparse     // sparse inputs, or nil
-	EdgeAttributes *Sparse     // sparse inputs of the step into each position (none where a chain starts), or nil
-	Dictionary     *Dictionary // what Attributes and EdgeAttributes number
+	EdgeAttributes *Sparse     // sparse inputs of the step into each position (empty where a chain starts), or nil
+	Dictionary     *Dictionary // the attribute numbers of Attributes and EdgeAttributes
 
 	IDs     []string  // [n] names of the examples, or nil
 	Lines   []int     // [n] first line of each example in its file, or nil
-	Weights []float64 // [n] weight of f_i in the objective, or nil: all 1
+	Weights []float64 // [n] weight of f_i in the objective; nil means 1 for all
 }
 
 // Len returns n, the number of examples.
@@ -53,7 +53,7 @@ func (d *Dataset) Positions() int {
 // Length returns T of example i.
 func (d *Dataset) Length(i int) int { return d.Offsets[i+1] - d.Offsets[i] }
 
-// Gold returns the gold output of example i, a chain's labels; nil where the data has none.
+// Gold returns the gold output of example i (for a chain its labels), or nil if the data has none.
 func (d *Dataset) Gold(i int) []int32 {
 	if d.Labels == nil {
 		return nil
@@ -62,10 +62,10 @@ func (d *Dataset) Gold(i int) []int32 {
 	return d.Labels[at[i]:at[i+1]]
 }
 
-// GoldOf returns what is known of the gold output of example i.
+// GoldOf returns the gold output of example i with its sets of possible numbers.
 func (d *Dataset) GoldOf(i int) Gold { return Gold{d.Gold(i), d.LabelSets} }
 
-// Partial reports whether some position of example i has not one gold label but several possible ones.
+// Partial reports whether some number of example i's gold output is not known for certain.
 func (d *Dataset) Partial(i int) bool { return d.GoldOf(i).Partial() }
 
 func (d *Dataset) outputs() []int {
@@ -91,8 +91,8 @@ func (d *Dataset) Weight(i int) float64 {
 	return d.Weights[i]
 }
 
-// ClassWeights returns the examples' weights times the mean of the given weights [Y] of their gold labels. Positions whose
-// label is not known for sure do not count; an example without others keeps its weight.
+// ClassWeights returns the examples' weights, each multiplied by the mean of weights [Y] over its gold labels. Labels that are
+// not known for certain do not count. An example without any known label keeps its weight.
 func (d *Dataset) ClassWeights(weights []float64) []float64 {
 	all := make([]float64, d.Len())
 	for i := range all {
@@ -111,7 +111,7 @@ func (d *Dataset) ClassWeights(weights []float64) []float64 {
 	return all
 }
 
-// ID returns the name of example i: its own, or its index.
+// ID returns the name of example i, or its index if the data has no names.
 func (d *Dataset) ID(i int) string {
 	if d.IDs == nil {
 		return strconv.Itoa(i)
@@ -119,7 +119,7 @@ func (d *Dataset) ID(i int) string {
 	return d.IDs[i]
 }
 
-// WhereToken says where position t of example i came from, for messages.
+// WhereToken returns the place of position t of example i in its file, for messages.
 func (d *Dataset) WhereToken(i, t int) string {
 	if d.Lines == nil {
 		return d.Where(i) + ", position " + strconv.Itoa(t)
@@ -131,7 +131,7 @@ func (d *Dataset) WhereToken(i, t int) string {
 	return d.Name + ":" + strconv.Itoa(line)
 }
 
-// Where says where example i came from ("train.conll:93114"), for messages.
+// Where returns the place of example i in its file ("train.conll:93114"), for messages.
 func (d *Dataset) Where(i int) string {
 	if d.Lines == nil {
 		return d.Name + ", example " + strconv.Itoa(i)

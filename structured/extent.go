@@ -2,18 +2,18 @@ package structured
 
 import "math"
 
-// Extent counts what a data set of text holds, so that the memory for a whole file can be told from its beginning.
+// Extent measures a data set of text, so that the memory for a whole file can be predicted from its beginning.
 type Extent struct {
 	Sequences, Positions       float64
-	Columns                    float64 // of text
-	Entries                    float64 // attributes of all positions and steps
-	EntryBytes                 float64 // of each: 4, and 4 more where there are values
-	Attributes, EdgeAttributes float64 // different ones, that have weights
-	Names, NameBytes           float64 // strings that are kept, and their bytes
+	Columns                    float64 // text columns
+	Entries                    float64 // attributes of all positions and steps, with repetitions
+	EntryBytes                 float64 // bytes per entry: 4, or 8 with values
+	Attributes, EdgeAttributes float64 // distinct attributes, which have weights
+	Names, NameBytes           float64 // strings that are kept in memory, and their bytes
 	Labels                     float64
 }
 
-// Extent counts what d holds.
+// Extent measures d.
 func (d *Dataset) Extent() Extent {
 	e := Extent{Sequences: float64(d.Len()), Positions: float64(d.Positions()), Columns: float64(len(d.Columns)), EntryBytes: 4}
 	if d.Alphabet != nil {
@@ -41,14 +41,14 @@ func (d *Dataset) Extent() Extent {
 			}
 		}
 		if d.Dictionary.Node == nil {
-			e.Attributes = 0 // their number does not grow with the text
+			e.Attributes = 0 // hashing fixes their number
 		}
 	}
 	for _, column := range d.Columns {
-		different := map[string]bool{}
+		distinct := map[string]bool{}
 		for _, cell := range column {
-			if !different[cell] {
-				different[cell] = true
+			if !distinct[cell] {
+				distinct[cell] = true
 				e.Names++
 				e.NameBytes += float64(len(cell))
 			}
@@ -57,27 +57,27 @@ func (d *Dataset) Extent() Extent {
 	return e
 }
 
-// heaps is the power of a text's length that the number of different words and attributes grows with (Heaps' law);
-// measured on English web text with the built-in features, where it is 0.6 to 0.75.
+// heaps is the exponent in Heaps' law: the number of distinct words and attributes grows as this power of a text's length.
+// On English web text with the built-in features it measures 0.6 to 0.75.
 const heaps = 0.7
 
-// Times returns the extent of a text that goes on in the same way until it is k times as long.
+// Times returns the extent of a text k times as long, assuming that it continues in the same way.
 func (e Extent) Times(k float64) Extent {
-	different := math.Pow(k, heaps)
+	distinct := math.Pow(k, heaps)
 	e.Sequences, e.Positions, e.Entries = e.Sequences*k, e.Positions*k, e.Entries*k
-	e.Attributes, e.EdgeAttributes = e.Attributes*different, e.EdgeAttributes*different
-	e.Names, e.NameBytes = e.Names*different, e.NameBytes*different
+	e.Attributes, e.EdgeAttributes = e.Attributes*distinct, e.EdgeAttributes*distinct
+	e.Names, e.NameBytes = e.Names*distinct, e.NameBytes*distinct
 	return e
 }
 
-// Bytes returns about how much memory the data take while they are read, when attributes are there twice.
+// Bytes estimates the memory that reading the data takes at its peak, when two copies of the attributes exist.
 func (e Extent) Bytes() float64 {
 	const name = 16 + 8 + 14 // a string's header, the rounding of its bytes, and its entry in an alphabet
 	perPosition := 4 + 8 + 16*e.Columns
 	return 16*e.Sequences + perPosition*e.Positions + 2*(8*e.Positions+e.EntryBytes*e.Entries) + name*e.Names + e.NameBytes
 }
 
-// Weights returns how many weights a linear scorer has: attributes × labels, and attributes of steps × pairs of labels.
+// Weights returns how many weights a linear scorer has: attributes × labels + step attributes × pairs of labels.
 func (e Extent) Weights() float64 {
 	return e.Attributes*e.Labels + (1+e.EdgeAttributes)*e.Labels*e.Labels
 }

@@ -1,8 +1,8 @@
 package structured
 
-// HashAttribute numbers the name of an attribute below 1<<bits without a dictionary: 64-bit FNV-1a (Fowler, Noll and Vo),
-// mixed by the finaliser of MurmurHash3 (Appleby), of which the highest bits count. bits is 1 to 31. Models keep weights
-// by these numbers, so they never change.
+// HashAttribute maps the name of an attribute to a number below 1<<bits without a dictionary: 64-bit FNV-1a (Fowler, Noll
+// and Vo), mixed by the finaliser of MurmurHash3 (Appleby), of which it keeps the highest bits. bits is 1 to 31. Saved
+// models index their weights by these numbers, so they must never change.
 func HashAttribute(name []byte, bits int) int32 {
 	h := uint64(0xcbf29ce484222325)
 	for _, c := range name {

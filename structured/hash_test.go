@@ -2,7 +2,7 @@ package structured
 
 import "testing"
 
-// Models depend on these numbers.
+// Saved models depend on these numbers.
 func TestHashAttribute(t *testing.T) {
 	for _, test := range []struct {
 		name string

@@ -2,17 +2,17 @@ package structured
 
 import "strings"
 
-// Layout is what a text file of columns had beside its tokens, so that predictions can be written in its place.
+// Layout is what a text file of columns has beside its tokens. It lets predictions be written in the file's own layout.
 type Layout struct {
 	Separator byte   // between columns: a tab or a space
-	Filler    string // what lines that are no tokens, no comments and not blank get where columns are added
+	Filler    string // what added columns hold on lines that are neither tokens nor comments nor blank
 
-	// Before[t] are the lines that stood before position t, and Before[ΣT] those at the end, where they are not just the
-	// usual: nothing before the first position and inside of sequences, else one blank line.
+	// Before[t] holds the lines before position t, and Before[ΣT] those at the end. Entries exist only where the lines differ
+	// from the default: nothing before the first position and inside a sequence, one blank line between sequences.
 	Before map[int]string
 }
 
-// Count returns how many columns a line has.
+// Count returns the number of columns of a line.
 func (l *Layout) Count(line string) int {
 	if l.Separator == '\t' && strings.Contains(line, "\t") {
 		return strings.Count(line, "\t") + 1
@@ -27,8 +27,8 @@ func (l *Layout) Set(t int, lines string) {
 	l.Before[t] = lines
 }
 
-// LinesBefore returns the lines that stood before position t of d, or, for ΣT, at the end. first says that a sequence
-// starts there.
+// LinesBefore returns the lines before position t of d, or for t = ΣT those at the end. first says that a sequence starts
+// at t.
 func (d *Dataset) LinesBefore(t int, first bool) string {
 	if d.Layout != nil {
 		if lines, ok := d.Layout.Before[t]; ok {

@@ -9,25 +9,25 @@ import (
 	"strings"
 )
 
-// Metrics say how well outputs match the gold ones: named numbers in the order in which people want to see them, and the same
-// by type of entity, relation or class. As JSON they are one object, with the types under "types". The names are a contract
-// that scripts rely on.
+// Metrics are measures of how well outputs match the gold ones, in display order, and the same measures by type of entity,
+// relation or class. In JSON they are one object, with the types under "types". Scripts rely on the names: they are a
+// contract.
 type Metrics struct {
 	Measures []Measure
-	Types    map[string]Metrics // nil where there are none
+	Types    map[string]Metrics // nil without types
 }
 
-// Measure is one number of Metrics: a fraction of 1, unless it counts something.
+// Measure is one named number of Metrics: a fraction of 1 or a count.
 type Measure struct {
 	Name  string
 	Value float64
 }
 
-// choosing lists the measures that choose between weights, the first that is there before the others, and what each is
-// called as an error, which is less where the weights are better.
-var choosing = []struct {
+// selecting lists the measures that model selection minimises; the first one present is used. Each has the name of its
+// error, which is lower for better weights.
+var selecting = []struct {
 	measure, err string
-	rises        bool // the error is 1 − the measure
+	rises        bool // the measure rises with quality: its error is 1 − the measure
 }{
 	{"f1", "entity error (1 − F1)", true},
 	{"las", "attachment error (1 − LAS)", true},
@@ -35,11 +35,11 @@ var choosing = []struct {
 	{"token_error", "token error", false},
 }
 
-// Error returns the error that chooses between weights, less is better, and its name; NaN where the metrics have none. A
-// nil m has none.
+// Error returns the error that model selection minimises, and its name. The error is NaN if m is nil or has no such
+// measure.
 func (m *Metrics) Error() (name string, value float64) {
 	if m != nil {
-		for _, c := range choosing {
+		for _, c := range selecting {
 			v := m.Get(c.measure)
 			if math.IsNaN(v) {
 				continue
@@ -53,16 +53,16 @@ func (m *Metrics) Error() (name string, value float64) {
 	return "error", math.NaN()
 }
 
-// shown are the measures that String shows, and what it calls them.
-var shown = []struct{ measure, title string }{
+// printed lists the measures that String prints, with their titles.
+var printed = []struct{ measure, title string }{
 	{"token_error", "token error"}, {"sequence_error", "sequence error"}, {"f1", "entity F1"},
 	{"uas", "UAS"}, {"las", "LAS"}, {"root", "root accuracy"},
 }
 
-// String shows the main measures in one line.
+// String returns the main measures in one line.
 func (m *Metrics) String() string {
 	var parts []string
-	for _, s := range shown {
+	for _, s := range printed {
 		if v := m.Get(s.measure); !math.IsNaN(v) {
 			parts = append(parts, fmt.Sprintf("%s %.2f %%", s.title, 100*v))
 		}
@@ -70,7 +70,7 @@ func (m *Metrics) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// Get returns the measure of that name; NaN where m is nil or lacks it.
+// Get returns the measure of that name, or NaN if m is nil or lacks it.
 func (m *Metrics) Get(name string) float64 {
 	if m == nil {
 		return math.NaN()
@@ -109,7 +109,7 @@ func (m Metrics) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// UnmarshalJSON implements json.Unmarshaler. It keeps the order, and passes over what is neither a number nor the types.
+// UnmarshalJSON implements json.Unmarshaler. It keeps the order and ignores fields that are neither numbers nor the types.
 func (m *Metrics) UnmarshalJSON(text []byte) error {
 	*m = Metrics{}
 	d := json.NewDecoder(bytes.NewReader(text))

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Metrics are written in their order, and read back as they were; what is neither a number nor the types is passed over.
+// Metrics keep their order in JSON and read back unchanged; fields that are neither numbers nor the types are ignored.
 func TestMetricsJSON(t *testing.T) {
 	m := Metrics{Measures: []Measure{{"uas", 0.75}, {"arcs", 8}, {"las", 0.5}},
 		Types: map[string]Metrics{"subj": {Measures: []Measure{{"f1", 1}}}, "a\"b": {}}}
@@ -32,7 +32,7 @@ func TestMetricsJSON(t *testing.T) {
 	}
 }
 
-// The error that chooses between weights is 1 − F1 where there are entities, then 1 − LAS, 1 − UAS and the token error.
+// Model selection minimises 1 − F1 if there are entities, else 1 − LAS, else 1 − UAS, else the token error.
 func TestMetricsError(t *testing.T) {
 	token, uas, las, f1 := Measure{"token_error", 0.1}, Measure{"uas", 0.75}, Measure{"las", 0.5}, Measure{"f1", 0.25}
 	for _, test := range []struct {

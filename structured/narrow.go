@@ -1,8 +1,8 @@
 package structured
 
-// Narrow numbers the attributes of train anew: those that occur there at least minCount times, in the order in which they
-// occur first, as if its sequences alone had been read. The attributes of the other data sets, which must have the same
-// dictionary, are numbered alike, and dropped where train lacks them. Hashed attributes stay as they are.
+// Narrow renumbers attributes as if train alone had been read: it keeps those that occur in train at least minCount times,
+// in order of first occurrence. The other data sets must share train's dictionary; their attributes get the same numbers,
+// and those that train lacks are removed. Hashed attributes do not change.
 func Narrow(minCount int, train *Dataset, others ...*Dataset) {
 	was := train.Dictionary
 	d := &Dictionary{HashBits: was.HashBits}
@@ -16,8 +16,8 @@ func Narrow(minCount int, train *Dataset, others ...*Dataset) {
 	}
 }
 
-// narrowed returns the names that occur in s often enough, and for each number in names its number there, −1 where it is
-// left out; nil for nil.
+// narrowed returns the names that occur in s at least minCount times, and the new number of every old one, −1 if it is
+// removed. It returns nil for nil.
 func narrowed(names *Alphabet, s *Sparse, minCount int) (*Alphabet, []int32) {
 	if names == nil {
 		return nil, nil
@@ -39,8 +39,7 @@ func narrowed(names *Alphabet, s *Sparse, minCount int) (*Alphabet, []int32) {
 	return kept, number
 }
 
-// renumbered returns s with attribute a as number[a], without those where that is negative; s itself where there are no
-// numbers.
+// renumbered returns a copy of s in which attribute a is number[a]; negative ones are removed. Without numbers it returns s.
 func (s *Sparse) renumbered(number []int32) *Sparse {
 	if s == nil || number == nil {
 		return s

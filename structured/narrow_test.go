@@ -12,8 +12,8 @@ import (
 	"github.com/dsp-go/dsp/structured/text"
 )
 
-// A part of a file, narrowed, is what reading that part alone gives; and so is another part, by the first's dictionary.
-func TestNarrowIsReadingAPart(t *testing.T) {
+// Narrowing a part of a file gives the same as reading that part alone; other parts follow the dictionary of the first.
+func TestNarrowEqualsReadingAPart(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(2, 8).Draw(t, "sequences")
 		minCount := rapid.IntRange(1, 3).Draw(t, "minimum")
@@ -47,7 +47,7 @@ func TestNarrowIsReadingAPart(t *testing.T) {
 				tail = append(tail, i)
 			}
 		}
-		all := read(nil, minCount, texts...) // the rare ones of the whole are rare in a part, too
+		all := read(nil, minCount, texts...) // attributes that are rare in the whole are rare in a part, too
 		train, dev := all.Subset(head), all.Subset(tail)
 		structured.Narrow(minCount, train, dev)
 		wantTrain := read(nil, minCount, texts[:k]...)
@@ -67,7 +67,7 @@ func TestNarrowIsReadingAPart(t *testing.T) {
 	})
 }
 
-// valuesOr1 are n values of which nobody said anything, or those that somebody said.
+// valuesOr1 returns values, or n ones if it is nil.
 func valuesOr1(values []float32, n int) []float32 {
 	if values != nil {
 		return values

@@ -6,7 +6,7 @@ import (
 	"github.com/dsp-go/dsp/structured/vec"
 )
 
-// Form is what the potentials of a structure look like: the structure, and the shape of each of their parts.
+// Form describes the potentials of a structure: the structure, and the shape of each part.
 type Form struct {
 	Structure Structure
 	Parts     []Shape
@@ -15,23 +15,22 @@ type Form struct {
 // Shape is the shape of one part of the potentials.
 type Shape struct {
 	Name  string // "node", "edge", "arc", …: its name in exported files
-	Rows  string // the table of the data set whose rows it has (Table.Name), or Tied
-	Width int    // numbers in a row
+	Rows  string // the table of the data set that gives the rows (Table.Name), or Tied
+	Width int    // numbers per row
 }
 
-// Tied in place of a table says that a part has one row, which all examples share. Marginals have a row of it for every
-// example.
+// Tied, in place of a table, marks a part with a single row that all examples share. Its marginals have one row per example.
 const Tied = ""
 
-// Part is one part of the potentials or marginals of a batch: a ragged table. Example b owns rows Offsets[b] to Offsets[b+1]-1; the
-// one row of a tied part of potentials belongs to every example, and its Offsets are nil.
+// Part is one part of the potentials or marginals of a batch: a ragged table. Example b owns rows Offsets[b] to Offsets[b+1]-1.
+// The single row of a tied part of potentials belongs to every example, and its Offsets are nil.
 type Part struct {
 	Shape
 	Offsets []int     // [B+1]
 	Values  []float32 // [rows×Width]
 }
 
-// Of returns the numbers of example b.
+// Of returns the numbers of example b: [rows of b × Width], or [Width] for tied potentials.
 func (p *Part) Of(b int) []float32 {
 	if p.Offsets == nil {
 		return p.Values
@@ -39,18 +38,18 @@ func (p *Part) Of(b int) []float32 {
 	return p.Values[p.Offsets[b]*p.Width : p.Offsets[b+1]*p.Width]
 }
 
-// resize gives a part a shape and reuses its memory; its content is undefined.
+// resize sets the shape and the offsets of a part and reuses its memory. The values are undefined.
 func (p *Part) resize(shape Shape, offsets []int) {
 	rows := 1
 	if offsets != nil {
 		rows = offsets[len(offsets)-1]
 	}
-	p.Shape, p.Offsets, p.Values = shape, offsets, grow(p.Values, rows*shape.Width)
+	p.Shape, p.Offsets, p.Values = shape, offsets, vec.Grow(p.Values, rows*shape.Width)
 }
 
-// Potentials are the scores θ of a ragged batch of B examples, in parts that their structure knows the meaning of.
+// Potentials are the scores θ of a ragged batch of B examples, in parts whose meaning the structure defines.
 //
-// −∞ forbids whatever it scores; +∞ and NaN are errors of whoever wrote them.
+// −∞ forbids every output that uses the entry. +∞ and NaN are errors of the scorer.
 type Potentials struct {
 	Structure Structure
 	Outputs   []int // [B+1]; the output of example b is y[Outputs[b]:Outputs[b+1]] of a batch's outputs y
@@ -60,18 +59,18 @@ type Potentials struct {
 // Len returns B, the number of examples.
 func (θ *Potentials) Len() int { return len(θ.Outputs) - 1 }
 
-// OutputSize returns the length of all outputs of the batch together.
+// OutputSize returns the total length of the batch's outputs.
 func (θ *Potentials) OutputSize() int { return θ.Outputs[len(θ.Outputs)-1] }
 
-// Resize gives θ the form of a batch's potentials and reuses its memory; its content is undefined. It shares the batch's offsets.
+// Resize gives θ the form of a batch's potentials and reuses its memory. The values are undefined. It shares the batch's offsets.
 func (θ *Potentials) Resize(batch *Batch, form Form) {
 	θ.Reshape(form, batch.Outputs, batch.Rows)
 }
 
-// Reshape is Resize for outputs that lie at the given offsets, and tables whose rows lie where rows says.
+// Reshape is Resize with explicit offsets: of the outputs, and of the rows of each table.
 func (θ *Potentials) Reshape(form Form, outputs []int, rows func(table string) []int) {
 	θ.Structure, θ.Outputs = form.Structure, outputs
-	θ.Parts = grow(θ.Parts, len(form.Parts))
+	θ.Parts = growKeeping(θ.Parts, len(form.Parts))
 	for k, shape := range form.Parts {
 		var offsets []int
 		if shape.Rows != Tied {
@@ -81,10 +80,10 @@ func (θ *Potentials) Reshape(form Form, outputs []int, rows func(table string) 
 	}
 }
 
-// Like gives θ the form of other potentials and reuses its memory; its content is undefined.
+// Like gives θ the form of other and reuses its memory. The values are undefined.
 func (θ *Potentials) Like(other *Potentials) {
 	θ.Structure, θ.Outputs = other.Structure, other.Outputs
-	θ.Parts = grow(θ.Parts, len(other.Parts))
+	θ.Parts = growKeeping(θ.Parts, len(other.Parts))
 	for k := range θ.Parts {
 		θ.Parts[k].resize(other.Parts[k].Shape, other.Parts[k].Offsets)
 	}
@@ -93,13 +92,13 @@ func (θ *Potentials) Like(other *Potentials) {
 // Score returns ⟨θ, 1_y⟩ for an output of example b, in float64.
 func (θ *Potentials) Score(b int, y []int32) float64 { return θ.Structure.Score(θ, b, y) }
 
-// View makes one the batch of example b alone. It shares the numbers of θ.
-func (θ *Potentials) View(b int, one *Potentials) {
-	one.Structure = θ.Structure
-	one.Outputs = append(one.Outputs[:0], 0, θ.Outputs[b+1]-θ.Outputs[b])
-	one.Parts = grow(one.Parts, len(θ.Parts))
+// View makes view a batch of example b alone. It shares the values of θ.
+func (θ *Potentials) View(b int, view *Potentials) {
+	view.Structure = θ.Structure
+	view.Outputs = append(view.Outputs[:0], 0, θ.Outputs[b+1]-θ.Outputs[b])
+	view.Parts = growKeeping(view.Parts, len(θ.Parts))
 	for k := range θ.Parts {
-		p, to := &θ.Parts[k], &one.Parts[k]
+		p, to := &θ.Parts[k], &view.Parts[k]
 		offsets := to.Offsets
 		*to = Part{Shape: p.Shape, Values: p.Of(b)}
 		if p.Offsets != nil {
@@ -108,13 +107,13 @@ func (θ *Potentials) View(b int, one *Potentials) {
 	}
 }
 
-// Select makes some a copy of the given examples alone.
-func (θ *Potentials) Select(examples []int, some *Potentials) {
-	some.Structure = θ.Structure
-	some.Outputs = sumLengths(some.Outputs, θ.Outputs, examples)
-	some.Parts = grow(some.Parts, len(θ.Parts))
+// Select makes selected a copy of the given examples.
+func (θ *Potentials) Select(examples []int, selected *Potentials) {
+	selected.Structure = θ.Structure
+	selected.Outputs = sumLengths(selected.Outputs, θ.Outputs, examples)
+	selected.Parts = growKeeping(selected.Parts, len(θ.Parts))
 	for k := range θ.Parts {
-		p, to := &θ.Parts[k], &some.Parts[k]
+		p, to := &θ.Parts[k], &selected.Parts[k]
 		to.Shape, to.Values = p.Shape, to.Values[:0]
 		if p.Offsets == nil {
 			to.Offsets, to.Values = nil, append(to.Values, p.Values...)
@@ -127,7 +126,7 @@ func (θ *Potentials) Select(examples []int, some *Potentials) {
 	}
 }
 
-// Finite reports whether no potential is NaN or +∞.
+// Finite reports whether no potential is NaN or +∞; −∞ is allowed.
 func (θ *Potentials) Finite() bool {
 	for k := range θ.Parts {
 		if !finite(θ.Parts[k].Values) {
@@ -145,7 +144,7 @@ func (θ *Potentials) Copy(other *Potentials) {
 	}
 }
 
-// FirstNotFinite returns the first example with a potential of its own that is NaN or +∞, or −1 if only a tied part has one.
+// FirstNotFinite returns the first example that has a NaN or +∞ in its own rows, or −1 if there is none (a tied part may have one).
 func (θ *Potentials) FirstNotFinite() int {
 	for b := range θ.Len() {
 		for k := range θ.Parts {
@@ -166,40 +165,40 @@ func finite(xs []float32) bool {
 	return true
 }
 
-// Marginals are points u of the marginal polytope, one per example, in the space of Potentials, but that a tied part has a
-// row for every example. They also hold differences of such points, which is what a network pulls back.
+// Marginals are points u of the marginal polytope, one per example, in the space of Potentials, except that a tied part has one
+// row per example. They also hold differences of such points, which a network pulls back.
 type Marginals struct {
 	Structure Structure
 	Parts     []Part
 
-	each []int // [B+1] offsets of tied parts: 0, 1, 2, …
+	tied []int // [B+1] offsets of tied parts: 0, 1, 2, …
 }
 
-// Like gives u the form of potentials and reuses its memory; its content is undefined. It shares offsets.
+// Like gives u the form of θ and reuses its memory. The values are undefined. It shares the offsets of θ.
 func (u *Marginals) Like(θ *Potentials) {
 	u.Structure = θ.Structure
-	u.Parts = grow(u.Parts, len(θ.Parts))
+	u.Parts = growKeeping(u.Parts, len(θ.Parts))
 	for k := range θ.Parts {
 		p := &θ.Parts[k]
 		offsets := p.Offsets
 		if offsets == nil {
-			offsets = u.oneEach(θ.Len())
+			offsets = u.tiedOffsets(θ.Len())
 		}
 		u.Parts[k].resize(p.Shape, offsets)
 	}
 }
 
-// Resize gives u the form of a batch's marginals and reuses its memory; its content is undefined. It shares the batch's offsets.
+// Resize gives u the form of a batch's marginals and reuses its memory. The values are undefined. It shares the batch's offsets.
 func (u *Marginals) Resize(batch *Batch, form Form) { u.Reshape(form, batch.Len(), batch.Rows) }
 
-// Reshape is Resize for so many examples, and tables whose rows lie where rows says.
+// Reshape is Resize for a number of examples, with explicit offsets of the rows of each table.
 func (u *Marginals) Reshape(form Form, examples int, rows func(table string) []int) {
 	u.Structure = form.Structure
-	u.Parts = grow(u.Parts, len(form.Parts))
+	u.Parts = growKeeping(u.Parts, len(form.Parts))
 	for k, shape := range form.Parts {
 		var offsets []int
 		if shape.Rows == Tied {
-			offsets = u.oneEach(examples)
+			offsets = u.tiedOffsets(examples)
 		} else {
 			offsets = rows(shape.Rows)
 		}
@@ -207,29 +206,29 @@ func (u *Marginals) Reshape(form Form, examples int, rows func(table string) []i
 	}
 }
 
-// oneEach returns the offsets of one row per example.
-func (u *Marginals) oneEach(examples int) []int {
-	for len(u.each) <= examples {
-		u.each = append(u.each, len(u.each))
+// tiedOffsets returns the offsets of one row per example: 0, 1, 2, …
+func (u *Marginals) tiedOffsets(examples int) []int {
+	for len(u.tied) <= examples {
+		u.tied = append(u.tied, len(u.tied))
 	}
-	return u.each[:examples+1]
+	return u.tied[:examples+1]
 }
 
-// View makes one the marginals of example b alone. It shares the numbers of u.
-func (u *Marginals) View(b int, one *Marginals) {
-	one.Structure = u.Structure
-	one.Parts = grow(one.Parts, len(u.Parts))
+// View makes view the marginals of example b alone. It shares the values of u.
+func (u *Marginals) View(b int, view *Marginals) {
+	view.Structure = u.Structure
+	view.Parts = growKeeping(view.Parts, len(u.Parts))
 	for k := range u.Parts {
-		p, to := &u.Parts[k], &one.Parts[k]
+		p, to := &u.Parts[k], &view.Parts[k]
 		*to = Part{Shape: p.Shape, Values: p.Of(b), Offsets: append(to.Offsets[:0:0], 0, p.Offsets[b+1]-p.Offsets[b])}
 	}
 }
 
-// AsPotentials makes θ the numbers of example b of u as potentials of a batch of that example alone, whose output has that
-// length. They share memory.
+// AsPotentials makes θ a batch of one example whose potentials are the marginals of example b of u. output is the length of its
+// output. They share memory.
 func (u *Marginals) AsPotentials(b, output int, θ *Potentials) {
 	θ.Structure, θ.Outputs = u.Structure, append(θ.Outputs[:0], 0, output)
-	θ.Parts = grow(θ.Parts, len(u.Parts))
+	θ.Parts = growKeeping(θ.Parts, len(u.Parts))
 	for k := range u.Parts {
 		p, to := &u.Parts[k], &θ.Parts[k]
 		offsets := to.Offsets[:0]
@@ -243,14 +242,14 @@ func (u *Marginals) AsPotentials(b, output int, θ *Potentials) {
 // Len returns B, the number of examples.
 func (u *Marginals) Len() int { return len(u.Parts[0].Offsets) - 1 }
 
-// Clear sets every entry to zero.
+// Clear sets every entry to 0.
 func (u *Marginals) Clear() {
 	for k := range u.Parts {
 		clear(u.Parts[k].Values)
 	}
 }
 
-// Scale multiplies example b by c.
+// Scale multiplies the entries of example b by c.
 func (u *Marginals) Scale(b int, c float32) {
 	for k := range u.Parts {
 		vec.Scale(c, u.Parts[k].Of(b))
@@ -264,7 +263,7 @@ func (u *Marginals) AddScaled(b int, c float32, other *Marginals, i int) {
 	}
 }
 
-// Set makes example b what example i of other is.
+// Set copies example i of other into example b.
 func (u *Marginals) Set(b int, other *Marginals, i int) {
 	for k := range u.Parts {
 		copy(u.Parts[k].Of(b), other.Parts[k].Of(i))
@@ -274,7 +273,7 @@ func (u *Marginals) Set(b int, other *Marginals, i int) {
 // Copy makes u a copy of other.
 func (u *Marginals) Copy(other *Marginals) {
 	u.Structure = other.Structure
-	u.Parts = grow(u.Parts, len(other.Parts))
+	u.Parts = growKeeping(u.Parts, len(other.Parts))
 	for k := range other.Parts {
 		from, to := &other.Parts[k], &u.Parts[k]
 		to.resize(from.Shape, from.Offsets)
@@ -285,7 +284,7 @@ func (u *Marginals) Copy(other *Marginals) {
 // Add adds c·1_y to example b.
 func (u *Marginals) Add(b int, y []int32, c float32) { u.Structure.Add(u, b, y, c) }
 
-// Dot returns ⟨u, θ⟩ for example b of both, in float64. A zero entry counts nothing even where the potential is −∞.
+// Dot returns ⟨u, θ⟩ for example b of both, in float64. An entry u = 0 contributes 0 even where the potential is −∞.
 func (u *Marginals) Dot(b int, θ *Potentials) float64 { return u.DotWith(b, θ, b) }
 
 // DotWith is Dot for example i of u and example b of θ.
@@ -319,7 +318,8 @@ func (u *Marginals) Zero(b int) bool {
 	return true
 }
 
-func grow[E any](s []E, n int) []E {
+// growKeeping returns s with length n and keeps its elements, whose memory is reused.
+func growKeeping[E any](s []E, n int) []E {
 	if cap(s) < n {
 		return append(s[:cap(s)], make([]E, n-cap(s))...)
 	}

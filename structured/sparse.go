@@ -1,15 +1,15 @@
 package structured
 
-// Sparse is a sparse matrix with a row for each position: the attributes that hold there, such as "the word is Paris", and
-// their values. Position t owns entries Offsets[t] to Offsets[t+1]-1; an attribute may occur more than once, and counts
-// each time.
+// Sparse is a sparse matrix with one row per position: the attributes of the position, such as "the word is Paris", and
+// their values. Position t owns entries Offsets[t] to Offsets[t+1]-1. An attribute may occur several times in a row, and
+// every occurrence counts.
 type Sparse struct {
 	Offsets []int     // [ΣT+1]
-	Index   []int32   // numbers of attributes
-	Value   []float32 // their values, or nil: all 1
+	Index   []int32   // attribute numbers
+	Value   []float32 // attribute values, or nil: all 1
 }
 
-// Row returns the attributes of position t and their values, nil where all are 1.
+// Row returns the attributes of position t and their values, nil if all are 1.
 func (s *Sparse) Row(t int) (index []int32, value []float32) {
 	lo, hi := s.Offsets[t], s.Offsets[t+1]
 	if s.Value == nil {
@@ -20,12 +20,12 @@ func (s *Sparse) Row(t int) (index []int32, value []float32) {
 
 // Dictionary numbers the attributes of sparse inputs.
 type Dictionary struct {
-	Node     *Alphabet // attributes of positions; nil where they are hashed
+	Node     *Alphabet // attributes of positions; nil if they are hashed
 	HashBits int       // hashed attributes are numbered below 1<<HashBits
 	Edge     *Alphabet // attributes of the steps between positions, or nil
 }
 
-// Nodes returns how many attributes positions can have.
+// Nodes returns the number of attributes of positions.
 func (d *Dictionary) Nodes() int {
 	if d.Node == nil {
 		return 1 << d.HashBits
@@ -33,7 +33,7 @@ func (d *Dictionary) Nodes() int {
 	return d.Node.Len()
 }
 
-// Edges returns how many attributes steps can have.
+// Edges returns the number of attributes of steps.
 func (d *Dictionary) Edges() int {
 	if d.Edge == nil {
 		return 0
@@ -41,7 +41,7 @@ func (d *Dictionary) Edges() int {
 	return d.Edge.Len()
 }
 
-// Renumber gives attribute k the number number[k], and drops it where that is negative.
+// Renumber changes attribute k to number[k] in place and removes it if that is negative.
 func (s *Sparse) Renumber(number []int32) {
 	kept, from := 0, 0
 	for t, end := range s.Offsets[1:] {
@@ -64,8 +64,8 @@ func (s *Sparse) Renumber(number []int32) {
 	}
 }
 
-// JoinSparse returns the rows of all parts, one after the other. It takes the parts apart, so that not everything is
-// there twice.
+// JoinSparse concatenates the rows of all parts. It empties each part once it is copied, so that memory never holds two
+// full copies.
 func JoinSparse(parts []*Sparse) *Sparse {
 	rows, entries, valued := 0, 0, false
 	for _, p := range parts {
@@ -89,6 +89,7 @@ func JoinSparse(parts []*Sparse) *Sparse {
 	return all
 }
 
+// Ones returns n ones.
 func Ones(n int) []float32 {
 	v := make([]float32, n)
 	for i := range v {

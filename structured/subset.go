@@ -1,7 +1,7 @@
 package structured
 
-// Subset returns a data set of the given examples of d, in the given order, which may repeat. It shares the alphabets,
-// the dictionary and the label sets, and copies the rest.
+// Subset returns a data set of the given examples of d, in the given order, with repetitions. It shares the alphabets, the
+// dictionary and the label sets, and copies the rest.
 func (d *Dataset) Subset(examples []int) *Dataset {
 	s := &Dataset{
 		Name: d.Name, Alphabet: d.Alphabet, Dim: d.Dim, Vocab: d.Vocab, ColumnNames: d.ColumnNames,
@@ -12,7 +12,7 @@ func (d *Dataset) Subset(examples []int) *Dataset {
 		s.Offsets = append(s.Offsets, s.Positions()+d.Length(i))
 	}
 	if d.Outputs == nil {
-		s.Labels = pick(d, examples, d.Labels, 1)
+		s.Labels = selectPositions(d, examples, d.Labels, 1)
 	} else {
 		s.Outputs = sumLengths(nil, d.Outputs, examples)
 		for _, i := range examples {
@@ -22,21 +22,21 @@ func (d *Dataset) Subset(examples []int) *Dataset {
 	for _, t := range d.Tables {
 		s.Tables = append(s.Tables, &Table{Name: t.Name, Offsets: sumLengths(nil, t.Offsets, examples), Attributes: t.Attributes.subset(t.Offsets, examples)})
 	}
-	s.Features = pick(d, examples, d.Features, d.Dim)
-	s.Ids = pick(d, examples, d.Ids, len(d.Vocab))
+	s.Features = selectPositions(d, examples, d.Features, d.Dim)
+	s.Ids = selectPositions(d, examples, d.Ids, len(d.Vocab))
 	s.Attributes = d.Attributes.subset(d.Offsets, examples)
 	s.EdgeAttributes = d.EdgeAttributes.subset(d.Offsets, examples)
 	for _, column := range d.Columns {
-		s.Columns = append(s.Columns, pick(d, examples, column, 1))
+		s.Columns = append(s.Columns, selectPositions(d, examples, column, 1))
 	}
-	s.IDs = each(examples, d.IDs)
-	s.Lines = each(examples, d.Lines)
-	s.Weights = each(examples, d.Weights)
+	s.IDs = selectExamples(examples, d.IDs)
+	s.Lines = selectExamples(examples, d.Lines)
+	s.Weights = selectExamples(examples, d.Weights)
 	return s
 }
 
-// pick copies the examples' positions, width entries each, from a per-position array.
-func pick[E any](d *Dataset, examples []int, from []E, width int) []E {
+// selectPositions copies the examples' entries from a per-position array with width entries per position.
+func selectPositions[E any](d *Dataset, examples []int, from []E, width int) []E {
 	if from == nil {
 		return nil
 	}
@@ -47,8 +47,8 @@ func pick[E any](d *Dataset, examples []int, from []E, width int) []E {
 	return to
 }
 
-// each copies the examples' entries from a per-example array.
-func each[E any](examples []int, from []E) []E {
+// selectExamples copies the examples' entries from a per-example array.
+func selectExamples[E any](examples []int, from []E) []E {
 	if from == nil {
 		return nil
 	}
@@ -59,7 +59,7 @@ func each[E any](examples []int, from []E) []E {
 	return to
 }
 
-// subset copies the examples' rows, of which example i owns offsets[i] to offsets[i+1]-1, or returns nil for nil.
+// subset copies the examples' rows; example i owns rows offsets[i] to offsets[i+1]-1. It returns nil for nil.
 func (s *Sparse) subset(offsets, examples []int) *Sparse {
 	if s == nil {
 		return nil

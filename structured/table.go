@@ -2,18 +2,18 @@ package structured
 
 import "slices"
 
-// Positions is the table of positions, which every data set has: its rows are the data set's own.
+// Positions is the table of positions, which every data set has. Its rows are the positions of Dataset.Offsets.
 const Positions = "position"
 
-// Table is the inputs of rows of another kind than positions, for instance of the arcs between the words of a sentence.
+// Table holds the inputs of rows other than positions, for instance of the arcs between the words of a sentence.
 type Table struct {
-	Name       string  // "arc", …: what a Shape calls the rows
+	Name       string  // "arc", …: the Rows of a Shape
 	Offsets    []int   // [n+1]; example i owns rows Offsets[i] to Offsets[i+1]-1
 	Attributes *Sparse // sparse inputs of the rows, or nil
 }
 
-// Rows returns where each example's rows of a table lie in the data [n+1]. Asking for a table that there is not is a mistake in the
-// program.
+// Rows returns the offsets of the examples' rows of a table [n+1]. It panics if the data lacks the table, which is a bug in the
+// caller.
 func (d *Dataset) Rows(table string) []int {
 	if table == Positions {
 		return d.Offsets
@@ -34,8 +34,8 @@ func (d *Dataset) Table(name string) *Table {
 	return nil
 }
 
-// AttributesOf returns the sparse inputs that a part of the potentials is made of, a row for each of its rows; nil where there are
-// none. Those of a chain's nodes and edges are the data set's own.
+// AttributesOf returns the sparse inputs of a part of the potentials, one row per row of the part, or nil if there are none. For
+// the nodes and edges of a chain they are Attributes and EdgeAttributes.
 func (d *Dataset) AttributesOf(part Shape) *Sparse {
 	if part.Rows == Positions {
 		if part.Name == "edge" {
@@ -49,7 +49,7 @@ func (d *Dataset) AttributesOf(part Shape) *Sparse {
 	return nil
 }
 
-// SetAttributes makes x the sparse inputs of a part (AttributesOf). Other data sets with the same tables do not change.
+// SetAttributes sets the sparse inputs of a part (see AttributesOf). Other data sets that share the tables do not change.
 func (d *Dataset) SetAttributes(part Shape, x *Sparse) {
 	switch {
 	case part.Rows == Tied:
@@ -61,9 +61,9 @@ func (d *Dataset) SetAttributes(part Shape, x *Sparse) {
 		d.Tables = slices.Clone(d.Tables)
 		for k, t := range d.Tables {
 			if t.Name == part.Rows {
-				one := *t
-				one.Attributes = x
-				d.Tables[k] = &one
+				changed := *t
+				changed.Attributes = x
+				d.Tables[k] = &changed
 			}
 		}
 	}

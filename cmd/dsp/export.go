@@ -16,8 +16,9 @@ func exportCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export --model MODEL --to FILE",
 		Short: "Write potentials of data, or a model's weights, for other programs",
-		Long: `export writes the potentials that a model gives data: arrays node [ΣT×Y], edge [Y×Y] or [ΣT×Y×Y], offsets [n+1], labels
-where there are any, label_names and ids. With --weights it writes the network's parameters instead.`,
+		Long: `export writes the potentials that a model gives data. Of sequences these are arrays node [ΣT×Y] and edge [Y×Y] or
+[ΣT×Y×Y]; of trees arc [Σn²×1], label [Σn²×R] and arc_offsets, with row d·n+h for dependent d and head h, or the root where
+h = d. Then come offsets [n+1], labels where there are any, label_names and ids. With --weights it writes the network's parameters instead.`,
 		Example: `  dsp export --model runs/ner --data test.conll --to potentials.npz
   dsp export --model runs/ner --weights --to weights.txt`,
 		Args: noArgs,
@@ -40,7 +41,7 @@ where there are any, label_names and ids. With --weights it writes the network's
 		},
 	}
 	u.addFlags(cmd)
-	cmd.Flags().StringVar(&u.data, "data", "", "`FILE` whose potentials are wanted; builtin for the drawn words")
+	cmd.Flags().StringVar(&u.data, "data", "", "`FILE` whose potentials are wanted; builtin for the drawn words or trees")
 	cmd.Flags().BoolVar(&weights, "weights", false, "the weights, not potentials")
 	cmd.Flags().StringVar(&to, "to", "", "`FILE` to write: .npz or .safetensors; weights also .txt")
 	return cmd

@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"math"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -139,4 +140,24 @@ func TestGPURefusals(t *testing.T) {
 	if o := dsp(t, with(linear, "--device", "auto", "--out", out+"4")...).ok(); !strings.Contains(o.stderr, "device cpu: cuInit: CUDA_ERROR_NO_DEVICE") {
 		t.Errorf("auto does not say why it takes the CPU:\n%s", o.stderr)
 	}
+}
+
+// A network of trees trains on the device with its oracle on the CPU, as it does on the CPU alone.
+func TestGPUTrainsParser(t *testing.T) {
+	emulated(t)
+	flags := with([]string{"train", "--examples", "24,8,8", "--passes", "2", "--batch", "4", "--json"}, smallBiaffine...)
+	for _, method := range []string{"sgd", "prox-linear"} {
+		var r [2]resultJSON
+		for k, device := range []string{"cpu", "cuda"} {
+			o := dsp(t, with(flags, "--method", method, "--device", device, "--out", filepath.Join(t.TempDir(), device))...).ok()
+			o.json(&r[k])
+			if device == "cuda" && !strings.Contains(o.stderr, "the oracle of a projective tree on the CPU") {
+				t.Errorf("the log does not tell which half runs where:\n%s", o.stderr)
+			}
+		}
+		if a, b := *r[0].Objective, *r[1].Objective; math.Abs(a-b) > 1e-3*a {
+			t.Errorf("%s: objective %g on the CPU, %g on the device", method, a, b)
+		}
+	}
+	dsp(t, "train", "--task", "parse", "--device", "cuda", "--examples", "24,8,8", "--out", filepath.Join(t.TempDir(), "linear")).refused(exitBadInput, "cpu")
 }

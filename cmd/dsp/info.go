@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/dsp-go/dsp/cuda"
+	"github.com/dsp-go/dsp/cuda/device"
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/oracles/chain"
@@ -29,8 +29,8 @@ type machine struct {
 	BLAS    string   `json:"blas"`   // what multiplies matrices
 	Devices []string `json:"devices"`
 
-	GPUs  []cuda.Info `json:"gpus"`
-	NoGPU string      `json:"no_gpu,omitempty"` // why there is none
+	GPUs  []device.Info `json:"gpus"`
+	NoGPU string        `json:"no_gpu,omitempty"` // why there is none
 }
 
 func infoCommand() *cobra.Command {
@@ -57,6 +57,9 @@ func infoCommand() *cobra.Command {
 				m, err := models.Load(args[0])
 				if err != nil {
 					return err
+				}
+				if _, _, template := m.ArcAttributes(); top > 0 && template != "" {
+					return structured.BadInput("--top %d lists attributes by name; a parser keeps only hashes of the attributes of arcs", top)
 				}
 				if top > 0 && m.Dictionary == nil {
 					return structured.BadInput("--top %d is for linear nets of attributes; this model's net is %s", top, m.Config.Net)
@@ -106,9 +109,9 @@ func thisMachine() machine {
 		Vector:  chain.Vector(),
 		BLAS:    nets.CurrentBLAS().Name(),
 		Devices: []string{"cpu"},
-		GPUs:    []cuda.Info{},
+		GPUs:    []device.Info{},
 	}
-	gpus, err := cuda.Devices()
+	gpus, err := device.Devices()
 	if err != nil {
 		m.NoGPU = err.Error()
 	}

@@ -73,7 +73,7 @@ func (u *use) read(flag string, needLabels bool) (*models.Model, *structured.Dat
 // readFor reads the data for a model.
 func (u *use) readFor(m *models.Model, flag string, needLabels bool) (*structured.Dataset, error) {
 	if u.data == "" {
-		return nil, structured.BadInput("which data? give %s FILE, or %s builtin for the drawn words", flag, flag)
+		return nil, structured.BadInput("which data? give %s FILE, or %s builtin for the drawn words or trees", flag, flag)
 	}
 	path, options := u.options()
 	options.Labels = needLabels

@@ -6,7 +6,7 @@
 //   moved [B] int                                 what difference left; null: all chains have moved. Zero afterwards
 //   sums [7] double                               in and out
 // SMOOTH: the primal value is the smoothed one, and entropy is asked for. SHARED_EDGES: edges holds linear and self alone.
-// Each block adds in a fixed order. Bound: latency. Reference: train/engine/engine.go (query, difference); checked by cuda/objective_test.go.
+// Each block adds in a fixed order. Bound: latency. Reference: train/engine/engine.go (query, difference); checked by cuda/training/objective_test.go.
 #include "rows.cuh"
 
 #define SMOOTH 1

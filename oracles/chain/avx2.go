@@ -24,7 +24,7 @@ var avx2 = kernels{
 	logSpread: logSpread8,
 }
 
-// maxPlus8 holds up to four vectors of next in registers while it goes through the rows.
+// maxPlus8 keeps up to four vectors of next in registers while it iterates over the rows.
 func maxPlus8(next, prev, edge, node []float32, y, stride int) {
 	to, p, n := unsafe.Pointer(&next[0]), unsafe.Pointer(&prev[0]), unsafe.Pointer(&node[0])
 	step := 4 * stride
@@ -88,10 +88,10 @@ func argmax8(x []float32) int {
 	return 0
 }
 
-// exchange8 changes numbers within their vectors: to write one alone would hold up the vector read that follows.
+// exchange8 writes whole vectors: a scalar store would stall the vector load that follows.
 func exchange8(x []float32, i int, v float32, j int) int {
 	set8(x, i, v)
-	set8(x, j, never)
+	set8(x, j, minusInf)
 	return argmax8(x)
 }
 

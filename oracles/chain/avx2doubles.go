@@ -34,7 +34,7 @@ func leastPositiveDouble8(x []float64) float64 {
 }
 
 func expsDouble8(to []float64, from []float32, rows, y, stride int, shift float32, scale float64) {
-	if shift == never {
+	if shift == minusInf {
 		shift = 0
 	}
 	top, times := fillDouble8(float64(shift)), fillDouble8(scale)
@@ -49,7 +49,7 @@ func expsDouble8(to []float64, from []float32, rows, y, stride int, shift float3
 	archsimd.ClearAVXUpperBits()
 }
 
-// expDouble8 returns exp(x) to some 9 digits for x ≤ 0, and 0 where that is not a normal number: 2^n exp(r) with
+// expDouble8 returns exp(x) to about 9 digits for x ≤ 0, and 0 if the result is subnormal: 2^n exp(r) with
 // n = round(x log₂e), |r| ≤ ln2/2, and the Taylor polynomial of degree 8.
 func expDouble8(x double8) double8 {
 	normal, rounder := x.Greater(fillDouble8(-708)), fillDouble8(3<<51)
@@ -61,7 +61,7 @@ func expDouble8(x double8) double8 {
 	return p.AsInt64x4().Add(shifted.AsInt64x4().ShiftAllLeft(52)).AsFloat64x4().Masked(normal)
 }
 
-// matVecDouble8 holds four vectors of next in registers while it goes through the rows.
+// matVecDouble8 keeps four vectors of next in registers while it iterates over the rows.
 func matVecDouble8(next, prev, m []float64, y int) {
 	to, p := unsafe.Pointer(&next[0]), unsafe.Pointer(&prev[0])
 	stride := len(next)
@@ -148,7 +148,7 @@ func combineDouble8(g []float64, p []float32, n, s, β []float64) {
 	archsimd.ClearAVXUpperBits()
 }
 
-// edgeSumsDouble8 is a matrix product, in blocks of 4 rows and two vectors that stay in registers while t runs.
+// edgeSumsDouble8 is a matrix product in blocks of 4 rows and two vectors, which stay in registers while t runs.
 func edgeSumsDouble8(to []float32, α, g, edge []float64, y, stride, steps int) {
 	from, step := unsafe.Pointer(unsafe.SliceData(g)), 8*stride
 	for i := 0; i < y; i += 4 {
@@ -175,7 +175,7 @@ func edgeSumsDouble8(to []float32, α, g, edge []float64, y, stride, steps int) 
 	archsimd.ClearAVXUpperBits()
 }
 
-// storeTimesDouble8 writes a vector's columns from j of the 4 rows from i, as far as there are, times edge.
+// storeTimesDouble8 writes a vector of columns from j on, times edge, of up to 4 rows from i on.
 func storeTimesDouble8(to []float32, edge []float64, i, j, y, stride int, s0, s1, s2, s3 double8) {
 	if j >= y {
 		return

@@ -10,7 +10,7 @@ import (
 	"unsafe"
 )
 
-// logSum8 takes sums in float64 and exponentials, of numbers that are right to float32 then, in float32.
+// logSum8 adds and subtracts scores in float64; the exponentials, whose arguments then fit float32, are float32.
 func logSum8(edge []float32, score []float64, w []float32, rate float64) (m, sum float64) {
 	e, s, pw := unsafe.Pointer(&edge[0]), unsafe.Pointer(&score[0]), unsafe.Pointer(&w[0])
 	top := fillDouble8(math.Inf(-1))
@@ -20,7 +20,7 @@ func logSum8(edge []float32, score []float64, w []float32, rate float64) (m, sum
 		top = top.Max(lo.Add(el).Max(hi.Add(eh)))
 	}
 	m = largestDouble8(top)
-	if math.Float64bits(m) == math.Float64bits(math.Inf(-1)) { // not a plain comparison, while registers are full
+	if math.Float64bits(m) == math.Float64bits(math.Inf(-1)) { // a plain comparison would be slow while vector registers are in use
 		archsimd.ClearAVXUpperBits()
 		return m, 0
 	}

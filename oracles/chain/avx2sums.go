@@ -22,7 +22,7 @@ var singles8 = sumKernels[float32]{
 }
 
 func bounds8(x []float32) bounds {
-	minus, inf := archsimd.BroadcastFloat32x8(never), archsimd.BroadcastFloat32x8(float32(math.Inf(1)))
+	minus, inf := archsimd.BroadcastFloat32x8(minusInf), archsimd.BroadcastFloat32x8(float32(math.Inf(1)))
 	lo, hi, least := inf, minus, inf
 	whole := len(x) &^ (lanes8 - 1)
 	for i := 0; i < whole; i += lanes8 {
@@ -33,7 +33,7 @@ func bounds8(x []float32) bounds {
 	low, top, under := smallest8(lo), largest8(hi), smallest8(least)
 	archsimd.ClearAVXUpperBits()
 	b := boundsOf(x[whole:])
-	b.lo, b.hi, b.all = min(b.lo, low), max(b.hi, top), b.all && under != never
+	b.lo, b.hi, b.all = min(b.lo, low), max(b.hi, top), b.all && under != minusInf
 	return b
 }
 
@@ -49,9 +49,9 @@ func leastPositive8(x []float32) float32 {
 	return least
 }
 
-// exps8 is for exponents of at most 0.
+// exps8 requires exponents of at most 0.
 func exps8(to, from []float32, rows, y, stride int, shift float32, scale float64) {
-	if shift == never {
+	if shift == minusInf {
 		shift = 0
 	}
 	top := archsimd.BroadcastFloat32x8(shift)
@@ -74,7 +74,7 @@ func exps8(to, from []float32, rows, y, stride int, shift float32, scale float64
 	archsimd.ClearAVXUpperBits()
 }
 
-// exp8 returns exp(x) for x ≤ 0, and 0 where that is not a normal number.
+// exp8 returns exp(x) for x ≤ 0, and 0 if the result is subnormal.
 func exp8(x archsimd.Float32x8) archsimd.Float32x8 {
 	k := unsafe.Pointer(&expConstants)
 	normal := x.Greater(load8(k, expNormal))
@@ -92,7 +92,7 @@ func exp8(x archsimd.Float32x8) archsimd.Float32x8 {
 	return p.AsInt32x8().Add(shifted.AsInt32x8().ShiftAllLeft(23)).AsFloat32x8().Masked(normal)
 }
 
-// matVec8 holds up to four vectors of next in registers while it goes through the rows, twice where there are few.
+// matVec8 keeps up to four vectors of next in registers while it iterates over the rows. For the last vectors it sums two rows at once.
 func matVec8(next, prev, m []float32, y int) {
 	to, p := unsafe.Pointer(&next[0]), unsafe.Pointer(&prev[0])
 	stride := len(next)
@@ -206,7 +206,7 @@ func combine8(g, p, n, s, β []float32) {
 	archsimd.ClearAVXUpperBits()
 }
 
-// edgeSums8 is a matrix product, in blocks of 4 rows and up to two vectors that stay in registers while t runs.
+// edgeSums8 is a matrix product in blocks of 4 rows and up to two vectors, which stay in registers while t runs.
 func edgeSums8(to, α, g, edge []float32, y, stride, steps int) {
 	from, step := unsafe.Pointer(unsafe.SliceData(g)), 4*stride
 	for i := 0; i < y; i += 4 {
@@ -245,7 +245,7 @@ func edgeSums8(to, α, g, edge []float32, y, stride, steps int) {
 	archsimd.ClearAVXUpperBits()
 }
 
-// storeTimes8 writes a vector's columns from j of the 4 rows from i, as far as there are, times edge.
+// storeTimes8 writes a vector of columns from j on, times edge, of up to 4 rows from i on.
 func storeTimes8(to, edge []float32, i, j, y, stride int, s0, s1, s2, s3 archsimd.Float32x8) {
 	rows := y - i
 	p, q := unsafe.Pointer(&edge[i*stride+j]), unsafe.Pointer(&to[i*y+j])

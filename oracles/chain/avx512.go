@@ -22,7 +22,7 @@ var avx512 = kernels{
 	logSpread: logSpread16,
 }
 
-// maxPlus16 holds up to four vectors of next in registers while it goes through the rows.
+// maxPlus16 keeps up to four vectors of next in registers while it iterates over the rows.
 func maxPlus16(next, prev, edge, node []float32, y, stride int) {
 	to, p, n := unsafe.Pointer(&next[0]), unsafe.Pointer(&prev[0]), unsafe.Pointer(&node[0])
 	step := 4 * stride
@@ -86,10 +86,10 @@ func argmax16(x []float32) int {
 	return 0
 }
 
-// exchange16 changes numbers within their vectors: to write one alone would hold up the vector read that follows.
+// exchange16 writes whole vectors: a scalar store would stall the vector load that follows.
 func exchange16(x []float32, i int, v float32, j int) int {
 	set16(x, i, v)
-	set16(x, j, never)
+	set16(x, j, minusInf)
 	return argmax16(x)
 }
 

@@ -32,7 +32,7 @@ func leastPositiveDouble16(x []float64) float64 {
 }
 
 func expsDouble16(to []float64, from []float32, rows, y, stride int, shift float32, scale float64) {
-	if shift == never {
+	if shift == minusInf {
 		shift = 0
 	}
 	top, times := fillDouble16(float64(shift)), fillDouble16(scale)
@@ -47,7 +47,7 @@ func expsDouble16(to []float64, from []float32, rows, y, stride int, shift float
 	archsimd.ClearAVXUpperBits()
 }
 
-// expDouble16 returns exp(x) to some 9 digits for x ≤ 0, and 0 where that is not a normal number: 2^n exp(r) with
+// expDouble16 returns exp(x) to about 9 digits for x ≤ 0, and 0 if the result is subnormal: 2^n exp(r) with
 // n = round(x log₂e), |r| ≤ ln2/2, and the Taylor polynomial of degree 8.
 func expDouble16(x double16) double16 {
 	normal, rounder := x.Greater(fillDouble16(-708)), fillDouble16(3<<51)
@@ -59,7 +59,7 @@ func expDouble16(x double16) double16 {
 	return p.AsInt64x8().Add(shifted.AsInt64x8().ShiftAllLeft(52)).AsFloat64x8().Masked(normal)
 }
 
-// matVecDouble16 holds four vectors of next in registers while it goes through the rows.
+// matVecDouble16 keeps four vectors of next in registers while it iterates over the rows.
 func matVecDouble16(next, prev, m []float64, y int) {
 	to, p := unsafe.Pointer(&next[0]), unsafe.Pointer(&prev[0])
 	stride := len(next)
@@ -146,7 +146,7 @@ func combineDouble16(g []float64, p []float32, n, s, β []float64) {
 	archsimd.ClearAVXUpperBits()
 }
 
-// edgeSumsDouble16 is a matrix product, in blocks of 4 rows and two vectors that stay in registers while t runs.
+// edgeSumsDouble16 is a matrix product in blocks of 4 rows and two vectors, which stay in registers while t runs.
 func edgeSumsDouble16(to []float32, α, g, edge []float64, y, stride, steps int) {
 	from, step := unsafe.Pointer(unsafe.SliceData(g)), 8*stride
 	for i := 0; i < y; i += 4 {
@@ -173,7 +173,7 @@ func edgeSumsDouble16(to []float32, α, g, edge []float64, y, stride, steps int)
 	archsimd.ClearAVXUpperBits()
 }
 
-// storeTimesDouble16 writes a vector's columns from j of the 4 rows from i, as far as there are, times edge.
+// storeTimesDouble16 writes a vector of columns from j on, times edge, of up to 4 rows from i on.
 func storeTimesDouble16(to []float32, edge []float64, i, j, y, stride int, s0, s1, s2, s3 double16) {
 	if j >= y {
 		return

@@ -20,7 +20,7 @@ var singles16 = sumKernels[float32]{
 }
 
 func bounds16(x []float32) bounds {
-	minus, inf := archsimd.BroadcastFloat32x16(never), archsimd.BroadcastFloat32x16(float32(math.Inf(1)))
+	minus, inf := archsimd.BroadcastFloat32x16(minusInf), archsimd.BroadcastFloat32x16(float32(math.Inf(1)))
 	lo, hi, least := inf, minus, inf
 	whole := len(x) &^ (lanes16 - 1)
 	for i := 0; i < whole; i += lanes16 {
@@ -31,7 +31,7 @@ func bounds16(x []float32) bounds {
 	low, top, under := smallest16(lo), largest16(hi), smallest16(least)
 	archsimd.ClearAVXUpperBits()
 	b := boundsOf(x[whole:])
-	b.lo, b.hi, b.all = min(b.lo, low), max(b.hi, top), b.all && under != never
+	b.lo, b.hi, b.all = min(b.lo, low), max(b.hi, top), b.all && under != minusInf
 	return b
 }
 
@@ -47,9 +47,9 @@ func leastPositive16(x []float32) float32 {
 	return least
 }
 
-// exps16 is for exponents of at most 0.
+// exps16 requires exponents of at most 0.
 func exps16(to, from []float32, rows, y, stride int, shift float32, scale float64) {
-	if shift == never {
+	if shift == minusInf {
 		shift = 0
 	}
 	top := archsimd.BroadcastFloat32x16(shift)
@@ -72,7 +72,7 @@ func exps16(to, from []float32, rows, y, stride int, shift float32, scale float6
 	archsimd.ClearAVXUpperBits()
 }
 
-// exp16 returns exp(x) for x ≤ 0, and 0 where that is not a normal number.
+// exp16 returns exp(x) for x ≤ 0, and 0 if the result is subnormal.
 func exp16(x archsimd.Float32x16) archsimd.Float32x16 {
 	k := unsafe.Pointer(&expConstants)
 	normal := x.Greater(load16(k, expNormal))
@@ -90,7 +90,7 @@ func exp16(x archsimd.Float32x16) archsimd.Float32x16 {
 	return p.AsInt32x16().Add(shifted.AsInt32x16().ShiftAllLeft(23)).AsFloat32x16().Masked(normal)
 }
 
-// matVec16 holds up to four vectors of next in registers while it goes through the rows, twice where there are few.
+// matVec16 keeps up to four vectors of next in registers while it iterates over the rows. For the last vectors it sums two rows at once.
 func matVec16(next, prev, m []float32, y int) {
 	to, p := unsafe.Pointer(&next[0]), unsafe.Pointer(&prev[0])
 	stride := len(next)
@@ -204,7 +204,7 @@ func combine16(g, p, n, s, β []float32) {
 	archsimd.ClearAVXUpperBits()
 }
 
-// edgeSums16 is a matrix product, in blocks of 4 rows and up to two vectors that stay in registers while t runs.
+// edgeSums16 is a matrix product in blocks of 4 rows and up to two vectors, which stay in registers while t runs.
 func edgeSums16(to, α, g, edge []float32, y, stride, steps int) {
 	from, step := unsafe.Pointer(unsafe.SliceData(g)), 4*stride
 	for i := 0; i < y; i += 4 {
@@ -243,7 +243,7 @@ func edgeSums16(to, α, g, edge []float32, y, stride, steps int) {
 	archsimd.ClearAVXUpperBits()
 }
 
-// storeTimes16 writes a vector's columns from j of the 4 rows from i, as far as there are, times edge.
+// storeTimes16 writes a vector of columns from j on, times edge, of up to 4 rows from i on.
 func storeTimes16(to, edge []float32, i, j, y, stride int, s0, s1, s2, s3 archsimd.Float32x16) {
 	rows := y - i
 	p, q := unsafe.Pointer(&edge[i*stride+j]), unsafe.Pointer(&to[i*y+j])

@@ -28,7 +28,7 @@ func benchChains(y int, perPosition bool) *structured.Potentials {
 	return θ
 }
 
-// benchmark reports sequences/s of an oracle call on batches of each size of label set.
+// benchmark reports sequences/s of an oracle call on batches with label sets of several sizes.
 func benchmark(b *testing.B, perPosition bool, call func(c *Oracle, θ *structured.Potentials)) {
 	for _, y := range []int{25, 26, 128} {
 		b.Run(fmt.Sprintf("Y=%d", y), func(b *testing.B) {

@@ -8,24 +8,24 @@ import (
 	"github.com/dsp-go/dsp/structured/vec"
 )
 
-// Oracle is the oracle of linear chains. Its inner loops run on vectors where the build and the machine have them (see
-// Vector); a chain's answer has the same bits whatever batch it is in.
+// Oracle is the oracle of linear chains. Its inner loops use SIMD if the build and the machine support it (see Vector). The answer
+// for a chain has the same bits in every batch.
 type Oracle struct {
 	k *kernels
 
 	θ      chains.Potentials
 	y      int
-	stride int // of a row of scratch: Y rounded up to whole vectors
+	stride int // length of a scratch row: Y rounded up to whole vectors
 
-	edge, column            []float32 // [Y×stride] and [stride] as edgeInto and columnInto give them out
+	edge, column            []float32 // [Y×stride] and [stride] buffers of edgeInto and columnInto
 	into                    []float32 // [Y×stride] shared edge potentials transposed, rows "to"
-	isAligned, isTransposed bool      // edge and into are those of θ
-	transposes              bool      // the batch is long enough for a transposed copy to pay
+	isAligned, isTransposed bool      // edge and into hold those of θ
+	transposes              bool      // the batch is long enough for a transposed copy to pay off
 
 	sum      []float32 // [stride]
-	lastNode []float32 // [stride] node potentials too close to the end of θ to be read in whole vectors
+	lastNode []float32 // [stride] copy of node potentials too close to the end of θ for whole vectors
 
-	δ     []float32 // [T×stride] best score of a prefix that ends there, less the shifts so far
+	δ     []float32 // [T×stride] best score of a prefix that ends there, minus the shifts so far
 	shift []float32 // [T] what was subtracted from a row of δ to keep its numbers small
 
 	lattice lattice
@@ -34,15 +34,15 @@ type Oracle struct {
 	logs    logSums
 }
 
-// New returns an oracle of linear chains on the fastest kernels of this build and machine.
+// New returns an oracle of linear chains with the fastest kernels of this build and machine.
 func New() *Oracle { return &Oracle{k: fastest} }
 
-// NewPlain returns an oracle of linear chains on plain Go kernels, whatever the machine has: the reference.
+// NewPlain returns an oracle of linear chains with the plain Go kernels, on any machine. It is the reference.
 func NewPlain() *Oracle { return &Oracle{k: &plain} }
 
-var never = float32(math.Inf(-1))
+var minusInf = float32(math.Inf(-1))
 
-// prepare takes up a batch.
+// prepare starts a new batch.
 func (c *Oracle) prepare(θ *structured.Potentials) {
 	c.θ = chains.Of(θ)
 	c.y = c.θ.Y
@@ -64,10 +64,10 @@ func padRows(to, from []float32, rows, y, stride int) []float32 {
 	return to
 }
 
-// pad writes −∞ over what lies beyond the first y numbers of a row.
+// pad writes −∞ into a row after its first y numbers.
 func pad(row []float32, y int) {
 	for j := y; j < len(row); j++ {
-		row[j] = never
+		row[j] = minusInf
 	}
 }
 
@@ -84,8 +84,8 @@ func transpose(to, from []float32, y, stride int) []float32 {
 	return to
 }
 
-// edgeInto returns the edge potentials of the step into position t (of the batch), readable in whole vectors, and the
-// stride of their rows. They hold until the next call.
+// edgeInto returns the edge potentials of the step into position t (of the batch), readable in whole vectors, and the stride of
+// their rows. The next call overwrites them.
 func (c *Oracle) edgeInto(t int) ([]float32, int) {
 	if !c.θ.PerPosition {
 		if !c.isAligned {
@@ -102,8 +102,8 @@ func (c *Oracle) edgeInto(t int) ([]float32, int) {
 	return c.edge, c.stride
 }
 
-// columnInto returns the potentials of the steps into label l at position t of the batch, padded. They hold until the next
-// call.
+// columnInto returns the potentials of the steps into label l at position t of the batch, padded. The next call overwrites
+// them.
 func (c *Oracle) columnInto(t int, l int32) []float32 {
 	if c.transposes {
 		if !c.isTransposed {
@@ -129,7 +129,7 @@ func (c *Oracle) node(t int) []float32 {
 	return c.lastNode
 }
 
-// row returns the δ of position t of the chain.
+// row returns δ at position t of the chain.
 func (c *Oracle) row(t int) []float32 { return c.δ[t*c.stride : (t+1)*c.stride] }
 
 func roundUp(n, to int) int { return (n + to - 1) / to * to }

@@ -5,11 +5,11 @@ package chain
 import "math"
 
 // exp(x) = 2^n exp(r) with n = round(x log₂e) and |r| ≤ ln2/2; the polynomial is that of Cephes' expf (Moshier 1989).
-// expConstants holds each number as often as there are lanes, since a vector is cheaper to load than to fill. The names
-// below say where.
+// expConstants repeats each number once per lane, because loading a vector is faster than filling it. The names below are the
+// offsets.
 const (
 	expNormal  = expWidth * iota // the least exponent with a normal result
-	expRounder                   // adding and subtracting 1.5·2²³ rounds to an integer, which is in the low bits of the sum
+	expRounder                   // adding 1.5·2²³ rounds to an integer in the low bits of the sum; subtracting it again gives the rounded number
 	expLog2E
 	expLn2Hi // −ln2 in two parts, the first with few bits, so that its products with n are exact
 	expLn2Lo
@@ -23,7 +23,7 @@ const (
 	expEnd
 )
 
-const expWidth = 16 // lanes at most
+const expWidth = 16 // maximum number of lanes
 
 var expConstants = func() (all [expEnd]float32) {
 	for i, x := range []float32{-87.3, 3 << 22, math.Log2E, -0.693359375, 2.12194440e-4, 1.9875691500e-4, 1.3981999507e-3,

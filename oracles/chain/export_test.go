@@ -8,7 +8,7 @@ import (
 	"github.com/dsp-go/dsp/structured/chains"
 )
 
-// Every yields an oracle on each set of kernels that this build and machine can run, and the set's name.
+// Every yields an oracle for each set of kernels that this build and machine can run, with the set's name.
 func Every() iter.Seq2[string, *Oracle] {
 	return func(yield func(string, *Oracle) bool) {
 		for _, k := range available() {
@@ -19,9 +19,9 @@ func Every() iter.Seq2[string, *Oracle] {
 	}
 }
 
-// LogDomain answers for a single chain at temperature 1 in the log domain, and says whether float32 and float64 hold its
-// probabilities.
-func LogDomain(θ *structured.Potentials) (logZ float64, u *structured.Marginals, held [2]bool) {
+// LogDomain computes Exp for a single chain at temperature 1 in the log domain, and reports whether float32 and float64 can
+// represent its probabilities.
+func LogDomain(θ *structured.Potentials) (logZ float64, u *structured.Marginals, inRange [2]bool) {
 	u = new(structured.Marginals)
 	u.Like(θ)
 	u.Clear()
@@ -37,7 +37,7 @@ func LogDomain(θ *structured.Potentials) (logZ float64, u *structured.Marginals
 	}
 	c.single.begin(&c.k.single)
 	c.double.begin(&c.k.double)
-	_, held[0] = c.single.run(c, 0, over, 1, nil)
-	_, held[1] = c.double.run(c, 0, over, 1, nil)
-	return logZ, u, held
+	_, inRange[0] = c.single.run(c, 0, over, 1, nil)
+	_, inRange[1] = c.double.run(c, 0, over, 1, nil)
+	return logZ, u, inRange
 }

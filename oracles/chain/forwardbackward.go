@@ -7,9 +7,9 @@ import (
 	"github.com/dsp-go/dsp/structured/chains"
 )
 
-// Exp computes μ·log Σ_y exp(⟨θ,1_y⟩/μ) of every chain and its gradient by forward-backward: on probabilities in float32
-// where the chain's potentials, over μ, span no more than that holds, else in float64, else in the log domain, which is
-// slower and always holds.
+// Exp computes μ·log Σ_y exp(⟨θ,1_y⟩/μ) of every chain and its gradient by forward-backward. It works with probabilities in
+// float32 if their range suffices for the chain's potentials over μ, else in float64, else in the log domain, which is slower but
+// works for any range.
 func (c *Oracle) Exp(θ *structured.Potentials, μ float64, value []float64, u *structured.Marginals) {
 	c.prepare(θ)
 	in, to := &c.θ, (*chains.Marginals)(nil)
@@ -56,19 +56,19 @@ func (c *Oracle) Exp(θ *structured.Potentials, μ float64, value []float64, u *
 	}
 }
 
-// bounds are the least and the largest of those potentials that are not −∞; +∞ and −∞ if there are none.
+// bounds are the smallest and the largest of the potentials that are not −∞; +∞ and −∞ if all are.
 type bounds struct {
 	lo, hi float32
 	all    bool // none is −∞
 }
 
-// width returns hi − lo, or 0 if there are none.
+// width returns hi − lo, or 0 if all potentials are −∞.
 func (b bounds) width() float64 {
-	if b.hi == never {
+	if b.hi == minusInf {
 		return 0
 	}
 	return float64(b.hi) - float64(b.lo)
 }
 
-// span is what the potentials of a chain span.
+// span holds the bounds of a chain's potentials.
 type span struct{ node, edge bounds }

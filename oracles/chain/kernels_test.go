@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Every set of kernels does what plain Go does, for all sizes around whole vectors, and writes nothing beyond its rows.
+// Every set of kernels agrees with plain Go at all sizes around whole vectors, and writes nothing beyond its rows.
 func TestKernelsAgree(t *testing.T) {
 	for _, k := range available() {
 		t.Run(k.name, func(t *testing.T) {
@@ -18,7 +18,7 @@ func TestKernelsAgree(t *testing.T) {
 	}
 }
 
-// canary lies beyond what a kernel may write.
+// canary marks memory that a kernel must not write.
 const canary = 12345
 
 type kernelTest struct {
@@ -48,7 +48,7 @@ func rows[F real](n int, row func() []F) []F {
 	return m
 }
 
-// out returns room for n numbers with canaries behind, and a check that they live.
+// out allocates n numbers followed by canaries, and returns a check that the canaries are intact.
 func out[F real](t *kernelTest, n int) ([]F, func()) {
 	x := make([]F, n+64)
 	for i := range x {
@@ -76,7 +76,7 @@ func same[F real](t *kernelTest, what string, got, want []F, relative float64) {
 
 func kernelsAgree(tt *testing.T, k *kernels, y int, r *rand.Rand) {
 	t := &kernelTest{T: tt, r: r, y: y, stride: roundUp(y, k.lanes)}
-	low := func() []float32 { return t.row(never) }
+	low := func() []float32 { return t.row(minusInf) }
 	want := make([]float32, t.stride)
 
 	next, alive := out[float32](t, t.stride)
@@ -108,12 +108,12 @@ func kernelsAgree(tt *testing.T, k *kernels, y int, r *rand.Rand) {
 	same(t, "sum", sum, want, 0)
 
 	some := low()[:y]
-	some[r.IntN(y)] = never
+	some[r.IntN(y)] = minusInf
 	for range 2 {
 		if got, want := k.bounds(some), boundsOf(some); got != want {
 			t.Fatalf("Y=%d: bounds are %v, want %v", y, got, want)
 		}
-		some[r.IntN(y)] = never
+		some[r.IntN(y)] = minusInf
 	}
 	sumsAgree(t, &k.single, &plain.single)
 	sumsAgree(t, &k.double, &plain.double)
@@ -135,8 +135,8 @@ func sumsAgree[F real](t *kernelTest, k, plain *sumKernels[F]) {
 	want, want2 := make([]F, t.stride), make([]float32, t.stride)
 
 	to, alive := out[F](t, 3*t.stride)
-	from, wantTo := rows(3, func() []float32 { return t.row(never)[:y] }), make([]F, 3*t.stride)
-	from[0] = never
+	from, wantTo := rows(3, func() []float32 { return t.row(minusInf)[:y] }), make([]F, 3*t.stride)
+	from[0] = minusInf
 	k.exps(to, from, 3, y, t.stride, 6, 2.7)
 	alive()
 	plain.exps(wantTo, from, 3, y, t.stride, 6, 2.7)
@@ -188,7 +188,7 @@ func sumsAgree[F real](t *kernelTest, k, plain *sumKernels[F]) {
 }
 
 func logsAgree(t *kernelTest, k *kernels) {
-	edge, w := t.row(never), positive[float32](t)
+	edge, w := t.row(minusInf), positive[float32](t)
 	score := make([]float64, t.stride)
 	for j := range score {
 		score[j] = math.Inf(-1)

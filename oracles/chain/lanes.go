@@ -7,9 +7,9 @@ import (
 	"unsafe"
 )
 
-// What the kernels on 16 and on 8 lanes are written in. Kernels check no bounds: rows are readable in whole vectors.
+// The primitives of the kernels for 16 and 8 lanes. Kernels check no bounds: rows are readable in whole vectors.
 
-// Numbers in a vector.
+// Numbers per vector.
 const (
 	lanes16 = 16
 	lanes8  = 8
@@ -25,7 +25,7 @@ var (
 	zero8  archsimd.Float32x8
 )
 
-// load16 reads 16 numbers from p + 4i.
+// load16 loads 16 numbers from p + 4i.
 func load16(p unsafe.Pointer, i int) archsimd.Float32x16 {
 	return archsimd.LoadFloat32x16((*[16]float32)(unsafe.Add(p, 4*i)))
 }
@@ -34,7 +34,7 @@ func load8(p unsafe.Pointer, i int) archsimd.Float32x8 {
 	return archsimd.LoadFloat32x8((*[8]float32)(unsafe.Add(p, 4*i)))
 }
 
-// store16 writes 16 numbers from p + 4i.
+// store16 stores 16 numbers at p + 4i.
 func store16(p unsafe.Pointer, i int, v archsimd.Float32x16) {
 	v.Store((*[16]float32)(unsafe.Add(p, 4*i)))
 }
@@ -43,7 +43,7 @@ func store8(p unsafe.Pointer, i int, v archsimd.Float32x8) {
 	v.Store((*[8]float32)(unsafe.Add(p, 4*i)))
 }
 
-// broadcast16 reads the number at p + 4i into all lanes.
+// broadcast16 loads the number at p + 4i into all lanes.
 func broadcast16(p unsafe.Pointer, i int) archsimd.Float32x16 {
 	return archsimd.BroadcastFloat32x16(*(*float32)(unsafe.Add(p, 4*i)))
 }
@@ -66,7 +66,7 @@ func largest16(v archsimd.Float32x16) float32 { return largest8(v.GetLo().Max(v.
 
 func largest8(v archsimd.Float32x8) float32 { return largests4(v).GetElem(0) }
 
-// largests16 returns the largest lane in all lanes, which spares going through a scalar: see overSum16.
+// largests16 returns the largest lane in all lanes, which avoids a scalar: see overSum16.
 func largests16(v archsimd.Float32x16) archsimd.Float32x16 {
 	return largests4(v.GetLo().Max(v.GetHi())).Broadcast1To16()
 }
@@ -88,20 +88,20 @@ func smallest8(v archsimd.Float32x8) float32 {
 	return w.Min(w.SelectFromPair(1, 0, 3, 2, w)).GetElem(0)
 }
 
-// sum16 returns the sum of all lanes, taken in halves.
+// sum16 returns the sum of all lanes, added pairwise by halves.
 func sum16(v archsimd.Float32x16) float32 { return sum8(v.GetLo().Add(v.GetHi())) }
 
 func sum8(v archsimd.Float32x8) float32 { return total8(v).GetElem(0) }
 
-// total8 returns the sum of all lanes in each of four.
+// total8 returns the sum of all lanes in each of four lanes.
 func total8(v archsimd.Float32x8) archsimd.Float32x4 {
 	w := v.GetLo().Add(v.GetHi())
 	w = w.Add(w.SelectFromPair(2, 3, 0, 1, w))
 	return w.Add(w.SelectFromPair(1, 0, 3, 2, w))
 }
 
-// overSum16 returns 1/Σ_j v_j in all lanes, and the sum. The division is one of vectors: a scalar instruction amid those
-// of vectors, whose registers' upper halves are in use, costs more than everything else in a step.
+// overSum16 returns 1/Σ_j v_j in all lanes, and the sum. It divides vectors: a scalar instruction between vector instructions
+// whose registers' upper halves are in use costs more than the rest of a step.
 func overSum16(v archsimd.Float32x16) (archsimd.Float32x16, archsimd.Float32x4) {
 	sum := total8(v.GetLo().Add(v.GetHi()))
 	return load16(unsafe.Pointer(&ones16), 0).Div(sum.Broadcast1To16()), sum
@@ -147,7 +147,7 @@ func narrow8(lo, hi double8) archsimd.Float32x8 {
 	return zero8.SetLo(lo.ConvertToFloat32()).SetHi(hi.ConvertToFloat32())
 }
 
-// loadDouble16 reads a vector from p + 8i.
+// loadDouble16 loads a vector from p + 8i.
 func loadDouble16(p unsafe.Pointer, i int) double16 {
 	return archsimd.LoadFloat64x8((*[8]float64)(unsafe.Add(p, 8*i)))
 }
@@ -156,7 +156,7 @@ func loadDouble8(p unsafe.Pointer, i int) double8 {
 	return archsimd.LoadFloat64x4((*[4]float64)(unsafe.Add(p, 8*i)))
 }
 
-// storeDouble16 writes a vector from p + 8i.
+// storeDouble16 stores a vector at p + 8i.
 func storeDouble16(p unsafe.Pointer, i int, v double16) {
 	v.Store((*[8]float64)(unsafe.Add(p, 8*i)))
 }
@@ -165,7 +165,7 @@ func storeDouble8(p unsafe.Pointer, i int, v double8) {
 	v.Store((*[4]float64)(unsafe.Add(p, 8*i)))
 }
 
-// loadAsDouble16 reads a vector of the numbers of x, zeros beyond its end.
+// loadAsDouble16 loads the numbers of x, and zeros beyond its end.
 func loadAsDouble16(x []float32) double16 {
 	return archsimd.LoadFloat32x8SlicePart(x).ConvertToFloat64()
 }
@@ -174,7 +174,7 @@ func loadAsDouble8(x []float32) double8 {
 	return archsimd.LoadFloat32x4SlicePart(x).ConvertToFloat64()
 }
 
-// storeAsSingle16 writes a vector to x, as much as x holds.
+// storeAsSingle16 stores as much of a vector as x holds.
 func storeAsSingle16(x []float32, v double16) { v.ConvertToFloat32().StoreSlicePart(x) }
 
 func storeAsSingle8(x []float32, v double8) { v.ConvertToFloat32().StoreSlicePart(x) }
@@ -184,7 +184,7 @@ func fillDouble16(x float64) double16 { return archsimd.BroadcastFloat64x8(x) }
 
 func fillDouble8(x float64) double8 { return archsimd.BroadcastFloat64x4(x) }
 
-// broadcastDouble16 reads the number at p + 8i into all lanes.
+// broadcastDouble16 loads the number at p + 8i into all lanes.
 func broadcastDouble16(p unsafe.Pointer, i int) double16 {
 	return archsimd.BroadcastFloat64x8(*(*float64)(unsafe.Add(p, 8*i)))
 }
@@ -209,7 +209,7 @@ func smallestDouble8(v double8) float64 {
 	return w.Min(w.SelectFromPair(1, 0, w)).GetElem(0)
 }
 
-// sumDouble16 returns the sum of all lanes, taken in halves.
+// sumDouble16 returns the sum of all lanes, added pairwise by halves.
 func sumDouble16(v double16) float64 { return sumDouble8(v.GetLo().Add(v.GetHi())) }
 
 func sumDouble8(v double8) float64 { return totalDouble8(v).GetElem(0) }
@@ -219,7 +219,7 @@ func totalDouble8(v double8) archsimd.Float64x2 {
 	return w.Add(w.SelectFromPair(1, 0, w))
 }
 
-// overSumDouble16 is overSum16.
+// overSumDouble16 is overSum16 for float64.
 func overSumDouble16(v double16) (double16, archsimd.Float64x2) {
 	sum := totalDouble8(v.GetLo().Add(v.GetHi()))
 	return loadDouble16(unsafe.Pointer(&onesDouble16), 0).Div(sum.Broadcast1To8()), sum

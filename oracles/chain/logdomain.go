@@ -11,12 +11,12 @@ import (
 //
 //	β_{t−1}(i) = μ log Σ_j exp((θ_t(i,j) + θ_t(j) + β_t(j))/μ)
 //
-// and then forward through the Markov chain that it defines,
+// followed by a forward pass through the Markov chain that it defines,
 //
 //	P(y_t=j | y_{t−1}=i) = exp((θ_t(i,j) + θ_t(j) + β_t(j) − β_{t−1}(i))/μ).
 //
-// Whatever μ, nothing here underflows but probabilities that do not matter. To take few logarithms, β is kept as b + μ log w
-// with w between 1 and a large number. Scores are float64, since what they lose is divided by μ; their exponentials float32.
+// For any μ, only probabilities too small to matter underflow. To save logarithms, β is stored as b + μ log w with w between 1
+// and a large number. Scores are float64, because their rounding errors are divided by μ; their exponentials are float32.
 type logSums struct {
 	score []float64 // [T×stride] θ_t(j) + b_t(j), padded with −∞
 	w     []float32 // [T×stride]
@@ -26,10 +26,10 @@ type logSums struct {
 	edge  []float32 // [Y×stride] marginals of edges
 }
 
-// heavy is the w from which on its logarithm moves to b.
-const heavy = 1e6
+// weightLimit is the w above which log w moves to b.
+const weightLimit = 1e6
 
-// backward fills the scores and weights of the chain at positions lo to hi-1 and returns its value.
+// backward computes the scores and weights of the chain at positions lo to hi-1, and returns its value.
 func (s *logSums) backward(c *Oracle, lo, hi int, μ float64) float64 {
 	n, y, stride := hi-lo, c.y, c.stride
 	s.score, s.w = vec.Grow(s.score, n*stride), vec.Grow(s.w, n*stride)
@@ -49,7 +49,7 @@ func (s *logSums) backward(c *Oracle, lo, hi int, μ float64) float64 {
 		edge, apart := c.edgeInto(lo + t + 1)
 		for i := range y {
 			b, sum := c.k.logSum(edge[i*apart:], s.score[(t+1)*stride:][:stride], s.w[(t+1)*stride:][:stride], 1/μ)
-			if sum > heavy {
+			if sum > weightLimit {
 				b, sum = b+μ*math.Log(sum), 1
 			}
 			score[i], w[i] = float64(node[i])+b, float32(sum)
@@ -59,10 +59,10 @@ func (s *logSums) backward(c *Oracle, lo, hi int, μ float64) float64 {
 	return m + μ*math.Log(sum)
 }
 
-// unlikely is a probability from which nothing follows.
-const unlikely = 1e-30
+// minProbability is a probability below which a label's successors are skipped.
+const minProbability = 1e-30
 
-// forward adds the marginals of chain b, whose scores and weights are there, to u, which holds zeros.
+// forward adds the marginals of chain b to u, which holds zeros. backward has computed its scores and weights.
 func (s *logSums) forward(c *Oracle, b int, μ, value float64, u *chains.Marginals) {
 	y, stride := c.y, c.stride
 	lo, hi := c.θ.Offsets[b], c.θ.Offsets[b+1]
@@ -78,12 +78,12 @@ func (s *logSums) forward(c *Oracle, b int, μ, value float64, u *chains.Margina
 		node := c.node(lo + t - 1)
 		clear(s.next)
 		for i, p := range s.p[:y] {
-			if p < unlikely {
+			if p < minProbability {
 				continue
 			}
-			before := (t-1)*stride + i
+			predecessor := (t-1)*stride + i
 			c.k.logSpread(s.next, s.edge[i*stride:], edge[i*apart:], s.score[t*stride:][:stride], s.w[t*stride:][:stride],
-				s.score[before]-float64(node[i]), 1/μ, p/s.w[before])
+				s.score[predecessor]-float64(node[i]), 1/μ, p/s.w[predecessor])
 		}
 		if u.PerPosition {
 			s.flush(edges[t*y*y:], y, stride)
@@ -96,7 +96,7 @@ func (s *logSums) forward(c *Oracle, b int, μ, value float64, u *chains.Margina
 	}
 }
 
-// flush moves the marginals of edges to where they belong.
+// flush moves the marginals of edges to their place in u.
 func (s *logSums) flush(to []float32, y, stride int) {
 	for i := range y {
 		copy(to[i*y:(i+1)*y], s.edge[i*stride:])

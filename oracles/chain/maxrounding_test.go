@@ -11,10 +11,10 @@ import (
 	"github.com/dsp-go/dsp/structured/chains"
 )
 
-// Max picks its path in float32. Of real-valued potentials it may therefore miss the best one, but not by more than the
-// rounding of its recurrence, and the value is that of the path it returns. Each position rounds twice, numbers that grow
-// over at most 64 positions before they are shifted back. These errors add up as a random walk does, and a path that looks
-// best is worth no less than the best one less the errors of both.
+// Max picks its path in float32. With real-valued potentials it may miss the best path, but by no more than the rounding of its
+// recurrence, and the value is that of the path that it returns. Each position rounds twice, and the numbers grow over at most 64
+// positions before they are shifted back. These errors add up like a random walk, and the path that looks best is worth at least the
+// best one minus the errors of both.
 func TestMaxOfRealNumbers(t *testing.T) {
 	const unit = 1. / (1 << 24)
 	for name, o := range chain.Every() {
@@ -27,7 +27,7 @@ func TestMaxOfRealNumbers(t *testing.T) {
 				scale, spread, largest := math.Exp(6*r.Float64()-3), math.Exp(-12*r.Float64()), 0.0
 				for k := range θ.Parts {
 					x := θ.Parts[k].Values
-					common := 1.0 // to all labels of a position: outputs nearly tie where the spread is small
+					common := 1.0 // added to all labels of a position: outputs nearly tie if the spread is small
 					for i := range x {
 						if k == 0 && i%y == 0 {
 							common = r.NormFloat64()
@@ -49,7 +49,7 @@ func TestMaxOfRealNumbers(t *testing.T) {
 				}
 			}
 			if missed == 0 {
-				t.Error("no path was missed: the test shows nothing")
+				t.Error("Max missed no path: the test shows nothing")
 			}
 		})
 	}

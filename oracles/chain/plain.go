@@ -43,13 +43,13 @@ func argmax(x []float32) int {
 
 func exchange(x []float32, i int, v float32, j int) int {
 	x[i] = v
-	x[j] = never
+	x[j] = minusInf
 	return argmax(x)
 }
 
 func addArgmax(sum, x, y []float32) int {
 	y, sum = y[:len(x)], sum[:len(x)]
-	best, value := 0, never
+	best, value := 0, minusInf
 	for i, v := range x {
 		v += y[i]
 		sum[i] = v

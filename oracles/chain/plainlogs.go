@@ -2,7 +2,7 @@ package chain
 
 import "math"
 
-// negligible is the exponent below which a term of a sum whose largest is about 1 no longer shows.
+// negligible is the exponent below which a term does not change a sum whose largest term is about 1.
 const negligible = -40
 
 func logSum(edge []float32, score []float64, w []float32, rate float64) (m, sum float64) {

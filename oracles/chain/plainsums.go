@@ -3,9 +3,9 @@ package chain
 import "math"
 
 func boundsOf(x []float32) bounds {
-	b := bounds{lo: float32(math.Inf(1)), hi: never, all: true}
+	b := bounds{lo: float32(math.Inf(1)), hi: minusInf, all: true}
 	for _, v := range x {
-		if v == never {
+		if v == minusInf {
 			b.all = false
 			continue
 		}
@@ -43,7 +43,7 @@ func leastPositive[F real](x []F) F {
 }
 
 func exps[F real](to []F, from []float32, rows, y, stride int, shift float32, scale float64) {
-	if shift == never {
+	if shift == minusInf {
 		shift = 0
 	}
 	for i := range rows {

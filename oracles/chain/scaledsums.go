@@ -7,7 +7,7 @@ import (
 	"github.com/dsp-go/dsp/structured/vec"
 )
 
-// real is what probabilities are computed in.
+// real is the type of the probabilities.
 type real interface{ float32 | float64 }
 
 // scaledSums is forward-backward on probabilities, scaled at each position (Rabiner 1989, section V.A). With
@@ -16,13 +16,13 @@ type real interface{ float32 | float64 }
 //	s_t = E_tᵀ α_{t−1},  α_t = n_t ∘ s_t / c_t with Σ_j α_t(j) = 1,  value = μ Σ_t log c_t,
 //	g_t = n_t ∘ E_{t+1} g_{t+1} / z_t with Σ_j s_t(j) g_t(j) = 1,
 //
-// from which the marginals are s_t ∘ g_t of a node and α_{t−1}(i) E_t(i,j) g_t(j) of an edge. Rows of scratch are padded with
-// zeros to the chain oracle's stride.
+// which gives the marginals s_t ∘ g_t of a node and α_{t−1}(i) E_t(i,j) g_t(j) of an edge. Rows of scratch are padded with zeros
+// to the chain oracle's stride.
 type scaledSums[F real] struct {
 	k     *sumKernels[F]
-	ready bool      // edge and into are those of the batch
+	ready bool      // edge and into hold those of the batch
 	edge  []F       // [Y×stride] E, relative to its largest entry; per position [(T−1)×Y×stride]
-	into  []F       // [Y×stride] Eᵀ, of shared edges only
+	into  []F       // [Y×stride] Eᵀ, for shared edges only
 	n     []F       // [T×stride] n_t, relative to the largest of the chain
 	s     []F       // [T×stride] s_t
 	α     []F       // [T×stride] α_t
@@ -31,13 +31,13 @@ type scaledSums[F real] struct {
 	p     []float32 // [stride] marginals of a node
 }
 
-// begin takes up a batch.
+// begin starts a new batch.
 func (s *scaledSums[F]) begin(k *sumKernels[F]) { s.k, s.ready = k, false }
 
-// run computes the value of chain b and, unless u is nil, its marginals, or reports false: the chain spans too much.
+// run computes the value of chain b and, unless u is nil, its marginals. It returns false if the chain spans too much.
 func (s *scaledSums[F]) run(c *Oracle, b int, over span, μ float64, u *chains.Marginals) (value float64, ok bool) {
 	exponents := (over.node.width() + over.edge.width()) / μ
-	if !(exponents <= s.k.widest) || over.node.hi == never {
+	if !(exponents <= s.k.widest) || over.node.hi == minusInf {
 		return 0, false
 	}
 	lo, hi := c.θ.Offsets[b], c.θ.Offsets[b+1]
@@ -54,7 +54,7 @@ func (s *scaledSums[F]) run(c *Oracle, b int, over span, μ float64, u *chains.M
 	return value, ok
 }
 
-// shareEdges takes up the edge potentials of all chains.
+// shareEdges computes the edge weights that all chains share.
 func (s *scaledSums[F]) shareEdges(c *Oracle, edge bounds, μ float64) {
 	s.edge, s.into = vec.Grow(s.edge, c.y*c.stride), vec.Grow(s.into, c.y*c.stride)
 	s.k.exps(s.edge, c.θ.Edge, c.y, c.y, c.stride, edge.hi, 1/μ)
@@ -75,17 +75,17 @@ func (s *scaledSums[F]) edgeInto(c *Oracle, t int) []F {
 	return s.edge
 }
 
-// forward fills n, s and α for the chain at positions lo to hi-1 and returns its value, or false if too much underflows.
+// forward computes n, s and α of the chain at positions lo to hi-1. It returns its value, or false if too much underflows.
 //
-// Let R be the exponents that node and edge potentials span together, at most widest. Where all outputs are allowed, no α_t(j) is
-// less than exp(−R)/Y. Where some are not, forbidden transitions can make α_t(j) arbitrarily small without making it zero, so
-// that α is looked at: if none is less than exp(R − widest), the next step loses none.
+// Let R be the range of exponents that node and edge potentials span together, at most widest. If all outputs are allowed, every
+// α_t(j) is at least exp(−R)/Y. Otherwise forbidden transitions can make α_t(j) arbitrarily small without making it zero, so
+// forward checks α: if no entry is less than exp(R − widest), the next step loses none.
 func (s *scaledSums[F]) forward(c *Oracle, lo, hi int, over span, μ, exponents float64) (value float64, ok bool) {
 	length, y := hi-lo, c.y
 	s.n, s.s, s.α = vec.Grow(s.n, length*c.stride), vec.Grow(s.s, length*c.stride), vec.Grow(s.α, length*c.stride)
 	s.k.exps(s.n, c.θ.Node[lo*y:hi*y], length, y, c.stride, over.node.hi, 1/μ)
 	ones(s.s[:c.stride], y)
-	product, log := 1.0, 0.0 // of the c_t; the logarithm is taken now and then
+	product, log := 1.0, 0.0 // of the c_t; the logarithm is taken only when needed
 	for t := range length {
 		n, α, predicted := s.n[t*c.stride:][:c.stride], s.α[t*c.stride:][:c.stride], s.s[t*c.stride:][:c.stride]
 		if t > 0 {
@@ -114,7 +114,7 @@ func (s *scaledSums[F]) forward(c *Oracle, lo, hi int, over span, μ, exponents 
 	return value, true
 }
 
-// ones writes a 1 for each of the first y numbers of a row and zeros beyond.
+// ones writes 1 into the first y numbers of a row and 0 into the rest.
 func ones[F real](row []F, y int) {
 	clear(row)
 	for j := range y {
@@ -122,7 +122,7 @@ func ones[F real](row []F, y int) {
 	}
 }
 
-// backward writes the marginals of chain b, whose forward pass is there.
+// backward writes the marginals of chain b. forward has run on it.
 func (s *scaledSums[F]) backward(c *Oracle, b int, u *chains.Marginals) {
 	lo, hi := c.θ.Offsets[b], c.θ.Offsets[b+1]
 	length, y, stride := hi-lo, c.y, c.stride

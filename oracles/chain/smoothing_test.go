@@ -9,8 +9,8 @@ import (
 	"github.com/dsp-go/dsp/oracles/oracletest"
 )
 
-// Once scratch has grown to the batch, nothing allocates.
-func TestAnswerAllocatesNothing(t *testing.T) {
+// Answer does not allocate once scratch memory has grown to the batch.
+func TestAnswerDoesNotAllocate(t *testing.T) {
 	for _, perPosition := range []bool{false, true} {
 		θ := oracletest.LongChain(rand.New(rand.NewPCG(5, 6)), 30, 12, perPosition)
 		for _, s := range []oracles.Smoothing{{Kind: oracles.None}, {Kind: oracles.L2, Mu: 1, K: 3}, {Kind: oracles.L2, Mu: 50}, {Kind: oracles.Entropy, Mu: 1},

@@ -5,9 +5,9 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// TopK finds the k best outputs of every chain by lazy enumeration on top of Viterbi's table (recursive enumeration,
-// Jiménez and Marzal 1999): only cells (t, y) that lie on found paths ever hold more than their best prefix. It costs
-// T·Y² for the table and O(T·Y) for each further output, usually far less.
+// TopK finds the k best outputs of every chain by lazy enumeration on top of Viterbi's table (recursive enumeration, Jiménez and
+// Marzal 1999): only cells (t, y) on paths found so far hold more than their best prefix. The table costs T·Y² and each further
+// output O(T·Y), usually far less.
 func (c *Oracle) TopK(θ *structured.Potentials, k int, best *oracles.KBest) {
 	c.prepare(θ)
 	best.Resize(θ, k)
@@ -25,7 +25,7 @@ func (c *Oracle) TopK(θ *structured.Potentials, k int, best *oracles.KBest) {
 	}
 }
 
-// enumerate writes the K best outputs of chain b, whose δ is there, and returns how many there are.
+// enumerate writes the K best outputs of chain b, given its δ, and returns how many there are.
 func (c *Oracle) enumerate(b int, best *oracles.KBest) int {
 	lo, hi := c.θ.Offsets[b], c.θ.Offsets[b+1]
 	first := best.Output(0, lo, hi)
@@ -43,7 +43,7 @@ func (c *Oracle) enumerate(b int, best *oracles.KBest) int {
 		labels := best.Output(n, lo, hi)
 		c.readPath(labels)
 		score[n] = c.θ.Score(b, labels)
-		// δ and the lattice are float32: outputs that nearly tie may come in the wrong order.
+		// δ and the lattice are float32, so outputs that nearly tie may come in the wrong order.
 		for m := n; m > 0 && score[m] > score[m-1]; m-- {
 			swapOutputs(best.Output(m, lo, hi), best.Output(m-1, lo, hi))
 			score[m], score[m-1] = score[m-1], score[m]

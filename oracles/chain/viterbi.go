@@ -11,9 +11,8 @@ import (
 //
 //	δ_t(j) = θ_t(j) + max_i (δ_{t−1}(i) + θ_t(i, j)).
 //
-// It keeps δ and no back-pointers: the argmax is computed again on the best path only. The recurrence runs in float32,
-// the value is the score of the path in float64. Ties go to the smaller label, from the
-// last position back.
+// It stores δ but no back-pointers: it recomputes the argmax on the best path only. The recurrence runs in float32; the value is
+// the score of the path in float64. Ties go to the smaller label, from the last position back.
 func (c *Oracle) Max(θ *structured.Potentials, y []int32, value []float64) {
 	c.prepare(θ)
 	for b := range θ.Len() {
@@ -33,11 +32,11 @@ func (c *Oracle) Max(θ *structured.Potentials, y []int32, value []float64) {
 	}
 }
 
-// rebase is how many positions apart δ is shifted back to a largest entry of 0. Without that, float32 would lose the
-// digits that tell paths of long chains apart.
+// rebase is the number of positions after which δ is shifted to a largest entry of 0. Otherwise float32 would lose the digits
+// that distinguish paths of long chains.
 const rebase = 64
 
-// forward fills δ for the chain at positions lo to hi-1 and reports whether any output is allowed.
+// forward computes δ of the chain at positions lo to hi-1 and reports whether any output is allowed.
 func (c *Oracle) forward(lo, hi int) bool {
 	n := hi - lo
 	c.δ = vec.Grow(c.δ, n*c.stride)
@@ -55,13 +54,13 @@ func (c *Oracle) forward(lo, hi int) bool {
 		}
 	}
 	last := c.row(n - 1)
-	return last[c.k.argmax(last)] != never
+	return last[c.k.argmax(last)] != minusInf
 }
 
-// subtractMax subtracts the largest entry of x from all, and returns it, or 0 if all are −∞.
+// subtractMax subtracts the largest entry of x from all entries and returns it, or returns 0 if all are −∞.
 func subtractMax(x []float32) float32 {
 	m := x[argmax(x)]
-	if m == never {
+	if m == minusInf {
 		return 0
 	}
 	for i := range x {
@@ -70,16 +69,16 @@ func subtractMax(x []float32) float32 {
 	return m
 }
 
-// backtrack reads the best path of the chain that starts at lo off δ.
+// backtrack reads the best path of the chain that starts at lo from δ.
 func (c *Oracle) backtrack(lo int, labels []int32) {
 	t := len(labels) - 1
 	labels[t] = int32(c.k.argmax(c.row(t)))
 	for ; t > 0; t-- {
-		labels[t-1] = c.before(lo, t, labels[t])
+		labels[t-1] = c.predecessor(lo, t, labels[t])
 	}
 }
 
-// before returns the label that precedes label l of position t on the best path that ends there.
-func (c *Oracle) before(lo, t int, l int32) int32 {
+// predecessor returns the label before label l of position t on the best path that ends there.
+func (c *Oracle) predecessor(lo, t int, l int32) int32 {
 	return int32(c.k.addArgmax(c.sum, c.row(t-1), c.columnInto(lo+t, l)))
 }

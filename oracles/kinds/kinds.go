@@ -1,5 +1,5 @@
-// Package kinds is the registry of structures: each with the oracle that answers for it. Whoever adds a structure adds a line
-// here; training, models and commands find it, and the contract suite tests it.
+// Package kinds is the registry of structures, each with its oracle. To add a structure, add a line to All: training, models,
+// commands and the contract suite then include it.
 package kinds
 
 import (
@@ -14,13 +14,13 @@ import (
 	"github.com/dsp-go/dsp/structured/trees"
 )
 
-// Kind is a structure with what it takes to learn to predict it.
+// Kind is a structure with everything that training needs.
 type Kind struct {
 	structured.Structure
-	// Oracle returns a new oracle of the structure, with scratch memory of its own. What it can answer beside Max is seen from its
-	// interfaces.
+	// Oracle returns a new oracle of the structure with its own scratch memory. The interfaces that it implements show its
+	// capabilities beyond Max.
 	Oracle func() oracles.Maximiser
-	// Small draws the form of potentials of a batch of small examples, whose outputs can be enumerated; their content is undefined.
+	// Small draws the form of potentials of a batch of examples that are small enough to enumerate. The values are undefined.
 	Small func(r *rand.Rand) *structured.Potentials
 }
 
@@ -31,7 +31,7 @@ var All = []Kind{
 	{trees.SpanningTree{NonProjective: true}, func() oracles.Maximiser { return tree.New(true) }, trees.SpanningTree{NonProjective: true}.Small},
 }
 
-// Of returns the kind of a structure. Asking for one that is not registered is a mistake in the program.
+// Of returns the kind of a structure. It panics if the structure is not registered, which is a bug in the caller.
 func Of(s structured.Structure) Kind {
 	for _, k := range All {
 		if k.Name() == s.Name() {

@@ -8,7 +8,7 @@ import (
 	"github.com/dsp-go/dsp/oracles/oracletest"
 )
 
-// Every structure that is registered, and the oracle that answers for it, keep the contract.
+// Every registered structure and its oracle satisfy the contract.
 func TestContract(t *testing.T) {
 	for _, k := range kinds.All {
 		t.Run(k.Name(), func(t *testing.T) {
@@ -18,7 +18,7 @@ func TestContract(t *testing.T) {
 	}
 }
 
-// Small examples are of their kind, and a kind is found by its structure, whose name no other has.
+// Small draws examples of its own kind, Of finds each kind, and names are unique.
 func TestOf(t *testing.T) {
 	seen := map[string]bool{}
 	for _, k := range kinds.All {

@@ -10,10 +10,10 @@ import (
 	"pgregory.net/rapid"
 )
 
-// sameScore is how far two sums of the same float32 numbers in float64 may be apart, relative to their size.
+// sameScore is the relative tolerance between two sums, in float64, of the same float32 numbers.
 const sameScore = 1e-13
 
-// nearScore checks that a score is the structure's own, but for the order of its summands.
+// nearScore checks that a score equals the structure's own up to the order of summation.
 func nearScore(t Failer, what string, got, want float64) {
 	t.Helper()
 	Near(t, what, got, want, sameScore*(100+math.Abs(want)))
@@ -35,11 +35,11 @@ func maxIsBestOfAll(t *rapid.T, kind kinds.Kind, o oracles.Maximiser) {
 	}
 }
 
-// tolerance returns 0 where all potentials are integers, so that scores are exact, and else the one given.
+// tolerance returns 0 if all potentials are integers, which makes scores exact, and else the given tolerance.
 func tolerance(θ *structured.Potentials, otherwise float64) float64 {
 	for k := range θ.Parts {
 		for _, x := range θ.Parts[k].Values {
-			if x != never && float64(x) != math.Trunc(float64(x)) {
+			if x != minusInf && float64(x) != math.Trunc(float64(x)) {
 				return otherwise
 			}
 		}
@@ -57,7 +57,7 @@ func topKIsBestOfAll(t *rapid.T, kind kinds.Kind, o oracles.Ranker) {
 	}
 }
 
-// checkList compares a k-best list with all outputs: as many as there are, different ones, the same scores in order.
+// checkList compares a k-best list with all outputs: their number, that they are distinct, and their scores in order.
 func checkList(t *rapid.T, θ *structured.Potentials, b int, best *oracles.KBest, all []Output) {
 	t.Helper()
 	if want := min(best.K, len(all)); best.Count[b] != want {

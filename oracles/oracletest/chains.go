@@ -12,8 +12,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// LongChain returns a batch of one chain without forbidden parts, with numbers in steps of 1/8 that float32 sums exactly
-// as long as they stay below 2²¹.
+// LongChain returns a batch of one chain without forbidden parts, whose potentials are multiples of 1/8, so that float32 sums are
+// exact below 2²¹.
 func LongChain(r *rand.Rand, length, y int, perPosition bool) *structured.Potentials {
 	θ := new(structured.Potentials)
 	chains.Resize(θ, []int{0, length}, y, perPosition)
@@ -26,8 +26,8 @@ func LongChain(r *rand.Rand, length, y int, perPosition bool) *structured.Potent
 	return θ
 }
 
-// Ties go to the smaller label, from the last position back.
-func maxSettlesTies(t *rapid.T, o oracles.Oracle) {
+// Max breaks ties by the smaller label, from the last position back.
+func maxBreaksTies(t *rapid.T, o oracles.Oracle) {
 	θ := drawPotentials(t, kinds.Of(chains.Chain{}), integers)
 	y, value := make([]int32, θ.OutputSize()), make([]float64, θ.Len())
 	o.Max(θ, y, value)
@@ -42,7 +42,7 @@ func maxSettlesTies(t *rapid.T, o oracles.Oracle) {
 	}
 }
 
-// Scores of outputs have the bits of the structure's Score.
+// The scores of outputs have the same bits as the structure's Score.
 func topKScoresAreExact(t *rapid.T, o oracles.Oracle) {
 	θ := drawPotentials(t, kinds.Of(chains.Chain{}), reals)
 	var best oracles.KBest
@@ -55,7 +55,7 @@ func topKScoresAreExact(t *rapid.T, o oracles.Oracle) {
 	}
 }
 
-// Adding a number to all labels of a position adds it to the value and moves no marginal.
+// Adding a number to all labels of a position adds it to the value and does not change the marginals.
 func shift(t *rapid.T, o oracles.Oracle) {
 	θ, μ := drawPotentials(t, kinds.Of(chains.Chain{}), integers), drawMu(t)
 	shifted, by := clone(θ), make([]float64, θ.Len())
@@ -77,13 +77,13 @@ func shift(t *rapid.T, o oracles.Oracle) {
 			Near(t, "value", after.Value[b], before.Value[b]+by[b], 1e-5*max(1, μ))
 			Near(t, "max", after.Max[b], before.Max[b]+by[b], 0)
 		}
-		if s.Kind != oracles.L2 { // which of tied outputs come first may change
+		if s.Kind != oracles.L2 { // the order of tied outputs may change
 			NearMarginals(t, "marginal", &after.U, &before.U, 1e-5)
 		}
 	}
 }
 
-// Longer chains and more labels than enumeration can do.
+// Top-K on longer chains with more labels than enumeration allows.
 func topKOfLongChains(t *rapid.T, o oracles.Oracle) {
 	r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
 	θ := LongChain(r, 1+r.IntN(150), 1+r.IntN(40), r.IntN(2) == 0)
@@ -116,11 +116,11 @@ func topKOrderBelowFloat32(t *rapid.T, o oracles.Oracle) {
 	}
 }
 
-// bestScores returns the k best scores of chain b by keeping k in every cell, in float64: a reference for long chains.
+// bestScores returns the k best scores of chain b in float64 by keeping k per cell: a reference for long chains.
 func bestScores(θ *structured.Potentials, b, k int) []float64 {
 	p := chains.Of(θ)
 	lo, hi := p.Offsets[b], p.Offsets[b+1]
-	keep := func(s []float64) []float64 {
+	keepBest := func(s []float64) []float64 {
 		slices.SortFunc(s, func(a, b float64) int { return cmp.Compare(b, a) })
 		return s[:min(k, len(s))]
 	}
@@ -136,9 +136,9 @@ func bestScores(θ *structured.Potentials, b, k int) []float64 {
 					next[l] = append(next[l], s+float64(p.EdgeAt(t)[from*p.Y+l])+float64(p.Node[t*p.Y+l]))
 				}
 			}
-			next[l] = keep(next[l])
+			next[l] = keepBest(next[l])
 		}
 		cells = next
 	}
-	return keep(slices.Concat(cells...))
+	return keepBest(slices.Concat(cells...))
 }

@@ -10,14 +10,14 @@ import (
 	"github.com/dsp-go/dsp/structured/chains"
 )
 
-// Forbidden transitions under which one label cannot be reached, but would be ever more likely to stay in; and others
-// that lead, step by step unlikely, to the only label allowed at the end.
-func expWhereLittleIsAllowed(t *testing.T, o oracles.Oracle) {
+// Forbidden transitions that make one label unreachable although staying in it would be ever more likely, and others that lead, in
+// unlikely steps, to the only label allowed at the end.
+func expOfFewAllowed(t *testing.T, o oracles.Oracle) {
 	stay := new(structured.Potentials)
 	chains.Resize(stay, []int{0, 50}, 2, false)
 	clear(stay.Parts[0].Values)
-	stay.Parts[0].Values[1] = never
-	copy(stay.Parts[1].Values, []float32{-15, never, never, 15})
+	stay.Parts[0].Values[1] = minusInf
+	copy(stay.Parts[1].Values, []float32{-15, minusInf, minusInf, 15})
 	climb := new(structured.Potentials)
 	chains.Resize(climb, []int{0, 50}, 20, false)
 	clear(climb.Parts[0].Values)
@@ -28,26 +28,26 @@ func expWhereLittleIsAllowed(t *testing.T, o oracles.Oracle) {
 		case from + 1:
 			climb.Parts[1].Values[i] = -9
 		default:
-			climb.Parts[1].Values[i] = never
+			climb.Parts[1].Values[i] = minusInf
 		}
 	}
 	for l := range 19 {
-		climb.Parts[0].Values[l+1] = never
-		climb.Parts[0].Values[49*20+l] = never
+		climb.Parts[0].Values[l+1] = minusInf
+		climb.Parts[0].Values[49*20+l] = minusInf
 	}
-	// Two labels, each to be kept: the first costs 10 at each of the last 25 steps, the second at each of the 24 before.
-	keep := new(structured.Potentials)
-	chains.Resize(keep, []int{0, 50}, 2, true)
-	clear(keep.Parts[0].Values)
+	// Two labels that never change: the first costs 10 at each of the last 25 steps, the second at each of the 24 before.
+	constant := new(structured.Potentials)
+	chains.Resize(constant, []int{0, 50}, 2, true)
+	clear(constant.Parts[0].Values)
 	for t := range 50 {
 		first, second := float32(0), float32(-10)
 		if t >= 25 {
 			first, second = second, first
 		}
-		copy(keep.Parts[1].Values[4*t:], []float32{first, never, never, second})
+		copy(constant.Parts[1].Values[4*t:], []float32{first, minusInf, minusInf, second})
 	}
 	value, u := make([]float64, 1), new(structured.Marginals)
-	o.Exp(keep, 1, value, u)
+	o.Exp(constant, 1, value, u)
 	if want := -240 + math.Log1p(math.Exp(-10)); math.Abs(value[0]-want) > 1e-4 {
 		t.Errorf("value %g, want %g", value[0], want)
 	}
@@ -68,9 +68,9 @@ func expWhereLittleIsAllowed(t *testing.T, o oracles.Oracle) {
 	}
 }
 
-// Chains of great length and with many labels: the enumeration begins with the max,
-// Exp lies above it by no more than μ log of the number of outputs, and node marginals sum to 1.
-func greatSizes(t *testing.T, o oracles.Oracle) {
+// Very long chains, and chains with many labels: the first of the top K is the max, Exp exceeds it by at most μ times the log of
+// the number of outputs, and node marginals sum to 1.
+func largeSizes(t *testing.T, o oracles.Oracle) {
 	for _, size := range [][2]int{{50_000, 3}, {20, 700}} {
 		θ := LongChain(rand.New(rand.NewPCG(9, 9)), size[0], size[1], false)
 		y, best, value := make([]int32, size[0]), make([]float64, 1), make([]float64, 1)

@@ -1,5 +1,5 @@
-// Package oracletest holds what every structure and every oracle must satisfy, on the CPU and on devices: checks against the
-// enumeration of all outputs of small instances, and for chains of properties of large ones.
+// Package oracletest is the contract suite of structures and oracles, on the CPU and on devices: it checks them against the
+// enumeration of all outputs of small instances, and checks properties of large chains.
 package oracletest
 
 import (
@@ -12,16 +12,16 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Run checks all that an oracle of a kind promises, with the capabilities that it has, as often as the flag -rapid.checks says.
+// Run checks the contract of an oracle of a kind, for all its capabilities. The flag -rapid.checks sets the number of repetitions.
 func Run(t *testing.T, kind kinds.Kind, o oracles.Maximiser) {
 	run := func(name string, check func(t *rapid.T)) { t.Run(name, rapid.MakeCheck(check)) }
-	run("max is best of all", func(t *rapid.T) { maxIsBestOfAll(t, kind, o) })
-	run("the batch does not matter", func(t *rapid.T) { batchDoesNotMatter(t, kind, o) })
+	run("max is the best output", func(t *rapid.T) { maxIsBestOfAll(t, kind, o) })
+	run("independent of the batch", func(t *rapid.T) { batchDoesNotMatter(t, kind, o) })
 	run("smoothing bounds", func(t *rapid.T) { smoothingBounds(t, kind, o) })
 	run("the mixture is the marginals", func(t *rapid.T) { mixtureIsMarginals(t, kind, o) })
 	ranker, ranks := o.(oracles.Ranker)
 	if ranks {
-		run("top-K is best of all", func(t *rapid.T) { topKIsBestOfAll(t, kind, ranker) })
+		run("top-K are the best outputs", func(t *rapid.T) { topKIsBestOfAll(t, kind, ranker) })
 		run("top-K smoothing is exact", func(t *rapid.T) { topKSmoothingIsExact(t, kind, ranker) })
 	}
 	if s, ok := o.(oracles.Summer); ok {
@@ -33,7 +33,7 @@ func Run(t *testing.T, kind kinds.Kind, o oracles.Maximiser) {
 	}
 }
 
-// RunStructure checks all that a kind's structure promises.
+// RunStructure checks the contract of a kind's structure.
 func RunStructure(t *testing.T, kind kinds.Kind) {
 	for _, p := range []struct {
 		name  string
@@ -41,8 +41,8 @@ func RunStructure(t *testing.T, kind kinds.Kind) {
 	}{
 		{"scores are linear", scoresAreLinear},
 		{"views and copies", viewsAndCopies},
-		{"restrict leaves what agrees", restrictLeavesWhatAgrees},
-		{"Hamming counts what is wrong", hammingCounts},
+		{"restrict keeps agreeing outputs", restrictKeepsAgreeing},
+		{"Hamming counts wrong numbers", hammingCountsWrong},
 		{"raise", raise},
 		{"number of outputs", numberOfOutputs},
 	} {
@@ -50,14 +50,14 @@ func RunStructure(t *testing.T, kind kinds.Kind) {
 	}
 }
 
-// RunChains checks all that an oracle of chains promises: Run, and what is known of chains alone.
+// RunChains checks the contract of an oracle of chains: Run, and properties of chains only.
 func RunChains(t *testing.T, o oracles.Oracle) {
 	Run(t, kinds.Of(chains.Chain{}), o)
 	for _, p := range []struct {
 		name  string
 		check func(t *rapid.T, o oracles.Oracle)
 	}{
-		{"max settles ties in order", maxSettlesTies},
+		{"max breaks ties in order", maxBreaksTies},
 		{"top-K's scores are exact", topKScoresAreExact},
 		{"top-K of long chains", topKOfLongChains},
 		{"top-K's order below float32", topKOrderBelowFloat32},
@@ -65,6 +65,6 @@ func RunChains(t *testing.T, o oracles.Oracle) {
 	} {
 		t.Run(p.name, rapid.MakeCheck(func(t *rapid.T) { p.check(t, o) }))
 	}
-	t.Run("exp where little is allowed", func(t *testing.T) { expWhereLittleIsAllowed(t, o) })
-	t.Run("great sizes", func(t *testing.T) { greatSizes(t, o) })
+	t.Run("exp with few allowed outputs", func(t *testing.T) { expOfFewAllowed(t, o) })
+	t.Run("large sizes", func(t *testing.T) { largeSizes(t, o) })
 }

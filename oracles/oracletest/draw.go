@@ -9,20 +9,20 @@ import (
 	"pgregory.net/rapid"
 )
 
-var never = float32(math.Inf(-1))
+var minusInf = float32(math.Inf(-1))
 
-// numbers says which numbers potentials are drawn from.
+// numbers is a distribution of potentials.
 type numbers int
 
 const (
-	integers   numbers = iota // small: sums are exact and ties are many
-	great                     // integers, many of them 10 000 from 0: sums are exact, most outputs are next to impossible
+	integers   numbers = iota // small integers: sums are exact, and ties are common
+	large                     // integers, many of them about ±10 000: sums are exact, and most outputs are nearly impossible
 	reals                     // between -3 and 3
-	anyNumbers                // one of those
+	anyNumbers                // one of the above
 )
 
-// drawPotentials draws a few small examples, with forbidden parts. The shapes and numbers follow from one seed, which spreads them
-// better than drawing each.
+// drawPotentials draws a few small examples with forbidden parts. The shapes and numbers derive from one seed, which covers more
+// cases than drawing each of them.
 func drawPotentials(t *rapid.T, kind kinds.Kind, from numbers) *structured.Potentials {
 	if from == anyNumbers {
 		from = numbers(rapid.IntRange(0, int(anyNumbers)-1).Draw(t, "numbers"))
@@ -35,10 +35,10 @@ func drawPotentials(t *rapid.T, kind kinds.Kind, from numbers) *structured.Poten
 		for i := range x {
 			switch {
 			case r.Float64() < forbidden:
-				x[i] = never
+				x[i] = minusInf
 			case from == integers:
 				x[i] = float32(r.IntN(5) - 2)
-			case from == great:
+			case from == large:
 				x[i] = float32(10_000*(r.IntN(3)-1) + r.IntN(5) - 2)
 			default:
 				x[i] = 6*r.Float32() - 3
@@ -48,7 +48,7 @@ func drawPotentials(t *rapid.T, kind kinds.Kind, from numbers) *structured.Poten
 	return θ
 }
 
-// drawOutput draws one of the outputs of example b, forbidden or not.
+// drawOutput draws an output of example b, forbidden or not.
 func drawOutput(t *rapid.T, θ *structured.Potentials, b int) []int32 {
 	all := everyOutput(θ, b)
 	return all[rapid.IntRange(0, len(all)-1).Draw(t, "output")]
@@ -64,7 +64,7 @@ func clone(θ *structured.Potentials) *structured.Potentials {
 	return c
 }
 
-// zeros returns marginals of θ's form, all zero.
+// zeros returns marginals of θ's form with all entries zero.
 func zeros(θ *structured.Potentials) *structured.Marginals {
 	u := new(structured.Marginals)
 	u.Like(θ)

@@ -19,7 +19,7 @@ func expIsGibbs(t *rapid.T, kind kinds.Kind, o oracles.Summer) {
 	for b, v := range value {
 		want := logPartition(Enumerate(θ, b), μ)
 		tolerance := 1e-5 * max(1, μ)
-		if above := math.Abs(want) - 1000; above > 0 && !math.IsInf(want, 0) { // float32's digits of great numbers
+		if above := math.Abs(want) - 1000; above > 0 && !math.IsInf(want, 0) { // the float32 precision of large numbers
 			tolerance += 1e-7 * above
 		}
 		Near(t, "value", v, want, tolerance)
@@ -27,7 +27,7 @@ func expIsGibbs(t *rapid.T, kind kinds.Kind, o oracles.Summer) {
 	}
 }
 
-// The marginals are the gradient of the value: checked by central differences along a random direction.
+// The marginals are the gradient of the value, by central differences along a random direction.
 func expMarginalsAreGradient(t *rapid.T, kind kinds.Kind, o oracles.Summer) {
 	θ := drawPotentials(t, kind, reals)
 	μ := rapid.SampledFrom([]float64{2, 1, 0.5}).Draw(t, "μ")

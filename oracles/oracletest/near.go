@@ -7,13 +7,13 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Failer is what *testing.T and *rapid.T share.
+// Failer is the common interface of *testing.T and *rapid.T.
 type Failer interface {
 	Helper()
 	Fatalf(format string, args ...any)
 }
 
-// Near fails where a number is not within a tolerance of what it should be.
+// Near fails if a number is not within a tolerance of the expected one.
 func Near(t Failer, what string, got, want, tolerance float64) {
 	t.Helper()
 	if got != want && !(math.Abs(got-want) <= tolerance) {
@@ -21,7 +21,7 @@ func Near(t Failer, what string, got, want, tolerance float64) {
 	}
 }
 
-// NearAll does so for all numbers.
+// NearAll is Near for slices.
 func NearAll(t Failer, what string, got, want []float32, tolerance float64) {
 	t.Helper()
 	if len(got) != len(want) {
@@ -32,7 +32,7 @@ func NearAll(t Failer, what string, got, want []float32, tolerance float64) {
 	}
 }
 
-// NearMarginals does so for all parts of marginals.
+// NearMarginals is Near for all parts of marginals.
 func NearMarginals(t Failer, what string, got, want *structured.Marginals, tolerance float64) {
 	t.Helper()
 	if len(got.Parts) != len(want.Parts) {
@@ -43,7 +43,7 @@ func NearMarginals(t Failer, what string, got, want *structured.Marginals, toler
 	}
 }
 
-// nearExample does so for example i of one and b of the other.
+// nearExample is Near for example i of got and example b of want.
 func nearExample(t Failer, what string, got *structured.Marginals, i int, want *structured.Marginals, b int, tolerance float64) {
 	t.Helper()
 	for k := range want.Parts {

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// smoothings returns those of a list that an oracle has what it takes for.
+// smoothings returns those smoothings of a list that the oracle supports.
 func smoothings(o oracles.Maximiser, all ...oracles.Smoothing) (some []oracles.Smoothing) {
 	for _, s := range all {
 		if s.Check(o, "structure") == nil {
@@ -19,7 +19,7 @@ func smoothings(o oracles.Maximiser, all ...oracles.Smoothing) (some []oracles.S
 	return some
 }
 
-// An example's answer has the same bits alone, in any batch, and the second time.
+// The answer for an example has the same bits alone, in any batch, and when repeated.
 func batchDoesNotMatter(t *rapid.T, kind kinds.Kind, o oracles.Maximiser) {
 	θ, μ := drawPotentials(t, kind, anyNumbers), drawMu(t)
 	var one structured.Potentials
@@ -67,7 +67,7 @@ func smoothingBounds(t *rapid.T, kind kinds.Kind, o oracles.Maximiser) {
 	}
 }
 
-// bisectSimplex smooths max z in the ℓ₂ sense by finding the threshold τ with Σ max(0, z/μ − τ) = 1 by bisection.
+// bisectSimplex smooths max z in the ℓ₂ sense: it finds the threshold τ with Σ max(0, z/μ − τ) = 1 by bisection.
 func bisectSimplex(all []Output, μ float64) (value float64, q []float64) {
 	lo, hi := all[0].Score/μ-1, all[0].Score/μ
 	for range 200 {
@@ -91,8 +91,8 @@ func bisectSimplex(all []Output, μ float64) (value float64, q []float64) {
 	return value - μ/2*(square-1), q
 }
 
-// Where it says that it is exact, the top-K smoothing is the ℓ₂ smoothing over all outputs; with K = 0 and room it always is;
-// it is exact if and only if no output beyond the K best gets weight.
+// If top-K smoothing claims to be exact, it equals the ℓ₂ smoothing over all outputs; with K = 0 and a sufficient MaxK it always
+// is. It is exact if and only if no output beyond the K best gets weight.
 func topKSmoothingIsExact(t *rapid.T, kind kinds.Kind, o oracles.Ranker) {
 	θ := drawPotentials(t, kind, reals)
 	s := oracles.Smoothing{Kind: oracles.L2, Mu: rapid.SampledFrom([]float64{5, 1, 0.3, 0.1}).Draw(t, "μ"), MaxK: 1000}
@@ -139,7 +139,7 @@ func sumBelow(all []Output, k int) float64 {
 	return s
 }
 
-// The mixture recombines to u, and the weights sum to 1.
+// The mixture's weighted sum is u, and its weights sum to 1.
 func mixtureIsMarginals(t *rapid.T, kind kinds.Kind, o oracles.Maximiser) {
 	θ, μ := drawPotentials(t, kind, integers), drawMu(t)
 	for _, s := range smoothings(o, oracles.Smoothing{Kind: oracles.None}, oracles.Smoothing{Kind: oracles.L2, Mu: μ, K: 1},
@@ -167,7 +167,7 @@ func mixtureIsMarginals(t *rapid.T, kind kinds.Kind, o oracles.Maximiser) {
 	}
 }
 
-// Gibbs probabilities of all outputs, exp(score − log Z), sum to 1.
+// The Gibbs probabilities of all outputs, exp(score − log Z), sum to 1.
 func nBestProbabilities(t *rapid.T, kind kinds.Kind, o oracles.Oracle) {
 	θ := drawPotentials(t, kind, reals)
 	most := 1

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The score of every output is ⟨θ, 1_y⟩, outputs are different, and 1_y is 0 elsewhere.
+// The score of every output is ⟨θ, 1_y⟩, outputs are distinct, and 1_y is 0 in other examples.
 func scoresAreLinear(t *rapid.T, θ *structured.Potentials) {
 	u := zeros(θ)
 	for b := range θ.Len() {
@@ -40,14 +40,14 @@ func scoresAreLinear(t *rapid.T, θ *structured.Potentials) {
 	}
 }
 
-// Views and copies of examples score outputs as the batch does; sums and multiples of marginals are those of every part.
+// Views and copies of examples score outputs as the batch does, and arithmetic on marginals covers every part.
 func viewsAndCopies(t *rapid.T, θ *structured.Potentials) {
-	var one, some, as structured.Potentials
+	var view, selected, asPotentials structured.Potentials
 	examples := []int{}
 	for b := range θ.Len() {
 		examples = slices.Insert(examples, 0, b)
 	}
-	θ.Select(examples, &some)
+	θ.Select(examples, &selected)
 	u, like := new(structured.Marginals), zeros(θ)
 	u.Like(θ)
 	for b := range θ.Len() {
@@ -60,13 +60,13 @@ func viewsAndCopies(t *rapid.T, θ *structured.Potentials) {
 	for at, b := range examples {
 		y := drawOutput(t, θ, b)
 		want := θ.Score(b, y)
-		θ.View(b, &one)
-		u.AsPotentials(b, len(y), &as)
-		for name, got := range map[string]float64{"view": one.Score(0, y), "copy": some.Score(at, y), "marginals as potentials": as.Score(0, y)} {
+		θ.View(b, &view)
+		u.AsPotentials(b, len(y), &asPotentials)
+		for name, got := range map[string]float64{"view": view.Score(0, y), "copy": selected.Score(at, y), "marginals as potentials": asPotentials.Score(0, y)} {
 			Near(t, "score in the "+name, got, want, 0)
 		}
-		if one.Len() != 1 || one.OutputSize() != len(y) || as.OutputSize() != len(y) {
-			t.Fatalf("the view of example %d has %d examples and outputs of length %d, want %d", b, one.Len(), one.OutputSize(), len(y))
+		if view.Len() != 1 || view.OutputSize() != len(y) || asPotentials.OutputSize() != len(y) {
+			t.Fatalf("the view of example %d has %d examples and outputs of length %d, want %d", b, view.Len(), view.OutputSize(), len(y))
 		}
 
 		like.Add(b, y, 2)
@@ -87,7 +87,7 @@ func viewsAndCopies(t *rapid.T, θ *structured.Potentials) {
 	}
 }
 
-// drawGold draws what may be known of an output of example b: the numbers of one, some of them hidden among others.
+// drawGold draws a partial gold output of example b: the numbers of some output y, some of them hidden in sets.
 func drawGold(t *rapid.T, θ *structured.Potentials, b int) (gold structured.Gold, y []int32) {
 	all := everyOutput(θ, b)
 	y = all[rapid.IntRange(0, len(all)-1).Draw(t, "gold")]
@@ -114,7 +114,7 @@ func drawGold(t *rapid.T, θ *structured.Potentials, b int) (gold structured.Gol
 	return gold, y
 }
 
-// agrees reports whether an output is one that may be right.
+// agrees reports whether a gold output allows y.
 func agrees(y []int32, gold structured.Gold) bool {
 	for at, g := range gold.Output {
 		if g >= 0 && y[at] != g || g < 0 && gold.Sets[-1-g] != nil && !slices.Contains(gold.Sets[-1-g], y[at]) {
@@ -124,26 +124,26 @@ func agrees(y []int32, gold structured.Gold) bool {
 	return true
 }
 
-// A restriction forbids the outputs that contradict what is known, and changes no other score.
-func restrictLeavesWhatAgrees(t *rapid.T, θ *structured.Potentials) {
+// Restrict forbids the outputs that contradict the gold output, and changes no other score.
+func restrictKeepsAgreeing(t *rapid.T, θ *structured.Potentials) {
 	for b := range θ.Len() {
 		gold, _ := drawGold(t, θ, b)
-		some := clone(θ)
-		θ.Structure.Restrict(some, b, gold)
+		selected := clone(θ)
+		θ.Structure.Restrict(selected, b, gold)
 		for _, y := range everyOutput(θ, b) {
 			want := math.Inf(-1)
 			if agrees(y, gold) {
 				want = θ.Score(b, y)
 			}
-			if got := some.Score(b, y); got != want {
+			if got := selected.Score(b, y); got != want {
 				t.Fatalf("output %v scores %g where %v is known, among %v; want %g", y, got, gold.Output, gold.Sets, want)
 			}
 		}
-		checkOthers(t, θ, some, b)
+		checkOthers(t, θ, selected, b)
 	}
 }
 
-// checkOthers checks that only example b of a copy was changed.
+// checkOthers checks that changed differs from θ in example b only.
 func checkOthers(t *rapid.T, θ, changed *structured.Potentials, b int) {
 	for other := range θ.Len() {
 		for k := range θ.Parts {
@@ -154,9 +154,9 @@ func checkOthers(t *rapid.T, θ, changed *structured.Potentials, b int) {
 	}
 }
 
-// Augmenting adds the loss to every output's score; the loss of an output that is known counts its wrong numbers.
-func hammingCounts(t *rapid.T, θ *structured.Potentials) {
-	for k := range θ.Parts { // so that differences of scores are exact
+// Augment adds the loss to every output's score; the loss of a fully known output counts its wrong numbers.
+func hammingCountsWrong(t *rapid.T, θ *structured.Potentials) {
+	for k := range θ.Parts { // makes differences of scores exact
 		for i, x := range θ.Parts[k].Values {
 			θ.Parts[k].Values[i] = float32(math.Round(8*float64(x)) / 8)
 		}
@@ -193,32 +193,32 @@ func hammingCounts(t *rapid.T, θ *structured.Potentials) {
 	}
 }
 
-// Raising an output adds a multiple to its score, and to others' what they have in common with it, and no more.
+// Raise adds a multiple of the numbers that an output shares with the raised one to its score, and nothing else.
 func raise(t *rapid.T, θ *structured.Potentials) {
 	for k := range θ.Parts {
 		clear(θ.Parts[k].Values)
 	}
 	for b := range θ.Len() {
-		of := drawOutput(t, θ, b)
+		target := drawOutput(t, θ, b)
 		raised := clone(θ)
-		θ.Structure.Raise(raised, b, of, 2)
+		θ.Structure.Raise(raised, b, target, 2)
 		checkOthers(t, θ, raised, b)
 		for _, y := range everyOutput(θ, b) {
 			common := 0
 			for at := range y {
-				if y[at] == of[at] {
+				if y[at] == target[at] {
 					common++
 				}
 			}
 			got := raised.Score(b, y)
-			if most := 2 * float64(common); got < 0 || got > most || slices.Equal(y, of) && got != most {
-				t.Fatalf("%v rises by %g where %v is raised by 2, with %d numbers in common", y, got, of, common)
+			if most := 2 * float64(common); got < 0 || got > most || slices.Equal(y, target) && got != most {
+				t.Fatalf("%v rises by %g where %v is raised by 2, with %d numbers in common", y, got, target, common)
 			}
 		}
 	}
 }
 
-// The number of outputs is that of Each.
+// LogOutputs agrees with the number of outputs of Each.
 func numberOfOutputs(t *rapid.T, θ *structured.Potentials) {
 	form := structured.Form{Structure: θ.Structure}
 	d := &structured.Dataset{Outputs: θ.Outputs}
@@ -233,7 +233,7 @@ func numberOfOutputs(t *rapid.T, θ *structured.Potentials) {
 			d.Tables = append(d.Tables, &structured.Table{Name: p.Rows, Offsets: p.Offsets})
 		}
 	}
-	if d.Offsets == nil { // a tree's: a head and a relation for every position
+	if d.Offsets == nil { // a tree has a head and a relation per position
 		for _, at := range θ.Outputs {
 			d.Offsets = append(d.Offsets, at/2)
 		}

@@ -2,9 +2,9 @@ package tree
 
 import "github.com/dsp-go/dsp/structured/vec"
 
-// ancestry answers which tokens of a tree descend from which.
+// ancestry answers whether a token of a tree descends from another.
 type ancestry struct {
-	enter, exit    []int32 // [n+1] where a token and its last descendant are in preorder
+	enter, exit    []int32 // [n+1] preorder numbers of a token and of its last descendant
 	child, sibling []int32 // [n+1]
 }
 
@@ -14,7 +14,7 @@ func (g *ancestry) resize(n int) {
 	}
 }
 
-// walk numbers the tokens of a tree so that descends can tell who descends from whom.
+// walk numbers the tokens of a tree in preorder, as descends requires.
 func (g *ancestry) walk(heads []int32) {
 	for i := range g.child {
 		g.child[i] = -1
@@ -48,7 +48,7 @@ func (g *ancestry) walk(heads []int32) {
 	}
 }
 
-// descends reports whether token h descends from token d, or is it.
+// descends reports whether token h descends from token d or equals it.
 func (g *ancestry) descends(h, d int) bool {
 	return g.enter[h+1] >= g.enter[d+1] && g.enter[h+1] <= g.exit[d+1]
 }

@@ -9,7 +9,7 @@ import (
 	"unsafe"
 )
 
-// avx2 takes 8 float32 or 4 float64 at a time. Its kernels check no bounds; tables are readable a vector beyond their ends.
+// avx2 processes 8 float32 or 4 float64 at a time. Its kernels check no bounds; tables are readable one vector beyond their ends.
 var avx2 = kernels{
 	name: "AVX2",
 	single: semiring[float32]{
@@ -26,10 +26,13 @@ var avx2 = kernels{
 		sum: sum4, divide: divide4, eliminate: eliminate4, combine: combine4,
 	},
 	largest: largest8, largestDouble: largest4,
-	exps:     exps4,
-	argmax:   argmax4,
-	widen:    widen4,
-	contract: contract4,
+	largestOfRows: largestOfRows8,
+	shares:        shares8,
+	exps:          exps4,
+	argmax:        argmax4,
+	above:         above4,
+	widen:         widen4,
+	contract:      contract4,
 }
 
 type (
@@ -53,7 +56,7 @@ func broadcast4(p unsafe.Pointer, i int) f64x4 {
 	return archsimd.BroadcastFloat64x4(*(*float64)(unsafe.Add(p, 8*i)))
 }
 
-// maxSplits8 holds two vectors of spans in registers, and takes splits two at a time, so that one maximum need not wait for the other.
+// maxSplits8 keeps two vectors of spans in registers, and processes two splits at a time, so that the two maxima are independent.
 func maxSplits8(to, x, y []float32, ox, dx, oy, dy, splits, lanes int) {
 	pt, px, py := unsafe.Pointer(&to[0]), unsafe.Pointer(unsafe.SliceData(x)), unsafe.Pointer(unsafe.SliceData(y))
 	minus := archsimd.BroadcastFloat32x8(float32(math.Inf(-1)))
@@ -98,7 +101,7 @@ func maxSplits8(to, x, y []float32, ox, dx, oy, dy, splits, lanes int) {
 	archsimd.ClearAVXUpperBits()
 }
 
-// sumSplits4 is maxSplits8 with + and ×.
+// sumSplits4 is maxSplits8 with + and × in float64.
 func sumSplits4(to, x, y []float64, ox, dx, oy, dy, splits, lanes int) {
 	pt, px, py := unsafe.Pointer(&to[0]), unsafe.Pointer(unsafe.SliceData(x)), unsafe.Pointer(unsafe.SliceData(y))
 	var zero f64x4
@@ -174,6 +177,22 @@ func multiply4(to, x, y []float64) {
 	multiply(to[n:], x[n:], y[n:])
 }
 
+// first4 and first2 return the first lane. They pass it through memory, so that the compiler cannot convert it before the upper
+// halves of the registers are cleared: scalar instructions among vector instructions would cost more than everything else.
+func first4(v archsimd.Float32x4) float32 {
+	var lanes [4]float32
+	v.Store(&lanes)
+	archsimd.ClearAVXUpperBits()
+	return lanes[0]
+}
+
+func first2(v archsimd.Float64x2) float64 {
+	var lanes [2]float64
+	v.Store(&lanes)
+	archsimd.ClearAVXUpperBits()
+	return lanes[0]
+}
+
 func largest8(x []float32) float32 {
 	if len(x) < 8 {
 		return largest(x)
@@ -183,11 +202,14 @@ func largest8(x []float32) float32 {
 	for i := 0; i+8 < len(x); i += 8 {
 		m = m.Max(load8(p, i))
 	}
-	w := m.GetLo().Max(m.GetHi())
+	return first4(largests8(m))
+}
+
+// largests8 returns the largest lane in each of four.
+func largests8(v f32x8) archsimd.Float32x4 {
+	w := v.GetLo().Max(v.GetHi())
 	w = w.Max(w.SelectFromPair(2, 3, 0, 1, w))
-	v := w.Max(w.SelectFromPair(1, 0, 3, 2, w)).GetElem(0)
-	archsimd.ClearAVXUpperBits()
-	return v
+	return w.Max(w.SelectFromPair(1, 0, 3, 2, w))
 }
 
 func largest4(x []float64) float64 {
@@ -199,47 +221,16 @@ func largest4(x []float64) float64 {
 	for i := 0; i+4 < len(x); i += 4 {
 		m = m.Max(load4(p, i))
 	}
-	w := m.GetLo().Max(m.GetHi())
-	v := w.Max(w.SelectFromPair(1, 0, w)).GetElem(0)
-	archsimd.ClearAVXUpperBits()
-	return v
+	return first2(largests4(m))
 }
 
-// exps4 takes exp(x) = 2ⁿ exp(r) with n = round(x log₂e), |r| ≤ ln2/2, and the Taylor polynomial of degree 12.
-func exps4(to, from []float64, shift, scale, factor float64) {
-	n := len(from) &^ 3
-	pt, pf := unsafe.Pointer(unsafe.SliceData(to)), unsafe.Pointer(unsafe.SliceData(from))
-	top, times, scaled := fill4(shift), fill4(scale), fill4(factor)
-	least := fill4(leastExponent)
-	for i := 0; i < n; i += 4 {
-		x := load4(pf, i).Sub(top).Mul(times)
-		store4(pt, i, exp4(x).Mul(scaled).Masked(x.Greater(least)))
-	}
-	archsimd.ClearAVXUpperBits()
-	exps(to[n:], from[n:], shift, scale, factor)
-}
-
-// exp4 returns exp(x) for −708 < x ≤ 0, anything elsewhere.
-func exp4(x f64x4) f64x4 {
-	round := fill4(3 << 51)
-	shifted := x.MulAdd(fill4(math.Log2E), round)
-	n := shifted.Sub(round)
-	r := n.MulAdd(fill4(-0x1.62e42feep-1), x) // few bits of ln2, so that the product is exact
-	r = n.MulAdd(fill4(-0x1.a39ef35793c76p-33), r)
-	p := fill4(1.0 / 479001600)
-	p = p.MulAdd(r, fill4(1.0/39916800)).MulAdd(r, fill4(1.0/3628800)).MulAdd(r, fill4(1.0/362880))
-	p = p.MulAdd(r, fill4(1.0/40320)).MulAdd(r, fill4(1.0/5040)).MulAdd(r, fill4(1.0/720))
-	p = p.MulAdd(r, fill4(1.0/120)).MulAdd(r, fill4(1.0/24)).MulAdd(r, fill4(1.0/6))
-	p = p.MulAdd(r, fill4(0.5)).MulAdd(r, fill4(1)).MulAdd(r, fill4(1))
-	return p.AsInt64x4().Add(shifted.AsInt64x4().ShiftAllLeft(52)).AsFloat64x4()
+// largests4 returns the largest lane in each of two.
+func largests4(v f64x4) archsimd.Float64x2 {
+	w := v.GetLo().Max(v.GetHi())
+	return w.Max(w.SelectFromPair(1, 0, w))
 }
 
 func fill4(x float64) f64x4 { return archsimd.BroadcastFloat64x4(x) }
-
-func total4(v f64x4) float64 {
-	w := v.GetLo().Add(v.GetHi())
-	return w.Add(w.SelectFromPair(1, 0, w)).GetElem(0)
-}
 
 func argmax4(x []float64) int {
 	p := unsafe.Pointer(&x[0])
@@ -247,16 +238,30 @@ func argmax4(x []float64) int {
 	for i := 4; i < len(x); i += 4 {
 		m = m.Max(load4(p, i))
 	}
-	w := m.GetLo().Max(m.GetHi())
-	w = w.Max(w.SelectFromPair(1, 0, w))
-	m = w.Broadcast1To4()
-	minus := fill4(never)
+	m = largests4(m).Broadcast1To4()
+	if m.Greater(fill4(minusInf)).ToBits() == 0 {
+		archsimd.ClearAVXUpperBits()
+		return -1
+	}
 	for i := 0; i < len(x); i += 4 {
-		v := load4(p, i)
-		if hit := v.Equal(m).And(v.Greater(minus)).ToBits(); hit != 0 {
+		if hit := load4(p, i).Equal(m).ToBits(); hit != 0 {
 			archsimd.ClearAVXUpperBits()
 			return i + bits.TrailingZeros8(hit)
 		}
+	}
+	archsimd.ClearAVXUpperBits()
+	return -1
+}
+
+func above4(x []float64, from int, bound float64) int {
+	p, least := unsafe.Pointer(&x[0]), fill4(bound)
+	seen := uint8(1)<<(from&3) - 1 // lanes before from
+	for i := from &^ 3; i < len(x); i += 4 {
+		if hit := load4(p, i).Greater(least).ToBits() &^ seen; hit != 0 {
+			archsimd.ClearAVXUpperBits()
+			return i + bits.TrailingZeros8(hit)
+		}
+		seen = 0
 	}
 	archsimd.ClearAVXUpperBits()
 	return -1

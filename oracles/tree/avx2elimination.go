@@ -10,16 +10,12 @@ import (
 func sum4(x []float64) float64 {
 	n := len(x) &^ 3
 	p := unsafe.Pointer(unsafe.SliceData(x))
-	var s f64x4
+	s := archsimd.LoadFloat64x4SlicePart(x[n:])
 	for i := 0; i < n; i += 4 {
 		s = s.Add(load4(p, i))
 	}
-	total := total4(s)
-	archsimd.ClearAVXUpperBits()
-	for _, v := range x[n:] {
-		total += v
-	}
-	return total
+	w := s.GetLo().Add(s.GetHi())
+	return first2(w.Add(w.SelectFromPair(1, 0, w)))
 }
 
 func divide4(x []float64, s float64) {
@@ -28,17 +24,17 @@ func divide4(x []float64, s float64) {
 	for i := 0; i < n; i += 4 {
 		store4(p, i, load4(p, i).Div(v))
 	}
+	archsimd.LoadFloat64x4SlicePart(x[n:]).Div(v).StoreSlicePart(x[n:])
 	archsimd.ClearAVXUpperBits()
-	divide(x[n:], s)
 }
 
-// eliminate4 holds up to four vectors of row k in registers while it goes through the other rows.
+// eliminate4 keeps up to four vectors of row k in registers while it iterates over the other rows.
 func eliminate4(m, e []float64, ek float64, stride, k, lo, hi int) {
 	for i := lo; i < hi; i++ {
 		e[i] += m[i*stride+k] * ek
 	}
 	pm := unsafe.Pointer(unsafe.SliceData(m))
-	// A block may write over column k, which every later block needs: that is right of the columns, so the last block does.
+	// A block may overwrite column k, which every later block needs. Only the last block, to the right, does.
 	j := lo
 	for ; j+12 < hi; j += 16 {
 		row := k*stride + j

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Sentences per second at several lengths: time grows like n³, like n² for the non-projective Max.
+// Sentences per second at several lengths: time grows like n³, or like n² for the non-projective Max.
 func BenchmarkTrees(b *testing.B) {
 	solvers := []struct {
 		name string
@@ -16,10 +16,10 @@ func BenchmarkTrees(b *testing.B) {
 		for _, n := range []int{10, 25, 50, 100} {
 			const sentences = 64
 			r := rand.New(rand.NewPCG(1, 2))
-			arcs, wide := make([][]float32, sentences), make([][]float64, sentences)
+			arcs, summed := make([][]float32, sentences), make([][]float64, sentences)
 			for i := range arcs {
 				arcs[i] = normal(r, n, 1)
-				wide[i] = doubles(arcs[i])
+				summed[i] = doubles(arcs[i])
 			}
 			heads, score, marginals := make([]int32, 5*n), make([]float64, 5), make([]float32, n*n)
 			run := func(what string, solve func(i int)) {
@@ -33,7 +33,7 @@ func BenchmarkTrees(b *testing.B) {
 			}
 			run("max", func(i int) { s.s.Max(arcs[i], n, heads) })
 			run("top-5", func(i int) { s.s.TopK(arcs[i], n, 5, heads, score) })
-			run("exp", func(i int) { s.s.Exp(wide[i], n, 1, marginals) })
+			run("exp", func(i int) { s.s.Exp(summed[i], n, 1, marginals) })
 		}
 	}
 }

@@ -5,44 +5,45 @@ import "github.com/dsp-go/dsp/structured/vec"
 // contraction finds a maximum spanning tree by contracting cycles (Chu and Liu 1965; Edmonds 1967) along one growing path
 // (Tarjan 1977; the version for dense graphs).
 //
-// A node is a token or a cycle of nodes contracted into one. Its row holds, for every token outside, the score of that token as
-// the node's head, less what the arcs that this replaces inside of the node scored: for a token row[h] = arc score, for a cycle
-// row[h] = max over its members m of row_m[h] − best_m, where best_m is the largest of m's row and head_m its place. So best ≤ 0 for
-// all cycles.
+// A node is a token, or a cycle of nodes contracted into one. row[h] of a node is the score of token h, outside the node, as its
+// head, minus the scores of the arcs inside the node that this arc replaces. For a token row[h] is the arc's score. For a cycle it
+// is the max over the members m of row_m[h] − best_m, where best_m is the largest entry of m's row and head_m its index. So
+// best ≤ 0 for all cycles.
 //
-// Tokens alone take part: the root is a head only where no token can be one. Since every root arc counts as worse than all
-// others, trees have as few as can be, and the best tree with one is the best of those (Gabow and Tarjan 1984). If the allowed
-// arcs connect the tokens, everything contracts into one node, which the root enters where it scores most.
+// Contraction uses the arcs between tokens only: the root becomes a head only if no token can. Since every root arc counts as
+// worse than all others, the trees found have as few root arcs as possible, and the best tree with one root arc is the best of
+// those (Gabow and Tarjan 1984). If the allowed arcs connect the tokens, everything contracts into one node, and the root enters
+// it where it scores most.
 type contraction struct {
 	n, stride int // stride is n rounded up to whole vectors
 
 	row   []float64 // [nodes×stride]
 	root  []float64 // [nodes] the root's score as head of the node
 	best  []float64 // [nodes]
-	head  []int32   // [nodes] the token that scores best as its head
+	head  []int32   // [nodes] the head with the best score
 	nodes int
-	top   int // the node that the root enters, −1 if none
+	top   int // the node that the root enters, −1 if there is none
 
-	parent  []int32 // [nodes] the cycle that the node is in, −1 if none
+	parent  []int32 // [nodes] the cycle that contains the node, −1 if there is none
 	member  []int32 // [nodes] a cycle's first member, −1 for tokens
 	sibling []int32 // [nodes] the next member of the same cycle, −1 at the end
 
-	node       []int32 // [n] the outermost node that a token is in
-	next       []int32 // [n] the next token of the same outermost node, −1 at the end
-	first, end []int32 // [nodes] a node's tokens
+	node       []int32 // [n] the outermost node that contains a token
+	next       []int32 // [n] the next token in the same outermost node, −1 at the end
+	first, end []int32 // [nodes] the tokens of a node
 
 	state []int8 // [nodes]
 	path  []int32
 }
 
-// State of an outermost node: not seen, on the path, or connected to the root for good.
+// States of an outermost node: not visited, on the path, or connected to the root permanently.
 const (
 	unseen int8 = iota
 	onPath
 	connected
 )
 
-// load prepares the tokens' rows.
+// load initialises the tokens' rows.
 func (c *contraction) load(arc []float32, n int) {
 	c.n, c.stride = n, (n+3)&^3
 	most := 2 * n
@@ -56,13 +57,13 @@ func (c *contraction) load(arc []float32, n int) {
 	for d := range n {
 		row := c.rowOf(d)
 		fastest.widen(row, arc[d*n:(d+1)*n])
-		c.root[d], row[d] = row[d], never
+		c.root[d], row[d] = row[d], minusInf
 	}
 }
 
 func (c *contraction) rowOf(node int) []float64 { return c.row[node*c.stride : (node+1)*c.stride] }
 
-// run contracts until all is connected. It reports false if there is no tree.
+// run contracts until all nodes are connected. It returns false if there is no tree.
 func (c *contraction) run() bool {
 	c.nodes, c.top = c.n, -1
 	for d := range c.n {
@@ -77,8 +78,8 @@ func (c *contraction) run() bool {
 	return true
 }
 
-// connect follows best heads from a node until it meets one that is connected, and contracts the cycles it closes. A node without a
-// possible head takes the root; it reports false if a second one would have to.
+// connect follows best heads from a node until it meets a connected node, and contracts the cycles that it closes. A node without
+// a possible head gets the root; connect returns false if a second node would need it.
 func (c *contraction) connect(node int32) bool {
 	c.path = append(c.path[:0], node)
 	for {
@@ -87,7 +88,7 @@ func (c *contraction) connect(node int32) bool {
 		row := c.rowOf(int(at))
 		h := fastest.argmax(row)
 		if h < 0 {
-			if c.top >= 0 || !(c.root[at] > never) {
+			if c.top >= 0 || !(c.root[at] > minusInf) {
 				return false
 			}
 			c.top = int(at)
@@ -109,13 +110,13 @@ func (c *contraction) connect(node int32) bool {
 	return true
 }
 
-// contract makes one node of the path's end, from the given node on.
+// contract merges the path from the given node to its end into one node.
 func (c *contraction) contract(from int32) int32 {
 	added := int32(c.nodes)
 	c.nodes++
 	row := c.rowOf(int(added))
-	fill(row, never)
-	c.root[added], c.member[added], c.parent[added] = never, -1, -1
+	fill(row, minusInf)
+	c.root[added], c.member[added], c.parent[added] = minusInf, -1, -1
 	c.first[added] = -1
 	for {
 		m := c.path[len(c.path)-1]
@@ -136,12 +137,12 @@ func (c *contraction) contract(from int32) int32 {
 	}
 	for d := c.first[added]; d >= 0; d = c.next[d] {
 		c.node[d] = added
-		row[d] = never
+		row[d] = minusInf
 	}
 	return added
 }
 
-// expand writes the heads of the best tree, and lists its arcs if entries is not nil.
+// expand writes the heads of the best tree and, unless entries is nil, lists its arcs there.
 func (c *contraction) expand(heads []int32, entries *[]entry) {
 	if entries != nil {
 		*entries = (*entries)[:0]
@@ -163,19 +164,19 @@ func (c *contraction) expand(heads []int32, entries *[]entry) {
 	}
 }
 
-// enter finds the token at which a node takes its arc, and leaves the other members of the cycles on the way there on the path:
-// they take theirs.
+// enter finds the token at which a node's arc enters it. It leaves the other members of the cycles on the way there on the path:
+// their arcs stay.
 func (c *contraction) enter(node int32) entry {
 	root, h, at := int(node) == c.top, c.head[node], node
 	if root {
 		h = -1
 	}
-	other, less := never, 0.0
+	other, less := minusInf, 0.0
 	for c.member[at] >= 0 {
 		into, best, score := int32(-1), 0.0, c.score(at, root, h)
 		for m := c.member[at]; m >= 0; m = c.sibling[m] {
 			v := c.score(m, root, h) - c.best[m]
-			if into < 0 && (v == score || c.sibling[m] < 0) { // the last can only miss it if scores are NaN
+			if into < 0 && (v == score || c.sibling[m] < 0) { // without NaN scores, some member always has v == score
 				into, best = m, c.best[m]
 				continue
 			}

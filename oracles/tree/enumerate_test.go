@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// tree is one of all trees.
+// tree is a tree with its score.
 type tree struct {
 	heads []int32
 	score float64
@@ -29,7 +29,7 @@ func enumerate(arc []float32, n int, projective bool) []tree {
 		if !isTree(heads) || projective && crosses(heads) {
 			return
 		}
-		if s := Score(arc, heads); s > never {
+		if s := Score(arc, heads); s > minusInf {
 			all = append(all, tree{slices.Clone(heads), s})
 		}
 	}
@@ -46,7 +46,7 @@ func enumerate(arc []float32, n int, projective bool) []tree {
 	return all
 }
 
-// isTree reports whether every token hangs, by way of its heads, from the one root.
+// isTree reports whether every token descends from the single root.
 func isTree(heads []int32) bool {
 	roots := 0
 	for d, h := range heads {
@@ -63,7 +63,7 @@ func isTree(heads []int32) bool {
 	return len(heads) == 0 || roots == 1
 }
 
-// crosses reports whether two arcs cross, the root standing to the left of the sentence.
+// crosses reports whether two arcs cross; the root stands to the left of the sentence.
 func crosses(heads []int32) bool {
 	for d, h := range heads {
 		a, b := min(int(h), d+1), max(int(h), d+1)
@@ -81,7 +81,7 @@ func crosses(heads []int32) bool {
 func logSumExp(all []tree, n int, μ float64) (value float64, marginals []float64) {
 	marginals = make([]float64, n*n)
 	if len(all) == 0 {
-		return never, marginals
+		return minusInf, marginals
 	}
 	m, sum := all[0].score, 0.0
 	for _, t := range all {

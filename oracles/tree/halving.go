@@ -2,14 +2,14 @@ package tree
 
 import "math"
 
-// view is the weights between the tokens that are left, and of the root.
+// view holds the weights between the remaining tokens, and those of the root.
 type view struct {
 	weight []float64 // [size×stride]
 	root   []float64 // [size]
 	stride int
 }
 
-// level is one step of the halving: a copy of the view that the level above left.
+// level is one step of the halving: a copy of the view that the level above produced.
 type level = view
 
 func (l *level) copy(from view, size int) {
@@ -19,9 +19,8 @@ func (l *level) copy(from view, size int) {
 	copy(l.root[:size], from.root[:size])
 }
 
-// halve goes on with the tokens from lo to hi-1, all others being eliminated; closed says whether a token was found to be under the
-// root. It reports false if there is no tree, or numbers grow too
-// large.
+// halve eliminates all tokens but lo to hi-1 and recurses; closed says whether a token is known to be under the root. It returns
+// false if there is no tree, or if numbers leave the range of float64.
 func (m *matrixTree) halve(k *elimination, depth, lo, hi int, from view, closed bool) bool {
 	size := hi - lo
 	if size == 1 {
@@ -63,7 +62,7 @@ func (m *matrixTree) halve(k *elimination, depth, lo, hi int, from view, closed 
 	return true
 }
 
-// leaf finishes the case that token d alone is left.
+// leaf finishes the case in which token d is the only one left.
 func (m *matrixTree) leaf(k *elimination, d int, root float64, closed bool) bool {
 	m.last[d], m.open[d], m.reach[d*m.stride+d] = root, k.one, k.zero
 	if closed {
@@ -75,7 +74,7 @@ func (m *matrixTree) leaf(k *elimination, d int, root float64, closed bool) bool
 	return root > k.zero && root <= math.MaxFloat64
 }
 
-// eliminate eliminates token j of a level, where those from lo to hi-1 are left. It reports false as halve does.
+// eliminate eliminates token j of a level, while tokens lo to hi-1 remain. It returns false as halve does.
 func (m *matrixTree) eliminate(k *elimination, l *level, j, lo, hi int, count, closed bool, under *int) bool {
 	row := l.weight[j*l.stride+lo : j*l.stride+hi]
 	closed = closed || *under >= 0
@@ -105,9 +104,9 @@ func (m *matrixTree) eliminate(k *elimination, l *level, j, lo, hi int, count, c
 	return true
 }
 
-// follow finds what reaches the root from token j of the level that begins at token from, before the tokens first to end-1, each of
-// which was the last in turn. Tokens lo to hi-1 of the level were left when j was eliminated; closed says that another one had been
-// found to be under the root by then, under that j was.
+// follow computes what reaches the root from token j of the level that begins at token from, before each of the tokens first to
+// end-1, which were each the last one in turn. Tokens lo to hi-1 of the level remained when j was eliminated. closed says that
+// another token was already known to be under the root; under says that j was.
 func (m *matrixTree) follow(k *elimination, l *level, from, j, lo, hi, first, end int, closed, under bool) {
 	to := m.reach[(from+j)*m.stride+first:]
 	switch root := l.root[j]; {

@@ -2,7 +2,7 @@ package tree
 
 import "math"
 
-// logs is (+, ×) on logarithms: slow, and right for weights of any size.
+// logs is the semiring (+, ×) on logarithms: slow, but correct for weights of any size.
 var logs = semiring[float64]{
 	zero: math.Inf(-1), one: 0,
 	splits: logSplits,
@@ -16,12 +16,12 @@ var logs = semiring[float64]{
 
 func logSplits(to, x, y []float64, ox, dx, oy, dy, splits, lanes int) {
 	for i := range lanes {
-		m := never
+		m := minusInf
 		for s, px, py := 0, ox+i, oy+i; s < splits; s, px, py = s+1, px+dx, py+dy {
 			m = max(m, x[px]+y[py])
 		}
 		to[i] = m
-		if m == never {
+		if m == minusInf {
 			continue
 		}
 		sum := 0.0
@@ -37,7 +37,7 @@ func logPlus(a, b float64) float64 {
 	if a < b {
 		a, b = b, a
 	}
-	if b == never {
+	if b == minusInf {
 		return a
 	}
 	return a + math.Log1p(math.Exp(b-a))
@@ -51,11 +51,11 @@ var logElimination = elimination{
 	over:  func(a, b float64) float64 { return a - b },
 	log:   func(a float64) float64 { return a },
 	sum: func(x []float64) float64 {
-		m, sum := never, 0.0
+		m, sum := minusInf, 0.0
 		for _, v := range x {
 			m = max(m, v)
 		}
-		if m == never {
+		if m == minusInf {
 			return m
 		}
 		for _, v := range x {
@@ -71,7 +71,7 @@ var logElimination = elimination{
 	eliminate: func(m, e []float64, ek float64, stride, k, lo, hi int) {
 		for i := lo; i < hi; i++ {
 			t := m[i*stride+k]
-			if t == never {
+			if t == minusInf {
 				continue
 			}
 			e[i] = logPlus(e[i], t+ek)
@@ -83,7 +83,7 @@ var logElimination = elimination{
 	},
 	combine: func(to, c, g []float64, stride, lanes int) {
 		for i, t := range c {
-			if t == never {
+			if t == minusInf {
 				continue
 			}
 			for j, v := range g[i*stride:][:lanes] {

@@ -6,9 +6,9 @@ import (
 	"github.com/dsp-go/dsp/structured/vec"
 )
 
-// Exp returns μ·log Σ exp(score/μ) over all trees, for μ > 0, and its gradient, the probability of every arc at temperature μ, in
-// marginals (n×n, laid out like arc; nil asks for the value only). Without an allowed tree the value is −∞ and marginals are 0.
-// O(n³); see matrixTree.
+// Exp returns μ·log Σ exp(score/μ) over all trees, for μ > 0. It writes its gradient, the probability of every arc at temperature
+// μ, to marginals (n×n, laid out like arc; nil skips them). Without an allowed tree the value is −∞ and marginals are 0. O(n³); see
+// matrixTree.
 func (p *NonProjective) Exp(arc []float64, n int, μ float64, marginals []float32) float64 {
 	if marginals != nil {
 		clear(marginals[:n*n])
@@ -20,7 +20,7 @@ func (p *NonProjective) Exp(arc []float64, n int, μ float64, marginals []float3
 	m.resize(n)
 	value, ok := m.setWeights(arc, μ)
 	if !ok {
-		return never
+		return minusInf
 	}
 	if m.run(&fastest.trees, marginals != nil) >= leastLogTotal {
 		if marginals != nil {
@@ -29,8 +29,8 @@ func (p *NonProjective) Exp(arc []float64, n int, μ float64, marginals []float3
 		return value + μ*m.logTotal
 	}
 	m.setLogWeights(arc, μ)
-	if m.run(&logElimination, marginals != nil) == never {
-		return never
+	if m.run(&logElimination, marginals != nil) == minusInf {
+		return minusInf
 	}
 	if marginals != nil {
 		m.writeLogs(marginals)
@@ -38,43 +38,44 @@ func (p *NonProjective) Exp(arc []float64, n int, μ float64, marginals []float3
 	return μ * m.logTotal
 }
 
-// matrixTree sums over all trees with one root arc (Tutte's matrix-tree theorem; Koo et al. 2007) without a subtraction, so that
-// every digit survives whatever the scale of the weights.
+// matrixTree sums over all trees with one root arc (Tutte's matrix-tree theorem; Koo et al. 2007) without a subtraction, so it
+// keeps all digits at any scale of the weights.
 //
-// Read the weights a(d, h) as the rates of a Markov chain that goes from dependents to heads. To eliminate token k means to send
-// what enters it where it goes next: for all i, j that are left
+// The weights a(d, h) are the rates of a Markov chain that moves from dependents to heads. Eliminating token k redirects its
+// incoming rates to its successors: for all remaining i, j
 //
-//	a(i, j) += a(i, k)·a(k, j)/S_k,    S_k = Σ_{j left} a(k, j),
+//	a(i, j) += a(i, k)·a(k, j)/S_k,    S_k = Σ_{j remaining} a(k, j),
 //
-// which divides the sum over trees by S_k (Grassmann, Taksar and Heyman 1985). Root weights r are an infinitesimal part of the
-// chain, so that trees with one root arc are all that counts:
+// which divides the sum over trees by S_k (Grassmann, Taksar and Heyman 1985). The root weights r are an infinitesimal part of the
+// chain, so that only trees with one root arc count:
 //
 //	r(i) += a(i, k)·r(k)/S_k.
 //
-// If only token d is left, then r(d) ΠS is the sum over all trees. Where S_k is 0, token k must be under the root: its r(k)
-// becomes a factor of the sum, and from there on r(i) holds the rate from i to what hangs under the root, a(i, k) at first, as
-// one more place to go.
+// If only token d remains, r(d) ΠS is the sum over all trees. If S_k is 0, token k must be under the root: its r(k) becomes a
+// factor of the sum, and from then on r(i) is the rate from i to the tokens under the root, initially a(i, k), as one more
+// destination.
 //
-// The probability of head h of d is a(d, h)·g_d(h)/r(d) with r(d) as it is when all others are eliminated, where
-// g_d(j) = (Σ_{i left} a(j, i)·g_d(i) + r(j))/S_j at the elimination of j, g_d(d) = 0, is what reaches the root from j before d.
+// The probability of head h of d is a(d, h)·g_d(h)/r(d), with r(d) after all other tokens are eliminated. Here
+// g_d(j) = (Σ_{i remaining} a(j, i)·g_d(i) + r(j))/S_j at the elimination of j, with g_d(d) = 0, is the weight of reaching the
+// root from j before d.
 //
-// So every token must once be the last. Halving does that in O(n³): eliminate the right half and go on with the left, then from
-// the same start eliminate the left half and go on with the right. The cost of one level is a quarter of the level's above.
+// So every token must be the last one once. Halving achieves that in O(n³): eliminate the right half and recurse on the left, then
+// from the same start eliminate the left half and recurse on the right. Each level costs a quarter of the level above.
 type matrixTree struct {
 	n, stride int
-	weight    []float64 // [n×stride] rows sum to 1 with the root's
+	weight    []float64 // [n×stride] each row and its root weight sum to 1
 	root      []float64 // [n]
 	levels    []level
 	reach     []float64 // [n×stride] reach[j*stride+d] = g_d(j)
-	last      []float64 // [n] r(d), all others eliminated
-	open      []float64 // [n] one if no token was found to be under the root before d was left, else zero
+	last      []float64 // [n] r(d) after all others are eliminated
+	open      []float64 // [n] one if no token was known to be under the root when d remained, else zero
 	marginals bool
-	factors   float64 // Σ log of what was divided out so far on the way to token 0
+	factors   float64 // Σ log of the factors divided out so far on the way to token 0
 	logTotal  float64
 }
 
-// leastLogTotal is the least logarithm of a sum that proves itself. An underflow loses at most 1e-307 times what multiplies it;
-// since rows sum to at most 1, that is at most 1, and there are fewer than 1e10 operations.
+// leastLogTotal is the smallest logarithm of a sum that is certainly accurate. An underflow loses at most 1e-307 times its
+// multiplier, which is at most 1 because rows sum to at most 1, and there are fewer than 1e10 operations.
 const leastLogTotal = -645
 
 func (m *matrixTree) resize(n int) {
@@ -91,14 +92,14 @@ func (m *matrixTree) resize(n int) {
 	}
 }
 
-// setWeights sets the weights to exp(score/μ), each row divided by its sum, and returns μ times the logarithm of what was divided
-// out. It reports false if a token has no head.
+// setWeights sets the weights to exp(score/μ), divides each row by its sum, and returns μ times the logarithm of the divisors'
+// product. It returns false if a token has no head.
 func (m *matrixTree) setWeights(arc []float64, μ float64) (value float64, ok bool) {
 	for d := range m.n {
 		from, row := arc[d*m.n:(d+1)*m.n], m.weight[d*m.stride:][:m.n]
 		largest := fastest.largestDouble(from)
-		if largest == never {
-			return never, false
+		if largest == minusInf {
+			return minusInf, false
 		}
 		fastest.exps(row, from, largest, 1/μ, 1)
 		sum := fastest.trees.sum(row)
@@ -115,15 +116,15 @@ func (m *matrixTree) setLogWeights(arc []float64, μ float64) {
 		for h, v := range arc[d*m.n : (d+1)*m.n] {
 			row[h] = v / μ
 		}
-		m.root[d], row[d] = row[d], never
+		m.root[d], row[d] = row[d], minusInf
 	}
 }
 
-// run sums over all trees, finds logTotal, and reach, last and open if marginals are wanted.
+// run sums over all trees. It sets logTotal and, if marginals are wanted, reach, last and open.
 func (m *matrixTree) run(k *elimination, marginals bool) float64 {
-	m.marginals, m.logTotal, m.factors = marginals, never, 0
+	m.marginals, m.logTotal, m.factors = marginals, minusInf, 0
 	if !m.halve(k, 0, 0, m.n, view{m.weight, m.root, m.stride}, false) {
-		m.logTotal = never
+		m.logTotal = minusInf
 	}
 	return m.logTotal
 }

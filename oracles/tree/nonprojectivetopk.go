@@ -1,7 +1,7 @@
 package tree
 
-// TopK finds the min(k, number of allowed trees) best trees, best first, and returns how many there are: heads holds n for each,
-// score their scores. Each tree costs two contractions, O(n²), whatever k is: see search.
+// TopK finds the min(k, number of allowed trees) best trees, best first, and returns how many there are. heads holds n per tree,
+// score the scores. Each tree costs two contractions, O(n²), for any k: see search.
 func (p *NonProjective) TopK(arc []float32, n, k int, heads []int32, score []float64) int {
 	if k == 0 {
 		return 0
@@ -24,7 +24,7 @@ func (p *NonProjective) TopK(arc []float32, n, k int, heads []int32, score []flo
 		s := g.pop()
 		head := g.tree(s.best)[s.lacks]
 		without := g.constrain(s.lacks, head, false, s.constraints)
-		if !g.contract(c, without) { // only rounding could bring this about
+		if !g.contract(c, without) { // only rounding can cause this
 			found--
 			continue
 		}
@@ -44,7 +44,7 @@ func (p *NonProjective) TopK(arc []float32, n, k int, heads []int32, score []flo
 	return found
 }
 
-// write writes the last tree found as the m-th.
+// write writes the latest tree as the m-th best.
 func (g *search) write(m int, heads []int32, score []float64) {
 	tree := g.trees[len(g.trees)-g.n:]
 	copy(heads[m*g.n:(m+1)*g.n], tree)

@@ -8,12 +8,12 @@ import (
 	"github.com/dsp-go/dsp/structured/vec"
 )
 
-// Oracle is the oracle of dependency trees with relations (trees.SpanningTree). Relations of arcs do not interact, so each arc is worth its
-// own score and the largest one of its relations, or μ·log Σ exp of those. A sentence's answer has the same bits whatever batch it
-// is in.
+// Oracle is the oracle of dependency trees with relations (trees.SpanningTree). The relations of different arcs do not interact, so
+// the weight of an arc is its own score plus the largest score of its relations, or plus μ·log Σ exp(score/μ) over them. The answer
+// for a sentence has the same bits in every batch.
 //
-// Max on marginals in place of potentials (Marginals.AsPotentials) finds the tree with the most heads and relations right in
-// expectation: minimum-risk decoding.
+// Max on marginals in place of potentials (Marginals.AsPotentials) finds the tree with the largest expected number of correct
+// heads and relations: minimum-risk decoding.
 type Oracle struct {
 	solver interface {
 		Max(arc []float32, n int, heads []int32) float64
@@ -21,14 +21,14 @@ type Oracle struct {
 		Exp(arc []float64, n int, μ float64, marginals []float32) float64
 	}
 
-	arc   []float32 // [n×n] scores with those of the best relations
-	wide  []float64 // [n×n] scores with log-sums over relations
-	share []float32 // [n×n] what exponentials of a row's relations sum to
-	label []float32 // [n×n×R] exponentials where no marginals are asked for: [R]
-	lists rankedRelations
+	arc    []float32 // [n×n] scores including those of the best relations, or the latter alone
+	summed []float64 // [n×n] scores including log-sums over relations
+	share  []float32 // [n×n] sum of the exponentials of a row's relations
+	label  []float32 // [R]
+	lists  rankedRelations
 }
 
-// New returns an oracle of projective trees, or of all.
+// New returns an oracle of projective trees, or of all trees.
 func New(nonProjective bool) *Oracle {
 	if nonProjective {
 		return &Oracle{solver: new(NonProjective)}
@@ -36,7 +36,7 @@ func New(nonProjective bool) *Oracle {
 	return &Oracle{solver: new(Projective)}
 }
 
-// sentence is the potentials of one example.
+// sentence holds the potentials of one example.
 type sentence struct {
 	n, relations int
 	arc, label   []float32
@@ -52,15 +52,15 @@ func sentenceOf(θ *structured.Potentials, b int) sentence {
 // row returns the scores of the relations of an arc.
 func (s *sentence) row(i int) []float32 { return s.label[i*s.relations : (i+1)*s.relations] }
 
-// Max implements oracles.Maximiser. Of relations that score the same it takes the first.
+// Max implements oracles.Maximiser. Among relations with equal scores it takes the first.
 func (o *Oracle) Max(θ *structured.Potentials, y []int32, value []float64) {
 	for b := range θ.Len() {
 		s, out := sentenceOf(θ, b), y[θ.Outputs[b]:θ.Outputs[b+1]]
 		o.bestRelations(&s)
 		heads, relations := out[:s.n], out[s.n:]
-		if o.solver.Max(o.arc, s.n, heads) == never {
+		if o.solver.Max(o.arc, s.n, heads) == minusInf {
 			clear(out)
-			value[b] = never
+			value[b] = minusInf
 			continue
 		}
 		for d, h := range heads {
@@ -70,11 +70,12 @@ func (o *Oracle) Max(θ *structured.Potentials, y []int32, value []float64) {
 	}
 }
 
-// bestRelations sets every arc's score with its best relation.
+// bestRelations sets every arc's score, including its best relation.
 func (o *Oracle) bestRelations(s *sentence) {
 	o.arc = vec.Grow(o.arc, s.n*s.n)
+	fastest.largestOfRows(o.arc, s.label, s.relations)
 	for i, v := range s.arc {
-		o.arc[i] = v + fastest.largest(s.row(i))
+		o.arc[i] += v
 	}
 }
 
@@ -100,8 +101,13 @@ func (o *Oracle) Exp(θ *structured.Potentials, μ float64, value []float64, u *
 		if u != nil {
 			arc, label = u.Parts[0].Of(b), u.Parts[1].Of(b)
 		}
+		if s.relations == 1 {
+			value[b] = o.expOfArcs(&s, μ, arc)
+			copy(label, arc)
+			continue
+		}
 		o.sumRelations(&s, μ, label)
-		value[b] = o.solver.Exp(o.wide, s.n, μ, arc)
+		value[b] = o.solver.Exp(o.summed, s.n, μ, arc)
 		for i, p := range arc {
 			row := label[i*s.relations : (i+1)*s.relations]
 			if p == 0 {
@@ -113,18 +119,30 @@ func (o *Oracle) Exp(θ *structured.Potentials, μ float64, value []float64, u *
 	}
 }
 
-// sumRelations sets every arc's score with μ·log Σ exp(score/μ) of its relations, share to Σ exp((score − largest)/μ), and label, if
-// not nil, to the terms of that.
+// expOfArcs is Exp for a sentence whose arcs have one relation each.
+func (o *Oracle) expOfArcs(s *sentence, μ float64, marginals []float32) float64 {
+	o.summed = vec.Grow(o.summed, s.n*s.n)
+	for i, v := range s.arc {
+		o.summed[i] = float64(v) + float64(s.label[i])
+	}
+	return o.solver.Exp(o.summed, s.n, μ, marginals)
+}
+
+// sumRelations sets every arc's score, including μ·log Σ exp(score/μ) of its relations. It sets share to Σ exp((score − largest)/μ)
+// and, unless nil, label to the terms of that sum.
 func (o *Oracle) sumRelations(s *sentence, μ float64, label []float32) {
-	o.wide, o.share = vec.Grow(o.wide, s.n*s.n), vec.Grow(o.share, s.n*s.n)
+	o.summed, o.share = vec.Grow(o.summed, s.n*s.n), vec.Grow(o.share, s.n*s.n)
+	o.arc = vec.Grow(o.arc, s.n*s.n)
+	fastest.largestOfRows(o.arc, s.label, s.relations)
+	scale := float32(min(1/μ, math.MaxFloat32))
 	if label == nil {
 		o.label = vec.Grow(o.label, s.relations)
 	}
 	for i, v := range s.arc {
 		row := s.row(i)
-		largest := fastest.largest(row)
-		if v == float32(never) || largest == float32(never) {
-			o.wide[i] = never
+		largest := o.arc[i]
+		if v == float32(minusInf) || largest == float32(minusInf) {
+			o.summed[i] = minusInf
 			continue
 		}
 		to := o.label
@@ -132,12 +150,8 @@ func (o *Oracle) sumRelations(s *sentence, μ float64, label []float32) {
 			to = label[i*s.relations:]
 		}
 		to = to[:s.relations]
-		for r, x := range row {
-			to[r] = float32(float64(x-largest) / μ)
-		}
-		vec.Exp(to, to)
-		sum := vec.Sum(to)
+		sum := fastest.shares(to, row, largest, scale)
 		o.share[i] = float32(sum)
-		o.wide[i] = float64(v) + float64(largest) + μ*math.Log(sum)
+		o.summed[i] = float64(v) + float64(largest) + μ*math.Log(sum)
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/dsp-go/dsp/structured/vec"
 )
 
-// TopK implements oracles.Ranker. A tree among the k best with some relations is among the k best with its best relations: those come
-// first, and then all their labelings are enumerated together, best first.
+// TopK implements oracles.Ranker. If a tree with some relations is among the k best, then so is the tree with its best relations.
+// So TopK first finds the k best trees, and then enumerates all their labelings together, best first.
 func (o *Oracle) TopK(θ *structured.Potentials, k int, best *oracles.KBest) {
 	best.Resize(θ, k)
 	for b := range θ.Len() {
@@ -39,36 +39,36 @@ func swap(a, b []int32) {
 	}
 }
 
-// rankedRelations enumerates the labelings of some trees, best first. From each labeling follow those in which one dependent goes on to
-// its next best relation: the dependent that did so last or a later one, so that every labeling comes once.
+// rankedRelations enumerates the labelings of several trees, best first. The successors of a labeling change one dependent to its
+// next best relation: the dependent that was changed last or a later one, so that every labeling occurs once.
 type rankedRelations struct {
 	s      sentence
 	heads  []int32   // [k×n] trees, best first
 	scores []float64 // [k]
-	count  int       // how many trees there are
-	opened int       // how many of them take part
+	count  int       // number of trees
+	opened int       // number of trees that take part so far
 
 	labelings []labeling
 	heap      []int32 // of labelings
-	last      int32   // the labeling found last
+	last      int32   // the latest labeling
 
-	first     []int32 // [n×n] an arc's best relation in relations, 0 where none was needed yet
+	first     []int32 // [n×n] index of an arc's best relation in relations, 0 until it is needed
 	relations []relation
 }
 
-// labeling is relations for the arcs of a tree: those of another labeling but for one dependent.
+// labeling assigns relations to the arcs of a tree. It differs from another labeling in one dependent.
 type labeling struct {
 	score    float64
 	tree     int32
-	from     int32 // the other one, −1 for the tree's best relations
+	from     int32 // the other labeling, −1 for the tree's best relations
 	d        int32
-	relation int32 // of d, in relations
+	relation int32 // of d, an index into relations
 }
 
 // relation is one of an arc's relations.
 type relation struct {
 	label int32
-	next  int32 // the next best of the same arc, 0 if not found yet, −1 if there is none
+	next  int32 // the next best of the same arc, 0 until found, −1 if there is none
 }
 
 func (g *rankedRelations) open(s sentence, k int) {
@@ -80,12 +80,12 @@ func (g *rankedRelations) open(s sentence, k int) {
 	g.relations = append(g.relations[:0], relation{})
 }
 
-// advance finds the next best labeling. It reports false if there is none.
+// advance finds the next best labeling. It returns false if there is none.
 func (g *rankedRelations) advance() bool {
 	if g.last >= 0 {
 		g.pushAfter(g.last)
 	}
-	if g.last < 0 || g.labelings[g.last].from < 0 { // a tree joins when the one before it has come out
+	if g.last < 0 || g.labelings[g.last].from < 0 { // a tree joins once the tree before it has been output
 		if g.opened < g.count {
 			g.push(labeling{score: g.scoreOfBest(g.opened), tree: int32(g.opened), from: -1})
 			g.opened++
@@ -119,7 +119,7 @@ func (g *rankedRelations) bestOf(row int) int32 {
 	return g.first[row]
 }
 
-// after returns the relation that follows another one of an arc, −1 if there is none that is allowed.
+// after returns an arc's relation that follows relation i, or −1 if no further one is allowed.
 func (g *rankedRelations) after(row int, i int32) int32 {
 	if next := g.relations[i].next; next != 0 {
 		return next
@@ -130,7 +130,7 @@ func (g *rankedRelations) after(row int, i int32) int32 {
 		if v > scores[from] || v == scores[from] && r <= from {
 			continue
 		}
-		if v > float32(never) && (at < 0 || v > scores[at]) {
+		if v > float32(minusInf) && (at < 0 || v > scores[at]) {
 			at = r
 		}
 	}
@@ -143,27 +143,27 @@ func (g *rankedRelations) after(row int, i int32) int32 {
 	return next
 }
 
-// pushAfter pushes the labelings that follow one.
+// pushAfter pushes the successors of a labeling.
 func (g *rankedRelations) pushAfter(i int32) {
 	l := g.labelings[i]
 	heads := g.tree(int(l.tree))
 	for d := int(l.d); d < g.s.n; d++ {
 		row := trees.Row(g.s.n, d, heads[d])
-		now := l.relation
+		current := l.relation
 		if d > int(l.d) || l.from < 0 {
-			now = g.bestOf(row)
+			current = g.bestOf(row)
 		}
-		next := g.after(row, now)
+		next := g.after(row, current)
 		if next < 0 {
 			continue
 		}
 		scores := g.s.row(row)
-		worse := float64(scores[g.relations[next].label]) - float64(scores[g.relations[now].label])
+		worse := float64(scores[g.relations[next].label]) - float64(scores[g.relations[current].label])
 		g.push(labeling{score: l.score + worse, tree: l.tree, from: i, d: int32(d), relation: next})
 	}
 }
 
-// write writes the labeling found last.
+// write writes the latest labeling.
 func (g *rankedRelations) write(y []int32) {
 	n, l := g.s.n, g.labelings[g.last]
 	heads := g.tree(int(l.tree))
@@ -172,7 +172,7 @@ func (g *rankedRelations) write(y []int32) {
 		y[n+d] = g.relations[g.bestOf(trees.Row(n, d, h))].label
 	}
 	for done := int32(n); l.from >= 0; l = g.labelings[l.from] {
-		if l.d < done { // the first that is met of a dependent came last
+		if l.d < done { // the first change found for a dependent is its latest
 			y[n+int(l.d)] = g.relations[l.relation].label
 			done = l.d
 		}
@@ -196,7 +196,7 @@ func (g *rankedRelations) push(l labeling) {
 	g.heap[i] = added
 }
 
-// pop takes the best labeling.
+// pop removes and returns the best labeling.
 func (g *rankedRelations) pop() int32 {
 	top, last := g.heap[0], g.heap[len(g.heap)-1]
 	g.heap = g.heap[:len(g.heap)-1]

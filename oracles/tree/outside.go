@@ -2,11 +2,11 @@ package tree
 
 import "github.com/dsp-go/dsp/structured/vec"
 
-// outside holds what the derivatives of a chart's total need.
+// outside holds the derivatives of a chart's total.
 type outside struct {
-	right, left, joined []float64 // derivatives by the chart's tables
-	rightArc, leftArc   []float64 // derivative ⊗ value: the trees through the arcs i → i+w and i+w → i
-	root                []float64 // [n] the same of the root's arcs
+	right, left, joined []float64 // derivatives with respect to the chart's tables
+	rightArc, leftArc   []float64 // derivative ⊗ value: total weight of the trees with the arcs i → i+w and i+w → i
+	root                []float64 // [n] the same for the root's arcs
 	second              []float64
 }
 
@@ -21,7 +21,7 @@ func (g *outside) resize(c *chart[float64], zero float64) {
 	g.second = vec.Grow(g.second, c.stride)
 }
 
-// blank fills all tables with zeros, which outside relies on beyond the ends of rows.
+// blank fills all tables with zeros. outside relies on zeros beyond the ends of rows.
 func (c *chart[F]) blank(zero F) {
 	for _, table := range [][]F{c.rightScore, c.leftScore, c.joined, c.rightArc, c.leftArc, c.right, c.left} {
 		fill(table, zero)
@@ -34,39 +34,39 @@ func fill[F real](x []F, v F) {
 	}
 }
 
-// run differentiates the total of a chart that was blank before its scores were set, from wide spans to narrow ones.
+// run differentiates the total of a chart, from wide spans to narrow ones. The chart must have been blank before its scores were set.
 //
-// Where a span is a part of wider ones, the sum over those runs, for all spans of a row at once, through numbers that lie a
-// fixed step apart, like those of inside. In some lanes the wider spans would stick out of the sentence: there one operand is a
-// zero beyond the end of a row, or before its beginning, where the row before ends.
+// A span contributes to wider spans. The sum over those reads, for all spans of a row at once, numbers at a fixed distance, as in
+// inside. In some lanes the wider spans would exceed the sentence: there one operand is a zero beyond the end of a row, or before
+// its beginning, which is the end of the previous row.
 func (g *outside) run(c *chart[float64], k *semiring[float64]) {
 	n, step := c.n, c.stride
 	g.resize(c, k.zero)
 	for w := n - 1; w > 0; w-- {
-		at, wider, lanes := c.at(w, 0), c.at(w+1, 0), n-w
-		right, left, second := g.right[at:][:lanes], g.left[at:][:lanes], g.second[:lanes]
-		// Complete spans are parts of joined ones, and of wider complete ones.
-		k.splits(g.right[at:], g.joined, c.left, wider, step, c.at(0, w+1), step, lanes-1, lanes)
-		k.splits(g.second, g.right, c.rightArc, wider-1, step-1, c.at(1, -1), step-1, lanes-1, lanes)
+		index, wider, lanes := c.index(w, 0), c.index(w+1, 0), n-w
+		right, left, second := g.right[index:][:lanes], g.left[index:][:lanes], g.second[:lanes]
+		// Complete spans are parts of joined spans and of wider complete spans.
+		k.splits(g.right[index:], g.joined, c.left, wider, step, c.index(0, w+1), step, lanes-1, lanes)
+		k.splits(g.second, g.right, c.rightArc, wider-1, step-1, c.index(1, -1), step-1, lanes-1, lanes)
 		k.plus(right, second)
-		k.splits(g.left[at:], g.joined, c.right, wider-1, step-1, c.at(0, -1), step-1, lanes-1, lanes)
-		k.splits(g.second, g.left, c.leftArc, wider, step, c.at(1, w), step, lanes-1, lanes)
+		k.splits(g.left[index:], g.joined, c.right, wider-1, step-1, c.index(0, -1), step-1, lanes-1, lanes)
+		k.splits(g.second, g.left, c.leftArc, wider, step, c.index(1, w), step, lanes-1, lanes)
 		k.plus(left, second)
 		g.addRoot(c, k, w)
-		// Arcs are parts of complete spans of their width, too.
-		k.splits(g.rightArc[at:], g.right, c.right, at, step, c.at(0, w), step, lanes, lanes)
-		k.splits(g.leftArc[at:], g.left, c.left, at, step-1, c.at(0, 0), step-1, lanes, lanes)
-		rightArc, leftArc, joined := g.rightArc[at:][:lanes], g.leftArc[at:][:lanes], g.joined[at:][:lanes]
-		k.times(joined, rightArc, c.rightScore[at:])
-		k.times(second, leftArc, c.leftScore[at:])
+		// Arcs are also parts of complete spans of the same width.
+		k.splits(g.rightArc[index:], g.right, c.right, index, step, c.index(0, w), step, lanes, lanes)
+		k.splits(g.leftArc[index:], g.left, c.left, index, step-1, c.index(0, 0), step-1, lanes, lanes)
+		rightArc, leftArc, joined := g.rightArc[index:][:lanes], g.leftArc[index:][:lanes], g.joined[index:][:lanes]
+		k.times(joined, rightArc, c.rightScore[index:])
+		k.times(second, leftArc, c.leftScore[index:])
 		k.plus(joined, second)
-		k.times(rightArc, rightArc, c.rightArc[at:])
-		k.times(leftArc, leftArc, c.leftArc[at:])
+		k.times(rightArc, rightArc, c.rightArc[index:])
+		k.times(leftArc, leftArc, c.leftArc[index:])
 	}
 	g.addRoot(c, k, 0)
 }
 
-// addRoot adds what the trees of a root say about the two complete spans of width w that touch an end of the sentence.
+// addRoot adds the derivatives from the trees of a root to the two complete spans of width w that touch an end of the sentence.
 func (g *outside) addRoot(c *chart[float64], k *semiring[float64], w int) {
 	r := c.n - 1 - w
 	left, right := c.sides(r) // the right side has width w

@@ -24,10 +24,13 @@ var plain = kernels{
 		combine:   combine,
 	},
 	largest: largest[float32], largestDouble: largest[float64],
-	exps:     exps,
-	argmax:   argmax,
-	widen:    widen,
-	contract: contract,
+	largestOfRows: largestOfRows,
+	shares:        shares,
+	exps:          exps,
+	argmax:        argmax,
+	above:         above,
+	widen:         widen,
+	contract:      contract,
 }
 
 func maxSplits(to, x, y []float32, ox, dx, oy, dy, splits, lanes int) {
@@ -126,7 +129,28 @@ func largest[F real](x []F) F {
 	return m
 }
 
-// leastExponent is where exps gives up: exp of it is about the least normal number.
+func largestOfRows(to, x []float32, width int) {
+	for i := range to {
+		to[i] = largest(x[i*width : (i+1)*width])
+	}
+}
+
+// leastShare is the exponent below which shares gives 0: its exponential is about the smallest normal float32.
+const leastShare = -86
+
+func shares(to, x []float32, shift, scale float32) float64 {
+	sum := 0.0
+	for i, v := range x {
+		to[i] = 0
+		if e := scale * (v - shift); e > leastShare {
+			to[i] = float32(math.Exp(float64(e)))
+			sum += float64(to[i])
+		}
+	}
+	return sum
+}
+
+// leastExponent is the exponent below which exps gives 0: its exponential is about the smallest normal number.
 const leastExponent = -707
 
 func exps(to, from []float64, shift, scale, factor float64) {
@@ -139,7 +163,7 @@ func exps(to, from []float64, shift, scale, factor float64) {
 }
 
 func argmax(x []float64) int {
-	best, m := -1, never
+	best, m := -1, minusInf
 	for i, v := range x {
 		if v > m {
 			best, m = i, v
@@ -148,12 +172,21 @@ func argmax(x []float64) int {
 	return best
 }
 
+func above(x []float64, from int, bound float64) int {
+	for i := from; i < len(x); i++ {
+		if x[i] > bound {
+			return i
+		}
+	}
+	return -1
+}
+
 func widen(to []float64, from []float32) {
 	for i, v := range from {
 		to[i] = float64(v)
 	}
 	for i := len(from); i < len(to); i++ {
-		to[i] = never
+		to[i] = minusInf
 	}
 }
 

@@ -7,9 +7,9 @@ import (
 )
 
 // Projective does inference over projective trees: those whose arcs, drawn above the sentence, do not cross. It owns scratch
-// memory: one per goroutine.
+// memory, so use one per goroutine.
 type Projective struct {
-	best    chart[float32] // scores less their dependent's largest, so that float32 keeps the digits that tell trees apart
+	best    chart[float32] // scores minus the largest of their dependent, so that float32 keeps the digits that distinguish trees
 	shifted []float32
 	ranking ranking
 
@@ -18,18 +18,18 @@ type Projective struct {
 	adjoint outside
 }
 
-// Max finds the best tree and returns its score, which is summed in float64 while the tree is picked in float32 (Eisner 1996).
-// Ties go to the tree whose root, then whose splits from the top down come first. O(n³). If no tree is allowed, heads are 0.
+// Max finds the best tree in float32 and returns its score, summed in float64 (Eisner 1996). Ties go to the tree whose root comes
+// first, and then whose splits do, from the top down. O(n³). If no tree is allowed, heads are 0.
 func (p *Projective) Max(arc []float32, n int, heads []int32) float64 {
 	if !p.findBest(arc, n) {
 		clear(heads[:n])
-		return never
+		return minusInf
 	}
 	p.writeBest(heads[:n])
 	return Score(arc, heads[:n])
 }
 
-// findBest fills the tables of best trees and reports whether there is a tree.
+// findBest computes the tables of best trees and reports whether there is a tree.
 func (p *Projective) findBest(arc []float32, n int) bool {
 	if n == 0 {
 		return true
@@ -40,7 +40,7 @@ func (p *Projective) findBest(arc []float32, n int) bool {
 	for d := range n {
 		row := arc[d*n : (d+1)*n]
 		m := fastest.largest(row)
-		if m == float32(never) {
+		if m == float32(minusInf) {
 			return false
 		}
 		for h, v := range row {
@@ -57,7 +57,7 @@ func (p *Projective) findBest(arc []float32, n int) bool {
 	return c.total > float32(math.Inf(-1))
 }
 
-// writeBest reads the best tree off the tables.
+// writeBest reads the best tree from the tables.
 func (p *Projective) writeBest(heads []int32) {
 	c := &p.best
 	if c.n == 0 || len(heads) == 0 {
@@ -78,7 +78,7 @@ func (p *Projective) writeBest(heads []int32) {
 // writeRight writes the best complete span (w, i) with head i.
 func (c *chart[F]) writeRight(w, i int, heads []int32) {
 	for w > 0 {
-		s := 1 + bestSplit(c.rightArc, c.right, c.at(1, i), c.stride, c.at(w-1, i+1), 1-c.stride, w)
+		s := 1 + bestSplit(c.rightArc, c.right, c.index(1, i), c.stride, c.index(w-1, i+1), 1-c.stride, w)
 		heads[i+s] = int32(i) + 1
 		c.writeJoined(s, i, heads)
 		w, i = w-s, i+s
@@ -88,28 +88,28 @@ func (c *chart[F]) writeRight(w, i int, heads []int32) {
 // writeLeft writes the best complete span (w, i) with head i+w.
 func (c *chart[F]) writeLeft(w, i int, heads []int32) {
 	for w > 0 {
-		s := bestSplit(c.left, c.leftArc, c.at(0, i), c.stride, c.at(w, i), 1-c.stride, w)
+		s := bestSplit(c.left, c.leftArc, c.index(0, i), c.stride, c.index(w, i), 1-c.stride, w)
 		heads[i+s] = int32(i+w) + 1
 		c.writeJoined(w-s, i+s, heads)
 		w = s
 	}
 }
 
-// writeJoined writes what lies between head and dependent, the ends of span (w, i).
+// writeJoined writes the heads between head and dependent, the ends of span (w, i).
 func (c *chart[F]) writeJoined(w, i int, heads []int32) {
-	s := bestSplit(c.right, c.left, c.at(0, i), c.stride, c.at(w-1, i+1), 1-c.stride, w)
+	s := bestSplit(c.right, c.left, c.index(0, i), c.stride, c.index(w-1, i+1), 1-c.stride, w)
 	c.writeRight(s, i, heads)
 	c.writeLeft(w-1-s, i+s+1, heads)
 }
 
 // bestSplit returns the first s < splits with the largest x[ox+s·dx] + y[oy+s·dy].
 func bestSplit[F real](x, y []F, ox, dx, oy, dy, splits int) int {
-	best, at := x[ox]+y[oy], 0
+	best, index := x[ox]+y[oy], 0
 	for s := 1; s < splits; s++ {
 		ox, oy = ox+dx, oy+dy
 		if v := x[ox] + y[oy]; v > best {
-			best, at = v, s
+			best, index = v, s
 		}
 	}
-	return at
+	return index
 }

@@ -6,11 +6,11 @@ import (
 	"github.com/dsp-go/dsp/structured/vec"
 )
 
-// Exp returns μ·log Σ exp(score/μ) over all trees, for μ > 0, and its gradient, the probability of every arc at temperature μ, in
-// marginals (n×n, laid out like arc; nil asks for the value only). Without an allowed tree the value is −∞ and marginals are 0.
+// Exp returns μ·log Σ exp(score/μ) over all trees, for μ > 0. It writes its gradient, the probability of every arc at temperature
+// μ, to marginals (n×n, laid out like arc; nil skips them). Without an allowed tree the value is −∞ and marginals are 0.
 //
-// It sums weights exp(score/μ) in float64 (Eisner 1996's recurrence over (+, ×); Paskin 2001), and takes the logarithms of
-// weights where those leave float64's range.
+// It sums weights exp(score/μ) in float64 (Eisner 1996's recurrence over (+, ×); Paskin 2001), and falls back to logarithms if
+// the weights exceed float64's range.
 func (p *Projective) Exp(arc []float64, n int, μ float64, marginals []float32) float64 {
 	if n == 0 {
 		return 0
@@ -26,8 +26,8 @@ func (p *Projective) Exp(arc []float64, n int, μ float64, marginals []float32) 
 	for d := range n {
 		row := arc[d*n : (d+1)*n]
 		m := fastest.largestDouble(row)
-		if m == never {
-			return never
+		if m == minusInf {
+			return minusInf
 		}
 		value += m
 		fastest.exps(p.weights, row, m, scale, damping)
@@ -39,29 +39,30 @@ func (p *Projective) Exp(arc []float64, n int, μ float64, marginals []float32) 
 	}
 	if marginals != nil {
 		p.adjoint.run(c, k)
-		p.adjoint.write(c, marginals, func(x float64) float64 { return x / c.total })
+		p.adjoint.write(c, 1/c.total, marginals)
 	}
 	return value + μ*(math.Log(c.total)-float64(n)*math.Log(damping))
 }
 
 const (
 	// damping keeps sums over many trees in range: n tokens have fewer than (27/4)ⁿ projective trees, so the damped weights of
-	// all trees, each at most 1 before, sum to less than 1.
+	// all trees, each at most 1 before damping, sum to less than 1.
 	damping = 4.0 / 27
-	// leastTotal is the least sum that proves itself. An underflow loses less than 1e-307 of the total, since what multiplies
-	// the lost number sums to less than 1; there are fewer than 1e10 operations.
+	// leastTotal is the smallest sum that is certainly accurate. An underflow loses less than 1e-307 of the total, since the
+	// multipliers of the lost number sum to less than 1; there are fewer than 1e10 operations.
 	leastTotal = 1e-280
 )
 
-// sum fills the chart and returns its total.
+// sum computes the chart and returns its total.
 func (c *chart[F]) sum(k *semiring[F]) F {
 	c.inside(k)
-	total, term := [1]F{k.zero}, [1]F{}
+	c.terms[0] = k.zero
+	total, term := c.terms[:1], c.terms[1:]
 	for r := range c.n {
 		left, right := c.sides(r)
-		k.times(term[:], c.left[left:], c.right[right:])
-		k.times(term[:], term[:], c.root[r:])
-		k.plus(total[:], term[:])
+		k.times(term, c.left[left:], c.right[right:])
+		k.times(term, term, c.root[r:])
+		k.plus(total, term)
 	}
 	c.total = total[0]
 	return c.total
@@ -77,31 +78,47 @@ func (p *Projective) expOfLogs(arc []float64, n int, μ float64, marginals []flo
 		}
 		c.setRow(d, p.weights)
 	}
-	if c.sum(&logs) == never {
-		return never
+	if c.sum(&logs) == minusInf {
+		return minusInf
 	}
 	if marginals != nil {
 		p.adjoint.run(c, &logs)
-		p.adjoint.write(c, marginals, func(x float64) float64 { return math.Exp(x - c.total) })
+		p.adjoint.exponentiate(c)
+		p.adjoint.write(c, 1, marginals)
 	}
 	return μ * c.total
 }
 
-// write lays the trees through every arc out like arcs, as probabilities.
-func (g *outside) write(c *chart[float64], marginals []float32, probability func(float64) float64) {
+// exponentiate turns the logarithms of arcs' weights into probabilities.
+func (g *outside) exponentiate(c *chart[float64]) {
+	for w := range c.n {
+		g.root[w] = math.Exp(g.root[w] - c.total)
+		if w == 0 {
+			continue
+		}
+		for _, row := range [][]float64{c.row(g.rightArc, w), c.row(g.leftArc, w)} {
+			for i, v := range row {
+				row[i] = math.Exp(v - c.total)
+			}
+		}
+	}
+}
+
+// write writes the weights of all arcs, times scale, laid out like arc scores.
+func (g *outside) write(c *chart[float64], scale float64, marginals []float32) {
 	n := c.n
 	for d := range n {
 		row := marginals[d*n : (d+1)*n]
-		row[d] = float32(probability(g.root[d]))
-		at := c.at(d, 0)
+		row[d] = float32(scale * g.root[d])
+		index := c.index(d, 0)
 		for h := range d {
-			row[h] = float32(probability(g.rightArc[at]))
-			at += 1 - c.stride
+			row[h] = float32(scale * g.rightArc[index])
+			index += 1 - c.stride
 		}
-		at = c.at(1, d)
+		index = c.index(1, d)
 		for h := d + 1; h < n; h++ {
-			row[h] = float32(probability(g.leftArc[at]))
-			at += c.stride
+			row[h] = float32(scale * g.leftArc[index])
+			index += c.stride
 		}
 	}
 }

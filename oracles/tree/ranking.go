@@ -6,15 +6,15 @@ import (
 	"github.com/dsp-go/dsp/structured/vec"
 )
 
-// ranking holds what the enumeration of a sentence's best trees has found so far. Every span that was needed has a cell, which
-// lists its derivations, best first. Cell 0 is the whole sentence.
+// ranking is the state of the enumeration of a sentence's best trees. Every span needed so far has a cell, which lists its
+// derivations, best first. Cell 0 is the whole sentence.
 type ranking struct {
 	c           *chart[float32]
-	at          [3][]int32 // per kind of span and place in the tables: its cell, 0 where none was needed yet
+	index       [3][]int32 // per kind of span and index in the tables: its cell, 0 until it is needed
 	cells       []cell
 	derivations []derivation // the first is not used
 	candidates  []derivation // the first is not used
-	fresh       []float32    // per cell and split: the score of its best derivation, −∞ once that is listed
+	fresh       []float32    // per cell and split: the score of its best derivation, −∞ once listed
 }
 
 type kind int32
@@ -30,27 +30,27 @@ const (
 type cell struct {
 	kind        kind
 	w, i        int32
-	fresh       int32 // where its splits begin in fresh
+	fresh       int32 // where its splits begin in ranking.fresh
 	splits      int32
-	first, last int32 // derivations
-	candidates  int32 // a list: what may follow the last derivation, from splits that are no longer fresh
+	first, last int32 // in ranking.derivations
+	candidates  int32 // a list: possible successors of the last derivation, from splits that are no longer fresh
 	exhausted   bool
 }
 
-// derivation is a split of a span and a derivation of either part; 0 is the part's best, whose cell may not be there yet.
+// derivation is a split of a span with a derivation of each part; 0 is the part's best, whose cell may not exist yet.
 type derivation struct {
 	score float32
 	split int32
 	a, b  int32
-	next  int32 // in its list; in a cell the next best, 0 if not found yet
+	next  int32 // in its list: in a cell the next best, 0 until found
 }
 
-// open starts an enumeration: the whole sentence's cell with its best derivation.
+// open starts an enumeration: the cell of the whole sentence with its best derivation.
 func (g *ranking) open(c *chart[float32]) {
 	g.c = c
-	for k := range g.at {
-		g.at[k] = vec.Grow(g.at[k], c.size())
-		clear(g.at[k])
+	for k := range g.index {
+		g.index[k] = vec.Grow(g.index[k], c.size())
+		clear(g.index[k])
 	}
 	g.cells, g.fresh = g.cells[:0], g.fresh[:0]
 	g.derivations = append(g.derivations[:0], derivation{})
@@ -58,18 +58,18 @@ func (g *ranking) open(c *chart[float32]) {
 	g.add(cell{kind: wholeSentence, splits: int32(c.n)})
 }
 
-// add makes a cell, with its best derivation.
+// add creates a cell with its best derivation.
 func (g *ranking) add(of cell) int32 {
 	c, id := g.c, int32(len(g.cells))
 	of.fresh = int32(len(g.fresh))
 	w, i := int(of.w), int(of.i)
 	switch of.kind {
 	case joinedSpan:
-		g.addFresh(c.right, c.left, c.at(0, i), c.at(w-1, i+1), w)
+		g.addFresh(c.right, c.left, c.index(0, i), c.index(w-1, i+1), w)
 	case rightSpan:
-		g.addFresh(c.rightArc, c.right, c.at(1, i), c.at(w-1, i+1), w)
+		g.addFresh(c.rightArc, c.right, c.index(1, i), c.index(w-1, i+1), w)
 	case leftSpan:
-		g.addFresh(c.left, c.leftArc, c.at(0, i), c.at(w, i), w)
+		g.addFresh(c.left, c.leftArc, c.index(0, i), c.index(w, i), w)
 	case wholeSentence:
 		for r, v := range c.root {
 			left, right := c.sides(r)
@@ -89,13 +89,13 @@ func (g *ranking) addFresh(x, y []float32, ox, oy, splits int) {
 	}
 }
 
-// part is a span, or one token: then w is 0.
+// part is a span, or a single token if w is 0.
 type part struct {
 	kind kind
 	w, i int
 }
 
-// parts returns what a split divides a cell's span into, and the score of the arc that the split adds.
+// parts returns the two parts of a cell's span at a split, and the score of the arc that the split adds.
 func (g *ranking) parts(id, split int32) (a, b part, arc float32) {
 	c, k, s := g.c, &g.cells[id], int(split)
 	w, i := int(k.w), int(k.i)
@@ -104,36 +104,36 @@ func (g *ranking) parts(id, split int32) (a, b part, arc float32) {
 		return part{rightSpan, s, i}, part{leftSpan, w - 1 - s, i + s + 1}, 0
 	case rightSpan:
 		s++
-		return part{joinedSpan, s, i}, part{rightSpan, w - s, i + s}, c.rightScore[c.at(s, i)]
+		return part{joinedSpan, s, i}, part{rightSpan, w - s, i + s}, c.rightScore[c.index(s, i)]
 	case leftSpan:
-		return part{leftSpan, s, i}, part{joinedSpan, w - s, i + s}, c.leftScore[c.at(w-s, i+s)]
+		return part{leftSpan, s, i}, part{joinedSpan, w - s, i + s}, c.leftScore[c.index(w-s, i+s)]
 	}
 	return part{leftSpan, s, 0}, part{rightSpan, c.n - 1 - s, s}, c.root[s]
 }
 
-// cellOf returns a part's cell, made at need.
+// cellOf returns a part's cell, and creates it if needed.
 func (g *ranking) cellOf(p part) int32 {
-	at := &g.at[p.kind][g.c.at(p.w, p.i)]
-	if *at == 0 {
+	index := &g.index[p.kind][g.c.index(p.w, p.i)]
+	if *index == 0 {
 		id := g.add(cell{kind: p.kind, w: int32(p.w), i: int32(p.i), splits: int32(p.w)})
-		*at = id
+		*index = id
 	}
-	return *at
+	return *index
 }
 
 // bestOf returns the score of a part's best derivation.
 func (g *ranking) bestOf(p part) float32 {
-	at := g.c.at(p.w, p.i)
+	index := g.c.index(p.w, p.i)
 	switch p.kind {
 	case joinedSpan:
-		return g.c.joined[at]
+		return g.c.joined[index]
 	case rightSpan:
-		return g.c.right[at]
+		return g.c.right[index]
 	}
-	return g.c.left[at]
+	return g.c.left[index]
 }
 
-// advance finds a cell's next derivation. It reports false if there is none.
+// advance finds a cell's next derivation. It returns false if there is none.
 func (g *ranking) advance(id int32) bool {
 	if g.cells[id].exhausted {
 		return false
@@ -144,7 +144,7 @@ func (g *ranking) advance(id int32) bool {
 		score := g.derivations[next].score + g.scoreOf(b, last.b) + arc
 		g.push(id, derivation{score: score, split: last.split, a: next, b: last.b})
 	}
-	if g.isBest(a, last.a) { // so that every pair is proposed once
+	if g.isBest(a, last.a) { // proposes every pair once
 		if next := g.after(b, last.b); next > 0 {
 			score := g.derivations[next].score + g.scoreOf(a, last.a) + arc
 			g.push(id, derivation{score: score, split: last.split, a: last.a, b: next})
@@ -176,7 +176,7 @@ func (g *ranking) isBest(p part, d int32) bool {
 	return d == 0 || d == g.cells[g.cellOf(p)].first
 }
 
-// after returns the derivation that follows d in its part's list, 0 if there is none.
+// after returns the derivation that follows d in its part's list, or 0 if there is none.
 func (g *ranking) after(p part, d int32) int32 {
 	if p.w == 0 {
 		return 0
@@ -191,7 +191,7 @@ func (g *ranking) after(p part, d int32) int32 {
 	return g.derivations[d].next
 }
 
-// extend lists a cell's best candidate, or marks the cell as exhausted and reports false.
+// extend lists a cell's best candidate, or marks the cell as exhausted and returns false.
 func (g *ranking) extend(id int32) bool {
 	k := &g.cells[id]
 	fresh := g.fresh[k.fresh:][:k.splits]
@@ -203,9 +203,9 @@ func (g *ranking) extend(id int32) bool {
 	}
 	d := derivation{score: best, split: int32(split)}
 	before, chosen := int32(0), int32(0)
-	for last, at := int32(0), k.candidates; at > 0; last, at = at, g.candidates[at].next {
-		if v := g.candidates[at].score; v > best {
-			best, before, chosen = v, last, at
+	for last, index := int32(0), k.candidates; index > 0; last, index = index, g.candidates[index].next {
+		if v := g.candidates[index].score; v > best {
+			best, before, chosen = v, last, index
 		}
 	}
 	switch {

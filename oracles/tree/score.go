@@ -2,7 +2,7 @@ package tree
 
 import "math"
 
-// Score returns the sum of the scores of a tree's arcs, −∞ if one is forbidden.
+// Score returns the sum of the scores of a tree's arcs, or −∞ if one is forbidden.
 func Score(arc []float32, heads []int32) float64 {
 	n, sum := len(heads), 0.0
 	for d, h := range heads {
@@ -11,7 +11,7 @@ func Score(arc []float32, heads []int32) float64 {
 	return sum
 }
 
-// column returns where row d of the scores holds a head in CoNLL's numbering.
+// column returns the column of a head, in CoNLL's numbering, in row d of the scores.
 func column(d int, head int32) int {
 	if head == 0 {
 		return d
@@ -19,17 +19,9 @@ func column(d int, head int32) int {
 	return int(head) - 1
 }
 
-// headOf is the inverse of column.
-func headOf(d, column int) int32 {
-	if column == d {
-		return 0
-	}
-	return int32(column) + 1
-}
+var minusInf = math.Inf(-1)
 
-var never = math.Inf(-1)
-
-// sortByScore moves the last of the trees, of n heads each, to its place by descending score.
+// sortByScore moves the last of the trees, of n heads each, to its place in descending order of scores.
 func sortByScore(heads []int32, score []float64, n int) {
 	for m := len(score) - 1; m > 0 && score[m] > score[m-1]; m-- {
 		score[m], score[m-1] = score[m-1], score[m]

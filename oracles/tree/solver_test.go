@@ -10,14 +10,14 @@ import (
 	"pgregory.net/rapid"
 )
 
-// solver is what both solvers do.
+// solver is the common interface of both solvers.
 type solver interface {
 	Max(arc []float32, n int, heads []int32) float64
 	TopK(arc []float32, n, k int, heads []int32, score []float64) int
 	Exp(arc []float64, n int, μ float64, marginals []float32) float64
 }
 
-// each runs a check on both solvers, on each kind of kernel that this build and machine have.
+// each runs a check on both solvers, with all kernels that this build and machine have.
 func each(t *testing.T, check func(t *testing.T, s solver, projective bool)) {
 	defer func(k *kernels) { fastest = k }(fastest)
 	for _, k := range available() {
@@ -27,7 +27,7 @@ func each(t *testing.T, check func(t *testing.T, s solver, projective bool)) {
 	}
 }
 
-// drawArcs draws the scores of a small sentence: integers, so that trees tie, or reals, at several scales, some −∞.
+// drawArcs draws the scores of a small sentence: integers, which give ties, or reals, at several scales, some −∞.
 func drawArcs(t *rapid.T) (arc []float32, n int) {
 	n = rapid.IntRange(0, 5).Draw(t, "n")
 	scale := rapid.SampledFrom([]float32{1, 100, 1e4}).Draw(t, "scale")
@@ -39,7 +39,7 @@ func drawArcs(t *rapid.T) (arc []float32, n int) {
 	for i := range arc {
 		arc[i] = kind.Draw(t, "arc")
 		if rapid.IntRange(0, 9).Draw(t, "tenth") < forbidden {
-			arc[i] = float32(never)
+			arc[i] = float32(minusInf)
 		}
 	}
 	return arc, n
@@ -72,7 +72,7 @@ func checkTree(t rapid.TB, arc []float32, heads []int32, projective bool) {
 	}
 }
 
-// Everything about sentences of two to five tokens: rapid seldom draws long ones.
+// All checks on sentences of two to five tokens: rapid rarely draws long ones.
 func TestSmall(t *testing.T) {
 	each(t, func(t *testing.T, s solver, projective bool) {
 		r := rand.New(rand.NewPCG(5, 6))
@@ -84,7 +84,7 @@ func TestSmall(t *testing.T) {
 					arc[j] = float32(r.IntN(3))
 				}
 				if r.IntN(10) < i%5*2-2 {
-					arc[j] = float32(never)
+					arc[j] = float32(minusInf)
 				}
 			}
 			all := enumerate(arc, n, projective)
@@ -109,7 +109,7 @@ func checkMax(t rapid.TB, s solver, arc []float32, n int, all []tree, projective
 	heads := make([]int32, n)
 	value := s.Max(arc, n, heads)
 	if len(all) == 0 {
-		if value != never || slices.Max(append(heads, 0)) != 0 {
+		if value != minusInf || slices.Max(append(heads, 0)) != 0 {
 			t.Fatalf("value %g, heads %v, though there is no tree", value, heads)
 		}
 		return
@@ -134,7 +134,7 @@ func TestTopK(t *testing.T) {
 	})
 }
 
-// checkTopK checks that the k best trees come out, in order and none twice.
+// checkTopK checks that the k best trees come in order and without repetition.
 func checkTopK(t rapid.TB, s solver, arc []float32, n, k int, all []tree, projective bool) {
 	heads, score := make([]int32, k*n), make([]float64, k)
 	count := s.TopK(arc, n, k, heads, score)
@@ -146,7 +146,7 @@ func checkTopK(t rapid.TB, s solver, arc []float32, n, k int, all []tree, projec
 		tree := heads[m*n : (m+1)*n]
 		checkTree(t, arc, tree, projective)
 		if key := fmt.Sprint(tree); seen[key] {
-			t.Fatalf("%v comes twice", tree)
+			t.Fatalf("%v occurs twice", tree)
 		} else {
 			seen[key] = true
 		}
@@ -186,7 +186,7 @@ func checkExp(t rapid.TB, s solver, arc []float32, n int, μ float64, all []tree
 	}
 }
 
-// The logarithms of weights, which large scores alone need, on all scores.
+// The sum over logarithms of weights, which only large scores need, is right for all scores.
 func TestExpOfLogs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		arc, n := drawArcs(t)
@@ -200,7 +200,7 @@ func TestExpOfLogs(t *testing.T) {
 				t.Fatalf("value %.15g, want %.15g", value, want)
 			}
 			for i, v := range marginals {
-				if want > never && !near(float64(v), wantMarginals[i], 2e-7) {
+				if want > minusInf && !near(float64(v), wantMarginals[i], 2e-7) {
 					t.Fatalf("marginals %v, want %v", marginals, wantMarginals)
 				}
 			}
@@ -214,7 +214,7 @@ func TestExpOfLogs(t *testing.T) {
 		var m matrixTree
 		m.resize(n)
 		m.setLogWeights(doubles(arc), μ)
-		if value := m.run(&logElimination, true); value > never {
+		if value := m.run(&logElimination, true); value > minusInf {
 			m.writeLogs(marginals)
 			check(μ*value, marginals, false)
 		} else {
@@ -235,7 +235,7 @@ func TestExpGradient(t *testing.T) {
 			s.Exp(doubles(arc), n, μ, marginals)
 			for range 20 {
 				i := r.IntN(n * n)
-				if arc[i] == float32(never) {
+				if arc[i] == float32(minusInf) {
 					if marginals[i] != 0 {
 						t.Fatalf("a forbidden arc has probability %g", marginals[i])
 					}
@@ -266,16 +266,16 @@ func normal(r *rand.Rand, n int, scale float64) []float32 {
 	return arc
 }
 
-// forbid forbids a share of the arcs, but for those of the tree in which the first token is the root and each has the next.
+// forbid forbids a share of the arcs, except those of one tree: the first token is the root, and each token has the next as dependent.
 func forbid(r *rand.Rand, arc []float32, n int, share float64) {
 	for i := range arc {
 		if d, h := i/n, i%n; r.Float64() < share && d > 0 && h != d-1 {
-			arc[i] = float32(never)
+			arc[i] = float32(minusInf)
 		}
 	}
 }
 
-// Each token has one head in expectation, and one token has the root; two ways to sum agree.
+// Each token has one expected head, and one token has the root; two ways to sum agree.
 func TestExpLong(t *testing.T) {
 	each(t, func(t *testing.T, s solver, projective bool) {
 		r := rand.New(rand.NewPCG(3, 4))
@@ -321,5 +321,67 @@ func TestExpLong(t *testing.T) {
 				}
 			}
 		}
+	})
+}
+
+// Sentences too long to enumerate, compared with float64 references that share no code; the K best trees begin with the best one.
+func TestMaxLong(t *testing.T) {
+	each(t, func(t *testing.T, s solver, projective bool) {
+		r := rand.New(rand.NewPCG(7, 8))
+		for i := range 12 {
+			n := []int{15, 33, 60}[i%3]
+			scale := []float64{1, 100, 1e4, 1e-3}[i%4]
+			arc := normal(r, n, scale)
+			forbid(r, arc, n, float64(i%5)*0.2)
+			heads, score := make([]int32, 6*n), make([]float64, 6)
+			want := bestTree(arc, n)
+			if projective {
+				want = bestProjective(arc, n)
+			}
+			got := s.Max(arc, n, heads[:n])
+			checkTree(t, arc, heads[:n], projective)
+			if !near(got, want, 1e-5*scale) {
+				t.Errorf("n = %d: best tree scores %g, want %g", n, got, want)
+			}
+			if count := s.TopK(arc, n, 6, heads, score); count != 6 || !near(score[0], want, 1e-5*scale) {
+				t.Errorf("n = %d: %d best trees from %g, want %g", n, count, score[0], want)
+			}
+		}
+	})
+}
+
+// Two pairs of words that prefer each other, so that every tree needs two nearly impossible arcs. The product of their weights is near
+// the limit of float64's range.
+func TestExpAtTheEdge(t *testing.T) {
+	each(t, func(t *testing.T, s solver, projective bool) {
+		r := rand.New(rand.NewPCG(9, 10))
+		for i := range 300 {
+			const n = 4
+			arc := normal(r, n, 1)
+			for j := range arc {
+				if d, h := j/n, j%n; h != d^1 {
+					arc[j] -= 300 + float32(i)/4
+					if i%3 > 0 && r.IntN(4) == 0 {
+						arc[j] = float32(minusInf)
+					}
+				}
+			}
+			checkExp(t, s, arc, n, 1, enumerate(arc, n, projective))
+		}
+	})
+}
+
+// Two trees of about the same score; the weight of one arc in one of them alone exceeds float64's range.
+func TestExpLosesNoTree(t *testing.T) {
+	each(t, func(t *testing.T, s solver, projective bool) {
+		const n = 4
+		x := float32(minusInf)
+		arc := []float32{
+			-690, 0, -0.5, x,
+			0, x, x, x,
+			-690, x, -1379.5, 0,
+			x, x, 0, x,
+		}
+		checkExp(t, s, arc, n, 1, enumerate(arc, n, projective))
 	})
 }

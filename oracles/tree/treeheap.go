@@ -15,7 +15,7 @@ func (g *search) push(s subset) {
 	g.subsets[i] = s
 }
 
-// pop takes the subset with the largest next.
+// pop removes and returns the subset with the largest next.
 func (g *search) pop() subset {
 	top, last := g.subsets[0], g.subsets[len(g.subsets)-1]
 	g.subsets = g.subsets[:len(g.subsets)-1]

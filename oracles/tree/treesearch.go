@@ -2,10 +2,10 @@ package tree
 
 import "math"
 
-// search holds what the enumeration of a sentence's best trees has found so far (Camerini, Fratta and Maffioli 1980). The trees that
-// are left lie in disjoint subsets. Each knows its best tree, which was found before, and which of that tree's arcs its
-// second best lacks. When the second best comes out, its subset splits into one without that arc, whose best tree it is, and one
-// in which every tree has the arc.
+// search is the state of the enumeration of a sentence's best trees (Camerini, Fratta and Maffioli 1980). Disjoint subsets contain
+// the remaining trees. A subset stores its best tree, which is already output, and one arc of that tree which its second best tree
+// lacks. When the second best tree is output, the subset splits in two: the trees without that arc, whose best tree it is, and the
+// trees with it.
 type search struct {
 	arc         []float32
 	n           int
@@ -13,29 +13,29 @@ type search struct {
 	subsets     []subset // a heap by next
 	constraints []constraint
 	ancestry    ancestry
-	entries     []entry // of the last tree found
+	entries     []entry // of the latest tree
 }
 
-// subset is the trees that meet some constraints.
+// subset is the set of trees that satisfy some constraints.
 type subset struct {
 	constraints int32   // a list, 0 at its end
 	best        int32   // its best tree
 	next        float64 // the score of its second best
-	lacks       int32   // the dependent whose head in the best tree is not its head in the second best
+	lacks       int32   // the dependent whose heads in the best and the second best tree differ
 }
 
-// constraint requires an arc, or forbids it, before others in a list.
+// constraint requires or forbids an arc. It is an element of a list.
 type constraint struct {
 	d, column int32
 	required  bool
 	next      int32
 }
 
-// entry is an arc of a tree as the contraction saw it: as the arc that a node takes.
+// entry is an arc of a tree, seen by the contraction as the arc that enters a node.
 type entry struct {
 	node, d int32
 	head    int32   // −1 for the root
-	other   float64 // the node's best score of the same head by an arc to another token
+	other   float64 // the node's best score with the same head by an arc to another token
 }
 
 // open starts an enumeration.
@@ -54,7 +54,7 @@ func (g *search) constrain(d int32, head int32, required bool, list int32) int32
 	return int32(len(g.constraints)) - 1
 }
 
-// contract finds the best tree under constraints, and adds it to the trees. It reports false if there is none.
+// contract finds the best tree under constraints and adds it to the trees. It returns false if there is none.
 func (g *search) contract(c *contraction, list int32) bool {
 	c.load(g.arc, g.n)
 	for at := list; at > 0; at = g.constraints[at].next {
@@ -63,15 +63,15 @@ func (g *search) contract(c *contraction, list int32) bool {
 		row := c.rowOf(d)
 		switch {
 		case !k.required && h == d:
-			c.root[d] = never
+			c.root[d] = minusInf
 		case !k.required:
-			row[h] = never
+			row[h] = minusInf
 		case h == d:
-			fill(row, never)
+			fill(row, minusInf)
 		default:
 			v := row[h]
-			fill(row, never)
-			row[h], c.root[d] = v, never
+			fill(row, minusInf)
+			row[h], c.root[d] = v, minusInf
 		}
 	}
 	if !c.run() {
@@ -84,8 +84,8 @@ func (g *search) contract(c *contraction, list int32) bool {
 	return true
 }
 
-// add adds a subset whose best tree is known, unless that is its only one. The last contraction was the subset's, and its tree is
-// the last one.
+// add adds a subset whose best tree is known, unless that is its only one. The latest contraction must be that of the subset, and
+// its tree the latest one.
 func (g *search) add(c *contraction, list, best int32) {
 	p := subset{constraints: list, best: best}
 	found := int32(len(g.trees)/g.n) - 1
@@ -101,11 +101,11 @@ func (g *search) add(c *contraction, list, best int32) {
 	}
 }
 
-// cheapest returns the dependent whose arc the best tree without it loses least, −1 if there is no other tree.
+// cheapest returns the dependent whose arc the best tree can lose at the least cost, or −1 if there is no other tree.
 //
-// An arc enters a node of the contraction. In its place the best arc can enter that does not come from a descendant of the
-// dependent; then the node is expanded from there. For the arc that loses least this is the best tree without it (Camerini, Fratta and
-// Maffioli 1980); arcs of the root, which the contraction puts last, give way to each other alone.
+// An arc enters a node of the contraction. It can be replaced by the best arc into the node that does not come from a descendant of
+// the dependent; then the node is expanded from there. For the arc with the least loss this gives the best tree without it
+// (Camerini, Fratta and Maffioli 1980). Root arcs, which the contraction puts last, only replace each other.
 func (g *search) cheapest(c *contraction, best []int32) (d int32, loss float64) {
 	d, loss = -1, math.Inf(1)
 	g.ancestry.walk(best)
@@ -117,22 +117,17 @@ func (g *search) cheapest(c *contraction, best []int32) (d int32, loss float64) 
 		if e.head < 0 {
 			continue
 		}
-		row := c.rowOf(int(e.node)) // of no use any more, so it may change
-		for h := int(e.head); ; {
-			row[h] = never
-			if h = fastest.argmax(row); h < 0 || score-row[h] >= loss {
-				break
-			}
-			if !g.ancestry.descends(h, int(e.d)) {
+		row := c.rowOf(int(e.node))
+		for h := fastest.above(row, 0, score-loss); h >= 0; h = fastest.above(row, h+1, score-loss) {
+			if h != int(e.head) && !g.ancestry.descends(h, int(e.d)) {
 				d, loss = e.d, score-row[h]
-				break
 			}
 		}
 	}
 	return d, loss
 }
 
-// firstDifference returns the first dependent whose heads differ, −1 if none do.
+// firstDifference returns the first dependent whose heads differ, or −1 if none do.
 func firstDifference(a, b []int32) int32 {
 	for d := range a {
 		if a[d] != b[d] {

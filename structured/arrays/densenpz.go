@@ -15,18 +15,18 @@ import (
 //	features     [ΣT×D]  float32 or float64, finite
 //	lengths      [n]     integers ≥ 0, the lengths T of the chains
 //	labels       [ΣT]    integers from 0 to Y-1
-//	label_names  [Y]     strings; may be absent, then the labels are called 0, 1, …
-//	weights      [n]     float32 or float64 ≥ 0, of the chains' losses in the objective; may be absent, then all are 1
+//	label_names  [Y]     strings; optional, by default 0, 1, …
+//	weights      [n]     float32 or float64 ≥ 0, of the chains' losses in the objective; optional, by default 1
 type Dense struct {
-	Dim       int                  // D where it is known from the training data, else 0
-	Alphabet  *structured.Alphabet // the known labels, which label_names must be among; nil takes those of the file
-	Unlabeled bool                 // gold labels are not wanted: labels may be absent, and are ignored if they are there
+	Dim       int                  // D if the training data determines it, else 0
+	Alphabet  *structured.Alphabet // the known labels, which must contain label_names; nil means the file's own labels
+	Unlabeled bool                 // ignore gold labels: the array labels is optional
 }
 
 // Read reads a data set: Features, Dim, Offsets and, unless Unlabeled, Labels. A chain may have length 0. Errors name the
 // array, what it holds and what was expected.
 func (c Dense) Read(r io.Reader, name string) (*structured.Dataset, error) {
-	content, err := io.ReadAll(r) // a zip archive is read from its end
+	content, err := io.ReadAll(r) // random access: a zip archive has its directory at the end
 	if err != nil {
 		return nil, structured.BadInput("%s: %w", name, err)
 	}
@@ -58,7 +58,7 @@ type denseReader struct {
 	d       *structured.Dataset
 }
 
-// array reads an array that must be there.
+// array reads a required array.
 func (in denseReader) array(name, shape string, read func(*npyArray) error) error {
 	found, err := readNPY(in.archive, in.d.Name, name, read)
 	if err == nil && !found {
@@ -77,7 +77,7 @@ func (in denseReader) features() error {
 		case a.shape[0] == 0 || a.shape[1] == 0:
 			return a.bad(" has shape %v, expected at least one position and one feature", a.shape)
 		case known > 0 && known != a.shape[1]:
-			return a.bad(" has %d features a position, expected %d as in the training data", a.shape[1], known)
+			return a.bad(" has %d features per position, expected %d as in the training data", a.shape[1], known)
 		}
 		in.d.Dim = a.shape[1]
 		if in.d.Features, err = a.floats(); err != nil {
@@ -172,7 +172,7 @@ func (in denseReader) weights() error {
 			return err
 		}
 		if len(weights) != in.d.Len() {
-			return a.bad(" has %d entries, expected %d, one a chain", len(weights), in.d.Len())
+			return a.bad(" has %d entries, expected %d, one per chain", len(weights), in.d.Len())
 		}
 		for i, c := range weights {
 			if c < 0 || c-c != 0 {
@@ -185,7 +185,7 @@ func (in denseReader) weights() error {
 	return err
 }
 
-// numbers returns the names 0, 1, … of labels that have no names.
+// numbers returns the names 0, 1, … for labels without names.
 func (in denseReader) numbers(a *npyArray, labels []int, most int) ([]string, error) {
 	if in.d.Alphabet != nil {
 		return in.d.Alphabet.Names(), nil
@@ -204,7 +204,7 @@ func (in denseReader) numbers(a *npyArray, labels []int, most int) ([]string, er
 	return names, nil
 }
 
-// setLabels translates the file's numbers into those of the alphabet.
+// setLabels translates the file's label numbers into those of the alphabet.
 func (in denseReader) setLabels(a *npyArray, labels []int, names []string) error {
 	d := in.d
 	if d.Alphabet == nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// npzFile makes an archive by npyio, which is not what reads it.
+// npzFile writes an archive with npyio, an implementation independent of the reader.
 func npzFile(t interface{ Fatal(...any) }, arrays map[string]any) []byte {
 	var b bytes.Buffer
 	w := npz.NewWriter(&b)
@@ -32,7 +32,7 @@ func npzFile(t interface{ Fatal(...any) }, arrays map[string]any) []byte {
 	return b.Bytes()
 }
 
-// rawNPZ makes an archive of arrays whose headers are spelt out: "descr;fortran;shape" and the values.
+// rawNPZ writes an archive of arrays with explicit headers, "descr;fortran;shape", and their values.
 func rawNPZ(t interface{ Fatal(...any) }, arrays map[string][2]any) []byte {
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
@@ -83,7 +83,7 @@ func TestDense(t *testing.T) {
 	}
 	d, err = Dense{Alphabet: known, Unlabeled: true}.Read(bytes.NewReader(file), "x.npz")
 	if err != nil || d.Labels != nil {
-		t.Errorf("labels not wanted: %+v, %v", d, err)
+		t.Errorf("unlabeled: %+v, %v", d, err)
 	}
 }
 
@@ -135,7 +135,7 @@ func TestDenseErrors(t *testing.T) {
 		{Dense{}, full(map[string]any{"labels": []float64{1, 2}}), `x: labels holds "<f8", expected integers`},
 		{Dense{}, full(map[string]any{"features": mat.NewDense(2, 2, []float64{1, 2, 3, math.NaN()})}), "x: features[1,1] is NaN, expected a finite number"},
 		{Dense{}, full(map[string]any{"features": mat.NewDense(2, 2, []float64{1, 1e300, 3, 4})}), "x: features[0,1] is +Inf"},
-		{Dense{Dim: 3}, good, "x: features has 2 features a position, expected 3 as in the training data"},
+		{Dense{Dim: 3}, good, "x: features has 2 features per position, expected 3 as in the training data"},
 		{Dense{}, full(map[string]any{"lengths": []int64{1}}), "x: lengths sum to 1, expected the 2 positions that features has"},
 		{Dense{}, full(map[string]any{"lengths": []int64{1, 5}}), "x: lengths sum to more than the 2 positions"},
 		{Dense{}, full(map[string]any{"lengths": []int64{1, math.MaxInt64}}), "x: lengths sum to more than the 2 positions"},
@@ -154,7 +154,7 @@ func TestDenseErrors(t *testing.T) {
 			t.Errorf("got %v\nwant %s", err, test.want)
 		}
 	}
-	one := [2]any{"<i8;False;1,", []int64{1}}
+	oneLength := [2]any{"<i8;False;1,", []int64{1}}
 	for _, test := range []struct {
 		features [2]any
 		want     string
@@ -167,7 +167,7 @@ func TestDenseErrors(t *testing.T) {
 		{[2]any{"<f4;False;99999999999999999999, 1", []float32{1}}, "x: features: an array of shape"},
 		{[2]any{"<f4;False;9999999999, 9999999999", []float32{1}}, "x: features: an array of shape"},
 	} {
-		file := rawNPZ(t, map[string][2]any{"features": test.features, "lengths": one, "labels": one})
+		file := rawNPZ(t, map[string][2]any{"features": test.features, "lengths": oneLength, "labels": oneLength})
 		_, err := Dense{}.Read(bytes.NewReader(file), "x")
 		if !structured.IsBadInput(err) || !strings.HasPrefix(err.Error(), test.want) {
 			t.Errorf("got %v\nwant %s", err, test.want)
@@ -182,7 +182,7 @@ func TestDenseNarrowIntegersAreSigned(t *testing.T) {
 	}
 }
 
-// A flipped bit in the numbers does not go unseen.
+// A flipped bit in the numbers is detected.
 func TestDenseChecksum(t *testing.T) {
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
@@ -292,7 +292,7 @@ func TestDenseWeights(t *testing.T) {
 		t.Errorf("weights %v", d.Weights)
 	}
 	for want, weights := range map[string][]float64{
-		"d.npz: weights has 1 entries, expected 2, one a chain":                   {1},
+		"d.npz: weights has 1 entries, expected 2, one per chain":                 {1},
 		"d.npz: weights[1] is -1, expected a finite number that is not negative":  {1, -1},
 		"d.npz: weights[0] is NaN, expected a finite number that is not negative": {math.NaN(), 1},
 	} {

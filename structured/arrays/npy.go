@@ -15,7 +15,7 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// npyArray is an array of NumPy's npy format, versions 1 to 3, that is about to be read.
+// npyArray is an array in NumPy's npy format, versions 1 to 3. Its header has been read, its elements not yet.
 type npyArray struct {
 	where   string // file and array, for messages
 	dtype   string // "<f4"
@@ -27,8 +27,8 @@ type npyArray struct {
 var npyHeader = regexp.MustCompile(
 	`^\{'descr': '([^']*)', 'fortran_order': (True|False), 'shape': \(((?:\d+,? ?)*)\),? ?\}\s*$`)
 
-// readNPY calls read with the array of that name in an npz archive. It is false if there is none. Whatever is wrong with
-// the array, read's opinion included, is bad input.
+// readNPY calls read with the array of that name in an npz archive. It returns false if there is none. Every error, also
+// one from read, is bad input.
 func readNPY(archive *zip.Reader, file, name string, read func(*npyArray) error) (bool, error) {
 	for _, f := range archive.File {
 		if f.Name != name+".npy" && f.Name != name {
@@ -75,8 +75,8 @@ func (a *npyArray) readHeader() error {
 	default:
 		return a.bad(": npy version %d, expected 1 to 3", start[6])
 	}
-	const longest = 1 << 16 // of the headers of plain arrays
-	if err != nil || size > longest {
+	const maxHeader = 1 << 16 // longest header of a plain array
+	if err != nil || size > maxHeader {
 		return a.bad(": broken npy header")
 	}
 	header := make([]byte, size)
@@ -100,7 +100,7 @@ func (a *npyArray) readHeader() error {
 	return nil
 }
 
-// finish checks that the array ends where its shape says, and the archive's checksum with it.
+// finish checks that the array ends where its shape says, and the archive's checksum.
 func (a *npyArray) finish() error {
 	extra, err := io.Copy(io.Discard, a.body)
 	if err == nil && extra > 0 {
@@ -109,7 +109,7 @@ func (a *npyArray) finish() error {
 	return err
 }
 
-// elements returns how many numbers there are.
+// elements returns the number of elements.
 func (a *npyArray) elements() int {
 	n := 1
 	for _, axis := range a.shape {
@@ -118,7 +118,7 @@ func (a *npyArray) elements() int {
 	return n
 }
 
-// expect checks the number of axes and the kinds of element ("f" for floating point, "iu" for integers).
+// expect checks the number of axes and the kind of element ("f" for floating point, "iu" for integers).
 func (a *npyArray) expect(axes string, n int, kinds, what string) error {
 	if len(a.shape) != n {
 		return a.bad(" has shape %v, expected %s", a.shape, axes)
@@ -130,8 +130,8 @@ func (a *npyArray) expect(axes string, n int, kinds, what string) error {
 	return nil
 }
 
-// each calls take with the bytes of every element in turn, and says what byte order they have.
-func (a *npyArray) each(take func(order binary.ByteOrder, cell []byte)) error {
+// each calls visit with the bytes of every element in turn, and their byte order.
+func (a *npyArray) each(visit func(order binary.ByteOrder, cell []byte)) error {
 	var order binary.ByteOrder = binary.LittleEndian
 	if strings.HasPrefix(a.dtype, ">") {
 		order = binary.BigEndian
@@ -148,14 +148,14 @@ func (a *npyArray) each(take func(order binary.ByteOrder, cell []byte)) error {
 		if _, err := io.ReadFull(a.body, cell); err != nil {
 			return a.bad(" ends after %d of %d numbers", i, a.elements())
 		}
-		take(order, cell)
+		visit(order, cell)
 	}
 	return nil
 }
 
-// floats reads float32 or float64 numbers, two axes at most, row by row. What overflows becomes ±∞.
+// floats reads float32 or float64 numbers, at most two axes, row by row. Overflow gives ±∞.
 func (a *npyArray) floats() ([]float32, error) {
-	values := make([]float32, 0, min(a.elements(), 1<<20)) // what a header promises need not come
+	values := make([]float32, 0, min(a.elements(), 1<<20)) // the header may promise more than the file holds
 	var number func(order binary.ByteOrder, cell []byte) float32
 	switch strings.TrimLeft(a.dtype, "<>|=") {
 	case "f4":
@@ -185,7 +185,7 @@ func transposed(x []float32, rows, columns int) []float32 {
 	return y
 }
 
-// ints reads integers of any width; what does not fit is math.MaxInt.
+// ints reads integers of any width. One that does not fit an int becomes math.MaxInt.
 func (a *npyArray) ints() ([]int, error) {
 	values := make([]int, 0, min(a.elements(), 1<<20))
 	kind := strings.TrimLeft(a.dtype, "<>|=")
@@ -215,7 +215,7 @@ func (a *npyArray) ints() ([]int, error) {
 	return values, err
 }
 
-// texts reads Unicode or byte strings, which are padded with zeros.
+// texts reads Unicode or byte strings and removes their zero padding.
 func (a *npyArray) texts() ([]string, error) {
 	values := make([]string, 0, min(a.elements(), 1<<20))
 	unicode := strings.Contains(a.dtype, "U")

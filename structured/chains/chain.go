@@ -1,4 +1,4 @@
-// Package chains holds sequences of labels: their potentials, task loss, constraints, tag schemes and metrics.
+// Package chains defines sequences of labels: their potentials, task loss, constraints, tag schemes and metrics.
 package chains
 
 import (
@@ -7,13 +7,13 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Chain is the structure of a sequence of labels, one at each of T positions, of which neighbours interact. Its potentials have
-// two parts, in this order: "node" [T×Y], and "edge", tied [Y×Y] or per position [T×Y×Y], where row t scores the step
-// from position t−1 to t, from the label of its row to that of its column; the row where a chain starts is not read, and is
-// zero in marginals.
+// Chain is the structure of a sequence of T labels in which neighbours interact. Its potentials have two parts, in this
+// order: "node" [T×Y], and "edge", either tied [Y×Y] or per position [T×Y×Y]. Row t of the latter scores the step from
+// position t−1 to t, from the label of its row to that of its column. The edge row at the start of a chain is not read, and
+// is zero in marginals.
 type Chain struct{}
 
-// Form returns the form of a chain's potentials with Y labels, and edges per position or tied.
+// Form returns the form of a chain's potentials with Y labels and edges that are tied or per position.
 func Form(labels int, perPosition bool) structured.Form {
 	edge := structured.Shape{Name: "edge", Rows: structured.Tied, Width: labels * labels}
 	if perPosition {
@@ -24,8 +24,8 @@ func Form(labels int, perPosition bool) structured.Form {
 	}}
 }
 
-// Resize gives θ the form of a batch of chains, of which chain b owns positions offsets[b] to offsets[b+1]-1, and reuses its memory;
-// its content is undefined. It shares offsets.
+// Resize gives θ the form of a batch of chains; chain b owns positions offsets[b] to offsets[b+1]-1. It reuses the memory of θ,
+// leaves the values undefined, and shares offsets.
 func Resize(θ *structured.Potentials, offsets []int, labels int, perPosition bool) {
 	θ.Reshape(Form(labels, perPosition), offsets, func(string) []int { return offsets })
 }
@@ -55,11 +55,11 @@ func (Chain) Raise(θ *structured.Potentials, b int, labels []int32, c float32) 
 
 // Restrict implements structured.Structure.
 func (Chain) Restrict(θ *structured.Potentials, b int, gold structured.Gold) {
-	never, one, view := float32(math.Inf(-1)), [1]int32{}, Of(θ)
+	minusInf, single, view := float32(math.Inf(-1)), [1]int32{}, Of(θ)
 	for t := range gold.Output {
 		at := (view.Offsets[b] + t) * view.Y
 		row := view.Node[at : at+view.Y]
-		allowed := gold.Possible(t, &one)
+		allowed := gold.Possible(t, &single)
 		if allowed == nil {
 			continue
 		}
@@ -67,13 +67,13 @@ func (Chain) Restrict(θ *structured.Potentials, b int, gold structured.Gold) {
 			if len(allowed) > 0 && allowed[0] == int32(k) {
 				allowed = allowed[1:]
 			} else {
-				row[k] = never
+				row[k] = minusInf
 			}
 		}
 	}
 }
 
-// LeastRisk implements structured.Structure: at each position the most probable label, but for what is forbidden.
+// LeastRisk implements structured.Structure: at each position the most probable label that is not forbidden.
 func (Chain) LeastRisk(u *structured.Marginals, θ *structured.Potentials) {
 	for k, x := range θ.Parts[0].Values {
 		if !math.IsInf(float64(x), -1) {

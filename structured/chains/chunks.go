@@ -6,7 +6,7 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// A tag is an entity label taken apart: what it says about the chunk boundary, and the chunk's type.
+// A tag is a parsed entity label: its role at the chunk's boundary, and the chunk's type.
 type tag struct {
 	part byte // 'O' outside, 'B' begin, 'I' inside, 'E' end, 'S' single
 	typ  int32
@@ -14,16 +14,16 @@ type tag struct {
 
 var outside = tag{part: 'O', typ: -1}
 
-// tagset knows the labels of an alphabet as entity tags.
+// tagset holds the labels of an alphabet as entity tags.
 type tagset struct {
 	tags  []tag                // [Y]
 	types *structured.Alphabet // the entity types
-	ends  bool                 // some label is E-x or S-x: the scheme marks where chunks end
+	ends  bool                 // some label is E-x or S-x: the scheme marks the ends of chunks
 }
 
-// parseTags takes the labels of a apart: O, B-x, I-x, E-x, S-x, and BILOU's L-x and U-x, which mean E-x and S-x. The
-// type is all that follows the first hyphen, and may be missing. It answers nil where some label is none of these or
-// where the labels look like something else: there must be an O or a hyphen, and a chunk.
+// parseTags parses the labels of a as tags: O, B-x, I-x, E-x, S-x, and BILOU's L-x and U-x, which mean E-x and S-x. The type
+// is everything after the first hyphen; it may be missing. parseTags returns nil if some label is not a tag, or if the
+// alphabet has neither O nor a hyphen, or no chunk.
 func parseTags(a *structured.Alphabet) *tagset {
 	s := &tagset{tags: make([]tag, a.Len()), types: structured.NewAlphabet()}
 	outsides, hyphens := 0, 0
@@ -67,7 +67,7 @@ type chunk struct {
 	typ        int32
 }
 
-// chunks appends the chunks of a labeling in conlleval's lenient reading, where I-x after anything but x starts a chunk.
+// chunks appends the chunks of a labeling by conlleval's lenient rules: I-x after anything but x starts a chunk.
 func (s *tagset) chunks(to []chunk, labels []int32) []chunk {
 	prev, start := outside, -1
 	for t := 0; t <= len(labels); t++ {
@@ -88,7 +88,7 @@ func (s *tagset) chunks(to []chunk, labels []int32) []chunk {
 }
 
 // endOfChunk reports whether a chunk ends between two tags, by the rules of conlleval.pl (Tjong Kim Sang and Buchholz
-// 2000), with E always ending a chunk and S being one, as BIOES needs.
+// 2000), extended to BIOES: E always ends a chunk, and S is a chunk.
 func endOfChunk(prev, cur tag) bool {
 	switch prev.part {
 	case 'O':
@@ -110,8 +110,8 @@ func startOfChunk(prev, cur tag) bool {
 	return prev.part == 'O' || prev.part == 'E' || prev.part == 'S' || cur.typ != prev.typ
 }
 
-// strictChunks appends the chunks of a labeling that are spelt right: B-x I-x … in IOB2; S-x or B-x I-x … E-x where
-// the alphabet marks ends. Anything else is no chunk (seqeval's strict mode; Nakayama 2018).
+// strictChunks appends the well-formed chunks of a labeling: B-x I-x … in IOB2, and S-x or B-x I-x … E-x if the alphabet
+// marks ends. Any other sequence is not a chunk (seqeval's strict mode; Nakayama 2018).
 func (s *tagset) strictChunks(to []chunk, labels []int32) []chunk {
 	for t := 0; t < len(labels); {
 		first, start := s.tags[labels[t]], t

@@ -9,24 +9,24 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Confusion counts which label was predicted for which gold one, position by position.
+// Confusion counts the predicted labels for each gold label, over positions.
 type Confusion struct {
 	labels *structured.Alphabet
 	counts []int // [Y×Y], row gold
 }
 
-// LabelScore says how well one label is predicted. A ratio with an empty denominator is 0.
+// LabelScore measures the prediction of one label. A ratio with an empty denominator is 0.
 type LabelScore struct {
 	Label     string  `json:"label"`
 	Precision float64 `json:"precision"`
 	Recall    float64 `json:"recall"`
 	F1        float64 `json:"f1"`
 	Support   int     `json:"support"`   // gold positions with the label
-	Predicted int     `json:"predicted"` // positions where it was predicted
+	Predicted int     `json:"predicted"` // positions with the label as prediction
 	Correct   int     `json:"correct"`
 }
 
-// Mistake is a label predicted in place of another.
+// Mistake is a label predicted in place of another one.
 type Mistake struct {
 	Gold      string  `json:"gold"`
 	Predicted string  `json:"predicted"`
@@ -34,7 +34,7 @@ type Mistake struct {
 	Share     float64 `json:"share"` // of the positions with that gold label
 }
 
-// NewConfusion returns an empty count for labels of the alphabet.
+// NewConfusion returns empty counts for the labels of the alphabet.
 func NewConfusion(labels *structured.Alphabet) *Confusion {
 	return &Confusion{labels, make([]int, labels.Len()*labels.Len())}
 }
@@ -51,7 +51,7 @@ func (c *Confusion) Add(gold, pred []int32) {
 	}
 }
 
-// Labels returns the scores of all labels that are gold or predicted somewhere, by name.
+// Labels returns the scores of all labels that occur as gold or predicted ones, sorted by name.
 func (c *Confusion) Labels() []LabelScore {
 	y := c.labels.Len()
 	var all []LabelScore
@@ -71,7 +71,7 @@ func (c *Confusion) Labels() []LabelScore {
 	return all
 }
 
-// Mistakes returns which labels were taken for which, the most frequent first.
+// Mistakes returns all pairs of a gold label and a wrong prediction that occur, the most frequent first.
 func (c *Confusion) Mistakes() []Mistake {
 	y := c.labels.Len()
 	all := []Mistake{}
@@ -92,8 +92,8 @@ func (c *Confusion) Mistakes() []Mistake {
 	return all
 }
 
-// LabelTable prints scores in the layout of scikit-learn's classification report, a line a label and the averages over
-// labels, plain and weighted by support.
+// LabelTable formats scores in the layout of scikit-learn's classification report: one line per label, then the averages
+// over labels, plain and weighted by support.
 func LabelTable(scores []LabelScore) string {
 	width := len("weighted avg")
 	for _, s := range scores {
@@ -126,7 +126,7 @@ func LabelTable(scores []LabelScore) string {
 	return b.String()
 }
 
-// MistakeTable prints at most so many mistakes, a line each.
+// MistakeTable formats the first most mistakes, one per line.
 func MistakeTable(mistakes []Mistake, most int) string {
 	shown := mistakes[:min(most, len(mistakes))]
 	gold, predicted, all := len("gold"), len("predicted"), 0
@@ -146,7 +146,7 @@ func MistakeTable(mistakes []Mistake, most int) string {
 		line(m.Gold, m.Predicted, fmt.Sprint(m.Count), fmt.Sprintf("%.2f%%", 100*m.Share), fmt.Sprintf("%.2f%%", 100*ratio(m.Count, all)))
 	}
 	if rest := len(mistakes) - len(shown); rest > 0 {
-		fmt.Fprintf(&b, "and %d kinds of mistakes more\n", rest)
+		fmt.Fprintf(&b, "and %d more kinds of mistakes\n", rest)
 	}
 	return b.String()
 }

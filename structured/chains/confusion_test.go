@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The scores are those of plain counting, label by label.
+// The scores equal those from plain counting, label by label.
 func TestConfusion(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		labels := structured.NewAlphabet("c", "a", "ü", "b")
@@ -86,7 +86,7 @@ func TestConfusionTables(t *testing.T) {
 	}
 	want := "gold  predicted     count  of the gold  of mistakes\n" +
 		"NOUN  VERB              1       33.33%       50.00%\n" +
-		"and 1 kinds of mistakes more\n"
+		"and 1 more kinds of mistakes\n"
 	if got := MistakeTable(c.Mistakes(), 1); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}

@@ -9,12 +9,12 @@ import (
 
 // Constraints forbid labels and transitions of a chain. Nil slices forbid nothing.
 type Constraints struct {
-	Start      []bool // [Y] labels no chain may start with
-	End        []bool // [Y] labels no chain may end with
+	Start      []bool // [Y] labels with which no chain may start
+	End        []bool // [Y] labels with which no chain may end
 	Transition []bool // [Y×Y] forbidden steps, row "from"
 }
 
-// Apply writes −∞ over what c forbids. Every oracle honours it.
+// Apply writes −∞ over the potentials that c forbids. Every oracle respects it.
 func (c *Constraints) Apply(θ *structured.Potentials) {
 	if c == nil {
 		return
@@ -45,7 +45,7 @@ func (c *Constraints) Apply(θ *structured.Potentials) {
 	}
 }
 
-// Allows reports whether no part of the labeling is forbidden.
+// Allows reports whether c allows the labeling.
 func (c *Constraints) Allows(labels []int32) bool {
 	if c == nil || len(labels) == 0 {
 		return true
@@ -64,14 +64,14 @@ func (c *Constraints) Allows(labels []int32) bool {
 	return true
 }
 
-// AllowsSome reports whether c allows a labeling that agrees with the labels of example i of d, which may be sets.
+// AllowsSome reports whether c allows a labeling that agrees with the gold labels of example i of d, which may be sets.
 func (c *Constraints) AllowsSome(d *structured.Dataset, i int) bool {
 	gold := d.GoldOf(i)
 	if c == nil || !gold.Partial() {
 		return c.Allows(gold.Output)
 	}
 	y := d.Alphabet.Len()
-	reached, next := make([]bool, y), make([]bool, y) // labels in which an allowed labeling of the first t positions ends
+	reached, next := make([]bool, y), make([]bool, y) // labels that end an allowed labeling of the first t positions
 	var one [1]int32
 	for t := range gold.Output {
 		set := gold.Possible(t, &one)

@@ -6,10 +6,10 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// ConvertScheme writes the entity tags of d in another scheme, iob1, iob2 or bioes. The chunks are read as conlleval does,
-// which understands all of them, and never fails: where I-x follows anything but x it begins a chunk. d gets the alphabet
-// labels, which must have the tags that occur, or, if that is nil, one of all the scheme's tags of the entity types of d.
-// Columns stay as they are in the file.
+// ConvertScheme rewrites the entity tags of d in another scheme: iob1, iob2 or bioes. It reads the chunks by conlleval's rules,
+// which understand all three schemes and accept any sequence: I-x after anything but x starts a chunk. d gets the alphabet
+// labels, which must contain the tags that occur. If labels is nil, the alphabet holds all tags of the scheme for the entity
+// types of d. Columns keep the text of the file.
 func ConvertScheme(d *structured.Dataset, to string, labels *structured.Alphabet) error {
 	if to != "iob1" && to != "iob2" && to != "bioes" {
 		return structured.BadInput("tag scheme %q, expected %s", to, schemes)
@@ -44,7 +44,7 @@ func ConvertScheme(d *structured.Dataset, to string, labels *structured.Alphabet
 	return nil
 }
 
-// partOf returns what a scheme says of position t of a chunk. touching says that one of the same type ends where it starts.
+// partOf returns the tag letter of position t of a chunk. touching says that a chunk of the same type ends right before it.
 func partOf(scheme string, c chunk, t int, touching bool) byte {
 	first, last := t == c.start, t == c.end-1
 	switch {
@@ -80,7 +80,7 @@ func tagName(part byte, typ string) string {
 	return string(part) + "-" + typ
 }
 
-// CheckScheme says where the gold labels of d first break a scheme, iob1, iob2 or bioes, as bad input, or answers nil.
+// CheckScheme returns a bad-input error about the first gold label of d that breaks a scheme (iob1, iob2 or bioes), or nil.
 func CheckScheme(d *structured.Dataset, scheme string) error {
 	c, err := SchemeConstraints(d.Alphabet, scheme)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	structuredtext "github.com/dsp-go/dsp/structured/text"
 )
 
-// tagged makes a data set of one sequence for each string of labels.
+// tagged returns a data set with one sequence per string of labels.
 func tagged(t interface{ Fatalf(string, ...any) }, sequences ...string) *structured.Dataset {
 	text := ""
 	for _, labels := range sequences {
@@ -28,7 +28,7 @@ func tagged(t interface{ Fatalf(string, ...any) }, sequences ...string) *structu
 	return d
 }
 
-// labelsOf spells the labels of all sequences.
+// labelsOf returns the labels of all sequences by name.
 func labelsOf(d *structured.Dataset) []string {
 	sequences := make([]string, d.Len())
 	for i := range sequences {
@@ -60,7 +60,7 @@ func TestConvertScheme(t *testing.T) {
 			}
 		}
 	}
-	// Tags that do not occur are there for data that have them.
+	// The alphabet also has the tags that do not occur, for data that use them.
 	d, other := tagged(t, "B-A O"), tagged(t, "O O", "B-A I-A I-A")
 	if err := ConvertScheme(d, "bioes", nil); err != nil || !reflect.DeepEqual(d.Alphabet.Names(), []string{"B-A", "E-A", "I-A", "O", "S-A"}) {
 		t.Errorf("%v, %q", err, d.Alphabet.Names())
@@ -83,7 +83,7 @@ func TestConvertScheme(t *testing.T) {
 	}
 }
 
-// Whatever the tags are, the chunks that conlleval sees stay, and the new spelling is right.
+// For any tags, conversion keeps the chunks that conlleval sees, and the new tags are well formed.
 func TestConvertSchemeKeepsChunks(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		names := rapid.SampledFrom([][]string{{"O", "B-A", "I-A", "B-B", "I-B"}, {"O", "B-A", "I-A", "E-A", "S-A", "E-B", "U-B", "L-A"}}).Draw(t, "tags")
@@ -142,7 +142,7 @@ func TestCheckScheme(t *testing.T) {
 	}
 }
 
-// The entities of drawn sentences are spelt right.
+// The entities of generated sentences are well formed.
 func TestTaggedTextIsWellSpelt(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new")
 	if err := synthetic.WriteTaggedText(dir, synthetic.TaggedText{Train: 1000, Dev: 100, Test: 300, Seed: 5}); err != nil {

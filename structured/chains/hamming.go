@@ -3,14 +3,14 @@ package chains
 import "github.com/dsp-go/dsp/structured"
 
 // Hamming is the task loss ℓ(y, y*) = Σ_t c(y*_t)·[y_t ≠ y*_t]. It decomposes over nodes. The zero value counts wrong
-// positions. Where several gold labels are possible, the set's labels cost nothing and others the least of their costs: the
-// least loss over all labelings that the gold labels allow.
+// positions. With partial gold labels it is the least loss over all labelings that they allow: at each position the possible
+// labels cost 0, and every other label costs the least of their weights.
 type Hamming struct {
-	LabelWeights []float32 // [Y] c, the cost of getting a position of that gold label wrong; nil: all 1
-	ByLength     bool      // divide by T, so that the loss is an error rate
+	LabelWeights []float32 // [Y] c, the cost of mislabelling a position with that gold label; nil means 1
+	ByLength     bool      // divide by T, which makes the loss an error rate
 }
 
-// cost returns the cost of a wrong label at a position of a chain of that length whose gold label is one of those given.
+// cost returns the cost of a wrong label in a chain of that length, at a position with these possible gold labels.
 func (h Hamming) cost(length int, gold ...int32) float32 {
 	c := float32(1)
 	if h.LabelWeights != nil {
@@ -27,10 +27,10 @@ func (h Hamming) cost(length int, gold ...int32) float32 {
 
 // Augment adds ℓ to the node potentials of chain b.
 func (h Hamming) Augment(θ *structured.Potentials, b int, gold structured.Gold) {
-	node, one := &θ.Parts[0], [1]int32{}
+	node, single := &θ.Parts[0], [1]int32{}
 	rows, y := node.Of(b), node.Width
 	for t := range gold.Output {
-		right := gold.Possible(t, &one)
+		right := gold.Possible(t, &single)
 		if right == nil {
 			continue
 		}
@@ -47,10 +47,10 @@ func (h Hamming) Augment(θ *structured.Potentials, b int, gold structured.Gold)
 
 // Dot returns ⟨v, ℓ⟩ for chain b of v, in float64.
 func (h Hamming) Dot(v *structured.Marginals, b int, gold structured.Gold) float64 {
-	s, one := 0.0, [1]int32{}
+	s, single := 0.0, [1]int32{}
 	node, y := v.Parts[0].Of(b), v.Parts[0].Width
 	for t := range gold.Output {
-		right := gold.Possible(t, &one)
+		right := gold.Possible(t, &single)
 		if right == nil {
 			continue
 		}
@@ -66,7 +66,7 @@ func (h Hamming) Dot(v *structured.Marginals, b int, gold structured.Gold) float
 	return s
 }
 
-// Loss returns ℓ(labels, gold) for gold labels that are all known.
+// Loss returns ℓ(labels, gold). All gold labels must be known.
 func (h Hamming) Loss(labels, gold []int32) float64 {
 	s := 0.0
 	for t, g := range gold {

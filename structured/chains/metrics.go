@@ -9,10 +9,10 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Metrics say how well labelings match the gold ones. Everything but the counts is a fraction of 1. EntityMetrics is
-// nil, and absent from JSON, unless the labels are entity tags, or where no sequence has known gold labels throughout.
+// Metrics measure how well labelings match the gold ones. All but the counts are fractions of 1. EntityMetrics is nil, and
+// absent from JSON, if the labels are not entity tags or if no sequence has a complete gold labeling.
 type Metrics struct {
-	TokenError    float64 `json:"token_error"`    // share of positions labelled wrong
+	TokenError    float64 `json:"token_error"`    // share of wrong positions
 	TokenAccuracy float64 `json:"token_accuracy"` // 1 - TokenError
 	SequenceError float64 `json:"sequence_error"` // share of sequences with a wrong position
 	Tokens        int     `json:"tokens"`
@@ -20,13 +20,13 @@ type Metrics struct {
 	*EntityMetrics
 }
 
-// EntityMetrics compare whole entities: type and both boundaries must be right.
+// EntityMetrics compare whole entities: the type and both boundaries must be right.
 type EntityMetrics struct {
 	EntityScore
 	Types map[string]EntityScore `json:"types"`
 }
 
-// EntityScore counts entities and their precision, recall and F1; a ratio with an empty denominator is 0, as in conlleval.
+// EntityScore holds counts of entities with their precision, recall and F1. A ratio with an empty denominator is 0, as in conlleval.
 type EntityScore struct {
 	Precision float64 `json:"precision"`
 	Recall    float64 `json:"recall"`
@@ -60,9 +60,9 @@ type Evaluator struct {
 	gold, pred                []chunk // scratch
 }
 
-// NewEvaluator returns an evaluator for labels of the alphabet. If they look like entity tags (O, B-x, I-x, E-x, S-x),
-// entities are compared too: in conlleval's lenient reading of IOB1, IOB2, IOE and BIOES, or, if strict, only those
-// whose tags are well formed (seqeval's strict mode, in IOB2 or, where there is an E or S, in BIOES).
+// NewEvaluator returns an evaluator for labels of the alphabet. If they are entity tags (O, B-x, I-x, E-x, S-x), it compares
+// entities too: by conlleval's lenient rules for IOB1, IOB2, IOE and BIOES, or, if strict, only entities with well-formed
+// tags (seqeval's strict mode, in BIOES if the alphabet has an E or S tag, else in IOB2).
 func NewEvaluator(labels *structured.Alphabet, strict bool) *Evaluator {
 	e := &Evaluator{tags: parseTags(labels), strict: strict}
 	if e.tags != nil {
@@ -75,7 +75,7 @@ func NewEvaluator(labels *structured.Alphabet, strict bool) *Evaluator {
 func (e *Evaluator) Add(d *structured.Dataset, i int, labels []int32) { e.AddLabels(d.Gold(i), labels) }
 
 // AddLabels counts one sequence with its gold labels [T] and predicted labels [T]. Positions whose gold label is not known for
-// sure (below zero) are not counted as tokens, and a sequence with any is not counted as one, nor are its entities.
+// certain (negative) do not count as tokens. A sequence with such a position does not count, nor do its entities.
 func (e *Evaluator) AddLabels(gold, pred []int32) {
 	wrong, known := 0, 0
 	for t, g := range gold {
@@ -125,7 +125,7 @@ func (e *Evaluator) addEntities(gold, pred []int32) {
 // Metrics returns the metrics of all sequences added so far.
 func (e *Evaluator) Metrics() structured.Metrics { return e.Labels().General() }
 
-// Table shows the metrics in the layout of conlleval.
+// Table formats the metrics in the layout of conlleval.
 func (e *Evaluator) Table() string { return e.Labels().Table() }
 
 // Labels returns the metrics of all sequences added so far.
@@ -156,7 +156,7 @@ func (e *Evaluator) Labels() Metrics {
 	return m
 }
 
-// General returns the metrics by name, as JSON has them.
+// General returns the metrics under the names that they have in JSON.
 func (m Metrics) General() structured.Metrics {
 	g := structured.Metrics{Measures: []structured.Measure{
 		{Name: "token_error", Value: m.TokenError}, {Name: "token_accuracy", Value: m.TokenAccuracy},
@@ -180,7 +180,7 @@ func (s *EntityScore) measures() []structured.Measure {
 	}
 }
 
-// String says the metrics in one line.
+// String returns the metrics in one line.
 func (m Metrics) String() string {
 	s := fmt.Sprintf("token error %.2f %%, sequence error %.2f %%", 100*m.TokenError, 100*m.SequenceError)
 	if m.EntityMetrics != nil {
@@ -189,7 +189,7 @@ func (m Metrics) String() string {
 	return s
 }
 
-// Table prints the metrics in the layout of conlleval, one line a type; without entities, one line in all.
+// Table formats the metrics in the layout of conlleval: one line per type, or a single line without entities.
 func (m Metrics) Table() string {
 	if m.EntityMetrics == nil {
 		return fmt.Sprintf("processed %d tokens in %d sequences.\naccuracy: %6.2f%%; sequences right: %6.2f%%\n",

@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The pairs between which conlleval.pl sees a chunk end or start when the type stays the same, transcribed from its
-// endOfChunk and startOfChunk, and the pairs with S and E→B that BIOES adds. A change of type does both.
+// The pairs of tags of the same type between which conlleval.pl ends or starts a chunk, transcribed from its endOfChunk and
+// startOfChunk, and the pairs with S and E→B that BIOES adds. A change of type does both.
 var (
 	referenceEnds   = "BB BO IB IO EE EI EO " + "EB ES SB SI SE SS SO BS IS "
 	referenceStarts = "BB IB OB OI EE EI OE " + "EB ES SB SI SE SS BS IS OS "
@@ -24,7 +24,7 @@ func refStarts(prev, cur string) bool {
 	return strings.Contains(referenceStarts, prev[:1]+cur[:1]+" ") || cur != "O" && prev[1:] != cur[1:]
 }
 
-// referenceScore is conlleval.pl's loop, which never forms chunks but walks both taggings at once.
+// referenceScore is conlleval.pl's loop, which walks both taggings at once without forming chunks.
 func referenceScore(gold, pred []string) (s EntityScore) {
 	gold, pred = append(gold, "O"), append(pred, "O")
 	lastGold, lastPred, both := "O", "O", false
@@ -72,13 +72,13 @@ func TestEntitiesAgreeWithConlleval(t *testing.T) {
 			bioes, {"O", "B-A", "I-A", "B-B", "I-B"}, {"O", "I-A", "E-A", "I-B", "E-B"}, {"O", "I-A"},
 		}).Draw(t, "scheme")
 		a := structured.NewAlphabet(names...)
-		one := rapid.SampledFrom(names)
-		gold := rapid.SliceOfN(one, 0, 12).Draw(t, "gold")
+		label := rapid.SampledFrom(names)
+		gold := rapid.SliceOfN(label, 0, 12).Draw(t, "gold")
 		pred := make([]string, len(gold))
 		for i := range pred {
 			pred[i] = gold[i]
 			if rapid.Bool().Draw(t, "change") {
-				pred[i] = one.Draw(t, "pred")
+				pred[i] = label.Draw(t, "pred")
 			}
 		}
 		e := NewEvaluator(a, false)
@@ -186,11 +186,11 @@ func TestMetricsWithoutEntities(t *testing.T) {
 	}
 }
 
-func TestMetricsAllocateOnlyOnce(t *testing.T) {
+func TestMetricsReuseMemory(t *testing.T) {
 	a := structured.NewAlphabet(bioes...)
 	labels := encode(t, a, strings.Fields("B-A I-A E-A O S-B S-A"))
 	e := NewEvaluator(a, true)
 	if n := testing.AllocsPerRun(10, func() { e.AddLabels(labels, labels) }); n > 0 {
-		t.Errorf("%v allocations a sequence", n)
+		t.Errorf("%v allocations per sequence", n)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// drawPartial draws labels of which some are sets, for the chains of p.
+// drawPartial draws partial labels for the chains of p: some are sets.
 func drawPartial(t *rapid.T, p Potentials) *structured.Dataset {
 	names := []string{"a", "b", "c", "d"}[:p.Y]
 	d := &structured.Dataset{Offsets: p.Offsets, Alphabet: structured.NewAlphabet(names...), LabelSets: [][]int32{nil, {0}}}
@@ -21,7 +21,7 @@ func drawPartial(t *rapid.T, p Potentials) *structured.Dataset {
 	return d
 }
 
-// completions calls do with every labeling of chain b that agrees with d's labels.
+// completions calls do with every labeling of example i that agrees with d's labels.
 func completions(d *structured.Dataset, i, y int, do func(labels []int32)) {
 	gold := d.Gold(i)
 	labels := make([]int32, len(gold))
@@ -41,7 +41,7 @@ func completions(d *structured.Dataset, i, y int, do func(labels []int32)) {
 	fill(0)
 }
 
-// A restriction forbids what contradicts the labels, and nothing else changes.
+// Restrict forbids the labelings that contradict the labels and changes no other score.
 func TestRestrict(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		θ, y := drawBatch(t)
@@ -63,7 +63,7 @@ func TestRestrict(t *testing.T) {
 	})
 }
 
-// The loss to a set of labelings is the least loss to one of them.
+// The loss for partial labels is the least loss over the labelings that they allow.
 func TestAugmentPartial(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		θ, y := drawBatch(t)
@@ -92,7 +92,7 @@ func TestAugmentPartial(t *testing.T) {
 	})
 }
 
-// Constraints allow partial labels that some labeling completes.
+// Constraints allow partial labels if and only if they allow some completion.
 func TestAllowsSome(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		θ, _ := drawBatch(t)
@@ -112,7 +112,7 @@ func TestAllowsSome(t *testing.T) {
 	})
 }
 
-// Positions whose label is not known are no tokens; their sequences count for nothing more.
+// Positions without a known label do not count as tokens; their sequences and entities do not count either.
 func TestPartialMetrics(t *testing.T) {
 	labels := structured.NewAlphabet("B-X", "I-X", "O")
 	e := NewEvaluator(labels, false)

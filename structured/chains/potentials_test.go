@@ -29,7 +29,7 @@ func drawBatch(t *rapid.T) (*structured.Potentials, []int32) {
 	return θ, rapid.SliceOfN(rapid.Int32Range(0, int32(y-1)), n, n).Draw(t, "labels")
 }
 
-// Score adds one node potential a position and one edge potential a step, and is ⟨θ, 1_y⟩.
+// Score adds one node potential per position and one edge potential per step, and equals ⟨θ, 1_y⟩.
 func TestScore(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		θ, all := drawBatch(t)

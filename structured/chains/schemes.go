@@ -6,13 +6,13 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// schemes are the ways to write chunks as tags.
+// schemes lists the tag schemes, for messages.
 const schemes = "iob1, iob2 or bioes"
 
-// SchemeConstraints forbids the starts, ends and transitions that are no well-formed tagging: in "iob2", I-x follows B-x
-// or I-x; in "bioes", I-x and E-x follow B-x or I-x, and B-x and I-x are followed by I-x or E-x; in "iob1" (Ramshaw and
-// Marcus 1995), where I-x begins a chunk too, B-x follows B-x or I-x. The alphabet's labels must be tags of that scheme.
-// (Gold labels may break their scheme: see Constraints.Allows.)
+// SchemeConstraints forbids the starts, ends and transitions that a scheme does not allow. In "iob2", I-x must follow B-x or
+// I-x. In "bioes", I-x and E-x must follow B-x or I-x, and I-x or E-x must follow B-x and I-x. In "iob1" (Ramshaw and Marcus
+// 1995), where I-x may start a chunk, B-x must follow B-x or I-x. The alphabet's labels must be tags of that scheme. (Gold
+// labels may break their scheme: see Constraints.Allows.)
 func SchemeConstraints(labels *structured.Alphabet, scheme string) (*Constraints, error) {
 	s := parseTags(labels)
 	switch {
@@ -25,7 +25,7 @@ func SchemeConstraints(labels *structured.Alphabet, scheme string) (*Constraints
 	}
 	y := labels.Len()
 	c := &Constraints{Start: make([]bool, y), End: make([]bool, y), Transition: make([]bool, y*y)}
-	// A label is inside if it continues a chunk, late if it must have a chunk before it, and open if it must be continued.
+	// A tag is inside if it continues a chunk, late if a chunk must precede it, and open if the next tag must continue its chunk.
 	inside := func(t tag) bool { return t.part == 'I' || t.part == 'E' }
 	late := func(t tag) bool { return scheme == "iob1" && t.part == 'B' || scheme != "iob1" && inside(t) }
 	open := func(t tag) bool { return scheme == "bioes" && (t.part == 'B' || t.part == 'I') }

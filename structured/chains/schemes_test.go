@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A tagging is allowed exactly if reading it strictly and writing the chunks again gives it back.
+// The constraints allow a tagging if and only if reading it strictly and writing its chunks again reproduces it.
 func TestSchemeConstraints(t *testing.T) {
 	for scheme, names := range map[string][]string{"iob2": {"I-B", "O", "B-A", "I-A", "B-B"}, "bioes": bioes} {
 		a := structured.NewAlphabet(names...)
@@ -48,7 +48,7 @@ func TestSchemeConstraints(t *testing.T) {
 			if want {
 				allowed++
 			}
-			// What is allowed is what keeps a finite score.
+			// A labeling is allowed if and only if its score stays finite.
 			if len(labels) > 0 {
 				θ := &structured.Potentials{}
 				Resize(θ, []int{0, 0, len(labels)}, a.Len(), rapid.Bool().Draw(t, "per position"))

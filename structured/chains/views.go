@@ -2,16 +2,16 @@ package chains
 
 import "github.com/dsp-go/dsp/structured"
 
-// Potentials are the potentials θ of a batch of B chains with N positions in all and Y labels, as arrays.
+// Potentials are the potentials θ of a batch of B chains, with N positions in total and Y labels, as plain arrays.
 type Potentials struct {
 	Y           int
 	Offsets     []int     // [B+1]; chain b owns positions Offsets[b] to Offsets[b+1]-1
 	Node        []float32 // [N×Y]
 	Edge        []float32 // [Y×Y], row "from" (shared by all chains), or [N×Y×Y] with PerPosition
-	PerPosition bool      // Edge[t] scores the step from position t-1 to t; it is not read where t starts a chain
+	PerPosition bool      // Edge[t] scores the step from position t-1 to t; it is not read at the start of a chain
 }
 
-// Of returns the arrays of θ, whose structure is Chain. They share its memory.
+// Of returns the arrays of θ, whose structure must be Chain. They share its memory.
 func Of(θ *structured.Potentials) Potentials {
 	node, edge := &θ.Parts[0], &θ.Parts[1]
 	return Potentials{Y: node.Width, Offsets: node.Offsets, Node: node.Values, Edge: edge.Values, PerPosition: edge.Offsets != nil}
@@ -32,7 +32,7 @@ func (p *Potentials) EdgeAt(t int) []float32 {
 	return p.Edge[t*yy : (t+1)*yy]
 }
 
-// Score returns ⟨θ, 1_y⟩ for chain b and a labeling of its positions, in float64.
+// Score returns ⟨θ, 1_y⟩ for a labeling of chain b, in float64.
 func (p *Potentials) Score(b int, labels []int32) float64 {
 	start, s := p.Offsets[b], 0.0
 	for t, l := range labels {
@@ -44,8 +44,8 @@ func (p *Potentials) Score(b int, labels []int32) float64 {
 	return s
 }
 
-// Marginals are the marginals of a batch of chains as arrays. With shared edges a chain's edge part is [Y×Y], its expected
-// number of each transition; per position it is [T×Y×Y], zero where a chain starts.
+// Marginals are the marginals of a batch of chains as plain arrays. With shared edges the edge part of a chain is [Y×Y], the
+// expected count of each transition; per position it is [T×Y×Y], zero at the start of the chain.
 type Marginals struct {
 	Y           int
 	Offsets     []int     // [B+1]
@@ -54,7 +54,7 @@ type Marginals struct {
 	PerPosition bool
 }
 
-// In returns the arrays of u, whose structure is Chain. They share its memory.
+// In returns the arrays of u, whose structure must be Chain. They share its memory.
 func In(u *structured.Marginals) Marginals {
 	node, edge := &u.Parts[0], &u.Parts[1]
 	return Marginals{
@@ -65,12 +65,12 @@ func In(u *structured.Marginals) Marginals {
 // Len returns B, the number of chains.
 func (m *Marginals) Len() int { return len(m.Offsets) - 1 }
 
-// NodeOf returns chain b's node part [T×Y].
+// NodeOf returns the node part of chain b [T×Y].
 func (m *Marginals) NodeOf(b int) []float32 {
 	return m.Node[m.Offsets[b]*m.Y : m.Offsets[b+1]*m.Y]
 }
 
-// EdgeOf returns chain b's edge part: [Y×Y], or [T×Y×Y] with PerPosition.
+// EdgeOf returns the edge part of chain b: [Y×Y], or [T×Y×Y] with PerPosition.
 func (m *Marginals) EdgeOf(b int) []float32 {
 	yy := m.Y * m.Y
 	if m.PerPosition {

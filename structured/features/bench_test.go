@@ -8,7 +8,7 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// benchText draws sentences of words whose frequencies follow Zipf's law, as those of texts do.
+// benchText draws sentences of words whose frequencies follow Zipf's law, as in real text.
 func benchText(positions int) *structured.Dataset {
 	rng := rand.New(rand.NewPCG(1, 2))
 	zipf := rand.NewZipf(rng, 1.1, 3, 200_000)
@@ -86,19 +86,19 @@ func BenchmarkApply(b *testing.B) {
 	perSecond(b, benchPositions)
 }
 
-// One goroutine, text after text.
+// One goroutine extracts one text after the other.
 func BenchmarkExtract(b *testing.B) {
 	d := benchText(benchPositions)
 	e := benchTemplate(b, d).Bind(d.Dictionary)
 	texts := benchText(2 * benchPositions)
 	next := 0
 	for b.Loop() {
-		var some []int
+		var drawn []int
 		for range 50 {
-			some = append(some, next%texts.Len())
+			drawn = append(drawn, next%texts.Len())
 			next++
 		}
-		if err := e.Extract(texts.Subset(some)); err != nil {
+		if err := e.Extract(texts.Subset(drawn)); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -7,34 +7,34 @@ import (
 	"strings"
 )
 
-// Function is a function of a cell: what templates call by names such as lower and suffix3.
+// Function is a function of a cell, which templates call by a name such as lower or suffix3.
 type Function struct {
 	f function
 	n int
 }
 
-// NamedFunction returns the function of a name, with its number where it takes one; ok is false where none has the name.
+// NamedFunction returns the function with that name, including its number if it takes one; ok is false if there is none.
 func NamedFunction(name string) (f Function, ok bool) {
 	if f, ok := functions[name]; ok && !f.counted {
 		return Function{f: f}, true
 	}
 	base := strings.TrimRight(name, "0123456789")
-	known, ok := functions[base]
+	named, ok := functions[base]
 	n, err := strconv.Atoi(name[len(base):])
-	if !ok || !known.counted || err != nil || n < 1 || n > longestAffix {
+	if !ok || !named.counted || err != nil || n < 1 || n > longestAffix {
 		return Function{}, false
 	}
-	return Function{known, n}, true
+	return Function{named, n}, true
 }
 
-// Apply returns the function's value for a cell; ok is false where it has none.
+// Apply returns the value of the function for a cell; ok is false if it has none.
 func (f Function) Apply(cell string) (value string, ok bool) { return f.f.apply(cell, f.n) }
 
-// Total reports whether the function has a value for every cell, and leaves the marks beyond the ends of a sequence as
-// they are.
+// Total reports whether the function has a value for every cell. Total functions leave the marks beyond the ends of a
+// sequence unchanged.
 func (f Function) Total() bool { return f.f.total }
 
-// FunctionNames lists the names of the functions for messages, separated by blanks; an N stands for a number.
+// FunctionNames lists the names of the functions for messages, separated by spaces; N stands for a number.
 func FunctionNames() string {
 	names := slices.Sorted(maps.Keys(functions))
 	for i, name := range names {

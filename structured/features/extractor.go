@@ -6,33 +6,32 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// memoryBound is about how many bytes an Extractor remembers at most, beside a block of its input.
+// memoryBound limits the bytes that an Extractor caches, apart from one block of its input. It is approximate.
 const memoryBound = 64 << 20
 
-// blockPositions is how many positions are extracted at once.
+// blockPositions is the number of positions that are extracted at once.
 const blockPositions = 256
 
-// Extractor makes attributes as a template says, numbered by a dictionary. It remembers the values of functions and the
-// numbers of attributes that it has met, in bounded memory, so it is made once for many data sets. It serves one goroutine
-// at a time.
+// Extractor makes attributes as a template describes, numbered by a dictionary. It caches the values of functions and the
+// numbers of attributes in bounded memory, so one extractor should serve many data sets. It serves one goroutine at a time.
 type Extractor struct {
 	t          *Template
 	dictionary *structured.Dictionary
-	pad        int          // rows that macros reach beyond a position
+	pad        int          // how far macros reach beyond a position, in rows
 	roots      []root       // the cells of the columns
 	nodes      featureGroup // of positions
 	edges      featureGroup // of steps
-	bound      int          // of memory, in bytes
+	bound      int          // limit of the cache, in bytes
 }
 
-// root is a column whose cells the template names, and where that was first.
+// root is a column that the template uses, with its first use.
 type root struct {
 	*view
 	line  line
 	macro macro
 }
 
-// Bind returns an extractor of attributes numbered by dict, as Apply makes them.
+// Bind returns an extractor for the attributes of dict; Apply uses it.
 func (t *Template) Bind(dict *structured.Dictionary) *Extractor {
 	e := newExtractor(t, dict)
 	if dict.Node != nil {
@@ -44,7 +43,7 @@ func (t *Template) Bind(dict *structured.Dictionary) *Extractor {
 	return e
 }
 
-// newExtractor returns an extractor that has no numbers yet but those of hashed attributes.
+// newExtractor returns an extractor that can number hashed attributes only; the caller sets the other numberings.
 func newExtractor(t *Template, dict *structured.Dictionary) *Extractor {
 	nothing := func([]byte) int32 { return none }
 	e := &Extractor{t: t, dictionary: dict, bound: memoryBound}
@@ -72,7 +71,7 @@ func newExtractor(t *Template, dict *structured.Dictionary) *Extractor {
 	return e
 }
 
-// view returns the view that a macro needs, made if it is new.
+// view returns the view of a macro, and creates it if it is new.
 func (e *Extractor) view(l line, m macro) *view {
 	at := slices.IndexFunc(e.roots, func(r root) bool { return r.macro.column.name == m.column.name })
 	if at < 0 {
@@ -94,7 +93,7 @@ func (e *Extractor) view(l line, m macro) *view {
 	return v
 }
 
-// reset forgets what was met.
+// reset empties the cache.
 func (e *Extractor) reset() {
 	for _, r := range e.roots {
 		r.reset(marksBeyond(e.pad))
@@ -106,7 +105,7 @@ func (e *Extractor) reset() {
 	}
 }
 
-// memory returns about how many bytes are remembered.
+// memory returns the approximate size of the cache in bytes.
 func (e *Extractor) memory() int {
 	bytes := e.nodes.memory() + e.edges.memory()
 	for _, r := range e.roots {
@@ -115,8 +114,8 @@ func (e *Extractor) memory() int {
 	return bytes
 }
 
-// Extract makes the Attributes of d, and the EdgeAttributes where the template has features of steps, and sets its
-// Dictionary. Attributes that the dictionary lacks are left out. That d lacks a column of the template is bad input.
+// Extract sets the Attributes of d, its EdgeAttributes if the template has B lines, and its Dictionary. Attributes that the
+// dictionary lacks are left out. It is bad input if d lacks a column of the template.
 func (e *Extractor) Extract(d *structured.Dataset) error {
 	nodes, edges, err := e.extract(d, 0, d.Len())
 	if err != nil {
@@ -155,7 +154,7 @@ func (e *Extractor) extract(d *structured.Dataset, lo, hi int) (nodes, edges *st
 			if edges != nil {
 				first := 0
 				if from == start {
-					first = 1 // there is no step into the first position
+					first = 1 // no step leads to the first position
 				}
 				e.edges.block(edges, first, to-from, e.pad)
 			}

@@ -5,24 +5,24 @@ import (
 	"github.com/dsp-go/dsp/structured/vec"
 )
 
-// featureGroup are the features of positions, or of steps.
+// featureGroup holds the features of positions, or those of steps.
 type featureGroup struct {
 	features []feature
-	number   func(name []byte) int32 // of an attribute, or none
-	matrix   []int32                 // scratch: [positions × features], attributes or none
-	name     []byte                  // scratch: of an attribute
+	number   func(name []byte) int32 // number of an attribute by its name, or none
+	matrix   []int32                 // scratch [positions × features]: attributes, or none
+	name     []byte                  // scratch: an attribute's name
 }
 
-// feature is a line of a template at work: it remembers which attribute belongs to which values of its macros.
+// feature is a line of a template with a cache from the values of its macros to its attribute.
 type feature struct {
 	literals []string
 	taps     []tap
 	constant int32   // the attribute of a feature without taps
-	table    []int32 // of one tap: the attribute of each value
-	pairs    []pairs // of more: numbers of the first two values, then of that and the third, …; in the last, attributes
+	table    []int32 // with one tap: the attribute of each value
+	pairs    []pairs // with more: numbers of the first two values, then of that pair and the third value, …; the last holds attributes
 }
 
-// tap is a macro: a view, seen so many rows further.
+// tap is a macro: a view, read row positions further on.
 type tap struct {
 	view *view
 	row  int
@@ -33,7 +33,7 @@ func (f *feature) reset() {
 	clear(f.pairs)
 }
 
-// memory returns about how many bytes the features take.
+// memory returns the approximate size of the features in bytes.
 func (g *featureGroup) memory() int {
 	bytes := 0
 	for i := range g.features {
@@ -46,7 +46,7 @@ func (g *featureGroup) memory() int {
 	return bytes
 }
 
-// sparse returns a matrix without rows, and with room for the attributes of so many positions.
+// sparse returns a matrix without rows, with capacity for the attributes of that many positions.
 func (g *featureGroup) sparse(positions int) *structured.Sparse {
 	return &structured.Sparse{
 		Offsets: append(make([]int, 0, positions+1), 0),
@@ -54,20 +54,20 @@ func (g *featureGroup) sparse(positions int) *structured.Sparse {
 	}
 }
 
-// block appends the rows of the n positions of a block that the views have seen, of which those before first are empty.
-// First it finds the known attributes, feature by feature, then it asks for the others, position by position: they are
-// numbered in the order of their occurrence.
+// block appends the rows of the n positions of a block that the views have loaded. Rows before first are empty. It first
+// looks up cached attributes, feature by feature, and then resolves the others, position by position, so that new
+// attributes are numbered in order of occurrence.
 func (g *featureGroup) block(to *structured.Sparse, first, n, pad int) {
 	width := len(g.features)
 	g.matrix = vec.Grow(g.matrix, n*width)
 	for j := range g.features {
-		g.known(j, first, n, pad)
+		g.lookup(j, first, n, pad)
 	}
 	for t := range n {
 		if t >= first {
 			for j, attribute := range g.matrix[t*width : (t+1)*width] {
 				if attribute == unseen {
-					attribute = g.ask(&g.features[j], pad+t)
+					attribute = g.resolve(&g.features[j], pad+t)
 				}
 				if attribute >= 0 {
 					to.Index = append(to.Index, attribute)
@@ -78,8 +78,8 @@ func (g *featureGroup) block(to *structured.Sparse, first, n, pad int) {
 	}
 }
 
-// known finds the attributes of feature j at positions first to n-1, unseen where they are not known.
-func (g *featureGroup) known(j, first, n, pad int) {
+// lookup writes the cached attributes of feature j at positions first to n-1 into the matrix, unseen for the others.
+func (g *featureGroup) lookup(j, first, n, pad int) {
 	f := &g.features[j]
 	width := len(g.features)
 	switch len(f.taps) {
@@ -103,16 +103,16 @@ func (g *featureGroup) known(j, first, n, pad int) {
 	default:
 		for t := first; t < n; t++ {
 			attribute := int32(none)
-			if known := f.joint(pad + t); known != nil {
-				attribute = *known
+			if entry := f.joint(pad + t); entry != nil {
+				attribute = *entry
 			}
 			g.matrix[t*width+j] = attribute
 		}
 	}
 }
 
-// joint returns the place of the attribute of a feature of several macros at place t of its views, nil where a macro has no
-// value. The next call may move it.
+// joint returns the cache entry of a feature with several macros at place t of its views, or nil if a macro has no value.
+// The next call invalidates the pointer.
 func (f *feature) joint(t int) *int32 {
 	value := f.taps[0].view.at[t+f.taps[0].row]
 	if value < 0 {
@@ -136,9 +136,9 @@ func (f *feature) joint(t int) *int32 {
 	panic("a feature of several macros has two at least")
 }
 
-// ask returns the attribute of a feature whose macros have values at place t of its views, by its name if need be, and
-// remembers it.
-func (g *featureGroup) ask(f *feature, t int) int32 {
+// resolve returns the attribute of a feature whose macros have values at place t of its views. It caches it, and looks it up by
+// name if it is new.
+func (g *featureGroup) resolve(f *feature, t int) int32 {
 	var place *int32
 	switch len(f.taps) {
 	case 0:
@@ -154,7 +154,7 @@ func (g *featureGroup) ask(f *feature, t int) int32 {
 	return *place
 }
 
-// expand returns the name of the attribute of f at place t of its views, until the next call.
+// expand returns the name of the attribute of f at place t of its views. The next call overwrites it.
 func (g *featureGroup) expand(f *feature, t int) []byte {
 	g.name = append(g.name[:0], f.literals[0]...)
 	for k, tap := range f.taps {

@@ -12,15 +12,15 @@ import (
 // Options of Fit.
 type Options struct {
 	MinCount int // attributes that occur fewer times in the training data are left out
-	HashBits int // > 0: attributes of positions have no dictionary, but numbers below 1<<HashBits, by structured.HashAttribute
+	HashBits int // > 0: no dictionary for attributes of positions; structured.HashAttribute numbers them below 1<<HashBits
 	Threads  int // 0: all cores; the result does not depend on it
 }
 
 const mostHashBits = 31
 
-// Fit makes the dictionary of the attributes that d has, numbered in the order in which they occur first, and d's
-// Attributes and EdgeAttributes. From then on, optional lines of t whose columns d lacks are gone, and the columns of
-// the others are required: t.String() is what to keep with a model. Hashed attributes cannot be counted out.
+// Fit builds the dictionary of the attributes in d, numbered in order of first occurrence, and sets d's Attributes and
+// EdgeAttributes. It also fixes the columns of t: it removes optional lines whose columns d lacks, and makes the columns of the
+// others required. A model should store t.String(). Hashed attributes cannot have a minimum count.
 func (t *Template) Fit(d *structured.Dataset, o Options) error {
 	switch {
 	case o.HashBits < 0 || o.HashBits > mostHashBits:
@@ -28,7 +28,7 @@ func (t *Template) Fit(d *structured.Dataset, o Options) error {
 	case o.HashBits > 0 && o.MinCount > 1:
 		return structured.BadInput("hashed attributes have no counts: a minimum of %d needs a dictionary", o.MinCount)
 	}
-	t.settle(d)
+	t.fixColumns(d)
 	parts, err := t.extract(d, o.Threads, func() *Extractor {
 		dictionary := &structured.Dictionary{HashBits: o.HashBits, Edge: structured.NewAlphabet()}
 		if o.HashBits == 0 {
@@ -57,8 +57,8 @@ func (t *Template) Fit(d *structured.Dataset, o Options) error {
 	return nil
 }
 
-// Apply makes the Attributes and EdgeAttributes of d, numbered by dict, and sets its Dictionary. Attributes that dict lacks
-// are left out. Threads 0 are all cores; the result does not depend on them.
+// Apply sets the Attributes and EdgeAttributes of d, numbered by dict, and its Dictionary. Attributes that dict lacks are left
+// out. 0 threads mean all cores; the result does not depend on them.
 func (t *Template) Apply(d *structured.Dataset, dict *structured.Dictionary, threads int) error {
 	parts, err := t.extract(d, threads, func() *Extractor { return t.Bind(dict) })
 	if err != nil {
@@ -70,13 +70,13 @@ func (t *Template) Apply(d *structured.Dataset, dict *structured.Dictionary, thr
 	return nil
 }
 
-// part is what one thread extracts: of consecutive examples, with numbers of its own.
+// part holds what one thread extracts from consecutive examples, with its own numbers.
 type part struct {
 	nodes, edges *structured.Sparse
 	dictionary   *structured.Dictionary
 }
 
-// extract cuts d into parts of about equally many positions, at least one, and extracts their attributes at the same time.
+// extract splits d into parts of about equally many positions, at least one, and extracts their attributes in parallel.
 func (t *Template) extract(d *structured.Dataset, threads int, extractor func() *Extractor) ([]part, error) {
 	if threads <= 0 {
 		threads = runtime.GOMAXPROCS(0)
@@ -112,47 +112,47 @@ func (t *Template) extract(d *structured.Dataset, threads int, extractor func() 
 	return parts, nil
 }
 
-// agree gives the parts one alphabet of the attributes that occur often enough, in order of first occurrence, and
-// renumbers and drops accordingly.
-func agree(parts []part, minCount int, of func(*part) (*structured.Sparse, *structured.Alphabet)) *structured.Alphabet {
-	_, all := of(&parts[0])
-	numbers := make([][]int32, len(parts)) // of each part's attributes
+// agree builds one alphabet for all parts from the attributes that occur at least minCount times, in order of first
+// occurrence. It renumbers the parts' attributes and removes the others.
+func agree(parts []part, minCount int, attributesOf func(*part) (*structured.Sparse, *structured.Alphabet)) *structured.Alphabet {
+	_, common := attributesOf(&parts[0])
+	numbers := make([][]int32, len(parts)) // per part: the common number of each of its attributes
 	for k := range parts {
-		_, names := of(&parts[k])
+		_, names := attributesOf(&parts[k])
 		numbers[k] = make([]int32, names.Len())
 		for i, name := range names.Names() {
-			numbers[k][i] = all.Add(name)
+			numbers[k][i] = common.Add(name)
 		}
 	}
 	if minCount > 1 {
-		all = frequent(all, minCount, parts, numbers, of)
+		common = frequent(common, minCount, parts, numbers, attributesOf)
 	} else if len(parts) == 1 {
-		return all
+		return common
 	}
 	var running sync.WaitGroup
 	for k := range parts {
 		running.Go(func() {
-			x, _ := of(&parts[k])
+			x, _ := attributesOf(&parts[k])
 			renumber(x, numbers[k])
 		})
 	}
 	running.Wait()
-	return all
+	return common
 }
 
-// frequent returns the alphabet of those attributes that occur at least minCount times, and changes numbers to theirs.
-func frequent(all *structured.Alphabet, minCount int, parts []part, numbers [][]int32,
-	of func(*part) (*structured.Sparse, *structured.Alphabet)) *structured.Alphabet {
-	counts := make([]int, all.Len())
+// frequent returns the alphabet of the attributes that occur at least minCount times, and updates numbers to it.
+func frequent(common *structured.Alphabet, minCount int, parts []part, numbers [][]int32,
+	attributesOf func(*part) (*structured.Sparse, *structured.Alphabet)) *structured.Alphabet {
+	counts := make([]int, common.Len())
 	for k := range parts {
-		x, _ := of(&parts[k])
+		x, _ := attributesOf(&parts[k])
 		for _, i := range x.Index {
 			counts[numbers[k][i]]++
 		}
 	}
 	kept := structured.NewAlphabet()
-	number := make([]int32, all.Len())
-	for i, name := range all.Names() {
+	number := make([]int32, common.Len())
+	for i, name := range common.Names() {
 		number[i] = none
 		if counts[i] >= minCount {
 			number[i] = kept.Add(name)
@@ -166,7 +166,7 @@ func frequent(all *structured.Alphabet, minCount int, parts []part, numbers [][]
 	return kept
 }
 
-// renumber changes the attributes of x to their numbers, and drops those that have none.
+// renumber changes the attributes of x to their numbers, and removes those without one.
 func renumber(x *structured.Sparse, number []int32) {
 	kept, from := 0, 0
 	for t := range x.Offsets[1:] {
@@ -181,19 +181,19 @@ func renumber(x *structured.Sparse, number []int32) {
 	x.Index = x.Index[:kept]
 }
 
-// joined returns the rows of all parts, without their spare room, or nil where they have none.
-func joined(parts []part, of func(*part) (*structured.Sparse, *structured.Alphabet)) *structured.Sparse {
-	if all, _ := of(&parts[0]); all == nil {
+// joined concatenates the rows of all parts without spare capacity, or returns nil if they have none.
+func joined(parts []part, attributesOf func(*part) (*structured.Sparse, *structured.Alphabet)) *structured.Sparse {
+	if common, _ := attributesOf(&parts[0]); common == nil {
 		return nil
 	}
 	entries, rows := 0, 0
 	for k := range parts {
-		x, _ := of(&parts[k])
+		x, _ := attributesOf(&parts[k])
 		entries, rows = entries+len(x.Index), rows+len(x.Offsets)-1
 	}
 	joint := &structured.Sparse{Offsets: append(make([]int, 0, rows+1), 0), Index: make([]int32, 0, entries)}
 	for k := range parts {
-		x, _ := of(&parts[k])
+		x, _ := attributesOf(&parts[k])
 		at := len(joint.Index)
 		for _, offset := range x.Offsets[1:] {
 			joint.Offsets = append(joint.Offsets, at+offset)

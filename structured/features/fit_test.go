@@ -12,7 +12,7 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// plain is what Fit makes, slowly: a line at a time, a name at a time.
+// plain is a slow reference for Fit: line by line, name by name.
 func plain(t *Template, d *structured.Dataset, minCount int) (nodes, edges []string) {
 	count := map[string]int{}
 	var names [2][][]string
@@ -68,7 +68,7 @@ func plain(t *Template, d *structured.Dataset, minCount int) (nodes, edges []str
 	return spell(names[0]), spell(names[1])
 }
 
-// randomTemplate draws lines with macros of two columns, a U line and a B line at least.
+// randomTemplate draws lines with macros of two columns, at least one U line and one B line.
 func randomTemplate(t *rapid.T) string {
 	function := rapid.SampledFrom([]string{"x", "lower", "short", "suffix1", "lower.prefix2", "caps", "isdigit", "shape.suffix2"})
 	macro := rapid.Custom(func(t *rapid.T) string {
@@ -89,16 +89,16 @@ func randomTemplate(t *rapid.T) string {
 	return strings.Join(lines, "\n")
 }
 
-// randomData draws sequences with columns word and pos, enough that threads share them.
+// randomData draws sequences with columns word and pos, long enough for several threads.
 func randomData(t *rapid.T) *structured.Dataset {
 	d := &structured.Dataset{Name: "random", Offsets: []int{0}, ColumnNames: []string{"word", "pos"}, Columns: make([][]string, 2)}
 	words := rapid.SampledFrom([]string{"a", "A", "ab", "Ab", "12", "1b", "é", "_B-1", "/", "a/b"})
-	some := rapid.SliceOfN(words, 1, 20).Draw(t, "words")
+	drawn := rapid.SliceOfN(words, 1, 20).Draw(t, "words")
 	for i, total := 0, rapid.IntRange(1, 6*blockPositions).Draw(t, "positions"); i < total; {
 		length := rapid.SampledFrom([]int{1, 2, 3, 7, 50, 2*blockPositions + 1}).Draw(t, "length")
 		for k := range length {
-			d.Columns[0] = append(d.Columns[0], some[(i*i+k)%len(some)])
-			d.Columns[1] = append(d.Columns[1], some[(i+3*k)%len(some)])
+			d.Columns[0] = append(d.Columns[0], drawn[(i*i+k)%len(drawn)])
+			d.Columns[1] = append(d.Columns[1], drawn[(i+3*k)%len(drawn)])
 		}
 		i += length
 		d.Offsets = append(d.Offsets, i)
@@ -106,7 +106,7 @@ func randomData(t *rapid.T) *structured.Dataset {
 	return d
 }
 
-func TestFitIsThePlainWay(t *testing.T) {
+func TestFitAgreesWithReference(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d, minCount := randomData(t), rapid.IntRange(0, 4).Draw(t, "min count")
 		template, err := Parse(randomTemplate(t), "x")
@@ -141,7 +141,7 @@ func TestFitIsThePlainWay(t *testing.T) {
 			t.Fatalf("%d attributes occur, the dictionary has %d", next, d.Dictionary.Nodes())
 		}
 
-		// Applied to the same data, it gives the same numbers; whatever the threads, and with little memory.
+		// Apply on the same data gives the same numbers, for any number of threads and with little memory.
 		again := &structured.Dataset{Name: d.Name, Offsets: d.Offsets, Columns: d.Columns, ColumnNames: d.ColumnNames}
 		same := func(how string) {
 			if !reflect.DeepEqual(again.Attributes, d.Attributes) || !reflect.DeepEqual(again.EdgeAttributes, d.EdgeAttributes) {
@@ -203,7 +203,7 @@ func TestHashedAttributes(t *testing.T) {
 	})
 }
 
-func TestApplyDropsTheUnknown(t *testing.T) {
+func TestApplyDropsUnknownAttributes(t *testing.T) {
 	template := parse(t, "U%x[0,0]\nU%x[0,0]/%x[1,0]\nB%x[0,0]")
 	d := conll(t, "word=0,label=1", "a O\nb O\n")
 	fit(t, template, d, Options{})
@@ -241,8 +241,8 @@ func TestFitOptions(t *testing.T) {
 	}
 }
 
-// What is remembered is bounded, however much text streams by.
-func TestExtractorForgets(t *testing.T) {
+// The cache stays bounded, for any amount of text.
+func TestExtractorBoundsItsCache(t *testing.T) {
 	d := conll(t, "word=0,label=1", "a O\n")
 	template := parse(t, "U%x[0,0]\nU%x[0,0]/%lower[-1,0]\nU%suffix2[0,0]")
 	fit(t, template, d, Options{})
@@ -257,7 +257,7 @@ func TestExtractorForgets(t *testing.T) {
 			t.Fatal(err)
 		}
 		if e.memory() > e.bound {
-			t.Fatalf("%d bytes remembered", e.memory())
+			t.Fatalf("%d bytes in the cache", e.memory())
 		}
 	}
 }
@@ -278,7 +278,7 @@ func FuzzParse(f *testing.F) {
 		}
 		for _, l := range slices.Concat(template.lines, again.lines) {
 			for k := range l.macros {
-				l.macros[k].at = 0 // row 00 is written 0
+				l.macros[k].at = 0 // row 00 is written as 0
 			}
 		}
 		if !reflect.DeepEqual(again, template) {

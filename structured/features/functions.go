@@ -6,46 +6,46 @@ import (
 	"unicode/utf8"
 )
 
-// function is a function of a cell. Its value may be none (false), unless it is total.
+// function is a function of a cell. It returns false if it has no value; a total function always has one.
 type function struct {
-	total   bool // it has a value everywhere, and leaves the marks beyond the ends of a sequence as they are
-	counted bool // its name is followed by a number n from 1
+	total   bool // it has a value for every cell, and leaves the marks beyond the ends of a sequence unchanged
+	counted bool // a number n from 1 follows its name
 	apply   func(cell string, n int) (string, bool)
 }
 
-// functions are those of the language; %x is the cell itself.
+// functions are the functions of the template language; x is the cell itself.
 var functions = map[string]function{
-	"x":         everywhere(func(cell string) string { return cell }),
-	"lower":     everywhere(strings.ToLower),
-	"zero":      everywhere(zero),
-	"shape":     everywhere(func(cell string) string { return shape(cell, 2, 10) }),
-	"short":     everywhere(func(cell string) string { return shape(cell, 1, len(cell)) }),
+	"x":         totalFunction(func(cell string) string { return cell }),
+	"lower":     totalFunction(strings.ToLower),
+	"zero":      totalFunction(zero),
+	"shape":     totalFunction(func(cell string) string { return shape(cell, 2, 10) }),
+	"short":     totalFunction(func(cell string) string { return shape(cell, 1, len(cell)) }),
 	"prefix":    {counted: true, apply: prefix},
 	"suffix":    {counted: true, apply: suffix},
-	"caps":      oneOf(caps),
-	"digits":    oneOf(digits),
-	"kind":      oneOf(kind),
+	"caps":      optionalFunction(caps),
+	"digits":    optionalFunction(digits),
+	"kind":      optionalFunction(kind),
 	"isupper":   predicate(func(cell string) bool { return caps(cell) == "upper" }),
 	"istitle":   predicate(func(cell string) bool { return caps(cell) == "initial" }),
 	"islower":   predicate(func(cell string) bool { return caps(cell) == "lower" }),
-	"isdigit":   all(unicode.IsDigit),
-	"isalpha":   all(unicode.IsLetter),
-	"isalnum":   all(isAlnum),
-	"ispunct":   all(isSign),
-	"hasupper":  some(unicode.IsUpper),
-	"haslower":  some(unicode.IsLower),
-	"hasdigit":  some(unicode.IsDigit),
-	"haspunct":  some(isSign),
-	"hashyphen": some(func(r rune) bool { return r == '-' }),
-	"hasdot":    some(func(r rune) bool { return r == '.' }),
+	"isdigit":   everyRune(unicode.IsDigit),
+	"isalpha":   everyRune(unicode.IsLetter),
+	"isalnum":   everyRune(isAlnum),
+	"ispunct":   everyRune(isSign),
+	"hasupper":  someRune(unicode.IsUpper),
+	"haslower":  someRune(unicode.IsLower),
+	"hasdigit":  someRune(unicode.IsDigit),
+	"haspunct":  someRune(isSign),
+	"hashyphen": someRune(func(r rune) bool { return r == '-' }),
+	"hasdot":    someRune(func(r rune) bool { return r == '.' }),
 }
 
-func everywhere(f func(cell string) string) function {
+func totalFunction(f func(cell string) string) function {
 	return function{total: true, apply: func(cell string, _ int) (string, bool) { return f(cell), true }}
 }
 
-// oneOf is a function with few values, of which "" means none.
-func oneOf(f func(cell string) string) function {
+// optionalFunction turns f, which has few distinct values, into a function; "" means no value.
+func optionalFunction(f func(cell string) string) function {
 	return function{apply: func(cell string, _ int) (string, bool) { v := f(cell); return v, v != "" }}
 }
 
@@ -53,19 +53,19 @@ func predicate(holds func(cell string) bool) function {
 	return function{apply: func(cell string, _ int) (string, bool) { return "yes", holds(cell) }}
 }
 
-func all(of func(rune) bool) function {
+func everyRune(is func(rune) bool) function {
 	return predicate(func(cell string) bool {
-		return cell != "" && strings.IndexFunc(cell, func(r rune) bool { return !of(r) }) < 0
+		return cell != "" && strings.IndexFunc(cell, func(r rune) bool { return !is(r) }) < 0
 	})
 }
 
-func some(of func(rune) bool) function {
-	return predicate(func(cell string) bool { return strings.ContainsFunc(cell, of) })
+func someRune(is func(rune) bool) function {
+	return predicate(func(cell string) bool { return strings.ContainsFunc(cell, is) })
 }
 
 func isAlnum(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// isSign reports whether r is punctuation or another sign, neither letter nor digit.
+// isSign reports whether r is punctuation or another sign, not a letter or digit.
 func isSign(r rune) bool { return !isAlnum(r) && !unicode.IsMark(r) }
 
 func zero(cell string) string {
@@ -77,8 +77,8 @@ func zero(cell string) string {
 	}, cell)
 }
 
-// shape writes X for upper case, x for other letters, d for digits and keeps the rest; of a run of the same it keeps so
-// many, and of all no more than longest.
+// shape replaces upper case letters by X, other letters by x and digits by d, and keeps other characters. It shortens a run
+// of equal characters to run, and the whole to longest.
 func shape(cell string, run, longest int) string {
 	var s strings.Builder
 	var last rune
@@ -132,8 +132,8 @@ func suffix(cell string, n int) (string, bool) {
 	return cell[start:], true
 }
 
-// caps says how the letters of cell are written: all upper case, at least two of them; only the first upper; all lower;
-// mixed. A cell whose letters have no case has none.
+// caps describes the case of a cell's letters: upper (all, at least two), initial (only the first is upper), lower or mixed. It
+// returns "" if no letter has a case.
 func caps(cell string) string {
 	upper, lower := 0, 0
 	first := false // the first letter is upper case
@@ -159,7 +159,7 @@ func caps(cell string) string {
 	return "mixed"
 }
 
-// digits says how digits occur in cell: it has nothing else; it is a number, with signs; it has some.
+// digits describes the digits of a cell: all characters are digits, a number with signs, or some digits.
 func digits(cell string) string {
 	count, letters, signs := 0, 0, 0
 	for _, r := range cell {
@@ -183,7 +183,7 @@ func digits(cell string) string {
 	return "some"
 }
 
-// kind tells tokens of the web and a few others by their spelling.
+// kind recognises tokens of the web and a few others by their spelling.
 func kind(cell string) string {
 	switch lower := strings.ToLower(cell); {
 	case strings.Contains(lower, "://") || strings.HasPrefix(lower, "www.") || strings.Contains(lower, ".com"):
@@ -205,7 +205,7 @@ func kind(cell string) string {
 	return ""
 }
 
-// ordinal reports whether a cell in lower case is like 1st, 22nd, 3rd or 10th.
+// ordinal reports whether a cell in lower case reads like 1st, 22nd, 3rd or 10th.
 func ordinal(lower string) bool {
 	number := strings.TrimRight(lower, "stndrh")
 	switch lower[len(number):] {

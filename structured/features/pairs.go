@@ -2,20 +2,20 @@ package features
 
 import "math/bits"
 
-// pairs is a hash table from pairs of numbers to a number: open, with linear probing, at most half full. The zero value is
-// empty.
+// pairs is a hash table from pairs of numbers to numbers: open addressing, linear probing, at most half full. The zero
+// value is empty.
 type pairs struct {
 	entries []pair // the length is a power of two
 	n       int
 }
 
 type pair struct {
-	key   uint64 // both numbers, plus one; 0 where nobody lives
+	key   uint64 // both numbers, plus one; 0 marks a free slot
 	value int32
 }
 
-// at returns the entry of (a, b), both ≥ 0, which the caller may fill. It is new where its value is unseen. The next call
-// may move it.
+// at returns the entry of (a, b), both ≥ 0, and creates it with the value unseen if it is new. The caller may change it. The
+// next call invalidates the pointer.
 func (p *pairs) at(a, b int32) *int32 {
 	if 2*p.n >= len(p.entries) {
 		p.grow()

@@ -13,7 +13,7 @@ const (
 	longestAffix = 100 // letters
 )
 
-// Parse reads a template; name is that of its file, for messages. A mistake is bad input, with file:line:column.
+// Parse parses a template; name is the file's name for messages. Errors are bad input, with file:line:column.
 func Parse(text, name string) (*Template, error) {
 	t := &Template{name: name}
 	features := 0
@@ -34,15 +34,15 @@ func Parse(text, name string) (*Template, error) {
 	return t, nil
 }
 
-// parser reads one line.
+// parser parses one line.
 type parser struct {
 	name   string
 	number int
 	text   string
-	at     int // bytes read
+	at     int // bytes read so far
 }
 
-// bad returns a BadInput error about what starts at byte at.
+// bad returns a BadInput error about the text that starts at byte at.
 func (p *parser) bad(at int, format string, args ...any) error {
 	place := []any{p.name, p.number, utf8.RuneCountInString(p.text[:at]) + 1}
 	return structured.BadInput("%s:%d:%d: "+format, append(place, args...)...)
@@ -83,7 +83,7 @@ func (p parser) line() (line, error) {
 	return l, nil
 }
 
-// macro reads what follows a percent sign.
+// macro parses the text after a percent sign.
 func (p *parser) macro() (macro, error) {
 	var m macro
 	open := strings.IndexByte(p.text[p.at:], '[')
@@ -121,7 +121,7 @@ func (p *parser) macro() (macro, error) {
 	return m, nil
 }
 
-// call reads the name of a function, which begins at p.at.
+// call parses the name of a function, which begins at p.at.
 func (p *parser) call(name string) (call, error) {
 	if f, ok := functions[name]; ok && !f.counted {
 		return call{name: name}, nil

@@ -18,7 +18,7 @@ const setExtension = ".template"
 func Sets() []string {
 	files, err := sets.ReadDir("sets")
 	if err != nil {
-		panic(err) // they are in the program
+		panic(err) // the files are embedded, so this cannot fail
 	}
 	var names []string
 	for _, f := range files {
@@ -27,7 +27,7 @@ func Sets() []string {
 	return names
 }
 
-// Builtin returns the text of a built-in template, for named entities (ner), parts of speech (pos) or chunks (chunk).
+// Builtin returns the text of a built-in template: ner (named entities), pos (parts of speech) or chunk (chunks).
 func Builtin(set string) (text string, err error) {
 	if !slices.Contains(Sets(), set) {
 		return "", structured.BadInput("features %q, expected one of %s", set, strings.Join(Sets(), " "))

@@ -9,29 +9,29 @@ import (
 	"github.com/dsp-go/dsp/structured/text"
 )
 
-// Template says which attributes the positions of a sequence have, and the steps between them.
+// Template describes the attributes of the positions of a sequence and of the steps between them.
 type Template struct {
 	name  string // of its file, for messages
 	lines []line
 }
 
-// line is a line of a template: literal text, a macro, literal text, …, a macro, literal text.
+// line is a line of a template: literals and macros in turn, beginning and ending with a literal.
 type line struct {
-	kind     byte     // 'U' or 'B'; 0 of a comment or blank line, which is its only literal
+	kind     byte     // 'U' or 'B'; 0 for a comment or blank line, whose text is its only literal
 	number   int      // in its file
 	literals []string // one more than macros
 	macros   []macro
 }
 
-// macro stands for a function of a cell.
+// macro is a function of a cell.
 type macro struct {
 	calls  []call
-	row    int // of the cell, counted from the position
+	row    int // row of the cell, relative to the position
 	column column
-	at     int // character of the line where the column is named, from 1
+	at     int // character of the line where the column's name begins, from 1
 }
 
-// call is a function with its number, 0 where it has none.
+// call is a function with its number, 0 if it takes none.
 type call struct {
 	name string
 	n    int
@@ -39,7 +39,7 @@ type call struct {
 
 // column is a column of the data, by name or by number.
 type column struct {
-	name     string // or the number
+	name     string // a name or a number
 	optional bool
 }
 
@@ -76,7 +76,7 @@ func (l line) String() string {
 	return s.String()
 }
 
-// String is what Parse reads, comments included.
+// String returns the template in the form that Parse reads, comments included.
 func (t *Template) String() string {
 	var s strings.Builder
 	for _, l := range t.lines {
@@ -86,7 +86,7 @@ func (t *Template) String() string {
 	return s.String()
 }
 
-// index returns the number of the column in d's Columns, or -1 where d lacks it.
+// index returns the number of the column in d's Columns, or -1 if d lacks it.
 func (c column) index(d *structured.Dataset) int {
 	if i := slices.Index(d.ColumnNames, c.name); i >= 0 && c.name != text.LabelColumn {
 		return i
@@ -107,9 +107,9 @@ func (c column) index(d *structured.Dataset) int {
 	return -1
 }
 
-// settle leaves out the optional lines whose columns d lacks, and makes the others required, so that other data must have
-// the columns that d had.
-func (t *Template) settle(d *structured.Dataset) {
+// fixColumns removes the optional lines whose columns d lacks and makes the other columns required, so that other data must
+// have the columns of d.
+func (t *Template) fixColumns(d *structured.Dataset) {
 	t.lines = slices.DeleteFunc(slices.Clone(t.lines), func(l line) bool {
 		return slices.ContainsFunc(l.macros, func(m macro) bool { return m.column.optional && m.column.index(d) < 0 })
 	})
@@ -121,7 +121,7 @@ func (t *Template) settle(d *structured.Dataset) {
 	}
 }
 
-// missing is the error that d lacks the column of a macro.
+// missing returns the error that d lacks the column of a macro.
 func (t *Template) missing(l line, m macro, d *structured.Dataset) error {
 	var inputs []string
 	for _, name := range d.ColumnNames {

@@ -10,7 +10,7 @@ import (
 	structuredtext "github.com/dsp-go/dsp/structured/text"
 )
 
-// conll reads text with columns word, pos and label, or fewer.
+// conll reads text with the given columns, for instance word, pos and label.
 func conll(t testing.TB, columns, text string) *structured.Dataset {
 	t.Helper()
 	c, err := structuredtext.ParseColumns(columns)
@@ -42,18 +42,18 @@ func fit(t testing.TB, template *Template, d *structured.Dataset, o Options) {
 	}
 }
 
-// rows spells out the attributes of each row.
+// rows returns the attributes of each row by name.
 func rows(x *structured.Sparse, names *structured.Alphabet) []string {
-	var all []string
+	var rows []string
 	for t := range x.Offsets[1:] {
 		index, _ := x.Row(t)
 		var row []string
 		for _, i := range index {
 			row = append(row, names.Name(i))
 		}
-		all = append(all, strings.Join(row, " "))
+		rows = append(rows, strings.Join(row, " "))
 	}
-	return all
+	return rows
 }
 
 func TestTemplateOfCRFPP(t *testing.T) {
@@ -75,7 +75,7 @@ func TestTemplateOfCRFPP(t *testing.T) {
 	}
 }
 
-func TestEqualExpansionsAreOneAttribute(t *testing.T) {
+func TestEqualExpansionsShareAnAttribute(t *testing.T) {
 	d := conll(t, "word=0,label=1", "a O\nb O\na O\n")
 	fit(t, parse(t, "Unear=%x[-1,0]\nUnear=%x[1,0]\nU%x[0,0]/%x[1,0]\nUa/b%x[-9,0]"), d, Options{})
 	if got, want := rows(d.Attributes, d.Dictionary.Node), []string{
@@ -84,7 +84,7 @@ func TestEqualExpansionsAreOneAttribute(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	if d.EdgeAttributes != nil || d.Dictionary.Edge != nil {
-		t.Error("attributes of steps out of nothing")
+		t.Error("attributes of steps without a B line")
 	}
 }
 
@@ -220,7 +220,7 @@ func TestBuiltinSets(t *testing.T) {
 		for _, columns := range []string{"word=0,label=1", three} {
 			template := parse(t, text)
 			if template.String() != text {
-				t.Errorf("%s is not written as it prints", set)
+				t.Errorf("%s does not print as it is written", set)
 			}
 			d := conll(t, columns, strings.Repeat("Al NN B\n", 3))
 			if columns != three {

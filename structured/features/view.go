@@ -10,23 +10,24 @@ import (
 
 const (
 	none   = -1 // no value, or no attribute
-	unseen = -2 // not asked for yet
+	unseen = -2 // not computed yet
 )
 
-// view is what a function makes of another view's values: of a column's cells in the end. Equal values have one number.
-// Before them come the numbers of the marks beyond the ends of a sequence, _B-1, …, _B-pad, _B+1, …, _B+pad.
+// view holds the values of a function applied to the values of another view; a root view holds the cells of a column. Equal
+// values share a number. The first numbers are those of the marks beyond the ends of a sequence: _B-1, …, _B-pad, _B+1, …,
+// _B+pad.
 type view struct {
-	call     call
-	function function // that call names; none of a column's cells
-	children []*view
-	marks    []string
-	texts    structured.Alphabet // the values that are no marks; their numbers begin after the marks'
-	of       []int32             // the value of each of the parent's, or none
-	at       []int32             // scratch: the values at the positions of a block, with pad more on either side
-	bytes    int                 // of the texts
+	call       call
+	function   function // the function of call; unset for a root
+	children   []*view
+	marks      []string
+	texts      structured.Alphabet // the values that are not marks; their numbers follow those of the marks
+	fromParent []int32             // this view's value for each value of the parent, or none
+	at         []int32             // scratch: the values at the positions of a block and at pad positions on either side
+	bytes      int                 // total length of the texts
 }
 
-// marksBeyond returns the marks for so many rows on either side.
+// marksBeyond returns the marks for pad rows on either side.
 func marksBeyond(pad int) []string {
 	var marks []string
 	for _, sign := range []string{"-", "+"} {
@@ -37,14 +38,14 @@ func marksBeyond(pad int) []string {
 	return marks
 }
 
-// reset forgets all but the marks.
+// reset forgets all values except the marks.
 func (v *view) reset(marks []string) {
-	v.marks, v.texts, v.of, v.bytes = marks, structured.Alphabet{}, nil, 0
+	v.marks, v.texts, v.fromParent, v.bytes = marks, structured.Alphabet{}, nil, 0
 	for k := range marks {
 		if v.function.total {
-			v.of = append(v.of, int32(k))
+			v.fromParent = append(v.fromParent, int32(k))
 		} else {
-			v.of = append(v.of, none)
+			v.fromParent = append(v.fromParent, none)
 		}
 	}
 	for _, child := range v.children {
@@ -52,10 +53,10 @@ func (v *view) reset(marks []string) {
 	}
 }
 
-// len returns how many values there are.
+// len returns the number of values.
 func (v *view) len() int { return len(v.marks) + v.texts.Len() }
 
-// name spells a value.
+// name returns the text of a value.
 func (v *view) name(value int32) string {
 	if k := int(value) - len(v.marks); k >= 0 {
 		return v.texts.Name(int32(k))
@@ -63,7 +64,7 @@ func (v *view) name(value int32) string {
 	return v.marks[value]
 }
 
-// add returns the value of a text, of which the functions are computed when it is new.
+// add returns the value of a text. For a new text it computes the values of the children too.
 func (v *view) add(text string) int32 {
 	n := v.texts.Len()
 	number := v.texts.Add(text)
@@ -74,13 +75,13 @@ func (v *view) add(text string) int32 {
 			if result, ok := child.function.apply(text, child.call.n); ok {
 				value = child.add(result)
 			}
-			child.of = append(child.of, value)
+			child.fromParent = append(child.fromParent, value)
 		}
 	}
 	return int32(len(v.marks)) + number
 }
 
-// cell returns the value of a cell, a copy of whose text is kept.
+// cell returns the value of a cell, and keeps a copy of its text if it is new.
 func (v *view) cell(text string) int32 {
 	if number := v.texts.Index(text); number >= 0 {
 		return int32(len(v.marks)) + number
@@ -88,7 +89,7 @@ func (v *view) cell(text string) int32 {
 	return v.add(strings.Clone(text))
 }
 
-// block looks at the cells of a root at positions from to to-1 of a sequence, and at its pads.
+// block loads the cells of a root at positions from to to-1 of a sequence, and the pads on either side.
 func (v *view) block(cells []string, from, to, pad int) {
 	v.at = vec.Grow(v.at, to-from+2*pad)
 	for i := range v.at {
@@ -101,26 +102,26 @@ func (v *view) block(cells []string, from, to, pad int) {
 			v.at[i] = v.cell(cells[p])
 		}
 	}
-	v.look()
+	v.load()
 }
 
-// look finds the values of the children where v's are known.
-func (v *view) look() {
+// load computes the values of the children from those of v.
+func (v *view) load() {
 	for _, child := range v.children {
 		child.at = vec.Grow(child.at, len(v.at))
 		for i, value := range v.at {
 			if value >= 0 {
-				value = child.of[value]
+				value = child.fromParent[value]
 			}
 			child.at[i] = value
 		}
-		child.look()
+		child.load()
 	}
 }
 
-// memory returns about how many bytes v and its children take.
+// memory returns the approximate size of v and its children in bytes.
 func (v *view) memory() int {
-	bytes := v.bytes + v.texts.Len()*28 + len(v.of)*4 // a name's header and its places in the table
+	bytes := v.bytes + v.texts.Len()*28 + len(v.fromParent)*4 // a name's header and its slots in the table
 	for _, child := range v.children {
 		bytes += child.memory()
 	}

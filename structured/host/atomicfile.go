@@ -11,9 +11,9 @@ import (
 	"path/filepath"
 )
 
-// WriteFile gives path the content that write produces, whole or not at all: it goes to a temporary file in the same
-// folder, is synced to disk and then renamed. After an error, also one from write, path is as it was and no temporary
-// file is left. What is not a regular file (a pipe, a terminal) is written to directly; a symbolic link is followed.
+// WriteFile atomically replaces the content of path with what write produces. It writes to a temporary file in the same
+// folder, syncs it to disk and renames it. After an error, including one from write, path is unchanged and the temporary
+// file is gone. WriteFile writes directly to a path that is not a regular file (a pipe, a terminal), and follows symbolic links.
 func WriteFile(path string, write func(io.Writer) error) error {
 	switch target, err := filepath.EvalSymlinks(path); {
 	case err == nil:
@@ -34,7 +34,7 @@ func WriteFile(path string, write func(io.Writer) error) error {
 	if err := os.Rename(f.Name(), path); err != nil {
 		return errors.Join(err, os.Remove(f.Name()))
 	}
-	// The rename itself lasts only once the folder is on disk. Not every system can sync a folder, hence no error.
+	// The rename is durable only once the folder is synced. Some systems cannot sync a folder, so this error is ignored.
 	if dir, err := os.Open(filepath.Dir(path)); err == nil {
 		_ = dir.Sync()
 		_ = dir.Close()
@@ -42,7 +42,7 @@ func WriteFile(path string, write func(io.Writer) error) error {
 	return nil
 }
 
-// createBeside makes a new hidden file in the folder of path, with the permissions a new file gets.
+// createBeside creates a hidden file in the folder of path, with the default permissions of a new file.
 func createBeside(path string) (*os.File, error) {
 	dir, base := filepath.Split(path)
 	for {
@@ -54,7 +54,7 @@ func createBeside(path string) (*os.File, error) {
 	}
 }
 
-// writeBuffered runs write on f through a buffer, syncs and closes f.
+// writeBuffered calls write with a buffered f, then syncs and closes f.
 func writeBuffered(f *os.File, write func(io.Writer) error) error {
 	w := bufio.NewWriterSize(f, 1<<16)
 	err := write(w)

@@ -10,7 +10,7 @@ import (
 
 func TestWriteFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.txt")
-	put := func(text string, fail error) error {
+	write := func(text string, fail error) error {
 		return WriteFile(path, func(w io.Writer) error {
 			_, err := io.WriteString(w, text)
 			return errors.Join(err, fail)
@@ -26,16 +26,16 @@ func TestWriteFile(t *testing.T) {
 			t.Fatalf("left behind: %v", names)
 		}
 	}
-	if err := put("first", nil); err != nil {
+	if err := write("first", nil); err != nil {
 		t.Fatal(err)
 	}
 	check("first")
 	boom := errors.New("boom")
-	if err := put("half", boom); !errors.Is(err, boom) {
+	if err := write("half", boom); !errors.Is(err, boom) {
 		t.Fatalf("got %v, want %v", err, boom)
 	}
 	check("first")
-	if err := put("second", nil); err != nil {
+	if err := write("second", nil); err != nil {
 		t.Fatal(err)
 	}
 	check("second")

@@ -5,7 +5,7 @@ import (
 	"runtime/debug"
 )
 
-// PanicError is a panic made an error: a mistake in the program, with the stack it happened on.
+// PanicError is a recovered panic, which is a bug in the program, with its stack.
 type PanicError struct {
 	Value any
 	Stack []byte
@@ -13,7 +13,7 @@ type PanicError struct {
 
 func (e *PanicError) Error() string { return fmt.Sprintf("internal error: %v", e.Value) }
 
-// Guard runs work and turns a panic into a PanicError. Work on other goroutines needs it: nobody else can recover there.
+// Guard calls work and turns a panic into a PanicError. Every goroutine needs its own: a panic there cannot be recovered elsewhere.
 func Guard(work func() error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {

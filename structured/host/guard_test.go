@@ -17,9 +17,9 @@ func TestGuard(t *testing.T) {
 	var p *PanicError
 	err := Guard(func() error { none[3]++; return nil })
 	if !errors.As(err, &p) || !strings.Contains(p.Error(), "index out of range") || !strings.Contains(string(p.Stack), "TestGuard") {
-		t.Errorf("got %v, want the panic and where it was", err)
+		t.Errorf("got %v, want the panic with its stack", err)
 	}
 	if structured.IsBadInput(err) {
-		t.Error("a mistake of the program is not the user's")
+		t.Error("a bug in the program is not bad input")
 	}
 }

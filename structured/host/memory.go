@@ -12,8 +12,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// CheckMemory refuses, as bad input, what would take more memory than there is. bytes are an estimate; where nobody
-// knows how much memory there is, there is enough. what says what takes it ("training on big.conll").
+// CheckMemory returns a bad-input error if bytes, an estimate, exceeds the available memory. what names the purpose
+// ("training on big.conll"). It returns nil if the available memory is unknown.
 func CheckMemory(what string, bytes float64) error {
 	available, ok := AvailableMemory()
 	if !ok || bytes <= available {
@@ -24,8 +24,8 @@ func CheckMemory(what string, bytes float64) error {
 
 func gib(bytes float64) string { return fmt.Sprintf("%.1f GiB", bytes/(1<<30)) }
 
-// AvailableMemory returns how many bytes the process can still take: what Linux calls available, or less where a control
-// group sets a limit. It is false where nobody can tell, as on other systems.
+// AvailableMemory returns how many more bytes the process can allocate: Linux's MemAvailable, or less if a control group
+// sets a limit. ok is false if that is unknown, as on other systems.
 func AvailableMemory() (bytes float64, ok bool) { return MeasuredMemory(os.DirFS("/")) }
 
 func MeasuredMemory(root fs.FS) (float64, bool) {
@@ -48,35 +48,34 @@ func MeasuredMemory(root fs.FS) (float64, bool) {
 	return least, !math.IsInf(least, 1)
 }
 
-// groupMemory returns the least that the control group at path, or one that it is in, leaves to take: its limit less its
-// usage, of which cached files are given back. It is +∞ without limits. Seen from inside of a container, the group may
-// be the mounted root itself.
+// groupMemory returns how many bytes the control group at path and its ancestors leave: the least of limit − usage, where
+// cached files do not count as used. It is +∞ without limits. Inside a container, the group may be the mounted root itself.
 func groupMemory(root fs.FS, mount, group, limit, usage, cache string) float64 {
 	least := math.Inf(1)
-	for at := path.Clean("/" + group); ; at = path.Dir(at) {
-		dir := path.Join(mount, at)
+	for ancestor := path.Clean("/" + group); ; ancestor = path.Dir(ancestor) {
+		dir := path.Join(mount, ancestor)
 		if most, ok := number(root, dir+"/"+limit); ok {
 			used, _ := number(root, dir+"/"+usage)
 			cached, _ := keyedNumber(root, dir+"/memory.stat", cache)
 			least = min(least, max(0, most-max(0, used-cached)))
 		}
-		if at == "/" {
+		if ancestor == "/" {
 			return least
 		}
 	}
 }
 
-// number reads a file that holds a number.
+// number reads a file that contains one number.
 func number(root fs.FS, file string) (float64, bool) {
 	text, err := fs.ReadFile(root, file)
 	if err != nil {
 		return 0, false
 	}
-	n, err := strconv.ParseUint(strings.TrimSpace(string(text)), 10, 64) // "max" is none
+	n, err := strconv.ParseUint(strings.TrimSpace(string(text)), 10, 64) // "max" means no limit
 	return float64(n), err == nil
 }
 
-// keyedNumber reads the number after a key at the start of a line.
+// keyedNumber reads the number that follows key at the start of a line.
 func keyedNumber(root fs.FS, file, key string) (float64, bool) {
 	text, _ := fs.ReadFile(root, file)
 	for line := range strings.Lines(string(text)) {

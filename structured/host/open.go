@@ -12,11 +12,11 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// ErrNoTokens says that a text file has no tokens; the readers' errors wrap it.
+// ErrNoTokens means that a text file has no tokens; the readers' errors wrap it.
 var ErrNoTokens = errors.New("no tokens")
 
-// Open opens a data file for reading; "-" is standard input. Gzip is recognised by its first bytes and unpacked. A file
-// that cannot be opened is bad input.
+// Open opens a data file for reading; "-" is standard input. It recognises gzip by its first bytes and decompresses it. A
+// file that cannot be opened is bad input.
 func Open(path string) (io.ReadCloser, error) {
 	if path == "-" {
 		return Unpack(io.NopCloser(os.Stdin), "standard input")
@@ -51,7 +51,7 @@ type stream struct {
 
 func (s stream) Close() error { return s.close() }
 
-// Lines reads a text file line by line, however long, and knows where it is.
+// Lines reads a text file line by line, with lines of any length, and counts them for messages.
 type Lines struct {
 	scanner *bufio.Scanner
 	name    string
@@ -64,8 +64,8 @@ func NewLines(r io.Reader, name string) *Lines {
 	return l
 }
 
-// Next reads a line without its end ("\n" or "\r\n"), and without a byte-order mark. It is false at the end of the file
-// and after an error, which err tells.
+// Next reads a line without its end ("\n" or "\r\n") and without a byte-order mark. It returns false at the end of the file
+// and after an error, which Err returns.
 func (l *Lines) Next() ([]byte, bool) {
 	if !l.scanner.Scan() {
 		return nil, false
@@ -78,7 +78,7 @@ func (l *Lines) Next() ([]byte, bool) {
 	return line, true
 }
 
-// Err returns what stopped the reading, nil at the end of the file.
+// Err returns the error that stopped the reading, or nil at the end of the file.
 func (l *Lines) Err() error {
 	if err := l.scanner.Err(); err != nil {
 		return structured.BadInput("%s: after line %d: %w", l.name, l.Number, err)

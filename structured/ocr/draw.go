@@ -5,10 +5,10 @@ import (
 	"math/rand/v2"
 )
 
-// hand is how one word is written: what its letters have in common.
+// hand is the handwriting of one word: what its letters share.
 type hand struct {
 	letters   *[26]glyph
-	thickness float64 // pixels by which strokes are wider on either side
+	thickness float64 // pixels by which strokes grow on either side
 	slant     float64
 	contrast  float64
 }
@@ -23,13 +23,12 @@ func newHand(difficulty float64, rng *rand.Rand) hand {
 	}
 }
 
-// clippedNormal draws a standard normal number, cut to [-2, 2] so that no letter leaves its image.
+// clippedNormal draws a standard normal number, clipped to [-2, 2] so that no letter leaves its image.
 func clippedNormal(rng *rand.Rand) float64 { return min(max(rng.NormFloat64(), -2), 2) }
 
-// draw writes the image [letterPixels] of a letter (0 is a), ink 1 on 0, as hundredths, so that two decimals keep it.
-// Difficulty 0 is the clean letter of the face; every distortion grows in proportion to difficulty: the letter is
-// shifted, rotated, sheared, scaled, bent by a smooth wave, made thicker or thinner, blurred, blotted and covered with
-// noise.
+// draw writes the image [letterPixels] of a letter (0 is a), ink 1 on background 0, rounded to hundredths so that two
+// decimals store it exactly. Difficulty 0 gives the clean letter of the face. Every distortion grows in proportion to
+// difficulty: shift, rotation, shear, scale, a smooth wave, thicker or thinner strokes, blur, blots and noise.
 func (h hand) draw(image []float32, letter int, difficulty float64, rng *rand.Rand) {
 	amount := func(spread float64) float64 { return spread * difficulty * clippedNormal(rng) }
 	g := &h.letters[letter]
@@ -46,8 +45,8 @@ func (h hand) draw(image []float32, letter int, difficulty float64, rng *rand.Ra
 	for r := range letterRows {
 		for c := range letterCols {
 			ink := 0.0
-			for s := range 4 { // four samples a pixel
-				// From the image back to the letter: centre, undo the shift, rotate, shear, scale and bend.
+			for s := range 4 { // four samples per pixel
+				// Map the image back to the letter: centre, undo the shift, rotate, shear, scale and bend.
 				x := float64(c) + 0.25 + 0.5*float64(s%2) - letterCols/2 - dx
 				y := float64(r) + 0.25 + 0.5*float64(s/2) - letterRows/2 - dy
 				x, y = cos*x+sin*y, cos*y-sin*x
@@ -87,7 +86,7 @@ func newBlot(difficulty float64, rng *rand.Rand) blot {
 	return b
 }
 
-// over returns the ink at a point after the blot, whose rim is a pixel wide.
+// over returns the ink at a point once the blot covers it. The blot's rim is one pixel wide.
 func (b blot) over(ink, x, y float64) float64 {
 	if b.radius == 0 {
 		return ink

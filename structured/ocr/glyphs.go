@@ -25,19 +25,19 @@ const (
 	letterPixels = letterRows * letterCols
 )
 
-// A glyph is the signed distance field of a letter, in a frame around the letter image: at every point the distance to
-// the letter's outline, positive inside, in pixels of the image. A field, unlike a bitmap, can be drawn at any
-// thickness and softness: the ink at a point is a ramp over distance + thickness.
+// A glyph is the signed distance field of a letter, in a frame around the letter image: the distance of every point to the
+// letter's outline in pixels of the image, positive inside. Unlike a bitmap, a field can be drawn at any thickness and
+// softness: the ink at a point is a ramp over distance + thickness.
 type glyph [fieldRows * fieldCols]float32
 
 const (
-	fieldScale  = 6 // points of the field a pixel of the image, either way
-	fieldMargin = 3 // pixels of frame around the image
+	fieldScale  = 6 // field points per image pixel, in each direction
+	fieldMargin = 3 // image pixels of frame around the image
 	fieldRows   = (letterRows + 2*fieldMargin) * fieldScale
 	fieldCols   = (letterCols + 2*fieldMargin) * fieldScale
 )
 
-// at returns the distance at a point in pixels of the image, origin top left, interpolated between the field's points.
+// at returns the distance at a point given in image pixels, origin top left, interpolated between field points.
 func (g *glyph) at(x, y float64) float64 {
 	fx := min(max((x+fieldMargin)*fieldScale-0.5, 0), fieldCols-1.001)
 	fy := min(max((y+fieldMargin)*fieldScale-0.5, 0), fieldRows-1.001)
@@ -49,7 +49,7 @@ func (g *glyph) at(x, y float64) float64 {
 	return float64(top + ay*(low-top))
 }
 
-// glyphs returns the letters a to z in every face, made on first use.
+// glyphs returns the letters a to z in every face. It builds them on first use.
 var glyphs = sync.OnceValue(func() [][26]glyph {
 	faces := [][]byte{
 		goregular.TTF, gomedium.TTF, gobold.TTF, goitalic.TTF, gobolditalic.TTF, gomono.TTF, gomonoitalic.TTF, gosmallcaps.TTF,
@@ -65,12 +65,12 @@ var glyphs = sync.OnceValue(func() [][26]glyph {
 })
 
 const (
-	emPixels    = 14.5 // font size in pixels of the image
+	emPixels    = 14.5 // font size in image pixels
 	baseline    = 11.8 // rows above the baseline
-	widest      = 7.2  // columns that a letter may take
-	narrowing   = 0.85 // letters are set this much narrower than the font's
+	widest      = 7.2  // columns that a letter may fill
+	narrowing   = 0.85 // letters are this much narrower than the font's
 	rasterScale = 2 * fieldScale
-	inkAlpha    = 128 // alpha from which a point of the raster is inside the letter
+	inkAlpha    = 128 // a raster point with at least this alpha is inside the letter
 )
 
 func openFace(ttf []byte) font.Face {
@@ -82,14 +82,14 @@ func openFace(ttf []byte) font.Face {
 			return face
 		}
 	}
-	panic(err) // the fonts are part of the program
+	panic(err) // the fonts are embedded, so this cannot fail
 }
 
-// fill makes g the field of a letter, centred across, squeezed to fit, its baseline at the common row.
+// fill makes g the field of a letter: centred horizontally, squeezed to fit, on the common baseline.
 func (g *glyph) fill(face font.Face, letter rune) {
-	box, mask, at, _, _ := face.Glyph(fixed.P(0, 0), letter)
-	alpha := func(x, y float64) bool { // in pixels of the raster, from the letter's origin on the baseline
-		p := image.Pt(int(math.Floor(x))-box.Min.X+at.X, int(math.Floor(y))-box.Min.Y+at.Y)
+	box, mask, origin, _, _ := face.Glyph(fixed.P(0, 0), letter)
+	alpha := func(x, y float64) bool { // in raster pixels, from the letter's origin on the baseline
+		p := image.Pt(int(math.Floor(x))-box.Min.X+origin.X, int(math.Floor(y))-box.Min.Y+origin.Y)
 		if !image.Pt(int(math.Floor(x)), int(math.Floor(y))).In(box) {
 			return false
 		}
@@ -113,7 +113,7 @@ func (g *glyph) fill(face font.Face, letter rune) {
 	}
 }
 
-// squaredDistances returns for every point of a field the squared distance to the nearest point that is set to value,
+// squaredDistances returns, for every point of a field, the squared distance to the nearest point where set equals value,
 // by two passes of lower envelopes of parabolas (Felzenszwalb and Huttenlocher 2012).
 func squaredDistances(set []bool, value bool) []float64 {
 	const far = 1e6
@@ -138,10 +138,10 @@ func squaredDistances(set []bool, value bool) []float64 {
 }
 
 // lowerEnvelope calls put(p, min_q (p−q)² + f[q]) for every p.
-func lowerEnvelope(f []float64, put func(p int, v float64)) {
+func lowerEnvelope(f []float64, set func(p int, v float64)) {
 	n := len(f)
 	vertex := make([]int, 1, n)                         // the parabolas of the envelope, from left to right
-	from := append(make([]float64, 0, n), math.Inf(-1)) // where each begins to be lowest
+	from := append(make([]float64, 0, n), math.Inf(-1)) // where each becomes the lowest
 	for q := 1; q < n; q++ {
 		for {
 			v := vertex[len(vertex)-1]
@@ -159,6 +159,6 @@ func lowerEnvelope(f []float64, put func(p int, v float64)) {
 			k++
 		}
 		v := vertex[k]
-		put(p, float64((p-v)*(p-v))+f[v])
+		set(p, float64((p-v)*(p-v))+f[v])
 	}
 }

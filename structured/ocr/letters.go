@@ -12,24 +12,24 @@ import (
 	"github.com/dsp-go/dsp/structured/host"
 )
 
-// Letters are words of Taskar's OCR layout (letter.data), with the fold of each word.
+// Letters are words in the layout of Taskar's OCR data (letter.data), with the fold of each word.
 type Letters struct {
 	*structured.Dataset
 	Folds []int // [n]
 }
 
-// letterFields are the columns before the pixels.
+// letterFields are the names of the columns before the pixels.
 var letterFields = [...]string{"id", "letter", "next_id", "word_id", "position", "fold"}
 
-// ReadLetters reads words in the layout of Taskar's letter.data: a line a letter with the tab-separated columns id,
-// letter (a to z, or ? where it is not known), next_id, word_id, position, fold and 128 pixels, row by row of 16 × 8,
-// numbers from 0 to 1. next_id is the id of the next line, or -1 where the word ends. Either all letters are known or
-// none: then there are no labels. Errors name the line.
+// ReadLetters reads words in the layout of Taskar's letter.data: one line per letter with the tab-separated columns id,
+// letter (a to z, or ? if unknown), next_id, word_id, position, fold and 128 pixels, row by row of 16 × 8, numbers from 0
+// to 1. next_id is the id of the next line, or -1 at the end of a word. Either all letters are known or none; without
+// letters the data has no labels. Errors name the line.
 func ReadLetters(r io.Reader, name string) (*Letters, error) {
 	in := host.NewLines(r, name)
 	d := &structured.Dataset{Name: name, Alphabet: letters(), Dim: letterPixels, Offsets: []int{0}}
 	l := &Letters{Dataset: d}
-	var last letterLine // of the word that is being read
+	var previous letterLine // the previous line of the current word
 	inWord, unknown := false, 0
 	for {
 		text, ok := in.Next()
@@ -49,11 +49,11 @@ func ReadLetters(r io.Reader, name string) (*Letters, error) {
 			d.IDs = append(d.IDs, strconv.Itoa(line.word))
 			d.Lines = append(d.Lines, in.Number)
 			l.Folds = append(l.Folds, line.fold)
-		case line.id != last.next:
-			return nil, in.Bad("id %d, expected %d, the next_id of the line before", line.id, last.next)
-		case line.word != last.word || line.fold != last.fold:
+		case line.id != previous.next:
+			return nil, in.Bad("id %d, expected %d, the next_id of the line before", line.id, previous.next)
+		case line.word != previous.word || line.fold != previous.fold:
 			return nil, in.Bad("word_id %d in fold %d inside word %d in fold %d; a word ends with next_id -1",
-				line.word, line.fold, last.word, last.fold)
+				line.word, line.fold, previous.word, previous.fold)
 		}
 		if line.letter < 0 {
 			unknown++
@@ -62,7 +62,7 @@ func ReadLetters(r io.Reader, name string) (*Letters, error) {
 		if inWord = line.next != -1; !inWord {
 			d.Offsets = append(d.Offsets, len(d.Labels))
 		}
-		last = line
+		previous = line
 	}
 	switch {
 	case in.Err() != nil:
@@ -70,7 +70,7 @@ func ReadLetters(r io.Reader, name string) (*Letters, error) {
 	case len(d.Labels) == 0:
 		return nil, structured.BadInput("%s: no letters, expected lines of %d tab-separated columns (letter.data)", name, len(letterFields)+letterPixels)
 	case inWord:
-		return nil, in.Bad("the file ends inside word %d; a word ends with next_id -1", last.word)
+		return nil, in.Bad("the file ends inside word %d; a word ends with next_id -1", previous.word)
 	case unknown == len(d.Labels):
 		d.Labels = nil
 	case unknown > 0:
@@ -79,13 +79,13 @@ func ReadLetters(r io.Reader, name string) (*Letters, error) {
 	return l, nil
 }
 
-// letterLine is what a line says beside its pixels; letter is -1 where it is unknown.
+// letterLine is a line without its pixels; letter is -1 if unknown.
 type letterLine struct {
 	letter               int32
 	id, next, word, fold int
 }
 
-// parse takes a line apart and appends its pixels.
+// parse parses a line and appends its pixels.
 func (l *letterLine) parse(in *host.Lines, text []byte, pixels []float32) ([]float32, error) {
 	const columns = len(letterFields) + letterPixels
 	text = bytes.TrimRight(text, "\t ")
@@ -126,8 +126,8 @@ func (l *letterLine) parse(in *host.Lines, text []byte, pixels []float32) ([]flo
 	return pixels, nil
 }
 
-// Split holds fold out: its words are the test set, those of all other folds the training set. (Taskar et al. 2003
-// trained on one fold and tested on the nine others; swap the two for that.)
+// Split holds out a fold: its words are the test set, those of all other folds the training set. (Taskar et al. 2003
+// trained on one fold and tested on the nine others; swap the two sets for that.)
 func (l *Letters) Split(fold int) (train, test *structured.Dataset, err error) {
 	var in, out []int
 	lo, hi := math.MaxInt, math.MinInt
@@ -146,11 +146,11 @@ func (l *Letters) Split(fold int) (train, test *structured.Dataset, err error) {
 	return l.Subset(in), l.Subset(out), nil
 }
 
-// WriteLetters writes d, words of 128 features in [0,1] labelled a to z, in the layout that ReadLetters reads: every word
-// in the given fold, without labels as ?.
+// WriteLetters writes d, words of 128 features in [0,1] labelled a to z, in the layout that ReadLetters reads, all in one
+// fold. Without labels it writes ? as the letters.
 func WriteLetters(w io.Writer, d *structured.Dataset, fold int) error {
 	if d.Dim != letterPixels {
-		return fmt.Errorf("%s: %d features a position, expected the %d pixels of a letter", d.Name, d.Dim, letterPixels)
+		return fmt.Errorf("%s: %d features per position, expected the %d pixels of a letter", d.Name, d.Dim, letterPixels)
 	}
 	out := bufio.NewWriter(w)
 	var line []byte

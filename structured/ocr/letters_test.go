@@ -51,7 +51,7 @@ func TestWriteOCRReadsBack(t *testing.T) {
 			t.Fatalf("%s.png: %v", name, err)
 		}
 		darkest, _, _, _ := page.At(0, 0).RGBA()
-		for y := range letterRows * sheetScale { // of the first line, above its captions
+		for y := range letterRows * sheetScale { // of the first line of words, without its captions
 			for x := range 600 {
 				grey, _, _, _ := page.At(x, sheetMargin+y).RGBA()
 				darkest = min(darkest, grey)
@@ -94,7 +94,7 @@ func TestReadLetters(t *testing.T) {
 		t.Errorf("split: %v, %v, %v", train, test, err)
 	}
 	if len(train.Features) != 4*128 || train.Where(1) != "letter.data:4" || test.ID(0) != "2" {
-		t.Errorf("split loses what belongs to the words")
+		t.Errorf("split loses parts of the words")
 	}
 	if _, _, err := l.Split(7); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "folds go from 4 to 6") {
 		t.Errorf("missing fold: %v", err)

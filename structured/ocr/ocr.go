@@ -10,25 +10,25 @@ import (
 	"github.com/dsp-go/dsp/structured/synthetic"
 )
 
-// OCRWords makes words letter by letter as grey images of 16 × 8 pixels: common English words, drawn with the Go fonts
-// and distorted at random, so that a letter alone is ambiguous and the word around it helps. It is the task of Taskar,
-// Guestrin and Koller 2003, with data that anyone can make.
+// OCRWords generates words as grey images of 16 × 8 pixels per letter: common English words, drawn in the Go fonts with
+// random distortions, so that a letter alone is ambiguous and its word helps. It is the task of Taskar, Guestrin and Koller
+// 2003 on data that anyone can generate.
 type OCRWords struct {
-	Train, Dev, Test int     // how many words
-	Difficulty       float64 // how strongly letters are distorted: 0 clean, 1 default, 2 hardly legible
+	Train, Dev, Test int     // number of words
+	Difficulty       float64 // strength of the distortions: 0 clean, 1 default, 2 hardly legible
 	Seed             uint64  // the same seed gives the same words and the same drawings
 }
 
-// DefaultOCRWords is sized for a first run: a small convolutional network misreads one letter in six, and with the chain
-// around it one in seven.
+// DefaultOCRWords is sized for a first run: a small convolutional network misreads one letter in six alone, and one in seven
+// inside a chain.
 func DefaultOCRWords() OCRWords {
 	return OCRWords{Train: 2000, Dev: 500, Test: 1000, Difficulty: 1, Seed: 1}
 }
 
-// testOnly is the share of the word list that is kept for the test set.
+// testOnly is the share of the word list that occurs in the test set only.
 const testOnly = 0.1
 
-// Validate says which field is out of range.
+// Validate returns an error about the first field that is out of range.
 func (o OCRWords) Validate() error {
 	for _, split := range []struct {
 		name  string
@@ -44,21 +44,21 @@ func (o OCRWords) Validate() error {
 	return nil
 }
 
-// Generate makes the three sets. Words are drawn by Zipf's law; a tenth of the word list occurs in the test set only.
-// Features are [ΣT×128] in [0,1], row by row, ink 1; the labels are the letters a to z; an example's ID is
-// "train-17-house". A field out of range counts as the nearest in range.
+// Generate draws the three sets by Zipf's law; a tenth of the word list occurs in the test set only. Features are [ΣT×128]
+// in [0,1], row by row, ink 1. The labels are the letters a to z. The ID of an example reads "train-17-house". A field out
+// of range counts as the nearest value in range.
 func (o OCRWords) Generate() (train, dev, test *structured.Dataset) {
-	all, known := synthetic.NewWordSampler(synthetic.English()), synthetic.NewWordSampler(o.known())
-	return o.split("train", 0, o.Train, known), o.split("dev", 1, o.Dev, known), o.split("test", 2, o.Test, all)
+	all, trainingWords := synthetic.NewWordSampler(synthetic.English()), synthetic.NewWordSampler(o.trainingWords())
+	return o.split("train", 0, o.Train, trainingWords), o.split("dev", 1, o.Dev, trainingWords), o.split("test", 2, o.Test, all)
 }
 
-// known returns the words that may occur in the training and development sets.
-func (o OCRWords) known() []string {
+// trainingWords returns the words that may occur in the training and development sets.
+func (o OCRWords) trainingWords() []string {
 	rng := rand.New(rand.NewPCG(o.Seed, math.MaxUint64))
 	return slices.DeleteFunc(synthetic.English(), func(string) bool { return rng.Float64() < testOnly })
 }
 
-// split draws n words, each with a generator of its own, so that a word does not depend on those before it.
+// split draws n words. Each has its own generator, so that it does not depend on the words before it.
 func (o OCRWords) split(name string, stream uint64, n int, words *synthetic.WordSampler) *structured.Dataset {
 	n = max(n, 0)
 	difficulty := max(o.Difficulty, 0)

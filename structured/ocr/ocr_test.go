@@ -63,43 +63,43 @@ func TestOCRWords(t *testing.T) {
 	if shared < 20 {
 		t.Errorf("train and test share %d words", shared)
 	}
-	known := map[string]bool{}
-	for _, w := range o.known() {
-		known[w] = true
+	trainingWords := map[string]bool{}
+	for _, w := range o.trainingWords() {
+		trainingWords[w] = true
 	}
-	if share := float64(len(known)) / float64(len(synthetic.English())); share < 0.87 || share > 0.93 {
+	if share := float64(len(trainingWords)) / float64(len(synthetic.English())); share < 0.87 || share > 0.93 {
 		t.Errorf("%.2f of the words are for training", share)
 	}
-	held := 0
+	unseenWords := 0
 	for d := range words {
 		for w := range words[d] {
-			if !known[w] && d != test {
+			if !trainingWords[w] && d != test {
 				t.Errorf("%s is in %s", w, d.Name)
-			} else if !known[w] {
-				held++
+			} else if !trainingWords[w] {
+				unseenWords++
 			}
 		}
 	}
-	if held < 10 {
-		t.Errorf("%d test words are of the held-out ones", held)
+	if unseenWords < 10 {
+		t.Errorf("%d test words are of the held-out ones", unseenWords)
 	}
 	if slices.Equal(train.Labels[:50], dev.Labels[:50]) {
 		t.Error("the sets have the same words")
 	}
-	more := o
-	more.Train = 310
-	again, _, _ := more.Generate()
+	larger := o
+	larger.Train = 310
+	again, _, _ := larger.Generate()
 	if !slices.Equal(again.Features[:len(train.Features)], train.Features) {
-		t.Error("a word depends on how many words there are")
+		t.Error("a word depends on the number of words")
 	}
-	more.Seed = 8
-	other, _, _ := more.Generate()
+	larger.Seed = 8
+	other, _, _ := larger.Generate()
 	if slices.Equal(other.Labels[:50], train.Labels[:50]) {
 		t.Error("another seed gives the same words")
 	}
 }
 
-// A letter's nearest neighbour in the next heavier face is the same letter: the images show what the labels say.
+// A letter's nearest neighbour in the next heavier face is the same letter: the images match their labels.
 func TestGlyphsShowTheirLetters(t *testing.T) {
 	regular, medium := &glyphs()[0], &glyphs()[1]
 	for l := range 26 {
@@ -120,7 +120,7 @@ func TestGlyphsShowTheirLetters(t *testing.T) {
 	}
 }
 
-// A clean o is a dark ring in a white square.
+// A clean o is a dark ring around a white centre.
 func TestCleanLetter(t *testing.T) {
 	image := make([]float32, letterPixels)
 	rng := rand.New(rand.NewPCG(1, 1))

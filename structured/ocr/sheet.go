@@ -21,7 +21,7 @@ import (
 
 // Layout of a sheet, in pixels.
 const (
-	sheetScale  = 4 // pixels of the sheet a pixel of a letter
+	sheetScale  = 4 // sheet pixels per letter pixel
 	sheetGap    = 2 // between letters
 	sheetMargin = 14
 	sheetWidth  = 1200
@@ -35,11 +35,11 @@ var (
 	frame = color.Gray{0xd8}
 )
 
-// A sheet is a page on which words are laid out from left to right, line by line, each above its caption.
+// A sheet is a page of words, laid out from left to right and line by line, each word above its caption.
 type sheet struct {
 	page *image.Gray
 	text font.Drawer
-	x, y int // where the next word goes
+	x, y int // position of the next word
 }
 
 func newSheet() *sheet {
@@ -47,7 +47,7 @@ func newSheet() *sheet {
 	draw.Draw(page, page.Bounds(), image.NewUniform(paper), image.Point{}, draw.Src)
 	parsed, err := opentype.Parse(goregular.TTF)
 	if err != nil {
-		panic(err) // the font is part of the program
+		panic(err) // the font is embedded, so this cannot fail
 	}
 	face, err := opentype.NewFace(parsed, &opentype.FaceOptions{Size: 15, DPI: 72, Hinting: font.HintingFull})
 	if err != nil {
@@ -57,7 +57,7 @@ func newSheet() *sheet {
 	return &sheet{page: page, text: text, x: sheetMargin, y: sheetMargin}
 }
 
-// newLine starts a line.
+// newLine starts a new line.
 func (s *sheet) newLine() { s.x, s.y = sheetMargin, s.y+sheetLine }
 
 // label writes text at the start of a line.
@@ -67,7 +67,7 @@ func (s *sheet) label(text string) {
 	s.x += s.text.MeasureString(text).Ceil() + sheetMargin
 }
 
-// word puts example i of d above its spelling. It is false if the sheet is full.
+// word puts example i of d above its spelling. It returns false if the sheet is full.
 func (s *sheet) word(d *structured.Dataset, i int) bool {
 	const step = letterCols*sheetScale + sheetGap
 	if s.x > sheetMargin && s.x+d.Length(i)*step+sheetMargin > sheetWidth {
@@ -95,7 +95,7 @@ func (s *sheet) fill(box image.Rectangle, c color.Color) {
 	draw.Draw(s.page, box, image.NewUniform(c), image.Point{}, draw.Src)
 }
 
-// write writes the page, cut after its last line.
+// write writes the page, cut off below its last line.
 func (s *sheet) write(path string) error {
 	used := s.page.Bounds()
 	used.Max.Y = min(used.Max.Y, s.y+sheetLine)
@@ -111,9 +111,9 @@ func spelling(d *structured.Dataset, i int) string {
 	return text
 }
 
-// WriteOCR generates the words and writes them into dir for people and programs to read: train.data, dev.data and
-// test.data in the layout of ReadLetters (folds 0, 1 and 2), train.png, dev.png and test.png with the first words of
-// each, and difficulty.png with a few words at growing difficulty.
+// WriteOCR generates the words and writes them into dir: train.data, dev.data and test.data in the layout of ReadLetters
+// (folds 0, 1 and 2), train.png, dev.png and test.png with the first words of each, and difficulty.png with a few words at
+// growing difficulty.
 func WriteOCR(dir string, o OCRWords) error {
 	if err := o.Validate(); err != nil {
 		return err
@@ -147,7 +147,7 @@ func writeWordSheet(path string, d *structured.Dataset) error {
 	return s.write(path)
 }
 
-// writeDifficultySheet draws the same words by the same hands at difficulties 0 to 2, a line each.
+// writeDifficultySheet draws the same words in the same hands at difficulties 0 to 2, one line per difficulty.
 func (o OCRWords) writeDifficultySheet(path string) error {
 	s := newSheet()
 	for line, level := range []float64{0, 0.5, 1, 1.5, 2} {

@@ -1,11 +1,11 @@
-// Package safetensors reads and writes the safetensors format: named tensors and a map of strings, never anything
-// executable.
+// Package safetensors reads and writes the safetensors format: named tensors and a map of strings. It never executes
+// anything.
 //
 // A file is an 8-byte little-endian length, a JSON header of that length
 //
 //	{"__metadata__": {"key": "text"}, "name": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}, …}
 //
-// and the tensors' raw little-endian data, one after the other without holes; offsets count from the end of the header.
+// and the tensors' raw little-endian data, contiguous and without holes. Offsets count from the end of the header.
 package safetensors
 
 import (
@@ -27,15 +27,15 @@ type File struct {
 // Tensor is a dense array, the last dimension contiguous. A nil Shape is a scalar.
 type Tensor struct {
 	Shape []int
-	Data  any // []float32, []float64, []int64, []int32 or []uint8, of the shape's product in length
+	Data  any // []float32, []float64, []int64, []int32 or []uint8; its length is the product of Shape
 }
 
-// Element is what a tensor may hold.
+// Element lists the element types of tensors.
 type Element interface {
 	float32 | float64 | int64 | int32 | uint8
 }
 
-// Add puts a tensor into the file; without a shape it is a vector. It shares data.
+// Add puts a tensor into the file; without a shape it is a vector. The file shares data.
 func Add[E Element](f *File, name string, data []E, shape ...int) {
 	if f.Tensors == nil {
 		f.Tensors = map[string]Tensor{}
@@ -46,8 +46,8 @@ func Add[E Element](f *File, name string, data []E, shape ...int) {
 	f.Tensors[name] = Tensor{Shape: shape, Data: data}
 }
 
-// Values returns the data of a tensor. It is bad input if the file lacks the tensor, if it holds elements of another
-// type, or if a shape is given, where -1 fits any size, and the tensor has another. The shape found is in f.Tensors.
+// Values returns the data of a tensor. It is bad input if the file lacks the tensor, if the element type is another, or if a
+// shape is given (-1 fits any size) and the tensor's differs. f.Tensors has the actual shape.
 func Values[E Element](f *File, name string, shape ...int) ([]E, error) {
 	t, ok := f.Tensors[name]
 	if !ok {
@@ -96,7 +96,7 @@ func dtypeOf(data any) string {
 	return fmt.Sprintf("%T", data)
 }
 
-// makeData allocates n elements of a dtype, nil if there is no such dtype here.
+// makeData allocates n elements of a dtype, or returns nil for an unknown dtype.
 func makeData(dtype string, n int) any {
 	switch dtype {
 	case "F32":
@@ -113,7 +113,7 @@ func makeData(dtype string, n int) any {
 	return nil
 }
 
-// sizeOf returns the bytes of one element, 0 for a type that no tensor holds.
+// sizeOf returns the size of one element in bytes, or 0 for an unsupported type.
 func sizeOf(data any) int {
 	switch data.(type) {
 	case []float64, []int64:
@@ -126,7 +126,7 @@ func sizeOf(data any) int {
 	return 0
 }
 
-// chunks calls do with consecutive pieces of data, which fit a buffer of a few pages.
+// chunks calls do with consecutive pieces of data, each of a few pages.
 func chunks(data any, do func(piece any) error) error {
 	switch data := data.(type) {
 	case []float32:

@@ -18,7 +18,7 @@ import (
 
 const maxHeader = 100 << 20 // bytes, the format's limit
 
-// Read reads the file at path. A file that is missing or not a whole, valid safetensors file is bad input.
+// Read reads the file at path. A missing, truncated or invalid file is bad input.
 func Read(path string) (*File, error) {
 	r, err := os.Open(path)
 	if err != nil {
@@ -68,13 +68,13 @@ func Decode(r io.Reader, size int64) (*File, error) {
 	return f, nil
 }
 
-// named is a header's entry with its name.
+// named is an entry of the header with its name.
 type named struct {
 	name string
 	entry
 }
 
-// decodeHeader reads and checks the header; it returns the tensors in the order of their data, which they fill exactly.
+// decodeHeader reads and checks the header. It returns the tensors in the order of their data, which they fill without holes.
 func decodeHeader(r io.Reader, size int64) (*File, []named, error) {
 	if size < 8 {
 		return nil, nil, structured.BadInput("%d bytes, expected a safetensors file of at least 8", size)

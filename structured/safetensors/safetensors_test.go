@@ -27,7 +27,7 @@ func encode(t testing.TB, f *File) []byte {
 
 func decode(b []byte) (*File, error) { return Decode(bytes.NewReader(b), int64(len(b))) }
 
-// The layout is the format's, byte for byte.
+// The bytes follow the format exactly.
 func TestBytes(t *testing.T) {
 	f := &File{Metadata: map[string]string{"b": "<é>", "a": "1"}}
 	Add(f, "x", []uint8{7})
@@ -89,12 +89,12 @@ func TestRoundTrip(t *testing.T) {
 		}
 		var again bytes.Buffer
 		if err := Encode(&again, got); err != nil || !bytes.Equal(again.Bytes(), b.Bytes()) {
-			t.Fatalf("other bytes the second time: %v", err)
+			t.Fatalf("different bytes the second time: %v", err)
 		}
 	})
 }
 
-// Tensors longer than the buffer, and NaN's bits.
+// Tensors longer than the buffer, and the bits of NaN.
 func TestLongTensor(t *testing.T) {
 	x := make([]float32, 3*pieceLen+5)
 	for i := range x {
@@ -122,7 +122,7 @@ func TestLongTensor(t *testing.T) {
 	}
 }
 
-// Every prefix of a valid file, and every extension, is refused as bad input.
+// Every prefix and every extension of a valid file is refused as bad input.
 func TestCutShort(t *testing.T) {
 	f := &File{}
 	Add(f, "a", []float32{1, 2})
@@ -208,8 +208,8 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// What cannot be written is refused before anything is: the file that was there stays.
-func TestWriteRefuses(t *testing.T) {
+// A file that cannot be written is refused before anything is written: the old file stays.
+func TestWriteRejects(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.safetensors")
 	if err := os.WriteFile(path, []byte("before"), 0o666); err != nil {
 		t.Fatal(err)
@@ -239,7 +239,7 @@ func TestReadNeedsFile(t *testing.T) {
 	}
 }
 
-// Whatever the bytes, Decode answers with bad input or with a file that is written back to the same content.
+// For any bytes, Decode returns bad input, or a file that can be written back with the same content.
 func FuzzDecode(f *testing.F) {
 	file := &File{Metadata: map[string]string{"k": "v"}}
 	Add(file, "a", []float32{1, 2}, 2, 1)

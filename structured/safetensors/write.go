@@ -16,10 +16,10 @@ import (
 
 const (
 	metadataKey = "__metadata__"
-	alignment   = 8 // the data starts at a multiple of this
+	alignment   = 8 // the data starts at a multiple of it, in bytes
 )
 
-// Write writes f to path, whole or not at all. The same content gives the same bytes.
+// Write atomically writes f to path. Equal contents give equal bytes.
 func Write(path string, f *File) error {
 	return host.WriteFile(path, func(w io.Writer) error {
 		if err := Encode(w, f); err != nil {
@@ -29,8 +29,8 @@ func Write(path string, f *File) error {
 	})
 }
 
-// Encode writes f to w. Tensors go from wide to narrow elements, so that all are aligned, and by name among equals; the
-// header is padded with spaces.
+// Encode writes f to w. It sorts tensors from wide to narrow elements, so that all are aligned, and then by name. It pads
+// the header with spaces.
 func Encode(w io.Writer, f *File) error {
 	names, err := layout(f)
 	if err != nil {
@@ -78,7 +78,7 @@ func layout(f *File) ([]string, error) {
 	}), nil
 }
 
-// entry is what the header says of a tensor.
+// entry is a tensor's entry in the header.
 type entry struct {
 	DType   string  `json:"dtype"`
 	Shape   []int   `json:"shape"`
@@ -89,7 +89,7 @@ func encodeHeader(f *File, names []string) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	put := func(name string, value any) error {
+	field := func(name string, value any) error {
 		b.WriteByte(',')
 		if b.Len() == 1 {
 			b.Bytes()[0] = '{'
@@ -97,7 +97,7 @@ func encodeHeader(f *File, names []string) ([]byte, error) {
 		if err := enc.Encode(name); err != nil {
 			return err
 		}
-		b.Bytes()[b.Len()-1] = ':' // over Encode's line feed
+		b.Bytes()[b.Len()-1] = ':' // replaces the line feed that Encode appends
 		err := enc.Encode(value)
 		b.Truncate(b.Len() - 1)
 		return err
@@ -108,7 +108,7 @@ func encodeHeader(f *File, names []string) ([]byte, error) {
 		}
 	}
 	if len(f.Metadata) > 0 {
-		if err := put(metadataKey, f.Metadata); err != nil {
+		if err := field(metadataKey, f.Metadata); err != nil {
 			return nil, err
 		}
 	}
@@ -121,7 +121,7 @@ func encodeHeader(f *File, names []string) ([]byte, error) {
 		if shape == nil {
 			shape = []int{}
 		}
-		if err := put(name, entry{dtypeOf(t.Data), shape, []int64{start, end}}); err != nil {
+		if err := field(name, entry{dtypeOf(t.Data), shape, []int64{start, end}}); err != nil {
 			return nil, err
 		}
 	}
@@ -135,9 +135,9 @@ func encodeHeader(f *File, names []string) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// product returns the number of elements of a shape; false if a size is negative or the product overflows.
+// product returns the number of elements of a shape, or false if a size is negative or the product overflows.
 func product(shape []int) (int, bool) {
-	const most = 1 << 58 // times 8 bytes still fits
+	const most = 1 << 58 // 8 bytes each, this still fits an int64
 	n, zero := 1, false
 	for _, d := range shape {
 		if d < 0 {

@@ -8,25 +8,25 @@ import (
 	"sync"
 )
 
-// The grammar of drawn text. Its head explains the notation.
+// The grammar of the generated text. Its first lines explain the notation.
 //
 //go:embed sentences.txt
 var sentencesText string
 
 var sentenceGrammar = sync.OnceValue(func() grammar { return parseGrammar(sentencesText) })
 
-// A grammar is a context-free grammar, with weights, of words with parts of speech and entities.
+// A grammar is a weighted context-free grammar whose terminals are words with parts of speech and entities.
 type grammar map[string]*grammarSymbol
 
-// grammarSymbol is the ways to write a symbol, a way of weight n n times.
+// grammarSymbol lists the expansions of a symbol; one of weight n is listed n times.
 type grammarSymbol struct{ ways [][]grammarItem }
 
-// A grammarItem is a symbol, a word, or where an entity begins or ends.
+// A grammarItem is a symbol, a word, or the beginning or end of an entity.
 type grammarItem struct {
 	kind  itemKind
 	text  string // the symbol, the word, or the entity's type
 	pos   string // of the word
-	maybe bool   // left out half the time
+	maybe bool   // omitted half the time
 }
 
 type itemKind int
@@ -38,10 +38,10 @@ const (
 	endItem
 )
 
-// A taggedToken is a line of a tagged sentence.
+// A taggedToken is one line of a tagged sentence.
 type taggedToken struct{ word, pos, label string }
 
-// parseGrammar reads the notation of sentences.txt, and relies on it.
+// parseGrammar parses the notation of sentences.txt. It does not check it: the file is embedded.
 func parseGrammar(text string) grammar {
 	g := grammar{}
 	for line := range strings.Lines(text) {
@@ -89,13 +89,13 @@ func parseItem(item string) grammarItem {
 	return grammarItem{kind: wordItem, text: text[:slash], pos: text[slash+1:], maybe: maybe}
 }
 
-// sentenceWriter writes symbols of a grammar.
+// sentenceWriter expands symbols of a grammar into tokens.
 type sentenceWriter struct {
 	grammar grammar
-	names   map[string]*WordSampler // symbols whose words are names
+	names   map[string]*WordSampler // symbols that expand to names
 	rng     *rand.Rand
 	tokens  []taggedToken
-	label   string // of the next token
+	label   string // label of the next token
 }
 
 func (w *sentenceWriter) write(symbol string) {
@@ -121,7 +121,7 @@ func (w *sentenceWriter) write(symbol string) {
 	}
 }
 
-// add adds a token, in IOB2: only the first one of an entity is B.
+// add appends a token with its IOB2 label: B for the first token of an entity, I for the others.
 func (w *sentenceWriter) add(word, pos string) {
 	w.tokens = append(w.tokens, taggedToken{word, pos, w.label})
 	if typ, ok := strings.CutPrefix(w.label, "B-"); ok {

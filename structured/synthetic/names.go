@@ -7,8 +7,8 @@ import (
 	"unicode"
 )
 
-// nameKinds says what names there are: how many of each kind, how many of them are names of other kinds too, how many are
-// common English words, and what the others may end in.
+// nameKinds describes the kinds of names: how many there are, which share also belongs to other kinds, which share are
+// common English words, and the endings of the others.
 var nameKinds = []struct {
 	symbol        string
 	names         int
@@ -22,12 +22,12 @@ var nameKinds = []struct {
 }
 
 const (
-	sharedNames = 2000 // names that kinds share
+	sharedNames = 2000 // names in the pool that kinds share
 	acronyms    = 300
-	endingShare = 0.4 // of the names that are not shared
+	endingShare = 0.4 // share of names with an ending, among those that are not shared
 )
 
-// drawNames makes the names of every kind, the frequent ones first: the world that sentences are about.
+// drawNames draws the names of every kind, frequent ones first: the world that sentences talk about.
 func drawNames(rng *rand.Rand) map[string]*WordSampler {
 	common := map[string]bool{}
 	for _, word := range English() {
@@ -72,7 +72,7 @@ var (
 	codas  = append(strings.Fields("l l ld lm m n n nd r r rn st th"), slices.Repeat([]string{""}, 15)...)
 )
 
-// drawStem makes a word of one to three syllables, mostly two.
+// drawStem draws a word of one to three syllables, mostly two.
 func drawStem(rng *rand.Rand) string {
 	pick := func(from []string) string { return from[rng.IntN(len(from))] }
 	var s strings.Builder

@@ -14,19 +14,19 @@ import (
 	"github.com/dsp-go/dsp/structured/host"
 )
 
-// TaggedText makes sentences with entity tags (persons, places, organisations, dates) out of a small grammar and names made
-// of syllables. Many names of the test set were never seen before, many stand for a person here and for a place or an
-// organisation there, some sentences lack their capitals, and there are slips: a task for a sequence model, with data
-// that anyone can make.
+// TaggedText generates sentences with entity tags (persons, places, organisations, dates) from a small grammar and names
+// made of syllables. Many names of the test set do not occur in training, many names are ambiguous between a person, a
+// place and an organisation, some sentences lack capitals, and some words have typos. That makes it a task for a sequence
+// model, on data that anyone can generate.
 type TaggedText struct {
-	Train, Dev, Test int    // how many sentences
+	Train, Dev, Test int    // number of sentences
 	Seed             uint64 // the same seed gives the same sentences
 }
 
-// DefaultTaggedText is sized for a first run, of seconds.
+// DefaultTaggedText is sized for a first run of a few seconds.
 func DefaultTaggedText() TaggedText { return TaggedText{Train: 2000, Dev: 500, Test: 500, Seed: 1} }
 
-// Validate says which field is out of range.
+// Validate returns an error about the first field that is out of range.
 func (o TaggedText) Validate() error {
 	for _, part := range o.parts() {
 		if part.sentences < 0 {
@@ -36,7 +36,7 @@ func (o TaggedText) Validate() error {
 	return nil
 }
 
-// textPart is one of the sets.
+// textPart is one of the three sets.
 type textPart struct {
 	name      string
 	sentences int
@@ -46,8 +46,8 @@ func (o TaggedText) parts() []textPart {
 	return []textPart{{"train", o.Train}, {"dev", o.Dev}, {"test", o.Test}}
 }
 
-// WriteTaggedText draws the sentences and writes them into dir as train.conll, dev.conll and test.conll: a line a token
-// with its word, part of speech and label in IOB2, separated by tabs, and an empty line after every sentence.
+// WriteTaggedText draws the sentences and writes them into dir as train.conll, dev.conll and test.conll: one line per token
+// with its word, part of speech and IOB2 label, separated by tabs, and an empty line after every sentence.
 func WriteTaggedText(dir string, o TaggedText) error {
 	if err := o.Validate(); err != nil {
 		return err
@@ -59,7 +59,7 @@ func WriteTaggedText(dir string, o TaggedText) error {
 	for stream, part := range o.parts() {
 		err := host.WriteFile(filepath.Join(dir, part.name+".conll"), func(w io.Writer) error {
 			for i := range part.sentences {
-				// A generator of its own: a sentence does not depend on those before it.
+				// Each sentence has its own generator, so that it does not depend on the sentences before it.
 				rng := rand.New(rand.NewPCG(o.Seed, uint64(stream)<<32+uint64(i)))
 				if err := writeTagged(w, drawSentence(names, rng)); err != nil {
 					return err
@@ -84,15 +84,15 @@ func writeTagged(w io.Writer, sentence []taggedToken) error {
 	return err
 }
 
-// How often text is not as it should be.
+// Shares of irregular text.
 const (
 	lowerShare = 0.08 // sentences without capitals
 	upperShare = 0.02 // sentences in capitals
-	typoShare  = 0.01 // words with two letters exchanged
-	slipShare  = 0.05 // parts of speech that are wrong, as those of a program would be
+	typoShare  = 0.01 // words with two letters swapped
+	slipShare  = 0.05 // wrong parts of speech, as a tagger would make
 )
 
-// drawSentence writes a sentence and spoils it a little.
+// drawSentence draws a sentence and adds irregularities.
 func drawSentence(names map[string]*WordSampler, rng *rand.Rand) []taggedToken {
 	w := &sentenceWriter{grammar: sentenceGrammar(), names: names, rng: rng, label: "O"}
 	w.write("text")
@@ -115,7 +115,7 @@ func drawSentence(names map[string]*WordSampler, rng *rand.Rand) []taggedToken {
 	return w.tokens
 }
 
-// mistaken says which part of speech a part of speech is taken for.
+// mistaken maps a part of speech to the one that it is mistaken for.
 var mistaken = map[string]string{"PROPN": "NOUN", "NOUN": "PROPN", "ADJ": "NOUN", "VERB": "NOUN"}
 
 func mapWords(tokens []taggedToken, f func(string) string) {
@@ -124,7 +124,7 @@ func mapWords(tokens []taggedToken, f func(string) string) {
 	}
 }
 
-// exchanged exchanges two neighbouring letters of a word, not the first one.
+// exchanged swaps two neighbouring letters of a word, never the first one.
 func exchanged(word string, rng *rand.Rand) string {
 	letters := []rune(word)
 	if len(letters) < 3 || !unicode.IsLetter(letters[0]) {

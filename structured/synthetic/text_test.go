@@ -13,7 +13,7 @@ import (
 	"github.com/dsp-go/dsp/structured/text"
 )
 
-// drawnText returns the three files and what they are as data.
+// drawnText returns the three files and the data sets read from them.
 func drawnText(t *testing.T, o TaggedText) (texts [3][]byte, data [3]*structured.Dataset) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "new")
@@ -53,8 +53,8 @@ func TestTaggedText(t *testing.T) {
 	}
 }
 
-// Many of the entities' first words are new in the test set, and many are of several types: words alone do not tell.
-func TestTaggedTextIsNoList(t *testing.T) {
+// Many first words of entities are new in the test set, and many occur with several types: words alone do not suffice.
+func TestTaggedTextNeedsContext(t *testing.T) {
 	o := DefaultTaggedText()
 	o.Dev = 1
 	texts, _ := drawnText(t, o)
@@ -94,14 +94,14 @@ func TestTaggedTextSeed(t *testing.T) {
 	o := TaggedText{Train: 50, Dev: 50, Test: 50, Seed: 9}
 	texts, _ := drawnText(t, o)
 	if again, _ := drawnText(t, o); !bytes.Equal(slices.Concat(texts[:]...), slices.Concat(again[:]...)) {
-		t.Error("the same seed gives other sentences")
+		t.Error("the same seed gives different sentences")
 	}
 	if bytes.Equal(texts[0], texts[1]) {
 		t.Error("the sets have the same sentences")
 	}
 	o.Train = 60
-	if more, _ := drawnText(t, o); !bytes.HasPrefix(more[0], texts[0]) || !bytes.Equal(more[2], texts[2]) {
-		t.Error("a sentence depends on how many there are")
+	if larger, _ := drawnText(t, o); !bytes.HasPrefix(larger[0], texts[0]) || !bytes.Equal(larger[2], texts[2]) {
+		t.Error("a sentence depends on the number of sentences")
 	}
 	o.Seed = 10
 	if other, _ := drawnText(t, o); bytes.HasPrefix(other[0], texts[0][:200]) {
@@ -117,7 +117,7 @@ func TestTaggedTextValidate(t *testing.T) {
 	}
 }
 
-// Every symbol of the grammar is defined and used, and entities begin and end in the same way, with no others inside.
+// Every symbol of the grammar is defined and used, and every entity that begins also ends, without another one inside.
 func TestSentenceGrammar(t *testing.T) {
 	g, names := sentenceGrammar(), drawNames(rand.New(rand.NewPCG(1, 1)))
 	reached := map[string]bool{}

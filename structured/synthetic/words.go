@@ -15,10 +15,10 @@ var wordsText string
 // English returns the built-in list of common English words, roughly from the most to the least frequent.
 func English() []string { return strings.Fields(wordsText) }
 
-// WordSampler draws words with probability ∝ 1/(rank + flat), Zipf's law with its head cut.
+// WordSampler draws words with probability ∝ 1/(rank + flat): Zipf's law with a flattened head.
 type WordSampler struct {
 	words []string
-	cum   []float64 // [len(words)] cumulated weights
+	cum   []float64 // [len(words)] cumulative weights
 }
 
 func NewWordSampler(words []string) *WordSampler {

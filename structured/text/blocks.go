@@ -13,16 +13,16 @@ import (
 	"github.com/dsp-go/dsp/structured/host"
 )
 
-// blockSize is how many bytes of a text file are parsed at a time, or more where a sequence is longer. Tests change it.
+// blockSize is the number of bytes that are parsed at a time; a longer sequence makes its block longer. Tests change it.
 var blockSize = 1 << 20
 
-// A block is a piece of a text file that ends with a blank line, or with the file: no sequence crosses its ends.
+// A block is a piece of a text file that ends with a blank line or with the file, so that it holds whole sequences.
 type block struct {
 	text string
-	line int // the number of its first line, from 1
+	line int // number of its first line, from 1
 }
 
-// lines yields the number of every line and the line without its end ("\n" or "\r\n").
+// lines yields every line with its number and without its end ("\n" or "\r\n").
 func (b block) lines() iter.Seq2[int, string] {
 	return func(yield func(int, string) bool) {
 		number := b.line
@@ -46,7 +46,7 @@ func (b block) lines() iter.Seq2[int, string] {
 // A place is a line of a file, for messages.
 type place struct {
 	file string
-	line int // its number, from 1
+	line int // from 1
 }
 
 // bad returns a BadInput error about the line.
@@ -54,8 +54,8 @@ func (p *place) bad(format string, args ...any) error {
 	return structured.BadInput("%s:%d: "+format, append([]any{p.file, p.line}, args...)...)
 }
 
-// known checks that a label is one of the known ones, where it matters.
-func (p *place) known(label string, labels *structured.Alphabet) error {
+// checkLabel checks that a label is in the alphabet. A nil alphabet accepts every label.
+func (p *place) checkLabel(label string, labels *structured.Alphabet) error {
 	if labels == nil || labels.Index(label) >= 0 {
 		return nil
 	}
@@ -64,7 +64,7 @@ func (p *place) known(label string, labels *structured.Alphabet) error {
 
 const blanks = " \t\r\v\f"
 
-// isBlank reports whether a line has nothing but white space.
+// isBlank reports whether a line is white space.
 func isBlank[S string | []byte](line S) bool {
 	for i := range len(line) {
 		if strings.IndexByte(blanks, line[i]) < 0 {
@@ -74,15 +74,15 @@ func isBlank[S string | []byte](line S) bool {
 	return true
 }
 
-// blocks cuts a text file into blocks.
+// blocks splits a text file into blocks.
 type blocks struct {
-	r    io.Reader
-	name string
-	line int    // the number of the line that rest starts with
-	rest []byte // read, but in no block yet
-	end  bool   // there is no more to read
-	size int    // of a block, in bytes, if sequences are shorter
-	held []block
+	r          io.Reader
+	name       string
+	line       int    // number of the first line in rest
+	rest       []byte // read, but not yet in a block
+	end        bool   // the file has been read to its end
+	size       int    // minimum bytes per block
+	pushedBack []block
 }
 
 func newBlocks(r io.Reader, name string) *blocks {
@@ -93,29 +93,29 @@ func newBlocks(r io.Reader, name string) *blocks {
 	return c
 }
 
-// from says that what is read begins with that line of its file; 0 is the first one, too.
+// from sets the number of the first line that is read; 0 means 1.
 func (c *blocks) from(line int) *blocks {
 	c.line = max(1, line)
 	return c
 }
 
-// unread has next return b again.
-func (c *blocks) unread(b block) { c.held = append(c.held, b) }
+// unread pushes b back, so that next returns it again.
+func (c *blocks) unread(b block) { c.pushedBack = append(c.pushedBack, b) }
 
-// next returns the next block, without a byte-order mark. It is false at the end of the file.
+// next returns the next block, without a byte-order mark. It returns false at the end of the file.
 func (c *blocks) next() (block, bool, error) {
-	if n := len(c.held); n > 0 {
-		b := c.held[n-1]
-		c.held = c.held[:n-1]
+	if n := len(c.pushedBack); n > 0 {
+		b := c.pushedBack[n-1]
+		c.pushedBack = c.pushedBack[:n-1]
 		return b, true, nil
 	}
-	cut, seen := 0, 0 // the lines of rest[:seen] are not blank
+	cut, checked := 0, 0 // the lines of rest[:checked] are not blank
 	for want := c.size; !c.end && cut == 0; want *= 2 {
 		if err := c.fill(want); err != nil {
 			return block{}, false, err
 		}
-		cut = afterBlank(c.rest, seen)
-		seen = bytes.LastIndexByte(c.rest, '\n') + 1
+		cut = afterBlank(c.rest, checked)
+		checked = bytes.LastIndexByte(c.rest, '\n') + 1
 	}
 	if c.end {
 		cut = len(c.rest)
@@ -151,7 +151,7 @@ func (c *blocks) fill(want int) error {
 	return nil
 }
 
-// afterBlank returns where the last blank line ends that starts at or after from, the start of a line; 0 if there is none.
+// afterBlank returns the end of the last blank line that starts at or after from, itself the start of a line; 0 if there is none.
 func afterBlank(text []byte, from int) int {
 	for end := bytes.LastIndexByte(text, '\n') + 1; end > from; {
 		start := bytes.LastIndexByte(text[:end-1], '\n') + 1
@@ -163,25 +163,25 @@ func afterBlank(text []byte, from int) int {
 	return 0
 }
 
-// parseBlocks parses blocks on several threads (0: all cores), each with a parser of its own, and hands the results to
-// merge in the order of the file, on the calling goroutine. It stops at the first error in that order.
+// parseBlocks parses blocks on several threads (0: all cores) with one parser per thread, and passes the results to merge in
+// file order, on the calling goroutine. It stops at the first error in file order.
 func parseBlocks[T any](c *blocks, threads int, newParser func() func(block) (T, error), merge func(T) error) error {
 	if threads <= 0 {
 		threads = runtime.GOMAXPROCS(0)
 	}
-	type answer struct {
+	type parsed struct {
 		result T
 		err    error
 	}
 	var (
 		cutting sync.Mutex
-		ended   bool                              // no more blocks are cut
-		order   = make(chan chan answer, threads) // of the blocks
+		ended   bool                              // no block is left
+		order   = make(chan chan parsed, threads) // one channel per block, in file order
 		stop    = make(chan struct{})
 		running sync.WaitGroup
 	)
-	// cut takes the next block, and the place of its answer in order.
-	cut := func() (b block, to chan answer, ok bool) {
+	// cut returns the next block and the channel of its result.
+	cut := func() (b block, to chan parsed, ok bool) {
 		cutting.Lock()
 		defer cutting.Unlock()
 		if ended {
@@ -191,9 +191,9 @@ func parseBlocks[T any](c *blocks, threads int, newParser func() func(block) (T,
 		if ended = !ok; ended {
 			defer close(order)
 		}
-		to = make(chan answer, 1)
+		to = make(chan parsed, 1)
 		if err != nil {
-			to <- answer{err: err}
+			to <- parsed{err: err}
 		} else if !ok {
 			return b, nil, false
 		}
@@ -208,7 +208,7 @@ func parseBlocks[T any](c *blocks, threads int, newParser func() func(block) (T,
 		running.Go(func() {
 			parse := newParser()
 			for b, to, ok := cut(); ok; b, to, ok = cut() {
-				var a answer
+				var a parsed
 				a.err = host.Guard(func() (err error) { a.result, err = parse(b); return err })
 				to <- a
 			}

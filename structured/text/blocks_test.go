@@ -12,14 +12,14 @@ import (
 	"github.com/dsp-go/dsp/structured/host"
 )
 
-// withBlocks runs the test with blocks of about that many bytes.
+// withBlocks runs the test with blocks of about size bytes.
 func withBlocks(size int, test func()) {
 	defer func(size int) { blockSize = size }(blockSize)
 	blockSize = size
 	test()
 }
 
-// sameDataset compares all but the tables of alphabets, of which only the names matter.
+// sameDataset compares everything except the hash tables of alphabets.
 func sameDataset(t interface{ Fatalf(string, ...any) }, got, want *structured.Dataset) {
 	strip := func(d *structured.Dataset) (structured.Dataset, []string, []string, int) {
 		s, names, attributes, bits := *d, []string(nil), []string(nil), 0
@@ -42,7 +42,7 @@ func sameDataset(t interface{ Fatalf(string, ...any) }, got, want *structured.Da
 	}
 }
 
-// readTwice reads text at once and in blocks of about size bytes, which must tell the same. It returns nil for bad input.
+// readTwice reads text at once and in blocks of about size bytes, and checks that the results agree. It returns nil for bad input.
 func readTwice(t *testing.T, c interface {
 	Read(io.Reader, string) (*structured.Dataset, error)
 }, text string, size int) *structured.Dataset {
@@ -99,7 +99,7 @@ func TestBlocksErrors(t *testing.T) {
 			if !structured.IsBadInput(err) || err.Error() != "x: after line 4: broken" {
 				t.Error(err)
 			}
-			// The first error of the file is told, and none after it is merged.
+			// The first error in the file is reported, and no block after it is merged.
 			merged = ""
 			err = parseBlocks(newBlocks(strings.NewReader(strings.Repeat("a\n\n", 9)), "x"), threads,
 				func() func(block) (string, error) {

@@ -7,33 +7,33 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// columnPart is what a block of a file in columns says: cells are numbers of strings, places in names.
+// columnPart is the content of one block of a file in columns. Cells are indices into names.
 type columnPart struct {
 	names  []string
 	cells  [][]int32 // [columns][tokens]
-	ends   []int     // where each sequence ends
-	lines  []int     // where each begins
-	ids    []string  // what each is called, "" where nobody said; or nil
+	ends   []int     // end of each sequence
+	lines  []int     // first line of each sequence
+	ids    []string  // name of each sequence, "" if it has none; or nil
 	asides []aside   // in order
 }
 
-// An aside is lines that stand before a token or, with the number of tokens, at the end.
+// An aside is text that stands before a token, or after the last one if token is the number of tokens.
 type aside struct {
 	token int
 	lines string
 }
 
-// columnParser gathers the tokens of a block; those who know a format add them to it.
+// columnParser collects the tokens of a block. The parser of each format embeds it and calls token, skip and endSequence.
 type columnParser struct {
 	place
 	tokens int
 	part   *columnPart
-	names  structured.Alphabet // of the block
+	names  structured.Alphabet // of the current block
 	aside  []byte              // lines since the last token
-	id     string              // of the sequence that is read or comes next
+	id     string              // of the current or the next sequence
 }
 
-// begin starts a block of a file with so many columns.
+// begin starts a block of a file with the given number of columns.
 func (p *columnParser) begin(columns int) {
 	p.part = &columnPart{cells: make([][]int32, columns)}
 	p.tokens, p.id = 0, ""
@@ -52,7 +52,7 @@ func (p *columnParser) token(fields []string) {
 	p.tokens++
 }
 
-// skip adds a line that is no token.
+// skip adds a line that is not a token.
 func (p *columnParser) skip(line string) { p.aside = append(append(p.aside, line...), '\n') }
 
 func (p *columnParser) endAside() {
@@ -67,7 +67,7 @@ func (p *columnParser) endAside() {
 	p.aside = p.aside[:0]
 }
 
-// endSequence ends a sequence, if there is one.
+// endSequence ends the current sequence, if any.
 func (p *columnParser) endSequence() {
 	if len(p.part.lines) > len(p.part.ends) {
 		p.part.ends = append(p.part.ends, p.tokens)
@@ -81,7 +81,7 @@ func (p *columnParser) endSequence() {
 	p.id = ""
 }
 
-// end returns what the block says.
+// end ends the block and returns its content.
 func (p *columnParser) end() *columnPart {
 	p.endSequence()
 	p.endAside()
@@ -89,11 +89,11 @@ func (p *columnParser) end() *columnPart {
 	return p.part
 }
 
-// columnJoin makes one data set of the parts of a file.
+// columnJoin joins the parts of a file into one data set.
 type columnJoin struct {
-	d     *structured.Dataset
-	seen  structured.Alphabet // one copy of every different string
-	aside aside               // lines that more may follow
+	d        *structured.Dataset
+	interned structured.Alphabet // one copy of every distinct string
+	aside    aside               // lines that the next part may continue
 }
 
 func newColumnJoin(name string, columns []string, layout *structured.Layout) *columnJoin {
@@ -108,7 +108,7 @@ func (j *columnJoin) add(p *columnPart) error {
 	sequences, positions := d.Len(), d.Positions()
 	names := make([]string, len(p.names))
 	for k, name := range p.names {
-		names[k] = j.seen.Name(j.seen.Intern(name))
+		names[k] = j.interned.Name(j.interned.Intern(name))
 	}
 	for c, cells := range p.cells {
 		d.Columns[c] = slices.Grow(d.Columns[c], len(cells))
@@ -138,7 +138,7 @@ func (j *columnJoin) add(p *columnPart) error {
 	return nil
 }
 
-// endAside keeps lines that are not the usual ones.
+// endAside records lines that differ from the default layout.
 func (j *columnJoin) endAside() {
 	t, lines := j.aside.token, j.aside.lines
 	if _, first := slices.BinarySearch(j.d.Offsets, t); lines != j.d.LinesBefore(t, first) {
@@ -146,8 +146,8 @@ func (j *columnJoin) endAside() {
 	}
 }
 
-// finish returns the data set. Unless unlabeled, its labels are those of the column LabelColumn, which must be known if
-// alphabet is not nil.
+// finish returns the data set. Unless unlabeled, its labels are those of LabelColumn, and must be in alphabet if that is not
+// nil.
 func (j *columnJoin) finish(alphabet *structured.Alphabet, unlabeled bool) *structured.Dataset {
 	d := j.d
 	j.endAside()

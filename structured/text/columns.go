@@ -12,71 +12,71 @@ import (
 // LabelColumn is the name of the column that holds gold labels.
 const LabelColumn = "label"
 
-// DefaultColumns says that the word comes first and the label last.
+// DefaultColumns means that the first column is the word and the last one the label.
 const DefaultColumns = "word=0,label=-1"
 
-// Columns say which column of a CoNLL file is what.
+// Columns name the columns of a CoNLL file.
 type Columns struct{ fields []columnField }
 
 type columnField struct {
-	name string
-	at   int // from 0, or from the right, from -1
+	name  string
+	index int // index from 0, or negative from the right: −1 is the last
 }
 
-// ParseColumns reads a list like "word=0,pos=1,label=-1": names and the columns they stand for, from 0, negative ones
-// counted from the right. LabelColumn is the gold label; every other name is an input.
+// ParseColumns parses a list like "word=0,pos=1,label=-1": names and column indices from 0; negative ones count from the
+// right. LabelColumn is the gold label; every other name is an input.
 func ParseColumns(spec string) (Columns, error) {
 	var c Columns
 	for _, item := range strings.Split(spec, ",") {
-		name, index, ok := strings.Cut(strings.TrimSpace(item), "=")
-		at, err := strconv.Atoi(index)
-		if !ok || name == "" || err != nil || at < -1000 || at > 1000 {
+		name, text, ok := strings.Cut(strings.TrimSpace(item), "=")
+		index, err := strconv.Atoi(text)
+		if !ok || name == "" || err != nil || index < -1000 || index > 1000 {
 			return Columns{}, structured.BadInput("--columns %q: %q is not name=column; expected a list like %q", spec, item, DefaultColumns)
 		}
 		for _, f := range c.fields {
-			if f.name == name || f.at == at {
-				return Columns{}, structured.BadInput("--columns %q: %s=%d and %s=%d; each name and each column can be given once", spec, f.name, f.at, name, at)
+			if f.name == name || f.index == index {
+				return Columns{}, structured.BadInput("--columns %q: %s=%d and %s=%d; each name and each column can be given once", spec, f.name, f.index, name, index)
 			}
 		}
-		c.fields = append(c.fields, columnField{name, at})
+		c.fields = append(c.fields, columnField{name, index})
 	}
-	// In the order of the columns: from the left, then those counted from the right.
-	slices.SortFunc(c.fields, func(a, b columnField) int { return cmp.Compare(uint(a.at), uint(b.at)) })
+	// Sort by column: first those counted from the left, then those counted from the right.
+	slices.SortFunc(c.fields, func(a, b columnField) int { return cmp.Compare(uint(a.index), uint(b.index)) })
 	return c, nil
 }
 
-// String is what ParseColumns reads.
+// String returns the list in the form that ParseColumns reads.
 func (c Columns) String() string {
 	items := make([]string, len(c.fields))
 	for i, f := range c.fields {
-		items[i] = f.name + "=" + strconv.Itoa(f.at)
+		items[i] = f.name + "=" + strconv.Itoa(f.index)
 	}
 	return strings.Join(items, ",")
 }
 
-// Has reports whether a column is named.
+// Has reports whether a column has that name.
 func (c Columns) Has(name string) bool {
 	return slices.ContainsFunc(c.fields, func(f columnField) bool { return f.name == name })
 }
 
-// minWidth returns the smallest number of columns in which all fields have a place of their own.
+// minWidth returns the smallest number of columns in which no two fields share a column.
 func (c Columns) minWidth() int {
 	left, right := 0, 0
 	for _, f := range c.fields {
-		left, right = max(left, f.at+1), max(right, -f.at)
+		left, right = max(left, f.index+1), max(right, -f.index)
 	}
 	return left + right
 }
 
-// names returns the name of each of width ≥ minWidth columns, "" where there is none.
+// names returns the names of width ≥ minWidth columns, "" for those without a name.
 func (c Columns) names(width int) []string {
 	names := make([]string, width)
 	for _, f := range c.fields {
-		at := f.at
-		if at < 0 {
-			at += width
+		index := f.index
+		if index < 0 {
+			index += width
 		}
-		names[at] = f.name
+		names[index] = f.name
 	}
 	return names
 }

@@ -11,20 +11,20 @@ import (
 	"github.com/dsp-go/dsp/structured/host"
 )
 
-// Conll reads text in columns: a line a token, sentences separated by blank lines. Columns are separated by tabs if the
-// first token's line has one, else by spaces. A line of white space is blank, repeated blank lines count once, a line
-// that starts with # is a token like any other, and a -DOCSTART- line ends a sentence and is no token.
+// Conll reads text in columns: one line per token, with blank lines between sentences. Columns are separated by tabs if the
+// line of the first token has one, else by spaces. A line of white space is blank, and several blank lines count as one. A
+// line that starts with # is a token like any other. A -DOCSTART- line ends a sentence and is not a token.
 type Conll struct {
-	Columns   Columns              // which column is what; the zero value means DefaultColumns
-	Width     int                  // the number of columns, the label's included, where it is known from the training data
-	Alphabet  *structured.Alphabet // the known labels; nil takes those of the file, sorted
-	Unlabeled bool                 // gold labels are not wanted: their column may be missing, or all but the inputs, and is ignored if it is there
-	Threads   int                  // 0: all cores; the data do not depend on it
-	Line      int                  // the number of the first line, where only a part of a file is read; 0 is 1
+	Columns   Columns              // names of the columns; the zero value means DefaultColumns
+	Width     int                  // number of columns, including the label's, if the training data determines it, else 0
+	Alphabet  *structured.Alphabet // the known labels; nil means those of the file, sorted
+	Unlabeled bool                 // ignore gold labels: their column may be missing, and so may all columns but the inputs
+	Threads   int                  // 0: all cores; the result does not depend on it
+	Line      int                  // number of the first line, if only a part of a file is read; 0 means 1
 }
 
-// Read reads a data set: Columns, ColumnNames, Lines, Layout and, unless Unlabeled, Labels. All lines must have equally
-// many columns. Errors name the line.
+// Read reads a data set: Columns, ColumnNames, Lines, Layout and, unless Unlabeled, Labels. All lines must have the same
+// number of columns. Errors name the line.
 func (c Conll) Read(r io.Reader, name string) (*structured.Dataset, error) {
 	if len(c.Columns.fields) == 0 {
 		c.Columns, _ = ParseColumns(DefaultColumns)
@@ -40,7 +40,7 @@ func (c Conll) Read(r io.Reader, name string) (*structured.Dataset, error) {
 	case !ok:
 		return nil, structured.BadInput("%s: %w, expected lines of at least %s", name, host.ErrNoTokens, head.named())
 	}
-	layout := &structured.Layout{Separator: ' ', Filler: "O"} // conlleval wants as many columns in -DOCSTART- lines
+	layout := &structured.Layout{Separator: ' ', Filler: "O"} // conlleval expects the same number of columns in -DOCSTART- lines
 	if head.tabs {
 		layout.Separator = '\t'
 	}
@@ -55,16 +55,16 @@ func (c Conll) Read(r io.Reader, name string) (*structured.Dataset, error) {
 	return j.finish(c.Alphabet, c.Unlabeled), nil
 }
 
-// conllHead is what the first token's line settles.
+// conllHead is the format of a file, which the line of its first token determines.
 type conllHead struct {
 	Conll
-	first int      // its number
+	first int      // number of the first token's line
 	tabs  bool     // columns are separated by tabs
-	roles []string // what each column is
+	roles []string // name of each column
 	label int      // the column of the labels
 }
 
-// read looks for the first token. It is false if there is none.
+// read finds the first token and its columns. It returns false if there is none.
 func (h *conllHead) read(in *blocks) (bool, error) {
 	var looked []block
 	for {
@@ -82,21 +82,21 @@ func (h *conllHead) read(in *blocks) (bool, error) {
 			for _, b := range slices.Backward(looked) {
 				in.unread(b)
 			}
-			return true, h.settle(in.name, len(h.split(nil, line)))
+			return true, h.setColumns(in.name, len(h.split(nil, line)))
 		}
 	}
 }
 
-// settle finds out what the columns are where the first token has so many.
-func (h *conllHead) settle(file string, found int) error {
-	width, least := found, h.Columns.minWidth()
+// setColumns names the columns, given how many the first token has.
+func (h *conllHead) setColumns(file string, found int) error {
+	width, narrowest := found, h.Columns.minWidth()
 	labeled := h.Columns.Has(LabelColumn)
-	alone := h.Unlabeled && labeled && width == least-1 // the inputs and nothing else
-	if alone || h.Unlabeled && labeled && width == h.Width-1 {
+	inputsOnly := h.Unlabeled && labeled && width == narrowest-1 // the inputs and nothing else
+	if inputsOnly || h.Unlabeled && labeled && width == h.Width-1 {
 		labeled = false
-		width++ // a place for the label that is not there
+		width++ // counts the missing label
 	}
-	if width < least || h.Width > 0 && width != h.Width && !alone {
+	if width < narrowest || h.Width > 0 && width != h.Width && !inputsOnly {
 		return structured.BadInput("%s:%d: %s, expected %s", file, h.first, columnCount(found), h.expected())
 	}
 	h.roles = h.Columns.names(width)
@@ -132,7 +132,7 @@ func (h *conllHead) split(fields []string, line string) []string {
 	}
 }
 
-// expected says how many columns a line should have, and why.
+// expected returns how many columns a line should have, and why.
 func (h *conllHead) expected() string {
 	switch n := len(h.roles); {
 	case n == h.Columns.minWidth():
@@ -141,8 +141,8 @@ func (h *conllHead) expected() string {
 		return strconv.Itoa(n) + ", as in line " + strconv.Itoa(h.first)
 	case h.Width > 0 && h.Unlabeled && h.Columns.Has(LabelColumn):
 		expected := strconv.Itoa(h.Width) + " as in the training data, or without the label " + strconv.Itoa(h.Width-1)
-		if alone := h.Columns.minWidth() - 1; alone < h.Width-1 {
-			expected += ", or the inputs alone " + strconv.Itoa(alone)
+		if inputsOnly := h.Columns.minWidth() - 1; inputsOnly < h.Width-1 {
+			expected += ", or the inputs alone " + strconv.Itoa(inputsOnly)
 		}
 		return expected
 	case h.Width > 0:
@@ -151,7 +151,7 @@ func (h *conllHead) expected() string {
 	return "at least " + h.named()
 }
 
-// named says which columns --columns needs: "3 (word pos label, from --columns)".
+// named returns the columns that --columns requires: "3 (word pos label, from --columns)".
 func (h *conllHead) named() string {
 	return strconv.Itoa(h.Columns.minWidth()) + " (" + h.Columns.list() + ", from --columns)"
 }
@@ -163,13 +163,13 @@ func columnCount(n int) string {
 	return strconv.Itoa(n) + " columns"
 }
 
-// docStart reports whether the first column is the mark between documents of CoNLL-2003.
+// docStart reports whether the first column is -DOCSTART-, the document separator of CoNLL-2003.
 func docStart(line string) bool {
 	rest, ok := strings.CutPrefix(line, "-DOCSTART-")
 	return ok && (rest == "" || strings.IndexByte(blanks, rest[0]) >= 0)
 }
 
-// HasConllTokens reports whether a text in columns has more than blank lines and marks between documents.
+// HasConllTokens reports whether a text in columns has more than blank lines and document separators.
 func HasConllTokens(text []byte) bool {
 	for line := range bytes.Lines(text) {
 		if line = bytes.TrimSuffix(line, []byte("\n")); !isBlank(line) && !docStart(string(line)) {
@@ -206,7 +206,7 @@ func (p *conllParser) parse(b block) (*columnPart, error) {
 	return p.end(), nil
 }
 
-// add reads the line of a token.
+// add parses the line of a token.
 func (p *conllParser) add(line string) error {
 	p.fields = p.split(p.fields[:0], line)
 	if n := len(p.fields); n != len(p.roles) {
@@ -218,7 +218,7 @@ func (p *conllParser) add(line string) error {
 		}
 	}
 	if !p.Unlabeled {
-		if err := p.known(p.fields[p.label], p.Alphabet); err != nil {
+		if err := p.checkLabel(p.fields[p.label], p.Alphabet); err != nil {
 			return err
 		}
 	}

@@ -123,7 +123,7 @@ func TestConllVeryLongSequence(t *testing.T) {
 	}
 }
 
-// Whatever tokens a data set has, it reads back from its columns, tab or space separated.
+// The tokens of any data set, separated by tabs or spaces, read back unchanged.
 func TestConllRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		separator := rapid.SampledFrom([]string{"\t", " ", "   "}).Draw(t, "separator")

@@ -10,22 +10,22 @@ import (
 	"github.com/dsp-go/dsp/structured/host"
 )
 
-// Conllu reads CoNLL-U, the format of Universal Dependencies: ten columns separated by tabs, a line a word, sentences
-// separated by blank lines. Comments (#…), multiword tokens (1-2) and empty nodes (1.1) are no tokens; a comment
+// Conllu reads CoNLL-U, the format of Universal Dependencies: ten columns separated by tabs, one line per word, with blank
+// lines between sentences. Comments (#…), multiword tokens (1-2) and empty nodes (1.1) are not tokens. A comment
 // "# sent_id = x" names its sentence.
 type Conllu struct {
-	Label     string               // what the labels are: upos (which "" means), xpos, feats, deprel, or misc:KEY for KEY=label in the last column, "_" where it is missing
-	Alphabet  *structured.Alphabet // the known labels; nil takes those of the file, sorted
-	Unlabeled bool                 // gold labels are not wanted: any, "_" among them, will do
-	Threads   int                  // 0: all cores; the data do not depend on it
-	Line      int                  // the number of the first line, where only a part of a file is read; 0 is 1
+	Label     string               // column of the labels: upos (also ""), xpos, feats, deprel, or misc:KEY for KEY=label in the last column, "_" if it is missing
+	Alphabet  *structured.Alphabet // the known labels; nil means those of the file, sorted
+	Unlabeled bool                 // ignore gold labels: any value is accepted, including "_"
+	Threads   int                  // 0: all cores; the result does not depend on it
+	Line      int                  // number of the first line, if only a part of a file is read; 0 means 1
 }
 
 var conlluColumns = []string{"id", "word", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc"}
 
-// Read reads a data set: Columns, the ten of the file, of which the one that is the label is called LabelColumn, Lines,
-// Layout, IDs where a sentence has one, and, unless Unlabeled, Labels. The labels of misc:KEY are an eleventh column,
-// which is missing if Unlabeled and no token has one. Errors name the line.
+// Read reads a data set: the ten Columns of the file (the label's is named LabelColumn), Lines, Layout, IDs if a sentence has
+// one, and, unless Unlabeled, Labels. The labels of misc:KEY form an eleventh column, which is absent if Unlabeled and no
+// token has one. Errors name the line.
 func (c Conllu) Read(r io.Reader, name string) (*structured.Dataset, error) {
 	columns := slices.Clone(conlluColumns)
 	if c.Label == "" {
@@ -65,10 +65,10 @@ func (c Conllu) Read(r io.Reader, name string) (*structured.Dataset, error) {
 type conlluParser struct {
 	Conllu
 	columnParser
-	fields []string // of the current line, and the label of misc:KEY
-	label  int      // its column
+	fields []string // of the current line, followed by the label of misc:KEY
+	label  int      // the label's column
 	key    string   // KEY
-	words  int      // of the current sentence, so far
+	words  int      // in the current sentence so far
 }
 
 func (p *conlluParser) parse(b block) (*columnPart, error) {
@@ -95,14 +95,14 @@ func (p *conlluParser) parse(b block) (*columnPart, error) {
 	return p.end(), nil
 }
 
-// comment takes a sentence's name from its comment.
+// comment reads a sentence's name from its comment.
 func (p *conlluParser) comment(line string) {
 	if key, id, ok := strings.Cut(line[1:], "="); ok && strings.TrimSpace(key) == "sent_id" {
 		p.id = strings.TrimSpace(id)
 	}
 }
 
-// add reads the line of a word, a multiword token or an empty node.
+// add parses the line of a word, a multiword token or an empty node.
 func (p *conlluParser) add(line string) error {
 	rest, more := line, true
 	columns := 0
@@ -130,7 +130,7 @@ func (p *conlluParser) add(line string) error {
 		p.fields[p.label] = valueIn(p.fields[columns-1], p.key)
 	}
 	if !p.Unlabeled {
-		if err := p.known(p.fields[p.label], p.Alphabet); err != nil {
+		if err := p.checkLabel(p.fields[p.label], p.Alphabet); err != nil {
 			return err
 		}
 	}
@@ -138,7 +138,7 @@ func (p *conlluParser) add(line string) error {
 	return nil
 }
 
-// word reports whether the id is that of a word, and not of a multiword token ("3-4") or an empty node ("3.1").
+// word reports whether the id is a word's; a multiword token ("3-4") and an empty node ("3.1") are not words.
 func (p *conlluParser) word(id string) (bool, error) {
 	next := p.words + 1
 	switch n, err := strconv.Atoi(id); {
@@ -160,7 +160,7 @@ func (p *conlluParser) word(id string) (bool, error) {
 	return false, p.bad("id %q, expected %d, a multiword token such as %d-%d or an empty node such as %d.1", id, next, next, next+1, p.words)
 }
 
-// valueIn returns the value of a key in a list "key=value|key=value", "_" where there is none.
+// valueIn returns the value of a key in a list "key=value|key=value", or "_" if the list lacks the key.
 func valueIn(list, key string) string {
 	for item := range strings.SplitSeq(list, "|") {
 		if value, ok := strings.CutPrefix(item, key); ok && len(value) > 1 && value[0] == '=' {

@@ -10,7 +10,7 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// wordLine makes the line of a word.
+// wordLine returns the line of a word.
 func wordLine(id, word, upos, misc string) string {
 	return strings.Join([]string{id, word, "l", upos, "x", "f", "0", "dep", "_", misc}, "\t") + "\n"
 }
@@ -110,7 +110,7 @@ func conlluText(t *rapid.T) string {
 	return text.String()
 }
 
-// Written back with its layout, a file is the same, whatever the blocks and threads it is read in.
+// A file written back with its layout has the same bytes, for any block size and number of threads.
 func TestConlluRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := conlluText(t)

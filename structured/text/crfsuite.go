@@ -11,28 +11,27 @@ import (
 	"github.com/dsp-go/dsp/structured/host"
 )
 
-// CRFsuite reads the attribute files of CRFsuite (Okazaki 2007): a line an item, sequences separated by blank lines,
+// CRFsuite reads the attribute files of CRFsuite (Okazaki 2007): one line per item, with blank lines between sequences,
 //
 //	label<TAB>attribute[:value]<TAB>attribute[:value]…
 //
-// A colon in an attribute's name is written \: and a backslash \\ (before anything else it stands for itself); a label
-// may have them plain. Values are finite, and 1 where they are missing. Empty attributes are skipped. A line @weight:2
-// gives the sequence it stands in that weight. A # is a character like any other.
+// In an attribute's name, \: stands for a colon and \\ for a backslash; any other backslash stands for itself. Labels are not
+// escaped. Values are finite and default to 1. Empty attributes are skipped. A line @weight:2 gives its sequence that weight.
+// A # has no special meaning.
 type CRFsuite struct {
-	Alphabet   *structured.Alphabet   // the known labels; nil takes those of the file, sorted
-	Dictionary *structured.Dictionary // the known attributes: others are dropped; nil makes one of the file's
-	MinCount   int                    // attributes that occur fewer times are left out of a dictionary that is made
-	HashBits   int                    // > 0: what is made is no dictionary, attributes are numbered by HashAttribute
-	Unlabeled  bool                   // gold labels are not wanted: they may be empty or unknown
-	Threads    int                    // 0: all cores; the data do not depend on it
-	Line       int                    // the number of the first line, where only a part of a file is read; 0 is 1
+	Alphabet   *structured.Alphabet   // the known labels; nil means those of the file, sorted
+	Dictionary *structured.Dictionary // the known attributes; others are dropped. nil builds a dictionary from the file
+	MinCount   int                    // a new dictionary leaves out attributes that occur fewer times
+	HashBits   int                    // > 0: number attributes by HashAttribute instead of building a dictionary
+	Unlabeled  bool                   // ignore gold labels: they may be empty or unknown
+	Threads    int                    // 0: all cores; the result does not depend on it
+	Line       int                    // number of the first line, if only a part of a file is read; 0 means 1
 }
 
 const crfsuiteLine = "label<TAB>attribute<TAB>attribute…"
 
-// Read reads a data set: Attributes, numbered in the order in which they occur first, Dictionary, Lines, Weights where
-// some sequence has one, and, unless Unlabeled, Labels. The one column holds the labels, where there are any. Errors name
-// the line.
+// Read reads a data set: Attributes, numbered in order of first occurrence, Dictionary, Lines, Weights if some sequence has
+// one, and, unless Unlabeled, Labels. Its only column holds the labels, if there are any. Errors name the line.
 func (c CRFsuite) Read(r io.Reader, name string) (*structured.Dataset, error) {
 	switch {
 	case c.HashBits < 0 || c.HashBits > 31:
@@ -61,17 +60,17 @@ func (c CRFsuite) Read(r io.Reader, name string) (*structured.Dataset, error) {
 	return j.d, nil
 }
 
-// crfsuitePart is what a block says. Attributes and labels have numbers of their own: places in names and labels.
+// crfsuitePart is the content of a block. Attributes and labels are indices into its own names and labels.
 type crfsuitePart struct {
 	rows    structured.Sparse
-	names   []string // nil where rows have their final numbers
-	counts  []int32  // how often each name occurs, where that matters
+	names   []string // nil if rows have their final numbers
+	counts  []int32  // how often each name occurs, if a minimum is set
 	gold    []int32
 	labels  []string
-	ends    []int // where each sequence ends
-	lines   []int // where each begins
+	ends    []int // end of each sequence
+	lines   []int // first line of each sequence
 	weights []float64
-	number  []int32 // of names in the dictionary, -1 where it lacks them
+	number  []int32 // of names in the dictionary, -1 for those that it lacks
 }
 
 // crfsuiteParser parses blocks.
@@ -81,11 +80,11 @@ type crfsuiteParser struct {
 	hash   bool // attributes are numbered by their hash
 	bits   int
 	part   *crfsuitePart
-	names  structured.Alphabet // of the block
-	labels structured.Alphabet // of the block
-	weight float64             // of the current sequence, or -1: nobody said
+	names  structured.Alphabet // of the current block
+	labels structured.Alphabet // of the current block
+	weight float64             // of the current sequence, or -1 if the file gives none
 
-	rows, entries int // of the last block: room for the next one's
+	rows, entries int // sizes of the last block, to allocate the next one
 }
 
 func (p *crfsuiteParser) parse(b block) (*crfsuitePart, error) {
@@ -114,12 +113,12 @@ func (p *crfsuiteParser) parse(b block) (*crfsuitePart, error) {
 	p.part.labels = slices.Clone(p.labels.Names())
 	p.rows, p.entries = len(p.part.rows.Offsets), len(p.part.rows.Index)
 	if !p.hash {
-		p.settle()
+		p.resolve()
 	}
 	return p.part, nil
 }
 
-// items returns how many items of the block are read.
+// items returns the number of items read from the block.
 func (p *crfsuiteParser) items() int { return len(p.part.gold) }
 
 // begun reports whether the current sequence has an item.
@@ -153,7 +152,7 @@ func (p *crfsuiteParser) setWeight(text string) error {
 	return nil
 }
 
-// item reads the line of an item.
+// item parses the line of an item.
 func (p *crfsuiteParser) item(line string) error {
 	if !p.begun() {
 		p.part.lines = append(p.part.lines, p.line)
@@ -182,7 +181,7 @@ func (p *crfsuiteParser) item(line string) error {
 	return nil
 }
 
-// label reads the label of an item.
+// label parses the label of an item.
 func (p *crfsuiteParser) label(label string) error {
 	if strings.IndexByte(label, '\\') >= 0 {
 		label = unescaped.Replace(label)
@@ -191,10 +190,10 @@ func (p *crfsuiteParser) label(label string) error {
 		if label == "" {
 			return p.bad("no label before the first tab, expected %s", crfsuiteLine)
 		}
-		if label == "@weight" { // CRFsuite's own reader takes it for a weight of 0
+		if label == "@weight" { // CRFsuite's own reader treats it as a weight of 0
 			return p.bad("@weight without a number, expected @weight:NUMBER")
 		}
-		if err := p.known(label, p.Alphabet); err != nil {
+		if err := p.checkLabel(label, p.Alphabet); err != nil {
 			return err
 		}
 	}
@@ -220,7 +219,7 @@ func (p *crfsuiteParser) attribute(name string, value float32) {
 
 var unescaped = strings.NewReplacer(`\\`, `\`, `\:`, `:`)
 
-// split takes an attribute apart into its name and its value.
+// split splits an attribute into its name and its value.
 func (p *crfsuiteParser) split(field string) (name string, value float32, err error) {
 	colon, escapes := -1, false
 	for i := 0; i < len(field); i++ {
@@ -254,8 +253,8 @@ func (p *crfsuiteParser) split(field string) (name string, value float32, err er
 	return name, value, nil
 }
 
-// settle looks up the block's names in the dictionary, or leaves them for one.
-func (p *crfsuiteParser) settle() {
+// resolve looks up the block's names in the dictionary. Without a dictionary it leaves them to crfsuiteJoin.
+func (p *crfsuiteParser) resolve() {
 	part := p.part
 	if p.Dictionary != nil {
 		part.number = make([]int32, p.names.Len())

@@ -15,7 +15,7 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// attributesOf spells the rows of a data set.
+// attributesOf returns the attributes of each row by name.
 func attributesOf(d *structured.Dataset) []string {
 	rows := make([]string, d.Positions())
 	for t := range rows {
@@ -88,7 +88,7 @@ func TestCRFsuiteKnownAttributes(t *testing.T) {
 			t.Error("another dictionary")
 		}
 	}
-	// Rare attributes leave no gap in the numbers.
+	// Removing rare attributes leaves no gap in the numbers.
 	d, _ := CRFsuite{MinCount: 2}.Read(strings.NewReader("B\trare\ta\nO\ta\n"), "x")
 	if got := d.Dictionary.Node.Names(); !reflect.DeepEqual(got, []string{"a"}) || !reflect.DeepEqual(d.Attributes.Index, []int32{0, 0}) {
 		t.Errorf("%q, %v", got, d.Attributes.Index)
@@ -150,7 +150,7 @@ func TestCRFsuiteHugeLine(t *testing.T) {
 	})
 }
 
-// What is read depends neither on the threads nor on how the file is cut.
+// The result depends neither on the number of threads nor on the blocks.
 func TestCRFsuiteThreads(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		attribute := rapid.StringMatching(`[a-c]{1,2}(:[0-3])?`)
@@ -214,7 +214,7 @@ func FuzzCRFsuite(f *testing.F) {
 	})
 }
 
-// attributeFile makes a file like those of entity tagging: 20 attributes an item, words by Zipf's law.
+// attributeFile generates a file like those for entity tagging: 20 attributes per item, words by Zipf's law.
 func attributeFile(items int) []byte {
 	rng := rand.New(rand.NewPCG(1, 2))
 	zipf := rand.NewZipf(rng, 1.1, 3, 100_000)

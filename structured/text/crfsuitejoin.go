@@ -7,14 +7,14 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// crfsuiteJoin makes one data set of the parts of a file.
+// crfsuiteJoin joins the parts of a file into one data set.
 type crfsuiteJoin struct {
 	CRFsuite
-	d      *structured.Dataset
-	parts  []*crfsuitePart
-	counts []int64             // how often each attribute occurs, where that matters
-	labels []int32             // [ΣT] numbers in seen
-	seen   structured.Alphabet // labels, in the order in which they occur first
+	d          *structured.Dataset
+	parts      []*crfsuitePart
+	counts     []int64             // how often each attribute occurs, if a minimum is set
+	labels     []int32             // [ΣT] indices into seen
+	labelNames structured.Alphabet // labels, in order of first occurrence
 }
 
 // add appends a part.
@@ -22,7 +22,7 @@ func (j *crfsuiteJoin) add(p *crfsuitePart) error {
 	d, positions := j.d, len(j.labels)
 	number := make([]int32, len(p.labels))
 	for k, label := range p.labels {
-		number[k] = j.seen.Intern(label)
+		number[k] = j.labelNames.Intern(label)
 	}
 	for _, k := range p.gold {
 		j.labels = append(j.labels, number[k])
@@ -54,7 +54,7 @@ func padded(weights []float64, n int) []float64 {
 	return weights
 }
 
-// number numbers the names of a part in the dictionary.
+// number translates the names of a part into numbers of the dictionary.
 func (j *crfsuiteJoin) number(p *crfsuitePart) {
 	p.number = make([]int32, len(p.names))
 	for k, name := range p.names {
@@ -72,10 +72,10 @@ func (j *crfsuiteJoin) number(p *crfsuitePart) {
 	}
 }
 
-// finish settles the numbers of labels and attributes.
+// finish gives labels and attributes their final numbers.
 func (j *crfsuiteJoin) finish() {
 	d := j.d
-	if names := j.seen.Names(); len(names) > 1 || names[0] != "" {
+	if names := j.labelNames.Names(); len(names) > 1 || names[0] != "" {
 		column := make([]string, len(j.labels))
 		for t, k := range j.labels {
 			column[t] = names[k]
@@ -84,11 +84,11 @@ func (j *crfsuiteJoin) finish() {
 	}
 	if !j.Unlabeled {
 		if d.Alphabet == nil {
-			d.Alphabet = structured.NewAlphabet(slices.Sorted(slices.Values(j.seen.Names()))...)
+			d.Alphabet = structured.NewAlphabet(slices.Sorted(slices.Values(j.labelNames.Names()))...)
 		}
 		d.Labels = j.labels
 		for t, k := range d.Labels {
-			d.Labels[t] = d.Alphabet.Index(j.seen.Name(k))
+			d.Labels[t] = d.Alphabet.Index(j.labelNames.Name(k))
 		}
 	}
 	if j.counts != nil {
@@ -107,7 +107,7 @@ func (j *crfsuiteJoin) finish() {
 	d.Attributes = structured.JoinSparse(rows)
 }
 
-// leaveOutRare removes attributes that occur too rarely from the dictionary.
+// leaveOutRare removes attributes that occur fewer than MinCount times from the dictionary.
 func (j *crfsuiteJoin) leaveOutRare() {
 	all, kept := j.d.Dictionary.Node, structured.NewAlphabet()
 	number := make([]int32, all.Len())

@@ -10,8 +10,8 @@ import (
 )
 
 // WriteCRFsuite writes a data set with Attributes and Labels as an attribute file of CRFsuite, which CRFsuite.Read reads
-// back. Hashed attributes are named by their numbers. The format has no place for attributes of steps, nor for tabs and
-// line ends in names: they are bad input.
+// back. Hashed attributes are named by their numbers. The format cannot express step attributes, or tabs and line ends in
+// names: they are bad input.
 func WriteCRFsuite(w io.Writer, d *structured.Dataset) error {
 	switch {
 	case d.Attributes == nil:
@@ -61,7 +61,7 @@ func WriteCRFsuite(w io.Writer, d *structured.Dataset) error {
 
 var escaped = strings.NewReplacer(`\`, `\\`, `:`, `\:`)
 
-// escapedNames returns the names as an attribute file spells them.
+// escapedNames returns the names as they are spelt in an attribute file.
 func escapedNames(d *structured.Dataset, what string, names []string) ([]string, error) {
 	spelt := make([]string, len(names))
 	for i, name := range names {

@@ -12,7 +12,7 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// What is written reads back: names, values, weights and numbers.
+// A written file reads back: names, values, weights and numbers.
 func TestWriteCRFsuiteReadsBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		name := rapid.StringMatching(`[a-c:\\#@ é"]{1,4}`)

@@ -13,16 +13,16 @@ import (
 // WordColumn is the name of the column from which word features are made.
 const WordColumn = "word"
 
-// Unknown is the name with number 0 in every vocabulary: what training never saw, or saw too rarely.
+// Unknown is the name with number 0 in every vocabulary: it stands for values that are absent or too rare in training.
 const Unknown = "<unknown>"
 
-// wordFeatures are the discrete inputs that a word gives.
+// wordFeatures compute the discrete inputs of a word.
 var wordFeatures = []func(word string) string{normalForm, prefix, suffix, shape}
 
 // BuildVocab collects the discrete inputs of a data set with text columns, one vocabulary each: the word in lower case with
-// its digits as 0, its first three letters, its last three, its shape ("Xxx-dd"), and every other named column but the
-// label. Names seen fewer than minCount times are left out, so that training meets the unknown. Number 0 is Unknown;
-// the others go from frequent to rare.
+// its digits as 0, its first three letters, its last three, its shape ("Xxx-dd"), and every other named column except the
+// label. Names seen fewer than minCount times are left out, so that training sees Unknown too. Number 0 is Unknown; the
+// others are sorted from frequent to rare.
 func BuildVocab(d *structured.Dataset, minCount int) ([]*structured.Alphabet, error) {
 	inputs, err := discreteInputs(d)
 	if err != nil {
@@ -47,7 +47,7 @@ func BuildVocab(d *structured.Dataset, minCount int) ([]*structured.Alphabet, er
 	return vocab, nil
 }
 
-// EncodeIds sets the Ids and Vocab of d, whose columns must be named as in the data set that gave the vocabularies.
+// EncodeIds sets the Ids and Vocab of d. Its columns must have the same names as those of the data set behind vocab.
 func EncodeIds(d *structured.Dataset, vocab []*structured.Alphabet) error {
 	inputs, err := discreteInputs(d)
 	if err != nil {
@@ -66,7 +66,7 @@ func EncodeIds(d *structured.Dataset, vocab []*structured.Alphabet) error {
 	return nil
 }
 
-// discreteInputs returns functions from a position to the name that each input has there.
+// discreteInputs returns one function per input, which maps a position to the input's name there.
 func discreteInputs(d *structured.Dataset) ([]func(t int) string, error) {
 	words := d.Column(WordColumn)
 	if words == nil {
@@ -105,8 +105,8 @@ func suffix(word string) string {
 	return string(letters[max(0, len(letters)-affix):])
 }
 
-// shape writes X for upper case, x for other letters, d for digits and keeps the rest; of a run of the same it keeps two,
-// and of all ten.
+// shape replaces upper case letters by X, other letters by x and digits by d, and keeps other characters. It shortens a run
+// of equal characters to two, and the whole to ten.
 func shape(word string) string {
 	const longest = 10
 	var s []rune

@@ -32,7 +32,7 @@ func TestAvailableMemory(t *testing.T) {
 		"version 1, in a container": {fstest.MapFS{
 			"proc/meminfo": meminfo, "proc/self/cgroup": file("9:cpu:/x\n4:memory:/outside/me\n0::/\n"),
 			"sys/fs/cgroup/memory/memory.limit_in_bytes": file("4000\n"), "sys/fs/cgroup/memory/memory.usage_in_bytes": file("5000\n"),
-		}, 0, true}, // over its limit
+		}, 0, true}, // above its limit
 		"no limit": {fstest.MapFS{
 			"proc/meminfo": meminfo, "proc/self/cgroup": file("4:memory:/\n"),
 			"sys/fs/cgroup/memory/memory.limit_in_bytes": file("9223372036854771712\n"),
@@ -52,8 +52,8 @@ func TestAvailableMemory(t *testing.T) {
 	}
 }
 
-// The beginning of a file tells how much the whole takes.
-func TestExtentOfTheWhole(t *testing.T) {
+// Extent of a file's beginning predicts that of the whole file.
+func TestExtentPredictsTheWhole(t *testing.T) {
 	text := attributeFile(8_000)
 	whole, err := CRFsuite{}.Read(bytes.NewReader(text), "x")
 	if err != nil {

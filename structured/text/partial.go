@@ -7,24 +7,24 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// What a label column holds where labels are known in part (see ReadPartialLabels).
+// Special cells of a label column with partial labels (see ReadPartialLabels).
 const (
-	AnyLabel       = "?" // nothing is known
-	noLabel        = "_" // the same, as CoNLL-U writes what is not annotated
+	AnyLabel       = "?" // any label is possible
+	noLabel        = "_" // the same; CoNLL-U's mark for missing annotation
 	labelSeparator = "|" // between the labels of a set
 )
 
-// ReadPartialLabels makes Labels and LabelSets of d of its label column, in which a position may hold a label; labels with |
-// between, one of which is right; or ? (or _), which says nothing. The labels must be among the known ones; nil takes
-// those that occur, alone or in a set, sorted. A known label that is spelt like one of the other forms is that label.
-func ReadPartialLabels(d *structured.Dataset, known *structured.Alphabet) error {
+// ReadPartialLabels sets Labels and LabelSets of d from its label column. A cell is one label, several possible labels
+// separated by |, or ? (or _), which allows any label. The labels must be in known; nil takes those that occur, alone or in
+// a set, sorted. A cell that is spelt like a known label is that label, whatever it looks like.
+func ReadPartialLabels(d *structured.Dataset, labels *structured.Alphabet) error {
 	column := d.Column(LabelColumn)
 	if column == nil {
 		return structured.BadInput("%s: no column of labels, expected a label, several with %s between, or %s for any in every line",
 			d.Name, labelSeparator, AnyLabel)
 	}
-	d.Alphabet = known
-	if known == nil {
+	d.Alphabet = labels
+	if labels == nil {
 		d.Alphabet = labelsIn(column)
 	}
 	d.Labels, d.LabelSets = make([]int32, len(column)), nil
@@ -45,30 +45,30 @@ func ReadPartialLabels(d *structured.Dataset, known *structured.Alphabet) error 
 	return nil
 }
 
-// labelsIn returns the labels of a column with partial labels.
+// labelsIn returns the labels that occur in a column with partial labels.
 func labelsIn(column []string) *structured.Alphabet {
-	seen := structured.NewAlphabet()
+	labels := structured.NewAlphabet()
 	for _, cell := range column {
-		if seen.Index(cell) >= 0 || cell == AnyLabel || cell == noLabel {
+		if labels.Index(cell) >= 0 || cell == AnyLabel || cell == noLabel {
 			continue
 		}
 		for name := range strings.SplitSeq(cell, labelSeparator) {
 			if name != "" {
-				seen.Add(name)
+				labels.Add(name)
 			}
 		}
 	}
-	return structured.NewAlphabet(slices.Sorted(slices.Values(seen.Names()))...)
+	return structured.NewAlphabet(slices.Sorted(slices.Values(labels.Names()))...)
 }
 
-// partialLabels numbers the cells of a label column.
+// partialLabels translates the cells of a label column into numbers.
 type partialLabels struct {
 	d     *structured.Dataset
-	cells map[string]int32 // what is known of cells
-	sets  map[string]int32 // and of sets, by their members
+	cells map[string]int32 // entries of Labels by cell
+	sets  map[string]int32 // entries of Labels by set members
 }
 
-// label returns what Labels holds for a cell.
+// label returns the entry of Labels for a cell.
 func (r *partialLabels) label(cell string) (int32, error) {
 	labels := r.d.Alphabet
 	if l := labels.Index(cell); l >= 0 {
@@ -100,17 +100,17 @@ func (r *partialLabels) label(cell string) (int32, error) {
 	return r.set(set), nil
 }
 
-// set returns what Labels holds for a set of labels.
+// set returns the entry of Labels for a set of labels.
 func (r *partialLabels) set(labels []int32) int32 {
 	key := make([]byte, 0, 4*len(labels))
 	for _, l := range labels {
 		key = append(key, byte(l), byte(l>>8), byte(l>>16), byte(l>>24))
 	}
-	at, ok := r.sets[string(key)]
+	entry, ok := r.sets[string(key)]
 	if !ok {
 		r.d.LabelSets = append(r.d.LabelSets, labels)
-		at = -int32(len(r.d.LabelSets))
-		r.sets[string(key)] = at
+		entry = -int32(len(r.d.LabelSets))
+		r.sets[string(key)] = entry
 	}
-	return at
+	return entry
 }

@@ -33,7 +33,7 @@ func TestReadPartialLabels(t *testing.T) {
 	}
 }
 
-// A known label is itself, however it is spelt.
+// A cell that is spelt like a known label is that label.
 func TestKnownLabelsLikePartialOnes(t *testing.T) {
 	d := labelColumn("?", "X|Y", "X", "X|_", "?|X")
 	if err := ReadPartialLabels(d, structured.NewAlphabet("?", "X", "X|Y", "_")); err != nil {
@@ -65,7 +65,7 @@ func TestBadPartialLabels(t *testing.T) {
 	}
 }
 
-// Whatever a label column holds, it is refused or read as labels and sets of them that are in order.
+// Any label column is either refused or read as labels and ordered sets of labels.
 func FuzzReadPartialLabels(f *testing.F) {
 	for _, seed := range []string{"A\nB\n?", "A|B\n_\nB|A|A", "|\n||", "?|A\n_|?", ""} {
 		f.Add(seed, "A\nB")

@@ -2,8 +2,8 @@ package trees
 
 import "github.com/dsp-go/dsp/structured"
 
-// Dataset returns the treebank as data to learn from: its columns, the gold outputs where trees are known, and tables of rows
-// for the pairs of words of each sentence, which have no inputs yet. It shares memory with b.
+// Dataset returns the treebank as training data: its columns, the gold outputs if trees are known, and tables with one row per
+// pair of words of a sentence. The tables have no inputs yet. The data shares memory with b.
 func (b *Treebank) Dataset() *structured.Dataset {
 	d := b.Data
 	outputs, rows := make([]int, len(d.Offsets)), make([]int, len(d.Offsets))
@@ -21,7 +21,7 @@ func (b *Treebank) Dataset() *structured.Dataset {
 	return d
 }
 
-// Of returns data that Dataset made as a treebank again, of which the gold trees are those of the data.
+// Of is the inverse of Dataset: it returns the data as a treebank, with the gold outputs of the data as its trees.
 func Of(d *structured.Dataset) *Treebank {
 	return &Treebank{Data: d, Names: d.Alphabet}
 }

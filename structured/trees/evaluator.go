@@ -8,9 +8,9 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Metrics say how well predicted trees match the gold ones. Everything but the counts is a fraction of 1, and 0 where
-// there is nothing to count. An arc is right if its head is; with its label, if the relation is right, too, up to its subtype
-// (what follows a colon). UAS and LAS are those of the evaluation of the CoNLL 2018 shared task on gold tokens.
+// Metrics measure how well predicted trees match the gold ones. All but the counts are fractions of 1, and 0 if there is nothing
+// to count. UAS counts a word whose head is right. LAS also requires the right relation, up to its subtype (the part after a
+// colon). Both equal the scores of the CoNLL 2018 shared task's evaluation on gold tokens.
 type Metrics struct {
 	UAS        float64 `json:"uas"`         // unlabeled attachment score: share of words with the right head
 	LAS        float64 `json:"las"`         // labeled attachment score: share of words with the right head and relation
@@ -21,14 +21,14 @@ type Metrics struct {
 	NoPunct    int     `json:"words_nopunct"` // words that are not punctuation
 	Sentences  int     `json:"sentences"`
 
-	Relations []RelationScore `json:"relations"` // without subtypes; the most frequent in gold trees first
+	Relations []RelationScore `json:"relations"` // without subtypes, by falling frequency in the gold trees
 }
 
-// RelationScore says how well one relation is found.
+// RelationScore measures the prediction of one relation.
 type RelationScore struct {
 	Name       string  `json:"name"`
-	Gold       int     `json:"gold"`        // words that have the relation
-	Predicted  int     `json:"predicted"`   // words that are predicted to
+	Gold       int     `json:"gold"`        // words with the relation in the gold tree
+	Predicted  int     `json:"predicted"`   // words with the relation in the predicted tree
 	HeadRecall float64 `json:"head_recall"` // share of Gold with the right head
 	Recall     float64 `json:"recall"`      // share of Gold with the right head and relation
 	Precision  float64 `json:"precision"`   // share of Predicted with the right head and relation
@@ -36,15 +36,15 @@ type RelationScore struct {
 
 // Evaluator accumulates Metrics over sentences. It serves one goroutine at a time.
 type Evaluator struct {
-	base      []int32 // [relations] number without the subtype
+	base      []int32 // [relations] index into relations, which ignores subtypes
 	relations []relationCount
 	all       attachment
 	noPunct   attachment
 	sentences int
-	roots     int // right ones
+	roots     int // correct ones
 }
 
-// attachment counts words by what is right about them.
+// attachment counts words, those with the right head, and those with the right head and relation.
 type attachment struct{ words, heads, labeled int }
 
 func (a *attachment) add(head, labeled bool) {
@@ -78,7 +78,7 @@ func NewEvaluator(names *structured.Alphabet) *Evaluator {
 	return e
 }
 
-// Add counts one sentence with its gold and its predicted tree; punctuation [n] says which words are.
+// Add counts one sentence with its gold and its predicted tree. punctuation [n] marks the words that are punctuation.
 func (e *Evaluator) Add(gold, predicted Tree, punctuation []bool) {
 	e.sentences++
 	if root := Root(gold.Heads); root > 0 && Root(predicted.Heads) == root {
@@ -126,7 +126,7 @@ func ratio(a, b int) float64 {
 	return float64(a) / float64(b)
 }
 
-// General returns the metrics by name, as JSON has them.
+// General returns the metrics under the names that they have in JSON.
 func (m Metrics) General() structured.Metrics {
 	return structured.Metrics{Measures: []structured.Measure{
 		{Name: "uas", Value: m.UAS}, {Name: "las", Value: m.LAS},

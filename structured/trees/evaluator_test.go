@@ -10,8 +10,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Computed by hand: two sentences, with a subtype that does not count, a relation wrong under the right head, a wrong head
-// under the right relation, and a relation that is only predicted.
+// Computed by hand: two sentences with a subtype, which does not count, a wrong relation under the right head, a wrong head under
+// the right relation, and a relation that occurs only in the prediction.
 func TestEvaluator(t *testing.T) {
 	names := structured.NewAlphabet("root", "nsubj", "nsubj:pass", "obj", "punct", "obl:tmod", "amod", "never")
 	e := NewEvaluator(names)
@@ -68,14 +68,14 @@ func TestEvaluator(t *testing.T) {
 	}
 }
 
-func TestEvaluatorOfNothing(t *testing.T) {
+func TestEvaluatorWithoutData(t *testing.T) {
 	m := NewEvaluator(structured.NewAlphabet()).Metrics()
 	if m.UAS != 0 || m.Relations != nil || strings.Contains(m.String()+m.Table(), "NaN") {
 		t.Errorf("%+v %s", m, m.Table())
 	}
 }
 
-// On any trees, the metrics are what their definitions say.
+// On random trees, the metrics equal their definitions.
 func TestEvaluatorDefinition(t *testing.T) {
 	names := structured.NewAlphabet("a", "a:x", "b", "b:y", "c")
 	rapid.Check(t, func(t *rapid.T) {

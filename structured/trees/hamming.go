@@ -2,7 +2,7 @@ package trees
 
 import "github.com/dsp-go/dsp/structured"
 
-// Hamming is the task loss that counts the wrong heads of a tree, and the wrong relations: a word with both wrong counts twice.
+// Hamming is the task loss that counts wrong heads plus wrong relations: a word with both wrong counts twice.
 type Hamming struct{}
 
 // Augment implements structured.TaskLoss.
@@ -60,7 +60,7 @@ func (Hamming) Loss(y, gold []int32) float64 {
 	return float64(wrong)
 }
 
-// each visits every word with its gold head and relation; what is not known for sure is below zero, and costs nothing.
+// each visits every word with its gold head and relation. One that is not known for certain is negative, and costs nothing.
 func each(gold structured.Gold, visit func(d int, head, relation int32, n int)) {
 	n := len(gold.Output) / 2
 	for d := range n {

@@ -6,15 +6,15 @@ import (
 	"unicode/utf8"
 )
 
-// String says the metrics in one line.
+// String returns the metrics in one line.
 func (m Metrics) String() string {
 	return fmt.Sprintf("UAS %.2f %%, LAS %.2f %%, without punctuation %.2f %% and %.2f %%, root %.2f %%",
 		100*m.UAS, 100*m.LAS, 100*m.UASNoPunct, 100*m.LASNoPunct, 100*m.Root)
 }
 
-// Table prints the attachment scores, then a line for each relation: how often it is in gold trees, the shares of those
-// words that have the right head, and the right head and relation, and the share of words predicted to have the
-// relation that are right in both.
+// Table formats the attachment scores, followed by one line per relation: its frequency in the gold trees, the shares of those
+// words with the right head and with the right head and relation (recall), and the share of the words predicted to have the
+// relation that have the right head and relation (precision).
 func (m Metrics) Table() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d words in %d sentences; the root is right in %.2f %%\n\n", m.Words, m.Sentences, 100*m.Root)
@@ -34,7 +34,7 @@ func (m Metrics) Table() string {
 	return b.String()
 }
 
-// percent prints a share of n, a dash where n is 0.
+// percent formats a share of n, or a dash if n is 0.
 func percent(share float64, n int) string {
 	if n == 0 {
 		return "–"

@@ -1,7 +1,7 @@
 package trees
 
-// Crossing returns how many arcs are not projective: those that pass over a word which does not descend from the arc's
-// head. heads must be a tree. It takes time proportional to the sum of the lengths of all arcs.
+// Crossing returns the number of arcs that are not projective: an arc is projective if all words under it descend from its head.
+// heads must be a tree. The time is proportional to the total length of all arcs.
 func Crossing(heads []int32) int {
 	spans := subtrees(heads)
 	count := 0
@@ -13,7 +13,7 @@ func Crossing(heads []int32) int {
 	return count
 }
 
-// Projective reports whether no arc of the tree crosses another one, or passes over the root.
+// Projective reports whether all arcs of the tree are projective: none crosses another one or spans the root.
 func Projective(heads []int32) bool {
 	spans := subtrees(heads)
 	for d := range heads {
@@ -24,9 +24,9 @@ func Projective(heads []int32) bool {
 	return true
 }
 
-// Projectivise makes the tree projective and returns how many times it lifted an arc. While an arc is not projective, it
-// takes the shortest such arc, the leftmost one of several, and attaches its dependent to the head of its head. The root
-// does not change, and neither do relations.
+// Projectivise makes the tree projective and returns the number of lifts. As long as an arc is not projective, it takes the
+// shortest such arc (the leftmost among equals) and attaches its dependent to the head of its head. The root and the relations
+// do not change.
 //
 // Nivre and Nilsson 2005, "Pseudo-projective dependency parsing", figure 3, without encoding the lifts in labels.
 func Projectivise(heads []int32) (lifts int) {
@@ -48,7 +48,7 @@ func Projectivise(heads []int32) (lifts int) {
 	}
 }
 
-// shorter reports whether the arc into the word at index a is to be lifted before that into the word at index b.
+// shorter reports whether the arc into the word at index a is lifted before that into the word at index b.
 func shorter(heads []int32, a, b int) bool {
 	fromA, toA := ends(heads, a)
 	fromB, toB := ends(heads, b)
@@ -58,17 +58,17 @@ func shorter(heads []int32, a, b int) bool {
 	return fromA < fromB
 }
 
-// ends returns the indices of the left and the right end of the arc into the word at index d, whose head is a word.
+// ends returns the indices of the left and the right end of the arc into the word at index d. Its head must not be the root.
 func ends(heads []int32, d int) (left, right int) {
 	h := int(heads[d]) - 1
 	return min(h, d), max(h, d)
 }
 
-// spans number the words of a tree so that the descendants of a word, itself included, have the numbers
-// first[w] … last[w]. Both are indexed by the word's number; 0 stands for what is above the root.
+// spans number the words of a tree in preorder: the descendants of word w, including w, have the numbers first[w] … last[w].
+// Both are indexed by the word's number; index 0 is the root above all words.
 type spans struct{ first, last []int32 }
 
-// subtrees walks the tree depth first.
+// subtrees numbers the words of a tree depth first.
 func subtrees(heads []int32) spans {
 	n := len(heads)
 	child := make([]int32, n+1) // the first dependent of a word, 0 for none
@@ -99,7 +99,7 @@ func subtrees(heads []int32) spans {
 	}
 }
 
-// projective reports whether the words under the arc into the word at index d all descend from its head.
+// projective reports whether all words under the arc into the word at index d descend from its head.
 func (s spans) projective(heads []int32, d int) bool {
 	h := heads[d]
 	if h == 0 {

@@ -7,23 +7,23 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// SpanningTree is the structure of a dependency tree over n words: every word has one head, another word or the root, exactly one word
-// has the root for its head, and following heads never goes round. An output is n heads, 0 for the root and else the number of
-// a word from 1, then n relations.
+// SpanningTree is the structure of a dependency tree over n words. Every word has one head, another word or the root. Exactly one
+// word has the root as its head, and the heads form no cycle. An output is n heads (0 for the root, else the number of a word from 1)
+// followed by n relations.
 //
-// Potentials have two parts of n·n rows each, a row for every pair of a dependent d and a head h: row d·n + h, counted from 0,
-// where h = d stands for the root. "arc" scores the pair [n·n×1], "label" each relation that it may have [n·n×R].
+// Potentials have two parts of n·n rows, one per pair of a dependent d and a head h: row d·n + h, both counted from 0; h = d stands
+// for the root. "arc" scores the pair [n·n×1], "label" each of its possible relations [n·n×R].
 type SpanningTree struct {
 	NonProjective bool // arcs may cross
 }
 
-// The tables of rows of a sentence's pairs of words.
+// The tables with one row per pair of words.
 const (
 	ArcRows   = "arc"
 	LabelRows = "label"
 )
 
-// Form returns the form of a tree's potentials with so many relations.
+// Form returns the form of a tree's potentials with R = relations.
 func (t SpanningTree) Form(relations int) structured.Form {
 	return structured.Form{Structure: t, Parts: []structured.Shape{
 		{Name: "arc", Rows: ArcRows, Width: 1}, {Name: "label", Rows: LabelRows, Width: relations},
@@ -38,7 +38,7 @@ func (t SpanningTree) Name() string {
 	return "projective tree"
 }
 
-// Row returns the row of the pair of dependent d, counted from 0, and a head as outputs have it.
+// Row returns the row of dependent d, counted from 0, and a head, numbered as in outputs.
 func Row(n, d int, head int32) int {
 	if head == 0 {
 		return d*n + d
@@ -46,7 +46,7 @@ func Row(n, d int, head int32) int {
 	return d*n + int(head) - 1
 }
 
-// words returns how many words example b has.
+// words returns the number of words of example b.
 func words(outputs []int, b int) int { return (outputs[b+1] - outputs[b]) / 2 }
 
 // Score implements structured.Structure.
@@ -82,20 +82,20 @@ func add(parts []structured.Part, b int, y []int32, c float32) {
 
 // Restrict implements structured.Structure.
 func (SpanningTree) Restrict(θ *structured.Potentials, b int, gold structured.Gold) {
-	never, one, n := float32(math.Inf(-1)), [1]int32{}, len(gold.Output)/2
+	minusInf, single, n := float32(math.Inf(-1)), [1]int32{}, len(gold.Output)/2
 	arc, label, r := θ.Parts[0].Of(b), θ.Parts[1].Of(b), θ.Parts[1].Width
 	for d := range n {
-		keep(gold.Possible(d, &one), n+1, func(head int) { arc[Row(n, d, int32(head))] = never }, func(head int) bool { return head == d+1 })
-		keep(gold.Possible(n+d, &one), r, func(relation int) {
+		forbidOthers(gold.Possible(d, &single), n+1, func(head int) { arc[Row(n, d, int32(head))] = minusInf }, func(head int) bool { return head == d+1 })
+		forbidOthers(gold.Possible(n+d, &single), r, func(relation int) {
 			for h := range n {
-				label[(d*n+h)*r+relation] = never
+				label[(d*n+h)*r+relation] = minusInf
 			}
 		}, nil)
 	}
 }
 
-// keep forbids all numbers below n but the possible ones, where some are known, and those to pass over.
-func keep(possible []int32, n int, forbid func(k int), pass func(k int) bool) {
+// forbidOthers forbids all numbers below n except the possible ones and those that pass selects. nil possible allows all.
+func forbidOthers(possible []int32, n int, forbid func(k int), pass func(k int) bool) {
 	if possible == nil {
 		return
 	}
@@ -108,11 +108,11 @@ func keep(possible []int32, n int, forbid func(k int), pass func(k int) bool) {
 	}
 }
 
-// LeastRisk implements structured.Structure: the tree whose arcs and relations add up to the largest probability.
+// LeastRisk implements structured.Structure: the tree with the largest sum of probabilities of its arcs and relations.
 func (SpanningTree) LeastRisk(u *structured.Marginals, θ *structured.Potentials) {
 	for k := range θ.Parts {
 		for j, p := range u.Parts[k].Values {
-			if to := &θ.Parts[k].Values[j]; !math.IsInf(float64(*to), -1) { // what is forbidden stays so
+			if to := &θ.Parts[k].Values[j]; !math.IsInf(float64(*to), -1) { // a forbidden entry stays forbidden
 				*to = p
 			}
 		}
@@ -120,7 +120,7 @@ func (SpanningTree) LeastRisk(u *structured.Marginals, θ *structured.Potentials
 }
 
 // LogOutputs implements structured.Structure. There are nⁿ⁻¹ trees with one word at the root (Cayley), of which
-// C(3n−2, n−1)/n are projective, each with Rⁿ relations.
+// C(3n−2, n−1)/n are projective; each has Rⁿ relations.
 func (t SpanningTree) LogOutputs(d *structured.Dataset, form structured.Form) float64 {
 	sum := 0.0
 	for i := range d.Len() {
@@ -179,7 +179,7 @@ func (t SpanningTree) Each(θ *structured.Potentials, b int, visit func(y []int3
 	heads(0)
 }
 
-// Small draws the form of potentials of a few sentences whose trees can be enumerated: of up to 4 words, some of none.
+// Small draws the form of potentials of a few sentences that are small enough to enumerate: at most 4 words, some empty.
 func (t SpanningTree) Small(r *rand.Rand) *structured.Potentials {
 	relations, rows, outputs := 1+r.IntN(3), []int{0}, []int{0}
 	for range 1 + r.IntN(3) {

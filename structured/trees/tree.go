@@ -9,10 +9,10 @@ import (
 // Tree is the dependency tree of a sentence of n words.
 type Tree struct {
 	Heads     []int32 // [n] 0 for the root, else 1…n
-	Relations []int32 // [n] numbers of an alphabet of relation names
+	Relations []int32 // [n] indices into an alphabet of relation names
 }
 
-// FromOutput is the tree that an output of n heads and then n relations describes. It shares memory with output.
+// FromOutput returns the tree of an output: n heads followed by n relations. It shares memory with output.
 func FromOutput(output []int32) Tree {
 	n := len(output) / 2
 	return Tree{Heads: output[:n:n], Relations: output[n : 2*n : 2*n]}
@@ -27,15 +27,15 @@ func (t Tree) Len() int { return len(t.Heads) }
 // Root returns the number of the first word whose head is 0, or 0 if there is none.
 func Root(heads []int32) int { return slices.Index(heads, 0) + 1 }
 
-// NotTree is the error of heads that do not form a tree.
+// NotTree is the error for heads that do not form a tree.
 type NotTree struct {
-	Index           int // of the first word that is at fault, from 0
+	Index           int // of the first offending word, from 0
 	Found, Expected string
 }
 
 func (e *NotTree) Error() string { return e.Found + ", expected " + e.Expected }
 
-// Check returns nil if heads [n] form a tree with exactly one root, else a *NotTree. No words are an empty tree.
+// Check returns nil if heads [n] form a tree with exactly one root, else a *NotTree. A sentence without words is a valid tree.
 func Check(heads []int32) error {
 	n := len(heads)
 	root := -1
@@ -64,9 +64,9 @@ func headRange(n int) string {
 	return fmt.Sprintf("0 for the root or the number of a word, 1 to %d", n)
 }
 
-// findCycle returns the words of a cycle in the order of their heads, the smallest first, or nil. It takes O(n).
+// findCycle returns the words of a cycle in the order of their heads, starting with the smallest, or nil. It takes O(n).
 func findCycle(heads []int32) []int32 {
-	visit := make([]int32, len(heads)+1) // by which walk a word was first reached, 0 for none
+	visit := make([]int32, len(heads)+1) // number of the walk that first reached a word, 0 for none
 	for start := range heads {
 		walk := int32(start + 1)
 		w := walk
@@ -87,7 +87,7 @@ func findCycle(heads []int32) []int32 {
 	return nil
 }
 
-// arrows prints a cycle, in part if it is long: "3 → 5 → 3".
+// arrows formats a cycle, shortened if it is long: "3 → 5 → 3".
 func arrows(cycle []int32) string {
 	const most = 8
 	var b strings.Builder

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// drawHeads draws a tree: words in random order, each below one of those before it.
+// drawHeads draws a tree: words in random order, each attached to an earlier one.
 func drawHeads(t *rapid.T, most int) []int32 {
 	n := rapid.IntRange(1, most).Draw(t, "n")
 	order := make([]int32, n)
@@ -24,7 +24,7 @@ func drawHeads(t *rapid.T, most int) []int32 {
 	return heads
 }
 
-// isTree is Check by definition: one root, and every word reaches it in at most n steps.
+// isTree is the definition that Check must meet: one root, which every word reaches in at most n steps.
 func isTree(heads []int32) bool {
 	roots := 0
 	for t, h := range heads {
@@ -50,7 +50,7 @@ func isTree(heads []int32) bool {
 	return roots == 1 || len(heads) == 0
 }
 
-// All head vectors of up to five words, some out of range. n words have n^(n-1) trees with one root.
+// All head vectors of up to five words, some out of range. There are n^(n-1) trees with one root over n words.
 func TestCheckAll(t *testing.T) {
 	for n, want := range []int{1, 1, 2, 9, 64, 625} {
 		heads, count := make([]int32, n), 0
@@ -115,7 +115,7 @@ func TestOutput(t *testing.T) {
 	}
 }
 
-// descends reports whether w descends from h, or is h.
+// descends reports whether w descends from h or equals it.
 func descends(heads []int32, w, h int32) bool {
 	for w != h && w != 0 {
 		w = heads[w-1]
@@ -123,7 +123,7 @@ func descends(heads []int32, w, h int32) bool {
 	return w == h
 }
 
-// crossing lists the indices of dependents whose arcs are not projective, by definition.
+// crossing lists the indices of dependents whose arcs are not projective, by the definition.
 func crossing(heads []int32) (all []int) {
 	for d, h := range heads {
 		for k := min(int(h), d+1) + 1; k < max(int(h), d+1); k++ {
@@ -136,7 +136,7 @@ func crossing(heads []int32) (all []int) {
 	return all
 }
 
-// arcsCross reports whether two arcs cross, that from 0 to the root among them.
+// arcsCross reports whether two arcs cross, including the arc from 0 to the root.
 func arcsCross(heads []int32) bool {
 	for a, g := range heads {
 		for b, h := range heads {
@@ -160,7 +160,7 @@ func TestProjective(t *testing.T) {
 	})
 }
 
-// Of the trees with one root over n words that follow 0, binomial(3n−2, n−1)/n are projective.
+// There are binomial(3n−2, n−1)/n projective trees with one root over n words.
 func TestProjectiveCount(t *testing.T) {
 	for n, want := range []int{0, 1, 2, 7, 30, 143} {
 		heads, count := make([]int32, n), 0
@@ -183,7 +183,7 @@ func TestProjectiveCount(t *testing.T) {
 	}
 }
 
-// projectivise is Projectivise by definition.
+// projectivise is Projectivise, by the definition.
 func projectivise(heads []int32) (lifts int) {
 	for {
 		all := crossing(heads)
@@ -211,17 +211,17 @@ func TestProjectivise(t *testing.T) {
 			t.Fatalf("%v: %v in %d lifts, want %v in %d", before, heads, lifts, want, wantLifts)
 		}
 		if Check(heads) != nil || !Projective(heads) || Root(heads) != Root(before) {
-			t.Fatalf("%v: %v is no projective tree with the same root", before, heads)
+			t.Fatalf("%v: %v is not a projective tree with the same root", before, heads)
 		}
 		for d, h := range heads {
 			if h != before[d] && !descends(before, before[d], h) {
-				t.Fatalf("%v: %v attaches word %d below what was not above it", before, heads, d+1)
+				t.Fatalf("%v: %v attaches word %d to a word that was not its ancestor", before, heads, d+1)
 			}
 		}
 	})
 }
 
-// "A hearing is scheduled on the issue today": "on the issue" belongs to the hearing, over the root.
+// "A hearing is scheduled on the issue today": "on the issue" modifies the hearing, across the root.
 func TestProjectiviseExample(t *testing.T) {
 	heads := []int32{2, 4, 4, 0, 7, 7, 2, 4}
 	if Crossing(heads) != 1 || Projectivise(heads) != 1 || !slices.Equal(heads, []int32{2, 4, 4, 0, 7, 7, 4, 4}) {

@@ -24,26 +24,26 @@ const (
 	ColumnCount
 )
 
-// columnNames are what Treebank.Data calls the columns.
+// columnNames are the names of the columns in Treebank.Data.
 var columnNames = []string{"id", "word", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc"}
 
-// Treebank is sentences with their trees.
+// Treebank holds sentences with their trees.
 type Treebank struct {
-	// Data has the ten columns under their names, and the layout around them: comments, multiword tokens and empty nodes.
+	// Data has the ten columns under their names, and the lines around them: comments, multiword tokens and empty nodes.
 	Data *structured.Dataset
 
-	Heads     []int32              // [ΣT] counted from the start of each sentence, or nil where no trees are known
-	Relations []int32              // [ΣT] numbers of Names, or nil as Heads
-	Names     *structured.Alphabet // of relations
+	Heads     []int32              // [ΣT] counted from the start of each sentence, or nil if the trees are unknown
+	Relations []int32              // [ΣT] indices into Names, or nil if the trees are unknown
+	Names     *structured.Alphabet // relation names
 }
 
 // Len returns the number of sentences.
 func (b *Treebank) Len() int { return b.Data.Len() }
 
-// Tree returns the gold tree of sentence i, without words where no trees are known. It shares memory with b.
+// Tree returns the gold tree of sentence i, or a tree without words if it is unknown. It shares memory with b.
 func (b *Treebank) Tree(i int) Tree {
 	switch {
-	case b.Data.Outputs != nil && b.Data.Labels != nil: // made data of
+	case b.Data.Outputs != nil && b.Data.Labels != nil: // Data comes from Dataset
 		return FromOutput(b.Data.Gold(i))
 	case b.Heads == nil:
 		return Tree{}
@@ -57,7 +57,7 @@ func (b *Treebank) Column(i, column int) []string {
 	return b.Data.Columns[column][b.Data.Offsets[i]:b.Data.Offsets[i+1]]
 }
 
-// Punctuation says which words [n] of sentence i are punctuation: those whose UPOS is PUNCT.
+// Punctuation returns which words [n] of sentence i are punctuation: those whose UPOS is PUNCT.
 func (b *Treebank) Punctuation(i int) []bool {
 	tags := b.Column(i, UPOS)
 	punctuation := make([]bool, len(tags))
@@ -69,20 +69,19 @@ func (b *Treebank) Punctuation(i int) []bool {
 
 // Reader reads treebanks in CoNLL-U.
 type Reader struct {
-	// Names are the known relations, which keep their numbers; those that only the file has get the numbers after them.
-	// nil takes those of the file, sorted.
+	// Names are the known relations; they keep their numbers, and new ones in the file get the numbers after them. nil means
+	// the relations of the file, sorted.
 	Names *structured.Alphabet
 
-	// Unlabeled says that trees are not wanted: HEAD and DEPREL may be anything, "_" among it. If they are trees throughout the file,
-	// the treebank has them all the same.
+	// Unlabeled accepts any HEAD and DEPREL, including "_". The treebank still has trees if they are valid throughout the file.
 	Unlabeled bool
 
-	Threads int // 0: all cores; the treebank does not depend on it
-	Line    int // the number of the first line, where only a part of a file is read; 0 is 1
+	Threads int // 0: all cores; the result does not depend on it
+	Line    int // number of the first line, if only a part of a file is read; 0 means 1
 }
 
 // Read reads a treebank. Errors are structured.BadInput and name the line: lines that are not CoNLL-U and, unless Unlabeled,
-// heads that do not form a tree with one root, and relations that are missing.
+// heads that do not form a tree with one root, and missing relations.
 func (c Reader) Read(r io.Reader, name string) (*Treebank, error) {
 	d, err := text.Conllu{Label: "deprel", Unlabeled: true, Threads: c.Threads, Line: c.Line}.Read(r, name)
 	if err != nil {
@@ -102,7 +101,7 @@ func (c Reader) Read(r io.Reader, name string) (*Treebank, error) {
 	return b, nil
 }
 
-// readTrees fills Heads, Relations and Names.
+// readTrees sets Heads, Relations and Names from the columns.
 func (b *Treebank) readTrees() error {
 	b.Heads = make([]int32, 0, b.Data.Positions())
 	for i := range b.Len() {
@@ -122,7 +121,7 @@ func (b *Treebank) readTrees() error {
 	return nil
 }
 
-// misplaced says where in the file the heads or relations of sentence i are not a tree.
+// misplaced adds the line in the file to an error about the heads or relations of sentence i.
 func (b *Treebank) misplaced(i int, err error) error {
 	if fault, ok := err.(*NotTree); ok {
 		return structured.BadInput("%s: %w", b.Data.WhereToken(i, fault.Index), err)
@@ -130,7 +129,7 @@ func (b *Treebank) misplaced(i int, err error) error {
 	return err
 }
 
-// ParseHeads reads the column HEAD of a sentence. It returns a *NotTree if the heads do not form a tree.
+// ParseHeads parses the column HEAD of a sentence. It returns a *NotTree if the heads do not form a tree.
 func ParseHeads(column []string) ([]int32, error) {
 	heads, err := appendHeads(make([]int32, 0, len(column)), column)
 	if err != nil {
@@ -157,7 +156,7 @@ func checkRelations(column []string) error {
 	return nil
 }
 
-// numberRelations numbers the column DEPREL by Names and what follows them.
+// numberRelations numbers the column DEPREL by Names, and extends Names with new relations.
 func (b *Treebank) numberRelations() {
 	column := b.Data.Columns[Deprel]
 	b.Relations = make([]int32, len(column))
@@ -180,13 +179,13 @@ func (b *Treebank) numberRelations() {
 	}
 }
 
-// CrossingCount is how much of a treebank is not projective.
+// CrossingCount counts what is not projective in a treebank.
 type CrossingCount struct {
 	Sentences, Arcs int
-	Lifts           int // times an arc was lifted, where the treebank was projectivised
+	Lifts           int // number of lifts, if the treebank was projectivised
 }
 
-// Crossing counts the sentences and the arcs that are not projective.
+// Crossing counts the arcs that are not projective, and the sentences that contain them.
 func (b *Treebank) Crossing() CrossingCount {
 	var count CrossingCount
 	for i := range b.Len() {
@@ -198,7 +197,7 @@ func (b *Treebank) Crossing() CrossingCount {
 	return count
 }
 
-// Projectivise makes every gold tree projective, and returns how much was not. The columns of the file stay as they are.
+// Projectivise makes every gold tree projective and returns the counts from before. The columns of the file do not change.
 func (b *Treebank) Projectivise() CrossingCount {
 	var count CrossingCount
 	for i := range b.Len() {

@@ -13,9 +13,9 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// sample has every feature of CoNLL-U: comments before and inside of a sentence, multiword tokens (first, inside), empty
-// nodes (before the first word, inside, at the end), enhanced dependencies, features, subtypes, more than one blank line, and
-// no blank line at the end.
+// sample has every feature of CoNLL-U: comments before and inside a sentence, multiword tokens (first, inside), empty nodes
+// (before the first word, inside, at the end), enhanced dependencies, features, subtypes, several blank lines in a row, and no
+// blank line at the end.
 const sample = `# newdoc id = d1
 # sent_id = a
 # text = Vámonos al mar
@@ -48,7 +48,7 @@ func readSample(t *testing.T) *Treebank {
 	return b
 }
 
-// unchanged predicts nothing: what is written is what was read.
+// unchanged predicts nothing, so that Write reproduces the file.
 func unchanged(int) Prediction { return Prediction{} }
 
 func written(t interface{ Fatal(...any) }, b *Treebank, predict func(int) Prediction) string {
@@ -139,7 +139,7 @@ func TestReadErrors(t *testing.T) {
 	}
 }
 
-// A part of a file knows its lines.
+// Errors in a part of a file give lines of the whole file.
 func TestReadLine(t *testing.T) {
 	_, err := Reader{Line: 100}.Read(strings.NewReader(strings.Replace(sample, "\t1\tnmod", "\t9\tnmod", 1)), "s")
 	if err == nil || !strings.HasPrefix(err.Error(), "s:120: head") {
@@ -147,7 +147,7 @@ func TestReadLine(t *testing.T) {
 	}
 }
 
-// Without HEAD and DEPREL there is nothing to learn from, but a file to fill.
+// A file without HEAD and DEPREL can be read unlabeled and written with predictions.
 func TestReadUnlabeled(t *testing.T) {
 	full := readSample(t)
 	bare := blankTrees(sample)
@@ -165,7 +165,7 @@ func TestReadUnlabeled(t *testing.T) {
 		t.Errorf("got\n%swant\n%s", got, sample)
 	}
 	if b, err = (Reader{Unlabeled: true}).Read(strings.NewReader(sample), "s"); err != nil || !slices.Equal(b.Heads, full.Heads) {
-		t.Errorf("trees that nobody asked for: %v, %v", b.Heads, err)
+		t.Errorf("valid trees in an unlabeled file: %v, %v", b.Heads, err)
 	}
 }
 
@@ -233,7 +233,7 @@ func treebankText(t *rapid.T) string {
 	return text.String()
 }
 
-// Read and written, a file is the same; so is one whose trees were taken away and predicted.
+// A file does not change when it is read and written, also if its trees are removed and then predicted.
 func TestRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := treebankText(t)
@@ -254,7 +254,7 @@ func TestRoundTrip(t *testing.T) {
 	})
 }
 
-// A real treebank, where there is one, comes back to the byte.
+// A real treebank, if available, is written back with the same bytes.
 func TestRoundTripTreebank(t *testing.T) {
 	files, _ := filepath.Glob("../../../shared/data/ewt/*.conllu")
 	if len(files) == 0 {
@@ -274,13 +274,13 @@ func TestRoundTripTreebank(t *testing.T) {
 			"unchanged": unchanged, "gold": func(i int) Prediction { return Prediction{Tree: b.Tree(i)} },
 		} {
 			if written(t, b, predict) != string(text) {
-				t.Errorf("%s: %s: other bytes", file, name)
+				t.Errorf("%s: %s: different bytes", file, name)
 			}
 		}
 	}
 }
 
-// Whatever the input, it is read or refused as bad input; what is read comes back, and its trees are trees.
+// Any input is either read or refused as bad input; what is read can be written back, and its trees are trees.
 func FuzzRead(f *testing.F) {
 	f.Add(sample)
 	f.Add(blankTrees(sample))

@@ -6,19 +6,19 @@ import (
 	"strings"
 )
 
-// Prediction is what is written of a sentence in place of its HEAD and DEPREL.
+// Prediction replaces HEAD and DEPREL of a sentence in the output.
 type Prediction struct {
-	Tree                    // without words: HEAD and DEPREL stay as they are in the file
+	Tree                    // a tree without words keeps HEAD and DEPREL of the file
 	Probabilities []float32 // [n] of each word's arc, written as ArcProb= in MISC; or nil
 
-	// HeadProbabilities are those of all arcs [n·n], in the order of the rows of a SpanningTree's potentials, written as HeadProbs=h:P,h:P,…
+	// HeadProbabilities [n·n] are those of all arcs, in the row order of a SpanningTree's potentials, written as HeadProbs=h:P,h:P,…
 	// in MISC; or nil.
 	HeadProbabilities []float32
 }
 
-// Write writes the treebank as CoNLL-U, with HEAD and DEPREL of sentence i from predict(i). All else is as it was in the
-// file: comments, multiword tokens, empty nodes and the other columns. Of a file that ends its lines with "\n" and has no
-// byte-order mark and no blanks in blank lines, that means the same bytes.
+// Write writes the treebank as CoNLL-U, with HEAD and DEPREL of sentence i from predict(i). It reproduces the rest of the file:
+// comments, multiword tokens, empty nodes and the other columns. The bytes are identical if the file ends its lines with "\n"
+// and has no byte-order mark and no white space in blank lines.
 func (b *Treebank) Write(w io.Writer, predict func(i int) Prediction) error {
 	var text []byte
 	for i := range b.Len() {
@@ -32,13 +32,13 @@ func (b *Treebank) Write(w io.Writer, predict func(i int) Prediction) error {
 	return err
 }
 
-// AppendBefore appends the lines before the first word of sentence i: the blank line after the sentence before, comments,
-// and a multiword token or empty nodes that come first. For i = Len they are those at the end of the file.
+// AppendBefore appends the lines before the first word of sentence i: the blank line after the previous sentence, comments, and a
+// leading multiword token or empty nodes. For i = Len it appends the lines at the end of the file.
 func (b *Treebank) AppendBefore(text []byte, i int) []byte {
 	return append(text, b.Data.LinesBefore(b.Data.Offsets[i], true)...)
 }
 
-// AppendWords appends the lines of sentence i from its first word to its last one.
+// AppendWords appends the lines of sentence i from its first to its last word.
 func (b *Treebank) AppendWords(text []byte, i int, p Prediction) []byte {
 	from, to := b.Data.Offsets[i], b.Data.Offsets[i+1]
 	for at := from; at < to; at++ {
@@ -66,13 +66,13 @@ func (b *Treebank) AppendWords(text []byte, i int, p Prediction) []byte {
 	return text
 }
 
-// Keys in MISC of the probability of a word's arc, and of all arcs that it may have.
+// Keys in MISC for the probability of a word's arc, and for those of all its possible arcs.
 const (
 	arcProbability    = "ArcProb="
 	headProbabilities = "HeadProbs="
 )
 
-// appendMisc appends MISC of word t, from 0, with the probabilities that p has, in place of some that are there.
+// appendMisc appends MISC of word t, from 0, with the probabilities of p, which replace those that misc has.
 func (p *Prediction) appendMisc(text []byte, misc string, t int) []byte {
 	if misc != "_" {
 		for item := range strings.SplitSeq(misc, "|") {

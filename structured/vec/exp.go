@@ -13,7 +13,7 @@ const (
 	p3       = 4.1665795894e-2
 	p4       = 1.6666665459e-1
 	p5       = 5.0000001201e-1
-	rounder  = 3 << 22 // adding and subtracting 1.5·2²³ rounds to an integer, which is in the low bits of the sum
+	rounder  = 3 << 22 // adding 1.5·2²³ rounds to an integer in the low bits of the sum; subtracting it again gives the rounded number
 	tooSmall = -87.33654
 	tooLarge = 88.72283
 )

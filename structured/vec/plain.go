@@ -11,7 +11,7 @@ var plain = loops{
 	sum:           sum,
 }
 
-// The conversions float32(a·x) forbid the compiler to fuse a product with an addition.
+// The conversions float32(a·x) stop the compiler from fusing a product with an addition.
 
 func axpby(a float32, x []float32, b float32, y []float32) {
 	x = x[:len(y)]
@@ -39,10 +39,10 @@ func addScaledDiff(a float32, x, z, y []float32) {
 	}
 }
 
-// partials are the partial sums s_i of all terms with index i modulo 16.
+// partials holds 16 partial sums: s_i sums the terms whose index is i modulo 16.
 type partials [16]float64
 
-// total adds the partial sums up in halves.
+// total adds the partial sums pairwise, halving their number each time.
 func (s *partials) total() float64 {
 	for half := 8; half > 0; half /= 2 {
 		for i := range half {
@@ -52,7 +52,7 @@ func (s *partials) total() float64 {
 	return s[0]
 }
 
-// A product of two float32 numbers is exact in float64, so that it does not matter whether its addition is fused.
+// A product of two float32 numbers is exact in float64, so fusing it with an addition changes no bit.
 func dot(x, y []float32) float64 {
 	var s partials
 	dotFrom(&s, 0, x, y)

@@ -14,8 +14,8 @@ func choose() *loops {
 	return &plain
 }
 
-// avx2 takes eight numbers at a time, sums sixteen, and leaves the rest to plain. It clears the registers' upper halves at
-// the end: left dirty, those make the plain floating-point code that follows wait.
+// avx2 processes eight numbers at a time (sums: sixteen) and leaves the remainder to plain. At the end it clears the upper
+// halves of the registers; dirty halves slow down the scalar floating-point code that follows.
 var avx2 = loops{
 	lanes:         8,
 	axpby:         axpby8,
@@ -77,7 +77,7 @@ func exps8(x, to []float32) {
 	exps(x[n:], to[n:])
 }
 
-// exp8 is exp, step by step.
+// exp8 computes the same steps as exp.
 func exp8(x f32x8) f32x8 {
 	shifted := x.Mul(of(log2e)).Add(of(rounder))
 	n := shifted.Sub(of(rounder))
@@ -95,7 +95,7 @@ func exp8(x f32x8) f32x8 {
 	return x.Merge(y, x.IsNaN())
 }
 
-// sums are the 16 partial sums, four a vector.
+// sums holds the 16 partial sums in four vectors.
 type sums [4]archsimd.Float64x4
 
 func (s *sums) partials() (p partials) {
@@ -106,7 +106,7 @@ func (s *sums) partials() (p partials) {
 	return p
 }
 
-// load4 reads four numbers as float64.
+// load4 loads four numbers as float64.
 func load4(x []float32, i int) archsimd.Float64x4 {
 	return archsimd.LoadFloat32x4((*[4]float32)(x[i:])).ConvertToFloat64()
 }

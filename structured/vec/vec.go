@@ -1,9 +1,9 @@
-// Package vec does arithmetic on dense float32 vectors: what optimisers do to weights and gradients. Sums are float64.
+// Package vec implements dense float32 vector arithmetic for optimisers: weights and gradients. Sums are float64.
 //
-// It runs on vectors where the build and the machine have them, and gives the same bits everywhere: element-wise
-// operations round each product before it is added, and sums have a fixed order, that of 16 partial sums.
+// It uses SIMD where the build and the machine support it, and gives the same bits everywhere: element-wise operations
+// round each product before the addition, and sums add 16 partial sums in a fixed order.
 //
-// Slices that belong together have the length of the one that is written, or of the first; a shorter one panics.
+// Every function takes the length of the slice that it writes, or else of the first one; a shorter slice panics.
 package vec
 
 // Axpy adds a·x to y.
@@ -20,7 +20,7 @@ func AddScaledDiff(a float32, x, z, y []float32) {
 	fastest.addScaledDiff(a, x[:len(y)], z[:len(y)], y)
 }
 
-// Exp sets to_i to exp(x_i), within 2 units in the last place; below −87.3, where the result is not a normal number, to 0.
+// Exp sets to_i to exp(x_i), within 2 units in the last place. Below −87.3, where the result is subnormal, it gives 0.
 func Exp(x, to []float32) { fastest.exp(x[:len(to)], to) }
 
 // Dot64 returns Σ x_i y_i in float64.
@@ -29,13 +29,13 @@ func Dot64(x, y []float32) float64 { return fastest.dot(x, y[:len(x)]) }
 // Norm2 returns ‖x‖² = Σ x_i² in float64.
 func Norm2(x []float32) float64 { return fastest.dot(x, x) }
 
-// Dist2 returns ‖x − y‖² in float64; the differences are taken in float64 too.
+// Dist2 returns ‖x − y‖² in float64, including the differences.
 func Dist2(x, y []float32) float64 { return fastest.dist2(x, y[:len(x)]) }
 
 // Sum returns Σ x_i in float64.
 func Sum(x []float32) float64 { return fastest.sum(x) }
 
-// loops is one way to run the loops of this package.
+// loops is one implementation of the loops of this package: plain or SIMD.
 type loops struct {
 	lanes         int
 	axpby         func(a float32, x []float32, b float32, y []float32)

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// every runs a check on each kind of loop that this build and machine have.
+// every runs a check on all loops that this build and machine have.
 func every(t *testing.T, check func(t *testing.T)) {
 	defer func(l *loops) { fastest = l }(fastest)
 	for _, l := range available() {
@@ -25,7 +25,7 @@ func random(r *rand.Rand, n int) []float32 {
 	return x
 }
 
-// Each operation against its definition, at lengths around whole vectors, bit for bit.
+// Each operation equals its definition bit for bit, at lengths around whole vectors.
 func TestElementWise(t *testing.T) {
 	every(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(1, 2))

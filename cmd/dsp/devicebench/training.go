@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/dsp-go/dsp/cuda"
+	"github.com/dsp-go/dsp/cuda/training"
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/oracles"
@@ -41,7 +41,7 @@ func (b *bench) step() error {
 		return err
 	}
 	for _, tf32 := range []bool{false, true} {
-		a, err := cuda.NewAccelerator(b.Device, &engine.Objective{Scorer: net, Data: data, Loss: engine.CRF}, tf32)
+		a, err := training.NewAccelerator(b.Device, &engine.Objective{Scorer: net, Data: data, Loss: engine.CRF}, tf32)
 		if err != nil {
 			return err
 		}

@@ -7,28 +7,28 @@ import (
 	"github.com/dsp-go/dsp/structured/vec"
 )
 
-// Columns are the inputs of a data set: cell c of token t is Cells[c][t].
+// Columns are the input columns of a data set: cell c of token t is Cells[c][t].
 type Columns struct {
 	Name  string   // of the file, for messages
 	Names []string // of the columns
 	Cells [][]string
 }
 
-// memoryBound is about how many bytes the cells of a column take at most; more, and the extractor forgets them.
+// memoryBound limits the bytes that the cells of a column may take, approximately; above it the extractor clears its cache.
 const memoryBound = 16 << 20
 
-// cells remembers the values of the functions of a column's cells, as hashes, 0 where a function has none.
+// cells caches the values of the functions of a column's cells, as hashes; 0 means that a function has no value.
 type cells struct {
 	name      string
 	source    []string // the data
-	views     []int    // the number of each function's view
+	views     []int    // view of each function
 	functions []function
 	known     map[string]int // where the values of a cell begin in values
 	values    []uint64
 	bytes     int
 }
 
-// values returns the values of all functions for a cell, until the next call.
+// at returns the values of all functions for a cell. The next call overwrites them.
 func (c *cells) at(cell string) []uint64 {
 	if at, ok := c.known[cell]; ok {
 		return c.values[at : at+len(c.functions)]
@@ -50,7 +50,7 @@ func (c *cells) at(cell string) []uint64 {
 	return c.values[at:]
 }
 
-// mark names what stands so many tokens beyond the ends of a sentence of n tokens; position −1, the root's, is _B-1.
+// mark names the cell at a position beyond the ends of a sentence of n tokens. Position −1, the root, is _B-1.
 func mark(position, n int) string {
 	if position < 0 {
 		return "_B" + strconv.Itoa(position)
@@ -58,16 +58,16 @@ func mark(position, n int) string {
 	return "_B+" + strconv.Itoa(position-n+1)
 }
 
-// sentence is what the views show of a sentence.
+// sentence holds the values of the views in a sentence.
 type sentence struct {
 	n      int
 	lo     int        // its first token in the data
-	values [][]uint64 // of each view: at tokens −pad to n+pad−1, 0 where it has none
+	values [][]uint64 // per view: values of tokens −pad to n+pad−1, 0 for no value
 	gaps   []gap
 	marks  [2][]uint64 // the marks before and after a sentence
 }
 
-// load looks at tokens lo to hi-1 of the data.
+// load loads tokens lo to hi-1 of the data.
 func (s *sentence) load(m *machine, lo, hi int) {
 	s.n, s.lo = hi-lo, lo
 	for k := len(s.marks[0]); k < m.pad; k++ {
@@ -102,7 +102,7 @@ func (s *sentence) load(m *machine, lo, hi int) {
 	}
 }
 
-// fold returns the hash of what a token shows to taps, 0 where one of them has no value.
+// fold returns the hash of the taps' values around a token, or 0 if one of them has no value.
 func (s *sentence) fold(m *machine, h uint64, taps []tap, position int) uint64 {
 	for _, tap := range taps {
 		value := s.values[tap.view][m.pad+position+tap.row]

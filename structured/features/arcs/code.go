@@ -7,13 +7,13 @@ import (
 	"github.com/dsp-go/dsp/structured/features"
 )
 
-// machine is a template made ready: the views of cells that it needs, and what it computes from them for each score.
+// machine is a compiled template: the views of cells that it needs, and the programs that compute attributes from them.
 type machine struct {
 	template *Template
 	columns  []*cells
 	views    []view
 	gaps     []gapView
-	pad      int // tokens that macros reach beyond a sentence, at least 1 for the root
+	pad      int // how far macros reach beyond a sentence, in tokens; at least 1 for the root
 	arc      program
 	label    program
 }
@@ -24,45 +24,45 @@ type view struct {
 	calls  string // joined by dots
 }
 
-// gapView says what is to be known of a view's values between head and dependent.
+// gapView describes what a program needs to know of a view's values between head and dependent.
 type gapView struct {
 	view    int
-	spread  bool     // the distinct values, or their set
-	counted []uint64 // the values that are counted
+	spread  bool     // needs the distinct values, or their set
+	counted []uint64 // values whose occurrences are counted
 }
 
-// program is what one score needs. An attribute's hash is made of a hash of what the head shows, one of what the dependent
-// shows, and properties of the arc: its direction and distance, and what stands between.
+// program is the code of one score. It hashes an attribute in three steps: the values at the head, the values at the
+// dependent, and the properties of the arc: direction, distance and the tokens between.
 type program struct {
-	heads, dependents []code // no macro looks at the other side or between
-	pairs             []code // all macros look at the head or the dependent, or their neighbours; starred ones first
-	starred           int    // how many pairs are starred
-	mixed             []code // all others
+	heads, dependents []code // lines that look at one side only
+	pairs             []code // lines that look at both sides only, or at their neighbours; starred ones first
+	starred           int    // number of starred pairs
+	mixed             []code // all other lines
 }
 
-// code is a line of a template.
+// code is a compiled line of a template.
 type code struct {
 	line          *line
-	seed          [2]uint64 // of the hashes of head and dependent
+	seed          [2]uint64 // initial hashes of head and dependent
 	head          []tap
 	dependent     []tap
 	properties    []property // in the order of the line
-	spread        int        // the gap view of which each value makes an attribute, or none
+	spread        int        // the gap view whose distinct values make one attribute each, or none
 	starred       bool
-	viewsOfMacros []int // for spelling: a view for each macro, none for direction and distance
+	viewsOfMacros []int // for spelling: the view of each macro, none for direction and distance
 }
 
-// tap is a view, seen so many tokens from head or dependent.
+// tap is a view, read row tokens away from head or dependent.
 type tap struct{ view, row int }
 
-// property is one of the arc.
+// property is a property of the arc.
 type property struct {
 	aggregate aggregate
-	gap       int // of set and count: the gap view
-	counted   int // of count: the index of the value
+	gap       int // for set and count: the gap view
+	counted   int // for count: the index of the counted value
 }
 
-// compile makes a template ready. The tables of the machine fill up while it works, so it serves one goroutine.
+// compile compiles a template. The machine's tables fill up while it runs, so it serves one goroutine.
 func (t *Template) compile() *machine {
 	m := &machine{template: t, pad: 1}
 	for i := range t.lines {
@@ -107,12 +107,12 @@ func (m *machine) code(l *line) code {
 				c.properties = append(c.properties, property{macro.aggregate, gap, counted})
 			}
 		}
-		m.pad = max(m.pad, macro.row, 1-macro.row) // the root stands before the first token
+		m.pad = max(m.pad, macro.row, 1-macro.row) // the root is one token before the first
 	}
 	return c
 }
 
-// view returns the number of the view of a macro, which is made if it is new.
+// view returns the number of the view of a macro, and creates it if it is new.
 func (m *machine) view(macro macro) int {
 	column := slices.IndexFunc(m.columns, func(c *cells) bool { return c.name == macro.column.name })
 	if column < 0 {
@@ -131,7 +131,7 @@ func (m *machine) view(macro macro) int {
 	return number
 }
 
-// gap returns the number of the gap view that a macro needs, and the index of the value that it counts.
+// gap returns the number of a macro's gap view, and the index of its counted value.
 func (m *machine) gap(v int, macro macro) (gap, counted int) {
 	gap = slices.IndexFunc(m.gaps, func(g gapView) bool { return g.view == v })
 	if gap < 0 {
@@ -167,7 +167,7 @@ func (p *program) add(c code) {
 	}
 }
 
-// sort puts pairs that are starred first.
+// sort moves starred pairs to the front.
 func (p *program) sort() {
 	slices.SortStableFunc(p.pairs, func(a, b code) int {
 		switch {
@@ -186,17 +186,17 @@ func (p *program) sort() {
 	}
 }
 
-// codes returns all of them, by their lists.
+// codes returns all codes, by their lists.
 func (p *program) codes() [4][]code { return [...][]code{p.dependents, p.heads, p.pairs, p.mixed} }
 
-// function is what a macro makes of a cell.
+// function composes the functions of a macro.
 type function struct {
 	steps []func(string) (string, bool)
-	total bool // it leaves the marks beyond the ends as they are
-	bare  bool // a cell that is _ says nothing
+	total bool // it leaves the marks beyond the ends unchanged
+	bare  bool // a cell _ has no value
 }
 
-// wordColumn is the column in which _ is a word like any other.
+// wordColumn is the column in which _ is an ordinary word.
 const wordColumn = "word"
 
 func newFunction(calls []string, column string) function {
@@ -209,7 +209,7 @@ func newFunction(calls []string, column string) function {
 		}
 		named, ok := features.NamedFunction(name)
 		if !ok {
-			panic("a function that Parse refuses")
+			panic("a function that Parse rejects")
 		}
 		f.steps = append(f.steps, named.Apply)
 		f.total = f.total && named.Total()
@@ -217,7 +217,7 @@ func newFunction(calls []string, column string) function {
 	return f
 }
 
-// apply returns the function's value for a cell; ok is false where it has none.
+// apply returns the value of the function for a cell; ok is false if it has none.
 func (f function) apply(cell string) (value string, ok bool) {
 	if f.bare && cell == "_" {
 		return "", false

@@ -18,7 +18,7 @@ func Example() {
 		Cells: [][]string{{"She", "sleeps", "We", "sleep"}, {"PRON", "VERB", "PRON", "VERB"}},
 	}
 	offsets := []int{0, 2, 4}
-	heads := []int32{1, 1, 1, 1} // the second token of each sentence depends on the root
+	heads := []int32{1, 1, 1, 1} // the second token of each sentence is its root
 	dictionary, err := template.Fit(data, offsets, heads, arcs.Options{MinCount: 2})
 	if err != nil {
 		fmt.Println(err)

@@ -6,21 +6,21 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Rows are the attributes of the arcs of a sentence of n tokens: that from head h to dependent d is row d·n+h, and d·n+d is
-// that from the root to d. Row r owns entries Offsets[r] to Offsets[r+1]-1.
+// Rows are the attributes of the arcs of a sentence of n tokens: row d·n+h is the arc from head h to dependent d, and row
+// d·n+d the arc from the root to d. Row r owns entries Offsets[r] to Offsets[r+1]-1.
 type Rows struct {
 	Offsets []int   // [n·n+1]
-	Index   []int32 // numbers of attributes
+	Index   []int32 // attribute numbers
 }
 
 // Row returns the attributes of row r.
 func (r *Rows) Row(row int) []int32 { return r.Index[r.Offsets[row]:r.Offsets[row+1]] }
 
-// Dictionary numbers the attributes of the scores of arcs and of labels.
+// Dictionary numbers the attributes for the scores of arcs and of labels.
 type Dictionary struct{ Arc, Label *Numbers }
 
-// Extractor makes attributes of arcs as a template says, numbered by a dictionary. It remembers the cells that it has met,
-// in bounded memory, and serves one goroutine at a time; many extractors may share template and dictionary.
+// Extractor makes attributes of arcs as a template describes, numbered by a dictionary. It caches cells in bounded memory, and
+// serves one goroutine at a time; several extractors may share a template and a dictionary.
 type Extractor struct {
 	m        *machine
 	numbers  *Dictionary
@@ -29,12 +29,12 @@ type Extractor struct {
 	label    scratch
 }
 
-// NewExtractor returns an extractor that has no data yet.
+// NewExtractor returns an extractor without data; see Open.
 func NewExtractor(t *Template, numbers *Dictionary) *Extractor {
 	return &Extractor{m: t.compile(), numbers: numbers}
 }
 
-// Open takes the data that Extract looks at from now on. That it lacks a column of the template is bad input.
+// Open sets the data that Extract reads. It is bad input if the data lacks a column of the template.
 func (e *Extractor) Open(data Columns) error {
 	t := e.m.template
 	for _, l := range t.lines {
@@ -50,9 +50,9 @@ func (e *Extractor) Open(data Columns) error {
 	return nil
 }
 
-// Extract makes the attributes of all arcs of the sentence of tokens lo to hi-1, for the scores of arcs and of labels; rows
-// that are nil are not made. Attributes that the dictionary lacks are left out. Rows are reused: once they are large enough,
-// and the cells are known, nothing is allocated.
+// Extract makes the attributes of all arcs of the sentence of tokens lo to hi-1, for the scores of arcs and of labels. A nil
+// *Rows is skipped. Attributes that the dictionary lacks are left out. Extract reuses the memory of the rows: once it is large
+// enough and the cells are cached, Extract does not allocate.
 func (e *Extractor) Extract(lo, hi int, arc, label *Rows) error {
 	if lo < 0 || hi < lo || len(e.m.columns) > 0 && hi > len(e.m.columns[0].source) {
 		return structured.BadInput("attributes of arcs of tokens %d to %d, which the data does not have", lo, hi-1)

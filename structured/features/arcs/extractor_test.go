@@ -63,8 +63,8 @@ func randomText(rng *rand.Rand) (Columns, []int, []int32) {
 	return c, offsets, heads
 }
 
-// What Extract numbers must be what the spelt names say: an attribute has a number if and only if its name is on enough gold
-// arcs, two have one number if and only if they have one name and line, and numbers fall with counts.
+// Extract agrees with the spelt names: an attribute has a number if and only if its name is on enough gold arcs, two attributes
+// share a number if and only if they share name and line, and numbers fall with counts.
 func TestExtractAgreesWithSpelling(t *testing.T) {
 	for seed := range uint64(80) {
 		rng := rand.New(rand.NewPCG(seed, 1))
@@ -177,7 +177,7 @@ func TestHashedNumbers(t *testing.T) {
 				for _, a := range arc {
 					want = append(want, a.Number)
 				}
-				// An extractor with other numbers before must not leave anything behind.
+				// An extractor that had other numbers before must leave nothing behind in the rows.
 				got := slices.Sorted(slices.Values(rows.Row(row)))
 				if slices.Sort(want); !slices.Equal(got, want) {
 					t.Fatalf("seed %d, row %d: %v, expected %v", seed, row, got, want)
@@ -209,7 +209,7 @@ func TestExtractAllocatesNothingOnceWarm(t *testing.T) {
 	}
 }
 
-func TestCellsAreForgotten(t *testing.T) {
+func TestCellCacheIsBounded(t *testing.T) {
 	data, offsets, heads := benchText(20)
 	_, e := fitted(t, mustParse(t, Builtin()), data, offsets, heads, Options{})
 	_, forgetful := fitted(t, mustParse(t, Builtin()), data, offsets, heads, Options{})
@@ -220,7 +220,7 @@ func TestCellsAreForgotten(t *testing.T) {
 		}
 		if e.Extract(offsets[i], offsets[i+1], &want, nil) != nil || forgetful.Extract(offsets[i], offsets[i+1], &got, nil) != nil ||
 			!reflect.DeepEqual(got, want) {
-			t.Fatalf("sentence %d has other attributes", i)
+			t.Fatalf("sentence %d has different attributes", i)
 		}
 	}
 }

@@ -14,17 +14,17 @@ import (
 
 // Options of Fit.
 type Options struct {
-	MinCount int // attributes that occur on fewer gold arcs of the training data are left out; 0 is 1
-	HashBits int // > 0: attributes have no dictionary, but numbers below 1<<HashBits
+	MinCount int // attributes that occur on fewer gold arcs of the training data are left out; 0 means 1
+	HashBits int // > 0: no dictionary; attributes are numbered below 1<<HashBits by their hashes
 	Threads  int // 0: all cores; the result does not depend on it
 }
 
-// passHashes is how many hashes are in memory at the same time, about.
+// passHashes is the approximate number of hashes that are in memory at once.
 const passHashes = 1 << 24
 
-// Fit makes the dictionary of the attributes of the gold arcs: sentence i is tokens offsets[i] to offsets[i+1]-1, and
-// heads[t] the head of token t, counted from the first token of its sentence; the root's dependent is its own head.
-// Attributes are numbered by falling count, those of equal count by their hashes.
+// Fit builds the dictionary of the attributes of the gold arcs. Sentence i is tokens offsets[i] to offsets[i+1]-1, and heads[t]
+// is the head of token t, counted from the first token of its sentence; a root's head is the token itself. Attributes are
+// numbered by falling count, and by hash among equal counts.
 func (t *Template) Fit(data Columns, offsets []int, heads []int32, o Options) (*Dictionary, error) {
 	if o.HashBits < 0 || o.HashBits > mostHashBits {
 		return nil, structured.BadInput("attributes hashed to %d bits, expected 1 to %d, or 0 for a dictionary", o.HashBits, mostHashBits)
@@ -37,8 +37,8 @@ func (t *Template) Fit(data Columns, offsets []int, heads []int32, o Options) (*
 	}
 	d := &Dictionary{}
 	for _, part := range []struct {
-		to *(*Numbers)
-		of func(*machine) *program
+		to      *(*Numbers)
+		program func(*machine) *program
 	}{
 		{&d.Arc, func(m *machine) *program { return &m.arc }},
 		{&d.Label, func(m *machine) *program { return &m.label }},
@@ -48,7 +48,7 @@ func (t *Template) Fit(data Columns, offsets []int, heads []int32, o Options) (*
 			*part.to, err = HashedNumbers(o.HashBits)
 		} else {
 			var hashes []uint64
-			if hashes, err = (&census{t, data, offsets, heads, part.of, passHashes}).take(o); err == nil {
+			if hashes, err = (&census{t, data, offsets, heads, part.program, passHashes}).count(o); err == nil {
 				*part.to, err = NewNumbers(hashes)
 			}
 		}
@@ -59,7 +59,7 @@ func (t *Template) Fit(data Columns, offsets []int, heads []int32, o Options) (*
 	return d, nil
 }
 
-// checkHeads refuses heads outside their sentences.
+// checkHeads returns a bad-input error if a head lies outside its sentence.
 func checkHeads(offsets []int, heads []int32) error {
 	for i := range max(0, len(offsets)-1) {
 		lo, hi := offsets[i], offsets[i+1]
@@ -75,26 +75,26 @@ func checkHeads(offsets []int, heads []int32) error {
 	return nil
 }
 
-// census counts the attributes of gold arcs for one score. Each pass keeps the hashes of one range, cut into shards.
+// census counts the attributes of gold arcs for one score. Each pass keeps the hashes of one range, split into shards.
 type census struct {
 	template *Template
 	data     Columns
 	offsets  []int
 	heads    []int32
-	of       func(*machine) *program
-	memory   int // hashes of a pass, about
+	program  func(*machine) *program
+	memory   int // approximate number of hashes per pass
 }
 
-// counted is an attribute, and on how many gold arcs it occurs.
+// counted is an attribute and the number of gold arcs on which it occurs.
 type counted struct {
 	hash  uint64
 	count int
 }
 
-const shards = 64 // of a pass
+const shards = 64 // per pass
 
-// take returns the hashes of the attributes that occur often enough, in the order of their numbers.
-func (c *census) take(o Options) ([]uint64, error) {
+// count returns the hashes of the attributes that occur at least o.MinCount times, in the order of their numbers.
+func (c *census) count(o Options) ([]uint64, error) {
 	threads := o.Threads
 	if threads <= 0 {
 		threads = runtime.GOMAXPROCS(0)
@@ -109,7 +109,7 @@ func (c *census) take(o Options) ([]uint64, error) {
 		}
 	}
 	lines := 0
-	for _, codes := range c.of(extractors[0].m).codes() {
+	for _, codes := range c.program(extractors[0].m).codes() {
 		for _, code := range codes {
 			lines++
 			if code.starred {
@@ -122,7 +122,7 @@ func (c *census) take(o Options) ([]uint64, error) {
 	found := make([][][]uint64, threads) // hashes of a pass, by thread and shard
 	for pass := range passes {
 		var next atomic.Int64
-		err := together(threads, func(k int) error {
+		err := parallel(threads, func(k int) error {
 			if found[k] == nil {
 				found[k] = make([][]uint64, shards)
 			}
@@ -142,7 +142,7 @@ func (c *census) take(o Options) ([]uint64, error) {
 		}
 		ofShard := make([][]counted, shards)
 		next.Store(0)
-		err = together(threads, func(int) error {
+		err = parallel(threads, func(int) error {
 			var all []uint64
 			for {
 				shard := int(next.Add(1)) - 1
@@ -179,7 +179,7 @@ func (c *census) sentence(e *Extractor, i, pass, passes int, found [][]uint64) {
 	lo, hi := c.offsets[i], c.offsets[i+1]
 	s := &e.sentence
 	s.load(e.m, lo, hi)
-	p := c.of(e.m)
+	p := c.program(e.m)
 	shift := 64 - bits.TrailingZeros(uint(passes))
 	keep := func(hash uint64) {
 		if hash>>shift == uint64(pass) {
@@ -200,8 +200,8 @@ func (c *census) sentence(e *Extractor, i, pass, passes int, found [][]uint64) {
 	}
 }
 
-// hashes calls yield for the attributes that a line makes of an arc: for each value that it spreads over, plain and then,
-// if it is starred, with direction and distance.
+// hashes calls yield for each attribute that a line makes of an arc: one per value that the line spreads over, first without
+// and then, if the line is starred, with direction and distance.
 func (c *code) hashes(m *machine, s *sentence, d, h int, yield func(uint64)) {
 	head, dependent := s.fold(m, c.seed[0], c.head, h), s.fold(m, c.seed[1], c.dependent, d)
 	if head == 0 || dependent == 0 {
@@ -224,7 +224,7 @@ func (c *code) hashes(m *machine, s *sentence, d, h int, yield func(uint64)) {
 	}
 }
 
-// frequent returns the hashes that occur at least minCount times in a sorted list.
+// frequent returns the hashes that occur at least minCount times in a sorted list, with their counts.
 func frequent(sorted []uint64, minCount int) []counted {
 	var kept []counted
 	for from := 0; from < len(sorted); {
@@ -240,8 +240,8 @@ func frequent(sorted []uint64, minCount int) []counted {
 	return kept
 }
 
-// together runs f(0) to f(n-1) at the same time and returns one of their errors.
-func together(n int, f func(k int) error) error {
+// parallel runs f(0) to f(n-1) concurrently and returns one of their errors.
+func parallel(n int, f func(k int) error) error {
 	failures := make([]error, n)
 	var running sync.WaitGroup
 	for k := range n {

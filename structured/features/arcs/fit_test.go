@@ -8,7 +8,7 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Models keep hashes, so they stay as they are.
+// Saved models contain hashes, so they must never change.
 func TestHashesNeverChange(t *testing.T) {
 	data := table("She/PRON/Case=Nom saw/VERB/_ us/PRON/Case=Acc")
 	template := mustParse(t, "AL* %lower[h,word],%x[d,upos]\nA b=%x[between,upos]%set[between,upos]%count:VERB[between,upos]%dir%dist")
@@ -36,14 +36,14 @@ func TestFitDoesNotDependOnThreads(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !reflect.DeepEqual(got, want) {
-				t.Errorf("%d threads make another dictionary", threads)
+				t.Errorf("%d threads give a different dictionary", threads)
 			}
 		}
 		for _, memory := range []int{10_000, 100_000} { // many passes
 			c := &census{template, data, offsets, heads, func(m *machine) *program { return &m.arc }, memory}
-			got, err := c.take(Options{MinCount: minCount, Threads: 2})
+			got, err := c.count(Options{MinCount: minCount, Threads: 2})
 			if err != nil || !slices.Equal(got, want.Arc.Hashes()) {
-				t.Errorf("passes of %d hashes make another dictionary", memory)
+				t.Errorf("passes of %d hashes give a different dictionary", memory)
 			}
 		}
 	}
@@ -61,11 +61,11 @@ func TestBadOptions(t *testing.T) {
 		bad := append([]int32(nil), heads...)
 		bad[30] = head
 		if _, err := template.Fit(data, offsets, bad, Options{}); err == nil {
-			t.Errorf("head %d of a sentence of 25 tokens is taken", head)
+			t.Errorf("head %d of a sentence of 25 tokens is accepted", head)
 		}
 	}
 	if _, err := template.Fit(data, offsets, heads[1:], Options{}); err == nil {
-		t.Errorf("a token without a head is taken")
+		t.Errorf("a token without a head is accepted")
 	}
 	for _, bits := range []int{-1, 0, 32} {
 		if _, err := HashedNumbers(bits); !structured.IsBadInput(err) {
@@ -78,7 +78,7 @@ func TestBadOptions(t *testing.T) {
 	}
 	for _, tokens := range [][2]int{{-1, 3}, {3, 2}, {0, len(heads) + 1}} {
 		if err := e.Extract(tokens[0], tokens[1], &Rows{}, nil); err == nil {
-			t.Errorf("tokens %v are taken", tokens)
+			t.Errorf("tokens %v are accepted", tokens)
 		}
 	}
 }

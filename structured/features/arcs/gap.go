@@ -7,17 +7,17 @@ import (
 	"github.com/dsp-go/dsp/structured/vec"
 )
 
-// gap is what a sentence shows between two of its tokens l < r, −1 ≤ l; l = −1 is the root.
+// gap holds the values between any two tokens l < r of a sentence, −1 ≤ l; l = −1 is the root.
 //
-// Going right from l, the values that are new are those of tokens p > l whose value does not occur from l+1 to p−1. So the
-// distinct values between l and any r are the beginning of one list for each l.
+// Going right from l, a value is new at token p > l if it does not occur at tokens l+1 to p−1. So the distinct values between
+// l and any r are a prefix of one list per l.
 type gap struct {
 	n        int
-	distinct []uint64  // [n+1, n] row l+1: the distinct values to the right of l, in the order of their first occurrence
-	sets     []uint64  // [n+1, n+1] row l+1: a hash of the first k of them, in any order
-	upTo     []int32   // [n+1, n+1] row l+1: how many of them stand before r
-	before   []int32   // scratch: where the value of each token occurred last, or −1
-	counts   [][]int32 // of each counted value: how often it occurs before each token, [n+1]
+	distinct []uint64  // [n+1, n] row l+1: the distinct values to the right of l, in order of first occurrence
+	sets     []uint64  // [n+1, n+1] row l+1, column k: an order-free hash of the first k of them
+	upTo     []int32   // [n+1, n+1] row l+1, column r: how many of them occur before r
+	before   []int32   // scratch: last occurrence of each token's value, or −1
+	counts   [][]int32 // per counted value: its number of occurrences before each token [n+1]
 }
 
 func (g *gap) load(v *gapView, values []uint64) {
@@ -65,10 +65,10 @@ func (g *gap) load(v *gapView, values []uint64) {
 	}
 }
 
-// emptySet is the hash of the set of nothing.
+// emptySet is the hash of the empty set.
 const emptySet = 0x5851f42d4c957f2d
 
-// each returns the distinct values between l and r, until the next load.
+// each returns the distinct values between l and r. The next load overwrites them.
 func (g *gap) each(l, r int) []uint64 {
 	row := g.distinct[(l+1)*g.n:]
 	return row[:g.upTo[(l+1)*(g.n+1)+r]]
@@ -83,7 +83,7 @@ func (g *gap) set(l, r int) uint64 {
 // count returns how many tokens between l and r have counted value k.
 func (g *gap) count(k, l, r int) int { return int(g.counts[k][r] - g.counts[k][l+1]) }
 
-// The classes of counts: 0, 1, 2 and more.
+// The classes of counts are 0, 1, 2 and more.
 const mostCounted = 3
 
 func countName(n int) string {
@@ -100,12 +100,12 @@ var countHashes = func() (h [mostCounted + 1]uint64) {
 	return h
 }()
 
-// The classes of distances, by their largest members; the last has none.
+// The classes of distances, by their largest members. One more class holds all larger distances.
 var distances = []int{1, 2, 3, 4, 6, 10}
 
-const bins = 2 * 7 // classes of distances, left and right
+const bins = 2 * 7 // distance classes × directions
 
-// distanceName spells a class of distances.
+// distanceName returns the name of a class of distances.
 func distanceName(class int) string {
 	switch {
 	case class == len(distances):
@@ -116,7 +116,7 @@ func distanceName(class int) string {
 	return strconv.Itoa(distances[class])
 }
 
-// bin returns the class of direction and distance of the arc from h to d; the root is −1. Its lowest bit is set where the
+// bin returns the class of direction and distance of the arc from h to d; the root is −1. The lowest bit is set if the
 // dependent is to the right.
 func bin(d, h int) int {
 	right := 0

@@ -2,7 +2,7 @@ package arcs
 
 import "math/bits"
 
-// Models keep the hashes of attributes, so what this file computes never changes.
+// Saved models contain the hashes of attributes, so the functions in this file must never change.
 
 // textHash returns a hash of a text, never 0: 64-bit FNV-1a (Fowler, Noll and Vo) with the finaliser of MurmurHash3
 // (Appleby).
@@ -16,13 +16,13 @@ func textHash(text string) uint64 {
 	return max(1, h^h>>33)
 }
 
-// mix hashes x by a multiplication whose halves are folded.
+// mix hashes x: it multiplies and folds the two halves of the product.
 func mix(x uint64) uint64 {
 	hi, lo := bits.Mul64(x, 0x9e3779b97f4a7c15) // the golden ratio
 	return hi ^ lo
 }
 
-// fold adds a value to a hash. The order of values matters.
+// fold adds a value to a hash. The order of the values matters.
 func fold(h, value uint64) uint64 { return mix(bits.RotateLeft64(h, 29) ^ value) }
 
 const mostHashBits = 31

@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// Named is an attribute of an arc: its number, and its name as the line of the template reads when its macros are replaced
-// by what they stand for, with direction and distance after a slash where the line is starred: "hp,dp=VERB,NOUN/right2".
+// Named is an attribute of an arc with its number. Its name is the line of the template with its macros replaced by their
+// values, and with direction and distance after a slash if the line is starred: "hp,dp=VERB,NOUN/right2".
 type Named struct {
 	Number int32
 	Name   string
 }
 
-// Names spells the attributes of the arc from head h to dependent d of the sentence of tokens lo to hi-1, both counted from
-// lo; h = d is the arc from the root.
+// Names returns the attributes of the arc from head h to dependent d of the sentence of tokens lo to hi-1. Both count from lo;
+// h = d means the arc from the root.
 func (e *Extractor) Names(lo, hi, d, h int) (arc, label []Named) {
 	e.sentence.load(e.m, lo, hi)
 	all := func(to *[]Named) func(Named) bool {
@@ -27,9 +27,9 @@ func (e *Extractor) Names(lo, hi, d, h int) (arc, label []Named) {
 	return arc, label
 }
 
-// NamesOf returns the names of attributes by their numbers, for the scores of arcs and of labels. Dictionaries keep hashes,
-// not names, so it looks for them on the gold arcs of the data, given as to Fit; what none of them has is "". Of attributes
-// that share a number it returns the first.
+// NamesOf returns the names of attributes, given by number, for the scores of arcs and of labels. Dictionaries keep hashes, not
+// names, so it searches the gold arcs of the data, which it takes as Fit does. An attribute that occurs on none of them has the
+// name "". Of several attributes with the same number it returns the first.
 func (e *Extractor) NamesOf(offsets []int, heads, arc, label []int32) (arcNames, labelNames []string, err error) {
 	if err := checkHeads(offsets, heads); err != nil {
 		return nil, nil, err
@@ -44,7 +44,7 @@ func (e *Extractor) NamesOf(offsets []int, heads, arc, label []int32) (arcNames,
 			name, ok := found[number]
 			return ok && name == ""
 		}
-		take := func(a Named) bool {
+		record := func(a Named) bool {
 			if unknown(a.Number) {
 				found[a.Number] = a.Name
 				missing--
@@ -55,7 +55,7 @@ func (e *Extractor) NamesOf(offsets []int, heads, arc, label []int32) (arcNames,
 			lo, hi := offsets[i], offsets[i+1]
 			e.sentence.load(e.m, lo, hi)
 			for d := 0; d < hi-lo && missing > 0; d++ {
-				e.names(p, numbers, lo, hi, d, int(heads[lo+d]), unknown, take)
+				e.names(p, numbers, lo, hi, d, int(heads[lo+d]), unknown, record)
 			}
 		}
 		inOrder := make([]string, len(wanted))
@@ -67,8 +67,8 @@ func (e *Extractor) NamesOf(offsets []int, heads, arc, label []int32) (arcNames,
 	return names(&e.m.arc, e.numbers.Arc, arc), names(&e.m.label, e.numbers.Label, label), nil
 }
 
-// names calls yield for the attributes of an arc of the loaded sentence, until it returns false. Those that are not wanted
-// may be left out; nil wants all.
+// names calls yield for the attributes of an arc of the loaded sentence, until yield returns false. wanted selects attributes
+// by number, and saves work; nil selects all.
 func (e *Extractor) names(p *program, numbers *Numbers, lo, hi, d, h int, wanted func(number int32) bool, yield func(Named) bool) {
 	if h == d {
 		h = -1
@@ -117,7 +117,7 @@ func (m *machine) spell(c *code, lo, hi, d, h int) []string {
 	return both
 }
 
-// spellings returns what a macro stands for: nothing, or one text, or one for each distinct value between.
+// spellings returns the values of a macro: none, one, or one per distinct value between head and dependent.
 func (m *machine) spellings(macro macro, v, lo, hi, d, h int) []string {
 	switch macro.where {
 	case nowhere:
@@ -155,7 +155,7 @@ func (m *machine) spellings(macro macro, v, lo, hi, d, h int) []string {
 	return []string{countName(n)}
 }
 
-// spelling returns the value of a view at a token of a sentence, or nothing.
+// spelling returns the value of a view at a token of a sentence, if it has one.
 func (m *machine) spelling(v, lo, hi, t int) []string {
 	column := m.columns[m.views[v].column]
 	f := column.functions[slices.Index(column.views, v)]

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// table reads tokens "word/upos/feats", separated by blanks.
+// table parses tokens "word/upos/feats", separated by spaces.
 func table(text string) Columns {
 	c := Columns{Name: "a.conllu", Names: []string{"word", "upos", "feats"}, Cells: make([][]string, 3)}
 	for _, token := range strings.Fields(text) {
@@ -20,7 +20,7 @@ func TestNamesOfAnArc(t *testing.T) {
 	data := table("She/PRON/Case=Nom|Number=Sing Gave/VERB/_ _/X/_ him/PRON/Case=Acc and/CCONJ/_ me/PRON/Case=Acc")
 	for _, test := range []struct {
 		line string
-		d, h int // counted from 0, h = d of the root
+		d, h int // counted from 0; h = d is the root
 		want string
 	}{
 		{"%x[h,upos],%x[d,upos]", 0, 1, "VERB,PRON"},
@@ -31,7 +31,7 @@ func TestNamesOfAnArc(t *testing.T) {
 		{"%suffix4[d,word]", 3, 1, ""},
 		{"%suffix2[h,word]", 1, 1, ""}, // the root has no spelling
 		{"%key:Case[d,feats]", 0, 1, "Nom"},
-		{"%lower.key:Case[d,feats]", 0, 1, ""}, // the key is case then
+		{"%lower.key:Case[d,feats]", 0, 1, ""}, // then the key is "case"
 		{"%key:Gender[d,feats]", 0, 1, ""},
 		{"%key:Number[d,feats]", 0, 0, "Sing"},
 		{"%x[d,word]", 2, 1, "_"},

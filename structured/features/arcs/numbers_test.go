@@ -10,7 +10,7 @@ func TestNumbersOfHashes(t *testing.T) {
 	for _, n := range []int{0, 1, 2, 7, 8, 1000, 5000} {
 		hashes := make([]uint64, n)
 		for i := range hashes {
-			hashes[i] = rng.Uint64() >> (i % 5) // some places are crowded
+			hashes[i] = rng.Uint64() >> (i % 5) // some slots are crowded
 		}
 		numbers, err := NewNumbers(hashes)
 		if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/dsp-go/dsp/structured/features"
 )
 
-// The words of the language beside the functions of a cell.
+// The names of the language besides the functions of a cell.
 const (
 	directionMacro = "dir"
 	distanceMacro  = "dist"
@@ -21,10 +21,10 @@ const (
 
 const farthest = 100 // tokens from head or dependent
 
-// Parse reads a template; name is that of its file, for messages. A mistake is bad input, with file:line:column.
+// Parse parses a template; name is the file's name for messages. Errors are bad input, with file:line:column.
 func Parse(text, name string) (*Template, error) {
 	t := &Template{name: name}
-	first := map[string]int{} // line of a letter A or L and a text
+	first := map[string]int{} // line where a text first feeds a score
 	arcs := 0
 	text = strings.TrimSuffix(strings.TrimPrefix(text, "\ufeff"), "\n")
 	for i, content := range strings.Split(text, "\n") {
@@ -35,7 +35,7 @@ func Parse(text, name string) (*Template, error) {
 		}
 		for _, kind := range l.scores() {
 			if before, ok := first[kind+l.text()]; ok {
-				return nil, p.bad(0, "an attribute that line %d gives to %s, too; expected each once", before, kind)
+				return nil, p.bad(0, "the attribute repeats line %d for the score %s, expected each attribute once per score", before, kind)
 			}
 			first[kind+l.text()] = l.number
 		}
@@ -50,15 +50,15 @@ func Parse(text, name string) (*Template, error) {
 	return t, nil
 }
 
-// parser reads one line.
+// parser parses one line.
 type parser struct {
 	name   string
 	number int
 	text   string
-	at     int // bytes read
+	at     int // bytes read so far
 }
 
-// bad returns a BadInput error about what starts at byte at.
+// bad returns a BadInput error about the text that starts at byte at.
 func (p *parser) bad(at int, format string, args ...any) error {
 	place := []any{p.name, p.number, utf8.RuneCountInString(p.text[:at]) + 1}
 	return structured.BadInput("%s:%d:%d: "+format, append(place, args...)...)
@@ -89,10 +89,10 @@ func (p *parser) line() (line, error) {
 	return l, p.macros(&l)
 }
 
-// macros reads the text of a line: literals and macros.
+// macros parses the text of a line into literals and macros.
 func (p *parser) macros(l *line) error {
 	var literal strings.Builder
-	spread := false // a macro makes several attributes
+	spread := false // some macro makes several attributes
 	for p.at < len(p.text) {
 		rest := p.text[p.at:]
 		switch percent := strings.IndexByte(rest, '%'); {
@@ -112,7 +112,7 @@ func (p *parser) macros(l *line) error {
 			}
 			if m.where == between && m.aggregate == each {
 				if spread {
-					return p.bad(start, "a second macro that stands for each token between, expected one at most")
+					return p.bad(start, "a second macro with one attribute per value between, expected at most one")
 				}
 				spread = true
 			}
@@ -125,7 +125,7 @@ func (p *parser) macros(l *line) error {
 	return nil
 }
 
-// macro reads a macro from its percent sign.
+// macro parses a macro, beginning at its percent sign.
 func (p *parser) macro() (macro, error) {
 	m := macro{where: nowhere}
 	start := p.at
@@ -172,7 +172,7 @@ func (p *parser) macro() (macro, error) {
 	return m, err
 }
 
-// place reads the place of a cell, which begins at byte at.
+// place parses the place of a cell, which begins at byte at.
 func (p *parser) place(m *macro, at int, place string) error {
 	const expected = "expected h, d, a neighbour like h-1 or d+2 (to %d tokens away), or between"
 	switch {
@@ -196,7 +196,7 @@ func (p *parser) place(m *macro, at int, place string) error {
 	return nil
 }
 
-// calls reads the functions of a macro, up to its bracket at byte open.
+// calls parses the functions of a macro, up to its bracket at byte open.
 func (p *parser) calls(m *macro, open int) error {
 	names := strings.Split(p.text[p.at:open], ".")
 	for i, name := range names {

@@ -6,17 +6,17 @@ import (
 	"github.com/dsp-go/dsp/structured/vec"
 )
 
-// scratch is what the extraction for one score needs.
+// scratch is the working memory for one score.
 type scratch struct {
-	heads, dependents []uint64 // [n+1 or n, width] hashes of what heads and dependents show to pairs and mixed codes
-	lists             [2]lists // attributes of heads alone, and of dependents alone
-	starred, plain    []uint64 // hashes of attributes of an arc, of lines with a star and without
-	present           []uint64 // those that may have a number
+	heads, dependents []uint64 // [n+1 or n, width] hashes of the values at heads and dependents for pairs and mixed codes
+	lists             [2]lists // attributes of heads alone and of dependents alone
+	starred, plain    []uint64 // hashes of the attributes of an arc, from lines with a star and without
+	candidates        []uint64 // those that pass the filter
 }
 
-// lists are the attributes of tokens for each class of direction and distance.
+// lists caches the attributes of single tokens by class of direction and distance.
 type lists struct {
-	spans [][2]int32 // [tokens, bins] from and to; from is −1 where they are not known yet
+	spans [][2]int32 // [tokens, bins] from and to; from is −1 until computed
 	index []int32
 }
 
@@ -55,7 +55,7 @@ func (x *scratch) rows(m *machine, p *program, s *sentence, numbers *Numbers, to
 			ofDependent := x.lists[1].of(m, p.dependents, s, numbers, d, b, 1)
 			index = append(append(index, ofDependent...), ofHead...)
 			x.starred, x.plain = x.starred[:0], x.plain[:0]
-			x.wide(p, s, d, h, b)
+			x.hashBothSides(p, s, d, h, b)
 			index = x.numbered(numbers, index, binHashes[b])
 			to.Offsets = append(to.Offsets, len(index))
 		}
@@ -71,7 +71,7 @@ func (p *program) bothSides(j int) *code {
 	return &p.mixed[j-len(p.pairs)]
 }
 
-// of returns the attributes of a token alone in an arc of class b, where side is 0 for heads and 1 for dependents.
+// of returns the attributes of a single token in an arc of class b; side is 0 for heads and 1 for dependents.
 func (l *lists) of(m *machine, codes []code, s *sentence, numbers *Numbers, token, b, side int) []int32 {
 	span := &l.spans[(token+1-side)*bins+b]
 	if span[0] < 0 {
@@ -97,7 +97,7 @@ func (l *lists) of(m *machine, codes []code, s *sentence, numbers *Numbers, toke
 	return l.index[span[0]:span[1]]
 }
 
-// local returns the hash of the value of direction or distance.
+// local returns the hash of the value of direction or distance in an arc of class b.
 func (p property) local(b int) uint64 {
 	if p.aggregate == direction {
 		return directionHashes[b]
@@ -105,8 +105,8 @@ func (p property) local(b int) uint64 {
 	return distanceHashes[b]
 }
 
-// wide finds the hashes of the attributes that look at both sides of an arc of class b.
-func (x *scratch) wide(p *program, s *sentence, d, h, b int) {
+// hashBothSides computes the hashes of the attributes that look at both sides of an arc of class b.
+func (x *scratch) hashBothSides(p *program, s *sentence, d, h, b int) {
 	width := len(p.pairs) + len(p.mixed)
 	heads := x.heads[(h+1)*width:][:width]
 	dependents := x.dependents[d*width:][:width]
@@ -142,9 +142,9 @@ func (x *scratch) wide(p *program, s *sentence, d, h, b int) {
 	}
 }
 
-// numbered appends the numbers of the attributes of an arc whose class of direction and distance has the given hash. The
-// order is: starred, plain, starred with the class. Whether an attribute has a number is hard to predict, so the loops that
-// find out do not branch on it.
+// numbered appends the numbers of the attributes of an arc; class is the hash of its class of direction and distance. The order
+// is: starred, plain, starred with the class. Branch prediction cannot guess whether an attribute has a number, so the loops
+// that check it are branch-free.
 func (x *scratch) numbered(numbers *Numbers, index []int32, class uint64) []int32 {
 	if numbers.bits > 0 {
 		for _, hashes := range [][]uint64{x.starred, x.plain} {
@@ -157,26 +157,26 @@ func (x *scratch) numbered(numbers *Numbers, index []int32, class uint64) []int3
 		}
 		return index
 	}
-	x.present = vec.Grow(x.present, 2*len(x.starred)+len(x.plain))
-	present := x.present
+	x.candidates = vec.Grow(x.candidates, 2*len(x.starred)+len(x.plain))
+	candidates := x.candidates
 	k := 0
 	for _, hash := range x.starred {
-		present[k] = hash
+		candidates[k] = hash
 		k += numbers.passes(hash)
 	}
 	stars := k
 	for _, hash := range x.plain {
-		present[k] = hash
+		candidates[k] = hash
 		k += numbers.passes(hash)
 	}
-	for _, hash := range present[:stars] {
+	for _, hash := range candidates[:stars] {
 		hash = fold(hash, class)
-		present[k] = hash
+		candidates[k] = hash
 		k += numbers.passes(hash)
 	}
 	at := len(index)
 	index = slices.Grow(index, k)[:at+k]
-	for _, hash := range present[:k] {
+	for _, hash := range candidates[:k] {
 		number := numbers.find(hash)
 		index[at] = number
 		at += 1 + int(number>>31)
@@ -184,7 +184,7 @@ func (x *scratch) numbered(numbers *Numbers, index []int32, class uint64) []int3
 	return index[:at]
 }
 
-// hash returns the hash of an attribute, but for the value that a code spreads over, from those of head and dependent.
+// hash returns the hash of an attribute from those of head and dependent, without the value that a code spreads over.
 func (c *code) hash(s *sentence, head, dependent uint64, d, h, b int) uint64 {
 	hash := mix(head ^ dependent)
 	for _, p := range c.properties {
@@ -200,8 +200,8 @@ func (c *code) hash(s *sentence, head, dependent uint64, d, h, b int) uint64 {
 	return hash
 }
 
-// add appends the number of the attribute of a hash, and that of the attribute with class b of direction and distance where
-// the line is starred. A dictionary by counts has the latter only if it has the former, which occurs no less often.
+// add appends the number of the attribute with that hash and, if the line is starred, that of the attribute with class b of
+// direction and distance. The latter never occurs more often than the former, so a dictionary that has it has both.
 func (n *Numbers) add(index []int32, hash uint64, starred bool, b int) []int32 {
 	number := n.find(hash)
 	if number == none {

@@ -8,22 +8,22 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Template says which attributes an arc has.
+// Template describes the attributes of arcs.
 type Template struct {
 	name  string // of its file, for messages
 	lines []line
 }
 
-// line is a line of a template: literal text, a macro, literal text, …, a macro, literal text.
+// line is a line of a template: literals and macros in turn, beginning and ending with a literal.
 type line struct {
-	arc, label bool     // which scores it feeds; neither of a comment or blank line, which is its only literal
+	arc, label bool     // the scores that it feeds; a comment or blank line feeds none, and its text is its only literal
 	starred    bool     // it makes a second attribute, with direction and distance
 	number     int      // in its file
 	literals   []string // one more than macros
 	macros     []macro
 }
 
-// where is the place of the cells that a macro looks at.
+// where is the place of the cells that a macro reads.
 type where byte
 
 const (
@@ -33,26 +33,26 @@ const (
 	nowhere // a property of the arc itself
 )
 
-// aggregate is what a macro makes of the tokens between head and dependent, or of the arc itself.
+// aggregate says how a macro summarises the tokens between head and dependent, or which property of the arc it is.
 type aggregate byte
 
 const (
 	each  aggregate = iota // one attribute for each distinct value between
 	set                    // the set of values between
-	count                  // how many tokens between have a certain value
+	count                  // how many tokens between have a given value
 	direction
 	distance
 )
 
-// macro stands for a function of a cell, of the cells between, or of the arc.
+// macro is a function of a cell, of the cells between, or of the arc.
 type macro struct {
-	calls     []string // functions of a cell, in the order of their application; no x
+	calls     []string // functions of a cell, in the order of application, without x
 	where     where
-	row       int // of the cell, counted from the head or the dependent
+	row       int // row of the cell, relative to the head or the dependent
 	column    column
-	at        int       // character of the line where the column is named, from 1
-	aggregate aggregate // of places between and nowhere
-	counted   string    // the value that is counted
+	at        int       // character of the line where the column's name begins, from 1
+	aggregate aggregate // for places between and nowhere
+	counted   string    // the value to count
 }
 
 // column is a column of the data.
@@ -95,7 +95,7 @@ func (m macro) String() string {
 	return "%" + strings.Join(names, ".") + "[" + place + "," + m.column.name + mark + "]"
 }
 
-// scores are the letters of the scores that the line feeds.
+// scores returns the letters of the scores that the line feeds.
 func (l line) scores() []string {
 	var letters []string
 	if l.arc {
@@ -107,7 +107,7 @@ func (l line) scores() []string {
 	return letters
 }
 
-// text is what follows the kind.
+// text returns the line without its kind.
 func (l line) text() string {
 	var s strings.Builder
 	for i, literal := range l.literals {
@@ -132,7 +132,7 @@ func (l line) String() string {
 	return strings.Join(l.scores(), "") + star + " " + l.text()
 }
 
-// String is what Parse reads, comments included.
+// String returns the template in the form that Parse reads, comments included.
 func (t *Template) String() string {
 	var s strings.Builder
 	for _, l := range t.lines {
@@ -142,9 +142,9 @@ func (t *Template) String() string {
 	return s.String()
 }
 
-// Settle returns the template for data with such columns: without the optional lines whose columns are missing, and with
-// all other columns required. It is what to keep with a model.
-func (t *Template) Settle(columns []string) *Template {
+// ForColumns returns the template for data with these columns: it removes the optional lines whose columns are missing, and makes
+// all other columns required. A model should store the result.
+func (t *Template) ForColumns(columns []string) *Template {
 	settled := &Template{name: t.name}
 	for _, l := range t.lines {
 		if slices.ContainsFunc(l.macros, func(m macro) bool {
@@ -161,7 +161,7 @@ func (t *Template) Settle(columns []string) *Template {
 	return settled
 }
 
-// missing is the error that the data lacks the column of a macro.
+// missing returns the error that the data lacks the column of a macro.
 func (t *Template) missing(l line, m macro, data Columns) error {
 	found := "no columns"
 	if len(data.Names) > 0 {

@@ -37,9 +37,9 @@ func TestParseErrors(t *testing.T) {
 		{good + "A %count:VERB[d,upos]", "x.template:2:4: count:VERB of a single token"},
 		{good + "A %count:[between,upos]", "x.template:2:4: count: without a value"},
 		{good + "A %set.lower[between,upos]", "x.template:2:4: set before another function"},
-		{good + "A %x[between,upos]%x[between,xpos]", "x.template:2:19: a second macro that stands for each token between"},
-		{good + "# two\nA* %x[h,upos]", "x.template:3:1: an attribute that line 1 gives to A, too"},
-		{"L %dir\n" + good + "AL %dir", "x.template:3:1: an attribute that line 1 gives to L, too"},
+		{good + "A %x[between,upos]%x[between,xpos]", "x.template:2:19: a second macro with one attribute per value between"},
+		{good + "# two\nA* %x[h,upos]", "x.template:3:1: the attribute repeats line 1 for the score A"},
+		{"L %dir\n" + good + "AL %dir", "x.template:3:1: the attribute repeats line 1 for the score L"},
 	} {
 		_, err := Parse(test.text, "x.template")
 		if err == nil || !strings.HasPrefix(err.Error(), test.want) || !structured.IsBadInput(err) {
@@ -48,7 +48,7 @@ func TestParseErrors(t *testing.T) {
 	}
 }
 
-func TestStringIsWhatParseReads(t *testing.T) {
+func TestStringParsesBack(t *testing.T) {
 	text := "# arcs\n\nA a%%=%x[h,upos],%lower.suffix3[d+2,word?],%dir\nAL* %key:Case[h-1,feats]%dist!\n" +
 		"L* %x[between,upos]%set[between,xpos]%lower.count:and[between,word]\n"
 	if got := mustParse(t, text).String(); got != text {
@@ -59,13 +59,13 @@ func TestStringIsWhatParseReads(t *testing.T) {
 	}
 	builtin := mustParse(t, Builtin())
 	if again := mustParse(t, builtin.String()); again.String() != builtin.String() {
-		t.Errorf("the built-in template changes when it is read and written")
+		t.Errorf("the built-in template changes when it is parsed and printed")
 	}
 }
 
-func TestSettle(t *testing.T) {
+func TestForColumns(t *testing.T) {
 	template := mustParse(t, "# a\nA %x[h,upos?]\nA %x[h,upos]%x[between,xpos?]\nL %set[between,feats?]%dir\n")
-	if got, want := template.Settle([]string{"upos", "feats"}).String(), "# a\nA %x[h,upos]\nL %set[between,feats]%dir\n"; got != want {
+	if got, want := template.ForColumns([]string{"upos", "feats"}).String(), "# a\nA %x[h,upos]\nL %set[between,feats]%dir\n"; got != want {
 		t.Errorf("%s, expected %s", got, want)
 	}
 }

@@ -8,12 +8,12 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// draw draws the sentence with its lower left corner at a point.
+// draw draws the sentence with its lower left corner at the given point.
 func (l *layout) draw(area draw.Canvas, at vg.Point) {
 	for _, a := range l.arcs {
 		l.drawArc(area, at, a)
 	}
-	for _, a := range l.arcs { // over all lines
+	for _, a := range l.arcs { // labels go on top of all lines
 		l.drawLabel(area, at, a)
 	}
 	for t, word := range l.s.Words {
@@ -25,13 +25,13 @@ func (l *layout) draw(area draw.Canvas, at vg.Point) {
 	}
 }
 
-// centred writes text with its middle at a point.
+// centred writes text centred horizontally at a point.
 func centred(area draw.Canvas, st text.Style, at vg.Point, words string) {
 	at.X -= st.Width(words) / 2
 	area.FillText(st, at, words)
 }
 
-// y returns the height of an arc's level.
+// y returns the height at which an arc of this level is drawn.
 func (l *layout) y(at vg.Point, a *arc) vg.Length {
 	return at.Y + l.base + vg.Length(a.level)*levelStep
 }
@@ -67,7 +67,7 @@ func (l *layout) drawArc(area draw.Canvas, at vg.Point, a *arc) {
 	area.Fill(tip)
 }
 
-// drawLabel writes the relation in a gap of the arc.
+// drawLabel writes the relation into a gap of the arc's line.
 func (l *layout) drawLabel(area draw.Canvas, at vg.Point, a *arc) {
 	if a.label == "" {
 		return
@@ -85,8 +85,8 @@ func (l *layout) drawLabel(area draw.Canvas, at vg.Point, a *arc) {
 	area.FillText(st, vg.Point{X: x + 3, Y: top - 3}, a.label)
 }
 
-// free returns where along an arc its label begins: as near to the middle as no line of another arc passes, or else in the
-// middle.
+// free returns where on an arc its label begins: the position nearest to the middle that no line of another arc crosses, or the
+// middle if there is none.
 func (l *layout) free(a *arc, width vg.Length) vg.Length {
 	middle := (a.from+a.to)/2 - width/2
 	most := max(a.from, a.to) - corner - width
@@ -100,7 +100,7 @@ func (l *layout) free(a *arc, width vg.Length) vg.Length {
 	return middle
 }
 
-// passed reports whether a line of an arc above a passes through a stretch.
+// passed reports whether a line of an arc above a crosses the interval.
 func (l *layout) passed(a *arc, from, to vg.Length) bool {
 	for _, b := range l.arcs {
 		if b == a || b.level < a.level {

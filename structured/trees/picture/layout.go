@@ -10,14 +10,14 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// arc is a line from a head to its dependent. Words are counted from 0; the head of the root is −1.
+// arc is a line from a head to its dependent. Words count from 0; the head of the root is −1.
 type arc struct {
 	head, dependent int
 	label           string
 	line            draw.LineStyle
 	text            color.Color
-	level           int       // from 1, how high it is drawn
-	from, to        vg.Length // where it leaves the head and meets the dependent
+	level           int       // height at which it is drawn, from 1
+	from, to        vg.Length // x positions of its ends at the head and at the dependent
 }
 
 func (a *arc) isRoot() bool { return a.head < 0 }
@@ -27,13 +27,13 @@ func (a *arc) ends() (left, right int) { return min(a.head, a.dependent), max(a.
 
 func (a *arc) labelWidth() vg.Length { return style(smallSize, ink).Width(a.label) + 6 }
 
-// layout is where everything of a sentence stands.
+// layout holds the positions of everything in the picture of a sentence.
 type layout struct {
 	s             *Sentence
 	arcs          []*arc
-	centre        []vg.Length // [n] of the words
+	centre        []vg.Length // [n] x positions of the words
 	width, height vg.Length
-	base          vg.Length // of the arcs: just above the words
+	base          vg.Length // baseline of the arcs, just above the words
 }
 
 func newLayout(s *Sentence) *layout {
@@ -52,9 +52,9 @@ func newLayout(s *Sentence) *layout {
 	return l
 }
 
-// arcs lists what is to be drawn.
+// arcs lists the arcs to draw.
 func (s *Sentence) arcs() []*arc {
-	var all []*arc
+	var arcs []*arc
 	for d, h := range s.Heads {
 		probability := float32(1)
 		if s.Certainty != nil {
@@ -69,19 +69,19 @@ func (s *Sentence) arcs() []*arc {
 			if s.GoldRelations != nil {
 				missed.label = s.GoldRelations[d]
 			}
-			all = append(all, missed)
+			arcs = append(arcs, missed)
 		case s.GoldRelations != nil && s.GoldRelations[d] != s.Relations[d]:
 			a.label, a.text = a.label+" ("+s.GoldRelations[d]+")", wrong
 		}
 		if probability < 0.995 {
 			a.label += fmt.Sprintf(" %.2f", probability)
 		}
-		all = append(all, a)
+		arcs = append(arcs, a)
 	}
-	return all
+	return arcs
 }
 
-// stack gives arcs their levels: above all shorter arcs that they share a stretch with.
+// stack assigns levels to arcs: each is above all shorter arcs that overlap it.
 func (l *layout) stack() {
 	slices.SortStableFunc(l.arcs, func(a, b *arc) int {
 		fromA, toA := a.ends()
@@ -93,7 +93,7 @@ func (l *layout) stack() {
 		from, to := a.ends()
 		for _, b := range l.arcs[:k] {
 			left, right := b.ends()
-			if a.isRoot() { // a line straight up, above the arcs over and at its word
+			if a.isRoot() { // a vertical line, above the arcs that span or touch its word
 				if b.isRoot() || (left <= a.dependent && a.dependent <= right) {
 					a.level = max(a.level, b.level+1)
 				}
@@ -104,7 +104,7 @@ func (l *layout) stack() {
 	}
 }
 
-// roots sorts arcs to roots after all others.
+// roots sorts root arcs after all others.
 func roots(a *arc) int {
 	if a.isRoot() {
 		return 1
@@ -112,38 +112,38 @@ func roots(a *arc) int {
 	return 0
 }
 
-// end is where an arc meets a word.
-type end struct {
+// endpoint is the point where an arc meets a word.
+type endpoint struct {
 	at    *vg.Length
 	order int // from the left: short arcs to the left, long ones, the root, long arcs to the right, short ones
 }
 
-// place finds room for the words, and for labels between them, and puts the ends of arcs side by side.
+// place spaces the words so that the labels fit between them, and places the ends of arcs side by side.
 func (l *layout) place() {
 	n := len(l.s.Words)
-	ends := make([][]end, n)
+	ends := make([][]endpoint, n)
 	for _, a := range l.arcs {
 		if a.isRoot() {
-			ends[a.dependent] = append(ends[a.dependent], end{&a.to, 0})
+			ends[a.dependent] = append(ends[a.dependent], endpoint{&a.to, 0})
 			continue
 		}
 		span := 2*n - a.level // higher arcs are further in
 		if a.head < a.dependent {
-			ends[a.head] = append(ends[a.head], end{&a.from, span})
-			ends[a.dependent] = append(ends[a.dependent], end{&a.to, -span})
+			ends[a.head] = append(ends[a.head], endpoint{&a.from, span})
+			ends[a.dependent] = append(ends[a.dependent], endpoint{&a.to, -span})
 		} else {
-			ends[a.head] = append(ends[a.head], end{&a.from, -span})
-			ends[a.dependent] = append(ends[a.dependent], end{&a.to, span})
+			ends[a.head] = append(ends[a.head], endpoint{&a.from, -span})
+			ends[a.dependent] = append(ends[a.dependent], endpoint{&a.to, span})
 		}
 	}
-	half := make([]vg.Length, n) // of the room of a word
+	half := make([]vg.Length, n) // half the width that a word needs
 	for t, word := range l.s.Words {
 		half[t] = style(wordSize, ink).Width(word) / 2
 		if l.s.Tags != nil {
 			half[t] = max(half[t], style(smallSize, ink).Width(l.s.Tags[t])/2)
 		}
 		half[t] = max(half[t], vg.Length(len(ends[t]))*endStep/2)
-		slices.SortStableFunc(ends[t], func(a, b end) int { return cmp.Compare(a.order, b.order) })
+		slices.SortStableFunc(ends[t], func(a, b endpoint) int { return cmp.Compare(a.order, b.order) })
 		for k, e := range ends[t] {
 			*e.at = (vg.Length(k) - vg.Length(len(ends[t])-1)/2) * endStep
 		}

@@ -20,21 +20,21 @@ import (
 	"github.com/dsp-go/dsp/structured/host"
 )
 
-// Sentence is a tree to draw. Slices of n have a place for each word; heads are numbered from 1, 0 for the root.
+// Sentence is a tree to draw. Slices have one entry per word; heads count from 1, 0 for the root.
 type Sentence struct {
 	Words     []string  // [n]
-	Tags      []string  // [n] drawn below the words, or nil
+	Tags      []string  // [n] written below the words, or nil
 	Heads     []int32   // [n]
 	Relations []string  // [n]
-	Certainty []float32 // [n] probability of each arc, which is its width and strength; nil: all 1
+	Certainty []float32 // [n] probability of each arc, shown by width and colour; nil: all 1
 
-	GoldHeads     []int32  // [n] to compare with: wrong arcs have another colour, and gold ones in their place are dashed; or nil
+	GoldHeads     []int32  // [n] for comparison: wrong arcs get another colour, and missed gold arcs are dashed; or nil
 	GoldRelations []string // [n] or nil
 }
 
-// Picture is some trees, one below the other.
+// Picture shows several trees, one below the other.
 type Picture struct {
-	Title     string // what it shows; or ""
+	Title     string // heading, or ""
 	Sentences []Sentence
 }
 
@@ -44,14 +44,14 @@ const (
 	margin    = vg.Length(14)
 	wordSize  = 12.0 // points
 	smallSize = 9.0
-	levelStep = vg.Length(19) // between arcs, one above the other
-	endStep   = vg.Length(5)  // between the ends of arcs at a word
+	levelStep = vg.Length(19) // vertical distance between arc levels
+	endStep   = vg.Length(5)  // distance between the ends of arcs at a word
 	wordGap   = vg.Length(13)
 	corner    = vg.Length(7) // radius
 	headRoom  = vg.Length(24)
 )
 
-// Okabe and Ito's colours, which the colour-blind tell apart.
+// Okabe and Ito's palette, which colour-blind readers can distinguish.
 var (
 	ink   = color.NRGBA{0x28, 0x28, 0x28, 255}
 	grey  = color.NRGBA{0x70, 0x70, 0x70, 255}
@@ -92,7 +92,7 @@ func (s *Sentence) check() error {
 	return nil
 }
 
-// orAll returns the length of a slice, n if it is nil.
+// orAll returns the length of a slice, or n if it is nil.
 func orAll[T any](s []T, n int) int {
 	if s == nil {
 		return n
@@ -149,7 +149,7 @@ func (p Picture) write(w io.Writer, kind string) error {
 	return err
 }
 
-// note is a line of the legend.
+// note is an entry of the legend.
 type note struct {
 	line draw.LineStyle
 	text string
@@ -160,7 +160,7 @@ func (n note) draw(area draw.Canvas, y vg.Length) {
 	area.FillText(style(smallSize+1, ink), vg.Point{X: margin + 34, Y: y}, n.text)
 }
 
-// notes returns the legend: what the colours mean, as far as they occur.
+// notes returns the legend of the colours that occur.
 func (p Picture) notes() []note {
 	var notes []note
 	certain, compared := true, false
@@ -183,7 +183,7 @@ func (p Picture) notes() []note {
 	return notes
 }
 
-// arcLine is the line of an arc with a probability.
+// arcLine returns the line style of an arc with a probability.
 func arcLine(c color.NRGBA, probability float32) draw.LineStyle {
 	p := min(max(float64(probability), 0), 1)
 	return draw.LineStyle{Color: pale(c, p), Width: vg.Points(0.6 + 1.2*p)}
@@ -193,10 +193,10 @@ func goldLine() draw.LineStyle {
 	return draw.LineStyle{Color: gold, Width: vg.Points(1.3), Dashes: []vg.Length{4, 3}}
 }
 
-// pale mixes a colour with white, the more the less probable: crossings stay as pale as the lines.
+// pale blends a colour with white, more for lower probabilities. Opaque colours keep crossings as pale as the lines.
 func pale(c color.NRGBA, probability float64) color.NRGBA {
-	keep := 0.3 + 0.7*probability
-	mix := func(v uint8) uint8 { return uint8(255 - keep*(255-float64(v)) + 0.5) }
+	strength := 0.3 + 0.7*probability
+	mix := func(v uint8) uint8 { return uint8(255 - strength*(255-float64(v)) + 0.5) }
 	return color.NRGBA{mix(c.R), mix(c.G), mix(c.B), 255}
 }
 

@@ -17,7 +17,7 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// doubtful has a crossing arc with the wrong head, a wrong relation, and arcs of many probabilities.
+// doubtful has a crossing arc with the wrong head, a wrong relation, and arcs of various probabilities.
 func doubtful() Sentence {
 	return Sentence{
 		Words: strings.Fields("A hearing on the <issue> is scheduled today with telescopes ."),
@@ -68,12 +68,12 @@ func TestSVG(t *testing.T) {
 			t.Errorf("%q occurs %d times, want %d", word, words[word], count)
 		}
 	}
-	if dashed != 2 { // in the legend, and one arc
+	if dashed != 2 { // one in the legend, and one arc
 		t.Errorf("%d dashed lines, want 2", dashed)
 	}
 }
 
-// Every colour is there where it has something to say.
+// Every colour appears if something in the picture has it.
 func TestPNG(t *testing.T) {
 	s := doubtful()
 	s.Certainty = nil
@@ -117,7 +117,7 @@ func TestPNG(t *testing.T) {
 	}
 }
 
-// A label makes way for the line of another arc.
+// A label moves away from the line of another arc.
 func TestLabelMakesWay(t *testing.T) {
 	s := doubtful()
 	l := newLayout(&s)
@@ -161,8 +161,8 @@ func TestWriteErrors(t *testing.T) {
 	}
 }
 
-// Arcs that share a stretch have different levels, no two arcs end at the same place, words do not overlap, and labels lie
-// between the ends of their arcs.
+// Overlapping arcs have different levels, no two arcs end at the same point, words do not overlap, and labels lie between the ends of
+// their arcs.
 func TestLayout(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 12).Draw(t, "n")
@@ -203,8 +203,8 @@ func TestLayout(t *testing.T) {
 			}
 		}
 		for d := 1; d < n; d++ {
-			room := (style(wordSize, ink).Width(s.Words[d-1]) + style(wordSize, ink).Width(s.Words[d])) / 2
-			if l.centre[d]-l.centre[d-1] < room {
+			needed := (style(wordSize, ink).Width(s.Words[d-1]) + style(wordSize, ink).Width(s.Words[d])) / 2
+			if l.centre[d]-l.centre[d-1] < needed {
 				t.Fatalf("words %d and %d overlap", d, d+1)
 			}
 		}

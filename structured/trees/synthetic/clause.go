@@ -2,11 +2,11 @@ package synthetic
 
 import "math/rand/v2"
 
-// writer draws sentences.
+// writer generates sentences.
 type writer struct {
 	rng          *rand.Rand
-	extraposed   float64 // share of the phrases that could be extraposed that are
-	imperfection float64 // share of the words that could have another part of speech that are tagged with it
+	extraposed   float64 // share of the extraposable phrases that are extraposed
+	imperfection float64 // share of the ambiguous words that get the wrong part of speech
 }
 
 func (w *writer) chance(p float64) bool { return w.rng.Float64() < p }
@@ -24,7 +24,7 @@ var verbSites = map[string][]site{
 	"relation":    {{"in", "place", 3}, {"at", "event", 3}, {"for", "abstract", 2}, {"from", "event", 1}},
 }
 
-// objects are the classes of the objects of verbs of a class; verbs of the others have none.
+// objects are the object classes of each class of verbs; other verbs take no object.
 var objects = map[string][]string{
 	"action":      {"furniture", "tool", "part", "food", "animal"},
 	"perception":  {"person", "animal", "person", "event", "tool", "document", "furniture"},
@@ -35,7 +35,7 @@ var objects = map[string][]string{
 	"relation":    {"person", "person", "animal", "event", "abstract", "group"},
 }
 
-// A form is what the form of a verb depends on.
+// A form determines the inflection of a verb.
 type form struct {
 	past   bool
 	bare   bool // an infinitive: no tense
@@ -59,7 +59,7 @@ func (w *writer) verb(class string, f form) (*node, entry) {
 	return n, e
 }
 
-// auxiliaries puts a modal, "not", or the auxiliary of a tense before a verb, and changes its form accordingly.
+// auxiliaries adds a modal, "not" or the auxiliary of a tense before a verb, and inflects the verb accordingly.
 func (w *writer) auxiliaries(v *node, e entry, f form) {
 	aux := func(form, lemma, tag string) *node { return word(form, lemma, "AUX", tag).as("aux") }
 	base := func() { v.Form, v.XPOS = e.lemma, "VB" }
@@ -126,7 +126,7 @@ func be(f form) string {
 	return "is"
 }
 
-// negation draws "not", often written together with the verb before it.
+// negation draws "not", often contracted with the verb before it.
 func (w *writer) negation() *node {
 	n := word("not", "not", "PART", "RB").as("advmod")
 	if w.chance(0.6) {
@@ -140,7 +140,7 @@ func (w *writer) adverb(class string) *node {
 	return word(lemma, lemma, "ADV", "RB").as("advmod")
 }
 
-// subject draws a noun phrase that can act.
+// subject draws a noun phrase that can be an agent.
 func (w *writer) subject(depth int) *node {
 	class := "person"
 	switch u := w.rng.Float64(); {
@@ -152,7 +152,7 @@ func (w *writer) subject(depth int) *node {
 	return w.nounPhrase(class, depth)
 }
 
-// clause draws a finite clause with its subject; depth counts the clauses and phrases around it.
+// clause draws a finite clause with its subject. depth counts the clauses and phrases around it.
 func (w *writer) clause(depth int) *node {
 	f := form{past: w.chance(0.65)}
 	var root *node
@@ -172,7 +172,7 @@ func (w *writer) clause(depth int) *node {
 	return root
 }
 
-// predicate draws a verb with its auxiliaries and what follows it, after a subject, which may be nil.
+// predicate draws a verb with its auxiliaries and complements. subject may be nil.
 func (w *writer) predicate(f form, depth int, subject *node) *node {
 	class := w.verbClass(depth)
 	v, e := w.verb(class, f)
@@ -196,7 +196,7 @@ func (w *writer) predicate(f form, depth int, subject *node) *node {
 	return v
 }
 
-// verbClass draws the class of a verb. Verbs with clauses of their own grow rarer with depth.
+// verbClass draws the class of a verb. Verbs that take a clause become rarer with depth.
 func (w *writer) verbClass(depth int) string {
 	if w.chance(0.24 / float64(depth+1)) {
 		if w.chance(0.6) {
@@ -208,7 +208,7 @@ func (w *writer) verbClass(depth int) string {
 	return classes[w.rng.IntN(len(classes))]
 }
 
-// complement puts the objects and clauses that a verb asks for after it.
+// complement adds the objects and clauses that a verb requires.
 func (w *writer) complement(v *node, depth int) {
 	switch v.class {
 	case "speech":
@@ -251,12 +251,12 @@ func (w *writer) complement(v *node, depth int) {
 	}
 }
 
-// oblique draws a prepositional phrase that belongs to a verb.
+// oblique draws a prepositional phrase that modifies a verb.
 func (w *writer) oblique(v *node, depth int) *node {
 	return w.prepositional(w.pick(verbSites[v.class]), depth+1).as("obl")
 }
 
-// extrapose moves the last clause or phrase after a noun to the end of the clause, at the set rate.
+// extrapose moves the last clause or phrase after a noun to the end of the clause, at the configured rate.
 func (w *writer) extrapose(v, noun *node) {
 	last := len(noun.after) - 1
 	if last < 0 || len(v.after) == 0 && noun.Relation != "nsubj" || !w.chance(w.extraposed) {
@@ -270,7 +270,7 @@ func (w *writer) extrapose(v, noun *node) {
 	}
 }
 
-// adjuncts puts adverbs, times and clauses after a verb.
+// adjuncts adds adverbs, times and clauses after a verb.
 func (w *writer) adjuncts(v *node, depth int) {
 	switch u := w.rng.Float64(); {
 	case u < 0.07:
@@ -287,7 +287,7 @@ func (w *writer) adjuncts(v *node, depth int) {
 	}
 }
 
-// duration is "for two hours".
+// duration draws a phrase such as "for two hours".
 func (w *writer) duration() *node {
 	n := w.noun("unit", true)
 	number := []string{"two", "three", "many", "several"}[w.rng.IntN(4)]
@@ -299,7 +299,7 @@ func (w *writer) duration() *node {
 	return n.as("obl")
 }
 
-// day is "last week" or "every morning".
+// day draws a phrase such as "last week" or "every morning".
 func (w *writer) day() *node {
 	n := w.noun("day", false)
 	d := word("every", "every", "DET", "DT").as("det")
@@ -310,7 +310,7 @@ func (w *writer) day() *node {
 	return n.as("obl:tmod")
 }
 
-// adverbial draws a clause with its conjunction.
+// adverbial draws an adverbial clause with its conjunction.
 func (w *writer) adverbial(depth int) *node {
 	c := w.clause(depth + 1)
 	mark := []string{"because", "when", "after", "if", "while", "although"}[w.rng.IntN(6)]

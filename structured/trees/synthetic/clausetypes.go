@@ -60,7 +60,7 @@ func (w *writer) passive(f form, depth int) *node {
 	return v
 }
 
-// relative draws a relative clause: of the subject ("who sleeps"), of the object ("that she likes"), or without a pronoun
+// relative draws a relative clause about the subject ("who sleeps") or the object, with a pronoun ("that she likes") or without
 // ("she likes").
 func (w *writer) relative(n *node, depth int) *node {
 	pronoun := word("that", "that", "PRON", "WDT")
@@ -84,7 +84,7 @@ func (w *writer) relative(n *node, depth int) *node {
 	return c.as("acl:relcl")
 }
 
-// objectRelative draws a clause whose object is the pronoun in front of it, or nothing.
+// objectRelative draws a clause whose object is the pronoun in front of it; pronoun may be nil.
 func (w *writer) objectRelative(pronoun *node, depth int) *node {
 	class := []string{"perception", "creation", "relation", "relation"}[w.rng.IntN(4)]
 	s := w.subject(depth + 1)
@@ -183,7 +183,7 @@ func (w *writer) sentence() Sentence {
 	return s
 }
 
-// opening puts an adverb, a phrase or a clause before a clause, with a comma.
+// opening adds an adverb, a phrase or a clause before a clause, with a comma.
 func (w *writer) opening(root *node) {
 	var first *node
 	switch u := w.rng.Float64(); {
@@ -201,7 +201,7 @@ func (w *writer) opening(root *node) {
 	root.before = append([]*node{first, comma()}, root.before...)
 }
 
-// mistag gives some words that are nouns as well as verbs the part of speech of the other, as a program would.
+// mistag swaps the parts of speech of some words that can be both nouns and verbs, as a tagger would.
 func (w *writer) mistag(s Sentence) {
 	for t := range s {
 		if !w.chance(w.imperfection) || !homographs()[s[t].Lemma] {

@@ -8,20 +8,20 @@ import (
 	"sync"
 )
 
-// The words that sentences are made of. Its head explains the notation.
+// The words of the generated sentences. The file's first lines explain the notation.
 //
 //go:embed lexicon.txt
 var lexiconText string
 
 var lexicon = sync.OnceValue(func() map[string][]entry { return parseLexicon(lexiconText) })
 
-// An entry is a word with its irregular forms: the plural of a noun, the past tense and the participle of a verb.
+// An entry is a word with its irregular forms: the plural of a noun, or the past tense and participle of a verb.
 type entry struct {
 	lemma string
 	forms []string
 }
 
-// parseLexicon reads the notation of lexicon.txt, and relies on it.
+// parseLexicon parses the notation of lexicon.txt. It does not check it: the file is embedded.
 func parseLexicon(text string) map[string][]entry {
 	classes := map[string][]entry{}
 	for line := range strings.Lines(text) {
@@ -37,7 +37,7 @@ func parseLexicon(text string) map[string][]entry {
 	return classes
 }
 
-// entry draws a word of a class; the weight of the word with rank k is 1/(k+4).
+// entry draws a word of a class. The word with rank k has weight 1/(k+4).
 func (w *writer) entry(class string) entry {
 	words := lexicon()[class]
 	sum := 0.0
@@ -56,7 +56,7 @@ func (w *writer) entry(class string) entry {
 // isVowel reports whether a letter of a lexicon word is a vowel.
 func isVowel(letter byte) bool { return strings.IndexByte("aeiou", letter) >= 0 }
 
-// withS adds the s of plurals and of the third person.
+// withS adds the s of plurals and of the third person singular.
 func withS(word string) string {
 	last := word[len(word)-1]
 	switch {
@@ -98,7 +98,7 @@ func (e entry) participle() string {
 	return e.past()
 }
 
-// gerund returns the form in -ing of a verb.
+// gerund returns the -ing form of a verb.
 func (e entry) gerund() string {
 	stem := e.lemma
 	n := len(stem)
@@ -113,7 +113,7 @@ func (e entry) gerund() string {
 	return stem + "ing"
 }
 
-// name makes a proper name of syllables.
+// name makes up a proper name from syllables.
 func name(rng *rand.Rand) string {
 	starts := strings.Fields("B Br C D Dr F G H J K L M N P R S St T V W")
 	vowels := strings.Fields("a e i o u a e o ie")

@@ -1,13 +1,13 @@
 package synthetic
 
-// A site is what a prepositional phrase says: its preposition and the class of its noun.
+// A site is a kind of prepositional phrase: its preposition and the class of its noun.
 type site struct {
 	preposition, class string
 	weight             int
 }
 
-// nounSites are the prepositional phrases that modify nouns of a class. They overlap with those of verbs, so that only the
-// words tell where a phrase belongs, and not always.
+// nounSites are the prepositional phrases that modify each class of nouns. They overlap with those of verbs, so that only the
+// words decide the attachment of a phrase, and not always.
 var nounSites = map[string][]site{
 	"person":    {{"with", "part", 6}, {"from", "place", 4}, {"in", "place", 1}, {"with", "tool", 1}, {"of", "group", 1}},
 	"animal":    {{"with", "part", 5}, {"from", "place", 2}, {"in", "place", 1}},
@@ -38,7 +38,7 @@ func (w *writer) pick(sites []site) site {
 	return sites[0]
 }
 
-// nounPhrase draws a noun phrase of a class; depth counts the phrases around it. Dependents of the noun are in order.
+// nounPhrase draws a noun phrase of a class. depth counts the phrases around it. The noun's dependents are in word order.
 func (w *writer) nounPhrase(class string, depth int) *node {
 	if class == "person" {
 		switch u := w.rng.Float64(); {
@@ -79,7 +79,7 @@ func (w *writer) pronoun() *node {
 	return n
 }
 
-// object gives a pronoun the form it has as an object.
+// object puts a pronoun into the object case.
 func object(n *node) *node {
 	forms := map[string]string{"he": "him", "she": "her", "they": "them", "we": "us"}
 	if form := forms[n.Form]; form != "" && n.class == "pronoun" {
@@ -113,7 +113,7 @@ func (w *writer) personName(depth int) *node {
 	return n
 }
 
-// article draws an article that suits a noun.
+// article draws an article that fits a noun.
 func (w *writer) article(n *node) *node {
 	if n.plural || w.chance(0.6) {
 		return word("the", "the", "DET", "DT")
@@ -121,7 +121,7 @@ func (w *writer) article(n *node) *node {
 	return word("a", "a", "DET", "DT")
 }
 
-// determine puts a determiner, a number or a possessor before a noun, and adjectives and nouns after that.
+// determine adds a determiner, a number or a possessor before a noun, followed by adjectives and nouns.
 func (w *writer) determine(n *node, depth int) {
 	var d *node
 	switch u := w.rng.Float64(); {
@@ -161,7 +161,7 @@ func (w *writer) determine(n *node, depth int) {
 			n.before = append(n.before, w.adjective().as("amod"))
 		}
 	}
-	if w.chance(0.12) { // "the market price": the modifier may have one of its own, "the city market price"
+	if w.chance(0.12) { // "the market price"; the modifier may have its own modifier: "the city market price"
 		m := w.noun([]string{"place", "event", "food", "group", "abstract"}[w.rng.IntN(5)], false)
 		if w.chance(0.15) {
 			m.before = append(m.before, w.noun("place", false).as("compound"))
@@ -172,7 +172,7 @@ func (w *writer) determine(n *node, depth int) {
 	}
 }
 
-// adjective draws an adjective, with an adverb of degree now and then.
+// adjective draws an adjective, sometimes with an adverb of degree.
 func (w *writer) adjective() *node {
 	lemma := w.entry("adjective").lemma
 	a := word(lemma, lemma, "ADJ", "JJ")
@@ -183,14 +183,14 @@ func (w *writer) adjective() *node {
 	return a
 }
 
-// prepositional draws a noun phrase with its preposition; its relation is the caller's.
+// prepositional draws a prepositional phrase. The caller sets its relation.
 func (w *writer) prepositional(s site, depth int) *node {
 	n := object(w.nounPhrase(s.class, depth))
 	n.before = append([]*node{word(s.preposition, s.preposition, "ADP", "IN").as("case")}, n.before...)
 	return n
 }
 
-// modify puts prepositional phrases and clauses after a noun.
+// modify adds prepositional phrases and clauses after a noun.
 func (w *writer) modify(n *node, depth int) {
 	rates := []float64{0.28, 0.15, 0.06}
 	if depth >= len(rates) {

@@ -9,16 +9,16 @@ import (
 	"github.com/dsp-go/dsp/structured/trees"
 )
 
-// Token is a word of a drawn sentence.
+// Token is a word of a generated sentence.
 type Token struct {
 	Form, Lemma, UPOS, XPOS string
 	Head                    int // 0 for the root, else the number of a word from 1
 	Relation                string
-	Joined                  bool // the word is written together with the one before, as the n't of don't is: both make a multiword token
-	Tight                   bool // no space stands before the word
+	Joined                  bool // written without a space after the previous word, like the n't of don't; the two form a multiword token
+	Tight                   bool // no space before the word
 }
 
-// Sentence is a drawn sentence with its tree.
+// Sentence is a generated sentence with its tree.
 type Sentence []Token
 
 // Columns returns the ten columns of CoNLL-U for the words, without multiword tokens: Columns()[trees.Form][t].
@@ -36,7 +36,7 @@ func (s Sentence) Columns() [trees.ColumnCount][]string {
 	return columns
 }
 
-// Text returns the sentence as it is written.
+// Text returns the sentence as plain text.
 func (s Sentence) Text() string {
 	var b strings.Builder
 	for t, k := range s {
@@ -48,7 +48,7 @@ func (s Sentence) Text() string {
 	return b.String()
 }
 
-// AppendConllu appends the sentence as CoNLL-U, with its name, its text, and a blank line after it.
+// AppendConllu appends the sentence in CoNLL-U: its id and text as comments, its words, and a blank line.
 func (s Sentence) AppendConllu(text []byte, id string) []byte {
 	text = append(append(text, "# sent_id = "...), id...)
 	text = append(append(text, "\n# text = "...), s.Text()...)
@@ -69,7 +69,7 @@ func (s Sentence) AppendConllu(text []byte, id string) []byte {
 	return append(text, '\n')
 }
 
-// appendMultiword appends the line of the multiword token that the words t and t+1 make.
+// appendMultiword appends the line of the multiword token of words t and t+1.
 func (s Sentence) appendMultiword(text []byte, t int) []byte {
 	misc := "_"
 	if t+2 < len(s) && s[t+2].Tight {
@@ -79,14 +79,14 @@ func (s Sentence) appendMultiword(text []byte, t int) []byte {
 	return append(append(text, strings.Join(fields, "\t")...), '\n')
 }
 
-// A node is a word with the words that depend on it.
+// A node is a word with its dependents.
 type node struct {
 	Token
 	before, after []*node // dependents on either side, in order
-	plural        bool    // of a noun phrase: it takes a plural verb
-	class         string  // of a noun or verb in the lexicon
-	clause        bool    // the head of a clause, at whose end extraposed phrases stand
-	extraposed    bool    // stands at the end of the clause around it, not beside its head
+	plural        bool    // a noun phrase that takes a plural verb
+	class         string  // the lexicon class of a noun or verb
+	clause        bool    // the head of a clause, at the end of which extraposed phrases stand
+	extraposed    bool    // it stands at the end of the enclosing clause, not beside its head
 }
 
 func word(form, lemma, upos, xpos string) *node {
@@ -102,14 +102,14 @@ func (n *node) as(relation string) *node {
 // comma returns a comma.
 func comma() *node { return punctuation(",") }
 
-// punctuation returns a mark that follows a word without a space.
+// punctuation returns a punctuation mark, which follows a word without a space.
 func punctuation(mark string) *node {
 	n := word(mark, mark, "PUNCT", mark).as("punct")
 	n.Tight = true
 	return n
 }
 
-// linear puts words in the order of a sentence.
+// linear collects words in sentence order.
 type linear struct {
 	nodes   []*node
 	heads   map[*node]*node
@@ -145,7 +145,7 @@ func (l *linear) children(head *node, all []*node) {
 	}
 }
 
-// linearise makes a sentence of a clause, which ends with a mark.
+// linearise turns a clause into a sentence that ends with a mark.
 func linearise(root *node, mark string) Sentence {
 	l := &linear{heads: map[*node]*node{}}
 	l.add(root.as("root"))
@@ -179,7 +179,7 @@ func linearise(root *node, mark string) Sentence {
 	return s
 }
 
-// withoutIdleCommas leaves out commas before another comma or the end.
+// withoutIdleCommas removes commas before another comma or at the end.
 func withoutIdleCommas(nodes []*node) []*node {
 	var kept []*node
 	for t, n := range nodes {

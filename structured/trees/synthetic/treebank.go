@@ -1,6 +1,6 @@
-// Package synthetic draws treebanks: sentences with dependency trees from a small grammar. Prepositional phrases, relative
-// clauses, coordinations and adverbial clauses attach by preferences of the words, some words are nouns as well as verbs,
-// and some tags are wrong, so that no parser gets everything right.
+// Package synthetic generates treebanks: sentences with dependency trees from a small grammar. The attachment of prepositional
+// phrases, relative clauses, coordinations and adverbial clauses depends on the words, some words can be nouns or verbs, and
+// some tags are wrong, so that no parser can be perfect.
 package synthetic
 
 import (
@@ -18,19 +18,19 @@ import (
 	"github.com/dsp-go/dsp/structured/trees"
 )
 
-// Options say how many sentences are drawn, and from what.
+// Options set the size and the properties of the generated treebank.
 type Options struct {
-	Train, Dev, Test int     // how many sentences
-	Extraposition    float64 // share of the phrases that could stand away from their noun that do, which makes trees non-projective
-	Seed             uint64  // the same seed draws the same sentences
+	Train, Dev, Test int     // number of sentences
+	Extraposition    float64 // share of the extraposable phrases that are extraposed, which makes trees non-projective
+	Seed             uint64  // the same seed gives the same sentences
 }
 
-// DefaultOptions are sized for a first run, of seconds.
+// DefaultOptions are sized for a first run of a few seconds.
 func DefaultOptions() Options {
 	return Options{Train: 2000, Dev: 500, Test: 500, Extraposition: 0.1, Seed: 1}
 }
 
-// mistagShare is how many of the nouns that can be verbs, and of the verbs that can be nouns, have the wrong tag.
+// mistagShare is the share of words with the wrong tag, among words that can be nouns or verbs.
 const mistagShare = 0.2
 
 // Part is a set of sentences.
@@ -46,7 +46,7 @@ func (o Options) Parts() []Part {
 	return []Part{{"train", o.Train, o, 0}, {"dev", o.Dev, o, 1}, {"test", o.Test, o, 2}}
 }
 
-// Validate says which field is out of range.
+// Validate returns an error about the first field that is out of range.
 func (o Options) Validate() error {
 	for _, p := range o.Parts() {
 		if p.Sentences < 0 {
@@ -59,7 +59,7 @@ func (o Options) Validate() error {
 	return nil
 }
 
-// Sentence draws sentence i. It depends on nothing but the seed, the rate of extraposition, the set and i.
+// Sentence draws sentence i. It depends only on the seed, the rate of extraposition, the set and i.
 func (p Part) Sentence(i int) Sentence {
 	w := &writer{
 		rng:        rand.New(rand.NewPCG(p.options.Seed, p.stream<<32+uint64(i))),
@@ -68,7 +68,7 @@ func (p Part) Sentence(i int) Sentence {
 	return w.sentence()
 }
 
-// Write draws the sentences and writes them as CoNLL-U.
+// Write draws the sentences and writes them in CoNLL-U.
 func (p Part) Write(w io.Writer) error {
 	var text []byte
 	for i := range p.Sentences {
@@ -80,8 +80,8 @@ func (p Part) Write(w io.Writer) error {
 	return nil
 }
 
-// Treebank draws the sentences and returns them as if they had been read from a file. Names are the known relations; nil
-// takes those that occur, sorted.
+// Treebank draws the sentences and returns them as Reader would read them from a file. Names are the known relations; nil
+// means those that occur, sorted.
 func (p Part) Treebank(names *structured.Alphabet) (*trees.Treebank, error) {
 	var text bytes.Buffer
 	if err := p.Write(&text); err != nil {
@@ -90,7 +90,7 @@ func (p Part) Treebank(names *structured.Alphabet) (*trees.Treebank, error) {
 	return trees.Reader{Names: names}.Read(&text, p.Name+".conllu")
 }
 
-// Write draws the sets and writes them into dir as train.conllu, dev.conllu and test.conllu.
+// Write draws the three sets and writes them into dir as train.conllu, dev.conllu and test.conllu.
 func Write(dir string, o Options) error {
 	if err := o.Validate(); err != nil {
 		return err
@@ -106,7 +106,7 @@ func Write(dir string, o Options) error {
 	return nil
 }
 
-// homographs are the words that are nouns as well as verbs.
+// homographs are the words that can be nouns or verbs.
 var homographs = sync.OnceValue(func() map[string]bool {
 	uses := map[string]int{} // 1: a noun, 2: a verb, 3: both
 	for class, words := range lexicon() {

@@ -14,7 +14,7 @@ import (
 	"github.com/dsp-go/dsp/structured/trees"
 )
 
-// drawn returns the three files and what they are as treebanks.
+// drawn returns the three files and the treebanks read from them.
 func drawn(t *testing.T, o Options) (texts [3][]byte, banks [3]*trees.Treebank) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "new")
@@ -33,7 +33,7 @@ func drawn(t *testing.T, o Options) (texts [3][]byte, banks [3]*trees.Treebank) 
 	return texts, banks
 }
 
-// What is written can be read, has all columns that were promised, and is written back to the byte.
+// The files can be read, have all promised columns, and are written back with the same bytes.
 func TestWrite(t *testing.T) {
 	o := Options{Train: 600, Dev: 100, Test: 200, Extraposition: 0.1, Seed: 5}
 	texts, banks := drawn(t, o)
@@ -46,7 +46,7 @@ func TestWrite(t *testing.T) {
 		}
 		var out bytes.Buffer
 		if err := b.Write(&out, func(i int) trees.Prediction { return trees.Prediction{Tree: b.Tree(i)} }); err != nil || !bytes.Equal(out.Bytes(), texts[i]) {
-			t.Errorf("%s: not the same when it is written back: %v", b.Data.Name, err)
+			t.Errorf("%s: differs when written back: %v", b.Data.Name, err)
 		}
 		for _, c := range []int{trees.Form, trees.Lemma, trees.UPOS, trees.XPOS} {
 			if k := slices.Index(b.Data.Columns[c], "_"); k >= 0 {
@@ -63,7 +63,7 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// The words in memory are those of the file.
+// Treebank gives the same words as the file.
 func TestColumns(t *testing.T) {
 	p := DefaultOptions().Parts()[0]
 	p.Sentences = 200
@@ -80,14 +80,14 @@ func TestColumns(t *testing.T) {
 	}
 }
 
-// The words, multiword tokens and SpaceAfter=No of a file give its text.
+// The words, multiword tokens and SpaceAfter=No of a file reproduce its text.
 func TestText(t *testing.T) {
 	var file bytes.Buffer
 	if err := (Options{Train: 3000, Seed: 3}).Parts()[0].Write(&file); err != nil {
 		t.Fatal(err)
 	}
 	text, want := "", ""
-	multiword, covered := 0, 0 // lines of words that the multiword token before them stands for
+	multiword, covered := 0, 0 // lines of words covered by the previous multiword token
 	for line := range strings.Lines(file.String()) {
 		line = strings.TrimSuffix(line, "\n")
 		fields := strings.Split(line, "\t")
@@ -128,7 +128,7 @@ func checkText(t *testing.T, got, want string) {
 	}
 }
 
-// Extraposition, and nothing else, makes trees that are not projective.
+// Only extraposition makes trees that are not projective.
 func TestExtraposition(t *testing.T) {
 	shares := []float64{}
 	for _, rate := range []float64{0, 0.1, 1} {
@@ -144,19 +144,19 @@ func TestExtraposition(t *testing.T) {
 	}
 }
 
-// A sentence depends on the seed and its place in its set alone.
+// A sentence depends only on the seed and its place in its set.
 func TestSeed(t *testing.T) {
 	o := Options{Train: 50, Dev: 50, Test: 50, Seed: 9}
 	texts, _ := drawn(t, o)
 	if again, _ := drawn(t, o); !bytes.Equal(slices.Concat(texts[:]...), slices.Concat(again[:]...)) {
-		t.Error("the same seed gives other sentences")
+		t.Error("the same seed gives different sentences")
 	}
 	if bytes.Equal(bytes.ReplaceAll(texts[0], []byte("train-"), []byte("dev-")), texts[1]) {
 		t.Error("the sets have the same sentences")
 	}
 	o.Train = 60
-	if more, _ := drawn(t, o); !bytes.HasPrefix(more[0], texts[0]) || !bytes.Equal(more[2], texts[2]) {
-		t.Error("a sentence depends on how many there are")
+	if larger, _ := drawn(t, o); !bytes.HasPrefix(larger[0], texts[0]) || !bytes.Equal(larger[2], texts[2]) {
+		t.Error("a sentence depends on the number of sentences")
 	}
 	o.Seed = 10
 	if other, _ := drawn(t, o); bytes.HasPrefix(other[0], texts[0][:200]) {
@@ -164,7 +164,7 @@ func TestSeed(t *testing.T) {
 	}
 }
 
-// The order of words alone does not tell where a phrase belongs, and words alone do not tell their part of speech.
+// Word order alone does not determine the attachment of a phrase, and words alone do not determine their part of speech.
 func TestAmbiguity(t *testing.T) {
 	_, banks := drawn(t, DefaultOptions())
 	train, test := banks[0], banks[2]
@@ -184,7 +184,7 @@ func TestAmbiguity(t *testing.T) {
 			if upos[d] != "ADP" || h == 0 || d == 0 {
 				continue
 			}
-			switch n := int(h) - 1; train.Names.Name(names[n]) { // of a phrase that follows an object
+			switch n := int(h) - 1; train.Names.Name(names[n]) { // a phrase that follows an object
 			case "nmod":
 				if to := heads[n]; int(to) == d && train.Names.Name(names[to-1]) == "obj" {
 					nouns[forms[d]]++
@@ -216,14 +216,14 @@ func TestAmbiguity(t *testing.T) {
 		}
 	}
 	if both < 15 {
-		t.Errorf("%d words are nouns as well as verbs", both)
+		t.Errorf("%d words are both nouns and verbs", both)
 	}
 	if share := float64(unseen) / float64(words); share < 0.005 || share > 0.1 {
 		t.Errorf("%.3f of the test words are unseen", share)
 	}
 }
 
-// Some words that are nouns as well as verbs have the wrong tag, and nothing else is wrong with them.
+// Some words that can be nouns or verbs have the wrong tag; mistagging changes nothing else.
 func TestMistagged(t *testing.T) {
 	wrong, words := 0, 0
 	for i := range 500 {
@@ -239,7 +239,7 @@ func TestMistagged(t *testing.T) {
 			drawn[k].UPOS, drawn[k].XPOS = right[k].UPOS, right[k].XPOS
 		}
 		if !slices.Equal(right, drawn) {
-			t.Fatalf("sentence %d is another with wrong tags", i)
+			t.Fatalf("sentence %d differs with wrong tags", i)
 		}
 		words += len(right)
 	}
@@ -256,7 +256,7 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-// The words of every class that the grammar draws from are there.
+// The lexicon has words for every class that the grammar uses.
 func TestLexicon(t *testing.T) {
 	words := lexicon()
 	for class, sites := range nounSites {

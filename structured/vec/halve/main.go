@@ -1,8 +1,8 @@
-// Command halve writes Go code for vectors of 8 lanes (AVX2), in avx2*.go, from the same code for 16 lanes (AVX-512), in
-// avx512*.go of the current folder: make generate.
+// Command halve generates Go code for vectors of 8 lanes (AVX2, avx2*.go) from code for 16 lanes (AVX-512, avx512*.go) in
+// the current folder. Run it with make generate.
 //
-// It changes names and nothing else; numbers stay as they are. Code for 16 lanes therefore names every number that depends
-// on the lanes (lanes16, 3*lanes16), and a package declares each such name twice, for 16 lanes and for 8.
+// It renames identifiers and changes nothing else; numbers stay as they are. Code for 16 lanes must therefore name every
+// number that depends on the lanes (lanes16, 3*lanes16), and the package declares each such name twice, for 16 and for 8.
 package main
 
 import (
@@ -25,7 +25,7 @@ func main() {
 	}
 }
 
-// halveFiles writes avx2*.go for every avx512*.go in the folder, and removes what it once wrote from others.
+// halveFiles writes avx2*.go for every avx512*.go in the folder, and deletes generated files whose source is gone.
 func halveFiles(folder string) error {
 	sources, err := filepath.Glob(filepath.Join(folder, "avx512*.go"))
 	if err != nil {
@@ -71,13 +71,13 @@ func halveFiles(folder string) error {
 	return nil
 }
 
-// halve returns the code for 8 lanes. The name of the file is for the header and for errors, which give file:line.
+// halve returns the code for 8 lanes. The header and the errors (file:line) quote name.
 func halve(name string, source []byte) ([]byte, error) {
 	var (
 		out    strings.Builder
 		errs   scanner.ErrorList
 		s      scanner.Scanner
-		copied int // bytes of source that are in out
+		copied int // bytes of source already copied to out
 	)
 	file := token.NewFileSet().AddFile(name, -1, len(source))
 	s.Init(file, source, errs.Add, scanner.ScanComments)
@@ -108,8 +108,8 @@ func halve(name string, source []byte) ([]byte, error) {
 
 var word = regexp.MustCompile(`\pL[\pL\d_]*`)
 
-// rename returns the name for 8 lanes of what is called name for 16: load16, Float32x16, lanes16 and avx512Sparse become
-// load8, Float32x8, lanes8 and avx2Sparse. Vectors of 64-bit numbers have half as many lanes: Float64x8 becomes Float64x4.
+// rename translates a name for 16 lanes into that for 8: load16, Float32x16, lanes16 and avx512Sparse become load8,
+// Float32x8, lanes8 and avx2Sparse. Vectors of 64-bit numbers have half as many lanes: Float64x8 becomes Float64x4.
 func rename(name string) string {
 	if rest, ok := strings.CutPrefix(name, "avx512"); ok {
 		name = "avx2" + rest

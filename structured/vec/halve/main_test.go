@@ -43,20 +43,20 @@ func sum8(x []float32, k int16) archsimd.Float32x8 {
 }
 `
 
-func TestNamesChangeAndNumbersStay(t *testing.T) {
+func TestHalveRenamesOnly(t *testing.T) {
 	got, err := halve("avx512a.go", []byte(source))
 	if err != nil || string(got) != halved {
 		t.Errorf("error %v, code\n%s\nwant\n%s", err, got, halved)
 	}
 }
 
-func TestErrorsNameFileAndLine(t *testing.T) {
+func TestHalveErrors(t *testing.T) {
 	if _, err := halve("avx512a.go", []byte("package a\n\nvar s = \"open\n")); err == nil || !strings.HasPrefix(err.Error(), "avx512a.go:3:9: ") {
 		t.Errorf("error %v, expected one at avx512a.go:3:9", err)
 	}
 }
 
-func TestFoldersHoldWhatTheirSourcesMake(t *testing.T) {
+func TestHalveFiles(t *testing.T) {
 	folder := t.TempDir()
 	if err := halveFiles(folder); err == nil {
 		t.Error("a folder without sources: no error")

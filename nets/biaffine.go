@@ -1,0 +1,122 @@
+package nets
+
+import (
+	"math"
+	"strings"
+
+	"gorgonia.org/gorgonia"
+
+	"github.com/dsp-go/dsp/structured"
+)
+
+// NewBiaffine makes the preset biaffine, which scores dependency trees (Dozat and Manning 2017): from the words' representations
+// (see body), dense layers make one for each word as a dependent and one as a head, for arcs and for relations apart, and
+//
+//	score_k(d, h) = x_dᵀ W_k z_h + ⟨u_kc, x_d⟩ + ⟨v_k, z_h⟩ + b_kc
+//
+// scores the pair of dependent d and head h for each k: one score of the arc, and one of each relation. The linear terms of
+// dependents depend on the class c of the distance h − d (DistanceClass), which words' own representations do not tell; Qi et al.
+// 2018 score distances for the same reason. The root has a learned vector in place of z_h, and a class of its own. The form has two parts whose rows are pairs of words: the arc's, of width 1, and the relations'.
+func NewBiaffine(c Config, input Input, form structured.Form) (*Net, error) {
+	c, err := c.Resolve(input)
+	if err != nil {
+		return nil, err
+	}
+	if c.Net != "biaffine" {
+		return nil, structured.BadInput("net %s scores chains; expected biaffine, which scores trees", c.Net)
+	}
+	if len(form.Parts) != 2 || form.Parts[0].Width != 1 || form.Parts[1].Width < 1 {
+		return nil, structured.BadInput("net biaffine scores an arc and its relations; these potentials have parts %v", form.Parts)
+	}
+	b := featureBody(input)
+	if len(input.Vocab) > 0 {
+		b = embedBody(c, input)
+	}
+	b = b.convolve(c).hidden(c)
+	units := []int{c.ArcUnits, c.LabelUnits}
+	spec := Spec{Name: c.Net, Params: b.params, Form: form}
+	var heads []biaffine
+	for k, part := range form.Parts {
+		h := newBiaffine(b, part.Name, part.Width, units[k], c)
+		heads = append(heads, h)
+		spec.Params = append(spec.Params, h.params()...)
+	}
+	spec.Parts = func(g *Graph) ([]*gorgonia.Node, error) {
+		x, err := b.build(g)
+		if err != nil {
+			return nil, err
+		}
+		scores := make([]*gorgonia.Node, len(heads))
+		for k, h := range heads {
+			if scores[k], err = h.score(g, x); err != nil {
+				return nil, err
+			}
+		}
+		return scores, nil
+	}
+	return Build(spec, input)
+}
+
+// biaffine scores each pair of words with k numbers.
+type biaffine struct {
+	name            string
+	k, units        int
+	dependent, head body // on top of a representation that both read
+}
+
+func newBiaffine(below body, name string, k, units int, c Config) biaffine {
+	below.params = nil
+	return biaffine{name, k, units, below.dense(name+".dependent", units, c), below.dense(name+".head", units, c)}
+}
+
+// params lists the parameters. Scores of representations whose numbers are around 1 are around 1 at first.
+func (o biaffine) params() []Param {
+	e := o.units
+	small := Gaussian(1 / float64(e))
+	linear := Gaussian(1 / math.Sqrt(float64(e)))
+	all := append(append([]Param(nil), o.dependent.params...), o.head.params...)
+	return append(all,
+		Param{o.name + ".bilinear", []int{e, o.k * e}, small},
+		Param{o.name + ".of-head", []int{o.k * e}, linear},
+		Param{o.name + ".of-dependent", []int{e, Distances * o.k}, linear},
+		Param{o.name + ".bias", []int{Distances * o.k}, nil},
+		Param{o.name + ".root", []int{e}, Gaussian(1)})
+}
+
+// score returns the scores [Pairs×k] of words that x [Rows×width] represents. A bias on what dependents bring to the bilinear forms
+// is linear in heads.
+func (o biaffine) score(g *Graph, x *gorgonia.Node) (*gorgonia.Node, error) {
+	param := func(name string) *gorgonia.Node { return g.Param(o.name + "." + name) }
+	d, err := o.dependent.layer(g, x)
+	if err != nil {
+		return nil, err
+	}
+	h, err := o.head.layer(g, x)
+	if err != nil {
+		return nil, err
+	}
+	forms, err := g.Dense(d, param("bilinear"), param("of-head"))
+	if err != nil {
+		return nil, err
+	}
+	pairs, err := g.Bilinear(forms, h, param("root"))
+	if err != nil {
+		return nil, err
+	}
+	own, err := g.Dense(d, param("of-dependent"), param("bias"))
+	if err != nil {
+		return nil, err
+	}
+	if own, err = g.ByDistance(own); err != nil {
+		return nil, err
+	}
+	return gorgonia.Add(own, pairs)
+}
+
+// readsChains refuses a preset that does not score chains.
+func (c Config) readsChains() error {
+	if c.Net == "biaffine" {
+		return structured.BadInput("net biaffine scores the arcs of trees, not chains; expected one of %s", strings.Join(chainNets, ", "))
+	}
+	return nil
+}

@@ -1,0 +1,91 @@
+//go:build goexperiment.simd && amd64
+
+package tree
+
+import (
+	"math"
+	"simd/archsimd"
+	"unsafe"
+)
+
+func exps4(to, from []float64, shift, scale, factor float64) {
+	n := len(from) &^ 3
+	pt, pf := unsafe.Pointer(unsafe.SliceData(to)), unsafe.Pointer(unsafe.SliceData(from))
+	top, times, scaled := fill4(shift), fill4(scale), fill4(factor)
+	for i := 0; i < n; i += 4 {
+		store4(pt, i, exp4(load4(pf, i).Sub(top).Mul(times)).Mul(scaled))
+	}
+	if n < len(from) {
+		x := archsimd.LoadFloat64x4SlicePart(from[n:]).Sub(top).Mul(times)
+		exp4(x).Mul(scaled).StoreSlicePart(to[n:len(from)])
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
+// exp4 returns exp(x) for x ≤ 0, and 0 below leastExponent: 2ⁿ exp(r) with n = round(x log₂e), |r| ≤ ln2/2, and the Taylor polynomial of
+// degree 12.
+func exp4(x f64x4) f64x4 {
+	round := fill4(3 << 51)
+	shifted := x.MulAdd(fill4(math.Log2E), round)
+	n := shifted.Sub(round)
+	r := n.MulAdd(fill4(-0x1.62e42feep-1), x) // few bits of ln2 make the product exact
+	r = n.MulAdd(fill4(-0x1.a39ef35793c76p-33), r)
+	p := fill4(1.0 / 479001600)
+	p = p.MulAdd(r, fill4(1.0/39916800)).MulAdd(r, fill4(1.0/3628800)).MulAdd(r, fill4(1.0/362880))
+	p = p.MulAdd(r, fill4(1.0/40320)).MulAdd(r, fill4(1.0/5040)).MulAdd(r, fill4(1.0/720))
+	p = p.MulAdd(r, fill4(1.0/120)).MulAdd(r, fill4(1.0/24)).MulAdd(r, fill4(1.0/6))
+	p = p.MulAdd(r, fill4(0.5)).MulAdd(r, fill4(1)).MulAdd(r, fill4(1))
+	return p.AsInt64x4().Add(shifted.AsInt64x4().ShiftAllLeft(52)).AsFloat64x4().Masked(x.Greater(fill4(leastExponent)))
+}
+
+func shares8(to, x []float32, shift, scale float32) float64 {
+	n := len(x) &^ 7
+	pt, px := unsafe.Pointer(unsafe.SliceData(to)), unsafe.Pointer(unsafe.SliceData(x))
+	top, times := fill8(shift), fill8(scale)
+	var sum f32x8
+	if n < len(x) {
+		v := exp8(archsimd.LoadFloat32x8SlicePart(x[n:]).Sub(top).Mul(times))
+		v.StoreSlicePart(to[n:len(x)])
+		sum = archsimd.LoadFloat32x8SlicePart(to[n:len(x)])
+	}
+	for i := 0; i < n; i += 8 {
+		v := exp8(load8(px, i).Sub(top).Mul(times))
+		store8(pt, i, v)
+		sum = sum.Add(v)
+	}
+	w := sum.GetLo().Add(sum.GetHi())
+	w = w.Add(w.SelectFromPair(2, 3, 0, 1, w))
+	return float64(first4(w.Add(w.SelectFromPair(1, 0, 3, 2, w))))
+}
+
+func fill8(x float32) f32x8 { return archsimd.BroadcastFloat32x8(x) }
+
+// exp8 returns exp(x) to 7 digits for x ≤ 0, and 0 below leastShare: as exp4, with the polynomial of degree 7.
+func exp8(x f32x8) f32x8 {
+	round := fill8(3 << 22)
+	shifted := x.MulAdd(fill8(math.Log2E), round)
+	n := shifted.Sub(round)
+	r := n.MulAdd(fill8(-0x1.62ep-1), x)
+	r = n.MulAdd(fill8(-(math.Ln2 - 0x1.62ep-1)), r)
+	p := fill8(1.0 / 5040)
+	p = p.MulAdd(r, fill8(1.0/720)).MulAdd(r, fill8(1.0/120)).MulAdd(r, fill8(1.0/24)).MulAdd(r, fill8(1.0/6))
+	p = p.MulAdd(r, fill8(0.5)).MulAdd(r, fill8(1)).MulAdd(r, fill8(1))
+	return p.AsInt32x8().Add(shifted.AsInt32x8().ShiftAllLeft(23)).AsFloat32x8().Masked(x.Greater(fill8(leastShare)))
+}
+
+// largestOfRows8 loads the last vector of a row so that it ends where the row ends.
+func largestOfRows8(to, x []float32, width int) {
+	if width < 8 {
+		largestOfRows(to, x, width)
+		return
+	}
+	p := unsafe.Pointer(unsafe.SliceData(x))
+	for i := range to {
+		m := load8(p, i*width+width-8)
+		for j := i * width; j < i*width+width-8; j += 8 {
+			m = m.Max(load8(p, j))
+		}
+		largests8(m).StoreSlicePart(to[i:]) // the next iterations overwrite the entries after to[i]
+	}
+	archsimd.ClearAVXUpperBits()
+}
