@@ -70,9 +70,9 @@ func NewSparseLinear(nodes, edges, labels int, kind string) (*SparseLinear, erro
 	case labels < 1 || nodes < 0 || edges < 0:
 		return nil, structured.BadInput("%d attributes, %d attributes of steps and %d labels make no linear net", nodes, edges, labels)
 	case kind == EdgesNone && edges > 0:
-		return nil, structured.BadInput("--edges none has no place for the %d attributes of steps that the data has", edges)
+		return nil, structured.BadInput("edges none: there is no place for the %d attributes of steps that the data has", edges)
 	case kind != EdgesNone && kind != EdgesTransition:
-		return nil, structured.BadInput("--edges %s: the linear net of attributes has transition, or none; templates of steps (B) give it more", kind)
+		return nil, structured.BadInput("edges %s: the linear net of attributes has transition, or none; templates of steps (B) give it more", kind)
 	}
 	edge := SparsePart{Attributes: edges, Weights: "edge_attributes", Wide: true, Row: []int{labels, labels}}
 	if kind == EdgesTransition {

@@ -17,7 +17,7 @@ import (
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/ocr"
-	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/engine"
 )
 
 // speed is one measured thing.
@@ -159,7 +159,7 @@ func passMeasure(ctx context.Context) (measure, error) {
 		return measure{}, err
 	}
 	threads, w := runtime.GOMAXPROCS(0), net.Init(1)
-	engine := train.NewEngine(&train.Objective{Scorer: net, Data: data, Loss: train.Hinge}, threads)
+	engine := engine.NewEngine(&engine.Objective{Scorer: net, Data: data, Loss: engine.Hinge}, threads)
 	pass := func() error {
 		_, err := engine.FullPass(ctx, w, oracles.Smoothing{}, nil)
 		return err

@@ -10,10 +10,10 @@ import (
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
-	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/engine"
 )
 
-// Accelerator does the work of a train.Engine on a device. The data, the scorer's weights, the optimiser's path and memories stay
+// Accelerator does the work of a engine.Engine on a device. The data, the scorer's weights, the optimiser's path and memories stay
 // there, and so do the results of a step until a method returns them.
 type Accelerator struct {
 	*shared
@@ -44,17 +44,17 @@ type shared struct {
 	}
 }
 
-var _ train.Accelerator = (*Accelerator)(nil)
+var _ engine.DualAscender = (*Accelerator)(nil)
 
 // NewAccelerator uploads an objective's data and returns an accelerator for it. With tf32 matrix products are in TF32. An objective
 // that the device cannot evaluate is bad input. Where HasKernels reports false only the network runs on the device, and the
 // structure's oracle answers on all cores of the host. The caller must close the accelerator.
-func NewAccelerator(d *device.Device, o *train.Objective, tf32 bool) (*Accelerator, error) {
+func NewAccelerator(d *device.Device, o *engine.Objective, tf32 bool) (*Accelerator, error) {
 	return newAccelerator(d, o, tf32, false)
 }
 
 // newAccelerator is NewAccelerator; with onHost the host's oracle answers even where there are kernels.
-func newAccelerator(d *device.Device, o *train.Objective, tf32, onHost bool) (*Accelerator, error) {
+func newAccelerator(d *device.Device, o *engine.Objective, tf32, onHost bool) (*Accelerator, error) {
 	if err := CheckObjective(o); err != nil {
 		return nil, err
 	}
@@ -68,7 +68,7 @@ func newAccelerator(d *device.Device, o *train.Objective, tf32, onHost bool) (*A
 }
 
 // accelerator returns an accelerator for an objective on the shared data.
-func (s *shared) accelerator(o *train.Objective) (*Accelerator, error) {
+func (s *shared) accelerator(o *engine.Objective) (*Accelerator, error) {
 	scorer, err := s.scorer(o.Scorer)
 	if err != nil {
 		return nil, err
@@ -77,7 +77,7 @@ func (s *shared) accelerator(o *train.Objective) (*Accelerator, error) {
 }
 
 // acceleratorWith returns an accelerator for an objective on the shared data and a scorer on the device.
-func (s *shared) acceleratorWith(o *train.Objective, scorer cudanets.Scorer) (a *Accelerator, err error) {
+func (s *shared) acceleratorWith(o *engine.Objective, scorer cudanets.Scorer) (a *Accelerator, err error) {
 	a = &Accelerator{shared: s, scorer: scorer, steps: map[cudanets.Capacity]*slot{}}
 	if s.onHost || !HasKernels(o) {
 		if a.oracle, err = newHostOracle(s.data, o, scorer); err != nil {
@@ -126,8 +126,8 @@ func (s *shared) scorer(of nets.Scorer) (cudanets.Scorer, error) {
 	return nil, structured.BadInput("a CUDA device runs the networks of package nets alone, not %T", of)
 }
 
-// Also implements train.Accelerator.
-func (a *Accelerator) Also(o *train.Objective) (train.Accelerator, error) {
+// Sibling implements engine.Accelerator.
+func (a *Accelerator) Sibling(o *engine.Objective) (engine.Accelerator, error) {
 	if err := CheckObjective(o); err != nil {
 		return nil, err
 	}
@@ -139,7 +139,7 @@ func (a *Accelerator) Also(o *train.Objective) (train.Accelerator, error) {
 	return b, nil
 }
 
-// MoveTo implements train.Accelerator.
+// MoveTo implements engine.Accelerator.
 func (a *Accelerator) MoveTo(w []float32) {
 	if a.moves != nil {
 		device.Upload(a.d, a.vectors.at, w)
@@ -147,7 +147,7 @@ func (a *Accelerator) MoveTo(w []float32) {
 	}
 }
 
-// Close implements train.Accelerator.
+// Close implements engine.Accelerator.
 func (a *Accelerator) Close() {
 	a.free()
 	a.shared.free()
@@ -194,20 +194,20 @@ func (a *Accelerator) done() error {
 }
 
 // sums waits for the objective's sums.
-func (a *Accelerator) sums() (train.Sums, error) {
+func (a *Accelerator) sums() (engine.Sums, error) {
 	s := a.oracle.ReadSums()
 	return s, a.done()
 }
 
 // overData does work of a kind on all of the given examples, in batches of a full pass's capacity. It clears the sums first.
-func (a *Accelerator) overData(ctx context.Context, w []float32, examples []int, kind any, work func(l evaluation)) (train.Sums, error) {
+func (a *Accelerator) overData(ctx context.Context, w []float32, examples []int, kind any, work func(l evaluation)) (engine.Sums, error) {
 	device.Upload(a.d, a.vectors.at, w)
 	a.oracle.ClearSums()
 	l := a.whole
 	l.use(a.shared, kind)
 	for len(examples) > 0 && a.d.Err() == nil {
 		if err := ctx.Err(); err != nil {
-			return train.Sums{}, err
+			return engine.Sums{}, err
 		}
 		n := a.data.Fit(examples, l.capacity)
 		l.batch.Set(examples[:n])
@@ -218,7 +218,7 @@ func (a *Accelerator) overData(ctx context.Context, w []float32, examples []int,
 }
 
 // gradient does work of a kind on all examples, and sets g to the sum of what they pull back.
-func (a *Accelerator) gradient(ctx context.Context, w, g []float32, kind any, work func(l evaluation)) (train.Sums, error) {
+func (a *Accelerator) gradient(ctx context.Context, w, g []float32, kind any, work func(l evaluation)) (engine.Sums, error) {
 	device.Zero(a.d, a.vectors.grad)
 	sums, err := a.overData(ctx, w, a.data.All(), kind, func(l evaluation) {
 		work(l)
@@ -231,8 +231,8 @@ func (a *Accelerator) gradient(ctx context.Context, w, g []float32, kind any, wo
 	return sums, a.d.Err()
 }
 
-// FullPass implements train.Accelerator.
-func (a *Accelerator) FullPass(ctx context.Context, w []float32, s oracles.Smoothing, memory train.RemoteMemory, g []float32) (train.Sums, error) {
+// FullPass implements engine.Accelerator.
+func (a *Accelerator) FullPass(ctx context.Context, w []float32, s oracles.Smoothing, memory engine.RemoteMemory, g []float32) (engine.Sums, error) {
 	return a.gradient(ctx, w, g, scratchOf(s), func(l evaluation) {
 		l.Ask(a.vectors.at, s, true)
 		if memory != nil {
@@ -242,8 +242,8 @@ func (a *Accelerator) FullPass(ctx context.Context, w []float32, s oracles.Smoot
 	})
 }
 
-// Recompose implements train.Accelerator.
-func (a *Accelerator) Recompose(ctx context.Context, w []float32, memory train.RemoteMemory, g []float32) (float64, error) {
+// Recompose implements engine.Accelerator.
+func (a *Accelerator) Recompose(ctx context.Context, w []float32, memory engine.RemoteMemory, g []float32) (float64, error) {
 	sums, err := a.gradient(ctx, w, g, "recompose", func(l evaluation) {
 		l.Recall(a.vectors.at, memory)
 		l.Difference(nil)
@@ -251,7 +251,7 @@ func (a *Accelerator) Recompose(ctx context.Context, w []float32, memory train.R
 	return sums.Linear, err
 }
 
-// Value implements train.Accelerator.
+// Value implements engine.Accelerator.
 func (a *Accelerator) Value(ctx context.Context, w []float32, examples []int) (float64, error) {
 	sums, err := a.overData(ctx, w, examples, "value", func(l evaluation) { l.Value(a.vectors.at) })
 	return sums.Primal, err

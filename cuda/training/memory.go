@@ -6,7 +6,7 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Memory is a train.Memory on a device: a point r_i of the marginal polytope for every example, laid out as there.
+// Memory is a engine.Memory on a device: a point r_i of the marginal polytope for every example, laid out as there.
 type Memory struct {
 	objective *Objective
 	Node      device.Array[float32] // [ΣT×Y]
@@ -75,7 +75,7 @@ func (m *Memory) recall(l *ChainEvaluation) {
 	}
 }
 
-// Store copies the memory to the parts of a train.Memory.
+// Store copies the memory to the parts of a engine.Memory.
 func (m *Memory) Store(parts []structured.Part) error {
 	d := m.objective.Data.Device
 	device.Download(d, parts[0].Values, m.Node)

@@ -16,6 +16,8 @@ import (
 	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/structured/vec"
 	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/engine"
+	"github.com/dsp-go/dsp/train/methods"
 )
 
 // choice is the structure of one box among an example's and its kind: the output is one number, 2·box + kind. Its potentials are
@@ -130,7 +132,7 @@ func (m *moved) Pullback(parts cudanets.Parts, grad device.Array[float32]) {
 }
 
 // chosen is a problem of choices whose right boxes show in their attributes.
-func chosen() *train.Objective {
+func chosen() *engine.Objective {
 	rng, boxes := rand.New(rand.NewPCG(3, 1)), &structured.Table{Name: "box", Offsets: []int{0}, Attributes: &structured.Sparse{Offsets: []int{0}}}
 	d := &structured.Dataset{Name: "boxes", Offsets: []int{0}, Outputs: []int{0}, Tables: []*structured.Table{boxes}}
 	for i := range 23 {
@@ -149,7 +151,7 @@ func chosen() *train.Objective {
 		d.Labels, d.Weights = append(d.Labels, int32(2*right+rng.IntN(2))), append(d.Weights, 0.5+float64(i%3))
 	}
 	net := nets.NewSparse(choices, []nets.SparsePart{{Attributes: 7, Weights: "boxes"}, {Bias: "kinds"}})
-	return &train.Objective{Scorer: net, Data: d, Lambda: 0.1}
+	return &engine.Objective{Scorer: net, Data: d, Lambda: 0.1}
 }
 
 // A structure that no kernel knows, with rows of a table of its own, learns with its potentials on a device as it does on the CPU.
@@ -163,11 +165,11 @@ func TestOtherStructuresOnDevice(t *testing.T) {
 	scorer := func() *moved { return &moved{Scorer: o.Scorer, d: d, worker: o.Scorer.NewWorker()} }
 	a, err := training.NewAcceleratorWith(d, o, scorer())
 	cudatest.Must(t, err)
-	e := train.NewEngine(o, 1)
+	e := engine.NewEngine(o, 1)
 	w := cudatest.Vector(rand.New(rand.NewPCG(4, 4)), o.Scorer.Dim(), 1)
 	want, err := e.FullPass(t.Context(), w, oracles.Smoothing{}, nil)
 	cudatest.Must(t, err)
-	got, err := train.NewAcceleratedEngine(o, 1, a).FullPass(t.Context(), w, oracles.Smoothing{}, nil)
+	got, err := engine.NewAcceleratedEngine(o, 1, a).FullPass(t.Context(), w, oracles.Smoothing{}, nil)
 	cudatest.Must(t, err)
 	cudatest.Near(t, "gradient", got.Grad, want.Grad, 1e-5)
 	about(t, "primal", got.Primal, want.Primal, want.Primal)
@@ -177,10 +179,10 @@ func TestOtherStructuresOnDevice(t *testing.T) {
 
 	p := &train.Problem{Engine: e, Batch: 3, Seed: 3}
 	q := *p
-	q.Engine = train.NewAcceleratedEngine(o, 1, a)
+	q.Engine = engine.NewAcceleratedEngine(o, 1, a)
 	for name, method := range map[string]func() train.Method{
-		"bcfw": func() train.Method { return &train.BCFW{Resync: 2} },
-		"sgd":  func() train.Method { return &train.SGD{Rate: 0.1} },
+		"bcfw": func() train.Method { return &methods.BCFW{Resync: 2} },
+		"sgd":  func() train.Method { return &methods.SGD{Rate: 0.1} },
 	} {
 		here, there := trained(t, p, method(), 3), trained(t, &q, method(), 3)
 		cudatest.Near(t, name, there.W, here.W, 1e-4)
@@ -188,7 +190,7 @@ func TestOtherStructuresOnDevice(t *testing.T) {
 	}
 	a.Close()
 
-	o.Loss = train.CRF
+	o.Loss = engine.CRF
 	if _, err := training.NewAcceleratorWith(d, o, scorer()); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "a choice does not have") {
 		t.Errorf("a loss that needs sums: %v", err)
 	}
