@@ -231,6 +231,10 @@ func (l *loop) observe(ctx context.Context) (record.Record, error) {
 		ExactTopK:    record.Number(s.Exact),
 		Step:         record.Number(s.Step),
 		ProxGradient: record.Number(s.ProxGradient),
+		EstimatedGap: record.Number(math.NaN()),
+	}
+	if s.Estimate > s.Dual {
+		r.EstimatedGap = record.Number(s.EstimatedGap())
 	}
 	if l.Evaluate != nil {
 		var err error

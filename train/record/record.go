@@ -16,6 +16,7 @@ type Record struct {
 	Objective    Number              `json:"objective"`     // F(w), not smoothed, regulariser included
 	Dual         Number              `json:"dual"`          // certified lower bound on min F
 	Gap          Number              `json:"gap"`           // Objective − Dual
+	EstimatedGap Number              `json:"estimated_gap"` // what Gap would be by a dual value that is not certified yet; NaN where Dual is up to date
 	Smoothed     Number              `json:"smoothed"`      // F_μ(w)
 	Mu           Number              `json:"mu"`            // smoothing μ
 	Kappa        Number              `json:"kappa"`         // weight κ of the proximal term
@@ -32,6 +33,11 @@ func (r Record) RelativeGap() float64 {
 		return 0 // also where F is 0
 	}
 	return float64(r.Gap) / math.Abs(float64(r.Objective))
+}
+
+// relativeEstimate returns the estimated gap relative to F, NaN where there is no estimate.
+func (r Record) relativeEstimate() float64 {
+	return float64(r.EstimatedGap) / math.Abs(float64(r.Objective))
 }
 
 // DevError names the error that chooses between weights, less is better, and returns it: 1 − F1 where the labels are
