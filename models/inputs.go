@@ -43,7 +43,7 @@ func (c *Config) fitInputs(train *structured.Dataset) (Inputs, error) {
 	if set == "none" {
 		vocab, err := text.BuildVocab(train, cmp.Or(c.MinCount, defaultWordCount))
 		if err != nil {
-			return Inputs{}, err
+			return Inputs{}, structured.BadInput("%w; name it with --columns", err)
 		}
 		in := Inputs{Features: set, Vocab: vocab}
 		return in, in.apply(train, c.Threads)
