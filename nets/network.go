@@ -11,4 +11,4 @@ type Network interface {
 	Init(seed uint64) []float32
 }
 
-var _, _ Network = (*Net)(nil), (*SparseLinear)(nil)
+var _ Network = (*Net)(nil)

@@ -6,17 +6,6 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Stripes is how many stripes the weights of a SparseLinear fall into. It is fixed, so that what is summed stripe by stripe
-// does not depend on the number of threads.
-const Stripes = 16
-
-// Rows of attributes belong to stripes in turn, eight at a time: stripes meet in few cache lines, and the frequent attributes,
-// whose numbers are low and close, are dealt evenly.
-const rowsInTurn = 8
-
-// stripe returns the stripe of an attribute's row.
-func stripe(row int32) int { return int(uint32(row) / rowsInTurn % Stripes) }
-
 // share returns what belongs to stripes lo to hi-1 of a block of edge weights, which every stripe has some of.
 func share(block []float32, lo, hi int) []float32 {
 	n := len(block)

@@ -45,6 +45,9 @@ type kernel struct {
 	run         func(vectors int, t *tile)
 }
 
+// whole rounds a number of columns up to whole vectors.
+func (k *kernel) whole(columns int) int { return (columns + k.lanes - 1) / k.lanes * k.lanes }
+
 var (
 	avx512 = kernel{"AVX-512", 8, 16, func(vectors int, t *tile) {
 		switch vectors {
@@ -162,9 +165,9 @@ func (s *packedBLAS) block(transA, transB bool, m, n, k, from, kb, lo, hi int, a
 	a = a[from*aK:]
 	// For few rows packing takes longer than it saves. Reading B where it lies, the last tile reads beyond its columns, and
 	// what it makes of them is dropped; only beyond b's memory it must not read.
-	direct := !transB && m <= 2*few && (from+kb-1)*n+lo+roundUp(hi-lo, s.kernel.lanes) <= cap(b)
+	direct := !transB && m <= 2*few && (from+kb-1)*n+lo+s.kernel.whole(hi-lo) <= cap(b)
 	if !direct {
-		s.b = vec.Grow(s.b, roundUp(hi-lo, s.kernel.lanes)*kb)
+		s.b = vec.Grow(s.b, s.kernel.whole(hi-lo)*kb)
 		for j := lo; j < hi; j += wide {
 			s.packPanel(s.b[(j-lo)*kb:], transB, b, n, k, from, kb, j, min(wide, hi-j))
 		}
@@ -181,7 +184,7 @@ func (s *packedBLAS) block(transA, transB bool, m, n, k, from, kb, lo, hi int, a
 		}
 		for j := lo; j < hi; j += wide {
 			width := min(wide, hi-j)
-			across := roundUp(width, s.kernel.lanes)
+			across := s.kernel.whole(width)
 			if direct {
 				t.b, t.bK = unsafe.Pointer(&b[from*n+j]), 4*n
 			} else {
@@ -228,7 +231,7 @@ func (s *packedBLAS) packRows(a []float32, height, kb, aRow, aK int) {
 
 // packPanel packs width columns of op(B), from column j, side by side for each k, with zeros up to whole vectors.
 func (s *packedBLAS) packPanel(to []float32, transB bool, b []float32, n, k, from, kb, j, width int) {
-	wide := roundUp(width, s.kernel.lanes)
+	wide := s.kernel.whole(width)
 	to = to[:kb*wide]
 	if !transB {
 		for p := range kb {

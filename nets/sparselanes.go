@@ -10,14 +10,16 @@ import (
 
 // What the sparse loops on 16 and on 8 lanes are written in. They check that rows are within w, and nothing else.
 
-func chooseSparse() *sparseLoops {
-	switch x86 := archsimd.X86; {
-	case x86.AVX512():
-		return &avx512Sparse
-	case x86.AVX2() && x86.FMA():
-		return &avx2Sparse
+// availableSparse returns the loops that this processor can run, the fastest first.
+func availableSparse() []*sparseLoops {
+	var all []*sparseLoops
+	if archsimd.X86.AVX512() {
+		all = append(all, &avx512Sparse)
 	}
-	return &plainSparse
+	if archsimd.X86.AVX2() && archsimd.X86.FMA() {
+		all = append(all, &avx2Sparse)
+	}
+	return append(all, &plainSparse)
 }
 
 // Numbers in a vector.

@@ -40,16 +40,19 @@ type SparsePart struct {
 func NewSparse(form structured.Form, parts []SparsePart) *SparseLinear {
 	s := &SparseLinear{form: form}
 	add := func(name string, shape ...int) int {
-		at := s.layout.Dim()
-		if product(shape) > 0 {
-			s.layout = append(s.layout, Array{Name: name, Shape: shape, Offset: at})
+		a := Array{Name: name, Shape: shape, Offset: s.layout.Dim()}
+		if a.Len() > 0 {
+			s.layout = append(s.layout, a)
 		}
-		return at
+		return a.Offset
 	}
 	rows := 0
 	for k, p := range parts {
 		to := sparsePart{Shape: form.Parts[k], attributes: p.Attributes, bias: -1, first: int32(rows), wide: p.Wide}
-		row := orDefault(p.Row, to.Width)
+		row := p.Row
+		if row == nil {
+			row = []int{to.Width}
+		}
 		if p.Bias != "" {
 			to.bias = add(p.Bias, row...)
 			rows++

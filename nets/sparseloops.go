@@ -21,6 +21,17 @@ type sparseLoops struct {
 	isZero func(x []float32) bool
 }
 
+// Stripes is how many stripes the weights of a SparseLinear fall into. It is fixed, so that what is summed stripe by stripe
+// does not depend on the number of threads.
+const Stripes = 16
+
+// Rows of attributes belong to stripes in turn, eight at a time: stripes meet in few cache lines, and the frequent attributes,
+// whose numbers are low and close, are dealt evenly.
+const rowsInTurn = 8
+
+// stripe returns the stripe of an attribute's row.
+func stripe(row int32) int { return int(uint32(row) / rowsInTurn % Stripes) }
+
 // changes are float32 sums for each part, in as many lanes as the widest vectors have. Parts have several places, so that
 // rows with numbers nearby need not wait for each other.
 type changes [Stripes * places]sixteen
@@ -32,7 +43,7 @@ const places = 4
 // place returns where the row's changes are added up, which depends on the row alone.
 func place(row int32) int { return stripe(row)*places + int(uint32(row)%places) }
 
-var sparse = chooseSparse()
+var sparse = availableSparse()[0]
 
 // plainSparse are in plain Go.
 var plainSparse = sparseLoops{
