@@ -189,9 +189,3 @@ func mustEqual(t testing.TB, what string, got []float32, want []float64, toleran
 		}
 	}
 }
-
-// formOf returns the number of labels of a scorer of chains, and whether its edge potentials differ from position to position.
-func formOf(s Scorer) (labels int, perPosition bool) {
-	parts := s.Form().Parts
-	return parts[0].Width, parts[1].Rows != structured.Tied
-}

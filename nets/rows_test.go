@@ -11,7 +11,7 @@ import (
 func TestRowsEqualPlain(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for n := range 40 {
-		x, y, z, u := randomVector(rng, n, 1), randomVector(rng, n, 1), randomVector(rng, n, 1), randomVector(rng, n, 1)
+		x, y, z, u := gaussians(rng, n), gaussians(rng, n), gaussians(rng, n), gaussians(rng, n)
 		for i := range n {
 			if i%3 == 0 {
 				x[i] = max(x[i], 0)
@@ -60,24 +60,47 @@ func TestRowsEqualPlain(t *testing.T) {
 // A weight that has become NaN must be seen in the potentials, so no activation may swallow it; −0 has no sign.
 func TestActivationsPassNaN(t *testing.T) {
 	nan := math.Float32frombits(0xffc00000) // as a processor makes them: with the sign bit
-	for a := range activations {
+	for _, a := range []struct {
+		name     string
+		f        func(out, x, scratch []float32)
+		slope    func(out, y, g []float32)
+		of       func(x float64) float64
+		slopeFor func(y float64) float64
+	}{
+		{"elu", elu, fast.eluSlope,
+			func(x float64) float64 { return max(x, math.Expm1(min(x, 0))) }, func(y float64) float64 { return min(y, 0) + 1 }},
+		{"tanh", tanh, fast.tanhSlope, math.Tanh, func(y float64) float64 { return 1 - y*y }},
+		{"relu", func(out, x, _ []float32) { fast.relu(out, x) }, fast.reluSlope,
+			func(x float64) float64 { return max(x, 0) }, func(y float64) float64 { return math.Ceil(min(y, 1)) }},
+		{"sigmoid", sigmoid, nil, func(x float64) float64 { return 1 / (1 + math.Exp(-x)) }, nil},
+	} {
 		x, scratch := make([]float32, 19), make([]float32, block)
 		for i := range x {
 			x[i] = []float32{nan, float32(math.Copysign(0, -1)), -1, 2}[i%4]
 		}
-		out, g := make([]float32, len(x)), make([]float32, len(x))
-		unaries[string(a)].apply(out, x, scratch)
-		fill(g, 1)
-		unaries[string(a)].slope(g, out, g)
+		out, g := make([]float32, len(x)), slices.Repeat([]float32{1}, len(x))
+		a.f(out, x, scratch)
+		if a.slope != nil {
+			a.slope(g, out, g)
+		}
 		for i, y := range out {
-			want := activations[a]
+			want := a.of(float64(x[i]))
 			if isNaN := y != y; isNaN != (i%4 == 0) {
-				t.Errorf("%s(%g) = %g", a, x[i], y)
-			} else if !isNaN && math.Abs(float64(y)-want.f(float64(x[i]))) > 1e-6 {
-				t.Errorf("%s(%g) = %g", a, x[i], y)
-			} else if !isNaN && math.Abs(float64(g[i])-want.slope(want.f(float64(x[i])))) > 1e-6 {
-				t.Errorf("%s'(%g) = %g", a, x[i], g[i])
+				t.Errorf("%s(%g) = %g", a.name, x[i], y)
+			} else if !isNaN && math.Abs(float64(y)-want) > 1e-6 {
+				t.Errorf("%s(%g) = %g", a.name, x[i], y)
+			} else if !isNaN && a.slope != nil && math.Abs(float64(g[i])-a.slopeFor(want)) > 1e-6 {
+				t.Errorf("%s'(%g) = %g", a.name, x[i], g[i])
 			}
 		}
 	}
+}
+
+// gaussians draws n standard normal numbers.
+func gaussians(rng *rand.Rand, n int) []float32 {
+	x := make([]float32, n)
+	for i := range x {
+		x[i] = float32(rng.NormFloat64())
+	}
+	return x
 }

@@ -45,7 +45,7 @@ func BenchmarkSparse(b *testing.B) {
 	for _, y := range []int{9, 17, 23, 50} {
 		s, err := NewSparseLinear(attributes, 0, y, EdgesTransition)
 		must(b, err)
-		w := randomVector(rand.New(rand.NewPCG(1, 1)), s.Dim(), 1)
+		w := gaussians(rand.New(rand.NewPCG(1, 1)), s.Dim())
 		batches := make([]structured.Batch, data.Len())
 		for i := range batches {
 			batches[i].Reset(data, []int{i})
