@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
@@ -101,7 +102,7 @@ func checkSparse(s nets.Scorer) error {
 	if _, chain := form.Structure.(chains.Chain); chain {
 		return nil
 	}
-	if _, sparse := s.(*nets.SparseLinear); sparse {
+	if _, sparse := s.(*sparse.Linear); sparse {
 		return structured.BadInput("a CUDA device has linear nets of attributes for sequences of labels alone, not for a %s; use --device cpu",
 			form.Structure.Name())
 	}
@@ -111,7 +112,7 @@ func checkSparse(s nets.Scorer) error {
 // scorer returns a scorer's counterpart on the device.
 func (s *shared) scorer(of nets.Scorer) (Scorer, error) {
 	switch of := of.(type) {
-	case *nets.SparseLinear:
+	case *sparse.Linear:
 		return NewSparseLinear(of, s.data), nil
 	case *nets.Net:
 		return NewExecutor(s.d, of, s.blas), nil

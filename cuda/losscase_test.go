@@ -8,6 +8,7 @@ import (
 
 	"github.com/dsp-go/dsp/cuda"
 	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/structured/vec"
@@ -17,7 +18,7 @@ import (
 // lossCase is an objective on a sparse linear scorer, at some weights.
 type lossCase struct {
 	train.Objective
-	net       *nets.SparseLinear
+	net       *sparse.Linear
 	smoothing oracles.Smoothing
 	w, to     []float32
 }

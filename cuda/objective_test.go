@@ -9,6 +9,7 @@ import (
 	"github.com/dsp-go/dsp/cuda"
 	"github.com/dsp-go/dsp/cuda/cudatest"
 	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/structured/vec"
@@ -166,7 +167,7 @@ func TestObjectiveDoesNotDependOnTheOrder(t *testing.T) {
 
 func TestDeviceRefusesLabelsKnownInPart(t *testing.T) {
 	set := chainData(rand.New(rand.NewPCG(1, 1)), 3, 4)
-	net, err := nets.NewSparseLinear(5, 0, 3, nets.EdgesTransition)
+	net, err := sparse.NewChain(5, 0, 3, nets.EdgesTransition)
 	must(t, err)
 	o := &train.Objective{Scorer: net, Data: set}
 	must(t, cuda.CheckObjective(o))

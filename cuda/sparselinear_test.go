@@ -9,6 +9,7 @@ import (
 	"github.com/dsp-go/dsp/cuda"
 	"github.com/dsp-go/dsp/cuda/cudatest"
 	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
 )
@@ -30,7 +31,7 @@ func sparseInputs(rng *rand.Rand, positions, attributes, most int, values bool) 
 }
 
 // sparseCase is a data set and a linear scorer of it.
-func sparseCase(t testing.TB, rng *rand.Rand, labels, nodes, edges int, kind string, values bool, lengths ...int) (*structured.Dataset, *nets.SparseLinear) {
+func sparseCase(t testing.TB, rng *rand.Rand, labels, nodes, edges int, kind string, values bool, lengths ...int) (*structured.Dataset, *sparse.Linear) {
 	set := chainData(rng, labels, lengths...)
 	set.Attributes = sparseInputs(rng, set.Positions(), nodes, 40, values)
 	if edges > 0 {
@@ -50,7 +51,7 @@ func sparseCase(t testing.TB, rng *rand.Rand, labels, nodes, edges int, kind str
 			}
 		}
 	}
-	net, err := nets.NewSparseLinear(nodes, edges, labels, kind)
+	net, err := sparse.NewChain(nodes, edges, labels, kind)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +88,7 @@ func marginals(rng *rand.Rand, batch *structured.Batch, labels int, perPosition 
 // scored is what a scorer on the device leaves, with capacities beyond the batch.
 type scored struct{ node, edge, grad []float32 }
 
-func runSparse(d *cuda.Device, set *structured.Dataset, net *nets.SparseLinear, examples []int, w []float32, pulled *structured.Marginals,
+func runSparse(d *cuda.Device, set *structured.Dataset, net *sparse.Linear, examples []int, w []float32, pulled *structured.Marginals,
 	count, rows int, captured bool) scored {
 	data := cuda.NewData(d, set)
 	s := cuda.NewSparseLinear(net, data)
@@ -197,7 +198,7 @@ func TestListsTakeAFullBatch(t *testing.T) {
 		}
 		set.Attributes.Offsets = append(set.Attributes.Offsets, len(set.Attributes.Index))
 	}
-	net, err := nets.NewSparseLinear(4000, 0, 3, nets.EdgesNone)
+	net, err := sparse.NewChain(4000, 0, 3, nets.EdgesNone)
 	must(t, err)
 	var batch structured.Batch
 	examples := []int{1, 4}

@@ -7,9 +7,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dsp-go/dsp/structured"
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
+
+	"github.com/dsp-go/dsp/nets/kernels"
+	"github.com/dsp-go/dsp/structured"
 )
 
 // A step (forward and pullback) of 4096×300→200→25 in float32, as Gorgonia's TapeMachine runs it and as the program
@@ -51,7 +53,7 @@ func BenchmarkMLPStep(b *testing.B) {
 	})
 	for _, name := range []string{"own kernel, AVX-512", "own kernel, AVX2", "OpenBLAS", "gonum"} {
 		b.Run("program/"+name, func(b *testing.B) {
-			blas, err := findBLAS(name)
+			blas, err := kernels.FindBLAS(name)
 			if err != nil {
 				b.Skip(err)
 			}

@@ -1,5 +1,7 @@
 package nets
 
+import "github.com/dsp-go/dsp/nets/kernels"
+
 // Binary is an elementwise op of two arrays of one size. Either argument may be an expand, which is then read in
 // place. It prints as the name of the function.
 type Binary struct{ f *binaryFunc }
@@ -130,7 +132,7 @@ func (Assign) run(m *machine, in *Instruction) {
 	out, x, e := m.at(in.Out), m.at(in.Args[0].Buffer), in.Args[0].Expand
 	switch {
 	case e.Repeat == 0 && in.Accumulate:
-		fast.add(out, out, x)
+		kernels.Rows.Add(out, out, x)
 	case e.Repeat == 0:
 		copy(out, x)
 	default:
@@ -139,7 +141,7 @@ func (Assign) run(m *machine, in *Instruction) {
 			case in.Accumulate && scalar:
 				addition.vs(out[lo:hi], out[lo:hi], x[at])
 			case in.Accumulate:
-				fast.add(out[lo:hi], out[lo:hi], x[at:at+hi-lo])
+				kernels.Rows.Add(out[lo:hi], out[lo:hi], x[at:at+hi-lo])
 			case scalar:
 				fill(out[lo:hi], x[at])
 			default:

@@ -3,6 +3,7 @@ package nets
 import (
 	"math"
 
+	"github.com/dsp-go/dsp/nets/kernels"
 	"github.com/dsp-go/dsp/structured/vec"
 )
 
@@ -18,12 +19,12 @@ var (
 func init() {
 	addition = &binaryFunc{
 		name:    "+",
-		vv:      fast.add,
+		vv:      kernels.Rows.Add,
 		tangent: func(b *builder, v *value, d []*value) *value { return b.sum(d[0], d[1]) },
 	}
 	subtraction = &binaryFunc{
 		name: "-",
-		vv:   fast.sub,
+		vv:   kernels.Rows.Sub,
 		tangent: func(b *builder, v *value, d []*value) *value {
 			switch {
 			case d[1] == nil:
@@ -36,7 +37,7 @@ func init() {
 	}
 	multiplication = &binaryFunc{
 		name: "⊙",
-		vv:   fast.mul,
+		vv:   kernels.Rows.Mul,
 		tangent: func(b *builder, v *value, d []*value) *value {
 			var l, r *value
 			if d[0] != nil {
@@ -184,8 +185,8 @@ var unaryTable = []*unaryFunc{
 	{name: "sqrt", apply: pointwise(math.Sqrt), ofResult: true, slope: slopeOf(func(y float64) float64 { return 1 / (2 * y) })},
 	{name: "inv", apply: pointwise(func(x float64) float64 { return 1 / x }), ofResult: true,
 		slope: slopeOf(func(y float64) float64 { return -y * y })},
-	{name: "tanh", apply: tanh, ofResult: true, slope: fast.tanhSlope},
-	{name: "sigmoid", apply: sigmoid, ofResult: true, slope: func(out, y, g []float32) {
+	{name: "tanh", apply: kernels.Tanh, ofResult: true, slope: kernels.Rows.TanhSlope},
+	{name: "sigmoid", apply: kernels.Sigmoid, ofResult: true, slope: func(out, y, g []float32) {
 		y, g = y[:len(out)], g[:len(out)]
 		for i := range out {
 			out[i] = g[i] * y[i] * (1 - y[i])
@@ -195,8 +196,8 @@ var unaryTable = []*unaryFunc{
 	{name: "expm1", apply: pointwise(math.Expm1), ofResult: true, slope: slopeOf(func(y float64) float64 { return y + 1 })},
 	{name: "softplus", apply: pointwise(func(x float64) float64 { return max(x, 0) + math.Log1p(math.Exp(-math.Abs(x))) }),
 		slope: slopeOf(func(x float64) float64 { return 1 / (1 + math.Exp(-x)) })},
-	{name: "relu", apply: func(out, x, _ []float32) { fast.relu(out, x) }, ofResult: true, slope: fast.reluSlope},
-	{name: "elu", apply: elu, ofResult: true, slope: fast.eluSlope},
+	{name: "relu", apply: func(out, x, _ []float32) { kernels.Rows.ReLU(out, x) }, ofResult: true, slope: kernels.Rows.ReLUSlope},
+	{name: "elu", apply: kernels.ELU, ofResult: true, slope: kernels.Rows.ELUSlope},
 }
 
 func sign(x float64) float64 {

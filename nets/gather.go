@@ -1,6 +1,10 @@
 package nets
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/dsp-go/dsp/nets/kernels"
+)
 
 // Index says which rows a gather reads. Row −1 is a row of zeros.
 type Index struct {
@@ -111,7 +115,7 @@ func scatterRows(out, g []float32, rows []int32, c int) {
 	for j, r := range rows {
 		if r >= 0 {
 			to := out[int(r)*c : (int(r)+1)*c]
-			fast.add(to, to, g[j*c:(j+1)*c])
+			kernels.Rows.Add(to, to, g[j*c:(j+1)*c])
 		}
 	}
 }

@@ -3,6 +3,7 @@ package nets
 import (
 	"fmt"
 
+	"github.com/dsp-go/dsp/nets/kernels"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -69,7 +70,7 @@ func (w *LinearisedWorker) Score(weights []float32, batch *structured.Batch, θ 
 	}
 	for k := range θ.Parts {
 		to := θ.Parts[k].Values
-		fast.add(to, to, w.tangent.Parts[k].Values)
+		kernels.Rows.Add(to, to, w.tangent.Parts[k].Values)
 	}
 	return nil
 }
@@ -77,7 +78,7 @@ func (w *LinearisedWorker) Score(weights []float32, batch *structured.Batch, θ 
 // step sets the direction to w − w_k where the batch's push-forward reads it, which is few rows of an embedding.
 func (w *LinearisedWorker) step(weights []float32) {
 	sub := func(offset, n int) {
-		fast.sub(w.direction[offset:offset+n], weights[offset:], w.model.wk[offset:])
+		kernels.Rows.Sub(w.direction[offset:offset+n], weights[offset:], w.model.wk[offset:])
 	}
 	for _, a := range w.net.prog.whole {
 		sub(a.offset, a.n)

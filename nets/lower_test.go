@@ -92,7 +92,7 @@ var ownGraphs = map[string]func(g *Graph, x *gorgonia.Node) *gorgonia.Node{
 		return node(gorgonia.Transpose(node(gorgonia.Mul(g.Param("square"), node(gorgonia.Tanh(node(gorgonia.Transpose(x, 1, 0)))))), 1, 0))
 	},
 	"matrix and vector": func(g *Graph, x *gorgonia.Node) *gorgonia.Node {
-		s := node(gorgonia.Mul(x, g.Param("bias"))) // [Rows]
+		s := node(gorgonia.Mul(x, g.Param("bias"))) // [sparse.Rows]
 		return node(gorgonia.BroadcastHadamardProd(x, node(gorgonia.Reshape(s, tensor.Shape{g.Rows, 1})), nil, []byte{1}))
 	},
 }

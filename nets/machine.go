@@ -1,5 +1,7 @@
 package nets
 
+import "github.com/dsp-go/dsp/nets/kernels"
+
 // machine is the memory that a program runs in.
 type machine struct {
 	mem        [][]float32 // by space
@@ -13,8 +15,8 @@ type machine struct {
 	keys       []uint64 // dropout: a number for every position
 	pairKeys   []uint64 // dropout: a number for every pair
 	seed       uint64   // dropout: 0 in evaluation
-	blas       BLAS
-	scratch    [block]float32
+	blas       kernels.BLAS
+	scratch    [kernels.Block]float32
 	pairs      []float32 // scratch memory of the ops of pairs
 }
 

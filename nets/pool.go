@@ -6,6 +6,8 @@ import (
 
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
+
+	"github.com/dsp-go/dsp/nets/kernels"
 )
 
 // Pooling is the geometry of a maximum over 2×2 pixels: Images of Height×Width pixels, a pixel's channels a row.
@@ -41,7 +43,7 @@ func (o MaxPool) tangent(b *builder, v *value, d []*value) *value {
 func (o MaxPool) run(m *machine, in *Instruction) {
 	out, x, c := m.at(in.Out), m.at(in.Args[0].Buffer), o.Channels
 	o.each(func(at [4]int, to int) {
-		fast.poolMax(out[to:to+c], x[at[0]:], x[at[1]:], x[at[2]:], x[at[3]:])
+		kernels.Rows.PoolMax(out[to:to+c], x[at[0]:], x[at[1]:], x[at[2]:], x[at[3]:])
 	})
 }
 
@@ -56,7 +58,7 @@ func (o PoolPush) run(m *machine, in *Instruction) {
 	out, x, y, dx := m.at(in.Out), m.at(in.Args[0].Buffer), m.at(in.Args[1].Buffer), m.at(in.Args[2].Buffer)
 	n := o.Channels
 	o.each(func(at [4]int, to int) {
-		fast.poolPush(out[to:to+n], x[at[0]:], x[at[1]:], x[at[2]:], y[to:], dx[at[0]:], dx[at[1]:], dx[at[2]:], dx[at[3]:])
+		kernels.Rows.PoolPush(out[to:to+n], x[at[0]:], x[at[1]:], x[at[2]:], y[to:], dx[at[0]:], dx[at[1]:], dx[at[2]:], dx[at[3]:])
 	})
 }
 
@@ -74,7 +76,7 @@ func (o PoolPull) run(m *machine, in *Instruction) {
 	}
 	n := o.Channels
 	o.each(func(at [4]int, to int) {
-		fast.poolPull(out[at[0]:], out[at[1]:], out[at[2]:], out[at[3]:], x[at[0]:], x[at[1]:], x[at[2]:], y[to:to+n], g[to:])
+		kernels.Rows.PoolPull(out[at[0]:], out[at[1]:], out[at[2]:], out[at[3]:], x[at[0]:], x[at[1]:], x[at[2]:], y[to:to+n], g[to:])
 	})
 }
 

@@ -3,6 +3,8 @@ package nets
 import (
 	"fmt"
 	"math"
+
+	"github.com/dsp-go/dsp/nets/kernels"
 )
 
 // Expand spreads an array of Outer×Inner entries over Outer×Repeat×Inner: entry (o, i) becomes every (o, r, i).
@@ -74,7 +76,7 @@ func (r Sum) run(m *machine, in *Instruction) {
 		to := out[o*r.Inner : (o+1)*r.Inner]
 		for j := range r.Repeat {
 			at := (o*r.Repeat + j) * r.Inner
-			fast.add(to, to, x[at:at+r.Inner])
+			kernels.Rows.Add(to, to, x[at:at+r.Inner])
 		}
 	}
 }

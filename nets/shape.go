@@ -1,6 +1,10 @@
 package nets
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/dsp-go/dsp/nets/kernels"
+)
 
 // Permute reorders the axes of an array of shape From: axis i of the result is axis Order[i] of the argument.
 type Permute struct{ From, Order []int }
@@ -96,7 +100,7 @@ func (s Unslice) run(m *machine, in *Instruction) {
 	for o := range s.Outer {
 		for c := range s.Count {
 			to := out[(o*s.Size+s.Lo+c*s.Step)*s.Inner:][:s.Inner]
-			fast.add(to, to, x[(o*s.Count+c)*s.Inner:][:s.Inner])
+			kernels.Rows.Add(to, to, x[(o*s.Count+c)*s.Inner:][:s.Inner])
 		}
 	}
 }

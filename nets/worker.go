@@ -3,6 +3,7 @@ package nets
 import (
 	"fmt"
 
+	"github.com/dsp-go/dsp/nets/kernels"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/structured/vec"
@@ -26,7 +27,7 @@ func (n *Net) NewNetWorker() *NetWorker {
 	w := &NetWorker{net: n, programs: map[Size]*Program{}}
 	spaces := int(SpaceCotangent) + len(n.shape.Form.Parts)
 	w.m.mem, w.inputs = make([][]float32, spaces), make([][]float32, spaces)
-	w.m.blas = CurrentBLAS()
+	w.m.blas = kernels.CurrentBLAS()
 	w.m.widths = n.shape.Needs.Windows
 	w.m.windows = make([][]int32, len(w.m.widths))
 	w.m.ids = make([][]int32, len(n.input.Vocab))
@@ -166,7 +167,7 @@ func (w *NetWorker) cotangent(k int, v *structured.Part, n int) []float32 {
 		to := w.input(Space(space), n)
 		clear(to)
 		for b := range len(v.Offsets) - 1 {
-			fast.add(to, to, v.Of(b))
+			kernels.Rows.Add(to, to, v.Of(b))
 		}
 		return to
 	}

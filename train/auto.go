@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -45,7 +46,7 @@ func AutoAccelerated(o *Objective) string {
 }
 
 func isSparse(s nets.Scorer) bool {
-	_, ok := s.(*nets.SparseLinear)
+	_, ok := s.(*sparse.Linear)
 	return ok
 }
 

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/oracles/kinds"
 	"github.com/dsp-go/dsp/structured"
@@ -29,9 +30,9 @@ const (
 // potential space, and what they found is scattered, in order, straight to where it is wanted (gradient.go).
 type Engine struct {
 	*Objective
-	Dropout uint64             // seed of the networks' dropout in steps; 0: off, as it always is in full passes
-	device  Accelerator        // does the work, or nil
-	sparse  *nets.SparseLinear // the scorer, if it is that
+	Dropout uint64         // seed of the networks' dropout in steps; 0: off, as it always is in full passes
+	device  Accelerator    // does the work, or nil
+	sparse  *sparse.Linear // the scorer, if it is that
 	kind    kinds.Kind
 	threads int
 	all     []int
@@ -95,7 +96,7 @@ func NewEngine(o *Objective, threads int) *Engine {
 	for i := range all {
 		all[i] = i
 	}
-	sparse, _ := o.Scorer.(*nets.SparseLinear)
+	sparse, _ := o.Scorer.(*sparse.Linear)
 	structure := o.Scorer.Form().Structure
 	if o.Task == nil {
 		o.Task = structure.Hamming()

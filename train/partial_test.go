@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
@@ -195,7 +196,7 @@ func partialProblems(t *testing.T, loss Loss) map[string]*Problem {
 		if edges > 0 {
 			data.EdgeAttributes = data.Attributes
 		}
-		net, err := nets.NewSparseLinear(12, edges, 3, nets.EdgesTransition)
+		net, err := sparse.NewChain(12, edges, 3, nets.EdgesTransition)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/oracles"
 )
 
@@ -184,7 +185,7 @@ func TestSparseCertificates(t *testing.T) {
 func TestSparseSGDRate(t *testing.T) {
 	p := sparseProblem(150, Hinge, oracles.Smoothing{}, 1./150)
 	p.Data = sparseChains(5, 150, 2000, 4, false)
-	net, err := nets.NewSparseLinear(2000, 0, 4, nets.EdgesTransition)
+	net, err := sparse.NewChain(2000, 0, 4, nets.EdgesTransition)
 	if err != nil {
 		t.Fatal(err)
 	}

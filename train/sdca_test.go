@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
@@ -47,7 +48,7 @@ func attributeProblem(t *testing.T, n, longest, labels, edges int, loss Loss, λ
 		names[l] = string(rune('a' + l))
 	}
 	d.Alphabet = structured.NewAlphabet(names...)
-	net, err := nets.NewSparseLinear(30, edges, labels, nets.EdgesTransition)
+	net, err := sparse.NewChain(30, edges, labels, nets.EdgesTransition)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -300,7 +301,7 @@ func TestDualShards(t *testing.T) {
 				x.Value = nil
 			}
 			var err error
-			if p.Scorer, err = nets.NewSparseLinear(30*rowsOfShard/7, edges, 3, nets.EdgesTransition); err != nil {
+			if p.Scorer, err = sparse.NewChain(30*rowsOfShard/7, edges, 3, nets.EdgesTransition); err != nil {
 				t.Fatal(err)
 			}
 			p.Engine = NewEngine(p.Objective, 1)

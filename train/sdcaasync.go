@@ -6,7 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/structured/host"
 )
 
@@ -53,12 +53,12 @@ func (m *SDCA) sweepAsync(ctx context.Context, p *Problem, order []int) error {
 // loneStep is a step that waits for no other.
 type loneStep struct {
 	dualStep
-	norms  [nets.Stripes]float64
+	norms  [sparse.Stripes]float64
 	linear float64 // Σ c_i ⟨Δu_i, ℓ_i⟩ of the sweep
 	sum    float64 // Σ c_i ΔH(u_i)
 }
 
-func (st *loneStep) take(m *SDCA, p *Problem, shared *nets.Shared, i int) error {
+func (st *loneStep) take(m *SDCA, p *Problem, shared *sparse.Shared, i int) error {
 	st.i, st.c, st.one[0] = i, p.Data.Weight(i), i
 	st.batch.Reset(p.Data, st.one[:])
 	st.v.Resize(&st.batch, p.Scorer.Form())
@@ -77,7 +77,7 @@ func (st *loneStep) take(m *SDCA, p *Problem, shared *nets.Shared, i int) error 
 }
 
 // move is dualTeam.move for one step.
-func (st *loneStep) move(m *SDCA, p *Problem, shared *nets.Shared) bool {
+func (st *loneStep) move(m *SDCA, p *Problem, shared *sparse.Shared) bool {
 	n, scale := float64(p.Len()), -1/(p.Lambda*float64(p.Len()))
 	entropy := st.c * (st.entropy - m.memory.entropy[st.i])
 	clear(st.norms[:])

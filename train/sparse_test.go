@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
 )
@@ -42,7 +43,7 @@ func sparseChains(seed uint64, n, attributes, y int, values bool) *structured.Da
 // sparseProblem is a problem with the linear scorer of sparse inputs.
 func sparseProblem(n int, loss Loss, s oracles.Smoothing, λ float64) *Problem {
 	data := sparseChains(1, n, 40, 4, loss == Hinge)
-	net, err := nets.NewSparseLinear(40, 0, 4, nets.EdgesTransition)
+	net, err := sparse.NewChain(40, 0, 4, nets.EdgesTransition)
 	if err != nil {
 		panic(err)
 	}

@@ -1,4 +1,4 @@
-package nets
+package sparse
 
 import (
 	"fmt"
@@ -8,13 +8,15 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/kernels"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
 )
 
 // sparseCase is a scorer with data, weights and marginals.
 type sparseCase struct {
-	s           *SparseLinear
+	s           *Linear
 	labels      int
 	perPosition bool
 	data        *structured.Dataset
@@ -43,7 +45,7 @@ func randomSparse(rng *rand.Rand, positions, attributes, most int, values bool) 
 }
 
 func newSparseCase(t testing.TB, rng *rand.Rand, nodes, edges, y int, kind string, values bool) *sparseCase {
-	s, err := NewSparseLinear(nodes, edges, y, kind)
+	s, err := NewChain(nodes, edges, y, kind)
 	must(t, err)
 	c := &sparseCase{s: s, data: &structured.Dataset{Offsets: []int{0}}}
 	c.labels, c.perPosition = s.form.Parts[0].Width, s.form.Parts[1].Rows != structured.Tied
@@ -82,7 +84,7 @@ func newSparseCase(t testing.TB, rng *rand.Rand, nodes, edges, y int, kind strin
 // allSparseCases calls test for the kinds of scorers and for label counts on all sides of whole vectors.
 func allSparseCases(t *testing.T, test func(t *testing.T, c *sparseCase)) {
 	for _, y := range []int{1, 2, 3, 5, 7, 8, 9, 13, 15, 16, 17, 23, 25, 31, 32, 33, 47, 48, 50, 63, 64, 65, 70, 81, 130} {
-		for k, kind := range []string{EdgesNone, EdgesTransition, EdgesTransition} {
+		for k, kind := range []string{nets.EdgesNone, nets.EdgesTransition, nets.EdgesTransition} {
 			rng := rand.New(rand.NewPCG(uint64(y), uint64(k)))
 			edges := []int{0, 0, 7}[k]
 			if y > 64 && edges > 0 {
@@ -154,11 +156,11 @@ func near(t *testing.T, what string, got []float32, want []float64) {
 
 // eachSparse runs the test on every set of loops of this build and machine.
 func eachSparse(t *testing.T, test func(t *testing.T)) {
-	kept := sparse
-	defer func() { sparse = kept }()
-	for _, loops := range availableSparse() {
-		sparse = loops
-		t.Run(loops.name, test)
+	kept := kernels.Sparse
+	defer func() { kernels.Sparse = kept }()
+	for _, loops := range kernels.AvailableSparse() {
+		kernels.Sparse = loops
+		t.Run(loops.Name, test)
 	}
 }
 
@@ -303,4 +305,20 @@ func TestRowsCoverAllWeights(t *testing.T) {
 			t.Fatalf("rows end at %d of %d", end, c.s.Dim())
 		}
 	})
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// gaussians draws n standard normal numbers.
+func gaussians(rng *rand.Rand, n int) []float32 {
+	x := make([]float32, n)
+	for i := range x {
+		x[i] = float32(rng.NormFloat64())
+	}
+	return x
 }

@@ -1,4 +1,4 @@
-package nets
+package sparse
 
 import (
 	"fmt"
@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/kernels"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -43,7 +45,7 @@ func BenchmarkSparse(b *testing.B) {
 		b.ReportMetric(0, "ns/op")
 	}
 	for _, y := range []int{9, 17, 23, 50} {
-		s, err := NewSparseLinear(attributes, 0, y, EdgesTransition)
+		s, err := NewChain(attributes, 0, y, nets.EdgesTransition)
 		must(b, err)
 		w := gaussians(rand.New(rand.NewPCG(1, 1)), s.Dim())
 		batches := make([]structured.Batch, data.Len())
@@ -58,12 +60,12 @@ func BenchmarkSparse(b *testing.B) {
 		}
 		clear(v.Parts[1].Values)
 		norms := make([]float64, Stripes)
-		defer func(kept *sparseLoops) { sparse = kept }(sparse)
-		for _, loops := range availableSparse() {
-			sparse = loops
+		defer func(kept *kernels.SparseLoops) { kernels.Sparse = kept }(kernels.Sparse)
+		for _, loops := range kernels.AvailableSparse() {
+			kernels.Sparse = loops
 			worker := s.NewWorker()
 			run := func(name string, do func(i int)) {
-				b.Run(fmt.Sprintf("Y=%d/%s/%s", y, name, loops.name), func(b *testing.B) { perPosition(b, do) })
+				b.Run(fmt.Sprintf("Y=%d/%s/%s", y, name, loops.Name), func(b *testing.B) { perPosition(b, do) })
 			}
 			score := func(i int) { must(b, worker.Score(w, &batches[i], &θ)) }
 			scatter := func(lo, hi int, norms []float64) func(i int) {

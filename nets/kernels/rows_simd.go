@@ -1,6 +1,6 @@
 //go:build goexperiment.simd && amd64
 
-package nets
+package kernels
 
 import "simd/archsimd"
 
@@ -22,70 +22,70 @@ func store(x []float32, i int, v f32x8) { v.Store((*[8]float32)(x[i:])) }
 // end: left dirty, those make the plain floating-point code that follows wait, which more than undoes the gain.
 var simdRows = rowLoops{
 	name: "8 lanes",
-	add: func(out, x, y []float32) {
+	Add: func(out, x, y []float32) {
 		n := len(out) &^ 7
 		for i := 0; i < n; i += 8 {
 			store(out, i, load(x, i).Add(load(y, i)))
 		}
 		archsimd.ClearAVXUpperBits()
-		plainRows.add(out[n:], x[n:], y[n:])
+		plainRows.Add(out[n:], x[n:], y[n:])
 	},
-	sub: func(out, x, y []float32) {
+	Sub: func(out, x, y []float32) {
 		n := len(out) &^ 7
 		for i := 0; i < n; i += 8 {
 			store(out, i, load(x, i).Sub(load(y, i)))
 		}
 		archsimd.ClearAVXUpperBits()
-		plainRows.sub(out[n:], x[n:], y[n:])
+		plainRows.Sub(out[n:], x[n:], y[n:])
 	},
-	mul: func(out, x, y []float32) {
+	Mul: func(out, x, y []float32) {
 		n := len(out) &^ 7
 		for i := 0; i < n; i += 8 {
 			store(out, i, load(x, i).Mul(load(y, i)))
 		}
 		archsimd.ClearAVXUpperBits()
-		plainRows.mul(out[n:], x[n:], y[n:])
+		plainRows.Mul(out[n:], x[n:], y[n:])
 	},
-	relu: func(out, x []float32) {
+	ReLU: func(out, x []float32) {
 		n, zero := len(out)&^7, f32x8{}
 		for i := 0; i < n; i += 8 {
 			store(out, i, zero.Max(load(x, i)).Add(zero)) // the second argument of Max if one is NaN; −0 + 0 is 0
 		}
 		archsimd.ClearAVXUpperBits()
-		plainRows.relu(out[n:], x[n:])
+		plainRows.ReLU(out[n:], x[n:])
 	},
-	eluFromExp: func(out, x, e []float32) {
+	ELUFromExp: func(out, x, e []float32) {
 		n, one := len(out)&^7, archsimd.BroadcastFloat32x8(1)
 		for i := 0; i < n; i += 8 {
 			store(out, i, positive(load(x, i)).Add(load(e, i).Sub(one)))
 		}
 		archsimd.ClearAVXUpperBits()
-		plainRows.eluFromExp(out[n:], x[n:], e[n:])
+		plainRows.ELUFromExp(out[n:], x[n:], e[n:])
 	},
-	reluSlope: func(out, y, g []float32) {
+	ReLUSlope: func(out, y, g []float32) {
 		n, zero := len(out)&^7, f32x8{}
 		for i := 0; i < n; i += 8 {
 			store(out, i, load(g, i).Masked(load(y, i).NotEqual(zero)))
 		}
 		archsimd.ClearAVXUpperBits()
-		plainRows.reluSlope(out[n:], y[n:], g[n:])
+		plainRows.ReLUSlope(out[n:], y[n:], g[n:])
 	},
-	eluSlope: func(out, y, g []float32) {
+	ELUSlope: func(out, y, g []float32) {
 		n, one := len(out)&^7, archsimd.BroadcastFloat32x8(1)
 		for i := 0; i < n; i += 8 {
 			store(out, i, load(g, i).Mul(negative(load(y, i)).Add(one)))
 		}
 		archsimd.ClearAVXUpperBits()
-		plainRows.eluSlope(out[n:], y[n:], g[n:])
+		plainRows.ELUSlope(out[n:], y[n:], g[n:])
 	},
-	tanhSlope: func(out, y, g []float32) {
+	TanhSlope: func(out, y, g []float32) {
 		n, one := len(out)&^7, archsimd.BroadcastFloat32x8(1)
 		for i := 0; i < n; i += 8 {
 			v := load(y, i)
 			store(out, i, load(g, i).Mul(one.Sub(v.Mul(v))))
 		}
 		archsimd.ClearAVXUpperBits()
-		plainRows.tanhSlope(out[n:], y[n:], g[n:])
+		plainRows.TanhSlope(out[n:], y[n:], g[n:])
 	},
 	tanhFromExp: func(out, e []float32) {
 		n, one, two := len(out)&^7, archsimd.BroadcastFloat32x8(1), archsimd.BroadcastFloat32x8(2)
@@ -103,15 +103,15 @@ var simdRows = rowLoops{
 		archsimd.ClearAVXUpperBits()
 		plainRows.negativeParts(out[n:], x[n:])
 	},
-	poolMax: func(y, x0, x1, x2, x3 []float32) {
+	PoolMax: func(y, x0, x1, x2, x3 []float32) {
 		n := len(y) &^ 7
 		for i := 0; i < n; i += 8 {
 			store(y, i, load(x0, i).Max(load(x1, i)).Max(load(x2, i).Max(load(x3, i))))
 		}
 		archsimd.ClearAVXUpperBits()
-		plainRows.poolMax(y[n:], x0[n:], x1[n:], x2[n:], x3[n:])
+		plainRows.PoolMax(y[n:], x0[n:], x1[n:], x2[n:], x3[n:])
 	},
-	poolPull: func(o0, o1, o2, o3, x0, x1, x2, y, g []float32) {
+	PoolPull: func(o0, o1, o2, o3, x0, x1, x2, y, g []float32) {
 		n := len(y) &^ 7
 		for i := 0; i < n; i += 8 {
 			t, c := load(y, i), load(g, i)
@@ -127,9 +127,9 @@ var simdRows = rowLoops{
 			store(o3, i, c)
 		}
 		archsimd.ClearAVXUpperBits()
-		plainRows.poolPull(o0[n:], o1[n:], o2[n:], o3[n:], x0[n:], x1[n:], x2[n:], y[n:], g[n:])
+		plainRows.PoolPull(o0[n:], o1[n:], o2[n:], o3[n:], x0[n:], x1[n:], x2[n:], y[n:], g[n:])
 	},
-	poolPush: func(out, x0, x1, x2, y, d0, d1, d2, d3 []float32) {
+	PoolPush: func(out, x0, x1, x2, y, d0, d1, d2, d3 []float32) {
 		n := len(out) &^ 7
 		for i := 0; i < n; i += 8 {
 			t := load(y, i)
@@ -138,7 +138,7 @@ var simdRows = rowLoops{
 			store(out, i, load(d0, i).Merge(d, load(x0, i).Equal(t)))
 		}
 		archsimd.ClearAVXUpperBits()
-		plainRows.poolPush(out[n:], x0[n:], x1[n:], x2[n:], y[n:], d0[n:], d1[n:], d2[n:], d3[n:])
+		plainRows.PoolPush(out[n:], x0[n:], x1[n:], x2[n:], y[n:], d0[n:], d1[n:], d2[n:], d3[n:])
 	},
 }
 

@@ -1,27 +1,27 @@
-package nets
+package kernels
 
 //go:generate go run github.com/dsp-go/dsp/structured/vec/halve
 
-// sparseLoops are the inner loops of the linear scorer of sparse inputs, one set for each kind of vector. All sets agree
+// SparseLoops are the inner loops of the linear scorer of sparse inputs, one set for each kind of vector. All sets agree
 // to rounding. Rows of w are as wide as the vector beside it; they panic at a row beyond the end of w. A nil
 // value stands for ones.
-type sparseLoops struct {
-	name string
-	// gather adds Σ_k value_k · w_(index_k) to to.
-	gather func(to, w []float32, index []int32, value []float32)
-	// scatter adds c·value_k·v to each w_(index_k), in order.
-	scatter func(w, v []float32, c float32, index []int32, value []float32)
-	// measure is scatter; with δ a row's change and x the row before, it adds Σ(2xδ + δ²) over the row to its place.
-	measure func(w, v []float32, c float32, index []int32, value []float32, change *changes)
-	// measureRun adds c·v to w and returns Σ(2xδ + δ²).
-	measureRun func(w, v []float32, c float32) float64
-	// take returns the sum of all numbers, and makes them zero.
-	take func(change []sixteen) float64
-	// isZero reports whether all numbers are zero.
-	isZero func(x []float32) bool
+type SparseLoops struct {
+	Name string
+	// Gather adds Σ_k value_k · w_(index_k) to to.
+	Gather func(to, w []float32, index []int32, value []float32)
+	// Scatter adds c·value_k·v to each w_(index_k), in order.
+	Scatter func(w, v []float32, c float32, index []int32, value []float32)
+	// Measure is scatter; with δ a row's change and x the row before, it adds Σ(2xδ + δ²) over the row to its place.
+	Measure func(w, v []float32, c float32, index []int32, value []float32, change *Changes)
+	// MeasureRun adds c·v to w and returns Σ(2xδ + δ²).
+	MeasureRun func(w, v []float32, c float32) float64
+	// Take returns the sum of all numbers, and makes them zero.
+	Take func(change []sixteen) float64
+	// IsZero reports whether all numbers are zero.
+	IsZero func(x []float32) bool
 }
 
-// Stripes is how many stripes the weights of a SparseLinear fall into. It is fixed, so that what is summed stripe by stripe
+// Stripes is how many stripes the weights of a Linear fall into. It is fixed, so that what is summed stripe by stripe
 // does not depend on the number of threads.
 const Stripes = 16
 
@@ -29,31 +29,31 @@ const Stripes = 16
 // whose numbers are low and close, are dealt evenly.
 const rowsInTurn = 8
 
-// stripe returns the stripe of an attribute's row.
-func stripe(row int32) int { return int(uint32(row) / rowsInTurn % Stripes) }
+// StripeOf returns the stripe of an attribute's row.
+func StripeOf(row int32) int { return int(uint32(row) / rowsInTurn % Stripes) }
 
-// changes are float32 sums for each part, in as many lanes as the widest vectors have. Parts have several places, so that
+// Changes are float32 sums for each part, in as many lanes as the widest vectors have. Parts have several places, so that
 // rows with numbers nearby need not wait for each other.
-type changes [Stripes * places]sixteen
+type Changes [Stripes * Places]sixteen
 
 type sixteen = [16]float32
 
-const places = 4
+const Places = 4
 
 // place returns where the row's changes are added up, which depends on the row alone.
-func place(row int32) int { return stripe(row)*places + int(uint32(row)%places) }
+func place(row int32) int { return StripeOf(row)*Places + int(uint32(row)%Places) }
 
-var sparse = availableSparse()[0]
+var Sparse = AvailableSparse()[0]
 
 // plainSparse are in plain Go.
-var plainSparse = sparseLoops{
-	name:       "plain",
-	gather:     gatherPlain,
-	scatter:    scatterPlain,
-	measure:    measurePlain,
-	measureRun: measureRunPlain,
-	take:       takePlain,
-	isZero:     isZeroPlain,
+var plainSparse = SparseLoops{
+	Name:       "plain",
+	Gather:     gatherPlain,
+	Scatter:    scatterPlain,
+	Measure:    measurePlain,
+	MeasureRun: measureRunPlain,
+	Take:       takePlain,
+	IsZero:     isZeroPlain,
 }
 
 // gatherPlain takes four rows at a time.
@@ -76,7 +76,7 @@ func gatherPlain(to, w []float32, index []int32, value []float32) {
 		}
 	}
 	for ; k < len(index); k++ {
-		from, x := w[int(index[k])*y:][:y], at(value, k)
+		from, x := w[int(index[k])*y:][:y], ValueAt(value, k)
 		for j := range to {
 			to[j] += x * from[j]
 		}
@@ -110,18 +110,18 @@ func scatterPlain(w, v []float32, c float32, index []int32, value []float32) {
 		}
 	}
 	for ; k < len(index); k++ {
-		to, x := w[int(index[k])*y:][:y], c*at(value, k)
+		to, x := w[int(index[k])*y:][:y], c*ValueAt(value, k)
 		for j := range to {
 			to[j] += x * v[j]
 		}
 	}
 }
 
-func measurePlain(w, v []float32, c float32, index []int32, value []float32, change *changes) {
+func measurePlain(w, v []float32, c float32, index []int32, value []float32, change *Changes) {
 	y := len(v)
 	for k, row := range index {
 		to := w[int(row)*y:][:y]
-		change[place(row)][0] += measureRow(to, v, c*at(value, k))
+		change[place(row)][0] += measureRow(to, v, c*ValueAt(value, k))
 	}
 }
 
@@ -165,8 +165,8 @@ func isZeroPlain(x []float32) bool {
 	return true
 }
 
-// at returns the value of entry k.
-func at(value []float32, k int) float32 {
+// ValueAt returns the value of entry k.
+func ValueAt(value []float32, k int) float32 {
 	if value == nil {
 		return 1
 	}

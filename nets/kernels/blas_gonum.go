@@ -1,4 +1,4 @@
-package nets
+package kernels
 
 import (
 	"gonum.org/v1/gonum/blas"

@@ -1,6 +1,6 @@
 //go:build goexperiment.simd && amd64
 
-package nets
+package kernels
 
 import (
 	"fmt"
@@ -10,9 +10,9 @@ import (
 
 // What the sparse loops on 16 and on 8 lanes are written in. They check that rows are within w, and nothing else.
 
-// availableSparse returns the loops that this processor can run, the fastest first.
-func availableSparse() []*sparseLoops {
-	var all []*sparseLoops
+// AvailableSparse returns the loops that this processor can run, the fastest first.
+func AvailableSparse() []*SparseLoops {
+	var all []*SparseLoops
 	if archsimd.X86.AVX512() {
 		all = append(all, &avx512Sparse)
 	}

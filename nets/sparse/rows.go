@@ -1,4 +1,4 @@
-package nets
+package sparse
 
 import "github.com/dsp-go/dsp/structured"
 
@@ -13,7 +13,7 @@ type Rows struct {
 }
 
 // NumRows returns how many rows the weights fall into. Rows are numbered as they lie in w.
-func (s *SparseLinear) NumRows() int {
+func (s *Linear) NumRows() int {
 	n := 0
 	for _, p := range s.parts {
 		n += p.attributes
@@ -25,7 +25,7 @@ func (s *SparseLinear) NumRows() int {
 }
 
 // Row returns where a row lies: w[lo:hi].
-func (s *SparseLinear) Row(row int32) (lo, hi int) {
+func (s *Linear) Row(row int32) (lo, hi int) {
 	k := len(s.parts) - 1
 	for k > 0 && row < s.parts[k].first {
 		k--
@@ -40,7 +40,7 @@ func (s *SparseLinear) Row(row int32) (lo, hi int) {
 }
 
 // Rows makes r the rows that the batch touches: those its potentials are made of, and all that Scatter changes.
-func (s *SparseLinear) Rows(batch *structured.Batch, r *Rows) {
+func (s *Linear) Rows(batch *structured.Batch, r *Rows) {
 	r.Index = r.Index[:0]
 	r.call++
 	if n := s.NumRows(); len(r.seen) != n || r.call == 0 {
@@ -54,7 +54,7 @@ func (s *SparseLinear) Rows(batch *structured.Batch, r *Rows) {
 }
 
 // touch adds the rows that example i touches.
-func (p *sparsePart) touch(data *structured.Dataset, i int, r *Rows) {
+func (p *part) touch(data *structured.Dataset, i int, r *Rows) {
 	first := p.first
 	if p.bias >= 0 {
 		r.touch(first)

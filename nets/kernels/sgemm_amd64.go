@@ -1,4 +1,4 @@
-package nets
+package kernels
 
 import (
 	"unsafe"
@@ -202,7 +202,7 @@ func (s *packedBLAS) block(transA, transB bool, m, n, k, from, kb, lo, hi int, a
 				if add == 0 {
 					copy(to, part)
 				} else {
-					fast.add(to, to, part)
+					Rows.Add(to, to, part)
 				}
 			}
 		}

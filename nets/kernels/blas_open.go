@@ -1,6 +1,6 @@
 //go:build linux || darwin
 
-package nets
+package kernels
 
 import (
 	"runtime"

@@ -1,14 +1,17 @@
-package nets
+package sparse
 
-import "github.com/dsp-go/dsp/structured"
+import (
+	"github.com/dsp-go/dsp/nets/kernels"
+	"github.com/dsp-go/dsp/structured"
+)
 
-type sparseWorker struct {
-	s     *SparseLinear
+type worker struct {
+	s     *Linear
 	batch *structured.Batch // of the last Score
 }
 
 // Score implements Worker. Each row's sum goes over its attributes in order, whatever batch it is in.
-func (k *sparseWorker) Score(w []float32, batch *structured.Batch, θ *structured.Potentials) error {
+func (k *worker) Score(w []float32, batch *structured.Batch, θ *structured.Potentials) error {
 	k.batch = batch
 	θ.Resize(batch, k.s.form)
 	for i := range k.s.parts {
@@ -18,13 +21,13 @@ func (k *sparseWorker) Score(w []float32, batch *structured.Batch, θ *structure
 }
 
 // Pullback implements Worker.
-func (k *sparseWorker) Pullback(v *structured.Marginals, grad []float32) error {
+func (k *worker) Pullback(v *structured.Marginals, grad []float32) error {
 	k.s.Scatter(1, v, k.batch, 0, Stripes, grad, nil)
 	return nil
 }
 
 // score sets each row of θ to the bias, or zeros, and the sum of its attributes' rows of w.
-func (p *sparsePart) score(w []float32, batch *structured.Batch, θ *structured.Part) {
+func (p *part) score(w []float32, batch *structured.Batch, θ *structured.Part) {
 	width, to := p.Width, θ.Values
 	if p.bias < 0 {
 		clear(to)
@@ -42,7 +45,7 @@ func (p *sparsePart) score(w []float32, batch *structured.Batch, θ *structured.
 	for _, i := range batch.Examples {
 		for r := rows[i]; r < rows[i+1]; r++ {
 			index, value := x.Row(r)
-			sparse.gather(to[at:at+width], w, index, value)
+			kernels.Sparse.Gather(to[at:at+width], w, index, value)
 			at += width
 		}
 	}

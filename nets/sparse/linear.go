@@ -1,24 +1,27 @@
-package nets
+package sparse
 
 import (
+	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
 )
 
-// SparseLinear is the linear scorer of sparse inputs. Row r of part p of the potentials has attributes x_r, and its potentials
+// Linear is the linear scorer of sparse inputs. Row r of part p of the potentials has attributes x_r, and its potentials
 // are the sum of their rows of weights, with a bias where the part has one:
 //
 //	θ_p(r) = b_p + Σ_a x_r(a) W_p(a)      [Width]
 //
 // Weights start at zero.
-type SparseLinear struct {
+type Linear struct {
 	form   structured.Form
-	parts  []sparsePart
-	layout Layout
+	parts  []part
+	layout nets.Layout
 }
 
-// sparsePart is where the weights of a part of the potentials are.
-type sparsePart struct {
+var _ nets.Network = (*Linear)(nil)
+
+// part is where the weights of a part of the potentials are.
+type part struct {
 	structured.Shape
 	attributes int
 	bias       int   // where it begins in w; −1 if there is none
@@ -27,8 +30,8 @@ type sparsePart struct {
 	wide       bool  // a row is cut into pieces, one for each stripe, instead of being one stripe's (Scatter)
 }
 
-// SparsePart says what the potentials of one part are made of.
-type SparsePart struct {
+// Part says what the potentials of one part are made of.
+type Part struct {
 	Attributes int    // how many attributes its rows can have; 0: none
 	Weights    string // name of their weights [Attributes×Width]
 	Bias       string // name of the bias [Width]; empty: none
@@ -36,11 +39,11 @@ type SparsePart struct {
 	Row        []int  // shape of a row as users see it, of Width numbers; nil: [Width]
 }
 
-// NewSparse returns the scorer for potentials of a form, whose parts are made as parts say.
-func NewSparse(form structured.Form, parts []SparsePart) *SparseLinear {
-	s := &SparseLinear{form: form}
+// New returns the scorer for potentials of a form, whose parts are made as parts say.
+func New(form structured.Form, parts []Part) *Linear {
+	s := &Linear{form: form}
 	add := func(name string, shape ...int) int {
-		a := Array{Name: name, Shape: shape, Offset: s.layout.Dim()}
+		a := nets.Array{Name: name, Shape: shape, Offset: s.layout.Dim()}
 		if a.Len() > 0 {
 			s.layout = append(s.layout, a)
 		}
@@ -48,7 +51,7 @@ func NewSparse(form structured.Form, parts []SparsePart) *SparseLinear {
 	}
 	rows := 0
 	for k, p := range parts {
-		to := sparsePart{Shape: form.Parts[k], attributes: p.Attributes, bias: -1, first: int32(rows), wide: p.Wide}
+		to := part{Shape: form.Parts[k], attributes: p.Attributes, bias: -1, first: int32(rows), wide: p.Wide}
 		row := p.Row
 		if row == nil {
 			row = []int{to.Width}
@@ -64,29 +67,29 @@ func NewSparse(form structured.Form, parts []SparsePart) *SparseLinear {
 	return s
 }
 
-// NewSparseLinear returns the scorer of chains for so many attributes of positions and of steps, and labels: a row of Y weights
+// NewChain returns the scorer of chains for so many attributes of positions and of steps, and labels: a row of Y weights
 // for each attribute of positions, the transitions [Y×Y], and Y×Y weights for each attribute of steps. Edge potentials differ
 // from position to position only where steps have attributes. Edges is EdgesTransition, or EdgesNone for independent
 // positions, where edges must be 0.
-func NewSparseLinear(nodes, edges, labels int, kind string) (*SparseLinear, error) {
+func NewChain(nodes, edges, labels int, kind string) (*Linear, error) {
 	switch {
 	case labels < 1 || nodes < 0 || edges < 0:
 		return nil, structured.BadInput("%d attributes, %d attributes of steps and %d labels make no linear net", nodes, edges, labels)
-	case kind == EdgesNone && edges > 0:
+	case kind == nets.EdgesNone && edges > 0:
 		return nil, structured.BadInput("--edges none has no place for the %d attributes of steps that the data has", edges)
-	case kind != EdgesNone && kind != EdgesTransition:
+	case kind != nets.EdgesNone && kind != nets.EdgesTransition:
 		return nil, structured.BadInput("--edges %s: the linear net of attributes has transition, or none; templates of steps (B) give it more", kind)
 	}
-	edge := SparsePart{Attributes: edges, Weights: "edge_attributes", Wide: true, Row: []int{labels, labels}}
-	if kind == EdgesTransition {
+	edge := Part{Attributes: edges, Weights: "edge_attributes", Wide: true, Row: []int{labels, labels}}
+	if kind == nets.EdgesTransition {
 		edge.Bias = "transitions"
 	}
-	return NewSparse(chains.Form(labels, edges > 0), []SparsePart{{Attributes: nodes, Weights: "attributes"}, edge}), nil
+	return New(chains.Form(labels, edges > 0), []Part{{Attributes: nodes, Weights: "attributes"}, edge}), nil
 }
 
 // First returns the scorer of the first part alone, whose weights are the first of w.
-func (s *SparseLinear) First() *SparseLinear {
-	return &SparseLinear{
+func (s *Linear) First() *Linear {
+	return &Linear{
 		form:   structured.Form{Structure: s.form.Structure, Parts: s.form.Parts[:1]},
 		parts:  s.parts[:1],
 		layout: s.layout[:min(1, len(s.layout))],
@@ -94,22 +97,22 @@ func (s *SparseLinear) First() *SparseLinear {
 }
 
 // Name returns "linear".
-func (s *SparseLinear) Name() string { return "linear" }
+func (s *Linear) Name() string { return "linear" }
 
 // Dim returns the number of weights.
-func (s *SparseLinear) Dim() int { return s.layout.Dim() }
+func (s *Linear) Dim() int { return s.layout.Dim() }
 
 // Form returns the form of the potentials.
-func (s *SparseLinear) Form() structured.Form { return s.form }
+func (s *Linear) Form() structured.Form { return s.form }
 
 // Affine returns true.
-func (s *SparseLinear) Affine() bool { return true }
+func (s *Linear) Affine() bool { return true }
 
 // Layout says where each parameter lives in w.
-func (s *SparseLinear) Layout() Layout { return s.layout }
+func (s *Linear) Layout() nets.Layout { return s.layout }
 
 // Init returns zeros, whatever the seed.
-func (s *SparseLinear) Init(uint64) []float32 { return make([]float32, s.Dim()) }
+func (s *Linear) Init(uint64) []float32 { return make([]float32, s.Dim()) }
 
 // NewWorker returns a worker.
-func (s *SparseLinear) NewWorker() Worker { return &sparseWorker{s: s} }
+func (s *Linear) NewWorker() nets.Worker { return &worker{s: s} }

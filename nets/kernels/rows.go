@@ -1,4 +1,4 @@
-package nets
+package kernels
 
 import "math"
 
@@ -6,68 +6,68 @@ import "math"
 // same bits.
 type rowLoops struct {
 	name          string
-	add, sub, mul func(out, x, y []float32)
-	relu          func(out, x []float32)
-	eluFromExp    func(out, x, e []float32) // e is exp(min(x, 0))
-	reluSlope     func(out, y, g []float32) // g·f', a function of the result y
-	eluSlope      func(out, y, g []float32)
-	tanhSlope     func(out, y, g []float32)
+	Add, Sub, Mul func(out, x, y []float32)
+	ReLU          func(out, x []float32)
+	ELUFromExp    func(out, x, e []float32) // e is exp(min(x, 0))
+	ReLUSlope     func(out, y, g []float32) // g·f', a function of the result y
+	ELUSlope      func(out, y, g []float32)
+	TanhSlope     func(out, y, g []float32)
 	tanhFromExp   func(out, e []float32) // e is exp(2x)
 	negativeParts func(out, x []float32)
-	poolMax       func(y, x0, x1, x2, x3 []float32)
-	poolPull      func(o0, o1, o2, o3, x0, x1, x2, y, g []float32)   // g goes to the first x that is y
-	poolPush      func(out, x0, x1, x2, y, d0, d1, d2, d3 []float32) // out is the d of the first x that is y
+	PoolMax       func(y, x0, x1, x2, x3 []float32)
+	PoolPull      func(o0, o1, o2, o3, x0, x1, x2, y, g []float32)   // g goes to the first x that is y
+	PoolPush      func(out, x0, x1, x2, y, d0, d1, d2, d3 []float32) // out is the d of the first x that is y
 }
 
-var fast = chooseRows()
+var Rows = chooseRows()
 
 // plainRows are in plain Go. No entry takes a branch: signs are as good as random, and a mispredicted branch costs more
 // than all the arithmetic.
 var plainRows = rowLoops{
 	name: "plain",
-	add: func(out, x, y []float32) {
+	Add: func(out, x, y []float32) {
 		x, y = x[:len(out)], y[:len(out)]
 		for i := range out {
 			out[i] = x[i] + y[i]
 		}
 	},
-	sub: func(out, x, y []float32) {
+	Sub: func(out, x, y []float32) {
 		x, y = x[:len(out)], y[:len(out)]
 		for i := range out {
 			out[i] = x[i] - y[i]
 		}
 	},
-	mul: func(out, x, y []float32) {
+	Mul: func(out, x, y []float32) {
 		x, y = x[:len(out)], y[:len(out)]
 		for i := range out {
 			out[i] = x[i] * y[i]
 		}
 	},
-	relu: func(out, x []float32) {
+	ReLU: func(out, x []float32) {
 		x = x[:len(out)]
 		for i := range out {
 			out[i] = max(x[i], 0)
 		}
 	},
-	eluFromExp: func(out, x, e []float32) {
+	ELUFromExp: func(out, x, e []float32) {
 		x, e = x[:len(out)], e[:len(out)]
 		for i := range out {
 			out[i] = positivePart(x[i]) + (e[i] - 1)
 		}
 	},
-	reluSlope: func(out, y, g []float32) {
+	ReLUSlope: func(out, y, g []float32) {
 		y, g = y[:len(out)], g[:len(out)]
 		for i := range out { // y is never negative
 			out[i] = math.Float32frombits(math.Float32bits(g[i]) & differs(y[i], 0))
 		}
 	},
-	eluSlope: func(out, y, g []float32) {
+	ELUSlope: func(out, y, g []float32) {
 		y, g = y[:len(out)], g[:len(out)]
 		for i := range out {
 			out[i] = g[i] * (negativePart(y[i]) + 1)
 		}
 	},
-	tanhSlope: func(out, y, g []float32) {
+	TanhSlope: func(out, y, g []float32) {
 		y, g = y[:len(out)], g[:len(out)]
 		for i := range out {
 			out[i] = g[i] * (1 - float32(y[i]*y[i]))
@@ -85,13 +85,13 @@ var plainRows = rowLoops{
 			out[i] = negativePart(x[i])
 		}
 	},
-	poolMax: func(y, x0, x1, x2, x3 []float32) {
+	PoolMax: func(y, x0, x1, x2, x3 []float32) {
 		x0, x1, x2, x3 = x0[:len(y)], x1[:len(y)], x2[:len(y)], x3[:len(y)]
 		for i := range y {
 			y[i] = max(max(x0[i], x1[i]), max(x2[i], x3[i]))
 		}
 	},
-	poolPull: func(o0, o1, o2, o3, x0, x1, x2, y, g []float32) {
+	PoolPull: func(o0, o1, o2, o3, x0, x1, x2, y, g []float32) {
 		n := len(y)
 		o0, o1, o2, o3, x0, x1, x2, g = o0[:n], o1[:n], o2[:n], o3[:n], x0[:n], x1[:n], x2[:n], g[:n]
 		for i := range y {
@@ -103,7 +103,7 @@ var plainRows = rowLoops{
 			o3[i] = math.Float32frombits(c & m0 & m1 & m2)
 		}
 	},
-	poolPush: func(out, x0, x1, x2, y, d0, d1, d2, d3 []float32) {
+	PoolPush: func(out, x0, x1, x2, y, d0, d1, d2, d3 []float32) {
 		n := len(out)
 		x0, x1, x2, y, d0, d1, d2, d3 = x0[:n], x1[:n], x2[:n], y[:n], d0[:n], d1[:n], d2[:n], d3[:n]
 		for i := range out {

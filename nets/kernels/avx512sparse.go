@@ -1,20 +1,20 @@
 //go:build goexperiment.simd && amd64
 
-package nets
+package kernels
 
 import (
 	"simd/archsimd"
 	"unsafe"
 )
 
-var avx512Sparse = sparseLoops{
-	name:       "AVX-512",
-	gather:     gather16,
-	scatter:    scatter16,
-	measure:    measure16,
-	measureRun: measureRun16,
-	take:       take16,
-	isZero:     isZero16,
+var avx512Sparse = SparseLoops{
+	Name:       "AVX-512",
+	Gather:     gather16,
+	Scatter:    scatter16,
+	Measure:    measure16,
+	MeasureRun: measureRun16,
+	Take:       take16,
+	IsZero:     isZero16,
 }
 
 // gather16 holds up to four vectors of sums in registers while it goes through the rows, whose last vector is masked.
@@ -177,7 +177,7 @@ func scatter16(w, v []float32, c float32, index []int32, value []float32) {
 }
 
 // measure16 is scatter16 on up to two vectors of each row at a time.
-func measure16(w, v []float32, c float32, index []int32, value []float32, change *changes) {
+func measure16(w, v []float32, c float32, index []int32, value []float32, change *Changes) {
 	y := len(v)
 	p, last := unsafe.Pointer(&w[:y][0]), uint(len(w)-y)
 	one := archsimd.BroadcastFloat32x16(c)

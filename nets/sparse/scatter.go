@@ -1,10 +1,14 @@
-package nets
+package sparse
 
 import (
 	"sync"
 
+	"github.com/dsp-go/dsp/nets/kernels"
 	"github.com/dsp-go/dsp/structured"
 )
+
+// Stripes is how many stripes the weights fall into. It is fixed, so that sums over a stripe do not depend on the number of threads.
+const Stripes = kernels.Stripes
 
 // share returns what belongs to stripes lo to hi-1 of a block of edge weights, which every stripe has some of.
 func share(block []float32, lo, hi int) []float32 {
@@ -18,7 +22,7 @@ func share(block []float32, lo, hi int) []float32 {
 //
 // With norms [Stripes], norms[k] grows by the change of ‖to‖² in stripe k, Σ(2xδ + δ²) with x the weight before and δ
 // its change.
-func (s *SparseLinear) Scatter(c float32, v *structured.Marginals, batch *structured.Batch, lo, hi int, to []float32, norms []float64) {
+func (s *Linear) Scatter(c float32, v *structured.Marginals, batch *structured.Batch, lo, hi int, to []float32, norms []float64) {
 	if c == 0 || lo >= hi {
 		return
 	}
@@ -34,7 +38,7 @@ func (s *SparseLinear) Scatter(c float32, v *structured.Marginals, batch *struct
 }
 
 // scatter adds what example b of v, example i of the data, pulls back.
-func (p *sparsePart) scatter(f *scatterer, v *structured.Part, b int, data *structured.Dataset, i int, to []float32) {
+func (p *part) scatter(f *scatterer, v *structured.Part, b int, data *structured.Dataset, i int, to []float32) {
 	x, width := data.AttributesOf(p.Shape), p.Width
 	if p.Rows == structured.Tied || p.attributes == 0 {
 		x = nil
@@ -49,7 +53,7 @@ func (p *sparsePart) scatter(f *scatterer, v *structured.Part, b int, data *stru
 	weights := to[p.rows:][:p.attributes*width]
 	for r := v.Offsets[b]; r < v.Offsets[b+1]; r, row = r+1, row+1 {
 		from := v.Values[r*width:][:width]
-		if sparse.isZero(from) {
+		if kernels.Sparse.IsZero(from) {
 			continue
 		}
 		if p.bias >= 0 {
@@ -64,14 +68,14 @@ func (p *sparsePart) scatter(f *scatterer, v *structured.Part, b int, data *stru
 			continue
 		}
 		for k, a := range index {
-			f.block(weights[int(a)*width:][:width], from, at(value, k))
+			f.block(weights[int(a)*width:][:width], from, kernels.ValueAt(value, k))
 		}
 	}
 }
 
 // scatterer is one call of Scatter. Its sums are zero between calls.
 type scatterer struct {
-	change *changes
+	change *kernels.Changes
 	c      float32
 	lo, hi int
 	norms  []float64
@@ -79,7 +83,7 @@ type scatterer struct {
 	value  [64]float32
 }
 
-var scatterers = sync.Pool{New: func() any { return &scatterer{change: new(changes)} }}
+var scatterers = sync.Pool{New: func() any { return &scatterer{change: new(kernels.Changes)} }}
 
 // rows adds to the rows of one position's attributes, 64 at a time, so that the order in which changes are added up does not
 // depend on the cut.
@@ -92,9 +96,9 @@ func (f *scatterer) rows(to, v []float32, index []int32, value []float32) {
 			mine, x = f.choose(mine, x)
 		}
 		if f.norms == nil {
-			sparse.scatter(to, v, f.c, mine, x)
+			kernels.Sparse.Scatter(to, v, f.c, mine, x)
 		} else {
-			sparse.measure(to, v, f.c, mine, x, f.change)
+			kernels.Sparse.Measure(to, v, f.c, mine, x, f.change)
 		}
 		index = index[n:]
 		if value != nil {
@@ -111,7 +115,7 @@ func (f *scatterer) choose(index []int32, value []float32) ([]int32, []float32) 
 		if value != nil {
 			f.value[n&63] = value[k]
 		}
-		in := uint32(stripe(row)) - lo
+		in := uint32(kernels.StripeOf(row)) - lo
 		n += int((in - width) >> 31 &^ (in >> 31))
 	}
 	if value == nil {
@@ -124,12 +128,12 @@ func (f *scatterer) choose(index []int32, value []float32) ([]int32, []float32) 
 func (f *scatterer) block(to, v []float32, x float32) {
 	if f.norms == nil {
 		if v = share(v, f.lo, f.hi); len(v) > 0 {
-			sparse.scatter(share(to, f.lo, f.hi), v, f.c*x, []int32{0}, nil)
+			kernels.Sparse.Scatter(share(to, f.lo, f.hi), v, f.c*x, []int32{0}, nil)
 		}
 		return
 	}
 	for p := f.lo; p < f.hi; p++ {
-		f.norms[p] += sparse.measureRun(share(to, p, p+1), share(v, p, p+1), f.c*x)
+		f.norms[p] += kernels.Sparse.MeasureRun(share(to, p, p+1), share(v, p, p+1), f.c*x)
 	}
 }
 
@@ -139,6 +143,6 @@ func (f *scatterer) flush() {
 		return
 	}
 	for p := f.lo; p < f.hi; p++ {
-		f.norms[p] += sparse.take(f.change[p*places : (p+1)*places])
+		f.norms[p] += kernels.Sparse.Take(f.change[p*kernels.Places : (p+1)*kernels.Places])
 	}
 }

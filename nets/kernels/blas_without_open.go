@@ -1,6 +1,6 @@
 //go:build !linux && !darwin
 
-package nets
+package kernels
 
 // openBLAS returns none: libraries are loaded at run time on Linux and macOS only.
 func openBLAS() []BLAS { return nil }

@@ -1,4 +1,4 @@
-package nets
+package sparse
 
 import (
 	"sync"
@@ -6,14 +6,14 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Shared are weights of a SparseLinear that goroutines score with and scatter to whenever they like. Readers take no
+// Shared are weights of a Linear that goroutines score with and scatter to whenever they like. Readers take no
 // locks: they see each weight before or after a scatter that goes on, as in Hogwild and its kin. No summand is lost, since
 // a scatter has the parts that it writes to itself, a few at a time: atomic additions, weight by weight, would take some
 // forty times as long as the vectors do. In which order summands come differs from run to run, and so do bits.
 //
 // Under the race detector, which knows no read that may be early or late, readers lock too.
 type Shared struct {
-	s     *SparseLinear
+	s     *Linear
 	locks []stripeLock
 }
 
@@ -24,7 +24,7 @@ type stripeLock struct {
 }
 
 // Share prepares for so many goroutines.
-func (s *SparseLinear) Share(goroutines int) *Shared {
+func (s *Linear) Share(goroutines int) *Shared {
 	n := 1
 	for n < 2*goroutines && n < Stripes {
 		n *= 2
@@ -46,7 +46,7 @@ func (x *Shared) Read(score func() error) error {
 	return score()
 }
 
-// Scatter is SparseLinear.Scatter to weights that others read and write. It takes the parts in any order, those first that
+// Scatter is Linear.Scatter to weights that others read and write. It takes the parts in any order, those first that
 // nobody else has.
 func (x *Shared) Scatter(c float32, v *structured.Marginals, batch *structured.Batch, to []float32, norms []float64) {
 	n := len(x.locks)

@@ -1,15 +1,18 @@
-package nets
+package sparse
 
-import "github.com/dsp-go/dsp/structured"
+import (
+	"github.com/dsp-go/dsp/nets/kernels"
+	"github.com/dsp-go/dsp/structured"
+)
 
 // Erase sets to zero all weights of w that Scatter changes for the same v and batch.
-func (s *SparseLinear) Erase(v *structured.Marginals, batch *structured.Batch, w []float32) {
+func (s *Linear) Erase(v *structured.Marginals, batch *structured.Batch, w []float32) {
 	for k := range s.parts {
 		s.parts[k].erase(&v.Parts[k], batch, w)
 	}
 }
 
-func (p *sparsePart) erase(v *structured.Part, batch *structured.Batch, w []float32) {
+func (p *part) erase(v *structured.Part, batch *structured.Batch, w []float32) {
 	if p.bias >= 0 && len(v.Values) > 0 {
 		clear(w[p.bias:][:p.Width])
 	}
@@ -21,7 +24,7 @@ func (p *sparsePart) erase(v *structured.Part, batch *structured.Batch, w []floa
 	for b, i := range batch.Examples {
 		first := v.Offsets[b]
 		for r := range rows[i+1] - rows[i] {
-			if sparse.isZero(v.Values[(first+r)*p.Width:][:p.Width]) {
+			if kernels.Sparse.IsZero(v.Values[(first+r)*p.Width:][:p.Width]) {
 				continue
 			}
 			index, _ := x.Row(rows[i] + r)

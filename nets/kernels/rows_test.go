@@ -1,4 +1,4 @@
-package nets
+package kernels
 
 import (
 	"math"
@@ -19,9 +19,9 @@ func TestRowsEqualPlain(t *testing.T) {
 			}
 		}
 		top := make([]float32, n)
-		plainRows.poolMax(top, x, y, z, u)
+		plainRows.PoolMax(top, x, y, z, u)
 		both := func(what string, f func(r *rowLoops) []float32) {
-			if got, want := f(fast), f(&plainRows); !slices.Equal(got, want) {
+			if got, want := f(Rows), f(&plainRows); !slices.Equal(got, want) {
 				t.Fatalf("%s of %d: %v, plain %v", what, n, got, want)
 			}
 		}
@@ -33,25 +33,25 @@ func TestRowsEqualPlain(t *testing.T) {
 				return append(out, inPlace...)
 			}
 		}
-		both("add", three(func(r *rowLoops) func(out, x, y []float32) { return r.add }))
-		both("sub", three(func(r *rowLoops) func(out, x, y []float32) { return r.sub }))
-		both("mul", three(func(r *rowLoops) func(out, x, y []float32) { return r.mul }))
-		both("elu", three(func(r *rowLoops) func(out, x, y []float32) { return r.eluFromExp }))
-		both("relu slope", three(func(r *rowLoops) func(out, x, y []float32) { return r.reluSlope }))
-		both("elu slope", three(func(r *rowLoops) func(out, x, y []float32) { return r.eluSlope }))
-		both("tanh slope", three(func(r *rowLoops) func(out, x, y []float32) { return r.tanhSlope }))
+		both("add", three(func(r *rowLoops) func(out, x, y []float32) { return r.Add }))
+		both("sub", three(func(r *rowLoops) func(out, x, y []float32) { return r.Sub }))
+		both("mul", three(func(r *rowLoops) func(out, x, y []float32) { return r.Mul }))
+		both("elu", three(func(r *rowLoops) func(out, x, y []float32) { return r.ELUFromExp }))
+		both("relu slope", three(func(r *rowLoops) func(out, x, y []float32) { return r.ReLUSlope }))
+		both("elu slope", three(func(r *rowLoops) func(out, x, y []float32) { return r.ELUSlope }))
+		both("tanh slope", three(func(r *rowLoops) func(out, x, y []float32) { return r.TanhSlope }))
 		both("relu", func(r *rowLoops) []float32 {
 			out := make([]float32, 3*n)
-			r.relu(out[:n], x)
+			r.ReLU(out[:n], x)
 			r.negativeParts(out[n:2*n], x)
 			r.tanhFromExp(out[2*n:], y)
 			return out
 		})
 		both("pool", func(r *rowLoops) []float32 {
 			out := make([]float32, 6*n)
-			r.poolMax(out[:n], x, y, z, u)
-			r.poolPull(out[n:2*n], out[2*n:3*n], out[3*n:4*n], out[4*n:5*n], x, y, z, top, u)
-			r.poolPush(out[5*n:], x, y, z, top, u, z, y, x)
+			r.PoolMax(out[:n], x, y, z, u)
+			r.PoolPull(out[n:2*n], out[2*n:3*n], out[3*n:4*n], out[4*n:5*n], x, y, z, top, u)
+			r.PoolPush(out[5*n:], x, y, z, top, u, z, y, x)
 			return out
 		})
 	}
@@ -67,14 +67,14 @@ func TestActivationsPassNaN(t *testing.T) {
 		of       func(x float64) float64
 		slopeFor func(y float64) float64
 	}{
-		{"elu", elu, fast.eluSlope,
+		{"elu", ELU, Rows.ELUSlope,
 			func(x float64) float64 { return max(x, math.Expm1(min(x, 0))) }, func(y float64) float64 { return min(y, 0) + 1 }},
-		{"tanh", tanh, fast.tanhSlope, math.Tanh, func(y float64) float64 { return 1 - y*y }},
-		{"relu", func(out, x, _ []float32) { fast.relu(out, x) }, fast.reluSlope,
+		{"tanh", Tanh, Rows.TanhSlope, math.Tanh, func(y float64) float64 { return 1 - y*y }},
+		{"relu", func(out, x, _ []float32) { Rows.ReLU(out, x) }, Rows.ReLUSlope,
 			func(x float64) float64 { return max(x, 0) }, func(y float64) float64 { return math.Ceil(min(y, 1)) }},
-		{"sigmoid", sigmoid, nil, func(x float64) float64 { return 1 / (1 + math.Exp(-x)) }, nil},
+		{"sigmoid", Sigmoid, nil, func(x float64) float64 { return 1 / (1 + math.Exp(-x)) }, nil},
 	} {
-		x, scratch := make([]float32, 19), make([]float32, block)
+		x, scratch := make([]float32, 19), make([]float32, Block)
 		for i := range x {
 			x[i] = []float32{nan, float32(math.Copysign(0, -1)), -1, 2}[i%4]
 		}

@@ -1,6 +1,6 @@
 //go:build !amd64
 
-package nets
+package kernels
 
 // ownBLAS returns our own matrix products for this processor: none.
 func ownBLAS() []BLAS { return nil }

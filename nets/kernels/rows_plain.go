@@ -1,5 +1,5 @@
 //go:build !goexperiment.simd || !amd64
 
-package nets
+package kernels
 
 func chooseRows() *rowLoops { return &plainRows }

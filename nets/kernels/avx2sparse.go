@@ -2,21 +2,21 @@
 
 //go:build goexperiment.simd && amd64
 
-package nets
+package kernels
 
 import (
 	"simd/archsimd"
 	"unsafe"
 )
 
-var avx2Sparse = sparseLoops{
-	name:       "AVX2",
-	gather:     gather8,
-	scatter:    scatter8,
-	measure:    measure8,
-	measureRun: measureRun8,
-	take:       take8,
-	isZero:     isZero8,
+var avx2Sparse = SparseLoops{
+	Name:       "AVX2",
+	Gather:     gather8,
+	Scatter:    scatter8,
+	Measure:    measure8,
+	MeasureRun: measureRun8,
+	Take:       take8,
+	IsZero:     isZero8,
 }
 
 // gather8 holds up to four vectors of sums in registers while it goes through the rows, whose last vector is masked.
@@ -179,7 +179,7 @@ func scatter8(w, v []float32, c float32, index []int32, value []float32) {
 }
 
 // measure8 is scatter8 on up to two vectors of each row at a time.
-func measure8(w, v []float32, c float32, index []int32, value []float32, change *changes) {
+func measure8(w, v []float32, c float32, index []int32, value []float32, change *Changes) {
 	y := len(v)
 	p, last := unsafe.Pointer(&w[:y][0]), uint(len(w)-y)
 	one := archsimd.BroadcastFloat32x8(c)

@@ -1,4 +1,4 @@
-package nets
+package kernels
 
 import (
 	"fmt"
@@ -24,7 +24,7 @@ var sources = []func() []BLAS{ownBLAS, openBLAS, func() []BLAS { return []BLAS{g
 // preferred begins the name of the implementation to use, in any case; "" is the first of sources.
 var preferred = os.Getenv("DSP_BLAS")
 
-func findBLAS(prefix string) (BLAS, error) {
+func FindBLAS(prefix string) (BLAS, error) {
 	var names []string
 	for _, s := range sources {
 		for _, b := range s() {
@@ -40,9 +40,9 @@ func findBLAS(prefix string) (BLAS, error) {
 // CurrentBLAS returns a new instance of the implementation in use. The environment variable DSP_BLAS chooses one by the
 // beginning of its name; where there is none of that name, the first is used, and its name says so.
 func CurrentBLAS() BLAS {
-	b, err := findBLAS(preferred)
+	b, err := FindBLAS(preferred)
 	if err != nil {
-		b, _ = findBLAS("")
+		b, _ = FindBLAS("")
 		return instead{b, preferred}
 	}
 	return b
