@@ -1,6 +1,8 @@
 package nets
 
-import "github.com/dsp-go/dsp/structured"
+import (
+	"github.com/dsp-go/dsp/structured"
+)
 
 // Scorer is a map from weights w [Dim] and inputs to potentials.
 type Scorer interface {
@@ -23,3 +25,16 @@ type Worker interface {
 	// marginals of that batch (the examples' rows of a tied part are summed).
 	Pullback(v *structured.Marginals, grad []float32) error
 }
+
+// Network is a Scorer whose weights have names and first values: a Net, or the linear scorer of sparse inputs.
+type Network interface {
+	Scorer
+	// Name names the kind of network.
+	Name() string
+	// Layout says where each parameter lives in w.
+	Layout() Layout
+	// Init draws initial weights.
+	Init(seed uint64) []float32
+}
+
+var _ Network = (*Net)(nil)
