@@ -14,8 +14,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// A step (forward and pullback) of 4096×300→200→25 in float32, as Gorgonia's TapeMachine runs it and as the program
-// does, on each implementation of the matrix products.
+// A step (forward and pullback) of 4096×300→200→25 in float32, by Gorgonia's TapeMachine, and by the program with each
+// implementation of the matrix products.
 func BenchmarkMLPStep(b *testing.B) {
 	const rows, dim, labels = 4096, 300, 25
 	input := Input{Dim: dim}
@@ -83,7 +83,7 @@ var tapeSpec = Spec{Name: "mlp", Build: func(g *Graph) (node, edge *gorgonia.Nod
 	return node, nil, err
 }}
 
-// A step of each preset on a batch as the stochastic methods take it, and on a large one.
+// A step of each preset on one chain, as stochastic methods take it, and on a large batch.
 func BenchmarkPresetStep(b *testing.B) {
 	for _, p := range []struct {
 		name   string
@@ -124,8 +124,8 @@ func BenchmarkPresetStep(b *testing.B) {
 	}
 }
 
-// A step of the biaffine preset on 32 sentences of 25 words with 50 relations: cotangents of every pair, as crf has them, and of
-// few pairs, as the hinge has them.
+// A step of the biaffine preset on 32 sentences of 25 words with 50 relations. Cotangents are nonzero for every pair, as for crf, or
+// for few pairs, as for the hinge.
 func BenchmarkBiaffineStep(b *testing.B) {
 	const sentences, words, relations = 32, 25, 50
 	for _, e := range []int{64, 128} {

@@ -10,7 +10,7 @@ import (
 	"github.com/dsp-go/dsp/structured/vec"
 )
 
-// The elementwise functions, under the names that Gorgonia prints.
+// The elementwise functions, by the names that Gorgonia prints.
 
 var addition, subtraction, multiplication *binaryFunc
 
@@ -100,7 +100,7 @@ func init() {
 	}
 }
 
-// register completes f's forms with a number for a vector.
+// register adds f to binaries. A missing vs or sv form comes from vv.
 func register(f *binaryFunc) {
 	vv := f.vv
 	f.vs = func(out, x []float32, y float32) {
@@ -154,7 +154,7 @@ func pointwise(f func(float64) float64) func(out, x, _ []float32) {
 	}
 }
 
-// slopeOf makes g·f' of a derivative f'.
+// slopeOf returns the loop g·f'(s) for a derivative f'.
 func slopeOf(df func(s float64) float64) func(out, s, g []float32) {
 	return func(out, s, g []float32) {
 		s, g = s[:len(out)], g[:len(out)]
@@ -164,7 +164,7 @@ func slopeOf(df func(s float64) float64) func(out, s, g []float32) {
 	}
 }
 
-// unaryTable lacks log2 and invSqrt, of which Gorgonia v0.9.18 gives wrong derivatives.
+// unaryTable leaves out log2 and invSqrt: Gorgonia v0.9.18 differentiates them wrongly.
 var unaryTable = []*unaryFunc{
 	{name: "neg", apply: func(out, x, _ []float32) {
 		for i, v := range x[:len(out)] {
@@ -239,7 +239,7 @@ var activations = map[Activation]struct{ f, slope func(float64) float64 }{ // th
 	}},
 }
 
-// Activate applies an activation to every entry of x. Its gradient is one op too, and needs only the result.
+// Activate applies an activation to every entry of x. Its gradient is a single op that needs only the result.
 func (g *Graph) Activate(x *gorgonia.Node, a Activation) (*gorgonia.Node, error) {
 	f, ok := activations[a]
 	if !ok {

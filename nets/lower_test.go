@@ -11,7 +11,7 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// node unwraps in graphs of tests: Build turns the panic into its error.
+// node returns n or panics with err. Build turns the panic into an error.
 func node(n *gorgonia.Node, err error) *gorgonia.Node {
 	if err != nil {
 		panic(err)
@@ -19,7 +19,7 @@ func node(n *gorgonia.Node, err error) *gorgonia.Node {
 	return n
 }
 
-// ownGraphs use Gorgonia's ops as somebody with a graph of their own would.
+// ownGraphs use Gorgonia's ops as a user's custom graph would.
 var ownGraphs = map[string]func(g *Graph, x *gorgonia.Node) *gorgonia.Node{
 	"rectify":  func(g *Graph, x *gorgonia.Node) *gorgonia.Node { return node(gorgonia.Rectify(x)) },
 	"tanh":     func(g *Graph, x *gorgonia.Node) *gorgonia.Node { return node(gorgonia.Tanh(x)) },
@@ -73,7 +73,7 @@ var ownGraphs = map[string]func(g *Graph, x *gorgonia.Node) *gorgonia.Node{
 		y := node(gorgonia.BroadcastAdd(x, b, nil, []byte{0}))
 		return node(gorgonia.BroadcastHadamardProd(y, b, nil, []byte{0}))
 	},
-	"bias by ones": func(g *Graph, x *gorgonia.Node) *gorgonia.Node { // a row of parameters spread by a product
+	"bias by ones": func(g *Graph, x *gorgonia.Node) *gorgonia.Node { // a matrix product repeats a row of parameters
 		ones := gorgonia.NewConstant(tensor.Ones(g.Dtype, g.Rows, 1))
 		return node(gorgonia.Add(x, node(gorgonia.Mul(ones, node(gorgonia.Reshape(g.Param("bias"), tensor.Shape{1, 4}))))))
 	},
@@ -93,7 +93,7 @@ var ownGraphs = map[string]func(g *Graph, x *gorgonia.Node) *gorgonia.Node{
 		return node(gorgonia.Transpose(node(gorgonia.Mul(g.Param("square"), node(gorgonia.Tanh(node(gorgonia.Transpose(x, 1, 0)))))), 1, 0))
 	},
 	"matrix and vector": func(g *Graph, x *gorgonia.Node) *gorgonia.Node {
-		s := node(gorgonia.Mul(x, g.Param("bias"))) // [sparse.Rows]
+		s := node(gorgonia.Mul(x, g.Param("bias"))) // [Rows]
 		return node(gorgonia.BroadcastHadamardProd(x, node(gorgonia.Reshape(s, tensor.Shape{g.Rows, 1})), nil, []byte{1}))
 	},
 }
@@ -119,7 +119,7 @@ func ownSpec(middle func(*Graph, *gorgonia.Node) *gorgonia.Node) Spec {
 	}
 }
 
-// A user's graph of Gorgonia's own ops: score, pullback and push-forward as Gorgonia's TapeMachine computes them.
+// Score, pullback and push-forward of graphs of Gorgonia's own ops equal those of Gorgonia's TapeMachine.
 func TestOwnGraphsEqualGorgonia(t *testing.T) {
 	for name, middle := range ownGraphs {
 		t.Run(name, func(t *testing.T) {
@@ -138,13 +138,13 @@ func TestBuildErrors(t *testing.T) {
 		want string
 		spec Spec
 	}{
-		{`op "im2col`, ownSpec(func(g *Graph, x *gorgonia.Node) *gorgonia.Node { // not an op that the program knows
+		{`op "im2col`, ownSpec(func(g *Graph, x *gorgonia.Node) *gorgonia.Node { // the program has no such op
 			image := node(gorgonia.Reshape(x, tensor.Shape{g.Rows, 1, 2, 2}))
 			filter := node(gorgonia.Reshape(g.Param("square"), tensor.Shape{4, 1, 2, 2}))
 			y := node(gorgonia.Conv2d(image, filter, tensor.Shape{2, 2}, []int{0, 0}, []int{1, 1}, []int{1, 1}))
 			return node(gorgonia.Reshape(y, tensor.Shape{g.Rows, 4}))
 		})},
-		{`op "invSqrt"`, ownSpec(func(g *Graph, x *gorgonia.Node) *gorgonia.Node { return node(gorgonia.InverseSqrt(x)) })}, // its gradient is wrong
+		{`op "invSqrt"`, ownSpec(func(g *Graph, x *gorgonia.Node) *gorgonia.Node { return node(gorgonia.InverseSqrt(x)) })}, // Gorgonia differentiates it wrongly
 		{`op "log2"`, ownSpec(func(g *Graph, x *gorgonia.Node) *gorgonia.Node { return node(gorgonia.Log2(x)) })},
 		{`"nothing" is not in the Spec`, ownSpec(func(g *Graph, x *gorgonia.Node) *gorgonia.Node { return g.Param("nothing") })},
 		{"vocabularies have sizes []", ownSpec(func(g *Graph, x *gorgonia.Node) *gorgonia.Node { return node(g.Embed(g.Param("square"), 0)) })},
@@ -168,7 +168,7 @@ func TestResolve(t *testing.T) {
 	for _, c := range []struct {
 		config Config
 		input  Input
-		want   string // the net, or what the error says
+		want   string // the net, or part of the error
 	}{
 		{Config{}, Input{Dim: 3}, "linear"},
 		{Config{Net: "cnn"}, Input{Dim: 128}, "cnn-image"},
@@ -195,7 +195,7 @@ func TestResolve(t *testing.T) {
 			t.Errorf("%+v: %q, %v; want %q", c.config, r.Net, err, c.want)
 		}
 		if again, err2 := r.Resolve(c.input); err == nil && (err2 != nil || again.Net != r.Net || len(again.Embed) != len(r.Embed)) {
-			t.Errorf("%+v resolves to %+v (%v) the second time", r, again, err2)
+			t.Errorf("%+v resolves to %+v (%v) when resolved again", r, again, err2)
 		}
 	}
 }
@@ -229,7 +229,7 @@ func TestWorkerErrors(t *testing.T) {
 	}
 }
 
-// Dropout is a function of the seed, the example and the position, whatever the batch.
+// Dropout depends on the seed, the example and the position, not on the batch.
 func TestDropoutMask(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	net := mustNew(t, Config{Net: "mlp", Hidden: []int{400}, Dropout: 0.25, Edges: EdgesNone}, Input{Dim: 3}, 2)
@@ -252,9 +252,9 @@ func TestDropoutMask(t *testing.T) {
 		return true
 	}
 	if same(off, one) || same(one, two) || !same(one, at(1)) || !same(off, at(0)) {
-		t.Error("the mask is not the seed's")
+		t.Error("the mask does not follow the seed")
 	}
-	// The rate, and the mean of the mask.
+	// The mask has two values, and its mean is 1.
 	out := make([]float32, 400*64)
 	m := machine{seed: 9, keys: make([]uint64, 64)}
 	for i := range m.keys {
@@ -274,7 +274,7 @@ func TestDropoutMask(t *testing.T) {
 	}
 }
 
-// mixing are graphs in which rows of different examples meet, with the op that a message names.
+// mixing are graphs that mix rows of different examples, with the op that the error names.
 var mixing = map[string]struct {
 	op    string
 	graph func(g *Graph, x *gorgonia.Node) *gorgonia.Node
@@ -333,7 +333,7 @@ var mixing = map[string]struct {
 	}},
 }
 
-// A graph that mixes rows of different examples is refused when it is built, by the name of the op.
+// Build refuses a graph that mixes rows of different examples and names the op.
 func TestMixedRowsAreRefused(t *testing.T) {
 	for name, c := range mixing {
 		_, err := Build(ownSpec(c.graph), Input{Dim: 3, Vocab: []int{8}})
@@ -343,7 +343,7 @@ func TestMixedRowsAreRefused(t *testing.T) {
 	}
 }
 
-// Potentials that all examples share depend on parameters alone.
+// Potentials that all examples share may depend on parameters only.
 func TestSharedPotentialsDependOnNoInput(t *testing.T) {
 	spec := Spec{Name: "own", Params: []Param{{"in", []int{3, 2}, Glorot}},
 		Build: func(g *Graph) (*gorgonia.Node, *gorgonia.Node, error) {

@@ -16,7 +16,7 @@ type Scorer interface {
 	NewWorker() Worker
 }
 
-// Worker evaluates a Scorer on batches. The same batch gives the same bits on any worker.
+// Worker evaluates a Scorer on batches. All workers return the same bits for the same batch.
 type Worker interface {
 	// Score computes the potentials θ of every example of the batch at w into θ, resized to fit. It neither keeps nor
 	// changes w.
@@ -26,7 +26,7 @@ type Worker interface {
 	Pullback(v *structured.Marginals, grad []float32) error
 }
 
-// Network is a Scorer whose weights have names and first values: a Net, or the linear scorer of sparse inputs.
+// Network is a Scorer whose weights have names and initial values: a Net or a sparse.Linear.
 type Network interface {
 	Scorer
 	// Name names the kind of network.

@@ -83,7 +83,7 @@ func (s Slice) run(m *machine, in *Instruction) {
 	}
 }
 
-// Unslice puts its argument where slice took it from, and zero elsewhere: the adjoint of slice.
+// Unslice puts its argument where Slice took it from and zeros elsewhere: the adjoint of Slice.
 type Unslice struct{ Slice }
 
 func (s Unslice) String() string { return "un" + s.Slice.String() }

@@ -9,20 +9,20 @@ import (
 	"github.com/dsp-go/dsp/structured/vec"
 )
 
-// NetWorker runs a Net on batches. Besides Score and Pullback it has the push-forward.
+// NetWorker runs a Net on batches. Besides Score and Pullback it has PushForward.
 type NetWorker struct {
 	net      *Net
 	prog     *Program // of the last Score
 	programs map[Size]*Program
 	m        machine
 	batch    *structured.Batch // of the last Score
-	inputs   [][]float32       // the worker's own memory, by space
+	inputs   [][]float32       // buffers that the worker owns, by space
 }
 
 // NewWorker returns a worker of the net.
 func (n *Net) NewWorker() Worker { return n.NewNetWorker() }
 
-// NewNetWorker returns a worker of the net, with all of its methods.
+// NewNetWorker returns a worker of the net as its concrete type, which also has PushForward.
 func (n *Net) NewNetWorker() *NetWorker {
 	w := &NetWorker{net: n, programs: map[Size]*Program{}}
 	spaces := int(SpaceCotangent) + len(n.shape.Form.Parts)
@@ -77,7 +77,7 @@ func (w *NetWorker) Pullback(v *structured.Marginals, grad []float32) error {
 		return fmt.Errorf("nets: Pullback into %d numbers; the net has %d weights", len(grad), w.net.Dim())
 	}
 	if !some {
-		return nil // as differences of an oracle's answers often are
+		return nil // differences of an oracle's outputs are often zero
 	}
 	for k, out := range p.Outputs {
 		if out != nil {
@@ -116,7 +116,7 @@ func zero(xs []float32) bool {
 	return true
 }
 
-// load makes the batch and the weights the program's inputs.
+// load prepares the program for the batch and the weights.
 func (w *NetWorker) load(weightsNow []float32, batch *structured.Batch) error {
 	if len(weightsNow) != w.net.Dim() {
 		return fmt.Errorf("nets: %d weights given; the net has %d", len(weightsNow), w.net.Dim())
@@ -141,7 +141,7 @@ func (w *NetWorker) load(weightsNow []float32, batch *structured.Batch) error {
 	return w.loadInputs(p, batch)
 }
 
-// emit copies results without their padding; nil is zero.
+// emit copies results to θ without their padding. A nil result means zeros.
 func (w *NetWorker) emit(results []*Buffer, θ *structured.Potentials) {
 	for k, b := range results {
 		if to := θ.Parts[k].Values; b == nil {
@@ -152,15 +152,14 @@ func (w *NetWorker) emit(results []*Buffer, θ *structured.Potentials) {
 	}
 }
 
-// input returns the worker's own memory for a space, n long.
+// input returns n entries of the worker's buffer for a space.
 func (w *NetWorker) input(s Space, n int) []float32 {
 	w.inputs[s] = vec.Grow(w.inputs[s], n)
 	return w.inputs[s]
 }
 
-// cotangent returns part k of v as the program reads it, n numbers: the sum of the examples' rows where the potentials are tied, and
-// else v itself with zeros in the padding. The step into a chain's first position does not exist: its cotangent is zero
-// whatever v says.
+// cotangent returns part k of v as the program reads it, n numbers: for a tied part the sum over the examples, otherwise v itself
+// with zeros in the padding. A chain has no step into its first position, so that cotangent is set to zero.
 func (w *NetWorker) cotangent(k int, v *structured.Part, n int) []float32 {
 	space := int(SpaceCotangent) + k
 	if v.Rows == structured.Tied {

@@ -2,9 +2,9 @@ package kernels
 
 import "github.com/dsp-go/dsp/structured/vec"
 
-// The activations by way of exponentials, block by block. Out may be x; e is scratch memory for a block.
+// Activations that need exponentials, computed block by block. out may be x; e is scratch memory of Block entries.
 
-// Block is how many entries go through scratch memory at a time.
+// Block is how many entries an activation computes at a time, and the size of its scratch memory.
 const Block = 256
 
 // ELU is max(x, 0) + (e^min(x, 0) − 1).
@@ -19,7 +19,7 @@ func ELU(out, x, e []float32) {
 	}
 }
 
-// Tanh is 1 − 2/(e^2x + 1), which is accurate to a few units of the last place of 1.
+// Tanh is 1 − 2/(e^2x + 1), with an absolute error of a few units in the last place of 1.
 func Tanh(out, x, e []float32) {
 	for at := 0; at < len(out); at += Block {
 		part := x[at:min(at+Block, len(out))]

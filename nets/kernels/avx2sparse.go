@@ -19,7 +19,7 @@ var avx2Sparse = SparseLoops{
 	IsZero:     isZero8,
 }
 
-// gather8 holds up to four vectors of sums in registers while it goes through the rows, whose last vector is masked.
+// gather8 keeps up to four vectors of sums in registers while it goes through the rows. The last vector of a row is masked.
 func gather8(to, w []float32, index []int32, value []float32) {
 	y := len(to)
 	p, last, x := unsafe.Pointer(&w[:y][0]), uint(len(w)-y), archsimd.BroadcastFloat32x8(1)
@@ -102,7 +102,7 @@ func gather8(to, w []float32, index []int32, value []float32) {
 	archsimd.ClearAVXUpperBits()
 }
 
-// scatter8 holds up to four vectors of v in registers while it goes through the rows, whose last vector is masked.
+// scatter8 keeps up to four vectors of v in registers while it goes through the rows. The last vector of a row is masked.
 func scatter8(w, v []float32, c float32, index []int32, value []float32) {
 	y := len(v)
 	p, last := unsafe.Pointer(&w[:y][0]), uint(len(w)-y)

@@ -17,7 +17,7 @@ var avx512Sparse = SparseLoops{
 	IsZero:     isZero16,
 }
 
-// gather16 holds up to four vectors of sums in registers while it goes through the rows, whose last vector is masked.
+// gather16 keeps up to four vectors of sums in registers while it goes through the rows. The last vector of a row is masked.
 func gather16(to, w []float32, index []int32, value []float32) {
 	y := len(to)
 	p, last, x := unsafe.Pointer(&w[:y][0]), uint(len(w)-y), archsimd.BroadcastFloat32x16(1)
@@ -100,7 +100,7 @@ func gather16(to, w []float32, index []int32, value []float32) {
 	archsimd.ClearAVXUpperBits()
 }
 
-// scatter16 holds up to four vectors of v in registers while it goes through the rows, whose last vector is masked.
+// scatter16 keeps up to four vectors of v in registers while it goes through the rows. The last vector of a row is masked.
 func scatter16(w, v []float32, c float32, index []int32, value []float32) {
 	y := len(v)
 	p, last := unsafe.Pointer(&w[:y][0]), uint(len(w)-y)

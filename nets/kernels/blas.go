@@ -8,22 +8,24 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// BLAS multiplies matrices. An implementation runs on the calling goroutine only: dsp works on shards in parallel, so
-// results depend on no number of threads. It may own scratch memory: one a goroutine.
+// BLAS multiplies matrices. An implementation runs on the calling goroutine only: dsp parallelises over shards, so results do not
+// depend on the number of threads. It may own scratch memory: use one per goroutine.
 type BLAS interface {
 	Name() string
-	// Sgemm computes c = op(a)·op(b) + beta·c, m×k by k×n, with op the transpose where asked for. The matrices are
-	// dense and row-major: a is [m×k], or [k×m] with transA. With beta 0, c may hold anything.
+	// Sgemm computes c = op(a)·op(b) + beta·c, m×k by k×n, where op transposes if transA or transB is
+	// set. The matrices are dense and row-major: a is [m×k], or [k×m] with transA. With beta 0, c may hold anything.
 	Sgemm(transA, transB bool, m, n, k int, a, b []float32, beta float32, c []float32)
 }
 
-// sources are the implementations that this machine can run, the preferred ones first. Each makes new instances.
-// OpenBLAS is only loaded when nothing before it will do.
+// sources return new instances of the implementations that this machine can run, the preferred ones first. OpenBLAS is loaded
+// only if none before it is chosen.
 var sources = []func() []BLAS{ownBLAS, openBLAS, func() []BLAS { return []BLAS{gonumBLAS{}} }}
 
-// preferred begins the name of the implementation to use, in any case; "" is the first of sources.
+// preferred is a prefix of the name of the implementation to use, in upper or lower case; "" means the first one.
 var preferred = os.Getenv("DSP_BLAS")
 
+// FindBLAS returns a new instance of the first implementation whose name starts with prefix, in upper or lower case. It is an error
+// that lists the available ones if there is none.
 func FindBLAS(prefix string) (BLAS, error) {
 	var names []string
 	for _, s := range sources {
@@ -37,8 +39,8 @@ func FindBLAS(prefix string) (BLAS, error) {
 	return nil, structured.BadInput("matrix products %q are not available; this machine has %s", prefix, strings.Join(names, ", "))
 }
 
-// CurrentBLAS returns a new instance of the implementation in use. The environment variable DSP_BLAS chooses one by the
-// beginning of its name; where there is none of that name, the first is used, and its name says so.
+// CurrentBLAS returns a new instance of the implementation in use: the one whose name starts with the environment variable
+// DSP_BLAS (own, openblas or gonum), else the first available one, whose Name then mentions DSP_BLAS if that was set.
 func CurrentBLAS() BLAS {
 	b, err := FindBLAS(preferred)
 	if err != nil {
@@ -48,7 +50,7 @@ func CurrentBLAS() BLAS {
 	return b
 }
 
-// instead is an implementation that stands in for one that is not available.
+// instead stands in for an implementation that is not available.
 type instead struct {
 	BLAS
 	wanted string
@@ -56,7 +58,7 @@ type instead struct {
 
 func (b instead) Name() string { return fmt.Sprintf("%s (no %q)", b.BLAS.Name(), b.wanted) }
 
-// scaleBy is the product where k is 0; with beta 0 the old entries do not matter, NaN or not.
+// scaleBy multiplies c by beta: the result if k is 0. With beta 0 it overwrites everything, NaN too.
 func scaleBy(c []float32, beta float32) {
 	if beta == 0 {
 		clear(c)

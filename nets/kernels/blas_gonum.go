@@ -5,13 +5,13 @@ import (
 	"gonum.org/v1/gonum/blas/gonum"
 )
 
-// gonumBLAS is the plain one, for any machine.
+// gonumBLAS is gonum's implementation in Go, for any machine.
 type gonumBLAS struct{}
 
 // Name returns "gonum".
 func (gonumBLAS) Name() string { return "gonum" }
 
-// Sgemm goes by panels so small that gonum starts no goroutines.
+// Sgemm computes panels so small that gonum starts no goroutines.
 func (gonumBLAS) Sgemm(transA, transB bool, m, n, k int, a, b []float32, beta float32, c []float32) {
 	if k == 0 {
 		scaleBy(c[:m*n], beta)

@@ -10,14 +10,14 @@ import (
 	"github.com/ebitengine/purego"
 )
 
-// openBLASNames are where OpenBLAS is looked for, in order.
+// openBLASNames are the libraries to try, in order.
 var openBLASNames = map[string][]string{
 	"linux":  {"libopenblas.so.0", "libopenblas.so", "libopenblasp.so.0"},
 	"darwin": {"libopenblas.dylib", "/opt/homebrew/opt/openblas/lib/libopenblas.dylib", "/usr/local/opt/openblas/lib/libopenblas.dylib"},
 }
 
-// openBLASLibrary is OpenBLAS, loaded when the program runs. It is called by its Fortran interface, whose arguments are
-// all addresses, which a call can pass without allocating.
+// openBLASLibrary is OpenBLAS, loaded at run time. Calls use its Fortran interface: all of its arguments are addresses, so a call
+// does not allocate.
 type openBLASLibrary struct {
 	sgemm uintptr
 	call  struct {
@@ -44,7 +44,7 @@ var loadOpenBLAS = sync.OnceValue(func() uintptr {
 	return 0
 })
 
-// openBLAS returns OpenBLAS where it is installed.
+// openBLAS returns OpenBLAS if it is installed.
 func openBLAS() []BLAS {
 	if sgemm := loadOpenBLAS(); sgemm != 0 {
 		return []BLAS{&openBLASLibrary{sgemm: sgemm}}
@@ -55,7 +55,7 @@ func openBLAS() []BLAS {
 // Name returns "OpenBLAS".
 func (*openBLASLibrary) Name() string { return "OpenBLAS" }
 
-// Sgemm is the product; see BLAS. Fortran's arrays go by columns, so it computes cᵀ = op(b)ᵀ·op(a)ᵀ.
+// Sgemm implements BLAS. Fortran's arrays are column-major, so it computes cᵀ = op(b)ᵀ·op(a)ᵀ.
 func (o *openBLASLibrary) Sgemm(transA, transB bool, m, n, k int, a, b []float32, beta float32, c []float32) {
 	if m == 0 || n == 0 {
 		return
@@ -85,5 +85,5 @@ func (o *openBLASLibrary) Sgemm(transA, transB bool, m, n, k int, a, b []float32
 	runtime.KeepAlive(c)
 }
 
-// address is where the C function finds *p, which stays there: it is on the heap, being reached through an interface.
+// address returns the address of *p for a C function. *p does not move: it is reached through an interface, so it is on the heap.
 func address[T any](p *T) uintptr { return uintptr(unsafe.Pointer(p)) }

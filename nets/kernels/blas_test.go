@@ -17,7 +17,7 @@ func availableBLAS() []BLAS {
 	return all
 }
 
-// Every implementation against three plain loops, for all transposes and sizes around the tiles'.
+// Every implementation equals three plain loops, for all transposes and for sizes around those of the tiles.
 func TestSgemm(t *testing.T) {
 	sizes := [][3]int{{1, 1, 1}, {8, 48, 5}, {8, 16, 300}, {7, 31, 9}, {9, 49, 257}, {16, 96, 64}, {65, 33, 130}, {3, 200, 1}, {130, 25, 70}, {200, 64, 513}, {4, 24, 8}, {5, 3, 0}}
 	for _, b := range availableBLAS() {
@@ -76,7 +76,7 @@ func checkSgemm(t *testing.T, b BLAS, rng *rand.Rand, transA, transB bool, m, n,
 	}
 }
 
-// Our own kernels add in the same order, so that a model's bits do not depend on the processor.
+// The kernels of this package add in the same order, so that a model's bits do not depend on the processor.
 func TestOwnKernelsGiveTheSameBits(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 2))
 	for _, s := range [][3]int{{9, 49, 257}, {16, 96, 600}, {65, 33, 130}, {130, 25, 70}} {
@@ -103,17 +103,17 @@ func TestCurrentBLASIsThePreferredOne(t *testing.T) {
 	for _, b := range availableBLAS() {
 		preferred = strings.ToLower(b.Name())
 		if got := CurrentBLAS().Name(); got != b.Name() {
-			t.Errorf("asked for %s, got %s", preferred, got)
+			t.Errorf("DSP_BLAS=%s gives %s", preferred, got)
 		}
 	}
 	preferred = ""
 	first := CurrentBLAS().Name()
 	if want := availableBLAS()[0].Name(); first != want {
-		t.Errorf("asked for nothing, got %s, expected %s", first, want)
+		t.Errorf("without DSP_BLAS the choice is %s, expected %s", first, want)
 	}
 	preferred = "abacus"
 	if got, want := CurrentBLAS().Name(), first+` (no "abacus")`; got != want {
-		t.Errorf("asked for an abacus, got %s, expected %s", got, want)
+		t.Errorf("DSP_BLAS=abacus gives %s, expected %s", got, want)
 	}
 }
 

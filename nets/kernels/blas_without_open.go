@@ -2,5 +2,5 @@
 
 package kernels
 
-// openBLAS returns none: libraries are loaded at run time on Linux and macOS only.
+// openBLAS returns none: only on Linux and macOS are libraries loaded at run time.
 func openBLAS() []BLAS { return nil }

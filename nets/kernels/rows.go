@@ -2,8 +2,7 @@ package kernels
 
 import "math"
 
-// rowLoops are the elementwise loops that time is spent in. Out may be an argument. Every implementation gives the
-// same bits.
+// rowLoops are the elementwise loops of networks. out may be one of the arguments. All implementations return the same bits.
 type rowLoops struct {
 	name          string
 	Add, Sub, Mul func(out, x, y []float32)
@@ -15,14 +14,14 @@ type rowLoops struct {
 	tanhFromExp   func(out, e []float32) // e is exp(2x)
 	negativeParts func(out, x []float32)
 	PoolMax       func(y, x0, x1, x2, x3 []float32)
-	PoolPull      func(o0, o1, o2, o3, x0, x1, x2, y, g []float32)   // g goes to the first x that is y
-	PoolPush      func(out, x0, x1, x2, y, d0, d1, d2, d3 []float32) // out is the d of the first x that is y
+	PoolPull      func(o0, o1, o2, o3, x0, x1, x2, y, g []float32)   // g goes to the first x that equals y
+	PoolPush      func(out, x0, x1, x2, y, d0, d1, d2, d3 []float32) // out is the d of the first x that equals y
 }
 
 var Rows = chooseRows()
 
-// plainRows are in plain Go. No entry takes a branch: signs are as good as random, and a mispredicted branch costs more
-// than all the arithmetic.
+// plainRows are the loops in plain Go. They do not branch on values: signs are close to random, and a mispredicted branch costs
+// more than all the arithmetic.
 var plainRows = rowLoops{
 	name: "plain",
 	Add: func(out, x, y []float32) {
@@ -128,7 +127,7 @@ func positivePart(x float32) float32 {
 	return math.Float32frombits(b &^ uint32(int32(b)>>31))
 }
 
-// differs is all ones if the bits of x are not t, else zero: a choice without a branch.
+// differs is all ones if the bits of x differ from t, else zero. It does not branch.
 func differs(x float32, t uint32) uint32 {
 	d := int32(math.Float32bits(x) ^ t)
 	return uint32((d | -d) >> 31)

@@ -13,13 +13,13 @@ func chooseRows() *rowLoops {
 
 type f32x8 = archsimd.Float32x8
 
-// load reads eight entries of x from i; the caller has checked the length.
+// load reads eight entries of x, from i on.
 func load(x []float32, i int) f32x8 { return archsimd.LoadFloat32x8((*[8]float32)(x[i:])) }
 
 func store(x []float32, i int, v f32x8) { v.Store((*[8]float32)(x[i:])) }
 
-// simdRows take eight entries at a time, and leave the rest to plainRows. They clear the registers' upper halves at the
-// end: left dirty, those make the plain floating-point code that follows wait, which more than undoes the gain.
+// simdRows handle eight entries at a time and leave the rest to plainRows. They clear the upper halves of the registers at the
+// end: dirty upper halves slow down the scalar floating-point code that follows by more than vectors gain.
 var simdRows = rowLoops{
 	name: "8 lanes",
 	Add: func(out, x, y []float32) {
@@ -49,7 +49,7 @@ var simdRows = rowLoops{
 	ReLU: func(out, x []float32) {
 		n, zero := len(out)&^7, f32x8{}
 		for i := 0; i < n; i += 8 {
-			store(out, i, zero.Max(load(x, i)).Add(zero)) // the second argument of Max if one is NaN; −0 + 0 is 0
+			store(out, i, zero.Max(load(x, i)).Add(zero)) // Max returns its second argument if one is NaN; −0 + 0 is 0
 		}
 		archsimd.ClearAVXUpperBits()
 		plainRows.ReLU(out[n:], x[n:])

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The loops in use give the plain ones' bits, also in place and for lengths that are no multiple of the lanes.
+// The loops in use return the bits of the plain ones, in place too, and for lengths that are not multiples of the lanes.
 func TestRowsEqualPlain(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for n := range 40 {
@@ -57,7 +57,7 @@ func TestRowsEqualPlain(t *testing.T) {
 	}
 }
 
-// A weight that has become NaN must be seen in the potentials, so no activation may swallow it; −0 has no sign.
+// Activations pass NaN on, so that a NaN weight shows in the potentials. −0 gives 0.
 func TestActivationsPassNaN(t *testing.T) {
 	nan := math.Float32frombits(0xffc00000) // as a processor makes them: with the sign bit
 	for _, a := range []struct {

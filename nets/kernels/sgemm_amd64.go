@@ -8,7 +8,7 @@ import (
 	"github.com/dsp-go/dsp/structured/vec"
 )
 
-// tile is what an inner loop in sgemm_amd64.s works on; strides are in bytes. It reads the fields by their offsets.
+// tile is the argument of an inner loop in sgemm_amd64.s, which reads the fields by their offsets. Strides are in bytes.
 type tile struct {
 	k        int
 	a        unsafe.Pointer
@@ -38,7 +38,7 @@ func tile256x2(t *tile)
 //go:noescape
 func tile256x3(t *tile)
 
-// kernel is an instruction set's inner loops: rows × lanes·i for i = 1, 2, 3.
+// kernel has the inner loops of an instruction set, for tiles of rows × lanes·i entries, i = 1, 2, 3.
 type kernel struct {
 	name        string
 	rows, lanes int
@@ -71,7 +71,7 @@ var (
 	}}
 )
 
-// ownBLAS returns our own matrix products for this processor, the fastest first.
+// ownBLAS returns the kernels of this package that this processor can run, the fastest first.
 func ownBLAS() []BLAS {
 	var all []BLAS
 	if cpu.X86.HasAVX512F && cpu.X86.HasAVX512DQ {
@@ -83,28 +83,28 @@ func ownBLAS() []BLAS {
 	return all
 }
 
-// packedBLAS multiplies tile by tile (Goto and van de Geijn 2008). B is packed into panels as wide as a tile, so that
-// the inner loop reads it in order; A is read where it lies, or packed by a tile's rows where it is transposed.
+// packedBLAS multiplies tile by tile (Goto and van de Geijn 2008). B is packed into panels as wide as a tile, so that the inner
+// loop reads it in order. A is read in place, or packed by the rows of a tile if it is transposed.
 type packedBLAS struct {
 	kernel kernel
 	tile   tile
 	b, a   []float32       // packed panels of B, packed rows of A
 	t      []float32       // a transposed product
-	c      [8 * 48]float32 // a tile that sticks out of C
+	c      [8 * 48]float32 // a tile that extends beyond C
 }
 
-// A packed part of B is at most depth×breadth, so that it stays in the second-level cache, and depth is so small that a
-// tile's rows of A stay in the first-level one.
+// A packed part of B has at most depth×breadth entries, so that it stays in the L2 cache. depth is small enough for the rows of A
+// of a tile to stay in the L1 cache.
 const (
 	depth   = 256
 	breadth = 480
-	few     = 32 // rows of A for which packing all of B is not worth it
+	few     = 32 // up to so many rows of A, packing all of B does not pay
 )
 
-// Name says what the inner loops are made of.
+// Name names the instruction set of the inner loops.
 func (s *packedBLAS) Name() string { return "own kernel, " + s.kernel.name }
 
-// Sgemm is the product; see BLAS.
+// Sgemm implements BLAS.
 func (s *packedBLAS) Sgemm(transA, transB bool, m, n, k int, a, b []float32, beta float32, c []float32) {
 	if m == 0 || n == 0 {
 		return
@@ -136,8 +136,8 @@ func (s *packedBLAS) Sgemm(transA, transB bool, m, n, k int, a, b []float32, bet
 	}
 }
 
-// transposed is the product for few rows of A and a transposed B, as cᵀ = b·op(a)ᵀ: packing all of B would take longer
-// than it saves, while b is read where it lies.
+// transposed computes the product for few rows of A and a transposed B, as cᵀ = b·op(a)ᵀ. It reads b in place: packing all of B
+// would take longer than it saves.
 func (s *packedBLAS) transposed(transA bool, m, n, k int, a, b []float32, beta float32, c []float32) {
 	s.t = vec.Grow(s.t, n*m)
 	s.Sgemm(false, !transA, n, m, k, b, a, 0, s.t)
@@ -155,7 +155,7 @@ func (s *packedBLAS) transposed(transA bool, m, n, k int, a, b []float32, beta f
 	}
 }
 
-// block adds what kb columns of op(A), from the given one, contribute to the columns of C from lo to hi.
+// block adds to columns lo to hi-1 of C what kb columns of op(A), starting at from, contribute.
 func (s *packedBLAS) block(transA, transB bool, m, n, k, from, kb, lo, hi int, a, b []float32, add int, c []float32) {
 	rows, wide := s.kernel.rows, 3*s.kernel.lanes
 	aRow, aK := k, 1
@@ -163,8 +163,8 @@ func (s *packedBLAS) block(transA, transB bool, m, n, k, from, kb, lo, hi int, a
 		aRow, aK = 1, m
 	}
 	a = a[from*aK:]
-	// For few rows packing takes longer than it saves. Reading B where it lies, the last tile reads beyond its columns, and
-	// what it makes of them is dropped; only beyond b's memory it must not read.
+	// For few rows, packing takes longer than it saves. When B is read in place, the last tile reads beyond its columns and drops
+	// those results, so the read must only stay within the memory of b.
 	direct := !transB && m <= 2*few && (from+kb-1)*n+lo+s.kernel.whole(hi-lo) <= cap(b)
 	if !direct {
 		s.b = vec.Grow(s.b, s.kernel.whole(hi-lo)*kb)
@@ -209,7 +209,7 @@ func (s *packedBLAS) block(transA, transB bool, m, n, k, from, kb, lo, hi int, a
 	}
 }
 
-// packRows packs some rows of op(A), side by side for each k, with zeros for those that a tile has more.
+// packRows packs up to a tile's number of rows of op(A), side by side for each k. Missing rows are zeros.
 func (s *packedBLAS) packRows(a []float32, height, kb, aRow, aK int) {
 	rows := s.kernel.rows
 	s.a = vec.Grow(s.a, kb*rows)
@@ -229,7 +229,7 @@ func (s *packedBLAS) packRows(a []float32, height, kb, aRow, aK int) {
 	}
 }
 
-// packPanel packs width columns of op(B), from column j, side by side for each k, with zeros up to whole vectors.
+// packPanel packs width columns of op(B), starting at column j, side by side for each k, with zeros up to whole vectors.
 func (s *packedBLAS) packPanel(to []float32, transB bool, b []float32, n, k, from, kb, j, width int) {
 	wide := s.kernel.whole(width)
 	to = to[:kb*wide]

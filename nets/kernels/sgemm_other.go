@@ -2,5 +2,5 @@
 
 package kernels
 
-// ownBLAS returns our own matrix products for this processor: none.
+// ownBLAS returns none: the kernels of this package are for amd64.
 func ownBLAS() []BLAS { return nil }

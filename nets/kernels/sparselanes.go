@@ -8,7 +8,7 @@ import (
 	"unsafe"
 )
 
-// What the sparse loops on 16 and on 8 lanes are written in. They check that rows are within w, and nothing else.
+// Vector operations of the sparse loops with 16 and with 8 lanes. The loops check that rows lie within w and nothing else.
 
 // AvailableSparse returns the loops that this processor can run, the fastest first.
 func AvailableSparse() []*SparseLoops {
@@ -22,7 +22,7 @@ func AvailableSparse() []*SparseLoops {
 	return append(all, &plainSparse)
 }
 
-// Numbers in a vector.
+// Lanes of a vector.
 const (
 	lanes16 = 16
 	lanes8  = 8
@@ -60,8 +60,8 @@ func store8(p unsafe.Pointer, i int, v archsimd.Float32x8) {
 	v.Store((*[8]float32)(unsafe.Add(p, 4*i)))
 }
 
-// loadFirst16 reads the numbers of mask from p + 4i, zeros elsewhere, and touches no other, whatever the pointer's type says
-// to checkptr.
+// loadFirst16 reads the lanes of mask from p + 4i and sets the others to zero. It does not touch memory outside of mask, though the
+// pointer's type suggests so to checkptr.
 //
 //go:nocheckptr
 func loadFirst16(p unsafe.Pointer, i int, mask archsimd.Mask32x16) archsimd.Float32x16 {
@@ -73,7 +73,7 @@ func loadFirst8(p unsafe.Pointer, i int, mask archsimd.Mask32x8) archsimd.Float3
 	return archsimd.LoadMaskedFloat32x8((*[8]float32)(unsafe.Add(p, 4*i)), mask)
 }
 
-// storeFirst16 writes the numbers of mask from p + 4i, and no other.
+// storeFirst16 writes the lanes of mask from p + 4i on, and no others.
 //
 //go:nocheckptr
 func storeFirst16(p unsafe.Pointer, i int, v archsimd.Float32x16, mask archsimd.Mask32x16) {
@@ -85,7 +85,7 @@ func storeFirst8(p unsafe.Pointer, i int, v archsimd.Float32x8, mask archsimd.Ma
 	v.StoreMasked((*[8]float32)(unsafe.Add(p, 4*i)), mask)
 }
 
-// addUp16 returns the sum of all lanes, in float64. It clears the registers' upper halves, for its plain addition.
+// addUp16 returns the sum of all lanes in float64. It clears the upper halves of the registers before the scalar addition.
 func addUp16(v archsimd.Float32x16) float64 {
 	s := v.GetLo().ConvertToFloat64().Add(v.GetHi().ConvertToFloat64())
 	return addUp4(s.GetLo().Add(s.GetHi()))

@@ -2,50 +2,49 @@ package kernels
 
 //go:generate go run github.com/dsp-go/dsp/structured/vec/halve
 
-// SparseLoops are the inner loops of the linear scorer of sparse inputs, one set for each kind of vector. All sets agree
-// to rounding. Rows of w are as wide as the vector beside it; they panic at a row beyond the end of w. A nil
-// value stands for ones.
+// SparseLoops are the inner loops of the linear scorer of sparse inputs, one set per instruction set. All sets agree up to
+// rounding. Rows of w are as wide as the vector argument (to or v). A row beyond the end of w panics. A nil value means ones.
 type SparseLoops struct {
 	Name string
 	// Gather adds Σ_k value_k · w_(index_k) to to.
 	Gather func(to, w []float32, index []int32, value []float32)
 	// Scatter adds c·value_k·v to each w_(index_k), in order.
 	Scatter func(w, v []float32, c float32, index []int32, value []float32)
-	// Measure is scatter; with δ a row's change and x the row before, it adds Σ(2xδ + δ²) over the row to its place.
+	// Measure is scatter; with x a row before and δ its change, it adds Σ(2xδ + δ²) over the row to the row's place in change.
 	Measure func(w, v []float32, c float32, index []int32, value []float32, change *Changes)
 	// MeasureRun adds c·v to w and returns Σ(2xδ + δ²).
 	MeasureRun func(w, v []float32, c float32) float64
-	// Take returns the sum of all numbers, and makes them zero.
+	// Take returns the sum of all numbers and sets them to zero.
 	Take func(change []sixteen) float64
 	// IsZero reports whether all numbers are zero.
 	IsZero func(x []float32) bool
 }
 
-// Stripes is how many stripes the weights of a Linear fall into. It is fixed, so that what is summed stripe by stripe
-// does not depend on the number of threads.
+// Stripes is how many stripes the weights of a Linear are divided into. It is fixed, so that sums over stripes
+// do not depend on the number of threads.
 const Stripes = 16
 
-// Rows of attributes belong to stripes in turn, eight at a time: stripes meet in few cache lines, and the frequent attributes,
-// whose numbers are low and close, are dealt evenly.
+// Rows of attributes go to the stripes in turn, eight at a time. So two stripes share few cache lines, and the frequent attributes,
+// which have low numbers, are spread evenly.
 const rowsInTurn = 8
 
 // StripeOf returns the stripe of an attribute's row.
 func StripeOf(row int32) int { return int(uint32(row) / rowsInTurn % Stripes) }
 
-// Changes are float32 sums for each part, in as many lanes as the widest vectors have. Parts have several places, so that
-// rows with numbers nearby need not wait for each other.
+// Changes are float32 sums per stripe, with as many lanes as the widest vectors have. A stripe has several places, so that additions
+// for neighbouring rows do not wait for each other.
 type Changes [Stripes * Places]sixteen
 
 type sixteen = [16]float32
 
 const Places = 4
 
-// place returns where the row's changes are added up, which depends on the row alone.
+// place returns the place that sums the changes of a row. It depends on the row only.
 func place(row int32) int { return StripeOf(row)*Places + int(uint32(row)%Places) }
 
 var Sparse = AvailableSparse()[0]
 
-// plainSparse are in plain Go.
+// plainSparse are the loops in plain Go.
 var plainSparse = SparseLoops{
 	Name:       "plain",
 	Gather:     gatherPlain,
@@ -56,7 +55,7 @@ var plainSparse = SparseLoops{
 	IsZero:     isZeroPlain,
 }
 
-// gatherPlain takes four rows at a time.
+// gatherPlain adds four rows at a time.
 func gatherPlain(to, w []float32, index []int32, value []float32) {
 	y, k := len(to), 0
 	for ; k+4 <= len(index); k += 4 {
@@ -83,7 +82,7 @@ func gatherPlain(to, w []float32, index []int32, value []float32) {
 	}
 }
 
-// scatterPlain takes four rows at a time, each number in order: a row may be there twice.
+// scatterPlain changes four rows at a time, each entry in order: the same row may occur twice.
 func scatterPlain(w, v []float32, c float32, index []int32, value []float32) {
 	y, k := len(v), 0
 	for ; k+4 <= len(index); k += 4 {
@@ -125,7 +124,7 @@ func measurePlain(w, v []float32, c float32, index []int32, value []float32, cha
 	}
 }
 
-// measureRow has four sums: one would make every addition wait for the last.
+// measureRow keeps four sums: with one, every addition would wait for the previous one.
 func measureRow(w, v []float32, c float32) float32 {
 	var s0, s1, s2, s3 float32
 	v = v[:len(w)]
@@ -146,7 +145,7 @@ func measureRow(w, v []float32, c float32) float32 {
 
 func measureRunPlain(w, v []float32, c float32) float64 { return float64(measureRow(w, v, c)) }
 
-// takePlain knows that measurePlain uses one lane.
+// takePlain reads lane 0, the only one that measurePlain uses.
 func takePlain(change []sixteen) float64 {
 	s := 0.0
 	for k := range change {
@@ -165,7 +164,7 @@ func isZeroPlain(x []float32) bool {
 	return true
 }
 
-// ValueAt returns the value of entry k.
+// ValueAt returns the value of entry k, 1 if value is nil.
 func ValueAt(value []float32, k int) float32 {
 	if value == nil {
 		return 1

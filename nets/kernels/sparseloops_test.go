@@ -2,7 +2,7 @@ package kernels
 
 import "testing"
 
-// An attribute beyond the weights is caught, not read from elsewhere.
+// An attribute beyond the weights panics instead of reading other memory.
 func TestSparseAttributeOutOfRange(t *testing.T) {
 	for _, loops := range AvailableSparse() {
 		for _, y := range []int{3, 17, 40, 50, 90} {

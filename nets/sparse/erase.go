@@ -5,7 +5,7 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Erase sets to zero all weights of w that Scatter changes for the same v and batch.
+// Erase sets to zero all weights of w that Scatter would change for the same v and batch.
 func (s *Linear) Erase(v *structured.Marginals, batch *structured.Batch, w []float32) {
 	for k := range s.parts {
 		s.parts[k].erase(&v.Parts[k], batch, w)

@@ -1,3 +1,6 @@
+// Package sparse scores sparse inputs linearly: the weights of an attribute are one row, which is added to the potentials of every
+// row of the data that has the attribute. Beside scoring it adds gradients to the weights in parallel and measures how their norm
+// changes (Scatter, Shared), and lists the rows of weights that a batch touches (Rows).
 package sparse
 
 import (
@@ -6,8 +9,8 @@ import (
 	"github.com/dsp-go/dsp/structured/chains"
 )
 
-// Linear is the linear scorer of sparse inputs. Row r of part p of the potentials has attributes x_r, and its potentials
-// are the sum of their rows of weights, with a bias where the part has one:
+// Linear is the linear scorer of sparse inputs. Row r of part p of the potentials has attributes x_r. Its potentials are the sum
+// of the attributes' rows of weights, plus a bias if the part has one:
 //
 //	θ_p(r) = b_p + Σ_a x_r(a) W_p(a)      [Width]
 //
@@ -20,26 +23,26 @@ type Linear struct {
 
 var _ nets.Network = (*Linear)(nil)
 
-// part is where the weights of a part of the potentials are.
+// part says where the weights of one part of the potentials lie in w.
 type part struct {
 	structured.Shape
 	attributes int
-	bias       int   // where it begins in w; −1 if there is none
-	rows       int   // where the attributes' rows begin in w
-	first      int32 // number of the part's first row, which is the bias where there is one (Rows)
-	wide       bool  // a row is cut into pieces, one for each stripe, instead of being one stripe's (Scatter)
+	bias       int   // offset of the bias in w; −1 if there is none
+	rows       int   // offset of the attributes' rows in w
+	first      int32 // number of the part's first row (Rows), which is the bias if there is one
+	wide       bool  // each row is divided among all stripes instead of belonging to one (Scatter)
 }
 
-// Part says what the potentials of one part are made of.
+// Part configures the weights of one part of the potentials.
 type Part struct {
-	Attributes int    // how many attributes its rows can have; 0: none
-	Weights    string // name of their weights [Attributes×Width]
+	Attributes int    // number of attributes; 0: none
+	Weights    string // name of the attributes' weights [Attributes×Width]
 	Bias       string // name of the bias [Width]; empty: none
-	Wide       bool   // rows of weights are very wide: threads share the work on each
-	Row        []int  // shape of a row as users see it, of Width numbers; nil: [Width]
+	Wide       bool   // rows of weights are so wide that threads share the work on each
+	Row        []int  // shape of a row in Layout, Width numbers in all; nil: [Width]
 }
 
-// New returns the scorer for potentials of a form, whose parts are made as parts say.
+// New returns the scorer for potentials of the given form; parts[k] configures part k.
 func New(form structured.Form, parts []Part) *Linear {
 	s := &Linear{form: form}
 	add := func(name string, shape ...int) int {
@@ -67,10 +70,10 @@ func New(form structured.Form, parts []Part) *Linear {
 	return s
 }
 
-// NewChain returns the scorer of chains for so many attributes of positions and of steps, and labels: a row of Y weights
-// for each attribute of positions, the transitions [Y×Y], and Y×Y weights for each attribute of steps. Edge potentials differ
-// from position to position only where steps have attributes. Edges is EdgesTransition, or EdgesNone for independent
-// positions, where edges must be 0.
+// NewChain returns the scorer of chains for the given numbers of attributes of positions (nodes) and of steps (edges) and Y labels.
+// It has Y weights for each attribute of positions, transitions [Y×Y], and Y×Y weights for each attribute of steps. Edge potentials
+// differ between positions only if edges > 0. kind is nets.EdgesTransition, or nets.EdgesNone for independent positions, which
+// requires edges = 0.
 func NewChain(nodes, edges, labels int, kind string) (*Linear, error) {
 	switch {
 	case labels < 1 || nodes < 0 || edges < 0:
@@ -87,7 +90,7 @@ func NewChain(nodes, edges, labels int, kind string) (*Linear, error) {
 	return New(chains.Form(labels, edges > 0), []Part{{Attributes: nodes, Weights: "attributes"}, edge}), nil
 }
 
-// First returns the scorer of the first part alone, whose weights are the first of w.
+// First returns the scorer of the first part only. Its weights are the first of w.
 func (s *Linear) First() *Linear {
 	return &Linear{
 		form:   structured.Form{Structure: s.form.Structure, Parts: s.form.Parts[:1]},
@@ -108,7 +111,7 @@ func (s *Linear) Form() structured.Form { return s.form }
 // Affine returns true.
 func (s *Linear) Affine() bool { return true }
 
-// Layout says where each parameter lives in w.
+// Layout says where each parameter lies in w.
 func (s *Linear) Layout() nets.Layout { return s.layout }
 
 // Init returns zeros, whatever the seed.

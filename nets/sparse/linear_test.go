@@ -25,7 +25,7 @@ type sparseCase struct {
 	v           structured.Marginals
 }
 
-// randomSparse draws a matrix of so many attributes; low numbers are frequent.
+// randomSparse draws up to most attributes per position; low numbers are frequent.
 func randomSparse(rng *rand.Rand, positions, attributes, most int, values bool) *structured.Sparse {
 	x := &structured.Sparse{Offsets: []int{0}}
 	if attributes == 0 {
@@ -68,7 +68,7 @@ func newSparseCase(t testing.TB, rng *rand.Rand, nodes, edges, y int, kind strin
 	for i := range v.Edge {
 		v.Edge[i] = float32(rng.NormFloat64())
 	}
-	for b := range c.batch.Len() { // where chains start there is no step; some positions did not move
+	for b := range c.batch.Len() { // no step leads into the start of a chain; some rows of v are zero
 		if lo, hi := c.batch.Offsets[b], c.batch.Offsets[b+1]; hi > lo {
 			if c.perPosition {
 				clear(v.Edge[lo*y*y:][:y*y])
@@ -81,7 +81,7 @@ func newSparseCase(t testing.TB, rng *rand.Rand, nodes, edges, y int, kind strin
 	return c
 }
 
-// allSparseCases calls test for the kinds of scorers and for label counts on all sides of whole vectors.
+// allSparseCases calls test for all kinds of scorers, with label counts below, at and above whole vectors.
 func allSparseCases(t *testing.T, test func(t *testing.T, c *sparseCase)) {
 	for _, y := range []int{1, 2, 3, 5, 7, 8, 9, 13, 15, 16, 17, 23, 25, 31, 32, 33, 47, 48, 50, 63, 64, 65, 70, 81, 130} {
 		for k, kind := range []string{nets.EdgesNone, nets.EdgesTransition, nets.EdgesTransition} {
@@ -96,7 +96,7 @@ func allSparseCases(t *testing.T, test func(t *testing.T, c *sparseCase)) {
 	}
 }
 
-// dense returns J of the batch as a function: θ and Jᵀv in float64, entry by entry from the definition.
+// dense computes θ and Jᵀv of the batch in float64, entry by entry from the definition.
 func (c *sparseCase) dense(w []float32) (node, edge, pulled []float64) {
 	s, y, v := c.s, c.labels, chains.In(&c.v)
 	yy, transitions, edgeRows := y*y, s.parts[1].bias, s.parts[1].rows
@@ -164,7 +164,7 @@ func eachSparse(t *testing.T, test func(t *testing.T)) {
 	}
 }
 
-func TestSparseLinearIsItsDefinition(t *testing.T) {
+func TestLinearEqualsItsDefinition(t *testing.T) {
 	eachSparse(t, func(t *testing.T) {
 		allSparseCases(t, func(t *testing.T, c *sparseCase) {
 			node, edge, pulled := c.dense(c.w)
@@ -184,7 +184,7 @@ func TestSparseLinearIsItsDefinition(t *testing.T) {
 	})
 }
 
-// Stripes scattered at the same time, in any cut, give the bits of one call, and norms that are the change of the norm.
+// However the stripes are divided among concurrent calls, the weights have the bits of one call, and norms sum to the change of ‖w‖².
 func TestScatterByStripes(t *testing.T) {
 	eachSparse(t, func(t *testing.T) {
 		allSparseCases(t, func(t *testing.T, c *sparseCase) {
@@ -200,12 +200,12 @@ func TestScatterByStripes(t *testing.T) {
 				}
 				wg.Wait()
 				if !slices.Equal(got, want) || !slices.Equal(measured, want) {
-					t.Fatalf("cut %v gives other weights", cut)
+					t.Fatalf("stripes divided at %v: weights differ from those of one call", cut)
 				}
 				if len(cut) == 2 {
 					norms = parts
 				} else if !slices.Equal(norms, parts) {
-					t.Fatalf("cut %v: norms %v, want %v", cut, parts, norms)
+					t.Fatalf("stripes divided at %v: norms %v, want %v", cut, parts, norms)
 				}
 			}
 			change, largest := 0.0, 1.0
@@ -218,14 +218,14 @@ func TestScatterByStripes(t *testing.T) {
 				got += x
 			}
 			if math.Abs(got-change) > 1e-6*largest {
-				t.Fatalf("norms add up to %g, want %g", got, change)
+				t.Fatalf("norms sum to %g, want %g", got, change)
 			}
 		})
 	})
 }
 
-// A chain has the same potentials in any batch.
-func TestSparseScoreOfAChainIsItsOwn(t *testing.T) {
+// A chain has the same potentials whatever batch it is in.
+func TestScoreOfAChainDoesNotDependOnTheBatch(t *testing.T) {
 	eachSparse(t, func(t *testing.T) {
 		allSparseCases(t, func(t *testing.T, c *sparseCase) {
 			var all, one structured.Potentials
@@ -238,17 +238,17 @@ func TestSparseScoreOfAChainIsItsOwn(t *testing.T) {
 				must(t, worker.Score(c.w, &alone, &one))
 				lo, hi := c.batch.Offsets[b], c.batch.Offsets[b+1]
 				if !slices.Equal(one.Parts[0].Values, all.Parts[0].Values[lo*y:hi*y]) {
-					t.Fatalf("chain %d has other nodes alone", b)
+					t.Fatalf("chain %d has different node potentials alone", b)
 				}
 				if c.perPosition && !slices.Equal(one.Parts[1].Values, all.Parts[1].Values[lo*y*y:hi*y*y]) {
-					t.Fatalf("chain %d has other edges alone", b)
+					t.Fatalf("chain %d has different edge potentials alone", b)
 				}
 			}
 		})
 	})
 }
 
-// Rows are what Scatter changes and Score reads: weights outside make no difference, weights inside all do.
+// Rows lists exactly the weights that Scatter changes.
 func TestRowsAreWhatABatchTouches(t *testing.T) {
 	var rows Rows
 	allSparseCases(t, func(t *testing.T, c *sparseCase) {
@@ -265,7 +265,7 @@ func TestRowsAreWhatABatchTouches(t *testing.T) {
 				lo, hi := c.s.Row(row)
 				for i := lo; i < hi; i++ {
 					if touched[i] {
-						t.Fatalf("row %d overlaps another or is there twice", row)
+						t.Fatalf("row %d overlaps another or is listed twice", row)
 					}
 					touched[i] = true
 				}
@@ -281,10 +281,10 @@ func TestRowsAreWhatABatchTouches(t *testing.T) {
 			c.s.Scatter(1, &v, &batch, 0, Stripes, to, nil)
 			for i, x := range to {
 				if x != 0 && !touched[i] {
-					t.Fatalf("weight %d is changed and in no row", i)
+					t.Fatalf("weight %d changed but is in no listed row", i)
 				}
-				if x == 0 && touched[i] && !c.perPosition { // the step into a chain's start counts nothing
-					t.Fatalf("weight %d is in a row and not changed", i)
+				if x == 0 && touched[i] && !c.perPosition { // the step into the start of a chain counts nothing
+					t.Fatalf("weight %d is in a listed row but did not change", i)
 				}
 			}
 		}
@@ -297,12 +297,12 @@ func TestRowsCoverAllWeights(t *testing.T) {
 		for r := range c.s.NumRows() {
 			lo, hi := c.s.Row(int32(r))
 			if lo != end || hi <= lo {
-				t.Fatalf("row %d is w[%d:%d], the one before ends at %d", r, lo, hi, end)
+				t.Fatalf("row %d is w[%d:%d], but the one before ends at %d", r, lo, hi, end)
 			}
 			end = hi
 		}
 		if end != c.s.Dim() {
-			t.Fatalf("rows end at %d of %d", end, c.s.Dim())
+			t.Fatalf("the last row ends at %d of %d", end, c.s.Dim())
 		}
 	})
 }

@@ -2,17 +2,17 @@ package sparse
 
 import "github.com/dsp-go/dsp/structured"
 
-// Rows lists the rows of weights that a batch touches, for methods that leave all others alone. A row is a run of weights
-// that are touched together: those of an attribute, or a bias. The zero value is ready to use; it is scratch memory, one
-// per goroutine.
+// Rows lists the rows of weights that a batch touches, for methods that leave all others unchanged. A row is a run of weights that
+// are used together: those of an attribute, or a bias. The zero value is ready to use. It includes scratch memory: use one per
+// goroutine.
 type Rows struct {
-	Index []int32 // numbers of rows, each once, in the order in which the batch first touches them
+	Index []int32 // distinct row numbers, in the order in which the batch first touches them
 
-	seen []uint32 // [NumRows] the last call that saw each row
+	seen []uint32 // [NumRows] the last call that listed each row
 	call uint32
 }
 
-// NumRows returns how many rows the weights fall into. Rows are numbered as they lie in w.
+// NumRows returns the number of rows of weights. Rows are numbered in the order of w.
 func (s *Linear) NumRows() int {
 	n := 0
 	for _, p := range s.parts {
@@ -24,7 +24,7 @@ func (s *Linear) NumRows() int {
 	return n
 }
 
-// Row returns where a row lies: w[lo:hi].
+// Row returns the range w[lo:hi] of a row.
 func (s *Linear) Row(row int32) (lo, hi int) {
 	k := len(s.parts) - 1
 	for k > 0 && row < s.parts[k].first {
@@ -39,7 +39,7 @@ func (s *Linear) Row(row int32) (lo, hi int) {
 	return lo, lo + p.Width
 }
 
-// Rows makes r the rows that the batch touches: those its potentials are made of, and all that Scatter changes.
+// Rows sets r to the rows that the batch touches: those that Score reads, which include all that Scatter changes.
 func (s *Linear) Rows(batch *structured.Batch, r *Rows) {
 	r.Index = r.Index[:0]
 	r.call++
@@ -53,7 +53,7 @@ func (s *Linear) Rows(batch *structured.Batch, r *Rows) {
 	}
 }
 
-// touch adds the rows that example i touches.
+// touch lists the rows that example i touches.
 func (p *part) touch(data *structured.Dataset, i int, r *Rows) {
 	first := p.first
 	if p.bias >= 0 {

@@ -7,21 +7,22 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Stripes is how many stripes the weights fall into. It is fixed, so that sums over a stripe do not depend on the number of threads.
+// Stripes is how many stripes the weights are divided into. It is fixed, so that sums over stripes do not depend on the number of
+// threads.
 const Stripes = kernels.Stripes
 
-// share returns what belongs to stripes lo to hi-1 of a block of edge weights, which every stripe has some of.
+// share returns what stripes lo to hi-1 own of a block of weights that is divided among all stripes.
 func share(block []float32, lo, hi int) []float32 {
 	n := len(block)
 	return block[n*lo/Stripes : n*hi/Stripes]
 }
 
-// Scatter adds c·Jᵀv to the weights of stripes lo to hi-1 of to [Dim], for marginals v of the batch or differences of such;
-// all of it is stripes 0 to Stripes. Calls on distinct stripes may run at the same time, also on the same to: each
-// weight receives its summands in the order of the batch, so its bits depend neither on the cut nor on the threads.
+// Scatter adds c·Jᵀv to the weights of stripes lo to hi-1 of to [Dim], where v are marginals of the batch or differences of
+// marginals; lo = 0 and hi = Stripes update all weights. Calls on disjoint stripes of the same to may run at the same time. Each
+// weight receives its summands in the order of the batch, so its bits depend neither on the division nor on the threads.
 //
-// With norms [Stripes], norms[k] grows by the change of ‖to‖² in stripe k, Σ(2xδ + δ²) with x the weight before and δ
-// its change.
+// If norms [Stripes] is not nil, norms[k] grows by the change of ‖to‖² in stripe k, Σ(2xδ + δ²) with x a weight before the call
+// and δ its change.
 func (s *Linear) Scatter(c float32, v *structured.Marginals, batch *structured.Batch, lo, hi int, to []float32, norms []float64) {
 	if c == 0 || lo >= hi {
 		return
@@ -37,7 +38,7 @@ func (s *Linear) Scatter(c float32, v *structured.Marginals, batch *structured.B
 	}
 }
 
-// scatter adds what example b of v, example i of the data, pulls back.
+// scatter adds the pullback of example b of v, which is example i of the data.
 func (p *part) scatter(f *scatterer, v *structured.Part, b int, data *structured.Dataset, i int, to []float32) {
 	x, width := data.AttributesOf(p.Shape), p.Width
 	if p.Rows == structured.Tied || p.attributes == 0 {
@@ -73,7 +74,7 @@ func (p *part) scatter(f *scatterer, v *structured.Part, b int, data *structured
 	}
 }
 
-// scatterer is one call of Scatter. Its sums are zero between calls.
+// scatterer is the state of one call of Scatter. Its sums are zero between calls.
 type scatterer struct {
 	change *kernels.Changes
 	c      float32
@@ -85,8 +86,8 @@ type scatterer struct {
 
 var scatterers = sync.Pool{New: func() any { return &scatterer{change: new(kernels.Changes)} }}
 
-// rows adds to the rows of one position's attributes, 64 at a time, so that the order in which changes are added up does not
-// depend on the cut.
+// rows adds to the rows of the attributes of one position, 64 at a time whatever the stripes, so that changes are summed in the
+// same order for every division.
 func (f *scatterer) rows(to, v []float32, index []int32, value []float32) {
 	whole := f.lo == 0 && f.hi == Stripes
 	for len(index) > 0 {
@@ -107,7 +108,7 @@ func (f *scatterer) rows(to, v []float32, index []int32, value []float32) {
 	}
 }
 
-// choose returns the attributes of these stripes, without a branch that depends on them.
+// choose returns the attributes that belong to the stripes of this call. It does not branch on the attributes.
 func (f *scatterer) choose(index []int32, value []float32) ([]int32, []float32) {
 	n, lo, width := 0, uint32(f.lo), uint32(f.hi-f.lo)
 	for k, row := range index {
@@ -124,7 +125,7 @@ func (f *scatterer) choose(index []int32, value []float32) ([]int32, []float32) 
 	return f.index[:n], f.value[:n]
 }
 
-// block adds x·c·v to what is here of a block of edge weights.
+// block adds x·c·v to the share that these stripes own of a block of weights.
 func (f *scatterer) block(to, v []float32, x float32) {
 	if f.norms == nil {
 		if v = share(v, f.lo, f.hi); len(v) > 0 {
@@ -137,7 +138,7 @@ func (f *scatterer) block(to, v []float32, x float32) {
 	}
 }
 
-// flush adds the chain's changes to the norms.
+// flush adds the changes of an example to the norms.
 func (f *scatterer) flush() {
 	if f.norms == nil {
 		return

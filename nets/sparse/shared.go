@@ -6,24 +6,24 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Shared are weights of a Linear that goroutines score with and scatter to whenever they like. Readers take no
-// locks: they see each weight before or after a scatter that goes on, as in Hogwild and its kin. No summand is lost, since
-// a scatter has the parts that it writes to itself, a few at a time: atomic additions, weight by weight, would take some
-// forty times as long as the vectors do. In which order summands come differs from run to run, and so do bits.
+// Shared are weights of a Linear that goroutines read and scatter to at the same time, without coordination. Readers take no locks: they see
+// each weight before or after a concurrent scatter, as in Hogwild (Niu et al. 2011). No summand is lost: a scatter locks the stripes
+// that it writes to, a few at a time. Atomic additions, weight by weight, would take about forty times as long as the vector loops.
+// The order of the summands varies from run to run, and so do the bits.
 //
-// Under the race detector, which knows no read that may be early or late, readers lock too.
+// The race detector does not accept such reads, so under it readers lock too.
 type Shared struct {
 	s     *Linear
 	locks []stripeLock
 }
 
-// stripeLock has a cache line to itself.
+// stripeLock fills a cache line.
 type stripeLock struct {
 	sync.Mutex
 	_ [56]byte
 }
 
-// Share prepares for so many goroutines.
+// Share returns the locks for weights that the given number of goroutines share.
 func (s *Linear) Share(goroutines int) *Shared {
 	n := 1
 	for n < 2*goroutines && n < Stripes {
@@ -35,7 +35,7 @@ func (s *Linear) Share(goroutines int) *Shared {
 	return &Shared{s: s, locks: make([]stripeLock, n)}
 }
 
-// Read calls score, which reads the weights.
+// Read calls score, which may read the weights.
 func (x *Shared) Read(score func() error) error {
 	if raceDetector {
 		for k := range x.locks {
@@ -46,8 +46,8 @@ func (x *Shared) Read(score func() error) error {
 	return score()
 }
 
-// Scatter is Linear.Scatter to weights that others read and write. It takes the parts in any order, those first that
-// nobody else has.
+// Scatter is Linear.Scatter to weights that other goroutines read and write. It writes first to the stripes that
+// no other goroutine has locked.
 func (x *Shared) Scatter(c float32, v *structured.Marginals, batch *structured.Batch, to []float32, norms []float64) {
 	n := len(x.locks)
 	write := func(k int) {

@@ -10,7 +10,7 @@ type worker struct {
 	batch *structured.Batch // of the last Score
 }
 
-// Score implements Worker. Each row's sum goes over its attributes in order, whatever batch it is in.
+// Score implements nets.Worker. It sums over the attributes of a row in their order, whatever the batch.
 func (k *worker) Score(w []float32, batch *structured.Batch, θ *structured.Potentials) error {
 	k.batch = batch
 	θ.Resize(batch, k.s.form)
@@ -20,13 +20,13 @@ func (k *worker) Score(w []float32, batch *structured.Batch, θ *structured.Pote
 	return nil
 }
 
-// Pullback implements Worker.
+// Pullback implements nets.Worker.
 func (k *worker) Pullback(v *structured.Marginals, grad []float32) error {
 	k.s.Scatter(1, v, k.batch, 0, Stripes, grad, nil)
 	return nil
 }
 
-// score sets each row of θ to the bias, or zeros, and the sum of its attributes' rows of w.
+// score sets each row of θ to the bias, or zeros, plus the rows of w of its attributes.
 func (p *part) score(w []float32, batch *structured.Batch, θ *structured.Part) {
 	width, to := p.Width, θ.Values
 	if p.bias < 0 {
