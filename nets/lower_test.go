@@ -320,7 +320,7 @@ var mixing = map[string]struct {
 		return node(gorgonia.Slice(both, nil, gorgonia.S(0, 4)))
 	}},
 	"ids that look up rows": {"gather ids", func(g *Graph, x *gorgonia.Node) *gorgonia.Node { return node(g.Embed(x, 0)) }},
-	"window of what is turned": {"gather window", func(g *Graph, x *gorgonia.Node) *gorgonia.Node {
+	"window of a transpose": {"gather window", func(g *Graph, x *gorgonia.Node) *gorgonia.Node {
 		w := node(g.Window(node(gorgonia.Transpose(node(gorgonia.Concat(1, x, x)), 1, 0)), 3))
 		return node(gorgonia.Slice(w, nil, gorgonia.S(0, 4)))
 	}},

@@ -340,7 +340,7 @@ func TestPairErrors(t *testing.T) {
 	}{
 		{"expected [64×3]", same},
 		{"expected [8×K·E], [8×E] and [E]", func(g *Graph, x *gorgonia.Node) *gorgonia.Node { return node(g.Bilinear(x, x, g.Param("out"))) }},
-		{"a row for each of 8 positions", func(g *Graph, x *gorgonia.Node) *gorgonia.Node { return node(g.Heads(node(g.Heads(x)))) }},
+		{"one row for each of 8 positions", func(g *Graph, x *gorgonia.Node) *gorgonia.Node { return node(g.Heads(node(g.Heads(x)))) }},
 		{`op "sum`, func(g *Graph, x *gorgonia.Node) *gorgonia.Node { // over all pairs
 			p := node(gorgonia.Mul(node(g.Heads(x)), g.Param("out")))
 			s := node(gorgonia.Reshape(node(gorgonia.Sum(p, 0)), tensor.Shape{1, 3}))
