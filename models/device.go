@@ -1,15 +1,15 @@
 package models
 
 import (
-	"errors"
 	"fmt"
 	"math/bits"
 	"strconv"
 	"strings"
 
-	"github.com/dsp-go/dsp/cuda"
+	"github.com/dsp-go/dsp/cuda/device"
+	"github.com/dsp-go/dsp/cuda/training"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/engine"
 )
 
 // The kinds of device; cuda may be followed by a colon and the number of one.
@@ -45,12 +45,12 @@ func (c *Config) checkDevice() error {
 	if err := checkCUDA(ordinal); err != nil {
 		return structured.BadInput("--device %s: %w; use --device cpu, or auto", c.Device, err)
 	}
-	return train.Accelerates(c.Method)
+	return c.checkAccelerated()
 }
 
 // checkCUDA says why there is no CUDA device of that number.
 func checkCUDA(ordinal int) error {
-	all, err := cuda.Devices()
+	all, err := device.Devices()
 	if err == nil && ordinal >= len(all) {
 		err = fmt.Errorf("there is no such device, the last one is cuda:%d", len(all)-1)
 	}
@@ -58,7 +58,7 @@ func checkCUDA(ordinal int) error {
 }
 
 // OpenDevice opens the CUDA device of a name as the setting device has it. Nil is the CPU. A device that there is not is bad input.
-func OpenDevice(name string) (*cuda.Device, error) {
+func OpenDevice(name string) (*device.Device, error) {
 	c := Config{Device: name}
 	if err := c.checkDevice(); err != nil {
 		return nil, err
@@ -67,14 +67,14 @@ func OpenDevice(name string) (*cuda.Device, error) {
 }
 
 // openDevice opens the CUDA device that c asks for; with auto the first, unless it is emulated. Nil is the CPU.
-func (c *Config) openDevice() (*cuda.Device, error) {
+func (c *Config) openDevice() (*device.Device, error) {
 	kind, ordinal, err := parseDevice(c.Device)
 	switch {
 	case err != nil || kind == cpuDevice:
 		return nil, err
 	case kind == autoDevice:
-		if all, err := cuda.Devices(); err != nil {
-			if cuda.Built {
+		if all, err := device.Devices(); err != nil {
+			if device.Built {
 				return nil, err
 			}
 			return nil, nil
@@ -82,10 +82,10 @@ func (c *Config) openDevice() (*cuda.Device, error) {
 			return nil, nil
 		}
 	}
-	if err := train.Accelerates(c.Method); err != nil {
+	if err := c.checkAccelerated(); err != nil {
 		return nil, err
 	}
-	return cuda.Open(ordinal)
+	return device.Open(ordinal)
 }
 
 // accelerate settles where the run computes, and how many examples are in a step there. What a device cannot do is refused
@@ -127,7 +127,7 @@ func (r *run) accelerate() error {
 		batch = c.Batch
 	}
 	r.o.Log.Info("device "+r.device.Info().String(), "batch", batch)
-	if !cuda.HasKernels(r.problem.Objective) {
+	if !training.HasKernels(r.problem.Objective) {
 		r.o.Log.Info("the network runs on the device, the oracle of a " + r.problem.Scorer.Form().Structure.Name() + " on the CPU")
 	}
 	return nil
@@ -147,13 +147,13 @@ func (r *run) warnIfMoved() {
 }
 
 // moveTo has a device do the run's work.
-func (r *run) moveTo(d *cuda.Device) error {
-	a, err := cuda.NewAccelerator(d, r.problem.Objective, r.config.TF32)
+func (r *run) moveTo(d *device.Device) error {
+	a, err := training.NewAccelerator(d, r.problem.Objective, r.config.TF32)
 	if err != nil {
 		return err
 	}
 	r.device = newOnDevice(d, r.config.TF32)
-	r.problem.Engine = train.NewAcceleratedEngine(r.problem.Objective, threadsOr(r.config.Threads), a)
+	r.problem.Engine = engine.NewAcceleratedEngine(r.problem.Objective, threadsOr(r.config.Threads), a)
 	return nil
 }
 
@@ -163,18 +163,6 @@ func (r *run) close() {
 		_ = r.device.Close()
 		r.device = nil
 	}
-}
-
-// advise adds what to do about a device's memory that is too small.
-func (r *run) advise(err error) error {
-	var small *cuda.OutOfMemoryError
-	if !errors.As(err, &small) {
-		return err
-	}
-	if b := r.problem.BatchSize(); b > 1 {
-		return fmt.Errorf("%w; lower --batch (now %d), or use --device cpu", err, b)
-	}
-	return fmt.Errorf("%w; use --device cpu", err)
 }
 
 // leastSteps is how many steps a pass has at least where the batch is chosen for a device, and stepPositions the positions of

@@ -6,16 +6,18 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/dsp-go/dsp/cuda"
+	"github.com/dsp-go/dsp/cuda/device"
+	cudaoracles "github.com/dsp-go/dsp/cuda/oracles"
+	"github.com/dsp-go/dsp/cuda/training"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/engine"
 )
 
 // onDevice is a CUDA device that a model is used on, with the data sets that it was used for.
 type onDevice struct {
-	*cuda.Device
+	*device.Device
 	tf32 bool
-	of   map[usage]*cuda.Predictor
+	of   map[usage]*training.Predictor
 }
 
 // usage is what a predictor is made for.
@@ -49,25 +51,25 @@ func (m *Model) Use(name string) (stop func(), err error) {
 	}, nil
 }
 
-func newOnDevice(d *cuda.Device, tf32 bool) *onDevice {
-	return &onDevice{Device: d, tf32: tf32, of: map[usage]*cuda.Predictor{}}
+func newOnDevice(d *device.Device, tf32 bool) *onDevice {
+	return &onDevice{Device: d, tf32: tf32, of: map[usage]*training.Predictor{}}
 }
 
 // over has what is wanted of the model on all of d, piece by piece.
-func (on *onDevice) over(ctx context.Context, m *Model, d *structured.Dataset, wanted cuda.Wanted,
-	use func(examples []int, a *cuda.Predicted) error) error {
+func (on *onDevice) over(ctx context.Context, m *Model, d *structured.Dataset, wanted training.Wanted,
+	use func(examples []int, a *training.Predicted) error) error {
 	key := usage{d, wanted.NBest}
 	p := on.of[key]
 	if p == nil {
 		var err error
-		if p, err = cuda.NewPredictor(on.Device, m.Net, m.Constraints, d, wanted.NBest, on.tf32); err != nil {
+		if p, err = training.NewPredictor(on.Device, m.Net, m.Constraints, d, wanted.NBest, on.tf32); err != nil {
 			return err
 		}
 		on.of[key] = p
 	}
 	p.SetWeights(m.W)
 	err := p.Over(ctx, wanted, use)
-	if bad, ok := errors.AsType[*train.NonFiniteError](err); ok {
+	if bad, ok := errors.AsType[*engine.NonFiniteError](err); ok {
 		return fmt.Errorf("%s: the model's potentials are NaN or infinite", bad.Where)
 	}
 	return err
@@ -81,11 +83,11 @@ func (on *onDevice) predict(ctx context.Context, m *Model, d *structured.Dataset
 	if o.LeastRisk {
 		return structured.BadInput("--decode risk is for the CPU; use --device cpu")
 	}
-	if o.NBest > cuda.MaxBest {
-		return structured.BadInput("--nbest %d: a CUDA device finds up to %d outputs; use --device cpu", o.NBest, cuda.MaxBest)
+	if o.NBest > cudaoracles.MaxBest {
+		return structured.BadInput("--nbest %d: a CUDA device finds up to %d outputs; use --device cpu", o.NBest, cudaoracles.MaxBest)
 	}
-	wanted := cuda.Wanted{LogZ: o.Probability || o.NBest > 0, Marginals: o.Marginals || o.Confidence, NBest: o.NBest}
-	return on.over(ctx, m, d, wanted, func(examples []int, p *cuda.Predicted) error {
+	wanted := training.Wanted{LogZ: o.Probability || o.NBest > 0, Marginals: o.Marginals || o.Confidence, NBest: o.NBest}
+	return on.over(ctx, m, d, wanted, func(examples []int, p *training.Predicted) error {
 		a := answers{offsets: p.Offsets, labels: slices.Clone(p.Labels), score: p.Score, logZ: p.LogZ, marginals: p.Marginals, rows: p.Offsets, width: m.Labels.Len()}
 		if o.NBest > 0 {
 			a.best = &p.Best
@@ -105,7 +107,7 @@ func (on *onDevice) predict(ctx context.Context, m *Model, d *structured.Dataset
 
 // potentials is Model.Potentials.
 func (on *onDevice) potentials(ctx context.Context, m *Model, d *structured.Dataset, all *structured.Potentials) error {
-	return on.over(ctx, m, d, cuda.Wanted{Potentials: true}, func(examples []int, p *cuda.Predicted) error {
+	return on.over(ctx, m, d, training.Wanted{Potentials: true}, func(examples []int, p *training.Predicted) error {
 		place(all, examples[0], &p.Potentials)
 		return nil
 	})

@@ -95,7 +95,7 @@ func (c Config) Resolve(input Input) (Config, error) {
 			return c, structured.BadInput("net %s: %d embedding sizes for %d discrete inputs", c.Net, len(c.Embed), len(input.Vocab))
 		}
 	} else if input.Dim == 0 {
-		return c, structured.BadInput("net %s reads dense features; the data has none. Use --net embed for words", c.Net)
+		return c, structured.BadInput("net %s reads dense features; the data has none; net embed reads words", c.Net)
 	}
 	if c.Net != "linear" && c.Activation == "" {
 		c.Activation = ELU

@@ -52,7 +52,7 @@ func mix(z uint64) uint64 {
 	return z ^ z>>31
 }
 
-// Dropout zeroes entries of x [Rows×C] or [Pairs×C] with the given probability while training (Worker.SetDropout), and scales the
+// Dropout zeroes entries of x [Rows×C] or [Pairs×C] with the given probability while training (DropoutWorker), and scales the
 // rest by 1/(1−rate) (Srivastava et al. 2014).
 func (g *Graph) Dropout(x *gorgonia.Node, rate float64) (*gorgonia.Node, error) {
 	if rate == 0 {

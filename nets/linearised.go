@@ -53,15 +53,17 @@ type LinearisedWorker struct {
 	tangent   structured.Potentials
 }
 
-// SetDropout sets the seed of the network's dropout masks, 0 for none. The model is affine for one seed.
-func (w *LinearisedWorker) SetDropout(seed uint64) { w.net.SetDropout(seed) }
-
-// Score computes θ(w_k) + J(w − w_k).
+// Score computes θ(w_k) + J(w − w_k), without dropout.
 func (w *LinearisedWorker) Score(weights []float32, batch *structured.Batch, θ *structured.Potentials) error {
+	return w.ScoreDropout(weights, 0, batch, θ)
+}
+
+// ScoreDropout implements DropoutWorker. The model is affine for one seed.
+func (w *LinearisedWorker) ScoreDropout(weights []float32, seed uint64, batch *structured.Batch, θ *structured.Potentials) error {
 	if len(weights) != len(w.direction) {
 		return fmt.Errorf("nets: %d weights given; the linearised net has %d", len(weights), len(w.direction))
 	}
-	if err := w.net.Score(w.model.wk, batch, θ); err != nil {
+	if err := w.net.ScoreDropout(w.model.wk, seed, batch, θ); err != nil {
 		return err
 	}
 	w.step(weights)

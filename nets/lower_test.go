@@ -176,7 +176,7 @@ func TestResolve(t *testing.T) {
 		{Config{Net: "cnn-image"}, Input{Dim: 64}, "16×8 images"},
 		{Config{Net: "embed"}, Input{Dim: 64}, "the data has none"},
 		{Config{Net: "embed", Embed: []int{3}}, Input{Vocab: []int{100, 10}}, "embed"},
-		{Config{Net: "mlp"}, Input{Vocab: []int{100, 10}}, "Use --net embed"},
+		{Config{Net: "mlp"}, Input{Vocab: []int{100, 10}}, "net embed reads words"},
 		{Config{Net: "biaffine"}, Input{Dim: 3}, "biaffine"},
 		{Config{Net: "biaffine", Edges: EdgesTransition}, Input{Vocab: []int{100, 10}}, "biaffine"},
 		{Config{Net: "biaffine"}, Input{}, "the data has neither"},
@@ -238,8 +238,7 @@ func TestDropoutMask(t *testing.T) {
 	w, worker := net.Init(1), net.NewNetWorker()
 	at := func(seed uint64) []float32 {
 		var θ structured.Potentials
-		worker.SetDropout(seed)
-		must(t, worker.Score(w, &batch, &θ))
+		must(t, worker.ScoreDropout(w, seed, &batch, &θ))
 		return append([]float32(nil), θ.Parts[0].Values...)
 	}
 	off, one, two := at(0), at(1), at(2)

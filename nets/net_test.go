@@ -76,9 +76,8 @@ func TestPresetsEqualGorgonia(t *testing.T) {
 func checkAgainst(t *testing.T, r *reference, net *Net, batch *structured.Batch, w []float32, seed uint64, rng *rand.Rand) {
 	t.Helper()
 	worker := net.NewNetWorker()
-	worker.SetDropout(seed)
 	var θ, dθ structured.Potentials
-	if err := worker.Score(w, batch, &θ); err != nil {
+	if err := worker.ScoreDropout(w, seed, batch, &θ); err != nil {
 		t.Fatal(err)
 	}
 	v := randomMarginals(rng, batch, net.Form())
@@ -172,15 +171,13 @@ func TestBatchesDoNotMix(t *testing.T) {
 			all.Reset(data, []int{3, 1, 4, 2, 0})
 			var θ, again, alone structured.Potentials
 			worker, other := net.NewNetWorker(), net.NewNetWorker()
-			worker.SetDropout(5)
-			other.SetDropout(5)
-			must(t, worker.Score(w, &all, &θ))
+			must(t, worker.ScoreDropout(w, 5, &all, &θ))
 			v := randomMarginals(rng, &all, net.Form())
 			grad, sum := make([]float32, net.Dim()), make([]float32, net.Dim())
 			must(t, worker.Pullback(v, grad))
 			for c, e := range all.Examples {
 				one.Reset(data, []int{e})
-				must(t, other.Score(w, &one, &alone))
+				must(t, other.ScoreDropout(w, 5, &one, &alone))
 				lo, hi := all.Offsets[c]*testLabels, all.Offsets[c+1]*testLabels
 				mustEqual(t, "node", alone.Parts[0].Values, widen(θ.Parts[0].Values[lo:hi]), 1e-6)
 				var vc structured.Marginals
@@ -188,7 +185,7 @@ func TestBatchesDoNotMix(t *testing.T) {
 				must(t, other.Pullback(&vc, sum))
 			}
 			mustEqual(t, "gradient", sum, widen(grad), 1e-5)
-			must(t, other.Score(w, &all, &again))
+			must(t, other.ScoreDropout(w, 5, &all, &again))
 			if !slices.Equal(θ.Parts[0].Values, again.Parts[0].Values) || !slices.Equal(θ.Parts[1].Values, again.Parts[1].Values) {
 				t.Error("another worker returns different bits")
 			}
@@ -303,14 +300,13 @@ func TestWarmWorkersDoNotAllocate(t *testing.T) {
 		data := randomData(rng, p.input, testLabels, 3, 50, 1, 9, 70, 4)
 		w, ẇ, grad := net.Init(1), randomVector(rng, net.Dim(), 1), make([]float32, net.Dim())
 		worker := net.NewNetWorker()
-		worker.SetDropout(3)
 		var batch structured.Batch
 		batch.Reset(data, []int{3, 1, 4})
 		var θ, dθ structured.Potentials
-		must(t, worker.Score(w, &batch, &θ))
+		must(t, worker.ScoreDropout(w, 3, &batch, &θ))
 		v := randomMarginals(rng, &batch, net.Form())
 		if n := testing.AllocsPerRun(5, func() {
-			_ = worker.Score(w, &batch, &θ)
+			_ = worker.ScoreDropout(w, 3, &batch, &θ)
 			_ = worker.Pullback(v, grad)
 			_ = worker.PushForward(ẇ, &dθ)
 		}); n > 0 {

@@ -192,9 +192,7 @@ func TestSentencesDoNotMix(t *testing.T) {
 				all.Reset(data, []int{3, 1, 4, 2, 0, 5})
 				var θ, alone structured.Potentials
 				worker, other := net.NewNetWorker(), net.NewNetWorker()
-				worker.SetDropout(5)
-				other.SetDropout(5)
-				must(t, worker.Score(w, &all, &θ))
+				must(t, worker.ScoreDropout(w, 5, &all, &θ))
 				v := randomMarginals(rng, &all, net.Form())
 				if sparse {
 					for k := range v.Parts {
@@ -214,7 +212,7 @@ func TestSentencesDoNotMix(t *testing.T) {
 				}
 				for c, e := range all.Examples {
 					one.Reset(data, []int{e})
-					must(t, other.Score(w, &one, &alone))
+					must(t, other.ScoreDropout(w, 5, &one, &alone))
 					for k := range θ.Parts {
 						mustEqual(t, θ.Parts[k].Name, alone.Parts[k].Values, widen(θ.Parts[k].Of(c)), 1e-6)
 					}
@@ -265,14 +263,13 @@ func TestLinearisedBiaffine(t *testing.T) {
 	batch.Reset(data, []int{1, 0})
 	wk, d := randomVector(rng, net.Dim(), 0.5), randomVector(rng, net.Dim(), 1)
 	model := Linearise(net, wk).NewLinearisedWorker()
-	model.SetDropout(3)
 	at := func(step float32) []float64 {
 		w := slices.Clone(wk)
 		for i := range w {
 			w[i] += step * d[i]
 		}
 		var θ structured.Potentials
-		must(t, model.Score(w, &batch, &θ))
+		must(t, model.ScoreDropout(w, 3, &batch, &θ))
 		return append(widen(θ.Parts[0].Values), widen(θ.Parts[1].Values)...)
 	}
 	zero, one, two := at(0), at(1), at(2)
@@ -282,9 +279,8 @@ func TestLinearisedBiaffine(t *testing.T) {
 		}
 	}
 	worker := net.NewNetWorker()
-	worker.SetDropout(3)
 	var θ, dθ structured.Potentials
-	must(t, worker.Score(wk, &batch, &θ))
+	must(t, worker.ScoreDropout(wk, 3, &batch, &θ))
 	mustEqual(t, "θ(w_k)", append(slices.Clone(θ.Parts[0].Values), θ.Parts[1].Values...), zero, 1e-6)
 	must(t, worker.PushForward(d, &dθ))
 	mustEqual(t, "slope", append(slices.Clone(dθ.Parts[0].Values), dθ.Parts[1].Values...), differences(one, zero, 1), 1e-4)
@@ -297,14 +293,13 @@ func TestWarmWorkersOfPairsDoNotAllocate(t *testing.T) {
 	data := withPairs(randomData(rng, c.input, 3, 3, 20, 1, 9))
 	w, ẇ, grad := net.Init(1), randomVector(rng, net.Dim(), 1), make([]float32, net.Dim())
 	worker := net.NewNetWorker()
-	worker.SetDropout(3)
 	var batch structured.Batch
 	batch.Reset(data, []int{3, 1})
 	var θ, dθ structured.Potentials
-	must(t, worker.Score(w, &batch, &θ))
+	must(t, worker.ScoreDropout(w, 3, &batch, &θ))
 	v := randomMarginals(rng, &batch, net.Form())
 	if n := testing.AllocsPerRun(5, func() {
-		_ = worker.Score(w, &batch, &θ)
+		_ = worker.ScoreDropout(w, 3, &batch, &θ)
 		_ = worker.Pullback(v, grad)
 		_ = worker.PushForward(ẇ, &dθ)
 	}); n > 0 {

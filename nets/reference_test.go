@@ -31,7 +31,7 @@ func newReference(t testing.TB, net *Net, batch *structured.Batch, dropout uint6
 		t.Fatal(err)
 	}
 	r.graph, r.f = g, f
-	r.worker.SetDropout(dropout)
+	r.worker.m.seed = dropout
 	if err := r.worker.load(make([]float32, net.Dim()), batch); err != nil {
 		t.Fatal(err)
 	}

@@ -26,6 +26,14 @@ type Worker interface {
 	Pullback(v *structured.Marginals, grad []float32) error
 }
 
+// DropoutWorker is a Worker of a scorer that has dropout.
+type DropoutWorker interface {
+	Worker
+	// ScoreDropout is Score with dropout. The masks are a function of the seed, the example, the position in it and the unit;
+	// seed 0 is Score. Pullback is at the masks of the last Score, too.
+	ScoreDropout(w []float32, seed uint64, batch *structured.Batch, θ *structured.Potentials) error
+}
+
 // Network is a Scorer whose weights have names and initial values: a Net or a sparse.Linear.
 type Network interface {
 	Scorer

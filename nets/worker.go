@@ -34,12 +34,14 @@ func (n *Net) NewNetWorker() *NetWorker {
 	return w
 }
 
-// SetDropout sets the seed of the dropout masks; 0 turns dropout off, as at first. The mask is a function of the seed,
-// the example, the position in it and the unit.
-func (w *NetWorker) SetDropout(seed uint64) { w.m.seed = seed }
-
-// Score computes the potentials of the batch at weights.
+// Score computes the potentials of the batch at weights, without dropout.
 func (w *NetWorker) Score(weights []float32, batch *structured.Batch, θ *structured.Potentials) error {
+	return w.ScoreDropout(weights, 0, batch, θ)
+}
+
+// ScoreDropout implements DropoutWorker.
+func (w *NetWorker) ScoreDropout(weights []float32, seed uint64, batch *structured.Batch, θ *structured.Potentials) error {
+	w.m.seed = seed
 	if err := w.load(weights, batch); err != nil {
 		return err
 	}

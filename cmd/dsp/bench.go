@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -15,11 +16,9 @@ import (
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/kernels"
 	"github.com/dsp-go/dsp/oracles"
-	"github.com/dsp-go/dsp/oracles/chain"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/structured/ocr"
-	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/engine"
 )
 
 // speed is one measured thing.
@@ -44,9 +43,10 @@ func benchCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "bench",
 		Short: "Measure the oracles, a network's step and a training pass on this machine",
-		Long: `bench measures in sequences a second, and in floating-point operations where they can be counted: the oracles on one
-thread with chains of 50 positions, where max takes 2TY² operations and exp 6TY²; forward and pullback of an mlp on 4096
-positions; and passes over built-in data on all cores.
+		Long: `bench measures in sequences per second, and in floating-point operations per second where they can be counted: on one
+thread, the oracles of chains of 50 positions, where max takes 2TY² operations and exp 6TY², and those of dependency trees
+of 25 words, with one relation and with 50; forward and pullback of an mlp on 4096 positions; and passes over built-in data
+on all cores.
 
 With --device cuda it measures the GPU's kernels, a training step and a pass of prox-linear, beside a bound: the time for
 the bytes that must move, at the rate of a copy on this GPU, or for the arithmetic, at float32's peak.`,
@@ -72,7 +72,7 @@ the bytes that must move, at the rate of a copy on this GPU, or for the arithmet
 			if err != nil {
 				return err
 			}
-			for _, m := range append(oracleMeasures(), step, pass) {
+			for _, m := range slices.Concat(chainMeasures(), treeMeasures(), []measure{step, pass}) {
 				s, err := m.take(cmd.Context(), seconds)
 				if err != nil {
 					return err
@@ -111,30 +111,6 @@ func (m measure) take(ctx context.Context, seconds float64) (speed, error) {
 	}
 	each := time.Since(start).Seconds() / float64(times)
 	return speed{m.part, m.what, float64(m.sequences) / each, m.flops / each / 1e9}, nil
-}
-
-// oracleMeasures are the chain oracle's three questions and the smoothing, at 25 and at 128 labels.
-func oracleMeasures() []measure {
-	const sequences, length = 64, 50
-	var all []measure
-	for _, labels := range []int{25, 128} {
-		θ, o := randomChains(sequences, length, labels), chain.New()
-		y, value := make([]int32, θ.OutputSize()), make([]float64, sequences)
-		var u structured.Marginals
-		var best oracles.KBest
-		var answer oracles.Answer
-		l2 := oracles.Smoothing{Kind: oracles.L2, Mu: 1, K: 5}
-		part := fmt.Sprintf("oracle, %d labels", labels)
-		each := float64(sequences * length * labels * labels)
-		add := func(what string, flops float64, run func()) {
-			all = append(all, measure{part, what, sequences, flops, func() error { run(); return nil }})
-		}
-		add("max", 2*each, func() { o.Max(θ, y, value) })
-		add("top-5", 0, func() { o.TopK(θ, 5, &best) })
-		add("l2 smoothing, K=5", 0, func() { l2.Answer(o, θ, &answer, false) })
-		add("exp", 6*each, func() { o.Exp(θ, 1, value, &u) })
-	}
-	return all
 }
 
 // netMeasure is forward and pullback of an mlp 300→200→25 on 4096 positions, on one thread.
@@ -184,27 +160,10 @@ func passMeasure(ctx context.Context) (measure, error) {
 		return measure{}, err
 	}
 	threads, w := runtime.GOMAXPROCS(0), net.Init(1)
-	engine := train.NewEngine(&train.Objective{Scorer: net, Data: data, Loss: train.Hinge}, threads)
+	engine := engine.NewEngine(&engine.Objective{Scorer: net, Data: data, Loss: engine.Hinge}, threads)
 	pass := func() error {
 		_, err := engine.FullPass(ctx, w, oracles.Smoothing{}, nil)
 		return err
 	}
 	return measure{"training", fmt.Sprintf("pass over drawn words, %d threads", threads), data.Len(), 0, pass}, nil
-}
-
-// randomChains draws the potentials of a batch of chains of one length.
-func randomChains(sequences, length, labels int) *structured.Potentials {
-	r := rand.New(rand.NewPCG(1, 1))
-	θ, offsets := &structured.Potentials{}, make([]int, sequences+1)
-	for b := range offsets {
-		offsets[b] = b * length
-	}
-	chains.Resize(θ, offsets, labels, false)
-	for k := range θ.Parts {
-		x := θ.Parts[k].Values
-		for i := range x {
-			x[i] = float32(r.NormFloat64())
-		}
-	}
-	return θ
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dsp-go/dsp/cmd/dsp/devicebench"
-	"github.com/dsp-go/dsp/cuda"
+	"github.com/dsp-go/dsp/cuda/device"
 )
 
 // deviceFlag adds the flag for where a verb does its work.
@@ -17,7 +17,7 @@ func deviceFlag(cmd *cobra.Command, device *string) {
 }
 
 // closeDevice closes a device, which may be nil. What failed on it was said where it did.
-func closeDevice(d *cuda.Device) error {
+func closeDevice(d *device.Device) error {
 	if d == nil || d.Err() != nil {
 		return nil
 	}
@@ -25,7 +25,7 @@ func closeDevice(d *cuda.Device) error {
 }
 
 // benchDevice measures a device and prints a table, or JSON.
-func benchDevice(cmd *cobra.Command, d *cuda.Device, seconds float64) error {
+func benchDevice(cmd *cobra.Command, d *device.Device, seconds float64) error {
 	o := devicebench.Options{Seconds: seconds, Small: d.Info().Emulated()}
 	if !isSet(cmd, "quiet") {
 		o.Done = func(r devicebench.Row) { fmt.Fprintf(os.Stderr, "%-40s %10.3f ms\n", r.What, r.Milliseconds) }

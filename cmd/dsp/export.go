@@ -18,7 +18,8 @@ func exportCommand() *cobra.Command {
 		Short: "Write potentials of data, or a model's weights, for other programs",
 		Long: `export writes the potentials that a model gives data. Of sequences these are arrays node [ΣT×Y] and edge [Y×Y] or
 [ΣT×Y×Y]; of trees arc [Σn²×1], label [Σn²×R] and arc_offsets, with row d·n+h for dependent d and head h, or the root where
-h = d. Then come offsets [n+1], labels where there are any, label_names and ids. With --weights it writes the network's parameters instead.`,
+h = d. Then come offsets [n+1], labels where there are any, label_names and ids.
+With --weights it writes the network's parameters instead.`,
 		Example: `  dsp export --model runs/ner --data test.conll --to potentials.npz
   dsp export --model runs/ner --weights --to weights.txt`,
 		Args: noArgs,

@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/dsp-go/dsp/cuda"
+	"github.com/dsp-go/dsp/cuda/device"
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/nets/kernels"
 	"github.com/dsp-go/dsp/oracles/chain"
@@ -29,8 +29,8 @@ type machine struct {
 	BLAS    string   `json:"blas"`   // what multiplies matrices
 	Devices []string `json:"devices"`
 
-	GPUs  []cuda.Info `json:"gpus"`
-	NoGPU string      `json:"no_gpu,omitempty"` // why there is none
+	GPUs  []device.Info `json:"gpus"`
+	NoGPU string        `json:"no_gpu,omitempty"` // why there is none
 }
 
 func infoCommand() *cobra.Command {
@@ -109,9 +109,9 @@ func thisMachine() machine {
 		Vector:  chain.Vector(),
 		BLAS:    kernels.CurrentBLAS().Name(),
 		Devices: []string{"cpu"},
-		GPUs:    []cuda.Info{},
+		GPUs:    []device.Info{},
 	}
-	gpus, err := cuda.Devices()
+	gpus, err := device.Devices()
 	if err != nil {
 		m.NoGPU = err.Error()
 	}

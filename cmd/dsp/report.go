@@ -11,7 +11,7 @@ import (
 
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/record"
 )
 
 // printResult shows a training run and its baselines, a row each, and where the files are. The objective is that of the
@@ -105,7 +105,7 @@ func resultRows(runs []models.Result, token, sequence string) [][]string {
 }
 
 // number shows x to five digits, and nothing where there is none.
-func number(x train.Number) string {
+func number(x record.Number) string {
 	if f := float64(x); !math.IsNaN(f) && !math.IsInf(f, 0) {
 		return fmt.Sprintf("%.5g", f)
 	}

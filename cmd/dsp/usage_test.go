@@ -1,8 +1,11 @@
 package main
 
 import (
+	"slices"
 	"strings"
 	"testing"
+
+	registry "github.com/dsp-go/dsp/oracles/kinds"
 )
 
 func TestUsageErrors(t *testing.T) {
@@ -73,7 +76,42 @@ func TestSelftest(t *testing.T) {
 		Checks []struct{ Name string }
 	}
 	dsp(t, "selftest", "--json").ok().json(&report)
-	if !report.OK || len(report.Checks) == 0 {
+	if !report.OK {
 		t.Errorf("got %+v", report)
+	}
+	for _, kind := range registry.All {
+		for _, question := range []string{"max", "exp"} {
+			name := kind.Name() + " " + question + " vs enumeration"
+			if !slices.ContainsFunc(report.Checks, func(c struct{ Name string }) bool { return c.Name == name }) {
+				t.Errorf("no check %q", name)
+			}
+		}
+	}
+}
+
+// bench measures the oracle of every registered kind.
+func TestBench(t *testing.T) {
+	var report struct {
+		Speeds []struct {
+			Part, What string
+			Sequences  float64 `json:"sequences_per_second"`
+		}
+	}
+	dsp(t, "bench", "--seconds", "0.001", "--json").ok().json(&report)
+	measured := map[string]int{}
+	for _, s := range report.Speeds {
+		if !(s.Sequences > 0) {
+			t.Errorf("%s, %s: %v sequences per second", s.Part, s.What, s.Sequences)
+		}
+		for _, kind := range registry.All {
+			if strings.HasPrefix(s.Part, "oracle, "+kind.Name()+", ") {
+				measured[kind.Name()]++
+			}
+		}
+	}
+	for _, kind := range registry.All {
+		if measured[kind.Name()] < 6 { // max, top-5 and exp at two sizes
+			t.Errorf("%d measurements of the oracle of a %s", measured[kind.Name()], kind.Name())
+		}
 	}
 }

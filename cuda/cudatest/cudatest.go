@@ -7,11 +7,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dsp-go/dsp/cuda"
+	"github.com/dsp-go/dsp/cuda/device"
 )
 
 // Device returns a device for the test. The test fails where an error stuck to it.
-func Device(t testing.TB) *cuda.Device {
+func Device(t testing.TB) *device.Device {
 	t.Helper()
 	d := open(t)
 	t.Cleanup(func() {
@@ -30,7 +30,7 @@ func Device(t testing.TB) *cuda.Device {
 //	DSP_EMULATED_LOSE     which launch, the first being 1, finds the device lost; :CODE after it is the result, 719 by default
 //	DSP_EMULATED_ORDER    forward, reverse or random:SEED, in which threads and blocks run
 //	DSP_EMULATED_THREADS  of the operating system that run blocks; by default several where a launch is large
-func Emulated(t testing.TB, settings ...string) *cuda.Device {
+func Emulated(t testing.TB, settings ...string) *device.Device {
 	t.Helper()
 	if onDevice() {
 		t.Skip("for the emulated device only")
@@ -48,7 +48,7 @@ var settings = []string{"DSP_EMULATED_MEMORY", "DSP_EMULATED_LOSE", "DSP_EMULATE
 
 func onDevice() bool { return os.Getenv("DSP_CUDA_TEST") == "device" }
 
-func open(t testing.TB) *cuda.Device {
+func open(t testing.TB) *device.Device {
 	t.Helper()
 	if !built {
 		t.Skip("built without the tag gpu")
@@ -64,7 +64,7 @@ func open(t testing.TB) *cuda.Device {
 	for _, name := range settings {
 		os.Getenv(name)
 	}
-	d, err := cuda.Open(0)
+	d, err := device.Open(0)
 	if err != nil {
 		t.Fatal(err)
 	}

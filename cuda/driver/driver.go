@@ -1,4 +1,4 @@
-// Package driver is what package cuda needs of the CUDA driver, and nothing more.
+// Package driver is what package device needs of the CUDA driver, and nothing more.
 //
 // Built with the tag gpu it reaches the driver through gorgonia.org/cu, which is linked with trampolines in place of
 // libcuda.so (see libcuda/trampolines.c), so that the program starts without a driver, too. Built without the tag, Load tells

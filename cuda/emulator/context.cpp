@@ -114,7 +114,7 @@ static const Error errors[] = {
 
 // Attributes by their numbers. Multiprocessors are few, so that kernels that ask for their number launch few blocks.
 static const std::map<int, int> attributes = {
-	{1, 1024}, {2, 1024}, {3, 1024}, {4, 64},       // threads a block, in each direction
+	{1, 1024}, {2, 1024}, {3, 1024}, {4, 64},       // threads per block, in each direction
 	{5, 2147483647}, {6, 65535}, {7, 65535},        // blocks a grid, in each direction
 	{8, 48 << 10}, {97, 227 << 10}, {111, 1 << 10}, // shared memory a block, with opt-in, reserved
 	{9, 64 << 10}, {10, 32}, {12, 64 << 10},        // constant memory, warp, registers a block

@@ -8,7 +8,7 @@ namespace emulated {
 struct Place {
 	int thread, threads, block, block_y, block_z, blocks, blocks_y, blocks_z;
 	char* shared;     // the block's
-	unsigned* slots;  // the warp's: a number a lane for shuffles, then the bits of a vote. There are two sets, which take turns
+	unsigned* slots;  // the warp's: a number per lane for shuffles, then the bits of a vote. There are two sets, which take turns
 	int lanes;        // in this warp: fewer than 32 where the block ends
 	int running;      // a kernel is: what a signal is about
 	void* worker;

@@ -2,8 +2,8 @@
 //   examples [B] int, offsets [B+1] int   the batch: −1 and no rows beyond its last chain        (B, N: capacities)
 //   data_offsets [n+1] int, labels [ΣT] int or null, weights [n] float or null                    the data set
 //   source, chain, gold [N] int, weight [B] float   out; −1, and weight 0, where there is nothing
-// One thread a row, which finds its chain by bisection, and a chain. Bound: writes 12·N bytes.
-// Reference: structured/batch.go; checked by cuda/batch_test.go.
+// One thread per row, which finds its chain by bisection, and a chain. Bound: writes 12·N bytes.
+// Reference: structured/batch.go; checked by cuda/nets/batch_test.go.
 #include "device.cuh"
 
 KERNEL(batch)(const int* RESTRICT examples, const int* RESTRICT offsets, int B, int N, const int* RESTRICT data_offsets, const int* RESTRICT labels,

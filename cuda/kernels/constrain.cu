@@ -6,8 +6,8 @@
 //   shared [W][W] float or null, transition [W][W] byte or null   edge potentials that all chains share, and what is forbidden of them
 //   bad [1] int           out: the least position in the data (mark, for shared edges) of a number that is none, if below bad
 // With steps, rows where chains start are left alone. Integer minima do not show their order.
-// One block about 2048 entries. Bound: reads N·W·4 bytes. Reference: structured/constraints.go, structured.Potentials.Finite;
-// checked by cuda/objective_test.go.
+// One block about 2048 entries. Bound: reads N·W·4 bytes. Reference: structured/chains/constraints.go, structured.Potentials.Finite;
+// checked by cuda/training/objective_test.go.
 #include "rows.cuh"
 
 KERNEL(constrain)(float* RESTRICT x, const int* RESTRICT source, const int* RESTRICT chain, const int* RESTRICT offsets,

@@ -1,5 +1,5 @@
 // v = c(u − r): what is pulled back, of a batch's answers u and its references r, and what it says of the objective.
-//   u [N][W] float                      marginals, with a row a position: of nodes (W = Y) or, with PER_POSITION, of edges (W = Y×Y)
+//   u [N][W] float                      marginals, with a row per position: of nodes (W = Y) or, with PER_POSITION, of edges (W = Y×Y)
 //   r [·][W] float, index [N] int       reference of each row; row index[t] of r, or row t where index is null; r null: the gold output
 //   node or edge θ [N][W] float         potentials without the loss
 //   chain, gold [N], offsets [B+1] int, weight [B], cost [Y] float    the batch, c, the cost of a wrong label (null: 1)
@@ -10,7 +10,7 @@
 //
 // difference_shared and difference_total do so for edges that all chains share: v [Y][Y] is the sum over chains, by groups of
 // 16 chains that difference_shared adds up, and difference_total adds in order. Bound: reads u and r once, 8·B·Y² bytes.
-// Reference: train/engine.go (difference); checked by cuda/objective_test.go.
+// Reference: train/engine/engine.go (difference); checked by cuda/training/objective_test.go.
 #include "chain.cuh"
 #include "rows.cuh"
 

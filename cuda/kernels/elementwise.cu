@@ -1,13 +1,13 @@
 // elementwise: a run of elementwise instructions over the same n entries, in one pass. The result of each instruction is the
 // thread's accumulator; operands come from there or from memory, and only results that others read go back to memory.
-//   steps [count]  Step   the instructions, built by cuda/elementwise.go
+//   steps [count]  Step   the instructions, built by cuda/nets/elementwise.go
 //   rows  int             of the batch, for dropout
 //   states [layers×rows] uint64   each row's dropout state (dropout_states); seed [1] uint64, 0: dropout is off
 //   others                where each space of a program starts (enum Space); those that the steps do not name may be null
 // Up to 256 threads, 4 entries a thread at a time, as far apart as there are threads; shared: the steps and the spaces' addresses.
 // Steps are the same for all threads: no branch diverges but inside functions.
 // Bound: reads every operand and writes every stored result once. Reference: nets/elementwise.go, nets/dropout.go; checked by
-// cuda/executor_test.go and cuda/functions_test.go.
+// cuda/nets/executor_test.go and cuda/nets/functions_test.go.
 #include "functions.cuh"
 
 enum Code {

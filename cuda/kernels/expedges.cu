@@ -6,9 +6,9 @@
 // edge_powers: e^(edge/μ) of shared edge potentials, both ways round.
 //   from, to [Y][Y] float   out: e^((edge − largest)/μ), row "from", and the transpose
 //   wide_from, wide_to [Y][Y] Wide   out: e^(edge/μ) with exponents of their own, likewise
-// A thread an entry. Bound: writes Y²·24 bytes; nothing beside what forward-backward reads of it.
+// A thread per entry. Bound: writes Y²·24 bytes; nothing beside what forward-backward reads of it.
 //
-// Reference: oracles/scaledsums.go; checked through forward-backward, which reads all of it.
+// Reference: oracles/chain/scaledsums.go; checked through forward-backward, which reads all of it.
 #include "gibbs.cuh"
 
 KERNEL(edge_bounds)(const float* RESTRICT edge, int32_t labels, float* RESTRICT bounds) {

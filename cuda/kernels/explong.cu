@@ -10,12 +10,12 @@
 //                                    another chunk begins at t+1
 //   value [B] double, marginal [N][Y] float or null   out, as wide_sums'
 // Numbers are m·2^e with exponents of their own (gibbs.cuh), so that nothing underflows, whatever μ.
-// exp_transfer: a warp for each chunk and r. exp_borders: a warp a chain. exp_chunks: a warp a chunk. What is summed over chunks is in
+// exp_transfer: a warp for each chunk and r. exp_borders: a warp per chain. exp_chunks: a warp per chunk. What is summed over chunks is in
 // explongsums.cu.
 //
 // Bound: N·Y³ products of such numbers, about nine instructions each (1e6 positions of 16 labels: 4 G products, 1.3 ms, twice that with what there
 // is around them), and about 6·√T dependent steps: at T=1e6 three runs of 1000 steps of 0.3 to 0.5 µs, two of 1000 chunks of about 1 µs.
-// Reference: oracles/logdomain.go; checked by the contract suite, emulated and on the device.
+// Reference: oracles/chain/logdomain.go; checked by the contract suite, emulated and on the device.
 #include "chunk.cuh"
 #include "widewarp.cuh"
 

@@ -3,10 +3,10 @@
 //   parts [B][C][Y][Y] float   scratch: expected number of each transition, by chunk
 //   golds [B][C] double        scratch: scores of the gold labels, by chunk
 //   pairs [B][Y][Y] float, or, with PER_POSITION, [N][Y][Y]; score [B] double   out, as wide_pairs' and wide_sums'
-// exp_pairs: a block a chunk. exp_pair_sums: a block a chain. exp_golds: a warp a chunk. exp_scores: a warp a chain. Sums over chunks are
+// exp_pairs: a block per chunk. exp_pair_sums: a block per chain. exp_golds: a warp per chunk. exp_scores: a warp per chain. Sums over chunks are
 // in float64, in an order that only depends on their number. exp_padding: rows that no chain owns.
 // Bound: N·Y² products, as many bytes read as prefix and suffix have, B·C·Y²·4 (or N·Y²·4) written.
-// Reference: oracles/logdomain.go; checked by the contract suite, emulated and on the device.
+// Reference: oracles/chain/logdomain.go; checked by the contract suite, emulated and on the device.
 #include "chunk.cuh"
 #include "gibbs.cuh"
 
@@ -51,7 +51,7 @@ KERNEL(exp_pair_sums)(CHAINS_PARAMETERS, int32_t chunks, int32_t step, const flo
 }
 EXPORT(exp_pair_sums)
 
-// exp_golds: golds; a warp a chunk. exp_scores: score from golds; a warp a chain.
+// exp_golds: golds; a warp per chunk. exp_scores: score from golds; a warp per chain.
 KERNEL(exp_golds)(CHAINS_PARAMETERS, int32_t chunks, int32_t step, double* golds) {
 	const int b = BLOCK_Y;
 	Chain c = chain_of(CHAINS, b);

@@ -20,7 +20,7 @@
 // step loses none. The bounds are those of the CPU, for the widest position where the CPU takes the whole chain.
 // Bound: reads and writes N·Y·4 bytes twice (the second time mostly in L2), writes B·Y²·4; N·Y² fused multiply-adds three times; T dependent steps
 // of some 300 cycles each way. At B=4096, T=64, Y=32: 800 M multiply-adds are 30 µs with the loads between them, bytes 30 µs.
-// Reference: oracles/scaledsums.go; checked by the contract suite, emulated and on the device.
+// Reference: oracles/chain/scaledsums.go; checked by the contract suite, emulated and on the device.
 #include "scaled.cuh"
 
 // backward follows forward. matrix is the transpose of E.

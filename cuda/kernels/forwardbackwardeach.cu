@@ -8,7 +8,7 @@
 //
 // When it is safe: as there, R being that of the widest position's nodes and the widest position's edges.
 // Bound: reads N·Y²·4 bytes twice and writes them once; two exponentials each. At B=4096, T=64, Y=32 that is 3.2 GB, 750 µs.
-// Reference: oracles/scaledsums.go; checked by the contract suite, emulated and on the device.
+// Reference: oracles/chain/scaledsums.go; checked by the contract suite, emulated and on the device.
 #include "scaled.cuh"
 
 // fold adds, of 2·HALF numbers, those of the other half of the lanes to the HALF that stay with this one.

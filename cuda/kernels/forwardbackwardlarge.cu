@@ -3,10 +3,10 @@
 //   value, marginal, declined, score  out, as there
 //   scale [N] Scale         scratch (scaled.cuh)
 //   prefix, suffix [N][Y] Wide, mass [N] Wide   out, with marginals: α, g and what makes the transitions' marginals of them, for wide_pairs
-// One block a chain, a thread a label. Matrices are read each step, coalesced, through L2, and through L1 up to about 200 labels.
+// One block per chain, a thread per label. Matrices are read each step, coalesced, through L2, and through L1 up to about 200 labels.
 // When it is safe: as there.
 // Bound: reads of matrices, T·Y²·4 bytes a chain each way: 64 bytes a cycle of a multiprocessor from L2, 128 from L1.
-// Reference: oracles/scaledsums.go; checked by the contract suite, emulated and on the device.
+// Reference: oracles/chain/scaledsums.go; checked by the contract suite, emulated and on the device.
 #include "scaled.cuh"
 
 // column_dot is Σ_i x_i·matrix[i·Y], x being 0 from Y on to a multiple of 4.

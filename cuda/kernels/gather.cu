@@ -4,7 +4,7 @@
 //   window   row (t, d) of rows×width is row t+d−⌊width/2⌋ where that is a position of the same chain, else zeros
 //   pattern  row (e, j) of repetitions×period is row e·source+fixed[j], fixed −1: zeros
 // chain [rows] int is −1 in padding. from [source rows] and list name, for each row of the source, the rows of one period that read it.
-// One thread an entry, n of them. Bound: reads and writes every entry once. Reference: nets/gather.go; checked by cuda/executor_test.go.
+// One thread per entry, n of them. Bound: reads and writes every entry once. Reference: nets/gather.go; checked by cuda/nets/executor_test.go.
 #include "device.cuh"
 
 #define ENTRY_OR_RETURN(i, n) \

@@ -3,7 +3,7 @@
 //   layout_a, layout_b   how A and B lie in memory (gemm.cuh); ld_a, ld_b: entries from a row to the next
 //   β = 0 does not read c. k may be 0.
 // Grid: x one tile of C, columns fastest, so that blocks that run together share rows of A in L2; y one part of k; z one matrix of the batch.
-// One block a tile: tiles of A and B of depth 16 in shared memory, twice, so that the next are copied while these are multiplied.
+// One block per tile: tiles of A and B of depth 16 in shared memory, twice, so that the next are copied while these are multiplied.
 //   float32: 8×8 entries a thread, 4 shared loads of 16 bytes for 64 fma.    Names say the tile: 128×128, 64×64 and 128×32 for few labels.
 //   TF32:    a warp 64×32 or 32×32 by m16n8k8, 24 or 16 shared loads for 16 or 8 products.
 // Split k: few tiles and a long sum (weight gradients: 300×200 over 65,536 rows) would leave most of the device idle, so a part of k writes
@@ -11,7 +11,7 @@
 // on every run and every device, and in float32 emulated, too.
 // Bound: m·n·k fma, or (m·k + k·n + m·n)·4 bytes. 65,536×300·300×200 takes 3.9 G fma: 0.12 ms at 67 TFLOP/s, 131 MB: 0.03 ms at 4.3 TB/s;
 // tiles of 128 do 256 columns for 200, so expect about 0.2 ms; TF32 is bound by shared loads, near 0.05 ms. 65,536×200·200×25: 59 MB, 14 µs.
-// Reference: plain loops in float64 in blas_test.go; nets' BLAS in the contract suite.
+// Reference: plain loops in float64 in cuda/device/blas_test.go; nets' BLAS in the contract suite.
 #include "gemm.cuh"
 
 struct __attribute__((aligned(8))) Pair { float x, y; };
@@ -148,7 +148,7 @@ DEVICE void multiply_tf32(const Product& p, float* memory) {
 			}
 }
 
-#define TWICE_256 256, 2 /* threads a block, and that many blocks at least on a multiprocessor */
+#define TWICE_256 256, 2 /* threads per block, and that many blocks at least on a multiprocessor */
 #define PARAMETERS \
 	const float *a, const float *b, float *c, float *parts, int m, int n, int k, int layout_a, int layout_b, int ld_a, int ld_b, int64_t stride_a, \
 			int64_t stride_b, int64_t stride_c, int batch, int part_depth, float beta
@@ -192,7 +192,7 @@ EXPORT(gemm_tf32_128x32)
 
 // gemm_sum adds the parts of split products in order: c = Σ parts + β·c, matrix by matrix.
 //   parts [count][batch][size] float      c   float, matrix i at i·stride      size = m·n
-// One thread an entry. Bound: reads count·batch·size·4 bytes.
+// One thread per entry. Bound: reads count·batch·size·4 bytes.
 KERNEL(gemm_sum)(const float* RESTRICT parts, float* RESTRICT c, int count, int64_t batch, int64_t size, int64_t stride, float beta) {
 	for (int64_t i = (int64_t)BLOCK * THREADS + THREAD; i < batch * size; i += (int64_t)BLOCKS * THREADS) {
 		float sum = 0.f;

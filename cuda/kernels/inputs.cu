@@ -1,6 +1,6 @@
 // What a network reads of a batch, row by row; rows of padding are zero, or −1.
 //   source [rows] int   position in the data            chain [rows] int   chain of the batch; both −1 in padding
-// One thread an entry. Bound: writes every entry once. Reference: nets/inputs.go, nets/dropout.go; checked by cuda/executor_test.go.
+// One thread per entry. Bound: writes every entry once. Reference: nets/inputs.go, nets/dropout.go; checked by cuda/nets/executor_test.go.
 #include "functions.cuh"
 
 // out [rows×dim] float, n entries: the dense inputs.

@@ -7,7 +7,7 @@
 //   begin [keys] int                     where the list of a key that occurs begins
 //   longest [slots] int                  slots of lists with more than LONG entries
 //   row [entries] int, value [entries] float or null   the lists
-// Kernels in order: inverse_count, inverse_begin, inverse_place, inverse_sum. Checked by cuda/inverse_test.go.
+// Kernels in order: inverse_count, inverse_begin, inverse_place, inverse_sum. Checked by cuda/nets/inverse_test.go.
 #include "sparse.cuh"
 
 // append gives each lane that asks a place of its own in a list with a counter. All lanes of the warp call it.
@@ -33,7 +33,7 @@ DEVICE void place(int key, int r, float x, int* count, const int* begin, int* ro
 }
 
 // The entries of row t are those of position source[t], −1: none, of sparse inputs (offsets, index, x or null), or none where
-// row t of v [N][W] is zero; live [N] int says which are not. One warp a row.
+// row t of v [N][W] is zero; live [N] int says which are not. One warp per row.
 KERNEL(inverse_count)(const int* RESTRICT source, const int64_t* RESTRICT offsets, const int* RESTRICT index, const float* RESTRICT v,
 	int* RESTRICT live, int* count, int* header, int* RESTRICT touched, int N, int W) {
 	int t = BLOCK * (THREADS / 32) + WARP;
@@ -95,7 +95,7 @@ DEVICE double integer_scale(uint32_t most, int n) {
 DEVICE uint32_t magnitude(float x) { return as_bits(x) & 0x7fffffffu; }
 
 // to [keys][W] += Σ x·from[r] over each key's list, from [rows][W]. A group of lanes (4, 8, 16 or 32, at least W or 32) a list and
-// 32 columns, BLOCK_Y of them; a block a long list. Shared memory: a 8-byte number a thread.
+// 32 columns, BLOCK_Y of them; a block per long list. Shared memory: an 8-byte number per thread.
 // Bound: reads W·4 bytes an entry, twice with more than two, the second time mostly from the cache.
 BOUNDED_KERNEL(inverse_sum, 512)(const int* RESTRICT header, const int* RESTRICT touched, const int* RESTRICT lo, const int* RESTRICT length,
 	const int* RESTRICT longest, const int* RESTRICT row, const float* RESTRICT value, const float* RESTRICT from, float* RESTRICT to,

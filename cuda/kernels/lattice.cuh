@@ -1,4 +1,4 @@
-// The lattice of prefixes in which the best outputs of a chain are enumerated lazily: oracles/lattice.go, by a warp. See topk.cu.
+// The lattice of prefixes in which the best outputs of a chain are enumerated lazily: oracles/chain/lattice.go, by a warp. See topk.cu.
 #pragma once
 
 #include "chain.cuh"

@@ -10,8 +10,8 @@
 //   ends      [B][C] int         scratch: the path's labels at ends of chunks; −1 where nothing is allowed
 //   sums      [2][B][C] double   scratch: scores of the path and of the gold labels, by chunk
 //   path [N] int, value [B] double, golds [B] double or null   out, as viterbi's
-// max_transfer: a warp for each chunk and r. max_borders: a warp a chain. max_chunks: a warp a chunk. max_ends: a warp a chain.
-// max_walk: a warp a chunk. max_values: a warp a chain.
+// max_transfer: a warp for each chunk and r. max_borders: a warp per chain. max_chunks: a warp per chunk. max_ends: a warp per chain.
+// max_walk: a warp per chunk. max_values: a warp per chain.
 //
 // The labels come off one set of back-pointers, so the path is a path of these pointers, as the serial one's is. δ between chunks adds
 // the same numbers in another order: where that rounds differently, which of two paths of nearly the same score is best may
@@ -20,7 +20,7 @@
 // Bound: N·Y³ additions and maxima, 43 pairs a cycle and multiprocessor (1e6 positions of 16 labels: 4 G pairs, 0.4 ms; what there is around
 // them is about as much), and about 4·√T dependent steps: at T=1e6 and step=1000 two runs of 1000 steps at 0.1 to 0.2 µs, two of 1000
 // chunks and a walk at 0.5 µs, 2 ms.
-// Reference: oracles/viterbi.go; checked by the contract suite, emulated and on the device.
+// Reference: oracles/chain/viterbi.go; checked by the contract suite, emulated and on the device.
 #include "chunk.cuh"
 #include "maxplus.cuh"
 

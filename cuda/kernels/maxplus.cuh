@@ -1,6 +1,6 @@
 // The max-plus recurrence δ_t(j) = θ_t(j) + max_i (δ_{t−1}(i) + θ_t(i, j)) on chains of at most 128 labels, by a team of threads a
 // chain. Its numbers are those of the CPU's, bit for bit: the same sums, and every 64 positions δ is shifted back to a largest
-// entry of 0 (oracles/viterbi.go).
+// entry of 0 (oracles/chain/viterbi.go).
 //
 // A team handles W = R·G labels, Y ≤ W: its thread (j, g) has the R transitions from labels g·R to g·R+R−1 to label j in
 // registers, and takes the maximum over them; the G threads of a label are neighbours and exchange theirs by shuffles. The

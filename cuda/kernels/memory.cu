@@ -1,12 +1,12 @@
-// What a method remembers of every example, a point r of the marginal polytope: r [·][W] float with a row a position (nodes,
+// What a method remembers of every example, a point r of the marginal polytope: r [·][W] float with a row per position (nodes,
 // W = Y; edges a position, W = Y×Y) or an example (shared edges, W = Y×Y).
 #include "rows.cuh"
 
 // remember moves rows of a memory towards answers: r ← (1−γ)r + γu, γ = by[0] or, where by is null, step.
 //   u [N][W] float, index [N] int    answers, and the row of r for each, −1: none
 //   chain [N], offsets [B+1] int     of edges a position, whose rows where chains start are left alone; else null
-// One block about 2048 entries. Bound: reads u and r, writes r once, 12·N·W bytes. Reference: train/memory.go; checked by
-// cuda/objective_test.go.
+// One block about 2048 entries. Bound: reads u and r, writes r once, 12·N·W bytes. Reference: train/engine/memory.go; checked by
+// cuda/training/objective_test.go.
 KERNEL(remember)(const float* RESTRICT u, const int* RESTRICT index, const int* RESTRICT chain, const int* RESTRICT offsets, float* RESTRICT r,
 	const float* RESTRICT by, float step, int N, int W, int rows) {
 	float γ = by ? by[0] : step;
@@ -32,8 +32,8 @@ EXPORT(recall)
 // to_gold moves all examples' rows towards the gold outputs: r ← γr + (1−γ)1_y; what r holds is not read where γ = 0.
 //   node [ΣT][Y] float; edge [n][Y²], or [ΣT][Y²] with per_position; either may be null
 //   offsets [n+1], gold [ΣT] int    the data set
-// One block an example, with shared memory for THREADS numbers. Bound: reads and writes r once.
-// Reference: train/memory.go; checked by cuda/objective_test.go.
+// One block per example, with shared memory for THREADS numbers. Bound: reads and writes r once.
+// Reference: train/engine/memory.go; checked by cuda/training/objective_test.go.
 KERNEL(to_gold)(float* RESTRICT node, float* RESTRICT edge, const int* RESTRICT offsets, const int* RESTRICT gold, float γ, int Y, int per_position) {
 	SHARED(int, counts);
 	int from = offsets[BLOCK], length = offsets[BLOCK + 1] - from, E = Y * Y;

@@ -11,7 +11,7 @@
 //   marginal [N][Y] float   out: 0 beyond the last chain
 //   pairs   [B][Y][Y] or, with PER_POSITION, [N][Y][Y] float  out
 //   of which any may be null.
-// One block a chain. A row of marginal is gathered from the labels at its position. Transitions are added by one warp, 32 positions at a time:
+// One block per chain. A row of marginal is gathered from the labels at its position. Transitions are added by one warp, 32 positions at a time:
 // the first lane of those with the same one adds for all, so that there are no atomics and the order is always the same.
 // Bound: writes N·Y·4 and B·Y²·4 (or N·Y²·4) bytes.
 // Reference: oracles/simplex.go, smoothing.go; checked by the contract suite, emulated and on the device.

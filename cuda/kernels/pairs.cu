@@ -5,8 +5,8 @@
 //   distances [P] int                                      15·d + the class of h − d, −1 in padding
 //   x [rows×K·E] float, z [rows×E] float, root [E] float   out[(d,h), k] = Σ_e x[d, k·E+e]·z[h, e], root in place of z[h] if h = d
 //   g [P×K] float                                          cotangent of out
-// One thread an entry, n of them, which takes its terms in order; bilinear_root has a block for each. Rows of padding are zero.
-// Bound: P·K·E products each, but for bilinear_root's rows·K·E. Reference: nets/bilinear.go, nets/pairs.go; checked by cuda/pairs_test.go.
+// One thread per entry, n of them, which takes its terms in order; bilinear_root has a block per entry. Rows of padding are zero.
+// Bound: P·K·E products each, but for bilinear_root's rows·K·E. Reference: nets/bilinear.go, nets/pairs.go; checked by cuda/nets/pairs_test.go.
 #include "rows.cuh"
 
 #define ENTRY_OR_RETURN(i, n) \

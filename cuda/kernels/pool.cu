@@ -1,7 +1,7 @@
 // Maxima over 2×2 pixels of images of height×width pixels with a row of channels each: y = pool_max(x), the tangent of the first
 // pixel that attains the maximum (pool_push), and the cotangent given to it (pool_pull).
-// One thread an entry of the result, n of them. Bound: reads every argument and writes the result once. Reference: nets/pool.go;
-// checked by cuda/executor_test.go.
+// One thread per entry of the result, n of them. Bound: reads every argument and writes the result once. Reference: nets/pool.go;
+// checked by cuda/nets/executor_test.go.
 #include "device.cuh"
 
 // corner returns where the first of the four pixels of output entry i is in x.

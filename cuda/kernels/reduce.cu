@@ -2,7 +2,7 @@
 //   out [outer×chunks×inner] float, chunks = ⌈repeat/chunk⌉; a second launch reduces those where there are several
 // A block has width×height×rest threads: consecutive inner entries × terms of one sum × sums. A thread adds up every height-th term
 // of its sum, then the block adds those up as a tree: the order is that of the sizes. Shared: a float a thread.
-// Bound: reads x once. Reference: nets/reduce.go; checked by cuda/executor_test.go.
+// Bound: reads x once. Reference: nets/reduce.go; checked by cuda/nets/executor_test.go.
 #include "device.cuh"
 
 DEVICE float larger(float a, float b) { return a != a || a > b ? a : b; }

@@ -1,4 +1,4 @@
-// What kernels over the rows of a batch are written with: arrays [N][W] with a row a position (its Y labels, or its Y×Y steps)
+// What kernels over the rows of a batch are written with: arrays [N][W] with a row per position (its Y labels, or its Y×Y steps)
 // or a chain (its Y×Y steps), cut into blocks of so many rows that a block has about 2048 entries. The cut depends on W alone, so
 // that sums over blocks have the same bits whatever the capacity of the batch.
 #pragma once

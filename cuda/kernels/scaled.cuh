@@ -1,4 +1,4 @@
-// Forward-backward on probabilities in float32 that are scaled at each position (Rabiner 1989, section V.A), by a block a chain: what is common to
+// Forward-backward on probabilities in float32 that are scaled at each position (Rabiner 1989, section V.A), by a block per chain: what is common to
 // edges shared by all positions and to edges of each.
 //
 // Q×Q warps handle Y ≤ W = 32Q labels: warp (S, O) has transitions from 32 labels S to 32 labels O in registers, 32 a thread. The threads of warps

@@ -2,10 +2,10 @@
 //   ids   [n] int     sorted; those from rows on are padding       order [n] int   row of g of each
 //   g     [n×cols] float                                           out [rows×cols] float, added to
 //   parts [tiles×2×cols] float   sums of the runs that cross tiles: of the run that comes from the tile before, of the one that goes on
-// One block a tile of consecutive ids, a thread a column. scatter_runs adds runs within a tile to the table, which nobody else adds
+// One block per tile of consecutive ids, a thread per column. scatter_runs adds runs within a tile to the table, which nobody else adds
 // to; scatter_spans, after it, adds up the parts of each run that crosses tiles, in order, in the block where the run starts. Both
 // read eight rows ahead of the sum.
-// Bound: reads g once. Reference: nets/gather.go; checked by cuda/executor_test.go.
+// Bound: reads g once. Reference: nets/gather.go; checked by cuda/nets/executor_test.go.
 #include "device.cuh"
 
 #define AHEAD 8

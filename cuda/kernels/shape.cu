@@ -1,6 +1,6 @@
 // Entries of arrays in another place: permute (axes in another order), concat (one part of a row), slice, and its adjoint unslice.
-// Axes are outer×middle×inner where there are three. One thread an entry of the result (concat: of the part), n of them.
-// Bound: reads and writes every entry once. Reference: nets/shape.go; checked by cuda/executor_test.go.
+// Axes are outer×middle×inner where there are three. One thread per entry of the result (concat: of the part), n of them.
+// Bound: reads and writes every entry once. Reference: nets/shape.go; checked by cuda/nets/executor_test.go.
 #include "device.cuh"
 
 // axes [rank×2] int: size of each axis of the result, and how far apart its entries are in x; rank ≤ 8.

@@ -1,7 +1,7 @@
 // softmax: exp(x) normalised along the middle axis of x [outer×size×inner], or with log x − log Σ exp(x); softmax_pull: Jᵀg at its
 // result y, which is y∘(g − ⟨y,g⟩), or with log g − exp(y)·Σg. Sums are in double.
-// One warp a row of the middle axis, rows = outer·inner of them. Bound: reads and writes every entry once (rows of up to some
-// thousand entries stay in the cache between passes). Reference: nets/softmax.go; checked by cuda/executor_test.go.
+// One warp per row of the middle axis, rows = outer·inner of them. Bound: reads and writes every entry once (rows of up to some
+// thousand entries stay in the cache between passes). Reference: nets/softmax.go; checked by cuda/nets/executor_test.go.
 #include "device.cuh"
 
 DEVICE int64_t row_start(int row, int size, int inner) { return (int64_t)(row / inner) * size * inner + row % inner; }

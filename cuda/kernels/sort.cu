@@ -1,9 +1,9 @@
 // sort: a stable sort of n numbers in [0, 256^passes), with where they were, by one digit of 8 bits a pass, the lowest first.
 //   keys [n] int, order [n] int   in and out; a null order is 0, 1, …
 //   counts [tiles×256] int        numbers with each digit in each tile of the input; after sort_scan, where they go
-// sort_count and sort_move: one warp a tile of so many numbers (a multiple of 32), 256 integers shared; lanes with one digit find
+// sort_count and sort_move: one warp per tile of so many numbers (a multiple of 32), 256 integers shared; lanes with one digit find
 // each other by ballots, so no order depends on an atomic. sort_scan: one block of 256, a thread a digit.
-// Bound: a pass reads the numbers twice and writes them once. Reference: slices.SortStableFunc; checked by cuda/executor_test.go.
+// Bound: a pass reads the numbers twice and writes them once. Reference: slices.SortStableFunc; checked by cuda/nets/executor_test.go.
 #include "device.cuh"
 
 // peers returns which lanes have the same digit.

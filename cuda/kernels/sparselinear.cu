@@ -1,7 +1,7 @@
 // The linear scorer of sparse inputs: w has a row of W numbers for each attribute, W = Y labels or Y×Y steps.
 //   source [N] int                                     the position of each row of a batch, −1: none
 //   offsets [ΣT+1] int64, index [·] int, value [·] float or null   the attributes of each position, and their values (null: 1)
-// Reference: nets/sparseworker.go, nets/scatter.go; checked by cuda/sparselinear_test.go.
+// Reference: nets/sparseworker.go, nets/scatter.go; checked by cuda/nets/sparselinear_test.go.
 #include "sparse.cuh"
 
 // sparse_score: to [N][W] = base + Σ value·w[index], base [W] or null; zeros where there is no position. The sum of a position is
@@ -31,7 +31,7 @@ KERNEL(sparse_score)(const float* RESTRICT w, const float* RESTRICT base, const 
 EXPORT(sparse_score)
 
 // transpose_mark: place [ΣT] int, zero before, gets 1 + the row of each position of the batch whose v [N][W] is not zero.
-// One warp a row. Bound: reads v once.
+// One warp per row. Bound: reads v once.
 KERNEL(transpose_mark)(const int* RESTRICT source, const float* RESTRICT v, int* RESTRICT place, int N, int W) {
 	int t = BLOCK * (THREADS / 32) + WARP;
 	if (t >= N || source[t] < 0) return;
@@ -104,7 +104,7 @@ KERNEL(transpose_join)(const int* RESTRICT attribute, const int* RESTRICT first,
 EXPORT(transpose_join)
 
 // sum_rows: parts [tiles][W] = Σ x over tiles of TILE rows of x [N][W]; sum_tiles: to [W] += Σ parts. Both in a fixed order.
-// One block a tile and 32 columns, or 32 columns; shared memory: a double a thread. Bound: reads x once.
+// One block per tile and 32 columns, or 32 columns; shared memory: a double per thread. Bound: reads x once.
 #define TILE 256
 
 KERNEL(sum_rows)(const float* RESTRICT x, double* RESTRICT parts, int N, int W) {

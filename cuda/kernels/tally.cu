@@ -1,12 +1,12 @@
 // tally: adds what a batch says of the objective to running sums. Block q owns sum q; sums in order: primal, smoothed, linear,
-// loss, entropy, exact, moved (train/engine.go says what they are).
+// loss, entropy, exact, moved (train/engine/engine.go says what they are).
 //   value, most, gold [B] double, exact [B] int   the oracle's answers: smoothed max, max, gold score, exactness; null where nobody asked
 //   examples [B] int, weight [B] float            the batch
 //   nodes [3][n], edges [3 or 2][m] double        what difference left of node and edge parts; null and 0: nothing
 //   moved [B] int                                 what difference left; null: all chains have moved. Zero afterwards
 //   sums [7] double                               in and out
 // SMOOTH: the primal value is the smoothed one, and entropy is asked for. SHARED_EDGES: edges holds linear and self alone.
-// Each block adds in a fixed order. Bound: latency. Reference: train/engine.go (ask, difference); checked by cuda/objective_test.go.
+// Each block adds in a fixed order. Bound: latency. Reference: train/engine/engine.go (query, difference); checked by cuda/training/objective_test.go.
 #include "rows.cuh"
 
 #define SMOOTH 1

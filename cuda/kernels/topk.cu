@@ -2,7 +2,7 @@
 // less what is subtracted every 64 positions to keep numbers small: to the bits of the CPU's.
 //   chains' parameters as in chain.cuh
 //   scores [N][Y] float   out
-// One block a chain, a thread a label, up to 1024; matrices are read through L2.
+// One block per chain, a thread per label, up to 1024; matrices are read through L2.
 // Bound: N·Y² additions and maxima, as many reads of transitions from L2 (from memory, per position).
 //
 // best_outputs: the K best outputs of every chain by lazy enumeration over those scores (recursive enumeration, Jiménez and Marzal 1999).
@@ -13,7 +13,7 @@
 //   path    [K][N] int    out: labels; output k's of a chain that has fewer are not written
 //   gold    [B] double    out: ⟨θ,1_gold⟩; may be null
 //   cells, lasts [N+B][K] int, entries [N+B][2K] Entry, counts, way [N+B] int, first_path [N] int   scratch, 40·K + 12 bytes a position
-// One warp a chain. Cell (t, l) lists prefixes that end with label l at position t, best first; one more after the last position lists outputs.
+// One warp per chain. Cell (t, l) lists prefixes that end with label l at position t, best first; one more after the last position lists outputs.
 // Only cells on outputs found have lists: an output adds at most one cell and one entry to each position, so the scratch is bounded. An output's
 // next best needs, in each cell on its way, the better of what the label used last offers next and the best offer of the other labels: a scan of
 // Y numbers by the lanes, which find again what the labels in the list have offered, so that cells hold no offers. A walk back to the first cell
@@ -21,7 +21,7 @@
 // Ties are the CPU's: of labels that offer the same the smaller, but the label used last before others.
 // Bound: latency. T dependent steps back and as many forth an output, some 2·10³ cycles each where a cell is new; chains run side by side.
 //
-// Reference: oracles/lattice.go, topk.go; checked by the contract suite, emulated and on the device.
+// Reference: oracles/chain/lattice.go, topk.go; checked by the contract suite, emulated and on the device.
 #include "lattice.cuh"
 
 BOUNDED_KERNEL(prefix_scores, 1024)(CHAINS_PARAMETERS, float* RESTRICT scores) {

@@ -19,7 +19,7 @@ DEVICE double total(double x, double* shared) {
 //   d, w, from [n] float               in; w null: the second product is 0; from null: it is that with w
 //   parts [2][blocks] double           out: what each block has summed up, to be added in order
 // The grid is to depend on n alone, so that the sums have the same bits in every run.
-// Bound: reads 8·n bytes. Reference: structured/vec (Norm2, Dot64); checked by cuda/vectors_test.go.
+// Bound: reads 8·n bytes. Reference: structured/vec (Norm2, Dot64); checked by cuda/training/vectors_test.go.
 KERNEL(products)(const float* RESTRICT d, const float* RESTRICT w, const float* RESTRICT from, double* RESTRICT parts, int64_t n) {
 	SHARED(double, shared);
 	double norm = 0, dot = 0;
@@ -42,7 +42,7 @@ EXPORT(products)
 //   w, b, d, mean [n] float   in and out but for d; b null: q = β = 0; d null: c = β = 0; mean null: share = 0
 //   by [1] double or null     what c is to be multiplied by
 // Bound: reads and writes w, reads D, and where they take part reads b and reads and writes the mean: 12 to 24 bytes an entry.
-// Reference: train/path.go; checked by cuda/vectors_test.go.
+// Reference: train/engine/path.go; checked by cuda/training/vectors_test.go.
 KERNEL(walk)(float* RESTRICT w, float* RESTRICT b, const float* RESTRICT d, float* RESTRICT mean, const double* RESTRICT by, float ρ, float q,
 	double c, float β, float share, int64_t n) {
 	float step = (float)(by ? c * by[0] : c);
@@ -80,7 +80,7 @@ DEVICE double2 add_up(const double* parts, int blocks, double* shared) {
 //   sums [3] double            the third is Σ c⟨u − ū, θ + ℓ⟩, n times the block gap g
 //   dual [3] double            in and out: linear part b of the dual, that of the mean of the iterates, the dual's value
 //   by [1] double              out: −γ/λn, which D is to be multiplied by; γ [1] float out
-// with γ = clip(g/‖D/λn‖²λ, 0, 1). One block. Bound: latency. Reference: train/bcfw.go; checked by cuda/vectors_test.go.
+// with γ = clip(g/‖D/λn‖²λ, 0, 1). One block. Bound: latency. Reference: train/methods/bcfw.go; checked by cuda/training/vectors_test.go.
 KERNEL(ascend)(const double* RESTRICT parts, int blocks, const double* RESTRICT sums, double* RESTRICT dual, double* RESTRICT by, float* RESTRICT gamma,
 	double λ, double n, double share) {
 	SHARED(double, shared);
@@ -100,7 +100,7 @@ EXPORT(ascend)
 //   parts [2][blocks] double   ‖D‖² and ⟨D, w − w_0⟩, by parts
 //   sums [7] double            the last two are how many answers were exact, and how many moved: not all, or none: the step tells nothing
 //   observed [2] double        in and out
-// One block. Bound: latency. Reference: train/autostep.go; checked by cuda/vectors_test.go.
+// One block. Bound: latency. Reference: train/engine/observe.go; checked by cuda/training/vectors_test.go.
 KERNEL(observe)(const double* RESTRICT parts, int blocks, const double* RESTRICT sums, double* RESTRICT observed, double size) {
 	SHARED(double, shared);
 	double2 of = add_up(parts, blocks, shared);

@@ -9,16 +9,16 @@
 //   golds    [B]    double   out, or null: score of the gold labels
 // Ties go to the smaller label, from the last position back.
 //
-// viterbi_W, for Y ≤ W: a warp a chain up to 32 labels, four a block; a block a chain up to 128. Transitions in registers (maxplus.cuh).
-// viterbi_each_W: edges per position, read once and a step ahead; a warp a chain.
+// viterbi_W, for Y ≤ W: a warp per chain up to 32 labels, four per block; a block per chain up to 128. Transitions in registers (maxplus.cuh).
+// viterbi_each_W: edges per position, read once and a step ahead; a warp per chain.
 // viterbi_wide_C: a block of Y threads for C chains; each transition that comes through L2 serves C chains.
-// viterbi_path: a warp a chain; lanes share out the labels that may come before. viterbi_pointed_path follows pointers.
+// viterbi_path: a warp per chain; lanes share out the labels that may come before. viterbi_pointed_path follows pointers.
 //
 // Bound: reads N·Y·4 bytes (with edges per position N·Y²·4), writes and reads as many of scores; N·Y² additions and maxima, of which
 // a multiprocessor of the H200 does 43 pairs a cycle; and T dependent steps of 0.1 to 0.2 µs each way. At B=4096, T=64, Y=32: 100 MB are 24 µs,
 // 268 M pairs 28 µs, both at once. What is issued is more: on sm_90 a step is about 125 instructions of a warp there, maxima counting twice, and 60
 // back, 60 µs in all.
-// Reference: oracles/viterbi.go, to the same bits; checked by the contract suite, emulated and on the device.
+// Reference: oracles/chain/viterbi.go, to the same bits; checked by the contract suite, emulated and on the device.
 #include "maxplus.cuh"
 
 // end_of returns the first label with the largest δ in the row, −1 if all are −∞. All lanes of a warp call it.

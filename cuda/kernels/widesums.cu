@@ -14,14 +14,14 @@
 // Nothing underflows and no digits are lost to the size of potentials (as in sums of logarithms), while exponentials are taken of shared edges
 // once; a product costs an integer sum and maximum, and a scaling, more than the one multiply-add of forward_backward.
 //
-// One block a chain, a thread a label; matrices are read through L2, with coalescing but for the backward pass over edges per position.
+// One block per chain, a thread per label; matrices are read through L2, with coalescing but for the backward pass over edges per position.
 // Bound: N·Y² of those products twice; matrices of N·Y²·8 bytes (shared, from L1 and L2) or N·Y²·4 (per position) twice or thrice.
-// Reference: oracles/logdomain.go; checked by the contract suite, emulated and on the device.
+// Reference: oracles/chain/logdomain.go; checked by the contract suite, emulated and on the device.
 //
 // wide_pairs: the marginals of edges, from what wide_sums left.
 //   pairs [B][Y][Y] float   out: expected number of each transition; or, with PER_POSITION, [N][Y][Y]: marginals α_{t−1}(i) E_t(i,j) g_t(j) / ζ_{t−1},
 //                           0 where a chain starts and beyond the last chain
-// Grid (B, tiles): a block of 256 threads a tile of 32×32 of a chain, in registers over all positions.
+// Grid (B, tiles): a block of 256 threads per tile of 32×32 of a chain, in registers over all positions.
 // Bound: writes B·Y²·4 or N·Y²·4 bytes; N·Y² products.
 #include "gibbs.cuh"
 

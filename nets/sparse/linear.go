@@ -79,9 +79,9 @@ func NewChain(nodes, edges, labels int, kind string) (*Linear, error) {
 	case labels < 1 || nodes < 0 || edges < 0:
 		return nil, structured.BadInput("%d attributes, %d attributes of steps and %d labels make no linear net", nodes, edges, labels)
 	case kind == nets.EdgesNone && edges > 0:
-		return nil, structured.BadInput("--edges none has no place for the %d attributes of steps that the data has", edges)
+		return nil, structured.BadInput("edges none leave no place for the %d attributes of steps that the data has", edges)
 	case kind != nets.EdgesNone && kind != nets.EdgesTransition:
-		return nil, structured.BadInput("--edges %s: the linear net of attributes has transition, or none; templates of steps (B) give it more", kind)
+		return nil, structured.BadInput("edges %s: the linear net of attributes has transition or none; templates of steps (B) give it more", kind)
 	}
 	edge := Part{Attributes: edges, Weights: "edge_attributes", Wide: true, Row: []int{labels, labels}}
 	if kind == nets.EdgesTransition {

@@ -9,17 +9,17 @@ import (
 	"strings"
 	"time"
 
-	"github.com/dsp-go/dsp/cuda"
+	"github.com/dsp-go/dsp/cuda/device"
 )
 
 // Report is everything that was measured on one device.
 type Report struct {
-	Device cuda.Info `json:"device"`
-	Small  bool      `json:"small"` // sizes for an emulated device: no measurements
-	Copy   float64   `json:"copy_gb_per_second"`
-	Peak   float64   `json:"peak_gflops"` // of float32: lanes × clock × 2
-	BLAS   string    `json:"blas"`
-	Rows   []Row     `json:"rows"`
+	Device device.Info `json:"device"`
+	Small  bool        `json:"small"` // sizes for an emulated device: no measurements
+	Copy   float64     `json:"copy_gb_per_second"`
+	Peak   float64     `json:"peak_gflops"` // of float32: lanes × clock × 2
+	BLAS   string      `json:"blas"`
+	Rows   []Row       `json:"rows"`
 }
 
 // Row is one measured thing. The bound is the time for its bytes at the bandwidth of a copy or for its arithmetic at the peak,
@@ -47,7 +47,7 @@ type work struct {
 
 // bench is a device being measured.
 type bench struct {
-	*cuda.Device
+	*device.Device
 	ctx     context.Context
 	seconds float64
 	report  *Report
@@ -62,7 +62,7 @@ type Options struct {
 }
 
 // Run measures everything.
-func Run(ctx context.Context, d *cuda.Device, o Options) (*Report, error) {
+func Run(ctx context.Context, d *device.Device, o Options) (*Report, error) {
 	b := &bench{Device: d, ctx: ctx, seconds: o.Seconds, done: o.Done, report: &Report{Device: d.Info(), Small: o.Small}}
 	for _, part := range []func() error{b.ceilings, b.oracles, b.longChain, b.products, b.step, b.proxLinear} {
 		if err := part(); err != nil {
@@ -88,12 +88,12 @@ func (b *bench) ceilings() error {
 	i := b.Info()
 	b.report.Peak = float64(i.Multiprocessors) * lanes(i.Capability) * float64(i.Clock) * 1e3 * 2 / 1e9
 	n := b.pick(1<<28, 1<<16)
-	from, to := cuda.New[float32](b.Device, n, "a copy"), cuda.New[float32](b.Device, n, "a copy")
-	defer cuda.Free(b.Device, from)
-	defer cuda.Free(b.Device, to)
-	cuda.Zero(b.Device, from)
+	from, to := device.New[float32](b.Device, n, "a copy"), device.New[float32](b.Device, n, "a copy")
+	defer device.Free(b.Device, from)
+	defer device.Free(b.Device, to)
+	device.Zero(b.Device, from)
 	bytes := 8 * float64(n)
-	milliseconds, repeats, err := b.time(func(int) { cuda.Copy(b.Device, to, from) })
+	milliseconds, repeats, err := b.time(func(int) { device.Copy(b.Device, to, from) })
 	if err != nil {
 		return err
 	}
@@ -152,7 +152,7 @@ func (b *bench) time(run func(repeat int)) (milliseconds float64, repeats int, e
 // graphs times launches that are captured and replayed, one graph after another: several that work on different inputs keep each
 // other's out of the caches.
 func (b *bench) graphs(enqueue ...func()) (milliseconds float64, repeats int, err error) {
-	var graphs []*cuda.Graph
+	var graphs []*device.Graph
 	for _, e := range enqueue {
 		g := b.Capture(e)
 		defer g.Free()

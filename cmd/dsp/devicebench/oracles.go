@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"github.com/dsp-go/dsp/cuda"
+	"github.com/dsp-go/dsp/cuda/device"
+	cudaoracles "github.com/dsp-go/dsp/cuda/oracles"
 	"github.com/dsp-go/dsp/oracles"
 )
 
@@ -15,9 +16,9 @@ const (
 
 // chains are sets of potentials of the same shape on the device, drawn from normal distributions, and room for what oracles say.
 type chains struct {
-	θ      []*cuda.Chains
-	answer cuda.Answer
-	y      cuda.Array[int32]
+	θ      []*cudaoracles.Chains
+	answer cudaoracles.Answer
+	y      device.Array[int32]
 }
 
 // newChains draws chains of the given lengths with shared edges.
@@ -29,21 +30,21 @@ func (b *bench) newChains(lengths []int, labels, sets int) *chains {
 	}
 	n := int(offsets[len(offsets)-1])
 	node := make([]float32, n*labels)
-	on := cuda.New[int32](d, len(offsets), "offsets")
-	cuda.Upload(d, on, offsets)
+	on := device.New[int32](d, len(offsets), "offsets")
+	device.Upload(d, on, offsets)
 	for range sets {
 		draw(r, node)
 		edge := make([]float32, labels*labels)
 		draw(r, edge)
-		θ := &cuda.Chains{B: len(lengths), N: n, Y: labels, Longest: longest, Offsets: on,
-			Node: cuda.New[float32](d, len(node), "potentials"), Edge: cuda.New[float32](d, len(edge), "potentials")}
-		cuda.Upload(d, θ.Node, node)
-		cuda.Upload(d, θ.Edge, edge)
+		θ := &cudaoracles.Chains{B: len(lengths), N: n, Y: labels, Longest: longest, Offsets: on,
+			Node: device.New[float32](d, len(node), "potentials"), Edge: device.New[float32](d, len(edge), "potentials")}
+		device.Upload(d, θ.Node, node)
+		device.Upload(d, θ.Edge, edge)
 		c.θ = append(c.θ, θ)
 	}
-	c.y = cuda.New[int32](d, n, "labels")
-	c.answer = cuda.Answer{Value: cuda.New[float64](d, len(lengths), "values"), Node: cuda.New[float32](d, n*labels, "marginals"),
-		Edge: cuda.New[float32](d, len(lengths)*labels*labels, "marginals"), Exact: cuda.New[int32](d, len(lengths), "exactness")}
+	c.y = device.New[int32](d, n, "labels")
+	c.answer = cudaoracles.Answer{Value: device.New[float64](d, len(lengths), "values"), Node: device.New[float32](d, n*labels, "marginals"),
+		Edge: device.New[float32](d, len(lengths)*labels*labels, "marginals"), Exact: device.New[int32](d, len(lengths), "exactness")}
 	return c
 }
 
@@ -58,17 +59,17 @@ func draw(r *rand.Rand, x []float32) {
 	}
 }
 
-func (c *chains) free(d *cuda.Device) {
-	cuda.Free(d, c.θ[0].Offsets)
+func (c *chains) free(d *device.Device) {
+	device.Free(d, c.θ[0].Offsets)
 	for _, θ := range c.θ {
-		cuda.Free(d, θ.Node)
-		cuda.Free(d, θ.Edge)
+		device.Free(d, θ.Node)
+		device.Free(d, θ.Edge)
 	}
-	cuda.Free(d, c.y)
-	cuda.Free(d, c.answer.Value)
-	cuda.Free(d, c.answer.Node)
-	cuda.Free(d, c.answer.Edge)
-	cuda.Free(d, c.answer.Exact)
+	device.Free(d, c.y)
+	device.Free(d, c.answer.Value)
+	device.Free(d, c.answer.Node)
+	device.Free(d, c.answer.Edge)
+	device.Free(d, c.answer.Exact)
 }
 
 // oracles measures the questions of inference on a batch of chains, and on one of as many positions and different lengths.
@@ -95,26 +96,28 @@ func (b *bench) oracles() error {
 }
 
 func (b *bench) questions(c *chains, sizes string, all bool) error {
-	o := cuda.NewOracle(b.Device)
+	o := cudaoracles.NewOracle(b.Device)
 	defer o.Free()
-	var best cuda.KBest
+	var best cudaoracles.KBest
 	defer best.Free(b.Device)
 	θ := c.θ[0]
 	steps, node, pairs := float64(θ.N)*float64(θ.Y*θ.Y), 4*float64(θ.N*θ.Y), 4*float64(θ.B*θ.Y*θ.Y)
 	questions := []struct {
 		what string
-		do   func(θ *cuda.Chains)
+		do   func(θ *cudaoracles.Chains)
 		work work
 	}{
-		{"Viterbi with paths", func(θ *cuda.Chains) { o.Max(θ, cuda.Augmentation{}, c.y, c.answer.Value, cuda.Array[float64]{}) },
+		{"Viterbi with paths", func(θ *cudaoracles.Chains) {
+			o.Max(θ, cudaoracles.Augmentation{}, c.y, c.answer.Value, device.Array[float64]{})
+		},
 			work{bytes: node + 4*float64(θ.N), flops: 2 * steps}},
-		{"forward-backward, all marginals", func(θ *cuda.Chains) {
-			o.Exp(θ, cuda.Augmentation{}, 1, c.answer.Value, c.answer.Node, c.answer.Edge, cuda.Array[float64]{})
+		{"forward-backward, all marginals", func(θ *cudaoracles.Chains) {
+			o.Exp(θ, cudaoracles.Augmentation{}, 1, c.answer.Value, c.answer.Node, c.answer.Edge, device.Array[float64]{})
 		}, work{bytes: 2*node + pairs, flops: 6 * steps, fused: true}},
-		{fmt.Sprintf("top-%d", listed), func(θ *cuda.Chains) { o.TopK(θ, cuda.Augmentation{}, listed, &best) },
+		{fmt.Sprintf("top-%d", listed), func(θ *cudaoracles.Chains) { o.TopK(θ, cudaoracles.Augmentation{}, listed, &best) },
 			work{bytes: node + 4*listed*float64(θ.N), flops: 2 * steps}},
-		{fmt.Sprintf("l2 smoothing, K=%d", listed), func(θ *cuda.Chains) {
-			o.Answer(θ, cuda.Augmentation{}, oracles.Smoothing{Kind: oracles.L2, Mu: 1, K: listed}, &c.answer, false)
+		{fmt.Sprintf("l2 smoothing, K=%d", listed), func(θ *cudaoracles.Chains) {
+			o.Answer(θ, cudaoracles.Augmentation{}, oracles.Smoothing{Kind: oracles.L2, Mu: 1, K: listed}, &c.answer, false)
 		}, work{bytes: 2*node + pairs, flops: 2 * steps}},
 	}
 	if !all {

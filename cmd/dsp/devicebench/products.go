@@ -4,14 +4,14 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"github.com/dsp-go/dsp/cuda"
+	"github.com/dsp-go/dsp/cuda/device"
 )
 
 // products measures the matrix products of a step of an mlp 300→200→25: forward, backward to the hidden units, and gradients.
 func (b *bench) products() error {
 	rows, in, hidden, labels := b.pick(65536, 70), b.pick(300, 30), b.pick(200, 20), b.pick(25, 5)
 	for _, tf32 := range []bool{false, true} {
-		s := cuda.NewBLAS(b.Device, tf32)
+		s := device.NewBLAS(b.Device, tf32)
 		if !tf32 {
 			b.report.BLAS = s.Name()
 		}
@@ -44,19 +44,19 @@ func (p product) String() string {
 	return fmt.Sprintf("A%s·B%s, %d×%d·%d×%d", mark(p.transA), mark(p.transB), p.m, p.k, p.k, p.n)
 }
 
-func (b *bench) product(s *cuda.BLAS, p product, tf32 bool) error {
+func (b *bench) product(s *device.BLAS, p product, tf32 bool) error {
 	d, r := b.Device, rand.New(rand.NewPCG(3, 3))
 	var enqueue []func()
 	for range b.pick(sets, 1) {
 		x, y := make([]float32, p.m*p.k), make([]float32, p.k*p.n)
 		draw(r, x)
 		draw(r, y)
-		onX, onY, c := cuda.New[float32](d, len(x), "A"), cuda.New[float32](d, len(y), "B"), cuda.New[float32](d, p.m*p.n, "C")
-		defer cuda.Free(d, onX)
-		defer cuda.Free(d, onY)
-		defer cuda.Free(d, c)
-		cuda.Upload(d, onX, x)
-		cuda.Upload(d, onY, y)
+		onX, onY, c := device.New[float32](d, len(x), "A"), device.New[float32](d, len(y), "B"), device.New[float32](d, p.m*p.n, "C")
+		defer device.Free(d, onX)
+		defer device.Free(d, onY)
+		defer device.Free(d, c)
+		device.Upload(d, onX, x)
+		device.Upload(d, onY, y)
 		enqueue = append(enqueue, func() { s.Sgemm(p.transA, p.transB, p.m, p.n, p.k, onX, onY, 0, c, 1, 0, 0, 0) })
 	}
 	milliseconds, repeats, err := b.graphs(enqueue...)

@@ -5,7 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/dsp-go/dsp/cuda"
+	"github.com/dsp-go/dsp/cuda/device"
+	cudaoracles "github.com/dsp-go/dsp/cuda/oracles"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
 )
@@ -23,10 +24,10 @@ func forbiddingPotential(r *rand.Rand) float32 {
 // chainCase is potentials on the device, in arrays with room beyond them, with a loss to add; and on the CPU with it added.
 type chainCase struct {
 	g         *rig
-	o         *cuda.Oracle
+	o         *cudaoracles.Oracle
 	host      *potentials
-	on        *cuda.Chains
-	loss      cuda.Augmentation
+	on        *cudaoracles.Chains
+	loss      cudaoracles.Augmentation
 	gold      []float64 // scores
 	ties      bool      // outputs tie, as potentials are whole numbers
 	exact     bool      // nothing is rounded, as the losses are, too
@@ -41,7 +42,7 @@ func (g *rig) newChainCase(r *rand.Rand, labels int, perPosition bool, lengths [
 		offsets = append(offsets, offsets[len(offsets)-1]+t)
 	}
 	θ := newPotentials(offsets, labels, perPosition)
-	c := &chainCase{g: g, o: cuda.NewOracle(g.Device), host: θ, ties: true, tolerance: single}
+	c := &chainCase{g: g, o: cudaoracles.NewOracle(g.Device), host: θ, ties: true, tolerance: single}
 	for _, x := range [][]float32{θ.Node, θ.Edge} {
 		for i := range x {
 			x[i] = draw(r)
@@ -56,7 +57,7 @@ func (g *rig) newChainCase(r *rand.Rand, labels int, perPosition bool, lengths [
 		cost[l] = float32(1 + r.IntN(3))
 	}
 	h := chains.Hamming{}
-	c.loss = cuda.Augmentation{Gold: upload(g, slices.Concat(gold, slices.Repeat([]int32{-1}, spareRows))), Loss: r.IntN(3) > 0}
+	c.loss = cudaoracles.Augmentation{Gold: upload(g, slices.Concat(gold, slices.Repeat([]int32{-1}, spareRows))), Loss: r.IntN(3) > 0}
 	if r.IntN(2) == 0 {
 		c.loss.Cost, h.LabelWeights = upload(g, cost), cost
 	}
@@ -81,7 +82,7 @@ func (g *rig) newChainCase(r *rand.Rand, labels int, perPosition bool, lengths [
 	if perPosition {
 		edge = slices.Concat(edge, make([]float32, spareRows*labels*labels))
 	}
-	c.on = &cuda.Chains{B: len(ends) - 1, N: rows, Y: labels, Longest: longest, PerPosition: perPosition,
+	c.on = &cudaoracles.Chains{B: len(ends) - 1, N: rows, Y: labels, Longest: longest, PerPosition: perPosition,
 		Offsets: upload(g, ends), Node: upload(g, slices.Concat(θ.Node, junk)), Edge: upload(g, edge)}
 	for b := range θ.Len() {
 		of := gold[offsets[b]:offsets[b+1]]
@@ -113,9 +114,9 @@ func goldScore(θ *potentials, b int, gold []int32) float64 {
 func (c *chainCase) free() {
 	d := c.g.Device
 	c.o.Free()
-	for _, x := range []cuda.Array[float32]{c.on.Node, c.on.Edge, c.loss.Cost} {
-		cuda.Free(d, x)
+	for _, x := range []device.Array[float32]{c.on.Node, c.on.Edge, c.loss.Cost} {
+		device.Free(d, x)
 	}
-	cuda.Free(d, c.on.Offsets)
-	cuda.Free(d, c.loss.Gold)
+	device.Free(d, c.on.Offsets)
+	device.Free(d, c.loss.Gold)
 }

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dsp-go/dsp/cuda"
+	"github.com/dsp-go/dsp/cuda/device"
 	"github.com/dsp-go/dsp/cuda/kernels"
 )
 
@@ -20,13 +20,13 @@ const (
 
 // rig is the device that checks run on. They are smaller where it is emulated.
 type rig struct {
-	*cuda.Device
+	*device.Device
 	small bool
 }
 
 // OnDevice returns the checks of a device: all of its kernels, and training by every method, against the CPU. The last one is that
 // the others have left no kernel out.
-func OnDevice(d *cuda.Device) []Check {
+func OnDevice(d *device.Device) []Check {
 	g := &rig{d, d.Info().Emulated()}
 	checks := slices.Concat([]Check{{"arrays, copies and graphs", g.checkArrays}}, g.productChecks(), g.oracleChecks(), g.netChecks(), g.trainingChecks(),
 		[]Check{{"every kernel was launched", g.checkLaunches}})
@@ -53,19 +53,19 @@ func (g *rig) pick(size, small int) int {
 // checkArrays moves numbers there, within the device and back, by single calls and by a graph that is replayed on other numbers.
 func (g *rig) checkArrays(_ context.Context, r *rand.Rand, w *worst) (string, error) {
 	const n, lo, hi = 1000, 300, 777
-	to, fill := poisoned[float32](g, n), func(x cuda.Array[float32], value float32) {
-		g.Launch("fill", cuda.Dim{X: 2}, cuda.Dim{X: 64}, 0, x, value, int64(x.Len()))
+	to, fill := poisoned[float32](g, n), func(x device.Array[float32], value float32) {
+		g.Launch("fill", device.Dim{X: 2}, device.Dim{X: 64}, 0, x, value, int64(x.Len()))
 	}
 	first, second := normals(r, n), normals(r, n)
 	from := upload(g, first)
 	graph := g.Capture(func() {
-		cuda.Copy(g.Device, to, from)
-		cuda.Zero(g.Device, to.Slice(0, 10))
+		device.Copy(g.Device, to, from)
+		device.Zero(g.Device, to.Slice(0, 10))
 		fill(to.Slice(lo, hi), 3)
 	})
 	defer graph.Free()
 	for _, x := range [][]float32{first, second} {
-		cuda.Upload(g.Device, from, x)
+		device.Upload(g.Device, from, x)
 		g.Replay(graph)
 		clear(x[:10])
 		for i := lo; i < hi; i++ {
@@ -95,20 +95,20 @@ func (g *rig) checkLaunches(_ context.Context, _ *rand.Rand, w *worst) (string, 
 	return fmt.Sprintf("%d kernels", w.compare), nil
 }
 
-func upload[E cuda.Element](g *rig, x []E) cuda.Array[E] {
-	on := cuda.New[E](g.Device, len(x), "a selftest")
-	cuda.Upload(g.Device, on, x)
+func upload[E device.Element](g *rig, x []E) device.Array[E] {
+	on := device.New[E](g.Device, len(x), "a selftest")
+	device.Upload(g.Device, on, x)
 	return on
 }
 
-func download[E cuda.Element](g *rig, x cuda.Array[E]) []E {
+func download[E device.Element](g *rig, x device.Array[E]) []E {
 	to := make([]E, x.Len())
-	cuda.Download(g.Device, to, x)
+	device.Download(g.Device, to, x)
 	return to
 }
 
 // poisoned is an array of numbers that must not stay.
-func poisoned[E float32 | float64](g *rig, n int) cuda.Array[E] {
+func poisoned[E float32 | float64](g *rig, n int) device.Array[E] {
 	x := make([]E, n)
 	for i := range x {
 		x[i] = 12345

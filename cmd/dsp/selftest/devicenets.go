@@ -6,7 +6,9 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/dsp-go/dsp/cuda"
+	"github.com/dsp-go/dsp/cuda/device"
+	cudanets "github.com/dsp-go/dsp/cuda/nets"
+	cudaoracles "github.com/dsp-go/dsp/cuda/oracles"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
@@ -39,6 +41,7 @@ func (g *rig) netChecks() []Check {
 		build := func() (*nets.Net, error) { return nets.Build(own.spec(), ownInput) }
 		all = append(all, Check{"net of one's own: " + own.name, g.net(build, ownInput, false, false)})
 	}
+	all = append(all, g.pairChecks()...)
 	return append(all, Check{"sparse linear", g.sparseLinear}, Check{"sums by key", g.sumsByKey})
 }
 
@@ -100,16 +103,16 @@ func (n *netCase) check(r *rand.Rand, examples []int) error {
 	for i := range n.data.Len() {
 		longest = max(longest, n.data.Length(i))
 	}
-	data := cuda.NewData(d, n.data)
+	data := cudanets.NewData(d, n.data)
 	defer data.Free()
-	on := cuda.NewBatch(data, n.data.Len()+1, rows, longest)
+	on := cudanets.NewBatch(data, n.data.Len()+1, rows, longest)
 	defer on.Free()
 	on.Set(examples)
 	on.SetSeed(n.seed)
 	θ := potentialsOf(n.rig, on, net)
-	s := cuda.NewBLAS(d, n.rounded)
+	s := device.NewBLAS(d, n.rounded)
 	defer s.Close()
-	e := cuda.NewExecutor(d, net, s)
+	e := cudanets.NewExecutor(d, net, s)
 	defer e.Free()
 	if err := e.Reserve(on); err != nil {
 		return err
@@ -120,9 +123,8 @@ func (n *netCase) check(r *rand.Rand, examples []int) error {
 	node, edge := pulled(n.rig, v, rows)
 	var want, push structured.Potentials
 	worker, grad := net.NewNetWorker(), scaled(r, net.Dim(), 0.1)
-	worker.SetDropout(n.seed)
 	onGrad := upload(n.rig, grad)
-	if err := worker.Score(w, &batch, &want); err != nil {
+	if err := worker.ScoreDropout(w, n.seed, &batch, &want); err != nil {
 		return err
 	}
 	if err := worker.Pullback(v, grad); err != nil {
@@ -139,44 +141,43 @@ func (n *netCase) check(r *rand.Rand, examples []int) error {
 	if err := n.potentials("tangent", θ, &push); err != nil {
 		return err
 	}
-	e.Pullback(cuda.Parts{node, edge}, onGrad)
+	e.Pullback(cudanets.Parts{node, edge}, onGrad)
 	if err := n.near("gradient", download(n.rig, onGrad), grad); err != nil {
 		return err
 	}
 
 	model := nets.Linearise(net, w0).NewLinearisedWorker()
-	model.SetDropout(n.seed)
 	clear(grad)
-	if err := model.Score(w, &batch, &want); err != nil {
+	if err := model.ScoreDropout(w, n.seed, &batch, &want); err != nil {
 		return err
 	}
 	if err := model.Pullback(v, grad); err != nil {
 		return err
 	}
-	linear := cuda.NewLinearised(e)
+	linear := cudanets.NewLinearised(e)
 	linear.MoveTo(upload(n.rig, w0))
 	linear.Score(upload(n.rig, w), on, θ.Parts())
 	if err := n.potentials("linearised score", θ, &want); err != nil {
 		return err
 	}
-	cuda.Zero(d, onGrad)
-	linear.Pullback(cuda.Parts{node, edge}, onGrad)
+	device.Zero(d, onGrad)
+	linear.Pullback(cudanets.Parts{node, edge}, onGrad)
 	return n.near("linearised gradient", download(n.rig, onGrad), grad)
 }
 
 // potentialsOf makes room for those of a batch.
-func potentialsOf(g *rig, b *cuda.Batch, net nets.Scorer) *cuda.Chains {
+func potentialsOf(g *rig, b *cudanets.Batch, net nets.Scorer) *cudaoracles.Chains {
 	form := net.Form()
 	y, perPosition := form.Parts[0].Width, form.Parts[1].Rows != structured.Tied
 	edges := y * y
 	if perPosition {
 		edges *= b.Rows
 	}
-	return &cuda.Chains{B: b.Chains, N: b.Rows, Y: y, Longest: b.Longest, Offsets: b.Offsets, PerPosition: perPosition,
+	return &cudaoracles.Chains{B: b.Chains, N: b.Rows, Y: y, Longest: b.Longest, Offsets: b.Offsets, PerPosition: perPosition,
 		Node: poisoned[float32](g, b.Rows*y), Edge: poisoned[float32](g, edges)}
 }
 
-func (n *netCase) potentials(what string, got *cuda.Chains, want *structured.Potentials) error {
+func (n *netCase) potentials(what string, got *cudaoracles.Chains, want *structured.Potentials) error {
 	node, edge := download(n.rig, got.Node), download(n.rig, got.Edge)
 	if err := n.Sync(); err != nil {
 		return err
@@ -205,7 +206,7 @@ func drawMarginals(r *rand.Rand, batch *structured.Batch, form structured.Form) 
 }
 
 // pulled uploads a cotangent as scorers on a device pull it back: with rows for positions beyond the batch, shared edges added up.
-func pulled(g *rig, all *structured.Marginals, rows int) (node, edge cuda.Array[float32]) {
+func pulled(g *rig, all *structured.Marginals, rows int) (node, edge device.Array[float32]) {
 	v := chains.In(all)
 	yy := v.Y * v.Y
 	edges := make([]float32, yy)

@@ -7,10 +7,13 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/dsp-go/dsp/cuda"
+	"github.com/dsp-go/dsp/cuda/device"
+	cudaoracles "github.com/dsp-go/dsp/cuda/oracles"
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/oracles/chain"
+	"github.com/dsp-go/dsp/oracles/kinds"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/chains"
 )
 
 func (g *rig) oracleChecks() []Check {
@@ -29,13 +32,13 @@ func (g *rig) oracleChecks() []Check {
 }
 
 // onSmallChains runs a check of the CPU's oracle on the device's.
-func (g *rig) onSmallChains(check func(o oracles.Oracle, θ *potentials, r *rand.Rand, w *worst) error) func(context.Context, *rand.Rand, *worst) (string, error) {
+func (g *rig) onSmallChains(check checkOracle) func(context.Context, *rand.Rand, *worst) (string, error) {
 	return func(ctx context.Context, r *rand.Rand, w *worst) (string, error) {
-		o := cuda.NewChainOracle(g.Device)
+		kind, o := kinds.Of(chains.Chain{}), cudaoracles.NewChainOracle(g.Device)
 		for range g.pick(instances, 30) {
 			err := ctx.Err()
 			if err == nil {
-				err = check(o, smallChains(r), r, w)
+				err = check(o, drawSmall(kind, r), r, w)
 			}
 			if failed := g.Err(); failed != nil {
 				err = failed
@@ -97,9 +100,9 @@ func (g *rig) lengths(r *rand.Rand, labels int, perPosition bool) []int {
 }
 
 // values compares numbers a chain; what the device has beyond the batch does not matter.
-func (c *chainCase) values(w *worst, what string, got cuda.Array[float64], want []float64) error {
+func (c *chainCase) values(w *worst, what string, got device.Array[float64], want []float64) error {
 	have := download(c.g, got)
-	cuda.Free(c.g.Device, got)
+	device.Free(c.g.Device, got)
 	for b, v := range want {
 		if err := w.near(what, have[b], v, c.tolerance); err != nil {
 			return fmt.Errorf("chain %d of length %d: %w", b, c.host.Offsets[b+1]-c.host.Offsets[b], err)
@@ -116,7 +119,7 @@ func (c *chainCase) checkMax(_ *rand.Rand, w *worst) error {
 	onValue, onGold := poisoned[float64](g, c.on.B), poisoned[float64](g, c.on.B)
 	c.o.Max(c.on, c.loss, onY, onValue, onGold)
 	got := download(g, onY)
-	cuda.Free(g.Device, onY)
+	device.Free(g.Device, onY)
 	if err := c.values(w, "value", onValue, value); err != nil {
 		return err
 	}
@@ -142,7 +145,7 @@ func (c *chainCase) checkTopK(r *rand.Rand, w *worst) error {
 	k, θ := []int{1, 2, 5, 16, 64}[r.IntN(5)], c.host
 	var want oracles.KBest
 	chain.New().TopK(θ.all, k, &want)
-	var best cuda.KBest
+	var best cudaoracles.KBest
 	c.o.TopK(c.on, c.loss, k, &best)
 	count, score, labels := download(c.g, best.Count), download(c.g, best.Score), download(c.g, best.Labels)
 	best.Free(c.g.Device)
@@ -211,7 +214,7 @@ func countTransitions(θ *potentials, μ float64, u *structured.Marginals) {
 }
 
 // marginals makes room for them.
-func (c *chainCase) marginals() (node, edge cuda.Array[float32]) {
+func (c *chainCase) marginals() (node, edge device.Array[float32]) {
 	of := c.on.B
 	if c.on.PerPosition {
 		of = c.on.N
@@ -219,10 +222,10 @@ func (c *chainCase) marginals() (node, edge cuda.Array[float32]) {
 	return poisoned[float32](c.g, c.on.N*c.on.Y), poisoned[float32](c.g, of*c.on.Y*c.on.Y)
 }
 
-func (c *chainCase) compareMarginals(w *worst, node, edge cuda.Array[float32], u *structured.Marginals) error {
+func (c *chainCase) compareMarginals(w *worst, node, edge device.Array[float32], u *structured.Marginals) error {
 	gotNode, gotEdge := download(c.g, node), download(c.g, edge)
-	cuda.Free(c.g.Device, node)
-	cuda.Free(c.g.Device, edge)
+	device.Free(c.g.Device, node)
+	device.Free(c.g.Device, edge)
 	n := len(u.Parts[0].Values)
 	for _, x := range gotNode[n:] {
 		if x != 0 {
@@ -253,14 +256,14 @@ func (c *chainCase) checkAnswers(_ *rand.Rand, w *worst) error {
 		var want oracles.Answer
 		s.Answer(chain.NewPlain(), θ.all, &want, true)
 		node, edge := c.marginals()
-		out := &cuda.Answer{Value: poisoned[float64](g, c.on.B), Max: poisoned[float64](g, c.on.B), Gold: poisoned[float64](g, c.on.B),
+		out := &cudaoracles.Answer{Value: poisoned[float64](g, c.on.B), Max: poisoned[float64](g, c.on.B), Gold: poisoned[float64](g, c.on.B),
 			Node: node, Edge: edge, Exact: upload(g, slices.Repeat([]int32{7}, c.on.B))}
 		c.o.Answer(c.on, c.loss, s, out, true)
 		exact := download(g, out.Exact)
-		cuda.Free(g.Device, out.Exact)
+		device.Free(g.Device, out.Exact)
 		for _, part := range []struct {
 			what string
-			got  cuda.Array[float64]
+			got  device.Array[float64]
 			want []float64
 		}{{"value", out.Value, want.Value}, {"max", out.Max, want.Max}, {"gold score", out.Gold, c.gold}} {
 			if err := c.values(w, s.Kind.String()+": "+part.what, part.got, part.want); err != nil {

@@ -7,7 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/dsp-go/dsp/cuda"
+	"github.com/dsp-go/dsp/cuda/device"
 )
 
 func (g *rig) productChecks() []Check {
@@ -25,10 +25,10 @@ func (g *rig) products(rounded bool) func(context.Context, *rand.Rand, *worst) (
 		tolerance = tf32
 	}
 	return func(ctx context.Context, r *rand.Rand, w *worst) (string, error) {
-		used, own := cuda.NewBLAS(g.Device, rounded), cuda.NewOwnBLAS(g.Device, rounded)
+		used, own := device.NewBLAS(g.Device, rounded), device.NewOwnBLAS(g.Device, rounded)
 		defer used.Close()
 		defer own.Close()
-		each := []*cuda.BLAS{own}
+		each := []*device.BLAS{own}
 		if used.Name() != own.Name() {
 			each = append(each, used)
 		}
@@ -59,7 +59,7 @@ func (g *rig) products(rounded bool) func(context.Context, *rand.Rand, *worst) (
 type productSize struct{ m, n, k, batch int }
 
 // product does a batch of products twice: the bits must be the same. More than two are of the same matrices, and have the same bits.
-func (g *rig) product(s *cuda.BLAS, r *rand.Rand, w *worst, size productSize, form int, tolerance float64) error {
+func (g *rig) product(s *device.BLAS, r *rand.Rand, w *worst, size productSize, form int, tolerance float64) error {
 	m, n, k, batch := size.m, size.n, size.k, size.batch
 	f := factors{transX: form&1 != 0, transY: form&2 != 0, m: m, n: n, k: k, beta: float32(form >> 2)}
 	strideX, strideY := m*k, k*n
@@ -74,12 +74,12 @@ func (g *rig) product(s *cuda.BLAS, r *rand.Rand, w *worst, size productSize, fo
 		}
 	}
 	onX, onY, onC := upload(g, x), upload(g, y), upload(g, c)
-	defer cuda.Free(g.Device, onX)
-	defer cuda.Free(g.Device, onY)
-	defer cuda.Free(g.Device, onC)
+	defer device.Free(g.Device, onX)
+	defer device.Free(g.Device, onY)
+	defer device.Free(g.Device, onC)
 	var got [2][]float32
 	for i := range got {
-		cuda.Upload(g.Device, onC, c)
+		device.Upload(g.Device, onC, c)
 		s.Sgemm(f.transX, f.transY, m, n, k, onX, onY, f.beta, onC, batch, strideX, strideY, m*n)
 		got[i] = download(g, onC)
 	}

@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/dsp-go/dsp/cuda"
+	cudanets "github.com/dsp-go/dsp/cuda/nets"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/structured"
@@ -46,15 +46,15 @@ func (g *rig) sparseCase(r *rand.Rand, w *worst, labels, edges int, kind string,
 	if err != nil {
 		return err
 	}
-	onData := cuda.NewData(g.Device, data)
+	onData := cudanets.NewData(g.Device, data)
 	defer onData.Free()
-	s := cuda.NewSparseLinear(net, onData)
+	s := cudanets.NewSparseLinear(net, onData)
 	defer s.Free()
 	for _, batch := range []struct {
 		examples []int
 		rows     int
 	}{{r.Perm(len(lengths)), data.Positions() + 5}, {[]int{2, 0}, 6}} {
-		on := cuda.NewBatch(onData, len(batch.examples)+1, batch.rows, slices.Max(lengths))
+		on := cudanets.NewBatch(onData, len(batch.examples)+1, batch.rows, slices.Max(lengths))
 		if err := s.Reserve(on); err != nil {
 			return err
 		}
@@ -68,7 +68,7 @@ func (g *rig) sparseCase(r *rand.Rand, w *worst, labels, edges int, kind string,
 	return g.Sync()
 }
 
-func (g *rig) sparseBatch(r *rand.Rand, w *worst, net *sparse.Linear, s *cuda.SparseLinear, on *cuda.Batch, examples []int) error {
+func (g *rig) sparseBatch(r *rand.Rand, w *worst, net *sparse.Linear, s *cudanets.SparseLinear, on *cudanets.Batch, examples []int) error {
 	var batch structured.Batch
 	batch.Reset(on.Data.Set, examples)
 	weights, grad := normals(r, net.Dim()), make([]float32, net.Dim())
@@ -89,7 +89,7 @@ func (g *rig) sparseBatch(r *rand.Rand, w *worst, net *sparse.Linear, s *cuda.Sp
 	}
 	node, edge := pulled(g, v, on.Rows)
 	onGrad := upload(g, make([]float32, net.Dim()))
-	s.Pullback(cuda.Parts{node, edge}, onGrad)
+	s.Pullback(cudanets.Parts{node, edge}, onGrad)
 	return w.nearScaled("gradient", download(g, onGrad), grad, single)
 }
 
@@ -113,10 +113,10 @@ func (g *rig) sumsByKey(_ context.Context, r *rand.Rand, w *worst) (string, erro
 	for i, x := range sums {
 		want[i] = float32(x)
 	}
-	lists, to := cuda.NewInverse(g.Device, keys, n, n, false), upload(g, make([]float32, keys*width))
+	lists, to := cudanets.NewInverse(g.Device, keys, n, n, false), upload(g, make([]float32, keys*width))
 	defer lists.Free()
 	x := upload(g, from)
-	lists.Build(&cuda.Sparse{Offsets: upload(g, offsets), Index: upload(g, of)}, upload(g, rows), x, width)
+	lists.Build(&cudanets.Sparse{Offsets: upload(g, offsets), Index: upload(g, of)}, upload(g, rows), x, width)
 	lists.Sum(x, width, to)
 	return "", w.nearScaled("sum", download(g, to), want, single)
 }

@@ -1,74 +1,43 @@
 package selftest
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
 	"slices"
 
+	"github.com/dsp-go/dsp/oracles/kinds"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/chains"
 )
 
-// potentials are those of chains, as an oracle takes them and as arrays.
-type potentials struct {
-	chains.Potentials
-	all *structured.Potentials
-}
-
-func newPotentials(offsets []int, labels int, perPosition bool) *potentials {
-	θ := &potentials{all: new(structured.Potentials)}
-	chains.Resize(θ.all, offsets, labels, perPosition)
-	θ.Potentials = chains.Of(θ.all)
-	return θ
-}
-
-// output is one labeling of a chain with its score.
+// output is one output of an example with its score.
 type output struct {
-	labels []int32
+	values []int32
 	score  float64
 }
 
-// enumerate returns every allowed output of chain b, best first.
-func enumerate(θ *potentials, b int) []output {
-	length := θ.Offsets[b+1] - θ.Offsets[b]
+// enumerate returns every allowed output of example b, best first.
+func enumerate(θ *structured.Potentials, b int) []output {
 	var all []output
-	labels := make([]int32, length)
-	for {
-		if s := θ.Score(b, labels); !math.IsInf(s, -1) {
-			all = append(all, output{slices.Clone(labels), s})
+	θ.Structure.Each(θ, b, func(y []int32) {
+		if s := θ.Score(b, y); !math.IsInf(s, -1) {
+			all = append(all, output{slices.Clone(y), s})
 		}
-		t := length - 1
-		for ; t >= 0; t-- {
-			if labels[t]++; int(labels[t]) < θ.Y {
-				break
-			}
-			labels[t] = 0
-		}
-		if t < 0 {
-			break
-		}
-	}
-	slices.SortStableFunc(all, func(a, b output) int {
-		switch {
-		case a.score > b.score:
-			return -1
-		case a.score < b.score:
-			return 1
-		}
-		return 0
 	})
+	slices.SortStableFunc(all, func(a, b output) int { return cmp.Compare(b.score, a.score) })
 	return all
 }
 
-// gibbs returns μ·log Σ exp(score/μ) over all outputs and their marginals as those of chain 0 of a batch of one.
-func gibbs(θ *potentials, b int, all []output, μ float64) (value float64, node, edge []float64) {
-	length, y := θ.Offsets[b+1]-θ.Offsets[b], θ.Y
-	node, edge = make([]float64, length*y), make([]float64, y*y)
-	if θ.PerPosition {
-		edge = make([]float64, length*y*y)
+// gibbs returns μ·log Σ exp(score/μ) over all outputs of example b, and their marginals, part by part.
+func gibbs(θ *structured.Potentials, b int, all []output, μ float64) (value float64, marginals [][]float64) {
+	var indicator structured.Marginals
+	indicator.Like(θ)
+	indicator.Clear()
+	for k := range indicator.Parts {
+		marginals = append(marginals, make([]float64, len(indicator.Parts[k].Of(b))))
 	}
 	if len(all) == 0 {
-		return math.Inf(-1), node, edge
+		return math.Inf(-1), marginals
 	}
 	z := 0.0
 	for _, o := range all {
@@ -76,29 +45,23 @@ func gibbs(θ *potentials, b int, all []output, μ float64) (value float64, node
 	}
 	for _, o := range all {
 		p := math.Exp((o.score-all[0].score)/μ) / z
-		for t, l := range o.labels {
-			node[t*y+int(l)] += p
-			if t > 0 {
-				at := int(o.labels[t-1])*y + int(l)
-				if θ.PerPosition {
-					at += t * y * y
-				}
-				edge[at] += p
+		indicator.Add(b, o.values, 1)
+		for k := range marginals {
+			for i, v := range indicator.Parts[k].Of(b) {
+				marginals[k][i] += p * float64(v)
 			}
 		}
+		indicator.Add(b, o.values, -1)
 	}
-	return all[0].score + μ*math.Log(z), node, edge
+	return all[0].score + μ*math.Log(z), marginals
 }
 
-// smallChains draws a ragged batch of chains that can be enumerated, with ties and forbidden parts here and there.
-func smallChains(r *rand.Rand) *potentials {
-	offsets := []int{0}
-	for range 1 + r.IntN(4) {
-		offsets = append(offsets, offsets[len(offsets)-1]+r.IntN(6))
-	}
-	θ := newPotentials(offsets, 1+r.IntN(4), r.IntN(2) == 0)
+// drawSmall draws potentials of a few examples whose outputs can be enumerated, with ties and forbidden parts here and there.
+func drawSmall(kind kinds.Kind, r *rand.Rand) *structured.Potentials {
+	θ := kind.Small(r)
 	whole, forbid := r.IntN(3) == 0, r.IntN(3) == 0
-	draw := func(x []float32) {
+	for k := range θ.Parts {
+		x := θ.Parts[k].Values
 		for i := range x {
 			x[i] = float32(r.NormFloat64() * 2)
 			if whole {
@@ -108,24 +71,6 @@ func smallChains(r *rand.Rand) *potentials {
 				x[i] = float32(math.Inf(-1))
 			}
 		}
-	}
-	draw(θ.Node)
-	draw(θ.Edge)
-	return θ
-}
-
-// longChains draws a ragged batch of n chains of 30 to 60 positions with Y labels.
-func longChains(r *rand.Rand, n, y int) *potentials {
-	offsets := []int{0}
-	for range n {
-		offsets = append(offsets, offsets[len(offsets)-1]+30+r.IntN(31))
-	}
-	θ := newPotentials(offsets, y, false)
-	for i := range θ.Node {
-		θ.Node[i] = float32(r.NormFloat64())
-	}
-	for i := range θ.Edge {
-		θ.Edge[i] = float32(r.NormFloat64())
 	}
 	return θ
 }

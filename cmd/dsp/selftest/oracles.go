@@ -3,33 +3,57 @@ package selftest
 import (
 	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/oracles/chain"
+	"github.com/dsp-go/dsp/oracles/kinds"
 	"github.com/dsp-go/dsp/structured"
 )
 
 const instances = 300 // random small batches for each check against enumeration
 
-var oracleChecks = []Check{
-	{"chain max: oracle vs enumeration", onSmallChains(checkMax)},
-	{"chain top-K: oracle vs enumeration", onSmallChains(checkTopK)},
-	{"chain exp: oracle vs enumeration", onSmallChains(checkExp)},
-	{"chain l2 smoothing: oracle vs enumeration", onSmallChains(checkL2)},
-	{"chain oracles: " + chain.Vector() + " vs plain Go", checkVectors},
+// oracleChecks returns the checks of every registered kind's oracle.
+func oracleChecks() []Check {
+	var checks []Check
+	for _, kind := range kinds.All {
+		checks = append(checks, kindChecks(kind)...)
+	}
+	return append(checks, Check{"chain oracles: " + chain.Vector() + " vs plain Go", checkVectors})
 }
 
-// onSmallChains runs a check on many random batches.
-func onSmallChains(check func(o oracles.Oracle, θ *potentials, r *rand.Rand, w *worst) error) func(context.Context, *rand.Rand, *worst) (string, error) {
+// kindChecks compares a kind's oracle with enumeration, in all that it can answer.
+func kindChecks(kind kinds.Kind) []Check {
+	var checks []Check
+	add := func(question string, check checkOracle) {
+		checks = append(checks, Check{kind.Name() + " " + question + " vs enumeration", onSmall(kind, check)})
+	}
+	o := kind.Oracle()
+	add("max", checkMax)
+	if _, ranks := o.(oracles.Ranker); ranks {
+		add("top-K", checkTopK)
+		add("l2 smoothing", checkL2)
+	}
+	if _, sums := o.(oracles.Summer); sums {
+		add("exp", checkExp)
+	}
+	return checks
+}
+
+// checkOracle compares an oracle's answers about a small batch with enumeration. The oracle must have what the check asks it for.
+type checkOracle func(o oracles.Maximiser, θ *structured.Potentials, r *rand.Rand, w *worst) error
+
+// onSmall runs a check of a kind's oracle on many random batches.
+func onSmall(kind kinds.Kind, check checkOracle) func(context.Context, *rand.Rand, *worst) (string, error) {
 	return func(ctx context.Context, r *rand.Rand, w *worst) (string, error) {
-		o := chain.New()
+		o := kind.Oracle()
 		for range instances {
 			if err := ctx.Err(); err != nil {
 				return "", err
 			}
-			if err := check(o, smallChains(r), r, w); err != nil {
+			if err := check(o, drawSmall(kind, r), r, w); err != nil {
 				return "", err
 			}
 		}
@@ -37,28 +61,31 @@ func onSmallChains(check func(o oracles.Oracle, θ *potentials, r *rand.Rand, w 
 	}
 }
 
-func checkMax(o oracles.Oracle, θ *potentials, _ *rand.Rand, w *worst) error {
-	y, value := make([]int32, θ.Positions()), make([]float64, θ.Len())
-	o.Max(θ.all, y, value)
+func checkMax(o oracles.Maximiser, θ *structured.Potentials, _ *rand.Rand, w *worst) error {
+	y, value := make([]int32, θ.OutputSize()), make([]float64, θ.Len())
+	o.Max(θ, y, value)
 	for b := range θ.Len() {
 		all := enumerate(θ, b)
 		if len(all) == 0 {
+			if err := w.near("value where nothing is allowed", value[b], math.Inf(-1), 0); err != nil {
+				return err
+			}
 			continue
 		}
 		if err := w.near("value", value[b], all[0].score, 1e-5); err != nil {
 			return err
 		}
-		if err := w.near("score of the output", θ.Score(b, y[θ.Offsets[b]:θ.Offsets[b+1]]), all[0].score, 1e-5); err != nil {
+		if err := w.near("score of the output", θ.Score(b, y[θ.Outputs[b]:θ.Outputs[b+1]]), all[0].score, 1e-5); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func checkTopK(o oracles.Oracle, θ *potentials, r *rand.Rand, w *worst) error {
+func checkTopK(o oracles.Maximiser, θ *structured.Potentials, r *rand.Rand, w *worst) error {
 	var best oracles.KBest
 	k := 1 + r.IntN(12)
-	o.TopK(θ.all, k, &best)
+	o.(oracles.Ranker).TopK(θ, k, &best)
 	for b := range θ.Len() {
 		all := enumerate(θ, b)
 		if want := min(k, len(all)); best.Count[b] != want {
@@ -66,15 +93,15 @@ func checkTopK(o oracles.Oracle, θ *potentials, r *rand.Rand, w *worst) error {
 		}
 		var seen [][]int32
 		for i := range best.Count[b] {
-			labels := best.Output(i, θ.Offsets[b], θ.Offsets[b+1])
-			if slices.ContainsFunc(seen, func(s []int32) bool { return slices.Equal(s, labels) }) {
-				return fmt.Errorf("output %v comes twice", labels)
+			values := best.Output(i, θ.Outputs[b], θ.Outputs[b+1])
+			if slices.ContainsFunc(seen, func(s []int32) bool { return slices.Equal(s, values) }) {
+				return fmt.Errorf("output %v comes twice", values)
 			}
-			seen = append(seen, labels)
+			seen = append(seen, values)
 			if err := w.near("score", best.Score[b*k+i], all[i].score, 1e-5); err != nil {
 				return err
 			}
-			if err := w.near("score of the output", θ.Score(b, labels), all[i].score, 1e-5); err != nil {
+			if err := w.near("score of the output", θ.Score(b, values), all[i].score, 1e-5); err != nil {
 				return err
 			}
 		}
@@ -82,22 +109,21 @@ func checkTopK(o oracles.Oracle, θ *potentials, r *rand.Rand, w *worst) error {
 	return nil
 }
 
-func checkExp(o oracles.Oracle, θ *potentials, r *rand.Rand, w *worst) error {
+func checkExp(o oracles.Maximiser, θ *structured.Potentials, r *rand.Rand, w *worst) error {
 	μ := []float64{10, 1, 0.1}[r.IntN(3)]
 	var u structured.Marginals
 	value := make([]float64, θ.Len())
-	o.Exp(θ.all, μ, value, &u)
+	o.(oracles.Summer).Exp(θ, μ, value, &u)
 	for b := range θ.Len() {
 		all := enumerate(θ, b)
-		want, node, edge := gibbs(θ, b, all, μ)
+		want, marginals := gibbs(θ, b, all, μ)
 		if err := w.near("value", value[b], want, 1e-4); err != nil {
 			return err
 		}
-		if err := w.nearAll("node marginal", u.Parts[0].Of(b), node, 1e-3); err != nil {
-			return err
-		}
-		if err := w.nearAll("edge marginal", u.Parts[1].Of(b), edge, 1e-3); err != nil {
-			return err
+		for k := range u.Parts {
+			if err := w.nearAll(u.Parts[k].Name+" marginal", u.Parts[k].Of(b), marginals[k], 1e-3); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -113,11 +139,11 @@ func (w *worst) nearAll(what string, got []float32, want []float64, tolerance fl
 }
 
 // checkL2 compares the smoothing on K outputs, with K large enough to be exact, with that over all of them.
-func checkL2(o oracles.Oracle, θ *potentials, r *rand.Rand, w *worst) error {
+func checkL2(o oracles.Maximiser, θ *structured.Potentials, r *rand.Rand, w *worst) error {
 	μ := []float64{10, 1, 0.1}[r.IntN(3)]
 	s := oracles.Smoothing{Kind: oracles.L2, Mu: μ, MaxK: 2000}
 	var answer oracles.Answer
-	s.Answer(o, θ.all, &answer, true)
+	s.Answer(o, θ, &answer, true)
 	for b := range θ.Len() {
 		all := enumerate(θ, b)
 		if len(all) == 0 {
@@ -153,54 +179,4 @@ func smoothL2(all []output, μ float64) float64 {
 		value += q*o.score - μ/2*q*q
 	}
 	return value
-}
-
-// checkVectors compares the fastest inner loops with plain ones on chains long enough to use them.
-func checkVectors(ctx context.Context, r *rand.Rand, w *worst) (string, error) {
-	fast, plain := chain.New(), chain.NewPlain()
-	for _, y := range []int{1, 2, 3, 7, 8, 9, 15, 16, 17, 25, 31, 32, 33, 64, 130} {
-		if err := ctx.Err(); err != nil {
-			return "", err
-		}
-		if err := sameAnswers(fast, plain, longChains(r, 3, y), w); err != nil {
-			return "", fmt.Errorf("%d labels: %w", y, err)
-		}
-	}
-	return "", nil
-}
-
-func sameAnswers(fast, plain oracles.Oracle, θ *potentials, w *worst) error {
-	y, yPlain := make([]int32, θ.Positions()), make([]int32, θ.Positions())
-	value, valuePlain := make([]float64, θ.Len()), make([]float64, θ.Len())
-	fast.Max(θ.all, y, value)
-	plain.Max(θ.all, yPlain, valuePlain)
-	if !slices.Equal(y, yPlain) {
-		return fmt.Errorf("max: other outputs")
-	}
-	var best, bestPlain oracles.KBest
-	fast.TopK(θ.all, 5, &best)
-	plain.TopK(θ.all, 5, &bestPlain)
-	var u, uPlain structured.Marginals
-	exp, expPlain := make([]float64, θ.Len()), make([]float64, θ.Len())
-	fast.Exp(θ.all, 1, exp, &u)
-	plain.Exp(θ.all, 1, expPlain, &uPlain)
-	for b := range θ.Len() {
-		if err := w.near("max", value[b], valuePlain[b], 1e-6); err != nil {
-			return err
-		}
-		if err := w.near("exp", exp[b], expPlain[b], 1e-5); err != nil {
-			return err
-		}
-		for k := range best.Count[b] {
-			if err := w.near("top-K", best.Score[b*5+k], bestPlain.Score[b*5+k], 1e-6); err != nil {
-				return err
-			}
-		}
-	}
-	for i, p := range uPlain.Parts[0].Values {
-		if err := w.near("marginal", float64(u.Parts[0].Values[i]), float64(p), 1e-4); err != nil {
-			return err
-		}
-	}
-	return nil
 }

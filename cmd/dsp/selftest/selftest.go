@@ -27,7 +27,7 @@ type Result struct {
 }
 
 // All returns the checks that run on the CPU.
-func All() []Check { return slices.Concat(oracleChecks, netChecks, trainingChecks) }
+func All() []Check { return slices.Concat(oracleChecks(), netChecks, trainingChecks) }
 
 // Do runs the check with a generator of that seed. A panic is a failure.
 func (c Check) Do(ctx context.Context, seed uint64) (result Result) {

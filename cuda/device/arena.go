@@ -1,0 +1,209 @@
+package device
+
+import (
+	"errors"
+
+	"github.com/dsp-go/dsp/cuda/driver"
+)
+
+const (
+	Alignment  = 256      // bytes
+	firstBlock = 64 << 20 // bytes of an arena's first block
+	largeBlock = 1 << 30  // bytes of its largest blocks for small arrays
+)
+
+// memory lends a device's memory. The context is current in every call.
+type memory interface {
+	take(bytes int64, what string) (driver.Address, error)
+	give(driver.Address) error
+	unused() int64 // bytes that it holds and has not lent
+	close() error
+}
+
+// arena lends pieces of a few large blocks of device memory: the smallest free piece that is large enough. A piece that is given
+// back is joined with its free neighbours. The arena never waits for the device, since the one stream orders an array's uses before
+// those of the next array in its place.
+type arena struct {
+	lib    driver.Driver
+	blocks []*span
+	used   map[driver.Address]*span
+	next   int64 // the size of the next block
+}
+
+// span is a piece of a block, in a list of the block's pieces.
+type span struct {
+	at         driver.Address
+	bytes      int64
+	free       bool
+	prev, next *span
+}
+
+func newArena(lib driver.Driver) *arena {
+	return &arena{lib: lib, used: map[driver.Address]*span{}, next: firstBlock}
+}
+
+func (a *arena) take(bytes int64, what string) (driver.Address, error) {
+	bytes = (bytes + Alignment - 1) / Alignment * Alignment
+	best := a.best(bytes)
+	if best == nil {
+		var err error
+		if best, err = a.grow(bytes, what); err != nil {
+			return 0, err
+		}
+	}
+	if rest := best.bytes - bytes; rest > 0 {
+		after := &span{at: best.at + driver.Address(bytes), bytes: rest, free: true, prev: best, next: best.next}
+		if after.next != nil {
+			after.next.prev = after
+		}
+		best.bytes, best.next = bytes, after
+	}
+	best.free = false
+	a.used[best.at] = best
+	return best.at, nil
+}
+
+// best returns the smallest free span of at least that many bytes, the first of equals, or nil.
+func (a *arena) best(bytes int64) (best *span) {
+	for _, s := range a.blocks {
+		for ; s != nil; s = s.next {
+			if s.free && s.bytes >= bytes && (best == nil || s.bytes < best.bytes) {
+				best = s
+			}
+		}
+	}
+	return best
+}
+
+// grow asks the driver for a block: a large one, or where the device has none, of the bytes needed, after giving back the
+// blocks that nobody uses.
+func (a *arena) grow(bytes int64, what string) (*span, error) {
+	block := max(bytes, a.next)
+	at, err := a.lib.Allocate(block)
+	if outOfMemory(err) {
+		if err := a.shrink(); err != nil {
+			return nil, err
+		}
+		block = bytes
+		at, err = a.lib.Allocate(block)
+	}
+	if outOfMemory(err) {
+		return nil, tooLarge(a.lib, bytes, a.unused(), what)
+	}
+	if err != nil {
+		return nil, err
+	}
+	a.next = min(2*a.next, largeBlock)
+	s := &span{at: at, bytes: block, free: true}
+	a.blocks = append(a.blocks, s)
+	return s, nil
+}
+
+// shrink gives unused blocks back to the driver, which waits for the device first.
+func (a *arena) shrink() error {
+	kept := a.blocks[:0]
+	var errs []error
+	for _, s := range a.blocks {
+		if s.free && s.next == nil {
+			errs = append(errs, a.lib.Free(s.at))
+		} else {
+			kept = append(kept, s)
+		}
+	}
+	a.blocks = kept
+	return errors.Join(errs...)
+}
+
+func (a *arena) give(at driver.Address) error {
+	s := a.used[at]
+	if s == nil {
+		return errors.New("cuda: Free of what New did not return, or twice")
+	}
+	delete(a.used, at)
+	s.free = true
+	if n := s.next; n != nil && n.free {
+		s.absorb(n)
+	}
+	if p := s.prev; p != nil && p.free {
+		p.absorb(s)
+	}
+	return nil
+}
+
+// absorb makes the span one with the next.
+func (s *span) absorb(next *span) {
+	s.bytes += next.bytes
+	s.next = next.next
+	if s.next != nil {
+		s.next.prev = s
+	}
+}
+
+func (a *arena) unused() (bytes int64) {
+	for _, s := range a.blocks {
+		for ; s != nil; s = s.next {
+			if s.free {
+				bytes += s.bytes
+			}
+		}
+	}
+	return bytes
+}
+
+func (a *arena) close() error {
+	var errs []error
+	for _, s := range a.blocks {
+		errs = append(errs, a.lib.Free(s.at))
+	}
+	a.blocks, a.used = nil, map[driver.Address]*span{}
+	return errors.Join(errs...)
+}
+
+// guarded makes every array an allocation of its own, so that the emulated device finds accesses outside of it.
+type guarded struct {
+	lib   driver.Driver
+	sizes map[driver.Address]int64
+}
+
+func (g *guarded) take(bytes int64, what string) (driver.Address, error) {
+	at, err := g.lib.Allocate(bytes)
+	if outOfMemory(err) {
+		return 0, tooLarge(g.lib, bytes, 0, what)
+	}
+	if err == nil {
+		g.sizes[at] = bytes
+	}
+	return at, err
+}
+
+func (g *guarded) give(at driver.Address) error {
+	if _, ok := g.sizes[at]; !ok {
+		return errors.New("cuda: Free of what New did not return, or twice")
+	}
+	delete(g.sizes, at)
+	return g.lib.Free(at)
+}
+
+func (g *guarded) unused() int64 { return 0 }
+
+func (g *guarded) close() error {
+	var errs []error
+	for at := range g.sizes {
+		errs = append(errs, g.lib.Free(at))
+	}
+	clear(g.sizes)
+	return errors.Join(errs...)
+}
+
+func outOfMemory(err error) bool {
+	e, ok := errors.AsType[*driver.Error](err)
+	return ok && e.Code == codeOutOfMemory
+}
+
+func tooLarge(lib driver.Driver, needed, unused int64, what string) error {
+	free, total, err := lib.MemoryInfo()
+	if err != nil {
+		return err
+	}
+	return &OutOfMemoryError{What: what, Needed: needed, Free: free + unused, Total: total}
+}

@@ -1,0 +1,127 @@
+package device
+
+import (
+	"fmt"
+	"unsafe"
+
+	"github.com/dsp-go/dsp/cuda/driver"
+)
+
+// Element is what arrays hold.
+type Element interface {
+	float32 | float64 | int32 | uint32 | int64 | uint64 | uint8
+}
+
+// Array is an array in a device's memory. The zero Array is empty.
+type Array[E Element] struct {
+	at driver.Address
+	n  int
+}
+
+// Len returns the number of elements.
+func (x Array[E]) Len() int { return x.n }
+
+// IsEmpty reports whether there are no elements.
+func (x Array[E]) IsEmpty() bool { return x.n == 0 }
+
+// Slice returns elements lo to hi, hi excluded, of the same memory.
+func (x Array[E]) Slice(lo, hi int) Array[E] {
+	if lo < 0 || hi < lo || hi > x.n {
+		panic(fmt.Sprintf("cuda: elements %d to %d of an array of %d", lo, hi, x.n))
+	}
+	if x.at == 0 {
+		return Array[E]{0, hi - lo}
+	}
+	return Array[E]{x.at + driver.Address(lo)*driver.Address(x.width()), hi - lo}
+}
+
+// Address returns where the array is in the device's memory, for libraries that take a CUdeviceptr.
+func (x Array[E]) Address() uint64 { return uint64(x.at) }
+
+func (x Array[E]) width() int   { var e E; return int(unsafe.Sizeof(e)) }
+func (x Array[E]) bytes() int64 { return int64(x.n) * int64(x.width()) }
+
+// New returns an array of n elements of undefined content, aligned to 256 bytes; what names its purpose in errors.
+func New[E Element](d *Device, n int, what string) Array[E] {
+	x := Array[E]{n: n}
+	if n < 0 {
+		d.Fail(fmt.Errorf("cuda: %s of %d elements", what, n))
+		return Array[E]{}
+	}
+	if n == 0 || !d.outside("New") || !d.enter() {
+		return x
+	}
+	var err error
+	x.at, err = d.memory.take(x.bytes(), what)
+	d.leave(err, what)
+	return x
+}
+
+// Free releases an array that New returned. Work that was enqueued before may still use it.
+func Free[E Element](d *Device, x Array[E]) {
+	if x.at == 0 || !d.outside("Free") || !d.enter() {
+		return
+	}
+	d.leave(d.memory.give(x.at), "")
+}
+
+// Copy copies elements within the device's memory. The lengths are the same, and the arrays do not overlap.
+func Copy[E Element](d *Device, to, from Array[E]) {
+	if to.n != from.n {
+		d.Fail(fmt.Errorf("cuda: a copy of %d elements to %d", from.n, to.n))
+	}
+	if to.n > 0 && d.enter() {
+		d.leave(d.lib.Copy(to.at, from.at, from.bytes(), d.stream), "")
+	}
+}
+
+// Zero makes every element 0.
+func Zero[E Element](d *Device, x Array[E]) {
+	if x.n > 0 && d.enter() {
+		d.leave(d.lib.Zero(x.at, x.bytes(), d.stream), "")
+	}
+}
+
+// Upload copies from to the first elements of an array. When it returns, from may be changed, although the copy may still be under way.
+func Upload[E Element](d *Device, to Array[E], from []E) {
+	if len(from) > to.n {
+		d.Fail(fmt.Errorf("cuda: an upload of %d elements to %d", len(from), to.n))
+	}
+	if len(from) > 0 && d.outside("Upload") && d.enter() {
+		d.leave(d.staging.upload(d.lib, d.stream, to.at, bytesOf(from)), "")
+	}
+}
+
+// Download waits for everything enqueued and copies the first elements of an array.
+func Download[E Element](d *Device, to []E, from Array[E]) {
+	if len(to) > from.n {
+		d.Fail(fmt.Errorf("cuda: a download of %d elements of %d", len(to), from.n))
+	}
+	if len(to) > 0 && d.outside("Download") && d.enter() {
+		d.leave(d.staging.download(d.lib, d.stream, bytesOf(to), from.at), "")
+	}
+}
+
+func bytesOf[E Element](x []E) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), len(x)*int(unsafe.Sizeof(x[0])))
+}
+
+// NewFrom returns a new array that holds a copy of x. It is empty where x is.
+func NewFrom[E Element](d *Device, x []E, what string) Array[E] {
+	if len(x) == 0 {
+		return Array[E]{}
+	}
+	to := New[E](d, len(x), what)
+	Upload(d, to, x)
+	return to
+}
+
+// Grow returns the first n elements of scratch. Where scratch has fewer, grow replaces it with an array of n elements, whose content is
+// undefined; what names the array's purpose in an OutOfMemoryError.
+func Grow[E Element](d *Device, scratch *Array[E], n int, what string) Array[E] {
+	if scratch.Len() < n {
+		Free(d, *scratch)
+		*scratch = New[E](d, n, what)
+	}
+	return scratch.Slice(0, n)
+}

@@ -1,0 +1,162 @@
+package device
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/dsp-go/dsp/cuda/driver"
+)
+
+// BLAS multiplies matrices on a device: by the cuBLAS library where the machine has one, else by the kernels of gemm.cu.
+type BLAS struct {
+	device  *Device
+	Tf32    bool
+	library driver.CUBLAS  // nil: own kernels
+	scratch Array[float32] // for products of parts of k, or for the library
+}
+
+const (
+	partsRoom    = 4 << 20 // entries that the products of parts of k may take: 16 MiB
+	libraryRoom  = 8 << 20 // entries of cuBLAS' scratch: the 32 MiB that NVIDIA recommends for Hopper
+	ownBLAS      = "own"
+	blasVariable = "DSP_CUDA_BLAS"
+)
+
+var cublasFiles = []string{"libcublas.so.13", "libcublas.so.12"}
+
+// NewBLAS returns the matrix products of a device. With tf32 they round both operands to 11 significant bits, for the tensor
+// cores: the relative error is near 1e-3 instead of 1e-6.
+//
+// If the environment variable DSP_CUDA_BLAS is own, the kernels of gemm.cu are used; any other value is the path of the library,
+// which must exist.
+func NewBLAS(d *Device, tf32 bool) *BLAS {
+	files, must := libraries(d.info)
+	return newBLAS(d, tf32, files, must)
+}
+
+// NewOwnBLAS returns matrix products by the kernels of gemm.cu.
+func NewOwnBLAS(d *Device, tf32 bool) *BLAS { return newBLAS(d, tf32, nil, false) }
+
+func newBLAS(d *Device, tf32 bool, files []string, must bool) *BLAS {
+	s := &BLAS{device: d, Tf32: tf32}
+	room := partsRoom
+	if len(files) > 0 {
+		d.Do(func(uintptr) error {
+			var err error
+			if s.library, err = driver.OpenCUBLAS(files...); err != nil && must {
+				return fmt.Errorf("%s: %v", blasVariable, err)
+			}
+			return nil
+		})
+	}
+	if s.library != nil {
+		room = libraryRoom
+	}
+	s.scratch = New[float32](d, room, "matrix products")
+	if s.library != nil {
+		d.Do(func(stream uintptr) error {
+			if err := s.library.Start(driver.Stream(stream), s.scratch.at, s.scratch.bytes()); err != nil {
+				return err
+			}
+			return s.library.UseTF32(tf32)
+		})
+	}
+	return s
+}
+
+// libraries returns the files that may hold cuBLAS, and whether one must. A real cuBLAS cannot reach an emulated device.
+func libraries(device Info) (files []string, must bool) {
+	switch named := os.Getenv(blasVariable); {
+	case named == ownBLAS || named == "" && device.Emulated():
+		return nil, false
+	case named != "":
+		return []string{named}, true
+	}
+	return cublasFiles, false
+}
+
+// Close frees the scratch memory.
+func (s *BLAS) Close() {
+	if s.library != nil {
+		s.device.Do(func(uintptr) error { return s.library.Close() })
+	}
+	Free(s.device, s.scratch)
+}
+
+// Name returns "own", or cuBLAS with its version, and "TF32" where products round to that.
+func (s *BLAS) Name() string {
+	name := ownBLAS
+	if s.library != nil {
+		v := s.library.Version()
+		name = fmt.Sprintf("cuBLAS %d.%d.%d", v/10000, v/100%100, v%100)
+	}
+	if s.Tf32 {
+		name += ", TF32"
+	}
+	return name
+}
+
+// Sgemm enqueues C = op(A)·op(B) + beta·C, m×k by k×n, with op the transpose where transA or transB is set, for each matrix of a batch. They are
+// dense and row-major: A is [m×k], or [k×m] with transA, and the i-th of the batch starts at i·strideA. A stride of 0 uses one
+// matrix for all; C's must not overlap. With beta 0, C may hold anything. k may be 0. Two runs give the same bits.
+//
+// It allocates nothing and may be captured.
+func (s *BLAS) Sgemm(transA, transB bool, m, n, k int, a, b Array[float32], beta float32, c Array[float32], batch, strideA, strideB, strideC int) {
+	if m <= 0 || n <= 0 || batch <= 0 {
+		return
+	}
+	if s.library != nil && k > 0 {
+		s.device.Do(func(uintptr) error {
+			return s.library.Sgemm(transA, transB, m, n, k, a.at, b.at, beta, c.at, batch, strideA, strideB, strideC)
+		})
+		return
+	}
+	const most = 65535 // of a grid's third dimension
+	for first := 0; first < batch; first += most {
+		count := min(most, batch-first)
+		part := func(x Array[float32], stride, size int) Array[float32] {
+			if size == 0 {
+				return Array[float32]{}
+			}
+			return x.Slice(first*stride, (first+count-1)*stride+size)
+		}
+		s.own(transA, transB, m, n, k, part(a, strideA, m*k), part(b, strideB, k*n), beta, part(c, strideC, m*n), count, strideA, strideB, strideC)
+	}
+}
+
+func (s *BLAS) own(transA, transB bool, m, n, k int, a, b Array[float32], beta float32, c Array[float32], batch, strideA, strideB, strideC int) {
+	ldA, ldB := k, n
+	if transA {
+		ldA = m
+	}
+	if transB {
+		ldB = k
+	}
+	layoutA := layout(a, !transA, ldA, batch, strideA)
+	layoutB := layout(b, transB, ldB, batch, strideB)
+	tile, parts := choose(m, n, k, batch, s.Tf32)
+	depth := depthOf(k, parts)
+	partial := Array[float32]{}
+	if parts > 1 {
+		partial = s.scratch
+	}
+	s.device.Launch(tile.kernel(s.Tf32), Dim{X: tile.count(m, n), Y: parts, Z: batch}, Dim{X: tile.threads(s.Tf32)}, tile.shared(s.Tf32),
+		a, b, c, partial, int32(m), int32(n), int32(k), layoutA, layoutB, int32(ldA), int32(ldB),
+		int64(strideA), int64(strideB), int64(strideC), int32(batch), int32(depth), beta)
+	if parts > 1 {
+		const threads = 128
+		s.device.Launch("gemm_sum", Dim{X: min(CeilDiv(batch*m*n, threads), 4096)}, Dim{X: threads}, 0,
+			partial, c, int32(parts), int64(batch), int64(m)*int64(n), int64(strideC), beta)
+	}
+}
+
+// layout says how the kernels read an operand: the constants of gemm.cuh.
+func layout(x Array[float32], alongDepth bool, ld, batch, stride int) int32 {
+	switch {
+	case alongDepth:
+		return 0
+	case ld%4 == 0 && x.Address()%16 == 0 && (batch == 1 || stride%4 == 0):
+		return 2
+	}
+	return 1
+}

@@ -1,0 +1,258 @@
+// Package device opens NVIDIA GPUs and runs kernels on them: arrays, launches, captured graphs, events, matrix products.
+//
+// A Device has one stream, which runs everything in the order of the calls. Any goroutine may call it, but only one at a time.
+// Errors are sticky: once a call fails, later calls do nothing, and Sync and Err return that first error. So callers need not check
+// every launch.
+package device
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"sync"
+
+	"github.com/dsp-go/dsp/cuda/driver"
+	"github.com/dsp-go/dsp/cuda/kernels"
+)
+
+// Info describes a device. Sizes are in bytes, frequencies in kHz.
+type Info struct {
+	Ordinal         int    `json:"ordinal"`
+	Name            string `json:"name"`
+	Memory          int64  `json:"memory"`
+	Capability      string `json:"capability"` // major.minor
+	Driver          string `json:"driver"`     // the newest CUDA version that the driver supports
+	Multiprocessors int    `json:"multiprocessors"`
+	Shared          int    `json:"shared"` // the most shared memory of a block
+	L2              int    `json:"l2"`
+	Clock           int    `json:"clock"`
+	MemoryClock     int    `json:"memory_clock"`
+	BusWidth        int    `json:"bus_width"` // of the memory, in bits
+}
+
+// Emulated reports whether the device is the CPU, which emulates a GPU for tests.
+func (i Info) Emulated() bool { return strings.HasPrefix(i.Name, "dsp emulated") }
+
+func (i Info) String() string {
+	return fmt.Sprintf("cuda:%d %s, %s, compute capability %s, CUDA %s", i.Ordinal, i.Name, size(i.Memory), i.Capability, i.Driver)
+}
+
+// Built reports whether this build can use a device.
+const Built = driver.Built
+
+// Devices returns the machine's devices. The error says why there are none.
+func Devices() ([]Info, error) {
+	lib, err := driver.Load()
+	if err != nil {
+		return nil, explain(err, "")
+	}
+	n, err := lib.Count()
+	switch {
+	case err != nil:
+		return nil, explain(err, "")
+	case n == 0:
+		return nil, errors.New("the NVIDIA driver sees no device")
+	}
+	infos := make([]Info, n)
+	for i := range infos {
+		if infos[i], err = describe(lib, i); err != nil {
+			return nil, err
+		}
+	}
+	return infos, nil
+}
+
+func describe(lib driver.Driver, ordinal int) (Info, error) {
+	p, err := lib.Properties(ordinal)
+	if err != nil {
+		return Info{}, explain(err, fmt.Sprintf("cuda:%d", ordinal))
+	}
+	v := lib.Version()
+	return Info{
+		Ordinal: ordinal, Name: p.Name, Memory: p.Memory,
+		Capability:      fmt.Sprintf("%d.%d", p.Major, p.Minor),
+		Driver:          fmt.Sprintf("%d.%d", v/1000, v%1000/10),
+		Multiprocessors: p.Multiprocessors, Shared: p.Shared, L2: p.L2,
+		Clock: p.Clock, MemoryClock: p.MemoryClock, BusWidth: p.BusWidth,
+	}, nil
+}
+
+// Device is an opened device.
+type Device struct {
+	lib     driver.Driver
+	info    Info
+	context driver.Context
+	stream  driver.Stream
+	err     error
+	closed  bool
+
+	memory   memory
+	staging  staging
+	compiled *kernels.Set
+	kernels  map[string]*kernel // loaded ones
+	modules  map[string]driver.Module
+	args     [maxArgs]uint64 // of the current launch
+
+	capturing bool
+	missing   []string // kernels that a capture found not loaded
+
+	spare struct { // events to use again
+		sync.Mutex
+		events []driver.Event
+	}
+}
+
+// Open opens a device by its number. The caller must close it.
+func Open(ordinal int) (*Device, error) {
+	infos, err := Devices()
+	switch {
+	case err != nil:
+		return nil, err
+	case ordinal < 0 || ordinal >= len(infos):
+		return nil, fmt.Errorf("there is no device cuda:%d: this machine has %d, counted from cuda:0", ordinal, len(infos))
+	}
+	if err := infos[ordinal].usable(); err != nil {
+		return nil, err
+	}
+	lib, err := driver.Load()
+	if err != nil {
+		return nil, err
+	}
+	compiled, err := kernels.Compiled()
+	if err != nil {
+		return nil, err
+	}
+	return open(lib, infos[ordinal], compiled)
+}
+
+// usable returns an error where the kernels do not run on the device: their PTX, of version 7.8, is for compute capability 8.0 and up.
+func (i Info) usable() error {
+	var major, minor int
+	if fmt.Sscanf(i.Capability, "%d.%d", &major, &minor); major < 8 {
+		return fmt.Errorf("cuda:%d, %s, has compute capability %s; 8.0 or later is needed", i.Ordinal, i.Name, i.Capability)
+	}
+	if fmt.Sscanf(i.Driver, "%d.%d", &major, &minor); 100*major+minor < 1108 {
+		return fmt.Errorf("the NVIDIA driver is of CUDA %s; 11.8 or later is needed", i.Driver)
+	}
+	return nil
+}
+
+func open(lib driver.Driver, info Info, compiled *kernels.Set) (*Device, error) {
+	d := &Device{lib: lib, info: info, compiled: compiled, kernels: map[string]*kernel{}, modules: map[string]driver.Module{}}
+	if info.Emulated() {
+		d.memory = &guarded{lib: lib, sizes: map[driver.Address]int64{}}
+	} else {
+		d.memory = newArena(lib)
+	}
+	var err error
+	if d.context, err = lib.Retain(info.Ordinal); err != nil {
+		return nil, explain(err, info.Name)
+	}
+	if d.enter() {
+		d.stream, err = lib.NewStream()
+		d.leave(err, "")
+	}
+	if d.err != nil {
+		return nil, errors.Join(d.err, lib.Release(info.Ordinal))
+	}
+	return d, nil
+}
+
+// Info describes the device.
+func (d *Device) Info() Info { return d.info }
+
+// Err returns the first error since Open. A kernel that fails may be found only by the next Sync.
+func (d *Device) Err() error { return d.err }
+
+// Sync waits for everything enqueued and returns the first error since Open.
+func (d *Device) Sync() error {
+	if d.outside("Sync") && d.enter() {
+		d.leave(d.lib.Wait(d.stream), "")
+	}
+	return d.err
+}
+
+// Memory returns how many bytes of the device's memory are free, those that the arena holds unused included, and how many there are.
+func (d *Device) Memory() (free, total int64) {
+	if d.enter() {
+		var err error
+		free, total, err = d.lib.MemoryInfo()
+		d.leave(err, "")
+	}
+	return free + d.memory.unused(), total
+}
+
+// Do calls f with the device's stream, as a CUstream, while the calling thread has the device's context: for libraries that
+// enqueue into the stream themselves. An error of f is sticky.
+func (d *Device) Do(f func(stream uintptr) error) {
+	if d.enter() {
+		d.leave(f(uintptr(d.stream)), "")
+	}
+}
+
+// Close waits for everything enqueued and releases all resources. Later calls do nothing. It returns the first error since
+// Open.
+func (d *Device) Close() error {
+	if d.closed {
+		return d.err
+	}
+	d.closed = true
+	failed := d.err
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	tell := func(err error) {
+		if failed == nil {
+			failed = explain(err, "")
+		}
+	}
+	tell(d.lib.SetCurrent(d.context))
+	tell(d.lib.Wait(d.stream)) // the rest only releases resources; after an error that may fail as well
+	tell(d.staging.close(d.lib))
+	tell(d.closeEvents())
+	tell(d.memory.close())
+	for _, m := range d.modules {
+		tell(d.lib.UnloadModule(m))
+	}
+	tell(d.lib.CloseStream(d.stream))
+	tell(d.lib.SetCurrent(0))
+	tell(d.lib.Release(d.info.Ordinal))
+	d.Fail(errors.New("the device is closed"))
+	return failed
+}
+
+// enter makes the device's context current on the calling thread, until leave. It returns false after an error.
+func (d *Device) enter() bool {
+	if d.err != nil {
+		return false
+	}
+	runtime.LockOSThread()
+	if err := d.lib.SetCurrent(d.context); err != nil {
+		d.leave(err, "")
+		return false
+	}
+	return true
+}
+
+// leave ends what enter began. An err, of a call made for what, becomes the sticky error.
+func (d *Device) leave(err error, what string) {
+	runtime.UnlockOSThread()
+	if err != nil {
+		d.Fail(explain(err, what))
+	}
+}
+
+// Fail makes err the device's sticky error, unless there is one.
+func (d *Device) Fail(err error) {
+	if d.err == nil {
+		d.err = err
+	}
+}
+
+// outside reports whether no graph is being captured. During a capture the named call is an error.
+func (d *Device) outside(call string) bool {
+	if d.capturing {
+		d.Fail(errors.New("cuda: " + call + " inside a captured graph"))
+	}
+	return !d.capturing
+}

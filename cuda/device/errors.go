@@ -1,0 +1,93 @@
+package device
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/dsp-go/dsp/cuda/driver"
+)
+
+// Error is a CUDA call that failed.
+type Error struct {
+	Name string // CUDA_ERROR_…
+	Text string // what the driver says about it
+	Call string // cu…, with what it was called for
+	Log  string // what the driver's compiler said, where a kernel's module was refused
+}
+
+func (e *Error) Error() string {
+	s := e.Call + ": " + e.Name
+	if e.Text != "" {
+		s += " (" + e.Text + ")"
+	}
+	if e.Log != "" {
+		s += "\n" + e.Log
+	}
+	return s
+}
+
+// LostError is an error after which this process cannot use the device any more.
+type LostError struct{ Err *Error }
+
+func (e *LostError) Error() string { return "the device is lost: " + e.Err.Error() }
+func (e *LostError) Unwrap() error { return e.Err }
+
+// OutOfMemoryError says which array did not fit. Sizes are in bytes.
+type OutOfMemoryError struct {
+	What                string // the array's purpose
+	Needed, Free, Total int64  // Free may be in several pieces; it includes what the arena holds unused
+}
+
+func (e *OutOfMemoryError) Error() string {
+	return fmt.Sprintf("out of device memory: %s needs %s, %s of %s are free", e.What, size(e.Needed), size(e.Free), size(e.Total))
+}
+
+// size formats a number of bytes with a unit.
+func size(bytes int64) string {
+	switch b := float64(bytes); {
+	case bytes < 1<<10:
+		return fmt.Sprintf("%d bytes", bytes)
+	case bytes < 1<<20:
+		return fmt.Sprintf("%.1f KiB", b/(1<<10))
+	case bytes < 1<<30:
+		return fmt.Sprintf("%.1f MiB", b/(1<<20))
+	}
+	return fmt.Sprintf("%.1f GiB", float64(bytes)/(1<<30))
+}
+
+const codeOutOfMemory = 2
+
+// lost holds the results after which a context is unusable.
+var lost = map[int]bool{
+	46:  true, // DEVICE_UNAVAILABLE
+	214: true, // ECC_UNCORRECTABLE
+	220: true, // NVLINK_UNCORRECTABLE
+	226: true, // CONTAINED
+	700: true, // ILLEGAL_ADDRESS
+	702: true, // LAUNCH_TIMEOUT
+	709: true, // CONTEXT_IS_DESTROYED
+	710: true, // ASSERT
+	714: true, // HARDWARE_STACK_ERROR
+	715: true, // ILLEGAL_INSTRUCTION
+	716: true, // MISALIGNED_ADDRESS
+	717: true, // INVALID_ADDRESS_SPACE
+	718: true, // INVALID_PC
+	719: true, // LAUNCH_FAILED
+	999: true, // UNKNOWN
+}
+
+// explain turns a driver's error into one of this package; what, unless empty, is the call's purpose.
+func explain(err error, what string) error {
+	e, ok := errors.AsType[*driver.Error](err)
+	if !ok {
+		return err
+	}
+	told := &Error{Name: e.Name, Text: e.Text, Call: e.Call, Log: e.Log}
+	if what != "" {
+		told.Call += "(" + what + ")"
+	}
+	if lost[e.Code] {
+		return &LostError{told}
+	}
+	return told
+}

@@ -1,0 +1,125 @@
+package cudanets
+
+import (
+	"fmt"
+
+	"github.com/dsp-go/dsp/cuda/device"
+	"github.com/dsp-go/dsp/structured"
+)
+
+// Batch is a choice of examples of one data set, as structured.Batch is. Its arrays have the size of its capacities, so that
+// a captured graph can be replayed with another choice.
+type Batch struct {
+	Data *Data
+
+	B, N                  int // chains and positions of the chosen examples
+	Chains, Rows, Longest int // capacities: chains, positions, and positions of one chain
+	others                int // capacity: rows of each of the data's other tables
+
+	Examples device.Array[int32]   // [Chains] −1 beyond B
+	Offsets  device.Array[int32]   // [Chains+1] chain b owns rows Offsets[b] to Offsets[b+1]-1; chains beyond B have none
+	Pairs    device.Array[int32]   // [Chains+1] where a chain's pairs of positions begin, n·n for a chain of n; zeros where the data has no other tables
+	Source   device.Array[int32]   // [Rows] each row's position in Data; −1 from N on
+	Chain    device.Array[int32]   // [Rows] its chain; −1 from N on
+	Gold     device.Array[int32]   // [Rows] its gold label; −1 where there is none, and from N on
+	Weight   device.Array[float32] // [Chains] c_i, 0 beyond B
+	Seed     device.Array[uint64]  // [1] of dropout; 0: off
+
+	header device.Array[int32] // Examples, Offsets, Pairs: one upload
+	host   []int32             // header, as last uploaded
+}
+
+// NewBatch returns an empty batch for up to that many chains and positions (rows), at most longest of them in one chain.
+func NewBatch(data *Data, chains, rows, longest int) *Batch {
+	return data.NewBatch(Capacity{chains: chains, rows: rows, longest: longest})
+}
+
+// NewBatch returns an empty batch of that capacity.
+func (data *Data) NewBatch(c Capacity) *Batch {
+	d, what, chains, rows := data.Device, "a batch", c.chains, c.rows
+	b := &Batch{
+		Data: data, Chains: chains, Rows: rows, Longest: c.longest, others: c.others,
+		Source: device.New[int32](d, rows, what),
+		Chain:  device.New[int32](d, rows, what),
+		Gold:   device.New[int32](d, rows, what),
+		Weight: device.New[float32](d, chains, what),
+		Seed:   device.New[uint64](d, 1, what),
+		header: device.New[int32](d, 3*chains+2, what),
+		host:   make([]int32, 3*chains+2),
+	}
+	b.Examples, b.Offsets = b.header.Slice(0, chains), b.header.Slice(chains, 2*chains+1)
+	b.Pairs = b.header.Slice(2*chains+1, 3*chains+2)
+	b.SetSeed(0)
+	b.Set(nil)
+	return b
+}
+
+// Free releases the memory.
+func (b *Batch) Free() {
+	d := b.Data.Device
+	device.Free(d, b.Source)
+	device.Free(d, b.Chain)
+	device.Free(d, b.Gold)
+	device.Free(d, b.Weight)
+	device.Free(d, b.Seed)
+	device.Free(d, b.header)
+}
+
+// Fits reports whether the examples are within the capacities.
+func (b *Batch) Fits(examples []int) bool {
+	n := b.Data.sizeOf(examples)
+	return n.chains <= b.Chains && n.rows <= b.Rows && n.longest <= b.Longest && n.others <= b.others
+}
+
+// RowsOf returns how many rows of a table the batch has room for; 1 for a tied part.
+func (b *Batch) RowsOf(table string) int {
+	switch table {
+	case structured.Tied:
+		return 1
+	case structured.Positions:
+		return b.Rows
+	}
+	return b.others
+}
+
+// Chosen returns the examples that the last Set chose.
+func (b *Batch) Chosen() []int {
+	all := make([]int, b.B)
+	for k := range all {
+		all[k] = int(b.host[k])
+	}
+	return all
+}
+
+// Set makes b the batch of the given examples, each at most once. They must fit. Call it outside of captured graphs, before they
+// are replayed.
+func (b *Batch) Set(examples []int) {
+	d, set := b.Data.Device, b.Data.Set
+	if !b.Fits(examples) {
+		d.Fail(fmt.Errorf("cuda: %d examples do not fit a batch of %d chains, %d positions, %d a chain", len(examples), b.Chains, b.Rows, b.Longest))
+		return
+	}
+	which, offsets, pairs := b.host[:b.Chains], b.host[b.Chains:2*b.Chains+1], b.host[2*b.Chains+1:]
+	n, squares := int32(0), int32(0)
+	for k := range which {
+		which[k], offsets[k], pairs[k] = -1, n, squares
+		if k < len(examples) {
+			i := examples[k]
+			which[k] = int32(i)
+			length := int32(set.Length(i))
+			n += length
+			if b.others > 0 {
+				squares += length * length
+			}
+		}
+	}
+	offsets[b.Chains], pairs[b.Chains] = n, squares
+	b.B, b.N = len(examples), int(n)
+	device.Upload(d, b.header, b.host)
+	d.Launch("batch", device.Dim{X: device.CeilDiv(max(b.Rows, b.Chains), device.BlockThreads)}, device.Dim{X: device.BlockThreads}, 0,
+		b.Examples, b.Offsets, int32(b.Chains), int32(b.Rows), b.Data.Offsets, b.Data.Labels, b.Data.Weights,
+		b.Source, b.Chain, b.Gold, b.Weight)
+}
+
+// SetSeed sets the seed of the networks' dropout for this batch; 0 turns it off. Call it outside of captured graphs.
+func (b *Batch) SetSeed(seed uint64) { device.Upload(b.Data.Device, b.Seed, []uint64{seed}) }

@@ -1,0 +1,106 @@
+package cudanets
+
+import (
+	"math/bits"
+
+	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/structured"
+)
+
+// Capacity is the most chains and positions that a batch takes, positions of one chain, and rows of any other table. It
+// depends on the batch and on the data alone, so that a batch is evaluated with the same bits whatever came before it.
+type Capacity struct{ chains, rows, longest, others int }
+
+// sizeOf returns the capacity that just holds the examples.
+func (data *Data) sizeOf(examples []int) (n Capacity) {
+	n.chains = len(examples)
+	for _, i := range examples {
+		t := data.Set.Length(i)
+		n.rows, n.longest = n.rows+t, max(n.longest, t)
+	}
+	for _, table := range data.Set.Tables {
+		rows := 0
+		for _, i := range examples {
+			rows += table.Offsets[i+1] - table.Offsets[i]
+		}
+		n.others = max(n.others, rows)
+	}
+	return n
+}
+
+// StepCapacity returns the capacity for a step on the examples: sizeOf, rounded up so that steps of similar size share memory and graphs.
+func (data *Data) StepCapacity(examples []int) Capacity {
+	n := data.sizeOf(examples)
+	n.chains, n.rows, n.longest = roundedUp(n.chains), nets.Bucket(n.rows), roundedUp(n.longest)
+	if n.others > 0 {
+		n.others = nets.Bucket(n.others)
+	}
+	return n
+}
+
+// roundedUp returns the smallest power of two that is at least n.
+func roundedUp(n int) int { return 1 << bits.Len(uint(max(1, n)-1)) }
+
+// PassPositions is the most positions that a full pass evaluates at once; passNumbers is the most numbers of one part of their
+// marginals, in which a tied part has a row per example.
+const (
+	PassPositions = 1 << 16
+	passNumbers   = 1 << 28
+)
+
+// PassCapacity returns the capacity of a full pass over the data for potentials of a form: its batches are consecutive examples of up
+// to that many positions together, or a single longer example.
+func (data *Data) PassCapacity(positions int, form structured.Form) Capacity {
+	widest, others := 1, passNumbers
+	for _, part := range form.Parts {
+		widest = max(widest, part.Width)
+		switch room := max(1, passNumbers/max(1, part.Width)); part.Rows {
+		case structured.Tied:
+		case structured.Positions:
+			positions = min(positions, room)
+		default:
+			others = min(others, room)
+		}
+	}
+	chains := max(1, passNumbers/widest)
+	var most Capacity
+	for left := data.All(); len(left) > 0; {
+		now := data.sizeOf(left[:1])
+		for now.chains < len(left) {
+			next := data.sizeOf(left[now.chains : now.chains+1])
+			if now.rows+next.rows > positions || now.chains == chains || now.others+next.others > others {
+				break
+			}
+			now = Capacity{now.chains + 1, now.rows + next.rows, max(now.longest, next.longest), now.others + next.others}
+		}
+		left = left[now.chains:]
+		most = Capacity{max(most.chains, now.chains), max(most.rows, now.rows), max(most.longest, now.longest), max(most.others, now.others)}
+	}
+	most.rows = nets.Bucket(most.rows)
+	if most.others > 0 {
+		most.others = nets.Bucket(most.others)
+	}
+	return most
+}
+
+// Fit returns how many of the first examples fit a batch of that capacity.
+func (data *Data) Fit(examples []int, c Capacity) int {
+	rows, others := 0, 0
+	for k := range examples {
+		n := data.sizeOf(examples[k : k+1])
+		rows, others = rows+n.rows, others+n.others
+		if k == c.chains || rows > c.rows || others > c.others {
+			return k
+		}
+	}
+	return len(examples)
+}
+
+// All returns all examples of the data, in order.
+func (data *Data) All() []int {
+	all := make([]int, data.Set.Len())
+	for i := range all {
+		all[i] = i
+	}
+	return all
+}

@@ -1,0 +1,239 @@
+package cudanets
+
+import (
+	"encoding/binary"
+	"math"
+	"math/bits"
+
+	"github.com/dsp-go/dsp/cuda/device"
+	"github.com/dsp-go/dsp/nets"
+)
+
+// codes are the functions of elementwise.cu by the names of nets' ops, in the order of its enum Code.
+var codes = func() map[string]int32 {
+	to := map[string]int32{}
+	for i, name := range []string{
+		"=", "mask", "+", "-", "⊙", "÷", "^", "<", "<=", ">", ">=", "==", "!=",
+		"neg", "abs", "sign", "ceil", "floor", "sin", "cos", "exp", "ln", "square", "cube", "sqrt", "inv", "tanh",
+		"sigmoid", "log1p", "expm1", "softplus", "relu", "elu",
+		"neg'", "abs'", "sin'", "cos'", "exp'", "ln'", "square'", "cube'", "sqrt'", "inv'", "tanh'",
+		"sigmoid'", "log1p'", "expm1'", "softplus'", "relu'", "elu'",
+	} {
+		to[name] = int32(i)
+	}
+	return to
+}()
+
+// longestRun is how many instructions one launch takes.
+const longestRun = 32
+
+// run returns how many instructions from the start of the list on one elementwise launch can do: each thread does all of
+// them for its entries, so that none may read what another entry's thread writes, or write what it has yet to read.
+func run(list []nets.Instruction) int {
+	for n, in := range list {
+		if !isElementwise(in.Op) || n == longestRun || in.Out.N != list[0].Out.N {
+			return n
+		}
+		for _, before := range list[:n] {
+			if clash(before.Out, nets.Operand{Buffer: in.Out}) {
+				return n
+			}
+			for _, a := range in.Args {
+				if clash(before.Out, a) {
+					return n
+				}
+			}
+			for _, a := range before.Args {
+				if clash(in.Out, a) {
+					return n
+				}
+			}
+		}
+	}
+	return len(list)
+}
+
+func isElementwise(o nets.Op) bool {
+	switch o.(type) {
+	case nets.Assign, nets.Binary, nets.Unary, nets.Slope, nets.Mask:
+		return true
+	}
+	return false
+}
+
+// clash reports whether an entry of the operand may be another entry of the written buffer.
+func clash(written *nets.Buffer, o nets.Operand) bool {
+	a, b := written, o.Buffer
+	if a.Space != b.Space || a.Offset >= b.Offset+b.N || b.Offset >= a.Offset+a.N {
+		return false
+	}
+	return a.Offset != b.Offset || a.N != b.N || o.Expand.Repeat != 0
+}
+
+// elementwise makes the command of a run. A result goes to memory unless the next instruction is all that reads it.
+func (c *compiler) elementwise(list []nets.Instruction) (command, error) {
+	first := len(c.steps)
+	for i, in := range list {
+		s := step{flags: stepStore, space: in.Out.Space, offset: in.Out.Offset}
+		var last *nets.Buffer // whose content is in the accumulator
+		if i > 0 {
+			last = list[i-1].Out
+		}
+		read := func(k int) operand { return operandOf(in.Args[k], last) }
+		name := in.Op.String()
+		switch o := in.Op.(type) {
+		case nets.Assign:
+			name, s.x = "=", read(0)
+		case nets.Unary:
+			s.x = read(0)
+		case nets.Binary, nets.Slope:
+			s.x, s.y = read(0), read(1)
+		case nets.Mask:
+			if name = "mask"; o.Pairs {
+				name = "mask of pairs" // which no kernel makes
+			}
+			s.x = operand{offset: o.Layer, outer: divisor(o.Units)}
+			s.threshold, s.keep = uint32(o.Rate*(1<<32)), float32(1/(1-o.Rate))
+			c.program.layers = max(c.program.layers, o.Layer+1)
+		}
+		var ok bool
+		if s.code, ok = codes[name]; !ok {
+			return nil, noKernel(in.Op)
+		}
+		if in.Accumulate {
+			s.flags |= stepAccumulate
+		}
+		if in.Out.Space == nets.SpaceArena && c.onlyNext(list, i) {
+			s.flags &^= stepStore
+		}
+		c.steps = s.encode(c.steps)
+	}
+	lo, hi, n := first, len(c.steps), list[0].Out.N
+	return func(e *Executor) {
+		p := e.now
+		e.elementwise(p.steps.Slice(lo, hi), n, p.Rows, p.states, e.batch.Seed, e.spaces)
+	}, nil
+}
+
+// onlyNext reports whether what instruction i of the run writes is read by the instruction after it and by nobody else.
+func (c *compiler) onlyNext(list []nets.Instruction, i int) bool {
+	out, here := list[i].Out, c.place+i
+	if i+1 == len(list) || list[i+1].Accumulate && list[i+1].Out == out {
+		return false
+	}
+	for _, place := range c.reads[out] {
+		if place > here+1 {
+			return false
+		}
+	}
+	for _, a := range list[i+1].Args {
+		if a.Buffer == out && a.Expand.Repeat == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// elementwise launches encoded steps over n entries.
+func (e *Executor) elementwise(steps device.Array[uint64], n, rows int, states, seed device.Array[uint64], s [spaces]device.Array[float32]) {
+	const entries = 4 // of a thread
+	threads := min(256, 32*device.CeilDiv(n, 32*entries))
+	args := []any{steps, int32(steps.Len() / stepWords), uint32(n), int32(rows), states, seed}
+	for _, x := range s {
+		args = append(args, x)
+	}
+	e.device.Launch("elementwise", device.Dim{X: min(turnBlocks, device.CeilDiv(n, entries*max(1, threads)))}, device.Dim{X: threads}, 8*(12+steps.Len()), args...)
+}
+
+// How a step reads an operand: enum Mode of elementwise.cu.
+const (
+	modeNone = iota
+	modeAccumulator
+	modeEntry
+	modeScalar
+	modeQuotient
+	modeRemainder
+	modeSpread
+)
+
+const (
+	stepStore      = 1
+	stepAccumulate = 2
+	stepWords      = 14
+)
+
+// step, operand and division are the structures of elementwise.cu.
+type step struct {
+	code, flags int32
+	x, y        operand
+	space       nets.Space
+	threshold   uint32
+	offset      int
+	keep        float32
+}
+
+type operand struct {
+	mode         int32
+	space        nets.Space
+	offset       int
+	outer, inner division
+}
+
+type division struct {
+	by, factor uint32
+	shift      int32
+}
+
+// divisor prepares the division of numbers below 2³¹ by d > 0: ⌊i/d⌋ = ⌊i·factor/2^shift⌋.
+func divisor(d int) division {
+	s := bits.Len(uint(d - 1)) // ⌈log₂ d⌉
+	return division{uint32(d), uint32((uint64(1)<<(31+s) + uint64(d) - 1) / uint64(d)), int32(31 + s)}
+}
+
+// operandOf says how an operand is read, which is as the accumulator where it is what that was last written to.
+func operandOf(a nets.Operand, last *nets.Buffer) operand {
+	o := operand{mode: modeEntry, space: a.Buffer.Space, offset: a.Buffer.Offset}
+	switch e := a.Expand; {
+	case e.Repeat == 0:
+		if a.Buffer == last {
+			o.mode = modeAccumulator
+		}
+	case e.Outer == 1 && e.Inner == 1:
+		o.mode = modeScalar
+	case e.Inner == 1:
+		o.mode, o.outer = modeQuotient, divisor(e.Repeat)
+	case e.Outer == 1:
+		o.mode, o.inner = modeRemainder, divisor(e.Inner)
+	default:
+		o.mode, o.outer, o.inner = modeSpread, divisor(e.Repeat*e.Inner), divisor(e.Inner)
+	}
+	return o
+}
+
+// encode appends the step as the kernel reads it.
+func (s step) encode(to []uint64) []uint64 {
+	var b []byte
+	put := func(xs ...uint32) {
+		for _, x := range xs {
+			b = binary.LittleEndian.AppendUint32(b, x)
+		}
+	}
+	place := func(o operand) {
+		put(uint32(o.mode), uint32(o.space))
+		b = binary.LittleEndian.AppendUint64(b, uint64(o.offset))
+		for _, d := range []division{o.outer, o.inner} {
+			put(d.by, d.factor, uint32(d.shift))
+		}
+	}
+	put(uint32(s.code), uint32(s.flags))
+	place(s.x)
+	place(s.y)
+	put(uint32(s.space), s.threshold)
+	b = binary.LittleEndian.AppendUint64(b, uint64(s.offset))
+	put(math.Float32bits(s.keep), 0)
+	for len(b) > 0 {
+		to = append(to, binary.LittleEndian.Uint64(b))
+		b = b[8:]
+	}
+	return to
+}

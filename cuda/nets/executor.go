@@ -1,0 +1,189 @@
+package cudanets
+
+import (
+	"github.com/dsp-go/dsp/cuda/device"
+	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/structured"
+)
+
+// Executor runs the programs of a nets.Net on a device: potentials (Score), Jᵀv (Pullback) and Jẇ (PushForward). One belongs
+// to one batch at a time, as a nets.NetWorker does: Pullback and PushForward are at the weights and the batch of the last
+// Score, whose arrays still hold what they held.
+type Executor struct {
+	device *device.Device
+	net    *nets.Net
+	blas   *device.BLAS
+
+	programs map[nets.Size]*program
+	memory   struct { // shared by programs, since only one runs at a time: as large as the largest needs
+		arena, features, boundary device.Array[float32]
+	}
+	owned   owned
+	checked *Data // the data that check accepted
+
+	now    *program // of the last Score
+	batch  *Batch
+	spaces [spaces]device.Array[float32]
+}
+
+// The spaces of a program on a device: those of nets, with the cotangents of up to mostParts parts, and as many parts of the
+// potentials that it computes.
+const (
+	mostParts       = 2
+	spacePotentials = nets.SpaceCotangent + mostParts
+	spaces          = spacePotentials + mostParts
+)
+
+// NewExecutor returns an executor that multiplies matrices by blas. Call Reserve before Score, and Free at the end.
+func NewExecutor(d *device.Device, net *nets.Net, blas *device.BLAS) *Executor {
+	return &Executor{device: d, net: net, blas: blas, programs: map[nets.Size]*program{}, owned: owned{device: d}}
+}
+
+// Dim returns the number of weights.
+func (e *Executor) Dim() int { return e.net.Dim() }
+
+// Form returns the form of the potentials.
+func (e *Executor) Form() structured.Form { return e.net.Form() }
+
+// Affine reports whether θ is an affine function of w.
+func (e *Executor) Affine() bool { return e.net.Affine() }
+
+// Reserve compiles the program for the batch's capacity of rows, which should be a nets.Bucket, and allocates its memory. It
+// returns an error for data that the network does not read, for an op that has no kernel, or where memory runs out. Batches of
+// different capacities share most memory if the largest comes first. Graphs captured before stay valid.
+func (e *Executor) Reserve(b *Batch) error {
+	if err := e.check(b.Data); err != nil {
+		return err
+	}
+	size := e.sizeOf(b)
+	if e.programs[size] != nil {
+		return e.device.Err()
+	}
+	p, err := e.net.Program(size)
+	if err != nil {
+		return err
+	}
+	compiled, err := e.compile(p)
+	if err != nil {
+		return err
+	}
+	e.programs[size] = compiled
+	return e.device.Err()
+}
+
+// sizeOf returns the size of the program for a batch's capacities. The potentials of pairs have the batch's capacity of rows.
+func (e *Executor) sizeOf(b *Batch) nets.Size {
+	size := nets.Size{Rows: b.Rows}
+	if e.net.Needs().Pairs {
+		size.Pairs = b.others
+	}
+	return size
+}
+
+// check refuses data that the network cannot read, once.
+func (e *Executor) check(data *Data) error {
+	if data == e.checked {
+		return nil
+	}
+	set, in, needs := data.Set, e.net.Input(), e.net.Needs()
+	if needs.Features && (set.Features == nil || set.Dim != in.Dim) {
+		return structured.BadInput("%s has %d features a position; the network reads %d", set.Name, set.Dim, in.Dim)
+	}
+	if fields := len(set.Vocab); len(needs.Fields) > 0 {
+		if len(in.Vocab) == 0 || fields != len(in.Vocab) {
+			return structured.BadInput("%s has %d discrete inputs; the network reads %d", set.Name, fields, len(in.Vocab))
+		}
+		for i := range set.Len() {
+			for t := set.Offsets[i]; t < set.Offsets[i+1]; t++ {
+				for _, f := range needs.Fields {
+					if id := set.Ids[t*fields+f]; id < 0 || int(id) >= in.Vocab[f] {
+						return structured.BadInput("%s: discrete input %d is %d; the network knows 0 to %d", set.Where(i), f, id, in.Vocab[f]-1)
+					}
+				}
+			}
+		}
+	}
+	if err := e.net.CheckTables(set, data.All()); err != nil {
+		return err
+	}
+	e.checked = data
+	return nil
+}
+
+// Score computes the potentials of the batch at weights w [Dim] into θ, whose arrays have the batch's capacities. The
+// content of padding rows is undefined.
+func (e *Executor) Score(w device.Array[float32], b *Batch, θ Parts) {
+	p := e.programs[e.sizeOf(b)]
+	if p == nil {
+		e.device.Fail(errNotReserved)
+		return
+	}
+	e.now, e.batch = p, b
+	e.spaces = [spaces]device.Array[float32]{
+		nets.SpaceArena: p.arena, nets.SpaceLiterals: p.literals, nets.SpaceFeatures: p.features, nets.SpaceBoundary: p.boundary,
+		nets.SpaceWeights: w,
+	}
+	e.setSpaces(spacePotentials, θ)
+	e.loadInputs(p, b)
+	for k, out := range p.Outputs {
+		if out == nil {
+			device.Zero(e.device, θ[k])
+		}
+	}
+	e.run(p.run.forward)
+}
+
+// Pullback adds Jᵀv to grad [Dim] (Scorer). It may be called any number of times after Score.
+func (e *Executor) Pullback(v Parts, grad device.Array[float32]) {
+	if e.now == nil {
+		e.device.Fail(errNotReserved)
+		return
+	}
+	e.setSpaces(nets.SpaceCotangent, v)
+	e.spaces[nets.SpaceGradient] = grad
+	e.run(e.now.run.pullback)
+}
+
+// PushForward computes Jẇ into θ, for ẇ [Dim].
+func (e *Executor) PushForward(ẇ device.Array[float32], θ Parts) {
+	for _, part := range θ {
+		device.Zero(e.device, part)
+	}
+	e.addPush(ẇ, θ)
+}
+
+// addPush adds Jẇ to θ.
+func (e *Executor) addPush(ẇ device.Array[float32], θ Parts) {
+	if e.now == nil {
+		e.device.Fail(errNotReserved)
+		return
+	}
+	e.spaces[nets.SpaceDirection] = ẇ
+	e.setSpaces(spacePotentials, θ)
+	e.run(e.now.run.push)
+}
+
+// setSpaces makes the parts the spaces that begin with number first.
+func (e *Executor) setSpaces(first nets.Space, parts Parts) {
+	for k, part := range parts {
+		e.spaces[first+nets.Space(k)] = part
+	}
+}
+
+func (e *Executor) run(list []command) {
+	for _, c := range list {
+		c(e)
+	}
+}
+
+// at returns a program's buffer.
+func (e *Executor) at(b *nets.Buffer) device.Array[float32] {
+	return e.spaces[b.Space].Slice(b.Offset, b.Offset+b.N)
+}
+
+// Free releases the memory.
+func (e *Executor) Free() {
+	e.owned.free()
+	e.programs, e.now, e.checked = map[nets.Size]*program{}, nil, nil
+	e.memory.arena, e.memory.features, e.memory.boundary = device.Array[float32]{}, device.Array[float32]{}, device.Array[float32]{}
+}

@@ -1,0 +1,99 @@
+package cudanets
+
+import (
+	"github.com/dsp-go/dsp/cuda/device"
+	"github.com/dsp-go/dsp/nets"
+)
+
+// Functions lists the functions of elementwise.cu that a step can name.
+func Functions() []string {
+	var names []string
+	for name := range codes {
+		if name != "=" && name != "mask" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// Apply computes a function of elementwise.cu for entries of x and, for functions of two numbers and slopes, y.
+func Apply(d *device.Device, name string, x, y []float32) []float32 {
+	o := owned{device: d}
+	defer o.free()
+	entry := func(s nets.Space) operand { return operand{mode: modeEntry, space: s} }
+	s := step{code: codes[name], flags: stepStore, x: entry(nets.SpaceWeights), y: entry(nets.SpaceLiterals), space: nets.SpaceArena}
+	out := own[float32](&o, len(x), "out")
+	e := Executor{device: d}
+	e.elementwise(ownCopy(&o, s.encode(nil), "a step"), len(x), 0, device.Array[uint64]{}, device.Array[uint64]{}, [spaces]device.Array[float32]{
+		nets.SpaceWeights: ownCopy(&o, x, "x"), nets.SpaceLiterals: ownCopy(&o, y, "y"), nets.SpaceArena: out,
+	})
+	to := make([]float32, len(x))
+	device.Download(d, to, out)
+	return to
+}
+
+// Divide is the kernels' division.
+func Divide(i uint32, by int) uint32 {
+	d := divisor(by)
+	return uint32(uint64(i) * uint64(d.factor) >> d.shift)
+}
+
+// Compile reports why an instruction has no command.
+func Compile(o nets.Op) error {
+	b := &nets.Buffer{N: 1}
+	in := nets.Instruction{Op: o, Out: b, Args: []nets.Operand{{Buffer: b}, {Buffer: b}}}
+	_, err := (&compiler{program: &program{}}).list([]nets.Instruction{in})
+	return err
+}
+
+// Launches returns how many commands the programs for so many rows have, and how many instructions.
+func (e *Executor) Launches(rows int) (commands, instructions int) {
+	p := e.programs[nets.Size{Rows: rows}]
+	return len(p.run.forward) + len(p.run.pullback) + len(p.run.push), len(p.Forward) + len(p.Pullback) + len(p.Push)
+}
+
+// Run computes an instruction: o of the args, of n entries; with accumulate it is added to before.
+func Run(d *device.Device, o nets.Op, n int, before []float32, args ...[]float32) ([]float32, error) {
+	e := NewExecutor(d, nil, nil)
+	defer e.Free()
+	in := nets.Instruction{Op: o, Out: &nets.Buffer{N: n}, Accumulate: before != nil}
+	memory := make([]float32, n)
+	copy(memory, before)
+	for _, a := range args {
+		in.Args = append(in.Args, nets.Operand{Buffer: &nets.Buffer{Offset: len(memory), N: len(a)}})
+		memory = append(memory, a...)
+	}
+	p := &program{Program: &nets.Program{}}
+	c := compiler{executor: e, program: p}
+	list, err := c.list([]nets.Instruction{in})
+	if err != nil {
+		return nil, err
+	}
+	p.partial = own[float32](&e.owned, c.partial, "partial sums")
+	e.now, e.spaces[nets.SpaceArena] = p, ownCopy(&e.owned, memory, "memory")
+	e.run(list)
+	out := make([]float32, n)
+	device.Download(d, out, e.at(in.Out))
+	return out, d.Err()
+}
+
+// Sort returns ids in order with -1 as number padding, and where each was.
+func Sort(d *device.Device, ids []int32, padding, passes int) (keys, order []int32) {
+	e := NewExecutor(d, nil, nil)
+	defer e.Free()
+	e.now = &program{}
+	e.now.sort.allocate(&e.owned, len(ids), 1, "a sort")
+	k, o := e.sorted(ownCopy(&e.owned, ids, "ids"), padding, passes)
+	keys, order = make([]int32, len(ids)), make([]int32, len(ids))
+	device.Download(d, keys, k)
+	device.Download(d, order, o)
+	return keys, order
+}
+
+// SortTile is how many numbers a warp sorts at once.
+var SortTile = sortTile
+
+// NewPairBatch is NewBatch for data with a row for every pair of positions.
+func NewPairBatch(data *Data, chains, rows, longest, pairs int) *Batch {
+	return data.NewBatch(Capacity{chains: chains, rows: rows, longest: longest, others: pairs})
+}

@@ -1,0 +1,72 @@
+package cudanets
+
+import (
+	"github.com/dsp-go/dsp/cuda/device"
+	"github.com/dsp-go/dsp/nets"
+)
+
+// pattern is a fixed index on the device, and its inverse: rows of the source have, from from[row] on, the entries of list that
+// read them.
+type pattern struct{ fixed, from, list device.Array[int32] }
+
+func (c *compiler) pattern(x nets.Index) pattern {
+	if p, ok := c.program.patterns[&x.Fixed[0]]; ok {
+		return p
+	}
+	from, list := make([]int32, x.Rows+1), []int32{}
+	for row := range x.Rows {
+		for j, r := range x.Fixed {
+			if int(r) == row {
+				list = append(list, int32(j))
+			}
+		}
+		from[row+1] = int32(len(list))
+	}
+	const what = "a network's index"
+	o := &c.executor.owned
+	p := pattern{ownCopy(o, x.Fixed, what), ownCopy(o, from, what), ownCopy(o, list, what)}
+	c.program.patterns[&x.Fixed[0]] = p
+	return p
+}
+
+func (c *compiler) gather(o nets.Gather, in nets.Instruction) command {
+	x, at, cols, n := in.Args[0].Buffer, o.Index, int32(o.Cols), in.Out.N
+	switch at.Kind {
+	case nets.IndexIds:
+		return func(e *Executor) {
+			e.entries("gather_ids", n, e.at(in.Out), e.at(x), e.now.ids[at.Field], cols)
+		}
+	case nets.IndexWindow:
+		return func(e *Executor) {
+			e.entries("gather_window", n, e.at(in.Out), e.at(x), e.batch.Chain, int32(e.now.Rows), int32(at.Width), cols)
+		}
+	case nets.IndexDependents, nets.IndexHeads, nets.IndexDistances:
+		return func(e *Executor) {
+			e.entries("gather_ids", n, e.at(in.Out), e.at(x), e.now.pairs.of(at.Kind), cols)
+		}
+	}
+	p := c.pattern(at)
+	return func(e *Executor) {
+		e.entries("gather_pattern", n, e.at(in.Out), e.at(x), p.fixed, int32(len(at.Fixed)), int32(at.Rows), cols)
+	}
+}
+
+func (c *compiler) scatter(o nets.Scatter, in nets.Instruction) command {
+	g, at, cols, n := in.Args[0].Buffer, o.Index, int32(o.Cols), in.Out.N
+	switch at.Kind {
+	case nets.IndexIds:
+		return c.scatterIds(o, in)
+	case nets.IndexWindow:
+		return func(e *Executor) {
+			e.entries("scatter_window", n, e.at(in.Out), e.at(g), e.batch.Chain, int32(e.now.Rows), int32(at.Width), cols, device.Flag(in.Accumulate))
+		}
+	case nets.IndexDependents, nets.IndexHeads:
+		return scatterPairs(o, in)
+	case nets.IndexDistances:
+		return scatterDistances(o, in)
+	}
+	p := c.pattern(at)
+	return func(e *Executor) {
+		e.entries("scatter_pattern", n, e.at(in.Out), e.at(g), p.from, p.list, int32(len(at.Fixed)), int32(at.Rows), cols, device.Flag(in.Accumulate))
+	}
+}

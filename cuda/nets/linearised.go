@@ -1,0 +1,45 @@
+package cudanets
+
+import (
+	"github.com/dsp-go/dsp/cuda/device"
+	"github.com/dsp-go/dsp/nets"
+)
+
+// Linearised is a network replaced by its first-order model at w_k, as nets.Linearised is:
+//
+//	θ(w) = θ(w_k) + J·(w − w_k),   J = ∂θ/∂w at w_k.
+type Linearised struct {
+	*Executor
+	wk, direction device.Array[float32]
+	difference    device.Array[uint64] // the step of elementwise.cu that takes a difference
+}
+
+var _, _ Scorer = (*Executor)(nil), (*Linearised)(nil)
+
+// NewLinearised returns the model of the executor's net. Call MoveTo before Score. Nobody else may use the executor afterwards.
+func NewLinearised(e *Executor) *Linearised {
+	const what = "the linearised network's weights"
+	entry := func(s nets.Space) operand { return operand{mode: modeEntry, space: s} }
+	s := step{code: codes["-"], flags: stepStore, x: entry(nets.SpaceWeights), y: entry(nets.SpaceLiterals), space: nets.SpaceDirection}
+	return &Linearised{
+		Executor:   e,
+		wk:         own[float32](&e.owned, e.Dim(), what),
+		direction:  own[float32](&e.owned, e.Dim(), what),
+		difference: ownCopy(&e.owned, s.encode(nil), what),
+	}
+}
+
+// MoveTo makes w the point w_k, of which it keeps a copy.
+func (l *Linearised) MoveTo(w device.Array[float32]) { device.Copy(l.device, l.wk, w) }
+
+// Affine returns true.
+func (l *Linearised) Affine() bool { return true }
+
+// Score computes θ(w_k) + J(w − w_k).
+func (l *Linearised) Score(w device.Array[float32], b *Batch, θ Parts) {
+	l.Executor.Score(l.wk, b, θ)
+	l.elementwise(l.difference, l.Dim(), 0, device.Array[uint64]{}, device.Array[uint64]{}, [spaces]device.Array[float32]{
+		nets.SpaceWeights: w, nets.SpaceLiterals: l.wk, nets.SpaceDirection: l.direction,
+	})
+	l.addPush(l.direction, θ)
+}

@@ -1,0 +1,218 @@
+package cudanets
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/dsp-go/dsp/cuda/device"
+	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/structured"
+)
+
+var errNotReserved = errors.New("cuda: a network run before Reserve and Score")
+
+// program is a nets.Program on a device.
+type program struct {
+	*nets.Program
+	run struct{ forward, pullback, push []command } // push adds to the potentials
+
+	arena, literals, features, boundary device.Array[float32]
+	steps                               device.Array[uint64] // of elementwise runs
+	ids                                 map[int]device.Array[int32]
+	states                              device.Array[uint64] // [layers×Rows] of dropout
+	layers                              int
+	sort                                sorting
+	partial                             device.Array[float32] // of reductions
+	patterns                            map[*int32]pattern
+	pairs                               pairs
+}
+
+// command enqueues what one instruction, or a run of elementwise ones, does.
+type command func(e *Executor)
+
+// owned are arrays that are freed together.
+type owned struct {
+	device *device.Device
+	frees  []func()
+}
+
+func (o *owned) free() {
+	for _, f := range o.frees {
+		f()
+	}
+	o.frees = nil
+}
+
+// own allocates an array that is freed with its owner.
+func own[E device.Element](o *owned, n int, what string) device.Array[E] {
+	x := device.New[E](o.device, n, what)
+	o.frees = append(o.frees, func() { device.Free(o.device, x) })
+	return x
+}
+
+// ownCopy is own with content.
+func ownCopy[E device.Element](o *owned, from []E, what string) device.Array[E] {
+	x := own[E](o, len(from), what)
+	device.Upload(o.device, x, from)
+	return x
+}
+
+// share returns n numbers of an array that programs share. Where it is too small, share replaces it; programs that use the old one keep
+// that.
+func (e *Executor) share(x *device.Array[float32], n int, what string) device.Array[float32] {
+	if x.Len() < n {
+		*x = own[float32](&e.owned, n, what)
+	}
+	return x.Slice(0, n)
+}
+
+// compile turns a program's instructions into commands, and allocates the memory that they need.
+func (e *Executor) compile(of *nets.Program) (*program, error) {
+	if n := len(of.Form.Parts); n > mostParts {
+		return nil, structured.BadInput("network %q makes potentials of %d parts, kernels know up to %d: use --device cpu", e.net.Name(), n, mostParts)
+	}
+	p := &program{Program: of, ids: map[int]device.Array[int32]{}, patterns: map[*int32]pattern{}}
+	lists := schedule(of)
+	for _, list := range lists {
+		for _, in := range list {
+			if err := e.check32(in); err != nil {
+				return nil, err
+			}
+		}
+	}
+	const what = "the network's arrays"
+	p.arena = e.share(&e.memory.arena, of.Arena, what)
+	p.literals = ownCopy(&e.owned, of.Literals, what)
+	if of.Needs.Features {
+		p.features = e.share(&e.memory.features, of.Rows*e.net.Input().Dim, what)
+	}
+	if of.Needs.Boundary {
+		p.boundary = e.share(&e.memory.boundary, of.Rows*2, what)
+	}
+	for _, f := range of.Needs.Fields {
+		p.ids[f] = own[int32](&e.owned, of.Rows, what)
+	}
+	if of.Needs.Pairs {
+		p.pairs = pairs{own[int32](&e.owned, of.Pairs, what), own[int32](&e.owned, of.Pairs, what), own[int32](&e.owned, of.Pairs, what)}
+	}
+	c := compiler{executor: e, program: p, reads: readings(lists[:])}
+	for i, to := range []*[]command{&p.run.forward, &p.run.pullback, &p.run.push} {
+		var err error
+		if *to, err = c.list(lists[i]); err != nil {
+			return nil, fmt.Errorf("network %q: %w", e.net.Name(), err)
+		}
+	}
+	p.steps = ownCopy(&e.owned, c.steps, what)
+	p.partial = own[float32](&e.owned, c.partial, what)
+	p.states = own[uint64](&e.owned, p.layers*of.Rows, what)
+	p.sort.allocate(&e.owned, of.Rows, c.parts, what)
+	return p, nil
+}
+
+// check32 refuses arrays that are too large for the kernels' 32-bit indices.
+func (e *Executor) check32(in nets.Instruction) error {
+	n := in.Out.N
+	for _, a := range in.Args {
+		n = max(n, a.Buffer.N)
+	}
+	if n > math.MaxInt32 {
+		return structured.BadInput("network %q: %s works on %d numbers at once, a CUDA kernel on up to %d; take smaller layers or batches", e.net.Name(), in.Op, n, math.MaxInt32)
+	}
+	return nil
+}
+
+// compiler makes the commands of one program.
+type compiler struct {
+	executor *Executor
+	program  *program
+	reads    map[*nets.Buffer][]int // places in the three lists, one after the other, that read a buffer
+	place    int                    // of the next instruction
+	steps    []uint64
+	partial  int // floats that reductions need
+	parts    int // floats that a scatter by ids needs
+}
+
+func (c *compiler) list(list []nets.Instruction) (commands []command, err error) {
+	for len(list) > 0 {
+		n := run(list)
+		var made command
+		if n > 0 {
+			made, err = c.elementwise(list[:n])
+		} else {
+			n = 1
+			made, err = c.instruction(list[0])
+		}
+		if err != nil {
+			return nil, err
+		}
+		commands = append(commands, made)
+		list = list[n:]
+		c.place += n
+	}
+	return commands, nil
+}
+
+// instruction makes the command of an instruction that is not elementwise.
+func (c *compiler) instruction(in nets.Instruction) (command, error) {
+	switch o := in.Op.(type) {
+	case nets.MatMul:
+		return matmul(o, in), nil
+	case nets.Gather:
+		return c.gather(o, in), nil
+	case nets.Scatter:
+		return c.scatter(o, in), nil
+	case nets.Bilinear:
+		return bilinear(o, in), nil
+	case nets.BilinearDependents:
+		return bilinearDependents(o, in), nil
+	case nets.BilinearHeads:
+		return bilinearHeads(o, in), nil
+	case nets.BilinearRoot:
+		return bilinearRoot(o, in), nil
+	case nets.Sum:
+		return c.reduce("reduce_sum", o.Outer, o.Repeat, o.Inner, in), nil
+	case nets.Maximum:
+		return c.reduce("reduce_max", o.Outer, o.Repeat, o.Inner, in), nil
+	case nets.Softmax:
+		return softmax("softmax", o, in), nil
+	case nets.SoftmaxPull:
+		return softmax("softmax_pull", o.Softmax, in), nil
+	case nets.MaxPool:
+		return pool("pool_max", o.Pooling, in), nil
+	case nets.PoolPush:
+		return pool("pool_push", o.Pooling, in), nil
+	case nets.PoolPull:
+		return pool("pool_pull", o.Pooling, in), nil
+	case nets.Permute:
+		return c.permute(o, in), nil
+	case nets.Concat:
+		return concat(o, in), nil
+	case nets.Slice:
+		return slice("slice", o, in), nil
+	case nets.Unslice:
+		return slice("unslice", o.Slice, in, device.Flag(in.Accumulate)), nil
+	}
+	return nil, noKernel(in.Op)
+}
+
+func noKernel(o nets.Op) error {
+	return fmt.Errorf("op %q (%T) has no kernel: use --device cpu", o, o)
+}
+
+func matmul(o nets.MatMul, in nets.Instruction) command {
+	var beta float32
+	if in.Accumulate {
+		beta = 1
+	}
+	return func(e *Executor) {
+		e.blas.Sgemm(o.TransA, o.TransB, o.M, o.N, o.K, e.at(in.Args[0].Buffer), e.at(in.Args[1].Buffer), beta, e.at(in.Out),
+			o.Batch, o.M*o.K, o.K*o.N, o.M*o.N)
+	}
+}
+
+// entries launches a kernel with a thread for each of n entries; n and out are its last arguments.
+func (e *Executor) entries(kernel string, n int, out any, args ...any) {
+	const threads = 256
+	e.device.Launch(kernel, device.Dim{X: device.CeilDiv(n, threads)}, device.Dim{X: min(threads, 32*device.CeilDiv(n, 32))}, 0, append(args, uint32(n), out)...)
+}

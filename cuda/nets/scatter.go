@@ -1,0 +1,70 @@
+package cudanets
+
+import (
+	"math/bits"
+
+	"github.com/dsp-go/dsp/cuda/device"
+	"github.com/dsp-go/dsp/nets"
+)
+
+// sorting is the memory in which a batch's ids are sorted.
+type sorting struct {
+	keys, order [2]device.Array[int32]
+	counts      device.Array[int32]
+	parts       device.Array[float32] // of scatter_runs
+}
+
+// scatterTile is how many sorted ids a block of scatter_runs adds up.
+const scatterTile = 64
+
+// sortTile returns how many of n numbers one warp sorts by itself: all of them in at most 256 tiles.
+func sortTile(n int) int { return max(256, 32*device.CeilDiv(n, 256*32)) }
+
+func (s *sorting) allocate(o *owned, rows, parts int, what string) {
+	if parts == 0 {
+		return
+	}
+	for i := range 2 {
+		s.keys[i] = own[int32](o, rows, what)
+		s.order[i] = own[int32](o, rows, what)
+	}
+	s.counts = own[int32](o, 256*device.CeilDiv(rows, sortTile(rows)), what)
+	s.parts = own[float32](o, parts, what)
+}
+
+// scatterIds sorts the batch's ids, so that a table's row has its terms together.
+func (c *compiler) scatterIds(o nets.Scatter, in nets.Instruction) command {
+	g, cols, vocab, rows := in.Args[0].Buffer, o.Cols, in.Out.N/o.Cols, c.program.Rows
+	tiles := device.CeilDiv(rows, scatterTile)
+	c.parts = max(c.parts, 2*tiles*cols)
+	passes := (bits.Len(uint(vocab)) + 7) / 8 // padding is number vocab
+	return func(e *Executor) {
+		ids, order := e.sorted(e.now.ids[o.Index.Field], vocab, passes)
+		out, parts := e.at(in.Out), e.now.sort.parts
+		if !in.Accumulate {
+			device.Zero(e.device, out)
+		}
+		threads := min(128, 32*device.CeilDiv(cols, 32))
+		grid := device.Dim{X: tiles, Y: device.CeilDiv(cols, threads)}
+		e.device.Launch("scatter_runs", grid, device.Dim{X: threads}, 0, ids, order, e.at(g), int32(rows), int32(vocab), int32(cols), int32(scatterTile), parts, out)
+		e.device.Launch("scatter_spans", grid, device.Dim{X: threads}, 0, ids, int32(rows), int32(vocab), int32(cols), int32(scatterTile), parts, out)
+	}
+}
+
+// sorted returns ids in order, and which row of the batch each was.
+func (e *Executor) sorted(ids device.Array[int32], padding, passes int) (keys, order device.Array[int32]) {
+	s, n := &e.now.sort, ids.Len()
+	tile := sortTile(n)
+	warps, block := device.Dim{X: device.CeilDiv(n, tile)}, device.Dim{X: 32}
+	e.entries("load_keys", n, s.keys[0], ids, int32(padding))
+	for k := range passes {
+		from, to, before := k%2, (k+1)%2, s.order[k%2]
+		if k == 0 {
+			before = device.Array[int32]{}
+		}
+		e.device.Launch("sort_count", warps, block, 256*4, s.keys[from], int32(n), int32(8*k), int32(tile), s.counts)
+		e.device.Launch("sort_scan", device.Dim{X: 1}, device.Dim{X: 256}, 256*4, s.counts, int32(warps.X))
+		e.device.Launch("sort_move", warps, block, 256*4, s.keys[from], before, int32(n), int32(8*k), int32(tile), s.counts, s.keys[to], s.order[to])
+	}
+	return s.keys[passes%2], s.order[passes%2]
+}

@@ -1,0 +1,100 @@
+package cudanets
+
+import (
+	"slices"
+
+	"github.com/dsp-go/dsp/nets"
+)
+
+// schedule returns the forward, pullback and push lists of a program as a device runs them: the first leaves the potentials in
+// their own spaces, the last adds the tangents to them.
+func schedule(of *nets.Program) [3][]nets.Instruction {
+	lists := [3][]nets.Instruction{slices.Clone(of.Forward), slices.Clone(of.Pullback), slices.Clone(of.Push)}
+	reads := readings(lists[:])
+	for k, b := range of.Outputs {
+		if b == nil {
+			continue
+		}
+		tangent, to := of.Tangents[k], &nets.Buffer{Space: spacePotentials + nets.Space(k), N: b.N}
+		if places := reads[b]; b.Space == nets.SpaceArena && (len(places) == 0 || slices.Max(places) < len(of.Forward)) {
+			replace(lists[0], b, to) // nobody else needs it
+		} else {
+			lists[0] = append(lists[0], assignment(to, b, false))
+		}
+		if tangent != nil {
+			lists[2] = append(lists[2], assignment(to, tangent, true))
+		}
+	}
+	for i := range lists {
+		lists[i] = addLater(maskLater(lists[i]))
+	}
+	return lists
+}
+
+func assignment(to, from *nets.Buffer, accumulate bool) nets.Instruction {
+	return nets.Instruction{Op: nets.Assign{}, Out: to, Args: []nets.Operand{{Buffer: from}}, Accumulate: accumulate}
+}
+
+// replace makes instructions write and read another buffer.
+func replace(list []nets.Instruction, old, by *nets.Buffer) {
+	for i, in := range list {
+		if in.Out == old {
+			list[i].Out = by
+		}
+		list[i].Args = slices.Clone(in.Args)
+		for k := range in.Args {
+			if in.Args[k].Buffer == old {
+				list[i].Args[k].Buffer = by
+			}
+		}
+	}
+}
+
+// addLater makes an addition of what is assigned to the sum of a product that follows, which saves the product from reading
+// its output: x, then += A·B becomes A·B, then += x.
+func addLater(list []nets.Instruction) []nets.Instruction {
+	for i := range len(list) - 1 {
+		x, y := list[i], list[i+1]
+		_, assign := x.Op.(nets.Assign)
+		_, product := y.Op.(nets.MatMul)
+		if assign && product && !x.Accumulate && y.Accumulate && x.Out == y.Out {
+			x.Accumulate, y.Accumulate = true, false
+			list[i], list[i+1] = y, x
+		}
+	}
+	return list
+}
+
+// maskLater puts each dropout mask right before the first instruction that reads it, to be one launch with that.
+func maskLater(list []nets.Instruction) []nets.Instruction {
+	for i := len(list) - 1; i >= 0; i-- {
+		mask := list[i]
+		if _, ok := mask.Op.(nets.Mask); !ok {
+			continue
+		}
+		to := i
+		for to+1 < len(list) && !slices.ContainsFunc(list[to+1].Args, func(a nets.Operand) bool { return a.Buffer == mask.Out }) {
+			to++
+		}
+		copy(list[i:], list[i+1:to+1])
+		list[to] = mask
+	}
+	return list
+}
+
+// readings lists where each buffer is read; adding to a buffer reads it.
+func readings(lists [][]nets.Instruction) map[*nets.Buffer][]int {
+	reads, place := map[*nets.Buffer][]int{}, 0
+	for _, list := range lists {
+		for _, in := range list {
+			for _, a := range in.Args {
+				reads[a.Buffer] = append(reads[a.Buffer], place)
+			}
+			if in.Accumulate {
+				reads[in.Out] = append(reads[in.Out], place)
+			}
+			place++
+		}
+	}
+	return reads
+}

@@ -1,0 +1,204 @@
+package cudanets
+
+import (
+	"slices"
+
+	"github.com/dsp-go/dsp/cuda/device"
+	"github.com/dsp-go/dsp/nets/sparse"
+	"github.com/dsp-go/dsp/structured"
+)
+
+// SparseLinear is sparse.Linear on a device.
+type SparseLinear struct {
+	net         *sparse.Linear
+	labels      int
+	perPosition bool
+	data        *Data
+	nodes       sparseRows                    // of positions' attributes
+	edges       sparseRows                    // of steps' attributes
+	transitions int                           // where they begin in w; −1: none
+	batch       *Batch                        // of the last Score
+	tiles       map[int]device.Array[float64] // sums of edges that differ from position to position, by a batch's rows
+}
+
+// sparseRows is a part of the weights with a row per attribute.
+type sparseRows struct {
+	lo, hi     int // w[lo:hi]
+	width      int // of a row
+	attributes *Sparse
+	host       *structured.Sparse
+	transposed *transpose             // for large batches, once one is reserved
+	lists      map[batchSize]*Inverse // for small ones
+	original   *Inverse               // the lists share its memory per key
+}
+
+// batchSize is the capacities that lists depend on.
+type batchSize struct{ chains, rows int }
+
+func sizeOf(b *Batch) batchSize { return batchSize{b.Chains, b.Rows} }
+
+// NewSparseLinear returns the scorer of chains on the device that holds the data.
+func NewSparseLinear(net *sparse.Linear, data *Data) *SparseLinear {
+	s, set := &SparseLinear{net: net, data: data, transitions: -1, tiles: map[int]device.Array[float64]{}}, data.Set
+	s.labels, s.perPosition = ChainShape(net.Form())
+	y := s.labels
+	for _, a := range net.Layout() {
+		lo, hi := a.Offset, a.Offset+a.Len()
+		switch a.Name {
+		case "attributes":
+			s.nodes = sparseRows{lo: lo, hi: hi, width: y, attributes: data.Attributes, host: set.Attributes}
+		case "transitions":
+			s.transitions = lo
+		case "edge_attributes":
+			s.edges = sparseRows{lo: lo, hi: hi, width: y * y, attributes: data.EdgeAttributes, host: set.EdgeAttributes}
+		}
+	}
+	return s
+}
+
+// Free releases the memory, except the data's.
+func (s *SparseLinear) Free() {
+	s.nodes.free(s.data.Device)
+	s.edges.free(s.data.Device)
+	for _, x := range s.tiles {
+		device.Free(s.data.Device, x)
+	}
+}
+
+// Dim returns the number of weights.
+func (s *SparseLinear) Dim() int { return s.net.Dim() }
+
+// Form returns the form of the potentials.
+func (s *SparseLinear) Form() structured.Form { return s.net.Form() }
+
+// Affine returns true.
+func (s *SparseLinear) Affine() bool { return true }
+
+// Reserve implements Scorer. It refuses no batch, and graphs captured before stay valid.
+func (s *SparseLinear) Reserve(b *Batch) error {
+	d, y := s.data.Device, s.labels
+	s.nodes.reserve(d, b)
+	s.edges.reserve(d, b)
+	if _, ok := s.tiles[b.Rows]; !ok && s.perPosition {
+		s.tiles[b.Rows] = device.New[float64](d, device.CeilDiv(b.Rows, tileRows)*y*y, "sums of edges")
+	}
+	return d.Err()
+}
+
+// tileRows is how many rows a block of sum_rows takes; the kernel has the same constant.
+const tileRows = 256
+
+// Score implements Scorer.
+func (s *SparseLinear) Score(w device.Array[float32], b *Batch, θ Parts) {
+	s.batch = b
+	s.nodes.score(s.data.Device, w, device.Array[float32]{}, b, θ[0], s.labels)
+	yy := s.labels * s.labels
+	switch {
+	case s.perPosition:
+		s.edges.score(s.data.Device, w, w.Slice(s.transitions, s.transitions+yy), b, θ[1], yy)
+	case s.transitions < 0:
+		device.Zero(s.data.Device, θ[1])
+	default:
+		device.Copy(s.data.Device, θ[1], w.Slice(s.transitions, s.transitions+yy))
+	}
+}
+
+// Pullback implements Scorer.
+func (s *SparseLinear) Pullback(v Parts, grad device.Array[float32]) {
+	d, b, node, edge := s.data.Device, s.batch, v[0], v[1]
+	s.nodes.pullback(d, node, b, grad)
+	if s.transitions < 0 {
+		return
+	}
+	yy := s.labels * s.labels
+	to := grad.Slice(s.transitions, s.transitions+yy)
+	if !s.perPosition {
+		d.Launch("add", device.Dim{X: device.CeilDiv(yy, device.BlockThreads)}, device.Dim{X: device.BlockThreads}, 0, edge, to, int32(yy))
+		return
+	}
+	s.edges.pullback(d, edge, b, grad)
+	tiles := device.CeilDiv(b.Rows, tileRows)
+	d.Launch("sum_rows", device.Dim{X: tiles, Y: device.CeilDiv(yy, 32)}, device.Dim{X: device.BlockThreads}, device.BlockThreads*8, edge, s.tiles[b.Rows], int32(b.Rows), int32(yy))
+	d.Launch("sum_tiles", device.Dim{X: device.CeilDiv(yy, 32)}, device.Dim{X: device.BlockThreads}, device.BlockThreads*8, s.tiles[b.Rows], to, int32(tiles), int32(yy))
+}
+
+// attributesPerRow is how many attributes per row of a batch the transposed inputs may have: with more it costs less to sort the
+// batch's own attributes.
+const attributesPerRow = 64
+
+// large reports whether batches of b's capacities are pulled back through the transposed inputs of all the data.
+func (r *sparseRows) large(b *Batch) bool {
+	return attributesPerRow*b.Rows >= min((r.hi-r.lo)/r.width, len(r.host.Index))
+}
+
+// reserve prepares to pull back batches of b's capacities.
+func (r *sparseRows) reserve(d *device.Device, b *Batch) {
+	switch {
+	case r.attributes == nil || r.lo == r.hi:
+	case r.large(b):
+		if r.transposed == nil {
+			r.transposed = newTranspose(d, r.host, (r.hi-r.lo)/r.width, r.width)
+		}
+	case r.lists[sizeOf(b)] == nil:
+		if r.original == nil {
+			r.original, r.lists = NewInverse(d, (r.hi-r.lo)/r.width, 0, 0, false), map[batchSize]*Inverse{}
+		}
+		r.lists[sizeOf(b)] = r.original.Sized(b.Rows, mostEntries(r.host, b), r.host.Value != nil)
+	}
+}
+
+func (r *sparseRows) free(d *device.Device) {
+	if r.transposed != nil {
+		r.transposed.free(d)
+	}
+	for _, l := range r.lists {
+		l.Free()
+	}
+	if r.original != nil {
+		r.original.Free()
+	}
+}
+
+// score sets rows of to to base, zeros where it is empty, and the sums of their attributes' rows of w.
+func (r *sparseRows) score(d *device.Device, w, base device.Array[float32], b *Batch, to device.Array[float32], width int) {
+	attributes := r.attributes
+	if attributes == nil || r.lo == r.hi {
+		attributes = &Sparse{}
+	}
+	group := lanesFor(width)
+	d.Launch("sparse_score", device.Dim{X: device.CeilDiv(b.Rows, device.BlockThreads/group), Y: device.CeilDiv(width, 32)}, device.Dim{X: device.BlockThreads}, 0,
+		w.Slice(r.lo, r.hi), base, attributes.Offsets, attributes.Index, attributes.Value, b.Source, to,
+		int32(b.Rows), int32(width), int32(group))
+}
+
+// pullback adds rows of v, times the values of their attributes, to the attributes' rows of grad.
+func (r *sparseRows) pullback(d *device.Device, v device.Array[float32], b *Batch, grad device.Array[float32]) {
+	to := grad.Slice(r.lo, r.hi)
+	switch {
+	case r.attributes == nil || r.lo == r.hi:
+	case r.large(b):
+		r.transposed.pullback(d, v, b, to)
+	default:
+		l := r.lists[sizeOf(b)]
+		l.Build(r.attributes, b.Source, v, r.width)
+		l.Sum(v, r.width, to)
+	}
+}
+
+// mostEntries returns how many entries of x a batch of b's capacities can have at most.
+func mostEntries(x *structured.Sparse, b *Batch) int {
+	set := b.Data.Set
+	examples, widest := make([]int, set.Len()), 0
+	for i := range examples {
+		examples[i] = x.Offsets[set.Offsets[i+1]] - x.Offsets[set.Offsets[i]]
+		for t := set.Offsets[i]; t < set.Offsets[i+1]; t++ {
+			widest = max(widest, x.Offsets[t+1]-x.Offsets[t])
+		}
+	}
+	slices.Sort(examples)
+	most := 0
+	for _, n := range examples[max(0, len(examples)-b.Chains):] {
+		most += n
+	}
+	return min(most, b.Rows*widest)
+}

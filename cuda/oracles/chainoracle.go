@@ -1,0 +1,115 @@
+package cudaoracles
+
+import (
+	"math"
+
+	"github.com/dsp-go/dsp/cuda/device"
+	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/chains"
+	"github.com/dsp-go/dsp/structured/vec"
+)
+
+// ChainOracle is the oracle of linear chains on a device for potentials and answers in the host's memory, which each call
+// copies there and back. Once the device has failed (see Device.Err), values are NaN, and labels and marginals 0.
+type ChainOracle struct {
+	d *device.Device
+	o *Oracle
+	θ Chains
+
+	y          device.Array[int32]
+	value      device.Array[float64]
+	node, edge device.Array[float32]
+	best       KBest
+	offsets    []int32
+	count      []int32
+}
+
+var _ oracles.Oracle = (*ChainOracle)(nil)
+
+// NewChainOracle returns an oracle on a device.
+func NewChainOracle(d *device.Device) *ChainOracle { return &ChainOracle{d: d, o: NewOracle(d)} }
+
+// upload moves a batch to the device.
+func (c *ChainOracle) upload(potentials *structured.Potentials) {
+	d, what, θ := c.d, "potentials", chains.Of(potentials)
+	c.offsets = c.offsets[:0]
+	longest := 0
+	for b, at := range θ.Offsets {
+		c.offsets = append(c.offsets, int32(at))
+		if b > 0 {
+			longest = max(longest, at-θ.Offsets[b-1])
+		}
+	}
+	g, n := &c.θ, θ.Positions()
+	g.B, g.N, g.Y, g.Longest, g.PerPosition = θ.Len(), n, θ.Y, longest, θ.PerPosition
+	device.Upload(d, device.Grow(d, &g.Offsets, len(c.offsets), what), c.offsets)
+	device.Upload(d, device.Grow(d, &g.Node, len(θ.Node), what), θ.Node)
+	device.Upload(d, device.Grow(d, &g.Edge, len(θ.Edge), what), θ.Edge)
+}
+
+// failed reports whether the device has an error, and if so makes the values NaN.
+func (c *ChainOracle) failed(value []float64) bool {
+	if c.d.Err() == nil {
+		return false
+	}
+	for b := range value {
+		value[b] = math.NaN()
+	}
+	return true
+}
+
+// Exp implements oracles.Summer.
+func (c *ChainOracle) Exp(θ *structured.Potentials, μ float64, value []float64, u *structured.Marginals) {
+	c.upload(θ)
+	d := c.d
+	to := device.Grow(d, &c.value, θ.Len(), "values")
+	var node, edge device.Array[float32]
+	if u != nil {
+		u.Like(θ)
+		view := chains.In(u)
+		node, edge = device.Grow(d, &c.node, len(view.Node), "marginals"), device.Grow(d, &c.edge, len(view.Edge), "marginals")
+	}
+	c.o.Exp(&c.θ, Augmentation{}, μ, to, node, edge, device.Array[float64]{})
+	device.Download(d, value[:θ.Len()], to)
+	if u != nil {
+		view := chains.In(u)
+		device.Download(d, view.Node, node)
+		device.Download(d, view.Edge, edge)
+	}
+	if c.failed(value) && u != nil {
+		u.Clear()
+	}
+}
+
+// Max implements oracles.Maximiser.
+func (c *ChainOracle) Max(θ *structured.Potentials, y []int32, value []float64) {
+	c.upload(θ)
+	d := c.d
+	labels, to := device.Grow(d, &c.y, θ.OutputSize(), "labels"), device.Grow(d, &c.value, θ.Len(), "values")
+	c.o.Max(&c.θ, Augmentation{}, labels, to, device.Array[float64]{})
+	device.Download(d, y[:θ.OutputSize()], labels)
+	device.Download(d, value[:θ.Len()], to)
+	if c.failed(value) {
+		clear(y)
+	}
+}
+
+// TopK implements oracles.Ranker.
+func (c *ChainOracle) TopK(θ *structured.Potentials, k int, best *oracles.KBest) {
+	best.Resize(θ, k)
+	c.upload(θ)
+	d := c.d
+	c.o.TopK(&c.θ, Augmentation{}, k, &c.best)
+	c.count = vec.Grow(c.count, θ.Len())
+	clear(c.count)
+	device.Download(d, c.count, c.best.Count)
+	device.Download(d, best.Score, c.best.Score)
+	device.Download(d, best.Values, c.best.Labels)
+	for b, n := range c.count {
+		best.Count[b] = int(n)
+	}
+	if c.failed(best.Score) {
+		clear(best.Count)
+	}
+}

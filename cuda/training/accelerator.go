@@ -1,0 +1,267 @@
+package training
+
+import (
+	"context"
+
+	"github.com/dsp-go/dsp/cuda/device"
+	cudanets "github.com/dsp-go/dsp/cuda/nets"
+	cudaoracles "github.com/dsp-go/dsp/cuda/oracles"
+	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/sparse"
+	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/chains"
+	"github.com/dsp-go/dsp/train/engine"
+)
+
+// Accelerator does the work of a engine.Engine on a device. The data, the scorer's weights, the optimiser's path and memories stay
+// there, and so do the results of a step until a method returns them.
+type Accelerator struct {
+	*shared
+	oracle oracle
+	scorer cudanets.Scorer
+	moves  *cudanets.Linearised // the scorer, or nil if it is not linearised
+
+	steps map[cudanets.Capacity]*slot // of batches
+	whole *slot                       // of full passes
+	last  *slot                       // of the last step
+
+	memories []ownedMemory
+	others   []*Accelerator
+}
+
+// shared is what accelerators on the same data have in common.
+type shared struct {
+	d       *device.Device
+	data    *cudanets.Data
+	blas    *device.BLAS
+	vectors *vectors
+	round   int  // grows when scratch memory may: graphs captured in an earlier round may use freed memory
+	onHost  bool // the host's oracle answers even where there are kernels
+
+	product struct { // ⟨D, w⟩ for the path's iterate
+		known bool
+		dot   float64
+	}
+}
+
+var _ engine.DualAscender = (*Accelerator)(nil)
+
+// NewAccelerator uploads an objective's data and returns an accelerator for it. With tf32 matrix products are in TF32. An objective
+// that the device cannot evaluate is bad input. Where HasKernels reports false only the network runs on the device, and the
+// structure's oracle answers on all cores of the host. The caller must close the accelerator.
+func NewAccelerator(d *device.Device, o *engine.Objective, tf32 bool) (*Accelerator, error) {
+	return newAccelerator(d, o, tf32, false)
+}
+
+// newAccelerator is NewAccelerator; with onHost the host's oracle answers even where there are kernels.
+func newAccelerator(d *device.Device, o *engine.Objective, tf32, onHost bool) (*Accelerator, error) {
+	if err := CheckObjective(o); err != nil {
+		return nil, err
+	}
+	s := &shared{d: d, onHost: onHost, data: cudanets.NewData(d, o.Data), blas: device.NewBLAS(d, tf32), vectors: newVectors(d, o.Scorer.Dim())}
+	a, err := s.accelerator(o)
+	if err != nil {
+		s.free()
+		return nil, err
+	}
+	return a, nil
+}
+
+// accelerator returns an accelerator for an objective on the shared data.
+func (s *shared) accelerator(o *engine.Objective) (*Accelerator, error) {
+	scorer, err := s.scorer(o.Scorer)
+	if err != nil {
+		return nil, err
+	}
+	return s.acceleratorWith(o, scorer)
+}
+
+// acceleratorWith returns an accelerator for an objective on the shared data and a scorer on the device.
+func (s *shared) acceleratorWith(o *engine.Objective, scorer cudanets.Scorer) (a *Accelerator, err error) {
+	a = &Accelerator{shared: s, scorer: scorer, steps: map[cudanets.Capacity]*slot{}}
+	if s.onHost || !HasKernels(o) {
+		if a.oracle, err = newHostOracle(s.data, o, scorer); err != nil {
+			freeScorer(scorer)
+			return nil, err
+		}
+	} else {
+		a.oracle = chainKernels{NewObjective(s.data, o, scorer, cudaoracles.NewOracle(s.d))}
+	}
+	a.moves, _ = scorer.(*cudanets.Linearised)
+	a.whole, err = a.newSlot(s.data.PassCapacity(cudanets.PassPositions, o.Scorer.Form()))
+	if err == nil {
+		err = s.d.Err()
+	}
+	if err != nil {
+		a.free()
+	}
+	return a, err
+}
+
+// checkSparse refuses a scorer of sparse inputs for other structures than chains, as bad input.
+func checkSparse(s nets.Scorer) error {
+	form := s.Form()
+	if _, chain := form.Structure.(chains.Chain); chain {
+		return nil
+	}
+	if _, ok := s.(*sparse.Linear); ok {
+		return structured.BadInput("a CUDA device has linear nets of attributes for sequences of labels alone, not for a %s; use --device cpu",
+			form.Structure.Name())
+	}
+	return nil
+}
+
+// scorer returns a scorer's counterpart on the device.
+func (s *shared) scorer(of nets.Scorer) (cudanets.Scorer, error) {
+	switch of := of.(type) {
+	case *sparse.Linear:
+		return cudanets.NewSparseLinear(of, s.data), nil
+	case *nets.Net:
+		return cudanets.NewExecutor(s.d, of, s.blas), nil
+	case *nets.Linearised:
+		return cudanets.NewLinearised(cudanets.NewExecutor(s.d, of.Net(), s.blas)), nil
+	case interface{ Network() *nets.Net }:
+		return cudanets.NewExecutor(s.d, of.Network(), s.blas), nil
+	}
+	return nil, structured.BadInput("a CUDA device runs the networks of package nets alone, not %T", of)
+}
+
+// Sibling implements engine.Accelerator.
+func (a *Accelerator) Sibling(o *engine.Objective) (engine.Accelerator, error) {
+	if err := CheckObjective(o); err != nil {
+		return nil, err
+	}
+	b, err := a.accelerator(o)
+	if err != nil {
+		return nil, err
+	}
+	a.others = append(a.others, b)
+	return b, nil
+}
+
+// MoveTo implements engine.Accelerator.
+func (a *Accelerator) MoveTo(w []float32) {
+	if a.moves != nil {
+		device.Upload(a.d, a.vectors.at, w)
+		a.moves.MoveTo(a.vectors.at)
+	}
+}
+
+// Close implements engine.Accelerator.
+func (a *Accelerator) Close() {
+	a.free()
+	a.shared.free()
+}
+
+func (a *Accelerator) free() {
+	for _, b := range a.others {
+		b.free()
+	}
+	for _, m := range a.memories {
+		m.Free()
+	}
+	for _, l := range a.steps {
+		l.free()
+	}
+	if a.whole != nil {
+		a.whole.free()
+	}
+	a.oracle.Free()
+	freeScorer(a.scorer)
+}
+
+func freeScorer(s cudanets.Scorer) {
+	if s, ok := s.(interface{ Free() }); ok {
+		s.Free()
+	}
+}
+
+func (s *shared) free() {
+	s.vectors.free()
+	s.data.Free()
+	s.blas.Close()
+}
+
+// done returns the device's error, or potentials that were not finite since its last call.
+func (a *Accelerator) done() error {
+	if err := a.d.Sync(); err != nil {
+		return err
+	}
+	if err := a.oracle.NonFinite(); err != nil {
+		return err
+	}
+	return a.d.Err()
+}
+
+// sums waits for the objective's sums.
+func (a *Accelerator) sums() (engine.Sums, error) {
+	s := a.oracle.ReadSums()
+	return s, a.done()
+}
+
+// overData does work of a kind on all of the given examples, in batches of a full pass's capacity. It clears the sums first.
+func (a *Accelerator) overData(ctx context.Context, w []float32, examples []int, kind any, work func(l evaluation)) (engine.Sums, error) {
+	device.Upload(a.d, a.vectors.at, w)
+	a.oracle.ClearSums()
+	l := a.whole
+	l.use(a.shared, kind)
+	for len(examples) > 0 && a.d.Err() == nil {
+		if err := ctx.Err(); err != nil {
+			return engine.Sums{}, err
+		}
+		n := a.data.Fit(examples, l.capacity)
+		l.batch.Set(examples[:n])
+		work(l)
+		examples = examples[n:]
+	}
+	return a.sums()
+}
+
+// gradient does work of a kind on all examples, and sets g to the sum of what they pull back.
+func (a *Accelerator) gradient(ctx context.Context, w, g []float32, kind any, work func(l evaluation)) (engine.Sums, error) {
+	device.Zero(a.d, a.vectors.grad)
+	sums, err := a.overData(ctx, w, a.data.All(), kind, func(l evaluation) {
+		work(l)
+		l.Pullback(a.vectors.grad)
+	})
+	if err != nil {
+		return sums, err
+	}
+	device.Download(a.d, g, a.vectors.grad)
+	return sums, a.d.Err()
+}
+
+// FullPass implements engine.Accelerator.
+func (a *Accelerator) FullPass(ctx context.Context, w []float32, s oracles.Smoothing, memory engine.RemoteMemory, g []float32) (engine.Sums, error) {
+	return a.gradient(ctx, w, g, scratchOf(s), func(l evaluation) {
+		l.Ask(a.vectors.at, s, true)
+		if memory != nil {
+			l.Remember(memory, 1)
+		}
+		l.Difference(nil)
+	})
+}
+
+// Recompose implements engine.Accelerator.
+func (a *Accelerator) Recompose(ctx context.Context, w []float32, memory engine.RemoteMemory, g []float32) (float64, error) {
+	sums, err := a.gradient(ctx, w, g, "recompose", func(l evaluation) {
+		l.Recall(a.vectors.at, memory)
+		l.Difference(nil)
+	})
+	return sums.Linear, err
+}
+
+// Value implements engine.Accelerator.
+func (a *Accelerator) Value(ctx context.Context, w []float32, examples []int) (float64, error) {
+	sums, err := a.overData(ctx, w, examples, "value", func(l evaluation) { l.Value(a.vectors.at) })
+	return sums.Primal, err
+}
+
+// Unit returns the largest relative error of a rounded operation, for what train allows rounding in a certificate.
+func (a *Accelerator) Unit() float64 {
+	if a.blas.Tf32 {
+		return 1. / (1 << 11)
+	}
+	return 1. / (1 << 24)
+}

@@ -1,0 +1,85 @@
+package training
+
+import (
+	"github.com/dsp-go/dsp/cuda/device"
+	cudanets "github.com/dsp-go/dsp/cuda/nets"
+	"github.com/dsp-go/dsp/oracles"
+)
+
+// slot evaluates batches of one capacity, and keeps captured graphs of its steps.
+type slot struct {
+	evaluation
+	batch    *cudanets.Batch
+	capacity cudanets.Capacity
+	seed     uint64
+	known    map[any]bool // kinds of work that were done, whose scratch memory is allocated
+	graphs   map[stepKey]*graph
+}
+
+// graph is a captured step.
+type graph struct {
+	*device.Graph
+	round int
+}
+
+// mostGraphs is how many graphs a slot keeps: those of an earlier μ are not needed again.
+const mostGraphs = 8
+
+func (a *Accelerator) newSlot(c cudanets.Capacity) (*slot, error) {
+	b := a.data.NewBatch(c)
+	l := &slot{evaluation: a.oracle.newEvaluation(b), batch: b, capacity: c, known: map[any]bool{}, graphs: map[stepKey]*graph{}}
+	a.round++
+	if err := a.scorer.Reserve(b); err != nil {
+		l.free()
+		return nil, err
+	}
+	return l, nil
+}
+
+func (l *slot) free() {
+	l.forget()
+	l.evaluation.Free()
+	l.batch.Free()
+}
+
+// forget frees the graphs.
+func (l *slot) forget() {
+	for _, g := range l.graphs {
+		g.Free()
+	}
+	clear(l.graphs)
+}
+
+// use notes that work of a kind is done, and reports whether it is the first time: then scratch memory may grow, which makes graphs
+// that were captured before invalid.
+func (l *slot) use(s *shared, kind any) (first bool) {
+	if first = !l.known[kind]; first {
+		l.known[kind] = true
+		s.round++
+	}
+	return first
+}
+
+// scratchOf returns the fields of a smoothing that determine the size of an oracle's scratch memory.
+func scratchOf(s oracles.Smoothing) oracles.Smoothing { return oracles.Smoothing{Kind: s.Kind, K: s.K} }
+
+// do enqueues a step: directly the first time, and later from a captured graph if the evaluation can be captured.
+func (l *slot) do(s *shared, key stepKey, enqueue func()) {
+	if l.use(s, scratchOf(key.s)) || !l.captured() {
+		enqueue()
+		return
+	}
+	g := l.graphs[key]
+	if g != nil && g.round != s.round {
+		g.Free()
+		g = nil
+	}
+	if g == nil {
+		if len(l.graphs) >= mostGraphs {
+			l.forget()
+		}
+		g = &graph{s.d.Capture(enqueue), s.round}
+		l.graphs[key] = g
+	}
+	s.d.Replay(g.Graph)
+}
