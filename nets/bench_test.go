@@ -124,8 +124,8 @@ func BenchmarkPresetStep(b *testing.B) {
 	}
 }
 
-// A step of the biaffine preset on 32 sentences of 25 words with 50 relations. Cotangents are nonzero for every pair, as for crf, or
-// for few pairs, as for the hinge.
+// A step of the biaffine preset on 32 sentences of 25 words with 50 relations. Cotangents are nonzero for every pair, as for crf,
+// or for few pairs, as for the hinge.
 func BenchmarkBiaffineStep(b *testing.B) {
 	const sentences, words, relations = 32, 25, 50
 	for _, e := range []int{64, 128} {

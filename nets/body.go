@@ -204,7 +204,8 @@ func imageBody(c Config) body {
 			if err != nil {
 				return nil, err
 			}
-			// Pooling comes first: a bias and a monotone activation commute with the maximum, and then have a quarter of the entries.
+			// Pooling comes first: a bias and a monotone activation commute with the maximum, and then have a quarter of the
+			// entries.
 			if y, err = g.MaxPool(y, height, width); err != nil {
 				return nil, err
 			}

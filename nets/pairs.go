@@ -162,8 +162,8 @@ func (g *Graph) pullBilinear(o Bilinear, x, z, root, grad *gorgonia.Node) (gorgo
 	return all, nil
 }
 
-// eachTerm visits the terms of every bilinear form, for Gorgonia's machines: term e of form k of a pair with the given head (−1: the
-// root), whose factor of x is entry at.
+// eachTerm visits the terms of every bilinear form, for Gorgonia's machines: term e of form k of a pair with the given head (−1:
+// the root), whose factor of x is entry at.
 func (g *Graph) eachTerm(o Bilinear, visit func(pair, k, e int, head int32, at int)) {
 	dependents, heads := g.indices(Index{Kind: IndexDependents}), g.indices(Index{Kind: IndexHeads})
 	for pair, d := range dependents {

@@ -251,8 +251,8 @@ func (a axis) permute(o Permute) (axis, bool) {
 	return a.place(shape, to, outer, inner), true
 }
 
-// locate returns which axis of an array the rows lie within, with the factors of its size outside and inside of them; −1 if the rows
-// span several axes.
+// locate returns which axis of an array the rows lie within, with the factors of its size outside and inside of them; −1 if the
+// rows span several axes.
 func (a axis) locate(shape []int) (at, outer, inner int) {
 	before := 1
 	for i, s := range shape {

@@ -60,7 +60,7 @@ func (w *NetWorker) Pullback(v *structured.Marginals, grad []float32) error {
 	if len(v.Parts) != len(p.Form.Parts) {
 		return fmt.Errorf("nets: Pullback of marginals with %d parts, expected %d", len(v.Parts), len(p.Form.Parts))
 	}
-	some := false
+	nonzero := false
 	for k, shape := range p.Form.Parts {
 		part := &v.Parts[k]
 		if part.Shape != shape {
@@ -73,12 +73,12 @@ func (w *NetWorker) Pullback(v *structured.Marginals, grad []float32) error {
 		if got := len(part.Values) / max(1, shape.Width); got != rows {
 			return fmt.Errorf("nets: Pullback of marginals with %d rows of part %q, expected %d", got, shape.Name, rows)
 		}
-		some = some || !zero(part.Values)
+		nonzero = nonzero || !zero(part.Values)
 	}
 	if len(grad) != w.net.Dim() {
 		return fmt.Errorf("nets: Pullback into %d numbers; the net has %d weights", len(grad), w.net.Dim())
 	}
-	if !some {
+	if !nonzero {
 		return nil // differences of an oracle's outputs are often zero
 	}
 	for k, out := range p.Outputs {
@@ -119,9 +119,9 @@ func zero(xs []float32) bool {
 }
 
 // load prepares the program for the batch and the weights.
-func (w *NetWorker) load(weightsNow []float32, batch *structured.Batch) error {
-	if len(weightsNow) != w.net.Dim() {
-		return fmt.Errorf("nets: %d weights given; the net has %d", len(weightsNow), w.net.Dim())
+func (w *NetWorker) load(weights []float32, batch *structured.Batch) error {
+	if len(weights) != w.net.Dim() {
+		return fmt.Errorf("nets: %d weights given; the net has %d", len(weights), w.net.Dim())
 	}
 	if err := w.net.CheckTables(batch.Data, batch.Examples); err != nil {
 		return err
@@ -139,7 +139,7 @@ func (w *NetWorker) load(weightsNow []float32, batch *structured.Batch) error {
 	if len(w.m.mem[SpaceArena]) < p.Arena {
 		w.m.mem[SpaceArena] = make([]float32, p.Arena)
 	}
-	w.m.mem[SpaceLiterals], w.m.mem[SpaceWeights] = p.Literals, weightsNow
+	w.m.mem[SpaceLiterals], w.m.mem[SpaceWeights] = p.Literals, weights
 	return w.loadInputs(p, batch)
 }
 

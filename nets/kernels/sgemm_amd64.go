@@ -98,7 +98,7 @@ type packedBLAS struct {
 const (
 	depth   = 256
 	breadth = 480
-	few     = 32 // up to so many rows of A, packing all of B does not pay
+	fewRows = 32 // up to so many rows of A, packing all of B does not pay
 )
 
 // Name names the instruction set of the inner loops.
@@ -114,7 +114,7 @@ func (s *packedBLAS) Sgemm(transA, transB bool, m, n, k int, a, b []float32, bet
 		return
 	}
 	_, _, _ = a[m*k-1], b[k*n-1], c[m*n-1]
-	if transB && m <= few && n > m {
+	if transB && m <= fewRows && n > m {
 		s.transposed(transA, m, n, k, a, b, beta, c)
 		return
 	}
@@ -131,7 +131,7 @@ func (s *packedBLAS) Sgemm(transA, transB bool, m, n, k int, a, b []float32, bet
 			add = 0
 		}
 		for lo := 0; lo < n; lo += breadth {
-			s.block(transA, transB, m, n, k, from, kb, lo, min(n, lo+breadth), a, b, add, c)
+			s.addColumns(transA, transB, m, n, k, from, kb, lo, min(n, lo+breadth), a, b, add, c)
 		}
 	}
 }
@@ -155,8 +155,8 @@ func (s *packedBLAS) transposed(transA bool, m, n, k int, a, b []float32, beta f
 	}
 }
 
-// block adds to columns lo to hi-1 of C what kb columns of op(A), starting at from, contribute.
-func (s *packedBLAS) block(transA, transB bool, m, n, k, from, kb, lo, hi int, a, b []float32, add int, c []float32) {
+// addColumns adds to columns lo to hi-1 of C what kb columns of op(A), starting at from, contribute.
+func (s *packedBLAS) addColumns(transA, transB bool, m, n, k, from, kb, lo, hi int, a, b []float32, add int, c []float32) {
 	rows, wide := s.kernel.rows, 3*s.kernel.lanes
 	aRow, aK := k, 1
 	if transA {
@@ -165,7 +165,7 @@ func (s *packedBLAS) block(transA, transB bool, m, n, k, from, kb, lo, hi int, a
 	a = a[from*aK:]
 	// For few rows, packing takes longer than it saves. When B is read in place, the last tile reads beyond its columns and drops
 	// those results, so the read must only stay within the memory of b.
-	direct := !transB && m <= 2*few && (from+kb-1)*n+lo+s.kernel.whole(hi-lo) <= cap(b)
+	direct := !transB && m <= 2*fewRows && (from+kb-1)*n+lo+s.kernel.whole(hi-lo) <= cap(b)
 	if !direct {
 		s.b = vec.Grow(s.b, s.kernel.whole(hi-lo)*kb)
 		for j := lo; j < hi; j += wide {

@@ -31,8 +31,8 @@ const rowsInTurn = 8
 // StripeOf returns the stripe of an attribute's row.
 func StripeOf(row int32) int { return int(uint32(row) / rowsInTurn % Stripes) }
 
-// Changes are float32 sums per stripe, with as many lanes as the widest vectors have. A stripe has several places, so that additions
-// for neighbouring rows do not wait for each other.
+// Changes are float32 sums per stripe, with as many lanes as the widest vectors have. A stripe has several places, so that
+// additions for neighbouring rows do not wait for each other.
 type Changes [Stripes * Places]sixteen
 
 type sixteen = [16]float32

@@ -184,7 +184,8 @@ func TestLinearEqualsItsDefinition(t *testing.T) {
 	})
 }
 
-// However the stripes are divided among concurrent calls, the weights have the bits of one call, and norms sum to the change of ‖w‖².
+// However the stripes are divided among concurrent calls, the weights have the bits of one call, and norms sum to the change of
+// ‖w‖².
 func TestScatterByStripes(t *testing.T) {
 	eachSparse(t, func(t *testing.T) {
 		allSparseCases(t, func(t *testing.T, c *sparseCase) {

@@ -58,7 +58,7 @@ func (p *part) scatter(f *scatterer, v *structured.Part, b int, data *structured
 			continue
 		}
 		if p.bias >= 0 {
-			f.block(to[p.bias:][:width], from, 1)
+			f.addShare(to[p.bias:][:width], from, 1)
 		}
 		if x == nil {
 			continue
@@ -69,7 +69,7 @@ func (p *part) scatter(f *scatterer, v *structured.Part, b int, data *structured
 			continue
 		}
 		for k, a := range index {
-			f.block(weights[int(a)*width:][:width], from, kernels.ValueAt(value, k))
+			f.addShare(weights[int(a)*width:][:width], from, kernels.ValueAt(value, k))
 		}
 	}
 }
@@ -92,14 +92,14 @@ func (f *scatterer) rows(to, v []float32, index []int32, value []float32) {
 	whole := f.lo == 0 && f.hi == Stripes
 	for len(index) > 0 {
 		n := min(len(index), len(f.index))
-		mine, x := index[:n], value
+		owned, x := index[:n], value
 		if !whole {
-			mine, x = f.choose(mine, x)
+			owned, x = f.choose(owned, x)
 		}
 		if f.norms == nil {
-			kernels.Sparse.Scatter(to, v, f.c, mine, x)
+			kernels.Sparse.Scatter(to, v, f.c, owned, x)
 		} else {
-			kernels.Sparse.Measure(to, v, f.c, mine, x, f.change)
+			kernels.Sparse.Measure(to, v, f.c, owned, x, f.change)
 		}
 		index = index[n:]
 		if value != nil {
@@ -125,8 +125,8 @@ func (f *scatterer) choose(index []int32, value []float32) ([]int32, []float32) 
 	return f.index[:n], f.value[:n]
 }
 
-// block adds x·c·v to the share that these stripes own of a block of weights.
-func (f *scatterer) block(to, v []float32, x float32) {
+// addShare adds x·c·v to the share that these stripes own of a block of weights.
+func (f *scatterer) addShare(to, v []float32, x float32) {
 	if f.norms == nil {
 		if v = share(v, f.lo, f.hi); len(v) > 0 {
 			kernels.Sparse.Scatter(share(to, f.lo, f.hi), v, f.c*x, []int32{0}, nil)
