@@ -14,6 +14,7 @@ import (
 
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/kernels"
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/ocr"
@@ -146,7 +147,7 @@ func netMeasure() (measure, error) {
 	}
 	// Forward, and backward once for the weights of each layer and once for the hidden units.
 	flops := 2. * sequences * length * (2*in*hidden + 3*hidden*labels)
-	return measure{"net, " + nets.CurrentBLAS().Name(), "mlp step", sequences, flops, step}, nil
+	return measure{"net, " + kernels.CurrentBLAS().Name(), "mlp step", sequences, flops, step}, nil
 }
 
 // passMeasure is a full pass of the hinge, value and gradient, of the default network on drawn words, on all cores.

@@ -12,7 +12,7 @@ import (
 
 	"github.com/dsp-go/dsp/cuda/device"
 	"github.com/dsp-go/dsp/models"
-	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/kernels"
 	"github.com/dsp-go/dsp/oracles/chain"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/features"
@@ -107,7 +107,7 @@ func thisMachine() machine {
 		System:  runtime.GOOS + "/" + runtime.GOARCH,
 		CPUs:    runtime.NumCPU(),
 		Vector:  chain.Vector(),
-		BLAS:    nets.CurrentBLAS().Name(),
+		BLAS:    kernels.CurrentBLAS().Name(),
 		Devices: []string{"cpu"},
 		GPUs:    []device.Info{},
 	}

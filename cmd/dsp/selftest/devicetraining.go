@@ -9,6 +9,7 @@ import (
 
 	"github.com/dsp-go/dsp/cuda/training"
 	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
@@ -147,7 +148,7 @@ func (g *rig) problem(c methodCase, r *rand.Rand) (*engine.Objective, []float32,
 	if text {
 		d.Attributes = drawSparse(r, d, 30, 5, true, false)
 		d.EdgeAttributes = drawSparse(r, d, 4, 2, true, true)
-		net, err := nets.NewSparseLinear(30, 4, labels, nets.EdgesTransition)
+		net, err := sparse.NewChain(30, 4, labels, nets.EdgesTransition)
 		if err != nil {
 			return nil, nil, err
 		}
