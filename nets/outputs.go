@@ -48,7 +48,7 @@ func (s *Spec) parts(g *Graph) (structured.Form, []*gorgonia.Node, error) {
 		return s.Form, nil, err
 	}
 	if len(outputs) != len(s.Form.Parts) || len(outputs) == 0 {
-		return s.Form, nil, fmt.Errorf("Parts returned %d nodes for potentials of %d parts", len(outputs), len(s.Form.Parts))
+		return s.Form, nil, fmt.Errorf("function Parts returned %d nodes for potentials of %d parts", len(outputs), len(s.Form.Parts))
 	}
 	for k, shape := range s.Form.Parts {
 		if shape.Rows != structured.Positions && shape.Rows != structured.Tied {
