@@ -19,25 +19,25 @@ import (
 	"github.com/dsp-go/dsp/structured/features/arcs"
 )
 
-// machine is what dsp info tells about the program and where it runs.
+// machine is what dsp info reports about the program and the machine it runs on.
 type machine struct {
 	Version string   `json:"version"`
 	Go      string   `json:"go"`
 	System  string   `json:"system"`
 	CPUs    int      `json:"cpus"`
-	Vector  string   `json:"vector"` // what the oracles' inner loops run on
-	BLAS    string   `json:"blas"`   // what multiplies matrices
+	Vector  string   `json:"vector"` // instruction set of the oracles' inner loops
+	BLAS    string   `json:"blas"`   // implementation of matrix products
 	Devices []string `json:"devices"`
 
 	GPUs  []device.Info `json:"gpus"`
-	NoGPU string        `json:"no_gpu,omitempty"` // why there is none
+	NoGPU string        `json:"no_gpu,omitempty"` // why no GPU is available
 }
 
 func infoCommand() *cobra.Command {
 	top, set := 0, ""
 	cmd := &cobra.Command{
 		Use:   "info [MODEL]",
-		Short: "Tell versions and what the inner loops run on, or what is inside a model",
+		Short: "Show versions and the machine's abilities, or what is inside a model",
 		Example: `  dsp info runs/ner --top 10
   dsp info --features ner > my.template`,
 		Args: cobra.MaximumNArgs(1),
@@ -46,9 +46,9 @@ func infoCommand() *cobra.Command {
 			case top < 0:
 				return structured.BadInput("--top %d: expected 0 or more", top)
 			case top > 0 && len(args) == 0:
-				return structured.BadInput("--top %d of which model? give dsp info MODEL --top %d", top, top)
+				return structured.BadInput("--top %d needs a model: dsp info MODEL --top %d", top, top)
 			case set != "" && len(args) > 0:
-				return structured.BadInput("--features %s prints a built-in set; the template of a model is in dsp info MODEL", set)
+				return structured.BadInput("--features %s prints a built-in set; dsp info MODEL prints the template of a model", set)
 			case set != "":
 				return printFeatures(cmd, set)
 			}
@@ -59,10 +59,10 @@ func infoCommand() *cobra.Command {
 					return err
 				}
 				if _, _, template := m.ArcAttributes(); top > 0 && template != "" {
-					return structured.BadInput("--top %d lists attributes by name; a parser keeps only hashes of the attributes of arcs", top)
+					return structured.BadInput("--top %d lists attributes by name; a parser keeps only hashes of its arc attributes", top)
 				}
 				if top > 0 && m.Dictionary == nil {
-					return structured.BadInput("--top %d is for linear nets of attributes; this model's net is %s", top, m.Config.Net)
+					return structured.BadInput("--top %d is for linear nets on attributes; this model's net is %s", top, m.Config.Net)
 				}
 				about = insideOf(m, top)
 			}
@@ -73,18 +73,18 @@ func infoCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().SortFlags = false
-	cmd.Flags().IntVar(&top, "top", 0, "also the `N` largest weights of every label, of linear nets of attributes")
-	cmd.Flags().StringVar(&set, "features", "", "print the template of a built-in `"+strings.Join(builtinSets(), "|")+"` set of attributes")
+	cmd.Flags().IntVar(&top, "top", 0, "also print the `N` largest weights of every label; linear nets on attributes only")
+	cmd.Flags().StringVar(&set, "features", "", "print the template of a built-in attribute set: `"+strings.Join(builtinSets(), "|")+"`")
 	complete(cmd, "features", builtinSets()...)
 	return cmd
 }
 
-// arcSet is the built-in set of attributes of arcs.
+// arcSet is the built-in set of arc attributes.
 const arcSet = "parse"
 
 func builtinSets() []string { return append(features.Sets(), arcSet) }
 
-// printFeatures prints the template of a built-in set of attributes.
+// printFeatures prints the template of a built-in attribute set.
 func printFeatures(cmd *cobra.Command, set string) error {
 	text, err := arcs.Builtin(), error(nil)
 	if set != arcSet {
@@ -136,24 +136,24 @@ func (m machine) print(w io.Writer) error {
 	return err
 }
 
-// inside is what dsp info tells about a model.
+// inside is what dsp info reports about a model.
 type inside struct {
-	Version string        `json:"version"` // of the dsp that trained it
+	Version string        `json:"version"` // version of dsp that trained it
 	Net     string        `json:"net"`
 	Weights int           `json:"weights"`
 	Params  []param       `json:"params"`
 	Labels  []string      `json:"labels"`
-	Dim     int           `json:"dim"`   // dense features a position
+	Dim     int           `json:"dim"`   // dense features per position
 	Vocab   []int         `json:"vocab"` // sizes of the vocabularies
 	Config  models.Config `json:"config"`
 
-	Attributes     int `json:"attributes"`      // of positions
-	EdgeAttributes int `json:"edge_attributes"` // of steps
+	Attributes     int `json:"attributes"`      // on positions
+	EdgeAttributes int `json:"edge_attributes"` // on transitions
 
-	ArcAttributes   int `json:"arc_attributes,omitempty"`   // of arcs, of which their scores are made
-	LabelAttributes int `json:"label_attributes,omitempty"` // of which the scores of their relations are made
+	ArcAttributes   int `json:"arc_attributes,omitempty"`   // attributes that score arcs
+	LabelAttributes int `json:"label_attributes,omitempty"` // attributes that score the relations of arcs
 
-	Template string              `json:"template,omitempty"` // that makes them of columns
+	Template string              `json:"template,omitempty"` // extracts the attributes from columns
 	Top      []models.TopWeights `json:"top,omitempty"`
 }
 
@@ -193,11 +193,11 @@ func (in inside) print(w io.Writer) error {
 	fmt.Fprintf(&b, "trained by  dsp %s\ninput       ", in.Version)
 	switch {
 	case in.Dim > 0:
-		fmt.Fprintf(&b, "%d dense features a position\n", in.Dim)
+		fmt.Fprintf(&b, "%d dense features per position\n", in.Dim)
 	case in.ArcAttributes > 0:
 		fmt.Fprintf(&b, "%d attributes of arcs, %d of their relations\n", in.ArcAttributes, in.LabelAttributes)
 	case in.Attributes > 0:
-		fmt.Fprintf(&b, "%d attributes of positions, %d of steps\n", in.Attributes, in.EdgeAttributes)
+		fmt.Fprintf(&b, "%d attributes of positions, %d of transitions\n", in.Attributes, in.EdgeAttributes)
 	default:
 		fmt.Fprintf(&b, "discrete, vocabularies of %v\n", in.Vocab)
 	}

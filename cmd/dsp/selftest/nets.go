@@ -120,7 +120,7 @@ func compareDerivatives(worker *nets.NetWorker, at []float32, batch *structured.
 	return w.near("⟨Jᵀv, ẇ⟩", pull, push, 1e-3)
 }
 
-// randomInputs makes four chains, of lengths 3, 0, 1 and 6, of images or of two discrete inputs.
+// randomInputs draws four chains, of lengths 3, 0, 1 and 6, with image or with two discrete inputs.
 func randomInputs(r *rand.Rand, discrete bool) *structured.Dataset {
 	d := &structured.Dataset{Name: "random", Offsets: []int{0, 3, 3, 4, 10}}
 	if !discrete {
