@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	sets   = 3 // input sets; together they exceed the caches
+	sets = 3 // input sets; together they exceed the caches
 	topK = 5 // K of top-K
 )
 
