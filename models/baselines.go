@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 
 	"github.com/dsp-go/dsp/nets"
-	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/record"
 )
 
 // hasBaselines reports whether baselines are to be trained too.
@@ -55,7 +55,7 @@ func (c Config) inside(other Config, name string) Config {
 	return c
 }
 
-func trainBaseline(ctx context.Context, c Config, data *Data, o TrainOptions) (*Result, []train.Record, error) {
+func trainBaseline(ctx context.Context, c Config, data *Data, o TrainOptions) (*Result, []record.Record, error) {
 	if err := os.MkdirAll(c.Out, 0o777); err != nil {
 		return nil, nil, err
 	}

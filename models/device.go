@@ -1,7 +1,6 @@
 package models
 
 import (
-	"errors"
 	"fmt"
 	"math/bits"
 	"strconv"
@@ -10,7 +9,7 @@ import (
 	"github.com/dsp-go/dsp/cuda/device"
 	"github.com/dsp-go/dsp/cuda/training"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/engine"
 )
 
 // The kinds of device; cuda may be followed by a colon and the number of one.
@@ -46,7 +45,7 @@ func (c *Config) checkDevice() error {
 	if err := checkCUDA(ordinal); err != nil {
 		return structured.BadInput("--device %s: %w; use --device cpu, or auto", c.Device, err)
 	}
-	return train.Accelerates(c.Method)
+	return c.checkAccelerated()
 }
 
 // checkCUDA says why there is no CUDA device of that number.
@@ -83,7 +82,7 @@ func (c *Config) openDevice() (*device.Device, error) {
 			return nil, nil
 		}
 	}
-	if err := train.Accelerates(c.Method); err != nil {
+	if err := c.checkAccelerated(); err != nil {
 		return nil, err
 	}
 	return device.Open(ordinal)
@@ -154,7 +153,7 @@ func (r *run) moveTo(d *device.Device) error {
 		return err
 	}
 	r.device = newOnDevice(d, r.config.TF32)
-	r.problem.Engine = train.NewAcceleratedEngine(r.problem.Objective, threadsOr(r.config.Threads), a)
+	r.problem.Engine = engine.NewAcceleratedEngine(r.problem.Objective, threadsOr(r.config.Threads), a)
 	return nil
 }
 
@@ -164,18 +163,6 @@ func (r *run) close() {
 		_ = r.device.Close()
 		r.device = nil
 	}
-}
-
-// advise adds what to do about a device's memory that is too small.
-func (r *run) advise(err error) error {
-	var small *device.OutOfMemoryError
-	if !errors.As(err, &small) {
-		return err
-	}
-	if b := r.problem.BatchSize(); b > 1 {
-		return fmt.Errorf("%w; lower --batch (now %d), or use --device cpu", err, b)
-	}
-	return fmt.Errorf("%w; use --device cpu", err)
 }
 
 // leastSteps is how many steps a pass has at least where the batch is chosen for a device, and stepPositions the positions of

@@ -2,14 +2,16 @@ package models
 
 import (
 	"github.com/dsp-go/dsp/nets"
-	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/engine"
 )
 
 // network is a Net as prox-linear wants it.
 type network struct{ *nets.Net }
 
 // Linearise returns the network's first-order model, at the origin until it is moved.
-func (n network) Linearise() train.Linearised { return nets.Linearise(n.Net, make([]float32, n.Dim())) }
+func (n network) Linearise() engine.Linearised {
+	return nets.Linearise(n.Net, make([]float32, n.Dim()))
+}
 
 // Network returns the network that it wraps.
 func (n network) Network() *nets.Net { return n.Net }

@@ -8,6 +8,7 @@ import (
 	"github.com/dsp-go/dsp/structured/host"
 	"github.com/dsp-go/dsp/structured/text"
 	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/engine"
 )
 
 const (
@@ -67,9 +68,9 @@ var memories = map[string]float64{"sdca": 4, "bcfw": 2, "saga": 2, "svrg": 1, "c
 
 // checkSteps refuses weights, memories and steps on p for which there is not enough memory once the data are read.
 func (c *Config) checkSteps(p *train.Problem) error {
-	weights, remembered := p.Scorer.Dim(), memories[c.asking()]*float64(train.MemoryFloats(p.Objective))
+	weights, remembered := p.Scorer.Dim(), memories[c.asking()]*float64(engine.MemoryFloats(p.Objective))
 	what := fmt.Sprintf("training %d weights with --batch %d", weights, p.BatchSize())
-	if err := host.CheckMemory(what, garbage*(4*weightVectors*float64(weights)+p.StepBytes())+4*remembered); err != nil {
+	if err := host.CheckMemory(what, garbage*(4*weightVectors*float64(weights)+p.StepBytes(p.BatchSize()))+4*remembered); err != nil {
 		if remembered > weightVectors*float64(weights) {
 			return structured.BadInput("%w; most of it is what --method %s remembers of every example. Use --method lbfgs or bcpfw, which remember little, "+
 				"or train on a part of the data", err, c.Method)

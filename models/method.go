@@ -7,17 +7,20 @@ import (
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/engine"
+	trainmethods "github.com/dsp-go/dsp/train/methods"
+	"github.com/dsp-go/dsp/train/methods/sdca"
 )
 
 // objective forms what is minimised, with λ = C/n.
-func (c *Config) objective(m *Model, data *structured.Dataset) (*train.Objective, error) {
+func (c *Config) objective(m *Model, data *structured.Dataset) (*engine.Objective, error) {
 	if c.Constraints != "none" {
 		if err := chains.CheckScheme(data, c.Constraints); err != nil {
 			return nil, structured.BadInput("%w; convert the labels as they are read with --scheme %s, or leave out --constraints %s",
 				err, c.Constraints, c.Constraints)
 		}
 	}
-	loss, err := train.ParseLoss(c.Loss)
+	loss, err := engine.ParseLoss(c.Loss)
 	if err != nil {
 		return nil, err
 	}
@@ -30,7 +33,7 @@ func (c *Config) objective(m *Model, data *structured.Dataset) (*train.Objective
 	if data, err = c.weighted(data, m.Labels); err != nil {
 		return nil, err
 	}
-	o := &train.Objective{
+	o := &engine.Objective{
 		Scorer: scorer(m.Net), Data: data, Loss: loss, Task: task,
 		Lambda: c.Reg / float64(max(1, data.Len())),
 	}
@@ -96,14 +99,14 @@ const (
 // chooseMethod makes the optimiser for p and settles what c left open about it; why says what made it choose.
 func (c *Config) chooseMethod(p *train.Problem) (method train.Method, why string, err error) {
 	if c.Method == "auto" {
-		c.Method, why = train.Auto(p.Objective, c.Net)
-		if kind, _, err := parseDevice(c.Device); err == nil && kind == cudaDevice && train.Accelerates(c.Method) != nil {
-			c.Method, why = train.AutoAccelerated(p.Objective), "of the convex methods it is the one for this loss that a GPU can run"
+		c.Method, why = trainmethods.Auto(p.Objective, c.Net)
+		if kind, _, err := parseDevice(c.Device); err == nil && kind == cudaDevice && c.checkAccelerated() != nil {
+			c.Method, why = trainmethods.AutoAccelerated(p.Objective), "of the convex methods it is the one for this loss that a GPU can run"
 		}
 	}
 	if c.Method == "prox-linear" && c.Inner == "auto" {
 		c.Inner = "casimir"
-		if p.Loss == train.Hinge {
+		if p.Loss == engine.Hinge {
 			c.Inner = "bcfw"
 		}
 	}
@@ -117,13 +120,13 @@ func (c *Config) chooseMethod(p *train.Problem) (method train.Method, why string
 		return nil, "", err
 	}
 	if method.Convex() {
-		if err := train.CheckConvex(c.Method, p.Scorer, c.Net); err != nil {
-			return nil, "", err
+		if err := train.CheckConvex(c.Method, p.Scorer); err != nil {
+			return nil, "", c.adviseMethod(err)
 		}
 	}
 	if method.Convex() && c.Method != "lbfgs" {
 		if err := train.CheckLabels(c.Method, p.Objective); err != nil {
-			return nil, "", err
+			return nil, "", c.adviseMethod(err)
 		}
 	}
 	if c.Gap > 0 && p.Partial() {
@@ -152,7 +155,7 @@ func defaultBatch(method string, weights int) int {
 }
 
 // smoothing settles how the hinge's max is smoothed, for the method that asks the oracle.
-func (c *Config) smoothing(loss train.Loss) (oracles.Smoothing, error) {
+func (c *Config) smoothing(loss engine.Loss) (oracles.Smoothing, error) {
 	method := c.asking()
 	if c.Smoothing == "auto" {
 		switch {
@@ -183,37 +186,39 @@ func (c *Config) asking() string {
 }
 
 // pace is how long steps are.
-func (c *Config) pace() train.Pace { return train.Pace{Step: c.LR, Lipschitz: c.Lipschitz} }
+func (c *Config) pace() trainmethods.Pace {
+	return trainmethods.Pace{Step: c.LR, Lipschitz: c.Lipschitz}
+}
 
 // newMethod makes the optimiser of that name with the parameters that c gives it.
 func (c *Config) newMethod(name string) (train.Method, error) {
 	switch name {
 	case "sgd":
-		schedule, err := train.ParseSchedule(c.Schedule)
+		schedule, err := trainmethods.ParseSchedule(c.Schedule)
 		if err != nil {
 			return nil, err
 		}
-		average, err := train.ParseAveraging(c.Average)
-		return &train.SGD{Rate: c.LR, Schedule: schedule, Halving: c.Halving, Averaging: average}, err
+		average, err := trainmethods.ParseAveraging(c.Average)
+		return &trainmethods.SGD{Rate: c.LR, Schedule: schedule, Halving: c.Halving, Averaging: average}, err
 	case "bcpfw":
-		return &train.BCPFW{}, nil
+		return &trainmethods.BCPFW{}, nil
 	case "bcfw":
-		average, err := train.ParseAveraging(c.Average)
-		return &train.BCFW{Averaging: average}, err
+		average, err := trainmethods.ParseAveraging(c.Average)
+		return &trainmethods.BCFW{Averaging: average}, err
 	case "svrg":
-		return &train.SVRG{Pace: c.pace()}, nil
+		return &trainmethods.SVRG{Pace: c.pace()}, nil
 	case "saga":
-		return &train.SAGA{Pace: c.pace()}, nil
+		return &trainmethods.SAGA{Pace: c.pace()}, nil
 	case "sdca":
 		if c.Parallel == "async" && c.Batch > 0 {
 			return nil, structured.BadInput("--batch %d: with --parallel async a thread takes one example at a time", c.Batch)
 		}
-		return &train.SDCA{Async: c.Parallel == "async"}, nil
+		return &sdca.SDCA{Async: c.Parallel == "async"}, nil
 	case "lbfgs":
-		return &train.LBFGS{}, nil
+		return &trainmethods.LBFGS{}, nil
 	case "casimir", "casimir-adapt":
-		start, err := train.ParseWarmStart(c.WarmStart)
-		return &train.Casimir{
+		start, err := trainmethods.ParseWarmStart(c.WarmStart)
+		return &trainmethods.Casimir{
 			Pace: c.pace(), Adaptive: name == "casimir-adapt", Kappa: c.Kappa, WarmStart: start, ByNorm: c.InnerStop == "norm",
 		}, err
 	case "prox-linear":
@@ -224,7 +229,7 @@ func (c *Config) newMethod(name string) (train.Method, error) {
 			m, _ := c.newMethod(c.Inner)
 			return m
 		}
-		return &train.ProxLinear{
+		return &trainmethods.ProxLinear{
 			Inner: inner, InnerPasses: c.InnerPasses, Tolerance: c.InnerGap, Eta: c.Eta, WarmUp: c.WarmUp, ConstantMu: c.ConstantMu,
 		}, nil
 	}

@@ -8,6 +8,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/engine"
+	"github.com/dsp-go/dsp/train/methods/sdca"
 )
 
 func TestObjective(t *testing.T) {
@@ -20,7 +22,7 @@ func TestObjective(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := chains.Hamming{ByLength: true, LabelWeights: []float32{1, 3, 1}}
-	if o.Lambda != 0.5 || o.Loss != train.SoftmaxMargin || !reflect.DeepEqual(o.Task, want) ||
+	if o.Lambda != 0.5 || o.Loss != engine.SoftmaxMargin || !reflect.DeepEqual(o.Task, want) ||
 		o.Data != d || o.Constraints != nil {
 		t.Errorf("%+v", o)
 	}
@@ -50,7 +52,7 @@ func TestChooseMethod(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := &train.Problem{Engine: train.NewEngine(o, 1)}
+		p := &train.Problem{Engine: engine.NewEngine(o, 1)}
 		method, _, err := m.Config.chooseMethod(p)
 		if err != nil {
 			t.Fatal(err)
@@ -73,7 +75,7 @@ func TestAsyncTakesNoBatch(t *testing.T) {
 	c := Default()
 	c.Parallel = "async"
 	method, err := c.newMethod("sdca")
-	if err != nil || !method.(*train.SDCA).Async {
+	if err != nil || !method.(*sdca.SDCA).Async {
 		t.Errorf("%+v, %v", method, err)
 	}
 	c.Batch = 4

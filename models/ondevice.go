@@ -10,7 +10,7 @@ import (
 	cudaoracles "github.com/dsp-go/dsp/cuda/oracles"
 	"github.com/dsp-go/dsp/cuda/training"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/engine"
 )
 
 // onDevice is a CUDA device that a model is used on, with the data sets that it was used for.
@@ -69,7 +69,7 @@ func (on *onDevice) over(ctx context.Context, m *Model, d *structured.Dataset, w
 	}
 	p.SetWeights(m.W)
 	err := p.Over(ctx, wanted, use)
-	if bad, ok := errors.AsType[*train.NonFiniteError](err); ok {
+	if bad, ok := errors.AsType[*engine.NonFiniteError](err); ok {
 		return fmt.Errorf("%s: the model's potentials are NaN or infinite", bad.Where)
 	}
 	return err

@@ -3,7 +3,7 @@ package models
 import (
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/record"
 )
 
 // Result is the outcome of training: the last object that dsp train --json prints. Numbers that the method did not
@@ -15,9 +15,9 @@ type Result struct {
 	Method    string              `json:"method"`
 	Passes    int                 `json:"passes"`
 	Seconds   float64             `json:"seconds"` // of training; reading and measuring do not count
-	Objective train.Number        `json:"objective"`
-	Dual      train.Number        `json:"dual"`
-	Gap       train.Number        `json:"gap"`
+	Objective record.Number       `json:"objective"`
+	Dual      record.Number       `json:"dual"`
+	Gap       record.Number       `json:"gap"`
 	Dev       *structured.Metrics `json:"dev"`
 	Test      *structured.Metrics `json:"test"`
 	Model     string              `json:"model"` // path of the model file

@@ -10,7 +10,9 @@ import (
 	"github.com/dsp-go/dsp/cuda/training"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/train"
-	"github.com/dsp-go/dsp/train/tensorboard"
+	"github.com/dsp-go/dsp/train/engine"
+	"github.com/dsp-go/dsp/train/record"
+	"github.com/dsp-go/dsp/train/record/tensorboard"
 )
 
 // run is one training of one model.
@@ -37,7 +39,7 @@ func newRun(c Config, data *Data, o TrainOptions) (*run, error) {
 	}
 	r := &run{data: data, model: m, o: o}
 	r.problem = &train.Problem{
-		Engine: train.NewEngine(objective, threadsOr(c.Threads)),
+		Engine: engine.NewEngine(objective, threadsOr(c.Threads)),
 		Seed:   c.Seed,
 	}
 	why := ""
@@ -52,7 +54,7 @@ func newRun(c Config, data *Data, o TrainOptions) (*run, error) {
 }
 
 // train runs the method and writes the files of the run folder. The records are those of all passes.
-func (r *run) train(ctx context.Context) (*Result, []train.Record, error) {
+func (r *run) train(ctx context.Context) (*Result, []record.Record, error) {
 	defer r.close()
 	if err := r.accelerate(); err != nil {
 		return nil, nil, err
@@ -66,7 +68,7 @@ func (r *run) train(ctx context.Context) (*Result, []train.Record, error) {
 	if err := writeConfig(c); err != nil {
 		return nil, nil, err
 	}
-	metrics, earlier, err := train.OpenMetrics(filepath.Join(c.Out, metricsFile), checkpoint.Pass())
+	metrics, earlier, err := record.OpenMetrics(filepath.Join(c.Out, metricsFile), checkpoint.Pass())
 	if err != nil {
 		return nil, nil, err
 	}
@@ -74,10 +76,10 @@ func (r *run) train(ctx context.Context) (*Result, []train.Record, error) {
 	if err != nil {
 		return nil, nil, errors.Join(err, metrics.Close())
 	}
-	history := &train.History{Records: earlier}
-	recorders := []train.Recorder{metrics, events, history}
+	history := &record.History{Records: earlier}
+	recorders := []record.Recorder{metrics, events, history}
 	if r.o.Console != nil && !c.Quiet {
-		recorders = append(recorders, train.NewProgress(r.o.Console, r.o.Log, c.Passes, checkpoint.Pass()))
+		recorders = append(recorders, record.NewProgress(r.o.Console, r.o.Log, c.Passes, checkpoint.Pass()))
 	}
 	trainer := r.trainer()
 	trainer.Recorders, trainer.Checkpoint = recorders, checkpoint
@@ -87,7 +89,7 @@ func (r *run) train(ctx context.Context) (*Result, []train.Record, error) {
 	}
 	result := r.result(out)
 	if err != nil {
-		return result, history.Records, err
+		return result, history.Records, r.advise(err)
 	}
 	if r.data.Dev != nil {
 		r.model.W = out.W

@@ -113,8 +113,9 @@ func (s source) readFrom(r io.Reader, path string, needLabels bool) (*structured
 func (s source) readConll(r io.Reader, path string, needLabels bool) (*structured.Dataset, error) {
 	columns, err := text.ParseColumns(s.columns)
 	if err != nil {
-		return nil, err
+		return nil, structured.BadInput("--%w", err)
 	}
+	columns.Origin = "--columns"
 	d, err := text.Conll{Columns: columns, Width: s.width, Alphabet: s.spelt(needLabels), Unlabeled: !needLabels, Threads: s.threads, Line: s.line}.Read(r, path)
 	if err != nil {
 		return nil, err
@@ -123,6 +124,9 @@ func (s source) readConll(r io.Reader, path string, needLabels bool) (*structure
 }
 
 func (s source) readConllu(r io.Reader, path string, needLabels bool) (*structured.Dataset, error) {
+	if err := text.CheckConlluLabel(s.label); err != nil {
+		return nil, structured.BadInput("%s: --label %w", path, err)
+	}
 	d, err := text.Conllu{Label: s.label, Alphabet: s.spelt(needLabels), Unlabeled: !needLabels, Threads: s.threads, Line: s.line}.Read(r, path)
 	if err != nil {
 		return nil, err

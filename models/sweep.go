@@ -17,7 +17,7 @@ import (
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/host"
 	"github.com/dsp-go/dsp/train"
-	"github.com/dsp-go/dsp/train/curves"
+	"github.com/dsp-go/dsp/train/record/curves"
 )
 
 // SweepResult is the outcome of a sweep: the last object that dsp sweep --json prints.

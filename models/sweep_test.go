@@ -14,6 +14,7 @@ import (
 
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/record"
 )
 
 // smallSweep is a quick one of two settings and two methods on a few drawn words.
@@ -40,7 +41,7 @@ func timeless(trials []Trial) []Trial {
 	var all []Trial
 	for _, t := range trials {
 		t.Seconds = 0
-		for _, x := range []*train.Number{&t.Metric, &t.Deviation, &t.Test, &t.Objective, &t.Gap} {
+		for _, x := range []*record.Number{&t.Metric, &t.Deviation, &t.Test, &t.Objective, &t.Gap} {
 			if math.IsNaN(float64(*x)) {
 				*x = 0
 			}

@@ -5,7 +5,7 @@ import (
 
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
-	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/record"
 )
 
 // metric is what settings are compared by.
@@ -69,15 +69,15 @@ func (m metric) better(a, b float64) bool {
 }
 
 // measure returns the metric on d; NaN without d.
-func (m metric) measure(d *structured.Metrics) train.Number {
+func (m metric) measure(d *structured.Metrics) record.Number {
 	if d == nil || m.of == nil {
-		return train.Number(math.NaN())
+		return record.Number(math.NaN())
 	}
-	return train.Number(m.of(d))
+	return record.Number(m.of(d))
 }
 
 // meanAndDeviation returns the mean of x and its standard deviation; NaN where there are too few numbers for it.
-func meanAndDeviation(x []train.Number) (mean, deviation train.Number) {
+func meanAndDeviation(x []record.Number) (mean, deviation record.Number) {
 	n, sum, squares := float64(len(x)), 0.0, 0.0
 	for _, v := range x {
 		sum += float64(v)
@@ -86,7 +86,7 @@ func meanAndDeviation(x []train.Number) (mean, deviation train.Number) {
 		squares += (float64(v) - sum/n) * (float64(v) - sum/n)
 	}
 	if n < 2 {
-		return train.Number(sum / n), train.Number(math.NaN())
+		return record.Number(sum / n), record.Number(math.NaN())
 	}
-	return train.Number(sum / n), train.Number(math.Sqrt(squares / (n - 1)))
+	return record.Number(sum / n), record.Number(math.Sqrt(squares / (n - 1)))
 }

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dsp-go/dsp/train/curves"
+	"github.com/dsp-go/dsp/train/record/curves"
 )
 
 // mostSeries is how many lines a picture can tell apart.

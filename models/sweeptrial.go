@@ -8,24 +8,24 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/record"
 )
 
 // Trial is what is known of one setting that a sweep tried: a line of sweep.jsonl. Numbers that there are not are NaN,
 // null in JSON.
 type Trial struct {
-	Number    int            `json:"trial"`    // from 1, in the order of the grid
-	Settings  map[string]any `json:"settings"` // what varies
-	Metric    train.Number   `json:"metric"`   // on the development data; with folds, the mean over them; or the objective
-	Deviation train.Number   `json:"sd"`       // standard deviation of the metric over folds
-	Folds     []train.Number `json:"folds,omitempty"`
-	Test      train.Number   `json:"test"`      // the metric on the test data; not with folds
-	Objective train.Number   `json:"objective"` // as in Result; with folds the mean
-	Gap       train.Number   `json:"gap"`
-	Passes    int            `json:"passes"`  // with folds the most
-	Seconds   float64        `json:"seconds"` // of training; with folds their sum
-	Error     string         `json:"error,omitempty"`
-	Data      string         `json:"data,omitempty"` // fingerprint
+	Number    int             `json:"trial"`    // from 1, in the order of the grid
+	Settings  map[string]any  `json:"settings"` // what varies
+	Metric    record.Number   `json:"metric"`   // on the development data; with folds, the mean over them; or the objective
+	Deviation record.Number   `json:"sd"`       // standard deviation of the metric over folds
+	Folds     []record.Number `json:"folds,omitempty"`
+	Test      record.Number   `json:"test"`      // the metric on the test data; not with folds
+	Objective record.Number   `json:"objective"` // as in Result; with folds the mean
+	Gap       record.Number   `json:"gap"`
+	Passes    int             `json:"passes"`  // with folds the most
+	Seconds   float64         `json:"seconds"` // of training; with folds their sum
+	Error     string          `json:"error,omitempty"`
+	Data      string          `json:"data,omitempty"` // fingerprint
 }
 
 // trial is a Trial on its way.
@@ -47,7 +47,7 @@ func (t *trial) name() string {
 
 // score is how training on one fold, or on all the training data, went.
 type score struct {
-	metric, test, objective, gap train.Number
+	metric, test, objective, gap record.Number
 	passes                       int
 	seconds                      float64
 	err                          error
@@ -103,7 +103,7 @@ func (s *sweep) newRun(c Config, data *Data) (*run, error) {
 
 // finish sums up the scores of all folds.
 func (t *trial) finish() {
-	var metrics, tests, objectives, gaps []train.Number
+	var metrics, tests, objectives, gaps []record.Number
 	t.Passes, t.Seconds = 0, 0
 	for _, f := range t.scores {
 		if f.err != nil {
@@ -126,7 +126,7 @@ func (t *trial) finish() {
 
 // fail makes t one that came to nothing.
 func (t *trial) fail(err error) {
-	nan := train.Number(math.NaN())
+	nan := record.Number(math.NaN())
 	t.Metric, t.Deviation, t.Test, t.Objective, t.Gap = nan, nan, nan, nan, nan
 	t.Error = err.Error()
 }
@@ -147,7 +147,7 @@ func (t *Trial) outcome(m metric) string {
 }
 
 // show writes a value of the metric: a fraction as a percentage.
-func (m metric) show(x train.Number) string {
+func (m metric) show(x record.Number) string {
 	if m.of == nil {
 		return fmt.Sprintf("%.5g", float64(x))
 	}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/text"
-	"github.com/dsp-go/dsp/train/curves"
+	"github.com/dsp-go/dsp/train/record/curves"
 )
 
 // TrainOptions are what Train needs beside the configuration.

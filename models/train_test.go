@@ -14,7 +14,7 @@ import (
 
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/train"
-	"github.com/dsp-go/dsp/train/tensorboard"
+	"github.com/dsp-go/dsp/train/record/tensorboard"
 )
 
 // small is a quick run on a few drawn words.
@@ -273,13 +273,13 @@ func TestBaselinesOfEveryMethod(t *testing.T) {
 func TestTrainErrors(t *testing.T) {
 	occupied := file(t, "occupied", "")
 	for want, change := range map[string]func(*Config){
-		`net "mlp" is not. Use --method prox-linear --inner bcfw`: func(c *Config) { c.Net, c.Method = "mlp", "bcfw" },
-		"--method bcfw needs --loss hinge":                        func(c *Config) { c.Method, c.Loss = "bcfw", "crf" },
-		"--out":                                                   func(c *Config) { c.Out = filepath.Join(occupied, "x") },
-		`label "z!" is not known`:                                 func(c *Config) { c.LabelWeights = LabelWeights{"z!": 1} },
-		"expected a number of at least 0":                         func(c *Config) { c.LabelWeights = LabelWeights{"a": -1} },
-		"--smoothing l2 with --method sgd needs":                  func(c *Config) { c.Method, c.Smoothing = "sgd", "l2" },
-		"--gap 0.1 needs a certificate":                           func(c *Config) { c.Net, c.Gap = "mlp", 0.1 },
+		`net "mlp" is not. Use --method prox-linear --inner bcfw`:       func(c *Config) { c.Net, c.Method = "mlp", "bcfw" },
+		"--method bcfw needs the hinge, not loss crf; use --loss hinge": func(c *Config) { c.Method, c.Loss = "bcfw", "crf" },
+		"--out":                                  func(c *Config) { c.Out = filepath.Join(occupied, "x") },
+		`label "z!" is not known`:                func(c *Config) { c.LabelWeights = LabelWeights{"z!": 1} },
+		"expected a number of at least 0":        func(c *Config) { c.LabelWeights = LabelWeights{"a": -1} },
+		"--smoothing l2 with --method sgd needs": func(c *Config) { c.Method, c.Smoothing = "sgd", "l2" },
+		"--gap 0.1 needs a certificate":          func(c *Config) { c.Net, c.Gap = "mlp", 0.1 },
 		"--patience 3 needs development data": func(c *Config) {
 			out := c.Out
 			*c = tagConfig(file(t, "x.conll", trainConll))
@@ -294,7 +294,7 @@ func TestTrainErrors(t *testing.T) {
 		if _, err := Train(context.Background(), c, TrainOptions{}); !structured.IsBadInput(err) || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want bad input with %q", err, want)
 		}
-		if entries, _ := os.ReadDir(c.Out); len(entries) > 0 && !strings.Contains(want, "bcfw needs --loss") {
+		if entries, _ := os.ReadDir(c.Out); len(entries) > 0 && !strings.Contains(want, "bcfw needs the hinge") {
 			t.Errorf("%s: left %v", want, entries)
 		}
 	}

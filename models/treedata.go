@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/features/arcs"
 	"github.com/dsp-go/dsp/structured/text"
@@ -138,7 +139,7 @@ func (c *Config) parser(in Inputs, relations int) (nets.Network, error) {
 	if err := c.settleLoss(); err != nil {
 		return nil, err
 	}
-	return nets.NewSparse(form, []nets.SparsePart{
+	return sparse.New(form, []sparse.Part{
 		{Attributes: in.arcs.dictionary.Arc.Len(), Weights: "arc_attributes"},
 		{Attributes: in.arcs.dictionary.Label.Len(), Weights: "label_attributes"},
 	}), nil

@@ -3,6 +3,7 @@ package nets
 import (
 	"fmt"
 
+	"github.com/dsp-go/dsp/nets/kernels"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -16,15 +17,15 @@ type Linearised struct {
 	wk  []float32
 }
 
-// Linearise returns the model of net at wk, of which it keeps a copy.
+// Linearise returns the model of net at wk. It copies wk.
 func Linearise(net *Net, wk []float32) *Linearised {
 	return &Linearised{net, append([]float32(nil), wk...)}
 }
 
-// Net returns the network that it is the model of.
+// Net returns the network that was linearised.
 func (l *Linearised) Net() *Net { return l.net }
 
-// MoveTo makes w the point w_k. Workers made before see it at their next Score.
+// MoveTo sets w_k to w. Existing workers see it at their next Score.
 func (l *Linearised) MoveTo(w []float32) { copy(l.wk, w) }
 
 // Dim returns the number of weights.
@@ -48,19 +49,21 @@ func (l *Linearised) NewLinearisedWorker() *LinearisedWorker {
 type LinearisedWorker struct {
 	model     *Linearised
 	net       *NetWorker
-	direction []float32 // w − w_k, where it is read
+	direction []float32 // w − w_k, as far as the push-forward reads it
 	tangent   structured.Potentials
 }
 
-// SetDropout sets the seed of the network's dropout masks, 0 for none. The model is affine for one seed.
-func (w *LinearisedWorker) SetDropout(seed uint64) { w.net.SetDropout(seed) }
-
-// Score computes θ(w_k) + J(w − w_k).
+// Score computes θ(w_k) + J(w − w_k), without dropout.
 func (w *LinearisedWorker) Score(weights []float32, batch *structured.Batch, θ *structured.Potentials) error {
+	return w.ScoreDropout(weights, 0, batch, θ)
+}
+
+// ScoreDropout implements DropoutWorker. The model is affine for one seed.
+func (w *LinearisedWorker) ScoreDropout(weights []float32, seed uint64, batch *structured.Batch, θ *structured.Potentials) error {
 	if len(weights) != len(w.direction) {
 		return fmt.Errorf("nets: %d weights given; the linearised net has %d", len(weights), len(w.direction))
 	}
-	if err := w.net.Score(w.model.wk, batch, θ); err != nil {
+	if err := w.net.ScoreDropout(w.model.wk, seed, batch, θ); err != nil {
 		return err
 	}
 	w.step(weights)
@@ -69,15 +72,15 @@ func (w *LinearisedWorker) Score(weights []float32, batch *structured.Batch, θ 
 	}
 	for k := range θ.Parts {
 		to := θ.Parts[k].Values
-		fast.add(to, to, w.tangent.Parts[k].Values)
+		kernels.Rows.Add(to, to, w.tangent.Parts[k].Values)
 	}
 	return nil
 }
 
-// step sets the direction to w − w_k where the batch's push-forward reads it, which is few rows of an embedding.
+// step sets the direction to w − w_k where the push-forward of the batch reads it: only a few rows of an embedding.
 func (w *LinearisedWorker) step(weights []float32) {
 	sub := func(offset, n int) {
-		fast.sub(w.direction[offset:offset+n], weights[offset:], w.model.wk[offset:])
+		kernels.Rows.Sub(w.direction[offset:offset+n], weights[offset:], w.model.wk[offset:])
 	}
 	for _, a := range w.net.prog.whole {
 		sub(a.offset, a.n)

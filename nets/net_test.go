@@ -12,7 +12,7 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// presets are small versions of all the networks.
+// presets are small versions of all preset networks.
 var presets = []struct {
 	name   string
 	config Config
@@ -46,7 +46,7 @@ func pad(xs []float32, n int) []float64 {
 	return append(widen(xs), make([]float64, n-len(xs))...)
 }
 
-// Every preset against Gorgonia's TapeMachine in float64, its push-forward against finite differences of that.
+// Every preset equals Gorgonia's TapeMachine in float64, and its push-forward finite differences of that.
 func TestPresetsEqualGorgonia(t *testing.T) {
 	for _, p := range presets {
 		for _, c := range []struct {
@@ -76,14 +76,13 @@ func TestPresetsEqualGorgonia(t *testing.T) {
 func checkAgainst(t *testing.T, r *reference, net *Net, batch *structured.Batch, w []float32, seed uint64, rng *rand.Rand) {
 	t.Helper()
 	worker := net.NewNetWorker()
-	worker.SetDropout(seed)
 	var θ, dθ structured.Potentials
-	if err := worker.Score(w, batch, &θ); err != nil {
+	if err := worker.ScoreDropout(w, seed, batch, &θ); err != nil {
 		t.Fatal(err)
 	}
 	v := randomMarginals(rng, batch, net.Form())
 	grad := make([]float32, net.Dim())
-	for range 2 { // adds, and may be called again
+	for range 2 { // Pullback adds, and may be called again
 		if err := worker.Pullback(v, grad); err != nil {
 			t.Fatal(err)
 		}
@@ -160,7 +159,7 @@ func seq(n int) []int {
 	return s
 }
 
-// A chain has the same potentials and gradient alone as among others, and a batch the same bits on any worker.
+// A chain has the same potentials and gradient alone and in a batch, and a batch has the same bits on every worker.
 func TestBatchesDoNotMix(t *testing.T) {
 	for _, p := range presets {
 		t.Run(p.name, func(t *testing.T) {
@@ -172,15 +171,13 @@ func TestBatchesDoNotMix(t *testing.T) {
 			all.Reset(data, []int{3, 1, 4, 2, 0})
 			var θ, again, alone structured.Potentials
 			worker, other := net.NewNetWorker(), net.NewNetWorker()
-			worker.SetDropout(5)
-			other.SetDropout(5)
-			must(t, worker.Score(w, &all, &θ))
+			must(t, worker.ScoreDropout(w, 5, &all, &θ))
 			v := randomMarginals(rng, &all, net.Form())
 			grad, sum := make([]float32, net.Dim()), make([]float32, net.Dim())
 			must(t, worker.Pullback(v, grad))
 			for c, e := range all.Examples {
 				one.Reset(data, []int{e})
-				must(t, other.Score(w, &one, &alone))
+				must(t, other.ScoreDropout(w, 5, &one, &alone))
 				lo, hi := all.Offsets[c]*testLabels, all.Offsets[c+1]*testLabels
 				mustEqual(t, "node", alone.Parts[0].Values, widen(θ.Parts[0].Values[lo:hi]), 1e-6)
 				var vc structured.Marginals
@@ -188,14 +185,14 @@ func TestBatchesDoNotMix(t *testing.T) {
 				must(t, other.Pullback(&vc, sum))
 			}
 			mustEqual(t, "gradient", sum, widen(grad), 1e-5)
-			must(t, other.Score(w, &all, &again))
+			must(t, other.ScoreDropout(w, 5, &all, &again))
 			if !slices.Equal(θ.Parts[0].Values, again.Parts[0].Values) || !slices.Equal(θ.Parts[1].Values, again.Parts[1].Values) {
-				t.Error("another worker gives other bits")
+				t.Error("another worker returns different bits")
 			}
 			repeated := make([]float32, net.Dim())
 			must(t, other.Pullback(v, repeated))
 			if !slices.Equal(repeated, grad) {
-				t.Error("another worker gives another gradient")
+				t.Error("another worker returns a different gradient")
 			}
 		})
 	}
@@ -208,7 +205,7 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// θ(w_k) + J(w − w_k): equal to the net at w_k, affine, and with the net's slope there.
+// The linearised net equals the net at w_k, is affine, and has the net's slope at w_k.
 func TestLinearise(t *testing.T) {
 	for _, p := range presets {
 		t.Run(p.name, func(t *testing.T) {
@@ -232,7 +229,7 @@ func TestLinearise(t *testing.T) {
 				return append(widen(θ.Parts[0].Values), widen(θ.Parts[1].Values)...)
 			}
 			model, own := lin.NewWorker(), net.NewWorker()
-			var other structured.Batch // what a worker did before must not matter
+			var other structured.Batch // earlier calls of the worker must not matter
 			other.Reset(data, []int{2, 0})
 			must(t, model.Score(d, &other, new(structured.Potentials)))
 			zero, one, two := at(model, 0), at(model, 1), at(model, 2)
@@ -291,30 +288,29 @@ func TestWorkersRunConcurrently(t *testing.T) {
 	wg.Wait()
 	for _, g := range grads[1:] {
 		if !slices.Equal(g, grads[0]) {
-			t.Error("workers disagree")
+			t.Error("workers return different bits")
 		}
 	}
 }
 
-func TestNoAllocationOnceWarm(t *testing.T) {
+func TestWarmWorkersDoNotAllocate(t *testing.T) {
 	for _, p := range presets {
 		rng := rand.New(rand.NewPCG(9, 9))
 		net := mustNew(t, p.config, p.input, testLabels)
 		data := randomData(rng, p.input, testLabels, 3, 50, 1, 9, 70, 4)
 		w, ẇ, grad := net.Init(1), randomVector(rng, net.Dim(), 1), make([]float32, net.Dim())
 		worker := net.NewNetWorker()
-		worker.SetDropout(3)
 		var batch structured.Batch
 		batch.Reset(data, []int{3, 1, 4})
 		var θ, dθ structured.Potentials
-		must(t, worker.Score(w, &batch, &θ))
+		must(t, worker.ScoreDropout(w, 3, &batch, &θ))
 		v := randomMarginals(rng, &batch, net.Form())
 		if n := testing.AllocsPerRun(5, func() {
-			_ = worker.Score(w, &batch, &θ)
+			_ = worker.ScoreDropout(w, 3, &batch, &θ)
 			_ = worker.Pullback(v, grad)
 			_ = worker.PushForward(ẇ, &dθ)
 		}); n > 0 {
-			t.Errorf("%s: %g allocations a step", p.name, n)
+			t.Errorf("%s: %g allocations per step", p.name, n)
 		}
 	}
 }

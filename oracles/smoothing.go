@@ -3,7 +3,6 @@ package oracles
 import (
 	"cmp"
 	"math"
-	"slices"
 
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/vec"
@@ -25,11 +24,8 @@ var kindNames = []string{"none", "l2", "entropy"}
 func (k Kind) String() string { return kindNames[k] }
 
 // ParseKind parses a kind in the form that String writes.
-func ParseKind(s string) (Kind, error) {
-	if i := slices.Index(kindNames, s); i >= 0 {
-		return Kind(i), nil
-	}
-	return None, structured.BadInput("smoothing %q, expected none, l2 or entropy", s)
+func ParseKind(name string) (Kind, error) {
+	return structured.ParseName[Kind]("smoothing", kindNames, name)
 }
 
 // Smoothing is a smoothed max h_μ over outputs.

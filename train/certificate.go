@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/dsp-go/dsp/structured/vec"
+	"github.com/dsp-go/dsp/train/engine"
 )
 
 // Certificate collects what full passes over the data prove about min F, for an affine scorer.
@@ -60,36 +61,36 @@ func (c *Certificate) Dual() float64 {
 	return c.dual
 }
 
-// See takes up a full pass at w: its primal value and, if the objective is convex, its lower bound.
-func (c *Certificate) See(e *Engine, w []float32, pass *FullPass) {
-	c.SeePrimal(w, pass.Primal)
+// Record takes up a full pass at w: its primal value and, if the objective is convex, its lower bound.
+func (c *Certificate) Record(e *engine.Engine, w []float32, pass *engine.FullPass) {
+	c.RecordPrimal(w, pass.Primal)
 	if !e.Partial() {
-		c.SeeDual(e, recomposed{pass.Grad, pass.Linear, pass.Rounded})
+		c.RecordDual(e, engine.Recomposed{Grad: pass.Grad, Linear: pass.Linear, Rounded: pass.Rounded})
 	}
 }
 
-// show shows in s what is certified.
-func (c *Certificate) show(s *State) {
+// Show shows in s what is certified.
+func (c *Certificate) Show(s *State) {
 	copy(s.W, c.Weights())
 	s.Primal, s.Dual, s.Rounding, s.Estimate = c.Primal(), c.Dual(), c.rounded, math.NaN()
 }
 
-// SeePrimal takes up a value F(w).
-func (c *Certificate) SeePrimal(w []float32, primal float64) {
+// RecordPrimal takes up a value F(w).
+func (c *Certificate) RecordPrimal(w []float32, primal float64) {
 	if len(c.at) == 0 || primal < c.primal {
 		c.primal = primal
 		c.at = append(c.at[:0], w...)
 	}
 }
 
-// SeeDual takes up a dual point; with λ = 0 it proves nothing.
-func (c *Certificate) SeeDual(e *Engine, u recomposed) {
+// RecordDual takes up a dual point; with λ = 0 it proves nothing.
+func (c *Certificate) RecordDual(e *engine.Engine, u engine.Recomposed) {
 	if e.Lambda <= 0 {
 		return
 	}
-	k := c.place(e, len(u.g))
-	c.value[k], c.slack[k], c.mix[k] = atCenter(e.Objective, u.linear, u.g), u.rounded, 0
-	c.grads[k] = append(c.grads[k][:0], u.g...)
+	k := c.place(e, len(u.Grad))
+	c.value[k], c.slack[k], c.mix[k] = e.AtCenter(u.Linear, u.Grad), u.Rounded, 0
+	c.grads[k] = append(c.grads[k][:0], u.Grad...)
 	c.relate(k)
 	if len(c.mix) == 1 {
 		c.mix[0], c.dual = 1, math.Inf(-1)
@@ -97,17 +98,9 @@ func (c *Certificate) SeeDual(e *Engine, u recomposed) {
 	c.maximise(e)
 }
 
-// atCenter returns a + ⟨g,c⟩ + constant.
-func atCenter(o *Objective, a float64, g []float32) float64 {
-	if o.Center != nil {
-		a += vec.Dot64(g, o.Center)
-	}
-	return a + o.Constant
-}
-
 // place returns a place in the bundle for one more piece. Where it is full and every piece has weight, the two least used
 // are merged in their proportion, so that the bound does not fall but for the rounding of their merged gradients.
-func (c *Certificate) place(e *Engine, dim int) int {
+func (c *Certificate) place(e *engine.Engine, dim int) int {
 	n := len(c.mix)
 	if n < bundlePieces && n < max(2, bundleFloats/max(1, dim)) {
 		c.value, c.slack, c.mix = append(c.value, 0), append(c.slack, 0), append(c.mix, 0)
@@ -140,7 +133,7 @@ func (c *Certificate) place(e *Engine, dim int) int {
 	vec.Axpby(float32(p), c.grads[i], float32(1-p), c.grads[j])
 	c.mix[j] += c.mix[i]
 	c.relate(j)
-	c.slack[j] += e.allowance(math.Sqrt(c.gram[j][j]*mixture) / e.Lambda) // of the merged gradient, times w−c
+	c.slack[j] += e.Allowance(math.Sqrt(c.gram[j][j]*mixture) / e.Lambda) // of the merged gradient, times w−c
 	return i
 }
 
@@ -157,7 +150,7 @@ func (c *Certificate) relate(k int) {
 
 // maximise raises D(q) = ⟨q,value⟩ − qᵀGq/(2λ) over the simplex by moving weight between the two pieces that gain most by
 // it (sequential minimal optimisation, Platt 1998), from the present q. Any q bounds min F: it may stop anywhere.
-func (c *Certificate) maximise(e *Engine) {
+func (c *Certificate) maximise(e *engine.Engine) {
 	n, λ := len(c.mix), e.Lambda
 	slope := make([]float64, n) // ∇D
 	for j := range slope {
@@ -203,7 +196,7 @@ func (c *Certificate) maximise(e *Engine) {
 		slack += q * c.slack[j]
 	}
 	square := c.square() / λ
-	slack += e.allowance(gradientFactor * square)
+	slack += e.Allowance(engine.GradientFactor * square)
 	if d := linear - square/2 - slack; d > c.dual {
 		c.dual, c.rounded = d, slack
 	}
@@ -218,8 +211,8 @@ func (c *Certificate) square() float64 {
 	return s
 }
 
-// archive saves or restores the certificate.
-func (c *Certificate) archive(a Archive) {
+// Archive saves or restores the certificate.
+func (c *Certificate) Archive(a engine.Archive) {
 	n := len(c.mix)
 	a.Count("certificate.pieces", &n)
 	if len(c.gram) != n {

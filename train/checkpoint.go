@@ -13,6 +13,8 @@ import (
 
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/safetensors"
+	"github.com/dsp-go/dsp/train/engine"
+	"github.com/dsp-go/dsp/train/record"
 )
 
 const (
@@ -45,9 +47,9 @@ type Checkpoint struct {
 
 // books are what the loop remembers from pass to pass.
 type books struct {
-	Last  Record    // of the last pass
-	Best  Record    // of the pass with the lowest error on development data; the last pass without such data
-	BestW []float32 // its weights; nil without development data
+	Last  record.Record // of the last pass
+	Best  record.Record // of the pass with the lowest error on development data; the last pass without such data
+	BestW []float32     // its weights; nil without development data
 }
 
 // NewCheckpoint returns a checkpoint for a new run, in a folder that is made if need be; a checkpoint of an earlier run
@@ -86,7 +88,7 @@ func OpenCheckpoint(dir string, identity map[string]string) (*Checkpoint, error)
 		return nil, structured.BadInput("%s: cannot resume, the run was another: %s. Give the same settings and data, or start a new run", path, strings.Join(differ, "; "))
 	}
 	c := &Checkpoint{dir: dir, identity: identity, file: f, saved: true}
-	for name, r := range map[string]*Record{lastKey: &c.books.Last, bestKey: &c.books.Best} {
+	for name, r := range map[string]*record.Record{lastKey: &c.books.Last, bestKey: &c.books.Best} {
 		if err := json.Unmarshal([]byte(f.Metadata[name]), r); err != nil {
 			return nil, structured.BadInput("%s: metadata %q: %w", path, name, err)
 		}
@@ -162,7 +164,7 @@ func (c *Checkpoint) restore(m Method, s *State, b *books) error {
 }
 
 // visit shows an archive everything that a checkpoint holds, each part under its own prefix.
-func visit(prefix *string, a Archive, m Method, s *State, bestW *[]float32) {
+func visit(prefix *string, a engine.Archive, m Method, s *State, bestW *[]float32) {
 	*prefix = "state."
 	s.archive(a)
 	*prefix = "loop."
@@ -196,7 +198,7 @@ func (c *Checkpoint) describe() error {
 	for k, v := range c.identity {
 		metadata[identityPrefix+k] = v
 	}
-	for name, r := range map[string]Record{lastKey: c.books.Last, bestKey: c.books.Best} {
+	for name, r := range map[string]record.Record{lastKey: c.books.Last, bestKey: c.books.Best} {
 		text, err := json.Marshal(r)
 		if err != nil {
 			return err

@@ -1,4 +1,4 @@
-package train
+package train_test
 
 import (
 	"bufio"
@@ -17,53 +17,59 @@ import (
 
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/safetensors"
+	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/engine"
+	"github.com/dsp-go/dsp/train/methods"
+	"github.com/dsp-go/dsp/train/methods/sdca"
+	"github.com/dsp-go/dsp/train/record"
+	"github.com/dsp-go/dsp/train/traintest"
 )
 
 // Every method in the house, stopped after any pass and resumed, gives the weights and records of a run without a stop, on
 // dense inputs and on sparse ones.
 func TestResumeGivesTheSameBits(t *testing.T) {
-	t.Run("dense", func(t *testing.T) { resumeGivesTheSameBits(t, loopProblem) })
+	t.Run("dense", func(t *testing.T) { resumeGivesTheSameBits(t, traintest.LoopProblem) })
 	t.Run("sparse", func(t *testing.T) {
-		resumeGivesTheSameBits(t, func() (*Problem, *State) {
-			p := sparseProblem(40, Hinge, entropy, 0.1)
-			return p, &State{W: make([]float32, p.Scorer.Dim())}
+		resumeGivesTheSameBits(t, func() (*train.Problem, *train.State) {
+			p := traintest.SparseProblem(40, engine.Hinge, traintest.Entropy, 0.1)
+			return p, &train.State{W: make([]float32, p.Scorer.Dim())}
 		})
 	})
 }
 
-func resumeGivesTheSameBits(t *testing.T, problem func() (*Problem, *State)) {
-	for name, method := range map[string]func() Method{
-		"sgd":           func() Method { return &SGD{} },
-		"sgd, weighted": func() Method { return &SGD{Rate: 0.1, Averaging: WeightedAverage} },
-		"svrg":          func() Method { return &SVRG{} },
-		"saga":          func() Method { return &SAGA{} },
-		"bcfw":          func() Method { return &BCFW{} },
-		"bcpfw":         func() Method { return &BCPFW{Resync: 2} },
-		"casimir":       func() Method { return &Casimir{} },
-		"prox-linear":   func() Method { return &ProxLinear{InnerPasses: 1} },
-		"prox-linear, casimir": func() Method {
-			return &ProxLinear{InnerPasses: 1, Inner: func(int) Method { return &Casimir{} }}
+func resumeGivesTheSameBits(t *testing.T, problem func() (*train.Problem, *train.State)) {
+	for name, method := range map[string]func() train.Method{
+		"sgd":           func() train.Method { return &methods.SGD{} },
+		"sgd, weighted": func() train.Method { return &methods.SGD{Rate: 0.1, Averaging: methods.WeightedAverage} },
+		"svrg":          func() train.Method { return &methods.SVRG{} },
+		"saga":          func() train.Method { return &methods.SAGA{} },
+		"bcfw":          func() train.Method { return &methods.BCFW{} },
+		"bcpfw":         func() train.Method { return &methods.BCPFW{Resync: 2} },
+		"casimir":       func() train.Method { return &methods.Casimir{} },
+		"prox-linear":   func() train.Method { return &methods.ProxLinear{InnerPasses: 1} },
+		"prox-linear, casimir": func() train.Method {
+			return &methods.ProxLinear{InnerPasses: 1, Inner: func(int) train.Method { return &methods.Casimir{} }}
 		},
-		"prox-linear, partial labels": func() Method { return &ProxLinear{InnerPasses: 1, WarmUp: 1} },
-		"lbfgs, partial labels":       func() Method { return &LBFGS{} },
-		"casimir-adapt":               func() Method { return &Casimir{Adaptive: true} },
-		"sdca":                        func() Method { return &SDCA{Resync: 2} },
-		"lbfgs":                       func() Method { return &LBFGS{Store: 2} },
+		"prox-linear, partial labels": func() train.Method { return &methods.ProxLinear{InnerPasses: 1, WarmUp: 1} },
+		"lbfgs, partial labels":       func() train.Method { return &methods.LBFGS{} },
+		"casimir-adapt":               func() train.Method { return &methods.Casimir{Adaptive: true} },
+		"sdca":                        func() train.Method { return &sdca.SDCA{Resync: 2} },
+		"lbfgs":                       func() train.Method { return &methods.LBFGS{Store: 2} },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			const passes = 5
-			run := func(to int, c *Checkpoint) (*Result, []Record) {
+			run := func(to int, c *train.Checkpoint) (*train.Result, []record.Record) {
 				p, s := problem()
 				m := method()
 				if m.Name() == "lbfgs" || m.Name() == "sdca" { // a smooth loss is theirs
-					p.Loss = CRF
+					p.Loss = engine.CRF
 				}
 				if strings.HasSuffix(name, "partial labels") {
-					hide(p.Data, 0.5, 1)
+					traintest.Hide(p.Data, 0.5, 1)
 				}
-				history := &History{}
-				tr := &Trainer{Problem: p, Method: m, Passes: to, Checkpoint: c, Recorders: []Recorder{history}}
+				history := &record.History{}
+				tr := &train.Trainer{Problem: p, Method: m, Passes: to, Checkpoint: c, Recorders: []record.Recorder{history}}
 				r, err := tr.Run(t.Context(), s)
 				if err != nil {
 					t.Fatal(err)
@@ -120,24 +126,24 @@ func TestMain(m *testing.M) {
 func trainInFolder(dir string) error {
 	identity := map[string]string{"seed": "3"}
 	folder := filepath.Join(dir, "checkpoint")
-	c, err := OpenCheckpoint(folder, identity)
+	c, err := train.OpenCheckpoint(folder, identity)
 	if errors.Is(err, os.ErrNotExist) {
-		c, err = NewCheckpoint(folder, identity)
+		c, err = train.NewCheckpoint(folder, identity)
 	}
 	if err != nil {
 		return err
 	}
-	metrics, _, err := OpenMetrics(filepath.Join(dir, "metrics.jsonl"), c.Pass())
+	metrics, _, err := record.OpenMetrics(filepath.Join(dir, "metrics.jsonl"), c.Pass())
 	if err != nil {
 		return err
 	}
-	p, s := loopProblem()
-	m := &script{SGD: SGD{Rate: 0.1}, pass: func(context.Context, *State) error {
+	p, s := traintest.LoopProblem()
+	m := &script{SGD: methods.SGD{Rate: 0.1}, pass: func(context.Context, *train.State) error {
 		os.Stdout.WriteString("pass\n")
 		time.Sleep(time.Millisecond)
 		return nil
 	}}
-	r, err := (&Trainer{Problem: p, Method: m, Passes: killPasses, Checkpoint: c, Recorders: []Recorder{metrics}}).Run(context.Background(), s)
+	r, err := (&train.Trainer{Problem: p, Method: m, Passes: killPasses, Checkpoint: c, Recorders: []record.Recorder{metrics}}).Run(context.Background(), s)
 	if err != nil {
 		return err
 	}
@@ -215,9 +221,9 @@ func readTimeless(t *testing.T, dir, name string) string {
 	if name != "metrics.jsonl" {
 		return string(text)
 	}
-	var records []Record
+	var records []record.Record
 	for line := range strings.Lines(string(text)) {
-		var r Record
+		var r record.Record
 		if err := json.Unmarshal([]byte(line), &r); err != nil {
 			t.Fatal(err)
 		}
@@ -230,16 +236,16 @@ func readTimeless(t *testing.T, dir, name string) string {
 // A checkpoint that is not the run's own is refused, with the reason.
 func TestResumeRefuses(t *testing.T) {
 	dir := t.TempDir()
-	p, s := loopProblem()
-	c, err := NewCheckpoint(dir, map[string]string{"seed": "3", "reg": "1", "data": "aa"})
+	p, s := traintest.LoopProblem()
+	c, err := train.NewCheckpoint(dir, map[string]string{"seed": "3", "reg": "1", "data": "aa"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := (&Trainer{Problem: p, Method: &SGD{Rate: 0.1}, Passes: 2, Checkpoint: c}).Run(t.Context(), s); err != nil {
+	if _, err := (&train.Trainer{Problem: p, Method: &methods.SGD{Rate: 0.1}, Passes: 2, Checkpoint: c}).Run(t.Context(), s); err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(dir, checkpointFile)
-	_, err = OpenCheckpoint(dir, map[string]string{"seed": "4", "data": "aa", "mu": "2"})
+	path := filepath.Join(dir, train.CheckpointFile)
+	_, err = train.OpenCheckpoint(dir, map[string]string{"seed": "4", "data": "aa", "mu": "2"})
 	want := path + ": cannot resume, the run was another: mu was not set, now 2; reg was 1, now not set; seed was 3, now 4. " +
 		"Give the same settings and data, or start a new run"
 	if !structured.IsBadInput(err) || err.Error() != want {
@@ -247,13 +253,13 @@ func TestResumeRefuses(t *testing.T) {
 	}
 
 	same := map[string]string{"seed": "3", "reg": "1", "data": "aa"}
-	resume := func(m Method, weights int) error {
-		c, err := OpenCheckpoint(dir, same)
+	resume := func(m train.Method, weights int) error {
+		c, err := train.OpenCheckpoint(dir, same)
 		if err != nil {
 			return err
 		}
-		p, _ := loopProblem()
-		_, err = (&Trainer{Problem: p, Method: m, Passes: 3, Checkpoint: c}).Run(t.Context(), &State{W: make([]float32, weights)})
+		p, _ := traintest.LoopProblem()
+		_, err = (&train.Trainer{Problem: p, Method: m, Passes: 3, Checkpoint: c}).Run(t.Context(), &train.State{W: make([]float32, weights)})
 		return err
 	}
 	good, err := safetensors.Read(path)
@@ -266,8 +272,8 @@ func TestResumeRefuses(t *testing.T) {
 			t.Errorf("%s: %v; want %q", what, err, want)
 		}
 	}
-	check("method", resume(&SVRG{}, len(s.W)), "cannot resume with method svrg, the run used sgd")
-	check("weights", resume(&SGD{}, 5), "21 weights, expected 5")
+	check("method", resume(&methods.SVRG{}, len(s.W)), "cannot resume with method svrg, the run used sgd")
+	check("weights", resume(&methods.SGD{}, 5), "21 weights, expected 5")
 
 	spoil := func(spoil func(f *safetensors.File)) {
 		f, err := safetensors.Read(path)
@@ -280,26 +286,26 @@ func TestResumeRefuses(t *testing.T) {
 		}
 	}
 	spoil(func(f *safetensors.File) { delete(f.Tensors, "method.steps") })
-	check("missing", resume(&SGD{}, len(s.W)), `no tensor "method.steps"`)
+	check("missing", resume(&methods.SGD{}, len(s.W)), `no tensor "method.steps"`)
 	spoil(func(f *safetensors.File) { safetensors.Add(f, "method.steps", []int64{1, 2}) })
-	check("shape", resume(&SGD{}, len(s.W)), `tensor "method.steps" has shape [2], expected []`)
+	check("shape", resume(&methods.SGD{}, len(s.W)), `tensor "method.steps" has shape [2], expected []`)
 	spoil(func(f *safetensors.File) { *f = *good; safetensors.Add(f, "method.more", []int64{1}) })
-	check("unknown", resume(&SGD{}, len(s.W)), `tensor "method.more" is unknown here`)
+	check("unknown", resume(&methods.SGD{}, len(s.W)), `tensor "method.more" is unknown here`)
 	spoil(func(f *safetensors.File) { f.Metadata["last"] = "{" })
-	check("books", resume(&SGD{}, len(s.W)), `metadata "last"`)
+	check("books", resume(&methods.SGD{}, len(s.W)), `metadata "last"`)
 	spoil(func(f *safetensors.File) { f.Metadata["checkpoint_version"] = "99" })
-	check("version", resume(&SGD{}, len(s.W)), `checkpoint version "99", expected 2`)
+	check("version", resume(&methods.SGD{}, len(s.W)), `checkpoint version "99", expected 2`)
 	if err := os.Truncate(path, 1000); err != nil {
 		t.Fatal(err)
 	}
-	check("cut short", resume(&SGD{}, len(s.W)), "cut short")
+	check("cut short", resume(&methods.SGD{}, len(s.W)), "cut short")
 }
 
 // A new run takes the place of an old one's checkpoint.
 func TestNewRunRemovesOldCheckpoint(t *testing.T) {
 	dir := t.TempDir()
-	p, s := loopProblem()
-	if _, err := (&Trainer{Problem: p, Method: &SGD{Rate: 0.1}, Passes: 1, Checkpoint: newCheckpoint(t, dir)}).Run(t.Context(), s); err != nil {
+	p, s := traintest.LoopProblem()
+	if _, err := (&train.Trainer{Problem: p, Method: &methods.SGD{Rate: 0.1}, Passes: 1, Checkpoint: newCheckpoint(t, dir)}).Run(t.Context(), s); err != nil {
 		t.Fatal(err)
 	}
 	newCheckpoint(t, dir)
@@ -311,14 +317,14 @@ func TestNewRunRemovesOldCheckpoint(t *testing.T) {
 // The early stop and the best weights survive a stop and a resume.
 func TestResumeKeepsTheBooks(t *testing.T) {
 	dir := t.TempDir()
-	p, s := loopProblem()
-	tr := Trainer{Problem: p, Method: &SGD{Rate: 0.1}, Passes: 3, Patience: 3, Checkpoint: newCheckpoint(t, dir), Evaluate: devError(.5, .4, .45)}
+	p, s := traintest.LoopProblem()
+	tr := train.Trainer{Problem: p, Method: &methods.SGD{Rate: 0.1}, Passes: 3, Patience: 3, Checkpoint: newCheckpoint(t, dir), Evaluate: devError(.5, .4, .45)}
 	first, err := tr.Run(t.Context(), s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, s = loopProblem()
-	tr = Trainer{Problem: p, Method: &SGD{Rate: 0.1}, Passes: 9, Patience: 3, Checkpoint: openCheckpoint(t, dir), Evaluate: devError(.42, .43, .1)}
+	p, s = traintest.LoopProblem()
+	tr = train.Trainer{Problem: p, Method: &methods.SGD{Rate: 0.1}, Passes: 9, Patience: 3, Checkpoint: openCheckpoint(t, dir), Evaluate: devError(.42, .43, .1)}
 	r, err := tr.Run(t.Context(), s)
 	if err != nil {
 		t.Fatal(err)
@@ -329,27 +335,28 @@ func TestResumeKeepsTheBooks(t *testing.T) {
 }
 
 // twice archives two values under one name.
-type twice struct{ SGD }
+type twice struct{ methods.SGD }
 
-func (m *twice) Archive(a Archive) {
+func (m *twice) Archive(a engine.Archive) {
 	m.SGD.Archive(a)
-	a.Count("steps", &m.t)
+	steps := 0
+	a.Count("steps", &steps)
 }
 
 func TestArchiveNamesAreUnique(t *testing.T) {
-	p, s := loopProblem()
-	_, err := (&Trainer{Problem: p, Method: &twice{}, Passes: 1, Checkpoint: newCheckpoint(t, t.TempDir())}).Run(t.Context(), s)
+	p, s := traintest.LoopProblem()
+	_, err := (&train.Trainer{Problem: p, Method: &twice{}, Passes: 1, Checkpoint: newCheckpoint(t, t.TempDir())}).Run(t.Context(), s)
 	if err == nil || !strings.Contains(err.Error(), `"method.steps"`) {
 		t.Errorf("got %v", err)
 	}
 }
 
 func TestFingerprint(t *testing.T) {
-	base := func() *structured.Dataset { return testChains(3, 2, 2, 1, 1) }
-	want := Fingerprint(base())
-	if d := base(); Fingerprint(d) != want {
+	base := func() *structured.Dataset { return traintest.Chains(3, 2, 2, 1, 1) }
+	want := train.Fingerprint(base())
+	if d := base(); train.Fingerprint(d) != want {
 		t.Error("not the same twice")
-	} else if d.Name = "elsewhere"; Fingerprint(d) != want {
+	} else if d.Name = "elsewhere"; train.Fingerprint(d) != want {
 		t.Error("depends on the name")
 	}
 	for name, change := range map[string]func(d *structured.Dataset){
@@ -362,24 +369,32 @@ func TestFingerprint(t *testing.T) {
 		"vocab":    func(d *structured.Dataset) { d.Vocab = []*structured.Alphabet{structured.NewAlphabet("x")} },
 	} {
 		d := base()
-		if change(d); Fingerprint(d) == want {
+		if change(d); train.Fingerprint(d) == want {
 			t.Errorf("%s do not count", name)
 		}
 	}
 }
 
+// large is a method with a lot to archive.
+type large struct {
+	methods.SGD
+	w []float32
+}
+
+func (m *large) Archive(a engine.Archive) { a.Floats("w", &m.w) }
+
 // BenchmarkCheckpoint measures what a pass boundary costs: the copy, and the write that happens now and then.
 func BenchmarkCheckpoint(b *testing.B) {
-	m := &SGD{path: path{w: make([]float32, 1<<22)}}
-	s := &State{W: make([]float32, 1<<22)}
-	c, err := NewCheckpoint(b.TempDir(), nil)
+	m := &large{w: make([]float32, 1<<22)}
+	s := &train.State{W: make([]float32, 1<<22)}
+	c, err := train.NewCheckpoint(b.TempDir(), nil)
 	if err != nil {
 		b.Fatal(err)
 	}
 	b.Run("take", func(b *testing.B) {
 		b.SetBytes(2 << 24)
 		for b.Loop() {
-			if err := c.take(m, s, &books{}); err != nil {
+			if err := c.Take(m, s); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -387,8 +402,7 @@ func BenchmarkCheckpoint(b *testing.B) {
 	b.Run("save", func(b *testing.B) {
 		b.SetBytes(2 << 24)
 		for b.Loop() {
-			c.saved = false
-			if err := c.save(); err != nil {
+			if err := c.Rewrite(); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -400,11 +414,11 @@ func BenchmarkRun(b *testing.B) {
 	for _, kept := range []bool{false, true} {
 		b.Run(map[bool]string{false: "without", true: "with checkpoints"}[kept], func(b *testing.B) {
 			for b.Loop() {
-				p, s := loopProblem()
-				tr := &Trainer{Problem: p, Method: &SGD{Rate: 0.1}, Passes: 4000}
+				p, s := traintest.LoopProblem()
+				tr := &train.Trainer{Problem: p, Method: &methods.SGD{Rate: 0.1}, Passes: 4000}
 				if kept {
 					var err error
-					if tr.Checkpoint, err = NewCheckpoint(b.TempDir(), nil); err != nil {
+					if tr.Checkpoint, err = train.NewCheckpoint(b.TempDir(), nil); err != nil {
 						b.Fatal(err)
 					}
 				}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/train/engine"
 )
 
 // DivergedError says that training left the finite numbers.
@@ -27,26 +28,22 @@ func (e *DivergedError) Error() string {
 	}
 	fmt.Fprintf(&b, ": %s; ", e.What)
 	if e.Checkpoint != "" {
-		fmt.Fprintf(&b, "last good checkpoint is pass %d in %s. ", e.Good, e.Checkpoint)
+		fmt.Fprintf(&b, "last good checkpoint is pass %d in %s", e.Good, e.Checkpoint)
 	} else {
-		b.WriteString("there is no good checkpoint. ")
-	}
-	b.WriteString("Lower --lr")
-	if e.Step > 0 {
-		fmt.Fprintf(&b, " (now %.3g)", e.Step)
+		b.WriteString("there is no good checkpoint")
 	}
 	return b.String()
 }
 
 // failed turns an error of the method or of an evaluation into what the run ends with, and saves the last boundary.
 func (l *loop) failed(ctx context.Context, err error) error {
-	var nonFinite *NonFiniteError
+	var nonFinite *engine.NonFiniteError
 	switch {
 	case errors.As(err, &nonFinite):
 		err = l.diverged(nonFinite.Where, "potentials are NaN or infinite")
 	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
 		return l.interrupted()
-	case l.Problem.device != nil && !structured.IsBadInput(err):
+	case l.Problem.OnDevice() && !structured.IsBadInput(err):
 		err = l.deviceFailed(err)
 	}
 	if l.Checkpoint == nil {
@@ -63,13 +60,25 @@ func (l *loop) diverged(where, what string) error {
 	return e
 }
 
+// resumableError is what ends a run that can go on from its checkpoint.
+type resumableError struct{ err error }
+
+func (e *resumableError) Error() string { return e.err.Error() }
+func (e *resumableError) Unwrap() error { return e.err }
+
+// Resumable reports whether the run that ended with an error can go on from its checkpoint.
+func Resumable(err error) bool {
+	var r *resumableError
+	return errors.As(err, &r)
+}
+
 // deviceFailed says of an error on a device when it was and where to go on from.
 func (l *loop) deviceFailed(err error) error {
 	done, good := l.books.Last.Pass, l.saved()
 	if good == 0 {
 		return fmt.Errorf("pass %d: %w; there is no good checkpoint", done+1, err)
 	}
-	return fmt.Errorf("pass %d: %w; the last good checkpoint is pass %d in %s, --resume continues", done+1, err, good, l.Checkpoint.dir)
+	return &resumableError{fmt.Errorf("pass %d: %w; the last good checkpoint is pass %d in %s", done+1, err, good, l.Checkpoint.dir)}
 }
 
 func (l *loop) interrupted() error {
@@ -80,7 +89,7 @@ func (l *loop) interrupted() error {
 	if err := l.Checkpoint.save(); err != nil {
 		return err
 	}
-	return fmt.Errorf("%w in pass %d; the checkpoint in %s is of pass %d, --resume continues", ErrInterrupted, done+1, l.Checkpoint.dir, l.saved())
+	return &resumableError{fmt.Errorf("%w in pass %d; the checkpoint in %s is of pass %d", ErrInterrupted, done+1, l.Checkpoint.dir, l.saved())}
 }
 
 // saved returns the pass that the checkpoint is of, 0 where there is none.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/train/record"
 )
 
 // Trainer runs a method on a problem, pass by pass, and shows what happens to recorders.
@@ -23,17 +24,17 @@ type Trainer struct {
 	// Evaluate measures weights on development and test data; either may be nil. A nil Evaluate measures nothing.
 	Evaluate func(ctx context.Context, w []float32) (dev, test *structured.Metrics, err error)
 
-	Recorders  []Recorder  // Run closes them
-	Checkpoint *Checkpoint // nil keeps none
+	Recorders  []record.Recorder // Run closes them
+	Checkpoint *Checkpoint       // nil keeps none
 }
 
 // Result is the outcome of a run.
 type Result struct {
-	Last   Record
-	W      []float32 // weights after the last pass
-	Best   Record    // of the pass with the lowest error on development data (Record.DevError); else Last
-	BestW  []float32 // its weights
-	Reason string    // why the run ended
+	Last   record.Record
+	W      []float32     // weights after the last pass
+	Best   record.Record // of the pass with the lowest error on development data (Record.DevError); else Last
+	BestW  []float32     // its weights
+	Reason string        // why the run ended
 }
 
 // ErrInterrupted says that the context ended a run; what came before the unfinished pass is in the result and, where
@@ -124,7 +125,7 @@ func (l *loop) start(ctx context.Context) error {
 // has to be copied, it does so only when a checkpoint is due to be written.
 func (l *loop) boundary() error {
 	l.w = append(l.w[:0], l.s.W...)
-	if _, ok := l.Method.(remembering); ok && l.Problem.device != nil && l.Checkpoint != nil && !l.Checkpoint.throttle.due() {
+	if _, ok := l.Method.(MemoryKeeper); ok && l.Problem.OnDevice() && l.Checkpoint != nil && !l.Checkpoint.throttle.due() {
 		l.behind = true
 		return nil
 	}
@@ -136,8 +137,8 @@ func (l *loop) take() error {
 	if l.Checkpoint == nil {
 		return nil
 	}
-	if m, ok := l.Method.(remembering); ok {
-		if err := m.fetchMemory(l.Problem); err != nil {
+	if m, ok := l.Method.(MemoryKeeper); ok {
+		if err := m.FetchMemory(l.Problem); err != nil {
 			return err
 		}
 	}
@@ -195,8 +196,8 @@ func (l *loop) pass(ctx context.Context) error {
 // certified.
 func (l *loop) certify(ctx context.Context) error {
 	s := l.s
-	reached := l.Gap > 0 && s.estimatedGap() <= l.Gap*math.Abs(s.Primal)
-	if m, ok := l.Method.(certifier); ok && (reached || s.Done || s.Passes >= l.Passes) {
+	reached := l.Gap > 0 && s.EstimatedGap() <= l.Gap*math.Abs(s.Primal)
+	if m, ok := l.Method.(Certifier); ok && (reached || s.Done || s.Passes >= l.Passes) {
 		if err := m.Certify(ctx, l.Problem, s, reached); err != nil {
 			return err
 		}
@@ -205,42 +206,45 @@ func (l *loop) certify(ctx context.Context) error {
 }
 
 // observe measures the present weights.
-func (l *loop) observe(ctx context.Context) (Record, error) {
+func (l *loop) observe(ctx context.Context) (record.Record, error) {
 	s := l.s
 	objective := s.Primal
 	if math.IsNaN(objective) { // not computed by the method; or NaN, and this finds the example
 		var err error
 		if objective, err = l.Problem.Value(ctx, s.W); err != nil {
-			return Record{}, err
+			return record.Record{}, err
 		}
 	}
 	if math.IsNaN(objective) || math.IsInf(objective, 0) {
-		return Record{}, l.diverged("", fmt.Sprintf("objective is %v", objective))
+		return record.Record{}, l.diverged("", fmt.Sprintf("objective is %v", objective))
 	}
-	r := Record{
+	r := record.Record{
 		Pass:         s.Passes,
 		OracleCalls:  s.OracleCalls,
 		FullPasses:   s.FullPasses,
-		Objective:    Number(objective),
-		Dual:         Number(s.Dual),
-		Gap:          Number(objective - s.Dual),
-		Smoothed:     Number(s.Smoothed),
-		Mu:           Number(s.Mu),
-		Kappa:        Number(s.Kappa),
-		ExactTopK:    Number(s.Exact),
-		Step:         Number(s.Step),
-		ProxGradient: Number(s.ProxGradient),
+		Objective:    record.Number(objective),
+		Dual:         record.Number(s.Dual),
+		Gap:          record.Number(objective - s.Dual),
+		Smoothed:     record.Number(s.Smoothed),
+		Mu:           record.Number(s.Mu),
+		Kappa:        record.Number(s.Kappa),
+		ExactTopK:    record.Number(s.Exact),
+		Step:         record.Number(s.Step),
+		ProxGradient: record.Number(s.ProxGradient),
+	}
+	if s.Estimate > s.Dual {
+		r.EstimatedGap = record.Number(s.EstimatedGap())
 	}
 	if l.Evaluate != nil {
 		var err error
 		if r.Dev, r.Test, err = l.Evaluate(ctx, s.W); err != nil {
-			return Record{}, err
+			return record.Record{}, err
 		}
 	}
 	return r, nil
 }
 
-func (l *loop) keepBest(r Record) {
+func (l *loop) keepBest(r record.Record) {
 	b := &l.books
 	_, now := r.DevError()
 	_, best := b.Best.DevError()

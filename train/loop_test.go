@@ -1,11 +1,9 @@
-package train
+package train_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io/fs"
-	"log/slog"
 	"math"
 	"os"
 	"path/filepath"
@@ -15,16 +13,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/methods"
+	"github.com/dsp-go/dsp/train/record"
+	"github.com/dsp-go/dsp/train/traintest"
 )
-
-// loopProblem is a small convex problem; the same every time.
-func loopProblem() (*Problem, *State) {
-	net := &testNet{dim: 4, labels: 3}
-	o := &Objective{Scorer: net, Data: testChains(40, 4, 3, 1, 1), Lambda: 0.1}
-	return &Problem{Engine: NewEngine(o, 1), Smoothing: oracles.Smoothing{Kind: oracles.Entropy}, Seed: 3}, &State{W: make([]float32, net.Dim())}
-}
 
 // devError evaluates weights by a number that is lowest after the given pass of a run.
 func devError(errors ...float64) func(context.Context, []float32) (*structured.Metrics, *structured.Metrics, error) {
@@ -38,11 +32,11 @@ func devError(errors ...float64) func(context.Context, []float32) (*structured.M
 
 // script is a method that does what a test says in a pass, and else runs SGD.
 type script struct {
-	SGD
-	pass func(ctx context.Context, s *State) error
+	methods.SGD
+	pass func(ctx context.Context, s *train.State) error
 }
 
-func (m *script) Pass(ctx context.Context, p *Problem, s *State) error {
+func (m *script) Pass(ctx context.Context, p *train.Problem, s *train.State) error {
 	if err := m.SGD.Pass(ctx, p, s); err != nil {
 		return err
 	}
@@ -56,21 +50,21 @@ func TestRunStops(t *testing.T) {
 	dev := []float64{.5, .4, .45, .3, .35, .33, .2, .1}
 	for _, c := range []struct {
 		name       string
-		trainer    Trainer
+		trainer    train.Trainer
 		last, best int
 		reason     string
 	}{
-		{"passes", Trainer{Passes: 4}, 4, 4, "4 passes done"},
-		{"gap", Trainer{Passes: 8, Gap: 0.1}, 3, 3, "relative gap 0.05 reached"},
-		{"patience", Trainer{Passes: 8, Patience: 2, Evaluate: devError(dev...)}, 6, 4, "no better on development data for 2 passes"},
-		{"best", Trainer{Passes: 6, Evaluate: devError(dev...)}, 6, 4, "6 passes done"},
+		{"passes", train.Trainer{Passes: 4}, 4, 4, "4 passes done"},
+		{"gap", train.Trainer{Passes: 8, Gap: 0.1}, 3, 3, "relative gap 0.05 reached"},
+		{"patience", train.Trainer{Passes: 8, Patience: 2, Evaluate: devError(dev...)}, 6, 4, "no better on development data for 2 passes"},
+		{"best", train.Trainer{Passes: 6, Evaluate: devError(dev...)}, 6, 4, "6 passes done"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			p, s := loopProblem()
+			p, s := traintest.LoopProblem()
 			var at [][]float32
-			history := &History{}
-			c.trainer.Problem, c.trainer.Recorders = p, []Recorder{history}
-			c.trainer.Method = &script{SGD: SGD{Rate: 0.1}, pass: func(_ context.Context, s *State) error {
+			history := &record.History{}
+			c.trainer.Problem, c.trainer.Recorders = p, []record.Recorder{history}
+			c.trainer.Method = &script{SGD: methods.SGD{Rate: 0.1}, pass: func(_ context.Context, s *train.State) error {
 				at = append(at, slices.Clone(s.W))
 				if c.name == "gap" {
 					s.Dual = s.Primal * []float64{-1, 0.5, 0.95}[s.Passes-1]
@@ -96,8 +90,8 @@ func TestRunStops(t *testing.T) {
 
 // Evaluation and recording do not count as training time.
 func TestSecondsAreTrainingOnly(t *testing.T) {
-	p, s := loopProblem()
-	tr := Trainer{Problem: p, Method: &SGD{Rate: 0.1}, Passes: 3}
+	p, s := traintest.LoopProblem()
+	tr := train.Trainer{Problem: p, Method: &methods.SGD{Rate: 0.1}, Passes: 3}
 	tr.Evaluate = func(context.Context, []float32) (dev, test *structured.Metrics, err error) {
 		time.Sleep(500 * time.Millisecond)
 		return nil, nil, nil
@@ -112,18 +106,18 @@ func TestSecondsAreTrainingOnly(t *testing.T) {
 	}
 }
 
-func newCheckpoint(t *testing.T, dir string) *Checkpoint {
+func newCheckpoint(t *testing.T, dir string) *train.Checkpoint {
 	t.Helper()
-	c, err := NewCheckpoint(dir, map[string]string{"seed": "3"})
+	c, err := train.NewCheckpoint(dir, map[string]string{"seed": "3"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return c
 }
 
-func openCheckpoint(t *testing.T, dir string) *Checkpoint {
+func openCheckpoint(t *testing.T, dir string) *train.Checkpoint {
 	t.Helper()
-	c, err := OpenCheckpoint(dir, map[string]string{"seed": "3"})
+	c, err := train.OpenCheckpoint(dir, map[string]string{"seed": "3"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,9 +126,9 @@ func openCheckpoint(t *testing.T, dir string) *Checkpoint {
 
 // An interrupt in the middle of a pass saves the state before it; resuming gives the bits of a run without interrupt.
 func TestInterrupt(t *testing.T) {
-	straight := func() *Result {
-		p, s := loopProblem()
-		r, err := (&Trainer{Problem: p, Method: &SGD{Rate: 0.1}, Passes: 5}).Run(t.Context(), s)
+	straight := func() *train.Result {
+		p, s := traintest.LoopProblem()
+		r, err := (&train.Trainer{Problem: p, Method: &methods.SGD{Rate: 0.1}, Passes: 5}).Run(t.Context(), s)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -143,8 +137,8 @@ func TestInterrupt(t *testing.T) {
 	for stop := 1; stop <= 3; stop++ {
 		dir := t.TempDir()
 		ctx, cancel := context.WithCancel(t.Context())
-		p, s := loopProblem()
-		m := &script{SGD: SGD{Rate: 0.1}, pass: func(ctx context.Context, s *State) error {
+		p, s := traintest.LoopProblem()
+		m := &script{SGD: methods.SGD{Rate: 0.1}, pass: func(ctx context.Context, s *train.State) error {
 			if s.Passes == stop {
 				s.W[0], s.OracleCalls = 1e9, -1 // the middle of a pass
 				cancel()
@@ -152,15 +146,15 @@ func TestInterrupt(t *testing.T) {
 			}
 			return nil
 		}}
-		r, err := (&Trainer{Problem: p, Method: m, Passes: 5, Checkpoint: newCheckpoint(t, dir)}).Run(ctx, s)
-		if !errors.Is(err, ErrInterrupted) || !strings.Contains(err.Error(), dir) {
+		r, err := (&train.Trainer{Problem: p, Method: m, Passes: 5, Checkpoint: newCheckpoint(t, dir)}).Run(ctx, s)
+		if !errors.Is(err, train.ErrInterrupted) || !strings.Contains(err.Error(), dir) {
 			t.Fatalf("got %v", err)
 		}
 		if r.Last.Pass != stop-1 || r.W[0] == 1e9 {
 			t.Errorf("result is of pass %d, w₀ %v", r.Last.Pass, r.W[0])
 		}
-		p, s = loopProblem()
-		r, err = (&Trainer{Problem: p, Method: &SGD{Rate: 0.1}, Passes: 5, Checkpoint: openCheckpoint(t, dir)}).Run(t.Context(), s)
+		p, s = traintest.LoopProblem()
+		r, err = (&train.Trainer{Problem: p, Method: &methods.SGD{Rate: 0.1}, Passes: 5, Checkpoint: openCheckpoint(t, dir)}).Run(t.Context(), s)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -173,19 +167,19 @@ func TestInterrupt(t *testing.T) {
 
 func TestDivergence(t *testing.T) {
 	dir := t.TempDir()
-	p, s := loopProblem()
-	m := &script{SGD: SGD{Rate: 0.4, Schedule: ConstantSchedule}, pass: func(_ context.Context, s *State) error {
+	p, s := traintest.LoopProblem()
+	m := &script{SGD: methods.SGD{Rate: 0.4, Schedule: methods.ConstantSchedule}, pass: func(_ context.Context, s *train.State) error {
 		if s.Passes == 3 {
 			s.W[0], s.Primal = float32(math.NaN()), math.NaN()
 		}
 		return nil
 	}}
-	_, err := (&Trainer{Problem: p, Method: m, Passes: 5, Checkpoint: newCheckpoint(t, dir)}).Run(t.Context(), s)
-	want := "pass 3, example 0 (chains, example 0): potentials are NaN or infinite; last good checkpoint is pass 2 in " + dir + ". Lower --lr (now 0.4)"
+	_, err := (&train.Trainer{Problem: p, Method: m, Passes: 5, Checkpoint: newCheckpoint(t, dir)}).Run(t.Context(), s)
+	want := "pass 3, example 0 (chains, example 0): potentials are NaN or infinite; last good checkpoint is pass 2 in " + dir
 	if err == nil || err.Error() != want {
 		t.Fatalf("got  %v\nwant %s", err, want)
 	}
-	var d *DivergedError
+	var d *train.DivergedError
 	if !errors.As(err, &d) || structured.IsBadInput(err) {
 		t.Errorf("%T", err)
 	}
@@ -193,11 +187,11 @@ func TestDivergence(t *testing.T) {
 		t.Errorf("the checkpoint is of pass %d", c.Pass())
 	}
 
-	p, s = loopProblem()
-	m.pass = func(_ context.Context, s *State) error { s.Primal = math.Inf(1); return nil }
-	m.SGD = SGD{Rate: 0.4, Schedule: ConstantSchedule}
-	_, err = (&Trainer{Problem: p, Method: m, Passes: 5}).Run(t.Context(), s)
-	if want := "pass 1: objective is +Inf; there is no good checkpoint. Lower --lr (now 0.4)"; err == nil || err.Error() != want {
+	p, s = traintest.LoopProblem()
+	m.pass = func(_ context.Context, s *train.State) error { s.Primal = math.Inf(1); return nil }
+	m.SGD = methods.SGD{Rate: 0.4, Schedule: methods.ConstantSchedule}
+	_, err = (&train.Trainer{Problem: p, Method: m, Passes: 5}).Run(t.Context(), s)
+	if want := "pass 1: objective is +Inf; there is no good checkpoint"; err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
 }
@@ -205,14 +199,14 @@ func TestDivergence(t *testing.T) {
 // failing is a recorder that fails when it should.
 type failing struct{ record, close error }
 
-func (f *failing) Record(Record) error { return f.record }
-func (f *failing) Close() error        { return f.close }
+func (f *failing) Record(record.Record) error { return f.record }
+func (f *failing) Close() error               { return f.close }
 
 func TestRecorderFailure(t *testing.T) {
 	full, late := errors.New("disk full"), errors.New("late")
-	p, s := loopProblem()
+	p, s := traintest.LoopProblem()
 	dir := t.TempDir()
-	tr := &Trainer{Problem: p, Method: &SGD{Rate: 0.1}, Passes: 5, Recorders: []Recorder{&failing{full, late}}}
+	tr := &train.Trainer{Problem: p, Method: &methods.SGD{Rate: 0.1}, Passes: 5, Recorders: []record.Recorder{&failing{full, late}}}
 	tr.Checkpoint = newCheckpoint(t, dir)
 	if _, err := tr.Run(t.Context(), s); !errors.Is(err, full) || !errors.Is(err, late) || structured.IsBadInput(err) {
 		t.Errorf("got %v", err)
@@ -225,50 +219,13 @@ func TestUnwritable(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := NewCheckpoint(filepath.Join(file, "checkpoint"), nil); !structured.IsBadInput(err) {
+	if _, err := train.NewCheckpoint(filepath.Join(file, "checkpoint"), nil); !structured.IsBadInput(err) {
 		t.Errorf("checkpoint: %v", err)
 	}
-	if _, _, err := OpenMetrics(filepath.Join(file, "metrics.jsonl"), 0); !structured.IsBadInput(err) {
+	if _, _, err := record.OpenMetrics(filepath.Join(file, "metrics.jsonl"), 0); !structured.IsBadInput(err) {
 		t.Errorf("metrics: %v", err)
 	}
-	if _, err := OpenCheckpoint(t.TempDir(), nil); !structured.IsBadInput(err) || !errors.Is(err, fs.ErrNotExist) {
+	if _, err := train.OpenCheckpoint(t.TempDir(), nil); !structured.IsBadInput(err) || !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("no checkpoint: %v", err)
-	}
-}
-
-func TestProgress(t *testing.T) {
-	record := Record{Pass: 4, Seconds: 1.23456, Objective: 0.123456789, Dual: 0.12, Gap: 0.003456789, ProxGradient: Number(math.NaN()),
-		Dev: &structured.Metrics{Measures: []structured.Measure{{Name: "token_error", Value: 0.0123}, {Name: "sequence_error", Value: 0.5}}}}
-	var b bytes.Buffer
-	l := &progressLog{slog.New(slog.NewTextHandler(&b, nil))}
-	if err := errors.Join(l.Record(record), l.Close()); err != nil {
-		t.Fatal(err)
-	}
-	if want := `msg=trained pass=4 seconds=1.23 objective=0.123457 relative_gap=0.028 dev="token error 1.23 %, sequence error 50.00 %"`; !strings.Contains(b.String(), want) {
-		t.Errorf("got %s want %s", b.String(), want)
-	}
-	b.Reset()
-	columns := 90
-	bar := newProgressBar(&b, 6, 2, func() int { return columns })
-	if err := bar.Record(record); err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{"50%", "━━━━━━──────", "4/6 objective 0.1235, error 1.23 %, gap 0.028", "[0s:0s]"} {
-		if !strings.Contains(b.String(), want) {
-			t.Errorf("bar %q lacks %q", b.String(), want)
-		}
-	}
-	b.Reset()
-	columns = 60
-	if err := errors.Join(bar.Record(record), bar.Close()); err != nil {
-		t.Fatal(err)
-	}
-	if !strings.Contains(b.String(), "objective 0.1") || strings.Contains(b.String(), "gap") {
-		t.Errorf("bar %q on 60 columns", b.String())
-	}
-	if f, err := os.Create(filepath.Join(t.TempDir(), "log")); err != nil {
-		t.Fatal(err)
-	} else if _, ok := NewProgress(f, slog.Default(), 0, 3).(*progressLog); !ok {
-		t.Error("a bar in a file")
 	}
 }

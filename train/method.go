@@ -1,6 +1,10 @@
 package train
 
-import "context"
+import (
+	"context"
+
+	"github.com/dsp-go/dsp/train/engine"
+)
 
 // Method is an optimiser. Its exported fields are its parameters, with usable zero values; its state is its own, and
 // Archive saves and restores all of it, so that a resumed run continues with the same bits. A method knows nothing of
@@ -20,19 +24,7 @@ type Method interface {
 	Pass(ctx context.Context, p *Problem, s *State) error
 
 	// Archive saves or restores the method's state.
-	Archive(a Archive)
-}
-
-// Archive saves values under names, or restores them: the same code does both, so the two cannot disagree. A restored
-// slice has the length it was saved with.
-type Archive interface {
-	// Restores reports whether values are restored, not saved.
-	Restores() bool
-	Floats(name string, x *[]float32)
-	Ints(name string, x *[]int32)
-	Doubles(name string, x *[]float64)
-	Number(name string, x *float64)
-	Count(name string, x *int)
+	Archive(a engine.Archive)
 }
 
 // State is what everyone may see of a run: the weights and what is known about them. It is saved with a checkpoint.
@@ -44,7 +36,7 @@ type State struct {
 
 	Primal   float64 // F(W); NaN where the method did not compute it
 	Dual     float64 // best lower bound on min F, from a dual point recomposed from memory; NaN where there is no certificate
-	Rounding float64 // what was taken off Dual for what rounding may have added to it (rounding.go)
+	Rounding float64 // what was taken off Dual for what rounding may have added to it (engine/rounding.go)
 	Estimate float64 // the dual by the gains of steps since it was recomposed, which certifies nothing; NaN where Dual is up to date
 	Smoothed float64 // F_μ(W); NaN where nothing is smoothed
 	Mu       float64 // μ now; 0 where nothing is smoothed
@@ -62,20 +54,24 @@ type State struct {
 // Gap returns the certified distance to the optimum, F(W) − Dual; NaN without a certificate.
 func (s *State) Gap() float64 { return s.Primal - s.Dual }
 
-// estimatedGap returns F(W) less the larger of Dual and its estimate.
-func (s *State) estimatedGap() float64 {
+// EstimatedGap returns F(W) less the larger of Dual and its estimate.
+func (s *State) EstimatedGap() float64 {
 	if s.Estimate > s.Dual {
 		return s.Primal - s.Estimate
 	}
 	return s.Gap()
 }
 
-// certifier is a method whose dual runs ahead of what was recomposed from memory.
-type certifier interface {
+// Certifier is a method whose dual runs ahead of what was recomposed from memory.
+type Certifier interface {
 	// Certify recomposes the dual point from memory and makes Dual its value, if that is the largest. The method's iterates
 	// stay as they are. Unless it is to keep the bound, so does all else that is archived of it, and nothing is counted:
 	// whoever resumes it goes on with the same bits as if it had not been called.
 	Certify(ctx context.Context, p *Problem, s *State, keep bool) error
 }
 
-var _, _, _ certifier = &BCFW{}, &BCPFW{}, &SDCA{}
+// MemoryKeeper is a method whose Archive saves a memory.
+type MemoryKeeper interface {
+	// FetchMemory makes what Archive saves of it present where a device has it.
+	FetchMemory(p *Problem) error
+}

@@ -1,4 +1,4 @@
-package train
+package train_test
 
 import (
 	"context"
@@ -13,6 +13,11 @@ import (
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/vec"
+	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/engine"
+	"github.com/dsp-go/dsp/train/methods"
+	"github.com/dsp-go/dsp/train/methods/sdca"
+	"github.com/dsp-go/dsp/train/traintest"
 )
 
 // The allowance is what rounding may do: F and D by full passes in float32 differ by no more from the same numbers in
@@ -21,23 +26,24 @@ func TestAllowance(t *testing.T) {
 	most := 0.0
 	for seed := range uint64(40) {
 		r := rand.New(rand.NewPCG(seed, 3))
-		p := noisyProblem(1+r.IntN(60), Hinge, entropy, math.Exp(4*r.Float64()-5))
+		p := traintest.NoisyProblem(1+r.IntN(60), engine.Hinge, traintest.Entropy, math.Exp(4*r.Float64()-5))
 		if seed%2 == 1 {
-			shifted(p)
+			traintest.Shifted(p)
 		}
-		w := drawWeights(r, p.Scorer.Dim(), math.Exp(5*r.Float64()-3))
+		w := traintest.DrawWeights(r, p.Scorer.Dim(), math.Exp(5*r.Float64()-3))
 		s := oracles.Smoothing{Kind: oracles.Entropy, Mu: math.Exp(4*r.Float64() - 2)}
-		memory := NewMemory(p.Objective)
+		memory := engine.NewMemory(p.Objective)
 		pass, err := p.FullPass(t.Context(), w, s, memory)
 		if err != nil {
 			t.Fatal(err)
 		}
-		var c Certificate
-		c.See(p.Engine, w, pass)
+		var c train.Certificate
+		c.Record(p.Engine, w, pass)
+		_, _, _, _, rounded := c.Bundle()
 		primal, dual := doubleGap(t, p, w, memory)
-		wrong := math.Abs((pass.Primal - c.Dual() - c.rounded) - (primal - dual))
-		if most = max(most, wrong/c.rounded); wrong > c.rounded {
-			t.Errorf("seed %d: the gap %g − %g is wrong by %g, allowed %g", seed, primal, dual, wrong, c.rounded)
+		wrong := math.Abs((pass.Primal - c.Dual() - rounded) - (primal - dual))
+		if most = max(most, wrong/rounded); wrong > rounded {
+			t.Errorf("seed %d: the gap %g − %g is wrong by %g, allowed %g", seed, primal, dual, wrong, rounded)
 		}
 	}
 	if most < 1e-3 {
@@ -45,11 +51,11 @@ func TestAllowance(t *testing.T) {
 	}
 }
 
-// doubleGap returns F(w) of a hinge problem on a linear testNet, and D of a memory, in float64.
-func doubleGap(t *testing.T, p *Problem, w []float32, memory *Memory) (primal, dual float64) {
+// doubleGap returns F(w) of a hinge problem on a linear Net, and D of a memory, in float64.
+func doubleGap(t *testing.T, p *train.Problem, w []float32, memory *engine.Memory) (primal, dual float64) {
 	t.Helper()
-	net := p.Scorer.(*testNet)
-	y, d, n := net.labels, net.dim, float64(p.Len())
+	net := p.Scorer.(*traintest.Net)
+	y, d, n := net.Labels, net.Inputs, float64(p.Len())
 	g := make([]float64, net.Dim())
 	at := func(θ []float64, k int) *float64 { return &θ[len(θ)-y*y+k] } // a transition's weight
 	double := make([]float64, len(w))
@@ -115,71 +121,23 @@ func doubleGap(t *testing.T, p *Problem, w []float32, memory *Memory) (primal, d
 	return primal, dual
 }
 
-// A run that stops at a gap has recomposed its dual, though no Resync was due. An estimate alone stops nothing.
-func TestGapIsRecomposed(t *testing.T) {
-	for name, c := range map[string]struct {
-		p     *Problem
-		m     Method
-		point func(m Method) (w []float32, u dualPoint, entropy float64)
-		lie   func(m Method)
-	}{
-		"bcfw": {linearProblem(60, 1, 0.05, 1), &BCFW{Resync: 1000},
-			func(m Method) ([]float32, dualPoint, float64) { b := m.(*BCFW); return b.path.w, b.memory, 0 },
-			func(m Method) { m.(*BCFW).best = 1e3 }},
-		"bcpfw": {linearProblem(60, 1, 0.05, 1), &BCPFW{Resync: 1000},
-			func(m Method) ([]float32, dualPoint, float64) { b := m.(*BCPFW); return b.path.w, b.corners, 0 },
-			func(m Method) { m.(*BCPFW).best = 1e3 }},
-		"sdca": {noisyProblem(60, CRF, oracles.Smoothing{}, 0.05), &SDCA{Resync: 1000},
-			func(m Method) ([]float32, dualPoint, float64) {
-				b := m.(*SDCA)
-				return b.w, &b.memory.u, b.memory.meanEntropy(&Objective{Data: b.memory.u.data})
-			},
-			func(m Method) { m.(*SDCA).dual = 1e3 }},
-	} {
-		t.Run(name, func(t *testing.T) {
-			const gap = 0.05
-			h := &History{}
-			s := &State{W: make([]float32, c.p.Scorer.Dim())}
-			r, err := (&Trainer{Problem: c.p, Method: c.m, Passes: 300, Gap: gap, Recorders: []Recorder{h}}).Run(t.Context(), s)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !strings.HasPrefix(r.Reason, "relative gap") || r.Last.RelativeGap() > gap {
-				t.Fatalf("gap %g after %d passes: %s", r.Last.RelativeGap(), r.Last.Pass, r.Reason)
-			}
-			w, u, entropy := c.point(c.m)
-			raw := dualOfMemory(t, c.p, w, u) + entropy
-			near(t, "certified dual", float64(r.Last.Dual), raw-s.Rounding, 1e-7)
-			if first := h.Records[0]; r.Last.Pass > 1 && first.Dual != Number(c.p.Constant) {
-				t.Errorf("after pass 1 the dual is %g, though nothing was recomposed", first.Dual)
-			}
-			c.lie(c.m)
-			passes(t, c.m, c.p, s, 1)
-			certify(t, c.m.(certifier), c.p, s)
-			if s.Dual > s.Primal || s.Gap() > 0.2*s.Primal {
-				t.Errorf("dual %g, objective %g", s.Dual, s.Primal)
-			}
-		})
-	}
-}
-
 // Certify leaves no trace where it is not to be kept.
 func TestCertifyLeavesNoTrace(t *testing.T) {
-	for _, m := range []Method{&BCFW{}, &BCPFW{}, &SDCA{}} {
-		p := linearProblem(30, 1, 0.05, 1)
+	for _, m := range []train.Method{&methods.BCFW{}, &methods.BCPFW{}, &sdca.SDCA{}} {
+		p := traintest.LinearProblem(30, 1, 0.05, 1)
 		if m.Name() == "sdca" {
-			p.Loss = CRF
+			p.Loss = engine.CRF
 		}
-		s := start(t, m, p)
-		passes(t, m, p, s, 3)
-		before, after := &shelf{values: map[string]any{}}, &shelf{values: map[string]any{}}
+		s := traintest.Start(t, m, p)
+		traintest.Passes(t, m, p, s, 3)
+		before, after := &traintest.Shelf{Values: map[string]any{}}, &traintest.Shelf{Values: map[string]any{}}
 		m.Archive(before)
 		calls, dual := s.FullPasses, s.Dual
-		if err := m.(certifier).Certify(t.Context(), p, s, false); err != nil {
+		if err := m.(train.Certifier).Certify(t.Context(), p, s, false); err != nil {
 			t.Fatal(err)
 		}
 		m.Archive(after)
-		if !reflect.DeepEqual(before.values, after.values) || s.FullPasses != calls {
+		if !reflect.DeepEqual(before.Values, after.Values) || s.FullPasses != calls {
 			t.Errorf("%s: its archive changed", m.Name())
 		}
 		if s.Dual <= dual {
@@ -190,15 +148,15 @@ func TestCertifyLeavesNoTrace(t *testing.T) {
 
 // An objective below its bound is an error that says so, at the pass where it is seen.
 func TestContradictionIsAnError(t *testing.T) {
-	p, s := loopProblem()
-	m := &script{SGD: SGD{Rate: 0.1}, pass: func(_ context.Context, s *State) error {
+	p, s := traintest.LoopProblem()
+	m := &script{SGD: methods.SGD{Rate: 0.1}, pass: func(_ context.Context, s *train.State) error {
 		if s.Passes == 2 {
 			s.Dual, s.Rounding = s.Primal+0.5, 0.25
 		}
 		return nil
 	}}
-	_, err := (&Trainer{Problem: p, Method: m, Passes: 5}).Run(t.Context(), s)
-	var e *InconsistentError
+	_, err := (&train.Trainer{Problem: p, Method: m, Passes: 5}).Run(t.Context(), s)
+	var e *train.InconsistentError
 	if !errors.As(err, &e) || e.Method != "sgd" || e.Pass != 2 || e.Dual != e.Primal+0.75 || e.Allowance != 0.25 ||
 		!strings.Contains(err.Error(), "pass 2: method sgd contradicts itself") || structured.IsBadInput(err) {
 		t.Errorf("got %v", err)
@@ -206,9 +164,9 @@ func TestContradictionIsAnError(t *testing.T) {
 }
 
 // crooked is a scorer whose pullbacks have the wrong sign at transitions.
-type crooked struct{ *testNet }
+type crooked struct{ *traintest.Net }
 
-func (c crooked) NewWorker() nets.Worker { return crookedWorker{c.testNet.NewWorker()} }
+func (c crooked) NewWorker() nets.Worker { return crookedWorker{c.Net.NewWorker()} }
 
 type crookedWorker struct{ nets.Worker }
 
@@ -221,15 +179,15 @@ func (k crookedWorker) Pullback(v *structured.Marginals, grad []float32) error {
 
 // Certificates find out gradients that are wrong.
 func TestWrongGradientsContradict(t *testing.T) {
-	for _, m := range []Method{&BCFW{}, &BCPFW{}, &SVRG{}, &Casimir{}, &SAGA{}} {
-		p := noisyProblem(40, Hinge, entropy, 0.05)
-		p.Scorer = crooked{&testNet{dim: 5, labels: 4}}
+	for _, m := range []train.Method{&methods.BCFW{}, &methods.BCPFW{}, &methods.SVRG{}, &methods.Casimir{}, &methods.SAGA{}} {
+		p := traintest.NoisyProblem(40, engine.Hinge, traintest.Entropy, 0.05)
+		p.Scorer = crooked{&traintest.Net{Inputs: 5, Labels: 4}}
 		if m.Name() == "bcfw" || m.Name() == "bcpfw" {
 			p.Smoothing = oracles.Smoothing{}
 		}
-		s := &State{W: make([]float32, p.Scorer.Dim())}
-		_, err := (&Trainer{Problem: p, Method: m, Passes: 60, Gap: 1e-3}).Run(t.Context(), s)
-		if e := (*InconsistentError)(nil); !errors.As(err, &e) || e.Method != m.Name() {
+		s := &train.State{W: make([]float32, p.Scorer.Dim())}
+		_, err := (&train.Trainer{Problem: p, Method: m, Passes: 60, Gap: 1e-3}).Run(t.Context(), s)
+		if e := (*train.InconsistentError)(nil); !errors.As(err, &e) || e.Method != m.Name() {
 			t.Errorf("%s: %v, objective %g, dual %g", m.Name(), err, s.Primal, s.Dual)
 		}
 	}

@@ -1,10 +1,15 @@
-package train
+package train_test
 
 import (
 	"math"
 	"testing"
 
 	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/engine"
+	"github.com/dsp-go/dsp/train/methods"
+	"github.com/dsp-go/dsp/train/methods/sdca"
+	"github.com/dsp-go/dsp/train/traintest"
 )
 
 // An example of weight c is, to every method, that example c times, and one of weight zero none: n times the objective has
@@ -13,30 +18,30 @@ func TestWeightsCountExamples(t *testing.T) {
 	hinge := oracles.Smoothing{Kind: oracles.Entropy}
 	for _, c := range []struct {
 		name      string
-		method    func() Method
-		loss      Loss
+		method    func() train.Method
+		loss      engine.Loss
 		smoothing oracles.Smoothing
 		passes    int
 		tolerance float64 // of methods that certify nothing, else of the gap
 	}{
-		{"svrg", func() Method { return &SVRG{} }, CRF, oracles.Smoothing{}, 40, 1e-3},
-		{"svrg, hinge", func() Method { return &SVRG{} }, Hinge, hinge, 60, 2e-2},
-		{"saga", func() Method { return &SAGA{} }, CRF, oracles.Smoothing{}, 40, 1e-3},
-		{"casimir", func() Method { return &Casimir{} }, Hinge, hinge, 60, 1e-2},
-		{"casimir-adapt", func() Method { return &Casimir{Adaptive: true} }, SoftmaxMargin, oracles.Smoothing{}, 60, 1e-3},
-		{"bcfw", func() Method { return &BCFW{} }, Hinge, oracles.Smoothing{}, 150, 5e-2},
-		{"bcpfw", func() Method { return &BCPFW{} }, Hinge, oracles.Smoothing{}, 150, 1e-2},
-		{"sdca", func() Method { return &SDCA{} }, CRF, oracles.Smoothing{}, 40, 1e-3},
-		{"sdca, softmax-margin", func() Method { return &SDCA{} }, SoftmaxMargin, oracles.Smoothing{}, 40, 1e-3},
-		{"lbfgs", func() Method { return &LBFGS{} }, CRF, oracles.Smoothing{}, 60, 1e-3},
-		{"sgd", func() Method { return &SGD{} }, CRF, oracles.Smoothing{}, 60, 1e-2},
-		{"prox-linear", func() Method { return &ProxLinear{} }, CRF, oracles.Smoothing{}, 60, 1e-2},
-		{"prox-linear, hinge", func() Method { return &ProxLinear{} }, Hinge, oracles.Smoothing{}, 60, 1e-1},
+		{"svrg", func() train.Method { return &methods.SVRG{} }, engine.CRF, oracles.Smoothing{}, 40, 1e-3},
+		{"svrg, hinge", func() train.Method { return &methods.SVRG{} }, engine.Hinge, hinge, 60, 2e-2},
+		{"saga", func() train.Method { return &methods.SAGA{} }, engine.CRF, oracles.Smoothing{}, 40, 1e-3},
+		{"casimir", func() train.Method { return &methods.Casimir{} }, engine.Hinge, hinge, 60, 1e-2},
+		{"casimir-adapt", func() train.Method { return &methods.Casimir{Adaptive: true} }, engine.SoftmaxMargin, oracles.Smoothing{}, 60, 1e-3},
+		{"bcfw", func() train.Method { return &methods.BCFW{} }, engine.Hinge, oracles.Smoothing{}, 150, 5e-2},
+		{"bcpfw", func() train.Method { return &methods.BCPFW{} }, engine.Hinge, oracles.Smoothing{}, 150, 1e-2},
+		{"sdca", func() train.Method { return &sdca.SDCA{} }, engine.CRF, oracles.Smoothing{}, 40, 1e-3},
+		{"sdca, softmax-margin", func() train.Method { return &sdca.SDCA{} }, engine.SoftmaxMargin, oracles.Smoothing{}, 40, 1e-3},
+		{"lbfgs", func() train.Method { return &methods.LBFGS{} }, engine.CRF, oracles.Smoothing{}, 60, 1e-3},
+		{"sgd", func() train.Method { return &methods.SGD{} }, engine.CRF, oracles.Smoothing{}, 60, 1e-2},
+		{"prox-linear", func() train.Method { return &methods.ProxLinear{} }, engine.CRF, oracles.Smoothing{}, 60, 1e-2},
+		{"prox-linear, hinge", func() train.Method { return &methods.ProxLinear{} }, engine.Hinge, oracles.Smoothing{}, 60, 1e-1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			least := func(repeated bool) (dual, primal float64) {
-				p := noisyProblem(40, c.loss, c.smoothing, 0)
+				p := traintest.NoisyProblem(40, c.loss, c.smoothing, 0)
 				var times []int
 				for i := range p.Len() {
 					p.Data.Weights = append(p.Data.Weights, float64(i%4))
@@ -48,13 +53,13 @@ func TestWeightsCountExamples(t *testing.T) {
 					o := *p.Objective
 					o.Data = p.Data.Subset(times)
 					o.Data.Weights = nil
-					p.Engine = NewEngine(&o, 1)
+					p.Engine = engine.NewEngine(&o, 1)
 				}
 				n := float64(p.Len())
 				p.Lambda = 2 / n
 				m := c.method()
-				s := start(t, m, p)
-				passes(t, m, p, s, c.passes)
+				s := traintest.Start(t, m, p)
+				traintest.Passes(t, m, p, s, c.passes)
 				return n * s.Dual, n * s.Primal
 			}
 			dual, primal := least(false)

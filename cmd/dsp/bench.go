@@ -14,10 +14,11 @@ import (
 
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/kernels"
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/ocr"
-	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/engine"
 )
 
 // speed is one measurement.
@@ -146,7 +147,7 @@ func netMeasure() (measure, error) {
 	}
 	// Forward is one product per layer; backward is one for the weights of each layer and one for the hidden units.
 	flops := 2. * sequences * length * (2*in*hidden + 3*hidden*labels)
-	return measure{"net, " + nets.CurrentBLAS().Name(), "mlp step", sequences, flops, step}, nil
+	return measure{"net, " + kernels.CurrentBLAS().Name(), "mlp step", sequences, flops, step}, nil
 }
 
 // passMeasure measures a full pass of the hinge, value and gradient, for the default network on drawn words, on all cores.
@@ -159,7 +160,7 @@ func passMeasure(ctx context.Context) (measure, error) {
 		return measure{}, err
 	}
 	threads, w := runtime.GOMAXPROCS(0), net.Init(1)
-	engine := train.NewEngine(&train.Objective{Scorer: net, Data: data, Loss: train.Hinge}, threads)
+	engine := engine.NewEngine(&engine.Objective{Scorer: net, Data: data, Loss: engine.Hinge}, threads)
 	pass := func() error {
 		_, err := engine.FullPass(ctx, w, oracles.Smoothing{}, nil)
 		return err

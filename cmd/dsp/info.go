@@ -12,9 +12,12 @@ import (
 
 	"github.com/dsp-go/dsp/cuda/device"
 	"github.com/dsp-go/dsp/models"
-	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/kernels"
+	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/oracles/chain"
+	"github.com/dsp-go/dsp/oracles/kinds"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/structured/features"
 	"github.com/dsp-go/dsp/structured/features/arcs"
 )
@@ -29,8 +32,36 @@ type machine struct {
 	BLAS    string   `json:"blas"`   // implementation of matrix products
 	Devices []string `json:"devices"`
 
+	Structures []structureInfo `json:"structures"`
+
 	GPUs  []device.Info `json:"gpus"`
 	NoGPU string        `json:"no_gpu,omitempty"` // why no GPU is available
+}
+
+// structureInfo is what dsp can do with one structure.
+type structureInfo struct {
+	Name   string   `json:"name"`
+	Oracle []string `json:"oracle"` // what it answers: max, top-K, exp
+	GPU    string   `json:"gpu"`    // what a GPU runs of a training run
+}
+
+func structures() []structureInfo {
+	var all []structureInfo
+	for _, kind := range kinds.All {
+		s := structureInfo{Name: kind.Name(), Oracle: []string{"max"}, GPU: "network"}
+		o := kind.Oracle()
+		if _, ok := o.(oracles.Ranker); ok {
+			s.Oracle = append(s.Oracle, "top-K")
+		}
+		if _, ok := o.(oracles.Summer); ok {
+			s.Oracle = append(s.Oracle, "exp")
+		}
+		if _, ok := kind.Structure.(chains.Chain); ok {
+			s.GPU = "network and oracle"
+		}
+		all = append(all, s)
+	}
+	return all
 }
 
 func infoCommand() *cobra.Command {
@@ -107,9 +138,11 @@ func thisMachine() machine {
 		System:  runtime.GOOS + "/" + runtime.GOARCH,
 		CPUs:    runtime.NumCPU(),
 		Vector:  chain.Vector(),
-		BLAS:    nets.CurrentBLAS().Name(),
+		BLAS:    kernels.CurrentBLAS().Name(),
 		Devices: []string{"cpu"},
 		GPUs:    []device.Info{},
+
+		Structures: structures(),
 	}
 	gpus, err := device.Devices()
 	if err != nil {
@@ -126,6 +159,13 @@ func (m machine) print(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "dsp       %s\nGo        %s, %s\nCPUs      %d\noracles   %s\nBLAS      %s\ndevices   %s\n",
 		m.Version, m.Go, m.System, m.CPUs, m.Vector, m.BLAS, strings.Join(m.Devices, ", "))
+	for k, s := range m.Structures {
+		head := "outputs"
+		if k > 0 {
+			head = ""
+		}
+		fmt.Fprintf(&b, "%-9s %s: %s; on a GPU: %s\n", head, s.Name, strings.Join(s.Oracle, ", "), s.GPU)
+	}
 	for _, g := range m.GPUs {
 		fmt.Fprintf(&b, "GPU       %s\n", g)
 	}

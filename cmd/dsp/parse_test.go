@@ -214,7 +214,7 @@ func TestTreeProbabilities(t *testing.T) {
 // Every convex method certifies the linear parser, projective or not, and their intervals overlap.
 func TestParserMethods(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "few")
-	dsp(t, "data", "trees", "--out", data, "--examples", "40,5,5").ok()
+	dsp(t, "data", "trees", "--out", data, "--examples", "20,5,5").ok()
 	for _, tree := range []string{"projective", "nonprojective"} {
 		for loss, methods := range map[string][]string{
 			"hinge": {"bcfw", "bcpfw", "svrg", "casimir", "saga"}, "crf": {"sdca", "lbfgs", "svrg"}, "softmax-margin": {"sdca"},
@@ -223,7 +223,7 @@ func TestParserMethods(t *testing.T) {
 			for _, method := range methods {
 				var r struct{ Objective, Dual, Gap float64 }
 				dsp(t, "train", "--task", "parse", "--train", filepath.Join(data, "train.conllu"), "--tree", tree, "--loss", loss, "--method", method,
-					"--passes", "12", "--min-count", "3", "--quiet", "--json", "--out", filepath.Join(t.TempDir(), method)).ok().json(&r)
+					"--passes", "6", "--min-count", "3", "--quiet", "--json", "--out", filepath.Join(t.TempDir(), method)).ok().json(&r)
 				if !(r.Gap >= 0) || !(r.Dual < r.Objective) {
 					t.Errorf("%s, %s, %s: got %+v", tree, loss, method, r)
 				}

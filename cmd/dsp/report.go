@@ -11,7 +11,7 @@ import (
 
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/record"
 )
 
 // printResult prints a table with one row per training run and baseline, and the paths of the files. The objective is that of the
@@ -105,7 +105,7 @@ func resultRows(runs []models.Result, token, sequence string) [][]string {
 }
 
 // number formats x with five digits, and NaN as an empty string.
-func number(x train.Number) string {
+func number(x record.Number) string {
 	if f := float64(x); !math.IsNaN(f) && !math.IsInf(f, 0) {
 		return fmt.Sprintf("%.5g", f)
 	}

@@ -104,7 +104,7 @@ func flagError(cmd *cobra.Command, err error) error {
 		return structured.BadInput("%s has no flag --%s; see %s --help", cmd.CommandPath(), name, cmd.CommandPath())
 	case errors.As(err, &value):
 		f := value.GetFlag()
-		if what, ok := kinds[f.Value.Type()]; ok {
+		if what, ok := valueKinds[f.Value.Type()]; ok {
 			return structured.BadInput("--%s %s: expected %s", f.Name, value.GetValue(), what)
 		}
 		return structured.BadInput("--%s %w", f.Name, errors.Unwrap(value))
@@ -112,8 +112,8 @@ func flagError(cmd *cobra.Command, err error) error {
 	return structured.BadInput("%s: %w; see %s --help", cmd.CommandPath(), err, cmd.CommandPath())
 }
 
-// kinds describes the values of each flag type.
-var kinds = map[string]string{
+// valueKinds describes the values of each flag type.
+var valueKinds = map[string]string{
 	"bool":    "true or false",
 	"int":     "a whole number",
 	"uint64":  "a whole number that is not negative",

@@ -12,7 +12,7 @@ import (
 
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/record"
 )
 
 func sweepCommand() *cobra.Command {
@@ -104,7 +104,7 @@ func trialRows(r *models.SweepResult) [][]string {
 		column(name, func(t *models.Trial) string { return fmt.Sprint(t.Settings[name]) })
 	}
 	head := map[string]string{"f1": "F1", "accuracy": "accuracy", "sequence": "sequences right"}[r.Metric]
-	metric := func(of func(t *models.Trial) train.Number) func(t *models.Trial) string {
+	metric := func(of func(t *models.Trial) record.Number) func(t *models.Trial) string {
 		return func(t *models.Trial) string { return percent(float64(of(t))) }
 	}
 	if head != "" {
@@ -112,9 +112,9 @@ func trialRows(r *models.SweepResult) [][]string {
 		if r.Folds > 0 {
 			set = fmt.Sprintf("%d-fold ", r.Folds)
 		}
-		column(set+head, metric(func(t *models.Trial) train.Number { return t.Metric }))
-		column("± sd", metric(func(t *models.Trial) train.Number { return t.Deviation }))
-		column("test "+head, metric(func(t *models.Trial) train.Number { return t.Test }))
+		column(set+head, metric(func(t *models.Trial) record.Number { return t.Metric }))
+		column("± sd", metric(func(t *models.Trial) record.Number { return t.Deviation }))
+		column("test "+head, metric(func(t *models.Trial) record.Number { return t.Test }))
 	}
 	column("objective", func(t *models.Trial) string { return number(t.Objective) })
 	column("certified gap", func(t *models.Trial) string { return percent(float64(t.Gap) / math.Abs(float64(t.Objective))) })

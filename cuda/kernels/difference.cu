@@ -10,7 +10,7 @@
 //
 // difference_shared and difference_total do the same for edges that all chains share: v [Y][Y] is the sum over chains. difference_shared
 // sums groups of 16 chains, and difference_total adds the groups in order. Bound: reads u and r once, 8·B·Y² bytes.
-// Reference: train/engine.go (difference); checked by cuda/training/objective_test.go.
+// Reference: train/engine/engine.go (difference); checked by cuda/training/objective_test.go.
 #include "chain.cuh"
 #include "rows.cuh"
 

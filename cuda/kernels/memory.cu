@@ -5,7 +5,7 @@
 // remember moves rows of a memory towards answers: r ← (1−γ)r + γu; γ is by[0], or step if by is null.
 //   u [N][W] float, index [N] int    answers, and the row of r for each, −1: none
 //   chain [N], offsets [B+1] int     for per-position edges, whose rows are left alone where chains start; else null
-// One block per 2048 entries or so. Bound: reads u and r, writes r once, 12·N·W bytes. Reference: train/memory.go; checked by
+// One block per 2048 entries or so. Bound: reads u and r, writes r once, 12·N·W bytes. Reference: train/engine/memory.go; checked by
 // cuda/training/objective_test.go.
 KERNEL(remember)(const float* RESTRICT u, const int* RESTRICT index, const int* RESTRICT chain, const int* RESTRICT offsets, float* RESTRICT r,
 	const float* RESTRICT by, float step, int N, int W, int rows) {
@@ -33,7 +33,7 @@ EXPORT(recall)
 //   node [ΣT][Y] float; edge [n][Y²], or [ΣT][Y²] with per_position; either may be null
 //   offsets [n+1], gold [ΣT] int    the data set
 // One block per example; shared memory for THREADS numbers. Bound: reads and writes r once.
-// Reference: train/memory.go; checked by cuda/training/objective_test.go.
+// Reference: train/engine/memory.go; checked by cuda/training/objective_test.go.
 KERNEL(to_gold)(float* RESTRICT node, float* RESTRICT edge, const int* RESTRICT offsets, const int* RESTRICT gold, float γ, int Y, int per_position) {
 	SHARED(int, counts);
 	int from = offsets[BLOCK], length = offsets[BLOCK + 1] - from, E = Y * Y;

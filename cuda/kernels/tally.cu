@@ -1,12 +1,12 @@
 // tally: adds a batch's contribution to the objective's running sums. Block q owns sum q; sums in order: primal, smoothed, linear, loss,
-// entropy, exact, moved (defined in train/engine.go).
+// entropy, exact, moved (defined in train/engine/engine.go).
 //   value, most, gold [B] double, exact [B] int   the oracle's answers: smoothed max, max, gold score, exactness; null if not computed
 //   examples [B] int, weight [B] float            the batch
 //   nodes [3][n], edges [3 or 2][m] double        sums from difference, of node and edge parts; null and 0: none
 //   moved [B] int                                 from difference; null: all chains have moved. Zeroed afterwards
 //   sums [7] double                               in and out
 // SMOOTH: the primal value is the smoothed one, and entropy is computed. SHARED_EDGES: edges holds only linear and self.
-// Each block adds in a fixed order. Bound: latency. Reference: train/engine.go (ask, difference); checked by cuda/training/objective_test.go.
+// Each block adds in a fixed order. Bound: latency. Reference: train/engine/engine.go (query, difference); checked by cuda/training/objective_test.go.
 #include "rows.cuh"
 
 #define SMOOTH 1
@@ -33,7 +33,8 @@ KERNEL(tally)(const double* RESTRICT value, const double* RESTRICT most, const d
 			if (moved) moved[b] = 0;
 		}
 		if (!value) continue;
-		if (q == 0 && (smooth || most)) s += c * ((smooth ? value[b] : most[b]) - gold[b]);
+		// The max's path is picked in float32 and can lose the gold one: the hinge is never negative (engine.Objective).
+		if (q == 0 && (smooth || most)) s += c * ((smooth ? value[b] : max(most[b], gold[b])) - gold[b]);
 		if (q == 1) s += c * (value[b] - gold[b]);
 		if (q == 4 && smooth && differs) s += c * value[b];
 		if (q == 5) s += exact && exact[b] ? 1 : 0;

@@ -41,7 +41,7 @@ EXPORT(products)
 //   w, b, d, mean [n] float   in and out, d only in; b null: q = β = 0; d null: c = β = 0; mean null: share = 0
 //   by [1] double or null     factor for c
 // Bound: reads and writes w, reads D, and if used reads b and reads and writes the mean: 12 to 24 bytes per entry.
-// Reference: train/path.go; checked by cuda/training/vectors_test.go.
+// Reference: train/engine/path.go; checked by cuda/training/vectors_test.go.
 KERNEL(walk)(float* RESTRICT w, float* RESTRICT b, const float* RESTRICT d, float* RESTRICT mean, const double* RESTRICT by, float ρ, float q,
 	double c, float β, float share, int64_t n) {
 	float step = (float)(by ? c * by[0] : c);
@@ -79,7 +79,7 @@ DEVICE double2 add_up(const double* parts, int blocks, double* shared) {
 //   sums [3] double            the third is Σ c⟨u − ū, θ + ℓ⟩, n times the block gap g
 //   dual [3] double            in and out: linear part b of the dual, b of the mean iterate, the dual's value
 //   by [1] double              out: −γ/λn, the factor of D; γ [1] float out
-// with γ = clip(g/‖D/λn‖²λ, 0, 1). One block. Bound: latency. Reference: train/bcfw.go; checked by cuda/training/vectors_test.go.
+// with γ = clip(g/‖D/λn‖²λ, 0, 1). One block. Bound: latency. Reference: train/methods/bcfw.go; checked by cuda/training/vectors_test.go.
 KERNEL(ascend)(const double* RESTRICT parts, int blocks, const double* RESTRICT sums, double* RESTRICT dual, double* RESTRICT by, float* RESTRICT gamma,
 	double λ, double n, double share) {
 	SHARED(double, shared);
@@ -99,7 +99,7 @@ EXPORT(ascend)
 //   parts [2][blocks] double   ‖D‖² and ⟨D, w − w_0⟩, in parts
 //   sums [7] double            the last two count exact answers and answers that moved; unless all are exact and some moved, nothing is added
 //   observed [2] double        in and out
-// One block. Bound: latency. Reference: train/autostep.go; checked by cuda/training/vectors_test.go.
+// One block. Bound: latency. Reference: train/engine/observe.go; checked by cuda/training/vectors_test.go.
 KERNEL(observe)(const double* RESTRICT parts, int blocks, const double* RESTRICT sums, double* RESTRICT observed, double size) {
 	SHARED(double, shared);
 	double2 of = add_up(parts, blocks, shared);

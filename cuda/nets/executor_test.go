@@ -45,9 +45,8 @@ func (r *rig) check(examples []int, seed uint64) {
 	v, node, edge := r.cotangent(&batch)
 
 	worker := net.NewNetWorker()
-	worker.SetDropout(seed)
 	var want, push structured.Potentials
-	cudatest.Must(r.t, worker.Score(w, &batch, &want))
+	cudatest.Must(r.t, worker.ScoreDropout(w, seed, &batch, &want))
 	grad := cudatest.Vector(r.rng, net.Dim(), 0.1)
 	g := r.upload(grad)
 	cudatest.Must(r.t, worker.Pullback(v, grad))
@@ -69,8 +68,7 @@ func (r *rig) check(examples []int, seed uint64) {
 	cudatest.Near(r.t, "gradient", r.download(g), grad, 1e-5)
 
 	model := nets.Linearise(net, w0).NewLinearisedWorker()
-	model.SetDropout(seed)
-	cudatest.Must(r.t, model.Score(w, &batch, &want))
+	cudatest.Must(r.t, model.ScoreDropout(w, seed, &batch, &want))
 	clear(grad)
 	cudatest.Must(r.t, model.Pullback(v, grad))
 	linear := cudanets.NewLinearised(e)
@@ -177,8 +175,7 @@ func TestDropoutIsTheCPUs(t *testing.T) {
 		var batch structured.Batch
 		var want structured.Potentials
 		batch.Reset(data, []int{2, 1})
-		worker.SetDropout(seed)
-		cudatest.Must(t, worker.Score(w, &batch, &want))
+		cudatest.Must(t, worker.ScoreDropout(w, seed, &batch, &want))
 		r.batch.Set([]int{2, 1})
 		r.batch.SetSeed(seed)
 		e.Score(r.upload(w), r.batch, r.θ.Parts())

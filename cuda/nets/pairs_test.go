@@ -100,9 +100,8 @@ func checkPairs(t *testing.T, d *device.Device, net *nets.Net, data *structured.
 		}
 	}
 	worker := net.NewNetWorker()
-	worker.SetDropout(seed)
 	var want, push structured.Potentials
-	cudatest.Must(t, worker.Score(w, &batch, &want))
+	cudatest.Must(t, worker.ScoreDropout(w, seed, &batch, &want))
 	grad := cudatest.Vector(rng, net.Dim(), 0.1)
 	g := cudatest.Uploaded(d, grad)
 	cudatest.Must(t, worker.Pullback(v, grad))
@@ -119,8 +118,7 @@ func checkPairs(t *testing.T, d *device.Device, net *nets.Net, data *structured.
 	cudatest.Near(t, "gradient", cudatest.Downloaded(d, g), grad, 1e-5)
 
 	model := nets.Linearise(net, w0).NewLinearisedWorker()
-	model.SetDropout(seed)
-	cudatest.Must(t, model.Score(w, &batch, &want))
+	cudatest.Must(t, model.ScoreDropout(w, seed, &batch, &want))
 	linear := cudanets.NewLinearised(e)
 	linear.MoveTo(cudatest.Uploaded(d, w0))
 	linear.Score(cudatest.Uploaded(d, w), on, θ)

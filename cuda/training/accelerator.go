@@ -7,13 +7,14 @@ import (
 	cudanets "github.com/dsp-go/dsp/cuda/nets"
 	cudaoracles "github.com/dsp-go/dsp/cuda/oracles"
 	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
-	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/engine"
 )
 
-// Accelerator does the work of a train.Engine on a device. The data, the scorer's weights, the optimiser's path and its memories stay on
+// Accelerator does the work of an engine.Engine on a device. The data, the scorer's weights, the optimiser's path and its memories stay on
 // the device. So do the results of a step, until a method returns them.
 type Accelerator struct {
 	*shared
@@ -44,17 +45,17 @@ type shared struct {
 	}
 }
 
-var _ train.Accelerator = (*Accelerator)(nil)
+var _ engine.DualAscender = (*Accelerator)(nil)
 
 // NewAccelerator uploads an objective's data and returns an accelerator for it. With tf32, matrix products are in TF32. An objective
 // that the device cannot evaluate is bad input. If HasKernels reports false, only the network runs on the device; the structure's
 // oracle uses all cores of the host. The caller must close the accelerator.
-func NewAccelerator(d *device.Device, o *train.Objective, tf32 bool) (*Accelerator, error) {
+func NewAccelerator(d *device.Device, o *engine.Objective, tf32 bool) (*Accelerator, error) {
 	return newAccelerator(d, o, tf32, false)
 }
 
 // newAccelerator is NewAccelerator; with onHost it uses the host's oracle even if there are kernels.
-func newAccelerator(d *device.Device, o *train.Objective, tf32, onHost bool) (*Accelerator, error) {
+func newAccelerator(d *device.Device, o *engine.Objective, tf32, onHost bool) (*Accelerator, error) {
 	if err := CheckObjective(o); err != nil {
 		return nil, err
 	}
@@ -68,7 +69,7 @@ func newAccelerator(d *device.Device, o *train.Objective, tf32, onHost bool) (*A
 }
 
 // accelerator returns an accelerator for an objective on the shared data.
-func (s *shared) accelerator(o *train.Objective) (*Accelerator, error) {
+func (s *shared) accelerator(o *engine.Objective) (*Accelerator, error) {
 	scorer, err := s.scorer(o.Scorer)
 	if err != nil {
 		return nil, err
@@ -77,7 +78,7 @@ func (s *shared) accelerator(o *train.Objective) (*Accelerator, error) {
 }
 
 // acceleratorWith returns an accelerator for an objective on the shared data, with a scorer on the device.
-func (s *shared) acceleratorWith(o *train.Objective, scorer cudanets.Scorer) (a *Accelerator, err error) {
+func (s *shared) acceleratorWith(o *engine.Objective, scorer cudanets.Scorer) (a *Accelerator, err error) {
 	a = &Accelerator{shared: s, scorer: scorer, steps: map[cudanets.Capacity]*slot{}}
 	if s.onHost || !HasKernels(o) {
 		if a.oracle, err = newHostOracle(s.data, o, scorer); err != nil {
@@ -104,7 +105,7 @@ func checkSparse(s nets.Scorer) error {
 	if _, chain := form.Structure.(chains.Chain); chain {
 		return nil
 	}
-	if _, sparse := s.(*nets.SparseLinear); sparse {
+	if _, ok := s.(*sparse.Linear); ok {
 		return structured.BadInput("a CUDA device supports linear nets on attributes for sequences of labels only, not for a %s; use --device cpu",
 			form.Structure.Name())
 	}
@@ -114,7 +115,7 @@ func checkSparse(s nets.Scorer) error {
 // scorer returns a scorer's counterpart on the device.
 func (s *shared) scorer(of nets.Scorer) (cudanets.Scorer, error) {
 	switch of := of.(type) {
-	case *nets.SparseLinear:
+	case *sparse.Linear:
 		return cudanets.NewSparseLinear(of, s.data), nil
 	case *nets.Net:
 		return cudanets.NewExecutor(s.d, of, s.blas), nil
@@ -126,8 +127,8 @@ func (s *shared) scorer(of nets.Scorer) (cudanets.Scorer, error) {
 	return nil, structured.BadInput("a CUDA device runs only the networks of package nets, not %T", of)
 }
 
-// Also implements train.Accelerator.
-func (a *Accelerator) Also(o *train.Objective) (train.Accelerator, error) {
+// Sibling implements engine.Accelerator.
+func (a *Accelerator) Sibling(o *engine.Objective) (engine.Accelerator, error) {
 	if err := CheckObjective(o); err != nil {
 		return nil, err
 	}
@@ -139,7 +140,7 @@ func (a *Accelerator) Also(o *train.Objective) (train.Accelerator, error) {
 	return b, nil
 }
 
-// MoveTo implements train.Accelerator.
+// MoveTo implements engine.Accelerator.
 func (a *Accelerator) MoveTo(w []float32) {
 	if a.moves != nil {
 		device.Upload(a.d, a.vectors.at, w)
@@ -147,7 +148,7 @@ func (a *Accelerator) MoveTo(w []float32) {
 	}
 }
 
-// Close implements train.Accelerator.
+// Close implements engine.Accelerator.
 func (a *Accelerator) Close() {
 	a.free()
 	a.shared.free()
@@ -194,20 +195,20 @@ func (a *Accelerator) done() error {
 }
 
 // sums waits for the objective's sums and returns them.
-func (a *Accelerator) sums() (train.Sums, error) {
+func (a *Accelerator) sums() (engine.Sums, error) {
 	s := a.oracle.ReadSums()
 	return s, a.done()
 }
 
 // overData calls work for all given examples, in batches of the capacity of a full pass. It clears the sums first. kind identifies the work.
-func (a *Accelerator) overData(ctx context.Context, w []float32, examples []int, kind any, work func(l evaluation)) (train.Sums, error) {
+func (a *Accelerator) overData(ctx context.Context, w []float32, examples []int, kind any, work func(l evaluation)) (engine.Sums, error) {
 	device.Upload(a.d, a.vectors.at, w)
 	a.oracle.ClearSums()
 	l := a.whole
 	l.use(a.shared, kind)
 	for len(examples) > 0 && a.d.Err() == nil {
 		if err := ctx.Err(); err != nil {
-			return train.Sums{}, err
+			return engine.Sums{}, err
 		}
 		n := a.data.Fit(examples, l.capacity)
 		l.batch.Set(examples[:n])
@@ -218,7 +219,7 @@ func (a *Accelerator) overData(ctx context.Context, w []float32, examples []int,
 }
 
 // gradient calls work for all examples, and sets g to the sum of their pullbacks.
-func (a *Accelerator) gradient(ctx context.Context, w, g []float32, kind any, work func(l evaluation)) (train.Sums, error) {
+func (a *Accelerator) gradient(ctx context.Context, w, g []float32, kind any, work func(l evaluation)) (engine.Sums, error) {
 	device.Zero(a.d, a.vectors.grad)
 	sums, err := a.overData(ctx, w, a.data.All(), kind, func(l evaluation) {
 		work(l)
@@ -231,8 +232,8 @@ func (a *Accelerator) gradient(ctx context.Context, w, g []float32, kind any, wo
 	return sums, a.d.Err()
 }
 
-// FullPass implements train.Accelerator.
-func (a *Accelerator) FullPass(ctx context.Context, w []float32, s oracles.Smoothing, memory train.RemoteMemory, g []float32) (train.Sums, error) {
+// FullPass implements engine.Accelerator.
+func (a *Accelerator) FullPass(ctx context.Context, w []float32, s oracles.Smoothing, memory engine.RemoteMemory, g []float32) (engine.Sums, error) {
 	return a.gradient(ctx, w, g, scratchOf(s), func(l evaluation) {
 		l.Ask(a.vectors.at, s, true)
 		if memory != nil {
@@ -242,8 +243,8 @@ func (a *Accelerator) FullPass(ctx context.Context, w []float32, s oracles.Smoot
 	})
 }
 
-// Recompose implements train.Accelerator.
-func (a *Accelerator) Recompose(ctx context.Context, w []float32, memory train.RemoteMemory, g []float32) (float64, error) {
+// Recompose implements engine.Accelerator.
+func (a *Accelerator) Recompose(ctx context.Context, w []float32, memory engine.RemoteMemory, g []float32) (float64, error) {
 	sums, err := a.gradient(ctx, w, g, "recompose", func(l evaluation) {
 		l.Recall(a.vectors.at, memory)
 		l.Difference(nil)
@@ -251,7 +252,7 @@ func (a *Accelerator) Recompose(ctx context.Context, w []float32, memory train.R
 	return sums.Linear, err
 }
 
-// Value implements train.Accelerator.
+// Value implements engine.Accelerator.
 func (a *Accelerator) Value(ctx context.Context, w []float32, examples []int) (float64, error) {
 	sums, err := a.overData(ctx, w, examples, "value", func(l evaluation) { l.Value(a.vectors.at) })
 	return sums.Primal, err

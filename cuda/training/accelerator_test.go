@@ -17,16 +17,20 @@ import (
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/engine"
+	"github.com/dsp-go/dsp/train/methods"
 )
 
 // network is a net with the methods that prox-linear needs.
 type network struct{ *nets.Net }
 
-func (n network) Linearise() train.Linearised { return nets.Linearise(n.Net, make([]float32, n.Dim())) }
-func (n network) Network() *nets.Net          { return n.Net }
+func (n network) Linearise() engine.Linearised {
+	return nets.Linearise(n.Net, make([]float32, n.Dim()))
+}
+func (n network) Network() *nets.Net { return n.Net }
 
 // learnable is a problem on chains whose features mostly reveal their labels.
-func learnable(t testing.TB, c nets.Config, loss train.Loss, s oracles.Smoothing) *train.Problem {
+func learnable(t testing.TB, c nets.Config, loss engine.Loss, s oracles.Smoothing) *train.Problem {
 	rng := rand.New(rand.NewPCG(7, 7))
 	const labels = 3
 	input := nets.Input{Dim: 4}
@@ -42,8 +46,8 @@ func learnable(t testing.TB, c nets.Config, loss train.Loss, s oracles.Smoothing
 	}
 	net, err := nets.New(c, input, labels)
 	cudatest.Must(t, err)
-	o := &train.Objective{Scorer: network{net}, Data: d, Loss: loss, Lambda: 0.1}
-	return &train.Problem{Engine: train.NewEngine(o, 1), Smoothing: s, Batch: 2, Seed: 3}
+	o := &engine.Objective{Scorer: network{net}, Data: d, Loss: loss, Lambda: 0.1}
+	return &train.Problem{Engine: engine.NewEngine(o, 1), Smoothing: s, Batch: 2, Seed: 3}
 }
 
 // deviceProblem returns the same problem on a device.
@@ -51,7 +55,7 @@ func deviceProblem(t testing.TB, d *device.Device, p *train.Problem) *train.Prob
 	a, err := training.NewAccelerator(d, p.Objective, false)
 	cudatest.Must(t, err)
 	q := *p
-	q.Engine = train.NewAcceleratedEngine(p.Objective, 1, a)
+	q.Engine = engine.NewAcceleratedEngine(p.Objective, 1, a)
 	return &q
 }
 
@@ -79,27 +83,27 @@ func TestMethodsOnDevice(t *testing.T) {
 	inner := func(m func() train.Method) func(int) train.Method { return func(int) train.Method { return m() } }
 	cases := map[string]struct {
 		net    nets.Config
-		loss   train.Loss
+		loss   engine.Loss
 		s      oracles.Smoothing
 		method func() train.Method
 	}{
-		"sgd":                  {mlp, train.Hinge, oracles.Smoothing{}, func() train.Method { return &train.SGD{Rate: 0.1} }},
-		"sgd, crf, search":     {mlp, train.CRF, oracles.Smoothing{}, func() train.Method { return &train.SGD{} }},
-		"svrg":                 {linear, train.Hinge, entropy, func() train.Method { return &train.SVRG{} }},
-		"svrg, softmax-margin": {linear, train.SoftmaxMargin, oracles.Smoothing{}, func() train.Method { return &train.SVRG{} }},
-		"svrg, annealed":       {linear, train.Hinge, oracles.Smoothing{Kind: oracles.L2, K: 3}, func() train.Method { return &train.SVRG{} }},
-		"casimir":              {linear, train.Hinge, l2, func() train.Method { return &train.Casimir{} }},
-		"casimir-adapt":        {linear, train.CRF, oracles.Smoothing{}, func() train.Method { return &train.Casimir{Adaptive: true} }},
-		"saga":                 {linear, train.Hinge, entropy, func() train.Method { return &train.SAGA{} }},
-		"bcfw":                 {linear, train.Hinge, oracles.Smoothing{}, func() train.Method { return &train.BCFW{Resync: 2} }},
-		"lbfgs":                {linear, train.CRF, oracles.Smoothing{}, func() train.Method { return &train.LBFGS{} }},
-		"prox-linear":          {mlp, train.Hinge, oracles.Smoothing{}, func() train.Method { return &train.ProxLinear{WarmUp: -1} }},
-		"prox-linear, casimir": {mlp, train.CRF, oracles.Smoothing{}, func() train.Method { return &train.ProxLinear{} }},
-		"prox-linear, saga": {mlp, train.Hinge, entropy, func() train.Method {
-			return &train.ProxLinear{WarmUp: -1, Inner: inner(func() train.Method { return &train.SAGA{} })}
+		"sgd":                  {mlp, engine.Hinge, oracles.Smoothing{}, func() train.Method { return &methods.SGD{Rate: 0.1} }},
+		"sgd, crf, search":     {mlp, engine.CRF, oracles.Smoothing{}, func() train.Method { return &methods.SGD{} }},
+		"svrg":                 {linear, engine.Hinge, entropy, func() train.Method { return &methods.SVRG{} }},
+		"svrg, softmax-margin": {linear, engine.SoftmaxMargin, oracles.Smoothing{}, func() train.Method { return &methods.SVRG{} }},
+		"svrg, annealed":       {linear, engine.Hinge, oracles.Smoothing{Kind: oracles.L2, K: 3}, func() train.Method { return &methods.SVRG{} }},
+		"casimir":              {linear, engine.Hinge, l2, func() train.Method { return &methods.Casimir{} }},
+		"casimir-adapt":        {linear, engine.CRF, oracles.Smoothing{}, func() train.Method { return &methods.Casimir{Adaptive: true} }},
+		"saga":                 {linear, engine.Hinge, entropy, func() train.Method { return &methods.SAGA{} }},
+		"bcfw":                 {linear, engine.Hinge, oracles.Smoothing{}, func() train.Method { return &methods.BCFW{Resync: 2} }},
+		"lbfgs":                {linear, engine.CRF, oracles.Smoothing{}, func() train.Method { return &methods.LBFGS{} }},
+		"prox-linear":          {mlp, engine.Hinge, oracles.Smoothing{}, func() train.Method { return &methods.ProxLinear{WarmUp: -1} }},
+		"prox-linear, casimir": {mlp, engine.CRF, oracles.Smoothing{}, func() train.Method { return &methods.ProxLinear{} }},
+		"prox-linear, saga": {mlp, engine.Hinge, entropy, func() train.Method {
+			return &methods.ProxLinear{WarmUp: -1, Inner: inner(func() train.Method { return &methods.SAGA{} })}
 		}},
-		"prox-linear, svrg, l2": {mlp, train.Hinge, l2, func() train.Method {
-			return &train.ProxLinear{WarmUp: -1, Inner: inner(func() train.Method { return &train.SVRG{} })}
+		"prox-linear, svrg, l2": {mlp, engine.Hinge, l2, func() train.Method {
+			return &methods.ProxLinear{WarmUp: -1, Inner: inner(func() train.Method { return &methods.SVRG{} })}
 		}},
 	}
 	for _, name := range slices.Sorted(maps.Keys(cases)) {
@@ -129,9 +133,9 @@ func TestSparseOnDevice(t *testing.T) {
 	for _, edges := range []int{0, 3} {
 		set, net := cudatest.SparseCase(t, rand.New(rand.NewPCG(2, 3)), 3, 12, edges, nets.EdgesTransition, true, 3, 1, 4, 2, 5, 3)
 		for _, batch := range []int{1, 6} {
-			o := &train.Objective{Scorer: net, Data: set, Lambda: 0.1}
-			p := &train.Problem{Engine: train.NewEngine(o, 1), Batch: batch, Seed: 3}
-			want, got := trained(t, p, &train.BCFW{}, 2), trained(t, deviceProblem(t, d, p), &train.BCFW{}, 2)
+			o := &engine.Objective{Scorer: net, Data: set, Lambda: 0.1}
+			p := &train.Problem{Engine: engine.NewEngine(o, 1), Batch: batch, Seed: 3}
+			want, got := trained(t, p, &methods.BCFW{}, 2), trained(t, deviceProblem(t, d, p), &methods.BCFW{}, 2)
 			cudatest.Near(t, "w", got.W, want.W, 1e-4)
 		}
 	}
@@ -140,12 +144,12 @@ func TestSparseOnDevice(t *testing.T) {
 // Unsupported objectives are refused, and an error about weights that are not finite names the example.
 func TestAcceleratorRefuses(t *testing.T) {
 	d := cudatest.Device(t)
-	p := learnable(t, nets.Config{Net: "mlp", Hidden: []int{3}}, train.Hinge, oracles.Smoothing{})
+	p := learnable(t, nets.Config{Net: "mlp", Hidden: []int{3}}, engine.Hinge, oracles.Smoothing{})
 	q := deviceProblem(t, d, p)
 	s := &train.State{W: p.Scorer.(network).Init(1)}
-	m := &train.SGD{Rate: 1e30}
+	m := &methods.SGD{Rate: 1e30}
 	cudatest.Must(t, m.Start(t.Context(), q, s))
-	var bad *train.NonFiniteError
+	var bad *engine.NonFiniteError
 	if err := m.Pass(t.Context(), q, s); !errors.As(err, &bad) || !strings.HasPrefix(bad.Where, "example ") {
 		t.Errorf("it ended with %v", err)
 	}

@@ -7,7 +7,7 @@ import (
 	cudanets "github.com/dsp-go/dsp/cuda/nets"
 	cudaoracles "github.com/dsp-go/dsp/cuda/oracles"
 	"github.com/dsp-go/dsp/oracles"
-	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/engine"
 )
 
 // ChainEvaluation evaluates an Objective on a batch and owns the memory for that. The batch's examples may change between calls. Captured
@@ -231,7 +231,7 @@ func (l *ChainEvaluation) difference(node, edge device.Array[float32], source, e
 	if o.Task.ByLength {
 		flags |= cudaoracles.FlagByLength
 	}
-	if o.Loss != train.CRF {
+	if o.Loss != engine.CRF {
 		flags |= cudaoracles.FlagWithLoss
 	}
 	rows := func(u, r, θ, v device.Array[float32], sums device.Array[float64], width, flags int) {

@@ -6,7 +6,7 @@ import (
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/vec"
-	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/engine"
 )
 
 // hostEvaluation evaluates an objective on one batch with the host's oracle.
@@ -34,7 +34,7 @@ type hostShard struct {
 	v              structured.Marginals // c_i(u_i − r_i)
 	gold, value    []float64
 	y              []int32
-	sums           train.Sums
+	sums           engine.Sums
 }
 
 func (o *hostOracle) newEvaluation(b *cudanets.Batch) evaluation {
@@ -77,7 +77,7 @@ func (l *hostEvaluation) score(w device.Array[float32]) {
 	l.each(func(s *hostShard, _ oracles.Maximiser) {
 		for b := range s.θ.Len() {
 			gold := l.host.GoldOf(s.first + b)
-			if o.Loss != train.CRF {
+			if o.Loss != engine.CRF {
 				o.task.Augment(&s.θ, b, gold)
 			}
 			s.gold[b] = s.θ.Score(b, gold.Output)
@@ -114,7 +114,7 @@ func (l *hostEvaluation) Ask(w device.Array[float32], s oracles.Smoothing, wantM
 func (l *hostEvaluation) Value(w device.Array[float32]) {
 	l.score(w)
 	l.each(func(s *hostShard, oracle oracles.Maximiser) {
-		s.sums, s.value = train.Sums{}, vec.Grow(s.value, s.θ.Len())
+		s.sums, s.value = engine.Sums{}, vec.Grow(s.value, s.θ.Len())
 		if l.o.Loss.Smooth() {
 			oracle.(oracles.Summer).Exp(&s.θ, 1, s.value, nil)
 		} else {
@@ -136,7 +136,7 @@ func (l *hostEvaluation) weight(s *hostShard, b int) float64 { return l.o.Data.W
 func (l *hostEvaluation) example(s *hostShard, b int) int { return l.host.Examples[s.first+b] }
 
 // Recall implements evaluation.
-func (l *hostEvaluation) Recall(w device.Array[float32], memory train.RemoteMemory) {
+func (l *hostEvaluation) Recall(w device.Array[float32], memory engine.RemoteMemory) {
 	l.score(w)
 	l.asked = false
 	m := hostMemoryOf(memory)
@@ -149,10 +149,10 @@ func (l *hostEvaluation) Recall(w device.Array[float32], memory train.RemoteMemo
 }
 
 // Difference implements evaluation.
-func (l *hostEvaluation) Difference(memory train.RemoteMemory) {
+func (l *hostEvaluation) Difference(memory engine.RemoteMemory) {
 	m := hostMemoryOf(memory)
 	l.each(func(s *hostShard, _ oracles.Maximiser) {
-		s.sums = train.Sums{}
+		s.sums = engine.Sums{}
 		if l.asked {
 			l.sumAnswers(s)
 		}
@@ -165,7 +165,7 @@ func (l *hostEvaluation) Difference(memory train.RemoteMemory) {
 				s.v.AddScaled(b, -1, &m.Marginals, l.example(s, b))
 			}
 			s.sums.Linear += c * s.v.Dot(b, &s.θ)
-			if l.o.Loss != train.CRF {
+			if l.o.Loss != engine.CRF {
 				s.sums.Loss += c * l.o.task.Dot(&s.v, b, gold)
 			}
 			if m == nil || !s.v.Zero(b) {
@@ -281,7 +281,7 @@ func (l *hostEvaluation) sumTied(p int, to []float32) {
 func (l *hostEvaluation) Pullback(grad device.Array[float32]) { l.o.scorer.Pullback(l.v.parts, grad) }
 
 // Remember implements evaluation.
-func (l *hostEvaluation) Remember(memory train.RemoteMemory, γ float32) {
+func (l *hostEvaluation) Remember(memory engine.RemoteMemory, γ float32) {
 	m := hostMemoryOf(memory)
 	l.each(func(s *hostShard, _ oracles.Maximiser) {
 		u := &s.answer.U
@@ -299,7 +299,7 @@ func (l *hostEvaluation) Remember(memory train.RemoteMemory, γ float32) {
 }
 
 // RememberBy implements evaluation.
-func (l *hostEvaluation) RememberBy(memory train.RemoteMemory, γ device.Array[float32]) {
+func (l *hostEvaluation) RememberBy(memory engine.RemoteMemory, γ device.Array[float32]) {
 	var by [1]float32
 	device.Download(l.o.data.Device, by[:], γ)
 	l.Remember(memory, by[0])

@@ -12,14 +12,14 @@ import (
 	"github.com/dsp-go/dsp/oracles/kinds"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/host"
-	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/engine"
 )
 
 // hostOracle evaluates the loss on the host while the network runs on a device. It serves structures, task losses and constraints
 // without kernels. One copy downloads a batch's potentials, the structure's oracle answers on all cores, and one copy uploads the
 // cotangent. Memories stay on the host. Results do not depend on the number of cores.
 type hostOracle struct {
-	*train.Objective
+	*engine.Objective
 	data    *cudanets.Data
 	scorer  cudanets.Scorer
 	form    structured.Form
@@ -33,7 +33,7 @@ type hostOracle struct {
 }
 
 // newHostOracle returns bad input if the structure's oracle does not support the loss.
-func newHostOracle(data *cudanets.Data, of *train.Objective, scorer cudanets.Scorer) (*hostOracle, error) {
+func newHostOracle(data *cudanets.Data, of *engine.Objective, scorer cudanets.Scorer) (*hostOracle, error) {
 	form := of.Scorer.Form()
 	o := &hostOracle{Objective: of, data: data, scorer: scorer, form: form, task: of.Task, kind: kinds.Of(form.Structure)}
 	if o.task == nil {
@@ -60,12 +60,12 @@ func (o *hostOracle) ClearSums() {
 }
 
 // ReadSums implements oracle.
-func (o *hostOracle) ReadSums() train.Sums { return readSums(o.data.Device, o.onto) }
+func (o *hostOracle) ReadSums() engine.Sums { return readSums(o.data.Device, o.onto) }
 
 func (o *hostOracle) sums() device.Array[float64] { return o.onto }
 
 // add adds to the running sums.
-func (o *hostOracle) add(s train.Sums) {
+func (o *hostOracle) add(s engine.Sums) {
 	for k, x := range [NumSums]float64{SumPrimal: s.Primal, SumSmoothed: s.Smoothed, SumLinear: s.Linear, SumLoss: s.Loss,
 		SumEntropy: s.Entropy, SumExact: float64(s.Exact), SumMoved: float64(s.Moved)} {
 		o.running[k] += x
@@ -89,7 +89,7 @@ func (o *hostOracle) found(batch *structured.Batch, θ *structured.Potentials) {
 		i := batch.Examples[b]
 		where = fmt.Sprintf("example %d (%s)", i, batch.Data.Where(i))
 	}
-	o.bad = &train.NonFiniteError{Where: where}
+	o.bad = &engine.NonFiniteError{Where: where}
 }
 
 // parallel calls work(k, oracle) for k from 0 to n-1 on all cores, each with its own oracle. A panic becomes the device's error.
@@ -122,7 +122,7 @@ func (o *hostOracle) newMemory() ownedMemory {
 	return m
 }
 
-// hostMemory is a train.Memory for an accelerator whose oracle is on the host.
+// hostMemory is an engine.Memory for an accelerator whose oracle is on the host.
 type hostMemory struct {
 	structured.Marginals
 	data *structured.Dataset
@@ -131,14 +131,14 @@ type hostMemory struct {
 // Free implements ownedMemory.
 func (m *hostMemory) Free() {}
 
-// Load implements train.RemoteMemory.
+// Load implements engine.RemoteMemory.
 func (m *hostMemory) Load(parts []structured.Part) {
 	for k := range m.Parts {
 		copy(m.Parts[k].Values, parts[k].Values)
 	}
 }
 
-// Store implements train.RemoteMemory.
+// Store implements engine.RemoteMemory.
 func (m *hostMemory) Store(parts []structured.Part) error {
 	for k := range m.Parts {
 		copy(parts[k].Values, m.Parts[k].Values)
@@ -146,7 +146,7 @@ func (m *hostMemory) Store(parts []structured.Part) error {
 	return nil
 }
 
-// ToGold implements train.RemoteMemory.
+// ToGold implements engine.RemoteMemory.
 func (m *hostMemory) ToGold(γ float32) {
 	if γ == 1 {
 		return
@@ -163,7 +163,7 @@ func (m *hostMemory) ToGold(γ float32) {
 }
 
 // hostMemoryOf returns the memory behind the interface, or nil.
-func hostMemoryOf(m train.RemoteMemory) *hostMemory {
+func hostMemoryOf(m engine.RemoteMemory) *hostMemory {
 	if m == nil {
 		return nil
 	}

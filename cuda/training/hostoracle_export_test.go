@@ -3,16 +3,16 @@ package training
 import (
 	"github.com/dsp-go/dsp/cuda/device"
 	cudanets "github.com/dsp-go/dsp/cuda/nets"
-	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/engine"
 )
 
 // NewAcceleratorWithHostOracle is NewAccelerator without kernels.
-func NewAcceleratorWithHostOracle(d *device.Device, o *train.Objective) (*Accelerator, error) {
+func NewAcceleratorWithHostOracle(d *device.Device, o *engine.Objective) (*Accelerator, error) {
 	return newAccelerator(d, o, false, true)
 }
 
 // NewAcceleratorWith is NewAccelerator with a custom scorer on the device.
-func NewAcceleratorWith(d *device.Device, o *train.Objective, scorer cudanets.Scorer) (*Accelerator, error) {
+func NewAcceleratorWith(d *device.Device, o *engine.Objective, scorer cudanets.Scorer) (*Accelerator, error) {
 	s := &shared{d: d, data: cudanets.NewData(d, o.Data), blas: device.NewBLAS(d, false), vectors: newVectors(d, o.Scorer.Dim())}
 	return s.acceleratorWith(o, scorer)
 }

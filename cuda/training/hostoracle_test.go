@@ -11,10 +11,13 @@ import (
 	"github.com/dsp-go/dsp/cuda/cudatest"
 	"github.com/dsp-go/dsp/cuda/training"
 	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/engine"
+	"github.com/dsp-go/dsp/train/methods"
 )
 
 // results holds what an accelerator returns for some passes, steps and a memory.
@@ -24,10 +27,10 @@ type results struct {
 }
 
 // collect makes every call that methods make, and collects the results.
-func collect(t *testing.T, a train.Accelerator, c *lossCase) (all results) {
+func collect(t *testing.T, a engine.DualAscender, c *lossCase) (all results) {
 	t.Helper()
 	ctx := t.Context()
-	sums := func(s train.Sums, err error) {
+	sums := func(s engine.Sums, err error) {
 		t.Helper()
 		cudatest.Must(t, err)
 		all.numbers = append(all.numbers, s.Primal, s.Smoothed, s.Linear, s.Loss, s.Entropy, float64(s.Exact), float64(s.Moved))
@@ -77,16 +80,16 @@ func collect(t *testing.T, a train.Accelerator, c *lossCase) (all results) {
 		if k == 3 {
 			a.Ascend(memory, 0.1, 0.5)
 		} else {
-			a.Walk(train.Stride{Rho: 0.9, C: -0.01, Share: 0.5})
+			a.Advance(engine.Stride{Rho: 0.9, C: -0.01, Share: 0.5})
 			a.Remember(memory, []float32{1, 0.25, 0.5}[k])
 		}
 		sums(a.Sums())
 		stored()
 	}
 	cudatest.Must(t, a.Change(ctx, c.w, c.to, []int{7, 3, 0}, c.smoothing))
-	a.Walk(train.Stride{Rho: 1, C: 0.5, Share: 0.5})
+	a.Advance(engine.Stride{Rho: 1, C: 0.5, Share: 0.5})
 	mean := make([]float32, len(c.w))
-	cudatest.Must(t, a.Settle(g, mean))
+	cudatest.Must(t, a.Finish(g, mean))
 	vector(g)
 	vector(mean)
 	return all
@@ -130,14 +133,14 @@ func TestMethodsWithHostOracle(t *testing.T) {
 	l2 := oracles.Smoothing{Kind: oracles.L2, K: 3, Mu: 0.5}
 	for name, c := range map[string]struct {
 		net    nets.Config
-		loss   train.Loss
+		loss   engine.Loss
 		s      oracles.Smoothing
 		method func() train.Method
 	}{
-		"sgd":         {nets.Config{Net: "mlp", Hidden: []int{3}, Edges: nets.EdgesPosition}, train.CRF, oracles.Smoothing{}, func() train.Method { return &train.SGD{Rate: 0.1} }},
-		"bcfw":        {nets.Config{Net: "linear"}, train.Hinge, oracles.Smoothing{}, func() train.Method { return &train.BCFW{Resync: 2} }},
-		"casimir":     {nets.Config{Net: "linear"}, train.Hinge, l2, func() train.Method { return &train.Casimir{} }},
-		"prox-linear": {nets.Config{Net: "mlp", Hidden: []int{3}}, train.Hinge, l2, func() train.Method { return &train.ProxLinear{WarmUp: -1} }},
+		"sgd":         {nets.Config{Net: "mlp", Hidden: []int{3}, Edges: nets.EdgesPosition}, engine.CRF, oracles.Smoothing{}, func() train.Method { return &methods.SGD{Rate: 0.1} }},
+		"bcfw":        {nets.Config{Net: "linear"}, engine.Hinge, oracles.Smoothing{}, func() train.Method { return &methods.BCFW{Resync: 2} }},
+		"casimir":     {nets.Config{Net: "linear"}, engine.Hinge, l2, func() train.Method { return &methods.Casimir{} }},
+		"prox-linear": {nets.Config{Net: "mlp", Hidden: []int{3}}, engine.Hinge, l2, func() train.Method { return &methods.ProxLinear{WarmUp: -1} }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := learnable(t, c.net, c.loss, c.s)
@@ -145,7 +148,7 @@ func TestMethodsWithHostOracle(t *testing.T) {
 				a, err := training.NewAcceleratorWithHostOracle(d, p.Objective)
 				cudatest.Must(t, err)
 				q := *p
-				q.Engine = train.NewAcceleratedEngine(p.Objective, 1, a)
+				q.Engine = engine.NewAcceleratedEngine(p.Objective, 1, a)
 				return &q
 			}
 			want, got, again := trained(t, p, c.method(), 3), trained(t, onHost(), c.method(), 3), trained(t, onHost(), c.method(), 3)
@@ -183,7 +186,7 @@ func (h halved) Augment(θ *structured.Potentials, b int, gold structured.Gold) 
 // A task loss without kernels uses the host's oracle and gives the CPU's result.
 func TestTaskLossWithoutKernels(t *testing.T) {
 	d := cudatest.Device(t)
-	p := learnable(t, nets.Config{Net: "linear"}, train.Hinge, oracles.Smoothing{})
+	p := learnable(t, nets.Config{Net: "linear"}, engine.Hinge, oracles.Smoothing{})
 	if !training.HasKernels(p.Objective) {
 		t.Fatal("chains have kernels")
 	}
@@ -191,20 +194,20 @@ func TestTaskLossWithoutKernels(t *testing.T) {
 	if training.HasKernels(p.Objective) {
 		t.Error("this loss has kernels")
 	}
-	bcfw := func() train.Method { return &train.BCFW{} }
+	bcfw := func() train.Method { return &methods.BCFW{} }
 	want, got := trained(t, p, bcfw(), 2), trained(t, deviceProblem(t, d, p), bcfw(), 2)
 	cudatest.Near(t, "w", got.W, want.W, 1e-4)
 }
 
 func TestHostOracleFindsWhatIsNotFinite(t *testing.T) {
 	d := cudatest.Device(t)
-	p := learnable(t, nets.Config{Net: "mlp", Hidden: []int{3}}, train.Hinge, oracles.Smoothing{})
+	p := learnable(t, nets.Config{Net: "mlp", Hidden: []int{3}}, engine.Hinge, oracles.Smoothing{})
 	a, err := training.NewAcceleratorWithHostOracle(d, p.Objective)
 	cudatest.Must(t, err)
 	defer a.Close()
 	w, g := p.Scorer.(network).Init(1), make([]float32, p.Scorer.Dim())
 	w[0] = float32(math.NaN())
-	var bad *train.NonFiniteError
+	var bad *engine.NonFiniteError
 	if _, err := a.FullPass(t.Context(), w, oracles.Smoothing{}, nil, g); !errors.As(err, &bad) || !strings.HasPrefix(bad.Where, "example ") {
 		t.Errorf("a full pass: %v", err)
 	}
@@ -224,8 +227,8 @@ func TestSparseScorersOfOtherStructuresAreRefused(t *testing.T) {
 	set, _ := cudatest.SparseCase(t, rand.New(rand.NewPCG(2, 3)), 3, 12, 0, nets.EdgesTransition, true, 3, 1)
 	form := chains.Form(3, false)
 	form.Structure = grid{}
-	net := nets.NewSparse(form, []nets.SparsePart{{Attributes: 12, Weights: "attributes"}, {Bias: "transitions"}})
-	_, err := training.NewAccelerator(d, &train.Objective{Scorer: net, Data: set}, false)
+	net := sparse.New(form, []sparse.Part{{Attributes: 12, Weights: "attributes"}, {Bias: "transitions"}})
+	_, err := training.NewAccelerator(d, &engine.Objective{Scorer: net, Data: set}, false)
 	if !structured.IsBadInput(err) || !strings.Contains(err.Error(), "not for a grid") {
 		t.Error(err)
 	}

@@ -12,16 +12,17 @@ import (
 	cudaoracles "github.com/dsp-go/dsp/cuda/oracles"
 	"github.com/dsp-go/dsp/cuda/training"
 	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/structured/vec"
-	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/engine"
 )
 
 // lossCase is an objective with a sparse linear scorer, and weights.
 type lossCase struct {
-	train.Objective
-	net       *nets.SparseLinear
+	engine.Objective
+	net       *sparse.Linear
 	smoothing oracles.Smoothing
 	w, to     []float32
 }
@@ -29,7 +30,7 @@ type lossCase struct {
 // lossCases calls test for all losses and smoothings, with shared and per-position edges, each with some of the task's features.
 func lossCases(t *testing.T, test func(t *testing.T, c *lossCase)) {
 	k := uint64(0)
-	for _, loss := range []train.Loss{train.Hinge, train.CRF, train.SoftmaxMargin} {
+	for _, loss := range []engine.Loss{engine.Hinge, engine.CRF, engine.SoftmaxMargin} {
 		for _, s := range []oracles.Smoothing{{}, {Kind: oracles.L2, Mu: 0.7, K: 3}, {Kind: oracles.L2, Mu: 2}, {Kind: oracles.Entropy, Mu: 0.5}} {
 			if loss.Smooth() && s.Kind != oracles.None {
 				continue // it has its own smoothing
@@ -65,7 +66,7 @@ func lossCases(t *testing.T, test func(t *testing.T, c *lossCase)) {
 }
 
 // constrain forbids some starts, ends and transitions that do not occur in the gold outputs.
-func constrain(rng *rand.Rand, o *train.Objective, labels int) {
+func constrain(rng *rand.Rand, o *engine.Objective, labels int) {
 	c := &chains.Constraints{Start: make([]bool, labels), End: make([]bool, labels), Transition: make([]bool, labels*labels)}
 	for _, part := range [][]bool{c.Start, c.End, c.Transition} {
 		for k := range part {

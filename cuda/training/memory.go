@@ -6,7 +6,7 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Memory is a train.Memory on a device: a point r_i of the marginal polytope for every example, in the same layout.
+// Memory is an engine.Memory on a device: a point r_i of the marginal polytope for every example, in the same layout.
 type Memory struct {
 	objective *Objective
 	Node      device.Array[float32] // [ΣT×Y]
@@ -75,7 +75,7 @@ func (m *Memory) store(l *ChainEvaluation) {
 	}
 }
 
-// Store copies the memory to the parts of a train.Memory.
+// Store copies the memory to the parts of an engine.Memory.
 func (m *Memory) Store(parts []structured.Part) error {
 	d := m.objective.Data.Device
 	device.Download(d, parts[0].Values, m.Node)
@@ -83,7 +83,7 @@ func (m *Memory) Store(parts []structured.Part) error {
 	return d.Err()
 }
 
-// Load copies parts of a train.Memory to the memory.
+// Load copies parts of an engine.Memory to the memory.
 func (m *Memory) Load(parts []structured.Part) {
 	d := m.objective.Data.Device
 	device.Upload(d, m.Node, parts[0].Values)

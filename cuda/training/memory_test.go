@@ -13,7 +13,7 @@ import (
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/structured/vec"
-	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/engine"
 )
 
 func TestEdgesAloneMayMove(t *testing.T) {
@@ -51,7 +51,7 @@ func TestMemoryMovesToGold(t *testing.T) {
 		c.w = make([]float32, c.net.Dim())
 		c.to = c.w
 		o := training.NewObjective(cudanets.NewData(d, c.Data), &c.Objective, cudanets.NewSparseLinear(c.net, cudanets.NewData(d, c.Data)), cudaoracles.NewOracle(d))
-		gold, memory := train.NewMemory(&c.Objective), o.NewMemory()
+		gold, memory := engine.NewMemory(&c.Objective), o.NewMemory()
 		want, other := chains.In(&gold.Marginals), new(structured.Marginals)
 		cudatest.Near(t, "gold nodes", cudatest.Downloaded(d, memory.Node), want.Node, 0)
 		cudatest.Near(t, "gold edges", cudatest.Downloaded(d, memory.Edge), want.Edge, 0)

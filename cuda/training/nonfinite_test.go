@@ -11,7 +11,7 @@ import (
 	"github.com/dsp-go/dsp/cuda/device"
 	cudanets "github.com/dsp-go/dsp/cuda/nets"
 	"github.com/dsp-go/dsp/nets"
-	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/engine"
 )
 
 func TestNonFinitePotentialsAreFound(t *testing.T) {
@@ -35,7 +35,7 @@ func TestNonFinitePotentialsAreFound(t *testing.T) {
 		ask := func(w device.Array[float32], examples ...int) string {
 			x.evaluation.Batch.Set(examples)
 			x.evaluation.Score(w)
-			var bad *train.NonFiniteError
+			var bad *engine.NonFiniteError
 			if err := x.o.NonFinite(); errors.As(err, &bad) {
 				return bad.Where
 			}
@@ -73,7 +73,7 @@ func (g garbled) Score(w device.Array[float32], b *cudanets.Batch, θ cudanets.P
 
 func TestStepsIntoFirstPositionsAreNotRead(t *testing.T) {
 	d := cudatest.Device(t)
-	for _, loss := range []train.Loss{train.Hinge, train.CRF} {
+	for _, loss := range []engine.Loss{engine.Hinge, engine.CRF} {
 		c := &lossCase{}
 		c.Data, c.net = cudatest.SparseCase(t, rand.New(rand.NewPCG(14, 1)), 4, 20, 3, nets.EdgesTransition, false, 3, 1, 20, 6)
 		c.Scorer, c.Loss = c.net, loss

@@ -12,14 +12,14 @@ import (
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
-	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/engine"
 )
 
-// Objective is the part of a train.Objective between potentials and cotangents, on a device: the loss f_i with its constraints and
+// Objective is the part of an engine.Objective between potentials and cotangents, on a device: the loss f_i with its constraints and
 // example weights. Its evaluations work batch by batch and add to its sums.
 type Objective struct {
 	Data   *cudanets.Data
-	Loss   train.Loss
+	Loss   engine.Loss
 	Task   chains.Hamming
 	Scorer cudanets.Scorer
 	Oracle *cudaoracles.Oracle
@@ -30,7 +30,7 @@ type Objective struct {
 	bad                    device.Array[int32]   // [1] first position in the data with a potential that is NaN or +∞
 }
 
-// Indices of Sums. Each entry is a sum over examples, weighted by c_i, as in train.Engine. r_i is the gold output, or the point in a
+// Indices of Sums. Each entry is a sum over examples, weighted by c_i, as in engine.Engine. r_i is the gold output, or the point in a
 // Memory.
 const (
 	SumPrimal   = iota // f_i; with the hinge only if the max was computed
@@ -45,7 +45,7 @@ const (
 
 // HasKernels reports whether there are kernels for the objective: there are for chains with chains.Hamming and chains.Constraints. For
 // other objectives an accelerator uses the structure's oracle on the host.
-func HasKernels(o *train.Objective) bool {
+func HasKernels(o *engine.Objective) bool {
 	_, chain := o.Scorer.Form().Structure.(chains.Chain)
 	_, task := o.Task.(chains.Hamming)
 	_, constraints := o.Constraints.(*chains.Constraints)
@@ -54,7 +54,7 @@ func HasKernels(o *train.Objective) bool {
 
 // CheckObjective refuses, as bad input, an objective that the device cannot evaluate: partial gold labels, more labels or positions than
 // the kernels support, or a scorer of sparse inputs for a structure other than chains.
-func CheckObjective(o *train.Objective) error {
+func CheckObjective(o *engine.Objective) error {
 	d := o.Data
 	if len(d.LabelSets) > 0 && slices.ContainsFunc(d.Labels, func(l int32) bool { return l < 0 }) {
 		return structured.BadInput("%s: a CUDA device cannot train on partial labels; use --device cpu", d.Name)
@@ -80,7 +80,7 @@ const (
 
 // NewObjective returns the device's side of an objective on data. CheckObjective must accept the objective, and HasKernels must report
 // true.
-func NewObjective(data *cudanets.Data, o *train.Objective, scorer cudanets.Scorer, oracle *cudaoracles.Oracle) *Objective {
+func NewObjective(data *cudanets.Data, o *engine.Objective, scorer cudanets.Scorer, oracle *cudaoracles.Oracle) *Objective {
 	d := data.Device
 	task, _ := o.Task.(chains.Hamming)
 	to := &Objective{Data: data, Loss: o.Loss, Task: task, Scorer: scorer, Oracle: oracle,
@@ -113,16 +113,16 @@ func (o *Objective) Free() {
 func (o *Objective) ClearSums() { device.Zero(o.Data.Device, o.Sums) }
 
 // ReadSums waits for the running sums and returns them.
-func (o *Objective) ReadSums() train.Sums { return readSums(o.Data.Device, o.Sums) }
+func (o *Objective) ReadSums() engine.Sums { return readSums(o.Data.Device, o.Sums) }
 
-func readSums(d *device.Device, from device.Array[float64]) train.Sums {
+func readSums(d *device.Device, from device.Array[float64]) engine.Sums {
 	var s [NumSums]float64
 	device.Download(d, s[:], from)
-	return train.Sums{Primal: s[SumPrimal], Smoothed: s[SumSmoothed], Linear: s[SumLinear], Loss: s[SumLoss], Entropy: s[SumEntropy],
+	return engine.Sums{Primal: s[SumPrimal], Smoothed: s[SumSmoothed], Linear: s[SumLinear], Loss: s[SumLoss], Entropy: s[SumEntropy],
 		Exact: int(s[SumExact]), Moved: int(s[SumMoved])}
 }
 
-// NonFinite waits, and returns a *train.NonFiniteError that names the first example of the data with a potential that was NaN or +∞
+// NonFinite waits, and returns a *engine.NonFiniteError that names the first example of the data with a potential that was NaN or +∞
 // since the last call, or nil. Sums and gradients computed since then contain such values.
 func (o *Objective) NonFinite() error {
 	d, at := o.Data.Device, [1]int32{allNumbers}
@@ -132,17 +132,17 @@ func (o *Objective) NonFinite() error {
 	}
 	device.Upload(d, o.bad, []int32{allNumbers})
 	if at[0] == transitions {
-		return &train.NonFiniteError{Where: "transitions"}
+		return &engine.NonFiniteError{Where: "transitions"}
 	}
 	set := o.Data.Set
 	i := sort.Search(set.Len(), func(i int) bool { return set.Offsets[i+1] > int(at[0]) })
-	return &train.NonFiniteError{Where: fmt.Sprintf("example %d (%s)", i, set.Where(i))}
+	return &engine.NonFiniteError{Where: fmt.Sprintf("example %d (%s)", i, set.Where(i))}
 }
 
 // smoothing returns the oracle's smoothing: the loss's own log-sum-exp, or the chosen smoothing of the max.
 func (o *Objective) smoothing(s oracles.Smoothing) oracles.Smoothing { return smoothingOf(o.Loss, s) }
 
-func smoothingOf(loss train.Loss, s oracles.Smoothing) oracles.Smoothing {
+func smoothingOf(loss engine.Loss, s oracles.Smoothing) oracles.Smoothing {
 	if loss.Smooth() {
 		return oracles.Smoothing{Kind: oracles.Entropy, Mu: 1}
 	}
@@ -151,7 +151,7 @@ func smoothingOf(loss train.Loss, s oracles.Smoothing) oracles.Smoothing {
 
 // augmentation returns the loss ℓ of a batch.
 func (o *Objective) augmentation(b *cudanets.Batch) cudaoracles.Augmentation {
-	return cudaoracles.Augmentation{Gold: b.Gold, Cost: o.cost, ByLength: o.Task.ByLength, Loss: o.Loss != train.CRF}
+	return cudaoracles.Augmentation{Gold: b.Gold, Cost: o.cost, ByLength: o.Task.ByLength, Loss: o.Loss != engine.CRF}
 }
 
 // edges returns the size of the edge part of a batch's marginals.

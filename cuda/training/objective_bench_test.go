@@ -7,7 +7,7 @@ import (
 	"github.com/dsp-go/dsp/cuda/cudatest"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/oracles"
-	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/engine"
 )
 
 // BenchmarkObjective times the parts of a full pass and of a step on 16 examples, from captured graphs. The objective is a crf for
@@ -26,7 +26,7 @@ func BenchmarkObjective(b *testing.B) {
 	c := &lossCase{}
 	c.Data, c.net = cudatest.SparseCase(b, rng, 23, attributes, 0, nets.EdgesTransition, false, lengths...)
 	c.Data.Attributes = cudatest.SparseInputs(rng, c.Data.Positions(), attributes, 60, false)
-	c.Scorer, c.Loss = c.net, train.CRF
+	c.Scorer, c.Loss = c.net, engine.CRF
 	c.w = cudatest.Vector(rng, c.net.Dim(), 1)
 	c.to = c.w
 	for _, size := range []struct {

@@ -10,10 +10,11 @@ import (
 	"github.com/dsp-go/dsp/cuda/device"
 	"github.com/dsp-go/dsp/cuda/training"
 	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/structured/vec"
-	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/engine"
 )
 
 func TestFullPassIsThatOfTheHost(t *testing.T) {
@@ -32,7 +33,7 @@ func TestFullPassOverManyChains(t *testing.T) {
 		}
 		c := &lossCase{}
 		c.Data, c.net = cudatest.SparseCase(t, rng, 50, 300, 3*edges, nets.EdgesTransition, true, lengths...)
-		c.Scorer, c.Loss = c.net, []train.Loss{train.SoftmaxMargin, train.Hinge}[edges]
+		c.Scorer, c.Loss = c.net, []engine.Loss{engine.SoftmaxMargin, engine.Hinge}[edges]
 		c.w = cudatest.Vector(rng, c.net.Dim(), 1)
 		c.to = c.w
 		c.passesAsOnHost(t, d, 75, c.Data.Positions())
@@ -41,7 +42,7 @@ func TestFullPassOverManyChains(t *testing.T) {
 
 // passesAsOnHost compares a full pass in batches of these capacities, run twice, and the objective's value with the host's.
 func (c *lossCase) passesAsOnHost(t *testing.T, d *device.Device, chains, rows int) {
-	e := train.NewEngine(&c.Objective, 1)
+	e := engine.NewEngine(&c.Objective, 1)
 	pass, err := e.FullPass(t.Context(), c.w, c.smoothing, nil)
 	cudatest.Must(t, err)
 	value, err := e.Value(t.Context(), c.w)
@@ -80,7 +81,7 @@ func (c *lossCase) passesAsOnHost(t *testing.T, d *device.Device, chains, rows i
 func TestStepsWithMemoryAreThoseOfTheHost(t *testing.T) {
 	d := cudatest.Device(t)
 	lossCases(t, func(t *testing.T, c *lossCase) {
-		e, memory := train.NewEngine(&c.Objective, 1), train.NewMemory(&c.Objective)
+		e, memory := engine.NewEngine(&c.Objective, 1), engine.NewMemory(&c.Objective)
 		x := c.onDevice(t, d, 6, 40)
 		remote, marginals := x.o.NewMemory(), chains.In(&memory.Marginals)
 		γ := cudatest.Uploaded(d, []float32{0.25})
@@ -113,7 +114,7 @@ func TestStepsWithMemoryAreThoseOfTheHost(t *testing.T) {
 			cudatest.Near(t, "memory of edges", cudatest.Downloaded(d, remote.Edge), marginals.Edge, 1e-5)
 		}
 		// the memory's content, pulled back
-		g, b, err := e.Recompose(t.Context(), c.w, memory)
+		u, err := e.Recompose(t.Context(), c.w, memory)
 		cudatest.Must(t, err)
 		whole := c.onDevice(t, d, 8, 42)
 		whole.evaluation.Batch.Set(c.all())
@@ -121,8 +122,8 @@ func TestStepsWithMemoryAreThoseOfTheHost(t *testing.T) {
 		whole.evaluation.Difference(nil)
 		n, grad := float64(c.Data.Len()), whole.pullback()
 		vec.Scale(float32(1/n), grad)
-		cudatest.Near(t, "recomposed gradient", grad, g, 1e-5)
-		about(t, "recomposed value", whole.o.ReadSums().Linear/n-vec.Dot64(grad, c.w), b, math.Abs(b))
+		cudatest.Near(t, "recomposed gradient", grad, u.Grad, 1e-5)
+		about(t, "recomposed value", whole.o.ReadSums().Linear/n-vec.Dot64(grad, c.w), u.Linear, math.Abs(u.Linear))
 
 		x.evaluation.Batch.Set([]int{7, 3, 0})
 		x.evaluation.Change(x.w, x.to, c.smoothing)
@@ -141,7 +142,7 @@ func TestObjectiveDoesNotDependOnTheOrder(t *testing.T) {
 			return
 		}
 		var want []float32
-		var sums train.Sums
+		var sums engine.Sums
 		for k, order := range []string{"forward", "reverse", "random:1"} {
 			d := cudatest.Emulated(t, "DSP_EMULATED_ORDER="+order)
 			x := c.onDevice(t, d, 4+20*k, 40+300*k)
@@ -167,9 +168,9 @@ func TestObjectiveDoesNotDependOnTheOrder(t *testing.T) {
 
 func TestDeviceRefusesLabelsKnownInPart(t *testing.T) {
 	set := cudatest.ChainData(rand.New(rand.NewPCG(1, 1)), 3, 4)
-	net, err := nets.NewSparseLinear(5, 0, 3, nets.EdgesTransition)
+	net, err := sparse.NewChain(5, 0, 3, nets.EdgesTransition)
 	cudatest.Must(t, err)
-	o := &train.Objective{Scorer: net, Data: set}
+	o := &engine.Objective{Scorer: net, Data: set}
 	cudatest.Must(t, training.CheckObjective(o))
 	set.LabelSets = [][]int32{{0, 1}}
 	cudatest.Must(t, training.CheckObjective(o))

@@ -4,7 +4,7 @@ import (
 	"github.com/dsp-go/dsp/cuda/device"
 	cudanets "github.com/dsp-go/dsp/cuda/nets"
 	"github.com/dsp-go/dsp/oracles"
-	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/engine"
 )
 
 // oracle evaluates an objective's loss at the potentials that a scorer left on the device, keeps sums, and creates memories.
@@ -17,9 +17,9 @@ type oracle interface {
 
 	// ClearSums zeroes the running sums, ReadSums waits for them, and sums [NumSums] holds them on the device.
 	ClearSums()
-	ReadSums() train.Sums
+	ReadSums() engine.Sums
 	sums() device.Array[float64]
-	// NonFinite returns a *train.NonFiniteError if a potential was not finite since the last call.
+	// NonFinite returns a *engine.NonFiniteError if a potential was not finite since the last call.
 	NonFinite() error
 	// Free releases the memory, except that of the data and the scorer.
 	Free()
@@ -34,24 +34,24 @@ type evaluation interface {
 	// Value scores the batch at w and adds Σ c_i f_i to SumPrimal.
 	Value(w device.Array[float32])
 	// Recall sets the points r_i of the batch's examples in a memory to their answers at w.
-	Recall(w device.Array[float32], memory train.RemoteMemory)
+	Recall(w device.Array[float32], memory engine.RemoteMemory)
 	// Difference computes c_i(u_i − r_i) from the answers u_i and r_i from the memory, or the gold outputs if memory is nil. It adds to all sums.
-	Difference(memory train.RemoteMemory)
+	Difference(memory engine.RemoteMemory)
 	// Change computes c_i(u_i(to) − u_i(from)) and does not change the sums. ReserveChange allocates its memory.
 	Change(from, to device.Array[float32], s oracles.Smoothing)
 	ReserveChange()
 	// Pullback adds Jᵀv to grad [Dim], for v from the last Difference or Change.
 	Pullback(grad device.Array[float32])
 	// Remember moves the memory of the examples towards the answers: r_i ← (1−γ)r_i + γu_i. RememberBy reads γ [1] on the device.
-	Remember(memory train.RemoteMemory, γ float32)
-	RememberBy(memory train.RemoteMemory, γ device.Array[float32])
+	Remember(memory engine.RemoteMemory, γ float32)
+	RememberBy(memory engine.RemoteMemory, γ device.Array[float32])
 	// Free releases the memory, except the batch's.
 	Free()
 }
 
 // ownedMemory is a memory that its owner frees.
 type ownedMemory interface {
-	train.RemoteMemory
+	engine.RemoteMemory
 	Free()
 }
 
@@ -76,23 +76,23 @@ type chainKernelsEvaluation struct{ *ChainEvaluation }
 
 func (l chainKernelsEvaluation) captured() bool { return true }
 
-func (l chainKernelsEvaluation) Difference(m train.RemoteMemory) {
+func (l chainKernelsEvaluation) Difference(m engine.RemoteMemory) {
 	l.ChainEvaluation.Difference(memoryOf(m))
 }
 
-func (l chainKernelsEvaluation) Recall(w device.Array[float32], m train.RemoteMemory) {
+func (l chainKernelsEvaluation) Recall(w device.Array[float32], m engine.RemoteMemory) {
 	l.ChainEvaluation.Recall(w, memoryOf(m))
 }
 
-func (l chainKernelsEvaluation) Remember(m train.RemoteMemory, γ float32) {
+func (l chainKernelsEvaluation) Remember(m engine.RemoteMemory, γ float32) {
 	memoryOf(m).Remember(l.ChainEvaluation, γ)
 }
 
-func (l chainKernelsEvaluation) RememberBy(m train.RemoteMemory, γ device.Array[float32]) {
+func (l chainKernelsEvaluation) RememberBy(m engine.RemoteMemory, γ device.Array[float32]) {
 	memoryOf(m).RememberBy(l.ChainEvaluation, γ)
 }
 
-func memoryOf(m train.RemoteMemory) *Memory {
+func memoryOf(m engine.RemoteMemory) *Memory {
 	if m == nil {
 		return nil
 	}

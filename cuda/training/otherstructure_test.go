@@ -10,12 +10,15 @@ import (
 	cudanets "github.com/dsp-go/dsp/cuda/nets"
 	"github.com/dsp-go/dsp/cuda/training"
 	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/oracles/kinds"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/structured/vec"
 	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/engine"
+	"github.com/dsp-go/dsp/train/methods"
 )
 
 // choice is a structure that picks one of an example's boxes and its kind: the output is the number 2·box + kind. Its potentials are
@@ -130,7 +133,7 @@ func (m *uploading) Pullback(parts cudanets.Parts, grad device.Array[float32]) {
 }
 
 // chosen is a problem on choices whose attributes reveal the right box.
-func chosen() *train.Objective {
+func chosen() *engine.Objective {
 	rng, boxes := rand.New(rand.NewPCG(3, 1)), &structured.Table{Name: "box", Offsets: []int{0}, Attributes: &structured.Sparse{Offsets: []int{0}}}
 	d := &structured.Dataset{Name: "boxes", Offsets: []int{0}, Outputs: []int{0}, Tables: []*structured.Table{boxes}}
 	for i := range 23 {
@@ -148,8 +151,8 @@ func chosen() *train.Objective {
 		d.Offsets, d.Outputs = append(d.Offsets, i+1), append(d.Outputs, i+1)
 		d.Labels, d.Weights = append(d.Labels, int32(2*right+rng.IntN(2))), append(d.Weights, 0.5+float64(i%3))
 	}
-	net := nets.NewSparse(choices, []nets.SparsePart{{Attributes: 7, Weights: "boxes"}, {Bias: "kinds"}})
-	return &train.Objective{Scorer: net, Data: d, Lambda: 0.1}
+	net := sparse.New(choices, []sparse.Part{{Attributes: 7, Weights: "boxes"}, {Bias: "kinds"}})
+	return &engine.Objective{Scorer: net, Data: d, Lambda: 0.1}
 }
 
 // A structure without kernels, with a table of its own, trains with potentials on a device as it does on the CPU.
@@ -163,11 +166,11 @@ func TestOtherStructuresOnDevice(t *testing.T) {
 	scorer := func() *uploading { return &uploading{Scorer: o.Scorer, d: d, worker: o.Scorer.NewWorker()} }
 	a, err := training.NewAcceleratorWith(d, o, scorer())
 	cudatest.Must(t, err)
-	e := train.NewEngine(o, 1)
+	e := engine.NewEngine(o, 1)
 	w := cudatest.Vector(rand.New(rand.NewPCG(4, 4)), o.Scorer.Dim(), 1)
 	want, err := e.FullPass(t.Context(), w, oracles.Smoothing{}, nil)
 	cudatest.Must(t, err)
-	got, err := train.NewAcceleratedEngine(o, 1, a).FullPass(t.Context(), w, oracles.Smoothing{}, nil)
+	got, err := engine.NewAcceleratedEngine(o, 1, a).FullPass(t.Context(), w, oracles.Smoothing{}, nil)
 	cudatest.Must(t, err)
 	cudatest.Near(t, "gradient", got.Grad, want.Grad, 1e-5)
 	about(t, "primal", got.Primal, want.Primal, want.Primal)
@@ -177,10 +180,10 @@ func TestOtherStructuresOnDevice(t *testing.T) {
 
 	p := &train.Problem{Engine: e, Batch: 3, Seed: 3}
 	q := *p
-	q.Engine = train.NewAcceleratedEngine(o, 1, a)
+	q.Engine = engine.NewAcceleratedEngine(o, 1, a)
 	for name, method := range map[string]func() train.Method{
-		"bcfw": func() train.Method { return &train.BCFW{Resync: 2} },
-		"sgd":  func() train.Method { return &train.SGD{Rate: 0.1} },
+		"bcfw": func() train.Method { return &methods.BCFW{Resync: 2} },
+		"sgd":  func() train.Method { return &methods.SGD{Rate: 0.1} },
 	} {
 		here, there := trained(t, p, method(), 3), trained(t, &q, method(), 3)
 		cudatest.Near(t, name, there.W, here.W, 1e-4)
@@ -188,8 +191,8 @@ func TestOtherStructuresOnDevice(t *testing.T) {
 	}
 	a.Close()
 
-	o.Loss = train.CRF
-	if _, err := training.NewAcceleratorWith(d, o, scorer()); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "a choice does not have") {
+	o.Loss = engine.CRF
+	if _, err := training.NewAcceleratorWith(d, o, scorer()); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "the oracle of a choice does not compute") {
 		t.Errorf("a loss that needs sums: %v", err)
 	}
 }

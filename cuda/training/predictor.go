@@ -11,7 +11,7 @@ import (
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/structured/vec"
-	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/engine"
 )
 
 // Predictor computes a network's predictions for the examples of a data set on a device.
@@ -50,7 +50,7 @@ const nbestPositions = 1 << 20
 func NewPredictor(d *device.Device, net nets.Scorer, c structured.Constraints, set *structured.Dataset, nbest int, tf32 bool) (*Predictor, error) {
 	inputs := *set // without its labels
 	inputs.LabelSets = nil
-	o := &train.Objective{Scorer: net, Data: &inputs, Loss: train.CRF, Constraints: c}
+	o := &engine.Objective{Scorer: net, Data: &inputs, Loss: engine.CRF, Constraints: c}
 	if err := CheckObjective(o); err != nil {
 		return nil, err
 	}
@@ -79,7 +79,7 @@ func NewPredictor(d *device.Device, net nets.Scorer, c structured.Constraints, s
 func (p *Predictor) SetWeights(w []float32) { device.Upload(p.shared.d, p.w, w) }
 
 // Over calls use with the predictions, batch by batch in the order of the data. The predictions are valid until use returns. If
-// potentials are not finite, the error is a *train.NonFiniteError.
+// potentials are not finite, the error is a *engine.NonFiniteError.
 func (p *Predictor) Over(ctx context.Context, wanted Wanted, use func(examples []int, a *Predicted) error) error {
 	d, data, l := p.shared.d, p.shared.data, p.evaluation
 	var a Predicted

@@ -5,18 +5,18 @@ import (
 
 	"github.com/dsp-go/dsp/cuda/device"
 	"github.com/dsp-go/dsp/oracles"
-	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/engine"
 )
 
 // stepKey identifies the launches of a step, for batches of one capacity.
 type stepKey struct {
 	s      oracles.Smoothing
-	memory train.RemoteMemory
+	memory engine.RemoteMemory
 	path   bool // at the path's iterate
 }
 
-// Step implements train.Accelerator. The second step with the same key is captured; later ones replay it.
-func (a *Accelerator) Step(ctx context.Context, w []float32, examples []int, s oracles.Smoothing, memory train.RemoteMemory, dropout uint64) error {
+// Step implements engine.Accelerator. The second step with the same key is captured; later ones replay it.
+func (a *Accelerator) Step(ctx context.Context, w []float32, examples []int, s oracles.Smoothing, memory engine.RemoteMemory, dropout uint64) error {
 	l, err := a.slot(ctx, examples)
 	if err != nil {
 		return err
@@ -40,7 +40,7 @@ func (a *Accelerator) Step(ctx context.Context, w []float32, examples []int, s o
 	return a.d.Err()
 }
 
-// Change implements train.Accelerator.
+// Change implements engine.Accelerator.
 func (a *Accelerator) Change(ctx context.Context, from, to []float32, examples []int, s oracles.Smoothing) error {
 	l, err := a.slot(ctx, examples)
 	if err != nil {
@@ -75,22 +75,22 @@ func (a *Accelerator) slot(ctx context.Context, examples []int) (l *slot, err er
 	return l, nil
 }
 
-// Remember implements train.Accelerator.
-func (a *Accelerator) Remember(memory train.RemoteMemory, γ float32) {
+// Remember implements engine.Accelerator.
+func (a *Accelerator) Remember(memory engine.RemoteMemory, γ float32) {
 	a.last.Remember(memory, γ)
 }
 
-// Sums implements train.Accelerator.
-func (a *Accelerator) Sums() (train.Sums, error) { return a.sums() }
+// Sums implements engine.Accelerator.
+func (a *Accelerator) Sums() (engine.Sums, error) { return a.sums() }
 
-// Norm2 implements train.Accelerator.
+// Norm2 implements engine.Accelerator.
 func (a *Accelerator) Norm2() float64 {
 	norm, dot := a.vectors.products(a.vectors.w)
 	a.product.known, a.product.dot = true, dot
 	return norm
 }
 
-// Dot implements train.Accelerator.
+// Dot implements engine.Accelerator.
 func (a *Accelerator) Dot(w []float32) float64 {
 	at := a.vectors.w
 	if w != nil {
@@ -103,54 +103,54 @@ func (a *Accelerator) Dot(w []float32) float64 {
 	return dot
 }
 
-// Open implements train.Accelerator.
+// Open implements engine.Accelerator.
 func (a *Accelerator) Open(w, b, mean []float32) { a.vectors.open(w, b, mean) }
 
-// Walk implements train.Accelerator.
-func (a *Accelerator) Walk(by train.Stride) {
+// Advance implements engine.Accelerator.
+func (a *Accelerator) Advance(by engine.Stride) {
 	a.product.known = false
 	a.vectors.walk(by, device.Array[float64]{})
 }
 
-// Ascend implements train.Accelerator.
-func (a *Accelerator) Ascend(memory train.RemoteMemory, λ, share float64) {
+// Ascend implements engine.Accelerator.
+func (a *Accelerator) Ascend(memory engine.RemoteMemory, λ, share float64) {
 	a.product.known = false
 	v := a.vectors
 	v.ascend(a.oracle.sums(), λ, a.data.Set.Len(), share)
-	v.walk(train.Stride{Rho: 1, C: 1, Share: share}, v.by)
+	v.walk(engine.Stride{Rho: 1, C: 1, Share: share}, v.by)
 	a.last.RememberBy(memory, v.γ)
 }
 
-// SetBooks implements train.Accelerator.
-func (a *Accelerator) SetBooks(b train.DualBooks) {
+// SetBooks implements engine.Accelerator.
+func (a *Accelerator) SetBooks(b engine.DualBooks) {
 	device.Upload(a.d, a.vectors.dual, []float64{b.Linear, b.Average, b.Value})
 }
 
-// Books implements train.Accelerator.
-func (a *Accelerator) Books() (train.DualBooks, error) {
+// Books implements engine.Accelerator.
+func (a *Accelerator) Books() (engine.DualBooks, error) {
 	var b [3]float64
 	device.Download(a.d, b[:], a.vectors.dual)
-	return train.DualBooks{Linear: b[0], Average: b[1], Value: b[2]}, a.d.Err()
+	return engine.DualBooks{Linear: b[0], Average: b[1], Value: b[2]}, a.d.Err()
 }
 
-// Observe implements train.Accelerator.
+// Observe implements engine.Accelerator.
 func (a *Accelerator) Observe(examples int) { a.vectors.observe(a.oracle.sums(), examples) }
 
-// Observed implements train.Accelerator.
+// Observed implements engine.Accelerator.
 func (a *Accelerator) Observed() (rise, progress float64, err error) {
 	var seen [2]float64
 	device.Download(a.d, seen[:], a.vectors.seen)
 	return seen[0], seen[1], a.d.Err()
 }
 
-// Settle implements train.Accelerator.
-func (a *Accelerator) Settle(w, mean []float32) error {
+// Finish implements engine.Accelerator.
+func (a *Accelerator) Finish(w, mean []float32) error {
 	a.vectors.read(w, mean)
 	return a.done()
 }
 
-// NewMemory implements train.Accelerator.
-func (a *Accelerator) NewMemory() (train.RemoteMemory, error) {
+// NewMemory implements engine.Accelerator.
+func (a *Accelerator) NewMemory() (engine.RemoteMemory, error) {
 	m := a.oracle.newMemory()
 	a.memories = append(a.memories, m)
 	return m, a.d.Err()

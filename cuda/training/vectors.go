@@ -2,7 +2,7 @@ package training
 
 import (
 	"github.com/dsp-go/dsp/cuda/device"
-	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/engine"
 )
 
 // vectors holds the vectors with one entry per weight on the device: the optimiser's path, the gradient, and weights that the host
@@ -68,7 +68,7 @@ func (v *vectors) open(w, b, mean []float32) {
 }
 
 // walk takes a step along the path. If by is not empty, c is multiplied by it.
-func (v *vectors) walk(s train.Stride, by device.Array[float64]) {
+func (v *vectors) walk(s engine.Stride, by device.Array[float64]) {
 	var b, mean device.Array[float32]
 	if v.drifts && (s.Q != 0 || s.Beta != 0) {
 		b = v.b

@@ -15,7 +15,7 @@ import (
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/engine"
 )
 
 // step measures an SGD step on the CRF loss of an mlp 300→200→25 over all 65,536 positions: potentials, forward-backward, pullback and
@@ -41,7 +41,7 @@ func (b *bench) step() error {
 		return err
 	}
 	for _, tf32 := range []bool{false, true} {
-		a, err := training.NewAccelerator(b.Device, &train.Objective{Scorer: net, Data: data, Loss: train.CRF}, tf32)
+		a, err := training.NewAccelerator(b.Device, &engine.Objective{Scorer: net, Data: data, Loss: engine.CRF}, tf32)
 		if err != nil {
 			return err
 		}
@@ -51,7 +51,7 @@ func (b *bench) step() error {
 			if err == nil {
 				err = a.Step(b.ctx, nil, all, gibbs, nil, 0)
 			}
-			a.Walk(train.Stride{Rho: 1, C: -1e-3 / float64(count)})
+			a.Advance(engine.Stride{Rho: 1, C: -1e-3 / float64(count)})
 		})
 		a.Close()
 		if err != nil {

@@ -123,9 +123,8 @@ func (n *netCase) check(r *rand.Rand, examples []int) error {
 	node, edge := pulled(n.rig, v, rows)
 	var want, push structured.Potentials
 	worker, grad := net.NewNetWorker(), scaled(r, net.Dim(), 0.1)
-	worker.SetDropout(n.seed)
 	onGrad := upload(n.rig, grad)
-	if err := worker.Score(w, &batch, &want); err != nil {
+	if err := worker.ScoreDropout(w, n.seed, &batch, &want); err != nil {
 		return err
 	}
 	if err := worker.Pullback(v, grad); err != nil {
@@ -148,9 +147,8 @@ func (n *netCase) check(r *rand.Rand, examples []int) error {
 	}
 
 	model := nets.Linearise(net, w0).NewLinearisedWorker()
-	model.SetDropout(n.seed)
 	clear(grad)
-	if err := model.Score(w, &batch, &want); err != nil {
+	if err := model.ScoreDropout(w, n.seed, &batch, &want); err != nil {
 		return err
 	}
 	if err := model.Pullback(v, grad); err != nil {

@@ -97,9 +97,8 @@ func (g *rig) pairBatch(r *rand.Rand, w *worst, net *nets.Net, set *structured.D
 	}
 	var want, push structured.Potentials
 	worker, grad := net.NewNetWorker(), scaled(r, net.Dim(), 0.1)
-	worker.SetDropout(seed)
 	onGrad := upload(g, grad)
-	if err := worker.Score(at, &batch, &want); err != nil {
+	if err := worker.ScoreDropout(at, seed, &batch, &want); err != nil {
 		return err
 	}
 	if err := worker.Pullback(v, grad); err != nil {
@@ -121,8 +120,7 @@ func (g *rig) pairBatch(r *rand.Rand, w *worst, net *nets.Net, set *structured.D
 		return err
 	}
 	model := nets.Linearise(net, from).NewLinearisedWorker()
-	model.SetDropout(seed)
-	if err := model.Score(at, &batch, &want); err != nil {
+	if err := model.ScoreDropout(at, seed, &batch, &want); err != nil {
 		return err
 	}
 	linear := cudanets.NewLinearised(e)

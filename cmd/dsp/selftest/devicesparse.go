@@ -8,6 +8,7 @@ import (
 
 	cudanets "github.com/dsp-go/dsp/cuda/nets"
 	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -41,7 +42,7 @@ func (g *rig) sparseCase(r *rand.Rand, w *worst, labels, edges int, kind string,
 	if edges > 0 {
 		data.EdgeAttributes = drawSparse(r, data, edges, 3, values, true)
 	}
-	net, err := nets.NewSparseLinear(nodes, edges, labels, kind)
+	net, err := sparse.NewChain(nodes, edges, labels, kind)
 	if err != nil {
 		return err
 	}
@@ -67,7 +68,7 @@ func (g *rig) sparseCase(r *rand.Rand, w *worst, labels, edges int, kind string,
 	return g.Sync()
 }
 
-func (g *rig) sparseBatch(r *rand.Rand, w *worst, net *nets.SparseLinear, s *cudanets.SparseLinear, on *cudanets.Batch, examples []int) error {
+func (g *rig) sparseBatch(r *rand.Rand, w *worst, net *sparse.Linear, s *cudanets.SparseLinear, on *cudanets.Batch, examples []int) error {
 	var batch structured.Batch
 	batch.Reset(on.Data.Set, examples)
 	weights, grad := normals(r, net.Dim()), make([]float32, net.Dim())

@@ -9,10 +9,13 @@ import (
 
 	"github.com/dsp-go/dsp/cuda/training"
 	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/engine"
+	"github.com/dsp-go/dsp/train/methods"
 )
 
 // trained is how far an objective may differ from the CPU's after a few passes of training.
@@ -21,14 +24,16 @@ const trained = single
 // network is a net with the methods that prox-linear needs.
 type network struct{ *nets.Net }
 
-func (n network) Linearise() train.Linearised { return nets.Linearise(n.Net, make([]float32, n.Dim())) }
-func (n network) Network() *nets.Net          { return n.Net }
+func (n network) Linearise() engine.Linearised {
+	return nets.Linearise(n.Net, make([]float32, n.Dim()))
+}
+func (n network) Network() *nets.Net { return n.Net }
 
 // methodCase is a run of one method on one loss of a network.
 type methodCase struct {
 	name      string
 	net       nets.Config // empty: the linear scorer on attributes
-	loss      train.Loss
+	loss      engine.Loss
 	smoothing oracles.Smoothing
 	method    func() train.Method
 	rounded   bool // TF32
@@ -41,23 +46,23 @@ func (g *rig) trainingChecks() []Check {
 	l2 := oracles.Smoothing{Kind: oracles.L2, K: 3, Mu: 0.5}
 	var all []Check
 	for _, c := range []methodCase{
-		{name: "sgd, hinge", net: mlp, method: func() train.Method { return &train.SGD{Rate: 0.1} }},
-		{name: "sgd, crf", net: mlp, loss: train.CRF, method: func() train.Method { return &train.SGD{Rate: 0.1} }},
-		{name: "sgd, crf, TF32", net: mlp, loss: train.CRF, method: func() train.Method { return &train.SGD{Rate: 0.1} }, rounded: true},
-		{name: "sgd, attributes", net: text, loss: train.CRF, method: func() train.Method { return &train.SGD{Rate: 0.1} }},
-		{name: "svrg, entropy", net: linear, smoothing: entropy, method: func() train.Method { return &train.SVRG{} }},
-		{name: "svrg, softmax-margin", net: linear, loss: train.SoftmaxMargin, method: func() train.Method { return &train.SVRG{} }},
-		{name: "casimir, l2", net: linear, smoothing: l2, method: func() train.Method { return &train.Casimir{} }},
-		{name: "casimir-adapt, crf", net: linear, loss: train.CRF, method: func() train.Method { return &train.Casimir{Adaptive: true} }},
-		{name: "saga, entropy", net: linear, smoothing: entropy, method: func() train.Method { return &train.SAGA{} }},
-		{name: "bcfw, hinge", net: linear, smoothing: max, method: func() train.Method { return &train.BCFW{} }},
-		{name: "bcfw, constraints", net: linear, smoothing: max, method: func() train.Method { return &train.BCFW{} }, forbid: true},
-		{name: "bcfw, attributes", net: text, smoothing: max, method: func() train.Method { return &train.BCFW{} }},
-		{name: "lbfgs, crf", net: linear, loss: train.CRF, method: func() train.Method { return &train.LBFGS{} }},
-		{name: "prox-linear, bcfw", net: mlp, smoothing: max, method: func() train.Method { return &train.ProxLinear{WarmUp: -1} }},
-		{name: "prox-linear, casimir", net: mlp, loss: train.CRF, method: func() train.Method { return &train.ProxLinear{} }},
+		{name: "sgd, hinge", net: mlp, method: func() train.Method { return &methods.SGD{Rate: 0.1} }},
+		{name: "sgd, crf", net: mlp, loss: engine.CRF, method: func() train.Method { return &methods.SGD{Rate: 0.1} }},
+		{name: "sgd, crf, TF32", net: mlp, loss: engine.CRF, method: func() train.Method { return &methods.SGD{Rate: 0.1} }, rounded: true},
+		{name: "sgd, attributes", net: text, loss: engine.CRF, method: func() train.Method { return &methods.SGD{Rate: 0.1} }},
+		{name: "svrg, entropy", net: linear, smoothing: entropy, method: func() train.Method { return &methods.SVRG{} }},
+		{name: "svrg, softmax-margin", net: linear, loss: engine.SoftmaxMargin, method: func() train.Method { return &methods.SVRG{} }},
+		{name: "casimir, l2", net: linear, smoothing: l2, method: func() train.Method { return &methods.Casimir{} }},
+		{name: "casimir-adapt, crf", net: linear, loss: engine.CRF, method: func() train.Method { return &methods.Casimir{Adaptive: true} }},
+		{name: "saga, entropy", net: linear, smoothing: entropy, method: func() train.Method { return &methods.SAGA{} }},
+		{name: "bcfw, hinge", net: linear, smoothing: max, method: func() train.Method { return &methods.BCFW{} }},
+		{name: "bcfw, constraints", net: linear, smoothing: max, method: func() train.Method { return &methods.BCFW{} }, forbid: true},
+		{name: "bcfw, attributes", net: text, smoothing: max, method: func() train.Method { return &methods.BCFW{} }},
+		{name: "lbfgs, crf", net: linear, loss: engine.CRF, method: func() train.Method { return &methods.LBFGS{} }},
+		{name: "prox-linear, bcfw", net: mlp, smoothing: max, method: func() train.Method { return &methods.ProxLinear{WarmUp: -1} }},
+		{name: "prox-linear, casimir", net: mlp, loss: engine.CRF, method: func() train.Method { return &methods.ProxLinear{} }},
 		{name: "prox-linear, svrg, l2", net: mlp, smoothing: l2, method: func() train.Method {
-			return &train.ProxLinear{WarmUp: -1, Inner: func(int) train.Method { return &train.SVRG{} }}
+			return &methods.ProxLinear{WarmUp: -1, Inner: func(int) train.Method { return &methods.SVRG{} }}
 		}},
 	} {
 		all = append(all, Check{"training: " + c.name, func(ctx context.Context, r *rand.Rand, w *worst) (string, error) { return g.training(ctx, c, r, w) }})
@@ -73,14 +78,14 @@ func (g *rig) training(ctx context.Context, c methodCase, r *rand.Rand, w *worst
 	}
 	const passes = 2
 	run := func(device bool) (*train.State, error) {
-		p := &train.Problem{Engine: train.NewEngine(o, 1), Smoothing: c.smoothing, Batch: g.pick(8, 2), Seed: 3}
+		p := &train.Problem{Engine: engine.NewEngine(o, 1), Smoothing: c.smoothing, Batch: g.pick(8, 2), Seed: 3}
 		if device {
 			a, err := training.NewAccelerator(g.Device, o, c.rounded)
 			if err != nil {
 				return nil, err
 			}
 			defer a.Close()
-			p.Engine = train.NewAcceleratedEngine(o, 1, a)
+			p.Engine = engine.NewAcceleratedEngine(o, 1, a)
 		}
 		m, s := c.method(), &train.State{W: slices.Clone(start), Dual: math.NaN()}
 		if err := m.Start(ctx, p, s); err != nil {
@@ -91,7 +96,7 @@ func (g *rig) training(ctx context.Context, c methodCase, r *rand.Rand, w *worst
 				return nil, err
 			}
 		}
-		full, err := train.NewEngine(o, 1).FullPass(ctx, s.W, oracles.Smoothing{}, nil) // the method may report values at other weights
+		full, err := engine.NewEngine(o, 1).FullPass(ctx, s.W, oracles.Smoothing{}, nil) // the method may report values at other weights
 		if err != nil {
 			return nil, err
 		}
@@ -127,7 +132,7 @@ func (g *rig) training(ctx context.Context, c methodCase, r *rand.Rand, w *worst
 }
 
 // problem draws chains whose inputs mostly reveal their labels, and initial weights.
-func (g *rig) problem(c methodCase, r *rand.Rand) (*train.Objective, []float32, error) {
+func (g *rig) problem(c methodCase, r *rand.Rand) (*engine.Objective, []float32, error) {
 	const labels, dim = netLabels, 6
 	var lengths []int
 	for range g.pick(200, 12) {
@@ -139,11 +144,11 @@ func (g *rig) problem(c methodCase, r *rand.Rand) (*train.Objective, []float32, 
 		input = nets.Input{}
 	}
 	d := randomChains(r, input, labels, lengths...)
-	o := &train.Objective{Data: d, Loss: c.loss, Lambda: 0.1}
+	o := &engine.Objective{Data: d, Loss: c.loss, Lambda: 0.1}
 	if text {
 		d.Attributes = drawSparse(r, d, 30, 5, true, false)
 		d.EdgeAttributes = drawSparse(r, d, 4, 2, true, true)
-		net, err := nets.NewSparseLinear(30, 4, labels, nets.EdgesTransition)
+		net, err := sparse.NewChain(30, 4, labels, nets.EdgesTransition)
 		if err != nil {
 			return nil, nil, err
 		}

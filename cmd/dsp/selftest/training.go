@@ -11,6 +11,8 @@ import (
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured/ocr"
 	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/engine"
+	"github.com/dsp-go/dsp/train/methods"
 )
 
 var trainingChecks = []Check{
@@ -26,9 +28,9 @@ func wordProblem(r *rand.Rand, threads int) (*train.Problem, error) {
 	if err != nil {
 		return nil, err
 	}
-	objective := &train.Objective{Scorer: net, Data: data, Loss: train.Hinge, Lambda: 10 / float64(data.Len())}
+	objective := &engine.Objective{Scorer: net, Data: data, Loss: engine.Hinge, Lambda: 10 / float64(data.Len())}
 	return &train.Problem{
-		Engine: train.NewEngine(objective, threads),
+		Engine: engine.NewEngine(objective, threads),
 		Seed:   r.Uint64(),
 	}, objective.Check()
 }
@@ -57,7 +59,7 @@ func checkCertificates(ctx context.Context, r *rand.Rand, _ *worst) (string, err
 	for _, by := range []struct {
 		method    train.Method
 		smoothing oracles.Kind
-	}{{&train.BCFW{}, oracles.None}, {&train.SVRG{}, oracles.Entropy}, {&train.Casimir{}, oracles.Entropy}} {
+	}{{&methods.BCFW{}, oracles.None}, {&methods.SVRG{}, oracles.Entropy}, {&methods.Casimir{}, oracles.Entropy}} {
 		p.Smoothing = oracles.Smoothing{Kind: by.smoothing}
 		s, err := fit(ctx, by.method, p, 30)
 		if err != nil {
@@ -85,7 +87,7 @@ func checkThreads(ctx context.Context, r *rand.Rand, _ *worst) (string, error) {
 			return "", err
 		}
 		p.Batch = 20
-		s, err := fit(ctx, &train.SGD{}, p, 3)
+		s, err := fit(ctx, &methods.SGD{}, p, 3)
 		if err != nil {
 			return "", err
 		}

@@ -1,0 +1,77 @@
+package models
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/dsp-go/dsp/cuda/device"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/train"
+)
+
+// advise says of an error that ended a run which settings to change, where it is known.
+func (r *run) advise(err error) error {
+	var small *device.OutOfMemoryError
+	var diverged *train.DivergedError
+	switch {
+	case errors.As(err, &small):
+		if b := r.problem.BatchSize(); b > 1 {
+			return fmt.Errorf("%w; lower --batch (now %d), or use --device cpu", err, b)
+		}
+		return fmt.Errorf("%w; use --device cpu", err)
+	case errors.As(err, &diverged):
+		if diverged.Step > 0 {
+			return fmt.Errorf("%w. Lower --lr (now %.3g)", err, diverged.Step)
+		}
+		return fmt.Errorf("%w. Lower --lr", err)
+	case train.Resumable(err):
+		return fmt.Errorf("%w, --resume continues", err)
+	}
+	return r.config.adviseMethod(err)
+}
+
+// adviseMethod says of a refusal by a method which settings would do.
+func (c *Config) adviseMethod(err error) error {
+	var refused *train.RequirementError
+	if !errors.As(err, &refused) {
+		return err
+	}
+	method, advice := refused.Method, ""
+	switch refused.Needs {
+	case train.AffineScores:
+		inner := method
+		if method == "casimir-adapt" {
+			inner = "casimir"
+		}
+		return structured.BadInput("--method %s needs scores that are linear in the weights; net %q is not. "+
+			"Use --method prox-linear --inner %s, or --net linear", method, c.Net, inner)
+	case train.KnownLabels:
+		advice = ". Use --method lbfgs, sgd or prox-linear"
+	case train.HingeLoss:
+		advice = "; use --loss hinge, or --method svrg, sdca or casimir"
+	case train.SmoothLoss:
+		advice = "; use --loss crf or softmax-margin, or --method bcfw, bcpfw or casimir"
+	case train.SmoothedMax:
+		advice = "; use --smoothing entropy or l2, or --method bcfw"
+	case train.SmoothObjective:
+		advice = "; smooth it with --mu, or use --loss crf or softmax-margin"
+	case train.Regulariser:
+		advice = "; give --reg above 0"
+	case train.Linearisation:
+		advice = "; use --method sgd"
+	case train.HostPotentials:
+		advice = ": use --device cpu, or --method bcfw, casimir or svrg"
+	case train.SparseScores:
+		advice = "; this net has --parallel deterministic"
+	}
+	return structured.BadInput("--method %w%s", refused, advice)
+}
+
+// checkAccelerated refuses a method that a device cannot do the work of.
+func (c *Config) checkAccelerated() error {
+	m, err := c.newMethod(c.Method)
+	if err != nil {
+		return nil // it is refused elsewhere, or not chosen yet
+	}
+	return c.adviseMethod(train.CheckAccelerated(m))
+}

@@ -1,0 +1,26 @@
+package train
+
+import "fmt"
+
+// InconsistentError says that an objective value lies below a lower bound on all of them, by more than rounding explains: an
+// error of the program, or of a scorer or an oracle given to it.
+type InconsistentError struct {
+	Method    string
+	Pass      int
+	Primal    float64
+	Dual      float64 // before the allowance was taken off
+	Allowance float64
+}
+
+func (e *InconsistentError) Error() string {
+	return fmt.Sprintf("pass %d: method %s contradicts itself: the objective is %.9g, but no less than %.9g was proved for all weights. "+
+		"Rounding explains a difference of %.2g; this one is a fault of the program", e.Pass, e.Method, e.Primal, e.Dual, e.Allowance)
+}
+
+// Check returns an InconsistentError where the state of a method of that name contradicts itself.
+func (s *State) Check(method string) error {
+	if !(s.Primal < s.Dual) { // or either is NaN
+		return nil
+	}
+	return &InconsistentError{Method: method, Pass: s.Passes, Primal: s.Primal, Dual: s.Dual + s.Rounding, Allowance: s.Rounding}
+}

@@ -1,0 +1,288 @@
+package engine
+
+import (
+	"context"
+	"math"
+	"sync"
+	"sync/atomic"
+
+	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/sparse"
+	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/oracles/kinds"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/host"
+)
+
+// A pass over the data is cut into shards and its shards are dealt to lanes; both depend on the data alone. Each lane
+// adds up its own shards in order and the lanes are added up in order, so that sums have the same bits whatever the
+// number of threads that ran the lanes. The same holds for the shards of a step's batch.
+const (
+	passLanes      = 16  // lanes at most: with dense inputs each has a gradient of the size of the weights
+	shardPositions = 512 // positions of a full pass's shard, unless one chain is longer
+	stepExamples   = 8   // examples of a step's shard
+)
+
+// Engine evaluates an Objective on whole data sets and on batches, in parallel. It is not safe for concurrent use.
+//
+// A scorer of dense inputs has its gradients pulled back in the lanes, each into a vector of its own. That of sparse
+// inputs has more weights than that is good for, and each of its examples touches few of them: there the lanes end in
+// potential space, and what they found is scattered, in order, straight to where it is wanted (gradient.go).
+type Engine struct {
+	*Objective
+	device   Accelerator    // does the work, or nil
+	sparse   *sparse.Linear // the scorer, if it is that
+	kind     kinds.Kind
+	threads  int
+	all      []int
+	shards   [][]int    // examples of each shard of a full pass
+	lanes    []*Lane    // grown on demand
+	findings []*finding // grown on demand; a lane's first is the one of its number
+	sums     []Sums     // of the shards of a step
+	used     int        // findings of the last step
+	norm     norm       // scratch memory
+}
+
+// finding is a shard and what was found about it. It may have to outlive the lane's work on it.
+type finding struct {
+	Batch  structured.Batch
+	Answer oracles.Answer
+	V      structured.Marginals // what is pulled back
+}
+
+// Lane owns the scratch memory of one strand of work: one shard after the other is scored, asked about and pulled back in it.
+type Lane struct {
+	*finding                       // of the shard at work
+	Worker   nets.Worker           // of the objective's scorer
+	Oracle   oracles.Maximiser     // of its own
+	Theta    structured.Potentials // with ℓ added
+	φ        structured.Potentials // at other weights
+	allowed  allowed
+	before   structured.Marginals // the answers at another point
+	Output   []int32              // scratch memory of the best outputs
+	Values   []float64            // and their values
+	grad     []float32            // nil for sparse inputs
+	Sums     Sums                 // over the shards so far
+	Err      error                // of the work
+}
+
+// Sums are what is added up over examples, each times its weight c_i.
+type Sums struct {
+	Primal   float64 // f_i
+	Smoothed float64 // f_i with the smoothed max
+	Linear   float64 // ⟨u_i − r_i, θ_i + ℓ_i⟩, r_i the gold output or the memory
+	Loss     float64 // ⟨u_i − r_i, ℓ_i⟩
+	Entropy  float64 // entropy of u_i, where the loss is a log-partition function
+	Scores   float64 // |h_i| + |⟨1_{y_i}, θ_i⟩|, which rounding is relative to; 0 from a device
+	Exact    int     // answers of an exact smoothing
+	Moved    int     // answers that differ from the memory
+}
+
+func (s *Sums) add(t Sums) {
+	s.Primal += t.Primal
+	s.Smoothed += t.Smoothed
+	s.Linear += t.Linear
+	s.Loss += t.Loss
+	s.Entropy += t.Entropy
+	s.Scores += t.Scores
+	s.Exact += t.Exact
+	s.Moved += t.Moved
+}
+
+// NewEngine returns an engine for the objective that uses up to the given number of threads (at least 1).
+func NewEngine(o *Objective, threads int) *Engine {
+	all := make([]int, o.Data.Len())
+	for i := range all {
+		all[i] = i
+	}
+	linear, _ := o.Scorer.(*sparse.Linear)
+	structure := o.Scorer.Form().Structure
+	if o.Task == nil {
+		o.Task = structure.Hamming()
+	}
+	return &Engine{Objective: o, kind: kinds.Of(structure), sparse: linear, threads: max(1, threads), all: all, shards: shards(o.Data, all)}
+}
+
+// shards cuts examples into runs of at most shardPositions positions, or one example.
+func shards(data *structured.Dataset, examples []int) [][]int {
+	var cut [][]int
+	lo, size := 0, 0
+	for k, i := range examples {
+		if t := data.Length(i); size+t > shardPositions && k > lo {
+			cut = append(cut, examples[lo:k])
+			lo, size = k, 0
+		}
+		size += data.Length(i)
+	}
+	if lo < len(examples) {
+		cut = append(cut, examples[lo:])
+	}
+	return cut
+}
+
+// Len returns n, the number of examples.
+func (e *Engine) Len() int { return e.Data.Len() }
+
+// Threads returns how many threads the engine may use.
+func (e *Engine) Threads() int { return e.threads }
+
+// Kind returns the kind of structure that the scorer scores.
+func (e *Engine) Kind() kinds.Kind { return e.kind }
+
+// Sparse returns the scorer where it is linear in sparse inputs, else nil. Its steps touch few weights.
+func (e *Engine) Sparse() *sparse.Linear { return e.sparse }
+
+// OnDevice reports whether an accelerator does the engine's work.
+func (e *Engine) OnDevice() bool { return e.device != nil }
+
+// NewLane returns a lane for work of the caller's own, beside the engine's. It has no gradient.
+func (e *Engine) NewLane() *Lane {
+	return &Lane{finding: &finding{}, Worker: e.Scorer.NewWorker(), Oracle: e.kind.Oracle()}
+}
+
+// run does work(l, lane) for lanes 0 to n-1 on the engine's threads and returns the first lane's error, in lane order.
+func (e *Engine) run(ctx context.Context, n int, work func(l int, ln *Lane) error) error {
+	for len(e.lanes) < n {
+		ln := e.NewLane()
+		if e.sparse == nil {
+			ln.grad = make([]float32, e.Scorer.Dim())
+		}
+		e.lanes = append(e.lanes, ln)
+	}
+	e.growFindings(n)
+	lanes := e.lanes[:n]
+	e.parallel(n, func(l int) {
+		lanes[l].finding = e.findings[l]
+		lanes[l].Err = host.Guard(func() error { return work(l, lanes[l]) })
+	})
+	for _, ln := range lanes {
+		if ln.Err != nil {
+			return ln.Err
+		}
+	}
+	return ctx.Err()
+}
+
+func (e *Engine) growFindings(n int) {
+	for len(e.findings) < n {
+		e.findings = append(e.findings, &finding{})
+	}
+}
+
+// parallel does work(k) for k from 0 to n-1 on the engine's threads.
+func (e *Engine) parallel(n int, work func(k int)) {
+	threads := min(e.threads, n)
+	if threads <= 1 {
+		for k := range n {
+			work(k)
+		}
+		return
+	}
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range threads {
+		wg.Go(func() {
+			for k := int(next.Add(1)) - 1; k < n; k = int(next.Add(1)) - 1 {
+				work(k)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// overShards does work on every shard and returns the sums of the lanes. With a g [Dim] it adds Jᵀv to that, for the v
+// that work leaves in its lane.
+func (e *Engine) overShards(ctx context.Context, shards [][]int, g []float32, work func(ln *Lane) error) (Sums, error) {
+	n := min(passLanes, len(shards))
+	round := len(shards) // shards between two scatters
+	if e.sparse != nil && g != nil {
+		round = n
+	}
+	var total Sums
+	for first := 0; first < len(shards); first += round {
+		now := shards[first:min(first+round, len(shards))]
+		m := min(n, len(now))
+		err := e.run(ctx, m, func(l int, ln *Lane) error {
+			if first == 0 {
+				ln.Sums = Sums{}
+				if g != nil {
+					clear(ln.grad)
+				}
+			}
+			for k := l; k < len(now) && ctx.Err() == nil; k += n {
+				ln.Batch.Reset(e.Data, now[k])
+				if err := work(ln); err != nil {
+					return err
+				}
+				if g != nil && e.sparse == nil {
+					if err := ln.Worker.Pullback(&ln.V, ln.grad); err != nil {
+						return err
+					}
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return total, err
+		}
+		if g != nil {
+			e.gradient(m, m).AddTo(1, g)
+		}
+	}
+	for _, ln := range e.lanes[:n] {
+		total.add(ln.Sums)
+	}
+	return total, nil
+}
+
+// query scores the lane's batch at a point, asks the smoothed oracle and adds to the lane's sums all that needs no reference.
+func (e *Engine) query(ln *Lane, at Point, s oracles.Smoothing, wantMax bool, dropout uint64) error {
+	if err := e.potentials(ln, at, dropout); err != nil {
+		return err
+	}
+	s = e.smoothing(s)
+	wantMax = wantMax && !e.Loss.Smooth()
+	s.Answer(ln.Oracle, &ln.Theta, &ln.Answer, wantMax)
+	e.queryAllowed(ln, s, wantMax)
+	for b, i := range ln.Batch.Examples {
+		c := e.Data.Weight(i)
+		gold, most := e.gold(ln, b)
+		smoothed := c * e.loss(ln.Answer.Value[b], gold)
+		ln.Sums.Smoothed += smoothed
+		ln.Sums.Scores += c * (math.Abs(ln.Answer.Value[b]) + math.Abs(gold))
+		switch {
+		case e.Loss.Smooth():
+			ln.Sums.Primal += smoothed
+			ln.Sums.Entropy += c * (ln.Answer.Value[b] - ln.Answer.U.Dot(b, &ln.Theta))
+		case wantMax:
+			ln.Sums.Primal += c * e.loss(ln.Answer.Max[b], most)
+		}
+		if ln.Answer.Exact[b] && e.exactGold(ln, b) {
+			ln.Sums.Exact++
+		}
+	}
+	return nil
+}
+
+// difference sets the lane's v to c_i(u_i − r_i), example by example, where r_i is the memory or (nil) the gold output.
+func (e *Engine) difference(ln *Lane, memory *Memory) {
+	ln.V.Copy(&ln.Answer.U)
+	for b, i := range ln.Batch.Examples {
+		if memory == nil {
+			e.subtractGold(ln, b)
+		} else {
+			memory.subtract(i, &ln.V, b)
+		}
+		c := e.Data.Weight(i)
+		ln.Sums.Linear += c * ln.V.Dot(b, &ln.Theta)
+		if e.sparse != nil && e.Loss != CRF {
+			ln.Sums.Loss += c * e.Task.Dot(&ln.V, b, ln.Batch.GoldOf(b))
+		}
+		if memory == nil || !ln.V.Zero(b) {
+			ln.Sums.Moved++
+		}
+		if c != 1 {
+			ln.V.Scale(b, float32(c))
+		}
+	}
+}

@@ -1,0 +1,31 @@
+package engine
+
+import "github.com/dsp-go/dsp/structured"
+
+// StepBytes returns about how much memory full passes and steps on batches of that size take beyond the data, the weights and what the network keeps
+// of its layers: with dense inputs a gradient for each lane, and for every example at work, or of a step, the oracle's answer
+// and what is pulled back of it.
+func (e *Engine) StepBytes(batch int) float64 {
+	shards := (batch + stepExamples - 1) / stepExamples
+	lanes := min(passLanes, max(shards, len(e.shards)))
+	gradients := 0
+	if e.sparse == nil {
+		gradients = lanes
+	}
+	answer := 2 * float64(MemoryFloats(e.Objective)) / float64(e.Len())
+	return 4 * (float64(gradients)*float64(e.Scorer.Dim()) + float64(max(batch, lanes*stepExamples))*answer)
+}
+
+// MemoryFloats returns how many numbers a Memory of o holds: the potentials of every example.
+func MemoryFloats(o *Objective) int {
+	all := 0
+	for _, part := range o.Scorer.Form().Parts {
+		rows := o.Data.Len()
+		if part.Rows != structured.Tied {
+			offsets := o.Data.Rows(part.Rows)
+			rows = offsets[len(offsets)-1]
+		}
+		all += rows * part.Width
+	}
+	return all
+}

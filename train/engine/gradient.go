@@ -1,0 +1,109 @@
+package engine
+
+import (
+	"github.com/dsp-go/dsp/nets/sparse"
+	"github.com/dsp-go/dsp/structured/vec"
+)
+
+// Gradient is what a step found, D = Σ_{i∈B} c_i J_iᵀ(u_i − r_i), valid until the next call on the engine. With dense
+// inputs it is a vector; with sparse ones it stays what it was in potential space, since all one wants to know of it is
+// one scatter or gather over the few rows of weights that the batch touches.
+type Gradient struct {
+	dense    []float32 // D, or
+	engine   *Engine   // whose first pieces hold the batch and v, or
+	findings int
+	device   Accelerator // which holds D
+}
+
+// gradient returns what so many lanes pulled back or, with sparse inputs, would pull back of so many pieces.
+func (e *Engine) gradient(lanes, pieces int) Gradient {
+	if e.sparse != nil {
+		return Gradient{engine: e, findings: pieces}
+	}
+	for _, ln := range e.lanes[1:lanes] {
+		vec.Axpy(1, ln.grad, e.lanes[0].grad)
+	}
+	return Gradient{dense: e.lanes[0].grad}
+}
+
+// AddTo adds cD to w. Of a D on a device only paths on that device know the entries.
+func (g Gradient) AddTo(c float32, w []float32) {
+	if g.engine == nil {
+		vec.Axpy(c, g.dense, w)
+		return
+	}
+	g.engine.scatter(g.findings, c, w, nil)
+}
+
+// Norm2 returns ‖D‖².
+func (g Gradient) Norm2() float64 {
+	switch {
+	case g.device != nil:
+		return g.device.Norm2()
+	case g.engine == nil:
+		return vec.Norm2(g.dense)
+	}
+	return g.engine.norm.of(g.engine, g.findings)
+}
+
+// Dot returns ⟨D, w⟩.
+func (g Gradient) Dot(w []float32) float64 {
+	switch {
+	case g.device != nil:
+		return g.device.Dot(w)
+	case g.engine == nil:
+		return vec.Dot64(g.dense, w)
+	}
+	s, ln := 0.0, g.engine.lanes[0]
+	for _, found := range g.engine.findings[:g.findings] {
+		if err := ln.Worker.Score(w, &found.Batch, &ln.φ); err != nil {
+			panic(err) // a worker of the same scorer has scored the same batch
+		}
+		for b := range found.Batch.Len() {
+			s += found.V.Dot(b, &ln.φ)
+		}
+	}
+	return s
+}
+
+// scatter adds c·Jᵀv of the first n pieces to w, in their order. Norms are those of sparse.Linear.Scatter.
+func (e *Engine) scatter(n int, c float32, w []float32, norms []float64) {
+	threads := 1
+	if n > 1 { // more than a step's worth
+		threads = min(e.threads, sparse.Stripes)
+	}
+	if threads == 1 {
+		for _, found := range e.findings[:n] {
+			e.sparse.Scatter(c, &found.V, &found.Batch, 0, sparse.Stripes, w, norms)
+		}
+		return
+	}
+	e.parallel(threads, func(k int) {
+		lo, hi := sparse.Stripes*k/threads, sparse.Stripes*(k+1)/threads
+		for _, found := range e.findings[:n] {
+			e.sparse.Scatter(c, &found.V, &found.Batch, lo, hi, w, norms)
+		}
+	})
+}
+
+// norm finds the length of gradients of sparse inputs by adding them to zeros, which are zeros again afterwards.
+type norm struct {
+	zeros []float32 // [Dim]
+	parts [sparse.Stripes]float64
+}
+
+func (m *norm) of(e *Engine, n int) float64 {
+	if m.zeros == nil {
+		m.zeros = make([]float32, e.Scorer.Dim())
+	}
+	clear(m.parts[:])
+	e.scatter(n, 1, m.zeros, m.parts[:])
+	total := 0.0
+	for _, x := range m.parts {
+		total += x
+	}
+	for _, found := range e.findings[:n] {
+		e.sparse.Erase(&found.V, &found.Batch, m.zeros)
+	}
+	return total
+}

@@ -1,0 +1,16 @@
+package engine
+
+import "github.com/dsp-go/dsp/nets"
+
+// Lineariser is a scorer that is not affine but offers its linearisation, which is what the prox-linear method works on.
+type Lineariser interface {
+	nets.Scorer
+	Linearise() Linearised
+}
+
+// Linearised is a network seen from a point w_k: the affine scorer θ(w_k) + J(w_k)(w − w_k).
+type Linearised interface {
+	nets.Scorer
+	// MoveTo copies w to w_k; workers made before see it at their next Score.
+	MoveTo(w []float32)
+}

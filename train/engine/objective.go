@@ -1,0 +1,167 @@
+package engine
+
+import (
+	"fmt"
+
+	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/vec"
+)
+
+// Loss is the structured loss f_i.
+type Loss int
+
+// The losses. With h = max for Hinge and h = log Σ exp for the others, f_i(w) = h(θ_i(w) + ℓ_i) − ⟨θ_i(w), 1_{y_i}⟩,
+// where CRF has ℓ_i = 0.
+const (
+	Hinge         Loss = iota // margin-rescaled structured hinge (max-margin)
+	CRF                       // negative conditional log-likelihood
+	SoftmaxMargin             // the CRF loss with a cost-augmented partition function
+)
+
+var lossNames = []string{"hinge", "crf", "softmax-margin"}
+
+// ParseLoss returns the loss of that name.
+func ParseLoss(name string) (Loss, error) {
+	return structured.ParseName[Loss]("loss", lossNames, name)
+}
+
+func (l Loss) String() string { return lossNames[l] }
+
+// Smooth reports whether the loss has a gradient everywhere, so that it needs no smoothing.
+func (l Loss) Smooth() bool { return l != Hinge }
+
+// Objective is
+//
+//	F(w) = (1/n) Σ_i c_i f_i(w) + (λ/2)‖w − c‖² + constant
+//
+// with example weights c_i from the data. Center and Constant are zero but for prox-linear subproblems, whose two
+// quadratics (λ/2)‖w‖² + (1/2η)‖w−w_k‖² are written as one around a shifted centre.
+type Objective struct {
+	Scorer      nets.Scorer
+	Data        *structured.Dataset
+	Loss        Loss
+	Task        structured.TaskLoss    // nil: Hamming of the structure
+	Constraints structured.Constraints // of the outputs, or nil
+	Lambda      float64
+	Center      []float32 // nil is the origin
+	Constant    float64
+
+	// Completion fixes what stands for the gold outputs of examples whose labels are known in part (partial.go); nil: what
+	// the oracle says of the outputs that their labels allow, and the objective is not convex.
+	Completion *Memory
+}
+
+// Check refuses data that the objective cannot be formed on.
+func (o *Objective) Check() error {
+	d := o.Data
+	if d.Len() == 0 || d.Positions() == 0 {
+		return structured.BadInput("%s: no examples to train on", d.Name)
+	}
+	if d.Labels == nil {
+		return structured.BadInput("%s: no labels to train on", d.Name)
+	}
+	if form := o.Scorer.Form(); !(form.Structure.LogOutputs(d, form) > 0) { // −∞ without any label
+		if d.Alphabet != nil && d.Alphabet.Len() < 2 {
+			return structured.BadInput("%s: %d label, expected at least 2: there is nothing to learn", d.Name, d.Alphabet.Len())
+		}
+		return structured.BadInput("%s: every output is the only one that there could be: there is nothing to learn", d.Name)
+	}
+	for i := range d.Len() {
+		if o.Constraints != nil && !o.Constraints.AllowsSome(d, i) {
+			what := "the gold labels break the constraints on transitions"
+			if d.Partial(i) {
+				what = "no labeling that the gold labels leave possible keeps the constraints on transitions"
+			}
+			return structured.BadInput("%s: %s", d.Where(i), what)
+		}
+	}
+	return nil
+}
+
+// loss returns f_i = h − gold, where h is the oracle's value and gold what it compares with. The hinge's max is at least
+// gold, which is the score of an output or a mean of such scores: a path picked in float32 can lose to it.
+func (o *Objective) loss(h, gold float64) float64 {
+	if o.Loss == Hinge {
+		return max(h, gold) - gold
+	}
+	return h - gold
+}
+
+// regulariser returns (λ/2)‖w − c‖² + constant.
+func (o *Objective) regulariser(w []float32) float64 {
+	s := 0.0
+	for j, x := range w {
+		d := float64(x)
+		if o.Center != nil {
+			d -= float64(o.Center[j])
+		}
+		s += d * d
+	}
+	return o.Lambda/2*s + o.Constant
+}
+
+// AtCenter returns a + ⟨g,c⟩ + constant: the value at the centre of the linear function with gradient g and value a at the origin,
+// and the constant.
+func (o *Objective) AtCenter(a float64, g []float32) float64 {
+	if o.Center != nil {
+		a += vec.Dot64(g, o.Center)
+	}
+	return a + o.Constant
+}
+
+// smoothing returns what the oracle is asked for: the loss's own log-sum-exp, or the chosen smoothing of the max.
+func (o *Objective) smoothing(s oracles.Smoothing) oracles.Smoothing {
+	if o.Loss.Smooth() {
+		return oracles.Smoothing{Kind: oracles.Entropy, Mu: 1}
+	}
+	return s
+}
+
+// Potentials computes θ + ℓ of the lane's batch at a point (ℓ only where the loss has one) with the constraints applied.
+func (o *Objective) Potentials(ln *Lane, at Point) error { return o.potentials(ln, at, 0) }
+
+// potentials is Potentials with dropout, off with seed 0.
+func (o *Objective) potentials(ln *Lane, at Point, dropout uint64) error {
+	b, θ := &ln.Batch, &ln.Theta
+	ln.allowed.find(b)
+	if err := at.score(ln.Worker, dropout, b, θ, &ln.φ); err != nil {
+		return err
+	}
+	return o.Augment(b, θ)
+}
+
+// Augment makes scores θ of a batch θ + ℓ with the constraints applied.
+func (o *Objective) Augment(b *structured.Batch, θ *structured.Potentials) error {
+	if !θ.Finite() {
+		return &NonFiniteError{Where: firstNonFinite(b, θ)}
+	}
+	if o.Constraints != nil {
+		o.Constraints.Apply(θ)
+	}
+	if o.Loss != CRF {
+		for c := range b.Len() {
+			o.Task.Augment(θ, c, b.GoldOf(c))
+		}
+	}
+	return nil
+}
+
+// NonFiniteError says that potentials became NaN or infinite, and where it was first seen.
+type NonFiniteError struct {
+	Where string // the example
+}
+
+func (e *NonFiniteError) Error() string {
+	return fmt.Sprintf("%s: potentials are NaN or infinite", e.Where)
+}
+
+func firstNonFinite(b *structured.Batch, θ *structured.Potentials) string {
+	c := θ.FirstNotFinite()
+	if c < 0 {
+		return "what all examples share"
+	}
+	i := b.Examples[c]
+	return fmt.Sprintf("example %d (%s)", i, b.Data.Where(i))
+}

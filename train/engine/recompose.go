@@ -1,0 +1,79 @@
+package engine
+
+import (
+	"context"
+	"math"
+
+	"github.com/dsp-go/dsp/structured/vec"
+)
+
+// DualPoint is a point r_i of the marginal polytope for every example: a Memory or corners.
+type DualPoint interface {
+	Load(ln *Lane) // makes r_i the lane's answers for its batch
+}
+
+// Recomposed is a point of the dual as it was pulled back: the linear function of w that it puts below the mean loss.
+type Recomposed struct {
+	Grad    []float32 // g [Dim]
+	Linear  float64   // b, its value at the origin
+	Rounded float64   // what rounding may have brought into the difference of F(w) and what is linear in g (rounding.go)
+}
+
+// Recompose pulls back a dual point, for an affine scorer θ_i = a_i + J_i w: it returns
+//
+//	g = (1/n) Σ c_i J_iᵀ(r_i − 1_{y_i})  [Dim],    b = (1/n) Σ c_i [⟨r_i, a_i + ℓ_i⟩ − ⟨1_{y_i}, a_i⟩],
+//
+// the gradient and the value at the origin of the linear function of w that the point puts below the mean loss. The
+// weights at which the scorer is run, w, matter to rounding only. It costs a full pass without its oracle.
+func (e *Engine) Recompose(ctx context.Context, w []float32, of DualPoint) (Recomposed, error) {
+	g := make([]float32, len(w))
+	total, err := e.pullBack(ctx, w, of, g)
+	if err != nil {
+		return Recomposed{}, err
+	}
+	inv := 1 / float64(e.Len())
+	vec.Scale(float32(inv), g)
+	return Recomposed{Grad: g, Linear: total.Linear*inv - vec.Dot64(g, w), Rounded: e.linearRounding(w, g, total)}, nil
+}
+
+// recall adds Σ c_i J_iᵀ(r_i − 1_{y_i}) to g, which is zero, and returns the sums of Σ c_i ⟨r_i − 1_{y_i}, θ_i + ℓ_i⟩ and,
+// but for those of a device, of scores.
+func (e *Engine) pullBack(ctx context.Context, w []float32, memory DualPoint, g []float32) (Sums, error) {
+	if m, ok := memory.(*Memory); ok && e.device != nil {
+		linear, err := e.device.Recompose(ctx, w, m.device, g)
+		return Sums{Linear: linear}, err
+	}
+	return e.overShards(ctx, e.shards, g, func(ln *Lane) error {
+		if err := e.Potentials(ln, At(w)); err != nil {
+			return err
+		}
+		memory.Load(ln)
+		e.difference(ln, nil)
+		for b, i := range ln.Batch.Examples { // the point's score is that of the gold output and Linear
+			gold, _ := e.gold(ln, b)
+			ln.Sums.Scores += 2 * e.Data.Weight(i) * math.Abs(gold)
+		}
+		return nil
+	})
+}
+
+// Load makes r_i the lane's answers for its batch.
+func (m *Memory) Load(ln *Lane) {
+	u := &ln.Answer.U
+	u.Like(&ln.Theta)
+	for b, i := range ln.Batch.Examples {
+		u.Set(b, &m.Marginals, i)
+	}
+}
+
+// ArchiveMemory saves a memory, or restores one that still has to attach to its data; nil stays nil.
+func ArchiveMemory(a Archive, m **Memory) {
+	var kept Memory
+	if *m != nil {
+		kept.Marginals = (*m).Marginals
+	}
+	ArchiveMarginals(a, "memory", &kept.Marginals)
+	if a.Restores() && len(kept.Parts) > 0 {
+		*m = &kept
+	}
+}

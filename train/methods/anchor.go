@@ -1,0 +1,114 @@
+package methods
+
+import (
+	"context"
+	"math/rand/v2"
+
+	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/structured/vec"
+	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/engine"
+)
+
+// anchor is the snapshot that variance-reduced steps refer to: a point w̃ with the marginals ũ_i there and
+//
+//	ḡ = (1/n) Σ c_i J_iᵀ(ũ_i − 1_{y_i}).
+//
+// The difference ∇f_i(w) − ∇f_i(w̃) = J_iᵀ(u_i − ũ_i) is one pullback, and exactly zero where the oracle's answer did not
+// move. What an anchor holds in memory, a full pass at w̃ makes again with the same bits.
+type anchor struct {
+	at     []float32 // w̃
+	μ      float64   // smoothing of ũ_i
+	grad   []float32 // ḡ
+	memory *engine.Memory
+
+	path  engine.Path // of steps
+	drift []float32   // what a step adds to the iterate but for D
+}
+
+// place does a full pass at w and anchors there.
+func (an *anchor) place(ctx context.Context, p *train.Problem, w []float32, s oracles.Smoothing) (*engine.FullPass, error) {
+	if an.memory == nil {
+		var err error
+		if an.memory, err = p.NewMemory(); err != nil {
+			return nil, err
+		}
+	}
+	an.at, an.μ = append(an.at[:0], w...), s.Mu
+	pass, err := p.FullPass(ctx, an.at, s, an.memory)
+	if err != nil {
+		return nil, err
+	}
+	an.grad = pass.Grad
+	return pass, nil
+}
+
+// restore makes a restored anchor whole again.
+func (an *anchor) restore(ctx context.Context, p *train.Problem) error {
+	s := p.Smoothing
+	s.Mu = an.μ
+	_, err := an.place(ctx, p, an.at, s)
+	return err
+}
+
+// steps does SVRG steps (Johnson and Zhang 2013) from w̃, on count examples in all, for
+//
+//	min (1/n) Σ c_i h_μ(…) + (λ/2)‖w−c‖² + (κ/2)‖w−z‖²:
+//
+//	w ← w − γ(D + ḡ + λ(w−c) + κ(w−z)),    D = (1/|B|) Σ_B c_i J_iᵀ(u_i − ũ_i).
+//
+// Batches B run through a random permutation of the examples, and on through others: no worse than independent draws, and
+// better where the steps of a pass are averaged. It returns the mean of the iterates, which holds until the next steps.
+func (an *anchor) steps(ctx context.Context, p *train.Problem, s oracles.Smoothing, pace *Pace, κ float64, z []float32,
+	r *rand.Rand, count int) ([]float32, error) {
+	γ := pace.step(pace.lipschitz(s.Mu), p.Lambda+κ)
+	ρ := 1 - γ*(p.Lambda+κ)
+	an.drift = append(an.drift[:0], an.grad...)
+	vec.Scale(float32(-γ), an.drift)
+	if p.Center != nil {
+		vec.Axpy(float32(γ*p.Lambda), p.Center, an.drift)
+	}
+	if κ > 0 {
+		vec.Axpy(float32(γ*κ), z, an.drift)
+	}
+	an.path.Start(p.Engine, an.at, an.drift)
+	size, n := batchSize(p), p.Len()
+	var order []int
+	for done := 0; done < count; {
+		if len(order) == 0 {
+			order = r.Perm(n)
+		}
+		b := min(size, len(order), count-done)
+		st, err := p.StepAt(ctx, an.path.At(), order[:b], s, an.memory, 0)
+		if err != nil {
+			return nil, err
+		}
+		c := 0.0
+		if st.Moved > 0 {
+			c = -γ / float64(b)
+			if pace.measures() && observes(p, done/size) {
+				an.path.Observe(&st, an.at, b)
+			}
+		}
+		an.path.Step(ρ, 1, c, 0, st.Grad)
+		an.path.Include(float64(b))
+		order, done = order[b:], done+b
+	}
+	if err := an.path.Finish(); err != nil {
+		return nil, err
+	}
+	rise, progress, err := an.path.Observed()
+	if err != nil {
+		return nil, err
+	}
+	pace.rise, pace.progress = pace.rise+rise, pace.progress+progress
+	return an.path.Mean, nil
+}
+
+func (an *anchor) scratch() **engine.Memory { return &an.memory }
+
+// archive saves or restores w̃; see raise.
+func (an *anchor) archive(a engine.Archive) {
+	a.Floats("anchor", &an.at)
+	a.Number("anchor.mu", &an.μ)
+}

@@ -1,0 +1,51 @@
+package methods
+
+import (
+	"fmt"
+
+	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/sparse"
+	"github.com/dsp-go/dsp/train/engine"
+)
+
+// Auto returns the method's name for the problem (Method.Name) and says why in a sentence. Net is the network's name, or empty.
+func Auto(o *engine.Objective, net string) (method, why string) {
+	if net != "" {
+		net = fmt.Sprintf("net %q", net)
+	} else {
+		net = "this net"
+	}
+	switch {
+	case !o.Scorer.Affine():
+		return "prox-linear", net + " is not linear in its weights: prox-linear trains it through convex models of the objective"
+	case o.Partial():
+		return "prox-linear", "labels known in part leave the objective not convex: prox-linear goes down steadily through convex models of it"
+	case o.Loss.Smooth() && o.Lambda > 0 && isSparse(o.Scorer):
+		return "sdca", net + " is linear in sparse attributes and loss " + o.Loss.String() +
+			" is smooth: sdca needs few passes, touches no more than an example's own weights, and certifies how far the optimum is"
+	case o.Loss.Smooth():
+		return "svrg", net + " is linear in its weights and loss " + o.Loss.String() +
+			" is smooth: svrg converges linearly, and certifies how far the optimum is"
+	case o.Lambda > 0 && isSparse(o.Scorer):
+		return "bcpfw", net + " is linear in sparse attributes and the hinge is not smooth: bcpfw needs no smoothing, touches no more " +
+			"than an example's own weights, and certifies how far the optimum is"
+	case o.Lambda == 0:
+		return "casimir", net + " is linear in its weights: casimir is accelerated (without a regulariser nothing is certified)"
+	default:
+		return "casimir", net + " is linear in its weights and the hinge is not smooth: casimir, accelerated on a smoothed hinge, " +
+			"certifies the narrowest gap"
+	}
+}
+
+// AutoAccelerated returns the name of the convex method for an objective that a device can do the work of.
+func AutoAccelerated(o *engine.Objective) string {
+	if o.Loss.Smooth() {
+		return "svrg"
+	}
+	return "casimir"
+}
+
+func isSparse(s nets.Scorer) bool {
+	_, ok := s.(*sparse.Linear)
+	return ok
+}

@@ -1,0 +1,281 @@
+package methods
+
+import (
+	"context"
+	"math"
+
+	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/structured/vec"
+	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/engine"
+)
+
+// BCFW is block-coordinate Frank-Wolfe on the dual of the hinge objective (Lacoste-Julien, Jaggi, Schmidt and Pletscher
+// 2013, Algorithms 2 and 4), in potential space. It needs no step size and no smoothing.
+//
+// The dual variables of example i are the convex combination ū_i of the oracle's answers so far; w is always
+//
+//	w = c − (1/λn) Σ c_i J_iᵀ(ū_i − 1_{y_i}).
+//
+// A step on a batch B asks the max oracle for u_i, i ∈ B, and moves all blocks of the batch towards their corners,
+// ū_i ← ū_i + γ(u_i − ū_i), by the γ that raises the dual most:
+//
+//	D = Σ_B c_i J_iᵀ(u_i − ū_i),     w_s − w = −D/(λn),
+//	g = (1/n) Σ_B c_i ⟨u_i − ū_i, θ_i + ℓ_i⟩ ≥ 0,
+//	γ = clip(g / (λ‖w_s − w‖²), 0, 1),
+//
+// which raises it by γg − ½γ²λ‖w_s − w‖². The block gaps g of all examples add up to the duality gap. A batch of n is
+// batch Frank-Wolfe. With the centre and λ of a prox-linear subproblem the same lines solve that.
+//
+// What is reported is the average of the iterates (Averaging), which is dual feasible too: averaging the linear part b of
+// the dual in step with w gives its dual value D(ū) = b + (λ/2)(‖c‖² − ‖w‖²). Such values, and those by the gains of steps,
+// are estimates. What is certified is the dual of the memory, pulled back anew: at every Resync, and when Certify asks.
+type BCFW struct {
+	Averaging Averaging // AutoAverage is WeightedAverage
+	Resync    int       // passes between recompositions of w from the memory, against rounding; 0 means 10
+
+	memory  *engine.Memory // a prox-linear method may give one, to go on from
+	path    engine.Path
+	linear  float64 // b of the memory
+	average float64 // b of the mean of the iterates
+	dual    float64 // D(ū)
+	best    float64 // largest dual value seen
+	bound   train.LowerBound
+	passes  int
+}
+
+// Name returns "bcfw".
+func (m *BCFW) Name() string { return "bcfw" }
+
+// Convex returns true.
+func (m *BCFW) Convex() bool { return true }
+
+// Start begins at ū_i = 1_{y_i}, where w is the centre, whatever s.W.
+func (m *BCFW) Start(ctx context.Context, p *train.Problem, s *train.State) error {
+	if err := train.CheckConvex(m.Name(), p.Scorer); err != nil {
+		return err
+	}
+	if err := train.CheckLabels(m.Name(), p.Objective); err != nil {
+		return err
+	}
+	if p.Loss != engine.Hinge {
+		return train.Refuse(m.Name(), train.HingeLoss, "needs the hinge, not loss %v", p.Loss)
+	}
+	if err := train.CheckRegulariser(m.Name(), p.Objective); err != nil {
+		return err
+	}
+	if len(m.path.W) > 0 { // restored
+		m.path.Resume(p.Engine, nil)
+		var err error
+		m.memory, err = p.Attach(m.memory)
+		return err
+	}
+	w := make([]float32, len(s.W))
+	copy(w, p.Center)
+	m.path.Start(p.Engine, w, nil)
+	m.dual, m.bound = p.Constant, train.LowerBound{Value: p.Constant}
+	var err error
+	if m.memory == nil {
+		m.memory, err = p.NewMemory()
+	} else {
+		err = m.goOn(ctx, p, s)
+	}
+	m.best = m.dual
+	return err
+}
+
+// goOn begins at the dual point of a given memory, which served another scorer, centre or λ: at the best point between
+// it and ū_i = 1_{y_i}, by one step from there with all blocks at once.
+func (m *BCFW) goOn(ctx context.Context, p *train.Problem, s *train.State) error {
+	u, err := p.Recompose(ctx, m.path.W, m.memory)
+	if err != nil {
+		return err
+	}
+	s.FullPasses++
+	g, b := u.Grad, u.Linear
+	γ, gap, norm := 0.0, b+vec.Dot64(g, m.path.W), vec.Norm2(g)/p.Lambda
+	if gap > 0 && norm > 0 {
+		γ = float64(float32(min(gap/norm, 1)))
+	}
+	vec.Axpy(float32(-γ/p.Lambda), g, m.path.W)
+	vec.Scale(float32(γ), g)
+	m.bound.Record(p, engine.Recomposed{Grad: g, Linear: γ * b, Rounded: u.Rounded}, 0, m.passes)
+	m.linear = γ * b
+	m.dual += γ*gap - γ*γ/2*norm
+	m.memory.ToGold(float32(γ))
+	return nil
+}
+
+// Pass takes every example once, in random order.
+func (m *BCFW) Pass(ctx context.Context, p *train.Problem, s *train.State) error {
+	order, size := p.Rand(s.Passes).Perm(p.Len()), p.BatchSize()
+	averaging := m.Averaging
+	if averaging == AutoAverage {
+		averaging = WeightedAverage
+	}
+	if averaging == PassAverage {
+		m.path.ResetMean()
+	}
+	var err error
+	if device := p.DualAscender(); device != nil {
+		err = m.sweepOnDevice(ctx, p, device, order, size, averaging)
+	} else {
+		err = m.sweep(ctx, p, order, size, averaging)
+	}
+	if err != nil {
+		return err
+	}
+	m.passes++
+	s.Passes++
+	s.OracleCalls += len(order)
+	every := m.Resync
+	if every == 0 {
+		every = 10
+	}
+	if m.passes%every == 0 {
+		if err := m.resync(ctx, p, s); err != nil {
+			return err
+		}
+	}
+	return m.report(ctx, p, s)
+}
+
+// sweep takes steps on all examples of an order.
+func (m *BCFW) sweep(ctx context.Context, p *train.Problem, order []int, size int, averaging Averaging) error {
+	for lo := 0; lo < len(order); lo += size {
+		if err := m.step(ctx, p, order[lo:min(lo+size, len(order))]); err != nil {
+			return err
+		}
+		if averaging != NoAverage {
+			share := m.path.Include(averaging.weight(m.path.Count))
+			m.average += share * (m.linear - m.average)
+		}
+	}
+	return m.path.Finish()
+}
+
+// sweepOnDevice is walk on a device, which searches the line and keeps the books without the host's having to wait.
+func (m *BCFW) sweepOnDevice(ctx context.Context, p *train.Problem, device engine.DualAscender, order []int, size int, averaging Averaging) error {
+	device.SetBooks(engine.DualBooks{Linear: m.linear, Average: m.average, Value: m.dual})
+	for lo := 0; lo < len(order); lo += size {
+		if _, err := p.StepAt(ctx, m.path.At(), order[lo:min(lo+size, len(order))], oracles.Smoothing{}, m.memory, 0); err != nil {
+			return err
+		}
+		share := 0.0
+		if averaging != NoAverage {
+			share = m.path.Weigh(averaging.weight(m.path.Count))
+		}
+		device.Ascend(m.memory.Remote(), p.Lambda, share)
+	}
+	if err := m.path.Finish(); err != nil {
+		return err
+	}
+	books, err := device.Books()
+	m.linear, m.average, m.dual = books.Linear, books.Average, books.Value
+	return err
+}
+
+// step is one block step. The dual is kept up by its exact gain, and b by what the step changes of it: the linear
+// function of w that the blocks put below the loss changes by (γ/n)(Σ c_i⟨u_i − ū_i, θ_i + ℓ_i⟩ − ⟨D, w⟩) at the origin.
+func (m *BCFW) step(ctx context.Context, p *train.Problem, batch []int) error {
+	st, err := p.StepAt(ctx, m.path.At(), batch, oracles.Smoothing{}, m.memory, 0)
+	if err != nil {
+		return err
+	}
+	if err := st.Fetch(); err != nil {
+		return err
+	}
+	n := float64(p.Len())
+	gap := st.Linear / n
+	if st.Moved == 0 || gap <= 0 {
+		return nil
+	}
+	norm := st.Grad.Norm2() / (p.Lambda * n * n) // λ‖w_s − w‖²
+	if norm == 0 {
+		return nil
+	}
+	γ := float64(float32(min(gap/norm, 1)))
+	m.linear += γ / n * (st.Linear - st.Product())
+	m.dual += γ*gap - γ*γ/2*norm
+	m.path.Step(1, 0, -γ/(p.Lambda*n), 0, st.Grad)
+	p.Remember(m.memory, float32(γ))
+	return nil
+}
+
+// resync makes w, b and the dual what the memory says they are.
+func (m *BCFW) resync(ctx context.Context, p *train.Problem, s *train.State) error {
+	u, err := m.recompose(ctx, p, s)
+	if err != nil {
+		return err
+	}
+	w := m.path.W
+	clear(w)
+	copy(w, p.Center)
+	vec.Axpy(float32(-1/p.Lambda), u.Grad, w)
+	m.linear = u.Linear
+	m.dual = m.dualValue(p, u.Linear, w)
+	return nil
+}
+
+// recompose pulls back the memory, and takes up its bound.
+func (m *BCFW) recompose(ctx context.Context, p *train.Problem, s *train.State) (engine.Recomposed, error) {
+	u, err := p.Recompose(ctx, m.path.W, m.memory)
+	if err == nil {
+		s.FullPasses++
+		m.bound.Record(p, u, 0, m.passes)
+	}
+	return u, err
+}
+
+// Certify implements train.Certifier.
+func (m *BCFW) Certify(ctx context.Context, p *train.Problem, s *train.State, keep bool) error {
+	bound, passes := m.bound, s.FullPasses
+	if bound.Pass < m.passes {
+		if _, err := m.recompose(ctx, p, s); err != nil {
+			return err
+		}
+	}
+	m.bound.Show(s, m.best)
+	if !keep {
+		m.bound, s.FullPasses = bound, passes
+	}
+	return nil
+}
+
+// DualValue returns D = b + (λ/2)(‖c‖² − ‖w‖²) + constant of the dual point whose weights are w.
+func (m *BCFW) dualValue(p *train.Problem, b float64, w []float32) float64 {
+	return b + p.Constant + p.Lambda/2*(vec.Norm2(p.Center)-vec.Norm2(w))
+}
+
+// report shows the average with its primal, the bound, and the best dual value of it, the iterates and all before.
+func (m *BCFW) report(ctx context.Context, p *train.Problem, s *train.State) (err error) {
+	m.best = max(m.best, m.dual)
+	w := m.path.W
+	if m.Averaging != NoAverage {
+		w = m.path.Mean
+		m.best = max(m.best, m.dualValue(p, m.average, w))
+	}
+	copy(s.W, w)
+	if s.Primal, err = p.Value(ctx, s.W); err != nil {
+		return err
+	}
+	s.FullPasses++
+	m.bound.Show(s, m.best)
+	s.Smoothed, s.Mu, s.Kappa, s.Step, s.Exact = math.NaN(), 0, 0, 0, math.NaN()
+	return nil
+}
+
+// FetchMemory implements train.MemoryKeeper.
+func (m *BCFW) FetchMemory(p *train.Problem) error { return m.memory.Fetch(p.Objective) }
+
+// Archive saves or restores the method's state.
+func (m *BCFW) Archive(a engine.Archive) {
+	engine.ArchiveMemory(a, &m.memory)
+	m.path.Archive(a)
+	a.Number("linear", &m.linear)
+	a.Number("mean.linear", &m.average)
+	a.Number("dual", &m.dual)
+	a.Number("best", &m.best)
+	m.bound.Archive(a)
+	a.Count("passes", &m.passes)
+}

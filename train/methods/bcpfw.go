@@ -1,0 +1,282 @@
+package methods
+
+import (
+	"cmp"
+	"context"
+	"math"
+
+	"github.com/dsp-go/dsp/structured/vec"
+	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/engine"
+)
+
+// BCPFW is block-coordinate Frank-Wolfe on the dual of the hinge objective with pairwise steps, cached answers and gap
+// sampling (Osokin, Alayrac, Lukasewitz, Dokania and Lacoste-Julien 2016), in potential space. It needs no step size and no
+// smoothing.
+//
+// The dual point of example i is kept as the outputs that it mixes, ū_i = Σ_k α_k 1_{y_k}, with w as in BCFW. A visit asks
+// the max oracle for one more output and then moves share from the output with the least θ_i + ℓ_i to that with the most,
+// by the γ that raises the dual most:
+//
+//	D = c_i J_iᵀ(1_{y⁺} − 1_{y⁻}),    g = c_i ⟨1_{y⁺} − 1_{y⁻}, θ_i + ℓ_i⟩,
+//	γ = clip(λn·g/‖D‖², 0, α⁻),       w ← w − (γ/λn)D,
+//
+// which raises it by (γg − ½γ²‖D‖²/λn)/n. Such a step pulls back only where the two outputs differ, and takes mistakes
+// back that a step towards a corner can only outweigh: the dual converges linearly where that of BCFW creeps. Since θ_i
+// tells the scores of all outputs that are known, a visit does a few more steps between those, each after scoring anew
+// but without the oracle.
+//
+// The block gap ⟨u_i − ū_i, θ_i + ℓ_i⟩ of an example, u_i the oracle's answer, is what the dual has to gain from it at
+// most; the gaps of all add up to the duality gap. The paper draws examples in proportion to their gaps. Here a round visits
+// those whose gap was at least the mean at their last visit, and after mostAge rounds without a visit any: that converges as
+// well or better on most problems tried (docs/results.md), and has no parameter.
+//
+// The state shows the iterate with the least F after a pass, or the mean of the pass's. Its dual is certified where it was
+// recomposed from the outputs, at every Resync and when Certify asks; between them the gains of steps estimate it.
+type BCPFW struct {
+	Inner  int // steps at a visit at most; 0 means 10
+	Resync int // passes between recompositions of w from the memory, against rounding; 0 means 10
+
+	corners corners
+	gap     []float32 // [n] at the last visit
+	age     []float32 // [n] rounds since
+	path    engine.Path
+	dual    float64 // D(ū)
+	best    float64 // largest dual value seen
+	bound   train.LowerBound
+	primal  float64 // F(s.W)
+	passes  int
+
+	example [1]int // of the visit at work, and
+	fresh   bool   // whether its oracle is still to be asked
+	pair    pair
+	choose  func(ln *engine.Lane) error // m.choosePair
+}
+
+// pair is what a step moves share between.
+type pair struct {
+	from, to int
+	share    float64 // α⁻
+	gap      float64 // c_i⟨1_{y⁺} − ū_i, θ_i + ℓ_i⟩
+}
+
+const (
+	pairwiseSteps = 10
+	enoughOfGap   = 0.2 // of what the first step of a visit had to gain: less ends the visit
+	mostAge       = 10  // rounds that an example with a small gap may miss
+)
+
+// Name returns "bcpfw".
+func (m *BCPFW) Name() string { return "bcpfw" }
+
+// UsesLanes implements train.LaneUser.
+func (m *BCPFW) UsesLanes() {}
+
+// Convex returns true.
+func (m *BCPFW) Convex() bool { return true }
+
+// Start begins at ū_i = 1_{y_i}, where w is the centre, whatever s.W.
+func (m *BCPFW) Start(ctx context.Context, p *train.Problem, s *train.State) error {
+	if err := train.CheckConvex(m.Name(), p.Scorer); err != nil {
+		return err
+	}
+	if p.Loss != engine.Hinge {
+		return train.Refuse(m.Name(), train.HingeLoss, "needs the hinge, not loss %v", p.Loss)
+	}
+	if err := train.CheckRegulariser(m.Name(), p.Objective); err != nil {
+		return err
+	}
+	if err := train.CheckLabels(m.Name(), p.Objective); err != nil {
+		return err
+	}
+	if err := train.CheckEngine(m, p.Engine); err != nil {
+		return err
+	}
+	m.choose = func(ln *engine.Lane) error { return m.choosePair(p, ln) }
+	if len(m.corners) > 0 { // restored
+		m.path.Resume(p.Engine, nil)
+		return nil
+	}
+	w := make([]float32, len(s.W))
+	copy(w, p.Center)
+	m.path.Start(p.Engine, w, nil)
+	m.corners = newCorners(p.Data)
+	m.gap, m.age = make([]float32, p.Len()), make([]float32, p.Len())
+	m.dual, m.best, m.primal = p.Constant, p.Constant, math.Inf(1)
+	m.bound = train.LowerBound{Value: p.Constant}
+	return nil
+}
+
+// Pass makes n visits; the first pass visits every example.
+func (m *BCPFW) Pass(ctx context.Context, p *train.Problem, s *train.State) error {
+	r := p.Rand(s.Passes)
+	m.path.ResetMean()
+	for visits := 0; visits < p.Len(); {
+		order := m.due()
+		r.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
+		order = order[:min(len(order), p.Len()-visits)]
+		for _, i := range order {
+			if err := m.visit(ctx, p, i); err != nil {
+				return err
+			}
+			m.path.Include(1)
+		}
+		visits += len(order)
+	}
+	if err := m.path.Finish(); err != nil {
+		return err
+	}
+	m.passes++
+	s.Passes++
+	s.OracleCalls += p.Len()
+	if m.passes%cmp.Or(m.Resync, 10) == 0 {
+		if err := m.resync(ctx, p, s); err != nil {
+			return err
+		}
+	}
+	return m.report(ctx, p, s)
+}
+
+// due returns the examples to visit in a round.
+func (m *BCPFW) due() []int {
+	mean := float32(vec.Sum(m.gap) / float64(len(m.gap)))
+	var order []int
+	for i, g := range m.gap {
+		m.age[i]++
+		if g >= mean || m.age[i] > mostAge {
+			order = append(order, i)
+		}
+	}
+	return order
+}
+
+// visit does steps on example i.
+func (m *BCPFW) visit(ctx context.Context, p *train.Problem, i int) error {
+	m.example[0] = i
+	λn, enough := p.Lambda*float64(p.Len()), 0.0
+	for k := range cmp.Or(m.Inner, pairwiseSteps) {
+		m.fresh = k == 0
+		st, err := p.OverBatch(ctx, m.path.At(), m.example[:], false, m.choose)
+		if err != nil {
+			return err
+		}
+		if m.fresh {
+			m.gap[i], m.age[i] = float32(m.pair.gap), 0
+		}
+		if st.Moved == 0 || st.Linear <= enough {
+			break
+		}
+		enough = max(enough, enoughOfGap*st.Linear)
+		norm, γ := st.Grad.Norm2(), m.pair.share
+		if γ*norm > λn*st.Linear {
+			γ = λn * st.Linear / norm
+		}
+		m.dual += γ * (st.Linear - γ/2*norm/λn) / float64(p.Len())
+		m.path.Step(1, 0, -γ/λn, 0, st.Grad)
+		m.corners.move(i, m.pair.from, m.pair.to, γ)
+	}
+	m.corners.prune(i)
+	return nil
+}
+
+// choosePair scores the lane's example, asks the oracle where that is due, chooses a pair of outputs and sets the lane's v
+// to the difference between them.
+func (m *BCPFW) choosePair(p *train.Problem, ln *engine.Lane) error {
+	if err := p.Potentials(ln, m.path.At()); err != nil {
+		return err
+	}
+	i := ln.Batch.Examples[0]
+	if m.fresh {
+		ln.Output = vec.Grow(ln.Output, ln.Theta.OutputSize())
+		if len(ln.Values) < 1 {
+			ln.Values = make([]float64, 1)
+		}
+		ln.Oracle.Max(&ln.Theta, ln.Output, ln.Values[:1])
+		m.corners.find(i, ln.Output)
+	}
+	to, from, high, low, mean := m.corners.extremes(i, &ln.Theta, 0)
+	c := p.Data.Weight(i)
+	m.pair = pair{from: from, to: to, share: m.corners[i][from].α, gap: max(0, c*(high-mean))}
+	if high-low <= 8*engine.Unit*math.Abs(high) { // the same but for rounding
+		return nil
+	}
+	ln.V.Like(&ln.Theta)
+	ln.V.Clear()
+	ln.V.Add(0, m.corners[i][to].labels, float32(c))
+	ln.V.Add(0, m.corners[i][from].labels, -float32(c))
+	ln.Sums.Linear = c * (high - low)
+	ln.Sums.Moved = 1
+	return nil
+}
+
+// resync makes w and the dual what the corners say they are.
+func (m *BCPFW) resync(ctx context.Context, p *train.Problem, s *train.State) error {
+	u, err := m.recompose(ctx, p, s)
+	if err != nil {
+		return err
+	}
+	w := m.path.W
+	clear(w)
+	copy(w, p.Center)
+	vec.Axpy(float32(-1/p.Lambda), u.Grad, w)
+	m.dual = u.Linear + p.Constant + p.Lambda/2*(vec.Norm2(p.Center)-vec.Norm2(w))
+	return nil
+}
+
+// recompose pulls back what the corners mix, and takes up its bound.
+func (m *BCPFW) recompose(ctx context.Context, p *train.Problem, s *train.State) (engine.Recomposed, error) {
+	u, err := p.Recompose(ctx, m.path.W, m.corners)
+	if err == nil {
+		s.FullPasses++
+		m.bound.Record(p, u, 0, m.passes)
+	}
+	return u, err
+}
+
+// Certify implements train.Certifier.
+func (m *BCPFW) Certify(ctx context.Context, p *train.Problem, s *train.State, keep bool) error {
+	bound, passes := m.bound, s.FullPasses
+	if bound.Pass < m.passes {
+		if _, err := m.recompose(ctx, p, s); err != nil {
+			return err
+		}
+	}
+	m.bound.Show(s, m.best)
+	if !keep {
+		m.bound, s.FullPasses = bound, passes
+	}
+	return nil
+}
+
+// report evaluates F at the iterate and at the pass's mean.
+func (m *BCPFW) report(ctx context.Context, p *train.Problem, s *train.State) error {
+	for _, w := range [][]float32{m.path.W, m.path.Mean} {
+		f, err := p.Value(ctx, w)
+		if err != nil {
+			return err
+		}
+		s.FullPasses++
+		if f < m.primal {
+			m.primal = f
+			copy(s.W, w)
+		}
+	}
+	m.best = max(m.best, m.dual)
+	s.Primal = m.primal
+	m.bound.Show(s, m.best)
+	s.Smoothed, s.Mu, s.Kappa, s.Step, s.Exact = math.NaN(), 0, 0, 0, math.NaN()
+	return nil
+}
+
+// Archive saves or restores the method's state.
+func (m *BCPFW) Archive(a engine.Archive) {
+	m.corners.archive(a)
+	a.Floats("gaps", &m.gap)
+	a.Floats("ages", &m.age)
+	m.path.Archive(a)
+	a.Number("dual", &m.dual)
+	a.Number("best", &m.best)
+	m.bound.Archive(a)
+	a.Number("primal", &m.primal)
+	a.Count("passes", &m.passes)
+}

@@ -1,0 +1,126 @@
+package methods
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/structured/vec"
+	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/engine"
+	"github.com/dsp-go/dsp/train/traintest"
+)
+
+// Step by step the dual rises, and it and w stay what the corners say they are.
+func TestBCPFWSteps(t *testing.T) {
+	ctx := context.Background()
+	for name, p := range map[string]*train.Problem{
+		"dense":           traintest.LinearProblem(30, 1, 0.05, 1),
+		"dense, shifted":  traintest.Shifted(traintest.LinearProblem(30, 1, 0.2, 1)),
+		"sparse":          traintest.SparseProblem(30, engine.Hinge, oracles.Smoothing{}, 0.05),
+		"sparse, shifted": traintest.Shifted(traintest.SparseProblem(30, engine.Hinge, oracles.Smoothing{}, 0.2)),
+		"weak λ":          traintest.SparseProblem(30, engine.Hinge, oracles.Smoothing{}, 1e-3),
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := &BCPFW{}
+			traintest.Start(t, m, p)
+			r := rand.New(rand.NewPCG(1, 2))
+			for k := range 200 {
+				before := m.dual
+				if err := m.visit(ctx, p, r.IntN(p.Len())); err != nil {
+					t.Fatal(err)
+				}
+				if m.dual < before {
+					t.Fatalf("visit %d: the dual fell from %g to %g", k, before, m.dual)
+				}
+			}
+			m.path.Finish()
+			for i, of := range m.corners {
+				total := 0.0
+				for k, c := range of {
+					if total += c.α; c.α <= 0 {
+						t.Fatalf("example %d keeps a corner with share %g", i, c.α)
+					}
+					if slices.ContainsFunc(of[:k], func(d corner) bool { return slices.Equal(d.labels, c.labels) }) {
+						t.Fatalf("example %d keeps a corner twice", i)
+					}
+				}
+				traintest.Near(t, "sum of shares", total, 1, 1e-9)
+			}
+			g, b, err := traintest.Pulled(p.Recompose(ctx, m.path.W, m.corners))
+			if err != nil {
+				t.Fatal(err)
+			}
+			w := make([]float32, len(m.path.W))
+			copy(w, p.Center)
+			vec.Axpy(float32(-1/p.Lambda), g, w)
+			traintest.NearAll(t, "recomposed weight", m.path.W, w, 1e-5+1e-7/p.Lambda)
+			traintest.Near(t, "dual", m.dual, b+p.Constant+p.Lambda/2*(vec.Norm2(p.Center)-vec.Norm2(w)), 1e-5)
+
+			// The block gaps add up to the duality gap.
+			total := 0.0
+			for i := range p.Len() {
+				m.example[0], m.fresh = i, true
+				if _, err := p.OverBatch(ctx, m.path.At(), m.example[:], false, m.choose); err != nil {
+					t.Fatal(err)
+				}
+				total += m.pair.gap
+			}
+			primal, err := p.Value(ctx, m.path.W)
+			if err != nil {
+				t.Fatal(err)
+			}
+			traintest.Near(t, "sum of block gaps", total/float64(p.Len()), primal-m.dual, 1e-5)
+		})
+	}
+}
+
+// It certifies the optimum of a sparse problem with far fewer oracle calls than BCFW, and the same optimum.
+func TestBCPFWCertifies(t *testing.T) {
+	p := traintest.SparseProblem(100, engine.Hinge, oracles.Smoothing{}, 1./100)
+	state := map[string]*train.State{}
+	for _, m := range []train.Method{&BCPFW{}, &BCFW{}} {
+		s := traintest.Start(t, m, p)
+		dual := math.Inf(-1)
+		for range 40 {
+			traintest.Passes(t, m, p, s, 1)
+			var raw float64
+			switch m := m.(type) {
+			case *BCPFW:
+				raw = traintest.DualOfMemory(t, p, m.path.W, m.corners)
+			case *BCFW:
+				raw = traintest.DualOfMemory(t, p, m.path.W, m.memory)
+			}
+			if raw < dual-1e-6 || s.Primal-raw < -1e-6 {
+				t.Fatalf("%s: dual %g after %g, gap %g", m.Name(), raw, dual, s.Primal-raw)
+			}
+			dual = raw
+		}
+		traintest.Certify(t, m.(train.Certifier), p, s)
+		traintest.Near(t, "certified dual", s.Dual, dual, 1e-5)
+		f, err := p.Value(context.Background(), s.W)
+		if err != nil {
+			t.Fatal(err)
+		}
+		traintest.Near(t, "F(W)", s.Primal, f, 1e-9)
+		t.Logf("%s: F %.6f, relative gap %.2g", m.Name(), s.Primal, s.Gap()/s.Primal)
+		state[m.Name()] = s
+	}
+	pairwise, plain := state["bcpfw"], state["bcfw"]
+	if pairwise.Gap() > 1e-2*pairwise.Primal || pairwise.Gap() > plain.Gap()/3 {
+		t.Errorf("gaps %g and %g", pairwise.Gap(), plain.Gap())
+	}
+	// The answers of the two are about one optimum.
+	if pairwise.Dual > plain.Primal || plain.Dual > pairwise.Primal {
+		t.Error("the intervals do not overlap")
+	}
+}
+
+func TestBCPFWRecomposesItsGap(t *testing.T) {
+	p, m := traintest.LinearProblem(60, 1, 0.05, 1), &BCPFW{Resync: 1000}
+	point := func() ([]float32, engine.DualPoint, float64) { return m.path.W, m.corners, 0 }
+	traintest.RecomposesItsGap(t, p, m, point, func() { m.best = 1e3 })
+}

@@ -1,0 +1,75 @@
+package methods
+
+import (
+	"context"
+	"math"
+
+	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/engine"
+)
+
+// convex is what the smoothed convex methods have in common: smoothing that falls, steps, and a certificate.
+type convex struct {
+	annealing
+	certificate train.Certificate
+
+	begun  bool // Start was called, in this life of the method or before it was restored
+	epochs int  // passes of steps so far
+}
+
+// Convex returns true.
+func (m *convex) Convex() bool { return true }
+
+// start checks the problem and chooses the first smoothing. It reports whether the method was restored.
+func (m *convex) start(ctx context.Context, name string, p *train.Problem, s *train.State) (restored bool, err error) {
+	if err := m.check(name, p); err != nil {
+		return false, err
+	}
+	restored = m.begun
+	m.begun = true
+	f := 0.0
+	if !restored && !given(p) {
+		if f, err = p.Value(ctx, s.W); err != nil {
+			return false, err
+		}
+		s.FullPasses++
+	}
+	m.annealing.begin(p, f)
+	return restored, nil
+}
+
+// record takes up a full pass at w, lets it choose how far μ falls next, and shows in s what is known.
+func (m *convex) record(p *train.Problem, s *train.State, w []float32, pass *engine.FullPass) {
+	s.FullPasses++
+	m.certificate.Record(p.Engine, w, pass)
+	m.consider(p, w, pass)
+	m.certificate.Show(s)
+	s.Done = s.Primal <= p.Constant // no loss is negative
+	s.Smoothed, s.Mu, s.Exact = math.NaN(), 0, math.NaN()
+	if !p.Loss.Smooth() {
+		s.Smoothed, s.Mu = pass.Smoothed, m.μ
+		if p.Smoothing.Kind == oracles.L2 {
+			s.Exact = pass.Exact
+		}
+	}
+}
+
+// count notes steps on so many examples in s.
+func (m *convex) count(p *train.Problem, s *train.State, examples int) {
+	m.epochs++
+	s.OracleCalls += examples
+	s.Passes += max(1, int(math.Round(float64(examples)/float64(p.Len()))))
+}
+
+func (m *convex) archive(a engine.Archive) {
+	begun := 0
+	if m.begun {
+		begun = 1
+	}
+	a.Count("begun", &begun)
+	m.begun = begun == 1
+	a.Count("epochs", &m.epochs)
+	m.annealing.archive(a)
+	m.certificate.Archive(a)
+}

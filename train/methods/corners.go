@@ -1,0 +1,103 @@
+package methods
+
+import (
+	"slices"
+
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/train/engine"
+)
+
+// corners are a dual point of the hinge as the outputs that it mixes: of each example those that the oracle has found and
+// that have a share left, ū_i = Σ_k α_k 1_{y_k}. They begin with the gold output alone.
+type corners [][]corner // [n]
+
+// corner is an output with its share.
+type corner struct {
+	labels []int32
+	α      float64
+}
+
+func newCorners(data *structured.Dataset) corners {
+	c := make(corners, data.Len())
+	for i := range c {
+		c[i] = []corner{{slices.Clone(data.Gold(i)), 1}}
+	}
+	return c
+}
+
+// find makes sure that an output is among those of example i.
+func (c corners) find(i int, labels []int32) {
+	if !slices.ContainsFunc(c[i], func(k corner) bool { return slices.Equal(k.labels, labels) }) {
+		c[i] = append(c[i], corner{labels: slices.Clone(labels)})
+	}
+}
+
+// extremes returns the best and the worst corner of example i, the one with a share, at potentials of chain b, their
+// scores and that of ū_i.
+func (c corners) extremes(i int, θ *structured.Potentials, b int) (best, worst int, high, low, mean float64) {
+	best, worst = -1, -1
+	for k, one := range c[i] {
+		s := θ.Score(b, one.labels)
+		mean += one.α * s
+		if best < 0 || s > high {
+			best, high = k, s
+		}
+		if one.α > 0 && (worst < 0 || s < low) {
+			worst, low = k, s
+		}
+	}
+	return best, worst, high, low, mean
+}
+
+// move gives γ of the share of one corner to another.
+func (c corners) move(i, from, to int, γ float64) {
+	k := c[i]
+	k[to].α += γ
+	k[from].α = max(0, k[from].α-γ)
+}
+
+// prune forgets the corners of example i without a share.
+func (c corners) prune(i int) {
+	c[i] = slices.DeleteFunc(c[i], func(k corner) bool { return k.α == 0 })
+}
+
+// Load makes ū_i the lane's answers for its batch.
+func (c corners) Load(ln *engine.Lane) {
+	u := &ln.Answer.U
+	u.Like(&ln.Theta)
+	u.Clear()
+	for b, i := range ln.Batch.Examples {
+		for _, k := range c[i] {
+			u.Add(b, k.labels, float32(k.α))
+		}
+	}
+}
+
+// archive saves or restores the corners.
+func (c *corners) archive(a engine.Archive) {
+	var counts, lengths, labels []int32
+	var shares []float64
+	for _, of := range *c {
+		counts = append(counts, int32(len(of)))
+		for _, k := range of {
+			shares = append(shares, k.α)
+			lengths = append(lengths, int32(len(k.labels)))
+			labels = append(labels, k.labels...)
+		}
+	}
+	a.Ints("corners.counts", &counts)
+	a.Ints("corners.lengths", &lengths)
+	a.Ints("corners.outputs", &labels)
+	a.Doubles("corners.shares", &shares)
+	if !a.Restores() {
+		return
+	}
+	for _, n := range counts {
+		of := make([]corner, n)
+		for k := range of {
+			of[k] = corner{slices.Clone(labels[:lengths[0]]), shares[0]}
+			labels, lengths, shares = labels[lengths[0]:], lengths[1:], shares[1:]
+		}
+		*c = append(*c, of)
+	}
+}

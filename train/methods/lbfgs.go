@@ -1,0 +1,198 @@
+package methods
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/optimize"
+
+	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/engine"
+)
+
+// LBFGS minimises the smooth objective by limited-memory BFGS (Nocedal and Wright 2006, section 7.2) with the line search
+// of Moré and Thuente: the batch reference that the stochastic methods are compared with. Directions and line search are
+// gonum's. The hinge has to be smoothed by a given μ, and it is F_μ that is minimised.
+//
+// A pass is one iteration: a direction, and full passes along it until the strong Wolfe conditions hold; one most of the
+// time. Weights are float32, so every point of a search is rounded to that before it is evaluated, and differences of
+// points and of gradients belong together to the bit. Where rounding lets no search succeed, even along the gradient, the
+// method can do no more.
+type LBFGS struct {
+	Store int // pairs of differences that make a direction; 0 means 6
+
+	certificate train.Certificate
+	f           float64     // F_μ at the last point
+	points      [][]float32 // accepted, last one last; at most Store+1
+	grads       [][]float32 // g of those points, without the regulariser's gradient
+
+	lbfgs  optimize.LBFGS            // its history is that of points and grads but for the last
+	search optimize.LinesearchMethod // of this pass
+	at     optimize.Location
+}
+
+// Name returns "lbfgs".
+func (m *LBFGS) Name() string { return "lbfgs" }
+
+// Convex returns true.
+func (m *LBFGS) Convex() bool { return true }
+
+// Start evaluates the objective at s.W.
+func (m *LBFGS) Start(ctx context.Context, p *train.Problem, s *train.State) error {
+	if err := train.CheckConvex(m.Name(), p.Scorer); err != nil {
+		return err
+	}
+	if p.Loss == engine.Hinge && (p.Smoothing.Kind == oracles.None || p.Smoothing.Mu <= 0) {
+		return train.Refuse(m.Name(), train.SmoothObjective, "needs a smooth objective, and the hinge is not, unless it is smoothed by a given μ")
+	}
+	m.search.NextDirectioner = (*direction)(m)
+	m.search.Linesearcher = &optimize.MoreThuente{DecreaseFactor: 1e-4}
+	if len(m.points) > 0 { // restored
+		m.replay(p)
+		return nil
+	}
+	pass, err := m.evaluate(ctx, p, s, s.W)
+	if err != nil {
+		return err
+	}
+	m.accept(p, s, append([]float32(nil), s.W...), pass)
+	return nil
+}
+
+// Pass does one iteration.
+func (m *LBFGS) Pass(ctx context.Context, p *train.Problem, s *train.State) error {
+	s.Passes++
+	m.locate(p, len(m.points)-1)
+	var w []float32
+	var pass *engine.FullPass
+	op, failed := m.search.Init(&m.at)
+	for range longestSearch {
+		if failed != nil || op == optimize.MajorIteration || floats.HasNaN(m.at.X) {
+			break
+		}
+		w = m.round()
+		var err error
+		if pass, err = m.evaluate(ctx, p, s, w); err != nil {
+			return err
+		}
+		m.locateAt(p, w, pass.Smoothed, pass.Grad)
+		op, failed = m.search.Iterate(&m.at)
+	}
+	if failed == nil && op == optimize.MajorIteration {
+		m.accept(p, s, w, pass)
+		return nil
+	}
+	// Rounding defeats the search along this direction: go on from the last point along its gradient, if not done already.
+	s.Done = len(m.points) == 1
+	last := len(m.points) - 1
+	m.points, m.grads = m.points[last:], m.grads[last:]
+	return nil
+}
+
+// longestSearch is how many points a line search may try: among points that rounding makes one, it would never end.
+const longestSearch = 40
+
+// evaluate does a full pass at w, which counts as n oracle calls.
+func (m *LBFGS) evaluate(ctx context.Context, p *train.Problem, s *train.State, w []float32) (*engine.FullPass, error) {
+	pass, err := p.FullPass(ctx, w, p.Smoothing, nil)
+	if err != nil {
+		return nil, err
+	}
+	s.OracleCalls += p.Len()
+	m.certificate.Record(p.Engine, w, pass)
+	return pass, nil
+}
+
+// accept makes w the last point and shows in s what is known.
+func (m *LBFGS) accept(p *train.Problem, s *train.State, w []float32, pass *engine.FullPass) {
+	m.f = pass.Smoothed
+	m.points, m.grads = append(m.points, w), append(m.grads, pass.Grad)
+	if len(m.points) > m.store()+1 {
+		m.points, m.grads = m.points[1:], m.grads[1:]
+	}
+	m.certificate.Show(s)
+	s.Smoothed, s.Mu, s.Kappa, s.Step, s.Exact = math.NaN(), 0, 0, 0, math.NaN()
+	if !p.Loss.Smooth() {
+		s.Smoothed, s.Mu = pass.Smoothed, p.Smoothing.Mu
+		if p.Smoothing.Kind == oracles.L2 {
+			s.Exact = pass.Exact
+		}
+	}
+}
+
+func (m *LBFGS) store() int { return cmp.Or(m.Store, 6) }
+
+// round rounds the location to float32.
+func (m *LBFGS) round() []float32 {
+	w := make([]float32, len(m.at.X))
+	for j, x := range m.at.X {
+		w[j] = float32(x)
+	}
+	return w
+}
+
+// locate makes point k the location, with the value of the last.
+func (m *LBFGS) locate(p *train.Problem, k int) { m.locateAt(p, m.points[k], m.f, m.grads[k]) }
+
+// locateAt sets the location to w with value f and the gradient g + λ(w−c).
+func (m *LBFGS) locateAt(p *train.Problem, w []float32, f float64, g []float32) {
+	if len(m.at.X) != len(w) {
+		m.at.X, m.at.Gradient = make([]float64, len(w)), make([]float64, len(w))
+	}
+	m.at.F = f
+	for j, x := range w {
+		from := float64(x)
+		if p.Center != nil {
+			from -= float64(p.Center[j])
+		}
+		m.at.X[j], m.at.Gradient[j] = float64(x), float64(g[j])+p.Lambda*from
+	}
+}
+
+// replay gives gonum's method, which keeps its history to itself, the history of the points before the last.
+func (m *LBFGS) replay(p *train.Problem) {
+	dir := make([]float64, len(m.points[0]))
+	kept := m.points
+	for k := range len(kept) - 1 {
+		m.points = kept[:k+1]
+		m.locate(p, k)
+		(*direction)(m).InitDirection(&m.at, dir)
+	}
+	m.points = kept
+}
+
+// direction is a NextDirectioner whose history outlives a line search.
+type direction LBFGS
+
+// InitDirection begins a search: along the gradient where there is no history.
+func (d *direction) InitDirection(at *optimize.Location, dir []float64) float64 {
+	if len(d.points) == 1 {
+		d.lbfgs = optimize.LBFGS{Store: (*LBFGS)(d).store()}
+		return d.lbfgs.InitDirection(at, dir)
+	}
+	return d.lbfgs.NextDirection(at, dir)
+}
+
+// NextDirection is not called: every search is a new one.
+func (d *direction) NextDirection(at *optimize.Location, dir []float64) float64 {
+	return d.InitDirection(at, dir)
+}
+
+// Archive saves or restores the method's state.
+func (m *LBFGS) Archive(a engine.Archive) {
+	n := len(m.points)
+	a.Count("points", &n)
+	if len(m.points) != n {
+		m.points, m.grads = make([][]float32, n), make([][]float32, n)
+	}
+	for k := range n {
+		a.Floats(fmt.Sprintf("point%d", k), &m.points[k])
+		a.Floats(fmt.Sprintf("gradient%d", k), &m.grads[k])
+	}
+	a.Number("value", &m.f)
+	m.certificate.Archive(a)
+}

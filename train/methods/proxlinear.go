@@ -1,0 +1,334 @@
+package methods
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/structured/vec"
+	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/engine"
+)
+
+// ProxLinear is the inexact prox-linear method for networks (Pillutla et al. 2019, Algorithm 5; Drusvyatskiy and Paquette
+// 2018). An outer iteration linearises the network at w_{k−1} and has a convex method find
+//
+//	ŵ_k ≈ argmin_w F_η(w; w_{k−1}) = (1/n) Σ c_i f_i(w; w_{k−1}) + (λ/2)‖w − c‖² + (1/2η)‖w − w_{k−1}‖²,
+//
+// where f_i(·; w_{k−1}) is f_i with potentials θ_i(w_{k−1}) + J_i(w − w_{k−1}). ŵ_k is accepted if F does not rise. If it
+// does, points ever closer to w_{k−1} are tried, as by Burke (1985): the model is convex, so it falls all along the segment.
+// η follows how well the model predicted F, like the radius of a trust region. F is without dropout.
+//
+// On an affine scorer the model is exact and this is the proximal point method. Where labels are known in part, the model
+// also has h_A replaced by its tangent (engine/partial.go): the concave-convex procedure (Yuille and Rangarajan 2003) with a prox
+// term, each subproblem of which is certified.
+//
+// From random weights a model is worth little: by default two passes of SGD come first, with the step that also gives η.
+//
+// The inner method is by default BCFW for the hinge: it needs no step size, and its memory, a dual point, serves the next
+// subproblem too, so that a single pass for each is the best use of oracle calls on all networks tried. For smooth losses
+// it is Casimir, whose measured curvature is passed on.
+type ProxLinear struct {
+	Inner       func(k int) train.Method // makes the method for the k-th subproblem, k ≥ 1; nil is as above
+	InnerPasses int                      // passes at most for each subproblem; 0 is 1, or up to 5 as long as no better point than w_{k−1} is found
+	Tolerance   float64                  // ε_0: a subproblem is solved at a certified gap of ε_0/k; 0: of 0.3 of the promised decrease of F
+	Eta         float64                  // η, kept as it is; 0 finds one and lets it adapt
+	WarmUp      int                      // passes of SGD to begin with, from which models are worth more; 0 is 2, or none with Eta given; −1 is none
+	ConstantMu  bool                     // μ_k = μ, not μ/k, for a given μ; one that is not given is halved when it seems to hide better points
+
+	sub       subproblem
+	f         float64 // F(w_{k−1})
+	η         float64
+	rate      float64 // γ of the warm-up
+	warmUp    int     // passes of it to come
+	smallest  float64 // η at which to give up
+	k         int
+	μ         float64        // μ, or the one in use where none was given; 0 where nothing is smoothed
+	curvature float64        // measured by the last inner method
+	memory    *engine.Memory // of the last inner method
+	scratch   *engine.Memory // of the last inner method that fills one anew
+}
+
+const (
+	defaultWarmUp   = 2
+	mostInnerPasses = 5
+	leastShare      = 0.05  // of the prox term in the promised decrease
+	promised        = 0.3   // share of the promised decrease that the gap of a subproblem may be
+	backtracks      = 4     // points tried between w_{k−1} and ŵ_k
+	smallestEta     = 1e-12 // part of the first η at which the method gives up
+)
+
+// Name returns "prox-linear".
+func (m *ProxLinear) Name() string { return "prox-linear" }
+
+// Convex returns false.
+func (m *ProxLinear) Convex() bool { return false }
+
+// Start evaluates F at s.W, and looks for an η there: n/|B| times the step that suits SGD, which takes a pass of SGD
+// about as far as a prox-linear step.
+func (m *ProxLinear) Start(ctx context.Context, p *train.Problem, s *train.State) error {
+	if err := m.sub.begin(p); err != nil {
+		return err
+	}
+	if m.η > 0 { // restored
+		if m.memory != nil {
+			var err error
+			if m.memory, err = m.sub.Attach(m.memory); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	var err error
+	if m.f, err = p.Value(ctx, s.W); err != nil {
+		return err
+	}
+	s.FullPasses++
+	if m.warmUp = max(0, m.WarmUp); m.WarmUp == 0 && m.Eta == 0 {
+		m.warmUp = defaultWarmUp
+	}
+	if m.warmUp > 0 || m.Eta == 0 {
+		var calls int
+		if m.rate, calls, err = searchRate(ctx, p, s.W); err != nil {
+			return err
+		}
+		s.OracleCalls += calls
+	}
+	m.η = cmp.Or(m.Eta, m.rate*float64(p.Len())/float64(p.BatchSize()))
+	m.smallest = smallestEta * m.η
+	if p.Smoothing.Kind != oracles.None {
+		var first annealing
+		first.begin(p, m.f)
+		m.μ = first.μ
+	}
+	return nil
+}
+
+// begin makes s the state after a pass of SGD, unless F rose: then it is taken back, and steps are halved for the next.
+func (m *ProxLinear) begin(ctx context.Context, p *train.Problem, s *train.State) error {
+	from := append([]float32(nil), s.W...)
+	sgd := &SGD{Rate: m.rate, Averaging: PassAverage}
+	err := sgd.Start(ctx, p, s)
+	if err == nil {
+		err = sgd.Pass(ctx, p, s)
+	}
+	if err != nil {
+		if s.Primal, err = diverged(err); err != nil {
+			return err
+		}
+		s.Passes++
+	}
+	if !(s.Primal <= m.f) {
+		copy(s.W, from)
+		s.Primal = m.f
+		m.rate /= 2
+		if m.Eta == 0 {
+			m.η /= 2
+		}
+		if m.η > m.smallest {
+			m.warmUp++
+		}
+	}
+	m.f = s.Primal
+	s.ProxGradient, s.InnerGap = math.NaN(), math.NaN()
+	return nil
+}
+
+// Pass does one outer iteration, or at the beginning a pass of SGD.
+func (m *ProxLinear) Pass(ctx context.Context, p *train.Problem, s *train.State) error {
+	if m.warmUp > 0 {
+		m.warmUp--
+		return m.begin(ctx, p, s)
+	}
+	m.k++
+	if err := m.sub.pose(ctx, s.W, m.η, m.smoothing(p), uint64(s.Passes)); err != nil {
+		return err
+	}
+	to, err := m.solve(ctx, s)
+	if err != nil {
+		return err
+	}
+	from := append([]float32(nil), s.W...)
+	way := m.sub.distance(to.W)
+	promise := m.f - m.sub.model(to)
+	s.Step, s.Mu, s.Kappa, s.Exact, s.InnerGap = m.η, to.Mu, to.Kappa, to.Exact, to.EstimatedGap()
+	if promise > 0 { // else ŵ_k is w_{k−1} for want of a better one, which says nothing of the prox gradient
+		s.ProxGradient = math.Sqrt(way) / m.η
+	}
+
+	t, f, err := m.search(ctx, p, s, to.W, promise)
+	if err != nil {
+		copy(s.W, from)
+		return err
+	}
+	if t == 0 {
+		s.Rejected++
+	}
+	if p.Smoothing.Mu == 0 && (t == 0 || m.InnerPasses == 0 && to.Passes > 1) {
+		m.μ /= 2
+	}
+	m.adapt(t, promise, m.f-f, way)
+	m.f = f
+	s.Done = m.η < m.smallest
+	s.Primal, s.Dual, s.Estimate, s.Smoothed = f, math.NaN(), math.NaN(), math.NaN()
+	return nil
+}
+
+// search makes s.W the first of the points ŵ, (w+ŵ)/2, … at which F is not above its value at w = s.W. It returns the part
+// t of the way and the value there; t = 0 where w stays, as where the subproblem's solution promises nothing.
+func (m *ProxLinear) search(ctx context.Context, p *train.Problem, s *train.State, to []float32, promise float64) (t, f float64, err error) {
+	from := append([]float32(nil), s.W...)
+	t = 1
+	for range backtracks + 1 {
+		if promise <= 0 {
+			break
+		}
+		copy(s.W, to)
+		if t < 1 {
+			vec.Axpby(float32(1-t), from, float32(t), s.W)
+		}
+		if f, err = p.Value(ctx, s.W); err != nil {
+			if f, err = diverged(err); err != nil {
+				return 0, 0, err
+			}
+		}
+		s.FullPasses++
+		if f <= m.f {
+			return t, f, nil
+		}
+		t /= 2
+	}
+	copy(s.W, from)
+	return 0, m.f, nil
+}
+
+// adapt changes η after a step of part t of the way to ŵ, along which the model promised that F would fall by t·promise
+// and it fell by decrease. It also keeps the prox term of ŵ, way/2η, a fair share of the promise, of which it would be a
+// half to all at the exact solution: a smaller share says that the budget was too short for so ill-conditioned a problem.
+func (m *ProxLinear) adapt(t, promise, decrease, way float64) {
+	share := way / (2 * m.η) / promise
+	switch {
+	case m.Eta > 0:
+	case t == 0:
+		m.η /= 4
+	case t < 1:
+		m.η *= t
+	case decrease < 0.25*promise || share < leastShare:
+		m.η /= 2
+	case decrease > 0.75*promise && share > 4*leastShare:
+		m.η *= 2
+	}
+}
+
+// smoothing returns the k-th subproblem's.
+func (m *ProxLinear) smoothing(p *train.Problem) oracles.Smoothing {
+	s := p.Smoothing
+	s.Mu = m.μ
+	if p.Smoothing.Mu > 0 && !m.ConstantMu {
+		s.Mu /= float64(m.k)
+	}
+	return s
+}
+
+// wants reports whether the subproblem gets another pass, after so many that have found a better point than w_{k−1} or not.
+func (m *ProxLinear) wants(passes int, better bool) bool {
+	if m.InnerPasses > 0 {
+		return passes < m.InnerPasses
+	}
+	return passes < 1 || !better && passes < mostInnerPasses
+}
+
+// solve runs the inner method from w_{k−1} = s.W and returns its best iterate, with what is known of it; its weights are
+// w_{k−1} if it found no better.
+func (m *ProxLinear) solve(ctx context.Context, s *train.State) (*train.State, error) {
+	inner := m.inner()
+	at := &train.State{W: append([]float32(nil), s.W...), Dual: math.NaN(), Estimate: math.NaN(), Exact: math.NaN()}
+	if err := inner.Start(ctx, m.sub.Problem, at); err != nil {
+		return nil, err
+	}
+	best := *at
+	best.W, best.Primal = append([]float32(nil), s.W...), m.f
+	for m.wants(at.Passes, best.Primal < m.f) && !at.Done {
+		if err := inner.Pass(ctx, m.sub.Problem, at); err != nil {
+			return nil, err
+		}
+		if err := at.Check(inner.Name()); err != nil {
+			return nil, fmt.Errorf("subproblem %d: %w", m.k, err)
+		}
+		w := best.W
+		if at.Primal < best.Primal {
+			best = *at
+			copy(w, at.W)
+		}
+		best.W, best.Dual, best.Estimate = w, at.Dual, at.Estimate
+		enough := m.Tolerance / float64(m.k)
+		if m.Tolerance == 0 {
+			enough = promised * (m.f - m.sub.model(&best))
+		}
+		if best.EstimatedGap() <= enough {
+			break
+		}
+	}
+	m.keep(inner)
+	best.Passes = at.Passes
+	s.Passes += at.Passes
+	s.OracleCalls += at.OracleCalls
+	s.FullPasses += at.FullPasses
+	return &best, nil
+}
+
+// inner makes the method for the k-th subproblem and gives it what the last one's has learned.
+func (m *ProxLinear) inner() (inner train.Method) {
+	switch {
+	case m.Inner != nil:
+		inner = m.Inner(m.k)
+	case m.sub.Loss == engine.Hinge:
+		inner = &BCFW{}
+	default:
+		inner = &Casimir{}
+	}
+	switch inner := inner.(type) {
+	case *BCFW:
+		if m.memory != nil {
+			inner.memory = m.memory
+		}
+	case paced:
+		inner.knownCurvature(m.curvature)
+		*inner.scratch() = m.scratch
+	}
+	return inner
+}
+
+// keep takes from the inner method what may serve the next.
+func (m *ProxLinear) keep(inner train.Method) {
+	switch inner := inner.(type) {
+	case *BCFW:
+		m.memory = inner.memory
+	case paced:
+		m.curvature = inner.MeasuredCurvature()
+		m.scratch = *inner.scratch()
+	}
+}
+
+// FetchMemory implements train.MemoryKeeper.
+func (m *ProxLinear) FetchMemory(*train.Problem) error {
+	if m.memory == nil {
+		return nil
+	}
+	return m.memory.Fetch(m.sub.Objective)
+}
+
+// Archive saves or restores the method's state.
+func (m *ProxLinear) Archive(a engine.Archive) {
+	a.Number("objective", &m.f)
+	a.Number("eta", &m.η)
+	a.Number("rate", &m.rate)
+	a.Count("warm_up", &m.warmUp)
+	a.Number("smallest", &m.smallest)
+	a.Count("outer", &m.k)
+	a.Number("mu", &m.μ)
+	a.Number("curvature", &m.curvature)
+	engine.ArchiveMemory(a, &m.memory)
+}

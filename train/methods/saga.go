@@ -1,0 +1,140 @@
+package methods
+
+import (
+	"context"
+
+	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/structured/vec"
+	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/engine"
+)
+
+// SAGA minimises the smoothed objective F_μ of an affine scorer (Defazio, Bach and Lacoste-Julien 2014). It remembers of
+// every example the marginals r_i that it was answered last, and the mean of their gradients,
+//
+//	ḡ = (1/n) Σ c_i J_iᵀ(r_i − 1_{y_i}).
+//
+// A step on a batch B is
+//
+//	D = Σ_B c_i J_iᵀ(u_i − r_i),    w ← w − γ (D/|B| + ḡ + λ(w−c)),    ḡ ← ḡ + D/n,    r_i ← u_i,
+//
+// and a pass takes every example once, in random order. After it ḡ is made anew from the memory, against rounding; the
+// memory is a dual point whose bound the certificate takes in, beside that of a full pass at the mean iterate of the
+// pass. The state shows the mean iterate with the least F(w) and the best bound.
+type SAGA struct {
+	Pace
+
+	convex
+	w      []float32
+	mean   []float32 // ḡ at the end of the last pass
+	memory *engine.Memory
+	path   engine.Path
+	drift  []float32 // γ(λc − ḡ)
+}
+
+// Name returns "saga".
+func (m *SAGA) Name() string { return "saga" }
+
+// Start fills the memory at s.W.
+func (m *SAGA) Start(ctx context.Context, p *train.Problem, s *train.State) error {
+	restored, err := m.start(ctx, m.Name(), p, s)
+	if err != nil {
+		return err
+	}
+	if restored {
+		m.memory, err = p.Attach(m.memory)
+		return err
+	}
+	if m.memory == nil {
+		if m.memory, err = p.NewMemory(); err != nil {
+			return err
+		}
+	}
+	m.w = append([]float32(nil), s.W...)
+	pass, err := p.FullPass(ctx, m.w, m.smoothing(p), m.memory)
+	if err != nil {
+		return err
+	}
+	m.mean = pass.Grad
+	m.record(p, s, m.w, pass)
+	return m.Pace.begin(ctx, p, s, m.w, pass, m.smoothing(p))
+}
+
+// Pass takes every example once.
+func (m *SAGA) Pass(ctx context.Context, p *train.Problem, s *train.State) error {
+	by, γ := m.smoothing(p), m.step(3*m.lipschitz(m.μ), p.Lambda)
+	s.Step = γ
+	r := p.Rand(m.epochs)
+	order, size := r.Perm(p.Len()), batchSize(p)
+	m.depart(p, γ)
+	for done := 0; done < len(order); {
+		b := min(size, len(order)-done)
+		if err := m.move(ctx, p, by, order[done:done+b], γ); err != nil {
+			return err
+		}
+		m.path.Include(float64(b))
+		done += b
+	}
+	if err := m.path.Finish(); err != nil {
+		return err
+	}
+	m.count(p, s, len(order))
+	if m.measures() {
+		if err := m.probe(ctx, p, s, m.w, m.path.W, by, r); err != nil {
+			return err
+		}
+		m.update(by.Mu)
+	}
+	m.w = append(m.w[:0], m.path.W...)
+	u, err := p.Recompose(ctx, m.w, m.memory)
+	if err != nil {
+		return err
+	}
+	s.FullPasses++
+	m.mean = u.Grad
+	m.certificate.RecordDual(p.Engine, u)
+	pass, err := p.FullPass(ctx, m.path.Mean, by, nil)
+	if err != nil {
+		return err
+	}
+	m.record(p, s, m.path.Mean, pass)
+	m.μ *= m.fall
+	return nil
+}
+
+// depart starts the path of a pass.
+func (m *SAGA) depart(p *train.Problem, γ float64) {
+	m.drift = append(m.drift[:0], m.mean...)
+	vec.Scale(float32(-γ), m.drift)
+	if p.Center != nil {
+		vec.Axpy(float32(γ*p.Lambda), p.Center, m.drift)
+	}
+	m.path.Start(p.Engine, m.w, m.drift)
+}
+
+// move steps: the weights, γḡ in the drift and the memory follow the answers on a batch.
+func (m *SAGA) move(ctx context.Context, p *train.Problem, by oracles.Smoothing, batch []int, γ float64) error {
+	st, err := p.StepAt(ctx, m.path.At(), batch, by, m.memory, 0)
+	if err != nil {
+		return err
+	}
+	c, β := 0.0, 0.0
+	if st.Moved > 0 {
+		c, β = -γ/float64(len(batch)), -γ/float64(p.Len())
+		p.Remember(m.memory, 1)
+	}
+	m.path.Step(1-γ*p.Lambda, 1, c, β, st.Grad)
+	return nil
+}
+
+func (m *SAGA) scratch() **engine.Memory           { return &m.memory }
+func (m *SAGA) FetchMemory(p *train.Problem) error { return m.memory.Fetch(p.Objective) }
+
+// Archive saves or restores the method's state.
+func (m *SAGA) Archive(a engine.Archive) {
+	m.convex.archive(a)
+	m.Pace.archive(a)
+	a.Floats("iterate", &m.w)
+	a.Floats("mean", &m.mean)
+	engine.ArchiveMemory(a, &m.memory)
+}

@@ -1,0 +1,109 @@
+package sdca
+
+import (
+	"context"
+	"math"
+	"sync"
+	"sync/atomic"
+
+	"github.com/dsp-go/dsp/nets/sparse"
+	"github.com/dsp-go/dsp/structured/host"
+	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/engine"
+)
+
+// sweepAsync takes steps on distinct examples, one at a time a thread, and no thread waits for another's: asynchronous dual
+// coordinate ascent (PASSCoDe, Hsieh, Yu and Dhillon 2015), with the reads without locks of Hogwild and KroMagnon. Examples'
+// dual points are their threads' own. What is scored may lack some of the steps that are being taken, but w has in the end
+// every summand, so that the dual point and w belong together, and certificates hold, as in the deterministic mode.
+//
+// The dual's change is known, whatever the others do: with ‖w‖² measured where it is written, the changes of all steps add
+// up to the dual's own. A step whose change is negative is taken back.
+func (m *SDCA) sweepAsync(ctx context.Context, p *train.Problem, order []int) error {
+	shared := p.Sparse().Share(p.Threads())
+	for len(m.lone) < p.Threads() {
+		m.lone = append(m.lone, &loneStep{dualStep: dualStep{Lane: *p.NewLane()}})
+	}
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for _, st := range m.lone[:p.Threads()] {
+		st.linear, st.sum = 0, 0
+		wg.Go(func() {
+			st.Err = host.Guard(func() error {
+				for k := int(next.Add(1)) - 1; k < len(order) && ctx.Err() == nil; k = int(next.Add(1)) - 1 {
+					if err := st.take(m, p, shared, order[k]); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		})
+	}
+	wg.Wait()
+	for _, st := range m.lone[:p.Threads()] {
+		m.linear += st.linear / float64(p.Len())
+		m.entropy += st.sum / float64(p.Len())
+	}
+	for _, st := range m.lone[:p.Threads()] {
+		if st.Err != nil {
+			return st.Err
+		}
+	}
+	return ctx.Err()
+}
+
+// loneStep is a step that waits for no other.
+type loneStep struct {
+	dualStep
+	norms  [sparse.Stripes]float64
+	linear float64 // Σ c_i ⟨Δu_i, ℓ_i⟩ of the sweep
+	sum    float64 // Σ c_i ΔH(u_i)
+}
+
+func (st *loneStep) take(m *SDCA, p *train.Problem, shared *sparse.Shared, i int) error {
+	st.i, st.c, st.one[0] = i, p.Data.Weight(i), i
+	st.Batch.Reset(p.Data, st.one[:])
+	st.v.Resize(&st.Batch, p.Scorer.Form())
+	if err := shared.Read(func() error { return p.Potentials(&st.Lane, engine.At(m.w)) }); err != nil {
+		return err
+	}
+	for try := range tries {
+		st.answer(p, m.memory, try)
+		if st.move(m, p, shared) {
+			st.save(m.memory)
+			return nil
+		}
+	}
+	m.memory.step[i] = float32(st.η)
+	return nil
+}
+
+// move is dualTeam.move for one step.
+func (st *loneStep) move(m *SDCA, p *train.Problem, shared *sparse.Shared) bool {
+	n, scale := float64(p.Len()), -1/(p.Lambda*float64(p.Len()))
+	entropy := st.c * (st.entropy - m.memory.entropy[st.i])
+	clear(st.norms[:])
+	shared.Scatter(float32(scale), &st.v, &st.Batch, m.w, st.norms[:])
+	change := 0.0 // of ‖w‖²
+	for _, x := range st.norms {
+		change += x
+	}
+	size := st.c * (math.Abs(st.entropy) + math.Abs(st.rise))
+	if (entropy+st.c*st.loss)/n-p.Lambda/2*change < -4*engine.Unit*size/n {
+		shared.Scatter(float32(-scale), &st.v, &st.Batch, m.w, nil)
+		return false
+	}
+	st.linear += st.c * st.loss
+	st.sum += entropy
+	square := max(0, change-2*scale*st.c*(st.rise-st.loss)) // ‖Δw‖², but for what others did since w was read
+	st.accept(m.memory, st.c*st.curvature, p.Lambda*n*square)
+	return true
+}
+
+// checkAsync says why threads that wait for nobody are of no use on p, if they are not.
+func checkAsync(async bool, p *train.Problem) error {
+	if async && p.Sparse() == nil {
+		return train.Refuse("sdca", train.SparseScores, "has threads that wait for nobody only on the linear net of attributes, whose steps touch few weights")
+	}
+	return nil
+}

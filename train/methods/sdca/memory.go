@@ -1,0 +1,68 @@
+package sdca
+
+import (
+	"github.com/dsp-go/dsp/structured/vec"
+	"github.com/dsp-go/dsp/train/engine"
+)
+
+// dualMemory is what SDCA knows of every example.
+type dualMemory struct {
+	φ, u    engine.Memory // the dual potentials, and their marginals u_i: 1_{y_i} before the first visit
+	entropy []float64     // [n] H(u_i)
+	step    []float32     // [n] η of the next visit; 0 before the first
+	gap     []float32     // [n] c_i KL(u_i ‖ marginals(θ_i + ℓ_i)) at the last visit, to first order
+	age     []float32     // [n] sweeps since the last visit
+}
+
+const (
+	firstStep  = 0.3 // η of the second visit
+	fullPasses = 3   // passes that visit every example
+	oldest     = 4   // sweeps that an example with a small gap may miss
+)
+
+func newDualMemory(o *engine.Objective) *dualMemory {
+	n := o.Data.Len()
+	m := &dualMemory{u: *engine.NewMemory(o), entropy: make([]float64, n), step: make([]float32, n), gap: make([]float32, n), age: make([]float32, n)}
+	m.φ.Form(o)
+	m.φ.Clear()
+	return m
+}
+
+// attach makes a memory that Archive has restored one of o's.
+func (m *dualMemory) attach(o *engine.Objective) {
+	m.u, m.φ = *m.u.Attach(o), *m.φ.Attach(o)
+}
+
+// due returns the examples of the next sweep of that pass, in order, and makes the others older.
+func (m *dualMemory) due(pass int) []int {
+	mean := vec.Sum(m.gap) / float64(len(m.gap))
+	var order []int
+	for i, g := range m.gap {
+		if pass < fullPasses || float64(g) >= mean || m.age[i] >= oldest {
+			m.age[i] = 0
+			order = append(order, i)
+		} else {
+			m.age[i]++
+		}
+	}
+	return order
+}
+
+func (m *dualMemory) meanEntropy(o *engine.Objective) float64 {
+	s := 0.0
+	for i, h := range m.entropy {
+		s += o.Data.Weight(i) * h
+	}
+	return s / float64(len(m.entropy))
+}
+
+func (m *dualMemory) meanStep() float64 { return vec.Sum(m.step) / float64(len(m.step)) }
+
+func (m *dualMemory) archive(a engine.Archive) {
+	engine.ArchiveMarginals(a, "marginals", &m.u.Marginals)
+	engine.ArchiveMarginals(a, "potentials", &m.φ.Marginals)
+	a.Doubles("entropies", &m.entropy)
+	a.Floats("steps", &m.step)
+	a.Floats("gaps", &m.gap)
+	a.Floats("ages", &m.age)
+}

@@ -1,0 +1,222 @@
+package sdca
+
+import (
+	"cmp"
+	"context"
+	"math"
+
+	"github.com/dsp-go/dsp/structured/vec"
+	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/engine"
+)
+
+// SDCA is dual coordinate ascent for the losses that are log-partition functions, in potential space. With H the entropy,
+// it raises the dual
+//
+//	D(u) = (1/n) Σ c_i [H(u_i) + ⟨u_i, a_i + ℓ_i⟩ − ⟨1_{y_i}, a_i⟩] + (λ/2)(‖c‖² − ‖w‖²) + constant,
+//	w = c − (1/λn) Σ c_i J_iᵀ(u_i − 1_{y_i}),
+//
+// of an affine scorer θ_i = a_i + J_i w. Each u_i is kept as the marginals of dual potentials φ_i, so that H(u_i) =
+// log Z(φ_i) − ⟨u_i, φ_i⟩ is exact and ∇H(u_i) = −φ_i. A step on example i scores it and moves its potentials towards
+// the scores,
+//
+//	φ_i ← (1−η)φ_i + η(θ_i + ℓ_i),    u_i ← marginals(φ_i),    w ← w − (c_i/λn) J_iᵀΔu_i,
+//
+// a step of exponentiated gradients on the dual (Collins, Globerson, Koo, Carreras and Bartlett 2008), which is the
+// stochastic dual coordinate ascent of Shalev-Shwartz and Zhang (2013), for CRFs Le Priol, Piché and Lacoste-Julien
+// (2018), to first order in η. It changes the dual by
+//
+//	ΔD = (c_i/n)(ΔH + ⟨Δu_i, θ_i + ℓ_i⟩) − (λ/2)‖Δw‖²,
+//
+// and where that is negative it is taken back and done with half the η. With d = θ_i + ℓ_i − φ_i, the two curvatures along
+// a step, c_i η⟨d,Δu_i⟩ of the entropy and λn‖Δw‖² of the norm, say which η would have been best; half-way there, in
+// logarithms, is the example's next. Nothing is to be tuned. On a sparse scorer a step touches the weights of the
+// example's own attributes alone. Steps are taken on a few examples at once, scored at the same w.
+//
+// The gap is the mean of c_i KL(u_i ‖ marginals(θ_i + ℓ_i)), to first order c_i⟨d,Δu_i⟩/2η. After the first passes an
+// example is visited as long as its gap was above the mean at its last visit, and now and then (gap sampling, Osokin,
+// Alayrac, Lukasewitz, Dokania and Lacoste-Julien 2016).
+//
+// The state shows the weights with the least F after a pass. The dual is certified where it was recomposed from the memory, at
+// every Resync and when Certify asks; between them the changes of steps estimate it. Once F and the bound differ by no more
+// than rounding the method can do no more.
+type SDCA struct {
+	Resync int  // passes between recompositions of w from the memory, against rounding; 0 means 20
+	Async  bool // threads take examples one by one and wait for nobody; on sparse inputs only (async.go)
+
+	lone    []*loneStep // of threads that wait for nobody
+	memory  *dualMemory
+	w       []float32
+	linear  float64 // (1/n) Σ c_i [⟨u_i, a_i + ℓ_i⟩ − ⟨1_{y_i}, a_i⟩]
+	entropy float64 // (1/n) Σ c_i H(u_i)
+	primal  float64 // F(s.W)
+	dual    float64 // the largest D seen
+	bound   train.LowerBound
+	passes  int
+
+	shards []*dualShard // of sparse inputs
+}
+
+// dualBatch is the number of examples in a step where nothing was said. More keep more threads busy, but pull at the same
+// weights at once, which takes shorter steps.
+const dualBatch = 4
+
+// closed is how many allowances for rounding the estimated gap has for a method that may be at its end. They are of fewer
+// magnitudes than a recomposition knows.
+const closed = 16
+
+// Name returns "sdca".
+func (m *SDCA) Name() string { return "sdca" }
+
+// UsesLanes implements train.LaneUser.
+func (m *SDCA) UsesLanes() {}
+
+// Convex returns true.
+func (m *SDCA) Convex() bool { return true }
+
+// Start begins at u_i = 1_{y_i}, where w is the centre, whatever s.W.
+func (m *SDCA) Start(ctx context.Context, p *train.Problem, s *train.State) error {
+	if err := train.CheckConvex(m.Name(), p.Scorer); err != nil {
+		return err
+	}
+	if err := train.CheckLabels(m.Name(), p.Objective); err != nil {
+		return err
+	}
+	if !p.Loss.Smooth() {
+		return train.Refuse(m.Name(), train.SmoothLoss, "needs a smooth loss, not %v", p.Loss)
+	}
+	if err := train.CheckEngine(m, p.Engine); err != nil {
+		return err
+	}
+	if err := checkAsync(m.Async, p); err != nil {
+		return err
+	}
+	if err := train.CheckRegulariser(m.Name(), p.Objective); err != nil {
+		return err
+	}
+	if p.Sparse() != nil && !m.Async {
+		m.shards = newDualShards(p)
+	}
+	if len(m.w) > 0 { // restored
+		m.memory.attach(p.Objective)
+		return nil
+	}
+	m.memory = newDualMemory(p.Objective)
+	m.w = make([]float32, len(s.W))
+	copy(m.w, p.Center)
+	m.primal, m.dual = math.Inf(1), math.Inf(-1)
+	m.bound = train.LowerBound{Value: p.Constant}
+	return nil
+}
+
+// Pass makes n visits; the first pass visits every example.
+func (m *SDCA) Pass(ctx context.Context, p *train.Problem, s *train.State) error {
+	r, size := p.Rand(s.Passes), min(cmp.Or(p.Batch, dualBatch), p.Len())
+	sweep := func(order []int) error { return m.sweepAsync(ctx, p, order) }
+	if !m.Async {
+		team := newDualTeam(m, p)
+		defer team.close()
+		sweep = func(order []int) error { return team.sweep(ctx, order, size) }
+	}
+	visits := 0
+	for visits < p.Len() {
+		order := m.memory.due(m.passes)
+		r.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
+		order = order[:min(len(order), p.Len()-visits)]
+		visits += len(order)
+		if err := sweep(order); err != nil {
+			return err
+		}
+	}
+	m.passes++
+	s.Passes++
+	s.OracleCalls += visits
+	if m.passes%cmp.Or(m.Resync, 20) == 0 {
+		if err := m.resync(ctx, p, s); err != nil {
+			return err
+		}
+	}
+	return m.report(ctx, p, s)
+}
+
+// resync makes w and the dual's linear part what the memory says they are.
+func (m *SDCA) resync(ctx context.Context, p *train.Problem, s *train.State) error {
+	u, err := m.recompose(ctx, p, s)
+	if err != nil {
+		return err
+	}
+	clear(m.w)
+	copy(m.w, p.Center)
+	vec.Axpy(float32(-1/p.Lambda), u.Grad, m.w)
+	m.linear, m.entropy = u.Linear, m.memory.meanEntropy(p.Objective)
+	return nil
+}
+
+// recompose pulls back the memory, and takes up its bound.
+func (m *SDCA) recompose(ctx context.Context, p *train.Problem, s *train.State) (engine.Recomposed, error) {
+	u, err := p.Recompose(ctx, m.w, &m.memory.u)
+	if err == nil {
+		s.FullPasses++
+		m.bound.Record(p, u, m.memory.meanEntropy(p.Objective), m.passes)
+	}
+	return u, err
+}
+
+// Certify implements train.Certifier.
+func (m *SDCA) Certify(ctx context.Context, p *train.Problem, s *train.State, keep bool) error {
+	bound, passes := m.bound, s.FullPasses
+	if bound.Pass < m.passes {
+		if _, err := m.recompose(ctx, p, s); err != nil {
+			return err
+		}
+	}
+	m.bound.Show(s, m.dual)
+	if !keep {
+		m.bound, s.FullPasses = bound, passes
+	}
+	return nil
+}
+
+// report shows the best weights, the bound, and the best dual value.
+func (m *SDCA) report(ctx context.Context, p *train.Problem, s *train.State) error {
+	primal, err := p.Value(ctx, m.w)
+	if err != nil {
+		return err
+	}
+	s.FullPasses++
+	if primal < m.primal {
+		m.primal = primal
+		copy(s.W, m.w)
+	}
+	m.dual = max(m.dual, m.dualValue(p))
+	s.Primal = m.primal
+	m.bound.Show(s, m.dual)
+	if m.primal-m.dual <= closed*p.Allowance(m.linear, m.entropy, p.Lambda/2*vec.Norm2(m.w)) {
+		if err := m.Certify(ctx, p, s, true); err != nil {
+			return err
+		}
+		s.Done = m.primal-m.bound.Value <= 2*m.bound.Rounded
+	}
+	s.Smoothed, s.Mu, s.Kappa, s.Step, s.Exact = math.NaN(), 0, 0, m.memory.meanStep(), math.NaN()
+	return nil
+}
+
+// DualValue returns D(u).
+func (m *SDCA) dualValue(p *train.Problem) float64 {
+	return m.linear + m.entropy + p.Constant + p.Lambda/2*(vec.Norm2(p.Center)-vec.Norm2(m.w))
+}
+
+// Archive saves or restores the method's state.
+func (m *SDCA) Archive(a engine.Archive) {
+	if m.memory == nil {
+		m.memory = &dualMemory{}
+	}
+	m.memory.archive(a)
+	a.Floats("w", &m.w)
+	a.Number("linear", &m.linear)
+	a.Number("entropy", &m.entropy)
+	a.Number("primal", &m.primal)
+	a.Number("dual", &m.dual)
+	m.bound.Archive(a)
+	a.Count("passes", &m.passes)
+}

@@ -1,0 +1,130 @@
+package sdca
+
+import (
+	"math"
+
+	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/vec"
+	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/engine"
+)
+
+const (
+	firstBonus  = 5   // what the first visit adds to the scores of the gold output at each position, and 2^try − 1 more
+	longestStep = 0.9 // η
+	tries       = 8   // at a step before it is given up
+)
+
+// dualStep is a step on one example, and the memory that it works in.
+type dualStep struct {
+	i           int
+	c           float64 // c_i
+	engine.Lane         // its batch is that example, its θ is θ_i + ℓ_i
+	one         [1]int
+	value       [1]float64
+	φ           structured.Potentials // the new φ_i
+	before      structured.Potentials // a view of the old one
+	u           structured.Marginals  // and its marginals
+	v           structured.Marginals  // c_i Δu_i
+
+	η         float64 // of this try; 0 on the first visit
+	entropy   float64 // of u
+	rise      float64 // ⟨Δu, θ_i + ℓ_i⟩
+	loss      float64 // ⟨Δu, ℓ_i⟩
+	curvature float64 // ⟨d, Δu⟩ with d = θ_i + ℓ_i − φ_i
+	accepted  bool    // and not yet saved
+}
+
+// score makes ready for a step on example k of the batch: its scores at w.
+func (st *dualStep) score(t *dualTeam, k int) error {
+	p, i := t.p, t.batch.Examples[k]
+	st.i, st.c, st.one[0] = i, p.Data.Weight(i), i
+	st.Batch.Reset(p.Data, st.one[:])
+	t.v.View(k, &st.v)
+	if len(t.shards) == 0 {
+		return p.Potentials(&st.Lane, engine.At(t.m.w))
+	}
+	st.Theta.Resize(&st.Batch, p.Scorer.Form())
+	score(t.shards, k, &st.Theta)
+	return p.Augment(&st.Batch, &st.Theta)
+}
+
+// answer finds the new dual potentials and their marginals, with an η that halves with each try.
+func (st *dualStep) answer(p *train.Problem, memory *dualMemory, try int) {
+	θ, φ := &st.Theta, &st.φ
+	φ.Copy(θ)
+	old := &memory.φ.Marginals
+	if η := memory.step[st.i]; η > 0 {
+		η = float32(math.Ldexp(float64(η), -try))
+		for k := range φ.Parts {
+			vec.Axpby(1-η, old.Parts[k].Of(st.i), η, φ.Parts[k].Values)
+		}
+		st.η = float64(η)
+	} else {
+		st.η = 0
+		φ.Structure.Raise(φ, 0, st.Batch.Gold(0), firstBonus-1+float32(int(1)<<try))
+	}
+	st.Oracle.(oracles.Summer).Exp(φ, 1, st.value[:], &st.u)
+	st.entropy = st.value[0] - inner(p, &st.u, φ)
+
+	v := &st.v
+	v.Set(0, &st.u, 0)
+	v.AddScaled(0, -1, &memory.u.Marginals, st.i)
+	st.rise = inner(p, v, θ)
+	st.curvature = st.rise - st.dotOld(p, v, old)
+	st.loss = 0
+	if p.Loss != engine.CRF {
+		st.loss = p.Task.Dot(v, 0, st.Batch.GoldOf(0))
+	}
+	if st.c != 1 {
+		v.Scale(0, float32(st.c))
+	}
+}
+
+// accept takes up the step's answer and chooses its example's next η, by slope, Σ c_i⟨d,Δu_i⟩ over the steps at the same w,
+// and bend.
+func (st *dualStep) accept(memory *dualMemory, slope, bend float64) {
+	st.accepted = true
+	memory.entropy[st.i] = st.entropy
+	if st.η == 0 {
+		memory.step[st.i] = firstStep
+		memory.gap[st.i] = float32(st.c * math.Abs(st.rise))
+		return
+	}
+	memory.gap[st.i] = float32(st.c * math.Abs(st.curvature) / (2 * st.η))
+	if slope > 0 {
+		best := min(longestStep, st.η*slope/(st.η*slope+bend))
+		memory.step[st.i] = float32(math.Sqrt(st.η * min(max(best, st.η/4), 4*st.η)))
+	}
+}
+
+// save makes an accepted answer the dual point of its example.
+func (st *dualStep) save(memory *dualMemory) {
+	if !st.accepted {
+		return
+	}
+	st.accepted = false
+	for k := range st.φ.Parts {
+		copy(memory.φ.Parts[k].Of(st.i), st.φ.Parts[k].Values)
+	}
+	memory.u.Set(st.i, &st.u, 0)
+}
+
+// dotOld returns ⟨v, φ_i⟩ for the dual potentials φ_i before the step.
+func (st *dualStep) dotOld(p *train.Problem, v, old *structured.Marginals) float64 {
+	old.AsPotentials(st.i, st.Theta.OutputSize(), &st.before)
+	return inner(p, v, &st.before)
+}
+
+// inner returns ⟨u, θ⟩ of a batch of one example.
+func inner(p *train.Problem, u *structured.Marginals, θ *structured.Potentials) float64 {
+	if p.Constraints != nil { // θ may hold −∞, where u is 0
+		return u.Dot(0, θ)
+	}
+	s := 0.0
+	for k := range u.Parts {
+		s += vec.Dot64(u.Parts[k].Values, θ.Parts[k].Values)
+	}
+	return s
+}

@@ -1,0 +1,183 @@
+package sdca
+
+import (
+	"context"
+	"math"
+
+	"github.com/dsp-go/dsp/nets/sparse"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/vec"
+	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/engine"
+)
+
+// dualTeam takes the steps of a pass: a team, and what its tasks are to do. The tasks are made once, so that no step
+// allocates.
+type dualTeam struct {
+	*team
+	p      *train.Problem
+	m      *SDCA
+	shards []*dualShard // none on scorers that are not sparse
+	batch  structured.Batch
+	v      structured.Marginals // c_i Δu_i of the batch
+	steps  []*dualStep          // at least as many
+	try    int
+	scale  float32   // of what is scattered
+	grad   []float32 // Σ J_iᵀv_i of the batch, on scorers that are not sparse
+
+	gather, begin, again, save, scatter func(task int) error
+}
+
+func newDualTeam(m *SDCA, p *train.Problem) *dualTeam {
+	t := &dualTeam{team: newTeam(p.Threads()), p: p, m: m, shards: m.shards}
+	t.gather = func(k int) error {
+		sh := t.shards[k]
+		sh.batch.Reset(&sh.data, t.batch.Examples)
+		return sh.worker.Score(m.w, &sh.batch, &sh.θ)
+	}
+	t.begin = func(k int) error {
+		st := t.steps[k]
+		st.save(m.memory)
+		if err := st.score(t, k); err != nil {
+			return err
+		}
+		st.answer(p, m.memory, 0)
+		return nil
+	}
+	t.again = func(k int) error {
+		t.steps[k].answer(p, m.memory, t.try)
+		return nil
+	}
+	t.save = func(k int) error {
+		t.steps[k].save(m.memory)
+		return nil
+	}
+	t.scatter = func(k int) error {
+		sh := t.shards[k]
+		clear(sh.norms[:])
+		sh.scorer.Scatter(t.scale, &t.v, &sh.batch, 0, sparse.Stripes, m.w, sh.norms[:])
+		return nil
+	}
+	if p.Sparse() == nil {
+		t.grad = make([]float32, len(m.w))
+	}
+	return t
+}
+
+// sweep takes steps on distinct examples, so many at a time at the same w.
+func (t *dualTeam) sweep(ctx context.Context, order []int, size int) error {
+	for len(t.steps) < size {
+		t.steps = append(t.steps, &dualStep{Lane: *t.p.NewLane()})
+	}
+	for lo := 0; lo < len(order); lo += size {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := t.step(order[lo:min(lo+size, len(order))]); err != nil {
+			return err
+		}
+	}
+	return t.run(len(t.steps), t.save)
+}
+
+// step does a step on each of a few examples at the same w.
+func (t *dualTeam) step(examples []int) error {
+	t.batch.Reset(t.p.Data, examples)
+	t.v.Resize(&t.batch, t.p.Scorer.Form())
+	if len(t.shards) > 0 {
+		if err := t.run(len(t.shards), t.gather); err != nil {
+			return err
+		}
+	}
+	if err := t.run(len(examples), t.begin); err != nil {
+		return err
+	}
+	for t.try = 0; ; {
+		moved, err := t.move()
+		if moved || err != nil {
+			return err
+		}
+		if t.try++; t.try == tries {
+			break
+		}
+		if err := t.run(len(examples), t.again); err != nil {
+			return err
+		}
+	}
+	for _, st := range t.steps[:len(examples)] {
+		t.m.memory.step[st.i] = float32(st.η)
+	}
+	return nil
+}
+
+// move moves w by the steps, or reports false where that lowers the dual: then nothing is changed but for rounding.
+func (t *dualTeam) move() (bool, error) {
+	m, p, n := t.m, t.p, float64(t.p.Len())
+	rise, size, product, loss, entropy := 0.0, 0.0, 0.0, 0.0, 0.0
+	for _, st := range t.steps[:t.batch.Len()] {
+		dh := st.entropy - m.memory.entropy[st.i]
+		rise += st.c * (dh + st.rise)
+		size += st.c * (math.Abs(st.entropy) + math.Abs(st.rise))
+		product += st.c * (st.rise - st.loss)
+		loss += st.c * st.loss
+		entropy += st.c * dh
+	}
+	scale := -1 / (p.Lambda * n)
+	var square float64 // ‖Δw‖²
+	if p.Sparse() != nil {
+		change, err := t.scatterAll(float32(scale))
+		if err != nil {
+			return false, err
+		}
+		square = max(0, change-2*scale*product) // ‖w+Δw‖² − ‖w‖² − 2⟨w,Δw⟩
+	} else {
+		clear(t.grad)
+		for _, st := range t.steps[:t.batch.Len()] {
+			if err := st.Worker.Pullback(&st.v, t.grad); err != nil {
+				return false, err
+			}
+		}
+		square = scale * scale * vec.Norm2(t.grad)
+	}
+	if (rise/n - p.Lambda/2*square) < -4*engine.Unit*size/n {
+		if p.Sparse() != nil {
+			_, err := t.scatterAll(float32(-scale))
+			return false, err
+		}
+		return false, nil
+	}
+	if p.Sparse() != nil {
+		m.linear += loss / n
+	} else {
+		m.linear += (product + loss - vec.Dot64(t.grad, m.w)) / n
+		vec.Axpy(float32(scale), t.grad, m.w)
+	}
+	m.entropy += entropy / n
+	t.accept(p.Lambda * n * square)
+	return true, nil
+}
+
+// scatterAll adds scale·Σ J_iᵀv_i to w, and returns by how much ‖w‖² changed.
+func (t *dualTeam) scatterAll(scale float32) (float64, error) {
+	t.scale = scale
+	err := t.run(len(t.shards), t.scatter)
+	total := 0.0
+	for _, sh := range t.shards {
+		for _, x := range sh.norms {
+			total += x
+		}
+	}
+	return total, err
+}
+
+// accept takes up the steps' answers and chooses the examples' next η. Bend is the norm's curvature, λn‖Δw‖².
+func (t *dualTeam) accept(bend float64) {
+	steps, memory := t.steps[:t.batch.Len()], t.m.memory
+	slope := 0.0
+	for _, st := range steps {
+		slope += st.c * st.curvature
+	}
+	for _, st := range steps {
+		st.accept(memory, slope, bend)
+	}
+}

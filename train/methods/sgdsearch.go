@@ -1,0 +1,119 @@
+package methods
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+
+	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/engine"
+)
+
+// The search for γ0 takes steps on some of the examples and looks at others.
+const (
+	searchShare   = 2  // half of the data to learn from, and half to judge by: less of it favours steps too short for what is rare
+	searchBatches = 16 // but at least that many batches, as far as the data goes
+	searchTrials  = 16 // at most
+)
+
+// searchRate finds a first step size for SGD: the power of two, times a natural scale, with the least objective after a
+// run of constant steps from w over a part of the data. What is judged is the weighted average of the run: the last
+// iterate's noise would favour steps too short. The scale is Polyak's step f/‖∇f‖² of the first batch, which would take a
+// linear model of a loss to zero. From there the search goes up or down by factors of four for as long as that helps,
+// then looks a factor of two to either side of the best. All trials see the same examples. It also returns how many
+// oracle calls it made.
+//
+// With sparse inputs most attributes are rare. What a run learns of them shows on the very examples it learned from, and
+// only after several looks at each: there it takes fewer examples, four times each, and is judged by those.
+func searchRate(ctx context.Context, p *train.Problem, w []float32) (rate float64, calls int, err error) {
+	order, size := p.Rand(-1).Perm(p.Len()), p.BatchSize()
+	m := max(len(order)/searchShare, searchBatches*size)
+	learn, judge := order[:min(m, len(order))], order[max(0, len(order)-m):]
+	if p.Sparse() != nil {
+		judge = learn[:(len(learn)+3)/4]
+		learn = slices.Concat(judge, judge, judge, judge)
+	}
+	first, err := p.Step(ctx, w, learn[:min(size, len(learn))], subgradient(p), nil)
+	if err != nil {
+		return 0, 0, err
+	}
+	b := float64(min(size, len(learn)))
+	norm, loss := first.Grad.Norm2()/(b*b), first.Smoothed/b
+	if norm == 0 || loss <= 0 { // nothing to learn here
+		return 1, len(learn), nil
+	}
+	var trial engine.Path
+	trials := 0
+	value := func(γ float64) (float64, error) {
+		trials++
+		trial.Start(p.Engine, w, p.Center)
+		for lo := 0; lo < len(learn); lo += size {
+			if err := descend(ctx, p, &trial, learn[lo:min(lo+size, len(learn))], γ, p.Seed); err != nil {
+				return diverged(err)
+			}
+			trial.Include(WeightedAverage.weight(trial.Count))
+		}
+		if err := trial.Finish(); err != nil {
+			return diverged(err)
+		}
+		v, err := p.ValueOf(ctx, trial.Mean, judge)
+		if err != nil {
+			return diverged(err)
+		}
+		return v, nil
+	}
+	rate, err = searchPower(loss/norm, searchTrials, value)
+	return rate, trials * (len(learn) + len(judge)), err
+}
+
+// diverged takes potentials that are no longer finite for an infinitely bad value.
+func diverged(err error) (float64, error) {
+	var bad *engine.NonFiniteError
+	if errors.As(err, &bad) {
+		return math.Inf(1), nil
+	}
+	return 0, err
+}
+
+// searchPower looks for the γ = scale·2^k with the least value, taking value to have one valley.
+func searchPower(scale float64, trials int, value func(γ float64) (float64, error)) (float64, error) {
+	best, least := scale, math.Inf(1)
+	better := func(γ float64) (bool, error) {
+		v, err := value(γ)
+		if err != nil || !(v < least) {
+			return false, err
+		}
+		best, least = γ, v
+		return true, nil
+	}
+	if _, err := better(scale); err != nil {
+		return 0, err
+	}
+	for _, factor := range []float64{4, 0.25} {
+		moved := false
+		for range trials {
+			ok, err := better(best * factor)
+			if err != nil {
+				return 0, err
+			}
+			if !ok {
+				break
+			}
+			moved = true
+		}
+		if moved {
+			break
+		}
+	}
+	for _, factor := range []float64{2, 0.5} {
+		ok, err := better(best * factor)
+		if err != nil {
+			return 0, err
+		}
+		if ok {
+			break
+		}
+	}
+	return best, nil
+}

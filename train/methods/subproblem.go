@@ -1,0 +1,83 @@
+package methods
+
+import (
+	"context"
+
+	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/structured/vec"
+	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/engine"
+)
+
+// subproblem is the convex problem of a prox-linear iteration. There is one, which moves with w_k: its workers and their
+// memory serve all iterations.
+type subproblem struct {
+	*train.Problem                   // at w_k, with one quadratic, around a shifted centre, for the two
+	whole          *train.Problem    // what it is a model of
+	moving         engine.Linearised // its scorer; nil where that is affine by itself
+	at             []float32         // w_k
+	η              float64
+}
+
+// begin makes the problem, not posed at any point yet.
+func (s *subproblem) begin(p *train.Problem) error {
+	o := *p.Objective
+	s.whole = p
+	if o.Partial() {
+		o.Completion = engine.NewMemory(p.Objective)
+	}
+	if !p.Scorer.Affine() {
+		net, ok := p.Scorer.(engine.Lineariser)
+		if !ok {
+			return train.Refuse("prox-linear", train.Linearisation, "needs the linearisation of the network, which does not offer it")
+		}
+		s.moving = net.Linearise()
+		o.Scorer = s.moving
+	}
+	o.Center = make([]float32, p.Scorer.Dim())
+	e, err := p.Sibling(&o)
+	s.Problem = &train.Problem{Engine: e, Batch: p.Batch}
+	return err
+}
+
+// pose moves the problem to w_k = w. Its two quadratics are one, with λ' = λ + 1/η:
+//
+//	(λ/2)‖v−c‖² + (1/2η)‖v−w_k‖² = (λ'/2)‖v − (λc + w_k/η)/λ'‖² + (λ/2ηλ')‖c − w_k‖².
+//
+// Labels known in part are completed as the model at w sees them.
+func (s *subproblem) pose(ctx context.Context, w []float32, η float64, smoothing oracles.Smoothing, pass uint64) error {
+	p := s.whole
+	if s.moving != nil {
+		s.moving.MoveTo(w)
+		s.MoveTo(w)
+	}
+	s.at, s.η = append(s.at[:0], w...), η
+	s.Lambda = p.Lambda + 1/η
+	q := p.Lambda / s.Lambda
+	copy(s.Center, w)
+	vec.Scale(float32(1-q), s.Center)
+	apart := 0.0
+	if p.Center != nil {
+		vec.Axpy(float32(q), p.Center, s.Center)
+		apart = vec.Dist2(p.Center, w)
+	} else {
+		apart = vec.Norm2(w)
+	}
+	s.Constant = p.Constant + q/(2*η)*apart
+	if s.Completion != nil {
+		rest, err := p.Complete(ctx, w, s.Completion)
+		if err != nil {
+			return err
+		}
+		s.Constant += rest
+	}
+	s.Smoothing = smoothing
+	s.Seed = p.Seed + (pass+1)<<32 // another order of the examples for every iteration
+	return nil
+}
+
+// distance returns ‖w − w_k‖².
+func (s *subproblem) distance(w []float32) float64 { return vec.Dist2(w, s.at) }
+
+// model returns the linearised objective, without the prox term, of a point with a known value.
+func (s *subproblem) model(to *train.State) float64 { return to.Primal - s.distance(to.W)/(2*s.η) }

@@ -1,0 +1,191 @@
+package curves
+
+import (
+	"errors"
+	"image"
+	"image/draw"
+	"image/png"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/train/record"
+)
+
+// records makes those of a run that falls to an optimum; certified, it has a bound.
+func records(n int, optimum float64, certified bool) (list []record.Record) {
+	nan := record.Number(math.NaN())
+	for i := range n {
+		r := record.Record{Pass: i + 1, Seconds: 0.1 * float64(i+1), Dual: nan, Gap: nan, ProxGradient: nan}
+		r.Objective = record.Number(optimum + math.Exp(-float64(i)/5))
+		if certified {
+			r.Dual = record.Number(optimum - 3*math.Exp(-float64(i)/5))
+			r.Gap = r.Objective - r.Dual
+		}
+		list = append(list, r)
+	}
+	return list
+}
+
+func decode(t *testing.T, runs ...Run) image.Image {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "curves.png")
+	if err := Write(path, runs...); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	img, err := png.Decode(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return img
+}
+
+// inked counts the pixels of about a run's colour.
+func inked(img image.Image, run int) (n int) {
+	want := palette[run]
+	flat := image.NewRGBA(img.Bounds())
+	draw.Draw(flat, flat.Bounds(), img, img.Bounds().Min, draw.Src)
+	for i := 0; i < len(flat.Pix); i += 4 {
+		if p := flat.Pix[i : i+3]; p[0] == want.R && p[1] == want.G && p[2] == want.B {
+			n++
+		}
+	}
+	return n
+}
+
+// The picture has a row for every quantity that there is, and every run's colour in it.
+func TestRows(t *testing.T) {
+	height := func(rows int) int {
+		return int(math.Round(float64(head+legend)/72*dpi + float64(rows)*float64(rowHeight)/72*dpi))
+	}
+	other := Run{"other", records(40, 0.5, false)}
+	for want, first := range map[int]Run{
+		1: {"plain", records(20, 0.4, false)},
+		2: {"certified", records(20, 0.4, true)},
+		3: {"evaluated", records(20, 0.4, true)},
+	} {
+		if want == 3 {
+			for i := range first.Records {
+				first.Records[i].Dev = tokenError(1 / float64(i+2))
+			}
+		}
+		img := decode(t, first, other)
+		if got := img.Bounds().Dy(); math.Abs(float64(got-height(want))) > 1 {
+			t.Errorf("%s: height %d, want %d for %d rows", first.Name, got, height(want), want)
+		}
+		for run := range 2 {
+			if n := inked(img, run); n < 1000 {
+				t.Errorf("%s: run %d has %d pixels", first.Name, run, n)
+			}
+		}
+	}
+}
+
+// Runs at the edges of what there is to draw give a picture.
+func TestOddRuns(t *testing.T) {
+	prox := records(3, 0.1, false)
+	for i := range prox {
+		prox[i].ProxGradient = record.Number(1 / float64(i+1))
+	}
+	flat := make([]record.Record, 4)
+	closed := records(4, 1, true)
+	closed[3].Gap, closed[3].Dual = 0, closed[3].Objective
+	for name, list := range map[string][]record.Record{
+		"one record":       records(1, 1, true),
+		"negative":         records(9, -7, true),
+		"through zero":     records(9, -0.5, true),
+		"decades":          records(80, 1e-6, true),
+		"constant, 0 s":    flat,
+		"prox-gradient":    prox,
+		"gap closed":       closed,
+		"late certificate": append(records(3, 1, false), records(3, 1, true)...),
+	} {
+		t.Run(name, func(t *testing.T) {
+			if inked(picture([]Run{{name, list}}).Image(), 0) == 0 {
+				t.Error("nothing drawn")
+			}
+		})
+	}
+}
+
+func TestOutcome(t *testing.T) {
+	last := record.Record{Pass: 7, Seconds: 1.234, Objective: 0.5, Gap: 0.005, Dev: tokenError(0.125)}
+	best := record.Record{Pass: 3, Dev: last.Dev}
+	last.Dev = tokenError(0.25)
+	title, finding := outcome(Run{"casimir", []record.Record{{}, best, last}})
+	if want := "casimir, 7 passes in 1.23 s"; title != want {
+		t.Errorf("got %q, want %q", title, want)
+	}
+	if want := "objective 0.5, at most 1 % above the optimum; lowest token error on dev 12.5 %, after pass 3"; finding != want {
+		t.Errorf("got %q, want %q", finding, want)
+	}
+}
+
+func TestNothingIsDrawnWithoutRecords(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "curves.png")
+	if err := Write(path, Run{Name: "empty"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a picture of nothing: %v", err)
+	}
+}
+
+func TestTicks(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		lo := rapid.Float64Range(-1e3, 1e3).Draw(t, "lo")
+		hi := lo + math.Pow(10, rapid.Float64Range(-3, 5).Draw(t, "span"))
+		list := ticks{}.Ticks(lo, hi)
+		if len(list) < 2 || len(list) > 8 {
+			t.Fatalf("%d ticks from %v to %v", len(list), lo, hi)
+		}
+		seen := map[string]bool{}
+		for _, tick := range list {
+			if tick.Value < lo-1e-6*(hi-lo) || tick.Value > hi+1e-6*(hi-lo) || seen[tick.Label] {
+				t.Fatalf("tick %v from %v to %v", tick, lo, hi)
+			}
+			seen[tick.Label] = true
+		}
+		decades := rapid.Float64Range(0.1, 12).Draw(t, "decades")
+		list = logTicks{}.Ticks(lo/100, lo/100+decades)
+		if len(list) < 2 || len(list) > 9 {
+			t.Fatalf("%d logarithmic ticks: %v", len(list), list)
+		}
+		for _, tick := range list {
+			if x, err := strconv.ParseFloat(tick.Label, 64); err != nil || math.Abs(math.Log10(x)-tick.Value) > 1e-3 {
+				t.Fatalf("tick %v", tick)
+			}
+		}
+	})
+	labels := func(list []string) string { return strings.Join(list, " ") }
+	var got []string
+	for _, tick := range (ticks{whole: true}).Ticks(0, 3) {
+		got = append(got, tick.Label)
+	}
+	if want := "0 1 2 3"; labels(got) != want {
+		t.Errorf("got %s, want %s", labels(got), want)
+	}
+	got = nil
+	for _, tick := range (logTicks{}).Ticks(-3.4, -1.6) {
+		got = append(got, tick.Label)
+	}
+	if want := "0.0005 0.001 0.002 0.005 0.01 0.02"; labels(got) != want {
+		t.Errorf("got %s, want %s", labels(got), want)
+	}
+}
+
+func tokenError(e float64) *structured.Metrics {
+	return &structured.Metrics{Measures: []structured.Measure{{Name: "token_error", Value: e}}}
+}

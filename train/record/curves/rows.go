@@ -1,0 +1,228 @@
+package curves
+
+import (
+	"image/color"
+	"math"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/dsp-go/dsp/train/record"
+)
+
+var (
+	ink   = rgb(0x282828)
+	faint = rgb(0xe1e1e1)
+
+	// Okabe and Ito's colours, which the colour-blind tell apart.
+	palette = []color.NRGBA{rgb(0x0072b2), rgb(0xd55e00), rgb(0x009e73), rgb(0xcc79a7), rgb(0xe69f00), rgb(0x56b4e9)}
+)
+
+func rgb(hex uint32) color.NRGBA {
+	return color.NRGBA{R: uint8(hex >> 16), G: uint8(hex >> 8), B: uint8(hex), A: 255}
+}
+
+func lineStyle(run int) draw.LineStyle {
+	st := draw.LineStyle{Color: palette[run%len(palette)], Width: vg.Points(1.8)}
+	if run >= len(palette) {
+		st.Dashes = []vg.Length{vg.Points(5), vg.Points(2)}
+	}
+	return st
+}
+
+// row is a quantity, drawn against passes on the left and against seconds on the right.
+type row struct {
+	label string
+	log   bool
+	value func(r record.Record) float64
+	lower func(r record.Record) float64 // the other side of a band, or nil
+	min   float64                       // what the panel shows
+	max   float64
+}
+
+func objectiveRow(runs []Run) row {
+	r := row{
+		label: "objective",
+		value: func(r record.Record) float64 { return float64(r.Objective) },
+		lower: func(r record.Record) float64 { return float64(r.Dual) },
+	}
+	r.scale(runs, 4)
+	r.margin()
+	duals := row{value: r.lower, log: r.log}
+	if !duals.drawn(runs) {
+		return r
+	}
+	// The bounds rise from far below: what matters of them is the end.
+	r.label = "objective and bound"
+	if r.log {
+		r.min /= math.Pow(r.max/r.min, 0.4)
+	} else {
+		r.min -= 0.4 * (r.max - r.min)
+	}
+	return r
+}
+
+// certificateRow shows the gap, or the prox-gradient of runs that certify nothing.
+func certificateRow(runs []Run) row {
+	r := row{label: "relative gap", value: record.Record.RelativeGap}
+	if !r.drawn(runs) {
+		r = row{label: "prox-gradient norm", value: func(r record.Record) float64 { return float64(r.ProxGradient) }}
+	}
+	r.log = true
+	r.scale(runs, 1)
+	r.margin()
+	return r
+}
+
+func errorRow(runs []Run) row {
+	label := ""
+	for _, run := range runs {
+		for _, rec := range run.Records {
+			if name, e := rec.DevError(); !math.IsNaN(e) {
+				label = name + " on dev, %"
+			}
+		}
+	}
+	r := row{label: label, value: func(r record.Record) float64 { _, e := r.DevError(); return 100 * e }}
+	r.scale(runs, 8)
+	r.margin()
+	return r
+}
+
+// drawn reports whether any run has the quantity.
+func (r *row) drawn(runs []Run) bool {
+	for _, run := range runs {
+		for _, rec := range run.Records {
+			if r.shows(r.value(rec)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// shows reports whether a number can be drawn.
+func (r *row) shows(y float64) bool {
+	return !math.IsNaN(y) && !math.IsInf(y, 0) && (!r.log || y > 0)
+}
+
+// height returns where on its axis a number is drawn: at its decimal logarithm if the row is logarithmic.
+func (r *row) height(y float64) float64 {
+	if r.log {
+		return math.Log10(y)
+	}
+	return y
+}
+
+// scale finds the range of the values; where they are positive and span more than a factor, the row is logarithmic.
+func (r *row) scale(runs []Run, factor float64) {
+	r.min, r.max = math.Inf(1), math.Inf(-1)
+	for _, run := range runs {
+		for _, rec := range run.Records {
+			if y := r.value(rec); r.shows(y) {
+				r.min, r.max = math.Min(r.min, y), math.Max(r.max, y)
+			}
+		}
+	}
+	if r.min > 0 && r.max > factor*r.min {
+		r.log = true
+	}
+}
+
+// margin leaves room above and below the curves.
+func (r *row) margin() {
+	if r.log {
+		m := math.Max(math.Pow(r.max/r.min, 0.05), 1.02)
+		r.min, r.max = r.min/m, r.max*m
+		return
+	}
+	m := 0.05 * (r.max - r.min)
+	if m == 0 {
+		m = math.Max(math.Abs(r.max)*0.05, 1e-12)
+	}
+	r.min, r.max = r.min-m, r.max+m
+}
+
+// panels returns the row's two plots; those of the last row name their x axes.
+func (r *row) panels(runs []Run, last bool) []*plot.Plot {
+	passes := r.panel(runs, func(r record.Record) float64 { return float64(r.Pass) })
+	seconds := r.panel(runs, func(r record.Record) float64 { return r.Seconds })
+	passes.Y.Label.Text = r.label
+	passes.X.Tick.Marker = ticks{whole: true}
+	if last {
+		passes.X.Label.Text = "passes"
+		seconds.X.Label.Text = "seconds of training"
+	}
+	return []*plot.Plot{passes, seconds}
+}
+
+func (r *row) panel(runs []Run, x func(record.Record) float64) *plot.Plot {
+	p := newPlot()
+	if r.log {
+		p.Y.Tick.Marker = logTicks{}
+	}
+	p.X.Min, p.X.Max = 0, 0
+	for i := len(runs) - 1; i >= 0; i-- {
+		for _, rec := range runs[i].Records {
+			p.X.Max = math.Max(p.X.Max, x(rec))
+		}
+		p.Add(&curve{row: r, run: runs[i], x: x, style: lineStyle(i)})
+	}
+	if p.X.Max == 0 {
+		p.X.Max = 1
+	}
+	p.X.Max *= 1.02
+	p.Y.Min, p.Y.Max = r.height(r.min), r.height(r.max)
+	return p
+}
+
+// curve is a plotter of one run in one panel: a line over a band.
+type curve struct {
+	row   *row
+	run   Run
+	x     func(record.Record) float64
+	style draw.LineStyle
+}
+
+// Plot implements plot.Plotter.
+func (v *curve) Plot(c draw.Canvas, p *plot.Plot) {
+	tx, ty := p.Transforms(&c)
+	floor := v.row.min - (v.row.max - v.row.min) // below the panel, yet near
+	if v.row.log {
+		floor = v.row.min * v.row.min / v.row.max
+	}
+	var line, band []vg.Point
+	for _, rec := range v.run.Records {
+		y := v.row.value(rec)
+		if !v.row.shows(y) {
+			continue
+		}
+		at := vg.Point{X: tx(v.x(rec)), Y: ty(v.row.height(y))}
+		line = append(line, at)
+		if v.row.lower == nil {
+			continue
+		}
+		if low := v.row.lower(rec); !math.IsNaN(low) {
+			band = append(band, vg.Point{X: at.X, Y: ty(v.row.height(math.Max(low, floor)))})
+		}
+	}
+	if len(band) == len(line) && len(band) > 1 {
+		shade := v.style.Color.(color.NRGBA)
+		shade.A = 40
+		around := append([]vg.Point(nil), line...)
+		for i := len(band) - 1; i >= 0; i-- {
+			around = append(around, band[i])
+		}
+		c.FillPolygon(shade, c.ClipPolygonXY(around))
+		edge := v.style
+		edge.Width = vg.Points(0.8)
+		c.StrokeLines(edge, c.ClipLinesXY(band)...)
+	}
+	c.StrokeLines(v.style, c.ClipLinesXY(line)...)
+	if len(line) <= 30 {
+		for _, at := range line {
+			c.DrawGlyph(draw.GlyphStyle{Color: v.style.Color, Radius: vg.Points(2.2), Shape: draw.CircleGlyph{}}, at)
+		}
+	}
+}

@@ -1,0 +1,79 @@
+package record
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/host"
+)
+
+// MetricsFile is a Recorder that appends each record to a file as a line of JSON (metrics.jsonl).
+type MetricsFile struct{ file *os.File }
+
+// OpenMetrics opens the metrics file at path for what follows the given pass, 0 for a new run. Records of later passes
+// are dropped: a resumed run makes them again. It returns the earlier ones. A file that cannot be written, or whose
+// lines are no records, is bad input.
+func OpenMetrics(path string, pass int) (*MetricsFile, []Record, error) {
+	var earlier []Record
+	var kept []byte
+	if pass > 0 {
+		text, err := os.ReadFile(path)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, nil, structured.BadInput("%w", err)
+		}
+		if earlier, kept, err = firstRecords(path, text, pass); err != nil {
+			return nil, nil, err
+		}
+	}
+	err := host.WriteFile(path, func(w io.Writer) error {
+		_, err := w.Write(kept)
+		return err
+	})
+	if err != nil {
+		return nil, nil, structured.BadInput("cannot write metrics: %w", err)
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		return nil, nil, structured.BadInput("cannot write metrics: %w", err)
+	}
+	return &MetricsFile{f}, earlier, nil
+}
+
+// firstRecords parses text up to the record of the given pass; it returns the records and their lines. A last line that
+// a killed run left unfinished is dropped.
+func firstRecords(path string, text []byte, pass int) (records []Record, lines []byte, err error) {
+	end := 0
+	for n := 1; ; n++ {
+		line, _, whole := bytes.Cut(text[end:], []byte{'\n'})
+		if !whole {
+			return records, text[:end], nil
+		}
+		var r Record
+		if err := json.Unmarshal(line, &r); err != nil {
+			return nil, nil, structured.BadInput("%s:%d: not a record, expected an object such as {\"pass\": 1, …}: %w", path, n, err)
+		}
+		if r.Pass > pass {
+			return records, text[:end], nil
+		}
+		records = append(records, r)
+		end += len(line) + 1
+	}
+}
+
+// Record implements Recorder.
+func (m *MetricsFile) Record(r Record) error {
+	line, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	_, err = m.file.Write(append(line, '\n'))
+	return err
+}
+
+// Close implements Recorder.
+func (m *MetricsFile) Close() error { return m.file.Close() }

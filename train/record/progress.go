@@ -1,0 +1,112 @@
+package record
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"math"
+	"os"
+
+	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
+)
+
+// NewProgress returns the Recorder that shows progress on a console, usually standard error: a bar with the time left on
+// a terminal, else a line of log a pass. The run ends after the given pass; a resumed one has done some of them.
+func NewProgress(console *os.File, log *slog.Logger, passes, done int) Recorder {
+	if !term.IsTerminal(int(console.Fd())) {
+		return &progressLog{log}
+	}
+	return newProgressBar(console, passes, done, func() int {
+		columns, _, err := term.GetSize(int(console.Fd()))
+		if err != nil {
+			return 80
+		}
+		return columns
+	})
+}
+
+const barWidth = 12
+
+type progressBar struct {
+	bar     *progressbar.ProgressBar
+	console io.Writer
+	passes  int        // of the whole run
+	done    int        // of them, before
+	columns func() int // of the console
+}
+
+func newProgressBar(console io.Writer, passes, done int, columns func() int) *progressBar {
+	bar := progressbar.NewOptions(max(1, passes-done),
+		progressbar.OptionSetWriter(console),
+		progressbar.OptionSetDescription("training"),
+		progressbar.OptionSetWidth(barWidth),
+		progressbar.OptionSetElapsedTime(true),
+		progressbar.OptionSetPredictTime(true),
+		progressbar.OptionSetTheme(progressbar.Theme{Saucer: "━", SaucerPadding: "─"}),
+		progressbar.OptionShowDescriptionAtLineEnd(),
+		progressbar.OptionSetRenderBlankState(true),
+	)
+	return &progressBar{bar, console, passes, done, columns}
+}
+
+// Record implements Recorder. What does not fit on the line is cut off: a second line could not be drawn over.
+func (p *progressBar) Record(r Record) error {
+	text := []rune(fmt.Sprintf("%d/%d %s", r.Pass, p.passes, summary(r)))
+	room := p.columns() - barWidth - 24 // percentage and times
+	p.bar.Describe(string(text[:max(0, min(len(text), room))]))
+	return p.bar.Set(min(r.Pass-p.done, p.bar.GetMax()))
+}
+
+// Close implements Recorder; what is written next goes to a new line.
+func (p *progressBar) Close() error {
+	_, err := fmt.Fprintln(p.console)
+	return err
+}
+
+// summary says a record in a few words.
+func summary(r Record) string {
+	s := fmt.Sprintf("objective %.4g", float64(r.Objective))
+	if _, e := r.DevError(); !math.IsNaN(e) {
+		s += fmt.Sprintf(", error %.3g %%", 100*e)
+	}
+	if gap := r.relativeEstimate(); !math.IsNaN(gap) {
+		s += fmt.Sprintf(", gap about %.2g", gap)
+	} else if gap := r.RelativeGap(); !math.IsNaN(gap) {
+		s += fmt.Sprintf(", gap %.2g", gap)
+	}
+	return s
+}
+
+type progressLog struct{ log *slog.Logger }
+
+// Record implements Recorder.
+func (p *progressLog) Record(r Record) error {
+	args := []any{"pass", r.Pass, "seconds", round(r.Seconds, 3), "objective", round(float64(r.Objective), 6)}
+	if gap := r.RelativeGap(); !math.IsNaN(gap) {
+		args = append(args, "relative_gap", round(gap, 3))
+	}
+	if gap := r.relativeEstimate(); !math.IsNaN(gap) {
+		args = append(args, "estimated_gap", round(gap, 3))
+	}
+	if g := float64(r.ProxGradient); !math.IsNaN(g) {
+		args = append(args, "prox_gradient", round(g, 3))
+	}
+	if r.Dev != nil {
+		args = append(args, "dev", r.Dev.String())
+	}
+	p.log.Info("trained", args...)
+	return nil
+}
+
+// Close implements Recorder; it does nothing.
+func (p *progressLog) Close() error { return nil }
+
+// round keeps the given number of significant digits.
+func round(x float64, digits int) float64 {
+	if x == 0 || math.IsNaN(x) || math.IsInf(x, 0) {
+		return x
+	}
+	scale := math.Pow(10, float64(digits-1)-math.Floor(math.Log10(math.Abs(x))))
+	return math.Round(x*scale) / scale
+}

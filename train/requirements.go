@@ -1,0 +1,88 @@
+package train
+
+import (
+	"fmt"
+
+	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/train/engine"
+)
+
+// Requirement is something that a method needs of the problem it is to work on.
+type Requirement int
+
+// The requirements.
+const (
+	AffineScores    Requirement = iota // scores that are linear in the weights
+	KnownLabels                        // gold labels without sets
+	HingeLoss                          // the hinge
+	SmoothLoss                         // a loss that is a log-partition function
+	SmoothedMax                        // a smoothing of the hinge's max, whose μ the method may choose
+	SmoothObjective                    // a smooth loss, or the hinge smoothed by a given μ
+	Regulariser                        // λ above 0
+	Linearisation                      // a network that offers its linearisation
+	HostPotentials                     // an engine whose potentials are on the host
+	SparseScores                       // a scorer that is linear in sparse inputs
+)
+
+// RequirementError says that a method cannot work on a problem. It comes as bad input.
+type RequirementError struct {
+	Method string
+	Needs  Requirement
+	Text   string // what is needed, and why if that is not plain: what follows the method's name in a sentence
+}
+
+func (e *RequirementError) Error() string { return e.Method + " " + e.Text }
+
+// Refuse returns a RequirementError as bad input.
+func Refuse(method string, needs Requirement, format string, args ...any) error {
+	return structured.BadInput("%w", &RequirementError{Method: method, Needs: needs, Text: fmt.Sprintf(format, args...)})
+}
+
+// CheckConvex refuses a convex method for a scorer that is not affine in its weights.
+func CheckConvex(method string, scorer nets.Scorer) error {
+	if scorer.Affine() {
+		return nil
+	}
+	return Refuse(method, AffineScores, "needs scores that are linear in the weights; those of this net are not")
+}
+
+// CheckLabels refuses a method that needs the objective to be convex, where labels known in part keep it from that.
+func CheckLabels(method string, o *engine.Objective) error {
+	if !o.Partial() {
+		return nil
+	}
+	return Refuse(method, KnownLabels, "needs to know all gold labels: where they are sets, as in %s, the objective is not convex", o.Data.Name)
+}
+
+// CheckRegulariser refuses an objective without a regulariser for a dual method.
+func CheckRegulariser(method string, o *engine.Objective) error {
+	if o.Lambda > 0 {
+		return nil
+	}
+	return Refuse(method, Regulariser, "needs a regulariser: its weights are a multiple of 1/λ")
+}
+
+// LaneUser is a method that works in the lanes of an engine, on the potentials of single examples. An engine on a device has
+// none: what Accelerators have is steps and passes.
+type LaneUser interface {
+	Method
+	// UsesLanes says that the method is one.
+	UsesLanes()
+}
+
+// CheckAccelerated refuses a method that an engine on a device cannot serve.
+func CheckAccelerated(m Method) error {
+	if _, ok := m.(LaneUser); !ok {
+		return nil
+	}
+	return Refuse(m.Name(), HostPotentials, "steps from example to example on the CPU only")
+}
+
+// CheckEngine is CheckAccelerated where the problem's engine is on a device.
+func CheckEngine(m Method, e *engine.Engine) error {
+	if !e.OnDevice() {
+		return nil
+	}
+	return CheckAccelerated(m)
+}

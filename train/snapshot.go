@@ -1,0 +1,136 @@
+package train
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/safetensors"
+	"github.com/dsp-go/dsp/train/engine"
+)
+
+// archive saves or restores what is common to all methods.
+func (s *State) archive(a engine.Archive) {
+	a.Floats("w", &s.W)
+	a.Count("passes", &s.Passes)
+	a.Count("oracle_calls", &s.OracleCalls)
+	a.Count("full_passes", &s.FullPasses)
+	a.Number("primal", &s.Primal)
+	a.Number("dual", &s.Dual)
+	a.Number("rounding", &s.Rounding)
+	a.Number("estimate", &s.Estimate)
+	a.Number("smoothed", &s.Smoothed)
+	a.Number("mu", &s.Mu)
+	a.Number("kappa", &s.Kappa)
+	a.Number("step", &s.Step)
+	a.Number("exact", &s.Exact)
+	a.Number("prox_gradient", &s.ProxGradient)
+	a.Number("inner_gap", &s.InnerGap)
+	a.Count("rejected", &s.Rejected)
+	done := 0
+	if s.Done {
+		done = 1
+	}
+	a.Count("done", &done)
+	s.Done = done == 1
+}
+
+// snapshot is an Archive that copies values into tensors. It reuses the memory of an old snapshot, which is lost.
+type snapshot struct {
+	prefix   string // before every name
+	old, new map[string]safetensors.Tensor
+	err      error // the first
+}
+
+// Restores implements Archive.
+func (s *snapshot) Restores() bool { return false }
+
+// Ints implements Archive.
+func (s *snapshot) Ints(name string, x *[]int32) { keep(s, name, *x, len(*x)) }
+
+// Floats implements Archive.
+func (s *snapshot) Floats(name string, x *[]float32) { keep(s, name, *x, len(*x)) }
+
+// Doubles implements Archive.
+func (s *snapshot) Doubles(name string, x *[]float64) { keep(s, name, *x, len(*x)) }
+
+// Number implements Archive.
+func (s *snapshot) Number(name string, x *float64) { keep(s, name, []float64{*x}) }
+
+// Count implements Archive.
+func (s *snapshot) Count(name string, x *int) { keep(s, name, []int64{int64(*x)}) }
+
+func keep[E safetensors.Element](s *snapshot, name string, x []E, shape ...int) {
+	name = s.prefix + name
+	if _, ok := s.new[name]; ok && s.err == nil {
+		s.err = fmt.Errorf("two values are archived under the name %q", name)
+	}
+	data, _ := s.old[name].Data.([]E)
+	s.new[name] = safetensors.Tensor{Shape: shape, Data: append(data[:0], x...)}
+}
+
+// restorer is an Archive that sets values to copies of tensors.
+type restorer struct {
+	prefix string // before every name
+	file   *safetensors.File
+	read   map[string]bool // the names seen
+	err    error           // the first
+}
+
+// Restores implements Archive.
+func (r *restorer) Restores() bool { return true }
+
+// Ints implements Archive.
+func (r *restorer) Ints(name string, x *[]int32) { get(r, name, x, -1) }
+
+// Floats implements Archive.
+func (r *restorer) Floats(name string, x *[]float32) { get(r, name, x, -1) }
+
+// Doubles implements Archive.
+func (r *restorer) Doubles(name string, x *[]float64) { get(r, name, x, -1) }
+
+// Number implements Archive.
+func (r *restorer) Number(name string, x *float64) {
+	var one []float64
+	if get(r, name, &one, []int{}...); len(one) == 1 {
+		*x = one[0]
+	}
+}
+
+// Count implements Archive.
+func (r *restorer) Count(name string, x *int) {
+	var one []int64
+	if get(r, name, &one, []int{}...); len(one) == 1 {
+		*x = int(one[0])
+	}
+}
+
+// get copies a tensor into x; an empty one becomes nil, as slices are before they are first used.
+func get[E safetensors.Element](r *restorer, name string, x *[]E, shape ...int) {
+	name = r.prefix + name
+	data, err := safetensors.Values[E](r.file, name, shape...)
+	if err != nil {
+		if r.err == nil {
+			r.err = err
+		}
+		return
+	}
+	r.read[name] = true
+	*x = nil
+	if len(data) > 0 {
+		*x = slices.Clone(data)
+	}
+}
+
+// finish returns the first error; a tensor that nobody asked for is one.
+func (r *restorer) finish() error {
+	if r.err != nil {
+		return r.err
+	}
+	for name := range r.file.Tensors {
+		if !r.read[name] {
+			return structured.BadInput("tensor %q is unknown here: the checkpoint is of another version", name)
+		}
+	}
+	return nil
+}

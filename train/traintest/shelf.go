@@ -1,0 +1,62 @@
+package traintest
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/dsp-go/dsp/train"
+)
+
+// Shelf is an Archive in memory.
+type Shelf struct {
+	Restoring bool
+	Values    map[string]any
+}
+
+func put[E any](s *Shelf, name string, x *E, copied func(E) E) {
+	if s.Restoring {
+		*x = copied(s.Values[name].(E))
+		return
+	}
+	if _, twice := s.Values[name]; twice {
+		panic(name + " is archived twice")
+	}
+	s.Values[name] = copied(*x)
+}
+
+func (s *Shelf) Restores() bool { return s.Restoring }
+
+func (s *Shelf) Ints(name string, x *[]int32) { put(s, name, x, slices.Clone) }
+
+func (s *Shelf) Floats(name string, x *[]float32) { put(s, name, x, slices.Clone) }
+
+func (s *Shelf) Doubles(name string, x *[]float64) { put(s, name, x, slices.Clone) }
+
+func (s *Shelf) Number(name string, x *float64) {
+	put(s, name, x, func(v float64) float64 { return v })
+}
+
+func (s *Shelf) Count(name string, x *int) { put(s, name, x, func(v int) int { return v }) }
+
+// newShelf returns a shelf with all that a method archives.
+func newShelf(m train.Method) *Shelf {
+	s := &Shelf{Values: map[string]any{}}
+	m.Archive(s)
+	return s
+}
+
+// Mixture returns what the best mixture of a method's certificate is worth, with no allowance taken off and whatever was seen
+// before.
+func Mixture(m train.Method, λ float64) float64 {
+	kept := newShelf(m).Values
+	value, mix := kept["certificate.values"].([]float64), kept["certificate.mix"].([]float64)
+	d := 0.0
+	for j, q := range mix {
+		d += q * value[j]
+		gram := kept[fmt.Sprintf("certificate.gram%d", j)].([]float64)
+		for k, r := range mix {
+			d -= q * r * gram[k] / (2 * λ)
+		}
+	}
+	return d
+}
