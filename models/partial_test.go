@@ -227,7 +227,7 @@ func TestClassWeights(t *testing.T) {
 	}
 }
 
-// Whoever forgets --partial learns that ? became a label.
+// Without --partial, the log warns that ? became a label.
 func TestUnknownLabelsWithoutPartialAreSaid(t *testing.T) {
 	for _, partial := range []bool{false, true} {
 		c := partialConfig(t)
