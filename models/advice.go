@@ -10,7 +10,7 @@ import (
 )
 
 // advise says of an error that ended a run which settings to change, where it is known.
-func (r *run) advise(err error) error {
+func (r *Run) advise(err error) error {
 	var small *device.OutOfMemoryError
 	var diverged *train.DivergedError
 	switch {

@@ -38,7 +38,7 @@ func (c Config) by(method string) Config {
 	for i, s := range Settings(&c) {
 		switch {
 		case s.Name == "method" || s.Name == "passes":
-		case s.Group == "Method" || s.Name == "smoothing" || s.Name == "mu" || s.Name == "k" || s.check(&c) != nil:
+		case s.Group == "Method" || s.Name == "smoothing" || s.Name == "mu" || s.Name == "k" || checkSetting(s, &c) != nil:
 			s.Value.Set(plain[i].Value)
 		}
 	}
@@ -62,7 +62,7 @@ func trainBaseline(ctx context.Context, c Config, data *Data, o TrainOptions) (*
 	name := runName(c.Method, c.Edges)
 	o.Log.Info("to compare with: " + name)
 	o.Log = o.Log.With("run", name)
-	r, err := newRun(c, data, o)
+	r, err := NewRun(c, data, o)
 	if err != nil {
 		return nil, nil, err
 	}

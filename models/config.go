@@ -1,6 +1,7 @@
 package models
 
 import (
+	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/ocr"
@@ -10,67 +11,67 @@ import (
 // configuration file's keys and their help (see Settings): yaml is the name, help what it does, unit and values what it
 // may hold, min its least value, only the settings it has a meaning with, run what does not change the model.
 type Config struct {
-	Task       string  `yaml:"task" json:"task" group:"Data" values:"auto|ocr|tag|parse" help:"what is learned: ocr reads the letters of images of words, tag labels the tokens of text or the rows of features, parse finds dependency trees; auto: ocr on its own data (builtin, letters), tag on any other"`
-	Train      string  `yaml:"train" json:"train" group:"Data" unit:"FILE" help:"training data; without it ocr draws words of its own, and parse sentences with trees"`
-	Dev        string  `yaml:"dev" json:"dev" group:"Data" unit:"FILE" help:"development data, measured after every pass; the weights that do best on it are kept"`
-	Test       string  `yaml:"test" json:"test" group:"Data" unit:"FILE" help:"test data, measured after every pass and never used to choose anything"`
-	Format     string  `yaml:"format" json:"format" group:"Data" values:"|builtin|letters|conll|conllu|crfsuite|npz" help:"how data files are laid out: builtin (drawn words), letters (the letter.data of the OCR set), conll (columns), conllu (CoNLL-U), crfsuite (a label and attributes a line), npz (dense features); empty: seen from names and content"`
-	Columns    string  `yaml:"columns" json:"columns" group:"Data" only:"format=conll" help:"what the columns of a conll file hold, counted from 0, or from the end with negative numbers; columns named word, label and any others, which are inputs too, as in word=0,pos=1,label=-1; empty: the word first, the label last"`
-	Label      string  `yaml:"label" json:"label" group:"Data" only:"format=conllu task=tag" unit:"upos|xpos|feats|deprel|misc:KEY" help:"which field of a conllu file is the label, KEY= in the last field with misc:KEY; empty: upos"`
-	Scheme     string  `yaml:"scheme" json:"scheme" group:"Data" values:"keep|iob1|iob2|bioes" only:"format=conll,conllu,crfsuite task=tag" help:"spell entity tags in this scheme, converted as they are read; keep leaves them as they are"`
-	Partial    bool    `yaml:"partial" json:"partial" group:"Data" only:"format=conll,conllu,crfsuite task=tag" help:"labels may be known in part: ? (or _) is any label, and A|B one of these; without it they are labels like others"`
-	Fold       int     `yaml:"fold" json:"fold" group:"Data" min:"-1" only:"format=letters" help:"letters only: the fold of the training file that is held out as test data; -1: none"`
-	Examples   Sizes   `yaml:"examples" json:"examples" group:"Data" min:"1" only:"format=builtin" unit:"TRAIN,DEV,TEST" help:"how many words, or sentences for parse, are drawn for training, development and test"`
-	Difficulty float64 `yaml:"difficulty" json:"difficulty" group:"Data" min:"0" only:"format=builtin task=ocr" help:"how strongly drawn letters are distorted: 0 clean, 1 ambiguous one by one, 2 hardly legible"`
+	Task       string         `yaml:"task" json:"task" group:"Data" values:"auto|ocr|tag|parse" help:"what is learned: ocr reads the letters of images of words, tag labels the tokens of text or the rows of features, parse finds dependency trees; auto: ocr on its own data (builtin, letters), tag on any other"`
+	Train      string         `yaml:"train" json:"train" group:"Data" unit:"FILE" help:"training data; without it ocr draws words of its own, and parse sentences with trees"`
+	Dev        string         `yaml:"dev" json:"dev" group:"Data" unit:"FILE" help:"development data, measured after every pass; the weights that do best on it are kept"`
+	Test       string         `yaml:"test" json:"test" group:"Data" unit:"FILE" help:"test data, measured after every pass and never used to choose anything"`
+	Format     string         `yaml:"format" json:"format" group:"Data" values:"|builtin|letters|conll|conllu|crfsuite|npz" help:"how data files are laid out: builtin (drawn words), letters (the letter.data of the OCR set), conll (columns), conllu (CoNLL-U), crfsuite (a label and attributes a line), npz (dense features); empty: seen from names and content"`
+	Columns    string         `yaml:"columns" json:"columns" group:"Data" only:"format=conll" help:"what the columns of a conll file hold, counted from 0, or from the end with negative numbers; columns named word, label and any others, which are inputs too, as in word=0,pos=1,label=-1; empty: the word first, the label last"`
+	Label      string         `yaml:"label" json:"label" group:"Data" only:"format=conllu task=tag" unit:"upos|xpos|feats|deprel|misc:KEY" help:"which field of a conllu file is the label, KEY= in the last field with misc:KEY; empty: upos"`
+	Scheme     string         `yaml:"scheme" json:"scheme" group:"Data" values:"keep|iob1|iob2|bioes" only:"format=conll,conllu,crfsuite task=tag" help:"spell entity tags in this scheme, converted as they are read; keep leaves them as they are"`
+	Partial    bool           `yaml:"partial" json:"partial" group:"Data" only:"format=conll,conllu,crfsuite task=tag" help:"labels may be known in part: ? (or _) is any label, and A|B one of these; without it they are labels like others"`
+	Fold       int            `yaml:"fold" json:"fold" group:"Data" min:"-1" only:"format=letters" help:"letters only: the fold of the training file that is held out as test data; -1: none"`
+	Examples   settings.Sizes `yaml:"examples" json:"examples" group:"Data" min:"1" only:"format=builtin" unit:"TRAIN,DEV,TEST" help:"how many words, or sentences for parse, are drawn for training, development and test"`
+	Difficulty float64        `yaml:"difficulty" json:"difficulty" group:"Data" min:"0" only:"format=builtin task=ocr" help:"how strongly drawn letters are distorted: 0 clean, 1 ambiguous one by one, 2 hardly legible"`
 
 	Tree     string `yaml:"tree" json:"tree" group:"Data" values:"projective|nonprojective" only:"task=parse" help:"which trees a parser may find: projective, whose arcs do not cross, or nonprojective, any"`
 	Crossing string `yaml:"crossing" json:"crossing" group:"Data" values:"lift|refuse" only:"task=parse tree=projective" help:"what becomes of training trees with crossing arcs: lift moves the dependents of such arcs to their head's head until none cross, refuse ends with the first such tree"`
 
-	Net        string  `yaml:"net" json:"net" group:"Network" values:"auto|linear|mlp|cnn|cnn-image|embed|biaffine" help:"network from inputs to potentials: linear, mlp and cnn read dense features in a window of positions, linear also attributes of tokens or arcs (see features), cnn-image the image at each position, embed words; biaffine scores trees from words; auto: linear for text, cnn-image for images, mlp for other dense features"`
-	Features   string  `yaml:"features" json:"features" group:"Network" values:"auto|ner|pos|chunk|parse|none" only:"task=tag,parse format=conll,conllu,builtin" help:"attributes of the tokens of text, for net linear: a built-in set (dsp info --features SET prints it), or none, for net embed; auto: none where net is embed or a template is given, else chunk for entity tags on data with a column pos, ner for other entity tags, pos for other labels, and parse for trees"`
-	Template   string  `yaml:"template" json:"template" group:"Network" unit:"FILE" only:"task=tag,parse format=conll,conllu,builtin net=linear" help:"attributes of the tokens of text, for net linear: a template, as those of CRF++ (docs/templates.md), in place of a built-in set"`
-	HashBits   int     `yaml:"hash-bits" json:"hash-bits" group:"Network" min:"0" only:"task=tag,parse format=conll,conllu,crfsuite,builtin net=linear" unit:"N" help:"number attributes by hashing them to N bits, which needs no dictionary and keeps no names; 0 keeps a dictionary"`
-	Edges      string  `yaml:"edges" json:"edges" group:"Network" values:"transition|position|none" only:"task=ocr,tag" help:"potentials of neighbouring labels: one learned matrix (transition), one that the network makes at every position (position), or none: labels are independent"`
-	Hidden     Sizes   `yaml:"hidden" json:"hidden" group:"Network" min:"1" only:"net=mlp,cnn,cnn-image,embed,biaffine" help:"units of each dense hidden layer; empty: the network's own"`
-	Window     int     `yaml:"window" json:"window" group:"Network" min:"0" only:"net=linear,mlp,cnn,embed,biaffine" help:"positions that a window spans, odd; 0: the network's own (1 for linear and mlp, 3 for cnn, 5 for embed and biaffine)"`
-	Channels   Sizes   `yaml:"channels" json:"channels" group:"Network" min:"1" only:"net=cnn,cnn-image,embed,biaffine" help:"channels of each convolution; empty: the network's own"`
-	Embed      Sizes   `yaml:"embed" json:"embed" group:"Network" min:"1" only:"net=embed,biaffine" help:"numbers in the embedding of each discrete input; empty: by the size of its vocabulary"`
-	ArcUnits   int     `yaml:"arc-units" json:"arc-units" group:"Network" min:"0" only:"net=biaffine" help:"units of the layers that the scores of arcs are made of; 0: 128"`
-	LabelUnits int     `yaml:"label-units" json:"label-units" group:"Network" min:"0" only:"net=biaffine" help:"units of the layers that the scores of relations are made of; 0: 64"`
-	MinCount   int     `yaml:"min-count" json:"min-count" group:"Network" min:"0" only:"task=tag,parse format=conll,conllu,crfsuite,builtin net=embed,linear,biaffine" unit:"N" help:"times an attribute must occur in the training data to get weights, or a word to get an embedding of its own; 0: 1 for attributes of tokens, 2 for those of arcs and for words"`
-	Activation string  `yaml:"activation" json:"activation" group:"Network" values:"elu|tanh|relu" only:"net=mlp,cnn,cnn-image,embed,biaffine" help:"function between layers; prox-linear wants a smooth one (elu, tanh)"`
-	Dropout    float64 `yaml:"dropout" json:"dropout" group:"Network" min:"0" only:"method=sgd net=mlp,cnn,cnn-image,embed,biaffine" help:"probability with which a hidden unit is left out of a step"`
+	Net        string         `yaml:"net" json:"net" group:"Network" values:"auto|linear|mlp|cnn|cnn-image|embed|biaffine" help:"network from inputs to potentials: linear, mlp and cnn read dense features in a window of positions, linear also attributes of tokens or arcs (see features), cnn-image the image at each position, embed words; biaffine scores trees from words; auto: linear for text, cnn-image for images, mlp for other dense features"`
+	Features   string         `yaml:"features" json:"features" group:"Network" values:"auto|ner|pos|chunk|parse|none" only:"task=tag,parse format=conll,conllu,builtin" help:"attributes of the tokens of text, for net linear: a built-in set (dsp info --features SET prints it), or none, for net embed; auto: none where net is embed or a template is given, else chunk for entity tags on data with a column pos, ner for other entity tags, pos for other labels, and parse for trees"`
+	Template   string         `yaml:"template" json:"template" group:"Network" unit:"FILE" only:"task=tag,parse format=conll,conllu,builtin net=linear" help:"attributes of the tokens of text, for net linear: a template, as those of CRF++ (docs/templates.md), in place of a built-in set"`
+	HashBits   int            `yaml:"hash-bits" json:"hash-bits" group:"Network" min:"0" only:"task=tag,parse format=conll,conllu,crfsuite,builtin net=linear" unit:"N" help:"number attributes by hashing them to N bits, which needs no dictionary and keeps no names; 0 keeps a dictionary"`
+	Edges      string         `yaml:"edges" json:"edges" group:"Network" values:"transition|position|none" only:"task=ocr,tag" help:"potentials of neighbouring labels: one learned matrix (transition), one that the network makes at every position (position), or none: labels are independent"`
+	Hidden     settings.Sizes `yaml:"hidden" json:"hidden" group:"Network" min:"1" only:"net=mlp,cnn,cnn-image,embed,biaffine" help:"units of each dense hidden layer; empty: the network's own"`
+	Window     int            `yaml:"window" json:"window" group:"Network" min:"0" only:"net=linear,mlp,cnn,embed,biaffine" help:"positions that a window spans, odd; 0: the network's own (1 for linear and mlp, 3 for cnn, 5 for embed and biaffine)"`
+	Channels   settings.Sizes `yaml:"channels" json:"channels" group:"Network" min:"1" only:"net=cnn,cnn-image,embed,biaffine" help:"channels of each convolution; empty: the network's own"`
+	Embed      settings.Sizes `yaml:"embed" json:"embed" group:"Network" min:"1" only:"net=embed,biaffine" help:"numbers in the embedding of each discrete input; empty: by the size of its vocabulary"`
+	ArcUnits   int            `yaml:"arc-units" json:"arc-units" group:"Network" min:"0" only:"net=biaffine" help:"units of the layers that the scores of arcs are made of; 0: 128"`
+	LabelUnits int            `yaml:"label-units" json:"label-units" group:"Network" min:"0" only:"net=biaffine" help:"units of the layers that the scores of relations are made of; 0: 64"`
+	MinCount   int            `yaml:"min-count" json:"min-count" group:"Network" min:"0" only:"task=tag,parse format=conll,conllu,crfsuite,builtin net=embed,linear,biaffine" unit:"N" help:"times an attribute must occur in the training data to get weights, or a word to get an embedding of its own; 0: 1 for attributes of tokens, 2 for those of arcs and for words"`
+	Activation string         `yaml:"activation" json:"activation" group:"Network" values:"elu|tanh|relu" only:"net=mlp,cnn,cnn-image,embed,biaffine" help:"function between layers; prox-linear wants a smooth one (elu, tanh)"`
+	Dropout    float64        `yaml:"dropout" json:"dropout" group:"Network" min:"0" only:"method=sgd net=mlp,cnn,cnn-image,embed,biaffine" help:"probability with which a hidden unit is left out of a step"`
 
-	Loss         string       `yaml:"loss" json:"loss" group:"Objective" values:"auto|hinge|crf|softmax-margin" help:"structured loss: hinge (max-margin), crf (negative log-likelihood), softmax-margin (crf with the task loss inside); auto: crf for the linear net of attributes, hinge for all others and with methods bcfw and bcpfw"`
-	Smoothing    string       `yaml:"smoothing" json:"smoothing" group:"Objective" values:"auto|l2|entropy|none" only:"loss=hinge method=sgd,svrg,saga,casimir,casimir-adapt,lbfgs" help:"how the hinge's max is smoothed: l2 on the K best outputs, entropy (log-sum-exp over all), or none; auto: none for sgd, bcfw and bcpfw, which work with the max itself, else entropy, or l2 where k is given"`
-	Mu           float64      `yaml:"mu" json:"mu" group:"Objective" min:"0" only:"loss=hinge smoothing=l2,entropy method=sgd,svrg,saga,casimir,casimir-adapt,lbfgs" help:"smoothing of the max; larger is smoother and faster to optimise, and biases the optimum by at most mu·D (D = 1/2 for l2, log of the number of outputs for entropy); 0 starts large and lowers it as the certificate allows"`
-	K            Count        `yaml:"k" json:"k" group:"Objective" only:"loss=hinge smoothing=l2" unit:"N|auto" help:"outputs that l2 smoothing spreads over; auto grows it until the smoothing is exact"`
-	Reg          float64      `yaml:"reg" json:"reg" group:"Objective" min:"0" help:"regulariser C: the objective has (λ/2)‖w‖² with λ = C/n, n training examples"`
-	LabelWeights LabelWeights `yaml:"label-weights" json:"label-weights" group:"Objective" only:"loss=hinge,softmax-margin task=ocr,tag" unit:"LABEL=COST,..." help:"task loss of a position whose gold label is LABEL; 1 where not named"`
-	LossByLength bool         `yaml:"loss-by-length" json:"loss-by-length" group:"Objective" only:"loss=hinge,softmax-margin task=ocr,tag" help:"divide the task loss by the length, so that it is an error rate"`
-	ClassWeights LabelWeights `yaml:"class-weights" json:"class-weights" group:"Objective" only:"task=ocr,tag" unit:"LABEL=WEIGHT,..." help:"weigh each sequence, whatever the loss, by the mean of the weights of its gold labels; 1 where not named"`
-	Constraints  string       `yaml:"constraints" json:"constraints" group:"Objective" values:"none|iob1|iob2|bioes" only:"task=ocr,tag" help:"transitions that no output may have, by the labels' scheme, which the gold labels must keep to (scheme converts them)"`
+	Loss         string                `yaml:"loss" json:"loss" group:"Objective" values:"auto|hinge|crf|softmax-margin" help:"structured loss: hinge (max-margin), crf (negative log-likelihood), softmax-margin (crf with the task loss inside); auto: crf for the linear net of attributes, hinge for all others and with methods bcfw and bcpfw"`
+	Smoothing    string                `yaml:"smoothing" json:"smoothing" group:"Objective" values:"auto|l2|entropy|none" only:"loss=hinge method=sgd,svrg,saga,casimir,casimir-adapt,lbfgs" help:"how the hinge's max is smoothed: l2 on the K best outputs, entropy (log-sum-exp over all), or none; auto: none for sgd, bcfw and bcpfw, which work with the max itself, else entropy, or l2 where k is given"`
+	Mu           float64               `yaml:"mu" json:"mu" group:"Objective" min:"0" only:"loss=hinge smoothing=l2,entropy method=sgd,svrg,saga,casimir,casimir-adapt,lbfgs" help:"smoothing of the max; larger is smoother and faster to optimise, and biases the optimum by at most mu·D (D = 1/2 for l2, log of the number of outputs for entropy); 0 starts large and lowers it as the certificate allows"`
+	K            settings.Count        `yaml:"k" json:"k" group:"Objective" only:"loss=hinge smoothing=l2" unit:"N|auto" help:"outputs that l2 smoothing spreads over; auto grows it until the smoothing is exact"`
+	Reg          float64               `yaml:"reg" json:"reg" group:"Objective" min:"0" help:"regulariser C: the objective has (λ/2)‖w‖² with λ = C/n, n training examples"`
+	LabelWeights settings.LabelWeights `yaml:"label-weights" json:"label-weights" group:"Objective" only:"loss=hinge,softmax-margin task=ocr,tag" unit:"LABEL=COST,..." help:"task loss of a position whose gold label is LABEL; 1 where not named"`
+	LossByLength bool                  `yaml:"loss-by-length" json:"loss-by-length" group:"Objective" only:"loss=hinge,softmax-margin task=ocr,tag" help:"divide the task loss by the length, so that it is an error rate"`
+	ClassWeights settings.LabelWeights `yaml:"class-weights" json:"class-weights" group:"Objective" only:"task=ocr,tag" unit:"LABEL=WEIGHT,..." help:"weigh each sequence, whatever the loss, by the mean of the weights of its gold labels; 1 where not named"`
+	Constraints  string                `yaml:"constraints" json:"constraints" group:"Objective" values:"none|iob1|iob2|bioes" only:"task=ocr,tag" help:"transitions that no output may have, by the labels' scheme, which the gold labels must keep to (scheme converts them)"`
 
-	Method      string  `yaml:"method" json:"method" group:"Method" values:"auto|sgd|svrg|casimir|casimir-adapt|saga|bcfw|bcpfw|sdca|lbfgs|prox-linear" help:"optimiser; auto picks by the problem and says why. bcpfw visits the examples whose gap was at least the mean at their last visit, and every one within eleven rounds, instead of drawing them in proportion to their gaps"`
-	Passes      int     `yaml:"passes" json:"passes" group:"Method" min:"0" help:"passes over the training data, n oracle calls each; 0: 20 for sgd and prox-linear, 100 for the convex methods, 500 iterations for lbfgs"`
-	Gap         Gap     `yaml:"gap" json:"gap" group:"Method" unit:"X|auto" help:"stop once the certified relative gap, (objective − dual)/|objective|, is at most this; 0 does all passes; auto: 0.001 where the method certifies one"`
-	Patience    int     `yaml:"patience" json:"patience" group:"Method" min:"0" help:"stop after that many passes without a better result on the development data; 0 does all passes"`
-	LR          float64 `yaml:"lr" json:"lr" group:"Method" min:"0" only:"method=sgd,svrg,saga,casimir,casimir-adapt" help:"step size, γ0 of sgd's schedule; 0 finds one"`
-	Schedule    string  `yaml:"schedule" json:"schedule" group:"Method" values:"sqrt|constant|inverse|stairs|pegasos" only:"method=sgd" help:"how the step falls with the number t of steps done: sqrt γ0/√(1+t/t0), constant γ0, inverse γ0/(1+t/t0), stairs γ0/(1+⌊t/t0⌋), pegasos 1/(λ(t+1))"`
-	Halving     float64 `yaml:"halving" json:"halving" group:"Method" min:"0" only:"method=sgd schedule=sqrt,inverse,stairs" unit:"STEPS" help:"t0 of the schedule; 0 means the steps of one pass"`
-	Average     string  `yaml:"average" json:"average" group:"Method" values:"auto|none|uniform|weighted|pass" only:"method=sgd,bcfw" help:"which average of the iterates is the answer: none (the last one), uniform, weighted (iterate t counts t times), pass (those of the last pass); auto leaves it to the method"`
-	Lipschitz   float64 `yaml:"lipschitz" json:"lipschitz" group:"Method" min:"0" only:"method=svrg,saga,casimir,casimir-adapt" help:"Lipschitz constant L of the smoothed loss's gradient, which gives the step 1/(L+λ+κ); 0 measures it"`
-	Kappa       float64 `yaml:"kappa" json:"kappa" group:"Method" min:"0" only:"method=casimir,casimir-adapt" help:"weight κ of the proximal term that Casimir adds; 0 sets it by L, n and λ"`
-	WarmStart   string  `yaml:"warm-start" json:"warm-start" group:"Method" values:"prox-center|extrapolation|prev-iterate" only:"method=casimir,casimir-adapt" help:"where Casimir starts an inner problem"`
-	InnerStop   string  `yaml:"inner-stop" json:"inner-stop" group:"Method" values:"budget|norm" only:"method=casimir,casimir-adapt" help:"when Casimir ends an inner problem: after n steps (budget), or by the norm of its gradient (norm)"`
-	Eta         float64 `yaml:"eta" json:"eta" group:"Method" min:"0" only:"method=prox-linear" help:"length η of a prox-linear step; 0 begins with one that goes about as far as a pass of sgd, and adapts it"`
-	Inner       string  `yaml:"inner" json:"inner" group:"Method" values:"auto|casimir|svrg|saga|bcfw" only:"method=prox-linear" help:"method for the convex subproblems of prox-linear; the settings for that method are meant for them; auto: bcfw for the hinge, casimir for smooth losses"`
-	InnerPasses int     `yaml:"inner-passes" json:"inner-passes" group:"Method" min:"0" only:"method=prox-linear" help:"most passes for a subproblem of prox-linear; 0: 1, or up to 5 as long as no better point is found"`
-	WarmUp      int     `yaml:"warm-up" json:"warm-up" group:"Method" min:"-1" only:"method=prox-linear" help:"passes of sgd that prox-linear begins with, since a model of a random network is worth little; 0: 2, or none where eta is given; -1: none"`
-	InnerGap    float64 `yaml:"inner-gap" json:"inner-gap" group:"Method" min:"0" only:"method=prox-linear" help:"ε_0: prox-linear's k-th subproblem is solved once its certified gap is at most ε_0/k; 0: at most 0.3 of the decrease that it promises"`
-	ConstantMu  bool    `yaml:"constant-mu" json:"constant-mu" group:"Method" only:"method=prox-linear" help:"smooth every subproblem of prox-linear with mu, not the k-th with mu/k"`
-	Batch       int     `yaml:"batch" json:"batch" group:"Method" min:"0" only:"method=sgd,svrg,saga,casimir,casimir-adapt,bcfw,sdca,prox-linear" help:"examples in a step; 0: 4 for svrg, saga, casimir and sdca, and for prox-linear and sgd on many weights, else 1; on a GPU up to a 64th of the examples"`
-	Parallel    string  `yaml:"parallel" json:"parallel" group:"Method" values:"deterministic|async" only:"method=sdca net=linear" help:"what threads do: deterministic gives one seed one model, to the bit, whatever the threads; async lets each thread of sdca take examples one by one and wait for no other, on attributes only: results vary from run to run, within the certified gap, which stays valid"`
+	Method      string       `yaml:"method" json:"method" group:"Method" values:"auto|sgd|svrg|casimir|casimir-adapt|saga|bcfw|bcpfw|sdca|lbfgs|prox-linear" help:"optimiser; auto picks by the problem and says why. bcpfw visits the examples whose gap was at least the mean at their last visit, and every one within eleven rounds, instead of drawing them in proportion to their gaps"`
+	Passes      int          `yaml:"passes" json:"passes" group:"Method" min:"0" help:"passes over the training data, n oracle calls each; 0: 20 for sgd and prox-linear, 100 for the convex methods, 500 iterations for lbfgs"`
+	Gap         settings.Gap `yaml:"gap" json:"gap" group:"Method" unit:"X|auto" help:"stop once the certified relative gap, (objective − dual)/|objective|, is at most this; 0 does all passes; auto: 0.001 where the method certifies one"`
+	Patience    int          `yaml:"patience" json:"patience" group:"Method" min:"0" help:"stop after that many passes without a better result on the development data; 0 does all passes"`
+	LR          float64      `yaml:"lr" json:"lr" group:"Method" min:"0" only:"method=sgd,svrg,saga,casimir,casimir-adapt" help:"step size, γ0 of sgd's schedule; 0 finds one"`
+	Schedule    string       `yaml:"schedule" json:"schedule" group:"Method" values:"sqrt|constant|inverse|stairs|pegasos" only:"method=sgd" help:"how the step falls with the number t of steps done: sqrt γ0/√(1+t/t0), constant γ0, inverse γ0/(1+t/t0), stairs γ0/(1+⌊t/t0⌋), pegasos 1/(λ(t+1))"`
+	Halving     float64      `yaml:"halving" json:"halving" group:"Method" min:"0" only:"method=sgd schedule=sqrt,inverse,stairs" unit:"STEPS" help:"t0 of the schedule; 0 means the steps of one pass"`
+	Average     string       `yaml:"average" json:"average" group:"Method" values:"auto|none|uniform|weighted|pass" only:"method=sgd,bcfw" help:"which average of the iterates is the answer: none (the last one), uniform, weighted (iterate t counts t times), pass (those of the last pass); auto leaves it to the method"`
+	Lipschitz   float64      `yaml:"lipschitz" json:"lipschitz" group:"Method" min:"0" only:"method=svrg,saga,casimir,casimir-adapt" help:"Lipschitz constant L of the smoothed loss's gradient, which gives the step 1/(L+λ+κ); 0 measures it"`
+	Kappa       float64      `yaml:"kappa" json:"kappa" group:"Method" min:"0" only:"method=casimir,casimir-adapt" help:"weight κ of the proximal term that Casimir adds; 0 sets it by L, n and λ"`
+	WarmStart   string       `yaml:"warm-start" json:"warm-start" group:"Method" values:"prox-center|extrapolation|prev-iterate" only:"method=casimir,casimir-adapt" help:"where Casimir starts an inner problem"`
+	InnerStop   string       `yaml:"inner-stop" json:"inner-stop" group:"Method" values:"budget|norm" only:"method=casimir,casimir-adapt" help:"when Casimir ends an inner problem: after n steps (budget), or by the norm of its gradient (norm)"`
+	Eta         float64      `yaml:"eta" json:"eta" group:"Method" min:"0" only:"method=prox-linear" help:"length η of a prox-linear step; 0 begins with one that goes about as far as a pass of sgd, and adapts it"`
+	Inner       string       `yaml:"inner" json:"inner" group:"Method" values:"auto|casimir|svrg|saga|bcfw" only:"method=prox-linear" help:"method for the convex subproblems of prox-linear; the settings for that method are meant for them; auto: bcfw for the hinge, casimir for smooth losses"`
+	InnerPasses int          `yaml:"inner-passes" json:"inner-passes" group:"Method" min:"0" only:"method=prox-linear" help:"most passes for a subproblem of prox-linear; 0: 1, or up to 5 as long as no better point is found"`
+	WarmUp      int          `yaml:"warm-up" json:"warm-up" group:"Method" min:"-1" only:"method=prox-linear" help:"passes of sgd that prox-linear begins with, since a model of a random network is worth little; 0: 2, or none where eta is given; -1: none"`
+	InnerGap    float64      `yaml:"inner-gap" json:"inner-gap" group:"Method" min:"0" only:"method=prox-linear" help:"ε_0: prox-linear's k-th subproblem is solved once its certified gap is at most ε_0/k; 0: at most 0.3 of the decrease that it promises"`
+	ConstantMu  bool         `yaml:"constant-mu" json:"constant-mu" group:"Method" only:"method=prox-linear" help:"smooth every subproblem of prox-linear with mu, not the k-th with mu/k"`
+	Batch       int          `yaml:"batch" json:"batch" group:"Method" min:"0" only:"method=sgd,svrg,saga,casimir,casimir-adapt,bcfw,sdca,prox-linear" help:"examples in a step; 0: 4 for svrg, saga, casimir and sdca, and for prox-linear and sgd on many weights, else 1; on a GPU up to a 64th of the examples"`
+	Parallel    string       `yaml:"parallel" json:"parallel" group:"Method" values:"deterministic|async" only:"method=sdca net=linear" help:"what threads do: deterministic gives one seed one model, to the bit, whatever the threads; async lets each thread of sdca take examples one by one and wait for no other, on attributes only: results vary from run to run, within the certified gap, which stays valid"`
 
 	Baselines string `yaml:"baselines" json:"baselines" group:"Run" run:"true" values:"auto|on|off" help:"also train the same network with the same passes by sgd (or prox-linear), and without edges, to compare with; auto does so on built-in data"`
 
@@ -89,7 +90,7 @@ func Default() Config {
 	words := ocr.DefaultOCRWords()
 	return Config{
 		Task:       "auto",
-		Examples:   Sizes{words.Train, words.Dev, words.Test},
+		Examples:   settings.Sizes{words.Train, words.Dev, words.Test},
 		Difficulty: words.Difficulty,
 		Fold:       -1,
 		Scheme:     "keep",
@@ -108,7 +109,7 @@ func Default() Config {
 		Constraints: "none",
 
 		Method:    "auto",
-		Gap:       AutoGap,
+		Gap:       settings.AutoGap,
 		Schedule:  "sqrt",
 		Average:   "auto",
 		WarmStart: "prox-center",
@@ -127,7 +128,7 @@ func Default() Config {
 // depend on a choice left to "auto" are checked again once that is made.
 func (c Config) Validate() error {
 	for _, s := range Settings(&c) {
-		if err := s.check(&c); err != nil {
+		if err := checkSetting(s, &c); err != nil {
 			return err
 		}
 	}
@@ -149,7 +150,7 @@ func (c Config) Validate() error {
 		return structured.BadInput("--format %s has no trees: --task parse reads them from conllu", c.Format)
 	case c.Task == "parse" && c.Features != "auto" && c.Features != "parse" && c.Features != "none":
 		return structured.BadInput("--features %s makes attributes of tokens; --task parse has those of arcs, --features parse", c.Features)
-	case c.Task != "parse" && !undecided(c.Task) && c.Features == "parse":
+	case c.Task != "parse" && !settings.Undecided(c.Task) && c.Features == "parse":
 		return structured.BadInput("--features parse makes attributes of arcs, for --task parse")
 	case c.Task == "ocr" && isText(c.Format):
 		return structured.BadInput("--format %s has tokens to tag, not images: use --task tag", c.Format)

@@ -33,9 +33,9 @@ func inputOf(dim int, vocab []*structured.Alphabet) nets.Input {
 // ReadData reads or makes the data sets that c names, and settles c.Task, c.Format and what goes with them. The labels
 // and inputs are those of the training data; development and test data must keep to the labels.
 func ReadData(c *Config) (*Data, error) {
-	d, err := readFiles(c)
+	d, err := ReadFiles(c)
 	if err == nil {
-		err = d.fitInputs(c)
+		err = d.FitInputs(c)
 	}
 	if err != nil {
 		return nil, err
@@ -43,9 +43,9 @@ func ReadData(c *Config) (*Data, error) {
 	return d, nil
 }
 
-// readFiles is ReadData but for what is learned from the training inputs: those of text are still columns.
-func readFiles(c *Config) (*Data, error) {
-	if err := c.settleFormat(); err != nil {
+// ReadFiles is the first half of ReadData: inputs of text stay columns until FitInputs.
+func ReadFiles(c *Config) (*Data, error) {
+	if err := c.ResolveFormat(); err != nil {
 		return nil, err
 	}
 	if err := c.Validate(); err != nil { // the format is known only now
@@ -95,8 +95,8 @@ func readFiles(c *Config) (*Data, error) {
 	return d, nil
 }
 
-// fitInputs makes the inputs of text out of its columns, in all data sets, by what occurs in the training data.
-func (d *Data) fitInputs(c *Config) error {
+// FitInputs makes the inputs of text out of its columns, in all data sets, from what occurs in the training data.
+func (d *Data) FitInputs(c *Config) error {
 	var err error
 	if d.inputs, err = c.fitInputs(d.Train); err != nil {
 		return err

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/host"
 	"github.com/dsp-go/dsp/structured/ocr"
@@ -85,7 +86,7 @@ func TestReadConll(t *testing.T) {
 
 func TestReadBuiltin(t *testing.T) {
 	c := Default()
-	c.Examples = Sizes{7, 3, 4}
+	c.Examples = settings.Sizes{7, 3, 4}
 	d, err := ReadData(&c)
 	if err != nil || c.Format != "builtin" || d.Train.Len() != 7 || d.Dev.Len() != 3 || d.Test.Len() != 4 {
 		t.Fatalf("%+v, %v", d, err)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/dsp-go/dsp/cuda/device"
 	"github.com/dsp-go/dsp/cuda/training"
+	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/train/engine"
 )
@@ -28,7 +29,7 @@ func parseDevice(name string) (kind string, ordinal int, err error) {
 		}
 		return kind, ordinal, nil
 	}
-	return name, 0, oneOf("--device", name, []string{autoDevice, cpuDevice, cudaDevice, cudaDevice + ":0"})
+	return name, 0, settings.OneOf("--device", name, []string{autoDevice, cpuDevice, cudaDevice, cudaDevice + ":0"})
 }
 
 // checkDevice refuses a device that there is not, or that cannot do what c asks.
@@ -90,7 +91,7 @@ func (c *Config) openDevice() (*device.Device, error) {
 
 // accelerate settles where the run computes, and how many examples are in a step there. What a device cannot do is refused
 // where that device was asked for; else the CPU does it.
-func (r *run) accelerate() error {
+func (r *Run) accelerate() error {
 	c := &r.config
 	open := c.Batch == 0
 	r.problem.Batch = c.Batch
@@ -134,7 +135,7 @@ func (r *run) accelerate() error {
 }
 
 // warnIfMoved says where a run goes on on another kind of device.
-func (r *run) warnIfMoved() {
+func (r *Run) warnIfMoved() {
 	was, err := ReadRun(r.config.Resume)
 	if r.config.Resume == "" || err != nil { // a run that ended before it began has no settings
 		return
@@ -147,7 +148,7 @@ func (r *run) warnIfMoved() {
 }
 
 // moveTo has a device do the run's work.
-func (r *run) moveTo(d *device.Device) error {
+func (r *Run) moveTo(d *device.Device) error {
 	a, err := training.NewAccelerator(d, r.problem.Objective, r.config.TF32)
 	if err != nil {
 		return err
@@ -158,7 +159,7 @@ func (r *run) moveTo(d *device.Device) error {
 }
 
 // close gives up the run's device. What failed on it was said where it did.
-func (r *run) close() {
+func (r *Run) close() {
 	if r.device != nil {
 		_ = r.device.Close()
 		r.device = nil

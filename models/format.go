@@ -31,8 +31,9 @@ func isText(format string) bool { return hasColumns(format) || format == formatC
 // hasColumns reports whether files of the format hold columns, from which inputs are still to be made.
 func hasColumns(format string) bool { return format == formatConll || format == formatConllu }
 
-// settleFormat settles what the training file's name and content say: the format, and what goes with it.
-func (c *Config) settleFormat() error {
+// ResolveFormat resolves the settings that depend on the training file's name and content: the format, the task, and what the
+// columns hold.
+func (c *Config) ResolveFormat() error {
 	switch {
 	case c.Train == "":
 		c.Format = formatBuiltin

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -115,7 +116,7 @@ func TestInputErrors(t *testing.T) {
 		"--net mlp does not read attributes":     func(c *Config) { c.Net, c.Features = "mlp", "pos" },
 		"--window 3 is for dense features":       func(c *Config) { c.Window = 3 },
 		"--hash-bits 60: expected at most":       func(c *Config) { c.HashBits = 60 },
-		"--hidden 3 means nothing":               func(c *Config) { c.Hidden = Sizes{3} },
+		"--hidden 3 means nothing":               func(c *Config) { c.Hidden = settings.Sizes{3} },
 		"--features ner means nothing with --fo": func(c *Config) { c.Train, c.Features, c.Columns = file(t, "x.crfsuite", "O\ta=b\n"), "ner", "" },
 	} {
 		c := textConfig(text)
@@ -133,7 +134,7 @@ func TestInputErrors(t *testing.T) {
 // Files that were written before there were attributes are read, with the settings of today's defaults for what is new.
 func TestLoadOlderModel(t *testing.T) {
 	c := Default()
-	c.Net, c.Hidden = "mlp", Sizes{4}
+	c.Net, c.Hidden = "mlp", settings.Sizes{4}
 	m, err := NewModel(c, &Data{Train: toyData(1)})
 	if err != nil {
 		t.Fatal(err)

@@ -50,7 +50,7 @@ func TestTooManyWeightsForMemory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := newRun(c, data, TrainOptions{Log: slog.New(slog.DiscardHandler)})
+	r, err := NewRun(c, data, TrainOptions{Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}

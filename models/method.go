@@ -3,6 +3,7 @@ package models
 import (
 	"cmp"
 
+	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
@@ -71,13 +72,13 @@ func (c *Config) taskLoss(labels *structured.Alphabet) (chains.Hamming, error) {
 }
 
 // numberedWeights returns the weight of every label, 1 where it has none; setting says where the weights are from.
-func numberedWeights(setting string, weights LabelWeights, labels *structured.Alphabet) ([]float64, error) {
+func numberedWeights(setting string, weights settings.LabelWeights, labels *structured.Alphabet) ([]float64, error) {
 	w := make([]float64, labels.Len())
 	for l := range w {
 		w[l] = 1
 	}
 	for name, x := range weights {
-		if err := oneOf("--"+setting+": label", name, labels.Names()); err != nil {
+		if err := settings.OneOf("--"+setting+": label", name, labels.Names()); err != nil {
 			return nil, err
 		}
 		if !(x >= 0) || x > 1e9 {
@@ -135,7 +136,7 @@ func (c *Config) chooseMethod(p *train.Problem) (method train.Method, why string
 	if c.Passes == 0 {
 		c.Passes = cmp.Or(passes[c.Method], convexPasses)
 	}
-	if c.Gap == AutoGap {
+	if c.Gap == settings.AutoGap {
 		c.Gap = 0
 		if method.Convex() && p.Lambda > 0 && !p.Partial() {
 			c.Gap = convexGap

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
 )
@@ -203,7 +204,7 @@ func TestForcedText(t *testing.T) {
 // Class weights weigh sequences by the mean weight of their known labels.
 func TestClassWeights(t *testing.T) {
 	c := partialConfig(t)
-	c.ClassWeights = LabelWeights{"B": 4, "C": 0}
+	c.ClassWeights = settings.LabelWeights{"B": 4, "C": 0}
 	data, err := ReadData(&c)
 	if err != nil {
 		t.Fatal(err)
@@ -219,7 +220,7 @@ func TestClassWeights(t *testing.T) {
 	if want := []float64{1, 2, 1, 1}; !slices.Equal(data.Train.Weights, want) {
 		t.Errorf("the data's own weights are now %v", data.Train.Weights)
 	}
-	for _, weights := range []LabelWeights{{"D": 1}, {"A": -1}, {"A": math.NaN()}} {
+	for _, weights := range []settings.LabelWeights{{"D": 1}, {"A": -1}, {"A": math.NaN()}} {
 		c.ClassWeights = weights
 		if _, err := c.weighted(data.Train, data.Train.Alphabet); !structured.IsBadInput(err) {
 			t.Errorf("%v: %v, want bad input", weights, err)

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/structured/text"
@@ -33,7 +34,7 @@ func toyData(seed uint64) *structured.Dataset {
 func toyModel(t *testing.T, d *structured.Dataset, change func(*Config)) *Model {
 	t.Helper()
 	c := Default()
-	c.Net, c.Hidden = "mlp", Sizes{4}
+	c.Net, c.Hidden = "mlp", settings.Sizes{4}
 	if change != nil {
 		change(&c)
 	}

@@ -1,6 +1,7 @@
 package models
 
 import (
+	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/text"
 	"github.com/dsp-go/dsp/structured/trees"
@@ -68,7 +69,7 @@ func (m *Model) source(o DataOptions) (source, error) {
 		s.format = formatConllu
 	}
 	if s.format != "" {
-		if err := oneOf("--format", s.format, append([]string{formatBuiltin}, FileFormats...)); err != nil {
+		if err := settings.OneOf("--format", s.format, append([]string{formatBuiltin}, FileFormats...)); err != nil {
 			return s, err
 		}
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/dsp-go/dsp/train/record/tensorboard"
 )
 
-// run is one training of one model.
-type run struct {
+// Run is one training of one model.
+type Run struct {
 	config  Config // resolved
 	data    *Data
 	model   *Model
@@ -26,8 +26,8 @@ type run struct {
 	o       TrainOptions
 }
 
-// newRun makes the model and settles everything that c left open.
-func newRun(c Config, data *Data, o TrainOptions) (*run, error) {
+// NewRun makes the model and settles everything that c left open.
+func NewRun(c Config, data *Data, o TrainOptions) (*Run, error) {
 	m, err := NewModel(c, data)
 	if err != nil {
 		return nil, err
@@ -37,7 +37,7 @@ func newRun(c Config, data *Data, o TrainOptions) (*run, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &run{data: data, model: m, o: o}
+	r := &Run{data: data, model: m, o: o}
 	r.problem = &train.Problem{
 		Engine: engine.NewEngine(objective, threadsOr(c.Threads)),
 		Seed:   c.Seed,
@@ -54,7 +54,7 @@ func newRun(c Config, data *Data, o TrainOptions) (*run, error) {
 }
 
 // train runs the method and writes the files of the run folder. The records are those of all passes.
-func (r *run) train(ctx context.Context) (*Result, []record.Record, error) {
+func (r *Run) train(ctx context.Context) (*Result, []record.Record, error) {
 	defer r.close()
 	if err := r.accelerate(); err != nil {
 		return nil, nil, err
@@ -104,13 +104,34 @@ func (r *run) train(ctx context.Context) (*Result, []record.Record, error) {
 }
 
 // trainer runs the method as the configuration says, and leaves nothing behind.
-func (r *run) trainer() *train.Trainer {
+func (r *Run) trainer() *train.Trainer {
 	c := &r.config
 	return &train.Trainer{
 		Problem: r.problem, Method: r.method,
 		Passes: c.Passes, Gap: float64(c.Gap), Patience: c.Patience,
 		Evaluate: r.evaluate,
 	}
+}
+
+// TrainOnly trains without writing files. With choose, it evaluates after every pass and Best is the pass that does best on the
+// development data, as in Train; otherwise Best is the last pass, and only its weights are evaluated.
+func (r *Run) TrainOnly(ctx context.Context, choose bool) (*train.Result, error) {
+	defer r.close()
+	if err := r.accelerate(); err != nil {
+		return nil, err
+	}
+	trainer := r.trainer()
+	if !choose {
+		trainer.Evaluate = nil
+	}
+	out, err := trainer.Run(ctx, newState(r.model.W))
+	if err != nil {
+		return nil, r.advise(err)
+	}
+	if !choose {
+		out.Best.Dev, out.Best.Test, err = r.evaluate(ctx, out.W)
+	}
+	return out, err
 }
 
 // newState is that of a run at w about which nothing is known yet.
@@ -120,7 +141,7 @@ func newState(w []float32) *train.State {
 }
 
 // checkpoint opens the checkpoint to resume from, or begins one: also where a run ended before its first.
-func (r *run) checkpoint() (*train.Checkpoint, error) {
+func (r *Run) checkpoint() (*train.Checkpoint, error) {
 	identity := r.config.identity()
 	identity["training data"] = train.Fingerprint(r.data.Train)
 	if r.data.Dev != nil {
@@ -138,7 +159,7 @@ func (r *run) checkpoint() (*train.Checkpoint, error) {
 }
 
 // evaluate measures weights on the development and test data.
-func (r *run) evaluate(ctx context.Context, w []float32) (dev, test *structured.Metrics, err error) {
+func (r *Run) evaluate(ctx context.Context, w []float32) (dev, test *structured.Metrics, err error) {
 	m := *r.model
 	m.W = w
 	if training.HasKernels(r.problem.Objective) {
@@ -156,7 +177,7 @@ func (r *run) evaluate(ctx context.Context, w []float32) (dev, test *structured.
 	return dev, test, err
 }
 
-func (r *run) result(out *train.Result) *Result {
+func (r *Run) result(out *train.Result) *Result {
 	last, c := out.Last, &r.config
 	return &Result{
 		Task: c.Task, Net: c.Net, Edges: c.Edges, Method: c.Method,

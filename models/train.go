@@ -48,7 +48,7 @@ func trainAll(ctx context.Context, c *Config, o TrainOptions) (*Result, []curves
 		}
 		c.Out = c.Resume
 	}
-	if err := c.settleFormat(); err != nil {
+	if err := c.ResolveFormat(); err != nil {
 		return nil, nil, err
 	}
 	if err := makeRunFolder(c, time.Now()); err != nil {
@@ -65,6 +65,21 @@ func trainAll(ctx context.Context, c *Config, o TrainOptions) (*Result, []curves
 	return result, runs, err
 }
 
+// TrainOn is Train on data that was read already. It continues the run in the folder c.Out if there is one.
+func TrainOn(ctx context.Context, c Config, data *Data, o TrainOptions) (*Result, error) {
+	if _, err := os.Stat(filepath.Join(c.Out, configFile)); err == nil {
+		c.Resume = c.Out
+	}
+	if err := makeRunFolder(&c, time.Now()); err != nil {
+		return nil, err
+	}
+	result, runs, err := trainOn(ctx, c, data, o)
+	if len(runs) > 0 {
+		err = errors.Join(err, curves.Write(filepath.Join(c.Out, curvesFile), runs...))
+	}
+	return result, err
+}
+
 // trainOn trains on the given data as c says, in the folder c.Out that is there, and its baselines in folders inside.
 func trainOn(ctx context.Context, c Config, data *Data, o TrainOptions) (*Result, []curves.Run, error) {
 	if c.Patience > 0 && data.Dev == nil {
@@ -78,7 +93,7 @@ func trainOn(ctx context.Context, c Config, data *Data, o TrainOptions) (*Result
 	if !c.Partial && isText(c.Format) && data.Train.Alphabet.Index(text.AnyLabel) >= 0 {
 		o.Log.Warn("label " + text.AnyLabel + " is learned like any other; with --partial it is one that is not known")
 	}
-	r, err := newRun(c, data, o)
+	r, err := NewRun(c, data, o)
 	if err != nil {
 		return nil, nil, err
 	}

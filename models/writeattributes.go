@@ -12,7 +12,7 @@ import (
 // Columns, Label, Scheme, Features, Template, MinCount and HashBits have their meaning for training. Attributes of steps are
 // bad input: such files have no place for them. It returns the data written.
 func WriteAttributes(c *Config, path string) (*structured.Dataset, error) {
-	if err := c.settleFormat(); err != nil {
+	if err := c.ResolveFormat(); err != nil {
 		return nil, err
 	}
 	if !hasColumns(c.Format) {

@@ -26,7 +26,7 @@ compares methods. Interrupted (Ctrl-C), it saves a checkpoint: --resume continue
   dsp train --resume runs/ner --passes 100`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := settings(cmd, file, &flagged)
+			c, err := trainSettings(cmd, file, &flagged)
 			if err != nil {
 				return err
 			}
@@ -46,9 +46,9 @@ compares methods. Interrupted (Ctrl-C), it saves a checkpoint: --resume continue
 	return cmd
 }
 
-// settings returns the configuration of a command line: that of the run to resume, the file's or the defaults, with what
+// trainSettings returns the configuration of a command line: that of the run to resume, the file's or the defaults, with what
 // flags changed on top.
-func settings(cmd *cobra.Command, file string, flagged *models.Config) (models.Config, error) {
+func trainSettings(cmd *cobra.Command, file string, flagged *models.Config) (models.Config, error) {
 	c, err := models.Default(), error(nil)
 	switch {
 	case file != "" && flagged.Resume != "":

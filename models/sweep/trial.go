@@ -1,4 +1,4 @@
-package models
+package sweep
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/train/record"
 )
 
@@ -31,7 +32,7 @@ type Trial struct {
 // trial is a Trial on its way.
 type trial struct {
 	Trial
-	config        Config
+	config        models.Config
 	names, values []string // of what varies, in the order of the grid
 	scores        []*score // of each fold, nil where it is not done
 }
@@ -65,24 +66,11 @@ func (s *sweep) trainFold(ctx context.Context, t *trial, fold, threads int) *sco
 	if err != nil {
 		return &score{err: err}
 	}
-	defer r.close()
-	if err := r.accelerate(); err != nil {
+	out, err := r.TrainOnly(ctx, fold == whole) // no weights are chosen on held-out examples
+	if err != nil {
 		return &score{err: err}
 	}
-	trainer := r.trainer()
-	if fold != whole {
-		trainer.Evaluate = nil // no weights are chosen by what is held out
-	}
-	out, err := trainer.Run(ctx, newState(r.model.W))
-	if err != nil {
-		return &score{err: r.advise(err)}
-	}
 	dev, test := out.Best.Dev, out.Best.Test
-	if fold != whole {
-		if dev, test, err = r.evaluate(ctx, out.W); err != nil {
-			return &score{err: err}
-		}
-	}
 	last := out.Last
 	done := &score{
 		metric: s.metric.measure(dev), test: s.metric.measure(test),
@@ -94,11 +82,11 @@ func (s *sweep) trainFold(ctx context.Context, t *trial, fold, threads int) *sco
 	return done
 }
 
-// newRun makes a run that says nothing; networks are built one at a time.
-func (s *sweep) newRun(c Config, data *Data) (*run, error) {
+// newRun makes a run that logs nothing; networks are built one at a time.
+func (s *sweep) newRun(c models.Config, data *models.Data) (*models.Run, error) {
 	s.building.Lock()
 	defer s.building.Unlock()
-	return newRun(c, data, TrainOptions{Version: s.o.Version, Log: slog.New(slog.DiscardHandler)})
+	return models.NewRun(c, data, models.TrainOptions{Version: s.o.Version, Log: slog.New(slog.DiscardHandler)})
 }
 
 // finish sums up the scores of all folds.

@@ -1,4 +1,4 @@
-package models
+package sweep
 
 import (
 	"cmp"
@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/train/record/curves"
 )
 
@@ -44,13 +46,13 @@ func (s *sweep) axes() []varied {
 }
 
 // numberOf returns a setting's value if it is a number.
-func numberOf(c Config, name string) (float64, bool) {
-	s, _ := setting(&c, name)
+func numberOf(c models.Config, name string) (float64, bool) {
+	s, _ := settings.Named(models.Settings(&c), name)
 	switch v := s.Value; v.Kind() {
 	case reflect.Float64:
 		return v.Float(), true
 	case reflect.Int:
-		count, ok := v.Interface().(Count)
+		count, ok := v.Interface().(settings.Count)
 		return float64(v.Int()), !ok || count > 0 // 0 is auto
 	case reflect.Uint64:
 		return float64(v.Uint()), true

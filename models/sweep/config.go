@@ -1,4 +1,4 @@
-package models
+package sweep
 
 import (
 	"fmt"
@@ -7,43 +7,47 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/structured"
 )
 
-// SweepConfig is everything that decides a sweep: a Config, and what varies in it. Its tags are read as those of Config.
-type SweepConfig struct {
-	Config // what all have in common; Out and Resume are the folder of the sweep, Threads are for all jobs together
+// Config is everything that decides a sweep: a models.Config, and what varies in it. Its tags are read as those of Config.
+type Config struct {
+	models.Config // what all have in common; Out and Resume are the folder of the sweep, Threads are for all jobs together
 
-	Grid   Ranges `yaml:"grid" json:"grid" group:"Sweep" help:"a setting that varies and its values: reg=0.1,1,10 lists them, reg=log:0.01:10:7 takes seven with equal factors between, lin: with equal steps; semicolons where a value holds commas. Every combination of those given is tried"`
-	Random int    `yaml:"random" json:"random" group:"Sweep" min:"0" unit:"N" help:"draw so many combinations with the seed instead of trying all; reg=log:0.01:10 then means any number between, uniform in the logarithm, lin: in the number; 0 tries all"`
-	Folds  int    `yaml:"folds" json:"folds" group:"Sweep" min:"0" unit:"K" help:"compare by cross-validation: split the training data into so many parts, hold out each in turn and train on the rest; 0 compares on the development data"`
-	Metric string `yaml:"metric" json:"metric" group:"Sweep" values:"auto|f1|accuracy|sequence|las|uas|objective" help:"what is best: entity F1, the share of positions right (accuracy), of whole sequences right, of words with the right head (uas) and relation (las), or the least objective; auto: f1 where labels are entity tags, las for trees, else accuracy"`
-	Jobs   int    `yaml:"jobs" json:"jobs" group:"Sweep" run:"true" min:"0" unit:"N" help:"settings that train at once; they share the threads, and results do not depend on it; 0: as many as threads"`
+	Grid   settings.Ranges `yaml:"grid" json:"grid" group:"Sweep" help:"a setting that varies and its values: reg=0.1,1,10 lists them, reg=log:0.01:10:7 takes seven with equal factors between, lin: with equal steps; semicolons where a value holds commas. Every combination of those given is tried"`
+	Random int             `yaml:"random" json:"random" group:"Sweep" min:"0" unit:"N" help:"draw so many combinations with the seed instead of trying all; reg=log:0.01:10 then means any number between, uniform in the logarithm, lin: in the number; 0 tries all"`
+	Folds  int             `yaml:"folds" json:"folds" group:"Sweep" min:"0" unit:"K" help:"compare by cross-validation: split the training data into so many parts, hold out each in turn and train on the rest; 0 compares on the development data"`
+	Metric string          `yaml:"metric" json:"metric" group:"Sweep" values:"auto|f1|accuracy|sequence|las|uas|objective" help:"what is best: entity F1, the share of positions right (accuracy), of whole sequences right, of words with the right head (uas) and relation (las), or the least objective; auto: f1 where labels are entity tags, las for trees, else accuracy"`
+	Jobs   int             `yaml:"jobs" json:"jobs" group:"Sweep" run:"true" min:"0" unit:"N" help:"settings that train at once; they share the threads, and results do not depend on it; 0: as many as threads"`
 }
 
-// DefaultSweep returns a sweep in which nothing varies yet.
-func DefaultSweep() SweepConfig { return SweepConfig{Config: Default(), Metric: "auto"} }
+// Default returns a sweep in which nothing varies yet.
+func Default() Config { return Config{Config: models.Default(), Metric: "auto"} }
 
-// SweepSettings returns the settings of s: those of the sweep, then those of its Config.
-func SweepSettings(s *SweepConfig) []Setting { return append(settingsOf(s), Settings(&s.Config)...) }
+// Settings returns the settings of s: those of the sweep, then those of its Config.
+func Settings(s *Config) []settings.Setting {
+	return append(settings.Of(s), models.Settings(&s.Config)...)
+}
 
-// ReadSweepConfig reads a YAML file of settings of a sweep, as ReadConfig does.
-func ReadSweepConfig(path string) (SweepConfig, error) {
-	s := DefaultSweep()
+// ReadConfig reads a YAML file of settings over the defaults, as models.ReadConfig does.
+func ReadConfig(path string) (Config, error) {
+	s := Default()
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return s, structured.BadInput("configuration: %w", err)
 	}
-	return s, parseSettings(path, text, SweepSettings(&s))
+	return s, settings.Parse(path, text, Settings(&s))
 }
 
 // check refuses what the sweep's own settings cannot be. The rest is checked setting by setting.
-func (s *SweepConfig) check() error {
-	for _, own := range settingsOf(s) {
+func (s *Config) check() error {
+	for _, own := range settings.Of(s) {
 		if own.Name == "grid" {
 			continue
 		}
-		if err := own.check(&s.Config); err != nil {
+		if err := own.Check(); err != nil {
 			return err
 		}
 	}
@@ -63,11 +67,11 @@ func (s *SweepConfig) check() error {
 }
 
 // trials lists the settings to try, every one checked as far as can be without data.
-func (s *SweepConfig) trials() ([]*trial, error) {
+func (s *Config) trials() ([]*trial, error) {
 	if err := s.check(); err != nil {
 		return nil, err
 	}
-	axes, err := s.Grid.axes()
+	axes, err := parseAxes(s.Grid)
 	if err != nil {
 		return nil, err
 	}
@@ -79,8 +83,8 @@ func (s *SweepConfig) trials() ([]*trial, error) {
 	for k, values := range combinations {
 		t := &trial{Trial: Trial{Number: k + 1, Settings: map[string]any{}}, config: s.Config}
 		for a, value := range values {
-			varied, _ := setting(&t.config, axes[a].name)
-			if err := varied.set(value); err != nil {
+			varied, _ := settings.Named(models.Settings(&t.config), axes[a].name)
+			if err := varied.Set(value); err != nil {
 				return nil, structured.BadInput("--grid %s: %w", axes[a].name, err)
 			}
 			t.Settings[varied.Name] = varied.Value.Interface()
@@ -99,7 +103,7 @@ func (s *SweepConfig) trials() ([]*trial, error) {
 const mostTrials = 100000
 
 // combinations returns the values of each trial, one for each axis.
-func (s *SweepConfig) combinations(axes []axis) ([][]string, error) {
+func (s *Config) combinations(axes []axis) ([][]string, error) {
 	if s.Random > mostTrials {
 		return nil, structured.BadInput("--random %d: expected at most %d", s.Random, mostTrials)
 	}

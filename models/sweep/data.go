@@ -1,4 +1,4 @@
-package models
+package sweep
 
 import (
 	"fmt"
@@ -6,32 +6,34 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/train"
 )
 
 // whole stands for all training data where a fold is named.
 const whole = -1
 
-// sweepData are the data sets of a sweep. Files are read once for all settings that read them alike, and what is learned
+// dataSets are the data sets of a sweep. Files are read once for all settings that read them alike, and what is learned
 // from inputs is learned once for all settings that learn it alike, on the training part of each fold.
-type sweepData struct {
+type dataSets struct {
 	folds int
 	seed  uint64
 
 	mu     sync.Mutex
 	files  map[string]*readings
-	fitted map[string]*Data
+	fitted map[string]*models.Data
 	uses   map[string]int // how often an entry of fitted is still wanted
 }
 
 // readings are what one way of reading files gives.
 type readings struct {
-	data  *Data
+	data  *models.Data
 	parts [][]int
 }
 
-func newSweepData(s *SweepConfig) *sweepData {
-	return &sweepData{folds: s.Folds, seed: s.Seed, files: map[string]*readings{}, fitted: map[string]*Data{}, uses: map[string]int{}}
+func newDataSets(s *Config) *dataSets {
+	return &dataSets{folds: s.Folds, seed: s.Seed, files: map[string]*readings{}, fitted: map[string]*models.Data{}, uses: map[string]int{}}
 }
 
 // inputSettings are the settings that decide how inputs are made from what was read.
@@ -41,10 +43,10 @@ var inputSettings = []string{"net", "features", "template", "min-count", "hash-b
 var numberingSettings = []string{"min-count", "hash-bits"}
 
 // readingKey tells apart the ways to read files, once c knows their format.
-func readingKey(c *Config) string {
+func readingKey(c *models.Config) string {
 	var key strings.Builder
-	for _, s := range Settings(c) {
-		if s.Group == "Data" || c.Format == formatCRFsuite && slices.Contains(numberingSettings, s.Name) {
+	for _, s := range models.Settings(c) {
+		if s.Group == "Data" || c.Format == "crfsuite" && slices.Contains(numberingSettings, s.Name) {
 			fmt.Fprintf(&key, "%s=%v\n", s.Name, s.Value.Interface())
 		}
 	}
@@ -55,17 +57,17 @@ func readingKey(c *Config) string {
 }
 
 // fittedKey tells apart the data sets that settings train on.
-func fittedKey(c *Config, fold int) string {
+func fittedKey(c *models.Config, fold int) string {
 	key := readingKey(c)
 	for _, name := range inputSettings {
-		s, _ := setting(c, name)
+		s, _ := settings.Named(models.Settings(c), name)
 		key += fmt.Sprintf("%s=%v\n", name, s.Value.Interface())
 	}
 	return fmt.Sprintf("%sfold=%d", key, fold)
 }
 
 // of returns the data for a fold, or the whole. It is kept until it was released as often as expect announced.
-func (d *sweepData) of(c *Config, fold int) (*Data, error) {
+func (d *dataSets) of(c *models.Config, fold int) (*models.Data, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	key := fittedKey(c, fold)
@@ -76,22 +78,22 @@ func (d *sweepData) of(c *Config, fold int) (*Data, error) {
 	if data, ok := d.fitted[key]; ok {
 		return data, nil
 	}
-	data := read.data.copy()
+	data := copyOf(read.data)
 	switch {
 	case fold >= 0:
-		data = read.data.heldOut(read.parts[fold], c.MinCount)
+		data = holdOut(read.data, read.parts[fold], c.MinCount)
 	case d.folds > 0:
 		data.Dev = nil
 	}
-	if err := data.fitInputs(c); err != nil {
+	if err := data.FitInputs(c); err != nil {
 		return nil, err
 	}
 	d.fitted[key] = data
 	return data, nil
 }
 
-// copy returns a copy of d whose data sets can be given other inputs.
-func (d *Data) copy() *Data {
+// copyOf returns a copy of d whose data sets can be given other inputs.
+func copyOf(d *models.Data) *models.Data {
 	to := *d
 	train := *d.Train
 	to.Train = &train
@@ -106,12 +108,12 @@ func (d *Data) copy() *Data {
 	return &to
 }
 
-func (d *sweepData) read(c *Config) (*readings, error) {
+func (d *dataSets) read(c *models.Config) (*readings, error) {
 	key := readingKey(c)
 	if r, ok := d.files[key]; ok {
 		return r, nil
 	}
-	data, err := readFiles(c)
+	data, err := models.ReadFiles(c)
 	if err != nil {
 		return nil, err
 	}
@@ -127,10 +129,10 @@ func (d *sweepData) read(c *Config) (*readings, error) {
 }
 
 // expect announces a use of the data for a fold.
-func (d *sweepData) expect(c *Config, fold int) { d.uses[fittedKey(c, fold)]++ }
+func (d *dataSets) expect(c *models.Config, fold int) { d.uses[fittedKey(c, fold)]++ }
 
 // release ends a use of the data for a fold; after the last, it is forgotten.
-func (d *sweepData) release(c *Config, fold int) {
+func (d *dataSets) release(c *models.Config, fold int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	key := fittedKey(c, fold)
@@ -140,7 +142,7 @@ func (d *sweepData) release(c *Config, fold int) {
 }
 
 // fingerprint tells data sets apart, so that a sweep is not continued on others.
-func (d *Data) fingerprint() string {
+func fingerprint(d *models.Data) string {
 	key := train.Fingerprint(d.Train)
 	if d.Dev != nil {
 		key += train.Fingerprint(d.Dev)
