@@ -1,6 +1,7 @@
 package models
 
 import (
+	"github.com/dsp-go/dsp/models/formats"
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/structured"
@@ -144,15 +145,15 @@ func (c Config) Validate() error {
 		return structured.BadInput("--dev and --test need --train: built-in data comes with its own")
 	case c.Format != "" && c.Format != formatBuiltin && c.Train == "" && c.Resume == "":
 		return structured.BadInput("--format %s needs training data: give --train FILE", c.Format)
-	case c.Task == "tag" && (c.Format == formatBuiltin || c.Format == formatLetters):
+	case c.Task == "tag" && (c.Format == formatBuiltin || formats.Find(c.Format).Images):
 		return structured.BadInput("--format %s has images of words: use --task ocr", c.Format)
-	case c.Task == "parse" && c.Format != "" && c.Format != formatBuiltin && c.Format != formatConllu:
+	case c.Task == "parse" && c.Format != "" && c.Format != formatBuiltin && !formats.Find(c.Format).Trees:
 		return structured.BadInput("--format %s has no trees: --task parse reads them from conllu", c.Format)
 	case c.Task == "parse" && c.Features != "auto" && c.Features != "parse" && c.Features != "none":
 		return structured.BadInput("--features %s makes attributes of tokens; --task parse has those of arcs, --features parse", c.Features)
 	case c.Task != "parse" && !settings.Undecided(c.Task) && c.Features == "parse":
 		return structured.BadInput("--features parse makes attributes of arcs, for --task parse")
-	case c.Task == "ocr" && isText(c.Format):
+	case c.Task == "ocr" && formats.Find(c.Format).Tokens:
 		return structured.BadInput("--format %s has tokens to tag, not images: use --task tag", c.Format)
 	case c.Template != "" && c.Features != "auto":
 		return structured.BadInput("--template %s and --features %s both say what the attributes are; give one", c.Template, c.Features)

@@ -7,9 +7,11 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/dsp-go/dsp/models/formats"
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/structured"
 )
@@ -30,6 +32,15 @@ func TestSettingsAreDocumented(t *testing.T) {
 			t.Errorf("%+v: a setting needs a name of its own, a group and a help text", s)
 		}
 		seen[s.Name] = true
+	}
+}
+
+// --format takes the built-in data, every registered format, and nothing else.
+func TestFormatSettingListsTheRegistry(t *testing.T) {
+	c := Default()
+	s, _ := setting(&c, "format")
+	if want := append([]string{"", formatBuiltin}, formats.Names()...); !slices.Equal(s.Values, want) {
+		t.Errorf("--format takes %q, want %q", s.Values, want)
 	}
 }
 

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/dsp-go/dsp/models/formats"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/host"
 	"github.com/dsp-go/dsp/structured/ocr"
 	"github.com/dsp-go/dsp/structured/trees"
 )
@@ -59,7 +59,7 @@ func ReadFiles(c *Config) (*Data, error) {
 	}
 	d := &Data{}
 	var err error
-	if c.Format == formatLetters && c.Fold >= 0 {
+	if c.Format == formats.Letters && c.Fold >= 0 {
 		d.Train, d.Test, err = readFold(c.Train, c.Fold)
 	} else {
 		s := source{
@@ -128,7 +128,7 @@ func (c *Config) builtin() (*Data, error) {
 }
 
 func readFold(path string, fold int) (train, test *structured.Dataset, err error) {
-	err = open(path, func(r io.Reader) error {
+	err = formats.Open(path, func(r io.Reader) error {
 		letters, err := ocr.ReadLetters(r, path)
 		if err != nil {
 			return err
@@ -137,17 +137,4 @@ func readFold(path string, fold int) (train, test *structured.Dataset, err error
 		return err
 	})
 	return train, test, err
-}
-
-// open opens a data file for the time of read.
-func open(path string, read func(r io.Reader) error) error {
-	f, err := host.Open(path)
-	if err != nil {
-		return err
-	}
-	err = read(f)
-	if closing := f.Close(); err == nil { // gzip says what it could not read once more as it is closed
-		err = closing
-	}
-	return err
 }

@@ -190,38 +190,6 @@ func TestRelabel(t *testing.T) {
 	}
 }
 
-func TestDetectFormat(t *testing.T) {
-	var packed bytes.Buffer
-	z := gzip.NewWriter(&packed)
-	if _, err := z.Write([]byte(trainConll)); err != nil {
-		t.Fatal(err)
-	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range []struct{ name, content, want string }{
-		{"x.npz", "", "npz"},
-		{"x.conll", "", "conll"},
-		{"x.conll.gz", "", "conll"},
-		{"letter.data", "", "letters"},
-		{"letter.data.gz", "", "letters"},
-		{"x", "PK\x03\x04\x14", "npz"},
-		{"x.data", "1" + strings.Repeat("\t0", 133) + "\n", "letters"},
-		{"x.tsv", "word\tO\n", "conll"},
-		{"x.tsv", "word\tNN\tO\nx=1\tNN\tO\n", "conll"},
-		{"x.conllu.gz", "", "conllu"},
-		{"x.txt", "# sent_id = 1\n1-2\tvámonos" + strings.Repeat("\t_", 8) + "\n1\tvamos" + strings.Repeat("\t_", 8) + "\n", "conllu"},
-		{"x.crfsuite", "", "crfsuite"},
-		{"x.txt", "B-NP\tw[0]=he\tpos=PRP\t__BOS__\nO\tw[0]=is\n", "crfsuite"},
-		{"x", packed.String(), "conll"},
-		{"x", "", "conll"},
-	} {
-		if got, err := detectFormat(file(t, c.name, c.content)); got != c.want || err != nil {
-			t.Errorf("%s %q: got %s, %v, want %s", c.name, c.content, got, err, c.want)
-		}
-	}
-}
-
 func TestReadDataErrors(t *testing.T) {
 	conll := file(t, "train.conll", trainConll)
 	for want, change := range map[string]func(*Config){

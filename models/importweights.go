@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dsp-go/dsp/models/formats"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -21,7 +22,7 @@ func (m *Model) ImportWeights(path string, add bool) (*Model, error) {
 		Model: m, path: path, add: add, newNodes: structured.NewAlphabet(), newEdges: structured.NewAlphabet(),
 		w: make([]float32, len(m.W)), lines: make([]int32, len(m.W)), new: map[newWeight]float32{},
 	}
-	err := open(path, func(r io.Reader) error {
+	err := formats.Open(path, func(r io.Reader) error {
 		lines := bufio.NewScanner(r)
 		lines.Buffer(make([]byte, 1<<16), math.MaxInt)
 		for lines.Scan() {

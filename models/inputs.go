@@ -5,6 +5,7 @@ import (
 	"os"
 	"slices"
 
+	"github.com/dsp-go/dsp/models/formats"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
@@ -33,7 +34,7 @@ func (c *Config) fitInputs(train *structured.Dataset) (Inputs, error) {
 	if c.Task == "parse" {
 		return c.fitTrees(train)
 	}
-	if !hasColumns(c.Format) {
+	if !formats.Find(c.Format).Columns {
 		return Inputs{Dictionary: train.Dictionary}, nil
 	}
 	set, err := c.featureSet(train)

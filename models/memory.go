@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 
+	"github.com/dsp-go/dsp/models/formats"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/host"
 	"github.com/dsp-go/dsp/structured/text"
@@ -20,7 +21,7 @@ const (
 // checkMemory refuses, before it is read, a training file for which there is not enough memory. What all of it will take
 // is told from its beginning.
 func (c *Config) checkMemory(s source) error {
-	if !isText(c.Format) {
+	if !formats.Find(c.Format).Tokens {
 		return nil
 	}
 	text, times, err := text.Beginning(c.Train, beginningBytes)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 
+	"github.com/dsp-go/dsp/models/formats"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/features"
 	"github.com/dsp-go/dsp/structured/features/arcs"
@@ -17,7 +18,7 @@ import (
 // Streams reports whether PredictText reads such data: text, a token a line.
 func (m *Model) Streams(data DataOptions) bool {
 	s, err := m.source(data)
-	return err == nil && isText(s.format)
+	return err == nil && formats.Find(s.format).Tokens
 }
 
 // PredictText labels the sequences of tokens that r holds and writes them to w, in the order of the input, as
@@ -87,7 +88,7 @@ func (m *Model) newLabeller(s source, name string, o PredictOptions, form layout
 		l.arcs = arcs.NewExtractor(in.template, in.dictionary)
 		l.source.inputs = Inputs{}
 	}
-	if t := s.inputs.Template; t != nil && s.format != formatCRFsuite {
+	if t := s.inputs.Template; t != nil && !formats.Find(s.format).Numbered {
 		l.extractor = t.Bind(s.inputs.Dictionary)
 		l.source.inputs = Inputs{}
 	}

@@ -1,6 +1,7 @@
 package models
 
 import (
+	"github.com/dsp-go/dsp/models/formats"
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/text"
@@ -66,10 +67,10 @@ func (m *Model) source(o DataOptions) (source, error) {
 		return s, structured.BadInput("--partial: the model's tags were converted to %s as they were read, which needs to know them all", s.scheme)
 	}
 	if s.trees && s.format == "" && c.Format == formatBuiltin {
-		s.format = formatConllu
+		s.format = formats.Conllu
 	}
 	if s.format != "" {
-		if err := settings.OneOf("--format", s.format, append([]string{formatBuiltin}, FileFormats...)); err != nil {
+		if err := settings.OneOf("--format", s.format, append([]string{formatBuiltin}, formats.Names()...)); err != nil {
 			return s, err
 		}
 	}

@@ -1,14 +1,12 @@
 package models
 
 import (
-	"bytes"
 	"io"
 	"strings"
 
+	"github.com/dsp-go/dsp/models/formats"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/arrays"
 	"github.com/dsp-go/dsp/structured/chains"
-	"github.com/dsp-go/dsp/structured/ocr"
 	"github.com/dsp-go/dsp/structured/text"
 )
 
@@ -42,12 +40,12 @@ func sourceLike(c *Config, train *structured.Dataset) source {
 func (s source) read(path string, needLabels bool) (*structured.Dataset, error) {
 	if s.format == "" {
 		var err error
-		if s.format, err = detectFormat(path); err != nil {
+		if s.format, err = formats.Detect(path); err != nil {
 			return nil, err
 		}
 	}
 	var d *structured.Dataset
-	err := open(path, func(r io.Reader) error {
+	err := formats.Open(path, func(r io.Reader) error {
 		var err error
 		if s.partial && needLabels {
 			return s.readPartial(r, path, &d)
@@ -81,87 +79,29 @@ func (s source) readPartial(r io.Reader, path string, to **structured.Dataset) e
 
 // readFrom is read of what r holds, in a known format; path is for messages.
 func (s source) readFrom(r io.Reader, path string, needLabels bool) (*structured.Dataset, error) {
-	switch s.format {
-	case formatConll:
-		return s.readConll(r, path, needLabels)
-	case formatConllu:
-		if s.trees {
-			return s.readTrees(r, path, needLabels)
-		}
-		return s.readConllu(r, path, needLabels)
-	case formatCRFsuite:
-		d, err := text.CRFsuite{
-			Alphabet: s.spelt(needLabels), Dictionary: s.inputs.Dictionary, MinCount: max(1, s.minCount), HashBits: s.hashBits,
-			Unlabeled: !needLabels, Threads: s.threads, Line: s.line,
-		}.Read(r, path)
-		if err == nil && !needLabels {
-			s.number(d)
-		}
-		return d, err
-	case formatLetters:
-		l, err := ocr.ReadLetters(r, path)
-		if err != nil {
-			return nil, err
-		}
-		return l.Dataset, nil
-	case formatNPZ:
-		return s.readNPZ(r, path, needLabels)
+	f := formats.Find(s.format)
+	if f.Read == nil {
+		return nil, structured.BadInput("%s: files are not read with --format %s; use %s", path, s.format, strings.Join(formats.Names(), ", "))
 	}
-	return nil, structured.BadInput("%s: files are not read with --format %s; use %s", path, s.format, strings.Join(FileFormats, ", "))
-}
-
-func (s source) readConll(r io.Reader, path string, needLabels bool) (*structured.Dataset, error) {
-	columns, err := text.ParseColumns(s.columns)
+	d, err := f.Read(r, path, formats.Options{
+		Labels: s.labels, OwnLabels: needLabels || s.converts(), Unlabeled: !needLabels, Threads: s.threads, Line: s.line,
+		Columns: s.columns, Width: s.width, Field: s.label, Trees: s.trees,
+		Dictionary: s.inputs.Dictionary, MinCount: s.minCount, HashBits: s.hashBits, Dim: s.dim,
+	})
 	if err != nil {
 		return nil, err
 	}
-	d, err := text.Conll{Columns: columns, Width: s.width, Alphabet: s.spelt(needLabels), Unlabeled: !needLabels, Threads: s.threads, Line: s.line}.Read(r, path)
-	if err != nil {
-		return nil, err
-	}
-	return s.complete(d, needLabels)
-}
-
-func (s source) readConllu(r io.Reader, path string, needLabels bool) (*structured.Dataset, error) {
-	d, err := text.Conllu{Label: s.label, Alphabet: s.spelt(needLabels), Unlabeled: !needLabels, Threads: s.threads, Line: s.line}.Read(r, path)
-	if err != nil {
-		return nil, err
-	}
-	return s.complete(d, needLabels)
-}
-
-// complete gives data in columns the labels that it has although nobody asked for them, and its inputs.
-func (s source) complete(d *structured.Dataset, needLabels bool) (*structured.Dataset, error) {
-	if !needLabels {
+	if f.Tokens && !s.trees && !needLabels {
 		s.number(d)
 	}
-	return d, s.inputs.apply(d, s.threads)
-}
-
-func (s source) readNPZ(r io.Reader, path string, needLabels bool) (*structured.Dataset, error) {
-	content, err := io.ReadAll(r)
-	if err != nil {
-		return nil, structured.BadInput("%s: %w", path, err)
+	if f.Columns {
+		err = s.inputs.apply(d, s.threads)
 	}
-	dense := arrays.Dense{Dim: s.dim, Alphabet: s.labels}
-	d, err := dense.Read(bytes.NewReader(content), path)
-	if err == nil || needLabels {
-		return d, err
-	}
-	dense.Unlabeled = true
-	return dense.Read(bytes.NewReader(content), path)
+	return d, err
 }
 
 // converts reports whether tags are to be converted.
 func (s source) converts() bool { return s.scheme != "" && s.scheme != "keep" }
-
-// spelt returns the labels that a file's are numbered by, nil for those of the file: see relabel.
-func (s source) spelt(needLabels bool) *structured.Alphabet {
-	if s.converts() || needLabels {
-		return nil
-	}
-	return s.labels
-}
 
 // number gives d the labels in its column; none where there is no such column, or where some label is not known: what was
 // not asked for need not be right.

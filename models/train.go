@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/dsp-go/dsp/models/formats"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/text"
 	"github.com/dsp-go/dsp/train/record/curves"
@@ -90,7 +91,7 @@ func trainOn(ctx context.Context, c Config, data *Data, o TrainOptions) (*Result
 	if x := data.crossing; x != nil {
 		o.Log.Info("arcs that cross were lifted", "sentences", x.Sentences, "arcs", x.Arcs, "lifts", x.Lifts)
 	}
-	if !c.Partial && isText(c.Format) && data.Train.Alphabet.Index(text.AnyLabel) >= 0 {
+	if !c.Partial && formats.Find(c.Format).Tokens && data.Train.Alphabet.Index(text.AnyLabel) >= 0 {
 		o.Log.Warn("label " + text.AnyLabel + " is learned like any other; with --partial it is one that is not known")
 	}
 	r, err := NewRun(c, data, o)

@@ -2,7 +2,6 @@ package models
 
 import (
 	"cmp"
-	"io"
 	"os"
 	"slices"
 
@@ -13,16 +12,6 @@ import (
 	"github.com/dsp-go/dsp/structured/trees"
 	"github.com/dsp-go/dsp/structured/trees/synthetic"
 )
-
-// readTrees reads a treebank.
-func (s source) readTrees(r io.Reader, path string, needLabels bool) (*structured.Dataset, error) {
-	b, err := trees.Reader{Names: s.labels, Unlabeled: !needLabels, Threads: s.threads, Line: s.line}.Read(r, path)
-	if err != nil {
-		return nil, err
-	}
-	d := b.Dataset()
-	return d, s.inputs.apply(d, s.threads)
-}
 
 // drawTrees draws the treebanks of the parse task.
 func (c *Config) drawTrees() (*Data, error) {

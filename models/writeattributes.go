@@ -3,6 +3,7 @@ package models
 import (
 	"io"
 
+	"github.com/dsp-go/dsp/models/formats"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/host"
 	"github.com/dsp-go/dsp/structured/text"
@@ -15,7 +16,7 @@ func WriteAttributes(c *Config, path string) (*structured.Dataset, error) {
 	if err := c.ResolveFormat(); err != nil {
 		return nil, err
 	}
-	if !hasColumns(c.Format) {
+	if !formats.Find(c.Format).Columns {
 		return nil, structured.BadInput("%s: attributes are made of text in columns, this is %s", c.Train, c.Format)
 	}
 	c.Net = "linear"

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/formats"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -28,12 +29,12 @@ func (u *use) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.StringVar(&u.model, "model", "", "`MODEL` file, or the folder of a run")
-	flags.StringVar(&u.format, "format", "", "`"+strings.Join(models.FileFormats, "|")+"`, the layout of the data; empty: the model's, or seen from the file")
+	flags.StringVar(&u.format, "format", "", "`"+strings.Join(formats.Names(), "|")+"`, the layout of the data; empty: the model's, or seen from the file")
 	flags.StringVar(&u.columns, "columns", "", "columns of conll data, as in `word=0,label=-1`; empty: the model's")
 	flags.StringVar(&u.label, "label", "", "`upos|xpos|feats|deprel|misc:KEY`, the label of conllu data; empty: the model's")
 	flags.IntVar(&u.threads, "threads", 0, "threads `N`; answers do not depend on it; 0 means all cores")
 	flags.StringVar(&u.device, "device", "cpu", "where to compute: `cpu|cuda[:N]`, N the number of the GPU, from 0; a GPU takes data as a whole, and its scores differ in the last digits")
-	complete(cmd, "format", models.FileFormats...)
+	complete(cmd, "format", formats.Names()...)
 	complete(cmd, "device", "cpu", "cuda")
 }
 

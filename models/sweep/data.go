@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/formats"
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/train"
 )
@@ -46,7 +47,7 @@ var numberingSettings = []string{"min-count", "hash-bits"}
 func readingKey(c *models.Config) string {
 	var key strings.Builder
 	for _, s := range models.Settings(c) {
-		if s.Group == "Data" || c.Format == "crfsuite" && slices.Contains(numberingSettings, s.Name) {
+		if s.Group == "Data" || formats.Find(c.Format).Numbered && slices.Contains(numberingSettings, s.Name) {
 			fmt.Fprintf(&key, "%s=%v\n", s.Name, s.Value.Interface())
 		}
 	}
