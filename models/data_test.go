@@ -14,6 +14,7 @@ import (
 
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/arrays"
 	"github.com/dsp-go/dsp/structured/host"
 	"github.com/dsp-go/dsp/structured/ocr"
 )
@@ -126,12 +127,12 @@ func TestReadNPZ(t *testing.T) {
 	write := func(labels []int32, names ...string) string {
 		path := filepath.Join(t.TempDir(), "x.npz")
 		err := host.WriteFile(path, func(w io.Writer) error {
-			return writeNPZ(w, func(n npzWriter) error {
+			return arrays.WriteNPZ(w, func(n arrays.NPZWriter) error {
 				err := cmp.Or(
-					add(n, "features", []float32{1, 2, 3, 4, 5, 6}, 3, 2),
-					add(n, "lengths", []int64{2, 0, 1}, 3))
+					arrays.Add(n, "features", []float32{1, 2, 3, 4, 5, 6}, 3, 2),
+					arrays.Add(n, "lengths", []int64{2, 0, 1}, 3))
 				if err == nil && labels != nil {
-					err = cmp.Or(add(n, "labels", labels, len(labels)), n.addText("label_names", names))
+					err = cmp.Or(arrays.Add(n, "labels", labels, len(labels)), n.AddText("label_names", names))
 				}
 				return err
 			})

@@ -39,6 +39,17 @@ func NewModel(c Config, data *Data) (*Model, error) {
 	return m, nil
 }
 
+// WithDictionary returns a model like m for the attributes in d, with zero weights.
+func (m *Model) WithDictionary(d *structured.Dictionary) (*Model, error) {
+	other := *m
+	other.Dictionary = d
+	if err := other.assemble(); err != nil {
+		return nil, err
+	}
+	other.W = make([]float32, other.Net.Dim())
+	return &other, nil
+}
+
 // assemble makes the network and the constraints that Config asks for.
 func (m *Model) assemble() error {
 	var err error

@@ -12,6 +12,7 @@ import (
 
 	"github.com/dsp-go/dsp/cuda/device"
 	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/exchange"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/oracles/chain"
 	"github.com/dsp-go/dsp/structured"
@@ -153,8 +154,8 @@ type inside struct {
 	ArcAttributes   int `json:"arc_attributes,omitempty"`   // of arcs, of which their scores are made
 	LabelAttributes int `json:"label_attributes,omitempty"` // of which the scores of their relations are made
 
-	Template string              `json:"template,omitempty"` // that makes them of columns
-	Top      []models.TopWeights `json:"top,omitempty"`
+	Template string                `json:"template,omitempty"` // that makes them of columns
+	Top      []exchange.TopWeights `json:"top,omitempty"`
 }
 
 type param struct {
@@ -177,7 +178,7 @@ func insideOf(m *models.Model, top int) inside {
 		in.ArcAttributes, in.LabelAttributes, in.Template = arcs, labels, template
 	}
 	if top > 0 {
-		in.Top = m.TopWeights(top)
+		in.Top = exchange.Top(m, top)
 	}
 	for _, a := range m.Net.Layout() {
 		in.Params = append(in.Params, param{a.Name, a.Shape})

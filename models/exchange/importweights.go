@@ -1,4 +1,4 @@
-package models
+package exchange
 
 import (
 	"bufio"
@@ -8,13 +8,14 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/formats"
 	"github.com/dsp-go/dsp/structured"
 )
 
 // ImportWeights returns a model like m with the weights in a text that ExportWeights wrote, edited perhaps: weights that
 // the text lacks are zero. Attributes that m does not know are bad input or, if add is set and they are not hashed, new.
-func (m *Model) ImportWeights(path string, add bool) (*Model, error) {
+func ImportWeights(m *models.Model, path string, add bool) (*models.Model, error) {
 	if m.Dictionary == nil {
 		return nil, structured.BadInput("only the weights of linear nets of attributes are read back from text; this model's net is %s", m.Config.Net)
 	}
@@ -47,7 +48,7 @@ func (m *Model) ImportWeights(path string, add bool) (*Model, error) {
 
 // weightsReader reads the text of weights.
 type weightsReader struct {
-	*Model
+	*models.Model
 	path    string
 	add     bool
 	number  int    // of the current line
@@ -97,7 +98,7 @@ func (in *weightsReader) line(text string) error {
 
 // set sets a weight of the heading's parameter.
 func (in *weightsReader) set(at int, value float32) error {
-	a, _ := in.parameter(in.heading)
+	a, _ := parameter(in.Model, in.heading)
 	if at >= a.Len() {
 		key := newWeight{in.heading, at}
 		if _, twice := in.new[key]; twice {
@@ -119,7 +120,7 @@ func (in *weightsReader) setHeading(text string) error {
 	if columnsOf[name] == nil {
 		return in.bad("heading %s, expected [%s], [%s] or [%s]", text, transitionRows, attributeRows, edgeAttributeRows)
 	}
-	_, ok := in.parameter(name)
+	_, ok := parameter(in.Model, name)
 	if !ok && !(in.add && name == edgeAttributeRows && in.Config.Edges == "transition") {
 		return in.bad("heading %s, but the model has no such weights", text)
 	}
@@ -177,24 +178,22 @@ func (in *weightsReader) row(escaped string, known, more *structured.Alphabet) (
 }
 
 // model makes the model of what was read.
-func (in *weightsReader) model() (*Model, error) {
-	m := *in.Model
-	d := *m.Dictionary
+func (in *weightsReader) model() (*models.Model, error) {
+	d := *in.Dictionary
 	d.Node, d.Edge = joined(d.Node, in.newNodes), joined(d.Edge, in.newEdges)
-	m.Dictionary = &d
-	if err := m.assemble(); err != nil {
+	m, err := in.WithDictionary(&d)
+	if err != nil {
 		return nil, err
 	}
-	m.W = make([]float32, m.Net.Dim())
 	for _, was := range in.Net.Layout() {
-		is, _ := m.parameter(was.Name)
+		is, _ := parameter(m, was.Name)
 		copy(is.Of(m.W), was.Of(in.w))
 	}
 	for key, value := range in.new {
-		a, _ := m.parameter(key.parameter)
+		a, _ := parameter(m, key.parameter)
 		a.Of(m.W)[key.at] = value
 	}
-	return &m, nil
+	return m, nil
 }
 
 // joined returns an alphabet of the names of both.
