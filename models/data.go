@@ -1,7 +1,6 @@
 package models
 
 import (
-	"fmt"
 	"io"
 
 	"github.com/dsp-go/dsp/models/formats"
@@ -15,7 +14,7 @@ import (
 type Data struct {
 	Train, Dev, Test *structured.Dataset
 
-	inputs   Inputs               // how the inputs of text were made of its columns
+	inputs   Inputs               // how inputs were made from the columns of text
 	crossing *trees.CrossingCount // of the training trees that were lifted, or nil
 }
 
@@ -30,9 +29,17 @@ func inputOf(dim int, vocab []*structured.Alphabet) nets.Input {
 	return in
 }
 
-// ReadData reads or makes the data sets that c names, and settles c.Task, c.Format and what goes with them. The labels
-// and inputs are those of the training data; development and test data must keep to the labels.
+// ReadData resolves c and reads or draws the data sets that it names. Labels and inputs are those of the training data;
+// development and test data may have no other labels.
 func ReadData(c *Config) (*Data, error) {
+	if err := c.Resolve(); err != nil {
+		return nil, err
+	}
+	return readResolved(c)
+}
+
+// readResolved is ReadData for a configuration that Resolve has resolved.
+func readResolved(c *Config) (*Data, error) {
 	d, err := ReadFiles(c)
 	if err == nil {
 		err = d.FitInputs(c)
@@ -43,17 +50,8 @@ func ReadData(c *Config) (*Data, error) {
 	return d, nil
 }
 
-// ReadFiles is the first half of ReadData: inputs of text stay columns until FitInputs.
+// ReadFiles reads or draws the data sets that a resolved configuration names. Inputs of text stay columns until FitInputs.
 func ReadFiles(c *Config) (*Data, error) {
-	if err := c.ResolveFormat(); err != nil {
-		return nil, err
-	}
-	if err := c.Validate(); err != nil { // the format is known only now
-		if c.Train != "" {
-			err = fmt.Errorf("%s: %w", c.Train, err)
-		}
-		return nil, err
-	}
 	if c.Format == formatBuiltin {
 		return c.builtin()
 	}
@@ -77,7 +75,7 @@ func ReadFiles(c *Config) (*Data, error) {
 	if d.Train.Labels == nil {
 		return nil, structured.BadInput("%s: no labels to train on", c.Train)
 	}
-	if err := d.settleTrees(c); err != nil {
+	if err := d.projectivise(c); err != nil {
 		return nil, err
 	}
 	like := sourceLike(c, d.Train)

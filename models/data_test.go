@@ -19,7 +19,7 @@ import (
 	"github.com/dsp-go/dsp/structured/ocr"
 )
 
-// file writes a file for the time of the test and returns its path.
+// file writes a temporary file and returns its path.
 func file(t *testing.T, name, content string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
@@ -218,7 +218,7 @@ func TestReadDataErrors(t *testing.T) {
 	}
 }
 
-// What is wrong with a file that was cut off is said once.
+// The error for a truncated file is reported once.
 func TestCutGzip(t *testing.T) {
 	var whole bytes.Buffer
 	z := gzip.NewWriter(&whole)

@@ -32,7 +32,7 @@ func parseDevice(name string) (kind string, ordinal int, err error) {
 	return name, 0, settings.OneOf("--device", name, []string{autoDevice, cpuDevice, cudaDevice, cudaDevice + ":0"})
 }
 
-// checkDevice refuses a device that there is not, or that cannot do what c asks.
+// checkDevice refuses a device that does not exist, or that cannot do what c asks for.
 func (c *Config) checkDevice() error {
 	kind, ordinal, err := parseDevice(c.Device)
 	switch {
@@ -49,7 +49,7 @@ func (c *Config) checkDevice() error {
 	return c.checkAccelerated()
 }
 
-// checkCUDA says why there is no CUDA device of that number.
+// checkCUDA returns why there is no CUDA device of that number, or nil.
 func checkCUDA(ordinal int) error {
 	all, err := device.Devices()
 	if err == nil && ordinal >= len(all) {
@@ -58,7 +58,7 @@ func checkCUDA(ordinal int) error {
 	return err
 }
 
-// OpenDevice opens the CUDA device of a name as the setting device has it. Nil is the CPU. A device that there is not is bad input.
+// OpenDevice opens the CUDA device of a name as the setting device has it. Nil is the CPU. A device that does not exist is bad input.
 func OpenDevice(name string) (*device.Device, error) {
 	c := Config{Device: name}
 	if err := c.checkDevice(); err != nil {
@@ -89,8 +89,8 @@ func (c *Config) openDevice() (*device.Device, error) {
 	return device.Open(ordinal)
 }
 
-// accelerate settles where the run computes, and how many examples are in a step there. What a device cannot do is refused
-// where that device was asked for; else the CPU does it.
+// accelerate resolves the device of the run and how many examples are in a step on it. Work that a device cannot do is refused
+// if c names the device; otherwise the CPU does it.
 func (r *Run) accelerate() error {
 	c := &r.config
 	open := c.Batch == 0
@@ -98,7 +98,7 @@ func (r *Run) accelerate() error {
 	d, err := c.openDevice()
 	if d != nil {
 		if err = r.moveTo(d); err != nil {
-			_ = d.Close() // the error is said already
+			_ = d.Close() // the first error counts
 		}
 	}
 	switch {

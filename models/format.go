@@ -1,6 +1,8 @@
 package models
 
 import (
+	"fmt"
+
 	"github.com/dsp-go/dsp/models/formats"
 	"github.com/dsp-go/dsp/structured/text"
 )
@@ -8,9 +10,26 @@ import (
 // formatBuiltin stands for data that is drawn instead of read.
 const formatBuiltin = "builtin"
 
-// ResolveFormat resolves the settings that depend on the training file's name and content: the format, the task, and what the
-// columns hold.
-func (c *Config) ResolveFormat() error {
+// Resolve is the first stage of a training: it resolves the settings that depend on the training file's name and content (the
+// format, the task, and what the columns hold), and validates again. All later stages take them as they are.
+func (c *Config) Resolve() error {
+	if err := c.resolveFormat(); err != nil {
+		return err
+	}
+	return c.validateResolved()
+}
+
+// validateResolved is Validate for a configuration whose format is known: its errors name the training file.
+func (c *Config) validateResolved() error {
+	err := c.Validate()
+	if err != nil && c.Train != "" {
+		err = fmt.Errorf("%s: %w", c.Train, err)
+	}
+	return err
+}
+
+// resolveFormat resolves the format, the task, and what the columns hold.
+func (c *Config) resolveFormat() error {
 	switch {
 	case c.Train == "":
 		c.Format = formatBuiltin

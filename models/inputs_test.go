@@ -15,7 +15,7 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// attributeModel is a linear net of attributes on the data that c names, with random weights.
+// attributeModel is a linear net of attributes with random weights, on the data that c names.
 func attributeModel(t *testing.T, c Config) (*Model, *Data) {
 	t.Helper()
 	d, err := ReadData(&c)
@@ -131,7 +131,7 @@ func TestInputErrors(t *testing.T) {
 	}
 }
 
-// Files that were written before there were attributes are read, with the settings of today's defaults for what is new.
+// Files older than attributes load, with today's defaults for newer settings.
 func TestLoadOlderModel(t *testing.T) {
 	c := Default()
 	c.Net, c.Hidden = "mlp", settings.Sizes{4}

@@ -71,7 +71,7 @@ func TestChooseMethod(t *testing.T) {
 	}
 }
 
-// Threads that wait for nobody take examples one at a time.
+// Asynchronous threads take examples one at a time.
 func TestAsyncTakesNoBatch(t *testing.T) {
 	c := Default()
 	c.Parallel = "async"

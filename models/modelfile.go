@@ -12,7 +12,7 @@ import (
 	"github.com/dsp-go/dsp/structured/safetensors"
 )
 
-// modelFormat is the version of the layout of model files. Files of another one are refused.
+// modelFormat is the version of the layout of model files. Other versions are refused.
 const modelFormat = "1"
 
 // modelFile is the name of the model in a run folder.
@@ -67,7 +67,7 @@ func (m *Model) Tensors() (*safetensors.File, error) {
 	return f, addDictionary(f, m.Dictionary)
 }
 
-// forModel returns c without what leaves the trained model alone, so that a model does not depend on it.
+// forModel returns c with default values for the settings that do not change the model.
 func (c Config) forModel() Config {
 	def := Default()
 	plain := Settings(&def)
@@ -109,7 +109,7 @@ func Load(path string) (*Model, error) {
 
 // decodeModel makes the model that a file of our format describes.
 func decodeModel(f *safetensors.File) (*Model, error) {
-	m := &Model{Version: f.Metadata["version"], Config: Default()} // settings younger than the file are as by default
+	m := &Model{Version: f.Metadata["version"], Config: Default()} // settings newer than the file have their defaults
 	var labels []string
 	var vocab [][]string
 	hashBits := 0

@@ -14,7 +14,7 @@ import (
 	"github.com/dsp-go/dsp/structured/chains"
 )
 
-// partialText has tokens of three labels, which the word tells; some are hidden.
+// partialText has tokens of three labels, each determined by the word; some are hidden.
 const partialText = "x A\ny ?\nz C\n\ny B\nx A|B\n\nz _\nz C|A\nx A\n\ny B\nz C\nx A\n\n"
 
 func partialConfig(t *testing.T) Config {
@@ -55,7 +55,7 @@ func TestReadPartialConll(t *testing.T) {
 	}
 }
 
-// Training from labels known in part labels what it was trained on right, by every method that can; the others refuse.
+// Training from partial labels recovers the labels of the training data, with every method that accepts them; others refuse.
 func TestTrainOnPartialLabels(t *testing.T) {
 	want := []string{"A", "B", "C", "B", "A", "C", "C", "A", "B", "C", "A"}
 	clear := strings.Repeat("z C\nz C\n\nz C\nx A\ny B\n\n", 3)
@@ -107,7 +107,7 @@ func TestTrainOnPartialLabels(t *testing.T) {
 	}
 }
 
-// Labels that no tagging completes are refused, with their place.
+// Partial labels that no valid tagging completes are refused, with their line.
 func TestPartialLabelsBreakConstraints(t *testing.T) {
 	c := partialConfig(t)
 	c.Train = file(t, "train.conll", "x B-X\ny I-X\n\nx O\ny ?\n\nx B-X|I-X\ny I-X\nz ?\n\nx O\ny I-X\nz ?\n\n")
@@ -118,7 +118,7 @@ func TestPartialLabelsBreakConstraints(t *testing.T) {
 	}
 }
 
-// Forced labels are conditioned on exactly: best outputs, n-best lists, probabilities and marginals.
+// Forcing labels conditions exactly: best outputs, n-best lists, probabilities and marginals.
 func TestForcedLabelsAgainstEnumeration(t *testing.T) {
 	d := toyData(2)
 	d.LabelSets = [][]int32{nil, {0, 2}}
@@ -228,8 +228,8 @@ func TestClassWeights(t *testing.T) {
 	}
 }
 
-// Whoever forgets --partial learns that ? became a label.
-func TestUnknownLabelsWithoutPartialAreSaid(t *testing.T) {
+// Without --partial, a warning says that ? became a label.
+func TestUnknownLabelsWithoutPartialWarn(t *testing.T) {
 	for _, partial := range []bool{false, true} {
 		c := partialConfig(t)
 		c.Partial, c.Passes = partial, 1

@@ -15,7 +15,7 @@ import (
 	"github.com/dsp-go/dsp/structured/text"
 )
 
-// Streams reports whether PredictText reads such data: text, a token a line.
+// Streams reports whether PredictText reads such data: text with one token per line.
 func (m *Model) Streams(data DataOptions) bool {
 	s, err := m.source(data)
 	return err == nil && formats.Find(s.format).Tokens
@@ -73,13 +73,13 @@ type labeller struct {
 	layout    layout
 }
 
-// labelled is a block of text with its labels, laid out.
+// labelled is a block of text with its labels, formatted.
 type labelled struct {
 	text      []byte
-	numbers   []int // where in the text the numbers of the sequences are to be
+	numbers   []int // where in the text to insert the numbers of the sequences
 	sequences int
 	known     int   // attributes
-	empty     error // says that there are no tokens
+	empty     error // the error that there are no tokens
 }
 
 func (m *Model) newLabeller(s source, name string, o PredictOptions, form layout) *labeller {

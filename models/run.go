@@ -22,11 +22,11 @@ type Run struct {
 	model   *Model
 	problem *train.Problem
 	method  train.Method
-	device  *onDevice // that does the problem's work, or nil
+	device  *onDevice // that computes, or nil for the CPU
 	o       TrainOptions
 }
 
-// NewRun makes the model and settles everything that c left open.
+// NewRun makes the model and the optimiser, and resolves every setting that c left open.
 func NewRun(c Config, data *Data, o TrainOptions) (*Run, error) {
 	m, err := NewModel(c, data)
 	if err != nil {
@@ -103,7 +103,7 @@ func (r *Run) train(ctx context.Context) (*Result, []record.Record, error) {
 	return result, history.Records, r.model.Save(result.Model)
 }
 
-// trainer runs the method as the configuration says, and leaves nothing behind.
+// trainer runs the method as the configuration says. It writes no files.
 func (r *Run) trainer() *train.Trainer {
 	c := &r.config
 	return &train.Trainer{
@@ -134,13 +134,13 @@ func (r *Run) TrainOnly(ctx context.Context, choose bool) (*train.Result, error)
 	return out, err
 }
 
-// newState is that of a run at w about which nothing is known yet.
+// newState is the state of a run at w before its first pass.
 func newState(w []float32) *train.State {
 	nan := math.NaN()
 	return &train.State{W: w, Primal: nan, Dual: nan, Smoothed: nan, Exact: nan, ProxGradient: nan}
 }
 
-// checkpoint opens the checkpoint to resume from, or begins one: also where a run ended before its first.
+// checkpoint opens the checkpoint to resume from, or begins one if there is none yet.
 func (r *Run) checkpoint() (*train.Checkpoint, error) {
 	identity := r.config.identity()
 	identity["training data"] = train.Fingerprint(r.data.Train)

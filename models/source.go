@@ -10,22 +10,22 @@ import (
 	"github.com/dsp-go/dsp/structured/text"
 )
 
-// source knows how to read data files: any, or those that are like the training data.
+// source reads data files: any, or those that are like the training data.
 type source struct {
-	format  string // empty: seen from the file
+	format  string // empty: detected
 	columns string // of conll
 	label   string // of conllu
 	scheme  string // that entity tags are converted to, or keep
-	width   int    // columns of a conll file, 0 where not known yet
-	partial bool   // labels may be known in part
+	width   int    // columns of a conll file, 0 if unknown
+	partial bool   // labels may be partial
 	labels  *structured.Alphabet
-	inputs  Inputs // of text; without any, columns stay columns
-	dim     int    // dense features a position, 0 where not known yet
+	inputs  Inputs // of text; an empty one leaves columns as they are
+	dim     int    // dense features per position, 0 if unknown
 	threads int
-	line    int  // the number of the first line, where only a part of a text file is read
+	line    int  // number of the first line, when only a part of a text file is read
 	trees   bool // of conllu: the outputs are trees
 
-	minCount, hashBits int // of the attributes of a crfsuite file, where no dictionary is known yet
+	minCount, hashBits int // of the attributes of a crfsuite file without a dictionary
 }
 
 // sourceLike reads files like the training data.
@@ -36,7 +36,7 @@ func sourceLike(c *Config, train *structured.Dataset) source {
 	}
 }
 
-// read reads a data set. Without needLabels there may be gold labels or not.
+// read reads a data set. With needLabels every position must have a gold label.
 func (s source) read(path string, needLabels bool) (*structured.Dataset, error) {
 	if s.format == "" {
 		var err error
@@ -67,7 +67,7 @@ func (s source) read(path string, needLabels bool) (*structured.Dataset, error) 
 	return d, nil
 }
 
-// readPartial is readFrom of text whose labels may be known in part.
+// readPartial is readFrom of text whose labels may be partial.
 func (s source) readPartial(r io.Reader, path string, to **structured.Dataset) error {
 	d, err := s.readFrom(r, path, false)
 	if err != nil {
@@ -77,7 +77,7 @@ func (s source) readPartial(r io.Reader, path string, to **structured.Dataset) e
 	return text.ReadPartialLabels(d, s.labels)
 }
 
-// readFrom is read of what r holds, in a known format; path is for messages.
+// readFrom is read from r, in a known format; path is for messages.
 func (s source) readFrom(r io.Reader, path string, needLabels bool) (*structured.Dataset, error) {
 	f := formats.Find(s.format)
 	if f.Read == nil {
@@ -103,8 +103,8 @@ func (s source) readFrom(r io.Reader, path string, needLabels bool) (*structured
 // converts reports whether tags are to be converted.
 func (s source) converts() bool { return s.scheme != "" && s.scheme != "keep" }
 
-// number gives d the labels in its column; none where there is no such column, or where some label is not known: what was
-// not asked for need not be right.
+// number gives d the labels in its column. If there is no such column, or a label is unknown, d gets none: nobody asked for
+// them.
 func (s source) number(d *structured.Dataset) {
 	names := d.Column(text.LabelColumn)
 	if names == nil || s.labels == nil {
@@ -126,9 +126,8 @@ func (s source) number(d *structured.Dataset) {
 	}
 }
 
-// relabel gives d, which was read with labels of its own, those of the training data. Labels that those lack come after
-// them, in an alphabet of d's own: no prediction can be right there, and an evaluation counts them. Data none of whose labels are known
-// are bad input.
+// relabel renumbers the labels of d by those of the training data. Unknown labels come after the known ones, in an alphabet of
+// d's own; an evaluation counts them as mistakes. Data without any known label are bad input.
 func relabel(d *structured.Dataset, labels *structured.Alphabet) error {
 	all, known := structured.NewAlphabet(labels.Names()...), false
 	number := make([]int32, d.Alphabet.Len())

@@ -28,7 +28,7 @@ func small(t *testing.T) Config {
 	return c
 }
 
-// methods are the runs that every promise about training is tested on.
+// methods are the runs that every property of training is tested on.
 var methods = map[string]func(*Config){
 	"sgd":           func(c *Config) { c.Method = "sgd" },
 	"bcfw":          func(c *Config) { c.Method = "bcfw" },
@@ -50,7 +50,7 @@ var methods = map[string]func(*Config){
 	},
 }
 
-// mustTrain trains, draws nothing, and returns the bytes of the model file.
+// mustTrain trains without drawing curves, and returns the bytes of the model file.
 func mustTrain(t *testing.T, c Config) []byte {
 	t.Helper()
 	r, _, err := trainAll(context.Background(), &c, TrainOptions{})
@@ -108,7 +108,7 @@ func TestSeedsChangeTheModel(t *testing.T) {
 	}
 }
 
-// stopAfter is a context that ends once the run's metrics have so many lines.
+// stopAfter returns a context that ends once the run's metrics have that many lines.
 type stopAfter struct {
 	context.Context
 	path  string

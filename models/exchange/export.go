@@ -104,7 +104,7 @@ func int64s(offsets []int) []int64 {
 // network, with label_names as a Unicode array in npz and as a JSON list in the metadata of safetensors. Where attributes
 // have names, these are in attribute_names and edge_attribute_names: bytes, a line feed after each name. As text, the
 // weights of a linear net of attributes are what ImportWeights reads (see weightstext.go); of another net, each parameter
-// is a line "name shape", such as "W 128×26", and lines with the numbers, one row a line.
+// is a line "name shape", such as "W 128×26", and lines with the numbers, one row per line.
 func ExportWeights(m *models.Model, path string) error {
 	format, err := exportFormat(path, ".txt", ".npz", ".safetensors")
 	if err != nil {

@@ -38,7 +38,7 @@ func readNPZ[E any](t *testing.T, path, name string) ([]E, []int) {
 	return data, r.Header(name + ".npy").Descr.Shape
 }
 
-// readTexts reads a vector of Unicode strings, whose cells are of four bytes a character.
+// readTexts reads a vector of Unicode strings, whose cells are of four bytes per character.
 func readTexts(t *testing.T, path, name string) []string {
 	t.Helper()
 	r, err := zip.OpenReader(path)

@@ -13,8 +13,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// ImportWeights returns a model like m with the weights in a text that ExportWeights wrote, edited perhaps: weights that
-// the text lacks are zero. Attributes that m does not know are bad input or, if add is set and they are not hashed, new.
+// ImportWeights returns a model like m with the weights from a text that ExportWeights wrote and a user may have edited.
+// Missing weights are zero. Unknown attributes are bad input; with add they are added, unless attributes are hashed.
 func ImportWeights(m *models.Model, path string, add bool) (*models.Model, error) {
 	if m.Dictionary == nil {
 		return nil, structured.BadInput("only the weights of linear nets of attributes are read back from text; this model's net is %s", m.Config.Net)
@@ -57,11 +57,11 @@ type weightsReader struct {
 	newNodes, newEdges *structured.Alphabet
 
 	w     []float32             // the model's weights
-	lines []int32               // on which each was given, 0 where it was not
+	lines []int32               // line of each weight, 0 if missing
 	new   map[newWeight]float32 // weights of new attributes
 }
 
-// newWeight is where a weight of a new attribute belongs: behind the parameter's known ones.
+// newWeight is the place of a weight of a new attribute, after the parameter's known ones.
 type newWeight struct {
 	parameter string
 	at        int // in the parameter
@@ -128,7 +128,7 @@ func (in *weightsReader) setHeading(text string) error {
 	return nil
 }
 
-// place returns where in the heading's parameter the weight with such names belongs.
+// place returns the index in the heading's parameter of the weight with these names.
 func (in *weightsReader) place(names []string) (int, error) {
 	y := in.Labels.Len()
 	var labels []int
@@ -158,7 +158,7 @@ func (in *weightsReader) place(names []string) (int, error) {
 	return (row*y+labels[0])*y + labels[1], err
 }
 
-// row returns the number of an attribute among those known, nil where they are hashed, or behind them the new ones.
+// row returns the number of an attribute: among the known ones (nil if hashed), or after them among the new ones.
 func (in *weightsReader) row(escaped string, known, more *structured.Alphabet) (int, error) {
 	name := unescapeName.Replace(escaped)
 	if known == nil {
@@ -177,7 +177,7 @@ func (in *weightsReader) row(escaped string, known, more *structured.Alphabet) (
 	return known.Len() + int(more.Add(name)), nil
 }
 
-// model makes the model of what was read.
+// model makes the model from the weights read.
 func (in *weightsReader) model() (*models.Model, error) {
 	d := *in.Dictionary
 	d.Node, d.Edge = joined(d.Node, in.newNodes), joined(d.Edge, in.newEdges)

@@ -8,19 +8,19 @@ import (
 	"github.com/dsp-go/dsp/models"
 )
 
-// TopWeights are the attributes that speak loudest for and against a label.
+// TopWeights are the attributes with the largest weights for and against a label.
 type TopWeights struct {
 	Label   string            `json:"label"`
-	Weights []AttributeWeight `json:"weights"` // by size, the sign left aside
+	Weights []AttributeWeight `json:"weights"` // by absolute value
 }
 
-// AttributeWeight is a weight of a label and the name of its attribute, its number where attributes are hashed.
+// AttributeWeight is a weight of a label and the name of its attribute, or its number if attributes are hashed.
 type AttributeWeight struct {
 	Attribute string  `json:"attribute"`
 	Weight    float32 `json:"weight"`
 }
 
-// Top returns the n largest weights of every label of a linear net of attributes, the sign left aside; nil for
+// Top returns the n largest weights of every label of a linear net of attributes, by absolute value; nil for
 // other nets.
 func Top(m *models.Model, n int) []TopWeights {
 	if m.Dictionary == nil {

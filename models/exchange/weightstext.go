@@ -27,7 +27,7 @@ import (
 //
 // Labels are in the model's order and each label's attributes from the largest weight to the smallest. Tabs, line ends and
 // backslashes in names are written \t, \n, \r and \\, and a # that begins a label \#. Hashed attributes are named by their
-// numbers. Numbers have as many digits as it takes to read the same bits back.
+// numbers. Numbers have enough digits to restore the same bits.
 
 // The names of the net's parameters, which are the headings.
 const (
@@ -104,7 +104,7 @@ func nodeName(m *models.Model, k int32) string {
 	return m.Dictionary.Node.Name(k)
 }
 
-// weightTable writes weights a line each.
+// weightTable writes weights one per line.
 type weightTable struct {
 	labels []string // escaped
 	line   []byte
@@ -116,7 +116,7 @@ func (t *weightTable) write(w *bufio.Writer, x float32, names ...string) {
 		t.line = append(append(t.line, name...), '\t')
 	}
 	t.line = append(strconv.AppendFloat(t.line, float64(x), 'g', -1, 32), '\n')
-	w.Write(t.line) // an error comes again with Flush
+	w.Write(t.line) // Flush returns the error
 }
 
 // isZero reports whether a weight need not be written: −0 must.

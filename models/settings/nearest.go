@@ -1,6 +1,6 @@
 package settings
 
-// Nearest returns the candidate with the fewest edits from name, or "" when none is close.
+// Nearest returns the candidate with the fewest edits from name, or "" if none is close.
 func Nearest(name string, candidates []string) string {
 	best, distance := "", len(name)/2+1
 	for _, c := range candidates {
@@ -11,7 +11,7 @@ func Nearest(name string, candidates []string) string {
 	return best
 }
 
-// edits is Levenshtein's distance between a and b, in bytes.
+// edits returns the Levenshtein distance between a and b, in bytes.
 func edits(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

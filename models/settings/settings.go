@@ -17,8 +17,8 @@ type Setting struct {
 	Name   string        // flag and key
 	Group  string        // heading in the help
 	Help   string        // what it does
-	Unit   string        // what stands for the value in the help, or empty
-	Values []string      // the values it may have, or nil
+	Unit   string        // placeholder of the value in the help, or empty
+	Values []string      // the allowed values, or nil
 	Only   string        // the settings under which it takes effect ("method=sgd,svrg"), or empty
 	Run    bool          // whether it does not change the trained model
 	Value  reflect.Value // the field, settable; Gap, Count, Sizes, LabelWeights and Ranges have Set, String and Type, as flags do
@@ -74,10 +74,10 @@ func (s Setting) Check() error {
 	return s.checkRange()
 }
 
-// Undecided reports whether a setting's value leaves the choice open.
+// Undecided reports whether a value leaves the choice open.
 func Undecided(value string) bool { return value == "" || value == "auto" }
 
-// checkRange refuses numbers that are not finite or below the least value.
+// checkRange refuses numbers that are not finite, or below the least value.
 func (s Setting) checkRange() error {
 	low := math.Inf(-1)
 	if s.min != "" {
@@ -110,7 +110,7 @@ func (s Setting) checkRange() error {
 	return nil
 }
 
-// OneOf refuses a value that is not among those allowed, and suggests the nearest.
+// OneOf refuses a value that is not allowed, and suggests the nearest allowed one.
 func OneOf(what, value string, allowed []string) error {
 	if slices.Contains(allowed, value) {
 		return nil

@@ -40,13 +40,13 @@ func Parse(path string, text []byte, all []Setting) error {
 		}
 	}
 	if body := file.Docs[0].Body; len(seen) == 0 && body.Type() != ast.MappingType && body.Type() != ast.CommentType {
-		return structured.BadInput("%s:%d: expected settings, one \"name: value\" a line", path, body.GetToken().Position.Line)
+		return structured.BadInput("%s:%d: expected settings, one \"name: value\" per line", path, body.GetToken().Position.Line)
 	}
 	return nil
 }
 
-// decode sets v to what a node of YAML holds, and reports whether it is of v's kind. No value and an empty list are v's
-// zero.
+// decode sets v to the value of a YAML node, and reports whether the node is of v's kind. A missing value and an empty list are
+// the zero value.
 func decode(node ast.Node, v reflect.Value) bool {
 	if _, null := node.(*ast.NullNode); null {
 		v.SetZero()
@@ -64,7 +64,7 @@ func decode(node ast.Node, v reflect.Value) bool {
 	return true
 }
 
-// mappingValues returns the key-value pairs of a document; none if it is something else.
+// mappingValues returns the key-value pairs of a document; none if the document is not a mapping.
 func mappingValues(body ast.Node) []*ast.MappingValueNode {
 	switch n := body.(type) {
 	case *ast.MappingNode:

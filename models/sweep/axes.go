@@ -14,17 +14,17 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// axis is one setting that varies.
+// axis is one varying setting.
 type axis struct {
 	name   string
-	values []string // to choose from; nil where numbers are drawn from between
+	values []string // to choose from; nil if numbers are drawn from between
 	between
 }
 
 // between is an interval of numbers.
 type between struct {
 	low, high float64
-	log       bool // of numbers with a uniform logarithm
+	log       bool // the logarithm is uniform
 }
 
 // at returns the number at the fraction x of the interval.
@@ -35,7 +35,7 @@ func (b between) at(x float64) float64 {
 	return b.low + x*(b.high-b.low)
 }
 
-// parseAxes parses the ranges. A name that is no setting, one that cannot vary, and values that the setting cannot have are
+// parseAxes parses the ranges. An unknown name, a setting that cannot vary, and values that the setting cannot have are
 // bad input.
 func parseAxes(r settings.Ranges) ([]axis, error) {
 	var all []axis
@@ -130,7 +130,7 @@ func (a *axis) parseInterval(text, values string, s settings.Setting) error {
 	return nil
 }
 
-// numeral writes x as a value of s, to four digits: what is shown is what is used.
+// numeral writes x as a value of s, rounded to four digits, so that the value shown is the value used.
 func numeral(x float64, s settings.Setting) string {
 	if s.Value.Kind() != reflect.Float64 {
 		return strconv.FormatFloat(math.Round(x), 'f', 0, 64)
@@ -138,7 +138,7 @@ func numeral(x float64, s settings.Setting) string {
 	return strconv.FormatFloat(x, 'g', 4, 64)
 }
 
-// draw returns one of the values, or a number from between.
+// draw returns one of the values, or a number from the interval.
 func (a *axis) draw(r *rand.Rand) string {
 	if a.values != nil {
 		return a.values[r.IntN(len(a.values))]

@@ -56,7 +56,7 @@ func TestRanges(t *testing.T) {
 	}
 }
 
-// Numbers are drawn from all of their range, as uniform as it says.
+// Numbers are drawn from their whole range, with the stated distribution.
 func TestDraws(t *testing.T) {
 	log, lin := axis{name: "reg", between: between{0.01, 100, true}}, axis{name: "passes", between: between{1, 10, false}}
 	r := rand.New(rand.NewPCG(1, 2))

@@ -41,7 +41,7 @@ func ReadConfig(path string) (Config, error) {
 	return s, settings.Parse(path, text, Settings(&s))
 }
 
-// check refuses what the sweep's own settings cannot be. The rest is checked setting by setting.
+// check validates the sweep's own settings. The settings of training are validated trial by trial.
 func (s *Config) check() error {
 	for _, own := range settings.Of(s) {
 		if own.Name == "grid" {
@@ -66,7 +66,7 @@ func (s *Config) check() error {
 	return nil
 }
 
-// trials lists the settings to try, every one checked as far as can be without data.
+// trials lists the settings to try, validated as far as possible without data.
 func (s *Config) trials() ([]*trial, error) {
 	if err := s.check(); err != nil {
 		return nil, err
@@ -99,7 +99,7 @@ func (s *Config) trials() ([]*trial, error) {
 	return all, nil
 }
 
-// mostTrials is how many settings a sweep may try.
+// mostTrials bounds the number of settings in a sweep.
 const mostTrials = 100000
 
 // combinations returns the values of each trial, one for each axis.

@@ -12,11 +12,11 @@ import (
 	"github.com/dsp-go/dsp/train"
 )
 
-// whole stands for all training data where a fold is named.
+// whole is the fold number that stands for all training data.
 const whole = -1
 
-// dataSets are the data sets of a sweep. Files are read once for all settings that read them alike, and what is learned
-// from inputs is learned once for all settings that learn it alike, on the training part of each fold.
+// dataSets are the data sets of a sweep. Files are read once for all settings that read them alike. Inputs are fitted once,
+// on the training part of each fold, for all settings that fit them alike.
 type dataSets struct {
 	folds int
 	seed  uint64
@@ -24,10 +24,10 @@ type dataSets struct {
 	mu     sync.Mutex
 	files  map[string]*readings
 	fitted map[string]*models.Data
-	uses   map[string]int // how often an entry of fitted is still wanted
+	uses   map[string]int // how many more times an entry of fitted is needed
 }
 
-// readings are what one way of reading files gives.
+// readings are the files as read with one set of reading settings.
 type readings struct {
 	data  *models.Data
 	parts [][]int
@@ -43,7 +43,7 @@ var inputSettings = []string{"net", "features", "template", "min-count", "hash-b
 // numberingSettings are those that decide how the attributes in a file are numbered as it is read.
 var numberingSettings = []string{"min-count", "hash-bits"}
 
-// readingKey tells apart the ways to read files, once c knows their format.
+// readingKey identifies how files are read; c must be resolved.
 func readingKey(c *models.Config) string {
 	var key strings.Builder
 	for _, s := range models.Settings(c) {
@@ -52,12 +52,12 @@ func readingKey(c *models.Config) string {
 		}
 	}
 	if c.Train == "" {
-		fmt.Fprintf(&key, "seed=%d\n", c.Seed) // the words are drawn
+		fmt.Fprintf(&key, "seed=%d\n", c.Seed) // words are drawn
 	}
 	return key.String()
 }
 
-// fittedKey tells apart the data sets that settings train on.
+// fittedKey identifies the data sets that settings train on.
 func fittedKey(c *models.Config, fold int) string {
 	key := readingKey(c)
 	for _, name := range inputSettings {
@@ -67,7 +67,7 @@ func fittedKey(c *models.Config, fold int) string {
 	return fmt.Sprintf("%sfold=%d", key, fold)
 }
 
-// of returns the data for a fold, or the whole. It is kept until it was released as often as expect announced.
+// of returns the data for a fold, or the whole. They are kept until release was called as often as expect.
 func (d *dataSets) of(c *models.Config, fold int) (*models.Data, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -132,7 +132,7 @@ func (d *dataSets) read(c *models.Config) (*readings, error) {
 // expect announces a use of the data for a fold.
 func (d *dataSets) expect(c *models.Config, fold int) { d.uses[fittedKey(c, fold)]++ }
 
-// release ends a use of the data for a fold; after the last, it is forgotten.
+// release ends a use of the data for a fold; the last one drops them.
 func (d *dataSets) release(c *models.Config, fold int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -142,7 +142,7 @@ func (d *dataSets) release(c *models.Config, fold int) {
 	}
 }
 
-// fingerprint tells data sets apart, so that a sweep is not continued on others.
+// fingerprint identifies data sets, so that a sweep is not resumed on others.
 func fingerprint(d *models.Data) string {
 	key := train.Fingerprint(d.Train)
 	if d.Dev != nil {

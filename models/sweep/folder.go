@@ -35,14 +35,14 @@ func Read(dir string) (Config, error) {
 	return s, err
 }
 
-// Write writes s as the YAML that ReadConfig reads, without what only steers a command's output.
+// Write writes s as the YAML that ReadConfig reads, without the settings that only steer a command's output.
 func (s Config) Write(w io.Writer) error {
 	s.Resume, s.Quiet, s.JSON = "", false, false
 	return settings.Write(w, Settings(&s))
 }
 
-// makeFolder makes the folder that s asks for and writes the configuration there; one that holds a sweep already is
-// refused unless that very sweep is to be continued.
+// makeFolder makes the folder s.Out and writes the configuration there. A folder that already holds a sweep is refused unless s
+// resumes that sweep.
 func makeFolder(s *Config, now time.Time) error {
 	if s.Resume != "" {
 		if err := checkResumed(s); err != nil {
@@ -66,7 +66,7 @@ func makeFolder(s *Config, now time.Time) error {
 	return nil
 }
 
-// checkResumed refuses a continuation that would be of another sweep.
+// checkResumed refuses to resume a sweep with different settings.
 func checkResumed(s *Config) error {
 	was, err := Read(s.Resume)
 	if err != nil {
@@ -82,11 +82,11 @@ func checkResumed(s *Config) error {
 	return nil
 }
 
-// trialLog is the file of trials, a line each, in the order they came to an end.
+// trialLog is the file of trials, one per line, in the order in which they finished.
 type trialLog struct{ file *os.File }
 
-// openTrials opens the file at path to append to, and returns the trials that it has, by number. A last line that a
-// killed sweep left unfinished is dropped.
+// openTrials opens the file at path for appending, and returns its trials by number. It drops an incomplete last line, which a
+// killed sweep leaves behind.
 func openTrials(path string) (*trialLog, map[int]Trial, error) {
 	text, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

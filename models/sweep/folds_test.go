@@ -41,7 +41,7 @@ func TestFoldsPartition(t *testing.T) {
 	}
 }
 
-// What is held out teaches nothing: a word that only occurs there is unknown, whatever makes inputs of it.
+// Held-out data leak nothing: a word that occurs only there is unknown, whatever the inputs are.
 func TestFoldsDoNotLeak(t *testing.T) {
 	columns, attributes := "", ""
 	for _, word := range strings.Fields("ant bee cat dog elk fox gnu hen") {
@@ -66,7 +66,7 @@ func TestFoldsDoNotLeak(t *testing.T) {
 			s := Default()
 			s.Train, s.Folds = file(t, c.file, c.text), 4
 			c.change(&s.Config)
-			if err := s.ResolveFormat(); err != nil {
+			if err := s.Resolve(); err != nil {
 				t.Fatal(err)
 			}
 			data := newDataSets(&s)

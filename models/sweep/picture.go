@@ -13,16 +13,16 @@ import (
 	"github.com/dsp-go/dsp/train/record/curves"
 )
 
-// mostSeries is how many lines a picture can tell apart.
+// mostSeries is how many lines a picture can show distinctly.
 const mostSeries = 12
 
-// varied is one setting that varies, as a picture shows it.
+// varied is one varying setting as a picture shows it.
 type varied struct {
 	name   string
 	index  int       // among what varies
 	values []string  // different ones, in the order of the axis
 	x      []float64 // where they are on it
-	number bool      // or else a choice: x counts
+	number bool      // otherwise a choice, and x counts the values
 	log    bool
 }
 
@@ -111,7 +111,7 @@ func unevenness(x []float64) float64 {
 	return sum / n
 }
 
-// finding says which setting is best, and where a better one may be.
+// finding says which setting is best, and where a better one may lie.
 func (s *sweep) finding(best *trial) string {
 	text := fmt.Sprintf("best is %s: %s", best.name(), best.outcome(s.metric))
 	switch {
@@ -134,7 +134,7 @@ func (s *sweep) finding(best *trial) string {
 	return text
 }
 
-// matters reports whether settings that differ in v have come to different metrics.
+// matters reports whether settings that differ in v have different metrics.
 func (s *sweep) matters(v varied) bool {
 	best := s.bestOf(s.trials, v)
 	for _, t := range best {
@@ -145,7 +145,7 @@ func (s *sweep) matters(v varied) bool {
 	return false
 }
 
-// bestOf returns, for each value of v, the best of the trials that have it; nil where none came to anything.
+// bestOf returns, for each value of v, the best of the trials that have it; nil if all of them failed.
 func (s *sweep) bestOf(trials []*trial, v varied) []*trial {
 	best := make([]*trial, len(v.values))
 	for _, t := range trials {

@@ -31,7 +31,7 @@ type Result struct {
 	Picture string         `json:"picture"` // path
 }
 
-// sweep is a sweep at work.
+// sweep is the state of a sweep.
 type sweep struct {
 	Config
 	o        models.TrainOptions
@@ -47,12 +47,12 @@ type sweep struct {
 // (sweep.yaml), a line for each setting (sweep.jsonl), a picture (sweep.png) and the run folder of a training with the best
 // setting (best), on all the training data.
 //
-// With development data a setting is worth what its best pass is worth there, as in Train; with folds, what its last
-// weights are worth on the part held out, on average. A setting that fails is noted and the others go on. Nothing of the result
-// depends on Jobs or Threads.
+// With development data a setting scores as its best pass does there, as in Train; with folds, as its last weights do
+// on the held-out parts, on average. A setting that fails is recorded and the others go on. The result does not
+// depend on Jobs or Threads.
 //
-// Settings that cannot be trained with are refused before any is. When ctx ends, the settings that are done are kept, and
-// the error is train.ErrInterrupted: s.Resume continues.
+// Invalid settings are refused before any training. When ctx ends, finished settings are kept, and the error is
+// train.ErrInterrupted; s.Resume continues.
 func Run(ctx context.Context, s Config, o models.TrainOptions) (*Result, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -87,7 +87,7 @@ func Run(ctx context.Context, s Config, o models.TrainOptions) (*Result, error) 
 	return nil, err
 }
 
-// parts are the folds that every setting is trained on.
+// parts returns the folds that every setting is trained on.
 func (s *sweep) parts() []int {
 	if s.Folds == 0 {
 		return []int{whole}
@@ -103,7 +103,7 @@ func (s *sweep) parts() []int {
 func (s *sweep) checkTrials(ctx context.Context) error {
 	parts := s.parts()
 	for _, t := range s.trials {
-		if err := t.config.ResolveFormat(); err != nil {
+		if err := t.config.Resolve(); err != nil {
 			return err
 		}
 		t.scores = make([]*score, len(parts))
@@ -179,7 +179,7 @@ func (s *sweep) compare(ctx context.Context) error {
 	return errors.Join(s.trainAll(ctx, units), log.Close())
 }
 
-// adopt takes over what an earlier sweep found about t.
+// adopt takes the results of t from an earlier sweep.
 func (t *trial) adopt(was Trial, path string) error {
 	then, err1 := json.Marshal(was.Settings)
 	now, err2 := json.Marshal(t.Settings)
@@ -243,8 +243,7 @@ func (s *sweep) trainAll(ctx context.Context, units []unit) error {
 	return cmp.Or(failed, ctx.Err())
 }
 
-// note keeps the score of a unit, and writes down the trial that it completes. An interrupt and a mistake of the program
-// are returned.
+// note keeps the score of a unit, and logs the trial that it completes. It returns an interrupt and a panic as errors.
 func (s *sweep) note(ctx context.Context, u unit, done *score) error {
 	var panicked *host.PanicError
 	switch {
@@ -303,7 +302,7 @@ func (s *sweep) conclude(ctx context.Context) (*Result, error) {
 	return result, nil
 }
 
-// trainBest trains with the best setting on all the training data, or continues to.
+// trainBest trains with the best setting on all the training data, or resumes that run.
 func (s *sweep) trainBest(ctx context.Context, best *trial) (*models.Result, error) {
 	c := best.config
 	c.Out, c.Resume, c.Baselines = filepath.Join(s.Out, bestFolder), "", "off"

@@ -66,7 +66,7 @@ func mustSweep(t *testing.T, s Config) *Result {
 	return r
 }
 
-// timeless returns trials without what differs from run to run, NaNs as 0 so that they can be compared.
+// timeless returns trials without what differs between runs, and with NaN as 0 so that they compare equal.
 func timeless(trials []Trial) []Trial {
 	var all []Trial
 	for _, t := range trials {
@@ -81,7 +81,7 @@ func timeless(trials []Trial) []Trial {
 	return all
 }
 
-// Settings compared on development data come out as each trained alone does, and the model is that of the best.
+// Each setting of a sweep on development data gives what it gives when trained alone, and the model is that of the best.
 func TestSweepIsAsTrainingAlone(t *testing.T) {
 	s := smallSweep(t)
 	r := mustSweep(t, s)
@@ -118,7 +118,7 @@ func TestSweepIsAsTrainingAlone(t *testing.T) {
 	}
 }
 
-// Neither jobs nor threads change a bit.
+// Neither jobs nor threads change a bit of the result.
 func TestJobsDoNotMatter(t *testing.T) {
 	var first *Result
 	var model []byte
@@ -148,7 +148,7 @@ func TestJobsDoNotMatter(t *testing.T) {
 	}
 }
 
-// stopper is a log that ends a context once so many settings are done.
+// stopper is a log handler that ends a context after a number of finished settings.
 type stopper struct {
 	slog.Handler
 	left int
@@ -166,7 +166,7 @@ func (s *stopper) Handle(_ context.Context, r slog.Record) error {
 	return nil
 }
 
-// An interrupted sweep keeps what is done, and continues with the rest only, to the same result.
+// An interrupted sweep keeps finished settings, and resumes with the others to the same result.
 func TestResumedSweepIsTheSame(t *testing.T) {
 	s := smallSweep(t)
 	s.Folds, s.Jobs = 2, 1
@@ -214,7 +214,7 @@ func TestResumedSweepIsTheSame(t *testing.T) {
 	}
 }
 
-// A setting that diverges is a row; the others go on.
+// A setting that diverges becomes a row of its own; the others go on.
 func TestSettingsMayFail(t *testing.T) {
 	s := smallSweep(t)
 	s.Method = "sgd"
@@ -281,7 +281,7 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-// What cannot be tried is refused before anything is trained, and leaves nothing.
+// Invalid sweeps are refused before any training, and leave no files.
 func TestSweepErrors(t *testing.T) {
 	text := file(t, "train.conll", "a\tn\tX\nb\tn\tY\n\na\tn\tX\n")
 	for want, change := range map[string]func(*Config){

@@ -12,8 +12,7 @@ import (
 	"github.com/dsp-go/dsp/train/record"
 )
 
-// Trial is what is known of one setting that a sweep tried: a line of sweep.jsonl. Numbers that there are not are NaN,
-// null in JSON.
+// Trial is the outcome of one setting in a sweep: a line of sweep.jsonl. Missing numbers are NaN, null in JSON.
 type Trial struct {
 	Number    int             `json:"trial"`    // from 1, in the order of the grid
 	Settings  map[string]any  `json:"settings"` // what varies
@@ -29,15 +28,15 @@ type Trial struct {
 	Data      string          `json:"data,omitempty"` // fingerprint
 }
 
-// trial is a Trial on its way.
+// trial is a Trial in progress.
 type trial struct {
 	Trial
 	config        models.Config
 	names, values []string // of what varies, in the order of the grid
-	scores        []*score // of each fold, nil where it is not done
+	scores        []*score // of each fold, nil until done
 }
 
-// name says what the setting is, as in "reg=1, method=sdca".
+// name describes the setting, as in "reg=1, method=sdca".
 func (t *trial) name() string {
 	var parts []string
 	for k, name := range t.names {
@@ -112,17 +111,17 @@ func (t *trial) finish() {
 	}
 }
 
-// fail makes t one that came to nothing.
+// fail marks t as failed.
 func (t *trial) fail(err error) {
 	nan := record.Number(math.NaN())
 	t.Metric, t.Deviation, t.Test, t.Objective, t.Gap = nan, nan, nan, nan, nan
 	t.Error = err.Error()
 }
 
-// done reports whether all folds are.
+// done reports whether all folds are done.
 func (t *trial) done() bool { return !slices.Contains(t.scores, nil) }
 
-// outcome says in a few words what came of t.
+// outcome describes the result of t in a few words.
 func (t *Trial) outcome(m metric) string {
 	if t.Error != "" {
 		return "failed: " + t.Error
