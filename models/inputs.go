@@ -7,6 +7,7 @@ import (
 
 	"github.com/dsp-go/dsp/models/formats"
 	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/structured/features"
@@ -44,7 +45,7 @@ func (c *Config) fitInputs(train *structured.Dataset) (Inputs, error) {
 	if set == "none" {
 		vocab, err := text.BuildVocab(train, cmp.Or(c.MinCount, defaultWordCount))
 		if err != nil {
-			return Inputs{}, err
+			return Inputs{}, structured.BadInput("%w; name it with --columns", err)
 		}
 		in := Inputs{Features: set, Vocab: vocab}
 		return in, in.apply(train, c.Threads)
@@ -146,7 +147,7 @@ func (c *Config) network(in Inputs, dim, labels int) (nets.Network, error) {
 	if err := c.resolveLoss(); err != nil {
 		return nil, err
 	}
-	return nets.NewSparseLinear(in.Dictionary.Nodes(), in.Dictionary.Edges(), labels, c.Edges)
+	return sparse.NewChain(in.Dictionary.Nodes(), in.Dictionary.Edges(), labels, c.Edges)
 }
 
 // resolveLoss chooses the loss if it is still open, and checks the settings that depend on it.

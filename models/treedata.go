@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/features/arcs"
 	"github.com/dsp-go/dsp/structured/text"
@@ -127,7 +128,7 @@ func (c *Config) parser(in Inputs, relations int) (nets.Network, error) {
 	if err := c.resolveLoss(); err != nil {
 		return nil, err
 	}
-	return nets.NewSparse(form, []nets.SparsePart{
+	return sparse.New(form, []sparse.Part{
 		{Attributes: in.arcs.dictionary.Arc.Len(), Weights: "arc_attributes"},
 		{Attributes: in.arcs.dictionary.Label.Len(), Weights: "label_attributes"},
 	}), nil

@@ -9,14 +9,15 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// NewBiaffine makes the preset biaffine, which scores dependency trees (Dozat and Manning 2017): from the words' representations
-// (see body), dense layers make one for each word as a dependent and one as a head, for arcs and for relations apart, and
+// NewBiaffine makes the preset biaffine, which scores dependency trees (Dozat and Manning 2017). From the representation of a word
+// (see body), dense layers compute its representations x as a dependent and z as a head, separately for arcs and relations, and
 //
 //	score_k(d, h) = x_dᵀ W_k z_h + ⟨u_kc, x_d⟩ + ⟨v_k, z_h⟩ + b_kc
 //
-// scores the pair of dependent d and head h for each k: one score of the arc, and one of each relation. The linear terms of
-// dependents depend on the class c of the distance h − d (DistanceClass), which words' own representations do not tell; Qi et al.
-// 2018 score distances for the same reason. The root has a learned vector in place of z_h, and a class of its own. The form has two parts whose rows are pairs of words: the arc's, of width 1, and the relations'.
+// scores dependent d with head h: one k for the arc, and one k for each relation. The linear terms of the dependent depend on the
+// class c of the distance h − d (DistanceClass), which the representations of words do not contain; Qi et al. 2018 score distances
+// for the same reason. The root has a learned vector in place of z_h and its own class. The form has two parts, whose rows are
+// pairs of words: the arc's, of width 1, and the relations'.
 func NewBiaffine(c Config, input Input, form structured.Form) (*Net, error) {
 	c, err := c.Resolve(input)
 	if err != nil {
@@ -57,11 +58,11 @@ func NewBiaffine(c Config, input Input, form structured.Form) (*Net, error) {
 	return Build(spec, input)
 }
 
-// biaffine scores each pair of words with k numbers.
+// biaffine computes k scores for each pair of words.
 type biaffine struct {
 	name            string
 	k, units        int
-	dependent, head body // on top of a representation that both read
+	dependent, head body // both on top of the same representation
 }
 
 func newBiaffine(below body, name string, k, units int, c Config) biaffine {
@@ -69,7 +70,7 @@ func newBiaffine(below body, name string, k, units int, c Config) biaffine {
 	return biaffine{name, k, units, below.dense(name+".dependent", units, c), below.dense(name+".head", units, c)}
 }
 
-// params lists the parameters. Scores of representations whose numbers are around 1 are around 1 at first.
+// params lists the parameters. They are drawn such that representations of size around 1 get scores of size around 1.
 func (o biaffine) params() []Param {
 	e := o.units
 	small := Gaussian(1 / float64(e))
@@ -83,8 +84,8 @@ func (o biaffine) params() []Param {
 		Param{o.name + ".root", []int{e}, Gaussian(1)})
 }
 
-// score returns the scores [Pairs×k] of words that x [Rows×width] represents. A bias on what dependents bring to the bilinear forms
-// is linear in heads.
+// score returns the scores [Pairs×k] of words with representations x [Rows×width]. The bias added to the dependents' side of the
+// bilinear forms gives the terms ⟨v_k, z_h⟩.
 func (o biaffine) score(g *Graph, x *gorgonia.Node) (*gorgonia.Node, error) {
 	param := func(name string) *gorgonia.Node { return g.Param(o.name + "." + name) }
 	d, err := o.dependent.layer(g, x)
@@ -113,8 +114,8 @@ func (o biaffine) score(g *Graph, x *gorgonia.Node) (*gorgonia.Node, error) {
 	return gorgonia.Add(own, pairs)
 }
 
-// readsChains refuses a preset that does not score chains.
-func (c Config) readsChains() error {
+// scoresChains refuses a preset that does not score chains.
+func (c Config) scoresChains() error {
 	if c.Net == "biaffine" {
 		return structured.BadInput("net biaffine scores the arcs of trees, not chains; expected one of %s", strings.Join(chainNets, ", "))
 	}

@@ -6,13 +6,13 @@ import (
 	"github.com/dsp-go/dsp/structured/vec"
 )
 
-// The ops of pairs of positions: an example of n positions has n·n pairs, of which row d·n + h is that of dependent d and head
-// h, and d·n + d that of dependent d and the root. They skip the padding, but for setting it to zero.
+// The ops on pairs of positions. An example of n positions has n·n pairs: row d·n + h pairs dependent d with head h, and row
+// d·n + d pairs dependent d with the root. The ops set padding to zero and otherwise skip it.
 
-// Bilinear scores each pair with K bilinear forms of E numbers (Dozat and Manning 2017): from x [Rows×K·E], which dependents
-// have, z [Rows×E], which heads have, and root [E], it makes
+// Bilinear scores each pair with K bilinear forms of E terms (Dozat and Manning 2017). From x [Rows×K·E] for dependents,
+// z [Rows×E] for heads and root [E] it computes
 //
-//	out[(d,h), k] = Σ_e x[d, k·E+e]·z[h, e],   with root in place of z[h] where h = d.
+//	out[(d,h), k] = Σ_e x[d, k·E+e]·z[h, e],   with root in place of z[h] if h = d.
 type Bilinear struct{ K, E int }
 
 func (o Bilinear) String() string { return fmt.Sprintf("bilinear %d×%d", o.K, o.E) }
@@ -70,7 +70,7 @@ func (o Bilinear) run(m *machine, in *Instruction) {
 	}
 }
 
-// BilinearDependents is the pullback of Bilinear to x: arguments g [Pairs×K], z, root.
+// BilinearDependents is the pullback of Bilinear to x. Its arguments are g [Pairs×K], z and root.
 type BilinearDependents struct{ Bilinear }
 
 func (o BilinearDependents) String() string { return o.Bilinear.String() + " to dependents" }
@@ -120,7 +120,7 @@ func (o BilinearDependents) run(m *machine, in *Instruction) {
 	}
 }
 
-// BilinearHeads is the pullback of Bilinear to z: arguments g [Pairs×K], x.
+// BilinearHeads is the pullback of Bilinear to z. Its arguments are g [Pairs×K] and x.
 type BilinearHeads struct{ Bilinear }
 
 func (o BilinearHeads) String() string { return o.Bilinear.String() + " to heads" }
@@ -148,7 +148,7 @@ func (o BilinearHeads) run(m *machine, in *Instruction) {
 		}
 		for d := range n {
 			g, x := g[d*n*k:(d+1)*n*k], x[d*k*e:(d+1)*k*e]
-			own := m.copyRows(out[d*e : (d+1)*e]) // which the root has in its place
+			own := m.copyRows(out[d*e : (d+1)*e]) // the pair (d, d) belongs to the root, so row d must not change
 			if mostlyZero(g) {
 				for i, c := range g {
 					if c != 0 {
@@ -163,7 +163,7 @@ func (o BilinearHeads) run(m *machine, in *Instruction) {
 	}
 }
 
-// BilinearRoot is the pullback of Bilinear to root: arguments g [Pairs×K], x.
+// BilinearRoot is the pullback of Bilinear to root. Its arguments are g [Pairs×K] and x.
 type BilinearRoot struct{ Bilinear }
 
 func (o BilinearRoot) String() string { return o.Bilinear.String() + " to the root" }
@@ -191,8 +191,8 @@ func (o BilinearRoot) run(m *machine, in *Instruction) {
 	}
 }
 
-// mostlyZero reports whether so many of g are zero, as in differences of an oracle's best outputs, that it is faster to look at the others
-// alone.
+// mostlyZero reports whether at most one in 16 entries of g is nonzero, as in the difference of two outputs. Visiting only the
+// nonzero entries is then faster than a matrix product.
 func mostlyZero(g []float32) bool {
 	left := len(g) / 16
 	for _, c := range g {
@@ -205,10 +205,10 @@ func mostlyZero(g []float32) bool {
 	return true
 }
 
-// extent is where an example's positions lie in the batch.
+// extent is the range of an example's positions in the batch.
 type extent struct{ lo, hi int }
 
-// eachExample iterates over the first row of each example's pairs, and where its positions lie.
+// eachExample iterates over the examples: the first row of their pairs and the extent of their positions.
 func (m *machine) eachExample() func(yield func(row int, p extent) bool) {
 	return func(yield func(row int, p extent) bool) {
 		row := 0
@@ -224,10 +224,10 @@ func (m *machine) eachExample() func(yield func(row int, p extent) bool) {
 	}
 }
 
-// positions returns how many rows are not padding.
+// positions returns how many rows of positions are not padding.
 func (m *machine) positions() int { return last(m.offsets) }
 
-// copyRows returns a copy of xs in scratch memory, which the next call overwrites.
+// copyRows returns a copy of xs in scratch memory. The next call overwrites it.
 func (m *machine) copyRows(xs []float32) []float32 {
 	m.pairs = vec.Grow(m.pairs, len(xs))
 	copy(m.pairs, xs)

@@ -8,7 +8,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// body is a network up to its potentials: layers that make width numbers of each position.
+// body is a network without its output layer: it computes width numbers for each position.
 type body struct {
 	params []Param
 	width  int
@@ -16,7 +16,7 @@ type body struct {
 	layer  func(g *Graph, x *gorgonia.Node) (*gorgonia.Node, error) // the last one
 }
 
-// then puts a layer with parameters of its own on top.
+// then adds a layer with its own parameters on top.
 func (b body) then(width int, layer func(g *Graph, x *gorgonia.Node) (*gorgonia.Node, error), params ...Param) body {
 	return body{
 		params: append(append([]Param(nil), b.params...), params...),
@@ -32,7 +32,7 @@ func (b body) then(width int, layer func(g *Graph, x *gorgonia.Node) (*gorgonia.
 	}
 }
 
-// featureBody is the dense input as it is.
+// featureBody returns the dense features unchanged.
 func featureBody(input Input) body {
 	return body{width: input.Dim, build: func(g *Graph) (*gorgonia.Node, error) { return g.Features(), nil }}
 }
@@ -42,7 +42,7 @@ func (b body) window(width int) body {
 	return b.then(b.width*width, func(g *Graph, x *gorgonia.Node) (*gorgonia.Node, error) { return g.Window(x, width) })
 }
 
-// convolve is a convolution over positions for each of c.Channels.
+// convolve adds a convolution over positions for each of c.Channels.
 func (b body) convolve(c Config) body {
 	for i, channels := range c.Channels {
 		b = b.window(c.Window).dense(fmt.Sprintf("conv%d", i+1), channels, c)
@@ -50,7 +50,7 @@ func (b body) convolve(c Config) body {
 	return b
 }
 
-// dense is a dense layer with bias, activation and dropout.
+// dense adds a dense layer with bias, activation and dropout.
 func (b body) dense(name string, units int, c Config) body {
 	return b.then(units, func(g *Graph, x *gorgonia.Node) (*gorgonia.Node, error) {
 		h, err := g.Dense(x, g.Param(name+".weight"), g.Param(name+".bias"))
@@ -64,7 +64,7 @@ func (b body) dense(name string, units int, c Config) body {
 	}, Param{name + ".weight", []int{b.width, units}, initFor(c.Activation)}, Param{name + ".bias", []int{units}, nil})
 }
 
-// hidden are dense layers of c.Hidden units.
+// hidden adds a dense layer for each of c.Hidden.
 func (b body) hidden(c Config) body {
 	for i, units := range c.Hidden {
 		b = b.dense(fmt.Sprintf("hidden%d", i+1), units, c)
@@ -97,8 +97,8 @@ func (g *Graph) AddBias(x, bias *gorgonia.Node) (*gorgonia.Node, error) {
 	return gorgonia.BroadcastAdd(x, row, nil, []byte{0})
 }
 
-// potentials is the output layer: nodes linear in the last layer, and edges as configured. A network without hidden
-// layers starts at zero.
+// potentials adds the output layer: node potentials linear in the last layer, and edge potentials as configured. The weights of a
+// network without hidden layers start at zero.
 func (b body) potentials(c Config, labels int) Spec {
 	var init Init
 	if c.Net != "linear" {
@@ -140,7 +140,7 @@ func (b body) potentials(c Config, labels int) Spec {
 	}}
 }
 
-// scaled multiplies what init draws.
+// scaled multiplies what init draws by a factor.
 func scaled(init Init, by float32) Init {
 	if init == nil {
 		return nil
@@ -151,4 +151,77 @@ func scaled(init Init, by float32) Init {
 			w[i] *= by
 		}
 	}
+}
+
+// embedBody looks up each discrete input in its own table and joins the rows, followed by the dense features if the data has
+// them.
+func embedBody(c Config, input Input) body {
+	b := body{width: input.Dim}
+	for f, size := range c.Embed {
+		b.width += size
+		b.params = append(b.params, Param{fmt.Sprintf("embed%d", f+1), []int{input.Vocab[f], size}, Gaussian(0.1)})
+	}
+	b.build = func(g *Graph) (*gorgonia.Node, error) {
+		var parts gorgonia.Nodes
+		for f := range c.Embed {
+			e, err := g.Embed(g.Param(fmt.Sprintf("embed%d", f+1)), f)
+			if err != nil {
+				return nil, err
+			}
+			parts = append(parts, e)
+		}
+		if input.Dim > 0 {
+			parts = append(parts, g.Features())
+		}
+		x := parts[0]
+		if len(parts) > 1 {
+			var err error
+			if x, err = gorgonia.Concat(1, parts...); err != nil {
+				return nil, err
+			}
+		}
+		return g.Dropout(x, c.Dropout)
+	}
+	return b
+}
+
+// imageBody is a convolutional network over the image of each position: for each of c.Channels a 3×3 convolution, the
+// activation, and a maximum over 2×2 pixels. Arrays have one row of channels per pixel, so that a convolution is Patches and
+// a matrix product.
+func imageBody(c Config) body {
+	h, w := ImageHeight, ImageWidth
+	b := body{width: 1, build: func(g *Graph) (*gorgonia.Node, error) {
+		return gorgonia.Reshape(g.Features(), tensor.Shape{g.Rows * ImageHeight * ImageWidth, 1})
+	}}
+	for i, channels := range c.Channels {
+		name, height, width := fmt.Sprintf("conv%d", i+1), h, w
+		b = b.then(channels, func(g *Graph, x *gorgonia.Node) (*gorgonia.Node, error) {
+			p, err := g.Patches(x, height, width)
+			if err != nil {
+				return nil, err
+			}
+			y, err := gorgonia.Mul(p, g.Param(name+".weight"))
+			if err != nil {
+				return nil, err
+			}
+			// Pooling comes first: a bias and a monotone activation commute with the maximum, and then have a quarter of the
+			// entries.
+			if y, err = g.MaxPool(y, height, width); err != nil {
+				return nil, err
+			}
+			if y, err = g.AddBias(y, g.Param(name+".bias")); err != nil {
+				return nil, err
+			}
+			return g.Activate(y, c.Activation)
+		}, Param{name + ".weight", []int{9 * b.width, channels}, initFor(c.Activation)}, Param{name + ".bias", []int{channels}, nil})
+		h, w = h/2, w/2
+	}
+	flat := h * w * b.width
+	return b.then(flat, func(g *Graph, x *gorgonia.Node) (*gorgonia.Node, error) {
+		x, err := gorgonia.Reshape(x, tensor.Shape{g.Rows, flat})
+		if err != nil {
+			return nil, err
+		}
+		return g.Dropout(x, c.Dropout)
+	})
 }

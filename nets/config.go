@@ -7,7 +7,7 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Config chooses and sizes a preset network. Resolve fills what is left out.
+// Config chooses a preset network and its sizes. Resolve fills in what is left out.
 type Config struct {
 	Net        string     `yaml:"net" json:"net"`                                     // linear, mlp, cnn, cnn-image, embed or biaffine
 	Hidden     []int      `yaml:"hidden,omitempty" json:"hidden,omitempty"`           // units of each dense hidden layer
@@ -16,15 +16,15 @@ type Config struct {
 	Channels   []int      `yaml:"channels,omitempty" json:"channels,omitempty"`       // of each convolution
 	Embed      []int      `yaml:"embed,omitempty" json:"embed,omitempty"`             // embedding size of each discrete input
 	Dropout    float64    `yaml:"dropout,omitempty" json:"dropout,omitempty"`         // probability to drop a unit in training
-	Edges      string     `yaml:"edges,omitempty" json:"edges,omitempty"`             // transition, position or none; of chains
-	ArcUnits   int        `yaml:"arc-units,omitempty" json:"arc-units,omitempty"`     // of what biaffine arc scores are made of
-	LabelUnits int        `yaml:"label-units,omitempty" json:"label-units,omitempty"` // of what biaffine relation scores are made of
+	Edges      string     `yaml:"edges,omitempty" json:"edges,omitempty"`             // transition, position or none; chains only
+	ArcUnits   int        `yaml:"arc-units,omitempty" json:"arc-units,omitempty"`     // of the representations that score arcs, for biaffine
+	LabelUnits int        `yaml:"label-units,omitempty" json:"label-units,omitempty"` // of the representations that score relations, for biaffine
 }
 
 // The kinds of edge potentials.
 const (
-	EdgesTransition = "transition" // one learned matrix, and learned scores to start and to end with each label
-	EdgesPosition   = "position"   // a matrix for each position, linear in the last layer
+	EdgesTransition = "transition" // one learned matrix, and learned scores of starting and ending with each label
+	EdgesPosition   = "position"   // one matrix per position, linear in the last layer
 	EdgesNone       = "none"       // zero: positions are independent
 )
 
@@ -33,14 +33,14 @@ var Nets = append(slices.Clone(chainNets), "biaffine")
 
 var chainNets = []string{"linear", "mlp", "cnn", "cnn-image", "embed"}
 
-// The size of the images that cnn-image reads: a position's features are one, row by row.
+// The size of the images that cnn-image reads. The features of a position are one image, row by row.
 const (
 	ImageHeight = 16
 	ImageWidth  = 8
 )
 
-// Resolve checks c for inputs of the given shape and fills in the defaults, so that the result says everything. Net
-// cnn becomes cnn-image where the features are 16×8 images, and an empty Net is linear.
+// Resolve checks c for inputs of the given shape and fills in the defaults, so that the result is complete. Net cnn becomes
+// cnn-image if the features are 16×8 images; an empty Net becomes linear.
 func (c Config) Resolve(input Input) (Config, error) {
 	image := input.Dim == ImageHeight*ImageWidth
 	if c.Net == "" {
@@ -63,13 +63,13 @@ func (c Config) Resolve(input Input) (Config, error) {
 		c.Channels = orDefault(c.Channels, 128)
 	case "cnn-image":
 		if !image {
-			return c, structured.BadInput("net cnn-image reads %d×%d images (%d features a position), the data has %d; use cnn for windows of positions",
+			return c, structured.BadInput("net cnn-image reads %d×%d images (%d features per position), the data has %d; use cnn for windows of positions",
 				ImageHeight, ImageWidth, ImageHeight*ImageWidth, input.Dim)
 		}
 		c.Channels = orDefault(c.Channels, 16)
 		c.Hidden = orDefault(c.Hidden, 64)
 		if len(c.Channels) > 3 {
-			return c, structured.BadInput("net cnn-image halves the image with each of its convolutions: at most 3 fit, %d asked for", len(c.Channels))
+			return c, structured.BadInput("net cnn-image halves the image with each convolution, so at most 3 fit; the configuration has %d", len(c.Channels))
 		}
 	case "embed":
 		c.Window = orElse(c.Window, 5)
@@ -102,7 +102,7 @@ func (c Config) Resolve(input Input) (Config, error) {
 	}
 	switch {
 	case c.Net == "biaffine":
-		c.Edges = "" // of chains
+		c.Edges = "" // only chains have edges
 	case c.ArcUnits != 0 || c.LabelUnits != 0:
 		return c, structured.BadInput("net %s has no arc-units and label-units; biaffine does", c.Net)
 	case c.Edges == "":
@@ -150,7 +150,7 @@ func orDefault(n []int, otherwise ...int) []int {
 	return n
 }
 
-// embeddingSize grows with the vocabulary: 64 for words, a few for capitalisation or the like.
+// embeddingSize is the default embedding size: 64 for a vocabulary of words, less for a small one such as capitalisation.
 func embeddingSize(vocab int) int {
 	size := 4
 	for size < 64 && size*size < vocab {
@@ -159,13 +159,13 @@ func embeddingSize(vocab int) int {
 	return size
 }
 
-// New makes a preset network of chains for inputs of the given shape and a number of labels. NewBiaffine makes that of trees.
+// New makes a preset network that scores chains, for inputs of the given shape and a number of labels. For trees see NewBiaffine.
 func New(c Config, input Input, labels int) (*Net, error) {
 	c, err := c.Resolve(input)
 	if err != nil {
 		return nil, err
 	}
-	if err := c.readsChains(); err != nil {
+	if err := c.scoresChains(); err != nil {
 		return nil, err
 	}
 	if labels < 1 {

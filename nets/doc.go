@@ -1,20 +1,17 @@
-// Package nets turns inputs into potentials. A network is a Gorgonia expression graph with Gorgonia's symbolic gradient,
-// lowered once per shape to a small program of ours that runs with reused buffers. Beside score (w → θ) and pullback
-// (v → Jᵀv) it offers the push-forward (ẇ → Jẇ), and with it the network linearised at a point, which is what the
-// prox-linear method optimises.
+// Package nets turns inputs into potentials. A network is a Gorgonia expression graph with Gorgonia's symbolic gradient. The
+// package lowers the graph, once per Size, to a small program that reuses its buffers. Besides score (w → θ) and pullback
+// (v → Jᵀv) a program computes the push-forward (ẇ → Jẇ), and with it the network linearised at a point, which the prox-linear
+// method optimises.
 //
-// New makes one of the presets for chains, NewBiaffine the one for dependency trees, Build a network of one's own from a
-// Spec. All give a Net, whose weights are one flat vector, laid out as Net.Layout says.
+// New makes a preset for chains, NewBiaffine the preset for dependency trees, and Build a custom network from a Spec. Each
+// returns a Net. Its weights are one flat vector, whose layout is Net.Layout. Linear scorers of sparse inputs are in
+// nets/sparse, the inner loops of both in nets/kernels.
 //
-// How a batch is computed: the positions of all its examples are the rows of one matrix, padded to one of a few heights;
-// pairs of positions are the rows of others (pairs.go); and for each Size there is a program. To make one, the Spec builds
-// its graph (outputs.go), Gorgonia adds the pullback (differentiate, in program.go), the nodes become values (lower.go), a
-// graph that mixes rows of different examples is refused (rowaxis.go), the values' push-forward is added rule by rule
-// (tangent.go), the values are put in order and fused (planner.go) and their buffers placed in one arena (arena.go). An
-// op is one type, with its rule for tangents and its loop: matmul.go, elementwise.go, gather.go, reduce.go, shape.go,
-// softmax.go, pool.go, bilinear.go. A Gorgonia op that is not among them is an error that names it. Net.Program shows the
-// result, for other machines to run.
-//
-// Matrix products come from kernels of our own on amd64, from OpenBLAS where it is installed and they are not to be
-// had, or from gonum; the environment variable DSP_BLAS (own, openblas, gonum) asks for one.
+// To compute a batch, the positions of all its examples become the rows of one matrix, padded to one of a few heights (Bucket);
+// pairs of positions become the rows of other matrices (pairs.go). Each Size has a program, made in these steps: the Spec builds
+// its graph (outputs.go), Gorgonia adds the pullback (differentiate in program.go), the nodes become values (lower.go), graphs
+// that mix rows of different examples are refused (rowaxis.go), the push-forward is added op by op (tangent.go), and the planner
+// orders and fuses the values and places their buffers in one arena (planner.go). Each op is a type with its tangent rule and its
+// loop: matmul.go, elementwise.go, gather.go, reduce.go, shape.go, softmax.go, pool.go, bilinear.go. A Gorgonia op without such a
+// type is an error that names it. Net.Program returns the program, so that other devices can run it.
 package nets

@@ -6,9 +6,9 @@ import (
 	"gorgonia.org/gorgonia"
 )
 
-// Mask is the dropout mask of one layer: 0 with probability Rate, else 1/(1−Rate), for each of Units of each row;
-// all ones in evaluation. It is a function of the worker's seed, the example, the row in the example and the
-// unit, so that an example sees one network for as long as the seed stays.
+// Mask is the dropout mask of one layer: for each of Units of each row, 0 with probability Rate and 1/(1−Rate) otherwise; all ones
+// in evaluation. It depends only on the worker's seed, the example, the row in the example and the unit, so an example sees the
+// same network until the seed changes.
 type Mask struct {
 	Layer, Units int
 	Rate         float64
@@ -60,7 +60,7 @@ func (g *Graph) Dropout(x *gorgonia.Node, rate float64) (*gorgonia.Node, error) 
 	}
 	s := x.Shape()
 	if rate < 0 || rate >= 1 || len(s) != 2 || s[0] != g.Rows && s[0] != g.Pairs {
-		return nil, fmt.Errorf("nets: Dropout of %v with rate %g: it must be [%d×C] or [%d×C], the rate in [0,1)", s, rate, g.Rows, g.Pairs)
+		return nil, fmt.Errorf("nets: Dropout of %v with rate %g: expected [%d×C] or [%d×C] and a rate in [0,1)", s, rate, g.Rows, g.Pairs)
 	}
 	layer := len(g.masks)
 	n := g.input(fmt.Sprintf("mask%d", layer), s...)

@@ -1,7 +1,9 @@
 package nets
 
-// Binary is an elementwise op of two arrays of one size. Either argument may be an expand, which is then read in
-// place. It prints as the name of the function.
+import "github.com/dsp-go/dsp/nets/kernels"
+
+// Binary applies a function of two numbers, entry by entry, to two arrays of equal size. Either argument may be an Expand, which
+// is read in place. String returns the name of the function.
 type Binary struct{ f *binaryFunc }
 
 func (o Binary) String() string { return o.f.name }
@@ -33,7 +35,7 @@ func (o Binary) run(m *machine, in *Instruction) {
 	}
 }
 
-// binary applies f; a scalar argument is spread over the other.
+// binary applies f to x and y. A scalar is repeated to the size of the other argument.
 func (b *builder) binary(f *binaryFunc, x, y *value) *value {
 	switch {
 	case x.size() != y.size() && x.size() == 1:
@@ -59,17 +61,17 @@ func (b *builder) sum(x, y *value) *value {
 	return b.binary(addition, x, y)
 }
 
-// binaryFunc is a function of two numbers over slices: of two vectors, a vector and a number, a number and a vector.
+// binaryFunc applies a function of two numbers to slices: vector and vector (vv), vector and scalar (vs), scalar and vector (sv).
 type binaryFunc struct {
 	name       string
 	vv         func(out, x, y []float32)
 	vs         func(out, x []float32, y float32)
 	sv         func(out []float32, x float32, y []float32)
 	tangent    func(b *builder, v *value, d []*value) *value
-	arithmetic bool // not a comparison, which Gorgonia may also mean as a boolean
+	arithmetic bool // false for comparisons, whose result may be boolean in Gorgonia
 }
 
-// Unary is an elementwise function of one array. It prints as the name of the function.
+// Unary applies a function of one number to each entry of an array. String returns the name of the function.
 type Unary struct{ f *unaryFunc }
 
 func (o Unary) String() string { return o.f.name }
@@ -86,22 +88,22 @@ func (o Unary) run(m *machine, in *Instruction) {
 	o.f.apply(m.at(in.Out), m.at(in.Args[0].Buffer), m.scratch[:])
 }
 
-// unaryFunc is a function of one number over slices. Its derivative is a function of the argument x or, with ofResult,
-// of the result y, and slope multiplies g by it: out = g·f'. A nil slope is a derivative that is zero wherever it exists.
+// unaryFunc applies a function f of one number to slices. slope computes out = g·f', with f' a function of the argument x or, with
+// ofResult, of the result y. A nil slope means that the derivative is zero wherever it exists.
 type unaryFunc struct {
 	name     string
-	apply    func(out, x, scratch []float32) // scratch: block entries
+	apply    func(out, x, scratch []float32) // scratch has kernels.Block entries
 	slope    func(out, s, g []float32)
 	ofResult bool
 }
 
-// Slope multiplies by the derivative of a unary function: arguments s and g make g·f′(s), where s is the argument of f or
-// its result, as the function has it. It prints as the name of the function with a prime.
+// Slope computes g·f′(s) from arguments s and g, where s is the argument of the unary function f or, with ofResult, its result.
+// String returns the name of the function with a prime.
 type Slope struct{ f *unaryFunc }
 
 func (o Slope) String() string { return o.f.name + "'" }
 
-// tangent is that of the product f'(s)·g in its linear factor g: only first derivatives are ever asked for.
+// tangent differentiates f'(s)·g in g only: the program needs no second derivatives.
 func (o Slope) tangent(b *builder, v *value, d []*value) *value {
 	if d[1] == nil {
 		return nil
@@ -120,7 +122,7 @@ func (b *builder) slope(f *unaryFunc, x, y, g *value) *value {
 	return b.add(Slope{f}, g.shape, x, g)
 }
 
-// Assign copies its argument, or adds it where accumulate is set. It has no values: the planner makes it.
+// Assign copies its argument, or adds it if Accumulate is set. Only the planner makes it; no value has this op.
 type Assign struct{}
 
 func (Assign) String() string                            { return "assign" }
@@ -130,7 +132,7 @@ func (Assign) run(m *machine, in *Instruction) {
 	out, x, e := m.at(in.Out), m.at(in.Args[0].Buffer), in.Args[0].Expand
 	switch {
 	case e.Repeat == 0 && in.Accumulate:
-		fast.add(out, out, x)
+		kernels.Rows.Add(out, out, x)
 	case e.Repeat == 0:
 		copy(out, x)
 	default:
@@ -139,7 +141,7 @@ func (Assign) run(m *machine, in *Instruction) {
 			case in.Accumulate && scalar:
 				addition.vs(out[lo:hi], out[lo:hi], x[at])
 			case in.Accumulate:
-				fast.add(out[lo:hi], out[lo:hi], x[at:at+hi-lo])
+				kernels.Rows.Add(out[lo:hi], out[lo:hi], x[at:at+hi-lo])
 			case scalar:
 				fill(out[lo:hi], x[at])
 			default:

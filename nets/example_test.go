@@ -9,8 +9,8 @@ import (
 	"gorgonia.org/gorgonia"
 )
 
-// A network of one's own is a function that builds a Gorgonia graph: here one tanh layer over each position and its two
-// neighbours, with one matrix of transition potentials.
+// A custom network is a function that builds a Gorgonia graph: here one tanh layer over each position and its two neighbours,
+// with one matrix of transition potentials.
 func ExampleBuild() {
 	const dim, hidden, labels = 2, 3, 2
 	net, err := nets.Build(nets.Spec{
@@ -72,8 +72,8 @@ func ExampleBuild() {
 	// gradient of the transitions: [0 1 0 0]
 }
 
-// A network of one's own for another structure than chains returns a node for each part of its potentials: here the arcs of
-// dependency trees, which one bilinear form scores, and relations that all score zero.
+// A custom network for a structure other than chains returns a node for each part of its potentials: here one bilinear form
+// scores the arcs of dependency trees, and all relations score zero.
 func ExampleBuild_parts() {
 	const dim, units, relations = 2, 3, 4
 	net, err := nets.Build(nets.Spec{

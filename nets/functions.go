@@ -1,12 +1,16 @@
 package nets
 
 import (
+	"fmt"
 	"math"
 
+	"gorgonia.org/gorgonia"
+
+	"github.com/dsp-go/dsp/nets/kernels"
 	"github.com/dsp-go/dsp/structured/vec"
 )
 
-// The elementwise functions, under the names that Gorgonia prints.
+// The elementwise functions, by the names that Gorgonia prints.
 
 var addition, subtraction, multiplication *binaryFunc
 
@@ -18,12 +22,12 @@ var (
 func init() {
 	addition = &binaryFunc{
 		name:    "+",
-		vv:      fast.add,
+		vv:      kernels.Rows.Add,
 		tangent: func(b *builder, v *value, d []*value) *value { return b.sum(d[0], d[1]) },
 	}
 	subtraction = &binaryFunc{
 		name: "-",
-		vv:   fast.sub,
+		vv:   kernels.Rows.Sub,
 		tangent: func(b *builder, v *value, d []*value) *value {
 			switch {
 			case d[1] == nil:
@@ -36,7 +40,7 @@ func init() {
 	}
 	multiplication = &binaryFunc{
 		name: "⊙",
-		vv:   fast.mul,
+		vv:   kernels.Rows.Mul,
 		tangent: func(b *builder, v *value, d []*value) *value {
 			var l, r *value
 			if d[0] != nil {
@@ -96,7 +100,7 @@ func init() {
 	}
 }
 
-// register completes f's forms with a number for a vector.
+// register adds f to binaries. A missing vs or sv form comes from vv.
 func register(f *binaryFunc) {
 	vv := f.vv
 	f.vs = func(out, x []float32, y float32) {
@@ -150,7 +154,7 @@ func pointwise(f func(float64) float64) func(out, x, _ []float32) {
 	}
 }
 
-// slopeOf makes g·f' of a derivative f'.
+// slopeOf returns the loop g·f'(s) for a derivative f'.
 func slopeOf(df func(s float64) float64) func(out, s, g []float32) {
 	return func(out, s, g []float32) {
 		s, g = s[:len(out)], g[:len(out)]
@@ -160,7 +164,7 @@ func slopeOf(df func(s float64) float64) func(out, s, g []float32) {
 	}
 }
 
-// unaryTable lacks log2 and invSqrt, of which Gorgonia v0.9.18 gives wrong derivatives.
+// unaryTable leaves out log2 and invSqrt: Gorgonia v0.9.18 differentiates them wrongly.
 var unaryTable = []*unaryFunc{
 	{name: "neg", apply: func(out, x, _ []float32) {
 		for i, v := range x[:len(out)] {
@@ -184,8 +188,8 @@ var unaryTable = []*unaryFunc{
 	{name: "sqrt", apply: pointwise(math.Sqrt), ofResult: true, slope: slopeOf(func(y float64) float64 { return 1 / (2 * y) })},
 	{name: "inv", apply: pointwise(func(x float64) float64 { return 1 / x }), ofResult: true,
 		slope: slopeOf(func(y float64) float64 { return -y * y })},
-	{name: "tanh", apply: tanh, ofResult: true, slope: fast.tanhSlope},
-	{name: "sigmoid", apply: sigmoid, ofResult: true, slope: func(out, y, g []float32) {
+	{name: "tanh", apply: kernels.Tanh, ofResult: true, slope: kernels.Rows.TanhSlope},
+	{name: "sigmoid", apply: kernels.Sigmoid, ofResult: true, slope: func(out, y, g []float32) {
 		y, g = y[:len(out)], g[:len(out)]
 		for i := range out {
 			out[i] = g[i] * y[i] * (1 - y[i])
@@ -195,8 +199,8 @@ var unaryTable = []*unaryFunc{
 	{name: "expm1", apply: pointwise(math.Expm1), ofResult: true, slope: slopeOf(func(y float64) float64 { return y + 1 })},
 	{name: "softplus", apply: pointwise(func(x float64) float64 { return max(x, 0) + math.Log1p(math.Exp(-math.Abs(x))) }),
 		slope: slopeOf(func(x float64) float64 { return 1 / (1 + math.Exp(-x)) })},
-	{name: "relu", apply: func(out, x, _ []float32) { fast.relu(out, x) }, ofResult: true, slope: fast.reluSlope},
-	{name: "elu", apply: elu, ofResult: true, slope: fast.eluSlope},
+	{name: "relu", apply: func(out, x, _ []float32) { kernels.Rows.ReLU(out, x) }, ofResult: true, slope: kernels.Rows.ReLUSlope},
+	{name: "elu", apply: kernels.ELU, ofResult: true, slope: kernels.Rows.ELUSlope},
 }
 
 func sign(x float64) float64 {
@@ -207,4 +211,62 @@ func sign(x float64) float64 {
 		return -1
 	}
 	return 0
+}
+
+// Activation is an elementwise non-linearity.
+type Activation string
+
+// The activations. ELU is x for x > 0 and eˣ−1 below (Clevert, Unterthiner and Hochreiter 2016).
+const (
+	ELU  Activation = "elu"
+	Tanh Activation = "tanh"
+	ReLU Activation = "relu"
+)
+
+var activations = map[Activation]struct{ f, slope func(float64) float64 }{ // the slope is a function of the result
+	ELU: {func(x float64) float64 {
+		if x > 0 {
+			return x
+		}
+		return math.Expm1(x)
+	}, func(y float64) float64 { return min(y, 0) + 1 }},
+	Tanh: {math.Tanh, func(y float64) float64 { return 1 - y*y }},
+	ReLU: {func(x float64) float64 { return max(x, 0) }, func(y float64) float64 {
+		if y > 0 {
+			return 1
+		}
+		return 0
+	}},
+}
+
+// Activate applies an activation to every entry of x. Its gradient is a single op that needs only the result.
+func (g *Graph) Activate(x *gorgonia.Node, a Activation) (*gorgonia.Node, error) {
+	f, ok := activations[a]
+	if !ok {
+		return nil, fmt.Errorf("nets: activation %q is not one of elu, tanh, relu", a)
+	}
+	shape := x.Shape().Clone()
+	op := &fusedOp{name: string(a), out: shape,
+		eval: func(args [][]float64, out []float64) {
+			for i, x := range args[0] {
+				out[i] = f.f(x)
+			}
+		},
+		lowered: func(b *builder, args []*value) *value { return b.add(Unary{unaries[string(a)]}, shape, args[0]) },
+	}
+	op.pull = func(_ gorgonia.Nodes, output, grad *gorgonia.Node) (gorgonia.Nodes, error) {
+		back := &fusedOp{name: string(a) + "'", out: shape,
+			eval: func(args [][]float64, out []float64) {
+				for i, y := range args[0] {
+					out[i] = args[1][i] * f.slope(y)
+				}
+			},
+			lowered: func(b *builder, args []*value) *value {
+				return b.add(Slope{unaries[string(a)]}, shape, args[0], args[1])
+			},
+		}
+		n, err := back.apply(output, grad)
+		return gorgonia.Nodes{n}, err
+	}
+	return op.apply(x)
 }

@@ -10,8 +10,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// fusedOp is an op of ours in a Gorgonia graph, for what Gorgonia lacks or spreads over many nodes. The program runs
-// what it lowers to; Gorgonia's own machines run eval, which is plain and slow.
+// fusedOp is a Gorgonia op of this package, for what Gorgonia lacks or needs many nodes for. A program runs what it lowers to;
+// Gorgonia's own machines run eval, which is simple and slow.
 type fusedOp struct {
 	name    string
 	in      []tensor.Shape
@@ -19,7 +19,7 @@ type fusedOp struct {
 	dtype   tensor.Dtype
 	eval    func(args [][]float64, out []float64)
 	lowered func(b *builder, args []*value) *value
-	// pull gives the cotangents of the inputs; nil where there is none.
+	// pull returns the cotangents of the inputs, nil for an input without one.
 	pull func(inputs gorgonia.Nodes, output, grad *gorgonia.Node) (gorgonia.Nodes, error)
 }
 
@@ -97,7 +97,7 @@ func (o *fusedOp) Hashcode() uint32 {
 
 func (o *fusedOp) String() string { return o.name }
 
-// DiffWRT says with respect to which inputs the op has a derivative.
+// DiffWRT says for which inputs the op has a derivative.
 func (o *fusedOp) DiffWRT(inputs int) []bool {
 	wrt := make([]bool, inputs)
 	for i := range wrt {

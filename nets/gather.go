@@ -1,14 +1,18 @@
 package nets
 
-import "fmt"
+import (
+	"fmt"
 
-// Index says which rows a gather reads. Row −1 is a row of zeros.
+	"github.com/dsp-go/dsp/nets/kernels"
+)
+
+// Index says which rows a Gather reads. Row −1 stands for a row of zeros.
 type Index struct {
 	Kind  IndexKind
 	Field int     // ids: which discrete input
-	Width int     // window: entries a row of the batch
-	Fixed []int32 // pattern: entries of one repetition
-	Rows  int     // pattern: rows of the source for each repetition
+	Width int     // window: positions that it spans
+	Fixed []int32 // pattern: the entries of one repetition
+	Rows  int     // pattern: rows of the source per repetition
 }
 
 // IndexKind is where the entries of an Index come from.
@@ -73,7 +77,7 @@ func gatherRows(out, x []float32, rows []int32, c int) {
 	}
 }
 
-// Scatter adds rows of its argument to the rows that gather read: the adjoint of gather.
+// Scatter adds each row of its argument to the row that Gather read: the adjoint of Gather.
 type Scatter struct{ Gather }
 
 func (s Scatter) String() string { return fmt.Sprintf("scatter %s ×%d", s.Index, s.Cols) }
@@ -111,7 +115,7 @@ func scatterRows(out, g []float32, rows []int32, c int) {
 	for j, r := range rows {
 		if r >= 0 {
 			to := out[int(r)*c : (int(r)+1)*c]
-			fast.add(to, to, g[j*c:(j+1)*c])
+			kernels.Rows.Add(to, to, g[j*c:(j+1)*c])
 		}
 	}
 }

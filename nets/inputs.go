@@ -5,13 +5,13 @@ import (
 	"github.com/dsp-go/dsp/structured/vec"
 )
 
-// loadInputs gathers what the program reads of the batch, padded to its rows: with zero features, ids of the zero row,
-// and neighbours none.
+// loadInputs gathers what the program reads of the batch, padded to its rows. Padding has zero features, and −1 as ids and
+// neighbours.
 func (w *NetWorker) loadInputs(p *Program, batch *structured.Batch) error {
 	data, in := batch.Data, w.net.input
 	if p.Needs.Features {
 		if data.Features == nil || data.Dim != in.Dim {
-			return structured.BadInput("%s has %d features a position; the network reads %d", data.Name, data.Dim, in.Dim)
+			return structured.BadInput("%s has %d features per position; the network reads %d", data.Name, data.Dim, in.Dim)
 		}
 		w.m.mem[SpaceFeatures] = w.batchFeatures(batch, p.Rows)
 	}
@@ -56,7 +56,7 @@ func (w *NetWorker) loadInputs(p *Program, batch *structured.Batch) error {
 	return nil
 }
 
-// rowKeys makes a number of every row's example and the row's place in it, for examples that have so many rows; 0 in padding.
+// rowKeys hashes each row's example and its index within the example; example b of the batch has length(b) rows. Padding gets 0.
 func rowKeys(to []uint64, examples []int, rows int, length func(b int) int) []uint64 {
 	to, at := vec.Grow(to, rows), 0
 	for b, example := range examples {
@@ -69,8 +69,8 @@ func rowKeys(to []uint64, examples []int, rows int, length func(b int) int) []ui
 	return to
 }
 
-// CheckTables refuses examples that do not have the rows that the potentials need: n·n of every table but that of positions, for
-// an example of n positions.
+// CheckTables refuses examples without the rows that the potentials need: an example of n positions has n·n rows of every table
+// other than that of positions.
 func (n *Net) CheckTables(data *structured.Dataset, examples []int) error {
 	for _, part := range n.shape.Form.Parts {
 		if part.Rows == structured.Positions || part.Rows == structured.Tied {
@@ -83,15 +83,15 @@ func (n *Net) CheckTables(data *structured.Dataset, examples []int) error {
 		for _, e := range examples {
 			length := data.Length(e)
 			if rows := t.Offsets[e+1] - t.Offsets[e]; rows != length*length {
-				return structured.BadInput("%s: %d rows of table %q, the network makes %d×%d: one for each pair of positions", data.Where(e), rows, part.Rows, length, length)
+				return structured.BadInput("%s: %d rows of table %q; expected %d×%d, one for each pair of positions", data.Where(e), rows, part.Rows, length, length)
 			}
 		}
 	}
 	return nil
 }
 
-// batchFeatures returns the dense inputs of the batch: the data's own memory where the examples follow each other and
-// fill the program.
+// batchFeatures returns the dense inputs of the batch. If the examples are consecutive and need no padding, it returns the
+// data's memory without a copy.
 func (w *NetWorker) batchFeatures(batch *structured.Batch, rows int) []float32 {
 	data, d := batch.Data, batch.Data.Dim
 	if n := batch.Positions(); n == rows && consecutive(batch.Examples) {
@@ -138,7 +138,7 @@ func (w *NetWorker) batchIDs(p *Program, batch *structured.Batch) error {
 	return nil
 }
 
-// windowRows lists the rows of the neighbours t−⌊width/2⌋ … t+⌊width/2⌋ of each row t, −1 outside its chain.
+// windowRows lists the neighbours t−⌊width/2⌋ … t+⌊width/2⌋ of each row t, −1 outside its example.
 func windowRows(to []int32, batch *structured.Batch, width, rows int) []int32 {
 	to = vec.Grow(to, rows*width)
 	at, half := 0, width/2

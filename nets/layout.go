@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// Param is a parameter of a network.
+// Param is a parameter array of a network.
 type Param struct {
 	Name  string
 	Shape []int
 	Init  Init // nil: zeros
 }
 
-// Init draws the first values of a parameter of the given shape into w.
+// Init draws the initial values of a parameter of the given shape into w.
 type Init func(rng *rand.Rand, shape []int, w []float32)
 
 // Glorot draws from N(0, 2/(in+out)) for a parameter [in×…×out], which keeps the variance of both activations and

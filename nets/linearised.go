@@ -3,6 +3,7 @@ package nets
 import (
 	"fmt"
 
+	"github.com/dsp-go/dsp/nets/kernels"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -16,15 +17,15 @@ type Linearised struct {
 	wk  []float32
 }
 
-// Linearise returns the model of net at wk, of which it keeps a copy.
+// Linearise returns the model of net at wk. It copies wk.
 func Linearise(net *Net, wk []float32) *Linearised {
 	return &Linearised{net, append([]float32(nil), wk...)}
 }
 
-// Net returns the network that it is the model of.
+// Net returns the network that was linearised.
 func (l *Linearised) Net() *Net { return l.net }
 
-// MoveTo makes w the point w_k. Workers made before see it at their next Score.
+// MoveTo sets w_k to w. Existing workers see it at their next Score.
 func (l *Linearised) MoveTo(w []float32) { copy(l.wk, w) }
 
 // Dim returns the number of weights.
@@ -48,7 +49,7 @@ func (l *Linearised) NewLinearisedWorker() *LinearisedWorker {
 type LinearisedWorker struct {
 	model     *Linearised
 	net       *NetWorker
-	direction []float32 // w − w_k, where it is read
+	direction []float32 // w − w_k, as far as the push-forward reads it
 	tangent   structured.Potentials
 }
 
@@ -71,15 +72,15 @@ func (w *LinearisedWorker) ScoreDropout(weights []float32, seed uint64, batch *s
 	}
 	for k := range θ.Parts {
 		to := θ.Parts[k].Values
-		fast.add(to, to, w.tangent.Parts[k].Values)
+		kernels.Rows.Add(to, to, w.tangent.Parts[k].Values)
 	}
 	return nil
 }
 
-// step sets the direction to w − w_k where the batch's push-forward reads it, which is few rows of an embedding.
+// step sets the direction to w − w_k where the push-forward of the batch reads it: only a few rows of an embedding.
 func (w *LinearisedWorker) step(weights []float32) {
 	sub := func(offset, n int) {
-		fast.sub(w.direction[offset:offset+n], weights[offset:], w.model.wk[offset:])
+		kernels.Rows.Sub(w.direction[offset:offset+n], weights[offset:], w.model.wk[offset:])
 	}
 	for _, a := range w.net.prog.whole {
 		sub(a.offset, a.n)

@@ -9,12 +9,12 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// lowerer is an op of ours on Gorgonia's side: it knows the value that it stands for.
+// lowerer is a Gorgonia op of this package, which builds its own value.
 type lowerer interface {
 	lower(b *builder, n *gorgonia.Node, args []*value) (*value, error)
 }
 
-// lowering turns Gorgonia nodes into values, each once.
+// lowering turns Gorgonia nodes into values, each node once.
 type lowering struct {
 	*builder
 	graph *Graph
@@ -65,7 +65,7 @@ func (l *lowering) apply(n *gorgonia.Node, args []*value) (*value, error) {
 		if axis := int(unexported(o, "axis").Int()); axis < len(args[0].shape) {
 			size = args[0].shape[axis]
 		}
-		return l.scalar(float32(size)), nil // for a mean; repeat knows its shape
+		return l.scalar(float32(size)), nil // a mean divides by it; repeat reads its own shape instead
 	case "gorgonia.reshapeOp":
 		return l.view(args[0], shape), nil
 	case "gorgonia.repeatOp":
@@ -100,7 +100,7 @@ func (l *lowering) apply(n *gorgonia.Node, args []*value) (*value, error) {
 	case "gorgonia.softmaxDiffOp":
 		return l.add(SoftmaxPull{softmaxOf(o, shape)}, shape, args[1], args[2]), nil
 	}
-	return nil, fmt.Errorf("op %q (%T) is not one that a network's program can run", text, o)
+	return nil, fmt.Errorf("a network's program cannot run op %q (%T)", text, o)
 }
 
 func (l *lowering) constant(n *gorgonia.Node, shape []int) (*value, error) {
@@ -116,11 +116,11 @@ func (l *lowering) constant(n *gorgonia.Node, shape []int) (*value, error) {
 	case float64:
 		return l.scalar(float32(x)), nil
 	}
-	return nil, fmt.Errorf("node %q has no value that a program can hold (%T): inputs come from Param, Features, Embed and Boundary",
+	return nil, fmt.Errorf("node %q has no value that a program can use (%T): inputs come from Param, Features, Embed and Boundary",
 		n.Name(), data)
 }
 
-// repeat is Gorgonia's: every entry along an axis, consecutively.
+// repeat is Gorgonia's Repeat: the copies of each entry along the axis are consecutive.
 func (l *lowering) repeat(x *value, along int, shape []int) *value {
 	from := append([]int(nil), x.shape...)
 	for len(from) <= along {
@@ -129,7 +129,7 @@ func (l *lowering) repeat(x *value, along int, shape []int) *value {
 	return l.expand(x, Expand{product(from[:along+1]), shape[along] / from[along], product(from[along+1:])}, shape)
 }
 
-// product lowers the products of vectors and matrices, told apart by how they print.
+// product lowers the products of vectors and matrices. How an op prints tells which product it is.
 func (l *lowering) product(text string, x, y *value, shape []int) (*value, error) {
 	o := MatMul{Batch: 1, TransA: strings.HasPrefix(text, "Aᵀ"), TransB: strings.HasSuffix(text, "ᵀ")}
 	rows := func(s []int, trans bool) (int, int) {
@@ -154,7 +154,7 @@ func (l *lowering) product(text string, x, y *value, shape []int) (*value, error
 	case strings.Contains(text, "⊗"):
 		o.M, o.N, o.K = x.size(), y.size(), 1
 	default:
-		return nil, fmt.Errorf("linear algebra op %q is not one that a network's program can run", text)
+		return nil, fmt.Errorf("a network's program cannot run linear algebra op %q", text)
 	}
 	if o.Batch*o.M*o.N != product(shape) || o.Batch*o.M*o.K != x.size() || o.Batch*o.K*o.N != y.size() {
 		return nil, fmt.Errorf("op %q of %v and %v: sizes do not fit", text, x.shape, y.shape)
@@ -162,7 +162,7 @@ func (l *lowering) product(text string, x, y *value, shape []int) (*value, error
 	return l.matmul(o, shape, x, y), nil
 }
 
-// reduceAxes reduces one axis after the other, the last first.
+// reduceAxes reduces one axis at a time, the last first.
 func (l *lowering) reduceAxes(o gorgonia.Op, x *value, shape []int, one func(*value, Sum, []int) *value) *value {
 	left := append([]int(nil), x.shape...)
 	along := map[int]bool{}
@@ -208,7 +208,7 @@ func softmaxOf(o gorgonia.Op, shape []int) Softmax {
 	return Softmax{product(shape[:axis]), shape[axis], product(shape[axis+1:]), unexported(o, "isLog").Bool()}
 }
 
-// unexported reads a field of one of Gorgonia's ops, which are public only as interfaces.
+// unexported reads a field of a Gorgonia op. The op types are unexported, so this takes reflection.
 func unexported(o gorgonia.Op, field string) reflect.Value {
 	v := reflect.ValueOf(o)
 	if v.Kind() == reflect.Pointer {

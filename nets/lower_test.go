@@ -5,12 +5,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dsp-go/dsp/structured"
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
+
+	"github.com/dsp-go/dsp/structured"
 )
 
-// node unwraps in graphs of tests: Build turns the panic into its error.
+// node returns n or panics with err. Build turns the panic into an error.
 func node(n *gorgonia.Node, err error) *gorgonia.Node {
 	if err != nil {
 		panic(err)
@@ -18,7 +19,7 @@ func node(n *gorgonia.Node, err error) *gorgonia.Node {
 	return n
 }
 
-// ownGraphs use Gorgonia's ops as somebody with a graph of their own would.
+// ownGraphs use Gorgonia's ops as a user's custom graph would.
 var ownGraphs = map[string]func(g *Graph, x *gorgonia.Node) *gorgonia.Node{
 	"rectify":  func(g *Graph, x *gorgonia.Node) *gorgonia.Node { return node(gorgonia.Rectify(x)) },
 	"tanh":     func(g *Graph, x *gorgonia.Node) *gorgonia.Node { return node(gorgonia.Tanh(x)) },
@@ -72,7 +73,7 @@ var ownGraphs = map[string]func(g *Graph, x *gorgonia.Node) *gorgonia.Node{
 		y := node(gorgonia.BroadcastAdd(x, b, nil, []byte{0}))
 		return node(gorgonia.BroadcastHadamardProd(y, b, nil, []byte{0}))
 	},
-	"bias by ones": func(g *Graph, x *gorgonia.Node) *gorgonia.Node { // a row of parameters spread by a product
+	"bias by ones": func(g *Graph, x *gorgonia.Node) *gorgonia.Node { // a matrix product repeats a row of parameters
 		ones := gorgonia.NewConstant(tensor.Ones(g.Dtype, g.Rows, 1))
 		return node(gorgonia.Add(x, node(gorgonia.Mul(ones, node(gorgonia.Reshape(g.Param("bias"), tensor.Shape{1, 4}))))))
 	},
@@ -118,7 +119,7 @@ func ownSpec(middle func(*Graph, *gorgonia.Node) *gorgonia.Node) Spec {
 	}
 }
 
-// A user's graph of Gorgonia's own ops: score, pullback and push-forward as Gorgonia's TapeMachine computes them.
+// Score, pullback and push-forward of graphs of Gorgonia's own ops equal those of Gorgonia's TapeMachine.
 func TestOwnGraphsEqualGorgonia(t *testing.T) {
 	for name, middle := range ownGraphs {
 		t.Run(name, func(t *testing.T) {
@@ -137,13 +138,13 @@ func TestBuildErrors(t *testing.T) {
 		want string
 		spec Spec
 	}{
-		{`op "im2col`, ownSpec(func(g *Graph, x *gorgonia.Node) *gorgonia.Node { // not an op that the program knows
+		{`op "im2col`, ownSpec(func(g *Graph, x *gorgonia.Node) *gorgonia.Node { // the program has no such op
 			image := node(gorgonia.Reshape(x, tensor.Shape{g.Rows, 1, 2, 2}))
 			filter := node(gorgonia.Reshape(g.Param("square"), tensor.Shape{4, 1, 2, 2}))
 			y := node(gorgonia.Conv2d(image, filter, tensor.Shape{2, 2}, []int{0, 0}, []int{1, 1}, []int{1, 1}))
 			return node(gorgonia.Reshape(y, tensor.Shape{g.Rows, 4}))
 		})},
-		{`op "invSqrt"`, ownSpec(func(g *Graph, x *gorgonia.Node) *gorgonia.Node { return node(gorgonia.InverseSqrt(x)) })}, // its gradient is wrong
+		{`op "invSqrt"`, ownSpec(func(g *Graph, x *gorgonia.Node) *gorgonia.Node { return node(gorgonia.InverseSqrt(x)) })}, // Gorgonia differentiates it wrongly
 		{`op "log2"`, ownSpec(func(g *Graph, x *gorgonia.Node) *gorgonia.Node { return node(gorgonia.Log2(x)) })},
 		{`"nothing" is not in the Spec`, ownSpec(func(g *Graph, x *gorgonia.Node) *gorgonia.Node { return g.Param("nothing") })},
 		{"vocabularies have sizes []", ownSpec(func(g *Graph, x *gorgonia.Node) *gorgonia.Node { return node(g.Embed(g.Param("square"), 0)) })},
@@ -167,7 +168,7 @@ func TestResolve(t *testing.T) {
 	for _, c := range []struct {
 		config Config
 		input  Input
-		want   string // the net, or what the error says
+		want   string // the net, or part of the error
 	}{
 		{Config{}, Input{Dim: 3}, "linear"},
 		{Config{Net: "cnn"}, Input{Dim: 128}, "cnn-image"},
@@ -194,7 +195,7 @@ func TestResolve(t *testing.T) {
 			t.Errorf("%+v: %q, %v; want %q", c.config, r.Net, err, c.want)
 		}
 		if again, err2 := r.Resolve(c.input); err == nil && (err2 != nil || again.Net != r.Net || len(again.Embed) != len(r.Embed)) {
-			t.Errorf("%+v resolves to %+v (%v) the second time", r, again, err2)
+			t.Errorf("%+v resolves to %+v (%v) when resolved again", r, again, err2)
 		}
 	}
 }
@@ -228,7 +229,7 @@ func TestWorkerErrors(t *testing.T) {
 	}
 }
 
-// Dropout is a function of the seed, the example and the position, whatever the batch.
+// Dropout depends on the seed, the example and the position, not on the batch.
 func TestDropoutMask(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	net := mustNew(t, Config{Net: "mlp", Hidden: []int{400}, Dropout: 0.25, Edges: EdgesNone}, Input{Dim: 3}, 2)
@@ -250,9 +251,9 @@ func TestDropoutMask(t *testing.T) {
 		return true
 	}
 	if same(off, one) || same(one, two) || !same(one, at(1)) || !same(off, at(0)) {
-		t.Error("the mask is not the seed's")
+		t.Error("the mask does not follow the seed")
 	}
-	// The rate, and the mean of the mask.
+	// The mask has two values, and its mean is 1.
 	out := make([]float32, 400*64)
 	m := machine{seed: 9, keys: make([]uint64, 64)}
 	for i := range m.keys {
@@ -269,5 +270,93 @@ func TestDropoutMask(t *testing.T) {
 	}
 	if mean := sum / float64(len(out)); mean < 0.98 || mean > 1.02 {
 		t.Errorf("mean of the mask %g", mean)
+	}
+}
+
+// mixing are graphs that mix rows of different examples, with the op that the error names.
+var mixing = map[string]struct {
+	op    string
+	graph func(g *Graph, x *gorgonia.Node) *gorgonia.Node
+}{
+	"similarities": {"matrix product", func(g *Graph, x *gorgonia.Node) *gorgonia.Node {
+		return node(gorgonia.Mul(node(gorgonia.Mul(x, node(gorgonia.Transpose(x, 1, 0)))), x))
+	}},
+	"covariance": {"matrix product", func(g *Graph, x *gorgonia.Node) *gorgonia.Node {
+		return node(gorgonia.Mul(x, node(gorgonia.Mul(node(gorgonia.Transpose(x, 1, 0)), x))))
+	}},
+	"batch normalisation": {"sum", func(g *Graph, x *gorgonia.Node) *gorgonia.Node {
+		mean := node(gorgonia.Reshape(node(gorgonia.Mean(x, 0)), tensor.Shape{1, 4}))
+		return node(gorgonia.BroadcastSub(x, mean, nil, []byte{0}))
+	}},
+	"sum of everything": {"sum", func(g *Graph, x *gorgonia.Node) *gorgonia.Node {
+		return node(gorgonia.HadamardProd(x, node(gorgonia.Sum(x))))
+	}},
+	"largest of all rows": {"max", func(g *Graph, x *gorgonia.Node) *gorgonia.Node {
+		top := node(gorgonia.Reshape(node(gorgonia.Max(x, 0)), tensor.Shape{1, 4}))
+		return node(gorgonia.BroadcastAdd(x, top, nil, []byte{0}))
+	}},
+	"softmax over rows": {"softmax", func(g *Graph, x *gorgonia.Node) *gorgonia.Node { return node(gorgonia.SoftMax(x, 0)) }},
+	"transposed read as it was": {"reshape", func(g *Graph, x *gorgonia.Node) *gorgonia.Node {
+		return node(gorgonia.Reshape(node(gorgonia.Transpose(x, 1, 0)), tensor.Shape{g.Rows, 4}))
+	}},
+	"half of the rows by the other": {"slice", func(g *Graph, x *gorgonia.Node) *gorgonia.Node {
+		top, bottom := node(gorgonia.Slice(x, gorgonia.S(0, g.Rows/2), nil)), node(gorgonia.Slice(x, gorgonia.S(g.Rows/2, g.Rows), nil))
+		return node(gorgonia.Concat(0, bottom, top))
+	}},
+	"two rows side by side": {"sum", func(g *Graph, x *gorgonia.Node) *gorgonia.Node {
+		two := node(gorgonia.Reshape(x, tensor.Shape{g.Rows / 2, 2, 4}))
+		s := node(gorgonia.Reshape(node(gorgonia.Sum(two, 1)), tensor.Shape{g.Rows / 2, 1, 4}))
+		return node(gorgonia.Reshape(node(gorgonia.BroadcastAdd(two, s, nil, []byte{1})), tensor.Shape{g.Rows, 4}))
+	}},
+	"pairs of rows as matrices": {"transpose", func(g *Graph, x *gorgonia.Node) *gorgonia.Node {
+		two := node(gorgonia.Reshape(x, tensor.Shape{g.Rows / 2, 2, 4}))
+		gram := node(gorgonia.BatchedMatMul(two, node(gorgonia.Transpose(two, 0, 2, 1))))
+		return node(gorgonia.Reshape(node(gorgonia.BatchedMatMul(gram, two)), tensor.Shape{g.Rows, 4}))
+	}},
+	"transposed square": {"+", func(g *Graph, x *gorgonia.Node) *gorgonia.Node { // [8×8] at the smallest size, where shapes fit
+		wide := node(gorgonia.Concat(1, x, x))
+		both := node(gorgonia.Add(wide, node(gorgonia.Transpose(wide, 1, 0))))
+		return node(gorgonia.Slice(both, nil, gorgonia.S(0, 4)))
+	}},
+	"ids that look up rows": {"gather ids", func(g *Graph, x *gorgonia.Node) *gorgonia.Node { return node(g.Embed(x, 0)) }},
+	"window of a transpose": {"gather window", func(g *Graph, x *gorgonia.Node) *gorgonia.Node {
+		w := node(g.Window(node(gorgonia.Transpose(node(gorgonia.Concat(1, x, x)), 1, 0)), 3))
+		return node(gorgonia.Slice(w, nil, gorgonia.S(0, 4)))
+	}},
+	"rows told apart by a constant": {"+", func(g *Graph, x *gorgonia.Node) *gorgonia.Node {
+		n := tensor.New(tensor.WithShape(g.Rows, 4), tensor.WithBacking(tensor.Range(tensor.Float32, 0, g.Rows*4)))
+		return node(gorgonia.Add(x, gorgonia.NewConstant(n)))
+	}},
+	"turned potentials": {"transpose", func(g *Graph, x *gorgonia.Node) *gorgonia.Node {
+		return node(gorgonia.Transpose(node(gorgonia.Concat(1, x, x)), 1, 0))
+	}},
+}
+
+// Build refuses a graph that mixes rows of different examples and names the op.
+func TestMixedRowsAreRefused(t *testing.T) {
+	for name, c := range mixing {
+		_, err := Build(ownSpec(c.graph), Input{Dim: 3, Vocab: []int{8}})
+		if err == nil || !strings.Contains(err.Error(), `op "`+c.op) {
+			t.Errorf("%s: error %v, want one about op %q", name, err, c.op)
+		}
+	}
+}
+
+// Potentials that all examples share may depend on parameters only.
+func TestSharedPotentialsDependOnNoInput(t *testing.T) {
+	spec := Spec{Name: "own", Params: []Param{{"in", []int{3, 2}, Glorot}},
+		Build: func(g *Graph) (*gorgonia.Node, *gorgonia.Node, error) {
+			x := node(gorgonia.Mul(g.Features(), g.Param("in")))
+			return x, node(gorgonia.Slice(x, gorgonia.S(0, 2), nil)), nil
+		}}
+	if _, err := Build(spec, Input{Dim: 3}); err == nil || !strings.Contains(err.Error(), `op "slice`) {
+		t.Errorf("rows cut out as transitions: %v", err)
+	}
+	spec.Build = func(g *Graph) (*gorgonia.Node, *gorgonia.Node, error) {
+		x := node(gorgonia.Mul(g.Features(), g.Param("in")))
+		return x, node(gorgonia.Mul(node(gorgonia.Transpose(x, 1, 0)), x)), nil
+	}
+	if _, err := Build(spec, Input{Dim: 3}); err == nil || !strings.Contains(err.Error(), `op "matrix product`) {
+		t.Errorf("transitions made of all rows: %v", err)
 	}
 }

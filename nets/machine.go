@@ -1,21 +1,23 @@
 package nets
 
-// machine is the memory that a program runs in.
+import "github.com/dsp-go/dsp/nets/kernels"
+
+// machine runs a program: its memory, by space, and what the ops read of the batch.
 type machine struct {
 	mem        [][]float32 // by space
-	offsets    []int       // [B+1] where each example's positions lie
+	offsets    []int       // [B+1] first position of each example
 	ids        [][]int32   // by field
-	windows    [][]int32   // by position in widths
+	windows    [][]int32   // by index in widths
 	widths     []int
 	dependents []int32  // of every pair: the position of its dependent, −1 in padding
 	heads      []int32  // of every pair: the position of its head, −1 for the root and in padding
-	distances  []int32  // of every pair: a row of a table with Distances rows for each position, −1 in padding
-	keys       []uint64 // dropout: a number for every position
-	pairKeys   []uint64 // dropout: a number for every pair
+	distances  []int32  // of every pair: its row in a table with Distances rows per position, −1 in padding
+	keys       []uint64 // dropout: a key for every position
+	pairKeys   []uint64 // dropout: a key for every pair
 	seed       uint64   // dropout: 0 in evaluation
-	blas       BLAS
-	scratch    [block]float32
-	pairs      []float32 // scratch memory of the ops of pairs
+	blas       kernels.BLAS
+	scratch    [kernels.Block]float32
+	pairs      []float32 // scratch memory of the ops on pairs
 }
 
 func (m *machine) at(b *Buffer) []float32 { return m.mem[b.Space][b.Offset : b.Offset+b.N] }

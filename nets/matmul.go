@@ -26,7 +26,7 @@ func (o MatMul) tangent(b *builder, v *value, d []*value) *value {
 	return b.sum(l, r)
 }
 
-// matmul multiplies; a factor that is itself a transposed matrix is read transposed.
+// matmul multiplies x and y. A factor that is a transposed matrix is read in place, transposed.
 func (b *builder) matmul(o MatMul, shape []int, x, y *value) *value {
 	if p, ok := x.op.(Permute); ok && o.Batch == 1 && p.isMatrix() {
 		x, o.TransA = x.args[0], !o.TransA

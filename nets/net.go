@@ -7,17 +7,17 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Net is a network: a Scorer that is run by programs lowered from its Gorgonia graph.
+// Net is a network: a Scorer that runs programs lowered from its Gorgonia graph.
 type Net struct {
 	spec     Spec
 	input    Input
 	layout   Layout
-	shape    *Program // the smallest one, for what does not depend on the size
+	shape    *Program // the smallest one, for facts that do not depend on the size
 	mu       sync.Mutex
 	programs map[Size]*Program
 }
 
-// Build checks a Spec for inputs of the given shape, and makes it a Net.
+// Build checks a Spec for inputs of the given shape and makes a Net of it.
 func Build(spec Spec, input Input) (*Net, error) {
 	layout, err := newLayout(spec.Params)
 	if err != nil {
@@ -43,13 +43,13 @@ func (n *Net) Dim() int { return n.layout.Dim() }
 // Form returns the form of the potentials.
 func (n *Net) Form() structured.Form { return n.shape.Form }
 
-// Affine reports whether θ is affine in w: whether Jẇ depends on w is seen from the program.
+// Affine reports whether θ is affine in w, which holds if the program computes Jẇ without reading w.
 func (n *Net) Affine() bool { return n.shape.affine }
 
 // Input says what the network reads at each position.
 func (n *Net) Input() Input { return n.input }
 
-// Needs says what its programs read of a batch.
+// Needs says what the programs read of a batch.
 func (n *Net) Needs() Needs { return n.shape.Needs }
 
 // Layout says where each parameter lives in w.
@@ -66,7 +66,7 @@ func (n *Net) Init(seed uint64) []float32 {
 	return w
 }
 
-// Program returns the program for a size, making it on the first call.
+// Program returns the program for a size. The first call for a size compiles it.
 func (n *Net) Program(size Size) (*Program, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// presets are small versions of all the networks.
+// presets are small versions of all preset networks.
 var presets = []struct {
 	name   string
 	config Config
@@ -46,7 +46,7 @@ func pad(xs []float32, n int) []float64 {
 	return append(widen(xs), make([]float64, n-len(xs))...)
 }
 
-// Every preset against Gorgonia's TapeMachine in float64, its push-forward against finite differences of that.
+// Every preset equals Gorgonia's TapeMachine in float64, and its push-forward finite differences of that.
 func TestPresetsEqualGorgonia(t *testing.T) {
 	for _, p := range presets {
 		for _, c := range []struct {
@@ -82,7 +82,7 @@ func checkAgainst(t *testing.T, r *reference, net *Net, batch *structured.Batch,
 	}
 	v := randomMarginals(rng, batch, net.Form())
 	grad := make([]float32, net.Dim())
-	for range 2 { // adds, and may be called again
+	for range 2 { // Pullback adds, and may be called again
 		if err := worker.Pullback(v, grad); err != nil {
 			t.Fatal(err)
 		}
@@ -159,7 +159,7 @@ func seq(n int) []int {
 	return s
 }
 
-// A chain has the same potentials and gradient alone as among others, and a batch the same bits on any worker.
+// A chain has the same potentials and gradient alone and in a batch, and a batch has the same bits on every worker.
 func TestBatchesDoNotMix(t *testing.T) {
 	for _, p := range presets {
 		t.Run(p.name, func(t *testing.T) {
@@ -187,12 +187,12 @@ func TestBatchesDoNotMix(t *testing.T) {
 			mustEqual(t, "gradient", sum, widen(grad), 1e-5)
 			must(t, other.ScoreDropout(w, 5, &all, &again))
 			if !slices.Equal(θ.Parts[0].Values, again.Parts[0].Values) || !slices.Equal(θ.Parts[1].Values, again.Parts[1].Values) {
-				t.Error("another worker gives other bits")
+				t.Error("another worker returns different bits")
 			}
 			repeated := make([]float32, net.Dim())
 			must(t, other.Pullback(v, repeated))
 			if !slices.Equal(repeated, grad) {
-				t.Error("another worker gives another gradient")
+				t.Error("another worker returns a different gradient")
 			}
 		})
 	}
@@ -205,7 +205,7 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// θ(w_k) + J(w − w_k): equal to the net at w_k, affine, and with the net's slope there.
+// The linearised net equals the net at w_k, is affine, and has the net's slope at w_k.
 func TestLinearise(t *testing.T) {
 	for _, p := range presets {
 		t.Run(p.name, func(t *testing.T) {
@@ -229,7 +229,7 @@ func TestLinearise(t *testing.T) {
 				return append(widen(θ.Parts[0].Values), widen(θ.Parts[1].Values)...)
 			}
 			model, own := lin.NewWorker(), net.NewWorker()
-			var other structured.Batch // what a worker did before must not matter
+			var other structured.Batch // earlier calls of the worker must not matter
 			other.Reset(data, []int{2, 0})
 			must(t, model.Score(d, &other, new(structured.Potentials)))
 			zero, one, two := at(model, 0), at(model, 1), at(model, 2)
@@ -288,12 +288,12 @@ func TestWorkersRunConcurrently(t *testing.T) {
 	wg.Wait()
 	for _, g := range grads[1:] {
 		if !slices.Equal(g, grads[0]) {
-			t.Error("workers disagree")
+			t.Error("workers return different bits")
 		}
 	}
 }
 
-func TestNoAllocationOnceWarm(t *testing.T) {
+func TestWarmWorkersDoNotAllocate(t *testing.T) {
 	for _, p := range presets {
 		rng := rand.New(rand.NewPCG(9, 9))
 		net := mustNew(t, p.config, p.input, testLabels)
@@ -310,7 +310,7 @@ func TestNoAllocationOnceWarm(t *testing.T) {
 			_ = worker.Pullback(v, grad)
 			_ = worker.PushForward(ẇ, &dθ)
 		}); n > 0 {
-			t.Errorf("%s: %g allocations a step", p.name, n)
+			t.Errorf("%s: %g allocations per step", p.name, n)
 		}
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Embed looks up discrete input number field: row t of the result [Rows×E] is the row of table [V×E] that position t's
-// id names. The gradient is scattered to the rows that were used and costs nothing for the others.
+// Embed looks up discrete input number field: row t of the result [Rows×E] is the row of table [V×E] with the id of position t.
+// The gradient costs time only for the rows that were used.
 func (g *Graph) Embed(table *gorgonia.Node, field int) (*gorgonia.Node, error) {
 	s := table.Shape()
 	if field < 0 || field >= len(g.Input.Vocab) || len(s) != 2 || s[0] != g.Input.Vocab[field] {
@@ -19,17 +19,17 @@ func (g *Graph) Embed(table *gorgonia.Node, field int) (*gorgonia.Node, error) {
 }
 
 // Window joins the rows of neighbouring positions: row t of the result [Rows×width·C] is x_{t−w}, …, x_t, …, x_{t+w}
-// with w = ⌊width/2⌋, and zeros where that leaves the chain. Width is odd.
+// with w = ⌊width/2⌋, and zeros outside the example. Width is odd.
 func (g *Graph) Window(x *gorgonia.Node, width int) (*gorgonia.Node, error) {
 	if width < 1 || width%2 == 0 {
-		return nil, fmt.Errorf("nets: Window of width %d: it must be odd and positive", width)
+		return nil, fmt.Errorf("nets: Window of width %d: expected an odd positive width", width)
 	}
 	if width == 1 {
 		return x, nil
 	}
 	s := x.Shape()
 	if len(s) != 2 || s[0] != g.Rows {
-		return nil, fmt.Errorf("nets: Window of %v: it must have a row for each of %d positions", s, g.Rows)
+		return nil, fmt.Errorf("nets: Window of %v: expected one row for each of %d positions", s, g.Rows)
 	}
 	g.needs.window(width)
 	w, err := g.gather(x, Index{Kind: IndexWindow, Width: width}, g.Rows*width, s[1])
@@ -39,13 +39,13 @@ func (g *Graph) Window(x *gorgonia.Node, width int) (*gorgonia.Node, error) {
 	return gorgonia.Reshape(w, tensor.Shape{g.Rows, width * s[1]})
 }
 
-// Patches prepares a convolution over images: x [Rows·height·width × C] holds a pixel's channels a row, and the result
-// [Rows·height·width × 9·C] the 3×3 neighbourhood of each pixel, zero outside the image. A matrix product with
+// Patches prepares a convolution over images: x [Rows·height·width × C] has one row of channels per pixel, and each row of the
+// result [Rows·height·width × 9·C] has the 3×3 neighbourhood of a pixel, zero outside the image. A matrix product with
 // [9·C × C'] is then a convolution.
 func (g *Graph) Patches(x *gorgonia.Node, height, width int) (*gorgonia.Node, error) {
 	s := x.Shape()
 	if len(s) != 2 || s[0] != g.Rows*height*width {
-		return nil, fmt.Errorf("nets: Patches of %v: it must have a row for each of %d×%d×%d pixels", s, g.Rows, height, width)
+		return nil, fmt.Errorf("nets: Patches of %v: expected one row for each of %d×%d×%d pixels", s, g.Rows, height, width)
 	}
 	at := Index{Kind: IndexPattern, Rows: height * width}
 	for r := range height {
@@ -107,7 +107,7 @@ func (g *Graph) gather(x *gorgonia.Node, at Index, rows, cols int) (*gorgonia.No
 	return op.apply(x)
 }
 
-// rowsOf writes an index out for Gorgonia's machines.
+// rowsOf lists the entries of an index, for Gorgonia's machines.
 func (g *Graph) rowsOf(at Index, rows int) []int32 {
 	if at.Kind != IndexPattern {
 		return g.indices(at)

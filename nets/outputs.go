@@ -9,7 +9,7 @@ import (
 	"github.com/dsp-go/dsp/structured/chains"
 )
 
-// outputs builds the network on g, and returns the form of its potentials with a node for each part, nil for one that is zero.
+// outputs builds the network on g. It returns the form of the potentials and a node for each part, nil for a part that is zero.
 func (s *Spec) outputs(g *Graph) (structured.Form, []*gorgonia.Node, error) {
 	switch {
 	case s.Parts != nil:
@@ -20,7 +20,7 @@ func (s *Spec) outputs(g *Graph) (structured.Form, []*gorgonia.Node, error) {
 	return structured.Form{}, nil, fmt.Errorf("the Spec has neither Build nor Parts")
 }
 
-// chain is a network of chains, whose form shows in the shapes of its nodes.
+// chain builds a network of chains. The shapes of its nodes determine the form.
 func (s *Spec) chain(g *Graph) (form structured.Form, outputs []*gorgonia.Node, err error) {
 	node, edge, err := s.Build(g)
 	if err != nil {
@@ -41,14 +41,14 @@ func (s *Spec) chain(g *Graph) (form structured.Form, outputs []*gorgonia.Node, 
 	return chains.Form(y, perPosition), []*gorgonia.Node{node, edge}, nil
 }
 
-// parts is a network of any structure, whose form the Spec states.
+// parts builds a network of any structure. The Spec states its form.
 func (s *Spec) parts(g *Graph) (structured.Form, []*gorgonia.Node, error) {
 	outputs, err := s.Parts(g)
 	if err != nil {
 		return s.Form, nil, err
 	}
 	if len(outputs) != len(s.Form.Parts) || len(outputs) == 0 {
-		return s.Form, nil, fmt.Errorf("Parts returned %d nodes for potentials of %d parts", len(outputs), len(s.Form.Parts))
+		return s.Form, nil, fmt.Errorf("function Parts returned %d nodes for potentials of %d parts", len(outputs), len(s.Form.Parts))
 	}
 	for k, shape := range s.Form.Parts {
 		if shape.Rows != structured.Positions && shape.Rows != structured.Tied {
@@ -66,7 +66,7 @@ func (s *Spec) parts(g *Graph) (structured.Form, []*gorgonia.Node, error) {
 	return s.Form, outputs, nil
 }
 
-// rowsOfTable returns how many rows of a table the graph is for. A table that is not that of positions has a row for every pair.
+// rowsOfTable returns how many rows of a table the graph computes. Every table but that of positions has one row per pair.
 func (g *Graph) rowsOfTable(table string) int {
 	switch table {
 	case structured.Tied:

@@ -9,20 +9,20 @@ import (
 	"github.com/dsp-go/dsp/structured/vec"
 )
 
-// Dependents spreads the rows of x [Rows×C] to the pairs [Pairs×C] in which they are the dependent.
+// Dependents copies each row of x [Rows×C] to the pairs [Pairs×C] of which it is the dependent.
 func (g *Graph) Dependents(x *gorgonia.Node) (*gorgonia.Node, error) {
 	g.needs.Dependents = true
 	return g.spread(x, Index{Kind: IndexDependents})
 }
 
-// Heads spreads the rows of x [Rows×C] to the pairs [Pairs×C] in which they are the head. Pairs with the root get zeros.
+// Heads copies each row of x [Rows×C] to the pairs [Pairs×C] of which it is the head. Pairs with the root get zeros.
 func (g *Graph) Heads(x *gorgonia.Node) (*gorgonia.Node, error) {
 	g.needs.Heads = true
 	return g.spread(x, Index{Kind: IndexHeads})
 }
 
-// ByDistance gives each pair numbers of its dependent that belong to the distance to the head: x [Rows×Distances·C] has C numbers
-// for each class of distances, and row (d, h) of the result [Pairs×C] has those of DistanceClass(h − d).
+// ByDistance selects by the distance from dependent to head: x [Rows×Distances·C] has C numbers for each class of distances, and
+// row (d, h) of the result [Pairs×C] has those of row d for DistanceClass(h − d).
 func (g *Graph) ByDistance(x *gorgonia.Node) (*gorgonia.Node, error) {
 	s := x.Shape()
 	if len(s) != 2 || s[0] != g.Rows || s[1]%Distances != 0 {
@@ -37,14 +37,14 @@ func (g *Graph) ByDistance(x *gorgonia.Node) (*gorgonia.Node, error) {
 	return g.madePairs(n), err
 }
 
-// Distances is the number of classes of distances: the root's, and to each side 1, 2, 3, 4 or 5, 6 to 8, 9 to 14, and beyond.
+// Distances is the number of classes of distances: one for the root, and on each side 1, 2, 3, 4–5, 6–8, 9–14 and beyond.
 const Distances = 1 + 2*len(farthest)
 
-// farthest is the largest distance of each class; the last has none.
+// farthest is the largest distance of each class; the last class has no limit.
 var farthest = [...]int{1, 2, 3, 5, 8, 14, 0}
 
-// DistanceClass returns the class of the distance from a dependent to its head in positions, negative if the head is first; 0 is the
-// root's.
+// DistanceClass returns the class of a distance in positions from a dependent to its head, negative if the head comes first.
+// Distance 0 stands for the root.
 func DistanceClass(distance int) int {
 	if distance == 0 {
 		return 0
@@ -80,14 +80,14 @@ func distanceRows(to []int32, offsets []int, rows int) []int32 {
 func (g *Graph) spread(x *gorgonia.Node, at Index) (*gorgonia.Node, error) {
 	s := x.Shape()
 	if len(s) != 2 || s[0] != g.Rows {
-		return nil, fmt.Errorf("nets: rows of %s of %v: it must have a row for each of %d positions", at, s, g.Rows)
+		return nil, fmt.Errorf("nets: rows of %s of %v: expected one row for each of %d positions", at, s, g.Rows)
 	}
 	n, err := g.gather(x, at, g.Pairs, s[1])
 	return g.madePairs(n), err
 }
 
-// Bilinear scores each pair with K bilinear forms (see the op): x [Rows×K·E] is of dependents, z [Rows×E] of heads, and root [E] is
-// the head that the root is. The result is [Pairs×K].
+// Bilinear scores each pair with K bilinear forms, as the op of that name says: x [Rows×K·E] belongs to dependents, z [Rows×E] to
+// heads, and root [E] takes the place of z for the root. The result is [Pairs×K].
 func (g *Graph) Bilinear(x, z, root *gorgonia.Node) (*gorgonia.Node, error) {
 	sx, sz, sr := x.Shape(), z.Shape(), root.Shape()
 	if len(sx) != 2 || len(sz) != 2 || len(sr) != 1 || sx[0] != g.Rows || sz[0] != g.Rows || sr[0] != sz[1] || sx[1]%sz[1] != 0 {
@@ -162,8 +162,8 @@ func (g *Graph) pullBilinear(o Bilinear, x, z, root, grad *gorgonia.Node) (gorgo
 	return all, nil
 }
 
-// eachTerm visits the terms of every bilinear form, for Gorgonia's machines: entry e of form k of a pair with that head (−1: the
-// root), whose number of x is at.
+// eachTerm visits the terms of every bilinear form, for Gorgonia's machines: term e of form k of a pair with the given head (−1:
+// the root), whose factor of x is entry at.
 func (g *Graph) eachTerm(o Bilinear, visit func(pair, k, e int, head int32, at int)) {
 	dependents, heads := g.indices(Index{Kind: IndexDependents}), g.indices(Index{Kind: IndexHeads})
 	for pair, d := range dependents {
@@ -187,7 +187,7 @@ func (g *Graph) madePairs(n *gorgonia.Node) *gorgonia.Node {
 	return n
 }
 
-// isPairs reports whether a node is made of rows of pairs.
+// isPairs reports whether the rows of a node are pairs.
 func (g *Graph) isPairs(n *gorgonia.Node) bool {
 	if known, ok := g.ofPairs[n]; ok {
 		return known

@@ -14,7 +14,7 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// arcs is the form of potentials of trees: an arc's score, and one of each relation.
+// arcs is the form of potentials of trees: one score per arc, and one per arc and relation.
 func arcs(relations int) structured.Form {
 	return structured.Form{Parts: []structured.Shape{{Name: "arc", Rows: "arc", Width: 1}, {Name: "label", Rows: "label", Width: relations}}}
 }
@@ -50,7 +50,7 @@ var pairGraphs = map[string]func(g *Graph, x *gorgonia.Node) *gorgonia.Node{
 		wide := node(gorgonia.Concat(1, slices.Repeat([]*gorgonia.Node{x, node(gorgonia.Sin(x)), node(gorgonia.Cube(x))}, Distances/3)...))
 		return node(gorgonia.Mul(node(g.ByDistance(wide)), g.Param("out"))) // 4 columns for each class
 	},
-	"bilinear on others": func(g *Graph, x *gorgonia.Node) *gorgonia.Node { // adds to what is there, twice
+	"bilinear on others": func(g *Graph, x *gorgonia.Node) *gorgonia.Node { // accumulates, twice
 		forms := node(gorgonia.Mul(x, g.Param("forms")))
 		own := node(g.Dependents(node(gorgonia.Mul(x, g.Param("out")))))
 		s := node(gorgonia.Add(own, node(g.Bilinear(forms, x, g.Param("root")))))
@@ -73,7 +73,7 @@ func pairSpec(labels func(g *Graph, x *gorgonia.Node) *gorgonia.Node) Spec {
 	}
 }
 
-// The ops of pairs: score, pullback and push-forward as Gorgonia's TapeMachine computes them in float64.
+// Score, pullback and push-forward of the ops on pairs equal those of Gorgonia's TapeMachine in float64.
 func TestPairGraphsEqualGorgonia(t *testing.T) {
 	for name, graph := range pairGraphs {
 		for _, lengths := range [][]int{{5, 3, 1, 0, 2}, {8}, {1}, {0, 2}, {17, 4}, slices.Repeat([]int{1}, 60)} {
@@ -126,7 +126,7 @@ func TestBiaffineEqualsGorgonia(t *testing.T) {
 	}
 }
 
-// The scores are those of the formula: x_dᵀ W_k z_h + ⟨u_kc, x_d⟩ + ⟨v_k, z_h⟩ + b_kc with the class c of h − d,
+// The scores follow the formula: x_dᵀ W_k z_h + ⟨u_kc, x_d⟩ + ⟨v_k, z_h⟩ + b_kc with the class c of h − d,
 // and the root on the diagonal.
 func TestBiaffineFormula(t *testing.T) {
 	const n, e, k = 4, 3, 2
@@ -178,7 +178,8 @@ func TestBiaffineFormula(t *testing.T) {
 	mustEqual(t, "scores", θ.Parts[1].Values, want, 1e-5)
 }
 
-// A sentence has the same potentials and gradient alone as among others; a cotangent that is mostly zero takes another path.
+// A sentence has the same potentials and gradient alone and in a batch, for dense cotangents and for mostly zero ones, which have
+// their own code.
 func TestSentencesDoNotMix(t *testing.T) {
 	for _, c := range biaffineConfigs {
 		for _, sparse := range []bool{false, true} {
@@ -207,7 +208,7 @@ func TestSentencesDoNotMix(t *testing.T) {
 				again := make([]float32, net.Dim())
 				must(t, worker.Pullback(v, again))
 				if !slices.Equal(grad, again) {
-					t.Error("another call gives other bits")
+					t.Error("another call returns different bits")
 				}
 				for c, e := range all.Examples {
 					one.Reset(data, []int{e})
@@ -225,7 +226,7 @@ func TestSentencesDoNotMix(t *testing.T) {
 	}
 }
 
-// The pullback is linear, also where few numbers of a cotangent are not zero, which takes another path.
+// The pullback is linear, even if few entries of a cotangent are nonzero, a case that has its own code.
 func TestPullbackOfFewPairs(t *testing.T) {
 	c := biaffineConfigs[1]
 	rng := rand.New(rand.NewPCG(35, 36))
@@ -252,7 +253,7 @@ func TestPullbackOfFewPairs(t *testing.T) {
 	mustEqual(t, "gradient", sum, widen(want), 1e-5)
 }
 
-// The linearised network is affine, touches the network at w_k, and has its slope.
+// The linearised network is affine, equals the network at w_k, and has its slope there.
 func TestLinearisedBiaffine(t *testing.T) {
 	c := biaffineConfigs[0]
 	rng := rand.New(rand.NewPCG(29, 30))
@@ -285,7 +286,7 @@ func TestLinearisedBiaffine(t *testing.T) {
 	mustEqual(t, "slope", append(slices.Clone(dθ.Parts[0].Values), dθ.Parts[1].Values...), differences(one, zero, 1), 1e-4)
 }
 
-func TestPairsDoNotAllocateOnceWarm(t *testing.T) {
+func TestWarmWorkersOfPairsDoNotAllocate(t *testing.T) {
 	c := biaffineConfigs[0]
 	rng := rand.New(rand.NewPCG(31, 32))
 	net := mustBiaffine(t, c.config, c.input, 3)
@@ -302,11 +303,11 @@ func TestPairsDoNotAllocateOnceWarm(t *testing.T) {
 		_ = worker.Pullback(v, grad)
 		_ = worker.PushForward(ẇ, &dθ)
 	}); n > 0 {
-		t.Errorf("%g allocations a step", n)
+		t.Errorf("%g allocations per step", n)
 	}
 }
 
-// First scores have a spread around 1 whatever the sizes, and those of the root are like the others.
+// Initial scores have a spread of about 1 whatever the sizes, and so do those of the root.
 func TestBiaffineInit(t *testing.T) {
 	input := Input{Vocab: []int{1000, 50}}
 	net := mustBiaffine(t, Config{Net: "biaffine"}, input, 40)
@@ -334,7 +335,7 @@ func TestPairErrors(t *testing.T) {
 	}{
 		{"expected [64×3]", same},
 		{"expected [8×K·E], [8×E] and [E]", func(g *Graph, x *gorgonia.Node) *gorgonia.Node { return node(g.Bilinear(x, x, g.Param("out"))) }},
-		{"a row for each of 8 positions", func(g *Graph, x *gorgonia.Node) *gorgonia.Node { return node(g.Heads(node(g.Heads(x)))) }},
+		{"one row for each of 8 positions", func(g *Graph, x *gorgonia.Node) *gorgonia.Node { return node(g.Heads(node(g.Heads(x)))) }},
 		{`op "sum`, func(g *Graph, x *gorgonia.Node) *gorgonia.Node { // over all pairs
 			p := node(gorgonia.Mul(node(g.Heads(x)), g.Param("out")))
 			s := node(gorgonia.Reshape(node(gorgonia.Sum(p, 0)), tensor.Shape{1, 3}))
@@ -344,7 +345,7 @@ func TestPairErrors(t *testing.T) {
 			p := node(gorgonia.Mul(node(g.Heads(x)), g.Param("out")))
 			return node(gorgonia.Mul(node(gorgonia.Mul(p, node(gorgonia.Transpose(p, 1, 0)))), p))
 		}},
-		{`op "bilinear`, func(g *Graph, x *gorgonia.Node) *gorgonia.Node { // of what is turned
+		{`op "bilinear`, func(g *Graph, x *gorgonia.Node) *gorgonia.Node { // of a transposed matrix
 			wide := node(gorgonia.Transpose(node(gorgonia.Mul(x, node(gorgonia.Slice(g.Param("forms"), nil, gorgonia.S(0, 8))))), 1, 0))
 			s := node(g.Bilinear(wide, node(gorgonia.Tanh(wide)), node(gorgonia.Concat(0, g.Param("root"), g.Param("root")))))
 			return node(gorgonia.Mul(s, g.Param("row")))
@@ -376,7 +377,7 @@ func TestPairErrors(t *testing.T) {
 	}
 }
 
-// Each class of distances is an interval on one side, and far ones share one.
+// Each class of distances is an interval on one side; the farthest distances share a class.
 func TestDistanceClass(t *testing.T) {
 	want := map[int]int{0: 0, 1: 1, 2: 2, 3: 3, 4: 4, 5: 4, 6: 5, 8: 5, 9: 6, 14: 6, 15: 7, 999: 7, -1: 8, -3: 10, -14: 13, -15: 14, -999: 14}
 	for distance, class := range want {
@@ -386,7 +387,7 @@ func TestDistanceClass(t *testing.T) {
 	}
 }
 
-// Scores of pairs that are linear in the weights are affine, as convex methods need; a product of two weights is not.
+// Scores of pairs that are linear in the weights are affine, as convex methods require; those with a product of weights are not.
 func TestAffinePairs(t *testing.T) {
 	spec := Spec{Name: "pairs", Form: arcs(3), Params: []Param{{"d", []int{3, 3 * Distances}, Glorot}, {"h", []int{3, 3}, Glorot}, {"root", []int{3}, Glorot}}}
 	for _, products := range []bool{false, true} {

@@ -1,5 +1,10 @@
 package nets
 
+import (
+	"cmp"
+	"slices"
+)
+
 // Instruction is one step of a program: an op with the buffers that it reads and writes.
 type Instruction struct {
 	Op         Op
@@ -8,22 +13,22 @@ type Instruction struct {
 	Accumulate bool // add to out
 }
 
-// Operand is a buffer as an instruction reads it: as it is, or spread.
+// Operand is a buffer that an instruction reads, directly or through an Expand.
 type Operand struct {
 	Buffer *Buffer
-	Expand Expand // Repeat 0: as it is
+	Expand Expand // Repeat 0: none
 }
 
-// Buffer is N entries of a space from an offset. Those in the arena get theirs from allocate, by their life: from the
-// first to the last instruction that touches them.
+// Buffer is N entries of a space, starting at an offset. For buffers in the arena, allocate chooses the offset by their
+// lifetime, which runs from the first to the last instruction that touches them.
 type Buffer struct {
 	Space       Space
 	Offset, N   int
 	first, last int
 }
 
-// planner turns values into instructions, in the order in which they are needed. An expand is read in place by
-// elementwise ops; a product or a sum over an axis that is only used as a term is added to the other term in place.
+// planner turns values into instructions, in the order in which they are needed. Elementwise ops read an Expand in place. A matrix
+// product or a reduction that is used once, as a term of a sum, is added to the other term in place.
 type planner struct {
 	uses map[*value]int
 	made map[*value]*Buffer
@@ -40,7 +45,7 @@ func (p *planner) count(v *value) {
 	}
 }
 
-// need returns the buffer that holds v, emitting what computes it on the first call.
+// need returns the buffer that holds v. The first call emits the instructions that compute it.
 func (p *planner) need(v *value) *Buffer {
 	if b, ok := p.made[v]; ok {
 		return b
@@ -59,7 +64,7 @@ func (p *planner) need(v *value) *Buffer {
 	return b
 }
 
-// into writes v to out, or adds it.
+// into writes v to out, or adds it to out.
 func (p *planner) into(v *value, out *Buffer, accumulate bool) {
 	if p.shared(v) {
 		p.emit(Assign{}, out, accumulate, Operand{Buffer: p.need(v)})
@@ -68,7 +73,7 @@ func (p *planner) into(v *value, out *Buffer, accumulate bool) {
 	p.write(v, out, accumulate)
 }
 
-// shared reports whether v has, or should have, a buffer of its own.
+// shared reports whether v has or needs its own buffer.
 func (p *planner) shared(v *value) bool {
 	if _, ok := v.op.(Expand); ok {
 		return p.made[v] != nil
@@ -102,7 +107,7 @@ func (p *planner) write(v *value, out *Buffer, accumulate bool) {
 	p.emit(v.op, out, accumulate, p.operands(v)...)
 }
 
-// writeSum writes x + y term by term where a term can be added in place.
+// writeSum writes x + y term by term if one of them can be added in place; otherwise it returns false.
 func (p *planner) writeSum(x, y *value, out *Buffer, accumulate bool) bool {
 	if p.addable(x) && !p.addable(y) {
 		x, y = y, x
@@ -110,7 +115,7 @@ func (p *planner) writeSum(x, y *value, out *Buffer, accumulate bool) bool {
 	if !accumulate && !p.addable(y) {
 		return false
 	}
-	for _, term := range []*value{x, y} { // first what the terms need, so that out is held for a short time
+	for _, term := range []*value{x, y} { // compute the arguments first: out is then live for a shorter time
 		if !p.shared(term) {
 			p.operands(term)
 		}
@@ -125,7 +130,7 @@ func (p *planner) addable(v *value) bool {
 	return ok && !p.shared(v)
 }
 
-// operands returns the arguments of v, computed.
+// operands emits the computation of the arguments of v and returns them.
 func (p *planner) operands(v *value) []Operand {
 	out := make([]Operand, len(v.args))
 	spread := false
@@ -142,7 +147,7 @@ func (p *planner) operands(v *value) []Operand {
 	return out
 }
 
-// expanded looks through views for an expand, and returns it with its argument.
+// expanded looks through views for an Expand and returns it with its argument; nil if there is none.
 func expanded(v *value) (Expand, *value) {
 	for {
 		switch o := v.op.(type) {
@@ -170,3 +175,59 @@ func (p *planner) touch(b *Buffer) {
 	}
 	b.last = len(p.list)
 }
+
+// alignment is that of buffers in the arena, in float32s: one cache line.
+const alignment = 16
+
+// allocate gives every arena buffer an offset such that buffers live at the same time do not overlap, and returns the size of
+// the arena. The first forward instructions are the forward pass. The sections after it may run any number of times and read its
+// results, so buffers that are still live at its end stay live to the end of the list.
+func allocate(list []Instruction, forward int) int {
+	for _, in := range list {
+		if in.Out.first < forward && in.Out.last >= forward {
+			in.Out.last = len(list)
+		}
+	}
+	var live []*Buffer // by offset
+	size := 0
+	for i, in := range list {
+		live = slices.DeleteFunc(live, func(b *Buffer) bool { return b.last < i })
+		b := in.Out
+		if b.Space != SpaceArena || b.first != i {
+			continue
+		}
+		if at := inPlace(in, i); at != nil {
+			b.Offset = at.Offset
+			live[slices.Index(live, at)] = b
+			continue
+		}
+		b.Offset = 0
+		for _, l := range live {
+			if b.Offset+b.N <= l.Offset {
+				break
+			}
+			b.Offset = max(b.Offset, roundUp(l.Offset+l.N, alignment))
+		}
+		live = append(live, b)
+		slices.SortFunc(live, func(x, y *Buffer) int { return cmp.Compare(x.Offset, y.Offset) })
+		size = max(size, b.Offset+b.N)
+	}
+	return roundUp(size, alignment)
+}
+
+// inPlace returns an argument that elementwise instruction i can overwrite with its result, or nil.
+func inPlace(in Instruction, i int) *Buffer {
+	switch in.Op.(type) {
+	case Binary, Unary, Slope:
+	default:
+		return nil
+	}
+	for _, a := range in.Args {
+		if b := a.Buffer; b.Space == SpaceArena && b.last == i && b.N == in.Out.N && a.Expand.Repeat == 0 {
+			return b
+		}
+	}
+	return nil
+}
+
+func roundUp(n, to int) int { return (n + to - 1) / to * to }

@@ -6,12 +6,14 @@ import (
 
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
+
+	"github.com/dsp-go/dsp/nets/kernels"
 )
 
-// Pooling is the geometry of a maximum over 2×2 pixels: Images of Height×Width pixels, a pixel's channels a row.
+// Pooling is the geometry of a maximum over 2×2 pixels: Images of Height×Width pixels, one row of Channels per pixel.
 type Pooling struct{ Images, Height, Width, Channels int }
 
-// each calls f with the offsets of the four pixels of every output pixel, and the output's own.
+// each calls f for every output pixel, with the offsets of its four input pixels and its own.
 func (p Pooling) each(f func(at [4]int, out int)) {
 	c, out := p.Channels, 0
 	for i := range p.Images {
@@ -41,11 +43,11 @@ func (o MaxPool) tangent(b *builder, v *value, d []*value) *value {
 func (o MaxPool) run(m *machine, in *Instruction) {
 	out, x, c := m.at(in.Out), m.at(in.Args[0].Buffer), o.Channels
 	o.each(func(at [4]int, to int) {
-		fast.poolMax(out[to:to+c], x[at[0]:], x[at[1]:], x[at[2]:], x[at[3]:])
+		kernels.Rows.PoolMax(out[to:to+c], x[at[0]:], x[at[1]:], x[at[2]:], x[at[3]:])
 	})
 }
 
-// PoolPush takes the tangent of the first pixel that attains the maximum: arguments x, its pooled y, ẋ.
+// PoolPush picks the tangent of the first pixel that attains the maximum. Its arguments are x, the pooled y and ẋ.
 type PoolPush struct{ Pooling }
 
 func (o PoolPush) String() string { return "max pool push" }
@@ -56,11 +58,11 @@ func (o PoolPush) run(m *machine, in *Instruction) {
 	out, x, y, dx := m.at(in.Out), m.at(in.Args[0].Buffer), m.at(in.Args[1].Buffer), m.at(in.Args[2].Buffer)
 	n := o.Channels
 	o.each(func(at [4]int, to int) {
-		fast.poolPush(out[to:to+n], x[at[0]:], x[at[1]:], x[at[2]:], y[to:], dx[at[0]:], dx[at[1]:], dx[at[2]:], dx[at[3]:])
+		kernels.Rows.PoolPush(out[to:to+n], x[at[0]:], x[at[1]:], x[at[2]:], y[to:], dx[at[0]:], dx[at[1]:], dx[at[2]:], dx[at[3]:])
 	})
 }
 
-// PoolPull gives a cotangent to the first pixel that attains the maximum: arguments x, its pooled y, g.
+// PoolPull sends each cotangent to the first pixel that attains the maximum. Its arguments are x, the pooled y and g.
 type PoolPull struct{ Pooling }
 
 func (o PoolPull) String() string { return "max pool pull" }
@@ -74,7 +76,7 @@ func (o PoolPull) run(m *machine, in *Instruction) {
 	}
 	n := o.Channels
 	o.each(func(at [4]int, to int) {
-		fast.poolPull(out[at[0]:], out[at[1]:], out[at[2]:], out[at[3]:], x[at[0]:], x[at[1]:], x[at[2]:], y[to:to+n], g[to:])
+		kernels.Rows.PoolPull(out[at[0]:], out[at[1]:], out[at[2]:], out[at[3]:], x[at[0]:], x[at[1]:], x[at[2]:], y[to:to+n], g[to:])
 	})
 }
 
@@ -83,7 +85,7 @@ func (o PoolPull) run(m *machine, in *Instruction) {
 func (g *Graph) MaxPool(x *gorgonia.Node, height, width int) (*gorgonia.Node, error) {
 	s := x.Shape()
 	if len(s) != 2 || s[0] != g.Rows*height*width {
-		return nil, fmt.Errorf("nets: MaxPool of %v: it must have a row for each of %d×%d×%d pixels", s, g.Rows, height, width)
+		return nil, fmt.Errorf("nets: MaxPool of %v: expected one row for each of %d×%d×%d pixels", s, g.Rows, height, width)
 	}
 	p := Pooling{g.Rows, height, width, s[1]}
 	op := &fusedOp{name: "max pool", out: tensor.Shape(p.outputs()),

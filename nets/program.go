@@ -3,6 +3,7 @@ package nets
 import (
 	"fmt"
 	"maps"
+	"math/bits"
 	"sync"
 
 	"gorgonia.org/gorgonia"
@@ -11,9 +12,9 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Program computes a network for a Size: the potentials (forward), then as often as wanted Jᵀv (pullback) and Jẇ
-// (push). It is immutable and shared by workers. The results of Forward stay in the arena for the other two, of which
-// neither disturbs the other.
+// Program computes a network for one Size. Forward computes the potentials; after it, Pullback (Jᵀv) and Push (Jẇ) may run any
+// number of times in any order, since they leave Forward's results in the arena alone. A Program is immutable, so workers share
+// it.
 type Program struct {
 	Size
 	Forward, Pullback, Push []Instruction
@@ -23,12 +24,12 @@ type Program struct {
 	Arena                   int // float32s of memory
 	Needs                   Needs
 	Form                    structured.Form
-	affine                  bool // the push-forward does not read w
-	whole                   []leafArray
-	tables                  []table // with whole: what the push-forward reads of ẇ
+	affine                  bool        // the push-forward does not read w
+	whole                   []leafArray // what the push-forward reads of ẇ: whole arrays
+	tables                  []table     // and tables, of which it reads the rows of the batch's ids
 }
 
-// building serialises the construction of graphs, since Gorgonia keeps global pools.
+// building serialises the construction of graphs: Gorgonia has global pools.
 var building sync.Mutex
 
 // compile builds the graph of a network for a size and lowers it.
@@ -56,10 +57,10 @@ type function struct {
 	form       structured.Form
 	outputs    []*gorgonia.Node          // by part; nil: zero
 	cotangents map[*gorgonia.Node]leaf   // of the parts that depend on parameters
-	gradients  map[string]*gorgonia.Node // Jᵀv, by parameter; parameters that do not matter are missing
+	gradients  map[string]*gorgonia.Node // Jᵀv, by parameter; no entry: the potentials do not depend on it
 }
 
-// differentiate builds the network on g and adds, once, Gorgonia's symbolic pullback.
+// differentiate builds the network on g and adds Gorgonia's symbolic pullback.
 func differentiate(s *Spec, g *Graph) (*function, error) {
 	form, nodes, err := s.outputs(g)
 	if err != nil {
@@ -153,7 +154,7 @@ func lower(g *Graph, f *function) (*Program, error) {
 	return p, nil
 }
 
-// plan orders and places everything.
+// plan makes the instructions and allocates the arena.
 func (p *Program) plan(layout Layout, outputs, tangents, grads []*value) {
 	pl := &planner{uses: map[*value]int{}, made: map[*value]*Buffer{}}
 	for _, vs := range [][]*value{outputs, tangents, grads} {
@@ -192,11 +193,49 @@ func (p *Program) plan(layout Layout, outputs, tangents, grads []*value) {
 	p.Forward, p.Pullback, p.Push = pl.list[:forward], pl.list[forward:pullback], pl.list[pullback:]
 }
 
-// keep makes results live up to an instruction at least.
+// keep makes the results live until the given instruction.
 func keep(results []*Buffer, last int) {
 	for _, b := range results {
 		if b != nil && b.Space == SpaceArena {
 			b.last = last
 		}
 	}
+}
+
+// Size is how many rows of each kind a program computes, padding included.
+type Size struct {
+	Rows  int // positions of all examples, rounded up by Bucket
+	Pairs int // pairs of positions of the same example, rounded up by PairBucket; 0 if the network makes no pairs
+}
+
+// Bucket rounds a number of rows up: to a multiple of 8 up to 64, then to one of eight steps per doubling. So there are few
+// distinct programs, and above 64 rows at most an eighth is padding.
+func Bucket(rows int) int {
+	if rows <= 64 {
+		return max(8, roundUp(rows, 8))
+	}
+	return roundUp(rows, 1<<(bits.Len(uint(rows-1))-4))
+}
+
+// PairBucket rounds a number of pairs up to a power of two, at least 64. It is coarser than Bucket because each combination of the
+// two needs a program, and because padding costs little here: the ops that make pairs skip it.
+func PairBucket(pairs int) int { return 1 << bits.Len(uint(max(64, pairs)-1)) }
+
+// Size returns the size of the program for a batch.
+func (n *Net) Size(batch *structured.Batch) Size {
+	s := Size{Rows: Bucket(batch.Positions())}
+	if n.shape.Needs.Pairs {
+		s.Pairs = PairBucket(pairs(batch.Offsets))
+	}
+	return s
+}
+
+// pairs returns the number of pairs of positions of the same example, including each position with itself.
+func pairs(offsets []int) int {
+	all := 0
+	for b := range len(offsets) - 1 {
+		n := offsets[b+1] - offsets[b]
+		all += n * n
+	}
+	return all
 }

@@ -3,9 +3,11 @@ package nets
 import (
 	"fmt"
 	"math"
+
+	"github.com/dsp-go/dsp/nets/kernels"
 )
 
-// Expand spreads an array of Outer×Inner entries over Outer×Repeat×Inner: entry (o, i) becomes every (o, r, i).
+// Expand repeats an array of Outer×Inner entries to Outer×Repeat×Inner: result (o, r, i) is entry (o, i).
 type Expand struct{ Outer, Repeat, Inner int }
 
 func (e Expand) String() string {
@@ -14,7 +16,7 @@ func (e Expand) String() string {
 
 func (e Expand) tangent(b *builder, v *value, d []*value) *value { return b.expand(d[0], e, v.shape) }
 
-func (e Expand) run(*machine, *Instruction) {} // read in place, or copied by assign
+func (e Expand) run(*machine, *Instruction) {} // other ops read it in place, or Assign copies it
 
 func (b *builder) expand(x *value, e Expand, shape []int) *value {
 	if e.Repeat == 1 {
@@ -23,8 +25,8 @@ func (b *builder) expand(x *value, e Expand, shape []int) *value {
 	return b.add(e, shape, x)
 }
 
-// segments calls f for every run of the outer×repeat×inner array, entries lo to hi-1, that reads either consecutive
-// entries from at of the small one, or only its entry at.
+// segments splits the Outer×Repeat×Inner array into runs and calls f for each: entries lo to hi-1 read consecutive entries of the
+// small array from at on, or, if scalar, all read its entry at.
 func (e Expand) segments(f func(lo, hi, at int, scalar bool)) {
 	if e.Inner == 1 {
 		for o := range e.Outer {
@@ -41,7 +43,7 @@ func (e Expand) segments(f func(lo, hi, at int, scalar bool)) {
 	}
 }
 
-// Sum sums an array of Outer×Repeat×Inner entries over the middle axis: the adjoint of expand.
+// Sum sums an array of Outer×Repeat×Inner entries over the middle axis: the adjoint of Expand.
 type Sum struct{ Outer, Repeat, Inner int }
 
 func (r Sum) String() string { return fmt.Sprintf("sum %d×(%d)×%d", r.Outer, r.Repeat, r.Inner) }
@@ -74,7 +76,7 @@ func (r Sum) run(m *machine, in *Instruction) {
 		to := out[o*r.Inner : (o+1)*r.Inner]
 		for j := range r.Repeat {
 			at := (o*r.Repeat + j) * r.Inner
-			fast.add(to, to, x[at:at+r.Inner])
+			kernels.Rows.Add(to, to, x[at:at+r.Inner])
 		}
 	}
 }
@@ -84,7 +86,7 @@ type Maximum struct{ Outer, Repeat, Inner int }
 
 func (r Maximum) String() string { return fmt.Sprintf("max %d×(%d)×%d", r.Outer, r.Repeat, r.Inner) }
 
-// tangent is the sum of the tangents of the entries that attain the maximum, as Gorgonia differentiates it.
+// tangent sums the tangents of all entries that attain the maximum, as Gorgonia does.
 func (r Maximum) tangent(b *builder, v *value, d []*value) *value {
 	x := v.args[0]
 	attained := b.binary(binaries["=="], x, b.expand(v, Expand(r), x.shape))

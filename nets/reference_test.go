@@ -17,7 +17,7 @@ type reference struct {
 	net    *Net
 	graph  *Graph
 	f      *function
-	worker *NetWorker // for its batch indices and masks
+	worker *NetWorker // provides batch indices and masks
 	grads  map[string]*gorgonia.Value
 	vm     gorgonia.VM
 	parts  []gorgonia.Value
@@ -85,7 +85,7 @@ func (r *reference) let(n *gorgonia.Node, xs []float64) {
 	}
 }
 
-// run returns the potentials at w and Jᵀv for cotangents v, by part, all padded; nil is zero.
+// run returns the potentials at w and Jᵀv for cotangents v. Potentials and cotangents are by part and padded; nil means zero.
 func (r *reference) run(w []float64, v [][]float64) (parts [][]float64, grad []float64) {
 	r.t.Helper()
 	for name, n := range r.graph.params {
@@ -158,7 +158,7 @@ func randomVector(rng *rand.Rand, n int, scale float64) []float32 {
 	return w
 }
 
-// randomMarginals has zeros where a chain's edges start, as marginals do.
+// randomMarginals has zeros for the step into the start of a chain, as marginals do.
 func randomMarginals(rng *rand.Rand, batch *structured.Batch, form structured.Form) *structured.Marginals {
 	v := new(structured.Marginals)
 	v.Resize(batch, form)
@@ -176,7 +176,7 @@ func randomMarginals(rng *rand.Rand, batch *structured.Batch, form structured.Fo
 	return v
 }
 
-// close fails unless got equals want to tolerance, relative to the largest entry.
+// mustEqual fails unless got equals want within tolerance, relative to the largest entry.
 func mustEqual(t testing.TB, what string, got []float32, want []float64, tolerance float64) {
 	t.Helper()
 	top := 1.0
@@ -188,10 +188,4 @@ func mustEqual(t testing.TB, what string, got []float32, want []float64, toleran
 			t.Fatalf("%s[%d] = %g, want %g (scale %g)", what, i, g, want[i], top)
 		}
 	}
-}
-
-// formOf returns the number of labels of a scorer of chains, and whether its edge potentials differ from position to position.
-func formOf(s Scorer) (labels int, perPosition bool) {
-	parts := s.Form().Parts
-	return parts[0].Width, parts[1].Rows != structured.Tied
 }

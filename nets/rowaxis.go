@@ -7,12 +7,12 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Where the rows of examples lie in the values of a network, so that a network that mixes rows of different examples is refused:
-// its potentials would depend on which examples share a batch, and on the padding.
+// This file finds the axis along which each value of a network has one entry per row of the batch, and refuses a network that
+// mixes rows of different examples: its potentials would depend on the padding and on which examples share a batch.
 
-// axis says that a value is an array of outer×rows×inner entries, of which those in row r of the middle axis depend on row r of a
-// table alone, and on rows of the same example where an op knows the examples. The zero axis belongs to what depends on
-// parameters and constants alone.
+// axis says that a value has outer×rows×inner entries and that row r of the middle axis depends on row r of a table only, or on
+// rows of the same example if an op knows the examples. The zero axis is that of values that depend on parameters and constants
+// only; they are called free.
 type axis struct {
 	outer, rows, inner int
 	pairs              bool // rows are pairs of positions
@@ -20,8 +20,8 @@ type axis struct {
 
 func (a axis) free() bool { return a.rows == 0 }
 
-// within reports whether the rows lie within one axis of an array of before×size×… entries, and returns that axis's parts outside
-// and inside of them.
+// within reports whether the rows lie within the axis of that size of a before×size×… array, and returns the factors of size
+// outside and inside of the rows.
 func (a axis) within(before, size int) (outer, inner int, ok bool) {
 	if a.outer%before != 0 || before*size%(a.outer*a.rows) != 0 {
 		return 0, 0, false
@@ -29,7 +29,7 @@ func (a axis) within(before, size int) (outer, inner int, ok bool) {
 	return a.outer / before, before * size / (a.outer * a.rows), true
 }
 
-// outside reports whether the rows lie outside of what follows the first before entries, one row after the other.
+// outside reports whether the rows lie within the leading before entries of a before×… array, so that the rest belongs to one row.
 func (a axis) outside(before int) bool { return before%(a.outer*a.rows) == 0 }
 
 // rowAxes finds the axes of values.
@@ -39,8 +39,8 @@ type rowAxes struct {
 	known    map[*value]axis
 }
 
-// checkRows refuses potentials that depend on rows of other examples, by the name of the op that mixes them, and such whose rows are
-// not those that their form says.
+// checkRows refuses potentials that depend on rows of other examples, naming the op that mixes them, and potentials whose rows
+// are not those of the table that the form names.
 func (l *lowering) checkRows(form structured.Form, outputs []*value) error {
 	r := &rowAxes{l.graph.Size, l.literals, map[*value]axis{}}
 	for k, v := range outputs {
@@ -54,7 +54,7 @@ func (l *lowering) checkRows(form structured.Form, outputs []*value) error {
 		shape := form.Parts[k]
 		if shape.Rows == structured.Tied {
 			if !a.free() {
-				return fmt.Errorf("the %s potentials are shared by all examples, so they must depend on parameters alone, but they depend on inputs", shape.Name)
+				return fmt.Errorf("the %s potentials are shared by all examples, so they must depend on parameters only, but they depend on inputs", shape.Name)
 			}
 			continue
 		}
@@ -100,7 +100,7 @@ func (r *rowAxes) of(v *value) (axis, error) {
 	}
 	a, ok := r.apply(v, args, free)
 	if !ok {
-		return axis{}, fmt.Errorf("op %q mixes rows of different examples: each row of a network may depend on its own position's inputs and on the parameters; only Window and the ops of pairs join rows, and stay within an example", nameOf(v))
+		return axis{}, fmt.Errorf("op %q mixes rows of different examples: each row of a network may depend on its own position's inputs and on the parameters; only Window and the ops on pairs may join rows, and only those of one example", nameOf(v))
 	}
 	r.known[v] = a
 	return a, nil
@@ -110,7 +110,7 @@ func (r *rowAxes) of(v *value) (axis, error) {
 func (r *rowAxes) apply(v *value, args []axis, free bool) (axis, bool) {
 	positions := func(cols int) axis { return axis{1, r.size.Rows, cols, false} }
 	pairs := func(cols int) axis { return axis{1, r.size.Pairs, cols, true} }
-	switch o := v.op.(type) { // ops that have rows of their own
+	switch o := v.op.(type) { // ops that set their own rows
 	case leaf:
 		if o.space == SpaceFeatures || o.space == SpaceBoundary {
 			return positions(v.size() / r.size.Rows), true
@@ -174,7 +174,7 @@ func (r *rowAxes) apply(v *value, args []axis, free bool) (axis, bool) {
 	return axis{}, false
 }
 
-// divides reports whether a shape keeps the rows together: some of its axes end where the rows begin.
+// divides reports whether an axis of the shape starts where the rows do, so that the shape does not cut through them.
 func (r *rowAxes) divides(a axis, shape []int) bool {
 	before := 1
 	for _, s := range shape {
@@ -186,7 +186,7 @@ func (r *rowAxes) divides(a axis, shape []int) bool {
 	return before == a.outer
 }
 
-// same returns the axis that all arguments of v have, adapted to v by to; those that are free must not tell rows apart.
+// same returns the axis that all arguments of v share, converted to v by to. Free arguments must be the same in every row.
 func (r *rowAxes) same(v *value, args []axis, to func(x *value, a axis) axis) (axis, bool) {
 	i := slices.IndexFunc(args, func(a axis) bool { return !a.free() })
 	common := args[i]
@@ -251,8 +251,8 @@ func (a axis) permute(o Permute) (axis, bool) {
 	return a.place(shape, to, outer, inner), true
 }
 
-// locate returns which axis of an array the rows lie within, and that axis's parts outside and inside of them; −1 if they lie in
-// several.
+// locate returns which axis of an array the rows lie within, with the factors of its size outside and inside of them; −1 if the
+// rows span several axes.
 func (a axis) locate(shape []int) (at, outer, inner int) {
 	before := 1
 	for i, s := range shape {
@@ -274,7 +274,7 @@ func (r *rowAxes) concat(v *value, o Concat, args []axis) (axis, bool) {
 	i := slices.IndexFunc(args, func(a axis) bool { return !a.free() })
 	out := args[i]
 	rows := out.rows * out.outer
-	if out.outside(o.Outer) { // joins numbers of a row
+	if out.outside(o.Outer) { // joins entries of one row
 		out.inner = v.size() / rows
 		for k, a := range args {
 			want := axis{args[i].outer, out.rows, v.args[k].size() / rows, out.pairs}
@@ -284,7 +284,7 @@ func (r *rowAxes) concat(v *value, o Concat, args []axis) (axis, bool) {
 		}
 		return out, true
 	}
-	out.outer = 0 // joins arrays that have all rows each
+	out.outer = 0 // joins arrays that each have all rows
 	for k, a := range args {
 		want := axis{v.args[k].size() / (out.rows * out.inner), out.rows, out.inner, out.pairs}
 		if want.outer%o.Outer != 0 || a != want && !(a.free() && want.outer > 0 && r.uniform(v.args[k], want)) {
@@ -333,7 +333,7 @@ func (r *rowAxes) matmul(v *value, o MatMul, args []axis) (axis, bool) {
 	return axis{}, false
 }
 
-// uniform reports whether a free value of a.outer×a.rows×a.inner entries is the same in every row, as a bias spread over rows is.
+// uniform reports whether a free value of a.outer×a.rows×a.inner entries is the same in every row, as a repeated bias is.
 func (r *rowAxes) uniform(v *value, a axis) bool {
 	if v.size() != a.outer*a.rows*a.inner {
 		return false

@@ -1,6 +1,8 @@
 package nets
 
-import "github.com/dsp-go/dsp/structured"
+import (
+	"github.com/dsp-go/dsp/structured"
+)
 
 // Scorer is a map from weights w [Dim] and inputs to potentials.
 type Scorer interface {
@@ -14,7 +16,7 @@ type Scorer interface {
 	NewWorker() Worker
 }
 
-// Worker evaluates a Scorer on batches. The same batch gives the same bits on any worker.
+// Worker evaluates a Scorer on batches. All workers return the same bits for the same batch.
 type Worker interface {
 	// Score computes the potentials θ of every example of the batch at w into θ, resized to fit. It neither keeps nor
 	// changes w.
@@ -31,3 +33,16 @@ type DropoutWorker interface {
 	// seed 0 is Score. Pullback is at the masks of the last Score, too.
 	ScoreDropout(w []float32, seed uint64, batch *structured.Batch, θ *structured.Potentials) error
 }
+
+// Network is a Scorer whose weights have names and initial values: a Net or a sparse.Linear.
+type Network interface {
+	Scorer
+	// Name names the kind of network.
+	Name() string
+	// Layout says where each parameter lives in w.
+	Layout() Layout
+	// Init draws initial weights.
+	Init(seed uint64) []float32
+}
+
+var _ Network = (*Net)(nil)

@@ -1,6 +1,10 @@
 package nets
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/dsp-go/dsp/nets/kernels"
+)
 
 // Permute reorders the axes of an array of shape From: axis i of the result is axis Order[i] of the argument.
 type Permute struct{ From, Order []int }
@@ -79,7 +83,7 @@ func (s Slice) run(m *machine, in *Instruction) {
 	}
 }
 
-// Unslice puts its argument where slice took it from, and zero elsewhere: the adjoint of slice.
+// Unslice puts its argument where Slice took it from and zeros elsewhere: the adjoint of Slice.
 type Unslice struct{ Slice }
 
 func (s Unslice) String() string { return "un" + s.Slice.String() }
@@ -96,7 +100,7 @@ func (s Unslice) run(m *machine, in *Instruction) {
 	for o := range s.Outer {
 		for c := range s.Count {
 			to := out[(o*s.Size+s.Lo+c*s.Step)*s.Inner:][:s.Inner]
-			fast.add(to, to, x[(o*s.Count+c)*s.Inner:][:s.Inner])
+			kernels.Rows.Add(to, to, x[(o*s.Count+c)*s.Inner:][:s.Inner])
 		}
 	}
 }

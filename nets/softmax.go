@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// Softmax normalises exp(x), or with Log gives x − log Σ exp(x), along the middle axis of Outer×Size×Inner.
+// Softmax is exp(x) / Σ exp(x) or, with Log, x − log Σ exp(x), along the middle axis of Outer×Size×Inner.
 type Softmax struct {
 	Outer, Size, Inner int
 	Log                bool
@@ -15,7 +15,7 @@ func (s Softmax) String() string {
 	return fmt.Sprintf("softmax %d×(%d)×%d", s.Outer, s.Size, s.Inner)
 }
 
-// tangent uses that the Jacobian of softmax is symmetric; that of its logarithm is I − 1·softmaxᵀ.
+// tangent uses that the Jacobian of softmax is symmetric. The Jacobian of its logarithm is I − 1·softmaxᵀ.
 func (s Softmax) tangent(b *builder, v *value, d []*value) *value {
 	if !s.Log {
 		return b.add(SoftmaxPull{s}, v.shape, v, d[0])
@@ -51,7 +51,7 @@ func (s Softmax) run(m *machine, in *Instruction) {
 	}
 }
 
-// SoftmaxPull is Jᵀg of softmax at its result y: y∘(g − ⟨y,g⟩), or g − exp(y)·Σg with Log.
+// SoftmaxPull is the pullback Jᵀg of softmax from its result y: y∘(g − ⟨y,g⟩) or, with Log, g − exp(y)·Σg.
 type SoftmaxPull struct{ Softmax }
 
 func (s SoftmaxPull) String() string { return s.Softmax.String() + "'" }

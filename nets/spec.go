@@ -9,13 +9,13 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Spec is a network of one's own: its parameters, and a function that builds it as a Gorgonia graph: Build for a network that
-// scores chains, or Form and Parts for one that scores any structure.
+// Spec is a custom network: its parameters, and a function that builds it as a Gorgonia graph. Build is for networks that score
+// chains; Form and Parts are for networks that score any structure.
 //
-// The function makes the network for g.Rows positions on g, from g.Param, g.Features, g.Embed and the like. Rows belong to the
-// positions of any number of examples; but for Window and the ops of pairs, which know the examples, no op may mix rows, and
-// one that does is refused by name. The function is called once for every Size that is met, and must always build the same
-// network. It must not call gorgonia.Grad.
+// The function builds the network for g.Rows positions on g, from g.Param, g.Features, g.Embed and the like. The rows are
+// positions of any number of examples, so no op may mix rows, except Window and the ops on pairs, which know the examples.
+// nets.Build refuses an op that mixes rows and names it. The function is called once for every Size that occurs and must always
+// build the same network. It must not call gorgonia.Grad.
 type Spec struct {
 	Name   string
 	Params []Param
@@ -23,11 +23,11 @@ type Spec struct {
 	// scores the step into position t), or nil (zero, so that positions are independent).
 	Build func(g *Graph) (node, edge *gorgonia.Node, err error)
 
-	// Form is the form of the potentials that Parts makes. Their rows are those of the table of positions, or of a table with a row
-	// for every pair of positions of the same example (see Graph.Pairs), or a part is tied.
+	// Form is the form of the potentials that Parts returns. The rows of a part are positions, or pairs of positions of the same
+	// example (see Graph.Pairs), or the part is tied.
 	Form structured.Form
-	// Parts returns a node for each part of Form: [rows×Width] with g.Rows or g.Pairs rows, or [Width] in all for a tied part; nil
-	// for a part that is zero.
+	// Parts returns a node for each part of Form: [rows×Width] with g.Rows or g.Pairs rows, [Width] for a tied part, nil for a
+	// part that is zero.
 	Parts func(g *Graph) ([]*gorgonia.Node, error)
 }
 
@@ -40,20 +40,20 @@ type Input struct {
 // Graph is a Gorgonia graph under construction, with the network's inputs and parameters as nodes.
 type Graph struct {
 	*gorgonia.ExprGraph
-	// Rows is the number of positions, of all examples together. Pairs is the number of pairs of positions of the same example:
-	// an example of n positions has n·n, and row d·n + h of them pairs dependent d with head h. Both include padding.
+	// Rows is the number of positions of all examples. Pairs is the number of pairs of positions of the same example: an example
+	// of n positions has n·n, and its row d·n + h pairs dependent d with head h. Both include padding.
 	Size
-	Dtype tensor.Dtype // of every array: Float32 but in tests
+	Dtype tensor.Dtype // of every array: Float32, except in tests
 	Input Input
 
 	layout   Layout
 	params   map[string]*gorgonia.Node
 	leaves   map[*gorgonia.Node]leaf // what the input nodes stand for
 	masks    map[*gorgonia.Node]Mask
-	ofPairs  map[*gorgonia.Node]bool // whether rows are pairs, where that is known
+	ofPairs  map[*gorgonia.Node]bool // whether rows are pairs, if known
 	features *gorgonia.Node
 	boundary *gorgonia.Node
-	indices  func(Index) []int32 // the batch, where Gorgonia itself runs the graph
+	indices  func(Index) []int32 // of the batch, when Gorgonia's machines run the graph
 	needs    Needs
 }
 
@@ -77,8 +77,7 @@ func newGraph(size Size, dtype tensor.Dtype, input Input, layout Layout) *Graph 
 	}
 }
 
-// Param returns the node of the named parameter. A name that the Spec does not list is a mistake in Build, which ends
-// with an error.
+// Param returns the node of the named parameter. If the Spec does not list the name, nets.Build returns an error.
 func (g *Graph) Param(name string) *gorgonia.Node {
 	if n, ok := g.params[name]; ok {
 		return n

@@ -2,11 +2,11 @@ package nets
 
 import "slices"
 
-// tangents adds the push-forward of the given values along ẇ, forward-mode differentiation op by op. A nil result is
+// tangents adds the push-forward of the given values along ẇ: forward-mode differentiation, op by op. A nil result means
 // zero.
 func (b *builder) tangents(outputs []*value) []*value {
 	dot := map[*value]*value{}
-	for _, v := range slices.Clone(b.values) { // in topological order; the clone, since tangents are added
+	for _, v := range slices.Clone(b.values) { // in topological order; a clone, because the loop adds values
 		if l, ok := v.op.(leaf); ok {
 			if l.space == SpaceWeights {
 				dot[v] = b.leaf(SpaceDirection, l.offset, v.shape)
@@ -50,7 +50,7 @@ func readsWeights(vs []*value) bool {
 	return slices.ContainsFunc(vs, walk)
 }
 
-// directionReads says which parts of ẇ the tangents read: arrays as a whole, and tables of which only the rows of the
+// directionReads returns which parts of ẇ the tangents read: whole arrays, and tables of which they read only the rows of the
 // batch's ids.
 func directionReads(tangents []*value) (whole []leafArray, tables []table) {
 	read := map[leafArray]bool{}

@@ -13,20 +13,20 @@ type value struct {
 
 func (v *value) size() int { return product(v.shape) }
 
-// Op is how a value is computed. Its static facts (sizes, axes, flags) are its fields.
+// Op computes a value. What is fixed at compile time (sizes, axes, flags) is in its fields.
 type Op interface {
 	fmt.Stringer
-	// tangent gives the directional derivative of v = op(args) along the derivatives d of its arguments, as new values
-	// of b. A nil derivative is zero; at least one of d is not nil.
+	// tangent returns the directional derivative of v = op(args), given the derivatives d of its arguments, built from new
+	// values of b. A nil derivative means zero; at least one of d is not nil.
 	tangent(b *builder, v *value, d []*value) *value
 	// run computes in.out from in.args.
 	run(m *machine, in *Instruction)
 }
 
-// accumulator is an op that can add to its output as cheaply as write it.
+// accumulator is an op that adds to its output as cheaply as it overwrites it.
 type accumulator interface{ accumulates() }
 
-// builder makes values. Its methods simplify on the way: views of views, transposes of matrix factors.
+// builder makes values. Its methods simplify as they go: a view of a view, a transposed factor of a matrix product.
 type builder struct {
 	values   []*value
 	literals []float32
@@ -51,17 +51,17 @@ type Space uint8
 
 // The spaces.
 const (
-	SpaceArena     Space = iota // the worker's own memory
+	SpaceArena     Space = iota // the worker's scratch memory
 	SpaceLiterals               // constants of the graph
 	SpaceWeights                // w
 	SpaceDirection              // ẇ
-	SpaceGradient               // where Jᵀv is added
+	SpaceGradient               // the gradient, to which Jᵀv is added
 	SpaceFeatures               // dense inputs [rows×Dim]
-	SpaceBoundary               // [rows×2], 1 where an example starts, and where one ends
-	SpaceCotangent              // of the first part of the potentials; that of part k is SpaceCotangent + k
+	SpaceBoundary               // [rows×2]: 1 where an example starts; 1 where one ends
+	SpaceCotangent              // cotangent of part 0 of the potentials; part k has SpaceCotangent + k
 )
 
-// leaf is an array that is given: shape entries of a space from an offset.
+// leaf is an input array: it starts at an offset of a space.
 type leaf struct {
 	space  Space
 	offset int
@@ -80,7 +80,7 @@ func (b *builder) literal(xs []float32, shape []int) *value {
 
 func (b *builder) scalar(x float32) *value { return b.literal([]float32{x}, nil) }
 
-// view is its argument under another shape.
+// view gives its argument another shape.
 type view struct{}
 
 func (view) String() string { return "view" }

@@ -3,30 +3,31 @@ package nets
 import (
 	"fmt"
 
+	"github.com/dsp-go/dsp/nets/kernels"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/structured/vec"
 )
 
-// NetWorker runs a Net on batches. Besides Score and Pullback it has the push-forward.
+// NetWorker runs a Net on batches. Besides Score and Pullback it has PushForward.
 type NetWorker struct {
 	net      *Net
 	prog     *Program // of the last Score
 	programs map[Size]*Program
 	m        machine
 	batch    *structured.Batch // of the last Score
-	inputs   [][]float32       // the worker's own memory, by space
+	inputs   [][]float32       // buffers that the worker owns, by space
 }
 
 // NewWorker returns a worker of the net.
 func (n *Net) NewWorker() Worker { return n.NewNetWorker() }
 
-// NewNetWorker returns a worker of the net, with all of its methods.
+// NewNetWorker returns a worker of the net as its concrete type, which also has PushForward.
 func (n *Net) NewNetWorker() *NetWorker {
 	w := &NetWorker{net: n, programs: map[Size]*Program{}}
 	spaces := int(SpaceCotangent) + len(n.shape.Form.Parts)
 	w.m.mem, w.inputs = make([][]float32, spaces), make([][]float32, spaces)
-	w.m.blas = CurrentBLAS()
+	w.m.blas = kernels.CurrentBLAS()
 	w.m.widths = n.shape.Needs.Windows
 	w.m.windows = make([][]int32, len(w.m.widths))
 	w.m.ids = make([][]int32, len(n.input.Vocab))
@@ -59,7 +60,7 @@ func (w *NetWorker) Pullback(v *structured.Marginals, grad []float32) error {
 	if len(v.Parts) != len(p.Form.Parts) {
 		return fmt.Errorf("nets: Pullback of marginals with %d parts, expected %d", len(v.Parts), len(p.Form.Parts))
 	}
-	some := false
+	nonzero := false
 	for k, shape := range p.Form.Parts {
 		part := &v.Parts[k]
 		if part.Shape != shape {
@@ -72,13 +73,13 @@ func (w *NetWorker) Pullback(v *structured.Marginals, grad []float32) error {
 		if got := len(part.Values) / max(1, shape.Width); got != rows {
 			return fmt.Errorf("nets: Pullback of marginals with %d rows of part %q, expected %d", got, shape.Name, rows)
 		}
-		some = some || !zero(part.Values)
+		nonzero = nonzero || !zero(part.Values)
 	}
 	if len(grad) != w.net.Dim() {
 		return fmt.Errorf("nets: Pullback into %d numbers; the net has %d weights", len(grad), w.net.Dim())
 	}
-	if !some {
-		return nil // as differences of an oracle's answers often are
+	if !nonzero {
+		return nil // differences of an oracle's outputs are often zero
 	}
 	for k, out := range p.Outputs {
 		if out != nil {
@@ -117,10 +118,10 @@ func zero(xs []float32) bool {
 	return true
 }
 
-// load makes the batch and the weights the program's inputs.
-func (w *NetWorker) load(weightsNow []float32, batch *structured.Batch) error {
-	if len(weightsNow) != w.net.Dim() {
-		return fmt.Errorf("nets: %d weights given; the net has %d", len(weightsNow), w.net.Dim())
+// load prepares the program for the batch and the weights.
+func (w *NetWorker) load(weights []float32, batch *structured.Batch) error {
+	if len(weights) != w.net.Dim() {
+		return fmt.Errorf("nets: %d weights given; the net has %d", len(weights), w.net.Dim())
 	}
 	if err := w.net.CheckTables(batch.Data, batch.Examples); err != nil {
 		return err
@@ -138,11 +139,11 @@ func (w *NetWorker) load(weightsNow []float32, batch *structured.Batch) error {
 	if len(w.m.mem[SpaceArena]) < p.Arena {
 		w.m.mem[SpaceArena] = make([]float32, p.Arena)
 	}
-	w.m.mem[SpaceLiterals], w.m.mem[SpaceWeights] = p.Literals, weightsNow
+	w.m.mem[SpaceLiterals], w.m.mem[SpaceWeights] = p.Literals, weights
 	return w.loadInputs(p, batch)
 }
 
-// emit copies results without their padding; nil is zero.
+// emit copies results to θ without their padding. A nil result means zeros.
 func (w *NetWorker) emit(results []*Buffer, θ *structured.Potentials) {
 	for k, b := range results {
 		if to := θ.Parts[k].Values; b == nil {
@@ -153,22 +154,21 @@ func (w *NetWorker) emit(results []*Buffer, θ *structured.Potentials) {
 	}
 }
 
-// input returns the worker's own memory for a space, n long.
+// input returns n entries of the worker's buffer for a space.
 func (w *NetWorker) input(s Space, n int) []float32 {
 	w.inputs[s] = vec.Grow(w.inputs[s], n)
 	return w.inputs[s]
 }
 
-// cotangent returns part k of v as the program reads it, n numbers: the sum of the examples' rows where the potentials are tied, and
-// else v itself with zeros in the padding. The step into a chain's first position does not exist: its cotangent is zero
-// whatever v says.
+// cotangent returns part k of v as the program reads it, n numbers: for a tied part the sum over the examples, otherwise v itself
+// with zeros in the padding. A chain has no step into its first position, so that cotangent is set to zero.
 func (w *NetWorker) cotangent(k int, v *structured.Part, n int) []float32 {
 	space := int(SpaceCotangent) + k
 	if v.Rows == structured.Tied {
 		to := w.input(Space(space), n)
 		clear(to)
 		for b := range len(v.Offsets) - 1 {
-			fast.add(to, to, v.Of(b))
+			kernels.Rows.Add(to, to, v.Of(b))
 		}
 		return to
 	}

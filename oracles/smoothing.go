@@ -24,7 +24,9 @@ var kindNames = []string{"none", "l2", "entropy"}
 func (k Kind) String() string { return kindNames[k] }
 
 // ParseKind parses a kind in the form that String writes.
-func ParseKind(name string) (Kind, error) { return structured.ParseName[Kind]("smoothing", kindNames, name) }
+func ParseKind(name string) (Kind, error) {
+	return structured.ParseName[Kind]("smoothing", kindNames, name)
+}
 
 // Smoothing is a smoothed max h_μ over outputs.
 type Smoothing struct {

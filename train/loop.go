@@ -232,6 +232,9 @@ func (l *loop) observe(ctx context.Context) (record.Record, error) {
 		Step:         record.Number(s.Step),
 		ProxGradient: record.Number(s.ProxGradient),
 	}
+	if s.Estimate > s.Dual {
+		r.EstimatedGap = record.Number(s.EstimatedGap())
+	}
 	if l.Evaluate != nil {
 		var err error
 		if r.Dev, r.Test, err = l.Evaluate(ctx, s.W); err != nil {

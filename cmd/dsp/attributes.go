@@ -12,7 +12,7 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// attributeSettings are the settings of training that say how attributes are made.
+// attributeSettings names the training settings that decide which attributes text gets.
 var attributeSettings = []string{"format", "columns", "label", "scheme", "features", "template", "min-count", "hash-bits", "threads"}
 
 func attributesCommand() *cobra.Command {
@@ -20,17 +20,17 @@ func attributesCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "attributes --input FILE --to FILE",
 		Short: "Write the attributes that train makes of text, in CRFsuite's format",
-		Long: `attributes writes the attributes that dsp train makes of a text in columns, a line a token, as CRFsuite and other programs
-read them: the gold label and the attributes, separated by tabs. Attributes of steps between tokens have no place there.`,
+		Long: `attributes writes the attributes that dsp train would extract from text in columns, one token per line, in the format of
+CRFsuite: the gold label, then the attributes, separated by tabs. The format has no place for attributes of transitions.`,
 		Example: `  dsp data attributes --features ner --input train.conll --to train.crfsuite
   dsp data attributes --template my.template --input dev.conllu --label xpos --to dev.crfsuite`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
 			case c.Train == "":
-				return structured.BadInput("of which text? give --input FILE")
+				return structured.BadInput("no text to read: give --input FILE")
 			case to == "":
-				return structured.BadInput("where to? give --to FILE.crfsuite")
+				return structured.BadInput("no file to write: give --to FILE.crfsuite")
 			}
 			d, err := models.WriteAttributes(&c, to)
 			if err != nil {

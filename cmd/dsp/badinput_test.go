@@ -11,14 +11,14 @@ import (
 	"github.com/sbinet/npyio/npz"
 )
 
-// begin runs train on files in a small setting, with its output in a folder that must not outlive a refusal.
+// begin runs train on files with small settings. Its output goes to a folder that a refused run must not leave behind.
 func begin(t *testing.T, flags ...string) (o outcome, out string) {
 	t.Helper()
 	out = filepath.Join(t.TempDir(), "out")
 	return dsp(t, with([]string{"train", "--passes", "2", "--quiet", "--out", out}, flags...)...), out
 }
 
-// Training that cannot begin says why, exits with 2 and leaves no folder.
+// A training run that cannot start says why, exits with code 2 and leaves no folder.
 func TestBadTrainingInput(t *testing.T) {
 	text := write(t, "train.conll", sentences)
 	file := write(t, "file", "")
@@ -51,7 +51,7 @@ func TestBadTrainingInput(t *testing.T) {
 		{"no template", []string{"--train", text, "--template", "nowhere.template"}, []string{"--template", "nowhere.template"}},
 		{"template", []string{"--train", text, "--template", write(t, "x.template", "Uw=%x[0,word]\nUp=%x[0,pos]\n")}, []string{"x.template:2", "pos", "word"}},
 		{"hash and count", []string{"--train", text, "--hash-bits", "9", "--min-count", "2"}, []string{"minimum of 2"}},
-		{"scheme of no tags", []string{"--train", write(t, "p.conll", "a DT\nb NN\n"), "--scheme", "iob2"}, []string{"p.conll", "iob2", "DT NN"}},
+		{"scheme without tags", []string{"--train", write(t, "p.conll", "a DT\nb NN\n"), "--scheme", "iob2"}, []string{"p.conll", "iob2", "DT NN"}},
 		{"constraints broken", []string{"--train", write(t, "i.conll", "a O\nb I-X\n"), "--constraints", "iob2"}, []string{"i.conll:2", "I-X after O", "--scheme iob2"}},
 		{"gap", []string{"--gap", "soon"}, []string{"--gap", "soon", "auto"}},
 		{"binary", []string{"--task", "tag", "--train", write(t, "x", "\x00\x01\x02")}, []string{"x"}},
@@ -79,7 +79,7 @@ func TestBadTrainingInput(t *testing.T) {
 	}
 }
 
-// A run that was refused later than others leaves the earlier run in the folder alone.
+// A run that is refused late, after the other checks passed, leaves the earlier run in the folder untouched.
 func TestResumeAsAnotherRun(t *testing.T) {
 	before := modelOf(t, reader(t))
 	dsp(t, "train", "--resume", reader(t), "--seed", "9").refused(exitBadInput, "--seed 1", "not 9")
@@ -141,7 +141,7 @@ func TestBadUse(t *testing.T) {
 	dsp(t, "export", "--model", tagger(t), "--data", text, "--to", nowhere).refused(exitFailed, "no such file")
 }
 
-// dense writes dense features of Dim 2 to an npz file.
+// dense writes dense features with Dim 2 to an npz file.
 func dense(t *testing.T, name string, features []float32, lengths, labels []int64) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
@@ -192,7 +192,7 @@ func TestDenseFeatures(t *testing.T) {
 	}
 }
 
-// A sentence of many thousand words is a sentence.
+// A sentence of several thousand words is handled like any other.
 func TestLongSequence(t *testing.T) {
 	text := write(t, "long.conll", strings.Repeat("the\tO\nred\tB-X\nfox\tI-X\n", 10000))
 	var m metricsJSON

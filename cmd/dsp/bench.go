@@ -14,21 +14,22 @@ import (
 
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/kernels"
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/ocr"
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// speed is one measured thing.
+// speed is one measurement.
 type speed struct {
 	Part      string  `json:"part"`
 	What      string  `json:"what"`
 	Sequences float64 `json:"sequences_per_second"`
-	GFLOPs    float64 `json:"gflops"` // 0 where it says nothing
+	GFLOPs    float64 `json:"gflops"` // 0 where operations are not counted
 }
 
-// measure is one thing to be measured: a function that handles so many sequences with so many floating-point operations.
+// measure is one function to time; each call handles the given number of sequences and of floating-point operations.
 type measure struct {
 	part, what string
 	sequences  int
@@ -42,13 +43,13 @@ func benchCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "bench",
 		Short: "Measure the oracles, a network's step and a training pass on this machine",
-		Long: `bench measures in sequences per second, and in floating-point operations per second where they can be counted: on one
-thread, the oracles of chains of 50 positions, where max takes 2TY² operations and exp 6TY², and those of dependency trees
-of 25 words, with one relation and with 50; forward and pullback of an mlp on 4096 positions; and passes over built-in data
-on all cores.
+		Long: `bench reports sequences per second, and floating-point operations per second where it can count them. On one thread it
+measures the chain oracles on 50 positions (max takes 2TY² operations, exp 6TY²), the dependency tree oracles on 25 words with
+1 and with 50 relations, and forward and pullback of an mlp on 4096 positions. On all cores it measures training passes over
+built-in data.
 
-With --device cuda it measures the GPU's kernels, a training step and a pass of prox-linear, beside a bound: the time for
-the bytes that must move, at the rate of a copy on this GPU, or for the arithmetic, at float32's peak.`,
+With --device cuda it measures the GPU's kernels, a training step and a pass of prox-linear, and shows the lower bound of each
+time: the bytes it must move at this GPU's copy bandwidth, or its arithmetic at the float32 peak, whichever takes longer.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !(seconds > 0) {
@@ -72,7 +73,7 @@ the bytes that must move, at the rate of a copy on this GPU, or for the arithmet
 				return err
 			}
 			for _, m := range slices.Concat(chainMeasures(), treeMeasures(), []measure{step, pass}) {
-				s, err := m.take(cmd.Context(), seconds)
+				s, err := m.repeat(cmd.Context(), seconds)
 				if err != nil {
 					return err
 				}
@@ -89,13 +90,13 @@ the bytes that must move, at the rate of a copy on this GPU, or for the arithmet
 			return printTable(os.Stdout, table)
 		},
 	}
-	cmd.Flags().Float64Var(&seconds, "seconds", 1, "how long to measure each thing, in `seconds`")
+	cmd.Flags().Float64Var(&seconds, "seconds", 1, "how long to repeat each measurement, in `seconds`")
 	deviceFlag(cmd, &device)
 	return cmd
 }
 
-// take runs m again and again for that many seconds, after a first time to warm up.
-func (m measure) take(ctx context.Context, seconds float64) (speed, error) {
+// repeat runs m for the given number of seconds, after one warm-up run, and returns its mean speed.
+func (m measure) repeat(ctx context.Context, seconds float64) (speed, error) {
 	if err := m.run(); err != nil {
 		return speed{}, err
 	}
@@ -112,7 +113,7 @@ func (m measure) take(ctx context.Context, seconds float64) (speed, error) {
 	return speed{m.part, m.what, float64(m.sequences) / each, m.flops / each / 1e9}, nil
 }
 
-// netMeasure is forward and pullback of an mlp 300→200→25 on 4096 positions, on one thread.
+// netMeasure measures forward and pullback of an mlp 300→200→25 on 4096 positions, on one thread.
 func netMeasure() (measure, error) {
 	const sequences, length, in, hidden, labels = 128, 32, 300, 200, 25
 	data := &structured.Dataset{Name: "random", Dim: in, Offsets: make([]int, sequences+1)}
@@ -144,12 +145,12 @@ func netMeasure() (measure, error) {
 		copy(v.Parts[0].Values, θ.Parts[0].Values)
 		return worker.Pullback(v, grad)
 	}
-	// Forward, and backward once for the weights of each layer and once for the hidden units.
+	// Forward is one product per layer; backward is one for the weights of each layer and one for the hidden units.
 	flops := 2. * sequences * length * (2*in*hidden + 3*hidden*labels)
-	return measure{"net, " + nets.CurrentBLAS().Name(), "mlp step", sequences, flops, step}, nil
+	return measure{"net, " + kernels.CurrentBLAS().Name(), "mlp step", sequences, flops, step}, nil
 }
 
-// passMeasure is a full pass of the hinge, value and gradient, of the default network on drawn words, on all cores.
+// passMeasure measures a full pass of the hinge, value and gradient, for the default network on drawn words, on all cores.
 func passMeasure(ctx context.Context) (measure, error) {
 	words := ocr.DefaultOCRWords()
 	words.Dev, words.Test = 0, 0

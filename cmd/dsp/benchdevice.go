@@ -10,13 +10,13 @@ import (
 	"github.com/dsp-go/dsp/cuda/device"
 )
 
-// deviceFlag adds the flag for where a verb does its work.
+// deviceFlag adds the flag that chooses the device.
 func deviceFlag(cmd *cobra.Command, device *string) {
-	cmd.Flags().StringVar(device, "device", "cpu", "`cpu|cuda[:N]`: the processor, or a GPU, N from 0")
+	cmd.Flags().StringVar(device, "device", "cpu", "where to compute: `cpu|cuda[:N]`; N is the number of the GPU, from 0")
 	complete(cmd, "device", "cpu", "cuda")
 }
 
-// closeDevice closes a device, which may be nil. What failed on it was said where it did.
+// closeDevice closes a device, which may be nil. It ignores errors that the device has already reported.
 func closeDevice(d *device.Device) error {
 	if d == nil || d.Err() != nil {
 		return nil
@@ -39,7 +39,7 @@ func benchDevice(cmd *cobra.Command, d *device.Device, seconds float64) error {
 	}
 	fmt.Printf("%s\ncopy %.0f GB/s, float32 peak %.0f GFLOP/s, matrix products: %s\n", d.Info(), report.Copy, report.Peak, report.BLAS)
 	if report.Small {
-		fmt.Println("emulated: the sizes are small, and the times say nothing")
+		fmt.Println("emulated device: the sizes are small and the times are meaningless")
 	}
 	return printTable(os.Stdout, report.Table())
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/dsp-go/dsp/structured/trees"
 )
 
-// chainMeasures are the questions that the oracle of chains answers, at 25 and at 128 labels.
+// chainMeasures measures every answer of the chain oracle, with 25 and with 128 labels.
 func chainMeasures() []measure {
 	const sequences, length = 64, 50
 	var all []measure
@@ -24,7 +24,7 @@ func chainMeasures() []measure {
 	return all
 }
 
-// treeMeasures are the questions that the oracles of trees answer about sentences of 25 words, with 1 and with 50 relations.
+// treeMeasures measures every answer of the tree oracles on sentences of 25 words, with 1 and with 50 relations.
 func treeMeasures() []measure {
 	const sentences, words = 64, 25
 	var all []measure
@@ -44,14 +44,14 @@ func treeMeasures() []measure {
 	return all
 }
 
-// answerNames says how a table calls an oracle's answers, and how many floating-point operations they take for a batch; 0: nobody
-// counts them. An answer without a name is not measured.
+// answerNames holds the name under which a table shows each answer of an oracle, and its floating-point operations per batch (0: not
+// counted). An answer without a name is not measured.
 type answerNames struct {
 	max, topK, l2, exp string
 	maxFlops, expFlops float64
 }
 
-// oracleMeasures are the questions that an oracle answers about a batch, on one thread.
+// oracleMeasures measures the answers of an oracle for a batch, on one thread.
 func oracleMeasures(part string, o oracles.Oracle, θ *structured.Potentials, names answerNames) []measure {
 	y, value := make([]int32, θ.OutputSize()), make([]float64, θ.Len())
 	var u structured.Marginals
@@ -71,7 +71,7 @@ func oracleMeasures(part string, o oracles.Oracle, θ *structured.Potentials, na
 	return all
 }
 
-// randomChains draws the potentials of a batch of chains of one length.
+// randomChains draws the potentials of a batch of chains of equal length.
 func randomChains(sequences, length, labels int) *structured.Potentials {
 	r := rand.New(rand.NewPCG(1, 1))
 	θ, offsets := &structured.Potentials{}, make([]int, sequences+1)
@@ -82,7 +82,7 @@ func randomChains(sequences, length, labels int) *structured.Potentials {
 	return drawNormal(θ, r)
 }
 
-// randomTrees draws the potentials of a batch of sentences of one length.
+// randomTrees draws the potentials of a batch of sentences of equal length.
 func randomTrees(structure trees.SpanningTree, sentences, words, relations int) *structured.Potentials {
 	θ, outputs, rows := &structured.Potentials{}, make([]int, sentences+1), make([]int, sentences+1)
 	for b := range outputs {
@@ -92,7 +92,7 @@ func randomTrees(structure trees.SpanningTree, sentences, words, relations int) 
 	return drawNormal(θ, rand.New(rand.NewPCG(1, 1)))
 }
 
-// drawNormal makes every potential a draw from the standard normal distribution.
+// drawNormal draws every potential from the standard normal distribution.
 func drawNormal(θ *structured.Potentials, r *rand.Rand) *structured.Potentials {
 	for k := range θ.Parts {
 		x := θ.Parts[k].Values

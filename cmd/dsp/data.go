@@ -29,7 +29,7 @@ func ocrCommand() *cobra.Command {
 		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if out == "" {
-				return structured.BadInput("where to? give --out DIR")
+				return structured.BadInput("no folder to write to: give --out DIR")
 			}
 			if err := ocr.WriteOCR(out, o); err != nil {
 				return err
@@ -43,8 +43,8 @@ func ocrCommand() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.StringVar(&out, "out", "", "`DIR` to write to, made if it is not there")
-	flags.IntVar(&o.Train, "train", o.Train, "`words` to train on")
+	flags.StringVar(&out, "out", "", "`DIR` to write to; created if missing")
+	flags.IntVar(&o.Train, "train", o.Train, "`words` of training data")
 	flags.IntVar(&o.Dev, "dev", o.Dev, "`words` of development data")
 	flags.IntVar(&o.Test, "test", o.Test, "`words` of test data")
 	flags.Float64Var(&o.Difficulty, "difficulty", o.Difficulty, "how strongly letters are distorted: 0 clean, 1 default, up to 10")

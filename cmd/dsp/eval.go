@@ -9,7 +9,7 @@ import (
 	"github.com/dsp-go/dsp/models"
 )
 
-// shownConfusions is how many confusions a person is shown; --json has them all.
+// shownConfusions is how many confusions the text report shows; --json has all of them.
 const shownConfusions = 20
 
 func evalCommand() *cobra.Command {
@@ -17,11 +17,11 @@ func evalCommand() *cobra.Command {
 	var strict, labels, confusion bool
 	cmd := &cobra.Command{
 		Use:   "eval --model MODEL --data FILE",
-		Short: "Compare a model's outputs with the gold ones",
-		Long: `eval prints the share of tokens and sequences that a model labels right. Where the labels are entity tags, precision,
-recall and F1 of entities follow, as conlleval.pl counts and prints them; else those of every label, as scikit-learn's
-classification report has them. Of trees, it prints attachment scores as the evaluation of CoNLL 2018 computes them, and a table
-by relation. With --json one object has all of it, the confusions too.`,
+		Short: "Compare a model's outputs with gold labels or trees",
+		Long: `eval prints the share of tokens and of sequences that a model labels correctly. If the labels are entity tags, it adds
+precision, recall and F1 of entities, counted and printed as conlleval.pl does; otherwise precision, recall and F1 of every
+label, as in scikit-learn's classification report. For trees it prints attachment scores as the CoNLL 2018 evaluation computes
+them, and a table by relation. With --json, one object holds all of this and the confusions.`,
 		Example: `  dsp eval --model runs/ner --data test.conll
   dsp eval --model runs/pos --data test.conllu --confusion
   dsp eval --model runs/first --data builtin`,
@@ -49,9 +49,9 @@ by relation. With --json one object has all of it, the confusions too.`,
 	}
 	u.addFlags(cmd)
 	cmd.Flags().StringVar(&u.data, "data", "", "`FILE` with gold labels; builtin for the drawn words or trees")
-	cmd.Flags().BoolVar(&u.partial, "partial", false, "gold labels may be ? (or _) for any, or A|B for one of these: such tokens and the entities of their sequences are not counted")
-	cmd.Flags().BoolVar(&strict, "strict", false, "count only entities whose tags are spelt right, as seqeval's strict mode does")
-	cmd.Flags().BoolVar(&labels, "labels", false, "also precision, recall and F1 of every label, where the labels are entity tags; others have them anyway")
-	cmd.Flags().BoolVar(&confusion, "confusion", false, "also which label was taken for which, the most frequent confusions first")
+	cmd.Flags().BoolVar(&u.partial, "partial", false, "accept partial gold labels: ? (or _) for any label, A|B for one of these; such tokens, and the entities of their sequences, are not counted")
+	cmd.Flags().BoolVar(&strict, "strict", false, "count only entities whose tags are well-formed, as seqeval's strict mode does")
+	cmd.Flags().BoolVar(&labels, "labels", false, "add precision, recall and F1 of every label; always shown if the labels are not entity tags")
+	cmd.Flags().BoolVar(&confusion, "confusion", false, "add which labels were mistaken for which, most frequent first")
 	return cmd
 }

@@ -16,20 +16,20 @@ func exportCommand() *cobra.Command {
 	var weights bool
 	cmd := &cobra.Command{
 		Use:   "export --model MODEL --to FILE",
-		Short: "Write potentials of data, or a model's weights, for other programs",
-		Long: `export writes the potentials that a model gives data. Of sequences these are arrays node [ΣT×Y] and edge [Y×Y] or
-[ΣT×Y×Y]; of trees arc [Σn²×1], label [Σn²×R] and arc_offsets, with row d·n+h for dependent d and head h, or the root where
-h = d. Then come offsets [n+1], labels where there are any, label_names and ids.
-With --weights it writes the network's parameters instead.`,
+		Short: "Write potentials for data, or a model's weights, for other programs",
+		Long: `export writes the potentials that a model computes for data. For sequences these are the arrays node [ΣT×Y] and edge [Y×Y]
+or [ΣT×Y×Y]. For trees they are arc [Σn²×1], label [Σn²×R] and arc_offsets; row d·n+h belongs to dependent d and head h, and
+h = d stands for the root. Both add offsets [n+1], labels if the data has any, label_names and ids. With --weights, export writes
+the network's parameters instead.`,
 		Example: `  dsp export --model runs/ner --data test.conll --to potentials.npz
   dsp export --model runs/ner --weights --to weights.txt`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
 			case to == "":
-				return structured.BadInput("where to? give --to FILE.npz or --to FILE.safetensors")
+				return structured.BadInput("no file to write: give --to FILE.npz or --to FILE.safetensors")
 			case weights && u.data != "":
-				return structured.BadInput("--weights writes the network's parameters, which need no --data; give one of them")
+				return structured.BadInput("--weights writes the network's parameters, which need no --data; give only one of the two")
 			}
 			defer u.close()
 			if err := u.export(cmd, weights, to); err != nil {
@@ -43,9 +43,9 @@ With --weights it writes the network's parameters instead.`,
 		},
 	}
 	u.addFlags(cmd)
-	cmd.Flags().StringVar(&u.data, "data", "", "`FILE` whose potentials are wanted; builtin for the drawn words or trees")
-	cmd.Flags().BoolVar(&weights, "weights", false, "the weights, not potentials")
-	cmd.Flags().StringVar(&to, "to", "", "`FILE` to write: .npz or .safetensors; weights also .txt")
+	cmd.Flags().StringVar(&u.data, "data", "", "`FILE` to compute potentials for; builtin for the drawn words or trees")
+	cmd.Flags().BoolVar(&weights, "weights", false, "write the weights, not potentials")
+	cmd.Flags().StringVar(&to, "to", "", "`FILE` to write: .npz or .safetensors, for weights also .txt")
 	return cmd
 }
 

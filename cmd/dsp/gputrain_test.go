@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// emulated skips the test where no device is emulated, and sets that up by environment variables.
+// emulated sets environment variables for the emulated device, and skips the test if there is none.
 func emulated(t *testing.T, settings ...string) {
 	t.Helper()
 	if os.Getenv("DSP_CUDA_LIBRARY") == "" {
@@ -24,10 +24,10 @@ func emulated(t *testing.T, settings ...string) {
 	}
 }
 
-// tiny are the flags of a training run that takes a fraction of a second on the emulated device.
+// tiny holds the flags of a training run that takes a fraction of a second on the emulated device.
 var tiny = []string{"train", "--examples", "24,8,8", "--baselines", "off", "--device", "cuda"}
 
-// gpuMethods are ways to train that keep state of very different kinds on a device.
+// gpuMethods are ways to train that keep very different kinds of state on a device.
 var gpuMethods = map[string][]string{
 	"sgd":         {"--net", "mlp", "--hidden", "4", "--method", "sgd", "--lr", "0.1", "--batch", "8", "--passes", "3"},
 	"bcfw":        {"--net", "linear", "--method", "bcfw", "--gap", "0", "--passes", "3"},
@@ -36,7 +36,7 @@ var gpuMethods = map[string][]string{
 	"prox-linear": {"--net", "mlp", "--hidden", "4", "--method", "prox-linear", "--warm-up", "-1", "--eta", "1", "--batch", "8", "--passes", "3"},
 }
 
-// A run on a GPU gives the same model twice, also where the device was lost on the way and the run goes on from its checkpoint.
+// A run on a GPU gives the same model twice, even if the device is lost on the way and the run resumes from its checkpoint.
 func TestGPUTrainsAndResumes(t *testing.T) {
 	emulated(t)
 	for name, flags := range gpuMethods {
@@ -50,7 +50,7 @@ func TestGPUTrainsAndResumes(t *testing.T) {
 				t.Errorf("config.yaml does not name the device: %v\n%s", err, c)
 			}
 			cut := with(with(tiny, flags...), "--out", lost)
-			early, late := 0, 1<<13 // launches after which the device is lost before the first pass ends, or not at all
+			early, late := 0, 1<<13 // launches until the device is lost: early loses it before the first pass ends, late never
 			for resumable := false; !resumable; resumable = strings.Contains(o.stderr, "--resume continues") {
 				at := (early + late) / 2
 				if at == early {
@@ -74,7 +74,7 @@ func TestGPUTrainsAndResumes(t *testing.T) {
 	}
 }
 
-// Evaluation, prediction and export say on a GPU what they say on the CPU.
+// Evaluation, prediction and export print the same on a GPU as on the CPU.
 func TestGPUUse(t *testing.T) {
 	emulated(t)
 	dir := filepath.Join(t.TempDir(), "run")
@@ -109,7 +109,7 @@ func TestGPUUse(t *testing.T) {
 	dsp(t, "predict", "--model", dir, "--input", "builtin", "--nbest", "20000", "--device", "cuda").refused(exitBadInput, "--nbest 20000", "--device cpu")
 }
 
-// share is that of the fields that are the same.
+// share returns the fraction of fields that are equal.
 func share(a, b []string) float64 {
 	same := 0
 	for i := range a {
@@ -120,7 +120,7 @@ func share(a, b []string) float64 {
 	return float64(same) / float64(len(a))
 }
 
-// What a GPU cannot do is told by the exit code and in words.
+// dsp refuses what a GPU cannot do, with an exit code and a message.
 func TestGPURefusals(t *testing.T) {
 	emulated(t)
 	out := filepath.Join(t.TempDir(), "run")
@@ -142,7 +142,7 @@ func TestGPURefusals(t *testing.T) {
 	}
 }
 
-// A network of trees trains on the device with its oracle on the CPU, as it does on the CPU alone.
+// A network for trees trains with its network on the device and its oracle on the CPU; the result matches a run on the CPU alone.
 func TestGPUTrainsParser(t *testing.T) {
 	emulated(t)
 	flags := with([]string{"train", "--examples", "24,8,8", "--passes", "2", "--batch", "4", "--json"}, smallBiaffine...)
@@ -152,7 +152,7 @@ func TestGPUTrainsParser(t *testing.T) {
 			o := dsp(t, with(flags, "--method", method, "--device", device, "--out", filepath.Join(t.TempDir(), device))...).ok()
 			o.json(&r[k])
 			if device == "cuda" && !strings.Contains(o.stderr, "the oracle of a projective tree on the CPU") {
-				t.Errorf("the log does not tell which half runs where:\n%s", o.stderr)
+				t.Errorf("the log does not say which half runs where:\n%s", o.stderr)
 			}
 		}
 		if a, b := *r[0].Objective, *r[1].Objective; math.Abs(a-b) > 1e-3*a {

@@ -10,13 +10,13 @@ import (
 )
 
 const (
-	helpColumn = 24 // where the texts of flags start
+	helpColumn = 24 // column in which the help text of a flag starts
 	helpWidth  = 100
 	groupKey   = "group" // the annotation of a flag that names its heading
-	unitKey    = "unit"  // the annotation of a flag that says what stands for its value
+	unitKey    = "unit"  // the annotation of a flag that names the placeholder for its value
 )
 
-// usage prints how a command is called: its form, verbs, flags under their headings, and examples.
+// usage prints how to call a command: its synopsis, verbs, flags under their headings, and examples.
 func usage(cmd *cobra.Command) error {
 	w := cmd.OutOrStderr()
 	fmt.Fprintf(w, "Usage:\n  %s\n", cmd.UseLine())
@@ -56,7 +56,7 @@ func usage(cmd *cobra.Command) error {
 	return nil
 }
 
-// printFlag prints a flag, what its value stands for, its text and its default.
+// printFlag prints a flag, its placeholder, its help text and its default.
 func printFlag(w io.Writer, f *pflag.Flag) {
 	unit, text := pflag.UnquoteUsage(f)
 	if u := f.Annotations[unitKey]; len(u) > 0 {
@@ -80,7 +80,7 @@ func printFlag(w io.Writer, f *pflag.Flag) {
 	}
 }
 
-// wrap breaks text between words into lines of at most width letters, unless a word is longer.
+// wrap breaks text between words into lines of at most width characters; a longer word gets a line to itself.
 func wrap(text string, width int) []string {
 	var lines []string
 	line, n := "", 0

@@ -17,20 +17,20 @@ func importCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "import --weights FILE --model MODEL --out NEW",
 		Short: "Put edited weights into a model",
-		Long: `import reads the text that dsp export --weights writes of a linear net of attributes, after you have edited it perhaps, and
-writes a model like MODEL with these weights. Weights that the text lacks are zero. What was exported and is imported
-again predicts the same, to the bit.`,
+		Long: `import reads weights as text and writes a copy of MODEL with these weights. dsp export --weights writes such text for a
+linear net on attributes, and you can edit it. A weight that is missing from the text is zero. An export that is imported
+unchanged gives the same predictions, bit for bit.`,
 		Example: `  dsp export --model runs/ner --weights --to weights.txt
   dsp import --weights weights.txt --model runs/ner --out edited.safetensors`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
 			case weights == "":
-				return structured.BadInput("which weights? give --weights FILE, a text that dsp export --weights wrote")
+				return structured.BadInput("no weights to read: give --weights FILE, a text that dsp export --weights wrote")
 			case model == "":
-				return structured.BadInput("which model? give --model FILE, or --model DIR with the folder of a run")
+				return structured.BadInput("no model: give --model FILE, or --model DIR with the folder of a run")
 			case out == "":
-				return structured.BadInput("where to? give --out FILE.safetensors")
+				return structured.BadInput("no file to write: give --out FILE.safetensors")
 			}
 			m, err := models.Load(model)
 			if err != nil {
@@ -52,8 +52,8 @@ again predicts the same, to the bit.`,
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.StringVar(&weights, "weights", "", "`FILE` with the weights as text")
-	flags.StringVar(&model, "model", "", "`MODEL` file, or the folder of a run, that the weights are for")
+	flags.StringVar(&model, "model", "", "`MODEL` file, or the folder of a run, that gets the weights")
 	flags.StringVar(&out, "out", "", "`FILE` for the new model")
-	flags.BoolVar(&add, "add", false, "attributes that the model does not know are new, not mistakes")
+	flags.BoolVar(&add, "add", false, "add attributes that the model does not know, instead of refusing them")
 	return cmd
 }

@@ -13,32 +13,63 @@ import (
 	"github.com/dsp-go/dsp/cuda/device"
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/exchange"
-	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/kernels"
+	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/oracles/chain"
+	"github.com/dsp-go/dsp/oracles/kinds"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/structured/features"
 	"github.com/dsp-go/dsp/structured/features/arcs"
 )
 
-// machine is what dsp info tells about the program and where it runs.
+// machine is what dsp info reports about the program and the machine it runs on.
 type machine struct {
 	Version string   `json:"version"`
 	Go      string   `json:"go"`
 	System  string   `json:"system"`
 	CPUs    int      `json:"cpus"`
-	Vector  string   `json:"vector"` // what the oracles' inner loops run on
-	BLAS    string   `json:"blas"`   // what multiplies matrices
+	Vector  string   `json:"vector"` // instruction set of the oracles' inner loops
+	BLAS    string   `json:"blas"`   // implementation of matrix products
 	Devices []string `json:"devices"`
 
+	Structures []structureInfo `json:"structures"`
+
 	GPUs  []device.Info `json:"gpus"`
-	NoGPU string        `json:"no_gpu,omitempty"` // why there is none
+	NoGPU string        `json:"no_gpu,omitempty"` // why no GPU is available
+}
+
+// structureInfo is what dsp can do with one structure.
+type structureInfo struct {
+	Name   string   `json:"name"`
+	Oracle []string `json:"oracle"` // what it answers: max, top-K, exp
+	GPU    string   `json:"gpu"`    // what a GPU runs of a training run
+}
+
+func structures() []structureInfo {
+	var all []structureInfo
+	for _, kind := range kinds.All {
+		s := structureInfo{Name: kind.Name(), Oracle: []string{"max"}, GPU: "network"}
+		o := kind.Oracle()
+		if _, ok := o.(oracles.Ranker); ok {
+			s.Oracle = append(s.Oracle, "top-K")
+		}
+		if _, ok := o.(oracles.Summer); ok {
+			s.Oracle = append(s.Oracle, "exp")
+		}
+		if _, ok := kind.Structure.(chains.Chain); ok {
+			s.GPU = "network and oracle"
+		}
+		all = append(all, s)
+	}
+	return all
 }
 
 func infoCommand() *cobra.Command {
 	top, set := 0, ""
 	cmd := &cobra.Command{
 		Use:   "info [MODEL]",
-		Short: "Tell versions and what the inner loops run on, or what is inside a model",
+		Short: "Show versions and the machine's abilities, or what is inside a model",
 		Example: `  dsp info runs/ner --top 10
   dsp info --features ner > my.template`,
 		Args: cobra.MaximumNArgs(1),
@@ -47,9 +78,9 @@ func infoCommand() *cobra.Command {
 			case top < 0:
 				return structured.BadInput("--top %d: expected 0 or more", top)
 			case top > 0 && len(args) == 0:
-				return structured.BadInput("--top %d of which model? give dsp info MODEL --top %d", top, top)
+				return structured.BadInput("--top %d needs a model: dsp info MODEL --top %d", top, top)
 			case set != "" && len(args) > 0:
-				return structured.BadInput("--features %s prints a built-in set; the template of a model is in dsp info MODEL", set)
+				return structured.BadInput("--features %s prints a built-in set; dsp info MODEL prints the template of a model", set)
 			case set != "":
 				return printFeatures(cmd, set)
 			}
@@ -60,10 +91,10 @@ func infoCommand() *cobra.Command {
 					return err
 				}
 				if _, _, template := m.ArcAttributes(); top > 0 && template != "" {
-					return structured.BadInput("--top %d lists attributes by name; a parser keeps only hashes of the attributes of arcs", top)
+					return structured.BadInput("--top %d lists attributes by name; a parser keeps only hashes of its arc attributes", top)
 				}
 				if top > 0 && m.Dictionary == nil {
-					return structured.BadInput("--top %d is for linear nets of attributes; this model's net is %s", top, m.Config.Net)
+					return structured.BadInput("--top %d is for linear nets on attributes; this model's net is %s", top, m.Config.Net)
 				}
 				about = insideOf(m, top)
 			}
@@ -74,18 +105,18 @@ func infoCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().SortFlags = false
-	cmd.Flags().IntVar(&top, "top", 0, "also the `N` largest weights of every label, of linear nets of attributes")
-	cmd.Flags().StringVar(&set, "features", "", "print the template of a built-in `"+strings.Join(builtinSets(), "|")+"` set of attributes")
+	cmd.Flags().IntVar(&top, "top", 0, "also print the `N` largest weights of every label; linear nets on attributes only")
+	cmd.Flags().StringVar(&set, "features", "", "print the template of a built-in attribute set: `"+strings.Join(builtinSets(), "|")+"`")
 	complete(cmd, "features", builtinSets()...)
 	return cmd
 }
 
-// arcSet is the built-in set of attributes of arcs.
+// arcSet is the built-in set of arc attributes.
 const arcSet = "parse"
 
 func builtinSets() []string { return append(features.Sets(), arcSet) }
 
-// printFeatures prints the template of a built-in set of attributes.
+// printFeatures prints the template of a built-in attribute set.
 func printFeatures(cmd *cobra.Command, set string) error {
 	text, err := arcs.Builtin(), error(nil)
 	if set != arcSet {
@@ -108,9 +139,11 @@ func thisMachine() machine {
 		System:  runtime.GOOS + "/" + runtime.GOARCH,
 		CPUs:    runtime.NumCPU(),
 		Vector:  chain.Vector(),
-		BLAS:    nets.CurrentBLAS().Name(),
+		BLAS:    kernels.CurrentBLAS().Name(),
 		Devices: []string{"cpu"},
 		GPUs:    []device.Info{},
+
+		Structures: structures(),
 	}
 	gpus, err := device.Devices()
 	if err != nil {
@@ -127,6 +160,13 @@ func (m machine) print(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "dsp       %s\nGo        %s, %s\nCPUs      %d\noracles   %s\nBLAS      %s\ndevices   %s\n",
 		m.Version, m.Go, m.System, m.CPUs, m.Vector, m.BLAS, strings.Join(m.Devices, ", "))
+	for k, s := range m.Structures {
+		head := "outputs"
+		if k > 0 {
+			head = ""
+		}
+		fmt.Fprintf(&b, "%-9s %s: %s; on a GPU: %s\n", head, s.Name, strings.Join(s.Oracle, ", "), s.GPU)
+	}
 	for _, g := range m.GPUs {
 		fmt.Fprintf(&b, "GPU       %s\n", g)
 	}
@@ -137,24 +177,24 @@ func (m machine) print(w io.Writer) error {
 	return err
 }
 
-// inside is what dsp info tells about a model.
+// inside is what dsp info reports about a model.
 type inside struct {
-	Version string        `json:"version"` // of the dsp that trained it
+	Version string        `json:"version"` // version of dsp that trained it
 	Net     string        `json:"net"`
 	Weights int           `json:"weights"`
 	Params  []param       `json:"params"`
 	Labels  []string      `json:"labels"`
-	Dim     int           `json:"dim"`   // dense features a position
+	Dim     int           `json:"dim"`   // dense features per position
 	Vocab   []int         `json:"vocab"` // sizes of the vocabularies
 	Config  models.Config `json:"config"`
 
-	Attributes     int `json:"attributes"`      // of positions
-	EdgeAttributes int `json:"edge_attributes"` // of steps
+	Attributes     int `json:"attributes"`      // on positions
+	EdgeAttributes int `json:"edge_attributes"` // on transitions
 
-	ArcAttributes   int `json:"arc_attributes,omitempty"`   // of arcs, of which their scores are made
-	LabelAttributes int `json:"label_attributes,omitempty"` // of which the scores of their relations are made
+	ArcAttributes   int `json:"arc_attributes,omitempty"`   // attributes that score arcs
+	LabelAttributes int `json:"label_attributes,omitempty"` // attributes that score the relations of arcs
 
-	Template string                `json:"template,omitempty"` // that makes them of columns
+	Template string                `json:"template,omitempty"` // extracts the attributes from columns
 	Top      []exchange.TopWeights `json:"top,omitempty"`
 }
 
@@ -194,11 +234,11 @@ func (in inside) print(w io.Writer) error {
 	fmt.Fprintf(&b, "trained by  dsp %s\ninput       ", in.Version)
 	switch {
 	case in.Dim > 0:
-		fmt.Fprintf(&b, "%d dense features a position\n", in.Dim)
+		fmt.Fprintf(&b, "%d dense features per position\n", in.Dim)
 	case in.ArcAttributes > 0:
 		fmt.Fprintf(&b, "%d attributes of arcs, %d of their relations\n", in.ArcAttributes, in.LabelAttributes)
 	case in.Attributes > 0:
-		fmt.Fprintf(&b, "%d attributes of positions, %d of steps\n", in.Attributes, in.EdgeAttributes)
+		fmt.Fprintf(&b, "%d attributes of positions, %d of transitions\n", in.Attributes, in.EdgeAttributes)
 	default:
 		fmt.Fprintf(&b, "discrete, vocabularies of %v\n", in.Vocab)
 	}

@@ -8,12 +8,12 @@ import (
 	"sync"
 )
 
-// log is a slog.Handler for people: the message, then key=value pairs, with a word in front from warnings on.
+// log is a slog.Handler for people: it prints the message, then key=value pairs, and starts with the level for warnings and errors.
 type log struct {
 	out    io.Writer
 	mu     *sync.Mutex
 	level  slog.Level
-	prefix string // of keys, from groups
+	prefix string // of keys, from WithGroup
 	attrs  string
 }
 
@@ -21,7 +21,7 @@ func newLog(out io.Writer, level slog.Level) *log {
 	return &log{out: out, mu: new(sync.Mutex), level: level}
 }
 
-// Enabled reports whether records of that level are shown.
+// Enabled reports whether records of this level are shown.
 func (l *log) Enabled(_ context.Context, level slog.Level) bool { return level >= l.level }
 
 // Handle writes one record as a line.

@@ -14,7 +14,7 @@ import (
 	"github.com/dsp-go/dsp/train"
 )
 
-// The exit codes. What the user must mend is told apart from what failed.
+// The exit codes tell mistakes that the user can correct from failures.
 const (
 	exitDone        = 0
 	exitFailed      = 1
@@ -24,7 +24,7 @@ const (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // the first signal asks to stop, the second kills
+	context.AfterFunc(ctx, stop) // the first signal cancels ctx, a second one kills the program
 	err := host.Guard(func() error { return newRoot().ExecuteContext(ctx) })
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "dsp:", err)

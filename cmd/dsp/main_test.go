@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// binary is the program under test, built once, with the flags that the tests were built with.
+// binary is the program under test, built once with the same flags as the tests.
 var (
 	binary     string
 	buildFlags []string
@@ -40,7 +40,7 @@ func runTests(m *testing.M) int {
 	return m.Run()
 }
 
-// outcome is what a run of the program left.
+// outcome is the result of one run of the program.
 type outcome struct {
 	t              *testing.T
 	args           []string
@@ -54,7 +54,7 @@ func dsp(t *testing.T, args ...string) outcome {
 	return dspWith(t, "", args...)
 }
 
-// dspWith runs the program with that on its standard input.
+// dspWith runs the program with input on its standard input.
 func dspWith(t *testing.T, input string, args ...string) outcome {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
@@ -68,7 +68,7 @@ func dspWith(t *testing.T, input string, args ...string) outcome {
 	return outcome{t, args, cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()}
 }
 
-// runProgram runs the program and returns what it said if it failed.
+// runProgram runs the program; if it fails, the error holds what it printed.
 func runProgram(args ...string) error {
 	if out, err := exec.Command(binary, args...).CombinedOutput(); err != nil {
 		return fmt.Errorf("dsp %s: %w\n%s", strings.Join(args, " "), err, out)
@@ -76,7 +76,7 @@ func runProgram(args ...string) error {
 	return nil
 }
 
-// ok fails the test unless the run ended well.
+// ok fails the test unless the run exited with code 0.
 func (o outcome) ok() outcome {
 	o.t.Helper()
 	if o.code != exitDone {
@@ -85,8 +85,8 @@ func (o outcome) ok() outcome {
 	return o
 }
 
-// refused fails the test unless the run ended with that code, a message with these fragments, and nothing else: no
-// results and no stack trace.
+// refused fails the test unless the run exited with this code and printed a message with these fragments and nothing else:
+// no results and no stack trace.
 func (o outcome) refused(code int, fragments ...string) {
 	o.t.Helper()
 	if o.code != code {
@@ -102,16 +102,16 @@ func (o outcome) refused(code int, fragments ...string) {
 	}
 }
 
-// json reads the last line of standard output.
+// json parses the last line of standard output.
 func (o outcome) json(into any) {
 	o.t.Helper()
 	lines := strings.Split(strings.TrimRight(o.stdout, "\n"), "\n")
 	if err := json.Unmarshal([]byte(lines[len(lines)-1]), into); err != nil {
-		o.t.Fatalf("dsp %s: last line is no JSON object: %v\n%s", strings.Join(o.args, " "), err, o.stdout)
+		o.t.Fatalf("dsp %s: the last line is not a JSON object: %v\n%s", strings.Join(o.args, " "), err, o.stdout)
 	}
 }
 
-// write makes a file in a folder of its own and returns its path.
+// write creates a file in a fresh folder and returns its path.
 func write(t *testing.T, name, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)

@@ -9,7 +9,7 @@ import (
 	"github.com/dsp-go/dsp/cuda/cudatest"
 )
 
-// Every kernel and every method agree with the CPU, and all kernels are looked at.
+// Every kernel and every method agree with the CPU, and no kernel is left unchecked.
 func TestSelftestOnGPU(t *testing.T) {
 	cudatest.Device(t)
 	var report struct {
@@ -32,7 +32,7 @@ func TestSelftestOnGPU(t *testing.T) {
 	}
 }
 
-// A device that fails is told, check by check.
+// When the device fails, each check that fails says so.
 func TestSelftestOnGPUFails(t *testing.T) {
 	cudatest.Emulated(t, "DSP_EMULATED_LOSE=50")
 	o := dsp(t, "selftest", "--device", "cuda")

@@ -14,7 +14,7 @@ import (
 	"github.com/dsp-go/dsp/structured/trees"
 )
 
-// drawnTrees returns a folder with small treebanks, drawn once for all tests.
+// drawnTrees returns a folder of small treebanks, drawn once for all tests.
 func drawnTrees(t *testing.T) string {
 	t.Helper()
 	dir, err := drawTreesOnce()
@@ -54,7 +54,7 @@ type attachmentJSON struct {
 	Relations      []struct{ Name string }
 }
 
-// A parser finds out by itself how to train, certifies it, and reports attachment scores.
+// A parser chooses its own training settings, certifies the optimum, and reports attachment scores.
 func TestParserByDefault(t *testing.T) {
 	dir := parser(t)
 	config, err := os.ReadFile(filepath.Join(dir, "config.yaml"))
@@ -81,7 +81,7 @@ func TestParserByDefault(t *testing.T) {
 	}
 }
 
-// Predictions fill HEAD and DEPREL, leave the rest of the file to the byte, and are those that eval measured.
+// Predictions fill HEAD and DEPREL, copy all other bytes of the file, and agree with what eval measures.
 func TestPredictTrees(t *testing.T) {
 	dir, test := parser(t), filepath.Join(drawnTrees(t), "test.conllu")
 	text, err := os.ReadFile(test)
@@ -140,8 +140,8 @@ func TestPredictTrees(t *testing.T) {
 	}
 }
 
-// N-best trees come in order with probabilities, marginals sum to 1 over the heads of a word, and the most probable trees are
-// consistent with both.
+// N-best trees are sorted and have probabilities, marginals sum to 1 over the heads of a word, and the most probable trees are
+// consistent with the marginals.
 func TestTreeProbabilities(t *testing.T) {
 	dir := parser(t)
 	sentence := "1\tthe\tthe\tDET\t_\t_\t_\t_\t_\t_\n2\tdog\tdog\tNOUN\t_\t_\t_\t_\t_\tSpaceAfter=No\n3\tsleeps\tsleep\tVERB\t_\t_\t_\t_\t_\t_\n\n"
@@ -214,7 +214,7 @@ func TestTreeProbabilities(t *testing.T) {
 // Every convex method certifies the linear parser, projective or not, and their intervals overlap.
 func TestParserMethods(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "few")
-	dsp(t, "data", "trees", "--out", data, "--examples", "40,5,5").ok()
+	dsp(t, "data", "trees", "--out", data, "--examples", "20,5,5").ok()
 	for _, tree := range []string{"projective", "nonprojective"} {
 		for loss, methods := range map[string][]string{
 			"hinge": {"bcfw", "bcpfw", "svrg", "casimir", "saga"}, "crf": {"sdca", "lbfgs", "svrg"}, "softmax-margin": {"sdca"},
@@ -223,7 +223,7 @@ func TestParserMethods(t *testing.T) {
 			for _, method := range methods {
 				var r struct{ Objective, Dual, Gap float64 }
 				dsp(t, "train", "--task", "parse", "--train", filepath.Join(data, "train.conllu"), "--tree", tree, "--loss", loss, "--method", method,
-					"--passes", "12", "--min-count", "3", "--quiet", "--json", "--out", filepath.Join(t.TempDir(), method)).ok().json(&r)
+					"--passes", "6", "--min-count", "3", "--quiet", "--json", "--out", filepath.Join(t.TempDir(), method)).ok().json(&r)
 				if !(r.Gap >= 0) || !(r.Dual < r.Objective) {
 					t.Errorf("%s, %s, %s: got %+v", tree, loss, method, r)
 				}
@@ -236,7 +236,7 @@ func TestParserMethods(t *testing.T) {
 	}
 }
 
-// One seed gives one parser, to the bit, for any number of threads.
+// A seed gives the same parser, bit for bit, with any number of threads.
 func TestParserThreads(t *testing.T) {
 	data := filepath.Join(drawnTrees(t), "test.conllu")
 	for _, method := range []string{"sdca", "bcfw", "svrg"} {
@@ -257,7 +257,7 @@ func TestParserThreads(t *testing.T) {
 	}
 }
 
-// A run on trees that is cut short goes on to the same bits.
+// An interrupted run on trees resumes to the same bits.
 func TestParserResumes(t *testing.T) {
 	data := filepath.Join(drawnTrees(t), "test.conllu")
 	for _, method := range []string{"sdca", "bcpfw"} {
@@ -280,7 +280,7 @@ func TestParserResumes(t *testing.T) {
 	}
 }
 
-// Files that hold no trees, and settings that do not fit, are refused with what was found.
+// Files without trees, and settings that contradict each other, are refused with what was found.
 func TestParserRefusals(t *testing.T) {
 	dir := parser(t)
 	cycle := write(t, "cycle.conllu", "1\ta\ta\tX\t_\t_\t2\tdep\t_\t_\n2\tb\tb\tX\t_\t_\t1\tdep\t_\t_\n\n")
@@ -296,7 +296,7 @@ func TestParserRefusals(t *testing.T) {
 	}
 }
 
-// Potentials of trees are exported with every part by its name.
+// The export of tree potentials holds every part under its name.
 func TestExportTreePotentials(t *testing.T) {
 	dir, out := parser(t), filepath.Join(t.TempDir(), "potentials.safetensors")
 	dsp(t, "export", "--model", dir, "--data", filepath.Join(drawnTrees(t), "dev.conllu"), "--to", out).ok()
@@ -311,7 +311,7 @@ func TestExportTreePotentials(t *testing.T) {
 	}
 }
 
-// The built-in template is printed, and trains the same parser when it is passed back.
+// The built-in template is printed, and training with the printed template gives the same parser.
 func TestParserTemplate(t *testing.T) {
 	template := dsp(t, "info", "--features", "parse").ok().stdout
 	data := filepath.Join(drawnTrees(t), "dev.conllu")
@@ -332,10 +332,10 @@ func TestParserTemplate(t *testing.T) {
 	}
 }
 
-// smallBiaffine are the flags of a small network for trees.
+// smallBiaffine holds the flags of a small network for trees.
 var smallBiaffine = []string{"--task", "parse", "--net", "biaffine", "--channels", "12", "--embed", "8,4,4,4,4,4", "--arc-units", "8", "--label-units", "6"}
 
-// The biaffine network trains by sgd and by prox-linear, to the same bits for any threads and after resuming, and parses.
+// The biaffine network trains by sgd and by prox-linear, to the same bits with any number of threads and after resuming, and parses.
 func TestBiaffineParser(t *testing.T) {
 	data := drawnTrees(t)
 	for method, passes := range map[string]string{"sgd": "6", "prox-linear": "5"} {

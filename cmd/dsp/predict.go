@@ -17,12 +17,12 @@ func predictCommand() *cobra.Command {
 	var decode, picture string
 	cmd := &cobra.Command{
 		Use:   "predict --model MODEL",
-		Short: "Label data with a model",
-		Long: `predict writes the input's columns with the predicted label in a last one, and an empty line after each sequence; with
---json an object a line for each sequence. Confidences, scores, n-best lists and marginals come where they are asked for.
-Text is labelled as it comes, piece by piece, in the order of the input: it may be larger than memory, or a pipe. Of an
-attribute file of CRFsuite the gold label alone is written beside the predicted one; where there is none, its lines begin
-with a tab. Trees are written as CoNLL-U, with HEAD and DEPREL filled in and all else as it was.`,
+		Short: "Predict labels or trees with a model",
+		Long: `predict copies the columns of the input and appends a column with the predicted label; an empty line ends each sequence.
+With --json it prints one object per sequence. Flags add confidences, scores, n-best lists and marginals.
+predict labels text as it arrives, in chunks and in input order, so the input can be larger than memory, or a pipe.
+For a CRFsuite attribute file it prints only the gold and the predicted label; if there is no gold label, the line starts with a
+tab. Trees are written as CoNLL-U, with HEAD and DEPREL filled in and everything else unchanged.`,
 		Example: `  dsp predict --model runs/ner --input new.conll > labelled.conll
   cut -f1 new.conll | dsp predict --model runs/ner --confidence
   dsp predict --model runs/first --input builtin --nbest 3 --json
@@ -55,7 +55,7 @@ with a tab. Trees are written as CoNLL-U, with HEAD and DEPREL filled in and all
 			path, data := u.options()
 			if !m.Streams(data) || u.device != "cpu" {
 				if o.Force && !m.Streams(data) {
-					return structured.BadInput("--force keeps labels of text; %s has no column of labels", path)
+					return structured.BadInput("--force keeps the labels of text; %s has no column of labels", path)
 				}
 				return predictAll(cmd, &u, m, o, asJSON)
 			}
@@ -73,18 +73,18 @@ with a tab. Trees are written as CoNLL-U, with HEAD and DEPREL filled in and all
 	u.addFlags(cmd)
 	flags := cmd.Flags()
 	flags.StringVar(&u.data, "input", "-", "`FILE` to label; - is standard input, builtin the drawn words or trees")
-	flags.IntVar(&o.NBest, "nbest", 0, "also the `N` best outputs of each sequence with score and probability")
-	flags.BoolVar(&o.Force, "force", false, "keep the labels in the input's label column: a label of the model, A|B for one of these, ? or _ for any; the rest is labelled given them")
-	flags.StringVar(&decode, "decode", "max", "`max|risk`: the output with the largest score, or the one with the least expected number of wrong labels (or heads and relations), from the marginals")
+	flags.IntVar(&o.NBest, "nbest", 0, "add the `N` best outputs of each sequence, with score and probability")
+	flags.BoolVar(&o.Force, "force", false, "keep the labels in the input's label column and predict the rest given them: a label of the model, A|B for one of these, ? or _ for any")
+	flags.StringVar(&decode, "decode", "max", "what to predict: `max|risk`; max: the output with the largest score; risk: the output with the fewest expected wrong labels (or heads and relations) under the marginals")
 	complete(cmd, "decode", "max", "risk")
-	flags.StringVar(&picture, "picture", "", "in place of predictions, draw the predicted trees of a few sentences to `FILE`, .svg or .png")
-	flags.BoolVar(&o.Marginals, "marginals", false, "also the probability of every label at every position, or of every head of each word")
-	flags.BoolVar(&o.Confidence, "confidence", false, "also the probability of each predicted label, in a column before it, or of each predicted arc, in MISC")
-	flags.BoolVar(&o.Probability, "score", false, "also the score and probability of each sequence's labels")
+	flags.StringVar(&picture, "picture", "", "instead of printing predictions, draw the predicted trees of a few sentences to `FILE`, .svg or .png")
+	flags.BoolVar(&o.Marginals, "marginals", false, "add the probability of every label at every position, or of every head of each word")
+	flags.BoolVar(&o.Confidence, "confidence", false, "add the probability of each predicted label, in the column before it, or of each predicted arc, in MISC")
+	flags.BoolVar(&o.Probability, "score", false, "add the score and probability of each predicted output")
 	return cmd
 }
 
-// predictAll labels data that is not text, all at once.
+// predictAll labels data that is not text, all of it at once.
 func predictAll(cmd *cobra.Command, u *use, m *models.Model, o models.PredictOptions, asJSON bool) error {
 	d, err := u.readFor(m, "--input", false)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/dsp-go/dsp/train/record"
 )
 
-// printResult shows a training run and its baselines, a row each, and where the files are. The objective is that of the
+// printResult prints a table with one row per training run and baseline, and the paths of the files. The objective is that of the
 // last pass; the errors are those of the model that was kept.
 func printResult(w io.Writer, r *models.Result) error {
 	runs := append([]models.Result{*r}, r.Baselines...)
@@ -24,11 +24,11 @@ func printResult(w io.Writer, r *models.Result) error {
 	}
 	kept := ""
 	if r.Dev != nil {
-		kept = ", by the weights of the pass that did best on dev; the objective is the last pass's"
+		kept = ", for the weights of the pass that did best on dev; the objective is that of the last pass"
 	}
-	shares := fmt.Sprintf("errors are shares of %ss and of whole %ss that are wrong", token, sequence)
+	shares := fmt.Sprintf("errors are shares of wrong %ss and of %ss with any mistake", token, sequence)
 	if r.Task == "parse" {
-		shares = "UAS and LAS are the shares of words with the right head, and with the right relation too"
+		shares = "UAS is the share of words with the right head, LAS with the right head and relation"
 	}
 	if _, err := fmt.Fprintf(w, "\nnet %s; %s%s\n\n", r.Net, shares, kept); err != nil {
 		return err
@@ -47,10 +47,10 @@ func printResult(w io.Writer, r *models.Result) error {
 	return err
 }
 
-// table collects columns of count cells; those in which there would be nothing are left out.
+// table collects columns of count cells and leaves out columns that would be empty.
 type table struct {
 	count int
-	rows  [][]string // the first is the head
+	rows  [][]string // the first row is the header
 }
 
 func (t *table) column(head string, cell func(i int) string) {
@@ -104,7 +104,7 @@ func resultRows(runs []models.Result, token, sequence string) [][]string {
 	return rows.rows
 }
 
-// number shows x to five digits, and nothing where there is none.
+// number formats x with five digits, and NaN as an empty string.
 func number(x record.Number) string {
 	if f := float64(x); !math.IsNaN(f) && !math.IsInf(f, 0) {
 		return fmt.Sprintf("%.5g", f)
@@ -112,7 +112,7 @@ func number(x record.Number) string {
 	return ""
 }
 
-// percent shows a fraction, and nothing where there is none.
+// percent formats a fraction, and NaN as an empty string.
 func percent(x float64) string {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return ""

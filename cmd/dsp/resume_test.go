@@ -12,14 +12,14 @@ import (
 	"time"
 )
 
-// methods are ways to train that keep state of very different kinds.
+// methods are ways to train that keep very different kinds of state.
 var methods = map[string][]string{
 	"sgd":         {"--method", "sgd", "--passes", "6"},
 	"prox-linear": {"--method", "prox-linear", "--passes", "10"},
 	"bcfw":        {"--net", "linear", "--channels", "", "--hidden", "", "--method", "bcfw", "--passes", "6"},
 }
 
-// One seed gives one model, to the bit, whatever the number of threads.
+// A seed gives the same model, bit for bit, with any number of threads.
 func TestThreadsDoNotMatter(t *testing.T) {
 	for name, flags := range methods {
 		t.Run(name, func(t *testing.T) {
@@ -39,7 +39,7 @@ func TestThreadsDoNotMatter(t *testing.T) {
 	}
 }
 
-// A run that was killed or interrupted at any moment resumes to the same bits as one that was not.
+// A run that is killed or interrupted at any moment resumes to the same bits as an undisturbed run.
 func TestResume(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("no signals here")
@@ -75,7 +75,7 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// resumed returns the arguments that begin the run in dir, or continue it.
+// resumed returns the arguments that start the run in dir, or resume it if it has started.
 func resumed(flags []string, dir string) []string {
 	if _, err := os.Stat(filepath.Join(dir, "config.yaml")); err == nil {
 		return []string{"train", "--resume", dir, "--quiet"}
@@ -83,7 +83,7 @@ func resumed(flags []string, dir string) []string {
 	return with(flags, "--out", dir)
 }
 
-// process is a run of the program that is still going on.
+// process is a run of the program that has not ended yet.
 type process struct {
 	t      *testing.T
 	cmd    *exec.Cmd
@@ -99,13 +99,13 @@ func begun(t *testing.T, args []string) *process {
 		t.Fatal(err)
 	}
 	go func() {
-		_ = p.cmd.Wait() // the exit code tells
+		_ = p.cmd.Wait() // the exit code says how it ended
 		close(p.ended)
 	}()
 	return p
 }
 
-// awaitPass waits until the run in dir has done a pass more than now, or has ended.
+// awaitPass waits until the run in dir has completed one more pass, or has ended.
 func (p *process) awaitPass(dir string) {
 	passes := func() int {
 		text, err := os.ReadFile(filepath.Join(dir, "metrics.jsonl"))
@@ -123,7 +123,7 @@ func (p *process) awaitPass(dir string) {
 	}
 }
 
-// end sends a signal and waits. Unless the run had come to its end, an interrupt must make it say how to go on.
+// end sends a signal and waits. Unless the run had already finished, an interrupted run must say how to resume it.
 func (p *process) end(signal os.Signal) {
 	p.t.Helper()
 	_ = p.cmd.Process.Signal(signal) // it may have ended
@@ -134,7 +134,7 @@ func (p *process) end(signal os.Signal) {
 	}
 }
 
-// timeless returns metrics without the seconds.
+// timeless returns metrics without their seconds.
 func timeless(lines []map[string]any) []map[string]any {
 	for _, m := range lines {
 		delete(m, "seconds")

@@ -16,14 +16,14 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// newRoot returns the command line: global flags, verbs, and usage errors that are recognised as bad input.
+// newRoot returns the command line: global flags, verbs, and usage errors classified as bad input.
 func newRoot() *cobra.Command {
 	cobra.EnableCommandSorting = false
 	root := &cobra.Command{
 		Use:   "dsp VERB",
 		Short: "Train deep structured predictors, with a certificate",
-		Long: `dsp trains networks whose outputs are structures: a network turns an input into potentials, an
-inference oracle turns potentials into a best output, and an optimiser with a certificate moves the network.
+		Long: `dsp trains networks whose outputs are structures. A network turns an input into potentials, an inference
+oracle turns potentials into the best output, and an optimiser with a certificate trains the network.
 
 dsp train with no arguments trains a small convolutional network to read words on built-in data.`,
 		Args:          noVerb,
@@ -38,8 +38,8 @@ dsp train with no arguments trains a small convolutional network to read words o
 			slog.SetDefault(slog.New(newLog(os.Stderr, level)))
 		},
 	}
-	root.PersistentFlags().Bool("json", false, "print one JSON object last on standard output (predict: one a sequence)")
-	root.PersistentFlags().Bool("quiet", false, "log nothing but warnings and errors, show no progress")
+	root.PersistentFlags().Bool("json", false, "print results as one JSON object, last on standard output (predict: one per sequence)")
+	root.PersistentFlags().Bool("quiet", false, "log only warnings and errors, show no progress")
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(trainCommand(), sweepCommand(), predictCommand(), evalCommand(), exportCommand(), importCommand(), infoCommand(), dataCommand(),
 		benchCommand(), selftestCommand())
@@ -55,7 +55,7 @@ func isSet(cmd *cobra.Command, flag string) bool {
 	return err == nil && on
 }
 
-// badUsage marks errors in the number of arguments, of a verb and its own verbs, as bad input.
+// badUsage classifies a wrong number of arguments as bad input, for a verb and its subcommands.
 func badUsage(verb *cobra.Command) {
 	if check := verb.Args; check != nil {
 		verb.Args = func(cmd *cobra.Command, args []string) error {
@@ -79,7 +79,7 @@ func noArgs(cmd *cobra.Command, args []string) error {
 	return structured.BadInput("%s takes flags only, found %q; see %s --help", cmd.CommandPath(), args[0], cmd.CommandPath())
 }
 
-// noVerb refuses what follows dsp and is no verb, and suggests the verbs it resembles.
+// noVerb refuses an argument that is not a verb, and suggests similar verbs.
 func noVerb(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -91,7 +91,7 @@ func noVerb(cmd *cobra.Command, args []string) error {
 	return structured.BadInput("%s has no verb %q; see %s --help", cmd.CommandPath(), args[0], cmd.CommandPath())
 }
 
-// flagError words an error in a flag, with a suggestion for a name that is not there.
+// flagError rewords an error about a flag, and suggests a similar flag if the name is unknown.
 func flagError(cmd *cobra.Command, err error) error {
 	var missing *pflag.NotExistError
 	var value *pflag.InvalidValueError
@@ -104,7 +104,7 @@ func flagError(cmd *cobra.Command, err error) error {
 		return structured.BadInput("%s has no flag --%s; see %s --help", cmd.CommandPath(), name, cmd.CommandPath())
 	case errors.As(err, &value):
 		f := value.GetFlag()
-		if what, ok := kinds[f.Value.Type()]; ok {
+		if what, ok := valueKinds[f.Value.Type()]; ok {
 			return structured.BadInput("--%s %s: expected %s", f.Name, value.GetValue(), what)
 		}
 		return structured.BadInput("--%s %w", f.Name, errors.Unwrap(value))
@@ -112,8 +112,8 @@ func flagError(cmd *cobra.Command, err error) error {
 	return structured.BadInput("%s: %w; see %s --help", cmd.CommandPath(), err, cmd.CommandPath())
 }
 
-// kinds says in words what a flag of a type holds.
-var kinds = map[string]string{
+// valueKinds describes the values of each flag type.
+var valueKinds = map[string]string{
 	"bool":    "true or false",
 	"int":     "a whole number",
 	"uint64":  "a whole number that is not negative",
@@ -134,7 +134,7 @@ func printJSON(w io.Writer, v any) error {
 	return enc.Encode(v)
 }
 
-// printTable writes rows in columns, the first aligned left and the others right; the first row is the head.
+// printTable writes rows in columns, the first aligned left and the others right; the first row is the header.
 func printTable(w io.Writer, rows [][]string) error {
 	widths := make([]int, len(rows[0]))
 	for _, row := range rows {

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// small are the flags of a training run that takes a fraction of a second.
+// small holds the flags of a training run that takes a fraction of a second.
 var small = []string{"train", "--examples", "80,20,30", "--channels", "4", "--hidden", "16", "--baselines", "off", "--quiet"}
 
 // with returns flags followed by more.
@@ -33,7 +33,7 @@ func reader(t *testing.T) string {
 	return dir
 }
 
-// sentences is training text with tags that depend on the word and on the tag before it.
+// sentences is training text whose tags depend on the word and on the previous tag.
 const sentences = `the	O
 red	B-X
 fox	I-X
@@ -87,7 +87,7 @@ type resultJSON struct {
 	Baselines                []resultJSON
 }
 
-// The object that train --json prints, and the files it leaves.
+// train --json prints an object and writes files.
 func TestTrainReports(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	var r resultJSON
@@ -106,12 +106,12 @@ func TestTrainReports(t *testing.T) {
 		}
 	}
 	if n := len(metricsOf(t, dir)); n != 2 {
-		t.Errorf("%d lines of metrics, want one a pass", n)
+		t.Errorf("%d lines of metrics, want one per pass", n)
 	}
 	dsp(t, with(small, "--out", dir)...).refused(exitBadInput, "--resume "+dir)
 }
 
-// Without --json a person gets a table and the places of the files.
+// Without --json, train prints a table and the paths of the files.
 func TestTrainPrintsTable(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	o := dsp(t, with(small, "--method", "sgd", "--passes", "1", "--out", dir)...).ok()
@@ -121,11 +121,11 @@ func TestTrainPrintsTable(t *testing.T) {
 		}
 	}
 	if o.stderr != "" {
-		t.Errorf("--quiet is not: %s", o.stderr)
+		t.Errorf("--quiet still logs: %s", o.stderr)
 	}
 }
 
-// A configuration that a run wrote repeats it; flags win over it.
+// The configuration file of a run repeats the run; flags override it.
 func TestConfigFile(t *testing.T) {
 	config := filepath.Join(reader(t), "config.yaml")
 	again := filepath.Join(t.TempDir(), "again")
@@ -140,7 +140,7 @@ func TestConfigFile(t *testing.T) {
 	}
 }
 
-// One certified convex run: the gap is what separates objective and dual, and --gap stops it.
+// A certified convex run: the gap is the objective minus the dual, and --gap stops the run.
 func TestCertificate(t *testing.T) {
 	var r resultJSON
 	dsp(t, "train", "--examples", "60,10,10", "--net", "linear", "--method", "bcfw", "--reg", "10", "--passes", "200",
@@ -149,16 +149,16 @@ func TestCertificate(t *testing.T) {
 		t.Errorf("got %+v", r)
 	}
 	if d := *r.Objective - *r.Dual - *r.Gap; d > 1e-9 || d < -1e-9 {
-		t.Errorf("gap %v is not objective %v less dual %v", *r.Gap, *r.Objective, *r.Dual)
+		t.Errorf("gap %v is not objective %v minus dual %v", *r.Gap, *r.Objective, *r.Dual)
 	}
 }
 
-// A step that is far too long ends the run with a message that says what to do, and no model.
+// A step that is far too long ends the run with advice and leaves no model.
 func TestDivergence(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	dsp(t, with(small, "--method", "sgd", "--passes", "2", "--lr", "1e20", "--out", dir)...).refused(exitFailed, "pass 1", "Lower --lr")
 	if _, err := os.Stat(filepath.Join(dir, "model.safetensors")); err == nil {
-		t.Error("there is a model of it")
+		t.Error("the run left a model")
 	}
 }
 
@@ -193,7 +193,7 @@ func TestPredict(t *testing.T) {
 	}
 }
 
-// Predicted columns are the input's and one more, and read back at the error that eval reports.
+// Prediction appends one column to the input's columns; read back, that column has the error that eval reports.
 func TestTagText(t *testing.T) {
 	text := write(t, "new.conll", sentences)
 	var m metricsJSON
@@ -210,7 +210,7 @@ func TestTagText(t *testing.T) {
 	}
 	o := dspWith(t, "the\nred\nfox\n", "predict", "--model", tagger(t)).ok()
 	if o.stdout != "the O\nred B-X\nfox I-X\n" {
-		t.Errorf("of words alone on standard input: %q", o.stdout)
+		t.Errorf("words alone on standard input: %q", o.stdout)
 	}
 }
 
@@ -250,7 +250,7 @@ func TestInfoOfModel(t *testing.T) {
 	}
 }
 
-// What dsp data ocr writes can be trained on and evaluated.
+// The files that dsp data ocr writes can be trained on and evaluated.
 func TestDrawnWords(t *testing.T) {
 	dir := t.TempDir()
 	dsp(t, "data", "ocr", "--out", dir, "--train", "40", "--dev", "10", "--test", "20").ok()

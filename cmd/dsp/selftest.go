@@ -17,11 +17,10 @@ func selftestCommand() *cobra.Command {
 	var device string
 	cmd := &cobra.Command{
 		Use:   "selftest",
-		Short: "Check on this machine that what dsp computes is right",
-		Long: `selftest compares the oracles with enumeration, vectors and linear algebra with plain loops, gradients with
-finite differences, and a small training run with its certificate. With --device cuda it compares every kernel of the
-GPU, and training by every method, with the CPU: to a relative error of 1e-5, or 1e-3 where products are in TF32. It
-exits with 1 if a check fails.`,
+		Short: "Check on this machine that dsp computes correct results",
+		Long: `selftest compares the oracles with enumeration, vector code and linear algebra with plain loops, gradients with finite
+differences, and a small training run with its certificate. With --device cuda it compares every GPU kernel, and training by
+every method, with the CPU, to a relative error of 1e-5, or 1e-3 for products in TF32. It exits with code 1 if a check fails.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			checks, about := selftest.All(), map[string]any{}
@@ -35,12 +34,12 @@ exits with 1 if a check fails.`,
 			return errors.Join(runChecks(cmd, checks, seed, about), closeDevice(d))
 		},
 	}
-	cmd.Flags().Uint64Var(&seed, "seed", 1, "of the random instances")
+	cmd.Flags().Uint64Var(&seed, "seed", 1, "seed of the random instances")
 	deviceFlag(cmd, &device)
 	return cmd
 }
 
-// runChecks does checks and prints what they found; about goes along in JSON.
+// runChecks runs checks and prints the results; with --json, the object also holds about.
 func runChecks(cmd *cobra.Command, checks []selftest.Check, seed uint64, about map[string]any) error {
 	var results []selftest.Result
 	failed, json := 0, isSet(cmd, "json")
@@ -75,7 +74,7 @@ func runChecks(cmd *cobra.Command, checks []selftest.Check, seed uint64, about m
 	return nil
 }
 
-// runCheck does one check, and tells when it was interrupted.
+// runCheck runs one check and returns an error if it was interrupted.
 func runCheck(ctx context.Context, check selftest.Check, seed uint64) (selftest.Result, error) {
 	r := check.Do(ctx, seed)
 	return r, ctx.Err()

@@ -10,7 +10,7 @@ import (
 	"github.com/dsp-go/dsp/models/settings"
 )
 
-// addSettings gives cmd a flag for every setting that is not global; the flags write into the settings.
+// addSettings adds a flag to cmd for every setting that is not global; the flags write into the settings.
 func addSettings(cmd *cobra.Command, all []settings.Setting) {
 	flags := cmd.Flags()
 	flags.SortFlags = false
@@ -42,7 +42,7 @@ func addSettings(cmd *cobra.Command, all []settings.Setting) {
 	}
 }
 
-// takeFlags sets what the flags of a command line changed; flagged are the settings that its flags write into.
+// takeFlags copies the settings that the command line changed from flagged, which the flags write into, to to.
 func takeFlags(cmd *cobra.Command, flagged, to []settings.Setting) {
 	for i, s := range to {
 		if !isGlobal(s) && cmd.Flags().Changed(s.Name) {
@@ -51,7 +51,7 @@ func takeFlags(cmd *cobra.Command, flagged, to []settings.Setting) {
 	}
 }
 
-// complete makes the shell complete a flag's values.
+// complete registers shell completion of a flag's values.
 func complete(cmd *cobra.Command, flag string, values ...string) {
 	values = slices.DeleteFunc(slices.Clone(values), func(v string) bool { return v == "" })
 	if err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)); err != nil {
@@ -62,7 +62,7 @@ func complete(cmd *cobra.Command, flag string, values ...string) {
 // isGlobal reports whether every verb has the setting's flag.
 func isGlobal(s settings.Setting) bool { return s.Name == "json" || s.Name == "quiet" }
 
-// unitOf says what stands for the setting's value in the help.
+// unitOf returns the placeholder for the setting's value in the help.
 func unitOf(s settings.Setting) string {
 	if s.Unit != "" {
 		return s.Unit

@@ -20,12 +20,12 @@ func sweepCommand() *cobra.Command {
 	flagged, file := sweep.Default(), ""
 	cmd := &cobra.Command{
 		Use:   "sweep --grid NAME=VALUES",
-		Short: "Choose settings by trying them: a grid or random draws, on development data or by cross-validation",
-		Long: `sweep trains with every combination of the values that --grid gives settings, or with some drawn at random, and compares
-them on development data or by cross-validation (--folds). It prints a table, best first, and leaves in its folder a line for
-every setting (sweep.jsonl), a picture (sweep.png), and the run folder of a training with the best setting on all the training
-data (best), for dsp predict --model DIR/best. Each setting is trained with as dsp train does, and all flags of train apply.
-Interrupted (Ctrl-C), it keeps the settings that are done: --resume continues with the others.`,
+		Short: "Choose settings by search: a grid or random draws, on development data or by cross-validation",
+		Long: `sweep trains with every combination of the values that --grid lists, or with random draws from them, and compares the
+settings on development data or by cross-validation (--folds). It prints a table, best first. Its folder holds one line per
+setting (sweep.jsonl), a picture (sweep.png), and in best the run folder of a model trained with the best setting on all
+training data, for dsp predict --model DIR/best. Each setting trains exactly as dsp train does; all flags of train apply.
+After an interrupt (Ctrl-C) the completed settings are kept: --resume continues with the others.`,
 		Example: `  dsp sweep --train train.conll --dev dev.conll --grid reg=log:0.01:10:7 --grid loss=crf,hinge
   dsp sweep --train train.conll --folds 5 --grid reg=0.1,1,10 --grid min-count=1,2 --out sweeps/ner
   dsp sweep --train letter.data --net linear --folds 5 --random 20 --grid reg=log:1e-3:1e3 --grid mu=log:0.01:10
@@ -47,17 +47,17 @@ Interrupted (Ctrl-C), it keeps the settings that are done: --resume continues wi
 			return printSweep(os.Stdout, result)
 		},
 	}
-	cmd.Flags().StringVar(&file, "config", "", "YAML `FILE` with any of these settings; flags win over it")
+	cmd.Flags().StringVar(&file, "config", "", "YAML `FILE` with any of these settings; flags override it")
 	addSettings(cmd, sweep.Settings(&flagged))
 	return cmd
 }
 
-// sweepSettings returns the configuration of a command line as trainSettings does.
+// sweepSettings assembles the configuration of a command line, as trainSettings does for train.
 func sweepSettings(cmd *cobra.Command, file string, flagged *sweep.Config) (sweep.Config, error) {
 	s, err := sweep.Default(), error(nil)
 	switch {
 	case file != "" && flagged.Resume != "":
-		return s, structured.BadInput("--config and --resume both say what to try: a resumed sweep has a configuration already")
+		return s, structured.BadInput("--config and --resume cannot be combined: a resumed sweep already has a configuration")
 	case file != "":
 		s, err = sweep.ReadConfig(file)
 	case flagged.Resume != "":
@@ -72,7 +72,7 @@ func sweepSettings(cmd *cobra.Command, file string, flagged *sweep.Config) (swee
 	return s, nil
 }
 
-// printSweep shows the settings, best first, a row each, and where the files are.
+// printSweep prints a table with one row per setting, best first, and the paths of the files.
 func printSweep(w io.Writer, r *sweep.Result) error {
 	if _, err := fmt.Fprintf(w, "\n%s\n\n", r.Finding); err != nil {
 		return err
@@ -95,7 +95,7 @@ func printSweep(w io.Writer, r *sweep.Result) error {
 	return err
 }
 
-// trialRows leaves out columns in which there would be nothing.
+// trialRows returns the rows of the table without empty columns.
 func trialRows(r *sweep.Result) [][]string {
 	rows := table{count: len(r.Trials)}
 	column := func(head string, cell func(t *sweep.Trial) string) {
@@ -130,7 +130,7 @@ func trialRows(r *sweep.Result) [][]string {
 	return rows.rows
 }
 
-// positive writes x if it is above 0.
+// positive formats x if it is above 0, and returns an empty string otherwise.
 func positive(x float64, format string) string {
 	if x > 0 {
 		return strings.TrimSpace(fmt.Sprintf(format, x))

@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// sweeping are the flags of a sweep that takes a second or two.
+// sweeping holds the flags of a sweep that takes a second or two.
 var sweeping = []string{"sweep", "--examples", "80,20,30", "--net", "linear", "--passes", "3", "--grid", "reg=0.1,1,10", "--grid", "method=bcfw,svrg", "--quiet"}
 
-// sweepJSON is the object that sweep prints last, as far as the tests look at it.
+// sweepJSON holds the fields that tests read from the object that sweep prints last.
 type sweepJSON struct {
 	Metric, Finding, Model, Picture string
 	Folds                           int
@@ -30,7 +30,7 @@ type sweepJSON struct {
 	Best struct{ Method string }
 }
 
-// The best of a sweep is a model to predict with, and the table has a row for every setting.
+// The best model of a sweep can predict, and the table has one row per setting.
 func TestSweep(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "sweep")
 	var r sweepJSON
@@ -87,7 +87,7 @@ func TestSweepRefuses(t *testing.T) {
 	}
 }
 
-// A sweep that was interrupted or killed goes on with what it has not done, to the same model.
+// A sweep that is interrupted or killed continues with the settings that are missing, and gives the same model.
 func TestSweepResumes(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("no signals here")

@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// items are the sentences as attribute files of CRFsuite have them.
+// items returns the sentences in CRFsuite's attribute format.
 func items() string {
 	var b strings.Builder
 	before := "_"
@@ -30,7 +30,7 @@ func items() string {
 	return b.String()
 }
 
-// Attribute files are trained on, evaluated and labelled; their columns are the gold label and the predicted one.
+// Attribute files can be trained on, evaluated and labelled; the output columns are the gold label and the predicted one.
 func TestTagAttributes(t *testing.T) {
 	text := write(t, "train.crfsuite", items())
 	run := filepath.Join(t.TempDir(), "run")
@@ -53,16 +53,16 @@ func TestTagAttributes(t *testing.T) {
 	}
 	o = dspWith(t, "\tw=the\n\tw=red\tbefore\\:=the\n\tw=fox\n", "predict", "--model", run).ok()
 	if o.stdout != "O\nB-X\nI-X\n\n" {
-		t.Errorf("of attributes alone on standard input: %q", o.stdout)
+		t.Errorf("attributes alone on standard input: %q", o.stdout)
 	}
 	strange := write(t, "new.conll", "the O\nred B-X\n")
 	if o = dsp(t, "predict", "--model", run, "--input", strange); o.code != exitBadInput || !strings.Contains(o.stderr, "none of its attributes") {
-		t.Errorf("of another format: %d, %s", o.code, o.stderr)
+		t.Errorf("another format: %d, %s", o.code, o.stderr)
 	}
 	dsp(t, "eval", "--model", run, "--data", write(t, "new.crfsuite", "O\tunheard=of\n")).refused(exitBadInput, "new.crfsuite", "none of its attributes")
 }
 
-// attributeTagger returns the run folder of a linear net of attributes, trained once for all tests.
+// attributeTagger returns the run folder of a linear net on attributes, trained once for all tests.
 func attributeTagger(t *testing.T) string {
 	t.Helper()
 	dir, err := attributesOnce()
@@ -81,7 +81,7 @@ var attributesOnce = sync.OnceValues(func() (string, error) {
 	return dir, runProgram("train", "--train", text, "--dev", text, "--out", dir, "--quiet")
 })
 
-// A run on text finds out by itself what to do, and leaves the best model and the last.
+// A run on text chooses its own settings, and leaves the best model and the last one.
 func TestTagTextByDefault(t *testing.T) {
 	dir := attributeTagger(t)
 	config, err := os.ReadFile(filepath.Join(dir, "config.yaml"))
@@ -103,7 +103,7 @@ func TestTagTextByDefault(t *testing.T) {
 	}
 }
 
-// Confidence stands before the label, is a probability, and is that of the marginals.
+// The confidence precedes the label, is a probability, and equals the marginal.
 func TestConfidence(t *testing.T) {
 	o := dspWith(t, "the\nred\nfox\n", "predict", "--model", attributeTagger(t), "--confidence").ok()
 	for line := range strings.Lines(strings.TrimSpace(o.stdout)) {
@@ -129,7 +129,7 @@ func TestConfidence(t *testing.T) {
 	}
 }
 
-// treebank is text in CoNLL-U.
+// treebank is a small CoNLL-U file.
 const treebank = `# sent_id = a
 1	The	the	DET	DT	_	2	det	_	Entity=O
 2	red	red	ADJ	JJ	_	3	amod	_	Entity=B
@@ -143,7 +143,7 @@ const treebank = `# sent_id = a
 
 `
 
-// Fields of CoNLL-U are labels; all else of the file is kept beside them.
+// Any CoNLL-U field can be the label; the rest of the file is copied.
 func TestTagTreebank(t *testing.T) {
 	text := write(t, "train.conllu", strings.Repeat(treebank, 10))
 	for _, label := range []string{"upos", "xpos", "misc:Entity"} {
@@ -169,7 +169,7 @@ func TestTagTreebank(t *testing.T) {
 	}
 }
 
-// Weights survive as text: the model is the same file.
+// Weights survive a round trip through text: the model file is the same.
 func TestImport(t *testing.T) {
 	model, dir := attributeTagger(t), t.TempDir()
 	weights, again := filepath.Join(dir, "w.txt"), filepath.Join(dir, "again.safetensors")
@@ -178,7 +178,7 @@ func TestImport(t *testing.T) {
 	was, err1 := os.ReadFile(filepath.Join(model, "model.safetensors"))
 	is, err2 := os.ReadFile(again)
 	if err := errors.Join(err1, err2); err != nil || !bytes.Equal(was, is) {
-		t.Errorf("another model came back, %v", err)
+		t.Errorf("the model changed in the round trip, %v", err)
 	}
 	text, err := os.ReadFile(weights)
 	if err != nil {
@@ -192,7 +192,7 @@ func TestImport(t *testing.T) {
 	}
 }
 
-// Attributes that are written are those that training makes: a model of theirs predicts the same.
+// data attributes writes the attributes that training extracts: a model trained on them predicts the same.
 func TestWriteAttributes(t *testing.T) {
 	text, dir := write(t, "train.conll", strings.Repeat(sentences+"\n", 5)), t.TempDir()
 	attributes := filepath.Join(dir, "train.crfsuite")
@@ -209,7 +209,7 @@ func TestWriteAttributes(t *testing.T) {
 	o := dsp(t, "predict", "--model", filepath.Join(dir, "run0"), "--input", attributes, "--format", "crfsuite").ok()
 	for line := range strings.Lines(o.stdout) {
 		if gold, label, ok := strings.Cut(strings.TrimSpace(line), "\t"); ok && gold != label {
-			t.Errorf("a model of text on its own attributes: %q", line)
+			t.Errorf("a text model on its own attributes: %q", line)
 		}
 	}
 	dsp(t, "data", "attributes", "--input", attributes, "--to", attributes).refused(exitBadInput, "text in columns")
@@ -230,7 +230,7 @@ func TestInfoOfAttributes(t *testing.T) {
 	dsp(t, "info", reader(t), "--top", "3").refused(exitBadInput, "--top 3", "cnn-image")
 }
 
-// What dsp data text writes can be trained on and evaluated as it is, and the chain around a tag helps to find it.
+// The files that dsp data text writes can be trained on and evaluated, and neighbouring tags help to predict a tag.
 func TestDrawnText(t *testing.T) {
 	dir := t.TempDir()
 	dsp(t, "data", "text", "--out", dir, "--examples", "400,50,200", "--seed", "3").ok()

@@ -17,9 +17,9 @@ func textCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "text --out DIR",
 		Short: "Draw sentences with entity tags: text in columns to train on",
-		Long: `text draws sentences with the names of persons, places and organisations and with dates, and writes them as train.conll,
-dev.conll and test.conll: a line a token, with the word, its part of speech and its tag in IOB2. Many names of the test
-sentences are new, and many are the name of a person in one sentence and of a place in another.`,
+		Long: `text draws sentences with dates and with names of persons, places and organisations. It writes them to train.conll,
+dev.conll and test.conll, one token per line, with the word, its part of speech and its tag in IOB2. Many names in the test
+sentences are new, and many name a person in one sentence and a place in another.`,
 		Example: `  dsp data text --out text
   dsp train --train text/train.conll --dev text/dev.conll --out runs/text
   dsp eval --model runs/text --data text/test.conll`,
@@ -27,7 +27,7 @@ sentences are new, and many are the name of a person in one sentence and of a pl
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
 			case out == "":
-				return structured.BadInput("where to? give --out DIR")
+				return structured.BadInput("no folder to write to: give --out DIR")
 			case len(sizes) != 3:
 				return structured.BadInput("--examples %v: expected three numbers, for training, development and test", sizes)
 			}
@@ -44,8 +44,8 @@ sentences are new, and many are the name of a person in one sentence and of a pl
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.StringVar(&out, "out", "", "`DIR` to write to, made if it is not there")
-	flags.Var(&sizes, "examples", "how many sentences are drawn for training, development and test")
+	flags.StringVar(&out, "out", "", "`DIR` to write to; created if missing")
+	flags.Var(&sizes, "examples", "how many sentences to draw for training, development and test")
 	flags.Lookup("examples").Annotations = map[string][]string{unitKey: {"TRAIN,DEV,TEST"}}
 	flags.Uint64Var(&o.Seed, "seed", o.Seed, "the same seed draws the same sentences")
 	return cmd

@@ -14,10 +14,10 @@ func trainCommand() *cobra.Command {
 	flagged, file := models.Default(), ""
 	cmd := &cobra.Command{
 		Use:   "train",
-		Short: "Train a network; with no flags, the default one on built-in data",
-		Long: `train reads or draws data, trains a network and leaves a run folder with the model, metrics of every pass, curves and a
-checkpoint. With no flags it draws words as images of their letters, trains a small convolutional network to read them, and
-compares methods. Interrupted (Ctrl-C), it saves a checkpoint: --resume continues to the same bits.`,
+		Short: "Train a network; without flags, the default network on built-in data",
+		Long: `train reads or draws data, trains a network and leaves a run folder with the model, the metrics of every pass, curves and
+a checkpoint. Without flags it draws words as images of their letters, trains a small convolutional network to read them, and
+compares methods. After an interrupt (Ctrl-C) it saves a checkpoint: --resume continues to the same bits.`,
 		Example: `  dsp train
   dsp train --train train.conll --dev dev.conll --out runs/ner
   dsp train --train train.conllu --label xpos --reg 0.5 --out runs/pos
@@ -41,18 +41,18 @@ compares methods. Interrupted (Ctrl-C), it saves a checkpoint: --resume continue
 			return printResult(os.Stdout, result)
 		},
 	}
-	cmd.Flags().StringVar(&file, "config", "", "YAML `FILE` with any of these settings; flags win over it")
+	cmd.Flags().StringVar(&file, "config", "", "YAML `FILE` with any of these settings; flags override it")
 	addSettings(cmd, models.Settings(&flagged))
 	return cmd
 }
 
-// trainSettings returns the configuration of a command line: that of the run to resume, the file's or the defaults, with what
-// flags changed on top.
+// trainSettings assembles the configuration of a command line: the resumed run's, the file's or the defaults, overridden by the
+// flags.
 func trainSettings(cmd *cobra.Command, file string, flagged *models.Config) (models.Config, error) {
 	c, err := models.Default(), error(nil)
 	switch {
 	case file != "" && flagged.Resume != "":
-		return c, structured.BadInput("--config and --resume both say what to train: a resumed run has a configuration already")
+		return c, structured.BadInput("--config and --resume cannot be combined: a resumed run already has a configuration")
 	case file != "":
 		c, err = models.ReadConfig(file)
 	case flagged.Resume != "":

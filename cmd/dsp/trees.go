@@ -17,17 +17,17 @@ func treesCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "trees --out DIR",
 		Short: "Draw sentences with dependency trees: treebanks in CoNLL-U",
-		Long: `trees draws sentences with their dependency trees and writes them as train.conllu, dev.conllu and test.conllu, in the ten
-columns of CoNLL-U with the relations of Universal Dependencies. Where phrases and clauses attach depends on the words, and not
-always on them alone; some words are nouns as well as verbs, and some of those have the wrong tag. Phrases that stand away
-from their noun, at the rate of --extraposition, make trees that are not projective.`,
+		Long: `trees draws sentences with their dependency trees. It writes them to train.conllu, dev.conllu and test.conllu, in CoNLL-U with
+the relations of Universal Dependencies. Where a phrase or clause attaches depends mostly, but not only, on the words. Some words
+are both nouns and verbs, and some of those carry the wrong tag. Phrases that move away from their noun, at the rate given by
+--extraposition, make trees non-projective.`,
 		Example: `  dsp data trees --out trees
   dsp data trees --out trees --examples 20000,1000,1000 --extraposition 0.3`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
 			case out == "":
-				return structured.BadInput("where to? give --out DIR")
+				return structured.BadInput("no folder to write to: give --out DIR")
 			case len(sizes) != 3:
 				return structured.BadInput("--examples %v: expected three numbers, for training, development and test", sizes)
 			}
@@ -44,10 +44,10 @@ from their noun, at the rate of --extraposition, make trees that are not project
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.StringVar(&out, "out", "", "`DIR` to write to, made if it is not there")
-	flags.Var(&sizes, "examples", "how many sentences are drawn for training, development and test")
+	flags.StringVar(&out, "out", "", "`DIR` to write to; created if missing")
+	flags.Var(&sizes, "examples", "how many sentences to draw for training, development and test")
 	flags.Lookup("examples").Annotations = map[string][]string{unitKey: {"TRAIN,DEV,TEST"}}
-	flags.Float64Var(&o.Extraposition, "extraposition", o.Extraposition, "`share` of the phrases that could stand away from their noun that do, from 0 to 1")
+	flags.Float64Var(&o.Extraposition, "extraposition", o.Extraposition, "`share` of the movable phrases that move away from their noun, from 0 to 1")
 	flags.Uint64Var(&o.Seed, "seed", o.Seed, "the same seed draws the same sentences")
 	return cmd
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/dsp-go/dsp/structured/trees"
 )
 
-// The treebanks that dsp data trees writes have so many sentences, with trees, and as much extraposition as was asked for.
+// dsp data trees writes the requested number of sentences, with trees, and the requested amount of extraposition.
 func TestDrawnTrees(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new")
 	var drawn struct{ Train, Dev, Test int }
@@ -24,7 +24,7 @@ func TestDrawnTrees(t *testing.T) {
 			t.Fatalf("%s: %d sentences, want %d: %v", name, b.Len(), n, err)
 		}
 		if b.Crossing().Sentences == 0 {
-			t.Errorf("%s: no tree that is not projective", name)
+			t.Errorf("%s: every tree is projective", name)
 		}
 	}
 	if drawn.Train != 40 || drawn.Dev != 20 || drawn.Test != 30 {

@@ -66,7 +66,7 @@ func TestInfo(t *testing.T) {
 		t.Errorf("info lacks something: %s", o.stdout)
 	}
 	if (len(info.GPUs) > 0) != (info.NoGPU == "") {
-		t.Errorf("info tells neither of GPUs nor why there is none: %s", o.stdout)
+		t.Errorf("info neither lists GPUs nor says why there is none: %s", o.stdout)
 	}
 }
 

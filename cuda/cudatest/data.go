@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -46,7 +47,7 @@ func RandomData(rng *rand.Rand, input nets.Input, labels int, lengths ...int) *s
 }
 
 // SparseCase draws a data set with attributes of positions (nodes) and of steps (edges) and returns it with a linear scorer of it.
-func SparseCase(t testing.TB, rng *rand.Rand, labels, nodes, edges int, kind string, values bool, lengths ...int) (*structured.Dataset, *nets.SparseLinear) {
+func SparseCase(t testing.TB, rng *rand.Rand, labels, nodes, edges int, kind string, values bool, lengths ...int) (*structured.Dataset, *sparse.Linear) {
 	set := ChainData(rng, labels, lengths...)
 	set.Attributes = SparseInputs(rng, set.Positions(), nodes, 40, values)
 	if edges > 0 {
@@ -66,7 +67,7 @@ func SparseCase(t testing.TB, rng *rand.Rand, labels, nodes, edges int, kind str
 			}
 		}
 	}
-	net, err := nets.NewSparseLinear(nodes, edges, labels, kind)
+	net, err := sparse.NewChain(nodes, edges, labels, kind)
 	if err != nil {
 		t.Fatal(err)
 	}

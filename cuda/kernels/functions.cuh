@@ -1,4 +1,4 @@
-// The elementwise functions of networks, entry by entry: what nets/functions.go and nets/activate.go compute, within a few
+// The elementwise functions of networks, entry by entry: what nets/functions.go and nets/kernels/activate.go compute, within a few
 // units in the last place. Functions that the CPU computes in float64 and whose error a float would amplify are computed in
 // double here too.
 #pragma once

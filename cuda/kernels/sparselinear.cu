@@ -1,7 +1,7 @@
 // The linear scorer of sparse inputs: w has a row of W numbers for each attribute, W = Y labels or Y×Y steps.
 //   source [N] int                                     the position of each row of a batch, −1: none
 //   offsets [ΣT+1] int64, index [·] int, value [·] float or null   the attributes of each position, and their values (null: 1)
-// Reference: nets/sparseworker.go, nets/scatter.go; checked by cuda/nets/sparselinear_test.go.
+// Reference: nets/sparse/worker.go, nets/sparse/scatter.go; checked by cuda/nets/sparselinear_test.go.
 #include "sparse.cuh"
 
 // sparse_score: to [N][W] = base + Σ value·w[index], base [W] or null; zeros where there is no position. The sum of a position is

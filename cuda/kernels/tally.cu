@@ -33,7 +33,8 @@ KERNEL(tally)(const double* RESTRICT value, const double* RESTRICT most, const d
 			if (moved) moved[b] = 0;
 		}
 		if (!value) continue;
-		if (q == 0 && (smooth || most)) s += c * ((smooth ? value[b] : most[b]) - gold[b]);
+		// The max's path is picked in float32 and can lose the gold one: the hinge is never negative (engine.Objective).
+		if (q == 0 && (smooth || most)) s += c * ((smooth ? value[b] : max(most[b], gold[b])) - gold[b]);
 		if (q == 1) s += c * (value[b] - gold[b]);
 		if (q == 4 && smooth && differs) s += c * value[b];
 		if (q == 5) s += exact && exact[b] ? 1 : 0;

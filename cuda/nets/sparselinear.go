@@ -4,13 +4,13 @@ import (
 	"slices"
 
 	"github.com/dsp-go/dsp/cuda/device"
-	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/structured"
 )
 
-// SparseLinear is nets.SparseLinear on a device.
+// SparseLinear is sparse.Linear on a device.
 type SparseLinear struct {
-	net         *nets.SparseLinear
+	net         *sparse.Linear
 	labels      int
 	perPosition bool
 	data        *Data
@@ -38,7 +38,7 @@ type batchSize struct{ chains, rows int }
 func sizeOf(b *Batch) batchSize { return batchSize{b.Chains, b.Rows} }
 
 // NewSparseLinear returns the scorer of chains on the device that holds the data.
-func NewSparseLinear(net *nets.SparseLinear, data *Data) *SparseLinear {
+func NewSparseLinear(net *sparse.Linear, data *Data) *SparseLinear {
 	s, set := &SparseLinear{net: net, data: data, transitions: -1, tiles: map[int]device.Array[float64]{}}, data.Set
 	s.labels, s.perPosition = ChainShape(net.Form())
 	y := s.labels

@@ -11,6 +11,7 @@ import (
 	cudanets "github.com/dsp-go/dsp/cuda/nets"
 	cudaoracles "github.com/dsp-go/dsp/cuda/oracles"
 	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
 )
@@ -37,7 +38,7 @@ func marginals(rng *rand.Rand, batch *structured.Batch, labels int, perPosition 
 // scored is what a scorer on the device leaves, with capacities beyond the batch.
 type scored struct{ node, edge, grad []float32 }
 
-func runSparse(d *device.Device, set *structured.Dataset, net *nets.SparseLinear, examples []int, w []float32, pulled *structured.Marginals,
+func runSparse(d *device.Device, set *structured.Dataset, net *sparse.Linear, examples []int, w []float32, pulled *structured.Marginals,
 	count, rows int, captured bool) scored {
 	data := cudanets.NewData(d, set)
 	s := cudanets.NewSparseLinear(net, data)
@@ -147,7 +148,7 @@ func TestListsTakeAFullBatch(t *testing.T) {
 		}
 		set.Attributes.Offsets = append(set.Attributes.Offsets, len(set.Attributes.Index))
 	}
-	net, err := nets.NewSparseLinear(4000, 0, 3, nets.EdgesNone)
+	net, err := sparse.NewChain(4000, 0, 3, nets.EdgesNone)
 	cudatest.Must(t, err)
 	var batch structured.Batch
 	examples := []int{1, 4}

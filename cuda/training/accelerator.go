@@ -7,6 +7,7 @@ import (
 	cudanets "github.com/dsp-go/dsp/cuda/nets"
 	cudaoracles "github.com/dsp-go/dsp/cuda/oracles"
 	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
@@ -104,7 +105,7 @@ func checkSparse(s nets.Scorer) error {
 	if _, chain := form.Structure.(chains.Chain); chain {
 		return nil
 	}
-	if _, sparse := s.(*nets.SparseLinear); sparse {
+	if _, ok := s.(*sparse.Linear); ok {
 		return structured.BadInput("a CUDA device has linear nets of attributes for sequences of labels alone, not for a %s; use --device cpu",
 			form.Structure.Name())
 	}
@@ -114,7 +115,7 @@ func checkSparse(s nets.Scorer) error {
 // scorer returns a scorer's counterpart on the device.
 func (s *shared) scorer(of nets.Scorer) (cudanets.Scorer, error) {
 	switch of := of.(type) {
-	case *nets.SparseLinear:
+	case *sparse.Linear:
 		return cudanets.NewSparseLinear(of, s.data), nil
 	case *nets.Net:
 		return cudanets.NewExecutor(s.d, of, s.blas), nil

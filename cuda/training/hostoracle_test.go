@@ -11,6 +11,7 @@ import (
 	"github.com/dsp-go/dsp/cuda/cudatest"
 	"github.com/dsp-go/dsp/cuda/training"
 	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
@@ -226,7 +227,7 @@ func TestSparseScorersOfOtherStructuresAreRefused(t *testing.T) {
 	set, _ := cudatest.SparseCase(t, rand.New(rand.NewPCG(2, 3)), 3, 12, 0, nets.EdgesTransition, true, 3, 1)
 	form := chains.Form(3, false)
 	form.Structure = grid{}
-	net := nets.NewSparse(form, []nets.SparsePart{{Attributes: 12, Weights: "attributes"}, {Bias: "transitions"}})
+	net := sparse.New(form, []sparse.Part{{Attributes: 12, Weights: "attributes"}, {Bias: "transitions"}})
 	_, err := training.NewAccelerator(d, &engine.Objective{Scorer: net, Data: set}, false)
 	if !structured.IsBadInput(err) || !strings.Contains(err.Error(), "not for a grid") {
 		t.Error(err)

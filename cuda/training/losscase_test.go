@@ -12,6 +12,7 @@ import (
 	cudaoracles "github.com/dsp-go/dsp/cuda/oracles"
 	"github.com/dsp-go/dsp/cuda/training"
 	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/structured/vec"
@@ -21,7 +22,7 @@ import (
 // lossCase is an objective on a sparse linear scorer, at some weights.
 type lossCase struct {
 	engine.Objective
-	net       *nets.SparseLinear
+	net       *sparse.Linear
 	smoothing oracles.Smoothing
 	w, to     []float32
 }

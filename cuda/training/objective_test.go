@@ -10,6 +10,7 @@ import (
 	"github.com/dsp-go/dsp/cuda/device"
 	"github.com/dsp-go/dsp/cuda/training"
 	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/structured/vec"
@@ -167,7 +168,7 @@ func TestObjectiveDoesNotDependOnTheOrder(t *testing.T) {
 
 func TestDeviceRefusesLabelsKnownInPart(t *testing.T) {
 	set := cudatest.ChainData(rand.New(rand.NewPCG(1, 1)), 3, 4)
-	net, err := nets.NewSparseLinear(5, 0, 3, nets.EdgesTransition)
+	net, err := sparse.NewChain(5, 0, 3, nets.EdgesTransition)
 	cudatest.Must(t, err)
 	o := &engine.Objective{Scorer: net, Data: set}
 	cudatest.Must(t, training.CheckObjective(o))

@@ -10,6 +10,7 @@ import (
 	cudanets "github.com/dsp-go/dsp/cuda/nets"
 	"github.com/dsp-go/dsp/cuda/training"
 	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/oracles/kinds"
 	"github.com/dsp-go/dsp/structured"
@@ -150,7 +151,7 @@ func chosen() *engine.Objective {
 		d.Offsets, d.Outputs = append(d.Offsets, i+1), append(d.Outputs, i+1)
 		d.Labels, d.Weights = append(d.Labels, int32(2*right+rng.IntN(2))), append(d.Weights, 0.5+float64(i%3))
 	}
-	net := nets.NewSparse(choices, []nets.SparsePart{{Attributes: 7, Weights: "boxes"}, {Bias: "kinds"}})
+	net := sparse.New(choices, []sparse.Part{{Attributes: 7, Weights: "boxes"}, {Bias: "kinds"}})
 	return &engine.Objective{Scorer: net, Data: d, Lambda: 0.1}
 }
 
@@ -191,7 +192,7 @@ func TestOtherStructuresOnDevice(t *testing.T) {
 	a.Close()
 
 	o.Loss = engine.CRF
-	if _, err := training.NewAcceleratorWith(d, o, scorer()); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "a choice does not have") {
+	if _, err := training.NewAcceleratorWith(d, o, scorer()); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "the oracle of a choice does not compute") {
 		t.Errorf("a loss that needs sums: %v", err)
 	}
 }

@@ -16,8 +16,9 @@ var conll = Format{
 	Read: func(r io.Reader, path string, o Options) (*structured.Dataset, error) {
 		columns, err := text.ParseColumns(o.Columns)
 		if err != nil {
-			return nil, err
+			return nil, structured.BadInput("--%w", err)
 		}
+		columns.Origin = "--columns"
 		return text.Conll{
 			Columns: columns, Width: o.Width, Alphabet: o.numbering(), Unlabeled: o.Unlabeled, Threads: o.Threads, Line: o.Line,
 		}.Read(r, path)

@@ -29,6 +29,9 @@ var conllu = Format{
 			}
 			return b.Dataset(), nil
 		}
+		if err := text.CheckConlluLabel(o.Field); err != nil {
+			return nil, structured.BadInput("%s: --label %w", path, err)
+		}
 		return text.Conllu{Label: o.Field, Alphabet: o.numbering(), Unlabeled: o.Unlabeled, Threads: o.Threads, Line: o.Line}.Read(r, path)
 	},
 }

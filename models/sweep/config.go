@@ -12,15 +12,15 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Config is everything that decides a sweep: a models.Config, and what varies in it. Its tags are read as those of Config.
+// Config holds all settings of a sweep: those of a training, and which of them vary. Its tags are like those of models.Config.
 type Config struct {
-	models.Config // what all have in common; Out and Resume are the folder of the sweep, Threads are for all jobs together
+	models.Config // common to all trials; Out and Resume are the folder of the sweep, Threads are shared by all jobs
 
-	Grid   settings.Ranges `yaml:"grid" json:"grid" group:"Sweep" help:"a setting that varies and its values: reg=0.1,1,10 lists them, reg=log:0.01:10:7 takes seven with equal factors between, lin: with equal steps; semicolons where a value holds commas. Every combination of those given is tried"`
-	Random int             `yaml:"random" json:"random" group:"Sweep" min:"0" unit:"N" help:"draw so many combinations with the seed instead of trying all; reg=log:0.01:10 then means any number between, uniform in the logarithm, lin: in the number; 0 tries all"`
-	Folds  int             `yaml:"folds" json:"folds" group:"Sweep" min:"0" unit:"K" help:"compare by cross-validation: split the training data into so many parts, hold out each in turn and train on the rest; 0 compares on the development data"`
-	Metric string          `yaml:"metric" json:"metric" group:"Sweep" values:"auto|f1|accuracy|sequence|las|uas|objective" help:"what is best: entity F1, the share of positions right (accuracy), of whole sequences right, of words with the right head (uas) and relation (las), or the least objective; auto: f1 where labels are entity tags, las for trees, else accuracy"`
-	Jobs   int             `yaml:"jobs" json:"jobs" group:"Sweep" run:"true" min:"0" unit:"N" help:"settings that train at once; they share the threads, and results do not depend on it; 0: as many as threads"`
+	Grid   settings.Ranges `yaml:"grid" json:"grid" group:"Sweep" help:"a setting and the values to try: reg=0.1,1,10 lists them; reg=log:0.01:10:7 takes seven values, equally spaced in the logarithm; lin: spaces them equally; separate values that contain commas by semicolons; sweep tries every combination of all --grid flags"`
+	Random int             `yaml:"random" json:"random" group:"Sweep" min:"0" unit:"N" help:"draw N random combinations instead of trying all; reg=log:0.01:10 then draws a number log-uniformly from the range, lin: uniformly; 0 tries all"`
+	Folds  int             `yaml:"folds" json:"folds" group:"Sweep" min:"0" unit:"K" help:"compare by cross-validation: split the training data into K parts, hold out each in turn and train on the rest; 0 uses the development data"`
+	Metric string          `yaml:"metric" json:"metric" group:"Sweep" values:"auto|f1|accuracy|sequence|las|uas|objective" help:"what to compare: entity F1 (f1), the share of correct positions (accuracy) or of correct sequences (sequence), of words with the right head (uas) and relation (las), or the objective (least is best); auto: f1 for entity tags, las for trees, else accuracy"`
+	Jobs   int             `yaml:"jobs" json:"jobs" group:"Sweep" run:"true" min:"0" unit:"N" help:"number of settings to train at the same time, sharing the threads; results do not depend on it; 0: one per thread"`
 }
 
 // Default returns a sweep in which nothing varies yet.

@@ -16,7 +16,10 @@ const LabelColumn = "label"
 const DefaultColumns = "word=0,label=-1"
 
 // Columns name the columns of a CoNLL file.
-type Columns struct{ fields []columnField }
+type Columns struct {
+	Origin string // where the user names the columns, for messages; may be empty
+	fields []columnField
+}
 
 type columnField struct {
 	name  string
@@ -31,11 +34,11 @@ func ParseColumns(spec string) (Columns, error) {
 		name, text, ok := strings.Cut(strings.TrimSpace(item), "=")
 		index, err := strconv.Atoi(text)
 		if !ok || name == "" || err != nil || index < -1000 || index > 1000 {
-			return Columns{}, structured.BadInput("--columns %q: %q is not name=column; expected a list like %q", spec, item, DefaultColumns)
+			return Columns{}, structured.BadInput("columns %q: %q is not name=column; expected a list like %q", spec, item, DefaultColumns)
 		}
 		for _, f := range c.fields {
 			if f.name == name || f.index == index {
-				return Columns{}, structured.BadInput("--columns %q: %s=%d and %s=%d; each name and each column can be given once", spec, f.name, f.index, name, index)
+				return Columns{}, structured.BadInput("columns %q: %s=%d and %s=%d; each name and each column can be given once", spec, f.name, f.index, name, index)
 			}
 		}
 		c.fields = append(c.fields, columnField{name, index})

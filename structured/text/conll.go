@@ -2,6 +2,7 @@ package text
 
 import (
 	"bytes"
+	"cmp"
 	"io"
 	"slices"
 	"strconv"
@@ -27,10 +28,12 @@ type Conll struct {
 // number of columns. Errors name the line.
 func (c Conll) Read(r io.Reader, name string) (*structured.Dataset, error) {
 	if len(c.Columns.fields) == 0 {
+		origin := c.Columns.Origin
 		c.Columns, _ = ParseColumns(DefaultColumns)
+		c.Columns.Origin = origin
 	}
 	if !c.Unlabeled && !c.Columns.Has(LabelColumn) {
-		return nil, structured.BadInput("%s: --columns %s names no %s column", name, c.Columns, LabelColumn)
+		return nil, structured.BadInput("%s: %s %s names no %s column", name, cmp.Or(c.Columns.Origin, "columns"), c.Columns, LabelColumn)
 	}
 	in := newBlocks(r, name).from(c.Line)
 	head := &conllHead{Conll: c}
@@ -151,9 +154,13 @@ func (h *conllHead) expected() string {
 	return "at least " + h.named()
 }
 
-// named returns the columns that --columns requires: "3 (word pos label, from --columns)".
+// named returns the columns that there must be: "3 (word pos label, from --columns)", with the origin that Columns names.
 func (h *conllHead) named() string {
-	return strconv.Itoa(h.Columns.minWidth()) + " (" + h.Columns.list() + ", from --columns)"
+	from := ""
+	if h.Columns.Origin != "" {
+		from = ", from " + h.Columns.Origin
+	}
+	return strconv.Itoa(h.Columns.minWidth()) + " (" + h.Columns.list() + from + ")"
 }
 
 func columnCount(n int) string {

@@ -27,7 +27,7 @@ func TestParseColumns(t *testing.T) {
 		t.Errorf("names %q", got)
 	}
 	for _, spec := range []string{"", "word", "word=", "word=x", "=1", "word=0,word=1", "word=0,label=0", "word=0,,label=1", "word=99999"} {
-		if _, err := ParseColumns(spec); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "--columns") {
+		if _, err := ParseColumns(spec); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "columns") {
 			t.Errorf("%q: %v", spec, err)
 		}
 	}
@@ -90,22 +90,23 @@ func TestConllWithoutLabels(t *testing.T) {
 
 func TestConllErrors(t *testing.T) {
 	three := columns(t, "word=0,pos=1,label=-1")
+	three.Origin = "--columns"
 	known := structured.NewAlphabet("B", "O")
 	for _, test := range []struct {
 		c          Conll
 		text, want string
 	}{
-		{Conll{}, "", "x: no tokens, expected lines of at least 2 (word label, from --columns)"},
+		{Conll{}, "", "x: no tokens, expected lines of at least 2 (word label)"},
 		{Conll{}, "\n \n-DOCSTART- O\n", "x: no tokens"},
 		{Conll{Columns: three}, "a b O\n\nc O\n", "x:3: 2 columns, expected 3 (word pos label, from --columns)"},
 		{Conll{Columns: three}, "\nc O\n", "x:2: 2 columns, expected at least 3 (word pos label, from --columns)"},
-		{Conll{}, "a O\nb\n", "x:2: 1 column, expected 2 (word label, from --columns)"},
+		{Conll{}, "a O\nb\n", "x:2: 1 column, expected 2 (word label)"},
 		{Conll{}, "a b O\nb O\n", "x:2: 2 columns, expected 3, as in line 1"},
 		{Conll{Width: 3}, "a O\n", "x:1: 2 columns, expected 3, as in the training data"},
 		{Conll{Width: 4, Unlabeled: true}, "a O\n", "x:1: 2 columns, expected 4 as in the training data, or without the label 3, or the inputs alone 1"},
 		{Conll{}, "a\t\tO\n", "x:1: column 2 is empty"},
 		{Conll{Alphabet: known}, "a O\n\nb I\n", `x:3: label "I" is not one of the known ones: B O`},
-		{Conll{Columns: columns(t, "word=0")}, "a\n", "x: --columns word=0 names no label column"},
+		{Conll{Columns: columns(t, "word=0")}, "a\n", "x: columns word=0 names no label column"},
 	} {
 		_, err := test.c.Read(strings.NewReader(test.text), "x")
 		if !structured.IsBadInput(err) || !strings.HasPrefix(err.Error(), test.want) {

@@ -21,6 +21,15 @@ type Conllu struct {
 	Line      int                  // number of the first line, if only a part of a file is read; 0 means 1
 }
 
+// CheckConlluLabel returns an error if Conllu has no column of labels of that name.
+func CheckConlluLabel(label string) error {
+	kind, key, misc := strings.Cut(label, ":")
+	if misc && kind == "misc" && key != "" || slices.Contains([]string{"", "upos", "xpos", "feats", "deprel"}, label) {
+		return nil
+	}
+	return structured.BadInput("%q, expected upos, xpos, feats, deprel or misc:KEY", label)
+}
+
 var conlluColumns = []string{"id", "word", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc"}
 
 // Read reads a data set: the ten Columns of the file (the label's is named LabelColumn), Lines, Layout, IDs if a sentence has
@@ -31,14 +40,14 @@ func (c Conllu) Read(r io.Reader, name string) (*structured.Dataset, error) {
 	if c.Label == "" {
 		c.Label = "upos"
 	}
-	kind, key, misc := strings.Cut(c.Label, ":")
-	switch {
-	case misc && kind == "misc" && key != "":
+	if err := CheckConlluLabel(c.Label); err != nil {
+		return nil, structured.BadInput("%s: label %w", name, err)
+	}
+	_, key, misc := strings.Cut(c.Label, ":")
+	if misc {
 		columns = append(columns, LabelColumn)
-	case slices.Contains([]string{"upos", "xpos", "feats", "deprel"}, c.Label):
+	} else {
 		columns[slices.Index(columns, c.Label)] = LabelColumn
-	default:
-		return nil, structured.BadInput("%s: --label %q, expected upos, xpos, feats, deprel or misc:KEY", name, c.Label)
 	}
 	j := newColumnJoin(name, columns, &structured.Layout{Separator: '\t', Filler: "_"})
 	parser := func() func(block) (*columnPart, error) {

@@ -69,9 +69,9 @@ func TestConlluErrors(t *testing.T) {
 		text, want string
 	}{
 		{Conllu{}, "# only\n", "x: no tokens, expected lines of the 10 columns id word"},
-		{Conllu{Label: "head"}, a, `x: --label "head", expected upos, xpos, feats, deprel or misc:KEY`},
-		{Conllu{Label: "misc:"}, a, `x: --label "misc:"`},
-		{Conllu{Label: "upos:K"}, a, `x: --label "upos:K"`},
+		{Conllu{Label: "head"}, a, `x: label "head", expected upos, xpos, feats, deprel or misc:KEY`},
+		{Conllu{Label: "misc:"}, a, `x: label "misc:"`},
+		{Conllu{Label: "upos:K"}, a, `x: label "upos:K"`},
 		{Conllu{}, a + "\n" + "1\ta b\n", "x:3: 2 columns, expected the 10 of CoNLL-U, separated by tabs"},
 		{Conllu{}, wordLine("1", "", "X", "_"), "x:1: column 2 (word) is empty, expected _ for nothing"},
 		{Conllu{}, a + a, "x:2: id 1, expected 2"},

@@ -70,7 +70,7 @@ func EncodeIds(d *structured.Dataset, vocab []*structured.Alphabet) error {
 func discreteInputs(d *structured.Dataset) ([]func(t int) string, error) {
 	words := d.Column(WordColumn)
 	if words == nil {
-		return nil, structured.BadInput("%s: word features need a column named %s, found %q; name it with --columns", d.Name, WordColumn, d.ColumnNames)
+		return nil, structured.BadInput("%s: word features need a column named %s, found %q", d.Name, WordColumn, d.ColumnNames)
 	}
 	var inputs []func(t int) string
 	for _, feature := range wordFeatures {

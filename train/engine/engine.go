@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/oracles/kinds"
 	"github.com/dsp-go/dsp/structured"
@@ -29,8 +30,8 @@ const (
 // potential space, and what they found is scattered, in order, straight to where it is wanted (gradient.go).
 type Engine struct {
 	*Objective
-	device   Accelerator        // does the work, or nil
-	sparse   *nets.SparseLinear // the scorer, if it is that
+	device   Accelerator    // does the work, or nil
+	sparse   *sparse.Linear // the scorer, if it is that
 	kind     kinds.Kind
 	threads  int
 	all      []int
@@ -94,12 +95,12 @@ func NewEngine(o *Objective, threads int) *Engine {
 	for i := range all {
 		all[i] = i
 	}
-	sparse, _ := o.Scorer.(*nets.SparseLinear)
+	linear, _ := o.Scorer.(*sparse.Linear)
 	structure := o.Scorer.Form().Structure
 	if o.Task == nil {
 		o.Task = structure.Hamming()
 	}
-	return &Engine{Objective: o, kind: kinds.Of(structure), sparse: sparse, threads: max(1, threads), all: all, shards: shards(o.Data, all)}
+	return &Engine{Objective: o, kind: kinds.Of(structure), sparse: linear, threads: max(1, threads), all: all, shards: shards(o.Data, all)}
 }
 
 // shards cuts examples into runs of at most shardPositions positions, or one example.
@@ -129,7 +130,7 @@ func (e *Engine) Threads() int { return e.threads }
 func (e *Engine) Kind() kinds.Kind { return e.kind }
 
 // Sparse returns the scorer where it is linear in sparse inputs, else nil. Its steps touch few weights.
-func (e *Engine) Sparse() *nets.SparseLinear { return e.sparse }
+func (e *Engine) Sparse() *sparse.Linear { return e.sparse }
 
 // OnDevice reports whether an accelerator does the engine's work.
 func (e *Engine) OnDevice() bool { return e.device != nil }

@@ -1,7 +1,7 @@
 package engine
 
 import (
-	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/structured/vec"
 )
 
@@ -66,20 +66,20 @@ func (g Gradient) Dot(w []float32) float64 {
 	return s
 }
 
-// scatter adds c·Jᵀv of the first n pieces to w, in their order. Norms are those of nets.SparseLinear.Scatter.
+// scatter adds c·Jᵀv of the first n pieces to w, in their order. Norms are those of sparse.Linear.Scatter.
 func (e *Engine) scatter(n int, c float32, w []float32, norms []float64) {
 	threads := 1
 	if n > 1 { // more than a step's worth
-		threads = min(e.threads, nets.Stripes)
+		threads = min(e.threads, sparse.Stripes)
 	}
 	if threads == 1 {
 		for _, found := range e.findings[:n] {
-			e.sparse.Scatter(c, &found.V, &found.Batch, 0, nets.Stripes, w, norms)
+			e.sparse.Scatter(c, &found.V, &found.Batch, 0, sparse.Stripes, w, norms)
 		}
 		return
 	}
 	e.parallel(threads, func(k int) {
-		lo, hi := nets.Stripes*k/threads, nets.Stripes*(k+1)/threads
+		lo, hi := sparse.Stripes*k/threads, sparse.Stripes*(k+1)/threads
 		for _, found := range e.findings[:n] {
 			e.sparse.Scatter(c, &found.V, &found.Batch, lo, hi, w, norms)
 		}
@@ -89,7 +89,7 @@ func (e *Engine) scatter(n int, c float32, w []float32, norms []float64) {
 // norm finds the length of gradients of sparse inputs by adding them to zeros, which are zeros again afterwards.
 type norm struct {
 	zeros []float32 // [Dim]
-	parts [nets.Stripes]float64
+	parts [sparse.Stripes]float64
 }
 
 func (m *norm) of(e *Engine, n int) float64 {

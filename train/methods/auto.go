@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/train/engine"
 )
 
@@ -45,6 +46,6 @@ func AutoAccelerated(o *engine.Objective) string {
 }
 
 func isSparse(s nets.Scorer) bool {
-	_, ok := s.(*nets.SparseLinear)
+	_, ok := s.(*sparse.Linear)
 	return ok
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/engine"
@@ -99,7 +100,7 @@ func TestSparseCertificates(t *testing.T) {
 func TestSparseSGDRate(t *testing.T) {
 	p := traintest.SparseProblem(150, engine.Hinge, oracles.Smoothing{}, 1./150)
 	p.Data = traintest.SparseChains(5, 150, 2000, 4, false)
-	net, err := nets.NewSparseLinear(2000, 0, 4, nets.EdgesTransition)
+	net, err := sparse.NewChain(2000, 0, 4, nets.EdgesTransition)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -70,7 +70,9 @@ func summary(r Record) string {
 	if _, e := r.DevError(); !math.IsNaN(e) {
 		s += fmt.Sprintf(", error %.3g %%", 100*e)
 	}
-	if gap := r.RelativeGap(); !math.IsNaN(gap) {
+	if gap := r.relativeEstimate(); !math.IsNaN(gap) {
+		s += fmt.Sprintf(", gap about %.2g", gap)
+	} else if gap := r.RelativeGap(); !math.IsNaN(gap) {
 		s += fmt.Sprintf(", gap %.2g", gap)
 	}
 	return s
@@ -83,6 +85,9 @@ func (p *progressLog) Record(r Record) error {
 	args := []any{"pass", r.Pass, "seconds", round(r.Seconds, 3), "objective", round(float64(r.Objective), 6)}
 	if gap := r.RelativeGap(); !math.IsNaN(gap) {
 		args = append(args, "relative_gap", round(gap, 3))
+	}
+	if gap := r.relativeEstimate(); !math.IsNaN(gap) {
+		args = append(args, "estimated_gap", round(gap, 3))
 	}
 	if g := float64(r.ProxGradient); !math.IsNaN(g) {
 		args = append(args, "prox_gradient", round(g, 3))

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/train"
@@ -107,7 +108,7 @@ func PartialProblems(t *testing.T, loss engine.Loss) map[string]*train.Problem {
 		if edges > 0 {
 			data.EdgeAttributes = data.Attributes
 		}
-		net, err := nets.NewSparseLinear(12, edges, 3, nets.EdgesTransition)
+		net, err := sparse.NewChain(12, edges, 3, nets.EdgesTransition)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/train"
@@ -72,7 +73,7 @@ func Shifted(p *train.Problem) *train.Problem {
 // SparseProblem is a problem with the linear scorer of sparse inputs.
 func SparseProblem(n int, loss engine.Loss, s oracles.Smoothing, λ float64) *train.Problem {
 	data := SparseChains(1, n, 40, 4, loss == engine.Hinge)
-	net, err := nets.NewSparseLinear(40, 0, 4, nets.EdgesTransition)
+	net, err := sparse.NewChain(40, 0, 4, nets.EdgesTransition)
 	if err != nil {
 		panic(err)
 	}
@@ -121,7 +122,7 @@ func AttributeProblem(t *testing.T, n, longest, labels, edges int, loss engine.L
 		names[l] = string(rune('a' + l))
 	}
 	d.Alphabet = structured.NewAlphabet(names...)
-	net, err := nets.NewSparseLinear(30, edges, labels, nets.EdgesTransition)
+	net, err := sparse.NewChain(30, edges, labels, nets.EdgesTransition)
 	if err != nil {
 		t.Fatal(err)
 	}

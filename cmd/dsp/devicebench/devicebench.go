@@ -1,5 +1,5 @@
-// Package devicebench measures what a device's kernels and a training step take, beside the bound that the device's memory and
-// arithmetic set.
+// Package devicebench times a device's kernels and training steps, and compares each time with the lower bound that memory bandwidth
+// and peak arithmetic set.
 package devicebench
 
 import (
@@ -12,40 +12,40 @@ import (
 	"github.com/dsp-go/dsp/cuda/device"
 )
 
-// Report is everything that was measured on one device.
+// Report holds all measurements of one device.
 type Report struct {
 	Device device.Info `json:"device"`
-	Small  bool        `json:"small"` // sizes for an emulated device: no measurements
+	Small  bool        `json:"small"` // small sizes, for an emulated device: the times are meaningless
 	Copy   float64     `json:"copy_gb_per_second"`
-	Peak   float64     `json:"peak_gflops"` // of float32: lanes × clock × 2
+	Peak   float64     `json:"peak_gflops"` // float32: units × clock × 2
 	BLAS   string      `json:"blas"`
 	Rows   []Row       `json:"rows"`
 }
 
-// Row is one measured thing. The bound is the time for its bytes at the bandwidth of a copy or for its arithmetic at the peak,
-// whichever is longer; the share is bound/time.
+// Row is one measurement. The bound is the time for its bytes at the bandwidth of a copy, or for its arithmetic at the peak,
+// whichever is longer. The share is bound/time.
 type Row struct {
 	What         string  `json:"what"`
 	Sizes        string  `json:"sizes"`
-	Milliseconds float64 `json:"milliseconds"` // the median
+	Milliseconds float64 `json:"milliseconds"` // median
 	Repeats      int     `json:"repeats"`
-	Bandwidth    float64 `json:"gb_per_second"` // of the bytes that must be read and written; 0 where they say nothing
-	Rate         float64 `json:"gflops"`        // of the operations on numbers that it takes; 0 where they say nothing
+	Bandwidth    float64 `json:"gb_per_second"` // of the bytes that must be read and written; 0 if not counted
+	Rate         float64 `json:"gflops"`        // of the floating-point operations; 0 if not counted
 	Bound        float64 `json:"bound_milliseconds"`
 	By           string  `json:"bound_by"` // memory or arithmetic
 	Share        float64 `json:"share"`
-	CPU          float64 `json:"cpu_milliseconds,omitempty"` // the same on this machine's CPU
+	CPU          float64 `json:"cpu_milliseconds,omitempty"` // time of the same work on this machine's CPU
 }
 
-// work is what a thing must do at least: bytes to read and write, and operations. Fused products and sums are two operations in one
-// instruction; others take one each. Tensor cores have a rate of their own.
+// work is the least that a computation must do: bytes to read and write, and operations. A fused multiply-add is two operations in
+// one instruction; other instructions do one. Tensor cores have a peak of their own.
 type work struct {
 	bytes, flops float64
 	fused        bool
 	tensor       bool
 }
 
-// bench is a device being measured.
+// bench is a benchmark in progress on one device.
 type bench struct {
 	*device.Device
 	ctx     context.Context
@@ -54,14 +54,14 @@ type bench struct {
 	done    func(Row)
 }
 
-// Options of Run.
+// Options configure Run.
 type Options struct {
-	Seconds float64   // how long to measure each thing
+	Seconds float64   // how long to repeat each measurement
 	Small   bool      // sizes for an emulated device
-	Done    func(Row) // hears of every row; may be nil
+	Done    func(Row) // called with every row; may be nil
 }
 
-// Run measures everything.
+// Run takes all measurements.
 func Run(ctx context.Context, d *device.Device, o Options) (*Report, error) {
 	b := &bench{Device: d, ctx: ctx, seconds: o.Seconds, done: o.Done, report: &Report{Device: d.Info(), Small: o.Small}}
 	for _, part := range []func() error{b.ceilings, b.oracles, b.longChain, b.products, b.step, b.proxLinear} {
@@ -75,7 +75,7 @@ func Run(ctx context.Context, d *device.Device, o Options) (*Report, error) {
 	return b.report, nil
 }
 
-// pick returns the size for the real or for an emulated device.
+// pick returns size for a real device and small for an emulated one.
 func (b *bench) pick(size, small int) int {
 	if b.report.Small {
 		return small
@@ -83,10 +83,10 @@ func (b *bench) pick(size, small int) int {
 	return size
 }
 
-// ceilings measures a copy, larger than all caches, and computes the peak of the arithmetic.
+// ceilings measures the bandwidth of a copy that exceeds all caches, and computes the peak of the arithmetic.
 func (b *bench) ceilings() error {
 	i := b.Info()
-	b.report.Peak = float64(i.Multiprocessors) * lanes(i.Capability) * float64(i.Clock) * 1e3 * 2 / 1e9
+	b.report.Peak = float64(i.Multiprocessors) * floatUnits(i.Capability) * float64(i.Clock) * 1e3 * 2 / 1e9
 	n := b.pick(1<<28, 1<<16)
 	from, to := device.New[float32](b.Device, n, "a copy"), device.New[float32](b.Device, n, "a copy")
 	defer device.Free(b.Device, from)
@@ -102,23 +102,23 @@ func (b *bench) ceilings() error {
 	return nil
 }
 
-// lanes are the float32 units of a multiprocessor.
-func lanes(capability string) float64 {
+// floatUnits returns the number of float32 units per multiprocessor.
+func floatUnits(capability string) float64 {
 	if capability == "8.0" {
 		return 64
 	}
 	return 128
 }
 
-// tensorRate is how many TF32 products and sums a multiprocessor's tensor cores do in a clock; 0 where that is not known here.
+// tensorRate returns how many TF32 multiply-adds the tensor cores of one multiprocessor do per clock; 0 if unknown.
 func tensorRate(capability string) float64 {
 	return map[string]float64{"8.0": 512, "9.0": 1024}[capability]
 }
 
-const most = 1000 // times to measure a thing
+const maxRepeats = 1000 // measurements per row
 
-// time returns the median milliseconds of run, between events around so many runs, one behind the other, that what the host takes to
-// begin does not count. run is told which repeat it is, from 0.
+// time returns the median time of run in milliseconds. It records events around several consecutive runs, so that launch overhead on
+// the host does not count. The argument of run is the number of the repeat, from 0.
 func (b *bench) time(run func(repeat int)) (milliseconds float64, repeats int, err error) {
 	const warmUp, least, together, span = 3, 5, 50, 1. // ms
 	n := 0
@@ -136,7 +136,7 @@ func (b *bench) time(run func(repeat int)) (milliseconds float64, repeats int, e
 	}
 	count := int(min(max(span/max(once, 1e-6), 1), together))
 	var times []float64
-	for start := time.Now(); len(times) < least || len(times) < most && time.Since(start).Seconds() < b.seconds; {
+	for start := time.Now(); len(times) < least || len(times) < maxRepeats && time.Since(start).Seconds() < b.seconds; {
 		if err := b.ctx.Err(); err != nil {
 			return 0, 0, err
 		}
@@ -149,8 +149,8 @@ func (b *bench) time(run func(repeat int)) (milliseconds float64, repeats int, e
 	return times[len(times)/2], count * len(times), nil
 }
 
-// graphs times launches that are captured and replayed, one graph after another: several that work on different inputs keep each
-// other's out of the caches.
+// graphs times captured launches, replaying one graph after another. Graphs with different inputs keep each other's data out of the
+// caches.
 func (b *bench) graphs(enqueue ...func()) (milliseconds float64, repeats int, err error) {
 	var graphs []*device.Graph
 	for _, e := range enqueue {
@@ -161,7 +161,7 @@ func (b *bench) graphs(enqueue ...func()) (milliseconds float64, repeats int, er
 	return b.time(func(i int) { b.Replay(graphs[i%len(graphs)]) })
 }
 
-// add completes a row by what it had to do.
+// add completes a row from the work that it did.
 func (b *bench) add(row Row, w work) {
 	peak := b.report.Peak
 	if !w.fused {
@@ -184,9 +184,9 @@ func (b *bench) add(row Row, w work) {
 	}
 }
 
-// Table returns a report's rows as a table with a heading.
+// Table returns the rows of a report as a table, header first.
 func (r *Report) Table() [][]string {
-	table := [][]string{{"what", "sizes", "ms", "GB/s", "GFLOP/s", "bound, ms", "of it", "CPU, ms"}}
+	table := [][]string{{"what", "sizes", "ms", "GB/s", "GFLOP/s", "bound, ms", "share", "CPU, ms"}}
 	number := func(format string, x float64) string {
 		if x == 0 {
 			return ""

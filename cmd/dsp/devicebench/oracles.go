@@ -10,11 +10,11 @@ import (
 )
 
 const (
-	sets   = 3 // of inputs, which together are larger than the caches
-	listed = 5 // best outputs
+	sets = 3 // input sets; together they exceed the caches
+	topK = 5 // K of top-K
 )
 
-// chains are sets of potentials of the same shape on the device, drawn from normal distributions, and room for what oracles say.
+// chains holds sets of potentials of equal shape on the device, drawn from normal distributions, and arrays for the answers.
 type chains struct {
 	θ      []*cudaoracles.Chains
 	answer cudaoracles.Answer
@@ -48,7 +48,7 @@ func (b *bench) newChains(lengths []int, labels, sets int) *chains {
 	return c
 }
 
-// draw fills x by an eighth of its length, for speed, from a normal distribution.
+// draw fills an eighth of x from a normal distribution and repeats it, which is faster than drawing everything.
 func draw(r *rand.Rand, x []float32) {
 	first := max(min(len(x), 1<<16), len(x)/8)
 	for i := range x[:first] {
@@ -72,7 +72,7 @@ func (c *chains) free(d *device.Device) {
 	device.Free(d, c.answer.Exact)
 }
 
-// oracles measures the questions of inference on a batch of chains, and on one of as many positions and different lengths.
+// oracles measures inference on a batch of chains of equal length, and on a batch of different lengths with about as many positions.
 func (b *bench) oracles() error {
 	count, length, labels := b.pick(4096, 4), b.pick(64, 6), b.pick(32, 5)
 	r := rand.New(rand.NewPCG(2, 2))
@@ -114,17 +114,17 @@ func (b *bench) questions(c *chains, sizes string, all bool) error {
 		{"forward-backward, all marginals", func(θ *cudaoracles.Chains) {
 			o.Exp(θ, cudaoracles.Augmentation{}, 1, c.answer.Value, c.answer.Node, c.answer.Edge, device.Array[float64]{})
 		}, work{bytes: 2*node + pairs, flops: 6 * steps, fused: true}},
-		{fmt.Sprintf("top-%d", listed), func(θ *cudaoracles.Chains) { o.TopK(θ, cudaoracles.Augmentation{}, listed, &best) },
-			work{bytes: node + 4*listed*float64(θ.N), flops: 2 * steps}},
-		{fmt.Sprintf("l2 smoothing, K=%d", listed), func(θ *cudaoracles.Chains) {
-			o.Answer(θ, cudaoracles.Augmentation{}, oracles.Smoothing{Kind: oracles.L2, Mu: 1, K: listed}, &c.answer, false)
+		{fmt.Sprintf("top-%d", topK), func(θ *cudaoracles.Chains) { o.TopK(θ, cudaoracles.Augmentation{}, topK, &best) },
+			work{bytes: node + 4*topK*float64(θ.N), flops: 2 * steps}},
+		{fmt.Sprintf("l2 smoothing, K=%d", topK), func(θ *cudaoracles.Chains) {
+			o.Answer(θ, cudaoracles.Augmentation{}, oracles.Smoothing{Kind: oracles.L2, Mu: 1, K: topK}, &c.answer, false)
 		}, work{bytes: 2*node + pairs, flops: 2 * steps}},
 	}
 	if !all {
 		questions = questions[:2]
 	}
 	for _, q := range questions {
-		q.do(θ) // makes room, which a capture may not
+		q.do(θ) // allocates scratch memory, which is not possible during a capture
 		var enqueue []func()
 		for _, θ := range c.θ {
 			enqueue = append(enqueue, func() { q.do(θ) })
@@ -138,7 +138,7 @@ func (b *bench) questions(c *chains, sizes string, all bool) error {
 	return nil
 }
 
-// longChain measures one chain with very many positions.
+// longChain measures one very long chain.
 func (b *bench) longChain() error {
 	length, labels := b.pick(1_000_000, 300), b.pick(16, 4)
 	c := b.newChains([]int{length}, labels, 1)

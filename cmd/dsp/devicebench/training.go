@@ -19,8 +19,8 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// step measures a step of SGD on the CRF loss of an mlp 300→200→25, on all of 65,536 positions: potentials, forward-backward,
-// pullback and the weights' update, with what the host does for it.
+// step measures an SGD step on the CRF loss of an mlp 300→200→25 over all 65,536 positions: potentials, forward-backward, pullback and
+// weight update, including the host's work.
 func (b *bench) step() error {
 	count, length, in, hidden, labels := b.pick(1024, 6), b.pick(64, 5), b.pick(300, 12), b.pick(200, 9), b.pick(25, 4)
 	r := rand.New(rand.NewPCG(4, 4))
@@ -92,7 +92,7 @@ func (b *bench) proxLinear() error {
 		if err != nil {
 			return 0, 0, err
 		}
-		times = times[1:] // the first one begins: it loads, and makes room
+		times = times[1:] // the first pass includes loading and allocation
 		slices.Sort(times)
 		return 1e3 * times[len(times)/2], len(times), nil
 	}
@@ -108,7 +108,7 @@ func (b *bench) proxLinear() error {
 	return nil
 }
 
-// passTimes returns how many seconds each pass of a run took.
+// passTimes returns the duration of each pass of a run in seconds.
 func passTimes(metrics string) ([]float64, error) {
 	text, err := os.ReadFile(metrics)
 	if err != nil {
@@ -125,7 +125,7 @@ func passTimes(metrics string) ([]float64, error) {
 		before = record.Seconds
 	}
 	if len(times) < 2 {
-		return nil, fmt.Errorf("%s tells of %d passes, expected 2 or more", metrics, len(times))
+		return nil, fmt.Errorf("%s has %d passes, expected 2 or more", metrics, len(times))
 	}
 	return times, nil
 }

@@ -21,16 +21,16 @@ func forbiddingPotential(r *rand.Rand) float32 {
 	return float32(3 * r.NormFloat64())
 }
 
-// chainCase is potentials on the device, in arrays with room beyond them, with a loss to add; and on the CPU with it added.
+// chainCase holds the same chains twice: on the device, in arrays larger than the batch, with a loss to add; and on the CPU with the loss added.
 type chainCase struct {
 	g         *rig
 	o         *cudaoracles.Oracle
 	host      *potentials
 	on        *cudaoracles.Chains
 	loss      cudaoracles.Augmentation
-	gold      []float64 // scores
-	ties      bool      // outputs tie, as potentials are whole numbers
-	exact     bool      // nothing is rounded, as the losses are, too
+	gold      []float64 // scores of the gold labels
+	ties      bool      // potentials are whole numbers, so outputs tie
+	exact     bool      // nothing is rounded, because the losses are whole numbers too
 	tolerance float64
 }
 
@@ -96,7 +96,7 @@ func (g *rig) newChainCase(r *rand.Rand, labels int, perPosition bool, lengths [
 	return c
 }
 
-// goldScore is ⟨θ, 1_gold⟩ of chain b without what labels −1 would add.
+// goldScore returns the score of the gold labels of chain b; positions with label −1 contribute nothing.
 func goldScore(θ *potentials, b int, gold []int32) float64 {
 	s, start := 0., θ.Offsets[b]
 	for t, l := range gold {

@@ -12,7 +12,7 @@ import (
 	"github.com/dsp-go/dsp/structured/chains"
 )
 
-// potentials are those of chains, as an oracle takes them and as arrays.
+// potentials holds the potentials of chains, in the oracle's form and as arrays.
 type potentials struct {
 	chains.Potentials
 	all *structured.Potentials

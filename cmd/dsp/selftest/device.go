@@ -12,20 +12,20 @@ import (
 	"github.com/dsp-go/dsp/cuda/kernels"
 )
 
-// How far float32 on a device may be from the CPU, and TF32.
+// Largest relative differences allowed between the device and the CPU, in float32 and in TF32.
 const (
 	single = 1e-5
 	tf32   = 1e-3
 )
 
-// rig is the device that checks run on. They are smaller where it is emulated.
+// rig is the device under test. Checks use smaller sizes on an emulated device.
 type rig struct {
 	*device.Device
 	small bool
 }
 
-// OnDevice returns the checks of a device: all of its kernels, and training by every method, against the CPU. The last one is that
-// the others have left no kernel out.
+// OnDevice returns the checks of a device. They compare all of its kernels, and training by every method, with the CPU. The last check
+// verifies that the others launched every kernel.
 func OnDevice(d *device.Device) []Check {
 	g := &rig{d, d.Info().Emulated()}
 	checks := slices.Concat([]Check{{"arrays, copies and graphs", g.checkArrays}}, g.productChecks(), g.oracleChecks(), g.netChecks(), g.trainingChecks(),
@@ -33,7 +33,7 @@ func OnDevice(d *device.Device) []Check {
 	for i, c := range checks {
 		checks[i].run = func(ctx context.Context, r *rand.Rand, w *worst) (string, error) {
 			found, err := c.run(ctx, r, w)
-			if failed := g.Sync(); failed != nil { // what the check finds then says nothing
+			if failed := g.Sync(); failed != nil { // a device error explains a failed check better than its result
 				err = failed
 			}
 			return found, err
@@ -42,7 +42,7 @@ func OnDevice(d *device.Device) []Check {
 	return checks
 }
 
-// pick returns the size for a real or for an emulated device.
+// pick returns size for a real device and small for an emulated one.
 func (g *rig) pick(size, small int) int {
 	if g.small {
 		return small
@@ -50,7 +50,7 @@ func (g *rig) pick(size, small int) int {
 	return size
 }
 
-// checkArrays moves numbers there, within the device and back, by single calls and by a graph that is replayed on other numbers.
+// checkArrays copies numbers to the device, within it and back, by single calls and by a graph that is replayed on other numbers.
 func (g *rig) checkArrays(_ context.Context, r *rand.Rand, w *worst) (string, error) {
 	const n, lo, hi = 1000, 300, 777
 	to, fill := poisoned[float32](g, n), func(x device.Array[float32], value float32) {
@@ -90,7 +90,7 @@ func (g *rig) checkLaunches(_ context.Context, _ *rand.Rand, w *worst) (string, 
 		}
 	}
 	if len(missing) > 0 {
-		return "", fmt.Errorf("nothing launched %s", strings.Join(missing, ", "))
+		return "", fmt.Errorf("no check launched %s", strings.Join(missing, ", "))
 	}
 	return fmt.Sprintf("%d kernels", w.compare), nil
 }
@@ -107,7 +107,7 @@ func download[E device.Element](g *rig, x device.Array[E]) []E {
 	return to
 }
 
-// poisoned is an array of numbers that must not stay.
+// poisoned returns an array filled with a number that the code under test must overwrite.
 func poisoned[E float32 | float64](g *rig, n int) device.Array[E] {
 	x := make([]E, n)
 	for i := range x {
@@ -116,7 +116,7 @@ func poisoned[E float32 | float64](g *rig, n int) device.Array[E] {
 	return upload(g, x)
 }
 
-// nearScaled compares got with want; errors are relative to want's largest entry, or 1.
+// nearScaled compares got with want entry by entry; errors are relative to the largest entry of want, or to 1.
 func (w *worst) nearScaled(what string, got, want []float32, tolerance float64) error {
 	if len(got) != len(want) {
 		return fmt.Errorf("%s: %d entries, want %d", what, len(got), len(want))
@@ -136,7 +136,7 @@ func (w *worst) nearScaled(what string, got, want []float32, tolerance float64) 
 	return nil
 }
 
-// nearAsVectors compares ‖got − want‖ with ‖want‖: what is rounded in many products is near as a whole.
+// nearAsVectors compares ‖got − want‖ with ‖want‖. It suits results of many rounded products, whose single entries can be far off.
 func (w *worst) nearAsVectors(what string, got, want []float32, tolerance float64) error {
 	if len(got) != len(want) {
 		return fmt.Errorf("%s: %d entries, want %d", what, len(got), len(want))
@@ -149,7 +149,7 @@ func (w *worst) nearAsVectors(what string, got, want []float32, tolerance float6
 	w.compare += len(want)
 	e := math.Sqrt(apart / size)
 	if !(e <= tolerance) {
-		return fmt.Errorf("%s: %v of its norm away from what it should be", what, e)
+		return fmt.Errorf("%s: relative error %v in norm", what, e)
 	}
 	w.error = max(w.error, e)
 	return nil

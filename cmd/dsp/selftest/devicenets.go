@@ -39,7 +39,7 @@ func (g *rig) netChecks() []Check {
 	}
 	for _, own := range ownGraphs {
 		build := func() (*nets.Net, error) { return nets.Build(own.spec(), ownInput) }
-		all = append(all, Check{"net of one's own: " + own.name, g.net(build, ownInput, false, false)})
+		all = append(all, Check{"custom net: " + own.name, g.net(build, ownInput, false, false)})
 	}
 	all = append(all, g.pairChecks()...)
 	return append(all, Check{"sparse linear", g.sparseLinear}, Check{"sums by key", g.sumsByKey})
@@ -47,7 +47,7 @@ func (g *rig) netChecks() []Check {
 
 const netLabels = 4
 
-// net compares scores, pullback, push-forward and the linearised network with the CPU's, on two batches within larger capacities.
+// net compares scores, pullback, push-forward and the linearised network with the CPU's, on two batches that do not fill their capacities.
 func (g *rig) net(build func() (*nets.Net, error), input nets.Input, dropout, rounded bool) func(context.Context, *rand.Rand, *worst) (string, error) {
 	return func(ctx context.Context, r *rand.Rand, w *worst) (string, error) {
 		net, err := build()
@@ -78,13 +78,13 @@ func (g *rig) net(build func() (*nets.Net, error), input nets.Input, dropout, ro
 	}
 }
 
-// netCase is a network and its data.
+// netCase is a network with its data.
 type netCase struct {
 	*rig
 	net     *nets.Net
 	data    *structured.Dataset
 	w       *worst
-	seed    uint64 // of dropout; 0: off
+	seed    uint64 // of dropout; 0: no dropout
 	rounded bool   // products are in TF32
 }
 
@@ -165,7 +165,7 @@ func (n *netCase) check(r *rand.Rand, examples []int) error {
 	return n.near("linearised gradient", download(n.rig, onGrad), grad)
 }
 
-// potentialsOf makes room for those of a batch.
+// potentialsOf allocates the potentials of a batch.
 func potentialsOf(g *rig, b *cudanets.Batch, net nets.Scorer) *cudaoracles.Chains {
 	form := net.Form()
 	y, perPosition := form.Parts[0].Width, form.Parts[1].Rows != structured.Tied
@@ -189,7 +189,7 @@ func (n *netCase) potentials(what string, got *cudaoracles.Chains, want *structu
 	return n.near(what+" of edges", edge[:len(θ.Edge)], θ.Edge)
 }
 
-// drawMarginals draws a cotangent: there is no step into a chain's first position.
+// drawMarginals draws a cotangent; the first position of a chain has no edge into it.
 func drawMarginals(r *rand.Rand, batch *structured.Batch, form structured.Form) *structured.Marginals {
 	all := &structured.Marginals{}
 	all.Resize(batch, form)
@@ -205,7 +205,7 @@ func drawMarginals(r *rand.Rand, batch *structured.Batch, form structured.Form) 
 	return all
 }
 
-// pulled uploads a cotangent as scorers on a device pull it back: with rows for positions beyond the batch, shared edges added up.
+// pulled uploads a cotangent in the layout that device scorers pull back: with rows beyond the batch, and with shared edges summed.
 func pulled(g *rig, all *structured.Marginals, rows int) (node, edge device.Array[float32]) {
 	v := chains.In(all)
 	yy := v.Y * v.Y

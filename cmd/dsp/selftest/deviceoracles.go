@@ -22,16 +22,16 @@ func (g *rig) oracleChecks() []Check {
 		{"top-K vs enumeration", g.onSmallChains(checkTopK)},
 		{"exp vs enumeration", g.onSmallChains(checkExp)},
 		{"l2 smoothing vs enumeration", g.onSmallChains(checkL2)},
-		{"max, loss and gold score in it", g.onChains((*chainCase).checkMax)},
-		{"top-K, loss in it", g.onChains((*chainCase).checkTopK)},
-		{"exp, loss and gold score in it", g.onChains((*chainCase).checkExp)},
+		{"max with loss and gold score", g.onChains((*chainCase).checkMax)},
+		{"top-K with loss", g.onChains((*chainCase).checkTopK)},
+		{"exp with loss and gold score", g.onChains((*chainCase).checkExp)},
 		{"smoothed answers", g.onChains((*chainCase).checkAnswers)},
 		{"long chains", g.checkLongChains},
 		{"many chains of many labels", g.checkManyChains},
 	}
 }
 
-// onSmallChains runs a check of the CPU's oracle on the device's.
+// onSmallChains runs one of the CPU oracle's checks on the device's oracle.
 func (g *rig) onSmallChains(check checkOracle) func(context.Context, *rand.Rand, *worst) (string, error) {
 	return func(ctx context.Context, r *rand.Rand, w *worst) (string, error) {
 		kind, o := kinds.Of(chains.Chain{}), cudaoracles.NewChainOracle(g.Device)
@@ -51,8 +51,8 @@ func (g *rig) onSmallChains(check checkOracle) func(context.Context, *rand.Rand,
 	}
 }
 
-// onChains runs a check with every number of labels that kernels are chosen by, edges of both kinds, and potentials that tie, that
-// forbid, and that do neither.
+// onChains runs a check for every range of label counts that selects a kernel, for both kinds of edges, and for potentials that tie,
+// that forbid outputs, and that do neither.
 func (g *rig) onChains(check func(c *chainCase, r *rand.Rand, w *worst) error) func(context.Context, *rand.Rand, *worst) (string, error) {
 	labels := []int{1, 2, 3, 8, 9, 16, 17, 31, 32, 33, 64, 65, 100, 128, 129}
 	if !g.small {
@@ -81,7 +81,7 @@ func (g *rig) onChains(check func(c *chainCase, r *rand.Rand, w *worst) error) f
 	}
 }
 
-// lengths draws those of a ragged batch, 0 and 1 among them; the more labels, the fewer positions, for the CPU's sake.
+// lengths draws the lengths of a ragged batch, including 0 and 1. More labels mean fewer positions, to limit the CPU's time.
 func (g *rig) lengths(r *rand.Rand, labels int, perPosition bool) []int {
 	most := 20_000_000 / (labels * labels)
 	if perPosition {
@@ -99,7 +99,7 @@ func (g *rig) lengths(r *rand.Rand, labels int, perPosition bool) []int {
 	return lengths
 }
 
-// values compares numbers a chain; what the device has beyond the batch does not matter.
+// values compares one number per chain and ignores entries beyond the batch.
 func (c *chainCase) values(w *worst, what string, got device.Array[float64], want []float64) error {
 	have := download(c.g, got)
 	device.Free(c.g.Device, got)
@@ -129,7 +129,7 @@ func (c *chainCase) checkMax(_ *rand.Rand, w *worst) error {
 	for b, v := range value {
 		lo, hi := θ.Offsets[b], θ.Offsets[b+1]
 		if c.exact && !slices.Equal(got[lo:hi], y[lo:hi]) {
-			return fmt.Errorf("chain %d: labels %v, want %v: ties are broken in another way", b, got[lo:hi], y[lo:hi])
+			return fmt.Errorf("chain %d: labels %v, want %v: ties are broken differently", b, got[lo:hi], y[lo:hi])
 		}
 		if math.IsInf(v, -1) {
 			continue
@@ -155,7 +155,7 @@ func (c *chainCase) checkTopK(r *rand.Rand, w *worst) error {
 	for b := range θ.Len() {
 		lo, hi := θ.Offsets[b], θ.Offsets[b+1]
 		if int(count[b]) != want.Count[b] {
-			return fmt.Errorf("chain %d: %d of %d best outputs, want %d", b, count[b], k, want.Count[b])
+			return fmt.Errorf("chain %d: %d outputs in the top %d, want %d", b, count[b], k, want.Count[b])
 		}
 		for i := range want.Count[b] {
 			if err := w.near("score", score[b*k+i], want.Score[b*k+i], c.tolerance); err != nil {
@@ -194,8 +194,8 @@ func (c *chainCase) checkExp(r *rand.Rand, w *worst) error {
 	return c.compareMarginals(w, node, edge, &u)
 }
 
-// countTransitions makes the edge part of u the sum, in float64, of what the CPU finds step by step. Summed in float32 over thousands
-// of steps, as the CPU does with shared edges, it would be further from the truth than the GPU.
+// countTransitions replaces the edge part of u by the sum, in float64, of the CPU's edge marginals at each step. The CPU sums shared
+// edges in float32; over thousands of steps that is less accurate than the GPU.
 func countTransitions(θ *potentials, μ float64, u *structured.Marginals) {
 	each, steps := newPotentials(θ.Offsets, θ.Y, true), structured.Marginals{}
 	copy(each.Node, θ.Node)
@@ -213,7 +213,7 @@ func countTransitions(θ *potentials, μ float64, u *structured.Marginals) {
 	}
 }
 
-// marginals makes room for them.
+// marginals allocates arrays for marginals.
 func (c *chainCase) marginals() (node, edge device.Array[float32]) {
 	of := c.on.B
 	if c.on.PerPosition {
@@ -251,7 +251,7 @@ func (c *chainCase) checkAnswers(_ *rand.Rand, w *worst) error {
 		{}, {Kind: oracles.L2, Mu: 0.7, K: 5}, {Kind: oracles.L2, Mu: 0.3}, {Kind: oracles.Entropy, Mu: 0.7},
 	} {
 		if c.ties && s.Kind == oracles.L2 {
-			continue // which of the outputs that tie share the weight is open
+			continue // any of the tied outputs may get the weight
 		}
 		var want oracles.Answer
 		s.Answer(chain.NewPlain(), θ.all, &want, true)
@@ -282,9 +282,9 @@ func (c *chainCase) checkAnswers(_ *rand.Rand, w *worst) error {
 	return nil
 }
 
-// checkLongChains compares chains so long that they are done in parallel in time.
+// checkLongChains compares chains that are long enough to be processed in parallel along time.
 func (g *rig) checkLongChains(ctx context.Context, r *rand.Rand, w *worst) (string, error) {
-	for _, labels := range []int{1, g.pick(8, 3), g.pick(16, 9), g.pick(32, 17)} { // kernels are for up to 8, 16 and 32
+	for _, labels := range []int{1, g.pick(8, 3), g.pick(16, 9), g.pick(32, 17)} { // there are kernels for up to 8, 16 and 32 labels
 		for _, perPosition := range []bool{false, true} {
 			for _, draw := range []func(*rand.Rand) float32{plainPotential, wholePotential, forbiddingPotential} {
 				if err := ctx.Err(); err != nil {
@@ -311,7 +311,7 @@ func (g *rig) checkLongChains(ctx context.Context, r *rand.Rand, w *worst) (stri
 	return "", nil
 }
 
-// checkManyChains compares batches of so many chains with so many labels that a block takes several.
+// checkManyChains compares batches large enough, in chains and labels, that one block processes several chains.
 func (g *rig) checkManyChains(_ context.Context, r *rand.Rand, w *worst) (string, error) {
 	lengths := make([]int, 600)
 	for b := range lengths {

@@ -14,13 +14,13 @@ import (
 	"github.com/dsp-go/dsp/structured/trees"
 )
 
-// pairChecks are the networks that score pairs of words: the built-in one, and one with the ops of pairs that it does not have.
+// pairChecks check networks that score pairs of words: the built-in one, and one with the pair ops that the built-in one does not use.
 func (g *rig) pairChecks() []Check {
 	words, features := nets.Input{Vocab: []int{30, 5}}, nets.Input{Dim: 3}
 	biaffine := nets.Config{Net: "biaffine", Channels: []int{6}, Embed: []int{4, 3}, Window: 3, ArcUnits: 5, LabelUnits: 4, Dropout: 0.2}
 	return []Check{
 		{"net biaffine, dropout", g.pairs(words, 7, func() (*nets.Net, error) { return nets.NewBiaffine(biaffine, words, treeForm) })},
-		{"net of one's own: dependents and heads", g.pairs(features, 0, func() (*nets.Net, error) { return nets.Build(dependentsAndHeads, features) })},
+		{"custom net: dependents and heads", g.pairs(features, 0, func() (*nets.Net, error) { return nets.Build(dependentsAndHeads, features) })},
 	}
 }
 
@@ -30,9 +30,9 @@ var dependentsAndHeads = nets.Spec{
 	Name: "pairs", Form: treeForm,
 	Params: []nets.Param{{Name: "in", Shape: []int{3, 4}}, {Name: "root", Shape: []int{4}}, {Name: "out", Shape: []int{4, 3}}},
 	Parts: func(g *nets.Graph) ([]*gorgonia.Node, error) {
-		x := of(gorgonia.Mul(g.Features(), g.Param("in")))
-		both := of(gorgonia.Add(of(g.Dependents(x)), of(gorgonia.Tanh(of(g.Heads(x))))))
-		return []*gorgonia.Node{of(g.Bilinear(x, x, g.Param("root"))), of(gorgonia.Mul(both, g.Param("out")))}, nil
+		x := must(gorgonia.Mul(g.Features(), g.Param("in")))
+		both := must(gorgonia.Add(must(g.Dependents(x)), must(gorgonia.Tanh(must(g.Heads(x))))))
+		return []*gorgonia.Node{must(g.Bilinear(x, x, g.Param("root"))), must(gorgonia.Mul(both, g.Param("out")))}, nil
 	},
 }
 
@@ -59,7 +59,7 @@ func (g *rig) pairs(input nets.Input, seed uint64, build func() (*nets.Net, erro
 	}
 }
 
-// pairBatch compares them on one batch.
+// pairBatch does the comparison on one batch.
 func (g *rig) pairBatch(r *rand.Rand, w *worst, net *nets.Net, set *structured.Dataset, examples []int, seed uint64) error {
 	var batch structured.Batch
 	batch.Reset(set, examples)
@@ -129,7 +129,7 @@ func (g *rig) pairBatch(r *rand.Rand, w *worst, net *nets.Net, set *structured.D
 	return same("linearised score", &want)
 }
 
-// randomSentences draws sentences of the given lengths, with the tables of pairs of words that trees have.
+// randomSentences draws sentences of the given lengths, with the word-pair tables of trees.
 func randomSentences(r *rand.Rand, input nets.Input, lengths ...int) *structured.Dataset {
 	d := randomChains(r, input, netLabels, lengths...)
 	d.Labels = nil

@@ -17,8 +17,8 @@ func (g *rig) productChecks() []Check {
 	}
 }
 
-// products compares matrix products of odd sizes, transposed or not, in batches and with long sums, with plain loops: those in use,
-// and the kernels where a library is in use.
+// products compares matrix products with plain loops: odd sizes, transposed or not, in batches and with long sums. It checks the
+// kernels and, if a library is in use, the library.
 func (g *rig) products(rounded bool) func(context.Context, *rand.Rand, *worst) (string, error) {
 	tolerance := single
 	if rounded {
@@ -33,7 +33,7 @@ func (g *rig) products(rounded bool) func(context.Context, *rand.Rand, *worst) (
 			each = append(each, used)
 		}
 		for _, s := range each {
-			for _, size := range []productSize{ // for the last three the three tiles are the best
+			for _, size := range []productSize{ // each of the last three selects another tile size
 				{1, 1, 1, 2}, {3, 5, 7, 2}, {64, 128, 32, 1}, {65, 129, 33, 1}, {130, 26, 128, 1}, {200, 25, 0, 1},
 				{g.pick(300, 12), g.pick(200, 9), g.pick(20000, 1000), 1}, {g.pick(20000, 300), g.pick(200, 130), g.pick(300, 40), 1},
 				{16, 16, 16, 1000}, {128, 128, 16, 264}, {128, 32, 8, 300},
@@ -55,15 +55,15 @@ func (g *rig) products(rounded bool) func(context.Context, *rand.Rand, *worst) (
 	}
 }
 
-// productSize is of a batch of products m×k·k×n.
+// productSize is the size of a batch of products m×k·k×n.
 type productSize struct{ m, n, k, batch int }
 
-// product does a batch of products twice: the bits must be the same. More than two are of the same matrices, and have the same bits.
+// product computes a batch of products twice and requires equal bits. A batch of more than two repeats one product and requires equal bits, too.
 func (g *rig) product(s *device.BLAS, r *rand.Rand, w *worst, size productSize, form int, tolerance float64) error {
 	m, n, k, batch := size.m, size.n, size.k, size.batch
 	f := factors{transX: form&1 != 0, transY: form&2 != 0, m: m, n: n, k: k, beta: float32(form >> 2)}
 	strideX, strideY := m*k, k*n
-	copies := batch // that differ
+	copies := batch // different products in the batch
 	if batch > 2 {
 		strideX, strideY, copies = 0, 0, 1
 	}
@@ -89,7 +89,7 @@ func (g *rig) product(s *device.BLAS, r *rand.Rand, w *worst, size productSize, 
 	bits := func(z int, got []float32) []float32 { return got[z*m*n : (z+1)*m*n] }
 	for z := range batch {
 		if !slices.Equal(bits(z, got[0]), bits(z, got[1])) || z >= copies && !slices.Equal(bits(z, got[0]), bits(0, got[0])) {
-			return fmt.Errorf("matrix %d of the batch has other bits the second time, or NaN", z)
+			return fmt.Errorf("matrix %d of the batch is not reproducible, or NaN", z)
 		}
 	}
 	for z := range copies {
@@ -101,7 +101,7 @@ func (g *rig) product(s *device.BLAS, r *rand.Rand, w *worst, size productSize, 
 	return nil
 }
 
-// factors are of a product op(X)·op(Y) + β·C.
+// factors are the operands of a product op(X)·op(Y) + β·C.
 type factors struct {
 	transX, transY bool
 	m, n, k        int
@@ -109,10 +109,10 @@ type factors struct {
 	beta           float32
 }
 
-// compare compares entries of a product, all or so many as take no longer than the GPU's work. Errors are relative to the sum of the
+// compare compares all entries of a product, or a sample that keeps the CPU's time in bounds. Errors are relative to the sum of the
 // terms' absolute values.
 func (f *factors) compare(r *rand.Rand, w *worst, got []float32, tolerance float64) error {
-	const most = 4_000_000 // terms
+	const most = 4_000_000 // products of entries
 	all := f.m * f.n
 	count := min(all, most/max(f.k, 1))
 	for e := range count {

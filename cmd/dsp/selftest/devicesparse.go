@@ -8,11 +8,12 @@ import (
 
 	cudanets "github.com/dsp-go/dsp/cuda/nets"
 	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/structured"
 )
 
-// sparseLinear compares the linear scorer of attributes with the CPU's: with values and without, with attributes of steps and
-// without, with more labels than a warp has threads and with fewer.
+// sparseLinear compares the linear scorer on attributes with the CPU's: with and without values, with and without attributes of
+// transitions, with more and with fewer labels than a warp has threads.
 func (g *rig) sparseLinear(ctx context.Context, r *rand.Rand, w *worst) (string, error) {
 	for _, c := range []struct {
 		labels, edges int
@@ -26,22 +27,22 @@ func (g *rig) sparseLinear(ctx context.Context, r *rand.Rand, w *worst) (string,
 			return "", err
 		}
 		if err := g.sparseCase(r, w, c.labels, c.edges, c.kind, c.values); err != nil {
-			return "", fmt.Errorf("%d labels, %d attributes of steps: %w", c.labels, c.edges, err)
+			return "", fmt.Errorf("%d labels, %d attributes of transitions: %w", c.labels, c.edges, err)
 		}
 	}
 	return "", nil
 }
 
-// sparseCase compares two batches: of all the data, and of a small part of it, whose gradient is found in another way.
+// sparseCase compares two batches: all of the data, and a small part whose gradient takes another code path.
 func (g *rig) sparseCase(r *rand.Rand, w *worst, labels, edges int, kind string, values bool) error {
 	lengths := []int{4, 0, 1, 30, 70, g.pick(700, 100)}
 	data := randomChains(r, nets.Input{}, labels, lengths...)
-	const nodes = 1500 // many beside the second batch
+	const nodes = 1500 // many compared with the second batch
 	data.Attributes = drawSparse(r, data, nodes, 40, values, false)
 	if edges > 0 {
 		data.EdgeAttributes = drawSparse(r, data, edges, 3, values, true)
 	}
-	net, err := nets.NewSparseLinear(nodes, edges, labels, kind)
+	net, err := sparse.NewChain(nodes, edges, labels, kind)
 	if err != nil {
 		return err
 	}
@@ -67,7 +68,7 @@ func (g *rig) sparseCase(r *rand.Rand, w *worst, labels, edges int, kind string,
 	return g.Sync()
 }
 
-func (g *rig) sparseBatch(r *rand.Rand, w *worst, net *nets.SparseLinear, s *cudanets.SparseLinear, on *cudanets.Batch, examples []int) error {
+func (g *rig) sparseBatch(r *rand.Rand, w *worst, net *sparse.Linear, s *cudanets.SparseLinear, on *cudanets.Batch, examples []int) error {
 	var batch structured.Batch
 	batch.Reset(on.Data.Set, examples)
 	weights, grad := normals(r, net.Dim()), make([]float32, net.Dim())
@@ -92,7 +93,7 @@ func (g *rig) sparseBatch(r *rand.Rand, w *worst, net *nets.SparseLinear, s *cud
 	return w.nearScaled("gradient", download(g, onGrad), grad, single)
 }
 
-// sumsByKey adds up rows that have the same key.
+// sumsByKey compares sums of rows that have equal keys.
 func (g *rig) sumsByKey(_ context.Context, r *rand.Rand, w *worst) (string, error) {
 	const keys, width = 50, 7
 	n := g.pick(20000, 700)
@@ -101,7 +102,7 @@ func (g *rig) sumsByKey(_ context.Context, r *rand.Rand, w *worst) (string, erro
 	var of, rows []int32
 	offsets := []int64{0}
 	for i := range n {
-		if key := r.Int32N(r.Int32N(keys)+2) - 1; key >= 0 { // some often, some hardly, no key not at all
+		if key := r.Int32N(r.Int32N(keys)+2) - 1; key >= 0 { // low keys are frequent, high keys rare; −1 is no key
 			of = append(of, key)
 			for c := range width {
 				sums[int(key)*width+c] += float64(from[i*width+c])
@@ -120,7 +121,7 @@ func (g *rig) sumsByKey(_ context.Context, r *rand.Rand, w *worst) (string, erro
 	return "", w.nearScaled("sum", download(g, to), want, single)
 }
 
-// drawSparse draws attributes of all positions, or of those that a step leads to; those of low number are frequent.
+// drawSparse draws attributes of all positions, or of the transitions into them; attributes with low numbers are frequent.
 func drawSparse(r *rand.Rand, d *structured.Dataset, attributes, most int, values, steps bool) *structured.Sparse {
 	x := &structured.Sparse{Offsets: []int{0}}
 	for t := range d.Positions() {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/dsp-go/dsp/cuda/training"
 	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
@@ -17,10 +18,10 @@ import (
 	"github.com/dsp-go/dsp/train/methods"
 )
 
-// trained is how far an objective after passes of training may be from the CPU.s.
+// trained is how far an objective may differ from the CPU's after a few passes of training.
 const trained = single
 
-// network is a net as prox-linear wants it.
+// network is a net with the methods that prox-linear needs.
 type network struct{ *nets.Net }
 
 func (n network) Linearise() engine.Linearised {
@@ -28,15 +29,15 @@ func (n network) Linearise() engine.Linearised {
 }
 func (n network) Network() *nets.Net { return n.Net }
 
-// methodCase is a run of a method on a loss of a network.
+// methodCase is a run of one method on one loss of a network.
 type methodCase struct {
 	name      string
-	net       nets.Config // empty: the linear scorer of attributes
+	net       nets.Config // empty: the linear scorer on attributes
 	loss      engine.Loss
 	smoothing oracles.Smoothing
 	method    func() train.Method
 	rounded   bool // TF32
-	forbid    bool // some labels and steps, by constraints
+	forbid    bool // constraints forbid some labels and transitions
 }
 
 func (g *rig) trainingChecks() []Check {
@@ -69,7 +70,7 @@ func (g *rig) trainingChecks() []Check {
 	return all
 }
 
-// training compares a run with the CPU's, by the objective and the certificate, and with itself: the bits must be the same.
+// training compares the objective and certificate of a run with the CPU's, and requires that a second run gives the same bits.
 func (g *rig) training(ctx context.Context, c methodCase, r *rand.Rand, w *worst) (string, error) {
 	o, start, err := g.problem(c, r)
 	if err != nil {
@@ -95,7 +96,7 @@ func (g *rig) training(ctx context.Context, c methodCase, r *rand.Rand, w *worst
 				return nil, err
 			}
 		}
-		full, err := engine.NewEngine(o, 1).FullPass(ctx, s.W, oracles.Smoothing{}, nil) // what the method itself says may be of other weights
+		full, err := engine.NewEngine(o, 1).FullPass(ctx, s.W, oracles.Smoothing{}, nil) // the method may report values at other weights
 		if err != nil {
 			return nil, err
 		}
@@ -115,7 +116,7 @@ func (g *rig) training(ctx context.Context, c methodCase, r *rand.Rand, w *worst
 		return "", err
 	}
 	if !slices.Equal(got.W, again.W) {
-		return "", fmt.Errorf("a second run gives other bits")
+		return "", fmt.Errorf("a second run gives different bits")
 	}
 	tolerance := trained
 	if c.rounded {
@@ -125,12 +126,12 @@ func (g *rig) training(ctx context.Context, c methodCase, r *rand.Rand, w *worst
 		return "", err
 	}
 	if math.IsNaN(want.Dual) != math.IsNaN(got.Dual) || got.Dual > want.Primal*(1+tolerance) || want.Dual > got.Primal*(1+tolerance) {
-		return "", fmt.Errorf("certified to be in [%v, %v], on the CPU in [%v, %v]", got.Dual, got.Primal, want.Dual, want.Primal)
+		return "", fmt.Errorf("certified optimum in [%v, %v], on the CPU in [%v, %v]", got.Dual, got.Primal, want.Dual, want.Primal)
 	}
 	return fmt.Sprintf("objective %.6g after %d passes, on the CPU %.6g", got.Primal, passes, want.Primal), nil
 }
 
-// problem draws chains whose labels mostly show in their inputs, and where to begin.
+// problem draws chains whose inputs mostly reveal their labels, and initial weights.
 func (g *rig) problem(c methodCase, r *rand.Rand) (*engine.Objective, []float32, error) {
 	const labels, dim = netLabels, 6
 	var lengths []int
@@ -147,7 +148,7 @@ func (g *rig) problem(c methodCase, r *rand.Rand) (*engine.Objective, []float32,
 	if text {
 		d.Attributes = drawSparse(r, d, 30, 5, true, false)
 		d.EdgeAttributes = drawSparse(r, d, 4, 2, true, true)
-		net, err := nets.NewSparseLinear(30, 4, labels, nets.EdgesTransition)
+		net, err := sparse.NewChain(30, 4, labels, nets.EdgesTransition)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -174,7 +175,7 @@ func (g *rig) problem(c methodCase, r *rand.Rand) (*engine.Objective, []float32,
 	return o, net.Init(1), o.Check()
 }
 
-// forbidding forbids a label to start a chain, one to end it, and a step, and takes these from the gold labels.
+// forbidding forbids one start label, one end label and one transition, and removes them from the gold labels.
 func forbidding(d *structured.Dataset) *chains.Constraints {
 	const first, last, from, to, instead = 3, 2, 1, 2, 0
 	y := d.Alphabet.Len()

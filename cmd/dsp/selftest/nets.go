@@ -7,12 +7,13 @@ import (
 	"math/rand/v2"
 
 	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/kernels"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/vec"
 )
 
 var netChecks = []Check{
-	{"matrix products: " + nets.CurrentBLAS().Name() + " vs plain loops", checkBLAS},
+	{"matrix products: " + kernels.CurrentBLAS().Name() + " vs plain loops", checkBLAS},
 	checkNet(nets.Config{Net: "linear", Window: 3}),
 	checkNet(nets.Config{Net: "mlp", Hidden: []int{11, 7}, Edges: nets.EdgesPosition}),
 	checkNet(nets.Config{Net: "cnn", Channels: []int{9}, Activation: nets.Tanh}),
@@ -22,7 +23,7 @@ var netChecks = []Check{
 
 // checkBLAS compares products of matrices of odd sizes, transposed or not.
 func checkBLAS(_ context.Context, r *rand.Rand, w *worst) (string, error) {
-	b := nets.CurrentBLAS()
+	b := kernels.CurrentBLAS()
 	for _, size := range [][3]int{{1, 1, 1}, {3, 5, 7}, {64, 128, 32}, {65, 129, 33}, {1, 200, 300}, {130, 26, 128}} {
 		m, n, k := size[0], size[1], size[2]
 		x, y := normals(r, m*k), normals(r, k*n)
@@ -119,7 +120,7 @@ func compareDerivatives(worker *nets.NetWorker, at []float32, batch *structured.
 	return w.near("⟨Jᵀv, ẇ⟩", pull, push, 1e-3)
 }
 
-// randomInputs makes four chains, of lengths 3, 0, 1 and 6, of images or of two discrete inputs.
+// randomInputs draws four chains, of lengths 3, 0, 1 and 6, with image or with two discrete inputs.
 func randomInputs(r *rand.Rand, discrete bool) *structured.Dataset {
 	d := &structured.Dataset{Name: "random", Offsets: []int{0, 3, 3, 4, 10}}
 	if !discrete {

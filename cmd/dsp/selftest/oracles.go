@@ -24,7 +24,7 @@ func oracleChecks() []Check {
 	return append(checks, Check{"chain oracles: " + chain.Vector() + " vs plain Go", checkVectors})
 }
 
-// kindChecks compares a kind's oracle with enumeration, in all that it can answer.
+// kindChecks compares every answer of a kind's oracle with enumeration.
 func kindChecks(kind kinds.Kind) []Check {
 	var checks []Check
 	add := func(question string, check checkOracle) {
@@ -42,7 +42,7 @@ func kindChecks(kind kinds.Kind) []Check {
 	return checks
 }
 
-// checkOracle compares an oracle's answers about a small batch with enumeration. The oracle must have what the check asks it for.
+// checkOracle compares an oracle's answers for a small batch with enumeration. The oracle must have the capability that the check uses.
 type checkOracle func(o oracles.Maximiser, θ *structured.Potentials, r *rand.Rand, w *worst) error
 
 // onSmall runs a check of a kind's oracle on many random batches.
@@ -67,7 +67,7 @@ func checkMax(o oracles.Maximiser, θ *structured.Potentials, _ *rand.Rand, w *w
 	for b := range θ.Len() {
 		all := enumerate(θ, b)
 		if len(all) == 0 {
-			if err := w.near("value where nothing is allowed", value[b], math.Inf(-1), 0); err != nil {
+			if err := w.near("value without allowed outputs", value[b], math.Inf(-1), 0); err != nil {
 				return err
 			}
 			continue
@@ -95,7 +95,7 @@ func checkTopK(o oracles.Maximiser, θ *structured.Potentials, r *rand.Rand, w *
 		for i := range best.Count[b] {
 			values := best.Output(i, θ.Outputs[b], θ.Outputs[b+1])
 			if slices.ContainsFunc(seen, func(s []int32) bool { return slices.Equal(s, values) }) {
-				return fmt.Errorf("output %v comes twice", values)
+				return fmt.Errorf("output %v appears twice", values)
 			}
 			seen = append(seen, values)
 			if err := w.near("score", best.Score[b*k+i], all[i].score, 1e-5); err != nil {
@@ -138,7 +138,7 @@ func (w *worst) nearAll(what string, got []float32, want []float64, tolerance fl
 	return nil
 }
 
-// checkL2 compares the smoothing on K outputs, with K large enough to be exact, with that over all of them.
+// checkL2 compares l2 smoothing over K outputs, with K large enough to be exact, with l2 smoothing over all outputs.
 func checkL2(o oracles.Maximiser, θ *structured.Potentials, r *rand.Rand, w *worst) error {
 	μ := []float64{10, 1, 0.1}[r.IntN(3)]
 	s := oracles.Smoothing{Kind: oracles.L2, Mu: μ, MaxK: 2000}

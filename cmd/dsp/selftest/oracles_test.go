@@ -10,7 +10,7 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// garbled is an oracle of which one answer is slightly wrong.
+// garbled is an oracle with one slightly wrong answer.
 type garbled struct {
 	oracles.Oracle
 	question string
@@ -37,7 +37,7 @@ func (g garbled) Exp(θ *structured.Potentials, μ float64, value []float64, u *
 	}
 }
 
-// Every kind's oracle passes the checks of all that it can answer, and fails each of them where that answer is wrong.
+// Every kind's oracle passes all of its checks, and fails each check whose answer is garbled.
 func TestEveryKindIsCheckedAgainstEnumeration(t *testing.T) {
 	for _, kind := range kinds.All {
 		right := kind.Oracle()
@@ -66,7 +66,7 @@ func TestEveryKindIsCheckedAgainstEnumeration(t *testing.T) {
 	}
 }
 
-// check does the check of one question that a kind's oracle is asked.
+// check runs one check of a kind's oracle.
 func check(t *testing.T, kind kinds.Kind, question string) (found string, ok bool) {
 	for _, c := range kindChecks(kind) {
 		if strings.HasPrefix(c.Name, kind.Name()+" "+question+" vs") {

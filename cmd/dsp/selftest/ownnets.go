@@ -7,7 +7,7 @@ import (
 	"github.com/dsp-go/dsp/nets"
 )
 
-// ownGraph is a network as users write them, of ops that the built-in ones do not have. middle maps [Rows×4] to [Rows×4].
+// ownGraph is a network as users write them, with ops that the built-in networks do not use. middle maps [Rows×4] to [Rows×4].
 type ownGraph struct {
 	name   string
 	middle func(g *nets.Graph, x *gorgonia.Node) *gorgonia.Node
@@ -20,13 +20,13 @@ func (o ownGraph) spec() nets.Spec {
 		Name:   "own",
 		Params: []nets.Param{{Name: "in", Shape: []int{3, 4}}, {Name: "square", Shape: []int{4, 4}}, {Name: "table", Shape: []int{6, 4}}},
 		Build: func(g *nets.Graph) (*gorgonia.Node, *gorgonia.Node, error) {
-			return o.middle(g, of(gorgonia.Mul(g.Features(), g.Param("in")))), nil, nil
+			return o.middle(g, must(gorgonia.Mul(g.Features(), g.Param("in")))), nil, nil
 		},
 	}
 }
 
-// of unwraps a node: nets.Build turns the panic into its error.
-func of(n *gorgonia.Node, err error) *gorgonia.Node {
+// must returns n or panics with err; nets.Build turns the panic into an error.
+func must(n *gorgonia.Node, err error) *gorgonia.Node {
 	if err != nil {
 		panic(err)
 	}
@@ -34,28 +34,28 @@ func of(n *gorgonia.Node, err error) *gorgonia.Node {
 }
 
 func reshape(x *gorgonia.Node, shape ...int) *gorgonia.Node {
-	return of(gorgonia.Reshape(x, tensor.Shape(shape)))
+	return must(gorgonia.Reshape(x, tensor.Shape(shape)))
 }
 
 var ownGraphs = []ownGraph{
 	{"softmax", func(_ *nets.Graph, x *gorgonia.Node) *gorgonia.Node {
-		return of(gorgonia.Add(of(gorgonia.SoftMax(x, 1)), of(gorgonia.LogSoftMax(x, 1))))
+		return must(gorgonia.Add(must(gorgonia.SoftMax(x, 1)), must(gorgonia.LogSoftMax(x, 1))))
 	}},
 	{"maximum and mean", func(g *nets.Graph, x *gorgonia.Node) *gorgonia.Node {
-		top, mean := reshape(of(gorgonia.Max(x, 1)), g.Rows, 1), reshape(of(gorgonia.Mean(x, 1)), g.Rows, 1)
-		return of(gorgonia.BroadcastSub(x, of(gorgonia.Add(top, mean)), nil, []byte{1}))
+		top, mean := reshape(must(gorgonia.Max(x, 1)), g.Rows, 1), reshape(must(gorgonia.Mean(x, 1)), g.Rows, 1)
+		return must(gorgonia.BroadcastSub(x, must(gorgonia.Add(top, mean)), nil, []byte{1}))
 	}},
 	{"slices and transposes", func(g *nets.Graph, x *gorgonia.Node) *gorgonia.Node {
-		left, right := of(gorgonia.Slice(x, nil, gorgonia.S(0, 2))), of(gorgonia.Slice(x, nil, gorgonia.S(2, 4)))
-		turned := of(gorgonia.Transpose(reshape(of(gorgonia.Concat(1, right, left)), g.Rows, 2, 2), 0, 2, 1))
-		return reshape(of(gorgonia.Tanh(turned)), g.Rows, 4)
+		left, right := must(gorgonia.Slice(x, nil, gorgonia.S(0, 2))), must(gorgonia.Slice(x, nil, gorgonia.S(2, 4)))
+		turned := must(gorgonia.Transpose(reshape(must(gorgonia.Concat(1, right, left)), g.Rows, 2, 2), 0, 2, 1))
+		return reshape(must(gorgonia.Tanh(turned)), g.Rows, 4)
 	}},
 	{"products of many small matrices", func(g *nets.Graph, x *gorgonia.Node) *gorgonia.Node {
 		a := reshape(x, g.Rows, 2, 2)
-		return reshape(of(gorgonia.BatchedMatMul(a, of(gorgonia.Sigmoid(a)))), g.Rows, 4)
+		return reshape(must(gorgonia.BatchedMatMul(a, must(gorgonia.Sigmoid(a)))), g.Rows, 4)
 	}},
-	{"weights twice, a table that is computed", func(g *nets.Graph, x *gorgonia.Node) *gorgonia.Node {
-		gate := of(gorgonia.Sigmoid(of(gorgonia.Mul(of(gorgonia.Mul(x, g.Param("square"))), g.Param("square")))))
-		return of(gorgonia.Add(of(gorgonia.HadamardProd(x, gate)), of(g.Embed(of(gorgonia.Tanh(g.Param("table"))), 0))))
+	{"weights used twice, computed table", func(g *nets.Graph, x *gorgonia.Node) *gorgonia.Node {
+		gate := must(gorgonia.Sigmoid(must(gorgonia.Mul(must(gorgonia.Mul(x, g.Param("square"))), g.Param("square")))))
+		return must(gorgonia.Add(must(gorgonia.HadamardProd(x, gate)), must(g.Embed(must(gorgonia.Tanh(g.Param("table"))), 0))))
 	}},
 }

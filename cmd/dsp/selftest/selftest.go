@@ -1,5 +1,5 @@
-// Package selftest checks that what dsp computes on this machine is right: the oracles against enumeration, vectors and
-// linear algebra against plain loops, gradients against finite differences, training against its certificate.
+// Package selftest checks that dsp computes correct results on this machine. It compares oracles with enumeration, vector code and
+// linear algebra with plain loops, gradients with finite differences, and training with its certificate.
 package selftest
 
 import (
@@ -13,15 +13,15 @@ import (
 // A Check verifies one thing.
 type Check struct {
 	Name string
-	run  func(ctx context.Context, r *rand.Rand, w *worst) (found string, err error) // no words: those of w
+	run  func(ctx context.Context, r *rand.Rand, w *worst) (found string, err error) // found "": report w instead
 }
 
-// Result is what a check found.
+// Result is the outcome of a check.
 type Result struct {
 	Name    string  `json:"name"`
 	OK      bool    `json:"ok"`
 	Cases   int     `json:"cases"` // numbers or instances compared
-	Error   float64 `json:"error"` // the largest relative error among them
+	Error   float64 `json:"error"` // largest relative error among them
 	Found   string  `json:"found"` // what was compared and how close it was, or what went wrong
 	Seconds float64 `json:"seconds"`
 }
@@ -29,7 +29,7 @@ type Result struct {
 // All returns the checks that run on the CPU.
 func All() []Check { return slices.Concat(oracleChecks(), netChecks, trainingChecks) }
 
-// Do runs the check with a generator of that seed. A panic is a failure.
+// Do runs the check with a generator seeded with seed. A panic counts as a failure.
 func (c Check) Do(ctx context.Context, seed uint64) (result Result) {
 	start := time.Now()
 	result.Name = c.Name
@@ -51,7 +51,7 @@ func (c Check) Do(ctx context.Context, seed uint64) (result Result) {
 	return result
 }
 
-// worst keeps the largest relative error among comparisons.
+// worst keeps the largest relative error of several comparisons.
 type worst struct {
 	error   float64
 	compare int
@@ -60,7 +60,7 @@ type worst struct {
 // near compares got with want; the error is relative to max(1, |want|).
 func (w *worst) near(what string, got, want, tolerance float64) error {
 	w.compare++
-	if got == want { // also ±∞
+	if got == want { // includes ±∞
 		return nil
 	}
 	e := abs(got-want) / max(1, abs(want))

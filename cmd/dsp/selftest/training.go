@@ -17,10 +17,10 @@ import (
 
 var trainingChecks = []Check{
 	{"training: certificates of bcfw, svrg, casimir", checkCertificates},
-	{"training: one model for any number of threads", checkThreads},
+	{"training: same model for any number of threads", checkThreads},
 }
 
-// wordProblem is the hinge of a linear network on a few drawn words, strongly regularised.
+// wordProblem is the hinge loss of a linear network on a few drawn words, strongly regularised.
 func wordProblem(r *rand.Rand, threads int) (*train.Problem, error) {
 	words := ocr.OCRWords{Train: 60, Difficulty: 1, Seed: r.Uint64()}
 	data, _, _ := words.Generate()
@@ -35,7 +35,7 @@ func wordProblem(r *rand.Rand, threads int) (*train.Problem, error) {
 	}, objective.Check()
 }
 
-// fit does passes of a method from the origin.
+// fit runs passes of a method, starting at zero.
 func fit(ctx context.Context, m train.Method, p *train.Problem, passes int) (*train.State, error) {
 	s := &train.State{W: make([]float32, p.Scorer.Dim())}
 	if err := m.Start(ctx, p, s); err != nil {
@@ -49,7 +49,7 @@ func fit(ctx context.Context, m train.Method, p *train.Problem, passes int) (*tr
 	return s, nil
 }
 
-// checkCertificates trains by different methods: every dual value must be a lower bound of every objective.
+// checkCertificates trains by several methods: every dual value must be a lower bound of every objective.
 func checkCertificates(ctx context.Context, r *rand.Rand, _ *worst) (string, error) {
 	p, err := wordProblem(r, runtime.GOMAXPROCS(0))
 	if err != nil {
@@ -69,15 +69,15 @@ func checkCertificates(ctx context.Context, r *rand.Rand, _ *worst) (string, err
 	}
 	low, high := slices.Max(duals), slices.Min(primals)
 	if !(low <= high*(1+1e-6)) {
-		return "", fmt.Errorf("a dual value of %v, above an objective of %v", low, high)
+		return "", fmt.Errorf("dual value %v exceeds objective %v", low, high)
 	}
 	if gap := (high - low) / high; gap > 0.2 {
-		return "", fmt.Errorf("the optimum lies in [%.4g, %.4g]: that is no progress", low, high)
+		return "", fmt.Errorf("the optimum lies in [%.4g, %.4g]: training made no progress", low, high)
 	}
 	return fmt.Sprintf("optimum in [%.4f, %.4f]", low, high), nil
 }
 
-// checkThreads trains with several numbers of threads and compares the bits.
+// checkThreads trains with different numbers of threads and compares the weights bit by bit.
 func checkThreads(ctx context.Context, r *rand.Rand, _ *worst) (string, error) {
 	seed := r.Uint64()
 	var first []float32

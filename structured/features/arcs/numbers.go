@@ -27,7 +27,7 @@ type Numbers struct {
 func NewNumbers(hashes []uint64) (*Numbers, error) {
 	const most = 1 << 31
 	if len(hashes) >= most {
-		return nil, structured.BadInput("%d attributes of arcs, expected fewer than %d: raise --min-count", len(hashes), most)
+		return nil, structured.BadInput("%d attributes of arcs, expected fewer than %d: raise the least count", len(hashes), most)
 	}
 	n := &Numbers{hashes: hashes}
 	log := max(6, bits.Len(uint(len(hashes)))+1)

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/structured/host"
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/engine"
@@ -55,12 +55,12 @@ func (m *SDCA) sweepAsync(ctx context.Context, p *train.Problem, order []int) er
 // loneStep is a step that waits for no other.
 type loneStep struct {
 	dualStep
-	norms  [nets.Stripes]float64
+	norms  [sparse.Stripes]float64
 	linear float64 // Σ c_i ⟨Δu_i, ℓ_i⟩ of the sweep
 	sum    float64 // Σ c_i ΔH(u_i)
 }
 
-func (st *loneStep) take(m *SDCA, p *train.Problem, shared *nets.Shared, i int) error {
+func (st *loneStep) take(m *SDCA, p *train.Problem, shared *sparse.Shared, i int) error {
 	st.i, st.c, st.one[0] = i, p.Data.Weight(i), i
 	st.Batch.Reset(p.Data, st.one[:])
 	st.v.Resize(&st.Batch, p.Scorer.Form())
@@ -79,7 +79,7 @@ func (st *loneStep) take(m *SDCA, p *train.Problem, shared *nets.Shared, i int) 
 }
 
 // move is dualTeam.move for one step.
-func (st *loneStep) move(m *SDCA, p *train.Problem, shared *nets.Shared) bool {
+func (st *loneStep) move(m *SDCA, p *train.Problem, shared *sparse.Shared) bool {
 	n, scale := float64(p.Len()), -1/(p.Lambda*float64(p.Len()))
 	entropy := st.c * (st.entropy - m.memory.entropy[st.i])
 	clear(st.norms[:])

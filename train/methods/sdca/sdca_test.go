@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
@@ -266,7 +267,7 @@ func TestDualShards(t *testing.T) {
 				x.Value = nil
 			}
 			var err error
-			if p.Scorer, err = nets.NewSparseLinear(30*rowsOfShard/7, edges, 3, nets.EdgesTransition); err != nil {
+			if p.Scorer, err = sparse.NewChain(30*rowsOfShard/7, edges, 3, nets.EdgesTransition); err != nil {
 				t.Fatal(err)
 			}
 			p.Engine = engine.NewEngine(p.Objective, 1)

@@ -2,6 +2,7 @@ package sdca
 
 import (
 	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/vec"
 	"github.com/dsp-go/dsp/train"
@@ -19,19 +20,19 @@ const rowsOfShard = 32
 // shards finds their weights in its own cache; weights that another thread has just changed come from that one's, which
 // takes longer than all the arithmetic on them.
 type dualShard struct {
-	scorer *nets.SparseLinear // of the share alone: its weights begin as all weights do
+	scorer *sparse.Linear // of the share alone: its weights begin as all weights do
 	worker nets.Worker
 	data   structured.Dataset
 	batch  structured.Batch
 	θ      structured.Potentials // the share's part of the batch's scores
-	norms  [nets.Stripes]float64
+	norms  [sparse.Stripes]float64
 }
 
 // newDualShards returns the shards of a sparse problem: those of the first part's attributes, then that of all the rest.
 func newDualShards(p *train.Problem) []*dualShard {
 	var shards []*dualShard
 	part := p.Sparse().Form().Parts[0]
-	add := func(scorer *nets.SparseLinear, x *structured.Sparse) {
+	add := func(scorer *sparse.Linear, x *structured.Sparse) {
 		sh := &dualShard{scorer: scorer, worker: scorer.NewWorker(), data: *p.Data}
 		sh.data.SetAttributes(part, x)
 		shards = append(shards, sh)

@@ -4,7 +4,7 @@ import (
 	"context"
 	"math"
 
-	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/vec"
 	"github.com/dsp-go/dsp/train"
@@ -55,7 +55,7 @@ func newDualTeam(m *SDCA, p *train.Problem) *dualTeam {
 	t.scatter = func(k int) error {
 		sh := t.shards[k]
 		clear(sh.norms[:])
-		sh.scorer.Scatter(t.scale, &t.v, &sh.batch, 0, nets.Stripes, m.w, sh.norms[:])
+		sh.scorer.Scatter(t.scale, &t.v, &sh.batch, 0, sparse.Stripes, m.w, sh.norms[:])
 		return nil
 	}
 	if p.Sparse() == nil {

@@ -1,6 +1,0 @@
-//go:build !linux && !darwin
-
-package nets
-
-// openBLAS returns none: libraries are loaded at run time on Linux and macOS only.
-func openBLAS() []BLAS { return nil }

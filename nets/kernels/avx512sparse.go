@@ -1,0 +1,277 @@
+//go:build goexperiment.simd && amd64
+
+package kernels
+
+import (
+	"simd/archsimd"
+	"unsafe"
+)
+
+var avx512Sparse = SparseLoops{
+	Name:       "AVX-512",
+	Gather:     gather16,
+	Scatter:    scatter16,
+	Measure:    measure16,
+	MeasureRun: measureRun16,
+	Take:       take16,
+	IsZero:     isZero16,
+}
+
+// gather16 keeps up to four vectors of sums in registers while it goes through the rows. The last vector of a row is masked.
+func gather16(to, w []float32, index []int32, value []float32) {
+	y := len(to)
+	p, last, x := unsafe.Pointer(&w[:y][0]), uint(len(w)-y), archsimd.BroadcastFloat32x16(1)
+	for j := 0; j < y; j += 4 * lanes16 {
+		n := y - j
+		sums, tail := unsafe.Pointer(&to[j]), first16((n-1)&(lanes16-1)+1)
+		switch {
+		case n > 3*lanes16:
+			if n > 4*lanes16 {
+				tail = first16(lanes16)
+			}
+			s0, s1, s2, s3 := load16(sums, 0), load16(sums, lanes16), load16(sums, 2*lanes16), loadFirst16(sums, 3*lanes16, tail)
+			for k, row := range index {
+				at := uint(int(row) * y)
+				if at > last {
+					outOfRange(row)
+				}
+				if value != nil {
+					x = archsimd.BroadcastFloat32x16(value[k])
+				}
+				r := unsafe.Add(p, 4*(at+uint(j)))
+				s0 = x.MulAdd(load16(r, 0), s0)
+				s1 = x.MulAdd(load16(r, lanes16), s1)
+				s2 = x.MulAdd(load16(r, 2*lanes16), s2)
+				s3 = x.MulAdd(loadFirst16(r, 3*lanes16, tail), s3)
+			}
+			store16(sums, 0, s0)
+			store16(sums, lanes16, s1)
+			store16(sums, 2*lanes16, s2)
+			storeFirst16(sums, 3*lanes16, s3, tail)
+		case n > 2*lanes16:
+			s0, s1, s2 := load16(sums, 0), load16(sums, lanes16), loadFirst16(sums, 2*lanes16, tail)
+			for k, row := range index {
+				at := uint(int(row) * y)
+				if at > last {
+					outOfRange(row)
+				}
+				if value != nil {
+					x = archsimd.BroadcastFloat32x16(value[k])
+				}
+				r := unsafe.Add(p, 4*(at+uint(j)))
+				s0 = x.MulAdd(load16(r, 0), s0)
+				s1 = x.MulAdd(load16(r, lanes16), s1)
+				s2 = x.MulAdd(loadFirst16(r, 2*lanes16, tail), s2)
+			}
+			store16(sums, 0, s0)
+			store16(sums, lanes16, s1)
+			storeFirst16(sums, 2*lanes16, s2, tail)
+		case n > lanes16:
+			s0, s1 := load16(sums, 0), loadFirst16(sums, lanes16, tail)
+			for k, row := range index {
+				at := uint(int(row) * y)
+				if at > last {
+					outOfRange(row)
+				}
+				if value != nil {
+					x = archsimd.BroadcastFloat32x16(value[k])
+				}
+				r := unsafe.Add(p, 4*(at+uint(j)))
+				s0 = x.MulAdd(load16(r, 0), s0)
+				s1 = x.MulAdd(loadFirst16(r, lanes16, tail), s1)
+			}
+			store16(sums, 0, s0)
+			storeFirst16(sums, lanes16, s1, tail)
+		default:
+			s0 := loadFirst16(sums, 0, tail)
+			for k, row := range index {
+				at := uint(int(row) * y)
+				if at > last {
+					outOfRange(row)
+				}
+				if value != nil {
+					x = archsimd.BroadcastFloat32x16(value[k])
+				}
+				s0 = x.MulAdd(loadFirst16(unsafe.Add(p, 4*(at+uint(j))), 0, tail), s0)
+			}
+			storeFirst16(sums, 0, s0, tail)
+		}
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
+// scatter16 keeps up to four vectors of v in registers while it goes through the rows. The last vector of a row is masked.
+func scatter16(w, v []float32, c float32, index []int32, value []float32) {
+	y := len(v)
+	p, last := unsafe.Pointer(&w[:y][0]), uint(len(w)-y)
+	one := archsimd.BroadcastFloat32x16(c)
+	x := one
+	for j := 0; j < y; j += 4 * lanes16 {
+		n := y - j
+		from, tail := unsafe.Pointer(&v[j]), first16((n-1)&(lanes16-1)+1)
+		switch {
+		case n > 3*lanes16:
+			if n > 4*lanes16 {
+				tail = first16(lanes16)
+			}
+			v0, v1, v2, v3 := load16(from, 0), load16(from, lanes16), load16(from, 2*lanes16), loadFirst16(from, 3*lanes16, tail)
+			for k, row := range index {
+				at := uint(int(row) * y)
+				if at > last {
+					outOfRange(row)
+				}
+				if value != nil {
+					x = one.Mul(archsimd.BroadcastFloat32x16(value[k]))
+				}
+				r := unsafe.Add(p, 4*(at+uint(j)))
+				store16(r, 0, x.MulAdd(v0, load16(r, 0)))
+				store16(r, lanes16, x.MulAdd(v1, load16(r, lanes16)))
+				store16(r, 2*lanes16, x.MulAdd(v2, load16(r, 2*lanes16)))
+				storeFirst16(r, 3*lanes16, x.MulAdd(v3, loadFirst16(r, 3*lanes16, tail)), tail)
+			}
+		case n > 2*lanes16:
+			v0, v1, v2 := load16(from, 0), load16(from, lanes16), loadFirst16(from, 2*lanes16, tail)
+			for k, row := range index {
+				at := uint(int(row) * y)
+				if at > last {
+					outOfRange(row)
+				}
+				if value != nil {
+					x = one.Mul(archsimd.BroadcastFloat32x16(value[k]))
+				}
+				r := unsafe.Add(p, 4*(at+uint(j)))
+				store16(r, 0, x.MulAdd(v0, load16(r, 0)))
+				store16(r, lanes16, x.MulAdd(v1, load16(r, lanes16)))
+				storeFirst16(r, 2*lanes16, x.MulAdd(v2, loadFirst16(r, 2*lanes16, tail)), tail)
+			}
+		case n > lanes16:
+			v0, v1 := load16(from, 0), loadFirst16(from, lanes16, tail)
+			for k, row := range index {
+				at := uint(int(row) * y)
+				if at > last {
+					outOfRange(row)
+				}
+				if value != nil {
+					x = one.Mul(archsimd.BroadcastFloat32x16(value[k]))
+				}
+				r := unsafe.Add(p, 4*(at+uint(j)))
+				store16(r, 0, x.MulAdd(v0, load16(r, 0)))
+				storeFirst16(r, lanes16, x.MulAdd(v1, loadFirst16(r, lanes16, tail)), tail)
+			}
+		default:
+			v0 := loadFirst16(from, 0, tail)
+			for k, row := range index {
+				at := uint(int(row) * y)
+				if at > last {
+					outOfRange(row)
+				}
+				if value != nil {
+					x = one.Mul(archsimd.BroadcastFloat32x16(value[k]))
+				}
+				r := unsafe.Add(p, 4*(at+uint(j)))
+				storeFirst16(r, 0, x.MulAdd(v0, loadFirst16(r, 0, tail)), tail)
+			}
+		}
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
+// measure16 is scatter16 on up to two vectors of each row at a time.
+func measure16(w, v []float32, c float32, index []int32, value []float32, change *Changes) {
+	y := len(v)
+	p, last := unsafe.Pointer(&w[:y][0]), uint(len(w)-y)
+	one := archsimd.BroadcastFloat32x16(c)
+	x := one
+	for j := 0; j < y; j += 2 * lanes16 {
+		n := y - j
+		from, tail := unsafe.Pointer(&v[j]), first16((n-1)&(lanes16-1)+1)
+		if n > lanes16 {
+			if n > 2*lanes16 {
+				tail = first16(lanes16)
+			}
+			v0, v1 := load16(from, 0), loadFirst16(from, lanes16, tail)
+			for k, row := range index {
+				at := uint(int(row) * y)
+				if at > last {
+					outOfRange(row)
+				}
+				if value != nil {
+					x = one.Mul(archsimd.BroadcastFloat32x16(value[k]))
+				}
+				r, lanes := unsafe.Add(p, 4*(at+uint(j))), unsafe.Pointer(&change[place(row)])
+				b0, b1 := load16(r, 0), loadFirst16(r, lanes16, tail)
+				a0, a1 := x.MulAdd(v0, b0), x.MulAdd(v1, b1)
+				store16(r, 0, a0)
+				storeFirst16(r, lanes16, a1, tail)
+				sum := a0.Sub(b0).MulAdd(a0.Add(b0), a1.Sub(b1).Mul(a1.Add(b1)))
+				store16(lanes, 0, load16(lanes, 0).Add(sum))
+			}
+		} else {
+			v0 := loadFirst16(from, 0, tail)
+			for k, row := range index {
+				at := uint(int(row) * y)
+				if at > last {
+					outOfRange(row)
+				}
+				if value != nil {
+					x = one.Mul(archsimd.BroadcastFloat32x16(value[k]))
+				}
+				r, lanes := unsafe.Add(p, 4*(at+uint(j))), unsafe.Pointer(&change[place(row)])
+				b0 := loadFirst16(r, 0, tail)
+				a0 := x.MulAdd(v0, b0)
+				storeFirst16(r, 0, a0, tail)
+				store16(lanes, 0, load16(lanes, 0).Add(a0.Sub(b0).Mul(a0.Add(b0))))
+			}
+		}
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
+func measureRun16(w, v []float32, c float32) float64 {
+	n := len(w)
+	if n == 0 {
+		return 0
+	}
+	to, from := unsafe.Pointer(&w[0]), unsafe.Pointer(&v[:n][0])
+	x, mask := archsimd.BroadcastFloat32x16(c), first16(lanes16)
+	var sum archsimd.Float32x16
+	for i := 0; i < n; i += lanes16 {
+		if i+lanes16 > n {
+			mask = first16(n - i)
+		}
+		before := loadFirst16(to, i, mask)
+		after := x.MulAdd(loadFirst16(from, i, mask), before)
+		storeFirst16(to, i, after, mask)
+		sum = after.Sub(before).MulAdd(after.Add(before), sum)
+	}
+	return addUp16(sum)
+}
+
+func take16(change []sixteen) float64 {
+	var sum, zero archsimd.Float32x16
+	for k := range change {
+		lanes := unsafe.Pointer(&change[k])
+		sum = sum.Add(load16(lanes, 0))
+		store16(lanes, 0, zero)
+	}
+	return addUp16(sum)
+}
+
+func isZero16(x []float32) bool {
+	if len(x) == 0 {
+		return true
+	}
+	p, mask := unsafe.Pointer(&x[0]), first16(lanes16)
+	var zero archsimd.Float32x16
+	for i := 0; i < len(x); i += lanes16 {
+		if i+lanes16 > len(x) {
+			mask = first16(len(x) - i)
+		}
+		if loadFirst16(p, i, mask).NotEqual(zero).ToBits() != 0 {
+			archsimd.ClearAVXUpperBits()
+			return false
+		}
+	}
+	archsimd.ClearAVXUpperBits()
+	return true
+}

@@ -1,5 +1,0 @@
-//go:build !race
-
-package nets
-
-const raceDetector = false

@@ -1,0 +1,149 @@
+package sparse
+
+import (
+	"sync"
+
+	"github.com/dsp-go/dsp/nets/kernels"
+	"github.com/dsp-go/dsp/structured"
+)
+
+// Stripes is how many stripes the weights are divided into. It is fixed, so that sums over stripes do not depend on the number of
+// threads.
+const Stripes = kernels.Stripes
+
+// share returns what stripes lo to hi-1 own of a block of weights that is divided among all stripes.
+func share(block []float32, lo, hi int) []float32 {
+	n := len(block)
+	return block[n*lo/Stripes : n*hi/Stripes]
+}
+
+// Scatter adds c·Jᵀv to the weights of stripes lo to hi-1 of to [Dim], where v are marginals of the batch or differences of
+// marginals; lo = 0 and hi = Stripes update all weights. Calls on disjoint stripes of the same to may run at the same time. Each
+// weight receives its summands in the order of the batch, so its bits depend neither on the division nor on the threads.
+//
+// If norms [Stripes] is not nil, norms[k] grows by the change of ‖to‖² in stripe k, Σ(2xδ + δ²) with x a weight before the call
+// and δ its change.
+func (s *Linear) Scatter(c float32, v *structured.Marginals, batch *structured.Batch, lo, hi int, to []float32, norms []float64) {
+	if c == 0 || lo >= hi {
+		return
+	}
+	f := scatterers.Get().(*scatterer)
+	defer scatterers.Put(f)
+	f.c, f.lo, f.hi, f.norms = c, lo, hi, norms
+	for b, i := range batch.Examples {
+		for k := range s.parts {
+			s.parts[k].scatter(f, &v.Parts[k], b, batch.Data, i, to)
+		}
+		f.flush()
+	}
+}
+
+// scatter adds the pullback of example b of v, which is example i of the data.
+func (p *part) scatter(f *scatterer, v *structured.Part, b int, data *structured.Dataset, i int, to []float32) {
+	x, width := data.AttributesOf(p.Shape), p.Width
+	if p.Rows == structured.Tied || p.attributes == 0 {
+		x = nil
+	}
+	if x == nil && p.bias < 0 {
+		return
+	}
+	row := 0
+	if x != nil {
+		row = data.Rows(p.Rows)[i]
+	}
+	weights := to[p.rows:][:p.attributes*width]
+	for r := v.Offsets[b]; r < v.Offsets[b+1]; r, row = r+1, row+1 {
+		from := v.Values[r*width:][:width]
+		if kernels.Sparse.IsZero(from) {
+			continue
+		}
+		if p.bias >= 0 {
+			f.addShare(to[p.bias:][:width], from, 1)
+		}
+		if x == nil {
+			continue
+		}
+		index, value := x.Row(row)
+		if !p.wide {
+			f.rows(weights, from, index, value)
+			continue
+		}
+		for k, a := range index {
+			f.addShare(weights[int(a)*width:][:width], from, kernels.ValueAt(value, k))
+		}
+	}
+}
+
+// scatterer is the state of one call of Scatter. Its sums are zero between calls.
+type scatterer struct {
+	change *kernels.Changes
+	c      float32
+	lo, hi int
+	norms  []float64
+	index  [64]int32 // attributes of these stripes
+	value  [64]float32
+}
+
+var scatterers = sync.Pool{New: func() any { return &scatterer{change: new(kernels.Changes)} }}
+
+// rows adds to the rows of the attributes of one position, 64 at a time whatever the stripes, so that changes are summed in the
+// same order for every division.
+func (f *scatterer) rows(to, v []float32, index []int32, value []float32) {
+	whole := f.lo == 0 && f.hi == Stripes
+	for len(index) > 0 {
+		n := min(len(index), len(f.index))
+		owned, x := index[:n], value
+		if !whole {
+			owned, x = f.choose(owned, x)
+		}
+		if f.norms == nil {
+			kernels.Sparse.Scatter(to, v, f.c, owned, x)
+		} else {
+			kernels.Sparse.Measure(to, v, f.c, owned, x, f.change)
+		}
+		index = index[n:]
+		if value != nil {
+			value = value[n:]
+		}
+	}
+}
+
+// choose returns the attributes that belong to the stripes of this call. It does not branch on the attributes.
+func (f *scatterer) choose(index []int32, value []float32) ([]int32, []float32) {
+	n, lo, width := 0, uint32(f.lo), uint32(f.hi-f.lo)
+	for k, row := range index {
+		f.index[n&63] = row
+		if value != nil {
+			f.value[n&63] = value[k]
+		}
+		in := uint32(kernels.StripeOf(row)) - lo
+		n += int((in - width) >> 31 &^ (in >> 31))
+	}
+	if value == nil {
+		return f.index[:n], nil
+	}
+	return f.index[:n], f.value[:n]
+}
+
+// addShare adds x·c·v to the share that these stripes own of a block of weights.
+func (f *scatterer) addShare(to, v []float32, x float32) {
+	if f.norms == nil {
+		if v = share(v, f.lo, f.hi); len(v) > 0 {
+			kernels.Sparse.Scatter(share(to, f.lo, f.hi), v, f.c*x, []int32{0}, nil)
+		}
+		return
+	}
+	for p := f.lo; p < f.hi; p++ {
+		f.norms[p] += kernels.Sparse.MeasureRun(share(to, p, p+1), share(v, p, p+1), f.c*x)
+	}
+}
+
+// flush adds the changes of an example to the norms.
+func (f *scatterer) flush() {
+	if f.norms == nil {
+		return
+	}
+	for p := f.lo; p < f.hi; p++ {
+		f.norms[p] += kernels.Sparse.Take(f.change[p*kernels.Places : (p+1)*kernels.Places])
+	}
+}

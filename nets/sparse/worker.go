@@ -1,0 +1,52 @@
+package sparse
+
+import (
+	"github.com/dsp-go/dsp/nets/kernels"
+	"github.com/dsp-go/dsp/structured"
+)
+
+type worker struct {
+	s     *Linear
+	batch *structured.Batch // of the last Score
+}
+
+// Score implements nets.Worker. It sums over the attributes of a row in their order, whatever the batch.
+func (k *worker) Score(w []float32, batch *structured.Batch, θ *structured.Potentials) error {
+	k.batch = batch
+	θ.Resize(batch, k.s.form)
+	for i := range k.s.parts {
+		k.s.parts[i].score(w, batch, &θ.Parts[i])
+	}
+	return nil
+}
+
+// Pullback implements nets.Worker.
+func (k *worker) Pullback(v *structured.Marginals, grad []float32) error {
+	k.s.Scatter(1, v, k.batch, 0, Stripes, grad, nil)
+	return nil
+}
+
+// score sets each row of θ to the bias, or zeros, plus the rows of w of its attributes.
+func (p *part) score(w []float32, batch *structured.Batch, θ *structured.Part) {
+	width, to := p.Width, θ.Values
+	if p.bias < 0 {
+		clear(to)
+	} else {
+		for at := 0; at < len(to); at += width {
+			copy(to[at:at+width], w[p.bias:])
+		}
+	}
+	x := batch.Data.AttributesOf(p.Shape)
+	if x == nil || θ.Offsets == nil || p.attributes == 0 {
+		return
+	}
+	rows, at := batch.Data.Rows(p.Rows), 0
+	w = w[p.rows:][:p.attributes*width]
+	for _, i := range batch.Examples {
+		for r := rows[i]; r < rows[i+1]; r++ {
+			index, value := x.Row(r)
+			kernels.Sparse.Gather(to[at:at+width], w, index, value)
+			at += width
+		}
+	}
+}
