@@ -21,7 +21,7 @@ type Config struct {
 	Label      string         `yaml:"label" json:"label" group:"Data" only:"format=conllu task=tag" unit:"upos|xpos|feats|deprel|misc:KEY" help:"field of a conllu file to use as the label; misc:KEY takes the value of KEY= in the last field; empty: upos"`
 	Scheme     string         `yaml:"scheme" json:"scheme" group:"Data" values:"keep|iob1|iob2|bioes" only:"format=conll,conllu,crfsuite task=tag" help:"convert entity tags to this scheme on reading; keep leaves them unchanged"`
 	Partial    bool           `yaml:"partial" json:"partial" group:"Data" only:"format=conll,conllu,crfsuite task=tag" help:"accept partial labels: ? (or _) means any label, A|B one of these; without this flag they are ordinary labels"`
-	Fold       int            `yaml:"fold" json:"fold" group:"Data" min:"-1" only:"format=letters" help:"fold of the letters training file to hold out as test data; -1: none"`
+	Fold       int            `yaml:"fold" json:"fold" group:"Data" min:"-1" only:"format=letters" help:"letters only: fold of the training file to hold out as test data; -1: none"`
 	Examples   settings.Sizes `yaml:"examples" json:"examples" group:"Data" min:"1" only:"format=builtin" unit:"TRAIN,DEV,TEST" help:"how many words (for parse: sentences) to draw for training, development and test"`
 	Difficulty float64        `yaml:"difficulty" json:"difficulty" group:"Data" min:"0" only:"format=builtin task=ocr" help:"how strongly drawn letters are distorted: 0 clean, 1 ambiguous out of context, 2 hardly legible"`
 

@@ -202,13 +202,13 @@ func TestReadDataErrors(t *testing.T) {
 		"--columns":                                   func(c *Config) { c.Columns = "word" },
 		"named word":                                  func(c *Config) { c.Columns = "token=0,label=-1" },
 		`--format "con" is not known`:                 func(c *Config) { c.Format = "con" },
-		"--fold 1 means nothing":                      func(c *Config) { c.Fold = 1 },
+		"--fold 1 has no effect":                      func(c *Config) { c.Fold = 1 },
 		"dev.conll:1: label":                          func(c *Config) { c.Dev = file(t, "dev.conll", "the DT B-Y\n") },
-		"--columns word=0,label=1 mean":               func(c *Config) { c.Task, c.Format, c.Columns = "ocr", "letters", "word=0,label=1" },
+		"--columns word=0,label=1 has no":             func(c *Config) { c.Task, c.Format, c.Columns = "ocr", "letters", "word=0,label=1" },
 		"tab-separated":                               func(c *Config) { c.Task, c.Format, c.Columns, c.MinCount, c.Net = "ocr", "letters", "", 0, "auto" },
 		"use --task ocr":                              func(c *Config) { c.Format, c.Columns, c.MinCount = "letters", "", 0 },
 		"use --task tag":                              func(c *Config) { c.Task, c.MinCount = "ocr", 0 },
-		"--min-count 1 means nothing with --task ocr": func(c *Config) { c.Task = "ocr" },
+		"--min-count 1 has no effect with --task ocr": func(c *Config) { c.Task = "ocr" },
 	} {
 		c := tagConfig(conll)
 		change(&c)

@@ -142,7 +142,7 @@ func (r *Run) warnIfMoved() {
 	}
 	before, _, _ := strings.Cut(was.Device, ":")
 	if now, _, _ := strings.Cut(r.config.Device, ":"); now != before || was.TF32 != r.config.TF32 {
-		r.o.Log.Warn("the run goes on on another device, or in other precision: not to the bits that it would have had", "was", was.Device,
+		r.o.Log.Warn("the run continues on another device or in another precision: its bits will differ from those of the run without a break", "was", was.Device,
 			"now", r.config.Device)
 	}
 }
@@ -173,7 +173,7 @@ const (
 	stepPositions = 1 << 13
 )
 
-// deviceBatch is how many examples a step takes on a GPU where nothing was said and the CPU would take that many: a step on ten
+// deviceBatch is the default number of examples per step on a GPU, where the CPU would take cpu examples: a step on ten
 // examples takes as long there as one on hundreds, but a pass should have steps enough to get somewhere.
 func deviceBatch(method string, d *structured.Dataset, cpu int) int {
 	if method == "lbfgs" {

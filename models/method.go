@@ -131,7 +131,7 @@ func (c *Config) chooseMethod(p *train.Problem) (method train.Method, why string
 		}
 	}
 	if c.Gap > 0 && p.Partial() {
-		return nil, "", structured.BadInput("--gap %v needs a certificate, which labels known in part do not allow; use --passes", c.Gap)
+		return nil, "", structured.BadInput("--gap %v needs a certificate, which partial labels do not allow; use --passes", c.Gap)
 	}
 	if c.Passes == 0 {
 		c.Passes = cmp.Or(passes[c.Method], convexPasses)

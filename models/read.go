@@ -97,7 +97,7 @@ func (m *Model) accepts(d *structured.Dataset) error {
 	case m.Dim != d.Dim:
 		return structured.BadInput("%s: %d dense features per position, the model expects %d", d.Name, d.Dim, m.Dim)
 	case len(m.Vocab) != len(d.Vocab):
-		return structured.BadInput("%s: %d discrete inputs a position, the model expects %d", d.Name, len(d.Vocab), len(m.Vocab))
+		return structured.BadInput("%s: %d discrete inputs per position, the model expects %d", d.Name, len(d.Vocab), len(m.Vocab))
 	case m.arcs != nil && (d.Table(trees.ArcRows) == nil || d.Table(trees.ArcRows).Attributes == nil):
 		return structured.BadInput("%s: no attributes of arcs, which the model reads", d.Name)
 	case m.Dictionary != nil && d.Attributes == nil:

@@ -153,7 +153,7 @@ func (r *Run) checkpoint() (*train.Checkpoint, error) {
 		if !errors.Is(err, fs.ErrNotExist) {
 			return c, err
 		}
-		r.o.Log.Info("no checkpoint yet: the run begins again", "folder", r.config.Out)
+		r.o.Log.Info("no checkpoint yet: the run starts over", "folder", r.config.Out)
 	}
 	return train.NewCheckpoint(dir, identity)
 }

@@ -48,7 +48,7 @@ func checkSetting(s settings.Setting, c *Config) error {
 			}
 			at += " --inner " + c.Inner
 		}
-		return structured.BadInput("--%s %v means nothing with --%s %s; it is for --%s %s",
+		return structured.BadInput("--%s %v has no effect with --%s %s; it is for --%s %s",
 			s.Name, s.Value.Interface(), name, at, name, strings.ReplaceAll(values, ",", ", "))
 	}
 	return nil

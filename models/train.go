@@ -89,10 +89,10 @@ func trainOn(ctx context.Context, c Config, data *Data, o TrainOptions) (*Result
 	o.Log.Info("data", "training", data.Train.Name, "examples", data.Train.Len(), "positions", data.Train.Positions(),
 		"labels", data.Train.Alphabet.Len())
 	if x := data.crossing; x != nil {
-		o.Log.Info("arcs that cross were lifted", "sentences", x.Sentences, "arcs", x.Arcs, "lifts", x.Lifts)
+		o.Log.Info("lifted crossing arcs", "sentences", x.Sentences, "arcs", x.Arcs, "lifts", x.Lifts)
 	}
 	if !c.Partial && formats.Find(c.Format).Tokens && data.Train.Alphabet.Index(text.AnyLabel) >= 0 {
-		o.Log.Warn("label " + text.AnyLabel + " is learned like any other; with --partial it is one that is not known")
+		o.Log.Warn("label " + text.AnyLabel + " is learned like any other label; with --partial it means that the label is unknown")
 	}
 	r, err := NewRun(c, data, o)
 	if err != nil {

@@ -56,7 +56,7 @@ func TestConvexMethodsStop(t *testing.T) {
 	}
 	_, c := trainText(t, func(*Config) {})
 	if _, err := os.Stat(filepath.Join(c.Out, lastFile)); err == nil {
-		t.Error("without development data, a last model beside the only one")
+		t.Error("without development data there is a last model besides the only one")
 	}
 }
 

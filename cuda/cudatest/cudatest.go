@@ -1,5 +1,5 @@
-// Package cudatest opens a device for tests: the emulated one with make test-gpu, a real one where DSP_CUDA_TEST=device.
-// Elsewhere the tests that need one are skipped.
+// Package cudatest opens a device for tests: the emulated one with make test-gpu, a real one with DSP_CUDA_TEST=device.
+// Without either, tests that need a device are skipped.
 package cudatest
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/dsp-go/dsp/cuda/device"
 )
 
-// Device returns a device for the test. The test fails where an error stuck to it.
+// Device returns a device for the test. The test fails if the device ends with an error.
 func Device(t testing.TB) *device.Device {
 	t.Helper()
 	d := open(t)
@@ -22,14 +22,14 @@ func Device(t testing.TB) *device.Device {
 	return d
 }
 
-// Emulated returns an emulated device that is set up by environment variables, as in "DSP_EMULATED_MEMORY=1000000". Errors are the test's
-// business. On a real device the test is skipped.
+// Emulated returns an emulated device configured by environment variables, such as "DSP_EMULATED_MEMORY=1000000". The test must check
+// for errors itself. On a real device the test is skipped.
 //
-//	DSP_EMULATED_MEMORY   bytes there are, 2 GiB by default
-//	DSP_EMULATED_DEVICES  how many there are, 1 by default
-//	DSP_EMULATED_LOSE     which launch, the first being 1, finds the device lost; :CODE after it is the result, 719 by default
-//	DSP_EMULATED_ORDER    forward, reverse or random:SEED, in which threads and blocks run
-//	DSP_EMULATED_THREADS  of the operating system that run blocks; by default several where a launch is large
+//	DSP_EMULATED_MEMORY   bytes of memory, 2 GiB by default
+//	DSP_EMULATED_DEVICES  number of devices, 1 by default
+//	DSP_EMULATED_LOSE     number of the launch, from 1, that loses the device; :CODE sets the result code, 719 by default
+//	DSP_EMULATED_ORDER    forward, reverse or random:SEED, the order in which threads and blocks run
+//	DSP_EMULATED_THREADS  OS threads that run blocks; by default several for a large launch
 func Emulated(t testing.TB, settings ...string) *device.Device {
 	t.Helper()
 	if onDevice() {
@@ -57,7 +57,7 @@ func open(t testing.TB) *device.Device {
 	if library == "" && !onDevice() {
 		t.Skip("no device: make test-gpu emulates one, DSP_CUDA_TEST=device uses a real one")
 	}
-	// Go runs a test again when what it looked at has changed; it does not see what the library looks at.
+	// go test repeats a test when a file that it opened has changed; it cannot see which files the library opens.
 	if _, err := os.Stat(library); library != "" && err != nil {
 		t.Fatalf("DSP_CUDA_LIBRARY: %v (make emulator)", err)
 	}
@@ -69,7 +69,7 @@ func open(t testing.TB) *device.Device {
 		t.Fatal(err)
 	}
 	if onDevice() && d.Info().Emulated() {
-		t.Fatal("DSP_CUDA_TEST=device with DSP_CUDA_LIBRARY=" + library + ": which?")
+		t.Fatal("DSP_CUDA_TEST=device and DSP_CUDA_LIBRARY=" + library + " contradict each other; set one")
 	}
 	return d
 }

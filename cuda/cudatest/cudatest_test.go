@@ -21,7 +21,7 @@ func TestKernelRuns(t *testing.T) {
 		}
 	}
 	if d.Info().Emulated() && !math.IsNaN(float64(got[999])) {
-		t.Errorf("memory that nobody wrote holds %v, expected poison", got[999])
+		t.Errorf("memory that was never written holds %v, expected poison", got[999])
 	}
 	device.Free(d, x)
 }
@@ -54,7 +54,7 @@ func TestMemoryEnds(t *testing.T) {
 	device.New[float32](d, 600, "six hundred")
 	var full *device.OutOfMemoryError
 	if !errors.As(d.Err(), &full) || full.Needed != 2400 || full.What != "six hundred" || full.Total != 10000 {
-		t.Errorf("error %v, expected 2400 of 10000 bytes too many", d.Err())
+		t.Errorf("error %v, expected 2400 bytes needed of 10000", d.Err())
 	}
 	device.Free(d, x)
 }
@@ -74,7 +74,7 @@ func TestDeviceIsLost(t *testing.T) {
 		}
 	}
 	if err := d.Close(); err == nil {
-		t.Error("a lost device is closed without an error")
+		t.Error("closing a lost device returns no error")
 	}
 }
 

@@ -46,13 +46,13 @@ func RandomData(rng *rand.Rand, input nets.Input, labels int, lengths ...int) *s
 	return d
 }
 
-// SparseCase draws a data set with attributes of positions (nodes) and of steps (edges) and returns it with a linear scorer of it.
+// SparseCase draws a data set with attributes of positions (nodes) and of transitions (edges) and returns it with a linear scorer for it.
 func SparseCase(t testing.TB, rng *rand.Rand, labels, nodes, edges int, kind string, values bool, lengths ...int) (*structured.Dataset, *sparse.Linear) {
 	set := ChainData(rng, labels, lengths...)
 	set.Attributes = SparseInputs(rng, set.Positions(), nodes, 40, values)
 	if edges > 0 {
 		set.EdgeAttributes = SparseInputs(rng, set.Positions(), edges, 3, values)
-		for _, p := range set.Offsets[:set.Len()] { // none where a chain starts
+		for _, p := range set.Offsets[:set.Len()] { // the first position of a chain has none
 			if p == set.Positions() {
 				continue
 			}
@@ -74,7 +74,7 @@ func SparseCase(t testing.TB, rng *rand.Rand, labels, nodes, edges int, kind str
 	return set, net
 }
 
-// SparseInputs draws up to most attributes for each position; those of low number are frequent.
+// SparseInputs draws up to most attributes for each position; attributes with low numbers are frequent.
 func SparseInputs(rng *rand.Rand, positions, attributes, most int, values bool) *structured.Sparse {
 	x := &structured.Sparse{Offsets: []int{0}}
 	for range positions {

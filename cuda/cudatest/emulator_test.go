@@ -15,9 +15,9 @@ import (
 	"github.com/dsp-go/dsp/cuda/driver"
 )
 
-// The emulated device's library with the kernels of testdata/broken.cu in it stands beside the one without.
+// TestMain uses the emulator library that includes testdata/broken.cu; it lies beside the one without.
 func TestMain(m *testing.M) {
-	if library := os.Getenv("DSP_CUDA_LIBRARY"); library != "" && !looksForRaces() { // that one has them
+	if library := os.Getenv("DSP_CUDA_LIBRARY"); library != "" && !looksForRaces() { // the library that finds races includes them
 		os.Setenv("DSP_CUDA_LIBRARY", filepath.Join(filepath.Dir(library), "libcuda-broken.so"))
 	}
 	os.Exit(m.Run())
@@ -37,7 +37,7 @@ type rig struct {
 func newRig(t *testing.T, n int) *rig {
 	t.Helper()
 	if os.Getenv("DSP_CUDA_LIBRARY") == "" {
-		t.Skip("for the emulated device: make test-gpu")
+		t.Skip("needs the emulated device: make test-gpu")
 	}
 	d, err := driver.Load()
 	if err != nil && strings.Contains(err.Error(), "this build has no CUDA") {
@@ -128,8 +128,8 @@ func TestWrongKernelsAreTold(t *testing.T) {
 	for _, c := range []struct {
 		kernel  string
 		threads int
-		error   string // of the launch
-		report  string // what is told of it
+		error   string // result of the launch
+		report  string // what the emulator prints
 	}{
 		{"overrun", 64, "CUDA_ERROR_ILLEGAL_ADDRESS", `overrun<<<2, 64, 64>>>: block 1, thread 5: illegal address 0x\w+, 160 bytes behind the end of an allocation of 252 bytes`},
 		{"overrun_by_one", 64, "CUDA_ERROR_ILLEGAL_ADDRESS", `overrun_by_one, parameter 0: wrote 0 bytes past the end of an allocation of 252 bytes`},
@@ -180,7 +180,7 @@ func TestOneArrayForTwoParametersIsTold(t *testing.T) {
 	}
 }
 
-// Threads of the operating system share the blocks, and one of them finds the error.
+// OS threads share the blocks, and each of them can report an error.
 func TestErrorOnAnyThread(t *testing.T) {
 	for _, threads := range []string{"1", "2", "5"} {
 		for _, kernel := range []string{"null", "divergent", "divides"} {
@@ -211,10 +211,10 @@ func TestUninitialisedSharedMemoryIsPoison(t *testing.T) {
 	}
 }
 
-// A barrier that lacks shows in some order: where a thread reads before another writes.
+// A missing barrier shows in some order of threads: one in which a thread reads before another writes.
 func TestOrderShowsMissingBarrier(t *testing.T) {
 	if looksForRaces() {
-		t.Skip("it finds this one in any order")
+		t.Skip("the race checker finds this in any order")
 	}
 	for _, order := range orders {
 		t.Run(order, func(t *testing.T) {
@@ -234,7 +234,7 @@ func TestOrderShowsMissingBarrier(t *testing.T) {
 	}
 }
 
-// The library that looks for races tells who meets whom.
+// The race checker names both accesses.
 func TestRacesAreTold(t *testing.T) {
 	if !looksForRaces() {
 		t.Skip("make test-races")
@@ -275,13 +275,13 @@ func TestLaunchesAreLimited(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := r.launch(t, "right", 1025, 8192); err == nil {
-		t.Error("1025 threads a block")
+		t.Error("a launch with 1025 threads per block succeeds")
 	}
 	if err := r.launch(t, "right", 64, 48<<10+1); err == nil {
-		t.Error("more than 48 KiB of shared memory without asking")
+		t.Error("a launch with more than 48 KiB of shared memory succeeds without opting in")
 	}
 	if err := r.SetShared(f, most+1); err == nil {
-		t.Error("more than 227 KiB of shared memory")
+		t.Error("more than 227 KiB of shared memory are granted")
 	}
 	if err := r.SetShared(f, most); err != nil {
 		t.Error(err)
@@ -290,11 +290,11 @@ func TestLaunchesAreLimited(t *testing.T) {
 		t.Error(err)
 	}
 	if _, _, err := r.Function(r.module, "nobody"); err == nil {
-		t.Error("a kernel that is not there")
+		t.Error("a kernel that does not exist is found")
 	}
 }
 
-// Go's own signals are Go's, also after the emulator has put its handler before them.
+// Go still handles its own signals after the emulator has installed its handler before Go's.
 func TestGoKeepsItsSignals(t *testing.T) {
 	r := newRig(t, 64)
 	if err := r.launch(t, "barriers", 64, 0); err != nil {

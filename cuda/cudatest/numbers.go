@@ -8,7 +8,7 @@ import (
 	"github.com/dsp-go/dsp/cuda/device"
 )
 
-// Must fails the test where err is not nil.
+// Must fails the test if err is not nil.
 func Must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
@@ -16,7 +16,7 @@ func Must(t testing.TB, err error) {
 	}
 }
 
-// Near fails the test unless got equals want to a tolerance relative to the largest entry, or to 1 where all are smaller.
+// Near fails the test unless got equals want to a tolerance relative to the largest entry of want, or to 1 if that is larger.
 func Near(t testing.TB, what string, got, want []float32, tolerance float64) {
 	t.Helper()
 	if len(got) != len(want) {

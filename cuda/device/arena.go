@@ -14,23 +14,23 @@ const (
 
 // memory lends a device's memory. The context is current in every call.
 type memory interface {
-	take(bytes int64, what string) (driver.Address, error)
-	give(driver.Address) error
-	unused() int64 // bytes that it holds and has not lent
+	allocate(bytes int64, what string) (driver.Address, error)
+	release(driver.Address) error
+	unused() int64 // bytes it holds but has not lent
 	close() error
 }
 
-// arena lends pieces of a few large blocks of device memory: the smallest free piece that is large enough. A piece that is given
-// back is joined with its free neighbours. The arena never waits for the device, since the one stream orders an array's uses before
-// those of the next array in its place.
+// arena lends pieces of a few large blocks of device memory. It picks the smallest free piece that is large enough, and joins a freed
+// piece with its free neighbours. The arena never waits for the device: the single stream runs every use of an array before any use of
+// the next array at the same address.
 type arena struct {
 	lib    driver.Driver
 	blocks []*span
 	used   map[driver.Address]*span
-	next   int64 // the size of the next block
+	next   int64 // size of the next block
 }
 
-// span is a piece of a block, in a list of the block's pieces.
+// span is a piece of a block and an element of the block's list of pieces.
 type span struct {
 	at         driver.Address
 	bytes      int64
@@ -42,7 +42,7 @@ func newArena(lib driver.Driver) *arena {
 	return &arena{lib: lib, used: map[driver.Address]*span{}, next: firstBlock}
 }
 
-func (a *arena) take(bytes int64, what string) (driver.Address, error) {
+func (a *arena) allocate(bytes int64, what string) (driver.Address, error) {
 	bytes = (bytes + Alignment - 1) / Alignment * Alignment
 	best := a.best(bytes)
 	if best == nil {
@@ -63,7 +63,7 @@ func (a *arena) take(bytes int64, what string) (driver.Address, error) {
 	return best.at, nil
 }
 
-// best returns the smallest free span of at least that many bytes, the first of equals, or nil.
+// best returns the smallest free span of at least the given size, the first among equals, or nil.
 func (a *arena) best(bytes int64) (best *span) {
 	for _, s := range a.blocks {
 		for ; s != nil; s = s.next {
@@ -75,8 +75,8 @@ func (a *arena) best(bytes int64) (best *span) {
 	return best
 }
 
-// grow asks the driver for a block: a large one, or where the device has none, of the bytes needed, after giving back the
-// blocks that nobody uses.
+// grow allocates a block from the driver: a large one or, if the device lacks the memory, one of the bytes needed, after releasing all
+// unused blocks.
 func (a *arena) grow(bytes int64, what string) (*span, error) {
 	block := max(bytes, a.next)
 	at, err := a.lib.Allocate(block)
@@ -99,7 +99,7 @@ func (a *arena) grow(bytes int64, what string) (*span, error) {
 	return s, nil
 }
 
-// shrink gives unused blocks back to the driver, which waits for the device first.
+// shrink releases unused blocks to the driver. The driver waits for the device first.
 func (a *arena) shrink() error {
 	kept := a.blocks[:0]
 	var errs []error
@@ -114,10 +114,10 @@ func (a *arena) shrink() error {
 	return errors.Join(errs...)
 }
 
-func (a *arena) give(at driver.Address) error {
+func (a *arena) release(at driver.Address) error {
 	s := a.used[at]
 	if s == nil {
-		return errors.New("cuda: Free of what New did not return, or twice")
+		return errors.New("cuda: Free of an array that New did not return, or that is already free")
 	}
 	delete(a.used, at)
 	s.free = true
@@ -130,7 +130,7 @@ func (a *arena) give(at driver.Address) error {
 	return nil
 }
 
-// absorb makes the span one with the next.
+// absorb joins s with the next span.
 func (s *span) absorb(next *span) {
 	s.bytes += next.bytes
 	s.next = next.next
@@ -159,13 +159,13 @@ func (a *arena) close() error {
 	return errors.Join(errs...)
 }
 
-// guarded makes every array an allocation of its own, so that the emulated device finds accesses outside of it.
+// guarded makes every array a separate allocation, so that the emulated device detects accesses out of bounds.
 type guarded struct {
 	lib   driver.Driver
 	sizes map[driver.Address]int64
 }
 
-func (g *guarded) take(bytes int64, what string) (driver.Address, error) {
+func (g *guarded) allocate(bytes int64, what string) (driver.Address, error) {
 	at, err := g.lib.Allocate(bytes)
 	if outOfMemory(err) {
 		return 0, tooLarge(g.lib, bytes, 0, what)
@@ -176,9 +176,9 @@ func (g *guarded) take(bytes int64, what string) (driver.Address, error) {
 	return at, err
 }
 
-func (g *guarded) give(at driver.Address) error {
+func (g *guarded) release(at driver.Address) error {
 	if _, ok := g.sizes[at]; !ok {
-		return errors.New("cuda: Free of what New did not return, or twice")
+		return errors.New("cuda: Free of an array that New did not return, or that is already free")
 	}
 	delete(g.sizes, at)
 	return g.lib.Free(at)

@@ -11,7 +11,7 @@ import (
 	"github.com/dsp-go/dsp/cuda/driver"
 )
 
-// lease is memory that a test has from an arena.
+// lease is memory that a test borrowed from an arena.
 type lease struct {
 	at    driver.Address
 	bytes int64
@@ -27,14 +27,14 @@ func TestArenaLendsWhatNobodyHas(t *testing.T) {
 		for range rapid.IntRange(1, 60).Draw(t, "calls") {
 			if len(leases) > 0 && rapid.Bool().Draw(t, "give") {
 				i := rapid.IntRange(0, len(leases)-1).Draw(t, "which")
-				if err := a.give(leases[i].at); err != nil {
+				if err := a.release(leases[i].at); err != nil {
 					t.Fatal(err)
 				}
 				leases = slices.Delete(leases, i, i+1)
 				continue
 			}
 			bytes := sizes.Draw(t, "bytes")
-			at, err := a.take(bytes, "a test")
+			at, err := a.allocate(bytes, "a test")
 			if refused, ok := errors.AsType[*OutOfMemoryError](err); ok {
 				checkRefusal(t, a, lib, refused, bytes)
 				continue
@@ -45,22 +45,22 @@ func TestArenaLendsWhatNobodyHas(t *testing.T) {
 			checkLeases(t, a, lib, leases)
 		}
 		for _, l := range leases {
-			if err := a.give(l.at); err != nil {
+			if err := a.release(l.at); err != nil {
 				t.Fatal(err)
 			}
 		}
 		for _, s := range a.blocks {
 			if s.next != nil || !s.free {
-				t.Fatalf("a block is still in pieces after everything was given back")
+				t.Fatalf("a block is still in pieces after all of it was freed")
 			}
 		}
 		if err := a.close(); err != nil || lib.lent != 0 {
-			t.Fatalf("close: %v, %d bytes not given back", err, lib.lent)
+			t.Fatalf("close: %v, %d bytes still lent", err, lib.lent)
 		}
 	})
 }
 
-// checkLeases tells that leases are aligned, inside allocated memory and apart, and that an arena's lists are in order.
+// checkLeases checks that leases are aligned, disjoint and inside allocated memory, and that the arena's lists are in order.
 func checkLeases(t *rapid.T, a *arena, lib *fake, leases []lease) {
 	sorted := slices.SortedFunc(slices.Values(leases), func(a, b lease) int { return int(int64(a.at) - int64(b.at)) })
 	for i, l := range sorted {
@@ -84,7 +84,7 @@ func checkLeases(t *rapid.T, a *arena, lib *fake, leases []lease) {
 	}
 }
 
-// checkRefusal tells that an array really did not fit, and that the error's numbers are right.
+// checkRefusal checks that the array really did not fit, and that the error's numbers are right.
 func checkRefusal(t *rapid.T, a *arena, lib *fake, e *OutOfMemoryError, bytes int64) {
 	rounded := (bytes + Alignment - 1) / Alignment * Alignment
 	free, total, _ := lib.MemoryInfo()
@@ -101,7 +101,7 @@ func checkRefusal(t *rapid.T, a *arena, lib *fake, e *OutOfMemoryError, bytes in
 	}
 }
 
-// The emulated device's arrays are allocations of their own; as a real one's they are an arena's.
+// On the emulated device every array is a separate allocation; here it uses an arena, as a real device does.
 func TestArenaOnADevice(t *testing.T) {
 	if os.Getenv("DSP_CUDA_LIBRARY") == "" {
 		t.Skip("no device: make test-gpu emulates one")
@@ -142,7 +142,7 @@ func TestArenaTakesTheSmallestPieceThatFits(t *testing.T) {
 	lib.current = 1
 	a := newArena(lib)
 	take := func(bytes int64) driver.Address {
-		at, err := a.take(bytes, "a test")
+		at, err := a.allocate(bytes, "a test")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -153,7 +153,7 @@ func TestArenaTakesTheSmallestPieceThatFits(t *testing.T) {
 	small := take(1024)
 	take(256)
 	for _, at := range []driver.Address{large, small} {
-		if err := a.give(at); err != nil {
+		if err := a.release(at); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -163,7 +163,7 @@ func TestArenaTakesTheSmallestPieceThatFits(t *testing.T) {
 	if at := take(1025); at != large {
 		t.Errorf("1025 bytes at %#x, expected the free 4096 at %#x", at, large)
 	}
-	if err := a.give(large + 256); err == nil {
-		t.Error("what was never lent could be given back")
+	if err := a.release(large + 256); err == nil {
+		t.Error("freeing an address that was never lent succeeds")
 	}
 }

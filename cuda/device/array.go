@@ -7,7 +7,7 @@ import (
 	"github.com/dsp-go/dsp/cuda/driver"
 )
 
-// Element is what arrays hold.
+// Element is the type of an array's elements.
 type Element interface {
 	float32 | float64 | int32 | uint32 | int64 | uint64 | uint8
 }
@@ -35,7 +35,7 @@ func (x Array[E]) Slice(lo, hi int) Array[E] {
 	return Array[E]{x.at + driver.Address(lo)*driver.Address(x.width()), hi - lo}
 }
 
-// Address returns where the array is in the device's memory, for libraries that take a CUdeviceptr.
+// Address returns the array's address in the device's memory, for libraries that take a CUdeviceptr.
 func (x Array[E]) Address() uint64 { return uint64(x.at) }
 
 func (x Array[E]) width() int   { var e E; return int(unsafe.Sizeof(e)) }
@@ -52,20 +52,20 @@ func New[E Element](d *Device, n int, what string) Array[E] {
 		return x
 	}
 	var err error
-	x.at, err = d.memory.take(x.bytes(), what)
+	x.at, err = d.memory.allocate(x.bytes(), what)
 	d.leave(err, what)
 	return x
 }
 
-// Free releases an array that New returned. Work that was enqueued before may still use it.
+// Free releases an array that New returned. Work enqueued earlier may still use it.
 func Free[E Element](d *Device, x Array[E]) {
 	if x.at == 0 || !d.outside("Free") || !d.enter() {
 		return
 	}
-	d.leave(d.memory.give(x.at), "")
+	d.leave(d.memory.release(x.at), "")
 }
 
-// Copy copies elements within the device's memory. The lengths are the same, and the arrays do not overlap.
+// Copy copies elements within the device's memory. The arrays must have equal lengths and must not overlap.
 func Copy[E Element](d *Device, to, from Array[E]) {
 	if to.n != from.n {
 		d.Fail(fmt.Errorf("cuda: a copy of %d elements to %d", from.n, to.n))
@@ -75,14 +75,14 @@ func Copy[E Element](d *Device, to, from Array[E]) {
 	}
 }
 
-// Zero makes every element 0.
+// Zero sets every element to 0.
 func Zero[E Element](d *Device, x Array[E]) {
 	if x.n > 0 && d.enter() {
 		d.leave(d.lib.Zero(x.at, x.bytes(), d.stream), "")
 	}
 }
 
-// Upload copies from to the first elements of an array. When it returns, from may be changed, although the copy may still be under way.
+// Upload copies from to the first elements of an array. The caller may change from as soon as Upload returns.
 func Upload[E Element](d *Device, to Array[E], from []E) {
 	if len(from) > to.n {
 		d.Fail(fmt.Errorf("cuda: an upload of %d elements to %d", len(from), to.n))
@@ -92,7 +92,7 @@ func Upload[E Element](d *Device, to Array[E], from []E) {
 	}
 }
 
-// Download waits for everything enqueued and copies the first elements of an array.
+// Download waits for all enqueued work and copies the first elements of an array.
 func Download[E Element](d *Device, to []E, from Array[E]) {
 	if len(to) > from.n {
 		d.Fail(fmt.Errorf("cuda: a download of %d elements of %d", len(to), from.n))
@@ -106,7 +106,7 @@ func bytesOf[E Element](x []E) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), len(x)*int(unsafe.Sizeof(x[0])))
 }
 
-// NewFrom returns a new array that holds a copy of x. It is empty where x is.
+// NewFrom returns a new array that holds a copy of x. If x is empty, so is the array.
 func NewFrom[E Element](d *Device, x []E, what string) Array[E] {
 	if len(x) == 0 {
 		return Array[E]{}
@@ -116,8 +116,8 @@ func NewFrom[E Element](d *Device, x []E, what string) Array[E] {
 	return to
 }
 
-// Grow returns the first n elements of scratch. Where scratch has fewer, grow replaces it with an array of n elements, whose content is
-// undefined; what names the array's purpose in an OutOfMemoryError.
+// Grow returns the first n elements of scratch. If scratch has fewer, Grow replaces it with an array of n elements with undefined
+// content; what names the array's purpose in an OutOfMemoryError.
 func Grow[E Element](d *Device, scratch *Array[E], n int, what string) Array[E] {
 	if scratch.Len() < n {
 		Free(d, *scratch)

@@ -7,7 +7,7 @@ import (
 	"github.com/dsp-go/dsp/cuda/device"
 )
 
-// What a call costs the host; the kernel has nothing to do.
+// BenchmarkLaunch measures the host's cost of a launch; the kernel does nothing.
 func BenchmarkLaunch(b *testing.B) {
 	d := cudatest.Device(b)
 	x := device.New[float32](d, 1, "x")

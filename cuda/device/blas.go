@@ -7,25 +7,25 @@ import (
 	"github.com/dsp-go/dsp/cuda/driver"
 )
 
-// BLAS multiplies matrices on a device: by the cuBLAS library where the machine has one, else by the kernels of gemm.cu.
+// BLAS multiplies matrices on a device: with the cuBLAS library if the machine has it, else with the kernels of gemm.cu.
 type BLAS struct {
 	device  *Device
 	Tf32    bool
-	library driver.CUBLAS  // nil: own kernels
-	scratch Array[float32] // for products of parts of k, or for the library
+	library driver.CUBLAS  // nil: the kernels of gemm.cu
+	scratch Array[float32] // partial products of a split k, or the library's scratch memory
 }
 
 const (
-	partsRoom    = 4 << 20 // entries that the products of parts of k may take: 16 MiB
-	libraryRoom  = 8 << 20 // entries of cuBLAS' scratch: the 32 MiB that NVIDIA recommends for Hopper
-	ownBLAS      = "own"
-	blasVariable = "DSP_CUDA_BLAS"
+	partsScratch   = 4 << 20 // entries for the partial products of a split k: 16 MiB
+	libraryScratch = 8 << 20 // entries for cuBLAS: the 32 MiB that NVIDIA recommends for Hopper
+	ownBLAS        = "own"
+	blasVariable   = "DSP_CUDA_BLAS"
 )
 
 var cublasFiles = []string{"libcublas.so.13", "libcublas.so.12"}
 
-// NewBLAS returns the matrix products of a device. With tf32 they round both operands to 11 significant bits, for the tensor
-// cores: the relative error is near 1e-3 instead of 1e-6.
+// NewBLAS returns the matrix products of a device. With tf32 they round both factors to 11 significant bits for the tensor
+// cores: the relative error is about 1e-3 instead of 1e-6.
 //
 // If the environment variable DSP_CUDA_BLAS is own, the kernels of gemm.cu are used; any other value is the path of the library,
 // which must exist.
@@ -39,7 +39,7 @@ func NewOwnBLAS(d *Device, tf32 bool) *BLAS { return newBLAS(d, tf32, nil, false
 
 func newBLAS(d *Device, tf32 bool, files []string, must bool) *BLAS {
 	s := &BLAS{device: d, Tf32: tf32}
-	room := partsRoom
+	entries := partsScratch
 	if len(files) > 0 {
 		d.Do(func(uintptr) error {
 			var err error
@@ -50,9 +50,9 @@ func newBLAS(d *Device, tf32 bool, files []string, must bool) *BLAS {
 		})
 	}
 	if s.library != nil {
-		room = libraryRoom
+		entries = libraryScratch
 	}
-	s.scratch = New[float32](d, room, "matrix products")
+	s.scratch = New[float32](d, entries, "matrix products")
 	if s.library != nil {
 		d.Do(func(stream uintptr) error {
 			if err := s.library.Start(driver.Stream(stream), s.scratch.at, s.scratch.bytes()); err != nil {
@@ -64,7 +64,7 @@ func newBLAS(d *Device, tf32 bool, files []string, must bool) *BLAS {
 	return s
 }
 
-// libraries returns the files that may hold cuBLAS, and whether one must. A real cuBLAS cannot reach an emulated device.
+// libraries returns the files that may hold cuBLAS, and whether one of them must exist. A real cuBLAS cannot use an emulated device.
 func libraries(device Info) (files []string, must bool) {
 	switch named := os.Getenv(blasVariable); {
 	case named == ownBLAS || named == "" && device.Emulated():
@@ -83,7 +83,7 @@ func (s *BLAS) Close() {
 	Free(s.device, s.scratch)
 }
 
-// Name returns "own", or cuBLAS with its version, and "TF32" where products round to that.
+// Name returns "own", or cuBLAS with its version, and "TF32" if products round to it.
 func (s *BLAS) Name() string {
 	name := ownBLAS
 	if s.library != nil {
@@ -96,9 +96,10 @@ func (s *BLAS) Name() string {
 	return name
 }
 
-// Sgemm enqueues C = op(A)·op(B) + beta·C, m×k by k×n, with op the transpose where transA or transB is set, for each matrix of a batch. They are
-// dense and row-major: A is [m×k], or [k×m] with transA, and the i-th of the batch starts at i·strideA. A stride of 0 uses one
-// matrix for all; C's must not overlap. With beta 0, C may hold anything. k may be 0. Two runs give the same bits.
+// Sgemm enqueues C = op(A)·op(B) + beta·C, m×k by k×n, for each matrix of a batch; op is the transpose if transA or transB is set. The
+// matrices are dense and row-major: A is [m×k], or [k×m] with transA, and matrix i of the batch starts at i·strideA. A stride of 0
+// uses one matrix for the whole batch; the matrices C must not overlap. With beta 0, C may hold anything. k may be 0. Repeated calls
+// release the same bits.
 //
 // It allocates nothing and may be captured.
 func (s *BLAS) Sgemm(transA, transB bool, m, n, k int, a, b Array[float32], beta float32, c Array[float32], batch, strideA, strideB, strideC int) {
@@ -111,7 +112,7 @@ func (s *BLAS) Sgemm(transA, transB bool, m, n, k int, a, b Array[float32], beta
 		})
 		return
 	}
-	const most = 65535 // of a grid's third dimension
+	const most = 65535 // largest third dimension of a grid
 	for first := 0; first < batch; first += most {
 		count := min(most, batch-first)
 		part := func(x Array[float32], stride, size int) Array[float32] {
@@ -150,7 +151,7 @@ func (s *BLAS) own(transA, transB bool, m, n, k int, a, b Array[float32], beta f
 	}
 }
 
-// layout says how the kernels read an operand: the constants of gemm.cuh.
+// layout returns how the kernels read a factor: one of the constants of gemm.cuh.
 func layout(x Array[float32], alongDepth bool, ld, batch, stride int) int32 {
 	switch {
 	case alongDepth:

@@ -17,7 +17,7 @@ import (
 type product struct {
 	transA, transB   bool
 	m, n, k, batch   int
-	skipA, skipB     int // entries before A and B, which spoil their alignment
+	skipA, skipB     int // entries before A and B, which misalign them
 	gapA, gapB, gapC int // entries between the matrices of a batch
 	beta             float32
 }
@@ -29,7 +29,7 @@ func (p product) String() string {
 
 func (p product) strides() (a, b, c int) { return p.m*p.k + p.gapA, p.k*p.n + p.gapB, p.m*p.n + p.gapC }
 
-// check compares a product with plain loops in float64, and with itself. The error is relative to the sum of the absolute terms.
+// check compares a product with plain loops in float64, and with a second run. The error is relative to the sum of the absolute terms.
 func (p product) check(t testing.TB, d *device.Device, s *device.BLAS, tolerance float64) {
 	r := rand.New(rand.NewPCG(1, uint64(p.m+p.n+p.k)))
 	strideA, strideB, strideC := p.strides()
@@ -82,7 +82,7 @@ func (p product) check(t testing.TB, d *device.Device, s *device.BLAS, tolerance
 		}
 		for at := z*strideC + p.m*p.n; at < (z+1)*strideC; at++ {
 			if math.Float32bits(got[0][at]) != math.Float32bits(c[at]) {
-				t.Fatalf("%v: what lies between the matrices of a batch has changed", p)
+				t.Fatalf("%v: the gap between the matrices of a batch has changed", p)
 			}
 		}
 	}
@@ -138,7 +138,7 @@ func TestSgemm(t *testing.T) {
 	}
 }
 
-// Sums over many terms are made of parts; a stride of 0 multiplies one matrix by many; a product may be captured.
+// Long sums are split into parts; a stride of 0 multiplies one matrix by many; a product may be captured.
 func TestSgemmOfParts(t *testing.T) {
 	t.Setenv("DSP_CUDA_BLAS", "own")
 	d := cudatest.Device(t)
@@ -176,6 +176,6 @@ func TestSgemmSharesAMatrix(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !slices.Equal(got, want) {
-		t.Errorf("the batch gives %v, one by one %v", got, want)
+		t.Errorf("the batch gives %v, single products %v", got, want)
 	}
 }

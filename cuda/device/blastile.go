@@ -31,7 +31,7 @@ func (t tile) threads(tf32 bool) int {
 	return 128
 }
 
-// shared is the bytes of two pairs of tiles, whose rows are padded against bank conflicts.
+// shared returns the bytes of two pairs of tiles whose rows are padded against bank conflicts.
 func (t tile) shared(tf32 bool) int {
 	pad := 4
 	if tf32 {
@@ -40,19 +40,19 @@ func (t tile) shared(tf32 bool) int {
 	return 2 * tileDepth * (t.m + pad + t.n + pad) * 4
 }
 
-// depthOf returns how much of k each of that many parts takes, in whole tiles.
+// depthOf returns how much of k each of parts parts takes, in whole tiles.
 func depthOf(k, parts int) int { return max(1, CeilDiv(CeilDiv(k, parts), tileDepth)) * tileDepth }
 
-// choose returns the tile and the number of parts of k that a rough model of an H200 finds fastest. It looks at the shape only, so
-// that no result depends on the device.
+// choose returns the tile and the number of parts of k that are fastest in a rough model of an H200. It depends on the shape only, so
+// results do not depend on the device.
 func choose(m, n, k, batch int, tf32 bool) (best tile, parts int) {
 	const (
 		multiprocessors = 132
 		most            = 64   // parts
-		least           = 128  // depths in a part
+		least           = 128  // depth of a part
 		bandwidth       = 4e12 // bytes per second
-		launch          = 3e-6 // seconds, of the sum of the parts
-		start           = 24   // depths that take as long as a block's start and end
+		launch          = 3e-6 // seconds to add up the parts
+		start           = 24   // overhead of a block, in units of depth
 		busy            = 8    // warps that keep a multiprocessor busy
 	)
 	rate := 230e9 // fused multiply-adds per second of a multiprocessor
@@ -61,10 +61,10 @@ func choose(m, n, k, batch int, tf32 bool) (best tile, parts int) {
 	}
 	shortest := 0.
 	for _, t := range tiles {
-		for p := 1; p <= max(1, min(most, k/least, partsRoom/(m*n*batch))); p++ {
+		for p := 1; p <= max(1, min(most, k/least, partsScratch/(m*n*batch))); p++ {
 			depth := depthOf(k, p)
 			if CeilDiv(k, depth) != max(1, p) && k > 0 {
-				continue // as few parts do
+				continue // fewer parts give the same depth
 			}
 			each := CeilDiv(t.count(m, n)*p*batch, multiprocessors)
 			speed := rate * t.efficiency() * min(1, float64(each*t.threads(tf32))/(32*busy))
@@ -80,7 +80,7 @@ func choose(m, n, k, batch int, tf32 bool) (best tile, parts int) {
 	return best, parts
 }
 
-// efficiency estimates the share of peak arithmetic that a tile reaches: small tiles load more data per operation.
+// efficiency estimates the fraction of peak arithmetic that a tile reaches: small tiles load more data per operation.
 func (t tile) efficiency() float64 {
 	switch t {
 	case tile{128, 128}:

@@ -11,8 +11,8 @@ import (
 	"github.com/dsp-go/dsp/cuda/device"
 )
 
-// A library with cuBLAS' functions, of column-major loops over the emulated device's memory, which a CPU can read. It fails
-// where it has not been given a stream and then scratch memory, and drops bits where TF32 is allowed.
+// fakeCUBLAS has cuBLAS's functions, as column-major loops over the emulated device's memory, which a CPU can read. Its product fails
+// unless it was given a stream and then scratch memory. With TF32 it drops low bits.
 const fakeCUBLAS = `
 #include <stddef.h>
 #include <stdint.h>
@@ -82,11 +82,11 @@ func TestCUBLAS(t *testing.T) {
 			p := product{transA: form&1 != 0, transB: form&2 != 0, beta: float32(form >> 2), m: 7, n: 5, k: 11, batch: 2, gapA: 1, gapB: 2, gapC: 3}
 			p.check(t, d, s, by.tolerance)
 		}
-		product{m: 3, n: 4, k: 0, batch: 1, beta: 1}.check(t, d, s, by.tolerance) // the kernels' work
+		product{m: 3, n: 4, k: 0, batch: 1, beta: 1}.check(t, d, s, by.tolerance) // done by the kernels
 	}
 }
 
-// A library that is not named may be missing or of no use; one that is named must work.
+// A library that is not named may be missing or unusable; a named one must work.
 func TestCUBLASMissing(t *testing.T) {
 	for _, c := range []struct{ file, want string }{
 		{filepath.Join(t.TempDir(), "nothing.so"), "No such file"},

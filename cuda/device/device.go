@@ -1,4 +1,4 @@
-// Package device opens NVIDIA GPUs and runs kernels on them: arrays, launches, captured graphs, events, matrix products.
+// Package device opens NVIDIA GPUs and runs kernels on them. It has arrays, launches, captured graphs, events and matrix products.
 //
 // A Device has one stream, which runs everything in the order of the calls. Any goroutine may call it, but only one at a time.
 // Errors are sticky: once a call fails, later calls do nothing, and Sync and Err return that first error. So callers need not check
@@ -22,16 +22,16 @@ type Info struct {
 	Name            string `json:"name"`
 	Memory          int64  `json:"memory"`
 	Capability      string `json:"capability"` // major.minor
-	Driver          string `json:"driver"`     // the newest CUDA version that the driver supports
+	Driver          string `json:"driver"`     // newest CUDA version that the driver supports
 	Multiprocessors int    `json:"multiprocessors"`
-	Shared          int    `json:"shared"` // the most shared memory of a block
+	Shared          int    `json:"shared"` // largest shared memory of a block
 	L2              int    `json:"l2"`
 	Clock           int    `json:"clock"`
 	MemoryClock     int    `json:"memory_clock"`
 	BusWidth        int    `json:"bus_width"` // of the memory, in bits
 }
 
-// Emulated reports whether the device is the CPU, which emulates a GPU for tests.
+// Emulated reports whether the device is a GPU emulated by the CPU, for tests.
 func (i Info) Emulated() bool { return strings.HasPrefix(i.Name, "dsp emulated") }
 
 func (i Info) String() string {
@@ -41,7 +41,7 @@ func (i Info) String() string {
 // Built reports whether this build can use a device.
 const Built = driver.Built
 
-// Devices returns the machine's devices. The error says why there are none.
+// Devices returns the machine's devices. If there are none, the error says why.
 func Devices() ([]Info, error) {
 	lib, err := driver.Load()
 	if err != nil {
@@ -90,20 +90,20 @@ type Device struct {
 	memory   memory
 	staging  staging
 	compiled *kernels.Set
-	kernels  map[string]*kernel // loaded ones
+	kernels  map[string]*kernel // loaded kernels
 	modules  map[string]driver.Module
 	args     [maxArgs]uint64 // of the current launch
 
 	capturing bool
-	missing   []string // kernels that a capture found not loaded
+	missing   []string // kernels that a capture needs and that are not loaded
 
-	spare struct { // events to use again
+	spare struct { // events for reuse
 		sync.Mutex
 		events []driver.Event
 	}
 }
 
-// Open opens a device by its number. The caller must close it.
+// Open opens a device by its number. The caller must close the device.
 func Open(ordinal int) (*Device, error) {
 	infos, err := Devices()
 	switch {
@@ -126,14 +126,14 @@ func Open(ordinal int) (*Device, error) {
 	return open(lib, infos[ordinal], compiled)
 }
 
-// usable returns an error where the kernels do not run on the device: their PTX, of version 7.8, is for compute capability 8.0 and up.
+// usable returns an error if the kernels cannot run on the device: their PTX 7.8 targets compute capability 8.0 and up.
 func (i Info) usable() error {
 	var major, minor int
 	if fmt.Sscanf(i.Capability, "%d.%d", &major, &minor); major < 8 {
 		return fmt.Errorf("cuda:%d, %s, has compute capability %s; 8.0 or later is needed", i.Ordinal, i.Name, i.Capability)
 	}
 	if fmt.Sscanf(i.Driver, "%d.%d", &major, &minor); 100*major+minor < 1108 {
-		return fmt.Errorf("the NVIDIA driver is of CUDA %s; 11.8 or later is needed", i.Driver)
+		return fmt.Errorf("the NVIDIA driver supports CUDA %s; 11.8 or later is needed", i.Driver)
 	}
 	return nil
 }
@@ -162,10 +162,10 @@ func open(lib driver.Driver, info Info, compiled *kernels.Set) (*Device, error) 
 // Info describes the device.
 func (d *Device) Info() Info { return d.info }
 
-// Err returns the first error since Open. A kernel that fails may be found only by the next Sync.
+// Err returns the first error since Open. An error in a running kernel may show only at the next Sync.
 func (d *Device) Err() error { return d.err }
 
-// Sync waits for everything enqueued and returns the first error since Open.
+// Sync waits for all enqueued work and returns the first error since Open.
 func (d *Device) Sync() error {
 	if d.outside("Sync") && d.enter() {
 		d.leave(d.lib.Wait(d.stream), "")
@@ -173,7 +173,7 @@ func (d *Device) Sync() error {
 	return d.err
 }
 
-// Memory returns how many bytes of the device's memory are free, those that the arena holds unused included, and how many there are.
+// Memory returns the free and the total bytes of the device's memory. Memory that the arena holds but does not use counts as free.
 func (d *Device) Memory() (free, total int64) {
 	if d.enter() {
 		var err error
@@ -183,15 +183,15 @@ func (d *Device) Memory() (free, total int64) {
 	return free + d.memory.unused(), total
 }
 
-// Do calls f with the device's stream, as a CUstream, while the calling thread has the device's context: for libraries that
-// enqueue into the stream themselves. An error of f is sticky.
+// Do calls f with the device's stream, as a CUstream, on a thread that has the device's context. It is for libraries that enqueue
+// work into the stream. An error from f is sticky.
 func (d *Device) Do(f func(stream uintptr) error) {
 	if d.enter() {
 		d.leave(f(uintptr(d.stream)), "")
 	}
 }
 
-// Close waits for everything enqueued and releases all resources. Later calls do nothing. It returns the first error since
+// Close waits for all enqueued work and releases all resources. Later calls do nothing. Close returns the first error since
 // Open.
 func (d *Device) Close() error {
 	if d.closed {
@@ -201,27 +201,27 @@ func (d *Device) Close() error {
 	failed := d.err
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	tell := func(err error) {
+	note := func(err error) {
 		if failed == nil {
 			failed = explain(err, "")
 		}
 	}
-	tell(d.lib.SetCurrent(d.context))
-	tell(d.lib.Wait(d.stream)) // the rest only releases resources; after an error that may fail as well
-	tell(d.staging.close(d.lib))
-	tell(d.closeEvents())
-	tell(d.memory.close())
+	note(d.lib.SetCurrent(d.context))
+	note(d.lib.Wait(d.stream)) // the calls below only release resources, and may fail after an error
+	note(d.staging.close(d.lib))
+	note(d.closeEvents())
+	note(d.memory.close())
 	for _, m := range d.modules {
-		tell(d.lib.UnloadModule(m))
+		note(d.lib.UnloadModule(m))
 	}
-	tell(d.lib.CloseStream(d.stream))
-	tell(d.lib.SetCurrent(0))
-	tell(d.lib.Release(d.info.Ordinal))
+	note(d.lib.CloseStream(d.stream))
+	note(d.lib.SetCurrent(0))
+	note(d.lib.Release(d.info.Ordinal))
 	d.Fail(errors.New("the device is closed"))
 	return failed
 }
 
-// enter makes the device's context current on the calling thread, until leave. It returns false after an error.
+// enter makes the device's context current on the calling thread until leave is called. It returns false after an error.
 func (d *Device) enter() bool {
 	if d.err != nil {
 		return false
@@ -234,7 +234,7 @@ func (d *Device) enter() bool {
 	return true
 }
 
-// leave ends what enter began. An err, of a call made for what, becomes the sticky error.
+// leave ends what enter began. If err is not nil, it becomes the sticky error; what is the purpose of the failed call.
 func (d *Device) leave(err error, what string) {
 	runtime.UnlockOSThread()
 	if err != nil {
@@ -242,14 +242,14 @@ func (d *Device) leave(err error, what string) {
 	}
 }
 
-// Fail makes err the device's sticky error, unless there is one.
+// Fail makes err the device's sticky error, unless it already has one.
 func (d *Device) Fail(err error) {
 	if d.err == nil {
 		d.err = err
 	}
 }
 
-// outside reports whether no graph is being captured. During a capture the named call is an error.
+// outside reports whether no graph is being captured. During a capture it records an error for the named call.
 func (d *Device) outside(call string) bool {
 	if d.capturing {
 		d.Fail(errors.New("cuda: " + call + " inside a captured graph"))

@@ -33,7 +33,7 @@ func testDevice(t rapid.TB, total int64) (*Device, *fake) {
 func TestArraysGoThereAndBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d, _ := testDevice(t, 1<<30)
-		// More than the ring holds, and small ones in between, so that pieces are filled again and again.
+		// Uploads that exceed the staging ring, with small ones in between, so that pieces are refilled many times.
 		type there struct {
 			x    Array[int32]
 			want []int32
@@ -64,7 +64,7 @@ func TestArraysGoThereAndBack(t *testing.T) {
 	})
 }
 
-// A piece of the ring is filled again only when the device has read it: twice the ring's size is on its way here.
+// A piece of the staging ring is refilled only after the device has read it: this upload is twice the ring's size.
 func TestUploadsWaitForTheRing(t *testing.T) {
 	d, _ := testDevice(t, 1<<28)
 	x := New[uint8](d, 2*pieces*pieceBytes, "x")
@@ -75,7 +75,7 @@ func TestUploadsWaitForTheRing(t *testing.T) {
 	Upload(d, x, from)
 	got := make([]uint8, x.Len())
 	if Download(d, got, x); !slices.Equal(got, from) {
-		t.Error("it came back changed")
+		t.Error("the upload came back changed")
 	}
 }
 
@@ -112,17 +112,17 @@ func TestLaunchesCopiesAndSlices(t *testing.T) {
 		t.Errorf("%d bytes of shared memory were set up, expected %d", lib.shared, 60<<10)
 	}
 	if err := d.Close(); err != nil || lib.lent != 0 || len(lib.host) != 0 {
-		t.Errorf("close: %v, %d bytes and %d host arrays not given back", err, lib.lent, len(lib.host))
+		t.Errorf("close: %v, %d bytes and %d host arrays still lent", err, lib.lent, len(lib.host))
 	}
 	if err := d.Sync(); err == nil {
-		t.Error("a closed device works")
+		t.Error("a closed device still works")
 	}
 }
 
 func TestWrongLaunchesAreRefused(t *testing.T) {
 	for _, c := range []struct {
-		launch func(d *Device, x Array[float32])
-		tells  string
+		launch   func(d *Device, x Array[float32])
+		fragment string
 	}{
 		{func(d *Device, x Array[float32]) { d.Launch("nothing", Dim{X: 1}, Dim{X: 1}, 0) }, "no kernel nothing"},
 		{func(d *Device, x Array[float32]) { d.Launch("fill", Dim{X: 1}, Dim{X: 1}, 0, x) }, "1 arguments, expected 3"},
@@ -136,18 +136,18 @@ func TestWrongLaunchesAreRefused(t *testing.T) {
 		}, "-4 bytes shared"},
 		{func(d *Device, x Array[float32]) { Copy(d, x, x.Slice(0, 1)) }, "1 elements to 4"},
 		{func(d *Device, x Array[float32]) { Upload(d, x, make([]float32, 5)) }, "5 elements to 4"},
-		{func(d *Device, x Array[float32]) { Free(d, x); Free(d, x) }, "twice"},
+		{func(d *Device, x Array[float32]) { Free(d, x); Free(d, x) }, "already free"},
 	} {
 		d, lib := testDevice(t, 1<<28)
 		x := New[float32](d, 4, "x")
 		d.Launch("fill", Dim{X: 1}, Dim{X: 1}, 0, x, float32(1), int64(4))
 		before := len(lib.calls)
 		c.launch(d, x)
-		if err := d.Sync(); err == nil || !strings.Contains(err.Error(), c.tells) {
-			t.Errorf("%v, expected to be told of %q", err, c.tells)
+		if err := d.Sync(); err == nil || !strings.Contains(err.Error(), c.fragment) {
+			t.Errorf("%v, expected an error with %q", err, c.fragment)
 		}
 		if slices.Contains(lib.calls[before:], "cuLaunchKernel") {
-			t.Errorf("%q was launched", c.tells)
+			t.Errorf("%q was launched", c.fragment)
 		}
 	}
 }
@@ -177,7 +177,7 @@ func TestErrorsStick(t *testing.T) {
 		t.Errorf("%+v, expected the first error", d.Err())
 	}
 	if err := d.Close(); err != e || lib.lent != 0 {
-		t.Errorf("close after an error: %v, %d bytes not given back", err, lib.lent)
+		t.Errorf("close after an error: %v, %d bytes still lent", err, lib.lent)
 	}
 }
 
@@ -212,15 +212,15 @@ func TestOutOfMemory(t *testing.T) {
 			t.Errorf("%s: %v, expected %s", name, d.Err(), want)
 		}
 		if err := d.Close(); err != e || lib.lent != 0 {
-			t.Errorf("%s: close: %v, %d bytes not given back", name, err, lib.lent)
+			t.Errorf("%s: close: %v, %d bytes still lent", name, err, lib.lent)
 		}
 	}
 }
 
 func TestWhatCannotBeUsedIsRefused(t *testing.T) {
 	for _, c := range []struct {
-		info  Info
-		tells string
+		info     Info
+		fragment string
 	}{
 		{Info{Name: "H200", Capability: "9.0", Driver: "13.0"}, ""},
 		{Info{Name: "A100", Capability: "8.0", Driver: "11.8"}, ""},
@@ -229,8 +229,8 @@ func TestWhatCannotBeUsedIsRefused(t *testing.T) {
 		{Info{Name: "A100", Capability: "8.0", Driver: "11.4"}, "CUDA 11.4; 11.8 or later"},
 	} {
 		err := c.info.usable()
-		if (err == nil) != (c.tells == "") || err != nil && !strings.Contains(err.Error(), c.tells) {
-			t.Errorf("%v: %v, expected %q", c.info, err, c.tells)
+		if (err == nil) != (c.fragment == "") || err != nil && !strings.Contains(err.Error(), c.fragment) {
+			t.Errorf("%v: %v, expected %q", c.info, err, c.fragment)
 		}
 	}
 }
@@ -238,7 +238,7 @@ func TestWhatCannotBeUsedIsRefused(t *testing.T) {
 func TestNoDriver(t *testing.T) {
 	infos, err := Devices()
 	if err == nil {
-		t.Skipf("here is %v", infos)
+		t.Skipf("this machine has %v", infos)
 	}
 	if _, again := Open(0); again == nil || again.Error() != err.Error() {
 		t.Errorf("Open: %v; Devices: %v", again, err)
@@ -252,6 +252,6 @@ func TestLaunchAllocatesNothing(t *testing.T) {
 	launch := func() { d.Launch("fill", Dim{X: 1}, Dim{X: 32}, 0, x, float32(1), int64(4)) }
 	launch()
 	if n := testing.AllocsPerRun(100, launch); n > 0 || d.Err() != nil {
-		t.Errorf("%v allocations a launch, %v", n, d.Err())
+		t.Errorf("%v allocations per launch, %v", n, d.Err())
 	}
 }

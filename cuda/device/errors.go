@@ -7,12 +7,12 @@ import (
 	"github.com/dsp-go/dsp/cuda/driver"
 )
 
-// Error is a CUDA call that failed.
+// Error is a failed CUDA call.
 type Error struct {
 	Name string // CUDA_ERROR_…
-	Text string // what the driver says about it
-	Call string // cu…, with what it was called for
-	Log  string // what the driver's compiler said, where a kernel's module was refused
+	Text string // the driver's description
+	Call string // the function, cu…, and the purpose of the call
+	Log  string // the driver's compiler log, if it refused a kernel's module
 }
 
 func (e *Error) Error() string {
@@ -26,7 +26,7 @@ func (e *Error) Error() string {
 	return s
 }
 
-// LostError is an error after which this process cannot use the device any more.
+// LostError is an error after which the process can no longer use the device.
 type LostError struct{ Err *Error }
 
 func (e *LostError) Error() string { return "the device is lost: " + e.Err.Error() }
@@ -35,14 +35,14 @@ func (e *LostError) Unwrap() error { return e.Err }
 // OutOfMemoryError says which array did not fit. Sizes are in bytes.
 type OutOfMemoryError struct {
 	What                string // the array's purpose
-	Needed, Free, Total int64  // Free may be in several pieces; it includes what the arena holds unused
+	Needed, Free, Total int64  // Free may be fragmented; it includes the arena's unused memory
 }
 
 func (e *OutOfMemoryError) Error() string {
 	return fmt.Sprintf("out of device memory: %s needs %s, %s of %s are free", e.What, size(e.Needed), size(e.Free), size(e.Total))
 }
 
-// size formats a number of bytes with a unit.
+// size formats a number of bytes with its unit.
 func size(bytes int64) string {
 	switch b := float64(bytes); {
 	case bytes < 1<<10:
@@ -57,7 +57,7 @@ func size(bytes int64) string {
 
 const codeOutOfMemory = 2
 
-// lost holds the results after which a context is unusable.
+// lost holds the result codes after which a context is unusable.
 var lost = map[int]bool{
 	46:  true, // DEVICE_UNAVAILABLE
 	214: true, // ECC_UNCORRECTABLE
@@ -76,18 +76,18 @@ var lost = map[int]bool{
 	999: true, // UNKNOWN
 }
 
-// explain turns a driver's error into one of this package; what, unless empty, is the call's purpose.
+// explain turns a driver's error into one of this package; what is the purpose of the call, or empty.
 func explain(err error, what string) error {
 	e, ok := errors.AsType[*driver.Error](err)
 	if !ok {
 		return err
 	}
-	told := &Error{Name: e.Name, Text: e.Text, Call: e.Call, Log: e.Log}
+	explained := &Error{Name: e.Name, Text: e.Text, Call: e.Call, Log: e.Log}
 	if what != "" {
-		told.Call += "(" + what + ")"
+		explained.Call += "(" + what + ")"
 	}
 	if lost[e.Code] {
-		return &LostError{told}
+		return &LostError{explained}
 	}
-	return told
+	return explained
 }

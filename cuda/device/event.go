@@ -14,7 +14,7 @@ type Event struct {
 	at driver.Event
 }
 
-// Record returns an event that is reached when everything enqueued until now is done.
+// Record returns an event that is reached when all work enqueued so far is done.
 func (d *Device) Record() *Event {
 	e := &Event{of: d}
 	if !d.outside("Record") || !d.enter() {
@@ -37,7 +37,7 @@ func (d *Device) Record() *Event {
 	return e
 }
 
-// Since waits for the event and returns the time on the device since an earlier one; 0 after an error.
+// Since waits for the event and returns the device time since an earlier event; 0 after an error.
 func (e *Event) Since(from *Event) time.Duration {
 	d := e.of
 	if !d.outside("Since") || !d.enter() {
@@ -54,7 +54,7 @@ func (e *Event) Since(from *Event) time.Duration {
 	return time.Duration(ms * float64(time.Millisecond))
 }
 
-// reuse keeps an unreferenced event for a later Record.
+// reuse keeps the driver event of an unreferenced Event for a later Record.
 func (d *Device) reuse(e driver.Event) {
 	d.spare.Lock()
 	defer d.spare.Unlock()

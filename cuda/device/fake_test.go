@@ -10,26 +10,26 @@ import (
 	"github.com/dsp-go/dsp/cuda/driver"
 )
 
-// fake is a driver in Go, as lazy as a device may be: what is enqueued runs when somebody waits for it, so that memory that is
-// used again too early shows. It has one kernel, fill.
+// fake is a driver in Go that is as lazy as a device may be: enqueued work runs only when somebody waits for it, so that a too early
+// reuse of memory shows. It has one kernel, fill.
 type fake struct {
 	total, lent int64
 	blocks      map[driver.Address]*block
 	next        uintptr
 	host        map[unsafe.Pointer][]byte
 	queue       []func()
-	done        int // of the queue, since the start
+	done        int // operations run since the start
 	recorded    map[driver.Event]int
 	current     driver.Context
 	captured    []func()
 	capturing   bool
 	graphs      map[driver.Graph][]func()
-	failing     map[string]int // results of calls
+	failing     map[string]int // result codes of calls that fail
 	calls       []string
 	shared      int
 }
 
-// block is device memory, made when it is first looked at.
+// block is device memory, allocated on first access.
 type block struct {
 	bytes   int64
 	content []byte
@@ -42,7 +42,7 @@ func newFake(total int64) *fake {
 	}
 }
 
-// call notes a call, and fails it where a test wants it to; all but a few need a context.
+// call records a call and fails it if the test says so; all but a few calls need a context.
 func (f *fake) call(name string) error {
 	f.calls = append(f.calls, name)
 	if code := f.failing[name]; code != 0 {
@@ -64,7 +64,7 @@ func (f *fake) enqueue(do func()) {
 	f.queue = append(f.queue, do)
 }
 
-// run runs the queue up to a position counted since the start.
+// run runs the queue up to a position counted from the start.
 func (f *fake) run(to int) {
 	for f.done < to {
 		f.queue[0]()
@@ -73,7 +73,7 @@ func (f *fake) run(to int) {
 	}
 }
 
-// at returns device memory; it ends the test outside of what was allocated.
+// at returns device memory; an access outside of allocated memory ends the test.
 func (f *fake) at(a driver.Address, bytes int64) []byte {
 	b, offset := f.find(a, bytes)
 	if b.content == nil {
@@ -122,7 +122,7 @@ func (f *fake) Allocate(bytes int64) (driver.Address, error) {
 func (f *fake) Free(at driver.Address) error {
 	f.run(f.done + len(f.queue)) // as cuMemFree does
 	if f.blocks[at] == nil {
-		return errors.New("free of what was not allocated")
+		return errors.New("free of memory that was not allocated")
 	}
 	f.lent -= f.blocks[at].bytes
 	delete(f.blocks, at)
@@ -207,7 +207,7 @@ func (f *fake) WaitEvent(e driver.Event) error {
 	f.run(f.recorded[e])
 	return f.call("cuEventSynchronize")
 }
-func (f *fake) Elapsed(from, to driver.Event) (float64, error) { // a millisecond a call
+func (f *fake) Elapsed(from, to driver.Event) (float64, error) { // one millisecond per call
 	return float64(f.recorded[to] - f.recorded[from]), f.call("cuEventElapsedTime")
 }
 func (f *fake) EndCapture(driver.Stream) (driver.Graph, error) {

@@ -21,7 +21,7 @@ func TestGraphs(t *testing.T) {
 	got := make([]float32, 4)
 	Zero(d, y)
 	if Download(d, got, y); got[3] != 0 {
-		t.Errorf("%v: a capture has run", got)
+		t.Errorf("%v: the capture has run its work", got)
 	}
 	d.Replay(g)
 	if Download(d, got, y); got[3] != 3 {
@@ -57,7 +57,7 @@ func TestWhatHasNoPlaceInAGraph(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if lib.capturing || len(lib.graphs) > 0 {
-			t.Errorf("%s: the stream is still capturing, or a graph is left", name)
+			t.Errorf("%s: the stream is still capturing, or a graph has leaked", name)
 		}
 	}
 }

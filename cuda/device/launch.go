@@ -11,10 +11,10 @@ import (
 
 const (
 	maxArgs      = 64
-	freelyShared = 48 << 10 // bytes of shared memory that a launch may use without asking
+	freelyShared = 48 << 10 // bytes of shared memory that a launch may use without opting in
 )
 
-// Dim counts blocks of a grid or threads of a block. Y and Z count as 1 where they are 0.
+// Dim counts the blocks of a grid or the threads of a block. Y and Z of 0 count as 1.
 type Dim struct{ X, Y, Z int }
 
 func (d Dim) each() [3]int { return [3]int{d.X, max(d.Y, 1), max(d.Z, 1)} }
@@ -23,12 +23,12 @@ func (d Dim) each() [3]int { return [3]int{d.X, max(d.Y, 1), max(d.Z, 1)} }
 type kernel struct {
 	kernels.Kernel
 	function driver.Function
-	threads  int // the most of a block
-	shared   int // bytes that a launch may use
+	threads  int // largest block
+	shared   int // bytes of shared memory that a launch may use
 	launches int
 }
 
-// Launches returns how often a kernel was launched since Open; a capture counts, a graph's replay does not.
+// Launches returns how often a kernel was launched since Open. A launch in a capture counts; a replay does not.
 func (d *Device) Launches(kernel string) int {
 	if k := d.kernels[kernel]; k != nil {
 		return k.launches
@@ -36,8 +36,8 @@ func (d *Device) Launches(kernel string) int {
 	return 0
 }
 
-// Launch enqueues a kernel by its name. Arguments are Array, int32, uint32, int64, uint64, float32 and float64, of the types
-// that the kernel has; shared is in bytes. A grid with X = 0 launches nothing.
+// Launch enqueues a kernel by its name. Arguments are Array, int32, uint32, int64, uint64, float32 and float64 and must match the
+// kernel's parameters; shared is in bytes. A grid with X = 0 launches nothing.
 func (d *Device) Launch(name string, grid, block Dim, shared int, args ...any) {
 	if d.err != nil || grid.X == 0 {
 		return
@@ -60,7 +60,7 @@ func (d *Device) Launch(name string, grid, block Dim, shared int, args ...any) {
 	}
 	g, b := grid.each(), block.each()
 	if threads := b[0] * b[1] * b[2]; threads < 1 || threads > k.threads || min(g[0], g[1], g[2], shared) < 0 {
-		d.Fail(fmt.Errorf("cuda: %s with grid %v, block %v, %d bytes shared; up to %d threads", name, g, b, shared, k.threads))
+		d.Fail(fmt.Errorf("cuda: %s with grid %v, block %v, %d bytes shared; a block may have up to %d threads", name, g, b, shared, k.threads))
 		return
 	}
 	if !d.enter() {
@@ -82,8 +82,8 @@ func (d *Device) Launch(name string, grid, block Dim, shared int, args ...any) {
 	d.leave(nil, "")
 }
 
-// argument returns the 8 bytes that a kernel's argument is handed over as, of which a narrower one uses the first, and the
-// PTX type that it goes with; "unknown" for what kernels do not take.
+// argument returns the 8 bytes that pass a kernel's argument, of which a narrower type uses the first, and the argument's PTX type,
+// which is "unknown" for types that kernels do not take.
 func argument(a any) (bits uint64, ptx string) {
 	switch a := a.(type) {
 	case Array[float32]:
@@ -116,8 +116,8 @@ func argument(a any) (bits uint64, ptx string) {
 	return 0, "unknown"
 }
 
-// kernel returns a kernel, which it loads the first time, or nil after an error. During a capture kernels cannot be loaded: then it
-// notes a kernel that is not loaded as missing, and returns nil.
+// kernel returns a kernel and loads it on first use; it returns nil after an error. During a capture nothing can be loaded: kernel then
+// adds the kernel to d.missing and returns nil.
 func (d *Device) kernel(name string) *kernel {
 	k := d.kernels[name]
 	if k == nil && d.capturing {
@@ -128,7 +128,7 @@ func (d *Device) kernel(name string) *kernel {
 	return k
 }
 
-// load loads a kernel, and its module where no other kernel of it was loaded.
+// load loads a kernel, and its module if no other kernel has loaded it.
 func (d *Device) load(name string) *kernel {
 	about, ok := d.compiled.Lookup(name)
 	switch {
@@ -164,13 +164,13 @@ func (d *Device) load(name string) *kernel {
 	return k
 }
 
-// BlockThreads is the usual number of threads of a block.
+// BlockThreads is the usual number of threads per block.
 const BlockThreads = 256
 
 // CeilDiv returns n/by rounded up: for example how many blocks of by threads cover n items.
 func CeilDiv(n, by int) int { return (n + by - 1) / by }
 
-// Flag converts a condition to a kernel's argument: 1 if it is true, else 0.
+// Flag returns 1 if set, else 0, as a kernel's argument.
 func Flag(set bool) int32 {
 	if set {
 		return 1

@@ -14,7 +14,7 @@ func TestUploadsOnADevice(t *testing.T) {
 	d := cudatest.Device(t)
 	var arrays []device.Array[uint64]
 	var want [][]uint64
-	for i, n := range []int{1, 3 << 20, 5, 1 << 20, 0, 32} { // 32 MiB, twice what the ring holds
+	for i, n := range []int{1, 3 << 20, 5, 1 << 20, 0, 32} { // 32 MiB, twice the staging ring
 		from := make([]uint64, n)
 		for j := range from {
 			from[j] = uint64(j)<<8 + uint64(i)
@@ -33,7 +33,7 @@ func TestUploadsOnADevice(t *testing.T) {
 	}
 }
 
-// The kernel's module is not loaded before, and a capture forbids to load it.
+// The first launch of a kernel is in a capture, during which its module cannot be loaded.
 func TestFirstLaunchIsCaptured(t *testing.T) {
 	d := cudatest.Device(t)
 	x := device.New[float32](d, 8, "x")
@@ -42,7 +42,7 @@ func TestFirstLaunchIsCaptured(t *testing.T) {
 	defer g.Free()
 	got := make([]float32, 8)
 	if device.Download(d, got, x); !slices.Equal(got, make([]float32, 8)) {
-		t.Errorf("%v: a capture has run", got)
+		t.Errorf("%v: the capture has run its work", got)
 	}
 	from := d.Record()
 	d.Replay(g)
@@ -55,7 +55,7 @@ func TestFirstLaunchIsCaptured(t *testing.T) {
 	}
 }
 
-// A device that a wrong kernel broke says so, does nothing more, and another takes its place.
+// A device that a faulty kernel broke reports it and does nothing more; a new device works.
 func TestFaultLosesTheDevice(t *testing.T) {
 	d := cudatest.Emulated(t)
 	x := device.New[float32](d, 8, "x")

@@ -8,23 +8,23 @@ import (
 )
 
 const (
-	pieces     = 4       // of the ring that uploads go through
-	pieceBytes = 4 << 20 // pinned
+	pieces     = 4       // in the staging ring
+	pieceBytes = 4 << 20 // of pinned memory
 )
 
-// staging is pinned memory that copies to and from the device go through. Uploads fill the pieces of a ring in turn. An event marks
-// when the device has read a piece, which can then be filled again.
+// staging is pinned memory for copies to and from the device. Uploads fill the pieces of a ring in turn. An event marks when the
+// device has read a piece, which can then be refilled.
 type staging struct {
 	ring  [pieces]piece
-	piece int // that is being filled
-	used  int // bytes of it
+	piece int // the piece being filled
+	used  int // bytes of that piece
 	down  unsafe.Pointer
 }
 
 type piece struct {
 	memory unsafe.Pointer
 	read   driver.Event
-	full   bool // and not known to be read
+	full   bool // filled, and the device may not have read it
 }
 
 func (s *staging) upload(lib driver.Driver, stream driver.Stream, to driver.Address, from []byte) error {
@@ -53,7 +53,7 @@ func (s *staging) upload(lib driver.Driver, stream driver.Stream, to driver.Addr
 	return nil
 }
 
-// ready waits until the piece may be filled; the first time it allocates it.
+// ready waits until the piece may be refilled; the first call allocates it.
 func (p *piece) ready(lib driver.Driver) (err error) {
 	if p.full {
 		err = lib.WaitEvent(p.read)

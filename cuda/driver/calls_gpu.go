@@ -31,7 +31,7 @@ import (
 	"unsafe"
 )
 
-// start finds the driver and initialises it.
+// start loads the driver and initialises it.
 func start() error {
 	var why *C.char
 	r := C.driver_load(&why)
@@ -51,7 +51,7 @@ func start() error {
 	return errors.New(reason)
 }
 
-// named is the error of a result code; nil for success.
+// named returns the error of a result code; nil for success.
 func named(call string, code int) error {
 	if code == 0 {
 		return nil
@@ -97,7 +97,7 @@ func (*library) SetShared(f Function, bytes int) error {
 		C.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, C.int(bytes)))
 }
 
-// BeginCapture captures in relaxed mode: the calls of a capture may come from several threads, as goroutines move.
+// BeginCapture captures in relaxed mode, because a goroutine can move between threads during a capture.
 func (*library) BeginCapture(s Stream) error {
 	return result("cuStreamBeginCapture", C.cuStreamBeginCapture(s.c(), C.CU_STREAM_CAPTURE_MODE_RELAXED))
 }

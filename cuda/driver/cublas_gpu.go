@@ -5,7 +5,7 @@ package driver
 // #include <dlfcn.h>
 // #include <stdlib.h>
 //
-// // The functions of the library that are used, of its version 11 and later.
+// // The functions that are used, in version 11 and later of the library.
 // typedef struct {
 // 	int (*create)(void** handle);
 // 	int (*destroy)(void* handle);
@@ -18,7 +18,7 @@ package driver
 // 	void* handle;
 // } cublas;
 //
-// // cublas_open returns NULL where it succeeds, and else the name of what is missing; *code is what creating a handle gave.
+// // cublas_open returns NULL on success, else the name of what is missing; *code is the result of creating a handle.
 // static const char* cublas_open(cublas* l, const char* file, int* code) {
 // 	*code = 0;
 // 	void* so = dlopen(file, RTLD_NOW | RTLD_LOCAL);
@@ -52,7 +52,7 @@ import (
 	"unsafe"
 )
 
-// OpenCUBLAS opens the first of these libraries, names or paths, that is there and works with the driver.
+// OpenCUBLAS opens the first of these libraries, names or paths, that exists and works with the driver.
 func OpenCUBLAS(files ...string) (CUBLAS, error) {
 	var errs []error
 	for _, file := range files {
@@ -74,7 +74,7 @@ func OpenCUBLAS(files ...string) (CUBLAS, error) {
 
 type cublas struct{ c C.cublas }
 
-// status is the error of a result code of the library's; nil for success.
+// status returns the error of one of the library's result codes; nil for success.
 func status(call string, code C.int) error {
 	names := map[C.int]string{1: "NOT_INITIALIZED", 3: "ALLOC_FAILED", 7: "INVALID_VALUE", 8: "ARCH_MISMATCH", 11: "MAPPING_ERROR",
 		13: "EXECUTION_FAILED", 14: "INTERNAL_ERROR", 15: "NOT_SUPPORTED", 16: "LICENSE_ERROR"}

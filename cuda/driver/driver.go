@@ -1,20 +1,20 @@
-// Package driver is what package device needs of the CUDA driver, and nothing more.
+// Package driver wraps the part of the CUDA driver that package device needs.
 //
-// Built with the tag gpu it reaches the driver through gorgonia.org/cu, which is linked with trampolines in place of
-// libcuda.so (see libcuda/trampolines.c), so that the program starts without a driver, too. Built without the tag, Load tells
-// that this build has no CUDA.
+// Built with the tag gpu, it calls the driver through gorgonia.org/cu, which is linked with trampolines instead of libcuda.so (see
+// libcuda/trampolines.c), so that the program also starts without a driver. Without the tag, Load reports that this build has no
+// CUDA.
 package driver
 
 import "unsafe"
 
-// Handles of the driver. The zero Handle is none.
+// Handles of the driver. Zero is no handle.
 type (
 	Context  uintptr
 	Stream   uintptr
 	Event    uintptr
 	Module   uintptr
 	Function uintptr
-	Graph    uintptr // that can be launched
+	Graph    uintptr // an executable graph
 	Address  uint64  // in device memory
 )
 
@@ -24,17 +24,17 @@ type Properties struct {
 	Memory          int64
 	Major, Minor    int // compute capability
 	Multiprocessors int
-	Shared          int // the most shared memory of a block
+	Shared          int // largest shared memory of a block
 	L2              int
 	Clock           int
 	MemoryClock     int
 	BusWidth        int // of the memory, in bits
 }
 
-// Driver is the CUDA driver. All but Version, Count, Properties, Retain and Release work on the current context of the
+// Driver is the CUDA driver. All methods but Version, Count, Properties, Retain and Release work on the current context of the
 // calling OS thread. Errors are *Error.
 type Driver interface {
-	Version() int // 1000 major + 10 minor, as in 12040
+	Version() int // 1000 major + 10 minor: 12.4 is 12040
 	Count() (int, error)
 	Properties(ordinal int) (Properties, error)
 
@@ -53,10 +53,10 @@ type Driver interface {
 	Copy(to, from Address, bytes int64, s Stream) error
 	Zero(at Address, bytes int64, s Stream) error
 
-	LoadModule(ptx string) (Module, error) // the error's Log tells what the compiler said
+	LoadModule(ptx string) (Module, error) // the error's Log holds the compiler's messages
 	UnloadModule(Module) error
-	Function(m Module, kernel string) (f Function, threads int, err error) // and the most threads of its blocks
-	SetShared(f Function, bytes int) error                                 // allows launches with so much shared memory, for more than 48 KiB
+	Function(m Module, kernel string) (f Function, threads int, err error) // threads is the largest block
+	SetShared(f Function, bytes int) error                                 // allows launches with this much shared memory; needed above 48 KiB
 	Launch(f Function, grid, block [3]int, shared int, s Stream, args []uint64) error
 
 	NewStream() (Stream, error) // not synchronised with the default stream
@@ -69,20 +69,20 @@ type Driver interface {
 	WaitEvent(Event) error
 	Elapsed(from, to Event) (milliseconds float64, err error)
 
-	// BeginCapture makes the stream collect what is enqueued into a graph, which EndCapture returns. Any thread may do either.
+	// BeginCapture makes the stream record enqueued work in a graph, which EndCapture returns. Both may run on any thread.
 	BeginCapture(Stream) error
 	EndCapture(Stream) (Graph, error)
 	LaunchGraph(Graph, Stream) error
 	FreeGraph(Graph) error
 }
 
-// Error is a call that failed.
+// Error is a failed call.
 type Error struct {
 	Code int    // CUresult
 	Name string // CUDA_ERROR_…
-	Text string // what the driver says about it; may be empty
+	Text string // the driver's description; may be empty
 	Call string // cu…
-	Log  string // of the compiler, for modules
+	Log  string // the compiler's log, for modules
 }
 
 func (e *Error) Error() string {

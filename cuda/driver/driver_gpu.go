@@ -11,10 +11,10 @@ import (
 	"gorgonia.org/cu"
 )
 
-// Built tells whether this build can reach a driver.
+// Built reports whether this build can use a driver.
 const Built = true
 
-// Load returns the driver, or why there is none.
+// Load returns the driver, or an error that says why there is none.
 func Load() (Driver, error) { return load() }
 
 var load = sync.OnceValues(func() (Driver, error) {
@@ -24,17 +24,17 @@ var load = sync.OnceValues(func() (Driver, error) {
 	return new(library), nil
 })
 
-// library is the driver behind cu, and behind calls.go for what cu lacks.
+// library is the driver, called through cu and, for what cu lacks, through calls_gpu.go.
 type library struct {
-	params []unsafe.Pointer // of the launch under way
+	params []unsafe.Pointer // of the current launch
 }
 
-// failed tells which call an error of cu's is of.
+// failed adds the name of the call to an error from cu.
 func failed(call string, err error) error {
 	if err == nil {
 		return nil
 	}
-	var code reflect.Value // cu's result codes are of a type of its own, below wrappings
+	var code reflect.Value // cu's result codes have their own type, which wrapping hides
 	for e := err; e != nil; e = errors.Unwrap(e) {
 		code = reflect.ValueOf(e)
 	}
@@ -62,7 +62,7 @@ func (*library) Properties(ordinal int) (p Properties, err error) {
 	if p.Memory, err = device.TotalMem(); err != nil {
 		return p, failed("cuDeviceTotalMem", err)
 	}
-	const maxSharedMemoryPerBlockOptIn cu.DeviceAttribute = 97 // which cu does not name
+	const maxSharedMemoryPerBlockOptIn cu.DeviceAttribute = 97 // not named in cu
 	for attribute, to := range map[cu.DeviceAttribute]*int{
 		cu.ComputeCapabilityMajor: &p.Major, cu.ComputeCapabilityMinor: &p.Minor,
 		cu.MultiprocessorCount: &p.Multiprocessors, maxSharedMemoryPerBlockOptIn: &p.Shared, cu.L2CacheSize: &p.L2,
@@ -126,8 +126,8 @@ func (*library) UnloadModule(m Module) error {
 	return failed("cuModuleUnload", (*(*cu.Module)(unsafe.Pointer(&m))).Unload())
 }
 
-// Function also asks how many threads the function's registers allow, which the driver only knows of one that is loaded: a
-// driver may put loading off until then.
+// Function also queries how many threads the function's registers allow. The driver knows that only after loading the function, which
+// it may postpone until then.
 func (*library) Function(m Module, kernel string) (Function, int, error) {
 	f, err := (*(*cu.Module)(unsafe.Pointer(&m))).Function(kernel)
 	if err != nil {
@@ -137,7 +137,7 @@ func (*library) Function(m Module, kernel string) (Function, int, error) {
 	return *(*Function)(unsafe.Pointer(&f)), threads, failed("cuFuncGetAttribute", err)
 }
 
-// Launch hands cu the arguments as it wants them: pointers to 8 bytes each.
+// Launch passes the arguments as cu expects them: as pointers to 8 bytes each.
 func (l *library) Launch(f Function, grid, block [3]int, shared int, s Stream, args []uint64) error {
 	l.params = l.params[:0]
 	for i := range args {

@@ -13,10 +13,10 @@ import (
 	"unsafe"
 )
 
-// TestReason prints why there is no driver, for TestWhyThereIsNone: a process asks only once.
+// TestReason prints why there is no driver, for TestWhyThereIsNone: a process loads the driver only once.
 func TestReason(t *testing.T) {
 	if os.Getenv("DSP_TEST_REASON") == "" {
-		t.Skip("of TestWhyThereIsNone")
+		t.Skip("a helper process of TestWhyThereIsNone")
 	}
 	_, err := Load()
 	fmt.Println("reason:", err)
@@ -54,7 +54,7 @@ func opened(t *testing.T) Driver {
 		t.Skip("no device: make test-gpu emulates one, DSP_CUDA_TEST=device uses a real one")
 	}
 	if library != "" {
-		os.Stat(library) // go test then knows that an old result is none for another library
+		os.Stat(library) // tells go test not to reuse a result from another library
 	}
 	d, err := Load()
 	if err != nil {

@@ -4,10 +4,10 @@ package driver
 
 import "errors"
 
-// Built tells whether this build can reach a driver.
+// Built reports whether this build can use a driver.
 const Built = false
 
-// Load returns the driver, or why there is none.
+// Load returns the driver, or an error that says why there is none.
 func Load() (Driver, error) {
 	return nil, errors.New("this build has no CUDA (make gpu)")
 }

@@ -1,4 +1,4 @@
-// What the calls of the driver's interface have in common. The interface itself is NVIDIA's; the calls here are those that dsp makes.
+// Shared by the calls of the driver's interface. The interface is NVIDIA's; the emulator implements the calls that dsp makes.
 #pragma once
 
 #include "fibers.h"
@@ -49,8 +49,8 @@ struct Graph {
 
 struct Stream {
 	bool capturing = false, invalid = false;
-	bool relaxed = false; // allows what has nothing to do with streams, while it captures
-	Graph* graph = nullptr; // of what is captured
+	bool relaxed = false; // during a capture, allows calls that do not concern streams
+	Graph* graph = nullptr; // being captured
 };
 
 struct Event {
@@ -60,7 +60,7 @@ struct Event {
 
 struct Function {
 	const Kernel* kernel;
-	int most_threads;     // a block
+	int most_threads;     // per block
 	size_t shared_limit = 48 << 10;
 };
 
@@ -68,40 +68,40 @@ struct Module {
 	std::map<std::string, std::unique_ptr<Function>> functions;
 };
 
-// Context is a device's primary one: the memory, and what belongs to it.
+// Context is a device's primary context: its memory and everything else it owns.
 struct Context {
 	int ordinal = 0, retained = 0;
 	CUresult lost = CUDA_SUCCESS;
-	long launches_left = 0; // until the device is lost; 0: it never is
+	long launches_left = 0; // until the device is lost; 0: never
 	CUresult loss = CUDA_SUCCESS;
 	size_t total = 0; // bytes of memory
 	Settings settings;
 	Memory memory;
-	Stream legacy; // the one that is always there
+	Stream legacy; // the default stream, which always exists
 	std::set<Stream*> streams;
 	std::set<Event*> events;
 	std::set<Module*> modules;
 	std::set<Function*> functions;
 	std::set<Graph*> graphs, executables;
-	std::map<void*, size_t> host; // pinned
+	std::map<void*, size_t> host; // pinned memory
 	~Context();
 
-	// lose makes every later call answer the code, and its sentence end with the report.
+	// lose makes every later call return the code, and adds the report to the code's error string.
 	CUresult lose(CUresult code, const std::string& report);
-	// enqueue does the operation now, or keeps it where the stream captures.
+	// enqueue runs the operation now, or records it if the stream is capturing.
 	CUresult enqueue(void* stream, Operation operation);
 	Stream* stream(void* handle); // null: no such stream
 	bool capturing() const;
-	// not_capturing answers for calls that are not allowed while a stream captures, which they spoil.
+	// not_capturing returns the error of calls that are not allowed during a capture, and invalidates the capture.
 	CUresult not_capturing();
 	CUresult launch(Function* f, Grid grid, int threads, size_t shared, const std::vector<unsigned long long>& arguments);
 };
 
-// Call is held throughout a call: calls come one at a time. It answers for calls that cannot be served.
+// Call is held during a call, so that calls run one at a time. It returns the error of calls that cannot run.
 struct Call {
-	Call(); // with a current context, which is not lost
+	Call(); // requires a current context that is not lost
 	struct Early {};
-	explicit Call(Early); // without
+	explicit Call(Early); // does not
 	std::lock_guard<std::mutex> hold;
 	CUresult code = CUDA_SUCCESS;
 	Context* context = nullptr;

@@ -44,7 +44,7 @@ Call::Call() : hold(mutex) {
 	}
 }
 
-// open reads what a device is to be like, anew for every context: a test may set it.
+// open reads the device's settings. It reads them again for every context, because a test may change them.
 static Context* open(int ordinal) {
 	Context* c = new Context;
 	c->ordinal = ordinal;
@@ -112,17 +112,17 @@ static const Error errors[] = {
 	{CUDA_ERROR_STREAM_CAPTURE_IMPLICIT, "CUDA_ERROR_STREAM_CAPTURE_IMPLICIT", "dependency on an uncaptured implicit stream"},
 };
 
-// Attributes by their numbers. Multiprocessors are few, so that kernels that ask for their number launch few blocks.
+// Attributes by number. There are few multiprocessors, so that kernels that depend on their number launch few blocks.
 static const std::map<int, int> attributes = {
 	{1, 1024}, {2, 1024}, {3, 1024}, {4, 64},       // threads per block, in each direction
-	{5, 2147483647}, {6, 65535}, {7, 65535},        // blocks a grid, in each direction
-	{8, 48 << 10}, {97, 227 << 10}, {111, 1 << 10}, // shared memory a block, with opt-in, reserved
-	{9, 64 << 10}, {10, 32}, {12, 64 << 10},        // constant memory, warp, registers a block
+	{5, 2147483647}, {6, 65535}, {7, 65535},        // blocks per grid, in each direction
+	{8, 48 << 10}, {97, 227 << 10}, {111, 1 << 10}, // shared memory per block: default, with opt-in, reserved
+	{9, 64 << 10}, {10, 32}, {12, 64 << 10},        // constant memory, warp size, registers per block
 	{13, 1000000}, {16, 4}, {19, 1}, {31, 1},       // clock in kHz, multiprocessors, maps host memory, concurrent kernels
-	{36, 1000000}, {37, 64}, {38, 4 << 20},         // memory's clock and bus, L2 cache
-	{39, 2048}, {40, 1}, {41, 1},                   // threads a multiprocessor, copy engines, unified addressing
+	{36, 1000000}, {37, 64}, {38, 4 << 20},         // memory clock and bus width, L2 cache
+	{39, 2048}, {40, 1}, {41, 1},                   // threads per multiprocessor, copy engines, unified addressing
 	{75, 9}, {76, 0},                               // compute capability
-	{81, 228 << 10}, {82, 64 << 10}, {106, 32},     // a multiprocessor's shared memory, registers, blocks
+	{81, 228 << 10}, {82, 64 << 10}, {106, 32},     // per multiprocessor: shared memory, registers, blocks
 };
 
 } // namespace emulated
@@ -152,7 +152,7 @@ API cuGetErrorName(CUresult code, const char** name) {
 	return CUDA_ERROR_INVALID_VALUE;
 }
 
-// The sentence for the code that the device was lost with ends with the report of what happened. It stays where it is until the next.
+// The error string of the code with which the device was lost includes the report. The string is valid until the next call.
 API cuGetErrorString(CUresult code, const char** sentence) {
 	Call call((Call::Early()));
 	for (const Error& e : errors) {

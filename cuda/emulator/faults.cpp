@@ -1,4 +1,4 @@
-// What ends a kernel early, and how it is told.
+// Errors that end a kernel early, and their reports.
 #include "memory.h"
 #include "worker.h"
 
@@ -40,7 +40,7 @@ void Worker::escape(const std::string& what) {
 
 static std::string line_of(Site site) {
 	static const char* near = "";
-	if (site >> 32 == 0) return "line " + std::to_string(site & ~kinds & 0xffffffff); // of a file that did not tell
+	if (site >> 32 == 0) return "line " + std::to_string(site & ~kinds & 0xffffffff); // of an unknown file
 	std::string file = (const char*)(((uintptr_t)near & ~0xffffffffull) | site >> 32);
 	return file.substr(file.rfind('/') + 1) + ":" + std::to_string(site & ~kinds & 0xffffffff);
 }
@@ -79,7 +79,7 @@ static std::string doing(Site site) {
 	return "ended";
 }
 
-// disagree tells that the threads of the warps that begin at positions a and b are not all at one place.
+// disagree reports that the threads of the warps that begin at positions a and b are not all at one site.
 void Worker::disagree(int a, int b) {
 	Site s = site[a], other = s;
 	for (int start : {a, b}) {
@@ -95,7 +95,7 @@ std::string source_of(const void* instruction) {
 	snprintf(text, sizeof text, "%s +0x%llx", info.dli_fname, (unsigned long long)((const char*)instruction - (const char*)info.dli_fbase));
 	std::string place = text, lines;
 	snprintf(text, sizeof text, "addr2line -i -e '%s' 0x%llx 2>/dev/null", info.dli_fname, (unsigned long long)((const char*)instruction - (const char*)info.dli_fbase));
-	FILE* of = popen(text, "r"); // a function that was inlined comes before where it was
+	FILE* of = popen(text, "r"); // an inlined function comes before its caller
 	while (of && fgets(text, sizeof text, of)) {
 		std::string line = text;
 		line = line.substr(line.rfind('/') + 1);
@@ -112,7 +112,7 @@ std::string Worker::of_signal() const {
 	uintptr_t shared = (uintptr_t)here.shared, page = (uintptr_t)getpagesize();
 	if (signal == SIGFPE) {
 		s += "division of an integer by zero";
-	} else if (signal == SIGILL) { // a check that the compiler put there
+	} else if (signal == SIGILL) { // a check inserted by the compiler
 		s += "a misaligned address, an index outside of a local array, or a shift by too many bits";
 	} else if (signal != SIGSEGV && signal != SIGBUS) {
 		s += "signal " + std::to_string(signal);
@@ -141,7 +141,7 @@ static void on_signal(int number, siginfo_t* info, void* context) {
 		w->signal = number;
 		w->address = (uintptr_t)info->si_addr;
 		w->instruction = (const void*)((ucontext_t*)context)->uc_mcontext.gregs[REG_RIP];
-		if (((ucontext_t*)context)->uc_mcontext.gregs[REG_TRAPNO] == 13) w->address = ~(uintptr_t)0; // no address is told of those that can be nobody's
+		if (((ucontext_t*)context)->uc_mcontext.gregs[REG_TRAPNO] == 13) w->address = ~(uintptr_t)0; // the processor reports no address if it is not canonical
 		pthread_sigmask(SIG_SETMASK, &((ucontext_t*)context)->uc_sigmask, nullptr);
 		siglongjmp(w->way_out, 1);
 	}
@@ -149,7 +149,7 @@ static void on_signal(int number, siginfo_t* info, void* context) {
 	if (next.sa_flags & SA_SIGINFO) {
 		next.sa_sigaction(number, info, context);
 	} else if (next.sa_handler == SIG_DFL) {
-		sigaction(number, &next, nullptr); // it comes again when this returns
+		sigaction(number, &next, nullptr); // the signal recurs when this returns
 	} else if (next.sa_handler != SIG_IGN) {
 		next.sa_handler(number);
 	}
@@ -176,7 +176,7 @@ void signal_stack() {
 	if (sigaltstack(nullptr, &s) || !(s.ss_flags & SS_DISABLE)) return;
 	static const size_t bytes = 64 << 10;
 	s = {};
-	s.ss_sp = malloc(bytes); // for as long as the thread lives
+	s.ss_sp = malloc(bytes); // for the lifetime of the thread
 	s.ss_size = bytes;
 	sigaltstack(&s, nullptr);
 }

@@ -1,8 +1,8 @@
 // The threads of a block, as fibers.
 //
-// A warp's threads run in turn, each until it waits or ends; when all wait at one place, they all go on. When the warp waits at a block's
-// barrier or has ended, the next warp runs, and when all warps have, the block goes on. So a block needs no queue, and a wait costs
-// one switch of stacks. A thread begins on the stack of the one before it where that has ended: threads that never wait are plain calls.
+// A warp's threads run in turn, each until it waits or ends. When all wait at the same site, they continue. When the warp waits at a block's
+// barrier or has ended, the next warp runs, and after all warps the block continues. So a block needs no queue, and a wait costs one stack
+// switch. A thread starts on the stack of the previous one if that has ended: threads that never wait are plain calls.
 #include "worker.h"
 #include "memory.h"
 
@@ -22,7 +22,7 @@ static const Site ended = ~0ull;
 
 static Worker* worker() { return (Worker*)here.worker; }
 
-// next_thread moves to the next position of the warp; it is false after the last.
+// next_thread moves to the next position of the warp and returns false after the last.
 static bool next_thread(Worker* w) {
 	if (++w->position == w->end) return false;
 	here.thread = w->thread[w->position];
@@ -37,7 +37,7 @@ void wait(Site site) {
 	switch_stack(from, next_thread(w) ? w->at[w->position] : w->scheduler);
 }
 
-// run_threads is every fiber. It runs threads that have not begun as long as those before them ended without waiting.
+// run_threads is the body of every fiber. It starts threads as long as the previous ones ended without waiting.
 static void run_threads() {
 	Worker* w = worker();
 	Stack self;
@@ -56,8 +56,8 @@ Worker::Worker() {
 	shared_end = p + page + room;
 }
 
-// make_fibers makes the first n. Their stacks end in unmapped pages, and begin at different places in their pages, so
-// that the processor's caches can hold many of them.
+// make_fibers creates the first n fibers. Their stacks end in unmapped pages and start at different page offsets, so that the processor's
+// caches can hold many of them.
 void Worker::make_fibers(int n) {
 	size_t page = (size_t)getpagesize();
 	for (; fibers < n; fibers++) {
@@ -78,14 +78,14 @@ static uint64_t mixed(uint64_t x) { // splitmix64
 static void arrange_range(int* to, int n, Order order, uint64_t seed) {
 	for (int i = 0; i < n; i++) to[i] = order == Order::reverse ? n - 1 - i : i;
 	if (order != Order::random) return;
-	if (n == warp_size) { // quickly: an odd step visits every lane
+	if (n == warp_size) { // fast path: an odd step visits every lane
 		for (int i = 0; i < n; i++) to[i] = (int)((seed | 1) * (uint64_t)i + (seed >> 8)) & (warp_size - 1);
 		return;
 	}
 	for (int i = n - 1; i > 0; i--) std::swap(to[i], to[(seed = mixed(seed)) % (uint64_t)(i + 1)]);
 }
 
-// arrange chooses the order of the block's warps, and of the threads of each.
+// arrange chooses the order of the block's warps, and of the threads in each.
 void Worker::arrange(uint64_t index) {
 	Order order = launch->settings.order;
 	uint64_t seed = mixed(launch->settings.seed ^ mixed(index));
@@ -100,7 +100,7 @@ void Worker::arrange(uint64_t index) {
 
 void Worker::run(Launch& l) {
 	launch = &l;
-	Place outer = here; // nothing runs in a kernel but kernels; this is for the thread's next launch to find it clean
+	Place outer = here; // restored at the end, so that the thread's next launch starts clean
 	here.worker = this;
 	here.threads = l.threads;
 	here.blocks = (int)l.grid.x;
@@ -129,7 +129,7 @@ void Worker::block(uint64_t index) {
 	uint64_t n = l.grid.blocks(), i = index;
 	if (l.settings.order == Order::reverse) i = n - 1 - index;
 	if (l.settings.order == Order::random) {
-		uint64_t step = mixed(l.settings.seed) % n; // the next that has no divisor in common with n visits every block
+		uint64_t step = mixed(l.settings.seed) % n; // the next number coprime to n visits every block
 		while (std::__gcd(step, n) != 1) step++;
 		i = (uint64_t)(((unsigned __int128)index * step + l.settings.seed) % n);
 		arrange(i);
@@ -156,12 +156,12 @@ void Worker::block(uint64_t index) {
 	if (at_end_of_block) at_end_of_block();
 }
 
-// warp lets a warp go on until it has ended or waits for the block, and returns where it waits.
+// warp runs a warp until it ends or waits for the block, and returns the site at which it waits.
 Site Worker::warp(int start) {
 	end = std::min(start + warp_size, launch->threads);
 	here.lanes = end - start;
 	for (;;) {
-		here.slots = here.slots == slots[0] ? slots[1] : slots[0]; // what the last turn wrote into the other is read in this one
+		here.slots = here.slots == slots[0] ? slots[1] : slots[0]; // this turn reads what the last turn wrote to the other set
 		here.slots[warp_size] = 0;
 		position = start;
 		here.thread = thread[start];

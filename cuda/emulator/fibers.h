@@ -1,4 +1,4 @@
-// How kernels run: a fiber a CUDA thread.
+// How kernels run: one fiber per CUDA thread.
 #pragma once
 
 #include <cstddef>
@@ -14,19 +14,19 @@ struct Grid {
 	uint64_t blocks() const { return (uint64_t)x * y * z; }
 };
 
-// The order in which threads and blocks run is nobody's business on a device. Tests run in several.
+// A device may run threads and blocks in any order. Tests use several orders.
 enum class Order { forward, reverse, random };
 
 struct Settings {
 	Order order = Order::forward;
 	unsigned seed = 1;
-	int workers = 1;     // operating system's threads that share the blocks,
-	bool always = false; // of small launches, too
+	int workers = 1;     // OS threads that share the blocks,
+	bool always = false; // even of small launches
 };
 
 enum class Fault { none, address, alignment, launch };
 
-// Outcome of a launch; the report names kernel, block, thread and what happened.
+// Outcome of a launch; the report names the kernel, block and thread, and what happened.
 struct Outcome {
 	Fault fault = Fault::none;
 	std::string report;

@@ -10,8 +10,8 @@
 namespace emulated {
 
 static const uint32_t word = 0x7ff8dead;
-static const unsigned char watched = 0xa5; // between the end of an allocation and the next multiple of 16, and before its beginning
-static const size_t remembered = 2048;     // freed allocations whose addresses are not given out again, so that their use is seen
+static const unsigned char watched = 0xa5; // content of the guard bytes before an allocation, and after it up to a multiple of 16
+static const size_t remembered = 2048;     // freed allocations whose addresses are not reused, so that accesses to them are detected
 
 struct Region {
 	uintptr_t at;
@@ -22,7 +22,7 @@ struct Region {
 };
 
 static std::mutex mutex;
-static std::map<uintptr_t, Region> regions; // by the address of the mapping; of all contexts
+static std::map<uintptr_t, Region> regions; // of all contexts, by address of the mapping
 static std::deque<uintptr_t> freed;
 
 void poison(void* at, size_t bytes) {
@@ -62,7 +62,7 @@ bool Memory::release(uintptr_t at) {
 	Allocation a = i->second;
 	used_ -= a.bytes;
 	live_.erase(i);
-	// The pages go back, the addresses stay taken.
+	// Release the pages but keep the addresses reserved.
 	mmap(a.map, a.mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
 	std::lock_guard<std::mutex> hold(mutex);
 	regions[(uintptr_t)a.map].freed = true;
@@ -117,7 +117,7 @@ std::string Memory::damage(uintptr_t at, bool before) const {
 std::string nearby(uintptr_t address) {
 	std::lock_guard<std::mutex> hold(mutex);
 	const Region* best = nullptr;
-	uintptr_t distance = 1 << 20; // farther away it is somebody else's
+	uintptr_t distance = 1 << 20; // farther addresses are unrelated
 	for (auto& entry : regions) {
 		const Region& r = entry.second;
 		uintptr_t d = address < r.at ? r.at - address : address < r.at + r.bytes ? 0 : address - r.at - r.bytes;

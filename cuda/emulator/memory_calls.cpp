@@ -1,5 +1,5 @@
-// Memory: allocation, copies, filling. All of it is the host's, so that one copy serves all directions; those that go to or from the
-// device are checked.
+// Memory: allocation, copies, fills. All memory is the host's, so one copy function serves all directions. Copies to or from the device are
+// checked.
 #include "api.h"
 
 #include <cstdlib>
@@ -47,7 +47,7 @@ API cuMemHostAlloc(void** at, size_t bytes, unsigned) {
 	SERVED(call);
 	*at = malloc(bytes ? bytes : 1);
 	if (!*at) return CUDA_ERROR_OUT_OF_MEMORY;
-	memset(*at, 0xa5, bytes); // what is copied before it is written shows
+	memset(*at, 0xa5, bytes); // makes reads before the first write visible
 	call.context->host[*at] = bytes;
 	return CUDA_SUCCESS;
 }

@@ -1,5 +1,5 @@
-// Modules, functions and launches. A module is PTX, of which the names and parameters of its entries count: the kernels themselves
-// are in this library.
+// Modules, functions and launches. Only the names and parameters of the entries of a module's PTX are used: the kernels themselves are
+// compiled into this library.
 #include "api.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace emulated {
 
 static const size_t most_shared = 227 << 10;
 
-// sizes reads the bytes of the parameters of an entry, from after its opening parenthesis.
+// sizes reads the sizes in bytes of an entry's parameters, starting after its opening parenthesis.
 static std::vector<int> sizes(const std::string& ptx, size_t from) {
 	std::vector<int> bytes;
 	size_t end = ptx.find(')', from);
@@ -30,7 +30,7 @@ static CUresult refuse(CUresult code, const std::string& why) {
 	return code;
 }
 
-// read finds the entries of PTX, and their kernels. Those that this library lacks are found missing when they are asked for.
+// read finds the entries of PTX, and their kernels. A kernel that this library lacks is reported when it is looked up.
 static CUresult read(const std::string& ptx, Module* m) {
 	if (ptx.find(".version") == std::string::npos) return CUDA_ERROR_INVALID_IMAGE;
 	std::string stamp = ptx.substr(0, ptx.find('\n'));
@@ -59,8 +59,8 @@ static CUresult read(const std::string& ptx, Module* m) {
 	return CUDA_SUCCESS;
 }
 
-// shared_parameters names two parameters that are one array, of which one is written. A device may read such an array through a cache
-// that does not see what is written, as parameters promise not to be the same (RESTRICT).
+// shared_parameters names two parameters that are the same array, one of which is written. Parameters promise not to alias (RESTRICT), so
+// a device may read such an array through a cache that does not see the writes.
 static std::string shared_parameters(const Kernel* k, const std::vector<unsigned long long>& arguments) {
 	for (int i = 0; i < k->parameters; i++) {
 		for (int j = 0; j < i; j++) {
@@ -108,7 +108,7 @@ API cuModuleLoadData(void** module, const void* image) {
 	return CUDA_SUCCESS;
 }
 
-// Of the options it knows where to leave the log of errors.
+// Of the options, only the location of the error log is used.
 API cuModuleLoadDataEx(void** module, const void* image, unsigned count, int* options, void** values) {
 	enum { error_log_buffer = 5, error_log_buffer_size = 6 };
 	log.clear();
@@ -141,14 +141,14 @@ API cuModuleGetFunction(void** function, void* module, const char* name) {
 	return CUDA_SUCCESS;
 }
 
-// The attributes of functions that mean something here.
+// The function attributes that are implemented.
 enum { max_threads_per_block = 0, shared_size_bytes = 1, num_regs = 4, max_dynamic_shared_size_bytes = 8 };
 
 API cuFuncSetAttribute(void* function, int attribute, int value) {
 	SERVED(call);
 	Function* f = (Function*)function;
 	if (!call.context->functions.count(f)) return CUDA_ERROR_INVALID_HANDLE;
-	if (attribute != max_dynamic_shared_size_bytes) return CUDA_SUCCESS; // the others are hints
+	if (attribute != max_dynamic_shared_size_bytes) return CUDA_SUCCESS; // other attributes are hints
 	if (value < 0 || (size_t)value > most_shared) return CUDA_ERROR_INVALID_VALUE;
 	f->shared_limit = std::max<size_t>((size_t)value, 48 << 10);
 	return CUDA_SUCCESS;

@@ -1,22 +1,22 @@
-// What a kernel's threads, compiled with shim.h, and what runs them, fibers.cpp, know of each other. Neither include headers nor types of
-// the standard library's: they would be seen in kernels.
+// The interface between a kernel's threads, compiled with shim.h, and fibers.cpp, which runs them. It includes no headers and uses no
+// standard library types, because kernels would see them.
 #pragma once
 
 namespace emulated {
 
-// Place is where the running thread is, and what it shares.
+// Place is the position of the running thread, and what it shares with others.
 struct Place {
 	int thread, threads, block, block_y, block_z, blocks, blocks_y, blocks_z;
 	char* shared;     // the block's
-	unsigned* slots;  // the warp's: a number per lane for shuffles, then the bits of a vote. There are two sets, which take turns
-	int lanes;        // in this warp: fewer than 32 where the block ends
-	int running;      // a kernel is: what a signal is about
+	unsigned* slots;  // the warp's: one number per lane for shuffles, then the bits of a vote. Two sets alternate
+	int lanes;        // in this warp: fewer than 32 at the end of a block
+	int running;      // a kernel is running; signals then concern it
 	void* worker;
 };
 extern __thread Place here __attribute__((tls_model("initial-exec")));
 
-// A site is where in the source a thread waits, and what for; the threads that wait for each other must agree in it. It holds the lower
-// half of the address of the file's name (the upper half is that of all constants here), then the kind, then the line.
+// A site says where in the source a thread waits, and for what; threads that wait for each other must be at the same site. It holds the
+// lower half of the address of the file's name (the upper half is the same for all constants here), then the kind, then the line.
 typedef unsigned long long Site;
 enum : unsigned { block_barrier = 1u << 24, warp_barrier = 2u << 24, shuffling = 3u << 24, voting = 4u << 24, kinds = 255u << 24 };
 inline Site site(unsigned kind, unsigned line, const char* file) { return (Site)file << 32 | kind | line; }
@@ -39,14 +39,14 @@ __attribute__((no_sanitize("thread"))) inline unsigned vote(bool x, Site site) {
 	return slots[32];
 }
 
-// Kernel is what EXPORT makes known of one.
+// Kernel describes a kernel that EXPORT registers.
 struct Parameter {
 	int bytes;
-	bool pointer, written; // a pointer to what is not const
+	bool pointer, written; // written: a pointer to non-const data
 };
 struct Kernel {
 	const char* name;
-	const char* stamp; // the first line of the PTX that was there when this was compiled
+	const char* stamp; // first line of the PTX at the time of compilation
 	void (*run)(const unsigned long long* arguments);
 	int parameters;
 	const Parameter* parameter;

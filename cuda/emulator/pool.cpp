@@ -1,4 +1,4 @@
-// A launch's blocks, shared among threads of the operating system where that pays.
+// Blocks of a launch, shared among OS threads if that pays off.
 #include "worker.h"
 
 #include <pthread.h>
@@ -29,7 +29,7 @@ const Kernel* kernel_named(const std::string& name) {
 	return nullptr;
 }
 
-// Pool is the helping threads; the launching one works too. Launches come one at a time.
+// Pool holds the helper threads; the launching thread works, too. Launches run one at a time.
 class Pool {
 public:
 	void start(Launch& launch, int helpers) {
@@ -43,7 +43,7 @@ public:
 	}
 	void finish() {
 		std::unique_lock<std::mutex> hold(mutex_);
-		launch_ = nullptr; // who has not begun need not
+		launch_ = nullptr; // helpers that have not started need not start
 		idle_.wait(hold, [this] { return busy_ == 0; });
 	}
 
@@ -84,9 +84,9 @@ static int64_t nanoseconds() {
 bool one_worker = false;
 
 Outcome run(const Kernel* kernel, const unsigned long long* arguments, Grid grid, int threads, size_t shared, const Settings& settings) {
-	static Pool* pool = new Pool; // its threads outlive static objects
+	static Pool* pool = new Pool; // never deleted, because its threads outlive static objects
 	static Worker* own = new Worker;
-	static std::map<const Kernel*, double> cost; // of a thread, in nanoseconds, as last seen
+	static std::map<const Kernel*, double> cost; // nanoseconds per thread in the last launch
 	catch_signals();
 	signal_stack();
 	Launch launch;
@@ -97,7 +97,7 @@ Outcome run(const Kernel* kernel, const unsigned long long* arguments, Grid grid
 	launch.shared = shared;
 	launch.settings = settings;
 	double total = (double)grid.blocks() * threads, &each = cost[kernel];
-	bool helped = !one_worker && settings.workers > 1 && grid.blocks() > 1 && (settings.always || total * each > 100e3); // waking takes some 20 µs
+	bool helped = !one_worker && settings.workers > 1 && grid.blocks() > 1 && (settings.always || total * each > 100e3); // waking helpers takes about 20 µs
 	int64_t begin = nanoseconds();
 	if (helped) pool->start(launch, settings.workers - 1);
 	own->run(launch);

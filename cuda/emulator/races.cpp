@@ -1,10 +1,10 @@
-// Finds races: two threads at one place of memory, one of them writing, with no barrier between. It is linked in build/libcuda-races.so only, of
-// which the kernels are compiled with -fsanitize=thread: the compiler then calls __tsan_read4 and its like before every access, which are
-// defined here.
+// Detects races: two threads access the same memory, at least one of them writes, and no barrier separates them. It is linked only into
+// build/libcuda-races.so, whose kernels are compiled with -fsanitize=thread: the compiler then calls __tsan_read4 and similar functions before
+// every access. They are defined here.
 //
-// Blocks run one after another here, so that an access belongs to a phase: what is between two barriers of a block. Two accesses of a
-// phase are ordered where they are one thread's, or one warp's with a warp's barrier between. Accesses of two blocks are
-// not ordered at all. Shuffles and votes order nothing: CUDA does not promise it. Whoever writes what is there already does no harm.
+// Blocks run one after another here, so every access belongs to a phase, the time between two barriers of a block. Two accesses in a phase
+// are ordered if they are by the same thread, or by the same warp with a warp barrier between. Accesses of two blocks are never ordered.
+// Shuffles and votes order nothing, since CUDA does not promise it. Writing the value that is already there is harmless.
 #include "memory.h"
 #include "worker.h"
 
@@ -17,18 +17,18 @@ namespace emulated {
 
 namespace {
 
-// Access is the last of its kind to a word.
+// Access is the last access of its kind to a word.
 struct Access {
 	uint64_t phase = 0;
-	uint32_t turn = 0; // of the warp: its barriers so far
+	uint32_t turn = 0; // barriers of the warp so far
 	uint16_t thread = 0;
-	uint8_t bytes = 0; // of the word, a bit each
+	uint8_t bytes = 0; // of the word, one bit each
 	bool atomic = false;
-	const void* at = nullptr; // the instruction
+	const void* at = nullptr; // instruction
 };
 
 struct Word {
-	Access write, read, other; // other: a read by another thread than read's
+	Access write, read, other; // other: a read by another thread than that of read
 };
 
 const size_t page_bytes = 4096;
@@ -41,13 +41,13 @@ uint64_t launch_of_pages;
 uintptr_t last_number;
 Page* last_page;
 
-// Suspect is a write that matters if it changes what is there.
+// Suspect is a write that is a race only if it changes the memory.
 struct Suspect {
 	uintptr_t at = 0;
 	size_t bytes = 0;
 	char before[4];
 	Access now, earlier;
-	const char* did; // the earlier one
+	const char* did; // what the earlier access did
 } suspect;
 
 Worker* worker() { return (Worker*)here.worker; }
@@ -55,7 +55,7 @@ Worker* worker() { return (Worker*)here.worker; }
 Word& word(uintptr_t at) {
 	uintptr_t number = at / page_bytes;
 	Worker* w = worker();
-	if (launch_of_pages != w->first_phase) { // what other launches did is over
+	if (launch_of_pages != w->first_phase) { // forget accesses of other launches
 		launch_of_pages = w->first_phase;
 		if (pages.size() > 2000) pages.clear();
 		last_page = nullptr;
@@ -74,11 +74,11 @@ bool is_shared(uintptr_t at) {
 	return at < (uintptr_t)w->shared_end && at >= (uintptr_t)w->shared_end - most_shared;
 }
 
-// unordered tells whether an earlier access may as well come after the running thread's.
+// unordered reports whether nothing orders an earlier access before one by the running thread.
 bool unordered(const Access& a, uint8_t bytes, bool shared) {
 	Worker* w = worker();
 	if (!(a.bytes & bytes) || a.phase < w->first_phase) return false;
-	if (a.phase < w->block_phase) return !shared; // another block's
+	if (a.phase < w->block_phase) return !shared; // by another block
 	if (a.phase < w->phase || a.thread == here.thread) return false;
 	return a.thread / warp_size != here.thread / warp_size || a.turn == w->turns[here.thread / warp_size];
 }
@@ -94,7 +94,7 @@ std::string told(uintptr_t at, const Access& now, const char* does, const Access
 	return "thread " + std::to_string(now.thread) + " " + does + " (" + source_of(now.at) + ") what " + who + " " + did + " (" + source_of(earlier.at) + ") with no barrier between: " + what(at);
 }
 
-// check_suspect reports the last suspicious write, which has been done by now, if it changed anything.
+// check_suspect reports the last suspicious write, which has happened by now, if it changed the memory.
 void check_suspect() {
 	if (!suspect.at) return;
 	uintptr_t at = suspect.at;
@@ -103,7 +103,7 @@ void check_suspect() {
 }
 
 void note(uintptr_t at, size_t bytes, bool writes, bool atomic, const void* instruction) {
-	if (!here.running || at - (uintptr_t)&here < sizeof here || at - (uintptr_t)here.worker < sizeof(Worker)) return; // not the kernel's
+	if (!here.running || at - (uintptr_t)&here < sizeof here || at - (uintptr_t)here.worker < sizeof(Worker)) return; // not the kernel's memory
 	char mark;
 	bool shared = is_shared(at);
 	if (!shared && at - (uintptr_t)&mark + (64 << 10) < (128 << 10)) return; // the thread's own stack

@@ -1,5 +1,5 @@
-// The words of ../kernels/device.cuh for a CPU. The compiler includes this file before every kernel's source, which so becomes C++: see
-// fibers.cpp for how the threads of a block run. No header of the system's is included, so that a kernel sees the names it sees on a device and no other.
+// Defines the vocabulary of ../kernels/device.cuh for a CPU. The compiler includes this file before every kernel's source, which makes the
+// kernel C++; fibers.cpp runs the threads of a block. No system header is included, so that a kernel sees the same names as on a device.
 #pragma once
 
 #define EMULATED 1
@@ -42,7 +42,7 @@ DEVICE uint32_t as_bits(float x) { return __builtin_bit_cast(uint32_t, x); }
 DEVICE double as_double(uint64_t x) { return __builtin_bit_cast(double, x); }
 DEVICE uint64_t as_bits(double x) { return __builtin_bit_cast(uint64_t, x); }
 
-// The caller's line and file, which no argument is for.
+// The caller's line and file, as default arguments.
 #define SITE_PARAMETERS uint32_t line = __builtin_LINE(), const char* file = __builtin_FILE()
 DEVICE uint32_t shuffled(uint32_t x, int lane, uint32_t line, const char* file) {
 	return emulated::exchange(x, lane, emulated::site(emulated::shuffling, line, file));

@@ -1,9 +1,9 @@
-// Streams, events and graphs. A stream does at once what it is given, or keeps it while it captures.
+// Streams, events and graphs. A stream runs work immediately, or records it during a capture.
 #include "api.h"
 
 namespace emulated {
 
-// The handles 0, 1 and 2 are the streams that are always there.
+// The handles 0, 1 and 2 are the built-in streams.
 Stream* Context::stream(void* handle) {
 	if ((uintptr_t)handle <= 2) return &legacy;
 	auto s = streams.find((Stream*)handle);

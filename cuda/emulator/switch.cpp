@@ -1,5 +1,5 @@
-// The switch jumps to where it goes on instead of returning there: the processor predicts returns by the calls before, which were another
-// stack's. A fiber starts below what was prepared for its start.
+// The switch jumps to its target instead of returning: the processor would mispredict a return, because the matching call was made on another
+// stack. A fiber starts below what was prepared for its start.
 asm(R"(
 .text
 .hidden switch_stack

@@ -1,18 +1,18 @@
-// A switch of stacks within one thread of the operating system, for x86-64, as the trampolines of package driver are.
+// Switching of stacks within one OS thread, for x86-64 only, like the trampolines of package driver.
 #pragma once
 
 #include <cstdint>
 
 namespace emulated {
 
-typedef void* Stack; // where the registers that calls preserve lie, below the address to go on at
+typedef void* Stack; // where the callee-saved registers are stored, below the address at which to continue
 
-// switch_stack goes on where `to` was left, and comes back when somebody switches to what is now kept in *from.
+// switch_stack continues where `to` was left. It returns when another switch goes to the stack now stored in *from.
 extern "C" __attribute__((visibility("hidden"))) void switch_stack(Stack* from, Stack to);
 extern "C" __attribute__((visibility("hidden"))) void start_of_fiber();
 
-// prepared returns the stack to switch to that begins with f, which must not return. f leaves what is prepared as it is, so the
-// same stack can begin again with f later.
+// prepared returns a stack that starts with f when switched to; f must not return. f does not change the prepared contents, so the same
+// stack can start f again later.
 inline Stack prepared(char* high, void (*f)()) {
 	uintptr_t* top = (uintptr_t*)((uintptr_t)high & ~(uintptr_t)15);
 	*--top = 0;

@@ -1,8 +1,8 @@
-// batch: what the rows of a ragged batch are, from its examples and offsets.
+// batch: the chain, data position and gold label of each row of a ragged batch, from the batch's examples and offsets.
 //   examples [B] int, offsets [B+1] int   the batch: −1 and no rows beyond its last chain        (B, N: capacities)
 //   data_offsets [n+1] int, labels [ΣT] int or null, weights [n] float or null                    the data set
-//   source, chain, gold [N] int, weight [B] float   out; −1, and weight 0, where there is nothing
-// One thread per row, which finds its chain by bisection, and a chain. Bound: writes 12·N bytes.
+//   source, chain, gold [N] int, weight [B] float   out; −1, and weight 0, in padding
+// One thread per row, which finds its chain by bisection, and per chain. Bound: writes 12·N bytes.
 // Reference: structured/batch.go; checked by cuda/nets/batch_test.go.
 #include "device.cuh"
 

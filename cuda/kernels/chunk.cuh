@@ -1,12 +1,12 @@
-// Chunks of long chains, which kernels parallel in time work on at once: `chunks` a chain at most, the k-th from position k·step.
+// Chunks of long chains, for kernels that process chunks in parallel: a chain has at most `chunks`; chunk k starts at position k·step.
 #pragma once
 
 #include "chain.cuh"
 
-// Chunk is one of a chain's chunks: positions lo to hi−1 of the chain, none where the chain has fewer chunks.
+// Chunk is one chunk of a chain: positions lo to hi−1, empty if the chain has fewer chunks.
 struct Chunk {
 	int lo, hi;
-	int slot; // its place in scratch
+	int slot; // index in scratch memory
 	bool last;
 };
 
@@ -15,7 +15,7 @@ DEVICE Chunk chunk_of(const Chain& c, int b, int k, int chunks, int step) {
 	return Chunk{lo, hi, b * chunks + k, hi == c.length};
 }
 
-// chunk_score is a lane's share of the score of labels at a chunk's positions and of the steps into them but the first, as score_part.
+// chunk_score returns a lane's part of the score of a chunk: its labels, and all transitions but the one into its first position.
 DEVICE double chunk_score(const Chain& c, const Chunk& chunk, const int32_t* y, bool with_loss) {
 	double s = 0.0;
 	for (int t = chunk.lo + LANE; t < chunk.hi; t += 32) {
@@ -26,7 +26,7 @@ DEVICE double chunk_score(const Chain& c, const Chunk& chunk, const int32_t* y, 
 	return s;
 }
 
-// warp_chunk_gold is the score of the gold labels of a chunk and the step into it, in all lanes.
+// warp_chunk_gold returns the score of a chunk's gold labels and of the transition into the chunk, in all lanes.
 DEVICE double warp_chunk_gold(const Chain& c, const Chunk& chunk) {
 	if (!c.gold) return 0.0;
 	double s = warp_sum(chunk_score(c, chunk, c.gold, false));
@@ -35,7 +35,7 @@ DEVICE double warp_chunk_gold(const Chain& c, const Chunk& chunk) {
 	return s;
 }
 
-// warp_total adds up what the chunks of chain b have, in all lanes: in an order that only depends on their number.
+// warp_total sums parts over the chunks of a chain, in all lanes, in an order that depends only on their number.
 DEVICE double warp_total(const Chain& c, const double* parts, int step) {
 	double s = 0.0;
 	for (int k = LANE; k < (c.length + step - 1) / step; k += 32) s += parts[k];

@@ -1,12 +1,12 @@
-// constrain: writes −∞ over the potentials that constraints forbid, and finds those that are NaN or +∞.
-//   x [N][W] float        node potentials (W = Y) or, with steps, edge potentials a position (W = Y×Y); in and out
+// constrain: writes −∞ to the potentials that constraints forbid, and finds potentials that are NaN or +∞.
+//   x [N][W] float        node potentials (W = Y) or, with steps, per-position edge potentials (W = Y×Y); in and out
 //   source, chain [N] int the position in the data and the chain of each row, −1: padding, left alone
 //   offsets [B+1] int     of the batch
-//   start, end, always [W] byte or null   what is forbidden in a chain's first row, in its last one, in all
-//   shared [W][W] float or null, transition [W][W] byte or null   edge potentials that all chains share, and what is forbidden of them
-//   bad [1] int           out: the least position in the data (mark, for shared edges) of a number that is none, if below bad
-// With steps, rows where chains start are left alone. Integer minima do not show their order.
-// One block about 2048 entries. Bound: reads N·W·4 bytes. Reference: structured/chains/constraints.go, structured.Potentials.Finite;
+//   start, end, always [W] byte or null   what is forbidden in a chain's first row, in its last row, and in every row
+//   shared [W][W] float or null, transition [W][W] byte or null   edge potentials that all chains share, and which of them are forbidden
+//   bad [1] int           out: the least position in the data (mark, for shared edges) of a NaN or +∞, if it is below bad
+// With steps, rows where chains start are left alone. Integer minima do not depend on their order.
+// One block per 2048 entries or so. Bound: reads N·W·4 bytes. Reference: structured/chains/constraints.go, structured.Potentials.Finite;
 // checked by cuda/training/objective_test.go.
 #include "rows.cuh"
 

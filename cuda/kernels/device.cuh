@@ -1,11 +1,11 @@
-// What every kernel is written with. The same source is PTX by clang (no CUDA headers), and C++ under the emulator, which
-// gives these names its own meaning (emulator/shim.h is included before this file there).
+// The vocabulary of all kernels. clang compiles the same source to PTX (without CUDA headers); for the emulator it is C++, where
+// emulator/shim.h comes first and defines these names.
 //
-// Rules that both worlds rely on:
+// Rules that device and emulator rely on:
 //   - A kernel is KERNEL(name)(parameters) { ... }, followed by EXPORT(name). Parameters are pointers and 4- or 8-byte scalars.
-//   - All shared memory is dynamic: SHARED(type, name) once a kernel, carved by hand. It starts as garbage.
-//   - No float atomics; integer ones only where their order cannot show in a result. Two runs give the same bits.
-//   - Products and sums are contracted only where fma() is written.
+//   - All shared memory is dynamic: one SHARED(type, name) per kernel, divided by hand. Its initial content is undefined.
+//   - No float atomics; integer atomics only if their order does not affect results. Two runs give the same bits.
+//   - Multiply-adds are fused only where fma() is written.
 //   - Every thread of a block reaches every BARRIER(), every lane of a warp every WARP_BARRIER(), shuffle and vote.
 #pragma once
 
@@ -51,7 +51,7 @@ DEVICE double fma(double x, double y, double z) { return __builtin_fma(x, y, z);
 DEVICE float square_root(float x) { return __nvvm_sqrt_rn_f(x); }
 DEVICE double square_root(double x) { return __nvvm_sqrt_rn_d(x); }
 
-// atomic operations return what was there before.
+// Atomic operations return the old value.
 DEVICE int atomic_min(int* at, int x) { return __nvvm_atom_min_gen_i(at, x); }
 DEVICE int atomic_add(int* at, int x) { return __nvvm_atom_add_gen_i(at, x); }
 DEVICE int64_t atomic_add(int64_t* at, int64_t x) { return __nvvm_atom_add_gen_ll(at, x); }
@@ -59,7 +59,7 @@ DEVICE int64_t atomic_add(int64_t* at, int64_t x) { return __nvvm_atom_add_gen_l
 #endif
 
 #define INFINITE as_float(0x7f800000u)
-#define NEVER as_float(0xff800000u) /* −∞: a forbidden label or step */
+#define NEVER as_float(0xff800000u) /* −∞: a forbidden label or transition */
 #define LANE (THREAD & 31)
 #define WARP (THREAD >> 5)
 
@@ -83,7 +83,7 @@ DEVICE double shuffle_xor(double x, int mask) {
 	return as_double((uint64_t)hi << 32 | lo);
 }
 
-// Sums and maxima over a warp: the same bits in all lanes, and in every run.
+// Sums and maxima over a warp give the same bits in all lanes and in every run.
 DEVICE float warp_sum(float x) {
 	for (int m = 16; m > 0; m >>= 1) x += shuffle_xor(x, m);
 	return x;
@@ -101,8 +101,8 @@ DEVICE int warp_sum(int x) {
 	return x;
 }
 
-// exp of a number, with 0 for −∞ and for what is too small for a normal float32, and ∞ for what is too large. Within 1.5 units in the last
-// place, the same bits in both worlds: e^x = 2^n e^r, |r| ≤ ln 2 / 2, and e^r by its Taylor polynomial.
+// exponential returns e^x: 0 for −∞ and where the result is below the normal float32 range, ∞ above it. The error is within 1.5 ulp, and
+// the bits are the same on device and emulator: e^x = 2^n e^r, |r| ≤ ln 2 / 2, with a Taylor polynomial for e^r.
 DEVICE float exponential(float x) {
 	if (!(x > -87.33654f)) return x != x ? x : 0.f;
 	if (x > 88.72283f) return INFINITE;
@@ -119,11 +119,11 @@ DEVICE float exponential(float x) {
 	p = fma(p, r, 1.f);
 	p = fma(p, r, 1.f);
 	int e = (int)n;
-	int half = e >> 1; // in two steps, as 2^128 is no float32
+	int half = e >> 1; // scale in two steps, because 2^128 is not a float32
 	return p * as_float((uint32_t)(half + 127) << 23) * as_float((uint32_t)(e - half + 127) << 23);
 }
 
-// logarithm of a number > 0; −∞ for 0, NaN below. Within 2 units in the last place, or 1e-7 near 1; the same bits in both worlds.
+// logarithm returns ln x for x > 0, −∞ for 0 and NaN below. The error is within 2 ulp, or 1e-7 near 1; same bits on device and emulator.
 // ln(2^e m) = e ln 2 + 2 artanh(s), s = (m−1)/(m+1), √½ ≤ m < √2.
 DEVICE float logarithm(float x) {
 	if (x == 0.f) return NEVER;

@@ -1,15 +1,15 @@
-// v = c(u − r): what is pulled back, of a batch's answers u and its references r, and what it says of the objective.
+// v = c(u − r): the cotangent to pull back, from a batch's answers u and its references r, with its sums for the objective.
 //   u [N][W] float                      marginals, with a row per position: of nodes (W = Y) or, with PER_POSITION, of edges (W = Y×Y)
-//   r [·][W] float, index [N] int       reference of each row; row index[t] of r, or row t where index is null; r null: the gold output
+//   r [·][W] float, index [N] int       reference of each row: row index[t] of r, or row t if index is null; r null: the gold output
 //   node or edge θ [N][W] float         potentials without the loss
 //   chain, gold [N], offsets [B+1] int, weight [B], cost [Y] float    the batch, c, the cost of a wrong label (null: 1)
-//   v [N][W] float                      out; 0 for padding and for steps into chains' first positions
-//   sums [3][blocks] double             out: Σ c⟨u−r, θ+ℓ⟩, Σ c⟨u−r, ℓ⟩, Σ c⟨u, θ+ℓ⟩ of the block's rows; 0·∞ counts nothing
-//   moved [B] int                       out: 1 where u ≠ r, and else left alone; may be null
-// One block about 2048 entries. Bound: reads u, r, θ and writes v once, 16·N·W bytes.
+//   v [N][W] float                      out; 0 in padding and for transitions into chains' first positions
+//   sums [3][blocks] double             out: Σ c⟨u−r, θ+ℓ⟩, Σ c⟨u−r, ℓ⟩, Σ c⟨u, θ+ℓ⟩ over the block's rows; 0·∞ counts as 0
+//   moved [B] int                       out: 1 if u ≠ r, else unchanged; may be null
+// One block per 2048 entries or so. Bound: reads u, r, θ and writes v once, 16·N·W bytes.
 //
-// difference_shared and difference_total do so for edges that all chains share: v [Y][Y] is the sum over chains, by groups of
-// 16 chains that difference_shared adds up, and difference_total adds in order. Bound: reads u and r once, 8·B·Y² bytes.
+// difference_shared and difference_total do the same for edges that all chains share: v [Y][Y] is the sum over chains. difference_shared
+// sums groups of 16 chains, and difference_total adds the groups in order. Bound: reads u and r once, 8·B·Y² bytes.
 // Reference: train/engine/engine.go (difference); checked by cuda/training/objective_test.go.
 #include "chain.cuh"
 #include "rows.cuh"
@@ -57,10 +57,10 @@ KERNEL(difference)(const float* RESTRICT u, const float* RESTRICT r, const int* 
 }
 EXPORT(difference)
 
-#define GROUP 16 /* chains of a block of difference_shared */
+#define GROUP 16 /* chains per block of difference_shared */
 
 // u [B][Y²], r [·][Y²] with row examples[b], or row b with own, or null: the gold output; v_sums, u_sums [groups][Y²] double
-// out: Σ c(u−r) and Σ cu over the group. A block has THREADS steps of a group; shared memory [GROUP][THREADS] int.
+// out: Σ c(u−r) and Σ cu over the group. A block handles THREADS transitions of a group; shared memory [GROUP][THREADS] int.
 KERNEL(difference_shared)(const float* RESTRICT u, const float* RESTRICT r, const int* RESTRICT examples, const int* RESTRICT gold,
 	const int* RESTRICT offsets, const float* RESTRICT weight, double* RESTRICT v_sums, double* RESTRICT u_sums, int* moved, int B, int Y, int own) {
 	SHARED(int, counts);
@@ -84,8 +84,8 @@ KERNEL(difference_shared)(const float* RESTRICT u, const float* RESTRICT r, cons
 EXPORT(difference_shared)
 
 // v_sums, u_sums [groups][E] double, θ [E] float   in
-// v [E] float, sums [2][blocks] double             out: the sum over groups, and its ⟨·, θ⟩ and that of u_sums
-// A block has 32 entries, its warps every so manieth group.
+// v [E] float, sums [2][blocks] double             out: the sum over groups, its ⟨·, θ⟩, and ⟨Σ u_sums, θ⟩
+// A block handles 32 entries; each of its warps sums every n-th group, n being the number of warps.
 KERNEL(difference_total)(const double* RESTRICT v_sums, const double* RESTRICT u_sums, const float* RESTRICT potentials, float* RESTRICT v,
 	double* RESTRICT sums, int groups, int E) {
 	SHARED(double, shared); // [2][warps][32]

@@ -1,11 +1,11 @@
-// elementwise: a run of elementwise instructions over the same n entries, in one pass. The result of each instruction is the
-// thread's accumulator; operands come from there or from memory, and only results that others read go back to memory.
+// elementwise: a run of elementwise instructions on the same n entries, in one pass. The result of each instruction is the thread's
+// accumulator. Operands come from the accumulator or from memory; only results that other instructions read go to memory.
 //   steps [count]  Step   the instructions, built by cuda/nets/elementwise.go
-//   rows  int             of the batch, for dropout
-//   states [layers×rows] uint64   each row's dropout state (dropout_states); seed [1] uint64, 0: dropout is off
-//   others                where each space of a program starts (enum Space); those that the steps do not name may be null
-// Up to 256 threads, 4 entries a thread at a time, as far apart as there are threads; shared: the steps and the spaces' addresses.
-// Steps are the same for all threads: no branch diverges but inside functions.
+//   rows  int             rows of the batch, for dropout
+//   states [layers×rows] uint64   dropout state of each row (dropout_states); seed [1] uint64, 0: no dropout
+//   others                start of each memory space of a program (enum Space); spaces that the steps do not name may be null
+// Up to 256 threads; a thread handles 4 entries at a time, THREADS apart. Shared memory: the steps and the spaces' addresses.
+// Steps are the same for all threads, so branches diverge only inside functions.
 // Bound: reads every operand and writes every stored result once. Reference: nets/elementwise.go, nets/dropout.go; checked by
 // cuda/nets/executor_test.go and cuda/nets/functions_test.go.
 #include "functions.cuh"
@@ -26,7 +26,7 @@ struct Divisor { uint32_t by, factor; int32_t shift; };
 
 DEVICE uint32_t quotient(uint32_t i, const Divisor& d) { return (uint32_t)((uint64_t)i * d.factor >> d.shift); }
 
-// Operand is where entry i is read: at i, at 0, at i/outer, at i mod inner, or at (i/outer)·inner + i mod inner.
+// Operand says where entry i is read: at i, at 0, at i/outer, at i mod inner, or at (i/outer)·inner + i mod inner.
 struct Operand {
 	int32_t mode, space;
 	int64_t offset;
@@ -36,7 +36,7 @@ struct Operand {
 struct Step {
 	int32_t code, flags;
 	Operand x, y;
-	int32_t space; // of the result
+	int32_t space; // memory space of the result
 	uint32_t threshold; // dropout: x.outer is the number of units, x.offset the layer
 	int64_t offset;
 	float keep;
@@ -88,7 +88,7 @@ BOUNDED_KERNEL(elementwise, 256)(const uint64_t* program, int count, uint32_t n,
 	BARRIER();
 	for (uint32_t first = BLOCK * 4 * THREADS + THREAD; first < n; first += BLOCKS * 4 * THREADS) {
 		uint32_t at[4];
-		EACH at[k] = first + k * THREADS < n ? first + k * THREADS : first; // past the end, its own again: others may be writing theirs
+		EACH at[k] = first + k * THREADS < n ? first + k * THREADS : first; // past the end, repeat its own entry: others may belong to another thread
 		float z[4] = {};
 		for (int j = 0; j < count; j++) {
 			const Step& s = steps[j];
@@ -133,7 +133,7 @@ BOUNDED_KERNEL(elementwise, 256)(const uint64_t* program, int count, uint32_t n,
 			CASE(SOFTPLUS, softplus(x[k]));
 			CASE(RELU, rectify(x[k]));
 			CASE(ELU, elu(x[k]));
-			// slopes: y·f′, with x the argument of f or its result
+			// slopes: y·f′; x is the argument of f, or its result
 			CASE(NEGATE_SLOPE, -y[k]);
 			CASE(ABS_SLOPE, y[k] * sign_of(x[k]));
 			CASE(SIN_SLOPE, y[k] * sine(x[k], 1));

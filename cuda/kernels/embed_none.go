@@ -4,5 +4,5 @@ package kernels
 
 import "embed"
 
-// embedded is empty: a build that reaches no driver has no use for megabytes of PTX.
+// embedded is empty: a build without a driver does not need megabytes of PTX.
 var embedded embed.FS

@@ -1,14 +1,14 @@
-// edge_bounds: what shared edge potentials span.
+// edge_bounds: the range of shared edge potentials.
 //   edge   [Y][Y] float
-//   bounds [3]    float   out: the largest, how far the least that is not −∞ lies below it, and 1 where some are −∞, else 0
+//   bounds [3]    float   out: the maximum, its distance to the smallest finite potential, and 1 if some are −∞, else 0
 // One block. Bound: reads Y²·4 bytes.
 //
-// edge_powers: e^(edge/μ) of shared edge potentials, both ways round.
+// edge_powers: e^(edge/μ) of shared edge potentials, and the transpose.
 //   from, to [Y][Y] float   out: e^((edge − largest)/μ), row "from", and the transpose
-//   wide_from, wide_to [Y][Y] Wide   out: e^(edge/μ) with exponents of their own, likewise
-// A thread per entry. Bound: writes Y²·24 bytes; nothing beside what forward-backward reads of it.
+//   wide_from, wide_to [Y][Y] Wide   out: e^(edge/μ), likewise
+// One thread per entry. Bound: writes Y²·24 bytes, which is little compared with forward-backward's reads.
 //
-// Reference: oracles/chain/scaledsums.go; checked through forward-backward, which reads all of it.
+// Reference: oracles/chain/scaledsums.go; checked through forward-backward, which reads all of the output.
 #include "gibbs.cuh"
 
 KERNEL(edge_bounds)(const float* RESTRICT edge, int32_t labels, float* RESTRICT bounds) {

@@ -1,28 +1,28 @@
-// explong: log-partition functions and marginals of few very long chains, parallel in time, Y ≤ 32. Chunks of `step` positions of a chain are
-// worked on at once. A chunk's transfer M(r, j), the sum over its labelings from label r before it to label j at its end, is the forward
-// recurrence started from α = (1 at r, 0 else): Y independent runs. From M come α and β between chunks, one chunk after the other; from
-// those every chunk again, all at once, forward and back.
-//   chains of chain.cuh; C = `chunks` a chain at most, the k-th from position k·step
+// explong: log-partition functions and marginals of a few very long chains with Y ≤ 32, in parallel along time. All chunks of `step`
+// positions of a chain are processed at once. A chunk's transfer M(r, j), the sum over its labelings from label r before it to label j at its
+// end, is the forward recurrence started with α = (1 at r, 0 else): Y independent runs. M gives α and β between chunks, one chunk
+// after the other. Then all chunks run forward and backward at once.
+//   chains as in chain.cuh; at most C = `chunks` chunks per chain; chunk k starts at position k·step
 //   wide_from, wide_to [Y][Y] Wide   e^(edge/μ) of shared edges and its transpose, as edge_powers has them
-//   transfer [B][C][Y][Y] Wide, shift [B][C][Y] int64   scratch: M(r, ·) = transfer·2^shift; chunk 0 has one row, α itself
-//   before, after [B][C][Y] Wide   scratch: α and β at a chunk's last position, each but for a factor
-//   prefix, suffix [N][Y] Wide, mass [N] Wide   scratch: α, g and ζ as in widesums.cu; ζ is that of α_t and E_{t+1} g_{t+1}, also where
-//                                    another chunk begins at t+1
-//   value [B] double, marginal [N][Y] float or null   out, as wide_sums'
-// Numbers are m·2^e with exponents of their own (gibbs.cuh), so that nothing underflows, whatever μ.
-// exp_transfer: a warp for each chunk and r. exp_borders: a warp per chain. exp_chunks: a warp per chunk. What is summed over chunks is in
-// explongsums.cu.
+//   transfer [B][C][Y][Y] Wide, shift [B][C][Y] int64   scratch: M(r, ·) = transfer·2^shift; chunk 0 has a single row, α
+//   before, after [B][C][Y] Wide   scratch: α and β at a chunk's last position, up to a factor
+//   prefix, suffix [N][Y] Wide, mass [N] Wide   scratch: α, g and ζ as in widesums.cu; ζ_t is computed from α_t and E_{t+1} g_{t+1}, also if
+//                                    another chunk starts at t+1
+//   value [B] double, marginal [N][Y] float or null   out, as in wide_sums
+// All numbers are Wide, m·2^e with separate exponents (gibbs.cuh), so nothing underflows for any μ.
+// exp_transfer: one warp per chunk and r. exp_borders: one warp per chain. exp_chunks: one warp per chunk. explongsums.cu sums over
+// chunks.
 //
-// Bound: N·Y³ products of such numbers, about nine instructions each (1e6 positions of 16 labels: 4 G products, 1.3 ms, twice that with what there
-// is around them), and about 6·√T dependent steps: at T=1e6 three runs of 1000 steps of 0.3 to 0.5 µs, two of 1000 chunks of about 1 µs.
+// Bound: N·Y³ Wide products of about nine instructions each (1e6 positions with 16 labels: 4 G products, 1.3 ms; twice that with the
+// surrounding instructions), and about 6·√T dependent steps: at T=1e6 three runs of 1000 steps of 0.3 to 0.5 µs, two of 1000 chunks of about 1 µs.
 // Reference: oracles/chain/logdomain.go; checked by the contract suite, emulated and on the device.
 #include "chunk.cuh"
 #include "widewarp.cuh"
 
-#define NO_SHIFT (-(1ll << 60)) /* of a transfer's row that leads nowhere */
+#define NO_SHIFT (-(1ll << 60)) /* marks a row of a transfer that is all 0 */
 
-// forward runs the recurrence over positions from to to−1. a is α of the thread's label before, and is what it is after; its largest exponent
-// is 0, what it was divided by is added to shift. α goes to prefix, unless that is null.
+// forward runs the recurrence over positions from to to−1. a is α of the thread's label, before and after. Its largest exponent is kept at
+// 0; what scaling divides out is added to shift. α goes to prefix, unless that is null.
 template <int R, int G, bool EACH>
 DEVICE void forward(Warp<R, G, EACH>& w, const Chain& c, int from, int to, const Wide* wide_from, Wide& a, int64_t& shift, Wide* prefix) {
 	if (from >= to) return;
@@ -39,13 +39,13 @@ DEVICE void forward(Warp<R, G, EACH>& w, const Chain& c, int from, int to, const
 		fetch(feed, c, t + 1, to, w.j);
 		a = trimmed(times(multiply(w), wide_gibbs(node, w.log2_rate)));
 		int most = warp_most(a.e);
-		if (most > NOTHING / 2) shift += most; // else nothing leads here
+		if (most > NOTHING / 2) shift += most; // otherwise all of α is 0
 		a = scaled(a, most);
 		if (prefix && w.g == 0 && w.j < c.Y) prefix[(int64_t)(c.first + t) * c.Y + w.j] = a;
 	}
 }
 
-// start is α at a chain's first position, as forward leaves it.
+// start returns α at a chain's first position, scaled as by forward.
 template <int R, int G, bool EACH> DEVICE Wide start(const Warp<R, G, EACH>& w, const Chain& c, int64_t& shift) {
 	Wide a = w.j < c.Y ? trimmed(wide_gibbs(node_at(c, 0, w.j), w.log2_rate)) : Wide{0.f, NOTHING};
 	int most = warp_most(a.e);
@@ -93,7 +93,7 @@ DEVICE int64_t warp_max(int64_t x) {
 	return x;
 }
 
-// settle divides the lanes' x·2^shift so that the largest exponent is 0, and returns what was taken off, 0 if all are 0.
+// settle scales the lanes' x·2^shift so that the largest exponent is 0, and returns the exponent that it took out, 0 if all are 0.
 DEVICE int64_t settle(Wide& x, int64_t shift) {
 	int64_t e = x.m == 0.f || shift == NO_SHIFT ? NO_SHIFT : x.e + shift, most = warp_max(e);
 	if (e == NO_SHIFT) x = Wide{0.f, NOTHING};
@@ -181,7 +181,7 @@ DEVICE void chunks_again(const Chains& all, int chunks, int step, double mu, con
 	}
 	forward(w, c, max(chunk.lo, 1), chunk.hi, wide_from, a, shift, prefix);
 	int64_t at = (int64_t)(c.first + chunk.hi - 1) * Y + w.j; // of position t
-	if (!chunk.last) { // the α that the next chunk starts from
+	if (!chunk.last) { // the α with which the next chunk starts
 		a = owns ? before[border] : none();
 		if (writes) prefix[at] = a;
 	}
@@ -192,7 +192,7 @@ DEVICE void chunks_again(const Chains& all, int chunks, int step, double mu, con
 	int gold = c.with_loss && c.gold ? c.gold[chunk.hi - 1] : -1;
 	if (chunk.hi - 1 > 0) look<R, G, EACH, true>(w, c, chunk.hi - 1);
 	for (int t = chunk.hi - 1;; t--, at -= Y) {
-		// a is α_t, beta is β_t; at t = lo−1 they only give ζ.
+		// a is α_t and beta is β_t; at t = lo−1 they give ζ only.
 		Wide p = times(a, beta);
 		int most = warp_most(p.e);
 		bool allowed = most > NOTHING / 2;
@@ -201,7 +201,7 @@ DEVICE void chunks_again(const Chains& all, int chunks, int step, double mu, con
 		if (t < chunk.lo) break;
 		if (marginal && writes) marginal[at] = allowed ? q / total : 0.f;
 		Wide g = none();
-		if (owns && a.m != 0.f && allowed) // else no path leads here: β may be anything
+		if (owns && a.m != 0.f && allowed) // otherwise no path leads here, and β may be anything
 			g = scaled(trimmed(times(beta, wide_gibbs(augmented(node, Loss{gold, gold >= 0 ? w.costs[gold] : 0.f}, w.j), w.log2_rate))), most);
 		if (writes) suffix[at] = g;
 		if (t == 0) break;

@@ -1,16 +1,16 @@
-// explongsums: marginals of edges of few very long chains from what explong.cu left, and scores of their gold labels, by chunks.
+// explongsums: edge marginals of a few very long chains from the output of explong.cu, and scores of their gold labels, by chunks.
 //   chains, C, step, wide_from, prefix, suffix and mass as in explong.cu
-//   parts [B][C][Y][Y] float   scratch: expected number of each transition, by chunk
+//   parts [B][C][Y][Y] float   scratch: expected count of each transition, by chunk
 //   golds [B][C] double        scratch: scores of the gold labels, by chunk
-//   pairs [B][Y][Y] float, or, with PER_POSITION, [N][Y][Y]; score [B] double   out, as wide_pairs' and wide_sums'
-// exp_pairs: a block per chunk. exp_pair_sums: a block per chain. exp_golds: a warp per chunk. exp_scores: a warp per chain. Sums over chunks are
-// in float64, in an order that only depends on their number. exp_padding: rows that no chain owns.
+//   pairs [B][Y][Y] float, or, with PER_POSITION, [N][Y][Y]; score [B] double   out, as in wide_pairs and wide_sums
+// exp_pairs: one block per chunk. exp_pair_sums: one block per chain. exp_golds: one warp per chunk. exp_scores: one warp per chain. Sums over
+// chunks are in float64, in an order that depends only on their number. exp_padding: rows that belong to no chain.
 // Bound: N·Y² products, as many bytes read as prefix and suffix have, B·C·Y²·4 (or N·Y²·4) written.
 // Reference: oracles/chain/logdomain.go; checked by the contract suite, emulated and on the device.
 #include "chunk.cuh"
 #include "gibbs.cuh"
 
-// exp_pairs: parts, or, with edges per position, pairs themselves. Up to four cells of a matrix a thread.
+// exp_pairs: parts or, with edges per position, pairs. A thread handles up to four entries of a matrix.
 BOUNDED_KERNEL(exp_pairs, 256)
 (CHAINS_PARAMETERS, int32_t chunks, int32_t step, double mu, const Wide* RESTRICT wide_from, const Wide* RESTRICT prefix, const Wide* RESTRICT suffix,
 	const Wide* RESTRICT mass, float* RESTRICT parts, float* RESTRICT pairs) {
@@ -38,7 +38,7 @@ BOUNDED_KERNEL(exp_pairs, 256)
 }
 EXPORT(exp_pairs)
 
-// exp_pair_sums: pairs from parts; a thread a cell.
+// exp_pair_sums: pairs from parts; one thread per entry.
 KERNEL(exp_pair_sums)(CHAINS_PARAMETERS, int32_t chunks, int32_t step, const float* RESTRICT parts, float* RESTRICT pairs) {
 	const int b = BLOCK, cells = labels * labels;
 	const int count = (chain_of(CHAINS, b).length + step - 1) / step;
@@ -51,7 +51,7 @@ KERNEL(exp_pair_sums)(CHAINS_PARAMETERS, int32_t chunks, int32_t step, const flo
 }
 EXPORT(exp_pair_sums)
 
-// exp_golds: golds; a warp per chunk. exp_scores: score from golds; a warp per chain.
+// exp_golds: golds; one warp per chunk. exp_scores: score from golds; one warp per chain.
 KERNEL(exp_golds)(CHAINS_PARAMETERS, int32_t chunks, int32_t step, double* golds) {
 	const int b = BLOCK_Y;
 	Chain c = chain_of(CHAINS, b);
@@ -68,7 +68,7 @@ KERNEL(exp_scores)(CHAINS_PARAMETERS, int32_t chunks, int32_t step, const double
 }
 EXPORT(exp_scores)
 
-// exp_padding: zeros in the rows of a matrix [rows][width] that belong to no chain.
+// exp_padding: zeroes the rows of a matrix [rows][width] that belong to no chain.
 KERNEL(exp_padding)(const int32_t* RESTRICT offsets, int32_t chains, int32_t rows, int32_t width, float* matrix) {
 	for (int64_t i = (int64_t)offsets[chains] * width + BLOCK * THREADS + THREAD; i < (int64_t)rows * width; i += BLOCKS * THREADS) matrix[i] = 0.f;
 }

@@ -1,4 +1,4 @@
-// fill: every entry of an array becomes one number.
+// fill: sets every entry of an array to one value.
 //   x [n] float   out
 // Bound: writes n·4 bytes.
 #include "device.cuh"

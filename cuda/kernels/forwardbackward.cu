@@ -1,29 +1,29 @@
-// forward_backward_32, _64, _96, _128: log-partition functions and marginals of the chains of a ragged batch with shared edges, for
-// up to that many labels, on probabilities in float32.
+// forward_backward_32, _64, _96, _128: log-partition functions and marginals of the chains of a ragged batch with shared edges, for up
+// to that many labels, with float32 probabilities.
 //   chains' parameters as in chain.cuh, without PER_POSITION
-//   powers_from, powers_to [Y][Y] float  E = e^((edge − largest)/μ) and its transpose; bounds [3]: as edge_bounds has them
+//   powers_from, powers_to [Y][Y] float  E = e^((edge − largest)/μ) and its transpose; bounds [3]: from edge_bounds
 //   value    [B] double     out: μ log Σ_y e^(⟨θ+ℓ,1_y⟩/μ)
 //   marginal [N][Y] float   out: node marginals, 0 beyond the last chain; null: values only
-//   pairs    [B][Y][Y] float  out: expected number of each transition; may be null
+//   pairs    [B][Y][Y] float  out: expected count of each transition; may be null
 //   scale    [N] Scale      scratch (scaled.cuh)
-//   declined [B] int        out: 1 where float32 might not hold the probabilities: then the chain is left to wide_sums
+//   declined [B] int        out: 1 if float32 may not hold the probabilities; wide_sums then handles the chain
 //   score    [B] double     out: ⟨θ,1_gold⟩; may be null
 // With n_t = e^((θ_t − max θ_t)/μ):
 //   α_t = n_t ∘ Eᵀα_{t−1} / c_t,  Σ_j α_t(j) = 1,  value = μ Σ_t log c_t + Σ_t max θ_t + (T−1)·largest edge,
 //   β_t = E g_{t+1},  ζ_t = Σ_j α_t(j) β_t(j),  g_t = n_t ∘ β_t / (c_t ζ_t),
 //   marginals α_t ∘ β_t / ζ_t of a node, α_{t−1}(i) E(i,j) g_t(j) of an edge.
-// α rests in the rows of marginal between the two passes. Matrices are read once a chain, and the transitions between labels S and O are added
-// up in another 32 registers of a thread of warp (O, S) (scaled.cuh).
+// α is kept in the rows of marginal between the two passes. Matrices are read once per chain. Transitions between labels S and O are
+// accumulated in 32 more registers per thread of warp (O, S) (scaled.cuh).
 //
-// When it is safe: let R be what the potentials of a position and those of edges span together, over μ. If all is allowed, no α is less
-// than e^−R/Y. Where some is forbidden, α can become small without bound, so that it is looked at: if none is less than e^(R−75), the next
-// step loses none. The bounds are those of the CPU, for the widest position where the CPU takes the whole chain.
-// Bound: reads and writes N·Y·4 bytes twice (the second time mostly in L2), writes B·Y²·4; N·Y² fused multiply-adds three times; T dependent steps
-// of some 300 cycles each way. At B=4096, T=64, Y=32: 800 M multiply-adds are 30 µs with the loads between them, bytes 30 µs.
+// Range: let R be the range of a position's node potentials plus the range of the edges, over μ. If nothing is forbidden, no α is less than
+// e^−R/Y. If something is forbidden, α can become arbitrarily small, so the kernel checks it: if no α is less than e^(R−75), the next step
+// does not underflow. The bounds are those of the CPU, but for the widest position instead of the whole chain.
+// Bound: reads and writes N·Y·4 bytes twice (the second time mostly in L2), writes B·Y²·4; N·Y² fused multiply-adds three times; T dependent
+// steps of about 300 cycles each way. At B=4096, T=64, Y=32: 800 M multiply-adds take 30 µs including their loads, the bytes 30 µs.
 // Reference: oracles/chain/scaledsums.go; checked by the contract suite, emulated and on the device.
 #include "scaled.cuh"
 
-// backward follows forward. matrix is the transpose of E.
+// backward runs after forward. matrix is the transpose of E.
 template <int Q>
 DEVICE void backward(const Chain& c, const Team<Q>& m, double mu, const float* matrix, float* marginal, float* pairs, const Scale* scale) {
 	const int W = Team<Q>::W, out = m.out;
@@ -37,7 +37,7 @@ DEVICE void backward(const Chain& c, const Team<Q>& m, double mu, const float* m
 	for (int r = 0; r < 32; r++) count[r] = 0.f;
 	int t = c.length - 1;
 	float beta = 1.f, here = inside ? alpha[t * c.Y] : 0.f;
-	// What a step needs of its position is read a step ahead.
+	// Inputs of a step are read one step ahead.
 	float x = m.owns ? node[t * c.Y] : 0.f;
 	Scale of = scale[t];
 	int gold = has_loss ? c.gold[t] : -1;
@@ -46,7 +46,7 @@ DEVICE void backward(const Chain& c, const Team<Q>& m, double mu, const float* m
 		float before = t > 0 && inside ? alpha[(t - 1) * c.Y] : 0.f, mass = 0.f;
 		if (m.first_row) {
 			float g = 0.f;
-			if (here > 0.f) { // where no path leads, β may be anything
+			if (here > 0.f) { // otherwise no path leads here, and β may be anything
 				mass = here * beta;
 				g = gibbs(augmented(x, loss_for(c, gold), out), of.top, rate) * beta / of.sum;
 			}

@@ -1,17 +1,17 @@
-// forward_backward_each_32, _64, _96, _128: as forward_backward_… (forwardbackward.cu), with edges per position.
+// forward_backward_each_32, _64, _96, _128: like forward_backward_… (forwardbackward.cu), with edges per position.
 //   chains' parameters as in chain.cuh, with PER_POSITION
 //   value, marginal, declined, score  out, as there
 //   pairs [N][Y][Y] float   out: marginals of edges, 0 where a chain starts and beyond the last chain; may be null
 //   scale [N] Scale         scratch (scaled.cuh)
-// With E_t = e^((θ_t(·,·) − steep_t)/μ). A matrix is read a step ahead, once in each direction, by rows both times: a thread of warp (S, O) has
-// transitions from labels S to one label, so that products with g are sums over lanes, 31 shuffles for 32 of them.
+// With E_t = e^((θ_t(·,·) − steep_t)/μ). A matrix is read one step ahead, once in each direction, by rows both times. A thread of warp (S, O)
+// holds the transitions from labels S to one label, so products with g are sums over lanes: 31 shuffles for 32 of them.
 //
-// When it is safe: as there, R being that of the widest position's nodes and the widest position's edges.
+// Range: as in forwardbackward.cu, with R from the widest position's nodes and the widest position's edges.
 // Bound: reads N·Y²·4 bytes twice and writes them once; two exponentials each. At B=4096, T=64, Y=32 that is 3.2 GB, 750 µs.
 // Reference: oracles/chain/scaledsums.go; checked by the contract suite, emulated and on the device.
 #include "scaled.cuh"
 
-// fold adds, of 2·HALF numbers, those of the other half of the lanes to the HALF that stay with this one.
+// fold adds, of 2·HALF numbers, those of the other half of the lanes to the HALF that stay in this lane.
 template <int HALF> DEVICE void fold(float* x) {
 	const bool upper = LANE & HALF;
 #pragma unroll
@@ -21,7 +21,7 @@ template <int HALF> DEVICE void fold(float* x) {
 	}
 }
 
-// row_sums adds up 32 numbers of each lane over all lanes: lane i gets the sum of the i-th. It overwrites them.
+// row_sums sums each of 32 numbers over all lanes: lane i gets sum i. It overwrites x.
 DEVICE float row_sums(float* x) {
 	fold<16>(x);
 	fold<8>(x);
@@ -45,7 +45,7 @@ DEVICE void backward_each(const Chain& c, const Team<Q>& m, double mu, float* ma
 		float before = t > 0 && m.owns ? alpha[(int64_t)(t - 1) * c.Y] : 0.f, mass = 0.f;
 		if (m.first_row) {
 			float g = 0.f;
-			if (here > 0.f) { // where no path leads, β may be anything
+			if (here > 0.f) { // otherwise no path leads here, and β may be anything
 				mass = here * beta;
 				g = gibbs(node_at(c, t, out), scale[t].top, rate) * beta / scale[t].sum;
 			}
@@ -88,7 +88,7 @@ template <int Q> DEVICE void forward_backward_each(const Chains& chains, int row
 	const int b = BLOCK, Y = chains.Y;
 	const int64_t matrix = (int64_t)Y * Y;
 	const Chain c = chain_of(chains, b);
-	if (pairs) { // nothing steps into padding, nor into a chain's start
+	if (pairs) { // no transition leads into padding or a chain's start
 		for (int64_t row = chains.offsets[BLOCKS] + b; row < rows; row += BLOCKS)
 			for (int k = THREAD; k < matrix; k += THREADS) pairs[row * matrix + k] = 0.f;
 		pairs += c.first * matrix;

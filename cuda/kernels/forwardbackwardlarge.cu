@@ -1,15 +1,15 @@
-// forward_backward_large: as forward_backward_… (forwardbackward.cu), for up to 1024 labels.
+// forward_backward_large: like forward_backward_… (forwardbackward.cu), for up to 1024 labels.
 //   chains' parameters as in chain.cuh, without PER_POSITION; powers_from, powers_to, bounds as there
 //   value, marginal, declined, score  out, as there
 //   scale [N] Scale         scratch (scaled.cuh)
-//   prefix, suffix [N][Y] Wide, mass [N] Wide   out, with marginals: α, g and what makes the transitions' marginals of them, for wide_pairs
-// One block per chain, a thread per label. Matrices are read each step, coalesced, through L2, and through L1 up to about 200 labels.
-// When it is safe: as there.
-// Bound: reads of matrices, T·Y²·4 bytes a chain each way: 64 bytes a cycle of a multiprocessor from L2, 128 from L1.
+//   prefix, suffix [N][Y] Wide, mass [N] Wide   out, with marginals: α, g and ζ, from which wide_pairs computes the edge marginals
+// One block per chain, one thread per label. Matrices are read in each step, coalesced, through L2, and through L1 up to about 200 labels.
+// Range: as in forwardbackward.cu.
+// Bound: reads of matrices, T·Y²·4 bytes per chain and direction: a multiprocessor gets 64 bytes per cycle from L2, 128 from L1.
 // Reference: oracles/chain/scaledsums.go; checked by the contract suite, emulated and on the device.
 #include "scaled.cuh"
 
-// column_dot is Σ_i x_i·matrix[i·Y], x being 0 from Y on to a multiple of 4.
+// column_dot is Σ_i x_i·matrix[i·Y]; x is 0 from Y to the next multiple of 4.
 DEVICE float column_dot(const float* x, const float* matrix, int Y) {
 	float s0 = 0.f, s1 = 0.f, s2 = 0.f, s3 = 0.f;
 #pragma unroll 2
@@ -25,7 +25,7 @@ DEVICE float column_dot(const float* x, const float* matrix, int Y) {
 	return (s0 + s1) + (s2 + s3);
 }
 
-// sum_of adds what the warps have left.
+// sum_of adds the warps' partial sums.
 DEVICE float sum_of(const float* x) {
 	float s = x[0];
 	for (int w = 1; w < THREADS / 32; w++) s += x[w];
@@ -41,7 +41,7 @@ DEVICE float most_of(const float* x) {
 BOUNDED_KERNEL(forward_backward_large, 1024)(CHAINS_PARAMETERS, int32_t rows, double mu, const float* RESTRICT powers_from,
 	const float* RESTRICT powers_to, const float* RESTRICT bounds, double* value, float* marginal, Scale* scale, Wide* prefix, Wide* suffix,
 	Wide* mass, int32_t* declined, double* score) {
-	SHARED(double, tally); // thread 0's: Π c_t since its logarithm was last taken, those logarithms, Σ max θ_t. In registers they would not fit
+	SHARED(double, tally); // of thread 0: Π c_t since its last logarithm, the sum of those logarithms, Σ max θ_t. There are no registers left for them
 	const int b = BLOCK, Y = labels, y = THREAD, W = THREADS;
 	float *vector = (float*)(tally + 4), *sums = vector + 2 * W, *tops = sums + 64; // [2][W], [2][32], [2][32]
 	const Chain c = chain_of(CHAINS, b);
@@ -124,14 +124,14 @@ BOUNDED_KERNEL(forward_backward_large, 1024)(CHAINS_PARAMETERS, int32_t rows, do
 	if (!holds || !marginal) return;
 	BARRIER();
 
-	const Wide unit = wide_gibbs(bounds[0], LOG2_E / mu); // wide_pairs takes edges as they are, not relative to the largest
+	const Wide unit = wide_gibbs(bounds[0], LOG2_E / mu); // wide_pairs uses absolute edges, not relative to the largest
 	float beta = 1.f;
 	for (int t = c.length - 1;; t--) {
 		const int now = t & 1;
 		float here = 0.f, g = 0.f;
 		if (owns) {
 			here = prefix[first + (int64_t)t * Y].m;
-			if (here > 0.f) g = gibbs(node_at(c, t, y), scale[t].top, rate) * beta / scale[t].sum; // else β may be anything
+			if (here > 0.f) g = gibbs(node_at(c, t, y), scale[t].top, rate) * beta / scale[t].sum; // otherwise β may be anything
 		}
 		const float p = here > 0.f ? here * beta : 0.f;
 		vector[now * W + y] = g;

@@ -1,6 +1,5 @@
-// The elementwise functions of networks, entry by entry: what nets/functions.go and nets/kernels/activate.go compute, within a few
-// units in the last place. Functions that the CPU computes in float64 and whose error a float would amplify are computed in
-// double here too.
+// The elementwise functions of networks: the same as in nets/functions.go and nets/kernels/activate.go, within a few ulp. Functions that
+// the CPU computes in float64, and whose error float32 would amplify, are computed in double here, too.
 #pragma once
 #include "device.cuh"
 
@@ -11,12 +10,12 @@ DEVICE float negative_part(float x) { return x > 0.f ? 0.f : x; }
 DEVICE float sign_of(float x) { return x > 0.f ? 1.f : x < 0.f ? -1.f : 0.f; }
 DEVICE float magnitude(float x) { return as_float(as_bits(x) & 0x7fffffffu); }
 
-DEVICE float rectify(float x) { return x > 0.f || x != x ? x : 0.f; } // never −0, as the slope compares bits
+DEVICE float rectify(float x) { return x > 0.f || x != x ? x : 0.f; } // never −0, because the slope compares bits
 DEVICE float elu(float x) { return positive_part(x) + (exponential(negative_part(x)) - 1.f); }
 DEVICE float tanh_of(float x) { return 1.f - 2.f / (exponential(x + x) + 1.f); }
 DEVICE float sigmoid(float x) { return 1.f / (1.f + exponential(-x)); }
 
-// log(1+x): the error of rounding 1+x is undone by x/((1+x)−1) (Kahan).
+// log(1+x); the factor x/((1+x)−1) corrects the rounding of 1+x (Kahan).
 DEVICE float log_1p(float x) {
 	float u = 1.f + x;
 	if (u == 1.f || x == INFINITE) return x;
@@ -38,8 +37,8 @@ DEVICE float exp_m1(float x) {
 
 DEVICE float softplus(float x) { return positive_part(x) + log_1p(exponential(-magnitude(x))); }
 
-// sin(x + quarters·π/2). The argument is reduced in double with 106 bits of π/2; beyond 10^15, where consecutive floats are
-// many turns apart, the angle counts as 0.
+// sin(x + quarters·π/2). The argument is reduced in double with 106 bits of π/2. Beyond 10^15, where consecutive floats are many
+// periods apart, the angle is taken as 0.
 DEVICE float sine(float at, int quarters) {
 	if (at != at || magnitude(at) == INFINITE) return NOT_A_NUMBER;
 	double x = magnitude(at) > 1e15f ? 0. : (double)at;
@@ -71,7 +70,7 @@ DEVICE float sine(float at, int quarters) {
 
 // x^y for x > 0 and finite: e^(y ln x) in double.
 DEVICE float positive_power(float x, float y) {
-	uint64_t b = as_bits((double)x); // normal, whatever float x is
+	uint64_t b = as_bits((double)x); // a normal double, even for a subnormal float x
 	int e = (int)(b >> 52) - 1023;
 	double m = as_double((b & 0xfffffffffffffull) | 0x3ff0000000000000ull);
 	if (m > 1.41421356237309504880) { m *= 0.5; e++; }

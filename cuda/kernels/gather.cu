@@ -1,10 +1,10 @@
-// Rows of cols entries that an index names, copied (gather) or added up where they came from (scatter, its adjoint, without
-// atomics: each sum belongs to one thread, which takes its terms in order). Three kinds of index:
-//   ids      row j is row ids[j] of a table, −1: zeros. Its scatter is in scatter.cu.
-//   window   row (t, d) of rows×width is row t+d−⌊width/2⌋ where that is a position of the same chain, else zeros
+// gather copies the rows of cols entries that an index names. scatter, its adjoint, adds rows to where they came from, without atomics:
+// each sum belongs to one thread, which adds its terms in order. There are three kinds of index:
+//   ids      row j is row ids[j] of a table, −1: zeros. The adjoint is in scatter.cu.
+//   window   row (t, d) of rows×width is row t+d−⌊width/2⌋ if that is a position of the same chain, else zeros
 //   pattern  row (e, j) of repetitions×period is row e·source+fixed[j], fixed −1: zeros
-// chain [rows] int is −1 in padding. from [source rows] and list name, for each row of the source, the rows of one period that read it.
-// One thread per entry, n of them. Bound: reads and writes every entry once. Reference: nets/gather.go; checked by cuda/nets/executor_test.go.
+// chain [rows] int is −1 in padding. from [source rows] and list give, for each row of the source, the rows of one period that read it.
+// One thread for each of n entries. Bound: reads and writes every entry once. Reference: nets/gather.go; checked by cuda/nets/executor_test.go.
 #include "device.cuh"
 
 #define ENTRY_OR_RETURN(i, n) \

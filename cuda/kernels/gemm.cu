@@ -1,16 +1,16 @@
-// gemm: products of row-major matrices, C = op(A)·op(B) + β·C, of a batch, in float32 or by tensor cores in TF32.
+// gemm: products of row-major matrices, C = op(A)·op(B) + β·C, in batches, in float32 or on tensor cores in TF32.
 //   a [m][k], or [k][m] transposed      b [k][n], or [n][k] transposed      c [m][n]      (matrix i of the batch at i·stride)
-//   layout_a, layout_b   how A and B lie in memory (gemm.cuh); ld_a, ld_b: entries from a row to the next
+//   layout_a, layout_b   layouts of A and B in memory (gemm.cuh); ld_a, ld_b: distance between rows
 //   β = 0 does not read c. k may be 0.
 // Grid: x one tile of C, columns fastest, so that blocks that run together share rows of A in L2; y one part of k; z one matrix of the batch.
-// One block per tile: tiles of A and B of depth 16 in shared memory, twice, so that the next are copied while these are multiplied.
-//   float32: 8×8 entries a thread, 4 shared loads of 16 bytes for 64 fma.    Names say the tile: 128×128, 64×64 and 128×32 for few labels.
-//   TF32:    a warp 64×32 or 32×32 by m16n8k8, 24 or 16 shared loads for 16 or 8 products.
-// Split k: few tiles and a long sum (weight gradients: 300×200 over 65,536 rows) would leave most of the device idle, so a part of k writes
-// its own product to parts [part][batch][m][n] and gemm_sum adds them in order. The order of every sum depends on shapes only: the same bits
-// on every run and every device, and in float32 emulated, too.
+// One block per tile. Tiles of A and B of depth 16 are double-buffered in shared memory: the next pair is copied while this one is multiplied.
+//   float32: 8×8 entries per thread, 4 shared loads of 16 bytes for 64 fma.    Kernel names give the tile: 128×128, 64×64, and 128×32 for few labels.
+//   TF32:    64×32 or 32×32 per warp by m16n8k8, 24 or 16 shared loads for 16 or 8 products.
+// Split k: with few tiles and a long sum (weight gradients: 300×200 over 65,536 rows) most of the device would be idle. So each part of k writes
+// its own product to parts [part][batch][m][n], and gemm_sum adds the parts in order. The order of every sum depends on shapes only, so every
+// run on every device gives the same bits, and in float32 so does the emulator.
 // Bound: m·n·k fma, or (m·k + k·n + m·n)·4 bytes. 65,536×300·300×200 takes 3.9 G fma: 0.12 ms at 67 TFLOP/s, 131 MB: 0.03 ms at 4.3 TB/s;
-// tiles of 128 do 256 columns for 200, so expect about 0.2 ms; TF32 is bound by shared loads, near 0.05 ms. 65,536×200·200×25: 59 MB, 14 µs.
+// tiles of 128 compute 256 columns for 200, so expect about 0.2 ms; TF32 is bound by shared loads, about 0.05 ms. 65,536×200·200×25: 59 MB, 14 µs.
 // Reference: plain loops in float64 in cuda/device/blas_test.go; nets' BLAS in the contract suite.
 #include "gemm.cuh"
 
@@ -25,7 +25,7 @@ struct Product {
 	float beta;
 };
 
-// place finds this block's matrices and depths. With more than one part, C is this part's.
+// place finds this block's matrices and depths. With several parts, C is the part's own product.
 DEVICE Product place(const float* a, const float* b, float* c, float* parts, int m, int n, int k, int layout_a, int layout_b, int ld_a,
 		int ld_b, int64_t stride_a, int64_t stride_b, int64_t stride_c, int batch, int part_depth, float beta) {
 	Product p = {a + BLOCK_Z * stride_a, b + BLOCK_Z * stride_b, c + BLOCK_Z * stride_c, m, n, k, layout_a, layout_b, 0, k, ld_a, ld_b, beta};
@@ -38,7 +38,7 @@ DEVICE Product place(const float* a, const float* b, float* c, float* parts, int
 	return p;
 }
 
-// for_tiles copies the tiles of A and B of all depths and hands each pair to multiply.
+// for_tiles copies the tiles of A and B, depth by depth, and passes each pair to multiply.
 template <int M, int N, int PAD, int COUNT, class Multiply>
 DEVICE void for_tiles(const Product& p, float* memory, int row, int column, Multiply multiply) {
 	constexpr int A = DEPTH * (M + PAD), PAIR = A + DEPTH * (N + PAD);
@@ -50,7 +50,7 @@ DEVICE void for_tiles(const Product& p, float* memory, int row, int column, Mult
 	int next = 0;
 	for (int depth = p.from - DEPTH; depth < p.to; depth += DEPTH) {
 		copies.wait();
-		BARRIER(); // everybody's copies are there, and nobody reads the other pair any more
+		BARRIER(); // all copies have arrived, and no thread reads the other pair any more
 		if (depth + DEPTH < p.to) {
 			a.load(copies, memory + next);
 			b.load(copies, memory + next + A);
@@ -68,7 +68,7 @@ DEVICE void store(const Product& p, int row, int column, float x) {
 
 DEVICE float of(const float4& x, int i) { return i == 0 ? x.x : i == 1 ? x.y : i == 2 ? x.z : x.w; }
 
-// A thread has 8×W entries: 2 × W/4 groups of 4×4, M/2 and N/2 apart.
+// A thread computes 8×W entries: 2 × W/4 groups of 4×4, M/2 and N/2 apart.
 template <int M, int N, int W>
 DEVICE void multiply_float32(const Product& p, float* memory) {
 	constexpr int COUNT = M / 8 * N / W, PAD = 4;
@@ -108,7 +108,7 @@ DEVICE void multiply_float32(const Product& p, float* memory) {
 
 template <int M, int N, int WARP_M, int WARP_N>
 DEVICE void multiply_tf32(const Product& p, float* memory) {
-	constexpr int COUNT = 32 * (M / WARP_M) * (N / WARP_N), PAD = 8; // a stride of 8 mod 32: fragments meet every bank once
+	constexpr int COUNT = 32 * (M / WARP_M) * (N / WARP_N), PAD = 8; // with a stride of 8 mod 32, fragments have no bank conflicts
 	const int g = LANE >> 2, t = LANE & 3;
 	const int warp_row = WARP / (N / WARP_N) * WARP_M, warp_column = WARP % (N / WARP_N) * WARP_N;
 	const int columns = (p.n + N - 1) / N, row = BLOCK / columns * M, column = BLOCK % columns * N;
@@ -148,7 +148,7 @@ DEVICE void multiply_tf32(const Product& p, float* memory) {
 			}
 }
 
-#define TWICE_256 256, 2 /* threads per block, and that many blocks at least on a multiprocessor */
+#define TWICE_256 256, 2 /* threads per block, and least blocks per multiprocessor */
 #define PARAMETERS \
 	const float *a, const float *b, float *c, float *parts, int m, int n, int k, int layout_a, int layout_b, int ld_a, int ld_b, int64_t stride_a, \
 			int64_t stride_b, int64_t stride_c, int batch, int part_depth, float beta

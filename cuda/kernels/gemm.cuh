@@ -1,5 +1,5 @@
-// What the tiled matrix products are made of: copies from global to shared memory that run beside the arithmetic, the tiles of an
-// operand, and one step of the tensor cores.
+// Parts of the tiled matrix products: copies from global to shared memory that overlap with arithmetic, the tiles of a factor, and
+// one tensor core operation.
 #pragma once
 #include "device.cuh"
 
@@ -9,9 +9,9 @@
 #define METHOD __attribute__((device, always_inline))
 #endif
 
-// Copies is what a thread has asked to be copied into shared memory. copy<BYTES> asks for 4 or 16 bytes (both addresses aligned to
-// that), of which only the first `valid` are read and the rest is 0. What a thread asked for is there, for itself, after wait();
-// for the others after a barrier too. Emulated, nothing is there before wait(), so that a missing one shows.
+// Copies holds a thread's pending copies to shared memory. copy<BYTES> copies 4 or 16 bytes (both addresses aligned to that); it reads
+// the first `valid` bytes and fills the rest with 0. After wait(), the thread sees its own copies; after a barrier, those of others. The
+// emulator copies in wait(), so that a missing wait() shows.
 struct Copies {
 #ifdef EMULATED
 	struct { char* to; const char* from; int bytes, valid; } asked[64];
@@ -36,21 +36,21 @@ struct Copies {
 #endif
 };
 
-// How an operand lies in memory: entry i of its side (row of op(A), column of op(B)) at depth l is at [i·ld + l] or at [l·ld + i].
-enum { ALONG_DEPTH, ALONG_SIDE, ALONG_SIDE_BY_4 /* and all is aligned to 16 bytes */ };
+// Layout of a factor in memory: entry i of its side (row of op(A), column of op(B)) at depth l is at [i·ld + l] or at [l·ld + i].
+enum { ALONG_DEPTH, ALONG_SIDE, ALONG_SIDE_BY_4 /* with everything aligned to 16 bytes */ };
 
-constexpr int DEPTH = 16; // of a tile: what a block multiplies between two barriers
+constexpr int DEPTH = 16; // of a tile: depth that a block multiplies between two barriers
 
-// Operand walks through the tiles of A or B: tile[l·STRIDE + i] is the operand's entry (first + i, depth + l), and 0 outside of it.
-// COUNT threads share the work. A thread's pieces of a tile are so many entries apart that it keeps one address only.
+// Operand iterates over the tiles of A or B: tile[l·STRIDE + i] is entry (first + i, depth + l) of the factor, and 0 outside of it.
+// COUNT threads share the work. A thread's pieces of a tile are equally spaced, so that it keeps a single address.
 template <int SIDE, int STRIDE, int COUNT>
 struct Operand {
-	const float* at; // this thread's first entry of the next tile
-	int64_t step;    // entries to its next one
-	int layout, place; // place of the first in a tile
-	int sides, depths; // how many entries there are from that on, in both directions
+	const float* at; // this thread's first entry in the next tile
+	int64_t step;    // distance to its next entry
+	int layout, place; // place: index of the first entry in a tile
+	int sides, depths; // entries left from there, in both directions
 
-	// A warp takes 4 entries × 8 depths at a time ALONG_DEPTH: whole sectors of memory, and no bank twice where STRIDE is 4 mod 32.
+	// ALONG_DEPTH, a warp copies 4 entries × 8 depths at a time: whole memory sectors, and no bank conflicts if STRIDE is 4 mod 32.
 	METHOD void start(const float* x, int along, int64_t ld, int first, int side, int from, int to) {
 		layout = along;
 		int i, l;
@@ -67,7 +67,7 @@ struct Operand {
 			at = x + (from + l) * ld + first + i, step = (layout == ALONG_SIDE ? COUNT / SIDE : COUNT / (SIDE / 4)) * ld;
 	}
 
-	// load asks for the next tile.
+	// load starts copying the next tile.
 	METHOD void load(Copies& copies, float* tile) {
 		float* const to = tile + place;
 		if (layout == ALONG_DEPTH) {
@@ -85,7 +85,7 @@ struct Operand {
 		depths -= DEPTH;
 	}
 
-	// pieces asks for PARTS pieces and moves x behind them. Only the first `inside` are there.
+	// pieces starts PARTS copies and moves x behind them. Only the first `inside` pieces exist.
 	template <int BYTES, int PARTS, int APART>
 	METHOD void pieces(Copies& copies, float* to, const float*& x, int inside, int valid) {
 		piece<BYTES, PARTS, APART, 0>(copies, to, x, inside, valid);
@@ -100,7 +100,7 @@ struct Operand {
 	}
 };
 
-// tf32 rounds to the 11 significant bits that tensor cores read, ties away from 0.
+// tf32 rounds to the 11 significant bits that tensor cores read; ties round away from 0.
 DEVICE uint32_t tf32(float x) {
 #ifdef EMULATED
 	return x != x ? as_bits(x) : (as_bits(x) + 0x1000u) & 0xffffe000u;
@@ -112,7 +112,7 @@ DEVICE uint32_t tf32(float x) {
 }
 
 #ifdef EMULATED
-// all_lanes hands what the lanes of the warp have put to read.
+// all_lanes calls read with the values x of all lanes of the warp.
 template <class Read> inline void all_lanes(uint32_t x, Read read) {
 	uint32_t* const slots = emulated::here.slots;
 	slots[LANE] = x;
@@ -121,7 +121,7 @@ template <class Read> inline void all_lanes(uint32_t x, Read read) {
 }
 #endif
 
-// multiply_tf32 adds a 16×8 by 8×8 product to c, held by the warp together. With g = LANE/4 and t = LANE%4:
+// multiply_tf32 adds a 16×8 by 8×8 product to c; the warp holds the matrices together. With g = LANE/4 and t = LANE%4:
 //   a  (g, t) (g+8, t) (g, t+4) (g+8, t+4)      b  (t, g) (t+4, g)      c  (g, 2t) (g, 2t+1) (g+8, 2t) (g+8, 2t+1)
 DEVICE void multiply_tf32(float (&c)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
 #ifdef EMULATED

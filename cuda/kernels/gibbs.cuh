@@ -1,10 +1,10 @@
-// What kernels that sum over outputs are written with: exponentials of potentials over the temperature μ, as float32 relative
-// to a larger one, or with exponents of their own, of any size.
+// Shared by kernels that sum over outputs: exponentials of potentials over the temperature μ, as float32 relative to a larger one, or
+// as Wide numbers of any size, each with its own exponent.
 #pragma once
 
 #include "chain.cuh"
 
-// Rate is 1/μ in two parts: products with it lose nothing that an exponential would show.
+// Rate is 1/μ as a sum of two floats, so that products with it are accurate enough for an exponential.
 struct Rate {
 	float hi, lo;
 };
@@ -15,7 +15,7 @@ DEVICE Rate rate_of(double mu) {
 	return Rate{hi, (float)(rate - (double)hi)};
 }
 
-// gibbs is e^((x − top)/μ) for x ≤ top, 0 for −∞: the difference and the product are taken with what their rounding loses.
+// gibbs is e^((x − top)/μ) for x ≤ top, 0 for −∞. It compensates the rounding errors of the difference and the product.
 DEVICE float gibbs(float x, float top, Rate rate) {
 	if (x == NEVER) return 0.f;
 	float d = x - top, b = d - x, lost = (x - (d - b)) + (-top - b);
@@ -25,7 +25,7 @@ DEVICE float gibbs(float x, float top, Rate rate) {
 	return fma(e, fma(d, rate.hi, -p) + fma(d, rate.lo, lost * rate.hi), e);
 }
 
-// logarithm of a normal float64 > 0 (NaN of NaN), within 1e-15 of its size or of 1: ln(2^k m) = k ln 2 + 2 artanh(s), s = (m−1)/(m+1), √½ ≤ m < √2.
+// logarithm of a normal float64 > 0 (NaN stays NaN), to 1e-15 relative or absolute: ln(2^k m) = k ln 2 + 2 artanh(s), s = (m−1)/(m+1), √½ ≤ m < √2.
 DEVICE double logarithm(double x) {
 	if (x != x) return x;
 	uint64_t b = as_bits(x);
@@ -54,8 +54,8 @@ struct __attribute__((aligned(8))) Wide {
 	int e;
 };
 
-// Exponents of potentials, θ/(μ ln 2), are taken for ±FARTHEST where they lie beyond (potentials of 4·10⁷ μ), those of sums relative to the
-// largest for FAINTEST: so that NOTHING stays less than any sum of exponents of numbers, and no sum leaves an int.
+// Exponents of potentials, θ/(μ ln 2), are clamped to ±FARTHEST (potentials of 4·10⁷ μ); exponents relative to the largest term of a sum are
+// clamped to FAINTEST. So NOTHING is below any sum of finite exponents, and no sum overflows an int.
 #define NOTHING (-(1 << 29))
 #define FAINTEST (-(1 << 27))
 #define FARTHEST 67108864.0
@@ -68,14 +68,14 @@ DEVICE Wide wide_gibbs(float x, double log2_rate) {
 	double p = (double)x * log2_rate;
 	if (p != p) return Wide{x, 0};
 	p = max(-FARTHEST, min(FARTHEST, p));
-	double n = (p + 6755399441055744.0) - 6755399441055744.0; // to the nearest integer
+	double n = (p + 6755399441055744.0) - 6755399441055744.0; // round to the nearest integer
 	return Wide{exponential((float)(p - n) * 0.693147181f), (int)n};
 }
 
-// power is 2^d for d ≤ 127, 0 where that is too small for a normal float32.
+// power is 2^d for d ≤ 127, and 0 if that is below the normal float32 range.
 DEVICE float power(int d) { return d < -126 ? 0.f : as_float((uint32_t)(d + 127) << 23); }
 
-// trimmed is x with 1 ≤ m < 2, given a normal m or 0 (or NaN, which stays).
+// trimmed normalises x to 1 ≤ m < 2; m must be normal or 0 (NaN stays NaN).
 DEVICE Wide trimmed(Wide x) {
 	if (x.m == 0.f) return Wide{0.f, NOTHING};
 	if (x.m != x.m) return x;

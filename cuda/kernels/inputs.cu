@@ -1,4 +1,4 @@
-// What a network reads of a batch, row by row; rows of padding are zero, or −1.
+// The inputs of a batch that a network reads, row by row; padding rows are zero, or −1.
 //   source [rows] int   position in the data            chain [rows] int   chain of the batch; both −1 in padding
 // One thread per entry. Bound: writes every entry once. Reference: nets/inputs.go, nets/dropout.go; checked by cuda/nets/executor_test.go.
 #include "functions.cuh"
@@ -31,15 +31,15 @@ KERNEL(load_boundary)(const int* chain, uint32_t rows, float* out) {
 }
 EXPORT(load_boundary)
 
-// keys [rows] int, for sort.cu: the ids, with padding as the largest number.
+// keys [rows] int, for sort.cu: the ids, with padding sorted last.
 KERNEL(load_keys)(const int* ids, int padding, uint32_t rows, int* keys) {
 	uint32_t t = (uint32_t)BLOCK * THREADS + THREAD;
 	if (t < rows) keys[t] = ids[t] < 0 ? padding : ids[t];
 }
 EXPORT(load_keys)
 
-// states [layers×rows] uint64, n entries: where the random numbers of each row start, from the seed, the layer, the example and
-// the position in it.
+// states [layers×rows] uint64, n entries: the initial random state of each row, from the seed, the layer, the example and the position in
+// it.
 KERNEL(dropout_states)(const int* chain, const int* examples, const int* offsets, const uint64_t* seed, int rows, uint32_t n, uint64_t* states) {
 	uint32_t i = (uint32_t)BLOCK * THREADS + THREAD;
 	if (i >= n) return;

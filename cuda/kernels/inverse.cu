@@ -1,16 +1,16 @@
-// Which entries have a key, key by key: an entry is a row with a key and a value, as the rows of a batch have attributes, of
-// which few of all occur. Lists are built by counting, with integer atomics alone, and the order within a list is left to
-// chance; sums over lists are therefore exact, as integers, and rounded once: they do not depend on that order.
+// Lists of entries by key. An entry is a row with a key and a value; rows are positions of a batch, and keys the attributes that they have,
+// which are few of all attributes. Lists are built by counting, with integer atomics only, so the order within a list varies from run to
+// run. Sums over lists are therefore computed exactly, as integers, and rounded once: they do not depend on that order.
 //   count [keys] int                     how many entries have the key; zero before the first kernel and after the last
-//   header [3] int                       keys that occur, entries in lists, long lists; zero before
-//   touched, lo, length [slots] int      the keys that occur, and where their lists are
-//   begin [keys] int                     where the list of a key that occurs begins
+//   header [3] int                       number of keys that occur, of entries, and of long lists; zero before
+//   touched, lo, length [slots] int      the keys that occur, with the start and length of their lists
+//   begin [keys] int                     start of the list of a key that occurs
 //   longest [slots] int                  slots of lists with more than LONG entries
 //   row [entries] int, value [entries] float or null   the lists
 // Kernels in order: inverse_count, inverse_begin, inverse_place, inverse_sum. Checked by cuda/nets/inverse_test.go.
 #include "sparse.cuh"
 
-// append gives each lane that asks a place of its own in a list with a counter. All lanes of the warp call it.
+// append gives each lane with asks set a slot of its own in a list with a counter. All lanes of the warp call it.
 DEVICE int append(bool asks, int* counter) {
 	uint32_t mask = ballot(asks);
 	int base = 0;
@@ -18,22 +18,22 @@ DEVICE int append(bool asks, int* counter) {
 	return shuffle(base, 0) + __builtin_popcount(mask & ((1u << LANE) - 1));
 }
 
-// note counts a key, −1: none, and lists it the first time. All lanes of the warp call it.
+// note counts a key (−1: none) and lists it the first time. All lanes of the warp call it.
 DEVICE void note(int key, int* count, int* header, int* touched) {
 	bool first = key >= 0 && atomic_add(count + key, 1) == 0;
 	int slot = append(first, header);
 	if (first) touched[slot] = key;
 }
 
-// place puts an entry in its key's list.
+// place writes an entry to its key's list.
 DEVICE void place(int key, int r, float x, int* count, const int* begin, int* row, float* value) {
 	int at = begin[key] + atomic_add(count + key, -1) - 1;
 	row[at] = r;
 	if (value) value[at] = x;
 }
 
-// The entries of row t are those of position source[t], −1: none, of sparse inputs (offsets, index, x or null), or none where
-// row t of v [N][W] is zero; live [N] int says which are not. One warp per row.
+// The entries of row t are those of position source[t] (−1: none) of sparse inputs (offsets, index, x or null); none if row t of
+// v [N][W] is zero. live [N] int marks the other rows. One warp per row.
 KERNEL(inverse_count)(const int* RESTRICT source, const int64_t* RESTRICT offsets, const int* RESTRICT index, const float* RESTRICT v,
 	int* RESTRICT live, int* count, int* header, int* RESTRICT touched, int N, int W) {
 	int t = BLOCK * (THREADS / 32) + WARP;
@@ -59,7 +59,7 @@ EXPORT(inverse_place)
 
 #define LONG 64
 
-// A thread a slot, in turns.
+// One thread per slot, in a loop.
 KERNEL(inverse_begin)(const int* RESTRICT count, int* header, const int* RESTRICT touched, int* RESTRICT lo, int* RESTRICT length,
 	int* RESTRICT begin, int* RESTRICT longest) {
 	int slots = header[0];
@@ -83,20 +83,20 @@ KERNEL(inverse_begin)(const int* RESTRICT count, int* header, const int* RESTRIC
 }
 EXPORT(inverse_begin)
 
-// The scale at which numbers of at most that size (the bits of a float ≥ 0) become integers: n of them add up to less than 2^62.
+// integer_scale returns the scale that converts numbers of magnitude at most `most` (bits of a float ≥ 0) to integers, so that n of them sum to less than 2^62.
 DEVICE double integer_scale(uint32_t most, int n) {
 	int exponent = (int)(most >> 23) - 127, room = 60;
 	for (; n > 0; n >>= 1) room--;
 	return as_double((uint64_t)(1023 + room - exponent) << 52);
 }
 
-#define NO_NUMBER 0x7f800000u /* the bits of ∞; those of NaN, without sign, are larger */
+#define NO_NUMBER 0x7f800000u /* the bits of ∞; those of a NaN, without sign, are larger */
 
 DEVICE uint32_t magnitude(float x) { return as_bits(x) & 0x7fffffffu; }
 
-// to [keys][W] += Σ x·from[r] over each key's list, from [rows][W]. A group of lanes (4, 8, 16 or 32, at least W or 32) a list and
-// 32 columns, BLOCK_Y of them; a block per long list. Shared memory: an 8-byte number per thread.
-// Bound: reads W·4 bytes an entry, twice with more than two, the second time mostly from the cache.
+// to [keys][W] += Σ x·from[r] over each key's list; from is [rows][W]. A group of lanes (4, 8, 16 or 32, at least W or 32) handles one list and
+// 32 columns, BLOCK_Y of them; a block handles a long list. Shared memory: 8 bytes per thread.
+// Bound: reads W·4 bytes per entry; lists of more than two entries are read twice, the second time mostly from the cache.
 BOUNDED_KERNEL(inverse_sum, 512)(const int* RESTRICT header, const int* RESTRICT touched, const int* RESTRICT lo, const int* RESTRICT length,
 	const int* RESTRICT longest, const int* RESTRICT row, const float* RESTRICT value, const float* RESTRICT from, float* RESTRICT to,
 	int W, int group) {

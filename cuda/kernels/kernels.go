@@ -1,8 +1,8 @@
-// Package kernels holds the CUDA kernels: a readable .cu source each, and the PTX that is made of it, which is part of
-// programs built with the tag gpu. The driver compiles PTX for the device at hand (sm_80 and up).
+// Package kernels holds the CUDA kernels as .cu sources and the PTX compiled from them. Programs built with the tag gpu embed the
+// PTX. The driver compiles it for the device at hand (sm_80 and up).
 //
-// After a change of a .cu or .cuh file, make kernels compiles again what the change concerns; a test refuses PTX that does
-// not belong to its source.
+// After a change to a .cu or .cuh file, make kernels recompiles the affected sources; a test refuses PTX that does not match its
+// source.
 package kernels
 
 import (
@@ -25,10 +25,10 @@ var (
 	include   = regexp.MustCompile(`(?m)^#include "(\w+\.cuh)"`)
 )
 
-// Kernel is what its PTX tells about a kernel.
+// Kernel describes a kernel, as read from its PTX.
 type Kernel struct {
 	Module     string
-	Parameters []string // PTX types: u64 for pointers, too, u32, f32, f64
+	Parameters []string // PTX types: u64 (also for pointers), u32, f32, f64
 }
 
 // Set holds kernels in modules, one .ptx file each.
@@ -37,10 +37,10 @@ type Set struct {
 	kernels map[string]Kernel
 }
 
-// Compiled returns the kernels that are part of the program: all of them in a build with the tag gpu, none in others.
+// Compiled returns the kernels that are embedded in the program: all of them in a build with the tag gpu, none in others.
 var Compiled = sync.OnceValues(func() (*Set, error) { return Read(embedded) })
 
-// Read finds the kernels in the folder's .ptx files. It keeps no text: PTX reads that of a module again.
+// Read finds the kernels in the folder's .ptx files. It does not keep their text; PTX reads it again.
 func Read(folder fs.FS) (*Set, error) {
 	files, err := fs.Glob(folder, "*.ptx")
 	if err != nil {
@@ -52,7 +52,7 @@ func Read(folder fs.FS) (*Set, error) {
 		if err != nil {
 			return nil, err
 		}
-		// Text of megabytes: a regular expression would take ten times as long.
+		// The text has megabytes: a regular expression would take ten times as long.
 		for _, text, found := bytes.Cut(text, entry); found; _, text, found = bytes.Cut(text, entry) {
 			name, after, _ := bytes.Cut(text, []byte("("))
 			list, _, _ := bytes.Cut(after, []byte(")"))
@@ -72,7 +72,7 @@ func (s *Set) PTX(module string) (string, error) {
 	return string(text), err
 }
 
-// Lookup returns the kernel of that name; ok is false where there is none.
+// Lookup returns the kernel with this name; ok is false if there is none.
 func (s *Set) Lookup(kernel string) (k Kernel, ok bool) {
 	k, ok = s.kernels[kernel]
 	return k, ok
@@ -81,7 +81,7 @@ func (s *Set) Lookup(kernel string) (k Kernel, ok bool) {
 // Names returns the names of all kernels, sorted.
 func (s *Set) Names() []string { return slices.Sorted(maps.Keys(s.kernels)) }
 
-// Stamp is the first line of PTX that belongs to the source file, a .cu with the headers that it includes.
+// Stamp returns the first line of the PTX of a .cu file, which holds a hash of the file and the headers that it includes.
 func Stamp(file string) (string, error) {
 	h := sha256.New()
 	seen := map[string]bool{}

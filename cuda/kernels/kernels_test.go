@@ -13,7 +13,7 @@ import (
 	"github.com/dsp-go/dsp/cuda/driver"
 )
 
-// inFolder returns the kernels of this folder, which every build can test, and the PTX of each module.
+// inFolder returns the kernels of this folder, which any build can test, and the PTX of each module.
 func inFolder(t *testing.T) (set *Set, modules map[string][]byte) {
 	t.Helper()
 	set, err := Read(os.DirFS("."))
@@ -49,11 +49,11 @@ func TestOnlyGPUBuildsEmbedPTX(t *testing.T) {
 		return
 	}
 	if !slices.Equal(compiled.Names(), set.Names()) {
-		t.Errorf("the program holds %d kernels, the folder %d, or others", len(compiled.Names()), len(set.Names()))
+		t.Errorf("the program embeds %d kernels, the folder has %d, or their names differ", len(compiled.Names()), len(set.Names()))
 	}
 	for module, want := range modules {
 		if text, err := compiled.PTX(module); err != nil || text != string(want) {
-			t.Errorf("%s is not what the folder holds: %v", module, err)
+			t.Errorf("%s differs from the file in the folder: %v", module, err)
 		}
 	}
 }
@@ -65,7 +65,7 @@ func TestPTXBelongsToItsSource(t *testing.T) {
 	}
 	_, modules := inFolder(t)
 	if len(modules) != len(sources) {
-		t.Errorf("%d sources, %d modules: make kernels", len(sources), len(modules))
+		t.Errorf("%d sources, %d modules: run make kernels", len(sources), len(modules))
 	}
 	for _, source := range sources {
 		stamp, err := Stamp(source)
@@ -73,12 +73,12 @@ func TestPTXBelongsToItsSource(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !bytes.HasPrefix(modules[strings.TrimSuffix(source, ".cu")], []byte(stamp+"\n")) {
-			t.Errorf("%s has changed since its PTX was made: make kernels", source)
+			t.Errorf("%s has changed since its PTX was made: run make kernels", source)
 		}
 	}
 }
 
-// Launches check their arguments against what Lookup tells, so it must tell of every kernel.
+// Launches check their arguments against the parameters that Lookup returns, so it must know every kernel.
 func TestEveryParameterIsKnown(t *testing.T) {
 	set, modules := inFolder(t)
 	for module, text := range modules {
@@ -111,7 +111,7 @@ func TestEveryParameterIsKnown(t *testing.T) {
 		t.Errorf("nothing: %v, expected none", k)
 	}
 	if _, err := set.PTX("nothing"); err == nil {
-		t.Error("the PTX of no module: no error")
+		t.Error("the PTX of a missing module: no error")
 	}
 }
 
@@ -131,6 +131,6 @@ func TestStampReadsHeaders(t *testing.T) {
 	}
 	write("c.cuh", "two")
 	if after, _ := Stamp(filepath.Join(dir, "a.cu")); after == before {
-		t.Error("a header of a header has changed, the stamp has not")
+		t.Error("an indirectly included header has changed, but not the stamp")
 	}
 }

@@ -1,37 +1,37 @@
-// The lattice of prefixes in which the best outputs of a chain are enumerated lazily: oracles/chain/lattice.go, by a warp. See topk.cu.
+// The lattice of prefixes for lazy enumeration of a chain's best outputs, processed by one warp: oracles/chain/lattice.go. See topk.cu.
 #pragma once
 
 #include "chain.cuh"
 
-#define REBASE 64 /* positions between subtractions, as on the CPU */
+#define REBASE 64 /* positions between rescalings, as on the CPU */
 
 // Entry is one prefix of a cell.
 struct __attribute__((aligned(16))) Entry {
 	float score;
-	int label;  // at the position before
-	int prefix; // entry of that position's cell that this one extends; −1: its best, not looked for yet
-	int next;   // the next best entry of the same cell; −1: none, or not found yet
+	int label;  // at the previous position
+	int prefix; // entry that this one extends, in the cell of label; −1: the cell's best, not computed yet
+	int next;   // next best entry of the same cell; −1: none, or not computed yet
 };
 
-// Lattice is one chain's, in the hands of a warp. Position t of it holds the cells of labels at position t of the chain, 1 ≤ t < T, and position T
-// the one of whole outputs. What lanes read, lane 0 has written before a barrier. A cell's best entry has the cell's index.
+// Lattice belongs to one chain and one warp. Position t holds the cells of labels at position t of the chain, 1 ≤ t < T; position T holds
+// the cell of complete outputs. Lane 0 writes, and a barrier precedes the other lanes' reads. A cell's best entry has the cell's index.
 struct Lattice {
 	Chain c;
 	const float* scores; // [T][Y]
 	const int32_t* best; // [T] the best output
-	int32_t *cells, *lasts; // [T+1][K] labels, and last entries; ~last where there are no more
-	Entry* entries;         // [T+1][2K] each cell's best, then those found later
+	int32_t *cells, *lasts; // [T+1][K] labels, and last entries; ~last if there are no more
+	Entry* entries;         // [T+1][2K] best entry of each cell, then the later ones
 	int32_t *counts, *way;  // [T+1] cells and later entries (in the upper 16 bits); cell on the way back
 	int K;
 };
 
-// Offer is a score and whose it is.
+// Offer is a score and the label that offers it.
 struct Offer {
 	float score;
 	int label;
 };
 
-// best_lane is the largest of the lanes' offers, of the smallest label among equals.
+// best_lane returns the largest of the lanes' offers, with the smallest label among equals.
 DEVICE Offer best_lane(Offer o) {
 	float m = warp_max(o.score);
 	int label = o.score == m ? o.label : 0x7fffffff;
@@ -39,13 +39,13 @@ DEVICE Offer best_lane(Offer o) {
 	return Offer{m, label};
 }
 
-// from_before is what label i's best prefix offers to label l at t; l < 0: to the whole output.
+// from_before returns the score that label i's best prefix offers to label l at t; l < 0: to the complete output.
 DEVICE float from_before(const Lattice& g, int t, int i, int l) {
 	float s = g.scores[(int64_t)(t - 1) * g.c.Y + i];
 	return l < 0 ? s : s + edges_into(g.c, t)[(int64_t)i * g.c.Y + l];
 }
 
-// before is the label ahead of label l at t on the best prefix that ends there; l < 0: the last label of the best output.
+// before returns the label before label l at t on the best prefix that ends there; l < 0: the last label of the best output.
 DEVICE Offer before(const Lattice& g, int t, int l) {
 	Offer best = {NEVER, 0x7fffffff};
 #pragma unroll 1
@@ -58,18 +58,18 @@ DEVICE Offer before(const Lattice& g, int t, int l) {
 	return best;
 }
 
-// shift_at is what was subtracted from the scores of position t: the score before that of a label whose score is 0 now.
+// shift_at returns what rescaling subtracted from the scores of position t: the unscaled score of a label whose score is now 0.
 DEVICE float shift_at(const Lattice& g, int t) {
 	if (t % REBASE > 0) return 0.f;
 	int zero = 0x7fffffff;
 	for (int i = g.c.Y - 1 - LANE; i >= 0; i -= 32)
 		if (g.scores[(int64_t)t * g.c.Y + i] == 0.f) zero = i;
 	for (int d = 16; d > 0; d >>= 1) zero = min(zero, shuffle_xor(zero, d));
-	if (zero >= g.c.Y) return 0.f; // some potential is no number
+	if (zero >= g.c.Y) return 0.f; // some potential is NaN
 	return before(g, t, zero).score + node_at(g.c, t, zero);
 }
 
-// cell_of is the cell of label l at t, 1 ≤ t < T, made at need; l < 0: that of outputs, at T.
+// cell_of returns the cell of label l at t, 1 ≤ t < T, and creates it if needed; l < 0: the cell of outputs, at T.
 DEVICE int cell_of(const Lattice& g, int t, int l) {
 	int32_t* labels = g.cells + (int64_t)t * g.K;
 	const int n = g.counts[t] & 0xffff;
@@ -89,7 +89,7 @@ DEVICE int cell_of(const Lattice& g, int t, int l) {
 	return n;
 }
 
-// extend gives a cell of position t its next entry, or marks it as having no more.
+// extend computes the next entry of a cell at position t, or marks that there are no more.
 DEVICE void extend(const Lattice& g, int t, int cell) {
 	const int K = g.K, last = g.lasts[(int64_t)t * K + cell], l = g.cells[(int64_t)t * K + cell], Y = g.c.Y;
 	if (last < 0) return;
@@ -144,7 +144,7 @@ DEVICE void extend(const Lattice& g, int t, int cell) {
 	WARP_BARRIER();
 }
 
-// advance finds the next best output, and reports whether there is one.
+// advance computes the next best output, and reports whether there is one.
 DEVICE bool advance(const Lattice& g) {
 	const int K = g.K, end = g.c.length;
 	int t = end, cell = 0;
@@ -167,7 +167,7 @@ DEVICE bool advance(const Lattice& g) {
 	return g.lasts[(int64_t)end * K] >= 0;
 }
 
-// read_path writes the output found last.
+// read_path writes the output found last to labels.
 DEVICE void read_path(const Lattice& g, int32_t* labels) {
 	const int K = g.K, T = g.c.length;
 	const Entry* e = g.entries + (int64_t)T * 2 * K + g.lasts[(int64_t)T * K];

@@ -1,24 +1,24 @@
-// maxlong: best path of few very long chains, parallel in time, Y ≤ 32. Chunks of `step` positions of a chain are worked on at
-// once. A chunk's transfer from label r before it to label j at its end, M(r, j), is the recurrence started from δ = (0 at r, −∞
-// else): Y independent runs. From M come the δ between chunks, one chunk after the other; from those δ every chunk again, all at
-// once, now with back-pointers; and from the label that each pointer chain began with, the labels between chunks, last to first.
-//   chains of chain.cuh; C = `chunks` a chain at most, the k-th from position k·step
-//   transfer  [B][C][Y][Y] float, shift [B][C][Y] double   scratch: M(r, ·) = transfer + shift; chunk 0 has one row, δ itself, and the last chunk none
-//   border    [B][C][Y] float    scratch: δ at a chunk's last position, but for a number added to all
-//   pointers  [N][Y] uint16      scratch: the label before on the best prefix
-//   origin    [B][C][Y] int      scratch: where the pointers lead to before the chunk, by label at its end
-//   ends      [B][C] int         scratch: the path's labels at ends of chunks; −1 where nothing is allowed
+// maxlong: best path of a few very long chains with Y ≤ 32, in parallel along time. All chunks of `step` positions of a chain are
+// processed at once. A chunk's transfer from label r before it to label j at its end, M(r, j), is the recurrence started with δ = (0 at r, −∞
+// else): Y independent runs. M gives δ between chunks, one chunk after the other. Then all chunks run again at once, with back-pointers. The
+// label with which each pointer chain starts gives the labels between chunks, from last to first.
+//   chains as in chain.cuh; at most C = `chunks` chunks per chain; chunk k starts at position k·step
+//   transfer  [B][C][Y][Y] float, shift [B][C][Y] double   scratch: M(r, ·) = transfer + shift; chunk 0 has a single row, δ; the last chunk has none
+//   border    [B][C][Y] float    scratch: δ at a chunk's last position, up to a constant
+//   pointers  [N][Y] uint16      scratch: previous label on the best prefix
+//   origin    [B][C][Y] int      scratch: label before the chunk to which the pointers lead, by label at its end
+//   ends      [B][C] int         scratch: the path's labels at ends of chunks; −1 if no output is allowed
 //   sums      [2][B][C] double   scratch: scores of the path and of the gold labels, by chunk
-//   path [N] int, value [B] double, golds [B] double or null   out, as viterbi's
-// max_transfer: a warp for each chunk and r. max_borders: a warp per chain. max_chunks: a warp per chunk. max_ends: a warp per chain.
-// max_walk: a warp per chunk. max_values: a warp per chain.
+//   path [N] int, value [B] double, golds [B] double or null   out, as in viterbi
+// max_transfer: one warp per chunk and r. max_borders: one warp per chain. max_chunks: one warp per chunk. max_ends: one warp per chain.
+// max_walk: one warp per chunk. max_values: one warp per chain.
 //
-// The labels come off one set of back-pointers, so the path is a path of these pointers, as the serial one's is. δ between chunks adds
-// the same numbers in another order: where that rounds differently, which of two paths of nearly the same score is best may
-// differ from viterbi's. Where sums are exact, as those of integers are, so is the rule for ties.
+// All labels follow one set of back-pointers, so the path is consistent, as the serial one is. δ between chunks adds the same numbers in
+// another order. If that rounds differently, another of two paths with nearly equal scores may be chosen than in viterbi. If sums are
+// exact, as those of integers are, ties are broken as in viterbi.
 //
-// Bound: N·Y³ additions and maxima, 43 pairs a cycle and multiprocessor (1e6 positions of 16 labels: 4 G pairs, 0.4 ms; what there is around
-// them is about as much), and about 4·√T dependent steps: at T=1e6 and step=1000 two runs of 1000 steps at 0.1 to 0.2 µs, two of 1000
+// Bound: N·Y³ additions and maxima, 43 pairs per cycle and multiprocessor (1e6 positions with 16 labels: 4 G pairs, 0.4 ms, and about as much for
+// the surrounding instructions), and about 4·√T dependent steps: at T=1e6 and step=1000 two runs of 1000 steps at 0.1 to 0.2 µs, two of 1000
 // chunks and a walk at 0.5 µs, 2 ms.
 // Reference: oracles/chain/viterbi.go; checked by the contract suite, emulated and on the device.
 #include "chunk.cuh"
@@ -132,7 +132,7 @@ EXPORT(max_chunks_each_16)
 CHUNKS(max_chunks_each_32, 32, 1, true)
 EXPORT(max_chunks_each_32)
 
-// Origins come in four chunks ahead of the chain of labels that leads through them.
+// Origins are prefetched four chunks ahead of the walk that follows them.
 KERNEL(max_ends)(CHAINS_PARAMETERS, int32_t chunks, int32_t step, const int32_t* RESTRICT origin, int32_t* ends) {
 	const int b = BLOCK, Y = labels;
 	Chain c = chain_of(CHAINS, b);
@@ -169,7 +169,7 @@ KERNEL(max_walk)
 		}
 		if (t > chunk.lo && end >= 0) l = pointers[(int64_t)(c.first + t) * c.Y + l];
 	}
-	WARP_BARRIER(); // the path that other lanes wrote
+	WARP_BARRIER(); // other lanes wrote the path
 	double s = warp_sum(chunk_score(c, chunk, path + c.first, true)), g = warp_chunk_gold(c, chunk);
 	if (LANE != 0) return;
 	if (k > 0 && end >= 0) s += (double)edges_into(c, chunk.lo)[from * c.Y + l];

@@ -1,11 +1,11 @@
-// The max-plus recurrence δ_t(j) = θ_t(j) + max_i (δ_{t−1}(i) + θ_t(i, j)) on chains of at most 128 labels, by a team of threads a
-// chain. Its numbers are those of the CPU's, bit for bit: the same sums, and every 64 positions δ is shifted back to a largest
-// entry of 0 (oracles/chain/viterbi.go).
+// The max-plus recurrence δ_t(j) = θ_t(j) + max_i (δ_{t−1}(i) + θ_t(i, j)) on chains with at most 128 labels; each chain has a team of
+// threads. Results equal the CPU's, bit for bit: sums have the same order, and every 64 positions δ is shifted so that its largest entry
+// is 0 (oracles/chain/viterbi.go).
 //
-// A team handles W = R·G labels, Y ≤ W: its thread (j, g) has the R transitions from labels g·R to g·R+R−1 to label j in
-// registers, and takes the maximum over them; the G threads of a label are neighbours and exchange theirs by shuffles. The
-// row δ_{t−1} is in shared memory, where a thread reads four entries at once, the same as its neighbours do.
-// A step so costs R additions and R maxima a thread, and a dependent path of a barrier, R/4 loads and R/4 + log₂ G maxima: about
+// A team handles W = R·G labels, Y ≤ W: its thread (j, g) holds in registers the R transitions from labels g·R to g·R+R−1 to label j, and
+// computes their maximum. The G threads of a label are neighbours and combine their maxima by shuffles. The row δ_{t−1} is in shared
+// memory; a thread reads four entries at once, the same as its neighbours do.
+// So a step costs R additions and R maxima per thread, and a dependent path of a barrier, R/4 loads and R/4 + log₂ G maxima: about
 // 0.1 µs at R = 32.
 #pragma once
 
@@ -18,9 +18,9 @@ typedef unsigned short uint16;
 
 template <int R, int G, int TEAM> struct Team {
 	static const int W = R * G;
-	static const int GAP = G > 1 && R >= 32 ? 4 : 0; // between groups of a row in shared memory, lest they share banks
+	static const int GAP = G > 1 && R >= 32 ? 4 : 0; // between groups of a row in shared memory, to avoid bank conflicts
 	static const int ROW = W + GAP * G;
-	static const int SHARED_FLOATS = 2 * ROW + W; // rows for δ_{t−1} and δ_t, costs
+	static const int SHARED_FLOATS = 2 * ROW + W; // two rows for δ_{t−1} and δ_t, and the costs
 	static_assert(TEAM == W * G, "a team has a thread for each label and group");
 };
 
@@ -29,13 +29,13 @@ template <int TEAM> DEVICE void team_barrier() {
 	else BARRIER();
 }
 
-// load_edges fills a thread's transitions into label j from rows on; −∞ beyond Y.
+// load_edges loads a thread's transitions into label j, starting at row; −∞ beyond Y.
 template <int R> DEVICE void load_edges(float (&e)[R], const float* edge, int Y, int row, int j) {
 #pragma unroll
 	for (int k = 0; k < R; k++) e[k] = row + k < Y && j < Y ? edge[(row + k) * Y + j] : NEVER;
 }
 
-// best_of returns max_k (δ_k + e_k), and in from, where asked, the first k at which it is.
+// best_of returns max_k (δ_k + e_k) and, with ARGUMENT, writes the first maximiser k to from.
 template <int R, bool ARGUMENT> DEVICE float best_of(const float* δ, const float (&e)[R], int& from) {
 	if (ARGUMENT) {
 		float best = NEVER;
@@ -66,31 +66,31 @@ template <int R, bool ARGUMENT> DEVICE float best_of(const float* δ, const floa
 	return larger(larger(best.x, best.y), larger(best.z, best.w));
 }
 
-// What a run of steps keeps beside its last row.
+// What steps stores in addition to the last row.
 enum Keep {
 	NOTHING,
 	SCORES,   // δ
-	POINTERS, // for each label the one before it on its best prefix
-	ORIGINS,  // pointers, and for each label the one that its best prefix has before the first step
+	POINTERS, // previous label on the best prefix of each label
+	ORIGINS,  // pointers, and the label before the first step on the best prefix of each label
 };
 
-// Kept is where it keeps that, for the positions of the batch.
+// Kept says where to store it, for the positions of the batch.
 struct Kept {
 	float* δ;         // [N][Y]
 	uint16* pointers; // [N][Y]
 	int origin;       // of the thread's label
-	double shift;     // what was subtracted from δ
+	double shift;     // total subtracted from δ
 };
 
-// prepare fills a team's costs. A barrier must follow.
+// prepare loads a team's costs into shared memory. A barrier must follow.
 template <int R, int G, int TEAM> DEVICE void prepare(const Chain& c, float* shared, int thread) {
 	float* costs = shared + 2 * Team<R, G, TEAM>::ROW;
 	if (c.with_loss)
 		for (int y = thread; y < c.Y; y += TEAM) costs[y] = loss_for(c, y).cost;
 }
 
-// steps runs the recurrence over positions from to to−1 of a chain. v is δ of the thread's label at the position before, on
-// all threads of the label, −∞ beyond Y; the last is returned. All threads of the team call it, after prepare.
+// steps runs the recurrence over positions from to to−1 of a chain. v is δ of the thread's label at the previous position, in all threads
+// of the label, −∞ beyond Y; steps returns δ at the last position. All threads of the team call it, after prepare.
 template <int R, int G, int TEAM, bool EACH, Keep KEEP>
 DEVICE float steps(const Chain& c, int from, int to, float v, float* shared, int thread, Kept& kept) {
 	typedef Team<R, G, TEAM> T;
@@ -142,7 +142,7 @@ DEVICE float steps(const Chain& c, int from, int to, float v, float* shared, int
 			else kept.pointers[where] = (uint16)label;
 		}
 		where += c.Y;
-		if (KEEP == ORIGINS) kept.origin = shuffle(kept.origin, label * G); // a team that asks for origins is a warp
+		if (KEEP == ORIGINS) kept.origin = shuffle(kept.origin, label * G); // a team with ORIGINS is one warp
 		if (EACH) {
 #pragma unroll
 			for (int k = 0; k < R; k++) e[k] = ahead[EACH ? k : 0];

@@ -1,11 +1,11 @@
-// What a method remembers of every example, a point r of the marginal polytope: r [·][W] float with a row per position (nodes,
-// W = Y; edges a position, W = Y×Y) or an example (shared edges, W = Y×Y).
+// The memory that a method keeps per example, a point r of the marginal polytope: r [·][W] float with one row per position (nodes, W = Y;
+// per-position edges, W = Y×Y) or per example (shared edges, W = Y×Y).
 #include "rows.cuh"
 
-// remember moves rows of a memory towards answers: r ← (1−γ)r + γu, γ = by[0] or, where by is null, step.
+// remember moves rows of a memory towards answers: r ← (1−γ)r + γu; γ is by[0], or step if by is null.
 //   u [N][W] float, index [N] int    answers, and the row of r for each, −1: none
-//   chain [N], offsets [B+1] int     of edges a position, whose rows where chains start are left alone; else null
-// One block about 2048 entries. Bound: reads u and r, writes r once, 12·N·W bytes. Reference: train/engine/memory.go; checked by
+//   chain [N], offsets [B+1] int     for per-position edges, whose rows are left alone where chains start; else null
+// One block per 2048 entries or so. Bound: reads u and r, writes r once, 12·N·W bytes. Reference: train/engine/memory.go; checked by
 // cuda/training/objective_test.go.
 KERNEL(remember)(const float* RESTRICT u, const int* RESTRICT index, const int* RESTRICT chain, const int* RESTRICT offsets, float* RESTRICT r,
 	const float* RESTRICT by, float step, int N, int W, int rows) {
@@ -19,7 +19,7 @@ KERNEL(remember)(const float* RESTRICT u, const int* RESTRICT index, const int* 
 }
 EXPORT(remember)
 
-// recall is the way back: u [N][W] gets rows index of r, zeros where that is −1.
+// recall copies the other way: row i of u [N][W] becomes row index[i] of r, or zeros if that is −1.
 // Bound: 8·N·W bytes.
 KERNEL(recall)(float* RESTRICT u, const int* RESTRICT index, const float* RESTRICT r, int N, int W, int rows) {
 	FOR_ROWS(N, W, rows) {
@@ -29,10 +29,10 @@ KERNEL(recall)(float* RESTRICT u, const int* RESTRICT index, const float* RESTRI
 }
 EXPORT(recall)
 
-// to_gold moves all examples' rows towards the gold outputs: r ← γr + (1−γ)1_y; what r holds is not read where γ = 0.
+// to_gold moves all examples' rows towards the gold outputs: r ← γr + (1−γ)1_y; r is not read if γ = 0.
 //   node [ΣT][Y] float; edge [n][Y²], or [ΣT][Y²] with per_position; either may be null
 //   offsets [n+1], gold [ΣT] int    the data set
-// One block per example, with shared memory for THREADS numbers. Bound: reads and writes r once.
+// One block per example; shared memory for THREADS numbers. Bound: reads and writes r once.
 // Reference: train/engine/memory.go; checked by cuda/training/objective_test.go.
 KERNEL(to_gold)(float* RESTRICT node, float* RESTRICT edge, const int* RESTRICT offsets, const int* RESTRICT gold, float γ, int Y, int per_position) {
 	SHARED(int, counts);

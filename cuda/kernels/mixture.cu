@@ -1,25 +1,25 @@
 // mixture: the smoothed max over the best outputs of each chain, and its gradient u = Σ_k q_k 1_{y_k}.
 //   offsets [B+1] int, labels Y, flags: PER_POSITION, as in chain.cuh
-//   count   [B] int         how many outputs there are, ≤ K; null: one where its score is not −∞
-//   score   [B][K] double   theirs, descending
+//   count   [B] int         number of outputs, ≤ K; null: the outputs with finite scores
+//   score   [B][K] double   their scores, descending
 //   path    [K][N] int      their labels
-//   mu      of the smoothing: q is the projection of z/μ on the simplex, where z are all outputs if there are fewer than K, else all but the
-//           last, which is there for the test of exactness (Pillutla et al. 2019, Prop. 4)
-//   value   [B] double      out: Σ_k q_k z_k − (μ/2)(‖q‖² − 1); −∞ where there is no output
+//   mu      of the smoothing: q is the projection of z/μ on the simplex. z are all scores if there are fewer than K outputs, else all but the
+//           last, which only serves the test of exactness (Pillutla et al. 2019, Prop. 4)
+//   value   [B] double      out: Σ_k q_k z_k − (μ/2)(‖q‖² − 1); −∞ if there is no output
 //   best    [B] double      out: z_1
-//   exact   [B] int         out: 1 where no further output would get weight
+//   exact   [B] int         out: 1 if no further output would get weight
 //   marginal [N][Y] float   out: 0 beyond the last chain
 //   pairs   [B][Y][Y] or, with PER_POSITION, [N][Y][Y] float  out
-//   of which any may be null.
-// One block per chain. A row of marginal is gathered from the labels at its position. Transitions are added by one warp, 32 positions at a time:
-// the first lane of those with the same one adds for all, so that there are no atomics and the order is always the same.
+// Any output may be null.
+// One block per chain. A row of marginal is gathered from the labels at its position. One warp adds transitions, 32 positions at a time: of
+// the lanes with equal transitions, the first adds for all. So there are no atomics, and the order is always the same.
 // Bound: writes N·Y·4 and B·Y²·4 (or N·Y²·4) bytes.
 // Reference: oracles/simplex.go, smoothing.go; checked by the contract suite, emulated and on the device.
 //
-// ones: every entry of an array becomes 1.
+// ones: sets every entry of an array to 1.
 #include "chain.cuh"
 
-// project writes the projection of z/μ on the simplex to q and returns the smoothed max, as oracles/simplex.go does, and how many q are not 0.
+// project writes the projection of z/μ on the simplex to q, the number of nonzero q to support, and returns the smoothed max, as oracles/simplex.go does.
 DEVICE double project(const double* z, int n, double mu, float* q, int& support) {
 	double above = 0.0; // Σ_{i≤support} (z_1 − z_i)
 	for (support = 1; support < n; support++) {
@@ -40,7 +40,7 @@ DEVICE double project(const double* z, int n, double mu, float* q, int& support)
 BOUNDED_KERNEL(mixture, 256)(const int32_t* RESTRICT offsets, int32_t labels, int32_t flags, int32_t rows, int32_t K, double mu,
 	const int32_t* RESTRICT count, const double* RESTRICT score, const int32_t* RESTRICT path, double* RESTRICT value, double* RESTRICT best,
 	int32_t* RESTRICT exact, float* RESTRICT marginal, float* RESTRICT pairs) {
-	SHARED(float, q); // [K], then the number that are not 0
+	SHARED(float, q); // [K], then the number of nonzero entries
 	int* weighted = (int*)(q + K);
 	const int b = BLOCK, Y = labels, first = offsets[b], length = offsets[b + 1] - first, warps = THREADS / 32;
 	const int64_t matrix = (int64_t)Y * Y;
@@ -94,7 +94,7 @@ BOUNDED_KERNEL(mixture, 256)(const int32_t* RESTRICT offsets, int32_t labels, in
 	if (WARP > 0) return;
 	for (int k = 0; k < support; k++) {
 		for (int from = 1; from < length; from += 32) {
-			int t = from + LANE, step = -1; // −1 has a bit that no other has, or all bits
+			int t = from + LANE, step = -1; // −1 differs from all transitions in some bit
 			if (t < length) {
 				const int32_t* y = path + (int64_t)k * rows + first + t;
 				step = y[-1] * Y + y[0];

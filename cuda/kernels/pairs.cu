@@ -1,19 +1,19 @@
-// Pairs of positions of the same chain: of n positions, row d·n + h of its n·n pairs is dependent d with head h, and d·n + d is
+// Pairs of positions of the same chain. A chain of n positions has n·n pairs: row d·n + h is dependent d with head h, and row d·n + d is
 // dependent d with the root.
-//   chain [rows] int, offsets [B+1] int, pairs [B+1] int   the batch; chain −1 in padding   (pairs: where each chain's pairs lie)
+//   chain [rows] int, offsets [B+1] int, pairs [B+1] int   the batch; chain −1 in padding   (pairs: first pair of each chain)
 //   dependents, heads [P] int                              the positions of each pair; head −1 for the root, both −1 in padding
 //   distances [P] int                                      15·d + the class of h − d, −1 in padding
 //   x [rows×K·E] float, z [rows×E] float, root [E] float   out[(d,h), k] = Σ_e x[d, k·E+e]·z[h, e], root in place of z[h] if h = d
 //   g [P×K] float                                          cotangent of out
-// One thread per entry, n of them, which takes its terms in order; bilinear_root has a block per entry. Rows of padding are zero.
-// Bound: P·K·E products each, but for bilinear_root's rows·K·E. Reference: nets/bilinear.go, nets/pairs.go; checked by cuda/nets/pairs_test.go.
+// One thread for each of n entries, which adds its terms in order; bilinear_root has one block per entry. Padding rows are zero.
+// Bound: P·K·E products each, rows·K·E for bilinear_root. Reference: nets/bilinear.go, nets/pairs.go; checked by cuda/nets/pairs_test.go.
 #include "rows.cuh"
 
 #define ENTRY_OR_RETURN(i, n) \
 	uint32_t i = (uint32_t)BLOCK * THREADS + THREAD; \
 	if (i >= (n)) return
 
-// distance_class is that of nets.DistanceClass.
+// distance_class is nets.DistanceClass.
 DEVICE int distance_class(int distance) {
 	int far = max(distance, -distance);
 	int side = far <= 3 ? far : far <= 5 ? 4 : far <= 8 ? 5 : far <= 14 ? 6 : 7;
@@ -57,7 +57,7 @@ KERNEL(bilinear)(const float* RESTRICT x, const float* RESTRICT z, const float* 
 }
 EXPORT(bilinear)
 
-// out [rows×K·E]: to x.
+// out [rows×K·E]: gradient of x.
 KERNEL(bilinear_dependents)(const float* RESTRICT g, const float* RESTRICT z, const float* RESTRICT root, const int* RESTRICT chain,
 	const int* RESTRICT offsets, const int* RESTRICT pairs, int K, int E, int accumulate, uint32_t n, float* out) {
 	ENTRY_OR_RETURN(i, n);
@@ -72,7 +72,7 @@ KERNEL(bilinear_dependents)(const float* RESTRICT g, const float* RESTRICT z, co
 }
 EXPORT(bilinear_dependents)
 
-// out [rows×E]: to z.
+// out [rows×E]: gradient of z.
 KERNEL(bilinear_heads)(const float* RESTRICT g, const float* RESTRICT x, const int* RESTRICT chain, const int* RESTRICT offsets,
 	const int* RESTRICT pairs, int K, int E, int accumulate, uint32_t n, float* out) {
 	ENTRY_OR_RETURN(i, n);
@@ -91,7 +91,7 @@ KERNEL(bilinear_heads)(const float* RESTRICT g, const float* RESTRICT x, const i
 }
 EXPORT(bilinear_heads)
 
-// out [E]: to root. One block an entry; shared: a double a warp.
+// out [E]: gradient of root. One block per entry; shared: one double per warp.
 KERNEL(bilinear_root)(const float* RESTRICT g, const float* RESTRICT x, const int* RESTRICT chain, const int* RESTRICT offsets,
 	const int* RESTRICT pairs, int rows, int K, int E, int accumulate, float* out) {
 	SHARED(double, shared);
@@ -108,7 +108,7 @@ KERNEL(bilinear_root)(const float* RESTRICT g, const float* RESTRICT x, const in
 }
 EXPORT(bilinear_root)
 
-// out [rows×cols]: what each row as a dependent, or as a head (of others than the root), collects from its pairs g [P×cols].
+// out [rows×cols]: sum over the pairs g [P×cols] in which each row is the dependent, or a head other than the root.
 KERNEL(scatter_pairs)(const float* g, const int* chain, const int* offsets, const int* pairs, int as_head, int cols, int accumulate, uint32_t n, float* out) {
 	ENTRY_OR_RETURN(i, n);
 	uint32_t t = i / cols, c = i - t * cols;
@@ -125,7 +125,7 @@ KERNEL(scatter_pairs)(const float* g, const int* chain, const int* offsets, cons
 }
 EXPORT(scatter_pairs)
 
-// out [rows·15×cols]: what each class of distances of each row as a dependent collects from its pairs g [P×cols].
+// out [rows·15×cols]: sum over the pairs g [P×cols] in which each row is the dependent, by distance class.
 KERNEL(scatter_distances)(const float* g, const int* chain, const int* offsets, const int* pairs, int cols, int accumulate, uint32_t n, float* out) {
 	ENTRY_OR_RETURN(i, n);
 	uint32_t row = i / cols, c = i - row * cols, d = row / classes;

@@ -1,17 +1,17 @@
-// Maxima over 2×2 pixels of images of height×width pixels with a row of channels each: y = pool_max(x), the tangent of the first
-// pixel that attains the maximum (pool_push), and the cotangent given to it (pool_pull).
-// One thread per entry of the result, n of them. Bound: reads every argument and writes the result once. Reference: nets/pool.go;
+// Maxima over 2×2 pixels of images of height×width pixels, each pixel a row of channels: y = pool_max(x), the tangent of the first
+// pixel that attains the maximum (pool_push), and its cotangent (pool_pull).
+// One thread for each of n entries of the result. Bound: reads every argument and writes the result once. Reference: nets/pool.go;
 // checked by cuda/nets/executor_test.go.
 #include "device.cuh"
 
-// corner returns where the first of the four pixels of output entry i is in x.
+// corner returns the index in x of the first of the four pixels of output entry i.
 DEVICE uint32_t corner(uint32_t i, int height, int width, int channels) {
 	uint32_t h = height / 2, w = width / 2, pixel = i / channels, c = i - pixel * channels;
 	uint32_t line = pixel / w, column = pixel - line * w, image = line / h, row = line - image * h;
 	return ((image * height + 2 * row) * width + 2 * column) * channels + c;
 }
 
-// choose returns which of the four pixels from at on is the first that equals y.
+// choose returns which of the four pixels from at on is the first equal to y.
 DEVICE int choose(const float* x, uint32_t at, int width, int channels, float y) {
 	uint32_t t = as_bits(y);
 	if (as_bits(x[at]) == t) return 0;
@@ -43,7 +43,7 @@ KERNEL(pool_pull)(const float* x, const float* y, const float* g, int height, in
 	if (i >= n) return;
 	uint32_t pixel = i / channels, c = i - pixel * channels, line = pixel / width, column = pixel - line * width;
 	uint32_t image = line / height, row = line - image * height;
-	if (row / 2 >= (uint32_t)height / 2 || column / 2 >= (uint32_t)width / 2) { // a last row or column without a partner
+	if (row / 2 >= (uint32_t)height / 2 || column / 2 >= (uint32_t)width / 2) { // an unpaired last row or column
 		out[i] = 0.f;
 		return;
 	}

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// bodies calls f with the instructions of each kernel, without predicates.
+// bodies calls f with the instructions of each kernel, predicates removed.
 func bodies(t *testing.T, f func(kernel string, instructions []string)) {
 	_, modules := inFolder(t)
 	for _, text := range modules {
@@ -28,14 +28,14 @@ func bodies(t *testing.T, f func(kernel string, instructions []string)) {
 	}
 }
 
-// Sums and products that do not say how they round may be contracted by the driver's compiler, and others be approximate: then an
-// answer has other bits than the CPU's. Shuffles, votes and barriers of a warp are of all its lanes.
+// The driver's compiler may contract sums and products without an explicit rounding mode, and may approximate other operations; results
+// would then differ from the CPU's in some bits. Shuffles, votes and barriers of a warp must name all of its lanes.
 func TestArithmeticRoundsAsWritten(t *testing.T) {
 	arithmetic := regexp.MustCompile(`^(add|sub|mul|mad|fma|div|rcp|sqrt)\.(\S*\.)?f(32|64)$`)
-	ofLanes := regexp.MustCompile(`^(?:shfl|vote|redux|bar\.warp)\.sync.*\s(\S+);$`) // the lanes are the last operand
+	ofLanes := regexp.MustCompile(`^(?:shfl|vote|redux|bar\.warp)\.sync.*\s(\S+);$`) // the last argument is the lane mask
 	set := regexp.MustCompile(`^\S+\s+(%r\d+), (.*);$`)
 	bodies(t, func(kernel string, instructions []string) {
-		lanes := map[string]bool{} // registers that were set to −1 last
+		lanes := map[string]bool{} // registers whose last value is −1
 		for _, line := range instructions {
 			op := line[:strings.IndexAny(line+" ", " \t")]
 			if arithmetic.MatchString(op) && !strings.Contains(op, ".rn.") || strings.Contains(op, ".ftz") || strings.Contains(op, ".approx") {
@@ -58,11 +58,11 @@ func TestModulesAreForTheOldestDevice(t *testing.T) {
 			t.Errorf("%s is not PTX 7.8 for sm_80", module)
 		}
 		if bytes.Contains(text, []byte(".local")) {
-			t.Errorf("%s has arrays that are not in registers", module)
+			t.Errorf("%s has local arrays that are not in registers", module)
 		}
 		for _, line := range regexp.MustCompile(`(?m)^.*\.shared \.align.*$`).FindAllString(string(text), -1) {
 			if line != ".extern .shared .align 16 .b8 dynamic_shared[];" {
-				t.Errorf("%s: %s: shared memory is dynamic", module, line)
+				t.Errorf("%s: %s: shared memory must be dynamic", module, line)
 			}
 		}
 	}
@@ -71,13 +71,13 @@ func TestModulesAreForTheOldestDevice(t *testing.T) {
 var (
 	fromParameter = regexp.MustCompile(`^ld\.param\.u64\s+(%rd\d+), \[\w+_param_(\d+)\];`)
 	fromShared    = regexp.MustCompile(`^mov\.u64\s+(%rd\d+), dynamic_shared;`)
-	moved         = regexp.MustCompile(`^(?:mov|add|sub|selp|cvta)\.[a-z0-9.]+\s+(%rd\d+), ([^\[]*);`) // scaled numbers are no addresses
+	moved         = regexp.MustCompile(`^(?:mov|add|sub|selp|cvta)\.[a-z0-9.]+\s+(%rd\d+), ([^\[]*);`) // scaled numbers are not addresses
 	scaled        = regexp.MustCompile(`^mad\.[a-z0-9.]+\s+(%rd\d+), [^,]*, [^,]*, (%rd\d+);`)
 	access        = regexp.MustCompile(`^(ld|st|atom|red)\.(\S+)\s.*?\[(%rd\d+)`)
 	register      = regexp.MustCompile(`%rd\d+`)
 )
 
-// origins returns which parameters the addresses in 64-bit registers may come from, as bits; shared memory is the last one.
+// origins returns, as bits, which parameters the address in each 64-bit register may come from; the last bit is shared memory.
 func origins(instructions []string) map[string]uint64 {
 	from := map[string]uint64{}
 	type copied struct {
@@ -110,8 +110,8 @@ func origins(instructions []string) map[string]uint64 {
 	return from
 }
 
-// What is loaded as read-only for the length of a kernel, ld.global.nc, may not be what the kernel has written there: a cache that is
-// not coherent answers.
+// ld.global.nc may only read memory that the kernel does not write: it goes through a cache that is not coherent within the
+// kernel.
 func TestNothingReadOnlyIsWritten(t *testing.T) {
 	readOnly := 0
 	bodies(t, func(kernel string, instructions []string) {
@@ -137,13 +137,13 @@ func TestNothingReadOnlyIsWritten(t *testing.T) {
 			}
 		}
 		if both := read & written; both != 0 {
-			t.Errorf("%s reads as read-only what it writes: parameters %b", kernel, both)
+			t.Errorf("%s reads with ld.global.nc what it writes: parameters %b", kernel, both)
 		}
 		if read != 0 && len(unknown) > 0 {
-			t.Errorf("%s: which parameter's are %q?", kernel, unknown)
+			t.Errorf("%s: cannot tell which parameter %q come from", kernel, unknown)
 		}
 	})
 	if readOnly < 100 {
-		t.Errorf("%d loads are read-only: expected hundreds", readOnly)
+		t.Errorf("%d read-only loads: expected hundreds", readOnly)
 	}
 }

@@ -1,7 +1,7 @@
-// reduce: the sum, or the largest entry, along the middle axis of x [outer×repeat×inner], chunk entries of it at a time.
-//   out [outer×chunks×inner] float, chunks = ⌈repeat/chunk⌉; a second launch reduces those where there are several
-// A block has width×height×rest threads: consecutive inner entries × terms of one sum × sums. A thread adds up every height-th term
-// of its sum, then the block adds those up as a tree: the order is that of the sizes. Shared: a float a thread.
+// reduce: the sum or the maximum along the middle axis of x [outer×repeat×inner], over chunk entries at a time.
+//   out [outer×chunks×inner] float, chunks = ⌈repeat/chunk⌉; if there are several, a second launch reduces them
+// A block has width×height×rest threads: consecutive inner entries × terms of one sum × sums. A thread adds every height-th term of
+// its sum, then the block adds these as a tree: the order depends on the sizes only. Shared: one float per thread.
 // Bound: reads x once. Reference: nets/reduce.go; checked by cuda/nets/executor_test.go.
 #include "device.cuh"
 
@@ -12,7 +12,7 @@ template <bool SUM> DEVICE void reduce(const float* x, int outer, int repeat, in
 	int tx = THREAD % width, ty = THREAD / width % height, rest = THREADS / (width * height);
 	int chunks = (repeat + chunk - 1) / chunk, across = (inner + width - 1) / width;
 	int block = BLOCK / across, i = BLOCK % across * width + tx; // of sums, and the inner entry
-	int64_t sum = (int64_t)block * rest + THREAD / (width * height); // o·chunks + number of the chunk
+	int64_t sum = (int64_t)block * rest + THREAD / (width * height); // o·chunks + index of the chunk
 	bool mine = sum < (int64_t)outer * chunks && i < inner;
 	float r = SUM ? 0.f : NEVER;
 	if (mine) {

@@ -1,18 +1,18 @@
-// What kernels over the rows of a batch are written with: arrays [N][W] with a row per position (its Y labels, or its Y×Y steps)
-// or a chain (its Y×Y steps), cut into blocks of so many rows that a block has about 2048 entries. The cut depends on W alone, so
-// that sums over blocks have the same bits whatever the capacity of the batch.
+// Shared by kernels over the rows of a batch: arrays [N][W] with one row per position (Y labels, or Y×Y transitions) or per chain (Y×Y
+// transitions). A block processes as many rows as make about 2048 entries. That depends on W only, so that sums over blocks have the
+// same bits for all capacities of the batch.
 #pragma once
 
 #include "device.cuh"
 
-// FOR_ROWS runs what follows for each entry of the block's rows: of row t, column y, at place i of the array.
+// FOR_ROWS runs the following statement for each entry of the block's rows: row t, column y, index i of the array.
 #define FOR_ROWS(N, W, rows) \
 	for (int first = BLOCK * (rows), last = min(first + (rows), N), k = THREAD; k < (last - first) * (W); k += THREADS) \
 		if (int t = first + (int)((unsigned)k / (unsigned)(W)), y = (int)((unsigned)k % (unsigned)(W)); true) \
 			if (int64_t i = (int64_t)first * (W) + k; true)
 
-// block_sum adds up what the threads of a block bring, always in the same order. The sum is thread 0's alone; shared holds a
-// double a warp.
+// block_sum adds up x over the threads of a block, always in the same order. Only thread 0 gets the sum; shared holds one double
+// per warp.
 DEVICE double block_sum(double x, double* shared) {
 	x = warp_sum(x);
 	BARRIER();
@@ -23,8 +23,8 @@ DEVICE double block_sum(double x, double* shared) {
 	return x;
 }
 
-// count_gold_steps counts how often the gold outputs of a group of chains take each of a tile of steps. All threads of a block call
-// count_gold_steps together; counts [chains][tile] is shared memory.
+// count_gold_steps counts how often the gold outputs of a group of chains take each transition of a tile of transitions. All threads of a
+// block call it together; counts [chains][tile] is shared memory.
 DEVICE void count_gold_steps(int* counts, const int* RESTRICT offsets, const int* RESTRICT gold, int chains, int Y, int step, int tile) {
 	for (int k = THREAD; k < chains * tile; k += THREADS) counts[k] = 0;
 	BARRIER();

@@ -1,24 +1,24 @@
-// Forward-backward on probabilities in float32 that are scaled at each position (Rabiner 1989, section V.A), by a block per chain: what is common to
-// edges shared by all positions and to edges of each.
+// Forward-backward on float32 probabilities that are rescaled at each position (Rabiner 1989, section V.A), with one block per chain. This
+// header is common to shared and per-position edges.
 //
-// Q×Q warps handle Y ≤ W = 32Q labels: warp (S, O) has transitions from 32 labels S to 32 labels O in registers, 32 a thread. The threads of warps
-// (0, O) own label 32O + LANE: potentials, α, β. A vector that all read is in shared memory, scaled one step late, so that nothing waits for its
-// sum; a step waits for one barrier, two if Q > 1. Sums have no atomics.
+// Q×Q warps handle Y ≤ W = 32Q labels: warp (S, O) holds the transitions from block S of 32 labels to block O in registers, 32 per thread. The
+// threads of warps (0, O) own label 32O + LANE: its potentials, α and β. The vector that all threads read is in shared memory. It is rescaled
+// one step late, so that nothing waits for its sum. A step has one barrier, or two if Q > 1. Sums use no atomics.
 #pragma once
 
 #include "gibbs.cuh"
 
-#define WIDEST 75.f /* of R, see forwardbackward.cu: e^−R and a step from it are normal numbers in float32, least e^−87.3 */
+#define WIDEST 75.f /* limit of R, see forwardbackward.cu: e^−R and one step from it are normal float32 numbers, at least e^−87.3 */
 
-// Team is where a thread stands, and the shared memory of its block.
+// Team describes a thread's role in its block, and the block's shared memory.
 template <int Q> struct Team {
 	static const int W = 32 * Q;
 	int out_warp, out, from; // O, 32O + LANE and 32S
 	bool first_row, owns;    // in a warp (0, O); and out < Y
-	float *vector;           // [2][W] α before it is scaled, then g, by turns
-	float *sums, *tops;      // [2][Q] over each warp's labels
-	float *steeps;           // [2][Q×Q] the largest transition of each warp's
-	float *part;             // [Q][W] what each row of warps adds to a product
+	float *vector;           // [2][W] alternately α before rescaling, and g
+	float *sums, *tops;      // [2][Q] sums and maxima over each warp's labels
+	float *steeps;           // [2][Q×Q] largest transition of each warp
+	float *part;             // [Q][W] contribution of each row of warps to a product
 	float *alphas;           // [2][W]
 	float *tile;             // [Q×Q][32][33]
 };
@@ -41,7 +41,7 @@ template <int Q> DEVICE Team<Q> team_of(int labels, float* shared) {
 	return m;
 }
 
-// meet waits for all threads of the team.
+// meet is a barrier for the team.
 template <int Q> DEVICE void meet() {
 	if (Q == 1) WARP_BARRIER();
 	else BARRIER();
@@ -55,7 +55,7 @@ template <int Q> DEVICE float total(const float* x, int stride) {
 	return s;
 }
 
-// most is the largest of N numbers, 0 if all are −∞.
+// most returns the largest of N numbers, or 0 if all are −∞.
 template <int N> DEVICE float most(const float* x) {
 	float m = x[0];
 #pragma unroll
@@ -63,14 +63,14 @@ template <int N> DEVICE float most(const float* x) {
 	return m == NEVER ? 0.f : m;
 }
 
-// load32 reads a warp's part of a matrix, what lies beyond its Y rows and columns being outside: m_r = matrix[from + r][out].
+// load32 loads a warp's part of a matrix: m_r = matrix[from + r][out], and outside beyond the Y rows and columns.
 DEVICE void load32(float* m, const float* matrix, int from, int out, int labels, float outside) {
-	asm volatile("" : "+r"(from)); // so that addresses are not kept in 32 registers for the next time
+	asm volatile("" : "+r"(from)); // keeps the compiler from holding addresses in 32 registers
 #pragma unroll
 	for (int r = 0; r < 32; r++) m[r] = from + r < labels && out < labels ? matrix[(from + r) * labels + out] : outside;
 }
 
-// dot32 is Σ_r x_r m_r of 32 numbers.
+// dot32 is Σ_r x_r m_r over 32 numbers.
 DEVICE float dot32(const float* x, const float* m) {
 	float s0 = 0.f, s1 = 0.f, s2 = 0.f, s3 = 0.f;
 #pragma unroll
@@ -84,7 +84,7 @@ DEVICE float dot32(const float* x, const float* m) {
 	return (s0 + s1) + (s2 + s3);
 }
 
-// largest32 is the largest of a warp's part of a matrix.
+// largest32 is the largest entry of a warp's part of a matrix.
 DEVICE float largest32(const float* m) {
 	float x = m[0];
 #pragma unroll
@@ -92,23 +92,23 @@ DEVICE float largest32(const float* m) {
 	return warp_max(x);
 }
 
-// Scale is what the passes leave of a position: c_t, max_j θ_t(j) and, with edges per position, the largest of them.
+// Scale is what a forward pass stores per position: c_t, max_j θ_t(j) and, with edges per position, the largest edge.
 struct __attribute__((aligned(16))) Scale {
 	float sum, top, steep, unused;
 };
 
-// forward computes α into alpha [T][Y] (null: the value only) and the value, and reports whether float32 holds the chain, which is not empty: in
-// all threads. matrix is e^((edge − bounds[0])/μ) of shared edges.
+// forward computes α into alpha [T][Y] (null: only the value) and the value. It returns, in all threads, whether the range of float32
+// suffices for the chain, which must not be empty. matrix is e^((edge − bounds[0])/μ) of shared edges.
 template <int Q, bool EACH>
 DEVICE bool forward(const Chain& c, const Team<Q>& m, double mu, const float* matrix, const float* bounds, float* alpha, Scale* scale, double* value) {
 	const int W = Team<Q>::W, out = m.out;
 	const Rate rate = rate_of(mu);
 	const float* node = c.node + out;
 	const bool has_loss = c.with_loss && c.gold;
-	float e[32], coming[EACH ? 32 : 1]; // E; the next position's edges
+	float e[32], coming[EACH ? 32 : 1]; // E; edges of the next position
 	if (!EACH) load32(e, matrix, m.from, out, c.Y, 0.f);
 	else if (c.length > 1) load32((float*)coming, edges_into(c, 1), m.from, out, c.Y, NEVER);
-	// Node potentials are read two steps ahead, and their largest is found one step ahead.
+	// Node potentials are read two steps ahead; their maximum is computed one step ahead.
 	float x = m.owns ? augmented(node[0], loss_at(c, 0), out) : NEVER;
 	float later = m.owns && c.length > 1 ? node[c.Y] : NEVER;
 	int later_gold = has_loss && c.length > 1 ? c.gold[1] : -1;
@@ -116,7 +116,7 @@ DEVICE bool forward(const Chain& c, const Team<Q>& m, double mu, const float* ma
 	if (m.first_row && LANE == 0) m.tops[m.out_warp] = largest;
 	meet<Q>();
 	float inverse = 1.f, least = INFINITE, width = 0.f, depth = 0.f, forbidden = 0.f;
-	double product = 1.0, log = 0.0, peaks = 0.0; // thread 0: Π c_t since log was last added to, Σ of the largest potentials
+	double product = 1.0, log = 0.0, peaks = 0.0; // in thread 0: Π c_t since the last update of log; Σ of the largest potentials
 	bool dead = false;
 	for (int t = 0; t < c.length; t++) {
 		const int now = t & 1, next = now ^ 1;
@@ -188,7 +188,7 @@ DEVICE bool forward(const Chain& c, const Team<Q>& m, double mu, const float* ma
 			}
 		}
 	}
-	// Does float32 hold it? The vectors are free for the answers of the warps.
+	// Does the range of float32 suffice? The vectors are free to hold the warps' answers.
 	least = -warp_max(-least);
 	width = warp_max(width);
 	depth = warp_max(depth);
@@ -219,8 +219,8 @@ DEVICE bool forward(const Chain& c, const Team<Q>& m, double mu, const float* ma
 	return holds;
 }
 
-// begin writes what does not depend on the chain's potentials: its gold score, its part of the padding of marginal, and the answer for an empty
-// chain. It reports whether there is more to do.
+// begin writes what does not depend on the chain's potentials: its gold score, its share of marginal's padding, and the answer for an
+// empty chain. It reports whether there is more to do.
 DEVICE bool begin(const Chains& chains, const Chain& c, int rows, double* value, float* marginal, int32_t* declined, double* score) {
 	const int b = BLOCK, Y = chains.Y;
 	if (WARP == 0) warp_gold_score(c, b, score);

@@ -1,10 +1,11 @@
-// scatter: rows of g added to the rows of a table that ids name, where ids are sorted: equal ones are a run.
-//   ids   [n] int     sorted; those from rows on are padding       order [n] int   row of g of each
+// scatter: adds rows of g to the rows of a table that ids name. ids are sorted, so equal ones form a run.
+//   ids   [n] int     sorted; ids ≥ rows are padding       order [n] int   row of g of each
 //   g     [n×cols] float                                           out [rows×cols] float, added to
-//   parts [tiles×2×cols] float   sums of the runs that cross tiles: of the run that comes from the tile before, of the one that goes on
-// One block per tile of consecutive ids, a thread per column. scatter_runs adds runs within a tile to the table, which nobody else adds
-// to; scatter_spans, after it, adds up the parts of each run that crosses tiles, in order, in the block where the run starts. Both
-// read eight rows ahead of the sum.
+//   parts [tiles×2×cols] float   sums of runs that cross tiles: of the run that continues from the previous tile, and of the run that continues
+//                                in the next
+// One block per tile of consecutive ids, one thread per column. scatter_runs adds runs within a tile to the table; no other block adds to
+// those rows. Then scatter_spans adds, in order, the parts of each run that crosses tiles, in the block where the run starts. Both read
+// eight rows ahead of the sum.
 // Bound: reads g once. Reference: nets/gather.go; checked by cuda/nets/executor_test.go.
 #include "device.cuh"
 

@@ -1,9 +1,9 @@
-// Entries of arrays in another place: permute (axes in another order), concat (one part of a row), slice, and its adjoint unslice.
-// Axes are outer×middle×inner where there are three. One thread per entry of the result (concat: of the part), n of them.
+// Rearranged arrays: permute (axes in another order), concat (one part of a row), slice, and its adjoint unslice. Three axes are
+// outer×middle×inner. One thread for each of n entries of the result (concat: of the part).
 // Bound: reads and writes every entry once. Reference: nets/shape.go; checked by cuda/nets/executor_test.go.
 #include "device.cuh"
 
-// axes [rank×2] int: size of each axis of the result, and how far apart its entries are in x; rank ≤ 8.
+// axes [rank×2] int: size of each axis of the result, and the distance of its entries in x; rank ≤ 8.
 KERNEL(permute)(const float* x, const int* axes, int rank, uint32_t n, float* out) {
 	uint32_t i = (uint32_t)BLOCK * THREADS + THREAD;
 	if (i >= n) return;

@@ -1,12 +1,12 @@
-// sort: a stable sort of n numbers in [0, 256^passes), with where they were, by one digit of 8 bits a pass, the lowest first.
+// sort: a stable radix sort of n numbers in [0, 256^passes), with their original indices; each pass sorts by 8 bits, lowest first.
 //   keys [n] int, order [n] int   in and out; a null order is 0, 1, …
-//   counts [tiles×256] int        numbers with each digit in each tile of the input; after sort_scan, where they go
-// sort_count and sort_move: one warp per tile of so many numbers (a multiple of 32), 256 integers shared; lanes with one digit find
-// each other by ballots, so no order depends on an atomic. sort_scan: one block of 256, a thread a digit.
+//   counts [tiles×256] int        count of each digit in each tile of the input; after sort_scan, where those numbers go
+// sort_count and sort_move: one warp per tile (a multiple of 32 numbers), 256 shared integers; lanes with equal digits find each other by
+// ballots, so no order depends on an atomic. sort_scan: one block of 256, one thread per digit.
 // Bound: a pass reads the numbers twice and writes them once. Reference: slices.SortStableFunc; checked by cuda/nets/executor_test.go.
 #include "device.cuh"
 
-// peers returns which lanes have the same digit.
+// peers returns the mask of lanes with the same digit.
 DEVICE uint32_t peers(int digit) {
 	uint32_t same = 0xffffffffu;
 	for (int b = 0; b < 8; b++) {

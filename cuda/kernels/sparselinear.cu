@@ -1,12 +1,12 @@
-// The linear scorer of sparse inputs: w has a row of W numbers for each attribute, W = Y labels or Y×Y steps.
+// The linear scorer on sparse inputs: w has one row of W numbers per attribute, W = Y labels or Y×Y transitions.
 //   source [N] int                                     the position of each row of a batch, −1: none
 //   offsets [ΣT+1] int64, index [·] int, value [·] float or null   the attributes of each position, and their values (null: 1)
 // Reference: nets/sparse/worker.go, nets/sparse/scatter.go; checked by cuda/nets/sparselinear_test.go.
 #include "sparse.cuh"
 
-// sparse_score: to [N][W] = base + Σ value·w[index], base [W] or null; zeros where there is no position. The sum of a position is
-// in the order of its attributes. A group of lanes (4, 8, 16 or 32, at least W or 32) a row and 32 columns, BLOCK_Y of them.
-// Bound: reads W·4 bytes an attribute, of weights that mostly are in L2.
+// sparse_score: to [N][W] = base + Σ value·w[index], base [W] or null; rows without a position are zero. A sum has the order of the
+// position's attributes. A group of lanes (4, 8, 16 or 32, at least W or 32) handles one row and 32 columns, BLOCK_Y of them.
+// Bound: reads W·4 bytes per attribute, of weights that are mostly in L2.
 KERNEL(sparse_score)(const float* RESTRICT w, const float* RESTRICT base, const int64_t* RESTRICT offsets, const int* RESTRICT index,
 	const float* RESTRICT value, const int* RESTRICT source, float* RESTRICT to, int N, int W, int group) {
 	int t = BLOCK * (THREADS / group) + THREAD / group, column = BLOCK_Y * 32 + THREAD % group;
@@ -30,7 +30,7 @@ KERNEL(sparse_score)(const float* RESTRICT w, const float* RESTRICT base, const 
 }
 EXPORT(sparse_score)
 
-// transpose_mark: place [ΣT] int, zero before, gets 1 + the row of each position of the batch whose v [N][W] is not zero.
+// transpose_mark: place [ΣT] int, zero before, becomes 1 + the row for each position of the batch whose row of v [N][W] is not zero.
 // One warp per row. Bound: reads v once.
 KERNEL(transpose_mark)(const int* RESTRICT source, const float* RESTRICT v, int* RESTRICT place, int N, int W) {
 	int t = BLOCK * (THREADS / 32) + WARP;
@@ -43,9 +43,9 @@ EXPORT(transpose_mark)
 // transpose_sum: grad [attributes][W] += Σ value·v over the positions that have the attribute, in a fixed order.
 //   attribute [S], lo [S+1] int64    segments of the transposed inputs: entries lo[s] to lo[s+1]−1 have that attribute
 //   position [·] int, value [·] float or null   the entries, by position
-//   part [S] int    −1: the attribute has no other segment; else the row of parts [·][W] for this segment's sum, see transpose_join
-// One warp a segment and 32 columns, BLOCK_Y of them; each group of its lanes (4, 8, 16 or 32, at least W or 32) takes entries in turn.
-// Bound: reads 12 bytes an entry and W·4 an entry in the batch, of a v that mostly is in L2.
+//   part [S] int    −1: the attribute has only this segment; else the row of parts [·][W] for this segment's sum, see transpose_join
+// One warp per segment and 32 columns, BLOCK_Y of them; each group of lanes (4, 8, 16 or 32, at least W or 32) takes every n-th entry.
+// Bound: reads 12 bytes per entry, and W·4 per entry in the batch, of a v that is mostly in L2.
 #define AHEAD 4 /* rows that a lane reads at once */
 
 template <int GROUP>
@@ -85,9 +85,9 @@ KERNEL(transpose_sum)(const int* RESTRICT attribute, const int64_t* RESTRICT lo,
 }
 EXPORT(transpose_sum)
 
-// transpose_join: the same for attributes of many segments: grad += the sum of parts first[k] to first[k+1]−1, in a fixed order.
+// transpose_join: completes attributes with several segments: grad += the sum of parts first[k] to first[k+1]−1, in a fixed order.
 //   attribute [K], first [K+1] int
-// One block an attribute and 32 columns, BLOCK_Y of them; shared memory: a float a thread.
+// One block per attribute and 32 columns, BLOCK_Y of them; shared memory: one float per thread.
 KERNEL(transpose_join)(const int* RESTRICT attribute, const int* RESTRICT first, const float* RESTRICT parts, float* RESTRICT grad, int W) {
 	SHARED(float, shared);
 	int column = BLOCK_Y * 32 + LANE, warps = THREADS / 32;
@@ -104,7 +104,7 @@ KERNEL(transpose_join)(const int* RESTRICT attribute, const int* RESTRICT first,
 EXPORT(transpose_join)
 
 // sum_rows: parts [tiles][W] = Σ x over tiles of TILE rows of x [N][W]; sum_tiles: to [W] += Σ parts. Both in a fixed order.
-// One block per tile and 32 columns, or 32 columns; shared memory: a double per thread. Bound: reads x once.
+// One block per tile and 32 columns, or per 32 columns; shared memory: one double per thread. Bound: reads x once.
 #define TILE 256
 
 KERNEL(sum_rows)(const float* RESTRICT x, double* RESTRICT parts, int N, int W) {

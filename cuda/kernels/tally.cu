@@ -1,11 +1,11 @@
-// tally: adds what a batch says of the objective to running sums. Block q owns sum q; sums in order: primal, smoothed, linear,
-// loss, entropy, exact, moved (train/engine/engine.go says what they are).
-//   value, most, gold [B] double, exact [B] int   the oracle's answers: smoothed max, max, gold score, exactness; null where nobody asked
+// tally: adds a batch's contribution to the objective's running sums. Block q owns sum q; sums in order: primal, smoothed, linear, loss,
+// entropy, exact, moved (defined in train/engine/engine.go).
+//   value, most, gold [B] double, exact [B] int   the oracle's answers: smoothed max, max, gold score, exactness; null if not computed
 //   examples [B] int, weight [B] float            the batch
-//   nodes [3][n], edges [3 or 2][m] double        what difference left of node and edge parts; null and 0: nothing
-//   moved [B] int                                 what difference left; null: all chains have moved. Zero afterwards
+//   nodes [3][n], edges [3 or 2][m] double        sums from difference, of node and edge parts; null and 0: none
+//   moved [B] int                                 from difference; null: all chains have moved. Zeroed afterwards
 //   sums [7] double                               in and out
-// SMOOTH: the primal value is the smoothed one, and entropy is asked for. SHARED_EDGES: edges holds linear and self alone.
+// SMOOTH: the primal value is the smoothed one, and entropy is computed. SHARED_EDGES: edges holds only linear and self.
 // Each block adds in a fixed order. Bound: latency. Reference: train/engine/engine.go (query, difference); checked by cuda/training/objective_test.go.
 #include "rows.cuh"
 

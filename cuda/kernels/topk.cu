@@ -1,25 +1,25 @@
-// prefix_scores: δ_t(j) = θ_t(j) + max_i (δ_{t−1}(i) + θ_t(i,j)), the best score of a prefix that ends there, of the chains of a ragged batch,
-// less what is subtracted every 64 positions to keep numbers small: to the bits of the CPU's.
+// prefix_scores: δ_t(j) = θ_t(j) + max_i (δ_{t−1}(i) + θ_t(i,j)), the best score of a prefix that ends there, for the chains of a ragged batch.
+// Every 64 positions a shift keeps the numbers small. The bits equal the CPU's.
 //   chains' parameters as in chain.cuh
 //   scores [N][Y] float   out
-// One block per chain, a thread per label, up to 1024; matrices are read through L2.
-// Bound: N·Y² additions and maxima, as many reads of transitions from L2 (from memory, per position).
+// One block per chain, one thread per label, up to 1024; matrices are read through L2.
+// Bound: N·Y² additions and maxima, and as many reads of transitions from L2 (per-position edges: from memory).
 //
 // best_outputs: the K best outputs of every chain by lazy enumeration over those scores (recursive enumeration, Jiménez and Marzal 1999).
 //   scores  [N][Y] float  as above
-//   mu      > 0: stop where the outputs so far, but for the last, are all that an ℓ₂ smoothing by μ gives weight (Prop. 4); 0: never
-//   count   [B] int       out: how many there are, ≤ K
-//   score   [B][K] double out: descending; float64 sums over the labels in the order of positions, the bits of the CPU's
-//   path    [K][N] int    out: labels; output k's of a chain that has fewer are not written
+//   mu      > 0: stop once all outputs but the last are those to which ℓ₂ smoothing with μ gives weight (Prop. 4); 0: never
+//   count   [B] int       out: number of outputs, ≤ K
+//   score   [B][K] double out: descending; float64 sums over the labels in the order of positions, with the CPU's bits
+//   path    [K][N] int    out: labels; not written for output k of a chain that has fewer outputs
 //   gold    [B] double    out: ⟨θ,1_gold⟩; may be null
-//   cells, lasts [N+B][K] int, entries [N+B][2K] Entry, counts, way [N+B] int, first_path [N] int   scratch, 40·K + 12 bytes a position
-// One warp per chain. Cell (t, l) lists prefixes that end with label l at position t, best first; one more after the last position lists outputs.
-// Only cells on outputs found have lists: an output adds at most one cell and one entry to each position, so the scratch is bounded. An output's
-// next best needs, in each cell on its way, the better of what the label used last offers next and the best offer of the other labels: a scan of
-// Y numbers by the lanes, which find again what the labels in the list have offered, so that cells hold no offers. A walk back to the first cell
-// that has what is asked for, then forth.
-// Ties are the CPU's: of labels that offer the same the smaller, but the label used last before others.
-// Bound: latency. T dependent steps back and as many forth an output, some 2·10³ cycles each where a cell is new; chains run side by side.
+//   cells, lasts [N+B][K] int, entries [N+B][2K] Entry, counts, way [N+B] int, first_path [N] int   scratch, 40·K + 12 bytes per position
+// One warp per chain. Cell (t, l) lists prefixes that end with label l at position t, best first; a further cell after the last position lists
+// outputs. Only cells on outputs found so far have lists. An output adds at most one cell and one entry per position, which bounds the scratch
+// memory. To extend a cell on an output's path, take the better of the next offer of the label used last and the best offer of the other
+// labels. The lanes scan Y numbers for that and recompute what listed labels have offered, so cells store no offers. The walk goes back to
+// the first cell that already has the entry, then forward.
+// Ties are broken as on the CPU: the smaller label wins, but the label used last wins over the others.
+// Bound: latency. T dependent steps backward and as many forward per output, about 2·10³ cycles each in a new cell; chains run in parallel.
 //
 // Reference: oracles/chain/lattice.go, topk.go; checked by the contract suite, emulated and on the device.
 #include "lattice.cuh"
@@ -54,7 +54,7 @@ BOUNDED_KERNEL(prefix_scores, 1024)(CHAINS_PARAMETERS, float* RESTRICT scores) {
 }
 EXPORT(prefix_scores)
 
-// score_in_order is ⟨θ+ℓ,1_y⟩ summed as the host does. terms [64] are shared by the warp.
+// score_in_order returns ⟨θ+ℓ,1_y⟩ summed in the host's order. terms [64] is shared memory of the warp.
 DEVICE double score_in_order(const Chain& c, const int32_t* labels, double* terms) {
 	double s = 0.0;
 #pragma unroll 1
@@ -75,7 +75,7 @@ DEVICE double score_in_order(const Chain& c, const int32_t* labels, double* term
 	return s;
 }
 
-// 512 threads are more than it is launched with: the bound keeps it to 128 registers.
+// Launches use fewer than 512 threads; the bound limits the kernel to 128 registers.
 BOUNDED_KERNEL(best_outputs, 512)(CHAINS_PARAMETERS, int32_t chains, int32_t rows, const float* RESTRICT scores, int32_t K, double mu, int32_t* count,
 	double* score, int32_t* path, double* golds, int32_t* cells, int32_t* lasts, Entry* entries, int32_t* counts, int32_t* way, int32_t* first_path) {
 	SHARED(double, shared);
@@ -126,7 +126,7 @@ BOUNDED_KERNEL(best_outputs, 512)(CHAINS_PARAMETERS, int32_t chains, int32_t row
 			int32_t* found = path + (int64_t)n * rows;
 			read_path(g, found);
 			s = score_in_order(g.c, found, terms);
-			// Scores of prefixes are float32: outputs that nearly tie may come in the wrong order.
+			// Prefix scores are float32, so outputs that nearly tie may be out of order.
 			int m = n;
 			for (; m > 0 && s > score[m - 1]; m--) {
 				double worse = score[m - 1];

@@ -1,10 +1,9 @@
-// What the path of an optimiser does with vectors of the weights' size n, one thread a few entries: products, walk, ascend
-// and observe.
+// Vectors of n weights on an optimiser's path, each thread handling a few entries: products, walk, ascend and observe.
 #include "device.cuh"
 
 struct double2 { double x, y; };
 
-// The sum of what the threads of a block bring, always in the same order, for thread 0; shared holds a double a warp.
+// total sums x over the threads of a block, always in the same order, for thread 0; shared holds one double per warp.
 DEVICE double total(double x, double* shared) {
 	x = warp_sum(x);
 	BARRIER();
@@ -15,10 +14,10 @@ DEVICE double total(double x, double* shared) {
 	return x;
 }
 
-// products: ‖D‖² and ⟨D, w − from⟩ in float64, by parts.
-//   d, w, from [n] float               in; w null: the second product is 0; from null: it is that with w
-//   parts [2][blocks] double           out: what each block has summed up, to be added in order
-// The grid is to depend on n alone, so that the sums have the same bits in every run.
+// products: ‖D‖² and ⟨D, w − from⟩ in float64, in parts.
+//   d, w, from [n] float               in; w null: the second product is 0; from null: ⟨D, w⟩
+//   parts [2][blocks] double           out: the sum of each block, to be added in order
+// The grid must depend on n only, so that the sums have the same bits in every run.
 // Bound: reads 8·n bytes. Reference: structured/vec (Norm2, Dot64); checked by cuda/training/vectors_test.go.
 KERNEL(products)(const float* RESTRICT d, const float* RESTRICT w, const float* RESTRICT from, double* RESTRICT parts, int64_t n) {
 	SHARED(double, shared);
@@ -37,11 +36,11 @@ KERNEL(products)(const float* RESTRICT d, const float* RESTRICT w, const float* 
 }
 EXPORT(products)
 
-// walk: a step of a path, and what the mean takes of the iterate behind it, in one sweep over the weights:
+// walk: one step along a path, and its contribution to the mean of the iterates, in one sweep over the weights:
 //   w ← ρw + q·b + c·D,   b ← b + β·D,   mean ← (1−share)·mean + share·w.
-//   w, b, d, mean [n] float   in and out but for d; b null: q = β = 0; d null: c = β = 0; mean null: share = 0
-//   by [1] double or null     what c is to be multiplied by
-// Bound: reads and writes w, reads D, and where they take part reads b and reads and writes the mean: 12 to 24 bytes an entry.
+//   w, b, d, mean [n] float   in and out, d only in; b null: q = β = 0; d null: c = β = 0; mean null: share = 0
+//   by [1] double or null     factor for c
+// Bound: reads and writes w, reads D, and if used reads b and reads and writes the mean: 12 to 24 bytes per entry.
 // Reference: train/engine/path.go; checked by cuda/training/vectors_test.go.
 KERNEL(walk)(float* RESTRICT w, float* RESTRICT b, const float* RESTRICT d, float* RESTRICT mean, const double* RESTRICT by, float ρ, float q,
 	double c, float β, float share, int64_t n) {
@@ -63,7 +62,7 @@ KERNEL(walk)(float* RESTRICT w, float* RESTRICT b, const float* RESTRICT d, floa
 }
 EXPORT(walk)
 
-// The sums of parts [2][blocks] of products, for thread 0.
+// add_up returns the sums of parts [2][blocks] of products, for thread 0.
 DEVICE double2 add_up(const double* parts, int blocks, double* shared) {
 	double norm = 0, dot = 0;
 	for (int k = THREAD; k < blocks; k += THREADS) {
@@ -75,11 +74,11 @@ DEVICE double2 add_up(const double* parts, int blocks, double* shared) {
 	return double2{norm, dot};
 }
 
-// ascend: the line search of block-coordinate Frank-Wolfe, from what its step has summed up, and the dual's books.
-//   parts [2][blocks] double   ‖D‖² and ⟨D, w⟩, by parts
+// ascend: the line search of block-coordinate Frank-Wolfe, from the sums of its step, and the update of the dual's value.
+//   parts [2][blocks] double   ‖D‖² and ⟨D, w⟩, in parts
 //   sums [3] double            the third is Σ c⟨u − ū, θ + ℓ⟩, n times the block gap g
-//   dual [3] double            in and out: linear part b of the dual, that of the mean of the iterates, the dual's value
-//   by [1] double              out: −γ/λn, which D is to be multiplied by; γ [1] float out
+//   dual [3] double            in and out: linear part b of the dual, b of the mean iterate, the dual's value
+//   by [1] double              out: −γ/λn, the factor of D; γ [1] float out
 // with γ = clip(g/‖D/λn‖²λ, 0, 1). One block. Bound: latency. Reference: train/methods/bcfw.go; checked by cuda/training/vectors_test.go.
 KERNEL(ascend)(const double* RESTRICT parts, int blocks, const double* RESTRICT sums, double* RESTRICT dual, double* RESTRICT by, float* RESTRICT gamma,
 	double λ, double n, double share) {
@@ -96,9 +95,9 @@ KERNEL(ascend)(const double* RESTRICT parts, int blocks, const double* RESTRICT 
 }
 EXPORT(ascend)
 
-// observe: what a step tells of how the gradient changes along the path: observed += (‖D‖²/size², ⟨D, w − w_0⟩/size).
-//   parts [2][blocks] double   ‖D‖² and ⟨D, w − w_0⟩, by parts
-//   sums [7] double            the last two are how many answers were exact, and how many moved: not all, or none: the step tells nothing
+// observe: how the gradient changes along the path, from one step: observed += (‖D‖²/size², ⟨D, w − w_0⟩/size).
+//   parts [2][blocks] double   ‖D‖² and ⟨D, w − w_0⟩, in parts
+//   sums [7] double            the last two count exact answers and answers that moved; unless all are exact and some moved, nothing is added
 //   observed [2] double        in and out
 // One block. Bound: latency. Reference: train/engine/observe.go; checked by cuda/training/vectors_test.go.
 KERNEL(observe)(const double* RESTRICT parts, int blocks, const double* RESTRICT sums, double* RESTRICT observed, double size) {

@@ -1,27 +1,27 @@
-// viterbi: best path of every chain of a ragged batch, in two kernels: δ forward, then back along the path.
+// viterbi: best path of every chain of a ragged batch, in two kernels: δ forward, then backward along the path.
 //   chains of chain.cuh, the loss fused into their loads
-//   scores   [N][Y] float    scratch: δ, for shared edges: the argmax is computed again on the path only, which costs the forward
-//                            pass half of what keeping arguments would, for N·Y·4 bytes written and read once
-//   pointers [N][Y] uint16   scratch: with an edge matrix a position, which would otherwise be read twice
-//   ends     [B]    int      scratch: last labels, −1 where nothing is allowed
-//   path     [N]    int      out; positions that no chain owns are not written
-//   value    [B]    double   out: score of the path in float64; −∞ where nothing is allowed (then the path is all 0), 0 for length 0
+//   scores   [N][Y] float    scratch for shared edges: δ. Recomputing the argmax on the path only saves half of the forward pass that
+//                            storing the arguments would cost, for N·Y·4 bytes written and read once
+//   pointers [N][Y] uint16   scratch for per-position edges, which would otherwise be read twice
+//   ends     [B]    int      scratch: last labels, −1 if no output is allowed
+//   path     [N]    int      out; positions outside of all chains are not written
+//   value    [B]    double   out: score of the path in float64; −∞ if no output is allowed (the path is then all 0), 0 for length 0
 //   golds    [B]    double   out, or null: score of the gold labels
-// Ties go to the smaller label, from the last position back.
+// Ties go to the smaller label, decided from the last position backward.
 //
-// viterbi_W, for Y ≤ W: a warp per chain up to 32 labels, four per block; a block per chain up to 128. Transitions in registers (maxplus.cuh).
-// viterbi_each_W: edges per position, read once and a step ahead; a warp per chain.
-// viterbi_wide_C: a block of Y threads for C chains; each transition that comes through L2 serves C chains.
-// viterbi_path: a warp per chain; lanes share out the labels that may come before. viterbi_pointed_path follows pointers.
+// viterbi_W, for Y ≤ W: one warp per chain up to 32 labels, four per block; one block per chain up to 128. Transitions in registers (maxplus.cuh).
+// viterbi_each_W: per-position edges, read once and one step ahead; one warp per chain.
+// viterbi_wide_C: one block of Y threads for C chains; each transition read through L2 serves C chains.
+// viterbi_path: one warp per chain; lanes share the candidates for the previous label. viterbi_pointed_path follows pointers.
 //
-// Bound: reads N·Y·4 bytes (with edges per position N·Y²·4), writes and reads as many of scores; N·Y² additions and maxima, of which
-// a multiprocessor of the H200 does 43 pairs a cycle; and T dependent steps of 0.1 to 0.2 µs each way. At B=4096, T=64, Y=32: 100 MB are 24 µs,
-// 268 M pairs 28 µs, both at once. What is issued is more: on sm_90 a step is about 125 instructions of a warp there, maxima counting twice, and 60
-// back, 60 µs in all.
+// Bound: reads N·Y·4 bytes (per-position edges: N·Y²·4), writes and reads as many bytes of scores; N·Y² additions and maxima, of which a
+// multiprocessor of the H200 does 43 pairs per cycle; and T dependent steps of 0.1 to 0.2 µs each way. At B=4096, T=64, Y=32: 100 MB take 24 µs
+// and 268 M pairs 28 µs, at the same time. More instructions are issued: on sm_90 a step is about 125 instructions per warp forward, where maxima
+// count twice, and 60 backward, 60 µs in all.
 // Reference: oracles/chain/viterbi.go, to the same bits; checked by the contract suite, emulated and on the device.
 #include "maxplus.cuh"
 
-// end_of returns the first label with the largest δ in the row, −1 if all are −∞. All lanes of a warp call it.
+// end_of returns the first label with the largest δ in the row, or −1 if all are −∞. All lanes of a warp call it.
 DEVICE int end_of(const float* row, int Y, int group, int gap) {
 	float best = NEVER;
 	int label = 0x7fffffff;
@@ -75,7 +75,7 @@ EXPORT(viterbi_each_16)
 FORWARD(viterbi_each_32, 32, 1, 32, true, 128)
 EXPORT(viterbi_each_32)
 
-// wide is the recurrence by a block of at least Y threads for C chains at once, which share the transitions that come in.
+// wide runs the recurrence in a block of at least Y threads for C chains at once, which share the transitions that it reads.
 template <int C, bool EACH>
 DEVICE void wide(const Chains& all, int chains, float* scores, uint16* pointers, int32_t* ends, float* shared) {
 	const int Y = all.Y, stride = (Y + 3) & ~3, j = min(THREAD, Y - 1);
@@ -88,7 +88,7 @@ DEVICE void wide(const Chains& all, int chains, float* scores, uint16* pointers,
 		length[k] = all.offsets[min(b + 1, chains)] - first[k];
 		longest = max(longest, length[k]);
 	}
-	// rows [2][C][stride]; what lies beyond Y is −∞
+	// rows [2][C][stride]; −∞ beyond Y
 	for (int i = THREAD; i < 2 * C * stride; i += THREADS) shared[i] = NEVER;
 	BARRIER();
 #pragma unroll
@@ -178,15 +178,15 @@ EXPORT(viterbi_wide_4)
 WIDE(viterbi_each_wide, 1, true)
 EXPORT(viterbi_each_wide)
 
-// finish writes the value of the path, which is there, and the gold score.
+// finish writes the value of the path, which is complete, and the gold score.
 DEVICE void finish(const Chain& c, int b, bool allowed, int32_t* path, double* value, double* golds) {
-	WARP_BARRIER(); // the path that other lanes wrote
+	WARP_BARRIER(); // other lanes wrote the path
 	double s = warp_score(c, path + c.first, true);
 	if (LANE == 0) value[b] = allowed ? s : (double)NEVER;
 	warp_gold_score(c, b, golds);
 }
 
-// write_labels writes the labels from position t on that the lanes hold.
+// write_labels writes the labels that the lanes hold, starting at position t.
 DEVICE void write_labels(const Chain& c, int t, int label, int32_t* path) {
 	if (t + LANE < c.length) path[c.first + t + LANE] = label;
 }
@@ -194,7 +194,7 @@ DEVICE void write_labels(const Chain& c, int t, int label, int32_t* path) {
 BOUNDED_KERNEL(viterbi_path, 256)
 (CHAINS_PARAMETERS, int32_t chains, const float* RESTRICT scores, const int32_t* RESTRICT ends, int32_t* path, double* value,
 	double* golds, int32_t in_shared) {
-	SHARED(float, into); // [Y][Y|1] transitions by target, where they fit
+	SHARED(float, into); // [Y][Y|1] transitions by target, if they fit
 	const int Y = labels, stride = Y | 1;
 	if (in_shared) {
 		for (int i = THREAD; i < Y * Y; i += THREADS) into[i % Y * stride + i / Y] = edge[i];

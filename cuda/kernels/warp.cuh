@@ -1,4 +1,4 @@
-// Maxima that the device has instructions for: of two numbers, and of a warp's integers.
+// Maxima for which the device has instructions: of two floats, and of the integers of a warp.
 #pragma once
 
 #include "device.cuh"
@@ -19,8 +19,8 @@ DEVICE int warp_most(int x) {
 }
 #endif
 
-// warp_first returns the least of the lanes' i whose x, no NaN, is the largest; all lanes get it, and the largest. There are instructions for
-// what a warp has of integers, whose order is that of float32 once negative ones are turned around; −0 is made 0 before.
+// warp_first returns, in all lanes, the least i among the lanes with the largest x, and sets x to that maximum; x must not be NaN. Warp-wide
+// maxima exist for integers only. The bits of float32 sort as integers once those of negative numbers are inverted; −0 becomes 0 first.
 DEVICE int warp_first(float& x, int i) {
 	int bits = (int)as_bits(x + 0.f), order = bits >= 0 ? bits : bits ^ 0x7fffffff;
 	int most = warp_most(order);

@@ -1,31 +1,31 @@
-// wide_sums, wide_sums_per_position: log-partition functions and node marginals of the chains of a ragged batch, whatever their potentials span, for up to 1024
-// labels: what forward_backward declines, has too many labels for, or has edges per position.
+// wide_sums, wide_sums_per_position: log-partition functions and node marginals of the chains of a ragged batch, for potentials of any range
+// and up to 1024 labels. They handle chains that forward_backward declines or has too many labels for, and per-position edges.
 //   chains' parameters as in chain.cuh
-//   wide_from, wide_to [Y][Y] Wide   e^(edge/μ) of shared edges and its transpose, as edge_powers has them
-//   declined [B] int      1: answer for this chain; null: for all
-//   value    [B] double   out: μ log Σ_y e^(⟨θ+ℓ,1_y⟩/μ), −∞ where no output is allowed
+//   wide_from, wide_to [Y][Y] Wide   e^(edge/μ) of shared edges and its transpose, from edge_powers
+//   declined [B] int      1: process this chain; null: process all
+//   value    [B] double   out: μ log Σ_y e^(⟨θ+ℓ,1_y⟩/μ), −∞ if no output is allowed
 //   marginal [N][Y] float out: node marginals; null: values only
-//   prefix, suffix [N][Y] Wide, mass [N] Wide   out, with marginals: α, g and ζ below, for wide_pairs. ζ is 0 where nothing is allowed
+//   prefix, suffix [N][Y] Wide, mass [N] Wide   out, with marginals: α, g and ζ below, for wide_pairs. ζ is 0 if no output is allowed
 //   score    [B] double   out: ⟨θ,1_gold⟩; may be null
-//   lead: 1 where no forward_backward came before: the padding of marginal and the scores are then to be written here
-// With n_t = e^(θ_t/μ) and E_t = e^(θ_t(·,·)/μ), all numbers being m·2^e with a float32 m and an integer e of their own:
+//   lead: 1 if no forward_backward ran before: this kernel then writes the padding of marginal and the scores
+// With n_t = e^(θ_t/μ) and E_t = e^(θ_t(·,·)/μ), and all numbers Wide, m·2^e with a float32 m and an integer e each:
 //   α_t = n_t ∘ E_tᵀα_{t−1} / 2^c_t so that the largest e is 0,  value = μ (ln 2 Σ_t c_t + log Σ_j α_T(j)),
 //   β_t = E_{t+1} g_{t+1},  ζ_t = Σ_j α_t(j) β_t(j),  g_t = n_t ∘ β_t / 2^e(ζ_t),  marginals α_t ∘ β_t / ζ_t.
-// Nothing underflows and no digits are lost to the size of potentials (as in sums of logarithms), while exponentials are taken of shared edges
-// once; a product costs an integer sum and maximum, and a scaling, more than the one multiply-add of forward_backward.
+// Nothing underflows, and large potentials cost no digits (unlike in sums of logarithms), while exponentials of shared edges are computed
+// once. Compared with the single multiply-add of forward_backward, a product costs an additional integer sum, maximum and scaling.
 //
-// One block per chain, a thread per label; matrices are read through L2, with coalescing but for the backward pass over edges per position.
-// Bound: N·Y² of those products twice; matrices of N·Y²·8 bytes (shared, from L1 and L2) or N·Y²·4 (per position) twice or thrice.
+// One block per chain, one thread per label. Matrices are read through L2, coalesced except in the backward pass over per-position edges.
+// Bound: N·Y² of those products twice; matrices of N·Y²·8 bytes (shared, from L1 and L2) or N·Y²·4 (per position) two or three times.
 // Reference: oracles/chain/logdomain.go; checked by the contract suite, emulated and on the device.
 //
-// wide_pairs: the marginals of edges, from what wide_sums left.
-//   pairs [B][Y][Y] float   out: expected number of each transition; or, with PER_POSITION, [N][Y][Y]: marginals α_{t−1}(i) E_t(i,j) g_t(j) / ζ_{t−1},
+// wide_pairs: the edge marginals, from the output of wide_sums.
+//   pairs [B][Y][Y] float   out: expected count of each transition; or, with PER_POSITION, [N][Y][Y]: marginals α_{t−1}(i) E_t(i,j) g_t(j) / ζ_{t−1},
 //                           0 where a chain starts and beyond the last chain
-// Grid (B, tiles): a block of 256 threads per tile of 32×32 of a chain, in registers over all positions.
+// Grid (B, tiles): one block of 256 threads per chain and tile of 32×32 transitions, held in registers over all positions.
 // Bound: writes B·Y²·4 or N·Y²·4 bytes; N·Y² products.
 #include "gibbs.cuh"
 
-// block_max is the largest of all threads' numbers, in all threads. part [32].
+// block_max returns the maximum over all threads, in all threads. part [32].
 DEVICE int block_max(int x, int* part) {
 	for (int m = 16; m > 0; m >>= 1) x = max(x, shuffle_xor(x, m));
 	BARRIER();
@@ -36,7 +36,7 @@ DEVICE int block_max(int x, int* part) {
 	return x;
 }
 
-// block_sum adds up all threads' numbers.
+// block_sum returns the sum over all threads, in all threads. part [32].
 DEVICE float block_sum(float x, float* part) {
 	x = warp_sum(x);
 	BARRIER();
@@ -61,7 +61,7 @@ DEVICE Wide row_times(const Wide* x, const Wide* matrix, int64_t stride, int n) 
 	return trimmed(Wide{sum, most});
 }
 
-// row_times for a matrix of potentials.
+// row_times, for a matrix of potentials.
 DEVICE Wide row_times(const Wide* x, const float* matrix, int64_t stride, int n, double log2_rate) {
 	int most = 2 * NOTHING;
 #pragma unroll 2
@@ -77,7 +77,7 @@ DEVICE Wide row_times(const Wide* x, const float* matrix, int64_t stride, int n,
 
 template <bool PER_STEP> DEVICE void wide_sums_of(const Chains& chains, int rows, double mu, const Wide* wide_from, const Wide* wide_to,
 	const int32_t* declined, double* value, float* marginal, Wide* prefix, Wide* suffix, Wide* mass, double* score, int lead, char* shared) {
-	Wide* x = (Wide*)shared; // [Y] α or g of the position before
+	Wide* x = (Wide*)shared; // [Y] α or g of the previous position
 	int* part = (int*)(x + chains.Y);
 	const int b = BLOCK, Y = chains.Y, y = THREAD;
 	if (declined && !declined[b]) return;
@@ -107,7 +107,7 @@ template <bool PER_STEP> DEVICE void wide_sums_of(const Chains& chains, int rows
 			a = trimmed(times(s, wide_gibbs(node_at(c, t, y), log2_rate)));
 		}
 		most = block_max(a.e, part); // no thread reads x any more
-		if (most < NOTHING / 2) break; // nothing leads here
+		if (most < NOTHING / 2) break; // all of α is 0
 		shift += most;
 		if (a.m != 0.f) a.e = max(a.e - most, FAINTEST);
 		if (owns) {
@@ -142,7 +142,7 @@ template <bool PER_STEP> DEVICE void wide_sums_of(const Chains& chains, int rows
 		Wide g = zero;
 		if (owns) {
 			marginal[first + (int64_t)t * Y] = q / total;
-			if (a.m != 0.f) g = trimmed(times(beta, wide_gibbs(node_at(c, t, y), log2_rate))); // else no path leads here: β may be anything
+			if (a.m != 0.f) g = trimmed(times(beta, wide_gibbs(node_at(c, t, y), log2_rate))); // otherwise no path leads here, and β may be anything
 			if (g.m != 0.f) g.e = max(g.e - most, FAINTEST);
 			x[y] = g;
 			suffix[first + (int64_t)t * Y] = g;
@@ -173,7 +173,7 @@ BOUNDED_KERNEL(wide_pairs, 256)(CHAINS_PARAMETERS, int32_t rows, double mu, cons
 	const double log2_rate = LOG2_E / mu;
 	const int64_t matrix = (int64_t)Y * Y;
 	if (to >= Y) return;
-	if (c.per_position) { // nothing steps into a chain's start, nor into padding
+	if (c.per_position) { // no transition leads into a chain's start or into padding
 		for (int64_t t = offsets[BLOCKS] + b; t < rows; t += BLOCKS)
 			for (int i = from; i < min(Y, from - WARP + 32); i += 8) pairs[t * matrix + i * Y + to] = 0.f;
 		if (c.length > 0)

@@ -1,4 +1,4 @@
-// A step of forward-backward on numbers with exponents of their own, for up to 32 labels, by a warp.
+// One step of forward-backward on Wide numbers, for up to 32 labels, by one warp.
 #pragma once
 
 #include "feed.cuh"
@@ -9,10 +9,10 @@ DEVICE Wide shuffle_wide(Wide x, int lane) { return Wide{shuffle(x.m, lane), shu
 
 DEVICE Wide none() { return Wide{0.f, NOTHING}; }
 
-// scaled is x/2^most, for the largest exponent of all that x is compared with.
+// scaled is x/2^most, where most is the largest exponent among the numbers to add.
 DEVICE Wide scaled(Wide x, int most) { return x.m == 0.f ? none() : Wide{x.m, max(x.e - most, FAINTEST)}; }
 
-// product is Σ_k x_k matrix_k over the labels of all G threads that share one: the same in all of them.
+// product is Σ_k x_k matrix_k over the labels of all G threads of a label; all of them get it.
 template <int R, int G> DEVICE Wide product(const Wide* x, const Wide (&matrix)[R]) {
 	int most = 2 * NOTHING;
 #pragma unroll
@@ -27,12 +27,12 @@ template <int R, int G> DEVICE Wide product(const Wide* x, const Wide (&matrix)[
 	return trimmed(Wide{sum, most});
 }
 
-// Warp is what a warp of the kernels below has: its thread (j, g) multiplies with labels g·R to g·R+R−1, as in maxplus.cuh.
+// Warp is the state of a warp: its thread (j, g) multiplies with labels g·R to g·R+R−1, as in maxplus.cuh.
 template <int R, int G, bool EACH> struct Warp {
 	static const int W = R * G;
 	static const int SHARED_BYTES = 20 * W;
 	Wide matrix[R];
-	float ahead[EACH ? R : 1]; // the next step's
+	float ahead[EACH ? R : 1]; // edges of the next step
 	Wide* x;                   // [2][W] shared
 	float* costs;              // [W] shared
 	int j, g, side;
@@ -49,7 +49,7 @@ template <int R, int G, bool EACH> DEVICE void begin(Warp<R, G, EACH>& w, const 
 	WARP_BARRIER();
 }
 
-// look loads potentials of the step into t: those into label j, or, backward, those out of it.
+// look loads the potentials of the transition into t: those into label j or, with BACKWARD, those out of it.
 template <int R, int G, bool EACH, bool BACKWARD> DEVICE void look(Warp<R, G, EACH>& w, const Chain& c, int t) {
 	if (!EACH) return;
 	const float* edge = edges_into(c, t);
@@ -60,7 +60,7 @@ template <int R, int G, bool EACH, bool BACKWARD> DEVICE void look(Warp<R, G, EA
 	}
 }
 
-// share takes up the matrix of shared edges: e^(edge/μ), or, backward, its transpose.
+// share loads the matrix of shared edges: e^(edge/μ), or its transpose for the backward pass.
 template <int R, int G, bool EACH> DEVICE void share(Warp<R, G, EACH>& w, const Chain& c, const Wide* matrix) {
 	if (EACH) return;
 #pragma unroll
@@ -70,14 +70,14 @@ template <int R, int G, bool EACH> DEVICE void share(Warp<R, G, EACH>& w, const 
 	}
 }
 
-// take makes what look loaded the matrix.
+// take converts what look loaded into the matrix.
 template <int R, int G, bool EACH> DEVICE void take(Warp<R, G, EACH>& w) {
 	if (!EACH) return;
 #pragma unroll
 	for (int k = 0; k < R; k++) w.matrix[k] = wide_gibbs(w.ahead[EACH ? k : 0], w.log2_rate);
 }
 
-// put makes x the row that product reads. A barrier is in it.
+// put makes x the row that product reads. It contains a barrier.
 template <int R, int G, bool EACH> DEVICE void put(Warp<R, G, EACH>& w, Wide x) {
 	w.side ^= 1;
 	if (w.g == 0) w.x[w.side * w.W + w.j] = x;

@@ -7,13 +7,13 @@ import (
 	"github.com/dsp-go/dsp/nets"
 )
 
-// reduction is how a sum along a middle axis is spread over blocks: see reduce.cu. It follows from the sizes alone, and with it
-// the order of the sums.
+// reduction says how blocks share a sum along a middle axis; see reduce.cu. It depends on the sizes only, and so does the order of
+// the sums.
 type reduction struct{ outer, repeat, inner, chunk, width, height, rest int }
 
-// reductionOf cuts the middle axis into chunks where it is long and there are few sums.
+// reductionOf splits a long middle axis into chunks if there are few sums.
 func reductionOf(outer, repeat, inner int, whole bool) reduction {
-	const threads, enough = 256, 512 // of a block; blocks
+	const threads, enough = 256, 512 // threads per block; blocks that fill a device
 	power := func(n int) int { return 1 << bits.Len(uint(n-1)) }
 	r := reduction{outer: outer, repeat: repeat, inner: inner, chunk: repeat, width: min(32, power(inner))}
 	r.height = min(threads/r.width, power(repeat))
@@ -47,9 +47,9 @@ func (c *compiler) reduce(kernel string, outer, repeat, inner int, in nets.Instr
 	}
 }
 
-// softmax normalises, or pulls back: arguments are x, or y and g.
+// softmax normalises, or pulls back: the arguments are x, or y and g.
 func softmax(kernel string, o nets.Softmax, in nets.Instruction) command {
-	const warps = 4 // of a block
+	const warps = 4 // per block
 	rows := o.Outer * o.Inner
 	return func(e *Executor) {
 		var args []any
@@ -86,7 +86,7 @@ func (c *compiler) permute(o nets.Permute, in nets.Instruction) command {
 	}
 }
 
-// concat launches a kernel per part.
+// concat launches one kernel per part.
 func concat(o nets.Concat, in nets.Instruction) command {
 	row := in.Out.N / o.Outer
 	return func(e *Executor) {
@@ -98,7 +98,7 @@ func concat(o nets.Concat, in nets.Instruction) command {
 	}
 }
 
-// slice copies entries out; with unslice and its flag, back in.
+// slice copies entries out; with unslice and its flag, it copies them back.
 func slice(kernel string, o nets.Slice, in nets.Instruction, more ...any) command {
 	return func(e *Executor) {
 		args := append([]any{e.at(in.Args[0].Buffer), int32(o.Size), int32(o.Inner), int32(o.Lo), int32(o.Step), int32(o.Count)}, more...)

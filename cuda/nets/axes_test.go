@@ -116,7 +116,7 @@ func TestSort(t *testing.T) {
 				ids[i] = int32(rng.IntN(3) - 1)
 			}
 		}
-		want := make([]int32, c.n) // places, in order
+		want := make([]int32, c.n) // sorted positions
 		key := func(i int32) int {
 			if ids[i] < 0 {
 				return c.padding
@@ -129,11 +129,11 @@ func TestSort(t *testing.T) {
 		slices.SortStableFunc(want, func(i, j int32) int { return cmp.Compare(key(i), key(j)) })
 		keys, order := cudanets.Sort(d, ids, c.padding, c.passes)
 		if !slices.Equal(order, want) {
-			t.Fatalf("%d numbers up to %d: order %v", c.n, c.padding, order)
+			t.Fatalf("%d numbers up to %d: sorted positions %v", c.n, c.padding, order)
 		}
 		for k, i := range order {
 			if int(keys[k]) != key(i) {
-				t.Fatalf("number %d in order is %d", k, keys[k])
+				t.Fatalf("sorted number %d is %d", k, keys[k])
 			}
 		}
 	}

@@ -7,34 +7,34 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Batch is a choice of examples of one data set, as structured.Batch is. Its arrays have the size of its capacities, so that
-// a captured graph can be replayed with another choice.
+// Batch is a choice of examples of one data set, as structured.Batch is. Its arrays have the size of its capacities, so that a
+// captured graph can be replayed with another choice.
 type Batch struct {
 	Data *Data
 
 	B, N                  int // chains and positions of the chosen examples
 	Chains, Rows, Longest int // capacities: chains, positions, and positions of one chain
-	others                int // capacity: rows of each of the data's other tables
+	others                int // capacity: rows of each other table of the data
 
 	Examples device.Array[int32]   // [Chains] −1 beyond B
 	Offsets  device.Array[int32]   // [Chains+1] chain b owns rows Offsets[b] to Offsets[b+1]-1; chains beyond B have none
-	Pairs    device.Array[int32]   // [Chains+1] where a chain's pairs of positions begin, n·n for a chain of n; zeros where the data has no other tables
-	Source   device.Array[int32]   // [Rows] each row's position in Data; −1 from N on
-	Chain    device.Array[int32]   // [Rows] its chain; −1 from N on
-	Gold     device.Array[int32]   // [Rows] its gold label; −1 where there is none, and from N on
+	Pairs    device.Array[int32]   // [Chains+1] first pair of each chain; n positions have n·n pairs. Zeros if the data has no other tables
+	Source   device.Array[int32]   // [Rows] position in Data of each row; −1 from N on
+	Chain    device.Array[int32]   // [Rows] chain of each row; −1 from N on
+	Gold     device.Array[int32]   // [Rows] gold label of each row; −1 if there is none, and from N on
 	Weight   device.Array[float32] // [Chains] c_i, 0 beyond B
-	Seed     device.Array[uint64]  // [1] of dropout; 0: off
+	Seed     device.Array[uint64]  // [1] dropout seed; 0: no dropout
 
-	header device.Array[int32] // Examples, Offsets, Pairs: one upload
-	host   []int32             // header, as last uploaded
+	header device.Array[int32] // Examples, Offsets and Pairs, uploaded together
+	host   []int32             // the last upload of header
 }
 
-// NewBatch returns an empty batch for up to that many chains and positions (rows), at most longest of them in one chain.
+// NewBatch returns an empty batch with capacity for this many chains and positions (rows), and for longest positions in a chain.
 func NewBatch(data *Data, chains, rows, longest int) *Batch {
 	return data.NewBatch(Capacity{chains: chains, rows: rows, longest: longest})
 }
 
-// NewBatch returns an empty batch of that capacity.
+// NewBatch returns an empty batch of the given capacity.
 func (data *Data) NewBatch(c Capacity) *Batch {
 	d, what, chains, rows := data.Device, "a batch", c.chains, c.rows
 	b := &Batch{
@@ -71,7 +71,7 @@ func (b *Batch) Fits(examples []int) bool {
 	return n.chains <= b.Chains && n.rows <= b.Rows && n.longest <= b.Longest && n.others <= b.others
 }
 
-// RowsOf returns how many rows of a table the batch has room for; 1 for a tied part.
+// RowsOf returns the batch's capacity of rows in a table; 1 for a tied part.
 func (b *Batch) RowsOf(table string) int {
 	switch table {
 	case structured.Tied:
@@ -91,12 +91,12 @@ func (b *Batch) Chosen() []int {
 	return all
 }
 
-// Set makes b the batch of the given examples, each at most once. They must fit. Call it outside of captured graphs, before they
-// are replayed.
+// Set makes b the batch of the given examples, without repetitions. They must fit. Call it outside of captured graphs, before
+// replays.
 func (b *Batch) Set(examples []int) {
 	d, set := b.Data.Device, b.Data.Set
 	if !b.Fits(examples) {
-		d.Fail(fmt.Errorf("cuda: %d examples do not fit a batch of %d chains, %d positions, %d a chain", len(examples), b.Chains, b.Rows, b.Longest))
+		d.Fail(fmt.Errorf("cuda: %d examples do not fit a batch of %d chains, %d positions, %d per chain", len(examples), b.Chains, b.Rows, b.Longest))
 		return
 	}
 	which, offsets, pairs := b.host[:b.Chains], b.host[b.Chains:2*b.Chains+1], b.host[2*b.Chains+1:]
@@ -121,5 +121,5 @@ func (b *Batch) Set(examples []int) {
 		b.Source, b.Chain, b.Gold, b.Weight)
 }
 
-// SetSeed sets the seed of the networks' dropout for this batch; 0 turns it off. Call it outside of captured graphs.
+// SetSeed sets the dropout seed of the networks for this batch; 0 turns dropout off. Call it outside of captured graphs.
 func (b *Batch) SetSeed(seed uint64) { device.Upload(b.Data.Device, b.Seed, []uint64{seed}) }

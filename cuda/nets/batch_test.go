@@ -61,11 +61,11 @@ func TestBatchRefusesWhatDoesNotFit(t *testing.T) {
 	data := cudanets.NewData(d, cudatest.ChainData(rand.New(rand.NewPCG(1, 2)), 3, 4, 3))
 	batch := cudanets.NewBatch(data, 2, 7, 3)
 	if batch.Fits([]int{0}) || !batch.Fits([]int{1}) || batch.Fits([]int{1, 1, 1}) {
-		t.Error("Fits is wrong about lengths 4, 3 and a third chain")
+		t.Error("Fits accepts examples that exceed a capacity, or refuses others")
 	}
 }
 
-// padded returns x with n elements, the new ones being y.
+// padded returns x extended to n elements with y.
 func padded(x []int32, n int, y int32) []int32 {
 	x = slices.Clone(x)
 	for len(x) < n {

@@ -7,11 +7,11 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Capacity is the most chains and positions that a batch takes, positions of one chain, and rows of any other table. It
-// depends on the batch and on the data alone, so that a batch is evaluated with the same bits whatever came before it.
+// Capacity bounds a batch: its chains, its positions, the positions of one chain, and the rows of any other table. It depends only on
+// the batch and the data, so that a batch gives the same bits whatever was evaluated before.
 type Capacity struct{ chains, rows, longest, others int }
 
-// sizeOf returns the capacity that just holds the examples.
+// sizeOf returns the smallest capacity that holds the examples.
 func (data *Data) sizeOf(examples []int) (n Capacity) {
 	n.chains = len(examples)
 	for _, i := range examples {
@@ -41,25 +41,25 @@ func (data *Data) StepCapacity(examples []int) Capacity {
 // roundedUp returns the smallest power of two that is at least n.
 func roundedUp(n int) int { return 1 << bits.Len(uint(max(1, n)-1)) }
 
-// PassPositions is the most positions that a full pass evaluates at once; passNumbers is the most numbers of one part of their
-// marginals, in which a tied part has a row per example.
+// PassPositions is the most positions that a full pass evaluates at once. passNumbers bounds the size of each part of their marginals, in
+// which a tied part has one row per example.
 const (
 	PassPositions = 1 << 16
 	passNumbers   = 1 << 28
 )
 
-// PassCapacity returns the capacity of a full pass over the data for potentials of a form: its batches are consecutive examples of up
-// to that many positions together, or a single longer example.
+// PassCapacity returns the capacity of a full pass over the data for potentials of the given form. Its batches are consecutive examples
+// with up to that many positions in total, or a single longer example.
 func (data *Data) PassCapacity(positions int, form structured.Form) Capacity {
 	widest, others := 1, passNumbers
 	for _, part := range form.Parts {
 		widest = max(widest, part.Width)
-		switch room := max(1, passNumbers/max(1, part.Width)); part.Rows {
+		switch limit := max(1, passNumbers/max(1, part.Width)); part.Rows {
 		case structured.Tied:
 		case structured.Positions:
-			positions = min(positions, room)
+			positions = min(positions, limit)
 		default:
-			others = min(others, room)
+			others = min(others, limit)
 		}
 	}
 	chains := max(1, passNumbers/widest)
@@ -83,7 +83,7 @@ func (data *Data) PassCapacity(positions int, form structured.Form) Capacity {
 	return most
 }
 
-// Fit returns how many of the first examples fit a batch of that capacity.
+// Fit returns how many of the first examples fit a batch of this capacity.
 func (data *Data) Fit(examples []int, c Capacity) int {
 	rows, others := 0, 0
 	for k := range examples {

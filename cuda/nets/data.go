@@ -5,13 +5,13 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Data is a structured.Dataset in a device's memory, uploaded once. Arrays for what the data set lacks are empty.
+// Data is a structured.Dataset in a device's memory, uploaded once. Arrays that the data set lacks are empty.
 type Data struct {
 	Set    *structured.Dataset
 	Device *device.Device
 
 	Offsets  device.Array[int32]   // [n+1]
-	Labels   device.Array[int32]   // [ΣT] gold labels; none where an output is not a label for each position
+	Labels   device.Array[int32]   // [ΣT] gold labels; empty unless an output is one label per position
 	Weights  device.Array[float32] // [n] c_i
 	Features device.Array[float32] // [ΣT×Dim]
 	Ids      device.Array[int32]   // [ΣT×len(Vocab)]
@@ -22,11 +22,11 @@ type Data struct {
 // Sparse is a structured.Sparse on a device: position t owns entries Offsets[t] to Offsets[t+1]-1.
 type Sparse struct {
 	Offsets device.Array[int64]   // [ΣT+1]
-	Index   device.Array[int32]   // numbers of attributes
-	Value   device.Array[float32] // their values; empty: all 1
+	Index   device.Array[int32]   // attributes, by number
+	Value   device.Array[float32] // values; empty: all 1
 }
 
-// NewData uploads a data set. Call Free when nothing uses it any more.
+// NewData uploads a data set. Call Free when it is no longer used.
 func NewData(d *device.Device, set *structured.Dataset) *Data {
 	data := &Data{
 		Set:      set,
@@ -42,7 +42,7 @@ func NewData(d *device.Device, set *structured.Dataset) *Data {
 		data.Weights = device.NewFrom(d, narrow[float32](set.Weights), "the examples' weights")
 	}
 	data.Attributes = newSparse(d, set.Attributes, "the attributes")
-	data.EdgeAttributes = newSparse(d, set.EdgeAttributes, "the attributes of steps")
+	data.EdgeAttributes = newSparse(d, set.EdgeAttributes, "the attributes of transitions")
 	return data
 }
 
@@ -74,7 +74,7 @@ func newSparse(d *device.Device, x *structured.Sparse, what string) *Sparse {
 	}
 }
 
-// narrow converts x to a narrower type, in which the device keeps it.
+// narrow converts x to the narrower type in which the device stores it.
 func narrow[To int32 | int64 | float32, From int | float64](x []From) []To {
 	to := make([]To, len(x))
 	for i, v := range x {

@@ -9,7 +9,7 @@ import (
 	"github.com/dsp-go/dsp/nets"
 )
 
-// codes are the functions of elementwise.cu by the names of nets' ops, in the order of its enum Code.
+// codes maps the names of elementwise functions in nets to their numbers in elementwise.cu's enum Code.
 var codes = func() map[string]int32 {
 	to := map[string]int32{}
 	for i, name := range []string{
@@ -24,11 +24,11 @@ var codes = func() map[string]int32 {
 	return to
 }()
 
-// longestRun is how many instructions one launch takes.
+// longestRun is the most instructions per launch.
 const longestRun = 32
 
-// run returns how many instructions from the start of the list on one elementwise launch can do: each thread does all of
-// them for its entries, so that none may read what another entry's thread writes, or write what it has yet to read.
+// run returns how many instructions at the start of list one elementwise launch can do. Each thread does all of them for its entries.
+// So no instruction may read what another entry's thread writes, or write what another thread has yet to read.
 func run(list []nets.Instruction) int {
 	for n, in := range list {
 		if !isElementwise(in.Op) || n == longestRun || in.Out.N != list[0].Out.N {
@@ -61,7 +61,7 @@ func isElementwise(o nets.Op) bool {
 	return false
 }
 
-// clash reports whether an entry of the operand may be another entry of the written buffer.
+// clash reports whether an entry of the operand may be a different entry of the written buffer.
 func clash(written *nets.Buffer, o nets.Operand) bool {
 	a, b := written, o.Buffer
 	if a.Space != b.Space || a.Offset >= b.Offset+b.N || b.Offset >= a.Offset+a.N {
@@ -70,12 +70,12 @@ func clash(written *nets.Buffer, o nets.Operand) bool {
 	return a.Offset != b.Offset || a.N != b.N || o.Expand.Repeat != 0
 }
 
-// elementwise makes the command of a run. A result goes to memory unless the next instruction is all that reads it.
+// elementwise makes the command of a run. A result goes to memory unless only the next instruction reads it.
 func (c *compiler) elementwise(list []nets.Instruction) (command, error) {
 	first := len(c.steps)
 	for i, in := range list {
 		s := step{flags: stepStore, space: in.Out.Space, offset: in.Out.Offset}
-		var last *nets.Buffer // whose content is in the accumulator
+		var last *nets.Buffer // the buffer whose entry the accumulator holds
 		if i > 0 {
 			last = list[i-1].Out
 		}
@@ -90,7 +90,7 @@ func (c *compiler) elementwise(list []nets.Instruction) (command, error) {
 			s.x, s.y = read(0), read(1)
 		case nets.Mask:
 			if name = "mask"; o.Pairs {
-				name = "mask of pairs" // which no kernel makes
+				name = "mask of pairs" // no kernel computes it
 			}
 			s.x = operand{offset: o.Layer, outer: divisor(o.Units)}
 			s.threshold, s.keep = uint32(o.Rate*(1<<32)), float32(1/(1-o.Rate))
@@ -115,7 +115,7 @@ func (c *compiler) elementwise(list []nets.Instruction) (command, error) {
 	}, nil
 }
 
-// onlyNext reports whether what instruction i of the run writes is read by the instruction after it and by nobody else.
+// onlyNext reports whether the next instruction, and no other, reads what instruction i of the run writes.
 func (c *compiler) onlyNext(list []nets.Instruction, i int) bool {
 	out, here := list[i].Out, c.place+i
 	if i+1 == len(list) || list[i+1].Accumulate && list[i+1].Out == out {
@@ -134,9 +134,9 @@ func (c *compiler) onlyNext(list []nets.Instruction, i int) bool {
 	return false
 }
 
-// elementwise launches encoded steps over n entries.
+// elementwise launches encoded steps on n entries.
 func (e *Executor) elementwise(steps device.Array[uint64], n, rows int, states, seed device.Array[uint64], s [spaces]device.Array[float32]) {
-	const entries = 4 // of a thread
+	const entries = 4 // per thread
 	threads := min(256, 32*device.CeilDiv(n, 32*entries))
 	args := []any{steps, int32(steps.Len() / stepWords), uint32(n), int32(rows), states, seed}
 	for _, x := range s {
@@ -145,7 +145,7 @@ func (e *Executor) elementwise(steps device.Array[uint64], n, rows int, states, 
 	e.device.Launch("elementwise", device.Dim{X: min(turnBlocks, device.CeilDiv(n, entries*max(1, threads)))}, device.Dim{X: threads}, 8*(12+steps.Len()), args...)
 }
 
-// How a step reads an operand: enum Mode of elementwise.cu.
+// Ways in which a step reads an operand: enum Mode of elementwise.cu.
 const (
 	modeNone = iota
 	modeAccumulator
@@ -162,7 +162,7 @@ const (
 	stepWords      = 14
 )
 
-// step, operand and division are the structures of elementwise.cu.
+// step, operand and division have the layout of the structs in elementwise.cu.
 type step struct {
 	code, flags int32
 	x, y        operand
@@ -190,7 +190,7 @@ func divisor(d int) division {
 	return division{uint32(d), uint32((uint64(1)<<(31+s) + uint64(d) - 1) / uint64(d)), int32(31 + s)}
 }
 
-// operandOf says how an operand is read, which is as the accumulator where it is what that was last written to.
+// operandOf encodes how to read an operand. An operand equal to last is read from the accumulator.
 func operandOf(a nets.Operand, last *nets.Buffer) operand {
 	o := operand{mode: modeEntry, space: a.Buffer.Space, offset: a.Buffer.Offset}
 	switch e := a.Expand; {
@@ -210,7 +210,7 @@ func operandOf(a nets.Operand, last *nets.Buffer) operand {
 	return o
 }
 
-// encode appends the step as the kernel reads it.
+// encode appends the step in the kernel's format.
 func (s step) encode(to []uint64) []uint64 {
 	var b []byte
 	put := func(xs ...uint32) {

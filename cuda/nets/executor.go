@@ -6,35 +6,35 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Executor runs the programs of a nets.Net on a device: potentials (Score), Jᵀv (Pullback) and Jẇ (PushForward). One belongs
-// to one batch at a time, as a nets.NetWorker does: Pullback and PushForward are at the weights and the batch of the last
-// Score, whose arrays still hold what they held.
+// Executor runs the programs of a nets.Net on a device: potentials (Score), Jᵀv (Pullback) and Jẇ (PushForward). Like a
+// nets.NetWorker, it serves one batch at a time: Pullback and PushForward refer to the weights and the batch of the last Score, whose
+// arrays must not have changed.
 type Executor struct {
 	device *device.Device
 	net    *nets.Net
 	blas   *device.BLAS
 
 	programs map[nets.Size]*program
-	memory   struct { // shared by programs, since only one runs at a time: as large as the largest needs
+	memory   struct { // shared by programs, since only one runs at a time: as large as the largest program needs
 		arena, features, boundary device.Array[float32]
 	}
 	owned   owned
-	checked *Data // the data that check accepted
+	checked *Data // data that check has accepted
 
-	now    *program // of the last Score
+	now    *program // program of the last Score
 	batch  *Batch
 	spaces [spaces]device.Array[float32]
 }
 
-// The spaces of a program on a device: those of nets, with the cotangents of up to mostParts parts, and as many parts of the
-// potentials that it computes.
+// The memory spaces of a program on a device: those of nets, with the cotangents of up to mostParts parts, and the same number of parts
+// of the potentials.
 const (
 	mostParts       = 2
 	spacePotentials = nets.SpaceCotangent + mostParts
 	spaces          = spacePotentials + mostParts
 )
 
-// NewExecutor returns an executor that multiplies matrices by blas. Call Reserve before Score, and Free at the end.
+// NewExecutor returns an executor that multiplies matrices with blas. Call Reserve before Score, and Free at the end.
 func NewExecutor(d *device.Device, net *nets.Net, blas *device.BLAS) *Executor {
 	return &Executor{device: d, net: net, blas: blas, programs: map[nets.Size]*program{}, owned: owned{device: d}}
 }
@@ -48,9 +48,9 @@ func (e *Executor) Form() structured.Form { return e.net.Form() }
 // Affine reports whether θ is an affine function of w.
 func (e *Executor) Affine() bool { return e.net.Affine() }
 
-// Reserve compiles the program for the batch's capacity of rows, which should be a nets.Bucket, and allocates its memory. It
-// returns an error for data that the network does not read, for an op that has no kernel, or where memory runs out. Batches of
-// different capacities share most memory if the largest comes first. Graphs captured before stay valid.
+// Reserve compiles the program for the batch's capacity of rows, which should be a nets.Bucket, and allocates its memory. It returns an
+// error for data that the network does not read, for an op without a kernel, or if memory runs out. Batches of different capacities
+// share most memory if the largest comes first. Graphs captured before stay valid.
 func (e *Executor) Reserve(b *Batch) error {
 	if err := e.check(b.Data); err != nil {
 		return err
@@ -71,7 +71,7 @@ func (e *Executor) Reserve(b *Batch) error {
 	return e.device.Err()
 }
 
-// sizeOf returns the size of the program for a batch's capacities. The potentials of pairs have the batch's capacity of rows.
+// sizeOf returns the program's size for a batch's capacities. Potentials of pairs have the batch's capacity of rows.
 func (e *Executor) sizeOf(b *Batch) nets.Size {
 	size := nets.Size{Rows: b.Rows}
 	if e.net.Needs().Pairs {
@@ -80,14 +80,14 @@ func (e *Executor) sizeOf(b *Batch) nets.Size {
 	return size
 }
 
-// check refuses data that the network cannot read, once.
+// check refuses data that the network cannot read. It checks the same data only once.
 func (e *Executor) check(data *Data) error {
 	if data == e.checked {
 		return nil
 	}
 	set, in, needs := data.Set, e.net.Input(), e.net.Needs()
 	if needs.Features && (set.Features == nil || set.Dim != in.Dim) {
-		return structured.BadInput("%s has %d features a position; the network reads %d", set.Name, set.Dim, in.Dim)
+		return structured.BadInput("%s has %d features per position; the network reads %d", set.Name, set.Dim, in.Dim)
 	}
 	if fields := len(set.Vocab); len(needs.Fields) > 0 {
 		if len(in.Vocab) == 0 || fields != len(in.Vocab) {
@@ -110,8 +110,8 @@ func (e *Executor) check(data *Data) error {
 	return nil
 }
 
-// Score computes the potentials of the batch at weights w [Dim] into θ, whose arrays have the batch's capacities. The
-// content of padding rows is undefined.
+// Score computes the potentials of the batch at weights w [Dim] into θ, whose arrays have the batch's capacities. Padding rows are
+// undefined.
 func (e *Executor) Score(w device.Array[float32], b *Batch, θ Parts) {
 	p := e.programs[e.sizeOf(b)]
 	if p == nil {
@@ -133,7 +133,7 @@ func (e *Executor) Score(w device.Array[float32], b *Batch, θ Parts) {
 	e.run(p.run.forward)
 }
 
-// Pullback adds Jᵀv to grad [Dim] (Scorer). It may be called any number of times after Score.
+// Pullback adds Jᵀv to grad [Dim], as Scorer says. It may be called any number of times after Score.
 func (e *Executor) Pullback(v Parts, grad device.Array[float32]) {
 	if e.now == nil {
 		e.device.Fail(errNotReserved)
@@ -163,7 +163,7 @@ func (e *Executor) addPush(ẇ device.Array[float32], θ Parts) {
 	e.run(e.now.run.push)
 }
 
-// setSpaces makes the parts the spaces that begin with number first.
+// setSpaces maps the parts to consecutive spaces, starting with first.
 func (e *Executor) setSpaces(first nets.Space, parts Parts) {
 	for k, part := range parts {
 		e.spaces[first+nets.Space(k)] = part
@@ -176,7 +176,7 @@ func (e *Executor) run(list []command) {
 	}
 }
 
-// at returns a program's buffer.
+// at returns the array of a program's buffer.
 func (e *Executor) at(b *nets.Buffer) device.Array[float32] {
 	return e.spaces[b.Space].Slice(b.Offset, b.Offset+b.N)
 }

@@ -81,7 +81,7 @@ func (r *rig) check(examples []int, seed uint64) {
 	linear.Pullback(cudanets.Parts{node, edge}, g)
 	cudatest.Near(r.t, "linearised gradient", r.download(g), grad, 1e-5)
 
-	// ⟨Jẇ, v⟩ = ⟨ẇ, Jᵀv⟩, all on the device: the gradient is at w0 now.
+	// ⟨Jẇ, v⟩ = ⟨ẇ, Jᵀv⟩, all on the device. The gradient is now at w0.
 	e.PushForward(r.upload(ẇ), θ.Parts())
 	pushNode, pushEdge = r.potentials()
 	left := dot(pushNode, chains.In(v).Node) + dot(pushEdge, r.download(edge))
@@ -109,7 +109,7 @@ func TestNetsEqualCPU(t *testing.T) {
 	}
 }
 
-// A captured graph replayed on another batch is that batch computed directly, and two runs give the same bits.
+// A captured graph replayed on another batch gives what direct calls give, and two runs give the same bits.
 func TestExecutorGraph(t *testing.T) {
 	for _, p := range presets {
 		t.Run(p.name, func(t *testing.T) {
@@ -144,13 +144,13 @@ func TestExecutorGraph(t *testing.T) {
 				t.Error("two runs give different bits")
 			}
 			if !slices.Equal(direct, result(func() { d.Replay(graph) })) {
-				t.Error("the captured graph gives something else")
+				t.Error("the captured graph gives another result")
 			}
 		})
 	}
 }
 
-// Masks are the CPU's bit for bit: with weights that only pass them on, so are the potentials.
+// Dropout masks equal the CPU's bit for bit. The weights only pass masks on, so the potentials must be equal, too.
 func TestDropoutIsTheCPUs(t *testing.T) {
 	d := cudatest.Device(t)
 	net, err := nets.New(nets.Config{Net: "mlp", Hidden: []int{37}, Activation: nets.ReLU, Dropout: 0.4, Edges: nets.EdgesNone}, nets.Input{Dim: 1}, 37)
@@ -188,7 +188,7 @@ func TestDropoutIsTheCPUs(t *testing.T) {
 	}
 }
 
-// A batch larger than a tile of the sort and than a tile of the scatter, with frequent and rare ids.
+// The batch exceeds a tile of the sort and a tile of the scatter, with frequent and rare ids.
 func TestScatterOfManyIds(t *testing.T) {
 	d := cudatest.Device(t)
 	input := nets.Input{Vocab: []int{70000, 2}}
@@ -216,7 +216,7 @@ func TestScatterOfManyIds(t *testing.T) {
 	cudatest.Near(t, "gradient", r.download(g), grad, 1e-5)
 }
 
-// What runs of elementwise instructions save: a quarter of the launches of a network with dropout.
+// Runs of elementwise instructions save a fifth of the launches of a network with dropout.
 func TestLaunches(t *testing.T) {
 	d := cudatest.Device(t)
 	for _, p := range presets {
@@ -253,7 +253,7 @@ func TestReserveLater(t *testing.T) {
 	device.Zero(d, r.θ.Node)
 	d.Replay(graph)
 	if again, _ := r.potentials(); !slices.Equal(before, again) {
-		t.Error("the graph gives something else")
+		t.Error("the graph gives another result")
 	}
 }
 

@@ -5,7 +5,7 @@ import (
 	"github.com/dsp-go/dsp/nets"
 )
 
-// Functions lists the functions of elementwise.cu that a step can name.
+// Functions returns the names of elementwise.cu's functions.
 func Functions() []string {
 	var names []string
 	for name := range codes {
@@ -16,7 +16,7 @@ func Functions() []string {
 	return names
 }
 
-// Apply computes a function of elementwise.cu for entries of x and, for functions of two numbers and slopes, y.
+// Apply computes a function of elementwise.cu for the entries of x and, for functions of two arguments and slopes, of y.
 func Apply(d *device.Device, name string, x, y []float32) []float32 {
 	o := owned{device: d}
 	defer o.free()
@@ -32,13 +32,13 @@ func Apply(d *device.Device, name string, x, y []float32) []float32 {
 	return to
 }
 
-// Divide is the kernels' division.
+// Divide divides as the kernels do.
 func Divide(i uint32, by int) uint32 {
 	d := divisor(by)
 	return uint32(uint64(i) * uint64(d.factor) >> d.shift)
 }
 
-// Compile reports why an instruction has no command.
+// Compile returns the error of compiling an instruction.
 func Compile(o nets.Op) error {
 	b := &nets.Buffer{N: 1}
 	in := nets.Instruction{Op: o, Out: b, Args: []nets.Operand{{Buffer: b}, {Buffer: b}}}
@@ -46,13 +46,13 @@ func Compile(o nets.Op) error {
 	return err
 }
 
-// Launches returns how many commands the programs for so many rows have, and how many instructions.
+// Launches returns the number of commands and of instructions of the programs for the given rows.
 func (e *Executor) Launches(rows int) (commands, instructions int) {
 	p := e.programs[nets.Size{Rows: rows}]
 	return len(p.run.forward) + len(p.run.pullback) + len(p.run.push), len(p.Forward) + len(p.Pullback) + len(p.Push)
 }
 
-// Run computes an instruction: o of the args, of n entries; with accumulate it is added to before.
+// Run computes an instruction with op o and n entries from args; with accumulate it adds to before.
 func Run(d *device.Device, o nets.Op, n int, before []float32, args ...[]float32) ([]float32, error) {
 	e := NewExecutor(d, nil, nil)
 	defer e.Free()
@@ -77,7 +77,7 @@ func Run(d *device.Device, o nets.Op, n int, before []float32, args ...[]float32
 	return out, d.Err()
 }
 
-// Sort returns ids in order with -1 as number padding, and where each was.
+// Sort returns ids sorted, with padding in place of −1, and the original index of each.
 func Sort(d *device.Device, ids []int32, padding, passes int) (keys, order []int32) {
 	e := NewExecutor(d, nil, nil)
 	defer e.Free()
@@ -90,7 +90,7 @@ func Sort(d *device.Device, ids []int32, padding, passes int) (keys, order []int
 	return keys, order
 }
 
-// SortTile is how many numbers a warp sorts at once.
+// SortTile is how many numbers one warp sorts at once.
 var SortTile = sortTile
 
 // NewPairBatch is NewBatch for data with a row for every pair of positions.

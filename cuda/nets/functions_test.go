@@ -10,11 +10,11 @@ import (
 	cudanets "github.com/dsp-go/dsp/cuda/nets"
 )
 
-// functions are the elementwise functions in float64. Slopes are of x, or of the result y where that comes with them.
+// functions are the elementwise functions in float64. The argument of a slope is x, or the result y for functions whose slope uses it.
 var functions = map[string]struct {
 	f        func(x float64) float64
 	slope    func(s float64) float64
-	absolute float64 // error allowed beside a relative one, as f is computed by way of larger numbers
+	absolute float64 // absolute error allowed in addition to a relative one, for functions that cancel large numbers
 }{
 	"neg":     {f: func(x float64) float64 { return -x }, slope: func(float64) float64 { return -1 }},
 	"abs":     {f: math.Abs, slope: sign},
@@ -73,7 +73,7 @@ func sign(x float64) float64 {
 	return 0
 }
 
-// numbers are of all sizes, with the special ones.
+// numbers returns numbers of all magnitudes, and special values.
 func numbers(rng *rand.Rand) []float32 {
 	inf := float32(math.Inf(1))
 	xs := []float32{0, float32(math.Copysign(0, -1)), 1, -1, 0.5, 2, -2, 3, -3, 1e-3, -1e-3, 1e-30, 1e30, -1e30, 87, 88.5, -87, -103, 1e-40,
@@ -89,7 +89,7 @@ func checkFunction(t *testing.T, name string, x, y []float32, got []float32, wan
 	t.Helper()
 	for i := range got {
 		if of := strings.TrimSuffix(name, "'"); (of == "sin" || of == "cos") && math.Abs(float64(x[i])) > 1e15 && !math.IsInf(float64(x[i]), 0) {
-			continue // an angle of no meaning
+			continue // the angle has no correct digits
 		}
 		w := want(float64(x[i]), float64(y[i]))
 		g, limit := float64(got[i]), 1e-6*math.Abs(w)+absolute+2e-37
@@ -102,7 +102,7 @@ func checkFunction(t *testing.T, name string, x, y []float32, got []float32, wan
 	}
 }
 
-// Every function that a kernel's step can name, on numbers of all sizes.
+// Every function that a kernel's step can name, on numbers of all magnitudes.
 func TestFunctions(t *testing.T) {
 	d := cudatest.Device(t)
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -111,7 +111,7 @@ func TestFunctions(t *testing.T) {
 	for i, k := range rng.Perm(len(x)) {
 		y[i] = x[k]
 	}
-	for i := 30; i < 120; i++ { // whole and small exponents too
+	for i := 30; i < 120; i++ { // integer and small exponents, too
 		y[i] = float32(math.Round(float64(y[i%30+200]) / 100))
 	}
 	g := cudatest.Vector(rng, len(x), 1)
@@ -134,7 +134,7 @@ func TestFunctions(t *testing.T) {
 	}
 }
 
-// More entries than all blocks take at once.
+// More entries than all blocks process at once.
 func TestElementwiseInTurns(t *testing.T) {
 	x := make([]float32, 1100003)
 	for i := range x {

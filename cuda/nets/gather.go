@@ -5,8 +5,8 @@ import (
 	"github.com/dsp-go/dsp/nets"
 )
 
-// pattern is a fixed index on the device, and its inverse: rows of the source have, from from[row] on, the entries of list that
-// read them.
+// pattern is a fixed index on the device with its inverse: entries from[row] to from[row+1]-1 of list are the entries that read
+// source row `row`.
 type pattern struct{ fixed, from, list device.Array[int32] }
 
 func (c *compiler) pattern(x nets.Index) pattern {

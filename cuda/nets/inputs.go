@@ -1,6 +1,6 @@
 package cudanets
 
-// loadInputs gathers the batch's inputs that a program reads.
+// loadInputs gathers the inputs of the batch that a program reads.
 func (e *Executor) loadInputs(p *program, b *Batch) {
 	data, needs := b.Data, p.Needs
 	if needs.Features {

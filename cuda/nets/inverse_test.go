@@ -11,7 +11,7 @@ import (
 	cudanets "github.com/dsp-go/dsp/cuda/nets"
 )
 
-// inverseCase is entries with keys of which some are frequent and most do not occur.
+// inverseCase draws entries with keys of which a few are frequent and most do not occur.
 func inverseCase(rng *rand.Rand, entries, keys, per, width int) (of []int32, from []float32) {
 	for range entries {
 		switch k := int32(rng.IntN(keys)); rng.IntN(4) {
@@ -29,7 +29,7 @@ func inverseCase(rng *rand.Rand, entries, keys, per, width int) (of []int32, fro
 	return of, from
 }
 
-// build makes lists of entries of which so many in turn are a row's.
+// build builds lists from entries, per consecutive entries in each row.
 func build(d *device.Device, lists *cudanets.Inverse, of []int32, per int, from device.Array[float32], width int) {
 	offsets, keys, rows := []int64{0}, []int32{}, []int32{}
 	for i, k := range of {
@@ -50,7 +50,7 @@ func TestInverseSumsByKey(t *testing.T) {
 		{1, 1, 1, 1}, {700, 50, 1, 3}, {700, 2000, 1, 5}, {600, 300, 3, 25}, {300, 40, 2, 70}, {40, 9, 1, 32},
 	} {
 		lists := cudanets.NewInverse(d, c.keys, 700, 700, false)
-		for range 2 { // the second time on what the first left
+		for range 2 { // the second time on the memory that the first left behind
 			of, from := inverseCase(rng, c.entries, c.keys, c.per, c.width)
 			sum, size := make([]float64, c.keys*c.width), make([]float64, c.keys*c.width)
 			for i, k := range of {
@@ -94,7 +94,7 @@ func TestInverseDoesNotDependOnTheOrder(t *testing.T) {
 			want = got
 		}
 		if !slices.Equal(got, want) {
-			t.Errorf("in order %s the sums differ", order)
+			t.Errorf("the sums differ in order %s", order)
 		}
 	}
 }

@@ -5,18 +5,18 @@ import (
 	"github.com/dsp-go/dsp/nets"
 )
 
-// Linearised is a network replaced by its first-order model at w_k, as nets.Linearised is:
+// Linearised is the first-order model of a network at w_k, as nets.Linearised is:
 //
 //	θ(w) = θ(w_k) + J·(w − w_k),   J = ∂θ/∂w at w_k.
 type Linearised struct {
 	*Executor
 	wk, direction device.Array[float32]
-	difference    device.Array[uint64] // the step of elementwise.cu that takes a difference
+	difference    device.Array[uint64] // step of elementwise.cu that computes a difference
 }
 
 var _, _ Scorer = (*Executor)(nil), (*Linearised)(nil)
 
-// NewLinearised returns the model of the executor's net. Call MoveTo before Score. Nobody else may use the executor afterwards.
+// NewLinearised returns the model of the executor's network. Call MoveTo before Score. The executor must not be used for anything else.
 func NewLinearised(e *Executor) *Linearised {
 	const what = "the linearised network's weights"
 	entry := func(s nets.Space) operand { return operand{mode: modeEntry, space: s} }
@@ -29,7 +29,7 @@ func NewLinearised(e *Executor) *Linearised {
 	}
 }
 
-// MoveTo makes w the point w_k, of which it keeps a copy.
+// MoveTo copies w to the point w_k.
 func (l *Linearised) MoveTo(w device.Array[float32]) { device.Copy(l.device, l.wk, w) }
 
 // Affine returns true.

@@ -15,7 +15,7 @@ import (
 	"github.com/dsp-go/dsp/nets"
 )
 
-// node unwraps in graphs of tests: nets.Build turns the panic into its error.
+// node returns n or panics with err; nets.Build turns the panic into an error.
 func node(n *gorgonia.Node, err error) *gorgonia.Node {
 	if err != nil {
 		panic(err)
@@ -38,7 +38,7 @@ func unary(f func(*gorgonia.Node) (*gorgonia.Node, error), of func(*gorgonia.Nod
 	return func(_ *nets.Graph, x *gorgonia.Node) *gorgonia.Node { return node(f(of(x))) }
 }
 
-// ownGraphs are a user's: x is [Rows×4], linear in the features, and so is the result.
+// ownGraphs are custom networks; x is [Rows×4] and linear in the features, and so is the result.
 var ownGraphs = map[string]func(g *nets.Graph, x *gorgonia.Node) *gorgonia.Node{
 	"neg":      unary(gorgonia.Neg, same),
 	"abs":      unary(gorgonia.Abs, same),
@@ -125,13 +125,13 @@ var ownGraphs = map[string]func(g *nets.Graph, x *gorgonia.Node) *gorgonia.Node{
 		w := node(g.Window(x, 3))
 		return node(gorgonia.Add(node(gorgonia.Tanh(x)), node(gorgonia.Slice(w, nil, gorgonia.S(0, 4)))))
 	},
-	"odd images": func(g *nets.Graph, x *gorgonia.Node) *gorgonia.Node { // 3×5 pixels, made of the 4 columns
+	"odd images": func(g *nets.Graph, x *gorgonia.Node) *gorgonia.Node { // 3×5 pixels from the 4 columns
 		p := reshape(node(gorgonia.Concat(1, x, node(gorgonia.Tanh(x)), node(gorgonia.Sin(x)), node(gorgonia.Slice(x, nil, gorgonia.S(1, 4))))), g.Rows*15, 1)
 		patches := node(g.Patches(p, 3, 5)) // [Rows·15×9]
 		y := node(g.MaxPool(node(gorgonia.Mul(patches, g.Param("filter"))), 3, 5))
 		return node(gorgonia.Add(x, reshape(y, g.Rows, 4)))
 	},
-	"embedded": func(g *nets.Graph, x *gorgonia.Node) *gorgonia.Node { // a table that is computed
+	"embedded": func(g *nets.Graph, x *gorgonia.Node) *gorgonia.Node { // a computed table
 		return node(gorgonia.Add(x, node(g.Embed(node(gorgonia.Tanh(g.Param("table"))), 0))))
 	},
 }
@@ -167,7 +167,7 @@ func TestOwnGraphsEqualCPU(t *testing.T) {
 	}
 }
 
-// Every kind of op is in one of the networks tested here.
+// The networks tested here cover every kind of op.
 func TestEveryOpIsTested(t *testing.T) {
 	var all []*nets.Net
 	for _, p := range presets {
@@ -205,7 +205,7 @@ func TestEveryOpIsTested(t *testing.T) {
 		"Gather ids", "Gather window", "Gather pattern", "Scatter ids true", "Scatter ids false", "Scatter window false", "Scatter window true", "Scatter pattern false",
 	} {
 		if !seen["nets."+kind] {
-			t.Errorf("no network here has a %s", kind)
+			t.Errorf("no network tested here has a %s", kind)
 		}
 		delete(seen, "nets."+kind)
 	}

@@ -5,7 +5,7 @@ import (
 	"github.com/dsp-go/dsp/nets"
 )
 
-// pairs are the indices that a gather reads of each pair of positions of a batch, −1 in padding; the head is −1 for the root, too.
+// pairs holds the indices that a gather reads for each pair of positions of a batch, −1 in padding. The head of a root pair is −1, too.
 type pairs struct{ dependents, heads, distances device.Array[int32] }
 
 func (p pairs) of(kind nets.IndexKind) device.Array[int32] {

@@ -15,7 +15,7 @@ import (
 	"gorgonia.org/gorgonia"
 )
 
-// withPairs gives data the tables of pairs that trees have.
+// withPairs adds the pair tables that trees have.
 func withPairs(d *structured.Dataset) *structured.Dataset {
 	offsets := []int{0}
 	for i := range d.Len() {
@@ -27,7 +27,7 @@ func withPairs(d *structured.Dataset) *structured.Dataset {
 	return d
 }
 
-// everyPair has all ops of pairs, adding to what is there and not.
+// everyPair has all ops on pairs, both overwriting and accumulating.
 var everyPair = nets.Spec{
 	Name: "pairs", Form: trees.SpanningTree{}.Form(3),
 	Params: []nets.Param{{Name: "in", Shape: []int{3, 4}}, {Name: "forms", Shape: []int{4, 12}}, {Name: "root", Shape: []int{4}}, {Name: "out", Shape: []int{4, 3}}},
@@ -60,7 +60,7 @@ func pairNets(t *testing.T) map[string]func() (*nets.Net, *structured.Dataset) {
 	}
 }
 
-// Networks of pairs on the device: potentials, pullback, push-forward and the linearised network are the CPU's.
+// For networks on pairs, potentials, pullback, push-forward and the linearised network on the device equal the CPU's.
 func TestPairsEqualCPU(t *testing.T) {
 	for name, make := range pairNets(t) {
 		for _, examples := range [][]int{{3, 0, 1, 2, 5, 4}, {4, 1}, {3}} {
@@ -126,7 +126,7 @@ func checkPairs(t *testing.T, d *device.Device, net *nets.Net, data *structured.
 	cudatest.Must(t, d.Err())
 }
 
-// What has no kernel is refused by a sentence.
+// Ops without a kernel are refused with a message.
 func TestPairsRefused(t *testing.T) {
 	d := cudatest.Device(t)
 	data := withPairs(cudatest.RandomData(rand.New(rand.NewPCG(1, 1)), nets.Input{Dim: 3}, 3, 3, 2))

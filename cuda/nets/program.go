@@ -10,7 +10,7 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-var errNotReserved = errors.New("cuda: a network run before Reserve and Score")
+var errNotReserved = errors.New("cuda: a network was run before Reserve and Score")
 
 // program is a nets.Program on a device.
 type program struct {
@@ -23,12 +23,12 @@ type program struct {
 	states                              device.Array[uint64] // [layers×Rows] of dropout
 	layers                              int
 	sort                                sorting
-	partial                             device.Array[float32] // of reductions
+	partial                             device.Array[float32] // partial sums of reductions
 	patterns                            map[*int32]pattern
 	pairs                               pairs
 }
 
-// command enqueues what one instruction, or a run of elementwise ones, does.
+// command enqueues the work of one instruction, or of a run of elementwise instructions.
 type command func(e *Executor)
 
 // owned are arrays that are freed together.
@@ -58,8 +58,8 @@ func ownCopy[E device.Element](o *owned, from []E, what string) device.Array[E] 
 	return x
 }
 
-// share returns n numbers of an array that programs share. Where it is too small, share replaces it; programs that use the old one keep
-// that.
+// share returns n entries of an array that programs share. If the array is too small, share replaces it; programs that use the old array
+// keep it.
 func (e *Executor) share(x *device.Array[float32], n int, what string) device.Array[float32] {
 	if x.Len() < n {
 		*x = own[float32](&e.owned, n, what)
@@ -70,7 +70,7 @@ func (e *Executor) share(x *device.Array[float32], n int, what string) device.Ar
 // compile turns a program's instructions into commands, and allocates the memory that they need.
 func (e *Executor) compile(of *nets.Program) (*program, error) {
 	if n := len(of.Form.Parts); n > mostParts {
-		return nil, structured.BadInput("network %q makes potentials of %d parts, kernels know up to %d: use --device cpu", e.net.Name(), n, mostParts)
+		return nil, structured.BadInput("network %q has potentials of %d parts, the kernels support up to %d; use --device cpu", e.net.Name(), n, mostParts)
 	}
 	p := &program{Program: of, ids: map[int]device.Array[int32]{}, patterns: map[*int32]pattern{}}
 	lists := schedule(of)
@@ -110,14 +110,14 @@ func (e *Executor) compile(of *nets.Program) (*program, error) {
 	return p, nil
 }
 
-// check32 refuses arrays that are too large for the kernels' 32-bit indices.
+// check32 refuses arrays that exceed the kernels' 32-bit indices.
 func (e *Executor) check32(in nets.Instruction) error {
 	n := in.Out.N
 	for _, a := range in.Args {
 		n = max(n, a.Buffer.N)
 	}
 	if n > math.MaxInt32 {
-		return structured.BadInput("network %q: %s works on %d numbers at once, a CUDA kernel on up to %d; take smaller layers or batches", e.net.Name(), in.Op, n, math.MaxInt32)
+		return structured.BadInput("network %q: %s works on %d numbers at once, a CUDA kernel supports up to %d; use smaller layers or batches", e.net.Name(), in.Op, n, math.MaxInt32)
 	}
 	return nil
 }
@@ -126,8 +126,8 @@ func (e *Executor) check32(in nets.Instruction) error {
 type compiler struct {
 	executor *Executor
 	program  *program
-	reads    map[*nets.Buffer][]int // places in the three lists, one after the other, that read a buffer
-	place    int                    // of the next instruction
+	reads    map[*nets.Buffer][]int // instructions that read a buffer, numbered across the three lists
+	place    int                    // number of the next instruction
 	steps    []uint64
 	partial  int // floats that reductions need
 	parts    int // floats that a scatter by ids needs
@@ -197,7 +197,7 @@ func (c *compiler) instruction(in nets.Instruction) (command, error) {
 }
 
 func noKernel(o nets.Op) error {
-	return fmt.Errorf("op %q (%T) has no kernel: use --device cpu", o, o)
+	return fmt.Errorf("op %q (%T) has no kernel; use --device cpu", o, o)
 }
 
 func matmul(o nets.MatMul, in nets.Instruction) command {
@@ -211,7 +211,7 @@ func matmul(o nets.MatMul, in nets.Instruction) command {
 	}
 }
 
-// entries launches a kernel with a thread for each of n entries; n and out are its last arguments.
+// entries launches a kernel with one thread for each of n entries; n and out are its last arguments.
 func (e *Executor) entries(kernel string, n int, out any, args ...any) {
 	const threads = 256
 	e.device.Launch(kernel, device.Dim{X: device.CeilDiv(n, threads)}, device.Dim{X: min(threads, 32*device.CeilDiv(n, 32))}, 0, append(args, uint32(n), out)...)

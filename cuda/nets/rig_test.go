@@ -13,7 +13,7 @@ import (
 	"github.com/dsp-go/dsp/structured/chains"
 )
 
-// rig is a network on a device and on the CPU, with a batch of capacities beyond what it holds.
+// rig is a network on a device and on the CPU, with a batch that does not fill its capacities.
 type rig struct {
 	t      testing.TB
 	device *device.Device
@@ -42,7 +42,7 @@ func newRig(t testing.TB, d *device.Device, net *nets.Net, data *structured.Data
 			Node: device.New[float32](d, rows*y, "nodes"), Edge: device.New[float32](d, edges, "edges")}}
 }
 
-// executor returns a new one, reserved.
+// executor returns a new, reserved executor.
 func (r *rig) executor() *cudanets.Executor {
 	e := cudanets.NewExecutor(r.device, r.net, r.blas)
 	cudatest.Must(r.t, e.Reserve(r.batch))
@@ -62,7 +62,7 @@ func (r *rig) download(x device.Array[float32]) []float32 {
 	return to
 }
 
-// potentials returns θ without the rows of padding.
+// potentials returns θ without padding rows.
 func (r *rig) potentials() (node, edge []float32) {
 	node, edge = r.download(r.θ.Node)[:r.batch.N*r.θ.Y], r.download(r.θ.Edge)
 	if r.θ.PerPosition {
@@ -71,7 +71,7 @@ func (r *rig) potentials() (node, edge []float32) {
 	return node, edge
 }
 
-// cotangent draws v for a batch on the CPU, and uploads it as Pullback takes it.
+// cotangent draws v for a batch on the CPU, and uploads it in the layout that Pullback expects.
 func (r *rig) cotangent(batch *structured.Batch) (all *structured.Marginals, node, edge device.Array[float32]) {
 	all = new(structured.Marginals)
 	all.Resize(batch, r.net.Form())

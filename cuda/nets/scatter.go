@@ -7,17 +7,17 @@ import (
 	"github.com/dsp-go/dsp/nets"
 )
 
-// sorting is the memory in which a batch's ids are sorted.
+// sorting is the memory for sorting a batch's ids.
 type sorting struct {
 	keys, order [2]device.Array[int32]
 	counts      device.Array[int32]
-	parts       device.Array[float32] // of scatter_runs
+	parts       device.Array[float32] // partial sums of scatter_runs
 }
 
-// scatterTile is how many sorted ids a block of scatter_runs adds up.
+// scatterTile is how many sorted ids one block of scatter_runs sums.
 const scatterTile = 64
 
-// sortTile returns how many of n numbers one warp sorts by itself: all of them in at most 256 tiles.
+// sortTile returns how many of n numbers each warp sorts; there are at most 256 such tiles.
 func sortTile(n int) int { return max(256, 32*device.CeilDiv(n, 256*32)) }
 
 func (s *sorting) allocate(o *owned, rows, parts int, what string) {
@@ -32,12 +32,12 @@ func (s *sorting) allocate(o *owned, rows, parts int, what string) {
 	s.parts = own[float32](o, parts, what)
 }
 
-// scatterIds sorts the batch's ids, so that a table's row has its terms together.
+// scatterIds sorts the batch's ids, which makes the terms of each row of the table adjacent.
 func (c *compiler) scatterIds(o nets.Scatter, in nets.Instruction) command {
 	g, cols, vocab, rows := in.Args[0].Buffer, o.Cols, in.Out.N/o.Cols, c.program.Rows
 	tiles := device.CeilDiv(rows, scatterTile)
 	c.parts = max(c.parts, 2*tiles*cols)
-	passes := (bits.Len(uint(vocab)) + 7) / 8 // padding is number vocab
+	passes := (bits.Len(uint(vocab)) + 7) / 8 // padding is sorted as the number vocab
 	return func(e *Executor) {
 		ids, order := e.sorted(e.now.ids[o.Index.Field], vocab, passes)
 		out, parts := e.at(in.Out), e.now.sort.parts
@@ -51,7 +51,7 @@ func (c *compiler) scatterIds(o nets.Scatter, in nets.Instruction) command {
 	}
 }
 
-// sorted returns ids in order, and which row of the batch each was.
+// sorted returns the sorted ids, and the row of the batch of each.
 func (e *Executor) sorted(ids device.Array[int32], padding, passes int) (keys, order device.Array[int32]) {
 	s, n := &e.now.sort, ids.Len()
 	tile := sortTile(n)

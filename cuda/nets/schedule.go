@@ -6,8 +6,8 @@ import (
 	"github.com/dsp-go/dsp/nets"
 )
 
-// schedule returns the forward, pullback and push lists of a program as a device runs them: the first leaves the potentials in
-// their own spaces, the last adds the tangents to them.
+// schedule returns a program's forward, pullback and push lists as a device runs them: forward writes the potentials directly to their
+// own spaces, push adds the tangents to them.
 func schedule(of *nets.Program) [3][]nets.Instruction {
 	lists := [3][]nets.Instruction{slices.Clone(of.Forward), slices.Clone(of.Pullback), slices.Clone(of.Push)}
 	reads := readings(lists[:])
@@ -17,7 +17,7 @@ func schedule(of *nets.Program) [3][]nets.Instruction {
 		}
 		tangent, to := of.Tangents[k], &nets.Buffer{Space: spacePotentials + nets.Space(k), N: b.N}
 		if places := reads[b]; b.Space == nets.SpaceArena && (len(places) == 0 || slices.Max(places) < len(of.Forward)) {
-			replace(lists[0], b, to) // nobody else needs it
+			replace(lists[0], b, to) // nothing else reads it
 		} else {
 			lists[0] = append(lists[0], assignment(to, b, false))
 		}
@@ -35,7 +35,7 @@ func assignment(to, from *nets.Buffer, accumulate bool) nets.Instruction {
 	return nets.Instruction{Op: nets.Assign{}, Out: to, Args: []nets.Operand{{Buffer: from}}, Accumulate: accumulate}
 }
 
-// replace makes instructions write and read another buffer.
+// replace makes instructions write and read buffer by in place of old.
 func replace(list []nets.Instruction, old, by *nets.Buffer) {
 	for i, in := range list {
 		if in.Out == old {
@@ -50,8 +50,8 @@ func replace(list []nets.Instruction, old, by *nets.Buffer) {
 	}
 }
 
-// addLater makes an addition of what is assigned to the sum of a product that follows, which saves the product from reading
-// its output: x, then += A·B becomes A·B, then += x.
+// addLater turns an assignment followed by an added product into a product followed by an addition. The product then need not read its
+// output: x, then += A·B becomes A·B, then += x.
 func addLater(list []nets.Instruction) []nets.Instruction {
 	for i := range len(list) - 1 {
 		x, y := list[i], list[i+1]
@@ -65,7 +65,7 @@ func addLater(list []nets.Instruction) []nets.Instruction {
 	return list
 }
 
-// maskLater puts each dropout mask right before the first instruction that reads it, to be one launch with that.
+// maskLater moves each dropout mask right before the first instruction that reads it, so that both are one launch.
 func maskLater(list []nets.Instruction) []nets.Instruction {
 	for i := len(list) - 1; i >= 0; i-- {
 		mask := list[i]
@@ -82,7 +82,7 @@ func maskLater(list []nets.Instruction) []nets.Instruction {
 	return list
 }
 
-// readings lists where each buffer is read; adding to a buffer reads it.
+// readings lists which instructions read each buffer; adding to a buffer reads it.
 func readings(lists [][]nets.Instruction) map[*nets.Buffer][]int {
 	reads, place := map[*nets.Buffer][]int{}, 0
 	for _, list := range lists {

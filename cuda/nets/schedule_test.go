@@ -6,7 +6,7 @@ import (
 	"github.com/dsp-go/dsp/nets"
 )
 
-// A run ends where an entry's thread would read or write what is another thread's.
+// A run ends where a thread would read or write another thread's entry.
 func TestRun(t *testing.T) {
 	arena := func(offset, n int) *nets.Buffer { return &nets.Buffer{Space: nets.SpaceArena, Offset: offset, N: n} }
 	weights := &nets.Buffer{Space: nets.SpaceWeights, Offset: 0, N: 8}

@@ -14,32 +14,32 @@ type SparseLinear struct {
 	labels      int
 	perPosition bool
 	data        *Data
-	nodes       sparseRows                    // of positions' attributes
-	edges       sparseRows                    // of steps' attributes
-	transitions int                           // where they begin in w; −1: none
-	batch       *Batch                        // of the last Score
-	tiles       map[int]device.Array[float64] // sums of edges that differ from position to position, by a batch's rows
+	nodes       sparseRows                    // weights of attributes of positions
+	edges       sparseRows                    // weights of attributes of transitions
+	transitions int                           // start of the transition matrix in w; −1: none
+	batch       *Batch                        // batch of the last Score
+	blockSums   map[int]device.Array[float64] // partial sums of per-position edges, by a batch's rows
 }
 
-// sparseRows is a part of the weights with a row per attribute.
+// sparseRows is a part of the weights with one row per attribute.
 type sparseRows struct {
 	lo, hi     int // w[lo:hi]
-	width      int // of a row
+	width      int // length of a row
 	attributes *Sparse
 	host       *structured.Sparse
-	transposed *transpose             // for large batches, once one is reserved
-	lists      map[batchSize]*Inverse // for small ones
-	original   *Inverse               // the lists share its memory per key
+	transposed *transpose             // for large batches; nil until one is reserved
+	lists      map[batchSize]*Inverse // for small batches
+	original   *Inverse               // owns the memory per key of the lists
 }
 
-// batchSize is the capacities that lists depend on.
+// batchSize holds the capacities that lists depend on.
 type batchSize struct{ chains, rows int }
 
 func sizeOf(b *Batch) batchSize { return batchSize{b.Chains, b.Rows} }
 
-// NewSparseLinear returns the scorer of chains on the device that holds the data.
+// NewSparseLinear returns a scorer for chains on the data's device.
 func NewSparseLinear(net *sparse.Linear, data *Data) *SparseLinear {
-	s, set := &SparseLinear{net: net, data: data, transitions: -1, tiles: map[int]device.Array[float64]{}}, data.Set
+	s, set := &SparseLinear{net: net, data: data, transitions: -1, blockSums: map[int]device.Array[float64]{}}, data.Set
 	s.labels, s.perPosition = ChainShape(net.Form())
 	y := s.labels
 	for _, a := range net.Layout() {
@@ -60,7 +60,7 @@ func NewSparseLinear(net *sparse.Linear, data *Data) *SparseLinear {
 func (s *SparseLinear) Free() {
 	s.nodes.free(s.data.Device)
 	s.edges.free(s.data.Device)
-	for _, x := range s.tiles {
+	for _, x := range s.blockSums {
 		device.Free(s.data.Device, x)
 	}
 }
@@ -74,19 +74,19 @@ func (s *SparseLinear) Form() structured.Form { return s.net.Form() }
 // Affine returns true.
 func (s *SparseLinear) Affine() bool { return true }
 
-// Reserve implements Scorer. It refuses no batch, and graphs captured before stay valid.
+// Reserve implements Scorer. It never returns an error, and graphs captured before stay valid.
 func (s *SparseLinear) Reserve(b *Batch) error {
 	d, y := s.data.Device, s.labels
 	s.nodes.reserve(d, b)
 	s.edges.reserve(d, b)
-	if _, ok := s.tiles[b.Rows]; !ok && s.perPosition {
-		s.tiles[b.Rows] = device.New[float64](d, device.CeilDiv(b.Rows, tileRows)*y*y, "sums of edges")
+	if _, ok := s.blockSums[b.Rows]; !ok && s.perPosition {
+		s.blockSums[b.Rows] = device.New[float64](d, device.CeilDiv(b.Rows, sumRows)*y*y, "sums of edges")
 	}
 	return d.Err()
 }
 
-// tileRows is how many rows a block of sum_rows takes; the kernel has the same constant.
-const tileRows = 256
+// sumRows is the number of rows per block of sum_rows; the kernel has the same constant.
+const sumRows = 256
 
 // Score implements Scorer.
 func (s *SparseLinear) Score(w device.Array[float32], b *Batch, θ Parts) {
@@ -117,16 +117,16 @@ func (s *SparseLinear) Pullback(v Parts, grad device.Array[float32]) {
 		return
 	}
 	s.edges.pullback(d, edge, b, grad)
-	tiles := device.CeilDiv(b.Rows, tileRows)
-	d.Launch("sum_rows", device.Dim{X: tiles, Y: device.CeilDiv(yy, 32)}, device.Dim{X: device.BlockThreads}, device.BlockThreads*8, edge, s.tiles[b.Rows], int32(b.Rows), int32(yy))
-	d.Launch("sum_tiles", device.Dim{X: device.CeilDiv(yy, 32)}, device.Dim{X: device.BlockThreads}, device.BlockThreads*8, s.tiles[b.Rows], to, int32(tiles), int32(yy))
+	blocks := device.CeilDiv(b.Rows, sumRows)
+	d.Launch("sum_rows", device.Dim{X: blocks, Y: device.CeilDiv(yy, 32)}, device.Dim{X: device.BlockThreads}, device.BlockThreads*8, edge, s.blockSums[b.Rows], int32(b.Rows), int32(yy))
+	d.Launch("sum_tiles", device.Dim{X: device.CeilDiv(yy, 32)}, device.Dim{X: device.BlockThreads}, device.BlockThreads*8, s.blockSums[b.Rows], to, int32(blocks), int32(yy))
 }
 
-// attributesPerRow is how many attributes per row of a batch the transposed inputs may have: with more it costs less to sort the
-// batch's own attributes.
+// attributesPerRow bounds the attributes per row of a batch in the transposed inputs. Above it, sorting the batch's own attributes is
+// cheaper.
 const attributesPerRow = 64
 
-// large reports whether batches of b's capacities are pulled back through the transposed inputs of all the data.
+// large reports whether batches of b's capacities are pulled back through the transposed inputs of all data.
 func (r *sparseRows) large(b *Batch) bool {
 	return attributesPerRow*b.Rows >= min((r.hi-r.lo)/r.width, len(r.host.Index))
 }
@@ -159,7 +159,7 @@ func (r *sparseRows) free(d *device.Device) {
 	}
 }
 
-// score sets rows of to to base, zeros where it is empty, and the sums of their attributes' rows of w.
+// score sets each row of to to base (zero if base is empty) plus the rows of w of its attributes, times their values.
 func (r *sparseRows) score(d *device.Device, w, base device.Array[float32], b *Batch, to device.Array[float32], width int) {
 	attributes := r.attributes
 	if attributes == nil || r.lo == r.hi {

@@ -16,7 +16,7 @@ import (
 	"github.com/dsp-go/dsp/structured/chains"
 )
 
-// marginals returns random numbers in the shape of a batch's marginals, zero where chains start, and at every other position.
+// marginals draws numbers in the shape of a batch's marginals; they are zero where chains start, and at every other position.
 func marginals(rng *rand.Rand, batch *structured.Batch, labels int, perPosition bool) *structured.Marginals {
 	all := new(structured.Marginals)
 	all.Resize(batch, chains.Form(labels, perPosition))
@@ -35,7 +35,7 @@ func marginals(rng *rand.Rand, batch *structured.Batch, labels int, perPosition 
 	return all
 }
 
-// scored is what a scorer on the device leaves, with capacities beyond the batch.
+// scored is the result of a scorer on the device, with capacities beyond the batch.
 type scored struct{ node, edge, grad []float32 }
 
 func runSparse(d *device.Device, set *structured.Dataset, net *sparse.Linear, examples []int, w []float32, pulled *structured.Marginals,
@@ -72,7 +72,7 @@ func runSparse(d *device.Device, set *structured.Dataset, net *sparse.Linear, ex
 		s.Pullback(cudanets.Parts{node, edge}, grad)
 	}
 	if captured {
-		batch.Set([]int{3}) // what is captured is for any examples
+		batch.Set([]int{3}) // the captured graph must work for any examples
 		g := d.Capture(all)
 		batch.Set(examples)
 		d.Replay(g)
@@ -136,7 +136,7 @@ func TestSparseLinearIsThatOfTheHost(t *testing.T) {
 	}
 }
 
-// Lists have room for a batch that has as much as one can have: the examples with most, all rows moved.
+// Lists hold a full batch: the examples with the most attributes, with all rows nonzero.
 func TestListsTakeAFullBatch(t *testing.T) {
 	d := cudatest.Device(t)
 	rng := rand.New(rand.NewPCG(12, 1))

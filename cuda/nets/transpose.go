@@ -5,29 +5,29 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// transpose lists, for each attribute, the positions that have it, in order. Lists are cut into segments, so that no attribute is much
-// more work than another.
+// transpose lists the positions of each attribute, in order. Lists are split into segments, so that the work per attribute is
+// balanced.
 type transpose struct {
 	width    int
 	segments int
-	cut      int // attributes of more than one segment
+	cut      int // attributes with more than one segment
 
 	attribute device.Array[int32]   // [segments]
-	lo        device.Array[int64]   // [segments+1] entries of a segment
-	part      device.Array[int32]   // [segments] −1, or its row of parts
+	lo        device.Array[int64]   // [segments+1] first entry of each segment
+	part      device.Array[int32]   // [segments] its row of parts, or −1
 	position  device.Array[int32]   // [entries]
-	value     device.Array[float32] // [entries], or none: all 1
-	place     device.Array[int32]   // [ΣT] 1 + the row of a batch that is there; 0: none
-	cuts      device.Array[int32]   // [cut] attributes of more than one segment
-	first     device.Array[int32]   // [cut+1] their rows of parts
+	value     device.Array[float32] // [entries], or empty: all 1
+	place     device.Array[int32]   // [ΣT] 1 + the batch's row for this position; 0: none
+	cuts      device.Array[int32]   // [cut] attributes with more than one segment
+	first     device.Array[int32]   // [cut+1] their first rows of parts
 	parts     device.Array[float32] // [·×width] sums of segments
 }
 
-// segmentEntries is how many entries a segment has at most.
+// segmentEntries is the most entries per segment.
 const segmentEntries = 128
 
 func newTranspose(d *device.Device, x *structured.Sparse, attributes, width int) *transpose {
-	next := make([]int64, attributes+1) // where each attribute's entries begin; then, where its next one goes
+	next := make([]int64, attributes+1) // first the start of each attribute's entries, then the index of its next entry
 	for _, a := range x.Index {
 		next[a+1]++
 	}

@@ -10,11 +10,11 @@ import (
 // Answer holds a smoothed oracle's answers about each chain of a batch, on the device. Arrays that are empty are not computed.
 type Answer struct {
 	Value device.Array[float64] // [B] h_μ(θ+ℓ)
-	Max   device.Array[float64] // [B] max_y ⟨θ+ℓ,1_y⟩; with oracles.Entropy only where wantMax is set
+	Max   device.Array[float64] // [B] max_y ⟨θ+ℓ,1_y⟩; with oracles.Entropy only if wantMax is set
 	Gold  device.Array[float64] // [B] ⟨θ,1_gold⟩
 	Node  device.Array[float32] // [N×Y] ∇h_μ, the marginals u; 0 beyond the last chain
 	Edge  device.Array[float32] // [B×Y×Y], or [N×Y×Y] where edges are per position
-	Exact device.Array[int32]   // [B] 1 where the answer is that of the smoothing over all outputs (Prop. 4), as it always is but with oracles.L2
+	Exact device.Array[int32]   // [B] 1 if the answer equals the smoothing over all outputs (Prop. 4), which holds always except with oracles.L2
 }
 
 // answerScratch is the scratch memory of Answer.
@@ -29,8 +29,8 @@ func (s *answerScratch) free(d *device.Device) {
 	*s = answerScratch{}
 }
 
-// asked returns how many best outputs an ℓ₂ smoothing looks at: one more than can get weight.
-func asked(s oracles.Smoothing) int { return 1 + cmp.Or(s.K, s.MaxK, 64) }
+// outputsFor returns how many best outputs an ℓ₂ smoothing needs: one more than can get weight.
+func outputsFor(s oracles.Smoothing) int { return 1 + cmp.Or(s.K, s.MaxK, 64) }
 
 // ReserveAnswer allocates scratch memory for Answer on chains of these capacities.
 func (o *Oracle) ReserveAnswer(θ *Chains, s oracles.Smoothing) {
@@ -42,16 +42,16 @@ func (o *Oracle) ReserveAnswer(θ *Chains, s oracles.Smoothing) {
 		a.best.Reserve(d, θ, 1)
 		o.ReserveMax(θ)
 	case oracles.L2:
-		a.best.Reserve(d, θ, asked(s))
-		o.ReserveTopK(θ, asked(s))
+		a.best.Reserve(d, θ, outputsFor(s))
+		o.ReserveTopK(θ, outputsFor(s))
 	default:
 		a.best.Reserve(d, θ, 1)
 		o.ReserveMax(θ)
 	}
 }
 
-// Answer fills out with the smoothed oracle's answers, as oracles.Smoothing.Answer does on the CPU. With oracles.L2 and K = 0 each
-// chain's outputs are enumerated until no further one would get weight, or there are MaxK.
+// Answer fills out with the smoothed oracle's answers, as oracles.Smoothing.Answer does on the CPU. With oracles.L2 and K = 0 it
+// enumerates the outputs of each chain until the next one would get no weight, or until there are MaxK.
 func (o *Oracle) Answer(θ *Chains, a Augmentation, s oracles.Smoothing, out *Answer, wantMax bool) {
 	o.ReserveAnswer(θ, s)
 	best := &o.answer.best
@@ -73,7 +73,7 @@ func (o *Oracle) Answer(θ *Chains, a Augmentation, s oracles.Smoothing, out *An
 		if s.K == 0 {
 			μ = s.Mu
 		}
-		o.topK(θ, a, asked(s), μ, best, out.Gold)
+		o.topK(θ, a, outputsFor(s), μ, best, out.Gold)
 		o.mix(θ, s.Mu, best, best.Count, out)
 	default:
 		o.Max(θ, a, best.Labels, best.Score, out.Gold)
@@ -81,7 +81,7 @@ func (o *Oracle) Answer(θ *Chains, a Augmentation, s oracles.Smoothing, out *An
 	}
 }
 
-// mix answers with the smoothed max of the best outputs.
+// mix computes the answers from the best outputs, whose scores it smooths.
 func (o *Oracle) mix(θ *Chains, μ float64, best *KBest, count device.Array[int32], out *Answer) {
 	flags := θ.arguments(Augmentation{})[6]
 	o.d.Launch("mixture", device.Dim{X: θ.B}, device.Dim{X: 128}, 4*(best.K+1), θ.Offsets, int32(θ.Y), flags, int32(θ.N), int32(best.K), μ,

@@ -12,8 +12,8 @@ import (
 	"github.com/dsp-go/dsp/structured/chains"
 )
 
-// BenchmarkAnswer is what smoothed oracles take on chains of 64 positions, from captured graphs. B·T·Y² multiply-adds or additions and maxima are
-// the least that each does; see the kernels for their bounds.
+// BenchmarkAnswer times smoothed oracles on chains of 64 positions, from captured graphs. Each does at least B·T·Y² multiply-adds, or
+// additions and maxima; see the kernels for their bounds.
 func BenchmarkAnswer(b *testing.B) {
 	d := cudatest.Device(b)
 	for _, size := range []struct {

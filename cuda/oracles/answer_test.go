@@ -16,14 +16,14 @@ import (
 	"github.com/dsp-go/dsp/structured/chains"
 )
 
-// answered is an answer in the host's memory.
-type answered struct {
+// hostAnswer is an Answer in the host's memory.
+type hostAnswer struct {
 	value, max, gold []float64
 	node, edge       []float32
 	exact            []int32
 }
 
-func (a *answered) equal(b *answered) bool {
+func (a *hostAnswer) equal(b *hostAnswer) bool {
 	bits := func(x []float32) []uint32 {
 		to := make([]uint32, len(x))
 		for i, v := range x {
@@ -35,7 +35,7 @@ func (a *answered) equal(b *answered) bool {
 		slices.Equal(bits(a.node), bits(b.node)) && slices.Equal(bits(a.edge), bits(b.edge)) && slices.Equal(a.exact, b.exact)
 }
 
-// batchOnDevice is a batch of potentials in arrays with room for two chains and five positions more.
+// batchOnDevice is a batch of potentials in arrays with capacity for two more chains and five more positions.
 type batchOnDevice struct {
 	d    *device.Device
 	o    *cudaoracles.Oracle
@@ -54,7 +54,7 @@ func newBatch(d *device.Device, θ *potentials, gold []int32, h chains.Hamming) 
 		longest = max(longest, at-θ.Offsets[max(0, i-1)])
 	}
 	offsets = append(offsets, int32(n), int32(n))
-	nan := float32(math.NaN()) // padding is not read
+	nan := float32(math.NaN()) // padding must not be read
 	pad := func(x []float32, n int) []float32 {
 		return append(slices.Clone(x), slices.Repeat([]float32{nan}, n)...)
 	}
@@ -87,13 +87,13 @@ func (b *batchOnDevice) forget() {
 	device.Zero(b.d, b.out.Exact)
 }
 
-func (b *batchOnDevice) download() *answered {
-	return &answered{value: cudatest.Downloaded(b.d, b.out.Value), max: cudatest.Downloaded(b.d, b.out.Max), gold: cudatest.Downloaded(b.d, b.out.Gold),
+func (b *batchOnDevice) download() *hostAnswer {
+	return &hostAnswer{value: cudatest.Downloaded(b.d, b.out.Value), max: cudatest.Downloaded(b.d, b.out.Max), gold: cudatest.Downloaded(b.d, b.out.Gold),
 		node: cudatest.Downloaded(b.d, b.out.Node), edge: cudatest.Downloaded(b.d, b.out.Edge), exact: cudatest.Downloaded(b.d, b.out.Exact)}
 }
 
-// Answers with a loss, in arrays larger than the batch: those of the CPU, zeros beyond, the same bits again and from a
-// graph.
+// Answers with a loss, in arrays larger than the batch, equal the CPU's and are zero in padding; a second run and a captured graph give
+// the same bits.
 func TestAnswerAgreesWithCPU(t *testing.T) {
 	d := cudatest.Device(t)
 	host := chain.NewPlain()
@@ -104,7 +104,7 @@ func TestAnswerAgreesWithCPU(t *testing.T) {
 		for _, perPosition := range []bool{false, true} {
 			for i, s := range smoothings {
 				if y > 64 && perPosition && s.Kind == oracles.Entropy && s.Mu < 1 {
-					continue // as above, and slow
+					continue // covered above, and slow
 				}
 				name := fmt.Sprintf("Y=%d, per position %v, %+v", y, perPosition, s)
 				θ := drawChains(r, []int{6, 0, 1, 9, 40}, y, perPosition, 2, 0.1*float64(i%2))
@@ -134,7 +134,7 @@ func TestAnswerAgreesWithCPU(t *testing.T) {
 					t.Fatalf("%s: %v", name, err)
 				}
 				if !got.equal(again) || !got.equal(replayed) {
-					t.Fatalf("%s: the same question, other bits", name)
+					t.Fatalf("%s: a second run gives other bits", name)
 				}
 				checkAnswer(t, name, got, host, θ, gold, h, s)
 			}
@@ -142,8 +142,8 @@ func TestAnswerAgreesWithCPU(t *testing.T) {
 	}
 }
 
-// checkAnswer compares with the CPU's answer.
-func checkAnswer(t *testing.T, name string, got *answered, host oracles.Oracle, θ *potentials, gold []int32, h chains.Hamming, s oracles.Smoothing) {
+// checkAnswer compares an answer with the CPU's.
+func checkAnswer(t *testing.T, name string, got *hostAnswer, host oracles.Oracle, θ *potentials, gold []int32, h chains.Hamming, s oracles.Smoothing) {
 	t.Helper()
 	count, positions, yy := θ.Len(), θ.Positions(), θ.Y*θ.Y
 	scores := make([]float64, count)

@@ -10,8 +10,8 @@ import (
 	"github.com/dsp-go/dsp/structured/vec"
 )
 
-// ChainOracle is the oracle of linear chains on a device for potentials and answers in the host's memory, which each call
-// copies there and back. Once the device has failed (see Device.Err), values are NaN, and labels and marginals 0.
+// ChainOracle is a device oracle for linear chains whose potentials and answers are in the host's memory; each call copies them to the
+// device and back. After a device error (see Device.Err), values are NaN, and labels and marginals 0.
 type ChainOracle struct {
 	d *device.Device
 	o *Oracle
@@ -48,7 +48,7 @@ func (c *ChainOracle) upload(potentials *structured.Potentials) {
 	device.Upload(d, device.Grow(d, &g.Edge, len(θ.Edge), what), θ.Edge)
 }
 
-// failed reports whether the device has an error, and if so makes the values NaN.
+// failed reports whether the device has an error; if so, it sets the values to NaN.
 func (c *ChainOracle) failed(value []float64) bool {
 	if c.d.Err() == nil {
 		return false

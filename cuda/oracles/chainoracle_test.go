@@ -11,14 +11,14 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// inReach is the device's oracle for potentials that its Exp takes, those within 4·10⁷ μ (cuda/kernels/gibbs.cuh); the CPU's answers
-// about others.
-type inReach struct {
+// withinRange is the device's oracle on potentials within 4·10⁷ μ, the range that its Exp supports (cuda/kernels/gibbs.cuh), and the CPU's
+// oracle on all others.
+type withinRange struct {
 	*cudaoracles.ChainOracle
 	host *chain.Oracle
 }
 
-func (o inReach) Exp(θ *structured.Potentials, μ float64, value []float64, u *structured.Marginals) {
+func (o withinRange) Exp(θ *structured.Potentials, μ float64, value []float64, u *structured.Marginals) {
 	for _, part := range θ.Parts {
 		for _, x := range part.Values {
 			if size := math.Abs(float64(x)); size > 4e7*μ && !math.IsInf(size, 1) {
@@ -30,10 +30,10 @@ func (o inReach) Exp(θ *structured.Potentials, μ float64, value []float64, u *
 	o.ChainOracle.Exp(θ, μ, value, u)
 }
 
-// The device's oracle satisfies what the CPU's do.
+// The device's oracle satisfies the same contract as the CPU's.
 func TestContract(t *testing.T) {
 	d := cudatest.Device(t)
-	oracletest.RunChains(t, inReach{cudaoracles.NewChainOracle(d), chain.New()})
+	oracletest.RunChains(t, withinRange{cudaoracles.NewChainOracle(d), chain.New()})
 	if err := d.Sync(); err != nil {
 		t.Error(err)
 	}

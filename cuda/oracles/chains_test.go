@@ -11,13 +11,13 @@ import (
 	"github.com/dsp-go/dsp/structured/chains"
 )
 
-// failer is what *testing.T and *rapid.T share.
+// failer is the part of *testing.T and *rapid.T that checks use.
 type failer interface {
 	Helper()
 	Fatalf(format string, args ...any)
 }
 
-// nearly checks to a relative tolerance.
+// nearly compares with a relative tolerance.
 func nearly(t failer, what string, got, want, tolerance float64) {
 	t.Helper()
 	if got != want && !(math.Abs(got-want) <= tolerance*max(1, math.Abs(want))) {
@@ -25,7 +25,7 @@ func nearly(t failer, what string, got, want, tolerance float64) {
 	}
 }
 
-// potentials are those of chains, as an oracle takes them and as arrays.
+// potentials holds the potentials of chains, in the oracle's form and as arrays.
 type potentials struct {
 	chains.Potentials
 	all *structured.Potentials
@@ -38,7 +38,7 @@ func newPotentials(offsets []int, labels int, perPosition bool) *potentials {
 	return θ
 }
 
-// copy returns potentials that share no numbers with θ.
+// copy returns a deep copy of θ.
 func (θ *potentials) copy() *potentials {
 	to := &potentials{all: new(structured.Potentials)}
 	to.all.Copy(θ.all)
@@ -49,7 +49,7 @@ func (θ *potentials) copy() *potentials {
 // problem is a batch of chains with gold labels and a loss, on the host and on a device.
 type problem struct {
 	θ    *potentials // without the loss
-	gold []int32     // −1: none
+	gold []int32     // −1: unknown
 	loss chains.Hamming
 	with bool // the loss counts
 
@@ -57,17 +57,17 @@ type problem struct {
 	a  cudaoracles.Augmentation
 }
 
-// labelCounts are those at which another kernel begins, and some between.
+// labelCounts are the label counts at which the choice of kernel changes, and some in between.
 var labelCounts = []int{1, 2, 3, 5, 8, 9, 16, 17, 31, 32, 33, 64, 65, 100, 128, 129, 200, 257}
 
-// shape says what drawProblem draws.
+// shape says what drawProblem should draw.
 type shape struct {
 	labels, chains, longest int
 	integers                bool
 }
 
-// drawProblem draws ragged chains, among them some of length 0 and 1; at times with forbidden labels and transitions, with labels
-// that rarely change, so that what is far away matters, or with numbers so great that float32 rounds their sums.
+// drawProblem draws ragged chains, including some of length 0 and 1. Some batches have forbidden labels and transitions, labels that
+// rarely change, so that distant positions matter, or numbers so large that float32 rounds their sums.
 func drawProblem(r *rand.Rand, s shape) *problem {
 	offsets := []int{0}
 	for range s.chains {
@@ -124,7 +124,7 @@ func drawProblem(r *rand.Rand, s shape) *problem {
 	return p
 }
 
-// move uploads the problem to arrays that have room for more chains and positions.
+// move uploads the problem to arrays with capacity for more chains and positions.
 func (p *problem) move(d *device.Device, chains, positions int) {
 	θ := p.θ
 	b, n := θ.Len()+chains, θ.Positions()+positions
@@ -154,7 +154,7 @@ func (p *problem) move(d *device.Device, chains, positions int) {
 	}
 }
 
-// free gives the device's arrays back.
+// free frees the device's arrays.
 func (p *problem) free(d *device.Device) {
 	device.Free(d, p.on.Offsets)
 	device.Free(d, p.on.Node)
@@ -163,7 +163,7 @@ func (p *problem) free(d *device.Device) {
 	device.Free(d, p.a.Cost)
 }
 
-// augmented returns the potentials with the loss where it counts.
+// augmented returns the potentials, with the loss if it is used.
 func (p *problem) augmented() *potentials {
 	if !p.with {
 		return p.θ
@@ -193,7 +193,7 @@ func (p *problem) augmented() *potentials {
 	return θ
 }
 
-// goldScore returns the score of what is known of chain b's gold labels.
+// goldScore returns the score of the known gold labels of chain b.
 func (p *problem) goldScore(b int) float64 {
 	s, θ := 0.0, p.θ
 	for t := θ.Offsets[b]; t < θ.Offsets[b+1]; t++ {
@@ -208,7 +208,7 @@ func (p *problem) goldScore(b int) float64 {
 	return s
 }
 
-// The loss that this file adds by hand is structured's.
+// The loss that this file adds by hand equals chains.Hamming.
 func TestAugmentedIsHamming(t *testing.T) {
 	for seed := range uint64(20) {
 		p := drawProblem(rand.New(rand.NewPCG(seed, 0)), shape{labels: 3, chains: 4, longest: 5})

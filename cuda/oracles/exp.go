@@ -7,14 +7,14 @@ import (
 	"github.com/dsp-go/dsp/cuda/device"
 )
 
-// mostScaled is the most labels whose transitions forward_backward_32 to _128 hold in registers.
+// mostScaled is the largest number of labels whose transitions forward_backward_32 to _128 hold in registers.
 const mostScaled = 128
 
 // expScratch is the scratch memory of Exp.
 type expScratch struct {
-	bounds           device.Array[float32] // [3] of shared edges
+	bounds           device.Array[float32] // [3] bounds on shared edges
 	from, to         device.Array[float32] // [Y×Y] exponentials of shared edges, and their transpose
-	wideFrom, wideTo device.Array[uint64]  // [Y×Y] the same with exponents of their own: Wide in cuda/kernels/gibbs.cuh
+	wideFrom, wideTo device.Array[uint64]  // [Y×Y] the same as Wide numbers, each with its own exponent: cuda/kernels/gibbs.cuh
 	scale            device.Array[float32] // [N×4] Scale in cuda/kernels/scaled.cuh
 	declined         device.Array[int32]   // [B]
 	prefix, suffix   device.Array[uint64]  // [N×Y] Wide
@@ -32,21 +32,21 @@ func (s *expScratch) free(d *device.Device) {
 	*s = expScratch{}
 }
 
-// Exp gives μ·log Σ_y exp(⟨θ+ℓ,1_y⟩/μ) of every chain in value [B], and its gradient in node [N×Y] and edge ([B×Y×Y], or [N×Y×Y] where
-// θ.PerPosition), 0 beyond the last chain. Where edge, or both of them, are empty, they are not computed. The score of a.Gold goes to gold [B], if
-// that is not empty. A chain none of whose outputs is allowed has value −∞ and zero marginals.
+// Exp writes μ·log Σ_y exp(⟨θ+ℓ,1_y⟩/μ) of every chain to value [B], and its gradient to node [N×Y] and edge ([B×Y×Y], or [N×Y×Y] with
+// θ.PerPosition), with 0 in padding. An empty edge is not computed, nor is node if both are empty. Exp writes the score of a.Gold to
+// gold [B], unless that is empty. A chain without allowed outputs has value −∞ and zero marginals.
 //
-// Where float32 probabilities can hold the range of the potentials divided by μ, which a kernel finds out, Exp uses them. For other
-// chains, and for edges per position between more than 128 labels, it uses numbers with exponents of their own. A few very long chains
-// are done in parallel in time. Scratch memory is about 16·N·Y + 24·Y² bytes.
+// A kernel checks whether float32 probabilities can hold the range of the potentials divided by μ. If so, Exp uses them. For other
+// chains, and for edges per position between more than 128 labels, it uses Wide numbers, each with its own exponent. A few very long
+// chains are processed in parallel along time. Scratch memory is about 16·N·Y + 24·Y² bytes.
 func (o *Oracle) Exp(θ *Chains, a Augmentation, μ float64, value device.Array[float64], node, edge device.Array[float32], gold device.Array[float64]) {
 	switch {
-	case !o.takes(θ):
+	case !o.supports(θ):
 		return
 	case !(μ > 0):
 		o.d.Fail(fmt.Errorf("cuda: Exp at temperature %g, expected more than 0", μ))
 	case node.IsEmpty() && !edge.IsEmpty() && θ.N > 0:
-		o.d.Fail(errors.New("cuda: Exp for marginals of edges without those of nodes"))
+		o.d.Fail(errors.New("cuda: Exp needs node marginals if it computes edge marginals"))
 	}
 	o.ReserveExp(θ)
 	if θ.areLong() {
@@ -56,7 +56,7 @@ func (o *Oracle) Exp(θ *Chains, a Augmentation, μ float64, value device.Array[
 	}
 }
 
-// runExp is Exp with a block per chain.
+// runExp is Exp with one block per chain.
 func (o *Oracle) runExp(θ *Chains, a Augmentation, μ float64, value device.Array[float64], node, edge device.Array[float32], gold device.Array[float64]) {
 	s := &o.exp
 	launch := func(kernel string, grid, block device.Dim, shared int, args ...any) {
@@ -65,10 +65,10 @@ func (o *Oracle) runExp(θ *Chains, a Augmentation, μ float64, value device.Arr
 	if !θ.PerPosition {
 		o.powersOfEdges(θ, μ)
 	}
-	q := device.CeilDiv(θ.Y, 32) // warps for all labels, and a side of tiles
+	q := device.CeilDiv(θ.Y, 32) // warps that cover all labels; also the tiles per side of the edge matrix
 	var declined device.Array[int32]
-	lead, edgesOf := int32(0), s.declined                          // whether this kernel writes padding, and whose edges are left to wide_pairs
-	switch numbers := 4*32*q + 32*q*q + 4*q + 2*q*q + q*q*32*33; { // Team of cuda/kernels/scaled.cuh
+	lead, edgesOf := int32(0), s.declined                          // whether this kernel writes padding; the chains whose edges wide_pairs computes
+	switch numbers := 4*32*q + 32*q*q + 4*q + 2*q*q + q*q*32*33; { // struct Team of cuda/kernels/scaled.cuh
 	case θ.Y <= mostScaled && θ.PerPosition:
 		declined = s.declined
 		launch(fmt.Sprintf("forward_backward_each_%d", 32*q), device.Dim{X: θ.B}, device.Dim{X: 32 * q * q}, 4*numbers,
@@ -124,10 +124,10 @@ func (o *Oracle) ReserveExp(θ *Chains) {
 	device.Grow(d, &s.mass, θ.N, what)
 }
 
-// takes reports whether the kernels support chains of these capacities; if not, it makes the device fail.
-func (o *Oracle) takes(θ *Chains) bool {
+// supports reports whether the kernels support chains of these capacities; if not, it sets the device's error.
+func (o *Oracle) supports(θ *Chains) bool {
 	if θ.Y < 1 || θ.Y > MaxLabels {
-		o.d.Fail(fmt.Errorf("cuda: %d labels, the device's oracles take 1 to %d", θ.Y, MaxLabels))
+		o.d.Fail(fmt.Errorf("cuda: %d labels; oracles on a device support 1 to %d", θ.Y, MaxLabels))
 		return false
 	}
 	return true

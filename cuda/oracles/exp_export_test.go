@@ -2,12 +2,12 @@ package cudaoracles
 
 import "github.com/dsp-go/dsp/cuda/device"
 
-// Declined tells which chains of the last call of Exp float32 did not hold.
+// Declined returns which chains of the last Exp call exceeded the range of float32.
 func (o *Oracle) Declined(chains int) []int32 {
 	x := make([]int32, chains)
 	device.Download(o.d, x, o.exp.declined)
 	return x
 }
 
-// Oracle returns the oracle that works on what the host's is given.
+// Oracle returns the oracle that processes the uploaded potentials.
 func (c *ChainOracle) Oracle() *Oracle { return c.o }

@@ -15,7 +15,7 @@ import (
 
 var never = float32(math.Inf(-1))
 
-// drawChains draws a batch: lengths, labels, the potentials' scale, and how much is forbidden.
+// drawChains draws a batch with the given lengths, labels, scale of the potentials and fraction of forbidden entries.
 func drawChains(r *rand.Rand, lengths []int, y int, perPosition bool, scale, forbidden float64) *potentials {
 	offsets := []int{0}
 	for _, n := range lengths {
@@ -42,7 +42,7 @@ func checkClose(t *testing.T, what string, got, want []float32, tolerance float6
 	}
 }
 
-// Potentials of every size, few or many forbidden, at low and high temperatures: in float32 where that holds, and else not.
+// Potentials of every size, few or many of them forbidden, at low and high temperatures, with and without enough range in float32.
 func TestExpAgreesWithCPU(t *testing.T) {
 	d := cudatest.Device(t)
 	o, host := cudaoracles.NewChainOracle(d), chain.NewPlain()
@@ -54,7 +54,7 @@ func TestExpAgreesWithCPU(t *testing.T) {
 				holds               bool
 			}{{1, 1, 0, true}, {1, 0.5, 0.2, true}, {3, 100, 0, true}, {10, 0.01, 0, false}, {1e4, 1, 0.1, false}, {5, 1e-3, 0.3, false}} {
 				if perPosition && y > 100 && !c.holds {
-					continue // slow, and nothing new
+					continue // slow, and covered by the others
 				}
 				θ := drawChains(r, []int{7, 0, 1, 12, 2}, y, perPosition, c.scale, c.forbidden)
 				want, got := make([]float64, θ.Len()), make([]float64, θ.Len())
@@ -71,18 +71,18 @@ func TestExpAgreesWithCPU(t *testing.T) {
 				checkClose(t, name+": node", v.Parts[0].Values, u.Parts[0].Values, 1e-5)
 				checkClose(t, name+": edge", v.Parts[1].Values, u.Parts[1].Values, 1e-5)
 				if y < 31 || y > 128 && perPosition {
-					continue // few numbers may span little; or nobody tries float32
+					continue // few labels may span a small range; or this kernel does not try float32
 				}
 				declined := o.Oracle().Declined(θ.Len())
 				if c.holds && !slices.Equal(declined, make([]int32, 5)) || !c.holds && declined[3] == 0 {
-					t.Errorf("%s: float32 does not hold chains %v", name, declined)
+					t.Errorf("%s: float32 cannot hold chains %v", name, declined)
 				}
 			}
 		}
 	}
 }
 
-// What is no number stays none.
+// NaN propagates.
 func TestExpOfNaN(t *testing.T) {
 	d := cudatest.Device(t)
 	o := cudaoracles.NewChainOracle(d)

@@ -6,7 +6,7 @@ import (
 	"github.com/dsp-go/dsp/cuda/device"
 )
 
-// expLongScratch is what runExpLong keeps between its kernels. See cuda/kernels/explong.cu. Wide is two numbers in a uint64.
+// expLongScratch holds what runExpLong passes between its kernels; see cuda/kernels/explong.cu. A Wide number is a uint64.
 type expLongScratch struct {
 	transfer      device.Array[uint64]  // [B×C×Y×Y] Wide
 	shift         device.Array[int64]   // [B×C×Y]
@@ -40,7 +40,7 @@ func (o *Oracle) reserveExpLong(θ *Chains) {
 	device.Grow(o.d, &s.golds, all, what)
 }
 
-// runExpLong is Exp in parallel in time, for Y ≤ 32. Its scratch memory must be reserved.
+// runExpLong is Exp in parallel along time, for Y ≤ 32. Its scratch memory must have been reserved.
 func (o *Oracle) runExpLong(θ *Chains, a Augmentation, μ float64, value device.Array[float64], node, edge device.Array[float32], gold device.Array[float64]) {
 	s, e, labels, width := &o.expLong, &o.exp, θ.Y, θ.width()
 	chunks, step := θ.chunks()
@@ -54,7 +54,7 @@ func (o *Oracle) runExpLong(θ *Chains, a Augmentation, μ float64, value device
 		o.d.Launch(kernel, grid, block, shared, append(append(θ.arguments(a), int32(chunks), int32(step)), args...)...)
 	}
 	const warps = 4
-	shared := 20 * width // bytes of a warp: rows for two α or β, costs
+	shared := 20 * width // bytes per warp: two rows of α or β, and the costs
 	rows := min(labels, 8)
 	perChunk, perChain := device.Dim{X: chunks, Y: θ.B}, device.Dim{X: θ.B}
 	wantsMarginals := !node.IsEmpty() || !edge.IsEmpty()
@@ -86,7 +86,7 @@ func (o *Oracle) runExpLong(θ *Chains, a Augmentation, μ float64, value device
 	}
 }
 
-// clearPadding writes zeros to the rows of a matrix [N×width] that no chain owns.
+// clearPadding zeroes the rows of a matrix [N×width] that belong to no chain.
 func (o *Oracle) clearPadding(θ *Chains, matrix device.Array[float32], width int) {
 	if !matrix.IsEmpty() {
 		o.d.Launch("exp_padding", device.Dim{X: deviceful}, device.Dim{X: 256}, 0, θ.Offsets, int32(θ.B), int32(θ.N), int32(width), matrix)

@@ -15,11 +15,11 @@ import (
 	"github.com/dsp-go/dsp/structured/chains"
 )
 
-// expOf is one of the oracle's ways to marginals.
+// expOf is one of the implementations of Exp.
 type expOf func(o *cudaoracles.Oracle, θ *cudaoracles.Chains, a cudaoracles.Augmentation, μ float64, value device.Array[float64],
 	node, edge device.Array[float32], gold device.Array[float64])
 
-// gibbs runs it and downloads what it found.
+// gibbs runs it and downloads the results.
 func (p *problem) gibbs(d *device.Device, o *cudaoracles.Oracle, μ float64, run expOf) (value, gold []float64, node, edge []float32) {
 	θ := p.on
 	edges := θ.B
@@ -37,7 +37,7 @@ func (p *problem) gibbs(d *device.Device, o *cudaoracles.Oracle, μ float64, run
 	return both[:θ.B], both[θ.B:], node, edge
 }
 
-// checkGibbs compares with the CPU's answer.
+// checkGibbs compares the results with the CPU's.
 func checkGibbs(t failer, d *device.Device, o *cudaoracles.Oracle, p *problem, μ float64, run expOf) {
 	t.Helper()
 	p.move(d, 2, 9)
@@ -58,7 +58,7 @@ func checkGibbs(t failer, d *device.Device, o *cudaoracles.Oracle, p *problem, �
 	compare := func(what string, got, want []float32) {
 		t.Helper()
 		for i, x := range got {
-			w := float32(0) // beyond the batch
+			w := float32(0) // in padding
 			if i < len(want) {
 				w = want[i]
 			}
@@ -69,7 +69,7 @@ func checkGibbs(t failer, d *device.Device, o *cudaoracles.Oracle, p *problem, �
 	compare("edge marginal", edge, marginals.Edge)
 	value2, gold2, node2, edge2 := p.gibbs(d, o, μ, run)
 	if !slices.Equal(value, value2) || !slices.Equal(gold, gold2) || !slices.Equal(node, node2) || !slices.Equal(edge, edge2) {
-		t.Fatalf("another run, another answer")
+		t.Fatalf("a second run gives other bits")
 	}
 	alone := device.New[float64](d, p.on.B, "values")
 	run(o, p.on, p.a, μ, alone, device.Array[float32]{}, device.Array[float32]{}, device.Array[float64]{})
@@ -79,7 +79,7 @@ func checkGibbs(t failer, d *device.Device, o *cudaoracles.Oracle, p *problem, �
 	device.Free(d, alone)
 }
 
-// In parallel in time, values and marginals are the CPU's.
+// Computed in parallel along time, values and marginals equal the CPU's.
 func TestExpInChunksIsTheCPUs(t *testing.T) {
 	d := cudatest.Device(t)
 	o := cudaoracles.NewOracle(d)
@@ -90,14 +90,14 @@ func TestExpInChunksIsTheCPUs(t *testing.T) {
 		s := shape{labels: labels, chains: 1 + r.IntN(3), longest: 1 + r.IntN(2000/(labels*labels/4+20)), integers: r.IntN(2) == 0}
 		μ := []float64{10, 1, 0.3, 0.01, 1e-4}[r.IntN(5)]
 		p := drawProblem(r, s)
-		if len(p.θ.Node) > 0 && slices.Max(p.θ.Node) > 4e7*float32(μ) { // gibbs.cuh takes no more
+		if len(p.θ.Node) > 0 && slices.Max(p.θ.Node) > 4e7*float32(μ) { // beyond the range of gibbs.cuh
 			μ = 1
 		}
 		checkGibbs(t, d, o, p, μ, (*cudaoracles.Oracle).ExpInChunks)
 	})
 }
 
-// A chain that is long enough for Exp to choose by itself, of labels that rarely change.
+// Exp itself classifies this chain as long; its labels rarely change.
 func TestExpOfLongChain(t *testing.T) {
 	d := cudatest.Device(t)
 	o := cudaoracles.NewOracle(d)
@@ -113,7 +113,7 @@ func TestExpOfLongChain(t *testing.T) {
 		p.gold = make([]int32, p.θ.Positions())
 		checkGibbs(t, d, o, p, 1, (*cudaoracles.Oracle).Exp)
 		if !p.on.AreLong() {
-			t.Error("not taken to be long")
+			t.Error("the chain does not count as long")
 		}
 	}
 }

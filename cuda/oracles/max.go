@@ -2,7 +2,7 @@ package cudaoracles
 
 import "github.com/dsp-go/dsp/cuda/device"
 
-// maxScratch is what Max keeps between its kernels.
+// maxScratch holds what Max passes between its kernels.
 type maxScratch struct {
 	scores   device.Array[float32] // [N×Y] δ, with shared edges
 	pointers device.Array[uint8]   // [N×Y×2] back-pointers, with edges per position
@@ -39,10 +39,10 @@ func (o *Oracle) reserveMax(θ *Chains) {
 	}
 }
 
-// Max finds the best output of every chain, as oracles.Maximiser does: labels y [N] and scores value [B]. Positions that no
-// chain owns keep the labels that they have. The scores of the gold labels go to gold [B], unless that is empty.
+// Max finds the best output of every chain, as oracles.Maximiser does. It writes the labels to y [N] and the scores to value [B].
+// Positions outside of all chains keep their labels. The scores of the gold labels go to gold [B], unless that is empty.
 func (o *Oracle) Max(θ *Chains, a Augmentation, y device.Array[int32], value, gold device.Array[float64]) {
-	if !o.takes(θ) {
+	if !o.supports(θ) {
 		return
 	}
 	if θ.areLong() {
@@ -52,7 +52,7 @@ func (o *Oracle) Max(θ *Chains, a Augmentation, y device.Array[int32], value, g
 	}
 }
 
-// runMax is Max with a warp or block per chain.
+// runMax is Max with one warp or one block per chain.
 func (o *Oracle) runMax(θ *Chains, a Augmentation, y device.Array[int32], value, gold device.Array[float64]) {
 	o.reserveMax(θ)
 	s := &o.max
@@ -66,22 +66,22 @@ func (o *Oracle) runMax(θ *Chains, a Augmentation, y device.Array[int32], value
 		return
 	}
 	transposed, shared := int32(0), 0
-	if θ.Y <= 64 { // four or more blocks fit a multiprocessor's shared memory
+	if θ.Y <= 64 { // the shared memory of a multiprocessor holds four or more blocks
 		transposed, shared = 1, 4*θ.Y*(θ.Y|1)
 	}
 	o.d.Launch("viterbi_path", grid, block, shared, append(θ.arguments(a), int32(θ.B), s.scores, s.ends, y, value, gold, transposed)...)
 }
 
-// viterbi is a kernel of the forward pass and how it is launched.
+// viterbi is a kernel of the forward pass with its launch parameters.
 type viterbi struct {
 	name            string
-	chains, threads int // of a block
+	chains, threads int // per block
 	shared          int // bytes
 }
 
-// viterbiFor chooses the forward pass. See cuda/kernels/viterbi.cu.
+// viterbiFor chooses the kernel of the forward pass; see cuda/kernels/viterbi.cu.
 func viterbiFor(θ *Chains) viterbi {
-	// A warp needs rows for δ_{t−1} and δ_t, and costs: three numbers per label.
+	// A warp needs rows for δ_{t−1}, δ_t and the costs: three numbers per label.
 	warps := func(name string, labels int) viterbi { return viterbi{name, 4, 128, 4 * 4 * 3 * labels} }
 	wide := func(name string, chains int) viterbi {
 		return viterbi{name, chains, (θ.Y + 31) / 32 * 32, 4 * 2 * chains * ((θ.Y + 3) / 4 * 4)}

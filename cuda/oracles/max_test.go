@@ -14,12 +14,12 @@ import (
 	"github.com/dsp-go/dsp/oracles/chain"
 )
 
-// maxOf is one of the oracle's ways to the best output.
+// maxOf is one of the implementations of Max.
 type maxOf func(o *cudaoracles.Oracle, θ *cudaoracles.Chains, a cudaoracles.Augmentation, y device.Array[int32], value, gold device.Array[float64])
 
-const untouched = -7 // what is in labels that no kernel is to write
+const untouched = -7 // initial value of labels that no kernel may write
 
-// best runs it and downloads what it found: labels, values, gold scores.
+// best runs it and downloads labels, values and gold scores.
 func (p *problem) best(d *device.Device, o *cudaoracles.Oracle, run maxOf) (y []int32, value, gold []float64) {
 	n, b := p.on.N, p.on.B
 	labels, values := device.New[int32](d, n, "labels"), device.New[float64](d, 2*b, "values")
@@ -36,7 +36,7 @@ func (p *problem) best(d *device.Device, o *cudaoracles.Oracle, run maxOf) (y []
 	return y, value[:b], value[b:]
 }
 
-// checkMax compares with the CPU's answer: the same labels, unless the way there rounds otherwise.
+// checkMax compares the results with the CPU's: the labels must be equal, unless the two round differently.
 func checkMax(t failer, d *device.Device, o *cudaoracles.Oracle, p *problem, run maxOf, exact bool) {
 	t.Helper()
 	p.move(d, 2, 9)
@@ -63,12 +63,12 @@ func checkMax(t failer, d *device.Device, o *cudaoracles.Oracle, p *problem, run
 	}
 	for i := n; i < p.on.N; i++ {
 		if y[i] != untouched {
-			t.Fatalf("label %d of position %d, which no chain owns", y[i], i)
+			t.Fatalf("label %d at position %d, which belongs to no chain", y[i], i)
 		}
 	}
 	y2, value2, gold2 := p.best(d, o, run)
 	if !slices.Equal(y, y2) || !slices.Equal(value, value2) || !slices.Equal(gold, gold2) {
-		t.Fatalf("another run, another answer")
+		t.Fatalf("a second run gives other bits")
 	}
 }
 
@@ -92,7 +92,7 @@ func TestMaxIsTheCPUs(t *testing.T) {
 	})
 }
 
-// Many chains of many labels share transitions.
+// Many chains with many labels share transitions.
 func TestMaxOfManyWideChains(t *testing.T) {
 	d := cudatest.Device(t)
 	o := cudaoracles.NewOracle(d)
@@ -104,7 +104,7 @@ func TestMaxOfManyWideChains(t *testing.T) {
 	}
 }
 
-// As many labels as there may be.
+// The largest number of labels.
 func TestMaxOfMostLabels(t *testing.T) {
 	d := cudatest.Device(t)
 	o := cudaoracles.NewOracle(d)
@@ -115,7 +115,7 @@ func TestMaxOfMostLabels(t *testing.T) {
 	}
 }
 
-// In parallel in time, the path of integers is the same; that of other numbers is as good.
+// In parallel along time, integer potentials give the CPU's path; others give a path with the same score.
 func TestMaxInChunksIsTheCPUs(t *testing.T) {
 	d := cudatest.Device(t)
 	o := cudaoracles.NewOracle(d)
@@ -128,7 +128,7 @@ func TestMaxInChunksIsTheCPUs(t *testing.T) {
 	})
 }
 
-// A chain that is long enough for Max to choose by itself.
+// Max itself classifies this chain as long.
 func TestMaxOfLongChain(t *testing.T) {
 	d := cudatest.Device(t)
 	o := cudaoracles.NewOracle(d)
@@ -141,12 +141,12 @@ func TestMaxOfLongChain(t *testing.T) {
 		}
 		checkMax(t, d, o, p, (*cudaoracles.Oracle).Max, integers)
 		if !p.on.AreLong() {
-			t.Error("not taken to be long")
+			t.Error("the chain does not count as long")
 		}
 	}
 }
 
-// Where all labels of one position are forbidden, so is everything: the path is all 0.
+// If one position forbids all labels, no output is allowed: the path is all 0.
 func TestMaxWhereNothingIsAllowed(t *testing.T) {
 	d := cudatest.Device(t)
 	o := cudaoracles.NewOracle(d)
@@ -168,7 +168,7 @@ func TestMaxWhereNothingIsAllowed(t *testing.T) {
 	}
 }
 
-// Potentials that are NaN or +∞ are somebody's error, which no kernel makes worse: labels are still labels.
+// Potentials that are NaN or +∞ are the caller's error; the kernels still return valid labels.
 func TestMaxOfNaN(t *testing.T) {
 	d := cudatest.Device(t)
 	o := cudaoracles.NewOracle(d)
@@ -200,7 +200,7 @@ func TestMaxOfNaN(t *testing.T) {
 	}
 }
 
-// All labelings of small chains: none is better, none of the same score comes first.
+// Enumeration of small chains: no labeling scores higher, and none with an equal score comes first.
 func TestMaxIsBestOfAll(t *testing.T) {
 	d := cudatest.Device(t)
 	o := cudaoracles.NewOracle(d)
@@ -224,7 +224,7 @@ func TestMaxIsBestOfAll(t *testing.T) {
 	})
 }
 
-// bestOfAll returns the first labeling of the best score, in the order of the last label, then the one before, and so on.
+// bestOfAll returns the first labeling with the best score, ordered by the last label, then by the one before it, and so on.
 func bestOfAll(labels, length int, score func([]int32) float64) ([]int32, float64) {
 	y, best := make([]int32, length), make([]int32, length)
 	value := score(y)
@@ -244,7 +244,7 @@ func bestOfAll(labels, length int, score func([]int32) float64) ([]int32, float6
 	}
 }
 
-// A captured Max answers for the batch that is set when it is replayed.
+// A replay of a captured Max answers for the current batch.
 func TestMaxInGraph(t *testing.T) {
 	d := cudatest.Device(t)
 	o := cudaoracles.NewOracle(d)

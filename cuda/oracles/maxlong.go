@@ -7,26 +7,26 @@ import (
 	"github.com/dsp-go/dsp/cuda/device"
 )
 
-// Chains count as long when the longest has at least this many positions, and a warp per chain would leave the device idle. Parallel
-// in time they cost Y times the work.
+// Chains count as long if the longest has at least manyPositions positions and one warp per chain would leave the device idle. In parallel
+// along time, they cost Y times the work.
 const (
 	manyPositions = 4096
-	busyChains    = 1024 // times labels
+	busyChains    = 1024 // chains times labels
 )
 
-// areLong reports whether an oracle should work on θ in parallel in time.
+// areLong reports whether an oracle should process θ in parallel along time.
 func (θ *Chains) areLong() bool {
 	return θ.Y <= 32 && θ.Longest >= manyPositions && θ.B*θ.Y <= busyChains
 }
 
-// chunks returns how many positions a chunk has, and how many chunks a chain has at most. The two are about equal, since the device
-// goes through both in turn.
+// chunks returns how many positions a chunk has, and the most chunks of a chain. The two are about equal, because kernels loop over
+// each of them in turn.
 func (θ *Chains) chunks() (chunks, step int) {
 	step = max(8, int(math.Sqrt(float64(θ.Longest))))
 	return max(1, device.CeilDiv(θ.Longest, step)), step
 }
 
-// width returns how many labels the kernels for Y ≤ 32 are chosen by.
+// width returns the number of labels for which the kernels for Y ≤ 32 are compiled: 8, 16 or 32.
 func (θ *Chains) width() int {
 	switch {
 	case θ.Y <= 8:
@@ -37,7 +37,7 @@ func (θ *Chains) width() int {
 	return 32
 }
 
-// maxLongScratch is what maxLong keeps between its kernels. See cuda/kernels/maxlong.cu.
+// maxLongScratch holds what runMaxLong passes between its kernels; see cuda/kernels/maxlong.cu.
 type maxLongScratch struct {
 	transfer device.Array[float32] // [B×C×Y×Y]
 	shift    device.Array[float64] // [B×C×Y]
@@ -71,8 +71,8 @@ func (o *Oracle) reserveMaxLong(θ *Chains) {
 	device.Grow(o.d, &s.sums, 2*all, what)
 }
 
-// runMaxLong is Max in parallel in time, for Y ≤ 32. Its best path has the value that Max finds, up to rounding; among paths that tie it
-// is the one that Max finds where no sum of potentials rounds.
+// runMaxLong is Max in parallel along time, for Y ≤ 32. The value of its path equals that of Max up to rounding. If no sum of potentials
+// rounds, it breaks ties as Max does.
 func (o *Oracle) runMaxLong(θ *Chains, a Augmentation, y device.Array[int32], value, gold device.Array[float64]) {
 	o.reserveMaxLong(θ)
 	s, pointers := &o.maxLong, o.max.pointers
@@ -85,7 +85,7 @@ func (o *Oracle) runMaxLong(θ *Chains, a Augmentation, y device.Array[int32], v
 	launch := func(kernel string, grid, block device.Dim, shared int, args ...any) {
 		o.d.Launch(kernel, grid, block, shared, append(append(θ.arguments(a), int32(chunks), int32(step)), args...)...)
 	}
-	shared := 4 * 3 * width // bytes of a warp: rows for δ_{t−1} and δ_t, costs
+	shared := 4 * 3 * width // bytes per warp: rows for δ_{t−1}, δ_t and the costs
 	rows := min(θ.Y, 8)
 	launch(fmt.Sprintf("max_transfer_%s%d", each, width), device.Dim{X: chunks, Y: θ.B, Z: device.CeilDiv(θ.Y, rows)}, device.Dim{X: 32 * rows}, rows*shared,
 		s.transfer, s.shift)

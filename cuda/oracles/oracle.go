@@ -2,9 +2,9 @@ package cudaoracles
 
 import "github.com/dsp-go/dsp/cuda/device"
 
-// Oracle answers the questions of package oracles for every chain of a batch, on the device. Its answers have the same bits
-// in every run. It owns scratch memory, which grows with the batches that it sees. Before a call is captured in a graph, call the
-// Reserve method of the same name.
+// Oracle answers the oracle queries of package oracles for every chain of a batch, on the device. Every run gives the same bits. An
+// Oracle owns scratch memory, which grows with the batches. Before a call is captured in a graph, call the Reserve method of the same
+// name.
 type Oracle struct {
 	d       *device.Device
 	max     maxScratch

@@ -10,11 +10,11 @@ import (
 	cudaoracles "github.com/dsp-go/dsp/cuda/oracles"
 )
 
-// BenchmarkOracles times the oracles on a real device: DSP_CUDA_TEST=device. A position is one of a chain.
+// BenchmarkOracles times the oracles on a real device (DSP_CUDA_TEST=device). ns/position counts the positions of all chains.
 func BenchmarkOracles(b *testing.B) {
 	d := cudatest.Device(b)
 	if d.Info().Emulated() {
-		b.Skip("the emulated device's time says nothing")
+		b.Skip("times on the emulated device are meaningless")
 	}
 	o := cudaoracles.NewOracle(d)
 	defer o.Free()
@@ -71,7 +71,7 @@ func BenchmarkOracles(b *testing.B) {
 	}
 }
 
-// randomChains is drawChains without a normal deviate for each of many numbers.
+// randomChains is a faster drawChains: potentials are uniform on [0, 1) and nothing is forbidden.
 func randomChains(r *rand.Rand, lengths []int, y int, perPosition bool) *potentials {
 	offsets := []int{0}
 	for _, n := range lengths {

@@ -2,7 +2,7 @@ package cudaoracles
 
 import "github.com/dsp-go/dsp/cuda/device"
 
-// What tests look at from outside.
+// Exports for tests outside of the package.
 
 func (o *Oracle) MaxByChain(θ *Chains, a Augmentation, y device.Array[int32], value, gold device.Array[float64]) {
 	o.runMax(θ, a, y, value, gold)

@@ -9,12 +9,12 @@ import (
 // KBest holds up to K outputs of each chain of a batch, best first, on the device.
 type KBest struct {
 	K      int
-	Count  device.Array[int32]   // [B] how many there are, ≤ K
+	Count  device.Array[int32]   // [B] number of outputs, ≤ K
 	Score  device.Array[float64] // [B×K] descending
 	Labels device.Array[int32]   // [K×N] output k labels position t of the batch with Labels[k*N+t]
 }
 
-// Reserve allocates lists of k outputs of chains of these capacities. Their content is undefined.
+// Reserve allocates lists of k outputs for chains of these capacities. Their content is undefined.
 func (best *KBest) Reserve(d *device.Device, θ *Chains, k int) {
 	const what = "the best outputs"
 	best.K = k
@@ -34,7 +34,7 @@ func (best *KBest) Free(d *device.Device) {
 // MaxBest is the largest k that TopK supports.
 const MaxBest = 1 << 14
 
-// topScratch is the scratch memory of the enumeration of best outputs. See cuda/kernels/topk.cu.
+// topScratch is the scratch memory for enumerating the best outputs; see cuda/kernels/topk.cu.
 type topScratch struct {
 	cells, lasts device.Array[int32]  // [(N+B)×K]
 	entries      device.Array[uint32] // [(N+B)×2K×4]
@@ -52,8 +52,8 @@ func (s *topScratch) free(d *device.Device) {
 	*s = topScratch{}
 }
 
-// ReserveTopK allocates scratch memory for TopK of k outputs on chains of these capacities: (40k + 12)·(N+B) + 4·N·Y bytes, beside the
-// lists themselves.
+// ReserveTopK allocates scratch memory for TopK of k outputs on chains of these capacities: (40k + 12)·(N+B) + 4·N·Y bytes, in addition
+// to the lists themselves.
 func (o *Oracle) ReserveTopK(θ *Chains, k int) {
 	const what = "the enumeration of best outputs"
 	s, d, cells := &o.top, o.d, θ.N+θ.B
@@ -67,17 +67,17 @@ func (o *Oracle) ReserveTopK(θ *Chains, k int) {
 	device.Grow(d, &s.path, θ.N, what)
 }
 
-// TopK finds the min(k, number of allowed outputs) best outputs of every chain, best first, with the loss of a. Ties are
-// settled as on the CPU.
+// TopK finds the min(k, number of allowed outputs) best outputs of every chain, best first, with the loss of a. It breaks ties as the
+// CPU does.
 func (o *Oracle) TopK(θ *Chains, a Augmentation, k int, best *KBest) {
 	o.topK(θ, a, k, 0, best, device.Array[float64]{})
 }
 
-// topK finds the k best outputs of every chain; with μ > 0 fewer, where a smoothing by μ gives the others no weight. The scores
+// topK finds the k best outputs of every chain. With μ > 0 it finds fewer if smoothing with μ gives the others no weight. The scores
 // of the gold labels go to gold [B], unless that is empty.
 func (o *Oracle) topK(θ *Chains, a Augmentation, k int, μ float64, best *KBest, gold device.Array[float64]) {
 	if k < 1 || k > MaxBest {
-		o.d.Fail(fmt.Errorf("cuda: %d best outputs, the device finds 1 to %d", k, MaxBest))
+		o.d.Fail(fmt.Errorf("cuda: top-K with K = %d; a device supports 1 to %d", k, MaxBest))
 		return
 	}
 	best.Reserve(o.d, θ, k)

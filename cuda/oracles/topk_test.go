@@ -56,7 +56,7 @@ func TestTopKAgreesWithCPU(t *testing.T) {
 	}
 }
 
-// Potentials that are no numbers lead to no label out of range.
+// With NaN or infinite potentials, labels stay in range.
 func TestTopKOfNaN(t *testing.T) {
 	d := cudatest.Device(t)
 	o := cudaoracles.NewChainOracle(d)
@@ -71,7 +71,7 @@ func TestTopKOfNaN(t *testing.T) {
 				o.TopK(θ.all, 4, &best)
 				cudatest.Must(t, d.Err())
 				if best.Count[1] != 4 {
-					t.Errorf("%d outputs of the chain of numbers", best.Count[1])
+					t.Errorf("%d outputs of the chain without NaN", best.Count[1])
 				}
 				for k := range best.Count[0] {
 					for _, l := range best.Output(k, 0, 130) {

@@ -14,15 +14,15 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// Accelerator does the work of a engine.Engine on a device. The data, the scorer's weights, the optimiser's path and memories stay
-// there, and so do the results of a step until a method returns them.
+// Accelerator does the work of an engine.Engine on a device. The data, the scorer's weights, the optimiser's path and its memories stay on
+// the device. So do the results of a step, until a method returns them.
 type Accelerator struct {
 	*shared
 	oracle oracle
 	scorer cudanets.Scorer
-	moves  *cudanets.Linearised // the scorer, or nil if it is not linearised
+	moves  *cudanets.Linearised // the scorer if it is linearised, else nil
 
-	steps map[cudanets.Capacity]*slot // of batches
+	steps map[cudanets.Capacity]*slot // of steps, by capacity
 	whole *slot                       // of full passes
 	last  *slot                       // of the last step
 
@@ -30,16 +30,16 @@ type Accelerator struct {
 	others   []*Accelerator
 }
 
-// shared is what accelerators on the same data have in common.
+// shared is the state of all accelerators on the same data.
 type shared struct {
 	d       *device.Device
 	data    *cudanets.Data
 	blas    *device.BLAS
 	vectors *vectors
-	round   int  // grows when scratch memory may: graphs captured in an earlier round may use freed memory
-	onHost  bool // the host's oracle answers even where there are kernels
+	round   int  // incremented when scratch memory may move: graphs captured in earlier rounds may use freed memory
+	onHost  bool // use the host's oracle even if there are kernels
 
-	product struct { // ⟨D, w⟩ for the path's iterate
+	product struct { // ⟨D, w⟩ at the path's iterate
 		known bool
 		dot   float64
 	}
@@ -47,14 +47,14 @@ type shared struct {
 
 var _ engine.DualAscender = (*Accelerator)(nil)
 
-// NewAccelerator uploads an objective's data and returns an accelerator for it. With tf32 matrix products are in TF32. An objective
-// that the device cannot evaluate is bad input. Where HasKernels reports false only the network runs on the device, and the
-// structure's oracle answers on all cores of the host. The caller must close the accelerator.
+// NewAccelerator uploads an objective's data and returns an accelerator for it. With tf32, matrix products are in TF32. An objective
+// that the device cannot evaluate is bad input. If HasKernels reports false, only the network runs on the device; the structure's
+// oracle uses all cores of the host. The caller must close the accelerator.
 func NewAccelerator(d *device.Device, o *engine.Objective, tf32 bool) (*Accelerator, error) {
 	return newAccelerator(d, o, tf32, false)
 }
 
-// newAccelerator is NewAccelerator; with onHost the host's oracle answers even where there are kernels.
+// newAccelerator is NewAccelerator; with onHost it uses the host's oracle even if there are kernels.
 func newAccelerator(d *device.Device, o *engine.Objective, tf32, onHost bool) (*Accelerator, error) {
 	if err := CheckObjective(o); err != nil {
 		return nil, err
@@ -77,7 +77,7 @@ func (s *shared) accelerator(o *engine.Objective) (*Accelerator, error) {
 	return s.acceleratorWith(o, scorer)
 }
 
-// acceleratorWith returns an accelerator for an objective on the shared data and a scorer on the device.
+// acceleratorWith returns an accelerator for an objective on the shared data, with a scorer on the device.
 func (s *shared) acceleratorWith(o *engine.Objective, scorer cudanets.Scorer) (a *Accelerator, err error) {
 	a = &Accelerator{shared: s, scorer: scorer, steps: map[cudanets.Capacity]*slot{}}
 	if s.onHost || !HasKernels(o) {
@@ -99,14 +99,14 @@ func (s *shared) acceleratorWith(o *engine.Objective, scorer cudanets.Scorer) (a
 	return a, err
 }
 
-// checkSparse refuses a scorer of sparse inputs for other structures than chains, as bad input.
+// checkSparse refuses, as bad input, a scorer of sparse inputs for any structure but chains.
 func checkSparse(s nets.Scorer) error {
 	form := s.Form()
 	if _, chain := form.Structure.(chains.Chain); chain {
 		return nil
 	}
 	if _, ok := s.(*sparse.Linear); ok {
-		return structured.BadInput("a CUDA device has linear nets of attributes for sequences of labels alone, not for a %s; use --device cpu",
+		return structured.BadInput("a CUDA device supports linear nets on attributes for sequences of labels only, not for a %s; use --device cpu",
 			form.Structure.Name())
 	}
 	return nil
@@ -124,7 +124,7 @@ func (s *shared) scorer(of nets.Scorer) (cudanets.Scorer, error) {
 	case interface{ Network() *nets.Net }:
 		return cudanets.NewExecutor(s.d, of.Network(), s.blas), nil
 	}
-	return nil, structured.BadInput("a CUDA device runs the networks of package nets alone, not %T", of)
+	return nil, structured.BadInput("a CUDA device runs only the networks of package nets, not %T", of)
 }
 
 // Sibling implements engine.Accelerator.
@@ -183,7 +183,7 @@ func (s *shared) free() {
 	s.blas.Close()
 }
 
-// done returns the device's error, or potentials that were not finite since its last call.
+// done returns the device's error, or an error for potentials that were not finite since its last call.
 func (a *Accelerator) done() error {
 	if err := a.d.Sync(); err != nil {
 		return err
@@ -194,13 +194,13 @@ func (a *Accelerator) done() error {
 	return a.d.Err()
 }
 
-// sums waits for the objective's sums.
+// sums waits for the objective's sums and returns them.
 func (a *Accelerator) sums() (engine.Sums, error) {
 	s := a.oracle.ReadSums()
 	return s, a.done()
 }
 
-// overData does work of a kind on all of the given examples, in batches of a full pass's capacity. It clears the sums first.
+// overData calls work for all given examples, in batches of the capacity of a full pass. It clears the sums first. kind identifies the work.
 func (a *Accelerator) overData(ctx context.Context, w []float32, examples []int, kind any, work func(l evaluation)) (engine.Sums, error) {
 	device.Upload(a.d, a.vectors.at, w)
 	a.oracle.ClearSums()
@@ -218,7 +218,7 @@ func (a *Accelerator) overData(ctx context.Context, w []float32, examples []int,
 	return a.sums()
 }
 
-// gradient does work of a kind on all examples, and sets g to the sum of what they pull back.
+// gradient calls work for all examples, and sets g to the sum of their pullbacks.
 func (a *Accelerator) gradient(ctx context.Context, w, g []float32, kind any, work func(l evaluation)) (engine.Sums, error) {
 	device.Zero(a.d, a.vectors.grad)
 	sums, err := a.overData(ctx, w, a.data.All(), kind, func(l evaluation) {
@@ -258,7 +258,7 @@ func (a *Accelerator) Value(ctx context.Context, w []float32, examples []int) (f
 	return sums.Primal, err
 }
 
-// Unit returns the largest relative error of a rounded operation, for what train allows rounding in a certificate.
+// Unit returns the largest relative rounding error of an operation. train uses it to bound the rounding error of a certificate.
 func (a *Accelerator) Unit() float64 {
 	if a.blas.Tf32 {
 		return 1. / (1 << 11)

@@ -21,7 +21,7 @@ import (
 	"github.com/dsp-go/dsp/train/methods"
 )
 
-// network is a Net as prox-linear wants it.
+// network is a net with the methods that prox-linear needs.
 type network struct{ *nets.Net }
 
 func (n network) Linearise() engine.Linearised {
@@ -29,7 +29,7 @@ func (n network) Linearise() engine.Linearised {
 }
 func (n network) Network() *nets.Net { return n.Net }
 
-// learnable is a problem of chains whose labels mostly show in their features.
+// learnable is a problem on chains whose features mostly reveal their labels.
 func learnable(t testing.TB, c nets.Config, loss engine.Loss, s oracles.Smoothing) *train.Problem {
 	rng := rand.New(rand.NewPCG(7, 7))
 	const labels = 3
@@ -50,8 +50,8 @@ func learnable(t testing.TB, c nets.Config, loss engine.Loss, s oracles.Smoothin
 	return &train.Problem{Engine: engine.NewEngine(o, 1), Smoothing: s, Batch: 2, Seed: 3}
 }
 
-// there is the same problem on a device.
-func there(t testing.TB, d *device.Device, p *train.Problem) *train.Problem {
+// deviceProblem returns the same problem on a device.
+func deviceProblem(t testing.TB, d *device.Device, p *train.Problem) *train.Problem {
 	a, err := training.NewAccelerator(d, p.Objective, false)
 	cudatest.Must(t, err)
 	q := *p
@@ -59,7 +59,7 @@ func there(t testing.TB, d *device.Device, p *train.Problem) *train.Problem {
 	return &q
 }
 
-// trained runs a method for some passes from the network's first weights.
+// trained runs some passes of a method from the network's initial weights.
 func trained(t testing.TB, p *train.Problem, m train.Method, passes int) *train.State {
 	t.Helper()
 	w := make([]float32, p.Scorer.Dim())
@@ -74,7 +74,7 @@ func trained(t testing.TB, p *train.Problem, m train.Method, passes int) *train.
 	return s
 }
 
-// Every method does on the device what it does on the CPU, and the same again.
+// Every method gives on the device what it gives on the CPU, and a second run gives the same bits.
 func TestMethodsOnDevice(t *testing.T) {
 	d := cudatest.Device(t)
 	entropy := oracles.Smoothing{Kind: oracles.Entropy, Mu: 0.5}
@@ -111,8 +111,8 @@ func TestMethodsOnDevice(t *testing.T) {
 			c := cases[name]
 			p := learnable(t, c.net, c.loss, c.s)
 			want := trained(t, p, c.method(), 3)
-			got := trained(t, there(t, d, p), c.method(), 3)
-			again := trained(t, there(t, d, p), c.method(), 3)
+			got := trained(t, deviceProblem(t, d, p), c.method(), 3)
+			again := trained(t, deviceProblem(t, d, p), c.method(), 3)
 			cudatest.Near(t, "w", got.W, want.W, 1e-3)
 			if !(math.Abs(got.Primal-want.Primal) <= 1e-4*(1+want.Primal)) {
 				t.Errorf("F is %v, on the CPU %v", got.Primal, want.Primal)
@@ -127,7 +127,7 @@ func TestMethodsOnDevice(t *testing.T) {
 	}
 }
 
-// Linear nets of attributes train there, too, with steps of all examples and of one.
+// Linear nets on attributes train on the device, with steps on all examples and on one.
 func TestSparseOnDevice(t *testing.T) {
 	d := cudatest.Device(t)
 	for _, edges := range []int{0, 3} {
@@ -135,17 +135,17 @@ func TestSparseOnDevice(t *testing.T) {
 		for _, batch := range []int{1, 6} {
 			o := &engine.Objective{Scorer: net, Data: set, Lambda: 0.1}
 			p := &train.Problem{Engine: engine.NewEngine(o, 1), Batch: batch, Seed: 3}
-			want, got := trained(t, p, &methods.BCFW{}, 2), trained(t, there(t, d, p), &methods.BCFW{}, 2)
+			want, got := trained(t, p, &methods.BCFW{}, 2), trained(t, deviceProblem(t, d, p), &methods.BCFW{}, 2)
 			cudatest.Near(t, "w", got.W, want.W, 1e-4)
 		}
 	}
 }
 
-// What cannot be done is refused, and weights that are no longer finite are told with the example.
+// Unsupported objectives are refused, and an error about weights that are not finite names the example.
 func TestAcceleratorRefuses(t *testing.T) {
 	d := cudatest.Device(t)
 	p := learnable(t, nets.Config{Net: "mlp", Hidden: []int{3}}, engine.Hinge, oracles.Smoothing{})
-	q := there(t, d, p)
+	q := deviceProblem(t, d, p)
 	s := &train.State{W: p.Scorer.(network).Init(1)}
 	m := &methods.SGD{Rate: 1e30}
 	cudatest.Must(t, m.Start(t.Context(), q, s))

@@ -10,39 +10,39 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// ChainEvaluation evaluates an Objective on a batch, whose examples may change between calls, and owns the memory for that. Captured
+// ChainEvaluation evaluates an Objective on a batch and owns the memory for that. The batch's examples may change between calls. Captured
 // graphs may contain calls of all methods but Reserve, ReserveChange and Free.
 type ChainEvaluation struct {
 	Objective *Objective
 	Batch     *cudanets.Batch
 	Scores    cudaoracles.Chains // θ with the constraints applied, without ℓ
-	Answer    cudaoracles.Answer // of the last Ask, or what Recall put there
+	Answer    cudaoracles.Answer // set by Ask or Recall
 	V         struct {
 		Node device.Array[float32] // [Rows×Y]
 		Edge device.Array[float32] // [Y×Y], summed over chains; or [Rows×Y×Y]
 	} // the cotangent for Pullback, from the last Difference or Change
 
-	before         cudaoracles.Answer    // of Change, at the other point
+	before         cudaoracles.Answer    // used by Change, at the first point
 	asked, wantMax bool                  // of the last answer
-	labels         device.Array[int32]   // [Rows] of Value
-	moved          device.Array[int32]   // [Chains]; zero but between difference and tally
+	labels         device.Array[int32]   // [Rows] used by Value
+	moved          device.Array[int32]   // [Chains] zero except between difference and tally
 	node, edge     device.Array[float64] // sums of difference's blocks
 	groups         struct{ v, u device.Array[float64] }
 }
 
-// How many entries a block of kernels over rows takes, and how many chains a group has. The kernels have the same constants.
+// Entries per block of kernels over rows, and chains per group. The kernels have the same constants.
 const (
 	blockEntries = 2048
 	groupChains  = 16
 )
 
-// rowsPerBlock returns how many rows of that width a block takes. It depends on the width alone, so that sums have the same bits
-// whatever the capacities.
+// rowsPerBlock returns how many rows of the given width a block processes. It depends on the width only, so that sums have the same
+// bits for all capacities.
 func rowsPerBlock(width int) int { return max(1, blockEntries/width) }
 
 func rowBlocks(rows, width int) int { return device.CeilDiv(rows, rowsPerBlock(width)) }
 
-// NewEvaluation returns an evaluation for a batch. Call Reserve before it is captured in a graph.
+// NewEvaluation returns an evaluation for a batch. Call Reserve before capturing its calls in a graph.
 func (o *Objective) NewEvaluation(b *cudanets.Batch) *ChainEvaluation {
 	d, what := o.Data.Device, "potentials and marginals"
 	y, perPosition := cudanets.ChainShape(o.Scorer.Form())
@@ -67,7 +67,7 @@ func (o *Objective) NewEvaluation(b *cudanets.Batch) *ChainEvaluation {
 	return l
 }
 
-// newAnswer allocates the oracle's answers about a batch.
+// newAnswer allocates the oracle's answers for a batch.
 func (o *Objective) newAnswer(b *cudanets.Batch) cudaoracles.Answer {
 	d, what := o.Data.Device, "the oracle's answers"
 	y, _ := cudanets.ChainShape(o.Scorer.Form())
@@ -87,9 +87,9 @@ func freeAnswer(d *device.Device, a cudaoracles.Answer) {
 	device.Free(d, a.Edge)
 }
 
-// Reserve allocates the memory that the scorer and the oracle need for the evaluation with that smoothing. Call it before calls are
-// captured in a graph. Graphs that were captured before it must not be replayed. It returns an error for what the scorer cannot do
-// on the device.
+// Reserve allocates the memory that the scorer and the oracle need for an evaluation with this smoothing. Call it before capturing calls
+// in a graph. Graphs captured before Reserve must not be replayed. It returns an error if the device does not support the
+// scorer.
 func (l *ChainEvaluation) Reserve(s oracles.Smoothing) error {
 	o := l.Objective
 	if err := o.Scorer.Reserve(l.Batch); err != nil {
@@ -122,7 +122,7 @@ func (l *ChainEvaluation) Free() {
 	freeAnswer(d, l.before)
 }
 
-// Score computes the batch's potentials at w, notes the first that is NaN or +∞, and applies the constraints.
+// Score computes the batch's potentials at w, records the first that is NaN or +∞, and applies the constraints.
 func (l *ChainEvaluation) Score(w device.Array[float32]) {
 	o, b, y := l.Objective, l.Batch, l.Scores.Y
 	o.Scorer.Score(w, b, l.Scores.Parts())
@@ -134,7 +134,7 @@ func (l *ChainEvaluation) Score(w device.Array[float32]) {
 	l.constrain(l.Scores.Node, b.Rows, y, o.start, o.end, allowed, edges, 0)
 }
 
-// constrain launches the kernel for rows of x and, unless they are empty, edges that all chains share.
+// constrain launches the kernel for the rows of x and, unless it is empty, for the edges that all chains share.
 func (l *ChainEvaluation) constrain(x device.Array[float32], rows, width int, start, end, always device.Array[uint8], shared device.Array[float32], steps int32) {
 	o, b, all := l.Objective, l.Batch, rows
 	if !shared.IsEmpty() {
@@ -149,13 +149,13 @@ func (o *Objective) launchRows(kernel string, rows, width, shared int, args ...a
 	o.Data.Device.Launch(kernel, device.Dim{X: rowBlocks(rows, width)}, device.Dim{X: device.BlockThreads}, shared, args...)
 }
 
-// Ask scores the batch at w and asks the smoothed oracle; a smooth loss has its own smoothing. wantMax matters for the hinge only.
+// Ask scores the batch at w and queries the smoothed oracle; a smooth loss has its own smoothing. wantMax matters for the hinge only.
 func (l *ChainEvaluation) Ask(w device.Array[float32], s oracles.Smoothing, wantMax bool) {
 	l.asked, l.wantMax = true, wantMax && !l.Objective.Loss.Smooth()
-	l.ask(w, s, l.wantMax, &l.Answer)
+	l.query(w, s, l.wantMax, &l.Answer)
 }
 
-func (l *ChainEvaluation) ask(w device.Array[float32], s oracles.Smoothing, wantMax bool, answer *cudaoracles.Answer) {
+func (l *ChainEvaluation) query(w device.Array[float32], s oracles.Smoothing, wantMax bool, answer *cudaoracles.Answer) {
 	o := l.Objective
 	l.Score(w)
 	o.Oracle.Answer(&l.Scores, o.augmentation(l.Batch), o.smoothing(s), answer, wantMax)
@@ -174,8 +174,8 @@ func (l *ChainEvaluation) Value(w device.Array[float32]) {
 	l.tally(l.Answer.Value, l.Answer.Value, none, none, device.Array[int32]{}, device.Array[int32]{})
 }
 
-// Difference sets V to c_i(u_i − r_i) for the answers u_i, where r_i is what the memory holds or (nil) the gold output, and
-// adds to all sums. It does not change the memory.
+// Difference sets V to c_i(u_i − r_i) for the answers u_i and adds to all sums. r_i comes from the memory, or is the gold output if memory is
+// nil. The memory does not change.
 func (l *ChainEvaluation) Difference(memory *Memory) {
 	moved := device.Array[int32]{}
 	if memory == nil {
@@ -194,12 +194,12 @@ func (l *ChainEvaluation) Difference(memory *Memory) {
 	l.tally(value, most, l.node, l.edge, exact, moved)
 }
 
-// Change sets V to the change of the answers from one point to another, c_i(u_i(to) − u_i(from)). It adds to no sums.
+// Change sets V to the change of the answers between two points, c_i(u_i(to) − u_i(from)). It does not change the sums.
 func (l *ChainEvaluation) Change(from, to device.Array[float32], s oracles.Smoothing) {
 	if l.before.Value.IsEmpty() {
 		l.Objective.Data.Device.Fail(errors.New("cuda: Change without ReserveChange"))
 	}
-	l.ask(from, s, false, &l.before)
+	l.query(from, s, false, &l.before)
 	l.Ask(to, s, false)
 	none := device.Array[int32]{}
 	l.difference(l.before.Node, l.before.Edge, none, none, none)
@@ -209,10 +209,10 @@ func (l *ChainEvaluation) Change(from, to device.Array[float32], s oracles.Smoot
 func (l *ChainEvaluation) Recall(w device.Array[float32], memory *Memory) {
 	l.Score(w)
 	l.asked = false
-	memory.recall(l)
+	memory.store(l)
 }
 
-// Pullback adds Jᵀv to grad [Dim], for the v of the last Difference or Change.
+// Pullback adds Jᵀv to grad [Dim], for v from the last Difference or Change.
 func (l *ChainEvaluation) Pullback(grad device.Array[float32]) {
 	l.Objective.Scorer.Pullback(cudanets.Parts{l.V.Node, l.V.Edge}, grad)
 }
@@ -223,8 +223,8 @@ const (
 	sharedEdges
 )
 
-// difference sets V to c(u − r) and leaves its sums in node and edge. References are rows of node and edge: those that source
-// and example number, or the batch's own where these are empty; none where node is.
+// difference sets V to c(u − r) and leaves its block sums in l.node and l.edge. The references r are the rows of node and edge at the
+// indices source and example, or at the batch's own indices if these are empty; there are no references if node is empty.
 func (l *ChainEvaluation) difference(node, edge device.Array[float32], source, example, moved device.Array[int32]) {
 	o, b, y, d := l.Objective, l.Batch, l.Scores.Y, l.Objective.Data.Device
 	flags := 0

@@ -6,17 +6,17 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// exchange holds potentials, or a cotangent to pull back, of batches of one capacity, on the device and on the host. All parts are in
-// one array, so that one copy moves them. Tied parts come first, and the padding at the end is not copied.
+// exchange holds the potentials of batches of one capacity, or a cotangent to pull back, on the device and on the host. All parts are in
+// one array, so that one copy moves them. Tied parts come first; padding at the end is not copied.
 type exchange struct {
 	all   device.Array[float32]
 	host  []float32
-	parts cudanets.Parts // of all
-	at    []int          // where each part begins
-	used  int            // numbers of host that the batch uses
+	parts cudanets.Parts // slices of the device array
+	at    []int          // start of each part
+	used  int            // length of host that the batch uses
 }
 
-// partAlignment is the alignment of parts, in numbers: that of arrays.
+// partAlignment is the alignment of parts, counted in float32; it is that of arrays.
 const partAlignment = device.Alignment / 4
 
 func newExchange(d *device.Device, form structured.Form, b *cudanets.Batch) exchange {
@@ -39,7 +39,7 @@ func newExchange(d *device.Device, form structured.Form, b *cudanets.Batch) exch
 	return x
 }
 
-// numbersOf returns how many numbers of a part a batch has, and where its examples' rows begin; nil where they share one.
+// numbersOf returns the size of a part for a batch, and the offsets of its examples' rows; nil if they share one row.
 func numbersOf(batch *structured.Batch, part structured.Shape) (n int, offsets []int) {
 	if part.Rows == structured.Tied {
 		return part.Width, nil
@@ -48,7 +48,7 @@ func numbersOf(batch *structured.Batch, part structured.Shape) (n int, offsets [
 	return offsets[len(offsets)-1] * part.Width, offsets
 }
 
-// shape sets used for a batch, and zeroes padding on the host.
+// shape sets used for a batch, and zeroes the padding on the host.
 func (x *exchange) shape(batch *structured.Batch, form structured.Form) {
 	x.used = 0
 	for k, part := range form.Parts {
@@ -70,7 +70,7 @@ func (x *exchange) download(d *device.Device, batch *structured.Batch, form stru
 	}
 }
 
-// upload copies the host's numbers to the device, and zeroes the rest there.
+// upload copies the host's part of the batch to the device, and zeroes the rest there.
 func (x *exchange) upload(d *device.Device) {
 	device.Upload(d, x.all, x.host[:x.used])
 	device.Zero(d, x.all.Slice(x.used, x.all.Len()))
@@ -93,7 +93,7 @@ func rangeOf(θ *structured.Potentials, lo, hi int, some *structured.Potentials)
 	}
 }
 
-// between returns offsets lo to hi from offset lo on.
+// between returns offsets lo to hi, counted from offset lo.
 func between(to, offsets []int, lo, hi int) []int {
 	to = to[:0]
 	for _, at := range offsets[lo : hi+1] {

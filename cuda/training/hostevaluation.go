@@ -13,23 +13,23 @@ import (
 type hostEvaluation struct {
 	o      *hostOracle
 	batch  *cudanets.Batch
-	host   structured.Batch // the same on the host
-	θ, v   exchange         // θ as the scorer writes it, and what is pulled back
+	host   structured.Batch // the same batch on the host
+	θ, v   exchange         // potentials from the scorer, and the cotangent to pull back
 	scores structured.Potentials
 	shards []hostShard
-	used   int  // shards of the batch set now
-	finite bool // the potentials are finite, and there are answers
+	used   int  // shards of the current batch
+	finite bool // the potentials are finite and there are answers
 
 	asked, wantMax bool // of the last answers
 }
 
-// shardExamples is how many examples a shard has: a core takes a shard at a time.
+// shardExamples is the number of examples in a shard; cores work on one shard at a time.
 const shardExamples = 4
 
-// hostShard is a few consecutive examples of a batch.
+// hostShard is a range of consecutive examples of a batch.
 type hostShard struct {
-	first          int                   // of the batch
-	θ              structured.Potentials // a view; with ℓ added
+	first          int                   // first example, in the batch
+	θ              structured.Potentials // view of the potentials, with ℓ added
 	answer, before oracles.Answer
 	v              structured.Marginals // c_i(u_i − r_i)
 	gold, value    []float64
@@ -52,8 +52,8 @@ func (l *hostEvaluation) captured() bool { return false }
 // ReserveChange implements evaluation.
 func (l *hostEvaluation) ReserveChange() {}
 
-// score computes the batch's potentials at w, moves them to the host, and applies constraints and loss. Where they are not finite,
-// or the device has failed, there are no shards.
+// score computes the batch's potentials at w, downloads them, and applies constraints and loss. If they are not finite, or the device
+// has failed, there are no shards.
 func (l *hostEvaluation) score(w device.Array[float32]) {
 	o := l.o
 	o.scorer.Score(w, l.batch, l.θ.parts)
@@ -85,7 +85,7 @@ func (l *hostEvaluation) score(w device.Array[float32]) {
 	}, true)
 }
 
-// each does work for every shard on all cores; with cut it makes the shards first.
+// each calls work for every shard, on all cores; with cut it creates the shards first.
 func (l *hostEvaluation) each(work func(s *hostShard, oracle oracles.Maximiser), cut bool) {
 	l.o.parallel(l.used, func(k int, oracle oracles.Maximiser) {
 		s := &l.shards[k]
@@ -129,10 +129,10 @@ func (l *hostEvaluation) Value(w device.Array[float32]) {
 	l.tally()
 }
 
-// weight returns c_i of an example of a shard.
+// weight returns c_i of example b of a shard.
 func (l *hostEvaluation) weight(s *hostShard, b int) float64 { return l.o.Data.Weight(l.example(s, b)) }
 
-// example returns the number in the data of an example of a shard.
+// example returns the index in the data of example b of a shard.
 func (l *hostEvaluation) example(s *hostShard, b int) int { return l.host.Examples[s.first+b] }
 
 // Recall implements evaluation.
@@ -224,7 +224,7 @@ func (l *hostEvaluation) Change(from, to device.Array[float32], s oracles.Smooth
 	l.send()
 }
 
-// tally adds the shards' sums, in their order, to the objective's.
+// tally adds the shards' sums to the objective's, in the order of the shards.
 func (l *hostEvaluation) tally() {
 	for k := range l.used {
 		l.o.add(l.shards[k].sums)
@@ -232,7 +232,7 @@ func (l *hostEvaluation) tally() {
 	device.Upload(l.o.data.Device, l.o.onto, l.o.running[:])
 }
 
-// send copies the shards' v to the device.
+// send uploads the shards' v to the device.
 func (l *hostEvaluation) send() {
 	o := l.o
 	if !l.finite {

@@ -15,9 +15,9 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// hostOracle answers on the host for an objective whose network runs on a device: for structures, task losses and constraints
-// without kernels. One copy brings a batch's potentials to the host, the structure's oracle answers on all cores, and one copy takes
-// the cotangent to the device. Memories stay on the host. Results do not depend on the number of cores.
+// hostOracle evaluates the loss on the host while the network runs on a device. It serves structures, task losses and constraints
+// without kernels. One copy downloads a batch's potentials, the structure's oracle answers on all cores, and one copy uploads the
+// cotangent. Memories stay on the host. Results do not depend on the number of cores.
 type hostOracle struct {
 	*engine.Objective
 	data    *cudanets.Data
@@ -28,11 +28,11 @@ type hostOracle struct {
 	workers []oracles.Maximiser // one per core
 
 	running [NumSums]float64
-	onto    device.Array[float64] // the running sums on the device
+	onto    device.Array[float64] // running sums on the device
 	bad     error                 // potentials that were not finite
 }
 
-// newHostOracle returns bad input for a loss that the structure's oracle cannot answer for.
+// newHostOracle returns bad input if the structure's oracle does not support the loss.
 func newHostOracle(data *cudanets.Data, of *engine.Objective, scorer cudanets.Scorer) (*hostOracle, error) {
 	form := of.Scorer.Form()
 	o := &hostOracle{Objective: of, data: data, scorer: scorer, form: form, task: of.Task, kind: kinds.Of(form.Structure)}
@@ -92,7 +92,7 @@ func (o *hostOracle) found(batch *structured.Batch, θ *structured.Potentials) {
 	o.bad = &engine.NonFiniteError{Where: where}
 }
 
-// parallel does work(k, oracle) for k from 0 to n-1 on all cores, each with an oracle of its own. A panic is the device's error.
+// parallel calls work(k, oracle) for k from 0 to n-1 on all cores, each with its own oracle. A panic becomes the device's error.
 func (o *hostOracle) parallel(n int, work func(k int, oracle oracles.Maximiser)) {
 	var next atomic.Int64
 	var group sync.WaitGroup
@@ -122,7 +122,7 @@ func (o *hostOracle) newMemory() ownedMemory {
 	return m
 }
 
-// hostMemory is a engine.Memory for an accelerator whose oracle is on the host.
+// hostMemory is an engine.Memory for an accelerator whose oracle is on the host.
 type hostMemory struct {
 	structured.Marginals
 	data *structured.Dataset

@@ -6,12 +6,12 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// NewAcceleratorWithHostOracle is NewAccelerator as if there were no kernels.
+// NewAcceleratorWithHostOracle is NewAccelerator without kernels.
 func NewAcceleratorWithHostOracle(d *device.Device, o *engine.Objective) (*Accelerator, error) {
 	return newAccelerator(d, o, false, true)
 }
 
-// NewAcceleratorWith is NewAccelerator with a scorer of one's own on the device.
+// NewAcceleratorWith is NewAccelerator with a custom scorer on the device.
 func NewAcceleratorWith(d *device.Device, o *engine.Objective, scorer cudanets.Scorer) (*Accelerator, error) {
 	s := &shared{d: d, data: cudanets.NewData(d, o.Data), blas: device.NewBLAS(d, false), vectors: newVectors(d, o.Scorer.Dim())}
 	return s.acceleratorWith(o, scorer)

@@ -20,14 +20,14 @@ import (
 	"github.com/dsp-go/dsp/train/methods"
 )
 
-// told is what an accelerator tells of some passes, steps and a memory.
-type told struct {
+// results holds what an accelerator returns for some passes, steps and a memory.
+type results struct {
 	numbers []float64
 	vectors [][]float32
 }
 
-// tell asks an accelerator for everything that the methods ask for.
-func tell(t *testing.T, a engine.DualAscender, c *lossCase) (all told) {
+// collect makes every call that methods make, and collects the results.
+func collect(t *testing.T, a engine.DualAscender, c *lossCase) (all results) {
 	t.Helper()
 	ctx := t.Context()
 	sums := func(s engine.Sums, err error) {
@@ -95,7 +95,7 @@ func tell(t *testing.T, a engine.DualAscender, c *lossCase) (all told) {
 	return all
 }
 
-func (a *told) compare(t *testing.T, what string, with told) {
+func (a *results) compare(t *testing.T, what string, with results) {
 	t.Helper()
 	top := 0.0
 	for _, x := range with.numbers {
@@ -109,25 +109,25 @@ func (a *told) compare(t *testing.T, what string, with told) {
 	}
 }
 
-// The host's oracle in place of the kernels: the same answers, whatever the number of cores.
+// The host's oracle gives the same results as the kernels, with any number of cores.
 func TestHostOracleTellsWhatKernelsTell(t *testing.T) {
 	d := cudatest.Device(t)
 	lossCases(t, func(t *testing.T, c *lossCase) {
 		kernels, err := training.NewAccelerator(d, &c.Objective, false)
 		cudatest.Must(t, err)
 		defer kernels.Close()
-		want := tell(t, kernels, c)
+		want := collect(t, kernels, c)
 		for range 2 {
 			host, err := training.NewAcceleratorWithHostOracle(d, &c.Objective)
 			cudatest.Must(t, err)
-			got := tell(t, host, c)
+			got := collect(t, host, c)
 			got.compare(t, "the host's oracle", want)
 			host.Close()
 		}
 	})
 }
 
-// Networks train with the host's oracle as on the CPU, and the same again.
+// Networks train with the host's oracle as on the CPU, and a second run gives the same bits.
 func TestMethodsWithHostOracle(t *testing.T) {
 	d := cudatest.Device(t)
 	l2 := oracles.Smoothing{Kind: oracles.L2, K: 3, Mu: 0.5}
@@ -157,13 +157,13 @@ func TestMethodsWithHostOracle(t *testing.T) {
 				t.Errorf("F is %v, on the CPU %v", got.Primal, want.Primal)
 			}
 			if !slices.Equal(got.W, again.W) {
-				t.Error("the same again gives other bits")
+				t.Error("a second run gives other bits")
 			}
 		})
 	}
 }
 
-// halved is a task loss that no kernel knows.
+// halved is a task loss without kernels.
 type halved struct{ structured.TaskLoss }
 
 func (h halved) Loss(y, gold []int32) float64 { return h.TaskLoss.Loss(y, gold) / 2 }
@@ -183,7 +183,7 @@ func (h halved) Augment(θ *structured.Potentials, b int, gold structured.Gold) 
 	}
 }
 
-// A task loss without kernels has the host's oracle, and is that of the CPU.
+// A task loss without kernels uses the host's oracle and gives the CPU's result.
 func TestTaskLossWithoutKernels(t *testing.T) {
 	d := cudatest.Device(t)
 	p := learnable(t, nets.Config{Net: "linear"}, engine.Hinge, oracles.Smoothing{})
@@ -195,7 +195,7 @@ func TestTaskLossWithoutKernels(t *testing.T) {
 		t.Error("this loss has kernels")
 	}
 	bcfw := func() train.Method { return &methods.BCFW{} }
-	want, got := trained(t, p, bcfw(), 2), trained(t, there(t, d, p), bcfw(), 2)
+	want, got := trained(t, p, bcfw(), 2), trained(t, deviceProblem(t, d, p), bcfw(), 2)
 	cudatest.Near(t, "w", got.W, want.W, 1e-4)
 }
 
@@ -212,12 +212,12 @@ func TestHostOracleFindsWhatIsNotFinite(t *testing.T) {
 		t.Errorf("a full pass: %v", err)
 	}
 	if err := a.Change(t.Context(), w, p.Scorer.(network).Init(1), []int{1, 2}, oracles.Smoothing{}); !errors.As(err, &bad) {
-		t.Errorf("a change from there: %v", err)
+		t.Errorf("a change between points with NaN: %v", err)
 	}
 	cudatest.Must(t, a.Change(t.Context(), p.Scorer.(network).Init(2), p.Scorer.(network).Init(1), []int{1, 2}, oracles.Smoothing{}))
 }
 
-// grid is another structure than a chain, as far as a device sees.
+// grid is a structure other than a chain, as far as a device can tell.
 type grid struct{ chains.Chain }
 
 func (grid) Name() string { return "grid" }

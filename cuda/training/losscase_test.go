@@ -19,7 +19,7 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// lossCase is an objective on a sparse linear scorer, at some weights.
+// lossCase is an objective with a sparse linear scorer, and weights.
 type lossCase struct {
 	engine.Objective
 	net       *sparse.Linear
@@ -27,13 +27,13 @@ type lossCase struct {
 	w, to     []float32
 }
 
-// lossCases are all losses and smoothings, with edges shared and per position, and each with some of the task's features.
+// lossCases calls test for all losses and smoothings, with shared and per-position edges, each with some of the task's features.
 func lossCases(t *testing.T, test func(t *testing.T, c *lossCase)) {
 	k := uint64(0)
 	for _, loss := range []engine.Loss{engine.Hinge, engine.CRF, engine.SoftmaxMargin} {
 		for _, s := range []oracles.Smoothing{{}, {Kind: oracles.L2, Mu: 0.7, K: 3}, {Kind: oracles.L2, Mu: 2}, {Kind: oracles.Entropy, Mu: 0.5}} {
 			if loss.Smooth() && s.Kind != oracles.None {
-				continue // it has its own
+				continue // it has its own smoothing
 			}
 			for edges := range 2 {
 				for feature, labels := range []int{3, 5, 17} {
@@ -65,7 +65,7 @@ func lossCases(t *testing.T, test func(t *testing.T, c *lossCase)) {
 	}
 }
 
-// constrain forbids starts, ends and transitions that no gold output has.
+// constrain forbids some starts, ends and transitions that do not occur in the gold outputs.
 func constrain(rng *rand.Rand, o *engine.Objective, labels int) {
 	c := &chains.Constraints{Start: make([]bool, labels), End: make([]bool, labels), Transition: make([]bool, labels*labels)}
 	for _, part := range [][]bool{c.Start, c.End, c.Transition} {
@@ -89,7 +89,7 @@ func constrain(rng *rand.Rand, o *engine.Objective, labels int) {
 	o.Constraints = c
 }
 
-// onDevice is the case's objective on a device, with a evaluation for some or all of its examples, and weights.
+// onDevice is a case on a device: the objective, an evaluation for some or all of its examples, and the weights.
 type onDevice struct {
 	d          *device.Device
 	data       *cudanets.Data
@@ -117,7 +117,7 @@ func (c *lossCase) onDevice(t testing.TB, d *device.Device, chains, rows int) *o
 	return x
 }
 
-// all is a batch of all the case's examples.
+// all returns a batch of all examples of the case.
 func (c *lossCase) all() []int {
 	examples := make([]int, c.Data.Len())
 	for i := range examples {

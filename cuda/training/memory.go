@@ -6,7 +6,7 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Memory is a engine.Memory on a device: a point r_i of the marginal polytope for every example, laid out as there.
+// Memory is an engine.Memory on a device: a point r_i of the marginal polytope for every example, in the same layout.
 type Memory struct {
 	objective *Objective
 	Node      device.Array[float32] // [ΣT×Y]
@@ -61,8 +61,8 @@ func (m *Memory) remember(l *ChainEvaluation, by device.Array[float32], γ float
 	}
 }
 
-// recall makes r_i the answers of an evaluation's examples.
-func (m *Memory) recall(l *ChainEvaluation) {
+// store sets r_i to the answers of an evaluation's examples.
+func (m *Memory) store(l *ChainEvaluation) {
 	o, b, y := m.objective, l.Batch, l.Scores.Y
 	rows := func(u, r device.Array[float32], index device.Array[int32], n, width int) {
 		o.launchRows("recall", n, width, 0, u, index, r, int32(n), int32(width), int32(rowsPerBlock(width)))
@@ -75,7 +75,7 @@ func (m *Memory) recall(l *ChainEvaluation) {
 	}
 }
 
-// Store copies the memory to the parts of a engine.Memory.
+// Store copies the memory to the parts of an engine.Memory.
 func (m *Memory) Store(parts []structured.Part) error {
 	d := m.objective.Data.Device
 	device.Download(d, parts[0].Values, m.Node)
@@ -83,7 +83,7 @@ func (m *Memory) Store(parts []structured.Part) error {
 	return d.Err()
 }
 
-// Load copies such parts to the memory.
+// Load copies parts of an engine.Memory to the memory.
 func (m *Memory) Load(parts []structured.Part) {
 	d := m.objective.Data.Device
 	device.Upload(d, m.Node, parts[0].Values)

@@ -30,9 +30,9 @@ func TestEdgesAloneMayMove(t *testing.T) {
 		x.evaluation.Recall(x.w, memory)
 		x.evaluation.Difference(memory)
 		if moved := x.o.ReadSums().Moved; moved != 0 {
-			t.Errorf("%d moved from themselves", moved)
+			t.Errorf("%d answers differ from themselves", moved)
 		}
-		last := []int{9 + 4, (5+3)*9 + 4}[edges] // a step of example 0, which is chain 1
+		last := []int{9 + 4, (5+3)*9 + 4}[edges] // a transition of example 0, which is chain 1
 		device.Upload(d, x.evaluation.Answer.Edge.Slice(last, last+1), []float32{5})
 		x.evaluation.Difference(memory)
 		if moved := x.o.ReadSums().Moved; moved != 1 {

@@ -21,7 +21,7 @@ func TestNonFinitePotentialsAreFound(t *testing.T) {
 		c := &lossCase{}
 		c.Data, c.net = cudatest.SparseCase(t, rng, 4, 20, edges, nets.EdgesTransition, false, 3, 1, 0, 20, 6)
 		c.Scorer, c.Data.Lines = c.net, []int{1, 5, 7, 8, 29}
-		c.Data.Attributes.Index[c.Data.Attributes.Offsets[c.Data.Offsets[3]+4]] = 19 // and nobody else's
+		c.Data.Attributes.Index[c.Data.Attributes.Offsets[c.Data.Offsets[3]+4]] = 19 // an attribute that occurs nowhere else
 		for k := range c.Data.Attributes.Index {
 			if p := c.Data.Attributes.Offsets[c.Data.Offsets[3]+4]; k != p && c.Data.Attributes.Index[k] == 19 {
 				c.Data.Attributes.Index[k] = 0
@@ -42,7 +42,7 @@ func TestNonFinitePotentialsAreFound(t *testing.T) {
 			return ""
 		}
 		if where := ask(x.w, 0, 1, 2, 4); where != "" {
-			t.Errorf("without the example: %s", where)
+			t.Errorf("in a batch without the example: %s", where)
 		}
 		if where := ask(x.w, 4, 3, 0); where != "example 3 (test:8)" {
 			t.Errorf("found at %q", where)
@@ -51,12 +51,12 @@ func TestNonFinitePotentialsAreFound(t *testing.T) {
 			t.Errorf("edges found at %q", where)
 		}
 		if where := ask(x.w, 4); where != "" {
-			t.Errorf("it is told again: %s", where)
+			t.Errorf("it is reported again: %s", where)
 		}
 	}
 }
 
-// garbled is a scorer that leaves anything as the step into a chain's first position, which nobody is to read.
+// garbled is a scorer that writes garbage as the transition into a chain's first position, which nothing may read.
 type garbled struct {
 	cudanets.Scorer
 	d *device.Device
@@ -95,7 +95,7 @@ func TestStepsIntoFirstPositionsAreNotRead(t *testing.T) {
 			got := slices.Concat(x.pullback(), cudatest.Downloaded(d, memory.Edge), []float32{float32(sums.Linear), float32(sums.Smoothed), float32(sums.Entropy)})
 			cudatest.Must(t, x.o.NonFinite())
 			if garble && !slices.Equal(got, want) {
-				t.Errorf("%v: something was read", loss)
+				t.Errorf("%v: the garbage was read", loss)
 			}
 			want = got
 		}

@@ -15,8 +15,8 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// Objective is the part of a engine.Objective between potentials and what is pulled back, on a device: the loss f_i with its
-// constraints and example weights. Its evaluations do the work, batch by batch, and add what they find to its sums.
+// Objective is the part of an engine.Objective between potentials and cotangents, on a device: the loss f_i with its constraints and
+// example weights. Its evaluations work batch by batch and add to its sums.
 type Objective struct {
 	Data   *cudanets.Data
 	Loss   engine.Loss
@@ -25,26 +25,26 @@ type Objective struct {
 	Oracle *cudaoracles.Oracle
 	Sums   device.Array[float64] // [NumSums] running sums; see SumPrimal and those after it
 
-	cost                   device.Array[float32] // [Y] of a wrong label, or empty
-	start, end, transition device.Array[uint8]   // 1 where constraints forbid, or empty
-	bad                    device.Array[int32]   // [1] the first position in the data with a potential that is NaN or +∞
+	cost                   device.Array[float32] // [Y] cost of a wrong label, or empty
+	start, end, transition device.Array[uint8]   // 1 for what constraints forbid, or empty
+	bad                    device.Array[int32]   // [1] first position in the data with a potential that is NaN or +∞
 }
 
-// The places of Sums: each is a sum over examples, weighted by c_i, as engine.Engine computes it. r_i is the gold output, or the point
-// that a Memory holds.
+// Indices of Sums. Each entry is a sum over examples, weighted by c_i, as in engine.Engine. r_i is the gold output, or the point in a
+// Memory.
 const (
-	SumPrimal   = iota // f_i; with the hinge where the max was asked for
+	SumPrimal   = iota // f_i; with the hinge only if the max was computed
 	SumSmoothed        // f_i with the smoothed max
 	SumLinear          // ⟨u_i − r_i, θ_i + ℓ_i⟩
 	SumLoss            // ⟨u_i − r_i, ℓ_i⟩
-	SumEntropy         // entropy of u_i, where the loss is a log-partition function
+	SumEntropy         // entropy of u_i, if the loss is a log-partition function
 	SumExact           // examples (not weighted) with an exact answer
-	SumMoved           // examples (not weighted) with u_i ≠ r_i; all of them where r_i is the gold output
+	SumMoved           // examples (not weighted) with u_i ≠ r_i; all of them if r_i is the gold output
 	NumSums
 )
 
 // HasKernels reports whether there are kernels for the objective: there are for chains with chains.Hamming and chains.Constraints. For
-// other objectives an accelerator asks the structure's oracle on the host.
+// other objectives an accelerator uses the structure's oracle on the host.
 func HasKernels(o *engine.Objective) bool {
 	_, chain := o.Scorer.Form().Structure.(chains.Chain)
 	_, task := o.Task.(chains.Hamming)
@@ -52,34 +52,34 @@ func HasKernels(o *engine.Objective) bool {
 	return chain && (task || o.Task == nil) && (constraints || o.Constraints == nil)
 }
 
-// CheckObjective refuses, as bad input, an objective that the device cannot evaluate: one whose gold labels are sets, one with more
-// labels or positions than kernels support, or a scorer of sparse inputs for another structure than chains.
+// CheckObjective refuses, as bad input, an objective that the device cannot evaluate: partial gold labels, more labels or positions than
+// the kernels support, or a scorer of sparse inputs for a structure other than chains.
 func CheckObjective(o *engine.Objective) error {
 	d := o.Data
 	if len(d.LabelSets) > 0 && slices.ContainsFunc(d.Labels, func(l int32) bool { return l < 0 }) {
-		return structured.BadInput("%s: labels known in part cannot be learned from on a CUDA device; use --device cpu", d.Name)
+		return structured.BadInput("%s: a CUDA device cannot train on partial labels; use --device cpu", d.Name)
 	}
 	form := o.Scorer.Form()
 	if HasKernels(o) && form.Parts[0].Width > cudaoracles.MaxLabels {
-		return structured.BadInput("%s: %d labels, a CUDA device takes up to %d; use --device cpu", d.Name, form.Parts[0].Width, cudaoracles.MaxLabels)
+		return structured.BadInput("%s: %d labels, a CUDA device supports up to %d; use --device cpu", d.Name, form.Parts[0].Width, cudaoracles.MaxLabels)
 	}
 	if err := checkSparse(o.Scorer); err != nil {
 		return err
 	}
 	if n := d.Positions(); n >= transitions {
-		return structured.BadInput("%s: %d positions, a CUDA device takes fewer than %d", d.Name, n, transitions)
+		return structured.BadInput("%s: %d positions, a CUDA device supports fewer than %d; use --device cpu", d.Name, n, transitions)
 	}
 	return nil
 }
 
-// The values of bad where all potentials are finite or −∞, and where shared edge potentials are not.
+// Values of bad: all potentials are finite or −∞; a shared edge potential is not.
 const (
 	allNumbers  = math.MaxInt32
 	transitions = math.MaxInt32 - 1
 )
 
-// NewObjective returns the device's side of an objective whose data set is data's. CheckObjective must accept the objective, and
-// HasKernels must report true.
+// NewObjective returns the device's side of an objective on data. CheckObjective must accept the objective, and HasKernels must report
+// true.
 func NewObjective(data *cudanets.Data, o *engine.Objective, scorer cudanets.Scorer, oracle *cudaoracles.Oracle) *Objective {
 	d := data.Device
 	task, _ := o.Task.(chains.Hamming)
@@ -109,10 +109,10 @@ func (o *Objective) Free() {
 	device.Free(d, o.bad)
 }
 
-// ClearSums makes the running sums zero. It may be part of a captured graph.
+// ClearSums zeroes the running sums. It may be part of a captured graph.
 func (o *Objective) ClearSums() { device.Zero(o.Data.Device, o.Sums) }
 
-// ReadSums waits for the running sums.
+// ReadSums waits for the running sums and returns them.
 func (o *Objective) ReadSums() engine.Sums { return readSums(o.Data.Device, o.Sums) }
 
 func readSums(d *device.Device, from device.Array[float64]) engine.Sums {
@@ -122,8 +122,8 @@ func readSums(d *device.Device, from device.Array[float64]) engine.Sums {
 		Exact: int(s[SumExact]), Moved: int(s[SumMoved])}
 }
 
-// NonFinite waits, and returns a *engine.NonFiniteError that names the first example of the data with a potential that was
-// NaN or +∞ since the last call, or nil. Until then sums and gradients contain such numbers.
+// NonFinite waits, and returns a *engine.NonFiniteError that names the first example of the data with a potential that was NaN or +∞
+// since the last call, or nil. Sums and gradients computed since then contain such values.
 func (o *Objective) NonFinite() error {
 	d, at := o.Data.Device, [1]int32{allNumbers}
 	device.Download(d, at[:], o.bad)
@@ -154,7 +154,7 @@ func (o *Objective) augmentation(b *cudanets.Batch) cudaoracles.Augmentation {
 	return cudaoracles.Augmentation{Gold: b.Gold, Cost: o.cost, ByLength: o.Task.ByLength, Loss: o.Loss != engine.CRF}
 }
 
-// edges returns how many numbers the edge part of a batch's marginals has.
+// edges returns the size of the edge part of a batch's marginals.
 func (o *Objective) edges(b *cudanets.Batch) int {
 	y, perPosition := cudanets.ChainShape(o.Scorer.Form())
 	if perPosition {

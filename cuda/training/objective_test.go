@@ -22,7 +22,7 @@ func TestFullPassIsThatOfTheHost(t *testing.T) {
 	lossCases(t, func(t *testing.T, c *lossCase) { c.passesAsOnHost(t, d, 10, 45) })
 }
 
-// Groups of chains, tiles of steps and blocks of rows: several of each.
+// Several groups of chains, tiles of transitions and blocks of rows.
 func TestFullPassOverManyChains(t *testing.T) {
 	d := cudatest.Device(t)
 	for edges := range 2 {
@@ -40,7 +40,7 @@ func TestFullPassOverManyChains(t *testing.T) {
 	}
 }
 
-// passesAsOnHost checks a full pass in a batch of these capacities, twice, and the objective's value.
+// passesAsOnHost compares a full pass in batches of these capacities, run twice, and the objective's value with the host's.
 func (c *lossCase) passesAsOnHost(t *testing.T, d *device.Device, chains, rows int) {
 	e := engine.NewEngine(&c.Objective, 1)
 	pass, err := e.FullPass(t.Context(), c.w, c.smoothing, nil)
@@ -57,7 +57,7 @@ func (c *lossCase) passesAsOnHost(t *testing.T, d *device.Device, chains, rows i
 		x.evaluation.Difference(nil)
 		sums, grad := x.o.ReadSums(), x.pullback()
 		if before != nil && !slices.Equal(before, grad) {
-			t.Error("the second pass gives other bits")
+			t.Error("a second pass gives other bits")
 		}
 		before = slices.Clone(grad)
 		vec.Scale(float32(1/n), grad)
@@ -113,7 +113,7 @@ func TestStepsWithMemoryAreThoseOfTheHost(t *testing.T) {
 			cudatest.Near(t, "memory of nodes", cudatest.Downloaded(d, remote.Node), marginals.Node, 1e-5)
 			cudatest.Near(t, "memory of edges", cudatest.Downloaded(d, remote.Edge), marginals.Edge, 1e-5)
 		}
-		// what the memory holds, pulled back
+		// the memory's content, pulled back
 		u, err := e.Recompose(t.Context(), c.w, memory)
 		cudatest.Must(t, err)
 		whole := c.onDevice(t, d, 8, 42)
@@ -135,7 +135,7 @@ func TestStepsWithMemoryAreThoseOfTheHost(t *testing.T) {
 	})
 }
 
-// Neither the order of threads nor capacities show.
+// Results depend neither on the order of threads nor on capacities.
 func TestObjectiveDoesNotDependOnTheOrder(t *testing.T) {
 	lossCases(t, func(t *testing.T, c *lossCase) {
 		if c.net.Form().Parts[0].Width != 5 { // with the most features

@@ -7,42 +7,42 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// oracle evaluates an objective's loss at the potentials that a scorer left on the device, keeps sums, and makes memories. chainKernels
-// does that on the device, hostOracle on the host.
+// oracle evaluates an objective's loss at the potentials that a scorer left on the device, keeps sums, and creates memories.
+// chainKernels does it on the device, hostOracle on the host.
 type oracle interface {
-	// newEvaluation returns an evaluation of a batch. The scorer's Reserve must be called before it is used.
+	// newEvaluation returns an evaluation of a batch. The scorer's Reserve must be called before its use.
 	newEvaluation(b *cudanets.Batch) evaluation
 	// newMemory returns a memory whose content is undefined.
 	newMemory() ownedMemory
 
-	// ClearSums makes the running sums zero, ReadSums waits for them, and sums [NumSums] has them on the device.
+	// ClearSums zeroes the running sums, ReadSums waits for them, and sums [NumSums] holds them on the device.
 	ClearSums()
 	ReadSums() engine.Sums
 	sums() device.Array[float64]
-	// NonFinite returns a *engine.NonFiniteError where a potential was not finite since the last call.
+	// NonFinite returns a *engine.NonFiniteError if a potential was not finite since the last call.
 	NonFinite() error
 	// Free releases the memory, except that of the data and the scorer.
 	Free()
 }
 
-// evaluation evaluates an objective on one batch, whose examples change between calls, as ChainEvaluation does.
+// evaluation evaluates an objective on one batch, whose examples may change between calls, as ChainEvaluation does.
 type evaluation interface {
 	// captured reports whether calls may be part of captured graphs.
 	captured() bool
-	// Ask scores the batch at w and asks the smoothed oracle; a smooth loss has its own smoothing.
+	// Ask scores the batch at w and queries the smoothed oracle; a smooth loss has its own smoothing.
 	Ask(w device.Array[float32], s oracles.Smoothing, wantMax bool)
 	// Value scores the batch at w and adds Σ c_i f_i to SumPrimal.
 	Value(w device.Array[float32])
 	// Recall sets the points r_i of the batch's examples in a memory to their answers at w.
 	Recall(w device.Array[float32], memory engine.RemoteMemory)
-	// Difference computes c_i(u_i − r_i) from the answers u_i and the memory's r_i, or the gold outputs where memory is nil. It adds to all sums.
+	// Difference computes c_i(u_i − r_i) from the answers u_i and r_i from the memory, or the gold outputs if memory is nil. It adds to all sums.
 	Difference(memory engine.RemoteMemory)
-	// Change computes c_i(u_i(to) − u_i(from)) and adds to no sums. ReserveChange allocates its memory.
+	// Change computes c_i(u_i(to) − u_i(from)) and does not change the sums. ReserveChange allocates its memory.
 	Change(from, to device.Array[float32], s oracles.Smoothing)
 	ReserveChange()
-	// Pullback adds Jᵀv to grad [Dim], for the v of the last Difference or Change.
+	// Pullback adds Jᵀv to grad [Dim], for v from the last Difference or Change.
 	Pullback(grad device.Array[float32])
-	// Remember moves a memory of the examples towards the answers: r_i ← (1−γ)r_i + γu_i. RememberBy has γ [1] on the device.
+	// Remember moves the memory of the examples towards the answers: r_i ← (1−γ)r_i + γu_i. RememberBy reads γ [1] on the device.
 	Remember(memory engine.RemoteMemory, γ float32)
 	RememberBy(memory engine.RemoteMemory, γ device.Array[float32])
 	// Free releases the memory, except the batch's.
@@ -55,7 +55,7 @@ type ownedMemory interface {
 	Free()
 }
 
-// chainKernels makes an Objective and its Oracle an oracle.
+// chainKernels adapts an Objective and its Oracle to the interface oracle.
 type chainKernels struct{ *Objective }
 
 func (o chainKernels) newEvaluation(b *cudanets.Batch) evaluation {
@@ -71,7 +71,7 @@ func (o chainKernels) Free() {
 	o.Objective.Free()
 }
 
-// chainKernelsEvaluation makes a ChainEvaluation an evaluation.
+// chainKernelsEvaluation adapts a ChainEvaluation to the interface evaluation.
 type chainKernelsEvaluation struct{ *ChainEvaluation }
 
 func (l chainKernelsEvaluation) captured() bool { return true }

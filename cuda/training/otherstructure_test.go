@@ -21,8 +21,8 @@ import (
 	"github.com/dsp-go/dsp/train/methods"
 )
 
-// choice is the structure of one box among an example's and its kind: the output is one number, 2·box + kind. Its potentials are
-// "box", two for each box, and "kind", two that all examples share.
+// choice is a structure that picks one of an example's boxes and its kind: the output is the number 2·box + kind. Its potentials are
+// "box", two per box, and "kind", two that all examples share.
 type choice struct{ chains.Chain }
 
 var choices = structured.Form{Structure: choice{}, Parts: []structured.Shape{
@@ -40,12 +40,12 @@ func (choice) Add(u *structured.Marginals, b int, y []int32, c float32) {
 	u.Parts[1].Of(b)[y[0]%2] += c
 }
 
-func (choice) Hamming() structured.TaskLoss { return wrong{} }
+func (choice) Hamming() structured.TaskLoss { return choiceLoss{} }
 
-// wrong is 1 for another box or kind.
-type wrong struct{}
+// choiceLoss is 1 unless box and kind are both right.
+type choiceLoss struct{}
 
-func (wrong) Augment(θ *structured.Potentials, b int, gold structured.Gold) {
+func (choiceLoss) Augment(θ *structured.Potentials, b int, gold structured.Gold) {
 	for i := range θ.Parts[0].Of(b) {
 		if int32(i) != gold.Output[0] {
 			θ.Parts[0].Of(b)[i]++
@@ -53,7 +53,7 @@ func (wrong) Augment(θ *structured.Potentials, b int, gold structured.Gold) {
 	}
 }
 
-func (wrong) Dot(v *structured.Marginals, b int, gold structured.Gold) (s float64) {
+func (choiceLoss) Dot(v *structured.Marginals, b int, gold structured.Gold) (s float64) {
 	for i, x := range v.Parts[0].Of(b) {
 		if int32(i) != gold.Output[0] {
 			s += float64(x)
@@ -62,17 +62,17 @@ func (wrong) Dot(v *structured.Marginals, b int, gold structured.Gold) (s float6
 	return s
 }
 
-func (wrong) Loss(y, gold []int32) float64 {
+func (choiceLoss) Loss(y, gold []int32) float64 {
 	if y[0] == gold[0] {
 		return 0
 	}
 	return 1
 }
 
-// lookAtAll is its oracle.
-type lookAtAll struct{}
+// bruteForce is the oracle of choice.
+type bruteForce struct{}
 
-func (lookAtAll) Max(θ *structured.Potentials, y []int32, value []float64) {
+func (bruteForce) Max(θ *structured.Potentials, y []int32, value []float64) {
 	for b := range θ.Len() {
 		at := y[θ.Outputs[b]:θ.Outputs[b+1]]
 		for i := range θ.Parts[0].Of(b) {
@@ -83,17 +83,17 @@ func (lookAtAll) Max(θ *structured.Potentials, y []int32, value []float64) {
 	}
 }
 
-// moved is a scorer on the host that moves what it computes to a device, and back what is pulled back.
-type moved struct {
+// uploading computes a host scorer's potentials and pullbacks, and moves them to and from a device.
+type uploading struct {
 	nets.Scorer
 	d      *device.Device
 	worker nets.Worker
 	batch  structured.Batch
 }
 
-func (m *moved) Reserve(*cudanets.Batch) error { return nil }
+func (m *uploading) Reserve(*cudanets.Batch) error { return nil }
 
-func (m *moved) Score(w device.Array[float32], b *cudanets.Batch, parts cudanets.Parts) {
+func (m *uploading) Score(w device.Array[float32], b *cudanets.Batch, parts cudanets.Parts) {
 	var examples []int
 	for _, i := range cudatest.Downloaded(m.d, b.Examples)[:b.B] {
 		examples = append(examples, int(i))
@@ -104,12 +104,12 @@ func (m *moved) Score(w device.Array[float32], b *cudanets.Batch, parts cudanets
 		panic(err)
 	}
 	for k, part := range parts {
-		device.Upload(m.d, part, cudatest.Vector(rand.New(rand.NewPCG(1, 1)), part.Len(), 1)) // padding has no meaning
+		device.Upload(m.d, part, cudatest.Vector(rand.New(rand.NewPCG(1, 1)), part.Len(), 1)) // garbage in padding
 		device.Upload(m.d, part, θ.Parts[k].Values)
 	}
 }
 
-func (m *moved) Pullback(parts cudanets.Parts, grad device.Array[float32]) {
+func (m *uploading) Pullback(parts cudanets.Parts, grad device.Array[float32]) {
 	var v structured.Marginals
 	v.Resize(&m.batch, m.Form())
 	v.Clear()
@@ -132,7 +132,7 @@ func (m *moved) Pullback(parts cudanets.Parts, grad device.Array[float32]) {
 	device.Upload(m.d, grad, host)
 }
 
-// chosen is a problem of choices whose right boxes show in their attributes.
+// chosen is a problem on choices whose attributes reveal the right box.
 func chosen() *engine.Objective {
 	rng, boxes := rand.New(rand.NewPCG(3, 1)), &structured.Table{Name: "box", Offsets: []int{0}, Attributes: &structured.Sparse{Offsets: []int{0}}}
 	d := &structured.Dataset{Name: "boxes", Offsets: []int{0}, Outputs: []int{0}, Tables: []*structured.Table{boxes}}
@@ -155,15 +155,15 @@ func chosen() *engine.Objective {
 	return &engine.Objective{Scorer: net, Data: d, Lambda: 0.1}
 }
 
-// A structure that no kernel knows, with rows of a table of its own, learns with its potentials on a device as it does on the CPU.
+// A structure without kernels, with a table of its own, trains with potentials on a device as it does on the CPU.
 func TestOtherStructuresOnDevice(t *testing.T) {
 	d := cudatest.Device(t)
 	all := kinds.All
 	t.Cleanup(func() { kinds.All = all })
-	kinds.All = append(all[:len(all):len(all)], kinds.Kind{Structure: choice{}, Oracle: func() oracles.Maximiser { return lookAtAll{} }})
+	kinds.All = append(all[:len(all):len(all)], kinds.Kind{Structure: choice{}, Oracle: func() oracles.Maximiser { return bruteForce{} }})
 
 	o := chosen()
-	scorer := func() *moved { return &moved{Scorer: o.Scorer, d: d, worker: o.Scorer.NewWorker()} }
+	scorer := func() *uploading { return &uploading{Scorer: o.Scorer, d: d, worker: o.Scorer.NewWorker()} }
 	a, err := training.NewAcceleratorWith(d, o, scorer())
 	cudatest.Must(t, err)
 	e := engine.NewEngine(o, 1)
@@ -175,7 +175,7 @@ func TestOtherStructuresOnDevice(t *testing.T) {
 	cudatest.Near(t, "gradient", got.Grad, want.Grad, 1e-5)
 	about(t, "primal", got.Primal, want.Primal, want.Primal)
 	if vec.Norm2(want.Grad) == 0 {
-		t.Error("there is nothing to learn")
+		t.Error("the problem is trivial")
 	}
 
 	p := &train.Problem{Engine: e, Batch: 3, Seed: 3}

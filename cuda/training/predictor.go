@@ -17,7 +17,7 @@ import (
 // Predictor computes a network's predictions for the examples of a data set on a device.
 type Predictor struct {
 	shared     *shared
-	objective  *Objective // for its constraints
+	objective  *Objective // holds the constraints
 	w          device.Array[float32]
 	evaluation *ChainEvaluation
 	capacity   cudanets.Capacity
@@ -25,13 +25,13 @@ type Predictor struct {
 	best       cudaoracles.KBest
 }
 
-// Wanted says what a Predictor computes beside the best labels.
+// Wanted selects what a Predictor computes in addition to the best labels.
 type Wanted struct {
 	LogZ, Marginals, Potentials bool
-	NBest                       int // how many best outputs
+	NBest                       int // number of best outputs
 }
 
-// Predicted holds predictions for consecutive examples; b numbers them. What was not wanted is empty.
+// Predicted holds predictions for consecutive examples, numbered by b. Fields that were not wanted are empty.
 type Predicted struct {
 	Offsets    []int     // [B+1]
 	Labels     []int32   // [N] of the best output
@@ -42,20 +42,20 @@ type Predicted struct {
 	Potentials structured.Potentials // with the constraints applied
 }
 
-// nbestPositions bounds a batch's positions times best outputs, and so the memory of the enumeration.
+// nbestPositions bounds positions times best outputs in a batch, and thus the memory for enumeration.
 const nbestPositions = 1 << 20
 
-// NewPredictor returns a predictor for a network on data, with constraints on its outputs (nil: none), that finds up to nbest
-// outputs of an example. It returns bad input for what the device cannot do. Call SetWeights before Over, and Free at the end.
+// NewPredictor returns a predictor for a network on data, with constraints on its outputs (nil: none), for up to nbest outputs per
+// example. Unsupported settings are bad input. Call SetWeights before Over, and Free at the end.
 func NewPredictor(d *device.Device, net nets.Scorer, c structured.Constraints, set *structured.Dataset, nbest int, tf32 bool) (*Predictor, error) {
-	inputs := *set // whatever its labels
+	inputs := *set // without its labels
 	inputs.LabelSets = nil
 	o := &engine.Objective{Scorer: net, Data: &inputs, Loss: engine.CRF, Constraints: c}
 	if err := CheckObjective(o); err != nil {
 		return nil, err
 	}
 	if !HasKernels(o) {
-		return nil, structured.BadInput("a CUDA device predicts sequences of labels alone, not a %s; use --device cpu", net.Form().Structure.Name())
+		return nil, structured.BadInput("a CUDA device predicts only sequences of labels, not a %s; use --device cpu", net.Form().Structure.Name())
 	}
 	o.Data = set
 	s := &shared{d: d, data: cudanets.NewData(d, set), blas: device.NewBLAS(d, tf32)}
@@ -78,8 +78,8 @@ func NewPredictor(d *device.Device, net nets.Scorer, c structured.Constraints, s
 // SetWeights sets the network's weights.
 func (p *Predictor) SetWeights(w []float32) { device.Upload(p.shared.d, p.w, w) }
 
-// Over calls use with the predictions, batch by batch in the order of the data. They are valid until use returns. Potentials
-// that are not finite are a *engine.NonFiniteError.
+// Over calls use with the predictions, batch by batch in the order of the data. The predictions are valid until use returns. If
+// potentials are not finite, the error is a *engine.NonFiniteError.
 func (p *Predictor) Over(ctx context.Context, wanted Wanted, use func(examples []int, a *Predicted) error) error {
 	d, data, l := p.shared.d, p.shared.data, p.evaluation
 	var a Predicted
@@ -93,7 +93,7 @@ func (p *Predictor) Over(ctx context.Context, wanted Wanted, use func(examples [
 		if err := p.objective.NonFinite(); err != nil {
 			return err
 		}
-		p.ask(wanted, &a)
+		p.query(wanted, &a)
 		if err := d.Err(); err != nil {
 			return err
 		}
@@ -105,8 +105,8 @@ func (p *Predictor) Over(ctx context.Context, wanted Wanted, use func(examples [
 	return d.Err()
 }
 
-// ask asks the oracle about the batch and downloads its answers.
-func (p *Predictor) ask(wanted Wanted, a *Predicted) {
+// query queries the oracle for the batch and downloads its answers.
+func (p *Predictor) query(wanted Wanted, a *Predicted) {
 	d, l, o := p.shared.d, p.evaluation, p.objective.Oracle
 	b, y := l.Batch, l.Scores.Y
 	a.Offsets = append(a.Offsets[:0], 0)

@@ -12,7 +12,7 @@ type slot struct {
 	batch    *cudanets.Batch
 	capacity cudanets.Capacity
 	seed     uint64
-	known    map[any]bool // kinds of work that were done, whose scratch memory is allocated
+	known    map[any]bool // kinds of work that have run, whose scratch memory is allocated
 	graphs   map[stepKey]*graph
 }
 
@@ -22,7 +22,7 @@ type graph struct {
 	round int
 }
 
-// mostGraphs is how many graphs a slot keeps: those of an earlier μ are not needed again.
+// mostGraphs is how many graphs a slot keeps; those for an earlier μ are not needed again.
 const mostGraphs = 8
 
 func (a *Accelerator) newSlot(c cudanets.Capacity) (*slot, error) {
@@ -50,8 +50,8 @@ func (l *slot) forget() {
 	clear(l.graphs)
 }
 
-// use notes that work of a kind is done, and reports whether it is the first time: then scratch memory may grow, which makes graphs
-// that were captured before invalid.
+// use records that work of a kind runs, and reports whether it is the first time. The first time, scratch memory may move, which
+// invalidates graphs captured before.
 func (l *slot) use(s *shared, kind any) (first bool) {
 	if first = !l.known[kind]; first {
 		l.known[kind] = true
@@ -63,7 +63,7 @@ func (l *slot) use(s *shared, kind any) (first bool) {
 // scratchOf returns the fields of a smoothing that determine the size of an oracle's scratch memory.
 func scratchOf(s oracles.Smoothing) oracles.Smoothing { return oracles.Smoothing{Kind: s.Kind, K: s.K} }
 
-// do enqueues a step: directly the first time, and later from a captured graph if the evaluation can be captured.
+// do enqueues a step: directly the first time, later from a captured graph if the evaluation supports capture.
 func (l *slot) do(s *shared, key stepKey, enqueue func()) {
 	if l.use(s, scratchOf(key.s)) || !l.captured() {
 		enqueue()

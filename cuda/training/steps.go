@@ -8,14 +8,14 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// stepKey identifies a step's launches among batches of one capacity.
+// stepKey identifies the launches of a step, for batches of one capacity.
 type stepKey struct {
 	s      oracles.Smoothing
 	memory engine.RemoteMemory
 	path   bool // at the path's iterate
 }
 
-// Step implements engine.Accelerator. The second step of a kind is captured, and replayed from then on.
+// Step implements engine.Accelerator. The second step with the same key is captured; later ones replay it.
 func (a *Accelerator) Step(ctx context.Context, w []float32, examples []int, s oracles.Smoothing, memory engine.RemoteMemory, dropout uint64) error {
 	l, err := a.slot(ctx, examples)
 	if err != nil {
@@ -57,7 +57,7 @@ func (a *Accelerator) Change(ctx context.Context, from, to []float32, examples [
 	return a.done()
 }
 
-// slot returns the slot for a batch of the examples, with these chosen.
+// slot returns the slot for a batch of the examples, with these examples chosen.
 func (a *Accelerator) slot(ctx context.Context, examples []int) (l *slot, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -145,7 +145,7 @@ func (a *Accelerator) Observed() (rise, progress float64, err error) {
 
 // Finish implements engine.Accelerator.
 func (a *Accelerator) Finish(w, mean []float32) error {
-	a.vectors.settle(w, mean)
+	a.vectors.read(w, mean)
 	return a.done()
 }
 

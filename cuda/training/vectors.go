@@ -5,13 +5,13 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// vectors are the vectors of the weights' size on the device: the optimiser's path, the gradient, and weights that the host
+// vectors holds the vectors with one entry per weight on the device: the optimiser's path, the gradient, and weights that the host
 // uploads. Objectives on the same weights share them.
 type vectors struct {
 	d          *device.Device
 	dim        int
 	w, b, mean device.Array[float32] // the path's iterate, its drift and the mean of the iterates
-	start      device.Array[float32] // where the path was opened
+	start      device.Array[float32] // start of the path
 	grad       device.Array[float32] // D of the last step
 	at, from   device.Array[float32] // weights of a full pass, or of a step or change that is not on the path
 	drifts     bool                  // whether the open path has a drift
@@ -51,7 +51,7 @@ func (v *vectors) free() {
 	}
 }
 
-// partBlocks is the grid of products, which depends on the number of weights alone.
+// partBlocks returns the grid of the products. It depends on the number of weights only.
 func (v *vectors) partBlocks() int { return max(1, min(512, device.CeilDiv(v.dim, 4*vectorThreads))) }
 
 // open starts a path.
@@ -67,7 +67,7 @@ func (v *vectors) open(w, b, mean []float32) {
 	}
 }
 
-// walk does a step of the path; where by is not empty, c is multiplied by it.
+// walk takes a step along the path. If by is not empty, c is multiplied by it.
 func (v *vectors) walk(s engine.Stride, by device.Array[float64]) {
 	var b, mean device.Array[float32]
 	if v.drifts && (s.Q != 0 || s.Beta != 0) {
@@ -84,13 +84,13 @@ func (v *vectors) walk(s engine.Stride, by device.Array[float64]) {
 		float32(s.Rho), float32(s.Q), s.C, float32(s.Beta), float32(s.Share), int64(v.dim))
 }
 
-// sweep returns a grid whose threads take a few weights each.
+// sweep returns a grid in which each thread processes a few weights.
 func (v *vectors) sweep() device.Dim {
 	return device.Dim{X: min(4096, device.CeilDiv(v.dim, vectorThreads))}
 }
 
-// settle copies the path to the host.
-func (v *vectors) settle(w, mean []float32) error {
+// read copies the path to the host.
+func (v *vectors) read(w, mean []float32) error {
 	device.Download(v.d, w, v.w)
 	if mean != nil {
 		device.Download(v.d, mean, v.mean)
@@ -98,7 +98,7 @@ func (v *vectors) settle(w, mean []float32) error {
 	return v.d.Err()
 }
 
-// multiply begins ‖D‖² and ⟨D, w − from⟩, by parts; from may be empty.
+// multiply starts computing ‖D‖² and ⟨D, w − from⟩, in parts; from may be empty.
 func (v *vectors) multiply(w, from device.Array[float32]) {
 	v.d.Launch("products", device.Dim{X: v.partBlocks()}, device.Dim{X: vectorThreads}, vectorThreads/32*8, v.grad, w, from, v.parts, int64(v.dim))
 }
@@ -115,15 +115,15 @@ func (v *vectors) products(w device.Array[float32]) (norm, dot float64) {
 	return norm, dot
 }
 
-// ascend begins the line search of block-coordinate Frank-Wolfe for D: it leaves γ and the factor of
-// the path's step on the device. Sums are those of the step.
+// ascend starts the line search of block-coordinate Frank-Wolfe along D. It leaves γ and the factor of the path's step on the device.
+// sums are those of the step.
 func (v *vectors) ascend(sums device.Array[float64], λ float64, n int, share float64) {
 	v.multiply(v.w, device.Array[float32]{})
 	v.d.Launch("ascend", device.Dim{X: 1}, device.Dim{X: vectorThreads}, vectorThreads/32*8,
 		v.parts, int32(v.partBlocks()), sums, v.dual, v.by, v.γ, λ, float64(n), share)
 }
 
-// observe records how the gradient changes along the path, from a step on that many examples.
+// observe records how the gradient changes along the path, from a step on the given number of examples.
 func (v *vectors) observe(sums device.Array[float64], examples int) {
 	v.multiply(v.w, v.start)
 	v.d.Launch("observe", device.Dim{X: 1}, device.Dim{X: vectorThreads}, vectorThreads/32*8,

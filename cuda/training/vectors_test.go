@@ -11,7 +11,7 @@ import (
 	"github.com/dsp-go/dsp/structured/vec"
 )
 
-// A stride is what package vec makes of it, with any of its vectors missing.
+// walk computes the same stride as package vec, with any of its vectors missing.
 func TestWalk(t *testing.T) {
 	d := cudatest.Device(t)
 	r := rand.New(rand.NewPCG(1, 2))
@@ -35,7 +35,7 @@ func TestWalk(t *testing.T) {
 				dgrad = cudatest.Uploaded(d, grad)
 			}
 			if c.share == 1 {
-				dmean = device.New[float32](d, n, "a mean that begins")
+				dmean = device.New[float32](d, n, "a new mean")
 			} else if c.share != 0 {
 				dmean = cudatest.Uploaded(d, mean)
 			}
@@ -59,7 +59,7 @@ func TestWalk(t *testing.T) {
 	}
 }
 
-// Products by parts add up to those of package vec, and the line search makes of them what BCFW's own does.
+// Products in parts add up to those of package vec, and the line search equals BCFW's.
 func TestAscend(t *testing.T) {
 	d := cudatest.Device(t)
 	r := rand.New(rand.NewPCG(3, 4))
@@ -93,7 +93,7 @@ func TestAscend(t *testing.T) {
 	}
 }
 
-// A step whose answers are all exact and that moved something is observed, no other.
+// observe records a step only if all its answers are exact and something moved.
 func TestObserve(t *testing.T) {
 	d := cudatest.Device(t)
 	r := rand.New(rand.NewPCG(5, 6))

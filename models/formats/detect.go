@@ -29,7 +29,7 @@ func Detect(path string) (string, error) {
 			return structured.BadInput("%s: %w", path, err)
 		}
 		if format = byContent(start[:n]); format == "" {
-			return structured.BadInput("%s: neither text nor npz; give --format if it is data all the same", path)
+			return structured.BadInput("%s: neither text nor npz; give --format if it is a data file after all", path)
 		}
 		return nil
 	})

@@ -47,7 +47,7 @@ func chooseMetric(task, name string, labels *structured.Alphabet, dev *structure
 	case name == "auto":
 		name = "accuracy"
 	case name == "f1" && !entities:
-		return metric{}, structured.BadInput("--metric f1 compares entities, but the labels are no entity tags (O, B-x, I-x); use accuracy or sequence")
+		return metric{}, structured.BadInput("--metric f1 compares entities, but the labels are not entity tags (O, B-x, I-x); use accuracy or sequence")
 	}
 	for _, m := range metrics {
 		if m.name == name {

@@ -158,7 +158,7 @@ func (s *sweep) bestOf(trials []*trial, v varied) []*trial {
 }
 
 // picture shows the metric against what varies. A grid has the number with the most values along the axis and a line for
-// each value of another setting; what varies beside those two is at its best. For settings drawn at random, and grids
+// each value of another setting; settings other than those two are at their best. For settings drawn at random, and grids
 // with too many lines, see scatter.
 func (s *sweep) picture(best *trial) *curves.Comparison {
 	c := &curves.Comparison{Value: s.metric.label, Title: s.finding(best)}

@@ -81,10 +81,10 @@ func (g *rig) pairBatch(r *rand.Rand, w *worst, net *nets.Net, set *structured.D
 	v.Resize(&batch, net.Form())
 	var θ, cotangent cudanets.Parts
 	for k, part := range net.Form().Parts {
-		values, room := v.Parts[k].Values, on.RowsOf(part.Rows)*part.Width
+		values, size := v.Parts[k].Values, on.RowsOf(part.Rows)*part.Width
 		copy(values, normals(r, len(values)))
-		cotangent = append(cotangent, upload(g, slices.Concat(values, make([]float32, room-len(values)))))
-		θ = append(θ, poisoned[float32](g, room))
+		cotangent = append(cotangent, upload(g, slices.Concat(values, make([]float32, size-len(values)))))
+		θ = append(θ, poisoned[float32](g, size))
 	}
 	same := func(what string, want *structured.Potentials) error {
 		for k := range want.Parts {

@@ -1,8 +1,8 @@
-// Kernels that do what kernels must not, each in its way, for the tests of the emulated device. Their PTX is broken.ptx, which names them only.
+// Faulty kernels, for the tests of the emulated device. Their PTX, broken.ptx, only names them.
 //   x [n] float
 #include "device.cuh"
 
-// Not broken: each block's sum of x, over its threads in shared memory.
+// Correct: the sum of x over each block's threads, in shared memory.
 KERNEL(right)(float* x, float value, int64_t n) {
 	SHARED(float, s);
 	s[THREAD] = THREAD < n ? (float)THREAD : 0.f;
@@ -82,7 +82,7 @@ KERNEL(missing_lane)(float* x, float value, int64_t n) {
 }
 EXPORT(missing_lane)
 
-// Thread t reads what thread t-1 wrote, with no barrier between.
+// Thread t reads what thread t-1 wrote, without a barrier between.
 KERNEL(missing_barrier)(float* x, float value, int64_t n) {
 	SHARED(float, s);
 	s[THREAD] = (float)THREAD;
@@ -121,6 +121,6 @@ DEVICE float endless(float x) {
 KERNEL(much_stack)(float* x, float value, int64_t n) { x[THREAD] = endless(value); }
 EXPORT(much_stack)
 
-// Not broken where x and y are two arrays.
+// Correct if x and y are different arrays.
 KERNEL(copies)(float* RESTRICT x, float value, const float* RESTRICT y) { x[THREAD] = y[THREAD] + value; }
 EXPORT(copies)

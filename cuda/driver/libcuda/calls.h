@@ -1,5 +1,5 @@
-// Every call of the CUDA driver that gorgonia.org/cu or dsp makes: CALL(its name in C, the driver's symbol, parameters).
-// The symbols are those that drivers of CUDA 12 and 13 both have. CALL is defined by whoever includes this.
+// Every call of the CUDA driver that gorgonia.org/cu or dsp makes: CALL(name in C, symbol in the driver, parameters). Drivers of CUDA 12
+// and 13 have all of these symbols. The includer defines CALL.
 
 // The driver itself, and the names of errors
 CALL(cuDriverGetVersion, cuDriverGetVersion, (int*))
@@ -163,7 +163,7 @@ CALL(cuGraphGetEdges, cuGraphGetEdges, (CUgraph, CUgraphNode*, CUgraphNode*, siz
 CALL(cuGraphInstantiate, cuGraphInstantiateWithFlags, (CUgraphExec*, CUgraph, unsigned long long))
 CALL(cuGraphLaunch, cuGraphLaunch, (CUgraphExec, CUstream))
 
-// Arrays, textures and surfaces, which cu names and nothing here calls
+// Arrays, textures and surfaces, which cu references but dsp does not use
 CALL(cuArray3DCreate, cuArray3DCreate_v2, (CUarray*, const CUDA_ARRAY3D_DESCRIPTOR*))
 CALL(cuArray3DGetDescriptor, cuArray3DGetDescriptor_v2, (CUDA_ARRAY3D_DESCRIPTOR*, CUarray))
 CALL(cuArrayCreate, cuArrayCreate_v2, (CUarray*, const CUDA_ARRAY_DESCRIPTOR*))

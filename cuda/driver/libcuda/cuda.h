@@ -1,5 +1,5 @@
-// What gorgonia.org/cu v0.9.6 and dsp need to know of the CUDA driver's interface to be compiled without a CUDA toolkit:
-// types, numbers and calls. There are no version suffixes here: calls.h tells which symbol of the driver a name stands for.
+// The part of the CUDA driver's interface that gorgonia.org/cu v0.9.6 and dsp need to compile without a CUDA toolkit: types, constants
+// and calls. Names have no version suffixes; calls.h maps each name to a symbol of the driver.
 #ifndef DSP_CUDA_H
 #define DSP_CUDA_H
 
@@ -25,8 +25,8 @@ typedef struct CUarray_st* CUarray;
 typedef struct CUtexref_st* CUtexref;
 typedef struct CUsurfref_st* CUsurfref;
 
-typedef void (*CUhostFn)(void*);                // of a host node
-typedef size_t (*CUoccupancyB2DSize)(int block); // shared memory of a block of so many threads
+typedef void (*CUhostFn)(void*);                // function of a host node
+typedef size_t (*CUoccupancyB2DSize)(int block); // shared memory for a block of this many threads
 
 typedef struct {
 	char bytes[16];
@@ -218,7 +218,7 @@ typedef enum {
 #define CU_TRSF_READ_AS_INTEGER 1
 #define CU_TRSF_NORMALIZED_COORDINATES 2
 
-// Structures of calls that cu names and dsp does not make. One side of a copy is memory of the kind that its memory type tells.
+// Structures of calls that cu references but dsp does not make. The memory type of each side of a copy says which fields apply.
 
 #define SIDE_OF_COPY_2D(CONST, end) \
 	size_t end##XInBytes, end##Y; \
@@ -290,15 +290,15 @@ typedef struct {
 #undef SIDE_OF_COPY_2D
 #undef SIDE_OF_COPY_3D
 
-// cu calls it when the program starts; here it only answers success. driver_load is what starts a driver.
+// cu calls cuInit when the program starts; here it always succeeds. driver_load initialises the driver.
 CUresult cuInit(unsigned flags);
 
 #define CALL(name, symbol, parameters) CUresult name parameters;
 #include "calls.h"
 #undef CALL
 
-// driver_load finds the driver's library, $DSP_CUDA_LIBRARY or libcuda.so.1, and calls its cuInit. It returns what cuInit
-// answered; where there is no library, CUDA_ERROR_NO_DEVICE, with the reason in *why (else NULL). Call it once, first.
+// driver_load finds the driver's library, $DSP_CUDA_LIBRARY or libcuda.so.1, and calls its cuInit. It returns the result of that cuInit or,
+// if there is no library, CUDA_ERROR_NO_DEVICE with the reason in *why (else NULL). Call it once, before all other calls.
 CUresult driver_load(const char** why);
 
 #endif

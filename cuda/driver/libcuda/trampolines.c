@@ -1,6 +1,6 @@
-// The static libcuda.a that gorgonia.org/cu is linked with instead of a driver: one trampoline a call, a jump through a slot.
-// The slots answer "no device" until driver_load has found a driver and filled them, so that one program runs with and
-// without a driver and needs no CUDA to be built. The trampolines are hidden, lest a driver take them for its own calls.
+// The static libcuda.a that gorgonia.org/cu is linked with instead of a driver. It has one trampoline per call, a jump through a slot. The
+// slots return "no device" until driver_load has found a driver and filled them, so that one program runs with and without a driver and
+// builds without CUDA. The trampolines are hidden, so that a driver cannot bind to them instead of its own functions.
 #include "cuda.h"
 
 #include <dlfcn.h>

@@ -1,4 +1,4 @@
-// Command compile makes the PTX of the kernels whose source has changed: make kernels. It needs clang 16 or later, named by
+// Command compile regenerates the PTX of kernels whose source has changed (make kernels). It needs clang 16 or later, named by
 // the environment variable CLANG (clang-16), and no CUDA toolkit.
 package main
 
@@ -50,7 +50,7 @@ func compile(folder string) error {
 		return err
 	}
 	for _, t := range targets {
-		if !wanted[t] { // its source is gone
+		if !wanted[t] { // its source was deleted
 			if err := os.Remove(t); err != nil {
 				return err
 			}
@@ -59,7 +59,7 @@ func compile(folder string) error {
 	return nil
 }
 
-// assemble compiles to PTX for sm_80. Contraction is off: kernels say where they want fused products and sums.
+// assemble compiles to PTX for sm_80. Contraction is off: kernels call fma where they want fused multiply-adds.
 func assemble(source string) ([]byte, error) {
 	clang := os.Getenv("CLANG")
 	if clang == "" {
