@@ -9,8 +9,8 @@ import (
 	"github.com/dsp-go/dsp/train"
 )
 
-// advise says of an error that ended a run which settings to change, where it is known.
-func (r *run) advise(err error) error {
+// advise adds to the error that ended a run which settings to change, if that is known.
+func (r *Run) advise(err error) error {
 	var small *device.OutOfMemoryError
 	var diverged *train.DivergedError
 	switch {
@@ -30,7 +30,7 @@ func (r *run) advise(err error) error {
 	return r.config.adviseMethod(err)
 }
 
-// adviseMethod says of a refusal by a method which settings would do.
+// adviseMethod adds to a refusal by a method which settings would work.
 func (c *Config) adviseMethod(err error) error {
 	var refused *train.RequirementError
 	if !errors.As(err, &refused) {
@@ -67,11 +67,11 @@ func (c *Config) adviseMethod(err error) error {
 	return structured.BadInput("--method %w%s", refused, advice)
 }
 
-// checkAccelerated refuses a method that a device cannot do the work of.
+// checkAccelerated refuses a method that cannot run on a device.
 func (c *Config) checkAccelerated() error {
 	m, err := c.newMethod(c.Method)
 	if err != nil {
-		return nil // it is refused elsewhere, or not chosen yet
+		return nil // refused elsewhere, or not chosen yet
 	}
 	return c.adviseMethod(train.CheckAccelerated(m))
 }

@@ -11,13 +11,13 @@ import (
 	"github.com/dsp-go/dsp/structured/trees"
 )
 
-// arcInputs make the attributes of arcs out of the columns of a treebank.
+// arcInputs make the attributes of arcs from the columns of a treebank.
 type arcInputs struct {
 	template   *arcs.Template
 	dictionary *arcs.Dictionary
 }
 
-// inputColumns are the columns of a treebank that inputs may be made of: all but its trees.
+// inputColumns are the columns of a treebank that inputs may be made from: all but its trees.
 var inputColumns = []string{"word", "lemma", "upos", "xpos", "feats"}
 
 func arcColumns(d *structured.Dataset) arcs.Columns {
@@ -28,7 +28,7 @@ func arcColumns(d *structured.Dataset) arcs.Columns {
 	return to
 }
 
-// fitArcs learns from training data which attributes of arcs there are, and makes them there.
+// fitArcs collects the attributes of arcs in the training data, and makes them there.
 func fitArcs(t *arcs.Template, train *structured.Dataset, o arcs.Options) (*arcInputs, error) {
 	t = t.ForColumns(inputColumns)
 	heads := make([]int32, 0, train.Positions())
@@ -117,8 +117,8 @@ func appendRows(to *structured.Sparse, rows *arcs.Rows) {
 	to.Index = append(to.Index, rows.Index...)
 }
 
-// ArcAttributes returns how many attributes of arcs the model knows, for the scores of arcs and of relations, and the template
-// that makes them; nothing where it reads none.
+// ArcAttributes returns how many attributes the model has for the scores of arcs and of relations, and their template; zero and
+// empty if it reads none.
 func (m *Model) ArcAttributes() (arcs, labels int, template string) {
 	if m.arcs == nil {
 		return 0, 0, ""

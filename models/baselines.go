@@ -14,8 +14,8 @@ func (c *Config) hasBaselines() bool {
 	return c.Baselines == "on" || c.Baselines == "auto" && c.Format == formatBuiltin && c.Task == "ocr"
 }
 
-// baselines are the runs that a resolved one is compared with: the same network by another method, and with independent
-// labels by the same method. They get the same number of passes.
+// baselines returns the configurations that a resolved run is compared with: the same network trained by another method, and
+// independent labels trained by the same method, with the same number of passes.
 func (c Config) baselines() []Config {
 	other := c.by("sgd")
 	if c.Method == "sgd" {
@@ -30,7 +30,7 @@ func (c Config) baselines() []Config {
 	return all
 }
 
-// by is c with another method: what belongs to the method that c has is as by default, its smoothing too.
+// by returns c with another method. The settings of the old method, and its smoothing, go back to their defaults.
 func (c Config) by(method string) Config {
 	c.Method = method
 	def := Default()
@@ -38,14 +38,14 @@ func (c Config) by(method string) Config {
 	for i, s := range Settings(&c) {
 		switch {
 		case s.Name == "method" || s.Name == "passes":
-		case s.Group == "Method" || s.Name == "smoothing" || s.Name == "mu" || s.Name == "k" || s.check(&c) != nil:
+		case s.Group == "Method" || s.Name == "smoothing" || s.Name == "mu" || s.Name == "k" || checkSetting(s, &c) != nil:
 			s.Value.Set(plain[i].Value)
 		}
 	}
 	return c
 }
 
-// inside is c as a run in a folder of that of another run.
+// inside returns c as a run in a folder inside that of another run.
 func (c Config) inside(other Config, name string) Config {
 	c.Baselines = "off"
 	c.Out = filepath.Join(other.Out, name)
@@ -62,7 +62,7 @@ func trainBaseline(ctx context.Context, c Config, data *Data, o TrainOptions) (*
 	name := runName(c.Method, c.Edges)
 	o.Log.Info("to compare with: " + name)
 	o.Log = o.Log.With("run", name)
-	r, err := newRun(c, data, o)
+	r, err := NewRun(c, data, o)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -3,12 +3,14 @@ package models
 import (
 	"context"
 	"testing"
+
+	"github.com/dsp-go/dsp/models/settings"
 )
 
 // BenchmarkEvaluate labels drawn words with the default network, on one thread.
 func BenchmarkEvaluate(b *testing.B) {
 	c := Default()
-	c.Examples = Sizes{1, 1, 1000}
+	c.Examples = settings.Sizes{1, 1, 1000}
 	data, err := ReadData(&c)
 	if err != nil {
 		b.Fatal(err)

@@ -1,6 +1,8 @@
 package models
 
 import (
+	"github.com/dsp-go/dsp/models/formats"
+	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/ocr"
@@ -10,67 +12,67 @@ import (
 // their help (see Settings): yaml is the name, help the help text, unit the placeholder of the value, values the allowed values,
 // min the least value, only the settings that it applies to; run marks settings that do not change the model.
 type Config struct {
-	Task       string  `yaml:"task" json:"task" group:"Data" values:"auto|ocr|tag|parse" help:"what to learn: ocr reads words from images of their letters, tag labels tokens of text or rows of features, parse predicts dependency trees; auto: ocr for formats builtin and letters, else tag"`
-	Train      string  `yaml:"train" json:"train" group:"Data" unit:"FILE" help:"training data; without it, ocr draws words, and parse draws sentences with trees"`
-	Dev        string  `yaml:"dev" json:"dev" group:"Data" unit:"FILE" help:"development data, measured after every pass; the model keeps the weights of the best pass"`
-	Test       string  `yaml:"test" json:"test" group:"Data" unit:"FILE" help:"test data, measured after every pass and never used to choose anything"`
-	Format     string  `yaml:"format" json:"format" group:"Data" values:"|builtin|letters|conll|conllu|crfsuite|npz" help:"layout of data files: builtin (drawn words), letters (the letter.data of the OCR set), conll (columns), conllu (CoNLL-U), crfsuite (one label and its attributes per line), npz (dense features); empty: recognised from the name and the first lines"`
-	Columns    string  `yaml:"columns" json:"columns" group:"Data" only:"format=conll" help:"names of the columns of a conll file, such as word=0,pos=1,label=-1; columns count from 0, negative numbers from the end; columns other than word and label are additional inputs; empty: word first, label last"`
-	Label      string  `yaml:"label" json:"label" group:"Data" only:"format=conllu task=tag" unit:"upos|xpos|feats|deprel|misc:KEY" help:"field of a conllu file to use as the label; misc:KEY takes the value of KEY= in the last field; empty: upos"`
-	Scheme     string  `yaml:"scheme" json:"scheme" group:"Data" values:"keep|iob1|iob2|bioes" only:"format=conll,conllu,crfsuite task=tag" help:"convert entity tags to this scheme on reading; keep leaves them unchanged"`
-	Partial    bool    `yaml:"partial" json:"partial" group:"Data" only:"format=conll,conllu,crfsuite task=tag" help:"accept partial labels: ? (or _) means any label, A|B one of these; without this flag they are ordinary labels"`
-	Fold       int     `yaml:"fold" json:"fold" group:"Data" min:"-1" only:"format=letters" help:"letters only: fold of the training file to hold out as test data; -1: none"`
-	Examples   Sizes   `yaml:"examples" json:"examples" group:"Data" min:"1" only:"format=builtin" unit:"TRAIN,DEV,TEST" help:"how many words (for parse: sentences) to draw for training, development and test"`
-	Difficulty float64 `yaml:"difficulty" json:"difficulty" group:"Data" min:"0" only:"format=builtin task=ocr" help:"how strongly drawn letters are distorted: 0 clean, 1 ambiguous out of context, 2 hardly legible"`
+	Task       string         `yaml:"task" json:"task" group:"Data" values:"auto|ocr|tag|parse" help:"what to learn: ocr reads words from images of their letters, tag labels tokens of text or rows of features, parse predicts dependency trees; auto: ocr for formats builtin and letters, else tag"`
+	Train      string         `yaml:"train" json:"train" group:"Data" unit:"FILE" help:"training data; without it, ocr draws words, and parse draws sentences with trees"`
+	Dev        string         `yaml:"dev" json:"dev" group:"Data" unit:"FILE" help:"development data, measured after every pass; the model keeps the weights of the best pass"`
+	Test       string         `yaml:"test" json:"test" group:"Data" unit:"FILE" help:"test data, measured after every pass and never used to choose anything"`
+	Format     string         `yaml:"format" json:"format" group:"Data" values:"|builtin|letters|conll|conllu|crfsuite|npz" help:"layout of data files: builtin (drawn words), letters (the letter.data of the OCR set), conll (columns), conllu (CoNLL-U), crfsuite (one label and its attributes per line), npz (dense features); empty: recognised from the name and the first lines"`
+	Columns    string         `yaml:"columns" json:"columns" group:"Data" only:"format=conll" help:"names of the columns of a conll file, such as word=0,pos=1,label=-1; columns count from 0, negative numbers from the end; columns other than word and label are additional inputs; empty: word first, label last"`
+	Label      string         `yaml:"label" json:"label" group:"Data" only:"format=conllu task=tag" unit:"upos|xpos|feats|deprel|misc:KEY" help:"field of a conllu file to use as the label; misc:KEY takes the value of KEY= in the last field; empty: upos"`
+	Scheme     string         `yaml:"scheme" json:"scheme" group:"Data" values:"keep|iob1|iob2|bioes" only:"format=conll,conllu,crfsuite task=tag" help:"convert entity tags to this scheme on reading; keep leaves them unchanged"`
+	Partial    bool           `yaml:"partial" json:"partial" group:"Data" only:"format=conll,conllu,crfsuite task=tag" help:"accept partial labels: ? (or _) means any label, A|B one of these; without this flag they are ordinary labels"`
+	Fold       int            `yaml:"fold" json:"fold" group:"Data" min:"-1" only:"format=letters" help:"letters only: fold of the training file to hold out as test data; -1: none"`
+	Examples   settings.Sizes `yaml:"examples" json:"examples" group:"Data" min:"1" only:"format=builtin" unit:"TRAIN,DEV,TEST" help:"how many words (for parse: sentences) to draw for training, development and test"`
+	Difficulty float64        `yaml:"difficulty" json:"difficulty" group:"Data" min:"0" only:"format=builtin task=ocr" help:"how strongly drawn letters are distorted: 0 clean, 1 ambiguous out of context, 2 hardly legible"`
 
 	Tree     string `yaml:"tree" json:"tree" group:"Data" values:"projective|nonprojective" only:"task=parse" help:"which trees a parser may predict: projective (no crossing arcs) or nonprojective (any)"`
 	Crossing string `yaml:"crossing" json:"crossing" group:"Data" values:"lift|refuse" only:"task=parse tree=projective" help:"how to treat training trees with crossing arcs: lift reattaches the dependents of such arcs to their head's head until no arcs cross, refuse stops at the first such tree"`
 
-	Net        string  `yaml:"net" json:"net" group:"Network" values:"auto|linear|mlp|cnn|cnn-image|embed|biaffine" help:"network from inputs to potentials: linear, mlp and cnn read dense features in a window of positions; linear also reads attributes of tokens or arcs (see features); cnn-image reads an image at each position; embed reads words; biaffine reads words and scores trees; auto: linear for text, cnn-image for images, mlp for other dense features"`
-	Features   string  `yaml:"features" json:"features" group:"Network" values:"auto|ner|pos|chunk|parse|none" only:"task=tag,parse format=conll,conllu,builtin" help:"attributes of tokens or arcs, for net linear: a built-in set (dsp info --features SET prints it); none for net embed; auto: none if net is embed or a template is given, else chunk for entity tags on data with a pos column, ner for other entity tags, pos for other labels, parse for trees"`
-	Template   string  `yaml:"template" json:"template" group:"Network" unit:"FILE" only:"task=tag,parse format=conll,conllu,builtin net=linear" help:"template of attributes, for net linear, in the style of CRF++ (docs/templates.md), instead of a built-in set"`
-	HashBits   int     `yaml:"hash-bits" json:"hash-bits" group:"Network" min:"0" only:"task=tag,parse format=conll,conllu,crfsuite,builtin net=linear" unit:"N" help:"hash attributes to N bits, which needs no dictionary but loses their names; 0 keeps a dictionary"`
-	Edges      string  `yaml:"edges" json:"edges" group:"Network" values:"transition|position|none" only:"task=ocr,tag" help:"potentials of neighbouring labels: one learned matrix (transition), a matrix that the network computes at every position (position), or none, so that labels are independent"`
-	Hidden     Sizes   `yaml:"hidden" json:"hidden" group:"Network" min:"1" only:"net=mlp,cnn,cnn-image,embed,biaffine" help:"units of each dense hidden layer; empty: the network's default"`
-	Window     int     `yaml:"window" json:"window" group:"Network" min:"0" only:"net=linear,mlp,cnn,embed,biaffine" help:"positions in a window, an odd number; 0: the network's default (1 for linear and mlp, 3 for cnn, 5 for embed and biaffine)"`
-	Channels   Sizes   `yaml:"channels" json:"channels" group:"Network" min:"1" only:"net=cnn,cnn-image,embed,biaffine" help:"channels of each convolution; empty: the network's default"`
-	Embed      Sizes   `yaml:"embed" json:"embed" group:"Network" min:"1" only:"net=embed,biaffine" help:"dimensions of the embedding of each discrete input; empty: chosen by the size of its vocabulary"`
-	ArcUnits   int     `yaml:"arc-units" json:"arc-units" group:"Network" min:"0" only:"net=biaffine" help:"units of the layers that feed the arc scores; 0: 128"`
-	LabelUnits int     `yaml:"label-units" json:"label-units" group:"Network" min:"0" only:"net=biaffine" help:"units of the layers that feed the relation scores; 0: 64"`
-	MinCount   int     `yaml:"min-count" json:"min-count" group:"Network" min:"0" only:"task=tag,parse format=conll,conllu,crfsuite,builtin net=embed,linear,biaffine" unit:"N" help:"least number of times an attribute must occur in the training data to get weights, or a word to get its own embedding; 0: 1 for attributes of tokens, 2 for attributes of arcs and for words"`
-	Activation string  `yaml:"activation" json:"activation" group:"Network" values:"elu|tanh|relu" only:"net=mlp,cnn,cnn-image,embed,biaffine" help:"function between layers; prox-linear works best with a smooth one (elu, tanh)"`
-	Dropout    float64 `yaml:"dropout" json:"dropout" group:"Network" min:"0" only:"method=sgd net=mlp,cnn,cnn-image,embed,biaffine" help:"probability that a step drops a hidden unit"`
+	Net        string         `yaml:"net" json:"net" group:"Network" values:"auto|linear|mlp|cnn|cnn-image|embed|biaffine" help:"network from inputs to potentials: linear, mlp and cnn read dense features in a window of positions; linear also reads attributes of tokens or arcs (see features); cnn-image reads an image at each position; embed reads words; biaffine reads words and scores trees; auto: linear for text, cnn-image for images, mlp for other dense features"`
+	Features   string         `yaml:"features" json:"features" group:"Network" values:"auto|ner|pos|chunk|parse|none" only:"task=tag,parse format=conll,conllu,builtin" help:"attributes of tokens or arcs, for net linear: a built-in set (dsp info --features SET prints it); none for net embed; auto: none if net is embed or a template is given, else chunk for entity tags on data with a pos column, ner for other entity tags, pos for other labels, parse for trees"`
+	Template   string         `yaml:"template" json:"template" group:"Network" unit:"FILE" only:"task=tag,parse format=conll,conllu,builtin net=linear" help:"template of attributes, for net linear, in the style of CRF++ (docs/templates.md), instead of a built-in set"`
+	HashBits   int            `yaml:"hash-bits" json:"hash-bits" group:"Network" min:"0" only:"task=tag,parse format=conll,conllu,crfsuite,builtin net=linear" unit:"N" help:"hash attributes to N bits, which needs no dictionary but loses their names; 0 keeps a dictionary"`
+	Edges      string         `yaml:"edges" json:"edges" group:"Network" values:"transition|position|none" only:"task=ocr,tag" help:"potentials of neighbouring labels: one learned matrix (transition), a matrix that the network computes at every position (position), or none, so that labels are independent"`
+	Hidden     settings.Sizes `yaml:"hidden" json:"hidden" group:"Network" min:"1" only:"net=mlp,cnn,cnn-image,embed,biaffine" help:"units of each dense hidden layer; empty: the network's default"`
+	Window     int            `yaml:"window" json:"window" group:"Network" min:"0" only:"net=linear,mlp,cnn,embed,biaffine" help:"positions in a window, an odd number; 0: the network's default (1 for linear and mlp, 3 for cnn, 5 for embed and biaffine)"`
+	Channels   settings.Sizes `yaml:"channels" json:"channels" group:"Network" min:"1" only:"net=cnn,cnn-image,embed,biaffine" help:"channels of each convolution; empty: the network's default"`
+	Embed      settings.Sizes `yaml:"embed" json:"embed" group:"Network" min:"1" only:"net=embed,biaffine" help:"dimensions of the embedding of each discrete input; empty: chosen by the size of its vocabulary"`
+	ArcUnits   int            `yaml:"arc-units" json:"arc-units" group:"Network" min:"0" only:"net=biaffine" help:"units of the layers that feed the arc scores; 0: 128"`
+	LabelUnits int            `yaml:"label-units" json:"label-units" group:"Network" min:"0" only:"net=biaffine" help:"units of the layers that feed the relation scores; 0: 64"`
+	MinCount   int            `yaml:"min-count" json:"min-count" group:"Network" min:"0" only:"task=tag,parse format=conll,conllu,crfsuite,builtin net=embed,linear,biaffine" unit:"N" help:"least number of times an attribute must occur in the training data to get weights, or a word to get its own embedding; 0: 1 for attributes of tokens, 2 for attributes of arcs and for words"`
+	Activation string         `yaml:"activation" json:"activation" group:"Network" values:"elu|tanh|relu" only:"net=mlp,cnn,cnn-image,embed,biaffine" help:"function between layers; prox-linear works best with a smooth one (elu, tanh)"`
+	Dropout    float64        `yaml:"dropout" json:"dropout" group:"Network" min:"0" only:"method=sgd net=mlp,cnn,cnn-image,embed,biaffine" help:"probability that a step drops a hidden unit"`
 
-	Loss         string       `yaml:"loss" json:"loss" group:"Objective" values:"auto|hinge|crf|softmax-margin" help:"structured loss: hinge (max-margin), crf (negative log-likelihood), softmax-margin (crf with the task loss inside); auto: crf for linear nets on attributes; hinge for other nets and for methods bcfw and bcpfw"`
-	Smoothing    string       `yaml:"smoothing" json:"smoothing" group:"Objective" values:"auto|l2|entropy|none" only:"loss=hinge method=sgd,svrg,saga,casimir,casimir-adapt,lbfgs" help:"how the hinge's max is smoothed: l2 over the K best outputs, entropy (log-sum-exp over all outputs), or none; auto: none for sgd, bcfw and bcpfw, which need no smoothing; else l2 if k is given, entropy if not"`
-	Mu           float64      `yaml:"mu" json:"mu" group:"Objective" min:"0" only:"loss=hinge smoothing=l2,entropy method=sgd,svrg,saga,casimir,casimir-adapt,lbfgs" help:"smoothing of the max; larger is smoother and faster to optimise, and biases the optimum by at most mu·D (D = 1/2 for l2, log of the number of outputs for entropy); 0 starts large and lowers it as the certificate allows"`
-	K            Count        `yaml:"k" json:"k" group:"Objective" only:"loss=hinge smoothing=l2" unit:"N|auto" help:"number of best outputs in l2 smoothing; auto increases it until the smoothing is exact"`
-	Reg          float64      `yaml:"reg" json:"reg" group:"Objective" min:"0" help:"regulariser C: the objective has (λ/2)‖w‖² with λ = C/n for n training examples"`
-	LabelWeights LabelWeights `yaml:"label-weights" json:"label-weights" group:"Objective" only:"loss=hinge,softmax-margin task=ocr,tag" unit:"LABEL=COST,..." help:"task loss of a mistake at a position whose gold label is LABEL; 1 for labels not listed"`
-	LossByLength bool         `yaml:"loss-by-length" json:"loss-by-length" group:"Objective" only:"loss=hinge,softmax-margin task=ocr,tag" help:"divide the task loss by the length of the sequence, which makes it an error rate"`
-	ClassWeights LabelWeights `yaml:"class-weights" json:"class-weights" group:"Objective" only:"task=ocr,tag" unit:"LABEL=WEIGHT,..." help:"weight each sequence, for any loss, by the mean weight of its gold labels; 1 for labels not listed"`
-	Constraints  string       `yaml:"constraints" json:"constraints" group:"Objective" values:"none|iob1|iob2|bioes" only:"task=ocr,tag" help:"forbid transitions that violate this scheme of entity tags; the gold labels must follow it (scheme converts them)"`
+	Loss         string                `yaml:"loss" json:"loss" group:"Objective" values:"auto|hinge|crf|softmax-margin" help:"structured loss: hinge (max-margin), crf (negative log-likelihood), softmax-margin (crf with the task loss inside); auto: crf for linear nets on attributes; hinge for other nets and for methods bcfw and bcpfw"`
+	Smoothing    string                `yaml:"smoothing" json:"smoothing" group:"Objective" values:"auto|l2|entropy|none" only:"loss=hinge method=sgd,svrg,saga,casimir,casimir-adapt,lbfgs" help:"how the hinge's max is smoothed: l2 over the K best outputs, entropy (log-sum-exp over all outputs), or none; auto: none for sgd, bcfw and bcpfw, which need no smoothing; else l2 if k is given, entropy if not"`
+	Mu           float64               `yaml:"mu" json:"mu" group:"Objective" min:"0" only:"loss=hinge smoothing=l2,entropy method=sgd,svrg,saga,casimir,casimir-adapt,lbfgs" help:"smoothing of the max; larger is smoother and faster to optimise, and biases the optimum by at most mu·D (D = 1/2 for l2, log of the number of outputs for entropy); 0 starts large and lowers it as the certificate allows"`
+	K            settings.Count        `yaml:"k" json:"k" group:"Objective" only:"loss=hinge smoothing=l2" unit:"N|auto" help:"number of best outputs in l2 smoothing; auto increases it until the smoothing is exact"`
+	Reg          float64               `yaml:"reg" json:"reg" group:"Objective" min:"0" help:"regulariser C: the objective has (λ/2)‖w‖² with λ = C/n for n training examples"`
+	LabelWeights settings.LabelWeights `yaml:"label-weights" json:"label-weights" group:"Objective" only:"loss=hinge,softmax-margin task=ocr,tag" unit:"LABEL=COST,..." help:"task loss of a mistake at a position whose gold label is LABEL; 1 for labels not listed"`
+	LossByLength bool                  `yaml:"loss-by-length" json:"loss-by-length" group:"Objective" only:"loss=hinge,softmax-margin task=ocr,tag" help:"divide the task loss by the length of the sequence, which makes it an error rate"`
+	ClassWeights settings.LabelWeights `yaml:"class-weights" json:"class-weights" group:"Objective" only:"task=ocr,tag" unit:"LABEL=WEIGHT,..." help:"weight each sequence, for any loss, by the mean weight of its gold labels; 1 for labels not listed"`
+	Constraints  string                `yaml:"constraints" json:"constraints" group:"Objective" values:"none|iob1|iob2|bioes" only:"task=ocr,tag" help:"forbid transitions that violate this scheme of entity tags; the gold labels must follow it (scheme converts them)"`
 
-	Method      string  `yaml:"method" json:"method" group:"Method" values:"auto|sgd|svrg|casimir|casimir-adapt|saga|bcfw|bcpfw|sdca|lbfgs|prox-linear" help:"optimiser; auto chooses one for the problem and logs why; bcpfw visits the examples whose gap was at least the mean at their last visit, and every example at least once in eleven rounds, instead of sampling in proportion to the gaps"`
-	Passes      int     `yaml:"passes" json:"passes" group:"Method" min:"0" help:"passes over the training data, n oracle calls each; 0: 20 for sgd and prox-linear, 100 for the convex methods, 500 iterations for lbfgs"`
-	Gap         Gap     `yaml:"gap" json:"gap" group:"Method" unit:"X|auto" help:"stop once the certified relative gap, (objective − dual)/|objective|, is at most X; 0 runs all passes; auto: 0.001 if the method certifies a gap"`
-	Patience    int     `yaml:"patience" json:"patience" group:"Method" min:"0" help:"stop after N passes without a better result on the development data; 0 runs all passes"`
-	LR          float64 `yaml:"lr" json:"lr" group:"Method" min:"0" only:"method=sgd,svrg,saga,casimir,casimir-adapt" help:"step size, or γ0 of sgd's schedule; 0 searches for one"`
-	Schedule    string  `yaml:"schedule" json:"schedule" group:"Method" values:"sqrt|constant|inverse|stairs|pegasos" only:"method=sgd" help:"how the step size depends on the number t of completed steps: sqrt γ0/√(1+t/t0), constant γ0, inverse γ0/(1+t/t0), stairs γ0/(1+⌊t/t0⌋), pegasos 1/(λ(t+1))"`
-	Halving     float64 `yaml:"halving" json:"halving" group:"Method" min:"0" only:"method=sgd schedule=sqrt,inverse,stairs" unit:"STEPS" help:"t0 of the schedule, in steps; 0: the number of steps in a pass"`
-	Average     string  `yaml:"average" json:"average" group:"Method" values:"auto|none|uniform|weighted|pass" only:"method=sgd,bcfw" help:"which average of the iterates to return: none (the last iterate), uniform, weighted (iterate t has weight t), pass (uniform over the last pass); auto: chosen by the method"`
-	Lipschitz   float64 `yaml:"lipschitz" json:"lipschitz" group:"Method" min:"0" only:"method=svrg,saga,casimir,casimir-adapt" help:"Lipschitz constant L of the smoothed loss's gradient; the step size is 1/(L+λ+κ); 0 estimates L"`
-	Kappa       float64 `yaml:"kappa" json:"kappa" group:"Method" min:"0" only:"method=casimir,casimir-adapt" help:"weight κ of the proximal term that Casimir adds; 0 computes it from L, n and λ"`
-	WarmStart   string  `yaml:"warm-start" json:"warm-start" group:"Method" values:"prox-center|extrapolation|prev-iterate" only:"method=casimir,casimir-adapt" help:"where Casimir starts an inner problem"`
-	InnerStop   string  `yaml:"inner-stop" json:"inner-stop" group:"Method" values:"budget|norm" only:"method=casimir,casimir-adapt" help:"when Casimir stops an inner problem: after n steps (budget), or once its gradient norm is small (norm)"`
-	Eta         float64 `yaml:"eta" json:"eta" group:"Method" min:"0" only:"method=prox-linear" help:"step length η of prox-linear; 0 starts with about the distance of one sgd pass and adapts it"`
-	Inner       string  `yaml:"inner" json:"inner" group:"Method" values:"auto|casimir|svrg|saga|bcfw" only:"method=prox-linear" help:"method for the convex subproblems of prox-linear; settings of that method apply to the subproblems; auto: bcfw for the hinge, casimir for smooth losses"`
-	InnerPasses int     `yaml:"inner-passes" json:"inner-passes" group:"Method" min:"0" only:"method=prox-linear" help:"maximum number of passes per subproblem of prox-linear; 0: 1, or up to 5 until a better point is found"`
-	WarmUp      int     `yaml:"warm-up" json:"warm-up" group:"Method" min:"-1" only:"method=prox-linear" help:"passes of sgd before prox-linear, because linearising a random network is of little use; 0: 2, or none if eta is given; -1: none"`
-	InnerGap    float64 `yaml:"inner-gap" json:"inner-gap" group:"Method" min:"0" only:"method=prox-linear" help:"ε_0: prox-linear's k-th subproblem stops once its certified gap is at most ε_0/k; 0: once it is at most 0.3 of the predicted decrease"`
-	ConstantMu  bool    `yaml:"constant-mu" json:"constant-mu" group:"Method" only:"method=prox-linear" help:"smooth every subproblem of prox-linear with mu, instead of the k-th with mu/k"`
-	Batch       int     `yaml:"batch" json:"batch" group:"Method" min:"0" only:"method=sgd,svrg,saga,casimir,casimir-adapt,bcfw,sdca,prox-linear" help:"examples per step; 0: 4 for svrg, saga, casimir and sdca, and for prox-linear and sgd with many weights, else 1; on a GPU, up to 1/64 of the examples"`
-	Parallel    string  `yaml:"parallel" json:"parallel" group:"Method" values:"deterministic|async" only:"method=sdca net=linear" help:"how threads share work: deterministic gives the same model for a seed, bit for bit, with any number of threads; async runs the threads of sdca without waiting for each other, on attributes only: results vary from run to run, within the certified gap, which stays valid"`
+	Method      string       `yaml:"method" json:"method" group:"Method" values:"auto|sgd|svrg|casimir|casimir-adapt|saga|bcfw|bcpfw|sdca|lbfgs|prox-linear" help:"optimiser; auto chooses one for the problem and logs why; bcpfw visits the examples whose gap was at least the mean at their last visit, and every example at least once in eleven rounds, instead of sampling in proportion to the gaps"`
+	Passes      int          `yaml:"passes" json:"passes" group:"Method" min:"0" help:"passes over the training data, n oracle calls each; 0: 20 for sgd and prox-linear, 100 for the convex methods, 500 iterations for lbfgs"`
+	Gap         settings.Gap `yaml:"gap" json:"gap" group:"Method" unit:"X|auto" help:"stop once the certified relative gap, (objective − dual)/|objective|, is at most X; 0 runs all passes; auto: 0.001 if the method certifies a gap"`
+	Patience    int          `yaml:"patience" json:"patience" group:"Method" min:"0" help:"stop after N passes without a better result on the development data; 0 runs all passes"`
+	LR          float64      `yaml:"lr" json:"lr" group:"Method" min:"0" only:"method=sgd,svrg,saga,casimir,casimir-adapt" help:"step size, or γ0 of sgd's schedule; 0 searches for one"`
+	Schedule    string       `yaml:"schedule" json:"schedule" group:"Method" values:"sqrt|constant|inverse|stairs|pegasos" only:"method=sgd" help:"how the step size depends on the number t of completed steps: sqrt γ0/√(1+t/t0), constant γ0, inverse γ0/(1+t/t0), stairs γ0/(1+⌊t/t0⌋), pegasos 1/(λ(t+1))"`
+	Halving     float64      `yaml:"halving" json:"halving" group:"Method" min:"0" only:"method=sgd schedule=sqrt,inverse,stairs" unit:"STEPS" help:"t0 of the schedule, in steps; 0: the number of steps in a pass"`
+	Average     string       `yaml:"average" json:"average" group:"Method" values:"auto|none|uniform|weighted|pass" only:"method=sgd,bcfw" help:"which average of the iterates to return: none (the last iterate), uniform, weighted (iterate t has weight t), pass (uniform over the last pass); auto: chosen by the method"`
+	Lipschitz   float64      `yaml:"lipschitz" json:"lipschitz" group:"Method" min:"0" only:"method=svrg,saga,casimir,casimir-adapt" help:"Lipschitz constant L of the smoothed loss's gradient; the step size is 1/(L+λ+κ); 0 estimates L"`
+	Kappa       float64      `yaml:"kappa" json:"kappa" group:"Method" min:"0" only:"method=casimir,casimir-adapt" help:"weight κ of the proximal term that Casimir adds; 0 computes it from L, n and λ"`
+	WarmStart   string       `yaml:"warm-start" json:"warm-start" group:"Method" values:"prox-center|extrapolation|prev-iterate" only:"method=casimir,casimir-adapt" help:"where Casimir starts an inner problem"`
+	InnerStop   string       `yaml:"inner-stop" json:"inner-stop" group:"Method" values:"budget|norm" only:"method=casimir,casimir-adapt" help:"when Casimir stops an inner problem: after n steps (budget), or once its gradient norm is small (norm)"`
+	Eta         float64      `yaml:"eta" json:"eta" group:"Method" min:"0" only:"method=prox-linear" help:"step length η of prox-linear; 0 starts with about the distance of one sgd pass and adapts it"`
+	Inner       string       `yaml:"inner" json:"inner" group:"Method" values:"auto|casimir|svrg|saga|bcfw" only:"method=prox-linear" help:"method for the convex subproblems of prox-linear; settings of that method apply to the subproblems; auto: bcfw for the hinge, casimir for smooth losses"`
+	InnerPasses int          `yaml:"inner-passes" json:"inner-passes" group:"Method" min:"0" only:"method=prox-linear" help:"maximum number of passes per subproblem of prox-linear; 0: 1, or up to 5 until a better point is found"`
+	WarmUp      int          `yaml:"warm-up" json:"warm-up" group:"Method" min:"-1" only:"method=prox-linear" help:"passes of sgd before prox-linear, because linearising a random network is of little use; 0: 2, or none if eta is given; -1: none"`
+	InnerGap    float64      `yaml:"inner-gap" json:"inner-gap" group:"Method" min:"0" only:"method=prox-linear" help:"ε_0: prox-linear's k-th subproblem stops once its certified gap is at most ε_0/k; 0: once it is at most 0.3 of the predicted decrease"`
+	ConstantMu  bool         `yaml:"constant-mu" json:"constant-mu" group:"Method" only:"method=prox-linear" help:"smooth every subproblem of prox-linear with mu, instead of the k-th with mu/k"`
+	Batch       int          `yaml:"batch" json:"batch" group:"Method" min:"0" only:"method=sgd,svrg,saga,casimir,casimir-adapt,bcfw,sdca,prox-linear" help:"examples per step; 0: 4 for svrg, saga, casimir and sdca, and for prox-linear and sgd with many weights, else 1; on a GPU, up to 1/64 of the examples"`
+	Parallel    string       `yaml:"parallel" json:"parallel" group:"Method" values:"deterministic|async" only:"method=sdca net=linear" help:"how threads share work: deterministic gives the same model for a seed, bit for bit, with any number of threads; async runs the threads of sdca without waiting for each other, on attributes only: results vary from run to run, within the certified gap, which stays valid"`
 
 	Baselines string `yaml:"baselines" json:"baselines" group:"Run" run:"true" values:"auto|on|off" help:"for comparison, also train the same network for as many passes by sgd (or prox-linear), and without edges; auto: on for built-in data"`
 
@@ -89,7 +91,7 @@ func Default() Config {
 	words := ocr.DefaultOCRWords()
 	return Config{
 		Task:       "auto",
-		Examples:   Sizes{words.Train, words.Dev, words.Test},
+		Examples:   settings.Sizes{words.Train, words.Dev, words.Test},
 		Difficulty: words.Difficulty,
 		Fold:       -1,
 		Scheme:     "keep",
@@ -108,7 +110,7 @@ func Default() Config {
 		Constraints: "none",
 
 		Method:    "auto",
-		Gap:       AutoGap,
+		Gap:       settings.AutoGap,
 		Schedule:  "sqrt",
 		Average:   "auto",
 		WarmStart: "prox-center",
@@ -127,7 +129,7 @@ func Default() Config {
 // on a choice left to "auto" are checked again once the choice is made.
 func (c Config) Validate() error {
 	for _, s := range Settings(&c) {
-		if err := s.check(&c); err != nil {
+		if err := checkSetting(s, &c); err != nil {
 			return err
 		}
 	}
@@ -143,15 +145,15 @@ func (c Config) Validate() error {
 		return structured.BadInput("--dev and --test need --train: built-in data comes with its own")
 	case c.Format != "" && c.Format != formatBuiltin && c.Train == "" && c.Resume == "":
 		return structured.BadInput("--format %s needs training data: give --train FILE", c.Format)
-	case c.Task == "tag" && (c.Format == formatBuiltin || c.Format == formatLetters):
+	case c.Task == "tag" && (c.Format == formatBuiltin || formats.Find(c.Format).Images):
 		return structured.BadInput("--format %s has images of words: use --task ocr", c.Format)
-	case c.Task == "parse" && c.Format != "" && c.Format != formatBuiltin && c.Format != formatConllu:
+	case c.Task == "parse" && c.Format != "" && c.Format != formatBuiltin && !formats.Find(c.Format).Trees:
 		return structured.BadInput("--format %s has no trees: --task parse reads them from conllu", c.Format)
 	case c.Task == "parse" && c.Features != "auto" && c.Features != "parse" && c.Features != "none":
 		return structured.BadInput("--features %s makes attributes of tokens; --task parse has those of arcs, --features parse", c.Features)
-	case c.Task != "parse" && !undecided(c.Task) && c.Features == "parse":
+	case c.Task != "parse" && !settings.Undecided(c.Task) && c.Features == "parse":
 		return structured.BadInput("--features parse makes attributes of arcs, for --task parse")
-	case c.Task == "ocr" && isText(c.Format):
+	case c.Task == "ocr" && formats.Find(c.Format).Tokens:
 		return structured.BadInput("--format %s has tokens to tag, not images: use --task tag", c.Format)
 	case c.Template != "" && c.Features != "auto":
 		return structured.BadInput("--template %s and --features %s both say what the attributes are; give one", c.Template, c.Features)

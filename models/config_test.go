@@ -7,9 +7,12 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/dsp-go/dsp/models/formats"
+	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -32,6 +35,15 @@ func TestSettingsAreDocumented(t *testing.T) {
 	}
 }
 
+// --format takes the built-in data, every registered format, and nothing else.
+func TestFormatSettingListsTheRegistry(t *testing.T) {
+	c := Default()
+	s, _ := setting(&c, "format")
+	if want := append([]string{"", formatBuiltin}, formats.Names()...); !slices.Equal(s.Values, want) {
+		t.Errorf("--format takes %q, want %q", s.Values, want)
+	}
+}
+
 // other is Default with every setting changed.
 func other(t *testing.T) Config {
 	c := Default()
@@ -50,14 +62,14 @@ func other(t *testing.T) Config {
 			*v = 1<<63 + 1
 		case *float64:
 			*v += 0.1
-		case *Gap:
+		case *settings.Gap:
 			*v = 0.01
-		case *Count:
+		case *settings.Count:
 			*v = 0
-		case *Sizes:
-			*v = Sizes{3, 2, 1}
-		case *LabelWeights:
-			*v = LabelWeights{"O": 0.5, "B-a b": 2}
+		case *settings.Sizes:
+			*v = settings.Sizes{3, 2, 1}
+		case *settings.LabelWeights:
+			*v = settings.LabelWeights{"O": 0.5, "B-a b": 2}
 		default:
 			t.Fatalf("%s has a type the test does not know: %T", s.Name, v)
 		}
@@ -114,14 +126,14 @@ func TestConfigFileErrors(t *testing.T) {
 		"task: [unclosed\nloss: 'crf": ``,
 	} {
 		c := Default()
-		err := parseSettings("c.yaml", []byte(text), Settings(&c))
+		err := settings.Parse("c.yaml", []byte(text), Settings(&c))
 		if err == nil || !structured.IsBadInput(err) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: got %v, want bad input with %q", text, err, want)
 		}
 	}
 	for _, text := range []string{"", "# nothing\n", "---\n"} {
 		c := Default()
-		if err := parseSettings("c.yaml", []byte(text), Settings(&c)); err != nil || !reflect.DeepEqual(c, Default()) {
+		if err := settings.Parse("c.yaml", []byte(text), Settings(&c)); err != nil || !reflect.DeepEqual(c, Default()) {
 			t.Errorf("%q: got %v, want the defaults", text, err)
 		}
 	}
@@ -135,15 +147,15 @@ func TestValidateRefuses(t *testing.T) {
 		`--loss "hing" is not known (did you mean hinge?)`:            func(c *Config) { c.Loss = "hing" },
 		`--mu -1: expected at least 0`:                                func(c *Config) { c.Mu = -1 },
 		`--lr NaN: expected a finite number`:                          func(c *Config) { c.LR = nan() },
-		`--eta 0.1 means nothing with --method sgd`:                   func(c *Config) { c.Method, c.Eta = "sgd", 0.1 },
-		`--lr 1 means nothing with --method prox-linear --inner bcfw`: func(c *Config) { c.Method, c.Inner, c.LR = "prox-linear", "bcfw", 1 },
+		`--eta 0.1 has no effect with --method sgd`:                   func(c *Config) { c.Method, c.Eta = "sgd", 0.1 },
+		`--lr 1 has no effect with --method prox-linear --inner bcfw`: func(c *Config) { c.Method, c.Inner, c.LR = "prox-linear", "bcfw", 1 },
 		`--lr 1 and --lipschitz 2`:                                    func(c *Config) { c.LR, c.Lipschitz = 1, 2 },
-		`--mu 1 means nothing with --loss crf`:                        func(c *Config) { c.Loss, c.Mu = "crf", 1 },
-		`--k auto means nothing with --smoothing entropy`:             func(c *Config) { c.Smoothing, c.K = "entropy", 0 },
+		`--mu 1 has no effect with --loss crf`:                        func(c *Config) { c.Loss, c.Mu = "crf", 1 },
+		`--k auto has no effect with --smoothing entropy`:             func(c *Config) { c.Smoothing, c.K = "entropy", 0 },
 		`--gap 0.1 needs a certificate`:                               func(c *Config) { c.Method, c.Gap = "sgd", 0.1 },
-		`--mu 1 means nothing with --method bcfw`:                     func(c *Config) { c.Method, c.Mu = "bcfw", 1 },
-		`--hidden 3 means nothing with --net linear`:                  func(c *Config) { c.Net, c.Hidden = "linear", Sizes{3} },
-		`--hidden 0: expected at least 1`:                             func(c *Config) { c.Hidden = Sizes{0} },
+		`--mu 1 has no effect with --method bcfw`:                     func(c *Config) { c.Method, c.Mu = "bcfw", 1 },
+		`--hidden 3 has no effect with --net linear`:                  func(c *Config) { c.Net, c.Hidden = "linear", settings.Sizes{3} },
+		`--hidden 0: expected at least 1`:                             func(c *Config) { c.Hidden = settings.Sizes{0} },
 		`--device cuda:99: `:                                          func(c *Config) { c.Device = "cuda:99" },
 		`--device cuda:x: expected the number of a device`:            func(c *Config) { c.Device = "cuda:x" },
 		`--device "gpu" is not known`:                                 func(c *Config) { c.Device = "gpu" },
@@ -152,17 +164,17 @@ func TestValidateRefuses(t *testing.T) {
 		`--dev and --test need --train`:                               func(c *Config) { c.Dev = "x" },
 		`--format conll needs training data`:                          func(c *Config) { c.Format = "conll" },
 		`--format builtin draws its own data`:                         func(c *Config) { c.Format, c.Train = "builtin", "x" },
-		`--examples 5: expected three numbers`:                        func(c *Config) { c.Examples = Sizes{5} },
+		`--examples 5: expected three numbers`:                        func(c *Config) { c.Examples = settings.Sizes{5} },
 		`--dropout 1: expected a probability below 1`:                 func(c *Config) { c.Dropout = 1 },
 		`--fold 3 and --test both say`:                                func(c *Config) { c.Train, c.Test, c.Fold = "a", "b", 3 },
-		`--label-weights a=2 means nothing with --loss crf`:           func(c *Config) { c.Loss, c.LabelWeights = "crf", LabelWeights{"a": 2} },
-		`--examples 1,1,1 means nothing with --format conll; it is f`: func(c *Config) { c.Train, c.Format, c.Examples = "x", "conll", Sizes{1, 1, 1} },
+		`--label-weights a=2 has no effect with --loss crf`:           func(c *Config) { c.Loss, c.LabelWeights = "crf", settings.LabelWeights{"a": 2} },
+		`--examples 1,1,1 has no effect with --format conll; it is f`: func(c *Config) { c.Train, c.Format, c.Examples = "x", "conll", settings.Sizes{1, 1, 1} },
 		`--format conll has no trees`:                                 func(c *Config) { c.Task, c.Train, c.Format = "parse", "x", "conll" },
 		`--features pos makes attributes of tokens`:                   func(c *Config) { c.Task, c.Features = "parse", "pos" },
 		`--features parse makes attributes of arcs`:                   func(c *Config) { c.Task, c.Train, c.Features = "tag", "x", "parse" },
-		`--tree nonprojective means nothing with --task tag`:          func(c *Config) { c.Task, c.Train, c.Tree = "tag", "x", "nonprojective" },
-		`--crossing refuse means nothing with --tree nonprojective`:   func(c *Config) { c.Task, c.Tree, c.Crossing = "parse", "nonprojective", "refuse" },
-		`--edges none means nothing with --task parse`:                func(c *Config) { c.Task, c.Edges = "parse", "none" },
+		`--tree nonprojective has no effect with --task tag`:          func(c *Config) { c.Task, c.Train, c.Tree = "tag", "x", "nonprojective" },
+		`--crossing refuse has no effect with --tree nonprojective`:   func(c *Config) { c.Task, c.Tree, c.Crossing = "parse", "nonprojective", "refuse" },
+		`--edges none has no effect with --task parse`:                func(c *Config) { c.Task, c.Edges = "parse", "none" },
 	} {
 		c := Default()
 		change(&c)

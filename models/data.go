@@ -1,12 +1,11 @@
 package models
 
 import (
-	"fmt"
 	"io"
 
+	"github.com/dsp-go/dsp/models/formats"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/host"
 	"github.com/dsp-go/dsp/structured/ocr"
 	"github.com/dsp-go/dsp/structured/trees"
 )
@@ -15,7 +14,7 @@ import (
 type Data struct {
 	Train, Dev, Test *structured.Dataset
 
-	inputs   Inputs               // how the inputs of text were made of its columns
+	inputs   Inputs               // how inputs were made from the columns of text
 	crossing *trees.CrossingCount // of the training trees that were lifted, or nil
 }
 
@@ -30,12 +29,20 @@ func inputOf(dim int, vocab []*structured.Alphabet) nets.Input {
 	return in
 }
 
-// ReadData reads or makes the data sets that c names, and settles c.Task, c.Format and what goes with them. The labels
-// and inputs are those of the training data; development and test data must keep to the labels.
+// ReadData resolves c and reads or draws the data sets that it names. Labels and inputs are those of the training data;
+// development and test data may have no other labels.
 func ReadData(c *Config) (*Data, error) {
-	d, err := readFiles(c)
+	if err := c.Resolve(); err != nil {
+		return nil, err
+	}
+	return readResolved(c)
+}
+
+// readResolved is ReadData for a configuration that Resolve has resolved.
+func readResolved(c *Config) (*Data, error) {
+	d, err := ReadFiles(c)
 	if err == nil {
-		err = d.fitInputs(c)
+		err = d.FitInputs(c)
 	}
 	if err != nil {
 		return nil, err
@@ -43,23 +50,14 @@ func ReadData(c *Config) (*Data, error) {
 	return d, nil
 }
 
-// readFiles is ReadData but for what is learned from the training inputs: those of text are still columns.
-func readFiles(c *Config) (*Data, error) {
-	if err := c.settleFormat(); err != nil {
-		return nil, err
-	}
-	if err := c.Validate(); err != nil { // the format is known only now
-		if c.Train != "" {
-			err = fmt.Errorf("%s: %w", c.Train, err)
-		}
-		return nil, err
-	}
+// ReadFiles reads or draws the data sets that a resolved configuration names. Inputs of text stay columns until FitInputs.
+func ReadFiles(c *Config) (*Data, error) {
 	if c.Format == formatBuiltin {
 		return c.builtin()
 	}
 	d := &Data{}
 	var err error
-	if c.Format == formatLetters && c.Fold >= 0 {
+	if c.Format == formats.Letters && c.Fold >= 0 {
 		d.Train, d.Test, err = readFold(c.Train, c.Fold)
 	} else {
 		s := source{
@@ -77,7 +75,7 @@ func readFiles(c *Config) (*Data, error) {
 	if d.Train.Labels == nil {
 		return nil, structured.BadInput("%s: no labels to train on", c.Train)
 	}
-	if err := d.settleTrees(c); err != nil {
+	if err := d.projectivise(c); err != nil {
 		return nil, err
 	}
 	like := sourceLike(c, d.Train)
@@ -95,8 +93,8 @@ func readFiles(c *Config) (*Data, error) {
 	return d, nil
 }
 
-// fitInputs makes the inputs of text out of its columns, in all data sets, by what occurs in the training data.
-func (d *Data) fitInputs(c *Config) error {
+// FitInputs makes the inputs of text out of its columns, in all data sets, from what occurs in the training data.
+func (d *Data) FitInputs(c *Config) error {
 	var err error
 	if d.inputs, err = c.fitInputs(d.Train); err != nil {
 		return err
@@ -128,7 +126,7 @@ func (c *Config) builtin() (*Data, error) {
 }
 
 func readFold(path string, fold int) (train, test *structured.Dataset, err error) {
-	err = open(path, func(r io.Reader) error {
+	err = formats.Open(path, func(r io.Reader) error {
 		letters, err := ocr.ReadLetters(r, path)
 		if err != nil {
 			return err
@@ -137,17 +135,4 @@ func readFold(path string, fold int) (train, test *structured.Dataset, err error
 		return err
 	})
 	return train, test, err
-}
-
-// open opens a data file for the time of read.
-func open(path string, read func(r io.Reader) error) error {
-	f, err := host.Open(path)
-	if err != nil {
-		return err
-	}
-	err = read(f)
-	if closing := f.Close(); err == nil { // gzip says what it could not read once more as it is closed
-		err = closing
-	}
-	return err
 }

@@ -12,12 +12,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/arrays"
 	"github.com/dsp-go/dsp/structured/host"
 	"github.com/dsp-go/dsp/structured/ocr"
 )
 
-// file writes a file for the time of the test and returns its path.
+// file writes a temporary file and returns its path.
 func file(t *testing.T, name, content string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
@@ -85,7 +87,7 @@ func TestReadConll(t *testing.T) {
 
 func TestReadBuiltin(t *testing.T) {
 	c := Default()
-	c.Examples = Sizes{7, 3, 4}
+	c.Examples = settings.Sizes{7, 3, 4}
 	d, err := ReadData(&c)
 	if err != nil || c.Format != "builtin" || d.Train.Len() != 7 || d.Dev.Len() != 3 || d.Test.Len() != 4 {
 		t.Fatalf("%+v, %v", d, err)
@@ -125,12 +127,12 @@ func TestReadNPZ(t *testing.T) {
 	write := func(labels []int32, names ...string) string {
 		path := filepath.Join(t.TempDir(), "x.npz")
 		err := host.WriteFile(path, func(w io.Writer) error {
-			return writeNPZ(w, func(n npzWriter) error {
+			return arrays.WriteNPZ(w, func(n arrays.NPZWriter) error {
 				err := cmp.Or(
-					add(n, "features", []float32{1, 2, 3, 4, 5, 6}, 3, 2),
-					add(n, "lengths", []int64{2, 0, 1}, 3))
+					arrays.Add(n, "features", []float32{1, 2, 3, 4, 5, 6}, 3, 2),
+					arrays.Add(n, "lengths", []int64{2, 0, 1}, 3))
 				if err == nil && labels != nil {
-					err = cmp.Or(add(n, "labels", labels, len(labels)), n.addText("label_names", names))
+					err = cmp.Or(arrays.Add(n, "labels", labels, len(labels)), n.AddText("label_names", names))
 				}
 				return err
 			})
@@ -189,38 +191,6 @@ func TestRelabel(t *testing.T) {
 	}
 }
 
-func TestDetectFormat(t *testing.T) {
-	var packed bytes.Buffer
-	z := gzip.NewWriter(&packed)
-	if _, err := z.Write([]byte(trainConll)); err != nil {
-		t.Fatal(err)
-	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range []struct{ name, content, want string }{
-		{"x.npz", "", "npz"},
-		{"x.conll", "", "conll"},
-		{"x.conll.gz", "", "conll"},
-		{"letter.data", "", "letters"},
-		{"letter.data.gz", "", "letters"},
-		{"x", "PK\x03\x04\x14", "npz"},
-		{"x.data", "1" + strings.Repeat("\t0", 133) + "\n", "letters"},
-		{"x.tsv", "word\tO\n", "conll"},
-		{"x.tsv", "word\tNN\tO\nx=1\tNN\tO\n", "conll"},
-		{"x.conllu.gz", "", "conllu"},
-		{"x.txt", "# sent_id = 1\n1-2\tvámonos" + strings.Repeat("\t_", 8) + "\n1\tvamos" + strings.Repeat("\t_", 8) + "\n", "conllu"},
-		{"x.crfsuite", "", "crfsuite"},
-		{"x.txt", "B-NP\tw[0]=he\tpos=PRP\t__BOS__\nO\tw[0]=is\n", "crfsuite"},
-		{"x", packed.String(), "conll"},
-		{"x", "", "conll"},
-	} {
-		if got, err := detectFormat(file(t, c.name, c.content)); got != c.want || err != nil {
-			t.Errorf("%s %q: got %s, %v, want %s", c.name, c.content, got, err, c.want)
-		}
-	}
-}
-
 func TestReadDataErrors(t *testing.T) {
 	conll := file(t, "train.conll", trainConll)
 	for want, change := range map[string]func(*Config){
@@ -232,13 +202,13 @@ func TestReadDataErrors(t *testing.T) {
 		"--columns":                                   func(c *Config) { c.Columns = "word" },
 		"named word":                                  func(c *Config) { c.Columns = "token=0,label=-1" },
 		`--format "con" is not known`:                 func(c *Config) { c.Format = "con" },
-		"--fold 1 means nothing":                      func(c *Config) { c.Fold = 1 },
+		"--fold 1 has no effect":                      func(c *Config) { c.Fold = 1 },
 		"dev.conll:1: label":                          func(c *Config) { c.Dev = file(t, "dev.conll", "the DT B-Y\n") },
-		"--columns word=0,label=1 mean":               func(c *Config) { c.Task, c.Format, c.Columns = "ocr", "letters", "word=0,label=1" },
+		"--columns word=0,label=1 has no":             func(c *Config) { c.Task, c.Format, c.Columns = "ocr", "letters", "word=0,label=1" },
 		"tab-separated":                               func(c *Config) { c.Task, c.Format, c.Columns, c.MinCount, c.Net = "ocr", "letters", "", 0, "auto" },
 		"use --task ocr":                              func(c *Config) { c.Format, c.Columns, c.MinCount = "letters", "", 0 },
 		"use --task tag":                              func(c *Config) { c.Task, c.MinCount = "ocr", 0 },
-		"--min-count 1 means nothing with --task ocr": func(c *Config) { c.Task = "ocr" },
+		"--min-count 1 has no effect with --task ocr": func(c *Config) { c.Task = "ocr" },
 	} {
 		c := tagConfig(conll)
 		change(&c)
@@ -248,7 +218,7 @@ func TestReadDataErrors(t *testing.T) {
 	}
 }
 
-// What is wrong with a file that was cut off is said once.
+// The error for a truncated file is reported once.
 func TestCutGzip(t *testing.T) {
 	var whole bytes.Buffer
 	z := gzip.NewWriter(&whole)

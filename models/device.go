@@ -8,6 +8,7 @@ import (
 
 	"github.com/dsp-go/dsp/cuda/device"
 	"github.com/dsp-go/dsp/cuda/training"
+	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/train/engine"
 )
@@ -28,10 +29,10 @@ func parseDevice(name string) (kind string, ordinal int, err error) {
 		}
 		return kind, ordinal, nil
 	}
-	return name, 0, oneOf("--device", name, []string{autoDevice, cpuDevice, cudaDevice, cudaDevice + ":0"})
+	return name, 0, settings.OneOf("--device", name, []string{autoDevice, cpuDevice, cudaDevice, cudaDevice + ":0"})
 }
 
-// checkDevice refuses a device that there is not, or that cannot do what c asks.
+// checkDevice refuses a device that does not exist, or that cannot do what c asks for.
 func (c *Config) checkDevice() error {
 	kind, ordinal, err := parseDevice(c.Device)
 	switch {
@@ -48,7 +49,7 @@ func (c *Config) checkDevice() error {
 	return c.checkAccelerated()
 }
 
-// checkCUDA says why there is no CUDA device of that number.
+// checkCUDA returns why there is no CUDA device of that number, or nil.
 func checkCUDA(ordinal int) error {
 	all, err := device.Devices()
 	if err == nil && ordinal >= len(all) {
@@ -57,7 +58,7 @@ func checkCUDA(ordinal int) error {
 	return err
 }
 
-// OpenDevice opens the CUDA device of a name as the setting device has it. Nil is the CPU. A device that there is not is bad input.
+// OpenDevice opens the CUDA device of a name as the setting device has it. Nil is the CPU. A device that does not exist is bad input.
 func OpenDevice(name string) (*device.Device, error) {
 	c := Config{Device: name}
 	if err := c.checkDevice(); err != nil {
@@ -88,16 +89,16 @@ func (c *Config) openDevice() (*device.Device, error) {
 	return device.Open(ordinal)
 }
 
-// accelerate settles where the run computes, and how many examples are in a step there. What a device cannot do is refused
-// where that device was asked for; else the CPU does it.
-func (r *run) accelerate() error {
+// accelerate resolves the device of the run and how many examples are in a step on it. Work that a device cannot do is refused
+// if c names the device; otherwise the CPU does it.
+func (r *Run) accelerate() error {
 	c := &r.config
 	open := c.Batch == 0
 	r.problem.Batch = c.Batch
 	d, err := c.openDevice()
 	if d != nil {
 		if err = r.moveTo(d); err != nil {
-			_ = d.Close() // the error is said already
+			_ = d.Close() // the first error counts
 		}
 	}
 	switch {
@@ -134,20 +135,20 @@ func (r *run) accelerate() error {
 }
 
 // warnIfMoved says where a run goes on on another kind of device.
-func (r *run) warnIfMoved() {
+func (r *Run) warnIfMoved() {
 	was, err := ReadRun(r.config.Resume)
 	if r.config.Resume == "" || err != nil { // a run that ended before it began has no settings
 		return
 	}
 	before, _, _ := strings.Cut(was.Device, ":")
 	if now, _, _ := strings.Cut(r.config.Device, ":"); now != before || was.TF32 != r.config.TF32 {
-		r.o.Log.Warn("the run goes on on another device, or in other precision: not to the bits that it would have had", "was", was.Device,
+		r.o.Log.Warn("the run continues on another device or in another precision: its bits will differ from those of the run without a break", "was", was.Device,
 			"now", r.config.Device)
 	}
 }
 
 // moveTo has a device do the run's work.
-func (r *run) moveTo(d *device.Device) error {
+func (r *Run) moveTo(d *device.Device) error {
 	a, err := training.NewAccelerator(d, r.problem.Objective, r.config.TF32)
 	if err != nil {
 		return err
@@ -158,7 +159,7 @@ func (r *run) moveTo(d *device.Device) error {
 }
 
 // close gives up the run's device. What failed on it was said where it did.
-func (r *run) close() {
+func (r *Run) close() {
 	if r.device != nil {
 		_ = r.device.Close()
 		r.device = nil
@@ -172,7 +173,7 @@ const (
 	stepPositions = 1 << 13
 )
 
-// deviceBatch is how many examples a step takes on a GPU where nothing was said and the CPU would take that many: a step on ten
+// deviceBatch is the default number of examples per step on a GPU, where the CPU would take cpu examples: a step on ten
 // examples takes as long there as one on hundreds, but a pass should have steps enough to get somewhere.
 func deviceBatch(method string, d *structured.Dataset, cpu int) int {
 	if method == "lbfgs" {

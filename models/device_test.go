@@ -23,7 +23,7 @@ func TestParseDevice(t *testing.T) {
 	}
 }
 
-// On a GPU a step takes more examples, as long as a pass still has steps enough.
+// On a GPU a step takes more examples, as long as a pass has enough steps.
 func TestDeviceBatch(t *testing.T) {
 	data := func(n, length int) *structured.Dataset {
 		d := &structured.Dataset{Offsets: []int{0}}

@@ -1,3 +1,5 @@
-// Package models holds what users name and keep: the configuration of a run, the data sets and networks that it asks for,
-// trained models as files, and what is done with them: predicting, evaluating, exporting.
+// Package models trains models from a configuration, keeps them as files, and predicts and evaluates with them.
+//
+// A training goes one way: Config.Resolve resolves the data format, ReadFiles and FitInputs read the data, NewRun makes the model,
+// the objective and the method, and Run trains.
 package models

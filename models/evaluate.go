@@ -6,15 +6,15 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Report is what there is to say of a model's outputs beside the gold ones. As JSON it is one object with all of it.
+// Report compares a model's outputs with the gold ones. As JSON it is one object.
 type Report interface {
 	// General returns the main metrics by name.
 	General() structured.Metrics
-	// Text shows it to people.
+	// Text returns the report for people to read.
 	Text(o ReportOptions) string
 }
 
-// ReportOptions say what Report.Text shows beside the main metrics, where the task has it.
+// ReportOptions say what Report.Text shows besides the main metrics, if the task has it.
 type ReportOptions struct {
 	Labels     bool // scores of every label
 	Confusions int  // that many of the most frequent confusions; 0: none
@@ -30,7 +30,7 @@ func (m *Model) Evaluate(ctx context.Context, d *structured.Dataset, strict bool
 	return r.General(), nil
 }
 
-// Report is Evaluate in more words.
+// Report is a more detailed Evaluate.
 func (m *Model) Report(ctx context.Context, d *structured.Dataset, strict bool, threads int) (Report, error) {
 	if d.Labels == nil {
 		return nil, structured.BadInput("%s: no labels to compare with", d.Name)

@@ -2,7 +2,7 @@ package models
 
 import "testing"
 
-// A gold label that training never saw is a mistake, whatever is predicted, and shows in the report.
+// A gold label that training never saw counts as a mistake, whatever is predicted, and is in the report.
 func TestEvaluateUnknownLabels(t *testing.T) {
 	c := textConfig(file(t, "train.conll", "a\tX\nb\tY\n\nb\tY\n"))
 	c.Columns = ""

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/settings"
 )
 
 // A model is trained from a Config, kept as one file, and loaded wherever labels are wanted.
@@ -18,7 +19,7 @@ func Example() {
 	defer os.RemoveAll(dir)
 
 	c := models.Default()
-	c.Examples = models.Sizes{50, 10, 3} // drawn words to train on, to choose by, and to test on
+	c.Examples = settings.Sizes{50, 10, 3} // drawn words to train on, to choose by, and to test on
 	c.Net, c.Method, c.Passes, c.Baselines = "linear", "bcfw", 5, "off"
 	c.Out = filepath.Join(dir, "run")
 	result, err := models.Train(context.Background(), c, models.TrainOptions{})

@@ -11,7 +11,7 @@ import (
 )
 
 // batchPositions is how many positions are scored at once, unless one chain is longer: enough to keep matrix products
-// busy, few enough that what follows finds the potentials in cache.
+// busy, few enough to keep the potentials in cache.
 const batchPositions = 1024
 
 // batches cuts the examples of d into consecutive batches, which depend on the data alone.
@@ -35,7 +35,7 @@ func batches(d *structured.Dataset) [][]int {
 
 // inOrder computes work(scratch, item) for every item that next yields until it says false, on several threads (0: all
 // cores), each with a scratch of its own, and hands the results to use in the order of the items, on the calling goroutine.
-// It stops at the first error in that order, or when ctx ends, without waiting for a next that waits for input.
+// It stops at the first error in that order, or when ctx ends, and does not wait for a next that blocks on input.
 func inOrder[S, I, R any](ctx context.Context, threads int, next func() (I, bool, error), scratch func() S,
 	work func(s S, item I) (R, error), use func(r R) error) error {
 	type job struct {
@@ -45,7 +45,7 @@ func inOrder[S, I, R any](ctx context.Context, threads int, next func() (I, bool
 		done   chan struct{}
 	}
 	threads = threadsOr(threads)
-	jobs, order := make(chan *job, threads), make(chan *job, 2*threads) // a little ahead of their use
+	jobs, order := make(chan *job, threads), make(chan *job, 2*threads) // run a little ahead of use
 	ctx, stop := context.WithCancel(ctx)
 	var running sync.WaitGroup
 	defer running.Wait()
@@ -137,7 +137,7 @@ func each[I any](items []I) func() (I, bool, error) {
 	}
 }
 
-// threadsOr returns the number of threads, that of all cores for 0.
+// threadsOr returns the number of threads; 0 means all cores.
 func threadsOr(threads int) int {
 	if threads > 0 {
 		return threads

@@ -5,6 +5,7 @@ import (
 	"os"
 	"slices"
 
+	"github.com/dsp-go/dsp/models/formats"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/structured"
@@ -14,14 +15,14 @@ import (
 	"github.com/dsp-go/dsp/structured/trees"
 )
 
-// Inputs make what a network reads out of the columns of text: discrete inputs numbered by vocabularies, for embeddings,
-// or attributes numbered by a dictionary, for the linear net. The attributes of a CRFsuite file are in it already, and
-// have a dictionary alone; inputs that are numbers have nothing.
+// Inputs turn the columns of text into what a network reads: discrete inputs numbered by vocabularies, for embeddings, or
+// attributes numbered by a dictionary, for the linear net. A CRFsuite file holds attributes already and needs only a
+// dictionary; numeric inputs need nothing.
 type Inputs struct {
 	Features   string                 // the built-in set, none, or auto where a template file was used
 	Vocab      []*structured.Alphabet // of each discrete input
-	Template   *features.Template     // which attributes the columns make
-	Dictionary *structured.Dictionary // of the attributes; nil where there are none
+	Template   *features.Template     // of attributes made from columns
+	Dictionary *structured.Dictionary // of the attributes, or nil
 
 	arcs *arcInputs // of trees, or nil
 }
@@ -29,12 +30,12 @@ type Inputs struct {
 // templateSuffix completes a name in messages about a built-in template.
 const templateSuffix = ".template"
 
-// fitInputs learns from training data how c makes inputs, and makes them there.
+// fitInputs fits the inputs that c asks for to the training data, and makes them there.
 func (c *Config) fitInputs(train *structured.Dataset) (Inputs, error) {
 	if c.Task == "parse" {
 		return c.fitTrees(train)
 	}
-	if !hasColumns(c.Format) {
+	if !formats.Find(c.Format).Columns {
 		return Inputs{Dictionary: train.Dictionary}, nil
 	}
 	set, err := c.featureSet(train)
@@ -57,8 +58,7 @@ func (c *Config) fitInputs(train *structured.Dataset) (Inputs, error) {
 	return Inputs{Features: set, Template: t, Dictionary: train.Dictionary}, err
 }
 
-// defaultWordCount is how often a word must occur to get an embedding, where nothing was said: training must meet the
-// unknown.
+// defaultWordCount is the default least count of a word with an embedding. Rarer words train the embedding of unknown words.
 const defaultWordCount = 2
 
 // apply makes the inputs of a data set.
@@ -76,7 +76,7 @@ func (in Inputs) apply(d *structured.Dataset, n int) error {
 	return nil
 }
 
-// featureSet says which built-in set c asks for: its name, none, or auto where a template file is used.
+// featureSet returns the name of the built-in set that c asks for: none for no attributes, auto for a template file.
 func (c *Config) featureSet(train *structured.Dataset) (string, error) {
 	switch {
 	case c.Template != "":
@@ -92,7 +92,7 @@ func (c *Config) featureSet(train *structured.Dataset) (string, error) {
 	return "none", nil
 }
 
-// builtinFor returns the built-in set for data about which nothing was said.
+// builtinFor returns the default built-in set for the data.
 func builtinFor(train *structured.Dataset) string {
 	switch {
 	case !chains.EntityTags(train.Alphabet):
@@ -119,8 +119,8 @@ func (c *Config) template(set string) (*features.Template, error) {
 	return features.Parse(string(text), c.Template)
 }
 
-// network makes the network that c asks for, on these inputs or so many dense features a position, and settles what c
-// left open about it.
+// network makes the network that c asks for, on inputs or on dim dense features per position, and resolves the
+// settings that c left open.
 func (c *Config) network(in Inputs, dim, labels int) (nets.Network, error) {
 	if c.Task == "parse" {
 		return c.parser(in, labels)
@@ -144,14 +144,14 @@ func (c *Config) network(in Inputs, dim, labels int) (nets.Network, error) {
 	if c.Loss == "auto" && c.Method != "bcfw" && c.Method != "bcpfw" {
 		c.Loss = "crf"
 	}
-	if err := c.settleLoss(); err != nil {
+	if err := c.resolveLoss(); err != nil {
 		return nil, err
 	}
 	return sparse.NewChain(in.Dictionary.Nodes(), in.Dictionary.Edges(), labels, c.Edges)
 }
 
-// settleLoss settles the loss where nothing else did, and checks the settings that depend on it.
-func (c *Config) settleLoss() error {
+// resolveLoss chooses the loss if it is still open, and checks the settings that depend on it.
+func (c *Config) resolveLoss() error {
 	if c.Loss == "auto" {
 		c.Loss = "hinge"
 	}

@@ -11,10 +11,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/structured"
 )
 
-// attributeModel is a linear net of attributes on the data that c names, with random weights.
+// attributeModel is a linear net of attributes with random weights, on the data that c names.
 func attributeModel(t *testing.T, c Config) (*Model, *Data) {
 	t.Helper()
 	d, err := ReadData(&c)
@@ -115,8 +116,8 @@ func TestInputErrors(t *testing.T) {
 		"--net mlp does not read attributes":     func(c *Config) { c.Net, c.Features = "mlp", "pos" },
 		"--window 3 is for dense features":       func(c *Config) { c.Window = 3 },
 		"--hash-bits 60: expected at most":       func(c *Config) { c.HashBits = 60 },
-		"--hidden 3 means nothing":               func(c *Config) { c.Hidden = Sizes{3} },
-		"--features ner means nothing with --fo": func(c *Config) { c.Train, c.Features, c.Columns = file(t, "x.crfsuite", "O\ta=b\n"), "ner", "" },
+		"--hidden 3 has no effect":               func(c *Config) { c.Hidden = settings.Sizes{3} },
+		"--features ner has no effect with --fo": func(c *Config) { c.Train, c.Features, c.Columns = file(t, "x.crfsuite", "O\ta=b\n"), "ner", "" },
 	} {
 		c := textConfig(text)
 		change(&c)
@@ -130,10 +131,10 @@ func TestInputErrors(t *testing.T) {
 	}
 }
 
-// Files that were written before there were attributes are read, with the settings of today's defaults for what is new.
+// Files older than attributes load, with today's defaults for newer settings.
 func TestLoadOlderModel(t *testing.T) {
 	c := Default()
-	c.Net, c.Hidden = "mlp", Sizes{4}
+	c.Net, c.Hidden = "mlp", settings.Sizes{4}
 	m, err := NewModel(c, &Data{Train: toyData(1)})
 	if err != nil {
 		t.Fatal(err)

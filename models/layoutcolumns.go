@@ -7,7 +7,7 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// columnLayout is that of NewColumnWriter.
+// columnLayout is the layout of NewColumnWriter.
 type columnLayout struct {
 	labels *structured.Alphabet
 	o      PredictOptions
@@ -92,7 +92,7 @@ func (c *columnLayout) sequence(text []byte, d *structured.Dataset, i int, label
 	return text
 }
 
-// position appends what the data say of a position of example i.
+// position appends the columns of a position of example i.
 func (c *columnLayout) position(text []byte, d *structured.Dataset, i, at int) []byte {
 	separator := separator(d)
 	switch {
@@ -110,7 +110,7 @@ func (c *columnLayout) position(text []byte, d *structured.Dataset, i, at int) [
 	return text
 }
 
-// separator returns what stands between columns: what does in the file, else a tab.
+// separator returns the separator of columns: that of the file, or a tab.
 func separator(d *structured.Dataset) byte {
 	if d.Layout != nil {
 		return d.Layout.Separator

@@ -8,7 +8,7 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// jsonLayout is that of NewJSONWriter.
+// jsonLayout is the layout of NewJSONWriter.
 type jsonLayout struct {
 	names [][]byte // of the labels, in quotes
 	o     PredictOptions
@@ -22,7 +22,7 @@ func newJSONLayout(labels *structured.Alphabet, o PredictOptions) *jsonLayout {
 	return j
 }
 
-// quoted is a text as JSON has it.
+// quoted returns a text as a JSON string.
 func quoted(text string) []byte {
 	var b bytes.Buffer
 	encode := json.NewEncoder(&b)

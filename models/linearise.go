@@ -5,18 +5,18 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// network is a Net as prox-linear wants it.
+// network adapts a Net to prox-linear, which linearises it.
 type network struct{ *nets.Net }
 
-// Linearise returns the network's first-order model, at the origin until it is moved.
+// Linearise returns the network's first-order model, taken at the origin until it is moved.
 func (n network) Linearise() engine.Linearised {
 	return nets.Linearise(n.Net, make([]float32, n.Dim()))
 }
 
-// Network returns the network that it wraps.
+// Network returns the wrapped network.
 func (n network) Network() *nets.Net { return n.Net }
 
-// scorer is a network as the methods want it.
+// scorer adapts a network to the methods.
 func scorer(n nets.Network) nets.Scorer {
 	if net, ok := n.(*nets.Net); ok {
 		return network{net}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 
+	"github.com/dsp-go/dsp/models/formats"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/host"
 	"github.com/dsp-go/dsp/structured/text"
@@ -12,15 +13,15 @@ import (
 )
 
 const (
-	beginningBytes = 4 << 20 // of a text file, from which the memory for all of it is told
-	weightVectors  = 8       // that training keeps: the weights, the best ones, a certificate's, an optimiser's, a checkpoint's
-	garbage        = 1.5     // memory that the process has for each byte in use; measured
+	beginningBytes = 4 << 20 // of a text file, from which the memory for all of it is extrapolated
+	weightVectors  = 8       // that training keeps: weights, best weights, and those of a certificate, an optimiser and a checkpoint
+	garbage        = 1.5     // bytes of the process per byte in use, measured
 )
 
-// checkMemory refuses, before it is read, a training file for which there is not enough memory. What all of it will take
-// is told from its beginning.
+// checkMemory refuses a training file that does not fit into memory, before reading it. It extrapolates from the beginning of
+// the file.
 func (c *Config) checkMemory(s source) error {
-	if !isText(c.Format) {
+	if !formats.Find(c.Format).Tokens {
 		return nil
 	}
 	text, times, err := text.Beginning(c.Train, beginningBytes)
@@ -48,8 +49,8 @@ func (c *Config) checkMemory(s source) error {
 	return nil
 }
 
-// checkTreeMemory is checkMemory for treebanks, of which d is the beginning, so many times as long as all of it. What grows with the
-// square of a sentence's length is the attributes of arcs, which exist twice while they are joined.
+// checkTreeMemory is checkMemory for treebanks. d is the beginning; the file is times as long. The attributes of arcs grow with
+// the square of a sentence's length, and exist twice while they are joined.
 func (c *Config) checkTreeMemory(d *structured.Dataset, times float64) error {
 	bytes := 0.0
 	for _, t := range d.Tables {
@@ -63,12 +64,12 @@ func (c *Config) checkTreeMemory(d *structured.Dataset, times float64) error {
 	return nil
 }
 
-// memories is how many numbers for each of the examples' potentials the methods remember, the copy in a checkpoint included.
+// memories is how many numbers a method keeps per potential of the examples, including the copy in a checkpoint.
 var memories = map[string]float64{"sdca": 4, "bcfw": 2, "saga": 2, "svrg": 1, "casimir": 1, "casimir-adapt": 1}
 
-// checkSteps refuses weights, memories and steps on p for which there is not enough memory once the data are read.
+// checkSteps refuses training on p if weights, method and steps do not fit into memory. It is called after reading the data.
 func (c *Config) checkSteps(p *train.Problem) error {
-	weights, remembered := p.Scorer.Dim(), memories[c.asking()]*float64(engine.MemoryFloats(p.Objective))
+	weights, remembered := p.Scorer.Dim(), memories[c.oracleMethod()]*float64(engine.MemoryFloats(p.Objective))
 	what := fmt.Sprintf("training %d weights with --batch %d", weights, p.BatchSize())
 	if err := host.CheckMemory(what, garbage*(4*weightVectors*float64(weights)+p.StepBytes(p.BatchSize()))+4*remembered); err != nil {
 		if remembered > weightVectors*float64(weights) {

@@ -12,7 +12,7 @@ import (
 	"github.com/dsp-go/dsp/structured/host"
 )
 
-// A file that is larger than any memory is refused before it is read; it may be a hole.
+// A file larger than any memory is refused before it is read. (The file is sparse.)
 func TestTooLargeForMemory(t *testing.T) {
 	if _, known := host.AvailableMemory(); !known {
 		t.Skip("nobody knows here how much memory there is")
@@ -35,12 +35,12 @@ func TestTooLargeForMemory(t *testing.T) {
 	}
 }
 
-// vast is a scorer of more weights than any memory holds.
+// vast is a scorer with more weights than any memory holds.
 type vast struct{ nets.Scorer }
 
 func (vast) Dim() int { return 1 << 45 }
 
-// Weights and steps that memory does not hold are refused before the first of them.
+// Weights and steps that do not fit into memory are refused before training.
 func TestTooManyWeightsForMemory(t *testing.T) {
 	if _, known := host.AvailableMemory(); !known {
 		t.Skip("nobody knows here how much memory there is")
@@ -50,7 +50,7 @@ func TestTooManyWeightsForMemory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := newRun(c, data, TrainOptions{Log: slog.New(slog.DiscardHandler)})
+	r, err := NewRun(c, data, TrainOptions{Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}

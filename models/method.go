@@ -3,6 +3,7 @@ package models
 import (
 	"cmp"
 
+	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
@@ -43,7 +44,7 @@ func (c *Config) objective(m *Model, data *structured.Dataset) (*engine.Objectiv
 	return o, o.Check()
 }
 
-// weighted returns data with its examples weighted by the classes of their labels, if c weighs classes.
+// weighted returns data with examples weighted by the classes of their labels, if c has class weights.
 func (c *Config) weighted(data *structured.Dataset, labels *structured.Alphabet) (*structured.Dataset, error) {
 	if len(c.ClassWeights) == 0 {
 		return data, nil
@@ -57,7 +58,7 @@ func (c *Config) weighted(data *structured.Dataset, labels *structured.Alphabet)
 	return &d, nil
 }
 
-// taskLoss is the Hamming loss with the weights that c gives labels.
+// taskLoss returns the Hamming loss with c's label weights.
 func (c *Config) taskLoss(labels *structured.Alphabet) (chains.Hamming, error) {
 	h := chains.Hamming{ByLength: c.LossByLength}
 	if len(c.LabelWeights) == 0 {
@@ -70,14 +71,14 @@ func (c *Config) taskLoss(labels *structured.Alphabet) (chains.Hamming, error) {
 	return h, err
 }
 
-// numberedWeights returns the weight of every label, 1 where it has none; setting says where the weights are from.
-func numberedWeights(setting string, weights LabelWeights, labels *structured.Alphabet) ([]float64, error) {
+// numberedWeights returns the weight of every label, 1 by default; setting names the flag in messages.
+func numberedWeights(setting string, weights settings.LabelWeights, labels *structured.Alphabet) ([]float64, error) {
 	w := make([]float64, labels.Len())
 	for l := range w {
 		w[l] = 1
 	}
 	for name, x := range weights {
-		if err := oneOf("--"+setting+": label", name, labels.Names()); err != nil {
+		if err := settings.OneOf("--"+setting+": label", name, labels.Names()); err != nil {
 			return nil, err
 		}
 		if !(x >= 0) || x > 1e9 {
@@ -88,15 +89,15 @@ func numberedWeights(setting string, weights LabelWeights, labels *structured.Al
 	return w, nil
 }
 
-// passes is how many a method does where nothing was said.
+// passes are the default numbers of passes.
 var passes = map[string]int{"sgd": 20, "prox-linear": 20, "lbfgs": 500}
 
 const (
 	convexPasses = 100
-	convexGap    = 1e-3 // the certified relative gap at which a convex method stops where nothing was said
+	convexGap    = 1e-3 // the default certified relative gap at which a convex method stops
 )
 
-// chooseMethod makes the optimiser for p and settles what c left open about it; why says what made it choose.
+// chooseMethod makes the optimiser for p and resolves the settings that c left open; why gives the reason of an automatic choice.
 func (c *Config) chooseMethod(p *train.Problem) (method train.Method, why string, err error) {
 	if c.Method == "auto" {
 		c.Method, why = trainmethods.Auto(p.Objective, c.Net)
@@ -113,7 +114,7 @@ func (c *Config) chooseMethod(p *train.Problem) (method train.Method, why string
 	if p.Smoothing, err = c.smoothing(p.Loss); err != nil {
 		return nil, "", err
 	}
-	if err := c.Validate(); err != nil { // the methods are known only now
+	if err := c.Validate(); err != nil { // the methods are now known
 		return nil, "", err
 	}
 	if method, err = c.newMethod(c.Method); err != nil {
@@ -130,12 +131,12 @@ func (c *Config) chooseMethod(p *train.Problem) (method train.Method, why string
 		}
 	}
 	if c.Gap > 0 && p.Partial() {
-		return nil, "", structured.BadInput("--gap %v needs a certificate, which labels known in part do not allow; use --passes", c.Gap)
+		return nil, "", structured.BadInput("--gap %v needs a certificate, which partial labels do not allow; use --passes", c.Gap)
 	}
 	if c.Passes == 0 {
 		c.Passes = cmp.Or(passes[c.Method], convexPasses)
 	}
-	if c.Gap == AutoGap {
+	if c.Gap == settings.AutoGap {
 		c.Gap = 0
 		if method.Convex() && p.Lambda > 0 && !p.Partial() {
 			c.Gap = convexGap
@@ -144,8 +145,8 @@ func (c *Config) chooseMethod(p *train.Problem) (method train.Method, why string
 	return method, why, nil
 }
 
-// defaultBatch is how many examples a step takes where nothing was said, 0 for the method's own number. A step on many
-// weights is worth more examples: its cost is mostly that of the weights.
+// defaultBatch is the default number of examples per step, 0 for the method's own. With many weights a step takes more
+// examples, because updating the weights dominates its cost.
 func defaultBatch(method string, weights int) int {
 	const many = 1 << 17
 	if (method == "prox-linear" || method == "sgd") && weights > many {
@@ -154,9 +155,9 @@ func defaultBatch(method string, weights int) int {
 	return 0
 }
 
-// smoothing settles how the hinge's max is smoothed, for the method that asks the oracle.
+// smoothing resolves how the hinge's max is smoothed, for the method that calls the oracle.
 func (c *Config) smoothing(loss engine.Loss) (oracles.Smoothing, error) {
-	method := c.asking()
+	method := c.oracleMethod()
 	if c.Smoothing == "auto" {
 		switch {
 		case loss.Smooth() || method == "bcfw" || method == "bcpfw" || method == "sgd" && c.Mu == 0:
@@ -177,15 +178,15 @@ func (c *Config) smoothing(loss engine.Loss) (oracles.Smoothing, error) {
 	return oracles.Smoothing{Kind: kind, Mu: c.Mu, K: int(c.K)}, nil
 }
 
-// asking is the method that asks the oracle: the inner one of prox-linear.
-func (c *Config) asking() string {
+// oracleMethod is the method that calls the oracle: the inner one of prox-linear.
+func (c *Config) oracleMethod() string {
 	if c.Method == "prox-linear" {
 		return c.Inner
 	}
 	return c.Method
 }
 
-// pace is how long steps are.
+// pace is the step length.
 func (c *Config) pace() trainmethods.Pace {
 	return trainmethods.Pace{Step: c.LR, Lipschitz: c.Lipschitz}
 }

@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
@@ -16,7 +17,7 @@ func TestObjective(t *testing.T) {
 	d := toyData(1)
 	m := toyModel(t, d, nil)
 	c := m.Config
-	c.Reg, c.Loss, c.LossByLength, c.LabelWeights = 4.5, "softmax-margin", true, LabelWeights{"b": 3}
+	c.Reg, c.Loss, c.LossByLength, c.LabelWeights = 4.5, "softmax-margin", true, settings.LabelWeights{"b": 3}
 	o, err := c.objective(m, d)
 	if err != nil {
 		t.Fatal(err)
@@ -70,7 +71,7 @@ func TestChooseMethod(t *testing.T) {
 	}
 }
 
-// Threads that wait for nobody take examples one at a time.
+// Asynchronous threads take examples one at a time.
 func TestAsyncTakesNoBatch(t *testing.T) {
 	c := Default()
 	c.Parallel = "async"

@@ -12,16 +12,16 @@ type Model struct {
 	Version     string               // of the dsp that trained it
 	Labels      *structured.Alphabet // the outputs
 	Inputs                           // made of the columns of text
-	Dim         int                  // dense features a position; 0 for other inputs
+	Dim         int                  // dense features per position; 0 for other inputs
 	Width       int                  // columns of the text files; 0 for other formats
 	Constraints *chains.Constraints  // of the outputs, or nil
 	Net         nets.Network
 	W           []float32 // [Net.Dim()]
 
-	device *onDevice // that the net and the oracles are asked on, or nil
+	device *onDevice // that runs the network and the oracles, or nil for the CPU
 }
 
-// NewModel returns an untrained model for the data, with W drawn from c.Seed, and settles the network's settings in
+// NewModel returns an untrained model for the data, with W drawn from c.Seed, and resolves the network's settings in
 // Config.
 func NewModel(c Config, data *Data) (*Model, error) {
 	m := &Model{
@@ -37,6 +37,17 @@ func NewModel(c Config, data *Data) (*Model, error) {
 	}
 	m.W = m.Net.Init(c.Seed)
 	return m, nil
+}
+
+// WithDictionary returns a model like m for the attributes in d, with zero weights.
+func (m *Model) WithDictionary(d *structured.Dictionary) (*Model, error) {
+	other := *m
+	other.Dictionary = d
+	if err := other.assemble(); err != nil {
+		return nil, err
+	}
+	other.W = make([]float32, other.Net.Dim())
+	return &other, nil
 }
 
 // assemble makes the network and the constraints that Config asks for.
@@ -77,7 +88,7 @@ func (c *Config) resolveNet(in nets.Input) error {
 		return err
 	}
 	c.Net = n.Net
-	if err := c.settleLoss(); err != nil {
+	if err := c.resolveLoss(); err != nil {
 		return err
 	}
 	c.Hidden, c.Window, c.Channels, c.Embed = n.Hidden, n.Window, n.Channels, n.Embed

@@ -12,7 +12,7 @@ import (
 	"github.com/dsp-go/dsp/structured/safetensors"
 )
 
-// modelFormat is the version of the layout of model files. Files of another one are refused.
+// modelFormat is the version of the layout of model files. Other versions are refused.
 const modelFormat = "1"
 
 // modelFile is the name of the model in a run folder.
@@ -22,14 +22,13 @@ const modelFile = "model.safetensors"
 // of attributes where they have some, and in the metadata format, version, template (text), config, labels, vocab, dim,
 // width and hash_bits (as JSON). The same model gives the same bytes.
 func (m *Model) Save(path string) error {
-	f := &safetensors.File{}
-	m.addWeights(f)
+	f, err := m.Tensors()
+	if err != nil {
+		return err
+	}
 	vocab := make([][]string, len(m.Vocab))
 	for i, v := range m.Vocab {
 		vocab[i] = v.Names()
-	}
-	if err := addDictionary(f, m.Dictionary); err != nil {
-		return err
 	}
 	values := map[string]any{
 		"config": m.Config.forModel(),
@@ -45,8 +44,7 @@ func (m *Model) Save(path string) error {
 		m.arcs.save(f)
 		values["hash_bits"] = m.arcs.dictionary.Arc.HashBits()
 	}
-	var err error
-	if f.Metadata, err = jsonTexts(values); err != nil {
+	if f.Metadata, err = safetensors.JSONMetadata(values); err != nil {
 		return err
 	}
 	if m.Template != nil {
@@ -60,14 +58,16 @@ func (m *Model) Save(path string) error {
 	return safetensors.Write(path, f)
 }
 
-// addWeights puts the parameters of the network into f.
-func (m *Model) addWeights(f *safetensors.File) {
+// Tensors returns the parameters of the network and the names of attributes as the tensors of a file.
+func (m *Model) Tensors() (*safetensors.File, error) {
+	f := &safetensors.File{}
 	for _, a := range m.Net.Layout() {
 		safetensors.Add(f, a.Name, a.Of(m.W), a.Shape...)
 	}
+	return f, addDictionary(f, m.Dictionary)
 }
 
-// forModel returns c without what leaves the trained model alone, so that a model does not depend on it.
+// forModel returns c with default values for the settings that do not change the model.
 func (c Config) forModel() Config {
 	def := Default()
 	plain := Settings(&def)
@@ -109,7 +109,7 @@ func Load(path string) (*Model, error) {
 
 // decodeModel makes the model that a file of our format describes.
 func decodeModel(f *safetensors.File) (*Model, error) {
-	m := &Model{Version: f.Metadata["version"], Config: Default()} // settings younger than the file are as by default
+	m := &Model{Version: f.Metadata["version"], Config: Default()} // settings newer than the file have their defaults
 	var labels []string
 	var vocab [][]string
 	hashBits := 0

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/safetensors"
 )
@@ -21,7 +22,7 @@ func TestModelRoundTrip(t *testing.T) {
 	for _, edges := range []string{"transition", "position", "none"} {
 		m := toyModel(t, d, func(c *Config) {
 			c.Edges, c.Threads, c.Out, c.Quiet = edges, 3, "somewhere", true
-			c.LabelWeights = LabelWeights{"a": 2}
+			c.LabelWeights = settings.LabelWeights{"a": 2}
 		})
 		m.Version = "v1"
 		m.Vocab = nil

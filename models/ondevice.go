@@ -13,21 +13,21 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// onDevice is a CUDA device that a model is used on, with the data sets that it was used for.
+// onDevice is a CUDA device that runs a model, with a predictor for each data set so far.
 type onDevice struct {
 	*device.Device
 	tf32 bool
 	of   map[usage]*training.Predictor
 }
 
-// usage is what a predictor is made for.
+// usage is what a predictor depends on.
 type usage struct {
 	data  *structured.Dataset
 	nbest int
 }
 
-// Use has a CUDA device do what Predict, Evaluate, Report and Potentials compute from now on, until the device is closed; name is
-// that of the device as --device has it: cpu, cuda or cuda:N. What cannot be is bad input.
+// Use runs Predict, Evaluate, Report and Potentials on a CUDA device until stop is called. name is cpu, cuda or cuda:N, as for
+// --device. A device that is not there is bad input.
 func (m *Model) Use(name string) (stop func(), err error) {
 	c := Config{Device: name}
 	switch kind, ordinal, err := parseDevice(name); {
@@ -47,7 +47,7 @@ func (m *Model) Use(name string) (stop func(), err error) {
 	m.device = newOnDevice(d, false)
 	return func() {
 		m.device = nil
-		_ = d.Close() // what failed was said where it did
+		_ = d.Close() // errors were reported where they occurred
 	}, nil
 }
 
@@ -55,7 +55,7 @@ func newOnDevice(d *device.Device, tf32 bool) *onDevice {
 	return &onDevice{Device: d, tf32: tf32, of: map[usage]*training.Predictor{}}
 }
 
-// over has what is wanted of the model on all of d, piece by piece.
+// over computes what is wanted on all of d, batch by batch.
 func (on *onDevice) over(ctx context.Context, m *Model, d *structured.Dataset, wanted training.Wanted,
 	use func(examples []int, a *training.Predicted) error) error {
 	key := usage{d, wanted.NBest}

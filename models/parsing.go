@@ -20,7 +20,7 @@ func (parsing) layout(m *Model, o PredictOptions, asJSON bool) layout {
 func (parsing) comparison(m *Model, d *structured.Dataset, _ bool) comparison {
 	names := m.Labels
 	if d.Alphabet.Len() > names.Len() {
-		names = d.Alphabet // with more at its end, which the model does not know
+		names = d.Alphabet // the model's, then labels unknown to it
 	}
 	return &treeComparison{trees.NewEvaluator(names)}
 }

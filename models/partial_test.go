@@ -9,11 +9,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
 )
 
-// partialText has tokens of three labels, which the word tells; some are hidden.
+// partialText has tokens of three labels, each determined by the word; some are hidden.
 const partialText = "x A\ny ?\nz C\n\ny B\nx A|B\n\nz _\nz C|A\nx A\n\ny B\nz C\nx A\n\n"
 
 func partialConfig(t *testing.T) Config {
@@ -54,7 +55,7 @@ func TestReadPartialConll(t *testing.T) {
 	}
 }
 
-// Training from labels known in part labels what it was trained on right, by every method that can; the others refuse.
+// Training from partial labels recovers the labels of the training data, with every method that accepts them; others refuse.
 func TestTrainOnPartialLabels(t *testing.T) {
 	want := []string{"A", "B", "C", "B", "A", "C", "C", "A", "B", "C", "A"}
 	clear := strings.Repeat("z C\nz C\n\nz C\nx A\ny B\n\n", 3)
@@ -106,7 +107,7 @@ func TestTrainOnPartialLabels(t *testing.T) {
 	}
 }
 
-// Labels that no tagging completes are refused, with their place.
+// Partial labels that no valid tagging completes are refused, with their line.
 func TestPartialLabelsBreakConstraints(t *testing.T) {
 	c := partialConfig(t)
 	c.Train = file(t, "train.conll", "x B-X\ny I-X\n\nx O\ny ?\n\nx B-X|I-X\ny I-X\nz ?\n\nx O\ny I-X\nz ?\n\n")
@@ -117,7 +118,7 @@ func TestPartialLabelsBreakConstraints(t *testing.T) {
 	}
 }
 
-// Forced labels are conditioned on exactly: best outputs, n-best lists, probabilities and marginals.
+// Forcing labels conditions exactly: best outputs, n-best lists, probabilities and marginals.
 func TestForcedLabelsAgainstEnumeration(t *testing.T) {
 	d := toyData(2)
 	d.LabelSets = [][]int32{nil, {0, 2}}
@@ -203,7 +204,7 @@ func TestForcedText(t *testing.T) {
 // Class weights weigh sequences by the mean weight of their known labels.
 func TestClassWeights(t *testing.T) {
 	c := partialConfig(t)
-	c.ClassWeights = LabelWeights{"B": 4, "C": 0}
+	c.ClassWeights = settings.LabelWeights{"B": 4, "C": 0}
 	data, err := ReadData(&c)
 	if err != nil {
 		t.Fatal(err)
@@ -219,7 +220,7 @@ func TestClassWeights(t *testing.T) {
 	if want := []float64{1, 2, 1, 1}; !slices.Equal(data.Train.Weights, want) {
 		t.Errorf("the data's own weights are now %v", data.Train.Weights)
 	}
-	for _, weights := range []LabelWeights{{"D": 1}, {"A": -1}, {"A": math.NaN()}} {
+	for _, weights := range []settings.LabelWeights{{"D": 1}, {"A": -1}, {"A": math.NaN()}} {
 		c.ClassWeights = weights
 		if _, err := c.weighted(data.Train, data.Train.Alphabet); !structured.IsBadInput(err) {
 			t.Errorf("%v: %v, want bad input", weights, err)
@@ -227,8 +228,8 @@ func TestClassWeights(t *testing.T) {
 	}
 }
 
-// Without --partial, the log warns that ? became a label.
-func TestUnknownLabelsWithoutPartialAreSaid(t *testing.T) {
+// Without --partial, a warning says that ? became a label.
+func TestUnknownLabelsWithoutPartialWarn(t *testing.T) {
 	for _, partial := range []bool{false, true} {
 		c := partialConfig(t)
 		c.Partial, c.Passes = partial, 1

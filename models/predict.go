@@ -12,7 +12,7 @@ import (
 	"github.com/dsp-go/dsp/structured/vec"
 )
 
-// PredictOptions say what Predict computes beside the best labels.
+// PredictOptions say what Predict computes besides the best labels.
 type PredictOptions struct {
 	NBest       int  // list that many outputs, best first; 0: none
 	Marginals   bool // the probability of every label at every position
@@ -23,12 +23,12 @@ type PredictOptions struct {
 	Threads     int  // 0: all cores
 }
 
-// Prediction is what a model says of one example. Probabilities are those of the Gibbs distribution of the potentials,
+// Prediction is the answer of a model for one example. Probabilities are those of the Gibbs distribution of the potentials,
 // p(y) = exp(⟨θ, 1_y⟩)/Z.
 type Prediction struct {
-	Output              // the best output; its Probability only where asked for
-	NBest     []Output  // best first; fewer where there are fewer outputs
-	Marginals []float32 // of the first part, [T×Y] for labels, [n·n] for the arcs of trees; where Marginals or Confidence was asked for
+	Output              // the best output; its Probability only if asked for
+	NBest     []Output  // best first; fewer if there are fewer outputs
+	Marginals []float32 // of the first part, [T×Y] for labels, [n·n] for the arcs of trees; with Marginals or Confidence
 }
 
 // Output is one labeling of an example.
@@ -39,7 +39,7 @@ type Output struct {
 }
 
 // Predict labels the examples of d and hands the predictions to yield, in the order of the data. The answers do not
-// depend on the number of threads. An error of yield ends it.
+// depend on the number of threads. It stops at the first error of yield.
 func (m *Model) Predict(ctx context.Context, d *structured.Dataset, o PredictOptions,
 	yield func(i int, p *Prediction) error) error {
 	if err := m.accepts(d); err != nil {
@@ -70,7 +70,7 @@ func (m *Model) Predict(ctx context.Context, d *structured.Dataset, o PredictOpt
 		})
 }
 
-// predictor owns the scratch memory of one strand of work.
+// predictor owns the scratch memory of one goroutine.
 type predictor struct {
 	model  *Model
 	worker nets.Worker
@@ -102,7 +102,7 @@ func (p *predictor) potentials(d *structured.Dataset, examples []int) error {
 	return nil
 }
 
-// predict answers for the examples, in their order.
+// predict returns the predictions for the examples, in their order.
 func (p *predictor) predict(d *structured.Dataset, examples []int, o PredictOptions) ([]Prediction, error) {
 	if err := p.potentials(d, examples); err != nil {
 		return nil, err
@@ -145,7 +145,7 @@ func (p *predictor) predict(d *structured.Dataset, examples []int, o PredictOpti
 	return a.predictions(d, examples, o)
 }
 
-// answers are what the oracles say about a batch.
+// answers are the results of the oracles on a batch.
 type answers struct {
 	offsets     []int
 	labels      []int32 // [N], kept by the predictions
@@ -156,7 +156,7 @@ type answers struct {
 	best        *oracles.KBest // or nil
 }
 
-// predictions says it of each example.
+// predictions returns the answers example by example.
 func (a *answers) predictions(d *structured.Dataset, examples []int, o PredictOptions) ([]Prediction, error) {
 	all := make([]Prediction, len(examples))
 	for b, i := range examples {
@@ -195,5 +195,5 @@ func (a *answers) nbest(b int) []Output {
 	return list
 }
 
-// probability returns exp(score − log Z), at most 1 also where rounding says more.
+// probability returns exp(score − log Z), capped at 1 against rounding.
 func probability(score, logZ float64) float64 { return math.Exp(min(0, score-logZ)) }

@@ -10,12 +10,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/structured/text"
 )
 
-// toyData are chains of lengths 0 to 4 with 3 labels and 2 features a position.
+// toyData are chains of lengths 0 to 4 with 3 labels and 2 features per position.
 func toyData(seed uint64) *structured.Dataset {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	d := &structured.Dataset{Name: "toy", Alphabet: structured.NewAlphabet("a", "b", "ç"), Dim: 2, Offsets: []int{0}}
@@ -33,7 +34,7 @@ func toyData(seed uint64) *structured.Dataset {
 func toyModel(t *testing.T, d *structured.Dataset, change func(*Config)) *Model {
 	t.Helper()
 	c := Default()
-	c.Net, c.Hidden = "mlp", Sizes{4}
+	c.Net, c.Hidden = "mlp", settings.Sizes{4}
 	if change != nil {
 		change(&c)
 	}
@@ -261,7 +262,7 @@ func TestColumnWriter(t *testing.T) {
 	}
 }
 
-// Files in columns keep their lines, and every line that has columns gets the same ones more.
+// Files in columns keep their lines, and every line of columns gets the same additional ones.
 func TestColumnWriterKeepsLines(t *testing.T) {
 	conll := "-DOCSTART- x\n\n\na O\nb B-x\n\n-DOCSTART-\n\nc O"
 	d, err := text.Conll{}.Read(strings.NewReader(conll), "x")

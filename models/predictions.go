@@ -10,9 +10,9 @@ import (
 
 // A PredictionWriter writes the predictions for the examples of a data set, one after the other.
 type PredictionWriter interface {
-	// Write writes the prediction of example i.
+	// Write writes the prediction for example i.
 	Write(i int, p *Prediction) error
-	// Close writes what is still buffered. It does not close what is written to.
+	// Close flushes. It does not close the underlying writer.
 	Close() error
 }
 
@@ -30,7 +30,7 @@ func NewColumnWriter(w io.Writer, m *Model, d *structured.Dataset, o PredictOpti
 	return newWriter(w, d, m.Config.task().layout(m, o, false))
 }
 
-// NewJSONWriter writes an object a line for each example: id, labels, score, probability, and nbest, confidence ([T]) and
+// NewJSONWriter writes one object per line for each example: id, labels, score, probability, and nbest, confidence ([T]) and
 // marginals ([T×Y], in the order of the model's labels) where o asks for them.
 func NewJSONWriter(w io.Writer, m *Model, d *structured.Dataset, o PredictOptions) PredictionWriter {
 	return newWriter(w, d, m.Config.task().layout(m, o, true))
@@ -70,7 +70,7 @@ func writeNumbered(w *bufio.Writer, text []byte, first int, places ...int) error
 		if at < 0 {
 			continue
 		}
-		w.Write(text[from:at]) // an error comes again
+		w.Write(text[from:at]) // bufio errors are sticky
 		w.Write(strconv.AppendInt(w.AvailableBuffer(), int64(first+k), 10))
 		from = at
 	}

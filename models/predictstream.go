@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 
+	"github.com/dsp-go/dsp/models/formats"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/features"
 	"github.com/dsp-go/dsp/structured/features/arcs"
@@ -14,10 +15,10 @@ import (
 	"github.com/dsp-go/dsp/structured/text"
 )
 
-// Streams reports whether PredictText reads such data: text, a token a line.
+// Streams reports whether PredictText reads such data: text with one token per line.
 func (m *Model) Streams(data DataOptions) bool {
 	s, err := m.source(data)
-	return err == nil && isText(s.format)
+	return err == nil && formats.Find(s.format).Tokens
 }
 
 // PredictText labels the sequences of tokens that r holds and writes them to w, in the order of the input, as
@@ -72,13 +73,13 @@ type labeller struct {
 	layout    layout
 }
 
-// labelled is a block of text with its labels, laid out.
+// labelled is a block of text with its labels, formatted.
 type labelled struct {
 	text      []byte
-	numbers   []int // where in the text the numbers of the sequences are to be
+	numbers   []int // where in the text to insert the numbers of the sequences
 	sequences int
 	known     int   // attributes
-	empty     error // says that there are no tokens
+	empty     error // the error that there are no tokens
 }
 
 func (m *Model) newLabeller(s source, name string, o PredictOptions, form layout) *labeller {
@@ -87,7 +88,7 @@ func (m *Model) newLabeller(s source, name string, o PredictOptions, form layout
 		l.arcs = arcs.NewExtractor(in.template, in.dictionary)
 		l.source.inputs = Inputs{}
 	}
-	if t := s.inputs.Template; t != nil && s.format != formatCRFsuite {
+	if t := s.inputs.Template; t != nil && !formats.Find(s.format).Numbered {
 		l.extractor = t.Bind(s.inputs.Dictionary)
 		l.source.inputs = Inputs{}
 	}

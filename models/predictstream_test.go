@@ -15,7 +15,7 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Blocks are the file, cut after blank lines alone, with the right line numbers, however it is read.
+// Blocks concatenate to the file, are cut only after blank lines, and have the right line numbers, however the file is read.
 func TestTextBlocks(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		lines := rapid.SliceOf(rapid.SampledFrom([]string{"a O", "", " ", "b B-X", "\r", strings.Repeat("x", 700) + " O"})).Draw(t, "lines")
@@ -58,7 +58,7 @@ func TestTextBlocks(t *testing.T) {
 	})
 }
 
-// streamed is what PredictText writes of a text.
+// streamed returns what PredictText writes for a text.
 func streamed(t *testing.T, m *Model, r io.Reader, o PredictOptions, asJSON bool) string {
 	t.Helper()
 	var out strings.Builder
@@ -68,7 +68,7 @@ func streamed(t *testing.T, m *Model, r io.Reader, o PredictOptions, asJSON bool
 	return out.String()
 }
 
-// What is labelled block by block is what is labelled at once, for all options, threads and ways to read.
+// Labelling block by block equals labelling at once, for all options, threads and ways to read.
 func TestPredictTextIsPredict(t *testing.T) {
 	var text strings.Builder
 	for i := range 3000 {
@@ -105,7 +105,7 @@ func TestPredictTextIsPredict(t *testing.T) {
 	}
 }
 
-// A mark between documents is kept however it comes.
+// A mark between documents is kept, however it arrives.
 func TestPredictTextKeepsMarks(t *testing.T) {
 	m, _ := attributeModel(t, textConfig(file(t, "train.conll", trainConll)))
 	text := "-DOCSTART- -X-\n\nthe DT\n\n-DOCSTART- -X-\n\nthe DT\n\n"
@@ -115,7 +115,7 @@ func TestPredictTextKeepsMarks(t *testing.T) {
 	}
 }
 
-// Sequences are answered as soon as they are complete: a writer that waits for the answer gets it.
+// Sequences are answered as soon as they are complete, so that a writer can wait for the answer.
 func TestPredictTextAnswersAtOnce(t *testing.T) {
 	m, _ := attributeModel(t, textConfig(file(t, "train.conll", trainConll)))
 	questions, ask := io.Pipe()

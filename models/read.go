@@ -1,23 +1,25 @@
 package models
 
 import (
+	"github.com/dsp-go/dsp/models/formats"
+	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/text"
 	"github.com/dsp-go/dsp/structured/trees"
 )
 
-// DataOptions say how a data file is read where that is not as the model's training data was.
+// DataOptions say how reading a data file differs from reading the model's training data.
 type DataOptions struct {
-	Format  string // empty: the model's, or seen from the file
+	Format  string // empty: the model's, or detected
 	Columns string // of conll; empty: the model's
 	Label   string // of conllu; empty: the model's
-	Labels  bool   // gold labels are needed; else they are read where there are any
-	Partial bool   // gold labels may be known in part, also where the model's training data had to know them
+	Labels  bool   // gold labels are required; otherwise they are read if there are any
+	Partial bool   // gold labels may be partial, also where the model's training data had to know them
 	Threads int    // 0: all cores
 }
 
-// ReadData reads a data file as the model's training data was read, but for what o says. Format builtin draws the test
-// words of the model's own seed, and path must be empty.
+// ReadData reads a data file as the model's training data was read, except for what o says. Format builtin draws the test
+// data from the model's seed; path must be empty then.
 func (m *Model) ReadData(path string, o DataOptions) (*structured.Dataset, error) {
 	s, err := m.source(o)
 	if err != nil {
@@ -49,12 +51,12 @@ func (m *Model) ReadData(path string, o DataOptions) (*structured.Dataset, error
 	return d, nil
 }
 
-// strange is the error that a file has nothing in common with the training data.
+// strange is the error for a file that has no attribute in common with the training data.
 func strange(name string) error {
 	return structured.BadInput("%s: the model knows none of its attributes; is it of another --format than the training data?", name)
 }
 
-// source reads files like the model's training data, but for what o says.
+// source reads files like the model's training data, except for what o says.
 func (m *Model) source(o DataOptions) (source, error) {
 	c := &m.Config
 	s := source{
@@ -65,10 +67,10 @@ func (m *Model) source(o DataOptions) (source, error) {
 		return s, structured.BadInput("--partial: the model's tags were converted to %s as they were read, which needs to know them all", s.scheme)
 	}
 	if s.trees && s.format == "" && c.Format == formatBuiltin {
-		s.format = formatConllu
+		s.format = formats.Conllu
 	}
 	if s.format != "" {
-		if err := oneOf("--format", s.format, append([]string{formatBuiltin}, FileFormats...)); err != nil {
+		if err := settings.OneOf("--format", s.format, append([]string{formatBuiltin}, formats.Names()...)); err != nil {
 			return s, err
 		}
 	}
@@ -93,9 +95,9 @@ func (m *Model) source(o DataOptions) (source, error) {
 func (m *Model) accepts(d *structured.Dataset) error {
 	switch {
 	case m.Dim != d.Dim:
-		return structured.BadInput("%s: %d dense features a position, the model expects %d", d.Name, d.Dim, m.Dim)
+		return structured.BadInput("%s: %d dense features per position, the model expects %d", d.Name, d.Dim, m.Dim)
 	case len(m.Vocab) != len(d.Vocab):
-		return structured.BadInput("%s: %d discrete inputs a position, the model expects %d", d.Name, len(d.Vocab), len(m.Vocab))
+		return structured.BadInput("%s: %d discrete inputs per position, the model expects %d", d.Name, len(d.Vocab), len(m.Vocab))
 	case m.arcs != nil && (d.Table(trees.ArcRows) == nil || d.Table(trees.ArcRows).Attributes == nil):
 		return structured.BadInput("%s: no attributes of arcs, which the model reads", d.Name)
 	case m.Dictionary != nil && d.Attributes == nil:

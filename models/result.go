@@ -7,14 +7,14 @@ import (
 )
 
 // Result is the outcome of training: the last object that dsp train --json prints. Numbers that the method did not
-// compute are null in JSON, and so are metrics of data sets that there are not.
+// compute are null in JSON, and so are metrics of missing data sets.
 type Result struct {
 	Task      string              `json:"task"`
 	Net       string              `json:"net"`
 	Edges     string              `json:"edges"`
 	Method    string              `json:"method"`
 	Passes    int                 `json:"passes"`
-	Seconds   float64             `json:"seconds"` // of training; reading and measuring do not count
+	Seconds   float64             `json:"seconds"` // of training; without reading and measuring
 	Objective record.Number       `json:"objective"`
 	Dual      record.Number       `json:"dual"`
 	Gap       record.Number       `json:"gap"`
@@ -25,7 +25,7 @@ type Result struct {
 	Baselines []Result            `json:"baselines,omitempty"`
 }
 
-// Name says how the model was trained, for tables and legends.
+// Name describes how the model was trained, for tables and legends.
 func (r *Result) Name() string { return runName(r.Method, r.Edges) }
 
 func runName(method, edges string) string {

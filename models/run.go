@@ -15,19 +15,19 @@ import (
 	"github.com/dsp-go/dsp/train/record/tensorboard"
 )
 
-// run is one training of one model.
-type run struct {
+// Run is one training of one model.
+type Run struct {
 	config  Config // resolved
 	data    *Data
 	model   *Model
 	problem *train.Problem
 	method  train.Method
-	device  *onDevice // that does the problem's work, or nil
+	device  *onDevice // that computes, or nil for the CPU
 	o       TrainOptions
 }
 
-// newRun makes the model and settles everything that c left open.
-func newRun(c Config, data *Data, o TrainOptions) (*run, error) {
+// NewRun makes the model and the optimiser, and resolves every setting that c left open.
+func NewRun(c Config, data *Data, o TrainOptions) (*Run, error) {
 	m, err := NewModel(c, data)
 	if err != nil {
 		return nil, err
@@ -37,7 +37,7 @@ func newRun(c Config, data *Data, o TrainOptions) (*run, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &run{data: data, model: m, o: o}
+	r := &Run{data: data, model: m, o: o}
 	r.problem = &train.Problem{
 		Engine: engine.NewEngine(objective, threadsOr(c.Threads)),
 		Seed:   c.Seed,
@@ -54,7 +54,7 @@ func newRun(c Config, data *Data, o TrainOptions) (*run, error) {
 }
 
 // train runs the method and writes the files of the run folder. The records are those of all passes.
-func (r *run) train(ctx context.Context) (*Result, []record.Record, error) {
+func (r *Run) train(ctx context.Context) (*Result, []record.Record, error) {
 	defer r.close()
 	if err := r.accelerate(); err != nil {
 		return nil, nil, err
@@ -103,8 +103,8 @@ func (r *run) train(ctx context.Context) (*Result, []record.Record, error) {
 	return result, history.Records, r.model.Save(result.Model)
 }
 
-// trainer runs the method as the configuration says, and leaves nothing behind.
-func (r *run) trainer() *train.Trainer {
+// trainer runs the method as the configuration says. It writes no files.
+func (r *Run) trainer() *train.Trainer {
 	c := &r.config
 	return &train.Trainer{
 		Problem: r.problem, Method: r.method,
@@ -113,14 +113,35 @@ func (r *run) trainer() *train.Trainer {
 	}
 }
 
-// newState is that of a run at w about which nothing is known yet.
+// TrainOnly trains without writing files. With choose, it evaluates after every pass and Best is the pass that does best on the
+// development data, as in Train; otherwise Best is the last pass, and only its weights are evaluated.
+func (r *Run) TrainOnly(ctx context.Context, choose bool) (*train.Result, error) {
+	defer r.close()
+	if err := r.accelerate(); err != nil {
+		return nil, err
+	}
+	trainer := r.trainer()
+	if !choose {
+		trainer.Evaluate = nil
+	}
+	out, err := trainer.Run(ctx, newState(r.model.W))
+	if err != nil {
+		return nil, r.advise(err)
+	}
+	if !choose {
+		out.Best.Dev, out.Best.Test, err = r.evaluate(ctx, out.W)
+	}
+	return out, err
+}
+
+// newState is the state of a run at w before its first pass.
 func newState(w []float32) *train.State {
 	nan := math.NaN()
 	return &train.State{W: w, Primal: nan, Dual: nan, Smoothed: nan, Exact: nan, ProxGradient: nan}
 }
 
-// checkpoint opens the checkpoint to resume from, or begins one: also where a run ended before its first.
-func (r *run) checkpoint() (*train.Checkpoint, error) {
+// checkpoint opens the checkpoint to resume from, or begins one if there is none yet.
+func (r *Run) checkpoint() (*train.Checkpoint, error) {
 	identity := r.config.identity()
 	identity["training data"] = train.Fingerprint(r.data.Train)
 	if r.data.Dev != nil {
@@ -132,13 +153,13 @@ func (r *run) checkpoint() (*train.Checkpoint, error) {
 		if !errors.Is(err, fs.ErrNotExist) {
 			return c, err
 		}
-		r.o.Log.Info("no checkpoint yet: the run begins again", "folder", r.config.Out)
+		r.o.Log.Info("no checkpoint yet: the run starts over", "folder", r.config.Out)
 	}
 	return train.NewCheckpoint(dir, identity)
 }
 
 // evaluate measures weights on the development and test data.
-func (r *run) evaluate(ctx context.Context, w []float32) (dev, test *structured.Metrics, err error) {
+func (r *Run) evaluate(ctx context.Context, w []float32) (dev, test *structured.Metrics, err error) {
 	m := *r.model
 	m.W = w
 	if training.HasKernels(r.problem.Objective) {
@@ -156,7 +177,7 @@ func (r *run) evaluate(ctx context.Context, w []float32) (dev, test *structured.
 	return dev, test, err
 }
 
-func (r *run) result(out *train.Result) *Result {
+func (r *Run) result(out *train.Result) *Result {
 	last, c := out.Last, &r.config
 	return &Result{
 		Task: c.Task, Net: c.Net, Edges: c.Edges, Method: c.Method,

@@ -13,12 +13,12 @@ import (
 	"github.com/dsp-go/dsp/structured/host"
 )
 
-// The files of a run folder, beside modelFile and TensorBoard's events.
+// The files of a run folder, besides modelFile and TensorBoard's events.
 const (
 	configFile       = "config.yaml"
 	metricsFile      = "metrics.jsonl"
 	curvesFile       = "curves.png"
-	lastFile         = "last.safetensors" // the model of the last pass, beside the one that did best on development data
+	lastFile         = "last.safetensors" // the model of the last pass, where modelFile is the best on development data
 	checkpointFolder = "checkpoint"
 )
 
@@ -33,8 +33,8 @@ func ReadRun(dir string) (Config, error) {
 	return c, err
 }
 
-// makeRunFolder makes the folder that c asks for, and proves that it can be written. A folder that already holds a run
-// is refused unless that is to be resumed.
+// makeRunFolder makes the folder c.Out and checks that it can be written. A folder that already holds a run is refused unless
+// c resumes that run.
 func makeRunFolder(c *Config, now time.Time) error {
 	if c.Out == "" {
 		c.Out = filepath.Join("runs", fmt.Sprintf("%s-%s", c.Task, now.Format("20060102-150405")))
@@ -57,7 +57,7 @@ func writeConfig(c *Config) error {
 	return host.WriteFile(filepath.Join(c.Out, configFile), func(w io.Writer) error { return c.Write(w) })
 }
 
-// checkResumed refuses a continuation that would be of another run: settings that decide the weights may not differ.
+// checkResumed refuses to resume a run with different settings, as far as they change the weights.
 func checkResumed(c Config) error {
 	was, err := ReadRun(c.Resume)
 	if err != nil {
@@ -73,14 +73,14 @@ func checkResumed(c Config) error {
 	return nil
 }
 
-// identity is what decides the weights after a number of passes, by name.
+// identity returns the settings that decide the weights after a given number of passes, by name.
 func (c Config) identity() map[string]string {
 	c = c.forModel()
 	identity := map[string]string{}
 	for _, s := range Settings(&c) {
 		switch s.Name {
-		case "passes", "gap", "patience": // when a run ends
-		case "test": // what only is measured
+		case "passes", "gap", "patience": // decide when a run ends
+		case "test": // only measured
 		default:
 			if !s.Run {
 				identity[s.Name] = fmt.Sprint(s.Value.Interface())

@@ -1,33 +1,31 @@
 package models
 
 import (
-	"bytes"
 	"io"
 	"strings"
 
+	"github.com/dsp-go/dsp/models/formats"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/arrays"
 	"github.com/dsp-go/dsp/structured/chains"
-	"github.com/dsp-go/dsp/structured/ocr"
 	"github.com/dsp-go/dsp/structured/text"
 )
 
-// source knows how to read data files: any, or those that are like the training data.
+// source reads data files: any, or those that are like the training data.
 type source struct {
-	format  string // empty: seen from the file
+	format  string // empty: detected
 	columns string // of conll
 	label   string // of conllu
 	scheme  string // that entity tags are converted to, or keep
-	width   int    // columns of a conll file, 0 where not known yet
-	partial bool   // labels may be known in part
+	width   int    // columns of a conll file, 0 if unknown
+	partial bool   // labels may be partial
 	labels  *structured.Alphabet
-	inputs  Inputs // of text; without any, columns stay columns
-	dim     int    // dense features a position, 0 where not known yet
+	inputs  Inputs // of text; an empty one leaves columns as they are
+	dim     int    // dense features per position, 0 if unknown
 	threads int
-	line    int  // the number of the first line, where only a part of a text file is read
+	line    int  // number of the first line, when only a part of a text file is read
 	trees   bool // of conllu: the outputs are trees
 
-	minCount, hashBits int // of the attributes of a crfsuite file, where no dictionary is known yet
+	minCount, hashBits int // of the attributes of a crfsuite file without a dictionary
 }
 
 // sourceLike reads files like the training data.
@@ -38,16 +36,16 @@ func sourceLike(c *Config, train *structured.Dataset) source {
 	}
 }
 
-// read reads a data set. Without needLabels there may be gold labels or not.
+// read reads a data set. With needLabels every position must have a gold label.
 func (s source) read(path string, needLabels bool) (*structured.Dataset, error) {
 	if s.format == "" {
 		var err error
-		if s.format, err = detectFormat(path); err != nil {
+		if s.format, err = formats.Detect(path); err != nil {
 			return nil, err
 		}
 	}
 	var d *structured.Dataset
-	err := open(path, func(r io.Reader) error {
+	err := formats.Open(path, func(r io.Reader) error {
 		var err error
 		if s.partial && needLabels {
 			return s.readPartial(r, path, &d)
@@ -69,7 +67,7 @@ func (s source) read(path string, needLabels bool) (*structured.Dataset, error) 
 	return d, nil
 }
 
-// readPartial is readFrom of text whose labels may be known in part.
+// readPartial is readFrom of text whose labels may be partial.
 func (s source) readPartial(r io.Reader, path string, to **structured.Dataset) error {
 	d, err := s.readFrom(r, path, false)
 	if err != nil {
@@ -79,96 +77,34 @@ func (s source) readPartial(r io.Reader, path string, to **structured.Dataset) e
 	return text.ReadPartialLabels(d, s.labels)
 }
 
-// readFrom is read of what r holds, in a known format; path is for messages.
+// readFrom is read from r, in a known format; path is for messages.
 func (s source) readFrom(r io.Reader, path string, needLabels bool) (*structured.Dataset, error) {
-	switch s.format {
-	case formatConll:
-		return s.readConll(r, path, needLabels)
-	case formatConllu:
-		if s.trees {
-			return s.readTrees(r, path, needLabels)
-		}
-		return s.readConllu(r, path, needLabels)
-	case formatCRFsuite:
-		d, err := text.CRFsuite{
-			Alphabet: s.spelt(needLabels), Dictionary: s.inputs.Dictionary, MinCount: max(1, s.minCount), HashBits: s.hashBits,
-			Unlabeled: !needLabels, Threads: s.threads, Line: s.line,
-		}.Read(r, path)
-		if err == nil && !needLabels {
-			s.number(d)
-		}
-		return d, err
-	case formatLetters:
-		l, err := ocr.ReadLetters(r, path)
-		if err != nil {
-			return nil, err
-		}
-		return l.Dataset, nil
-	case formatNPZ:
-		return s.readNPZ(r, path, needLabels)
+	f := formats.Find(s.format)
+	if f.Read == nil {
+		return nil, structured.BadInput("%s: files are not read with --format %s; use %s", path, s.format, strings.Join(formats.Names(), ", "))
 	}
-	return nil, structured.BadInput("%s: files are not read with --format %s; use %s", path, s.format, strings.Join(FileFormats, ", "))
-}
-
-func (s source) readConll(r io.Reader, path string, needLabels bool) (*structured.Dataset, error) {
-	columns, err := text.ParseColumns(s.columns)
-	if err != nil {
-		return nil, structured.BadInput("--%w", err)
-	}
-	columns.Origin = "--columns"
-	d, err := text.Conll{Columns: columns, Width: s.width, Alphabet: s.spelt(needLabels), Unlabeled: !needLabels, Threads: s.threads, Line: s.line}.Read(r, path)
+	d, err := f.Read(r, path, formats.Options{
+		Labels: s.labels, OwnLabels: needLabels || s.converts(), Unlabeled: !needLabels, Threads: s.threads, Line: s.line,
+		Columns: s.columns, Width: s.width, Field: s.label, Trees: s.trees,
+		Dictionary: s.inputs.Dictionary, MinCount: s.minCount, HashBits: s.hashBits, Dim: s.dim,
+	})
 	if err != nil {
 		return nil, err
 	}
-	return s.complete(d, needLabels)
-}
-
-func (s source) readConllu(r io.Reader, path string, needLabels bool) (*structured.Dataset, error) {
-	if err := text.CheckConlluLabel(s.label); err != nil {
-		return nil, structured.BadInput("%s: --label %w", path, err)
-	}
-	d, err := text.Conllu{Label: s.label, Alphabet: s.spelt(needLabels), Unlabeled: !needLabels, Threads: s.threads, Line: s.line}.Read(r, path)
-	if err != nil {
-		return nil, err
-	}
-	return s.complete(d, needLabels)
-}
-
-// complete gives data in columns the labels that it has although nobody asked for them, and its inputs.
-func (s source) complete(d *structured.Dataset, needLabels bool) (*structured.Dataset, error) {
-	if !needLabels {
+	if f.Tokens && !s.trees && !needLabels {
 		s.number(d)
 	}
-	return d, s.inputs.apply(d, s.threads)
-}
-
-func (s source) readNPZ(r io.Reader, path string, needLabels bool) (*structured.Dataset, error) {
-	content, err := io.ReadAll(r)
-	if err != nil {
-		return nil, structured.BadInput("%s: %w", path, err)
+	if f.Columns {
+		err = s.inputs.apply(d, s.threads)
 	}
-	dense := arrays.Dense{Dim: s.dim, Alphabet: s.labels}
-	d, err := dense.Read(bytes.NewReader(content), path)
-	if err == nil || needLabels {
-		return d, err
-	}
-	dense.Unlabeled = true
-	return dense.Read(bytes.NewReader(content), path)
+	return d, err
 }
 
 // converts reports whether tags are to be converted.
 func (s source) converts() bool { return s.scheme != "" && s.scheme != "keep" }
 
-// spelt returns the labels that a file's are numbered by, nil for those of the file: see relabel.
-func (s source) spelt(needLabels bool) *structured.Alphabet {
-	if s.converts() || needLabels {
-		return nil
-	}
-	return s.labels
-}
-
-// number gives d the labels in its column; none where there is no such column, or where some label is not known: what was
-// not asked for need not be right.
+// number gives d the labels in its column. If there is no such column, or a label is unknown, d gets none: nobody asked for
+// them.
 func (s source) number(d *structured.Dataset) {
 	names := d.Column(text.LabelColumn)
 	if names == nil || s.labels == nil {
@@ -190,9 +126,8 @@ func (s source) number(d *structured.Dataset) {
 	}
 }
 
-// relabel gives d, which was read with labels of its own, those of the training data. Labels that those lack come after
-// them, in an alphabet of d's own: no prediction can be right there, and an evaluation counts them. Data none of whose labels are known
-// are bad input.
+// relabel renumbers the labels of d by those of the training data. Unknown labels come after the known ones, in an alphabet of
+// d's own; an evaluation counts them as mistakes. Data without any known label are bad input.
 func relabel(d *structured.Dataset, labels *structured.Alphabet) error {
 	all, known := structured.NewAlphabet(labels.Names()...), false
 	number := make([]int32, d.Alphabet.Len())

@@ -18,7 +18,7 @@ func (tagging) layout(m *Model, o PredictOptions, asJSON bool) layout {
 func (tagging) comparison(m *Model, d *structured.Dataset, strict bool) comparison {
 	labels := m.Labels
 	if d.Alphabet.Len() > labels.Len() {
-		labels = d.Alphabet // with more at its end, which the model does not know
+		labels = d.Alphabet // the model's, then labels unknown to it
 	}
 	return &labelComparison{chains.NewEvaluator(labels, strict), chains.NewConfusion(labels)}
 }
@@ -45,7 +45,7 @@ type LabelReport struct {
 	Confusion []chains.Mistake    `json:"confusion"` // which label was taken for which, the most frequent first
 }
 
-// Text implements Report. Labels that are no entity tags have their scores shown anyway.
+// Text implements Report. Labels that are not entity tags always have their scores shown.
 func (r *LabelReport) Text(o ReportOptions) string {
 	text := r.Table()
 	if o.Labels || r.EntityMetrics == nil {

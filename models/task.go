@@ -4,17 +4,17 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// A task is what a model predicts: all that differs with the kind of outputs and is not the structure's own.
+// A task is what a model predicts: everything that depends on the kind of outputs, except the structure itself.
 type task interface {
-	// layout returns the form that predictions are written in.
+	// layout returns how predictions are written.
 	layout(m *Model, o PredictOptions, asJSON bool) layout
-	// comparison begins to compare outputs with those of d.
+	// comparison starts a comparison with the outputs of d.
 	comparison(m *Model, d *structured.Dataset, strict bool) comparison
 }
 
 // comparison compares outputs with gold ones.
 type comparison interface {
-	// add compares an output of example i of d.
+	// add compares an output with that of example i of d.
 	add(d *structured.Dataset, i int, y []int32)
 	report() Report
 }

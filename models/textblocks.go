@@ -9,7 +9,7 @@ import (
 	"github.com/dsp-go/dsp/structured/text"
 )
 
-// textBlockSize is how many bytes of text are labelled at a time, unless a sequence is longer or less has come so far.
+// textBlockSize is how many bytes of text are labelled at a time, unless a sequence is longer or less has arrived.
 const textBlockSize = 1 << 16
 
 // A textBlock is a piece of a text file that ends with a blank line, or with the file: no sequence crosses its ends.
@@ -18,13 +18,13 @@ type textBlock struct {
 	line int // the number of its first line, from 1
 }
 
-// textBlocks cuts a text file into blocks. It waits for no more than it needs, so that what is piped in sequence by
-// sequence is answered sequence by sequence.
+// textBlocks cuts a text file into blocks. It does not wait for more than one sequence, so that sequences piped in
+// one by one are answered one by one.
 type textBlocks struct {
 	r    io.Reader
 	name string
 	line int    // the number of the line that rest starts with
-	rest []byte // read, but in no block yet
+	rest []byte // read, but not in a block yet
 	end  bool
 }
 
@@ -54,7 +54,7 @@ func (b *textBlocks) next() (textBlock, bool, error) {
 			return block, false, structured.BadInput("%s: after line %d: %w", b.name, b.line-1+bytes.Count(b.rest, []byte{'\n'}), err)
 		}
 		if cut = afterBlankLine(b.rest, seen); !text.HasConllTokens(b.rest[:cut]) {
-			cut = 0 // what stands before a token goes with it
+			cut = 0 // what precedes a token belongs to its block
 		}
 		block.text = b.rest[:cut:cut]
 	}

@@ -8,24 +8,25 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/dsp-go/dsp/models/formats"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/text"
 	"github.com/dsp-go/dsp/train/record/curves"
 )
 
-// TrainOptions are what Train needs beside the configuration.
+// TrainOptions are what Train needs besides the configuration.
 type TrainOptions struct {
 	Version string       // of this program, for the model file
-	Log     *slog.Logger // hears what was decided and why, and of the progress where there is no terminal; nil: silence
-	Console *os.File     // where a progress bar goes if it is a terminal; nil: no progress
+	Log     *slog.Logger // gets decisions and their reasons, and progress if there is no terminal; nil: silence
+	Console *os.File     // gets a progress bar if it is a terminal; nil: no progress
 }
 
 // Train trains as c says and leaves in the run folder c.Out the resolved configuration, metrics of every pass,
 // checkpoints, curves and the model: the weights that did best on the development data, or without such data the last
-// ones. Baselines are runs of their own in folders inside.
+// ones. Baselines are runs of their own, in folders inside.
 //
-// When ctx ends, it returns what is known and an error that is train.ErrInterrupted: c.Resume continues from there to
-// the same bits. Training from another configuration, or a folder that cannot be written, is refused before any work.
+// When ctx ends, it returns the result so far and train.ErrInterrupted; c.Resume continues from there to the same bits.
+// Resuming with another configuration, and a folder that cannot be written, are refused before any work.
 func Train(ctx context.Context, c Config, o TrainOptions) (*Result, error) {
 	result, runs, err := trainAll(ctx, &c, o)
 	if len(runs) == 0 {
@@ -34,7 +35,7 @@ func Train(ctx context.Context, c Config, o TrainOptions) (*Result, error) {
 	return result, errors.Join(err, curves.Write(filepath.Join(c.Out, curvesFile), runs...))
 }
 
-// trainAll is Train but for the curves, which it returns. It settles c.Out.
+// trainAll is Train, but returns the curves instead of drawing them. It resolves c.Out.
 func trainAll(ctx context.Context, c *Config, o TrainOptions) (*Result, []curves.Run, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -48,13 +49,13 @@ func trainAll(ctx context.Context, c *Config, o TrainOptions) (*Result, []curves
 		}
 		c.Out = c.Resume
 	}
-	if err := c.settleFormat(); err != nil {
+	if err := c.Resolve(); err != nil {
 		return nil, nil, err
 	}
 	if err := makeRunFolder(c, time.Now()); err != nil {
 		return nil, nil, err
 	}
-	data, err := ReadData(c)
+	data, err := readResolved(c)
 	if err != nil {
 		return nil, nil, errors.Join(err, removeIfEmpty(c.Out))
 	}
@@ -65,6 +66,21 @@ func trainAll(ctx context.Context, c *Config, o TrainOptions) (*Result, []curves
 	return result, runs, err
 }
 
+// TrainOn is Train on data that was read already. It continues the run in the folder c.Out if there is one.
+func TrainOn(ctx context.Context, c Config, data *Data, o TrainOptions) (*Result, error) {
+	if _, err := os.Stat(filepath.Join(c.Out, configFile)); err == nil {
+		c.Resume = c.Out
+	}
+	if err := makeRunFolder(&c, time.Now()); err != nil {
+		return nil, err
+	}
+	result, runs, err := trainOn(ctx, c, data, o)
+	if len(runs) > 0 {
+		err = errors.Join(err, curves.Write(filepath.Join(c.Out, curvesFile), runs...))
+	}
+	return result, err
+}
+
 // trainOn trains on the given data as c says, in the folder c.Out that is there, and its baselines in folders inside.
 func trainOn(ctx context.Context, c Config, data *Data, o TrainOptions) (*Result, []curves.Run, error) {
 	if c.Patience > 0 && data.Dev == nil {
@@ -73,12 +89,12 @@ func trainOn(ctx context.Context, c Config, data *Data, o TrainOptions) (*Result
 	o.Log.Info("data", "training", data.Train.Name, "examples", data.Train.Len(), "positions", data.Train.Positions(),
 		"labels", data.Train.Alphabet.Len())
 	if x := data.crossing; x != nil {
-		o.Log.Info("arcs that cross were lifted", "sentences", x.Sentences, "arcs", x.Arcs, "lifts", x.Lifts)
+		o.Log.Info("lifted crossing arcs", "sentences", x.Sentences, "arcs", x.Arcs, "lifts", x.Lifts)
 	}
-	if !c.Partial && isText(c.Format) && data.Train.Alphabet.Index(text.AnyLabel) >= 0 {
-		o.Log.Warn("label " + text.AnyLabel + " is learned like any other; with --partial it is one that is not known")
+	if !c.Partial && formats.Find(c.Format).Tokens && data.Train.Alphabet.Index(text.AnyLabel) >= 0 {
+		o.Log.Warn("label " + text.AnyLabel + " is learned like any other label; with --partial it means that the label is unknown")
 	}
-	r, err := newRun(c, data, o)
+	r, err := NewRun(c, data, o)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -100,7 +116,7 @@ func trainOn(ctx context.Context, c Config, data *Data, o TrainOptions) (*Result
 	return result, runs, err
 }
 
-// removeIfEmpty takes back a folder made for a run that did not begin; one that holds anything stays.
+// removeIfEmpty removes the folder of a run that did not begin; a folder with files stays.
 func removeIfEmpty(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil || len(entries) > 0 {

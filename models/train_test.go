@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/record/tensorboard"
@@ -21,13 +22,13 @@ import (
 func small(t *testing.T) Config {
 	t.Helper()
 	c := Default()
-	c.Examples = Sizes{24, 6, 6}
+	c.Examples = settings.Sizes{24, 6, 6}
 	c.Net, c.Passes, c.Baselines, c.Batch = "linear", 3, "off", 4
 	c.Out = filepath.Join(t.TempDir(), "run")
 	return c
 }
 
-// methods are the runs that every promise about training is tested on.
+// methods are the runs that every property of training is tested on.
 var methods = map[string]func(*Config){
 	"sgd":           func(c *Config) { c.Method = "sgd" },
 	"bcfw":          func(c *Config) { c.Method = "bcfw" },
@@ -37,19 +38,19 @@ var methods = map[string]func(*Config){
 	"casimir crf":   func(c *Config) { c.Method, c.Loss, c.InnerStop = "casimir", "crf", "norm" },
 	"casimir-adapt": func(c *Config) { c.Method, c.K, c.WarmStart = "casimir-adapt", 0, "extrapolation" },
 	"sgd mlp": func(c *Config) {
-		c.Method, c.Net, c.Hidden, c.Dropout = "sgd", "mlp", Sizes{5}, 0.1
+		c.Method, c.Net, c.Hidden, c.Dropout = "sgd", "mlp", settings.Sizes{5}, 0.1
 	},
 	"prox-linear mlp": func(c *Config) {
-		c.Method, c.Net, c.Hidden, c.Inner = "prox-linear", "mlp", Sizes{5}, "bcfw"
+		c.Method, c.Net, c.Hidden, c.Inner = "prox-linear", "mlp", settings.Sizes{5}, "bcfw"
 		c.Passes, c.InnerPasses = 6, 2
 	},
 	"prox-linear casimir": func(c *Config) {
-		c.Method, c.Net, c.Hidden, c.Inner = "prox-linear", "mlp", Sizes{5}, "casimir"
+		c.Method, c.Net, c.Hidden, c.Inner = "prox-linear", "mlp", settings.Sizes{5}, "casimir"
 		c.Passes, c.InnerPasses = 6, 2
 	},
 }
 
-// mustTrain trains, draws nothing, and returns the bytes of the model file.
+// mustTrain trains without drawing curves, and returns the bytes of the model file.
 func mustTrain(t *testing.T, c Config) []byte {
 	t.Helper()
 	r, _, err := trainAll(context.Background(), &c, TrainOptions{})
@@ -107,7 +108,7 @@ func TestSeedsChangeTheModel(t *testing.T) {
 	}
 }
 
-// stopAfter is a context that ends once the run's metrics have so many lines.
+// stopAfter returns a context that ends once the run's metrics have that many lines.
 type stopAfter struct {
 	context.Context
 	path  string
@@ -276,8 +277,8 @@ func TestTrainErrors(t *testing.T) {
 		`net "mlp" is not. Use --method prox-linear --inner bcfw`:       func(c *Config) { c.Net, c.Method = "mlp", "bcfw" },
 		"--method bcfw needs the hinge, not loss crf; use --loss hinge": func(c *Config) { c.Method, c.Loss = "bcfw", "crf" },
 		"--out":                                  func(c *Config) { c.Out = filepath.Join(occupied, "x") },
-		`label "z!" is not known`:                func(c *Config) { c.LabelWeights = LabelWeights{"z!": 1} },
-		"expected a number of at least 0":        func(c *Config) { c.LabelWeights = LabelWeights{"a": -1} },
+		`label "z!" is not known`:                func(c *Config) { c.LabelWeights = settings.LabelWeights{"z!": 1} },
+		"expected a number of at least 0":        func(c *Config) { c.LabelWeights = settings.LabelWeights{"a": -1} },
 		"--smoothing l2 with --method sgd needs": func(c *Config) { c.Method, c.Smoothing = "sgd", "l2" },
 		"--gap 0.1 needs a certificate":          func(c *Config) { c.Net, c.Gap = "mlp", 0.1 },
 		"--patience 3 needs development data": func(c *Config) {

@@ -12,7 +12,7 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// noisy is text whose labels can be learned by heart, and on which new text is labelled worse for it.
+// noisy is text whose labels can be memorised, which makes new text worse.
 const noisy = "a O\nb B-X\nc I-X\n\na B-X\nd O\nc O\n\nb I-X\na O\nd B-X\n\nc O\nc B-X\n"
 
 func trainText(t *testing.T, change func(*Config)) (*Result, Config) {
@@ -27,7 +27,7 @@ func trainText(t *testing.T, change func(*Config)) (*Result, Config) {
 	return r, c
 }
 
-// The convex methods stop at a gap where nothing was said, not where 0 was, and of bad development data when patience ends.
+// Convex methods stop at a gap by default, not with --gap 0, and on bad development data when patience runs out.
 func TestConvexMethodsStop(t *testing.T) {
 	for _, method := range []string{"auto", "svrg", "sdca", "bcfw", "casimir"} {
 		r, _ := trainText(t, func(c *Config) { c.Method = method })
@@ -56,7 +56,7 @@ func TestConvexMethodsStop(t *testing.T) {
 	}
 	_, c := trainText(t, func(*Config) {})
 	if _, err := os.Stat(filepath.Join(c.Out, lastFile)); err == nil {
-		t.Error("without development data, a last model beside the only one")
+		t.Error("without development data there is a last model besides the only one")
 	}
 }
 
@@ -77,7 +77,7 @@ func TestTextThreads(t *testing.T) {
 	}
 }
 
-// Tags are converted as they are read, wherever gold labels come from.
+// Tags are converted during reading, wherever gold labels come from.
 func TestScheme(t *testing.T) {
 	iob1 := "a I-X\nb I-X\nc B-X\n\nd O\n"
 	c := Default()

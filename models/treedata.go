@@ -2,7 +2,6 @@ package models
 
 import (
 	"cmp"
-	"io"
 	"os"
 	"slices"
 
@@ -14,16 +13,6 @@ import (
 	"github.com/dsp-go/dsp/structured/trees"
 	"github.com/dsp-go/dsp/structured/trees/synthetic"
 )
-
-// readTrees reads a treebank.
-func (s source) readTrees(r io.Reader, path string, needLabels bool) (*structured.Dataset, error) {
-	b, err := trees.Reader{Names: s.labels, Unlabeled: !needLabels, Threads: s.threads, Line: s.line}.Read(r, path)
-	if err != nil {
-		return nil, err
-	}
-	d := b.Dataset()
-	return d, s.inputs.apply(d, s.threads)
-}
 
 // drawTrees draws the treebanks of the parse task.
 func (c *Config) drawTrees() (*Data, error) {
@@ -45,11 +34,11 @@ func (c *Config) drawTrees() (*Data, error) {
 		names = b.Names
 		*to = b.Dataset()
 	}
-	return d, d.settleTrees(c)
+	return d, d.projectivise(c)
 }
 
-// settleTrees does with the training trees whose arcs cross what c says.
-func (d *Data) settleTrees(c *Config) error {
+// projectivise lifts the crossing arcs of the training trees, or refuses them, as c says.
+func (d *Data) projectivise(c *Config) error {
 	if c.Task != "parse" || c.Tree != "projective" {
 		return nil
 	}
@@ -71,7 +60,7 @@ func (d *Data) settleTrees(c *Config) error {
 	return nil
 }
 
-// fitTrees learns from training data how c makes inputs of treebanks, and makes them there.
+// fitTrees is fitInputs for treebanks.
 func (c *Config) fitTrees(train *structured.Dataset) (Inputs, error) {
 	linear := c.Net == "linear" || c.Net == "auto" && c.Features != "none"
 	switch {
@@ -106,7 +95,7 @@ func (c *Config) fitTrees(train *structured.Dataset) (Inputs, error) {
 	return Inputs{Features: set, arcs: in}, err
 }
 
-// defaultArcCount is how often an attribute must occur on gold arcs to get weights, where nothing was said.
+// defaultArcCount is the default least count, on gold arcs, of an attribute with weights.
 const defaultArcCount = 2
 
 // encodeWords makes the discrete inputs of a treebank.
@@ -124,7 +113,7 @@ func (c *Config) structure() trees.SpanningTree {
 	return trees.SpanningTree{NonProjective: c.Tree == "nonprojective"}
 }
 
-// parser makes the network of the parse task, and settles what c left open about it.
+// parser makes the network of the parse task, and resolves the settings that c left open.
 func (c *Config) parser(in Inputs, relations int) (nets.Network, error) {
 	form := c.structure().Form(relations)
 	if c.Loss == "auto" && c.Method != "bcfw" && c.Method != "bcpfw" {
@@ -136,7 +125,7 @@ func (c *Config) parser(in Inputs, relations int) (nets.Network, error) {
 	if c.Net == "auto" {
 		c.Net = "linear"
 	}
-	if err := c.settleLoss(); err != nil {
+	if err := c.resolveLoss(); err != nil {
 		return nil, err
 	}
 	return sparse.New(form, []sparse.Part{
@@ -145,7 +134,7 @@ func (c *Config) parser(in Inputs, relations int) (nets.Network, error) {
 	}), nil
 }
 
-// biaffine makes the network that scores trees from words, and settles its sizes.
+// biaffine makes the network that scores trees from words, and resolves its sizes.
 func (c *Config) biaffine(in Inputs, form structured.Form) (nets.Network, error) {
 	switch c.Net {
 	case "auto":
@@ -159,7 +148,7 @@ func (c *Config) biaffine(in Inputs, form structured.Form) (nets.Network, error)
 	if err != nil {
 		return nil, err
 	}
-	if err := c.settleLoss(); err != nil {
+	if err := c.resolveLoss(); err != nil {
 		return nil, err
 	}
 	c.Window, c.Channels, c.Embed, c.ArcUnits, c.LabelUnits = n.Window, n.Channels, n.Embed, n.ArcUnits, n.LabelUnits

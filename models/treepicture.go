@@ -16,8 +16,8 @@ const (
 	mostWords     = 16
 )
 
-// DrawTrees draws the predicted trees of a few sentences of d to a .svg or .png file, with the probability of each arc; where gold
-// trees are known, wrong arcs stand out, and the gold ones are dashed.
+// DrawTrees draws the predicted trees of a few sentences of d to a .svg or .png file, with the probability of each arc. If gold
+// trees are known, wrong arcs stand out and the gold arcs are dashed.
 func (m *Model) DrawTrees(ctx context.Context, d *structured.Dataset, path string) error {
 	if m.Config.Task != "parse" {
 		return structured.BadInput("%s: pictures show trees, which --task %s does not predict", path, m.Config.Task)

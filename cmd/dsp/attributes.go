@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -47,7 +48,7 @@ CRFsuite: the gold label, then the attributes, separated by tabs. The format has
 	flags.SortFlags = false
 	flags.StringVar(&c.Train, "input", "", "`FILE` with text in columns and gold labels")
 	flags.StringVar(&to, "to", "", "`FILE` to write")
-	addSettings(cmd, slices.DeleteFunc(models.Settings(&c), func(s models.Setting) bool {
+	addSettings(cmd, slices.DeleteFunc(models.Settings(&c), func(s settings.Setting) bool {
 		return !slices.Contains(attributeSettings, s.Name)
 	}))
 	return cmd

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dsp-go/dsp/models/exchange"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -54,11 +55,11 @@ func (u *use) export(cmd *cobra.Command, weights bool, to string) error {
 		if err != nil {
 			return err
 		}
-		return m.ExportWeights(to)
+		return exchange.ExportWeights(m, to)
 	}
 	m, d, err := u.read("--data", false)
 	if err != nil {
 		return err
 	}
-	return m.ExportPotentials(cmd.Context(), d, to, u.threads)
+	return exchange.ExportPotentials(cmd.Context(), m, d, to, u.threads)
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/exchange"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -35,7 +36,7 @@ unchanged gives the same predictions, bit for bit.`,
 			if err != nil {
 				return err
 			}
-			if m, err = m.ImportWeights(weights, add); err != nil {
+			if m, err = exchange.ImportWeights(m, weights, add); err != nil {
 				return err
 			}
 			if err := m.Save(out); err != nil {

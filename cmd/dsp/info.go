@@ -12,6 +12,7 @@ import (
 
 	"github.com/dsp-go/dsp/cuda/device"
 	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/exchange"
 	"github.com/dsp-go/dsp/nets/kernels"
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/oracles/chain"
@@ -193,8 +194,8 @@ type inside struct {
 	ArcAttributes   int `json:"arc_attributes,omitempty"`   // attributes that score arcs
 	LabelAttributes int `json:"label_attributes,omitempty"` // attributes that score the relations of arcs
 
-	Template string              `json:"template,omitempty"` // extracts the attributes from columns
-	Top      []models.TopWeights `json:"top,omitempty"`
+	Template string                `json:"template,omitempty"` // extracts the attributes from columns
+	Top      []exchange.TopWeights `json:"top,omitempty"`
 }
 
 type param struct {
@@ -217,7 +218,7 @@ func insideOf(m *models.Model, top int) inside {
 		in.ArcAttributes, in.LabelAttributes, in.Template = arcs, labels, template
 	}
 	if top > 0 {
-		in.Top = m.TopWeights(top)
+		in.Top = exchange.Top(m, top)
 	}
 	for _, a := range m.Net.Layout() {
 		in.Params = append(in.Params, param{a.Name, a.Shape})

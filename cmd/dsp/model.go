@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/formats"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -28,12 +29,12 @@ func (u *use) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.StringVar(&u.model, "model", "", "`MODEL` file, or the folder of a run")
-	flags.StringVar(&u.format, "format", "", "layout of the data: `"+strings.Join(models.FileFormats, "|")+"`; empty: the model's, or recognised from the file")
+	flags.StringVar(&u.format, "format", "", "layout of the data: `"+strings.Join(formats.Names(), "|")+"`; empty: the model's, or recognised from the file")
 	flags.StringVar(&u.columns, "columns", "", "columns of conll data, such as `word=0,label=-1`; empty: the model's")
 	flags.StringVar(&u.label, "label", "", "label of conllu data: `upos|xpos|feats|deprel|misc:KEY`; empty: the model's")
 	flags.IntVar(&u.threads, "threads", 0, "number `N` of threads; it does not change the results; 0: all cores")
 	flags.StringVar(&u.device, "device", "cpu", "where to compute: `cpu|cuda[:N]`; N is the number of the GPU, from 0; a GPU reads the data in one piece, and its scores differ from the CPU's in the last digits")
-	complete(cmd, "format", models.FileFormats...)
+	complete(cmd, "format", formats.Names()...)
 	complete(cmd, "device", "cpu", "cuda")
 }
 

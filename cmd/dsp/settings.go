@@ -7,14 +7,14 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/settings"
 )
 
 // addSettings adds a flag to cmd for every setting that is not global; the flags write into the settings.
-func addSettings(cmd *cobra.Command, settings []models.Setting) {
+func addSettings(cmd *cobra.Command, all []settings.Setting) {
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	for _, s := range settings {
+	for _, s := range all {
 		if isGlobal(s) {
 			continue
 		}
@@ -43,7 +43,7 @@ func addSettings(cmd *cobra.Command, settings []models.Setting) {
 }
 
 // takeFlags copies the settings that the command line changed from flagged, which the flags write into, to to.
-func takeFlags(cmd *cobra.Command, flagged, to []models.Setting) {
+func takeFlags(cmd *cobra.Command, flagged, to []settings.Setting) {
 	for i, s := range to {
 		if !isGlobal(s) && cmd.Flags().Changed(s.Name) {
 			s.Value.Set(flagged[i].Value)
@@ -60,10 +60,10 @@ func complete(cmd *cobra.Command, flag string, values ...string) {
 }
 
 // isGlobal reports whether every verb has the setting's flag.
-func isGlobal(s models.Setting) bool { return s.Name == "json" || s.Name == "quiet" }
+func isGlobal(s settings.Setting) bool { return s.Name == "json" || s.Name == "quiet" }
 
 // unitOf returns the placeholder for the setting's value in the help.
-func unitOf(s models.Setting) string {
+func unitOf(s settings.Setting) string {
 	if s.Unit != "" {
 		return s.Unit
 	}

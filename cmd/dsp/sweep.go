@@ -11,12 +11,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/sweep"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/train/record"
 )
 
 func sweepCommand() *cobra.Command {
-	flagged, file := models.DefaultSweep(), ""
+	flagged, file := sweep.Default(), ""
 	cmd := &cobra.Command{
 		Use:   "sweep --grid NAME=VALUES",
 		Short: "Choose settings by search: a grid or random draws, on development data or by cross-validation",
@@ -36,7 +37,7 @@ After an interrupt (Ctrl-C) the completed settings are kept: --resume continues 
 				return err
 			}
 			options := models.TrainOptions{Version: version(), Log: slog.Default(), Console: os.Stderr}
-			result, err := models.Sweep(cmd.Context(), s, options)
+			result, err := sweep.Run(cmd.Context(), s, options)
 			if err != nil {
 				return err
 			}
@@ -47,32 +48,32 @@ After an interrupt (Ctrl-C) the completed settings are kept: --resume continues 
 		},
 	}
 	cmd.Flags().StringVar(&file, "config", "", "YAML `FILE` with any of these settings; flags override it")
-	addSettings(cmd, models.SweepSettings(&flagged))
+	addSettings(cmd, sweep.Settings(&flagged))
 	return cmd
 }
 
-// sweepSettings assembles the configuration of a command line, as settings does for train.
-func sweepSettings(cmd *cobra.Command, file string, flagged *models.SweepConfig) (models.SweepConfig, error) {
-	s, err := models.DefaultSweep(), error(nil)
+// sweepSettings assembles the configuration of a command line, as trainSettings does for train.
+func sweepSettings(cmd *cobra.Command, file string, flagged *sweep.Config) (sweep.Config, error) {
+	s, err := sweep.Default(), error(nil)
 	switch {
 	case file != "" && flagged.Resume != "":
 		return s, structured.BadInput("--config and --resume cannot be combined: a resumed sweep already has a configuration")
 	case file != "":
-		s, err = models.ReadSweepConfig(file)
+		s, err = sweep.ReadConfig(file)
 	case flagged.Resume != "":
-		s, err = models.ReadSweep(flagged.Resume)
+		s, err = sweep.Read(flagged.Resume)
 	}
 	if err != nil {
 		return s, err
 	}
-	takeFlags(cmd, models.SweepSettings(flagged), models.SweepSettings(&s))
+	takeFlags(cmd, sweep.Settings(flagged), sweep.Settings(&s))
 	s.JSON = s.JSON || isSet(cmd, "json")
 	s.Quiet = s.Quiet || isSet(cmd, "quiet")
 	return s, nil
 }
 
 // printSweep prints a table with one row per setting, best first, and the paths of the files.
-func printSweep(w io.Writer, r *models.SweepResult) error {
+func printSweep(w io.Writer, r *sweep.Result) error {
 	if _, err := fmt.Fprintf(w, "\n%s\n\n", r.Finding); err != nil {
 		return err
 	}
@@ -95,32 +96,32 @@ func printSweep(w io.Writer, r *models.SweepResult) error {
 }
 
 // trialRows returns the rows of the table without empty columns.
-func trialRows(r *models.SweepResult) [][]string {
+func trialRows(r *sweep.Result) [][]string {
 	rows := table{count: len(r.Trials)}
-	column := func(head string, cell func(t *models.Trial) string) {
+	column := func(head string, cell func(t *sweep.Trial) string) {
 		rows.column(head, func(i int) string { return cell(&r.Trials[i]) })
 	}
 	for _, name := range r.Varied {
-		column(name, func(t *models.Trial) string { return fmt.Sprint(t.Settings[name]) })
+		column(name, func(t *sweep.Trial) string { return fmt.Sprint(t.Settings[name]) })
 	}
 	head := map[string]string{"f1": "F1", "accuracy": "accuracy", "sequence": "sequences right"}[r.Metric]
-	metric := func(of func(t *models.Trial) record.Number) func(t *models.Trial) string {
-		return func(t *models.Trial) string { return percent(float64(of(t))) }
+	metric := func(of func(t *sweep.Trial) record.Number) func(t *sweep.Trial) string {
+		return func(t *sweep.Trial) string { return percent(float64(of(t))) }
 	}
 	if head != "" {
 		set := "dev "
 		if r.Folds > 0 {
 			set = fmt.Sprintf("%d-fold ", r.Folds)
 		}
-		column(set+head, metric(func(t *models.Trial) record.Number { return t.Metric }))
-		column("± sd", metric(func(t *models.Trial) record.Number { return t.Deviation }))
-		column("test "+head, metric(func(t *models.Trial) record.Number { return t.Test }))
+		column(set+head, metric(func(t *sweep.Trial) record.Number { return t.Metric }))
+		column("± sd", metric(func(t *sweep.Trial) record.Number { return t.Deviation }))
+		column("test "+head, metric(func(t *sweep.Trial) record.Number { return t.Test }))
 	}
-	column("objective", func(t *models.Trial) string { return number(t.Objective) })
-	column("certified gap", func(t *models.Trial) string { return percent(float64(t.Gap) / math.Abs(float64(t.Objective))) })
-	column("passes", func(t *models.Trial) string { return positive(float64(t.Passes), "%.0f") })
-	column("seconds", func(t *models.Trial) string { return positive(t.Seconds, "%.2f") })
-	column("", func(t *models.Trial) string {
+	column("objective", func(t *sweep.Trial) string { return number(t.Objective) })
+	column("certified gap", func(t *sweep.Trial) string { return percent(float64(t.Gap) / math.Abs(float64(t.Objective))) })
+	column("passes", func(t *sweep.Trial) string { return positive(float64(t.Passes), "%.0f") })
+	column("seconds", func(t *sweep.Trial) string { return positive(t.Seconds, "%.2f") })
+	column("", func(t *sweep.Trial) string {
 		if t.Error == "" {
 			return ""
 		}

@@ -73,7 +73,7 @@ func TestSweepRefuses(t *testing.T) {
 		"--grid regg=1,2":               `did you mean "reg"`,
 		"--grid reg=1,-1":               "with reg=-1",
 		"--grid reg=1,x":                "expected a number",
-		"--grid reg=1,2 --metric f1":    "no entity tags",
+		"--grid reg=1,2 --metric f1":    "not entity tags",
 		"--grid reg=1,2 --folds x":      "a whole number",
 		"--gird reg=1,2":                "did you mean --grid",
 		"--grid method=bcfw --net mlp":  "bcfw",

@@ -6,14 +6,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/synthetic"
 )
 
 func textCommand() *cobra.Command {
 	o, out := synthetic.DefaultTaggedText(), ""
-	sizes := models.Sizes{o.Train, o.Dev, o.Test}
+	sizes := settings.Sizes{o.Train, o.Dev, o.Test}
 	cmd := &cobra.Command{
 		Use:   "text --out DIR",
 		Short: "Draw sentences with entity tags: text in columns to train on",

@@ -26,7 +26,7 @@ compares methods. After an interrupt (Ctrl-C) it saves a checkpoint: --resume co
   dsp train --resume runs/ner --passes 100`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := settings(cmd, file, &flagged)
+			c, err := trainSettings(cmd, file, &flagged)
 			if err != nil {
 				return err
 			}
@@ -46,9 +46,9 @@ compares methods. After an interrupt (Ctrl-C) it saves a checkpoint: --resume co
 	return cmd
 }
 
-// settings assembles the configuration of a command line: the resumed run's, the file's or the defaults, overridden by the
+// trainSettings assembles the configuration of a command line: the resumed run's, the file's or the defaults, overridden by the
 // flags.
-func settings(cmd *cobra.Command, file string, flagged *models.Config) (models.Config, error) {
+func trainSettings(cmd *cobra.Command, file string, flagged *models.Config) (models.Config, error) {
 	c, err := models.Default(), error(nil)
 	switch {
 	case file != "" && flagged.Resume != "":

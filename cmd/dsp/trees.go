@@ -6,14 +6,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/trees/synthetic"
 )
 
 func treesCommand() *cobra.Command {
 	o, out := synthetic.DefaultOptions(), ""
-	sizes := models.Sizes{o.Train, o.Dev, o.Test}
+	sizes := settings.Sizes{o.Train, o.Dev, o.Test}
 	cmd := &cobra.Command{
 		Use:   "trees --out DIR",
 		Short: "Draw sentences with dependency trees: treebanks in CoNLL-U",

@@ -12,6 +12,7 @@ import (
 
 	"github.com/dsp-go/dsp/cuda/training"
 	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
@@ -79,10 +80,10 @@ func (b *bench) proxLinear() error {
 		defer os.RemoveAll(dir)
 		c := models.Default()
 		c.Method, c.Baselines, c.Gap, c.WarmUp, c.Eta = "prox-linear", "off", 0, -1, 1
-		c.Examples = models.Sizes{b.pick(2000, 4), 1, 1}
+		c.Examples = settings.Sizes{b.pick(2000, 4), 1, 1}
 		c.Passes, c.Device, c.Out = b.pick(5, 2), device, filepath.Join(dir, "run")
 		if b.report.Small {
-			c.Net, c.Channels, c.Hidden = "cnn-image", models.Sizes{2}, models.Sizes{3}
+			c.Net, c.Channels, c.Hidden = "cnn-image", settings.Sizes{2}, settings.Sizes{3}
 		}
 		if _, err := models.Train(b.ctx, c, models.TrainOptions{}); err != nil {
 			return 0, 0, err

@@ -1,4 +1,4 @@
-package models
+package sweep
 
 import (
 	"bytes"
@@ -11,40 +11,41 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/host"
 )
 
 // The files of a sweep's folder.
 const (
-	sweepConfigFile  = "sweep.yaml"
-	trialsFile       = "sweep.jsonl"
-	sweepPictureFile = "sweep.png"
-	bestFolder       = "best" // the run folder of the best setting
+	configFile  = "sweep.yaml"
+	trialsFile  = "sweep.jsonl"
+	pictureFile = "sweep.png"
+	bestFolder  = "best" // the run folder of the best setting
 )
 
-// ReadSweep reads the configuration of the sweep in a folder, set up to continue it: Resume and Out are the folder.
-func ReadSweep(dir string) (SweepConfig, error) {
-	path := filepath.Join(dir, sweepConfigFile)
+// Read reads the configuration of the sweep in a folder, set up to continue it: Resume and Out are the folder.
+func Read(dir string) (Config, error) {
+	path := filepath.Join(dir, configFile)
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return SweepConfig{}, structured.BadInput("--resume %s: no %s there; expected the folder of a sweep", dir, sweepConfigFile)
+		return Config{}, structured.BadInput("--resume %s: no %s there; expected the folder of a sweep", dir, configFile)
 	}
-	s, err := ReadSweepConfig(path)
+	s, err := ReadConfig(path)
 	s.Resume, s.Out = dir, dir
 	return s, err
 }
 
-// Write writes s as the YAML that ReadSweepConfig reads, without what only steers a command's output.
-func (s SweepConfig) Write(w io.Writer) error {
+// Write writes s as the YAML that ReadConfig reads, without the settings that only steer a command's output.
+func (s Config) Write(w io.Writer) error {
 	s.Resume, s.Quiet, s.JSON = "", false, false
-	return writeSettings(w, SweepSettings(&s))
+	return settings.Write(w, Settings(&s))
 }
 
-// makeSweepFolder makes the folder that s asks for and writes the configuration there; one that holds a sweep already is
-// refused unless that very sweep is to be continued.
-func makeSweepFolder(s *SweepConfig, now time.Time) error {
+// makeFolder makes the folder s.Out and writes the configuration there. A folder that already holds a sweep is refused unless s
+// resumes that sweep.
+func makeFolder(s *Config, now time.Time) error {
 	if s.Resume != "" {
-		if err := checkSweepResumed(s); err != nil {
+		if err := checkResumed(s); err != nil {
 			return err
 		}
 		s.Out = s.Resume
@@ -52,27 +53,27 @@ func makeSweepFolder(s *SweepConfig, now time.Time) error {
 		if s.Out == "" {
 			s.Out = filepath.Join("runs", fmt.Sprintf("sweep-%s", now.Format("20060102-150405")))
 		}
-		if _, err := os.Stat(filepath.Join(s.Out, sweepConfigFile)); err == nil {
+		if _, err := os.Stat(filepath.Join(s.Out, configFile)); err == nil {
 			return structured.BadInput("--out %s: there is a sweep already; continue it with --resume %s, or name another folder", s.Out, s.Out)
 		}
 	}
 	if err := os.MkdirAll(s.Out, 0o777); err != nil {
 		return structured.BadInput("--out: %w", err)
 	}
-	if err := host.WriteFile(filepath.Join(s.Out, sweepConfigFile), s.Write); err != nil {
+	if err := host.WriteFile(filepath.Join(s.Out, configFile), s.Write); err != nil {
 		return structured.BadInput("--out: cannot write there: %w", err)
 	}
 	return nil
 }
 
-// checkSweepResumed refuses a continuation that would be of another sweep.
-func checkSweepResumed(s *SweepConfig) error {
-	was, err := ReadSweep(s.Resume)
+// checkResumed refuses to resume a sweep with different settings.
+func checkResumed(s *Config) error {
+	was, err := Read(s.Resume)
 	if err != nil {
 		return err
 	}
-	before := SweepSettings(&was)
-	for i, now := range SweepSettings(s) {
+	before := Settings(&was)
+	for i, now := range Settings(s) {
 		if then, now := fmt.Sprint(before[i].Value.Interface()), fmt.Sprint(now.Value.Interface()); !before[i].Run && then != now {
 			return structured.BadInput("--resume %s: the sweep has --%s %s, not %s; leave it out, or start a new sweep", s.Resume,
 				before[i].Name, then, now)
@@ -81,11 +82,11 @@ func checkSweepResumed(s *SweepConfig) error {
 	return nil
 }
 
-// trialLog is the file of trials, a line each, in the order they came to an end.
+// trialLog is the file of trials, one per line, in the order in which they finished.
 type trialLog struct{ file *os.File }
 
-// openTrials opens the file at path to append to, and returns the trials that it has, by number. A last line that a
-// killed sweep left unfinished is dropped.
+// openTrials opens the file at path for appending, and returns its trials by number. It drops an incomplete last line, which a
+// killed sweep leaves behind.
 func openTrials(path string) (*trialLog, map[int]Trial, error) {
 	text, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

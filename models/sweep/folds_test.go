@@ -1,4 +1,4 @@
-package models
+package sweep
 
 import (
 	"reflect"
@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -40,7 +41,7 @@ func TestFoldsPartition(t *testing.T) {
 	}
 }
 
-// What is held out teaches nothing: a word that only occurs there is unknown, whatever makes inputs of it.
+// Held-out data leak nothing: a word that occurs only there is unknown, whatever the inputs are.
 func TestFoldsDoNotLeak(t *testing.T) {
 	columns, attributes := "", ""
 	for _, word := range strings.Fields("ant bee cat dog elk fox gnu hen") {
@@ -49,26 +50,26 @@ func TestFoldsDoNotLeak(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		file, text string
-		change     func(*Config)
+		change     func(*models.Config)
 		names      func(d *structured.Dataset) *structured.Alphabet
 		attribute  string // before the word
 		others     int    // names that all have
 	}{
-		"embedded": {"train.conll", columns, func(c *Config) { c.Net, c.MinCount = "embed", 1 },
+		"embedded": {"train.conll", columns, func(c *models.Config) { c.Net, c.MinCount = "embed", 1 },
 			func(d *structured.Dataset) *structured.Alphabet { return d.Vocab[0] }, "", 2},
-		"template": {"train.conll", columns, func(c *Config) { c.Template = file(t, "t", "U0:%x[0,0]\nB\n") },
+		"template": {"train.conll", columns, func(c *models.Config) { c.Template = file(t, "t", "U0:%x[0,0]\nB\n") },
 			func(d *structured.Dataset) *structured.Alphabet { return d.Dictionary.Node }, "U0:", 1},
-		"attributes": {"train.crfsuite", attributes, func(*Config) {},
+		"attributes": {"train.crfsuite", attributes, func(*models.Config) {},
 			func(d *structured.Dataset) *structured.Alphabet { return d.Dictionary.Node }, "w=", 2},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := DefaultSweep()
+			s := Default()
 			s.Train, s.Folds = file(t, c.file, c.text), 4
 			c.change(&s.Config)
-			if err := s.settleFormat(); err != nil {
+			if err := s.Resolve(); err != nil {
 				t.Fatal(err)
 			}
-			data := newSweepData(&s)
+			data := newDataSets(&s)
 			held := map[string]bool{}
 			for fold := range s.Folds {
 				d, err := data.of(&s.Config, fold)

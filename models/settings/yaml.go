@@ -1,9 +1,8 @@
-package models
+package settings
 
 import (
 	"fmt"
 	"io"
-	"os"
 	"reflect"
 	"strings"
 
@@ -14,19 +13,9 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// ReadConfig reads a YAML file of settings over the defaults. A key that is not a setting, one that comes twice and a
-// value of the wrong kind are bad input, with file and line. It does not Validate: flags may still change the result.
-func ReadConfig(path string) (Config, error) {
-	c := Default()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return c, structured.BadInput("configuration: %w", err)
-	}
-	return c, parseSettings(path, text, Settings(&c))
-}
-
-// parseSettings sets the settings that the YAML text names; path is for messages.
-func parseSettings(path string, text []byte, settings []Setting) error {
+// Parse sets the settings that the YAML text names; path is for messages. An unknown key, a key given twice, and a value of
+// the wrong kind are bad input, with file and line.
+func Parse(path string, text []byte, all []Setting) error {
 	file, err := parser.ParseBytes(text, 0)
 	if err != nil {
 		return structured.BadInput("%s: %s", path, strings.TrimSpace(yaml.FormatError(err, false, false)))
@@ -38,26 +27,26 @@ func parseSettings(path string, text []byte, settings []Setting) error {
 	for _, kv := range mappingValues(file.Docs[0].Body) {
 		key := kv.Key.GetToken()
 		name, line := key.Value, key.Position.Line
-		s, ok := named(settings, name)
+		s, ok := Named(all, name)
 		switch {
 		case !ok:
-			return structured.BadInput("%s:%d: unknown setting %q%s", path, line, name, suggestSetting(settings, name))
+			return structured.BadInput("%s:%d: unknown setting %q%s", path, line, name, Suggest(all, name))
 		case seen[name]:
 			return structured.BadInput("%s:%d: setting %q is given twice", path, line, name)
 		}
 		seen[name] = true
 		if !decode(kv.Value, s.Value) {
-			return structured.BadInput("%s:%d: %s: expected %s, found %s", path, line, name, kindOf(s), kv.Value)
+			return structured.BadInput("%s:%d: %s: expected %s, found %s", path, line, name, s.kind(), kv.Value)
 		}
 	}
 	if body := file.Docs[0].Body; len(seen) == 0 && body.Type() != ast.MappingType && body.Type() != ast.CommentType {
-		return structured.BadInput("%s:%d: expected settings, one \"name: value\" a line", path, body.GetToken().Position.Line)
+		return structured.BadInput("%s:%d: expected settings, one \"name: value\" per line", path, body.GetToken().Position.Line)
 	}
 	return nil
 }
 
-// decode sets v to what a node of YAML holds, and reports whether it is of v's kind. No value and an empty list are v's
-// zero.
+// decode sets v to the value of a YAML node, and reports whether the node is of v's kind. A missing value and an empty list are
+// the zero value.
 func decode(node ast.Node, v reflect.Value) bool {
 	if _, null := node.(*ast.NullNode); null {
 		v.SetZero()
@@ -75,7 +64,7 @@ func decode(node ast.Node, v reflect.Value) bool {
 	return true
 }
 
-// mappingValues returns the key-value pairs of a document; none if it is something else.
+// mappingValues returns the key-value pairs of a document; none if the document is not a mapping.
 func mappingValues(body ast.Node) []*ast.MappingValueNode {
 	switch n := body.(type) {
 	case *ast.MappingNode:
@@ -86,9 +75,10 @@ func mappingValues(body ast.Node) []*ast.MappingValueNode {
 	return nil
 }
 
-func suggestSetting(settings []Setting, name string) string {
+// Suggest ends a message about an unknown setting: with the nearest name, or with where the names are listed.
+func Suggest(all []Setting, name string) string {
 	var names []string
-	for _, s := range settings {
+	for _, s := range all {
 		names = append(names, s.Name)
 	}
 	if near := Nearest(strings.ReplaceAll(name, "_", "-"), names); near != "" {
@@ -97,8 +87,8 @@ func suggestSetting(settings []Setting, name string) string {
 	return "; the settings are the flags of dsp train --help"
 }
 
-// kindOf says in words what a setting's value must be.
-func kindOf(s Setting) string {
+// kind says in words what the setting's value must be.
+func (s Setting) kind() string {
 	switch s.Value.Interface().(type) {
 	case string:
 		return "text"
@@ -121,15 +111,11 @@ func kindOf(s Setting) string {
 	}
 }
 
-// Write writes c as the YAML that ReadConfig reads, grouped, without what only steers a command's output.
-func (c Config) Write(w io.Writer) error {
-	c.Resume, c.Quiet, c.JSON = "", false, false
-	return writeSettings(w, Settings(&c))
-}
-
-func writeSettings(w io.Writer, settings []Setting) error {
+// Write writes settings as the YAML that Parse reads, with a heading for each group. Settings that only steer a command's
+// output are left out where they are not set.
+func Write(w io.Writer, all []Setting) error {
 	group := ""
-	for _, s := range settings {
+	for _, s := range all {
 		if (s.Name == "resume" || s.Name == "quiet" || s.Name == "json") && s.Value.IsZero() {
 			continue
 		}

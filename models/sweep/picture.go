@@ -1,4 +1,4 @@
-package models
+package sweep
 
 import (
 	"cmp"
@@ -8,19 +8,21 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/train/record/curves"
 )
 
-// mostSeries is how many lines a picture can tell apart.
+// mostSeries is how many lines a picture can show distinctly.
 const mostSeries = 12
 
-// varied is one setting that varies, as a picture shows it.
+// varied is one varying setting as a picture shows it.
 type varied struct {
 	name   string
 	index  int       // among what varies
 	values []string  // different ones, in the order of the axis
 	x      []float64 // where they are on it
-	number bool      // or else a choice: x counts
+	number bool      // otherwise a choice, and x counts the values
 	log    bool
 }
 
@@ -44,13 +46,13 @@ func (s *sweep) axes() []varied {
 }
 
 // numberOf returns a setting's value if it is a number.
-func numberOf(c Config, name string) (float64, bool) {
-	s, _ := setting(&c, name)
+func numberOf(c models.Config, name string) (float64, bool) {
+	s, _ := settings.Named(models.Settings(&c), name)
 	switch v := s.Value; v.Kind() {
 	case reflect.Float64:
 		return v.Float(), true
 	case reflect.Int:
-		count, ok := v.Interface().(Count)
+		count, ok := v.Interface().(settings.Count)
 		return float64(v.Int()), !ok || count > 0 // 0 is auto
 	case reflect.Uint64:
 		return float64(v.Uint()), true
@@ -109,7 +111,7 @@ func unevenness(x []float64) float64 {
 	return sum / n
 }
 
-// finding says which setting is best, and where a better one may be.
+// finding says which setting is best, and where a better one may lie.
 func (s *sweep) finding(best *trial) string {
 	text := fmt.Sprintf("best is %s: %s", best.name(), best.outcome(s.metric))
 	switch {
@@ -132,7 +134,7 @@ func (s *sweep) finding(best *trial) string {
 	return text
 }
 
-// matters reports whether settings that differ in v have come to different metrics.
+// matters reports whether settings that differ in v have different metrics.
 func (s *sweep) matters(v varied) bool {
 	best := s.bestOf(s.trials, v)
 	for _, t := range best {
@@ -143,7 +145,7 @@ func (s *sweep) matters(v varied) bool {
 	return false
 }
 
-// bestOf returns, for each value of v, the best of the trials that have it; nil where none came to anything.
+// bestOf returns, for each value of v, the best of the trials that have it; nil if all of them failed.
 func (s *sweep) bestOf(trials []*trial, v varied) []*trial {
 	best := make([]*trial, len(v.values))
 	for _, t := range trials {
@@ -156,7 +158,7 @@ func (s *sweep) bestOf(trials []*trial, v varied) []*trial {
 }
 
 // picture shows the metric against what varies. A grid has the number with the most values along the axis and a line for
-// each value of another setting; what varies beside those two is at its best. For settings drawn at random, and grids
+// each value of another setting; settings other than those two are at their best. For settings drawn at random, and grids
 // with too many lines, see scatter.
 func (s *sweep) picture(best *trial) *curves.Comparison {
 	c := &curves.Comparison{Value: s.metric.label, Title: s.finding(best)}

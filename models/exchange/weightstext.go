@@ -1,4 +1,4 @@
-package models
+package exchange
 
 import (
 	"bufio"
@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/nets"
 )
 
@@ -26,7 +27,7 @@ import (
 //
 // Labels are in the model's order and each label's attributes from the largest weight to the smallest. Tabs, line ends and
 // backslashes in names are written \t, \n, \r and \\, and a # that begins a label \#. Hashed attributes are named by their
-// numbers. Numbers have as many digits as it takes to read the same bits back.
+// numbers. Numbers have enough digits to restore the same bits.
 
 // The names of the net's parameters, which are the headings.
 const (
@@ -56,7 +57,7 @@ func escapeLabel(name string) string {
 }
 
 // writeAttributeWeights writes the weights of a linear net of attributes.
-func (m *Model) writeAttributeWeights(to io.Writer) error {
+func writeAttributeWeights(to io.Writer, m *models.Model) error {
 	w := bufio.NewWriterSize(to, 1<<16)
 	fmt.Fprintf(w, "# The weights of a linear net of attributes, those that are not zero; dsp import reads them back.\n")
 	fmt.Fprintf(w, "# %d labels, %d attributes", m.Labels.Len(), m.Dictionary.Nodes())
@@ -69,7 +70,7 @@ func (m *Model) writeAttributeWeights(to io.Writer) error {
 		t.labels[l] = escapeLabel(name)
 	}
 	for _, name := range []string{transitionRows, attributeRows, edgeAttributeRows} {
-		a, ok := m.parameter(name)
+		a, ok := parameter(m, name)
 		if !ok {
 			continue
 		}
@@ -78,7 +79,7 @@ func (m *Model) writeAttributeWeights(to io.Writer) error {
 		case transitionRows:
 			t.writeTransitions(w, a.Of(m.W))
 		case attributeRows:
-			t.writeAttributes(w, a.Of(m.W), m.nodeName)
+			t.writeAttributes(w, a.Of(m.W), func(k int32) string { return nodeName(m, k) })
 		case edgeAttributeRows:
 			t.writeEdgeAttributes(w, a.Of(m.W), m.Dictionary.Edge.Name)
 		}
@@ -87,7 +88,7 @@ func (m *Model) writeAttributeWeights(to io.Writer) error {
 }
 
 // parameter finds a parameter of the net.
-func (m *Model) parameter(name string) (nets.Array, bool) {
+func parameter(m *models.Model, name string) (nets.Array, bool) {
 	layout := m.Net.Layout()
 	if k := slices.IndexFunc(layout, func(a nets.Array) bool { return a.Name == name }); k >= 0 {
 		return layout[k], true
@@ -96,14 +97,14 @@ func (m *Model) parameter(name string) (nets.Array, bool) {
 }
 
 // nodeName returns the name of an attribute of positions, or its number where it is hashed.
-func (m *Model) nodeName(k int32) string {
+func nodeName(m *models.Model, k int32) string {
 	if m.Dictionary.Node == nil {
 		return strconv.Itoa(int(k))
 	}
 	return m.Dictionary.Node.Name(k)
 }
 
-// weightTable writes weights a line each.
+// weightTable writes weights one per line.
 type weightTable struct {
 	labels []string // escaped
 	line   []byte
@@ -115,7 +116,7 @@ func (t *weightTable) write(w *bufio.Writer, x float32, names ...string) {
 		t.line = append(append(t.line, name...), '\t')
 	}
 	t.line = append(strconv.AppendFloat(t.line, float64(x), 'g', -1, 32), '\n')
-	w.Write(t.line) // an error comes again with Flush
+	w.Write(t.line) // Flush returns the error
 }
 
 // isZero reports whether a weight need not be written: −0 must.

@@ -1,10 +1,10 @@
-package models
+// Package exchange writes weights and potentials for other programs, and reads edited weights back.
+package exchange
 
 import (
 	"bufio"
 	"cmp"
 	"context"
-	"encoding/json"
 	"io"
 	"maps"
 	"math"
@@ -13,56 +13,12 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/arrays"
 	"github.com/dsp-go/dsp/structured/host"
 	"github.com/dsp-go/dsp/structured/safetensors"
 )
-
-// Potentials computes the potentials of all examples of d, with the model's constraints applied as −∞.
-func (m *Model) Potentials(ctx context.Context, d *structured.Dataset, threads int) (*structured.Potentials, error) {
-	if err := m.accepts(d); err != nil {
-		return nil, err
-	}
-	all, batch, examples := &structured.Potentials{}, &structured.Batch{}, make([]int, d.Len())
-	for i := range examples {
-		examples[i] = i
-	}
-	batch.Reset(d, examples)
-	all.Resize(batch, m.Net.Form())
-	if m.device != nil {
-		return all, m.device.potentials(ctx, m, d, all)
-	}
-	type piece struct {
-		first int // example
-		θ     *structured.Potentials
-	}
-	err := inOrder(ctx, threads, each(batches(d)), m.newPredictor,
-		func(p *predictor, examples []int) (piece, error) {
-			if err := p.potentials(d, examples); err != nil {
-				return piece{}, err
-			}
-			some := &structured.Potentials{}
-			some.Copy(&p.θ)
-			return piece{examples[0], some}, nil
-		},
-		func(r piece) error {
-			place(all, r.first, r.θ)
-			return nil
-		})
-	return all, err
-}
-
-// place copies potentials of consecutive examples to their place among those of all.
-func place(all *structured.Potentials, first int, some *structured.Potentials) {
-	for k := range all.Parts {
-		to, from := &all.Parts[k], some.Parts[k].Values
-		if to.Offsets == nil {
-			copy(to.Values, from)
-		} else {
-			copy(to.Values[to.Offsets[first]*to.Width:], from)
-		}
-	}
-}
 
 // ExportPotentials writes the potentials of d to a .npz or .safetensors file: every part by its name, [rows×width], or [width] where all
 // examples share it; offsets int64 [n+1] of positions, and of the rows of other tables under the table's name with _offsets;
@@ -71,7 +27,7 @@ func place(all *structured.Potentials, first int, some *structured.Potentials) {
 //
 // Of chains these are node [ΣT×Y], and edge [Y×Y], row "from", or [ΣT×Y×Y], whose entry t is the step into position t and means
 // nothing where t starts a sequence.
-func (m *Model) ExportPotentials(ctx context.Context, d *structured.Dataset, path string, threads int) error {
+func ExportPotentials(ctx context.Context, m *models.Model, d *structured.Dataset, path string, threads int) error {
 	format, err := exportFormat(path, ".npz", ".safetensors")
 	if err != nil {
 		return err
@@ -87,20 +43,20 @@ func (m *Model) ExportPotentials(ctx context.Context, d *structured.Dataset, pat
 	}
 	if format == ".npz" {
 		return host.WriteFile(path, func(w io.Writer) error {
-			return writeNPZ(w, func(n npzWriter) error {
+			return arrays.WriteNPZ(w, func(n arrays.NPZWriter) error {
 				var err error
 				for k := range θ.Parts {
-					err = cmp.Or(err, add(n, θ.Parts[k].Name, θ.Parts[k].Values, partShape(&θ.Parts[k])...))
+					err = cmp.Or(err, arrays.Add(n, θ.Parts[k].Name, θ.Parts[k].Values, partShape(&θ.Parts[k])...))
 				}
 				for _, t := range d.Tables {
-					err = cmp.Or(err, add(n, t.Name+"_offsets", int64s(t.Offsets), len(t.Offsets)))
+					err = cmp.Or(err, arrays.Add(n, t.Name+"_offsets", int64s(t.Offsets), len(t.Offsets)))
 				}
 				err = cmp.Or(err,
-					add(n, "offsets", offsets, len(offsets)),
-					n.addText("label_names", m.Labels.Names()),
-					n.addText("ids", ids))
+					arrays.Add(n, "offsets", offsets, len(offsets)),
+					n.AddText("label_names", m.Labels.Names()),
+					n.AddText("ids", ids))
 				if err == nil && d.Labels != nil {
-					err = add(n, "labels", d.Labels, len(d.Labels))
+					err = arrays.Add(n, "labels", d.Labels, len(d.Labels))
 				}
 				return err
 			})
@@ -117,7 +73,7 @@ func (m *Model) ExportPotentials(ctx context.Context, d *structured.Dataset, pat
 	if d.Labels != nil {
 		safetensors.Add(f, "labels", d.Labels)
 	}
-	if f.Metadata, err = jsonTexts(map[string]any{"label_names": m.Labels.Names(), "ids": ids}); err != nil {
+	if f.Metadata, err = safetensors.JSONMetadata(map[string]any{"label_names": m.Labels.Names(), "ids": ids}); err != nil {
 		return err
 	}
 	return safetensors.Write(path, f)
@@ -148,50 +104,50 @@ func int64s(offsets []int) []int64 {
 // network, with label_names as a Unicode array in npz and as a JSON list in the metadata of safetensors. Where attributes
 // have names, these are in attribute_names and edge_attribute_names: bytes, a line feed after each name. As text, the
 // weights of a linear net of attributes are what ImportWeights reads (see weightstext.go); of another net, each parameter
-// is a line "name shape", such as "W 128×26", and lines with the numbers, one row a line.
-func (m *Model) ExportWeights(path string) error {
+// is a line "name shape", such as "W 128×26", and lines with the numbers, one row per line.
+func ExportWeights(m *models.Model, path string) error {
 	format, err := exportFormat(path, ".txt", ".npz", ".safetensors")
 	if err != nil {
 		return err
 	}
 	if format == ".txt" {
 		if m.Dictionary != nil {
-			return host.WriteFile(path, m.writeAttributeWeights)
+			return host.WriteFile(path, func(w io.Writer) error { return writeAttributeWeights(w, m) })
 		}
-		return host.WriteFile(path, m.writeText)
+		return host.WriteFile(path, func(w io.Writer) error { return writeText(w, m) })
 	}
-	f := &safetensors.File{}
-	m.addWeights(f)
-	if err := addDictionary(f, m.Dictionary); err != nil {
+	f, err := m.Tensors()
+	if err != nil {
 		return err
 	}
 	if format == ".safetensors" {
-		if f.Metadata, err = jsonTexts(map[string]any{"label_names": m.Labels.Names()}); err != nil {
+		if f.Metadata, err = safetensors.JSONMetadata(map[string]any{"label_names": m.Labels.Names()}); err != nil {
 			return err
 		}
 		return safetensors.Write(path, f)
 	}
 	return host.WriteFile(path, func(w io.Writer) error {
-		return writeNPZ(w, func(n npzWriter) error {
+		return arrays.WriteNPZ(w, func(n arrays.NPZWriter) error {
 			for _, name := range slices.Sorted(maps.Keys(f.Tensors)) {
 				t := f.Tensors[name]
 				var err error
 				switch data := t.Data.(type) {
 				case []float32:
-					err = add(n, name, data, t.Shape...)
+					err = arrays.Add(n, name, data, t.Shape...)
 				case []uint8:
-					err = add(n, name, data, t.Shape...)
+					err = arrays.Add(n, name, data, t.Shape...)
 				}
 				if err != nil {
 					return err
 				}
 			}
-			return n.addText("label_names", m.Labels.Names())
+			return n.AddText("label_names", m.Labels.Names())
 		})
 	})
 }
 
-func (m *Model) writeText(to io.Writer) error {
+// writeText writes the weights of a net that does not read attributes.
+func writeText(to io.Writer, m *models.Model) error {
 	w := bufio.NewWriter(to)
 	var line []byte
 	for _, a := range m.Net.Layout() {
@@ -227,25 +183,4 @@ func exportFormat(path string, allowed ...string) (string, error) {
 			strings.Join(allowed, ", "))
 	}
 	return ext, nil
-}
-
-func writeNPZ(w io.Writer, write func(n npzWriter) error) error {
-	n := newNPZ(w)
-	if err := write(n); err != nil {
-		return err
-	}
-	return n.Close()
-}
-
-// jsonTexts makes metadata, whose values are texts: the JSON of each.
-func jsonTexts(values map[string]any) (map[string]string, error) {
-	texts := make(map[string]string, len(values))
-	for name, v := range values {
-		text, err := json.Marshal(v)
-		if err != nil {
-			return nil, err
-		}
-		texts[name] = string(text)
-	}
-	return texts, nil
 }

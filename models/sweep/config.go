@@ -1,4 +1,4 @@
-package models
+package sweep
 
 import (
 	"fmt"
@@ -7,43 +7,47 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/structured"
 )
 
-// SweepConfig is everything that decides a sweep: a Config, and what varies in it. Its tags are read as those of Config.
-type SweepConfig struct {
-	Config // what all have in common; Out and Resume are the folder of the sweep, Threads are for all jobs together
+// Config holds all settings of a sweep: those of a training, and which of them vary. Its tags are like those of models.Config.
+type Config struct {
+	models.Config // common to all trials; Out and Resume are the folder of the sweep, Threads are shared by all jobs
 
-	Grid   Ranges `yaml:"grid" json:"grid" group:"Sweep" help:"a setting and the values to try: reg=0.1,1,10 lists them; reg=log:0.01:10:7 takes seven values, equally spaced in the logarithm; lin: spaces them equally; separate values that contain commas by semicolons; sweep tries every combination of all --grid flags"`
-	Random int    `yaml:"random" json:"random" group:"Sweep" min:"0" unit:"N" help:"draw N random combinations instead of trying all; reg=log:0.01:10 then draws a number log-uniformly from the range, lin: uniformly; 0 tries all"`
-	Folds  int    `yaml:"folds" json:"folds" group:"Sweep" min:"0" unit:"K" help:"compare by cross-validation: split the training data into K parts, hold out each in turn and train on the rest; 0 uses the development data"`
-	Metric string `yaml:"metric" json:"metric" group:"Sweep" values:"auto|f1|accuracy|sequence|las|uas|objective" help:"what to compare: entity F1 (f1), the share of correct positions (accuracy) or of correct sequences (sequence), of words with the right head (uas) and relation (las), or the objective (least is best); auto: f1 for entity tags, las for trees, else accuracy"`
-	Jobs   int    `yaml:"jobs" json:"jobs" group:"Sweep" run:"true" min:"0" unit:"N" help:"number of settings to train at the same time, sharing the threads; results do not depend on it; 0: one per thread"`
+	Grid   settings.Ranges `yaml:"grid" json:"grid" group:"Sweep" help:"a setting and the values to try: reg=0.1,1,10 lists them; reg=log:0.01:10:7 takes seven values, equally spaced in the logarithm; lin: spaces them equally; separate values that contain commas by semicolons; sweep tries every combination of all --grid flags"`
+	Random int             `yaml:"random" json:"random" group:"Sweep" min:"0" unit:"N" help:"draw N random combinations instead of trying all; reg=log:0.01:10 then draws a number log-uniformly from the range, lin: uniformly; 0 tries all"`
+	Folds  int             `yaml:"folds" json:"folds" group:"Sweep" min:"0" unit:"K" help:"compare by cross-validation: split the training data into K parts, hold out each in turn and train on the rest; 0 uses the development data"`
+	Metric string          `yaml:"metric" json:"metric" group:"Sweep" values:"auto|f1|accuracy|sequence|las|uas|objective" help:"what to compare: entity F1 (f1), the share of correct positions (accuracy) or of correct sequences (sequence), of words with the right head (uas) and relation (las), or the objective (least is best); auto: f1 for entity tags, las for trees, else accuracy"`
+	Jobs   int             `yaml:"jobs" json:"jobs" group:"Sweep" run:"true" min:"0" unit:"N" help:"number of settings to train at the same time, sharing the threads; results do not depend on it; 0: one per thread"`
 }
 
-// DefaultSweep returns a sweep in which nothing varies yet.
-func DefaultSweep() SweepConfig { return SweepConfig{Config: Default(), Metric: "auto"} }
+// Default returns a sweep in which nothing varies yet.
+func Default() Config { return Config{Config: models.Default(), Metric: "auto"} }
 
-// SweepSettings returns the settings of s: those of the sweep, then those of its Config.
-func SweepSettings(s *SweepConfig) []Setting { return append(settingsOf(s), Settings(&s.Config)...) }
+// Settings returns the settings of s: those of the sweep, then those of its Config.
+func Settings(s *Config) []settings.Setting {
+	return append(settings.Of(s), models.Settings(&s.Config)...)
+}
 
-// ReadSweepConfig reads a YAML file of settings of a sweep, as ReadConfig does.
-func ReadSweepConfig(path string) (SweepConfig, error) {
-	s := DefaultSweep()
+// ReadConfig reads a YAML file of settings over the defaults, as models.ReadConfig does.
+func ReadConfig(path string) (Config, error) {
+	s := Default()
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return s, structured.BadInput("configuration: %w", err)
 	}
-	return s, parseSettings(path, text, SweepSettings(&s))
+	return s, settings.Parse(path, text, Settings(&s))
 }
 
-// check refuses what the sweep's own settings cannot be. The rest is checked setting by setting.
-func (s *SweepConfig) check() error {
-	for _, own := range settingsOf(s) {
+// check validates the sweep's own settings. The settings of training are validated trial by trial.
+func (s *Config) check() error {
+	for _, own := range settings.Of(s) {
 		if own.Name == "grid" {
 			continue
 		}
-		if err := own.check(&s.Config); err != nil {
+		if err := own.Check(); err != nil {
 			return err
 		}
 	}
@@ -62,12 +66,12 @@ func (s *SweepConfig) check() error {
 	return nil
 }
 
-// trials lists the settings to try, every one checked as far as can be without data.
-func (s *SweepConfig) trials() ([]*trial, error) {
+// trials lists the settings to try, validated as far as possible without data.
+func (s *Config) trials() ([]*trial, error) {
 	if err := s.check(); err != nil {
 		return nil, err
 	}
-	axes, err := s.Grid.axes()
+	axes, err := parseAxes(s.Grid)
 	if err != nil {
 		return nil, err
 	}
@@ -79,8 +83,8 @@ func (s *SweepConfig) trials() ([]*trial, error) {
 	for k, values := range combinations {
 		t := &trial{Trial: Trial{Number: k + 1, Settings: map[string]any{}}, config: s.Config}
 		for a, value := range values {
-			varied, _ := setting(&t.config, axes[a].name)
-			if err := varied.set(value); err != nil {
+			varied, _ := settings.Named(models.Settings(&t.config), axes[a].name)
+			if err := varied.Set(value); err != nil {
 				return nil, structured.BadInput("--grid %s: %w", axes[a].name, err)
 			}
 			t.Settings[varied.Name] = varied.Value.Interface()
@@ -95,11 +99,11 @@ func (s *SweepConfig) trials() ([]*trial, error) {
 	return all, nil
 }
 
-// mostTrials is how many settings a sweep may try.
+// mostTrials bounds the number of settings in a sweep.
 const mostTrials = 100000
 
 // combinations returns the values of each trial, one for each axis.
-func (s *SweepConfig) combinations(axes []axis) ([][]string, error) {
+func (s *Config) combinations(axes []axis) ([][]string, error) {
 	if s.Random > mostTrials {
 		return nil, structured.BadInput("--random %d: expected at most %d", s.Random, mostTrials)
 	}

@@ -1,4 +1,4 @@
-package models
+package exchange
 
 import (
 	"bytes"
@@ -12,20 +12,21 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/structured"
 )
 
 // namedModel is a linear net of attributes with the given names.
-func namedModel(t rapid.TB, labels, nodes, edges []string) *Model {
-	m := &Model{Config: Default(), Labels: structured.NewAlphabet(labels...)}
-	m.Dictionary = &structured.Dictionary{Node: structured.NewAlphabet(nodes...)}
+func namedModel(t rapid.TB, labels, nodes, edges []string) *models.Model {
+	d := &structured.Dictionary{Node: structured.NewAlphabet(nodes...)}
 	if len(edges) > 0 {
-		m.Dictionary.Edge = structured.NewAlphabet(edges...)
+		d.Edge = structured.NewAlphabet(edges...)
 	}
-	if err := m.assemble(); err != nil {
+	plain := &models.Model{Config: models.Default(), Labels: structured.NewAlphabet(labels...)}
+	m, err := plain.WithDictionary(d)
+	if err != nil {
 		t.Fatal(err)
 	}
-	m.W = make([]float32, m.Net.Dim())
 	return m
 }
 
@@ -42,10 +43,10 @@ func TestWeightsSurviveAsText(t *testing.T) {
 		m.W[0] = float32(math.Copysign(0, -1))
 		path := filepath.Join(dir, "w.txt")
 		var text bytes.Buffer
-		if err := errors.Join(m.writeAttributeWeights(&text), os.WriteFile(path, text.Bytes(), 0o666)); err != nil {
+		if err := errors.Join(writeAttributeWeights(&text, m), os.WriteFile(path, text.Bytes(), 0o666)); err != nil {
 			t.Fatal(err)
 		}
-		got, err := m.ImportWeights(path, false)
+		got, err := ImportWeights(m, path, false)
 		if err != nil {
 			t.Fatalf("%v\n%s", err, text.String())
 		}
@@ -63,7 +64,7 @@ func TestImportEditedWeights(t *testing.T) {
 		m.W[i] = float32(i + 1)
 	}
 	text := "# mine\n\n[attributes]\r\nO\tw=b\t-1.5\r\n[edge_attributes]\nB-X\tO\te=a\t7\n[attributes]\nB-X\tw=a\t2e0\n"
-	got, err := m.ImportWeights(file(t, "w.txt", text), false)
+	got, err := ImportWeights(m, file(t, "w.txt", text), false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +75,7 @@ func TestImportEditedWeights(t *testing.T) {
 		t.Error("the model itself changed")
 	}
 	text += "O\tw=new\t3\n[edge_attributes]\nO\tO\te=new\t4\n"
-	if got, err = m.ImportWeights(file(t, "w.txt", text), true); err != nil {
+	if got, err = ImportWeights(m, file(t, "w.txt", text), true); err != nil {
 		t.Fatal(err)
 	}
 	if want := []float32{0, 2, -1.5, 0, 3, 0, 0, 0, 0, 0, 0, 0, 7, 0, 4, 0, 0, 0}; !slices.Equal(got.W, want) ||
@@ -101,20 +102,20 @@ func TestImportErrors(t *testing.T) {
 		"[attributes]\nO\tw=a\t1\nO\tw=a\t2":  "w.txt:3: this weight was given in line 2 already",
 		"[transitions]\nO\tO\t1\n\nO\tO\t1\n": "w.txt:4: this weight was given in line 2",
 	} {
-		if _, err := m.ImportWeights(file(t, "w.txt", text), false); !structured.IsBadInput(err) || !strings.Contains(err.Error(), want) {
+		if _, err := ImportWeights(m, file(t, "w.txt", text), false); !structured.IsBadInput(err) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: got %v, want bad input with %q", text, err, want)
 		}
 	}
 	twice := file(t, "w.txt", "[attributes]\nO\tw=c\t1\nO\tw=c\t1\n")
-	if _, err := m.ImportWeights(twice, true); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "w.txt:3: this weight was given already") {
+	if _, err := ImportWeights(m, twice, true); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "w.txt:3: this weight was given already") {
 		t.Errorf("a new weight twice: got %v", err)
 	}
 	m.Dictionary.Node, m.Dictionary.HashBits = nil, 3
-	if _, err := m.ImportWeights(file(t, "w.txt", "[attributes]\nO\t8\t1\n"), true); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "below 8") {
+	if _, err := ImportWeights(m, file(t, "w.txt", "[attributes]\nO\t8\t1\n"), true); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "below 8") {
 		t.Errorf("hashed: got %v", err)
 	}
 	other := toyModel(t, toyData(1), nil)
-	if _, err := other.ImportWeights(file(t, "w.txt", "[attributes]\n"), false); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "net is mlp") {
+	if _, err := ImportWeights(other, file(t, "w.txt", "[attributes]\n"), false); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "net is mlp") {
 		t.Errorf("another net: got %v", err)
 	}
 }
@@ -123,7 +124,7 @@ func TestTopWeights(t *testing.T) {
 	m := namedModel(t, []string{"O", "X"}, []string{"a", "b", "c"}, nil)
 	copy(m.W, []float32{1, 0, -3, 0, 2, 5})
 	want := []TopWeights{{"O", []AttributeWeight{{"b", -3}, {"c", 2}}}, {"X", []AttributeWeight{{"c", 5}}}}
-	if got := m.TopWeights(2); len(got) != 2 || !slices.Equal(got[0].Weights, want[0].Weights) || !slices.Equal(got[1].Weights, want[1].Weights) {
+	if got := Top(m, 2); len(got) != 2 || !slices.Equal(got[0].Weights, want[0].Weights) || !slices.Equal(got[1].Weights, want[1].Weights) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 }

@@ -1,13 +1,14 @@
-package models
+package sweep
 
 import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/structured"
 )
 
-// foldsStream keeps the shuffle of folds apart from what else is drawn from a seed.
+// foldsStream separates the shuffle of folds from everything else drawn from the seed.
 const foldsStream = 0x666f6c6473
 
 // Folds splits n examples, shuffled by the seed, into k parts whose sizes differ by at most one. Each part lists its
@@ -22,17 +23,17 @@ func Folds(n, k int, seed uint64) [][]int {
 	return parts
 }
 
-// heldOut returns d with part held out of the training data, to be the development data instead of what d has. Nothing is
-// learned from the part: inputs of columns are still to be made, by fitInputs, and attributes that were read are numbered
-// anew by those that occur in the rest at least minCount times. Labels keep their numbers, also those that the rest lacks.
-func (d *Data) heldOut(part []int, minCount int) *Data {
+// holdOut returns d with part held out of the training data, to be the development data instead of what d has. Nothing is
+// learned from the part: FitInputs makes the inputs of columns later, and attributes are renumbered by those that occur in the
+// rest at least minCount times. Labels keep their numbers, even those that the rest lacks.
+func holdOut(d *models.Data, part []int, minCount int) *models.Data {
 	var rest []int
 	for i := range d.Train.Len() {
 		if _, held := slices.BinarySearch(part, i); !held {
 			rest = append(rest, i)
 		}
 	}
-	fold := &Data{Train: d.Train.Subset(rest), Dev: d.Train.Subset(part)}
+	fold := &models.Data{Train: d.Train.Subset(rest), Dev: d.Train.Subset(part)}
 	fold.Train.Name += " but for a fold"
 	fold.Dev.Name += ", a fold held out"
 	if d.Train.Dictionary != nil {

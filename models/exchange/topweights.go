@@ -1,32 +1,34 @@
-package models
+package exchange
 
 import (
 	"cmp"
 	"math"
 	"slices"
+
+	"github.com/dsp-go/dsp/models"
 )
 
-// TopWeights are the attributes that speak loudest for and against a label.
+// TopWeights are the attributes with the largest weights for and against a label.
 type TopWeights struct {
 	Label   string            `json:"label"`
-	Weights []AttributeWeight `json:"weights"` // by size, the sign left aside
+	Weights []AttributeWeight `json:"weights"` // by absolute value
 }
 
-// AttributeWeight is a weight of a label and the name of its attribute, its number where attributes are hashed.
+// AttributeWeight is a weight of a label and the name of its attribute, or its number if attributes are hashed.
 type AttributeWeight struct {
 	Attribute string  `json:"attribute"`
 	Weight    float32 `json:"weight"`
 }
 
-// TopWeights returns the n largest weights of every label of a linear net of attributes, the sign left aside; nil for
+// Top returns the n largest weights of every label of a linear net of attributes, by absolute value; nil for
 // other nets.
-func (m *Model) TopWeights(n int) []TopWeights {
+func Top(m *models.Model, n int) []TopWeights {
 	if m.Dictionary == nil {
 		return nil
 	}
 	var all []TopWeights
 	y := m.Labels.Len()
-	a, _ := m.parameter(attributeRows)
+	a, _ := parameter(m, attributeRows)
 	w := a.Of(m.W)
 	size := func(row int32, l int) float32 { return float32(math.Abs(float64(w[int(row)*y+l]))) }
 	for l := range y {
@@ -34,7 +36,7 @@ func (m *Model) TopWeights(n int) []TopWeights {
 		slices.SortFunc(rows, func(a, b int32) int { return cmp.Or(cmp.Compare(size(b, l), size(a, l)), cmp.Compare(a, b)) })
 		top := TopWeights{Label: m.Labels.Name(int32(l)), Weights: []AttributeWeight{}}
 		for _, k := range rows[:min(n, len(rows))] {
-			top.Weights = append(top.Weights, AttributeWeight{m.nodeName(k), w[int(k)*y+l]})
+			top.Weights = append(top.Weights, AttributeWeight{nodeName(m, k), w[int(k)*y+l]})
 		}
 		all = append(all, top)
 	}

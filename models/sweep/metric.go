@@ -1,4 +1,4 @@
-package models
+package sweep
 
 import (
 	"math"
@@ -8,14 +8,14 @@ import (
 	"github.com/dsp-go/dsp/train/record"
 )
 
-// metric is what settings are compared by.
+// metric is the measure that settings are compared by.
 type metric struct {
 	name  string // as --metric has it
 	label string // for tables and pictures
 	of    func(m *structured.Metrics) float64
 }
 
-// metrics are those of development data. The objective needs none: its metric has no of.
+// metrics are measured on development data, except the objective, whose of is nil.
 var metrics = []metric{
 	{"f1", "entity F1", func(m *structured.Metrics) float64 { return m.Get("f1") }},
 	{"accuracy", "accuracy", func(m *structured.Metrics) float64 { return m.Get("token_accuracy") }},
@@ -35,7 +35,7 @@ func chooseMetric(task, name string, labels *structured.Alphabet, dev *structure
 		return metric{}, structured.BadInput("--metric %s compares trees, which --task %s does not predict", name, task)
 	}
 	entities := chains.EntityTags(labels)
-	whole := dev == nil || dev.Len() == 0 // or some sequence counts as a whole
+	whole := dev == nil || dev.Len() == 0 // or some sequence has all its labels
 	for i := 0; !whole && i < dev.Len(); i++ {
 		whole = !dev.Partial(i)
 	}
@@ -47,7 +47,7 @@ func chooseMetric(task, name string, labels *structured.Alphabet, dev *structure
 	case name == "auto":
 		name = "accuracy"
 	case name == "f1" && !entities:
-		return metric{}, structured.BadInput("--metric f1 compares entities, but the labels are no entity tags (O, B-x, I-x); use accuracy or sequence")
+		return metric{}, structured.BadInput("--metric f1 compares entities, but the labels are not entity tags (O, B-x, I-x); use accuracy or sequence")
 	}
 	for _, m := range metrics {
 		if m.name == name {
@@ -68,7 +68,7 @@ func (m metric) better(a, b float64) bool {
 	return a > b
 }
 
-// measure returns the metric on d; NaN without d.
+// measure returns the metric on d; NaN if d is nil.
 func (m metric) measure(d *structured.Metrics) record.Number {
 	if d == nil || m.of == nil {
 		return record.Number(math.NaN())
@@ -76,7 +76,7 @@ func (m metric) measure(d *structured.Metrics) record.Number {
 	return record.Number(m.of(d))
 }
 
-// meanAndDeviation returns the mean of x and its standard deviation; NaN where there are too few numbers for it.
+// meanAndDeviation returns the mean of x and its standard deviation; NaN if there are too few numbers.
 func meanAndDeviation(x []record.Number) (mean, deviation record.Number) {
 	n, sum, squares := float64(len(x)), 0.0, 0.0
 	for _, v := range x {

@@ -1,4 +1,4 @@
-package models
+package sweep
 
 import (
 	"fmt"
@@ -9,40 +9,22 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Ranges say which settings vary, a text NAME=VALUES each, where VALUES are
-//
-//	0.1,1,10        these, with commas between (semicolons where a value itself holds commas)
-//	log:0.01:10:7   seven numbers from 0.01 to 10, equal factors between
-//	lin:0:0.5:6     six numbers from 0 to 0.5, equal steps between
-//	log:0.01:10     any number between, to draw from: the logarithm is uniform (lin: the number itself)
-type Ranges []string
-
-// String returns the texts with blanks between.
-func (r Ranges) String() string { return strings.Join(r, " ") }
-
-// Set adds a text NAME=VALUES.
-func (r *Ranges) Set(text string) error {
-	*r = append(*r, text)
-	return nil
-}
-
-// Type names the value in help texts.
-func (Ranges) Type() string { return "NAME=VALUES" }
-
-// axis is one setting that varies.
+// axis is one varying setting.
 type axis struct {
 	name   string
-	values []string // to choose from; nil where numbers are drawn from between
+	values []string // to choose from; nil if numbers are drawn from between
 	between
 }
 
 // between is an interval of numbers.
 type between struct {
 	low, high float64
-	log       bool // of numbers with a uniform logarithm
+	log       bool // the logarithm is uniform
 }
 
 // at returns the number at the fraction x of the interval.
@@ -53,9 +35,9 @@ func (b between) at(x float64) float64 {
 	return b.low + x*(b.high-b.low)
 }
 
-// axes parses the ranges. A name that is no setting, one that cannot vary, and values that the setting cannot have are
+// parseAxes parses the ranges. An unknown name, a setting that cannot vary, and values that the setting cannot have are
 // bad input.
-func (r Ranges) axes() ([]axis, error) {
+func parseAxes(r settings.Ranges) ([]axis, error) {
 	var all []axis
 	for _, text := range r {
 		a, err := parseAxis(text)
@@ -76,11 +58,11 @@ func parseAxis(text string) (axis, error) {
 		return axis{}, structured.BadInput("--grid %q: expected NAME=VALUES, such as reg=0.1,1,10 or reg=log:0.01:10:7", text)
 	}
 	a := axis{name: name}
-	c := Default()
-	s, ok := setting(&c, name)
+	c := models.Default()
+	s, ok := settings.Named(models.Settings(&c), name)
 	switch {
 	case !ok:
-		return a, structured.BadInput("--grid %s: unknown setting %q%s", text, name, suggestSetting(Settings(&c), name))
+		return a, structured.BadInput("--grid %s: unknown setting %q%s", text, name, settings.Suggest(models.Settings(&c), name))
 	case s.Run:
 		return a, structured.BadInput("--grid %s: %s does not change the model; name a setting that does", text, name)
 	case name == "dev" || name == "test":
@@ -95,13 +77,13 @@ func parseAxis(text string) (axis, error) {
 	return a, err
 }
 
-func (a *axis) parseList(text, values string, s Setting) error {
+func (a *axis) parseList(text, values string, s settings.Setting) error {
 	separator := ","
 	if strings.Contains(values, ";") {
 		separator = ";"
 	}
 	for value := range strings.SplitSeq(values, separator) {
-		if err := s.set(strings.TrimSpace(value)); err != nil {
+		if err := s.Set(strings.TrimSpace(value)); err != nil {
 			return structured.BadInput("--grid %s: %w", text, err)
 		}
 		value = fmt.Sprint(s.Value.Interface())
@@ -113,9 +95,9 @@ func (a *axis) parseList(text, values string, s Setting) error {
 	return nil
 }
 
-func (a *axis) parseInterval(text, values string, s Setting) error {
+func (a *axis) parseInterval(text, values string, s settings.Setting) error {
 	switch s.Value.Interface().(type) {
-	case float64, int, uint64, Count, Gap:
+	case float64, int, uint64, settings.Count, settings.Gap:
 	default:
 		return structured.BadInput("--grid %s: %s is not a number; list its values with commas between", text, s.Name)
 	}
@@ -148,43 +130,20 @@ func (a *axis) parseInterval(text, values string, s Setting) error {
 	return nil
 }
 
-// numeral writes x as a value of s, to four digits: what is shown is what is used.
-func numeral(x float64, s Setting) string {
+// numeral writes x as a value of s, rounded to four digits, so that the value shown is the value used.
+func numeral(x float64, s settings.Setting) string {
 	if s.Value.Kind() != reflect.Float64 {
 		return strconv.FormatFloat(math.Round(x), 'f', 0, 64)
 	}
 	return strconv.FormatFloat(x, 'g', 4, 64)
 }
 
-// draw returns one of the values, or a number from between.
+// draw returns one of the values, or a number from the interval.
 func (a *axis) draw(r *rand.Rand) string {
 	if a.values != nil {
 		return a.values[r.IntN(len(a.values))]
 	}
-	c := Default()
-	s, _ := setting(&c, a.name)
+	c := models.Default()
+	s, _ := settings.Named(models.Settings(&c), a.name)
 	return numeral(a.at(r.Float64()), s)
-}
-
-// set gives the setting the value that a text says.
-func (s Setting) set(text string) error {
-	var err error
-	switch v := s.Value.Addr().Interface().(type) {
-	case interface{ Set(text string) error }:
-		return v.Set(text)
-	case *string:
-		*v = text
-	case *bool:
-		*v, err = strconv.ParseBool(text)
-	case *int:
-		*v, err = strconv.Atoi(text)
-	case *uint64:
-		*v, err = strconv.ParseUint(text, 10, 64)
-	case *float64:
-		*v, err = strconv.ParseFloat(text, 64)
-	}
-	if err != nil {
-		return structured.BadInput("%q: expected %s", text, kindOf(s))
-	}
-	return nil
 }

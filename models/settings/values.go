@@ -1,4 +1,4 @@
-package models
+package settings
 
 import (
 	"encoding/json"
@@ -62,7 +62,7 @@ func (c *Count) UnmarshalYAML(text []byte) error {
 // Sizes is a list of numbers, of layers or of data sets.
 type Sizes []int
 
-// String returns the numbers with commas between.
+// String returns the numbers, separated by commas.
 func (s Sizes) String() string {
 	parts := make([]string, len(s))
 	for i, n := range s {
@@ -71,7 +71,7 @@ func (s Sizes) String() string {
 	return strings.Join(parts, ",")
 }
 
-// Set reads numbers with commas between; empty text is an empty list.
+// Set reads numbers separated by commas; empty text is an empty list.
 func (s *Sizes) Set(text string) error {
 	*s = nil
 	if text == "" {
@@ -90,10 +90,10 @@ func (s *Sizes) Set(text string) error {
 // Type names the value in help texts.
 func (Sizes) Type() string { return "N,..." }
 
-// LabelWeights gives labels a cost.
+// LabelWeights gives labels costs.
 type LabelWeights map[string]float64
 
-// String returns LABEL=COST with commas between, by label.
+// String returns LABEL=COST, separated by commas and sorted by label.
 func (l LabelWeights) String() string {
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(l)) {
@@ -102,7 +102,7 @@ func (l LabelWeights) String() string {
 	return strings.Join(parts, ",")
 }
 
-// Set reads LABEL=COST with commas between.
+// Set reads LABEL=COST, separated by commas.
 func (l *LabelWeights) Set(text string) error {
 	*l = nil
 	if text == "" {

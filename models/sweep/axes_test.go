@@ -1,4 +1,4 @@
-package models
+package sweep
 
 import (
 	"math/rand/v2"
@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -50,12 +51,12 @@ func TestRanges(t *testing.T) {
 			t.Errorf("%s: %v; want %q", text, err, message)
 		}
 	}
-	if _, err := (Ranges{"reg=1,2", "reg=3"}).axes(); !structured.IsBadInput(err) {
+	if _, err := parseAxes(settings.Ranges{"reg=1,2", "reg=3"}); !structured.IsBadInput(err) {
 		t.Errorf("twice the same: %v", err)
 	}
 }
 
-// Numbers are drawn from all of their range, as uniform as it says.
+// Numbers are drawn from their whole range, with the stated distribution.
 func TestDraws(t *testing.T) {
 	log, lin := axis{name: "reg", between: between{0.01, 100, true}}, axis{name: "passes", between: between{1, 10, false}}
 	r := rand.New(rand.NewPCG(1, 2))

@@ -1,4 +1,4 @@
-package models
+package arrays
 
 import (
 	"archive/zip"
@@ -9,15 +9,20 @@ import (
 	"unicode/utf8"
 )
 
-// npzWriter writes NumPy's archive: a zip with an uncompressed .npy file for each array.
-type npzWriter struct{ z *zip.Writer }
+// NPZWriter writes NumPy's archive of arrays: a zip with an uncompressed .npy file for each array.
+type NPZWriter struct{ z *zip.Writer }
 
-func newNPZ(w io.Writer) npzWriter { return npzWriter{zip.NewWriter(w)} }
+// WriteNPZ writes an archive to w; write adds its arrays.
+func WriteNPZ(w io.Writer, write func(n NPZWriter) error) error {
+	n := NPZWriter{zip.NewWriter(w)}
+	if err := write(n); err != nil {
+		return err
+	}
+	return n.z.Close()
+}
 
-func (n npzWriter) Close() error { return n.z.Close() }
-
-// add writes an array of numbers, the last axis contiguous.
-func add[E float32 | int32 | int64 | uint8](n npzWriter, name string, data []E, shape ...int) error {
+// Add writes an array of numbers, the last axis contiguous.
+func Add[E float32 | int32 | int64 | uint8](n NPZWriter, name string, data []E, shape ...int) error {
 	var kind string
 	switch any(data).(type) {
 	case []float32:
@@ -44,8 +49,8 @@ func add[E float32 | int32 | int64 | uint8](n npzWriter, name string, data []E, 
 	return nil
 }
 
-// addText writes a vector of Unicode strings.
-func (n npzWriter) addText(name string, texts []string) error {
+// AddText writes a vector of Unicode strings.
+func (n NPZWriter) AddText(name string, texts []string) error {
 	width := 1
 	for _, s := range texts {
 		width = max(width, utf8.RuneCountInString(s))
@@ -70,7 +75,7 @@ func (n npzWriter) addText(name string, texts []string) error {
 }
 
 // create begins the .npy file of an array (format version 1.0, whose header is padded to a multiple of 64 bytes).
-func (n npzWriter) create(name, kind string, shape []int) (io.Writer, error) {
+func (n NPZWriter) create(name, kind string, shape []int) (io.Writer, error) {
 	w, err := n.z.CreateHeader(&zip.FileHeader{Name: name + ".npy", Method: zip.Store})
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package models
+package exchange
 
 import (
 	"bufio"
@@ -8,12 +8,14 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/formats"
 	"github.com/dsp-go/dsp/structured"
 )
 
-// ImportWeights returns a model like m with the weights in a text that ExportWeights wrote, edited perhaps: weights that
-// the text lacks are zero. Attributes that m does not know are bad input or, if add is set and they are not hashed, new.
-func (m *Model) ImportWeights(path string, add bool) (*Model, error) {
+// ImportWeights returns a model like m with the weights from a text that ExportWeights wrote and a user may have edited.
+// Missing weights are zero. Unknown attributes are bad input; with add they are added, unless attributes are hashed.
+func ImportWeights(m *models.Model, path string, add bool) (*models.Model, error) {
 	if m.Dictionary == nil {
 		return nil, structured.BadInput("only the weights of linear nets of attributes are read back from text; this model's net is %s", m.Config.Net)
 	}
@@ -21,7 +23,7 @@ func (m *Model) ImportWeights(path string, add bool) (*Model, error) {
 		Model: m, path: path, add: add, newNodes: structured.NewAlphabet(), newEdges: structured.NewAlphabet(),
 		w: make([]float32, len(m.W)), lines: make([]int32, len(m.W)), new: map[newWeight]float32{},
 	}
-	err := open(path, func(r io.Reader) error {
+	err := formats.Open(path, func(r io.Reader) error {
 		lines := bufio.NewScanner(r)
 		lines.Buffer(make([]byte, 1<<16), math.MaxInt)
 		for lines.Scan() {
@@ -46,7 +48,7 @@ func (m *Model) ImportWeights(path string, add bool) (*Model, error) {
 
 // weightsReader reads the text of weights.
 type weightsReader struct {
-	*Model
+	*models.Model
 	path    string
 	add     bool
 	number  int    // of the current line
@@ -55,11 +57,11 @@ type weightsReader struct {
 	newNodes, newEdges *structured.Alphabet
 
 	w     []float32             // the model's weights
-	lines []int32               // on which each was given, 0 where it was not
+	lines []int32               // line of each weight, 0 if missing
 	new   map[newWeight]float32 // weights of new attributes
 }
 
-// newWeight is where a weight of a new attribute belongs: behind the parameter's known ones.
+// newWeight is the place of a weight of a new attribute, after the parameter's known ones.
 type newWeight struct {
 	parameter string
 	at        int // in the parameter
@@ -96,7 +98,7 @@ func (in *weightsReader) line(text string) error {
 
 // set sets a weight of the heading's parameter.
 func (in *weightsReader) set(at int, value float32) error {
-	a, _ := in.parameter(in.heading)
+	a, _ := parameter(in.Model, in.heading)
 	if at >= a.Len() {
 		key := newWeight{in.heading, at}
 		if _, twice := in.new[key]; twice {
@@ -118,7 +120,7 @@ func (in *weightsReader) setHeading(text string) error {
 	if columnsOf[name] == nil {
 		return in.bad("heading %s, expected [%s], [%s] or [%s]", text, transitionRows, attributeRows, edgeAttributeRows)
 	}
-	_, ok := in.parameter(name)
+	_, ok := parameter(in.Model, name)
 	if !ok && !(in.add && name == edgeAttributeRows && in.Config.Edges == "transition") {
 		return in.bad("heading %s, but the model has no such weights", text)
 	}
@@ -126,7 +128,7 @@ func (in *weightsReader) setHeading(text string) error {
 	return nil
 }
 
-// place returns where in the heading's parameter the weight with such names belongs.
+// place returns the index in the heading's parameter of the weight with these names.
 func (in *weightsReader) place(names []string) (int, error) {
 	y := in.Labels.Len()
 	var labels []int
@@ -156,7 +158,7 @@ func (in *weightsReader) place(names []string) (int, error) {
 	return (row*y+labels[0])*y + labels[1], err
 }
 
-// row returns the number of an attribute among those known, nil where they are hashed, or behind them the new ones.
+// row returns the number of an attribute: among the known ones (nil if hashed), or after them among the new ones.
 func (in *weightsReader) row(escaped string, known, more *structured.Alphabet) (int, error) {
 	name := unescapeName.Replace(escaped)
 	if known == nil {
@@ -175,25 +177,23 @@ func (in *weightsReader) row(escaped string, known, more *structured.Alphabet) (
 	return known.Len() + int(more.Add(name)), nil
 }
 
-// model makes the model of what was read.
-func (in *weightsReader) model() (*Model, error) {
-	m := *in.Model
-	d := *m.Dictionary
+// model makes the model from the weights read.
+func (in *weightsReader) model() (*models.Model, error) {
+	d := *in.Dictionary
 	d.Node, d.Edge = joined(d.Node, in.newNodes), joined(d.Edge, in.newEdges)
-	m.Dictionary = &d
-	if err := m.assemble(); err != nil {
+	m, err := in.WithDictionary(&d)
+	if err != nil {
 		return nil, err
 	}
-	m.W = make([]float32, m.Net.Dim())
 	for _, was := range in.Net.Layout() {
-		is, _ := m.parameter(was.Name)
+		is, _ := parameter(m, was.Name)
 		copy(is.Of(m.W), was.Of(in.w))
 	}
 	for key, value := range in.new {
-		a, _ := m.parameter(key.parameter)
+		a, _ := parameter(m, key.parameter)
 		a.Of(m.W)[key.at] = value
 	}
-	return &m, nil
+	return m, nil
 }
 
 // joined returns an alphabet of the names of both.

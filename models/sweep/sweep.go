@@ -1,4 +1,4 @@
-package models
+package sweep
 
 import (
 	"cmp"
@@ -7,54 +7,53 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"sync"
 	"time"
 
+	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/host"
 	"github.com/dsp-go/dsp/train"
-	"github.com/dsp-go/dsp/train/record/curves"
 )
 
-// SweepResult is the outcome of a sweep: the last object that dsp sweep --json prints.
-type SweepResult struct {
-	Varied  []string `json:"varied"`  // names of the settings that vary
-	Metric  string   `json:"metric"`  // f1, accuracy, sequence or objective
-	Folds   int      `json:"folds"`   // 0: compared on the development data
-	Finding string   `json:"finding"` // in words
-	Trials  []Trial  `json:"trials"`  // best first, those that failed last
-	Best    *Result  `json:"best"`    // of training with the best setting on all the training data
-	Model   string   `json:"model"`   // path of its model file
-	Picture string   `json:"picture"` // path
+// Result is the outcome of a sweep: the last object that dsp sweep --json prints.
+type Result struct {
+	Varied  []string       `json:"varied"`  // names of the settings that vary
+	Metric  string         `json:"metric"`  // f1, accuracy, sequence or objective
+	Folds   int            `json:"folds"`   // 0: compared on the development data
+	Finding string         `json:"finding"` // in words
+	Trials  []Trial        `json:"trials"`  // best first, those that failed last
+	Best    *models.Result `json:"best"`    // of training with the best setting on all the training data
+	Model   string         `json:"model"`   // path of its model file
+	Picture string         `json:"picture"` // path
 }
 
-// sweep is a sweep at work.
+// sweep is the state of a sweep.
 type sweep struct {
-	SweepConfig
-	o        TrainOptions
+	Config
+	o        models.TrainOptions
 	metric   metric
 	trials   []*trial
-	data     *sweepData
+	data     *dataSets
 	prints   map[string]string // fingerprints of data, by fittedKey
 	log      *trialLog
 	building sync.Mutex
 }
 
 // Sweep trains with every setting that s asks for, compares them, and leaves in the folder s.Out the configuration
-// (sweep.yaml), a line for each setting (sweep.jsonl), a picture (sweep.png) and the run folder of a training with the best
+// (sweep.yaml), one line per setting (sweep.jsonl), a picture (sweep.png) and the run folder of a training with the best
 // setting (best), on all the training data.
 //
-// With development data a setting is worth what its best pass is worth there, as in Train; with folds, what its last
-// weights are worth on the part held out, on average. A setting that fails is noted and the others go on. Nothing of the result
-// depends on Jobs or Threads.
+// With development data a setting scores as its best pass does there, as in Train; with folds, as its last weights do
+// on the held-out parts, on average. A setting that fails is recorded and the others go on. The result does not
+// depend on Jobs or Threads.
 //
-// Settings that cannot be trained with are refused before any is. When ctx ends, the settings that are done are kept, and
-// the error is train.ErrInterrupted: s.Resume continues.
-func Sweep(ctx context.Context, s SweepConfig, o TrainOptions) (*SweepResult, error) {
+// Invalid settings are refused before any training. When ctx ends, finished settings are kept, and the error is
+// train.ErrInterrupted; s.Resume continues.
+func Run(ctx context.Context, s Config, o models.TrainOptions) (*Result, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
@@ -62,16 +61,16 @@ func Sweep(ctx context.Context, s SweepConfig, o TrainOptions) (*SweepResult, er
 	if err != nil {
 		return nil, err
 	}
-	w := &sweep{SweepConfig: s, o: o, trials: trials, data: newSweepData(&s), prints: map[string]string{}}
+	w := &sweep{Config: s, o: o, trials: trials, data: newDataSets(&s), prints: map[string]string{}}
 	if err := w.checkTrials(ctx); err != nil {
 		return nil, err
 	}
-	if err := makeSweepFolder(&w.SweepConfig, time.Now()); err != nil {
+	if err := makeFolder(&w.Config, time.Now()); err != nil {
 		return nil, err
 	}
 	err = w.compare(ctx)
 	if err == nil {
-		var result *SweepResult
+		var result *Result
 		if result, err = w.conclude(ctx); err == nil {
 			return result, nil
 		}
@@ -88,7 +87,7 @@ func Sweep(ctx context.Context, s SweepConfig, o TrainOptions) (*SweepResult, er
 	return nil, err
 }
 
-// parts are the folds that every setting is trained on.
+// parts returns the folds that every setting is trained on.
 func (s *sweep) parts() []int {
 	if s.Folds == 0 {
 		return []int{whole}
@@ -104,7 +103,7 @@ func (s *sweep) parts() []int {
 func (s *sweep) checkTrials(ctx context.Context) error {
 	parts := s.parts()
 	for _, t := range s.trials {
-		if err := t.config.settleFormat(); err != nil {
+		if err := t.config.Resolve(); err != nil {
 			return err
 		}
 		t.scores = make([]*score, len(parts))
@@ -137,7 +136,7 @@ func (s *sweep) checkTrials(ctx context.Context) error {
 			return fmt.Errorf("with %s: %w", t.name(), err)
 		}
 		if key := fittedKey(&t.config, parts[0]); s.prints[key] == "" {
-			s.prints[key] = data.fingerprint()
+			s.prints[key] = fingerprint(data)
 		}
 		t.Data = s.prints[fittedKey(&t.config, parts[0])]
 	}
@@ -180,7 +179,7 @@ func (s *sweep) compare(ctx context.Context) error {
 	return errors.Join(s.trainAll(ctx, units), log.Close())
 }
 
-// adopt takes over what an earlier sweep found about t.
+// adopt takes the results of t from an earlier sweep.
 func (t *trial) adopt(was Trial, path string) error {
 	then, err1 := json.Marshal(was.Settings)
 	now, err2 := json.Marshal(t.Settings)
@@ -244,8 +243,7 @@ func (s *sweep) trainAll(ctx context.Context, units []unit) error {
 	return cmp.Or(failed, ctx.Err())
 }
 
-// note keeps the score of a unit, and writes down the trial that it completes. An interrupt and a mistake of the program
-// are returned.
+// note keeps the score of a unit, and logs the trial that it completes. It returns an interrupt and a panic as errors.
 func (s *sweep) note(ctx context.Context, u unit, done *score) error {
 	var panicked *host.PanicError
 	switch {
@@ -272,7 +270,7 @@ func (s *sweep) note(ctx context.Context, u unit, done *score) error {
 }
 
 // conclude draws the picture and trains with the best setting.
-func (s *sweep) conclude(ctx context.Context) (*SweepResult, error) {
+func (s *sweep) conclude(ctx context.Context) (*Result, error) {
 	ranked := slices.Clone(s.trials)
 	slices.SortStableFunc(ranked, func(a, b *trial) int {
 		switch x, y := float64(a.Metric), float64(b.Metric); {
@@ -287,7 +285,7 @@ func (s *sweep) conclude(ctx context.Context) (*SweepResult, error) {
 	if best.Error != "" {
 		return nil, fmt.Errorf("no setting could be trained with; %s failed: %s", best.name(), best.Error)
 	}
-	result := &SweepResult{Varied: best.names, Metric: s.metric.name, Folds: s.Folds, Picture: filepath.Join(s.Out, sweepPictureFile)}
+	result := &Result{Varied: best.names, Metric: s.metric.name, Folds: s.Folds, Picture: filepath.Join(s.Out, pictureFile)}
 	for _, t := range ranked {
 		result.Trials = append(result.Trials, t.Trial)
 	}
@@ -304,24 +302,14 @@ func (s *sweep) conclude(ctx context.Context) (*SweepResult, error) {
 	return result, nil
 }
 
-// trainBest trains with the best setting on all the training data, or continues to.
-func (s *sweep) trainBest(ctx context.Context, best *trial) (*Result, error) {
+// trainBest trains with the best setting on all the training data, or resumes that run.
+func (s *sweep) trainBest(ctx context.Context, best *trial) (*models.Result, error) {
 	c := best.config
 	c.Out, c.Resume, c.Baselines = filepath.Join(s.Out, bestFolder), "", "off"
 	c.Threads, c.Quiet = s.Threads, s.Quiet
-	if _, err := os.Stat(filepath.Join(c.Out, configFile)); err == nil {
-		c.Resume = c.Out
-	}
 	data, err := s.data.of(&c, whole)
 	if err != nil {
 		return nil, err
 	}
-	if err := makeRunFolder(&c, time.Now()); err != nil {
-		return nil, err
-	}
-	result, runs, err := trainOn(ctx, c, data, s.o)
-	if len(runs) > 0 {
-		err = errors.Join(err, curves.Write(filepath.Join(c.Out, curvesFile), runs...))
-	}
-	return result, err
+	return models.TrainOn(ctx, c, data, s.o)
 }

@@ -1,4 +1,4 @@
-package models
+package sweep
 
 import (
 	"context"
@@ -8,11 +8,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/train/record"
 )
 
-// Trial is what is known of one setting that a sweep tried: a line of sweep.jsonl. Numbers that there are not are NaN,
-// null in JSON.
+// Trial is the outcome of one setting in a sweep: a line of sweep.jsonl. Missing numbers are NaN, null in JSON.
 type Trial struct {
 	Number    int             `json:"trial"`    // from 1, in the order of the grid
 	Settings  map[string]any  `json:"settings"` // what varies
@@ -28,15 +28,15 @@ type Trial struct {
 	Data      string          `json:"data,omitempty"` // fingerprint
 }
 
-// trial is a Trial on its way.
+// trial is a Trial in progress.
 type trial struct {
 	Trial
-	config        Config
+	config        models.Config
 	names, values []string // of what varies, in the order of the grid
-	scores        []*score // of each fold, nil where it is not done
+	scores        []*score // of each fold, nil until done
 }
 
-// name says what the setting is, as in "reg=1, method=sdca".
+// name describes the setting, as in "reg=1, method=sdca".
 func (t *trial) name() string {
 	var parts []string
 	for k, name := range t.names {
@@ -65,24 +65,11 @@ func (s *sweep) trainFold(ctx context.Context, t *trial, fold, threads int) *sco
 	if err != nil {
 		return &score{err: err}
 	}
-	defer r.close()
-	if err := r.accelerate(); err != nil {
+	out, err := r.TrainOnly(ctx, fold == whole) // no weights are chosen on held-out examples
+	if err != nil {
 		return &score{err: err}
 	}
-	trainer := r.trainer()
-	if fold != whole {
-		trainer.Evaluate = nil // no weights are chosen by what is held out
-	}
-	out, err := trainer.Run(ctx, newState(r.model.W))
-	if err != nil {
-		return &score{err: r.advise(err)}
-	}
 	dev, test := out.Best.Dev, out.Best.Test
-	if fold != whole {
-		if dev, test, err = r.evaluate(ctx, out.W); err != nil {
-			return &score{err: err}
-		}
-	}
 	last := out.Last
 	done := &score{
 		metric: s.metric.measure(dev), test: s.metric.measure(test),
@@ -94,11 +81,11 @@ func (s *sweep) trainFold(ctx context.Context, t *trial, fold, threads int) *sco
 	return done
 }
 
-// newRun makes a run that says nothing; networks are built one at a time.
-func (s *sweep) newRun(c Config, data *Data) (*run, error) {
+// newRun makes a run that logs nothing; networks are built one at a time.
+func (s *sweep) newRun(c models.Config, data *models.Data) (*models.Run, error) {
 	s.building.Lock()
 	defer s.building.Unlock()
-	return newRun(c, data, TrainOptions{Version: s.o.Version, Log: slog.New(slog.DiscardHandler)})
+	return models.NewRun(c, data, models.TrainOptions{Version: s.o.Version, Log: slog.New(slog.DiscardHandler)})
 }
 
 // finish sums up the scores of all folds.
@@ -124,17 +111,17 @@ func (t *trial) finish() {
 	}
 }
 
-// fail makes t one that came to nothing.
+// fail marks t as failed.
 func (t *trial) fail(err error) {
 	nan := record.Number(math.NaN())
 	t.Metric, t.Deviation, t.Test, t.Objective, t.Gap = nan, nan, nan, nan, nan
 	t.Error = err.Error()
 }
 
-// done reports whether all folds are.
+// done reports whether all folds are done.
 func (t *trial) done() bool { return !slices.Contains(t.scores, nil) }
 
-// outcome says in a few words what came of t.
+// outcome describes the result of t in a few words.
 func (t *Trial) outcome(m metric) string {
 	if t.Error != "" {
 		return "failed: " + t.Error

@@ -1,4 +1,4 @@
-package models
+package sweep
 
 import (
 	"bytes"
@@ -12,31 +12,61 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/record"
 )
 
-// smallSweep is a quick one of two settings and two methods on a few drawn words.
-func smallSweep(t *testing.T) SweepConfig {
+// file writes a file into a new folder and returns its path.
+func file(t *testing.T, name, content string) string {
 	t.Helper()
-	s := DefaultSweep()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(content), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// tagConfig tags by embeddings of words.
+func tagConfig(train string) models.Config {
+	c := models.Default()
+	c.Task, c.Train, c.Columns, c.MinCount = "tag", train, "word=0,pos=1,label=-1", 1
+	c.Net = "embed"
+	return c
+}
+
+// small is a quick run on a few drawn words.
+func small(t *testing.T) models.Config {
+	t.Helper()
+	c := models.Default()
+	c.Examples = settings.Sizes{24, 6, 6}
+	c.Net, c.Passes, c.Baselines, c.Batch = "linear", 3, "off", 4
+	c.Out = filepath.Join(t.TempDir(), "run")
+	return c
+}
+
+// smallSweep is a quick one of two settings and two methods on a few drawn words.
+func smallSweep(t *testing.T) Config {
+	t.Helper()
+	s := Default()
 	s.Config = small(t)
 	s.Baselines = "auto"
-	s.Grid = Ranges{"reg=0.1,1", "method=bcfw,svrg"}
+	s.Grid = settings.Ranges{"reg=0.1,1", "method=bcfw,svrg"}
 	return s
 }
 
-func mustSweep(t *testing.T, s SweepConfig) *SweepResult {
+func mustSweep(t *testing.T, s Config) *Result {
 	t.Helper()
-	r, err := Sweep(context.Background(), s, TrainOptions{})
+	r, err := Run(context.Background(), s, models.TrainOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return r
 }
 
-// timeless returns trials without what differs from run to run, NaNs as 0 so that they can be compared.
+// timeless returns trials without what differs between runs, and with NaN as 0 so that they compare equal.
 func timeless(trials []Trial) []Trial {
 	var all []Trial
 	for _, t := range trials {
@@ -51,17 +81,17 @@ func timeless(trials []Trial) []Trial {
 	return all
 }
 
-// Settings compared on development data come out as each trained alone does, and the model is that of the best.
+// Each setting of a sweep on development data gives what it gives when trained alone, and the model is that of the best.
 func TestSweepIsAsTrainingAlone(t *testing.T) {
 	s := smallSweep(t)
 	r := mustSweep(t, s)
-	if len(r.Trials) != 4 || r.Metric != "accuracy" || r.Model != filepath.Join(s.Out, "best", modelFile) {
+	if len(r.Trials) != 4 || r.Metric != "accuracy" || r.Model != filepath.Join(s.Out, "best", "model.safetensors") {
 		t.Fatalf("%+v", r)
 	}
 	for k, trial := range r.Trials {
 		c := small(t)
 		c.Reg, c.Method = trial.Settings["reg"].(float64), trial.Settings["method"].(string)
-		alone, _, err := trainAll(context.Background(), &c, TrainOptions{})
+		alone, err := models.Train(context.Background(), c, models.TrainOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -81,16 +111,16 @@ func TestSweepIsAsTrainingAlone(t *testing.T) {
 			t.Error("another model than that of the best setting alone", err1, err2)
 		}
 	}
-	for _, name := range []string{sweepConfigFile, trialsFile, sweepPictureFile, "best/" + configFile, "best/" + curvesFile} {
+	for _, name := range []string{configFile, trialsFile, pictureFile, "best/config.yaml", "best/curves.png"} {
 		if _, err := os.Stat(filepath.Join(s.Out, name)); err != nil {
 			t.Error(err)
 		}
 	}
 }
 
-// Neither jobs nor threads change a bit.
+// Neither jobs nor threads change a bit of the result.
 func TestJobsDoNotMatter(t *testing.T) {
-	var first *SweepResult
+	var first *Result
 	var model []byte
 	for _, jobs := range []int{1, 3} {
 		s := smallSweep(t)
@@ -118,7 +148,7 @@ func TestJobsDoNotMatter(t *testing.T) {
 	}
 }
 
-// stopper is a log that ends a context once so many settings are done.
+// stopper is a log handler that ends a context after a number of finished settings.
 type stopper struct {
 	slog.Handler
 	left int
@@ -136,7 +166,7 @@ func (s *stopper) Handle(_ context.Context, r slog.Record) error {
 	return nil
 }
 
-// An interrupted sweep keeps what is done, and continues with the rest only, to the same result.
+// An interrupted sweep keeps finished settings, and resumes with the others to the same result.
 func TestResumedSweepIsTheSame(t *testing.T) {
 	s := smallSweep(t)
 	s.Folds, s.Jobs = 2, 1
@@ -146,7 +176,7 @@ func TestResumedSweepIsTheSame(t *testing.T) {
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
 	log := slog.New(&stopper{Handler: slog.DiscardHandler, left: 2, stop: stop})
-	if _, err := Sweep(ctx, s, TrainOptions{Log: log}); !errors.Is(err, train.ErrInterrupted) || !strings.Contains(err.Error(), "2 of 4 settings") {
+	if _, err := Run(ctx, s, models.TrainOptions{Log: log}); !errors.Is(err, train.ErrInterrupted) || !strings.Contains(err.Error(), "2 of 4 settings") {
 		t.Fatalf("interrupted: %v", err)
 	}
 	path := filepath.Join(s.Out, trialsFile)
@@ -157,16 +187,16 @@ func TestResumedSweepIsTheSame(t *testing.T) {
 	if err := os.WriteFile(path, append(half, `{"trial":3,"set`...), 0o666); err != nil { // killed while writing
 		t.Fatal(err)
 	}
-	if _, err := Sweep(context.Background(), s, TrainOptions{}); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "--resume") {
+	if _, err := Run(context.Background(), s, models.TrainOptions{}); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "--resume") {
 		t.Errorf("begun again in the same folder: %v", err)
 	}
-	resumed, err := ReadSweep(s.Out)
+	resumed, err := Read(s.Out)
 	if err != nil {
 		t.Fatal(err)
 	}
 	other := resumed
 	other.Reg = 3
-	if _, err := Sweep(context.Background(), other, TrainOptions{}); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "--reg 1, not 3") {
+	if _, err := Run(context.Background(), other, models.TrainOptions{}); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "--reg 1, not 3") {
 		t.Errorf("resumed as another: %v", err)
 	}
 	resumed.Jobs = 2
@@ -184,17 +214,17 @@ func TestResumedSweepIsTheSame(t *testing.T) {
 	}
 }
 
-// A setting that diverges is a row; the others go on.
+// A setting that diverges becomes a row of its own; the others go on.
 func TestSettingsMayFail(t *testing.T) {
 	s := smallSweep(t)
 	s.Method = "sgd"
-	s.Grid = Ranges{"lr=0.1,1e20"}
+	s.Grid = settings.Ranges{"lr=0.1,1e20"}
 	r := mustSweep(t, s)
 	if r.Trials[0].Settings["lr"] != 0.1 || r.Trials[1].Error == "" || !math.IsNaN(float64(r.Trials[1].Metric)) {
 		t.Errorf("%+v", r.Trials)
 	}
-	s.Grid, s.Out = Ranges{"lr=1e19,1e20"}, s.Out+"2"
-	if _, err := Sweep(context.Background(), s, TrainOptions{}); err == nil || structured.IsBadInput(err) || !strings.Contains(err.Error(), "no setting") {
+	s.Grid, s.Out = settings.Ranges{"lr=1e19,1e20"}, s.Out+"2"
+	if _, err := Run(context.Background(), s, models.TrainOptions{}); err == nil || structured.IsBadInput(err) || !strings.Contains(err.Error(), "no setting") {
 		t.Errorf("all fail: %v", err)
 	}
 	s = smallSweep(t)
@@ -206,7 +236,7 @@ func TestSettingsMayFail(t *testing.T) {
 
 func TestRandomSweep(t *testing.T) {
 	s := smallSweep(t)
-	s.Grid, s.Random = Ranges{"reg=log:0.01:100", "method=bcfw,svrg", "batch=lin:1:5"}, 3
+	s.Grid, s.Random = settings.Ranges{"reg=log:0.01:100", "method=bcfw,svrg", "batch=lin:1:5"}, 3
 	one := mustSweep(t, s)
 	s.Out += "2"
 	if two := mustSweep(t, s); len(one.Trials) != 3 || !reflect.DeepEqual(timeless(one.Trials), timeless(two.Trials)) {
@@ -216,7 +246,7 @@ func TestRandomSweep(t *testing.T) {
 
 func TestMetrics(t *testing.T) {
 	s := smallSweep(t)
-	s.Metric, s.Grid = "objective", Ranges{"reg=1,0.01"}
+	s.Metric, s.Grid = "objective", settings.Ranges{"reg=1,0.01"}
 	r := mustSweep(t, s)
 	if r.Trials[0].Settings["reg"] != 0.01 || r.Trials[0].Metric != r.Trials[0].Objective {
 		t.Errorf("%+v", r.Trials)
@@ -251,39 +281,39 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-// What cannot be tried is refused before anything is trained, and leaves nothing.
+// Invalid sweeps are refused before any training, and leave no files.
 func TestSweepErrors(t *testing.T) {
 	text := file(t, "train.conll", "a\tn\tX\nb\tn\tY\n\na\tn\tX\n")
-	for want, change := range map[string]func(*SweepConfig){
-		"nothing varies":              func(s *SweepConfig) { s.Grid = nil },
-		"with reg=-1, method=bcfw":    func(s *SweepConfig) { s.Grid[0] = "reg=1,-1" },
-		`did you mean "reg"`:          func(s *SweepConfig) { s.Grid[0] = "regg=1" },
-		"(did you mean bcfw?)":        func(s *SweepConfig) { s.Grid[1] = "method=bfcw" },
-		"means nothing with --method": func(s *SweepConfig) { s.Grid[0] = "kappa=1,2" },
-		"at least 2":                  func(s *SweepConfig) { s.Folds = 1 },
-		"--folds 25":                  func(s *SweepConfig) { s.Folds = 25 },
-		"--folds -1":                  func(s *SweepConfig) { s.Folds = -1 },
-		"no entity tags":              func(s *SweepConfig) { s.Metric = "f1" },
-		"accuarcy":                    func(s *SweepConfig) { s.Metric = "accuarcy" },
-		"--random N":                  func(s *SweepConfig) { s.Grid[0] = "reg=log:1:2" },
-		"combinations":                func(s *SweepConfig) { s.Grid = Ranges{"reg=log:1:9:9999", "mu=log:1:9:9999"} },
-		"--patience 2 watches":        func(s *SweepConfig) { s.Folds, s.Patience = 2, 2 },
-		"--baselines on":              func(s *SweepConfig) { s.Baselines = "on" },
-		"give --dev FILE, or --folds": func(s *SweepConfig) {
+	for want, change := range map[string]func(*Config){
+		"nothing varies":              func(s *Config) { s.Grid = nil },
+		"with reg=-1, method=bcfw":    func(s *Config) { s.Grid[0] = "reg=1,-1" },
+		`did you mean "reg"`:          func(s *Config) { s.Grid[0] = "regg=1" },
+		"(did you mean bcfw?)":        func(s *Config) { s.Grid[1] = "method=bfcw" },
+		"has no effect with --method": func(s *Config) { s.Grid[0] = "kappa=1,2" },
+		"at least 2":                  func(s *Config) { s.Folds = 1 },
+		"--folds 25":                  func(s *Config) { s.Folds = 25 },
+		"--folds -1":                  func(s *Config) { s.Folds = -1 },
+		"not entity tags":             func(s *Config) { s.Metric = "f1" },
+		"accuarcy":                    func(s *Config) { s.Metric = "accuarcy" },
+		"--random N":                  func(s *Config) { s.Grid[0] = "reg=log:1:2" },
+		"combinations":                func(s *Config) { s.Grid = settings.Ranges{"reg=log:1:9:9999", "mu=log:1:9:9999"} },
+		"--patience 2 watches":        func(s *Config) { s.Folds, s.Patience = 2, 2 },
+		"--baselines on":              func(s *Config) { s.Baselines = "on" },
+		"give --dev FILE, or --folds": func(s *Config) {
 			s.Config = tagConfig(text)
-			s.Grid = Ranges{"reg=1,2"}
+			s.Grid = settings.Ranges{"reg=1,2"}
 		},
-		"say what settings are compared on": func(s *SweepConfig) {
+		"say what settings are compared on": func(s *Config) {
 			s.Config = tagConfig(text)
-			s.Grid, s.Dev, s.Folds = Ranges{"reg=1,2"}, text, 2
+			s.Grid, s.Dev, s.Folds = settings.Ranges{"reg=1,2"}, text, 2
 		},
-		"no sweep.yaml there": func(s *SweepConfig) { s.Resume = t.TempDir() },
+		"no sweep.yaml there": func(s *Config) { s.Resume = t.TempDir() },
 	} {
 		s := smallSweep(t)
 		out := s.Out
 		change(&s)
 		s.Out = out
-		if _, err := Sweep(context.Background(), s, TrainOptions{}); !structured.IsBadInput(err) || !strings.Contains(err.Error(), want) {
+		if _, err := Run(context.Background(), s, models.TrainOptions{}); !structured.IsBadInput(err) || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want bad input with %q", err, want)
 		}
 		if _, err := os.Stat(out); err == nil {
@@ -295,12 +325,12 @@ func TestSweepErrors(t *testing.T) {
 // A sweep's configuration survives its file.
 func TestSweepConfigFile(t *testing.T) {
 	s := smallSweep(t)
-	s.Random, s.Folds, s.Metric, s.Jobs, s.Hidden = 3, 4, "sequence", 2, Sizes{3, 4}
+	s.Random, s.Folds, s.Metric, s.Jobs, s.Hidden = 3, 4, "sequence", 2, settings.Sizes{3, 4}
 	var text bytes.Buffer
 	if err := s.Write(&text); err != nil {
 		t.Fatal(err)
 	}
-	again, err := ReadSweepConfig(file(t, "sweep.yaml", text.String()))
+	again, err := ReadConfig(file(t, "sweep.yaml", text.String()))
 	if err != nil || !reflect.DeepEqual(again, s) {
 		t.Errorf("%v: %+v\nwant %+v\n%s", err, again, s, text.String())
 	}
@@ -308,7 +338,7 @@ func TestSweepConfigFile(t *testing.T) {
 		"grid: reg=1,2\n":     `sweep.yaml:1: grid: expected a list of ranges`,
 		"reg: 1\nmetrics: f1": `sweep.yaml:2: unknown setting "metrics"; did you mean "metric"`,
 	} {
-		if _, err := ReadSweepConfig(file(t, "sweep.yaml", content)); !structured.IsBadInput(err) || !strings.Contains(err.Error(), message) {
+		if _, err := ReadConfig(file(t, "sweep.yaml", content)); !structured.IsBadInput(err) || !strings.Contains(err.Error(), message) {
 			t.Errorf("%q: %v", content, err)
 		}
 	}

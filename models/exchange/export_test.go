@@ -1,4 +1,4 @@
-package models
+package exchange
 
 import (
 	"archive/zip"
@@ -17,6 +17,7 @@ import (
 
 	"github.com/sbinet/npyio/npz"
 
+	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/structured/safetensors"
@@ -37,7 +38,7 @@ func readNPZ[E any](t *testing.T, path, name string) ([]E, []int) {
 	return data, r.Header(name + ".npy").Descr.Shape
 }
 
-// readTexts reads a vector of Unicode strings, whose cells are of four bytes a character.
+// readTexts reads a vector of Unicode strings, whose cells are of four bytes per character.
 func readTexts(t *testing.T, path, name string) []string {
 	t.Helper()
 	r, err := zip.OpenReader(path)
@@ -78,7 +79,7 @@ func TestExportPotentials(t *testing.T) {
 	ctx := context.Background()
 	dir := t.TempDir()
 	for _, edges := range []string{"transition", "position"} {
-		m := toyModel(t, d, func(c *Config) { c.Edges = edges })
+		m := toyModel(t, d, func(c *models.Config) { c.Edges = edges })
 		m.Constraints = &chains.Constraints{Start: []bool{true, false, false}}
 		θ, err := m.Potentials(ctx, d, 1)
 		if err != nil {
@@ -89,7 +90,7 @@ func TestExportPotentials(t *testing.T) {
 			edgeShape = []int{d.Positions(), 3, 3}
 		}
 		path := filepath.Join(dir, "p.npz")
-		if err := m.ExportPotentials(ctx, d, path, 2); err != nil {
+		if err := ExportPotentials(ctx, m, d, path, 2); err != nil {
 			t.Fatal(err)
 		}
 		node, shape := readNPZ[float32](t, path, "node")
@@ -115,7 +116,7 @@ func TestExportPotentials(t *testing.T) {
 		}
 
 		path = filepath.Join(dir, "p.safetensors")
-		if err := m.ExportPotentials(ctx, d, path, 2); err != nil {
+		if err := ExportPotentials(ctx, m, d, path, 2); err != nil {
 			t.Fatal(err)
 		}
 		f, err := safetensors.Read(path)
@@ -139,7 +140,7 @@ func TestExportPotentials(t *testing.T) {
 	d.Labels = nil
 	m := toyModel(t, d, nil)
 	path := filepath.Join(dir, "unlabeled.npz")
-	if err := m.ExportPotentials(ctx, d, path, 1); err != nil {
+	if err := ExportPotentials(ctx, m, d, path, 1); err != nil {
 		t.Fatal(err)
 	}
 	r, err := npz.Open(path)
@@ -156,7 +157,7 @@ func TestExportWeights(t *testing.T) {
 	m := toyModel(t, toyData(1), nil)
 	dir := t.TempDir()
 	for _, ext := range []string{"txt", "npz", "safetensors"} {
-		if err := m.ExportWeights(filepath.Join(dir, "w."+ext)); err != nil {
+		if err := ExportWeights(m, filepath.Join(dir, "w."+ext)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -179,7 +180,7 @@ func TestExportWeights(t *testing.T) {
 	if lines := strings.Count(string(text), "\n"); lines != len(f.Tensors)+2+1+4+1+3+2 {
 		t.Errorf("%d lines:\n%s", lines, text)
 	}
-	if err := m.ExportWeights(filepath.Join(dir, "w.csv")); !structured.IsBadInput(err) {
+	if err := ExportWeights(m, filepath.Join(dir, "w.csv")); !structured.IsBadInput(err) {
 		t.Errorf("a .csv: got %v, want bad input", err)
 	}
 }

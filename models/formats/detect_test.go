@@ -1,0 +1,62 @@
+package formats
+
+import (
+	"bytes"
+	"compress/gzip"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestDetect(t *testing.T) {
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	if _, err := z.Write([]byte("the DT O\nbig JJ B-X\n")); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ name, content, want string }{
+		{"x.npz", "", "npz"},
+		{"x.conll", "", "conll"},
+		{"x.conll.gz", "", "conll"},
+		{"letter.data", "", "letters"},
+		{"letter.data.gz", "", "letters"},
+		{"x", "PK\x03\x04\x14", "npz"},
+		{"x.data", "1" + strings.Repeat("\t0", 133) + "\n", "letters"},
+		{"x.tsv", "word\tO\n", "conll"},
+		{"x.tsv", "word\tNN\tO\nx=1\tNN\tO\n", "conll"},
+		{"x.conllu.gz", "", "conllu"},
+		{"x.txt", "# sent_id = 1\n1-2\tvámonos" + strings.Repeat("\t_", 8) + "\n1\tvamos" + strings.Repeat("\t_", 8) + "\n", "conllu"},
+		{"x.crfsuite", "", "crfsuite"},
+		{"x.txt", "B-NP\tw[0]=he\tpos=PRP\t__BOS__\nO\tw[0]=is\n", "crfsuite"},
+		{"x", packed.String(), "conll"},
+		{"x", "", "conll"},
+	} {
+		path := filepath.Join(t.TempDir(), c.name)
+		if err := os.WriteFile(path, []byte(c.content), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := Detect(path); got != c.want || err != nil {
+			t.Errorf("%s %q: got %s, %v, want %s", c.name, c.content, got, err, c.want)
+		}
+	}
+}
+
+// Messages and help texts list every format once, and exactly one takes the text that no other recognises.
+func TestFormatsAreComplete(t *testing.T) {
+	fallbacks := 0
+	for k, f := range All {
+		if f.Name == "" || f.Read == nil || Find(f.Name).Read == nil || Names()[k] != f.Name {
+			t.Errorf("%+v", f)
+		}
+		if f.Starts == nil {
+			fallbacks++
+		}
+	}
+	if fallbacks != 1 || Find("builtin").Read != nil {
+		t.Errorf("%d formats without Starts, want 1", fallbacks)
+	}
+}

@@ -1,0 +1,85 @@
+// Package formats is the registry of data file formats: how each is recognised and read. A new format is one file with one
+// entry, and one line in All.
+package formats
+
+import (
+	"io"
+
+	"github.com/dsp-go/dsp/structured"
+)
+
+// Format is one layout of data files.
+type Format struct {
+	Name       string
+	Extensions []string // of file names, such as ".npz"
+	Prefix     string   // of file names, or empty
+
+	// Starts recognises a file by its first bytes. It is nil for the format of text that no other format recognises.
+	Starts func(start []byte) bool
+
+	Images   bool // letters of words, for --task ocr
+	Tokens   bool // text with a token per line, which can be read piece by piece
+	Columns  bool // inputs are still to be made from columns after reading
+	Numbered bool // attributes are numbered during reading, so MinCount and HashBits are settings of the reader
+	Trees    bool // holds dependency trees
+
+	// Read reads a whole file; path is for messages.
+	Read func(r io.Reader, path string, o Options) (*structured.Dataset, error)
+}
+
+// Options say how a file is read. A format ignores what it has no use for.
+type Options struct {
+	Labels    *structured.Alphabet // known labels, or nil
+	OwnLabels bool                 // number labels in the order of the file, whatever Labels says
+	Unlabeled bool                 // labels may be missing
+	Threads   int
+	Line      int // number of the first line, where r holds only a part of a text file
+
+	Columns    string                 // names of conll columns, as in --columns
+	Width      int                    // number of conll columns; 0 if unknown
+	Field      string                 // of conllu, that holds the label
+	Trees      bool                   // of conllu: outputs are trees
+	Dictionary *structured.Dictionary // of crfsuite attributes; nil numbers them anew
+	MinCount   int                    // least count of a crfsuite attribute that is numbered anew
+	HashBits   int                    // of crfsuite attributes; 0 does not hash
+	Dim        int                    // dense features per position; 0 if unknown
+}
+
+// numbering returns the alphabet that labels are numbered by, or nil for that of the file.
+func (o Options) numbering() *structured.Alphabet {
+	if o.OwnLabels {
+		return nil
+	}
+	return o.Labels
+}
+
+// All lists the formats, in the order that help texts and messages name them.
+var All = []Format{letters, conll, conllu, crfsuite, npz}
+
+// The names of the formats.
+const (
+	Letters  = "letters"
+	Conll    = "conll"
+	Conllu   = "conllu"
+	CRFsuite = "crfsuite"
+	NPZ      = "npz"
+)
+
+// Names returns the names of all formats.
+func Names() []string {
+	var names []string
+	for _, f := range All {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
+// Find returns the format of that name, or a zero Format, which has no capability and no Read.
+func Find(name string) Format {
+	for _, f := range All {
+		if f.Name == name {
+			return f
+		}
+	}
+	return Format{}
+}

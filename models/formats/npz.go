@@ -1,0 +1,29 @@
+package formats
+
+import (
+	"bytes"
+	"io"
+
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/arrays"
+)
+
+// npz is NumPy's archive of arrays: dense features, labels and lengths of sequences.
+var npz = Format{
+	Name:       NPZ,
+	Extensions: []string{".npz"},
+	Starts:     func(start []byte) bool { return bytes.HasPrefix(start, []byte("PK\x03\x04")) },
+	Read: func(r io.Reader, path string, o Options) (*structured.Dataset, error) {
+		content, err := io.ReadAll(r)
+		if err != nil {
+			return nil, structured.BadInput("%s: %w", path, err)
+		}
+		dense := arrays.Dense{Dim: o.Dim, Alphabet: o.Labels}
+		d, err := dense.Read(bytes.NewReader(content), path)
+		if err == nil || !o.Unlabeled {
+			return d, err
+		}
+		dense.Unlabeled = true // a file without labels
+		return dense.Read(bytes.NewReader(content), path)
+	},
+}

@@ -1,0 +1,152 @@
+// Package settings reads the fields of a struct as settings: flags of a command, keys of a YAML file, and their help.
+package settings
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dsp-go/dsp/structured"
+)
+
+// Setting is one field of a struct of settings, with what its tags say.
+type Setting struct {
+	Name   string        // flag and key
+	Group  string        // heading in the help
+	Help   string        // what it does
+	Unit   string        // placeholder of the value in the help, or empty
+	Values []string      // the allowed values, or nil
+	Only   string        // the settings under which it takes effect ("method=sgd,svrg"), or empty
+	Run    bool          // whether it does not change the trained model
+	Value  reflect.Value // the field, settable; Gap, Count, Sizes, LabelWeights and Ranges have Set, String and Type, as flags do
+
+	min string
+}
+
+// Of returns the settings among the fields of the struct that c points to, in their order: those with a yaml tag.
+func Of(c any) []Setting {
+	v := reflect.ValueOf(c).Elem()
+	var all []Setting
+	for i := range v.NumField() {
+		tag := v.Type().Field(i).Tag
+		name, _, _ := strings.Cut(tag.Get("yaml"), ",")
+		if name == "" {
+			continue
+		}
+		s := Setting{
+			Name:  name,
+			Group: tag.Get("group"),
+			Help:  tag.Get("help"),
+			Unit:  tag.Get("unit"),
+			Only:  tag.Get("only"),
+			Run:   tag.Get("run") != "",
+			Value: v.Field(i),
+			min:   tag.Get("min"),
+		}
+		if values, ok := tag.Lookup("values"); ok {
+			s.Values = strings.Split(values, "|")
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
+// Named returns the setting of that name.
+func Named(all []Setting, name string) (Setting, bool) {
+	for _, s := range all {
+		if s.Name == name {
+			return s, true
+		}
+	}
+	return Setting{}, false
+}
+
+// Check refuses a value that is not one of Values, is not finite, or is below the least value.
+func (s Setting) Check() error {
+	if s.Values != nil {
+		if err := OneOf("--"+s.Name, s.Value.String(), s.Values); err != nil {
+			return err
+		}
+	}
+	return s.checkRange()
+}
+
+// Undecided reports whether a value leaves the choice open.
+func Undecided(value string) bool { return value == "" || value == "auto" }
+
+// checkRange refuses numbers that are not finite, or below the least value.
+func (s Setting) checkRange() error {
+	low := math.Inf(-1)
+	if s.min != "" {
+		low, _ = strconv.ParseFloat(s.min, 64)
+	}
+	check := func(x float64) error {
+		if math.IsNaN(x) || math.IsInf(x, 0) {
+			return structured.BadInput("--%s %v: expected a finite number", s.Name, x)
+		}
+		if x < low {
+			return structured.BadInput("--%s %v: expected at least %v", s.Name, x, low)
+		}
+		return nil
+	}
+	switch v := s.Value; v.Kind() {
+	case reflect.Float64:
+		if v.Interface() == any(AutoGap) {
+			return nil
+		}
+		return check(v.Float())
+	case reflect.Int:
+		return check(float64(v.Int()))
+	case reflect.Slice:
+		for i := range v.Len() {
+			if err := check(float64(v.Index(i).Int())); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// OneOf refuses a value that is not allowed, and suggests the nearest allowed one.
+func OneOf(what, value string, allowed []string) error {
+	if slices.Contains(allowed, value) {
+		return nil
+	}
+	var named []string
+	for _, v := range allowed {
+		if v != "" {
+			named = append(named, v)
+		}
+	}
+	hint := ""
+	if near := Nearest(value, named); near != "" {
+		hint = fmt.Sprintf(" (did you mean %s?)", near)
+	}
+	return structured.BadInput("%s %q is not known%s; use %s", what, value, hint, strings.Join(named, ", "))
+}
+
+// Set parses text as the setting's value.
+func (s Setting) Set(text string) error {
+	var err error
+	switch v := s.Value.Addr().Interface().(type) {
+	case interface{ Set(text string) error }:
+		return v.Set(text)
+	case *string:
+		*v = text
+	case *bool:
+		*v, err = strconv.ParseBool(text)
+	case *int:
+		*v, err = strconv.Atoi(text)
+	case *uint64:
+		*v, err = strconv.ParseUint(text, 10, 64)
+	case *float64:
+		*v, err = strconv.ParseFloat(text, 64)
+	}
+	if err != nil {
+		return structured.BadInput("%q: expected %s", text, s.kind())
+	}
+	return nil
+}

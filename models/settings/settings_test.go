@@ -1,0 +1,71 @@
+package settings
+
+import (
+	"bytes"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/dsp-go/dsp/structured"
+)
+
+// sample has a setting of each kind of value, and a field that is not a setting.
+type sample struct {
+	Name    string       `yaml:"name" group:"Text" values:"|long|short" help:"a text"`
+	Size    int          `yaml:"size" group:"Numbers" min:"1" help:"a number"`
+	Rate    float64      `yaml:"rate" group:"Numbers" min:"0" help:"a rate"`
+	Count   Count        `yaml:"count" group:"Numbers" help:"a count"`
+	Gap     Gap          `yaml:"gap" group:"Numbers" help:"a gap"`
+	Sizes   Sizes        `yaml:"sizes" group:"Lists" min:"1" help:"sizes"`
+	Weights LabelWeights `yaml:"weights" group:"Lists" help:"weights"`
+	Ranges  Ranges       `yaml:"ranges" group:"Lists" help:"ranges"`
+
+	Hidden int
+}
+
+func TestParseReadsWhatWriteWrites(t *testing.T) {
+	for _, want := range []sample{
+		{Size: 1},
+		{"long", 3, 0.1, 7, AutoGap, Sizes{3, 2}, LabelWeights{"B-a b": 2, "O": 0.5}, Ranges{"reg=1,2", "k=lin:1:2:3"}, 0},
+	} {
+		var text bytes.Buffer
+		if err := Write(&text, Of(&want)); err != nil {
+			t.Fatal(err)
+		}
+		var got sample
+		if err := Parse("x.yaml", text.Bytes(), Of(&got)); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("got %+v, %v, want %+v from\n%s", got, err, want, text.String())
+		}
+	}
+}
+
+func TestCheck(t *testing.T) {
+	for want, s := range map[string]sample{
+		`--name "lang" is not known (did you mean long?)`: {Name: "lang", Size: 1},
+		"--size 0: expected at least 1":                   {Size: 0},
+		"--rate -1: expected at least 0":                  {Size: 1, Rate: -1},
+		"--sizes 0: expected at least 1":                  {Size: 1, Sizes: Sizes{2, 0}},
+		"":                                                {Size: 1, Gap: AutoGap, Sizes: Sizes{2}},
+	} {
+		message := ""
+		for _, setting := range Of(&s) {
+			if err := setting.Check(); err != nil {
+				if !structured.IsBadInput(err) {
+					t.Errorf("%v is not bad input", err)
+				}
+				message += err.Error()
+			}
+		}
+		if (want == "") != (message == "") || !strings.Contains(message, want) {
+			t.Errorf("got %q, want %q", message, want)
+		}
+	}
+}
+
+func TestNearest(t *testing.T) {
+	for name, want := range map[string]string{"los": "loss", "windwo": "window", "zzzz": ""} {
+		if got := Nearest(name, []string{"loss", "window", "reg"}); got != want {
+			t.Errorf("%s: got %q, want %q", name, got, want)
+		}
+	}
+}

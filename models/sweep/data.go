@@ -1,0 +1,152 @@
+package sweep
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/formats"
+	"github.com/dsp-go/dsp/models/settings"
+	"github.com/dsp-go/dsp/train"
+)
+
+// whole is the fold number that stands for all training data.
+const whole = -1
+
+// dataSets are the data sets of a sweep. Files are read once for all settings that read them alike. Inputs are fitted once,
+// on the training part of each fold, for all settings that fit them alike.
+type dataSets struct {
+	folds int
+	seed  uint64
+
+	mu     sync.Mutex
+	files  map[string]*readings
+	fitted map[string]*models.Data
+	uses   map[string]int // how many more times an entry of fitted is needed
+}
+
+// readings are the files as read with one set of reading settings.
+type readings struct {
+	data  *models.Data
+	parts [][]int
+}
+
+func newDataSets(s *Config) *dataSets {
+	return &dataSets{folds: s.Folds, seed: s.Seed, files: map[string]*readings{}, fitted: map[string]*models.Data{}, uses: map[string]int{}}
+}
+
+// inputSettings are the settings that decide how inputs are made from what was read.
+var inputSettings = []string{"net", "features", "template", "min-count", "hash-bits"}
+
+// numberingSettings are those that decide how the attributes in a file are numbered as it is read.
+var numberingSettings = []string{"min-count", "hash-bits"}
+
+// readingKey identifies how files are read; c must be resolved.
+func readingKey(c *models.Config) string {
+	var key strings.Builder
+	for _, s := range models.Settings(c) {
+		if s.Group == "Data" || formats.Find(c.Format).Numbered && slices.Contains(numberingSettings, s.Name) {
+			fmt.Fprintf(&key, "%s=%v\n", s.Name, s.Value.Interface())
+		}
+	}
+	if c.Train == "" {
+		fmt.Fprintf(&key, "seed=%d\n", c.Seed) // words are drawn
+	}
+	return key.String()
+}
+
+// fittedKey identifies the data sets that settings train on.
+func fittedKey(c *models.Config, fold int) string {
+	key := readingKey(c)
+	for _, name := range inputSettings {
+		s, _ := settings.Named(models.Settings(c), name)
+		key += fmt.Sprintf("%s=%v\n", name, s.Value.Interface())
+	}
+	return fmt.Sprintf("%sfold=%d", key, fold)
+}
+
+// of returns the data for a fold, or the whole. They are kept until release was called as often as expect.
+func (d *dataSets) of(c *models.Config, fold int) (*models.Data, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	key := fittedKey(c, fold)
+	read, err := d.read(c)
+	if err != nil {
+		return nil, err
+	}
+	if data, ok := d.fitted[key]; ok {
+		return data, nil
+	}
+	data := copyOf(read.data)
+	switch {
+	case fold >= 0:
+		data = holdOut(read.data, read.parts[fold], c.MinCount)
+	case d.folds > 0:
+		data.Dev = nil
+	}
+	if err := data.FitInputs(c); err != nil {
+		return nil, err
+	}
+	d.fitted[key] = data
+	return data, nil
+}
+
+// copyOf returns a copy of d whose data sets can be given other inputs.
+func copyOf(d *models.Data) *models.Data {
+	to := *d
+	train := *d.Train
+	to.Train = &train
+	if d.Dev != nil {
+		dev := *d.Dev
+		to.Dev = &dev
+	}
+	if d.Test != nil {
+		test := *d.Test
+		to.Test = &test
+	}
+	return &to
+}
+
+func (d *dataSets) read(c *models.Config) (*readings, error) {
+	key := readingKey(c)
+	if r, ok := d.files[key]; ok {
+		return r, nil
+	}
+	data, err := models.ReadFiles(c)
+	if err != nil {
+		return nil, err
+	}
+	r := &readings{data: data}
+	if d.folds > 0 {
+		if err := checkFolds(r.data.Train, d.folds); err != nil {
+			return nil, err
+		}
+		r.parts = Folds(r.data.Train.Len(), d.folds, d.seed)
+	}
+	d.files[key] = r
+	return r, nil
+}
+
+// expect announces a use of the data for a fold.
+func (d *dataSets) expect(c *models.Config, fold int) { d.uses[fittedKey(c, fold)]++ }
+
+// release ends a use of the data for a fold; the last one drops them.
+func (d *dataSets) release(c *models.Config, fold int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	key := fittedKey(c, fold)
+	if d.uses[key]--; d.uses[key] <= 0 {
+		delete(d.fitted, key)
+	}
+}
+
+// fingerprint identifies data sets, so that a sweep is not resumed on others.
+func fingerprint(d *models.Data) string {
+	key := train.Fingerprint(d.Train)
+	if d.Dev != nil {
+		key += train.Fingerprint(d.Dev)
+	}
+	return key
+}
