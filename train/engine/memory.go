@@ -60,6 +60,27 @@ func (m *Memory) ToGold(γ float32) {
 	m.addGold(1 - γ)
 }
 
+// mostParts is more parts than any structure has.
+const mostParts = 64
+
+// Fits refuses, as bad input, a memory that Archive has restored from a file that is damaged or of other data than o's.
+func (m *Memory) Fits(o *Objective) error {
+	parts := o.Scorer.Form().Parts
+	fits := len(m.Parts) == len(parts)
+	for k := 0; fits && k < len(parts); k++ {
+		rows := o.Data.Len()
+		if parts[k].Rows != structured.Tied {
+			offsets := o.Data.Rows(parts[k].Rows)
+			rows = offsets[len(offsets)-1]
+		}
+		fits = len(m.Parts[k].Values) == rows*parts[k].Width
+	}
+	if !fits {
+		return structured.BadInput("the checkpoint is damaged: what it remembers of the examples does not fit %s", o.Data.Name)
+	}
+	return nil
+}
+
 // Attach makes a memory that Archive has restored one of o's.
 func (m *Memory) Attach(o *Objective) *Memory {
 	whole := &Memory{}
@@ -94,7 +115,7 @@ func ArchiveMarginals(a Archive, name string, u *structured.Marginals) {
 	n := len(u.Parts)
 	a.Count(name+".parts", &n)
 	if a.Restores() {
-		u.Parts = make([]structured.Part, n)
+		u.Parts = make([]structured.Part, min(max(0, n), mostParts)) // Fits refuses a number that is damaged
 	}
 	for k := range u.Parts {
 		a.Floats(fmt.Sprintf("%s.%d", name, k), &u.Parts[k].Values)

@@ -36,6 +36,9 @@ func (m *Memory) Remote() RemoteMemory {
 
 // Attach makes a memory that Archive has restored one of the engine's.
 func (e *Engine) Attach(m *Memory) (*Memory, error) {
+	if err := m.Fits(e.Objective); err != nil {
+		return nil, err
+	}
 	if e.device == nil {
 		return m.Attach(e.Objective), nil
 	}

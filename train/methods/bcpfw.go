@@ -95,7 +95,7 @@ func (m *BCPFW) Start(ctx context.Context, p *train.Problem, s *train.State) err
 	m.choose = func(ln *engine.Lane) error { return m.choosePair(p, ln) }
 	if len(m.corners) > 0 { // restored
 		m.path.Resume(p.Engine, nil)
-		return nil
+		return m.corners.fit(p.Data)
 	}
 	w := make([]float32, len(s.W))
 	copy(w, p.Center)

@@ -92,6 +92,18 @@ func (c *corners) archive(a engine.Archive) {
 	if !a.Restores() {
 		return
 	}
+	*c = corners{nil} // of a damaged file: fit refuses it
+	all, need := 0, 0
+	for _, n := range counts {
+		all += max(0, int(n))
+	}
+	for _, n := range lengths {
+		need += max(0, int(n))
+	}
+	if slices.ContainsFunc(counts, negative) || slices.ContainsFunc(lengths, negative) || all != len(lengths) || all != len(shares) || need != len(labels) {
+		return
+	}
+	*c = nil
 	for _, n := range counts {
 		of := make([]corner, n)
 		for k := range of {
@@ -100,4 +112,19 @@ func (c *corners) archive(a engine.Archive) {
 		}
 		*c = append(*c, of)
 	}
+}
+
+func negative(n int32) bool { return n < 0 }
+
+// fit refuses, as bad input, corners restored from a file that is damaged or of other data.
+func (c corners) fit(data *structured.Dataset) error {
+	fits := len(c) == data.Len()
+	for i := 0; fits && i < len(c); i++ {
+		n := len(data.Gold(i))
+		fits = len(c[i]) > 0 && !slices.ContainsFunc(c[i], func(k corner) bool { return len(k.labels) != n })
+	}
+	if !fits {
+		return structured.BadInput("the checkpoint is damaged: the outputs that it remembers do not fit %s", data.Name)
+	}
+	return nil
 }

@@ -1,6 +1,7 @@
 package sdca
 
 import (
+	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/vec"
 	"github.com/dsp-go/dsp/train/engine"
 )
@@ -29,8 +30,20 @@ func newDualMemory(o *engine.Objective) *dualMemory {
 }
 
 // attach makes a memory that Archive has restored one of o's.
-func (m *dualMemory) attach(o *engine.Objective) {
+func (m *dualMemory) attach(o *engine.Objective) error {
+	if err := m.u.Fits(o); err != nil {
+		return err
+	}
+	if err := m.φ.Fits(o); err != nil {
+		return err
+	}
+	for _, k := range []int{len(m.entropy), len(m.step), len(m.gap), len(m.age)} {
+		if k != o.Data.Len() {
+			return structured.BadInput("the checkpoint is damaged: it knows %d examples, expected %d", k, o.Data.Len())
+		}
+	}
 	m.u, m.φ = *m.u.Attach(o), *m.φ.Attach(o)
+	return nil
 }
 
 // due returns the examples of the next sweep of that pass, in order, and makes the others older.

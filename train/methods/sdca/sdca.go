@@ -98,8 +98,7 @@ func (m *SDCA) Start(ctx context.Context, p *train.Problem, s *train.State) erro
 		m.shards = newDualShards(p)
 	}
 	if len(m.w) > 0 { // restored
-		m.memory.attach(p.Objective)
-		return nil
+		return m.memory.attach(p.Objective)
 	}
 	m.memory = newDualMemory(p.Objective)
 	m.w = make([]float32, len(s.W))
