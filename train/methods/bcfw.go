@@ -84,8 +84,8 @@ func (m *BCFW) Start(ctx context.Context, p *train.Problem, s *train.State) erro
 	return err
 }
 
-// goOn starts from the dual point of a given memory, which may come from another scorer, centre or λ. It takes the best point
-// between that and ū_i = 1_{y_i}, and then one step with all blocks at once.
+// goOn starts from the dual point of a given memory, which may come from another scorer, centre or λ. It moves to the best
+// point between ū_i = 1_{y_i} and that, in one step from 1_{y_i} with all blocks at once.
 func (m *BCFW) goOn(ctx context.Context, p *train.Problem, s *train.State) error {
 	u, err := p.Recompose(ctx, m.path.W, m.memory)
 	if err != nil {

@@ -108,7 +108,7 @@ func (m *SGD) Pass(ctx context.Context, p *train.Problem, s *train.State) error 
 	return nil
 }
 
-// exploded is the factor by which F may grow in a pass before the pass is undone.
+// exploded is the largest ratio of F to its first value at which a pass is kept.
 const exploded = 2
 
 func (m *SGD) pass(ctx context.Context, p *train.Problem, s *train.State) error {
