@@ -3,8 +3,8 @@ package engine
 import "github.com/dsp-go/dsp/structured"
 
 // StepBytes estimates the memory, in bytes, of full passes and of steps on batches of the given size. It does not count the
-// data, the weights and the network's stored layers. It counts a gradient per lane with dense inputs, and for every example in
-// work or in a step the oracle's answer and the marginals to pull back.
+// data, the weights and the network's stored layers. It counts one gradient per lane with dense inputs, and the oracle's
+// answer and the marginals to pull back for every example that is in a lane or in a step.
 func (e *Engine) StepBytes(batch int) float64 {
 	shards := (batch + stepExamples - 1) / stepExamples
 	lanes := min(passLanes, max(shards, len(e.shards)))
