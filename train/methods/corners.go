@@ -25,7 +25,7 @@ func newCorners(data *structured.Dataset) corners {
 	return c
 }
 
-// find returns the index of an output among those of example i, and adds it if necessary.
+// find adds an output to those of example i unless it is among them already.
 func (c corners) find(i int, labels []int32) {
 	if !slices.ContainsFunc(c[i], func(k corner) bool { return slices.Equal(k.labels, labels) }) {
 		c[i] = append(c[i], corner{labels: slices.Clone(labels)})

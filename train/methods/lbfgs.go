@@ -85,7 +85,7 @@ func (m *LBFGS) Pass(ctx context.Context, p *train.Problem, s *train.State) erro
 		m.accept(p, s, w, pass)
 		return nil
 	}
-	// Rounding makes the search along this direction fail. Continue from the last point along its gradient, unless this was it.
+	// Rounding makes the search along this direction fail. Continue from the last point along its gradient, unless that was just tried.
 	s.Done = len(m.points) == 1
 	last := len(m.points) - 1
 	m.points, m.grads = m.points[last:], m.grads[last:]

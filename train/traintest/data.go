@@ -76,7 +76,7 @@ func NoisyChains(seed uint64, n, dim, y int) *structured.Dataset {
 	return d
 }
 
-// SparseChains are NoisyChains with sparse attributes, some of which depend on the label. Values are given or all one. Features
+// SparseChains are NoisyChains with sparse attributes, some of which depend on the label. Their values are random or all ones. Features
 // holds the same inputs in dense form, one column per attribute.
 func SparseChains(seed uint64, n, attributes, y int, values bool) *structured.Dataset {
 	r := rand.New(rand.NewPCG(seed, 9))

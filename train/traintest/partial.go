@@ -85,7 +85,7 @@ func PartialProblems(t *testing.T, loss engine.Loss) map[string]*train.Problem {
 	for i := range c.Transition {
 		c.Transition[i] = true
 	}
-	for i := range data.Len() { // the constraints allow all transitions of the gold outputs
+	for i := range data.Len() { // the constraints allow everything that occurs in the gold outputs
 		for t, l := range data.Gold(i) {
 			if t > 0 {
 				c.Transition[data.Gold(i)[t-1]*3+l] = false
