@@ -20,7 +20,7 @@ import (
 	"github.com/dsp-go/dsp/train/traintest"
 )
 
-// constrained forbids a transition and an end that do not occur in any gold output.
+// constrained forbids the transitions and ends that occur in no gold output.
 func constrained(p *train.Problem) *train.Problem {
 	y := traintest.LabelsOf(p)
 	c := &chains.Constraints{Transition: make([]bool, y*y), End: make([]bool, y)}

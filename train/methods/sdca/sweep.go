@@ -20,7 +20,7 @@ type dualTeam struct {
 	shards []*dualShard // none unless the scorer is sparse
 	batch  structured.Batch
 	v      structured.Marginals // c_i Δu_i of the batch
-	steps  []*dualStep          // at least as many
+	steps  []*dualStep          // at least one per example of a batch
 	try    int
 	scale  float32   // factor for the scatter
 	grad   []float32 // Σ J_iᵀv_i of the batch, unless the scorer is sparse
