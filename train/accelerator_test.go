@@ -51,7 +51,7 @@ func acceleratedProblems() map[string]*train.Problem {
 	}
 }
 
-// A method does the same on a device, however it does it there, and goes on from a checkpoint with the same bits.
+// A method gives the same results on a device, however it works there, and resumes from a checkpoint with the same bits.
 func TestAccelerated(t *testing.T) {
 	for problem, p := range acceleratedProblems() {
 		for name, method := range acceleratedMethods() {
@@ -96,7 +96,7 @@ func TestAccelerated(t *testing.T) {
 	}
 }
 
-// Where a device tells late that weights are no longer finite, the run ends as it does without one.
+// If a device reports late that weights are no longer finite, the run ends as it does on the host.
 func TestAcceleratedDivergence(t *testing.T) {
 	p := traintest.Accelerated(traintest.NetProblem(24, 3, 1))
 	_, err := (&train.Trainer{Problem: p, Method: &methods.SGD{Rate: 1e30}, Passes: 2}).Run(t.Context(), traintest.GlorotState(p))
@@ -106,7 +106,7 @@ func TestAcceleratedDivergence(t *testing.T) {
 	}
 }
 
-// Methods that look into lanes are refused.
+// Methods that use lanes are rejected.
 func TestAcceleratedRefusals(t *testing.T) {
 	for _, m := range []train.Method{&methods.BCPFW{}, &sdca.SDCA{}} {
 		loss := engine.Hinge
@@ -121,7 +121,7 @@ func TestAcceleratedRefusals(t *testing.T) {
 	}
 }
 
-// A memory on a device is fetched when a checkpoint is due, and in the end; a run goes on from any of these to the same bits.
+// A memory on a device is fetched when a checkpoint is due, and at the end. A run resumed from any of these has the same bits.
 func TestAcceleratedCheckpoint(t *testing.T) {
 	problem := func() *train.Problem {
 		return traintest.Accelerated(traintest.NoisyProblem(24, engine.Hinge, oracles.Smoothing{Kind: oracles.Entropy, Mu: 0.5}, 0.1))

@@ -10,32 +10,32 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// Certificate collects what full passes over the data prove about min F, for an affine scorer.
+// Certificate collects the bounds on min F that full passes over the data prove, for an affine scorer.
 //
-// The marginals u_i of a pass, whatever their smoothing, are feasible for the dual of F, and give the lower bound
+// The marginals u_i of a pass, whatever their smoothing, are feasible for the dual of F. They give the lower bound
 //
 //	D(u) = a + min_w {⟨g,w⟩ + (λ/2)‖w−c‖²} + constant = a + ⟨g,c⟩ − ‖g‖²/(2λ) + constant
 //
 // with the pass's linear part a and gradient g (see FullPass). Both are linear in u (the entropy of a log-sum-exp loss is
-// concave, which helps), so every convex combination Σ q_k (a_k, g_k) of passes bounds min F too. The certificate keeps a
-// bundle of passes and reports the largest bound over all q: the dual of the one-slack cutting-plane problem (Joachims,
-// Finley and Yu 2009), at the cost of one vector of the size of the weights a pass kept.
+// concave, which only helps), so every convex combination Σ q_k (a_k, g_k) of passes bounds min F too. The certificate keeps a
+// bundle of passes and reports the largest bound over all q. That is the dual of the one-slack cutting-plane problem
+// (Joachims, Finley and Yu 2009). It costs one vector as large as the weights per pass kept.
 //
 // The zero value is ready for use.
 type Certificate struct {
 	value []float64   // a_k + ⟨g_k,c⟩ + constant
-	slack []float64   // what rounding may have added to that (FullPass.Rounded)
+	slack []float64   // allowance for rounding in that (FullPass.Rounded)
 	grads [][]float32 // g_k
 	gram  [][]float64 // ⟨g_j,g_k⟩
 	mix   []float64   // q, the best combination
 
 	primal  float64   // least F seen
 	at      []float32 // its weights; empty before the first
-	dual    float64   // largest D seen, less
-	rounded float64   // what rounding may have added to it
+	dual    float64   // largest D seen, minus
+	rounded float64   // the allowance for rounding in it
 }
 
-// The bundle's size: 16, but for so many weights that it would take more floats than bundleFloats; 2 at least.
+// The bundle holds 16 passes, or fewer (at least 2) if 16 would take more than bundleFloats floats.
 const (
 	bundlePieces = 16
 	bundleFloats = 4 << 20
@@ -49,10 +49,10 @@ func (c *Certificate) Primal() float64 {
 	return c.primal
 }
 
-// Weights returns the weights of the least F(w) seen, or none. They are not to be changed.
+// Weights returns the weights of the least F(w) seen, or none. The caller must not change them.
 func (c *Certificate) Weights() []float32 { return c.at }
 
-// Dual returns the largest lower bound on min F seen, less what rounding may have added to it; NaN where there is none, as
+// Dual returns the largest lower bound on min F seen, minus the allowance for rounding. It is NaN if there is no bound, as
 // with λ = 0.
 func (c *Certificate) Dual() float64 {
 	if len(c.mix) == 0 {
@@ -61,7 +61,7 @@ func (c *Certificate) Dual() float64 {
 	return c.dual
 }
 
-// Record takes up a full pass at w: its primal value and, if the objective is convex, its lower bound.
+// Record adds a full pass at w: its primal value and, if the objective is convex, its lower bound.
 func (c *Certificate) Record(e *engine.Engine, w []float32, pass *engine.FullPass) {
 	c.RecordPrimal(w, pass.Primal)
 	if !e.Partial() {
@@ -69,13 +69,13 @@ func (c *Certificate) Record(e *engine.Engine, w []float32, pass *engine.FullPas
 	}
 }
 
-// Show shows in s what is certified.
+// Show copies what is certified into s.
 func (c *Certificate) Show(s *State) {
 	copy(s.W, c.Weights())
 	s.Primal, s.Dual, s.Rounding, s.Estimate = c.Primal(), c.Dual(), c.rounded, math.NaN()
 }
 
-// RecordPrimal takes up a value F(w).
+// RecordPrimal adds a value F(w).
 func (c *Certificate) RecordPrimal(w []float32, primal float64) {
 	if len(c.at) == 0 || primal < c.primal {
 		c.primal = primal
@@ -83,7 +83,7 @@ func (c *Certificate) RecordPrimal(w []float32, primal float64) {
 	}
 }
 
-// RecordDual takes up a dual point; with λ = 0 it proves nothing.
+// RecordDual adds a dual point. With λ = 0 it proves nothing.
 func (c *Certificate) RecordDual(e *engine.Engine, u engine.Recomposed) {
 	if e.Lambda <= 0 {
 		return
@@ -98,8 +98,8 @@ func (c *Certificate) RecordDual(e *engine.Engine, u engine.Recomposed) {
 	c.maximise(e)
 }
 
-// place returns a place in the bundle for one more piece. Where it is full and every piece has weight, the two least used
-// are merged in their proportion, so that the bound does not fall but for the rounding of their merged gradients.
+// place returns a free slot in the bundle. If the bundle is full and every piece has weight, it merges the two least used in
+// proportion to their weights, so that the bound falls only by the rounding of the merged gradient.
 func (c *Certificate) place(e *engine.Engine, dim int) int {
 	n := len(c.mix)
 	if n < bundlePieces && n < max(2, bundleFloats/max(1, dim)) {
@@ -137,7 +137,7 @@ func (c *Certificate) place(e *engine.Engine, dim int) int {
 	return i
 }
 
-// relate computes the inner products of piece k with all.
+// relate computes the inner products of piece k with all pieces.
 func (c *Certificate) relate(k int) {
 	for j, h := range c.grads {
 		if len(h) == 0 {
@@ -148,8 +148,8 @@ func (c *Certificate) relate(k int) {
 	}
 }
 
-// maximise raises D(q) = ⟨q,value⟩ − qᵀGq/(2λ) over the simplex by moving weight between the two pieces that gain most by
-// it (sequential minimal optimisation, Platt 1998), from the present q. Any q bounds min F: it may stop anywhere.
+// maximise raises D(q) = ⟨q,value⟩ − qᵀGq/(2λ) over the simplex, from the current q, by moving weight between the two pieces
+// that gain most from it (sequential minimal optimisation, Platt 1998). Every q bounds min F, so it may stop at any point.
 func (c *Certificate) maximise(e *engine.Engine) {
 	n, λ := len(c.mix), e.Lambda
 	slope := make([]float64, n) // ∇D
@@ -186,7 +186,7 @@ func (c *Certificate) maximise(e *engine.Engine) {
 			slope[j] -= move * (c.gram[j][up] - c.gram[j][down]) / λ
 		}
 	}
-	total := floats.Sum(c.mix) // 1 but for rounding
+	total := floats.Sum(c.mix) // 1 up to rounding
 	linear, slack := 0.0, 0.0
 	for j := range c.mix {
 		c.mix[j] /= total

@@ -13,8 +13,8 @@ import (
 	"github.com/dsp-go/dsp/train/traintest"
 )
 
-// Whatever pieces the bundle is given, its bound is at least each piece's and never falls, and its best mixture has no
-// better one between any two of its pieces.
+// Whatever pieces the bundle is given, its bound is at least each piece's and never falls. No better mixture exists between any
+// two of its pieces.
 func TestBundle(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		dim := rapid.SampledFrom([]int{1, 2, 5, 40}).Draw(t, "dim")
@@ -41,7 +41,7 @@ func TestBundle(t *testing.T) {
 				t.Fatalf("bound %g, the mixtures were worth %g at most", c.Dual(), best)
 			}
 
-			// The mixture's value from its parts, and of mixtures near by.
+			// The mixture's value computed from its parts, and the values of nearby mixtures.
 			value := func(q []float64) float64 {
 				sum, v := make([]float32, dim), 0.0
 				for k, x := range q {
@@ -68,7 +68,7 @@ func TestBundle(t *testing.T) {
 	})
 }
 
-// The bundle gives up pieces rather than take memory without end.
+// The bundle drops pieces rather than grow without limit.
 func TestBundleOfManyWeights(t *testing.T) {
 	e := &engine.Engine{Objective: &engine.Objective{Lambda: 1}}
 	var c train.Certificate
@@ -82,7 +82,7 @@ func TestBundleOfManyWeights(t *testing.T) {
 	}
 }
 
-// mixed returns what the bundle's mixture is worth, with no allowance taken off and whatever was seen before.
+// mixed returns the value of the bundle's mixture, without any allowance and ignoring earlier values.
 func mixed(c *train.Certificate, o *engine.Objective) float64 {
 	d := 0.0
 	mix, value, gram, _, _ := c.Bundle()
@@ -95,7 +95,7 @@ func mixed(c *train.Certificate, o *engine.Objective) float64 {
 	return d
 }
 
-// With one example a chain's mixture of two opposite answers is worth more than either.
+// With one example, a chain's mixture of two opposite answers has a better value than either.
 func TestBundleMixes(t *testing.T) {
 	e := &engine.Engine{Objective: &engine.Objective{Lambda: 2}}
 	var c train.Certificate

@@ -22,38 +22,38 @@ const (
 	checkpointVersion = "2"
 )
 
-// The keys of the metadata.
+// Metadata keys.
 const (
 	versionKey     = "checkpoint_version"
 	methodKey      = "method"
 	lastKey        = "last" // books.Last
 	bestKey        = "best" // books.Best
-	identityPrefix = "run." // and what says which run a checkpoint is of
+	identityPrefix = "run." // prefix of the identity, which tells runs apart
 )
 
-// Checkpoint keeps the state of a run at its last pass boundary, in memory and, now and then, in one file of a folder.
-// The file is replaced whole: whenever the program dies, the last one written is there and good.
+// Checkpoint keeps the state of a run at its last pass boundary in memory, and from time to time writes it to a file in a
+// folder. The file is replaced atomically: whenever the program dies, the last version written is intact.
 //
-// It holds State, what the method archives, and the loop's own books. Its metadata say which run it is of: the settings
-// and data that decide the weights.
+// It holds State, the method's archived state and the loop's books. Its metadata identify the run: the settings and data that
+// determine the weights.
 type Checkpoint struct {
 	dir      string
-	file     *safetensors.File // at the boundary
+	file     *safetensors.File // the state at the boundary
 	identity map[string]string
 	books    books
-	saved    bool // the folder holds this very state
+	saved    bool // the folder already holds this state
 	throttle throttle
 }
 
-// books are what the loop remembers from pass to pass.
+// books are the loop's records from pass to pass.
 type books struct {
 	Last  record.Record // of the last pass
-	Best  record.Record // of the pass with the lowest error on development data; the last pass without such data
+	Best  record.Record // of the pass with the lowest development error; of the last pass without development data
 	BestW []float32     // its weights; nil without development data
 }
 
-// NewCheckpoint returns a checkpoint for a new run, in a folder that is made if need be; a checkpoint of an earlier run
-// there is removed. Identity names the settings and data that decide the weights, so that no other run can resume. A
+// NewCheckpoint returns a checkpoint for a new run. It creates the folder if necessary and removes the checkpoint of an
+// earlier run. Identity names the settings and data that determine the weights, so that no other run can resume from it. A
 // folder that cannot be written is bad input.
 func NewCheckpoint(dir string, identity map[string]string) (*Checkpoint, error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
@@ -73,8 +73,8 @@ func NewCheckpoint(dir string, identity map[string]string) (*Checkpoint, error) 
 	return &Checkpoint{dir: dir, identity: identity}, nil
 }
 
-// OpenCheckpoint reads the checkpoint in a folder, for a run with the given identity to resume from. It is bad input if
-// there is none (fs.ErrNotExist), if it is damaged or of another version, or if its run has another identity.
+// OpenCheckpoint reads the checkpoint in a folder so that a run with the given identity can resume from it. It is bad input if
+// the checkpoint is missing (fs.ErrNotExist), damaged or of another version, or if its run has another identity.
 func OpenCheckpoint(dir string, identity map[string]string) (*Checkpoint, error) {
 	path := filepath.Join(dir, checkpointFile)
 	f, err := safetensors.Read(path)
@@ -96,7 +96,7 @@ func OpenCheckpoint(dir string, identity map[string]string) (*Checkpoint, error)
 	return c, nil
 }
 
-// differences lists what is not the same in the metadata of a checkpoint and the identity of a run.
+// differences lists the differences between a checkpoint's metadata and a run's identity.
 func differences(metadata, identity map[string]string) []string {
 	was := map[string]string{}
 	for k, v := range metadata {
@@ -122,13 +122,13 @@ func differences(metadata, identity map[string]string) []string {
 	return list
 }
 
-// Pass returns the pass after which the checkpoint was taken, 0 if there is none yet.
+// Pass returns the pass after which the checkpoint was taken, or 0 before the first.
 func (c *Checkpoint) Pass() int { return c.books.Last.Pass }
 
 // Resumes reports whether the checkpoint was opened to resume from.
 func (c *Checkpoint) Resumes() bool { return c.file != nil }
 
-// take makes the present, a pass boundary, the checkpoint's state.
+// take copies the current state, at a pass boundary, into the checkpoint.
 func (c *Checkpoint) take(m Method, s *State, b *books) error {
 	shot := &snapshot{new: map[string]safetensors.Tensor{}}
 	if c.file != nil {
@@ -163,7 +163,7 @@ func (c *Checkpoint) restore(m Method, s *State, b *books) error {
 	return nil
 }
 
-// visit shows an archive everything that a checkpoint holds, each part under its own prefix.
+// visit passes everything in a checkpoint to an archive, each part under its own prefix.
 func visit(prefix *string, a engine.Archive, m Method, s *State, bestW *[]float32) {
 	*prefix = "state."
 	s.archive(a)
@@ -173,7 +173,7 @@ func visit(prefix *string, a engine.Archive, m Method, s *State, bestW *[]float3
 	m.Archive(a)
 }
 
-// save writes the state to the folder unless it is there already.
+// save writes the state to the folder unless it is already there.
 func (c *Checkpoint) save() error {
 	if c.file == nil || c.saved {
 		return nil
@@ -208,7 +208,7 @@ func (c *Checkpoint) describe() error {
 	return nil
 }
 
-// saveNowAndThen saves if that has not taken more than its share of the time.
+// saveNowAndThen saves the state unless saving has already taken its share of the time.
 func (c *Checkpoint) saveNowAndThen() error {
 	if !c.throttle.due() {
 		return nil

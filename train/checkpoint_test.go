@@ -25,8 +25,8 @@ import (
 	"github.com/dsp-go/dsp/train/traintest"
 )
 
-// Every method in the house, stopped after any pass and resumed, gives the weights and records of a run without a stop, on
-// dense inputs and on sparse ones.
+// Every method, stopped after any pass and resumed, gives the weights and records of an uninterrupted run, on dense and on
+// sparse inputs.
 func TestResumeGivesTheSameBits(t *testing.T) {
 	t.Run("dense", func(t *testing.T) { resumeGivesTheSameBits(t, traintest.LoopProblem) })
 	t.Run("sparse", func(t *testing.T) {
@@ -62,7 +62,7 @@ func resumeGivesTheSameBits(t *testing.T, problem func() (*train.Problem, *train
 			run := func(to int, c *train.Checkpoint) (*train.Result, []record.Record) {
 				p, s := problem()
 				m := method()
-				if m.Name() == "lbfgs" || m.Name() == "sdca" { // a smooth loss is theirs
+				if m.Name() == "lbfgs" || m.Name() == "sdca" { // these require a smooth loss
 					p.Loss = engine.CRF
 				}
 				if strings.HasSuffix(name, "partial labels") {
@@ -110,7 +110,7 @@ func asJSON(t *testing.T, x any) string {
 
 const killVariable = "DSP_TEST_KILL_FOLDER"
 
-// TestMain runs a training run instead of the tests when TestKill asks for one.
+// TestMain runs a training run instead of the tests if TestKill asks for one.
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(killVariable); dir != "" {
 		if err := trainInFolder(dir); err != nil {
@@ -122,7 +122,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// trainInFolder trains or resumes in a folder, slowly enough to be killed, and tells standard output its passes.
+// trainInFolder trains or resumes in a folder, slowly enough to be killed, and prints its passes to standard output.
 func trainInFolder(dir string) error {
 	identity := map[string]string{"seed": "3"}
 	folder := filepath.Join(dir, "checkpoint")
@@ -154,14 +154,14 @@ func trainInFolder(dir string) error {
 
 const killPasses = 40
 
-// Killed (-9) again and again at random moments and resumed each time, a run ends with the bits and the metrics of one
-// that was left alone.
+// A run that is killed (-9) at random moments and resumed, again and again, ends with the bits and the metrics of an
+// undisturbed run.
 func TestKill(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	// run lets a process train until so many passes have begun, then kills it; it reports whether it ended by itself.
+	// run lets a process train until the given number of passes have begun and then kills it. It reports whether it ended by itself.
 	run := func(dir string, passes int) bool {
 		cmd := exec.Command(self)
 		cmd.Env = append(os.Environ(), killVariable+"="+dir)
@@ -180,7 +180,7 @@ func TestKill(t *testing.T) {
 		}
 		time.Sleep(time.Duration(rand.IntN(2000)) * time.Microsecond)
 		if passes < killPasses {
-			_ = cmd.Process.Kill() // it may just have ended
+			_ = cmd.Process.Kill() // it may have just ended
 		}
 		for lines.Scan() {
 		}
@@ -211,7 +211,7 @@ func TestKill(t *testing.T) {
 	}
 }
 
-// readTimeless reads a file of a run, seconds left out.
+// readTimeless reads a file of a run without the seconds.
 func readTimeless(t *testing.T, dir, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(dir, name))
@@ -233,7 +233,7 @@ func readTimeless(t *testing.T, dir, name string) string {
 	return asJSON(t, records)
 }
 
-// A checkpoint that is not the run's own is refused, with the reason.
+// A checkpoint of another run is rejected with the reason.
 func TestResumeRefuses(t *testing.T) {
 	dir := t.TempDir()
 	p, s := traintest.LoopProblem()
@@ -301,7 +301,7 @@ func TestResumeRefuses(t *testing.T) {
 	check("cut short", resume(&methods.SGD{}, len(s.W)), "cut short")
 }
 
-// A new run takes the place of an old one's checkpoint.
+// A new run replaces an old run's checkpoint.
 func TestNewRunRemovesOldCheckpoint(t *testing.T) {
 	dir := t.TempDir()
 	p, s := traintest.LoopProblem()
@@ -314,7 +314,7 @@ func TestNewRunRemovesOldCheckpoint(t *testing.T) {
 	}
 }
 
-// The early stop and the best weights survive a stop and a resume.
+// Early stopping and the best weights survive a stop and a resume.
 func TestResumeKeepsTheBooks(t *testing.T) {
 	dir := t.TempDir()
 	p, s := traintest.LoopProblem()
@@ -375,7 +375,7 @@ func TestFingerprint(t *testing.T) {
 	}
 }
 
-// large is a method with a lot to archive.
+// large is a method with a large archive.
 type large struct {
 	methods.SGD
 	w []float32
@@ -383,7 +383,7 @@ type large struct {
 
 func (m *large) Archive(a engine.Archive) { a.Floats("w", &m.w) }
 
-// BenchmarkCheckpoint measures what a pass boundary costs: the copy, and the write that happens now and then.
+// BenchmarkCheckpoint measures the cost of a pass boundary: the copy, and the occasional write.
 func BenchmarkCheckpoint(b *testing.B) {
 	m := &large{w: make([]float32, 1<<22)}
 	s := &train.State{W: make([]float32, 1<<22)}
@@ -409,7 +409,7 @@ func BenchmarkCheckpoint(b *testing.B) {
 	})
 }
 
-// BenchmarkRun compares runs with and without checkpoints: a run is to lose no more than 2 % to them.
+// BenchmarkRun compares runs with and without checkpoints. Checkpoints may cost at most 2 % of the time.
 func BenchmarkRun(b *testing.B) {
 	for _, kept := range []bool{false, true} {
 		b.Run(map[bool]string{false: "without", true: "with checkpoints"}[kept], func(b *testing.B) {

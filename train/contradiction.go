@@ -2,13 +2,13 @@ package train
 
 import "fmt"
 
-// InconsistentError says that an objective value lies below a lower bound on all of them, by more than rounding explains: an
-// error of the program, or of a scorer or an oracle given to it.
+// InconsistentError reports that an objective value lies below a lower bound on the objective, by more than rounding explains.
+// The cause is a bug in the program, or in a scorer or an oracle given to it.
 type InconsistentError struct {
 	Method    string
 	Pass      int
 	Primal    float64
-	Dual      float64 // before the allowance was taken off
+	Dual      float64 // before subtracting the allowance
 	Allowance float64
 }
 
@@ -17,7 +17,7 @@ func (e *InconsistentError) Error() string {
 		"Rounding explains a difference of %.2g; this one is a fault of the program", e.Pass, e.Method, e.Primal, e.Dual, e.Allowance)
 }
 
-// Check returns an InconsistentError where the state of a method of that name contradicts itself.
+// Check returns an InconsistentError if the state of the named method contradicts itself.
 func (s *State) Check(method string) error {
 	if !(s.Primal < s.Dual) { // or either is NaN
 		return nil

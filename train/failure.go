@@ -10,14 +10,14 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// DivergedError says that training left the finite numbers.
+// DivergedError reports that a number of the training run became NaN or infinite.
 type DivergedError struct {
-	Pass       int     // the pass in which it did
-	Where      string  // the example where it was first seen, if that is known
-	What       string  // what is not finite
+	Pass       int     // the pass in which it happened
+	Where      string  // the example that showed it first, if known
+	What       string  // the quantity that is not finite
 	Checkpoint string  // folder of the last good checkpoint; empty if there is none
 	Good       int     // the pass of that checkpoint
-	Step       float64 // γ; 0 if it is not known
+	Step       float64 // γ; 0 if unknown
 }
 
 func (e *DivergedError) Error() string {
@@ -35,7 +35,7 @@ func (e *DivergedError) Error() string {
 	return b.String()
 }
 
-// failed turns an error of the method or of an evaluation into what the run ends with, and saves the last boundary.
+// failed turns an error of the method or of an evaluation into the error of the run, and saves the last boundary.
 func (l *loop) failed(ctx context.Context, err error) error {
 	var nonFinite *engine.NonFiniteError
 	switch {
@@ -60,19 +60,19 @@ func (l *loop) diverged(where, what string) error {
 	return e
 }
 
-// resumableError is what ends a run that can go on from its checkpoint.
+// resumableError ends a run that can resume from its checkpoint.
 type resumableError struct{ err error }
 
 func (e *resumableError) Error() string { return e.err.Error() }
 func (e *resumableError) Unwrap() error { return e.err }
 
-// Resumable reports whether the run that ended with an error can go on from its checkpoint.
+// Resumable reports whether a run that ended with this error can resume from its checkpoint.
 func Resumable(err error) bool {
 	var r *resumableError
 	return errors.As(err, &r)
 }
 
-// deviceFailed says of an error on a device when it was and where to go on from.
+// deviceFailed adds to an error on a device the pass in which it happened and the pass to resume from.
 func (l *loop) deviceFailed(err error) error {
 	done, good := l.books.Last.Pass, l.saved()
 	if good == 0 {
@@ -92,7 +92,7 @@ func (l *loop) interrupted() error {
 	return &resumableError{fmt.Errorf("%w in pass %d; the checkpoint in %s is of pass %d", ErrInterrupted, done+1, l.Checkpoint.dir, l.saved())}
 }
 
-// saved returns the pass that the checkpoint is of, 0 where there is none.
+// saved returns the pass of the saved checkpoint, or 0 without one.
 func (l *loop) saved() int {
 	if l.Checkpoint == nil {
 		return 0

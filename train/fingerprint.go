@@ -10,8 +10,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Fingerprint returns a short text that is the same for data sets that train alike: same inputs, labels and weights,
-// wherever they were read from. The columns of a text file count only through the inputs made of them.
+// Fingerprint returns a short text that is equal for data sets that train alike: the same inputs, labels and weights,
+// regardless of their source. The columns of a text file count only through the inputs computed from them.
 func Fingerprint(d *structured.Dataset) string {
 	h := sha256.New()
 	add(h, d.Offsets)
@@ -60,7 +60,7 @@ func add[E int | int32 | float32 | float64](h hash.Hash, x []E) {
 				buf = binary.LittleEndian.AppendUint64(buf, uint64(v))
 			}
 		} else {
-			buf, _ = binary.Append(buf, binary.LittleEndian, piece) // of fixed size: no error
+			buf, _ = binary.Append(buf, binary.LittleEndian, piece) // cannot fail: the size is fixed
 		}
 		h.Write(buf)
 	}

@@ -12,42 +12,42 @@ import (
 	"github.com/dsp-go/dsp/train/record"
 )
 
-// Trainer runs a method on a problem, pass by pass, and shows what happens to recorders.
+// Trainer runs a method on a problem pass by pass and reports to recorders.
 type Trainer struct {
 	Problem *Problem
 	Method  Method
 
-	Passes   int     // stop after so many
-	Gap      float64 // stop at a certified relative gap (F − dual)/|F| of at most this; 0 does not
-	Patience int     // stop after so many passes without a lower error on development data; 0 does not
+	Passes   int     // stop after this many passes
+	Gap      float64 // stop at a certified relative gap (F − dual)/|F| of at most this; 0: never
+	Patience int     // stop after this many passes without a lower development error; 0: never
 
-	// Evaluate measures weights on development and test data; either may be nil. A nil Evaluate measures nothing.
+	// Evaluate measures weights on development and test data; either result may be nil. A nil Evaluate measures nothing.
 	Evaluate func(ctx context.Context, w []float32) (dev, test *structured.Metrics, err error)
 
 	Recorders  []record.Recorder // Run closes them
-	Checkpoint *Checkpoint       // nil keeps none
+	Checkpoint *Checkpoint       // nil: no checkpoints
 }
 
 // Result is the outcome of a run.
 type Result struct {
 	Last   record.Record
 	W      []float32     // weights after the last pass
-	Best   record.Record // of the pass with the lowest error on development data (Record.DevError); else Last
+	Best   record.Record // the pass with the lowest development error (Record.DevError); otherwise Last
 	BestW  []float32     // its weights
 	Reason string        // why the run ended
 }
 
-// ErrInterrupted says that the context ended a run; what came before the unfinished pass is in the result and, where
-// there is one, in the checkpoint.
+// ErrInterrupted reports that the context ended a run. The result, and the checkpoint if there is one, hold everything
+// before the unfinished pass.
 var ErrInterrupted = errors.New("interrupted")
 
-// Run trains from s.W, or from where the checkpoint was, until one of the trainer's limits. Seconds, of all runs since
-// the first, count the method alone.
+// Run trains from s.W, or from the checkpoint, until it reaches one of the trainer's limits. Seconds count only the time in
+// the method, over all runs since the first.
 //
-// When ctx ends, Run saves the last pass boundary and returns ErrInterrupted with a result: only the unfinished pass is
-// lost, or with memories on a device the passes since a checkpoint was last due (throttle), and made again with the same bits on
-// resuming. Potentials or objectives that are not finite end the run with a
-// DivergedError. After any error the folder holds the last good checkpoint.
+// When ctx ends, Run saves the last pass boundary and returns ErrInterrupted with a result. Only the unfinished pass is lost.
+// With memories on a device, the passes since a checkpoint was last due are lost too (throttle). A resumed run repeats them
+// with the same bits. Potentials or objectives that are not finite end the run with a DivergedError. After any error the
+// folder holds the last good checkpoint.
 func (t *Trainer) Run(ctx context.Context, s *State) (result *Result, err error) {
 	defer func() {
 		for _, r := range t.Recorders {
@@ -85,14 +85,14 @@ func (l *loop) end(ctx context.Context) error {
 	return l.Checkpoint.save()
 }
 
-// loop is a Trainer at work.
+// loop is a Trainer's run in progress.
 type loop struct {
 	*Trainer
 	s     *State
 	books books
 	w     []float32 // weights at the last pass boundary
 
-	behind bool // the checkpoint is of an earlier one
+	behind bool // the checkpoint is older than the last boundary
 }
 
 func (l *loop) start(ctx context.Context) error {
@@ -102,7 +102,7 @@ func (l *loop) start(ctx context.Context) error {
 			return err
 		}
 	} else {
-		s, nan := l.s, math.NaN() // until the method says otherwise
+		s, nan := l.s, math.NaN() // unless the method sets them
 		s.Primal, s.Dual, s.Estimate, s.Smoothed, s.Exact, s.ProxGradient, s.InnerGap = nan, nan, nan, nan, nan, nan, nan
 		if err := l.boundary(); err != nil {
 			return err
@@ -121,8 +121,8 @@ func (l *loop) start(ctx context.Context) error {
 	return l.boundary()
 }
 
-// boundary keeps the present state, between two passes, as the one to fall back to. Where a method remembers on a device, which
-// has to be copied, it does so only when a checkpoint is due to be written.
+// boundary keeps the current state, between two passes, as the one to fall back to. If the method's memory is on a device and
+// must be copied, it does so only when a checkpoint is due.
 func (l *loop) boundary() error {
 	l.w = append(l.w[:0], l.s.W...)
 	if _, ok := l.Method.(MemoryKeeper); ok && l.Problem.OnDevice() && l.Checkpoint != nil && !l.Checkpoint.throttle.due() {
@@ -132,7 +132,7 @@ func (l *loop) boundary() error {
 	return l.take()
 }
 
-// take makes the present state the checkpoint's.
+// take copies the current state into the checkpoint.
 func (l *loop) take() error {
 	if l.Checkpoint == nil {
 		return nil
@@ -146,7 +146,7 @@ func (l *loop) take() error {
 	return l.Checkpoint.take(l.Method, l.s, &l.books)
 }
 
-// reason says why the run is over; it is empty while it is not.
+// reason says why the run has ended; it is empty while the run continues.
 func (l *loop) reason() string {
 	last := l.books.Last
 	switch {
@@ -167,7 +167,7 @@ func (l *loop) pass(ctx context.Context) error {
 	if err := l.Method.Pass(ctx, l.Problem, l.s); err != nil {
 		return l.failed(ctx, err)
 	}
-	// A pass that is done is not given up for an interrupt.
+	// An interrupt does not discard a finished pass.
 	if err := l.certify(context.WithoutCancel(ctx)); err != nil {
 		return l.failed(ctx, err)
 	}
@@ -192,8 +192,8 @@ func (l *loop) pass(ctx context.Context) error {
 	return nil
 }
 
-// certify has the method recompose a dual that it estimates where the run may end by it, or ends anyway, and checks what is
-// certified.
+// certify asks the method to recompose an estimated dual if the estimate could end the run or the run ends anyway. It then
+// checks the certificate.
 func (l *loop) certify(ctx context.Context) error {
 	s := l.s
 	reached := l.Gap > 0 && s.EstimatedGap() <= l.Gap*math.Abs(s.Primal)
@@ -205,11 +205,11 @@ func (l *loop) certify(ctx context.Context) error {
 	return s.Check(l.Method.Name())
 }
 
-// observe measures the present weights.
+// observe measures the current weights.
 func (l *loop) observe(ctx context.Context) (record.Record, error) {
 	s := l.s
 	objective := s.Primal
-	if math.IsNaN(objective) { // not computed by the method; or NaN, and this finds the example
+	if math.IsNaN(objective) { // the method did not compute it, or it is NaN and this finds the example
 		var err error
 		if objective, err = l.Problem.Value(ctx, s.W); err != nil {
 			return record.Record{}, err

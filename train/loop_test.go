@@ -30,7 +30,7 @@ func devError(errors ...float64) func(context.Context, []float32) (*structured.M
 	}
 }
 
-// script is a method that does what a test says in a pass, and else runs SGD.
+// script is a method whose passes a test can override; otherwise it runs SGD.
 type script struct {
 	methods.SGD
 	pass func(ctx context.Context, s *train.State) error
@@ -88,7 +88,7 @@ func TestRunStops(t *testing.T) {
 	}
 }
 
-// Evaluation and recording do not count as training time.
+// Evaluation and recording do not count towards training time.
 func TestSecondsAreTrainingOnly(t *testing.T) {
 	p, s := traintest.LoopProblem()
 	tr := train.Trainer{Problem: p, Method: &methods.SGD{Rate: 0.1}, Passes: 3}
@@ -124,7 +124,7 @@ func openCheckpoint(t *testing.T, dir string) *train.Checkpoint {
 	return c
 }
 
-// An interrupt in the middle of a pass saves the state before it; resuming gives the bits of a run without interrupt.
+// An interrupt in the middle of a pass saves the state before the pass. Resuming gives the bits of an uninterrupted run.
 func TestInterrupt(t *testing.T) {
 	straight := func() *train.Result {
 		p, s := traintest.LoopProblem()
@@ -196,7 +196,7 @@ func TestDivergence(t *testing.T) {
 	}
 }
 
-// failing is a recorder that fails when it should.
+// failing is a recorder that fails on request.
 type failing struct{ record, close error }
 
 func (f *failing) Record(record.Record) error { return f.record }
@@ -213,7 +213,7 @@ func TestRecorderFailure(t *testing.T) {
 	}
 }
 
-// What cannot be written is told before training, as bad input.
+// Output that cannot be written is reported before training, as bad input.
 func TestUnwritable(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o666); err != nil {

@@ -5,15 +5,15 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// LowerBound is the best lower bound on min F of a method that keeps a dual point in memory: the largest D that was recomposed
-// from that, less what rounding may have added to it.
+// LowerBound is the best lower bound on min F of a method that keeps a dual point in memory: the largest D recomposed from the
+// memory, minus an allowance for rounding.
 type LowerBound struct {
 	Value   float64 // the bound
-	Rounded float64 // what was taken off
-	Pass    int     // after which something was recomposed last
+	Rounded float64 // the allowance subtracted
+	Pass    int     // the pass after the last recomposition
 }
 
-// Record takes up what was recomposed after a pass, whose dual value has an entropy, too.
+// Record records a point recomposed after a pass. The dual value includes an entropy.
 func (b *LowerBound) Record(p *Problem, u engine.Recomposed, entropy float64, pass int) {
 	b.Pass = pass
 	square := vec.Norm2(u.Grad) / p.Lambda
@@ -23,12 +23,12 @@ func (b *LowerBound) Record(p *Problem, u engine.Recomposed, entropy float64, pa
 	}
 }
 
-// Show shows the bound, and the method's estimate of the dual since it was taken.
+// Show shows the bound in s, and the method's estimate of the dual since the bound was computed.
 func (b *LowerBound) Show(s *State, estimate float64) {
 	s.Dual, s.Rounding, s.Estimate = b.Value, b.Rounded, estimate
 }
 
-// Archive saves or restores the bound, but for Pass.
+// Archive saves or restores the bound, but not Pass.
 func (b *LowerBound) Archive(a engine.Archive) {
 	a.Number("bound", &b.Value)
 	a.Number("bound.rounding", &b.Rounded)

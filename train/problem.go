@@ -7,12 +7,12 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// Problem is what a method gets to work on: an objective behind its engine, the smoothing to use, and randomness that
-// depends only on the seed and the pass, so that a run can resume at any pass.
+// Problem is the input of a method: an objective with its engine, the smoothing, and randomness that depends only on the seed
+// and the pass, so that a run can resume at any pass.
 type Problem struct {
 	*engine.Engine
-	Smoothing oracles.Smoothing // of the hinge's max; Mu = 0 leaves the choice to the method
-	Batch     int               // examples a step; 0 leaves the choice to the method
+	Smoothing oracles.Smoothing // of the hinge's max; with Mu = 0 the method chooses μ
+	Batch     int               // examples per step; 0 lets the method choose
 	Seed      uint64
 }
 
@@ -21,5 +21,5 @@ func (p *Problem) Rand(pass int) *rand.Rand {
 	return rand.New(rand.NewPCG(p.Seed, uint64(pass)))
 }
 
-// BatchSize returns the examples that a step takes, at most n; 1 where nothing was said.
+// BatchSize returns the number of examples per step, at most n; 1 if Batch is 0.
 func (p *Problem) BatchSize() int { return min(max(1, p.Batch), p.Len()) }

@@ -8,28 +8,28 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// Requirement is something that a method needs of the problem it is to work on.
+// Requirement is a property of the problem that a method needs.
 type Requirement int
 
 // The requirements.
 const (
 	AffineScores    Requirement = iota // scores that are linear in the weights
-	KnownLabels                        // gold labels without sets
+	KnownLabels                        // gold labels that are fully known
 	HingeLoss                          // the hinge
 	SmoothLoss                         // a loss that is a log-partition function
-	SmoothedMax                        // a smoothing of the hinge's max, whose μ the method may choose
-	SmoothObjective                    // a smooth loss, or the hinge smoothed by a given μ
-	Regulariser                        // λ above 0
+	SmoothedMax                        // a smoothing of the hinge's max; the method may choose μ
+	SmoothObjective                    // a smooth loss, or the hinge smoothed with a given μ
+	Regulariser                        // λ > 0
 	Linearisation                      // a network that offers its linearisation
 	HostPotentials                     // an engine whose potentials are on the host
 	SparseScores                       // a scorer that is linear in sparse inputs
 )
 
-// RequirementError says that a method cannot work on a problem. It comes as bad input.
+// RequirementError reports that a method cannot solve a problem. It is wrapped as bad input.
 type RequirementError struct {
 	Method string
 	Needs  Requirement
-	Text   string // what is needed, and why if that is not plain: what follows the method's name in a sentence
+	Text   string // what is needed, and why if that is not obvious; it follows the method's name in a sentence
 }
 
 func (e *RequirementError) Error() string { return e.Method + " " + e.Text }
@@ -39,7 +39,7 @@ func Refuse(method string, needs Requirement, format string, args ...any) error 
 	return structured.BadInput("%w", &RequirementError{Method: method, Needs: needs, Text: fmt.Sprintf(format, args...)})
 }
 
-// CheckConvex refuses a convex method for a scorer that is not affine in its weights.
+// CheckConvex rejects a convex method for a scorer that is not affine in its weights.
 func CheckConvex(method string, scorer nets.Scorer) error {
 	if scorer.Affine() {
 		return nil
@@ -47,7 +47,7 @@ func CheckConvex(method string, scorer nets.Scorer) error {
 	return Refuse(method, AffineScores, "needs scores that are linear in the weights; those of this net are not")
 }
 
-// CheckLabels refuses a method that needs the objective to be convex, where labels known in part keep it from that.
+// CheckLabels rejects a method that needs a convex objective if partial labels make it nonconvex.
 func CheckLabels(method string, o *engine.Objective) error {
 	if !o.Partial() {
 		return nil
@@ -55,7 +55,7 @@ func CheckLabels(method string, o *engine.Objective) error {
 	return Refuse(method, KnownLabels, "needs to know all gold labels: where they are sets, as in %s, the objective is not convex", o.Data.Name)
 }
 
-// CheckRegulariser refuses an objective without a regulariser for a dual method.
+// CheckRegulariser rejects a dual method for an objective without a regulariser.
 func CheckRegulariser(method string, o *engine.Objective) error {
 	if o.Lambda > 0 {
 		return nil
@@ -63,15 +63,15 @@ func CheckRegulariser(method string, o *engine.Objective) error {
 	return Refuse(method, Regulariser, "needs a regulariser: its weights are a multiple of 1/λ")
 }
 
-// LaneUser is a method that works in the lanes of an engine, on the potentials of single examples. An engine on a device has
-// none: what Accelerators have is steps and passes.
+// LaneUser is a method that works in the engine's lanes, on the potentials of single examples. An engine on a device has no
+// lanes: Accelerators only offer steps and passes.
 type LaneUser interface {
 	Method
-	// UsesLanes says that the method is one.
+	// UsesLanes marks the method.
 	UsesLanes()
 }
 
-// CheckAccelerated refuses a method that an engine on a device cannot serve.
+// CheckAccelerated rejects a method that cannot run on a device.
 func CheckAccelerated(m Method) error {
 	if _, ok := m.(LaneUser); !ok {
 		return nil
@@ -79,7 +79,7 @@ func CheckAccelerated(m Method) error {
 	return Refuse(m.Name(), HostPotentials, "steps from example to example on the CPU only")
 }
 
-// CheckEngine is CheckAccelerated where the problem's engine is on a device.
+// CheckEngine is CheckAccelerated if the problem's engine is on a device.
 func CheckEngine(m Method, e *engine.Engine) error {
 	if !e.OnDevice() {
 		return nil

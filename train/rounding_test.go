@@ -20,8 +20,8 @@ import (
 	"github.com/dsp-go/dsp/train/traintest"
 )
 
-// The allowance is what rounding may do: F and D by full passes in float32 differ by no more from the same numbers in
-// float64, for the marginals that the pass left in a memory; and it is not much more than rounding does.
+// The allowance covers rounding: F and D of full passes in float32 differ by no more than it from their values in float64, for
+// the marginals that the pass left in a memory. It is also not much larger than the actual rounding.
 func TestAllowance(t *testing.T) {
 	most := 0.0
 	for seed := range uint64(40) {
@@ -121,7 +121,7 @@ func doubleGap(t *testing.T, p *train.Problem, w []float32, memory *engine.Memor
 	return primal, dual
 }
 
-// Certify leaves no trace where it is not to be kept.
+// Certify without keep leaves no trace.
 func TestCertifyLeavesNoTrace(t *testing.T) {
 	for _, m := range []train.Method{&methods.BCFW{}, &methods.BCPFW{}, &sdca.SDCA{}} {
 		p := traintest.LinearProblem(30, 1, 0.05, 1)
@@ -146,7 +146,7 @@ func TestCertifyLeavesNoTrace(t *testing.T) {
 	}
 }
 
-// An objective below its bound is an error that says so, at the pass where it is seen.
+// An objective below its bound is an error, reported at the pass that finds it.
 func TestContradictionIsAnError(t *testing.T) {
 	p, s := traintest.LoopProblem()
 	m := &script{SGD: methods.SGD{Rate: 0.1}, pass: func(_ context.Context, s *train.State) error {
@@ -177,7 +177,7 @@ func (k crookedWorker) Pullback(v *structured.Marginals, grad []float32) error {
 	return k.Worker.Pullback(&wrong, grad)
 }
 
-// Certificates find out gradients that are wrong.
+// Certificates detect wrong gradients.
 func TestWrongGradientsContradict(t *testing.T) {
 	for _, m := range []train.Method{&methods.BCFW{}, &methods.BCPFW{}, &methods.SVRG{}, &methods.Casimir{}, &methods.SAGA{}} {
 		p := traintest.NoisyProblem(40, engine.Hinge, traintest.Entropy, 0.05)

@@ -9,7 +9,7 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// archive saves or restores what is common to all methods.
+// archive saves or restores the state that all methods share.
 func (s *State) archive(a engine.Archive) {
 	a.Floats("w", &s.W)
 	a.Count("passes", &s.Passes)
@@ -35,11 +35,11 @@ func (s *State) archive(a engine.Archive) {
 	s.Done = done == 1
 }
 
-// snapshot is an Archive that copies values into tensors. It reuses the memory of an old snapshot, which is lost.
+// snapshot is an Archive that copies values into tensors. It reuses the memory of an old snapshot and so destroys it.
 type snapshot struct {
-	prefix   string // before every name
+	prefix   string // of every name
 	old, new map[string]safetensors.Tensor
-	err      error // the first
+	err      error // the first error
 }
 
 // Restores implements Archive.
@@ -71,10 +71,10 @@ func keep[E safetensors.Element](s *snapshot, name string, x []E, shape ...int) 
 
 // restorer is an Archive that sets values to copies of tensors.
 type restorer struct {
-	prefix string // before every name
+	prefix string // of every name
 	file   *safetensors.File
-	read   map[string]bool // the names seen
-	err    error           // the first
+	read   map[string]bool // names read so far
+	err    error           // the first error
 }
 
 // Restores implements Archive.
@@ -105,7 +105,7 @@ func (r *restorer) Count(name string, x *int) {
 	}
 }
 
-// get copies a tensor into x; an empty one becomes nil, as slices are before they are first used.
+// get copies a tensor into x. An empty tensor becomes nil, the value of an unused slice.
 func get[E safetensors.Element](r *restorer, name string, x *[]E, shape ...int) {
 	name = r.prefix + name
 	data, err := safetensors.Values[E](r.file, name, shape...)
@@ -122,7 +122,7 @@ func get[E safetensors.Element](r *restorer, name string, x *[]E, shape ...int) 
 	}
 }
 
-// finish returns the first error; a tensor that nobody asked for is one.
+// finish returns the first error. An unread tensor is an error.
 func (r *restorer) finish() error {
 	if r.err != nil {
 		return r.err

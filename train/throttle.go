@@ -2,8 +2,8 @@ package train
 
 import "time"
 
-// throttle holds side work, such as writing checkpoints, to a share of 1/51 of the time, about 2 %: after work that took
-// t it is due again 50 t later.
+// throttle limits side work, such as writing checkpoints, to 1/51 (about 2 %) of the time: work that took t is due again after
+// 50 t.
 type throttle struct {
 	cost time.Duration
 	last time.Time // when the work last ended

@@ -12,8 +12,8 @@ import (
 	"github.com/dsp-go/dsp/train/traintest"
 )
 
-// An example of weight c is, to every method, that example c times, and one of weight zero none: n times the objective has
-// the same least value where nλ is the same.
+// Every method treats an example of weight c as c copies of the example, and ignores an example of weight zero. n times the
+// objective has the same minimum if nλ is the same.
 func TestWeightsCountExamples(t *testing.T) {
 	hinge := oracles.Smoothing{Kind: oracles.Entropy}
 	for _, c := range []struct {
@@ -22,7 +22,7 @@ func TestWeightsCountExamples(t *testing.T) {
 		loss      engine.Loss
 		smoothing oracles.Smoothing
 		passes    int
-		tolerance float64 // of methods that certify nothing, else of the gap
+		tolerance float64 // of the gap, or of F for methods without a certificate
 	}{
 		{"svrg", func() train.Method { return &methods.SVRG{} }, engine.CRF, oracles.Smoothing{}, 40, 1e-3},
 		{"svrg, hinge", func() train.Method { return &methods.SVRG{} }, engine.Hinge, hinge, 60, 2e-2},

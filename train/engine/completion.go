@@ -6,9 +6,9 @@ import (
 	"github.com/dsp-go/dsp/oracles"
 )
 
-// Complete fixes the r_i at w: it writes them to a memory, which as the Completion of an objective with e's scorer, or with
-// its linearisation at w, makes that convex. It returns what is to be added to the mean loss for it to be at w what it was
-// and nowhere less,
+// Complete fixes the r_i at w and writes them to a memory. An objective with this memory as its Completion is convex if its
+// scorer is e's or its linearisation at w. Complete returns the constant that makes the new mean loss equal to the old one at
+// w and no smaller anywhere else,
 //
 //	(1/n) Σ c_i (⟨r_i, θ_i⟩ − h_A(θ_i)) = −(1/n) Σ c_i H(r_i),
 //

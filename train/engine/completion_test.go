@@ -13,7 +13,7 @@ import (
 	"github.com/dsp-go/dsp/train/traintest"
 )
 
-// The completed objective touches F where it was completed, with its slope, and is nowhere less.
+// The completed objective equals F, with the same slope, at the point of completion, and is nowhere smaller.
 func TestCompletion(t *testing.T) {
 	ctx := context.Background()
 	for _, loss := range []engine.Loss{engine.Hinge, engine.CRF, engine.SoftmaxMargin} {
@@ -51,7 +51,7 @@ func TestCompletion(t *testing.T) {
 					}
 				}
 
-				// Its memory begins where the gradient is zero.
+				// Its memory starts at a point of zero gradient.
 				g, b, err := traintest.Pulled(bound.Recompose(ctx, w, engine.NewMemory(&o)))
 				if err != nil || vec.Norm2(g) > 1e-10 || math.Abs(b) > 1e-6 {
 					t.Errorf("gradient %g, value %g (%v) at the completion", vec.Norm2(g), b, err)

@@ -1,7 +1,7 @@
-// Package engine evaluates the objective: full passes over the data, steps on batches, values. The notation is that of package
-// train.
+// Package engine evaluates the objective: full passes over the data, steps on batches, values. The notation is that of
+// package train.
 //
-// Methods think on the host between passes; what they do many times, full passes and steps, is asked of the Engine, which
-// may have an Accelerator: a device where data, scorer, iterates and memories live. So each method is written once: Gradient,
-// Step, Memory and Path are handles there, and numbers come to the host only where a method looks at them.
+// Methods run on the host and leave the bulk of the work, full passes and steps, to the Engine. The Engine may have an
+// Accelerator: a device that holds the data, scorer, iterates and memories. Each method is written once for both cases.
+// Gradient, Step, Memory and Path are handles, and numbers come to the host only when a method reads them.
 package engine

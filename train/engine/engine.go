@@ -14,67 +14,67 @@ import (
 	"github.com/dsp-go/dsp/structured/host"
 )
 
-// A pass over the data is cut into shards and its shards are dealt to lanes; both depend on the data alone. Each lane
-// adds up its own shards in order and the lanes are added up in order, so that sums have the same bits whatever the
-// number of threads that ran the lanes. The same holds for the shards of a step's batch.
+// A pass cuts the data into shards and deals the shards to lanes. Both depend on the data alone. Each lane sums its own
+// shards in order, and the lanes are summed in order, so the sums have the same bits whatever the number of threads. The
+// same holds for the shards of a step's batch.
 const (
-	passLanes      = 16  // lanes at most: with dense inputs each has a gradient of the size of the weights
-	shardPositions = 512 // positions of a full pass's shard, unless one chain is longer
-	stepExamples   = 8   // examples of a step's shard
+	passLanes      = 16  // most lanes; with dense inputs each has a gradient as large as the weights
+	shardPositions = 512 // most positions in a full pass's shard, unless a single chain is longer
+	stepExamples   = 8   // examples in a step's shard
 )
 
 // Engine evaluates an Objective on whole data sets and on batches, in parallel. It is not safe for concurrent use.
 //
-// A scorer of dense inputs has its gradients pulled back in the lanes, each into a vector of its own. That of sparse
-// inputs has more weights than that is good for, and each of its examples touches few of them: there the lanes end in
-// potential space, and what they found is scattered, in order, straight to where it is wanted (gradient.go).
+// With dense inputs each lane pulls gradients back into its own vector. With sparse inputs there are too many weights for
+// that, and each example touches few of them. The lanes then stop in potential space, and their results are scattered, in
+// order, straight into the destination (gradient.go).
 type Engine struct {
 	*Objective
-	device   Accelerator    // does the work, or nil
-	sparse   *sparse.Linear // the scorer, if it is that
+	device   Accelerator    // runs the work on a device, or nil
+	sparse   *sparse.Linear // the scorer if its inputs are sparse, else nil
 	kind     kinds.Kind
 	threads  int
 	all      []int
 	shards   [][]int    // examples of each shard of a full pass
 	lanes    []*Lane    // grown on demand
-	findings []*finding // grown on demand; a lane's first is the one of its number
+	findings []*finding // grown on demand; lane l starts with finding l
 	sums     []Sums     // of the shards of a step
-	used     int        // findings of the last step
+	used     int        // number of findings of the last step
 	norm     norm       // scratch memory
 }
 
-// finding is a shard and what was found about it. It may have to outlive the lane's work on it.
+// finding is a shard and the results on it. It may have to outlive the lane's work on the shard.
 type finding struct {
 	Batch  structured.Batch
 	Answer oracles.Answer
-	V      structured.Marginals // what is pulled back
+	V      structured.Marginals // the marginals to pull back
 }
 
-// Lane owns the scratch memory of one strand of work: one shard after the other is scored, asked about and pulled back in it.
+// Lane owns the scratch memory of one strand of work. It scores, queries and pulls back one shard after another.
 type Lane struct {
-	*finding                       // of the shard at work
+	*finding                       // of the current shard
 	Worker   nets.Worker           // of the objective's scorer
-	Oracle   oracles.Maximiser     // of its own
+	Oracle   oracles.Maximiser     // not shared
 	Theta    structured.Potentials // with ℓ added
 	φ        structured.Potentials // at other weights
 	allowed  allowed
 	before   structured.Marginals // the answers at another point
-	Output   []int32              // scratch memory of the best outputs
+	Output   []int32              // scratch memory for the best outputs
 	Values   []float64            // and their values
 	grad     []float32            // nil for sparse inputs
 	Sums     Sums                 // over the shards so far
-	Err      error                // of the work
+	Err      error                // the first error
 }
 
-// Sums are what is added up over examples, each times its weight c_i.
+// Sums are totals over examples, each weighted by its c_i.
 type Sums struct {
 	Primal   float64 // f_i
 	Smoothed float64 // f_i with the smoothed max
-	Linear   float64 // ⟨u_i − r_i, θ_i + ℓ_i⟩, r_i the gold output or the memory
+	Linear   float64 // ⟨u_i − r_i, θ_i + ℓ_i⟩, where r_i is the gold output or comes from the memory
 	Loss     float64 // ⟨u_i − r_i, ℓ_i⟩
-	Entropy  float64 // entropy of u_i, where the loss is a log-partition function
-	Scores   float64 // |h_i| + |⟨1_{y_i}, θ_i⟩|, which rounding is relative to; 0 from a device
-	Exact    int     // answers of an exact smoothing
+	Entropy  float64 // entropy of u_i, if the loss is a log-partition function
+	Scores   float64 // |h_i| + |⟨1_{y_i}, θ_i⟩|, the scale of rounding errors; 0 from a device
+	Exact    int     // answers in which the smoothing was exact
 	Moved    int     // answers that differ from the memory
 }
 
@@ -89,7 +89,7 @@ func (s *Sums) add(t Sums) {
 	s.Moved += t.Moved
 }
 
-// NewEngine returns an engine for the objective that uses up to the given number of threads (at least 1).
+// NewEngine returns an engine for the objective. It uses up to the given number of threads (at least 1).
 func NewEngine(o *Objective, threads int) *Engine {
 	all := make([]int, o.Data.Len())
 	for i := range all {
@@ -103,7 +103,7 @@ func NewEngine(o *Objective, threads int) *Engine {
 	return &Engine{Objective: o, kind: kinds.Of(structure), sparse: linear, threads: max(1, threads), all: all, shards: shards(o.Data, all)}
 }
 
-// shards cuts examples into runs of at most shardPositions positions, or one example.
+// shards cuts examples into runs of at most shardPositions positions each; a longer example is a run on its own.
 func shards(data *structured.Dataset, examples []int) [][]int {
 	var cut [][]int
 	lo, size := 0, 0
@@ -126,21 +126,21 @@ func (e *Engine) Len() int { return e.Data.Len() }
 // Threads returns how many threads the engine may use.
 func (e *Engine) Threads() int { return e.threads }
 
-// Kind returns the kind of structure that the scorer scores.
+// Kind returns the kind of structure that the scorer works on.
 func (e *Engine) Kind() kinds.Kind { return e.kind }
 
-// Sparse returns the scorer where it is linear in sparse inputs, else nil. Its steps touch few weights.
+// Sparse returns the scorer if it is linear in sparse inputs, else nil. Its steps touch few weights.
 func (e *Engine) Sparse() *sparse.Linear { return e.sparse }
 
 // OnDevice reports whether an accelerator does the engine's work.
 func (e *Engine) OnDevice() bool { return e.device != nil }
 
-// NewLane returns a lane for work of the caller's own, beside the engine's. It has no gradient.
+// NewLane returns a lane for the caller's own use, separate from the engine's lanes. It has no gradient vector.
 func (e *Engine) NewLane() *Lane {
 	return &Lane{finding: &finding{}, Worker: e.Scorer.NewWorker(), Oracle: e.kind.Oracle()}
 }
 
-// run does work(l, lane) for lanes 0 to n-1 on the engine's threads and returns the first lane's error, in lane order.
+// run calls work(l, lane) for lanes 0 to n-1 on the engine's threads and returns the error of the first lane that failed.
 func (e *Engine) run(ctx context.Context, n int, work func(l int, ln *Lane) error) error {
 	for len(e.lanes) < n {
 		ln := e.NewLane()
@@ -169,7 +169,7 @@ func (e *Engine) growFindings(n int) {
 	}
 }
 
-// parallel does work(k) for k from 0 to n-1 on the engine's threads.
+// parallel calls work(k) for k from 0 to n-1 on the engine's threads.
 func (e *Engine) parallel(n int, work func(k int)) {
 	threads := min(e.threads, n)
 	if threads <= 1 {
@@ -190,8 +190,8 @@ func (e *Engine) parallel(n int, work func(k int)) {
 	wg.Wait()
 }
 
-// overShards does work on every shard and returns the sums of the lanes. With a g [Dim] it adds Jᵀv to that, for the v
-// that work leaves in its lane.
+// overShards runs work on every shard and returns the sums over the lanes. Unless g [Dim] is nil, it adds Jᵀv to g, where v
+// is what work leaves in its lane.
 func (e *Engine) overShards(ctx context.Context, shards [][]int, g []float32, work func(ln *Lane) error) (Sums, error) {
 	n := min(passLanes, len(shards))
 	round := len(shards) // shards between two scatters
@@ -235,7 +235,7 @@ func (e *Engine) overShards(ctx context.Context, shards [][]int, g []float32, wo
 	return total, nil
 }
 
-// query scores the lane's batch at a point, asks the smoothed oracle and adds to the lane's sums all that needs no reference.
+// query scores the lane's batch at a point, asks the smoothed oracle, and adds to the lane's sums every term without r_i.
 func (e *Engine) query(ln *Lane, at Point, s oracles.Smoothing, wantMax bool, dropout uint64) error {
 	if err := e.potentials(ln, at, dropout); err != nil {
 		return err
@@ -264,7 +264,7 @@ func (e *Engine) query(ln *Lane, at Point, s oracles.Smoothing, wantMax bool, dr
 	return nil
 }
 
-// difference sets the lane's v to c_i(u_i − r_i), example by example, where r_i is the memory or (nil) the gold output.
+// difference sets the lane's v to c_i(u_i − r_i) for each example. r_i comes from the memory; with nil it is the gold output.
 func (e *Engine) difference(ln *Lane, memory *Memory) {
 	ln.V.Copy(&ln.Answer.U)
 	for b, i := range ln.Batch.Examples {

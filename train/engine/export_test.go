@@ -1,15 +1,15 @@
 package engine
 
-// How work is cut.
+// The sizes of shards and steps.
 const (
 	PassLanes    = passLanes
 	StepExamples = stepExamples
 )
 
-// Lane returns one of the lanes made so far.
+// Lane returns one of the lanes created so far.
 func (e *Engine) Lane(k int) *Lane { return e.lanes[k] }
 
-// Made returns how many lanes and findings there are, and of how many shards a full pass is.
+// Made returns the numbers of lanes and findings created, and of shards in a full pass.
 func (e *Engine) Made() (lanes, findings, shards int) {
 	return len(e.lanes), len(e.findings), len(e.shards)
 }

@@ -2,9 +2,9 @@ package engine
 
 import "github.com/dsp-go/dsp/structured"
 
-// StepBytes returns about how much memory full passes and steps on batches of that size take beyond the data, the weights and what the network keeps
-// of its layers: with dense inputs a gradient for each lane, and for every example at work, or of a step, the oracle's answer
-// and what is pulled back of it.
+// StepBytes estimates the memory, in bytes, of full passes and of steps on batches of the given size. It does not count the
+// data, the weights and the network's stored layers. It counts one gradient per lane with dense inputs, and the oracle's
+// answer and the marginals to pull back for every example that is in a lane or in a step.
 func (e *Engine) StepBytes(batch int) float64 {
 	shards := (batch + stepExamples - 1) / stepExamples
 	lanes := min(passLanes, max(shards, len(e.shards)))
@@ -16,7 +16,7 @@ func (e *Engine) StepBytes(batch int) float64 {
 	return 4 * (float64(gradients)*float64(e.Scorer.Dim()) + float64(max(batch, lanes*stepExamples))*answer)
 }
 
-// MemoryFloats returns how many numbers a Memory of o holds: the potentials of every example.
+// MemoryFloats returns how many floats a Memory of o holds: the potentials of every example.
 func MemoryFloats(o *Objective) int {
 	all := 0
 	for _, part := range o.Scorer.Form().Parts {

@@ -7,11 +7,11 @@ import (
 	"github.com/dsp-go/dsp/structured/vec"
 )
 
-// FullPass is what one pass over all examples at fixed weights w tells.
+// FullPass is the result of one pass over all examples at fixed weights w.
 type FullPass struct {
 	Primal   float64   // F(w), regulariser included
 	Smoothed float64   // F_μ(w), regulariser included
-	Grad     []float32 // g = (1/n) Σ c_i J_iᵀ(u_i − 1_{y_i}) [Dim]: the gradient of F_μ less the regulariser's
+	Grad     []float32 // g = (1/n) Σ c_i J_iᵀ(u_i − 1_{y_i}) [Dim]: the gradient of F_μ minus the regulariser's
 	Exact    float64   // fraction of exact top-K answers
 
 	// Linear is the part of the dual value that does not depend on w, for an affine scorer θ_i = a_i + J_i w:
@@ -19,11 +19,11 @@ type FullPass struct {
 	// for the hinge. See certificate.go.
 	Linear float64
 
-	Rounded float64 // what rounding may have brought into the difference of F(w) and what is linear in g (rounding.go)
+	Rounded float64 // allowance for rounding in the difference between F(w) and a bound that is linear in g (rounding.go)
 }
 
-// FullPass evaluates the objective and the gradient of its smoothed version at w. With a memory it also stores the
-// marginals u_i there. Full passes are counted apart from a method's oracle calls.
+// FullPass evaluates the objective, and the gradient of the smoothed objective, at w. Unless memory is nil it stores the
+// marginals u_i there. Full passes are counted separately from a method's oracle calls.
 func (e *Engine) FullPass(ctx context.Context, w []float32, s oracles.Smoothing, memory *Memory) (*FullPass, error) {
 	g := make([]float32, len(w))
 	total, err := e.sumAll(ctx, w, s, memory, g)
@@ -43,7 +43,7 @@ func (e *Engine) FullPass(ctx context.Context, w []float32, s oracles.Smoothing,
 	}, nil
 }
 
-// sumAll does a full pass for its sums and g = Σ c_i J_iᵀ(u_i − 1_{y_i}), which is zero before.
+// sumAll runs a full pass and returns its sums. It adds Σ c_i J_iᵀ(u_i − 1_{y_i}) to g, which must be zero.
 func (e *Engine) sumAll(ctx context.Context, w []float32, s oracles.Smoothing, memory *Memory, g []float32) (Sums, error) {
 	if e.device != nil {
 		return e.device.FullPass(ctx, w, e.smoothing(s), memory.Remote(), g)
@@ -60,12 +60,12 @@ func (e *Engine) sumAll(ctx context.Context, w []float32, s oracles.Smoothing, m
 	})
 }
 
-// Value returns F(w): the hinge with its max or the loss's log-sum-exp, regulariser included, and no gradient.
+// Value returns F(w) without a gradient: the hinge's max or the loss's log-sum-exp, plus the regulariser.
 func (e *Engine) Value(ctx context.Context, w []float32) (float64, error) {
 	return e.value(ctx, w, e.all, e.shards)
 }
 
-// ValueOf returns F(w) with the mean loss taken over the given examples alone, at least one.
+// ValueOf returns F(w) with the mean loss over the given examples only, at least one.
 func (e *Engine) ValueOf(ctx context.Context, w []float32, examples []int) (float64, error) {
 	return e.value(ctx, w, examples, shards(e.Data, examples))
 }
@@ -88,7 +88,7 @@ func (e *Engine) value(ctx context.Context, w []float32, examples []int, shards 
 	return total.Primal/float64(len(examples)) + e.regulariser(w), nil
 }
 
-// losses returns Σ c_i f_i over the lane's batch, whose potentials are there.
+// losses returns Σ c_i f_i over the lane's batch. Its potentials must have been computed.
 func (e *Engine) losses(ln *Lane) float64 {
 	b := ln.Batch.Len()
 	if len(ln.Values) < b {

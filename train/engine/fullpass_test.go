@@ -9,7 +9,7 @@ import (
 	"github.com/dsp-go/dsp/train/traintest"
 )
 
-// The gradient of a full pass is that of the smoothed objective.
+// The gradient of a full pass is the gradient of the smoothed objective.
 func TestFullPassGradient(t *testing.T) {
 	ctx := context.Background()
 	for _, c := range traintest.FullPassCases {

@@ -5,17 +5,17 @@ import (
 	"github.com/dsp-go/dsp/structured/vec"
 )
 
-// Gradient is what a step found, D = Σ_{i∈B} c_i J_iᵀ(u_i − r_i), valid until the next call on the engine. With dense
-// inputs it is a vector; with sparse ones it stays what it was in potential space, since all one wants to know of it is
-// one scatter or gather over the few rows of weights that the batch touches.
+// Gradient is the D = Σ_{i∈B} c_i J_iᵀ(u_i − r_i) of a step, valid until the next call on the engine. With dense inputs it is
+// a vector. With sparse inputs it stays in potential space, because each use of it is a single scatter into, or gather from,
+// the few rows of weights that the batch touches.
 type Gradient struct {
 	dense    []float32 // D, or
-	engine   *Engine   // whose first pieces hold the batch and v, or
+	engine   *Engine   // whose first findings hold the batch and v, or
 	findings int
 	device   Accelerator // which holds D
 }
 
-// gradient returns what so many lanes pulled back or, with sparse inputs, would pull back of so many pieces.
+// gradient returns the sum over the first lanes. With sparse inputs it returns the findings themselves, not yet pulled back.
 func (e *Engine) gradient(lanes, pieces int) Gradient {
 	if e.sparse != nil {
 		return Gradient{engine: e, findings: pieces}
@@ -26,7 +26,7 @@ func (e *Engine) gradient(lanes, pieces int) Gradient {
 	return Gradient{dense: e.lanes[0].grad}
 }
 
-// AddTo adds cD to w. Of a D on a device only paths on that device know the entries.
+// AddTo adds cD to w. It does not work for a D on a device: only paths on that device can use its entries.
 func (g Gradient) AddTo(c float32, w []float32) {
 	if g.engine == nil {
 		vec.Axpy(c, g.dense, w)
@@ -57,7 +57,7 @@ func (g Gradient) Dot(w []float32) float64 {
 	s, ln := 0.0, g.engine.lanes[0]
 	for _, found := range g.engine.findings[:g.findings] {
 		if err := ln.Worker.Score(w, &found.Batch, &ln.φ); err != nil {
-			panic(err) // a worker of the same scorer has scored the same batch
+			panic(err) // cannot happen: a worker of the same scorer has already scored this batch
 		}
 		for b := range found.Batch.Len() {
 			s += found.V.Dot(b, &ln.φ)
@@ -66,10 +66,10 @@ func (g Gradient) Dot(w []float32) float64 {
 	return s
 }
 
-// scatter adds c·Jᵀv of the first n pieces to w, in their order. Norms are those of sparse.Linear.Scatter.
+// scatter adds c·Jᵀv of the first n findings to w, in order. norms is as in sparse.Linear.Scatter.
 func (e *Engine) scatter(n int, c float32, w []float32, norms []float64) {
 	threads := 1
-	if n > 1 { // more than a step's worth
+	if n > 1 { // more than one step's worth
 		threads = min(e.threads, sparse.Stripes)
 	}
 	if threads == 1 {
@@ -86,7 +86,7 @@ func (e *Engine) scatter(n int, c float32, w []float32, norms []float64) {
 	})
 }
 
-// norm finds the length of gradients of sparse inputs by adding them to zeros, which are zeros again afterwards.
+// norm computes the length of a sparse gradient by adding it to a vector of zeros, which it then resets to zeros.
 type norm struct {
 	zeros []float32 // [Dim]
 	parts [sparse.Stripes]float64

@@ -7,18 +7,18 @@ import (
 	"github.com/dsp-go/dsp/structured/vec"
 )
 
-// Memory holds a point r_i of the marginal polytope for every example: what a method remembers instead of gradients,
-// since ∇f_i at remembered marginals is J_iᵀ(r_i − 1_{y_i}). Its size is that of the potentials, not of the weights.
+// Memory holds a point r_i of the marginal polytope for every example. Methods store marginals instead of gradients, because
+// ∇f_i at stored marginals is J_iᵀ(r_i − 1_{y_i}). A memory is as large as the potentials, not as the weights.
 type Memory struct {
-	structured.Marginals // example i is r_i; where a device has the content, what was fetched last
+	structured.Marginals // example i is r_i; with a device, the content at the last fetch
 
 	data       *structured.Dataset
-	completion *Memory      // of gold outputs that are not known, or nil
-	device     RemoteMemory // has the content, or nil
+	completion *Memory      // replaces unknown gold outputs, or nil
+	device     RemoteMemory // holds the content, or nil
 }
 
-// NewMemory returns a memory that holds the gold outputs 1_{y_i}, at which every gradient is zero; where labels are known
-// in part, the objective's completion, or nothing.
+// NewMemory returns a memory of the gold outputs 1_{y_i}, where every gradient is zero. For examples with partial labels it
+// uses the objective's completion, or zeros if there is none.
 func NewMemory(o *Objective) *Memory {
 	m := &Memory{}
 	m.Form(o)
@@ -27,13 +27,13 @@ func NewMemory(o *Objective) *Memory {
 	return m
 }
 
-// Form gives m the shape of a memory of o. Its content is undefined.
+// Form gives m the shape of a memory for o. Its content is undefined.
 func (m *Memory) Form(o *Objective) {
 	m.data, m.completion = o.Data, o.Completion
 	m.Reshape(o.Scorer.Form(), o.Data.Len(), o.Data.Rows)
 }
 
-// addGold adds c·1_{y_i}, or what completes the labels known in part, to every r_i.
+// addGold adds c·1_{y_i} to every r_i. For partial labels it adds the completion instead.
 func (m *Memory) addGold(c float32) {
 	for i := range m.data.Len() {
 		switch {
@@ -81,7 +81,7 @@ func (m *Memory) Fits(o *Objective) error {
 	return nil
 }
 
-// Attach makes a memory that Archive has restored one of o's.
+// Attach returns a memory of o with the numbers that Archive restored into m.
 func (m *Memory) Attach(o *Objective) *Memory {
 	whole := &Memory{}
 	whole.Form(o)
@@ -91,12 +91,12 @@ func (m *Memory) Attach(o *Objective) *Memory {
 	return whole
 }
 
-// subtract takes r_i off example b of v.
+// subtract subtracts r_i from example b of v.
 func (m *Memory) subtract(i int, v *structured.Marginals, b int) {
 	v.AddScaled(b, -1, &m.Marginals, i)
 }
 
-// remember moves the examples of a piece: r_i ← (1−γ)r_i + γu_i.
+// remember updates the examples of a finding: r_i ← (1−γ)r_i + γu_i.
 func (m *Memory) remember(of *finding, γ float32) {
 	u := &of.Answer.U
 	for b, i := range of.Batch.Examples {
@@ -110,7 +110,7 @@ func (m *Memory) remember(of *finding, γ float32) {
 	}
 }
 
-// ArchiveMarginals saves or restores the numbers of marginals under a name. Restored parts have no shape yet.
+// ArchiveMarginals saves or restores the numbers of marginals under a name. Restored parts do not have a shape yet.
 func ArchiveMarginals(a Archive, name string, u *structured.Marginals) {
 	n := len(u.Parts)
 	a.Count(name+".parts", &n)

@@ -12,8 +12,8 @@ import (
 // Loss is the structured loss f_i.
 type Loss int
 
-// The losses. With h = max for Hinge and h = log Σ exp for the others, f_i(w) = h(θ_i(w) + ℓ_i) − ⟨θ_i(w), 1_{y_i}⟩,
-// where CRF has ℓ_i = 0.
+// The losses: f_i(w) = h(θ_i(w) + ℓ_i) − ⟨θ_i(w), 1_{y_i}⟩, with h = max for Hinge and h = log Σ exp for the others.
+// CRF has ℓ_i = 0.
 const (
 	Hinge         Loss = iota // margin-rescaled structured hinge (max-margin)
 	CRF                       // negative conditional log-likelihood
@@ -22,38 +22,38 @@ const (
 
 var lossNames = []string{"hinge", "crf", "softmax-margin"}
 
-// ParseLoss returns the loss of that name.
+// ParseLoss returns the loss with the given name.
 func ParseLoss(name string) (Loss, error) {
 	return structured.ParseName[Loss]("loss", lossNames, name)
 }
 
 func (l Loss) String() string { return lossNames[l] }
 
-// Smooth reports whether the loss has a gradient everywhere, so that it needs no smoothing.
+// Smooth reports whether the loss is differentiable everywhere and so needs no smoothing.
 func (l Loss) Smooth() bool { return l != Hinge }
 
 // Objective is
 //
 //	F(w) = (1/n) Σ_i c_i f_i(w) + (λ/2)‖w − c‖² + constant
 //
-// with example weights c_i from the data. Center and Constant are zero but for prox-linear subproblems, whose two
+// with example weights c_i from the data. Center and Constant are zero except in prox-linear subproblems, where the two
 // quadratics (λ/2)‖w‖² + (1/2η)‖w−w_k‖² are written as one around a shifted centre.
 type Objective struct {
 	Scorer      nets.Scorer
 	Data        *structured.Dataset
 	Loss        Loss
-	Task        structured.TaskLoss    // nil: Hamming of the structure
-	Constraints structured.Constraints // of the outputs, or nil
+	Task        structured.TaskLoss    // nil: the structure's Hamming loss
+	Constraints structured.Constraints // on the outputs, or nil
 	Lambda      float64
-	Center      []float32 // nil is the origin
+	Center      []float32 // nil: the origin
 	Constant    float64
 
-	// Completion fixes what stands for the gold outputs of examples whose labels are known in part (partial.go); nil: what
-	// the oracle says of the outputs that their labels allow, and the objective is not convex.
+	// Completion fixes r_i, which replaces the gold output of examples with partial labels (partial.go). If it is nil, the
+	// oracle answers over the outputs that the labels allow, and the objective is not convex.
 	Completion *Memory
 }
 
-// Check refuses data that the objective cannot be formed on.
+// Check rejects data on which the objective is undefined.
 func (o *Objective) Check() error {
 	d := o.Data
 	if d.Len() == 0 || d.Positions() == 0 {
@@ -62,7 +62,7 @@ func (o *Objective) Check() error {
 	if d.Labels == nil {
 		return structured.BadInput("%s: no labels to train on", d.Name)
 	}
-	if form := o.Scorer.Form(); !(form.Structure.LogOutputs(d, form) > 0) { // −∞ without any label
+	if form := o.Scorer.Form(); !(form.Structure.LogOutputs(d, form) > 0) { // −∞ without labels
 		if d.Alphabet != nil && d.Alphabet.Len() < 2 {
 			return structured.BadInput("%s: %d label, expected at least 2: there is nothing to learn", d.Name, d.Alphabet.Len())
 		}
@@ -80,8 +80,8 @@ func (o *Objective) Check() error {
 	return nil
 }
 
-// loss returns f_i = h − gold, where h is the oracle's value and gold what it compares with. The hinge's max is at least
-// gold, which is the score of an output or a mean of such scores: a path picked in float32 can lose to it.
+// loss returns f_i = h − gold, where h is the oracle's value and gold the reference score. The hinge's max is at least gold,
+// since gold is the score of an output or a mean of such scores. A path found in float32 can still score lower, hence the max.
 func (o *Objective) loss(h, gold float64) float64 {
 	if o.Loss == Hinge {
 		return max(h, gold) - gold
@@ -102,8 +102,8 @@ func (o *Objective) regulariser(w []float32) float64 {
 	return o.Lambda/2*s + o.Constant
 }
 
-// AtCenter returns a + ⟨g,c⟩ + constant: the value at the centre of the linear function with gradient g and value a at the origin,
-// and the constant.
+// AtCenter returns a + ⟨g,c⟩ + constant: the value at the centre of the linear function with gradient g and value a at the
+// origin, plus the constant.
 func (o *Objective) AtCenter(a float64, g []float32) float64 {
 	if o.Center != nil {
 		a += vec.Dot64(g, o.Center)
@@ -111,7 +111,7 @@ func (o *Objective) AtCenter(a float64, g []float32) float64 {
 	return a + o.Constant
 }
 
-// smoothing returns what the oracle is asked for: the loss's own log-sum-exp, or the chosen smoothing of the max.
+// smoothing returns the smoothing to ask the oracle for: the loss's own log-sum-exp, or s for the hinge's max.
 func (o *Objective) smoothing(s oracles.Smoothing) oracles.Smoothing {
 	if o.Loss.Smooth() {
 		return oracles.Smoothing{Kind: oracles.Entropy, Mu: 1}
@@ -119,10 +119,10 @@ func (o *Objective) smoothing(s oracles.Smoothing) oracles.Smoothing {
 	return s
 }
 
-// Potentials computes θ + ℓ of the lane's batch at a point (ℓ only where the loss has one) with the constraints applied.
+// Potentials computes θ + ℓ of the lane's batch at a point (ℓ only if the loss has one) and applies the constraints.
 func (o *Objective) Potentials(ln *Lane, at Point) error { return o.potentials(ln, at, 0) }
 
-// potentials is Potentials with dropout, off with seed 0.
+// potentials is Potentials with dropout. Seed 0 turns dropout off.
 func (o *Objective) potentials(ln *Lane, at Point, dropout uint64) error {
 	b, θ := &ln.Batch, &ln.Theta
 	ln.allowed.find(b)
@@ -132,7 +132,7 @@ func (o *Objective) potentials(ln *Lane, at Point, dropout uint64) error {
 	return o.Augment(b, θ)
 }
 
-// Augment makes scores θ of a batch θ + ℓ with the constraints applied.
+// Augment turns the scores θ of a batch into θ + ℓ and applies the constraints.
 func (o *Objective) Augment(b *structured.Batch, θ *structured.Potentials) error {
 	if !θ.Finite() {
 		return &NonFiniteError{Where: firstNonFinite(b, θ)}
@@ -148,7 +148,7 @@ func (o *Objective) Augment(b *structured.Batch, θ *structured.Potentials) erro
 	return nil
 }
 
-// NonFiniteError says that potentials became NaN or infinite, and where it was first seen.
+// NonFiniteError reports potentials that are NaN or infinite, and where they were found first.
 type NonFiniteError struct {
 	Where string // the example
 }

@@ -1,7 +1,7 @@
 package engine
 
-// Observe takes in a step on b examples from where the path is, with what it says of the curvature between w_0, where the
-// path was started, and there: ‖D‖²/b² and ⟨D, w − w_0⟩/b. A step some of whose answers are not exact says nothing.
+// Observe adds the curvature data of a step on b examples at the path's current point: ‖D‖²/b² and ⟨D, w − w_0⟩/b, where w_0
+// is the start of the path. It ignores a step if some of its answers are not exact.
 func (x *Path) Observe(st *Step, start []float32, b int) {
 	switch {
 	case x.device != nil:
@@ -12,7 +12,7 @@ func (x *Path) Observe(st *Step, start []float32, b int) {
 	}
 }
 
-// Observed returns the sums of both over the steps that were taken in since the path was started.
+// Observed returns both sums over the steps observed since the path was started.
 func (x *Path) Observed() (rise, progress float64, err error) {
 	if x.device != nil {
 		return x.device.Observed()

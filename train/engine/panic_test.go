@@ -23,7 +23,7 @@ func (faulty) Score([]float32, *structured.Batch, *structured.Potentials) error 
 	panic("mistake")
 }
 
-// A panic on any of the engine's goroutines is an error of the call.
+// A panic on any of the engine's goroutines becomes an error of the call.
 func TestPanicsAreErrors(t *testing.T) {
 	data := &structured.Dataset{Offsets: []int{0, 600, 1200}, Labels: make([]int32, 1200)}
 	for _, threads := range []int{1, 2} {

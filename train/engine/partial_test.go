@@ -15,7 +15,7 @@ import (
 	"github.com/dsp-go/dsp/train/traintest"
 )
 
-// everyLabeling calls do with all labelings of so many positions.
+// everyLabeling calls do with all labelings of the given number of positions.
 func everyLabeling(positions, y int, do func(labels []int32)) {
 	labels := make([]int32, positions)
 	var fill func(t int)
@@ -32,7 +32,7 @@ func everyLabeling(positions, y int, do func(labels []int32)) {
 	fill(0)
 }
 
-// agrees reports whether a labeling is one that example i's labels allow.
+// agrees reports whether example i's labels allow a labeling.
 func agrees(d *structured.Dataset, i int, labels []int32) bool {
 	for t, g := range d.Gold(i) {
 		if g >= 0 && g != labels[t] || g < 0 && d.LabelSets[-1-g] != nil && !slices.Contains(d.LabelSets[-1-g], labels[t]) {
@@ -42,7 +42,7 @@ func agrees(d *structured.Dataset, i int, labels []int32) bool {
 	return true
 }
 
-// softmax returns μ log Σ exp(z/μ), or max z with μ = 0.
+// softmax returns μ log Σ exp(z/μ), or max z if μ = 0.
 func softmax(z []float64, μ float64) float64 {
 	most, sum := slices.Max(z), 0.0
 	if μ == 0 {
@@ -54,8 +54,8 @@ func softmax(z []float64, μ float64) float64 {
 	return most + μ*math.Log(sum)
 }
 
-// enumerated is the mean loss at w by its definition, labeling by labeling: h over all of them, with the loss to the
-// nearest allowed one, less h over those allowed.
+// enumerated is the mean loss at w computed from its definition by enumeration: h over all labelings, with the loss to the
+// nearest allowed one, minus h over the allowed ones.
 func enumerated(t *testing.T, p *train.Problem, w []float32, μ float64) float64 {
 	t.Helper()
 	d, y, total := p.Data, traintest.LabelsOf(p), 0.0
@@ -101,7 +101,7 @@ func enumerated(t *testing.T, p *train.Problem, w []float32, μ float64) float64
 	return total / float64(d.Len())
 }
 
-// Values are those of the definition, gradients those of the values, for full passes and for steps.
+// Values match the definition and gradients match the values, in full passes and in steps.
 func TestPartialLosses(t *testing.T) {
 	ctx := context.Background()
 	for _, c := range traintest.FullPassCases {
@@ -134,7 +134,7 @@ func TestPartialLosses(t *testing.T) {
 
 				// Along a random direction.
 				ε := float32(1. / 256)
-				if c.Name == "hinge" { // which has kinks
+				if c.Name == "hinge" { // not smooth everywhere
 					ε /= 16
 				}
 				direction := traintest.DrawWeights(r, len(w), 1)
@@ -147,7 +147,7 @@ func TestPartialLosses(t *testing.T) {
 					}
 					return pass.Smoothed - p.Regulariser(at)
 				}
-				if c.Name != "hinge, l2 on 3" { // which is not smooth
+				if c.Name != "hinge, l2 on 3" { // not smooth
 					traintest.Near(t, "slope", vec.Dot64(pass.Grad, direction), (smoothed(ε)-smoothed(-ε))/(2*float64(ε)), 2e-3)
 				}
 
@@ -172,7 +172,7 @@ func TestPartialLosses(t *testing.T) {
 	}
 }
 
-// Labels that say nothing cost nothing, and those that are all known cost what they did, to the bit.
+// Examples without label information have zero loss. Examples whose labels are all known have the same loss as before, to the bit.
 func TestPartialEnds(t *testing.T) {
 	ctx := context.Background()
 	for _, c := range traintest.FullPassCases {

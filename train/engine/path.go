@@ -10,39 +10,39 @@ import (
 //
 //	w ← ρw + q·b + c·D,
 //
-// with a drift b that stays, or moves with D, and the weighted mean of those that add takes in.
+// with a drift b that is constant or moves with D, and the weighted mean of the iterates that Include adds.
 //
-// On dense inputs it is just that. On sparse inputs D touches few rows, and all others are to cost nothing, however they
-// shrink, drift and are averaged. There w is kept as P·v + Q·b and the sum of iterates Σ a_t w_t as A·v + R·b − s: the
-// first two terms of a step and a new summand of the mean change the numbers P, Q, A and R alone, and only what w gains in
-// the rows of D is written to v, and to s what the sum then has too much there:
+// With dense inputs that is all. With sparse inputs D touches few rows, and the other rows must cost nothing even though they
+// shrink, drift and enter the mean. So w is stored as P·v + Q·b, and the sum of iterates Σ a_t w_t as A·v + R·b − s. The
+// first two terms of a step, and a new summand of the mean, change only the numbers P, Q, A and R. Only D's rows are written:
+// v receives the change in w, and s receives the excess that this change causes in the sum:
 //
 //	step   P ← ρP,   Q ← ρQ + q,   v ← v + (c/P)D,   s ← s + A(c/P)D
 //	add    A ← A + aP,   R ← R + aQ
 //
-// where D also moves b by βD, v changes by ((c − Qβ)/P)D, which keeps Qb's change from w, and s by A times that + RβD.
+// If D also moves b by βD, v changes by ((c − Qβ)/P)D, which cancels the change of Qb in w, and s by A times that plus RβD.
 type Path struct {
-	W     []float32 // the iterate, v while steps go on
-	b     []float32 // or nil, with q = 0
-	Mean  []float32 // of the iterates, s while steps go on; empty before the first
-	total float64   // their weights
-	Count int       // how many they are
+	W     []float32 // the iterate; v while the path is open
+	b     []float32 // the drift; nil means q = 0
+	Mean  []float32 // of the iterates; s while the path is open; empty before the first
+	total float64   // total weight of the iterates in the mean
+	Count int       // number of iterates in the mean
 
-	rise, progress float64 // what was observed (observe.go)
+	rise, progress float64 // sums of the observed steps (observe.go)
 
-	lazy       bool // as on sparse inputs
-	open       bool // w and mean are v and s
+	lazy       bool // store w as P·v + Q·b, for sparse inputs
+	open       bool // W and Mean hold v and s
 	p, q, a, r float64
 
-	device Accelerator // where the path is while it is open, or nil
-	stride Stride      // that is still to be done there
-	due    bool        // whether one is
+	device Accelerator // holds the path while it is open, or nil
+	stride Stride      // the pending step on the device
+	due    bool        // whether stride is pending
 }
 
-// fold is the least |P| that v is left to be divided by.
+// fold is the least |P| before collect folds P into v.
 const fold = 1. / 1024
 
-// Start makes w the iterate and forgets the mean. The drift, which may be nil, is used and moved in place.
+// Start sets the iterate and clears the mean. The drift may be nil; it is used and updated in place.
 func (x *Path) Start(e *Engine, at, b []float32) {
 	x.W, x.open, x.due = append(x.W[:0], at...), false, false
 	x.rise, x.progress = 0, 0
@@ -50,16 +50,16 @@ func (x *Path) Start(e *Engine, at, b []float32) {
 	x.ResetMean()
 }
 
-// Resume makes a settled path that was restored one of the engine's.
+// Resume attaches a restored, finished path to the engine.
 func (x *Path) Resume(e *Engine, b []float32) {
 	x.b, x.device = b, e.device
 	x.lazy = e.sparse != nil && e.device == nil
 }
 
-// ResetMean begins a new mean.
+// ResetMean starts a new mean.
 func (x *Path) ResetMean() { x.total, x.Count = 0, 0 }
 
-// At returns where the path is.
+// At returns the current point of the path.
 func (x *Path) At() Point {
 	if x.device != nil {
 		x.flush()
@@ -71,7 +71,7 @@ func (x *Path) At() Point {
 	return Point{p: x.p, v: x.W, q: x.q, b: x.b}
 }
 
-// unfold makes v and s of the iterate and the mean.
+// unfold turns the iterate and the mean into v and s.
 func (x *Path) unfold() {
 	if x.Count > 0 {
 		vec.Scale(float32(-x.total), x.Mean)
@@ -80,7 +80,7 @@ func (x *Path) unfold() {
 	x.p, x.q, x.a, x.r = 1, 0, 0, 0
 }
 
-// collect moves all of the sum into −s, and all of the iterate into v.
+// collect folds the whole sum into −s and the whole iterate into v.
 func (x *Path) collect() {
 	if x.a != 0 {
 		vec.Axpy(float32(-x.a), x.W, x.Mean)
@@ -96,7 +96,7 @@ func (x *Path) collect() {
 	x.p, x.q, x.a, x.r = 1, 0, 0, 0
 }
 
-// Finish makes w and mean plain vectors of the host, as at the end of a pass.
+// Finish turns w and the mean back into plain vectors on the host, as at the end of a pass.
 func (x *Path) Finish() error {
 	if !x.open {
 		return nil
@@ -112,7 +112,7 @@ func (x *Path) Finish() error {
 	return nil
 }
 
-// Step is w ← ρw + q·b + c·D, b ← b + β·D.
+// Step sets w ← ρw + q·b + c·D, b ← b + β·D.
 func (x *Path) Step(ρ, q, c, β float64, d Gradient) {
 	if x.device != nil {
 		x.flush()
@@ -153,7 +153,7 @@ func (x *Path) Step(ρ, q, c, β float64, d Gradient) {
 	}
 }
 
-// Include takes the iterate into the mean, with weight a, and returns its share of that.
+// Include adds the iterate to the mean with weight a and returns its share of the mean.
 func (x *Path) Include(a float64) float64 {
 	if x.lazy && !x.open {
 		x.unfold()
@@ -178,7 +178,7 @@ func (x *Path) Include(a float64) float64 {
 	return share
 }
 
-// Weigh notes that the mean takes in an iterate with weight a, and returns its share.
+// Weigh records that an iterate with weight a enters the mean and returns its share.
 func (x *Path) Weigh(a float64) float64 {
 	share := a / (x.total + a)
 	x.total += a
@@ -197,7 +197,7 @@ func scaleTo(c float64, x []float32) {
 	}
 }
 
-// Archive saves or restores a settled path.
+// Archive saves or restores a finished path.
 func (x *Path) Archive(a Archive) {
 	a.Floats("w", &x.W)
 	a.Floats("mean", &x.Mean)

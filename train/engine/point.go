@@ -6,17 +6,17 @@ import (
 	"github.com/dsp-go/dsp/structured/vec"
 )
 
-// Point is weights w = p·v + q·b as the steps of a method keep them on sparse inputs, where w itself is nowhere (path.go).
-// Potentials of such a scorer are linear in w: those at v and at b tell those at w.
+// Point is weights w = p·v + q·b in the form that steps on sparse inputs keep, without ever computing w (path.go). The
+// potentials are linear in w, so those at v and at b give those at w.
 type Point struct {
 	p, q float64
 	v, b []float32
 }
 
-// At returns a vector of weights as a point.
+// At returns a weight vector as a point.
 func At(w []float32) Point { return Point{p: 1, v: w} }
 
-// score computes the potentials of a batch, with dropout where its seed is not 0 and the scorer has that.
+// score computes the potentials of a batch, with dropout if the seed is not 0 and the scorer supports it.
 func (w *Point) score(worker nets.Worker, dropout uint64, batch *structured.Batch, θ, scratch *structured.Potentials) error {
 	var err error
 	if net, ok := worker.(nets.DropoutWorker); ok {

@@ -9,22 +9,22 @@ import (
 
 // DualPoint is a point r_i of the marginal polytope for every example: a Memory or corners.
 type DualPoint interface {
-	Load(ln *Lane) // makes r_i the lane's answers for its batch
+	Load(ln *Lane) // copies r_i into the lane's answers for its batch
 }
 
-// Recomposed is a point of the dual as it was pulled back: the linear function of w that it puts below the mean loss.
+// Recomposed is the pullback of a dual point: a linear function of w that is a lower bound on the mean loss.
 type Recomposed struct {
 	Grad    []float32 // g [Dim]
 	Linear  float64   // b, its value at the origin
-	Rounded float64   // what rounding may have brought into the difference of F(w) and what is linear in g (rounding.go)
+	Rounded float64   // allowance for rounding in the difference between F(w) and a bound that is linear in g (rounding.go)
 }
 
 // Recompose pulls back a dual point, for an affine scorer θ_i = a_i + J_i w: it returns
 //
 //	g = (1/n) Σ c_i J_iᵀ(r_i − 1_{y_i})  [Dim],    b = (1/n) Σ c_i [⟨r_i, a_i + ℓ_i⟩ − ⟨1_{y_i}, a_i⟩],
 //
-// the gradient and the value at the origin of the linear function of w that the point puts below the mean loss. The
-// weights at which the scorer is run, w, matter to rounding only. It costs a full pass without its oracle.
+// the gradient and the value at the origin of the linear lower bound on the mean loss. The weights w at which the scorer runs
+// affect only rounding. It costs as much as a full pass without the oracle.
 func (e *Engine) Recompose(ctx context.Context, w []float32, of DualPoint) (Recomposed, error) {
 	g := make([]float32, len(w))
 	total, err := e.pullBack(ctx, w, of, g)
@@ -36,8 +36,8 @@ func (e *Engine) Recompose(ctx context.Context, w []float32, of DualPoint) (Reco
 	return Recomposed{Grad: g, Linear: total.Linear*inv - vec.Dot64(g, w), Rounded: e.linearRounding(w, g, total)}, nil
 }
 
-// recall adds Σ c_i J_iᵀ(r_i − 1_{y_i}) to g, which is zero, and returns the sums of Σ c_i ⟨r_i − 1_{y_i}, θ_i + ℓ_i⟩ and,
-// but for those of a device, of scores.
+// pullBack adds Σ c_i J_iᵀ(r_i − 1_{y_i}) to g, which must be zero. It returns the sums of Σ c_i ⟨r_i − 1_{y_i}, θ_i + ℓ_i⟩
+// and, except on a device, of scores.
 func (e *Engine) pullBack(ctx context.Context, w []float32, memory DualPoint, g []float32) (Sums, error) {
 	if m, ok := memory.(*Memory); ok && e.device != nil {
 		linear, err := e.device.Recompose(ctx, w, m.device, g)
@@ -49,7 +49,7 @@ func (e *Engine) pullBack(ctx context.Context, w []float32, memory DualPoint, g 
 		}
 		memory.Load(ln)
 		e.difference(ln, nil)
-		for b, i := range ln.Batch.Examples { // the point's score is that of the gold output and Linear
+		for b, i := range ln.Batch.Examples { // the point's score is the gold output's plus Linear
 			gold, _ := e.gold(ln, b)
 			ln.Sums.Scores += 2 * e.Data.Weight(i) * math.Abs(gold)
 		}
@@ -57,7 +57,7 @@ func (e *Engine) pullBack(ctx context.Context, w []float32, memory DualPoint, g 
 	})
 }
 
-// Load makes r_i the lane's answers for its batch.
+// Load copies r_i into the lane's answers for its batch.
 func (m *Memory) Load(ln *Lane) {
 	u := &ln.Answer.U
 	u.Like(&ln.Theta)
@@ -66,7 +66,7 @@ func (m *Memory) Load(ln *Lane) {
 	}
 }
 
-// ArchiveMemory saves a memory, or restores one that still has to attach to its data; nil stays nil.
+// ArchiveMemory saves a memory, or restores one that must then be attached to its data. nil stays nil.
 func ArchiveMemory(a Archive, m **Memory) {
 	var kept Memory
 	if *m != nil {

@@ -1,6 +1,6 @@
 package engine
 
-// NewMemory returns a memory for the engine's methods: NewMemory's, or one on the engine's device.
+// NewMemory returns a memory for the engine's methods: on the engine's device if it has one, else as the function NewMemory.
 func (e *Engine) NewMemory() (*Memory, error) {
 	m := &Memory{}
 	if e.device == nil {
@@ -13,20 +13,20 @@ func (e *Engine) NewMemory() (*Memory, error) {
 	return m, err
 }
 
-// MoveTo makes w the point that a scorer on a device, which is a linearisation, is taken at.
+// MoveTo sets the point of linearisation of a scorer on a device.
 func (e *Engine) MoveTo(w []float32) {
 	if e.device != nil {
 		e.device.MoveTo(w)
 	}
 }
 
-// moveTo makes a device the place of the memory's content.
+// moveTo moves the memory's content to a device.
 func (m *Memory) moveTo(a Accelerator) (err error) {
 	m.device, err = a.NewMemory()
 	return err
 }
 
-// Remote returns the content on a device, nil where there is none.
+// Remote returns the content on a device, or nil if it is on the host.
 func (m *Memory) Remote() RemoteMemory {
 	if m == nil {
 		return nil
@@ -34,7 +34,7 @@ func (m *Memory) Remote() RemoteMemory {
 	return m.device
 }
 
-// Attach makes a memory that Archive has restored one of the engine's.
+// Attach attaches a memory that Archive has restored to the engine.
 func (e *Engine) Attach(m *Memory) (*Memory, error) {
 	if err := m.Fits(e.Objective); err != nil {
 		return nil, err
@@ -49,7 +49,7 @@ func (e *Engine) Attach(m *Memory) (*Memory, error) {
 	return m, err
 }
 
-// Fetch copies what a device has to the host.
+// Fetch copies the content from the device, if there is one, to the host.
 func (m *Memory) Fetch(o *Objective) error {
 	if m == nil || m.device == nil {
 		return nil

@@ -2,10 +2,10 @@ package engine
 
 import "github.com/dsp-go/dsp/structured/vec"
 
-// A path on a device is there while it is open. Its steps are done one late, so that what the mean takes of an iterate is
-// done in the same sweep over the weights.
+// A path on a device lives there while it is open. Its steps are delayed by one, so that a step and the update of the mean
+// share one sweep over the weights.
 
-// flush opens the path, and does the stride that is due.
+// flush opens the path and takes the pending stride.
 func (x *Path) flush() {
 	if !x.open {
 		var mean []float32
@@ -21,7 +21,7 @@ func (x *Path) flush() {
 	}
 }
 
-// include gives the iterate its share of the mean.
+// include adds the iterate to the mean with its share.
 func (x *Path) include(share float64) {
 	if !x.due {
 		x.stride = Stride{Rho: 1}

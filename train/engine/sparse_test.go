@@ -11,7 +11,7 @@ import (
 	"github.com/dsp-go/dsp/train/traintest"
 )
 
-// What the engine finds on sparse inputs is what it finds on the same inputs written densely.
+// The engine gives the same results on sparse inputs as on the same inputs in dense form.
 func TestSparseEngine(t *testing.T) {
 	ctx := context.Background()
 	for _, c := range traintest.FullPassCases {
@@ -68,7 +68,7 @@ func TestSparseEngine(t *testing.T) {
 	}
 }
 
-// A full pass has the same bits on any number of threads.
+// A full pass has the same bits for any number of threads.
 func TestSparseThreads(t *testing.T) {
 	ctx := context.Background()
 	var want *engine.FullPass

@@ -8,7 +8,7 @@ import (
 	"github.com/dsp-go/dsp/structured/vec"
 )
 
-// Step is what one stochastic step on a batch B of examples tells. Every method is a rule for using it.
+// Step is the result of one stochastic step on a batch B of examples. Every method is a rule for using it.
 type Step struct {
 	Grad     Gradient // D = Σ_{i∈B} c_i J_iᵀ(u_i − r_i), valid until the next call on the engine
 	Linear   float64  // Σ c_i ⟨u_i − r_i, θ_i + ℓ_i⟩
@@ -16,12 +16,12 @@ type Step struct {
 	Exact    int      // examples with an exact top-K answer
 	Moved    int      // examples with u_i ≠ r_i; when none did, nothing is pulled back
 
-	at     Point   // where it was
+	at     Point   // the point of the step
 	loss   float64 // Σ c_i ⟨u_i − r_i, ℓ_i⟩
-	unseen bool    // a device has these numbers still; Moved is how many examples may have
+	unseen bool    // these numbers are still on a device; Moved is then an upper bound
 }
 
-// Product returns ⟨D, w⟩ for the weights w that the step was asked at.
+// Product returns ⟨D, w⟩, where w is the point of the step.
 func (s *Step) Product() float64 {
 	if s.Grad.engine != nil { // θ is linear in w
 		return s.Linear - s.loss
@@ -29,8 +29,8 @@ func (s *Step) Product() float64 {
 	return s.Grad.Dot(s.at.v)
 }
 
-// Step asks the oracle about a batch at w, and pulls back the difference between its answers u_i and the references
-// r_i: what memory holds, or the gold outputs where memory is nil. It leaves the memory as it is; see Remember.
+// Step asks the oracle about a batch at w and pulls back the difference between its answers u_i and the references r_i.
+// r_i comes from the memory; with a nil memory it is the gold output. Step does not change the memory; see Remember.
 func (e *Engine) Step(ctx context.Context, w []float32, examples []int, s oracles.Smoothing, memory *Memory) (Step, error) {
 	st, err := e.StepAt(ctx, At(w), examples, s, memory, 0)
 	if err == nil {
@@ -39,7 +39,7 @@ func (e *Engine) Step(ctx context.Context, w []float32, examples []int, s oracle
 	return st, err
 }
 
-// StepAt is Step at a point, with dropout where its seed is not 0. What a device knows of the step it may not have told yet; see Fetch.
+// StepAt is Step at a point, with dropout unless its seed is 0. On a device the numbers may not have arrived yet; see Fetch.
 func (e *Engine) StepAt(ctx context.Context, w Point, examples []int, s oracles.Smoothing, memory *Memory, dropout uint64) (Step, error) {
 	if e.device != nil {
 		return e.onDevice(ctx, w, examples, s, memory, dropout)
@@ -53,7 +53,7 @@ func (e *Engine) StepAt(ctx context.Context, w Point, examples []int, s oracles.
 	})
 }
 
-// Change asks the oracle about a batch at two points, and pulls back what changes in its answers from one to the other,
+// Change asks the oracle about a batch at two points and pulls back the change in its answers,
 // Σ c_i J_iᵀ(u_i(to) − u_i(from)), for an affine scorer.
 func (e *Engine) Change(ctx context.Context, from, to []float32, examples []int, s oracles.Smoothing) (Gradient, error) {
 	if e.device != nil {
@@ -82,9 +82,9 @@ func (e *Engine) Change(ctx context.Context, from, to []float32, examples []int,
 	return st.Grad, err
 }
 
-// OverBatch does work on the shards of a batch, and pulls back the v that it leaves in the lanes. Shard k falls to lane
-// k mod passLanes, so that a step takes no more gradients than a full pass does, however many examples it is on. The answers
-// about all shards are kept where they are asked for, and with sparse inputs, whose gradient is made of them.
+// OverBatch runs work on the shards of a batch and pulls back the v that work leaves in each lane. Shard k goes to lane
+// k mod passLanes, so a step never needs more gradient vectors than a full pass, however large the batch. keep retains the
+// answers on all shards. Sparse inputs always retain them, because their gradient is built from them.
 func (e *Engine) OverBatch(ctx context.Context, w Point, examples []int, keep bool, work func(ln *Lane) error) (Step, error) {
 	n := (len(examples) + stepExamples - 1) / stepExamples
 	lanes := min(passLanes, n)
@@ -133,7 +133,7 @@ func (e *Engine) OverBatch(ctx context.Context, w Point, examples []int, keep bo
 	}, nil
 }
 
-// Remember moves the memory of the last step's examples towards its answers: r_i ← (1−γ)r_i + γu_i.
+// Remember moves the last step's examples in the memory towards their answers: r_i ← (1−γ)r_i + γu_i.
 func (e *Engine) Remember(memory *Memory, γ float32) {
 	if e.device != nil {
 		e.device.Remember(memory.device, γ)

@@ -13,8 +13,9 @@ import (
 	"github.com/dsp-go/dsp/train/traintest"
 )
 
-// A step on more examples than lanes have shards is the sum of steps on parts of them, moves the memory of all, and makes no
-// more lanes than a full pass. The sums of small steps, and with sparse inputs of all, have the bits of their parts' in order.
+// A step on more examples than fit into one shard per lane is the sum of steps on its parts. It moves the memory of all examples
+// and needs no more lanes than a full pass. Sums of small steps, and of all steps on sparse inputs, equal the sums of their
+// parts in order, to the bit.
 func TestStepOnManyExamples(t *testing.T) {
 	for name, p := range map[string]*train.Problem{
 		"dense":  traintest.Shifted(traintest.NoisyProblem(300, engine.Hinge, traintest.Entropy, 0.1)),
@@ -64,7 +65,7 @@ func TestStepOnManyExamples(t *testing.T) {
 	}
 }
 
-// A step that nobody has to remember keeps no more answers than it has lanes.
+// A step without a memory keeps only as many answers as there are lanes.
 func TestStepForgets(t *testing.T) {
 	p := traintest.NoisyProblem(300, engine.Hinge, traintest.Entropy, 0.1)
 	if _, err := p.Step(t.Context(), make([]float32, p.Scorer.Dim()), p.Rand(0).Perm(p.Len()), oracles.Smoothing{}, nil); err != nil {
@@ -75,7 +76,7 @@ func TestStepForgets(t *testing.T) {
 	}
 }
 
-// Steps on many examples have the same bits on any number of threads.
+// Steps on many examples have the same bits for any number of threads.
 func TestLargeStepThreads(t *testing.T) {
 	for name, problem := range map[string]func() *train.Problem{
 		"dense":  func() *train.Problem { return traintest.NoisyProblem(400, engine.Hinge, traintest.Entropy, 0.05) },
@@ -98,7 +99,7 @@ func TestLargeStepThreads(t *testing.T) {
 	}
 }
 
-// What steps take does not grow by a gradient for every few examples, but by answers.
+// The memory of steps grows with the batch by answers, not by gradients.
 func TestStepBytes(t *testing.T) {
 	bytes := func(p *train.Problem, batch int) float64 {
 		p.Batch = batch

@@ -10,23 +10,23 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// anchor is the snapshot that variance-reduced steps refer to: a point w̃ with the marginals ũ_i there and
+// anchor is the snapshot of a variance-reduced method: a point w̃, the marginals ũ_i there, and
 //
 //	ḡ = (1/n) Σ c_i J_iᵀ(ũ_i − 1_{y_i}).
 //
-// The difference ∇f_i(w) − ∇f_i(w̃) = J_iᵀ(u_i − ũ_i) is one pullback, and exactly zero where the oracle's answer did not
-// move. What an anchor holds in memory, a full pass at w̃ makes again with the same bits.
+// The difference ∇f_i(w) − ∇f_i(w̃) = J_iᵀ(u_i − ũ_i) takes one pullback, and is exactly zero if the oracle's answer has not
+// changed. An anchor's memory need not be saved: a full pass at w̃ reproduces it with the same bits.
 type anchor struct {
 	at     []float32 // w̃
 	μ      float64   // smoothing of ũ_i
 	grad   []float32 // ḡ
 	memory *engine.Memory
 
-	path  engine.Path // of steps
-	drift []float32   // what a step adds to the iterate but for D
+	path  engine.Path // of the steps
+	drift []float32   // the part of a step that does not depend on D
 }
 
-// place does a full pass at w and anchors there.
+// place runs a full pass at w and makes w the anchor.
 func (an *anchor) place(ctx context.Context, p *train.Problem, w []float32, s oracles.Smoothing) (*engine.FullPass, error) {
 	if an.memory == nil {
 		var err error
@@ -43,7 +43,7 @@ func (an *anchor) place(ctx context.Context, p *train.Problem, w []float32, s or
 	return pass, nil
 }
 
-// restore makes a restored anchor whole again.
+// restore rebuilds the rest of a restored anchor.
 func (an *anchor) restore(ctx context.Context, p *train.Problem) error {
 	s := p.Smoothing
 	s.Mu = an.μ
@@ -51,14 +51,14 @@ func (an *anchor) restore(ctx context.Context, p *train.Problem) error {
 	return err
 }
 
-// steps does SVRG steps (Johnson and Zhang 2013) from w̃, on count examples in all, for
+// steps takes SVRG steps (Johnson and Zhang 2013) from w̃, on count examples in total, for
 //
 //	min (1/n) Σ c_i h_μ(…) + (λ/2)‖w−c‖² + (κ/2)‖w−z‖²:
 //
 //	w ← w − γ(D + ḡ + λ(w−c) + κ(w−z)),    D = (1/|B|) Σ_B c_i J_iᵀ(u_i − ũ_i).
 //
-// Batches B run through a random permutation of the examples, and on through others: no worse than independent draws, and
-// better where the steps of a pass are averaged. It returns the mean of the iterates, which holds until the next steps.
+// The batches B run through one random permutation of the examples after another. That is no worse than independent draws, and
+// better if the steps of a pass are averaged. It returns the mean of the iterates, valid until the next call of steps.
 func (an *anchor) steps(ctx context.Context, p *train.Problem, s oracles.Smoothing, pace *Pace, κ float64, z []float32,
 	r *rand.Rand, count int) ([]float32, error) {
 	γ := pace.step(pace.lipschitz(s.Mu), p.Lambda+κ)

@@ -9,28 +9,28 @@ import (
 )
 
 // annealing lowers the smoothing μ of a hinge problem as the certificate allows. A full pass at w with marginals u_i
-// splits the distance to the optimum in two,
+// splits the distance to the optimum in two parts,
 //
 //	F(w) − D(u) = (1/n) Σ c_i [max_y ⟨1_y,θ_i+ℓ_i⟩ − ⟨u_i,θ_i+ℓ_i⟩] + ‖∇F_μ(w)‖²/(2λ):
 //
-// the bias of smoothing, which falls with μ, and the error of optimisation, which grows as μ falls. While the error is the
-// larger of the two μ stays; the smaller it is, the faster μ falls.
+// the smoothing bias, which falls with μ, and the optimisation error, which grows as μ falls. While the error is the larger
+// of the two, μ stays. The smaller the error, the faster μ falls.
 type annealing struct {
 	μ    float64
-	fall float64 // what μ may be multiplied with next; 1 where it was given
+	fall float64 // factor for the next fall of μ; 1 if μ was given
 }
 
 const (
-	firstShare   = 0.25 // of F at the start that smoothing may add to it
-	fastestFall  = 0.5  // of μ in a pass
-	truncated    = 0.9  // top-K answers of which fewer are exact are not those of a smooth function:
-	truncateFall = 0.85 // then μ falls, until K outputs hold all the weight
+	firstShare   = 0.25 // smoothing may add this share of F at the start
+	fastestFall  = 0.5  // the fastest fall of μ in a pass
+	truncated    = 0.9  // if fewer top-K answers are exact, the function is not smooth:
+	truncateFall = 0.85 // then μ falls until K outputs hold all the weight
 )
 
-// given reports whether μ is not the method's to choose.
+// given reports whether the problem fixes μ, so that the method does not choose it.
 func given(p *train.Problem) bool { return p.Loss.Smooth() || p.Smoothing.Mu > 0 }
 
-// begin chooses the first μ, where the weights have primal value f.
+// begin chooses the first μ. f is the primal value at the initial weights.
 func (an *annealing) begin(p *train.Problem, f float64) {
 	switch {
 	case an.μ > 0: // restored
@@ -47,14 +47,14 @@ func (an *annealing) begin(p *train.Problem, f float64) {
 	}
 }
 
-// smoothing returns the smoothing with the present μ.
+// smoothing returns the smoothing with the current μ.
 func (an *annealing) smoothing(p *train.Problem) oracles.Smoothing {
 	s := p.Smoothing
 	s.Mu = an.μ
 	return s
 }
 
-// consider finds how far μ may fall after a full pass at w. Where both parts are zero μ stays: there is nothing to weigh.
+// consider decides how far μ may fall after a full pass at w. If both parts are zero there is nothing to compare, and μ stays.
 func (an *annealing) consider(p *train.Problem, w []float32, pass *engine.FullPass) {
 	switch {
 	case given(p):
@@ -69,8 +69,8 @@ func (an *annealing) consider(p *train.Problem, w []float32, pass *engine.FullPa
 	}
 }
 
-// split returns the two parts of F(w) − D(u) for a full pass at w and its u: the bias of smoothing and the error of optimisation.
-// For λ = 0, where D says nothing, the latter is estimated by ‖∇F_μ(w)‖·‖w − c‖.
+// split returns the two parts of F(w) − D(u) for a full pass at w with marginals u: the smoothing bias and the optimisation
+// error. With λ = 0 the dual gives no bound, and ‖∇F_μ(w)‖·‖w − c‖ estimates the error.
 func split(o *engine.Objective, w []float32, pass *engine.FullPass) (bias, e float64) {
 	norm, from, product := 0.0, 0.0, 0.0 // ‖g + λ(w−c)‖², ‖w−c‖², ⟨g,w−c⟩
 	for j, x := range w {
@@ -90,7 +90,7 @@ func split(o *engine.Objective, w []float32, pass *engine.FullPass) (bias, e flo
 	return max(0, bias), math.Sqrt(norm * from)
 }
 
-// check refuses a problem that the method of that name cannot work on.
+// check rejects a problem that the named method cannot solve.
 func (an *annealing) check(name string, p *train.Problem) error {
 	if err := train.CheckConvex(name, p.Scorer); err != nil {
 		return err

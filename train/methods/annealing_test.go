@@ -10,7 +10,7 @@ import (
 	"github.com/dsp-go/dsp/train/traintest"
 )
 
-// The certificate of one pass is the textbook's duality gap, example by example, and bounds F at any other weights.
+// The certificate of one pass equals the textbook's duality gap, example by example, and bounds F at any other weights.
 func TestOnePassCertificate(t *testing.T) {
 	ctx := context.Background()
 	for _, c := range traintest.FullPassCases {

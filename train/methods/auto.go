@@ -8,7 +8,7 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// Auto returns the method's name for the problem (Method.Name) and says why in a sentence. Net is the network's name, or empty.
+// Auto returns the method's name for the problem (Method.Name) and a sentence with the reason. Net is the network's name, or empty.
 func Auto(o *engine.Objective, net string) (method, why string) {
 	if net != "" {
 		net = fmt.Sprintf("net %q", net)
@@ -37,7 +37,7 @@ func Auto(o *engine.Objective, net string) (method, why string) {
 	}
 }
 
-// AutoAccelerated returns the name of the convex method for an objective that a device can do the work of.
+// AutoAccelerated returns the name of the convex method for an objective that runs on a device.
 func AutoAccelerated(o *engine.Objective) string {
 	if o.Loss.Smooth() {
 		return "svrg"

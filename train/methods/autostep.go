@@ -12,39 +12,39 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// Pace says how long the steps of a variance-reduced method are. Its zero value finds out.
+// Pace sets the step size of a variance-reduced method. Its zero value measures a suitable one.
 //
 // The gradient of the smoothed objective is Lipschitz with a constant L = A/μ (Beck and Teboulle 2012; Pillutla et al.
-// 2019, Lemma 2). The worst-case A, the largest ‖J_i‖², is far from what a step meets: what bounds it is how much the
-// difference D = (1/|B|) Σ_B c_i J_iᵀ(u_i(w) − u_i(w̃)) varies in comparison with the progress it makes. A step with
+// 2019, Lemma 2). The worst-case A, the largest ‖J_i‖², is far above what steps need. What limits a step is how much the
+// difference D = (1/|B|) Σ_B c_i J_iᵀ(u_i(w) − u_i(w̃)) varies compared with the progress it makes. A step size with
 //
 //	A/μ = Σ ‖D‖² / Σ ⟨D, w − w̃⟩,
 //
-// sums over the steps of a pass, contracts the expected distance as fast as one can. Both sums come with the steps, for
-// batches of any size, and A hardly changes as μ does, so each pass's A serves the next.
+// where the sums run over the steps of a pass, contracts the expected distance as fast as possible. Both sums are by-products
+// of the steps, for any batch size. A hardly changes with μ, so each pass uses the A of the pass before.
 type Pace struct {
-	Step      float64 // γ, kept as it is; 0 is 1/(L + λ + κ)
-	Lipschitz float64 // L of ∇F_μ, kept as it is; 0 is A/μ with a measured A
-	Curvature float64 // the A to begin with, such as MeasuredCurvature of a problem like this one; 0 measures it at the start
+	Step      float64 // γ, held fixed; 0: 1/(L + λ + κ)
+	Lipschitz float64 // L of ∇F_μ, held fixed; 0: A/μ with a measured A
+	Curvature float64 // the initial A, such as MeasuredCurvature of a similar problem; 0 measures it at the start
 
-	a        float64 // A now
+	a        float64 // the current A
 	rise     float64 // Σ ‖D‖²
 	progress float64 // Σ ⟨D, w − w̃⟩
 }
 
-// paced is a method whose steps follow a Pace.
+// paced is a method whose step size comes from a Pace.
 type paced interface {
 	MeasuredCurvature() float64
 	knownCurvature(a float64)
-	scratch() **engine.Memory // what it fills by a full pass, and may be given before Start
+	scratch() **engine.Memory // memory that a full pass fills; may be provided before Start
 }
 
 var _, _, _ paced = &SVRG{}, &Casimir{}, &SAGA{}
 
-// MeasuredCurvature returns A; 0 where Step or Lipschitz made it needless.
+// MeasuredCurvature returns A, or 0 if Step or Lipschitz made measuring it unnecessary.
 func (p *Pace) MeasuredCurvature() float64 { return p.a }
 
-// knownCurvature makes an A that is known the one to begin with, unless one was given.
+// knownCurvature sets the initial A to a known one, unless one was given.
 func (p *Pace) knownCurvature(a float64) { p.Curvature = cmp.Or(p.Curvature, a) }
 
 // measures reports whether A is measured.
@@ -53,7 +53,7 @@ func (p *Pace) measures() bool { return p.Step == 0 && p.Lipschitz == 0 }
 // lipschitz returns L of ∇F_μ.
 func (p *Pace) lipschitz(μ float64) float64 { return cmp.Or(p.Lipschitz, p.a/μ) }
 
-// step returns γ: what was given, or 1/(L + modulus).
+// step returns γ: the given one, or 1/(L + modulus).
 func (p *Pace) step(l, modulus float64) float64 {
 	if p.Step > 0 {
 		return p.Step
@@ -61,18 +61,18 @@ func (p *Pace) step(l, modulus float64) float64 {
 	return 1 / (l + modulus)
 }
 
-// observe takes in a step on b examples, with ‖bD‖² and ⟨bD, w − w̃⟩.
+// observe adds a step on b examples, with ‖bD‖² and ⟨bD, w − w̃⟩.
 func (p *Pace) observe(norm, product float64, b int) {
 	p.rise += norm / float64(b*b)
 	p.progress += product / float64(b)
 }
 
-// observes reports whether the k-th step of a pass is to be observed: every one but with sparse inputs, where that would
-// cost more than the step, but not on a device, where a step is over all weights anyway.
+// observes reports whether to observe the k-th step of a pass. With sparse inputs on the host, observing costs more than the
+// step, so only every 16th step is observed. All other cases observe every step; on a device a step covers all weights anyway.
 func observes(p *train.Problem, k int) bool { return p.Sparse() == nil || p.OnDevice() || k%16 == 0 }
 
-// update makes what was observed at μ the new A. It may fall to a quarter only, since a pass with short steps sees little
-// of F.
+// update computes the new A from what was observed at μ. A falls to a quarter at most, because a pass with short steps sees
+// little of F.
 func (p *Pace) update(μ float64) {
 	if p.progress > 0 {
 		if a := p.rise / p.progress * μ; a > 0 && !math.IsInf(a, 0) {
@@ -85,8 +85,8 @@ func (p *Pace) update(μ float64) {
 // probes is the number of batches on which A is measured between two points.
 const probes = 8
 
-// probe measures A between two points at the given smoothing, and notes its oracle calls in s. Its top-K oracle takes as
-// many outputs as it needs.
+// probe measures A between two points at the given smoothing and counts its oracle calls in s. Its top-K oracle uses as many
+// outputs as it needs.
 func (p *Pace) probe(ctx context.Context, pr *train.Problem, s *train.State, from, to []float32, by oracles.Smoothing, r *rand.Rand) error {
 	by.K = 0
 	order, size := r.Perm(pr.Len()), batchSize(pr)
@@ -102,8 +102,8 @@ func (p *Pace) probe(ctx context.Context, pr *train.Problem, s *train.State, fro
 	return nil
 }
 
-// begin makes sure of a first A around w, of which pass tells: it is measured between w and the point where a linear
-// function with the same gradient is lower by a third of F.
+// begin ensures a first A around w, given a full pass there. It measures A between w and the point where a linear function with
+// the same gradient is lower by a third of F.
 func (p *Pace) begin(ctx context.Context, pr *train.Problem, s *train.State, w []float32, pass *engine.FullPass, by oracles.Smoothing) error {
 	if !p.measures() {
 		return nil
@@ -126,10 +126,10 @@ func (p *Pace) begin(ctx context.Context, pr *train.Problem, s *train.State, w [
 	return nil
 }
 
-// defaultBatch is the examples a step takes where nothing was said: their answers cost the same, and w moves less often.
+// defaultBatch is the default number of examples per step. Their oracle calls cost the same, and w moves less often.
 const defaultBatch = 4
 
-// batchSize is the batch of the variance-reduced methods.
+// batchSize returns the batch size of the variance-reduced methods.
 func batchSize(p *train.Problem) int {
 	if p.Batch == 0 {
 		return max(1, min(defaultBatch, p.Len()/32))

@@ -2,7 +2,7 @@ package methods
 
 import "github.com/dsp-go/dsp/structured"
 
-// Averaging says which iterate a stochastic method reports. It never changes the path of the iterates themselves.
+// Averaging selects the iterate that a stochastic method reports. It never changes the path of the iterates.
 type Averaging int
 
 // The averages of the iterates w_1, w_2, …
@@ -11,19 +11,19 @@ const (
 	NoAverage                        // the last iterate
 	UniformAverage                   // (1/t) Σ w_τ
 	WeightedAverage                  // 2/(t²+t) Σ τ·w_τ (Lacoste-Julien, Schmidt and Bach 2012)
-	PassAverage                      // (1/t) Σ w_τ over the iterates of the last pass alone
+	PassAverage                      // (1/t) Σ w_τ over the last pass's iterates only
 )
 
 var averagingNames = []string{"auto", "none", "uniform", "weighted", "pass"}
 
 func (a Averaging) String() string { return averagingNames[a] }
 
-// ParseAveraging reads an averaging as String writes it.
+// ParseAveraging parses an averaging as String writes it.
 func ParseAveraging(name string) (Averaging, error) {
 	return structured.ParseName[Averaging]("averaging", averagingNames, name)
 }
 
-// weight returns that of the t-th iterate, from 0, in the mean.
+// weight returns the weight of the t-th iterate, from 0, in the mean.
 func (a Averaging) weight(t int) float64 {
 	if a == WeightedAverage {
 		return float64(t + 1)

@@ -13,28 +13,28 @@ import (
 // BCFW is block-coordinate Frank-Wolfe on the dual of the hinge objective (Lacoste-Julien, Jaggi, Schmidt and Pletscher
 // 2013, Algorithms 2 and 4), in potential space. It needs no step size and no smoothing.
 //
-// The dual variables of example i are the convex combination ū_i of the oracle's answers so far; w is always
+// The dual variables of example i are a convex combination ū_i of the oracle's answers so far. w always equals
 //
 //	w = c − (1/λn) Σ c_i J_iᵀ(ū_i − 1_{y_i}).
 //
-// A step on a batch B asks the max oracle for u_i, i ∈ B, and moves all blocks of the batch towards their corners,
+// A step on a batch B asks the max oracle for u_i, i ∈ B, and moves all blocks of the batch towards these corners,
 // ū_i ← ū_i + γ(u_i − ū_i), by the γ that raises the dual most:
 //
 //	D = Σ_B c_i J_iᵀ(u_i − ū_i),     w_s − w = −D/(λn),
 //	g = (1/n) Σ_B c_i ⟨u_i − ū_i, θ_i + ℓ_i⟩ ≥ 0,
 //	γ = clip(g / (λ‖w_s − w‖²), 0, 1),
 //
-// which raises it by γg − ½γ²λ‖w_s − w‖². The block gaps g of all examples add up to the duality gap. A batch of n is
-// batch Frank-Wolfe. With the centre and λ of a prox-linear subproblem the same lines solve that.
+// which raises the dual by γg − ½γ²λ‖w_s − w‖². The block gaps g of all examples add up to the duality gap. With a batch of n
+// this is batch Frank-Wolfe. With the centre and λ of a prox-linear subproblem the same code solves the subproblem.
 //
-// What is reported is the average of the iterates (Averaging), which is dual feasible too: averaging the linear part b of
-// the dual in step with w gives its dual value D(ū) = b + (λ/2)(‖c‖² − ‖w‖²). Such values, and those by the gains of steps,
-// are estimates. What is certified is the dual of the memory, pulled back anew: at every Resync, and when Certify asks.
+// BCFW reports the average of the iterates (Averaging), which is dual feasible too: averaging the linear part b of the dual
+// along with w gives the dual value D(ū) = b + (λ/2)(‖c‖² − ‖w‖²). Such values, and values summed from the gains of steps, are
+// estimates. The certified bound is the dual of the memory, recomputed by a pullback at every Resync and in Certify.
 type BCFW struct {
 	Averaging Averaging // AutoAverage is WeightedAverage
-	Resync    int       // passes between recompositions of w from the memory, against rounding; 0 means 10
+	Resync    int       // passes between recompositions of w from the memory, to remove rounding errors; 0 means 10
 
-	memory  *engine.Memory // a prox-linear method may give one, to go on from
+	memory  *engine.Memory // a prox-linear method may provide one to continue from
 	path    engine.Path
 	linear  float64 // b of the memory
 	average float64 // b of the mean of the iterates
@@ -50,7 +50,7 @@ func (m *BCFW) Name() string { return "bcfw" }
 // Convex returns true.
 func (m *BCFW) Convex() bool { return true }
 
-// Start begins at ū_i = 1_{y_i}, where w is the centre, whatever s.W.
+// Start begins at ū_i = 1_{y_i}, where w is the centre, regardless of s.W.
 func (m *BCFW) Start(ctx context.Context, p *train.Problem, s *train.State) error {
 	if err := train.CheckConvex(m.Name(), p.Scorer); err != nil {
 		return err
@@ -84,8 +84,8 @@ func (m *BCFW) Start(ctx context.Context, p *train.Problem, s *train.State) erro
 	return err
 }
 
-// goOn begins at the dual point of a given memory, which served another scorer, centre or λ: at the best point between
-// it and ū_i = 1_{y_i}, by one step from there with all blocks at once.
+// goOn starts from the dual point of a given memory, which may come from another scorer, centre or λ. It moves to the best
+// point between ū_i = 1_{y_i} and that, in one step from 1_{y_i} with all blocks at once.
 func (m *BCFW) goOn(ctx context.Context, p *train.Problem, s *train.State) error {
 	u, err := p.Recompose(ctx, m.path.W, m.memory)
 	if err != nil {
@@ -106,7 +106,7 @@ func (m *BCFW) goOn(ctx context.Context, p *train.Problem, s *train.State) error
 	return nil
 }
 
-// Pass takes every example once, in random order.
+// Pass visits every example once, in random order.
 func (m *BCFW) Pass(ctx context.Context, p *train.Problem, s *train.State) error {
 	order, size := p.Rand(s.Passes).Perm(p.Len()), p.BatchSize()
 	averaging := m.Averaging
@@ -140,7 +140,7 @@ func (m *BCFW) Pass(ctx context.Context, p *train.Problem, s *train.State) error
 	return m.report(ctx, p, s)
 }
 
-// sweep takes steps on all examples of an order.
+// sweep takes steps on all examples in the given order.
 func (m *BCFW) sweep(ctx context.Context, p *train.Problem, order []int, size int, averaging Averaging) error {
 	for lo := 0; lo < len(order); lo += size {
 		if err := m.step(ctx, p, order[lo:min(lo+size, len(order))]); err != nil {
@@ -154,7 +154,7 @@ func (m *BCFW) sweep(ctx context.Context, p *train.Problem, order []int, size in
 	return m.path.Finish()
 }
 
-// sweepOnDevice is walk on a device, which searches the line and keeps the books without the host's having to wait.
+// sweepOnDevice is sweep on a device, which does the line search and the bookkeeping without making the host wait.
 func (m *BCFW) sweepOnDevice(ctx context.Context, p *train.Problem, device engine.DualAscender, order []int, size int, averaging Averaging) error {
 	device.SetBooks(engine.DualBooks{Linear: m.linear, Average: m.average, Value: m.dual})
 	for lo := 0; lo < len(order); lo += size {
@@ -175,8 +175,8 @@ func (m *BCFW) sweepOnDevice(ctx context.Context, p *train.Problem, device engin
 	return err
 }
 
-// step is one block step. The dual is kept up by its exact gain, and b by what the step changes of it: the linear
-// function of w that the blocks put below the loss changes by (γ/n)(Σ c_i⟨u_i − ū_i, θ_i + ℓ_i⟩ − ⟨D, w⟩) at the origin.
+// step is one block step. It updates the dual by the exact gain, and b by the step's change: the blocks' linear lower bound on
+// the loss, a function of w, changes by (γ/n)(Σ c_i⟨u_i − ū_i, θ_i + ℓ_i⟩ − ⟨D, w⟩) at the origin.
 func (m *BCFW) step(ctx context.Context, p *train.Problem, batch []int) error {
 	st, err := p.StepAt(ctx, m.path.At(), batch, oracles.Smoothing{}, m.memory, 0)
 	if err != nil {
@@ -202,7 +202,7 @@ func (m *BCFW) step(ctx context.Context, p *train.Problem, batch []int) error {
 	return nil
 }
 
-// resync makes w, b and the dual what the memory says they are.
+// resync recomputes w, b and the dual from the memory.
 func (m *BCFW) resync(ctx context.Context, p *train.Problem, s *train.State) error {
 	u, err := m.recompose(ctx, p, s)
 	if err != nil {
@@ -217,7 +217,7 @@ func (m *BCFW) resync(ctx context.Context, p *train.Problem, s *train.State) err
 	return nil
 }
 
-// recompose pulls back the memory, and takes up its bound.
+// recompose pulls back the memory and records its bound.
 func (m *BCFW) recompose(ctx context.Context, p *train.Problem, s *train.State) (engine.Recomposed, error) {
 	u, err := p.Recompose(ctx, m.path.W, m.memory)
 	if err == nil {
@@ -242,12 +242,12 @@ func (m *BCFW) Certify(ctx context.Context, p *train.Problem, s *train.State, ke
 	return nil
 }
 
-// DualValue returns D = b + (λ/2)(‖c‖² − ‖w‖²) + constant of the dual point whose weights are w.
+// dualValue returns D = b + (λ/2)(‖c‖² − ‖w‖²) + constant of the dual point whose weights are w.
 func (m *BCFW) dualValue(p *train.Problem, b float64, w []float32) float64 {
 	return b + p.Constant + p.Lambda/2*(vec.Norm2(p.Center)-vec.Norm2(w))
 }
 
-// report shows the average with its primal, the bound, and the best dual value of it, the iterates and all before.
+// report shows the average with its primal value, the bound, and the best dual value so far, of the average or an iterate.
 func (m *BCFW) report(ctx context.Context, p *train.Problem, s *train.State) (err error) {
 	m.best = max(m.best, m.dual)
 	w := m.path.W

@@ -44,7 +44,7 @@ func TestBCFWSteps(t *testing.T) {
 				if m.dual < before {
 					t.Fatalf("step %d: the dual fell from %g to %g", k, before, m.dual)
 				}
-				// The gain kept up step by step is the dual of the memory, from scratch.
+				// The gain accumulated over the steps equals the dual of the memory, computed from scratch.
 				g, b, err := traintest.Pulled(p.Recompose(ctx, m.path.W, m.memory))
 				if err != nil {
 					t.Fatal(err)

@@ -14,32 +14,32 @@ import (
 // sampling (Osokin, Alayrac, Lukasewitz, Dokania and Lacoste-Julien 2016), in potential space. It needs no step size and no
 // smoothing.
 //
-// The dual point of example i is kept as the outputs that it mixes, ū_i = Σ_k α_k 1_{y_k}, with w as in BCFW. A visit asks
-// the max oracle for one more output and then moves share from the output with the least θ_i + ℓ_i to that with the most,
+// The dual point of example i is stored as the outputs that it mixes, ū_i = Σ_k α_k 1_{y_k}, with w as in BCFW. A visit asks
+// the max oracle for one more output. It then moves weight from the output with the least θ_i + ℓ_i to the one with the most,
 // by the γ that raises the dual most:
 //
 //	D = c_i J_iᵀ(1_{y⁺} − 1_{y⁻}),    g = c_i ⟨1_{y⁺} − 1_{y⁻}, θ_i + ℓ_i⟩,
 //	γ = clip(λn·g/‖D‖², 0, α⁻),       w ← w − (γ/λn)D,
 //
-// which raises it by (γg − ½γ²‖D‖²/λn)/n. Such a step pulls back only where the two outputs differ, and takes mistakes
-// back that a step towards a corner can only outweigh: the dual converges linearly where that of BCFW creeps. Since θ_i
-// tells the scores of all outputs that are known, a visit does a few more steps between those, each after scoring anew
-// but without the oracle.
+// which raises the dual by (γg − ½γ²‖D‖²/λn)/n. Such a step pulls back only where the two outputs differ. It removes bad
+// outputs, which a step towards a corner can only outweigh: the dual converges linearly where that of BCFW slows down. Since
+// θ_i gives the scores of all stored outputs, a visit takes a few more steps between them. Each rescores the example but does
+// not call the oracle.
 //
-// The block gap ⟨u_i − ū_i, θ_i + ℓ_i⟩ of an example, u_i the oracle's answer, is what the dual has to gain from it at
-// most; the gaps of all add up to the duality gap. The paper draws examples in proportion to their gaps. Here a round visits
-// those whose gap was at least the mean at their last visit, and after mostAge rounds without a visit any: that converges as
-// well or better on most problems tried (docs/results.md), and has no parameter.
+// The block gap ⟨u_i − ū_i, θ_i + ℓ_i⟩ of an example, with u_i the oracle's answer, bounds the dual's gain from that example.
+// The gaps of all examples add up to the duality gap. The paper samples examples in proportion to their gaps. Here a round
+// visits the examples whose gap was at least the mean at their last visit, and any example after mostAge rounds without a
+// visit. That converges as well or better on most problems tried (docs/results.md) and has no parameter.
 //
-// The state shows the iterate with the least F after a pass, or the mean of the pass's. Its dual is certified where it was
-// recomposed from the outputs, at every Resync and when Certify asks; between them the gains of steps estimate it.
+// The state shows the iterate with the least F after a pass, or the mean of the pass's iterates. The dual is certified when it
+// is recomposed from the outputs, at every Resync and in Certify. In between, the gains of steps estimate it.
 type BCPFW struct {
-	Inner  int // steps at a visit at most; 0 means 10
-	Resync int // passes between recompositions of w from the memory, against rounding; 0 means 10
+	Inner  int // most steps per visit; 0 means 10
+	Resync int // passes between recompositions of w from the memory, to remove rounding errors; 0 means 10
 
 	corners corners
 	gap     []float32 // [n] at the last visit
-	age     []float32 // [n] rounds since
+	age     []float32 // [n] rounds since the last visit
 	path    engine.Path
 	dual    float64 // D(ū)
 	best    float64 // largest dual value seen
@@ -47,13 +47,13 @@ type BCPFW struct {
 	primal  float64 // F(s.W)
 	passes  int
 
-	example [1]int // of the visit at work, and
-	fresh   bool   // whether its oracle is still to be asked
+	example [1]int // the example being visited, and
+	fresh   bool   // whether to ask the oracle about it
 	pair    pair
 	choose  func(ln *engine.Lane) error // m.choosePair
 }
 
-// pair is what a step moves share between.
+// pair is the two outputs between which a step moves weight.
 type pair struct {
 	from, to int
 	share    float64 // α⁻
@@ -62,8 +62,8 @@ type pair struct {
 
 const (
 	pairwiseSteps = 10
-	enoughOfGap   = 0.2 // of what the first step of a visit had to gain: less ends the visit
-	mostAge       = 10  // rounds that an example with a small gap may miss
+	enoughOfGap   = 0.2 // a visit ends once the gain falls below this share of its first step's
+	mostAge       = 10  // most rounds that an example with a small gap may miss
 )
 
 // Name returns "bcpfw".
@@ -75,7 +75,7 @@ func (m *BCPFW) UsesLanes() {}
 // Convex returns true.
 func (m *BCPFW) Convex() bool { return true }
 
-// Start begins at ū_i = 1_{y_i}, where w is the centre, whatever s.W.
+// Start begins at ū_i = 1_{y_i}, where w is the centre, regardless of s.W.
 func (m *BCPFW) Start(ctx context.Context, p *train.Problem, s *train.State) error {
 	if err := train.CheckConvex(m.Name(), p.Scorer); err != nil {
 		return err
@@ -150,7 +150,7 @@ func (m *BCPFW) due() []int {
 	return order
 }
 
-// visit does steps on example i.
+// visit takes steps on example i.
 func (m *BCPFW) visit(ctx context.Context, p *train.Problem, i int) error {
 	m.example[0] = i
 	λn, enough := p.Lambda*float64(p.Len()), 0.0
@@ -179,8 +179,8 @@ func (m *BCPFW) visit(ctx context.Context, p *train.Problem, i int) error {
 	return nil
 }
 
-// choosePair scores the lane's example, asks the oracle where that is due, chooses a pair of outputs and sets the lane's v
-// to the difference between them.
+// choosePair scores the lane's example, asks the oracle if due, chooses a pair of outputs and sets the lane's v to their
+// difference.
 func (m *BCPFW) choosePair(p *train.Problem, ln *engine.Lane) error {
 	if err := p.Potentials(ln, m.path.At()); err != nil {
 		return err
@@ -197,7 +197,7 @@ func (m *BCPFW) choosePair(p *train.Problem, ln *engine.Lane) error {
 	to, from, high, low, mean := m.corners.extremes(i, &ln.Theta, 0)
 	c := p.Data.Weight(i)
 	m.pair = pair{from: from, to: to, share: m.corners[i][from].α, gap: max(0, c*(high-mean))}
-	if high-low <= 8*engine.Unit*math.Abs(high) { // the same but for rounding
+	if high-low <= 8*engine.Unit*math.Abs(high) { // equal up to rounding
 		return nil
 	}
 	ln.V.Like(&ln.Theta)
@@ -209,7 +209,7 @@ func (m *BCPFW) choosePair(p *train.Problem, ln *engine.Lane) error {
 	return nil
 }
 
-// resync makes w and the dual what the corners say they are.
+// resync recomputes w and the dual from the corners.
 func (m *BCPFW) resync(ctx context.Context, p *train.Problem, s *train.State) error {
 	u, err := m.recompose(ctx, p, s)
 	if err != nil {
@@ -223,7 +223,7 @@ func (m *BCPFW) resync(ctx context.Context, p *train.Problem, s *train.State) er
 	return nil
 }
 
-// recompose pulls back what the corners mix, and takes up its bound.
+// recompose pulls back the corners' mixtures and records the bound.
 func (m *BCPFW) recompose(ctx context.Context, p *train.Problem, s *train.State) (engine.Recomposed, error) {
 	u, err := p.Recompose(ctx, m.path.W, m.corners)
 	if err == nil {
@@ -248,7 +248,7 @@ func (m *BCPFW) Certify(ctx context.Context, p *train.Problem, s *train.State, k
 	return nil
 }
 
-// report evaluates F at the iterate and at the pass's mean.
+// report evaluates F at the iterate and at the pass's mean iterate.
 func (m *BCPFW) report(ctx context.Context, p *train.Problem, s *train.State) error {
 	for _, w := range [][]float32{m.path.W, m.path.Mean} {
 		f, err := p.Value(ctx, w)

@@ -14,7 +14,7 @@ import (
 	"github.com/dsp-go/dsp/train/traintest"
 )
 
-// Step by step the dual rises, and it and w stay what the corners say they are.
+// The dual rises with every step, and it and w match the corners.
 func TestBCPFWSteps(t *testing.T) {
 	ctx := context.Background()
 	for name, p := range map[string]*train.Problem{
@@ -78,7 +78,7 @@ func TestBCPFWSteps(t *testing.T) {
 	}
 }
 
-// It certifies the optimum of a sparse problem with far fewer oracle calls than BCFW, and the same optimum.
+// BCPFW certifies the same optimum of a sparse problem as BCFW, with far fewer oracle calls.
 func TestBCPFWCertifies(t *testing.T) {
 	p := traintest.SparseProblem(100, engine.Hinge, oracles.Smoothing{}, 1./100)
 	state := map[string]*train.State{}
@@ -113,7 +113,7 @@ func TestBCPFWCertifies(t *testing.T) {
 	if pairwise.Gap() > 1e-2*pairwise.Primal || pairwise.Gap() > plain.Gap()/3 {
 		t.Errorf("gaps %g and %g", pairwise.Gap(), plain.Gap())
 	}
-	// The answers of the two are about one optimum.
+	// The bounds of the two methods are consistent with a single optimum.
 	if pairwise.Dual > plain.Primal || plain.Dual > pairwise.Primal {
 		t.Error("the intervals do not overlap")
 	}

@@ -14,7 +14,7 @@ func denseHinge(n, dim, labels, threads int) *train.Problem {
 	return &train.Problem{Engine: engine.NewEngine(o, threads), Smoothing: traintest.Entropy, Seed: 1}
 }
 
-// A step of SVRG on one example and on eight.
+// An SVRG step on one example and on eight.
 func BenchmarkStep(b *testing.B) {
 	for _, size := range []int{1, 8} {
 		b.Run([]string{1: "1 example", 8: "8 examples"}[size], func(b *testing.B) {

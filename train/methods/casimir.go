@@ -11,7 +11,7 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// WarmStart says where Casimir starts the k-th inner problem (Pillutla et al. 2019, section 7.3).
+// WarmStart selects where Casimir starts the k-th inner problem (Pillutla et al. 2019, section 7.3).
 type WarmStart int
 
 // The warm starts.
@@ -25,7 +25,7 @@ var warmStartNames = []string{"prox-center", "extrapolation", "prev-iterate"}
 
 func (w WarmStart) String() string { return warmStartNames[w] }
 
-// ParseWarmStart reads a warm start as String writes it.
+// ParseWarmStart parses a warm start as String writes it.
 func ParseWarmStart(name string) (WarmStart, error) {
 	return structured.ParseName[WarmStart]("warm start", warmStartNames, name)
 }
@@ -35,7 +35,7 @@ func ParseWarmStart(name string) (WarmStart, error) {
 //
 //	w_k ≈ argmin_w F_{μ_k}(w) + (κ_k/2)‖w − z_{k−1}‖²
 //
-// by SVRG, started as WarmStart says, and extrapolates, z_k = w_k + β_k(w_k − w_{k−1}). Schedules (Cor. 17 to 20):
+// by SVRG, started according to WarmStart, and extrapolates, z_k = w_k + β_k(w_k − w_{k−1}). Schedules (Cor. 17 to 20):
 //
 //	                 λ > 0                            λ = 0
 //	constant    μ, κ = L/n − λ if more than 3λ   μ, κ = L/(n+1)
@@ -44,28 +44,27 @@ func ParseWarmStart(name string) (WarmStart, error) {
 //	α_0         √q                               (√5−1)/2
 //	δ_k         √q/(2−√q)                        (k+1)⁻²
 //
-// with q = λ/(λ+κ). Where the problem gives no μ, it falls as the certificate allows: the constant schedule then lets it
-// fall like SVRG, and the adaptive one holds it while the error of optimisation is larger than the bias of smoothing.
-// Where neither κ nor a Lipschitz constant is given, the κ of the constant schedules is a tenth of the table's, with
-// the measured L and as many steps as an inner problem has for n, and the extrapolation starts afresh whenever it points
-// uphill (O'Donoghue and Candès 2015).
+// with q = λ/(λ+κ). If the problem gives no μ, μ falls as the certificate allows. The constant schedule then lowers it as
+// SVRG does; the adaptive one holds it while the optimisation error exceeds the smoothing bias. If neither κ nor a Lipschitz
+// constant is given, the constant schedules use a tenth of the table's κ, with the measured L, and with the number of steps
+// per inner problem as n. The extrapolation then restarts whenever it points uphill (O'Donoghue and Candès 2015).
 //
-// The state shows the starting point of an inner problem with the least F(w) and the best bound of their certificates.
+// The state shows the inner problems' starting point with the least F(w), and the best bound of their certificates.
 type Casimir struct {
 	Pace
 	Adaptive  bool    // the adaptive schedule ("casimir-adapt")
-	Kappa     float64 // κ; 0 is the schedule's, and for the adaptive one with λ = 0 that of the constant one at the start
+	Kappa     float64 // κ; 0: from the schedule (adaptive with λ = 0: starts at the constant schedule's)
 	WarmStart WarmStart
 	Budget    int  // examples between snapshots; 0 means n
-	ByNorm    bool // solve inner problems until ‖∇F_{μ,κ}(w;z)‖² ≤ (λ+κ)δ_kκ‖w−z‖², not for one budget
-	Most      int  // budgets that an inner problem may take with ByNorm; 0 means 10
+	ByNorm    bool // stop each inner problem at ‖∇F_{μ,κ}(w;z)‖² ≤ (λ+κ)δ_kκ‖w−z‖², not after one budget
+	Most      int  // most budgets per inner problem with ByNorm; 0 means 10
 
 	convex
 	anchor anchor
 	z, w   []float32 // z_{k−1}, w_{k−1}
 	κ, α   float64   // κ_k, α_{k−1}
-	k      int       // of the inner problem at work, from 1
-	spent  int       // budgets it has had
+	k      int       // number of the current inner problem, from 1
+	spent  int       // budgets it has used
 }
 
 // Name returns "casimir" or "casimir-adapt".
@@ -101,7 +100,7 @@ func (m *Casimir) Start(ctx context.Context, p *train.Problem, s *train.State) e
 	return nil
 }
 
-// Pass does one budget of steps on the inner problem; if that is enough it poses the next.
+// Pass spends one budget of steps on the inner problem and, if that solves it, sets up the next one.
 func (m *Casimir) Pass(ctx context.Context, p *train.Problem, s *train.State) error {
 	examples := cmp.Or(m.Budget, p.Len())
 	s.Step, s.Kappa = m.step(m.lipschitz(m.μ), p.Lambda+m.κ), m.κ
@@ -133,7 +132,7 @@ func (m *Casimir) snap(ctx context.Context, p *train.Problem, s *train.State, w 
 	return nil
 }
 
-// solved reports whether the inner problem is, at the snapshot.
+// solved reports whether the inner problem is solved, judged at the snapshot.
 func (m *Casimir) solved(p *train.Problem) bool {
 	norm, from := 0.0, 0.0
 	for j, x := range m.anchor.at {
@@ -153,7 +152,7 @@ func (m *Casimir) solved(p *train.Problem) bool {
 	return norm <= (p.Lambda+m.κ)*δ*m.κ*from
 }
 
-// extrapolate poses inner problem k+1, given w_k, and returns where it starts.
+// extrapolate sets up inner problem k+1, given w_k, and returns its starting point.
 func (m *Casimir) extrapolate(p *train.Problem, w []float32) []float32 {
 	λ, old := p.Lambda, m.κ
 	uphill := 0.0 // ⟨z_{k−1} − w_k, w_k − w_{k−1}⟩
@@ -203,7 +202,7 @@ func (m *Casimir) fallOff(p *train.Problem) {
 	}
 }
 
-// free reports whether the method chooses κ by what it measured.
+// free reports whether the method chooses κ from its own measurements.
 func (m *Casimir) free() bool { return m.Kappa == 0 && m.Lipschitz == 0 }
 
 // nextKappa returns κ_k.

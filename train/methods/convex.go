@@ -9,12 +9,12 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// convex is what the smoothed convex methods have in common: smoothing that falls, steps, and a certificate.
+// convex is the common part of the smoothed convex methods: smoothing that falls, step sizes and a certificate.
 type convex struct {
 	annealing
 	certificate train.Certificate
 
-	begun  bool // Start was called, in this life of the method or before it was restored
+	begun  bool // Start was called, before or after the method was restored
 	epochs int  // passes of steps so far
 }
 
@@ -39,13 +39,13 @@ func (m *convex) start(ctx context.Context, name string, p *train.Problem, s *tr
 	return restored, nil
 }
 
-// record takes up a full pass at w, lets it choose how far μ falls next, and shows in s what is known.
+// record adds a full pass at w to the certificate, lets it decide how far μ falls next, and shows the results in s.
 func (m *convex) record(p *train.Problem, s *train.State, w []float32, pass *engine.FullPass) {
 	s.FullPasses++
 	m.certificate.Record(p.Engine, w, pass)
 	m.consider(p, w, pass)
 	m.certificate.Show(s)
-	s.Done = s.Primal <= p.Constant // no loss is negative
+	s.Done = s.Primal <= p.Constant // losses are never negative
 	s.Smoothed, s.Mu, s.Exact = math.NaN(), 0, math.NaN()
 	if !p.Loss.Smooth() {
 		s.Smoothed, s.Mu = pass.Smoothed, m.μ
@@ -55,7 +55,7 @@ func (m *convex) record(p *train.Problem, s *train.State, w []float32, pass *eng
 	}
 }
 
-// count notes steps on so many examples in s.
+// count adds steps on this many examples to s.
 func (m *convex) count(p *train.Problem, s *train.State, examples int) {
 	m.epochs++
 	s.OracleCalls += examples

@@ -18,13 +18,13 @@ import (
 	"github.com/dsp-go/dsp/train/traintest"
 )
 
-// convexMethods makes one of each.
+// convexMethods creates one of each.
 func convexMethods() []train.Method {
 	return []train.Method{&SVRG{}, &Casimir{}, &Casimir{Adaptive: true}, &SAGA{}}
 }
 
-// Every method certifies the same optimum, the worth of its mixture of dual points does not fall and is not above the least F
-// but for rounding, and F is that of its weights.
+// Every method certifies the same optimum. The value of its mixture of dual points never falls, and is at most the least F up
+// to rounding. F is the objective at its weights.
 func TestConvexMethodsAgree(t *testing.T) {
 	top5 := oracles.Smoothing{Kind: oracles.L2, K: 5}
 	for _, c := range []struct {
@@ -75,7 +75,7 @@ func TestConvexMethodsAgree(t *testing.T) {
 	}
 }
 
-// With automatic settings the dense, noisy hinge problem is certified far below a hundredth in 80 passes.
+// With automatic settings Casimir certifies a relative gap of 1e-3 on the dense, noisy hinge problem in 80 passes.
 func TestDenseHingeIsCertified(t *testing.T) {
 	o := &engine.Objective{Scorer: &traintest.Net{Inputs: 8, Labels: 6}, Data: traintest.NoisyChains(2, 150, 8, 6), Lambda: 1. / 150}
 	p := &train.Problem{Engine: engine.NewEngine(o, 2), Smoothing: traintest.Entropy, Seed: 1}
@@ -91,7 +91,7 @@ func TestDenseHingeIsCertified(t *testing.T) {
 	}
 }
 
-// What was given is what is used.
+// Given settings are used.
 func TestGivenSteps(t *testing.T) {
 	p := traintest.NoisyProblem(40, engine.Hinge, oracles.Smoothing{Kind: oracles.Entropy, Mu: 0.5}, 0.1)
 	for _, c := range []struct {
@@ -120,7 +120,7 @@ func TestGivenSteps(t *testing.T) {
 	}
 }
 
-// The same bits come out of any number of threads.
+// The results have the same bits for any number of threads.
 func TestConvexThreads(t *testing.T) {
 	for i := range convexMethods() {
 		var want []float32
@@ -140,7 +140,7 @@ func TestConvexThreads(t *testing.T) {
 	}
 }
 
-// A run that was archived and restored in another process ends in the same state as one that was not.
+// A run that was archived and restored in another process ends in the same state as an uninterrupted run.
 func TestConvexResumes(t *testing.T) {
 	more := []func() train.Method{
 		func() train.Method { return &SVRG{} },
@@ -175,7 +175,7 @@ func TestConvexResumes(t *testing.T) {
 	}
 }
 
-// Without a regulariser there is no certificate, but F falls all the same.
+// Without a regulariser there is no certificate, but F still falls.
 func TestWithoutRegulariser(t *testing.T) {
 	reference := &Casimir{}
 	regularised := traintest.NoisyProblem(60, engine.Hinge, traintest.Entropy, 1e-4)
@@ -194,8 +194,7 @@ func TestWithoutRegulariser(t *testing.T) {
 	}
 }
 
-// On separable data without a regulariser a method reaches the objective 0, below which nothing is, with finite smoothing.
-// There it stops.
+// On separable data without a regulariser a method reaches the objective's minimum 0 with finite smoothing, and stops there.
 func TestSeparableDataWithoutRegulariser(t *testing.T) {
 	for _, smoothing := range []oracles.Smoothing{traintest.L2, traintest.Entropy} {
 		for _, m := range convexMethods() {
@@ -213,7 +212,7 @@ func TestSeparableDataWithoutRegulariser(t *testing.T) {
 	}
 }
 
-// Smoothing stays where neither its bias nor the error of optimisation is left.
+// Smoothing stays once both its bias and the optimisation error are zero.
 func TestSmoothingStaysAtTheOptimum(t *testing.T) {
 	p := traintest.NoisyProblem(5, engine.Hinge, traintest.L2, 0)
 	an := annealing{μ: 2}
@@ -224,7 +223,7 @@ func TestSmoothingStaysAtTheOptimum(t *testing.T) {
 	}
 }
 
-// Whatever the warm start and the stopping rule, Casimir reaches the optimum.
+// Casimir reaches the optimum with every warm start and stopping rule.
 func TestCasimirVariants(t *testing.T) {
 	p := traintest.NoisyProblem(80, engine.CRF, traintest.Entropy, 1e-3)
 	for _, m := range []*Casimir{
@@ -245,7 +244,7 @@ func TestCasimirVariants(t *testing.T) {
 	}
 }
 
-// Algorithm 4's numbers: α_k solves its equation and stays within [√q, α_{k−1}], with q = λ/(λ+κ).
+// The numbers of Algorithm 4: α_k solves its equation and stays within [√q, α_{k−1}], with q = λ/(λ+κ).
 func TestCasimirAlpha(t *testing.T) {
 	p := traintest.NoisyProblem(40, engine.CRF, traintest.Entropy, 0.01)
 	m := &Casimir{Kappa: 0.5}
@@ -262,7 +261,7 @@ func TestCasimirAlpha(t *testing.T) {
 	}
 }
 
-// An inner problem is solved where its minimiser is, and not at the start.
+// An inner problem counts as solved at its minimiser, and not at the start.
 func TestCasimirNormTest(t *testing.T) {
 	p := traintest.Shifted(traintest.NoisyProblem(40, engine.CRF, traintest.Entropy, 0.5))
 	m := &Casimir{Kappa: 0.01, ByNorm: true}
@@ -294,7 +293,7 @@ func TestCasimirNormTest(t *testing.T) {
 	}
 }
 
-// An inner problem that no pass solves gets as many as it may.
+// An inner problem that no pass solves gets the largest allowed number of passes.
 func TestCasimirGivesUp(t *testing.T) {
 	p := traintest.NoisyProblem(40, engine.Hinge, traintest.Entropy, 0.05)
 	m := &Casimir{Kappa: 1e-9, ByNorm: true, Most: 3}
@@ -305,7 +304,7 @@ func TestCasimirGivesUp(t *testing.T) {
 	}
 }
 
-// Without a regulariser the adaptive schedule has μ/k and κk (Prop. 32).
+// Without a regulariser the adaptive schedule uses μ/k and κk (Prop. 32).
 func TestCasimirAdaptsWithoutRegulariser(t *testing.T) {
 	p := traintest.NoisyProblem(40, engine.Hinge, oracles.Smoothing{Kind: oracles.Entropy, Mu: 2}, 0)
 	m := &Casimir{Adaptive: true, Kappa: 0.3}
@@ -317,7 +316,7 @@ func TestCasimirAdaptsWithoutRegulariser(t *testing.T) {
 	}
 }
 
-// A convex method on a network says what to use instead.
+// A convex method on a network returns an error that says what to use instead.
 func TestConvexRefusals(t *testing.T) {
 	p := traintest.NetProblem(10, 1, 1)
 	p.Smoothing = traintest.Entropy
@@ -341,7 +340,7 @@ func TestConvexRefusals(t *testing.T) {
 	}
 }
 
-// SAGA's ḡ, kept up step by step, is the mean gradient at its memory.
+// SAGA's ḡ, updated step by step, is the mean gradient at its memory.
 func TestSAGAMean(t *testing.T) {
 	ctx := context.Background()
 	p := traintest.Shifted(traintest.NoisyProblem(50, engine.Hinge, oracles.Smoothing{Kind: oracles.Entropy, Mu: 0.3}, 0.1))

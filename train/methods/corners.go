@@ -7,11 +7,11 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// corners are a dual point of the hinge as the outputs that it mixes: of each example those that the oracle has found and
-// that have a share left, ū_i = Σ_k α_k 1_{y_k}. They begin with the gold output alone.
+// corners are a dual point of the hinge, stored as the outputs that it mixes: ū_i = Σ_k α_k 1_{y_k} over the outputs of example
+// i that the oracle has found and whose share is positive. At first there is only the gold output.
 type corners [][]corner // [n]
 
-// corner is an output with its share.
+// corner is an output and its share α_k.
 type corner struct {
 	labels []int32
 	α      float64
@@ -25,15 +25,15 @@ func newCorners(data *structured.Dataset) corners {
 	return c
 }
 
-// find makes sure that an output is among those of example i.
+// find adds an output to those of example i unless it is among them already.
 func (c corners) find(i int, labels []int32) {
 	if !slices.ContainsFunc(c[i], func(k corner) bool { return slices.Equal(k.labels, labels) }) {
 		c[i] = append(c[i], corner{labels: slices.Clone(labels)})
 	}
 }
 
-// extremes returns the best and the worst corner of example i, the one with a share, at potentials of chain b, their
-// scores and that of ū_i.
+// extremes returns the best corner of example i, the worst corner with a positive share, their scores and the score of ū_i. It
+// uses the potentials of chain b.
 func (c corners) extremes(i int, θ *structured.Potentials, b int) (best, worst int, high, low, mean float64) {
 	best, worst = -1, -1
 	for k, one := range c[i] {
@@ -49,19 +49,19 @@ func (c corners) extremes(i int, θ *structured.Potentials, b int) (best, worst 
 	return best, worst, high, low, mean
 }
 
-// move gives γ of the share of one corner to another.
+// move moves γ of the share of one corner to another.
 func (c corners) move(i, from, to int, γ float64) {
 	k := c[i]
 	k[to].α += γ
 	k[from].α = max(0, k[from].α-γ)
 }
 
-// prune forgets the corners of example i without a share.
+// prune removes the corners of example i without a share.
 func (c corners) prune(i int) {
 	c[i] = slices.DeleteFunc(c[i], func(k corner) bool { return k.α == 0 })
 }
 
-// Load makes ū_i the lane's answers for its batch.
+// Load copies ū_i into the lane's answers for its batch.
 func (c corners) Load(ln *engine.Lane) {
 	u := &ln.Answer.U
 	u.Like(&ln.Theta)

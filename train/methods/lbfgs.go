@@ -15,23 +15,22 @@ import (
 )
 
 // LBFGS minimises the smooth objective by limited-memory BFGS (Nocedal and Wright 2006, section 7.2) with the line search
-// of Moré and Thuente: the batch reference that the stochastic methods are compared with. Directions and line search are
-// gonum's. The hinge has to be smoothed by a given μ, and it is F_μ that is minimised.
+// of Moré and Thuente. It is the batch reference for the stochastic methods. gonum provides the directions and the line
+// search. The hinge must be smoothed by a given μ, and LBFGS minimises F_μ.
 //
-// A pass is one iteration: a direction, and full passes along it until the strong Wolfe conditions hold; one most of the
-// time. Weights are float32, so every point of a search is rounded to that before it is evaluated, and differences of
-// points and of gradients belong together to the bit. Where rounding lets no search succeed, even along the gradient, the
-// method can do no more.
+// A pass is one iteration: a direction, and full passes along it, usually one, until the strong Wolfe conditions hold. Weights
+// are float32, so every point of a search is rounded to float32 before it is evaluated, and differences of points match
+// differences of gradients to the bit. If rounding makes every search fail, even along the gradient, the method is done.
 type LBFGS struct {
-	Store int // pairs of differences that make a direction; 0 means 6
+	Store int // pairs of differences from which directions are computed; 0 means 6
 
 	certificate train.Certificate
 	f           float64     // F_μ at the last point
-	points      [][]float32 // accepted, last one last; at most Store+1
-	grads       [][]float32 // g of those points, without the regulariser's gradient
+	points      [][]float32 // accepted points, the last one at the end; at most Store+1
+	grads       [][]float32 // g at those points, without the regulariser's gradient
 
-	lbfgs  optimize.LBFGS            // its history is that of points and grads but for the last
-	search optimize.LinesearchMethod // of this pass
+	lbfgs  optimize.LBFGS            // its history consists of points and grads without the last
+	search optimize.LinesearchMethod // of the current pass
 	at     optimize.Location
 }
 
@@ -63,7 +62,7 @@ func (m *LBFGS) Start(ctx context.Context, p *train.Problem, s *train.State) err
 	return nil
 }
 
-// Pass does one iteration.
+// Pass runs one iteration.
 func (m *LBFGS) Pass(ctx context.Context, p *train.Problem, s *train.State) error {
 	s.Passes++
 	m.locate(p, len(m.points)-1)
@@ -86,17 +85,17 @@ func (m *LBFGS) Pass(ctx context.Context, p *train.Problem, s *train.State) erro
 		m.accept(p, s, w, pass)
 		return nil
 	}
-	// Rounding defeats the search along this direction: go on from the last point along its gradient, if not done already.
+	// Rounding makes the search along this direction fail. Continue from the last point along its gradient, unless that was just tried.
 	s.Done = len(m.points) == 1
 	last := len(m.points) - 1
 	m.points, m.grads = m.points[last:], m.grads[last:]
 	return nil
 }
 
-// longestSearch is how many points a line search may try: among points that rounding makes one, it would never end.
+// longestSearch is the most points that a line search may try. Points that are equal after rounding would make it loop forever.
 const longestSearch = 40
 
-// evaluate does a full pass at w, which counts as n oracle calls.
+// evaluate runs a full pass at w, which counts as n oracle calls.
 func (m *LBFGS) evaluate(ctx context.Context, p *train.Problem, s *train.State, w []float32) (*engine.FullPass, error) {
 	pass, err := p.FullPass(ctx, w, p.Smoothing, nil)
 	if err != nil {
@@ -107,7 +106,7 @@ func (m *LBFGS) evaluate(ctx context.Context, p *train.Problem, s *train.State, 
 	return pass, nil
 }
 
-// accept makes w the last point and shows in s what is known.
+// accept makes w the last point and shows the results in s.
 func (m *LBFGS) accept(p *train.Problem, s *train.State, w []float32, pass *engine.FullPass) {
 	m.f = pass.Smoothed
 	m.points, m.grads = append(m.points, w), append(m.grads, pass.Grad)
@@ -135,7 +134,7 @@ func (m *LBFGS) round() []float32 {
 	return w
 }
 
-// locate makes point k the location, with the value of the last.
+// locate moves the location to point k, with the value of the last point.
 func (m *LBFGS) locate(p *train.Problem, k int) { m.locateAt(p, m.points[k], m.f, m.grads[k]) }
 
 // locateAt sets the location to w with value f and the gradient g + λ(w−c).
@@ -153,7 +152,7 @@ func (m *LBFGS) locateAt(p *train.Problem, w []float32, f float64, g []float32) 
 	}
 }
 
-// replay gives gonum's method, which keeps its history to itself, the history of the points before the last.
+// replay feeds the points before the last to gonum's method, which keeps its history private.
 func (m *LBFGS) replay(p *train.Problem) {
 	dir := make([]float64, len(m.points[0]))
 	kept := m.points
@@ -165,10 +164,10 @@ func (m *LBFGS) replay(p *train.Problem) {
 	m.points = kept
 }
 
-// direction is a NextDirectioner whose history outlives a line search.
+// direction is a NextDirectioner whose history survives a line search.
 type direction LBFGS
 
-// InitDirection begins a search: along the gradient where there is no history.
+// InitDirection begins a search, along the gradient if there is no history.
 func (d *direction) InitDirection(at *optimize.Location, dir []float64) float64 {
 	if len(d.points) == 1 {
 		d.lbfgs = optimize.LBFGS{Store: (*LBFGS)(d).store()}
@@ -177,7 +176,7 @@ func (d *direction) InitDirection(at *optimize.Location, dir []float64) float64 
 	return d.lbfgs.NextDirection(at, dir)
 }
 
-// NextDirection is not called: every search is a new one.
+// NextDirection is never called, because every search is a new one.
 func (d *direction) NextDirection(at *optimize.Location, dir []float64) float64 {
 	return d.InitDirection(at, dir)
 }

@@ -63,7 +63,7 @@ func TestLBFGSConverges(t *testing.T) {
 	}
 }
 
-// Where rounding lets it go no further, it says so.
+// If rounding prevents any further progress, the method says so.
 func TestLBFGSIsDone(t *testing.T) {
 	p := traintest.NoisyProblem(30, engine.CRF, oracles.Smoothing{}, 0.5)
 	m := &LBFGS{}

@@ -12,7 +12,7 @@ import (
 	"github.com/dsp-go/dsp/train/traintest"
 )
 
-// Methods for objectives that are not convex learn from labels half of which are hidden, and the others refuse.
+// Methods for nonconvex objectives learn from labels of which half are hidden, and the other methods reject them.
 func TestLearningFromPartialLabels(t *testing.T) {
 	for _, loss := range []engine.Loss{engine.CRF, engine.Hinge, engine.SoftmaxMargin} {
 		p := traintest.NoisyProblem(80, loss, oracles.Smoothing{}, 1./80)
@@ -41,7 +41,7 @@ func TestLearningFromPartialLabels(t *testing.T) {
 		traintest.Passes(t, full, p, s, 20)
 		least := wrong(s.W)
 
-		traintest.Hide(p.Data, 0.67, 3) // of three quarters of the chains
+		traintest.Hide(p.Data, 0.67, 3) // in three quarters of the chains
 		methods := []train.Method{&SGD{}, &ProxLinear{}, &ProxLinear{Inner: func(int) train.Method { return &Casimir{} }, WarmUp: -1}, &LBFGS{}}
 		for k, m := range methods {
 			p.Smoothing = oracles.Smoothing{}
@@ -76,7 +76,7 @@ func TestLearningFromPartialLabels(t *testing.T) {
 	}
 }
 
-// Labels known in part leave the bits alike for any number of threads.
+// With partial labels the results have the same bits for any number of threads.
 func TestPartialThreads(t *testing.T) {
 	for _, method := range []func() train.Method{func() train.Method { return &SGD{} }, func() train.Method { return &ProxLinear{} }, func() train.Method { return &LBFGS{} }} {
 		for name, p := range traintest.PartialProblems(t, engine.SoftmaxMargin) {

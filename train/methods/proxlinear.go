@@ -13,51 +13,51 @@ import (
 )
 
 // ProxLinear is the inexact prox-linear method for networks (Pillutla et al. 2019, Algorithm 5; Drusvyatskiy and Paquette
-// 2018). An outer iteration linearises the network at w_{k−1} and has a convex method find
+// 2018). An outer iteration linearises the network at w_{k−1} and uses a convex method to find
 //
 //	ŵ_k ≈ argmin_w F_η(w; w_{k−1}) = (1/n) Σ c_i f_i(w; w_{k−1}) + (λ/2)‖w − c‖² + (1/2η)‖w − w_{k−1}‖²,
 //
-// where f_i(·; w_{k−1}) is f_i with potentials θ_i(w_{k−1}) + J_i(w − w_{k−1}). ŵ_k is accepted if F does not rise. If it
-// does, points ever closer to w_{k−1} are tried, as by Burke (1985): the model is convex, so it falls all along the segment.
-// η follows how well the model predicted F, like the radius of a trust region. F is without dropout.
+// where f_i(·; w_{k−1}) is f_i with potentials θ_i(w_{k−1}) + J_i(w − w_{k−1}). ŵ_k is accepted if F does not rise. If F
+// rises, points closer and closer to w_{k−1} are tried, as in Burke (1985): the model is convex, so it decreases along the
+// whole segment. η adapts to how well the model predicts F, like the radius of a trust region. F is evaluated without dropout.
 //
-// On an affine scorer the model is exact and this is the proximal point method. Where labels are known in part, the model
-// also has h_A replaced by its tangent (engine/partial.go): the concave-convex procedure (Yuille and Rangarajan 2003) with a prox
-// term, each subproblem of which is certified.
+// With an affine scorer the model is exact and this is the proximal point method. With partial labels the model also replaces
+// h_A by its tangent (engine/partial.go). That is the concave-convex procedure (Yuille and Rangarajan 2003) with a prox term,
+// and each subproblem has a certificate.
 //
-// From random weights a model is worth little: by default two passes of SGD come first, with the step that also gives η.
+// At random weights the model is poor, so by default two passes of SGD come first. Their step size also sets η.
 //
-// The inner method is by default BCFW for the hinge: it needs no step size, and its memory, a dual point, serves the next
-// subproblem too, so that a single pass for each is the best use of oracle calls on all networks tried. For smooth losses
-// it is Casimir, whose measured curvature is passed on.
+// The default inner method for the hinge is BCFW. It needs no step size, and its memory, a dual point, warm-starts the next
+// subproblem, so a single pass per subproblem used oracle calls best on all networks tried. For smooth losses the default is
+// Casimir, whose measured curvature is passed on.
 type ProxLinear struct {
-	Inner       func(k int) train.Method // makes the method for the k-th subproblem, k ≥ 1; nil is as above
-	InnerPasses int                      // passes at most for each subproblem; 0 is 1, or up to 5 as long as no better point than w_{k−1} is found
-	Tolerance   float64                  // ε_0: a subproblem is solved at a certified gap of ε_0/k; 0: of 0.3 of the promised decrease of F
-	Eta         float64                  // η, kept as it is; 0 finds one and lets it adapt
-	WarmUp      int                      // passes of SGD to begin with, from which models are worth more; 0 is 2, or none with Eta given; −1 is none
-	ConstantMu  bool                     // μ_k = μ, not μ/k, for a given μ; one that is not given is halved when it seems to hide better points
+	Inner       func(k int) train.Method // makes the method for the k-th subproblem, k ≥ 1; nil: the default above
+	InnerPasses int                      // most passes per subproblem; 0: 1, or up to 5 until a pass finds a better point than w_{k−1}
+	Tolerance   float64                  // ε_0: a subproblem is solved at a certified gap of ε_0/k; 0: at 0.3 of the promised decrease of F
+	Eta         float64                  // η, held fixed; 0: found at the start and adapted
+	WarmUp      int                      // initial passes of SGD, after which the model is better; 0: 2, or none if Eta is given; −1: none
+	ConstantMu  bool                     // μ_k = μ, not μ/k, for a given μ; without one, μ is halved when it seems to hide better points
 
 	sub       subproblem
 	f         float64 // F(w_{k−1})
 	η         float64
 	rate      float64 // γ of the warm-up
-	warmUp    int     // passes of it to come
-	smallest  float64 // η at which to give up
+	warmUp    int     // warm-up passes left
+	smallest  float64 // give up at this η
 	k         int
-	μ         float64        // μ, or the one in use where none was given; 0 where nothing is smoothed
-	curvature float64        // measured by the last inner method
+	μ         float64        // μ as given, or the current one if none was given; 0 without smoothing
+	curvature float64        // as measured by the last inner method
 	memory    *engine.Memory // of the last inner method
-	scratch   *engine.Memory // of the last inner method that fills one anew
+	scratch   *engine.Memory // scratch memory of the last inner method that refills it
 }
 
 const (
 	defaultWarmUp   = 2
 	mostInnerPasses = 5
-	leastShare      = 0.05  // of the prox term in the promised decrease
-	promised        = 0.3   // share of the promised decrease that the gap of a subproblem may be
+	leastShare      = 0.05  // least share of the prox term in the promised decrease
+	promised        = 0.3   // a subproblem's gap may be this share of the promised decrease
 	backtracks      = 4     // points tried between w_{k−1} and ŵ_k
-	smallestEta     = 1e-12 // part of the first η at which the method gives up
+	smallestEta     = 1e-12 // the method gives up at this fraction of the first η
 )
 
 // Name returns "prox-linear".
@@ -66,8 +66,8 @@ func (m *ProxLinear) Name() string { return "prox-linear" }
 // Convex returns false.
 func (m *ProxLinear) Convex() bool { return false }
 
-// Start evaluates F at s.W, and looks for an η there: n/|B| times the step that suits SGD, which takes a pass of SGD
-// about as far as a prox-linear step.
+// Start evaluates F at s.W and chooses η there: n/|B| times the step size that suits SGD, so that a prox-linear step goes
+// about as far as a pass of SGD.
 func (m *ProxLinear) Start(ctx context.Context, p *train.Problem, s *train.State) error {
 	if err := m.sub.begin(p); err != nil {
 		return err
@@ -106,7 +106,7 @@ func (m *ProxLinear) Start(ctx context.Context, p *train.Problem, s *train.State
 	return nil
 }
 
-// begin makes s the state after a pass of SGD, unless F rose: then it is taken back, and steps are halved for the next.
+// begin runs a pass of SGD from s. If F rises, it undoes the pass and halves the step size for the next one.
 func (m *ProxLinear) begin(ctx context.Context, p *train.Problem, s *train.State) error {
 	from := append([]float32(nil), s.W...)
 	sgd := &SGD{Rate: m.rate, Averaging: PassAverage}
@@ -136,7 +136,7 @@ func (m *ProxLinear) begin(ctx context.Context, p *train.Problem, s *train.State
 	return nil
 }
 
-// Pass does one outer iteration, or at the beginning a pass of SGD.
+// Pass runs one outer iteration, or at the beginning a pass of SGD.
 func (m *ProxLinear) Pass(ctx context.Context, p *train.Problem, s *train.State) error {
 	if m.warmUp > 0 {
 		m.warmUp--
@@ -154,7 +154,7 @@ func (m *ProxLinear) Pass(ctx context.Context, p *train.Problem, s *train.State)
 	way := m.sub.distance(to.W)
 	promise := m.f - m.sub.model(to)
 	s.Step, s.Mu, s.Kappa, s.Exact, s.InnerGap = m.η, to.Mu, to.Kappa, to.Exact, to.EstimatedGap()
-	if promise > 0 { // else ŵ_k is w_{k−1} for want of a better one, which says nothing of the prox gradient
+	if promise > 0 { // otherwise ŵ_k is w_{k−1} for lack of a better point, which says nothing about the prox gradient
 		s.ProxGradient = math.Sqrt(way) / m.η
 	}
 
@@ -176,8 +176,8 @@ func (m *ProxLinear) Pass(ctx context.Context, p *train.Problem, s *train.State)
 	return nil
 }
 
-// search makes s.W the first of the points ŵ, (w+ŵ)/2, … at which F is not above its value at w = s.W. It returns the part
-// t of the way and the value there; t = 0 where w stays, as where the subproblem's solution promises nothing.
+// search sets s.W to the first of the points ŵ, (w+ŵ)/2, … at which F is no larger than at w = s.W. It returns the fraction t
+// of the way and the value of F there. t = 0 means that w stays, for instance because the subproblem promised no decrease.
 func (m *ProxLinear) search(ctx context.Context, p *train.Problem, s *train.State, to []float32, promise float64) (t, f float64, err error) {
 	from := append([]float32(nil), s.W...)
 	t = 1
@@ -204,9 +204,9 @@ func (m *ProxLinear) search(ctx context.Context, p *train.Problem, s *train.Stat
 	return 0, m.f, nil
 }
 
-// adapt changes η after a step of part t of the way to ŵ, along which the model promised that F would fall by t·promise
-// and it fell by decrease. It also keeps the prox term of ŵ, way/2η, a fair share of the promise, of which it would be a
-// half to all at the exact solution: a smaller share says that the budget was too short for so ill-conditioned a problem.
+// adapt changes η after a step that went the fraction t of the way to ŵ. The model promised a fall of F by t·promise, and F
+// fell by decrease. adapt also keeps the prox term of ŵ, way/2η, a fair share of the promise. At the exact solution it would
+// be between half and all of it; a smaller share means that the budget was too short for such an ill-conditioned problem.
 func (m *ProxLinear) adapt(t, promise, decrease, way float64) {
 	share := way / (2 * m.η) / promise
 	switch {
@@ -222,7 +222,7 @@ func (m *ProxLinear) adapt(t, promise, decrease, way float64) {
 	}
 }
 
-// smoothing returns the k-th subproblem's.
+// smoothing returns the smoothing of the k-th subproblem.
 func (m *ProxLinear) smoothing(p *train.Problem) oracles.Smoothing {
 	s := p.Smoothing
 	s.Mu = m.μ
@@ -232,7 +232,7 @@ func (m *ProxLinear) smoothing(p *train.Problem) oracles.Smoothing {
 	return s
 }
 
-// wants reports whether the subproblem gets another pass, after so many that have found a better point than w_{k−1} or not.
+// wants reports whether the subproblem needs another pass. better tells whether the passes so far improved on w_{k−1}.
 func (m *ProxLinear) wants(passes int, better bool) bool {
 	if m.InnerPasses > 0 {
 		return passes < m.InnerPasses
@@ -240,8 +240,8 @@ func (m *ProxLinear) wants(passes int, better bool) bool {
 	return passes < 1 || !better && passes < mostInnerPasses
 }
 
-// solve runs the inner method from w_{k−1} = s.W and returns its best iterate, with what is known of it; its weights are
-// w_{k−1} if it found no better.
+// solve runs the inner method from w_{k−1} = s.W and returns its best iterate with what is known about it. The weights are
+// w_{k−1} if it found no better point.
 func (m *ProxLinear) solve(ctx context.Context, s *train.State) (*train.State, error) {
 	inner := m.inner()
 	at := &train.State{W: append([]float32(nil), s.W...), Dual: math.NaN(), Estimate: math.NaN(), Exact: math.NaN()}
@@ -279,7 +279,7 @@ func (m *ProxLinear) solve(ctx context.Context, s *train.State) (*train.State, e
 	return &best, nil
 }
 
-// inner makes the method for the k-th subproblem and gives it what the last one's has learned.
+// inner makes the method for the k-th subproblem and hands it what the last inner method learned.
 func (m *ProxLinear) inner() (inner train.Method) {
 	switch {
 	case m.Inner != nil:
@@ -301,7 +301,7 @@ func (m *ProxLinear) inner() (inner train.Method) {
 	return inner
 }
 
-// keep takes from the inner method what may serve the next.
+// keep saves what the next inner method can reuse.
 func (m *ProxLinear) keep(inner train.Method) {
 	switch inner := inner.(type) {
 	case *BCFW:

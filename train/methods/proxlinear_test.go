@@ -16,7 +16,7 @@ import (
 	"github.com/dsp-go/dsp/train/traintest"
 )
 
-// The one quadratic of a subproblem is the two it stands for, and the model touches F at w_k with its slope.
+// The combined quadratic of a subproblem equals the sum of its two quadratics, and the model is tangent to F at w_k.
 func TestSubproblem(t *testing.T) {
 	p := traintest.NetProblem(30, 4, 2)
 	p.Lambda = 0.1
@@ -62,7 +62,7 @@ func TestSubproblem(t *testing.T) {
 	}
 }
 
-// F never rises, the state tells the truth, and after as many passes F is below what SGD reaches with the step it finds.
+// F never rises, the state is accurate, and after the same number of passes F is below SGD's with the step size it finds.
 func TestProxLinearOnNet(t *testing.T) {
 	p := traintest.NetProblem(300, 8, 2)
 	sgd := traintest.GlorotState(p)
@@ -94,7 +94,7 @@ func TestProxLinearOnNet(t *testing.T) {
 	}
 }
 
-// Every inner method and loss brings F down.
+// Every inner method reduces F with every loss.
 func TestProxLinearInner(t *testing.T) {
 	inner := map[string]func(int) train.Method{
 		"default": nil,
@@ -131,7 +131,7 @@ func TestProxLinearInner(t *testing.T) {
 	}
 }
 
-// On an affine scorer prox-linear is the proximal point method, and finds the optimum.
+// With an affine scorer prox-linear is the proximal point method, and finds the optimum.
 func TestProxLinearOnAffine(t *testing.T) {
 	p := traintest.LinearProblem(60, 1, 0.05, 2)
 	b := &BCFW{}
@@ -148,7 +148,7 @@ func TestProxLinearOnAffine(t *testing.T) {
 	}
 }
 
-// A model that promises too much is not believed: with a long fixed η, F still never rises.
+// A model that promises too much is not trusted: with a long fixed η, F still never rises.
 func TestProxLinearRejects(t *testing.T) {
 	p := traintest.NetProblem(40, 4, 1)
 	m, s := &ProxLinear{Eta: 1e4}, traintest.GlorotState(p)
@@ -174,14 +174,14 @@ func TestProxLinearRejects(t *testing.T) {
 func TestProxLinearAdaptsEta(t *testing.T) {
 	for _, c := range []struct{ t, promise, decrease, way, want float64 }{
 		{1, 1, 0.9, 1, 2},       // a good prediction
-		{1, 1, 0.9, 0.3, 1},     // that η had no large part in
-		{1, 1, 0.9, 0.01, 0.5},  // or none: the subproblem is far from solved
+		{1, 1, 0.9, 0.3, 1},     // good, but η had little part in it
+		{1, 1, 0.9, 0.01, 0.5},  // nor here: the subproblem is far from solved
 		{1, 1, 0.5, 1, 1},       //
-		{1, 1, 0.1, 1, 0.5},     // a bad one
-		{0.5, 1, 0.4, 1, 0.5},   // accepted half way
+		{1, 1, 0.1, 1, 0.5},     // a bad prediction
+		{0.5, 1, 0.4, 1, 0.5},   // accepted halfway
 		{0.25, 1, 0.4, 1, 0.25}, //
-		{0, 1, 0, 1, 0.25},      // given up
-		{0, 0, 0, 0, 0.25},      // nothing promised
+		{0, 1, 0, 1, 0.25},      // rejected
+		{0, 0, 0, 0, 0.25},      // no promised decrease
 	} {
 		m := &ProxLinear{η: 1}
 		m.adapt(c.t, c.promise, c.decrease, c.way)
@@ -191,7 +191,7 @@ func TestProxLinearAdaptsEta(t *testing.T) {
 	}
 }
 
-// With ε_0 given, a subproblem ends as soon as its certificate allows it.
+// With a given ε_0, a subproblem ends as soon as its certificate allows.
 func TestProxLinearTolerance(t *testing.T) {
 	p := traintest.NetProblem(60, 1, 1)
 	m, s := &ProxLinear{Eta: 0.05, InnerPasses: 400, Tolerance: 0.01}, traintest.GlorotState(p)
@@ -205,7 +205,7 @@ func TestProxLinearTolerance(t *testing.T) {
 	}
 }
 
-// A dual point that goes on to another problem is no worse than either end of the segment it is looked for on.
+// A dual point carried over to another problem is no worse than either end of the segment that is searched.
 func TestBCFWGoesOn(t *testing.T) {
 	p := traintest.LinearProblem(40, 1, 0.05, 1)
 	first := &BCFW{}
@@ -286,5 +286,5 @@ func TestRefusals(t *testing.T) {
 	refuses("prox-linear without a linearisation", &ProxLinear{}, p)
 }
 
-// rigid hides that a network can be linearised.
+// rigid hides a network's linearisation.
 type rigid struct{ nets.Scorer }

@@ -9,8 +9,8 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// SAGA minimises the smoothed objective F_μ of an affine scorer (Defazio, Bach and Lacoste-Julien 2014). It remembers of
-// every example the marginals r_i that it was answered last, and the mean of their gradients,
+// SAGA minimises the smoothed objective F_μ of an affine scorer (Defazio, Bach and Lacoste-Julien 2014). For every example it
+// stores the marginals r_i of the oracle's last answer. It also keeps the mean of their gradients,
 //
 //	ḡ = (1/n) Σ c_i J_iᵀ(r_i − 1_{y_i}).
 //
@@ -18,9 +18,9 @@ import (
 //
 //	D = Σ_B c_i J_iᵀ(u_i − r_i),    w ← w − γ (D/|B| + ḡ + λ(w−c)),    ḡ ← ḡ + D/n,    r_i ← u_i,
 //
-// and a pass takes every example once, in random order. After it ḡ is made anew from the memory, against rounding; the
-// memory is a dual point whose bound the certificate takes in, beside that of a full pass at the mean iterate of the
-// pass. The state shows the mean iterate with the least F(w) and the best bound.
+// and a pass visits every example once, in random order. After the pass, ḡ is recomputed from the memory to remove rounding
+// errors. The memory is a dual point; the certificate records its bound, and that of a full pass at the pass's mean iterate.
+// The state shows the mean iterate with the least F(w) and the best bound.
 type SAGA struct {
 	Pace
 
@@ -35,7 +35,7 @@ type SAGA struct {
 // Name returns "saga".
 func (m *SAGA) Name() string { return "saga" }
 
-// Start fills the memory at s.W.
+// Start fills the memory with the answers at s.W.
 func (m *SAGA) Start(ctx context.Context, p *train.Problem, s *train.State) error {
 	restored, err := m.start(ctx, m.Name(), p, s)
 	if err != nil {
@@ -60,7 +60,7 @@ func (m *SAGA) Start(ctx context.Context, p *train.Problem, s *train.State) erro
 	return m.Pace.begin(ctx, p, s, m.w, pass, m.smoothing(p))
 }
 
-// Pass takes every example once.
+// Pass visits every example once.
 func (m *SAGA) Pass(ctx context.Context, p *train.Problem, s *train.State) error {
 	by, γ := m.smoothing(p), m.step(3*m.lipschitz(m.μ), p.Lambda)
 	s.Step = γ
@@ -112,7 +112,7 @@ func (m *SAGA) depart(p *train.Problem, γ float64) {
 	m.path.Start(p.Engine, m.w, m.drift)
 }
 
-// move steps: the weights, γḡ in the drift and the memory follow the answers on a batch.
+// move takes a step: the oracle's answers on a batch update the weights, the γḡ in the drift, and the memory.
 func (m *SAGA) move(ctx context.Context, p *train.Problem, by oracles.Smoothing, batch []int, γ float64) error {
 	st, err := p.StepAt(ctx, m.path.At(), batch, by, m.memory, 0)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// Schedule is how SGD's step falls.
+// Schedule is how SGD's step size decays.
 type Schedule int
 
 // The schedules, t counting steps from 0.
@@ -19,35 +19,35 @@ const (
 	ConstantSchedule                 // γ0
 	InverseSchedule                  // γ0/(1+t/t0)
 	StairsSchedule                   // γ0/(1+⌊t/t0⌋)
-	PegasosSchedule                  // 1/(λ(t+1)), which has no γ0 (Shalev-Shwartz et al. 2011)
+	PegasosSchedule                  // 1/(λ(t+1)), without γ0 (Shalev-Shwartz et al. 2011)
 )
 
 var scheduleNames = []string{"sqrt", "constant", "inverse", "stairs", "pegasos"}
 
 func (s Schedule) String() string { return scheduleNames[s] }
 
-// ParseSchedule reads a schedule as String writes it.
+// ParseSchedule parses a schedule as String writes it.
 func ParseSchedule(name string) (Schedule, error) {
 	return structured.ParseName[Schedule]("schedule", scheduleNames, name)
 }
 
-// SGD is the stochastic subgradient method, for any scorer and any loss; it works on the hinge itself, unsmoothed, unless
-// a smoothing is given. A step on a batch B is
+// SGD is the stochastic subgradient method, for any scorer and any loss. It works on the hinge itself, without smoothing,
+// unless a smoothing is given. A step on a batch B is
 //
 //	w ← w − γ_t ( (1/|B|) Σ_{i∈B} c_i J_iᵀ(u_i − 1_{y_i}) + λ(w − c) ).
 //
-// A pass takes every example once, in random order. On a network (Davis and Drusvyatskiy 2018) dropout is drawn anew each
-// step, and is off where the objective is evaluated.
+// A pass visits every example once, in random order. On a network (Davis and Drusvyatskiy 2018) each step draws a new dropout
+// mask; evaluating the objective turns dropout off.
 type SGD struct {
-	Rate      float64 // γ0; 0 finds one by a short search on some of the data (sgdsearch.go)
+	Rate      float64 // γ0; 0 finds one by a short search on part of the data (sgdsearch.go)
 	Schedule  Schedule
-	Halving   float64 // t0 in steps, after which the step has fallen to a half (sqrt: to 1/√2); 0 means a pass's
+	Halving   float64 // t0 in steps, after which the step size has halved (sqrt: fallen to 1/√2); 0 means one pass
 	Averaging Averaging
 
 	path  engine.Path
 	rate  float64 // γ0 in use
-	first float64 // F at the start, until a pass with a searched γ0 has gone well; else 0
-	t     int     // steps done
+	first float64 // F at the start, until the first good pass with a searched γ0; then 0
+	t     int     // steps taken
 }
 
 // Name returns "sgd".
@@ -56,7 +56,7 @@ func (m *SGD) Name() string { return "sgd" }
 // Convex returns false.
 func (m *SGD) Convex() bool { return false }
 
-// Start begins at s.W, after a search for γ0 where none was given.
+// Start begins at s.W, after a search for γ0 if none is given.
 func (m *SGD) Start(ctx context.Context, p *train.Problem, s *train.State) error {
 	if m.Schedule == PegasosSchedule && p.Lambda <= 0 {
 		return train.Refuse(m.Name(), train.Regulariser, "needs a regulariser for the pegasos schedule, whose step is 1/(λ(t+1))")
@@ -83,8 +83,8 @@ func (m *SGD) Start(ctx context.Context, p *train.Problem, s *train.State) error
 	return nil
 }
 
-// Pass takes every example once. If F has exploded after the first pass with a γ0 of its own choice, it takes that back and
-// halves γ0: the longest steps that look good on a part of the data can be too long for all of it.
+// Pass visits every example once. If F has exploded after the first pass with a searched γ0, it undoes the pass and halves γ0:
+// the longest step that works on part of the data can be too long for all of it.
 func (m *SGD) Pass(ctx context.Context, p *train.Problem, s *train.State) error {
 	if m.first == 0 {
 		return m.pass(ctx, p, s)
@@ -108,7 +108,7 @@ func (m *SGD) Pass(ctx context.Context, p *train.Problem, s *train.State) error 
 	return nil
 }
 
-// exploded is how many times its first value F may be after a pass that is kept.
+// exploded is the largest ratio of F to its first value at which a pass is kept.
 const exploded = 2
 
 func (m *SGD) pass(ctx context.Context, p *train.Problem, s *train.State) error {
@@ -148,7 +148,7 @@ func (m *SGD) pass(ctx context.Context, p *train.Problem, s *train.State) error 
 	return err
 }
 
-// averaging returns what AutoAverage stands for.
+// averaging returns the scheme that AutoAverage selects.
 func (m *SGD) averaging(p *train.Problem) Averaging {
 	switch {
 	case m.Averaging != AutoAverage:
@@ -192,7 +192,7 @@ func descend(ctx context.Context, p *train.Problem, w *engine.Path, batch []int,
 	return nil
 }
 
-// subgradient returns the smoothing SGD works with: the given one, or none.
+// subgradient returns the smoothing that SGD uses: the given one, or none.
 func subgradient(p *train.Problem) oracles.Smoothing {
 	if p.Smoothing.Mu > 0 {
 		return p.Smoothing

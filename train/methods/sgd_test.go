@@ -39,7 +39,7 @@ func TestSGDReachesBCFW(t *testing.T) {
 	}
 }
 
-// One pass of SGD with batches of all examples is a subgradient step, which finite differences can check.
+// A pass of SGD with batches of all examples is one subgradient step, which finite differences can check.
 func TestSGDStepDescends(t *testing.T) {
 	ctx := context.Background()
 	p := traintest.NetProblem(20, 20, 1)
@@ -78,12 +78,12 @@ func TestSGDLearnsNet(t *testing.T) {
 	}
 }
 
-// A searched γ0 that turns out to be far too long is taken back after the first pass.
+// A searched γ0 that turns out to be far too large is undone after the first pass.
 func TestSGDTakesBackExplosion(t *testing.T) {
 	p := traintest.NetProblem(100, 4, 1)
 	m, s := &SGD{}, traintest.GlorotState(p)
 	traintest.Begin(t, m, p, s)
-	for range 3 { // 1000 times too long, as if the search had been misled
+	for range 3 { // 1000 times too large, as if the search had gone wrong
 		m.rate *= 10
 	}
 	good, from := m.first, slices.Clone(s.W)
@@ -98,7 +98,7 @@ func TestSGDTakesBackExplosion(t *testing.T) {
 	}
 }
 
-// A given γ0 that is far too long ends with an error that says where.
+// A given γ0 that is far too large ends with an error that says where.
 func TestSGDDiverges(t *testing.T) {
 	p := traintest.NetProblem(20, 1, 2)
 	m, s := &SGD{Rate: 1e30}, traintest.GlorotState(p)

@@ -10,22 +10,22 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// The search for γ0 takes steps on some of the examples and looks at others.
+// The search for γ0 takes steps on some of the examples and judges by others.
 const (
-	searchShare   = 2  // half of the data to learn from, and half to judge by: less of it favours steps too short for what is rare
-	searchBatches = 16 // but at least that many batches, as far as the data goes
-	searchTrials  = 16 // at most
+	searchShare   = 2  // half of the data to learn from, half to judge by: a smaller share favours steps too short for rare features
+	searchBatches = 16 // but at least this many batches, if the data has them
+	searchTrials  = 16 // most trials
 )
 
-// searchRate finds a first step size for SGD: the power of two, times a natural scale, with the least objective after a
-// run of constant steps from w over a part of the data. What is judged is the weighted average of the run: the last
-// iterate's noise would favour steps too short. The scale is Polyak's step f/‖∇f‖² of the first batch, which would take a
-// linear model of a loss to zero. From there the search goes up or down by factors of four for as long as that helps,
-// then looks a factor of two to either side of the best. All trials see the same examples. It also returns how many
-// oracle calls it made.
+// searchRate finds an initial step size for SGD: the power of two, times a natural scale, with the least objective after a
+// run of constant steps from w over part of the data. It judges the weighted average of the run, because the last iterate's
+// noise would favour steps that are too short. The scale is Polyak's step f/‖∇f‖² of the first batch, which would take a
+// linear model of a loss to zero. From there the search goes up or down by factors of four as long as that helps, and then
+// tries a factor of two on either side of the best. All trials see the same examples. It also returns the number of oracle
+// calls.
 //
-// With sparse inputs most attributes are rare. What a run learns of them shows on the very examples it learned from, and
-// only after several looks at each: there it takes fewer examples, four times each, and is judged by those.
+// With sparse inputs most attributes are rare. A run's progress on them shows only on the examples that it learned from, and
+// only after several visits to each. So it takes fewer examples, visits each four times, and is judged by the same examples.
 func searchRate(ctx context.Context, p *train.Problem, w []float32) (rate float64, calls int, err error) {
 	order, size := p.Rand(-1).Perm(p.Len()), p.BatchSize()
 	m := max(len(order)/searchShare, searchBatches*size)
@@ -40,7 +40,7 @@ func searchRate(ctx context.Context, p *train.Problem, w []float32) (rate float6
 	}
 	b := float64(min(size, len(learn)))
 	norm, loss := first.Grad.Norm2()/(b*b), first.Smoothed/b
-	if norm == 0 || loss <= 0 { // nothing to learn here
+	if norm == 0 || loss <= 0 { // nothing to learn
 		return 1, len(learn), nil
 	}
 	var trial engine.Path
@@ -67,7 +67,7 @@ func searchRate(ctx context.Context, p *train.Problem, w []float32) (rate float6
 	return rate, trials * (len(learn) + len(judge)), err
 }
 
-// diverged takes potentials that are no longer finite for an infinitely bad value.
+// diverged replaces the error for potentials that are not finite by an infinite value.
 func diverged(err error) (float64, error) {
 	var bad *engine.NonFiniteError
 	if errors.As(err, &bad) {
@@ -76,7 +76,7 @@ func diverged(err error) (float64, error) {
 	return 0, err
 }
 
-// searchPower looks for the γ = scale·2^k with the least value, taking value to have one valley.
+// searchPower looks for the γ = scale·2^k with the least value. It assumes that value has a single valley.
 func searchPower(scale float64, trials int, value func(γ float64) (float64, error)) (float64, error) {
 	best, least := scale, math.Inf(1)
 	better := func(γ float64) (bool, error) {

@@ -13,7 +13,7 @@ import (
 	"github.com/dsp-go/dsp/train/traintest"
 )
 
-// sparseMethods makes one of each that works on the hinge of sparse inputs.
+// sparseMethods creates one of each method for the hinge on sparse inputs.
 var sparseMethods = []func() train.Method{
 	func() train.Method { return &SGD{Rate: 0.1} },
 	func() train.Method { return &SGD{Rate: 0.2, Schedule: InverseSchedule} },
@@ -28,7 +28,7 @@ var sparseMethods = []func() train.Method{
 	func() train.Method { return &SAGA{Pace: Pace{Lipschitz: 20}} },
 }
 
-// On sparse inputs every method does what it does on the same inputs written densely.
+// Every method gives the same results on sparse inputs as on the same inputs in dense form.
 func TestSparseMethods(t *testing.T) {
 	for k, method := range sparseMethods {
 		for _, batch := range []int{1, 3, 20} {
@@ -55,7 +55,7 @@ func TestSparseMethods(t *testing.T) {
 	}
 }
 
-// Any number of threads, and a run that resumes, give the same bits on sparse inputs too.
+// On sparse inputs, too, the bits are the same for any number of threads and for a resumed run.
 func TestSparseMethodsThreads(t *testing.T) {
 	for k, method := range append(sparseMethods, func() train.Method { return &BCPFW{} }, func() train.Method { return &SGD{} }) {
 		var want []float32
@@ -75,7 +75,7 @@ func TestSparseMethodsThreads(t *testing.T) {
 	}
 }
 
-// All methods certify the same optimum of a sparse problem, with steps of their own choice.
+// All methods certify the same optimum of a sparse problem, with step sizes of their own choice.
 func TestSparseCertificates(t *testing.T) {
 	p := traintest.SparseProblem(100, engine.Hinge, traintest.Entropy, 1./100)
 	lo, hi := 0.0, 1e9
@@ -96,7 +96,7 @@ func TestSparseCertificates(t *testing.T) {
 	}
 }
 
-// With attributes most of which are rare, SGD's own step is worth about as much as the best of a grid.
+// If most attributes are rare, the step size that SGD finds is about as good as the best of a grid.
 func TestSparseSGDRate(t *testing.T) {
 	p := traintest.SparseProblem(150, engine.Hinge, oracles.Smoothing{}, 1./150)
 	p.Data = traintest.SparseChains(5, 150, 2000, 4, false)

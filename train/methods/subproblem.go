@@ -9,17 +9,17 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// subproblem is the convex problem of a prox-linear iteration. There is one, which moves with w_k: its workers and their
-// memory serve all iterations.
+// subproblem is the convex problem of a prox-linear iteration. A single one moves with w_k, so that all iterations share its
+// workers and their memory.
 type subproblem struct {
-	*train.Problem                   // at w_k, with one quadratic, around a shifted centre, for the two
-	whole          *train.Problem    // what it is a model of
-	moving         engine.Linearised // its scorer; nil where that is affine by itself
+	*train.Problem                   // at w_k, with the two quadratics combined into one around a shifted centre
+	whole          *train.Problem    // the problem that it models
+	moving         engine.Linearised // its scorer; nil if the problem's own scorer is affine
 	at             []float32         // w_k
 	η              float64
 }
 
-// begin makes the problem, not posed at any point yet.
+// begin creates the problem, without posing it at a point yet.
 func (s *subproblem) begin(p *train.Problem) error {
 	o := *p.Objective
 	s.whole = p
@@ -40,11 +40,11 @@ func (s *subproblem) begin(p *train.Problem) error {
 	return err
 }
 
-// pose moves the problem to w_k = w. Its two quadratics are one, with λ' = λ + 1/η:
+// pose moves the problem to w_k = w. It combines the two quadratics into one, with λ' = λ + 1/η:
 //
 //	(λ/2)‖v−c‖² + (1/2η)‖v−w_k‖² = (λ'/2)‖v − (λc + w_k/η)/λ'‖² + (λ/2ηλ')‖c − w_k‖².
 //
-// Labels known in part are completed as the model at w sees them.
+// It completes partial labels according to the model at w.
 func (s *subproblem) pose(ctx context.Context, w []float32, η float64, smoothing oracles.Smoothing, pass uint64) error {
 	p := s.whole
 	if s.moving != nil {
@@ -72,12 +72,12 @@ func (s *subproblem) pose(ctx context.Context, w []float32, η float64, smoothin
 		s.Constant += rest
 	}
 	s.Smoothing = smoothing
-	s.Seed = p.Seed + (pass+1)<<32 // another order of the examples for every iteration
+	s.Seed = p.Seed + (pass+1)<<32 // a different order of the examples in every iteration
 	return nil
 }
 
 // distance returns ‖w − w_k‖².
 func (s *subproblem) distance(w []float32) float64 { return vec.Dist2(w, s.at) }
 
-// model returns the linearised objective, without the prox term, of a point with a known value.
+// model returns the linearised objective, without the prox term, at a point with a known value.
 func (s *subproblem) model(to *train.State) float64 { return to.Primal - s.distance(to.W)/(2*s.η) }

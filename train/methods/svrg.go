@@ -11,12 +11,12 @@ import (
 // SVRG minimises the smoothed objective F_μ of an affine scorer (Johnson and Zhang 2013; with smoothing, Pillutla et al.
 // 2019, section 7.2).
 //
-// A pass starts at a snapshot w̃ with its full gradient, does steps
+// A pass starts at a snapshot w̃ with its full gradient, takes steps
 //
 //	w ← w − γ (∇f_i(w) − ∇f_i(w̃) + ∇F_μ(w̃) + λ(w−w̃))
 //
-// on as many examples as there are, and takes the mean of the iterates for the next snapshot. For the hinge μ is the
-// problem's, or else falls as the certificate allows (annealing).
+// on n examples in total, and makes the mean of the iterates the next snapshot. For the hinge μ is the problem's; if the
+// problem gives none, it falls as the certificate allows (annealing).
 //
 // The state shows the snapshot with the least F(w) and the best lower bound of the certificate.
 type SVRG struct {
@@ -47,7 +47,7 @@ func (m *SVRG) Start(ctx context.Context, p *train.Problem, s *train.State) erro
 	return m.Pace.begin(ctx, p, s, s.W, pass, m.smoothing(p))
 }
 
-// Pass does the steps from one snapshot to the next.
+// Pass takes the steps from one snapshot to the next.
 func (m *SVRG) Pass(ctx context.Context, p *train.Problem, s *train.State) error {
 	examples := cmp.Or(m.Budget, p.Len())
 	s.Step = m.step(m.lipschitz(m.μ), p.Lambda)

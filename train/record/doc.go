@@ -1,3 +1,3 @@
-// Package record holds what is told of a run, a Record after each pass, and the recorders that show or keep it: the console, a file
-// of metrics, and in packages below this one curves and TensorBoard's event files.
+// Package record reports on a run. It holds Record, the results of a pass, and the recorders that show or store it: the console
+// and a file of metrics, with the curves and TensorBoard's event files in subpackages.
 package record

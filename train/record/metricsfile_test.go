@@ -13,7 +13,7 @@ import (
 	"github.com/dsp-go/dsp/structured/chains"
 )
 
-// A line of metrics.jsonl has exactly the keys that scripts rely on; what is not known is null.
+// A line of metrics.jsonl has exactly the keys that scripts rely on; unknown values are null.
 func TestRecordJSON(t *testing.T) {
 	nan, dev := Number(math.NaN()), chains.Metrics{TokenError: 0.5, Tokens: 4}.General()
 	line := text(t, Record{Pass: 2, Seconds: 0.5, OracleCalls: 10, FullPasses: 3, Objective: 0.25, Dual: nan, Gap: nan,

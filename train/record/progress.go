@@ -11,8 +11,8 @@ import (
 	"golang.org/x/term"
 )
 
-// NewProgress returns the Recorder that shows progress on a console, usually standard error: a bar with the time left on
-// a terminal, else a line of log a pass. The run ends after the given pass; a resumed one has done some of them.
+// NewProgress returns the Recorder that shows progress on a console, usually standard error: on a terminal a bar with the
+// remaining time, otherwise one log line per pass. The run ends after pass number passes; a resumed run has done some already.
 func NewProgress(console *os.File, log *slog.Logger, passes, done int) Recorder {
 	if !term.IsTerminal(int(console.Fd())) {
 		return &progressLog{log}
@@ -31,9 +31,9 @@ const barWidth = 12
 type progressBar struct {
 	bar     *progressbar.ProgressBar
 	console io.Writer
-	passes  int        // of the whole run
-	done    int        // of them, before
-	columns func() int // of the console
+	passes  int        // in the whole run
+	done    int        // passes done before this run
+	columns func() int // width of the console
 }
 
 func newProgressBar(console io.Writer, passes, done int, columns func() int) *progressBar {
@@ -50,7 +50,7 @@ func newProgressBar(console io.Writer, passes, done int, columns func() int) *pr
 	return &progressBar{bar, console, passes, done, columns}
 }
 
-// Record implements Recorder. What does not fit on the line is cut off: a second line could not be drawn over.
+// Record implements Recorder. It truncates text to a single line, because a second line could not be redrawn.
 func (p *progressBar) Record(r Record) error {
 	text := []rune(fmt.Sprintf("%d/%d %s", r.Pass, p.passes, summary(r)))
 	room := p.columns() - barWidth - 24 // percentage and times
@@ -58,13 +58,13 @@ func (p *progressBar) Record(r Record) error {
 	return p.bar.Set(min(r.Pass-p.done, p.bar.GetMax()))
 }
 
-// Close implements Recorder; what is written next goes to a new line.
+// Close implements Recorder. It moves to a new line.
 func (p *progressBar) Close() error {
 	_, err := fmt.Fprintln(p.console)
 	return err
 }
 
-// summary says a record in a few words.
+// summary describes a record in a few words.
 func summary(r Record) string {
 	s := fmt.Sprintf("objective %.4g", float64(r.Objective))
 	if _, e := r.DevError(); !math.IsNaN(e) {

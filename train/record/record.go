@@ -7,16 +7,16 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Record is what is known after a pass: a line of metrics.jsonl. What a method does not compute is NaN, null in JSON.
+// Record is the result of a pass: one line of metrics.jsonl. Values that a method does not compute are NaN, null in JSON.
 type Record struct {
 	Pass         int                 `json:"pass"`
-	Seconds      float64             `json:"seconds"`                 // of training; evaluation and recording do not count
-	OracleCalls  int                 `json:"oracle_calls"`            // without those of full passes
+	Seconds      float64             `json:"seconds"`                 // spent training, without evaluation and recording
+	OracleCalls  int                 `json:"oracle_calls"`            // without full passes
 	FullPasses   int                 `json:"full_passes"`             // passes for full gradients and certificates
-	Objective    Number              `json:"objective"`               // F(w), not smoothed, regulariser included
+	Objective    Number              `json:"objective"`               // F(w), not smoothed, with the regulariser
 	Dual         Number              `json:"dual"`                    // certified lower bound on min F
 	Gap          Number              `json:"gap"`                     // Objective − Dual
-	EstimatedGap Number              `json:"estimated_gap,omitempty"` // what Gap would be by a dual value that is not certified yet; 0 where Dual is up to date
+	EstimatedGap Number              `json:"estimated_gap,omitempty"` // the gap according to a dual estimate that is not certified yet; 0 if Dual is up to date
 	Smoothed     Number              `json:"smoothed"`                // F_μ(w)
 	Mu           Number              `json:"mu"`                      // smoothing μ
 	Kappa        Number              `json:"kappa"`                   // weight κ of the proximal term
@@ -27,15 +27,15 @@ type Record struct {
 	Test         *structured.Metrics `json:"test"`                    // nil without test data
 }
 
-// RelativeGap returns (F − dual)/|F|, NaN without a certificate.
+// RelativeGap returns (F − dual)/|F|, or NaN without a certificate.
 func (r Record) RelativeGap() float64 {
 	if r.Gap == 0 {
-		return 0 // also where F is 0
+		return 0 // even if F is 0
 	}
 	return float64(r.Gap) / math.Abs(float64(r.Objective))
 }
 
-// relativeEstimate returns the estimated gap relative to F, NaN where there is no estimate.
+// relativeEstimate returns the estimated gap relative to F, or NaN without an estimate.
 func (r Record) relativeEstimate() float64 {
 	if r.EstimatedGap == 0 {
 		return math.NaN()
@@ -43,11 +43,11 @@ func (r Record) relativeEstimate() float64 {
 	return float64(r.EstimatedGap) / math.Abs(float64(r.Objective))
 }
 
-// DevError names the error that chooses between weights, less is better, and returns it: 1 − F1 where the labels are
-// entity tags, else the token error. It is NaN without development data.
+// DevError returns the error used to select weights, with its name; lower is better. It is 1 − F1 if the labels are entity
+// tags, otherwise the token error. It is NaN without development data.
 func (r Record) DevError() (name string, value float64) { return r.Dev.Error() }
 
-// Number is a float64 that JSON shows as null where it is NaN or infinite.
+// Number is a float64 that is null in JSON if it is NaN or infinite.
 type Number float64
 
 // MarshalJSON implements json.Marshaler.
@@ -67,7 +67,7 @@ func (x *Number) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, (*float64)(x))
 }
 
-// Recorder observes a run, a record a pass. Close ends it and writes what is still to be written.
+// Recorder observes a run, one record per pass. Close writes pending output and ends the recording.
 type Recorder interface {
 	Record(Record) error
 	Close() error

@@ -13,8 +13,7 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// device is an Accelerator that is no device: another engine does its work. Potentials that are not finite it tells of
-// late, as a device does.
+// device is a fake Accelerator: another engine does its work. It reports potentials that are not finite late, as a device does.
 type device struct {
 	engine *engine.Engine
 	bare   *engine.Engine // for the objective without its regulariser
@@ -23,7 +22,7 @@ type device struct {
 	late error
 }
 
-// hostVectors are of the path at work, and of D.
+// hostVectors are the open path's vectors and D.
 type hostVectors struct {
 	w, b, mean, d  []float32
 	walks          int
@@ -45,7 +44,7 @@ func bareEngine(o *engine.Objective) *engine.Engine {
 	return engine.NewEngine(&bare, 1)
 }
 
-// Accelerated is p with such a device.
+// Accelerated returns p on such a device.
 func Accelerated(p *train.Problem) *train.Problem {
 	q := *p
 	q.Engine = engine.NewAcceleratedEngine(p.Objective, 1, newHostDevice(p.Objective))

@@ -1,2 +1,2 @@
-// Package traintest holds what tests of training share: small problems, a network and a device to solve them with, and checks.
+// Package traintest holds what the tests of training share: small problems, a network, a fake device and checks.
 package traintest

@@ -15,7 +15,7 @@ import (
 // transition matrix. Its weights are W (or W₁, W₂) by rows, then the transitions. Linearise gives its linearisation.
 type Net struct {
 	Inputs, hidden, Labels int
-	at                     []float32 // the linearisation's w_k; nil for the net itself
+	at                     []float32 // w_k of the linearisation; nil for the network itself
 }
 
 func (n *Net) Dim() int {
@@ -55,7 +55,7 @@ func (n *Net) Glorot(seed uint64) []float32 {
 
 type worker struct {
 	net   *Net
-	w     []float32 // where J is taken
+	w     []float32 // the point at which J is taken
 	batch *structured.Batch
 	h     []float32 // [N×hidden]
 }
@@ -89,7 +89,7 @@ func (k *worker) Score(w []float32, batch *structured.Batch, θ *structured.Pote
 		for j, v := range hid {
 			hid[j] = float32(math.Tanh(float64(v)))
 		}
-		mulAdd(out, hid, w[d*h:]) // also the tangent in W₂, θ being linear in it
+		mulAdd(out, hid, w[d*h:]) // also the tangent in W₂, since θ is linear in W₂
 		if n.at == nil {
 			return
 		}
@@ -143,7 +143,7 @@ func (k *worker) each(do func(t int, x []float32)) {
 	}
 }
 
-// mulAdd adds x·W to out, W by rows.
+// mulAdd adds x·W to out. W is stored by rows.
 func mulAdd(out, x, w []float32) { mulAddSign(out, x, w, 1) }
 
 func mulAddSign(out, x, w []float32, sign float32) {

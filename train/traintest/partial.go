@@ -13,8 +13,8 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// Hide makes that share of d's labels known in part: any label, or one of two, the right one among them. Whole examples
-// stay as they are, too. It returns what the labels were.
+// Hide hides the given share of d's labels: each becomes any label, or one of two that include the right one. Some examples
+// stay fully labelled. It returns the original labels.
 func Hide(d *structured.Dataset, share float64, seed uint64) []int32 {
 	r, was := rand.New(rand.NewPCG(seed, 8)), slices.Clone(d.Labels)
 	d.LabelSets = [][]int32{nil}
@@ -46,7 +46,7 @@ func Hide(d *structured.Dataset, share float64, seed uint64) []int32 {
 	return was
 }
 
-// shortChains cuts chains to at most so many positions.
+// shortChains truncates chains to at most most positions.
 func shortChains(d *structured.Dataset, most int) *structured.Dataset {
 	s := &structured.Dataset{Name: d.Name, Dim: d.Dim, Alphabet: d.Alphabet, Offsets: []int{0}}
 	if d.Attributes != nil {
@@ -66,8 +66,8 @@ func shortChains(d *structured.Dataset, most int) *structured.Dataset {
 	return s
 }
 
-// PartialProblems are small problems with labels known in part: dense and sparse, with edges shared and per position, with
-// and without constraints, weights and costs.
+// PartialProblems are small problems with partial labels: dense and sparse, with shared edges and edges per position, with and
+// without constraints, weights and costs.
 func PartialProblems(t *testing.T, loss engine.Loss) map[string]*train.Problem {
 	problems := map[string]*train.Problem{}
 	add := func(name string, o *engine.Objective) {
@@ -85,7 +85,7 @@ func PartialProblems(t *testing.T, loss engine.Loss) map[string]*train.Problem {
 	for i := range c.Transition {
 		c.Transition[i] = true
 	}
-	for i := range data.Len() { // all that gold outputs do is allowed
+	for i := range data.Len() { // the constraints allow everything that occurs in the gold outputs
 		for t, l := range data.Gold(i) {
 			if t > 0 {
 				c.Transition[data.Gold(i)[t-1]*3+l] = false

@@ -12,7 +12,7 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// The smoothings, with μ left to the method.
+// The smoothings; the method chooses μ.
 var (
 	Entropy = oracles.Smoothing{Kind: oracles.Entropy}
 	L2      = oracles.Smoothing{Kind: oracles.L2}
@@ -49,7 +49,7 @@ func NetProblem(n, batch, threads int) *train.Problem {
 	return &train.Problem{Engine: engine.NewEngine(o, threads), Batch: batch, Seed: 4}
 }
 
-// LoopProblem is a small convex problem; the same every time.
+// LoopProblem is a small convex problem, identical on every call.
 func LoopProblem() (*train.Problem, *train.State) {
 	net := &Net{Inputs: 4, Labels: 3}
 	o := &engine.Objective{Scorer: net, Data: Chains(40, 4, 3, 1, 1), Lambda: 0.1}
@@ -70,7 +70,7 @@ func Shifted(p *train.Problem) *train.Problem {
 	return p
 }
 
-// SparseProblem is a problem with the linear scorer of sparse inputs.
+// SparseProblem is a problem with the linear scorer for sparse inputs.
 func SparseProblem(n int, loss engine.Loss, s oracles.Smoothing, λ float64) *train.Problem {
 	data := SparseChains(1, n, 40, 4, loss == engine.Hinge)
 	net, err := sparse.NewChain(40, 0, 4, nets.EdgesTransition)
@@ -81,7 +81,7 @@ func SparseProblem(n int, loss engine.Loss, s oracles.Smoothing, λ float64) *tr
 	return &train.Problem{Engine: engine.NewEngine(o, 1), Smoothing: s, Seed: 3}
 }
 
-// Densely is the same problem with a scorer of dense inputs, whose weights lie in the same order.
+// Densely returns the same problem with a scorer of dense inputs whose weights have the same order.
 func Densely(p *train.Problem) *train.Problem {
 	o := *p.Objective
 	o.Scorer = &Net{Inputs: o.Data.Dim, Labels: LabelsOf(p)}
@@ -90,8 +90,8 @@ func Densely(p *train.Problem) *train.Problem {
 	return &q
 }
 
-// AttributeProblem draws n chains of 1 to longest positions whose labels show, with errors, in a few of 30 attributes; steps
-// have attributes too where so many are asked for.
+// AttributeProblem draws n chains of 1 to longest positions. Their labels determine, with errors, a few of 30 attributes. Edges
+// have attributes too if edges > 0.
 func AttributeProblem(t *testing.T, n, longest, labels, edges int, loss engine.Loss, λ float64) *train.Problem {
 	t.Helper()
 	r := rand.New(rand.NewPCG(8, uint64(n)))

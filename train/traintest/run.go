@@ -38,7 +38,7 @@ func Passes(t *testing.T, m train.Method, p *train.Problem, s *train.State, n in
 	}
 }
 
-// Certify has a method recompose its bound.
+// Certify makes a method recompose its bound.
 func Certify(t *testing.T, m train.Certifier, p *train.Problem, s *train.State) {
 	t.Helper()
 	if err := m.Certify(context.Background(), p, s, true); err != nil {
@@ -83,7 +83,7 @@ func DrawWeights(r *rand.Rand, dim int, scale float64) []float32 {
 	return w
 }
 
-// Pulled parts what Recompose returns.
+// Pulled splits the result of Recompose.
 func Pulled(u engine.Recomposed, err error) (g []float32, b float64, _ error) {
 	return u.Grad, u.Linear, err
 }

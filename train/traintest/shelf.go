@@ -38,15 +38,14 @@ func (s *Shelf) Number(name string, x *float64) {
 
 func (s *Shelf) Count(name string, x *int) { put(s, name, x, func(v int) int { return v }) }
 
-// newShelf returns a shelf with all that a method archives.
+// newShelf returns a shelf with everything that a method archives.
 func newShelf(m train.Method) *Shelf {
 	s := &Shelf{Values: map[string]any{}}
 	m.Archive(s)
 	return s
 }
 
-// Mixture returns what the best mixture of a method's certificate is worth, with no allowance taken off and whatever was seen
-// before.
+// Mixture returns the value of the best mixture of a method's certificate, without any allowance and ignoring earlier values.
 func Mixture(m train.Method, λ float64) float64 {
 	kept := newShelf(m).Values
 	value, mix := kept["certificate.values"].([]float64), kept["certificate.mix"].([]float64)

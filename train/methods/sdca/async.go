@@ -12,13 +12,13 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// sweepAsync takes steps on distinct examples, one at a time a thread, and no thread waits for another's: asynchronous dual
-// coordinate ascent (PASSCoDe, Hsieh, Yu and Dhillon 2015), with the reads without locks of Hogwild and KroMagnon. Examples'
-// dual points are their threads' own. What is scored may lack some of the steps that are being taken, but w has in the end
-// every summand, so that the dual point and w belong together, and certificates hold, as in the deterministic mode.
+// sweepAsync takes steps on distinct examples, one at a time per thread, and no thread waits for another. This is asynchronous
+// dual coordinate ascent (PASSCoDe, Hsieh, Yu and Dhillon 2015), with the lock-free reads of Hogwild and KroMagnon. Each
+// thread owns the dual points of its examples. Scores may miss some of the steps in flight, but in the end w contains every
+// summand. So the dual point and w belong together, and certificates hold as in the deterministic mode.
 //
-// The dual's change is known, whatever the others do: with ‖w‖² measured where it is written, the changes of all steps add
-// up to the dual's own. A step whose change is negative is taken back.
+// The change of the dual is known whatever the other threads do: ‖w‖² is measured as w is written, so the changes of all steps
+// add up to the change of the dual. A step with a negative change is undone.
 func (m *SDCA) sweepAsync(ctx context.Context, p *train.Problem, order []int) error {
 	shared := p.Sparse().Share(p.Threads())
 	for len(m.lone) < p.Threads() {
@@ -52,7 +52,7 @@ func (m *SDCA) sweepAsync(ctx context.Context, p *train.Problem, order []int) er
 	return ctx.Err()
 }
 
-// loneStep is a step that waits for no other.
+// loneStep is a step that does not wait for any other.
 type loneStep struct {
 	dualStep
 	norms  [sparse.Stripes]float64
@@ -84,7 +84,7 @@ func (st *loneStep) move(m *SDCA, p *train.Problem, shared *sparse.Shared) bool 
 	entropy := st.c * (st.entropy - m.memory.entropy[st.i])
 	clear(st.norms[:])
 	shared.Scatter(float32(scale), &st.v, &st.Batch, m.w, st.norms[:])
-	change := 0.0 // of ‖w‖²
+	change := 0.0 // in ‖w‖²
 	for _, x := range st.norms {
 		change += x
 	}
@@ -95,12 +95,12 @@ func (st *loneStep) move(m *SDCA, p *train.Problem, shared *sparse.Shared) bool 
 	}
 	st.linear += st.c * st.loss
 	st.sum += entropy
-	square := max(0, change-2*scale*st.c*(st.rise-st.loss)) // ‖Δw‖², but for what others did since w was read
+	square := max(0, change-2*scale*st.c*(st.rise-st.loss)) // ‖Δw‖², apart from other threads' changes since w was read
 	st.accept(m.memory, st.c*st.curvature, p.Lambda*n*square)
 	return true
 }
 
-// checkAsync says why threads that wait for nobody are of no use on p, if they are not.
+// checkAsync returns an error that says why asynchronous threads do not work on p, or nil if they do.
 func checkAsync(async bool, p *train.Problem) error {
 	if async && p.Sparse() == nil {
 		return train.Refuse("sdca", train.SparseScores, "has threads that wait for nobody only on the linear net of attributes, whose steps touch few weights")

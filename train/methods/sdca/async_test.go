@@ -9,8 +9,7 @@ import (
 	"github.com/dsp-go/dsp/train/traintest"
 )
 
-// Threads that wait for nobody find the optimum of the deterministic mode within what both certify, and w stays what the
-// memory says.
+// Asynchronous threads find the optimum of the deterministic mode, within the gap that both certify, and w matches the memory.
 func TestAsyncSDCA(t *testing.T) {
 	for name, p := range sdcaProblems(t) {
 		if p.Sparse() == nil {

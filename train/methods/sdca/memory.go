@@ -6,9 +6,9 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// dualMemory is what SDCA knows of every example.
+// dualMemory is what SDCA stores for every example.
 type dualMemory struct {
-	φ, u    engine.Memory // the dual potentials, and their marginals u_i: 1_{y_i} before the first visit
+	φ, u    engine.Memory // the dual potentials, and their marginals u_i, which are 1_{y_i} before the first visit
 	entropy []float64     // [n] H(u_i)
 	step    []float32     // [n] η of the next visit; 0 before the first
 	gap     []float32     // [n] c_i KL(u_i ‖ marginals(θ_i + ℓ_i)) at the last visit, to first order
@@ -18,7 +18,7 @@ type dualMemory struct {
 const (
 	firstStep  = 0.3 // η of the second visit
 	fullPasses = 3   // passes that visit every example
-	oldest     = 4   // sweeps that an example with a small gap may miss
+	oldest     = 4   // most sweeps that an example with a small gap may miss
 )
 
 func newDualMemory(o *engine.Objective) *dualMemory {
@@ -29,7 +29,7 @@ func newDualMemory(o *engine.Objective) *dualMemory {
 	return m
 }
 
-// attach makes a memory that Archive has restored one of o's.
+// attach makes m, which Archive restored, a memory of o. It refuses what does not fit.
 func (m *dualMemory) attach(o *engine.Objective) error {
 	if err := m.u.Fits(o); err != nil {
 		return err
@@ -46,7 +46,7 @@ func (m *dualMemory) attach(o *engine.Objective) error {
 	return nil
 }
 
-// due returns the examples of the next sweep of that pass, in order, and makes the others older.
+// due returns the examples of the pass's next sweep, in order, and increments the age of the others.
 func (m *dualMemory) due(pass int) []int {
 	mean := vec.Sum(m.gap) / float64(len(m.gap))
 	var order []int

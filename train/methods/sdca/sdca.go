@@ -10,41 +10,41 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// SDCA is dual coordinate ascent for the losses that are log-partition functions, in potential space. With H the entropy,
-// it raises the dual
+// SDCA is dual coordinate ascent for the losses that are log-partition functions, in potential space. With the entropy H, it
+// maximises the dual
 //
 //	D(u) = (1/n) Σ c_i [H(u_i) + ⟨u_i, a_i + ℓ_i⟩ − ⟨1_{y_i}, a_i⟩] + (λ/2)(‖c‖² − ‖w‖²) + constant,
 //	w = c − (1/λn) Σ c_i J_iᵀ(u_i − 1_{y_i}),
 //
-// of an affine scorer θ_i = a_i + J_i w. Each u_i is kept as the marginals of dual potentials φ_i, so that H(u_i) =
+// of an affine scorer θ_i = a_i + J_i w. Each u_i is stored as the marginals of dual potentials φ_i, so that H(u_i) =
 // log Z(φ_i) − ⟨u_i, φ_i⟩ is exact and ∇H(u_i) = −φ_i. A step on example i scores it and moves its potentials towards
 // the scores,
 //
 //	φ_i ← (1−η)φ_i + η(θ_i + ℓ_i),    u_i ← marginals(φ_i),    w ← w − (c_i/λn) J_iᵀΔu_i,
 //
-// a step of exponentiated gradients on the dual (Collins, Globerson, Koo, Carreras and Bartlett 2008), which is the
-// stochastic dual coordinate ascent of Shalev-Shwartz and Zhang (2013), for CRFs Le Priol, Piché and Lacoste-Julien
-// (2018), to first order in η. It changes the dual by
+// which is a step of exponentiated gradient on the dual (Collins, Globerson, Koo, Carreras and Bartlett 2008). To first order
+// in η it is the stochastic dual coordinate ascent of Shalev-Shwartz and Zhang (2013), for CRFs Le Priol, Piché and
+// Lacoste-Julien (2018). It changes the dual by
 //
 //	ΔD = (c_i/n)(ΔH + ⟨Δu_i, θ_i + ℓ_i⟩) − (λ/2)‖Δw‖²,
 //
-// and where that is negative it is taken back and done with half the η. With d = θ_i + ℓ_i − φ_i, the two curvatures along
-// a step, c_i η⟨d,Δu_i⟩ of the entropy and λn‖Δw‖² of the norm, say which η would have been best; half-way there, in
-// logarithms, is the example's next. Nothing is to be tuned. On a sparse scorer a step touches the weights of the
-// example's own attributes alone. Steps are taken on a few examples at once, scored at the same w.
+// If that is negative, the step is undone and repeated with half the η. With d = θ_i + ℓ_i − φ_i, the two curvatures along a
+// step, c_i η⟨d,Δu_i⟩ of the entropy and λn‖Δw‖² of the norm, give the η that would have been best. The example's next η is
+// half-way there on a log scale, so there is nothing to tune. With a sparse scorer a step touches only the weights of the
+// example's own attributes. A step takes a few examples at once, scored at the same w.
 //
 // The gap is the mean of c_i KL(u_i ‖ marginals(θ_i + ℓ_i)), to first order c_i⟨d,Δu_i⟩/2η. After the first passes an
-// example is visited as long as its gap was above the mean at its last visit, and now and then (gap sampling, Osokin,
+// example is visited if its gap was above the mean at its last visit, and otherwise now and then (gap sampling, Osokin,
 // Alayrac, Lukasewitz, Dokania and Lacoste-Julien 2016).
 //
-// The state shows the weights with the least F after a pass. The dual is certified where it was recomposed from the memory, at
-// every Resync and when Certify asks; between them the changes of steps estimate it. Once F and the bound differ by no more
-// than rounding the method can do no more.
+// The state shows the weights with the least F after a pass. The dual is certified when it is recomposed from the memory, at
+// every Resync and in Certify. In between, the changes of steps estimate it. The method is done once F and the bound differ by
+// no more than rounding.
 type SDCA struct {
-	Resync int  // passes between recompositions of w from the memory, against rounding; 0 means 20
-	Async  bool // threads take examples one by one and wait for nobody; on sparse inputs only (async.go)
+	Resync int  // passes between recompositions of w from the memory, to remove rounding errors; 0 means 20
+	Async  bool // threads take examples one by one without waiting; for sparse inputs only (async.go)
 
-	lone    []*loneStep // of threads that wait for nobody
+	lone    []*loneStep // one per asynchronous thread
 	memory  *dualMemory
 	w       []float32
 	linear  float64 // (1/n) Σ c_i [⟨u_i, a_i + ℓ_i⟩ − ⟨1_{y_i}, a_i⟩]
@@ -57,12 +57,12 @@ type SDCA struct {
 	shards []*dualShard // of sparse inputs
 }
 
-// dualBatch is the number of examples in a step where nothing was said. More keep more threads busy, but pull at the same
-// weights at once, which takes shorter steps.
+// dualBatch is the default number of examples per step. A larger batch keeps more threads busy, but its examples pull on the
+// same weights at once, which requires shorter steps.
 const dualBatch = 4
 
-// closed is how many allowances for rounding the estimated gap has for a method that may be at its end. They are of fewer
-// magnitudes than a recomposition knows.
+// closed is the estimated gap, in allowances for rounding, below which the method may have converged. The estimate's allowance
+// covers fewer magnitudes than that of a recomposition.
 const closed = 16
 
 // Name returns "sdca".
@@ -74,7 +74,7 @@ func (m *SDCA) UsesLanes() {}
 // Convex returns true.
 func (m *SDCA) Convex() bool { return true }
 
-// Start begins at u_i = 1_{y_i}, where w is the centre, whatever s.W.
+// Start begins at u_i = 1_{y_i}, where w is the centre, regardless of s.W.
 func (m *SDCA) Start(ctx context.Context, p *train.Problem, s *train.State) error {
 	if err := train.CheckConvex(m.Name(), p.Scorer); err != nil {
 		return err
@@ -138,7 +138,7 @@ func (m *SDCA) Pass(ctx context.Context, p *train.Problem, s *train.State) error
 	return m.report(ctx, p, s)
 }
 
-// resync makes w and the dual's linear part what the memory says they are.
+// resync recomputes w and the dual's linear part from the memory.
 func (m *SDCA) resync(ctx context.Context, p *train.Problem, s *train.State) error {
 	u, err := m.recompose(ctx, p, s)
 	if err != nil {
@@ -151,7 +151,7 @@ func (m *SDCA) resync(ctx context.Context, p *train.Problem, s *train.State) err
 	return nil
 }
 
-// recompose pulls back the memory, and takes up its bound.
+// recompose pulls back the memory and records its bound.
 func (m *SDCA) recompose(ctx context.Context, p *train.Problem, s *train.State) (engine.Recomposed, error) {
 	u, err := p.Recompose(ctx, m.w, &m.memory.u)
 	if err == nil {
@@ -200,7 +200,7 @@ func (m *SDCA) report(ctx context.Context, p *train.Problem, s *train.State) err
 	return nil
 }
 
-// DualValue returns D(u).
+// dualValue returns D(u).
 func (m *SDCA) dualValue(p *train.Problem) float64 {
 	return m.linear + m.entropy + p.Constant + p.Lambda/2*(vec.Norm2(p.Center)-vec.Norm2(m.w))
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/dsp-go/dsp/train/traintest"
 )
 
-// constrained forbids a step that no gold output takes and an end.
+// constrained forbids the transitions and ends that occur in no gold output.
 func constrained(p *train.Problem) *train.Problem {
 	y := traintest.LabelsOf(p)
 	c := &chains.Constraints{Transition: make([]bool, y*y), End: make([]bool, y)}
@@ -56,7 +56,7 @@ func sdcaProblems(t *testing.T) map[string]*train.Problem {
 	}
 }
 
-// SDCA finds the optimum of L-BFGS, its certificate closes, and w is what the memory says.
+// SDCA finds the optimum of L-BFGS, its certificate closes, and w matches the memory.
 func TestSDCAConverges(t *testing.T) {
 	ctx := context.Background()
 	for name, p := range sdcaProblems(t) {
@@ -106,7 +106,7 @@ func TestSDCAConverges(t *testing.T) {
 	}
 }
 
-// No step lowers the dual, which is D of its definition at the memory.
+// No step lowers the dual, and the dual equals D computed from its definition at the memory.
 func TestSDCASteps(t *testing.T) {
 	for name, p := range sdcaProblems(t) {
 		t.Run(name, func(t *testing.T) {
@@ -132,7 +132,7 @@ func TestSDCASteps(t *testing.T) {
 	}
 }
 
-// enumeratedDual returns D at the memory's dual potentials, by sums over all outputs of examples that are not long.
+// enumeratedDual returns D at the memory's dual potentials, by sums over all outputs of short examples.
 func enumeratedDual(t *testing.T, m *SDCA, p *train.Problem) float64 {
 	t.Helper()
 	n, y := float64(p.Len()), traintest.LabelsOf(p)
@@ -199,8 +199,8 @@ func close32(x, y []float32) bool {
 	return len(x) == len(y)
 }
 
-// The first pass moves every example, however far the scores are from the gold outputs by then, and in the end rounding
-// lets the method do no more.
+// The first pass moves every example, however far the scores are from the gold outputs by then. At the end the method stops
+// because of rounding.
 func TestSDCABeginsAndEnds(t *testing.T) {
 	p := traintest.AttributeProblem(t, 200, 8, 4, 0, engine.CRF, 1e-7)
 	m := &SDCA{}
@@ -254,13 +254,13 @@ func TestSDCARefusals(t *testing.T) {
 	}
 }
 
-// The shards of a sparse problem add up to its scores, with and without values and attributes of steps.
+// The shards of a sparse problem add up to its scores, with and without values and edge attributes.
 func TestDualShards(t *testing.T) {
 	for _, edges := range []int{0, 4} {
 		for _, values := range []bool{true, false} {
 			p := traintest.AttributeProblem(t, 20, 6, 3, edges, engine.CRF, 0.1)
 			x := p.Data.Attributes
-			for j := range x.Index { // attributes of several shards
+			for j := range x.Index { // attributes in several shards
 				x.Index[j] *= rowsOfShard / 7
 			}
 			if !values {
@@ -303,7 +303,7 @@ func TestDualShards(t *testing.T) {
 	}
 }
 
-// Examples whose gaps are small wait, but not for ever.
+// Examples with small gaps wait, but not forever.
 func TestSDCASweeps(t *testing.T) {
 	m := &dualMemory{gap: []float32{1, 9, 0, 0}, age: make([]float32, 4)}
 	for sweep, want := range [][]int{{1}, {1}, {1}, {1}, {0, 1, 2, 3}, {1}} {

@@ -8,27 +8,27 @@ import (
 	"github.com/dsp-go/dsp/train"
 )
 
-// dualShards is how many shards the weights of attributes of positions fall into. It is fixed, so that sums over shards do
-// not depend on the number of threads.
+// dualShards is the number of shards of the weights of position attributes. It is fixed, so that sums over shards do not depend
+// on the number of threads.
 const dualShards = 2
 
-// rowsOfShard is how many attributes in a row belong to a shard: so many that shards meet between cache lines, whatever Y,
-// and so few that the frequent attributes, whose numbers are low and close, are dealt evenly.
+// rowsOfShard is the number of consecutive attributes in a shard. It is large enough that shards meet between cache lines for
+// any Y, and small enough to spread the frequent attributes, whose numbers are low and close together, evenly.
 const rowsOfShard = 32
 
-// dualShard is a share of the weights of a sparse scorer with what of the data refers to them. A thread that keeps to its
-// shards finds their weights in its own cache; weights that another thread has just changed come from that one's, which
-// takes longer than all the arithmetic on them.
+// dualShard is a shard of a sparse scorer's weights, with the part of the data that refers to them. A thread that keeps to its
+// shards finds their weights in its own cache. Weights that another thread has just changed must come from that thread's
+// cache, which takes longer than all the arithmetic on them.
 type dualShard struct {
-	scorer *sparse.Linear // of the share alone: its weights begin as all weights do
+	scorer *sparse.Linear // of this shard only; its weights start at the same offset as all weights
 	worker nets.Worker
 	data   structured.Dataset
 	batch  structured.Batch
-	θ      structured.Potentials // the share's part of the batch's scores
+	θ      structured.Potentials // the shard's part of the batch's scores
 	norms  [sparse.Stripes]float64
 }
 
-// newDualShards returns the shards of a sparse problem: those of the first part's attributes, then that of all the rest.
+// newDualShards returns the shards of a sparse problem: first those of the first part's attributes, then one for the rest.
 func newDualShards(p *train.Problem) []*dualShard {
 	var shards []*dualShard
 	part := p.Sparse().Form().Parts[0]
@@ -46,7 +46,7 @@ func newDualShards(p *train.Problem) []*dualShard {
 	return shards
 }
 
-// shareOf returns what of x belongs to a shard.
+// shareOf returns the part of x that belongs to a shard.
 func shareOf(x *structured.Sparse, shard int) *structured.Sparse {
 	share := &structured.Sparse{Offsets: make([]int, len(x.Offsets))}
 	for t := range len(x.Offsets) - 1 {
@@ -65,7 +65,7 @@ func shareOf(x *structured.Sparse, shard int) *structured.Sparse {
 	return share
 }
 
-// score adds up the shards' parts of the scores of example b of their batch, in the order of shards.
+// score sums the shards' parts of the scores of example b of their batch, in shard order.
 func score(shards []*dualShard, b int, θ *structured.Potentials) {
 	rest, first := shards[len(shards)-1], true
 	for _, sh := range shards[:len(shards)-1] {

@@ -11,21 +11,21 @@ import (
 )
 
 const (
-	firstBonus  = 5   // what the first visit adds to the scores of the gold output at each position, and 2^try − 1 more
+	firstBonus  = 5   // added to the gold output's scores at each position on the first visit; retries add 2^try − 1 more
 	longestStep = 0.9 // η
-	tries       = 8   // at a step before it is given up
+	tries       = 8   // attempts at a step before giving up
 )
 
-// dualStep is a step on one example, and the memory that it works in.
+// dualStep is a step on one example, with its scratch memory.
 type dualStep struct {
 	i           int
 	c           float64 // c_i
-	engine.Lane         // its batch is that example, its θ is θ_i + ℓ_i
+	engine.Lane         // its batch is this example, and its θ is θ_i + ℓ_i
 	one         [1]int
 	value       [1]float64
 	φ           structured.Potentials // the new φ_i
 	before      structured.Potentials // a view of the old one
-	u           structured.Marginals  // and its marginals
+	u           structured.Marginals  // its marginals
 	v           structured.Marginals  // c_i Δu_i
 
 	η         float64 // of this try; 0 on the first visit
@@ -33,10 +33,10 @@ type dualStep struct {
 	rise      float64 // ⟨Δu, θ_i + ℓ_i⟩
 	loss      float64 // ⟨Δu, ℓ_i⟩
 	curvature float64 // ⟨d, Δu⟩ with d = θ_i + ℓ_i − φ_i
-	accepted  bool    // and not yet saved
+	accepted  bool    // but not yet saved
 }
 
-// score makes ready for a step on example k of the batch: its scores at w.
+// score prepares a step on example k of the batch by scoring it at w.
 func (st *dualStep) score(t *dualTeam, k int) error {
 	p, i := t.p, t.batch.Examples[k]
 	st.i, st.c, st.one[0] = i, p.Data.Weight(i), i
@@ -50,7 +50,7 @@ func (st *dualStep) score(t *dualTeam, k int) error {
 	return p.Augment(&st.Batch, &st.Theta)
 }
 
-// answer finds the new dual potentials and their marginals, with an η that halves with each try.
+// answer computes the new dual potentials and their marginals. η halves with each try.
 func (st *dualStep) answer(p *train.Problem, memory *dualMemory, try int) {
 	θ, φ := &st.Theta, &st.φ
 	φ.Copy(θ)
@@ -82,7 +82,7 @@ func (st *dualStep) answer(p *train.Problem, memory *dualMemory, try int) {
 	}
 }
 
-// accept takes up the step's answer and chooses its example's next η, by slope, Σ c_i⟨d,Δu_i⟩ over the steps at the same w,
+// accept accepts the step's answer and chooses the example's next η from slope, Σ c_i⟨d,Δu_i⟩ over the steps at the same w,
 // and bend.
 func (st *dualStep) accept(memory *dualMemory, slope, bend float64) {
 	st.accepted = true
@@ -99,7 +99,7 @@ func (st *dualStep) accept(memory *dualMemory, slope, bend float64) {
 	}
 }
 
-// save makes an accepted answer the dual point of its example.
+// save stores an accepted answer as the example's dual point.
 func (st *dualStep) save(memory *dualMemory) {
 	if !st.accepted {
 		return
@@ -119,7 +119,7 @@ func (st *dualStep) dotOld(p *train.Problem, v, old *structured.Marginals) float
 
 // inner returns ⟨u, θ⟩ of a batch of one example.
 func inner(p *train.Problem, u *structured.Marginals, θ *structured.Potentials) float64 {
-	if p.Constraints != nil { // θ may hold −∞, where u is 0
+	if p.Constraints != nil { // θ may be −∞ where u is 0
 		return u.Dot(0, θ)
 	}
 	s := 0.0

@@ -11,19 +11,19 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// dualTeam takes the steps of a pass: a team, and what its tasks are to do. The tasks are made once, so that no step
-// allocates.
+// dualTeam takes the steps of a pass with a team and its task functions. The functions are created once, so that steps do not
+// allocate.
 type dualTeam struct {
 	*team
 	p      *train.Problem
 	m      *SDCA
-	shards []*dualShard // none on scorers that are not sparse
+	shards []*dualShard // none unless the scorer is sparse
 	batch  structured.Batch
 	v      structured.Marginals // c_i Δu_i of the batch
-	steps  []*dualStep          // at least as many
+	steps  []*dualStep          // at least one per example of a batch
 	try    int
-	scale  float32   // of what is scattered
-	grad   []float32 // Σ J_iᵀv_i of the batch, on scorers that are not sparse
+	scale  float32   // factor for the scatter
+	grad   []float32 // Σ J_iᵀv_i of the batch, unless the scorer is sparse
 
 	gather, begin, again, save, scatter func(task int) error
 }
@@ -64,7 +64,7 @@ func newDualTeam(m *SDCA, p *train.Problem) *dualTeam {
 	return t
 }
 
-// sweep takes steps on distinct examples, so many at a time at the same w.
+// sweep takes steps on distinct examples, size at a time at the same w.
 func (t *dualTeam) sweep(ctx context.Context, order []int, size int) error {
 	for len(t.steps) < size {
 		t.steps = append(t.steps, &dualStep{Lane: *t.p.NewLane()})
@@ -80,7 +80,7 @@ func (t *dualTeam) sweep(ctx context.Context, order []int, size int) error {
 	return t.run(len(t.steps), t.save)
 }
 
-// step does a step on each of a few examples at the same w.
+// step takes a step on each of a few examples at the same w.
 func (t *dualTeam) step(examples []int) error {
 	t.batch.Reset(t.p.Data, examples)
 	t.v.Resize(&t.batch, t.p.Scorer.Form())
@@ -110,7 +110,7 @@ func (t *dualTeam) step(examples []int) error {
 	return nil
 }
 
-// move moves w by the steps, or reports false where that lowers the dual: then nothing is changed but for rounding.
+// move moves w by the steps. If that would lower the dual it returns false and leaves w unchanged up to rounding.
 func (t *dualTeam) move() (bool, error) {
 	m, p, n := t.m, t.p, float64(t.p.Len())
 	rise, size, product, loss, entropy := 0.0, 0.0, 0.0, 0.0, 0.0
@@ -157,7 +157,7 @@ func (t *dualTeam) move() (bool, error) {
 	return true, nil
 }
 
-// scatterAll adds scale·Σ J_iᵀv_i to w, and returns by how much ‖w‖² changed.
+// scatterAll adds scale·Σ J_iᵀv_i to w and returns the change in ‖w‖².
 func (t *dualTeam) scatterAll(scale float32) (float64, error) {
 	t.scale = scale
 	err := t.run(len(t.shards), t.scatter)
@@ -170,7 +170,7 @@ func (t *dualTeam) scatterAll(scale float32) (float64, error) {
 	return total, err
 }
 
-// accept takes up the steps' answers and chooses the examples' next η. Bend is the norm's curvature, λn‖Δw‖².
+// accept accepts the steps' answers and chooses the examples' next η. bend is the norm's curvature, λn‖Δw‖².
 func (t *dualTeam) accept(bend float64) {
 	steps, memory := t.steps[:t.batch.Len()], t.m.memory
 	slope := 0.0

@@ -10,32 +10,32 @@ import (
 	"github.com/dsp-go/dsp/structured/vec"
 )
 
-// team runs short phases of work on goroutines that stay alive between them, for methods whose steps take microseconds.
-// Whoever waits spins for a while, then yields, then sleeps: on a busy machine the one waited for needs the processor.
+// team runs short phases of work on goroutines that stay alive in between, for methods whose steps take microseconds. A
+// waiting member spins for a while, then yields, then sleeps: on a busy machine the member it waits for needs the processor.
 //
-// A task is begun by the same member in every phase as long as all keep up, since what it touches is in that member's
-// cache: members begin with their own share of the tasks. But they end with those of others that nobody has begun, so
-// that one that the system has put aside holds nobody up.
+// The same member starts a given task in every phase as long as all keep up, because the task's data is in that member's
+// cache. Members start with their own share of the tasks. They then take unstarted tasks of other members, so that a member
+// that the operating system has suspended does not hold up the rest.
 type team struct {
 	members int
-	state   atomic.Uint64 // the phase, its slots, and a bit for each of those that nobody has begun: 26, 6 and 32 bits
-	done    atomic.Int32  // slots of the phase that are done
+	state   atomic.Uint64 // the phase, its number of slots, and a bit for each unstarted slot: 26, 6 and 32 bits
+	done    atomic.Int32  // finished slots of the phase
 	closed  atomic.Bool
 	work    func(task int) error
-	slots   int     // of the phase
+	slots   int     // of the current phase
 	errs    []error // of the phase's tasks
 }
 
-// slotsOfPhase is the largest number of slots; a phase of more tasks has several in each.
+// slotsOfPhase is the largest number of slots. A phase with more tasks puts several in each slot.
 const slotsOfPhase = 32
 
-// Looks at the state before a member yields, and before it sleeps.
+// Polls of the state before a member yields, and before it sleeps.
 const (
 	spins  = 1 << 12
 	yields = 1 << 15
 )
 
-// wait is what a member does after it looked i times in vain.
+// wait backs off after i unsuccessful polls.
 func wait(i int) {
 	switch {
 	case i > yields:
@@ -45,7 +45,7 @@ func wait(i int) {
 	}
 }
 
-// newTeam returns a team of that many members, the caller of run included. It is to be closed.
+// newTeam returns a team with this many members, including the caller of run. The caller must close it.
 func newTeam(members int) *team {
 	t := &team{members: min(max(1, members), slotsOfPhase)}
 	for member := 1; member < t.members; member++ {
@@ -54,10 +54,10 @@ func newTeam(members int) *team {
 	return t
 }
 
-// close sends the members home.
+// close stops the members.
 func (t *team) close() { t.closed.Store(true) }
 
-// run does work(0) to work(n-1) and returns the first error in that order. A panic is an error.
+// run calls work(0) to work(n-1) and returns the first error in that order. A panic becomes an error.
 func (t *team) run(n int, work func(task int) error) error {
 	t.errs = vec.Grow(t.errs, n)
 	t.work, t.slots = work, min(n, slotsOfPhase)
@@ -83,7 +83,7 @@ func (t *team) run(n int, work func(task int) error) error {
 	return nil
 }
 
-// take does one slot of the present phase; false where none is left to begin.
+// take runs one slot of the current phase. It returns false if none is left to start.
 func (t *team) take(member int) bool {
 	for {
 		s := t.state.Load()
@@ -105,7 +105,7 @@ func (t *team) take(member int) bool {
 	}
 }
 
-// do does the tasks of a slot.
+// do runs the tasks of a slot.
 func (t *team) do(slot int) {
 	for task := slot; task < len(t.errs); task += t.slots {
 		t.errs[task] = guard(t.work, task)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Every phase does each of its tasks once and ends when they are done.
+// Every phase runs each of its tasks once and ends when all are done.
 func TestTeam(t *testing.T) {
 	for _, members := range []int{1, 2, 5} {
 		team := newTeam(members)
@@ -34,7 +34,7 @@ func TestTeam(t *testing.T) {
 	}
 }
 
-// The error of the first task that has one is the phase's, and a panic is an error.
+// A phase returns the error of the first task that has one, and a panic becomes an error.
 func TestTeamErrors(t *testing.T) {
 	for _, members := range []int{1, 3} {
 		team := newTeam(members)

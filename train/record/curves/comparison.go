@@ -14,31 +14,31 @@ import (
 	"github.com/dsp-go/dsp/structured/host"
 )
 
-// Comparison is a picture of what settings came to: a value against what varies, a panel for each way to look at it.
+// Comparison is a picture that compares settings: a value against each parameter that varies, one panel per parameter.
 type Comparison struct {
-	Title   string // what was found
-	Caption string // what is shown
+	Title   string // states the finding
+	Caption string // describes the picture
 	Value   string // label of the value's axis
-	Legend  string // what the series differ in; empty where there is one
+	Legend  string // the property that distinguishes the series; empty with a single series
 	Panels  []Panel
 }
 
-// Panel shows the value against one thing that varies.
+// Panel shows the value against one parameter.
 type Panel struct {
-	Label  string   // of its axis
-	Log    bool     // whether the axis is logarithmic
-	Names  []string // where it is a choice: the names of X = 0, 1, …
-	Series []Series // the same in every panel of a picture with a legend
+	Label  string   // of the x axis
+	Log    bool     // whether the x axis is logarithmic
+	Names  []string // for a choice: the names of X = 0, 1, …
+	Series []Series // the same in every panel if the picture has a legend
 }
 
-// Series are points of one colour.
+// Series are points drawn in one colour.
 type Series struct {
 	Name   string
 	Points []Point
-	Joined bool // with a line
+	Joined bool // connect the points with a line
 }
 
-// Point is one value, or the mean of some with their standard deviation, 0 or NaN where there is none.
+// Point is a single value, or a mean with its standard deviation; Deviation is 0 or NaN if there is none.
 type Point struct{ X, Y, Deviation float64 }
 
 // Sizes of a comparison.
@@ -94,14 +94,14 @@ func (c *Comparison) picture() *vgimg.Canvas {
 	return canvas
 }
 
-// entry is a place in the legend.
+// entry is an item of the legend.
 type entry struct {
-	series int // -1: the heading
+	series int // −1: the heading
 	text   string
 	x      vg.Length
 }
 
-// legend lays out the names of the series in rows; none where there is nothing to tell apart.
+// legend lays out the names of the series in rows. It returns none if there is only one series.
 func (c *Comparison) legend() [][]entry {
 	if c.Legend == "" {
 		return nil
@@ -150,7 +150,7 @@ func (c *Comparison) drawHead(area draw.Canvas, rows [][]entry) {
 	}
 }
 
-// values returns the range of the values with their deviations, and some room.
+// values returns the range of the values and their deviations, with a margin.
 func (c *Comparison) values() (low, high float64) {
 	low, high = math.Inf(1), math.Inf(-1)
 	for _, panel := range c.Panels {
@@ -206,7 +206,7 @@ func (p *Panel) plot(low, high float64) *plot.Plot {
 	return to
 }
 
-// place returns where on its axis a number is drawn.
+// place returns the axis position of a number.
 func (p *Panel) place(x float64) float64 {
 	if p.Log {
 		return math.Log10(x)
@@ -232,7 +232,7 @@ type points struct{ *Panel }
 // Plot implements plot.Plotter.
 func (p *points) Plot(c draw.Canvas, on *plot.Plot) {
 	tx, ty := on.Transforms(&c)
-	for k := len(p.Series) - 1; k >= 0; k-- { // the first in front
+	for k := len(p.Series) - 1; k >= 0; k-- { // draw the first series last, in front
 		s, st := p.Series[k], lineStyle(k)
 		shift := vg.Length(float64(k)-float64(len(p.Series)-1)/2) * p.dodge(c, len(p.Series))
 		var line []vg.Point
@@ -257,7 +257,7 @@ func (p *points) Plot(c draw.Canvas, on *plot.Plot) {
 	}
 }
 
-// dodge is how far series are put side by side, so that bars do not hide each other.
+// dodge returns the horizontal offset of a series, so that error bars do not overlap.
 func (p *Panel) dodge(c draw.Canvas, series int) vg.Length {
 	switch {
 	case p.Names != nil:

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Every series is drawn in its colour, also at the edges of what there is to draw.
+// Every series is drawn in its colour, even in edge cases.
 func TestComparison(t *testing.T) {
 	lines := []Series{
 		{Name: "a", Points: []Point{{0.1, 40, 2}, {1, 45, 1}, {10, 42, math.NaN()}}, Joined: true},
@@ -42,7 +42,7 @@ func TestComparison(t *testing.T) {
 	}
 }
 
-// A legend that is too long for one row goes on in the next.
+// A legend that is too long for one row continues in the next.
 func TestLegendRows(t *testing.T) {
 	c := &Comparison{Legend: "features", Panels: []Panel{{}}}
 	for range 12 {

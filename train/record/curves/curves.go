@@ -1,4 +1,4 @@
-// Package curves draws how runs of training went: objective, certificate and error against passes and seconds.
+// Package curves draws the progress of training runs: objective, certificate and error against passes and seconds.
 package curves
 
 import (
@@ -25,7 +25,7 @@ type Run struct {
 	Records []record.Record
 }
 
-// Size of the picture: a column of a web page, at twice its resolution.
+// Size of the picture: a column of a web page at twice its resolution.
 const (
 	width     = 8.5 * vg.Inch
 	rowHeight = 2.35 * vg.Inch
@@ -34,8 +34,8 @@ const (
 	dpi       = 192
 )
 
-// Write draws the runs, the first in front, as a PNG at path. Rows without data, such as the certificate of runs that
-// have none, are left out; without any record nothing is written.
+// Write draws the runs, the first in front, as a PNG at path. It omits rows without data, such as the certificate of runs
+// without one. Without any record it writes nothing.
 func Write(path string, runs ...Run) error {
 	var shown []Run
 	for _, r := range runs {
@@ -82,7 +82,7 @@ func picture(runs []Run) *vgimg.Canvas {
 	return canvas
 }
 
-// drawHead writes what the first run came to, and which colour is which run.
+// drawHead writes the outcome of the first run and the legend of the runs' colours.
 func drawHead(c draw.Canvas, runs []Run) {
 	left := c.Min.X + 0.15*vg.Inch
 	title, finding := outcome(runs[0])
@@ -104,7 +104,7 @@ func drawHead(c draw.Canvas, runs []Run) {
 	}
 }
 
-// outcome says what a run came to.
+// outcome describes the result of a run.
 func outcome(r Run) (title, finding string) {
 	last := r.Records[len(r.Records)-1]
 	title = fmt.Sprintf("%s, %d passes in %.3g s", r.Name, last.Pass, last.Seconds)

@@ -19,7 +19,7 @@ import (
 	"github.com/dsp-go/dsp/train/record"
 )
 
-// records makes those of a run that falls to an optimum; certified, it has a bound.
+// records returns the records of a run that converges to an optimum; if certified, with a bound.
 func records(n int, optimum float64, certified bool) (list []record.Record) {
 	nan := record.Number(math.NaN())
 	for i := range n {
@@ -52,7 +52,7 @@ func decode(t *testing.T, runs ...Run) image.Image {
 	return img
 }
 
-// inked counts the pixels of about a run's colour.
+// inked counts the pixels whose colour is close to a run's.
 func inked(img image.Image, run int) (n int) {
 	want := palette[run]
 	flat := image.NewRGBA(img.Bounds())
@@ -65,7 +65,7 @@ func inked(img image.Image, run int) (n int) {
 	return n
 }
 
-// The picture has a row for every quantity that there is, and every run's colour in it.
+// The picture has a row for every quantity present, with every run's colour in it.
 func TestRows(t *testing.T) {
 	height := func(rows int) int {
 		return int(math.Round(float64(head+legend)/72*dpi + float64(rows)*float64(rowHeight)/72*dpi))
@@ -93,7 +93,7 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// Runs at the edges of what there is to draw give a picture.
+// Runs in edge cases still give a picture.
 func TestOddRuns(t *testing.T) {
 	prox := records(3, 0.1, false)
 	for i := range prox {

@@ -15,7 +15,7 @@ var (
 	ink   = rgb(0x282828)
 	faint = rgb(0xe1e1e1)
 
-	// Okabe and Ito's colours, which the colour-blind tell apart.
+	// Okabe and Ito's palette, which colour-blind readers can tell apart.
 	palette = []color.NRGBA{rgb(0x0072b2), rgb(0xd55e00), rgb(0x009e73), rgb(0xcc79a7), rgb(0xe69f00), rgb(0x56b4e9)}
 )
 
@@ -31,13 +31,13 @@ func lineStyle(run int) draw.LineStyle {
 	return st
 }
 
-// row is a quantity, drawn against passes on the left and against seconds on the right.
+// row is a quantity drawn against passes on the left and against seconds on the right.
 type row struct {
 	label string
 	log   bool
 	value func(r record.Record) float64
 	lower func(r record.Record) float64 // the other side of a band, or nil
-	min   float64                       // what the panel shows
+	min   float64                       // range of the panel
 	max   float64
 }
 
@@ -53,7 +53,7 @@ func objectiveRow(runs []Run) row {
 	if !duals.drawn(runs) {
 		return r
 	}
-	// The bounds rise from far below: what matters of them is the end.
+	// The bounds rise from far below. Only their end matters.
 	r.label = "objective and bound"
 	if r.log {
 		r.min /= math.Pow(r.max/r.min, 0.4)
@@ -63,7 +63,7 @@ func objectiveRow(runs []Run) row {
 	return r
 }
 
-// certificateRow shows the gap, or the prox-gradient of runs that certify nothing.
+// certificateRow shows the gap, or the prox-gradient for runs without a certificate.
 func certificateRow(runs []Run) row {
 	r := row{label: "relative gap", value: record.Record.RelativeGap}
 	if !r.drawn(runs) {
@@ -107,7 +107,7 @@ func (r *row) shows(y float64) bool {
 	return !math.IsNaN(y) && !math.IsInf(y, 0) && (!r.log || y > 0)
 }
 
-// height returns where on its axis a number is drawn: at its decimal logarithm if the row is logarithmic.
+// height returns the axis position of a number: its decimal logarithm if the row is logarithmic.
 func (r *row) height(y float64) float64 {
 	if r.log {
 		return math.Log10(y)
@@ -115,7 +115,7 @@ func (r *row) height(y float64) float64 {
 	return y
 }
 
-// scale finds the range of the values; where they are positive and span more than a factor, the row is logarithmic.
+// scale finds the range of the values. If they are positive and span more than a factor, the row is logarithmic.
 func (r *row) scale(runs []Run, factor float64) {
 	r.min, r.max = math.Inf(1), math.Inf(-1)
 	for _, run := range runs {
@@ -144,7 +144,7 @@ func (r *row) margin() {
 	r.min, r.max = r.min-m, r.max+m
 }
 
-// panels returns the row's two plots; those of the last row name their x axes.
+// panels returns the row's two plots. In the last row they name the x axes.
 func (r *row) panels(runs []Run, last bool) []*plot.Plot {
 	passes := r.panel(runs, func(r record.Record) float64 { return float64(r.Pass) })
 	seconds := r.panel(runs, func(r record.Record) float64 { return r.Seconds })
@@ -188,7 +188,7 @@ type curve struct {
 // Plot implements plot.Plotter.
 func (v *curve) Plot(c draw.Canvas, p *plot.Plot) {
 	tx, ty := p.Transforms(&c)
-	floor := v.row.min - (v.row.max - v.row.min) // below the panel, yet near
+	floor := v.row.min - (v.row.max - v.row.min) // below the panel but not far
 	if v.row.log {
 		floor = v.row.min * v.row.min / v.row.max
 	}

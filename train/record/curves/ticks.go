@@ -25,7 +25,7 @@ func (t ticks) Ticks(lo, hi float64) []plot.Tick {
 	digits := max(0, int(math.Ceil(-math.Log10(step)-1e-9)))
 	var list []plot.Tick
 	for i := math.Ceil(lo/step - 1e-9); i*step <= hi*(1+1e-12); i++ {
-		v := i*step + 0 // not −0
+		v := i*step + 0 // avoids −0
 		text := strconv.FormatFloat(v, 'f', digits, 64)
 		if digits > 4 && math.Abs(lo) < 10*(hi-lo) {
 			text = label(v)
@@ -35,7 +35,7 @@ func (t ticks) Ticks(lo, hi float64) []plot.Tick {
 	return list
 }
 
-// logTicks puts powers of ten on an axis of decimal logarithms, and round multiples of them where there are few.
+// logTicks puts powers of ten on an axis of decimal logarithms, and round multiples of them if there are few powers.
 type logTicks struct{}
 
 // Ticks implements plot.Ticker.
@@ -67,7 +67,7 @@ func (logTicks) Ticks(lo, hi float64) []plot.Tick {
 	return list
 }
 
-// label writes a number as short as it can be read.
+// label formats a number as briefly as possible.
 func label(v float64) string {
 	text := strconv.FormatFloat(v, 'g', 3, 64)
 	return strings.NewReplacer("e-0", "e-", "e+0", "e", "e+", "e").Replace(text)

@@ -1,6 +1,6 @@
 // Package tensorboard writes TensorBoard event files that hold scalars.
 //
-// An event file is a sequence of TFRecords, each a protocol buffer tensorflow.Event between its length and checksums:
+// An event file is a sequence of TFRecords. Each is a protocol buffer tensorflow.Event framed by its length and checksums:
 //
 //	uint64 length | uint32 masked crc32c of length | Event [length] | uint32 masked crc32c of Event
 //
@@ -17,7 +17,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// Scalar is a number under a tag; tags with a common prefix up to a slash are shown together.
+// Scalar is a number with a tag. TensorBoard groups tags that share a prefix up to a slash.
 type Scalar struct {
 	Tag   string
 	Value float32
@@ -29,14 +29,14 @@ type Writer struct {
 	buf []byte
 }
 
-// NewWriter starts an event file that w receives. The time is in seconds since 1970.
+// NewWriter starts an event file on w. The time is in seconds since 1970.
 func NewWriter(w io.Writer, time float64) (*Writer, error) {
 	t := &Writer{w: w}
 	version := protowire.AppendTag(event(time, 0), 3, protowire.BytesType)
 	return t, t.record(protowire.AppendString(version, "brain.Event:2"))
 }
 
-// Scalars writes the values of one step in one event, with one call of Write.
+// Scalars writes the values of one step as one event, with a single call of Write.
 func (t *Writer) Scalars(time float64, step int, values ...Scalar) error {
 	var summary []byte
 	for _, v := range values {
@@ -72,8 +72,8 @@ func (t *Writer) record(data []byte) error {
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// mask returns the checksum of b as TFRecords store it: rotated and shifted, so that a checksum of data that holds
-// checksums keeps its worth.
+// mask returns the checksum of b as TFRecords store it. It is rotated and shifted, so that checksums of data that contains
+// checksums stay effective.
 func mask(b []byte) uint32 {
 	c := crc32.Checksum(b, castagnoli)
 	return (c>>15 | c<<17) + 0xa282ead8

@@ -13,19 +13,19 @@ import (
 	trainrecord "github.com/dsp-go/dsp/train/record"
 )
 
-// EventFile is the name of a run's event file. TensorBoard wants tfevents in it.
+// EventFile is the name of a run's event file. TensorBoard requires tfevents in the name.
 const EventFile = "events.out.tfevents.dsp"
 
-// Recorder is a record.Recorder that writes an event file, a scalar a number of each record, at the step that is its pass.
-// Times are those of training: TensorBoard's relative time is the record's seconds.
+// Recorder is a record.Recorder that writes an event file with one scalar per number of a record. The step is the pass. Times
+// count training only, so TensorBoard's relative time equals the record's seconds.
 type Recorder struct {
 	file  *os.File
 	w     *Writer
 	start float64 // seconds since 1970
 }
 
-// NewRecorder starts the event file in a folder anew, with the records made before a resumed run. A folder that cannot be
-// written is bad input.
+// NewRecorder creates the event file in a folder, replacing an old one, and writes the records from before a resumed run. A
+// folder that cannot be written is bad input.
 func NewRecorder(dir string, earlier []trainrecord.Record) (*Recorder, error) {
 	path := filepath.Join(dir, EventFile)
 	r := &Recorder{start: float64(time.Now().UnixMilli()) / 1000}
@@ -62,7 +62,7 @@ func (r *Recorder) Record(record trainrecord.Record) error {
 // Close implements record.Recorder.
 func (r *Recorder) Close() error { return r.file.Close() }
 
-// scalars lists what a record knows.
+// scalars lists the numbers in a record.
 func scalars(r trainrecord.Record) (list []Scalar) {
 	add := func(tag string, x float64) {
 		if !math.IsNaN(x) && !math.IsInf(x, 0) {
@@ -97,5 +97,5 @@ func scalars(r trainrecord.Record) (list []Scalar) {
 	return list
 }
 
-// untold are measures that are counts, the same in every pass, or that another one tells already.
+// untold are measures that are counts, constant over passes, or redundant.
 var untold = []string{"token_accuracy", "tokens", "sequences", "gold", "predicted", "correct"}

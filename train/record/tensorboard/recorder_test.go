@@ -18,7 +18,7 @@ func record(pass int) trainrecord.Record {
 	return r
 }
 
-// What a resumed run writes is one file, as if it had never stopped.
+// A resumed run leaves a single file, the same as without a stop.
 func TestRecorder(t *testing.T) {
 	dir := t.TempDir()
 	r, err := NewRecorder(dir, nil)
