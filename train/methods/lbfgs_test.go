@@ -19,12 +19,12 @@ func TestLBFGSConverges(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		problem *train.Problem
-		gap     float64 // relative
+		gap     float64 // relative, before the allowance for rounding is taken off the dual
 	}{
-		{"crf", traintest.NoisyProblem(80, engine.CRF, oracles.Smoothing{}, 1./80), 2e-6},
+		{"crf", traintest.NoisyProblem(80, engine.CRF, oracles.Smoothing{}, 1./80), 1e-6},
 		{"crf, weak λ", traintest.NoisyProblem(80, engine.CRF, oracles.Smoothing{}, 1e-4), 1e-4},
-		{"crf, shifted", traintest.Shifted(traintest.NoisyProblem(80, engine.CRF, oracles.Smoothing{}, 0.1)), 2e-6},
-		{"softmax-margin", traintest.NoisyProblem(80, engine.SoftmaxMargin, oracles.Smoothing{}, 1./80), 2e-6},
+		{"crf, shifted", traintest.Shifted(traintest.NoisyProblem(80, engine.CRF, oracles.Smoothing{}, 0.1)), 1e-6},
+		{"softmax-margin", traintest.NoisyProblem(80, engine.SoftmaxMargin, oracles.Smoothing{}, 1./80), 1e-6},
 		{"hinge, entropy", traintest.NoisyProblem(80, engine.Hinge, smoothed, 1./80), 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -46,8 +46,8 @@ func TestLBFGSConverges(t *testing.T) {
 				t.Fatal(err)
 			}
 			traintest.Near(t, "F(W)", s.Primal, f, 1e-9)
-			if c.gap > 0 && !(s.Gap() >= 0 && s.Gap() <= c.gap*s.Primal) {
-				t.Errorf("relative gap %g after %d passes", s.Gap()/s.Primal, s.Passes)
+			if c.gap > 0 && !(s.Gap() >= 0 && s.Gap()-s.Rounding <= c.gap*s.Primal) {
+				t.Errorf("relative gap %g, of which rounding is allowed %g, after %d passes", s.Gap()/s.Primal, s.Rounding/s.Primal, s.Passes)
 			}
 			reference := &SVRG{}
 			best := traintest.Start(t, reference, p)
