@@ -108,12 +108,28 @@ func forbidOthers(possible []int32, n int, forbid func(k int), pass func(k int) 
 	}
 }
 
-// LeastRisk implements structured.Structure: the tree with the largest sum of probabilities of its arcs and relations.
+// LeastRisk implements structured.Structure. The Hamming loss counts heads and relations apart, so an arc is worth its
+// probability, and a relation of a word its probability under all heads together. What is forbidden stays so.
 func (SpanningTree) LeastRisk(u *structured.Marginals, θ *structured.Potentials) {
-	for k := range θ.Parts {
-		for j, p := range u.Parts[k].Values {
-			if to := &θ.Parts[k].Values[j]; !math.IsInf(float64(*to), -1) { // a forbidden entry stays forbidden
-				*to = p
+	set := func(to *float32, p float32) {
+		if !math.IsInf(float64(*to), -1) {
+			*to = p
+		}
+	}
+	for k, p := range u.Parts[0].Values {
+		set(&θ.Parts[0].Values[k], p)
+	}
+	relations := make([]float32, θ.Parts[1].Width)
+	for b := range θ.Len() {
+		n, r := words(θ.Outputs, b), len(relations)
+		from, to := u.Parts[1].Of(b), θ.Parts[1].Of(b)
+		for d := range n {
+			clear(relations)
+			for k, p := range from[d*n*r : (d+1)*n*r] {
+				relations[k%r] += p
+			}
+			for k := range n * r {
+				set(&to[d*n*r+k], relations[k%r])
 			}
 		}
 	}
