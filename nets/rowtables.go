@@ -1,30 +1,26 @@
 package nets
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/dsp-go/dsp/structured"
+)
 
 // RowTable is an array of weights of which a batch reads only some rows, and so gives a gradient to no others: Rows rows of Cols
 // weights, from Offset in w.
 type RowTable struct{ Offset, Rows, Cols int }
 
-// RowScorer is a Scorer with row tables. Its workers are RowWorkers. A step of an optimiser then costs what the batch reads.
+// RowScorer is a Scorer with row tables. A step of an optimiser then costs what the batch reads.
 type RowScorer interface {
 	Scorer
 	// RowTables lists the row tables in the order of their offsets.
 	RowTables() []RowTable
+	// RowsRead appends to rows the rows of table k that the batch reads, which include all to which Pullback adds. Rows may occur
+	// more than once. Ids that the table lacks are not listed: Score refuses them.
+	RowsRead(k int, batch *structured.Batch, rows []int32) []int32
 }
 
-// RowWorker is a Worker of a RowScorer.
-type RowWorker interface {
-	Worker
-	// TouchedRows lists the rows of table k that the last Score read, which include all to which Pullback adds. Rows may occur
-	// more than once, and −1 stands for none.
-	TouchedRows(k int) []int32
-}
-
-var (
-	_ RowScorer = (*Net)(nil)
-	_ RowWorker = (*NetWorker)(nil)
-)
+var _ RowScorer = (*Net)(nil)
 
 // rowTable is a RowTable with the discrete inputs that are looked up in it.
 type rowTable struct {
@@ -41,17 +37,23 @@ func (n *Net) RowTables() []RowTable {
 	return tables
 }
 
-// TouchedRows implements RowWorker.
-func (w *NetWorker) TouchedRows(k int) []int32 {
-	t := w.prog.rowTables[k]
-	if len(t.fields) == 1 {
-		return w.m.ids[t.fields[0]]
+// RowsRead implements RowScorer.
+func (n *Net) RowsRead(k int, batch *structured.Batch, rows []int32) []int32 {
+	t, data := n.shape.rowTables[k], batch.Data
+	fields := len(data.Vocab)
+	for _, e := range batch.Examples {
+		for at := data.Offsets[e]; at < data.Offsets[e+1]; at++ {
+			for _, f := range t.fields {
+				if f >= fields {
+					continue
+				}
+				if id := data.Ids[at*fields+f]; id >= 0 && int(id) < t.Rows {
+					rows = append(rows, id)
+				}
+			}
+		}
 	}
-	w.touched = w.touched[:0]
-	for _, f := range t.fields {
-		w.touched = append(w.touched, w.m.ids[f]...)
-	}
-	return w.touched
+	return rows
 }
 
 // rowTablesOf returns the arrays of w from which the outputs are computed by looking up rows only.

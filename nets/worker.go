@@ -17,7 +17,6 @@ type NetWorker struct {
 	m        machine
 	batch    *structured.Batch // of the last Score
 	inputs   [][]float32       // buffers that the worker owns, by space
-	touched  []int32           // scratch memory of TouchedRows
 }
 
 // NewWorker returns a worker of the net.

@@ -5,10 +5,7 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-var (
-	_ nets.RowScorer = (*Linear)(nil)
-	_ nets.RowWorker = (*worker)(nil)
-)
+var _ nets.RowScorer = (*Linear)(nil)
 
 // RowTables lists the weights of each part's attributes. The biases are not among them: every batch reads them.
 func (s *Linear) RowTables() []nets.RowTable {
@@ -21,31 +18,25 @@ func (s *Linear) RowTables() []nets.RowTable {
 	return tables
 }
 
-// TouchedRows implements nets.RowWorker.
-func (k *worker) TouchedRows(table int) []int32 {
-	k.touched = k.touched[:0]
-	for i := range k.s.parts {
-		p := &k.s.parts[i]
+// RowsRead implements nets.RowScorer: it appends the attributes of the batch.
+func (s *Linear) RowsRead(k int, batch *structured.Batch, rows []int32) []int32 {
+	for i := range s.parts {
+		p := &s.parts[i]
 		if p.attributes == 0 {
 			continue
 		}
-		if table--; table < 0 {
-			k.touched = p.touchedRows(k.touched, k.batch)
-			break
+		if k--; k >= 0 {
+			continue
 		}
+		x := batch.Data.AttributesOf(p.Shape)
+		if x == nil || p.Rows == structured.Tied {
+			return rows
+		}
+		owned := batch.Data.Rows(p.Rows)
+		for _, e := range batch.Examples {
+			rows = append(rows, x.Index[x.Offsets[owned[e]]:x.Offsets[owned[e+1]]]...)
+		}
+		return rows
 	}
-	return k.touched
-}
-
-// touchedRows appends the attributes of the batch.
-func (p *part) touchedRows(to []int32, batch *structured.Batch) []int32 {
-	x := batch.Data.AttributesOf(p.Shape)
-	if x == nil || p.Rows == structured.Tied {
-		return to
-	}
-	rows := batch.Data.Rows(p.Rows)
-	for _, i := range batch.Examples {
-		to = append(to, x.Index[x.Offsets[rows[i]]:x.Offsets[rows[i+1]]]...)
-	}
-	return to
+	return rows
 }

@@ -7,8 +7,7 @@ import (
 
 type worker struct {
 	s       *Linear
-	batch   *structured.Batch // of the last Score
-	touched []int32           // scratch memory of TouchedRows
+	batch *structured.Batch // of the last Score
 }
 
 // Score implements nets.Worker. It sums over the attributes of a row in their order, whatever the batch.
