@@ -46,7 +46,7 @@ class Method:
 
 def half_decades(first, last):
     """The rates 1·10^k and 3·10^k from 10^first to 10^last."""
-    return [10.0**first] + [by * 10.0**k for k in range(first, last) for by in (3, 10)]
+    return [float(f"{by}e{k}") for k in range(first, last) for by in (1, 3)] + [float(f"1e{last}")]
 
 
 MOMENTUM = ["--method", "sgd", "--momentum", "0.9", "--schedule", "cosine"]
@@ -94,7 +94,8 @@ class Bench:
 
     @staticmethod
     def key(record):
-        return tuple(record[name] for name in ("data", "method", "rate", "seed", "passes", "net", "threads"))
+        rate = record["rate"] and float(f"{record['rate']:g}")
+        return (rate, *(record[name] for name in ("data", "method", "seed", "passes", "net", "threads")))
 
     def files(self, name, seed):
         """Returns the paths of the three parts; draws them first if they can be drawn."""
