@@ -112,8 +112,10 @@ func (c Config) Resolve(input Input) (Config, error) {
 }
 
 func (c Config) check() error {
-	if _, ok := activations[c.Activation]; c.Activation != "" && !ok {
-		return structured.BadInput("activation %q is not one of elu, tanh, relu", c.Activation)
+	if c.Activation != "" {
+		if err := c.Activation.check(); err != nil {
+			return structured.BadInput("%w", err)
+		}
 	}
 	if c.Net != "biaffine" && !slices.Contains([]string{EdgesTransition, EdgesPosition, EdgesNone}, c.Edges) {
 		return structured.BadInput("edges %q is not one of transition, position, none", c.Edges)

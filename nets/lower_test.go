@@ -183,7 +183,7 @@ func TestResolve(t *testing.T) {
 		{Config{Net: "biaffine", ArcUnits: -1}, Input{Dim: 3}, "-1 units"},
 		{Config{Net: "mlp", LabelUnits: 3}, Input{Dim: 3}, "biaffine does"},
 		{Config{Net: "lstm"}, Input{Dim: 3}, "linear, mlp, cnn, cnn-image, embed"},
-		{Config{Net: "mlp", Activation: "gelu"}, Input{Dim: 3}, "elu, tanh, relu"},
+		{Config{Net: "mlp", Activation: "step"}, Input{Dim: 3}, "elu, tanh, relu, gelu, silu"},
 		{Config{Net: "mlp", Hidden: []int{0}}, Input{Dim: 3}, "0 units"},
 		{Config{Net: "mlp", Dropout: 1}, Input{Dim: 3}, "[0, 1)"},
 		{Config{Net: "cnn", Window: 4}, Input{Dim: 3}, "odd"},
