@@ -88,7 +88,7 @@ func (g *Graph) recurrent(o Recurrence) *fusedOp {
 // eachStep visits the entries of all examples in the order of a recurrence, for Gorgonia's machines, with the entry before each; −1 if
 // there is none.
 func (g *Graph) eachStep(o Recurrence, visit func(at, before int)) {
-	offsets := g.offsets()
+	offsets := g.offsets
 	for k := range len(offsets) - 1 {
 		for c := range o.Cols {
 			for i := range offsets[k+1] - offsets[k] {

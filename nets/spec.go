@@ -54,7 +54,7 @@ type Graph struct {
 	features *gorgonia.Node
 	boundary *gorgonia.Node
 	indices  func(Index) []int32 // of the batch, when Gorgonia's machines run the graph
-	offsets  func() []int        // likewise: the first row of each example, and the number of rows of all
+	offsets  []int               // of the batch's examples, when Gorgonia's machines run the graph
 	needs    Needs
 }
 
