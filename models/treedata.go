@@ -151,6 +151,6 @@ func (c *Config) biaffine(in Inputs, form structured.Form) (nets.Network, error)
 	if err := c.resolveLoss(); err != nil {
 		return nil, err
 	}
-	c.Window, c.Channels, c.Embed, c.ArcUnits, c.LabelUnits = n.Window, n.Channels, n.Embed, n.ArcUnits, n.LabelUnits
+	c.Window, c.Channels, c.Recurrent, c.Embed, c.ArcUnits, c.LabelUnits = n.Window, n.Channels, n.Recurrent, n.Embed, n.ArcUnits, n.LabelUnits
 	return nets.NewBiaffine(n, shape, form)
 }
