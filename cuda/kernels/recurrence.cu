@@ -56,10 +56,7 @@ KERNEL(recurrence_blocks)(const float* RESTRICT a, const float* RESTRICT b, cons
 	float product = 1.f, state = 0.f;
 	for (int place = k * step, end = min(rows, place + step); place < end; place++) {
 		int t = row_of(w, place);
-		if (chain[t] < 0) {
-			product = state = 0.f;
-			continue;
-		}
+		if (chain[t] < 0) continue; // nothing reads the map of padding
 		float factor = starts(w, chain, t) ? 0.f : factor_of(w, a, t);
 		product *= factor;
 		state = factor == 0.f ? b[entry(w, t)] : fma(factor, state, b[entry(w, t)]);
