@@ -52,8 +52,8 @@ func (r *Run) deviceName() string { return fmt.Sprintf("%s:%d", models.CUDA, r.d
 
 // chooseBatch returns the examples per step where the settings leave them open, 0 for the method's own number.
 func (r *Run) chooseBatch() int {
-	batch := defaultBatch(r.config.Method, r.problem.Scorer.Dim())
-	if r.device != nil {
+	batch := defaultBatch(&r.config, r.problem.Scorer.Dim())
+	if r.device != nil && r.config.ModelBatch <= 0 {
 		batch = deviceBatch(r.config.Method, r.data.Train, batch)
 	}
 	return batch

@@ -40,12 +40,13 @@ func resolveFolder(c models.Config) models.Config {
 func resolve(given models.Config, m *models.Model, o *engine.Objective) (c models.Config, method train.Method, why string, err error) {
 	c = m.Config
 	c.Method, why = chooseMethod(&c, o)
+	c.ModelBatch, c.Schedule, c.Passes = chooseModelBatch(&c, o), chooseSchedule(&c), choosePasses(&c)
 	c.Inner = chooseInner(&c, o.Loss)
 	c.Smoothing = chooseSmoothing(&c, o.Loss)
 
 	// The choices are known, so settings that have no effect with them are refused. Sizes are validated as given, because the network
 	// fills in those that it has.
-	given.Net, given.Loss, given.Method, given.Inner, given.Smoothing = c.Net, c.Loss, c.Method, c.Inner, c.Smoothing
+	given.Net, given.Loss, given.Method, given.Inner, given.Smoothing, given.ModelBatch, given.Schedule = c.Net, c.Loss, c.Method, c.Inner, c.Smoothing, c.ModelBatch, c.Schedule
 	if err := Validate(&given); err != nil {
 		return c, nil, "", err
 	}
@@ -55,7 +56,7 @@ func resolve(given models.Config, m *models.Model, o *engine.Objective) (c model
 	if err := checkMethod(&c, method, o); err != nil {
 		return c, nil, "", err
 	}
-	c.Passes, c.Gap = choosePasses(&c), chooseGap(&c, method, o)
+	c.Gap = chooseGap(&c, method, o)
 	return c, method, why, nil
 }
 
