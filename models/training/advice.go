@@ -1,0 +1,98 @@
+package training
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/dsp-go/dsp/cuda/device"
+	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/train"
+)
+
+// advise adds to the error that ended a run which settings to change, if that is known.
+func (r *Run) advise(err error) error {
+	var small *device.OutOfMemoryError
+	var diverged *train.DivergedError
+	switch {
+	case errors.As(err, &small):
+		if b := r.problem.BatchSize(); b > 1 {
+			return fmt.Errorf("%w; lower --batch (now %d), or use --device cpu", err, b)
+		}
+		return fmt.Errorf("%w; use --device cpu", err)
+	case errors.As(err, &diverged):
+		if diverged.Step > 0 {
+			return fmt.Errorf("%w. Lower --lr (now %.3g)", err, diverged.Step)
+		}
+		return fmt.Errorf("%w. Lower --lr", err)
+	case train.Resumable(err):
+		return fmt.Errorf("%w, --resume continues", err)
+	}
+	return adviseMethod(&r.config, err)
+}
+
+// adviseMethod adds to a refusal by a method which settings would work.
+func adviseMethod(c *models.Config, err error) error {
+	var refused *train.RequirementError
+	if !errors.As(err, &refused) {
+		return err
+	}
+	method, advice := refused.Method, ""
+	switch refused.Needs {
+	case train.AffineScores:
+		inner := method
+		if method == "casimir-adapt" {
+			inner = "casimir"
+		}
+		return structured.BadInput("--method %s needs scores that are linear in the weights; net %q is not. "+
+			"Use --method prox-linear --inner %s, or --net linear", method, c.Net, inner)
+	case train.KnownLabels:
+		advice = ". Use --method lbfgs, sgd or prox-linear"
+	case train.HingeLoss:
+		advice = "; use --loss hinge, or --method svrg, sdca or casimir"
+	case train.SmoothLoss:
+		advice = "; use --loss crf or softmax-margin, or --method bcfw, bcpfw or casimir"
+	case train.SmoothedMax:
+		advice = "; use --smoothing entropy or l2, or --method bcfw"
+	case train.SmoothObjective:
+		advice = "; smooth it with --mu, or use --loss crf or softmax-margin"
+	case train.Regulariser:
+		advice = "; give --reg above 0"
+	case train.Linearisation:
+		advice = "; use --method sgd"
+	case train.HostPotentials:
+		advice = ": use --device cpu, or --method bcfw, casimir or svrg"
+	case train.RunLength:
+		advice = "; give --passes"
+	case train.OtherSchedule:
+		advice = "; use --schedule cosine, sqrt or constant"
+	case train.SparseScores:
+		advice = "; this net has --parallel deterministic"
+	}
+	return structured.BadInput("--method %w%s", refused, advice)
+}
+
+// Validate is Config.Validate that refuses, too, a method that cannot run on the device that c names.
+func Validate(c *models.Config) error {
+	if err := c.Validate(); err != nil {
+		return err
+	}
+	return checkNamedDevice(c)
+}
+
+// checkNamedDevice refuses a method that cannot run on the device that c names.
+func checkNamedDevice(c *models.Config) error {
+	if kind, _, err := models.ParseDevice(c.Device); err != nil || kind != models.CUDA {
+		return err
+	}
+	return checkAccelerated(c)
+}
+
+// checkAccelerated refuses a method that cannot run on a device.
+func checkAccelerated(c *models.Config) error {
+	m, err := newMethod(c, c.Method)
+	if err != nil {
+		return nil // refused elsewhere, or not chosen yet
+	}
+	return adviseMethod(c, train.CheckAccelerated(m))
+}

@@ -1,0 +1,190 @@
+package training
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"math"
+	"path/filepath"
+
+	"github.com/dsp-go/dsp/cuda/device"
+	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/host"
+	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/engine"
+	"github.com/dsp-go/dsp/train/record"
+	"github.com/dsp-go/dsp/train/record/tensorboard"
+)
+
+// Run is one training of one model.
+type Run struct {
+	config  models.Config // resolved
+	data    *models.Data
+	model   *models.Model
+	problem *train.Problem
+	method  train.Method
+	device  *device.Device // that computes, or nil for the CPU
+	o       TrainOptions
+}
+
+// NewRun makes the model and the optimiser, and resolves every setting that c left open.
+func NewRun(c models.Config, data *models.Data, o TrainOptions) (*Run, error) {
+	m, err := models.NewModel(c, data)
+	if err != nil {
+		return nil, err
+	}
+	m.Version = o.Version
+	objective, err := objective(&m.Config, m, data.Train)
+	if err != nil {
+		return nil, err
+	}
+	r := &Run{data: data, model: m, o: o}
+	r.problem = &train.Problem{
+		Engine: engine.NewEngine(objective, host.Threads(c.Threads)),
+		Seed:   c.Seed,
+	}
+	why := ""
+	if r.config, r.method, why, err = resolve(c, m, objective); err != nil {
+		return nil, err
+	}
+	if r.problem.Smoothing, err = smoothing(&r.config); err != nil {
+		return nil, err
+	}
+	if why != "" {
+		o.Log.Info("method " + r.config.Method + ": " + why)
+	}
+	m.Config = r.config
+	return r, nil
+}
+
+// train runs the method and writes the files of the run folder. The records are those of all passes.
+func (r *Run) train(ctx context.Context) (*Result, []record.Record, error) {
+	defer r.close()
+	if err := r.accelerate(); err != nil {
+		return nil, nil, err
+	}
+	r.warnIfMoved()
+	c := &r.config
+	checkpoint, err := r.checkpoint()
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := writeConfig(c); err != nil {
+		return nil, nil, err
+	}
+	metrics, earlier, err := record.OpenMetrics(filepath.Join(c.Out, metricsFile), checkpoint.Pass())
+	if err != nil {
+		return nil, nil, err
+	}
+	events, err := tensorboard.NewRecorder(c.Out, earlier)
+	if err != nil {
+		return nil, nil, errors.Join(err, metrics.Close())
+	}
+	history := &record.History{Records: earlier}
+	recorders := []record.Recorder{metrics, events, history}
+	if r.o.Console != nil && !c.Quiet {
+		recorders = append(recorders, record.NewProgress(r.o.Console, r.o.Log, c.Passes, checkpoint.Pass()))
+	}
+	trainer := r.trainer()
+	trainer.Recorders, trainer.Checkpoint = recorders, checkpoint
+	out, err := trainer.Run(ctx, newState(r.model.W))
+	if out == nil {
+		return nil, history.Records, r.advise(err)
+	}
+	result := r.result(out)
+	if err != nil {
+		return result, history.Records, r.advise(err)
+	}
+	if r.data.Dev != nil {
+		r.model.W = out.W
+		if err := r.model.Save(filepath.Join(c.Out, lastFile)); err != nil {
+			return result, history.Records, err
+		}
+	}
+	r.model.W = out.BestW
+	result.Model = filepath.Join(c.Out, models.ModelFile)
+	r.o.Log.Info(out.Reason, "method", result.Name(), "kept_pass", out.Best.Pass, "model", result.Model)
+	return result, history.Records, r.model.Save(result.Model)
+}
+
+// trainer runs the method as the configuration says. It writes no files.
+func (r *Run) trainer() *train.Trainer {
+	c := &r.config
+	return &train.Trainer{
+		Problem: r.problem, Method: r.method,
+		Passes: c.Passes, Gap: float64(c.Gap), Patience: c.Patience,
+		Evaluate: r.evaluate,
+	}
+}
+
+// TrainOnly trains without writing files. With choose, it evaluates after every pass and Best is the pass that does best on the
+// development data, as in Train; otherwise Best is the last pass, and only its weights are evaluated.
+func (r *Run) TrainOnly(ctx context.Context, choose bool) (*train.Result, error) {
+	defer r.close()
+	if err := r.accelerate(); err != nil {
+		return nil, err
+	}
+	trainer := r.trainer()
+	if !choose {
+		trainer.Evaluate = nil
+	}
+	out, err := trainer.Run(ctx, newState(r.model.W))
+	if err != nil {
+		return nil, r.advise(err)
+	}
+	if !choose {
+		out.Best.Dev, out.Best.Test, err = r.evaluate(ctx, out.W)
+	}
+	return out, err
+}
+
+// newState is the state of a run at w before its first pass.
+func newState(w []float32) *train.State {
+	nan := math.NaN()
+	return &train.State{W: w, Primal: nan, Dual: nan, Smoothed: nan, Exact: nan, ProxGradient: nan}
+}
+
+// checkpoint opens the checkpoint to resume from, or begins one if there is none yet.
+func (r *Run) checkpoint() (*train.Checkpoint, error) {
+	identity := identityOf(r.config)
+	identity["training data"] = train.Fingerprint(r.data.Train)
+	if r.data.Dev != nil {
+		identity["development data"] = train.Fingerprint(r.data.Dev)
+	}
+	dir := filepath.Join(r.config.Out, checkpointFolder)
+	if r.config.Resume != "" {
+		c, err := train.OpenCheckpoint(dir, identity)
+		if !errors.Is(err, fs.ErrNotExist) {
+			return c, err
+		}
+		r.o.Log.Info("no checkpoint yet: the run starts over", "folder", r.config.Out)
+	}
+	return train.NewCheckpoint(dir, identity)
+}
+
+// evaluate measures weights on the development and test data.
+func (r *Run) evaluate(ctx context.Context, w []float32) (dev, test *structured.Metrics, err error) {
+	m := *r.model
+	m.W = w
+	measure := func(d *structured.Dataset) *structured.Metrics {
+		if d == nil || d.Len() == 0 || err != nil {
+			return nil
+		}
+		var result structured.Metrics
+		result, err = m.Evaluate(ctx, d, false, r.config.Threads)
+		return &result
+	}
+	dev, test = measure(r.data.Dev), measure(r.data.Test)
+	return dev, test, err
+}
+
+func (r *Run) result(out *train.Result) *Result {
+	last, c := out.Last, &r.config
+	return &Result{
+		Task: c.Task, Net: c.Net, Edges: c.Edges, Method: c.Method,
+		Passes: last.Pass, Seconds: last.Seconds,
+		Objective: last.Objective, Dual: last.Dual, Gap: last.Gap,
+		Dev: out.Best.Dev, Test: out.Best.Test, Reason: out.Reason,
+	}
+}

@@ -1,0 +1,95 @@
+package training
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/host"
+)
+
+// The files of a run folder, besides ModelFile and TensorBoard's events.
+const (
+	configFile       = "config.yaml"
+	metricsFile      = "metrics.jsonl"
+	curvesFile       = "curves.png"
+	lastFile         = "last.safetensors" // the model of the last pass, where ModelFile is the best on development data
+	checkpointFolder = "checkpoint"
+)
+
+// ReadRun reads the configuration of the run in a folder, set up to continue it: Resume and Out are the folder.
+func ReadRun(dir string) (models.Config, error) {
+	path := filepath.Join(dir, configFile)
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return models.Config{}, structured.BadInput("--resume %s: no %s there; expected the folder of a run", dir, configFile)
+	}
+	c, err := models.ReadConfig(path)
+	c.Resume, c.Out = dir, dir
+	return c, err
+}
+
+// chooseFolder returns the folder of a run that begins now.
+func chooseFolder(c *models.Config, now time.Time) string {
+	return cmp.Or(c.Resume, c.Out, filepath.Join("runs", fmt.Sprintf("%s-%s", c.Task, now.Format("20060102-150405"))))
+}
+
+// makeRunFolder makes the folder c.Out and checks that it can be written. A folder that already holds a run is refused unless
+// c resumes that run.
+func makeRunFolder(c *models.Config) error {
+	if _, err := os.Stat(filepath.Join(c.Out, configFile)); err == nil && c.Resume == "" {
+		return structured.BadInput("--out %s: there is a run already; continue it with --resume %s, or name another folder", c.Out, c.Out)
+	}
+	if err := os.MkdirAll(c.Out, 0o777); err != nil {
+		return structured.BadInput("--out: %w", err)
+	}
+	probe, err := os.CreateTemp(c.Out, ".probe")
+	if err != nil {
+		return structured.BadInput("--out: cannot write there: %w", err)
+	}
+	return errors.Join(probe.Close(), os.Remove(probe.Name()))
+}
+
+// writeConfig writes the resolved configuration into the run folder.
+func writeConfig(c *models.Config) error {
+	return host.WriteFile(filepath.Join(c.Out, configFile), func(w io.Writer) error { return c.Write(w) })
+}
+
+// checkResumed refuses to resume a run with different settings, as far as they change the weights.
+func checkResumed(c models.Config) error {
+	was, err := ReadRun(c.Resume)
+	if err != nil {
+		return err
+	}
+	before, now := identityOf(was), identityOf(c)
+	for _, s := range models.Settings(&c) {
+		if before[s.Name] != now[s.Name] {
+			return structured.BadInput("--resume %s: the run has --%s %s, not %s; leave it out, or start a new run", c.Resume, s.Name,
+				before[s.Name], now[s.Name])
+		}
+	}
+	return nil
+}
+
+// identityOf returns the settings that decide the weights after a given number of passes, by name.
+func identityOf(c models.Config) map[string]string {
+	c = c.ForModel()
+	identity := map[string]string{}
+	for _, s := range models.Settings(&c) {
+		switch s.Name {
+		case "passes", "gap", "patience": // decide when a run ends
+		case "test": // only measured
+		default:
+			if !s.Run {
+				identity[s.Name] = fmt.Sprint(s.Value.Interface())
+			}
+		}
+	}
+	return identity
+}

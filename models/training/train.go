@@ -1,0 +1,120 @@
+// Package training trains models from a configuration.
+//
+// A training goes one way. Config.Resolve validates the settings as given and resolves format and task; ReadFiles and FitInputs read the
+// data; NewModel resolves the network and the loss, and NewRun the method, after which the settings are validated once more; the device
+// is resolved when the run begins. Each choice is a function that returns it; only the resolvers, in files resolve.go, write it down.
+package training
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+
+	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/formats"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/text"
+	"github.com/dsp-go/dsp/train/record/curves"
+)
+
+// TrainOptions are what Train needs besides the configuration.
+type TrainOptions struct {
+	Version string       // of this program, for the model file
+	Log     *slog.Logger // gets decisions and their reasons, and progress if there is no terminal; nil: silence
+	Console *os.File     // gets a progress bar if it is a terminal; nil: no progress
+}
+
+// Train trains as c says and leaves in the run folder c.Out the resolved configuration, metrics of every pass,
+// checkpoints, curves and the model: the weights that did best on the development data, or without such data the last
+// ones. Baselines are runs of their own, in folders inside.
+//
+// When ctx ends, it returns the result so far and train.ErrInterrupted; c.Resume continues from there to the same bits.
+// Resuming with another configuration, and a folder that cannot be written, are refused before any work.
+func Train(ctx context.Context, c models.Config, o TrainOptions) (*Result, error) {
+	result, runs, err := trainAll(ctx, &c, o)
+	if len(runs) == 0 {
+		return result, err
+	}
+	return result, errors.Join(err, curves.Write(filepath.Join(c.Out, curvesFile), runs...))
+}
+
+// trainAll is Train, but returns the curves instead of drawing them. It resolves in c what needs no data.
+func trainAll(ctx context.Context, c *models.Config, o TrainOptions) (*Result, []curves.Run, error) {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if err := resolveGiven(c); err != nil {
+		return nil, nil, err
+	}
+	if err := makeRunFolder(c); err != nil {
+		return nil, nil, err
+	}
+	data, err := models.ReadResolved(c)
+	if err != nil {
+		return nil, nil, errors.Join(err, removeIfEmpty(c.Out))
+	}
+	result, runs, err := trainOn(ctx, *c, data, o)
+	if result == nil {
+		err = errors.Join(err, removeIfEmpty(c.Out))
+	}
+	return result, runs, err
+}
+
+// TrainOn is Train on data that was read already. It continues the run in the folder c.Out if there is one.
+func TrainOn(ctx context.Context, c models.Config, data *models.Data, o TrainOptions) (*Result, error) {
+	c = resolveFolder(c)
+	if err := makeRunFolder(&c); err != nil {
+		return nil, err
+	}
+	result, runs, err := trainOn(ctx, c, data, o)
+	if len(runs) > 0 {
+		err = errors.Join(err, curves.Write(filepath.Join(c.Out, curvesFile), runs...))
+	}
+	return result, err
+}
+
+// trainOn trains on the given data as c says, in the folder c.Out that is there, and its baselines in folders inside.
+func trainOn(ctx context.Context, c models.Config, data *models.Data, o TrainOptions) (*Result, []curves.Run, error) {
+	if c.Patience > 0 && data.Dev == nil {
+		return nil, nil, structured.BadInput("--patience %d needs development data to watch: give --dev FILE", c.Patience)
+	}
+	o.Log.Info("data", "training", data.Train.Name, "examples", data.Train.Len(), "positions", data.Train.Positions(),
+		"labels", data.Train.Alphabet.Len())
+	if x := data.Crossing; x != nil {
+		o.Log.Info("lifted crossing arcs", "sentences", x.Sentences, "arcs", x.Arcs, "lifts", x.Lifts)
+	}
+	if !c.Partial && formats.Find(c.Format).Tokens && data.Train.Alphabet.Index(text.AnyLabel) >= 0 {
+		o.Log.Warn("label " + text.AnyLabel + " is learned like any other label; with --partial it means that the label is unknown")
+	}
+	r, err := NewRun(c, data, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	result, records, err := r.train(ctx)
+	if len(records) == 0 {
+		return result, nil, err
+	}
+	runs := []curves.Run{{Name: runName(r.config.Method, r.config.Edges), Records: records}}
+	if err == nil && hasBaselines(&c) {
+		for _, b := range baselines(r.config) {
+			var more *Result
+			if more, records, err = trainBaseline(ctx, b, data, o); err != nil {
+				break
+			}
+			result.Baselines = append(result.Baselines, *more)
+			runs = append(runs, curves.Run{Name: more.Name(), Records: records})
+		}
+	}
+	return result, runs, err
+}
+
+// removeIfEmpty removes the folder of a run that did not begin; a folder with files stays.
+func removeIfEmpty(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) > 0 {
+		return nil
+	}
+	return os.Remove(dir)
+}
