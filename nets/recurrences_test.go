@@ -42,7 +42,8 @@ var recurrentGraphs = map[string]func(g *Graph, x *gorgonia.Node) *gorgonia.Node
 		if err := half.Memset(constantOf(g, 0.5)); err != nil {
 			panic(err)
 		}
-		counts := node(g.BidirectionalRecurrence(gorgonia.NewConstant(half, gorgonia.In(g.ExprGraph)), gorgonia.NewConstant(ones, gorgonia.In(g.ExprGraph))))
+		in := gorgonia.In(g.ExprGraph)
+		counts := node(g.BidirectionalRecurrence(gorgonia.NewConstant(half, in), gorgonia.NewConstant(ones, in)))
 		return node(gorgonia.HadamardProd(x, counts))
 	},
 	"layer norm": func(g *Graph, x *gorgonia.Node) *gorgonia.Node {
