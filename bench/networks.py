@@ -76,9 +76,9 @@ WORDS = ["--columns", "word=0,label=-1", "--loss", "crf"]
 DATA = {
     "ocr-hinge": Data(["--loss", "hinge"], "token_error", 20, "ocr", ".data", "letters"),
     "ocr-crf": Data(["--loss", "crf"], "token_error", 20, "ocr", ".data", "letters"),
-    "text": Data(WORDS, "f1", 10, "text", ".conll", "words"),
-    "wnut17": Data(WORDS, "f1", 10, None, ".conll", "words"),
-    "ewt": Data(["--label", "upos", "--loss", "crf"], "token_accuracy", 6, None, ".conllu", "words"),
+    "text": Data(WORDS, "f1", 8, "text", ".conll", "words"),
+    "wnut17": Data(WORDS, "f1", 6, None, ".conll", "words"),
+    "ewt": Data(["--label", "upos", "--loss", "crf"], "token_accuracy", 4, None, ".conllu", "words"),
     "parse": Data(["--task", "parse", "--net", "biaffine"], "las", 6),
 }
 
