@@ -109,11 +109,9 @@ func TestDescentIsLazyAboutRows(t *testing.T) {
 				for step := range 40 {
 					batch := []int{r.IntN(p.Len()), r.IntN(p.Len())}
 					η := 0.1 / float64(1+step)
-					st, err := d.Ask(t.Context(), batch, oracles.Smoothing{}, 0)
-					if err != nil {
+					if err := d.Ask(t.Context(), batch, oracles.Smoothing{}, 0); err != nil {
 						t.Fatal(err)
 					}
-					f := st.Smoothed / 2
 					at := make([]float32, n)
 					for j, x := range dense.w {
 						at[j] = float32(x)
@@ -127,7 +125,7 @@ func TestDescentIsLazyAboutRows(t *testing.T) {
 					if adam {
 						d.AdamStep(η, p.Lambda, 0.9)
 					} else {
-						d.ProxStep(f, η, p.Lambda)
+						d.ProxStep(η, p.Lambda)
 					}
 					dense.step(g, readsOf(scorer, p.Data, batch), want.Smoothed/2, η, p.Lambda, 0.9)
 					if step%7 == 6 {
@@ -190,16 +188,13 @@ func TestProxStepSolvesItsModel(t *testing.T) {
 			for j, x := range d.W {
 				before[j] = float64(x)
 			}
-			st, err := d.Ask(t.Context(), []int{step, (step + 5) % 12}, oracles.Smoothing{}, 0)
-			if err != nil {
+			if err := d.Ask(t.Context(), []int{step, (step + 5) % 12}, oracles.Smoothing{}, 0); err != nil {
 				t.Fatal(err)
 			}
-			f := st.Smoothed / 2
-			g := make([]float32, len(w))
-			st.Grad.AddTo(1, g) // already the mean
+			f, g := d.Asked()
 			squares := make([]float32, len(w))
 			copy(squares, d.Squares())
-			γ := d.ProxStep(f, η, λ)
+			γ := d.ProxStep(η, λ)
 			h := make([]float64, len(w))
 			for j := range h {
 				v := 0.999*float64(squares[j]) + 0.001*float64(g[j])*float64(g[j])
