@@ -15,34 +15,12 @@ import (
 )
 
 // rowProblems are problems with row tables: weights of attributes, and embeddings under a network.
-func rowProblems(t *testing.T) map[string]*train.Problem {
-	t.Helper()
-	r := rand.New(rand.NewPCG(7, 8))
-	data := &structured.Dataset{Name: "drawn", Offsets: []int{0}, Vocab: []*structured.Alphabet{{}, {}}}
-	for range 30 {
-		for range 1 + r.IntN(6) {
-			data.Ids = append(data.Ids, int32(r.IntN(40)), int32(r.IntN(5)))
-			data.Labels = append(data.Labels, int32(r.IntN(3)))
-		}
-		data.Offsets = append(data.Offsets, len(data.Labels))
-	}
-	net, err := nets.New(nets.Config{Net: "embed", Embed: []int{5, 3}, Channels: []int{7}}, nets.Input{Vocab: []int{40, 5}}, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	o := &engine.Objective{Scorer: net, Data: data, Loss: engine.CRF, Lambda: 0.02}
+func rowProblems() map[string]*train.Problem {
 	return map[string]*train.Problem{
 		"attributes": traintest.SparseProblem(40, engine.CRF, oracles.Smoothing{}, 0.02),
 		"hinge":      traintest.SparseProblem(40, engine.Hinge, oracles.Smoothing{}, 0.02),
-		"embeddings": {Engine: engine.NewEngine(o, 2), Seed: 1},
+		"embeddings": traintest.EmbeddingProblem(30, engine.CRF, 0.02),
 	}
-}
-
-func initial(p *train.Problem) []float32 {
-	if net, ok := p.Scorer.(nets.Network); ok {
-		return net.Init(3)
-	}
-	return make([]float32, p.Scorer.Dim())
 }
 
 // denseDescent follows the formulas of Descent in float64, with every weight visited in every step.
@@ -91,10 +69,10 @@ func (d *denseDescent) step(g []float32, reads []bool, f, η, λ, β1 float64) {
 
 // A descent that catches rows up when they are read equals one that visits every weight in every step.
 func TestDescentIsLazyAboutRows(t *testing.T) {
-	for name, p := range rowProblems(t) {
+	for name, p := range rowProblems() {
 		for _, adam := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s adam %v", name, adam), func(t *testing.T) {
-				w0 := initial(p)
+				w0 := traintest.Initial(p)
 				n := len(w0)
 				dense := &denseDescent{w: make([]float64, n), v: make([]float64, n), m: make([]float64, n), c: make([]float64, n), adam: adam}
 				mean := make([]float64, n)
@@ -170,6 +148,33 @@ func readsOf(s nets.RowScorer, data *structured.Dataset, examples []int) []bool 
 		}
 	}
 	return reads
+}
+
+// Steps of an engine after those of a descent have the gradients of a fresh engine.
+func TestDescentLeavesNoGradientBehind(t *testing.T) {
+	p := traintest.EmbeddingProblem(12, engine.CRF, 0.1)
+	w := traintest.Initial(p)
+	var d engine.Descent
+	d.Start(p.Engine, w, 0.9)
+	for i := range p.Len() {
+		if err := d.Ask(t.Context(), []int{i}, oracles.Smoothing{}, 0); err != nil {
+			t.Fatal(err)
+		}
+		d.ProxStep(0.1, p.Lambda)
+	}
+	for i := range p.Len() {
+		got, err := p.Step(t.Context(), w, []int{i}, oracles.Smoothing{}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := engine.NewEngine(p.Objective, 1).Step(t.Context(), w, []int{i}, oracles.Smoothing{}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.Grad.Norm2() != want.Grad.Norm2() {
+			t.Errorf("example %d: ‖D‖² is %v, not %v", i, got.Grad.Norm2(), want.Grad.Norm2())
+		}
+	}
 }
 
 // The step in closed form solves its subproblem: no γ on a fine grid has a larger dual value, and the primal value at the new

@@ -97,10 +97,7 @@ func (e *Engine) OverBatch(ctx context.Context, w Point, examples []int, keep bo
 		on = nil
 	}
 	if on != nil {
-		for _, ln := range e.lanes[:e.lent] {
-			on.clear(ln.grad)
-		}
-		on.find(e.Data, examples)
+		e.findSupport(examples)
 		e.lent = lanes
 	}
 	e.sums = slices.Grow(e.sums[:0], n)[:n]
