@@ -29,11 +29,14 @@ var tiny = []string{"train", "--examples", "24,8,8", "--baselines", "off", "--de
 
 // gpuMethods are ways to train that keep very different kinds of state on a device.
 var gpuMethods = map[string][]string{
-	"sgd":         {"--net", "mlp", "--hidden", "4", "--method", "sgd", "--lr", "0.1", "--batch", "8", "--passes", "3"},
-	"bcfw":        {"--net", "linear", "--method", "bcfw", "--gap", "0", "--passes", "3"},
-	"saga":        {"--net", "linear", "--method", "saga", "--gap", "0", "--batch", "6", "--passes", "3"},
-	"casimir":     {"--net", "linear", "--method", "casimir", "--gap", "0", "--batch", "6", "--passes", "3"},
-	"prox-linear": {"--net", "mlp", "--hidden", "4", "--method", "prox-linear", "--warm-up", "-1", "--eta", "1", "--batch", "8", "--passes", "3"},
+	"sgd":                    {"--net", "mlp", "--hidden", "4", "--method", "sgd", "--lr", "0.1", "--batch", "8", "--passes", "3"},
+	"bcfw":                   {"--net", "linear", "--method", "bcfw", "--gap", "0", "--passes", "3"},
+	"saga":                   {"--net", "linear", "--method", "saga", "--gap", "0", "--batch", "6", "--passes", "3"},
+	"casimir":                {"--net", "linear", "--method", "casimir", "--gap", "0", "--batch", "6", "--passes", "3"},
+	"prox-linear":            {"--net", "mlp", "--hidden", "4", "--method", "prox-linear", "--warm-up", "-1", "--eta", "1", "--batch", "8", "--passes", "3"},
+	"prox-linear on batches": {"--net", "mlp", "--hidden", "4", "--model-batch", "8", "--passes", "3"},
+	"adam":                   {"--net", "mlp", "--hidden", "4", "--method", "adam", "--clip", "1", "--batch", "8", "--passes", "3"},
+	"nesterov":               {"--net", "mlp", "--hidden", "4", "--method", "sgd", "--lr", "0.02", "--momentum", "0.9", "--nesterov", "--average", "ema", "--batch", "8", "--passes", "3"},
 }
 
 // A run on a GPU gives the same model twice, even if the device is lost on the way and the run resumes from its checkpoint.
