@@ -103,7 +103,7 @@ func (d *Descent) Ask(ctx context.Context, examples []int, s oracles.Smoothing, 
 		return d.askRemote(ctx, examples, s, dropout)
 	}
 	if d.support != nil {
-		e.findSupport(examples)
+		e.reach(examples)
 		for k := range d.support.tables {
 			for _, r := range d.support.rows[k] {
 				d.catchUp(k, int(r))

@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/vec"
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/engine"
 	"github.com/dsp-go/dsp/train/traintest"
@@ -150,33 +152,6 @@ func readsOf(s nets.RowScorer, data *structured.Dataset, examples []int) []bool 
 	return reads
 }
 
-// Steps of an engine after those of a descent have the gradients of a fresh engine.
-func TestDescentLeavesNoGradientBehind(t *testing.T) {
-	p := traintest.EmbeddingProblem(12, engine.CRF, 0.1)
-	w := traintest.Initial(p)
-	var d engine.Descent
-	d.Start(p.Engine, w, 0.9)
-	for i := range p.Len() {
-		if err := d.Ask(t.Context(), []int{i}, oracles.Smoothing{}, 0); err != nil {
-			t.Fatal(err)
-		}
-		d.ProxStep(0.1, p.Lambda)
-	}
-	for i := range p.Len() {
-		got, err := p.Step(t.Context(), w, []int{i}, oracles.Smoothing{}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		want, err := engine.NewEngine(p.Objective, 1).Step(t.Context(), w, []int{i}, oracles.Smoothing{}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got.Grad.Norm2() != want.Grad.Norm2() {
-			t.Errorf("example %d: ‖D‖² is %v, not %v", i, got.Grad.Norm2(), want.Grad.Norm2())
-		}
-	}
-}
-
 // The step in closed form solves its subproblem: no γ on a fine grid has a larger dual value, and the primal value at the new
 // weights equals the dual value.
 func TestProxStepSolvesItsModel(t *testing.T) {
@@ -232,6 +207,41 @@ func TestProxStepSolvesItsModel(t *testing.T) {
 		}
 		if inside == 0 {
 			t.Errorf("%v: every γ is 0 or 1: the test checks too little", loss)
+		}
+	}
+}
+
+// Steps of a descent and other steps on the same engine do not disturb each other's gradients.
+func TestStepsAfterADescent(t *testing.T) {
+	p := rowProblems()["embeddings"]
+	w := traintest.Initial(p)
+	gradient := func(e *engine.Engine, batch []int) []float32 {
+		st, err := e.Step(t.Context(), w, batch, oracles.Smoothing{}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g := make([]float32, len(w))
+		st.Grad.AddTo(1, g)
+		if norm := vec.Norm2(g); st.Grad.Norm2() != norm {
+			t.Errorf("batch %v: the gradient's norm is %g, that of its entries %g", batch, st.Grad.Norm2(), norm)
+		}
+		return g
+	}
+	var d engine.Descent
+	d.Start(p.Engine, w, 0.999)
+	r := rand.New(rand.NewPCG(2, 2))
+	for range 20 {
+		if err := d.Ask(t.Context(), r.Perm(p.Len())[:1+r.IntN(20)], oracles.Smoothing{}, 0); err != nil {
+			t.Fatal(err)
+		}
+		batch := r.Perm(p.Len())[:1+r.IntN(20)]
+		if got, want := gradient(p.Engine, batch), gradient(engine.NewEngine(p.Objective, 1), batch); !slices.Equal(got, want) {
+			t.Fatalf("batch %v: the gradient after a step of a descent differs from that of a new engine", batch)
+		}
+		if r.IntN(3) == 0 {
+			if _, err := p.Value(t.Context(), w); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
 }

@@ -79,15 +79,6 @@ func (s *support) find(data *structured.Dataset, examples []int) {
 	}
 }
 
-// findSupport makes the engine's support that of a batch, after zeroing the lanes' gradients on the last one.
-func (e *Engine) findSupport(examples []int) {
-	for _, ln := range e.lanes[:e.lent] {
-		e.support.clear(ln.grad)
-	}
-	e.lent = 0
-	e.support.find(e.Data, examples)
-}
-
 // each calls do for the ranges of weights of the support, in order.
 func (s *support) each(do func(lo, hi int)) {
 	for _, p := range s.spans {
