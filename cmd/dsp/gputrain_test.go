@@ -145,6 +145,32 @@ func TestGPURefusals(t *testing.T) {
 	}
 }
 
+// The method that auto picks for networks, prox-linear on batches, ends on a GPU where it ends on the CPU: on drawn words, and on text
+// whose embeddings a batch reads only in part.
+func TestGPUTrainsOnBatches(t *testing.T) {
+	emulated(t)
+	text := write(t, "train.conll", strings.Repeat(sentences+"\n", 6))
+	for name, flags := range map[string][]string{
+		"words":        {"--examples", "24,8,8", "--baselines", "off", "--net", "mlp", "--hidden", "4", "--loss", "crf"},
+		"embeddings":   {"--train", text, "--format", "conll", "--net", "embed", "--channels", "6"},
+		"crf on words": {"--train", text, "--format", "conll", "--net", "embed", "--channels", "6", "--loss", "crf", "--model-batch", "4"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var r [2]resultJSON
+			for k, device := range []string{"cpu", "cuda"} {
+				o := dsp(t, with([]string{"train", "--passes", "3", "--json", "--device", device, "--out", filepath.Join(t.TempDir(), device)}, flags...)...).ok()
+				o.json(&r[k])
+				if device == "cuda" && !strings.Contains(o.stderr, "device cuda:0") {
+					t.Errorf("it does not run on the device:\n%s", o.stderr)
+				}
+			}
+			if a, b := *r[0].Objective, *r[1].Objective; r[1].Method != "prox-linear" || math.Abs(a-b) > 1e-3*a {
+				t.Errorf("%s: objective %g on the CPU, %g on the device", r[1].Method, a, b)
+			}
+		})
+	}
+}
+
 // A network for trees trains with its network on the device and its oracle on the CPU; the result matches a run on the CPU alone.
 func TestGPUTrainsParser(t *testing.T) {
 	emulated(t)
