@@ -25,6 +25,7 @@ import (
 func descentProblems(t *testing.T) map[string]*train.Problem {
 	all := map[string]*train.Problem{
 		"network":           learnable(t, nets.Config{Net: "mlp", Hidden: []int{3}}, engine.Hinge, oracles.Smoothing{}),
+		"dropout":           learnable(t, nets.Config{Net: "mlp", Hidden: []int{6}, Dropout: 0.4}, engine.CRF, oracles.Smoothing{}),
 		"attributes":        traintest.SparseProblem(14, engine.CRF, oracles.Smoothing{}, 0.05),
 		"attributes, hinge": traintest.SparseProblem(14, engine.Hinge, oracles.Smoothing{}, 0.05),
 		"embeddings":        traintest.EmbeddingProblem(14, engine.CRF, 0.05),
@@ -89,7 +90,7 @@ func sameDescent(t *testing.T, dev *device.Device, p *train.Problem, rule string
 		η := 0.2 / float64(1+step/4)
 		var γ [2]float64
 		for k := range descents {
-			cudatest.Must(t, descents[k].Ask(t.Context(), batch, oracles.Smoothing{}, 0))
+			cudatest.Must(t, descents[k].Ask(t.Context(), batch, oracles.Smoothing{}, uint64(step+1)))
 			γ[k] = rules[rule](&descents[k], η, p.Lambda)
 		}
 		if rule == "prox" {
