@@ -17,34 +17,12 @@ import (
 )
 
 // rowProblems are problems with row tables: weights of attributes, and embeddings under a network.
-func rowProblems(t *testing.T) map[string]*train.Problem {
-	t.Helper()
-	r := rand.New(rand.NewPCG(7, 8))
-	data := &structured.Dataset{Name: "drawn", Offsets: []int{0}, Vocab: []*structured.Alphabet{{}, {}}}
-	for range 30 {
-		for range 1 + r.IntN(6) {
-			data.Ids = append(data.Ids, int32(r.IntN(40)), int32(r.IntN(5)))
-			data.Labels = append(data.Labels, int32(r.IntN(3)))
-		}
-		data.Offsets = append(data.Offsets, len(data.Labels))
-	}
-	net, err := nets.New(nets.Config{Net: "embed", Embed: []int{5, 3}, Channels: []int{7}}, nets.Input{Vocab: []int{40, 5}}, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	o := &engine.Objective{Scorer: net, Data: data, Loss: engine.CRF, Lambda: 0.02}
+func rowProblems() map[string]*train.Problem {
 	return map[string]*train.Problem{
 		"attributes": traintest.SparseProblem(40, engine.CRF, oracles.Smoothing{}, 0.02),
 		"hinge":      traintest.SparseProblem(40, engine.Hinge, oracles.Smoothing{}, 0.02),
-		"embeddings": {Engine: engine.NewEngine(o, 2), Seed: 1},
+		"embeddings": traintest.EmbeddingProblem(30, engine.CRF, 0.02),
 	}
-}
-
-func initial(p *train.Problem) []float32 {
-	if net, ok := p.Scorer.(nets.Network); ok {
-		return net.Init(3)
-	}
-	return make([]float32, p.Scorer.Dim())
 }
 
 // denseDescent follows the formulas of Descent in float64, with every weight visited in every step.
@@ -53,11 +31,10 @@ type denseDescent struct {
 	adam       bool
 }
 
-// step takes a step with the mean gradient g; reads tells which weights the batch reads.
-func (d *denseDescent) step(g []float32, reads []bool, f, η, λ, β1 float64) {
+// step takes a step with the mean gradient g and the dual variable γ; reads tells which weights the batch reads.
+func (d *denseDescent) step(g []float32, reads []bool, γ, η, λ, β1 float64) {
 	const β, floor = 0.99, 1e-8
 	h := make([]float64, len(g))
-	gqw, gqg := 0.0, 0.0
 	for j := range g {
 		if x := float64(g[j]); reads[j] {
 			d.c[j]++
@@ -65,14 +42,6 @@ func (d *denseDescent) step(g []float32, reads []bool, f, η, λ, β1 float64) {
 			d.m[j] = β1*d.m[j] + (1-β1)*x
 		}
 		h[j] = math.Sqrt(d.v[j]/(1-math.Pow(β, d.c[j]))) + floor
-		if q := 1 / (h[j] + η*λ); reads[j] && d.v[j] > 0 {
-			gqw += float64(g[j]) * q * d.w[j]
-			gqg += float64(g[j]) * q * float64(g[j])
-		}
-	}
-	γ := min(max((f-η*λ*gqw)/(η*gqg), 0), 1)
-	if gqg == 0 {
-		γ = 0
 	}
 	for j := range g {
 		switch {
@@ -93,10 +62,10 @@ func (d *denseDescent) step(g []float32, reads []bool, f, η, λ, β1 float64) {
 
 // A descent that catches rows up when they are read equals one that visits every weight in every step.
 func TestDescentIsLazyAboutRows(t *testing.T) {
-	for name, p := range rowProblems(t) {
+	for name, p := range rowProblems() {
 		for _, adam := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s adam %v", name, adam), func(t *testing.T) {
-				w0 := initial(p)
+				w0 := traintest.Initial(p)
 				n := len(w0)
 				dense := &denseDescent{w: make([]float64, n), v: make([]float64, n), m: make([]float64, n), c: make([]float64, n), adam: adam}
 				mean := make([]float64, n)
@@ -111,11 +80,9 @@ func TestDescentIsLazyAboutRows(t *testing.T) {
 				for step := range 40 {
 					batch := []int{r.IntN(p.Len()), r.IntN(p.Len())}
 					η := 0.1 / float64(1+step)
-					st, err := d.Ask(t.Context(), batch, oracles.Smoothing{}, 0)
-					if err != nil {
+					if err := d.Ask(t.Context(), batch, oracles.Smoothing{}, 0); err != nil {
 						t.Fatal(err)
 					}
-					f := st.Smoothed / 2
 					at := make([]float32, n)
 					for j, x := range dense.w {
 						at[j] = float32(x)
@@ -126,12 +93,13 @@ func TestDescentIsLazyAboutRows(t *testing.T) {
 					}
 					g := make([]float32, n)
 					want.Grad.AddTo(0.5, g)
+					γ := 0.0
 					if adam {
 						d.AdamStep(η, p.Lambda, 0.9)
 					} else {
-						d.ProxStep(f, η, p.Lambda)
+						γ = d.ProxStep(η, p.Lambda)
 					}
-					dense.step(g, readsOf(scorer, p.Data, batch), want.Smoothed/2, η, p.Lambda, 0.9)
+					dense.step(g, readsOf(scorer, p.Data, batch), γ, η, p.Lambda, 0.9)
 					if step%7 == 6 {
 						included++
 						d.Include(1 / float64(included))
@@ -176,13 +144,14 @@ func readsOf(s nets.RowScorer, data *structured.Dataset, examples []int) []bool 
 	return reads
 }
 
-// The step in closed form solves its subproblem: no γ on a fine grid has a larger dual value, and the primal value at the new
-// weights equals the dual value.
+// The step solves its subproblem: no γ on a fine grid has a larger dual value, with the entropies of mixed distributions summed over
+// all outputs; and for the hinge the primal value at the new weights equals the dual value.
 func TestProxStepSolvesItsModel(t *testing.T) {
 	const η, λ = 0.3, 0.05
 	for _, loss := range []engine.Loss{engine.Hinge, engine.CRF, engine.SoftmaxMargin} {
-		p := traintest.NetProblem(12, 4, 1)
+		p := traintest.ShortNetProblem(12)
 		p.Loss = loss
+		p.Data.Weights = []float64{1, 0.5, 2, 1, 1, 3, 1, 1, 0.25, 1, 1, 1}
 		w := p.Scorer.(*traintest.Net).Glorot(2)
 		var d engine.Descent
 		d.Start(p.Engine, w, 0.999)
@@ -192,16 +161,15 @@ func TestProxStepSolvesItsModel(t *testing.T) {
 			for j, x := range d.W {
 				before[j] = float64(x)
 			}
-			st, err := d.Ask(t.Context(), []int{step, (step + 5) % 12}, oracles.Smoothing{}, 0)
-			if err != nil {
+			batch := []int{step, (step + 5) % 12}
+			mixed := entropies(t, p, d.W, batch)
+			if err := d.Ask(t.Context(), batch, oracles.Smoothing{}, 0); err != nil {
 				t.Fatal(err)
 			}
-			f := st.Smoothed / 2
-			g := make([]float32, len(w))
-			st.Grad.AddTo(1, g) // already the mean
+			f, g := d.Asked()
 			squares := make([]float32, len(w))
 			copy(squares, d.Squares())
-			γ := d.ProxStep(f, η, λ)
+			γ := d.ProxStep(η, λ)
 			h := make([]float64, len(w))
 			for j := range h {
 				v := 0.999*float64(squares[j]) + 0.001*float64(g[j])*float64(g[j])
@@ -217,7 +185,11 @@ func TestProxStepSolvesItsModel(t *testing.T) {
 					linear += float64(g[j]) * (to - x)
 					rest += λ/2*to*to + h[j]/(2*η)*(to-x)*(to-x)
 				}
-				return γ*linear + rest, max(0, linear) + rest
+				dual = γ*linear + rest
+				if loss.Smooth() { // γf counts the entropy as if it were linear in γ
+					dual += mixed(γ) - γ*mixed(1)
+				}
+				return dual, max(0, linear) + rest
 			}
 			best, primal := model(γ)
 			for k := range 1001 {
@@ -225,7 +197,7 @@ func TestProxStepSolvesItsModel(t *testing.T) {
 					t.Fatalf("%v: γ = %g has dual value %g, γ = %g has %g", loss, γ, best, float64(k)/1000, value)
 				}
 			}
-			if math.Abs(primal-best) > 1e-4*math.Abs(best) {
+			if !loss.Smooth() && math.Abs(primal-best) > 1e-4*math.Abs(best) {
 				t.Errorf("%v: step %d: primal value %g, dual value %g at γ = %g", loss, step, primal, best, γ)
 			}
 			if γ > 0 && γ < 1 {
@@ -238,10 +210,58 @@ func TestProxStepSolvesItsModel(t *testing.T) {
 	}
 }
 
+// entropies returns the mean entropy over a batch, weighted, of the distribution of outputs at w mixed with share γ into the gold
+// output.
+func entropies(t *testing.T, p *train.Problem, w []float32, batch []int) func(γ float64) float64 {
+	t.Helper()
+	ln := p.NewLane()
+	ln.Batch.Reset(p.Data, batch)
+	if err := p.Potentials(ln, engine.At(w)); err != nil {
+		t.Fatal(err)
+	}
+	y := traintest.LabelsOf(p)
+	gold := make([]float64, len(batch)) // probability
+	others := make([][]float64, len(batch))
+	for b, i := range batch {
+		labels := make([]int32, p.Data.Length(i))
+		total := 0.0
+		for k := range int(math.Pow(float64(y), float64(len(labels)))) {
+			for t := range labels {
+				labels[t] = int32(k % y)
+				k /= y
+			}
+			x := math.Exp(ln.Theta.Structure.Score(&ln.Theta, b, labels))
+			if total += x; slices.Equal(labels, p.Data.Gold(i)) {
+				gold[b] = x
+			} else {
+				others[b] = append(others[b], x)
+			}
+		}
+		gold[b] /= total
+		for k := range others[b] {
+			others[b][k] /= total
+		}
+	}
+	return func(γ float64) float64 {
+		mean := 0.0
+		for b, i := range batch {
+			kept := 1 - γ + γ*gold[b]
+			h := -kept * math.Log(kept)
+			for _, x := range others[b] {
+				if γ > 0 {
+					h -= γ * x * math.Log(γ*x)
+				}
+			}
+			mean += p.Data.Weight(i) * h / float64(len(batch))
+		}
+		return mean
+	}
+}
+
 // Steps of a descent and other steps on the same engine do not disturb each other's gradients.
 func TestStepsAfterADescent(t *testing.T) {
-	p := rowProblems(t)["embeddings"]
-	w := initial(p)
+	p := rowProblems()["embeddings"]
+	w := traintest.Initial(p)
 	gradient := func(e *engine.Engine, batch []int) []float32 {
 		st, err := e.Step(t.Context(), w, batch, oracles.Smoothing{}, nil)
 		if err != nil {
@@ -258,7 +278,7 @@ func TestStepsAfterADescent(t *testing.T) {
 	d.Start(p.Engine, w, 0.999)
 	r := rand.New(rand.NewPCG(2, 2))
 	for range 20 {
-		if _, err := d.Ask(t.Context(), r.Perm(p.Len())[:1+r.IntN(20)], oracles.Smoothing{}, 0); err != nil {
+		if err := d.Ask(t.Context(), r.Perm(p.Len())[:1+r.IntN(20)], oracles.Smoothing{}, 0); err != nil {
 			t.Fatal(err)
 		}
 		batch := r.Perm(p.Len())[:1+r.IntN(20)]
