@@ -8,8 +8,8 @@
     python bench/networks_table.py [--picture docs/sensitivity.png]
 
 Data sets: ocr-hinge and ocr-crf (drawn words), text (drawn sentences with names), parse (drawn trees), and wnut17 and ewt, which the
-folders given by --wnut17 (train.conll, dev.conll, test.conll) and --ewt (the same names, .conllu) must hold. A seed draws the data, if they are drawn, and
-the initial weights and the order of the examples.
+folders given by --wnut17 (train.conll, dev.conll, test.conll) and --ewt (the same names, .conllu) must hold. A seed draws the data, if
+they are drawn, the initial weights and the order of the examples.
 
 run trains with every method for equally many passes. A method with a grid of rates runs on each of them with seed 1; the rate that
 is best on development data then runs with the other seeds, and so does the rate that a user gets without asking. equal repeats the
@@ -17,8 +17,8 @@ tuned runs with as many passes as fit in the time of prox-linear. sensitivity tr
 
 Every run adds a line to --results. A run that is there already is not repeated, so that an interrupted command can go on; --again
 repeats. Seconds are user time of one thread (--threads) for the whole training process of dsp: reading or drawing the data, training,
-and after every pass the objective and the errors on development and test data. PyTorch (--torch names a Python that has torch and pytorch-crf, see
-torch_networks.py) is charged for the same work, but not for starting and reading. Needs only the standard library.
+and after every pass the objective and the errors on development and test data. PyTorch (--torch names a Python that has torch and
+pytorch-crf, see torch_networks.py) is charged for the same work, but not for starting and reading. Needs only the standard library.
 """
 
 import argparse
@@ -137,8 +137,8 @@ class Bench:
     def dsp(self, name, how, record, out):
         """Returns the command of a run of dsp. Drawn words and trees need no files."""
         data = DATA[name]
-        command = [self.args.dsp, "train", *data.flags, *how.flags, "--quiet", "--json", "--baselines", "off", "--device", "cpu",
-                   "--seed", record["seed"], "--passes", record["passes"], "--threads", record["threads"], "--out", pathlib.Path(out) / "run"]
+        command = [self.args.dsp, "train", *data.flags, *how.flags, "--quiet", "--json", "--baselines", "off", "--device", "cpu"]
+        command += ["--seed", record["seed"], "--passes", record["passes"], "--threads", record["threads"], "--out", pathlib.Path(out) / "run"]
         if data.torch == "words":
             command += ["--net", record["net"]]
             for part, path in zip(PARTS, self.files(name, record["seed"])):
@@ -148,9 +148,10 @@ class Bench:
         return command
 
     def torch(self, name, record):
-        return [self.args.torch, HERE / "torch_networks.py", "--kind", DATA[name].torch, "--measure", DATA[name].measure, "--rate", record["rate"],
+        data = DATA[name]
+        return [self.args.torch, HERE / "torch_networks.py", "--kind", data.torch, "--measure", data.measure, "--rate", record["rate"],
                 "--seed", record["seed"], "--passes", record["passes"], "--threads", record["threads"],
-                "--loss", DATA[name].flags[DATA[name].flags.index("--loss") + 1], *self.files(name, record["seed"])]
+                "--loss", data.flags[data.flags.index("--loss") + 1], *self.files(name, record["seed"])]
 
     @staticmethod
     def summary(data, curve, failed):
@@ -208,7 +209,8 @@ def main():
     parser.add_argument("--methods", default=",".join(METHODS), help="default: all; torch-adam only with --torch")
     parser.add_argument("--seeds", type=int, default=5, help="seeds 1 to this number")
     parser.add_argument("--passes", type=int, default=0, help="0: the data set's own number")
-    parser.add_argument("--grid", type=lambda text: [float(rate) for rate in text.split(",")], help="rates to tune on, such as 3e-4,1e-3; default: the method's")
+    parser.add_argument("--grid", type=lambda text: [float(rate) for rate in text.split(",")],
+                        help="rates to tune on, such as 3e-4,1e-3; default: the method's")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--net", default="embed", help="network for words")
     parser.add_argument("--wnut17", metavar="DIR")

@@ -1,10 +1,10 @@
 """The table of docs/results.md, and a picture, from the results of bench/networks.py.
 
-    python bench/networks_table.py [--results build/networks.jsonl] [--data ocr-crf] [--picture docs/sensitivity.png --of ocr-hinge,text]
+    python bench/networks_table.py [--results build/networks.jsonl] [--data ocr-crf] [--picture docs/sensitivity.png --of ocr-hinge]
 
 Prints, as Markdown, a table per data set. A row has the mean and the standard deviation over the seeds that ran: user seconds, the
-objective of the last pass, the measure on development data of the pass that is best there, and the same pass on test data. A tuned row has the rate
-of the grid that is best on development data with seed 1. The picture needs matplotlib.
+objective of the last pass, the measure on development data of the pass that is best there, and that pass on test data. A tuned row has
+the rate of the grid that is best on development data with seed 1. The picture needs matplotlib.
 """
 
 import argparse
@@ -56,7 +56,8 @@ def table(name, runs):
     data = DATA[name]
     usual = statistics.mode(r["passes"] for r in runs)
     measure = MEASURES[data.measure]
-    print(f"\n{name}, {usual} passes:\n\n| | seeds | seconds | objective | best dev {measure}, % | test {measure}, % |\n|---|---|---|---|---|---|")
+    print(f"\n{name}, {usual} passes:\n")
+    print(f"| | seeds | seconds | objective | best dev {measure}, % | test {measure}, % |\n|---|---|---|---|---|---|")
     for key in ("prox-linear", "prox-linear-all", "sgd", "momentum", "adam", "torch-adam"):
         how = METHODS[key]
         mine = [r for r in runs if r["method"] == key]
@@ -73,46 +74,45 @@ def table(name, runs):
                 row(how.title + title + ("" if passes == usual else f", {passes} passes"), chosen)
 
 
-def picture(path, names, runs):
+def average(runs, data, of):
+    """Returns the mean objective or the mean development errors in per cent, NaN if a run failed."""
+    if any(r["failed"] for r in runs):
+        return math.nan
+    if of == "objective":
+        return statistics.mean(r["objective"] for r in runs)
+    value = 100 * statistics.mean(r["dev"] for r in runs)
+    return value if data.measure == "token_error" else 100 - value
+
+
+def picture(path, names, runs, seeds, title):
+    """Draws, for each data set, errors and objective over the step length. A curve ends where training diverges."""
     import matplotlib
 
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    shown = [key for key in ("prox-linear", "adam", "momentum", "sgd") if METHODS[key].decades]
-    figure, axes = plt.subplots(2, len(names), figsize=(4.6 * len(names), 6.4), sharex="col", squeeze=False)
-    for column, name in enumerate(names):
+    figure, axes = plt.subplots(len(names), 2, figsize=(9, 3.4 * len(names) + 0.3), squeeze=False)
+    for name, pair in zip(names, axes):
         data = DATA[name]
-        mine = [r for r in runs if r["data"] == name and r["passes"] == data.passes]
-        for method in shown:
-            rates, errors, objectives = [], [], []
-            for rate in half_decades(*METHODS[method].decades):
-                at = [r for r in mine if r["method"] == method and r["rate"] is not None and math.isclose(r["rate"], rate)]
-                at = [r for r in at if r["seed"] <= 2]
-                if at:
-                    rates.append(rate)
-                    failed = any(r["failed"] for r in at)
-                    objectives.append(math.nan if failed else statistics.mean(r["objective"] for r in at))
-                    value = math.nan if failed else 100 * statistics.mean(r["dev"] for r in at)
-                    errors.append(value if data.measure == "token_error" else 100 - value)
-            style = {"marker": "o", "markersize": 4, "linewidth": 2.2 if method == "prox-linear" else 1.2, "label": METHODS[method].title}
-            axes[0, column].plot(rates, errors, **style)
-            axes[1, column].plot(rates, objectives, **style)
-        axes[0, column].set_title(name)
-        measure = MEASURES[data.measure] if data.measure == "token_error" else "100 − " + MEASURES[data.measure]
-        axes[0, column].set_ylabel(f"best dev {measure} (%)")
-        axes[1, column].set_ylabel("objective after the last pass")
-        axes[1, column].set_xlabel("η of prox-linear, rate of the others")
-        axes[1, column].set_yscale("log")
-        lowest = min((y for line in axes[1, column].lines for y in line.get_ydata() if y > 0), default=1)
-        axes[1, column].set_ylim(lowest / 1.5, lowest * 300)
-        axes[0, column].set_ylim(top=min(100, axes[0, column].get_ylim()[1]))
-        for a in axes[:, column]:
-            a.set_xscale("log")
-            a.grid(alpha=0.3)
-    axes[0, 0].legend(fontsize=8)
+        for axis, of in zip(pair, ("dev", "objective")):
+            for key in ("prox-linear", "adam", "momentum", "sgd"):
+                how = METHODS[key]
+                mine = [r for r in runs if (r["data"], r["method"], r["passes"]) == (name, key, data.passes) and r["seed"] <= seeds]
+                at = {rate: [r for r in mine if r["rate"] == rate] for rate in half_decades(*how.decades)}
+                points = [(rate, average(tried, data, of)) for rate, tried in at.items() if tried]
+                axis.plot(*zip(*points), marker="o", markersize=4, linewidth=2.4 if key == "prox-linear" else 1.2, label=how.title)
+            measure = MEASURES[data.measure] if data.measure == "token_error" else "100 − " + MEASURES[data.measure]
+            axis.set(xscale="log", yscale="log", xlabel="η of prox-linear, rate of the others",
+                     ylabel=f"best development {measure} (%)" if of == "dev" else "objective after the last pass")
+            low = min(y for line in axis.lines for y in line.get_ydata() if y > 0)
+            axis.set_ylim(low / 1.6, 100 if of == "dev" else low * 60)
+            axis.grid(alpha=0.3, which="both")
+        pair[0].set_yticks([10, 20, 30, 50, 100], [10, 20, 30, 50, 100])
+        pair[0].set_yticks([], minor=True)
+        pair[0].legend(fontsize=8, loc="lower left")
+    figure.suptitle(title, fontsize=11)
     figure.tight_layout()
-    figure.savefig(path, dpi=110)
+    figure.savefig(path, dpi=100)
 
 
 def main():
@@ -120,6 +120,8 @@ def main():
     parser.add_argument("--results", default="build/networks.jsonl")
     parser.add_argument("--data", default=",".join(DATA))
     parser.add_argument("--picture", metavar="FILE")
+    parser.add_argument("--seeds", type=int, default=2, help="the picture has the mean of seeds 1 to this number")
+    parser.add_argument("--title", default="Errors and objective over the step length")
     parser.add_argument("--of", default="ocr-hinge", help="data sets in the picture")
     args = parser.parse_args()
     runs = read(args.results)
@@ -128,7 +130,7 @@ def main():
         for net in sorted({r["net"] for r in mine}):
             table(name, [r for r in mine if r["net"] == net])
     if args.picture:
-        picture(args.picture, args.of.split(","), runs)
+        picture(args.picture, args.of.split(","), runs, args.seeds, args.title)
 
 
 if __name__ == "__main__":

@@ -3,16 +3,16 @@
     pip install torch pytorch-crf
     python bench/torch_networks.py --kind letters --loss crf --rate 1e-3 train.data dev.data test.data
 
-The architecture, the initial weights' distribution, the objective and the number of examples per step are those of dsp: for letters a 3×3 convolution with
-16 channels, a 2×2 maximum, 64 units; for words embeddings of the word, its first and last three letters and its shape, and a convolution over
-five words with 128 channels; ELU; transitions, and scores of the first and last label. Adam minimises the mean loss of a batch plus
-(λ/2)‖w‖² with λ = 1/n (weight_decay=λ), its rate falls to 0 along a cosine, and its update is fused. A batch holds sequences of
-similar length: after every shuffle, 32 batches at a time are sorted by length. The letters of a batch pass through the network
-without padding.
+The architecture, the distribution of the initial weights, the objective and the number of examples per step are those of dsp: for
+letters a 3×3 convolution with 16 channels, a 2×2 maximum, 64 units; for words embeddings of the word, its first and last three letters
+and its shape, and a convolution over five words with 128 channels; ELU; transitions, and scores of the first and last label. Adam
+minimises the mean loss of a batch plus (λ/2)‖w‖² with λ = 1/n (weight_decay=λ), its rate falls to 0 along a cosine, and its update is
+fused. A batch holds sequences of similar length: after every shuffle, 32 batches at a time are sorted by length. The letters of a batch
+pass through the network without padding.
 
-After every pass it prints a line of JSON: the objective of all training examples, the errors on development and test data, and the user seconds so
-far, in total (cpu) and of the steps alone (steps). Reading and starting are not counted. The evaluations use large batches and the vectorised
-Viterbi algorithm of torch_crf.py, since pytorch-crf's follows paths back label by label in Python.
+After every pass it prints a line of JSON: the objective of all training examples, the errors on development and test data, and the user
+seconds so far, in total (cpu) and of the steps alone (steps). Reading and starting are not counted. The evaluations use large batches
+and the vectorised Viterbi algorithm of torch_crf.py, since pytorch-crf's follows paths back label by label in Python.
 """
 
 import argparse
