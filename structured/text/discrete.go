@@ -68,9 +68,9 @@ func EncodeIds(d *structured.Dataset, vocab []*structured.Alphabet) error {
 
 // discreteInputs returns one function per input, which maps a position to the input's name there.
 func discreteInputs(d *structured.Dataset) ([]func(t int) string, error) {
-	words := d.Column(WordColumn)
-	if words == nil {
-		return nil, structured.BadInput("%s: word features need a column named %s, found %q", d.Name, WordColumn, d.ColumnNames)
+	words, err := wordsOf(d)
+	if err != nil {
+		return nil, err
 	}
 	var inputs []func(t int) string
 	for _, feature := range wordFeatures {
