@@ -6,7 +6,7 @@ import (
 )
 
 type worker struct {
-	s       *Linear
+	s     *Linear
 	batch *structured.Batch // of the last Score
 }
 
