@@ -9,7 +9,7 @@ import (
 
 // Config chooses a preset network and its sizes. Resolve fills in what is left out.
 type Config struct {
-	Net        string     `yaml:"net" json:"net"`                                     // linear, mlp, cnn, cnn-image, embed or biaffine
+	Net        string     `yaml:"net" json:"net"`                                     // linear, mlp, cnn, cnn-image, embed, deep or biaffine
 	Hidden     []int      `yaml:"hidden,omitempty" json:"hidden,omitempty"`           // units of each dense hidden layer
 	Activation Activation `yaml:"activation,omitempty" json:"activation,omitempty"`   // elu, tanh or relu
 	Window     int        `yaml:"window,omitempty" json:"window,omitempty"`           // positions that a window spans, odd
@@ -19,6 +19,11 @@ type Config struct {
 	Edges      string     `yaml:"edges,omitempty" json:"edges,omitempty"`             // transition, position or none; chains only
 	ArcUnits   int        `yaml:"arc-units,omitempty" json:"arc-units,omitempty"`     // of the representations that score arcs, for biaffine
 	LabelUnits int        `yaml:"label-units,omitempty" json:"label-units,omitempty"` // of the representations that score relations, for biaffine
+
+	CharEmbed      int `yaml:"char-embed,omitempty" json:"char-embed,omitempty"`           // embedding size of characters, for deep and biaffine
+	CharWindow     int `yaml:"char-window,omitempty" json:"char-window,omitempty"`         // characters that a filter spans, odd
+	CharChannels   int `yaml:"char-channels,omitempty" json:"char-channels,omitempty"`     // of the convolution over characters; for biaffine 0: none
+	AttributeUnits int `yaml:"attribute-units,omitempty" json:"attribute-units,omitempty"` // that attributes are summed into, for deep; 0: none
 }
 
 // The kinds of edge potentials.
@@ -31,7 +36,7 @@ const (
 // Nets lists the presets. All but biaffine score chains.
 var Nets = append(slices.Clone(chainNets), "biaffine")
 
-var chainNets = []string{"linear", "mlp", "cnn", "cnn-image", "embed"}
+var chainNets = []string{"linear", "mlp", "cnn", "cnn-image", "embed", "deep"}
 
 // The size of the images that cnn-image reads. The features of a position are one image, row by row.
 const (
@@ -77,6 +82,13 @@ func (c Config) Resolve(input Input) (Config, error) {
 		if len(input.Vocab) == 0 {
 			return c, structured.BadInput("net embed reads discrete inputs (words); the data has none")
 		}
+	case "deep":
+		c.Window = orElse(c.Window, 5)
+		c.Channels = orDefault(c.Channels, 128)
+		if len(input.Vocab) == 0 || input.Characters == 0 {
+			return c, structured.BadInput("net deep reads words and their characters; the data has none")
+		}
+		c.CharChannels = orElse(c.CharChannels, 50)
 	case "biaffine":
 		c.Window = orElse(c.Window, 5)
 		c.Channels = orDefault(c.Channels, 128, 128)
@@ -87,7 +99,11 @@ func (c Config) Resolve(input Input) (Config, error) {
 	default:
 		return c, structured.BadInput("net %q is not one of %s", c.Net, strings.Join(Nets, ", "))
 	}
-	if c.Net == "embed" || c.Net == "biaffine" {
+	var err error
+	if c, err = c.resolveWords(input); err != nil {
+		return c, err
+	}
+	if c.readsWords() {
 		for len(c.Embed) < len(input.Vocab) {
 			c.Embed = append(slices.Clone(c.Embed), embeddingSize(input.Vocab[len(c.Embed)]))
 		}
@@ -125,6 +141,12 @@ func (c Config) check() error {
 		return structured.BadInput("window %d is not odd and positive", c.Window)
 	}
 	sizes := slices.Concat(c.Hidden, c.Channels, c.Embed)
+	if c.CharChannels != 0 {
+		sizes = append(sizes, c.CharEmbed, c.CharWindow, c.CharChannels)
+	}
+	if c.CharWindow%2 == 0 && c.CharChannels != 0 {
+		return structured.BadInput("a window of %d characters is not odd and positive", c.CharWindow)
+	}
 	if c.Net == "biaffine" {
 		sizes = append(sizes, c.ArcUnits, c.LabelUnits)
 	}
@@ -177,14 +199,17 @@ func New(c Config, input Input, labels int) (*Net, error) {
 		b = featureBody(input)
 	case "cnn-image":
 		b = imageBody(c)
-	case "embed":
+	case "embed", "deep":
 		b = embedBody(c, input)
 	}
-	if c.Net == "cnn" || c.Net == "embed" {
+	if c.Net == "cnn" || c.readsWords() {
 		b = b.convolve(c)
 	} else if c.Net != "cnn-image" {
 		b = b.window(c.Window)
 	}
 	b = b.hidden(c)
+	if c.Net == "deep" {
+		b.wide = input.Attributes
+	}
 	return Build(b.potentials(c, labels), input)
 }
