@@ -28,7 +28,8 @@ func NewModel(c Config, data *Data) (*Model, error) {
 		Config: c,
 		Labels: data.Train.Alphabet, Inputs: data.inputs, Dim: data.Train.Dim, Width: len(data.Train.Columns),
 	}
-	m.Vocab, m.Dictionary = data.Train.Vocab, data.Train.Dictionary
+	own := inputsOf(data.Train)
+	m.Vocab, m.Characters, m.Dictionary = own.Vocab, own.Characters, own.Dictionary
 	if m.Inputs.Features != "" {
 		m.Config.Features = m.Inputs.Features
 	}
@@ -36,6 +37,11 @@ func NewModel(c Config, data *Data) (*Model, error) {
 		return nil, err
 	}
 	m.W = m.Net.Init(c.Seed)
+	if m.Config.Init != "" {
+		if err := m.startFrom(m.Config.Init); err != nil {
+			return nil, err
+		}
+	}
 	return m, nil
 }
 
@@ -67,6 +73,7 @@ func (c *Config) net() nets.Config {
 	return nets.Config{
 		Net: c.Net, Hidden: c.Hidden, Activation: nets.Activation(c.Activation), Window: c.Window,
 		Channels: c.Channels, Embed: c.Embed, Dropout: c.Dropout, Edges: c.Edges, ArcUnits: c.ArcUnits, LabelUnits: c.LabelUnits,
+		CharEmbed: c.CharEmbed, CharWindow: c.CharWindow, CharChannels: c.CharChannels, AttributeUnits: c.AttributeUnits,
 	}
 }
 
@@ -88,9 +95,13 @@ func (c *Config) resolveNet(in nets.Input) error {
 		return err
 	}
 	c.Net = n.Net
+	if c.Net == "deep" && c.Loss == "auto" {
+		c.Loss = "crf"
+	}
 	if err := c.resolveLoss(); err != nil {
 		return err
 	}
 	c.Hidden, c.Window, c.Channels, c.Embed = n.Hidden, n.Window, n.Channels, n.Embed
+	c.CharEmbed, c.CharWindow, c.CharChannels = n.CharEmbed, n.CharWindow, n.CharChannels
 	return nil
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/features/arcs"
-	"github.com/dsp-go/dsp/structured/text"
 	"github.com/dsp-go/dsp/structured/trees"
 	"github.com/dsp-go/dsp/structured/trees/synthetic"
 )
@@ -69,11 +68,11 @@ func (c *Config) fitTrees(train *structured.Dataset) (Inputs, error) {
 	case linear && c.Features == "none":
 		return Inputs{}, structured.BadInput("--net linear reads attributes of arcs, but --features none makes none; use --features parse, a --template, or --net biaffine")
 	case !linear:
-		vocab, err := text.BuildVocab(wordsOf(train), cmp.Or(c.MinCount, defaultWordCount))
-		if err != nil {
+		in := Inputs{Features: "none"}
+		if err := in.fitWords(c, wordsOf(train)); err != nil {
 			return Inputs{}, err
 		}
-		return Inputs{Features: "none", Vocab: vocab}, encodeWords(train, vocab)
+		return in, in.encodeTrees(train)
 	}
 	text, name, set := arcs.Builtin(), "parse"+templateSuffix, "parse"
 	if c.Template != "" {
@@ -98,13 +97,13 @@ func (c *Config) fitTrees(train *structured.Dataset) (Inputs, error) {
 // defaultArcCount is the default least count, on gold arcs, of an attribute with weights.
 const defaultArcCount = 2
 
-// encodeWords makes the discrete inputs of a treebank.
-func encodeWords(d *structured.Dataset, vocab []*structured.Alphabet) error {
+// encodeTrees numbers the words and characters of a treebank.
+func (in Inputs) encodeTrees(d *structured.Dataset) error {
 	words := wordsOf(d)
-	if err := text.EncodeIds(words, vocab); err != nil {
+	if err := in.encode(words); err != nil {
 		return err
 	}
-	d.Ids, d.Vocab = words.Ids, words.Vocab
+	d.Ids, d.Vocab, d.Characters = words.Ids, words.Vocab, words.Characters
 	return nil
 }
 
@@ -143,7 +142,7 @@ func (c *Config) biaffine(in Inputs, form structured.Form) (nets.Network, error)
 	default:
 		return nil, structured.BadInput("--net %s does not score trees; use --net linear or biaffine", c.Net)
 	}
-	shape := inputOf(0, in.Vocab)
+	shape := inputOf(0, in)
 	n, err := c.net().Resolve(shape)
 	if err != nil {
 		return nil, err
@@ -152,5 +151,6 @@ func (c *Config) biaffine(in Inputs, form structured.Form) (nets.Network, error)
 		return nil, err
 	}
 	c.Window, c.Channels, c.Embed, c.ArcUnits, c.LabelUnits = n.Window, n.Channels, n.Embed, n.ArcUnits, n.LabelUnits
+	c.CharEmbed, c.CharWindow, c.CharChannels = n.CharEmbed, n.CharWindow, n.CharChannels
 	return nets.NewBiaffine(n, shape, form)
 }
