@@ -282,3 +282,46 @@ func TestCharBucket(t *testing.T) {
 		last = b
 	}
 }
+
+// A step of the preset deep on 8 sentences of 20 words of 5 characters on average, with 17 labels, without attributes and with 40 of each
+// position.
+func BenchmarkDeepStep(b *testing.B) {
+	for _, attributes := range []int{0, 40} {
+		b.Run(fmt.Sprint("attributes=", attributes), func(b *testing.B) {
+			rng := rand.New(rand.NewPCG(1, 1))
+			input := Input{Vocab: []int{10000, 3000, 3000, 100}, Characters: 100}
+			data := randomData(rng, Input{Vocab: input.Vocab}, 17, slices.Repeat([]int{20}, 8)...)
+			data.Characters = &structured.Segments{Offsets: []int{0}}
+			for range data.Positions() {
+				for range 1 + rng.IntN(9) {
+					data.Characters.Ids = append(data.Characters.Ids, int32(rng.IntN(100)))
+				}
+				data.Characters.Offsets = append(data.Characters.Offsets, len(data.Characters.Ids))
+			}
+			if attributes > 0 {
+				input.Attributes = 200_000
+				data.Attributes = &structured.Sparse{Offsets: []int{0}}
+				for range data.Positions() {
+					for range attributes {
+						data.Attributes.Index = append(data.Attributes.Index, int32(rng.IntN(input.Attributes)))
+					}
+					data.Attributes.Offsets = append(data.Attributes.Offsets, len(data.Attributes.Index))
+				}
+			}
+			net := mustNew(b, Config{Net: "deep"}, input, 17)
+			w, grad := net.Init(1), make([]float32, net.Dim())
+			worker := net.NewNetWorker()
+			var batch structured.Batch
+			batch.Reset(data, seq(8))
+			v := randomMarginals(rng, &batch, net.Form())
+			var θ structured.Potentials
+			must(b, worker.Score(w, &batch, &θ))
+			b.ReportAllocs()
+			for b.Loop() {
+				must(b, worker.Score(w, &batch, &θ))
+				must(b, worker.Pullback(v, grad))
+			}
+			b.ReportMetric(float64(160*b.N)/b.Elapsed().Seconds(), "positions/s")
+		})
+	}
+}
