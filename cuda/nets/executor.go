@@ -19,6 +19,7 @@ type Executor struct {
 		arena, features, boundary device.Array[float32]
 	}
 	owned   owned
+	bags    map[bagOf]*sparseRows
 	checked *Data // data that check has accepted
 
 	now    *program // program of the last Score
@@ -36,7 +37,7 @@ const (
 
 // NewExecutor returns an executor that multiplies matrices with blas. Call Reserve before Score, and Free at the end.
 func NewExecutor(d *device.Device, net *nets.Net, blas *device.BLAS) *Executor {
-	return &Executor{device: d, net: net, blas: blas, programs: map[nets.Size]*program{}, owned: owned{device: d}}
+	return &Executor{device: d, net: net, blas: blas, programs: map[nets.Size]*program{}, owned: owned{device: d}, bags: map[bagOf]*sparseRows{}}
 }
 
 // Dim returns the number of weights.
@@ -56,7 +57,8 @@ func (e *Executor) Reserve(b *Batch) error {
 		return err
 	}
 	size := e.sizeOf(b)
-	if e.programs[size] != nil {
+	if compiled := e.programs[size]; compiled != nil {
+		e.reserveBags(compiled, b)
 		return e.device.Err()
 	}
 	p, err := e.net.Program(size)
@@ -68,6 +70,7 @@ func (e *Executor) Reserve(b *Batch) error {
 		return err
 	}
 	e.programs[size] = compiled
+	e.reserveBags(compiled, b)
 	return e.device.Err()
 }
 
@@ -76,6 +79,9 @@ func (e *Executor) sizeOf(b *Batch) nets.Size {
 	size := nets.Size{Rows: b.Rows}
 	if e.net.Needs().Pairs {
 		size.Pairs = b.others
+	}
+	if e.net.Needs().Characters {
+		size.Chars = b.chars
 	}
 	return size
 }
@@ -103,10 +109,38 @@ func (e *Executor) check(data *Data) error {
 			}
 		}
 	}
+	if err := checkWords(set, in, needs); err != nil {
+		return err
+	}
 	if err := e.net.CheckTables(set, data.All()); err != nil {
 		return err
 	}
 	e.checked = data
+	return nil
+}
+
+// checkWords refuses data without the characters or attributes that the network reads, or with numbers that it does not know.
+func checkWords(set *structured.Dataset, in nets.Input, needs nets.Needs) error {
+	if needs.Characters {
+		if set.Characters == nil {
+			return structured.BadInput("%s has no characters of words, which the network reads", set.Name)
+		}
+		for _, id := range set.Characters.Ids {
+			if id < 0 || int(id) >= in.Characters {
+				return structured.BadInput("%s: character number %d; the network knows 0 to %d", set.Name, id, in.Characters-1)
+			}
+		}
+	}
+	if needs.Attributes {
+		if set.Attributes == nil {
+			return structured.BadInput("%s has no attributes of positions, which the network reads", set.Name)
+		}
+		for _, a := range set.Attributes.Index {
+			if a < 0 || int(a) >= in.Attributes {
+				return structured.BadInput("%s: attribute number %d; the network knows 0 to %d", set.Name, a, in.Attributes-1)
+			}
+		}
+	}
 	return nil
 }
 
@@ -184,6 +218,10 @@ func (e *Executor) at(b *nets.Buffer) device.Array[float32] {
 // Free releases the memory.
 func (e *Executor) Free() {
 	e.owned.free()
+	for _, b := range e.bags {
+		b.free(e.device)
+	}
+	e.bags = map[bagOf]*sparseRows{}
 	e.programs, e.now, e.checked = map[nets.Size]*program{}, nil, nil
 	e.memory.arena, e.memory.features, e.memory.boundary = device.Array[float32]{}, device.Array[float32]{}, device.Array[float32]{}
 }
