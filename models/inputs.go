@@ -11,6 +11,7 @@ import (
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/structured/features"
+	"github.com/dsp-go/dsp/structured/host"
 	"github.com/dsp-go/dsp/structured/text"
 	"github.com/dsp-go/dsp/structured/trees"
 )
@@ -56,7 +57,7 @@ func (c *Config) fitInputs(train *structured.Dataset) (Inputs, error) {
 	if err != nil {
 		return Inputs{}, err
 	}
-	err = t.Fit(train, features.Options{MinCount: max(1, c.MinCount), HashBits: c.HashBits, Threads: threadsOr(c.Threads)})
+	err = t.Fit(train, features.Options{MinCount: max(1, c.MinCount), HashBits: c.HashBits, Threads: host.Threads(c.Threads)})
 	if err == nil && c.Net == "deep" && train.Dictionary.Edges() > 0 {
 		err = structured.BadInput("net deep does not read the %d attributes of steps that the template makes; leave out its lines that begin with B, or use --net linear",
 			train.Dictionary.Edges())
@@ -101,7 +102,7 @@ func (in Inputs) apply(d *structured.Dataset, n int) error {
 	if in.Template == nil {
 		return nil
 	}
-	return in.Template.Apply(d, in.Dictionary, threadsOr(n))
+	return in.Template.Apply(d, in.Dictionary, host.Threads(n))
 }
 
 // featureSet returns the name of the built-in set that c asks for: none for no attributes, auto for a template file.
