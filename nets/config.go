@@ -9,11 +9,12 @@ import (
 
 // Config chooses a preset network and its sizes. Resolve fills in what is left out.
 type Config struct {
-	Net        string     `yaml:"net" json:"net"`                                     // linear, mlp, cnn, cnn-image, embed, deep or biaffine
+	Net        string     `yaml:"net" json:"net"`                                     // linear, mlp, cnn, cnn-image, embed, rnn, deep or biaffine
 	Hidden     []int      `yaml:"hidden,omitempty" json:"hidden,omitempty"`           // units of each dense hidden layer
-	Activation Activation `yaml:"activation,omitempty" json:"activation,omitempty"`   // elu, tanh or relu
+	Activation Activation `yaml:"activation,omitempty" json:"activation,omitempty"`   // elu, tanh, relu, gelu, silu or sigmoid
 	Window     int        `yaml:"window,omitempty" json:"window,omitempty"`           // positions that a window spans, odd
 	Channels   []int      `yaml:"channels,omitempty" json:"channels,omitempty"`       // of each convolution
+	Recurrent  []int      `yaml:"recurrent,omitempty" json:"recurrent,omitempty"`     // units in each direction of each recurrent layer, for rnn, deep and biaffine
 	Embed      []int      `yaml:"embed,omitempty" json:"embed,omitempty"`             // embedding size of each discrete input
 	Dropout    float64    `yaml:"dropout,omitempty" json:"dropout,omitempty"`         // probability to drop a unit in training
 	Edges      string     `yaml:"edges,omitempty" json:"edges,omitempty"`             // transition, position or none; chains only
@@ -36,7 +37,7 @@ const (
 // Nets lists the presets. All but biaffine score chains.
 var Nets = append(slices.Clone(chainNets), "biaffine")
 
-var chainNets = []string{"linear", "mlp", "cnn", "cnn-image", "embed", "deep"}
+var chainNets = []string{"linear", "mlp", "cnn", "cnn-image", "embed", "rnn", "deep"}
 
 // The size of the images that cnn-image reads. The features of a position are one image, row by row.
 const (
@@ -82,16 +83,20 @@ func (c Config) Resolve(input Input) (Config, error) {
 		if len(input.Vocab) == 0 {
 			return c, structured.BadInput("net embed reads discrete inputs (words); the data has none")
 		}
-	case "deep":
-		c.Window = orElse(c.Window, 5)
-		c.Channels = orDefault(c.Channels, 128)
-		if len(input.Vocab) == 0 || input.Characters == 0 {
-			return c, structured.BadInput("net deep reads words and their characters; the data has none")
+	case "rnn":
+		c.Recurrent = orDefault(c.Recurrent, 128)
+		if len(input.Vocab) == 0 && input.Dim == 0 {
+			return c, structured.BadInput("net rnn reads discrete inputs (words) or dense features; the data has neither")
 		}
-		c.CharChannels = orElse(c.CharChannels, 50)
+	case "deep":
+		if err := c.resolveDeep(input); err != nil {
+			return c, err
+		}
 	case "biaffine":
 		c.Window = orElse(c.Window, 5)
-		c.Channels = orDefault(c.Channels, 128, 128)
+		if len(c.Recurrent) == 0 {
+			c.Channels = orDefault(c.Channels, 128, 128)
+		}
 		c.ArcUnits, c.LabelUnits = orElse(c.ArcUnits, 128), orElse(c.LabelUnits, 64)
 		if len(input.Vocab) == 0 && input.Dim == 0 {
 			return c, structured.BadInput("net biaffine reads discrete inputs (words) or dense features; the data has neither")
@@ -117,6 +122,8 @@ func (c Config) Resolve(input Input) (Config, error) {
 		c.Activation = ELU
 	}
 	switch {
+	case c.Net != "rnn" && c.Net != "deep" && c.Net != "biaffine" && len(c.Recurrent) > 0:
+		return c, structured.BadInput("net %s has no recurrent layers; rnn, deep and biaffine do", c.Net)
 	case c.Net == "biaffine":
 		c.Edges = "" // only chains have edges
 	case c.ArcUnits != 0 || c.LabelUnits != 0:
@@ -128,8 +135,10 @@ func (c Config) Resolve(input Input) (Config, error) {
 }
 
 func (c Config) check() error {
-	if _, ok := activations[c.Activation]; c.Activation != "" && !ok {
-		return structured.BadInput("activation %q is not one of elu, tanh, relu", c.Activation)
+	if c.Activation != "" {
+		if err := c.Activation.check(); err != nil {
+			return structured.BadInput("%w", err)
+		}
 	}
 	if c.Net != "biaffine" && !slices.Contains([]string{EdgesTransition, EdgesPosition, EdgesNone}, c.Edges) {
 		return structured.BadInput("edges %q is not one of transition, position, none", c.Edges)
@@ -140,7 +149,7 @@ func (c Config) check() error {
 	if c.Window < 0 || c.Window > 0 && c.Window%2 == 0 {
 		return structured.BadInput("window %d is not odd and positive", c.Window)
 	}
-	sizes := slices.Concat(c.Hidden, c.Channels, c.Embed)
+	sizes := slices.Concat(c.Hidden, c.Channels, c.Recurrent, c.Embed)
 	if c.CharChannels != 0 {
 		sizes = append(sizes, c.CharEmbed, c.CharWindow, c.CharChannels)
 	}
@@ -201,12 +210,16 @@ func New(c Config, input Input, labels int) (*Net, error) {
 		b = imageBody(c)
 	case "embed", "deep":
 		b = embedBody(c, input)
+	case "rnn":
+		b = wordBody(c, input)
 	}
-	if c.Net == "cnn" || c.readsWords() {
+	switch c.Net {
+	case "cnn", "embed", "deep":
 		b = b.convolve(c)
-	} else if c.Net != "cnn-image" {
+	case "linear", "mlp":
 		b = b.window(c.Window)
 	}
+	b = b.recurrences(c)
 	b = b.hidden(c)
 	if c.Net == "deep" {
 		b.wide = input.Attributes

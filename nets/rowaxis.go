@@ -22,9 +22,9 @@ type axis struct {
 type rowKind uint8
 
 const (
-	ofPositions rowKind = iota
-	ofPairs             // of positions
-	ofCharacters
+	rowsOfPositions rowKind = iota
+	rowsOfPairs             // of positions
+	rowsOfCharacters
 )
 
 func (a axis) free() bool { return a.rows == 0 }
@@ -67,9 +67,9 @@ func (l *lowering) checkRows(form structured.Form, outputs []*value) error {
 			}
 			continue
 		}
-		want := axis{1, l.graph.rowsOfTable(shape.Rows), shape.Width, ofPositions}
+		want := axis{1, l.graph.rowsOfTable(shape.Rows), shape.Width, rowsOfPositions}
 		if shape.Rows != structured.Positions {
-			want.of = ofPairs
+			want.of = rowsOfPairs
 		}
 		if a.free() && r.uniform(v, want) {
 			continue
@@ -112,7 +112,7 @@ func (r *rowAxes) of(v *value) (axis, error) {
 	}
 	a, ok := r.apply(v, args, free)
 	if !ok {
-		return axis{}, fmt.Errorf("op %q mixes rows of different examples: each row of a network may depend on its own position's inputs and on the parameters; only Window and the ops on pairs may join rows, and only those of one example", nameOf(v))
+		return axis{}, fmt.Errorf("op %q mixes rows of different examples: each row of a network may depend on its own position's inputs and on the parameters; only Window, LinearRecurrence and the ops on pairs may join rows, and only those of one example", nameOf(v))
 	}
 	r.known[v] = a
 	return a, nil
@@ -120,9 +120,9 @@ func (r *rowAxes) of(v *value) (axis, error) {
 
 // apply returns the axis of v given those of its arguments, and false if v mixes rows.
 func (r *rowAxes) apply(v *value, args []axis, free bool) (axis, bool) {
-	positions := func(cols int) axis { return axis{1, r.size.Rows, cols, ofPositions} }
-	pairs := func(cols int) axis { return axis{1, r.size.Pairs, cols, ofPairs} }
-	characters := func(cols int) axis { return axis{1, r.size.Chars, cols, ofCharacters} }
+	positions := func(cols int) axis { return axis{1, r.size.Rows, cols, rowsOfPositions} }
+	pairs := func(cols int) axis { return axis{1, r.size.Pairs, cols, rowsOfPairs} }
+	characters := func(cols int) axis { return axis{1, r.size.Chars, cols, rowsOfCharacters} }
 	switch o := v.op.(type) { // ops that set their own rows
 	case leaf:
 		if o.space == SpaceFeatures || o.space == SpaceBoundary {
@@ -155,6 +155,8 @@ func (r *rowAxes) apply(v *value, args []axis, free bool) (axis, bool) {
 		return positions(o.Cols), args[0].free()
 	case Bilinear:
 		return pairs(o.K), args[0] == positions(o.K*o.E) && args[1] == positions(o.E) && args[2].free()
+	case Recurrence:
+		return positions(o.Cols), r.rowsOr(v, args, positions(o.Cols))
 	}
 	if free {
 		return axis{}, true
@@ -175,6 +177,9 @@ func (r *rowAxes) apply(v *value, args []axis, free bool) (axis, bool) {
 		return a.reduce(o.Outer, o.Repeat)
 	case Softmax:
 		_, ok := a.reduce(o.Outer, o.Size)
+		return a, ok
+	case Normalise:
+		_, ok := a.reduce(o.Rows, o.Cols)
 		return a, ok
 	case Slice:
 		return a.slice(o)
@@ -217,6 +222,16 @@ func (r *rowAxes) same(v *value, args []axis, to func(x *value, a axis) axis) (a
 		}
 	}
 	return common, true
+}
+
+// rowsOr reports whether every argument of v has the given axis, or is the same in every row.
+func (r *rowAxes) rowsOr(v *value, args []axis, want axis) bool {
+	for k, a := range args {
+		if a != want && !(a.free() && r.uniform(v.args[k], want)) {
+			return false
+		}
+	}
+	return true
 }
 
 func (a axis) expand(o Expand) (axis, bool) {

@@ -60,7 +60,8 @@ func embedBody(c Config, input Input) body {
 }
 
 // characterBody is a convolution over the characters of each word, its maximum over the word, a bias and the activation (Chiu and Nichols
-// 2016). The maximum comes before the activation, which is increasing: the result is the same for less work.
+// 2016). The maximum comes before the activation: for increasing functions the result is the same for less work. For GELU and SiLU
+// this order is the definition.
 func characterBody(c Config, input Input) body {
 	width, units, channels := c.CharWindow, c.CharEmbed, c.CharChannels
 	weight := []int{units, width * channels}
@@ -118,7 +119,31 @@ func bagBody(c Config, input Input) body {
 }
 
 // readsWords reports whether the preset embeds discrete inputs.
-func (c Config) readsWords() bool { return c.Net == "embed" || c.Net == "deep" || c.Net == "biaffine" }
+func (c Config) readsWords() bool {
+	return c.Net == "embed" || c.Net == "rnn" || c.Net == "deep" || c.Net == "biaffine"
+}
+
+// resolveDeep fills in the sizes of net deep. Its context is recurrent unless convolutions are asked for.
+func (c *Config) resolveDeep(input Input) error {
+	if len(input.Vocab) == 0 || input.Characters == 0 {
+		return structured.BadInput("net deep reads words and their characters; the data has none")
+	}
+	if len(c.Channels)+len(c.Recurrent) == 0 {
+		if c.Window == 0 {
+			c.Recurrent = []int{128}
+		} else {
+			c.Channels = []int{128}
+		}
+	}
+	switch {
+	case len(c.Channels) > 0:
+		c.Window = orElse(c.Window, 5)
+	case c.Window != 0:
+		return structured.BadInput("net deep has a window only with channels")
+	}
+	c.CharChannels = orElse(c.CharChannels, 50)
+	return nil
+}
 
 // resolveWords checks and fills in the sizes of what reads characters and attributes.
 func (c Config) resolveWords(input Input) (Config, error) {
