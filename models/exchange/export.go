@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/arrays"
 	"github.com/dsp-go/dsp/structured/host"
@@ -147,7 +148,10 @@ func ExportWeights(m *models.Model, path string) error {
 }
 
 // linearOnAttributes reports whether all weights of a model belong to attributes and transitions.
-func linearOnAttributes(m *models.Model) bool { return m.Dictionary != nil && m.Config.Net == "linear" }
+func linearOnAttributes(m *models.Model) bool {
+	_, linear := m.Net.(*sparse.Linear)
+	return linear && m.Dictionary != nil
+}
 
 // writeText writes the weights of any other net.
 func writeText(to io.Writer, m *models.Model) error {
