@@ -68,7 +68,7 @@ func (l *lowering) checkRows(form structured.Form, outputs []*value) error {
 			continue
 		}
 		want := axis{1, l.graph.rowsOfTable(shape.Rows), shape.Width, rowsOfPositions}
-		if shape.Rows != structured.Positions {
+		if !structured.PerPosition(shape.Rows) {
 			want.of = rowsOfPairs
 		}
 		if a.free() && r.uniform(v, want) {
