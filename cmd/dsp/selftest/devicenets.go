@@ -30,6 +30,8 @@ func (g *rig) netChecks() []Check {
 		{"cnn-image", nets.Config{Net: "cnn-image", Channels: []int{3, 2}, Hidden: []int{5}, Activation: nets.Tanh}, nets.Input{Dim: 128}},
 		{"embed, dropout", nets.Config{Net: "embed", Channels: []int{6}, Embed: []int{4, 3}, Window: 3, Dropout: 0.2}, nets.Input{Vocab: []int{300, 5}}},
 		{"rnn, dropout", nets.Config{Net: "rnn", Recurrent: []int{g.pick(70, 5), 3}, Embed: []int{4, 3}, Dropout: 0.2}, nets.Input{Vocab: []int{300, 5}}},
+		{"deep, dropout", nets.Config{Net: "deep", Recurrent: []int{3}, Embed: []int{4}, CharEmbed: 4, CharChannels: g.pick(50, 5), Dropout: 0.2}, nets.Input{Vocab: []int{300}, Characters: 30, Attributes: 40}},
+		{"deep, window", nets.Config{Net: "deep", Channels: []int{5}, CharEmbed: 2, CharChannels: 3, AttributeUnits: 4}, nets.Input{Vocab: []int{11}, Characters: 1030, Attributes: 40}},
 		{"embed and features, no edges", nets.Config{Net: "embed", Channels: []int{6}, Window: 3, Edges: nets.EdgesNone}, nets.Input{Vocab: []int{11}, Dim: 2}},
 	} {
 		build := func() (*nets.Net, error) { return nets.New(c.config, c.input, netLabels) }
@@ -252,6 +254,12 @@ func randomChains(r *rand.Rand, input nets.Input, labels int, lengths ...int) *s
 	}
 	for range input.Vocab {
 		d.Vocab = append(d.Vocab, structured.NewAlphabet())
+	}
+	if input.Characters > 0 {
+		d.Characters = drawCharacters(r, d, input.Characters)
+	}
+	if input.Attributes > 0 {
+		d.Attributes = drawSparse(r, d, input.Attributes, 5, true, false)
 	}
 	return d
 }

@@ -19,6 +19,7 @@ var netChecks = []Check{
 	checkNet(nets.Config{Net: "cnn", Channels: []int{9}, Activation: nets.Tanh}),
 	checkNet(nets.Config{Net: "cnn-image", Channels: []int{4, 5}, Hidden: []int{12}}),
 	checkNet(nets.Config{Net: "embed", Channels: []int{10}, Embed: []int{6, 3}}),
+	checkNet(nets.Config{Net: "deep", Recurrent: []int{4}, CharEmbed: 3, CharChannels: 5, AttributeUnits: 2, Activation: nets.Tanh}),
 	checkNet(nets.Config{Net: "rnn", Recurrent: []int{6, 4}, Hidden: []int{5}, Activation: nets.GELU}),
 }
 
@@ -66,7 +67,7 @@ func product(transX, transY bool, m, n, k int, x, y []float32, beta float32, c [
 // each other: ⟨v, Jẇ⟩ = ⟨Jᵀv, ẇ⟩.
 func checkNet(c nets.Config) Check {
 	return Check{"net " + c.Net + ": gradient vs finite differences", func(_ context.Context, r *rand.Rand, w *worst) (string, error) {
-		data := randomInputs(r, c.Net == "embed")
+		data := randomInputs(r, c.Net == "embed" || c.Net == "deep")
 		net, err := nets.New(c, inputOf(data), 5)
 		if err != nil {
 			return "", err
@@ -121,7 +122,8 @@ func compareDerivatives(worker *nets.NetWorker, at []float32, batch *structured.
 	return w.near("⟨Jᵀv, ẇ⟩", pull, push, 1e-3)
 }
 
-// randomInputs draws four chains, of lengths 3, 0, 1 and 6, with image or with two discrete inputs.
+// randomInputs draws four chains, of lengths 3, 0, 1 and 6, with image or with two discrete inputs, characters and
+// attributes.
 func randomInputs(r *rand.Rand, discrete bool) *structured.Dataset {
 	d := &structured.Dataset{Name: "random", Offsets: []int{0, 3, 3, 4, 10}}
 	if !discrete {
@@ -133,13 +135,20 @@ func randomInputs(r *rand.Rand, discrete bool) *structured.Dataset {
 	for range d.Positions() {
 		d.Ids = append(d.Ids, r.Int32N(5), r.Int32N(3))
 	}
+	d.Characters, d.Attributes = drawCharacters(r, d, 6), drawSparse(r, d, attributes, 4, true, false)
 	return d
 }
+
+// attributes is how many attributes randomInputs draws from.
+const attributes = 9
 
 func inputOf(d *structured.Dataset) nets.Input {
 	in := nets.Input{Dim: d.Dim}
 	for _, v := range d.Vocab {
 		in.Vocab = append(in.Vocab, v.Len())
+	}
+	if d.Characters != nil {
+		in.Characters, in.Attributes = d.Characters.Vocab.Len(), attributes
 	}
 	return in
 }
