@@ -7,6 +7,7 @@ import (
 	"gorgonia.org/tensor"
 
 	"github.com/dsp-go/dsp/nets/kernels"
+	"github.com/dsp-go/dsp/structured/vec"
 )
 
 // SegmentMax is the largest of the characters' rows of each position, column by column: row t of the result is the maximum over rows
@@ -63,7 +64,7 @@ func (o SegmentMaxPull) tangent(*builder, *value, []*value) *value { return nil 
 func (o SegmentMaxPull) run(m *machine, in *Instruction) {
 	out, x, y, g := m.at(in.Out), m.at(in.Args[0].Buffer), m.at(in.Args[1].Buffer), m.at(in.Args[2].Buffer)
 	c, end := o.Cols, 0
-	m.left = grow(m.left, c)
+	m.left = vec.Grow(m.left, c)
 	m.eachSegment(func(t, lo, hi int) {
 		copy(m.left, g[t*c:(t+1)*c]) // what no row has taken yet
 		top := y[t*c : (t+1)*c]
@@ -80,13 +81,6 @@ func (m *machine) eachSegment(f func(t, lo, hi int)) {
 	for t := range len(m.starts) - 1 {
 		f(t, int(m.starts[t]), int(m.starts[t+1]))
 	}
-}
-
-func grow(x []float32, n int) []float32 {
-	if cap(x) < n {
-		return make([]float32, n)
-	}
-	return x[:n]
 }
 
 // SegmentMax takes the largest of the rows of each position's characters, column by column: x [Chars×C] becomes [Rows×C]. Positions

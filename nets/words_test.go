@@ -147,6 +147,18 @@ func TestCharactersByHand(t *testing.T) {
 	must(t, worker.Pullback(&v, grad))
 	// The first characters are 2, 3, 1, 1; the ones before none; those after 3, 0, 2.
 	mustEqual(t, "gradient", grad[8:], []float64{0, 0, 3 - 2 + 1 + 1, -1 + 5 + 2 + 2, -2 + 0 + 3, 5 + 0 - 1}, 0)
+	direction, push := []float32{8: 1, 9: 2, 10: 3, 11: 5, 12: 7, 13: 11}, 0.0
+	must(t, worker.PushForward(direction, &θ)) // of the same characters
+	for _, x := range θ.Parts[0].Values {
+		push += float64(x)
+	}
+	pull := 0.0
+	for i, d := range direction {
+		pull += float64(d) * float64(grad[i])
+	}
+	if push != pull {
+		t.Errorf("⟨Jẇ,v⟩ = %g but ⟨ẇ,Jᵀv⟩ = %g", push, pull)
+	}
 }
 
 // Segments of many lengths and widths: the linearised network is affine, equals the network at w_k, and has its slope there.
@@ -324,4 +336,38 @@ func BenchmarkDeepStep(b *testing.B) {
 			b.ReportMetric(float64(160*b.N)/b.Elapsed().Seconds(), "positions/s")
 		})
 	}
+}
+
+// A convolution of the vocabulary is one of the characters: with the same filters, laid out differently, potentials are equal.
+func TestCharacterConvolutionIsAWindow(t *testing.T) {
+	const units, width, channels = 4, 3, 4
+	rng := rand.New(rand.NewPCG(47, 48))
+	data := randomData(rng, wordInput, 3, 5, 9)
+	var batch structured.Batch
+	batch.Reset(data, []int{1, 0})
+	var w []float32
+	score := func(graph func(g *Graph, x *gorgonia.Node) *gorgonia.Node) []float32 {
+		net, err := Build(wordSpec(func(g *Graph) *gorgonia.Node { return node(g.SegmentMax(graph(g, g.Param("characters")))) }), wordInput)
+		must(t, err)
+		if w == nil {
+			w = randomVector(rng, net.Dim(), 0.7)
+			filters, _ := net.Layout().Find("filters")
+			side, _ := net.Layout().Find("side by side")
+			for k := range width {
+				for e := range units {
+					copy(side.Of(w)[(e*width+k)*channels:][:channels], filters.Of(w)[(k*units+e)*channels:])
+				}
+			}
+		}
+		var θ structured.Potentials
+		must(t, net.NewWorker().Score(w, &batch, &θ))
+		return θ.Parts[0].Values
+	}
+	window := score(func(g *Graph, x *gorgonia.Node) *gorgonia.Node {
+		return node(gorgonia.Mul(node(g.CharacterWindow(node(g.Characters(x)), width)), g.Param("filters")))
+	})
+	convolution := score(func(g *Graph, x *gorgonia.Node) *gorgonia.Node {
+		return node(g.CharacterConvolution(node(gorgonia.Mul(x, g.Param("side by side"))), width))
+	})
+	mustEqual(t, "node", convolution, widen(window), 1e-6)
 }
