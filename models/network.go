@@ -14,6 +14,7 @@ func (c Config) net() nets.Config {
 		Net: c.Net, Hidden: c.Hidden, Activation: nets.Activation(c.Activation), Window: c.Window,
 		Channels: c.Channels, Recurrent: c.Recurrent, Embed: c.Embed, Dropout: c.Dropout, Edges: c.Edges, ArcUnits: c.ArcUnits, LabelUnits: c.LabelUnits,
 		CharEmbed: c.CharEmbed, CharWindow: c.CharWindow, CharChannels: c.CharChannels, AttributeUnits: c.AttributeUnits,
+		Layers: c.Layers, Heads: c.Heads, BlockUnits: c.BlockUnits,
 	}
 }
 

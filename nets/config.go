@@ -9,12 +9,15 @@ import (
 
 // Config chooses a preset network and its sizes. Resolve fills in what is left out.
 type Config struct {
-	Net        string     `yaml:"net" json:"net"`                                     // linear, mlp, cnn, cnn-image, embed, rnn, deep or biaffine
+	Net        string     `yaml:"net" json:"net"`                                     // linear, mlp, cnn, cnn-image, embed, rnn, attention, deep or biaffine
 	Hidden     []int      `yaml:"hidden,omitempty" json:"hidden,omitempty"`           // units of each dense hidden layer
 	Activation Activation `yaml:"activation,omitempty" json:"activation,omitempty"`   // elu, tanh, relu, gelu, silu or sigmoid
 	Window     int        `yaml:"window,omitempty" json:"window,omitempty"`           // positions that a window spans, odd
 	Channels   []int      `yaml:"channels,omitempty" json:"channels,omitempty"`       // of each convolution
 	Recurrent  []int      `yaml:"recurrent,omitempty" json:"recurrent,omitempty"`     // units in each direction of each recurrent layer, for rnn, deep and biaffine
+	Layers     int        `yaml:"layers,omitempty" json:"layers,omitempty"`           // blocks of attention, for attention and biaffine
+	Heads      int        `yaml:"heads,omitempty" json:"heads,omitempty"`             // of each block
+	BlockUnits int        `yaml:"block-units,omitempty" json:"block-units,omitempty"` // units of the wide dense layer of each block
 	Embed      []int      `yaml:"embed,omitempty" json:"embed,omitempty"`             // embedding size of each discrete input
 	Dropout    float64    `yaml:"dropout,omitempty" json:"dropout,omitempty"`         // probability to drop a unit in training
 	Edges      string     `yaml:"edges,omitempty" json:"edges,omitempty"`             // transition, position or none; chains only
@@ -37,7 +40,7 @@ const (
 // Nets lists the presets. All but biaffine score chains.
 var Nets = append(slices.Clone(chainNets), "biaffine")
 
-var chainNets = []string{"linear", "mlp", "cnn", "cnn-image", "embed", "rnn", "deep"}
+var chainNets = []string{"linear", "mlp", "cnn", "cnn-image", "embed", "rnn", "attention", "deep"}
 
 // The size of the images that cnn-image reads. The features of a position are one image, row by row.
 const (
@@ -92,6 +95,13 @@ func (c Config) Resolve(input Input) (Config, error) {
 		if err := c.resolveDeep(input); err != nil {
 			return c, err
 		}
+	case "attention":
+		c.Window = orElse(c.Window, 3)
+		c.Channels = orDefault(c.Channels, 128)
+		c.Layers = orElse(c.Layers, 1)
+		if len(input.Vocab) == 0 && input.Dim == 0 {
+			return c, structured.BadInput("net attention reads discrete inputs (words) or dense features; the data has neither")
+		}
 	case "biaffine":
 		c.Window = orElse(c.Window, 5)
 		if len(c.Recurrent) == 0 {
@@ -130,6 +140,10 @@ func (c Config) Resolve(input Input) (Config, error) {
 		return c, structured.BadInput("net %s has no arc-units and label-units; biaffine does", c.Net)
 	case c.Edges == "":
 		c.Edges = EdgesTransition
+	}
+	c, err = c.resolveAttention()
+	if err != nil {
+		return c, err
 	}
 	return c, c.check()
 }
@@ -210,16 +224,16 @@ func New(c Config, input Input, labels int) (*Net, error) {
 		b = imageBody(c)
 	case "embed", "deep":
 		b = embedBody(c, input)
-	case "rnn":
+	case "rnn", "attention":
 		b = wordBody(c, input)
 	}
 	switch c.Net {
-	case "cnn", "embed", "deep":
+	case "cnn", "embed", "attention", "deep":
 		b = b.convolve(c)
 	case "linear", "mlp":
 		b = b.window(c.Window)
 	}
-	b = b.recurrences(c)
+	b = b.recurrences(c).attentionBlocks(c)
 	b = b.hidden(c)
 	if c.Net == "deep" {
 		b.wide = input.Attributes

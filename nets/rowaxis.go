@@ -112,7 +112,7 @@ func (r *rowAxes) of(v *value) (axis, error) {
 	}
 	a, ok := r.apply(v, args, free)
 	if !ok {
-		return axis{}, fmt.Errorf("op %q mixes rows of different examples: each row of a network may depend on its own position's inputs and on the parameters; only Window, LinearRecurrence and the ops on pairs may join rows, and only those of one example", nameOf(v))
+		return axis{}, fmt.Errorf("op %q mixes rows of different examples: each row of a network may depend on its own position's inputs and on the parameters; only Window, LinearRecurrence, Attention and the ops on pairs may join rows, and only those of one example", nameOf(v))
 	}
 	r.known[v] = a
 	return a, nil
@@ -153,6 +153,12 @@ func (r *rowAxes) apply(v *value, args []axis, free bool) (axis, bool) {
 		return positions(o.Cols), args[0] == characters(o.Cols)
 	case Bag:
 		return positions(o.Cols), args[0].free()
+	case Attention:
+		return positions(o.width()), args[0] == positions(3*o.width())
+	case Rotation:
+		return positions(o.Cols), args[0] == positions(o.Cols)
+	case Sinusoids:
+		return positions(o.Cols), args[0] == positions(o.Cols)
 	case Bilinear:
 		return pairs(o.K), args[0] == positions(o.K*o.E) && args[1] == positions(o.E) && args[2].free()
 	case Recurrence:

@@ -3,6 +3,7 @@ package nets
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gorgonia.org/gorgonia"
 
@@ -120,7 +121,7 @@ func bagBody(c Config, input Input) body {
 
 // readsWords reports whether the preset embeds discrete inputs.
 func (c Config) readsWords() bool {
-	return c.Net == "embed" || c.Net == "rnn" || c.Net == "deep" || c.Net == "biaffine"
+	return slices.Contains([]string{"embed", "rnn", "attention", "deep", "biaffine"}, c.Net)
 }
 
 // resolveDeep fills in the sizes of net deep. Its context is recurrent unless convolutions are asked for.

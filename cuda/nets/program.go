@@ -183,6 +183,16 @@ func (c *compiler) instruction(in nets.Instruction) (command, error) {
 		return bag(o, in), nil
 	case nets.BagScatter:
 		return c.bagScatter(o, in), nil
+	case nets.Attention:
+		return attention("attention", o, in), nil
+	case nets.AttentionPush:
+		return attention("attention_push", o.Attention, in), nil
+	case nets.AttentionPull:
+		return c.attentionPull(o.Attention, in), nil
+	case nets.Rotation:
+		return c.rotate(o, in), nil
+	case nets.Sinusoids:
+		return c.sinusoids(o, in), nil
 	case nets.Recurrence:
 		return c.recurrence(o, in), nil
 	case nets.TimesPrevious:

@@ -29,6 +29,7 @@ func (g *rig) netChecks() []Check {
 		{"cnn", nets.Config{Net: "cnn", Channels: []int{6, 5}, Hidden: []int{4}}, nets.Input{Dim: 3}},
 		{"cnn-image", nets.Config{Net: "cnn-image", Channels: []int{3, 2}, Hidden: []int{5}, Activation: nets.Tanh}, nets.Input{Dim: 128}},
 		{"embed, dropout", nets.Config{Net: "embed", Channels: []int{6}, Embed: []int{4, 3}, Window: 3, Dropout: 0.2}, nets.Input{Vocab: []int{300, 5}}},
+		{"attention, dropout", nets.Config{Net: "attention", Channels: []int{8}, Layers: 2, Heads: 2, Dropout: 0.2}, nets.Input{Vocab: []int{300, 5}}},
 		{"rnn, dropout", nets.Config{Net: "rnn", Recurrent: []int{g.pick(70, 5), 3}, Embed: []int{4, 3}, Dropout: 0.2}, nets.Input{Vocab: []int{300, 5}}},
 		{"deep, dropout", nets.Config{Net: "deep", Recurrent: []int{3}, Embed: []int{4}, CharEmbed: 4, CharChannels: g.pick(50, 5), Dropout: 0.2}, nets.Input{Vocab: []int{300}, Characters: 30, Attributes: 40}},
 		{"deep, window", nets.Config{Net: "deep", Channels: []int{5}, CharEmbed: 2, CharChannels: 3, AttributeUnits: 4}, nets.Input{Vocab: []int{11}, Characters: 1030, Attributes: 40}},
