@@ -24,6 +24,8 @@ var functions = map[string]function{
 	"short":     totalFunction(func(cell string) string { return shape(cell, 1, len(cell)) }),
 	"prefix":    {counted: true, apply: prefix},
 	"suffix":    {counted: true, apply: suffix},
+	"ifcapital": filter(func(cell string) bool { return strings.ContainsFunc(cell, unicode.IsUpper) }),
+	"ifletters": filter(func(cell string) bool { return strings.IndexFunc(cell, notLetter) < 0 }),
 	"first":     {counted: true, apply: first},
 	"ngrams":    {counted: true, several: ngrams},
 	"each":      {several: each},
@@ -58,6 +60,11 @@ func predicate(holds func(cell string) bool) function {
 	return function{apply: func(cell string, _ int) (string, bool) { return "yes", holds(cell) }}
 }
 
+// filter returns the function that keeps the cells for which holds, and has no value for others and for empty cells.
+func filter(holds func(cell string) bool) function {
+	return function{apply: func(cell string, _ int) (string, bool) { return cell, cell != "" && holds(cell) }}
+}
+
 func everyRune(is func(rune) bool) function {
 	return predicate(func(cell string) bool {
 		return cell != "" && strings.IndexFunc(cell, func(r rune) bool { return !is(r) }) < 0
@@ -67,6 +74,8 @@ func everyRune(is func(rune) bool) function {
 func someRune(is func(rune) bool) function {
 	return predicate(func(cell string) bool { return strings.ContainsFunc(cell, is) })
 }
+
+func notLetter(r rune) bool { return !unicode.IsLetter(r) }
 
 func isAlnum(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 

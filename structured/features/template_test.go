@@ -190,7 +190,8 @@ func TestFunctions(t *testing.T) {
 		{"isdigit", "12", "yes"}, {"isdigit", "1a", ""}, {"isalpha", "aé", "yes"}, {"isalpha", "a1", ""}, {"isalnum", "a1", "yes"}, {"isalnum", "a-1", ""},
 		{"ispunct", "--", "yes"}, {"ispunct", "a-", ""}, {"hasupper", "aB", "yes"}, {"hasupper", "ab", ""}, {"haslower", "aB", "yes"}, {"haslower", "B", ""},
 		{"hasdigit", "a1", "yes"}, {"hasdigit", "a", ""}, {"haspunct", "a.", "yes"}, {"haspunct", "a", ""}, {"hashyphen", "a-b", "yes"}, {"hashyphen", "ab", ""},
-		{"hasdot", "a.b", "yes"}, {"hasdot", "ab", ""},
+		{"hasdot", "a.b", "yes"}, {"hasdot", "ab", ""}, {"first2", "École", "Éc"}, {"first2", "É", "É"}, {"first1", "", ""},
+		{"ifcapital", "aB", "aB"}, {"ifcapital", "ab", ""}, {"ifletters", "aÉ", "aÉ"}, {"ifletters", "a1", ""}, {"ifletters", "", ""},
 	} {
 		d := &structured.Dataset{Offsets: []int{0, 1}, Columns: [][]string{{test.cell}}, ColumnNames: []string{"word"}}
 		fit(t, parse(t, "U=%"+test.function+"[0,word]"), d, Options{})
