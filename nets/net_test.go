@@ -29,6 +29,8 @@ var presets = []struct {
 	{"cnn-image", Config{Net: "cnn", Channels: []int{3, 2}, Hidden: []int{5}, Activation: Tanh}, Input{Dim: 128}, false},
 	{"embed", Config{Net: "embed", Channels: []int{6}, Embed: []int{4, 3}, Window: 3, Dropout: 0.2}, Input{Vocab: []int{11, 5}}, false},
 	{"embed and features", Config{Net: "embed", Channels: []int{6}, Window: 3, Edges: EdgesNone}, Input{Vocab: []int{11}, Dim: 2}, false},
+	{"embed and vectors", Config{Net: "embed", Channels: []int{6}, Window: 3}, Input{Vocab: []int{5, 3}, Vectors: someVectors(5, 4, false)}, false},
+	{"embed and frozen vectors", Config{Net: "embed", Channels: []int{6}, Embed: []int{2}, Window: 3}, Input{Vocab: []int{5}, Vectors: someVectors(5, 4, true)}, false},
 }
 
 const testLabels = 4

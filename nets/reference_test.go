@@ -53,7 +53,7 @@ func newReference(t testing.TB, net *Net, batch *structured.Batch, dropout uint6
 	}
 	for n, l := range g.leaves {
 		switch l.space {
-		case SpaceFeatures, SpaceBoundary:
+		case SpaceFeatures, SpaceBoundary, SpaceVectors:
 			r.let(n, widen(r.worker.m.mem[l.space]))
 		}
 	}

@@ -16,7 +16,7 @@ type Executor struct {
 
 	programs map[nets.Size]*program
 	memory   struct { // shared by programs, since only one runs at a time: as large as the largest program needs
-		arena, features, boundary device.Array[float32]
+		arena, features, boundary, vectors device.Array[float32]
 	}
 	owned   owned
 	checked *Data // data that check has accepted
@@ -121,7 +121,7 @@ func (e *Executor) Score(w device.Array[float32], b *Batch, θ Parts) {
 	e.now, e.batch = p, b
 	e.spaces = [spaces]device.Array[float32]{
 		nets.SpaceArena: p.arena, nets.SpaceLiterals: p.literals, nets.SpaceFeatures: p.features, nets.SpaceBoundary: p.boundary,
-		nets.SpaceWeights: w,
+		nets.SpaceWeights: w, nets.SpaceVectors: e.memory.vectors,
 	}
 	e.setSpaces(spacePotentials, θ)
 	e.loadInputs(p, b)
@@ -185,5 +185,5 @@ func (e *Executor) at(b *nets.Buffer) device.Array[float32] {
 func (e *Executor) Free() {
 	e.owned.free()
 	e.programs, e.now, e.checked = map[nets.Size]*program{}, nil, nil
-	e.memory.arena, e.memory.features, e.memory.boundary = device.Array[float32]{}, device.Array[float32]{}, device.Array[float32]{}
+	e.memory.arena, e.memory.features, e.memory.boundary, e.memory.vectors = device.Array[float32]{}, device.Array[float32]{}, device.Array[float32]{}, device.Array[float32]{}
 }
