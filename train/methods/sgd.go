@@ -121,7 +121,7 @@ func (m *SGD) pass(ctx context.Context, p *train.Problem, s *train.State) error 
 	for lo := 0; lo < len(order); lo += size {
 		batch := order[lo:min(lo+size, len(order))]
 		γ = m.step(p)
-		if err := descend(ctx, p, &m.path, batch, γ, p.Seed^uint64(m.t)|1<<63); err != nil {
+		if err := descend(ctx, p, &m.path, batch, γ, dropoutSeed(p, m.t)); err != nil {
 			return err
 		}
 		m.t++
