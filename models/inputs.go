@@ -24,6 +24,7 @@ type Inputs struct {
 	Vocab      []*structured.Alphabet // of each discrete input
 	Template   *features.Template     // of attributes made from columns
 	Dictionary *structured.Dictionary // of the attributes, or nil
+	Vectors    *nets.WordVectors      // of the words of the first vocabulary, or nil
 
 	arcs *arcInputs // of trees, or nil
 }
@@ -52,6 +53,9 @@ func (c *Config) fitInputs(train *structured.Dataset) (Inputs, error) {
 		return in, in.apply(train, c.Threads)
 	}
 	t, err := c.template(set)
+	if err == nil {
+		err = c.readLists(t)
+	}
 	if err != nil {
 		return Inputs{}, err
 	}
@@ -124,10 +128,10 @@ func (c *Config) template(set string) (*features.Template, error) {
 // settings that c left open.
 func (c *Config) network(in Inputs, dim, labels int) (nets.Network, error) {
 	if c.Task == "parse" {
-		return c.parser(in, labels)
+		return c.parser(in, dim, labels)
 	}
 	if in.Dictionary == nil {
-		shape := inputOf(dim, in.Vocab)
+		shape := in.shape(dim)
 		if err := c.resolveNet(shape); err != nil {
 			return nil, err
 		}

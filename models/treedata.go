@@ -115,13 +115,13 @@ func (c *Config) structure() trees.SpanningTree {
 }
 
 // parser makes the network of the parse task, and resolves the settings that c left open.
-func (c *Config) parser(in Inputs, relations int) (nets.Network, error) {
+func (c *Config) parser(in Inputs, dim, relations int) (nets.Network, error) {
 	form := c.structure().Form(relations)
 	if c.Loss == "auto" && c.Method != "bcfw" && c.Method != "bcpfw" {
 		c.Loss = "crf"
 	}
 	if in.arcs == nil {
-		return c.biaffine(in, form)
+		return c.biaffine(in, dim, form)
 	}
 	if c.Net == "auto" {
 		c.Net = "linear"
@@ -136,7 +136,7 @@ func (c *Config) parser(in Inputs, relations int) (nets.Network, error) {
 }
 
 // biaffine makes the network that scores trees from words, and resolves its sizes.
-func (c *Config) biaffine(in Inputs, form structured.Form) (nets.Network, error) {
+func (c *Config) biaffine(in Inputs, dim int, form structured.Form) (nets.Network, error) {
 	switch c.Net {
 	case "auto":
 		c.Net = "biaffine"
@@ -144,7 +144,7 @@ func (c *Config) biaffine(in Inputs, form structured.Form) (nets.Network, error)
 	default:
 		return nil, structured.BadInput("--net %s does not score trees; use --net linear or biaffine", c.Net)
 	}
-	shape := inputOf(0, in.Vocab)
+	shape := in.shape(dim)
 	n, err := c.net().Resolve(shape)
 	if err != nil {
 		return nil, err

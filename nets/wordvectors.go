@@ -29,8 +29,8 @@ func (v *WordVectors) check(vocab []int) error {
 	return nil
 }
 
-// has reports whether word number id has a vector.
-func (v *WordVectors) has(id int) bool {
+// Has reports whether word number id has a vector.
+func (v *WordVectors) Has(id int) bool {
 	for _, x := range v.Rows[id*v.Dim : (id+1)*v.Dim] {
 		if x != 0 {
 			return true
@@ -47,7 +47,7 @@ func (v *WordVectors) init(otherwise Init) Init {
 	return func(rng *rand.Rand, shape []int, w []float32) {
 		otherwise(rng, shape, w)
 		for id := range shape[0] {
-			if v.has(id) {
+			if v.Has(id) {
 				clear(w[id*v.Dim : (id+1)*v.Dim])
 			}
 		}

@@ -26,13 +26,9 @@ type Dense struct {
 // Read reads a data set: Features, Dim, Offsets and, unless Unlabeled, Labels. A chain may have length 0. Errors name the
 // array, what it holds and what was expected.
 func (c Dense) Read(r io.Reader, name string) (*structured.Dataset, error) {
-	content, err := io.ReadAll(r) // random access: a zip archive has its directory at the end
+	archive, err := openArchive(r, name)
 	if err != nil {
-		return nil, structured.BadInput("%s: %w", name, err)
-	}
-	archive, err := zip.NewReader(bytes.NewReader(content), int64(len(content)))
-	if err != nil {
-		return nil, structured.BadInput("%s: %w, expected an npz archive", name, err)
+		return nil, err
 	}
 	d := &structured.Dataset{Name: name, Alphabet: c.Alphabet, Dim: c.Dim}
 	in := denseReader{archive, d}
@@ -51,6 +47,19 @@ func (c Dense) Read(r io.Reader, name string) (*structured.Dataset, error) {
 		}
 	}
 	return d, nil
+}
+
+// openArchive reads a whole npz archive: its directory is at its end.
+func openArchive(r io.Reader, name string) (*zip.Reader, error) {
+	content, err := io.ReadAll(r)
+	if err != nil {
+		return nil, structured.BadInput("%s: %w", name, err)
+	}
+	archive, err := zip.NewReader(bytes.NewReader(content), int64(len(content)))
+	if err != nil {
+		return nil, structured.BadInput("%s: %w, expected an npz archive", name, err)
+	}
+	return archive, nil
 }
 
 type denseReader struct {
