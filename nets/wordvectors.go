@@ -15,9 +15,9 @@ type WordVectors struct {
 	Dim  int
 	Rows []float32 // [V×Dim], by the number of the word in the first vocabulary; zeros for words without a vector
 
-	// Frozen networks read the vectors beside the embeddings that they train. Others add an embedding of the same size, which starts
-	// at zero for words with a vector; so the regulariser pulls words towards their vectors, and those that training does not see
-	// keep theirs.
+	// Frozen networks read the vectors beside the embeddings that they train. Others add an embedding of the same size, so that the
+	// regulariser pulls words towards their vectors. Both embeddings start at zero for words with a vector, and those that training
+	// does not see stay there.
 	Frozen bool
 }
 
@@ -42,13 +42,14 @@ func (v *WordVectors) Has(id int) bool {
 // trained reports whether the first embedding is added to vectors.
 func (v *WordVectors) trained() bool { return v != nil && !v.Frozen }
 
-// init draws the embedding that is added to the vectors: zeros for words with a vector, as otherwise for the others.
+// init draws the embedding of the words: zeros for those with a vector, as otherwise for the others.
 func (v *WordVectors) init(otherwise Init) Init {
 	return func(rng *rand.Rand, shape []int, w []float32) {
 		otherwise(rng, shape, w)
+		size := shape[1]
 		for id := range shape[0] {
 			if v.Has(id) {
-				clear(w[id*v.Dim : (id+1)*v.Dim])
+				clear(w[id*size : (id+1)*size])
 			}
 		}
 	}
@@ -70,7 +71,7 @@ func (g *Graph) Vectors() (*gorgonia.Node, error) {
 // embedParam is the parameter that Embedding looks up for a discrete input, with an embedding of the given size.
 func embedParam(input Input, field, size int) Param {
 	p := Param{fmt.Sprintf("embed%d", field+1), []int{input.Vocab[field], size}, Gaussian(0.1)}
-	if field == 0 && input.Vectors.trained() {
+	if field == 0 && input.Vectors != nil {
 		p.Init = input.Vectors.init(p.Init)
 	}
 	return p

@@ -1,6 +1,7 @@
 package nets
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -18,21 +19,25 @@ func someVectors(words, dim int, frozen bool) *WordVectors {
 	return v
 }
 
-// The embedding of words with a vector starts at zero when it is added to the vectors, and only then.
+// The embedding of words with a vector starts at zero; its size is that of the vectors if it is added to them.
 func TestInitWithVectors(t *testing.T) {
 	for _, frozen := range []bool{false, true} {
-		net := mustNew(t, Config{Net: "embed"}, Input{Vocab: []int{5, 3}, Vectors: someVectors(5, 4, frozen)}, 2)
+		net := mustNew(t, Config{Net: "embed"}, Input{Vocab: []int{5, 3}, Vectors: someVectors(5, 6, frozen)}, 2)
 		a, ok := net.Layout().Find("embed1")
-		if want := []int{5, 4}; !ok || a.Shape[0] != want[0] || a.Shape[1] != want[1] {
-			t.Fatalf("embed1 has shape %v", a.Shape)
+		size := 6
+		if frozen {
+			size = embeddingSize(5)
+		}
+		if !ok || !slices.Equal(a.Shape, []int{5, size}) {
+			t.Fatalf("embed1 has shape %v, want [5 %d]", a.Shape, size)
 		}
 		w := a.Of(net.Init(1))
 		for id := range 5 {
 			zero := true
-			for _, x := range w[id*4 : (id+1)*4] {
+			for _, x := range w[id*size : (id+1)*size] {
 				zero = zero && x == 0
 			}
-			if want := !frozen && id != 0 && id != 3; zero != want {
+			if want := id != 0 && id != 3; zero != want {
 				t.Errorf("frozen %v: the embedding of word %d is zero: %v, want %v", frozen, id, zero, want)
 			}
 		}
