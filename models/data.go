@@ -22,7 +22,9 @@ type Data struct {
 }
 
 // Input returns the shape of what a network reads at each position.
-func (d *Data) Input() nets.Input { return d.inputs.shape(d.Train.Dim) }
+func (d *Data) Input() nets.Input {
+	return Inputs{Vocab: d.Train.Vocab, Vectors: d.inputs.Vectors}.shape(d.Train.Dim)
+}
 
 // shape returns the shape of what a network reads at each position, dim dense features among it.
 func (in Inputs) shape(dim int) nets.Input {
@@ -61,7 +63,7 @@ func ReadFiles(c *Config) (*Data, error) {
 	}
 	d, dense := &Data{}, make([]string, 3)
 	var err error
-	if c.Format == formats.Letters && c.Fold >= 0 {
+	if formats.Find(c.Format).Images && c.Fold >= 0 {
 		d.Train, d.Test, err = readFold(c.Train, c.Fold)
 	} else {
 		s := source{

@@ -170,6 +170,14 @@ func decodeModel(f *safetensors.File) (*Model, error) {
 		}
 		names++
 	}
+	choice, err := m.Config.chooseNetwork(m.Inputs, m.Dim) // of a file that any program may have written
+	if err != nil {
+		return nil, err
+	}
+	m.Config = m.Config.withNetwork(choice)
+	if err := m.Config.Validate(); err != nil {
+		return nil, err
+	}
 	if err := m.assemble(); err != nil {
 		return nil, err
 	}

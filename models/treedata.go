@@ -5,8 +5,6 @@ import (
 	"os"
 	"slices"
 
-	"github.com/dsp-go/dsp/nets"
-	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/features/arcs"
 	"github.com/dsp-go/dsp/structured/host"
@@ -110,48 +108,6 @@ func encodeWords(d *structured.Dataset, vocab []*structured.Alphabet) error {
 }
 
 // structure returns the trees that c predicts.
-func (c *Config) structure() trees.SpanningTree {
+func (c Config) structure() trees.SpanningTree {
 	return trees.SpanningTree{NonProjective: c.Tree == "nonprojective"}
-}
-
-// parser makes the network of the parse task, and resolves the settings that c left open.
-func (c *Config) parser(in Inputs, dim, relations int) (nets.Network, error) {
-	form := c.structure().Form(relations)
-	if c.Loss == "auto" && c.Method != "bcfw" && c.Method != "bcpfw" {
-		c.Loss = "crf"
-	}
-	if in.arcs == nil {
-		return c.biaffine(in, dim, form)
-	}
-	if c.Net == "auto" {
-		c.Net = "linear"
-	}
-	if err := c.resolveLoss(); err != nil {
-		return nil, err
-	}
-	return sparse.New(form, []sparse.Part{
-		{Attributes: in.arcs.dictionary.Arc.Len(), Weights: "arc_attributes"},
-		{Attributes: in.arcs.dictionary.Label.Len(), Weights: "label_attributes"},
-	}), nil
-}
-
-// biaffine makes the network that scores trees from words, and resolves its sizes.
-func (c *Config) biaffine(in Inputs, dim int, form structured.Form) (nets.Network, error) {
-	switch c.Net {
-	case "auto":
-		c.Net = "biaffine"
-	case "biaffine":
-	default:
-		return nil, structured.BadInput("--net %s does not score trees; use --net linear or biaffine", c.Net)
-	}
-	shape := in.shape(dim)
-	n, err := c.net().Resolve(shape)
-	if err != nil {
-		return nil, err
-	}
-	if err := c.resolveLoss(); err != nil {
-		return nil, err
-	}
-	c.Window, c.Channels, c.Embed, c.ArcUnits, c.LabelUnits = n.Window, n.Channels, n.Embed, n.ArcUnits, n.LabelUnits
-	return nets.NewBiaffine(n, shape, form)
 }

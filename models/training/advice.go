@@ -62,6 +62,10 @@ func adviseMethod(c *models.Config, err error) error {
 		advice = "; use --method sgd"
 	case train.HostPotentials:
 		advice = ": use --device cpu, or --method bcfw, casimir or svrg"
+	case train.RunLength:
+		advice = "; give --passes"
+	case train.OtherSchedule:
+		advice = "; use --schedule cosine, sqrt or constant"
 	case train.SparseScores:
 		advice = "; this net has --parallel deterministic"
 	}
@@ -73,6 +77,11 @@ func Validate(c *models.Config) error {
 	if err := c.Validate(); err != nil {
 		return err
 	}
+	return checkNamedDevice(c)
+}
+
+// checkNamedDevice refuses a method that cannot run on the device that c names.
+func checkNamedDevice(c *models.Config) error {
 	if kind, _, err := models.ParseDevice(c.Device); err != nil || kind != models.CUDA {
 		return err
 	}

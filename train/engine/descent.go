@@ -29,7 +29,7 @@ type Descent struct {
 
 	shrunk    float64   // Σ over steps of the length by which the regulariser shrinks a weight
 	rowShrunk []float64 // shrunk when the row was last up to date
-	scaled    bool      // a weight shrinks by exp(−length/h) instead of exp(−length)
+	scaled    bool      // a weight shrinks by exp(−length/h) instead of exp(−length), as after ProxStep
 	squares   unbiased  // of v
 	means     unbiased  // of m
 
@@ -57,19 +57,18 @@ func (u *unbiased) after(c int) float32 {
 	return u.by[c]
 }
 
-// Start sets the iterate. With scaled, a weight without a gradient shrinks by exp(−ηλ/h) per step, else by 1 − ηλ. β is the decay of
-// the mean of squares.
-func (d *Descent) Start(e *Engine, at []float32, scaled bool, β float64) {
-	*d = Descent{W: slices.Clone(at), v: make([]float32, len(at))}
-	d.Resume(e, scaled, β)
+// Start sets the iterate. β is the decay of the mean of squares. All steps of a descent are of one kind.
+func (d *Descent) Start(e *Engine, at []float32, β float64) {
+	*d = Descent{W: slices.Clone(at)}
+	d.Resume(e, β)
 }
 
 // Resume attaches a restored descent to the engine.
-func (d *Descent) Resume(e *Engine, scaled bool, β float64) {
-	d.engine, d.support, d.scaled, d.squares = e, e.support, scaled, unbiased{β: β}
+func (d *Descent) Resume(e *Engine, β float64) {
+	d.engine, d.support, d.squares = e, e.support, unbiased{β: β}
 	if d.support != nil {
 		n := d.support.numRows()
-		if d.rowSteps == nil {
+		if len(d.rowSteps) == 0 {
 			d.rowSteps = make([]int32, n)
 		}
 		d.rowShrunk = make([]float64, n)
@@ -144,6 +143,7 @@ func (d *Descent) size() int {
 // It returns γ. With h = 1 and without the regulariser this is Deep Frank-Wolfe (Berrada, Zisserman and Kumar 2019) on the hinge, and
 // ALI-G (Berrada, Zisserman and Kumar 2020) on other losses.
 func (d *Descent) ProxStep(f, η, λ float64) float64 {
+	d.v = d.perWeight(d.v)
 	d.q = vec.Grow(d.q, d.size())
 	var gqw, gqg float64
 	d.each(func(lo, hi, at, c int) {
@@ -159,6 +159,7 @@ func (d *Descent) ProxStep(f, η, λ float64) float64 {
 	d.each(func(lo, hi, at, _ int) {
 		vec.Descend(float32(η*γ), d.g[lo:hi], float32(η*λ), d.q[at:at+hi-lo], d.W[lo:hi])
 	})
+	d.scaled = true
 	d.stepped(η * λ)
 	return γ
 }
@@ -169,9 +170,7 @@ func (d *Descent) ProxStep(f, η, λ float64) float64 {
 //
 // As in the sparse variants of Adam, m does not change in a step without the row.
 func (d *Descent) AdamStep(η, λ, β1 float64) {
-	if len(d.m) == 0 {
-		d.m = make([]float32, len(d.W))
-	}
+	d.v, d.m = d.perWeight(d.v), d.perWeight(d.m)
 	d.means.β = β1
 	d.q = vec.Grow(d.q, d.size())
 	d.each(func(lo, hi, at, c int) {
@@ -179,7 +178,52 @@ func (d *Descent) AdamStep(η, λ, β1 float64) {
 		vec.Observe(float32(d.squares.β), d.squares.after(c), 0, g, d.v[lo:hi], q)
 		vec.DescendMean(float32(β1), float32(1-η*λ), float32(η)*d.means.after(c), g, q, d.m[lo:hi], d.W[lo:hi])
 	})
-	d.stepped(-math.Log1p(-η * λ))
+	d.stepped(-math.Log1p(-min(η*λ, mostShrink)))
+}
+
+// mostShrink is the largest fraction by which a step of a descent that is not scaled shrinks a weight.
+const mostShrink = 0.999
+
+// MomentumStep takes a step along a mean of the gradients of F:
+//
+//	z ← μz + g + λw,      w ← w − ηz,  or with nesterov  w ← w − η(g + λw + μz).
+//
+// Rows that the batch does not read shrink as they would in the long run, by 1 − ηλ/(1−μ).
+func (d *Descent) MomentumStep(η, λ, μ float64, nesterov bool) {
+	d.m = d.perWeight(d.m)
+	d.each(func(lo, hi, _, _ int) {
+		g, z, w := d.g[lo:hi], d.m[lo:hi], d.W[lo:hi]
+		vec.Axpy(float32(λ), w, g)
+		vec.Axpby(1, g, float32(μ), z)
+		if !nesterov {
+			vec.Axpy(float32(-η), z, w)
+			return
+		}
+		vec.Axpy(float32(-η), g, w)
+		vec.Axpy(float32(-η*μ), z, w)
+	})
+	d.stepped(-math.Log1p(-min(η*λ/(1-μ), mostShrink)))
+}
+
+// Clip scales the gradient down to the given norm if it is longer; 0 leaves it alone.
+func (d *Descent) Clip(norm float64) {
+	if norm == 0 {
+		return
+	}
+	square := 0.0
+	d.each(func(lo, hi, _, _ int) { square += vec.Norm2(d.g[lo:hi]) })
+	if square > norm*norm {
+		by := float32(norm / math.Sqrt(square))
+		d.each(func(lo, hi, _, _ int) { vec.Scale(by, d.g[lo:hi]) })
+	}
+}
+
+// perWeight returns x, or zeros for every weight if it is empty.
+func (d *Descent) perWeight(x []float32) []float32 {
+	if len(x) == 0 {
+		return make([]float32, len(d.W))
+	}
+	return x
 }
 
 // stepped ends a step by whose length the regulariser shrinks the other weights.
@@ -229,20 +273,19 @@ func (d *Descent) catchAllUp() {
 	}
 }
 
-// Include adds the iterate to the mean of the iterates. With a share of 0 all have equal weights; otherwise the mean is
-// (1−share)·mean + share·w.
+// Include adds the iterate to the mean of the iterates with a share: mean ← (1−share)·mean + share·w. The first iterate's is 1.
 func (d *Descent) Include(share float64) {
 	d.catchAllUp()
 	d.count++
-	if share == 0 || d.count == 1 {
-		share = 1 / float64(d.count)
-	}
 	if d.count == 1 {
 		d.Mean = append(d.Mean[:0], d.W...)
 		return
 	}
 	vec.Axpby(float32(share), d.W, float32(1-share), d.Mean)
 }
+
+// Count returns the number of iterates that the mean includes.
+func (d *Descent) Count() int { return d.count }
 
 // ResetMean starts a new mean.
 func (d *Descent) ResetMean() { d.count = 0 }
@@ -257,11 +300,11 @@ func (d *Descent) Finish() error {
 
 // Archive saves or restores a finished descent.
 func (d *Descent) Archive(a Archive) {
-	a.Floats("w", &d.W)
-	a.Floats("mean", &d.Mean)
-	a.Floats("squares", &d.v)
-	a.Floats("gradients", &d.m)
-	a.Count("mean.iterates", &d.count)
-	a.Count("steps", &d.steps)
-	a.Ints("row.steps", &d.rowSteps)
+	a.Floats("descent.w", &d.W)
+	a.Floats("descent.mean", &d.Mean)
+	a.Floats("descent.squares", &d.v)
+	a.Floats("descent.gradients", &d.m)
+	a.Count("descent.mean.iterates", &d.count)
+	a.Count("descent.steps", &d.steps)
+	a.Ints("descent.row.steps", &d.rowSteps)
 }

@@ -75,7 +75,7 @@ func (m *ProxLinear) Convex() bool { return false }
 // about as far as a pass of SGD.
 func (m *ProxLinear) Start(ctx context.Context, p *train.Problem, s *train.State) error {
 	if m.onBatches(s) {
-		m.batches.start(p, s)
+		m.batches.begin(p, s)
 		return nil
 	}
 	return m.startWhole(ctx, p, s)
@@ -169,7 +169,7 @@ func (m *ProxLinear) wholeEta() float64 {
 // Pass takes a step on every batch, or runs one outer iteration on all examples, at the beginning a pass of SGD.
 func (m *ProxLinear) Pass(ctx context.Context, p *train.Problem, s *train.State) error {
 	if m.onBatches(s) {
-		return m.batches.pass(ctx, p, s, m)
+		return m.batches.run(ctx, p, s, m)
 	}
 	if m.sub.Problem == nil { // the passes on batches are over
 		if err := m.startWhole(ctx, p, s); err != nil {
@@ -360,7 +360,7 @@ func (m *ProxLinear) FetchMemory(*train.Problem) error {
 
 // Archive saves or restores the method's state.
 func (m *ProxLinear) Archive(a engine.Archive) {
-	m.batches.descent.Archive(a)
+	m.batches.archive(a)
 	a.Number("objective", &m.f)
 	a.Number("eta", &m.η)
 	a.Number("rate", &m.rate)
