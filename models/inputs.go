@@ -36,10 +36,14 @@ func (c *Config) fitInputs(train *structured.Dataset) (Inputs, error) {
 	if c.Task == "parse" {
 		return c.fitTrees(train)
 	}
-	if !formats.Find(c.Format).Columns {
+	columns := formats.Find(c.Format).Columns
+	if !columns && (train.Column(text.WordColumn) == nil || !c.readsWords()) {
 		return Inputs{Dictionary: train.Dictionary}, nil
 	}
-	set, err := c.featureSet(train)
+	set, err := "none", error(nil)
+	if columns {
+		set, err = c.featureSet(train)
+	}
 	if err != nil {
 		return Inputs{}, err
 	}
@@ -61,6 +65,9 @@ func (c *Config) fitInputs(train *structured.Dataset) (Inputs, error) {
 	err = t.Fit(train, features.Options{MinCount: max(1, c.MinCount), HashBits: c.HashBits, Threads: host.Threads(c.Threads)})
 	return Inputs{Features: set, Template: t, Dictionary: train.Dictionary}, err
 }
+
+// readsWords reports whether the net of c reads the words of dense features that come with words.
+func (c *Config) readsWords() bool { return slices.Contains([]string{"auto", "embed"}, c.Net) }
 
 // defaultWordCount is the default least count of a word with an embedding. Rarer words train the embedding of unknown words.
 const defaultWordCount = 2

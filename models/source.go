@@ -99,7 +99,7 @@ func (s source) readFrom(r io.Reader, path string, needLabels bool) (*structured
 	if f.Tokens && !s.trees && !needLabels {
 		s.number(d)
 	}
-	if f.Columns {
+	if f.Columns || s.inputs.Vocab != nil {
 		err = s.inputs.apply(d, s.threads)
 	}
 	return d, err

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/text"
 )
 
 // Dense reads dense features from NumPy's npz archive, whose arrays are
@@ -16,6 +17,7 @@ import (
 //	lengths      [n]     integers ≥ 0, the lengths T of the chains
 //	labels       [ΣT]    integers from 0 to Y-1
 //	label_names  [Y]     strings; optional, by default 0, 1, …
+//	words        [ΣT]    strings, for networks that read words, too; optional
 //	weights      [n]     float32 or float64 ≥ 0, of the chains' losses in the objective; optional, by default 1
 type Dense struct {
 	Dim       int                  // D if the training data determines it, else 0
@@ -23,7 +25,7 @@ type Dense struct {
 	Unlabeled bool                 // ignore gold labels: the array labels is optional
 }
 
-// Read reads a data set: Features, Dim, Offsets and, unless Unlabeled, Labels. A chain may have length 0. Errors name the
+// Read reads a data set: Features, Dim, Offsets, a column word if there are words and, unless Unlabeled, Labels. A chain may have length 0. Errors name the
 // array, what it holds and what was expected.
 func (c Dense) Read(r io.Reader, name string) (*structured.Dataset, error) {
 	archive, err := openArchive(r, name)
@@ -36,6 +38,9 @@ func (c Dense) Read(r io.Reader, name string) (*structured.Dataset, error) {
 		return nil, err
 	}
 	if err := in.lengths(); err != nil {
+		return nil, err
+	}
+	if err := in.words(); err != nil {
 		return nil, err
 	}
 	if !c.Unlabeled {
@@ -128,6 +133,27 @@ func (in denseReader) lengths() error {
 		}
 		return nil
 	})
+}
+
+func (in denseReader) words() error {
+	_, err := readNPY(in.archive, in.d.Name, "words", func(a *npyArray) error {
+		if err := a.expect("[positions]", 1, "US", "strings"); err != nil {
+			return err
+		}
+		words, err := a.texts()
+		if err != nil {
+			return err
+		}
+		if n := in.d.Positions(); len(words) != n {
+			return a.bad(" has %d entries, expected the %d positions that features has", len(words), n)
+		}
+		if empty := slices.Index(words, ""); empty >= 0 {
+			return a.bad("[%d] is empty, expected a word", empty)
+		}
+		in.d.Columns, in.d.ColumnNames = [][]string{words}, []string{text.WordColumn}
+		return nil
+	})
+	return err
 }
 
 func (in denseReader) labels() error {
