@@ -53,8 +53,10 @@ func newReference(t testing.TB, net *Net, batch *structured.Batch, dropout uint6
 	}
 	for n, l := range g.leaves {
 		switch l.space {
-		case SpaceFeatures, SpaceBoundary, SpaceVectors:
+		case SpaceFeatures, SpaceBoundary:
 			r.let(n, widen(r.worker.m.mem[l.space]))
+		case SpaceVectors:
+			r.let(n, widen(r.worker.m.vectors))
 		}
 	}
 	for n, m := range g.masks {

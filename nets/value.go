@@ -58,9 +58,11 @@ const (
 	SpaceGradient               // the gradient, to which Jᵀv is added
 	SpaceFeatures               // dense inputs [rows×Dim]
 	SpaceBoundary               // [rows×2]: 1 where an example starts; 1 where one ends
-	SpaceVectors                // vectors of words [V×Dim]
 	SpaceCotangent              // cotangent of part 0 of the potentials; part k has SpaceCotangent + k
 )
+
+// SpaceVectors holds the vectors of words [V×Dim]. Only lookups of rows read it, so the other ops need not know it.
+const SpaceVectors = ^Space(0)
 
 // leaf is an input array: it starts at an offset of a space.
 type leaf struct {

@@ -141,7 +141,7 @@ func (w *NetWorker) load(weights []float32, batch *structured.Batch) error {
 	}
 	w.m.mem[SpaceLiterals], w.m.mem[SpaceWeights] = p.Literals, weights
 	if v := w.net.input.Vectors; v != nil {
-		w.m.mem[SpaceVectors] = v.Rows
+		w.m.vectors = v.Rows
 	}
 	return w.loadInputs(p, batch)
 }

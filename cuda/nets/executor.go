@@ -121,7 +121,7 @@ func (e *Executor) Score(w device.Array[float32], b *Batch, θ Parts) {
 	e.now, e.batch = p, b
 	e.spaces = [spaces]device.Array[float32]{
 		nets.SpaceArena: p.arena, nets.SpaceLiterals: p.literals, nets.SpaceFeatures: p.features, nets.SpaceBoundary: p.boundary,
-		nets.SpaceWeights: w, nets.SpaceVectors: e.memory.vectors,
+		nets.SpaceWeights: w,
 	}
 	e.setSpaces(spacePotentials, θ)
 	e.loadInputs(p, b)
@@ -178,6 +178,9 @@ func (e *Executor) run(list []command) {
 
 // at returns the array of a program's buffer.
 func (e *Executor) at(b *nets.Buffer) device.Array[float32] {
+	if b.Space == nets.SpaceVectors {
+		return e.memory.vectors
+	}
 	return e.spaces[b.Space].Slice(b.Offset, b.Offset+b.N)
 }
 
