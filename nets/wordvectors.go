@@ -29,6 +29,17 @@ func (v *WordVectors) check(vocab []int) error {
 	return nil
 }
 
+// Len returns how many words have a vector.
+func (v *WordVectors) Len() int {
+	n := 0
+	for id := range len(v.Rows) / v.Dim {
+		if v.Has(id) {
+			n++
+		}
+	}
+	return n
+}
+
 // Has reports whether word number id has a vector.
 func (v *WordVectors) Has(id int) bool {
 	for _, x := range v.Rows[id*v.Dim : (id+1)*v.Dim] {

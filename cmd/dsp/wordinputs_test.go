@@ -44,6 +44,13 @@ func TestVectorsAndDenseFeatures(t *testing.T) {
 		if flags[0] == "--vectors" && !strings.Contains(o.stderr, "kept=6 dimension=2") {
 			t.Errorf("the log says nothing of the vectors: %s", o.stderr)
 		}
+		what := "vectors of 6 words"
+		if flags[0] == "--dense" {
+			what = "2 dense features per position, and discrete"
+		}
+		if o := dsp(t, "info", run).ok(); !strings.Contains(o.stdout, what) {
+			t.Errorf("info lacks %q: %s", what, o.stdout)
+		}
 		predict := []string{"predict", "--model", run, "--input", fresh}
 		if flags[0] == "--dense" {
 			dsp(t, predict...).refused(exitBadInput, "--dense FILE")
