@@ -82,12 +82,12 @@ func TestListErrors(t *testing.T) {
 
 func vectorConfig(t *testing.T, vectors string) Config {
 	c := tagConfig(file(t, "train.conll", "the DT O\nBig JJ B-X\ndog NN I-X\n\na DT O\ndog NN B-X\n"))
-	c.Dev = file(t, "dev.conll", "The DT O\nCat NN B-X\nBIG JJ O\nemu NN B-X\n")
+	c.Dev = file(t, "dev.conll", "The DT O\nCat NN B-X\nBIG JJ O\nemu NN B-X\nB2 NN B-X\n")
 	c.Vectors = vectors
 	return c
 }
 
-const gloveText = "the 1 2 3\nBig 4 5 6\nbig 7 8 9\ncat -1 0 1\nunseen 5 5 5\n"
+const gloveText = "the 1 2 3\nBig 4 5 6\nbig 7 8 9\ncat -1 0 1\nunseen 5 5 5\nb2 9 9 9\n"
 
 // Words get their vector as they are written, or else in lower case; words of the development data get one, too.
 func TestVectors(t *testing.T) {
@@ -95,7 +95,7 @@ func TestVectors(t *testing.T) {
 		c := vectorConfig(t, file(t, "glove.txt", gloveText))
 		c.Freeze = freeze
 		m, d := attributeModel(t, c)
-		if v := *d.Vectors; v.InFile != 5 || v.Kept != 4 || v.Dim != 3 || v.Tokens != 9 || v.Found != 5 || v.Bytes != 4*len(m.Vectors.Rows) {
+		if v := *d.Vectors; v.InFile != 6 || v.Kept != 5 || v.Dim != 3 || v.Tokens != 10 || v.Found != 6 || v.Bytes != 4*len(m.Vectors.Rows) {
 			t.Errorf("%+v", v)
 		}
 		fields := len(m.Vocab)
@@ -109,7 +109,7 @@ func TestVectors(t *testing.T) {
 			want []float32
 		}{
 			{d.Train, 0, []float32{1, 2, 3}}, {d.Train, 1, []float32{4, 5, 6}}, {d.Train, 2, []float32{0, 0, 0}},
-			{d.Dev, 0, []float32{1, 2, 3}}, {d.Dev, 1, []float32{-1, 0, 1}}, {d.Dev, 2, []float32{7, 8, 9}}, {d.Dev, 3, []float32{0, 0, 0}},
+			{d.Dev, 0, []float32{1, 2, 3}}, {d.Dev, 1, []float32{-1, 0, 1}}, {d.Dev, 2, []float32{7, 8, 9}}, {d.Dev, 3, []float32{0, 0, 0}}, {d.Dev, 4, []float32{9, 9, 9}},
 		} {
 			if got := row(test.set, test.at); !slices.Equal(got, test.want) {
 				t.Errorf("token %d of %s has vector %v, want %v", test.at, test.set.Name, got, test.want)

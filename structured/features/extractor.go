@@ -71,9 +71,9 @@ func (e *Extractor) features(l line) []feature {
 	for _, m := range l.macros {
 		rows = max(rows, m.last-m.row+1)
 	}
-	all := make([]feature, rows)
+	all, table := make([]feature, rows), new([]int32)
 	for k := range all {
-		f := feature{literals: l.literals, constant: unseen}
+		f := feature{literals: l.literals, constant: unseen, table: table}
 		for _, m := range l.macros {
 			at := tap{view: e.view(l, m), row: m.row}
 			if m.last != m.row {

@@ -17,9 +17,9 @@ type featureGroup struct {
 type feature struct {
 	literals []string
 	taps     []tap
-	constant int32   // the attribute of a feature without taps
-	table    []int32 // with one tap: the attribute of each value
-	pairs    []pairs // with more: numbers of the first two values, then of that pair and the third value, …; the last holds attributes
+	constant int32    // the attribute of a feature without taps
+	table    *[]int32 // with one tap: the attribute of each value; the features of a range share it
+	pairs    []pairs  // with more: numbers of the first two values, then of that pair and the third value, …; the last holds attributes
 }
 
 // tap is a macro: a view, read row positions further on.
@@ -45,7 +45,7 @@ func (f *feature) several() bool { return len(f.taps) == 1 && f.taps[0].view.fun
 const firstList = unseen - 1
 
 func (f *feature) reset() {
-	f.constant, f.table = unseen, nil
+	f.constant, *f.table = unseen, nil
 	clear(f.pairs)
 }
 
@@ -54,7 +54,7 @@ func (g *featureGroup) memory() int {
 	bytes := 0
 	for i := range g.features {
 		f := &g.features[i]
-		bytes += 4 * len(f.table)
+		bytes += 4 * len(*f.table)
 		for k := range f.pairs {
 			bytes += 16 * len(f.pairs[k].entries)
 		}
@@ -107,9 +107,10 @@ func (g *featureGroup) lookup(j, first, n, pad int) {
 		}
 	case 1:
 		v := f.taps[0].view
-		for len(f.table) < v.len() {
-			f.table = append(f.table, unseen)
+		for len(*f.table) < v.len() {
+			*f.table = append(*f.table, unseen)
 		}
+		table := *f.table
 		at := v.at[pad+f.taps[0].row:]
 		if f.several() {
 			for t := first; t < n; t++ {
@@ -128,7 +129,7 @@ func (g *featureGroup) lookup(j, first, n, pad int) {
 		for t := first; t < n; t++ {
 			value := at[t]
 			if value >= least {
-				value = f.table[value]
+				value = table[value]
 			} else {
 				value = none
 			}
@@ -178,7 +179,7 @@ func (g *featureGroup) resolve(f *feature, t int) int32 {
 	case 0:
 		place = &f.constant
 	case 1:
-		place = &f.table[f.taps[0].view.at[t+f.taps[0].row]]
+		place = &(*f.table)[f.taps[0].view.at[t+f.taps[0].row]]
 	default:
 		place = f.joint(t)
 	}
@@ -190,13 +191,13 @@ func (g *featureGroup) resolve(f *feature, t int) int32 {
 
 // appendList appends the attributes of a list of values of f.
 func (g *featureGroup) appendList(to []int32, f *feature, list int32) []int32 {
-	v := f.taps[0].view
+	v, table := f.taps[0].view, *f.table
 	for _, value := range v.lists[list] {
-		if f.table[value] == unseen {
+		if table[value] == unseen {
 			g.name = append(append(append(g.name[:0], f.literals[0]...), v.name(value)...), f.literals[1]...)
-			f.table[value] = g.number(g.name)
+			table[value] = g.number(g.name)
 		}
-		if attribute := f.table[value]; attribute >= 0 {
+		if attribute := table[value]; attribute >= 0 {
 			to = append(to, attribute)
 		}
 	}

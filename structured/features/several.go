@@ -25,12 +25,10 @@ func ngrams(cell string, n int, yield func(piece string)) {
 		i += size
 		ends = append(ends, i)
 	}
-	seen := make(map[string]bool, len(ends)*n)
 	start := 0
 	for at, end := range ends {
 		for k := at + 1; k < min(at+n, len(ends)); k++ {
-			if piece := text[start:ends[k]]; !seen[piece] && len(piece) < len(text) {
-				seen[piece] = true
+			if piece := text[start:ends[k]]; len(piece) < len(text) && strings.Index(text, piece) == start {
 				yield(piece)
 			}
 		}
