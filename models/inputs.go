@@ -67,7 +67,7 @@ func (c *Config) fitInputs(train *structured.Dataset) (Inputs, error) {
 }
 
 // readsWords reports whether the net of c reads the words of dense features that come with words.
-func (c *Config) readsWords() bool { return slices.Contains([]string{"auto", "embed"}, c.Net) }
+func (c *Config) readsWords() bool { return slices.Contains([]string{"auto", "embed", "rnn"}, c.Net) }
 
 // defaultWordCount is the default least count of a word with an embedding. Rarer words train the embedding of unknown words.
 const defaultWordCount = 2

@@ -62,6 +62,6 @@ type networkChoice struct {
 func (c Config) withNetwork(choice networkChoice) Config {
 	n := choice.net
 	c.Net, c.Features, c.Loss = n.Net, choice.features, choice.loss
-	c.Hidden, c.Window, c.Channels, c.Embed, c.ArcUnits, c.LabelUnits = n.Hidden, n.Window, n.Channels, n.Embed, n.ArcUnits, n.LabelUnits
+	c.Hidden, c.Window, c.Channels, c.Recurrent, c.Embed, c.ArcUnits, c.LabelUnits = n.Hidden, n.Window, n.Channels, n.Recurrent, n.Embed, n.ArcUnits, n.LabelUnits
 	return c
 }

@@ -40,6 +40,7 @@ func newReference(t testing.TB, net *Net, batch *structured.Batch, dropout uint6
 		dependents, heads = pairRows(nil, nil, batch.Offsets, g.Pairs)
 		distances = distanceRows(nil, batch.Offsets, g.Pairs)
 	}
+	g.offsets = batch.Offsets
 	g.indices = func(x Index) []int32 {
 		switch x.Kind {
 		case IndexDependents:

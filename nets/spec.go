@@ -13,7 +13,7 @@ import (
 // chains; Form and Parts are for networks that score any structure.
 //
 // The function builds the network for g.Rows positions on g, from g.Param, g.Features, g.Embed and the like. The rows are
-// positions of any number of examples, so no op may mix rows, except Window and the ops on pairs, which know the examples.
+// positions of any number of examples, so no op may mix rows, except Window, LinearRecurrence and the ops on pairs, which know the examples.
 // nets.Build refuses an op that mixes rows and names it. The function is called once for every Size that occurs and must always
 // build the same network. It must not call gorgonia.Grad.
 type Spec struct {
@@ -57,6 +57,7 @@ type Graph struct {
 	vectors  *gorgonia.Node // [V×Dim]
 	boundary *gorgonia.Node
 	indices  func(Index) []int32 // of the batch, when Gorgonia's machines run the graph
+	offsets  []int               // of the batch's examples, when Gorgonia's machines run the graph
 	needs    Needs
 }
 
