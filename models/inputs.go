@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/dsp-go/dsp/models/formats"
+	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/structured/features"
@@ -22,6 +23,7 @@ type Inputs struct {
 	Vocab      []*structured.Alphabet // of each discrete input
 	Template   *features.Template     // of attributes made from columns
 	Dictionary *structured.Dictionary // of the attributes, or nil
+	Vectors    *nets.WordVectors      // of the words of the first vocabulary, or nil
 
 	arcs *arcInputs // of trees, or nil
 }
@@ -34,10 +36,14 @@ func (c *Config) fitInputs(train *structured.Dataset) (Inputs, error) {
 	if c.Task == "parse" {
 		return c.fitTrees(train)
 	}
-	if !formats.Find(c.Format).Columns {
+	columns := formats.Find(c.Format).Columns
+	if !columns && (train.Column(text.WordColumn) == nil || !c.readsWords()) {
 		return Inputs{Dictionary: train.Dictionary}, nil
 	}
-	set, err := c.featureSet(train)
+	set, err := "none", error(nil)
+	if columns {
+		set, err = c.featureSet(train)
+	}
 	if err != nil {
 		return Inputs{}, err
 	}
@@ -50,12 +56,18 @@ func (c *Config) fitInputs(train *structured.Dataset) (Inputs, error) {
 		return in, in.apply(train, c.Threads)
 	}
 	t, err := c.template(set)
+	if err == nil {
+		err = c.readLists(t)
+	}
 	if err != nil {
 		return Inputs{}, err
 	}
 	err = t.Fit(train, features.Options{MinCount: max(1, c.MinCount), HashBits: c.HashBits, Threads: host.Threads(c.Threads)})
 	return Inputs{Features: set, Template: t, Dictionary: train.Dictionary}, err
 }
+
+// readsWords reports whether the net of c reads the words of dense features that come with words.
+func (c *Config) readsWords() bool { return slices.Contains([]string{"auto", "embed", "rnn", "attention"}, c.Net) }
 
 // defaultWordCount is the default least count of a word with an embedding. Rarer words train the embedding of unknown words.
 const defaultWordCount = 2

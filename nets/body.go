@@ -162,17 +162,17 @@ func scaled(init Init, by float32) Init {
 }
 
 // embedBody looks up each discrete input in its own table and joins the rows, followed by the dense features if the data has
-// them.
+// them. Words that have vectors are looked up among these too.
 func embedBody(c Config, input Input) body {
 	b := body{width: input.Dim}
 	for f, size := range c.Embed {
-		b.width += size
-		b.params = append(b.params, Param{fmt.Sprintf("embed%d", f+1), []int{input.Vocab[f], size}, Gaussian(0.1)})
+		b.width += embedWidth(input, f, size)
+		b.params = append(b.params, embedParam(input, f, size))
 	}
 	b.build = func(g *Graph) (*gorgonia.Node, error) {
 		var parts gorgonia.Nodes
 		for f := range c.Embed {
-			e, err := g.Embed(g.Param(fmt.Sprintf("embed%d", f+1)), f)
+			e, err := g.embedding(f)
 			if err != nil {
 				return nil, err
 			}

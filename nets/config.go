@@ -106,11 +106,8 @@ func (c Config) Resolve(input Input) (Config, error) {
 		return c, structured.BadInput("net %q is not one of %s", c.Net, strings.Join(Nets, ", "))
 	}
 	if slices.Contains([]string{"embed", "rnn", "attention", "biaffine"}, c.Net) {
-		for len(c.Embed) < len(input.Vocab) {
-			c.Embed = append(slices.Clone(c.Embed), embeddingSize(input.Vocab[len(c.Embed)]))
-		}
-		if len(c.Embed) > len(input.Vocab) {
-			return c, structured.BadInput("net %s: %d embedding sizes for %d discrete inputs", c.Net, len(c.Embed), len(input.Vocab))
+		if err := c.resolveEmbed(input); err != nil {
+			return c, err
 		}
 	} else if input.Dim == 0 {
 		return c, structured.BadInput("net %s reads dense features; the data has none; net embed reads words", c.Net)

@@ -35,6 +35,9 @@ var presets = []struct {
 	{"rnn on features, gelu", Config{Net: "rnn", Recurrent: []int{2}, Hidden: []int{6}, Activation: GELU, Edges: EdgesPosition}, Input{Dim: 4}, false},
 	{"rnn, both inputs", Config{Net: "rnn", Recurrent: []int{9}, Hidden: []int{5}, Activation: SiLU}, Input{Vocab: []int{11}, Dim: 2}, false},
 	{"embed and features", Config{Net: "embed", Channels: []int{6}, Window: 3, Edges: EdgesNone}, Input{Vocab: []int{11}, Dim: 2}, false},
+	{"embed and vectors", Config{Net: "embed", Channels: []int{6}, Window: 3}, Input{Vocab: []int{5, 3}, Vectors: someVectors(5, 4, false)}, false},
+	{"rnn and vectors", Config{Net: "rnn", Recurrent: []int{3}}, Input{Vocab: []int{5}, Dim: 2, Vectors: someVectors(5, 4, false)}, false},
+	{"embed and frozen vectors", Config{Net: "embed", Channels: []int{6}, Embed: []int{2}, Window: 3}, Input{Vocab: []int{5}, Vectors: someVectors(5, 4, true)}, false},
 }
 
 const testLabels = 4

@@ -35,6 +35,8 @@ type Spec struct {
 type Input struct {
 	Dim   int   // dense features, 0 for none
 	Vocab []int // sizes of the vocabularies of the discrete inputs
+
+	Vectors *WordVectors // of the first discrete input, or nil
 }
 
 // Graph is a Gorgonia graph under construction, with the network's inputs and parameters as nodes.
@@ -52,6 +54,7 @@ type Graph struct {
 	masks    map[*gorgonia.Node]Mask
 	ofPairs  map[*gorgonia.Node]bool // whether rows are pairs, if known
 	features *gorgonia.Node
+	vectors  *gorgonia.Node // [V×Dim]
 	boundary *gorgonia.Node
 	indices  func(Index) []int32 // of the batch, when Gorgonia's machines run the graph
 	offsets  []int               // of the batch's examples, when Gorgonia's machines run the graph

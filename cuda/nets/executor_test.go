@@ -34,6 +34,19 @@ var presets = []struct {
 	{"rnn", nets.Config{Net: "rnn", Recurrent: []int{5, 3, 3}, Embed: []int{4, 3}, Dropout: 0.2}, nets.Input{Vocab: []int{300, 5}}},
 	{"rnn on features, gelu", nets.Config{Net: "rnn", Recurrent: []int{2}, Hidden: []int{6}, Activation: nets.GELU, Edges: nets.EdgesPosition}, nets.Input{Dim: 4}},
 	{"embed and features", nets.Config{Net: "embed", Channels: []int{6}, Window: 3, Edges: nets.EdgesNone}, nets.Input{Vocab: []int{11}, Dim: 2}},
+	{"embed and vectors", nets.Config{Net: "embed", Channels: []int{6}, Window: 3}, nets.Input{Vocab: []int{30, 5}, Vectors: wordVectors(30, 7, false)}},
+	{"embed and frozen vectors", nets.Config{Net: "embed", Channels: []int{6}, Window: 3}, nets.Input{Vocab: []int{30}, Vectors: wordVectors(30, 3, true)}},
+}
+
+// wordVectors makes vectors for two of three words.
+func wordVectors(words, dim int, frozen bool) *nets.WordVectors {
+	v := &nets.WordVectors{Dim: dim, Rows: make([]float32, words*dim), Frozen: frozen}
+	for i := range v.Rows {
+		if i/dim%3 > 0 {
+			v.Rows[i] = float32(i%11)/4 - 1
+		}
+	}
+	return v
 }
 
 // check compares scores, pullback, push-forward and the linearised network with the CPU's, on a batch of the given examples.

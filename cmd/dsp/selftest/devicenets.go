@@ -32,6 +32,8 @@ func (g *rig) netChecks() []Check {
 		{"attention, dropout", nets.Config{Net: "attention", Channels: []int{8}, Layers: 2, Heads: 2, Dropout: 0.2}, nets.Input{Vocab: []int{300, 5}}},
 		{"rnn, dropout", nets.Config{Net: "rnn", Recurrent: []int{g.pick(70, 5), 3}, Embed: []int{4, 3}, Dropout: 0.2}, nets.Input{Vocab: []int{300, 5}}},
 		{"embed and features, no edges", nets.Config{Net: "embed", Channels: []int{6}, Window: 3, Edges: nets.EdgesNone}, nets.Input{Vocab: []int{11}, Dim: 2}},
+		{"embed and vectors of words", nets.Config{Net: "embed", Channels: []int{6}, Window: 3}, nets.Input{Vocab: []int{30, 5}, Vectors: wordVectors(30, 7, false)}},
+		{"embed and frozen vectors of words", nets.Config{Net: "embed", Channels: []int{6}, Window: 3}, nets.Input{Vocab: []int{30}, Vectors: wordVectors(30, 3, true)}},
 	} {
 		build := func() (*nets.Net, error) { return nets.New(c.config, c.input, netLabels) }
 		all = append(all, Check{"net " + c.name, g.net(build, c.input, c.config.Dropout > 0, false)})
@@ -52,6 +54,17 @@ func (g *rig) netChecks() []Check {
 }
 
 const netLabels = 4
+
+// wordVectors makes vectors for two of three words.
+func wordVectors(words, dim int, frozen bool) *nets.WordVectors {
+	v := &nets.WordVectors{Dim: dim, Rows: make([]float32, words*dim), Frozen: frozen}
+	for i := range v.Rows {
+		if i/dim%3 > 0 {
+			v.Rows[i] = float32(i%11)/4 - 1
+		}
+	}
+	return v
+}
 
 // net compares scores, pullback, push-forward and the linearised network with the CPU's, on two batches that do not fill their capacities.
 // more are the lengths of further chains.
