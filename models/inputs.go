@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/dsp-go/dsp/models/formats"
+	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/structured/features"
@@ -23,6 +24,7 @@ type Inputs struct {
 	Characters *structured.Alphabet   // of the characters of words, or nil
 	Template   *features.Template     // of attributes made from columns
 	Dictionary *structured.Dictionary // of the attributes, or nil
+	Vectors    *nets.WordVectors      // of the words of the first vocabulary, or nil
 
 	arcs *arcInputs // of trees, or nil
 }
@@ -35,10 +37,14 @@ func (c *Config) fitInputs(train *structured.Dataset) (Inputs, error) {
 	if c.Task == "parse" {
 		return c.fitTrees(train)
 	}
-	if !formats.Find(c.Format).Columns {
+	columns := formats.Find(c.Format).Columns
+	if !columns && (train.Column(text.WordColumn) == nil || !c.readsWords()) {
 		return Inputs{Dictionary: train.Dictionary}, nil
 	}
-	set, err := c.featureSet(train)
+	set, err := "none", error(nil)
+	if columns {
+		set, err = c.featureSet(train)
+	}
 	if err != nil {
 		return Inputs{}, err
 	}
@@ -52,6 +58,9 @@ func (c *Config) fitInputs(train *structured.Dataset) (Inputs, error) {
 		}
 	}
 	t, err := c.template(set)
+	if err == nil {
+		err = c.readLists(t)
+	}
 	if err != nil {
 		return Inputs{}, err
 	}
@@ -80,6 +89,11 @@ func (in Inputs) encode(d *structured.Dataset) error {
 		return err
 	}
 	return text.EncodeCharacters(d, in.Characters)
+}
+
+// readsWords reports whether the net of c reads the words of dense features that come with words.
+func (c *Config) readsWords() bool {
+	return slices.Contains([]string{"auto", "embed", "rnn", "attention", "deep"}, c.Net)
 }
 
 // defaultWordCount is the default least count of a word or character with an embedding. Rarer ones train the embedding of unknown ones.

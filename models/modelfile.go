@@ -19,8 +19,8 @@ const modelFormat = "1"
 const ModelFile = "model.safetensors"
 
 // Save writes the model to a safetensors file, whole or not at all: a tensor for each parameter of the network, the names
-// of attributes where they have some, and in the metadata format, version, template (text), config, labels, vocab,
-// characters, dim, width and hash_bits (as JSON). The same model gives the same bytes.
+// of attributes where they have some, lists and vectors of words, and in the metadata format, version, template (text), config, labels,
+// vocab, characters, dim, width and hash_bits (as JSON). The same model gives the same bytes.
 func (m *Model) Save(path string) error {
 	f, err := m.Tensors()
 	if err != nil {
@@ -52,6 +52,7 @@ func (m *Model) Save(path string) error {
 	}
 	if m.Template != nil {
 		f.Metadata["template"] = m.Template.String()
+		addLists(f, m.Template)
 	}
 	if m.arcs != nil {
 		f.Metadata["template"] = m.arcs.template.String()
@@ -66,6 +67,9 @@ func (m *Model) Tensors() (*safetensors.File, error) {
 	f := &safetensors.File{}
 	for _, a := range m.Net.Layout() {
 		safetensors.Add(f, a.Name, a.Of(m.W), a.Shape...)
+	}
+	if v := m.Vectors; v != nil {
+		safetensors.Add(f, vectorsTensor, v.Rows, len(v.Rows)/v.Dim, v.Dim)
 	}
 	return f, addDictionary(f, m.Dictionary)
 }
@@ -126,7 +130,7 @@ func decodeModel(f *safetensors.File) (*Model, error) {
 			return nil, fmt.Errorf("metadata %q is not what a model has there: %w", name, err)
 		}
 	}
-	if m.Dim > 0 {
+	if m.Dim > 0 && len(vocab) == 0 {
 		m.Config.MinCount = 0 // older files say 2 for every net
 	}
 	m.Labels = structured.NewAlphabet(labels...)
@@ -158,6 +162,19 @@ func decodeModel(f *safetensors.File) (*Model, error) {
 		if m.Dictionary, names, err = dictionary(f, hashBits); err != nil {
 			return nil, err
 		}
+	}
+	if m.Template != nil {
+		lists, err := loadLists(f, m.Template)
+		if err != nil {
+			return nil, err
+		}
+		names += lists
+	}
+	if m.Config.Vectors != "" {
+		if m.Vectors, err = loadVectors(f, m.Config.Freeze); err != nil {
+			return nil, err
+		}
+		names++
 	}
 	choice, err := m.Config.chooseNetwork(m.Inputs, m.Dim) // of a file that any program may have written
 	if err != nil {

@@ -22,7 +22,7 @@ func (c Config) net() nets.Config {
 // them open. A network that does not read such inputs is refused.
 func (c Config) chooseNetwork(in Inputs, dim int) (networkChoice, error) {
 	choice := networkChoice{net: c.net(), features: cmp.Or(in.Features, c.Features), loss: c.chooseLoss(in)}
-	shape, attributes := inputOf(dim, in), in.Dictionary != nil || in.arcs != nil
+	shape, attributes := in.shape(dim), in.Dictionary != nil || in.arcs != nil
 	n := &choice.net
 	if n.Net == "auto" {
 		switch {
@@ -77,7 +77,7 @@ func (c Config) network(in Inputs, dim, labels int) (nets.Network, error) {
 	case in.Dictionary != nil && c.Net != "deep":
 		return sparse.NewChain(in.Dictionary.Nodes(), in.Dictionary.Edges(), labels, c.Edges)
 	case c.Task == "parse":
-		return nets.NewBiaffine(c.net(), inputOf(dim, in), c.structure().Form(labels))
+		return nets.NewBiaffine(c.net(), in.shape(dim), c.structure().Form(labels))
 	}
-	return nets.New(c.net(), inputOf(dim, in), labels)
+	return nets.New(c.net(), in.shape(dim), labels)
 }

@@ -119,11 +119,8 @@ func (c Config) Resolve(input Input) (Config, error) {
 		return c, err
 	}
 	if c.readsWords() {
-		for len(c.Embed) < len(input.Vocab) {
-			c.Embed = append(slices.Clone(c.Embed), embeddingSize(input.Vocab[len(c.Embed)]))
-		}
-		if len(c.Embed) > len(input.Vocab) {
-			return c, structured.BadInput("net %s: %d embedding sizes for %d discrete inputs", c.Net, len(c.Embed), len(input.Vocab))
+		if err := c.resolveEmbed(input); err != nil {
+			return c, err
 		}
 	} else if input.Dim == 0 {
 		return c, structured.BadInput("net %s reads dense features; the data has none; net embed reads words", c.Net)

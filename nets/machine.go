@@ -10,6 +10,7 @@ import (
 // machine runs a program: its memory, by space, and what the ops read of the batch.
 type machine struct {
 	mem     [][]float32 // by space
+	vectors []float32   // of words
 	offsets []int       // [B+1] first position of each example
 	ids     [][]int32   // by field
 	windows [][]int32   // by index in widths
@@ -36,7 +37,12 @@ type machine struct {
 	waves      map[int]waves // of rotations and sinusoids, by the number of frequencies
 }
 
-func (m *machine) at(b *Buffer) []float32 { return m.mem[b.Space][b.Offset : b.Offset+b.N] }
+func (m *machine) at(b *Buffer) []float32 {
+	if b.Space == SpaceVectors {
+		return m.vectors
+	}
+	return m.mem[b.Space][b.Offset : b.Offset+b.N]
+}
 
 func (m *machine) index(x Index) []int32 {
 	switch x.Kind {

@@ -19,6 +19,9 @@ type Net struct {
 
 // Build checks a Spec for inputs of the given shape and makes a Net of it.
 func Build(spec Spec, input Input) (*Net, error) {
+	if err := input.Vectors.check(input.Vocab); err != nil {
+		return nil, err
+	}
 	layout, err := newLayout(spec.Params)
 	if err != nil {
 		return nil, err

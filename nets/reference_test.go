@@ -63,6 +63,8 @@ func newReference(t testing.TB, net *Net, batch *structured.Batch, dropout uint6
 		switch l.space {
 		case SpaceFeatures, SpaceBoundary:
 			r.let(n, widen(r.worker.m.mem[l.space]))
+		case SpaceVectors:
+			r.let(n, widen(r.worker.m.vectors))
 		}
 	}
 	for n, m := range g.masks {

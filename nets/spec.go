@@ -36,6 +36,8 @@ type Input struct {
 	Dim   int   // dense features, 0 for none
 	Vocab []int // sizes of the vocabularies of the discrete inputs
 
+	Vectors *WordVectors // of the first discrete input, or nil
+
 	Characters int // size of the vocabulary of the characters of words, 0 for none
 	Attributes int // attributes that positions can have, 0 for none
 }
@@ -56,6 +58,7 @@ type Graph struct {
 	masks    map[*gorgonia.Node]Mask
 	ofPairs  map[*gorgonia.Node]bool // whether rows are pairs, if known
 	features *gorgonia.Node
+	vectors  *gorgonia.Node // [V×Dim]
 	boundary *gorgonia.Node
 	needs    Needs
 

@@ -1,7 +1,6 @@
 package nets
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
@@ -11,7 +10,7 @@ import (
 )
 
 // embedBody looks up each discrete input in its own table and joins the rows, followed by what c asks for of the word's characters and
-// attributes, and the dense features if the data has them.
+// attributes, and the dense features if the data has them. Words that have vectors are looked up among these too.
 func embedBody(c Config, input Input) body {
 	b := body{width: input.Dim}
 	var more []body
@@ -22,8 +21,8 @@ func embedBody(c Config, input Input) body {
 		more = append(more, bagBody(c, input))
 	}
 	for f, size := range c.Embed {
-		b.width += size
-		b.params = append(b.params, Param{fmt.Sprintf("embed%d", f+1), []int{input.Vocab[f], size}, Gaussian(0.1)})
+		b.width += embedWidth(input, f, size)
+		b.params = append(b.params, embedParam(input, f, size))
 	}
 	for _, m := range more {
 		b.width += m.width
@@ -32,7 +31,7 @@ func embedBody(c Config, input Input) body {
 	b.build = func(g *Graph) (*gorgonia.Node, error) {
 		var parts gorgonia.Nodes
 		for f := range c.Embed {
-			e, err := g.Embed(g.Param(fmt.Sprintf("embed%d", f+1)), f)
+			e, err := g.embedding(f)
 			if err != nil {
 				return nil, err
 			}

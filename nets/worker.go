@@ -142,6 +142,9 @@ func (w *NetWorker) load(weights []float32, batch *structured.Batch) error {
 		w.m.mem[SpaceArena] = make([]float32, p.Arena)
 	}
 	w.m.mem[SpaceLiterals], w.m.mem[SpaceWeights] = p.Literals, weights
+	if v := w.net.input.Vectors; v != nil {
+		w.m.vectors = v.Rows
+	}
 	return w.loadInputs(p, batch)
 }
 

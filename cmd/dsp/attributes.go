@@ -14,7 +14,7 @@ import (
 )
 
 // attributeSettings names the training settings that decide which attributes text gets.
-var attributeSettings = []string{"format", "columns", "label", "scheme", "features", "template", "min-count", "hash-bits", "threads"}
+var attributeSettings = []string{"format", "columns", "label", "scheme", "features", "template", "clusters", "gazetteer", "min-count", "hash-bits", "threads"}
 
 func attributesCommand() *cobra.Command {
 	c, to := models.Default(), ""

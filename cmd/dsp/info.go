@@ -196,6 +196,10 @@ type inside struct {
 	ArcAttributes   int `json:"arc_attributes,omitempty"`   // attributes that score arcs
 	LabelAttributes int `json:"label_attributes,omitempty"` // attributes that score the relations of arcs
 
+	Vectors   int `json:"vectors,omitempty"`   // words with a vector that was trained elsewhere
+	Clusters  int `json:"clusters,omitempty"`  // words in the clusters
+	Gazetteer int `json:"gazetteer,omitempty"` // names in the gazetteer
+
 	Template string                `json:"template,omitempty"` // extracts the attributes from columns
 	Top      []exchange.TopWeights `json:"top,omitempty"`
 }
@@ -218,6 +222,15 @@ func insideOf(m *models.Model, top int) inside {
 	}
 	if m.Template != nil {
 		in.Template = m.Template.String()
+		if c := m.Template.Clusters; c != nil {
+			in.Clusters = c.Len()
+		}
+		if g := m.Template.Gazetteer; g != nil {
+			in.Gazetteer = g.Len()
+		}
+	}
+	if m.Vectors != nil {
+		in.Vectors = m.Vectors.Len()
 	}
 	if arcs, labels, template := m.ArcAttributes(); template != "" {
 		in.ArcAttributes, in.LabelAttributes, in.Template = arcs, labels, template
@@ -244,6 +257,8 @@ func (in inside) print(w io.Writer) error {
 			fmt.Fprintf(&b, "; %d attributes of positions", in.Attributes)
 		}
 		b.WriteString("\n")
+	case in.Dim > 0 && len(in.Vocab) > 0:
+		fmt.Fprintf(&b, "%d dense features per position, and discrete, vocabularies of %v\n", in.Dim, in.Vocab)
 	case in.Dim > 0:
 		fmt.Fprintf(&b, "%d dense features per position\n", in.Dim)
 	case in.ArcAttributes > 0:
@@ -252,6 +267,15 @@ func (in inside) print(w io.Writer) error {
 		fmt.Fprintf(&b, "%d attributes of positions, %d of transitions\n", in.Attributes, in.EdgeAttributes)
 	default:
 		fmt.Fprintf(&b, "discrete, vocabularies of %v\n", in.Vocab)
+	}
+	if in.Vectors > 0 {
+		fmt.Fprintf(&b, "            vectors of %d words\n", in.Vectors)
+	}
+	if in.Clusters > 0 {
+		fmt.Fprintf(&b, "            clusters of %d words\n", in.Clusters)
+	}
+	if in.Gazetteer > 0 {
+		fmt.Fprintf(&b, "            a gazetteer of %d names\n", in.Gazetteer)
 	}
 	fmt.Fprintf(&b, "labels      %d: %s\nnet         %s, %d weights\n", len(in.Labels), strings.Join(in.Labels, " "), in.Net, in.Weights)
 	wide := 20

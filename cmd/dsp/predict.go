@@ -54,6 +54,9 @@ tab. Trees are written as CoNLL-U, with HEAD and DEPREL filled in and everything
 			}
 			path, data := u.options()
 			if !m.Streams(data) || u.device != "cpu" {
+				if o.Force && u.dense != "" {
+					return structured.BadInput("--force keeps labels of text that is read piece by piece; --dense needs it whole")
+				}
 				if o.Force && !m.Streams(data) {
 					return structured.BadInput("--force keeps the labels of text; %s has no column of labels", path)
 				}

@@ -217,7 +217,7 @@ func TestWriteAttributes(t *testing.T) {
 
 func TestInfoOfAttributes(t *testing.T) {
 	o := dsp(t, "info", attributeTagger(t), "--top", "3").ok()
-	for _, want := range []string{"attributes of positions", "\nUw=%lower[0,word]\n", "B-X\n", "Uw+2=red\n"} {
+	for _, want := range []string{"attributes of positions", "\nUw=%lower[0,word]\n", "B-X\n", "Uw-1=red\n"} {
 		if !strings.Contains(o.stdout, want) {
 			t.Errorf("no %q in\n%s", want, o.stdout)
 		}

@@ -16,7 +16,7 @@ type Executor struct {
 
 	programs map[nets.Size]*program
 	memory   struct { // shared by programs, since only one runs at a time: as large as the largest program needs
-		arena, features, boundary device.Array[float32]
+		arena, features, boundary, vectors device.Array[float32]
 	}
 	waves   map[int]device.Array[float32] // of positions, by the number of frequencies
 	owned   owned
@@ -213,6 +213,9 @@ func (e *Executor) run(list []command) {
 
 // at returns the array of a program's buffer.
 func (e *Executor) at(b *nets.Buffer) device.Array[float32] {
+	if b.Space == nets.SpaceVectors {
+		return e.memory.vectors
+	}
 	return e.spaces[b.Space].Slice(b.Offset, b.Offset+b.N)
 }
 
@@ -224,5 +227,5 @@ func (e *Executor) Free() {
 	}
 	e.bags = map[bagOf]*sparseRows{}
 	e.programs, e.waves, e.now, e.checked = map[nets.Size]*program{}, map[int]device.Array[float32]{}, nil, nil
-	e.memory.arena, e.memory.features, e.memory.boundary = device.Array[float32]{}, device.Array[float32]{}, device.Array[float32]{}
+	e.memory.arena, e.memory.features, e.memory.boundary, e.memory.vectors = device.Array[float32]{}, device.Array[float32]{}, device.Array[float32]{}, device.Array[float32]{}
 }

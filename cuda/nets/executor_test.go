@@ -39,6 +39,19 @@ var presets = []struct {
 		nets.Input{Vocab: []int{11}, Dim: 2, Characters: 9, Attributes: 13}},
 	{"deep and recurrent", nets.Config{Net: "deep", Recurrent: []int{3}, Embed: []int{4}, CharEmbed: 4, CharChannels: 5}, nets.Input{Vocab: []int{11}, Characters: 9, Attributes: 13}},
 	{"deep, many characters", nets.Config{Net: "deep", Channels: []int{5}, CharEmbed: 2, CharChannels: 3, Activation: nets.Tanh}, nets.Input{Vocab: []int{11}, Characters: 1030}},
+	{"embed and vectors", nets.Config{Net: "embed", Channels: []int{6}, Window: 3}, nets.Input{Vocab: []int{30, 5}, Vectors: wordVectors(30, 7, false)}},
+	{"embed and frozen vectors", nets.Config{Net: "embed", Channels: []int{6}, Window: 3}, nets.Input{Vocab: []int{30}, Vectors: wordVectors(30, 3, true)}},
+}
+
+// wordVectors makes vectors for two of three words.
+func wordVectors(words, dim int, frozen bool) *nets.WordVectors {
+	v := &nets.WordVectors{Dim: dim, Rows: make([]float32, words*dim), Frozen: frozen}
+	for i := range v.Rows {
+		if i/dim%3 > 0 {
+			v.Rows[i] = float32(i%11)/4 - 1
+		}
+	}
+	return v
 }
 
 // check compares scores, pullback, push-forward and the linearised network with the CPU's, on a batch of the given examples.

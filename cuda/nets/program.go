@@ -86,6 +86,9 @@ func (e *Executor) compile(of *nets.Program) (*program, error) {
 	const what = "the network's arrays"
 	p.arena = e.share(&e.memory.arena, of.Arena, what)
 	p.literals = ownCopy(&e.owned, of.Literals, what)
+	if v := e.net.Input().Vectors; v != nil && e.memory.vectors.Len() == 0 {
+		e.memory.vectors = ownCopy(&e.owned, v.Rows, "the vectors of words")
+	}
 	if of.Needs.Features {
 		p.features = e.share(&e.memory.features, of.Rows*e.net.Input().Dim, what)
 	}

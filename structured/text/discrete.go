@@ -47,7 +47,7 @@ func BuildVocab(d *structured.Dataset, minCount int) ([]*structured.Alphabet, er
 	return vocab, nil
 }
 
-// EncodeIds sets the Ids and Vocab of d. Its columns must have the same names as those of the data set behind vocab.
+// EncodeIds sets the Ids and Vocab of d. The first vocabulary may hold words as they are written, too (AddKnown): these go first. Its columns must have the same names as those of the data set behind vocab.
 func EncodeIds(d *structured.Dataset, vocab []*structured.Alphabet) error {
 	inputs, err := discreteInputs(d)
 	if err != nil {
@@ -58,9 +58,13 @@ func EncodeIds(d *structured.Dataset, vocab []*structured.Alphabet) error {
 	}
 	d.Vocab = vocab
 	d.Ids = make([]int32, d.Positions()*len(vocab))
-	for k, input := range inputs {
+	words := d.Column(WordColumn)
+	for t, word := range words {
+		d.Ids[t*len(vocab)] = wordNumber(vocab[0], word)
+	}
+	for k, input := range inputs[1:] {
 		for t := range d.Positions() {
-			d.Ids[t*len(vocab)+k] = max(0, vocab[k].Index(input(t)))
+			d.Ids[t*len(vocab)+k+1] = max(0, vocab[k+1].Index(input(t)))
 		}
 	}
 	return nil

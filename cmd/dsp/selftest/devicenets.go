@@ -34,6 +34,8 @@ func (g *rig) netChecks() []Check {
 		{"deep, dropout", nets.Config{Net: "deep", Recurrent: []int{3}, Embed: []int{4}, CharEmbed: 4, CharChannels: g.pick(50, 5), Dropout: 0.2}, nets.Input{Vocab: []int{300}, Characters: 30, Attributes: 40}},
 		{"deep, window", nets.Config{Net: "deep", Channels: []int{5}, CharEmbed: 2, CharChannels: 3, AttributeUnits: 4}, nets.Input{Vocab: []int{11}, Characters: 1030, Attributes: 40}},
 		{"embed and features, no edges", nets.Config{Net: "embed", Channels: []int{6}, Window: 3, Edges: nets.EdgesNone}, nets.Input{Vocab: []int{11}, Dim: 2}},
+		{"embed and vectors of words", nets.Config{Net: "embed", Channels: []int{6}, Window: 3}, nets.Input{Vocab: []int{30, 5}, Vectors: wordVectors(30, 7, false)}},
+		{"embed and frozen vectors of words", nets.Config{Net: "embed", Channels: []int{6}, Window: 3}, nets.Input{Vocab: []int{30}, Vectors: wordVectors(30, 3, true)}},
 	} {
 		build := func() (*nets.Net, error) { return nets.New(c.config, c.input, netLabels) }
 		all = append(all, Check{"net " + c.name, g.net(build, c.input, c.config.Dropout > 0, false)})
@@ -54,6 +56,17 @@ func (g *rig) netChecks() []Check {
 }
 
 const netLabels = 4
+
+// wordVectors makes vectors for two of three words.
+func wordVectors(words, dim int, frozen bool) *nets.WordVectors {
+	v := &nets.WordVectors{Dim: dim, Rows: make([]float32, words*dim), Frozen: frozen}
+	for i := range v.Rows {
+		if i/dim%3 > 0 {
+			v.Rows[i] = float32(i%11)/4 - 1
+		}
+	}
+	return v
+}
 
 // net compares scores, pullback, push-forward and the linearised network with the CPU's, on two batches that do not fill their capacities.
 // more are the lengths of further chains.
