@@ -9,8 +9,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// NewBiaffine makes the preset biaffine, which scores dependency trees (Dozat and Manning 2017). From the representation of a word
-// (see body), dense layers compute its representations x as a dependent and z as a head, separately for arcs and relations, and
+// NewBiaffine makes the preset biaffine, or a stack, which scores dependency trees (Dozat and Manning 2017). From the representation
+// of a word (see body), dense layers compute its representations x as a dependent and z as a head, separately for arcs and relations, and
 //
 //	score_k(d, h) = x_dᵀ W_k z_h + ⟨u_kc, x_d⟩ + ⟨v_k, z_h⟩ + b_kc
 //
@@ -23,17 +23,16 @@ func NewBiaffine(c Config, input Input, form structured.Form) (*Net, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.Net != "biaffine" {
-		return nil, structured.BadInput("net %s scores chains; expected biaffine, which scores trees", c.Net)
+	if c.Net != "biaffine" && c.Net != StackNet {
+		return nil, structured.BadInput("net %s scores chains; expected biaffine or stack, which score trees", c.Net)
 	}
 	if len(form.Parts) != 2 || form.Parts[0].Width != 1 || form.Parts[1].Width < 1 {
 		return nil, structured.BadInput("net biaffine scores an arc and its relations; these potentials have parts %v", form.Parts)
 	}
-	b := featureBody(input)
-	if len(input.Vocab) > 0 {
-		b = embedBody(c, input)
+	b, err := c.body(input)
+	if err != nil {
+		return nil, err
 	}
-	b = b.convolve(c).hidden(c)
 	units := []int{c.ArcUnits, c.LabelUnits}
 	spec := Spec{Name: c.Net, Params: b.params, Form: form}
 	var heads []biaffine

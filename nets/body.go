@@ -14,6 +14,8 @@ type body struct {
 	width  int
 	build  func(g *Graph) (*gorgonia.Node, error)
 	layer  func(g *Graph, x *gorgonia.Node) (*gorgonia.Node, error) // the last one
+
+	dropout, activation bool // whether the layers of a stack read these settings
 }
 
 // then adds a layer with its own parameters on top.

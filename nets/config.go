@@ -9,7 +9,7 @@ import (
 
 // Config chooses a preset network and its sizes. Resolve fills in what is left out.
 type Config struct {
-	Net        string     `yaml:"net" json:"net"`                                     // linear, mlp, cnn, cnn-image, embed or biaffine
+	Net        string     `yaml:"net" json:"net"`                                     // a preset (see Nets), stack, or the name of a registered network
 	Hidden     []int      `yaml:"hidden,omitempty" json:"hidden,omitempty"`           // units of each dense hidden layer
 	Activation Activation `yaml:"activation,omitempty" json:"activation,omitempty"`   // elu, tanh or relu
 	Window     int        `yaml:"window,omitempty" json:"window,omitempty"`           // positions that a window spans, odd
@@ -19,6 +19,9 @@ type Config struct {
 	Edges      string     `yaml:"edges,omitempty" json:"edges,omitempty"`             // transition, position or none; chains only
 	ArcUnits   int        `yaml:"arc-units,omitempty" json:"arc-units,omitempty"`     // of the representations that score arcs, for biaffine
 	LabelUnits int        `yaml:"label-units,omitempty" json:"label-units,omitempty"` // of the representations that score relations, for biaffine
+	Layers     string     `yaml:"layers,omitempty" json:"layers,omitempty"`           // of a stack, as YAML (see stack.go)
+
+	LayersFile string `yaml:"-" json:"-"` // the file that Layers came from, for messages; may be empty
 }
 
 // The kinds of edge potentials.
@@ -28,8 +31,8 @@ const (
 	EdgesNone       = "none"       // zero: positions are independent
 )
 
-// Nets lists the presets. All but biaffine score chains.
-var Nets = append(slices.Clone(chainNets), "biaffine")
+// Nets lists the presets. All but biaffine and stack score chains only; biaffine scores trees, and stack either.
+var Nets = append(slices.Clone(chainNets), "biaffine", StackNet)
 
 var chainNets = []string{"linear", "mlp", "cnn", "cnn-image", "embed"}
 
@@ -42,6 +45,13 @@ const (
 // Resolve checks c for inputs of the given shape and fills in the defaults, so that the result is complete. Net cnn becomes
 // cnn-image if the features are 16×8 images; an empty Net becomes linear.
 func (c Config) Resolve(input Input) (Config, error) {
+	if o, ok := findOwn(c.Net); ok {
+		c, err := o.resolve(c)
+		if err != nil {
+			return c, err
+		}
+		return c, c.check()
+	}
 	image := input.Dim == ImageHeight*ImageWidth
 	if c.Net == "" {
 		c.Net = "linear"
@@ -84,8 +94,10 @@ func (c Config) Resolve(input Input) (Config, error) {
 		if len(input.Vocab) == 0 && input.Dim == 0 {
 			return c, structured.BadInput("net biaffine reads discrete inputs (words) or dense features; the data has neither")
 		}
+	case StackNet:
+		return c.resolveStack(input)
 	default:
-		return c, structured.BadInput("net %q is not one of %s", c.Net, strings.Join(Nets, ", "))
+		return c, unknownNet(c.Net)
 	}
 	if c.Net == "embed" || c.Net == "biaffine" {
 		for len(c.Embed) < len(input.Vocab) {
@@ -103,6 +115,8 @@ func (c Config) Resolve(input Input) (Config, error) {
 	switch {
 	case c.Net == "biaffine":
 		c.Edges = "" // only chains have edges
+	case c.Layers != "":
+		return c, structured.BadInput("net %s has no list of layers; net stack does", c.Net)
 	case c.ArcUnits != 0 || c.LabelUnits != 0:
 		return c, structured.BadInput("net %s has no arc-units and label-units; biaffine does", c.Net)
 	case c.Edges == "":
@@ -115,7 +129,7 @@ func (c Config) check() error {
 	if _, ok := activations[c.Activation]; c.Activation != "" && !ok {
 		return structured.BadInput("activation %q is not one of elu, tanh, relu", c.Activation)
 	}
-	if c.Net != "biaffine" && !slices.Contains([]string{EdgesTransition, EdgesPosition, EdgesNone}, c.Edges) {
+	if c.Edges != "" && !slices.Contains([]string{EdgesTransition, EdgesPosition, EdgesNone}, c.Edges) {
 		return structured.BadInput("edges %q is not one of transition, position, none", c.Edges)
 	}
 	if c.Dropout < 0 || c.Dropout >= 1 {
@@ -125,7 +139,7 @@ func (c Config) check() error {
 		return structured.BadInput("window %d is not odd and positive", c.Window)
 	}
 	sizes := slices.Concat(c.Hidden, c.Channels, c.Embed)
-	if c.Net == "biaffine" {
+	if c.Net == "biaffine" || c.Net == StackNet {
 		sizes = append(sizes, c.ArcUnits, c.LabelUnits)
 	}
 	for _, n := range sizes {
@@ -159,32 +173,68 @@ func embeddingSize(vocab int) int {
 	return size
 }
 
-// New makes a preset network that scores chains, for inputs of the given shape and a number of labels. For trees see NewBiaffine.
+// New makes the network that c chooses, for chains with inputs of the given shape and a number of labels. See Make for trees.
 func New(c Config, input Input, labels int) (*Net, error) {
+	return Make(c, input, ChainOutput(labels, c.Edges))
+}
+
+// Make makes the network that c chooses: a preset, a stack, or a registered network.
+func Make(c Config, input Input, out Output) (*Net, error) {
 	c, err := c.Resolve(input)
 	if err != nil {
 		return nil, err
 	}
+	if out.Labels < 1 {
+		return nil, structured.BadInput("the data has %d labels; expected at least 1", out.Labels)
+	}
+	if o, ok := findOwn(c.Net); ok {
+		return o.build(c, input, out)
+	}
+	if !out.isChain() {
+		return NewBiaffine(c, input, out.Form)
+	}
 	if err := c.scoresChains(); err != nil {
 		return nil, err
 	}
-	if labels < 1 {
-		return nil, structured.BadInput("the data has %d labels; expected at least 1", labels)
+	b, err := c.body(input)
+	if err != nil {
+		return nil, err
 	}
-	var b body
+	if c.Net == StackNet && c.Activation != ELU && !b.activation {
+		return nil, structured.BadInput("activation %s has no effect on a stack without a layer \"activation\" that leaves its function open", c.Activation)
+	}
+	return Build(b.potentials(c, out.Labels), input)
+}
+
+// body makes the layers of a preset or a stack below the output layer.
+func (c Config) body(input Input) (b body, err error) {
 	switch c.Net {
-	case "linear", "mlp", "cnn":
-		b = featureBody(input)
+	case StackNet:
+		return c.stackBody(input)
 	case "cnn-image":
 		b = imageBody(c)
 	case "embed":
-		b = embedBody(c, input)
-	}
-	if c.Net == "cnn" || c.Net == "embed" {
+		b = embedBody(c, input).convolve(c)
+	case "cnn":
+		b = featureBody(input).convolve(c)
+	case "biaffine":
+		b = featureBody(input)
+		if len(input.Vocab) > 0 {
+			b = embedBody(c, input)
+		}
 		b = b.convolve(c)
-	} else if c.Net != "cnn-image" {
-		b = b.window(c.Window)
+	default:
+		b = featureBody(input).window(c.Window)
 	}
-	b = b.hidden(c)
-	return Build(b.potentials(c, labels), input)
+	return b.hidden(c), nil
+}
+
+// unknownNet refuses the name of a network that the program does not have.
+func unknownNet(name string) error {
+	registered, err := Registered()
+	if err != nil {
+		return err
+	}
+	return structured.BadInput("net %q is not in this program, which has %s; a network of your own is in the program that registers it (nets.Register): use that",
+		name, strings.Join(append(slices.Clone(Nets), registered...), ", "))
 }

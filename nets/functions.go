@@ -3,6 +3,7 @@ package nets
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gorgonia.org/gorgonia"
 
@@ -237,6 +238,16 @@ var activations = map[Activation]struct{ f, slope func(float64) float64 }{ // th
 		}
 		return 0
 	}},
+}
+
+// activationNames lists the activations by name.
+func activationNames() []string {
+	var names []string
+	for a := range activations {
+		names = append(names, string(a))
+	}
+	slices.Sort(names)
+	return names
 }
 
 // Activate applies an activation to every entry of x. Its gradient is a single op that needs only the result.

@@ -18,6 +18,7 @@ type machine struct {
 	blas       kernels.BLAS
 	scratch    [kernels.Block]float32
 	pairs      []float32 // scratch memory of the ops on pairs
+	own        ownScratch
 }
 
 func (m *machine) at(b *Buffer) []float32 { return m.mem[b.Space][b.Offset : b.Offset+b.N] }

@@ -62,9 +62,11 @@ type Needs struct {
 	Features, Boundary bool
 	Windows            []int // widths
 	Fields             []int
-	Pairs              bool // pairs of positions
-	Dependents, Heads  bool // which positions a pair is made of
-	Distances          bool // how far apart they are
+	Pairs              bool     // pairs of positions
+	Dependents, Heads  bool     // which positions a pair is made of
+	Distances          bool     // how far apart they are
+	Dropout            bool     // the masks of dropout
+	OwnOps             []string // names of the user's own ops, which run on the CPU only
 }
 
 func newGraph(size Size, dtype tensor.Dtype, input Input, layout Layout) *Graph {
