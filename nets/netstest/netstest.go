@@ -38,7 +38,7 @@ const tolerance = 2e-2
 func CheckNet(t testing.TB, net *nets.Net) {
 	t.Helper()
 	c := &check{TB: t, net: net, rng: rand.New(rand.NewPCG(1, 2))}
-	c.data = Data(c.rng, net, 3, 1, 0, 6, 2, 11)
+	c.data = net.Draw(c.rng, 3, 1, 0, 6, 2, 11)
 	c.w = c.normals(net.Dim(), 0.5)
 	for _, examples := range [][]int{{0, 1, 2, 3, 4, 5}, {1}, {4, 3}} {
 		c.batch.Reset(c.data, examples)
@@ -54,35 +54,6 @@ type check struct {
 	data  *structured.Dataset
 	batch structured.Batch
 	w     []float32
-}
-
-// Data draws examples of the given lengths with the inputs that a network reads: dense features from N(0,1), and discrete inputs
-// uniformly.
-func Data(rng *rand.Rand, net *nets.Net, lengths ...int) *structured.Dataset {
-	in := net.Input()
-	d := &structured.Dataset{Name: "random inputs", Offsets: []int{0}, Dim: in.Dim}
-	pairs := []int{0}
-	for _, n := range lengths {
-		d.Offsets = append(d.Offsets, d.Positions()+n)
-		pairs = append(pairs, pairs[len(pairs)-1]+n*n)
-	}
-	for range d.Positions() {
-		for range in.Dim {
-			d.Features = append(d.Features, float32(rng.NormFloat64()))
-		}
-		for _, size := range in.Vocab {
-			d.Ids = append(d.Ids, rng.Int32N(int32(size)))
-		}
-	}
-	for range in.Vocab {
-		d.Vocab = append(d.Vocab, structured.NewAlphabet())
-	}
-	for _, p := range net.Form().Parts {
-		if p.Rows != structured.Positions && p.Rows != structured.Tied {
-			d.Tables = append(d.Tables, &structured.Table{Name: p.Rows, Offsets: pairs})
-		}
-	}
-	return d
 }
 
 func (c *check) normals(n int, scale float64) []float32 {
