@@ -129,7 +129,7 @@ func Default() Config {
 // on a choice left to "auto" are checked again once the choice is made.
 func (c Config) Validate() error {
 	for _, s := range Settings(&c) {
-		if err := checkSetting(s, &c); err != nil {
+		if err := CheckSetting(s, &c); err != nil {
 			return err
 		}
 	}
@@ -139,15 +139,15 @@ func (c Config) Validate() error {
 	switch {
 	case c.Task == "tag" && c.Train == "" && c.Resume == "":
 		return structured.BadInput("--task tag needs training data: give --train FILE (only ocr and parse have built-in data)")
-	case c.Format == formatBuiltin && c.Train+c.Dev+c.Test != "":
+	case c.Format == formats.Builtin && c.Train+c.Dev+c.Test != "":
 		return structured.BadInput("--format builtin draws its own data; leave out --train, --dev and --test, or name their format")
 	case c.Train == "" && c.Dev+c.Test != "":
 		return structured.BadInput("--dev and --test need --train: built-in data comes with its own")
-	case c.Format != "" && c.Format != formatBuiltin && c.Train == "" && c.Resume == "":
+	case c.Format != "" && c.Format != formats.Builtin && c.Train == "" && c.Resume == "":
 		return structured.BadInput("--format %s needs training data: give --train FILE", c.Format)
-	case c.Task == "tag" && (c.Format == formatBuiltin || formats.Find(c.Format).Images):
+	case c.Task == "tag" && (c.Format == formats.Builtin || formats.Find(c.Format).Images):
 		return structured.BadInput("--format %s has images of words: use --task ocr", c.Format)
-	case c.Task == "parse" && c.Format != "" && c.Format != formatBuiltin && !formats.Find(c.Format).Trees:
+	case c.Task == "parse" && c.Format != "" && c.Format != formats.Builtin && !formats.Find(c.Format).Trees:
 		return structured.BadInput("--format %s has no trees: --task parse reads them from conllu", c.Format)
 	case c.Task == "parse" && c.Features != "auto" && c.Features != "parse" && c.Features != "none":
 		return structured.BadInput("--features %s makes attributes of tokens; --task parse has those of arcs, --features parse", c.Features)

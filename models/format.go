@@ -7,9 +7,6 @@ import (
 	"github.com/dsp-go/dsp/structured/text"
 )
 
-// formatBuiltin stands for data that is drawn instead of read.
-const formatBuiltin = "builtin"
-
 // Resolve is the first stage of a training: it resolves the settings that depend on the training file's name and content (the
 // format, the task, and what the columns hold), and validates again. All later stages take them as they are.
 func (c *Config) Resolve() error {
@@ -32,7 +29,7 @@ func (c *Config) validateResolved() error {
 func (c *Config) resolveFormat() error {
 	switch {
 	case c.Train == "":
-		c.Format = formatBuiltin
+		c.Format = formats.Builtin
 	case c.Format == "":
 		var err error
 		if c.Format, err = formats.Detect(c.Train); err != nil {
@@ -41,7 +38,7 @@ func (c *Config) resolveFormat() error {
 	}
 	if c.Task == "auto" {
 		c.Task = "tag"
-		if c.Format == formatBuiltin || formats.Find(c.Format).Images {
+		if c.Format == formats.Builtin || formats.Find(c.Format).Images {
 			c.Task = "ocr"
 		}
 	}

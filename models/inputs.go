@@ -11,6 +11,7 @@ import (
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/structured/features"
+	"github.com/dsp-go/dsp/structured/host"
 	"github.com/dsp-go/dsp/structured/text"
 	"github.com/dsp-go/dsp/structured/trees"
 )
@@ -54,7 +55,7 @@ func (c *Config) fitInputs(train *structured.Dataset) (Inputs, error) {
 	if err != nil {
 		return Inputs{}, err
 	}
-	err = t.Fit(train, features.Options{MinCount: max(1, c.MinCount), HashBits: c.HashBits, Threads: threadsOr(c.Threads)})
+	err = t.Fit(train, features.Options{MinCount: max(1, c.MinCount), HashBits: c.HashBits, Threads: host.Threads(c.Threads)})
 	return Inputs{Features: set, Template: t, Dictionary: train.Dictionary}, err
 }
 
@@ -69,7 +70,7 @@ func (in Inputs) apply(d *structured.Dataset, n int) error {
 	case in.Vocab != nil && d.Table(trees.ArcRows) != nil:
 		return encodeWords(d, in.Vocab)
 	case in.Template != nil:
-		return in.Template.Apply(d, in.Dictionary, threadsOr(n))
+		return in.Template.Apply(d, in.Dictionary, host.Threads(n))
 	case in.Vocab != nil:
 		return text.EncodeIds(d, in.Vocab)
 	}

@@ -80,7 +80,7 @@ func TestAttributeModelRoundTrip(t *testing.T) {
 		c := textConfig(file(t, "train.conll", trainConll))
 		change(&c)
 		m, d := attributeModel(t, c)
-		path := filepath.Join(t.TempDir(), modelFile)
+		path := filepath.Join(t.TempDir(), ModelFile)
 		if err := m.Save(path); err != nil {
 			t.Fatal(err)
 		}
@@ -88,7 +88,7 @@ func TestAttributeModelRoundTrip(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if !reflect.DeepEqual(got.Config, m.Config.forModel()) || !slices.Equal(got.W, m.W) || got.Template.String() != m.Template.String() ||
+		if !reflect.DeepEqual(got.Config, m.Config.ForModel()) || !slices.Equal(got.W, m.W) || got.Template.String() != m.Template.String() ||
 			got.Dictionary.Nodes() != m.Dictionary.Nodes() || got.Dictionary.Edges() != m.Dictionary.Edges() {
 			t.Errorf("%s: got %+v, want %+v", name, got, m)
 		}
@@ -139,7 +139,7 @@ func TestLoadOlderModel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(t.TempDir(), modelFile)
+	path := filepath.Join(t.TempDir(), ModelFile)
 	if err := m.Save(path); err != nil {
 		t.Fatal(err)
 	}

@@ -1,3 +1,5 @@
+// Package models makes models from a configuration and data, keeps them as files, and predicts and evaluates with them. The package
+// training trains them.
 package models
 
 import (

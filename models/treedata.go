@@ -9,6 +9,7 @@ import (
 	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/features/arcs"
+	"github.com/dsp-go/dsp/structured/host"
 	"github.com/dsp-go/dsp/structured/text"
 	"github.com/dsp-go/dsp/structured/trees"
 	"github.com/dsp-go/dsp/structured/trees/synthetic"
@@ -56,7 +57,7 @@ func (d *Data) projectivise(c *Config) error {
 			d.Train.Where(i), count.Sentences, d.Train.Len())
 	}
 	count = b.Projectivise()
-	d.crossing = &count
+	d.Crossing = &count
 	return nil
 }
 
@@ -87,7 +88,7 @@ func (c *Config) fitTrees(train *structured.Dataset) (Inputs, error) {
 	if err != nil {
 		return Inputs{}, err
 	}
-	o := arcs.Options{HashBits: c.HashBits, Threads: threadsOr(c.Threads)}
+	o := arcs.Options{HashBits: c.HashBits, Threads: host.Threads(c.Threads)}
 	if c.HashBits == 0 {
 		o.MinCount = cmp.Or(c.MinCount, defaultArcCount)
 	}

@@ -65,6 +65,9 @@ const (
 	NPZ      = "npz"
 )
 
+// Builtin stands for data that is drawn instead of read. It is no entry of the registry.
+const Builtin = "builtin"
+
 // Names returns the names of all formats.
 func Names() []string {
 	var names []string

@@ -1,4 +1,8 @@
-package models
+// Package training trains models from a configuration.
+//
+// A training goes one way: Config.Resolve resolves the data format, ReadFiles and FitInputs read the data, NewRun makes the model,
+// the objective and the method, and Run trains.
+package training
 
 import (
 	"context"
@@ -8,6 +12,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/formats"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/text"
@@ -27,7 +32,7 @@ type TrainOptions struct {
 //
 // When ctx ends, it returns the result so far and train.ErrInterrupted; c.Resume continues from there to the same bits.
 // Resuming with another configuration, and a folder that cannot be written, are refused before any work.
-func Train(ctx context.Context, c Config, o TrainOptions) (*Result, error) {
+func Train(ctx context.Context, c models.Config, o TrainOptions) (*Result, error) {
 	result, runs, err := trainAll(ctx, &c, o)
 	if len(runs) == 0 {
 		return result, err
@@ -36,11 +41,11 @@ func Train(ctx context.Context, c Config, o TrainOptions) (*Result, error) {
 }
 
 // trainAll is Train, but returns the curves instead of drawing them. It resolves c.Out.
-func trainAll(ctx context.Context, c *Config, o TrainOptions) (*Result, []curves.Run, error) {
+func trainAll(ctx context.Context, c *models.Config, o TrainOptions) (*Result, []curves.Run, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	if err := c.Validate(); err != nil {
+	if err := Validate(c); err != nil {
 		return nil, nil, err
 	}
 	if c.Resume != "" {
@@ -55,7 +60,7 @@ func trainAll(ctx context.Context, c *Config, o TrainOptions) (*Result, []curves
 	if err := makeRunFolder(c, time.Now()); err != nil {
 		return nil, nil, err
 	}
-	data, err := readResolved(c)
+	data, err := models.ReadResolved(c)
 	if err != nil {
 		return nil, nil, errors.Join(err, removeIfEmpty(c.Out))
 	}
@@ -67,7 +72,7 @@ func trainAll(ctx context.Context, c *Config, o TrainOptions) (*Result, []curves
 }
 
 // TrainOn is Train on data that was read already. It continues the run in the folder c.Out if there is one.
-func TrainOn(ctx context.Context, c Config, data *Data, o TrainOptions) (*Result, error) {
+func TrainOn(ctx context.Context, c models.Config, data *models.Data, o TrainOptions) (*Result, error) {
 	if _, err := os.Stat(filepath.Join(c.Out, configFile)); err == nil {
 		c.Resume = c.Out
 	}
@@ -82,13 +87,13 @@ func TrainOn(ctx context.Context, c Config, data *Data, o TrainOptions) (*Result
 }
 
 // trainOn trains on the given data as c says, in the folder c.Out that is there, and its baselines in folders inside.
-func trainOn(ctx context.Context, c Config, data *Data, o TrainOptions) (*Result, []curves.Run, error) {
+func trainOn(ctx context.Context, c models.Config, data *models.Data, o TrainOptions) (*Result, []curves.Run, error) {
 	if c.Patience > 0 && data.Dev == nil {
 		return nil, nil, structured.BadInput("--patience %d needs development data to watch: give --dev FILE", c.Patience)
 	}
 	o.Log.Info("data", "training", data.Train.Name, "examples", data.Train.Len(), "positions", data.Train.Positions(),
 		"labels", data.Train.Alphabet.Len())
-	if x := data.crossing; x != nil {
+	if x := data.Crossing; x != nil {
 		o.Log.Info("lifted crossing arcs", "sentences", x.Sentences, "arcs", x.Arcs, "lifts", x.Lifts)
 	}
 	if !c.Partial && formats.Find(c.Format).Tokens && data.Train.Alphabet.Index(text.AnyLabel) >= 0 {
@@ -103,8 +108,8 @@ func trainOn(ctx context.Context, c Config, data *Data, o TrainOptions) (*Result
 		return result, nil, err
 	}
 	runs := []curves.Run{{Name: runName(r.config.Method, r.config.Edges), Records: records}}
-	if err == nil && c.hasBaselines() {
-		for _, b := range r.config.baselines() {
+	if err == nil && hasBaselines(&c) {
+		for _, b := range baselines(r.config) {
 			var more *Result
 			if more, records, err = trainBaseline(ctx, b, data, o); err != nil {
 				break

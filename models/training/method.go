@@ -1,20 +1,21 @@
-package models
+package training
 
 import (
 	"cmp"
 
+	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/engine"
-	trainmethods "github.com/dsp-go/dsp/train/methods"
+	"github.com/dsp-go/dsp/train/methods"
 	"github.com/dsp-go/dsp/train/methods/sdca"
 )
 
 // objective forms what is minimised, with λ = C/n.
-func (c *Config) objective(m *Model, data *structured.Dataset) (*engine.Objective, error) {
+func objective(c *models.Config, m *models.Model, data *structured.Dataset) (*engine.Objective, error) {
 	if c.Constraints != "none" {
 		if err := chains.CheckScheme(data, c.Constraints); err != nil {
 			return nil, structured.BadInput("%w; convert the labels as they are read with --scheme %s, or leave out --constraints %s",
@@ -27,11 +28,11 @@ func (c *Config) objective(m *Model, data *structured.Dataset) (*engine.Objectiv
 	}
 	var task structured.TaskLoss // the structure's own
 	if c.Task != "parse" {
-		if task, err = c.taskLoss(m.Labels); err != nil {
+		if task, err = taskLoss(c, m.Labels); err != nil {
 			return nil, err
 		}
 	}
-	if data, err = c.weighted(data, m.Labels); err != nil {
+	if data, err = weighted(c, data, m.Labels); err != nil {
 		return nil, err
 	}
 	o := &engine.Objective{
@@ -45,7 +46,7 @@ func (c *Config) objective(m *Model, data *structured.Dataset) (*engine.Objectiv
 }
 
 // weighted returns data with examples weighted by the classes of their labels, if c has class weights.
-func (c *Config) weighted(data *structured.Dataset, labels *structured.Alphabet) (*structured.Dataset, error) {
+func weighted(c *models.Config, data *structured.Dataset, labels *structured.Alphabet) (*structured.Dataset, error) {
 	if len(c.ClassWeights) == 0 {
 		return data, nil
 	}
@@ -59,7 +60,7 @@ func (c *Config) weighted(data *structured.Dataset, labels *structured.Alphabet)
 }
 
 // taskLoss returns the Hamming loss with c's label weights.
-func (c *Config) taskLoss(labels *structured.Alphabet) (chains.Hamming, error) {
+func taskLoss(c *models.Config, labels *structured.Alphabet) (chains.Hamming, error) {
 	h := chains.Hamming{ByLength: c.LossByLength}
 	if len(c.LabelWeights) == 0 {
 		return h, nil
@@ -98,11 +99,11 @@ const (
 )
 
 // chooseMethod makes the optimiser for p and resolves the settings that c left open; why gives the reason of an automatic choice.
-func (c *Config) chooseMethod(p *train.Problem) (method train.Method, why string, err error) {
+func chooseMethod(c *models.Config, p *train.Problem) (method train.Method, why string, err error) {
 	if c.Method == "auto" {
-		c.Method, why = trainmethods.Auto(p.Objective, c.Net)
-		if kind, _, err := parseDevice(c.Device); err == nil && kind == cudaDevice && c.checkAccelerated() != nil {
-			c.Method, why = trainmethods.AutoAccelerated(p.Objective), "of the convex methods it is the one for this loss that a GPU can run"
+		c.Method, why = methods.Auto(p.Objective, c.Net)
+		if kind, _, err := models.ParseDevice(c.Device); err == nil && kind == models.CUDA && checkAccelerated(c) != nil {
+			c.Method, why = methods.AutoAccelerated(p.Objective), "of the convex methods it is the one for this loss that a GPU can run"
 		}
 	}
 	if c.Method == "prox-linear" && c.Inner == "auto" {
@@ -111,23 +112,23 @@ func (c *Config) chooseMethod(p *train.Problem) (method train.Method, why string
 			c.Inner = "bcfw"
 		}
 	}
-	if p.Smoothing, err = c.smoothing(p.Loss); err != nil {
+	if p.Smoothing, err = smoothing(c, p.Loss); err != nil {
 		return nil, "", err
 	}
-	if err := c.Validate(); err != nil { // the methods are now known
+	if err := Validate(c); err != nil { // the methods are now known
 		return nil, "", err
 	}
-	if method, err = c.newMethod(c.Method); err != nil {
+	if method, err = newMethod(c, c.Method); err != nil {
 		return nil, "", err
 	}
 	if method.Convex() {
 		if err := train.CheckConvex(c.Method, p.Scorer); err != nil {
-			return nil, "", c.adviseMethod(err)
+			return nil, "", adviseMethod(c, err)
 		}
 	}
 	if method.Convex() && c.Method != "lbfgs" {
 		if err := train.CheckLabels(c.Method, p.Objective); err != nil {
-			return nil, "", c.adviseMethod(err)
+			return nil, "", adviseMethod(c, err)
 		}
 	}
 	if c.Gap > 0 && p.Partial() {
@@ -156,13 +157,13 @@ func defaultBatch(method string, weights int) int {
 }
 
 // smoothing resolves how the hinge's max is smoothed, for the method that calls the oracle.
-func (c *Config) smoothing(loss engine.Loss) (oracles.Smoothing, error) {
-	method := c.oracleMethod()
+func smoothing(c *models.Config, loss engine.Loss) (oracles.Smoothing, error) {
+	method := oracleMethod(c)
 	if c.Smoothing == "auto" {
 		switch {
 		case loss.Smooth() || method == "bcfw" || method == "bcpfw" || method == "sgd" && c.Mu == 0:
 			return oracles.Smoothing{}, nil
-		case c.K != Default().K:
+		case c.K != models.Default().K:
 			c.Smoothing = "l2"
 		default:
 			c.Smoothing = "entropy"
@@ -179,7 +180,7 @@ func (c *Config) smoothing(loss engine.Loss) (oracles.Smoothing, error) {
 }
 
 // oracleMethod is the method that calls the oracle: the inner one of prox-linear.
-func (c *Config) oracleMethod() string {
+func oracleMethod(c *models.Config) string {
 	if c.Method == "prox-linear" {
 		return c.Inner
 	}
@@ -187,50 +188,50 @@ func (c *Config) oracleMethod() string {
 }
 
 // pace is the step length.
-func (c *Config) pace() trainmethods.Pace {
-	return trainmethods.Pace{Step: c.LR, Lipschitz: c.Lipschitz}
+func pace(c *models.Config) methods.Pace {
+	return methods.Pace{Step: c.LR, Lipschitz: c.Lipschitz}
 }
 
 // newMethod makes the optimiser of that name with the parameters that c gives it.
-func (c *Config) newMethod(name string) (train.Method, error) {
+func newMethod(c *models.Config, name string) (train.Method, error) {
 	switch name {
 	case "sgd":
-		schedule, err := trainmethods.ParseSchedule(c.Schedule)
+		schedule, err := methods.ParseSchedule(c.Schedule)
 		if err != nil {
 			return nil, err
 		}
-		average, err := trainmethods.ParseAveraging(c.Average)
-		return &trainmethods.SGD{Rate: c.LR, Schedule: schedule, Halving: c.Halving, Averaging: average}, err
+		average, err := methods.ParseAveraging(c.Average)
+		return &methods.SGD{Rate: c.LR, Schedule: schedule, Halving: c.Halving, Averaging: average}, err
 	case "bcpfw":
-		return &trainmethods.BCPFW{}, nil
+		return &methods.BCPFW{}, nil
 	case "bcfw":
-		average, err := trainmethods.ParseAveraging(c.Average)
-		return &trainmethods.BCFW{Averaging: average}, err
+		average, err := methods.ParseAveraging(c.Average)
+		return &methods.BCFW{Averaging: average}, err
 	case "svrg":
-		return &trainmethods.SVRG{Pace: c.pace()}, nil
+		return &methods.SVRG{Pace: pace(c)}, nil
 	case "saga":
-		return &trainmethods.SAGA{Pace: c.pace()}, nil
+		return &methods.SAGA{Pace: pace(c)}, nil
 	case "sdca":
 		if c.Parallel == "async" && c.Batch > 0 {
 			return nil, structured.BadInput("--batch %d: with --parallel async a thread takes one example at a time", c.Batch)
 		}
 		return &sdca.SDCA{Async: c.Parallel == "async"}, nil
 	case "lbfgs":
-		return &trainmethods.LBFGS{}, nil
+		return &methods.LBFGS{}, nil
 	case "casimir", "casimir-adapt":
-		start, err := trainmethods.ParseWarmStart(c.WarmStart)
-		return &trainmethods.Casimir{
-			Pace: c.pace(), Adaptive: name == "casimir-adapt", Kappa: c.Kappa, WarmStart: start, ByNorm: c.InnerStop == "norm",
+		start, err := methods.ParseWarmStart(c.WarmStart)
+		return &methods.Casimir{
+			Pace: pace(c), Adaptive: name == "casimir-adapt", Kappa: c.Kappa, WarmStart: start, ByNorm: c.InnerStop == "norm",
 		}, err
 	case "prox-linear":
-		if _, err := c.newMethod(c.Inner); err != nil {
+		if _, err := newMethod(c, c.Inner); err != nil {
 			return nil, err
 		}
 		inner := func(int) train.Method {
-			m, _ := c.newMethod(c.Inner)
+			m, _ := newMethod(c, c.Inner)
 			return m
 		}
-		return &trainmethods.ProxLinear{
+		return &methods.ProxLinear{
 			Inner: inner, InnerPasses: c.InnerPasses, Tolerance: c.InnerGap, Eta: c.Eta, WarmUp: c.WarmUp, ConstantMu: c.ConstantMu,
 		}, nil
 	}

@@ -1,9 +1,10 @@
-package models
+package training
 
 import (
 	"reflect"
 	"testing"
 
+	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
@@ -14,11 +15,11 @@ import (
 )
 
 func TestObjective(t *testing.T) {
-	d := toyData(1)
-	m := toyModel(t, d, nil)
+	d := toyData()
+	m := toyModel(t, d, func(*models.Config) {})
 	c := m.Config
 	c.Reg, c.Loss, c.LossByLength, c.LabelWeights = 4.5, "softmax-margin", true, settings.LabelWeights{"b": 3}
-	o, err := c.objective(m, d)
+	o, err := objective(&c, m, d)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,33 +29,33 @@ func TestObjective(t *testing.T) {
 		t.Errorf("%+v", o)
 	}
 	m.Constraints = &chains.Constraints{}
-	if o, err = c.objective(m, d); err != nil || o.Constraints != m.Constraints {
+	if o, err = objective(&c, m, d); err != nil || o.Constraints != m.Constraints {
 		t.Errorf("with constraints: %+v, %v", o, err)
 	}
 }
 
 func TestChooseMethod(t *testing.T) {
-	d := toyData(1)
+	d := toyData()
 	for _, c := range []struct {
-		change                   func(*Config)
+		change                   func(*models.Config)
 		method, inner, smoothing string
 	}{
-		{func(c *Config) {}, "prox-linear", "bcfw", "none"},
-		{func(c *Config) { c.Loss = "crf" }, "prox-linear", "casimir", "none"},
-		{func(c *Config) { c.Inner = "svrg" }, "prox-linear", "svrg", "entropy"},
-		{func(c *Config) { c.Method = "sgd" }, "sgd", "auto", "none"},
-		{func(c *Config) { c.Method, c.Smoothing, c.Mu = "sgd", "l2", 1 }, "sgd", "auto", "l2"},
-		{func(c *Config) { c.Net, c.Hidden = "linear", nil }, "casimir", "auto", "entropy"},
-		{func(c *Config) { c.Net, c.Hidden, c.K = "linear", nil, 9 }, "casimir", "auto", "l2"},
-		{func(c *Config) { c.Net, c.Hidden, c.Method = "linear", nil, "bcfw" }, "bcfw", "auto", "none"},
+		{func(c *models.Config) {}, "prox-linear", "bcfw", "none"},
+		{func(c *models.Config) { c.Loss = "crf" }, "prox-linear", "casimir", "none"},
+		{func(c *models.Config) { c.Inner = "svrg" }, "prox-linear", "svrg", "entropy"},
+		{func(c *models.Config) { c.Method = "sgd" }, "sgd", "auto", "none"},
+		{func(c *models.Config) { c.Method, c.Smoothing, c.Mu = "sgd", "l2", 1 }, "sgd", "auto", "l2"},
+		{func(c *models.Config) { c.Net, c.Hidden = "linear", nil }, "casimir", "auto", "entropy"},
+		{func(c *models.Config) { c.Net, c.Hidden, c.K = "linear", nil, 9 }, "casimir", "auto", "l2"},
+		{func(c *models.Config) { c.Net, c.Hidden, c.Method = "linear", nil, "bcfw" }, "bcfw", "auto", "none"},
 	} {
 		m := toyModel(t, d, c.change)
-		o, err := m.Config.objective(m, d)
+		o, err := objective(&m.Config, m, d)
 		if err != nil {
 			t.Fatal(err)
 		}
 		p := &train.Problem{Engine: engine.NewEngine(o, 1)}
-		method, _, err := m.Config.chooseMethod(p)
+		method, _, err := chooseMethod(&m.Config, p)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -73,14 +74,14 @@ func TestChooseMethod(t *testing.T) {
 
 // Asynchronous threads take examples one at a time.
 func TestAsyncTakesNoBatch(t *testing.T) {
-	c := Default()
+	c := models.Default()
 	c.Parallel = "async"
-	method, err := c.newMethod("sdca")
+	method, err := newMethod(&c, "sdca")
 	if err != nil || !method.(*sdca.SDCA).Async {
 		t.Errorf("%+v, %v", method, err)
 	}
 	c.Batch = 4
-	if _, err := c.newMethod("sdca"); !structured.IsBadInput(err) {
+	if _, err := newMethod(&c, "sdca"); !structured.IsBadInput(err) {
 		t.Errorf("a batch gives %v", err)
 	}
 }
