@@ -10,6 +10,9 @@ import (
 // Resolve is the first stage of a training: it resolves the settings that depend on the training file's name and content (the
 // format, the task, and what the columns hold), and validates again. All later stages take them as they are.
 func (c *Config) Resolve() error {
+	if err := c.readStack(); err != nil {
+		return err
+	}
 	if err := c.resolveFormat(); err != nil {
 		return err
 	}

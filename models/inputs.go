@@ -127,11 +127,7 @@ func (c *Config) network(in Inputs, dim, labels int) (nets.Network, error) {
 		return c.parser(in, labels)
 	}
 	if in.Dictionary == nil {
-		shape := inputOf(dim, in.Vocab)
-		if err := c.resolveNet(shape); err != nil {
-			return nil, err
-		}
-		return nets.New(c.net(), shape, labels)
+		return c.makeNet(inputOf(dim, in.Vocab), nets.ChainOutput(labels, c.Edges))
 	}
 	switch {
 	case c.Net == "auto":
@@ -149,6 +145,18 @@ func (c *Config) network(in Inputs, dim, labels int) (nets.Network, error) {
 		return nil, err
 	}
 	return sparse.NewChain(in.Dictionary.Nodes(), in.Dictionary.Edges(), labels, c.Edges)
+}
+
+// makeNet resolves the settings of a network and makes it.
+func (c *Config) makeNet(in nets.Input, out nets.Output) (nets.Network, error) {
+	if err := c.resolveNet(in, out); err != nil {
+		return nil, err
+	}
+	net, err := nets.Make(c.net(), in, out)
+	if err != nil {
+		return nil, err
+	}
+	return net, nil
 }
 
 // resolveLoss chooses the loss if it is still open, and checks the settings that depend on it.

@@ -69,14 +69,17 @@ func (c *Config) net() nets.Config {
 	return nets.Config{
 		Net: c.Net, Hidden: c.Hidden, Activation: nets.Activation(c.Activation), Window: c.Window,
 		Channels: c.Channels, Embed: c.Embed, Dropout: c.Dropout, Edges: c.Edges, ArcUnits: c.ArcUnits, LabelUnits: c.LabelUnits,
+		Layers: c.Layers, LayersFile: c.layersFile,
 	}
 }
 
 // resolveNet chooses the network where that is left to the data, and fills in its sizes. Settings that the chosen
 // network does not have are refused.
-func (c *Config) resolveNet(in nets.Input) error {
+func (c *Config) resolveNet(in nets.Input, out nets.Output) error {
 	if c.Net == "auto" {
 		switch {
+		case c.Task == "parse":
+			c.Net = "biaffine"
 		case len(in.Vocab) > 0:
 			c.Net = "embed"
 		case in.Dim == nets.ImageHeight*nets.ImageWidth:
@@ -85,7 +88,7 @@ func (c *Config) resolveNet(in nets.Input) error {
 			c.Net = "mlp"
 		}
 	}
-	n, err := c.net().Resolve(in)
+	n, err := c.net().ResolveFor(in, out)
 	if err != nil {
 		return err
 	}
@@ -93,6 +96,6 @@ func (c *Config) resolveNet(in nets.Input) error {
 	if err := c.resolveLoss(); err != nil {
 		return err
 	}
-	c.Hidden, c.Window, c.Channels, c.Embed = n.Hidden, n.Window, n.Channels, n.Embed
+	c.Hidden, c.Window, c.Channels, c.Embed, c.ArcUnits, c.LabelUnits = n.Hidden, n.Window, n.Channels, n.Embed, n.ArcUnits, n.LabelUnits
 	return nil
 }

@@ -121,7 +121,10 @@ func (c *Config) parser(in Inputs, relations int) (nets.Network, error) {
 		c.Loss = "crf"
 	}
 	if in.arcs == nil {
-		return c.biaffine(in, form)
+		if c.Net != "auto" && slices.Contains(nets.ChainNets, c.Net) {
+			return nil, structured.BadInput("--net %s does not score trees; use --net linear or biaffine", c.Net)
+		}
+		return c.makeNet(inputOf(0, in.Vocab), nets.Output{Labels: relations, Form: form})
 	}
 	if c.Net == "auto" {
 		c.Net = "linear"
@@ -133,25 +136,4 @@ func (c *Config) parser(in Inputs, relations int) (nets.Network, error) {
 		{Attributes: in.arcs.dictionary.Arc.Len(), Weights: "arc_attributes"},
 		{Attributes: in.arcs.dictionary.Label.Len(), Weights: "label_attributes"},
 	}), nil
-}
-
-// biaffine makes the network that scores trees from words, and resolves its sizes.
-func (c *Config) biaffine(in Inputs, form structured.Form) (nets.Network, error) {
-	switch c.Net {
-	case "auto":
-		c.Net = "biaffine"
-	case "biaffine":
-	default:
-		return nil, structured.BadInput("--net %s does not score trees; use --net linear or biaffine", c.Net)
-	}
-	shape := inputOf(0, in.Vocab)
-	n, err := c.net().Resolve(shape)
-	if err != nil {
-		return nil, err
-	}
-	if err := c.resolveLoss(); err != nil {
-		return nil, err
-	}
-	c.Window, c.Channels, c.Embed, c.ArcUnits, c.LabelUnits = n.Window, n.Channels, n.Embed, n.ArcUnits, n.LabelUnits
-	return nets.NewBiaffine(n, shape, form)
 }

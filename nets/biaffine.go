@@ -19,7 +19,7 @@ import (
 // for the same reason. The root has a learned vector in place of z_h and its own class. The form has two parts, whose rows are
 // pairs of words: the arc's, of width 1, and the relations'.
 func NewBiaffine(c Config, input Input, form structured.Form) (*Net, error) {
-	c, err := c.Resolve(input)
+	c, err := c.ResolveFor(input, Output{Labels: 1, Form: form})
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +116,7 @@ func (o biaffine) score(g *Graph, x *gorgonia.Node) (*gorgonia.Node, error) {
 // scoresChains refuses a preset that does not score chains.
 func (c Config) scoresChains() error {
 	if c.Net == "biaffine" {
-		return structured.BadInput("net biaffine scores the arcs of trees, not chains; expected one of %s", strings.Join(chainNets, ", "))
+		return structured.BadInput("net biaffine scores the arcs of trees, not chains; expected one of %s", strings.Join(ChainNets, ", "))
 	}
 	return nil
 }

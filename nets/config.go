@@ -32,9 +32,10 @@ const (
 )
 
 // Nets lists the presets. All but biaffine and stack score chains only; biaffine scores trees, and stack either.
-var Nets = append(slices.Clone(chainNets), "biaffine", StackNet)
+var Nets = append(slices.Clone(ChainNets), "biaffine", StackNet)
 
-var chainNets = []string{"linear", "mlp", "cnn", "cnn-image", "embed"}
+// ChainNets lists the presets that score chains only.
+var ChainNets = []string{"linear", "mlp", "cnn", "cnn-image", "embed"}
 
 // The size of the images that cnn-image reads. The features of a position are one image, row by row.
 const (
@@ -139,7 +140,7 @@ func (c Config) check() error {
 		return structured.BadInput("window %d is not odd and positive", c.Window)
 	}
 	sizes := slices.Concat(c.Hidden, c.Channels, c.Embed)
-	if c.Net == "biaffine" || c.Net == StackNet {
+	if c.Net == "biaffine" {
 		sizes = append(sizes, c.ArcUnits, c.LabelUnits)
 	}
 	for _, n := range sizes {
@@ -180,21 +181,15 @@ func New(c Config, input Input, labels int) (*Net, error) {
 
 // Make makes the network that c chooses: a preset, a stack, or a registered network.
 func Make(c Config, input Input, out Output) (*Net, error) {
-	c, err := c.Resolve(input)
+	c, err := c.ResolveFor(input, out)
 	if err != nil {
 		return nil, err
-	}
-	if out.Labels < 1 {
-		return nil, structured.BadInput("the data has %d labels; expected at least 1", out.Labels)
 	}
 	if o, ok := findOwn(c.Net); ok {
 		return o.build(c, input, out)
 	}
 	if !out.isChain() {
 		return NewBiaffine(c, input, out.Form)
-	}
-	if err := c.scoresChains(); err != nil {
-		return nil, err
 	}
 	b, err := c.body(input)
 	if err != nil {
@@ -204,6 +199,26 @@ func Make(c Config, input Input, out Output) (*Net, error) {
 		return nil, structured.BadInput("activation %s has no effect on a stack without a layer \"activation\" that leaves its function open", c.Activation)
 	}
 	return Build(b.potentials(c, out.Labels), input)
+}
+
+// ResolveFor is Resolve for a network with the given outputs.
+func (c Config) ResolveFor(input Input, out Output) (Config, error) {
+	c, err := c.Resolve(input)
+	if err != nil {
+		return c, err
+	}
+	if out.Labels < 1 {
+		return c, structured.BadInput("the data has %d labels; expected at least 1", out.Labels)
+	}
+	switch {
+	case c.Net == StackNet && !out.isChain():
+		c.ArcUnits, c.LabelUnits = orElse(c.ArcUnits, 128), orElse(c.LabelUnits, 64)
+	case c.Net == StackNet && c.ArcUnits+c.LabelUnits != 0:
+		return c, structured.BadInput("a stack that scores chains has no arc-units and label-units; one that scores trees does")
+	case out.isChain():
+		return c, c.scoresChains()
+	}
+	return c, nil
 }
 
 // body makes the layers of a preset or a stack below the output layer.

@@ -104,9 +104,9 @@ func findOwn(name string) (own, bool) {
 	return own{}, false
 }
 
-// HasSetting reports whether a registered network has the setting of Config with that name in YAML; known is false if no network is
+// HasSetting reports whether a registered network has the setting of Config with that name in YAML; own is false if no network is
 // registered under the name net.
-func HasSetting(net, setting string) (has, known bool) {
+func HasSetting(net, setting string) (has, own bool) {
 	o, ok := findOwn(net)
 	if !ok {
 		return false, false
@@ -116,11 +116,17 @@ func HasSetting(net, setting string) (has, known bool) {
 	}
 	v := reflect.ValueOf(o.defaults)
 	for i := range v.NumField() {
-		if name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("yaml"), ","); name == setting {
+		if fieldName(v.Type().Field(i)) == setting {
 			return !v.Field(i).IsZero(), true
 		}
 	}
-	return true, true // not a setting of networks
+	return false, true
+}
+
+// fieldName returns the name of a setting.
+func fieldName(f reflect.StructField) string {
+	name, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+	return name
 }
 
 // resolve fills in the defaults of an own network, and refuses settings that it does not have.
@@ -133,7 +139,10 @@ func (o own) resolve(c Config) (Config, error) {
 	}
 	to, from := reflect.ValueOf(&c).Elem(), reflect.ValueOf(o.defaults)
 	for i := range to.NumField() {
-		name, _, _ := strings.Cut(to.Type().Field(i).Tag.Get("yaml"), ",")
+		name := fieldName(to.Type().Field(i))
+		if name == "-" {
+			continue // says where a setting comes from
+		}
 		if has, _ := HasSetting(o.name, name); !has && !to.Field(i).IsZero() {
 			return c, structured.BadInput("own network %s has no setting %s", o.name, name)
 		}

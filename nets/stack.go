@@ -23,7 +23,7 @@ func IsStackFile(net string) bool {
 	return false
 }
 
-// Stack resolves the layers of a stack: settings that no layer reads are refused. Errors name the line of the layer.
+// resolveStack resolves the layers of a stack: settings that no layer reads are refused. Errors name the line of the layer.
 func (c Config) resolveStack(input Input) (Config, error) {
 	if c.Activation == "" {
 		c.Activation = ELU
@@ -31,7 +31,6 @@ func (c Config) resolveStack(input Input) (Config, error) {
 	if c.Edges == "" {
 		c.Edges = EdgesTransition
 	}
-	c.ArcUnits, c.LabelUnits = orElse(c.ArcUnits, 128), orElse(c.LabelUnits, 64)
 	if len(c.Hidden)+len(c.Channels)+len(c.Embed)+c.Window > 0 {
 		return c, structured.BadInput("net stack takes hidden, channels, embed and window from its list of layers, not from settings")
 	}
