@@ -13,6 +13,7 @@ import (
 	"github.com/dsp-go/dsp/cuda/device"
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/exchange"
+	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/kernels"
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/oracles/chain"
@@ -96,7 +97,9 @@ func infoCommand() *cobra.Command {
 				if top > 0 && m.Dictionary == nil {
 					return structured.BadInput("--top %d is for linear nets on attributes; this model's net is %s", top, m.Config.Net)
 				}
-				about = insideOf(m, top)
+				if about, err = insideOf(m, top); err != nil {
+					return err
+				}
 			}
 			if isSet(cmd, "json") {
 				return printJSON(os.Stdout, about)
@@ -183,6 +186,7 @@ type inside struct {
 	Net     string        `json:"net"`
 	Weights int           `json:"weights"`
 	Params  []param       `json:"params"`
+	Layers  []nets.Layer  `json:"layers"`
 	Labels  []string      `json:"labels"`
 	Dim     int           `json:"dim"`   // dense features per position
 	Vocab   []int         `json:"vocab"` // sizes of the vocabularies
@@ -203,7 +207,7 @@ type param struct {
 	Shape []int  `json:"shape"`
 }
 
-func insideOf(m *models.Model, top int) inside {
+func insideOf(m *models.Model, top int) (inside, error) {
 	in := inside{
 		Version: m.Version, Net: m.Config.Net, Weights: m.Net.Dim(),
 		Labels: m.Labels.Names(), Dim: m.Dim, Vocab: []int{}, Config: m.Config,
@@ -226,7 +230,9 @@ func insideOf(m *models.Model, top int) inside {
 	for _, v := range m.Vocab {
 		in.Vocab = append(in.Vocab, v.Len())
 	}
-	return in
+	var err error
+	in.Layers, err = m.Layers()
+	return in, err
 }
 
 func (in inside) print(w io.Writer) error {
@@ -243,8 +249,12 @@ func (in inside) print(w io.Writer) error {
 		fmt.Fprintf(&b, "discrete, vocabularies of %v\n", in.Vocab)
 	}
 	fmt.Fprintf(&b, "labels      %d: %s\nnet         %s, %d weights\n", len(in.Labels), strings.Join(in.Labels, " "), in.Net, in.Weights)
+	b.WriteString("\n")
+	if err := in.printLayers(&b); err != nil {
+		return err
+	}
 	for _, p := range in.Params {
-		fmt.Fprintf(&b, "              %-20s %v\n", p.Name, p.Shape)
+		fmt.Fprintf(&b, "parameter   %-20s %v\n", p.Name, p.Shape)
 	}
 	b.WriteString("\n")
 	if err := in.Config.Write(&b); err != nil {
@@ -260,6 +270,24 @@ func (in inside) print(w io.Writer) error {
 		}
 	}
 	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// printLayers draws the network as a table.
+func (in inside) printLayers(w io.Writer) error {
+	rows := [][]string{{"layer", "output", "weights", "time"}}
+	for _, l := range in.Layers {
+		name := strings.Join(append([]string{l.Name}, l.With...), ", ")
+		if len(l.Params) > 0 && !strings.Contains(name, l.Params[0]) {
+			name = strings.Join(append([]string{l.Name + " " + l.Params[0]}, l.With...), ", ")
+		}
+		rows = append(rows, []string{name, l.Output, fmt.Sprint(l.Weights), fmt.Sprintf("%.0f %%", 100*l.Share)})
+	}
+	rows = append(rows, []string{"all", "", fmt.Sprint(in.Weights), "100 %"})
+	if err := printTable(w, rows); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, "n: positions of a batch, p: pairs of them; time: share in computing the potentials of a drawn batch, measured on one thread\n\n")
 	return err
 }
 

@@ -57,6 +57,12 @@ func dsp(t *testing.T, args ...string) outcome {
 // dspWith runs the program with input on its standard input.
 func dspWith(t *testing.T, input string, args ...string) outcome {
 	t.Helper()
+	return runOf(t, binary, input, args...)
+}
+
+// runOf runs a program with input on its standard input.
+func runOf(t *testing.T, binary, input string, args ...string) outcome {
+	t.Helper()
 	var stdout, stderr bytes.Buffer
 	cmd := exec.Command(binary, args...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(input), &stdout, &stderr

@@ -15,7 +15,9 @@ func main() {
 	nets.Register("wordy", nets.Config{Embed: []int{6}, Dropout: 0.1}, wordy)
 	nets.Register("softsign", nets.Config{Hidden: []int{8}}, withOp)
 	nets.Register("arcs", nets.Config{Embed: []int{6}, ArcUnits: 5}, arcs)
-	nets.Register("fails", nets.Config{}, func(nets.Config, nets.Input, nets.Output) (nets.Spec, error) { return nets.Spec{}, errors.New("out of order") })
+	nets.Register("fails", nets.Config{}, func(nets.Config, nets.Input, nets.Output) (nets.Spec, error) {
+		return nets.Spec{}, errors.New("out of order")
+	})
 	nets.Register("overruns", nets.Config{}, func(_ nets.Config, in nets.Input, out nets.Output) (nets.Spec, error) { return overruns(in, out), nil })
 	if name := os.Getenv("REGISTER"); name != "" {
 		nets.Register(name, nets.Config{}, wordy)
