@@ -62,6 +62,10 @@ func adviseMethod(c *models.Config, err error) error {
 		advice = "; use --method sgd"
 	case train.HostPotentials:
 		advice = ": use --device cpu, or --method bcfw, casimir or svrg"
+	case train.RunLength:
+		advice = "; give --passes"
+	case train.OtherSchedule:
+		advice = "; use --schedule cosine, sqrt or constant"
 	case train.SparseScores:
 		advice = "; this net has --parallel deterministic"
 	}

@@ -36,8 +36,8 @@ func (r *Run) accelerate() error {
 		return err
 	}
 	if open {
-		c.Batch = defaultBatch(c.Method, r.problem.Scorer.Dim())
-		if r.device != nil {
+		c.Batch = defaultBatch(c, r.problem.Scorer.Dim())
+		if r.device != nil && !(c.Method == "prox-linear" && c.ModelBatch > 0) {
 			c.Batch = deviceBatch(c.Method, r.data.Train, c.Batch)
 		}
 	}

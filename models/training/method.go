@@ -91,7 +91,7 @@ func numberedWeights(setting string, weights settings.LabelWeights, labels *stru
 }
 
 // passes are the default numbers of passes.
-var passes = map[string]int{"sgd": 20, "prox-linear": 20, "lbfgs": 500}
+var passes = map[string]int{"sgd": 20, "adam": 20, "prox-linear": 20, "lbfgs": 500}
 
 const (
 	convexPasses = 100
@@ -111,6 +111,18 @@ func chooseMethod(c *models.Config, p *train.Problem) (method train.Method, why 
 		if p.Loss == engine.Hinge {
 			c.Inner = "bcfw"
 		}
+	}
+	if c.Method == "prox-linear" && c.ModelBatch == 0 {
+		c.ModelBatch = modelBatch(c, p)
+	}
+	if c.Schedule == "auto" && (c.Method == "sgd" || c.Method == "adam") {
+		c.Schedule = "sqrt"
+		if c.Method == "adam" || c.Momentum > 0 {
+			c.Schedule = "cosine"
+		}
+	}
+	if c.Passes == 0 {
+		c.Passes = cmp.Or(passes[c.Method], convexPasses)
 	}
 	if p.Smoothing, err = smoothing(c, p.Loss); err != nil {
 		return nil, "", err
@@ -134,9 +146,6 @@ func chooseMethod(c *models.Config, p *train.Problem) (method train.Method, why 
 	if c.Gap > 0 && p.Partial() {
 		return nil, "", structured.BadInput("--gap %v needs a certificate, which partial labels do not allow; use --passes", c.Gap)
 	}
-	if c.Passes == 0 {
-		c.Passes = cmp.Or(passes[c.Method], convexPasses)
-	}
 	if c.Gap == settings.AutoGap {
 		c.Gap = 0
 		if method.Convex() && p.Lambda > 0 && !p.Partial() {
@@ -146,11 +155,28 @@ func chooseMethod(c *models.Config, p *train.Problem) (method train.Method, why 
 	return method, why, nil
 }
 
+// modelBatch is the default number of examples of prox-linear's models. Settings that only models of all examples have ask for these.
+func modelBatch(c *models.Config, p *train.Problem) settings.ModelBatch {
+	whole := c.Batch > 0 || c.InnerPasses > 0 || c.InnerGap > 0 || c.WarmUp != 0 || c.ConstantMu || c.Inner != models.Default().Inner
+	if (whole && c.Finish == 0) || p.Scorer.Affine() {
+		return settings.AllExamples
+	}
+	return batchedExamples
+}
+
+// batchedExamples is the default number of examples of a step of the methods for networks.
+const batchedExamples = 8
+
 // defaultBatch is the default number of examples per step, 0 for the method's own. With many weights a step takes more
 // examples, because updating the weights dominates its cost.
-func defaultBatch(method string, weights int) int {
+func defaultBatch(c *models.Config, weights int) int {
 	const many = 1 << 17
-	if (method == "prox-linear" || method == "sgd") && weights > many {
+	switch {
+	case c.Method == "prox-linear" && c.ModelBatch > 0:
+		return 0
+	case c.Method == "adam" || c.Method == "sgd" && c.Momentum > 0:
+		return batchedExamples
+	case (c.Method == "prox-linear" || c.Method == "sgd") && weights > many:
 		return 4
 	}
 	return 0
@@ -181,6 +207,9 @@ func smoothing(c *models.Config, loss engine.Loss) (oracles.Smoothing, error) {
 
 // oracleMethod is the method that calls the oracle: the inner one of prox-linear.
 func oracleMethod(c *models.Config) string {
+	if c.Method == "prox-linear" && c.ModelBatch > 0 && c.Finish == 0 {
+		return "sgd" // which takes subgradients, too
+	}
 	if c.Method == "prox-linear" {
 		return c.Inner
 	}
@@ -195,13 +224,23 @@ func pace(c *models.Config) methods.Pace {
 // newMethod makes the optimiser of that name with the parameters that c gives it.
 func newMethod(c *models.Config, name string) (train.Method, error) {
 	switch name {
-	case "sgd":
+	case "sgd", "adam":
 		schedule, err := methods.ParseSchedule(c.Schedule)
 		if err != nil {
 			return nil, err
 		}
 		average, err := methods.ParseAveraging(c.Average)
-		return &methods.SGD{Rate: c.LR, Schedule: schedule, Halving: c.Halving, Averaging: average}, err
+		if err != nil {
+			return nil, err
+		}
+		span := methods.Span{Passes: c.Passes, WarmUp: c.WarmUp}
+		if name == "adam" {
+			return &methods.Adam{Rate: c.LR, Schedule: schedule, Halving: c.Halving, Span: span, Averaging: average, Clip: c.Clip}, nil
+		}
+		return &methods.SGD{
+			Rate: c.LR, Schedule: schedule, Halving: c.Halving, Span: span, Averaging: average,
+			Momentum: c.Momentum, Nesterov: c.Nesterov, Clip: c.Clip,
+		}, nil
 	case "bcpfw":
 		return &methods.BCPFW{}, nil
 	case "bcfw":
@@ -232,7 +271,8 @@ func newMethod(c *models.Config, name string) (train.Method, error) {
 			return m
 		}
 		return &methods.ProxLinear{
-			Inner: inner, InnerPasses: c.InnerPasses, Tolerance: c.InnerGap, Eta: c.Eta, WarmUp: c.WarmUp, ConstantMu: c.ConstantMu,
+			ModelBatch: max(0, int(c.ModelBatch)), Passes: c.Passes, Finish: c.Finish,
+			Inner: inner, InnerPasses: c.InnerPasses, Tolerance: c.InnerGap, Eta: c.Eta, WarmUp: int(c.WarmUp), ConstantMu: c.ConstantMu,
 		}, nil
 	}
 	return nil, structured.BadInput("--method %s is not known", name)
