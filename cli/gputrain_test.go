@@ -161,3 +161,25 @@ func TestGPUTrainsParser(t *testing.T) {
 	}
 	dsp(t, "train", "--task", "parse", "--device", "cuda", "--examples", "24,8,8", "--out", filepath.Join(t.TempDir(), "linear")).refused(exitBadInput, "cpu")
 }
+
+// An own network trains on a GPU; one with an op of the user's own is refused by the name of the op, in training and in prediction.
+func TestGPUOwnNetworks(t *testing.T) {
+	emulated(t)
+	own, example := program(t, ownProgram), program(t, exampleProgram)
+	on := []string{"--examples", "24,8,8", "--baselines", "off", "--method", "sgd", "--passes", "2"}
+	run := filepath.Join(t.TempDir(), "run")
+	o := example(t, with(with([]string{"train", "--net", "mine", "--device", "cuda", "--out", run}, on...))...).ok()
+	if !strings.Contains(o.stderr, "device cuda:0 dsp emulated device") {
+		t.Errorf("the log does not name the device:\n%s", o.stderr)
+	}
+	host := example(t, "predict", "--model", run, "--input", "builtin").ok().stdout
+	if example(t, "predict", "--model", run, "--input", "builtin", "--device", "cuda").ok().stdout != host {
+		t.Error("the GPU predicts other labels")
+	}
+
+	flags := with([]string{"train", "--net", "softsign", "--quiet"}, on...)
+	own(t, with(flags, "--device", "cuda", "--out", filepath.Join(t.TempDir(), "x"))...).refused(exitBadInput, `own op "softsign"`, "--device cpu")
+	cpu := filepath.Join(t.TempDir(), "cpu")
+	own(t, with(flags, "--device", "cpu", "--out", cpu)...).ok()
+	own(t, "predict", "--model", cpu, "--input", "builtin", "--device", "cuda").refused(exitBadInput, `own op "softsign"`)
+}

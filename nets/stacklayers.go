@@ -50,7 +50,8 @@ func findLayer(name string) *layerKind {
 	return nil
 }
 
-func layerNames() []string {
+// StackLayers lists the names of the layers of a stack.
+func StackLayers() []string {
 	var names []string
 	for _, k := range layerKinds {
 		names = append(names, k.name)

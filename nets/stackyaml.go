@@ -121,7 +121,7 @@ func (p layerParser) layer(n ast.Node) (l layer, err error) {
 		l.line = t.Position.Line
 	}
 	if l.kind == nil {
-		return l, p.refuse(key, "unknown layer %q; expected one of %s", name(key), strings.Join(layerNames(), ", "))
+		return l, p.refuse(key, "unknown layer %q; expected one of %s", name(key), strings.Join(StackLayers(), ", "))
 	}
 	if fields := pairsOf(value); value != nil && len(fields) > 0 {
 		for _, kv := range fields {
