@@ -33,7 +33,7 @@ CRFsuite: the gold label, then the attributes, separated by tabs. The format has
 			case to == "":
 				return structured.BadInput("no file to write: give --to FILE.crfsuite")
 			}
-			d, err := exchange.WriteAttributes(&c, to)
+			d, err := exchange.WriteAttributes(c, to)
 			if err != nil {
 				return err
 			}

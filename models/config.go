@@ -143,7 +143,7 @@ func (c Config) Validate() error {
 			return err
 		}
 	}
-	if err := c.checkDevice(); err != nil {
+	if err := c.CheckDevice(); err != nil {
 		return err
 	}
 	switch {

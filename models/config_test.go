@@ -66,6 +66,8 @@ func other(t *testing.T) Config {
 			*v = 0.01
 		case *settings.Count:
 			*v = 0
+		case *settings.ModelBatch:
+			*v = settings.AllExamples
 		case *settings.Sizes:
 			*v = settings.Sizes{3, 2, 1}
 		case *settings.LabelWeights:

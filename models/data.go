@@ -58,7 +58,7 @@ func ReadFiles(c *Config) (*Data, error) {
 	}
 	d := &Data{}
 	var err error
-	if c.Format == formats.Letters && c.Fold >= 0 {
+	if formats.Find(c.Format).Images && c.Fold >= 0 {
 		d.Train, d.Test, err = readFold(c.Train, c.Fold)
 	} else {
 		s := source{

@@ -29,8 +29,8 @@ func ParseDevice(name string) (kind string, ordinal int, err error) {
 	return name, 0, settings.OneOf("--device", name, []string{AutoDevice, CPU, CUDA, CUDA + ":0"})
 }
 
-// checkDevice refuses a device that does not exist, and settings that need one.
-func (c *Config) checkDevice() error {
+// CheckDevice refuses a device that does not exist, and settings that need one.
+func (c Config) CheckDevice() error {
 	kind, ordinal, err := ParseDevice(c.Device)
 	switch {
 	case err != nil:
@@ -58,7 +58,7 @@ func checkCUDA(ordinal int) error {
 // OpenDevice opens the CUDA device of a name as the setting device has it. Nil is the CPU. A device that does not exist is bad input.
 func OpenDevice(name string) (*device.Device, error) {
 	c := Config{Device: name}
-	if err := c.checkDevice(); err != nil {
+	if err := c.CheckDevice(); err != nil {
 		return nil, err
 	}
 	ordinal, found, err := FindDevice(name)

@@ -6,8 +6,6 @@ import (
 	"slices"
 
 	"github.com/dsp-go/dsp/models/formats"
-	"github.com/dsp-go/dsp/nets"
-	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/structured/features"
@@ -118,51 +116,4 @@ func (c *Config) template(set string) (*features.Template, error) {
 		return nil, structured.BadInput("--template: %w", err)
 	}
 	return features.Parse(string(text), c.Template)
-}
-
-// network makes the network that c asks for, on inputs or on dim dense features per position, and resolves the
-// settings that c left open.
-func (c *Config) network(in Inputs, dim, labels int) (nets.Network, error) {
-	if c.Task == "parse" {
-		return c.parser(in, labels)
-	}
-	if in.Dictionary == nil {
-		return c.makeNet(inputOf(dim, in.Vocab), nets.ChainOutput(labels, c.Edges))
-	}
-	switch {
-	case c.Net == "auto":
-		c.Net = "linear"
-	case c.Net != "linear":
-		return nil, structured.BadInput("--net %s does not read attributes; use --net linear", c.Net)
-	}
-	if c.Window != 0 {
-		return nil, structured.BadInput("--window %d is for dense features; the attributes of neighbouring tokens are named in a --template", c.Window)
-	}
-	if c.Loss == "auto" && c.Method != "bcfw" && c.Method != "bcpfw" {
-		c.Loss = "crf"
-	}
-	if err := c.resolveLoss(); err != nil {
-		return nil, err
-	}
-	return sparse.NewChain(in.Dictionary.Nodes(), in.Dictionary.Edges(), labels, c.Edges)
-}
-
-// makeNet resolves the settings of a network and makes it.
-func (c *Config) makeNet(in nets.Input, out nets.Output) (nets.Network, error) {
-	if err := c.resolveNet(in, out); err != nil {
-		return nil, err
-	}
-	net, err := nets.Make(c.net(), in, out)
-	if err != nil {
-		return nil, err
-	}
-	return net, nil
-}
-
-// resolveLoss chooses the loss if it is still open, and checks the settings that depend on it.
-func (c *Config) resolveLoss() error {
-	if c.Loss == "auto" {
-		c.Loss = "hinge"
-	}
-	return c.Validate()
 }

@@ -116,7 +116,6 @@ func TestInputErrors(t *testing.T) {
 		"--net mlp does not read attributes":     func(c *Config) { c.Net, c.Features = "mlp", "pos" },
 		"--window 3 is for dense features":       func(c *Config) { c.Window = 3 },
 		"--hash-bits 60: expected at most":       func(c *Config) { c.HashBits = 60 },
-		"--hidden 3 has no effect":               func(c *Config) { c.Hidden = settings.Sizes{3} },
 		"--features ner has no effect with --fo": func(c *Config) { c.Train, c.Features, c.Columns = file(t, "x.crfsuite", "O\ta=b\n"), "ner", "" },
 	} {
 		c := textConfig(text)

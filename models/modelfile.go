@@ -153,6 +153,14 @@ func decodeModel(f *safetensors.File) (*Model, error) {
 			return nil, err
 		}
 	}
+	choice, err := m.Config.chooseNetwork(m.Inputs, m.Dim, m.Labels.Len()) // of a file that any program may have written
+	if err != nil {
+		return nil, err
+	}
+	m.Config = m.Config.withNetwork(choice)
+	if err := m.Config.Validate(); err != nil {
+		return nil, err
+	}
 	if err := m.assemble(); err != nil {
 		return nil, err
 	}

@@ -68,7 +68,7 @@ func (m *Model) source(o DataOptions) (source, error) {
 		return s, structured.BadInput("--partial: the model's tags were converted to %s as they were read, which needs to know them all", s.scheme)
 	}
 	if s.trees && s.format == "" && c.Format == formats.Builtin {
-		s.format = formats.Conllu
+		s.format = formats.Treebank()
 	}
 	if s.format != "" {
 		if err := settings.OneOf("--format", s.format, append([]string{formats.Builtin}, formats.Names()...)); err != nil {

@@ -5,8 +5,6 @@ import (
 	"os"
 	"slices"
 
-	"github.com/dsp-go/dsp/nets"
-	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/features/arcs"
 	"github.com/dsp-go/dsp/structured/host"
@@ -110,30 +108,6 @@ func encodeWords(d *structured.Dataset, vocab []*structured.Alphabet) error {
 }
 
 // structure returns the trees that c predicts.
-func (c *Config) structure() trees.SpanningTree {
+func (c Config) structure() trees.SpanningTree {
 	return trees.SpanningTree{NonProjective: c.Tree == "nonprojective"}
-}
-
-// parser makes the network of the parse task, and resolves the settings that c left open.
-func (c *Config) parser(in Inputs, relations int) (nets.Network, error) {
-	form := c.structure().Form(relations)
-	if c.Loss == "auto" && c.Method != "bcfw" && c.Method != "bcpfw" {
-		c.Loss = "crf"
-	}
-	if in.arcs == nil {
-		if c.Net != "auto" && slices.Contains(nets.ChainNets, c.Net) {
-			return nil, structured.BadInput("--net %s does not score trees; use --net linear or biaffine", c.Net)
-		}
-		return c.makeNet(inputOf(0, in.Vocab), nets.Output{Labels: relations, Form: form})
-	}
-	if c.Net == "auto" {
-		c.Net = "linear"
-	}
-	if err := c.resolveLoss(); err != nil {
-		return nil, err
-	}
-	return sparse.New(form, []sparse.Part{
-		{Attributes: in.arcs.dictionary.Arc.Len(), Weights: "arc_attributes"},
-		{Attributes: in.arcs.dictionary.Label.Len(), Weights: "label_attributes"},
-	}), nil
 }

@@ -13,7 +13,7 @@ import (
 // WriteAttributes writes the attributes of text as an attribute file of CRFsuite. It reads c.Train; Format,
 // Columns, Label, Scheme, Features, Template, MinCount and HashBits mean the same as for training. Attributes of edges are bad
 // input, because such files cannot hold them. It returns the written data.
-func WriteAttributes(c *models.Config, path string) (*structured.Dataset, error) {
+func WriteAttributes(c models.Config, path string) (*structured.Dataset, error) {
 	c.Net = "linear"
 	if err := c.Resolve(); err != nil {
 		return nil, err
@@ -21,7 +21,7 @@ func WriteAttributes(c *models.Config, path string) (*structured.Dataset, error)
 	if !formats.Find(c.Format).Columns {
 		return nil, structured.BadInput("%s: attributes are made of text in columns, this is %s", c.Train, c.Format)
 	}
-	d, err := models.ReadResolved(c)
+	d, err := models.ReadResolved(&c)
 	if err != nil {
 		return nil, err
 	}

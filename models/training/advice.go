@@ -77,6 +77,11 @@ func Validate(c *models.Config) error {
 	if err := c.Validate(); err != nil {
 		return err
 	}
+	return checkNamedDevice(c)
+}
+
+// checkNamedDevice refuses a method that cannot run on the device that c names.
+func checkNamedDevice(c *models.Config) error {
 	if kind, _, err := models.ParseDevice(c.Device); err != nil || kind != models.CUDA {
 		return err
 	}

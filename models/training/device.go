@@ -13,47 +13,50 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// accelerate resolves the device of the run and how many examples are in a step on it. Work that a device cannot do is refused
-// if c names the device; otherwise the CPU does it.
+// accelerate opens the device of the run, and resolves it and how many examples are in a step on it. Work that a device cannot do is
+// refused if the configuration names the device; otherwise the CPU does it.
 func (r *Run) accelerate() error {
-	c := &r.config
-	open := c.Batch == 0
-	r.problem.Batch = c.Batch
-	ordinal, found, err := models.FindDevice(c.Device)
+	named := r.config.Device != models.AutoDevice
+	r.problem.Batch = r.config.Batch
+	ordinal, found, err := models.FindDevice(r.config.Device)
 	if found {
 		err = r.moveTo(ordinal)
 	}
 	switch {
-	case err != nil && c.Device != models.AutoDevice:
+	case err != nil && named:
 		return r.advise(err)
 	case err != nil:
 		r.o.Log.Info("device cpu: " + err.Error())
 	}
-	c.Device = models.CPU
-	if r.device != nil {
-		c.Device = fmt.Sprintf("%s:%d", models.CUDA, r.device.Info().Ordinal)
-	} else if err := c.Validate(); err != nil { // some settings are for a device only
-		return err
-	}
-	if open {
-		c.Batch = defaultBatch(c, r.problem.Scorer.Dim())
-		if r.device != nil && !(c.Method == "prox-linear" && c.ModelBatch > 0) {
-			c.Batch = deviceBatch(c.Method, r.data.Train, c.Batch)
-		}
-	}
-	r.problem.Batch = c.Batch
+	r.config = r.resolveDevice(r.config)
+	r.problem.Batch = r.config.Batch
 	if r.device == nil {
-		return checkSteps(c, r.problem)
+		if err := r.config.CheckDevice(); err != nil { // some settings are for a device only
+			return err
+		}
+		return checkSteps(&r.config, r.problem)
 	}
 	batch := any("the method's")
-	if c.Batch > 0 {
-		batch = c.Batch
+	if r.config.Batch > 0 {
+		batch = r.config.Batch
 	}
 	r.o.Log.Info("device "+r.device.Info().String(), "batch", batch)
 	if !cudatraining.HasKernels(r.problem.Objective) {
 		r.o.Log.Info("the network runs on the device, the oracle of a " + r.problem.Scorer.Form().Structure.Name() + " on the CPU")
 	}
 	return nil
+}
+
+// deviceName is the device as --device names it.
+func (r *Run) deviceName() string { return fmt.Sprintf("%s:%d", models.CUDA, r.device.Info().Ordinal) }
+
+// chooseBatch returns the examples per step where the settings leave them open, 0 for the method's own number.
+func (r *Run) chooseBatch() int {
+	batch := defaultBatch(&r.config, r.problem.Scorer.Dim())
+	if r.device != nil && r.config.ModelBatch <= 0 {
+		batch = deviceBatch(r.config.Method, r.data.Train, batch)
+	}
+	return batch
 }
 
 // warnIfMoved says where a run goes on on another kind of device.

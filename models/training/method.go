@@ -98,70 +98,85 @@ const (
 	convexGap    = 1e-3 // the default certified relative gap at which a convex method stops
 )
 
-// chooseMethod makes the optimiser for p and resolves the settings that c left open; why gives the reason of an automatic choice.
-func chooseMethod(c *models.Config, p *train.Problem) (method train.Method, why string, err error) {
-	if c.Method == "auto" {
-		c.Method, why = methods.Auto(p.Objective, c.Net)
-		if kind, _, err := models.ParseDevice(c.Device); err == nil && kind == models.CUDA && checkAccelerated(c) != nil {
-			c.Method, why = methods.AutoAccelerated(p.Objective), "of the convex methods it is the one for this loss that a GPU can run"
-		}
+// chooseMethod returns the name of the optimiser for o; why gives the reason of an automatic choice.
+func chooseMethod(c *models.Config, o *engine.Objective) (name, why string) {
+	if c.Method != "auto" {
+		return c.Method, ""
 	}
-	if c.Method == "prox-linear" && c.Inner == "auto" {
-		c.Inner = "casimir"
-		if p.Loss == engine.Hinge {
-			c.Inner = "bcfw"
-		}
+	name, why = methods.Auto(o, c.Net)
+	chosen := *c
+	chosen.Method = name
+	if kind, _, err := models.ParseDevice(c.Device); err == nil && kind == models.CUDA && checkAccelerated(&chosen) != nil {
+		return methods.AutoAccelerated(o), "of the convex methods it is the one for this loss that a GPU can run"
 	}
-	if c.Method == "prox-linear" && c.ModelBatch == 0 {
-		c.ModelBatch = modelBatch(c, p)
+	return name, why
+}
+
+// chooseInner returns the method for the subproblems of prox-linear.
+func chooseInner(c *models.Config, loss engine.Loss) string {
+	switch {
+	case c.Method != "prox-linear" || c.Inner != "auto":
+		return c.Inner
+	case loss == engine.Hinge:
+		return "bcfw"
 	}
-	if c.Schedule == "auto" && (c.Method == "sgd" || c.Method == "adam") {
-		c.Schedule = "sqrt"
-		if c.Method == "adam" || c.Momentum > 0 {
-			c.Schedule = "cosine"
-		}
+	return "casimir"
+}
+
+// choosePasses returns how many passes a run has at most.
+func choosePasses(c *models.Config) int { return cmp.Or(c.Passes, passes[c.Method], convexPasses) }
+
+// chooseGap returns the relative gap at which a run stops, 0 for none.
+func chooseGap(c *models.Config, method train.Method, o *engine.Objective) settings.Gap {
+	switch {
+	case c.Gap != settings.AutoGap:
+		return c.Gap
+	case method.Convex() && o.Lambda > 0 && !o.Partial():
+		return convexGap
 	}
-	if c.Passes == 0 {
-		c.Passes = cmp.Or(passes[c.Method], convexPasses)
-	}
-	if p.Smoothing, err = smoothing(c, p.Loss); err != nil {
-		return nil, "", err
-	}
-	if err := Validate(c); err != nil { // the methods are now known
-		return nil, "", err
-	}
-	if method, err = newMethod(c, c.Method); err != nil {
-		return nil, "", err
-	}
+	return 0
+}
+
+// checkMethod refuses a method that needs more than the objective has.
+func checkMethod(c *models.Config, method train.Method, o *engine.Objective) error {
 	if method.Convex() {
-		if err := train.CheckConvex(c.Method, p.Scorer); err != nil {
-			return nil, "", adviseMethod(c, err)
+		if err := train.CheckConvex(c.Method, o.Scorer); err != nil {
+			return adviseMethod(c, err)
 		}
 	}
 	if method.Convex() && c.Method != "lbfgs" {
-		if err := train.CheckLabels(c.Method, p.Objective); err != nil {
-			return nil, "", adviseMethod(c, err)
+		if err := train.CheckLabels(c.Method, o); err != nil {
+			return adviseMethod(c, err)
 		}
 	}
-	if c.Gap > 0 && p.Partial() {
-		return nil, "", structured.BadInput("--gap %v needs a certificate, which partial labels do not allow; use --passes", c.Gap)
+	if c.Gap > 0 && o.Partial() {
+		return structured.BadInput("--gap %v needs a certificate, which partial labels do not allow; use --passes", c.Gap)
 	}
-	if c.Gap == settings.AutoGap {
-		c.Gap = 0
-		if method.Convex() && p.Lambda > 0 && !p.Partial() {
-			c.Gap = convexGap
-		}
-	}
-	return method, why, nil
+	return nil
 }
 
-// modelBatch is the default number of examples of prox-linear's models. Settings that only models of all examples have ask for these.
-func modelBatch(c *models.Config, p *train.Problem) settings.ModelBatch {
+// chooseModelBatch returns the number of examples of prox-linear's models. Settings that only models of all examples have ask for
+// these.
+func chooseModelBatch(c *models.Config, o *engine.Objective) settings.ModelBatch {
 	whole := c.Batch > 0 || c.InnerPasses > 0 || c.InnerGap > 0 || c.WarmUp != 0 || c.ConstantMu || c.Inner != models.Default().Inner
-	if (whole && c.Finish == 0) || p.Scorer.Affine() {
+	switch {
+	case c.Method != "prox-linear" || c.ModelBatch != 0:
+		return c.ModelBatch
+	case whole && c.Finish == 0 || o.Scorer.Affine():
 		return settings.AllExamples
 	}
 	return batchedExamples
+}
+
+// chooseSchedule returns the schedule of the step size.
+func chooseSchedule(c *models.Config) string {
+	switch {
+	case c.Schedule != "auto" || c.Method != "sgd" && c.Method != "adam":
+		return c.Schedule
+	case c.Method == "adam" || c.Momentum > 0:
+		return "cosine"
+	}
+	return "sqrt"
 }
 
 // batchedExamples is the default number of examples of a step of the methods for networks.
@@ -182,24 +197,28 @@ func defaultBatch(c *models.Config, weights int) int {
 	return 0
 }
 
-// smoothing resolves how the hinge's max is smoothed, for the method that calls the oracle.
-func smoothing(c *models.Config, loss engine.Loss) (oracles.Smoothing, error) {
+// chooseSmoothing returns the name of how the hinge's max is smoothed, for the method that calls the oracle; auto where nothing is.
+func chooseSmoothing(c *models.Config, loss engine.Loss) string {
 	method := oracleMethod(c)
+	switch {
+	case c.Smoothing != "auto" || loss.Smooth() || method == "bcfw" || method == "bcpfw" || method == "sgd" && c.Mu == 0:
+		return c.Smoothing
+	case c.K != models.Default().K:
+		return "l2"
+	}
+	return "entropy"
+}
+
+// smoothing returns how the hinge's max is smoothed.
+func smoothing(c *models.Config) (oracles.Smoothing, error) {
 	if c.Smoothing == "auto" {
-		switch {
-		case loss.Smooth() || method == "bcfw" || method == "bcpfw" || method == "sgd" && c.Mu == 0:
-			return oracles.Smoothing{}, nil
-		case c.K != models.Default().K:
-			c.Smoothing = "l2"
-		default:
-			c.Smoothing = "entropy"
-		}
+		return oracles.Smoothing{}, nil
 	}
 	kind, err := oracles.ParseKind(c.Smoothing)
 	if err != nil {
 		return oracles.Smoothing{}, err
 	}
-	if kind != oracles.None && method == "sgd" && c.Mu == 0 {
+	if kind != oracles.None && oracleMethod(c) == "sgd" && c.Mu == 0 {
 		return oracles.Smoothing{}, structured.BadInput("--smoothing %s with --method sgd needs to know how much: give --mu", c.Smoothing)
 	}
 	return oracles.Smoothing{Kind: kind, Mu: c.Mu, K: int(c.K)}, nil

@@ -9,7 +9,6 @@ import (
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
-	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/engine"
 	"github.com/dsp-go/dsp/train/methods/sdca"
 )
@@ -54,8 +53,14 @@ func TestChooseMethod(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := &train.Problem{Engine: engine.NewEngine(o, 1)}
-		method, _, err := chooseMethod(&m.Config, p)
+		given := models.Default()
+		given.Net, given.Hidden = "mlp", settings.Sizes{4}
+		c.change(&given)
+		resolved, method, _, err := resolve(given, m, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		smooth, err := smoothing(&resolved)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -63,10 +68,10 @@ func TestChooseMethod(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if method.Name() != c.method || m.Config.Method != c.method || m.Config.Inner != c.inner || p.Smoothing.Kind != kind || m.Config.Passes == 0 {
-			t.Errorf("want %s, %s, %s; got %s, smoothing %v, %+v", c.method, c.inner, c.smoothing, method.Name(), p.Smoothing, m.Config)
+		if method.Name() != c.method || resolved.Method != c.method || resolved.Inner != c.inner || smooth.Kind != kind || resolved.Passes == 0 {
+			t.Errorf("want %s, %s, %s; got %s, smoothing %v, %+v", c.method, c.inner, c.smoothing, method.Name(), smooth, resolved)
 		}
-		if err := m.Config.Validate(); err != nil {
+		if err := resolved.Validate(); err != nil {
 			t.Errorf("the resolved configuration is refused: %v", err)
 		}
 	}

@@ -46,13 +46,16 @@ func NewRun(c models.Config, data *models.Data, o TrainOptions) (*Run, error) {
 		Seed:   c.Seed,
 	}
 	why := ""
-	if r.method, why, err = chooseMethod(&m.Config, r.problem); err != nil {
+	if r.config, r.method, why, err = resolve(c, m, objective); err != nil {
+		return nil, err
+	}
+	if r.problem.Smoothing, err = smoothing(&r.config); err != nil {
 		return nil, err
 	}
 	if why != "" {
-		o.Log.Info("method " + m.Config.Method + ": " + why)
+		o.Log.Info("method " + r.config.Method + ": " + why)
 	}
-	r.config = m.Config
+	m.Config = r.config
 	return r, nil
 }
 

@@ -1,6 +1,7 @@
 package training
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -34,12 +35,14 @@ func ReadRun(dir string) (models.Config, error) {
 	return c, err
 }
 
+// chooseFolder returns the folder of a run that begins now.
+func chooseFolder(c *models.Config, now time.Time) string {
+	return cmp.Or(c.Resume, c.Out, filepath.Join("runs", fmt.Sprintf("%s-%s", c.Task, now.Format("20060102-150405"))))
+}
+
 // makeRunFolder makes the folder c.Out and checks that it can be written. A folder that already holds a run is refused unless
 // c resumes that run.
-func makeRunFolder(c *models.Config, now time.Time) error {
-	if c.Out == "" {
-		c.Out = filepath.Join("runs", fmt.Sprintf("%s-%s", c.Task, now.Format("20060102-150405")))
-	}
+func makeRunFolder(c *models.Config) error {
 	if _, err := os.Stat(filepath.Join(c.Out, configFile)); err == nil && c.Resume == "" {
 		return structured.BadInput("--out %s: there is a run already; continue it with --resume %s, or name another folder", c.Out, c.Out)
 	}

@@ -1,7 +1,8 @@
 // Package training trains models from a configuration.
 //
-// A training goes one way: Config.Resolve resolves the data format, ReadFiles and FitInputs read the data, NewRun makes the model,
-// the objective and the method, and Run trains.
+// A training goes one way. Config.Resolve validates the settings as given and resolves format and task; ReadFiles and FitInputs read the
+// data; NewModel resolves the network and the loss, and NewRun the method, after which the settings are validated once more; the device
+// is resolved when the run begins. Each choice is a function that returns it; only the resolvers, in files resolve.go, write it down.
 package training
 
 import (
@@ -10,7 +11,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/formats"
@@ -40,24 +40,15 @@ func Train(ctx context.Context, c models.Config, o TrainOptions) (*Result, error
 	return result, errors.Join(err, curves.Write(filepath.Join(c.Out, curvesFile), runs...))
 }
 
-// trainAll is Train, but returns the curves instead of drawing them. It resolves c.Out.
+// trainAll is Train, but returns the curves instead of drawing them. It resolves in c what needs no data.
 func trainAll(ctx context.Context, c *models.Config, o TrainOptions) (*Result, []curves.Run, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	if err := Validate(c); err != nil {
+	if err := resolveGiven(c); err != nil {
 		return nil, nil, err
 	}
-	if c.Resume != "" {
-		if err := checkResumed(*c); err != nil {
-			return nil, nil, err
-		}
-		c.Out = c.Resume
-	}
-	if err := c.Resolve(); err != nil {
-		return nil, nil, err
-	}
-	if err := makeRunFolder(c, time.Now()); err != nil {
+	if err := makeRunFolder(c); err != nil {
 		return nil, nil, err
 	}
 	data, err := models.ReadResolved(c)
@@ -73,10 +64,8 @@ func trainAll(ctx context.Context, c *models.Config, o TrainOptions) (*Result, [
 
 // TrainOn is Train on data that was read already. It continues the run in the folder c.Out if there is one.
 func TrainOn(ctx context.Context, c models.Config, data *models.Data, o TrainOptions) (*Result, error) {
-	if _, err := os.Stat(filepath.Join(c.Out, configFile)); err == nil {
-		c.Resume = c.Out
-	}
-	if err := makeRunFolder(&c, time.Now()); err != nil {
+	c = resolveFolder(c)
+	if err := makeRunFolder(&c); err != nil {
 		return nil, err
 	}
 	result, runs, err := trainOn(ctx, c, data, o)

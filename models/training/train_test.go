@@ -287,6 +287,11 @@ func TestTrainErrors(t *testing.T) {
 			*c = textConfig(file(t, "x.conll", trainConll))
 			c.Patience, c.Out = 3, out
 		},
+		"--hidden 3 has no effect with --net linear": func(c *models.Config) {
+			out := c.Out
+			*c = textConfig(file(t, "x.conll", trainConll))
+			c.Hidden, c.Out = settings.Sizes{3}, out
+		},
 		"no config.yaml there":            func(c *models.Config) { c.Resume = t.TempDir() },
 		"net embed reads discrete inputs": func(c *models.Config) { c.Net = "embed" },
 		"difficulty":                      func(c *models.Config) { c.Difficulty = 11 },
