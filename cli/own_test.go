@@ -204,7 +204,7 @@ func TestStackRefused(t *testing.T) {
 	}
 	open := write(t, "open.yaml", "- features\n- dense: 4\n")
 	dsp(t, "train", "--net", open, "--hidden", "3").refused(exitBadInput, "--hidden 3 has no effect with --net stack")
-	dsp(t, "train", "--net", "mlp", "--layers", "- features").refused(exitBadInput, "--layers")
+	dsp(t, "train", "--net", "mlp", "--stack", "- features").refused(exitBadInput, "--stack")
 }
 
 // A stack scores trees, too, and a sweep compares several.

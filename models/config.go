@@ -43,7 +43,7 @@ type Config struct {
 	LabelUnits int            `yaml:"label-units" json:"label-units" group:"Network" min:"0" only:"net=biaffine,stack" help:"units of the layers that feed the relation scores; 0: 64"`
 	MinCount   int            `yaml:"min-count" json:"min-count" group:"Network" min:"0" only:"task=tag,parse format=conll,conllu,crfsuite,builtin net=embed,linear,biaffine,stack" unit:"N" help:"least number of times an attribute must occur in the training data to get weights, or a word to get its own embedding; 0: 1 for attributes of tokens, 2 for attributes of arcs and for words"`
 	Activation string         `yaml:"activation" json:"activation" group:"Network" values:"elu|tanh|relu" only:"net=mlp,cnn,cnn-image,embed,biaffine,stack" help:"function between layers; prox-linear works best with a smooth one (elu, tanh)"`
-	Layers     string         `yaml:"layers" json:"layers" group:"Network" only:"net=stack" unit:"YAML" help:"the layers of net stack; --net FILE.yaml reads them from a file"`
+	Stack      string         `yaml:"stack" json:"stack" group:"Network" only:"net=stack" unit:"YAML" help:"the layers of net stack; --net FILE.yaml reads them from a file"`
 	Dropout    float64        `yaml:"dropout" json:"dropout" group:"Network" min:"0" only:"method=sgd net=mlp,cnn,cnn-image,embed,biaffine,stack" help:"probability that a step drops a hidden unit"`
 
 	Loss         string                `yaml:"loss" json:"loss" group:"Objective" values:"auto|hinge|crf|softmax-margin" help:"structured loss: hinge (max-margin), crf (negative log-likelihood), softmax-margin (crf with the task loss inside); auto: crf for linear nets on attributes; hinge for other nets and for methods bcfw and bcpfw"`
@@ -91,7 +91,7 @@ type Config struct {
 	Out        string `yaml:"out" json:"out" group:"Run" run:"true" unit:"DIR" help:"folder for the model, metrics and curves; empty: runs/NAME-TIME"`
 	Resume     string `yaml:"resume,omitempty" json:"resume,omitempty" group:"Run" run:"true" unit:"DIR" help:"continue the run in this folder from its last checkpoint"`
 	Quiet      bool   `yaml:"quiet,omitempty" json:"quiet,omitempty" group:"Run" run:"true" help:"no progress on standard error"`
-	layersFile string // that Layers was read from, for messages
+	stackFile string // that Stack was read from, for messages
 
 	JSON bool `yaml:"json,omitempty" json:"json,omitempty" group:"Run" run:"true" help:"print one JSON object with the results last on standard output"`
 }

@@ -14,7 +14,7 @@ func (c Config) net() nets.Config {
 	return nets.Config{
 		Net: c.Net, Hidden: c.Hidden, Activation: nets.Activation(c.Activation), Window: c.Window,
 		Channels: c.Channels, Embed: c.Embed, Dropout: c.Dropout, Edges: c.Edges, ArcUnits: c.ArcUnits, LabelUnits: c.LabelUnits,
-		Layers: c.Layers, LayersFile: c.layersFile,
+		Stack: c.Stack, StackFile: c.stackFile,
 	}
 }
 

@@ -15,8 +15,8 @@ func (c *Config) readStack() error {
 		if err != nil {
 			return structured.BadInput("--net: %w", err)
 		}
-		c.Net, c.Layers, c.layersFile = nets.StackNet, string(text), c.Net
-	case c.Net == nets.StackNet && c.Layers == "":
+		c.Net, c.Stack, c.stackFile = nets.StackNet, string(text), c.Net
+	case c.Net == nets.StackNet && c.Stack == "":
 		return structured.BadInput("--net stack needs its layers: give --net FILE.yaml (docs/networks.md)")
 	}
 	return nil

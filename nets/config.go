@@ -19,9 +19,9 @@ type Config struct {
 	Edges      string     `yaml:"edges,omitempty" json:"edges,omitempty"`             // transition, position or none; chains only
 	ArcUnits   int        `yaml:"arc-units,omitempty" json:"arc-units,omitempty"`     // of the representations that score arcs, for biaffine
 	LabelUnits int        `yaml:"label-units,omitempty" json:"label-units,omitempty"` // of the representations that score relations, for biaffine
-	Layers     string     `yaml:"layers,omitempty" json:"layers,omitempty"`           // of a stack, as YAML (see stack.go)
+	Stack      string     `yaml:"stack,omitempty" json:"stack,omitempty"`             // the layers of a stack, as YAML (see stack.go)
 
-	LayersFile string `yaml:"-" json:"-"` // the file that Layers came from, for messages; may be empty
+	StackFile string `yaml:"-" json:"-"` // the file that Stack came from, for messages; may be empty
 }
 
 // The kinds of edge potentials.
@@ -116,7 +116,7 @@ func (c Config) Resolve(input Input) (Config, error) {
 	switch {
 	case c.Net == "biaffine":
 		c.Edges = "" // only chains have edges
-	case c.Layers != "":
+	case c.Stack != "":
 		return c, structured.BadInput("net %s has no list of layers; net stack does", c.Net)
 	case c.ArcUnits != 0 || c.LabelUnits != 0:
 		return c, structured.BadInput("net %s has no arc-units and label-units; biaffine does", c.Net)

@@ -46,11 +46,11 @@ func (c Config) resolveStack(input Input) (Config, error) {
 
 // stackBody makes the layers of a stack.
 func (c Config) stackBody(input Input) (body, error) {
-	s := &stack{Config: c, input: input, file: c.LayersFile, count: map[string]int{}}
+	s := &stack{Config: c, input: input, file: c.StackFile, count: map[string]int{}}
 	if s.file == "" {
-		s.file = "layers"
+		s.file = "stack"
 	}
-	layers, err := parseLayers(s.file, c.Layers)
+	layers, err := parseLayers(s.file, c.Stack)
 	if err != nil {
 		return body{}, err
 	}

@@ -49,7 +49,7 @@ func TestStackRefuses(t *testing.T) {
 		{"- features\n- flatten\n", Input{Dim: 4}, []string{"my.yaml:2: layer flatten: its rows are not pixels"}},
 		{"- features\n- image: [2, 2]\n- convolution: {channels: 3, width: 5}\n", Input{Dim: 4}, []string{"my.yaml:3: layer convolution: width 5"}},
 	} {
-		_, err := New(Config{Net: StackNet, Layers: c.text, LayersFile: "my.yaml"}, c.in, 3)
+		_, err := New(Config{Net: StackNet, Stack: c.text, StackFile: "my.yaml"}, c.in, 3)
 		for _, m := range c.messages {
 			if !structured.IsBadInput(err) || !strings.Contains(err.Error(), m) {
 				t.Errorf("%q: %v, expected %q", c.text, err, m)
@@ -66,11 +66,11 @@ func TestStackSettings(t *testing.T) {
 		config  Config
 		message string
 	}{
-		{Config{Layers: open, Activation: Tanh, Dropout: 0.5}, ""},
-		{Config{Layers: open, Edges: EdgesPosition}, ""},
-		{Config{Layers: "- features\n- dense: 3\n", Activation: Tanh}, "activation tanh has no effect"},
-		{Config{Layers: "- features\n- dropout: 0.1\n", Dropout: 0.5}, "dropout 0.5 has no effect"},
-		{Config{Layers: open, Hidden: []int{3}}, "from its list of layers"},
+		{Config{Stack: open, Activation: Tanh, Dropout: 0.5}, ""},
+		{Config{Stack: open, Edges: EdgesPosition}, ""},
+		{Config{Stack: "- features\n- dense: 3\n", Activation: Tanh}, "activation tanh has no effect"},
+		{Config{Stack: "- features\n- dropout: 0.1\n", Dropout: 0.5}, "dropout 0.5 has no effect"},
+		{Config{Stack: open, Hidden: []int{3}}, "from its list of layers"},
 	} {
 		c.config.Net = StackNet
 		n, err := New(c.config, in, 3)
@@ -85,7 +85,7 @@ func TestStackSettings(t *testing.T) {
 			t.Errorf("%+v: dropout %v", c.config, n.Needs().Dropout)
 		}
 	}
-	n, err := New(Config{Net: StackNet, Layers: "- features\n- dense: 3\n- dense: 2\n- residual:\n  - dense: 2\n"}, in, 3)
+	n, err := New(Config{Net: StackNet, Stack: "- features\n- dense: 3\n- dense: 2\n- residual:\n  - dense: 2\n"}, in, 3)
 	if err != nil {
 		t.Fatal(err)
 	}

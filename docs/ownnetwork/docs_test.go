@@ -36,7 +36,7 @@ func TestStacksOfDocs(t *testing.T) {
 	}
 	for i, text := range stacks {
 		text, _, _ = strings.Cut(text, "```")
-		net, err := nets.New(nets.Config{Net: "stack", Layers: text, LayersFile: "docs/networks.md"}, inputs[i], 3)
+		net, err := nets.New(nets.Config{Net: "stack", Stack: text, StackFile: "docs/networks.md"}, inputs[i], 3)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -38,8 +38,8 @@ func TestPresets(t *testing.T) {
 		{nets.Config{Net: "cnn", Channels: []int{6}, Activation: nets.Tanh}, nets.Input{Dim: 3}},
 		{nets.Config{Net: "cnn-image", Channels: []int{3, 2}, Hidden: []int{5}}, nets.Input{Dim: 128}},
 		{nets.Config{Net: "embed", Channels: []int{6}, Embed: []int{4, 3}, Edges: nets.EdgesNone}, words},
-		{nets.Config{Net: "stack", Layers: allLayers}, both},
-		{nets.Config{Net: "stack", Layers: "- features\n- image: [4, 6]\n- convolution: 3\n- pool\n- activation: elu\n- flatten\n- dense: {units: 5, activation: tanh}\n"}, nets.Input{Dim: 24}},
+		{nets.Config{Net: "stack", Stack: allLayers}, both},
+		{nets.Config{Net: "stack", Stack: "- features\n- image: [4, 6]\n- convolution: 3\n- pool\n- activation: elu\n- flatten\n- dense: {units: 5, activation: tanh}\n"}, nets.Input{Dim: 24}},
 	} {
 		t.Run(p.config.Net, func(t *testing.T) {
 			net, err := nets.New(p.config, p.input, 4)
@@ -52,7 +52,7 @@ func TestPresets(t *testing.T) {
 	form := trees.SpanningTree{}.Form(3)
 	for _, c := range []nets.Config{
 		{Net: "biaffine", Channels: []int{6}, Embed: []int{4, 3}, ArcUnits: 5, LabelUnits: 4},
-		{Net: "stack", Layers: allLayers, ArcUnits: 5, LabelUnits: 4},
+		{Net: "stack", Stack: allLayers, ArcUnits: 5, LabelUnits: 4},
 	} {
 		t.Run(c.Net+" of trees", func(t *testing.T) {
 			net, err := nets.Make(c, both, nets.Output{Labels: 3, Form: form})
