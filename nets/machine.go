@@ -17,7 +17,9 @@ type machine struct {
 	seed       uint64   // dropout: 0 in evaluation
 	blas       kernels.BLAS
 	scratch    [kernels.Block]float32
-	pairs      []float32 // scratch memory of the ops on pairs
+	pairs      []float32     // scratch memory of the ops on pairs
+	attend     attend        // scratch memory of attention
+	waves      map[int]waves // of rotations and sinusoids, by the number of frequencies
 }
 
 func (m *machine) at(b *Buffer) []float32 { return m.mem[b.Space][b.Offset : b.Offset+b.N] }

@@ -100,7 +100,7 @@ func (r *rowAxes) of(v *value) (axis, error) {
 	}
 	a, ok := r.apply(v, args, free)
 	if !ok {
-		return axis{}, fmt.Errorf("op %q mixes rows of different examples: each row of a network may depend on its own position's inputs and on the parameters; only Window and the ops on pairs may join rows, and only those of one example", nameOf(v))
+		return axis{}, fmt.Errorf("op %q mixes rows of different examples: each row of a network may depend on its own position's inputs and on the parameters; only Window, Attention and the ops on pairs may join rows, and only those of one example", nameOf(v))
 	}
 	r.known[v] = a
 	return a, nil
@@ -132,6 +132,12 @@ func (r *rowAxes) apply(v *value, args []axis, free bool) (axis, bool) {
 		case IndexDistances:
 			return pairs(o.Cols), args[0] == positions(Distances*o.Cols)
 		}
+	case Attention:
+		return positions(o.width()), args[0] == positions(3*o.width())
+	case Rotation:
+		return positions(o.Cols), args[0] == positions(o.Cols)
+	case Sinusoids:
+		return positions(o.Cols), args[0] == positions(o.Cols)
 	case Bilinear:
 		return pairs(o.K), args[0] == positions(o.K*o.E) && args[1] == positions(o.E) && args[2].free()
 	}
