@@ -76,7 +76,7 @@ func (o AttentionPush) run(m *machine, in *Instruction) {
 				copyHead(a.g, queries.rows(t.lo, t.hi))
 				vec.Scale(a.scale, a.g)
 				m.blas.Sgemm(false, false, t.tall, a.wide, o.Size, a.g, a.kT, 1, a.s)
-				a.pull(t)
+				kernels.Rows.SoftmaxPull(a.s, a.p, a.wide)
 				m.blas.Sgemm(false, false, t.tall, o.Size, a.wide, a.p, a.k, 0, a.o)
 				m.blas.Sgemm(false, false, t.tall, o.Size, a.wide, a.s, a.v, 1, a.o)
 				headOf(out, w, h*o.Size, o.Size).rows(t.lo, t.hi).set(a.o)
@@ -112,7 +112,7 @@ func (o AttentionPull) run(m *machine, in *Instruction) {
 				a.g = padded(a.g, t.tall*o.Size)
 				copyHead(a.g, headOf(g, w, h*o.Size, o.Size).rows(t.lo, t.hi))
 				m.blas.Sgemm(false, false, t.tall, a.wide, o.Size, a.g, a.otherT, 0, a.s)
-				a.pull(t)
+				kernels.Rows.SoftmaxPull(a.s, a.p, a.wide)
 				m.blas.Sgemm(false, false, t.tall, o.Size, a.wide, a.s, a.k, 0, a.o)
 				queries.rows(t.lo, t.hi).set(a.o)
 				beta := float32(1)
@@ -189,13 +189,6 @@ func (a *attend) probabilities(blas kernels.BLAS, t tile) {
 	clear(a.p[real:])
 }
 
-// pull turns s into P∘(s − ⟨P, s⟩), row by row.
-func (a *attend) pull(t tile) {
-	for r := range t.tall {
-		kernels.Rows.SoftmaxPull(a.s[r*a.wide:(r+1)*a.wide], a.p[r*a.wide:(r+1)*a.wide])
-	}
-}
-
 // head is size columns of a matrix whose rows are stride entries apart.
 type head struct {
 	x            []float32
@@ -232,12 +225,14 @@ func copyHead(to []float32, h head) {
 // transposed copies the transpose of h to a matrix with rows of wide entries, padded with zeros.
 func transposed(to []float32, h head, wide int) {
 	n := h.count()
-	for c := range h.size {
-		row, at := to[c*wide:(c+1)*wide], c
-		for r := range n {
-			row[r] = h.x[at]
-			at += h.stride
+	for r := range n {
+		at := r
+		for _, v := range h.x[r*h.stride:][:h.size] {
+			to[at] = v
+			at += wide
 		}
-		clear(row[n:])
+	}
+	for c := range h.size {
+		clear(to[c*wide+n : (c+1)*wide])
 	}
 }

@@ -7,59 +7,66 @@ import (
 )
 
 // Softmax normalises each row of width entries of p in place: exp(p)/Σ exp(p) over its first n entries, and 0 behind. Width is a
-// multiple of 8, and n is at least 1. A NaN or an infinite entry makes its row NaN.
+// multiple of 8, and n is at least 1. A NaN entry makes its row NaN.
 func Softmax(p []float32, n, width int) {
-	for at := 0; at < len(p); at += width {
-		row := p[at : at+width]
-		for i := n; i < width; i++ {
-			row[i] = float32(math.Inf(-1))
+	if n < width {
+		for at := 0; at < len(p); at += width {
+			for i := at + n; i < at+width; i++ {
+				p[i] = float32(math.Inf(-1))
+			}
 		}
-		Rows.subtractTop(row)
 	}
+	Rows.subtractTops(p, width)
 	vec.Exp(p, p)
-	for at := 0; at < len(p); at += width {
-		Rows.normalise(p[at : at+width])
-	}
+	Rows.normalise(p, width)
 }
 
-// subtractTop subtracts the largest entry of a row from all of them.
-func subtractTop(x []float32) {
-	top := x[0]
-	for _, v := range x[1:] {
-		top = max(top, v)
-	}
-	for i := range x {
-		x[i] -= top
-	}
-}
-
-// normalise divides a row by its sum, which it adds up in 8 lanes.
-func normalise(x []float32) {
-	var lanes [8]float32
-	for i := 0; i < len(x); i += 8 {
-		for l, v := range x[i : i+8] {
-			lanes[l] += v
+// subtractTops subtracts the largest entry of each row from all of them.
+func subtractTops(x []float32, width int) {
+	for at := 0; at < len(x); at += width {
+		row := x[at : at+width]
+		top := row[0]
+		for _, v := range row[1:] {
+			top = max(top, v)
+		}
+		for i := range row {
+			row[i] -= top
 		}
 	}
-	by := 1 / total(&lanes)
-	for i := range x {
-		x[i] *= by
+}
+
+// normalise divides each row by its sum, which it adds up in 8 lanes.
+func normalise(x []float32, width int) {
+	for at := 0; at < len(x); at += width {
+		row := x[at : at+width]
+		var lanes [8]float32
+		for i := 0; i < len(row); i += 8 {
+			for l, v := range row[i : i+8] {
+				lanes[l] += v
+			}
+		}
+		by := 1 / total(&lanes)
+		for i := range row {
+			row[i] *= by
+		}
 	}
 }
 
-// softmaxPull sets d to p∘(d − ⟨p, d⟩), for rows of a multiple of 8 entries.
-func softmaxPull(d, p []float32) {
-	p = p[:len(d)]
-	var lanes [8]float32
-	for i := 0; i < len(d); i += 8 {
-		x, y := d[i:i+8], p[i:i+8]
-		for l := range lanes {
-			lanes[l] += float32(x[l] * y[l])
+// softmaxPull sets each row d to p∘(d − ⟨p, d⟩).
+func softmaxPull(d, p []float32, width int) {
+	for at := 0; at < len(d); at += width {
+		d, p := d[at:at+width], p[at:at+width]
+		var lanes [8]float32
+		for i := 0; i < len(d); i += 8 {
+			x, y := d[i:i+8], p[i:i+8]
+			for l := range lanes {
+				lanes[l] += float32(x[l] * y[l])
+			}
 		}
-	}
-	mean := total(&lanes)
-	for i := range d {
-		d[i] = p[i] * (d[i] - mean)
+		mean := total(&lanes)
+		for i := range d {
+			d[i] = p[i] * (d[i] - mean)
+		}
 	}
 }
 

@@ -2,52 +2,66 @@
 
 package kernels
 
-import (
-	"math"
-	"simd/archsimd"
-)
+import "simd/archsimd"
 
-// The row loops of attention in eight lanes: see softmax.go.
+// The row loops of attention in eight lanes: see softmax.go. Sums and maxima over the lanes stay in vectors.
 
-func subtractTop8(x []float32) {
-	v := archsimd.BroadcastFloat32x8(float32(math.Inf(-1)))
-	for i := 0; i < len(x); i += 8 {
-		v = v.Max(load(x, i))
-	}
-	var lanes [8]float32
-	v.Store(&lanes)
-	top := max(max(max(lanes[0], lanes[1]), max(lanes[2], lanes[3])), max(max(lanes[4], lanes[5]), max(lanes[6], lanes[7])))
-	v = archsimd.BroadcastFloat32x8(top)
-	for i := 0; i < len(x); i += 8 {
-		store(x, i, load(x, i).Sub(v))
+// lanesFrom holds, for distances 4, 2 and 1, the lane at that distance of each lane.
+var lanesFrom = [3][8]uint32{{4, 5, 6, 7, 0, 1, 2, 3}, {2, 3, 0, 1, 6, 7, 4, 5}, {1, 0, 3, 2, 5, 4, 7, 6}}
+
+// total8 returns the sum over the lanes in every lane, in the order of total.
+func total8(v f32x8) f32x8 {
+	v = v.Add(v.Permute(archsimd.LoadUint32x8(&lanesFrom[0])))
+	v = v.Add(v.Permute(archsimd.LoadUint32x8(&lanesFrom[1])))
+	return v.Add(v.Permute(archsimd.LoadUint32x8(&lanesFrom[2])))
+}
+
+func top8(v f32x8) f32x8 {
+	v = v.Max(v.Permute(archsimd.LoadUint32x8(&lanesFrom[0])))
+	v = v.Max(v.Permute(archsimd.LoadUint32x8(&lanesFrom[1])))
+	return v.Max(v.Permute(archsimd.LoadUint32x8(&lanesFrom[2])))
+}
+
+func subtractTops8(x []float32, width int) {
+	for at := 0; at < len(x); at += width {
+		row := x[at : at+width]
+		v := load(row, 0)
+		for i := 8; i < len(row); i += 8 {
+			v = v.Max(load(row, i))
+		}
+		v = top8(v)
+		for i := 0; i < len(row); i += 8 {
+			store(row, i, load(row, i).Sub(v))
+		}
 	}
 	archsimd.ClearAVXUpperBits()
 }
 
-func normalise8(x []float32) {
-	var v f32x8
-	for i := 0; i < len(x); i += 8 {
-		v = v.Add(load(x, i))
-	}
-	var lanes [8]float32
-	v.Store(&lanes)
-	v = archsimd.BroadcastFloat32x8(1 / total(&lanes))
-	for i := 0; i < len(x); i += 8 {
-		store(x, i, load(x, i).Mul(v))
+func normalise8(x []float32, width int) {
+	one := archsimd.BroadcastFloat32x8(1)
+	for at := 0; at < len(x); at += width {
+		row, v := x[at:at+width], f32x8{}
+		for i := 0; i < len(row); i += 8 {
+			v = v.Add(load(row, i))
+		}
+		v = one.Div(total8(v))
+		for i := 0; i < len(row); i += 8 {
+			store(row, i, load(row, i).Mul(v))
+		}
 	}
 	archsimd.ClearAVXUpperBits()
 }
 
-func softmaxPull8(d, p []float32) {
-	var v f32x8
-	for i := 0; i < len(d); i += 8 {
-		v = v.Add(load(d, i).Mul(load(p, i)))
-	}
-	var lanes [8]float32
-	v.Store(&lanes)
-	v = archsimd.BroadcastFloat32x8(total(&lanes))
-	for i := 0; i < len(d); i += 8 {
-		store(d, i, load(p, i).Mul(load(d, i).Sub(v)))
+func softmaxPull8(d, p []float32, width int) {
+	for at := 0; at < len(d); at += width {
+		x, y, v := d[at:at+width], p[at:at+width], f32x8{}
+		for i := 0; i < len(x); i += 8 {
+			v = v.Add(load(x, i).Mul(load(y, i)))
+		}
+		v = total8(v)
+		for i := 0; i < len(x); i += 8 {
+			store(x, i, load(y, i).Mul(load(x, i).Sub(v)))
+		}
 	}
 	archsimd.ClearAVXUpperBits()
 }

@@ -11,11 +11,11 @@ import (
 func TestSoftmaxLoopsEqualPlain(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for n := range 10 {
-		x, y := gaussians(rng, 8*n+8), gaussians(rng, 8*n+8)
+		x, y := gaussians(rng, 3*(8*n+8)), gaussians(rng, 3*(8*n+8))
 		for what, f := range map[string]func(r *rowLoops, x []float32){
-			"subtract top": func(r *rowLoops, x []float32) { r.subtractTop(x) },
-			"normalise":    func(r *rowLoops, x []float32) { r.normalise(x) },
-			"softmax pull": func(r *rowLoops, x []float32) { r.SoftmaxPull(x, y) },
+			"subtract tops": func(r *rowLoops, x []float32) { r.subtractTops(x, 8*n+8) },
+			"normalise":     func(r *rowLoops, x []float32) { r.normalise(x, 8*n+8) },
+			"softmax pull":  func(r *rowLoops, x []float32) { r.SoftmaxPull(x, y, 8*n+8) },
 		} {
 			got, want := slices.Clone(x), slices.Clone(x)
 			f(Rows, got)
