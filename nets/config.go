@@ -9,11 +9,12 @@ import (
 
 // Config chooses a preset network and its sizes. Resolve fills in what is left out.
 type Config struct {
-	Net        string     `yaml:"net" json:"net"`                                     // linear, mlp, cnn, cnn-image, embed or biaffine
+	Net        string     `yaml:"net" json:"net"`                                     // linear, mlp, cnn, cnn-image, embed, rnn or biaffine
 	Hidden     []int      `yaml:"hidden,omitempty" json:"hidden,omitempty"`           // units of each dense hidden layer
-	Activation Activation `yaml:"activation,omitempty" json:"activation,omitempty"`   // elu, tanh or relu
+	Activation Activation `yaml:"activation,omitempty" json:"activation,omitempty"`   // elu, tanh, relu, gelu, silu or sigmoid
 	Window     int        `yaml:"window,omitempty" json:"window,omitempty"`           // positions that a window spans, odd
 	Channels   []int      `yaml:"channels,omitempty" json:"channels,omitempty"`       // of each convolution
+	Recurrent  []int      `yaml:"recurrent,omitempty" json:"recurrent,omitempty"`     // units in each direction of each recurrent layer, for rnn and biaffine
 	Embed      []int      `yaml:"embed,omitempty" json:"embed,omitempty"`             // embedding size of each discrete input
 	Dropout    float64    `yaml:"dropout,omitempty" json:"dropout,omitempty"`         // probability to drop a unit in training
 	Edges      string     `yaml:"edges,omitempty" json:"edges,omitempty"`             // transition, position or none; chains only
@@ -31,7 +32,7 @@ const (
 // Nets lists the presets. All but biaffine score chains.
 var Nets = append(slices.Clone(chainNets), "biaffine")
 
-var chainNets = []string{"linear", "mlp", "cnn", "cnn-image", "embed"}
+var chainNets = []string{"linear", "mlp", "cnn", "cnn-image", "embed", "rnn"}
 
 // The size of the images that cnn-image reads. The features of a position are one image, row by row.
 const (
@@ -77,9 +78,16 @@ func (c Config) Resolve(input Input) (Config, error) {
 		if len(input.Vocab) == 0 {
 			return c, structured.BadInput("net embed reads discrete inputs (words); the data has none")
 		}
+	case "rnn":
+		c.Recurrent = orDefault(c.Recurrent, 128)
+		if len(input.Vocab) == 0 && input.Dim == 0 {
+			return c, structured.BadInput("net rnn reads discrete inputs (words) or dense features; the data has neither")
+		}
 	case "biaffine":
 		c.Window = orElse(c.Window, 5)
-		c.Channels = orDefault(c.Channels, 128, 128)
+		if len(c.Recurrent) == 0 {
+			c.Channels = orDefault(c.Channels, 128, 128)
+		}
 		c.ArcUnits, c.LabelUnits = orElse(c.ArcUnits, 128), orElse(c.LabelUnits, 64)
 		if len(input.Vocab) == 0 && input.Dim == 0 {
 			return c, structured.BadInput("net biaffine reads discrete inputs (words) or dense features; the data has neither")
@@ -87,7 +95,7 @@ func (c Config) Resolve(input Input) (Config, error) {
 	default:
 		return c, structured.BadInput("net %q is not one of %s", c.Net, strings.Join(Nets, ", "))
 	}
-	if c.Net == "embed" || c.Net == "biaffine" {
+	if c.Net == "embed" || c.Net == "rnn" || c.Net == "biaffine" {
 		for len(c.Embed) < len(input.Vocab) {
 			c.Embed = append(slices.Clone(c.Embed), embeddingSize(input.Vocab[len(c.Embed)]))
 		}
@@ -101,6 +109,8 @@ func (c Config) Resolve(input Input) (Config, error) {
 		c.Activation = ELU
 	}
 	switch {
+	case c.Net != "rnn" && c.Net != "biaffine" && len(c.Recurrent) > 0:
+		return c, structured.BadInput("net %s has no recurrent layers; rnn and biaffine do", c.Net)
 	case c.Net == "biaffine":
 		c.Edges = "" // only chains have edges
 	case c.ArcUnits != 0 || c.LabelUnits != 0:
@@ -112,8 +122,10 @@ func (c Config) Resolve(input Input) (Config, error) {
 }
 
 func (c Config) check() error {
-	if _, ok := activations[c.Activation]; c.Activation != "" && !ok {
-		return structured.BadInput("activation %q is not one of elu, tanh, relu", c.Activation)
+	if c.Activation != "" {
+		if err := c.Activation.check(); err != nil {
+			return structured.BadInput("%w", err)
+		}
 	}
 	if c.Net != "biaffine" && !slices.Contains([]string{EdgesTransition, EdgesPosition, EdgesNone}, c.Edges) {
 		return structured.BadInput("edges %q is not one of transition, position, none", c.Edges)
@@ -124,7 +136,7 @@ func (c Config) check() error {
 	if c.Window < 0 || c.Window > 0 && c.Window%2 == 0 {
 		return structured.BadInput("window %d is not odd and positive", c.Window)
 	}
-	sizes := slices.Concat(c.Hidden, c.Channels, c.Embed)
+	sizes := slices.Concat(c.Hidden, c.Channels, c.Recurrent, c.Embed)
 	if c.Net == "biaffine" {
 		sizes = append(sizes, c.ArcUnits, c.LabelUnits)
 	}
@@ -179,12 +191,15 @@ func New(c Config, input Input, labels int) (*Net, error) {
 		b = imageBody(c)
 	case "embed":
 		b = embedBody(c, input)
+	case "rnn":
+		b = wordBody(c, input)
 	}
 	if c.Net == "cnn" || c.Net == "embed" {
 		b = b.convolve(c)
-	} else if c.Net != "cnn-image" {
+	} else if c.Net != "cnn-image" && c.Net != "rnn" {
 		b = b.window(c.Window)
 	}
+	b = b.recurrences(c)
 	b = b.hidden(c)
 	return Build(b.potentials(c, labels), input)
 }

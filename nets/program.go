@@ -27,6 +27,7 @@ type Program struct {
 	affine                  bool        // the push-forward does not read w
 	whole                   []leafArray // what the push-forward reads of ẇ: whole arrays
 	tables                  []table     // and tables, of which it reads the rows of the batch's ids
+	rowTables               []rowTable  // what Forward reads of w only by rows
 }
 
 // building serialises the construction of graphs: Gorgonia has global pools.
@@ -136,6 +137,7 @@ func lower(g *Graph, f *function) (*Program, error) {
 	if err := l.checkRows(f.form, outputs); err != nil {
 		return nil, err
 	}
+	p.rowTables = rowTablesOf(outputs)
 	tangents := l.tangents(outputs)
 	p.affine = !readsWeights(tangents)
 	p.whole, p.tables = directionReads(tangents)

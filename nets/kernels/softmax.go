@@ -45,7 +45,7 @@ func normalise(x []float32, width int) {
 				lanes[l] += v
 			}
 		}
-		by := 1 / total(&lanes)
+		by := 1 / sumLanes(&lanes)
 		for i := range row {
 			row[i] *= by
 		}
@@ -63,14 +63,14 @@ func softmaxPull(d, p []float32, width int) {
 				lanes[l] += float32(x[l] * y[l])
 			}
 		}
-		mean := total(&lanes)
+		mean := sumLanes(&lanes)
 		for i := range d {
 			d[i] = p[i] * (d[i] - mean)
 		}
 	}
 }
 
-func total(lanes *[8]float32) float32 {
+func sumLanes(lanes *[8]float32) float32 {
 	return ((lanes[0] + lanes[4]) + (lanes[2] + lanes[6])) + ((lanes[1] + lanes[5]) + (lanes[3] + lanes[7]))
 }
 

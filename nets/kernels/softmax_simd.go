@@ -9,7 +9,7 @@ import "simd/archsimd"
 // lanesFrom holds, for distances 4, 2 and 1, the lane at that distance of each lane.
 var lanesFrom = [3][8]uint32{{4, 5, 6, 7, 0, 1, 2, 3}, {2, 3, 0, 1, 6, 7, 4, 5}, {1, 0, 3, 2, 5, 4, 7, 6}}
 
-// total8 returns the sum over the lanes in every lane, in the order of total.
+// total8 returns the sum over the lanes in every lane, in the order of sumLanes.
 func total8(v f32x8) f32x8 {
 	v = v.Add(v.Permute(archsimd.LoadUint32x8(&lanesFrom[0])))
 	v = v.Add(v.Permute(archsimd.LoadUint32x8(&lanesFrom[1])))

@@ -9,6 +9,11 @@ var plain = loops{
 	dot:           dot,
 	dist2:         dist2,
 	sum:           sum,
+	observe:       observe,
+	descend:       descend,
+	decay:         decay,
+	scaled:        scaled,
+	dot3:          dot3,
 }
 
 // The conversions float32(a·x) stop the compiler from fusing a product with an addition.

@@ -25,6 +25,11 @@ var avx2 = loops{
 	dot:           dot8,
 	dist2:         dist2By8,
 	sum:           sum8,
+	observe:       observe8,
+	descend:       descend8,
+	decay:         decay8,
+	scaled:        scaled8,
+	dot3:          dot3By8,
 }
 
 type f32x8 = archsimd.Float32x8
