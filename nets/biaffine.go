@@ -29,7 +29,7 @@ func NewBiaffine(c Config, input Input, form structured.Form) (*Net, error) {
 	if len(form.Parts) != 2 || form.Parts[0].Width != 1 || form.Parts[1].Width < 1 {
 		return nil, structured.BadInput("net biaffine scores an arc and its relations; these potentials have parts %v", form.Parts)
 	}
-	b := wordBody(c, input).convolve(c).recurrences(c).hidden(c)
+	b := wordBody(c, input).convolve(c).recurrences(c).attentionBlocks(c).hidden(c)
 	units := []int{c.ArcUnits, c.LabelUnits}
 	spec := Spec{Name: c.Net, Params: b.params, Form: form}
 	var heads []biaffine

@@ -9,17 +9,20 @@ import (
 
 // Config chooses a preset network and its sizes. Resolve fills in what is left out.
 type Config struct {
-	Net        string     `yaml:"net" json:"net"`                                     // linear, mlp, cnn, cnn-image, embed, rnn or biaffine
-	Hidden     []int      `yaml:"hidden,omitempty" json:"hidden,omitempty"`           // units of each dense hidden layer
-	Activation Activation `yaml:"activation,omitempty" json:"activation,omitempty"`   // elu, tanh, relu, gelu, silu or sigmoid
-	Window     int        `yaml:"window,omitempty" json:"window,omitempty"`           // positions that a window spans, odd
-	Channels   []int      `yaml:"channels,omitempty" json:"channels,omitempty"`       // of each convolution
-	Recurrent  []int      `yaml:"recurrent,omitempty" json:"recurrent,omitempty"`     // units in each direction of each recurrent layer, for rnn and biaffine
-	Embed      []int      `yaml:"embed,omitempty" json:"embed,omitempty"`             // embedding size of each discrete input
-	Dropout    float64    `yaml:"dropout,omitempty" json:"dropout,omitempty"`         // probability to drop a unit in training
-	Edges      string     `yaml:"edges,omitempty" json:"edges,omitempty"`             // transition, position or none; chains only
-	ArcUnits   int        `yaml:"arc-units,omitempty" json:"arc-units,omitempty"`     // of the representations that score arcs, for biaffine
-	LabelUnits int        `yaml:"label-units,omitempty" json:"label-units,omitempty"` // of the representations that score relations, for biaffine
+	Net         string     `yaml:"net" json:"net"`                                       // linear, mlp, cnn, cnn-image, embed, rnn, attention or biaffine
+	Hidden      []int      `yaml:"hidden,omitempty" json:"hidden,omitempty"`             // units of each dense hidden layer
+	Activation  Activation `yaml:"activation,omitempty" json:"activation,omitempty"`     // elu, tanh, relu, gelu, silu or sigmoid
+	Window      int        `yaml:"window,omitempty" json:"window,omitempty"`             // positions that a window spans, odd
+	Channels    []int      `yaml:"channels,omitempty" json:"channels,omitempty"`         // of each convolution
+	Recurrent   []int      `yaml:"recurrent,omitempty" json:"recurrent,omitempty"`       // units in each direction of each recurrent layer, for rnn and biaffine
+	Layers      int        `yaml:"layers,omitempty" json:"layers,omitempty"`             // blocks of attention, for attention and biaffine
+	Heads       int        `yaml:"heads,omitempty" json:"heads,omitempty"`               // of each block
+	FeedForward int        `yaml:"feed-forward,omitempty" json:"feed-forward,omitempty"` // units of the wide dense layer of each block
+	Embed       []int      `yaml:"embed,omitempty" json:"embed,omitempty"`               // embedding size of each discrete input
+	Dropout     float64    `yaml:"dropout,omitempty" json:"dropout,omitempty"`           // probability to drop a unit in training
+	Edges       string     `yaml:"edges,omitempty" json:"edges,omitempty"`               // transition, position or none; chains only
+	ArcUnits    int        `yaml:"arc-units,omitempty" json:"arc-units,omitempty"`       // of the representations that score arcs, for biaffine
+	LabelUnits  int        `yaml:"label-units,omitempty" json:"label-units,omitempty"`   // of the representations that score relations, for biaffine
 }
 
 // The kinds of edge potentials.
@@ -32,7 +35,7 @@ const (
 // Nets lists the presets. All but biaffine score chains.
 var Nets = append(slices.Clone(chainNets), "biaffine")
 
-var chainNets = []string{"linear", "mlp", "cnn", "cnn-image", "embed", "rnn"}
+var chainNets = []string{"linear", "mlp", "cnn", "cnn-image", "embed", "rnn", "attention"}
 
 // The size of the images that cnn-image reads. The features of a position are one image, row by row.
 const (
@@ -83,6 +86,13 @@ func (c Config) Resolve(input Input) (Config, error) {
 		if len(input.Vocab) == 0 && input.Dim == 0 {
 			return c, structured.BadInput("net rnn reads discrete inputs (words) or dense features; the data has neither")
 		}
+	case "attention":
+		c.Window = orElse(c.Window, 3)
+		c.Channels = orDefault(c.Channels, 128)
+		c.Layers = orElse(c.Layers, 1)
+		if len(input.Vocab) == 0 && input.Dim == 0 {
+			return c, structured.BadInput("net attention reads discrete inputs (words) or dense features; the data has neither")
+		}
 	case "biaffine":
 		c.Window = orElse(c.Window, 5)
 		if len(c.Recurrent) == 0 {
@@ -95,7 +105,7 @@ func (c Config) Resolve(input Input) (Config, error) {
 	default:
 		return c, structured.BadInput("net %q is not one of %s", c.Net, strings.Join(Nets, ", "))
 	}
-	if c.Net == "embed" || c.Net == "rnn" || c.Net == "biaffine" {
+	if slices.Contains([]string{"embed", "rnn", "attention", "biaffine"}, c.Net) {
 		for len(c.Embed) < len(input.Vocab) {
 			c.Embed = append(slices.Clone(c.Embed), embeddingSize(input.Vocab[len(c.Embed)]))
 		}
@@ -117,6 +127,10 @@ func (c Config) Resolve(input Input) (Config, error) {
 		return c, structured.BadInput("net %s has no arc-units and label-units; biaffine does", c.Net)
 	case c.Edges == "":
 		c.Edges = EdgesTransition
+	}
+	c, err := c.resolveAttention()
+	if err != nil {
+		return c, err
 	}
 	return c, c.check()
 }
@@ -191,15 +205,15 @@ func New(c Config, input Input, labels int) (*Net, error) {
 		b = imageBody(c)
 	case "embed":
 		b = embedBody(c, input)
-	case "rnn":
+	case "rnn", "attention":
 		b = wordBody(c, input)
 	}
-	if c.Net == "cnn" || c.Net == "embed" {
+	if c.Net == "cnn" || c.Net == "embed" || c.Net == "attention" {
 		b = b.convolve(c)
 	} else if c.Net != "cnn-image" && c.Net != "rnn" {
 		b = b.window(c.Window)
 	}
-	b = b.recurrences(c)
+	b = b.recurrences(c).attentionBlocks(c)
 	b = b.hidden(c)
 	return Build(b.potentials(c, labels), input)
 }
