@@ -195,3 +195,33 @@ func BenchmarkAttention(b *testing.B) {
 		})
 	}
 }
+
+// A step of networks with context on 8 sentences of 20 words.
+func BenchmarkContextStep(b *testing.B) {
+	const sentences, words, labels = 8, 20, 21
+	for _, c := range []Config{{Net: "embed"}, {Net: "rnn"}, {Net: "attention"}, {Net: "attention", Layers: 2}, {Net: "attention", Window: 1}} {
+		b.Run(fmt.Sprintf("%s, %d layers, window %d", c.Net, c.Layers, c.Window), func(b *testing.B) {
+			rng := rand.New(rand.NewPCG(1, 1))
+			input := Input{Vocab: []int{10000, 200}}
+			net := mustNew(b, c, input, labels)
+			data := randomData(rng, input, labels, slices.Repeat([]int{words}, sentences)...)
+			w, grad := net.Init(1), make([]float32, net.Dim())
+			worker := net.NewNetWorker()
+			var batch structured.Batch
+			batch.Reset(data, seq(sentences))
+			v := randomMarginals(rng, &batch, net.Form())
+			var θ structured.Potentials
+			must(b, worker.Score(w, &batch, &θ))
+			b.ReportAllocs()
+			var forward time.Duration
+			for b.Loop() {
+				start := time.Now()
+				must(b, worker.Score(w, &batch, &θ))
+				forward += time.Since(start)
+				must(b, worker.Pullback(v, grad))
+			}
+			b.ReportMetric(float64(forward.Microseconds())/1000/float64(b.N), "forward-ms")
+			b.ReportMetric(float64(sentences*b.N)/b.Elapsed().Seconds(), "sentences/s")
+		})
+	}
+}

@@ -27,20 +27,17 @@ func (o Rotation) String() string {
 func (o Rotation) tangent(b *builder, v *value, d []*value) *value { return b.add(o, v.shape, d[0]) }
 
 func (o Rotation) run(m *machine, in *Instruction) {
-	out, x, half := m.at(in.Out), m.at(in.Args[0].Buffer), o.Size/2
+	out, x, half, sign := m.at(in.Out), m.at(in.Args[0].Buffer), o.Size/2, float32(1)
+	if o.Back {
+		sign = -1
+	}
 	clear(out[m.positions()*o.Cols:])
 	for _, r := range m.eachExample() {
 		wave := m.wavesOf(half, r.hi-r.lo)
 		for t := range r.hi - r.lo {
 			cos, sin := wave.at(t, half)
 			from, to := x[(r.lo+t)*o.Cols:][:o.Cols], out[(r.lo+t)*o.Cols:][:o.Cols]
-			for c := 0; c < o.Turned; c += o.Size {
-				x, y, toX, toY := from[c:c+half], from[c+half:c+o.Size], to[c:c+half], to[c+half:c+o.Size]
-				if o.Back { // by −angle: swap the roles of x and y
-					x, y, toX, toY = y, x, toY, toX
-				}
-				kernels.Rows.Rotate(toX, toY, x, y, cos, sin)
-			}
+			kernels.Rows.Rotate(to[:o.Turned], from[:o.Turned], cos, sin, sign)
 			copy(to[o.Turned:], from[o.Turned:])
 		}
 	}

@@ -17,9 +17,9 @@ type rowLoops struct {
 	PoolPull      func(o0, o1, o2, o3, x0, x1, x2, y, g []float32)   // g goes to the first x that equals y
 	PoolPush      func(out, x0, x1, x2, y, d0, d1, d2, d3 []float32) // out is the d of the first x that equals y
 
-	subtractTops, normalise func(x []float32, width int)               // rows of softmax; width is a multiple of 8
-	SoftmaxPull             func(d, p []float32, width int)            // p∘(d − ⟨p, d⟩) in place of d, row by row
-	Rotate                  func(outX, outY, x, y, cos, sin []float32) // pairs (x, y) turned by an angle
+	subtractTops, normalise func(x []float32, width int)                   // rows of softmax; width is a multiple of 8
+	SoftmaxPull             func(d, p []float32, width int)                // p∘(d − ⟨p, d⟩) in place of d, row by row
+	Rotate                  func(out, x, cos, sin []float32, sign float32) // pairs of entries turned by an angle: see rotate
 }
 
 var Rows = chooseRows()

@@ -74,13 +74,17 @@ func sumLanes(lanes *[8]float32) float32 {
 	return ((lanes[0] + lanes[4]) + (lanes[2] + lanes[6])) + ((lanes[1] + lanes[5]) + (lanes[3] + lanes[7]))
 }
 
-// rotate turns each pair (x, y) by an angle with the given cosine and sine, in place if outX is x and outY is y.
-func rotate(outX, outY, x, y, cos, sin []float32) {
-	n := len(outX)
-	outY, x, y, cos, sin = outY[:n], x[:n], y[:n], cos[:n], sin[:n]
-	for i := range outX {
-		a, b := x[i], y[i]
-		outX[i] = float32(a*cos[i]) - float32(b*sin[i])
-		outY[i] = float32(a*sin[i]) + float32(b*cos[i])
+// rotate turns pairs of entries of each part of x of 2n entries, n = len(cos): x_i and x_{i+n} by the angle with cosine cos_i and sine
+// sign·sin_i.
+func rotate(out, x, cos, sin []float32, sign float32) {
+	n := len(cos)
+	sin = sin[:n]
+	for at := 0; at < len(out); at += 2 * n {
+		x, y, toX, toY := x[at:at+n], x[at+n:at+2*n], out[at:at+n], out[at+n:at+2*n]
+		for i, c := range cos {
+			a, b, s := x[i], y[i], sign*sin[i]
+			toX[i] = float32(a*c) - float32(b*s)
+			toY[i] = float32(a*s) + float32(b*c)
+		}
 	}
 }

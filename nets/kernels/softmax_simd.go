@@ -66,13 +66,20 @@ func softmaxPull8(d, p []float32, width int) {
 	archsimd.ClearAVXUpperBits()
 }
 
-func rotate8(outX, outY, x, y, cos, sin []float32) {
-	n := len(outX) &^ 7
-	for i := 0; i < n; i += 8 {
-		a, b, c, s := load(x, i), load(y, i), load(cos, i), load(sin, i)
-		store(outX, i, a.Mul(c).Sub(b.Mul(s)))
-		store(outY, i, a.Mul(s).Add(b.Mul(c)))
+func rotate8(out, x, cos, sin []float32, sign float32) {
+	n := len(cos)
+	if n%8 != 0 {
+		rotate(out, x, cos, sin, sign)
+		return
+	}
+	v := archsimd.BroadcastFloat32x8(sign)
+	for at := 0; at < len(out); at += 2 * n {
+		x, to := x[at:at+2*n], out[at:at+2*n]
+		for i := 0; i < n; i += 8 {
+			a, b, c, s := load(x, i), load(x, i+n), load(cos, i), v.Mul(load(sin, i))
+			store(to, i, a.Mul(c).Sub(b.Mul(s)))
+			store(to, i+n, a.Mul(s).Add(b.Mul(c)))
+		}
 	}
 	archsimd.ClearAVXUpperBits()
-	rotate(outX[n:], outY[n:], x[n:], y[n:], cos[n:], sin[n:])
 }

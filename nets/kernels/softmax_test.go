@@ -23,12 +23,13 @@ func TestSoftmaxLoopsEqualPlain(t *testing.T) {
 				t.Errorf("%s of %d: %v, plain %v", what, len(x), got, want)
 			}
 		}
-		a, b, c, s := gaussians(rng, n), gaussians(rng, n), gaussians(rng, n), gaussians(rng, n)
-		got, want := make([]float32, 2*n), slices.Concat(a, b)
-		Rows.Rotate(got[:n], got[n:], a, b, c, s)
-		plainRows.Rotate(want[:n], want[n:], want[:n], want[n:], c, s)
+		c, s := gaussians(rng, n+1), gaussians(rng, n+1)
+		x = gaussians(rng, 6*(n+1))
+		got, want := make([]float32, len(x)), slices.Clone(x)
+		Rows.Rotate(got, x, c, s, -1)
+		plainRows.Rotate(want, want, c, s, -1)
 		if !slices.Equal(got, want) {
-			t.Errorf("rotation of %d: %v, plain %v in place", n, got, want)
+			t.Errorf("rotation by %d: %v, plain %v in place", n+1, got, want)
 		}
 	}
 }
