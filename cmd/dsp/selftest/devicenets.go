@@ -29,6 +29,7 @@ func (g *rig) netChecks() []Check {
 		{"cnn", nets.Config{Net: "cnn", Channels: []int{6, 5}, Hidden: []int{4}}, nets.Input{Dim: 3}},
 		{"cnn-image", nets.Config{Net: "cnn-image", Channels: []int{3, 2}, Hidden: []int{5}, Activation: nets.Tanh}, nets.Input{Dim: 128}},
 		{"embed, dropout", nets.Config{Net: "embed", Channels: []int{6}, Embed: []int{4, 3}, Window: 3, Dropout: 0.2}, nets.Input{Vocab: []int{300, 5}}},
+		{"attention, dropout", nets.Config{Net: "attention", Channels: []int{8}, Layers: 2, Heads: 2, Dropout: 0.2}, nets.Input{Vocab: []int{300, 5}}},
 		{"embed and features, no edges", nets.Config{Net: "embed", Channels: []int{6}, Window: 3, Edges: nets.EdgesNone}, nets.Input{Vocab: []int{11}, Dim: 2}},
 	} {
 		build := func() (*nets.Net, error) { return nets.New(c.config, c.input, netLabels) }

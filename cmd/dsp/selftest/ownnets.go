@@ -38,6 +38,10 @@ func reshape(x *gorgonia.Node, shape ...int) *gorgonia.Node {
 }
 
 var ownGraphs = []ownGraph{
+	{"attention and positions", func(g *nets.Graph, x *gorgonia.Node) *gorgonia.Node {
+		at := must(g.AddPositions(x))
+		return must(g.Attention(at, must(g.Rotate(at, 4, 2)), must(gorgonia.Tanh(at)), 2))
+	}},
 	{"softmax", func(_ *nets.Graph, x *gorgonia.Node) *gorgonia.Node {
 		return must(gorgonia.Add(must(gorgonia.SoftMax(x, 1)), must(gorgonia.LogSoftMax(x, 1))))
 	}},
