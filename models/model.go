@@ -66,7 +66,7 @@ func (m *Model) assemble() error {
 func (c *Config) net() nets.Config {
 	return nets.Config{
 		Net: c.Net, Hidden: c.Hidden, Activation: nets.Activation(c.Activation), Window: c.Window,
-		Channels: c.Channels, Embed: c.Embed, Dropout: c.Dropout, Edges: c.Edges, ArcUnits: c.ArcUnits, LabelUnits: c.LabelUnits,
+		Channels: c.Channels, Recurrent: c.Recurrent, Layers: c.Layers, Heads: c.Heads, BlockUnits: c.BlockUnits, Embed: c.Embed, Dropout: c.Dropout, Edges: c.Edges, ArcUnits: c.ArcUnits, LabelUnits: c.LabelUnits,
 	}
 }
 
@@ -91,6 +91,7 @@ func (c *Config) resolveNet(in nets.Input) error {
 	if err := c.resolveLoss(); err != nil {
 		return err
 	}
-	c.Hidden, c.Window, c.Channels, c.Embed = n.Hidden, n.Window, n.Channels, n.Embed
+	c.Hidden, c.Window, c.Channels, c.Recurrent, c.Embed = n.Hidden, n.Window, n.Channels, n.Recurrent, n.Embed
+	c.Layers, c.Heads, c.BlockUnits = n.Layers, n.Heads, n.BlockUnits
 	return nil
 }

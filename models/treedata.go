@@ -151,6 +151,7 @@ func (c *Config) biaffine(in Inputs, form structured.Form) (nets.Network, error)
 	if err := c.resolveLoss(); err != nil {
 		return nil, err
 	}
-	c.Window, c.Channels, c.Embed, c.ArcUnits, c.LabelUnits = n.Window, n.Channels, n.Embed, n.ArcUnits, n.LabelUnits
+	c.Window, c.Channels, c.Recurrent, c.Embed, c.ArcUnits, c.LabelUnits = n.Window, n.Channels, n.Recurrent, n.Embed, n.ArcUnits, n.LabelUnits
+	c.Layers, c.Heads, c.BlockUnits = n.Layers, n.Heads, n.BlockUnits
 	return nets.NewBiaffine(n, shape, form)
 }

@@ -225,3 +225,28 @@ func BenchmarkContextStep(b *testing.B) {
 		})
 	}
 }
+
+// A step of the rnn preset on 8 sentences of 20 words, with embeddings of 64 and 128 units in each direction.
+func BenchmarkRecurrentStep(b *testing.B) {
+	const sentences, words, labels = 8, 20, 17
+	rng := rand.New(rand.NewPCG(1, 1))
+	input := Input{Vocab: []int{10000}}
+	net := mustNew(b, Config{Net: "rnn", Embed: []int{64}}, input, labels)
+	w, grad := net.Init(1), make([]float32, net.Dim())
+	worker := net.NewNetWorker()
+	var batch structured.Batch
+	batch.Reset(randomData(rng, input, labels, slices.Repeat([]int{words}, sentences)...), seq(sentences))
+	v := randomMarginals(rng, &batch, net.Form())
+	var θ structured.Potentials
+	must(b, worker.Score(w, &batch, &θ))
+	b.ReportAllocs()
+	var forward time.Duration
+	for b.Loop() {
+		start := time.Now()
+		must(b, worker.Score(w, &batch, &θ))
+		forward += time.Since(start)
+		must(b, worker.Pullback(v, grad))
+	}
+	b.ReportMetric(float64(forward.Microseconds())/float64(b.N), "forward-µs")
+	b.ReportMetric(float64(sentences*words*b.N)/b.Elapsed().Seconds(), "positions/s")
+}

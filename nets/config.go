@@ -9,20 +9,20 @@ import (
 
 // Config chooses a preset network and its sizes. Resolve fills in what is left out.
 type Config struct {
-	Net         string     `yaml:"net" json:"net"`                                       // linear, mlp, cnn, cnn-image, embed, rnn, attention or biaffine
-	Hidden      []int      `yaml:"hidden,omitempty" json:"hidden,omitempty"`             // units of each dense hidden layer
-	Activation  Activation `yaml:"activation,omitempty" json:"activation,omitempty"`     // elu, tanh, relu, gelu, silu or sigmoid
-	Window      int        `yaml:"window,omitempty" json:"window,omitempty"`             // positions that a window spans, odd
-	Channels    []int      `yaml:"channels,omitempty" json:"channels,omitempty"`         // of each convolution
-	Recurrent   []int      `yaml:"recurrent,omitempty" json:"recurrent,omitempty"`       // units in each direction of each recurrent layer, for rnn and biaffine
-	Layers      int        `yaml:"layers,omitempty" json:"layers,omitempty"`             // blocks of attention, for attention and biaffine
-	Heads       int        `yaml:"heads,omitempty" json:"heads,omitempty"`               // of each block
-	FeedForward int        `yaml:"feed-forward,omitempty" json:"feed-forward,omitempty"` // units of the wide dense layer of each block
-	Embed       []int      `yaml:"embed,omitempty" json:"embed,omitempty"`               // embedding size of each discrete input
-	Dropout     float64    `yaml:"dropout,omitempty" json:"dropout,omitempty"`           // probability to drop a unit in training
-	Edges       string     `yaml:"edges,omitempty" json:"edges,omitempty"`               // transition, position or none; chains only
-	ArcUnits    int        `yaml:"arc-units,omitempty" json:"arc-units,omitempty"`       // of the representations that score arcs, for biaffine
-	LabelUnits  int        `yaml:"label-units,omitempty" json:"label-units,omitempty"`   // of the representations that score relations, for biaffine
+	Net        string     `yaml:"net" json:"net"`                                     // linear, mlp, cnn, cnn-image, embed, rnn, attention or biaffine
+	Hidden     []int      `yaml:"hidden,omitempty" json:"hidden,omitempty"`           // units of each dense hidden layer
+	Activation Activation `yaml:"activation,omitempty" json:"activation,omitempty"`   // elu, tanh, relu, gelu, silu or sigmoid
+	Window     int        `yaml:"window,omitempty" json:"window,omitempty"`           // positions that a window spans, odd
+	Channels   []int      `yaml:"channels,omitempty" json:"channels,omitempty"`       // of each convolution
+	Recurrent  []int      `yaml:"recurrent,omitempty" json:"recurrent,omitempty"`     // units in each direction of each recurrent layer, for rnn and biaffine
+	Layers     int        `yaml:"layers,omitempty" json:"layers,omitempty"`           // blocks of attention, for attention and biaffine
+	Heads      int        `yaml:"heads,omitempty" json:"heads,omitempty"`             // of each block
+	BlockUnits int        `yaml:"block-units,omitempty" json:"block-units,omitempty"` // units of the wide dense layer of each block
+	Embed      []int      `yaml:"embed,omitempty" json:"embed,omitempty"`             // embedding size of each discrete input
+	Dropout    float64    `yaml:"dropout,omitempty" json:"dropout,omitempty"`         // probability to drop a unit in training
+	Edges      string     `yaml:"edges,omitempty" json:"edges,omitempty"`             // transition, position or none; chains only
+	ArcUnits   int        `yaml:"arc-units,omitempty" json:"arc-units,omitempty"`     // of the representations that score arcs, for biaffine
+	LabelUnits int        `yaml:"label-units,omitempty" json:"label-units,omitempty"` // of the representations that score relations, for biaffine
 }
 
 // The kinds of edge potentials.

@@ -29,15 +29,3 @@ func ones(_ *rand.Rand, _ []int, w []float32) {
 		w[i] = 1
 	}
 }
-
-// interpolate returns gate⊙x + (1−gate)⊙y.
-func interpolate(gate, x, y *gorgonia.Node) (*gorgonia.Node, error) {
-	d, err := gorgonia.Sub(x, y)
-	if err != nil {
-		return nil, err
-	}
-	if d, err = gorgonia.HadamardProd(gate, d); err != nil {
-		return nil, err
-	}
-	return gorgonia.Add(y, d)
-}

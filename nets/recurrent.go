@@ -3,7 +3,6 @@ package nets
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
 
 	"gorgonia.org/gorgonia"
 )
@@ -66,47 +65,9 @@ func (l recurrentLayer) apply(g *Graph, x *gorgonia.Node) (*gorgonia.Node, error
 			return nil, err
 		}
 	}
-	switch os.Getenv("VARIANT") {
-	case "add":
-		return gorgonia.Add(skip, h)
-	case "addtanh":
-		if h, err = gorgonia.Add(skip, h); err != nil {
-			return nil, err
-		}
-		return g.Activate(h, Tanh)
-	case "addelu":
-		if h, err = gorgonia.Add(skip, h); err != nil {
-			return nil, err
-		}
-		return g.Activate(h, ELU)
-	case "addsilu":
-		if h, err = gorgonia.Add(skip, h); err != nil {
-			return nil, err
-		}
-		return g.Activate(h, SiLU)
-	case "normelu":
-		if h, err = gorgonia.Add(skip, h); err != nil {
-			return nil, err
-		}
-		if h, err = g.Normalise(h); err != nil {
-			return nil, err
-		}
-		return g.Activate(h, ELU)
-	}
 	reset, err := l.gate(g, x, "reset")
 	if err != nil {
 		return nil, err
-	}
-	if os.Getenv("VARIANT") == "tanhgate" {
-		if h, err = g.Activate(h, Tanh); err != nil {
-			return nil, err
-		}
-	}
-	if os.Getenv("VARIANT") == "outgate" {
-		if h, err = gorgonia.HadamardProd(h, reset); err != nil {
-			return nil, err
-		}
-		return gorgonia.Add(h, skip)
 	}
 	return interpolate(reset, h, skip)
 }
@@ -142,4 +103,16 @@ func (l recurrentLayer) gate(g *Graph, x *gorgonia.Node, what string) (*gorgonia
 
 func (l recurrentLayer) dense(g *Graph, x *gorgonia.Node, what string) (*gorgonia.Node, error) {
 	return g.Dense(x, g.Param(l.name+"."+what), g.Param(l.name+"."+what+"-bias"))
+}
+
+// interpolate returns gate⊙x + (1−gate)⊙y.
+func interpolate(gate, x, y *gorgonia.Node) (*gorgonia.Node, error) {
+	d, err := gorgonia.Sub(x, y)
+	if err != nil {
+		return nil, err
+	}
+	if d, err = gorgonia.HadamardProd(gate, d); err != nil {
+		return nil, err
+	}
+	return gorgonia.Add(y, d)
 }

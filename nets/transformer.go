@@ -38,7 +38,7 @@ func (b body) attention(name string, c Config) body {
 		Param{name + ".in", []int{w, 3 * w}, Glorot}, Param{name + ".out", []int{w, w}, scaled(Glorot, 0.5)})...)
 }
 
-// feedForward adds a layer norm, a dense layer of c.FeedForward units with GELU, a dense layer that returns to the width of its input,
+// feedForward adds a layer norm, a dense layer of c.BlockUnits units with GELU, a dense layer that returns to the width of its input,
 // and dropout. Its output starts small, too.
 func (b body) feedForward(name string, c Config) body {
 	w, norm := b.width, b.norm(name+".norm")
@@ -52,8 +52,8 @@ func (b body) feedForward(name string, c Config) body {
 		},
 		func(g *Graph, x *gorgonia.Node) (*gorgonia.Node, error) { return g.Dropout(x, c.Dropout) },
 	), append(norm.params[len(b.params):],
-		Param{name + ".in", []int{w, c.FeedForward}, He}, Param{name + ".in-bias", []int{c.FeedForward}, nil},
-		Param{name + ".out", []int{c.FeedForward, w}, scaled(Glorot, 0.5)}, Param{name + ".out-bias", []int{w}, nil})...)
+		Param{name + ".in", []int{w, c.BlockUnits}, He}, Param{name + ".in-bias", []int{c.BlockUnits}, nil},
+		Param{name + ".out", []int{c.BlockUnits, w}, scaled(Glorot, 0.5)}, Param{name + ".out-bias", []int{w}, nil})...)
 }
 
 // inTurn returns a layer that applies the given layers one after the other.
@@ -73,14 +73,14 @@ func inTurn(layers ...func(g *Graph, x *gorgonia.Node) (*gorgonia.Node, error)) 
 // recurrent layers, whose width they keep.
 func (c Config) resolveAttention() (Config, error) {
 	if c.Net != "attention" && c.Net != "biaffine" {
-		if c.Layers != 0 || c.Heads != 0 || c.FeedForward != 0 {
-			return c, structured.BadInput("net %s has no layers of attention, heads and feed-forward units; attention and biaffine do", c.Net)
+		if c.Layers != 0 || c.Heads != 0 || c.BlockUnits != 0 {
+			return c, structured.BadInput("net %s has no layers of attention, heads and block units; attention and biaffine do", c.Net)
 		}
 		return c, nil
 	}
 	if c.Layers == 0 {
-		if c.Heads != 0 || c.FeedForward != 0 {
-			return c, structured.BadInput("net %s has no layers of attention, so it has no heads and feed-forward units; set layers", c.Net)
+		if c.Heads != 0 || c.BlockUnits != 0 {
+			return c, structured.BadInput("net %s has no layers of attention, so it has no heads and block units; set layers", c.Net)
 		}
 		return c, nil
 	}
@@ -90,10 +90,10 @@ func (c Config) resolveAttention() (Config, error) {
 	} else if n := len(c.Channels); n > 0 {
 		width = c.Channels[n-1]
 	}
-	c.Heads, c.FeedForward = orElse(c.Heads, 4), orElse(c.FeedForward, 2*width)
+	c.Heads, c.BlockUnits = orElse(c.Heads, 4), orElse(c.BlockUnits, 2*width)
 	switch {
-	case c.Layers < 0 || c.FeedForward < 0 || c.Heads < 0:
-		return c, structured.BadInput("net %s: %d layers of attention with %d heads and %d feed-forward units; expected positive numbers", c.Net, c.Layers, c.Heads, c.FeedForward)
+	case c.Layers < 0 || c.BlockUnits < 0 || c.Heads < 0:
+		return c, structured.BadInput("net %s: %d layers of attention with %d heads and %d block units; expected positive numbers", c.Net, c.Layers, c.Heads, c.BlockUnits)
 	case width%(2*c.Heads) != 0:
 		return c, structured.BadInput("net %s: %d units do not divide into %d heads of an even size; choose channels that are a multiple of %d, or other heads",
 			c.Net, width, c.Heads, 2*c.Heads)
