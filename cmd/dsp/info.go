@@ -243,8 +243,12 @@ func (in inside) print(w io.Writer) error {
 		fmt.Fprintf(&b, "discrete, vocabularies of %v\n", in.Vocab)
 	}
 	fmt.Fprintf(&b, "labels      %d: %s\nnet         %s, %d weights\n", len(in.Labels), strings.Join(in.Labels, " "), in.Net, in.Weights)
+	wide := 20
 	for _, p := range in.Params {
-		fmt.Fprintf(&b, "              %-20s %v\n", p.Name, p.Shape)
+		wide = max(wide, len(p.Name))
+	}
+	for _, p := range in.Params {
+		fmt.Fprintf(&b, "              %-*s %v\n", wide, p.Name, p.Shape)
 	}
 	b.WriteString("\n")
 	if err := in.Config.Write(&b); err != nil {
