@@ -215,21 +215,14 @@ func allocate(list []Instruction, forward int) int {
 	return roundUp(size, alignment)
 }
 
-// inPlace returns an argument that instruction i can overwrite with its result, or nil. A recurrence reads a row of its second argument
-// only before it writes that row.
+// inPlace returns an argument that elementwise instruction i can overwrite with its result, or nil.
 func inPlace(in Instruction, i int) *Buffer {
-	args := in.Args
 	switch in.Op.(type) {
 	case Binary, Unary, Slope:
-	case Recurrence:
-		args = args[1:]
-		if args[0].Buffer == in.Args[0].Buffer {
-			return nil
-		}
 	default:
 		return nil
 	}
-	for _, a := range args {
+	for _, a := range in.Args {
 		if b := a.Buffer; b.Space == SpaceArena && b.last == i && b.N == in.Out.N && a.Expand.Repeat == 0 {
 			return b
 		}

@@ -180,6 +180,14 @@ func (c *compiler) instruction(in nets.Instruction) (command, error) {
 		return c.rotate(o, in), nil
 	case nets.Sinusoids:
 		return c.sinusoids(o, in), nil
+	case nets.Recurrence:
+		return c.recurrence(o, in), nil
+	case nets.TimesPrevious:
+		return timesPrevious(o, in), nil
+	case nets.Normalise:
+		return normalise("normalise", o, in), nil
+	case nets.NormalisePull:
+		return normalise("normalise_pull", o.Normalise, in), nil
 	case nets.Sum:
 		return c.reduce("reduce_sum", o.Outer, o.Repeat, o.Inner, in), nil
 	case nets.Maximum:
