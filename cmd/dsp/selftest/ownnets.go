@@ -62,4 +62,8 @@ var ownGraphs = []ownGraph{
 		gate := must(gorgonia.Sigmoid(must(gorgonia.Mul(must(gorgonia.Mul(x, g.Param("square"))), g.Param("square")))))
 		return must(gorgonia.Add(must(gorgonia.HadamardProd(x, gate)), must(g.Embed(must(gorgonia.Tanh(g.Param("table"))), 0))))
 	}},
+	{"recurrences and layer norm", func(g *nets.Graph, x *gorgonia.Node) *gorgonia.Node {
+		h := must(g.LinearRecurrence(must(gorgonia.Sigmoid(must(gorgonia.Mul(x, g.Param("square"))))), x, true))
+		return must(gorgonia.Add(must(g.Activate(h, nets.GELU)), must(g.Activate(must(g.Normalise(x)), nets.SiLU))))
+	}},
 }
