@@ -253,8 +253,12 @@ func (in inside) print(w io.Writer) error {
 	if err := in.printLayers(&b); err != nil {
 		return err
 	}
+	wide := 20
 	for _, p := range in.Params {
-		fmt.Fprintf(&b, "parameter   %-20s %v\n", p.Name, p.Shape)
+		wide = max(wide, len(p.Name))
+	}
+	for _, p := range in.Params {
+		fmt.Fprintf(&b, "parameter   %-*s %v\n", wide, p.Name, p.Shape)
 	}
 	b.WriteString("\n")
 	if err := in.Config.Write(&b); err != nil {

@@ -30,21 +30,25 @@ type Config struct {
 	Tree     string `yaml:"tree" json:"tree" group:"Data" values:"projective|nonprojective" only:"task=parse" help:"which trees a parser may predict: projective (no crossing arcs) or nonprojective (any)"`
 	Crossing string `yaml:"crossing" json:"crossing" group:"Data" values:"lift|refuse" only:"task=parse tree=projective" help:"how to treat training trees with crossing arcs: lift reattaches the dependents of such arcs to their head's head until no arcs cross, refuse stops at the first such tree"`
 
-	Net        string         `yaml:"net" json:"net" group:"Network" values:"auto|linear|mlp|cnn|cnn-image|embed|biaffine|stack" help:"network from inputs to potentials: linear, mlp and cnn read dense features in a window of positions; linear also reads attributes of tokens or arcs (see features); cnn-image reads an image at each position; embed reads words; biaffine reads words and scores trees; FILE.yaml describes a stack of layers (docs/networks.md); auto: linear for text, cnn-image for images, mlp for other dense features"`
+	Net        string         `yaml:"net" json:"net" group:"Network" values:"auto|linear|mlp|cnn|cnn-image|embed|rnn|attention|biaffine|stack" help:"network from inputs to potentials: linear, mlp and cnn read dense features in a window of positions; linear also reads attributes of tokens or arcs (see features); cnn-image reads an image at each position; embed reads words in a window; rnn reads words or dense features, and their contexts on both sides with recurrent layers; attention reads words or dense features, and whole sequences with self-attention; biaffine reads words and scores trees; FILE.yaml describes a stack of layers (docs/networks.md); auto: linear for text, cnn-image for images, mlp for other dense features"`
 	Features   string         `yaml:"features" json:"features" group:"Network" values:"auto|ner|pos|chunk|parse|none" only:"task=tag,parse format=conll,conllu,builtin" help:"attributes of tokens or arcs, for net linear: a built-in set (dsp info --features SET prints it); none for net embed; auto: none if net is embed or a template is given, else chunk for entity tags on data with a pos column, ner for other entity tags, pos for other labels, parse for trees"`
 	Template   string         `yaml:"template" json:"template" group:"Network" unit:"FILE" only:"task=tag,parse format=conll,conllu,builtin net=linear" help:"template of attributes, for net linear, in the style of CRF++ (docs/templates.md), instead of a built-in set"`
 	HashBits   int            `yaml:"hash-bits" json:"hash-bits" group:"Network" min:"0" only:"task=tag,parse format=conll,conllu,crfsuite,builtin net=linear" unit:"N" help:"hash attributes to N bits, which needs no dictionary but loses their names; 0 keeps a dictionary"`
 	Edges      string         `yaml:"edges" json:"edges" group:"Network" values:"transition|position|none" only:"task=ocr,tag" help:"potentials of neighbouring labels: one learned matrix (transition), a matrix that the network computes at every position (position), or none, so that labels are independent"`
-	Hidden     settings.Sizes `yaml:"hidden" json:"hidden" group:"Network" min:"1" only:"net=mlp,cnn,cnn-image,embed,biaffine" help:"units of each dense hidden layer; empty: the network's default"`
-	Window     int            `yaml:"window" json:"window" group:"Network" min:"0" only:"net=linear,mlp,cnn,embed,biaffine" help:"positions in a window, an odd number; 0: the network's default (1 for linear and mlp, 3 for cnn, 5 for embed and biaffine)"`
-	Channels   settings.Sizes `yaml:"channels" json:"channels" group:"Network" min:"1" only:"net=cnn,cnn-image,embed,biaffine" help:"channels of each convolution; empty: the network's default"`
-	Embed      settings.Sizes `yaml:"embed" json:"embed" group:"Network" min:"1" only:"net=embed,biaffine" help:"dimensions of the embedding of each discrete input; empty: chosen by the size of its vocabulary"`
+	Hidden     settings.Sizes `yaml:"hidden" json:"hidden" group:"Network" min:"1" only:"net=mlp,cnn,cnn-image,embed,rnn,attention,biaffine" help:"units of each dense hidden layer; empty: the network's default"`
+	Window     int            `yaml:"window" json:"window" group:"Network" min:"0" only:"net=linear,mlp,cnn,embed,attention,biaffine" help:"positions in a window, an odd number; 0: the network's default (1 for linear and mlp, 3 for cnn and attention, 5 for embed and biaffine)"`
+	Channels   settings.Sizes `yaml:"channels" json:"channels" group:"Network" min:"1" only:"net=cnn,cnn-image,embed,attention,biaffine" help:"channels of each convolution; blocks of attention keep those of the last one; empty: the network's default"`
+	Recurrent  settings.Sizes `yaml:"recurrent" json:"recurrent" group:"Network" min:"1" only:"net=rnn,biaffine" help:"units in each direction of each recurrent layer; empty: 128 for rnn, none for biaffine, where recurrent layers take the place of the convolutions unless channels are given"`
+	Layers     int            `yaml:"layers" json:"layers" group:"Network" min:"0" only:"net=attention,biaffine" help:"blocks of self-attention, behind the convolutions or recurrent layers; 0: 1 for attention, none for biaffine"`
+	Heads      int            `yaml:"heads" json:"heads" group:"Network" min:"0" only:"net=attention,biaffine" help:"heads of each block of attention, which share its channels out evenly; 0: 4"`
+	BlockUnits int            `yaml:"block-units" json:"block-units" group:"Network" min:"0" only:"net=attention,biaffine" unit:"N" help:"units of the wide dense layer in each block of attention; 0: twice the channels"`
+	Embed      settings.Sizes `yaml:"embed" json:"embed" group:"Network" min:"1" only:"net=embed,rnn,attention,biaffine" help:"dimensions of the embedding of each discrete input; empty: chosen by the size of its vocabulary"`
 	ArcUnits   int            `yaml:"arc-units" json:"arc-units" group:"Network" min:"0" only:"net=biaffine,stack" help:"units of the layers that feed the arc scores; 0: 128"`
 	LabelUnits int            `yaml:"label-units" json:"label-units" group:"Network" min:"0" only:"net=biaffine,stack" help:"units of the layers that feed the relation scores; 0: 64"`
-	MinCount   int            `yaml:"min-count" json:"min-count" group:"Network" min:"0" only:"task=tag,parse format=conll,conllu,crfsuite,builtin net=embed,linear,biaffine,stack" unit:"N" help:"least number of times an attribute must occur in the training data to get weights, or a word to get its own embedding; 0: 1 for attributes of tokens, 2 for attributes of arcs and for words"`
-	Activation string         `yaml:"activation" json:"activation" group:"Network" values:"elu|tanh|relu" only:"net=mlp,cnn,cnn-image,embed,biaffine,stack" help:"function between layers; prox-linear works best with a smooth one (elu, tanh)"`
+	MinCount   int            `yaml:"min-count" json:"min-count" group:"Network" min:"0" only:"task=tag,parse format=conll,conllu,crfsuite,builtin net=embed,rnn,attention,linear,biaffine,stack" unit:"N" help:"least number of times an attribute must occur in the training data to get weights, or a word to get its own embedding; 0: 1 for attributes of tokens, 2 for attributes of arcs and for words"`
+	Activation string         `yaml:"activation" json:"activation" group:"Network" values:"elu|tanh|relu|gelu|silu|sigmoid" only:"net=mlp,cnn,cnn-image,embed,rnn,attention,biaffine,stack" help:"function between layers; prox-linear works best with a smooth one (elu, tanh, gelu, silu)"`
+	Dropout    float64        `yaml:"dropout" json:"dropout" group:"Network" min:"0" only:"method=sgd net=mlp,cnn,cnn-image,embed,rnn,attention,biaffine,stack" help:"probability that a step drops a hidden unit"`
 	Stack      string         `yaml:"stack" json:"stack" group:"Network" only:"net=stack" unit:"YAML" help:"the layers of net stack; --net FILE.yaml reads them from a file"`
-	Dropout    float64        `yaml:"dropout" json:"dropout" group:"Network" min:"0" only:"method=sgd net=mlp,cnn,cnn-image,embed,biaffine,stack" help:"probability that a step drops a hidden unit"`
 
 	Loss         string                `yaml:"loss" json:"loss" group:"Objective" values:"auto|hinge|crf|softmax-margin" help:"structured loss: hinge (max-margin), crf (negative log-likelihood), softmax-margin (crf with the task loss inside); auto: crf for linear nets on attributes; hinge for other nets and for methods bcfw and bcpfw"`
 	Smoothing    string                `yaml:"smoothing" json:"smoothing" group:"Objective" values:"auto|l2|entropy|none" only:"loss=hinge method=sgd,svrg,saga,casimir,casimir-adapt,lbfgs" help:"how the hinge's max is smoothed: l2 over the K best outputs, entropy (log-sum-exp over all outputs), or none; auto: none for sgd, bcfw and bcpfw, which need no smoothing; else l2 if k is given, entropy if not"`
@@ -84,13 +88,13 @@ type Config struct {
 
 	Baselines string `yaml:"baselines" json:"baselines" group:"Run" run:"true" values:"auto|on|off" help:"for comparison, also train the same network for as many passes by sgd (or prox-linear), and without edges; auto: on for built-in data"`
 
-	Seed       uint64 `yaml:"seed" json:"seed" group:"Run" help:"random seed; the same seed gives the same model, bit for bit"`
-	Device     string `yaml:"device" json:"device" group:"Run" run:"true" unit:"auto|cpu|cuda[:N]" help:"where to compute: cpu, or cuda for a GPU (cuda:N for GPU N, from 0); auto takes the first GPU if there is one and it supports these settings; the same seed gives the same model on each kind of device"`
-	TF32       bool   `yaml:"tf32" json:"tf32" group:"Run" run:"true" help:"multiply matrices in TF32 on the GPU: faster, with 10 fraction bits instead of 23"`
-	Threads    int    `yaml:"threads" json:"threads" group:"Run" run:"true" min:"0" help:"number of threads; the model does not depend on it; 0: all cores"`
-	Out        string `yaml:"out" json:"out" group:"Run" run:"true" unit:"DIR" help:"folder for the model, metrics and curves; empty: runs/NAME-TIME"`
-	Resume     string `yaml:"resume,omitempty" json:"resume,omitempty" group:"Run" run:"true" unit:"DIR" help:"continue the run in this folder from its last checkpoint"`
-	Quiet      bool   `yaml:"quiet,omitempty" json:"quiet,omitempty" group:"Run" run:"true" help:"no progress on standard error"`
+	Seed      uint64 `yaml:"seed" json:"seed" group:"Run" help:"random seed; the same seed gives the same model, bit for bit"`
+	Device    string `yaml:"device" json:"device" group:"Run" run:"true" unit:"auto|cpu|cuda[:N]" help:"where to compute: cpu, or cuda for a GPU (cuda:N for GPU N, from 0); auto takes the first GPU if there is one and it supports these settings; the same seed gives the same model on each kind of device"`
+	TF32      bool   `yaml:"tf32" json:"tf32" group:"Run" run:"true" help:"multiply matrices in TF32 on the GPU: faster, with 10 fraction bits instead of 23"`
+	Threads   int    `yaml:"threads" json:"threads" group:"Run" run:"true" min:"0" help:"number of threads; the model does not depend on it; 0: all cores"`
+	Out       string `yaml:"out" json:"out" group:"Run" run:"true" unit:"DIR" help:"folder for the model, metrics and curves; empty: runs/NAME-TIME"`
+	Resume    string `yaml:"resume,omitempty" json:"resume,omitempty" group:"Run" run:"true" unit:"DIR" help:"continue the run in this folder from its last checkpoint"`
+	Quiet     bool   `yaml:"quiet,omitempty" json:"quiet,omitempty" group:"Run" run:"true" help:"no progress on standard error"`
 	stackFile string // that Stack was read from, for messages
 
 	JSON bool `yaml:"json,omitempty" json:"json,omitempty" group:"Run" run:"true" help:"print one JSON object with the results last on standard output"`
@@ -167,8 +171,8 @@ func (c Config) Validate() error {
 		return structured.BadInput("--format %s has tokens to tag, not images: use --task tag", c.Format)
 	case c.Template != "" && c.Features != "auto":
 		return structured.BadInput("--template %s and --features %s both say what the attributes are; give one", c.Template, c.Features)
-	case c.Net == "embed" && c.Features != "auto" && c.Features != "none":
-		return structured.BadInput("--features %s makes attributes, which --net embed does not read; use --net linear, or leave out --features", c.Features)
+	case (c.Net == "embed" || c.Net == "rnn" || c.Net == "attention") && c.Features != "auto" && c.Features != "none":
+		return structured.BadInput("--features %s makes attributes, which --net %s does not read; use --net linear, or leave out --features", c.Features, c.Net)
 	case c.Partial && c.Scheme != "keep":
 		return structured.BadInput("--scheme %s converts tags that are known; with --partial, give them in that scheme", c.Scheme)
 	case c.HashBits > maxHashBits:

@@ -66,5 +66,6 @@ func (c Config) withNetwork(choice networkChoice) Config {
 	n := choice.net
 	c.Net, c.Features, c.Loss = n.Net, choice.features, choice.loss
 	c.Hidden, c.Window, c.Channels, c.Embed, c.ArcUnits, c.LabelUnits = n.Hidden, n.Window, n.Channels, n.Embed, n.ArcUnits, n.LabelUnits
+	c.Recurrent, c.Layers, c.Heads, c.BlockUnits = n.Recurrent, n.Layers, n.Heads, n.BlockUnits
 	return c
 }

@@ -166,3 +166,87 @@ func BenchmarkBiaffineStep(b *testing.B) {
 		}
 	}
 }
+
+// A step of attention alone on 8 sentences of 20 words, 4 heads of 32 channels, and on longer ones.
+func BenchmarkAttention(b *testing.B) {
+	for _, words := range []int{20, 60, 200} {
+		b.Run(fmt.Sprint(words), func(b *testing.B) {
+			const sentences, heads, size = 8, 4, 32
+			rng := rand.New(rand.NewPCG(1, 1))
+			o := Attention{heads, size}
+			rows, width := sentences*words, o.width()
+			m := machine{blas: kernels.CurrentBLAS(), mem: [][]float32{randomVector(rng, rows*8*width, 1)}}
+			for i := range sentences + 1 {
+				m.offsets = append(m.offsets, i*words)
+			}
+			x, g := Operand{Buffer: &Buffer{N: rows * 3 * width}}, Operand{Buffer: &Buffer{Offset: rows * 3 * width, N: rows * width}}
+			out := &Buffer{Offset: rows * 4 * width, N: rows * width}
+			dx := &Buffer{Offset: rows * 5 * width, N: rows * 3 * width}
+			forward, pull := Instruction{Op: o, Out: out, Args: []Operand{x}}, Instruction{Op: AttentionPull{o}, Out: dx, Args: []Operand{x, g}}
+			b.ReportAllocs()
+			var first time.Duration
+			for b.Loop() {
+				start := time.Now()
+				forward.Op.run(&m, &forward)
+				first += time.Since(start)
+				pull.Op.run(&m, &pull)
+			}
+			b.ReportMetric(float64(first.Nanoseconds())/float64(b.N), "forward-ns")
+		})
+	}
+}
+
+// A step of networks with context on 8 sentences of 20 words.
+func BenchmarkContextStep(b *testing.B) {
+	const sentences, words, labels = 8, 20, 21
+	for _, c := range []Config{{Net: "embed"}, {Net: "rnn"}, {Net: "attention"}, {Net: "attention", Layers: 2}, {Net: "attention", Window: 1}} {
+		b.Run(fmt.Sprintf("%s, %d layers, window %d", c.Net, c.Layers, c.Window), func(b *testing.B) {
+			rng := rand.New(rand.NewPCG(1, 1))
+			input := Input{Vocab: []int{10000, 200}}
+			net := mustNew(b, c, input, labels)
+			data := randomData(rng, input, labels, slices.Repeat([]int{words}, sentences)...)
+			w, grad := net.Init(1), make([]float32, net.Dim())
+			worker := net.NewNetWorker()
+			var batch structured.Batch
+			batch.Reset(data, seq(sentences))
+			v := randomMarginals(rng, &batch, net.Form())
+			var θ structured.Potentials
+			must(b, worker.Score(w, &batch, &θ))
+			b.ReportAllocs()
+			var forward time.Duration
+			for b.Loop() {
+				start := time.Now()
+				must(b, worker.Score(w, &batch, &θ))
+				forward += time.Since(start)
+				must(b, worker.Pullback(v, grad))
+			}
+			b.ReportMetric(float64(forward.Microseconds())/1000/float64(b.N), "forward-ms")
+			b.ReportMetric(float64(sentences*b.N)/b.Elapsed().Seconds(), "sentences/s")
+		})
+	}
+}
+
+// A step of the rnn preset on 8 sentences of 20 words, with embeddings of 64 and 128 units in each direction.
+func BenchmarkRecurrentStep(b *testing.B) {
+	const sentences, words, labels = 8, 20, 17
+	rng := rand.New(rand.NewPCG(1, 1))
+	input := Input{Vocab: []int{10000}}
+	net := mustNew(b, Config{Net: "rnn", Embed: []int{64}}, input, labels)
+	w, grad := net.Init(1), make([]float32, net.Dim())
+	worker := net.NewNetWorker()
+	var batch structured.Batch
+	batch.Reset(randomData(rng, input, labels, slices.Repeat([]int{words}, sentences)...), seq(sentences))
+	v := randomMarginals(rng, &batch, net.Form())
+	var θ structured.Potentials
+	must(b, worker.Score(w, &batch, &θ))
+	b.ReportAllocs()
+	var forward time.Duration
+	for b.Loop() {
+		start := time.Now()
+		must(b, worker.Score(w, &batch, &θ))
+		forward += time.Since(start)
+		must(b, worker.Pullback(v, grad))
+	}
+	b.ReportMetric(float64(forward.Microseconds())/float64(b.N), "forward-µs")
+	b.ReportMetric(float64(sentences*words*b.N)/b.Elapsed().Seconds(), "positions/s")
+}

@@ -39,6 +39,14 @@ func featureBody(input Input) body {
 	return body{width: input.Dim, build: func(g *Graph) (*gorgonia.Node, error) { return g.Features(), nil }}
 }
 
+// wordBody returns the embeddings and the dense features that the data has.
+func wordBody(c Config, input Input) body {
+	if len(input.Vocab) == 0 {
+		return featureBody(input)
+	}
+	return embedBody(c, input)
+}
+
 // window joins neighbouring positions.
 func (b body) window(width int) body {
 	return b.then(b.width*width, func(g *Graph, x *gorgonia.Node) (*gorgonia.Node, error) { return g.Window(x, width) })
@@ -75,7 +83,7 @@ func (b body) hidden(c Config) body {
 }
 
 func initFor(a Activation) Init {
-	if a == Tanh {
+	if a == Tanh || a == Sigmoid {
 		return Glorot
 	}
 	return He
@@ -207,7 +215,7 @@ func imageBody(c Config) body {
 				return nil, err
 			}
 			// Pooling comes first: a bias and a monotone activation commute with the maximum, and then have a quarter of the
-			// entries.
+			// entries. For GELU and SiLU, which are not monotone, this order is the definition.
 			if y, err = g.MaxPool(y, height, width); err != nil {
 				return nil, err
 			}

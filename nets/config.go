@@ -11,9 +11,13 @@ import (
 type Config struct {
 	Net        string     `yaml:"net" json:"net"`                                     // a preset (see Nets), stack, or the name of a registered network
 	Hidden     []int      `yaml:"hidden,omitempty" json:"hidden,omitempty"`           // units of each dense hidden layer
-	Activation Activation `yaml:"activation,omitempty" json:"activation,omitempty"`   // elu, tanh or relu
+	Activation Activation `yaml:"activation,omitempty" json:"activation,omitempty"`   // elu, tanh, relu, gelu, silu or sigmoid
 	Window     int        `yaml:"window,omitempty" json:"window,omitempty"`           // positions that a window spans, odd
 	Channels   []int      `yaml:"channels,omitempty" json:"channels,omitempty"`       // of each convolution
+	Recurrent  []int      `yaml:"recurrent,omitempty" json:"recurrent,omitempty"`     // units in each direction of each recurrent layer, for rnn and biaffine
+	Layers     int        `yaml:"layers,omitempty" json:"layers,omitempty"`           // blocks of attention, for attention and biaffine
+	Heads      int        `yaml:"heads,omitempty" json:"heads,omitempty"`             // of each block
+	BlockUnits int        `yaml:"block-units,omitempty" json:"block-units,omitempty"` // units of the wide dense layer of each block
 	Embed      []int      `yaml:"embed,omitempty" json:"embed,omitempty"`             // embedding size of each discrete input
 	Dropout    float64    `yaml:"dropout,omitempty" json:"dropout,omitempty"`         // probability to drop a unit in training
 	Edges      string     `yaml:"edges,omitempty" json:"edges,omitempty"`             // transition, position or none; chains only
@@ -35,7 +39,7 @@ const (
 var Nets = append(slices.Clone(ChainNets), "biaffine", StackNet)
 
 // ChainNets lists the presets that score chains only.
-var ChainNets = []string{"linear", "mlp", "cnn", "cnn-image", "embed"}
+var ChainNets = []string{"linear", "mlp", "cnn", "cnn-image", "embed", "rnn", "attention"}
 
 // The size of the images that cnn-image reads. The features of a position are one image, row by row.
 const (
@@ -88,9 +92,23 @@ func (c Config) Resolve(input Input) (Config, error) {
 		if len(input.Vocab) == 0 {
 			return c, structured.BadInput("net embed reads discrete inputs (words); the data has none")
 		}
+	case "rnn":
+		c.Recurrent = orDefault(c.Recurrent, 128)
+		if len(input.Vocab) == 0 && input.Dim == 0 {
+			return c, structured.BadInput("net rnn reads discrete inputs (words) or dense features; the data has neither")
+		}
+	case "attention":
+		c.Window = orElse(c.Window, 3)
+		c.Channels = orDefault(c.Channels, 128)
+		c.Layers = orElse(c.Layers, 1)
+		if len(input.Vocab) == 0 && input.Dim == 0 {
+			return c, structured.BadInput("net attention reads discrete inputs (words) or dense features; the data has neither")
+		}
 	case "biaffine":
 		c.Window = orElse(c.Window, 5)
-		c.Channels = orDefault(c.Channels, 128, 128)
+		if len(c.Recurrent) == 0 {
+			c.Channels = orDefault(c.Channels, 128, 128)
+		}
 		c.ArcUnits, c.LabelUnits = orElse(c.ArcUnits, 128), orElse(c.LabelUnits, 64)
 		if len(input.Vocab) == 0 && input.Dim == 0 {
 			return c, structured.BadInput("net biaffine reads discrete inputs (words) or dense features; the data has neither")
@@ -100,7 +118,7 @@ func (c Config) Resolve(input Input) (Config, error) {
 	default:
 		return c, unknownNet(c.Net)
 	}
-	if c.Net == "embed" || c.Net == "biaffine" {
+	if slices.Contains([]string{"embed", "rnn", "attention", "biaffine"}, c.Net) {
 		for len(c.Embed) < len(input.Vocab) {
 			c.Embed = append(slices.Clone(c.Embed), embeddingSize(input.Vocab[len(c.Embed)]))
 		}
@@ -114,6 +132,8 @@ func (c Config) Resolve(input Input) (Config, error) {
 		c.Activation = ELU
 	}
 	switch {
+	case c.Net != "rnn" && c.Net != "biaffine" && len(c.Recurrent) > 0:
+		return c, structured.BadInput("net %s has no recurrent layers; rnn and biaffine do", c.Net)
 	case c.Net == "biaffine":
 		c.Edges = "" // only chains have edges
 	case c.Stack != "":
@@ -123,12 +143,18 @@ func (c Config) Resolve(input Input) (Config, error) {
 	case c.Edges == "":
 		c.Edges = EdgesTransition
 	}
+	c, err := c.resolveAttention()
+	if err != nil {
+		return c, err
+	}
 	return c, c.check()
 }
 
 func (c Config) check() error {
-	if _, ok := activations[c.Activation]; c.Activation != "" && !ok {
-		return structured.BadInput("activation %q is not one of elu, tanh, relu", c.Activation)
+	if c.Activation != "" {
+		if err := c.Activation.check(); err != nil {
+			return structured.BadInput("%w", err)
+		}
 	}
 	if c.Edges != "" && !slices.Contains([]string{EdgesTransition, EdgesPosition, EdgesNone}, c.Edges) {
 		return structured.BadInput("edges %q is not one of transition, position, none", c.Edges)
@@ -139,7 +165,7 @@ func (c Config) check() error {
 	if c.Window < 0 || c.Window > 0 && c.Window%2 == 0 {
 		return structured.BadInput("window %d is not odd and positive", c.Window)
 	}
-	sizes := slices.Concat(c.Hidden, c.Channels, c.Embed)
+	sizes := slices.Concat(c.Hidden, c.Channels, c.Recurrent, c.Embed)
 	if c.Net == "biaffine" {
 		sizes = append(sizes, c.ArcUnits, c.LabelUnits)
 	}
@@ -232,16 +258,14 @@ func (c Config) body(input Input) (b body, err error) {
 		b = embedBody(c, input).convolve(c)
 	case "cnn":
 		b = featureBody(input).convolve(c)
-	case "biaffine":
-		b = featureBody(input)
-		if len(input.Vocab) > 0 {
-			b = embedBody(c, input)
-		}
-		b = b.convolve(c)
+	case "rnn":
+		b = wordBody(c, input)
+	case "biaffine", "attention":
+		b = wordBody(c, input).convolve(c)
 	default:
 		b = featureBody(input).window(c.Window)
 	}
-	return b.hidden(c), nil
+	return b.recurrences(c).attentionBlocks(c).hidden(c), nil
 }
 
 // unknownNet refuses the name of a network that the program does not have.

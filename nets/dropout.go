@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"gorgonia.org/gorgonia"
+
+	"github.com/dsp-go/dsp/nets/kernels"
 )
 
 // Mask is the dropout mask of one layer: for each of Units of each row, 0 with probability Rate and 1/(1−Rate) otherwise; all ones
@@ -22,7 +24,7 @@ func (o Mask) tangent(*builder, *value, []*value) *value { return nil }
 func (o Mask) run(m *machine, in *Instruction) {
 	out := m.at(in.Out)
 	if m.seed == 0 {
-		fill(out, 1)
+		kernels.Numbers.Fill(out, 1)
 		return
 	}
 	keep := float32(1 / (1 - o.Rate))

@@ -93,7 +93,7 @@ func (o Unary) run(m *machine, in *Instruction) {
 type unaryFunc struct {
 	name     string
 	apply    func(out, x, scratch []float32) // scratch has kernels.Block entries
-	slope    func(out, s, g []float32)
+	slope    func(out, s, g, scratch []float32)
 	ofResult bool
 }
 
@@ -112,7 +112,7 @@ func (o Slope) tangent(b *builder, v *value, d []*value) *value {
 }
 
 func (o Slope) run(m *machine, in *Instruction) {
-	o.f.slope(m.at(in.Out), m.at(in.Args[0].Buffer), m.at(in.Args[1].Buffer))
+	o.f.slope(m.at(in.Out), m.at(in.Args[0].Buffer), m.at(in.Args[1].Buffer), m.scratch[:])
 }
 
 func (b *builder) slope(f *unaryFunc, x, y, g *value) *value {
@@ -143,16 +143,10 @@ func (Assign) run(m *machine, in *Instruction) {
 			case in.Accumulate:
 				kernels.Rows.Add(out[lo:hi], out[lo:hi], x[at:at+hi-lo])
 			case scalar:
-				fill(out[lo:hi], x[at])
+				kernels.Numbers.Fill(out[lo:hi], x[at])
 			default:
 				copy(out[lo:hi], x[at:at+hi-lo])
 			}
 		})
-	}
-}
-
-func fill(out []float32, x float32) {
-	for i := range out {
-		out[i] = x
 	}
 }

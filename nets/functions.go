@@ -1,11 +1,7 @@
 package nets
 
 import (
-	"fmt"
 	"math"
-	"slices"
-
-	"gorgonia.org/gorgonia"
 
 	"github.com/dsp-go/dsp/nets/kernels"
 	"github.com/dsp-go/dsp/structured/vec"
@@ -24,11 +20,15 @@ func init() {
 	addition = &binaryFunc{
 		name:    "+",
 		vv:      kernels.Rows.Add,
+		vs:      kernels.Numbers.Add,
+		sv:      func(out []float32, x float32, y []float32) { kernels.Numbers.Add(out, y, x) },
 		tangent: func(b *builder, v *value, d []*value) *value { return b.sum(d[0], d[1]) },
 	}
 	subtraction = &binaryFunc{
 		name: "-",
 		vv:   kernels.Rows.Sub,
+		vs:   func(out, x []float32, y float32) { kernels.Numbers.Add(out, x, -y) },
+		sv:   kernels.Numbers.From,
 		tangent: func(b *builder, v *value, d []*value) *value {
 			switch {
 			case d[1] == nil:
@@ -42,6 +42,8 @@ func init() {
 	multiplication = &binaryFunc{
 		name: "⊙",
 		vv:   kernels.Rows.Mul,
+		vs:   kernels.Numbers.Mul,
+		sv:   func(out []float32, x float32, y []float32) { kernels.Numbers.Mul(out, y, x) },
 		tangent: func(b *builder, v *value, d []*value) *value {
 			var l, r *value
 			if d[0] != nil {
@@ -53,7 +55,7 @@ func init() {
 			return b.sum(l, r)
 		},
 	}
-	division := &binaryFunc{name: "÷", vv: pairwise(func(x, y float32) float32 { return x / y })}
+	division := &binaryFunc{name: "÷", vv: kernels.Numbers.Div, vs: kernels.Numbers.Under, sv: kernels.Numbers.Over}
 	division.tangent = func(b *builder, v *value, d []*value) *value { // (ẋ − v·ẏ)/y
 		n := d[0]
 		if d[1] != nil {
@@ -66,7 +68,7 @@ func init() {
 		}
 		return b.binary(division, n, v.args[1])
 	}
-	power := &binaryFunc{name: "^", vv: pairwise(func(x, y float32) float32 { return float32(math.Pow(float64(x), float64(y))) })}
+	power := ofPairs("^", func(x, y float32) float32 { return float32(math.Pow(float64(x), float64(y))) })
 	power.tangent = func(b *builder, v *value, d []*value) *value { // y·x^(y−1)·ẋ + v·ln(x)·ẏ
 		x, y := v.args[0], v.args[1]
 		var l, r *value
@@ -87,62 +89,46 @@ func init() {
 		">": func(x, y float32) bool { return x > y }, ">=": func(x, y float32) bool { return x >= y },
 		"==": func(x, y float32) bool { return x == y }, "!=": func(x, y float32) bool { return x != y },
 	} {
-		register(&binaryFunc{name: name,
-			vv: pairwise(func(x, y float32) float32 {
-				if holds(x, y) {
-					return 1
-				}
-				return 0
-			}),
-			tangent: func(*builder, *value, []*value) *value { return nil }})
+		f := ofPairs(name, func(x, y float32) float32 {
+			one := uint32(0)
+			if holds(x, y) {
+				one = 0x3f800000 // the bits of 1: chosen without a branch, which would be mispredicted half of the time
+			}
+			return math.Float32frombits(one)
+		})
+		f.tangent = func(*builder, *value, []*value) *value { return nil }
+		register(f)
 	}
 	for _, f := range unaryTable {
 		unaries[f.name] = f
 	}
 }
 
-// register adds f to binaries. A missing vs or sv form comes from vv.
-func register(f *binaryFunc) {
-	vv := f.vv
-	f.vs = func(out, x []float32, y float32) {
-		one := [1]float32{y}
-		for i := range out {
-			vv(out[i:i+1], x[i:i+1], one[:])
-		}
-	}
-	f.sv = func(out []float32, x float32, y []float32) {
-		one := [1]float32{x}
-		for i := range out {
-			vv(out[i:i+1], one[:], y[i:i+1])
-		}
-	}
-	switch f.name {
-	case "+":
-		f.vs = func(out, x []float32, y float32) {
-			x = x[:len(out)]
-			for i := range out {
-				out[i] = x[i] + y
-			}
-		}
-		f.sv = func(out []float32, x float32, y []float32) { f.vs(out, y, x) }
-	case "⊙":
-		f.vs = func(out, x []float32, y float32) {
-			x = x[:len(out)]
-			for i := range out {
-				out[i] = x[i] * y
-			}
-		}
-		f.sv = func(out []float32, x float32, y []float32) { f.vs(out, y, x) }
-	}
-	binaries[f.name] = f
-}
+// register adds f to binaries.
+func register(f *binaryFunc) { binaries[f.name] = f }
 
-func pairwise(f func(x, y float32) float32) func(out, x, y []float32) {
-	return func(out, x, y []float32) {
-		x, y = x[:len(out)], y[:len(out)]
-		for i := range out {
-			out[i] = f(x[i], y[i])
-		}
+// ofPairs returns a function that applies one to each pair of entries, and to each entry and a number.
+func ofPairs(name string, one func(x, y float32) float32) *binaryFunc {
+	return &binaryFunc{
+		name: name,
+		vv: func(out, x, y []float32) {
+			x, y = x[:len(out)], y[:len(out)]
+			for i := range out {
+				out[i] = one(x[i], y[i])
+			}
+		},
+		vs: func(out, x []float32, y float32) {
+			x = x[:len(out)]
+			for i := range out {
+				out[i] = one(x[i], y)
+			}
+		},
+		sv: func(out []float32, x float32, y []float32) {
+			y = y[:len(out)]
+			for i := range out {
+				out[i] = one(x, y[i])
+			}
+		},
 	}
 }
 
@@ -156,13 +142,18 @@ func pointwise(f func(float64) float64) func(out, x, _ []float32) {
 }
 
 // slopeOf returns the loop g·f'(s) for a derivative f'.
-func slopeOf(df func(s float64) float64) func(out, s, g []float32) {
-	return func(out, s, g []float32) {
+func slopeOf(df func(s float64) float64) func(out, s, g, _ []float32) {
+	return func(out, s, g, _ []float32) {
 		s, g = s[:len(out)], g[:len(out)]
 		for i := range out {
 			out[i] = g[i] * float32(df(float64(s[i])))
 		}
 	}
+}
+
+// withoutScratch gives a slope that needs no scratch memory the signature of one that does.
+func withoutScratch(slope func(out, s, g []float32)) func(out, s, g, _ []float32) {
+	return func(out, s, g, _ []float32) { slope(out, s, g) }
 }
 
 // unaryTable leaves out log2 and invSqrt: Gorgonia v0.9.18 differentiates them wrongly.
@@ -171,7 +162,7 @@ var unaryTable = []*unaryFunc{
 		for i, v := range x[:len(out)] {
 			out[i] = -v
 		}
-	}, slope: func(out, _, g []float32) {
+	}, slope: func(out, _, g, _ []float32) {
 		for i, v := range g[:len(out)] {
 			out[i] = -v
 		}
@@ -189,19 +180,16 @@ var unaryTable = []*unaryFunc{
 	{name: "sqrt", apply: pointwise(math.Sqrt), ofResult: true, slope: slopeOf(func(y float64) float64 { return 1 / (2 * y) })},
 	{name: "inv", apply: pointwise(func(x float64) float64 { return 1 / x }), ofResult: true,
 		slope: slopeOf(func(y float64) float64 { return -y * y })},
-	{name: "tanh", apply: kernels.Tanh, ofResult: true, slope: kernels.Rows.TanhSlope},
-	{name: "sigmoid", apply: kernels.Sigmoid, ofResult: true, slope: func(out, y, g []float32) {
-		y, g = y[:len(out)], g[:len(out)]
-		for i := range out {
-			out[i] = g[i] * y[i] * (1 - y[i])
-		}
-	}},
+	{name: "tanh", apply: kernels.Tanh, ofResult: true, slope: withoutScratch(kernels.Rows.TanhSlope)},
+	{name: "sigmoid", apply: kernels.Sigmoid, ofResult: true, slope: withoutScratch(kernels.Gates.SigmoidSlope)},
 	{name: "log1p", apply: pointwise(math.Log1p), slope: slopeOf(func(x float64) float64 { return 1 / (1 + x) })},
 	{name: "expm1", apply: pointwise(math.Expm1), ofResult: true, slope: slopeOf(func(y float64) float64 { return y + 1 })},
 	{name: "softplus", apply: pointwise(func(x float64) float64 { return max(x, 0) + math.Log1p(math.Exp(-math.Abs(x))) }),
 		slope: slopeOf(func(x float64) float64 { return 1 / (1 + math.Exp(-x)) })},
-	{name: "relu", apply: func(out, x, _ []float32) { kernels.Rows.ReLU(out, x) }, ofResult: true, slope: kernels.Rows.ReLUSlope},
-	{name: "elu", apply: kernels.ELU, ofResult: true, slope: kernels.Rows.ELUSlope},
+	{name: "relu", apply: func(out, x, _ []float32) { kernels.Rows.ReLU(out, x) }, ofResult: true, slope: withoutScratch(kernels.Rows.ReLUSlope)},
+	{name: "elu", apply: kernels.ELU, ofResult: true, slope: withoutScratch(kernels.Rows.ELUSlope)},
+	{name: "gelu", apply: kernels.GELU, slope: kernels.GELUSlope},
+	{name: "silu", apply: kernels.SiLU, slope: kernels.SiLUSlope},
 }
 
 func sign(x float64) float64 {
@@ -212,72 +200,4 @@ func sign(x float64) float64 {
 		return -1
 	}
 	return 0
-}
-
-// Activation is an elementwise non-linearity.
-type Activation string
-
-// The activations. ELU is x for x > 0 and eˣ−1 below (Clevert, Unterthiner and Hochreiter 2016).
-const (
-	ELU  Activation = "elu"
-	Tanh Activation = "tanh"
-	ReLU Activation = "relu"
-)
-
-var activations = map[Activation]struct{ f, slope func(float64) float64 }{ // the slope is a function of the result
-	ELU: {func(x float64) float64 {
-		if x > 0 {
-			return x
-		}
-		return math.Expm1(x)
-	}, func(y float64) float64 { return min(y, 0) + 1 }},
-	Tanh: {math.Tanh, func(y float64) float64 { return 1 - y*y }},
-	ReLU: {func(x float64) float64 { return max(x, 0) }, func(y float64) float64 {
-		if y > 0 {
-			return 1
-		}
-		return 0
-	}},
-}
-
-// activationNames lists the activations by name.
-func activationNames() []string {
-	var names []string
-	for a := range activations {
-		names = append(names, string(a))
-	}
-	slices.Sort(names)
-	return names
-}
-
-// Activate applies an activation to every entry of x. Its gradient is a single op that needs only the result.
-func (g *Graph) Activate(x *gorgonia.Node, a Activation) (*gorgonia.Node, error) {
-	f, ok := activations[a]
-	if !ok {
-		return nil, fmt.Errorf("nets: activation %q is not one of elu, tanh, relu", a)
-	}
-	shape := x.Shape().Clone()
-	op := &fusedOp{name: string(a), out: shape,
-		eval: func(args [][]float64, out []float64) {
-			for i, x := range args[0] {
-				out[i] = f.f(x)
-			}
-		},
-		lowered: func(b *builder, args []*value) *value { return b.add(Unary{unaries[string(a)]}, shape, args[0]) },
-	}
-	op.pull = func(_ gorgonia.Nodes, output, grad *gorgonia.Node) (gorgonia.Nodes, error) {
-		back := &fusedOp{name: string(a) + "'", out: shape,
-			eval: func(args [][]float64, out []float64) {
-				for i, y := range args[0] {
-					out[i] = args[1][i] * f.slope(y)
-				}
-			},
-			lowered: func(b *builder, args []*value) *value {
-				return b.add(Slope{unaries[string(a)]}, shape, args[0], args[1])
-			},
-		}
-		n, err := back.apply(output, grad)
-		return gorgonia.Nodes{n}, err
-	}
-	return op.apply(x)
 }

@@ -19,6 +19,8 @@ type machine struct {
 	scratch    [kernels.Block]float32
 	pairs      []float32 // scratch memory of the ops on pairs
 	own        ownScratch
+	attend     attend        // scratch memory of attention
+	waves      map[int]waves // of rotations and sinusoids, by the number of frequencies
 }
 
 func (m *machine) at(b *Buffer) []float32 { return m.mem[b.Space][b.Offset : b.Offset+b.N] }

@@ -28,6 +28,12 @@ var presets = []struct {
 	{"cnn", Config{Net: "cnn", Channels: []int{6, 5}, Hidden: []int{4}}, Input{Dim: 3}, false},
 	{"cnn-image", Config{Net: "cnn", Channels: []int{3, 2}, Hidden: []int{5}, Activation: Tanh}, Input{Dim: 128}, false},
 	{"embed", Config{Net: "embed", Channels: []int{6}, Embed: []int{4, 3}, Window: 3, Dropout: 0.2}, Input{Vocab: []int{11, 5}}, false},
+	{"attention", Config{Net: "attention", Channels: []int{8}, Layers: 2, Heads: 2, BlockUnits: 6, Embed: []int{4, 3}, Dropout: 0.2}, Input{Vocab: []int{11, 5}}, false},
+	{"attention on features", Config{Net: "attention", Channels: []int{5, 6}, Window: 1, Heads: 3, Hidden: []int{4}, Edges: EdgesPosition}, Input{Dim: 3}, false},
+	{"attention, both inputs", Config{Net: "attention", Channels: []int{4}, Heads: 1, Activation: GELU, Edges: EdgesNone}, Input{Vocab: []int{11}, Dim: 2}, false},
+	{"rnn", Config{Net: "rnn", Recurrent: []int{5, 3, 3}, Embed: []int{4, 3}, Dropout: 0.2}, Input{Vocab: []int{11, 5}}, false},
+	{"rnn on features, gelu", Config{Net: "rnn", Recurrent: []int{2}, Hidden: []int{6}, Activation: GELU, Edges: EdgesPosition}, Input{Dim: 4}, false},
+	{"rnn, both inputs", Config{Net: "rnn", Recurrent: []int{9}, Hidden: []int{5}, Activation: SiLU}, Input{Vocab: []int{11}, Dim: 2}, false},
 	{"embed and features", Config{Net: "embed", Channels: []int{6}, Window: 3, Edges: EdgesNone}, Input{Vocab: []int{11}, Dim: 2}, false},
 }
 

@@ -96,6 +96,8 @@ var biaffineConfigs = []struct {
 }{
 	{"words", Config{Net: "biaffine", Channels: []int{6}, Embed: []int{4, 3}, Window: 3, ArcUnits: 5, LabelUnits: 4, Dropout: 0.2}, Input{Vocab: []int{11, 5}}},
 	{"features", Config{Net: "biaffine", Channels: []int{6, 5}, Hidden: []int{4}, Window: 3, ArcUnits: 3, LabelUnits: 2, Activation: Tanh}, Input{Dim: 3}},
+	{"recurrent", Config{Net: "biaffine", Recurrent: []int{4, 3}, Embed: []int{4}, ArcUnits: 3, LabelUnits: 2, Activation: GELU}, Input{Vocab: []int{7}}},
+	{"attention", Config{Net: "biaffine", Channels: []int{8}, Window: 1, Layers: 1, Heads: 2, BlockUnits: 5, ArcUnits: 3, LabelUnits: 2, Dropout: 0.1}, Input{Dim: 3}},
 	{"both", Config{Net: "biaffine", Channels: []int{6}, Window: 1, ArcUnits: 1, LabelUnits: 3, Activation: ReLU}, Input{Vocab: []int{7}, Dim: 2}},
 }
 

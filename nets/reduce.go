@@ -66,11 +66,7 @@ func (r Sum) run(m *machine, in *Instruction) {
 	}
 	for o := range r.Outer {
 		if r.Inner == 1 {
-			s := float32(0)
-			for _, v := range x[o*r.Repeat : (o+1)*r.Repeat] {
-				s += v
-			}
-			out[o] += s
+			out[o] += kernels.Numbers.Sum(x[o*r.Repeat : (o+1)*r.Repeat])
 			continue
 		}
 		to := out[o*r.Inner : (o+1)*r.Inner]
@@ -95,7 +91,7 @@ func (r Maximum) tangent(b *builder, v *value, d []*value) *value {
 
 func (r Maximum) run(m *machine, in *Instruction) {
 	out, x := m.at(in.Out), m.at(in.Args[0].Buffer)
-	fill(out, float32(math.Inf(-1)))
+	kernels.Numbers.Fill(out, float32(math.Inf(-1)))
 	for o := range r.Outer {
 		to := out[o*r.Inner : (o+1)*r.Inner]
 		for j := range r.Repeat {

@@ -35,6 +35,7 @@ func newReference(t testing.TB, net *Net, batch *structured.Batch, dropout uint6
 	if err := r.worker.load(make([]float32, net.Dim()), batch); err != nil {
 		t.Fatal(err)
 	}
+	g.offsets = batch.Offsets
 	var dependents, heads, distances []int32
 	if g.Pairs > 0 {
 		dependents, heads = pairRows(nil, nil, batch.Offsets, g.Pairs)

@@ -100,7 +100,7 @@ func (r *rowAxes) of(v *value) (axis, error) {
 	}
 	a, ok := r.apply(v, args, free)
 	if !ok {
-		return axis{}, fmt.Errorf("op %q mixes rows of different examples: each row of a network may depend on its own position's inputs and on the parameters; only Window and the ops on pairs may join rows, and only those of one example", nameOf(v))
+		return axis{}, fmt.Errorf("op %q mixes rows of different examples: each row of a network may depend on its own position's inputs and on the parameters; only Window, LinearRecurrence, Attention and the ops on pairs may join rows, and only those of one example", nameOf(v))
 	}
 	r.known[v] = a
 	return a, nil
@@ -132,8 +132,16 @@ func (r *rowAxes) apply(v *value, args []axis, free bool) (axis, bool) {
 		case IndexDistances:
 			return pairs(o.Cols), args[0] == positions(Distances*o.Cols)
 		}
+	case Attention:
+		return positions(o.width()), args[0] == positions(3*o.width())
+	case Rotation:
+		return positions(o.Cols), args[0] == positions(o.Cols)
+	case Sinusoids:
+		return positions(o.Cols), args[0] == positions(o.Cols)
 	case Bilinear:
 		return pairs(o.K), args[0] == positions(o.K*o.E) && args[1] == positions(o.E) && args[2].free()
+	case Recurrence:
+		return positions(o.Cols), r.rowsOr(v, args, positions(o.Cols))
 	}
 	if free {
 		return axis{}, true
@@ -154,6 +162,9 @@ func (r *rowAxes) apply(v *value, args []axis, free bool) (axis, bool) {
 		return a.reduce(o.Outer, o.Repeat)
 	case Softmax:
 		_, ok := a.reduce(o.Outer, o.Size)
+		return a, ok
+	case Normalise:
+		_, ok := a.reduce(o.Rows, o.Cols)
 		return a, ok
 	case Slice:
 		return a.slice(o)
@@ -198,6 +209,16 @@ func (r *rowAxes) same(v *value, args []axis, to func(x *value, a axis) axis) (a
 		}
 	}
 	return common, true
+}
+
+// rowsOr reports whether every argument of v has the given axis, or is the same in every row.
+func (r *rowAxes) rowsOr(v *value, args []axis, want axis) bool {
+	for k, a := range args {
+		if a != want && !(a.free() && r.uniform(v.args[k], want)) {
+			return false
+		}
+	}
+	return true
 }
 
 func (a axis) expand(o Expand) (axis, bool) {

@@ -13,9 +13,9 @@ import (
 // chains; Form and Parts are for networks that score any structure.
 //
 // The function builds the network for g.Rows positions on g, from g.Param, g.Features, g.Embed and the like. The rows are
-// positions of any number of examples, so no op may mix rows, except Window and the ops on pairs, which know the examples.
-// nets.Build refuses an op that mixes rows and names it. The function is called once for every Size that occurs and must always
-// build the same network. It must not call gorgonia.Grad.
+// positions of any number of examples, so no op may mix rows, except Window, LinearRecurrence, Attention and the ops on pairs, which
+// know the examples. nets.Build refuses an op that mixes rows and names it. The function is called once for every Size that occurs
+// and must always build the same network. It must not call gorgonia.Grad.
 type Spec struct {
 	Name   string
 	Params []Param
@@ -54,6 +54,7 @@ type Graph struct {
 	features *gorgonia.Node
 	boundary *gorgonia.Node
 	indices  func(Index) []int32 // of the batch, when Gorgonia's machines run the graph
+	offsets  []int               // of the batch's examples, when Gorgonia's machines run the graph
 	needs    Needs
 }
 

@@ -31,8 +31,8 @@ func (c Config) resolveStack(input Input) (Config, error) {
 	if c.Edges == "" {
 		c.Edges = EdgesTransition
 	}
-	if len(c.Hidden)+len(c.Channels)+len(c.Embed)+c.Window > 0 {
-		return c, structured.BadInput("net stack takes hidden, channels, embed and window from its list of layers, not from settings")
+	if len(c.Hidden)+len(c.Channels)+len(c.Embed)+len(c.Recurrent)+c.Window+c.Layers+c.Heads+c.BlockUnits > 0 {
+		return c, structured.BadInput("net stack takes the sizes of layers from its list of layers, not from settings")
 	}
 	if err := c.check(); err != nil {
 		return c, err

@@ -45,6 +45,8 @@ func TestStackRefuses(t *testing.T) {
 		{"- features\n- image: [2, 2]\n- dense: 3\n", Input{Dim: 4}, []string{"my.yaml:3: layer dense: its rows are pixels"}},
 		{"- features\n- image: [2, 2]\n", Input{Dim: 4}, []string{"my.yaml:2: layer image: the stack ends in rows of pixels"}},
 		{"- features\n- image: [2, 2]\n- pool\n- pool\n", Input{Dim: 4}, []string{"my.yaml:4: layer pool: the image has 1×1 pixels"}},
+		{"- features\n- attention: 3\n", Input{Dim: 4}, []string{"my.yaml:2: layer attention: 4 numbers do not divide into 3 heads"}},
+		{"- features\n- block: {heads: 0}\n", Input{Dim: 4}, []string{"my.yaml:2: layer block: heads: expected a whole number of at least 1"}},
 		{"- features\n- pool\n", Input{Dim: 4}, []string{"my.yaml:2: layer pool: its rows are not pixels"}},
 		{"- features\n- flatten\n", Input{Dim: 4}, []string{"my.yaml:2: layer flatten: its rows are not pixels"}},
 		{"- features\n- image: [2, 2]\n- convolution: {channels: 3, width: 5}\n", Input{Dim: 4}, []string{"my.yaml:3: layer convolution: width 5"}},

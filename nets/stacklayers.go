@@ -37,8 +37,23 @@ func init() { // the layers that hold layers refer to the list
 			{name: "activation", kind: oneWord, words: activationNames()}}},
 		{name: "activation", pixels: true, add: (*stack).activation, fields: []field{{name: "function", kind: oneWord, words: activationNames()}}},
 		{name: "dropout", add: (*stack).dropout, fields: []field{{name: "rate", kind: realNumber, below: 1}}},
+		{name: "norm", add: (*stack).norm},
+		{name: "recurrent", add: (*stack).recurrent, fields: []field{{name: "units", kind: wholeNumber, least: 1, required: true}}},
+		{name: "attention", add: (*stack).attention, fields: []field{{name: "heads", kind: wholeNumber, least: 1}}},
+		{name: "block", add: (*stack).block, fields: []field{
+			{name: "heads", kind: wholeNumber, least: 1},
+			{name: "units", kind: wholeNumber, least: 1}}},
 		{name: "residual", add: (*stack).residual, fields: []field{{name: "layers", kind: layerList, required: true}}},
 	}
+}
+
+// activationNames lists the activations by name.
+func activationNames() []string {
+	var names []string
+	for _, a := range Activations {
+		names = append(names, string(a))
+	}
+	return names
 }
 
 func findLayer(name string) *layerKind {
@@ -230,6 +245,55 @@ func (s *stack) dropout(l layer) error {
 		rate, s.reads.dropout = s.Dropout, true
 	}
 	s.then(s.width, func(g *Graph, x *gorgonia.Node) (*gorgonia.Node, error) { return g.Dropout(x, rate) })
+	return nil
+}
+
+// norm is a layer norm.
+func (s *stack) norm(l layer) error {
+	name := s.name(l)
+	s.on(func(below body) body { return below.norm(name) })
+	return nil
+}
+
+// recurrent is a recurrent layer, with units in each direction.
+func (s *stack) recurrent(l layer) error {
+	name := s.name(l)
+	s.on(func(below body) body { return below.recurrent(name, l.int("units"), Config{}) })
+	return nil
+}
+
+// defaultHeads is the number of heads of attention where a layer leaves it open.
+const defaultHeads = 4
+
+// heads returns the number of heads of a layer of attention.
+func (s *stack) heads(l layer) (int, error) {
+	heads := orElse(l.int("heads"), defaultHeads)
+	if s.width%(2*heads) != 0 {
+		return 0, s.refuse(l, "%d numbers do not divide into %d heads of an even size", s.width, heads)
+	}
+	return heads, nil
+}
+
+// attention is a layer norm and self-attention.
+func (s *stack) attention(l layer) error {
+	heads, err := s.heads(l)
+	if err != nil {
+		return err
+	}
+	name := s.name(l)
+	s.on(func(below body) body { return below.attention(name, Config{Heads: heads}) })
+	return nil
+}
+
+// block is attention and two dense layers, each with a layer norm and a residual connection.
+func (s *stack) block(l layer) error {
+	heads, err := s.heads(l)
+	if err != nil {
+		return err
+	}
+	name, c := s.name(l), Config{Heads: heads, BlockUnits: orElse(l.int("units"), 2*s.width)}
+	s.on(func(below body) body { return below.residual(below.attention(name+".attention", c)) })
+	s.on(func(below body) body { return below.residual(below.feedForward(name+".dense", c)) })
 	return nil
 }
 

@@ -29,6 +29,8 @@ func (g *rig) netChecks() []Check {
 		{"cnn", nets.Config{Net: "cnn", Channels: []int{6, 5}, Hidden: []int{4}}, nets.Input{Dim: 3}},
 		{"cnn-image", nets.Config{Net: "cnn-image", Channels: []int{3, 2}, Hidden: []int{5}, Activation: nets.Tanh}, nets.Input{Dim: 128}},
 		{"embed, dropout", nets.Config{Net: "embed", Channels: []int{6}, Embed: []int{4, 3}, Window: 3, Dropout: 0.2}, nets.Input{Vocab: []int{300, 5}}},
+		{"attention, dropout", nets.Config{Net: "attention", Channels: []int{8}, Layers: 2, Heads: 2, Dropout: 0.2}, nets.Input{Vocab: []int{300, 5}}},
+		{"rnn, dropout", nets.Config{Net: "rnn", Recurrent: []int{g.pick(70, 5), 3}, Embed: []int{4, 3}, Dropout: 0.2}, nets.Input{Vocab: []int{300, 5}}},
 		{"embed and features, no edges", nets.Config{Net: "embed", Channels: []int{6}, Window: 3, Edges: nets.EdgesNone}, nets.Input{Vocab: []int{11}, Dim: 2}},
 	} {
 		build := func() (*nets.Net, error) { return nets.New(c.config, c.input, netLabels) }
@@ -41,6 +43,10 @@ func (g *rig) netChecks() []Check {
 		build := func() (*nets.Net, error) { return nets.Build(own.spec(), ownInput) }
 		all = append(all, Check{"custom net: " + own.name, g.net(build, ownInput, false, false)})
 	}
+	long := func() (*nets.Net, error) {
+		return nets.New(nets.Config{Net: "rnn", Recurrent: []int{3}, Edges: nets.EdgesNone}, nets.Input{Dim: 3}, netLabels)
+	}
+	all = append(all, Check{"net rnn, long chains", g.net(long, nets.Input{Dim: 3}, false, false, 150, g.pick(1000, 2))})
 	all = append(all, g.pairChecks()...)
 	return append(all, Check{"sparse linear", g.sparseLinear}, Check{"sums by key", g.sumsByKey})
 }
@@ -48,13 +54,14 @@ func (g *rig) netChecks() []Check {
 const netLabels = 4
 
 // net compares scores, pullback, push-forward and the linearised network with the CPU's, on two batches that do not fill their capacities.
-func (g *rig) net(build func() (*nets.Net, error), input nets.Input, dropout, rounded bool) func(context.Context, *rand.Rand, *worst) (string, error) {
+// more are the lengths of further chains.
+func (g *rig) net(build func() (*nets.Net, error), input nets.Input, dropout, rounded bool, more ...int) func(context.Context, *rand.Rand, *worst) (string, error) {
 	return func(ctx context.Context, r *rand.Rand, w *worst) (string, error) {
 		net, err := build()
 		if err != nil {
 			return "", err
 		}
-		lengths := []int{3, 1, 0, 4, 2}
+		lengths := append([]int{3, 1, 0, 4, 2}, more...)
 		for range g.pick(40, 0) {
 			lengths = append(lengths, r.IntN(20))
 		}

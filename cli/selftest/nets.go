@@ -19,6 +19,8 @@ var netChecks = []Check{
 	checkNet(nets.Config{Net: "cnn", Channels: []int{9}, Activation: nets.Tanh}),
 	checkNet(nets.Config{Net: "cnn-image", Channels: []int{4, 5}, Hidden: []int{12}}),
 	checkNet(nets.Config{Net: "embed", Channels: []int{10}, Embed: []int{6, 3}}),
+	checkNet(nets.Config{Net: "attention", Channels: []int{12}, Heads: 3, Layers: 2}),
+	checkNet(nets.Config{Net: "rnn", Recurrent: []int{6, 4}, Hidden: []int{5}, Activation: nets.GELU}),
 }
 
 // checkBLAS compares products of matrices of odd sizes, transposed or not.

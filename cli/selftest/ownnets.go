@@ -38,6 +38,10 @@ func reshape(x *gorgonia.Node, shape ...int) *gorgonia.Node {
 }
 
 var ownGraphs = []ownGraph{
+	{"attention and positions", func(g *nets.Graph, x *gorgonia.Node) *gorgonia.Node {
+		at := must(g.AddPositions(x))
+		return must(g.Attention(at, must(g.Rotate(at, 4, 2)), must(gorgonia.Tanh(at)), 2))
+	}},
 	{"softmax", func(_ *nets.Graph, x *gorgonia.Node) *gorgonia.Node {
 		return must(gorgonia.Add(must(gorgonia.SoftMax(x, 1)), must(gorgonia.LogSoftMax(x, 1))))
 	}},
@@ -57,5 +61,9 @@ var ownGraphs = []ownGraph{
 	{"weights used twice, computed table", func(g *nets.Graph, x *gorgonia.Node) *gorgonia.Node {
 		gate := must(gorgonia.Sigmoid(must(gorgonia.Mul(must(gorgonia.Mul(x, g.Param("square"))), g.Param("square")))))
 		return must(gorgonia.Add(must(gorgonia.HadamardProd(x, gate)), must(g.Embed(must(gorgonia.Tanh(g.Param("table"))), 0))))
+	}},
+	{"recurrences and layer norm", func(g *nets.Graph, x *gorgonia.Node) *gorgonia.Node {
+		h := must(g.LinearRecurrence(must(gorgonia.Sigmoid(must(gorgonia.Mul(x, g.Param("square"))))), x, true))
+		return must(gorgonia.Add(must(g.Activate(h, nets.GELU)), must(g.Activate(must(g.Normalise(x)), nets.SiLU))))
 	}},
 }

@@ -15,6 +15,23 @@ DEVICE float elu(float x) { return positive_part(x) + (exponential(negative_part
 DEVICE float tanh_of(float x) { return 1.f - 2.f / (exponential(x + x) + 1.f); }
 DEVICE float sigmoid(float x) { return 1.f / (1.f + exponential(-x)); }
 
+DEVICE float silu(float x) { return x / (1.f + exponential(-x)); }
+DEVICE float silu_slope(float x) {
+	float s = sigmoid(x);
+	return s * (1.f + x * (1.f - s));
+}
+
+// The tanh form of GELU is x/(1 + e^−2u) with 2u = 2√(2/π)·(x + 0.044715·x³); beyond ±12, e^−2u is 0 or ∞.
+#define GELU_FIRST 1.5957691216057308f
+#define GELU_THIRD 0.07135481627260026f
+DEVICE float gelu_range(float x) { return x > 12.f ? 12.f : x < -12.f ? -12.f : x; }
+DEVICE float gelu_exponential(float v) { return exponential((-GELU_THIRD * (v * v) - GELU_FIRST) * v); }
+DEVICE float gelu(float x) { return x / (1.f + gelu_exponential(gelu_range(x))); }
+DEVICE float gelu_slope(float x) {
+	float v = gelu_range(x), s = 1.f / (1.f + gelu_exponential(v));
+	return s + s * (1.f - s) * (v * (3.f * GELU_THIRD * (v * v) + GELU_FIRST));
+}
+
 // log(1+x); the factor x/((1+x)−1) corrects the rounding of 1+x (Kahan).
 DEVICE float log_1p(float x) {
 	float u = 1.f + x;

@@ -18,6 +18,7 @@ var codes = func() map[string]int32 {
 		"sigmoid", "log1p", "expm1", "softplus", "relu", "elu",
 		"neg'", "abs'", "sin'", "cos'", "exp'", "ln'", "square'", "cube'", "sqrt'", "inv'", "tanh'",
 		"sigmoid'", "log1p'", "expm1'", "softplus'", "relu'", "elu'",
+		"gelu", "silu", "gelu'", "silu'",
 	} {
 		to[name] = int32(i)
 	}

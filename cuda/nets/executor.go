@@ -18,6 +18,7 @@ type Executor struct {
 	memory   struct { // shared by programs, since only one runs at a time: as large as the largest program needs
 		arena, features, boundary device.Array[float32]
 	}
+	waves   map[int]device.Array[float32] // of positions, by the number of frequencies
 	owned   owned
 	checked *Data // data that check has accepted
 
@@ -36,7 +37,7 @@ const (
 
 // NewExecutor returns an executor that multiplies matrices with blas. Call Reserve before Score, and Free at the end.
 func NewExecutor(d *device.Device, net *nets.Net, blas *device.BLAS) *Executor {
-	return &Executor{device: d, net: net, blas: blas, programs: map[nets.Size]*program{}, owned: owned{device: d}}
+	return &Executor{device: d, net: net, blas: blas, programs: map[nets.Size]*program{}, waves: map[int]device.Array[float32]{}, owned: owned{device: d}}
 }
 
 // Dim returns the number of weights.
@@ -184,6 +185,6 @@ func (e *Executor) at(b *nets.Buffer) device.Array[float32] {
 // Free releases the memory.
 func (e *Executor) Free() {
 	e.owned.free()
-	e.programs, e.now, e.checked = map[nets.Size]*program{}, nil, nil
+	e.programs, e.waves, e.now, e.checked = map[nets.Size]*program{}, map[int]device.Array[float32]{}, nil, nil
 	e.memory.arena, e.memory.features, e.memory.boundary = device.Array[float32]{}, device.Array[float32]{}, device.Array[float32]{}
 }

@@ -31,8 +31,19 @@ var functions = map[string]struct {
 	"inv":     {f: func(x float64) float64 { return 1 / x }, slope: func(y float64) float64 { return -y * y }},
 	"tanh":    {f: math.Tanh, slope: func(y float64) float64 { return 1 - y*y }, absolute: 2e-7},
 	"sigmoid": {f: sigmoid, slope: func(y float64) float64 { return y * (1 - y) }},
-	"log1p":   {f: math.Log1p, slope: func(x float64) float64 { return 1 / (1 + x) }},
-	"expm1":   {f: math.Expm1, slope: func(y float64) float64 { return y + 1 }},
+	"gelu": {f: gelu, slope: func(x float64) float64 {
+		if math.Abs(x) > 1e10 {
+			return max(0, sign(x)) // x² overflows
+		}
+		t := math.Tanh(math.Sqrt(2/math.Pi) * (x + 0.044715*x*x*x))
+		return (1 + t + x*(1-t*t)*math.Sqrt(2/math.Pi)*(1+3*0.044715*x*x)) / 2
+	}, absolute: 4e-7},
+	"silu": {f: func(x float64) float64 { return x * sigmoid(x) }, slope: func(x float64) float64 {
+		s := sigmoid(x)
+		return s * (1 + x*(1-s))
+	}, absolute: 4e-7},
+	"log1p": {f: math.Log1p, slope: func(x float64) float64 { return 1 / (1 + x) }},
+	"expm1": {f: math.Expm1, slope: func(y float64) float64 { return y + 1 }},
 	"softplus": {f: func(x float64) float64 { return max(x, 0) + math.Log1p(math.Exp(-math.Abs(x))) },
 		slope: sigmoid},
 	"relu": {f: func(x float64) float64 { return max(x, 0) }, slope: func(y float64) float64 {
@@ -62,6 +73,10 @@ func truth(f func(x, y float64) bool) func(x, y float64) float64 {
 }
 
 func sigmoid(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
+
+func gelu(x float64) float64 {
+	return x * (1 + math.Tanh(math.Sqrt(2/math.Pi)*(x+0.044715*x*x*x))) / 2
+}
 
 func sign(x float64) float64 {
 	switch {

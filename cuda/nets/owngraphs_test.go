@@ -131,6 +131,16 @@ var ownGraphs = map[string]func(g *nets.Graph, x *gorgonia.Node) *gorgonia.Node{
 		y := node(g.MaxPool(node(gorgonia.Mul(patches, g.Param("filter"))), 3, 5))
 		return node(gorgonia.Add(x, reshape(y, g.Rows, 4)))
 	},
+	"recurrences": func(g *nets.Graph, x *gorgonia.Node) *gorgonia.Node { // products with the row before are added to others
+		a := node(gorgonia.Tanh(node(gorgonia.Mul(x, g.Param("square")))))
+		h := node(g.LinearRecurrence(a, x, true))
+		return node(gorgonia.Add(a, node(g.BidirectionalRecurrence(node(gorgonia.HadamardProd(a, h)), node(gorgonia.Sub(h, a))))))
+	},
+	"layer norm": func(g *nets.Graph, x *gorgonia.Node) *gorgonia.Node {
+		return node(g.LayerNorm(node(gorgonia.Tanh(x)), node(gorgonia.Exp(g.Param("bias"))), g.Param("bias")))
+	},
+	"gelu": func(g *nets.Graph, x *gorgonia.Node) *gorgonia.Node { return node(g.Activate(x, nets.GELU)) },
+	"silu": func(g *nets.Graph, x *gorgonia.Node) *gorgonia.Node { return node(g.Activate(x, nets.SiLU)) },
 	"embedded": func(g *nets.Graph, x *gorgonia.Node) *gorgonia.Node { // a computed table
 		return node(gorgonia.Add(x, node(g.Embed(node(gorgonia.Tanh(g.Param("table"))), 0))))
 	},
@@ -189,7 +199,9 @@ func TestEveryOpIsTested(t *testing.T) {
 				kind += " " + o.Index.String()
 			case nets.Scatter:
 				kind += fmt.Sprint(" ", o.Index, " ", in.Accumulate)
-			case nets.Sum, nets.MatMul, nets.Unslice:
+			case nets.Recurrence:
+				kind += fmt.Sprint(" ", o.Adjoint)
+			case nets.Sum, nets.MatMul, nets.Unslice, nets.TimesPrevious:
 				kind += fmt.Sprint(" ", in.Accumulate)
 			case nets.Softmax:
 				kind += fmt.Sprint(" ", o.Log)
@@ -202,6 +214,7 @@ func TestEveryOpIsTested(t *testing.T) {
 	for _, kind := range []string{
 		"MatMul false", "MatMul true", "Binary", "Unary", "Slope", "Assign", "Mask", "Sum false", "Sum true", "Maximum", "Softmax false", "Softmax true",
 		"SoftmaxPull false", "SoftmaxPull true", "MaxPool", "PoolPush", "PoolPull", "Permute", "Concat", "Slice", "Unslice false", "Unslice true",
+		"Recurrence false", "Recurrence true", "TimesPrevious false", "TimesPrevious true", "Normalise", "NormalisePull",
 		"Gather ids", "Gather window", "Gather pattern", "Scatter ids true", "Scatter ids false", "Scatter window false", "Scatter window true", "Scatter pattern false",
 	} {
 		if !seen["nets."+kind] {

@@ -170,6 +170,24 @@ func (c *compiler) instruction(in nets.Instruction) (command, error) {
 		return bilinearHeads(o, in), nil
 	case nets.BilinearRoot:
 		return bilinearRoot(o, in), nil
+	case nets.Attention:
+		return attention("attention", o, in), nil
+	case nets.AttentionPush:
+		return attention("attention_push", o.Attention, in), nil
+	case nets.AttentionPull:
+		return c.attentionPull(o.Attention, in), nil
+	case nets.Rotation:
+		return c.rotate(o, in), nil
+	case nets.Sinusoids:
+		return c.sinusoids(o, in), nil
+	case nets.Recurrence:
+		return c.recurrence(o, in), nil
+	case nets.TimesPrevious:
+		return timesPrevious(o, in), nil
+	case nets.Normalise:
+		return normalise("normalise", o, in), nil
+	case nets.NormalisePull:
+		return normalise("normalise_pull", o.Normalise, in), nil
 	case nets.Sum:
 		return c.reduce("reduce_sum", o.Outer, o.Repeat, o.Inner, in), nil
 	case nets.Maximum:

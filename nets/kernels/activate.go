@@ -30,18 +30,3 @@ func Tanh(out, x, e []float32) {
 		Rows.tanhFromExp(to, e)
 	}
 }
-
-// Sigmoid is 1/(1 + e^−x).
-func Sigmoid(out, x, e []float32) {
-	for at := 0; at < len(out); at += Block {
-		part := x[at:min(at+Block, len(out))]
-		to := out[at : at+len(part)]
-		for i, v := range part {
-			e[i] = -v
-		}
-		vec.Exp(e[:len(part)], e[:len(part)])
-		for i := range part {
-			to[i] = 1 / (1 + e[i])
-		}
-	}
-}

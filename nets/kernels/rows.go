@@ -16,6 +16,10 @@ type rowLoops struct {
 	PoolMax       func(y, x0, x1, x2, x3 []float32)
 	PoolPull      func(o0, o1, o2, o3, x0, x1, x2, y, g []float32)   // g goes to the first x that equals y
 	PoolPush      func(out, x0, x1, x2, y, d0, d1, d2, d3 []float32) // out is the d of the first x that equals y
+
+	subtractTops, normalise func(x []float32, width int)                   // rows of softmax; width is a multiple of 8
+	SoftmaxPull             func(d, p []float32, width int)                // p∘(d − ⟨p, d⟩) in place of d, row by row
+	Rotate                  func(out, x, cos, sin []float32, sign float32) // pairs of entries turned by an angle: see rotate
 }
 
 var Rows = chooseRows()
@@ -23,7 +27,8 @@ var Rows = chooseRows()
 // plainRows are the loops in plain Go. They do not branch on values: signs are close to random, and a mispredicted branch costs
 // more than all the arithmetic.
 var plainRows = rowLoops{
-	name: "plain",
+	name:         "plain",
+	subtractTops: subtractTops, normalise: normalise, SoftmaxPull: softmaxPull, Rotate: rotate,
 	Add: func(out, x, y []float32) {
 		x, y = x[:len(out)], y[:len(out)]
 		for i := range out {

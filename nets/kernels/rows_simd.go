@@ -21,7 +21,8 @@ func store(x []float32, i int, v f32x8) { v.Store((*[8]float32)(x[i:])) }
 // simdRows handle eight entries at a time and leave the rest to plainRows. They clear the upper halves of the registers at the
 // end: dirty upper halves slow down the scalar floating-point code that follows by more than vectors gain.
 var simdRows = rowLoops{
-	name: "8 lanes",
+	name:         "8 lanes",
+	subtractTops: subtractTops8, normalise: normalise8, SoftmaxPull: softmaxPull8, Rotate: rotate8,
 	Add: func(out, x, y []float32) {
 		n := len(out) &^ 7
 		for i := 0; i < n; i += 8 {

@@ -213,6 +213,12 @@ func (s *packedBLAS) addColumns(transA, transB bool, m, n, k, from, kb, lo, hi i
 func (s *packedBLAS) packRows(a []float32, height, kb, aRow, aK int) {
 	rows := s.kernel.rows
 	s.a = vec.Grow(s.a, kb*rows)
+	if height == 8 && rows == 8 && aRow == 1 {
+		for p := range kb {
+			*(*[8]float32)(s.a[p*8:]) = [8]float32(a[p*aK:])
+		}
+		return
+	}
 	if height == rows && aRow == 1 {
 		for p := range kb {
 			copy(s.a[p*rows:(p+1)*rows], a[p*aK:])

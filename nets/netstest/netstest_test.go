@@ -24,6 +24,11 @@ const allLayers = `
   - dense: {units: 7, activation: elu}
   - dense: 5
 - activation
+- norm
+- recurrent: 4
+- residual:
+  - attention: 2
+- block: {heads: 2, units: 6}
 `
 
 // Every preset, and stacks of every layer.
@@ -38,6 +43,8 @@ func TestPresets(t *testing.T) {
 		{nets.Config{Net: "cnn", Channels: []int{6}, Activation: nets.Tanh}, nets.Input{Dim: 3}},
 		{nets.Config{Net: "cnn-image", Channels: []int{3, 2}, Hidden: []int{5}}, nets.Input{Dim: 128}},
 		{nets.Config{Net: "embed", Channels: []int{6}, Embed: []int{4, 3}, Edges: nets.EdgesNone}, words},
+		{nets.Config{Net: "rnn", Recurrent: []int{4}, Activation: nets.GELU, Hidden: []int{5}}, both},
+		{nets.Config{Net: "attention", Channels: []int{8}, Heads: 2, BlockUnits: 6, Activation: nets.SiLU}, both},
 		{nets.Config{Net: "stack", Stack: allLayers}, both},
 		{nets.Config{Net: "stack", Stack: "- features\n- image: [4, 6]\n- convolution: 3\n- pool\n- activation: elu\n- flatten\n- dense: {units: 5, activation: tanh}\n"}, nets.Input{Dim: 24}},
 	} {
@@ -52,6 +59,7 @@ func TestPresets(t *testing.T) {
 	form := trees.SpanningTree{}.Form(3)
 	for _, c := range []nets.Config{
 		{Net: "biaffine", Channels: []int{6}, Embed: []int{4, 3}, ArcUnits: 5, LabelUnits: 4},
+		{Net: "biaffine", Recurrent: []int{4}, Layers: 1, Heads: 2, ArcUnits: 5, LabelUnits: 4},
 		{Net: "stack", Stack: allLayers, ArcUnits: 5, LabelUnits: 4},
 	} {
 		t.Run(c.Net+" of trees", func(t *testing.T) {

@@ -1,0 +1,141 @@
+package kernels
+
+import "github.com/dsp-go/dsp/structured/vec"
+
+// gateLoops are the elementwise loops of gates and of smooth activations. out may be one of the arguments. All implementations
+// return the same bits.
+type gateLoops struct {
+	name           string
+	MulAdd         func(out, a, x, b []float32) // a·x + b
+	SigmoidSlope   func(out, y, g []float32)    // g·f', a function of the result y
+	negate         func(out, x []float32)
+	sigmoidFromExp func(out, e []float32)       // e is exp(−x)
+	siluFromExp    func(out, x, e []float32)    // x/(1 + e)
+	siluSlope      func(out, x, g, e []float32) // g·f' from the argument x and e = exp(−x)
+	geluExponent   func(out, x []float32)
+	geluSlope      func(out, x, g, e []float32) // g·f' from the argument x and e = exp(geluExponent(x))
+}
+
+// Gates are the fastest loops for this processor.
+var Gates = chooseGates()
+
+// The tanh form of GELU (Hendrycks and Gimpel 2016) is x·(1 + tanh u)/2 = x/(1 + e^−2u), u = √(2/π)·(x + 0.044715·x³).
+const (
+	gelu1    = 1.5957691216057308 // 2√(2/π)
+	gelu3    = gelu1 * 0.044715
+	geluFlat = 12 // beyond it, e^−2u is 0 or ∞ in float32
+)
+
+// plainGates are the loops in plain Go.
+var plainGates = gateLoops{
+	name: "plain",
+	MulAdd: func(out, a, x, b []float32) {
+		a, x, b = a[:len(out)], x[:len(out)], b[:len(out)]
+		for i := range out {
+			out[i] = float32(a[i]*x[i]) + b[i]
+		}
+	},
+	SigmoidSlope: func(out, y, g []float32) {
+		y, g = y[:len(out)], g[:len(out)]
+		for i := range out {
+			out[i] = g[i] * y[i] * (1 - y[i])
+		}
+	},
+	negate: func(out, x []float32) {
+		x = x[:len(out)]
+		for i := range out {
+			out[i] = 0 - x[i]
+		}
+	},
+	sigmoidFromExp: func(out, e []float32) {
+		e = e[:len(out)]
+		for i := range out {
+			out[i] = 1 / (1 + e[i])
+		}
+	},
+	siluFromExp: func(out, x, e []float32) {
+		x, e = x[:len(out)], e[:len(out)]
+		for i := range out {
+			out[i] = x[i] / (1 + e[i])
+		}
+	},
+	siluSlope: func(out, x, g, e []float32) {
+		x, g, e = x[:len(out)], g[:len(out)], e[:len(out)]
+		for i := range out {
+			s := 1 / (1 + e[i])
+			out[i] = g[i] * (s * (1 + float32(x[i]*(1-s))))
+		}
+	},
+	geluExponent: func(out, x []float32) {
+		x = x[:len(out)]
+		for i := range out {
+			v := min(max(x[i], -geluFlat), geluFlat)
+			out[i] = float32(-gelu3*float32(v*v)-gelu1) * v
+		}
+	},
+	geluSlope: func(out, x, g, e []float32) {
+		x, g, e = x[:len(out)], g[:len(out)], e[:len(out)]
+		for i := range out {
+			v, s := min(max(x[i], -geluFlat), geluFlat), 1/(1+e[i])
+			du := v * (float32(3*gelu3*float32(v*v)) + gelu1)
+			out[i] = g[i] * (s + float32(float32(s*(1-s))*du))
+		}
+	},
+}
+
+// blocks calls f for consecutive blocks of n entries: lo to hi−1.
+func blocks(n int, f func(lo, hi int)) {
+	for lo := 0; lo < n; lo += Block {
+		f(lo, min(lo+Block, n))
+	}
+}
+
+// Sigmoid is 1/(1 + e^−x).
+func Sigmoid(out, x, e []float32) {
+	blocks(len(out), func(lo, hi int) {
+		e := e[:hi-lo]
+		Gates.negate(e, x[lo:hi])
+		vec.Exp(e, e)
+		Gates.sigmoidFromExp(out[lo:hi], e)
+	})
+}
+
+// SiLU is x/(1 + e^−x) (Elfwing, Uchibe and Doya 2018).
+func SiLU(out, x, e []float32) {
+	blocks(len(out), func(lo, hi int) {
+		e := e[:hi-lo]
+		Gates.negate(e, x[lo:hi])
+		vec.Exp(e, e)
+		Gates.siluFromExp(out[lo:hi], x[lo:hi], e)
+	})
+}
+
+// SiLUSlope is g times the derivative of SiLU at x.
+func SiLUSlope(out, x, g, e []float32) {
+	blocks(len(out), func(lo, hi int) {
+		e := e[:hi-lo]
+		Gates.negate(e, x[lo:hi])
+		vec.Exp(e, e)
+		Gates.siluSlope(out[lo:hi], x[lo:hi], g[lo:hi], e)
+	})
+}
+
+// GELU is x·(1 + tanh(√(2/π)·(x + 0.044715·x³)))/2.
+func GELU(out, x, e []float32) {
+	blocks(len(out), func(lo, hi int) {
+		e := e[:hi-lo]
+		Gates.geluExponent(e, x[lo:hi])
+		vec.Exp(e, e)
+		Gates.siluFromExp(out[lo:hi], x[lo:hi], e)
+	})
+}
+
+// GELUSlope is g times the derivative of GELU at x.
+func GELUSlope(out, x, g, e []float32) {
+	blocks(len(out), func(lo, hi int) {
+		e := e[:hi-lo]
+		Gates.geluExponent(e, x[lo:hi])
+		vec.Exp(e, e)
+		Gates.geluSlope(out[lo:hi], x[lo:hi], g[lo:hi], e)
+	})
+}

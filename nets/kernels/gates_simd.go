@@ -1,0 +1,91 @@
+//go:build goexperiment.simd && amd64
+
+package kernels
+
+import "simd/archsimd"
+
+func chooseGates() *gateLoops {
+	if archsimd.X86.AVX2() {
+		return &simdGates
+	}
+	return &plainGates
+}
+
+func of(x float32) f32x8 { return archsimd.BroadcastFloat32x8(x) }
+
+// flat is x within ±geluFlat, or NaN: Max and Min return their argument if it is NaN.
+func flat(x f32x8) f32x8 { return of(geluFlat).Min(of(-geluFlat).Max(x)) }
+
+// simdGates handle eight entries at a time and leave the rest to plainGates.
+var simdGates = gateLoops{
+	name: "8 lanes",
+	MulAdd: func(out, a, x, b []float32) {
+		n := len(out) &^ 7
+		for i := 0; i < n; i += 8 {
+			store(out, i, load(a, i).Mul(load(x, i)).Add(load(b, i)))
+		}
+		archsimd.ClearAVXUpperBits()
+		plainGates.MulAdd(out[n:], a[n:], x[n:], b[n:])
+	},
+	SigmoidSlope: func(out, y, g []float32) {
+		n, one := len(out)&^7, of(1)
+		for i := 0; i < n; i += 8 {
+			v := load(y, i)
+			store(out, i, load(g, i).Mul(v).Mul(one.Sub(v)))
+		}
+		archsimd.ClearAVXUpperBits()
+		plainGates.SigmoidSlope(out[n:], y[n:], g[n:])
+	},
+	negate: func(out, x []float32) {
+		n, zero := len(out)&^7, f32x8{}
+		for i := 0; i < n; i += 8 {
+			store(out, i, zero.Sub(load(x, i)))
+		}
+		archsimd.ClearAVXUpperBits()
+		plainGates.negate(out[n:], x[n:])
+	},
+	sigmoidFromExp: func(out, e []float32) {
+		n, one := len(out)&^7, of(1)
+		for i := 0; i < n; i += 8 {
+			store(out, i, one.Div(one.Add(load(e, i))))
+		}
+		archsimd.ClearAVXUpperBits()
+		plainGates.sigmoidFromExp(out[n:], e[n:])
+	},
+	siluFromExp: func(out, x, e []float32) {
+		n, one := len(out)&^7, of(1)
+		for i := 0; i < n; i += 8 {
+			store(out, i, load(x, i).Div(one.Add(load(e, i))))
+		}
+		archsimd.ClearAVXUpperBits()
+		plainGates.siluFromExp(out[n:], x[n:], e[n:])
+	},
+	siluSlope: func(out, x, g, e []float32) {
+		n, one := len(out)&^7, of(1)
+		for i := 0; i < n; i += 8 {
+			s := one.Div(one.Add(load(e, i)))
+			store(out, i, load(g, i).Mul(s.Mul(one.Add(load(x, i).Mul(one.Sub(s))))))
+		}
+		archsimd.ClearAVXUpperBits()
+		plainGates.siluSlope(out[n:], x[n:], g[n:], e[n:])
+	},
+	geluExponent: func(out, x []float32) {
+		n, first, third := len(out)&^7, of(gelu1), of(-gelu3)
+		for i := 0; i < n; i += 8 {
+			v := flat(load(x, i))
+			store(out, i, third.Mul(v.Mul(v)).Sub(first).Mul(v))
+		}
+		archsimd.ClearAVXUpperBits()
+		plainGates.geluExponent(out[n:], x[n:])
+	},
+	geluSlope: func(out, x, g, e []float32) {
+		n, one, first, third := len(out)&^7, of(1), of(gelu1), of(3*gelu3)
+		for i := 0; i < n; i += 8 {
+			v, s := flat(load(x, i)), one.Div(one.Add(load(e, i)))
+			du := v.Mul(third.Mul(v.Mul(v)).Add(first))
+			store(out, i, load(g, i).Mul(s.Add(s.Mul(one.Sub(s)).Mul(du))))
+		}
+		archsimd.ClearAVXUpperBits()
+		plainGates.geluSlope(out[n:], x[n:], g[n:], e[n:])
+	},
+}

@@ -1,0 +1,156 @@
+package nets
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+
+	"github.com/dsp-go/dsp/structured"
+)
+
+// recurrentGraphs are layers on x [Rows×4].
+var recurrentGraphs = map[string]func(g *Graph, x *gorgonia.Node) *gorgonia.Node{
+	"forward": func(g *Graph, x *gorgonia.Node) *gorgonia.Node {
+		return node(g.LinearRecurrence(node(g.Activate(x, Sigmoid)), node(gorgonia.Mul(x, g.Param("square"))), false))
+	},
+	"reverse": func(g *Graph, x *gorgonia.Node) *gorgonia.Node {
+		return node(g.LinearRecurrence(node(gorgonia.Tanh(x)), node(gorgonia.Mul(x, g.Param("square"))), true))
+	},
+	"both": func(g *Graph, x *gorgonia.Node) *gorgonia.Node {
+		return node(g.BidirectionalRecurrence(node(gorgonia.Tanh(node(gorgonia.Mul(x, g.Param("square"))))), x))
+	},
+	"factors are inputs": func(g *Graph, x *gorgonia.Node) *gorgonia.Node {
+		return node(g.BidirectionalRecurrence(x, x))
+	},
+	"two layers": func(g *Graph, x *gorgonia.Node) *gorgonia.Node { // products with the row before are added to others
+		a := node(gorgonia.Tanh(node(gorgonia.Mul(x, g.Param("square")))))
+		h := node(g.LinearRecurrence(a, x, true))
+		return node(gorgonia.Add(a, node(g.LinearRecurrence(node(gorgonia.HadamardProd(a, h)), node(gorgonia.Sub(h, a)), false))))
+	},
+	"learned decay": func(g *Graph, x *gorgonia.Node) *gorgonia.Node { // the same factors in every row
+		ones := gorgonia.NewConstant(tensor.Ones(g.Dtype, g.Rows, 1))
+		decay := node(gorgonia.Mul(ones, node(gorgonia.Reshape(node(gorgonia.Sigmoid(g.Param("bias"))), tensor.Shape{1, 4}))))
+		return node(g.LinearRecurrence(decay, x, false))
+	},
+	"constant factors and rows": func(g *Graph, x *gorgonia.Node) *gorgonia.Node { // counts positions
+		ones, half := tensor.Ones(g.Dtype, g.Rows, 4), tensor.Ones(g.Dtype, g.Rows, 4)
+		if err := half.Memset(constantOf(g, 0.5)); err != nil {
+			panic(err)
+		}
+		counts := node(g.BidirectionalRecurrence(gorgonia.NewConstant(half, gorgonia.In(g.ExprGraph)), gorgonia.NewConstant(ones, gorgonia.In(g.ExprGraph))))
+		return node(gorgonia.HadamardProd(x, counts))
+	},
+	"layer norm": func(g *Graph, x *gorgonia.Node) *gorgonia.Node {
+		gain := node(gorgonia.Add(g.Param("bias"), gorgonia.NewConstant(constantOf(g, 1))))
+		return node(g.LayerNorm(node(gorgonia.Tanh(x)), gain, g.Param("bias")))
+	},
+	"norm of a sum": func(g *Graph, x *gorgonia.Node) *gorgonia.Node {
+		h := node(g.BidirectionalRecurrence(node(g.Activate(x, Sigmoid)), x))
+		return node(gorgonia.Add(x, node(g.Normalise(node(gorgonia.Add(h, x))))))
+	},
+	"gelu": func(g *Graph, x *gorgonia.Node) *gorgonia.Node { return node(g.Activate(x, GELU)) },
+	"silu": func(g *Graph, x *gorgonia.Node) *gorgonia.Node { return node(g.Activate(x, SiLU)) },
+	"sigmoid": func(g *Graph, x *gorgonia.Node) *gorgonia.Node {
+		return node(gorgonia.HadamardProd(x, node(g.Activate(x, Sigmoid))))
+	},
+}
+
+// Score, pullback and push-forward equal those of Gorgonia's TapeMachine in float64, on long chains, on several, and with padding.
+func TestRecurrentGraphsEqualGorgonia(t *testing.T) {
+	for name, graph := range recurrentGraphs {
+		for _, lengths := range [][]int{{5, 3, 1, 0, 2}, {8}, {1}, {0, 2}, {70, 4, 33}, {300}, slices.Repeat([]int{1}, 60)} {
+			t.Run(fmt.Sprint(name, lengths), func(t *testing.T) {
+				rng := rand.New(rand.NewPCG(31, 32))
+				net, err := Build(ownSpec(graph), Input{Dim: 3})
+				must(t, err)
+				var batch structured.Batch
+				batch.Reset(randomData(rng, Input{Dim: 3}, 4, lengths...), seq(len(lengths)))
+				w := randomVector(rng, net.Dim(), 0.4)
+				checkAgainst(t, newReference(t, net, &batch, 0), net, &batch, w, 0, rng)
+			})
+		}
+	}
+}
+
+// A recurrence follows its formula in both directions.
+func TestRecurrenceFormula(t *testing.T) {
+	const c, forward = 19, 8
+	rng := rand.New(rand.NewPCG(33, 34))
+	offsets := []int{0, 6, 6, 7, 40}
+	a, b := randomVector(rng, 48*c, 0.7), randomVector(rng, 48*c, 1)
+	m := &machine{offsets: offsets, mem: [][]float32{slices.Concat(a, b, randomVector(rng, 48*c, 1))}}
+	buffers := [3]*Buffer{}
+	for i := range buffers {
+		buffers[i] = &Buffer{Offset: i * len(a), N: len(a)}
+	}
+	h := make([]float64, len(a))
+	for k := range len(offsets) - 1 {
+		for j := range c {
+			state := 0.0
+			for i := range offsets[k+1] - offsets[k] {
+				t := offsets[k] + i
+				if j >= forward {
+					t = offsets[k+1] - 1 - i
+				}
+				state = float64(a[t*c+j])*state + float64(b[t*c+j])
+				h[t*c+j] = state
+			}
+		}
+	}
+	in := &Instruction{Op: Recurrence{Cols: c, Forward: forward}, Out: buffers[2], Args: []Operand{{Buffer: buffers[0]}, {Buffer: buffers[1]}}}
+	in.Op.run(m, in)
+	mustEqual(t, "h", m.at(buffers[2]), h, 1e-6)
+}
+
+func TestRecurrenceErrors(t *testing.T) {
+	for _, c := range []struct {
+		want  string
+		graph func(g *Graph, x *gorgonia.Node) *gorgonia.Node
+	}{
+		{"expected two [8×C]", func(g *Graph, x *gorgonia.Node) *gorgonia.Node {
+			return node(g.LinearRecurrence(x, g.Features(), false))
+		}},
+		{"even number of columns", func(g *Graph, x *gorgonia.Node) *gorgonia.Node {
+			return node(g.BidirectionalRecurrence(g.Features(), g.Features()))
+		}},
+		{`op "linear recurrence`, func(g *Graph, x *gorgonia.Node) *gorgonia.Node { // of a transposed matrix
+			turned := node(gorgonia.Transpose(node(gorgonia.Concat(1, x, x)), 1, 0))
+			return node(gorgonia.Slice(node(g.LinearRecurrence(turned, turned, false)), nil, gorgonia.S(0, 4)))
+		}},
+		{`op "linear recurrence`, func(g *Graph, x *gorgonia.Node) *gorgonia.Node { // rows told apart by a constant
+			n := gorgonia.NewConstant(tensor.New(tensor.WithShape(g.Rows, 4), tensor.WithBacking(tensor.Range(tensor.Float32, 0, g.Rows*4))))
+			return node(g.LinearRecurrence(n, x, false))
+		}},
+		{`op "normalise`, func(g *Graph, x *gorgonia.Node) *gorgonia.Node { // over rows
+			return node(gorgonia.Transpose(node(g.Normalise(node(gorgonia.Transpose(x, 1, 0)))), 1, 0))
+		}},
+		{"expected a matrix", func(g *Graph, x *gorgonia.Node) *gorgonia.Node { return node(g.Normalise(g.Param("bias"))) }},
+	} {
+		if _, err := Build(ownSpec(c.graph), Input{Dim: 3}); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("error %v, want one about %q", err, c.want)
+		}
+	}
+}
+
+// With factors that are inputs, a recurrence is linear in the weights of its other argument, as convex methods require.
+func TestAffineRecurrence(t *testing.T) {
+	for _, affine := range []bool{true, false} {
+		spec := Spec{Name: "own", Params: []Param{{"in", []int{3, 3}, Glorot}}, Build: func(g *Graph) (*gorgonia.Node, *gorgonia.Node, error) {
+			x, a := node(gorgonia.Mul(g.Features(), g.Param("in"))), g.Features()
+			if !affine {
+				a = x
+			}
+			return node(g.LinearRecurrence(a, x, false)), nil, nil
+		}}
+		net, err := Build(spec, Input{Dim: 3})
+		must(t, err)
+		if net.Affine() != affine {
+			t.Errorf("Affine() = %v", net.Affine())
+		}
+	}
+}

@@ -1,0 +1,102 @@
+package nets
+
+import (
+	"fmt"
+
+	"gorgonia.org/gorgonia"
+
+	"github.com/dsp-go/dsp/structured"
+)
+
+// attentionBlocks adds c.Layers blocks of self-attention and, behind them, a layer norm. Each block changes its input x to
+//
+//	y = x + attention(norm(x)),   y + dense₂(GELU(dense₁(norm(y)))),
+//
+// as pre-norm transformers do (Xiong et al. 2020). Queries and keys are rotated by position, so attention depends on distances.
+func (b body) attentionBlocks(c Config) body {
+	if c.Layers == 0 {
+		return b
+	}
+	for i := range c.Layers {
+		b = b.residual(b.attention(fmt.Sprintf("block%d.attention", i+1), c))
+		b = b.residual(b.feedForward(fmt.Sprintf("block%d.dense", i+1), c))
+	}
+	return b.norm("norm")
+}
+
+// attention adds a layer norm, self-attention in c.Heads heads, and dropout. Its output starts small, so that a block starts close to
+// the identity.
+func (b body) attention(name string, c Config) body {
+	w, norm := b.width, b.norm(name+".norm")
+	return b.then(w, inTurn(norm.layer,
+		func(g *Graph, x *gorgonia.Node) (*gorgonia.Node, error) { return gorgonia.Mul(x, g.Param(name+".in")) },
+		func(g *Graph, x *gorgonia.Node) (*gorgonia.Node, error) { return g.Rotate(x, 2*w, w/c.Heads) },
+		func(g *Graph, x *gorgonia.Node) (*gorgonia.Node, error) { return g.SelfAttention(x, c.Heads) },
+		func(g *Graph, x *gorgonia.Node) (*gorgonia.Node, error) { return gorgonia.Mul(x, g.Param(name+".out")) },
+		func(g *Graph, x *gorgonia.Node) (*gorgonia.Node, error) { return g.Dropout(x, c.Dropout) },
+	), append(norm.params[len(b.params):],
+		Param{name + ".in", []int{w, 3 * w}, Glorot}, Param{name + ".out", []int{w, w}, scaled(Glorot, 0.5)})...)
+}
+
+// feedForward adds a layer norm, a dense layer of c.BlockUnits units with GELU, a dense layer that returns to the width of its input,
+// and dropout. Its output starts small, too.
+func (b body) feedForward(name string, c Config) body {
+	w, norm := b.width, b.norm(name+".norm")
+	return b.then(w, inTurn(norm.layer,
+		func(g *Graph, x *gorgonia.Node) (*gorgonia.Node, error) {
+			return g.Dense(x, g.Param(name+".in"), g.Param(name+".in-bias"))
+		},
+		func(g *Graph, x *gorgonia.Node) (*gorgonia.Node, error) { return g.Activate(x, GELU) },
+		func(g *Graph, x *gorgonia.Node) (*gorgonia.Node, error) {
+			return g.Dense(x, g.Param(name+".out"), g.Param(name+".out-bias"))
+		},
+		func(g *Graph, x *gorgonia.Node) (*gorgonia.Node, error) { return g.Dropout(x, c.Dropout) },
+	), append(norm.params[len(b.params):],
+		Param{name + ".in", []int{w, c.BlockUnits}, He}, Param{name + ".in-bias", []int{c.BlockUnits}, nil},
+		Param{name + ".out", []int{c.BlockUnits, w}, scaled(Glorot, 0.5)}, Param{name + ".out-bias", []int{w}, nil})...)
+}
+
+// inTurn returns a layer that applies the given layers one after the other.
+func inTurn(layers ...func(g *Graph, x *gorgonia.Node) (*gorgonia.Node, error)) func(g *Graph, x *gorgonia.Node) (*gorgonia.Node, error) {
+	return func(g *Graph, x *gorgonia.Node) (*gorgonia.Node, error) {
+		for _, layer := range layers {
+			var err error
+			if x, err = layer(g, x); err != nil {
+				return nil, err
+			}
+		}
+		return x, nil
+	}
+}
+
+// resolveAttention checks the sizes of attention blocks and fills in their defaults. The blocks come behind the convolutions, or the
+// recurrent layers, whose width they keep.
+func (c Config) resolveAttention() (Config, error) {
+	if c.Net != "attention" && c.Net != "biaffine" {
+		if c.Layers != 0 || c.Heads != 0 || c.BlockUnits != 0 {
+			return c, structured.BadInput("net %s has no layers of attention, heads and block units; attention and biaffine do", c.Net)
+		}
+		return c, nil
+	}
+	if c.Layers == 0 {
+		if c.Heads != 0 || c.BlockUnits != 0 {
+			return c, structured.BadInput("net %s has no layers of attention, so it has no heads and block units; set layers", c.Net)
+		}
+		return c, nil
+	}
+	width := 0
+	if n := len(c.Recurrent); n > 0 {
+		width = 2 * c.Recurrent[n-1]
+	} else if n := len(c.Channels); n > 0 {
+		width = c.Channels[n-1]
+	}
+	c.Heads, c.BlockUnits = orElse(c.Heads, 4), orElse(c.BlockUnits, 2*width)
+	switch {
+	case c.Layers < 0 || c.BlockUnits < 0 || c.Heads < 0:
+		return c, structured.BadInput("net %s: %d layers of attention with %d heads and %d block units; expected positive numbers", c.Net, c.Layers, c.Heads, c.BlockUnits)
+	case width%(2*c.Heads) != 0:
+		return c, structured.BadInput("net %s: %d units do not divide into %d heads of an even size; choose channels that are a multiple of %d, or other heads",
+			c.Net, width, c.Heads, 2*c.Heads)
+	}
+	return c, nil
+}
