@@ -282,9 +282,6 @@ func (in inside) printLayers(w io.Writer) error {
 	rows := [][]string{{"layer", "output", "weights", "time"}}
 	for _, l := range in.Layers {
 		name := strings.Join(append([]string{l.Name}, l.With...), ", ")
-		if len(l.Params) > 0 && !strings.Contains(name, l.Params[0]) {
-			name = strings.Join(append([]string{l.Name + " " + l.Params[0]}, l.With...), ", ")
-		}
 		rows = append(rows, []string{name, l.Output, fmt.Sprint(l.Weights), fmt.Sprintf("%.0f %%", 100*l.Share)})
 	}
 	rows = append(rows, []string{"all", "", fmt.Sprint(in.Weights), "100 %"})

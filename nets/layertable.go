@@ -12,7 +12,7 @@ import (
 // Layer is a row of the table of a network: an op of its program that does real work, with the cheap ones that follow it (biases,
 // activations, masks).
 type Layer struct {
-	Name    string   `json:"name"`    // what it computes: "product", "window 3", the name of an op of the user's own
+	Name    string   `json:"name"`    // what it computes, from which parameters: "product hidden1.weight", "window 3", the name of an op of the user's own
 	With    []string `json:"with"`    // what follows in place: "+ bias", "elu"
 	Params  []string `json:"params"`  // parameters that it reads
 	Output  string   `json:"output"`  // shape of the result; n stands for the positions of a batch, p for pairs of positions
@@ -96,6 +96,7 @@ func (t *layerTable) add(in *Instruction, took time.Duration) {
 	}
 	if row < 0 {
 		row = len(t.rows)
+		name = strings.Join(append([]string{name}, params...), " ")
 		t.rows, t.took = append(t.rows, Layer{Name: name, With: []string{}, Params: []string{}}), append(t.took, 0)
 		t.reads(row, params)
 	} else if !t.masks(in) {
@@ -168,7 +169,7 @@ func (t *layerTable) tied() {
 			if a.Offset != b.Offset {
 				continue
 			}
-			l := Layer{Name: t.p.Form.Parts[k].Name + " potentials", With: []string{}, Params: []string{a.Name}, Output: shapeOf(a.Shape)}
+			l := Layer{Name: t.p.Form.Parts[k].Name + " potentials " + a.Name, With: []string{}, Params: []string{a.Name}, Output: shapeOf(a.Shape)}
 			if !t.counted[a.Name] {
 				l.Weights = a.Len()
 			}
@@ -248,7 +249,7 @@ func layerName(o Op) (name string, follows bool) {
 	case Gather:
 		switch o.Index.Kind {
 		case IndexIds:
-			return "embed " + fmt.Sprint(o.Index.Field+1), false
+			return "embed", false
 		case IndexWindow:
 			return "window " + fmt.Sprint(o.Index.Width), false
 		case IndexPattern:
@@ -269,6 +270,8 @@ func layerName(o Op) (name string, follows bool) {
 		return "join", false
 	case Permute:
 		return "transpose", false
+	case Recurrence:
+		return "recurrence", false
 	}
 	if own, ok := o.(Own); ok {
 		return own.Name, false

@@ -26,6 +26,8 @@ func TestLayers(t *testing.T) {
 	for _, p := range presets {
 		all = append(all, mustNew(t, p.config, p.input, testLabels))
 	}
+	both := Input{Vocab: []int{11}, Dim: 3}
+	all = append(all, mustNew(t, Config{Net: "rnn", Recurrent: []int{4}}, both, testLabels), mustNew(t, Config{Net: "attention", Channels: []int{8}}, both, testLabels))
 	parser, err := Make(Config{Net: "biaffine", Channels: []int{6}, Embed: []int{4}, ArcUnits: 5, LabelUnits: 4, Dropout: 0.1}, Input{Vocab: []int{11}},
 		Output{Labels: 3, Form: trees.SpanningTree{}.Form(3)})
 	must(t, err)
@@ -51,14 +53,14 @@ func TestLayersNameWhatTheyCompute(t *testing.T) {
 		got = append(got, strings.Join([]string{l.Name, strings.Join(l.With, ","), strings.Join(l.Params, ","), l.Output}, "|"))
 	}
 	want := []string{
-		"embed 2||embed2|n×3",
-		"embed 1||embed1|n×4",
+		"embed embed2||embed2|n×3",
+		"embed embed1||embed1|n×4",
 		"join|dropout||n×7",
 		"window 3|||n×21",
-		"product|+ conv1.bias,elu,dropout|conv1.weight,conv1.bias|n×6",
-		"product|+ node.bias|node.weight,node.bias|n×4",
-		"product||ends|n×4",
-		"edge potentials||transition|4×4",
+		"product conv1.weight|+ conv1.bias,elu,dropout|conv1.weight,conv1.bias|n×6",
+		"product node.weight|+ node.bias|node.weight,node.bias|n×4",
+		"product ends||ends|n×4",
+		"edge potentials transition||transition|4×4",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nexpected\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))

@@ -3,6 +3,7 @@ package sparse
 import (
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"time"
 
 	"github.com/dsp-go/dsp/nets"
@@ -35,6 +36,7 @@ func (s *Linear) Layers(w []float32) ([]nets.Layer, error) {
 		if l.Weights == 0 {
 			continue // zero potentials
 		}
+		l.Name = strings.Join(append([]string{l.Name}, l.Params...), " ")
 		var least time.Duration
 		for k := range measurements {
 			start := time.Now()
