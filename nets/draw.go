@@ -28,7 +28,7 @@ func (n *Net) Draw(rng *rand.Rand, lengths ...int) *structured.Dataset {
 		d.Vocab = append(d.Vocab, structured.NewAlphabet())
 	}
 	for _, p := range n.shape.Form.Parts {
-		if p.Rows != structured.Positions && p.Rows != structured.Tied {
+		if p.Rows != structured.Tied && !structured.PerPosition(p.Rows) {
 			d.Tables = append(d.Tables, &structured.Table{Name: p.Rows, Offsets: pairs})
 		}
 	}

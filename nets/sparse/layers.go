@@ -58,10 +58,10 @@ func (s *Linear) Layers(w []float32) ([]nets.Layer, error) {
 // output writes the shape of the part's potentials: n stands for the positions of a batch, p for pairs of positions.
 func (p *part) output() string {
 	width := fmt.Sprint(p.Width)
-	switch p.Rows {
-	case structured.Tied:
+	switch {
+	case p.Rows == structured.Tied:
 		return width
-	case structured.Positions:
+	case structured.PerPosition(p.Rows):
 		return "n×" + width
 	}
 	return "p×" + width
@@ -79,7 +79,7 @@ func (s *Linear) draw(rng *rand.Rand) *structured.Batch {
 	}
 	for _, p := range s.parts {
 		rows := d.Positions()
-		if p.Rows != structured.Tied && p.Rows != structured.Positions {
+		if p.Rows != structured.Tied && !structured.PerPosition(p.Rows) {
 			rows = pairs[layerExamples]
 			d.Tables = append(d.Tables, &structured.Table{Name: p.Rows, Offsets: pairs})
 		}
