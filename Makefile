@@ -85,14 +85,14 @@ $(EMULATED)/%.o: cuda/emulator/%.cpp $(wildcard cuda/emulator/*.h)
 AS_KERNEL = g++ -x c++ -include cuda/emulator/shim.h -Icuda/kernels $(EMULATOR_FLAGS) -ftrivial-auto-var-init=pattern \
 	-fsanitize=alignment,bounds,shift-exponent -fsanitize-undefined-trap-on-error
 
-$(EMULATED)/kernels/%.o: cuda/kernels/%.cu cuda/kernels/%.ptx $(wildcard cuda/kernels/*.cuh) cuda/emulator/shim.h cuda/emulator/place.h
+$(EMULATED)/kernels/%.o: cuda/kernels/%.cu cuda/kernels/ptx/%.ptx $(wildcard cuda/kernels/*.cuh) cuda/emulator/shim.h cuda/emulator/place.h
 	@mkdir -p $(@D)
-	$(AS_KERNEL) -DSTAMP='"$(shell head -n 1 cuda/kernels/$*.ptx)"' -c $< -o $@
+	$(AS_KERNEL) -DSTAMP='"$(shell head -n 1 cuda/kernels/ptx/$*.ptx)"' -c $< -o $@
 
 RACES = -fsanitize=thread --param tsan-instrument-func-entry-exit=0
-$(EMULATED)/races/%.o: cuda/kernels/%.cu cuda/kernels/%.ptx $(wildcard cuda/kernels/*.cuh) cuda/emulator/shim.h cuda/emulator/place.h
+$(EMULATED)/races/%.o: cuda/kernels/%.cu cuda/kernels/ptx/%.ptx $(wildcard cuda/kernels/*.cuh) cuda/emulator/shim.h cuda/emulator/place.h
 	@mkdir -p $(@D)
-	$(AS_KERNEL) $(RACES) -DSTAMP='"$(shell head -n 1 cuda/kernels/$*.ptx)"' -c $< -o $@
+	$(AS_KERNEL) $(RACES) -DSTAMP='"$(shell head -n 1 cuda/kernels/ptx/$*.ptx)"' -c $< -o $@
 
 $(EMULATED)/broken.o: cuda/cudatest/testdata/broken.cu cuda/kernels/device.cuh cuda/emulator/shim.h cuda/emulator/place.h
 	@mkdir -p $(@D)

@@ -51,7 +51,7 @@ func fitArcs(t *arcs.Template, train *structured.Dataset, o arcs.Options) (*arcI
 // apply makes the attributes of all arcs of a data set.
 func (in *arcInputs) apply(d *structured.Dataset, threads int) error {
 	blocks := batches(d)
-	threads = max(1, min(threadsOr(threads), len(blocks)))
+	threads = max(1, min(host.Threads(threads), len(blocks)))
 	arc, label := make([]*structured.Sparse, len(blocks)), make([]*structured.Sparse, len(blocks))
 	errs := make([]error, threads)
 	var next atomic.Int64

@@ -1,6 +1,8 @@
 package models
 
 import (
+	"math"
+
 	"github.com/dsp-go/dsp/models/formats"
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/nets"
@@ -57,26 +59,31 @@ type Config struct {
 	ClassWeights settings.LabelWeights `yaml:"class-weights" json:"class-weights" group:"Objective" only:"task=ocr,tag" unit:"LABEL=WEIGHT,..." help:"weight each sequence, for any loss, by the mean weight of its gold labels; 1 for labels not listed"`
 	Constraints  string                `yaml:"constraints" json:"constraints" group:"Objective" values:"none|iob1|iob2|bioes" only:"task=ocr,tag" help:"forbid transitions that violate this scheme of entity tags; the gold labels must follow it (scheme converts them)"`
 
-	Method      string       `yaml:"method" json:"method" group:"Method" values:"auto|sgd|svrg|casimir|casimir-adapt|saga|bcfw|bcpfw|sdca|lbfgs|prox-linear" help:"optimiser; auto chooses one for the problem and logs why; bcpfw visits the examples whose gap was at least the mean at their last visit, and every example at least once in eleven rounds, instead of sampling in proportion to the gaps"`
-	Passes      int          `yaml:"passes" json:"passes" group:"Method" min:"0" help:"passes over the training data, n oracle calls each; 0: 20 for sgd and prox-linear, 100 for the convex methods, 500 iterations for lbfgs"`
-	Gap         settings.Gap `yaml:"gap" json:"gap" group:"Method" unit:"X|auto" help:"stop once the certified relative gap, (objective − dual)/|objective|, is at most X; 0 runs all passes; auto: 0.001 if the method certifies a gap"`
-	Patience    int          `yaml:"patience" json:"patience" group:"Method" min:"0" help:"stop after N passes without a better result on the development data; 0 runs all passes"`
-	LR          float64      `yaml:"lr" json:"lr" group:"Method" min:"0" only:"method=sgd,svrg,saga,casimir,casimir-adapt" help:"step size, or γ0 of sgd's schedule; 0 searches for one"`
-	Schedule    string       `yaml:"schedule" json:"schedule" group:"Method" values:"sqrt|constant|inverse|stairs|pegasos" only:"method=sgd" help:"how the step size depends on the number t of completed steps: sqrt γ0/√(1+t/t0), constant γ0, inverse γ0/(1+t/t0), stairs γ0/(1+⌊t/t0⌋), pegasos 1/(λ(t+1))"`
-	Halving     float64      `yaml:"halving" json:"halving" group:"Method" min:"0" only:"method=sgd schedule=sqrt,inverse,stairs" unit:"STEPS" help:"t0 of the schedule, in steps; 0: the number of steps in a pass"`
-	Average     string       `yaml:"average" json:"average" group:"Method" values:"auto|none|uniform|weighted|pass" only:"method=sgd,bcfw" help:"which average of the iterates to return: none (the last iterate), uniform, weighted (iterate t has weight t), pass (uniform over the last pass); auto: chosen by the method"`
-	Lipschitz   float64      `yaml:"lipschitz" json:"lipschitz" group:"Method" min:"0" only:"method=svrg,saga,casimir,casimir-adapt" help:"Lipschitz constant L of the smoothed loss's gradient; the step size is 1/(L+λ+κ); 0 estimates L"`
-	Kappa       float64      `yaml:"kappa" json:"kappa" group:"Method" min:"0" only:"method=casimir,casimir-adapt" help:"weight κ of the proximal term that Casimir adds; 0 computes it from L, n and λ"`
-	WarmStart   string       `yaml:"warm-start" json:"warm-start" group:"Method" values:"prox-center|extrapolation|prev-iterate" only:"method=casimir,casimir-adapt" help:"where Casimir starts an inner problem"`
-	InnerStop   string       `yaml:"inner-stop" json:"inner-stop" group:"Method" values:"budget|norm" only:"method=casimir,casimir-adapt" help:"when Casimir stops an inner problem: after n steps (budget), or once its gradient norm is small (norm)"`
-	Eta         float64      `yaml:"eta" json:"eta" group:"Method" min:"0" only:"method=prox-linear" help:"step length η of prox-linear; 0 starts with about the distance of one sgd pass and adapts it"`
-	Inner       string       `yaml:"inner" json:"inner" group:"Method" values:"auto|casimir|svrg|saga|bcfw" only:"method=prox-linear" help:"method for the convex subproblems of prox-linear; settings of that method apply to the subproblems; auto: bcfw for the hinge, casimir for smooth losses"`
-	InnerPasses int          `yaml:"inner-passes" json:"inner-passes" group:"Method" min:"0" only:"method=prox-linear" help:"maximum number of passes per subproblem of prox-linear; 0: 1, or up to 5 until a better point is found"`
-	WarmUp      int          `yaml:"warm-up" json:"warm-up" group:"Method" min:"-1" only:"method=prox-linear" help:"passes of sgd before prox-linear, because linearising a random network is of little use; 0: 2, or none if eta is given; -1: none"`
-	InnerGap    float64      `yaml:"inner-gap" json:"inner-gap" group:"Method" min:"0" only:"method=prox-linear" help:"ε_0: prox-linear's k-th subproblem stops once its certified gap is at most ε_0/k; 0: once it is at most 0.3 of the predicted decrease"`
-	ConstantMu  bool         `yaml:"constant-mu" json:"constant-mu" group:"Method" only:"method=prox-linear" help:"smooth every subproblem of prox-linear with mu, instead of the k-th with mu/k"`
-	Batch       int          `yaml:"batch" json:"batch" group:"Method" min:"0" only:"method=sgd,svrg,saga,casimir,casimir-adapt,bcfw,sdca,prox-linear" help:"examples per step; 0: 4 for svrg, saga, casimir and sdca, and for prox-linear and sgd with many weights, else 1; on a GPU, up to 1/64 of the examples"`
-	Parallel    string       `yaml:"parallel" json:"parallel" group:"Method" values:"deterministic|async" only:"method=sdca net=linear" help:"how threads share work: deterministic gives the same model for a seed, bit for bit, with any number of threads; async runs the threads of sdca without waiting for each other, on attributes only: results vary from run to run, within the certified gap, which stays valid"`
+	Method      string              `yaml:"method" json:"method" group:"Method" values:"auto|sgd|adam|svrg|casimir|casimir-adapt|saga|bcfw|bcpfw|sdca|lbfgs|prox-linear" help:"optimiser; auto chooses one for the problem and logs why; bcpfw visits the examples whose gap was at least the mean at their last visit, and every example at least once in eleven rounds, instead of sampling in proportion to the gaps"`
+	Passes      int                 `yaml:"passes" json:"passes" group:"Method" min:"0" help:"passes over the training data, n oracle calls each; 0: 20 for sgd, adam and prox-linear, 100 for the convex methods, 500 iterations for lbfgs"`
+	Gap         settings.Gap        `yaml:"gap" json:"gap" group:"Method" unit:"X|auto" help:"stop once the certified relative gap, (objective − dual)/|objective|, is at most X; 0 runs all passes; auto: 0.001 if the method certifies a gap"`
+	Patience    int                 `yaml:"patience" json:"patience" group:"Method" min:"0" help:"stop after N passes without a better result on the development data; 0 runs all passes"`
+	LR          float64             `yaml:"lr" json:"lr" group:"Method" min:"0" only:"method=sgd,adam,svrg,saga,casimir,casimir-adapt" help:"step size, or γ0 of the schedule of sgd and adam; 0 searches for one (adam: 0.001)"`
+	Schedule    string              `yaml:"schedule" json:"schedule" group:"Method" values:"auto|sqrt|constant|inverse|stairs|pegasos|cosine|geometric" only:"method=sgd,adam" help:"how the step size depends on the number t of completed steps: sqrt γ0/√(1+t/t0), constant γ0, inverse γ0/(1+t/t0), stairs γ0/(1+⌊t/t0⌋), pegasos 1/(λ(t+1)), cosine and geometric from γ0 down to 0 and γ0/100 at the end of the run; auto: sqrt for sgd, cosine for adam and with momentum"`
+	Halving     float64             `yaml:"halving" json:"halving" group:"Method" min:"0" only:"method=sgd,adam schedule=sqrt,inverse,stairs" unit:"STEPS" help:"t0 of the schedule, in steps; 0: the number of steps in a pass"`
+	Average     string              `yaml:"average" json:"average" group:"Method" values:"auto|none|uniform|weighted|pass|ema" only:"method=sgd,adam,bcfw" help:"which average of the iterates to return: none (the last iterate), uniform, weighted (iterate t has weight t), pass (uniform over the last pass), ema (exponential, by 0.999 per step); auto: chosen by the method"`
+	Momentum    float64             `yaml:"momentum" json:"momentum" group:"Method" min:"0" only:"method=sgd" help:"μ: steps add up gradients, each with μ times the weight of the next; 0.9 is usual"`
+	Nesterov    bool                `yaml:"nesterov" json:"nesterov" group:"Method" only:"method=sgd" help:"momentum as by Nesterov, which looks one step ahead"`
+	Clip        float64             `yaml:"clip" json:"clip" group:"Method" min:"0" only:"method=sgd,adam" unit:"NORM" help:"scale gradients of batches that are longer down to this norm; 0: leave them alone"`
+	Lipschitz   float64             `yaml:"lipschitz" json:"lipschitz" group:"Method" min:"0" only:"method=svrg,saga,casimir,casimir-adapt" help:"Lipschitz constant L of the smoothed loss's gradient; the step size is 1/(L+λ+κ); 0 estimates L"`
+	Kappa       float64             `yaml:"kappa" json:"kappa" group:"Method" min:"0" only:"method=casimir,casimir-adapt" help:"weight κ of the proximal term that Casimir adds; 0 computes it from L, n and λ"`
+	WarmStart   string              `yaml:"warm-start" json:"warm-start" group:"Method" values:"prox-center|extrapolation|prev-iterate" only:"method=casimir,casimir-adapt" help:"where Casimir starts an inner problem"`
+	InnerStop   string              `yaml:"inner-stop" json:"inner-stop" group:"Method" values:"budget|norm" only:"method=casimir,casimir-adapt" help:"when Casimir stops an inner problem: after n steps (budget), or once its gradient norm is small (norm)"`
+	ModelBatch  settings.ModelBatch `yaml:"model-batch" json:"model-batch" group:"Method" unit:"N|all|auto" only:"method=prox-linear" help:"examples of a model of prox-linear: with N, each step solves the model of a batch exactly, at the cost of a step of sgd; with all, each outer iteration solves the model of the whole objective by inner; auto: 8 for a network, all for partial labels on a linear net"`
+	Finish      int                 `yaml:"finish" json:"finish" group:"Method" min:"0" only:"method=prox-linear" help:"of the passes, how many at the end use models of all examples: for a lower objective, and a bound on how stationary it is"`
+	Eta         float64             `yaml:"eta" json:"eta" group:"Method" min:"0" only:"method=prox-linear" help:"step length η of prox-linear; 0: with model-batch N 0.1, falling to a hundredth; with all, it starts with about the distance of one sgd pass and adapts"`
+	Inner       string              `yaml:"inner" json:"inner" group:"Method" values:"auto|casimir|svrg|saga|bcfw" only:"method=prox-linear" help:"method for the convex subproblems of prox-linear with model-batch all, or of its finish; settings of that method apply to the subproblems; auto: bcfw for the hinge, casimir for smooth losses"`
+	InnerPasses int                 `yaml:"inner-passes" json:"inner-passes" group:"Method" min:"0" only:"method=prox-linear" help:"maximum number of passes per subproblem of prox-linear; 0: 1, or up to 5 until a better point is found"`
+	WarmUp      float64             `yaml:"warm-up" json:"warm-up" group:"Method" min:"-1" unit:"PASSES" only:"method=sgd,adam,prox-linear" help:"passes at the beginning that prepare the rest: for sgd and adam the step size rises linearly from 0 (0: at once); for prox-linear with model-batch all they are passes of sgd, because linearising a random network is of little use (0: 2, or none if eta is given; -1: none)"`
+	InnerGap    float64             `yaml:"inner-gap" json:"inner-gap" group:"Method" min:"0" only:"method=prox-linear" help:"ε_0: prox-linear's k-th subproblem stops once its certified gap is at most ε_0/k; 0: once it is at most 0.3 of the predicted decrease"`
+	ConstantMu  bool                `yaml:"constant-mu" json:"constant-mu" group:"Method" only:"method=prox-linear" help:"smooth every subproblem of prox-linear with mu, instead of the k-th with mu/k"`
+	Batch       int                 `yaml:"batch" json:"batch" group:"Method" min:"0" only:"method=sgd,adam,svrg,saga,casimir,casimir-adapt,bcfw,sdca,prox-linear" help:"examples per step (of prox-linear: of its inner method; see model-batch); 0: 8 for adam and with momentum, 4 for svrg, saga, casimir and sdca, and for prox-linear and sgd with many weights, else 1; on a GPU, up to 1/64 of the examples"`
+	Parallel    string              `yaml:"parallel" json:"parallel" group:"Method" values:"deterministic|async" only:"method=sdca net=linear" help:"how threads share work: deterministic gives the same model for a seed, bit for bit, with any number of threads; async runs the threads of sdca without waiting for each other, on attributes only: results vary from run to run, within the certified gap, which stays valid"`
 
 	Baselines string `yaml:"baselines" json:"baselines" group:"Run" run:"true" values:"auto|on|off" help:"for comparison, also train the same network for as many passes by sgd (or prox-linear), and without edges; auto: on for built-in data"`
 
@@ -115,7 +122,7 @@ func Default() Config {
 
 		Method:    "auto",
 		Gap:       settings.AutoGap,
-		Schedule:  "sqrt",
+		Schedule:  "auto",
 		Average:   "auto",
 		WarmStart: "prox-center",
 		InnerStop: "budget",
@@ -133,25 +140,25 @@ func Default() Config {
 // on a choice left to "auto" are checked again once the choice is made.
 func (c Config) Validate() error {
 	for _, s := range Settings(&c) {
-		if err := checkSetting(s, &c); err != nil {
+		if err := CheckSetting(s, &c); err != nil {
 			return err
 		}
 	}
-	if err := c.checkDevice(); err != nil {
+	if err := c.CheckDevice(); err != nil {
 		return err
 	}
 	switch {
 	case c.Task == "tag" && c.Train == "" && c.Resume == "":
 		return structured.BadInput("--task tag needs training data: give --train FILE (only ocr and parse have built-in data)")
-	case c.Format == formatBuiltin && c.Train+c.Dev+c.Test != "":
+	case c.Format == formats.Builtin && c.Train+c.Dev+c.Test != "":
 		return structured.BadInput("--format builtin draws its own data; leave out --train, --dev and --test, or name their format")
 	case c.Train == "" && c.Dev+c.Test != "":
 		return structured.BadInput("--dev and --test need --train: built-in data comes with its own")
-	case c.Format != "" && c.Format != formatBuiltin && c.Train == "" && c.Resume == "":
+	case c.Format != "" && c.Format != formats.Builtin && c.Train == "" && c.Resume == "":
 		return structured.BadInput("--format %s needs training data: give --train FILE", c.Format)
-	case c.Task == "tag" && (c.Format == formatBuiltin || formats.Find(c.Format).Images):
+	case c.Task == "tag" && (c.Format == formats.Builtin || formats.Find(c.Format).Images):
 		return structured.BadInput("--format %s has images of words: use --task ocr", c.Format)
-	case c.Task == "parse" && c.Format != "" && c.Format != formatBuiltin && !formats.Find(c.Format).Trees:
+	case c.Task == "parse" && c.Format != "" && c.Format != formats.Builtin && !formats.Find(c.Format).Trees:
 		return structured.BadInput("--format %s has no trees: --task parse reads them from conllu", c.Format)
 	case c.Task == "parse" && c.Features != "auto" && c.Features != "parse" && c.Features != "none":
 		return structured.BadInput("--features %s makes attributes of tokens; --task parse has those of arcs, --features parse", c.Features)
@@ -171,11 +178,28 @@ func (c Config) Validate() error {
 		return structured.BadInput("--fold %d and --test both say what the test data is; give one", c.Fold)
 	case len(c.Examples) != 3:
 		return structured.BadInput("--examples %v: expected three numbers, for training, development and test", c.Examples)
-	case c.Gap > 0 && (c.Method == "sgd" || c.Method == "prox-linear"):
+	case c.Gap > 0 && (c.Method == "sgd" || c.Method == "adam" || c.Method == "prox-linear"):
 		return structured.BadInput("--gap %v needs a certificate, which --method %s does not give; use a convex method on --net linear, or --passes",
 			c.Gap, c.Method)
 	case c.LR > 0 && c.Lipschitz > 0:
 		return structured.BadInput("--lr %v and --lipschitz %v both say how long a step is; give one", c.LR, c.Lipschitz)
+	case c.WarmUp < 0 && c.WarmUp != -1:
+		return structured.BadInput("--warm-up %v: expected a number of passes, or -1 for none", c.WarmUp)
+	case c.WarmUp < 0 && (c.Method == "sgd" || c.Method == "adam"):
+		return structured.BadInput("--warm-up %v is for --method prox-linear; %s begins at its full step size with 0", c.WarmUp, c.Method)
+	case c.Method == "prox-linear" && c.WarmUp != math.Trunc(c.WarmUp):
+		return structured.BadInput("--warm-up %v: prox-linear warms up by whole passes of sgd", c.WarmUp)
+	case c.Momentum >= 1:
+		return structured.BadInput("--momentum %v: expected a number below 1", c.Momentum)
+	case c.Nesterov && c.Momentum == 0:
+		return structured.BadInput("--nesterov has no effect without --momentum")
+	case c.Method == "prox-linear" && c.ModelBatch > 0 && c.Batch > 0 && c.Finish == 0:
+		return structured.BadInput("--batch %d is for the inner method of prox-linear with --model-batch all; with --model-batch %v a step takes %v examples",
+			c.Batch, c.ModelBatch, c.ModelBatch)
+	case c.Method == "prox-linear" && c.ModelBatch == settings.AllExamples && c.Finish > 0:
+		return structured.BadInput("--finish %d has no effect with --model-batch all, whose passes all use models of all examples", c.Finish)
+	case c.Method == "prox-linear" && c.Passes > 0 && c.Finish >= c.Passes:
+		return structured.BadInput("--finish %d: expected fewer than --passes %d; --model-batch all is for models of all examples from the start", c.Finish, c.Passes)
 	case c.Dropout >= 1:
 		return structured.BadInput("--dropout %v: expected a probability below 1", c.Dropout)
 	}

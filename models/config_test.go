@@ -39,7 +39,7 @@ func TestSettingsAreDocumented(t *testing.T) {
 func TestFormatSettingListsTheRegistry(t *testing.T) {
 	c := Default()
 	s, _ := setting(&c, "format")
-	if want := append([]string{"", formatBuiltin}, formats.Names()...); !slices.Equal(s.Values, want) {
+	if want := append([]string{"", formats.Builtin}, formats.Names()...); !slices.Equal(s.Values, want) {
 		t.Errorf("--format takes %q, want %q", s.Values, want)
 	}
 }
@@ -66,6 +66,8 @@ func other(t *testing.T) Config {
 			*v = 0.01
 		case *settings.Count:
 			*v = 0
+		case *settings.ModelBatch:
+			*v = settings.AllExamples
 		case *settings.Sizes:
 			*v = settings.Sizes{3, 2, 1}
 		case *settings.LabelWeights:
@@ -181,6 +183,23 @@ func TestValidateRefuses(t *testing.T) {
 		err := c.Validate()
 		if err == nil || !structured.IsBadInput(err) || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want bad input with %q", err, want)
+		}
+	}
+}
+
+func TestParseDevice(t *testing.T) {
+	for name, want := range map[string]struct {
+		kind    string
+		ordinal int
+	}{"auto": {"auto", 0}, "cpu": {"cpu", 0}, "cuda": {"cuda", 0}, "cuda:0": {"cuda", 0}, "cuda:12": {"cuda", 12}} {
+		kind, ordinal, err := ParseDevice(name)
+		if err != nil || kind != want.kind || ordinal != want.ordinal {
+			t.Errorf("%s is %s, number %d: %v", name, kind, ordinal, err)
+		}
+	}
+	for _, name := range []string{"", "gpu", "cpu:0", "auto:1", "cuda:", "cuda:-1", "cuda:+1", "cuda:01", "cuda:a", "cuda:1:2"} {
+		if _, _, err := ParseDevice(name); !structured.IsBadInput(err) {
+			t.Errorf("%q: %v", name, err)
 		}
 	}
 }

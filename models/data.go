@@ -6,6 +6,7 @@ import (
 	"github.com/dsp-go/dsp/models/formats"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/host"
 	"github.com/dsp-go/dsp/structured/ocr"
 	"github.com/dsp-go/dsp/structured/trees"
 )
@@ -15,7 +16,7 @@ type Data struct {
 	Train, Dev, Test *structured.Dataset
 
 	inputs   Inputs               // how inputs were made from the columns of text
-	crossing *trees.CrossingCount // of the training trees that were lifted, or nil
+	Crossing *trees.CrossingCount // of the training trees that were lifted, or nil
 }
 
 // Input returns the shape of what a network reads at each position.
@@ -35,11 +36,11 @@ func ReadData(c *Config) (*Data, error) {
 	if err := c.Resolve(); err != nil {
 		return nil, err
 	}
-	return readResolved(c)
+	return ReadResolved(c)
 }
 
-// readResolved is ReadData for a configuration that Resolve has resolved.
-func readResolved(c *Config) (*Data, error) {
+// ReadResolved is ReadData for a configuration that Resolve has resolved.
+func ReadResolved(c *Config) (*Data, error) {
 	d, err := ReadFiles(c)
 	if err == nil {
 		err = d.FitInputs(c)
@@ -52,16 +53,16 @@ func readResolved(c *Config) (*Data, error) {
 
 // ReadFiles reads or draws the data sets that a resolved configuration names. Inputs of text stay columns until FitInputs.
 func ReadFiles(c *Config) (*Data, error) {
-	if c.Format == formatBuiltin {
+	if c.Format == formats.Builtin {
 		return c.builtin()
 	}
 	d := &Data{}
 	var err error
-	if c.Format == formats.Letters && c.Fold >= 0 {
+	if formats.Find(c.Format).Images && c.Fold >= 0 {
 		d.Train, d.Test, err = readFold(c.Train, c.Fold)
 	} else {
 		s := source{
-			format: c.Format, columns: c.Columns, label: c.Label, scheme: c.Scheme, partial: c.Partial, threads: threadsOr(c.Threads),
+			format: c.Format, columns: c.Columns, label: c.Label, scheme: c.Scheme, partial: c.Partial, threads: host.Threads(c.Threads),
 			minCount: c.MinCount, hashBits: c.HashBits, trees: c.Task == "parse",
 		}
 		if err := c.checkMemory(s); err != nil {

@@ -234,3 +234,33 @@ func TestCutGzip(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// Tags are converted during reading, wherever gold labels come from.
+func TestScheme(t *testing.T) {
+	iob1 := "a I-X\nb I-X\nc B-X\n\nd O\n"
+	c := Default()
+	c.Train, c.Scheme = file(t, "train.conll", iob1), "bioes"
+	c.Dev = c.Train
+	m, d := attributeModel(t, c)
+	for _, set := range []*structured.Dataset{d.Train, d.Dev} {
+		var got []string
+		for _, l := range set.Labels {
+			got = append(got, set.Alphabet.Name(l))
+		}
+		if strings.Join(got, " ") != "B-X E-X S-X O" || set.Alphabet != m.Labels {
+			t.Errorf("%s: %v", set.Name, got)
+		}
+	}
+	for _, needed := range []bool{false, true} {
+		got, err := m.ReadData(c.Train, DataOptions{Labels: needed})
+		if err != nil || len(got.Labels) != 4 || m.Labels.Name(got.Labels[1]) != "E-X" {
+			t.Errorf("labels needed %v: %v, %v", needed, got.Labels, err)
+		}
+	}
+	if _, err := m.ReadData(file(t, "x.conll", "a I-Y\n"), DataOptions{Labels: true}); !structured.IsBadInput(err) {
+		t.Errorf("an unknown type: got %v", err)
+	}
+	if got, err := m.ReadData(file(t, "x.conll", "a I-Y\n"), DataOptions{}); err != nil || got.Labels != nil {
+		t.Errorf("an unknown type that nobody needs: got %v, %v", got.Labels, err)
+	}
+}

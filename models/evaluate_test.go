@@ -1,6 +1,11 @@
 package models
 
-import "testing"
+import (
+	"context"
+	"testing"
+
+	"github.com/dsp-go/dsp/models/settings"
+)
 
 // A gold label that training never saw counts as a mistake, whatever is predicted, and is in the report.
 func TestEvaluateUnknownLabels(t *testing.T) {
@@ -22,4 +27,25 @@ func TestEvaluateUnknownLabels(t *testing.T) {
 		}
 	}
 	t.Errorf("the report does not tell of NEW: %+v", r.Labels)
+}
+
+// BenchmarkEvaluate labels drawn words with the default network, on one thread.
+func BenchmarkEvaluate(b *testing.B) {
+	c := Default()
+	c.Examples = settings.Sizes{1, 1, 1000}
+	data, err := ReadData(&c)
+	if err != nil {
+		b.Fatal(err)
+	}
+	m, err := NewModel(c, data)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if _, err := m.Evaluate(context.Background(), data.Test, false, 1); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(data.Test.Positions()*b.N)/b.Elapsed().Seconds(), "letters/s")
+	b.ReportAllocs()
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/settings"
+	"github.com/dsp-go/dsp/models/training"
 )
 
 // A model is trained from a Config, kept as one file, and loaded wherever labels are wanted.
@@ -22,7 +23,7 @@ func Example() {
 	c.Examples = settings.Sizes{50, 10, 3} // drawn words to train on, to choose by, and to test on
 	c.Net, c.Method, c.Passes, c.Baselines = "linear", "bcfw", 5, "off"
 	c.Out = filepath.Join(dir, "run")
-	result, err := models.Train(context.Background(), c, models.TrainOptions{})
+	result, err := training.Train(context.Background(), c, training.TrainOptions{})
 	if err != nil {
 		panic(err)
 	}

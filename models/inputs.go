@@ -6,11 +6,10 @@ import (
 	"slices"
 
 	"github.com/dsp-go/dsp/models/formats"
-	"github.com/dsp-go/dsp/nets"
-	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/structured/features"
+	"github.com/dsp-go/dsp/structured/host"
 	"github.com/dsp-go/dsp/structured/text"
 	"github.com/dsp-go/dsp/structured/trees"
 )
@@ -54,7 +53,7 @@ func (c *Config) fitInputs(train *structured.Dataset) (Inputs, error) {
 	if err != nil {
 		return Inputs{}, err
 	}
-	err = t.Fit(train, features.Options{MinCount: max(1, c.MinCount), HashBits: c.HashBits, Threads: threadsOr(c.Threads)})
+	err = t.Fit(train, features.Options{MinCount: max(1, c.MinCount), HashBits: c.HashBits, Threads: host.Threads(c.Threads)})
 	return Inputs{Features: set, Template: t, Dictionary: train.Dictionary}, err
 }
 
@@ -69,7 +68,7 @@ func (in Inputs) apply(d *structured.Dataset, n int) error {
 	case in.Vocab != nil && d.Table(trees.ArcRows) != nil:
 		return encodeWords(d, in.Vocab)
 	case in.Template != nil:
-		return in.Template.Apply(d, in.Dictionary, threadsOr(n))
+		return in.Template.Apply(d, in.Dictionary, host.Threads(n))
 	case in.Vocab != nil:
 		return text.EncodeIds(d, in.Vocab)
 	}
@@ -117,43 +116,4 @@ func (c *Config) template(set string) (*features.Template, error) {
 		return nil, structured.BadInput("--template: %w", err)
 	}
 	return features.Parse(string(text), c.Template)
-}
-
-// network makes the network that c asks for, on inputs or on dim dense features per position, and resolves the
-// settings that c left open.
-func (c *Config) network(in Inputs, dim, labels int) (nets.Network, error) {
-	if c.Task == "parse" {
-		return c.parser(in, labels)
-	}
-	if in.Dictionary == nil {
-		shape := inputOf(dim, in.Vocab)
-		if err := c.resolveNet(shape); err != nil {
-			return nil, err
-		}
-		return nets.New(c.net(), shape, labels)
-	}
-	switch {
-	case c.Net == "auto":
-		c.Net = "linear"
-	case c.Net != "linear":
-		return nil, structured.BadInput("--net %s does not read attributes; use --net linear", c.Net)
-	}
-	if c.Window != 0 {
-		return nil, structured.BadInput("--window %d is for dense features; the attributes of neighbouring tokens are named in a --template", c.Window)
-	}
-	if c.Loss == "auto" && c.Method != "bcfw" && c.Method != "bcpfw" {
-		c.Loss = "crf"
-	}
-	if err := c.resolveLoss(); err != nil {
-		return nil, err
-	}
-	return sparse.NewChain(in.Dictionary.Nodes(), in.Dictionary.Edges(), labels, c.Edges)
-}
-
-// resolveLoss chooses the loss if it is still open, and checks the settings that depend on it.
-func (c *Config) resolveLoss() error {
-	if c.Loss == "auto" {
-		c.Loss = "hinge"
-	}
-	return c.Validate()
 }

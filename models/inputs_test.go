@@ -80,7 +80,7 @@ func TestAttributeModelRoundTrip(t *testing.T) {
 		c := textConfig(file(t, "train.conll", trainConll))
 		change(&c)
 		m, d := attributeModel(t, c)
-		path := filepath.Join(t.TempDir(), modelFile)
+		path := filepath.Join(t.TempDir(), ModelFile)
 		if err := m.Save(path); err != nil {
 			t.Fatal(err)
 		}
@@ -88,7 +88,7 @@ func TestAttributeModelRoundTrip(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if !reflect.DeepEqual(got.Config, m.Config.forModel()) || !slices.Equal(got.W, m.W) || got.Template.String() != m.Template.String() ||
+		if !reflect.DeepEqual(got.Config, m.Config.ForModel()) || !slices.Equal(got.W, m.W) || got.Template.String() != m.Template.String() ||
 			got.Dictionary.Nodes() != m.Dictionary.Nodes() || got.Dictionary.Edges() != m.Dictionary.Edges() {
 			t.Errorf("%s: got %+v, want %+v", name, got, m)
 		}
@@ -116,7 +116,6 @@ func TestInputErrors(t *testing.T) {
 		"--net mlp does not read attributes":     func(c *Config) { c.Net, c.Features = "mlp", "pos" },
 		"--window 3 is for dense features":       func(c *Config) { c.Window = 3 },
 		"--hash-bits 60: expected at most":       func(c *Config) { c.HashBits = 60 },
-		"--hidden 3 has no effect":               func(c *Config) { c.Hidden = settings.Sizes{3} },
 		"--features ner has no effect with --fo": func(c *Config) { c.Train, c.Features, c.Columns = file(t, "x.crfsuite", "O\ta=b\n"), "ner", "" },
 	} {
 		c := textConfig(text)
@@ -139,7 +138,7 @@ func TestLoadOlderModel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(t.TempDir(), modelFile)
+	path := filepath.Join(t.TempDir(), ModelFile)
 	if err := m.Save(path); err != nil {
 		t.Fatal(err)
 	}

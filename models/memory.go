@@ -2,21 +2,24 @@ package models
 
 import (
 	"bytes"
-	"fmt"
 
 	"github.com/dsp-go/dsp/models/formats"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/host"
 	"github.com/dsp-go/dsp/structured/text"
-	"github.com/dsp-go/dsp/train"
-	"github.com/dsp-go/dsp/train/engine"
 )
 
-const (
-	beginningBytes = 4 << 20 // of a text file, from which the memory for all of it is extrapolated
-	weightVectors  = 8       // that training keeps: weights, best weights, and those of a certificate, an optimiser and a checkpoint
-	garbage        = 1.5     // bytes of the process per byte in use, measured
-)
+// beginningBytes is how much of a text file is read to extrapolate the memory for all of it.
+const beginningBytes = 4 << 20
+
+// TrainingBytes estimates the memory of a process that trains some weights and keeps other bytes in use.
+func TrainingBytes(weights, other float64) float64 {
+	const (
+		weightVectors = 8   // that training keeps: weights, best weights, and those of a certificate, an optimiser and a checkpoint
+		garbage       = 1.5 // bytes of the process per byte in use, measured
+	)
+	return garbage * (other + 4*weightVectors*weights)
+}
 
 // checkMemory refuses a training file that does not fit into memory, before reading it. It extrapolates from the beginning of
 // the file.
@@ -43,7 +46,7 @@ func (c *Config) checkMemory(s source) error {
 	if c.HashBits > 0 {
 		weights = float64(int(1)<<c.HashBits) * extent.Labels
 	}
-	if err := host.CheckMemory("training on "+c.Train, garbage*(extent.Bytes()+4*weightVectors*weights)); err != nil {
+	if err := host.CheckMemory("training on "+c.Train, TrainingBytes(weights, extent.Bytes())); err != nil {
 		return structured.BadInput("%w; train on a part of it, or on fewer attributes with --min-count, --hash-bits or a --template", err)
 	}
 	return nil
@@ -60,23 +63,6 @@ func (c *Config) checkTreeMemory(d *structured.Dataset, times float64) error {
 	}
 	if err := host.CheckMemory("reading "+c.Train, times*(bytes+d.Extent().Bytes())); err != nil {
 		return structured.BadInput("%w; train on a part of it, or on fewer attributes with a --template", err)
-	}
-	return nil
-}
-
-// memories is how many numbers a method keeps per potential of the examples, including the copy in a checkpoint.
-var memories = map[string]float64{"sdca": 4, "bcfw": 2, "saga": 2, "svrg": 1, "casimir": 1, "casimir-adapt": 1}
-
-// checkSteps refuses training on p if weights, method and steps do not fit into memory. It is called after reading the data.
-func (c *Config) checkSteps(p *train.Problem) error {
-	weights, remembered := p.Scorer.Dim(), memories[c.oracleMethod()]*float64(engine.MemoryFloats(p.Objective))
-	what := fmt.Sprintf("training %d weights with --batch %d", weights, p.BatchSize())
-	if err := host.CheckMemory(what, garbage*(4*weightVectors*float64(weights)+p.StepBytes(p.BatchSize()))+4*remembered); err != nil {
-		if remembered > weightVectors*float64(weights) {
-			return structured.BadInput("%w; most of it is what --method %s remembers of every example. Use --method lbfgs or bcpfw, which remember little, "+
-				"or train on a part of the data", err, c.Method)
-		}
-		return structured.BadInput("%w; lower --batch, or train fewer weights", err)
 	}
 	return nil
 }

@@ -1,3 +1,5 @@
+// Package models makes models from a configuration and data, keeps them as files, and predicts and evaluates with them. The package
+// training trains them.
 package models
 
 import (
@@ -21,17 +23,18 @@ type Model struct {
 	device *onDevice // that runs the network and the oracles, or nil for the CPU
 }
 
-// NewModel returns an untrained model for the data, with W drawn from c.Seed, and resolves the network's settings in
-// Config.
+// NewModel returns an untrained model for the data, with W drawn from c.Seed. Its Config is c with the network, its sizes and the loss
+// resolved; c is not validated.
 func NewModel(c Config, data *Data) (*Model, error) {
 	m := &Model{
-		Config: c,
 		Labels: data.Train.Alphabet, Inputs: data.inputs, Dim: data.Train.Dim, Width: len(data.Train.Columns),
 	}
 	m.Vocab, m.Dictionary = data.Train.Vocab, data.Train.Dictionary
-	if m.Inputs.Features != "" {
-		m.Config.Features = m.Inputs.Features
+	choice, err := c.chooseNetwork(m.Inputs, m.Dim)
+	if err != nil {
+		return nil, err
 	}
+	m.Config = c.withNetwork(choice)
 	if err := m.assemble(); err != nil {
 		return nil, err
 	}
@@ -60,38 +63,4 @@ func (m *Model) assemble() error {
 		m.Constraints, err = chains.SchemeConstraints(m.Labels, m.Config.Constraints)
 	}
 	return err
-}
-
-// net returns the part of c that chooses and sizes the network.
-func (c *Config) net() nets.Config {
-	return nets.Config{
-		Net: c.Net, Hidden: c.Hidden, Activation: nets.Activation(c.Activation), Window: c.Window,
-		Channels: c.Channels, Recurrent: c.Recurrent, Layers: c.Layers, Heads: c.Heads, BlockUnits: c.BlockUnits, Embed: c.Embed, Dropout: c.Dropout, Edges: c.Edges, ArcUnits: c.ArcUnits, LabelUnits: c.LabelUnits,
-	}
-}
-
-// resolveNet chooses the network where that is left to the data, and fills in its sizes. Settings that the chosen
-// network does not have are refused.
-func (c *Config) resolveNet(in nets.Input) error {
-	if c.Net == "auto" {
-		switch {
-		case len(in.Vocab) > 0:
-			c.Net = "embed"
-		case in.Dim == nets.ImageHeight*nets.ImageWidth:
-			c.Net = "cnn-image"
-		default:
-			c.Net = "mlp"
-		}
-	}
-	n, err := c.net().Resolve(in)
-	if err != nil {
-		return err
-	}
-	c.Net = n.Net
-	if err := c.resolveLoss(); err != nil {
-		return err
-	}
-	c.Hidden, c.Window, c.Channels, c.Recurrent, c.Embed = n.Hidden, n.Window, n.Channels, n.Recurrent, n.Embed
-	c.Layers, c.Heads, c.BlockUnits = n.Layers, n.Heads, n.BlockUnits
-	return nil
 }

@@ -15,8 +15,8 @@ import (
 // modelFormat is the version of the layout of model files. Other versions are refused.
 const modelFormat = "1"
 
-// modelFile is the name of the model in a run folder.
-const modelFile = "model.safetensors"
+// ModelFile is the name of the model in a run folder.
+const ModelFile = "model.safetensors"
 
 // Save writes the model to a safetensors file, whole or not at all: a tensor for each parameter of the network, the names
 // of attributes where they have some, and in the metadata format, version, template (text), config, labels, vocab, dim,
@@ -31,7 +31,7 @@ func (m *Model) Save(path string) error {
 		vocab[i] = v.Names()
 	}
 	values := map[string]any{
-		"config": m.Config.forModel(),
+		"config": m.Config.ForModel(),
 		"labels": m.Labels.Names(),
 		"vocab":  vocab,
 		"dim":    m.Dim,
@@ -67,8 +67,8 @@ func (m *Model) Tensors() (*safetensors.File, error) {
 	return f, addDictionary(f, m.Dictionary)
 }
 
-// forModel returns c with default values for the settings that do not change the model.
-func (c Config) forModel() Config {
+// ForModel returns c with default values for the settings that do not change the model.
+func (c Config) ForModel() Config {
 	def := Default()
 	plain := Settings(&def)
 	for i, s := range Settings(&c) {
@@ -82,10 +82,10 @@ func (c Config) forModel() Config {
 // Load reads a model from the file that Save wrote, or from the run folder that holds it.
 func Load(path string) (*Model, error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		inside := filepath.Join(path, modelFile)
+		inside := filepath.Join(path, ModelFile)
 		if _, err := os.Stat(inside); err != nil {
 			return nil, structured.BadInput("%s: no %s in this folder; expected a model file or the folder of a finished run",
-				path, modelFile)
+				path, ModelFile)
 		}
 		path = inside
 	}
@@ -152,6 +152,14 @@ func decodeModel(f *safetensors.File) (*Model, error) {
 		if m.Dictionary, names, err = dictionary(f, hashBits); err != nil {
 			return nil, err
 		}
+	}
+	choice, err := m.Config.chooseNetwork(m.Inputs, m.Dim) // of a file that any program may have written
+	if err != nil {
+		return nil, err
+	}
+	m.Config = m.Config.withNetwork(choice)
+	if err := m.Config.Validate(); err != nil {
+		return nil, err
 	}
 	if err := m.assemble(); err != nil {
 		return nil, err

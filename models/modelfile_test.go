@@ -18,7 +18,7 @@ import (
 func TestModelRoundTrip(t *testing.T) {
 	d := toyData(1)
 	dir := t.TempDir()
-	path := filepath.Join(dir, modelFile)
+	path := filepath.Join(dir, ModelFile)
 	for _, edges := range []string{"transition", "position", "none"} {
 		m := toyModel(t, d, func(c *Config) {
 			c.Edges, c.Threads, c.Out, c.Quiet = edges, 3, "somewhere", true
@@ -34,7 +34,7 @@ func TestModelRoundTrip(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !reflect.DeepEqual(got.Config, m.Config.forModel()) || got.Version != "v1" || got.Dim != 2 ||
+			if !reflect.DeepEqual(got.Config, m.Config.ForModel()) || got.Version != "v1" || got.Dim != 2 ||
 				!slices.Equal(got.Labels.Names(), d.Alphabet.Names()) || !slices.Equal(got.W, m.W) ||
 				!reflect.DeepEqual(got.Net.Form(), m.Net.Form()) {
 				t.Errorf("got %+v, want %+v", got, m)

@@ -8,7 +8,7 @@ import (
 
 	"github.com/dsp-go/dsp/cuda/device"
 	cudaoracles "github.com/dsp-go/dsp/cuda/oracles"
-	"github.com/dsp-go/dsp/cuda/training"
+	cudatraining "github.com/dsp-go/dsp/cuda/training"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/train/engine"
 )
@@ -17,7 +17,7 @@ import (
 type onDevice struct {
 	*device.Device
 	tf32 bool
-	of   map[usage]*training.Predictor
+	of   map[usage]*cudatraining.Predictor
 }
 
 // usage is what a predictor depends on.
@@ -29,40 +29,44 @@ type usage struct {
 // Use runs Predict, Evaluate, Report and Potentials on a CUDA device until stop is called. name is cpu, cuda or cuda:N, as for
 // --device. A device that is not there is bad input.
 func (m *Model) Use(name string) (stop func(), err error) {
-	c := Config{Device: name}
-	switch kind, ordinal, err := parseDevice(name); {
+	switch kind, ordinal, err := ParseDevice(name); {
 	case err != nil:
 		return nil, err
-	case kind == autoDevice:
+	case kind == AutoDevice:
 		return nil, structured.BadInput("--device auto is for training; use --device cpu or cuda")
-	case kind == cudaDevice:
+	case kind == CUDA:
 		if err := checkCUDA(ordinal); err != nil {
 			return nil, structured.BadInput("--device %s: %w; use --device cpu", name, err)
 		}
 	}
-	d, err := c.openDevice()
+	d, err := OpenDevice(name)
 	if d == nil || err != nil {
 		return func() {}, err
 	}
-	m.device = newOnDevice(d, false)
+	m.RunOn(d, false)
 	return func() {
-		m.device = nil
+		m.RunOn(nil, false)
 		_ = d.Close() // errors were reported where they occurred
 	}, nil
 }
 
-func newOnDevice(d *device.Device, tf32 bool) *onDevice {
-	return &onDevice{Device: d, tf32: tf32, of: map[usage]*training.Predictor{}}
+// RunOn runs Predict, Evaluate, Report and Potentials of m, and of copies made from now on, on an open device, or again on the CPU if
+// d is nil. tf32 multiplies matrices in TF32.
+func (m *Model) RunOn(d *device.Device, tf32 bool) {
+	m.device = nil
+	if d != nil {
+		m.device = &onDevice{Device: d, tf32: tf32, of: map[usage]*cudatraining.Predictor{}}
+	}
 }
 
 // over computes what is wanted on all of d, batch by batch.
-func (on *onDevice) over(ctx context.Context, m *Model, d *structured.Dataset, wanted training.Wanted,
-	use func(examples []int, a *training.Predicted) error) error {
+func (on *onDevice) over(ctx context.Context, m *Model, d *structured.Dataset, wanted cudatraining.Wanted,
+	use func(examples []int, a *cudatraining.Predicted) error) error {
 	key := usage{d, wanted.NBest}
 	p := on.of[key]
 	if p == nil {
 		var err error
-		if p, err = training.NewPredictor(on.Device, m.Net, m.Constraints, d, wanted.NBest, on.tf32); err != nil {
+		if p, err = cudatraining.NewPredictor(on.Device, m.Net, m.Constraints, d, wanted.NBest, on.tf32); err != nil {
 			return err
 		}
 		on.of[key] = p
@@ -86,8 +90,8 @@ func (on *onDevice) predict(ctx context.Context, m *Model, d *structured.Dataset
 	if o.NBest > cudaoracles.MaxBest {
 		return structured.BadInput("--nbest %d: a CUDA device finds up to %d outputs; use --device cpu", o.NBest, cudaoracles.MaxBest)
 	}
-	wanted := training.Wanted{LogZ: o.Probability || o.NBest > 0, Marginals: o.Marginals || o.Confidence, NBest: o.NBest}
-	return on.over(ctx, m, d, wanted, func(examples []int, p *training.Predicted) error {
+	wanted := cudatraining.Wanted{LogZ: o.Probability || o.NBest > 0, Marginals: o.Marginals || o.Confidence, NBest: o.NBest}
+	return on.over(ctx, m, d, wanted, func(examples []int, p *cudatraining.Predicted) error {
 		a := answers{offsets: p.Offsets, labels: slices.Clone(p.Labels), score: p.Score, logZ: p.LogZ, marginals: p.Marginals, rows: p.Offsets, width: m.Labels.Len()}
 		if o.NBest > 0 {
 			a.best = &p.Best
@@ -107,7 +111,7 @@ func (on *onDevice) predict(ctx context.Context, m *Model, d *structured.Dataset
 
 // potentials is Model.Potentials.
 func (on *onDevice) potentials(ctx context.Context, m *Model, d *structured.Dataset, all *structured.Potentials) error {
-	return on.over(ctx, m, d, training.Wanted{Potentials: true}, func(examples []int, p *training.Predicted) error {
+	return on.over(ctx, m, d, cudatraining.Wanted{Potentials: true}, func(examples []int, p *cudatraining.Predicted) error {
 		place(all, examples[0], &p.Potentials)
 		return nil
 	})

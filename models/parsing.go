@@ -1,10 +1,13 @@
 package models
 
 import (
+	"context"
+	"fmt"
 	"strconv"
 
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/trees"
+	"github.com/dsp-go/dsp/structured/trees/picture"
 )
 
 // parsing is the task of finding the dependency trees of sentences.
@@ -137,4 +140,56 @@ func (j *treeJSONLayout) tree(text []byte, o *Output) []byte {
 	text = append(text, `,"relations":`...)
 	text = list(text, t.Len(), func(text []byte, d int) []byte { return append(text, j.names[t.Relations[d]]...) })
 	return appendScores(text, o)
+}
+
+// What a picture of trees shows: the first sentences that are neither too short to show anything nor too long to read.
+const (
+	picturedTrees = 3
+	fewestWords   = 5
+	mostWords     = 16
+)
+
+// DrawTrees draws the predicted trees of a few sentences of d to a .svg or .png file, with the probability of each arc. If gold
+// trees are known, wrong arcs stand out and the gold arcs are dashed.
+func (m *Model) DrawTrees(ctx context.Context, d *structured.Dataset, path string) error {
+	if m.Config.Task != "parse" {
+		return structured.BadInput("%s: pictures show trees, which --task %s does not predict", path, m.Config.Task)
+	}
+	var few []int
+	for i := range d.Len() {
+		if n := d.Length(i); n >= fewestWords && n <= mostWords && len(few) < picturedTrees {
+			few = append(few, i)
+		}
+	}
+	if len(few) == 0 {
+		return structured.BadInput("%s: no sentence of %d to %d words to draw", d.Name, fewestWords, mostWords)
+	}
+	some := d.Subset(few)
+	p := picture.Picture{Title: "Predicted trees; an arc is as wide as it is probable"}
+	err := m.Predict(ctx, some, PredictOptions{Confidence: true}, func(i int, prediction *Prediction) error {
+		t := trees.FromOutput(prediction.Labels)
+		n := t.Len()
+		lo, hi := some.Offsets[i], some.Offsets[i+1]
+		s := picture.Sentence{Words: some.Column("word")[lo:hi], Tags: some.Column("upos")[lo:hi], Heads: t.Heads}
+		for k, head := range t.Heads {
+			s.Relations = append(s.Relations, m.Labels.Name(t.Relations[k]))
+			s.Certainty = append(s.Certainty, prediction.Marginals[trees.Row(n, k, head)])
+		}
+		if some.Labels != nil {
+			gold := trees.FromOutput(some.Gold(i))
+			s.GoldHeads = gold.Heads
+			for _, r := range gold.Relations {
+				s.GoldRelations = append(s.GoldRelations, some.Alphabet.Name(r))
+			}
+		}
+		p.Sentences = append(p.Sentences, s)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if err := p.Write(path); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
 }

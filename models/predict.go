@@ -9,6 +9,7 @@ import (
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/oracles/kinds"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/host"
 	"github.com/dsp-go/dsp/structured/vec"
 )
 
@@ -55,7 +56,7 @@ func (m *Model) Predict(ctx context.Context, d *structured.Dataset, o PredictOpt
 		examples []int
 		answers  []Prediction
 	}
-	return inOrder(ctx, o.Threads, each(batches(d)), m.newPredictor,
+	return host.InOrder(ctx, o.Threads, host.Each(batches(d)), m.newPredictor,
 		func(p *predictor, examples []int) (answered, error) {
 			answers, err := p.predict(d, examples, o)
 			return answered{examples, answers}, err

@@ -38,7 +38,7 @@ func (m *Model) PredictText(ctx context.Context, r io.Reader, name string, w io.
 	out := bufio.NewWriterSize(w, 1<<16)
 	sequences, known := 0, 0
 	var empty error
-	err = inOrder(ctx, o.Threads, newTextBlocks(r, name).next,
+	err = host.InOrder(ctx, o.Threads, text.NewPieces(r, name).Next,
 		func() *labeller { return m.newLabeller(s, name, o, form) },
 		(*labeller).label,
 		func(l labelled) error {
@@ -95,10 +95,10 @@ func (m *Model) newLabeller(s source, name string, o PredictOptions, form layout
 	return l
 }
 
-func (l *labeller) label(b textBlock) (labelled, error) {
+func (l *labeller) label(b text.Piece) (labelled, error) {
 	s := l.source
-	s.line = b.line
-	d, err := s.readFrom(bytes.NewReader(b.text), l.name, false)
+	s.line = b.Line
+	d, err := s.readFrom(bytes.NewReader(b.Text), l.name, false)
 	if errors.Is(err, host.ErrNoTokens) {
 		return labelled{empty: err}, nil
 	}
@@ -117,7 +117,7 @@ func (l *labeller) label(b textBlock) (labelled, error) {
 	if err != nil {
 		return labelled{}, err
 	}
-	to := labelled{text: make([]byte, 0, 2*len(b.text)), sequences: d.Len()}
+	to := labelled{text: make([]byte, 0, 2*len(b.Text)), sequences: d.Len()}
 	if d.Attributes != nil {
 		to.known = len(d.Attributes.Index)
 	}

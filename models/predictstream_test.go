@@ -10,53 +10,8 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"pgregory.net/rapid"
-
 	"github.com/dsp-go/dsp/structured"
 )
-
-// Blocks concatenate to the file, are cut only after blank lines, and have the right line numbers, however the file is read.
-func TestTextBlocks(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		lines := rapid.SliceOf(rapid.SampledFrom([]string{"a O", "", " ", "b B-X", "\r", strings.Repeat("x", 700) + " O"})).Draw(t, "lines")
-		text := strings.Join(lines, "\n")
-		var r io.Reader = strings.NewReader(strings.Repeat(text, rapid.SampledFrom([]int{1, 300}).Draw(t, "times")))
-		whole, _ := io.ReadAll(r)
-		switch rapid.IntRange(0, 2).Draw(t, "reader") {
-		case 0:
-			r = bytes.NewReader(whole)
-		case 1:
-			r = iotest.HalfReader(bytes.NewReader(whole))
-		case 2:
-			r = iotest.DataErrReader(bytes.NewReader(whole))
-		}
-		in, line := newTextBlocks(r, "x"), 1
-		var got []byte
-		for {
-			b, ok, err := in.next()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !ok {
-				break
-			}
-			if b.line != line {
-				t.Fatalf("line %d, want %d", b.line, line)
-			}
-			got = append(got, b.text...)
-			if n := len(got); n < len(whole) {
-				last := bytes.LastIndexByte(got[:n-1], '\n') + 1
-				if got[n-1] != '\n' || len(bytes.TrimSpace(got[last:])) > 0 {
-					t.Fatalf("cut after %q", got[last:])
-				}
-			}
-			line += bytes.Count(b.text, []byte("\n"))
-		}
-		if !bytes.Equal(got, whole) {
-			t.Fatalf("%d bytes in blocks, of %d", len(got), len(whole))
-		}
-	})
-}
 
 // streamed returns what PredictText writes for a text.
 func streamed(t *testing.T, m *Model, r io.Reader, o PredictOptions, asJSON bool) string {

@@ -4,6 +4,7 @@ import (
 	"github.com/dsp-go/dsp/models/formats"
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/host"
 	"github.com/dsp-go/dsp/structured/text"
 	"github.com/dsp-go/dsp/structured/trees"
 )
@@ -25,7 +26,7 @@ func (m *Model) ReadData(path string, o DataOptions) (*structured.Dataset, error
 	if err != nil {
 		return nil, err
 	}
-	if s.format == formatBuiltin {
+	if s.format == formats.Builtin {
 		if path != "" {
 			return nil, structured.BadInput("--format builtin draws its own data, but %s is to be read; give one or the other", path)
 		}
@@ -61,20 +62,20 @@ func (m *Model) source(o DataOptions) (source, error) {
 	c := &m.Config
 	s := source{
 		format: o.Format, columns: o.Columns, label: o.Label, scheme: c.Scheme, partial: o.Partial || c.Partial, width: m.Width,
-		labels: m.Labels, inputs: m.Inputs, dim: m.Dim, threads: threadsOr(o.Threads), trees: c.Task == "parse",
+		labels: m.Labels, inputs: m.Inputs, dim: m.Dim, threads: host.Threads(o.Threads), trees: c.Task == "parse",
 	}
 	if s.partial && s.converts() {
 		return s, structured.BadInput("--partial: the model's tags were converted to %s as they were read, which needs to know them all", s.scheme)
 	}
-	if s.trees && s.format == "" && c.Format == formatBuiltin {
-		s.format = formats.Conllu
+	if s.trees && s.format == "" && c.Format == formats.Builtin {
+		s.format = formats.Treebank()
 	}
 	if s.format != "" {
-		if err := settings.OneOf("--format", s.format, append([]string{formatBuiltin}, formats.Names()...)); err != nil {
+		if err := settings.OneOf("--format", s.format, append([]string{formats.Builtin}, formats.Names()...)); err != nil {
 			return s, err
 		}
 	}
-	if s.format == "" && c.Format != formatBuiltin {
+	if s.format == "" && c.Format != formats.Builtin {
 		s.format = c.Format
 	}
 	if s.columns == "" {

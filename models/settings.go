@@ -19,9 +19,9 @@ func setting(c *Config, name string) (settings.Setting, bool) {
 	return settings.Named(Settings(c), name)
 }
 
-// checkSetting refuses a value of s that is out of range, and one that differs from the default although the rest of c gives
+// CheckSetting refuses a value of s that is out of range, and one that differs from the default although the rest of c gives
 // it no effect.
-func checkSetting(s settings.Setting, c *Config) error {
+func CheckSetting(s settings.Setting, c *Config) error {
 	if err := s.Check(); err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/dsp-go/dsp/models/formats"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
+	"github.com/dsp-go/dsp/structured/host"
 	"github.com/dsp-go/dsp/structured/text"
 )
 
@@ -32,7 +33,7 @@ type source struct {
 func sourceLike(c *Config, train *structured.Dataset) source {
 	return source{
 		format: c.Format, columns: c.Columns, label: c.Label, scheme: c.Scheme, partial: c.Partial, width: len(train.Columns), trees: c.Task == "parse",
-		labels: train.Alphabet, inputs: Inputs{Dictionary: train.Dictionary}, dim: train.Dim, threads: threadsOr(c.Threads),
+		labels: train.Alphabet, inputs: Inputs{Dictionary: train.Dictionary}, dim: train.Dim, threads: host.Threads(c.Threads),
 	}
 }
 

@@ -5,10 +5,9 @@ import (
 	"os"
 	"slices"
 
-	"github.com/dsp-go/dsp/nets"
-	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/features/arcs"
+	"github.com/dsp-go/dsp/structured/host"
 	"github.com/dsp-go/dsp/structured/text"
 	"github.com/dsp-go/dsp/structured/trees"
 	"github.com/dsp-go/dsp/structured/trees/synthetic"
@@ -56,7 +55,7 @@ func (d *Data) projectivise(c *Config) error {
 			d.Train.Where(i), count.Sentences, d.Train.Len())
 	}
 	count = b.Projectivise()
-	d.crossing = &count
+	d.Crossing = &count
 	return nil
 }
 
@@ -87,7 +86,7 @@ func (c *Config) fitTrees(train *structured.Dataset) (Inputs, error) {
 	if err != nil {
 		return Inputs{}, err
 	}
-	o := arcs.Options{HashBits: c.HashBits, Threads: threadsOr(c.Threads)}
+	o := arcs.Options{HashBits: c.HashBits, Threads: host.Threads(c.Threads)}
 	if c.HashBits == 0 {
 		o.MinCount = cmp.Or(c.MinCount, defaultArcCount)
 	}
@@ -109,49 +108,6 @@ func encodeWords(d *structured.Dataset, vocab []*structured.Alphabet) error {
 }
 
 // structure returns the trees that c predicts.
-func (c *Config) structure() trees.SpanningTree {
+func (c Config) structure() trees.SpanningTree {
 	return trees.SpanningTree{NonProjective: c.Tree == "nonprojective"}
-}
-
-// parser makes the network of the parse task, and resolves the settings that c left open.
-func (c *Config) parser(in Inputs, relations int) (nets.Network, error) {
-	form := c.structure().Form(relations)
-	if c.Loss == "auto" && c.Method != "bcfw" && c.Method != "bcpfw" {
-		c.Loss = "crf"
-	}
-	if in.arcs == nil {
-		return c.biaffine(in, form)
-	}
-	if c.Net == "auto" {
-		c.Net = "linear"
-	}
-	if err := c.resolveLoss(); err != nil {
-		return nil, err
-	}
-	return sparse.New(form, []sparse.Part{
-		{Attributes: in.arcs.dictionary.Arc.Len(), Weights: "arc_attributes"},
-		{Attributes: in.arcs.dictionary.Label.Len(), Weights: "label_attributes"},
-	}), nil
-}
-
-// biaffine makes the network that scores trees from words, and resolves its sizes.
-func (c *Config) biaffine(in Inputs, form structured.Form) (nets.Network, error) {
-	switch c.Net {
-	case "auto":
-		c.Net = "biaffine"
-	case "biaffine":
-	default:
-		return nil, structured.BadInput("--net %s does not score trees; use --net linear or biaffine", c.Net)
-	}
-	shape := inputOf(0, in.Vocab)
-	n, err := c.net().Resolve(shape)
-	if err != nil {
-		return nil, err
-	}
-	if err := c.resolveLoss(); err != nil {
-		return nil, err
-	}
-	c.Window, c.Channels, c.Recurrent, c.Embed, c.ArcUnits, c.LabelUnits = n.Window, n.Channels, n.Recurrent, n.Embed, n.ArcUnits, n.LabelUnits
-	c.Layers, c.Heads, c.BlockUnits = n.Layers, n.Heads, n.BlockUnits
-	return nets.NewBiaffine(n, shape, form)
 }

@@ -23,6 +23,8 @@ const (
 	Linearisation                      // a network that offers its linearisation
 	HostPotentials                     // an engine whose potentials are on the host
 	SparseScores                       // a scorer that is linear in sparse inputs
+	RunLength                          // the number of passes of the run
+	OtherSchedule                      // another schedule of the step size
 )
 
 // RequirementError reports that a method cannot solve a problem. It is wrapped as bad input.

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/exchange"
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/structured"
 )
@@ -32,7 +33,7 @@ CRFsuite: the gold label, then the attributes, separated by tabs. The format has
 			case to == "":
 				return structured.BadInput("no file to write: give --to FILE.crfsuite")
 			}
-			d, err := models.WriteAttributes(&c, to)
+			d, err := exchange.WriteAttributes(c, to)
 			if err != nil {
 				return err
 			}

@@ -9,15 +9,15 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/training"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/train/record"
 )
 
 // printResult prints a table with one row per training run and baseline, and the paths of the files. The objective is that of the
 // last pass; the errors are those of the model that was kept.
-func printResult(w io.Writer, r *models.Result) error {
-	runs := append([]models.Result{*r}, r.Baselines...)
+func printResult(w io.Writer, r *training.Result) error {
+	runs := append([]training.Result{*r}, r.Baselines...)
 	token, sequence := "token", "sequence"
 	if r.Task == "ocr" {
 		token, sequence = "letter", "word"
@@ -70,25 +70,25 @@ func (t *table) column(head string, cell func(i int) string) {
 	}
 }
 
-func resultRows(runs []models.Result, token, sequence string) [][]string {
+func resultRows(runs []training.Result, token, sequence string) [][]string {
 	rows := table{count: len(runs)}
-	column := func(head string, cell func(r *models.Result) string) {
+	column := func(head string, cell func(r *training.Result) string) {
 		rows.column(head, func(i int) string { return cell(&runs[i]) })
 	}
-	column("", (*models.Result).Name)
-	column("passes", func(r *models.Result) string { return fmt.Sprint(r.Passes) })
-	column("seconds", func(r *models.Result) string { return fmt.Sprintf("%.1f", r.Seconds) })
-	column("objective", func(r *models.Result) string { return number(r.Objective) })
-	column("certified gap", func(r *models.Result) string { return percent(float64(r.Gap) / math.Abs(float64(r.Objective))) })
+	column("", (*training.Result).Name)
+	column("passes", func(r *training.Result) string { return fmt.Sprint(r.Passes) })
+	column("seconds", func(r *training.Result) string { return fmt.Sprintf("%.1f", r.Seconds) })
+	column("objective", func(r *training.Result) string { return number(r.Objective) })
+	column("certified gap", func(r *training.Result) string { return percent(float64(r.Gap) / math.Abs(float64(r.Objective))) })
 	for _, set := range []struct {
 		name string
-		of   func(r *models.Result) *structured.Metrics
+		of   func(r *training.Result) *structured.Metrics
 	}{
-		{"dev", func(r *models.Result) *structured.Metrics { return r.Dev }},
-		{"test", func(r *models.Result) *structured.Metrics { return r.Test }},
+		{"dev", func(r *training.Result) *structured.Metrics { return r.Dev }},
+		{"test", func(r *training.Result) *structured.Metrics { return r.Test }},
 	} {
-		metric := func(value func(m *structured.Metrics) float64) func(r *models.Result) string {
-			return func(r *models.Result) string {
+		metric := func(value func(m *structured.Metrics) float64) func(r *training.Result) string {
+			return func(r *training.Result) string {
 				if m := set.of(r); m != nil {
 					return percent(value(m))
 				}

@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/sweep"
+	"github.com/dsp-go/dsp/models/training"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/train/record"
 )
@@ -36,7 +36,7 @@ After an interrupt (Ctrl-C) the completed settings are kept: --resume continues 
 			if err != nil {
 				return err
 			}
-			options := models.TrainOptions{Version: version(), Log: slog.Default(), Console: os.Stderr}
+			options := training.TrainOptions{Version: version(), Log: slog.Default(), Console: os.Stderr}
 			result, err := sweep.Run(cmd.Context(), s, options)
 			if err != nil {
 				return err

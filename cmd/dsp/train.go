@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/training"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -30,8 +31,8 @@ compares methods. After an interrupt (Ctrl-C) it saves a checkpoint: --resume co
 			if err != nil {
 				return err
 			}
-			options := models.TrainOptions{Version: version(), Log: slog.Default(), Console: os.Stderr}
-			result, err := models.Train(cmd.Context(), c, options)
+			options := training.TrainOptions{Version: version(), Log: slog.Default(), Console: os.Stderr}
+			result, err := training.Train(cmd.Context(), c, options)
 			if err != nil {
 				return err
 			}
@@ -56,7 +57,7 @@ func trainSettings(cmd *cobra.Command, file string, flagged *models.Config) (mod
 	case file != "":
 		c, err = models.ReadConfig(file)
 	case flagged.Resume != "":
-		c, err = models.ReadRun(flagged.Resume)
+		c, err = training.ReadRun(flagged.Resume)
 	}
 	if err != nil {
 		return c, err

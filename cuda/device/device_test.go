@@ -13,7 +13,7 @@ import (
 
 // inFolder returns the kernels of the source folder, which builds without the tag gpu do not embed.
 func inFolder(t rapid.TB) *kernels.Set {
-	set, err := kernels.Read(os.DirFS("../kernels"))
+	set, err := kernels.Read(os.DirFS("../kernels/ptx"))
 	if err != nil {
 		t.Fatal(err)
 	}

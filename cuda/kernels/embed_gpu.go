@@ -4,5 +4,5 @@ package kernels
 
 import "embed"
 
-//go:embed *.ptx
+//go:embed ptx/*.ptx
 var embedded embed.FS

@@ -1,5 +1,5 @@
-// Package kernels holds the CUDA kernels as .cu sources and the PTX compiled from them. Programs built with the tag gpu embed the
-// PTX. The driver compiles it for the device at hand (sm_80 and up).
+// Package kernels holds the CUDA kernels as .cu sources and, in the folder ptx, the PTX compiled from them. Programs built with the
+// tag gpu embed the PTX. The driver compiles it for the device at hand (sm_80 and up).
 //
 // After a change to a .cu or .cuh file, make kernels recompiles the affected sources; a test refuses PTX that does not match its
 // source.
@@ -38,7 +38,13 @@ type Set struct {
 }
 
 // Compiled returns the kernels that are embedded in the program: all of them in a build with the tag gpu, none in others.
-var Compiled = sync.OnceValues(func() (*Set, error) { return Read(embedded) })
+var Compiled = sync.OnceValues(func() (*Set, error) {
+	folder, err := fs.Sub(embedded, "ptx")
+	if err != nil {
+		return nil, err
+	}
+	return Read(folder)
+})
 
 // Read finds the kernels in the folder's .ptx files. It does not keep their text; PTX reads it again.
 func Read(folder fs.FS) (*Set, error) {

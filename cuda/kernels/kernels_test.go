@@ -13,20 +13,20 @@ import (
 	"github.com/dsp-go/dsp/cuda/driver"
 )
 
-// inFolder returns the kernels of this folder, which any build can test, and the PTX of each module.
+// inFolder returns the kernels of the folder ptx, which any build can test, and the PTX of each module.
 func inFolder(t *testing.T) (set *Set, modules map[string][]byte) {
 	t.Helper()
-	set, err := Read(os.DirFS("."))
+	set, err := Read(os.DirFS("ptx"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	files, err := filepath.Glob("*.ptx")
+	files, err := filepath.Glob("ptx/*.ptx")
 	if err != nil {
 		t.Fatal(err)
 	}
 	modules = map[string][]byte{}
 	for _, file := range files {
-		module := strings.TrimSuffix(file, ".ptx")
+		module := strings.TrimSuffix(filepath.Base(file), ".ptx")
 		text, err := set.PTX(module)
 		if err != nil {
 			t.Fatal(err)

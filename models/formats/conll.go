@@ -9,10 +9,11 @@ import (
 
 // conll is text with a token per line, in columns. All text that no other format recognises is read as conll.
 var conll = Format{
-	Name:       Conll,
-	Extensions: []string{".conll", ".iob", ".iob2", ".bio", ".bioes"},
-	Tokens:     true,
-	Columns:    true,
+	Name:           Conll,
+	Extensions:     []string{".conll", ".iob", ".iob2", ".bio", ".bioes"},
+	Tokens:         true,
+	Columns:        true,
+	DefaultColumns: text.DefaultColumns,
 	Read: func(r io.Reader, path string, o Options) (*structured.Dataset, error) {
 		columns, err := text.ParseColumns(o.Columns)
 		if err != nil {

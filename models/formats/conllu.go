@@ -11,8 +11,9 @@ import (
 
 // conllu is CoNLL-U: ten columns, of which one is the label or, for parsing, two are the tree.
 var conllu = Format{
-	Name:       Conllu,
-	Extensions: []string{".conllu"},
+	Name:         Conllu,
+	DefaultField: "upos",
+	Extensions:   []string{".conllu"},
 	Starts: func(start []byte) bool {
 		return everyLine(start, func(fields []string) bool {
 			return len(fields) == 10 && strings.Trim(fields[0], "0123456789-.") == ""

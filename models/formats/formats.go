@@ -3,6 +3,7 @@
 package formats
 
 import (
+	"cmp"
 	"io"
 
 	"github.com/dsp-go/dsp/structured"
@@ -22,6 +23,10 @@ type Format struct {
 	Columns  bool // inputs are still to be made from columns after reading
 	Numbered bool // attributes are numbered during reading, so MinCount and HashBits are settings of the reader
 	Trees    bool // holds dependency trees
+
+	// DefaultColumns names the columns where the settings do not; DefaultField is the field that holds the label. They are empty in
+	// formats without such a choice.
+	DefaultColumns, DefaultField string
 
 	// Read reads a whole file; path is for messages.
 	Read func(r io.Reader, path string, o Options) (*structured.Dataset, error)
@@ -65,6 +70,9 @@ const (
 	NPZ      = "npz"
 )
 
+// Builtin stands for data that is drawn instead of read. It is no entry of the registry.
+const Builtin = "builtin"
+
 // Names returns the names of all formats.
 func Names() []string {
 	var names []string
@@ -82,4 +90,23 @@ func Find(name string) Format {
 		}
 	}
 	return Format{}
+}
+
+// Fields returns the names of the columns and the field of the label that a file is read with: the given ones, or where they are empty
+// the format's own. Outputs that are trees have no such field.
+func (f Format) Fields(columns, field string, trees bool) (string, string) {
+	if !trees {
+		field = cmp.Or(field, f.DefaultField)
+	}
+	return cmp.Or(columns, f.DefaultColumns), field
+}
+
+// Treebank is the format of files with trees.
+func Treebank() string {
+	for _, f := range All {
+		if f.Trees {
+			return f.Name
+		}
+	}
+	return ""
 }

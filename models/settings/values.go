@@ -59,6 +59,56 @@ func (c *Count) UnmarshalYAML(text []byte) error {
 	return c.Set(strings.Trim(strings.TrimSpace(string(text)), `"'`))
 }
 
+// AllExamples is the ModelBatch of all examples.
+const AllExamples ModelBatch = -1
+
+// ModelBatch is a number of examples of at least 1, AllExamples, or 0 for "auto".
+type ModelBatch int
+
+// String returns the number, all or auto.
+func (b ModelBatch) String() string {
+	if b == AllExamples {
+		return "all"
+	}
+	return Count(b).String()
+}
+
+// Set reads a number of at least 1, all or auto.
+func (b *ModelBatch) Set(text string) error {
+	if text == "all" {
+		*b = AllExamples
+		return nil
+	}
+	var n Count
+	if n.Set(text) != nil {
+		return structured.BadInput("%q: expected a number of at least 1, all, or auto", text)
+	}
+	*b = ModelBatch(n)
+	return nil
+}
+
+// Type names the value in help texts.
+func (ModelBatch) Type() string { return "N|all|auto" }
+
+// MarshalJSON writes the number, "all" or "auto".
+func (b ModelBatch) MarshalJSON() ([]byte, error) {
+	if b > 0 {
+		return json.Marshal(int(b))
+	}
+	return json.Marshal(b.String())
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (b *ModelBatch) UnmarshalJSON(text []byte) error { return b.Set(strings.Trim(string(text), `"`)) }
+
+// MarshalYAML writes the number, all or auto.
+func (b ModelBatch) MarshalYAML() ([]byte, error) { return []byte(b.String()), nil }
+
+// UnmarshalYAML reads what MarshalYAML writes.
+func (b *ModelBatch) UnmarshalYAML(text []byte) error {
+	return b.Set(strings.Trim(strings.TrimSpace(string(text)), `"'`))
+}
+
 // Sizes is a list of numbers, of layers or of data sets.
 type Sizes []int
 

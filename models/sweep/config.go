@@ -9,6 +9,7 @@ import (
 
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/settings"
+	"github.com/dsp-go/dsp/models/training"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -91,7 +92,7 @@ func (s *Config) trials() ([]*trial, error) {
 			t.names = append(t.names, varied.Name)
 			t.values = append(t.values, fmt.Sprint(varied.Value.Interface()))
 		}
-		if err := t.config.Validate(); err != nil {
+		if err := training.Validate(&t.config); err != nil {
 			return nil, fmt.Errorf("with %s: %w", t.name(), err)
 		}
 		all[k] = t

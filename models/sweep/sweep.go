@@ -13,7 +13,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/training"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/host"
 	"github.com/dsp-go/dsp/train"
@@ -21,20 +21,20 @@ import (
 
 // Result is the outcome of a sweep: the last object that dsp sweep --json prints.
 type Result struct {
-	Varied  []string       `json:"varied"`  // names of the settings that vary
-	Metric  string         `json:"metric"`  // f1, accuracy, sequence or objective
-	Folds   int            `json:"folds"`   // 0: compared on the development data
-	Finding string         `json:"finding"` // in words
-	Trials  []Trial        `json:"trials"`  // best first, those that failed last
-	Best    *models.Result `json:"best"`    // of training with the best setting on all the training data
-	Model   string         `json:"model"`   // path of its model file
-	Picture string         `json:"picture"` // path
+	Varied  []string         `json:"varied"`  // names of the settings that vary
+	Metric  string           `json:"metric"`  // f1, accuracy, sequence or objective
+	Folds   int              `json:"folds"`   // 0: compared on the development data
+	Finding string           `json:"finding"` // in words
+	Trials  []Trial          `json:"trials"`  // best first, those that failed last
+	Best    *training.Result `json:"best"`    // of training with the best setting on all the training data
+	Model   string           `json:"model"`   // path of its model file
+	Picture string           `json:"picture"` // path
 }
 
 // sweep is the state of a sweep.
 type sweep struct {
 	Config
-	o        models.TrainOptions
+	o        training.TrainOptions
 	metric   metric
 	trials   []*trial
 	data     *dataSets
@@ -53,7 +53,7 @@ type sweep struct {
 //
 // Invalid settings are refused before any training. When ctx ends, finished settings are kept, and the error is
 // train.ErrInterrupted; s.Resume continues.
-func Run(ctx context.Context, s Config, o models.TrainOptions) (*Result, error) {
+func Run(ctx context.Context, s Config, o training.TrainOptions) (*Result, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
@@ -303,7 +303,7 @@ func (s *sweep) conclude(ctx context.Context) (*Result, error) {
 }
 
 // trainBest trains with the best setting on all the training data, or resumes that run.
-func (s *sweep) trainBest(ctx context.Context, best *trial) (*models.Result, error) {
+func (s *sweep) trainBest(ctx context.Context, best *trial) (*training.Result, error) {
 	c := best.config
 	c.Out, c.Resume, c.Baselines = filepath.Join(s.Out, bestFolder), "", "off"
 	c.Threads, c.Quiet = s.Threads, s.Quiet
@@ -311,5 +311,5 @@ func (s *sweep) trainBest(ctx context.Context, best *trial) (*models.Result, err
 	if err != nil {
 		return nil, err
 	}
-	return models.TrainOn(ctx, c, data, s.o)
+	return training.TrainOn(ctx, c, data, s.o)
 }

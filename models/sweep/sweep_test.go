@@ -14,6 +14,7 @@ import (
 
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/settings"
+	"github.com/dsp-go/dsp/models/training"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/record"
@@ -59,7 +60,7 @@ func smallSweep(t *testing.T) Config {
 
 func mustSweep(t *testing.T, s Config) *Result {
 	t.Helper()
-	r, err := Run(context.Background(), s, models.TrainOptions{})
+	r, err := Run(context.Background(), s, training.TrainOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +92,7 @@ func TestSweepIsAsTrainingAlone(t *testing.T) {
 	for k, trial := range r.Trials {
 		c := small(t)
 		c.Reg, c.Method = trial.Settings["reg"].(float64), trial.Settings["method"].(string)
-		alone, err := models.Train(context.Background(), c, models.TrainOptions{})
+		alone, err := training.Train(context.Background(), c, training.TrainOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -176,7 +177,7 @@ func TestResumedSweepIsTheSame(t *testing.T) {
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
 	log := slog.New(&stopper{Handler: slog.DiscardHandler, left: 2, stop: stop})
-	if _, err := Run(ctx, s, models.TrainOptions{Log: log}); !errors.Is(err, train.ErrInterrupted) || !strings.Contains(err.Error(), "2 of 4 settings") {
+	if _, err := Run(ctx, s, training.TrainOptions{Log: log}); !errors.Is(err, train.ErrInterrupted) || !strings.Contains(err.Error(), "2 of 4 settings") {
 		t.Fatalf("interrupted: %v", err)
 	}
 	path := filepath.Join(s.Out, trialsFile)
@@ -187,7 +188,7 @@ func TestResumedSweepIsTheSame(t *testing.T) {
 	if err := os.WriteFile(path, append(half, `{"trial":3,"set`...), 0o666); err != nil { // killed while writing
 		t.Fatal(err)
 	}
-	if _, err := Run(context.Background(), s, models.TrainOptions{}); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "--resume") {
+	if _, err := Run(context.Background(), s, training.TrainOptions{}); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "--resume") {
 		t.Errorf("begun again in the same folder: %v", err)
 	}
 	resumed, err := Read(s.Out)
@@ -196,7 +197,7 @@ func TestResumedSweepIsTheSame(t *testing.T) {
 	}
 	other := resumed
 	other.Reg = 3
-	if _, err := Run(context.Background(), other, models.TrainOptions{}); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "--reg 1, not 3") {
+	if _, err := Run(context.Background(), other, training.TrainOptions{}); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "--reg 1, not 3") {
 		t.Errorf("resumed as another: %v", err)
 	}
 	resumed.Jobs = 2
@@ -224,7 +225,7 @@ func TestSettingsMayFail(t *testing.T) {
 		t.Errorf("%+v", r.Trials)
 	}
 	s.Grid, s.Out = settings.Ranges{"lr=1e19,1e20"}, s.Out+"2"
-	if _, err := Run(context.Background(), s, models.TrainOptions{}); err == nil || structured.IsBadInput(err) || !strings.Contains(err.Error(), "no setting") {
+	if _, err := Run(context.Background(), s, training.TrainOptions{}); err == nil || structured.IsBadInput(err) || !strings.Contains(err.Error(), "no setting") {
 		t.Errorf("all fail: %v", err)
 	}
 	s = smallSweep(t)
@@ -313,7 +314,7 @@ func TestSweepErrors(t *testing.T) {
 		out := s.Out
 		change(&s)
 		s.Out = out
-		if _, err := Run(context.Background(), s, models.TrainOptions{}); !structured.IsBadInput(err) || !strings.Contains(err.Error(), want) {
+		if _, err := Run(context.Background(), s, training.TrainOptions{}); !structured.IsBadInput(err) || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want bad input with %q", err, want)
 		}
 		if _, err := os.Stat(out); err == nil {

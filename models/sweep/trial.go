@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/training"
 	"github.com/dsp-go/dsp/train/record"
 )
 
@@ -82,10 +83,10 @@ func (s *sweep) trainFold(ctx context.Context, t *trial, fold, threads int) *sco
 }
 
 // newRun makes a run that logs nothing; networks are built one at a time.
-func (s *sweep) newRun(c models.Config, data *models.Data) (*models.Run, error) {
+func (s *sweep) newRun(c models.Config, data *models.Data) (*training.Run, error) {
 	s.building.Lock()
 	defer s.building.Unlock()
-	return models.NewRun(c, data, models.TrainOptions{Version: s.o.Version, Log: slog.New(slog.DiscardHandler)})
+	return training.NewRun(c, data, training.TrainOptions{Version: s.o.Version, Log: slog.New(slog.DiscardHandler)})
 }
 
 // finish sums up the scores of all folds.

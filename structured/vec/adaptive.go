@@ -6,7 +6,7 @@ package vec
 // Floor is the least scale of a weight.
 const Floor = 1e-8
 
-// Observe adds squared gradients to the means and sets q to step lengths: v ← βv + (1−β)g², q ← 1/(h + shift).
+// Observe adds squared gradients to the means and sets q to step lengths: v ← βv + (1−β)g², q ← 1/(h + shift), or 0 where v is 0.
 func Observe(β, unbias, shift float32, g, v, q []float32) {
 	fastest.observe(β, unbias, shift, g[:len(q)], v[:len(q)], q)
 }
@@ -19,9 +19,9 @@ func Descend(a float32, g []float32, b float32, q, w []float32) {
 // Decay shrinks weights, those with a small scale more: w ← w·exp(−x/h). Weights whose v is 0 keep their value.
 func Decay(x, unbias float32, v, w []float32) { fastest.decay(x, unbias, v[:len(w)], w) }
 
-// Scaled moves weights by their scaled mean gradient: m ← βm + (1−β)g, w ← ρw − a·m/h.
-func Scaled(β, unbias, ρ, a float32, g, m, v, w []float32) {
-	fastest.scaled(β, unbias, ρ, a, g[:len(w)], m[:len(w)], v[:len(w)], w)
+// DescendMean moves weights against a mean of the gradients by their own step lengths: m ← βm + (1−β)g, w ← ρw − a·q·m.
+func DescendMean(β, ρ, a float32, g, q, m, w []float32) {
+	fastest.descendMean(β, ρ, a, g[:len(w)], q[:len(w)], m[:len(w)], w)
 }
 
 // Dot3 returns Σ x_i y_i z_i in float64, with x_i y_i rounded to float32.

@@ -9,7 +9,10 @@ func scaleOf(v, unbias float32) float32 {
 func observe(β, unbias, shift float32, g, v, q []float32) {
 	for i, x := range g {
 		v[i] = float32(β*v[i]) + float32((1-β)*float32(x*x))
-		q[i] = 1 / (scaleOf(v[i], unbias) + shift)
+		q[i] = 0
+		if v[i] != 0 {
+			q[i] = 1 / (scaleOf(v[i], unbias) + shift)
+		}
 	}
 }
 
@@ -27,10 +30,10 @@ func decay(x, unbias float32, v, w []float32) {
 	}
 }
 
-func scaled(β, unbias, ρ, a float32, g, m, v, w []float32) {
+func descendMean(β, ρ, a float32, g, q, m, w []float32) {
 	for i, x := range g {
 		m[i] = float32(β*m[i]) + float32((1-β)*x)
-		w[i] = float32(ρ*w[i]) - float32(a*m[i])/scaleOf(v[i], unbias)
+		w[i] = float32(ρ*w[i]) - float32(float32(a*q[i])*m[i])
 	}
 }
 

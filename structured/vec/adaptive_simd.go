@@ -7,12 +7,12 @@ import "simd/archsimd"
 func scaleOf8(v, unbias f32x8) f32x8 { return v.Mul(unbias).Sqrt().Add(of(Floor)) }
 
 func observe8(β, unbias, shift float32, g, v, q []float32) {
-	n, vβ, fresh, u, s, one := len(q)&^7, of(β), of(1-β), of(unbias), of(shift), of(1)
+	n, vβ, fresh, u, s, one, zero := len(q)&^7, of(β), of(1-β), of(unbias), of(shift), of(1), of(0)
 	for i := 0; i < n; i += 8 {
 		x := load(g, i)
 		y := vβ.Mul(load(v, i)).Add(fresh.Mul(x.Mul(x)))
 		store(v, i, y)
-		store(q, i, one.Div(scaleOf8(y, u).Add(s)))
+		store(q, i, one.Div(scaleOf8(y, u).Add(s)).Masked(y.NotEqual(zero)))
 	}
 	archsimd.ClearAVXUpperBits()
 	observe(β, unbias, shift, g[n:], v[n:], q[n:])
@@ -38,15 +38,15 @@ func decay8(x, unbias float32, v, w []float32) {
 	decay(x, unbias, v[n:], w[n:])
 }
 
-func scaled8(β, unbias, ρ, a float32, g, m, v, w []float32) {
-	n, vβ, fresh, u, vρ, va := len(w)&^7, of(β), of(1-β), of(unbias), of(ρ), of(a)
+func descendMean8(β, ρ, a float32, g, q, m, w []float32) {
+	n, vβ, fresh, vρ, va := len(w)&^7, of(β), of(1-β), of(ρ), of(a)
 	for i := 0; i < n; i += 8 {
 		y := vβ.Mul(load(m, i)).Add(fresh.Mul(load(g, i)))
 		store(m, i, y)
-		store(w, i, vρ.Mul(load(w, i)).Sub(va.Mul(y).Div(scaleOf8(load(v, i), u))))
+		store(w, i, vρ.Mul(load(w, i)).Sub(va.Mul(load(q, i)).Mul(y)))
 	}
 	archsimd.ClearAVXUpperBits()
-	scaled(β, unbias, ρ, a, g[n:], m[n:], v[n:], w[n:])
+	descendMean(β, ρ, a, g[n:], q[n:], m[n:], w[n:])
 }
 
 func dot3By8(x, y, z []float32) float64 {

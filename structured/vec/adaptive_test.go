@@ -15,7 +15,7 @@ func TestAdaptive(t *testing.T) {
 			g, w, m, v, q := random(r, n), random(r, n), random(r, n), random(r, n), make([]float32, n)
 			for i := range v {
 				if v[i] *= v[i]; i%7 == 3 {
-					v[i] = 0
+					v[i], g[i] = 0, 0
 				}
 			}
 			h := func(v float32) float64 { return math.Sqrt(1.5*float64(v)) + Floor }
@@ -30,7 +30,12 @@ func TestAdaptive(t *testing.T) {
 			v1, q1 := slices.Clone(v), slices.Clone(q)
 			Observe(0.9, 1.5, 0.25, g, v1, q1)
 			check("v of Observe", v1, func(i int) float64 { return 0.9*float64(v[i]) + 0.1*float64(g[i])*float64(g[i]) })
-			check("q of Observe", q1, func(i int) float64 { return 1 / (h(v1[i]) + 0.25) })
+			check("q of Observe", q1, func(i int) float64 {
+				if v1[i] == 0 {
+					return 0
+				}
+				return 1 / (h(v1[i]) + 0.25)
+			})
 			v2, q2 := slices.Clone(v), slices.Clone(q)
 			observe(0.9, 1.5, 0.25, g, v2, q2)
 			w1, w2 := slices.Clone(w), slices.Clone(w)
@@ -49,12 +54,12 @@ func TestAdaptive(t *testing.T) {
 				return float64(w[i]) * math.Exp(-0.25/h(v[i]))
 			})
 			m1, m2, s1, s2 := slices.Clone(m), slices.Clone(m), slices.Clone(w), slices.Clone(w)
-			Scaled(0.9, 1.5, 0.99, 0.01, g, m1, v1, s1)
-			scaled(0.9, 1.5, 0.99, 0.01, g, m2, v1, s2)
-			check("Scaled", s1, func(i int) float64 {
-				return 0.99*float64(w[i]) - 0.01*(0.9*float64(m[i])+0.1*float64(g[i]))/h(v1[i])
+			DescendMean(0.9, 0.99, 0.01, g, q1, m1, s1)
+			descendMean(0.9, 0.99, 0.01, g, q1, m2, s2)
+			check("DescendMean", s1, func(i int) float64 {
+				return 0.99*float64(w[i]) - 0.01*(0.9*float64(m[i])+0.1*float64(g[i]))*float64(q1[i])
 			})
-			for what, pair := range map[string][2][]float32{"v": {v1, v2}, "q": {q1, q2}, "Descend": {w1, w2}, "Decay": {d1, d2}, "m": {m1, m2}, "Scaled": {s1, s2}} {
+			for what, pair := range map[string][2][]float32{"v": {v1, v2}, "q": {q1, q2}, "Descend": {w1, w2}, "Decay": {d1, d2}, "m": {m1, m2}, "DescendMean": {s1, s2}} {
 				if !slices.Equal(pair[0], pair[1]) {
 					t.Fatalf("%s of %d differs from one lane: %v and %v", what, n, pair[0], pair[1])
 				}

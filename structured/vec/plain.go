@@ -12,7 +12,7 @@ var plain = loops{
 	observe:       observe,
 	descend:       descend,
 	decay:         decay,
-	scaled:        scaled,
+	descendMean:   descendMean,
 	dot3:          dot3,
 }
 

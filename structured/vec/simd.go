@@ -28,7 +28,7 @@ var avx2 = loops{
 	observe:       observe8,
 	descend:       descend8,
 	decay:         decay8,
-	scaled:        scaled8,
+	descendMean:   descendMean8,
 	dot3:          dot3By8,
 }
 

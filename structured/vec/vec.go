@@ -48,7 +48,7 @@ type loops struct {
 	observe       func(β, unbias, shift float32, g, v, q []float32)
 	descend       func(a float32, g []float32, b float32, q, w []float32)
 	decay         func(x, unbias float32, v, w []float32)
-	scaled        func(β, unbias, ρ, a float32, g, m, v, w []float32)
+	descendMean   func(β, ρ, a float32, g, q, m, w []float32)
 	dot3          func(x, y, z []float32) float64
 }
 

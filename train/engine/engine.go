@@ -39,6 +39,8 @@ type Engine struct {
 	lanes    []*Lane    // grown on demand
 	findings []*finding // grown on demand; lane l starts with finding l
 	sums     []Sums     // of the shards of a step
+	support  *support   // of the last step's gradient; nil if it is all weights
+	lent     int        // first lanes whose gradients are zero except on the support
 	used     int        // number of findings of the last step
 	norm     norm       // scratch memory
 }
@@ -62,6 +64,7 @@ type Lane struct {
 	Output   []int32              // scratch memory for the best outputs
 	Values   []float64            // and their values
 	grad     []float32            // nil for sparse inputs
+	full     bool                 // whether grad may differ from zero anywhere
 	Sums     Sums                 // over the shards so far
 	Err      error                // the first error
 }
@@ -100,7 +103,10 @@ func NewEngine(o *Objective, threads int) *Engine {
 	if o.Task == nil {
 		o.Task = structure.Hamming()
 	}
-	return &Engine{Objective: o, kind: kinds.Of(structure), sparse: linear, threads: max(1, threads), all: all, shards: shards(o.Data, all)}
+	return &Engine{
+		Objective: o, kind: kinds.Of(structure), sparse: linear, threads: max(1, threads), all: all, shards: shards(o.Data, all),
+		support: newSupport(o.Scorer),
+	}
 }
 
 // shards cuts examples into runs of at most shardPositions positions each; a longer example is a run on its own.
@@ -207,6 +213,7 @@ func (e *Engine) overShards(ctx context.Context, shards [][]int, g []float32, wo
 				ln.Sums = Sums{}
 				if g != nil {
 					clear(ln.grad)
+					ln.full = true
 				}
 			}
 			for k := l; k < len(now) && ctx.Err() == nil; k += n {
@@ -226,7 +233,7 @@ func (e *Engine) overShards(ctx context.Context, shards [][]int, g []float32, wo
 			return total, err
 		}
 		if g != nil {
-			e.gradient(m, m).AddTo(1, g)
+			e.sumLanes(m, m, nil).AddTo(1, g)
 		}
 	}
 	for _, ln := range e.lanes[:n] {

@@ -19,3 +19,6 @@ func (o *Objective) Regulariser(w []float32) float64 { return o.regulariser(w) }
 
 // Drift returns b.
 func (x *Path) Drift() []float32 { return x.b }
+
+// Squares returns the means of squared gradients.
+func (d *Descent) Squares() []float32 { return d.v }

@@ -10,29 +10,35 @@ import (
 // the few rows of weights that the batch touches.
 type Gradient struct {
 	dense    []float32 // D, or
+	support  *support  // where D can differ from zero; nil: everywhere
 	engine   *Engine   // whose first findings hold the batch and v, or
 	findings int
 	device   Accelerator // which holds D
 }
 
-// gradient returns the sum over the first lanes. With sparse inputs it returns the findings themselves, not yet pulled back.
-func (e *Engine) gradient(lanes, pieces int) Gradient {
+// sumLanes returns the sum of the gradients of the first lanes. With sparse inputs it returns the findings themselves, not yet
+// pulled back. With on, the gradients are zero outside it.
+func (e *Engine) sumLanes(lanes, pieces int, on *support) Gradient {
 	if e.sparse != nil {
 		return Gradient{engine: e, findings: pieces}
 	}
+	g := Gradient{dense: e.lanes[0].grad, support: on}
 	for _, ln := range e.lanes[1:lanes] {
-		vec.Axpy(1, ln.grad, e.lanes[0].grad)
+		Gradient{dense: ln.grad, support: on}.AddTo(1, g.dense)
 	}
-	return Gradient{dense: e.lanes[0].grad}
+	return g
 }
 
 // AddTo adds cD to w. It does not work for a D on a device: only paths on that device can use its entries.
 func (g Gradient) AddTo(c float32, w []float32) {
-	if g.engine == nil {
+	switch {
+	case g.engine != nil:
+		g.engine.scatter(g.findings, c, w, nil)
+	case g.support != nil:
+		g.support.axpy(c, g.dense, w)
+	default:
 		vec.Axpy(c, g.dense, w)
-		return
 	}
-	g.engine.scatter(g.findings, c, w, nil)
 }
 
 // Norm2 returns ‖D‖².

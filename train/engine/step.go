@@ -92,9 +92,23 @@ func (e *Engine) OverBatch(ctx context.Context, w Point, examples []int, keep bo
 	if keep {
 		e.growFindings(n)
 	}
+	on := e.support
+	if e.sparse != nil {
+		on = nil
+	}
+	if on != nil {
+		for _, ln := range e.lanes[:e.lent] {
+			on.clear(ln.grad)
+		}
+		on.find(e.Data, examples)
+		e.lent = lanes
+	}
 	e.sums = slices.Grow(e.sums[:0], n)[:n]
 	err := e.run(ctx, lanes, func(l int, ln *Lane) error {
-		clear(ln.grad)
+		if on == nil || ln.full {
+			clear(ln.grad)
+			ln.full = false
+		}
 		for k := l; k < n && ctx.Err() == nil; k += lanes {
 			if keep {
 				ln.finding = e.findings[k]
@@ -123,7 +137,7 @@ func (e *Engine) OverBatch(ctx context.Context, w Point, examples []int, keep bo
 		total.add(sums)
 	}
 	return Step{
-		Grad:     e.gradient(lanes, n),
+		Grad:     e.sumLanes(lanes, n, on),
 		Linear:   total.Linear,
 		Smoothed: total.Smoothed,
 		Exact:    total.Exact,

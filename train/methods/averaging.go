@@ -1,20 +1,25 @@
 package methods
 
-import "github.com/dsp-go/dsp/structured"
+import (
+	"math"
+
+	"github.com/dsp-go/dsp/structured"
+)
 
 // Averaging selects the iterate that a stochastic method reports. It never changes the path of the iterates.
 type Averaging int
 
 // The averages of the iterates w_1, w_2, …
 const (
-	AutoAverage     Averaging = iota // WeightedAverage for an affine scorer, PassAverage for a network
-	NoAverage                        // the last iterate
-	UniformAverage                   // (1/t) Σ w_τ
-	WeightedAverage                  // 2/(t²+t) Σ τ·w_τ (Lacoste-Julien, Schmidt and Bach 2012)
-	PassAverage                      // (1/t) Σ w_τ over the last pass's iterates only
+	AutoAverage        Averaging = iota // WeightedAverage for an affine scorer, PassAverage for a network
+	NoAverage                           // the last iterate
+	UniformAverage                      // (1/t) Σ w_τ
+	WeightedAverage                     // 2/(t²+t) Σ τ·w_τ (Lacoste-Julien, Schmidt and Bach 2012)
+	PassAverage                         // (1/t) Σ w_τ over the last pass's iterates only
+	ExponentialAverage                  // Σ 0.999^(t−τ) w_τ over Σ 0.999^(t−τ)
 )
 
-var averagingNames = []string{"auto", "none", "uniform", "weighted", "pass"}
+var averagingNames = []string{"auto", "none", "uniform", "weighted", "pass", "ema"}
 
 func (a Averaging) String() string { return averagingNames[a] }
 
@@ -29,4 +34,16 @@ func (a Averaging) weight(t int) float64 {
 		return float64(t + 1)
 	}
 	return 1
+}
+
+// share returns the share of the next iterate in the mean of count others, when the last one entered steps ago.
+func (a Averaging) share(count, steps int) float64 {
+	switch n := float64(count + 1); a {
+	case WeightedAverage:
+		return 2 / (n + 1)
+	case ExponentialAverage:
+		return max(1/n, 1-math.Pow(memory, float64(steps)))
+	default:
+		return 1 / n
+	}
 }

@@ -31,6 +31,10 @@ import (
 // subproblem, so a single pass per subproblem used oracle calls best on all networks tried. For smooth losses the default is
 // Casimir, whose measured curvature is passed on.
 type ProxLinear struct {
+	ModelBatch int // examples per model; 0: all
+	Passes     int // passes of the run, over which the η of models of batches falls; 0: it does not fall
+	Finish     int // of these passes, how many at the end use models of all examples
+
 	Inner       func(k int) train.Method // makes the method for the k-th subproblem, k ≥ 1; nil: the default above
 	InnerPasses int                      // most passes per subproblem; 0: 1, or up to 5 until a pass finds a better point than w_{k−1}
 	Tolerance   float64                  // ε_0: a subproblem is solved at a certified gap of ε_0/k; 0: at 0.3 of the promised decrease of F
@@ -38,6 +42,7 @@ type ProxLinear struct {
 	WarmUp      int                      // initial passes of SGD, after which the model is better; 0: 2, or none if Eta is given; −1: none
 	ConstantMu  bool                     // μ_k = μ, not μ/k, for a given μ; without one, μ is halved when it seems to hide better points
 
+	batches   batchModels // of the passes with models of batches
 	sub       subproblem
 	f         float64 // F(w_{k−1})
 	η         float64
@@ -69,6 +74,19 @@ func (m *ProxLinear) Convex() bool { return false }
 // Start evaluates F at s.W and chooses η there: n/|B| times the step size that suits SGD, so that a prox-linear step goes
 // about as far as a pass of SGD.
 func (m *ProxLinear) Start(ctx context.Context, p *train.Problem, s *train.State) error {
+	if m.onBatches(s) {
+		m.batches.begin(p, s)
+		return nil
+	}
+	return m.startWhole(ctx, p, s)
+}
+
+// onBatches reports whether the next pass uses models of batches.
+func (m *ProxLinear) onBatches(s *train.State) bool {
+	return m.ModelBatch > 0 && (m.Finish == 0 || s.Passes < m.Passes-m.Finish)
+}
+
+func (m *ProxLinear) startWhole(ctx context.Context, p *train.Problem, s *train.State) error {
 	if err := m.sub.begin(p); err != nil {
 		return err
 	}
@@ -86,17 +104,21 @@ func (m *ProxLinear) Start(ctx context.Context, p *train.Problem, s *train.State
 		return err
 	}
 	s.FullPasses++
-	if m.warmUp = max(0, m.WarmUp); m.WarmUp == 0 && m.Eta == 0 {
+	eta := m.wholeEta()
+	if m.warmUp = max(0, m.WarmUp); m.WarmUp == 0 && eta == 0 {
 		m.warmUp = defaultWarmUp
 	}
-	if m.warmUp > 0 || m.Eta == 0 {
+	if s.Passes > 0 { // passes on batches have come first
+		m.warmUp = 0
+	}
+	if m.warmUp > 0 || eta == 0 {
 		var calls int
 		if m.rate, calls, err = searchRate(ctx, p, s.W); err != nil {
 			return err
 		}
 		s.OracleCalls += calls
 	}
-	m.η = cmp.Or(m.Eta, m.rate*float64(p.Len())/float64(p.BatchSize()))
+	m.η = cmp.Or(eta, m.rate*float64(p.Len())/float64(p.BatchSize()))
 	m.smallest = smallestEta * m.η
 	if p.Smoothing.Kind != oracles.None {
 		var first annealing
@@ -124,7 +146,7 @@ func (m *ProxLinear) begin(ctx context.Context, p *train.Problem, s *train.State
 		copy(s.W, from)
 		s.Primal = m.f
 		m.rate /= 2
-		if m.Eta == 0 {
+		if m.wholeEta() == 0 {
 			m.η /= 2
 		}
 		if m.η > m.smallest {
@@ -136,8 +158,24 @@ func (m *ProxLinear) begin(ctx context.Context, p *train.Problem, s *train.State
 	return nil
 }
 
-// Pass runs one outer iteration, or at the beginning a pass of SGD.
+// wholeEta returns the given η of models of all examples, 0 if none is given. With ModelBatch, Eta is the η of batches.
+func (m *ProxLinear) wholeEta() float64 {
+	if m.ModelBatch > 0 {
+		return 0
+	}
+	return m.Eta
+}
+
+// Pass takes a step on every batch, or runs one outer iteration on all examples, at the beginning a pass of SGD.
 func (m *ProxLinear) Pass(ctx context.Context, p *train.Problem, s *train.State) error {
+	if m.onBatches(s) {
+		return m.batches.run(ctx, p, s, m)
+	}
+	if m.sub.Problem == nil { // the passes on batches are over
+		if err := m.startWhole(ctx, p, s); err != nil {
+			return err
+		}
+	}
 	if m.warmUp > 0 {
 		m.warmUp--
 		return m.begin(ctx, p, s)
@@ -210,7 +248,7 @@ func (m *ProxLinear) search(ctx context.Context, p *train.Problem, s *train.Stat
 func (m *ProxLinear) adapt(t, promise, decrease, way float64) {
 	share := way / (2 * m.η) / promise
 	switch {
-	case m.Eta > 0:
+	case m.wholeEta() > 0:
 	case t == 0:
 		m.η /= 4
 	case t < 1:
@@ -322,6 +360,7 @@ func (m *ProxLinear) FetchMemory(*train.Problem) error {
 
 // Archive saves or restores the method's state.
 func (m *ProxLinear) Archive(a engine.Archive) {
+	m.batches.archive(a)
 	a.Number("objective", &m.f)
 	a.Number("eta", &m.η)
 	a.Number("rate", &m.rate)

@@ -5,31 +5,9 @@ import (
 	"math"
 
 	"github.com/dsp-go/dsp/oracles"
-	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/engine"
 )
-
-// Schedule is how SGD's step size decays.
-type Schedule int
-
-// The schedules, t counting steps from 0.
-const (
-	SqrtSchedule     Schedule = iota // γ0/√(1+t/t0)
-	ConstantSchedule                 // γ0
-	InverseSchedule                  // γ0/(1+t/t0)
-	StairsSchedule                   // γ0/(1+⌊t/t0⌋)
-	PegasosSchedule                  // 1/(λ(t+1)), without γ0 (Shalev-Shwartz et al. 2011)
-)
-
-var scheduleNames = []string{"sqrt", "constant", "inverse", "stairs", "pegasos"}
-
-func (s Schedule) String() string { return scheduleNames[s] }
-
-// ParseSchedule parses a schedule as String writes it.
-func ParseSchedule(name string) (Schedule, error) {
-	return structured.ParseName[Schedule]("schedule", scheduleNames, name)
-}
 
 // SGD is the stochastic subgradient method, for any scorer and any loss. It works on the hinge itself, without smoothing,
 // unless a smoothing is given. A step on a batch B is
@@ -42,9 +20,14 @@ type SGD struct {
 	Rate      float64 // γ0; 0 finds one by a short search on part of the data (sgdsearch.go)
 	Schedule  Schedule
 	Halving   float64 // t0 in steps, after which the step size has halved (sqrt: fallen to 1/√2); 0 means one pass
+	Span              // of the run
 	Averaging Averaging
+	Momentum  float64 // μ; with it a step moves along z ← μz + (gradient) instead of the gradient (Polyak 1964)
+	Nesterov  bool    // a step moves along (gradient) + μz (Nesterov 1983, as Sutskever et al. 2013 write it)
+	Clip      float64 // largest norm of a batch's mean gradient, without the regulariser; longer ones are scaled down; 0: any
 
 	path  engine.Path
+	walk  walk    // instead of path, with momentum or a bound on the gradient
 	rate  float64 // γ0 in use
 	first float64 // F at the start, until the first good pass with a searched γ0; then 0
 	t     int     // steps taken
@@ -61,18 +44,29 @@ func (m *SGD) Start(ctx context.Context, p *train.Problem, s *train.State) error
 	if m.Schedule == PegasosSchedule && p.Lambda <= 0 {
 		return train.Refuse(m.Name(), train.Regulariser, "needs a regulariser for the pegasos schedule, whose step is 1/(λ(t+1))")
 	}
+	if m.Schedule.needsSpan() && m.Passes == 0 {
+		return train.Refuse(m.Name(), train.RunLength, "needs to know the number of passes for the %v schedule", m.Schedule)
+	}
 	if len(m.path.W) > 0 { // restored
 		m.path.Resume(p.Engine, p.Center)
 		return nil
 	}
-	m.path.Start(p.Engine, s.W, p.Center)
+	if m.walks() {
+		if m.walk.resumes() {
+			m.walk.resume(p)
+			return nil
+		}
+		m.walk.start(p, s.W)
+	} else {
+		m.path.Start(p.Engine, s.W, p.Center)
+	}
 	m.rate = m.Rate
 	if m.rate == 0 && m.Schedule != PegasosSchedule {
 		rate, calls, err := searchRate(ctx, p, s.W)
 		if err != nil {
 			return err
 		}
-		m.rate = rate
+		m.rate = rate * (1 - m.Momentum) // the steps that momentum adds up are 1/(1−μ) times as long
 		s.OracleCalls += calls
 		if m.first, err = p.Value(ctx, s.W); err != nil {
 			return err
@@ -102,7 +96,11 @@ func (m *SGD) Pass(ctx context.Context, p *train.Problem, s *train.State) error 
 	}
 	copy(s.W, from)
 	s.Primal = m.first
-	m.path.Start(p.Engine, from, p.Center)
+	if m.walks() {
+		m.walk.start(p, from)
+	} else {
+		m.path.Start(p.Engine, from, p.Center)
+	}
 	m.t = 0
 	m.rate /= 2
 	return nil
@@ -112,6 +110,15 @@ func (m *SGD) Pass(ctx context.Context, p *train.Problem, s *train.State) error 
 const exploded = 2
 
 func (m *SGD) pass(ctx context.Context, p *train.Problem, s *train.State) error {
+	if m.walks() {
+		return m.walk.pass(ctx, p, s, m.averaging(p), func(d *engine.Descent, _ float64) float64 {
+			γ := m.step(p)
+			m.t++
+			d.Clip(m.Clip)
+			d.MomentumStep(γ, p.Lambda, m.Momentum, m.Nesterov)
+			return γ
+		})
+	}
 	order, size := p.Rand(s.Passes).Perm(p.Len()), p.BatchSize()
 	kind := m.averaging(p)
 	if kind == PassAverage {
@@ -121,7 +128,7 @@ func (m *SGD) pass(ctx context.Context, p *train.Problem, s *train.State) error 
 	for lo := 0; lo < len(order); lo += size {
 		batch := order[lo:min(lo+size, len(order))]
 		γ = m.step(p)
-		if err := descend(ctx, p, &m.path, batch, γ, p.Seed^uint64(m.t)|1<<63); err != nil {
+		if err := descend(ctx, p, &m.path, batch, γ, dropoutSeed(p, m.t)); err != nil {
 			return err
 		}
 		m.t++
@@ -148,6 +155,9 @@ func (m *SGD) pass(ctx context.Context, p *train.Problem, s *train.State) error 
 	return err
 }
 
+// walks reports whether steps need more than a path holds.
+func (m *SGD) walks() bool { return m.Momentum > 0 || m.Clip > 0 || m.Averaging == ExponentialAverage }
+
 // averaging returns the scheme that AutoAverage selects.
 func (m *SGD) averaging(p *train.Problem) Averaging {
 	switch {
@@ -161,21 +171,11 @@ func (m *SGD) averaging(p *train.Problem) Averaging {
 
 // step returns γ_t.
 func (m *SGD) step(p *train.Problem) float64 {
-	t, t0 := float64(m.t), m.Halving
-	if t0 == 0 {
-		t0 = math.Ceil(float64(p.Len()) / float64(p.BatchSize()))
+	perPass := math.Ceil(float64(p.Len()) / float64(p.BatchSize()))
+	if m.Schedule == PegasosSchedule {
+		return 1 / (p.Lambda * float64(m.t+1))
 	}
-	switch m.Schedule {
-	case SqrtSchedule:
-		return m.rate / math.Sqrt(1+t/t0)
-	case InverseSchedule:
-		return m.rate / (1 + t/t0)
-	case StairsSchedule:
-		return m.rate / (1 + math.Floor(t/t0))
-	case PegasosSchedule:
-		return 1 / (p.Lambda * (t + 1))
-	}
-	return m.rate
+	return m.rate * m.Schedule.factor(float64(m.t), perPass, m.Halving, m.Passes) * m.Span.rise(float64(m.t), perPass)
 }
 
 // descend takes one subgradient step along a path.
@@ -203,6 +203,7 @@ func subgradient(p *train.Problem) oracles.Smoothing {
 // Archive saves or restores the method's state.
 func (m *SGD) Archive(a engine.Archive) {
 	m.path.Archive(a)
+	m.walk.archive(a)
 	a.Number("rate", &m.rate)
 	a.Number("first", &m.first)
 	a.Count("steps", &m.t)

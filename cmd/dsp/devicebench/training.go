@@ -10,9 +10,10 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/dsp-go/dsp/cuda/training"
+	cudatraining "github.com/dsp-go/dsp/cuda/training"
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/settings"
+	"github.com/dsp-go/dsp/models/training"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
@@ -42,7 +43,7 @@ func (b *bench) step() error {
 		return err
 	}
 	for _, tf32 := range []bool{false, true} {
-		a, err := training.NewAccelerator(b.Device, &engine.Objective{Scorer: net, Data: data, Loss: engine.CRF}, tf32)
+		a, err := cudatraining.NewAccelerator(b.Device, &engine.Objective{Scorer: net, Data: data, Loss: engine.CRF}, tf32)
 		if err != nil {
 			return err
 		}
@@ -85,7 +86,7 @@ func (b *bench) proxLinear() error {
 		if b.report.Small {
 			c.Net, c.Channels, c.Hidden = "cnn-image", settings.Sizes{2}, settings.Sizes{3}
 		}
-		if _, err := models.Train(b.ctx, c, models.TrainOptions{}); err != nil {
+		if _, err := training.Train(b.ctx, c, training.TrainOptions{}); err != nil {
 			return 0, 0, err
 		}
 		times, err := passTimes(filepath.Join(c.Out, "metrics.jsonl"))

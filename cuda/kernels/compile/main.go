@@ -1,5 +1,5 @@
-// Command compile regenerates the PTX of kernels whose source has changed (make kernels). It needs clang 16 or later, named by
-// the environment variable CLANG (clang-16), and no CUDA toolkit.
+// Command compile regenerates the PTX, in cuda/kernels/ptx, of kernels whose source has changed (make kernels). It needs clang 16
+// or later, named by the environment variable CLANG (clang-16), and no CUDA toolkit.
 package main
 
 import (
@@ -31,7 +31,7 @@ func compile(folder string) error {
 		if err != nil {
 			return err
 		}
-		target := strings.TrimSuffix(source, ".cu") + ".ptx"
+		target := filepath.Join(folder, "ptx", strings.TrimSuffix(filepath.Base(source), ".cu")+".ptx")
 		wanted[target] = true
 		if old, err := os.ReadFile(target); err == nil && bytes.HasPrefix(old, []byte(stamp+"\n")) {
 			continue
@@ -45,7 +45,7 @@ func compile(folder string) error {
 			return err
 		}
 	}
-	targets, err := filepath.Glob(filepath.Join(folder, "*.ptx"))
+	targets, err := filepath.Glob(filepath.Join(folder, "ptx", "*.ptx"))
 	if err != nil {
 		return err
 	}

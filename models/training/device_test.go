@@ -1,27 +1,10 @@
-package models
+package training
 
 import (
 	"testing"
 
 	"github.com/dsp-go/dsp/structured"
 )
-
-func TestParseDevice(t *testing.T) {
-	for name, want := range map[string]struct {
-		kind    string
-		ordinal int
-	}{"auto": {"auto", 0}, "cpu": {"cpu", 0}, "cuda": {"cuda", 0}, "cuda:0": {"cuda", 0}, "cuda:12": {"cuda", 12}} {
-		kind, ordinal, err := parseDevice(name)
-		if err != nil || kind != want.kind || ordinal != want.ordinal {
-			t.Errorf("%s is %s, number %d: %v", name, kind, ordinal, err)
-		}
-	}
-	for _, name := range []string{"", "gpu", "cpu:0", "auto:1", "cuda:", "cuda:-1", "cuda:+1", "cuda:01", "cuda:a", "cuda:1:2"} {
-		if _, _, err := parseDevice(name); !structured.IsBadInput(err) {
-			t.Errorf("%q: %v", name, err)
-		}
-	}
-}
 
 // On a GPU a step takes more examples, as long as a pass has enough steps.
 func TestDeviceBatch(t *testing.T) {

@@ -1,4 +1,4 @@
-package models
+package training
 
 import (
 	"bytes"
@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/train"
@@ -19,39 +20,39 @@ import (
 )
 
 // small is a quick run on a few drawn words.
-func small(t *testing.T) Config {
+func small(t *testing.T) models.Config {
 	t.Helper()
-	c := Default()
+	c := models.Default()
 	c.Examples = settings.Sizes{24, 6, 6}
 	c.Net, c.Passes, c.Baselines, c.Batch = "linear", 3, "off", 4
 	c.Out = filepath.Join(t.TempDir(), "run")
 	return c
 }
 
-// methods are the runs that every property of training is tested on.
-var methods = map[string]func(*Config){
-	"sgd":           func(c *Config) { c.Method = "sgd" },
-	"bcfw":          func(c *Config) { c.Method = "bcfw" },
-	"svrg":          func(c *Config) { c.Method = "svrg" },
-	"saga":          func(c *Config) { c.Method = "saga" },
-	"casimir":       func(c *Config) { c.Method, c.Smoothing = "casimir", "l2" },
-	"casimir crf":   func(c *Config) { c.Method, c.Loss, c.InnerStop = "casimir", "crf", "norm" },
-	"casimir-adapt": func(c *Config) { c.Method, c.K, c.WarmStart = "casimir-adapt", 0, "extrapolation" },
-	"sgd mlp": func(c *Config) {
+// everyMethod has the runs that every property of training is tested on.
+var everyMethod = map[string]func(*models.Config){
+	"sgd":           func(c *models.Config) { c.Method = "sgd" },
+	"bcfw":          func(c *models.Config) { c.Method = "bcfw" },
+	"svrg":          func(c *models.Config) { c.Method = "svrg" },
+	"saga":          func(c *models.Config) { c.Method = "saga" },
+	"casimir":       func(c *models.Config) { c.Method, c.Smoothing = "casimir", "l2" },
+	"casimir crf":   func(c *models.Config) { c.Method, c.Loss, c.InnerStop = "casimir", "crf", "norm" },
+	"casimir-adapt": func(c *models.Config) { c.Method, c.K, c.WarmStart = "casimir-adapt", 0, "extrapolation" },
+	"sgd mlp": func(c *models.Config) {
 		c.Method, c.Net, c.Hidden, c.Dropout = "sgd", "mlp", settings.Sizes{5}, 0.1
 	},
-	"prox-linear mlp": func(c *Config) {
+	"prox-linear mlp": func(c *models.Config) {
 		c.Method, c.Net, c.Hidden, c.Inner = "prox-linear", "mlp", settings.Sizes{5}, "bcfw"
 		c.Passes, c.InnerPasses = 6, 2
 	},
-	"prox-linear casimir": func(c *Config) {
+	"prox-linear casimir": func(c *models.Config) {
 		c.Method, c.Net, c.Hidden, c.Inner = "prox-linear", "mlp", settings.Sizes{5}, "casimir"
 		c.Passes, c.InnerPasses = 6, 2
 	},
 }
 
 // mustTrain trains without drawing curves, and returns the bytes of the model file.
-func mustTrain(t *testing.T, c Config) []byte {
+func mustTrain(t *testing.T, c models.Config) []byte {
 	t.Helper()
 	r, _, err := trainAll(context.Background(), &c, TrainOptions{})
 	if err != nil {
@@ -65,7 +66,7 @@ func mustTrain(t *testing.T, c Config) []byte {
 }
 
 func TestThreadsDoNotChangeTheModel(t *testing.T) {
-	for name, change := range methods {
+	for name, change := range everyMethod {
 		t.Run(name, func(t *testing.T) {
 			var want []byte
 			for _, threads := range []int{1, 2, 7} {
@@ -88,11 +89,11 @@ func TestDropoutChangesTheModel(t *testing.T) {
 	c.Method, c.Net, c.LR = "sgd", "mlp", 0.1
 	without := mustTrain(t, c)
 	c.Dropout, c.Out = 0.5, c.Out+"2"
-	m, err := Load(c.Out[:len(c.Out)-1])
+	m, err := models.Load(c.Out[:len(c.Out)-1])
 	if err != nil || bytes.Equal(without, mustTrain(t, c)) {
 		t.Fatal("dropout does nothing", err)
 	}
-	other, err := Load(c.Out)
+	other, err := models.Load(c.Out)
 	if err != nil || slices.Equal(other.W, m.W) {
 		t.Error("dropout changes no weight", err)
 	}
@@ -123,7 +124,7 @@ func (s stopAfter) Err() error {
 }
 
 func TestResumedRunIsTheSame(t *testing.T) {
-	for name, change := range methods {
+	for name, change := range everyMethod {
 		t.Run(name, func(t *testing.T) {
 			c := small(t)
 			change(&c)
@@ -136,7 +137,7 @@ func TestResumedRunIsTheSame(t *testing.T) {
 			if !errors.Is(err, train.ErrInterrupted) || r == nil || r.Passes == 0 {
 				t.Fatalf("interrupted: got %+v, %v", r, err)
 			}
-			if _, err := os.Stat(filepath.Join(c.Out, modelFile)); err == nil {
+			if _, err := os.Stat(filepath.Join(c.Out, models.ModelFile)); err == nil {
 				t.Error("an interrupted run left a model")
 			}
 			resumed, err := ReadRun(c.Out)
@@ -201,11 +202,11 @@ func TestTrainedModelPredictsAsMeasured(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := Load(c.Out)
+	m, err := models.Load(c.Out)
 	if err != nil {
 		t.Fatal(err)
 	}
-	test, err := m.ReadData("", DataOptions{Format: "builtin", Labels: true})
+	test, err := m.ReadData("", models.DataOptions{Format: "builtin", Labels: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -213,7 +214,7 @@ func TestTrainedModelPredictsAsMeasured(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(got, *r.Test) || m.Version != "v7" {
 		t.Errorf("the model of %s has test metrics %+v (%v), measured %+v", m.Version, got, err, *r.Test)
 	}
-	for _, name := range []string{configFile, metricsFile, modelFile, curvesFile, checkpointFolder, tensorboard.EventFile} {
+	for _, name := range []string{configFile, metricsFile, models.ModelFile, curvesFile, checkpointFolder, tensorboard.EventFile} {
 		if _, err := os.Stat(filepath.Join(c.Out, name)); err != nil {
 			t.Error(err)
 		}
@@ -227,7 +228,7 @@ func TestTrainedModelPredictsAsMeasured(t *testing.T) {
 			t.Errorf("the result lacks %s: %s", key, text)
 		}
 	}
-	if c, err := ReadConfig(filepath.Join(r.Model, "..", configFile)); err != nil || c.Net != "linear" || c.Format != "builtin" || c.Device != "cpu" {
+	if c, err := models.ReadConfig(filepath.Join(r.Model, "..", configFile)); err != nil || c.Net != "linear" || c.Format != "builtin" || c.Device != "cpu" {
 		t.Errorf("resolved configuration %+v, %v", c, err)
 	}
 }
@@ -253,7 +254,7 @@ func TestBaselines(t *testing.T) {
 }
 
 func TestBaselinesOfEveryMethod(t *testing.T) {
-	for name, change := range methods {
+	for name, change := range everyMethod {
 		c := small(t)
 		change(&c)
 		c.Baselines, c.Passes = "on", 1
@@ -273,22 +274,27 @@ func TestBaselinesOfEveryMethod(t *testing.T) {
 
 func TestTrainErrors(t *testing.T) {
 	occupied := file(t, "occupied", "")
-	for want, change := range map[string]func(*Config){
-		`net "mlp" is not. Use --method prox-linear --inner bcfw`:       func(c *Config) { c.Net, c.Method = "mlp", "bcfw" },
-		"--method bcfw needs the hinge, not loss crf; use --loss hinge": func(c *Config) { c.Method, c.Loss = "bcfw", "crf" },
-		"--out":                                  func(c *Config) { c.Out = filepath.Join(occupied, "x") },
-		`label "z!" is not known`:                func(c *Config) { c.LabelWeights = settings.LabelWeights{"z!": 1} },
-		"expected a number of at least 0":        func(c *Config) { c.LabelWeights = settings.LabelWeights{"a": -1} },
-		"--smoothing l2 with --method sgd needs": func(c *Config) { c.Method, c.Smoothing = "sgd", "l2" },
-		"--gap 0.1 needs a certificate":          func(c *Config) { c.Net, c.Gap = "mlp", 0.1 },
-		"--patience 3 needs development data": func(c *Config) {
+	for want, change := range map[string]func(*models.Config){
+		`net "mlp" is not. Use --method prox-linear --inner bcfw`:       func(c *models.Config) { c.Net, c.Method = "mlp", "bcfw" },
+		"--method bcfw needs the hinge, not loss crf; use --loss hinge": func(c *models.Config) { c.Method, c.Loss = "bcfw", "crf" },
+		"--out":                                  func(c *models.Config) { c.Out = filepath.Join(occupied, "x") },
+		`label "z!" is not known`:                func(c *models.Config) { c.LabelWeights = settings.LabelWeights{"z!": 1} },
+		"expected a number of at least 0":        func(c *models.Config) { c.LabelWeights = settings.LabelWeights{"a": -1} },
+		"--smoothing l2 with --method sgd needs": func(c *models.Config) { c.Method, c.Smoothing = "sgd", "l2" },
+		"--gap 0.1 needs a certificate":          func(c *models.Config) { c.Net, c.Gap = "mlp", 0.1 },
+		"--patience 3 needs development data": func(c *models.Config) {
 			out := c.Out
-			*c = tagConfig(file(t, "x.conll", trainConll))
+			*c = textConfig(file(t, "x.conll", trainConll))
 			c.Patience, c.Out = 3, out
 		},
-		"no config.yaml there":            func(c *Config) { c.Resume = t.TempDir() },
-		"net embed reads discrete inputs": func(c *Config) { c.Net = "embed" },
-		"difficulty":                      func(c *Config) { c.Difficulty = 11 },
+		"--hidden 3 has no effect with --net linear": func(c *models.Config) {
+			out := c.Out
+			*c = textConfig(file(t, "x.conll", trainConll))
+			c.Hidden, c.Out = settings.Sizes{3}, out
+		},
+		"no config.yaml there":            func(c *models.Config) { c.Resume = t.TempDir() },
+		"net embed reads discrete inputs": func(c *models.Config) { c.Net = "embed" },
+		"difficulty":                      func(c *models.Config) { c.Difficulty = 11 },
 	} {
 		c := small(t)
 		change(&c)

@@ -1,4 +1,4 @@
-package models
+package training
 
 import (
 	"context"
@@ -7,8 +7,10 @@ import (
 	"math"
 	"path/filepath"
 
-	"github.com/dsp-go/dsp/cuda/training"
+	"github.com/dsp-go/dsp/cuda/device"
+	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/host"
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/engine"
 	"github.com/dsp-go/dsp/train/record"
@@ -17,39 +19,42 @@ import (
 
 // Run is one training of one model.
 type Run struct {
-	config  Config // resolved
-	data    *Data
-	model   *Model
+	config  models.Config // resolved
+	data    *models.Data
+	model   *models.Model
 	problem *train.Problem
 	method  train.Method
-	device  *onDevice // that computes, or nil for the CPU
+	device  *device.Device // that computes, or nil for the CPU
 	o       TrainOptions
 }
 
 // NewRun makes the model and the optimiser, and resolves every setting that c left open.
-func NewRun(c Config, data *Data, o TrainOptions) (*Run, error) {
-	m, err := NewModel(c, data)
+func NewRun(c models.Config, data *models.Data, o TrainOptions) (*Run, error) {
+	m, err := models.NewModel(c, data)
 	if err != nil {
 		return nil, err
 	}
 	m.Version = o.Version
-	objective, err := m.Config.objective(m, data.Train)
+	objective, err := objective(&m.Config, m, data.Train)
 	if err != nil {
 		return nil, err
 	}
 	r := &Run{data: data, model: m, o: o}
 	r.problem = &train.Problem{
-		Engine: engine.NewEngine(objective, threadsOr(c.Threads)),
+		Engine: engine.NewEngine(objective, host.Threads(c.Threads)),
 		Seed:   c.Seed,
 	}
 	why := ""
-	if r.method, why, err = m.Config.chooseMethod(r.problem); err != nil {
+	if r.config, r.method, why, err = resolve(c, m, objective); err != nil {
+		return nil, err
+	}
+	if r.problem.Smoothing, err = smoothing(&r.config); err != nil {
 		return nil, err
 	}
 	if why != "" {
-		o.Log.Info("method " + m.Config.Method + ": " + why)
+		o.Log.Info("method " + r.config.Method + ": " + why)
 	}
-	r.config = m.Config
+	m.Config = r.config
 	return r, nil
 }
 
@@ -98,7 +103,7 @@ func (r *Run) train(ctx context.Context) (*Result, []record.Record, error) {
 		}
 	}
 	r.model.W = out.BestW
-	result.Model = filepath.Join(c.Out, modelFile)
+	result.Model = filepath.Join(c.Out, models.ModelFile)
 	r.o.Log.Info(out.Reason, "method", result.Name(), "kept_pass", out.Best.Pass, "model", result.Model)
 	return result, history.Records, r.model.Save(result.Model)
 }
@@ -142,7 +147,7 @@ func newState(w []float32) *train.State {
 
 // checkpoint opens the checkpoint to resume from, or begins one if there is none yet.
 func (r *Run) checkpoint() (*train.Checkpoint, error) {
-	identity := r.config.identity()
+	identity := identityOf(r.config)
 	identity["training data"] = train.Fingerprint(r.data.Train)
 	if r.data.Dev != nil {
 		identity["development data"] = train.Fingerprint(r.data.Dev)
@@ -162,9 +167,6 @@ func (r *Run) checkpoint() (*train.Checkpoint, error) {
 func (r *Run) evaluate(ctx context.Context, w []float32) (dev, test *structured.Metrics, err error) {
 	m := *r.model
 	m.W = w
-	if training.HasKernels(r.problem.Objective) {
-		m.device = r.device
-	}
 	measure := func(d *structured.Dataset) *structured.Metrics {
 		if d == nil || d.Len() == 0 || err != nil {
 			return nil

@@ -1,4 +1,9 @@
-package models
+// Package training trains models from a configuration.
+//
+// A training goes one way. Config.Resolve validates the settings as given and resolves format and task; ReadFiles and FitInputs read the
+// data; NewModel resolves the network and the loss, and NewRun the method, after which the settings are validated once more; the device
+// is resolved when the run begins. Each choice is a function that returns it; only the resolvers, in files resolve.go, write it down.
+package training
 
 import (
 	"context"
@@ -6,8 +11,8 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"time"
 
+	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/formats"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/text"
@@ -27,7 +32,7 @@ type TrainOptions struct {
 //
 // When ctx ends, it returns the result so far and train.ErrInterrupted; c.Resume continues from there to the same bits.
 // Resuming with another configuration, and a folder that cannot be written, are refused before any work.
-func Train(ctx context.Context, c Config, o TrainOptions) (*Result, error) {
+func Train(ctx context.Context, c models.Config, o TrainOptions) (*Result, error) {
 	result, runs, err := trainAll(ctx, &c, o)
 	if len(runs) == 0 {
 		return result, err
@@ -35,27 +40,18 @@ func Train(ctx context.Context, c Config, o TrainOptions) (*Result, error) {
 	return result, errors.Join(err, curves.Write(filepath.Join(c.Out, curvesFile), runs...))
 }
 
-// trainAll is Train, but returns the curves instead of drawing them. It resolves c.Out.
-func trainAll(ctx context.Context, c *Config, o TrainOptions) (*Result, []curves.Run, error) {
+// trainAll is Train, but returns the curves instead of drawing them. It resolves in c what needs no data.
+func trainAll(ctx context.Context, c *models.Config, o TrainOptions) (*Result, []curves.Run, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	if err := c.Validate(); err != nil {
+	if err := resolveGiven(c); err != nil {
 		return nil, nil, err
 	}
-	if c.Resume != "" {
-		if err := checkResumed(*c); err != nil {
-			return nil, nil, err
-		}
-		c.Out = c.Resume
-	}
-	if err := c.Resolve(); err != nil {
+	if err := makeRunFolder(c); err != nil {
 		return nil, nil, err
 	}
-	if err := makeRunFolder(c, time.Now()); err != nil {
-		return nil, nil, err
-	}
-	data, err := readResolved(c)
+	data, err := models.ReadResolved(c)
 	if err != nil {
 		return nil, nil, errors.Join(err, removeIfEmpty(c.Out))
 	}
@@ -67,11 +63,9 @@ func trainAll(ctx context.Context, c *Config, o TrainOptions) (*Result, []curves
 }
 
 // TrainOn is Train on data that was read already. It continues the run in the folder c.Out if there is one.
-func TrainOn(ctx context.Context, c Config, data *Data, o TrainOptions) (*Result, error) {
-	if _, err := os.Stat(filepath.Join(c.Out, configFile)); err == nil {
-		c.Resume = c.Out
-	}
-	if err := makeRunFolder(&c, time.Now()); err != nil {
+func TrainOn(ctx context.Context, c models.Config, data *models.Data, o TrainOptions) (*Result, error) {
+	c = resolveFolder(c)
+	if err := makeRunFolder(&c); err != nil {
 		return nil, err
 	}
 	result, runs, err := trainOn(ctx, c, data, o)
@@ -82,13 +76,13 @@ func TrainOn(ctx context.Context, c Config, data *Data, o TrainOptions) (*Result
 }
 
 // trainOn trains on the given data as c says, in the folder c.Out that is there, and its baselines in folders inside.
-func trainOn(ctx context.Context, c Config, data *Data, o TrainOptions) (*Result, []curves.Run, error) {
+func trainOn(ctx context.Context, c models.Config, data *models.Data, o TrainOptions) (*Result, []curves.Run, error) {
 	if c.Patience > 0 && data.Dev == nil {
 		return nil, nil, structured.BadInput("--patience %d needs development data to watch: give --dev FILE", c.Patience)
 	}
 	o.Log.Info("data", "training", data.Train.Name, "examples", data.Train.Len(), "positions", data.Train.Positions(),
 		"labels", data.Train.Alphabet.Len())
-	if x := data.crossing; x != nil {
+	if x := data.Crossing; x != nil {
 		o.Log.Info("lifted crossing arcs", "sentences", x.Sentences, "arcs", x.Arcs, "lifts", x.Lifts)
 	}
 	if !c.Partial && formats.Find(c.Format).Tokens && data.Train.Alphabet.Index(text.AnyLabel) >= 0 {
@@ -103,8 +97,8 @@ func trainOn(ctx context.Context, c Config, data *Data, o TrainOptions) (*Result
 		return result, nil, err
 	}
 	runs := []curves.Run{{Name: runName(r.config.Method, r.config.Edges), Records: records}}
-	if err == nil && c.hasBaselines() {
-		for _, b := range r.config.baselines() {
+	if err == nil && hasBaselines(&c) {
+		for _, b := range baselines(r.config) {
 			var more *Result
 			if more, records, err = trainBaseline(ctx, b, data, o); err != nil {
 				break

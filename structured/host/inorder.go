@@ -1,42 +1,16 @@
-package models
+package host
 
 import (
 	"context"
 	"iter"
 	"runtime"
 	"sync"
-
-	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/host"
 )
 
-// batchPositions is how many positions are scored at once, unless one chain is longer: enough to keep matrix products
-// busy, few enough to keep the potentials in cache.
-const batchPositions = 1024
-
-// batches cuts the examples of d into consecutive batches, which depend on the data alone.
-func batches(d *structured.Dataset) [][]int {
-	var all [][]int
-	var batch []int
-	positions := 0
-	for i := range d.Len() {
-		if t := d.Length(i); positions+t > batchPositions && len(batch) > 0 {
-			all = append(all, batch)
-			batch, positions = nil, 0
-		}
-		batch = append(batch, i)
-		positions += d.Length(i)
-	}
-	if len(batch) > 0 {
-		all = append(all, batch)
-	}
-	return all
-}
-
-// inOrder computes work(scratch, item) for every item that next yields until it says false, on several threads (0: all
+// InOrder computes work(scratch, item) for every item that next yields until it says false, on several threads (0: all
 // cores), each with a scratch of its own, and hands the results to use in the order of the items, on the calling goroutine.
 // It stops at the first error in that order, or when ctx ends, and does not wait for a next that blocks on input.
-func inOrder[S, I, R any](ctx context.Context, threads int, next func() (I, bool, error), scratch func() S,
+func InOrder[S, I, R any](ctx context.Context, threads int, next func() (I, bool, error), scratch func() S,
 	work func(s S, item I) (R, error), use func(r R) error) error {
 	type job struct {
 		item   I
@@ -44,7 +18,7 @@ func inOrder[S, I, R any](ctx context.Context, threads int, next func() (I, bool
 		result R
 		done   chan struct{}
 	}
-	threads = threadsOr(threads)
+	threads = Threads(threads)
 	jobs, order := make(chan *job, threads), make(chan *job, 2*threads) // run a little ahead of use
 	ctx, stop := context.WithCancel(ctx)
 	var running sync.WaitGroup
@@ -55,7 +29,7 @@ func inOrder[S, I, R any](ctx context.Context, threads int, next func() (I, bool
 		defer close(jobs)
 		for more := true; more; {
 			j := &job{done: make(chan struct{})}
-			j.err = host.Guard(func() (err error) { j.item, more, err = next(); return err })
+			j.err = Guard(func() (err error) { j.item, more, err = next(); return err })
 			switch {
 			case j.err != nil:
 				close(j.done)
@@ -82,7 +56,7 @@ func inOrder[S, I, R any](ctx context.Context, threads int, next func() (I, bool
 			var s S
 			begun := false
 			for j := range untilDone(ctx, jobs) {
-				j.err = host.Guard(func() (err error) {
+				j.err = Guard(func() (err error) {
 					if !begun {
 						s, begun = scratch(), true
 					}
@@ -125,8 +99,8 @@ func untilDone[E any](ctx context.Context, from <-chan E) iter.Seq[E] {
 	}
 }
 
-// each yields the items of a list, as inOrder takes them.
-func each[I any](items []I) func() (I, bool, error) {
+// Each yields the items of a list, as InOrder takes them.
+func Each[I any](items []I) func() (I, bool, error) {
 	k := 0
 	return func() (item I, ok bool, err error) {
 		if k == len(items) {
@@ -137,8 +111,8 @@ func each[I any](items []I) func() (I, bool, error) {
 	}
 }
 
-// threadsOr returns the number of threads; 0 means all cores.
-func threadsOr(threads int) int {
+// Threads returns the number of threads; 0 means all cores.
+func Threads(threads int) int {
 	if threads > 0 {
 		return threads
 	}

@@ -1,6 +1,7 @@
-package models
+package training
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -9,36 +10,39 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/host"
 )
 
-// The files of a run folder, besides modelFile and TensorBoard's events.
+// The files of a run folder, besides ModelFile and TensorBoard's events.
 const (
 	configFile       = "config.yaml"
 	metricsFile      = "metrics.jsonl"
 	curvesFile       = "curves.png"
-	lastFile         = "last.safetensors" // the model of the last pass, where modelFile is the best on development data
+	lastFile         = "last.safetensors" // the model of the last pass, where ModelFile is the best on development data
 	checkpointFolder = "checkpoint"
 )
 
 // ReadRun reads the configuration of the run in a folder, set up to continue it: Resume and Out are the folder.
-func ReadRun(dir string) (Config, error) {
+func ReadRun(dir string) (models.Config, error) {
 	path := filepath.Join(dir, configFile)
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return Config{}, structured.BadInput("--resume %s: no %s there; expected the folder of a run", dir, configFile)
+		return models.Config{}, structured.BadInput("--resume %s: no %s there; expected the folder of a run", dir, configFile)
 	}
-	c, err := ReadConfig(path)
+	c, err := models.ReadConfig(path)
 	c.Resume, c.Out = dir, dir
 	return c, err
 }
 
+// chooseFolder returns the folder of a run that begins now.
+func chooseFolder(c *models.Config, now time.Time) string {
+	return cmp.Or(c.Resume, c.Out, filepath.Join("runs", fmt.Sprintf("%s-%s", c.Task, now.Format("20060102-150405"))))
+}
+
 // makeRunFolder makes the folder c.Out and checks that it can be written. A folder that already holds a run is refused unless
 // c resumes that run.
-func makeRunFolder(c *Config, now time.Time) error {
-	if c.Out == "" {
-		c.Out = filepath.Join("runs", fmt.Sprintf("%s-%s", c.Task, now.Format("20060102-150405")))
-	}
+func makeRunFolder(c *models.Config) error {
 	if _, err := os.Stat(filepath.Join(c.Out, configFile)); err == nil && c.Resume == "" {
 		return structured.BadInput("--out %s: there is a run already; continue it with --resume %s, or name another folder", c.Out, c.Out)
 	}
@@ -53,18 +57,18 @@ func makeRunFolder(c *Config, now time.Time) error {
 }
 
 // writeConfig writes the resolved configuration into the run folder.
-func writeConfig(c *Config) error {
+func writeConfig(c *models.Config) error {
 	return host.WriteFile(filepath.Join(c.Out, configFile), func(w io.Writer) error { return c.Write(w) })
 }
 
 // checkResumed refuses to resume a run with different settings, as far as they change the weights.
-func checkResumed(c Config) error {
+func checkResumed(c models.Config) error {
 	was, err := ReadRun(c.Resume)
 	if err != nil {
 		return err
 	}
-	before, now := was.identity(), c.identity()
-	for _, s := range Settings(&c) {
+	before, now := identityOf(was), identityOf(c)
+	for _, s := range models.Settings(&c) {
 		if before[s.Name] != now[s.Name] {
 			return structured.BadInput("--resume %s: the run has --%s %s, not %s; leave it out, or start a new run", c.Resume, s.Name,
 				before[s.Name], now[s.Name])
@@ -73,11 +77,11 @@ func checkResumed(c Config) error {
 	return nil
 }
 
-// identity returns the settings that decide the weights after a given number of passes, by name.
-func (c Config) identity() map[string]string {
-	c = c.forModel()
+// identityOf returns the settings that decide the weights after a given number of passes, by name.
+func identityOf(c models.Config) map[string]string {
+	c = c.ForModel()
 	identity := map[string]string{}
-	for _, s := range Settings(&c) {
+	for _, s := range models.Settings(&c) {
 		switch s.Name {
 		case "passes", "gap", "patience": // decide when a run ends
 		case "test": // only measured

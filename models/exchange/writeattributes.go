@@ -1,8 +1,9 @@
-package models
+package exchange
 
 import (
 	"io"
 
+	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/formats"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/host"
@@ -12,18 +13,15 @@ import (
 // WriteAttributes writes the attributes of text as an attribute file of CRFsuite. It reads c.Train; Format,
 // Columns, Label, Scheme, Features, Template, MinCount and HashBits mean the same as for training. Attributes of edges are bad
 // input, because such files cannot hold them. It returns the written data.
-func WriteAttributes(c *Config, path string) (*structured.Dataset, error) {
-	if err := c.resolveFormat(); err != nil {
+func WriteAttributes(c models.Config, path string) (*structured.Dataset, error) {
+	c.Net = "linear"
+	if err := c.Resolve(); err != nil {
 		return nil, err
 	}
 	if !formats.Find(c.Format).Columns {
 		return nil, structured.BadInput("%s: attributes are made of text in columns, this is %s", c.Train, c.Format)
 	}
-	c.Net = "linear"
-	if err := c.validateResolved(); err != nil {
-		return nil, err
-	}
-	d, err := readResolved(c)
+	d, err := models.ReadResolved(&c)
 	if err != nil {
 		return nil, err
 	}

@@ -1,10 +1,11 @@
-package models
+package training
 
 import (
 	"errors"
 	"fmt"
 
 	"github.com/dsp-go/dsp/cuda/device"
+	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/train"
 )
@@ -27,11 +28,11 @@ func (r *Run) advise(err error) error {
 	case train.Resumable(err):
 		return fmt.Errorf("%w, --resume continues", err)
 	}
-	return r.config.adviseMethod(err)
+	return adviseMethod(&r.config, err)
 }
 
 // adviseMethod adds to a refusal by a method which settings would work.
-func (c *Config) adviseMethod(err error) error {
+func adviseMethod(c *models.Config, err error) error {
 	var refused *train.RequirementError
 	if !errors.As(err, &refused) {
 		return err
@@ -61,17 +62,37 @@ func (c *Config) adviseMethod(err error) error {
 		advice = "; use --method sgd"
 	case train.HostPotentials:
 		advice = ": use --device cpu, or --method bcfw, casimir or svrg"
+	case train.RunLength:
+		advice = "; give --passes"
+	case train.OtherSchedule:
+		advice = "; use --schedule cosine, sqrt or constant"
 	case train.SparseScores:
 		advice = "; this net has --parallel deterministic"
 	}
 	return structured.BadInput("--method %w%s", refused, advice)
 }
 
+// Validate is Config.Validate that refuses, too, a method that cannot run on the device that c names.
+func Validate(c *models.Config) error {
+	if err := c.Validate(); err != nil {
+		return err
+	}
+	return checkNamedDevice(c)
+}
+
+// checkNamedDevice refuses a method that cannot run on the device that c names.
+func checkNamedDevice(c *models.Config) error {
+	if kind, _, err := models.ParseDevice(c.Device); err != nil || kind != models.CUDA {
+		return err
+	}
+	return checkAccelerated(c)
+}
+
 // checkAccelerated refuses a method that cannot run on a device.
-func (c *Config) checkAccelerated() error {
-	m, err := c.newMethod(c.Method)
+func checkAccelerated(c *models.Config) error {
+	m, err := newMethod(c, c.Method)
 	if err != nil {
 		return nil // refused elsewhere, or not chosen yet
 	}
-	return c.adviseMethod(train.CheckAccelerated(m))
+	return adviseMethod(c, train.CheckAccelerated(m))
 }

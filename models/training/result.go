@@ -1,4 +1,4 @@
-package models
+package training
 
 import (
 	"github.com/dsp-go/dsp/nets"

@@ -1,0 +1,72 @@
+package training
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+
+	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/formats"
+	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/train/record"
+)
+
+// hasBaselines reports whether baselines are to be trained too.
+func hasBaselines(c *models.Config) bool {
+	return c.Baselines == "on" || c.Baselines == "auto" && c.Format == formats.Builtin && c.Task == "ocr"
+}
+
+// baselines returns the configurations that a resolved run is compared with: the same network trained by another method, and
+// independent labels trained by the same method, with the same number of passes.
+func baselines(c models.Config) []models.Config {
+	other := withMethod(c, "sgd")
+	if c.Method == "sgd" {
+		other = withMethod(c, "prox-linear")
+	}
+	all := []models.Config{insideOf(other, c, other.Method)}
+	if c.Edges != nets.EdgesNone {
+		alone := c
+		alone.Edges = nets.EdgesNone
+		all = append(all, insideOf(alone, c, "independent"))
+	}
+	return all
+}
+
+// withMethod returns c with another method. The settings of the old method, and its smoothing, go back to their defaults.
+func withMethod(c models.Config, method string) models.Config {
+	c.Method = method
+	def := models.Default()
+	plain := models.Settings(&def)
+	for i, s := range models.Settings(&c) {
+		switch {
+		case s.Name == "method" || s.Name == "passes":
+		case s.Group == "Method" || s.Name == "smoothing" || s.Name == "mu" || s.Name == "k" || models.CheckSetting(s, &c) != nil:
+			s.Value.Set(plain[i].Value)
+		}
+	}
+	return c
+}
+
+// insideOf returns c as a run in a folder inside that of another run.
+func insideOf(c models.Config, other models.Config, name string) models.Config {
+	c.Baselines = "off"
+	c.Out = filepath.Join(other.Out, name)
+	if other.Resume != "" {
+		c.Resume = c.Out
+	}
+	return c
+}
+
+func trainBaseline(ctx context.Context, c models.Config, data *models.Data, o TrainOptions) (*Result, []record.Record, error) {
+	if err := os.MkdirAll(c.Out, 0o777); err != nil {
+		return nil, nil, err
+	}
+	name := runName(c.Method, c.Edges)
+	o.Log.Info("to compare with: " + name)
+	o.Log = o.Log.With("run", name)
+	r, err := NewRun(c, data, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	return r.train(ctx)
+}

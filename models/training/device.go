@@ -1,0 +1,124 @@
+package training
+
+import (
+	"fmt"
+	"math/bits"
+	"strings"
+
+	"github.com/dsp-go/dsp/cuda/device"
+	cudatraining "github.com/dsp-go/dsp/cuda/training"
+	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/host"
+	"github.com/dsp-go/dsp/train/engine"
+)
+
+// accelerate opens the device of the run, and resolves it and how many examples are in a step on it. Work that a device cannot do is
+// refused if the configuration names the device; otherwise the CPU does it.
+func (r *Run) accelerate() error {
+	named := r.config.Device != models.AutoDevice
+	r.problem.Batch = r.config.Batch
+	ordinal, found, err := models.FindDevice(r.config.Device)
+	if found {
+		err = r.moveTo(ordinal)
+	}
+	switch {
+	case err != nil && named:
+		return r.advise(err)
+	case err != nil:
+		r.o.Log.Info("device cpu: " + err.Error())
+	}
+	r.config = r.resolveDevice(r.config)
+	r.problem.Batch = r.config.Batch
+	if r.device == nil {
+		if err := r.config.CheckDevice(); err != nil { // some settings are for a device only
+			return err
+		}
+		return checkSteps(&r.config, r.problem)
+	}
+	batch := any("the method's")
+	if r.config.Batch > 0 {
+		batch = r.config.Batch
+	}
+	r.o.Log.Info("device "+r.device.Info().String(), "batch", batch)
+	if !cudatraining.HasKernels(r.problem.Objective) {
+		r.o.Log.Info("the network runs on the device, the oracle of a " + r.problem.Scorer.Form().Structure.Name() + " on the CPU")
+	}
+	return nil
+}
+
+// deviceName is the device as --device names it.
+func (r *Run) deviceName() string { return fmt.Sprintf("%s:%d", models.CUDA, r.device.Info().Ordinal) }
+
+// chooseBatch returns the examples per step where the settings leave them open, 0 for the method's own number.
+func (r *Run) chooseBatch() int {
+	batch := defaultBatch(&r.config, r.problem.Scorer.Dim())
+	if r.device != nil && r.config.ModelBatch <= 0 {
+		batch = deviceBatch(r.config.Method, r.data.Train, batch)
+	}
+	return batch
+}
+
+// warnIfMoved says where a run goes on on another kind of device.
+func (r *Run) warnIfMoved() {
+	was, err := ReadRun(r.config.Resume)
+	if r.config.Resume == "" || err != nil { // a run that ended before it began has no settings
+		return
+	}
+	before, _, _ := strings.Cut(was.Device, ":")
+	if now, _, _ := strings.Cut(r.config.Device, ":"); now != before || was.TF32 != r.config.TF32 {
+		r.o.Log.Warn("the run continues on another device or in another precision: its bits will differ from those of the run without a break", "was", was.Device,
+			"now", r.config.Device)
+	}
+}
+
+// moveTo has a device do the run's work.
+func (r *Run) moveTo(ordinal int) error {
+	if err := checkAccelerated(&r.config); err != nil {
+		return err
+	}
+	d, err := device.Open(ordinal)
+	if err != nil {
+		return err
+	}
+	a, err := cudatraining.NewAccelerator(d, r.problem.Objective, r.config.TF32)
+	if err != nil {
+		_ = d.Close() // the first error counts
+		return err
+	}
+	r.device = d
+	if cudatraining.HasKernels(r.problem.Objective) {
+		r.model.RunOn(d, r.config.TF32)
+	}
+	r.problem.Engine = engine.NewAcceleratedEngine(r.problem.Objective, host.Threads(r.config.Threads), a)
+	return nil
+}
+
+// close gives up the run's device. What failed on it was said where it did.
+func (r *Run) close() {
+	if r.device != nil {
+		_ = r.device.Close()
+		r.device = nil
+		r.model.RunOn(nil, false)
+	}
+}
+
+// leastSteps is how many steps a pass has at least where the batch is chosen for a device, and stepPositions the positions of
+// a step that keep one busy.
+const (
+	leastSteps    = 64
+	stepPositions = 1 << 13
+)
+
+// deviceBatch is the default number of examples per step on a GPU, where the CPU would take cpu examples: a step on ten
+// examples takes as long there as one on hundreds, but a pass should have steps enough to get somewhere.
+func deviceBatch(method string, d *structured.Dataset, cpu int) int {
+	if method == "lbfgs" {
+		return cpu
+	}
+	most := min(d.Len()/leastSteps, stepPositions*d.Len()/max(1, d.Positions()))
+	if most < 8 {
+		return cpu
+	}
+	return 1 << (bits.Len(uint(most)) - 1)
+}

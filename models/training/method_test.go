@@ -1,0 +1,92 @@
+package training
+
+import (
+	"reflect"
+	"testing"
+
+	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/settings"
+	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/chains"
+	"github.com/dsp-go/dsp/train/engine"
+	"github.com/dsp-go/dsp/train/methods/sdca"
+)
+
+func TestObjective(t *testing.T) {
+	d := toyData()
+	m := toyModel(t, d, func(*models.Config) {})
+	c := m.Config
+	c.Reg, c.Loss, c.LossByLength, c.LabelWeights = 4.5, "softmax-margin", true, settings.LabelWeights{"b": 3}
+	o, err := objective(&c, m, d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := chains.Hamming{ByLength: true, LabelWeights: []float32{1, 3, 1}}
+	if o.Lambda != 0.5 || o.Loss != engine.SoftmaxMargin || !reflect.DeepEqual(o.Task, want) ||
+		o.Data != d || o.Constraints != nil {
+		t.Errorf("%+v", o)
+	}
+	m.Constraints = &chains.Constraints{}
+	if o, err = objective(&c, m, d); err != nil || o.Constraints != m.Constraints {
+		t.Errorf("with constraints: %+v, %v", o, err)
+	}
+}
+
+func TestChooseMethod(t *testing.T) {
+	d := toyData()
+	for _, c := range []struct {
+		change                   func(*models.Config)
+		method, inner, smoothing string
+	}{
+		{func(c *models.Config) {}, "prox-linear", "bcfw", "none"},
+		{func(c *models.Config) { c.Loss = "crf" }, "prox-linear", "casimir", "none"},
+		{func(c *models.Config) { c.Inner = "svrg" }, "prox-linear", "svrg", "entropy"},
+		{func(c *models.Config) { c.Method = "sgd" }, "sgd", "auto", "none"},
+		{func(c *models.Config) { c.Method, c.Smoothing, c.Mu = "sgd", "l2", 1 }, "sgd", "auto", "l2"},
+		{func(c *models.Config) { c.Net, c.Hidden = "linear", nil }, "casimir", "auto", "entropy"},
+		{func(c *models.Config) { c.Net, c.Hidden, c.K = "linear", nil, 9 }, "casimir", "auto", "l2"},
+		{func(c *models.Config) { c.Net, c.Hidden, c.Method = "linear", nil, "bcfw" }, "bcfw", "auto", "none"},
+	} {
+		m := toyModel(t, d, c.change)
+		o, err := objective(&m.Config, m, d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		given := models.Default()
+		given.Net, given.Hidden = "mlp", settings.Sizes{4}
+		c.change(&given)
+		resolved, method, _, err := resolve(given, m, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		smooth, err := smoothing(&resolved)
+		if err != nil {
+			t.Fatal(err)
+		}
+		kind, err := oracles.ParseKind(c.smoothing)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if method.Name() != c.method || resolved.Method != c.method || resolved.Inner != c.inner || smooth.Kind != kind || resolved.Passes == 0 {
+			t.Errorf("want %s, %s, %s; got %s, smoothing %v, %+v", c.method, c.inner, c.smoothing, method.Name(), smooth, resolved)
+		}
+		if err := resolved.Validate(); err != nil {
+			t.Errorf("the resolved configuration is refused: %v", err)
+		}
+	}
+}
+
+// Asynchronous threads take examples one at a time.
+func TestAsyncTakesNoBatch(t *testing.T) {
+	c := models.Default()
+	c.Parallel = "async"
+	method, err := newMethod(&c, "sdca")
+	if err != nil || !method.(*sdca.SDCA).Async {
+		t.Errorf("%+v, %v", method, err)
+	}
+	c.Batch = 4
+	if _, err := newMethod(&c, "sdca"); !structured.IsBadInput(err) {
+		t.Errorf("a batch gives %v", err)
+	}
+}

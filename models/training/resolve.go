@@ -1,0 +1,71 @@
+package training
+
+import (
+	"cmp"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/engine"
+)
+
+// resolveGiven is the first stage: it validates the settings as given, and resolves those that need no data, with the folder of the run.
+func resolveGiven(c *models.Config) error {
+	if c.Resume != "" {
+		if err := checkResumed(*c); err != nil {
+			return err
+		}
+	}
+	if err := c.Resolve(); err != nil {
+		return err
+	}
+	c.Out = chooseFolder(c, time.Now())
+	return checkNamedDevice(c)
+}
+
+// resolveFolder returns c, which continues the run in the folder c.Out if there is one.
+func resolveFolder(c models.Config) models.Config {
+	c.Out = chooseFolder(&c, time.Now())
+	if _, err := os.Stat(filepath.Join(c.Out, configFile)); err == nil {
+		c.Resume = c.Out
+	}
+	return c
+}
+
+// resolve is the second stage. It returns the method for an objective, and the configuration with every setting resolved that given leaves open, except those that
+// depend on the device; why gives the reason of an automatic choice of the method. m is the model that was made as given says: its
+// configuration says what the data decided.
+func resolve(given models.Config, m *models.Model, o *engine.Objective) (c models.Config, method train.Method, why string, err error) {
+	c = m.Config
+	c.Method, why = chooseMethod(&c, o)
+	c.ModelBatch, c.Schedule, c.Passes = chooseModelBatch(&c, o), chooseSchedule(&c), choosePasses(&c)
+	c.Inner = chooseInner(&c, o.Loss)
+	c.Smoothing = chooseSmoothing(&c, o.Loss)
+
+	// The choices are known, so settings that have no effect with them are refused. Sizes are validated as given, because the network
+	// fills in those that it has.
+	given.Net, given.Loss, given.Method, given.Inner, given.Smoothing, given.ModelBatch, given.Schedule = c.Net, c.Loss, c.Method, c.Inner, c.Smoothing, c.ModelBatch, c.Schedule
+	if err := Validate(&given); err != nil {
+		return c, nil, "", err
+	}
+	if method, err = newMethod(&c, c.Method); err != nil {
+		return c, nil, "", err
+	}
+	if err := checkMethod(&c, method, o); err != nil {
+		return c, nil, "", err
+	}
+	c.Gap = chooseGap(&c, method, o)
+	return c, method, why, nil
+}
+
+// resolveDevice is the last stage: it returns c with the device that the run uses, and the examples in a step on it.
+func (r *Run) resolveDevice(c models.Config) models.Config {
+	c.Device = models.CPU
+	if r.device != nil {
+		c.Device = r.deviceName()
+	}
+	c.Batch = cmp.Or(c.Batch, r.chooseBatch())
+	return c
+}

@@ -1,0 +1,77 @@
+package text
+
+import (
+	"bytes"
+	"errors"
+	"io"
+
+	"github.com/dsp-go/dsp/structured"
+)
+
+// pieceSize is how many bytes a piece has, unless a sequence is longer or less has arrived.
+const pieceSize = 1 << 16
+
+// A Piece is a piece of a text file that ends with a blank line, or with the file: no sequence crosses its ends.
+type Piece struct {
+	Text []byte
+	Line int // the number of its first line, from 1
+}
+
+// Pieces cuts a text file into pieces as it arrives. It does not wait for more than one sequence, so that sequences piped in one by
+// one can be answered one by one.
+type Pieces struct {
+	r    io.Reader
+	name string
+	line int    // the number of the line that rest starts with
+	rest []byte // read, but not in a piece yet
+	end  bool
+}
+
+// NewPieces cuts r, whose name is for messages.
+func NewPieces(r io.Reader, name string) *Pieces {
+	return &Pieces{r: r, name: name, line: 1}
+}
+
+// Next returns the next piece, also the first one of an empty file. It is false at the end of the file.
+func (p *Pieces) Next() (Piece, bool, error) {
+	if p.end {
+		return Piece{}, false, nil
+	}
+	piece := Piece{Line: p.line}
+	for cut := 0; cut == 0; {
+		seen := bytes.LastIndexByte(p.rest, '\n') + 1 // no blank line ends before
+		if free := cap(p.rest) - len(p.rest); free < pieceSize/2 {
+			p.rest = append(make([]byte, 0, 2*cap(p.rest)+pieceSize), p.rest...)
+		}
+		n, err := p.r.Read(p.rest[len(p.rest):cap(p.rest)])
+		p.rest = p.rest[:len(p.rest)+n]
+		switch {
+		case errors.Is(err, io.EOF):
+			p.end = true
+			piece.Text = p.rest
+			return piece, true, nil
+		case err != nil:
+			return piece, false, structured.BadInput("%s: after line %d: %w", p.name, p.line-1+bytes.Count(p.rest, []byte{'\n'}), err)
+		}
+		if cut = afterBlankLine(p.rest, seen); !HasConllTokens(p.rest[:cut]) {
+			cut = 0 // what precedes a token belongs to its piece
+		}
+		piece.Text = p.rest[:cut:cut]
+	}
+	p.line += bytes.Count(piece.Text, []byte{'\n'})
+	p.rest = append(make([]byte, 0, pieceSize), p.rest[len(piece.Text):]...)
+	return piece, true, nil
+}
+
+// afterBlankLine returns where the last blank line ends that starts at or after from, the start of a line; 0 if there is
+// none.
+func afterBlankLine(text []byte, from int) int {
+	for end := bytes.LastIndexByte(text, '\n') + 1; end > from; {
+		start := bytes.LastIndexByte(text[:end-1], '\n') + 1
+		if len(bytes.TrimSpace(text[start:end])) == 0 {
+			return end
+		}
+		end = start
+	}
+	return 0
+}

@@ -1,0 +1,310 @@
+package engine
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/structured/vec"
+)
+
+// Descent is the sequence of iterates of a method that moves every weight by a step length of its own,
+//
+//	v ← βv + (1−β)g²,    h = √(v/(1−β^c)) + 10⁻⁸,
+//
+// where g is the mean gradient of the batch and c counts the weight's steps.
+//
+// A step costs what the batch reads. The rows of the scorer's row tables that the batch does not read have no part in it: their v and
+// c do not change, and the regulariser shrinks them by a factor that has a closed form, so it is applied when a batch reads the row
+// again (catchUp).
+type Descent struct {
+	W    []float32 // the iterate
+	Mean []float32 // of the iterates that Include has added; empty before the first
+
+	v, m     []float32 // means of g² and, for Adam, of g
+	count    int       // iterates in the mean
+	steps    int       // c of the weights outside the row tables
+	rowSteps []int32   // c by row, table after table
+
+	shrunk    float64   // Σ over steps of the length by which the regulariser shrinks a weight
+	rowShrunk []float64 // shrunk when the row was last up to date
+	scaled    bool      // a weight shrinks by exp(−length/h) instead of exp(−length), as after ProxStep
+	squares   unbiased  // of v
+	means     unbiased  // of m
+
+	engine  *Engine
+	support *support  // of the current batch; nil: all weights
+	g       []float32 // the mean gradient, zero outside the support
+	zeros   []float32 // g of sparse inputs
+	q       []float32 // step lengths of the weights of the support, in its order
+}
+
+// unbiased holds 1/(1−β^c) for c = 0, 1, …, as long as it differs from 1: what a mean that started at zero must be multiplied with.
+type unbiased struct {
+	β  float64
+	by []float32
+}
+
+func (u *unbiased) after(c int) float32 {
+	for len(u.by) <= c {
+		next := -1 / math.Expm1(float64(len(u.by))*math.Log(u.β))
+		if next < 1+1e-9 {
+			return 1
+		}
+		u.by = append(u.by, float32(next)) // infinite for c = 0, which nobody asks for
+	}
+	return u.by[c]
+}
+
+// Start sets the iterate. β is the decay of the mean of squares. All steps of a descent are of one kind.
+func (d *Descent) Start(e *Engine, at []float32, β float64) {
+	*d = Descent{W: slices.Clone(at)}
+	d.Resume(e, β)
+}
+
+// Resume attaches a restored descent to the engine.
+func (d *Descent) Resume(e *Engine, β float64) {
+	d.engine, d.support, d.squares = e, e.support, unbiased{β: β}
+	if d.support != nil {
+		n := d.support.numRows()
+		if len(d.rowSteps) == 0 {
+			d.rowSteps = make([]int32, n)
+		}
+		d.rowShrunk = make([]float64, n)
+	}
+}
+
+// Ask takes the mean gradient of a batch at the iterate, without the regulariser. It returns the step, in which everything but Grad
+// is a sum.
+func (d *Descent) Ask(ctx context.Context, examples []int, s oracles.Smoothing, dropout uint64) (Step, error) {
+	e := d.engine
+	if d.support != nil {
+		d.support.find(e.Data, examples)
+		for k := range d.support.tables {
+			for _, r := range d.support.rows[k] {
+				d.catchUp(k, int(r))
+			}
+		}
+	}
+	st, err := e.StepAt(ctx, At(d.W), examples, s, nil, dropout)
+	if err != nil {
+		return st, err
+	}
+	inv := float32(1 / float64(len(examples)))
+	if e.sparse == nil {
+		d.g = st.Grad.dense
+		d.each(func(lo, hi, _, _ int) { vec.Scale(inv, d.g[lo:hi]) })
+		return st, nil
+	}
+	if d.zeros == nil {
+		d.zeros = make([]float32, len(d.W))
+	}
+	d.g = d.zeros
+	st.Grad.AddTo(inv, d.g)
+	return st, nil
+}
+
+// each calls do for the ranges of weights of the support, each with its place in q and its c after this step.
+func (d *Descent) each(do func(lo, hi, at, c int)) {
+	if d.support == nil {
+		do(0, len(d.W), 0, d.steps+1)
+		return
+	}
+	at := 0
+	for _, p := range d.support.spans {
+		do(p.lo, p.hi, at, d.steps+1)
+		at += p.hi - p.lo
+	}
+	for k, t := range d.support.tables {
+		for _, r := range d.support.rows[k] {
+			lo := t.Offset + int(r)*t.Cols
+			do(lo, lo+t.Cols, at, int(d.rowSteps[d.support.first[k]+int(r)])+1)
+			at += t.Cols
+		}
+	}
+}
+
+// size returns the number of weights of the support.
+func (d *Descent) size() int {
+	n := 0
+	d.each(func(lo, hi, _, _ int) { n += hi - lo })
+	return n
+}
+
+// ProxStep moves to the minimiser of a model of the objective: with f and g the loss of the batch and its gradient at w,
+//
+//	max(0, f + ⟨g, w' − w⟩) + (λ/2)‖w'‖² + (1/2η)‖w' − w‖²_h.
+//
+// The dual of this problem has one variable γ ∈ [0, 1], so that it is solved in closed form, with q = 1/(h + ηλ):
+//
+//	γ = (f − η⟨g, qλw⟩) / (η⟨g, qg⟩),  cut off at 0 and 1,      w' = w − ηq(γg + λw).
+//
+// It returns γ. With h = 1 and without the regulariser this is Deep Frank-Wolfe (Berrada, Zisserman and Kumar 2019) on the hinge, and
+// ALI-G (Berrada, Zisserman and Kumar 2020) on other losses.
+func (d *Descent) ProxStep(f, η, λ float64) float64 {
+	d.v = d.perWeight(d.v)
+	d.q = vec.Grow(d.q, d.size())
+	var gqw, gqg float64
+	d.each(func(lo, hi, at, c int) {
+		g, w, q := d.g[lo:hi], d.W[lo:hi], d.q[at:at+hi-lo]
+		vec.Observe(float32(d.squares.β), d.squares.after(c), float32(η*λ), g, d.v[lo:hi], q)
+		gqw += vec.Dot3(g, w, q)
+		gqg += vec.Dot3(g, g, q)
+	})
+	γ := 0.0
+	if gqg > 0 {
+		γ = min(max((f-η*λ*gqw)/(η*gqg), 0), 1)
+	}
+	d.each(func(lo, hi, at, _ int) {
+		vec.Descend(float32(η*γ), d.g[lo:hi], float32(η*λ), d.q[at:at+hi-lo], d.W[lo:hi])
+	})
+	d.scaled = true
+	d.stepped(η * λ)
+	return γ
+}
+
+// AdamStep takes a step of AdamW (Kingma and Ba 2015; Loshchilov and Hutter 2019): with m the mean of g by β₁,
+//
+//	w ← (1 − ηλ)w − η m/((1−β₁^c) h).
+//
+// As in the sparse variants of Adam, m does not change in a step without the row.
+func (d *Descent) AdamStep(η, λ, β1 float64) {
+	d.v, d.m = d.perWeight(d.v), d.perWeight(d.m)
+	d.means.β = β1
+	d.q = vec.Grow(d.q, d.size())
+	d.each(func(lo, hi, at, c int) {
+		g, q := d.g[lo:hi], d.q[at:at+hi-lo]
+		vec.Observe(float32(d.squares.β), d.squares.after(c), 0, g, d.v[lo:hi], q)
+		vec.DescendMean(float32(β1), float32(1-η*λ), float32(η)*d.means.after(c), g, q, d.m[lo:hi], d.W[lo:hi])
+	})
+	d.stepped(-math.Log1p(-min(η*λ, mostShrink)))
+}
+
+// mostShrink is the largest fraction by which a step of a descent that is not scaled shrinks a weight.
+const mostShrink = 0.999
+
+// MomentumStep takes a step along a mean of the gradients of F:
+//
+//	z ← μz + g + λw,      w ← w − ηz,  or with nesterov  w ← w − η(g + λw + μz).
+//
+// Rows that the batch does not read shrink as they would in the long run, by 1 − ηλ/(1−μ).
+func (d *Descent) MomentumStep(η, λ, μ float64, nesterov bool) {
+	d.m = d.perWeight(d.m)
+	d.each(func(lo, hi, _, _ int) {
+		g, z, w := d.g[lo:hi], d.m[lo:hi], d.W[lo:hi]
+		vec.Axpy(float32(λ), w, g)
+		vec.Axpby(1, g, float32(μ), z)
+		if !nesterov {
+			vec.Axpy(float32(-η), z, w)
+			return
+		}
+		vec.Axpy(float32(-η), g, w)
+		vec.Axpy(float32(-η*μ), z, w)
+	})
+	d.stepped(-math.Log1p(-min(η*λ/(1-μ), mostShrink)))
+}
+
+// Clip scales the gradient down to the given norm if it is longer; 0 leaves it alone.
+func (d *Descent) Clip(norm float64) {
+	if norm == 0 {
+		return
+	}
+	square := 0.0
+	d.each(func(lo, hi, _, _ int) { square += vec.Norm2(d.g[lo:hi]) })
+	if square > norm*norm {
+		by := float32(norm / math.Sqrt(square))
+		d.each(func(lo, hi, _, _ int) { vec.Scale(by, d.g[lo:hi]) })
+	}
+}
+
+// perWeight returns x, or zeros for every weight if it is empty.
+func (d *Descent) perWeight(x []float32) []float32 {
+	if len(x) == 0 {
+		return make([]float32, len(d.W))
+	}
+	return x
+}
+
+// stepped ends a step by whose length the regulariser shrinks the other weights.
+func (d *Descent) stepped(shrink float64) {
+	d.shrunk += shrink
+	d.steps++
+	if d.support == nil {
+		return
+	}
+	for k, first := range d.support.first {
+		for _, r := range d.support.rows[k] {
+			d.rowSteps[first+int(r)]++
+			d.rowShrunk[first+int(r)] = d.shrunk
+		}
+	}
+	if d.zeros != nil {
+		d.support.clear(d.zeros)
+	}
+}
+
+// catchUp brings row r of table k up to date.
+func (d *Descent) catchUp(k, r int) {
+	row, t := d.support.first[k]+r, d.support.tables[k]
+	length := d.shrunk - d.rowShrunk[row]
+	if length == 0 {
+		return
+	}
+	d.rowShrunk[row] = d.shrunk
+	lo := t.Offset + r*t.Cols
+	w := d.W[lo : lo+t.Cols]
+	if !d.scaled {
+		vec.Scale(float32(math.Exp(-length)), w)
+	} else if c := d.rowSteps[row]; c > 0 {
+		vec.Decay(float32(length), d.squares.after(int(c)), d.v[lo:lo+t.Cols], w)
+	}
+}
+
+// catchAllUp brings every weight up to date.
+func (d *Descent) catchAllUp() {
+	if d.support == nil {
+		return
+	}
+	for k, t := range d.support.tables {
+		for r := range t.Rows {
+			d.catchUp(k, r)
+		}
+	}
+}
+
+// Include adds the iterate to the mean of the iterates with a share: mean ← (1−share)·mean + share·w. The first iterate's is 1.
+func (d *Descent) Include(share float64) {
+	d.catchAllUp()
+	d.count++
+	if d.count == 1 {
+		d.Mean = append(d.Mean[:0], d.W...)
+		return
+	}
+	vec.Axpby(float32(share), d.W, float32(1-share), d.Mean)
+}
+
+// Count returns the number of iterates that the mean includes.
+func (d *Descent) Count() int { return d.count }
+
+// ResetMean starts a new mean.
+func (d *Descent) ResetMean() { d.count = 0 }
+
+// Finish brings the weights up to date, as at the end of a pass.
+func (d *Descent) Finish() error {
+	d.catchAllUp()
+	d.shrunk = 0
+	clear(d.rowShrunk)
+	return nil
+}
+
+// Archive saves or restores a finished descent.
+func (d *Descent) Archive(a Archive) {
+	a.Floats("descent.w", &d.W)
+	a.Floats("descent.mean", &d.Mean)
+	a.Floats("descent.squares", &d.v)
+	a.Floats("descent.gradients", &d.m)
+	a.Count("descent.mean.iterates", &d.count)
+	a.Count("descent.steps", &d.steps)
+	a.Ints("descent.row.steps", &d.rowSteps)
+}

@@ -1,0 +1,237 @@
+package engine_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/engine"
+	"github.com/dsp-go/dsp/train/traintest"
+)
+
+// rowProblems are problems with row tables: weights of attributes, and embeddings under a network.
+func rowProblems(t *testing.T) map[string]*train.Problem {
+	t.Helper()
+	r := rand.New(rand.NewPCG(7, 8))
+	data := &structured.Dataset{Name: "drawn", Offsets: []int{0}, Vocab: []*structured.Alphabet{{}, {}}}
+	for range 30 {
+		for range 1 + r.IntN(6) {
+			data.Ids = append(data.Ids, int32(r.IntN(40)), int32(r.IntN(5)))
+			data.Labels = append(data.Labels, int32(r.IntN(3)))
+		}
+		data.Offsets = append(data.Offsets, len(data.Labels))
+	}
+	net, err := nets.New(nets.Config{Net: "embed", Embed: []int{5, 3}, Channels: []int{7}}, nets.Input{Vocab: []int{40, 5}}, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := &engine.Objective{Scorer: net, Data: data, Loss: engine.CRF, Lambda: 0.02}
+	return map[string]*train.Problem{
+		"attributes": traintest.SparseProblem(40, engine.CRF, oracles.Smoothing{}, 0.02),
+		"hinge":      traintest.SparseProblem(40, engine.Hinge, oracles.Smoothing{}, 0.02),
+		"embeddings": {Engine: engine.NewEngine(o, 2), Seed: 1},
+	}
+}
+
+func initial(p *train.Problem) []float32 {
+	if net, ok := p.Scorer.(nets.Network); ok {
+		return net.Init(3)
+	}
+	return make([]float32, p.Scorer.Dim())
+}
+
+// denseDescent follows the formulas of Descent in float64, with every weight visited in every step.
+type denseDescent struct {
+	w, v, m, c []float64
+	adam       bool
+}
+
+// step takes a step with the mean gradient g; reads tells which weights the batch reads.
+func (d *denseDescent) step(g []float32, reads []bool, f, η, λ, β1 float64) {
+	const β, floor = 0.99, 1e-8
+	h := make([]float64, len(g))
+	gqw, gqg := 0.0, 0.0
+	for j := range g {
+		if x := float64(g[j]); reads[j] {
+			d.c[j]++
+			d.v[j] = β*d.v[j] + (1-β)*x*x
+			d.m[j] = β1*d.m[j] + (1-β1)*x
+		}
+		h[j] = math.Sqrt(d.v[j]/(1-math.Pow(β, d.c[j]))) + floor
+		if q := 1 / (h[j] + η*λ); reads[j] && d.v[j] > 0 {
+			gqw += float64(g[j]) * q * d.w[j]
+			gqg += float64(g[j]) * q * float64(g[j])
+		}
+	}
+	γ := min(max((f-η*λ*gqw)/(η*gqg), 0), 1)
+	if gqg == 0 {
+		γ = 0
+	}
+	for j := range g {
+		switch {
+		case d.adam && reads[j]:
+			d.w[j] *= 1 - η*λ
+			if d.v[j] > 0 {
+				d.w[j] -= η * d.m[j] / (1 - math.Pow(β1, d.c[j])) / h[j]
+			}
+		case d.adam:
+			d.w[j] *= 1 - η*λ
+		case reads[j] && d.v[j] > 0:
+			d.w[j] -= η / (h[j] + η*λ) * (γ*float64(g[j]) + λ*d.w[j])
+		case d.c[j] > 0 && d.v[j] > 0:
+			d.w[j] *= math.Exp(-η * λ / h[j])
+		}
+	}
+}
+
+// A descent that catches rows up when they are read equals one that visits every weight in every step.
+func TestDescentIsLazyAboutRows(t *testing.T) {
+	for name, p := range rowProblems(t) {
+		for _, adam := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s adam %v", name, adam), func(t *testing.T) {
+				w0 := initial(p)
+				n := len(w0)
+				dense := &denseDescent{w: make([]float64, n), v: make([]float64, n), m: make([]float64, n), c: make([]float64, n), adam: adam}
+				mean := make([]float64, n)
+				for j, x := range w0 {
+					dense.w[j] = float64(x)
+				}
+				var d engine.Descent
+				d.Start(p.Engine, w0, 0.99)
+				scorer := p.Scorer.(nets.RowScorer)
+				reference := engine.NewEngine(p.Objective, 1)
+				r, included := rand.New(rand.NewPCG(1, 1)), 0
+				for step := range 40 {
+					batch := []int{r.IntN(p.Len()), r.IntN(p.Len())}
+					η := 0.1 / float64(1+step)
+					st, err := d.Ask(t.Context(), batch, oracles.Smoothing{}, 0)
+					if err != nil {
+						t.Fatal(err)
+					}
+					f := st.Smoothed / 2
+					at := make([]float32, n)
+					for j, x := range dense.w {
+						at[j] = float32(x)
+					}
+					want, err := reference.Step(t.Context(), at, batch, oracles.Smoothing{}, nil)
+					if err != nil {
+						t.Fatal(err)
+					}
+					g := make([]float32, n)
+					want.Grad.AddTo(0.5, g)
+					if adam {
+						d.AdamStep(η, p.Lambda, 0.9)
+					} else {
+						d.ProxStep(f, η, p.Lambda)
+					}
+					dense.step(g, readsOf(scorer, p.Data, batch), want.Smoothed/2, η, p.Lambda, 0.9)
+					if step%7 == 6 {
+						included++
+						d.Include(1 / float64(included))
+						for j, x := range dense.w {
+							mean[j] += (x - mean[j]) / float64(included)
+						}
+					}
+				}
+				if err := d.Finish(); err != nil {
+					t.Fatal(err)
+				}
+				near := func(what string, got []float32, want []float64) {
+					for j := range want {
+						if math.Abs(float64(got[j])-want[j]) > 2e-4*(1+math.Abs(want[j])) {
+							t.Fatalf("%s[%d] is %g, the dense descent has %g", what, j, got[j], want[j])
+						}
+					}
+				}
+				near("w", d.W, dense.w)
+				near("mean", d.Mean, mean)
+			})
+		}
+	}
+}
+
+// readsOf returns whether the batch reads each weight.
+func readsOf(s nets.RowScorer, data *structured.Dataset, examples []int) []bool {
+	var batch structured.Batch
+	batch.Reset(data, examples)
+	reads := make([]bool, s.Dim())
+	for j := range reads {
+		reads[j] = true
+	}
+	for k, table := range s.RowTables() {
+		clear(reads[table.Offset : table.Offset+table.Rows*table.Cols])
+		for _, r := range s.RowsRead(k, &batch, nil) {
+			for c := range table.Cols {
+				reads[table.Offset+int(r)*table.Cols+c] = true
+			}
+		}
+	}
+	return reads
+}
+
+// The step in closed form solves its subproblem: no γ on a fine grid has a larger dual value, and the primal value at the new
+// weights equals the dual value.
+func TestProxStepSolvesItsModel(t *testing.T) {
+	const η, λ = 0.3, 0.05
+	for _, loss := range []engine.Loss{engine.Hinge, engine.CRF, engine.SoftmaxMargin} {
+		p := traintest.NetProblem(12, 4, 1)
+		p.Loss = loss
+		w := p.Scorer.(*traintest.Net).Glorot(2)
+		var d engine.Descent
+		d.Start(p.Engine, w, 0.999)
+		inside := 0
+		for step := range 12 {
+			before := make([]float64, len(w))
+			for j, x := range d.W {
+				before[j] = float64(x)
+			}
+			st, err := d.Ask(t.Context(), []int{step, (step + 5) % 12}, oracles.Smoothing{}, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f := st.Smoothed / 2
+			g := make([]float32, len(w))
+			st.Grad.AddTo(1, g) // already the mean
+			squares := make([]float32, len(w))
+			copy(squares, d.Squares())
+			γ := d.ProxStep(f, η, λ)
+			h := make([]float64, len(w))
+			for j := range h {
+				v := 0.999*float64(squares[j]) + 0.001*float64(g[j])*float64(g[j])
+				h[j] = math.Sqrt(v/(1-math.Pow(0.999, float64(step+1)))) + 1e-8
+			}
+			model := func(γ float64) (dual, primal float64) {
+				linear, rest := f, 0.0
+				for j, x := range before {
+					if g[j] == 0 && squares[j] == 0 {
+						continue
+					}
+					to := x - η/(h[j]+η*λ)*(γ*float64(g[j])+λ*x)
+					linear += float64(g[j]) * (to - x)
+					rest += λ/2*to*to + h[j]/(2*η)*(to-x)*(to-x)
+				}
+				return γ*linear + rest, max(0, linear) + rest
+			}
+			best, primal := model(γ)
+			for k := range 1001 {
+				if value, _ := model(float64(k) / 1000); value > best+1e-5*math.Abs(best) {
+					t.Fatalf("%v: γ = %g has dual value %g, γ = %g has %g", loss, γ, best, float64(k)/1000, value)
+				}
+			}
+			if math.Abs(primal-best) > 1e-4*math.Abs(best) {
+				t.Errorf("%v: step %d: primal value %g, dual value %g at γ = %g", loss, step, primal, best, γ)
+			}
+			if γ > 0 && γ < 1 {
+				inside++
+			}
+		}
+		if inside == 0 {
+			t.Errorf("%v: every γ is 0 or 1: the test checks too little", loss)
+		}
+	}
+}

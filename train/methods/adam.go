@@ -1,0 +1,77 @@
+package methods
+
+import (
+	"cmp"
+	"context"
+	"math"
+
+	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/engine"
+)
+
+// Adam is AdamW (Kingma and Ba 2015; Loshchilov and Hutter 2019) with the usual β₁ = 0.9 and β₂ = 0.999, for any scorer and any
+// loss. The regulariser is a weight decay by 1 − ηλ per step, apart from the gradient. Rows of embeddings and of attributes change
+// only in steps whose batch reads them, apart from the decay.
+type Adam struct {
+	Rate      float64 // η; 0: 10⁻³
+	Schedule  Schedule
+	Halving   float64 // as for SGD
+	Span              // of the run
+	Averaging Averaging
+	Clip      float64 // as for SGD
+
+	walk walk
+	t    int // steps taken
+}
+
+const (
+	adamRate = 1e-3
+	adamBeta = 0.9 // β₁
+)
+
+// Name returns "adam".
+func (m *Adam) Name() string { return "adam" }
+
+// Convex returns false.
+func (m *Adam) Convex() bool { return false }
+
+// Start begins at s.W.
+func (m *Adam) Start(_ context.Context, p *train.Problem, s *train.State) error {
+	switch {
+	case m.Schedule == PegasosSchedule:
+		return train.Refuse(m.Name(), train.OtherSchedule, "has no pegasos schedule, which is one of subgradient steps")
+	case m.Schedule.needsSpan() && m.Passes == 0:
+		return train.Refuse(m.Name(), train.RunLength, "needs to know the number of passes for the %v schedule", m.Schedule)
+	case m.walk.resumes():
+		m.walk.resume(p)
+	default:
+		m.walk.start(p, s.W)
+	}
+	return nil
+}
+
+// Pass visits every example once.
+func (m *Adam) Pass(ctx context.Context, p *train.Problem, s *train.State) error {
+	kind := m.Averaging
+	if kind == AutoAverage {
+		kind = NoAverage
+		if !m.Schedule.needsSpan() {
+			kind = PassAverage
+		}
+	}
+	perPass := math.Ceil(float64(p.Len()) / float64(p.BatchSize()))
+	return m.walk.pass(ctx, p, s, kind, func(d *engine.Descent, _ float64) float64 {
+		t := float64(m.t)
+		η := cmp.Or(m.Rate, adamRate) * m.Schedule.factor(t, perPass, m.Halving, m.Passes) * m.rise(t, perPass)
+		m.t++
+		d.Clip(m.Clip)
+		d.AdamStep(η, p.Lambda, adamBeta)
+		return η
+	})
+}
+
+// Archive saves or restores the method's state.
+func (m *Adam) Archive(a engine.Archive) {
+	m.walk.archive(a)
+	a.Count("steps", &m.t)
+}

@@ -1,0 +1,53 @@
+package methods
+
+import (
+	"cmp"
+	"context"
+	"math"
+
+	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/engine"
+)
+
+// batchModels is prox-linear on models of single batches. A step linearises the network on one batch and solves the dual of that
+// subproblem, which has one variable, exactly (engine.Descent.ProxStep). So a step costs what a step of SGD costs. There is no step
+// size to tune: the proximal term is scaled weight by weight, and the dual variable cuts off steps that the model does not need.
+type batchModels struct {
+	walk
+}
+
+const (
+	batchEta    = 0.1  // default η
+	batchEtaEnd = 1e-2 // its last value, as a fraction of the first
+)
+
+func (b *batchModels) begin(p *train.Problem, s *train.State) {
+	if b.resumes() {
+		b.resume(p)
+	} else {
+		b.start(p, s.W)
+	}
+}
+
+// run visits every example once, in random order. s.W becomes the mean of the pass's iterates.
+func (b *batchModels) run(ctx context.Context, p *train.Problem, s *train.State, m *ProxLinear) error {
+	batched := *p
+	batched.Batch = m.ModelBatch
+	steps := math.Ceil(float64(p.Len()) / float64(batched.BatchSize()))
+	done := float64(s.Passes)
+	return b.pass(ctx, &batched, s, PassAverage, func(d *engine.Descent, f float64) float64 {
+		η := m.batchEta(done)
+		done += 1 / steps
+		d.ProxStep(f, η, p.Lambda)
+		return η
+	})
+}
+
+// batchEta returns η after so many passes: it falls geometrically.
+func (m *ProxLinear) batchEta(passes float64) float64 {
+	first := cmp.Or(m.Eta, batchEta)
+	if m.Passes <= m.Finish {
+		return first
+	}
+	return first * math.Pow(batchEtaEnd, min(1, passes/float64(m.Passes-m.Finish)))
+}

@@ -1,0 +1,80 @@
+package methods
+
+import (
+	"context"
+	"math"
+
+	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/engine"
+)
+
+// walk runs passes of a method that steps by an engine.Descent.
+type walk struct {
+	descent engine.Descent
+}
+
+const (
+	meanIterates = 32    // iterates of a pass that a mean includes
+	memory       = 0.999 // per step, of the exponential average
+	squaresDecay = 0.999 // β of the mean of squared gradients
+)
+
+func (w *walk) start(p *train.Problem, at []float32) { w.descent.Start(p.Engine, at, squaresDecay) }
+
+// resumes reports whether the walk was restored.
+func (w *walk) resumes() bool { return len(w.descent.W) > 0 }
+
+func (w *walk) resume(p *train.Problem) { w.descent.Resume(p.Engine, squaresDecay) }
+
+func (w *walk) archive(a engine.Archive) { w.descent.Archive(a) }
+
+// pass visits every example once, in random order and in batches. step moves the descent; it is given the mean loss of the batch,
+// whose gradient the descent has, and returns the step size. s.W becomes the mean of iterates that kind asks for, and F is
+// evaluated there.
+func (w *walk) pass(ctx context.Context, p *train.Problem, s *train.State, kind Averaging, step func(d *engine.Descent, f float64) float64) error {
+	order, size := p.Rand(s.Passes).Perm(p.Len()), p.BatchSize()
+	steps := (len(order) + size - 1) / size
+	d := &w.descent
+	if kind == PassAverage {
+		d.ResetMean()
+	}
+	last := -1 // step whose iterate the mean included last
+	for t := range steps {
+		batch := order[t*size : min((t+1)*size, len(order))]
+		st, err := d.Ask(ctx, batch, subgradient(p), dropoutSeed(p, s.Passes*steps+t))
+		if err != nil {
+			return err
+		}
+		s.Step = step(d, st.Smoothed/float64(len(batch)))
+		if kind != NoAverage && includes(t, steps) {
+			d.Include(kind.share(d.Count(), t-last))
+			last = t
+		}
+	}
+	if err := d.Finish(); err != nil {
+		return err
+	}
+	s.Passes++
+	s.OracleCalls += len(order)
+	if kind == NoAverage {
+		copy(s.W, d.W)
+	} else {
+		copy(s.W, d.Mean)
+	}
+	s.Mu, s.Kappa = subgradient(p).Mu, 0
+	nan := math.NaN()
+	s.Smoothed, s.Dual, s.Estimate, s.Exact, s.ProxGradient, s.InnerGap = nan, nan, nan, nan, nan, nan
+	var err error
+	s.Primal, err = p.Value(ctx, s.W)
+	s.FullPasses++
+	return err
+}
+
+// includes reports whether the mean of a pass includes its iterate after step t: all of them if they are few, else some at equal
+// distances, because bringing every row up to date for the mean costs more than a step.
+func includes(t, steps int) bool {
+	return (t+1)*meanIterates/steps > t*meanIterates/steps
+}
+
+// dropoutSeed returns the seed of a step's dropout masks, which is not 0.
+func dropoutSeed(p *train.Problem, step int) uint64 { return p.Seed ^ uint64(step) | 1<<63 }
