@@ -12,6 +12,6 @@
 // its graph (outputs.go), Gorgonia adds the pullback (differentiate in program.go), the nodes become values (lower.go), graphs
 // that mix rows of different examples are refused (rowaxis.go), the push-forward is added op by op (tangent.go), and the planner
 // orders and fuses the values and places their buffers in one arena (planner.go). Each op is a type with its tangent rule and its
-// loop: matmul.go, elementwise.go, gather.go, reduce.go, shape.go, softmax.go, pool.go, bilinear.go. A Gorgonia op without such a
-// type is an error that names it. Net.Program returns the program, so that other devices can run it.
+// loop: matmul.go, elementwise.go, gather.go, reduce.go, shape.go, softmax.go, pool.go, bilinear.go, attention.go, positions.go. A
+// Gorgonia op without such a type is an error that names it. Net.Program returns the program, so that other devices can run it.
 package nets
