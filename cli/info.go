@@ -192,6 +192,8 @@ type inside struct {
 	Vocab   []int         `json:"vocab"` // sizes of the vocabularies
 	Config  models.Config `json:"config"`
 
+	Characters int `json:"characters,omitempty"` // size of the vocabulary of characters
+
 	Attributes     int `json:"attributes"`      // on positions
 	EdgeAttributes int `json:"edge_attributes"` // on transitions
 
@@ -211,6 +213,9 @@ func insideOf(m *models.Model, top int) (inside, error) {
 	in := inside{
 		Version: m.Version, Net: m.Config.Net, Weights: m.Net.Dim(),
 		Labels: m.Labels.Names(), Dim: m.Dim, Vocab: []int{}, Config: m.Config,
+	}
+	if m.Characters != nil {
+		in.Characters = m.Characters.Len()
 	}
 	if m.Dictionary != nil {
 		in.Attributes, in.EdgeAttributes = m.Dictionary.Nodes(), m.Dictionary.Edges()
@@ -239,6 +244,8 @@ func (in inside) print(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "trained by  dsp %s\ninput       ", in.Version)
 	switch {
+	case in.Characters > 0:
+		fmt.Fprintf(&b, "discrete, vocabularies of %v, %d characters; %d attributes of positions\n", in.Vocab, in.Characters, in.Attributes)
 	case in.Dim > 0:
 		fmt.Fprintf(&b, "%d dense features per position\n", in.Dim)
 	case in.ArcAttributes > 0:
@@ -288,7 +295,7 @@ func (in inside) printLayers(w io.Writer) error {
 	if err := printTable(w, rows); err != nil {
 		return err
 	}
-	_, err := io.WriteString(w, "n: positions of a batch, p: pairs of them; time: share in computing the potentials of a drawn batch, measured on one thread\n\n")
+	_, err := io.WriteString(w, "n: positions of a batch, p: pairs of them, c: characters of words; time: share in computing the potentials of a drawn batch, measured on one thread\n\n")
 	return err
 }
 

@@ -163,6 +163,7 @@ func TestOwnNetworkRefused(t *testing.T) {
 
 const stackText = `# Two layers over a window.
 - embed: [8]
+- characters: {channels: 4, units: 3}
 - convolution: {channels: 8, activation: elu}
 - residual:
   - dense: {units: 8, activation: elu}
@@ -204,7 +205,24 @@ func TestStackRefused(t *testing.T) {
 	}
 	open := write(t, "open.yaml", "- features\n- dense: 4\n")
 	dsp(t, "train", "--net", open, "--hidden", "3").refused(exitBadInput, "--hidden 3 has no effect with --net stack")
+	words := write(t, "words.yaml", "- embed\n")
+	dsp(t, "train", "--net", words, "--train", write(t, "train.conll", sentences), "--hash-bits", "4").refused(exitBadInput, "--hash-bits 4 has no effect")
 	dsp(t, "train", "--net", "mlp", "--stack", "- features").refused(exitBadInput, "--stack")
+}
+
+// A stack reads attributes beside words, from a template or a built-in set.
+func TestStackOfAttributes(t *testing.T) {
+	text, run := write(t, "train.conll", strings.Repeat(sentences+"\n", 10)), filepath.Join(t.TempDir(), "run")
+	file := write(t, "my.yaml", "- embed: 4\n- attributes: 6\n- dense: {units: 6, activation: elu}\n")
+	dsp(t, "train", "--train", text, "--net", file, "--features", "ner", "--method", "sgd", "--lr", "0.05", "--passes", "20", "--out", run, "--quiet").ok()
+	var m metricsJSON
+	dsp(t, "eval", "--model", run, "--data", text, "--json").ok().json(&m)
+	if m.F1 < 0.9 {
+		t.Errorf("F1 %v on what it was trained on", m.F1)
+	}
+	if o := dsp(t, "info", run).ok(); !strings.Contains(o.stdout, "attribute.embed") {
+		t.Errorf("no attributes in\n%s", o.stdout)
+	}
 }
 
 // A stack scores trees, too, and a sweep compares several.

@@ -20,14 +20,29 @@ type Data struct {
 }
 
 // Input returns the shape of what a network reads at each position.
-func (d *Data) Input() nets.Input { return inputOf(d.Train.Dim, d.Train.Vocab) }
+func (d *Data) Input() nets.Input { return inputOf(d.Train.Dim, inputsOf(d.Train)) }
 
-func inputOf(dim int, vocab []*structured.Alphabet) nets.Input {
-	in := nets.Input{Dim: dim}
-	for _, v := range vocab {
-		in.Vocab = append(in.Vocab, v.Len())
+// inputsOf returns the vocabularies and the dictionary of a data set.
+func inputsOf(d *structured.Dataset) Inputs {
+	in := Inputs{Vocab: d.Vocab, Dictionary: d.Dictionary}
+	if d.Characters != nil {
+		in.Characters = d.Characters.Vocab
 	}
 	return in
+}
+
+func inputOf(dim int, in Inputs) nets.Input {
+	shape := nets.Input{Dim: dim}
+	for _, v := range in.Vocab {
+		shape.Vocab = append(shape.Vocab, v.Len())
+	}
+	if in.Characters != nil {
+		shape.Characters = in.Characters.Len()
+	}
+	if in.Dictionary != nil {
+		shape.Attributes = in.Dictionary.Nodes()
+	}
+	return shape
 }
 
 // ReadData resolves c and reads or draws the data sets that it names. Labels and inputs are those of the training data;

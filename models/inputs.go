@@ -20,6 +20,7 @@ import (
 type Inputs struct {
 	Features   string                 // the built-in set, none, or auto where a template file was used
 	Vocab      []*structured.Alphabet // of each discrete input
+	Characters *structured.Alphabet   // of the characters of words, or nil
 	Template   *features.Template     // of attributes made from columns
 	Dictionary *structured.Dictionary // of the attributes, or nil
 
@@ -41,23 +42,48 @@ func (c *Config) fitInputs(train *structured.Dataset) (Inputs, error) {
 	if err != nil {
 		return Inputs{}, err
 	}
-	if set == "none" {
-		vocab, err := text.BuildVocab(train, cmp.Or(c.MinCount, defaultWordCount))
-		if err != nil {
+	in := Inputs{Features: set}
+	both := c.net().ReadsAttributes()
+	if set == "none" || both {
+		if err := in.fitWords(c, train); err != nil {
 			return Inputs{}, structured.BadInput("%w; name it with --columns", err)
 		}
-		in := Inputs{Features: set, Vocab: vocab}
-		return in, in.apply(train, c.Threads)
+		if err := in.apply(train, c.Threads); err != nil || set == "none" {
+			return in, err
+		}
 	}
 	t, err := c.template(set)
 	if err != nil {
 		return Inputs{}, err
 	}
 	err = t.Fit(train, features.Options{MinCount: max(1, c.MinCount), HashBits: c.HashBits, Threads: host.Threads(c.Threads)})
-	return Inputs{Features: set, Template: t, Dictionary: train.Dictionary}, err
+	if err == nil && both && train.Dictionary.Edges() > 0 {
+		err = structured.BadInput("net %s does not read the %d attributes of steps that the template makes; leave out its lines that begin with B, or use --net linear",
+			c.Net, train.Dictionary.Edges())
+	}
+	in.Template, in.Dictionary = t, train.Dictionary
+	return in, err
 }
 
-// defaultWordCount is the default least count of a word with an embedding. Rarer words train the embedding of unknown words.
+// fitWords collects the vocabularies of words and, where c asks for them, of characters.
+func (in *Inputs) fitWords(c *Config, train *structured.Dataset) error {
+	least := cmp.Or(c.MinCount, defaultWordCount)
+	var err error
+	if in.Vocab, err = text.BuildVocab(train, least); err == nil && c.net().ReadsCharacters() {
+		in.Characters, err = text.BuildCharacters(train, least)
+	}
+	return err
+}
+
+// encode numbers the words and characters of a data set.
+func (in Inputs) encode(d *structured.Dataset) error {
+	if err := text.EncodeIds(d, in.Vocab); err != nil || in.Characters == nil {
+		return err
+	}
+	return text.EncodeCharacters(d, in.Characters)
+}
+
+// defaultWordCount is the default least count of a word or character with an embedding. Rarer ones train the embedding of unknown ones.
 const defaultWordCount = 2
 
 // apply makes the inputs of a data set.
@@ -66,13 +92,16 @@ func (in Inputs) apply(d *structured.Dataset, n int) error {
 	case in.arcs != nil:
 		return in.arcs.apply(d, n)
 	case in.Vocab != nil && d.Table(trees.ArcRows) != nil:
-		return encodeWords(d, in.Vocab)
-	case in.Template != nil:
-		return in.Template.Apply(d, in.Dictionary, host.Threads(n))
+		return in.encodeTrees(d)
 	case in.Vocab != nil:
-		return text.EncodeIds(d, in.Vocab)
+		if err := in.encode(d); err != nil {
+			return err
+		}
 	}
-	return nil
+	if in.Template == nil {
+		return nil
+	}
+	return in.Template.Apply(d, in.Dictionary, host.Threads(n))
 }
 
 // featureSet returns the name of the built-in set that c asks for: none for no attributes, auto for a template file.
@@ -85,7 +114,7 @@ func (c *Config) featureSet(train *structured.Dataset) (string, error) {
 			builtinFor(train))
 	case c.Features != "auto":
 		return c.Features, nil
-	case c.Net == "auto" || c.Net == "linear":
+	case c.Net == "auto" || c.Net == "linear" || c.net().ReadsAttributes():
 		return builtinFor(train), nil
 	}
 	return "none", nil

@@ -19,8 +19,8 @@ const modelFormat = "1"
 const ModelFile = "model.safetensors"
 
 // Save writes the model to a safetensors file, whole or not at all: a tensor for each parameter of the network, the names
-// of attributes where they have some, and in the metadata format, version, template (text), config, labels, vocab, dim,
-// width and hash_bits (as JSON). The same model gives the same bytes.
+// of attributes where they have some, and in the metadata format, version, template (text), config, labels, vocab,
+// characters, dim, width and hash_bits (as JSON). The same model gives the same bytes.
 func (m *Model) Save(path string) error {
 	f, err := m.Tensors()
 	if err != nil {
@@ -36,6 +36,9 @@ func (m *Model) Save(path string) error {
 		"vocab":  vocab,
 		"dim":    m.Dim,
 		"width":  m.Width,
+	}
+	if m.Characters != nil {
+		values["characters"] = m.Characters.Names()
 	}
 	if d := m.Dictionary; d != nil && d.Node == nil {
 		values["hash_bits"] = d.HashBits
@@ -110,13 +113,13 @@ func Load(path string) (*Model, error) {
 // decodeModel makes the model that a file of our format describes.
 func decodeModel(f *safetensors.File) (*Model, error) {
 	m := &Model{Version: f.Metadata["version"], Config: Default()} // settings newer than the file have their defaults
-	var labels []string
+	var labels, characters []string
 	var vocab [][]string
 	hashBits := 0
 	for name, value := range map[string]any{"config": &m.Config, "labels": &labels, "vocab": &vocab, "dim": &m.Dim, "width": &m.Width,
-		"hash_bits": &hashBits} {
+		"hash_bits": &hashBits, "characters": &characters} {
 		text, ok := f.Metadata[name]
-		if !ok && name == "hash_bits" {
+		if !ok && (name == "hash_bits" || name == "characters") {
 			continue
 		}
 		if err := json.Unmarshal([]byte(text), value); err != nil {
@@ -129,6 +132,9 @@ func decodeModel(f *safetensors.File) (*Model, error) {
 	m.Labels = structured.NewAlphabet(labels...)
 	for _, names := range vocab {
 		m.Vocab = append(m.Vocab, structured.NewAlphabet(names...))
+	}
+	if characters != nil {
+		m.Characters = structured.NewAlphabet(characters...)
 	}
 	if m.Labels.Len() == 0 || m.Labels.Len() != len(labels) || m.Dim < 0 {
 		return nil, fmt.Errorf("metadata: %d labels (%d different) and %d features make no model", len(labels), m.Labels.Len(), m.Dim)

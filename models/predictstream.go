@@ -90,7 +90,7 @@ func (m *Model) newLabeller(s source, name string, o PredictOptions, form layout
 	}
 	if t := s.inputs.Template; t != nil && !formats.Find(s.format).Numbered {
 		l.extractor = t.Bind(s.inputs.Dictionary)
-		l.source.inputs = Inputs{}
+		l.source.inputs.Template, l.source.inputs.Dictionary = nil, nil
 	}
 	return l
 }

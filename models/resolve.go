@@ -65,7 +65,9 @@ type networkChoice struct {
 func (c Config) withNetwork(choice networkChoice) Config {
 	n := choice.net
 	c.Net, c.Features, c.Loss = n.Net, choice.features, choice.loss
-	c.Hidden, c.Window, c.Channels, c.Embed, c.ArcUnits, c.LabelUnits = n.Hidden, n.Window, n.Channels, n.Embed, n.ArcUnits, n.LabelUnits
-	c.Recurrent, c.Layers, c.Heads, c.BlockUnits = n.Recurrent, n.Layers, n.Heads, n.BlockUnits
+	c.Hidden, c.Window, c.Channels, c.Recurrent, c.Embed = n.Hidden, n.Window, n.Channels, n.Recurrent, n.Embed
+	c.Layers, c.Heads, c.BlockUnits = n.Layers, n.Heads, n.BlockUnits
+	c.ArcUnits, c.LabelUnits = n.ArcUnits, n.LabelUnits
+	c.CharEmbed, c.CharWindow, c.CharChannels = n.CharEmbed, n.CharWindow, n.CharChannels
 	return c
 }

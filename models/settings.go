@@ -48,13 +48,16 @@ func CheckSetting(s settings.Setting, c *Config) error {
 		}
 		at, allowed := other.Value.String(), strings.Split(values, ",")
 		if name == "net" {
-			if has, own := nets.HasSetting(at, s.Name); has || own && s.Name == "min-count" {
+			if has, own := nets.HasSetting(at, s.Name); has || own && ofInputs(at, s.Name) {
 				continue
 			} else if own {
 				return structured.BadInput("--%s %v has no effect: network %s of this program has no such setting", s.Name, s.Value.Interface(), at)
 			}
 			if nets.IsStackFile(at) {
 				at = nets.StackNet
+			}
+			if at == nets.StackNet && c.Stack != "" && (s.Name == "template" || s.Name == "hash-bits") && !c.net().ReadsAttributes() {
+				return structured.BadInput("--%s %v has no effect: the stack has no layer \"attributes\"", s.Name, s.Value.Interface())
 			}
 		}
 		if settings.Undecided(at) || slices.Contains(allowed, at) {
@@ -86,6 +89,11 @@ func checkValue(s settings.Setting) error {
 		return structured.BadInput("%w, or FILE.yaml for a stack of layers; a network of your own is in the program that registers it (nets.Register): use that", err)
 	}
 	return nil
+}
+
+// ofInputs reports whether a setting says how the inputs of a registered network are made.
+func ofInputs(net, setting string) bool {
+	return setting == "min-count" || (setting == "template" || setting == "hash-bits") && nets.Config{Net: net}.ReadsAttributes()
 }
 
 // ReadConfig reads a YAML file of settings over the defaults; see settings.Parse. It does not Validate: flags may still

@@ -14,7 +14,7 @@ type Config struct {
 	Activation Activation `yaml:"activation,omitempty" json:"activation,omitempty"`   // elu, tanh, relu, gelu, silu or sigmoid
 	Window     int        `yaml:"window,omitempty" json:"window,omitempty"`           // positions that a window spans, odd
 	Channels   []int      `yaml:"channels,omitempty" json:"channels,omitempty"`       // of each convolution
-	Recurrent  []int      `yaml:"recurrent,omitempty" json:"recurrent,omitempty"`     // units in each direction of each recurrent layer, for rnn and biaffine
+	Recurrent  []int      `yaml:"recurrent,omitempty" json:"recurrent,omitempty"`     // units in each direction of each recurrent layer, for rnn, deep and biaffine
 	Layers     int        `yaml:"layers,omitempty" json:"layers,omitempty"`           // blocks of attention, for attention and biaffine
 	Heads      int        `yaml:"heads,omitempty" json:"heads,omitempty"`             // of each block
 	BlockUnits int        `yaml:"block-units,omitempty" json:"block-units,omitempty"` // units of the wide dense layer of each block
@@ -24,6 +24,11 @@ type Config struct {
 	ArcUnits   int        `yaml:"arc-units,omitempty" json:"arc-units,omitempty"`     // of the representations that score arcs, for biaffine
 	LabelUnits int        `yaml:"label-units,omitempty" json:"label-units,omitempty"` // of the representations that score relations, for biaffine
 	Stack      string     `yaml:"stack,omitempty" json:"stack,omitempty"`             // the layers of a stack, as YAML (see stack.go)
+
+	CharEmbed      int `yaml:"char-embed,omitempty" json:"char-embed,omitempty"`           // embedding size of characters, for deep and biaffine
+	CharWindow     int `yaml:"char-window,omitempty" json:"char-window,omitempty"`         // characters that a filter spans, odd
+	CharChannels   int `yaml:"char-channels,omitempty" json:"char-channels,omitempty"`     // of the convolution over characters; for biaffine 0: none
+	AttributeUnits int `yaml:"attribute-units,omitempty" json:"attribute-units,omitempty"` // that attributes are summed into, for deep; 0: none
 
 	StackFile string `yaml:"-" json:"-"` // the file that Stack came from, for messages; may be empty
 }
@@ -39,7 +44,7 @@ const (
 var Nets = append(slices.Clone(ChainNets), "biaffine", StackNet)
 
 // ChainNets lists the presets that score chains only.
-var ChainNets = []string{"linear", "mlp", "cnn", "cnn-image", "embed", "rnn", "attention"}
+var ChainNets = []string{"linear", "mlp", "cnn", "cnn-image", "embed", "rnn", "attention", "deep"}
 
 // The size of the images that cnn-image reads. The features of a position are one image, row by row.
 const (
@@ -104,6 +109,10 @@ func (c Config) Resolve(input Input) (Config, error) {
 		if len(input.Vocab) == 0 && input.Dim == 0 {
 			return c, structured.BadInput("net attention reads discrete inputs (words) or dense features; the data has neither")
 		}
+	case "deep":
+		if err := c.resolveDeep(input); err != nil {
+			return c, err
+		}
 	case "biaffine":
 		c.Window = orElse(c.Window, 5)
 		if len(c.Recurrent) == 0 {
@@ -118,7 +127,11 @@ func (c Config) Resolve(input Input) (Config, error) {
 	default:
 		return c, unknownNet(c.Net)
 	}
-	if slices.Contains([]string{"embed", "rnn", "attention", "biaffine"}, c.Net) {
+	var err error
+	if c, err = c.resolveWords(input); err != nil {
+		return c, err
+	}
+	if c.readsWords() {
 		for len(c.Embed) < len(input.Vocab) {
 			c.Embed = append(slices.Clone(c.Embed), embeddingSize(input.Vocab[len(c.Embed)]))
 		}
@@ -132,8 +145,8 @@ func (c Config) Resolve(input Input) (Config, error) {
 		c.Activation = ELU
 	}
 	switch {
-	case c.Net != "rnn" && c.Net != "biaffine" && len(c.Recurrent) > 0:
-		return c, structured.BadInput("net %s has no recurrent layers; rnn and biaffine do", c.Net)
+	case c.Net != "rnn" && c.Net != "deep" && c.Net != "biaffine" && len(c.Recurrent) > 0:
+		return c, structured.BadInput("net %s has no recurrent layers; rnn, deep and biaffine do", c.Net)
 	case c.Net == "biaffine":
 		c.Edges = "" // only chains have edges
 	case c.Stack != "":
@@ -143,8 +156,7 @@ func (c Config) Resolve(input Input) (Config, error) {
 	case c.Edges == "":
 		c.Edges = EdgesTransition
 	}
-	c, err := c.resolveAttention()
-	if err != nil {
+	if c, err = c.resolveAttention(); err != nil {
 		return c, err
 	}
 	return c, c.check()
@@ -166,6 +178,12 @@ func (c Config) check() error {
 		return structured.BadInput("window %d is not odd and positive", c.Window)
 	}
 	sizes := slices.Concat(c.Hidden, c.Channels, c.Recurrent, c.Embed)
+	if c.CharChannels != 0 {
+		sizes = append(sizes, c.CharEmbed, c.CharWindow, c.CharChannels)
+	}
+	if c.CharWindow%2 == 0 && c.CharChannels != 0 {
+		return structured.BadInput("a window of %d characters is not odd and positive", c.CharWindow)
+	}
 	if c.Net == "biaffine" {
 		sizes = append(sizes, c.ArcUnits, c.LabelUnits)
 	}
@@ -254,7 +272,7 @@ func (c Config) body(input Input) (b body, err error) {
 		return c.stackBody(input)
 	case "cnn-image":
 		b = imageBody(c)
-	case "embed":
+	case "embed", "deep":
 		b = embedBody(c, input).convolve(c)
 	case "cnn":
 		b = featureBody(input).convolve(c)
@@ -265,7 +283,11 @@ func (c Config) body(input Input) (b body, err error) {
 	default:
 		b = featureBody(input).window(c.Window)
 	}
-	return b.recurrences(c).attentionBlocks(c).hidden(c), nil
+	b = b.recurrences(c).attentionBlocks(c).hidden(c)
+	if c.Net == "deep" {
+		b.wide = input.Attributes
+	}
+	return b, nil
 }
 
 // unknownNet refuses the name of a network that the program does not have.

@@ -15,7 +15,7 @@ type Layer struct {
 	Name    string   `json:"name"`    // what it computes, from which parameters: "product hidden1.weight", "window 3", the name of an op of the user's own
 	With    []string `json:"with"`    // what follows in place: "+ bias", "elu"
 	Params  []string `json:"params"`  // parameters that it reads
-	Output  string   `json:"output"`  // shape of the result; n stands for the positions of a batch, p for pairs of positions
+	Output  string   `json:"output"`  // shape of the result; n stands for the positions of a batch, p for pairs of positions, c for characters of words
 	Weights int      `json:"weights"` // numbers in parameters that no earlier layer reads
 	Share   float64  `json:"share"`   // of the time that the potentials of a batch take
 }
@@ -209,7 +209,7 @@ func (t *layerTable) params(in *Instruction) []string {
 	return names
 }
 
-// shape returns the shape of a result, with n for the rows of positions and p for those of pairs.
+// shape returns the shape of a result, with n for the rows of positions, p for those of pairs, and c for those of characters.
 func (t *layerTable) shape(in *Instruction) string {
 	s := in.Out.shape
 	if g, ok := in.Op.(Gather); ok && g.Index.Kind == IndexWindow {
@@ -221,7 +221,7 @@ func (t *layerTable) shape(in *Instruction) string {
 	for _, rows := range []struct {
 		name string
 		n    int
-	}{{"p", t.p.Pairs}, {"n", t.p.Rows}} {
+	}{{"p", t.p.Pairs}, {"c", t.p.Chars}, {"n", t.p.Rows}} {
 		if rows.n > 0 && s[0] >= rows.n && s[0]%rows.n == 0 {
 			head := rows.name
 			if many := s[0] / rows.n; many > 1 {
@@ -272,6 +272,10 @@ func layerName(o Op) (name string, follows bool) {
 		return "transpose", false
 	case Recurrence:
 		return "recurrence", false
+	case SegmentMax:
+		return "max of each word", false
+	case Bag:
+		return "sum of attributes", false
 	}
 	if own, ok := o.(Own); ok {
 		return own.Name, false

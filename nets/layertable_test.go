@@ -28,6 +28,7 @@ func TestLayers(t *testing.T) {
 	}
 	both := Input{Vocab: []int{11}, Dim: 3}
 	all = append(all, mustNew(t, Config{Net: "rnn", Recurrent: []int{4}}, both, testLabels), mustNew(t, Config{Net: "attention", Channels: []int{8}}, both, testLabels))
+	all = append(all, mustNew(t, Config{Net: "deep", AttributeUnits: 3}, Input{Vocab: []int{11}, Characters: 9, Attributes: 30}, testLabels))
 	parser, err := Make(Config{Net: "biaffine", Channels: []int{6}, Embed: []int{4}, ArcUnits: 5, LabelUnits: 4, Dropout: 0.1}, Input{Vocab: []int{11}},
 		Output{Labels: 3, Form: trees.SpanningTree{}.Form(3)})
 	must(t, err)

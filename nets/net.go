@@ -25,11 +25,14 @@ func Build(spec Spec, input Input) (*Net, error) {
 		return nil, fmt.Errorf("nets: network %q: %w", spec.Name, err)
 	}
 	n := &Net{spec: spec, input: input, layout: layout, programs: map[Size]*Program{}}
-	if n.shape, err = compile(&n.spec, layout, input, Size{Bucket(0), PairBucket(0)}); err != nil {
+	if n.shape, err = compile(&n.spec, layout, input, Size{Bucket(0), PairBucket(0), CharBucket(0)}); err != nil {
 		return nil, err
 	}
 	if !n.shape.Needs.Pairs {
 		n.shape.Pairs = 0
+	}
+	if !n.shape.Needs.Characters {
+		n.shape.Chars = 0
 	}
 	n.programs[n.shape.Size] = n.shape
 	return n, nil

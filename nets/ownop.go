@@ -288,7 +288,7 @@ func (r *rowAxes) ownAxis(v *value, o Own, args []axis) (axis, bool) {
 		}
 	}
 	for i, a := range args {
-		if a.free() && !o.inputs[i].shared && !r.uniform(v.args[i], axis{1, out.rows, v.args[i].size() / out.rows, out.pairs}) {
+		if a.free() && !o.inputs[i].shared && !r.uniform(v.args[i], axis{1, out.rows, v.args[i].size() / out.rows, out.of}) {
 			return axis{}, false
 		}
 	}

@@ -3,6 +3,7 @@ package nets
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"gorgonia.org/gorgonia"
@@ -31,7 +32,7 @@ func (c Config) resolveStack(input Input) (Config, error) {
 	if c.Edges == "" {
 		c.Edges = EdgesTransition
 	}
-	if len(c.Hidden)+len(c.Channels)+len(c.Embed)+len(c.Recurrent)+c.Window+c.Layers+c.Heads+c.BlockUnits > 0 {
+	if len(c.Hidden)+len(c.Channels)+len(c.Embed)+len(c.Recurrent)+c.Window+c.Layers+c.Heads+c.BlockUnits+c.CharEmbed+c.CharWindow+c.CharChannels+c.AttributeUnits > 0 {
 		return c, structured.BadInput("net stack takes the sizes of layers from its list of layers, not from settings")
 	}
 	if err := c.check(); err != nil {
@@ -67,6 +68,12 @@ func (c Config) stackBody(input Input) (body, error) {
 		return body{}, s.refuse(last, "the stack ends in rows of pixels; end it with flatten")
 	}
 	return body{params: s.params, width: s.width, build: s.build, dropout: s.reads.dropout, activation: s.reads.activation}, nil
+}
+
+// hasLayer reports whether a stack has a layer of that name. A list with mistakes, which are refused elsewhere, has none.
+func (c Config) hasLayer(name string) bool {
+	layers, err := parseLayers("", c.Stack)
+	return err == nil && slices.ContainsFunc(layers, func(l layer) bool { return l.kind.name == name })
 }
 
 // stack is a stack under construction.

@@ -23,6 +23,12 @@ func init() { // the layers that hold layers refer to the list
 	layerKinds = []*layerKind{
 		{name: "features", source: true, add: (*stack).features},
 		{name: "embed", source: true, add: (*stack).embed, fields: []field{{name: "units", kind: wholeNumbers, least: 1}}},
+		{name: "characters", source: true, add: (*stack).characters, fields: []field{
+			{name: "channels", kind: wholeNumber, least: 1},
+			{name: "units", kind: wholeNumber, least: 1},
+			{name: "width", kind: wholeNumber, least: 1},
+			{name: "activation", kind: oneWord, words: activationNames()}}},
+		{name: "attributes", source: true, add: (*stack).attributes, fields: []field{{name: "units", kind: wholeNumber, least: 1, required: true}}},
 		{name: "image", add: (*stack).pixels, fields: []field{
 			{name: "size", kind: wholeNumbers, least: 1, required: true}}},
 		{name: "pool", pixels: true, add: (*stack).pool},
@@ -127,6 +133,43 @@ func (s *stack) embed(l layer) error {
 			Param{name, []int{vocab, size}, Gaussian(0.1)})
 	}
 	return nil
+}
+
+// characters is a convolution over the characters of each word, and its maximum over the word.
+func (s *stack) characters(l layer) error {
+	c := Config{CharChannels: orElse(l.int("channels"), 50), CharEmbed: orElse(l.int("units"), 25), CharWindow: orElse(l.int("width"), 3), Activation: Activation(l.word("activation"))}
+	switch {
+	case s.input.Characters == 0:
+		return s.refuse(l, "the data has no characters of words")
+	case s.count["characters"] > 0:
+		return s.refuse(l, "there is one already")
+	case c.CharWindow%2 == 0:
+		return s.refuse(l, "width %d: expected an odd number", c.CharWindow)
+	}
+	s.count["characters"]++
+	if c.Activation == "" {
+		c.Activation, s.reads.activation = s.Activation, true
+	}
+	s.from(characterBody(c, s.input))
+	return nil
+}
+
+// attributes sums the attributes of each position into units.
+func (s *stack) attributes(l layer) error {
+	switch {
+	case s.input.Attributes == 0:
+		return s.refuse(l, "the data has no attributes")
+	case s.count["attributes"] > 0:
+		return s.refuse(l, "there is one already")
+	}
+	s.count["attributes"]++
+	s.from(bagBody(Config{AttributeUnits: l.int("units")}, s.input))
+	return nil
+}
+
+// from adds a body that reads inputs.
+func (s *stack) from(b body) {
+	s.source(b.width, func(g *Graph, _ *gorgonia.Node) (*gorgonia.Node, error) { return b.build(g) }, b.params...)
 }
 
 // pixels makes the numbers of a position the pixels of an image, [height, width] or [height, width, channels], row by row.

@@ -30,6 +30,8 @@ func (n *Net) NewNetWorker() *NetWorker {
 	w.m.blas = kernels.CurrentBLAS()
 	w.m.widths = n.shape.Needs.Windows
 	w.m.windows = make([][]int32, len(w.m.widths))
+	w.m.characterIndices = n.shape.Needs.CharacterIndices
+	w.m.ofCharacters = make([][]int32, len(w.m.characterIndices))
 	w.m.ids = make([][]int32, len(n.input.Vocab))
 	return w
 }

@@ -15,6 +15,8 @@ import (
 const allLayers = `
 - embed: [4, 3]
 - features
+- characters: {channels: 4, units: 3}
+- attributes: 5
 - dropout: 0.2
 - window: 3
 - dense: 6
@@ -34,6 +36,7 @@ const allLayers = `
 // Every preset, and stacks of every layer.
 func TestPresets(t *testing.T) {
 	words, both := nets.Input{Vocab: []int{11, 5}}, nets.Input{Vocab: []int{11, 5}, Dim: 2}
+	all := nets.Input{Vocab: []int{11, 5}, Dim: 2, Characters: 9, Attributes: 30}
 	for _, p := range []struct {
 		config nets.Config
 		input  nets.Input
@@ -45,7 +48,8 @@ func TestPresets(t *testing.T) {
 		{nets.Config{Net: "embed", Channels: []int{6}, Embed: []int{4, 3}, Edges: nets.EdgesNone}, words},
 		{nets.Config{Net: "rnn", Recurrent: []int{4}, Activation: nets.GELU, Hidden: []int{5}}, both},
 		{nets.Config{Net: "attention", Channels: []int{8}, Heads: 2, BlockUnits: 6, Activation: nets.SiLU}, both},
-		{nets.Config{Net: "stack", Stack: allLayers}, both},
+		{nets.Config{Net: "deep", Recurrent: []int{4}, CharChannels: 3, CharEmbed: 4, AttributeUnits: 3}, all},
+		{nets.Config{Net: "stack", Stack: allLayers}, all},
 		{nets.Config{Net: "stack", Stack: "- features\n- image: [4, 6]\n- convolution: 3\n- pool\n- activation: elu\n- flatten\n- dense: {units: 5, activation: tanh}\n"}, nets.Input{Dim: 24}},
 	} {
 		t.Run(p.config.Net, func(t *testing.T) {
@@ -63,7 +67,7 @@ func TestPresets(t *testing.T) {
 		{Net: "stack", Stack: allLayers, ArcUnits: 5, LabelUnits: 4},
 	} {
 		t.Run(c.Net+" of trees", func(t *testing.T) {
-			net, err := nets.Make(c, both, nets.Output{Labels: 3, Form: form})
+			net, err := nets.Make(c, all, nets.Output{Labels: 3, Form: form})
 			if err != nil {
 				t.Fatal(err)
 			}
