@@ -12,7 +12,8 @@ import (
 func (c Config) net() nets.Config {
 	return nets.Config{
 		Net: c.Net, Hidden: c.Hidden, Activation: nets.Activation(c.Activation), Window: c.Window,
-		Channels: c.Channels, Recurrent: c.Recurrent, Layers: c.Layers, Heads: c.Heads, BlockUnits: c.BlockUnits, Embed: c.Embed, Dropout: c.Dropout, Edges: c.Edges, ArcUnits: c.ArcUnits, LabelUnits: c.LabelUnits,
+		Channels: c.Channels, Recurrent: c.Recurrent, Embed: c.Embed, Dropout: c.Dropout, Edges: c.Edges, ArcUnits: c.ArcUnits, LabelUnits: c.LabelUnits,
+		Layers: c.Layers, Heads: c.Heads, BlockUnits: c.BlockUnits,
 	}
 }
 

@@ -62,7 +62,7 @@ type networkChoice struct {
 func (c Config) withNetwork(choice networkChoice) Config {
 	n := choice.net
 	c.Net, c.Features, c.Loss = n.Net, choice.features, choice.loss
-	c.Hidden, c.Window, c.Channels, c.Embed, c.ArcUnits, c.LabelUnits = n.Hidden, n.Window, n.Channels, n.Embed, n.ArcUnits, n.LabelUnits
-	c.Recurrent, c.Layers, c.Heads, c.BlockUnits = n.Recurrent, n.Layers, n.Heads, n.BlockUnits
+	c.Hidden, c.Window, c.Channels, c.Recurrent, c.Embed, c.ArcUnits, c.LabelUnits = n.Hidden, n.Window, n.Channels, n.Recurrent, n.Embed, n.ArcUnits, n.LabelUnits
+	c.Layers, c.Heads, c.BlockUnits = n.Layers, n.Heads, n.BlockUnits
 	return c
 }

@@ -73,7 +73,7 @@ func rowKeys(to []uint64, examples []int, rows int, length func(b int) int) []ui
 // other than that of positions.
 func (n *Net) CheckTables(data *structured.Dataset, examples []int) error {
 	for _, part := range n.shape.Form.Parts {
-		if part.Rows == structured.Positions || part.Rows == structured.Tied {
+		if structured.PerPosition(part.Rows) || part.Rows == structured.Tied {
 			continue
 		}
 		t := data.Table(part.Rows)

@@ -51,7 +51,7 @@ func (s *Spec) parts(g *Graph) (structured.Form, []*gorgonia.Node, error) {
 		return s.Form, nil, fmt.Errorf("function Parts returned %d nodes for potentials of %d parts", len(outputs), len(s.Form.Parts))
 	}
 	for k, shape := range s.Form.Parts {
-		if shape.Rows != structured.Positions && shape.Rows != structured.Tied {
+		if !structured.PerPosition(shape.Rows) && shape.Rows != structured.Tied {
 			g.needs.Pairs = true
 		}
 		n := outputs[k]
@@ -66,12 +66,12 @@ func (s *Spec) parts(g *Graph) (structured.Form, []*gorgonia.Node, error) {
 	return s.Form, outputs, nil
 }
 
-// rowsOfTable returns how many rows of a table the graph computes. Every table but that of positions has one row per pair.
+// rowsOfTable returns how many rows of a table the graph computes. Tables of other rows than positions and steps have one row per pair.
 func (g *Graph) rowsOfTable(table string) int {
 	switch table {
 	case structured.Tied:
 		return 1
-	case structured.Positions:
+	case structured.Positions, structured.Steps:
 		return g.Rows
 	}
 	return g.Pairs

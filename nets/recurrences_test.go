@@ -42,7 +42,8 @@ var recurrentGraphs = map[string]func(g *Graph, x *gorgonia.Node) *gorgonia.Node
 		if err := half.Memset(constantOf(g, 0.5)); err != nil {
 			panic(err)
 		}
-		counts := node(g.BidirectionalRecurrence(gorgonia.NewConstant(half, gorgonia.In(g.ExprGraph)), gorgonia.NewConstant(ones, gorgonia.In(g.ExprGraph))))
+		in := gorgonia.In(g.ExprGraph)
+		counts := node(g.BidirectionalRecurrence(gorgonia.NewConstant(half, in), gorgonia.NewConstant(ones, in)))
 		return node(gorgonia.HadamardProd(x, counts))
 	},
 	"layer norm": func(g *Graph, x *gorgonia.Node) *gorgonia.Node {
@@ -105,6 +106,72 @@ func TestRecurrenceFormula(t *testing.T) {
 	in := &Instruction{Op: Recurrence{Cols: c, Forward: forward}, Out: buffers[2], Args: []Operand{{Buffer: buffers[0]}, {Buffer: buffers[1]}}}
 	in.Op.run(m, in)
 	mustEqual(t, "h", m.at(buffers[2]), h, 1e-6)
+}
+
+// The product with the row before is zero at the start of each example and in padding, whatever the memory held; added, it leaves these
+// rows alone.
+func TestTimesPrevious(t *testing.T) {
+	const c, forward = 19, 8
+	rng := rand.New(rand.NewPCG(35, 36))
+	offsets := []int{0, 6, 6, 7, 40}
+	x, h, before := randomVector(rng, 48*c, 1), randomVector(rng, 48*c, 1), randomVector(rng, 48*c, 1)
+	want, added := make([]float64, 48*c), widen(before)
+	for k := range len(offsets) - 1 {
+		for t := offsets[k]; t < offsets[k+1]; t++ {
+			for j := range c {
+				s := t - 1
+				if j >= forward {
+					s = t + 1
+				}
+				if s >= offsets[k] && s < offsets[k+1] {
+					want[t*c+j] = float64(x[t*c+j]) * float64(h[s*c+j])
+					added[t*c+j] += want[t*c+j]
+				}
+			}
+		}
+	}
+	for _, accumulate := range []bool{false, true} {
+		m := &machine{offsets: offsets, mem: [][]float32{slices.Concat(x, h, before)}}
+		n := len(x)
+		in := &Instruction{Op: TimesPrevious{c, forward}, Out: &Buffer{Offset: 2 * n, N: n}, Accumulate: accumulate,
+			Args: []Operand{{Buffer: &Buffer{N: n}}, {Buffer: &Buffer{Offset: n, N: n}}}}
+		in.Op.run(m, in)
+		if accumulate {
+			want = added
+		}
+		mustEqual(t, fmt.Sprint("accumulate ", accumulate), m.at(in.Out), want, 1e-6)
+	}
+}
+
+// A residual layer adds its input; the gain of a layer norm starts at 1, so that its output has mean 0 and variance 1.
+func TestResidualAndNorm(t *testing.T) {
+	input, c := Input{Dim: 6}, Config{Net: "mlp", Activation: Tanh, Edges: EdgesNone}
+	b := featureBody(input)
+	b = b.residual(b.dense("inner", 6, c)).norm("norm")
+	net, err := Build(Spec{Name: "residual", Params: b.params, Build: func(g *Graph) (*gorgonia.Node, *gorgonia.Node, error) {
+		y, err := b.build(g)
+		return y, nil, err
+	}}, input)
+	must(t, err)
+	rng := rand.New(rand.NewPCG(37, 38))
+	var batch structured.Batch
+	var θ structured.Potentials
+	batch.Reset(randomData(rng, input, 6, 5), []int{0})
+	w := net.Init(1)
+	for _, a := range net.Layout() {
+		if strings.HasPrefix(a.Name, "inner") {
+			clear(a.Of(w)) // what is left is the input
+		}
+	}
+	must(t, net.NewWorker().Score(w, &batch, &θ))
+	want := make([]float64, 5*6)
+	Normalise{5, 6}.eachRow(widen(batch.Data.Features), func(at int, mean, scale float64) {
+		for j := range 6 {
+			want[at+j] = (float64(batch.Data.Features[at+j]) - mean) * scale
+		}
+	})
+	mustEqual(t, "potentials", θ.Parts[0].Values, want, 1e-5)
+	checkAgainst(t, newReference(t, net, &batch, 0), net, &batch, randomVector(rng, net.Dim(), 0.5), 0, rng)
 }
 
 func TestRecurrenceErrors(t *testing.T) {

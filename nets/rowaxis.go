@@ -58,7 +58,7 @@ func (l *lowering) checkRows(form structured.Form, outputs []*value) error {
 			}
 			continue
 		}
-		want := axis{1, l.graph.rowsOfTable(shape.Rows), shape.Width, shape.Rows != structured.Positions}
+		want := axis{1, l.graph.rowsOfTable(shape.Rows), shape.Width, !structured.PerPosition(shape.Rows)}
 		if a.free() && r.uniform(v, want) {
 			continue
 		}

@@ -48,7 +48,7 @@ func (b *Batch) Positions() int { return b.Offsets[len(b.Offsets)-1] }
 // Rows returns the offsets of the examples' rows of a table in the batch [B+1]. It panics if the data lacks the table, which is a
 // bug in the caller.
 func (b *Batch) Rows(table string) []int {
-	if table == Positions {
+	if PerPosition(table) {
 		return b.Offsets
 	}
 	for k, t := range b.Data.Tables {

@@ -2,8 +2,14 @@ package structured
 
 import "slices"
 
-// Positions is the table of positions, which every data set has. Its rows are the positions of Dataset.Offsets.
-const Positions = "position"
+// The tables that every data set has.
+const (
+	Positions = "position" // its rows are the positions of Dataset.Offsets
+	Steps     = "step"     // a row for the step into each position; the one into the first position of an example is not used
+)
+
+// PerPosition reports whether a table has one row per position.
+func PerPosition(table string) bool { return table == Positions || table == Steps }
 
 // Table holds the inputs of rows other than positions, for instance of the arcs between the words of a sentence.
 type Table struct {
@@ -15,7 +21,7 @@ type Table struct {
 // Rows returns the offsets of the examples' rows of a table [n+1]. It panics if the data lacks the table, which is a bug in the
 // caller.
 func (d *Dataset) Rows(table string) []int {
-	if table == Positions {
+	if PerPosition(table) {
 		return d.Offsets
 	}
 	if t := d.Table(table); t != nil {
@@ -34,14 +40,13 @@ func (d *Dataset) Table(name string) *Table {
 	return nil
 }
 
-// AttributesOf returns the sparse inputs of a part of the potentials, one row per row of the part, or nil if there are none. For
-// the nodes and edges of a chain they are Attributes and EdgeAttributes.
+// AttributesOf returns the sparse inputs of a part of the potentials, one row per row of the part, or nil if there are none.
 func (d *Dataset) AttributesOf(part Shape) *Sparse {
-	if part.Rows == Positions {
-		if part.Name == "edge" {
-			return d.EdgeAttributes
-		}
+	switch part.Rows {
+	case Positions:
 		return d.Attributes
+	case Steps:
+		return d.EdgeAttributes
 	}
 	if t := d.Table(part.Rows); t != nil {
 		return t.Attributes
@@ -51,12 +56,12 @@ func (d *Dataset) AttributesOf(part Shape) *Sparse {
 
 // SetAttributes sets the sparse inputs of a part (see AttributesOf). Other data sets that share the tables do not change.
 func (d *Dataset) SetAttributes(part Shape, x *Sparse) {
-	switch {
-	case part.Rows == Tied:
-	case part.Rows == Positions && part.Name == "edge":
-		d.EdgeAttributes = x
-	case part.Rows == Positions:
+	switch part.Rows {
+	case Tied:
+	case Positions:
 		d.Attributes = x
+	case Steps:
+		d.EdgeAttributes = x
 	default:
 		d.Tables = slices.Clone(d.Tables)
 		for k, t := range d.Tables {

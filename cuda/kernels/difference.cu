@@ -64,8 +64,8 @@ EXPORT(difference)
 KERNEL(difference_shared)(const float* RESTRICT u, const float* RESTRICT r, const int* RESTRICT examples, const int* RESTRICT gold,
 	const int* RESTRICT offsets, const float* RESTRICT weight, double* RESTRICT v_sums, double* RESTRICT u_sums, int* moved, int B, int Y, int own) {
 	SHARED(int, counts);
-	int first = BLOCK_Y * GROUP, chains = min(GROUP, B - first), tile = BLOCK * THREADS, e = tile + THREAD;
-	if (!r) count_gold_steps(counts, offsets + first, gold, chains, Y, tile, THREADS);
+	int first = BLOCK_Y * GROUP, chains = min(GROUP, B - first), first_step = BLOCK * THREADS, e = first_step + THREAD;
+	if (!r) count_gold_steps(counts, offsets + first, gold, chains, Y, first_step, THREADS);
 	if (e >= Y * Y) return;
 	double v = 0, us = 0;
 	for (int k = 0; k < chains; k++) {

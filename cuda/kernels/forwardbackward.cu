@@ -25,8 +25,8 @@
 
 // backward runs after forward. matrix is the transpose of E.
 template <int Q>
-DEVICE void backward(const Chain& c, const Team<Q>& m, double mu, const float* matrix, float* marginal, float* pairs, const Scale* scale) {
-	const int W = Team<Q>::W, out = m.out;
+DEVICE void backward(const Chain& c, const Role<Q>& m, double mu, const float* matrix, float* marginal, float* pairs, const Scale* scale) {
+	const int W = Role<Q>::W, out = m.out;
 	const bool inside = out < c.Y, has_loss = c.with_loss && c.gold;
 	const Rate rate = rate_of(mu);
 	float* alpha = marginal + out;
@@ -108,7 +108,7 @@ template <int Q> DEVICE void forward_backward(const Chains& chains, int rows, do
 			for (int k = THREAD; k < Y * Y; k += THREADS) pairs[k] = 0.f;
 		return;
 	}
-	const Team<Q> m = team_of<Q>(Y, shared);
+	const Role<Q> m = role_of<Q>(Y, shared);
 	scale += c.first;
 	if (marginal) marginal += (int64_t)c.first * Y;
 	const bool holds = forward<Q, false>(c, m, mu, powers_from, bounds, marginal, scale, value + b);

@@ -32,8 +32,8 @@ DEVICE float row_sums(float* x) {
 }
 
 template <int Q>
-DEVICE void backward_each(const Chain& c, const Team<Q>& m, double mu, float* marginal, float* pairs, const Scale* scale) {
-	const int W = Team<Q>::W, out = m.out;
+DEVICE void backward_each(const Chain& c, const Role<Q>& m, double mu, float* marginal, float* pairs, const Scale* scale) {
+	const int W = Role<Q>::W, out = m.out;
 	const Rate rate = rate_of(mu);
 	float* alpha = marginal + out;
 	float e[32], coming[32];
@@ -96,7 +96,7 @@ template <int Q> DEVICE void forward_backward_each(const Chains& chains, int row
 			for (int k = THREAD; k < matrix; k += THREADS) pairs[k] = 0.f;
 	}
 	if (!begin(chains, c, rows, value, marginal, declined, score)) return;
-	const Team<Q> m = team_of<Q>(Y, shared);
+	const Role<Q> m = role_of<Q>(Y, shared);
 	scale += c.first;
 	if (marginal) marginal += (int64_t)c.first * Y;
 	const bool holds = forward<Q, true>(c, m, mu, 0, 0, marginal, scale, value + b);

@@ -43,8 +43,8 @@ template <int M, int N, int PAD, int COUNT, class Multiply>
 DEVICE void for_tiles(const Product& p, float* memory, int row, int column, Multiply multiply) {
 	constexpr int A = DEPTH * (M + PAD), PAIR = A + DEPTH * (N + PAD);
 	Copies copies;
-	Operand<M, M + PAD, COUNT> a;
-	Operand<N, N + PAD, COUNT> b;
+	Factor<M, M + PAD, COUNT> a;
+	Factor<N, N + PAD, COUNT> b;
 	a.start(p.a, p.layout_a, p.ld_a, row, p.m, p.from, p.to);
 	b.start(p.b, p.layout_b, p.ld_b, column, p.n, p.from, p.to);
 	int next = 0;

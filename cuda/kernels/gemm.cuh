@@ -41,10 +41,10 @@ enum { ALONG_DEPTH, ALONG_SIDE, ALONG_SIDE_BY_4 /* with everything aligned to 16
 
 constexpr int DEPTH = 16; // of a tile: depth that a block multiplies between two barriers
 
-// Operand iterates over the tiles of A or B: tile[l·STRIDE + i] is entry (first + i, depth + l) of the factor, and 0 outside of it.
+// Factor iterates over the tiles of A or B: tile[l·STRIDE + i] is entry (first + i, depth + l) of the factor, and 0 outside of it.
 // COUNT threads share the work. A thread's pieces of a tile are equally spaced, so that it keeps a single address.
 template <int SIDE, int STRIDE, int COUNT>
-struct Operand {
+struct Factor {
 	const float* at; // this thread's first entry in the next tile
 	int64_t step;    // distance to its next entry
 	int layout, place; // place: index of the first entry in a tile

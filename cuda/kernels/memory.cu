@@ -51,9 +51,9 @@ KERNEL(to_gold)(float* RESTRICT node, float* RESTRICT edge, const int* RESTRICT 
 		}
 		return;
 	}
-	for (int tile = 0; tile < E; tile += THREADS) {
-		count_gold_steps(counts, offsets + BLOCK, gold, 1, Y, tile, THREADS);
-		int e = tile + THREAD;
+	for (int first_step = 0; first_step < E; first_step += THREADS) {
+		count_gold_steps(counts, offsets + BLOCK, gold, 1, Y, first_step, THREADS);
+		int e = first_step + THREAD;
 		if (e < E) {
 			float* x = edge + (int64_t)BLOCK * E + e;
 			*x = (γ == 0.f ? 0.f : γ * *x) + (1.f - γ) * (float)counts[THREAD];

@@ -17,7 +17,9 @@ struct Walk {
 	bool late; // factors belong to the step out of a row
 };
 
-DEVICE Walk walk_of(int c, int rows, int cols, int forward, int adjoint) { return Walk{rows, cols, c, (c < forward) == (adjoint != 0), adjoint != 0}; }
+DEVICE Walk walk_of(int c, int rows, int cols, int forward, int adjoint) {
+	return Walk{rows, cols, c, (c < forward) == (adjoint != 0), adjoint != 0};
+}
 DEVICE int row_of(const Walk& w, int place) { return w.down ? w.rows - 1 - place : place; }
 DEVICE int64_t entry(const Walk& w, int t) { return (int64_t)t * w.cols + w.c; }
 DEVICE int before(const Walk& w, int t) { return w.down ? t + 1 : t - 1; }
@@ -30,7 +32,8 @@ DEVICE bool starts(const Walk& w, const int* chain, int t) {
 }
 
 // One thread for each of (chains + 1)·cols columns; the last ones clear the padding.
-KERNEL(recurrence)(const float* RESTRICT a, const float* RESTRICT b, const int* RESTRICT offsets, int chains, int rows, int cols, int forward, int adjoint, uint32_t n, float* h) {
+KERNEL(recurrence)(const float* RESTRICT a, const float* RESTRICT b, const int* RESTRICT offsets, int chains, int rows,
+	int cols, int forward, int adjoint, uint32_t n, float* h) {
 	uint32_t i = (uint32_t)BLOCK * THREADS + THREAD;
 	if (i >= n) return;
 	int k = i / cols;
@@ -48,7 +51,8 @@ KERNEL(recurrence)(const float* RESTRICT a, const float* RESTRICT b, const int* 
 EXPORT(recurrence)
 
 // factors, values [blocks×cols]: the map of each block. One thread for each of them.
-KERNEL(recurrence_blocks)(const float* RESTRICT a, const float* RESTRICT b, const int* RESTRICT chain, int rows, int cols, int step, int forward, int adjoint, float* factors, uint32_t n, float* values) {
+KERNEL(recurrence_blocks)(const float* RESTRICT a, const float* RESTRICT b, const int* RESTRICT chain, int rows, int cols,
+	int step, int forward, int adjoint, float* factors, uint32_t n, float* values) {
 	uint32_t i = (uint32_t)BLOCK * THREADS + THREAD;
 	if (i >= n) return;
 	int k = i / cols;
@@ -56,10 +60,7 @@ KERNEL(recurrence_blocks)(const float* RESTRICT a, const float* RESTRICT b, cons
 	float product = 1.f, state = 0.f;
 	for (int place = k * step, end = min(rows, place + step); place < end; place++) {
 		int t = row_of(w, place);
-		if (chain[t] < 0) {
-			product = state = 0.f;
-			continue;
-		}
+		if (chain[t] < 0) continue; // nothing reads the map of padding
 		float factor = starts(w, chain, t) ? 0.f : factor_of(w, a, t);
 		product *= factor;
 		state = factor == 0.f ? b[entry(w, t)] : fma(factor, state, b[entry(w, t)]);
@@ -69,8 +70,8 @@ KERNEL(recurrence_blocks)(const float* RESTRICT a, const float* RESTRICT b, cons
 }
 EXPORT(recurrence_blocks)
 
-KERNEL(recurrence_rest)(const float* RESTRICT a, const float* RESTRICT b, const int* RESTRICT chain, const int* offsets, int rows, int cols, int step, int forward, int adjoint,
-	const float* factors, const float* values, uint32_t n, float* h) {
+KERNEL(recurrence_rest)(const float* RESTRICT a, const float* RESTRICT b, const int* RESTRICT chain, const int* offsets,
+	int rows, int cols, int step, int forward, int adjoint, const float* factors, const float* values, uint32_t n, float* h) {
 	uint32_t i = (uint32_t)BLOCK * THREADS + THREAD;
 	if (i >= n) return;
 	int k = i / cols;
@@ -92,7 +93,8 @@ KERNEL(recurrence_rest)(const float* RESTRICT a, const float* RESTRICT b, const 
 EXPORT(recurrence_rest)
 
 // out [rows×cols]: x times the row of h before it, 0 where a chain starts and in padding. One thread for each of n entries.
-KERNEL(times_previous)(const float* x, const float* h, const int* chain, int rows, int cols, int forward, int accumulate, uint32_t n, float* out) {
+KERNEL(times_previous)(const float* x, const float* h, const int* chain, int rows, int cols, int forward, int accumulate,
+	uint32_t n, float* out) {
 	uint32_t i = (uint32_t)BLOCK * THREADS + THREAD;
 	if (i >= n) return;
 	int t = i / cols;

@@ -23,17 +23,17 @@ DEVICE double block_sum(double x, double* shared) {
 	return x;
 }
 
-// count_gold_steps counts how often the gold outputs of a group of chains take each transition of a tile of transitions. All threads of a
-// block call it together; counts [chains][tile] is shared memory.
-DEVICE void count_gold_steps(int* counts, const int* RESTRICT offsets, const int* RESTRICT gold, int chains, int Y, int step, int tile) {
-	for (int k = THREAD; k < chains * tile; k += THREADS) counts[k] = 0;
+// count_gold_steps counts how often the gold outputs of a group of chains take each transition from first_step to
+// first_step+steps−1. All threads of a block call it together; counts [chains][steps] is shared memory.
+DEVICE void count_gold_steps(int* counts, const int* RESTRICT offsets, const int* RESTRICT gold, int chains, int Y, int first_step, int steps) {
+	for (int k = THREAD; k < chains * steps; k += THREADS) counts[k] = 0;
 	BARRIER();
 	int b = 0, first = offsets[0];
 	for (int t = first + THREAD; t < offsets[chains]; t += THREADS) {
 		while (t >= offsets[b + 1]) first = offsets[++b];
 		if (t == first || gold[t] < 0 || gold[t - 1] < 0) continue;
-		int at = gold[t - 1] * Y + gold[t] - step;
-		if (at >= 0 && at < tile) atomic_add(counts + b * tile + at, 1);
+		int at = gold[t - 1] * Y + gold[t] - first_step;
+		if (at >= 0 && at < steps) atomic_add(counts + b * steps + at, 1);
 	}
 	BARRIER();
 }

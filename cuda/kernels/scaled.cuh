@@ -10,8 +10,8 @@
 
 #define WIDEST 75.f /* limit of R, see forwardbackward.cu: e^−R and one step from it are normal float32 numbers, at least e^−87.3 */
 
-// Team describes a thread's role in its block, and the block's shared memory.
-template <int Q> struct Team {
+// Role describes a thread's role in its block, and the block's shared memory.
+template <int Q> struct Role {
 	static const int W = 32 * Q;
 	int out_warp, out, from; // O, 32O + LANE and 32S
 	bool first_row, owns;    // in a warp (0, O); and out < Y
@@ -23,9 +23,9 @@ template <int Q> struct Team {
 	float *tile;             // [Q×Q][32][33]
 };
 
-template <int Q> DEVICE Team<Q> team_of(int labels, float* shared) {
-	Team<Q> m;
-	const int W = Team<Q>::W;
+template <int Q> DEVICE Role<Q> role_of(int labels, float* shared) {
+	Role<Q> m;
+	const int W = Role<Q>::W;
 	m.out_warp = WARP % Q;
 	m.out = 32 * m.out_warp + LANE;
 	m.from = WARP / Q * 32;
@@ -41,7 +41,7 @@ template <int Q> DEVICE Team<Q> team_of(int labels, float* shared) {
 	return m;
 }
 
-// meet is a barrier for the team.
+// meet is a barrier for the block.
 template <int Q> DEVICE void meet() {
 	if (Q == 1) WARP_BARRIER();
 	else BARRIER();
@@ -100,8 +100,8 @@ struct __attribute__((aligned(16))) Scale {
 // forward computes α into alpha [T][Y] (null: only the value) and the value. It returns, in all threads, whether the range of float32
 // suffices for the chain, which must not be empty. matrix is e^((edge − bounds[0])/μ) of shared edges.
 template <int Q, bool EACH>
-DEVICE bool forward(const Chain& c, const Team<Q>& m, double mu, const float* matrix, const float* bounds, float* alpha, Scale* scale, double* value) {
-	const int W = Team<Q>::W, out = m.out;
+DEVICE bool forward(const Chain& c, const Role<Q>& m, double mu, const float* matrix, const float* bounds, float* alpha, Scale* scale, double* value) {
+	const int W = Role<Q>::W, out = m.out;
 	const Rate rate = rate_of(mu);
 	const float* node = c.node + out;
 	const bool has_loss = c.with_loss && c.gold;

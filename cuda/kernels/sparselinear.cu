@@ -103,16 +103,16 @@ KERNEL(transpose_join)(const int* RESTRICT attribute, const int* RESTRICT first,
 }
 EXPORT(transpose_join)
 
-// sum_rows: parts [tiles][W] = Σ x over tiles of TILE rows of x [N][W]; sum_tiles: to [W] += Σ parts. Both in a fixed order.
-// One block per tile and 32 columns, or per 32 columns; shared memory: one double per thread. Bound: reads x once.
-#define TILE 256
+// sum_rows: parts [n][W] = Σ x over each ROWS_SUMMED rows of x [N][W]; sum_parts: to [W] += Σ parts. Both in a fixed order.
+// One block per part and 32 columns, or per 32 columns; shared memory: one double per thread. Bound: reads x once.
+#define ROWS_SUMMED 256
 
 KERNEL(sum_rows)(const float* RESTRICT x, double* RESTRICT parts, int N, int W) {
 	SHARED(double, shared);
-	int column = BLOCK_Y * 32 + LANE, warps = THREADS / 32, end = min(N, (BLOCK + 1) * TILE);
+	int column = BLOCK_Y * 32 + LANE, warps = THREADS / 32, end = min(N, (BLOCK + 1) * ROWS_SUMMED);
 	double sum = 0;
 #pragma unroll 4
-	for (int t = BLOCK * TILE + WARP; t < end; t += warps)
+	for (int t = BLOCK * ROWS_SUMMED + WARP; t < end; t += warps)
 		if (column < W) sum += x[(int64_t)t * W + column];
 	shared[THREAD] = sum;
 	BARRIER();
@@ -122,12 +122,12 @@ KERNEL(sum_rows)(const float* RESTRICT x, double* RESTRICT parts, int N, int W) 
 }
 EXPORT(sum_rows)
 
-KERNEL(sum_tiles)(const double* RESTRICT parts, float* RESTRICT to, int tiles, int W) {
+KERNEL(sum_parts)(const double* RESTRICT parts, float* RESTRICT to, int n, int W) {
 	SHARED(double, shared);
 	int column = BLOCK * 32 + LANE, warps = THREADS / 32;
 	double sum = 0;
 #pragma unroll 4
-	for (int t = WARP; t < tiles; t += warps)
+	for (int t = WARP; t < n; t += warps)
 		if (column < W) sum += parts[(int64_t)t * W + column];
 	shared[THREAD] = sum;
 	BARRIER();
@@ -135,7 +135,7 @@ KERNEL(sum_tiles)(const double* RESTRICT parts, float* RESTRICT to, int tiles, i
 	for (int w = 1; w < warps; w++) sum += shared[w * 32 + LANE];
 	to[column] += (float)sum;
 }
-EXPORT(sum_tiles)
+EXPORT(sum_parts)
 
 // add: to [n] += x [n].
 KERNEL(add)(const float* RESTRICT x, float* RESTRICT to, int n) {

@@ -76,7 +76,7 @@ func (b *Batch) RowsOf(table string) int {
 	switch table {
 	case structured.Tied:
 		return 1
-	case structured.Positions:
+	case structured.Positions, structured.Steps:
 		return b.Rows
 	}
 	return b.others

@@ -56,7 +56,7 @@ func (data *Data) PassCapacity(positions int, form structured.Form) Capacity {
 		widest = max(widest, part.Width)
 		switch limit := max(1, passNumbers/max(1, part.Width)); part.Rows {
 		case structured.Tied:
-		case structured.Positions:
+		case structured.Positions, structured.Steps:
 			positions = min(positions, limit)
 		default:
 			others = min(others, limit)

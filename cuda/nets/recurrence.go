@@ -21,7 +21,8 @@ func (c *compiler) recurrence(o nets.Recurrence, in nets.Instruction) command {
 	return func(e *Executor) {
 		x, chains := e.batch, e.batch.Chains
 		if x.Longest <= longestRecurrence {
-			e.entries("recurrence", (chains+1)*o.Cols, e.at(in.Out), e.at(a), e.at(b), x.Offsets, int32(chains), int32(rows), cols, forward, adjoint)
+			e.entries("recurrence", (chains+1)*o.Cols, e.at(in.Out), e.at(a), e.at(b), x.Offsets, int32(chains), int32(rows),
+				cols, forward, adjoint)
 			return
 		}
 		factors, values := e.now.partial.Slice(0, blocks), e.now.partial.Slice(blocks, 2*blocks)
@@ -35,7 +36,8 @@ func timesPrevious(o nets.TimesPrevious, in nets.Instruction) command {
 	x, h := in.Args[0].Buffer, in.Args[1].Buffer
 	rows := in.Out.N / o.Cols
 	return func(e *Executor) {
-		e.entries("times_previous", in.Out.N, e.at(in.Out), e.at(x), e.at(h), e.batch.Chain, int32(rows), int32(o.Cols), int32(o.Forward), device.Flag(in.Accumulate))
+		e.entries("times_previous", in.Out.N, e.at(in.Out), e.at(x), e.at(h), e.batch.Chain, int32(rows), int32(o.Cols), int32(o.Forward),
+			device.Flag(in.Accumulate))
 	}
 }
 

@@ -85,7 +85,7 @@ func (s *SparseLinear) Reserve(b *Batch) error {
 	return d.Err()
 }
 
-// sumRows is the number of rows per block of sum_rows; the kernel has the same constant.
+// sumRows is ROWS_SUMMED of the kernel sum_rows, the rows that a block adds.
 const sumRows = 256
 
 // Score implements Scorer.
@@ -119,7 +119,7 @@ func (s *SparseLinear) Pullback(v Parts, grad device.Array[float32]) {
 	s.edges.pullback(d, edge, b, grad)
 	blocks := device.CeilDiv(b.Rows, sumRows)
 	d.Launch("sum_rows", device.Dim{X: blocks, Y: device.CeilDiv(yy, 32)}, device.Dim{X: device.BlockThreads}, device.BlockThreads*8, edge, s.blockSums[b.Rows], int32(b.Rows), int32(yy))
-	d.Launch("sum_tiles", device.Dim{X: device.CeilDiv(yy, 32)}, device.Dim{X: device.BlockThreads}, device.BlockThreads*8, s.blockSums[b.Rows], to, int32(blocks), int32(yy))
+	d.Launch("sum_parts", device.Dim{X: device.CeilDiv(yy, 32)}, device.Dim{X: device.BlockThreads}, device.BlockThreads*8, s.blockSums[b.Rows], to, int32(blocks), int32(yy))
 }
 
 // attributesPerRow bounds the attributes per row of a batch in the transposed inputs. Above it, sorting the batch's own attributes is

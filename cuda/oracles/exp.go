@@ -68,7 +68,7 @@ func (o *Oracle) runExp(θ *Chains, a Augmentation, μ float64, value device.Arr
 	q := device.CeilDiv(θ.Y, 32) // warps that cover all labels; also the tiles per side of the edge matrix
 	var declined device.Array[int32]
 	lead, edgesOf := int32(0), s.declined                          // whether this kernel writes padding; the chains whose edges wide_pairs computes
-	switch numbers := 4*32*q + 32*q*q + 4*q + 2*q*q + q*q*32*33; { // struct Team of cuda/kernels/scaled.cuh
+	switch numbers := 4*32*q + 32*q*q + 4*q + 2*q*q + q*q*32*33; { // struct Role of cuda/kernels/scaled.cuh
 	case θ.Y <= mostScaled && θ.PerPosition:
 		declined = s.declined
 		launch(fmt.Sprintf("forward_backward_each_%d", 32*q), device.Dim{X: θ.B}, device.Dim{X: 32 * q * q}, 4*numbers,

@@ -227,7 +227,7 @@ func numberOfOutputs(t *rapid.T, θ *structured.Potentials) {
 		form.Parts = append(form.Parts, p.Shape)
 		switch p.Rows {
 		case structured.Tied:
-		case structured.Positions:
+		case structured.Positions, structured.Steps:
 			d.Offsets = p.Offsets
 		default:
 			d.Tables = append(d.Tables, &structured.Table{Name: p.Rows, Offsets: p.Offsets})

@@ -17,7 +17,7 @@ type Chain struct{}
 func Form(labels int, perPosition bool) structured.Form {
 	edge := structured.Shape{Name: "edge", Rows: structured.Tied, Width: labels * labels}
 	if perPosition {
-		edge.Rows = structured.Positions
+		edge.Rows = structured.Steps
 	}
 	return structured.Form{Structure: Chain{}, Parts: []structured.Shape{
 		{Name: "node", Rows: structured.Positions, Width: labels}, edge,

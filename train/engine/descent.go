@@ -80,7 +80,7 @@ func (d *Descent) Resume(e *Engine, β float64) {
 func (d *Descent) Ask(ctx context.Context, examples []int, s oracles.Smoothing, dropout uint64) (Step, error) {
 	e := d.engine
 	if d.support != nil {
-		d.support.find(e.Data, examples)
+		e.reach(examples)
 		for k := range d.support.tables {
 			for _, r := range d.support.rows[k] {
 				d.catchUp(k, int(r))

@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/vec"
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/engine"
 	"github.com/dsp-go/dsp/train/traintest"
@@ -232,6 +234,41 @@ func TestProxStepSolvesItsModel(t *testing.T) {
 		}
 		if inside == 0 {
 			t.Errorf("%v: every γ is 0 or 1: the test checks too little", loss)
+		}
+	}
+}
+
+// Steps of a descent and other steps on the same engine do not disturb each other's gradients.
+func TestStepsAfterADescent(t *testing.T) {
+	p := rowProblems(t)["embeddings"]
+	w := initial(p)
+	gradient := func(e *engine.Engine, batch []int) []float32 {
+		st, err := e.Step(t.Context(), w, batch, oracles.Smoothing{}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g := make([]float32, len(w))
+		st.Grad.AddTo(1, g)
+		if norm := vec.Norm2(g); st.Grad.Norm2() != norm {
+			t.Errorf("batch %v: the gradient's norm is %g, that of its entries %g", batch, st.Grad.Norm2(), norm)
+		}
+		return g
+	}
+	var d engine.Descent
+	d.Start(p.Engine, w, 0.999)
+	r := rand.New(rand.NewPCG(2, 2))
+	for range 20 {
+		if _, err := d.Ask(t.Context(), r.Perm(p.Len())[:1+r.IntN(20)], oracles.Smoothing{}, 0); err != nil {
+			t.Fatal(err)
+		}
+		batch := r.Perm(p.Len())[:1+r.IntN(20)]
+		if got, want := gradient(p.Engine, batch), gradient(engine.NewEngine(p.Objective, 1), batch); !slices.Equal(got, want) {
+			t.Fatalf("batch %v: the gradient after a step of a descent differs from that of a new engine", batch)
+		}
+		if r.IntN(3) == 0 {
+			if _, err := p.Value(t.Context(), w); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
 }

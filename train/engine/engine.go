@@ -40,6 +40,7 @@ type Engine struct {
 	findings []*finding // grown on demand; lane l starts with finding l
 	sums     []Sums     // of the shards of a step
 	support  *support   // of the last step's gradient; nil if it is all weights
+	reached  bool       // the support is that of the next step
 	lent     int        // first lanes whose gradients are zero except on the support
 	used     int        // number of findings of the last step
 	norm     norm       // scratch memory

@@ -92,17 +92,13 @@ func (e *Engine) OverBatch(ctx context.Context, w Point, examples []int, keep bo
 	if keep {
 		e.growFindings(n)
 	}
-	on := e.support
-	if e.sparse != nil {
-		on = nil
-	}
-	if on != nil {
-		for _, ln := range e.lanes[:e.lent] {
-			on.clear(ln.grad)
+	var on *support
+	if e.sparse == nil {
+		if on = e.reach(examples); on != nil {
+			e.lent = lanes
 		}
-		on.find(e.Data, examples)
-		e.lent = lanes
 	}
+	e.reached = false
 	e.sums = slices.Grow(e.sums[:0], n)[:n]
 	err := e.run(ctx, lanes, func(l int, ln *Lane) error {
 		if on == nil || ln.full {
@@ -156,4 +152,19 @@ func (e *Engine) Remember(memory *Memory, γ float32) {
 	for _, found := range e.findings[:e.used] {
 		memory.remember(found, γ)
 	}
+}
+
+// reach makes the engine's support that of the batch of the next step, and returns it. The lanes' gradients are then zero everywhere.
+// The caller of a step may call it before the step.
+func (e *Engine) reach(examples []int) *support {
+	if e.support == nil || e.reached {
+		return e.support
+	}
+	for _, ln := range e.lanes[:e.lent] {
+		e.support.clear(ln.grad)
+	}
+	e.lent = 0
+	e.support.find(e.Data, examples)
+	e.reached = true
+	return e.support
 }

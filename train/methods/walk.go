@@ -14,7 +14,7 @@ type walk struct {
 }
 
 const (
-	meanIterates = 32    // iterates of a pass that a mean includes
+	meanIterates = 16    // iterates of a pass that a mean includes
 	memory       = 0.999 // per step, of the exponential average
 	squaresDecay = 0.999 // β of the mean of squared gradients
 )
