@@ -47,7 +47,7 @@ type Config struct {
 	LabelUnits int            `yaml:"label-units" json:"label-units" group:"Network" min:"0" only:"net=biaffine" help:"units of the layers that feed the relation scores; 0: 64"`
 	MinCount   int            `yaml:"min-count" json:"min-count" group:"Network" min:"0" only:"task=tag,parse format=conll,conllu,crfsuite,builtin net=embed,rnn,attention,linear,biaffine" unit:"N" help:"least number of times an attribute must occur in the training data to get weights, or a word to get its own embedding; 0: 1 for attributes of tokens, 2 for attributes of arcs and for words"`
 	Activation string         `yaml:"activation" json:"activation" group:"Network" values:"elu|tanh|relu|gelu|silu|sigmoid" only:"net=mlp,cnn,cnn-image,embed,rnn,attention,biaffine" help:"function between layers; prox-linear works best with a smooth one (elu, tanh, gelu, silu)"`
-	Dropout    float64        `yaml:"dropout" json:"dropout" group:"Network" min:"0" only:"method=sgd net=mlp,cnn,cnn-image,embed,rnn,attention,biaffine" help:"probability that a step drops a hidden unit"`
+	Dropout    float64        `yaml:"dropout" json:"dropout" group:"Network" min:"0" only:"method=sgd,adam,prox-linear net=mlp,cnn,cnn-image,embed,rnn,attention,biaffine" help:"probability that a step drops a hidden unit"`
 
 	Loss         string                `yaml:"loss" json:"loss" group:"Objective" values:"auto|hinge|crf|softmax-margin" help:"structured loss: hinge (max-margin), crf (negative log-likelihood), softmax-margin (crf with the task loss inside); auto: crf for linear nets on attributes; hinge for other nets and for methods bcfw and bcpfw"`
 	Smoothing    string                `yaml:"smoothing" json:"smoothing" group:"Objective" values:"auto|l2|entropy|none" only:"loss=hinge method=sgd,svrg,saga,casimir,casimir-adapt,lbfgs" help:"how the hinge's max is smoothed: l2 over the K best outputs, entropy (log-sum-exp over all outputs), or none; auto: none for sgd, bcfw and bcpfw, which need no smoothing; else l2 if k is given, entropy if not"`
@@ -196,6 +196,8 @@ func (c Config) Validate() error {
 	case c.Method == "prox-linear" && c.ModelBatch > 0 && c.Batch > 0 && c.Finish == 0:
 		return structured.BadInput("--batch %d is for the inner method of prox-linear with --model-batch all; with --model-batch %v a step takes %v examples",
 			c.Batch, c.ModelBatch, c.ModelBatch)
+	case c.Method == "prox-linear" && c.ModelBatch == settings.AllExamples && c.Dropout > 0:
+		return structured.BadInput("--dropout %v: models of all examples have no dropout; use --model-batch N, or --method sgd or adam", c.Dropout)
 	case c.Method == "prox-linear" && c.ModelBatch == settings.AllExamples && c.Finish > 0:
 		return structured.BadInput("--finish %d has no effect with --model-batch all, whose passes all use models of all examples", c.Finish)
 	case c.Method == "prox-linear" && c.Passes > 0 && c.Finish >= c.Passes:

@@ -39,14 +39,22 @@ func TestResumeGivesTheSameBits(t *testing.T) {
 
 func resumeGivesTheSameBits(t *testing.T, problem func() (*train.Problem, *train.State)) {
 	for name, method := range map[string]func() train.Method{
-		"sgd":           func() train.Method { return &methods.SGD{} },
-		"sgd, weighted": func() train.Method { return &methods.SGD{Rate: 0.1, Averaging: methods.WeightedAverage} },
-		"svrg":          func() train.Method { return &methods.SVRG{} },
-		"saga":          func() train.Method { return &methods.SAGA{} },
-		"bcfw":          func() train.Method { return &methods.BCFW{} },
-		"bcpfw":         func() train.Method { return &methods.BCPFW{Resync: 2} },
-		"casimir":       func() train.Method { return &methods.Casimir{} },
-		"prox-linear":   func() train.Method { return &methods.ProxLinear{InnerPasses: 1} },
+		"sgd":                  func() train.Method { return &methods.SGD{} },
+		"sgd, weighted":        func() train.Method { return &methods.SGD{Rate: 0.1, Averaging: methods.WeightedAverage} },
+		"svrg":                 func() train.Method { return &methods.SVRG{} },
+		"saga":                 func() train.Method { return &methods.SAGA{} },
+		"bcfw":                 func() train.Method { return &methods.BCFW{} },
+		"bcpfw":                func() train.Method { return &methods.BCPFW{Resync: 2} },
+		"casimir":              func() train.Method { return &methods.Casimir{} },
+		"prox-linear":          func() train.Method { return &methods.ProxLinear{InnerPasses: 1} },
+		"prox-linear, batches": func() train.Method { return &methods.ProxLinear{ModelBatch: 3, Passes: 5} },
+		"prox-linear, finish":  func() train.Method { return &methods.ProxLinear{ModelBatch: 3, Passes: 5, Finish: 3, InnerPasses: 1} },
+		"adam": func() train.Method {
+			return &methods.Adam{Schedule: methods.CosineSchedule, Span: methods.Span{Passes: 5, WarmUp: 1}, Averaging: methods.ExponentialAverage}
+		},
+		"sgd, momentum": func() train.Method {
+			return &methods.SGD{Momentum: 0.9, Nesterov: true, Clip: 1, Schedule: methods.GeometricSchedule, Span: methods.Span{Passes: 5}}
+		},
 		"prox-linear, casimir": func() train.Method {
 			return &methods.ProxLinear{InnerPasses: 1, Inner: func(int) train.Method { return &methods.Casimir{} }}
 		},

@@ -16,6 +16,8 @@ import (
 var methods = map[string][]string{
 	"sgd":         {"--method", "sgd", "--passes", "6"},
 	"prox-linear": {"--method", "prox-linear", "--passes", "10"},
+	"all at once": {"--method", "prox-linear", "--model-batch", "all", "--passes", "10"},
+	"adam":        {"--method", "adam", "--dropout", "0.2", "--passes", "8"},
 	"bcfw":        {"--net", "linear", "--channels", "", "--hidden", "", "--method", "bcfw", "--passes", "6"},
 }
 
