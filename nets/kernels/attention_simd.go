@@ -4,7 +4,7 @@ package kernels
 
 import "simd/archsimd"
 
-// The row loops of attention in eight lanes: see softmax.go. Sums and maxima over the lanes stay in vectors.
+// The row loops of attention in eight lanes: see attention.go. Sums and maxima over the lanes stay in vectors.
 
 // lanesFrom holds, for distances 4, 2 and 1, the lane at that distance of each lane.
 var lanesFrom = [3][8]uint32{{4, 5, 6, 7, 0, 1, 2, 3}, {2, 3, 0, 1, 6, 7, 4, 5}, {1, 0, 3, 2, 5, 4, 7, 6}}
