@@ -245,7 +245,11 @@ func (in inside) print(w io.Writer) error {
 	fmt.Fprintf(&b, "trained by  dsp %s\ninput       ", in.Version)
 	switch {
 	case in.Characters > 0:
-		fmt.Fprintf(&b, "discrete, vocabularies of %v, %d characters; %d attributes of positions\n", in.Vocab, in.Characters, in.Attributes)
+		fmt.Fprintf(&b, "discrete, vocabularies of %v, %d characters", in.Vocab, in.Characters)
+		if in.Attributes > 0 {
+			fmt.Fprintf(&b, "; %d attributes of positions", in.Attributes)
+		}
+		b.WriteString("\n")
 	case in.Dim > 0:
 		fmt.Fprintf(&b, "%d dense features per position\n", in.Dim)
 	case in.ArcAttributes > 0:
