@@ -29,11 +29,14 @@ var tiny = []string{"train", "--examples", "24,8,8", "--baselines", "off", "--de
 
 // gpuMethods are ways to train that keep very different kinds of state on a device.
 var gpuMethods = map[string][]string{
-	"sgd":         {"--net", "mlp", "--hidden", "4", "--method", "sgd", "--lr", "0.1", "--batch", "8", "--passes", "3"},
-	"bcfw":        {"--net", "linear", "--method", "bcfw", "--gap", "0", "--passes", "3"},
-	"saga":        {"--net", "linear", "--method", "saga", "--gap", "0", "--batch", "6", "--passes", "3"},
-	"casimir":     {"--net", "linear", "--method", "casimir", "--gap", "0", "--batch", "6", "--passes", "3"},
-	"prox-linear": {"--net", "mlp", "--hidden", "4", "--method", "prox-linear", "--warm-up", "-1", "--eta", "1", "--batch", "8", "--passes", "3"},
+	"sgd":                    {"--net", "mlp", "--hidden", "4", "--method", "sgd", "--lr", "0.1", "--batch", "8", "--passes", "3"},
+	"bcfw":                   {"--net", "linear", "--method", "bcfw", "--gap", "0", "--passes", "3"},
+	"saga":                   {"--net", "linear", "--method", "saga", "--gap", "0", "--batch", "6", "--passes", "3"},
+	"casimir":                {"--net", "linear", "--method", "casimir", "--gap", "0", "--batch", "6", "--passes", "3"},
+	"prox-linear":            {"--net", "mlp", "--hidden", "4", "--method", "prox-linear", "--warm-up", "-1", "--eta", "1", "--batch", "8", "--passes", "3"},
+	"prox-linear on batches": {"--net", "mlp", "--hidden", "4", "--model-batch", "8", "--passes", "3"},
+	"adam":                   {"--net", "mlp", "--hidden", "4", "--method", "adam", "--clip", "1", "--batch", "8", "--passes", "3"},
+	"nesterov":               {"--net", "mlp", "--hidden", "4", "--method", "sgd", "--lr", "0.02", "--momentum", "0.9", "--nesterov", "--average", "ema", "--batch", "8", "--passes", "3"},
 }
 
 // A run on a GPU gives the same model twice, even if the device is lost on the way and the run resumes from its checkpoint.
@@ -139,6 +142,32 @@ func TestGPURefusals(t *testing.T) {
 	dsp(t, with(linear, "--out", out+"4")...).refused(exitBadInput, "--device cuda", "CUDA_ERROR_NO_DEVICE", "--device cpu, or auto")
 	if o := dsp(t, with(linear, "--device", "auto", "--out", out+"4")...).ok(); !strings.Contains(o.stderr, "device cpu: cuInit: CUDA_ERROR_NO_DEVICE") {
 		t.Errorf("auto does not say why it takes the CPU:\n%s", o.stderr)
+	}
+}
+
+// The method that auto picks for networks, prox-linear on batches, ends on a GPU where it ends on the CPU: on drawn words, and on text
+// whose embeddings a batch reads only in part.
+func TestGPUTrainsOnBatches(t *testing.T) {
+	emulated(t)
+	text := write(t, "train.conll", strings.Repeat(sentences+"\n", 6))
+	for name, flags := range map[string][]string{
+		"words":        {"--examples", "24,8,8", "--baselines", "off", "--net", "mlp", "--hidden", "4", "--loss", "crf"},
+		"embeddings":   {"--train", text, "--format", "conll", "--net", "embed", "--channels", "6"},
+		"crf on words": {"--train", text, "--format", "conll", "--net", "embed", "--channels", "6", "--loss", "crf", "--model-batch", "4"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var r [2]resultJSON
+			for k, device := range []string{"cpu", "cuda"} {
+				o := dsp(t, with([]string{"train", "--passes", "3", "--json", "--device", device, "--out", filepath.Join(t.TempDir(), device)}, flags...)...).ok()
+				o.json(&r[k])
+				if device == "cuda" && !strings.Contains(o.stderr, "device cuda:0") {
+					t.Errorf("it does not run on the device:\n%s", o.stderr)
+				}
+			}
+			if a, b := *r[0].Objective, *r[1].Objective; r[1].Method != "prox-linear" || math.Abs(a-b) > 1e-3*a {
+				t.Errorf("%s: objective %g on the CPU, %g on the device", r[1].Method, a, b)
+			}
+		})
 	}
 }
 

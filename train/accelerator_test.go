@@ -40,6 +40,22 @@ func acceleratedMethods() map[string]func() train.Method {
 	}
 }
 
+// acceleratedWalks are the methods that walk by an engine.Descent.
+func acceleratedWalks() map[string]func() train.Method {
+	return map[string]func() train.Method{
+		"sgd, momentum": func() train.Method {
+			return &methods.SGD{Rate: 0.01, Momentum: 0.9, Averaging: methods.ExponentialAverage}
+		},
+		"sgd, nesterov": func() train.Method {
+			return &methods.SGD{Momentum: 0.8, Nesterov: true, Clip: 0.5, Averaging: methods.NoAverage}
+		},
+		"adam":          func() train.Method { return &methods.Adam{} },
+		"adam, clipped": func() train.Method { return &methods.Adam{Clip: 0.3, Averaging: methods.ExponentialAverage} },
+		"prox, batches": func() train.Method { return &methods.ProxLinear{ModelBatch: 4, Passes: 4} },
+		"prox, finish":  func() train.Method { return &methods.ProxLinear{ModelBatch: 5, Passes: 3, Finish: 1} },
+	}
+}
+
 func acceleratedProblems() map[string]*train.Problem {
 	smoothed := oracles.Smoothing{Kind: oracles.Entropy, Mu: 0.5}
 	net := traintest.NetProblem(24, 3, 1)
@@ -53,46 +69,60 @@ func acceleratedProblems() map[string]*train.Problem {
 
 // A method gives the same results on a device, however it works there, and resumes from a checkpoint with the same bits.
 func TestAccelerated(t *testing.T) {
-	for problem, p := range acceleratedProblems() {
-		for name, method := range acceleratedMethods() {
-			if method().Convex() && !p.Scorer.Affine() {
-				continue
+	walks := acceleratedProblems()
+	walks["attributes"] = traintest.SparseProblem(24, engine.CRF, oracles.Smoothing{}, 0.1)
+	walks["attributes, hinge"] = traintest.SparseProblem(24, engine.Hinge, oracles.Smoothing{}, 0.1)
+	walks["embeddings"] = traintest.EmbeddingProblem(24, engine.Hinge, 0.1)
+	walks["embeddings, batches"] = traintest.EmbeddingProblem(26, engine.CRF, 0.1)
+	walks["embeddings, batches"].Batch = 3
+	for _, run := range []struct {
+		problems map[string]*train.Problem
+		methods  map[string]func() train.Method
+	}{{acceleratedProblems(), acceleratedMethods()}, {walks, acceleratedWalks()}} {
+		for problem, p := range run.problems {
+			for name, method := range run.methods {
+				if method().Convex() && !p.Scorer.Affine() {
+					continue
+				}
+				t.Run(problem+"/"+name, func(t *testing.T) { sameAccelerated(t, p, method) })
 			}
-			t.Run(problem+"/"+name, func(t *testing.T) {
-				w := func() *train.State { return &train.State{W: p.Scorer.(*traintest.Net).Glorot(1)} }
-				m, plain := method(), w()
-				traintest.Begin(t, m, p, plain)
-				traintest.Passes(t, m, p, plain, 3)
-
-				q := traintest.Accelerated(p)
-				m, there := method(), w()
-				traintest.Begin(t, m, q, there)
-				traintest.Passes(t, m, q, there, 2)
-				if r, ok := m.(train.MemoryKeeper); ok {
-					if err := r.FetchMemory(q); err != nil {
-						t.Fatal(err)
-					}
-				}
-				kept, state := &traintest.Shelf{Values: map[string]any{}}, *there
-				state.W = slices.Clone(there.W)
-				m.Archive(kept)
-				traintest.Passes(t, m, q, there, 1)
-				if d := math.Sqrt(vec.Dist2(plain.W, there.W) / vec.Norm2(plain.W)); !(d < 1e-4) {
-					t.Errorf("weights are %g apart, relatively", d)
-				}
-				traintest.Near(t, "F", there.Primal, plain.Primal, 1e-4)
-
-				q = traintest.Accelerated(p)
-				m = method()
-				kept.Restoring = true
-				m.Archive(kept)
-				traintest.Begin(t, m, q, &state)
-				traintest.Passes(t, m, q, &state, 1)
-				if !slices.Equal(state.W, there.W) || state.Primal != there.Primal {
-					t.Errorf("resumed, it is elsewhere: F %v, not %v", state.Primal, there.Primal)
-				}
-			})
 		}
+	}
+}
+
+func sameAccelerated(t *testing.T, p *train.Problem, method func() train.Method) {
+	t.Helper()
+	w := func() *train.State { return &train.State{W: traintest.Initial(p)} }
+	m, plain := method(), w()
+	traintest.Begin(t, m, p, plain)
+	traintest.Passes(t, m, p, plain, 3)
+
+	q := traintest.Accelerated(p)
+	m, there := method(), w()
+	traintest.Begin(t, m, q, there)
+	traintest.Passes(t, m, q, there, 2)
+	if r, ok := m.(train.MemoryKeeper); ok {
+		if err := r.FetchMemory(q); err != nil {
+			t.Fatal(err)
+		}
+	}
+	kept, state := &traintest.Shelf{Values: map[string]any{}}, *there
+	state.W = slices.Clone(there.W)
+	m.Archive(kept)
+	traintest.Passes(t, m, q, there, 1)
+	if d := math.Sqrt(vec.Dist2(plain.W, there.W) / vec.Norm2(plain.W)); !(d < 1e-4) {
+		t.Errorf("weights are %g apart, relatively", d)
+	}
+	traintest.Near(t, "F", there.Primal, plain.Primal, 1e-4)
+
+	q = traintest.Accelerated(p)
+	m = method()
+	kept.Restoring = true
+	m.Archive(kept)
+	traintest.Begin(t, m, q, &state)
+	traintest.Passes(t, m, q, &state, 1)
+	if !slices.Equal(state.W, there.W) || state.Primal != there.Primal {
+		t.Errorf("resumed, it is elsewhere: F %v, not %v", state.Primal, there.Primal)
 	}
 }
 
@@ -103,6 +133,22 @@ func TestAcceleratedDivergence(t *testing.T) {
 	var diverged *train.DivergedError
 	if !errors.As(err, &diverged) || !strings.HasPrefix(diverged.Where, "example ") || diverged.Pass != 1 {
 		t.Errorf("ended with %v", err)
+	}
+}
+
+// A device that takes no steps of a descent is refused.
+func TestDescentsNeedADescender(t *testing.T) {
+	plain := traintest.NetProblem(8, 2, 1)
+	p := *plain
+	p.Engine = engine.NewAcceleratedEngine(plain.Objective, 1, struct{ engine.Accelerator }{})
+	for _, method := range []train.Method{
+		&methods.ProxLinear{ModelBatch: 2}, &methods.Adam{}, &methods.SGD{Rate: 0.1, Momentum: 0.5},
+	} {
+		err := method.Start(t.Context(), &p, &train.State{W: make([]float32, p.Scorer.Dim())})
+		var refused *train.RequirementError
+		if !errors.As(err, &refused) || refused.Needs != train.HostPotentials {
+			t.Errorf("%s: %v", method.Name(), err)
+		}
 	}
 }
 

@@ -88,3 +88,11 @@ func CheckEngine(m Method, e *engine.Engine) error {
 	}
 	return CheckAccelerated(m)
 }
+
+// CheckDescender rejects a method whose steps are those of an engine.Descent, for an engine on a device that does not take them.
+func CheckDescender(method string, e *engine.Engine) error {
+	if !e.OnDevice() || e.Descender() != nil {
+		return nil
+	}
+	return Refuse(method, HostPotentials, "takes steps that this device does not offer")
+}

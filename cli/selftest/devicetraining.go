@@ -21,6 +21,9 @@ import (
 // trained is how far an objective may differ from the CPU's after a few passes of training.
 const trained = single
 
+// trainingPasses is how many passes each method runs.
+const trainingPasses = 2
+
 // network is a net with the methods that prox-linear needs.
 type network struct{ *nets.Net }
 
@@ -42,6 +45,8 @@ type methodCase struct {
 
 func (g *rig) trainingChecks() []Check {
 	linear, mlp, text := nets.Config{Net: "linear"}, nets.Config{Net: "mlp", Hidden: []int{g.pick(50, 5)}}, nets.Config{}
+	words := nets.Config{Net: "embed", Embed: []int{g.pick(20, 3), 2}, Channels: []int{g.pick(30, 4)}}
+	onBatches := func() train.Method { return &methods.ProxLinear{ModelBatch: g.pick(8, 2), Passes: trainingPasses} }
 	max, entropy := oracles.Smoothing{}, oracles.Smoothing{Kind: oracles.Entropy, Mu: 0.5}
 	l2 := oracles.Smoothing{Kind: oracles.L2, K: 3, Mu: 0.5}
 	var all []Check
@@ -50,6 +55,18 @@ func (g *rig) trainingChecks() []Check {
 		{name: "sgd, crf", net: mlp, loss: engine.CRF, method: func() train.Method { return &methods.SGD{Rate: 0.1} }},
 		{name: "sgd, crf, TF32", net: mlp, loss: engine.CRF, method: func() train.Method { return &methods.SGD{Rate: 0.1} }, rounded: true},
 		{name: "sgd, attributes", net: text, loss: engine.CRF, method: func() train.Method { return &methods.SGD{Rate: 0.1} }},
+		{name: "sgd, momentum", net: mlp, method: func() train.Method {
+			return &methods.SGD{Rate: 0.02, Momentum: 0.9, Clip: 1, Averaging: methods.ExponentialAverage}
+		}},
+		{name: "sgd, nesterov, attributes", net: text, loss: engine.CRF, method: func() train.Method {
+			return &methods.SGD{Rate: 0.02, Momentum: 0.9, Nesterov: true}
+		}},
+		{name: "adam, crf", net: mlp, loss: engine.CRF, method: func() train.Method { return &methods.Adam{} }},
+		{name: "adam, embeddings", net: words, loss: engine.CRF, method: func() train.Method { return &methods.Adam{Clip: 1} }},
+		{name: "prox-linear on batches", net: mlp, method: onBatches},
+		{name: "prox-linear on batches, crf", net: mlp, loss: engine.CRF, method: onBatches},
+		{name: "prox-linear on batches, embeddings", net: words, method: onBatches},
+		{name: "prox-linear on batches, attributes", net: text, loss: engine.SoftmaxMargin, method: onBatches},
 		{name: "svrg, entropy", net: linear, smoothing: entropy, method: func() train.Method { return &methods.SVRG{} }},
 		{name: "svrg, softmax-margin", net: linear, loss: engine.SoftmaxMargin, method: func() train.Method { return &methods.SVRG{} }},
 		{name: "casimir, l2", net: linear, smoothing: l2, method: func() train.Method { return &methods.Casimir{} }},
@@ -76,7 +93,6 @@ func (g *rig) training(ctx context.Context, c methodCase, r *rand.Rand, w *worst
 	if err != nil {
 		return "", err
 	}
-	const passes = 2
 	run := func(device bool) (*train.State, error) {
 		p := &train.Problem{Engine: engine.NewEngine(o, 1), Smoothing: c.smoothing, Batch: g.pick(8, 2), Seed: 3}
 		if device {
@@ -91,7 +107,7 @@ func (g *rig) training(ctx context.Context, c methodCase, r *rand.Rand, w *worst
 		if err := m.Start(ctx, p, s); err != nil {
 			return nil, err
 		}
-		for range passes {
+		for range trainingPasses {
 			if err := m.Pass(ctx, p, s); err != nil {
 				return nil, err
 			}
@@ -128,7 +144,7 @@ func (g *rig) training(ctx context.Context, c methodCase, r *rand.Rand, w *worst
 	if math.IsNaN(want.Dual) != math.IsNaN(got.Dual) || got.Dual > want.Primal*(1+tolerance) || want.Dual > got.Primal*(1+tolerance) {
 		return "", fmt.Errorf("certified optimum in [%v, %v], on the CPU in [%v, %v]", got.Dual, got.Primal, want.Dual, want.Primal)
 	}
-	return fmt.Sprintf("objective %.6g after %d passes, on the CPU %.6g", got.Primal, passes, want.Primal), nil
+	return fmt.Sprintf("objective %.6g after %d passes, on the CPU %.6g", got.Primal, trainingPasses, want.Primal), nil
 }
 
 // problem draws chains whose inputs mostly reveal their labels, and initial weights.
@@ -140,8 +156,11 @@ func (g *rig) problem(c methodCase, r *rand.Rand) (*engine.Objective, []float32,
 	}
 	text := c.net.Net == ""
 	input := nets.Input{Dim: dim}
-	if text {
+	switch {
+	case text:
 		input = nets.Input{}
+	case c.net.Net == "embed":
+		input = nets.Input{Vocab: []int{g.pick(100, 20), 5}}
 	}
 	d := randomChains(r, input, labels, lengths...)
 	o := &engine.Objective{Data: d, Loss: c.loss, Lambda: 0.1}
@@ -156,6 +175,12 @@ func (g *rig) problem(c methodCase, r *rand.Rand) (*engine.Objective, []float32,
 		return o, make([]float32, net.Dim()), o.Check()
 	}
 	for t := range d.Labels {
+		if input.Dim == 0 {
+			if r.IntN(8) > 0 {
+				d.Labels[t] = d.Ids[2*t] % labels
+			}
+			continue
+		}
 		if x := d.Features[t*dim : t*dim+labels]; r.IntN(8) > 0 {
 			d.Labels[t] = int32(slices.Index(x, slices.Max(x)))
 		}

@@ -1,18 +1,5 @@
 // Vectors of n weights on an optimiser's path, each thread handling a few entries: products, walk, ascend and observe.
-#include "device.cuh"
-
-struct double2 { double x, y; };
-
-// total sums x over the threads of a block, always in the same order, for thread 0; shared holds one double per warp.
-DEVICE double total(double x, double* shared) {
-	x = warp_sum(x);
-	BARRIER();
-	if (LANE == 0) shared[WARP] = x;
-	BARRIER();
-	if (THREAD == 0)
-		for (int w = 1; w < THREADS / 32; w++) x += shared[w];
-	return x;
-}
+#include "parts.cuh"
 
 // products: ‖D‖² and ⟨D, w − from⟩ in float64, in parts.
 //   d, w, from [n] float               in; w null: the second product is 0; from null: ⟨D, w⟩
@@ -27,12 +14,7 @@ KERNEL(products)(const float* RESTRICT d, const float* RESTRICT w, const float* 
 		norm = fma(x, x, norm);
 		if (w) dot = fma(x, from ? (double)w[i] - (double)from[i] : (double)w[i], dot);
 	}
-	norm = total(norm, shared);
-	dot = total(dot, shared);
-	if (THREAD == 0) {
-		parts[BLOCK] = norm;
-		parts[BLOCKS + BLOCK] = dot;
-	}
+	put_parts(norm, dot, parts, shared);
 }
 EXPORT(products)
 
@@ -61,18 +43,6 @@ KERNEL(walk)(float* RESTRICT w, float* RESTRICT b, const float* RESTRICT d, floa
 	}
 }
 EXPORT(walk)
-
-// add_up returns the sums of parts [2][blocks] of products, for thread 0.
-DEVICE double2 add_up(const double* parts, int blocks, double* shared) {
-	double norm = 0, dot = 0;
-	for (int k = THREAD; k < blocks; k += THREADS) {
-		norm += parts[k];
-		dot += parts[blocks + k];
-	}
-	norm = total(norm, shared);
-	dot = total(dot, shared);
-	return double2{norm, dot};
-}
 
 // ascend: the line search of block-coordinate Frank-Wolfe, from the sums of its step, and the update of the dual's value.
 //   parts [2][blocks] double   ‖D‖² and ⟨D, w⟩, in parts

@@ -36,8 +36,9 @@ type shared struct {
 	data    *cudanets.Data
 	blas    *device.BLAS
 	vectors *vectors
-	round   int  // incremented when scratch memory may move: graphs captured in earlier rounds may use freed memory
-	onHost  bool // use the host's oracle even if there are kernels
+	descent *descent // nil before the first
+	round   int      // incremented when scratch memory may move: graphs captured in earlier rounds may use freed memory
+	onHost  bool     // use the host's oracle even if there are kernels
 
 	product struct { // ⟨D, w⟩ at the path's iterate
 		known bool
@@ -45,7 +46,10 @@ type shared struct {
 	}
 }
 
-var _ engine.DualAscender = (*Accelerator)(nil)
+var (
+	_ engine.DualAscender = (*Accelerator)(nil)
+	_ engine.Descender    = (*Accelerator)(nil)
+)
 
 // NewAccelerator uploads an objective's data and returns an accelerator for it. With tf32, matrix products are in TF32. An objective
 // that the device cannot evaluate is bad input. If HasKernels reports false, only the network runs on the device; the structure's
@@ -196,6 +200,9 @@ func freeScorer(s cudanets.Scorer) {
 }
 
 func (s *shared) free() {
+	if s.descent != nil {
+		s.descent.free()
+	}
 	s.vectors.free()
 	s.data.Free()
 	s.blas.Close()

@@ -12,32 +12,32 @@ import (
 type stepKey struct {
 	s      oracles.Smoothing
 	memory engine.RemoteMemory
-	path   bool // at the path's iterate
+	path   bool    // at the path's iterate
+	move   moveKey // of a descent; zero: none
 }
 
 // Step implements engine.Accelerator. The second step with the same key is captured; later ones replay it.
 func (a *Accelerator) Step(ctx context.Context, w []float32, examples []int, s oracles.Smoothing, memory engine.RemoteMemory, dropout uint64) error {
-	l, err := a.slot(ctx, examples)
+	l, err := a.slotFor(ctx, examples, dropout)
 	if err != nil {
 		return err
 	}
-	if l.seed != dropout {
-		l.seed = dropout
-		l.batch.SetSeed(dropout)
-	}
-	key, at := stepKey{s, memory, w == nil}, a.vectors.w
+	key, at := stepKey{s: s, memory: memory, path: w == nil}, a.vectors.w
 	if w != nil {
 		at = a.vectors.at
 		device.Upload(a.d, at, w)
 	}
-	l.do(a.shared, key, func() {
-		a.oracle.ClearSums()
-		device.Zero(a.d, a.vectors.grad)
-		l.Ask(at, s, false)
-		l.Difference(memory)
-		l.Pullback(a.vectors.grad)
-	})
+	l.do(a.shared, key, func() { a.ask(l, at, s, memory) })
 	return a.d.Err()
+}
+
+// ask enqueues a step's question: sums and gradient of the slot's batch.
+func (a *Accelerator) ask(l *slot, at device.Array[float32], s oracles.Smoothing, memory engine.RemoteMemory) {
+	a.oracle.ClearSums()
+	device.Zero(a.d, a.vectors.grad)
+	l.Ask(at, s, false)
+	l.Difference(memory)
+	l.Pullback(a.vectors.grad)
 }
 
 // Change implements engine.Accelerator.
@@ -55,6 +55,16 @@ func (a *Accelerator) Change(ctx context.Context, from, to []float32, examples [
 	l.Change(v.from, v.at, s)
 	l.Pullback(v.grad)
 	return a.done()
+}
+
+// slotFor is slot with a seed of dropout.
+func (a *Accelerator) slotFor(ctx context.Context, examples []int, dropout uint64) (*slot, error) {
+	l, err := a.slot(ctx, examples)
+	if err == nil && l.seed != dropout {
+		l.seed = dropout
+		l.batch.SetSeed(dropout)
+	}
+	return l, err
 }
 
 // slot returns the slot for a batch of the examples, with these examples chosen.

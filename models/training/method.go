@@ -201,7 +201,7 @@ func defaultBatch(c *models.Config, weights int) int {
 func chooseSmoothing(c *models.Config, loss engine.Loss) string {
 	method := oracleMethod(c)
 	switch {
-	case c.Smoothing != "auto" || loss.Smooth() || method == "bcfw" || method == "bcpfw" || method == "sgd" && c.Mu == 0:
+	case c.Smoothing != "auto" || loss.Smooth() || method == "bcfw" || method == "bcpfw" || method == "adam" || method == "sgd" && c.Mu == 0:
 		return c.Smoothing
 	case c.K != models.Default().K:
 		return "l2"

@@ -18,6 +18,8 @@ import (
 // A step costs what the batch reads. The rows of the scorer's row tables that the batch does not read have no part in it: their v and
 // c do not change, and the regulariser shrinks them by a factor that has a closed form, so it is applied when a batch reads the row
 // again (catchUp).
+//
+// On a device, which must be a Descender, the descent lives there until Finish; W and Mean are then out of date.
 type Descent struct {
 	W    []float32 // the iterate
 	Mean []float32 // of the iterates that Include has added; empty before the first
@@ -37,24 +39,39 @@ type Descent struct {
 	support *support  // of the current batch; nil: all weights
 	g       []float32 // the mean gradient, zero outside the support
 	zeros   []float32 // g of sparse inputs
+	f       float64   // the mean loss
 	q       []float32 // step lengths of the weights of the support, in its order
+
+	remote *remoteDescent // nil without a device
 }
 
-// unbiased holds 1/(1−β^c) for c = 0, 1, …, as long as it differs from 1: what a mean that started at zero must be multiplied with.
+// unbiased holds Unbias(β).
 type unbiased struct {
 	β  float64
 	by []float32
 }
 
 func (u *unbiased) after(c int) float32 {
-	for len(u.by) <= c {
-		next := -1 / math.Expm1(float64(len(u.by))*math.Log(u.β))
-		if next < 1+1e-9 {
-			return 1
-		}
-		u.by = append(u.by, float32(next)) // infinite for c = 0, which nobody asks for
+	if u.by == nil {
+		u.by = Unbias(u.β)
 	}
-	return u.by[c]
+	if c < len(u.by) {
+		return u.by[c]
+	}
+	return 1
+}
+
+// Unbias returns 1/(1−β^c) for c = 0, 1, …, as long as it differs from 1: what a mean that started at zero must be multiplied with
+// after c steps. For c = 0, which has no mean, it is infinite.
+func Unbias(β float64) []float32 {
+	var by []float32
+	for c := 0; ; c++ {
+		next := -1 / math.Expm1(float64(c)*math.Log(β))
+		if next < 1+1e-9 {
+			return by
+		}
+		by = append(by, float32(next))
+	}
 }
 
 // Start sets the iterate. β is the decay of the mean of squares. All steps of a descent are of one kind.
@@ -65,7 +82,10 @@ func (d *Descent) Start(e *Engine, at []float32, β float64) {
 
 // Resume attaches a restored descent to the engine.
 func (d *Descent) Resume(e *Engine, β float64) {
-	d.engine, d.support, d.squares = e, e.support, unbiased{β: β}
+	d.engine, d.support, d.squares, d.remote = e, e.support, unbiased{β: β}, nil
+	if device := e.Descender(); device != nil {
+		d.remote = &remoteDescent{Descender: device}
+	}
 	if d.support != nil {
 		n := d.support.numRows()
 		if len(d.rowSteps) == 0 {
@@ -75,10 +95,13 @@ func (d *Descent) Resume(e *Engine, β float64) {
 	}
 }
 
-// Ask takes the mean gradient of a batch at the iterate, without the regulariser. It returns the step, in which everything but Grad
-// is a sum.
-func (d *Descent) Ask(ctx context.Context, examples []int, s oracles.Smoothing, dropout uint64) (Step, error) {
+// Ask computes the mean loss of a batch and its mean gradient at the iterate, without the regulariser. A step must follow. On a
+// device the work begins with that step, and an error of it may come from a later call.
+func (d *Descent) Ask(ctx context.Context, examples []int, s oracles.Smoothing, dropout uint64) error {
 	e := d.engine
+	if d.remote != nil {
+		return d.askRemote(ctx, examples, s, dropout)
+	}
 	if d.support != nil {
 		e.reach(examples)
 		for k := range d.support.tables {
@@ -89,20 +112,21 @@ func (d *Descent) Ask(ctx context.Context, examples []int, s oracles.Smoothing, 
 	}
 	st, err := e.StepAt(ctx, At(d.W), examples, s, nil, dropout)
 	if err != nil {
-		return st, err
+		return err
 	}
+	d.f = st.Smoothed / float64(len(examples))
 	inv := float32(1 / float64(len(examples)))
 	if e.sparse == nil {
 		d.g = st.Grad.dense
 		d.each(func(lo, hi, _, _ int) { vec.Scale(inv, d.g[lo:hi]) })
-		return st, nil
+		return nil
 	}
 	if d.zeros == nil {
 		d.zeros = make([]float32, len(d.W))
 	}
 	d.g = d.zeros
 	st.Grad.AddTo(inv, d.g)
-	return st, nil
+	return nil
 }
 
 // each calls do for the ranges of weights of the support, each with its place in q and its c after this step.
@@ -132,7 +156,7 @@ func (d *Descent) size() int {
 	return n
 }
 
-// ProxStep moves to the minimiser of a model of the objective: with f and g the loss of the batch and its gradient at w,
+// ProxStep moves to the minimiser of a model of the objective: with f and g the mean loss of the batch and its gradient at w,
 //
 //	max(0, f + ⟨g, w' − w⟩) + (λ/2)‖w'‖² + (1/2η)‖w' − w‖²_h.
 //
@@ -140,10 +164,14 @@ func (d *Descent) size() int {
 //
 //	γ = (f − η⟨g, qλw⟩) / (η⟨g, qg⟩),  cut off at 0 and 1,      w' = w − ηq(γg + λw).
 //
-// It returns γ. With h = 1 and without the regulariser this is Deep Frank-Wolfe (Berrada, Zisserman and Kumar 2019) on the hinge, and
+// It returns γ, or NaN on a device, which keeps it. With h = 1 and without the regulariser this is Deep Frank-Wolfe (Berrada, Zisserman and Kumar 2019) on the hinge, and
 // ALI-G (Berrada, Zisserman and Kumar 2020) on other losses.
-func (d *Descent) ProxStep(f, η, λ float64) float64 {
+func (d *Descent) ProxStep(η, λ float64) float64 {
 	d.v = d.perWeight(d.v)
+	if d.remote != nil {
+		d.moveRemote(ProxRule, η, λ, 0)
+		return math.NaN()
+	}
 	d.q = vec.Grow(d.q, d.size())
 	var gqw, gqg float64
 	d.each(func(lo, hi, at, c int) {
@@ -154,7 +182,7 @@ func (d *Descent) ProxStep(f, η, λ float64) float64 {
 	})
 	γ := 0.0
 	if gqg > 0 {
-		γ = min(max((f-η*λ*gqw)/(η*gqg), 0), 1)
+		γ = min(max((d.f-η*λ*gqw)/(η*gqg), 0), 1)
 	}
 	d.each(func(lo, hi, at, _ int) {
 		vec.Descend(float32(η*γ), d.g[lo:hi], float32(η*λ), d.q[at:at+hi-lo], d.W[lo:hi])
@@ -171,6 +199,10 @@ func (d *Descent) ProxStep(f, η, λ float64) float64 {
 // As in the sparse variants of Adam, m does not change in a step without the row.
 func (d *Descent) AdamStep(η, λ, β1 float64) {
 	d.v, d.m = d.perWeight(d.v), d.perWeight(d.m)
+	if d.remote != nil {
+		d.moveRemote(AdamRule, η, λ, β1)
+		return
+	}
 	d.means.β = β1
 	d.q = vec.Grow(d.q, d.size())
 	d.each(func(lo, hi, at, c int) {
@@ -191,6 +223,14 @@ const mostShrink = 0.999
 // Rows that the batch does not read shrink as they would in the long run, by 1 − ηλ/(1−μ).
 func (d *Descent) MomentumStep(η, λ, μ float64, nesterov bool) {
 	d.m = d.perWeight(d.m)
+	if d.remote != nil {
+		rule := MomentumRule
+		if nesterov {
+			rule = NesterovRule
+		}
+		d.moveRemote(rule, η, λ, μ)
+		return
+	}
 	d.each(func(lo, hi, _, _ int) {
 		g, z, w := d.g[lo:hi], d.m[lo:hi], d.W[lo:hi]
 		vec.Axpy(float32(λ), w, g)
@@ -207,6 +247,10 @@ func (d *Descent) MomentumStep(η, λ, μ float64, nesterov bool) {
 
 // Clip scales the gradient down to the given norm if it is longer; 0 leaves it alone.
 func (d *Descent) Clip(norm float64) {
+	if d.remote != nil {
+		d.remote.move.Clip = norm
+		return
+	}
 	if norm == 0 {
 		return
 	}
@@ -275,8 +319,16 @@ func (d *Descent) catchAllUp() {
 
 // Include adds the iterate to the mean of the iterates with a share: mean ← (1−share)·mean + share·w. The first iterate's is 1.
 func (d *Descent) Include(share float64) {
-	d.catchAllUp()
 	d.count++
+	if d.remote != nil {
+		d.flush()
+		if d.count == 1 {
+			share = 1
+		}
+		d.remote.IncludeIterate(share)
+		return
+	}
+	d.catchAllUp()
 	if d.count == 1 {
 		d.Mean = append(d.Mean[:0], d.W...)
 		return
@@ -292,6 +344,9 @@ func (d *Descent) ResetMean() { d.count = 0 }
 
 // Finish brings the weights up to date, as at the end of a pass.
 func (d *Descent) Finish() error {
+	if d.remote != nil {
+		return d.finishRemote()
+	}
 	d.catchAllUp()
 	d.shrunk = 0
 	clear(d.rowShrunk)

@@ -17,34 +17,12 @@ import (
 )
 
 // rowProblems are problems with row tables: weights of attributes, and embeddings under a network.
-func rowProblems(t *testing.T) map[string]*train.Problem {
-	t.Helper()
-	r := rand.New(rand.NewPCG(7, 8))
-	data := &structured.Dataset{Name: "drawn", Offsets: []int{0}, Vocab: []*structured.Alphabet{{}, {}}}
-	for range 30 {
-		for range 1 + r.IntN(6) {
-			data.Ids = append(data.Ids, int32(r.IntN(40)), int32(r.IntN(5)))
-			data.Labels = append(data.Labels, int32(r.IntN(3)))
-		}
-		data.Offsets = append(data.Offsets, len(data.Labels))
-	}
-	net, err := nets.New(nets.Config{Net: "embed", Embed: []int{5, 3}, Channels: []int{7}}, nets.Input{Vocab: []int{40, 5}}, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	o := &engine.Objective{Scorer: net, Data: data, Loss: engine.CRF, Lambda: 0.02}
+func rowProblems() map[string]*train.Problem {
 	return map[string]*train.Problem{
 		"attributes": traintest.SparseProblem(40, engine.CRF, oracles.Smoothing{}, 0.02),
 		"hinge":      traintest.SparseProblem(40, engine.Hinge, oracles.Smoothing{}, 0.02),
-		"embeddings": {Engine: engine.NewEngine(o, 2), Seed: 1},
+		"embeddings": traintest.EmbeddingProblem(30, engine.CRF, 0.02),
 	}
-}
-
-func initial(p *train.Problem) []float32 {
-	if net, ok := p.Scorer.(nets.Network); ok {
-		return net.Init(3)
-	}
-	return make([]float32, p.Scorer.Dim())
 }
 
 // denseDescent follows the formulas of Descent in float64, with every weight visited in every step.
@@ -93,10 +71,10 @@ func (d *denseDescent) step(g []float32, reads []bool, f, η, λ, β1 float64) {
 
 // A descent that catches rows up when they are read equals one that visits every weight in every step.
 func TestDescentIsLazyAboutRows(t *testing.T) {
-	for name, p := range rowProblems(t) {
+	for name, p := range rowProblems() {
 		for _, adam := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s adam %v", name, adam), func(t *testing.T) {
-				w0 := initial(p)
+				w0 := traintest.Initial(p)
 				n := len(w0)
 				dense := &denseDescent{w: make([]float64, n), v: make([]float64, n), m: make([]float64, n), c: make([]float64, n), adam: adam}
 				mean := make([]float64, n)
@@ -111,11 +89,9 @@ func TestDescentIsLazyAboutRows(t *testing.T) {
 				for step := range 40 {
 					batch := []int{r.IntN(p.Len()), r.IntN(p.Len())}
 					η := 0.1 / float64(1+step)
-					st, err := d.Ask(t.Context(), batch, oracles.Smoothing{}, 0)
-					if err != nil {
+					if err := d.Ask(t.Context(), batch, oracles.Smoothing{}, 0); err != nil {
 						t.Fatal(err)
 					}
-					f := st.Smoothed / 2
 					at := make([]float32, n)
 					for j, x := range dense.w {
 						at[j] = float32(x)
@@ -129,7 +105,7 @@ func TestDescentIsLazyAboutRows(t *testing.T) {
 					if adam {
 						d.AdamStep(η, p.Lambda, 0.9)
 					} else {
-						d.ProxStep(f, η, p.Lambda)
+						d.ProxStep(η, p.Lambda)
 					}
 					dense.step(g, readsOf(scorer, p.Data, batch), want.Smoothed/2, η, p.Lambda, 0.9)
 					if step%7 == 6 {
@@ -192,16 +168,13 @@ func TestProxStepSolvesItsModel(t *testing.T) {
 			for j, x := range d.W {
 				before[j] = float64(x)
 			}
-			st, err := d.Ask(t.Context(), []int{step, (step + 5) % 12}, oracles.Smoothing{}, 0)
-			if err != nil {
+			if err := d.Ask(t.Context(), []int{step, (step + 5) % 12}, oracles.Smoothing{}, 0); err != nil {
 				t.Fatal(err)
 			}
-			f := st.Smoothed / 2
-			g := make([]float32, len(w))
-			st.Grad.AddTo(1, g) // already the mean
+			f, g := d.Asked()
 			squares := make([]float32, len(w))
 			copy(squares, d.Squares())
-			γ := d.ProxStep(f, η, λ)
+			γ := d.ProxStep(η, λ)
 			h := make([]float64, len(w))
 			for j := range h {
 				v := 0.999*float64(squares[j]) + 0.001*float64(g[j])*float64(g[j])
@@ -240,8 +213,8 @@ func TestProxStepSolvesItsModel(t *testing.T) {
 
 // Steps of a descent and other steps on the same engine do not disturb each other's gradients.
 func TestStepsAfterADescent(t *testing.T) {
-	p := rowProblems(t)["embeddings"]
-	w := initial(p)
+	p := rowProblems()["embeddings"]
+	w := traintest.Initial(p)
 	gradient := func(e *engine.Engine, batch []int) []float32 {
 		st, err := e.Step(t.Context(), w, batch, oracles.Smoothing{}, nil)
 		if err != nil {
@@ -258,7 +231,7 @@ func TestStepsAfterADescent(t *testing.T) {
 	d.Start(p.Engine, w, 0.999)
 	r := rand.New(rand.NewPCG(2, 2))
 	for range 20 {
-		if _, err := d.Ask(t.Context(), r.Perm(p.Len())[:1+r.IntN(20)], oracles.Smoothing{}, 0); err != nil {
+		if err := d.Ask(t.Context(), r.Perm(p.Len())[:1+r.IntN(20)], oracles.Smoothing{}, 0); err != nil {
 			t.Fatal(err)
 		}
 		batch := r.Perm(p.Len())[:1+r.IntN(20)]

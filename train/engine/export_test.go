@@ -22,3 +22,6 @@ func (x *Path) Drift() []float32 { return x.b }
 
 // Squares returns the means of squared gradients.
 func (d *Descent) Squares() []float32 { return d.v }
+
+// Asked returns the mean loss of the last batch and its gradient.
+func (d *Descent) Asked() (f float64, g []float32) { return d.f, d.g }

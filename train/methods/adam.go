@@ -42,12 +42,8 @@ func (m *Adam) Start(_ context.Context, p *train.Problem, s *train.State) error 
 		return train.Refuse(m.Name(), train.OtherSchedule, "has no pegasos schedule, which is one of subgradient steps")
 	case m.Schedule.needsSpan() && m.Passes == 0:
 		return train.Refuse(m.Name(), train.RunLength, "needs to know the number of passes for the %v schedule", m.Schedule)
-	case m.walk.resumes():
-		m.walk.resume(p)
-	default:
-		m.walk.start(p, s.W)
 	}
-	return nil
+	return m.walk.begin(m.Name(), p, s.W)
 }
 
 // Pass visits every example once.
@@ -60,7 +56,7 @@ func (m *Adam) Pass(ctx context.Context, p *train.Problem, s *train.State) error
 		}
 	}
 	perPass := math.Ceil(float64(p.Len()) / float64(p.BatchSize()))
-	return m.walk.pass(ctx, p, s, kind, func(d *engine.Descent, _ float64) float64 {
+	return m.walk.pass(ctx, p, s, kind, func(d *engine.Descent) float64 {
 		t := float64(m.t)
 		η := cmp.Or(m.Rate, adamRate) * m.Schedule.factor(t, perPass, m.Halving, m.Passes) * m.rise(t, perPass)
 		m.t++

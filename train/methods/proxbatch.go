@@ -21,24 +21,16 @@ const (
 	batchEtaEnd = 1e-2 // its last value, as a fraction of the first
 )
 
-func (b *batchModels) begin(p *train.Problem, s *train.State) {
-	if b.resumes() {
-		b.resume(p)
-	} else {
-		b.start(p, s.W)
-	}
-}
-
 // run visits every example once, in random order. s.W becomes the mean of the pass's iterates.
 func (b *batchModels) run(ctx context.Context, p *train.Problem, s *train.State, m *ProxLinear) error {
 	batched := *p
 	batched.Batch = m.ModelBatch
 	steps := math.Ceil(float64(p.Len()) / float64(batched.BatchSize()))
 	done := float64(s.Passes)
-	return b.pass(ctx, &batched, s, PassAverage, func(d *engine.Descent, f float64) float64 {
+	return b.pass(ctx, &batched, s, PassAverage, func(d *engine.Descent) float64 {
 		η := m.batchEta(done)
 		done += 1 / steps
-		d.ProxStep(f, η, p.Lambda)
+		d.ProxStep(η, p.Lambda)
 		return η
 	})
 }

@@ -75,8 +75,7 @@ func (m *ProxLinear) Convex() bool { return false }
 // about as far as a pass of SGD.
 func (m *ProxLinear) Start(ctx context.Context, p *train.Problem, s *train.State) error {
 	if m.onBatches(s) {
-		m.batches.begin(p, s)
-		return nil
+		return m.batches.begin(m.Name(), p, s.W)
 	}
 	return m.startWhole(ctx, p, s)
 }

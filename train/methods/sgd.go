@@ -52,11 +52,10 @@ func (m *SGD) Start(ctx context.Context, p *train.Problem, s *train.State) error
 		return nil
 	}
 	if m.walks() {
-		if m.walk.resumes() {
-			m.walk.resume(p)
-			return nil
+		restored := m.walk.resumes()
+		if err := m.walk.begin(m.Name(), p, s.W); err != nil || restored {
+			return err
 		}
-		m.walk.start(p, s.W)
 	} else {
 		m.path.Start(p.Engine, s.W, p.Center)
 	}
@@ -97,7 +96,7 @@ func (m *SGD) Pass(ctx context.Context, p *train.Problem, s *train.State) error 
 	copy(s.W, from)
 	s.Primal = m.first
 	if m.walks() {
-		m.walk.start(p, from)
+		m.walk.restart(p, from)
 	} else {
 		m.path.Start(p.Engine, from, p.Center)
 	}
@@ -111,7 +110,7 @@ const exploded = 2
 
 func (m *SGD) pass(ctx context.Context, p *train.Problem, s *train.State) error {
 	if m.walks() {
-		return m.walk.pass(ctx, p, s, m.averaging(p), func(d *engine.Descent, _ float64) float64 {
+		return m.walk.pass(ctx, p, s, m.averaging(p), func(d *engine.Descent) float64 {
 			γ := m.step(p)
 			m.t++
 			d.Clip(m.Clip)

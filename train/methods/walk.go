@@ -19,19 +19,32 @@ const (
 	squaresDecay = 0.999 // β of the mean of squared gradients
 )
 
-func (w *walk) start(p *train.Problem, at []float32) { w.descent.Start(p.Engine, at, squaresDecay) }
+// begin begins a method's walk, or goes on with a restored one.
+func (w *walk) begin(method string, p *train.Problem, at []float32) error {
+	if err := train.CheckDescender(method, p.Engine); err != nil {
+		return err
+	}
+	if w.resumes() {
+		w.descent.Resume(p.Engine, squaresDecay)
+	} else {
+		w.restart(p, at)
+	}
+	return nil
+}
+
+// restart begins anew.
+func (w *walk) restart(p *train.Problem, at []float32) {
+	w.descent.Start(p.Engine, at, squaresDecay)
+}
 
 // resumes reports whether the walk was restored.
 func (w *walk) resumes() bool { return len(w.descent.W) > 0 }
 
-func (w *walk) resume(p *train.Problem) { w.descent.Resume(p.Engine, squaresDecay) }
-
 func (w *walk) archive(a engine.Archive) { w.descent.Archive(a) }
 
-// pass visits every example once, in random order and in batches. step moves the descent; it is given the mean loss of the batch,
-// whose gradient the descent has, and returns the step size. s.W becomes the mean of iterates that kind asks for, and F is
-// evaluated there.
-func (w *walk) pass(ctx context.Context, p *train.Problem, s *train.State, kind Averaging, step func(d *engine.Descent, f float64) float64) error {
+// pass visits every example once, in random order and in batches. step moves the descent, which has the gradient of the batch, and
+// returns the step size. s.W becomes the mean of iterates that kind asks for, and F is evaluated there.
+func (w *walk) pass(ctx context.Context, p *train.Problem, s *train.State, kind Averaging, step func(d *engine.Descent) float64) error {
 	order, size := p.Rand(s.Passes).Perm(p.Len()), p.BatchSize()
 	steps := (len(order) + size - 1) / size
 	d := &w.descent
@@ -41,11 +54,10 @@ func (w *walk) pass(ctx context.Context, p *train.Problem, s *train.State, kind 
 	last := -1 // step whose iterate the mean included last
 	for t := range steps {
 		batch := order[t*size : min((t+1)*size, len(order))]
-		st, err := d.Ask(ctx, batch, subgradient(p), dropoutSeed(p, s.Passes*steps+t))
-		if err != nil {
+		if err := d.Ask(ctx, batch, subgradient(p), dropoutSeed(p, s.Passes*steps+t)); err != nil {
 			return err
 		}
-		s.Step = step(d, st.Smoothed/float64(len(batch)))
+		s.Step = step(d)
 		if kind != NoAverage && includes(t, steps) {
 			d.Include(kind.share(d.Count(), t-last))
 			last = t

@@ -26,6 +26,7 @@ type device struct {
 type hostVectors struct {
 	w, b, mean, d  []float32
 	walks          int
+	descent        *hostDescent
 	books          engine.DualBooks
 	start          []float32
 	rise, progress float64

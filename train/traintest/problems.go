@@ -129,3 +129,44 @@ func AttributeProblem(t *testing.T, n, longest, labels, edges int, loss engine.L
 	o := &engine.Objective{Scorer: net, Data: d, Loss: loss, Lambda: λ}
 	return &train.Problem{Engine: engine.NewEngine(o, 1), Seed: 3}
 }
+
+// network is a net with the methods that prox-linear and devices need.
+type network struct{ *nets.Net }
+
+func (n network) Linearise() engine.Linearised {
+	return nets.Linearise(n.Net, make([]float32, n.Dim()))
+}
+func (n network) Network() *nets.Net { return n.Net }
+
+// EmbeddingProblem draws n chains of up to 6 positions with two discrete inputs, for a network with embeddings of both. Examples have
+// weights.
+func EmbeddingProblem(n int, loss engine.Loss, λ float64) *train.Problem {
+	r := rand.New(rand.NewPCG(7, 8))
+	d := &structured.Dataset{Name: "drawn", Offsets: []int{0}, Vocab: []*structured.Alphabet{{}, {}}, Alphabet: structured.NewAlphabet("a", "b", "c")}
+	for i := range n {
+		for range 1 + r.IntN(6) {
+			word := r.IntN(40)
+			d.Ids = append(d.Ids, int32(word), int32(r.IntN(5)))
+			d.Labels = append(d.Labels, int32((word+r.IntN(9)/7)%3))
+		}
+		d.Offsets = append(d.Offsets, len(d.Labels))
+		d.Weights = append(d.Weights, 0.5+float64(i%3)/2)
+	}
+	net, err := nets.New(nets.Config{Net: "embed", Embed: []int{5, 3}, Channels: []int{7}}, nets.Input{Vocab: []int{40, 5}}, 3)
+	if err != nil {
+		panic(err)
+	}
+	o := &engine.Objective{Scorer: network{net}, Data: d, Loss: loss, Lambda: λ}
+	return &train.Problem{Engine: engine.NewEngine(o, 2), Seed: 1}
+}
+
+// Initial returns initial weights for the problem: random ones for a network, else zeros.
+func Initial(p *train.Problem) []float32 {
+	switch s := p.Scorer.(type) {
+	case *Net:
+		return s.Glorot(1)
+	case network:
+		return s.Init(3)
+	}
+	return make([]float32, p.Scorer.Dim())
+}

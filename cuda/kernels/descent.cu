@@ -1,0 +1,164 @@
+// Steps of a descent whose weights have step lengths of their own, from a mean v of their squared gradients: a weight's scale is
+// h = √(v/(1−β^c)) + 10⁻⁸ after c steps. Reference: train/engine/descent.go and structured/vec/adaptive.go, which define the steps; checked by
+// cuda/training/descent_test.go.
+//
+// Every sweep is over all n weights. The weights of a row that the batch does not read take no step, but the regulariser shrinks them.
+// Parameters that the kernels share:
+//   w, v, m [n] float          in and out: the iterate, the means of g² and of g (or the momentum z)
+//   d [n] float                the gradient D of the batch; the mean gradient is g = scale·D, with scale [1] double
+//   numbers [7] double         of the step; see the enumeration
+//   tables [T][4] int64        row tables: first weight, first weight behind it, columns, number of its first row
+//   marks, steps [rows] int    by row: the last step that read the row, and how many did
+//   squares, means [S] float   1/(1−β^c) for c = 0, 1, …, S−1; from S on it is 1
+#include "parts.cuh"
+
+enum { SHARE, ETA, LAMBDA, BETA, BOUND, STEPS, ROWS }; // 1/|B|; η; λ; β₁ or μ; largest ‖g‖; steps taken, with this one; rows read
+
+// Age is the number of steps of a weight, with this one if the batch reads it.
+struct Age {
+	bool read;
+	int steps;
+};
+
+DEVICE Age age_of(int64_t i, const int64_t* tables, int T, const int* marks, const int* steps, int now) {
+	for (int k = 0; k < T; k++) {
+		const int64_t* table = tables + 4 * k;
+		if (i < table[0] || i >= table[1]) continue;
+		int row = (int)(table[3] + (i - table[0]) / table[2]);
+		return Age{marks[row] == now, steps[row]};
+	}
+	return Age{true, now};
+}
+
+// unbiased returns what a mean that started at zero must be multiplied with after c steps.
+DEVICE float unbiased(const float* by, int S, int c) { return c < S ? by[c] : 1.f; }
+
+DEVICE float scale_of(float v, float unbias) { return square_root(v * unbias) + 1e-8f; }
+
+// mean_of returns βx + (1−β)y.
+DEVICE float mean_of(float β, float x, float y) { return β * x + (1.f - β) * y; }
+
+// mark_rows: records that the batch reads rows [numbers[ROWS]] int, without repetitions. Bound: latency.
+KERNEL(mark_rows)(const int* RESTRICT rows, const double* RESTRICT numbers, int* RESTRICT marks, int* RESTRICT steps) {
+	int n = (int)numbers[ROWS], now = (int)numbers[STEPS];
+	for (int k = BLOCK * THREADS + THREAD; k < n; k += BLOCKS * THREADS) {
+		marks[rows[k]] = now;
+		steps[rows[k]]++;
+	}
+}
+EXPORT(mark_rows)
+
+// clip: sets scale such that ‖g‖ is at most numbers[BOUND]. parts [2][blocks] double are those of products. One block. Bound: latency.
+KERNEL(clip)(const double* RESTRICT parts, int blocks, const double* RESTRICT numbers, double* RESTRICT scale) {
+	SHARED(double, shared);
+	double2 of = add_up(parts, blocks, shared);
+	if (THREAD != 0) return;
+	double by = numbers[SHARE], norm = by * square_root(of.x);
+	scale[0] = norm > numbers[BOUND] ? by * (numbers[BOUND] / norm) : by;
+}
+EXPORT(clip)
+
+// observe_squares: v ← βv + (1−β)g² where the batch reads the weight; and with the step lengths q = 1/(h + ηλ), 0 where v is 0, the products
+// parts [2][blocks] double: ⟨g, qw⟩ and ⟨g, qg⟩. The grid must depend on n only. Bound: reads w, D and v, writes v: 16 bytes per entry.
+KERNEL(observe_squares)(const float* RESTRICT w, const float* RESTRICT d, float* RESTRICT v, const double* RESTRICT numbers,
+	const double* RESTRICT scale, const int64_t* RESTRICT tables, int T, const int* RESTRICT marks, const int* RESTRICT steps,
+	const float* RESTRICT squares, int S, float β, double* RESTRICT parts, int64_t n) {
+	SHARED(double, shared);
+	float by = (float)scale[0], shift = (float)(numbers[ETA] * numbers[LAMBDA]);
+	int now = (int)numbers[STEPS];
+	double gqw = 0, gqg = 0;
+	for (int64_t i = (int64_t)BLOCK * THREADS + THREAD; i < n; i += (int64_t)BLOCKS * THREADS) {
+		Age age = age_of(i, tables, T, marks, steps, now);
+		if (!age.read) continue;
+		float g = by * d[i], x = mean_of(β, v[i], g * g);
+		v[i] = x;
+		if (x == 0.f) continue;
+		double q = 1.f / (scale_of(x, unbiased(squares, S, age.steps)) + shift);
+		gqw = fma((double)(g * w[i]), q, gqw);
+		gqg = fma((double)(g * g), q, gqg);
+	}
+	put_parts(gqw, gqg, parts, shared);
+}
+EXPORT(observe_squares)
+
+// prox_dual: the dual variable γ [1] double of the model of a batch, from the parts of observe_squares and the loss of the batch:
+//   γ = (f − ηλ⟨g, qw⟩) / (η⟨g, qg⟩), cut off at 0 and 1; 0 if g is 0.   sums [2] double: the second is |B|·f
+// One block. Bound: latency.
+KERNEL(prox_dual)(const double* RESTRICT parts, int blocks, const double* RESTRICT sums, const double* RESTRICT numbers, double* RESTRICT gamma) {
+	SHARED(double, shared);
+	double2 of = add_up(parts, blocks, shared);
+	if (THREAD != 0) return;
+	double η = numbers[ETA], γ = 0;
+	if (of.y != 0) {
+		γ = (numbers[SHARE] * sums[1] - η * numbers[LAMBDA] * of.x) / (η * of.y);
+		γ = γ < 0 ? 0 : γ > 1 ? 1 : γ; // NaN remains
+	}
+	gamma[0] = γ;
+}
+EXPORT(prox_dual)
+
+// prox_step: w ← w − ηq(γg + λw) where the batch reads the weight, elsewhere w ← w·exp(−ηλ/h); where v is 0, w stays.
+// Bound: reads w, D and v, writes w: 16 bytes per entry.
+KERNEL(prox_step)(float* RESTRICT w, const float* RESTRICT d, const float* RESTRICT v, const double* RESTRICT numbers,
+	const double* RESTRICT scale, const double* RESTRICT gamma, const int64_t* RESTRICT tables, int T, const int* RESTRICT marks,
+	const int* RESTRICT steps, const float* RESTRICT squares, int S, int64_t n) {
+	float by = (float)scale[0], along = (float)(numbers[ETA] * gamma[0]), shift = (float)(numbers[ETA] * numbers[LAMBDA]);
+	int now = (int)numbers[STEPS];
+	for (int64_t i = (int64_t)BLOCK * THREADS + THREAD; i < n; i += (int64_t)BLOCKS * THREADS) {
+		float x = w[i];
+		if (v[i] == 0.f) continue;
+		Age age = age_of(i, tables, T, marks, steps, now);
+		float h = scale_of(v[i], unbiased(squares, S, age.steps));
+		if (age.read)
+			w[i] = x - 1.f / (h + shift) * (along * (by * d[i]) + shift * x);
+		else
+			w[i] = x * exponential(-shift / h);
+	}
+}
+EXPORT(prox_step)
+
+// shrink_of returns by how much the regulariser shrinks the weights that the batch does not read.
+DEVICE float shrink_of(double length) { return (float)(1 - min(length, 0.999)); }
+
+// adam_step: v ← βv + (1−β)g², m ← β₁m + (1−β₁)g, w ← (1−ηλ)w − ηm/((1−β₁^c)h) where the batch reads the weight, elsewhere w ← (1−ηλ)w.
+// Bound: reads w, D, v and m, writes w, v and m: 28 bytes per entry.
+KERNEL(adam_step)(float* RESTRICT w, const float* RESTRICT d, float* RESTRICT v, float* RESTRICT m, const double* RESTRICT numbers,
+	const double* RESTRICT scale, const int64_t* RESTRICT tables, int T, const int* RESTRICT marks, const int* RESTRICT steps,
+	const float* RESTRICT squares, int S, const float* RESTRICT means, int M, float β, int64_t n) {
+	float by = (float)scale[0], η = (float)numbers[ETA], β1 = (float)numbers[BETA];
+	float keep = (float)(1 - numbers[ETA] * numbers[LAMBDA]), rest = shrink_of(numbers[ETA] * numbers[LAMBDA]);
+	int now = (int)numbers[STEPS];
+	for (int64_t i = (int64_t)BLOCK * THREADS + THREAD; i < n; i += (int64_t)BLOCKS * THREADS) {
+		Age age = age_of(i, tables, T, marks, steps, now);
+		if (!age.read) {
+			w[i] *= rest;
+			continue;
+		}
+		float g = by * d[i], x = mean_of(β, v[i], g * g), z = mean_of(β1, m[i], g);
+		v[i] = x;
+		m[i] = z;
+		float step = x == 0.f ? 0.f : η * unbiased(means, M, age.steps) * (1.f / scale_of(x, unbiased(squares, S, age.steps)));
+		w[i] = keep * w[i] - step * z;
+	}
+}
+EXPORT(adam_step)
+
+// momentum_step: z ← μz + g + λw, w ← w − ηz where the batch reads the weight, with nesterov w ← w − η(g + λw + μz); elsewhere
+// w ← (1−ηλ/(1−μ))w. Bound: reads w, D and z, writes w and z: 20 bytes per entry.
+KERNEL(momentum_step)(float* RESTRICT w, const float* RESTRICT d, float* RESTRICT m, const double* RESTRICT numbers,
+	const double* RESTRICT scale, const int64_t* RESTRICT tables, int T, const int* RESTRICT marks, const int* RESTRICT steps, int nesterov,
+	int64_t n) {
+	double η = numbers[ETA], λ = numbers[LAMBDA], μ = numbers[BETA];
+	float by = (float)scale[0], rest = shrink_of(η * λ / (1 - μ));
+	int now = (int)numbers[STEPS];
+	for (int64_t i = (int64_t)BLOCK * THREADS + THREAD; i < n; i += (int64_t)BLOCKS * THREADS) {
+		if (!age_of(i, tables, T, marks, steps, now).read) {
+			w[i] *= rest;
+			continue;
+		}
+		float x = w[i], g = by * d[i] + (float)λ * x, z = (float)μ * m[i] + g;
+		m[i] = z;
+		w[i] = nesterov ? x - (float)η * g - (float)(η * μ) * z : x - (float)η * z;
+	}
+}
+EXPORT(momentum_step)

@@ -1,0 +1,58 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/oracles"
+)
+
+// Descender is an Accelerator that takes the steps of a Descent on the device, so that the host never waits for a step. A descent
+// and a path must not be open at the same time.
+type Descender interface {
+	Accelerator
+	// OpenDescent opens a descent. tables are the scorer's row tables, β the decay of the mean of squares.
+	OpenDescent(s DescentState, tables []nets.RowTable, β float64)
+	// Descend asks about a batch at the iterate, as Step does without a memory, and moves the iterate. The work may still be
+	// running when Descend returns.
+	Descend(ctx context.Context, examples []int, s oracles.Smoothing, dropout uint64, m Move) error
+	// IncludeIterate sets mean ← (1−share)·mean + share·w. With a share of 1 the old mean may be undefined.
+	IncludeIterate(share float64)
+	// FinishDescent closes the open descent: it copies the parts of its state that are not empty to the host.
+	FinishDescent(s DescentState) error
+}
+
+// DescentState is the state of a descent between the host and a device. Slices that are empty are not copied; on the device, v and m
+// are then zero.
+type DescentState struct {
+	W, Mean  []float32 // [Dim] the iterate and the mean of the iterates
+	V, M     []float32 // [Dim] means of g² and of g; for the momentum rules M is z
+	RowSteps []int32   // by row, table after table: steps that read the row
+}
+
+// Rule tells how a step of a descent moves the iterate.
+type Rule int
+
+// The rules, in the order of ProxStep, AdamStep, and MomentumStep without and with nesterov.
+const (
+	ProxRule Rule = iota + 1
+	AdamRule
+	MomentumRule
+	NesterovRule
+)
+
+// Move is a step of a descent from the gradient of its batch.
+type Move struct {
+	Rule        Rule
+	Eta, Lambda float64
+	Beta        float64 // β₁ of AdamRule, μ of the momentum rules
+	Clip        float64 // largest norm of the mean gradient; 0: any
+	Steps       int     // of the weights outside the row tables, with this one
+	Rows        []int32 // the rows that the batch reads, each once, counted through all tables
+}
+
+// Descender returns the engine's device if it is a Descender, else nil.
+func (e *Engine) Descender() Descender {
+	a, _ := e.device.(Descender)
+	return a
+}

@@ -1,0 +1,123 @@
+package traintest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/train/engine"
+)
+
+// hostDescent is the open descent of a fake device. Its own Descent finds out which rows a batch reads, and the rows that it is told
+// must be these.
+type hostDescent struct {
+	engine.Descent
+	scorer nets.Scorer
+	tables []nets.RowTable
+}
+
+// descentShelf returns what Descent archives of a state.
+func descentShelf(s engine.DescentState, count int) *Shelf {
+	return &Shelf{Restoring: true, Values: map[string]any{
+		"descent.w": s.W, "descent.mean": s.Mean, "descent.squares": s.V, "descent.gradients": s.M, "descent.row.steps": s.RowSteps,
+		"descent.steps": 0, "descent.mean.iterates": count,
+	}}
+}
+
+func (h *device) OpenDescent(s engine.DescentState, tables []nets.RowTable, β float64) {
+	h.descent = &hostDescent{scorer: h.engine.Scorer, tables: tables}
+	h.descent.Archive(descentShelf(s, len(s.Mean)))
+	h.descent.Resume(h.engine, β)
+}
+
+// Descend restores the number of steps first: a device is told it with every step.
+func (h *device) Descend(ctx context.Context, examples []int, s oracles.Smoothing, dropout uint64, m engine.Move) error {
+	d := h.descent
+	d.setSteps(m.Steps - 1)
+	if h.late == nil {
+		h.late = d.checkRows(h.engine.Data, examples, m.Rows)
+	}
+	if err := d.Ask(ctx, examples, s, dropout); err != nil {
+		if ctx.Err() != nil {
+			return err
+		}
+		h.late = err
+		return nil
+	}
+	d.Clip(m.Clip)
+	switch m.Rule {
+	case engine.ProxRule:
+		d.ProxStep(m.Eta, m.Lambda)
+	case engine.AdamRule:
+		d.AdamStep(m.Eta, m.Lambda, m.Beta)
+	case engine.MomentumRule, engine.NesterovRule:
+		d.MomentumStep(m.Eta, m.Lambda, m.Beta, m.Rule == engine.NesterovRule)
+	default:
+		h.late = fmt.Errorf("rule %d", m.Rule)
+	}
+	return nil
+}
+
+// setSteps sets the number of steps of the weights outside the row tables.
+func (d *hostDescent) setSteps(n int) { d.Archive(&counter{"descent.steps", n}) }
+
+// counter is an Archive that restores one number and leaves the rest alone.
+type counter struct {
+	name string
+	n    int
+}
+
+func (c *counter) Restores() bool             { return true }
+func (c *counter) Floats(string, *[]float32)  {}
+func (c *counter) Ints(string, *[]int32)      {}
+func (c *counter) Doubles(string, *[]float64) {}
+func (c *counter) Number(string, *float64)    {}
+func (c *counter) Count(name string, x *int) {
+	if name == c.name {
+		*x = c.n
+	}
+}
+
+// checkRows returns an error unless rows are those that the examples read, each once.
+func (d *hostDescent) checkRows(data *structured.Dataset, examples []int, rows []int32) error {
+	var want []int32
+	first := 0
+	for k, t := range d.tables {
+		var batch structured.Batch
+		batch.Reset(data, examples)
+		for _, r := range d.scorer.(nets.RowScorer).RowsRead(k, &batch, nil) {
+			want = append(want, int32(first)+r)
+		}
+		first += t.Rows
+	}
+	slices.Sort(want)
+	if got := slices.Sorted(slices.Values(rows)); !slices.Equal(got, slices.Compact(want)) {
+		return fmt.Errorf("rows %v, the batch reads %v", got, want)
+	}
+	return nil
+}
+
+func (h *device) IncludeIterate(share float64) {
+	if share == 1 {
+		h.descent.ResetMean()
+	}
+	h.descent.Include(share)
+}
+
+func (h *device) FinishDescent(to engine.DescentState) error {
+	late := h.late
+	h.late = nil
+	if err := h.descent.Finish(); err != nil {
+		return err
+	}
+	all := &Shelf{Values: map[string]any{}}
+	h.descent.Archive(all)
+	for name, x := range map[string][]float32{"descent.w": to.W, "descent.mean": to.Mean, "descent.squares": to.V, "descent.gradients": to.M} {
+		copy(x, all.Values[name].([]float32))
+	}
+	copy(to.RowSteps, all.Values["descent.row.steps"].([]int32))
+	return late
+}
