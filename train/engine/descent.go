@@ -40,6 +40,7 @@ type Descent struct {
 	g       []float32 // the mean gradient, zero outside the support
 	zeros   []float32 // g of sparse inputs
 	f       float64   // the mean loss
+	losses  losses    // by example
 	q       []float32 // step lengths of the weights of the support, in its order
 
 	remote *remoteDescent // nil without a device
@@ -115,6 +116,9 @@ func (d *Descent) Ask(ctx context.Context, examples []int, s oracles.Smoothing, 
 		return err
 	}
 	d.f = st.Smoothed / float64(len(examples))
+	if e.Loss.Smooth() {
+		d.losses.set(e, examples)
+	}
 	inv := float32(1 / float64(len(examples)))
 	if e.sparse == nil {
 		d.g = st.Grad.dense
@@ -154,42 +158,6 @@ func (d *Descent) size() int {
 	n := 0
 	d.each(func(lo, hi, _, _ int) { n += hi - lo })
 	return n
-}
-
-// ProxStep moves to the minimiser of a model of the objective: with f and g the mean loss of the batch and its gradient at w,
-//
-//	max(0, f + ⟨g, w' − w⟩) + (λ/2)‖w'‖² + (1/2η)‖w' − w‖²_h.
-//
-// The dual of this problem has one variable γ ∈ [0, 1], so that it is solved in closed form, with q = 1/(h + ηλ):
-//
-//	γ = (f − η⟨g, qλw⟩) / (η⟨g, qg⟩),  cut off at 0 and 1,      w' = w − ηq(γg + λw).
-//
-// It returns γ, or NaN on a device, which keeps it. With h = 1 and without the regulariser this is Deep Frank-Wolfe (Berrada, Zisserman and Kumar 2019) on the hinge, and
-// ALI-G (Berrada, Zisserman and Kumar 2020) on other losses.
-func (d *Descent) ProxStep(η, λ float64) float64 {
-	d.v = d.perWeight(d.v)
-	if d.remote != nil {
-		d.moveRemote(ProxRule, η, λ, 0)
-		return math.NaN()
-	}
-	d.q = vec.Grow(d.q, d.size())
-	var gqw, gqg float64
-	d.each(func(lo, hi, at, c int) {
-		g, w, q := d.g[lo:hi], d.W[lo:hi], d.q[at:at+hi-lo]
-		vec.Observe(float32(d.squares.β), d.squares.after(c), float32(η*λ), g, d.v[lo:hi], q)
-		gqw += vec.Dot3(g, w, q)
-		gqg += vec.Dot3(g, g, q)
-	})
-	γ := 0.0
-	if gqg > 0 {
-		γ = min(max((d.f-η*λ*gqw)/(η*gqg), 0), 1)
-	}
-	d.each(func(lo, hi, at, _ int) {
-		vec.Descend(float32(η*γ), d.g[lo:hi], float32(η*λ), d.q[at:at+hi-lo], d.W[lo:hi])
-	})
-	d.scaled = true
-	d.stepped(η * λ)
-	return γ
 }
 
 // AdamStep takes a step of AdamW (Kingma and Ba 2015; Loshchilov and Hutter 2019): with m the mean of g by β₁,

@@ -39,6 +39,7 @@ type Engine struct {
 	lanes    []*Lane    // grown on demand
 	findings []*finding // grown on demand; lane l starts with finding l
 	sums     []Sums     // of the shards of a step
+	answered []float64  // f_i of the examples of a step
 	support  *support   // of the last step's gradient; nil if it is all weights
 	reached  bool       // the support is that of the next step
 	lent     int        // first lanes whose gradients are zero except on the support
@@ -67,6 +68,7 @@ type Lane struct {
 	grad     []float32            // nil for sparse inputs
 	full     bool                 // whether grad may differ from zero anywhere
 	Sums     Sums                 // over the shards so far
+	losses   []float64            // f_i, smoothed, of the current shard
 	Err      error                // the first error
 }
 
@@ -252,10 +254,13 @@ func (e *Engine) query(ln *Lane, at Point, s oracles.Smoothing, wantMax bool, dr
 	wantMax = wantMax && !e.Loss.Smooth()
 	s.Answer(ln.Oracle, &ln.Theta, &ln.Answer, wantMax)
 	e.queryAllowed(ln, s, wantMax)
+	ln.losses = ln.losses[:0]
 	for b, i := range ln.Batch.Examples {
 		c := e.Data.Weight(i)
 		gold, most := e.gold(ln, b)
-		smoothed := c * e.loss(ln.Answer.Value[b], gold)
+		f := e.loss(ln.Answer.Value[b], gold)
+		ln.losses = append(ln.losses, f)
+		smoothed := c * f
 		ln.Sums.Smoothed += smoothed
 		ln.Sums.Scores += c * (math.Abs(ln.Answer.Value[b]) + math.Abs(gold))
 		switch {

@@ -49,6 +49,12 @@ func NetProblem(n, batch, threads int) *train.Problem {
 	return &train.Problem{Engine: engine.NewEngine(o, threads), Batch: batch, Seed: 4}
 }
 
+// ShortNetProblem is a problem of a net whose chains are so short that all outputs can be listed.
+func ShortNetProblem(n int) *train.Problem {
+	o := &engine.Objective{Scorer: &Net{Inputs: 6, hidden: 9, Labels: 3}, Data: shortChains(Chains(n, 6, 3, 0.7, 5), 4), Lambda: 1e-3}
+	return &train.Problem{Engine: engine.NewEngine(o, 1), Seed: 4}
+}
+
 // LoopProblem is a small convex problem, identical on every call.
 func LoopProblem() (*train.Problem, *train.State) {
 	net := &Net{Inputs: 4, Labels: 3}

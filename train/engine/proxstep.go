@@ -1,0 +1,100 @@
+package engine
+
+import (
+	"math"
+
+	"github.com/dsp-go/dsp/structured/vec"
+)
+
+// ProxStep moves to the minimiser of a model of the objective on the last batch, with a proximal term in the scales h of the weights:
+//
+//	(1/|B|) Σ_{i∈B} c_i f̂_i(w') + (λ/2)‖w'‖² + (1/2η)‖w' − w‖²_h.
+//
+// f̂_i is f_i with potentials linearised at w, and with its maximum or log-sum-exp over outputs reduced to two: the gold output and
+// the oracle's answer. The answer to the hinge is the best output; to the other losses it is the distribution of all outputs but the
+// gold one. The batch shares one variable of the dual, γ ∈ [0, 1]: how much of the answers is mixed into the gold outputs. With f and
+// g the mean loss of the batch and its gradient at w, q = 1/(h + ηλ), and p_i = exp(−f_i) the probability of gold output i, the dual
+// grows in γ by
+//
+//	hinge    f                                                − η⟨g, q(γg + λw)⟩
+//	others   (1/|B|) Σ c_i (1−p_i)(f_i + log((1−γ+γp_i)/γ))   − η⟨g, q(γg + λw)⟩,
+//
+// where the logarithm comes from the entropy of the mixed distribution. Both fall as γ grows. ProxStep finds the zero, or the end of
+// [0, 1], and the weights that belong to it:
+//
+//	w' = w − ηq(γg + λw).
+//
+// It returns γ, or NaN on a device, which keeps it. On the hinge with h = 1, and with the regulariser in the gradient, this is Deep
+// Frank-Wolfe (Berrada, Zisserman and Kumar 2019).
+func (d *Descent) ProxStep(η, λ float64) float64 {
+	d.v = d.perWeight(d.v)
+	if d.remote != nil {
+		d.moveRemote(ProxRule, η, λ, 0)
+		return math.NaN()
+	}
+	d.q = vec.Grow(d.q, d.size())
+	var gqw, gqg float64
+	d.each(func(lo, hi, at, c int) {
+		g, w, q := d.g[lo:hi], d.W[lo:hi], d.q[at:at+hi-lo]
+		vec.Observe(float32(d.squares.β), d.squares.after(c), float32(η*λ), g, d.v[lo:hi], q)
+		gqw += vec.Dot3(g, w, q)
+		gqg += vec.Dot3(g, g, q)
+	})
+	γ := 0.0
+	switch {
+	case gqg == 0:
+	case d.engine.Loss.Smooth():
+		γ = d.losses.mix(η*λ*gqw, η*gqg)
+	default:
+		γ = min(max((d.f-η*λ*gqw)/(η*gqg), 0), 1)
+	}
+	d.each(func(lo, hi, at, _ int) {
+		vec.Descend(float32(η*γ), d.g[lo:hi], float32(η*λ), d.q[at:at+hi-lo], d.W[lo:hi])
+	})
+	d.scaled = true
+	d.stepped(η * λ)
+	return γ
+}
+
+// losses are the losses f_i of a batch, which are −log p_i, with the examples' weights c_i.
+type losses struct{ f, weights []float64 }
+
+// set copies the losses of the engine's last step.
+func (l *losses) set(e *Engine, examples []int) {
+	l.f = append(l.f[:0], e.answered...)
+	l.weights = l.weights[:0]
+	for _, i := range examples {
+		l.weights = append(l.weights, e.Data.Weight(i))
+	}
+}
+
+// halvings is how often mix halves the interval in which γ lies.
+const halvings = 30
+
+// mix returns the zero of
+//
+//	(1/|B|) Σ c_i (1−p_i)(f_i + log((1−γ+γp_i)/γ)) − a − γb,
+//
+// which falls from ∞ as γ grows from 0, or 1 if there is none below.
+func (l *losses) mix(a, b float64) float64 {
+	slope := func(γ float64) float64 {
+		sum := 0.0
+		for i, f := range l.f {
+			wrong := -math.Expm1(-f) // 1 − p_i
+			sum += l.weights[i] * wrong * (f + math.Log((1-γ*wrong)/γ))
+		}
+		return sum/float64(len(l.f)) - a - γ*b
+	}
+	if slope(1) >= 0 {
+		return 1
+	}
+	lo, hi := 0.0, 1.0
+	for range halvings {
+		if γ := (lo + hi) / 2; slope(γ) > 0 {
+			lo = γ
+		} else {
+			hi = γ
+		}
+	}
+	return (lo + hi) / 2
+}
