@@ -49,7 +49,8 @@ func (c *Config) fitInputs(train *structured.Dataset) (Inputs, error) {
 		return Inputs{}, err
 	}
 	in := Inputs{Features: set}
-	if set == "none" || c.Net == "deep" {
+	both := c.net().ReadsAttributes()
+	if set == "none" || both {
 		if err := in.fitWords(c, train); err != nil {
 			return Inputs{}, structured.BadInput("%w; name it with --columns", err)
 		}
@@ -65,9 +66,9 @@ func (c *Config) fitInputs(train *structured.Dataset) (Inputs, error) {
 		return Inputs{}, err
 	}
 	err = t.Fit(train, features.Options{MinCount: max(1, c.MinCount), HashBits: c.HashBits, Threads: host.Threads(c.Threads)})
-	if err == nil && c.Net == "deep" && train.Dictionary.Edges() > 0 {
-		err = structured.BadInput("net deep does not read the %d attributes of steps that the template makes; leave out its lines that begin with B, or use --net linear",
-			train.Dictionary.Edges())
+	if err == nil && both && train.Dictionary.Edges() > 0 {
+		err = structured.BadInput("net %s does not read the %d attributes of steps that the template makes; leave out its lines that begin with B, or use --net linear",
+			c.Net, train.Dictionary.Edges())
 	}
 	in.Template, in.Dictionary = t, train.Dictionary
 	return in, err
@@ -77,7 +78,7 @@ func (c *Config) fitInputs(train *structured.Dataset) (Inputs, error) {
 func (in *Inputs) fitWords(c *Config, train *structured.Dataset) error {
 	least := cmp.Or(c.MinCount, defaultWordCount)
 	var err error
-	if in.Vocab, err = text.BuildVocab(train, least); err == nil && (c.Net == "deep" || c.CharChannels > 0) {
+	if in.Vocab, err = text.BuildVocab(train, least); err == nil && c.net().ReadsCharacters() {
 		in.Characters, err = text.BuildCharacters(train, least)
 	}
 	return err
@@ -127,7 +128,7 @@ func (c *Config) featureSet(train *structured.Dataset) (string, error) {
 			builtinFor(train))
 	case c.Features != "auto":
 		return c.Features, nil
-	case c.Net == "auto" || c.Net == "linear" || c.Net == "deep":
+	case c.Net == "auto" || c.Net == "linear" || c.net().ReadsAttributes():
 		return builtinFor(train), nil
 	}
 	return "none", nil

@@ -31,7 +31,7 @@ func NewModel(c Config, data *Data) (*Model, error) {
 	}
 	own := inputsOf(data.Train)
 	m.Vocab, m.Characters, m.Dictionary = own.Vocab, own.Characters, own.Dictionary
-	choice, err := c.chooseNetwork(m.Inputs, m.Dim)
+	choice, err := c.chooseNetwork(m.Inputs, m.Dim, m.Labels.Len())
 	if err != nil {
 		return nil, err
 	}

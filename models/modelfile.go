@@ -176,7 +176,7 @@ func decodeModel(f *safetensors.File) (*Model, error) {
 		}
 		names++
 	}
-	choice, err := m.Config.chooseNetwork(m.Inputs, m.Dim) // of a file that any program may have written
+	choice, err := m.Config.chooseNetwork(m.Inputs, m.Dim, m.Labels.Len()) // of a file that any program may have written
 	if err != nil {
 		return nil, err
 	}

@@ -15,6 +15,8 @@ type body struct {
 	build  func(g *Graph) (*gorgonia.Node, error)
 	layer  func(g *Graph, x *gorgonia.Node) (*gorgonia.Node, error) // the last one
 	wide   int                                                      // attributes whose weights are added to the node potentials
+
+	dropout, activation bool // whether the layers of a stack read these settings
 }
 
 // then adds a layer with its own parameters on top.

@@ -9,7 +9,7 @@ import (
 
 // Config chooses a preset network and its sizes. Resolve fills in what is left out.
 type Config struct {
-	Net        string     `yaml:"net" json:"net"`                                     // linear, mlp, cnn, cnn-image, embed, rnn, attention, deep or biaffine
+	Net        string     `yaml:"net" json:"net"`                                     // a preset (see Nets), stack, or the name of a registered network
 	Hidden     []int      `yaml:"hidden,omitempty" json:"hidden,omitempty"`           // units of each dense hidden layer
 	Activation Activation `yaml:"activation,omitempty" json:"activation,omitempty"`   // elu, tanh, relu, gelu, silu or sigmoid
 	Window     int        `yaml:"window,omitempty" json:"window,omitempty"`           // positions that a window spans, odd
@@ -23,11 +23,14 @@ type Config struct {
 	Edges      string     `yaml:"edges,omitempty" json:"edges,omitempty"`             // transition, position or none; chains only
 	ArcUnits   int        `yaml:"arc-units,omitempty" json:"arc-units,omitempty"`     // of the representations that score arcs, for biaffine
 	LabelUnits int        `yaml:"label-units,omitempty" json:"label-units,omitempty"` // of the representations that score relations, for biaffine
+	Stack      string     `yaml:"stack,omitempty" json:"stack,omitempty"`             // the layers of a stack, as YAML (see stack.go)
 
 	CharEmbed      int `yaml:"char-embed,omitempty" json:"char-embed,omitempty"`           // embedding size of characters, for deep and biaffine
 	CharWindow     int `yaml:"char-window,omitempty" json:"char-window,omitempty"`         // characters that a filter spans, odd
 	CharChannels   int `yaml:"char-channels,omitempty" json:"char-channels,omitempty"`     // of the convolution over characters; for biaffine 0: none
 	AttributeUnits int `yaml:"attribute-units,omitempty" json:"attribute-units,omitempty"` // that attributes are summed into, for deep; 0: none
+
+	StackFile string `yaml:"-" json:"-"` // the file that Stack came from, for messages; may be empty
 }
 
 // The kinds of edge potentials.
@@ -37,10 +40,11 @@ const (
 	EdgesNone       = "none"       // zero: positions are independent
 )
 
-// Nets lists the presets. All but biaffine score chains.
-var Nets = append(slices.Clone(chainNets), "biaffine")
+// Nets lists the presets. All but biaffine and stack score chains only; biaffine scores trees, and stack either.
+var Nets = append(slices.Clone(ChainNets), "biaffine", StackNet)
 
-var chainNets = []string{"linear", "mlp", "cnn", "cnn-image", "embed", "rnn", "attention", "deep"}
+// ChainNets lists the presets that score chains only.
+var ChainNets = []string{"linear", "mlp", "cnn", "cnn-image", "embed", "rnn", "attention", "deep"}
 
 // The size of the images that cnn-image reads. The features of a position are one image, row by row.
 const (
@@ -51,6 +55,13 @@ const (
 // Resolve checks c for inputs of the given shape and fills in the defaults, so that the result is complete. Net cnn becomes
 // cnn-image if the features are 16×8 images; an empty Net becomes linear.
 func (c Config) Resolve(input Input) (Config, error) {
+	if o, ok := findOwn(c.Net); ok {
+		c, err := o.resolve(c)
+		if err != nil {
+			return c, err
+		}
+		return c, c.check()
+	}
 	image := input.Dim == ImageHeight*ImageWidth
 	if c.Net == "" {
 		c.Net = "linear"
@@ -91,16 +102,16 @@ func (c Config) Resolve(input Input) (Config, error) {
 		if len(input.Vocab) == 0 && input.Dim == 0 {
 			return c, structured.BadInput("net rnn reads discrete inputs (words) or dense features; the data has neither")
 		}
-	case "deep":
-		if err := c.resolveDeep(input); err != nil {
-			return c, err
-		}
 	case "attention":
 		c.Window = orElse(c.Window, 3)
 		c.Channels = orDefault(c.Channels, 128)
 		c.Layers = orElse(c.Layers, 1)
 		if len(input.Vocab) == 0 && input.Dim == 0 {
 			return c, structured.BadInput("net attention reads discrete inputs (words) or dense features; the data has neither")
+		}
+	case "deep":
+		if err := c.resolveDeep(input); err != nil {
+			return c, err
 		}
 	case "biaffine":
 		c.Window = orElse(c.Window, 5)
@@ -111,8 +122,10 @@ func (c Config) Resolve(input Input) (Config, error) {
 		if len(input.Vocab) == 0 && input.Dim == 0 {
 			return c, structured.BadInput("net biaffine reads discrete inputs (words) or dense features; the data has neither")
 		}
+	case StackNet:
+		return c.resolveStack(input)
 	default:
-		return c, structured.BadInput("net %q is not one of %s", c.Net, strings.Join(Nets, ", "))
+		return c, unknownNet(c.Net)
 	}
 	var err error
 	if c, err = c.resolveWords(input); err != nil {
@@ -133,13 +146,14 @@ func (c Config) Resolve(input Input) (Config, error) {
 		return c, structured.BadInput("net %s has no recurrent layers; rnn, deep and biaffine do", c.Net)
 	case c.Net == "biaffine":
 		c.Edges = "" // only chains have edges
+	case c.Stack != "":
+		return c, structured.BadInput("net %s has no list of layers; net stack does", c.Net)
 	case c.ArcUnits != 0 || c.LabelUnits != 0:
 		return c, structured.BadInput("net %s has no arc-units and label-units; biaffine does", c.Net)
 	case c.Edges == "":
 		c.Edges = EdgesTransition
 	}
-	c, err = c.resolveAttention()
-	if err != nil {
+	if c, err = c.resolveAttention(); err != nil {
 		return c, err
 	}
 	return c, c.check()
@@ -151,7 +165,7 @@ func (c Config) check() error {
 			return structured.BadInput("%w", err)
 		}
 	}
-	if c.Net != "biaffine" && !slices.Contains([]string{EdgesTransition, EdgesPosition, EdgesNone}, c.Edges) {
+	if c.Edges != "" && !slices.Contains([]string{EdgesTransition, EdgesPosition, EdgesNone}, c.Edges) {
 		return structured.BadInput("edges %q is not one of transition, position, none", c.Edges)
 	}
 	if c.Dropout < 0 || c.Dropout >= 1 {
@@ -201,39 +215,84 @@ func embeddingSize(vocab int) int {
 	return size
 }
 
-// New makes a preset network that scores chains, for inputs of the given shape and a number of labels. For trees see NewBiaffine.
+// New makes the network that c chooses, for chains with inputs of the given shape and a number of labels. See Make for trees.
 func New(c Config, input Input, labels int) (*Net, error) {
-	c, err := c.Resolve(input)
+	return Make(c, input, ChainOutput(labels, c.Edges))
+}
+
+// Make makes the network that c chooses: a preset, a stack, or a registered network.
+func Make(c Config, input Input, out Output) (*Net, error) {
+	c, err := c.ResolveFor(input, out)
 	if err != nil {
 		return nil, err
 	}
-	if err := c.scoresChains(); err != nil {
+	if o, ok := findOwn(c.Net); ok {
+		return o.build(c, input, out)
+	}
+	if !out.isChain() {
+		return NewBiaffine(c, input, out.Form)
+	}
+	b, err := c.body(input)
+	if err != nil {
 		return nil, err
 	}
-	if labels < 1 {
-		return nil, structured.BadInput("the data has %d labels; expected at least 1", labels)
+	if c.Net == StackNet && c.Activation != ELU && !b.activation {
+		return nil, structured.BadInput("activation %s has no effect on a stack without a layer \"activation\" that leaves its function open", c.Activation)
 	}
-	var b body
+	return Build(b.potentials(c, out.Labels), input)
+}
+
+// ResolveFor is Resolve for a network with the given outputs.
+func (c Config) ResolveFor(input Input, out Output) (Config, error) {
+	c, err := c.Resolve(input)
+	if err != nil {
+		return c, err
+	}
+	if out.Labels < 1 {
+		return c, structured.BadInput("the data has %d labels; expected at least 1", out.Labels)
+	}
+	switch {
+	case c.Net == StackNet && !out.isChain():
+		c.ArcUnits, c.LabelUnits = orElse(c.ArcUnits, 128), orElse(c.LabelUnits, 64)
+	case c.Net == StackNet && c.ArcUnits+c.LabelUnits != 0:
+		return c, structured.BadInput("a stack that scores chains has no arc-units and label-units; one that scores trees does")
+	case out.isChain():
+		return c, c.scoresChains()
+	}
+	return c, nil
+}
+
+// body makes the layers of a preset or a stack below the output layer.
+func (c Config) body(input Input) (b body, err error) {
 	switch c.Net {
-	case "linear", "mlp", "cnn":
-		b = featureBody(input)
+	case StackNet:
+		return c.stackBody(input)
 	case "cnn-image":
 		b = imageBody(c)
 	case "embed", "deep":
-		b = embedBody(c, input)
-	case "rnn", "attention":
+		b = embedBody(c, input).convolve(c)
+	case "cnn":
+		b = featureBody(input).convolve(c)
+	case "rnn":
 		b = wordBody(c, input)
+	case "biaffine", "attention":
+		b = wordBody(c, input).convolve(c)
+	default:
+		b = featureBody(input).window(c.Window)
 	}
-	switch c.Net {
-	case "cnn", "embed", "attention", "deep":
-		b = b.convolve(c)
-	case "linear", "mlp":
-		b = b.window(c.Window)
-	}
-	b = b.recurrences(c).attentionBlocks(c)
-	b = b.hidden(c)
+	b = b.recurrences(c).attentionBlocks(c).hidden(c)
 	if c.Net == "deep" {
 		b.wide = input.Attributes
 	}
-	return Build(b.potentials(c, labels), input)
+	return b, nil
+}
+
+// unknownNet refuses the name of a network that the program does not have.
+func unknownNet(name string) error {
+	registered, err := Registered()
+	if err != nil {
+		return err
+	}
+	return structured.BadInput("net %q is not in this program, which has %s; a network of your own is in the program that registers it (nets.Register): use that",
+		name, strings.Join(append(slices.Clone(Nets), registered...), ", "))
 }

@@ -32,7 +32,8 @@ type machine struct {
 	left       []float32 // scratch memory of the maximum over characters
 	sources    []int32   // position in the data of every row without padding
 	attributes *structured.Sparse
-	pairs      []float32     // scratch memory of the ops on pairs
+	pairs      []float32 // scratch memory of the ops on pairs
+	own        ownScratch
 	attend     attend        // scratch memory of attention
 	waves      map[int]waves // of rotations and sinusoids, by the number of frequencies
 }

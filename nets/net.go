@@ -1,6 +1,7 @@
 package nets
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"sync"
 
@@ -24,7 +25,7 @@ func Build(spec Spec, input Input) (*Net, error) {
 	}
 	layout, err := newLayout(spec.Params)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("nets: network %q: %w", spec.Name, err)
 	}
 	n := &Net{spec: spec, input: input, layout: layout, programs: map[Size]*Program{}}
 	if n.shape, err = compile(&n.spec, layout, input, Size{Bucket(0), PairBucket(0), CharBucket(0)}); err != nil {

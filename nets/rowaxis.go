@@ -198,6 +198,8 @@ func (r *rowAxes) apply(v *value, args []axis, free bool) (axis, bool) {
 	case MaxPool:
 		a.inner = v.size() / a.rows
 		return a, a.outer == 1 && o.Images%a.rows == 0
+	case Own:
+		return r.ownAxis(v, o, args)
 	case Gather: // a pattern
 		repetitions := v.size() / (len(o.Index.Fixed) * o.Cols)
 		a.inner = v.size() / a.rows

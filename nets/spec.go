@@ -79,7 +79,9 @@ type Needs struct {
 	Distances          bool // how far apart they are
 	Characters         bool // the characters of words
 	CharacterIndices   []CharacterIndex
-	Attributes         bool // of positions
+	Attributes         bool     // of positions
+	Dropout            bool     // the masks of dropout
+	OwnOps             []string // names of the user's own ops, which run on the CPU only
 }
 
 func newGraph(size Size, dtype tensor.Dtype, input Input, layout Layout) *Graph {

@@ -123,6 +123,26 @@ func (c Config) readsWords() bool {
 	return slices.Contains([]string{"embed", "rnn", "attention", "deep", "biaffine"}, c.Net)
 }
 
+// ReadsCharacters reports whether the network that c chooses reads the characters of words, ReadsAttributes whether it reads the
+// attributes of tokens beside words. The settings of the network may still be open.
+func (c Config) ReadsCharacters() bool {
+	return c.Net == "deep" || c.CharChannels > 0 || c.declares("characters", "char-channels")
+}
+
+// ReadsAttributes is described with ReadsCharacters.
+func (c Config) ReadsAttributes() bool {
+	return c.Net == "deep" || c.declares("attributes", "attribute-units")
+}
+
+// declares reports whether a stack has a layer, or a registered network a setting.
+func (c Config) declares(layer, setting string) bool {
+	if c.Net == StackNet {
+		return c.hasLayer(layer)
+	}
+	has, _ := HasSetting(c.Net, setting)
+	return has
+}
+
 // resolveDeep fills in the sizes of net deep. Its context is recurrent unless convolutions are asked for.
 func (c *Config) resolveDeep(input Input) error {
 	if len(input.Vocab) == 0 || input.Characters == 0 {
