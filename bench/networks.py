@@ -138,7 +138,8 @@ class Bench:
         """Returns the command of a run of dsp. Drawn words and trees need no files."""
         data = DATA[name]
         command = [self.args.dsp, "train", *data.flags, *how.flags, "--quiet", "--json", "--baselines", "off", "--device", "cpu"]
-        command += ["--seed", record["seed"], "--passes", record["passes"], "--threads", record["threads"], "--out", pathlib.Path(out) / "run"]
+        command += ["--seed", record["seed"], "--passes", record["passes"], "--threads", record["threads"]]
+        command += ["--out", pathlib.Path(out) / "run"]
         if data.torch == "words":
             command += ["--net", record["net"]]
             for part, path in zip(PARTS, self.files(name, record["seed"])):
@@ -229,7 +230,8 @@ def main():
         for method in args.methods.split(","):
             if method not in METHODS:
                 parser.error(f"method {method} is not one of {', '.join(METHODS)}")
-            if METHODS[method].torch and (not args.torch or not DATA[name].torch):
+            theirs = DATA[name].torch == "letters" or DATA[name].torch == "words" and args.net == "embed"
+            if METHODS[method].torch and not (args.torch and theirs):
                 continue
             getattr(bench, args.do)(name, method)
 

@@ -5,9 +5,10 @@
 
 The architecture, the distribution of the initial weights, the objective and the number of examples per step are those of dsp: for
 letters a 3×3 convolution with 16 channels, a 2×2 maximum, 64 units; for words embeddings of the word, its first and last three letters
-and its shape, and a convolution over five words with 128 channels; ELU; transitions, and scores of the first and last label. Adam
-minimises the mean loss of a batch plus (λ/2)‖w‖² with λ = 1/n (weight_decay=λ), its rate falls to 0 along a cosine, and its update is
-fused. A batch holds sequences of similar length: after every shuffle, 32 batches at a time are sorted by length. The letters of a batch
+and its shape, and a convolution over five words with 128 channels; ELU; transitions, and scores of the first and last label.
+
+Adam minimises the mean loss of a batch plus (λ/2)‖w‖² with λ = 1/n (weight_decay=λ). Its rate falls to 0 along a cosine. Its update
+is fused. A batch holds sequences of similar length: after every shuffle, 32 batches at a time are sorted by length. The letters of a batch
 pass through the network without padding.
 
 After every pass it prints a line of JSON: the objective of all training examples, the errors on development and test data, and the user
