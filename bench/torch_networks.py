@@ -82,19 +82,16 @@ def read_letters(path):
 
 
 def read_words(path):
-    """Returns the words and labels of each sentence of columns (word first, label last) or of CoNLL-U (UPOS)."""
-    sentences, sentence, conllu = [], [], path.endswith(".conllu")
+    """Returns the words and labels of each sentence of columns, word first, label last."""
+    sentences, sentence = [], []
     with open(path, encoding="utf-8") as lines:
         for line in itertools.chain(lines, [""]):
-            fields = line.strip().split("\t") if conllu else line.split()
-            if not fields or not fields[0]:
-                if sentence:
-                    sentences.append(sentence)
-                sentence = []
-            elif not conllu:
+            fields = line.strip("\n").split("\t")
+            if fields[0].strip():
                 sentence.append((word_inputs(fields[0]), fields[-1]))
-            elif fields[0].isdigit():
-                sentence.append((word_inputs(fields[1]), fields[3]))
+            elif sentence:
+                sentences.append(sentence)
+                sentence = []
     return sentences
 
 
