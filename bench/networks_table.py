@@ -71,7 +71,7 @@ def table(name, runs):
         for at, title in variants:
             for passes in sorted({r["passes"] for r in mine if r["rate"] == at}, key=lambda p: (p != usual, p)):
                 chosen = [r for r in mine if r["rate"] == at and r["passes"] == passes]
-                row(how.title + title + ("" if passes == usual else f", {passes} passes"), chosen)
+                row(how.title + title + ("" if passes == usual else f", {passes} pass{'es' * (passes > 1)}"), chosen)
 
 
 def average(runs, data, of):
