@@ -2,6 +2,7 @@ package models
 
 import (
 	"io"
+	"slices"
 
 	"github.com/dsp-go/dsp/models/formats"
 	"github.com/dsp-go/dsp/nets"
@@ -17,17 +18,38 @@ type Data struct {
 
 	inputs   Inputs               // how inputs were made from the columns of text
 	Crossing *trees.CrossingCount // of the training trees that were lifted, or nil
+	Vectors  *VectorsReport       // on the vectors of words, or nil
 }
 
 // Input returns the shape of what a network reads at each position.
-func (d *Data) Input() nets.Input { return inputOf(d.Train.Dim, d.Train.Vocab) }
+func (d *Data) Input() nets.Input {
+	in := inputsOf(d.Train)
+	in.Vectors = d.inputs.Vectors
+	return in.shape(d.Train.Dim)
+}
 
-func inputOf(dim int, vocab []*structured.Alphabet) nets.Input {
-	in := nets.Input{Dim: dim}
-	for _, v := range vocab {
-		in.Vocab = append(in.Vocab, v.Len())
+// inputsOf returns the vocabularies and the dictionary of a data set.
+func inputsOf(d *structured.Dataset) Inputs {
+	in := Inputs{Vocab: d.Vocab, Dictionary: d.Dictionary}
+	if d.Characters != nil {
+		in.Characters = d.Characters.Vocab
 	}
 	return in
+}
+
+// shape returns the shape of what a network reads at each position, dim dense features among it.
+func (in Inputs) shape(dim int) nets.Input {
+	shape := nets.Input{Dim: dim, Vectors: in.Vectors}
+	for _, v := range in.Vocab {
+		shape.Vocab = append(shape.Vocab, v.Len())
+	}
+	if in.Characters != nil {
+		shape.Characters = in.Characters.Len()
+	}
+	if in.Dictionary != nil {
+		shape.Attributes = in.Dictionary.Nodes()
+	}
+	return shape
 }
 
 // ReadData resolves c and reads or draws the data sets that it names. Labels and inputs are those of the training data;
@@ -56,7 +78,7 @@ func ReadFiles(c *Config) (*Data, error) {
 	if c.Format == formats.Builtin {
 		return c.builtin()
 	}
-	d := &Data{}
+	d, dense := &Data{}, make([]string, 3)
 	var err error
 	if formats.Find(c.Format).Images && c.Fold >= 0 {
 		d.Train, d.Test, err = readFold(c.Train, c.Fold)
@@ -65,9 +87,13 @@ func ReadFiles(c *Config) (*Data, error) {
 			format: c.Format, columns: c.Columns, label: c.Label, scheme: c.Scheme, partial: c.Partial, threads: host.Threads(c.Threads),
 			minCount: c.MinCount, hashBits: c.HashBits, trees: c.Task == "parse",
 		}
+		if dense, err = c.denseFiles(); err != nil {
+			return nil, err
+		}
 		if err := c.checkMemory(s); err != nil {
 			return nil, err
 		}
+		s.dense = dense[0]
 		d.Train, err = s.read(c.Train, true)
 	}
 	if err != nil {
@@ -81,12 +107,13 @@ func ReadFiles(c *Config) (*Data, error) {
 	}
 	like := sourceLike(c, d.Train)
 	for _, more := range []struct {
-		path string
-		to   **structured.Dataset
-	}{{c.Dev, &d.Dev}, {c.Test, &d.Test}} {
+		path, dense string
+		to          **structured.Dataset
+	}{{c.Dev, dense[1], &d.Dev}, {c.Test, dense[2], &d.Test}} {
 		if more.path == "" {
 			continue
 		}
+		like.dense = more.dense
 		if *more.to, err = like.read(more.path, true); err != nil {
 			return nil, err
 		}
@@ -100,15 +127,28 @@ func (d *Data) FitInputs(c *Config) error {
 	if d.inputs, err = c.fitInputs(d.Train); err != nil {
 		return err
 	}
-	for _, set := range []*structured.Dataset{d.Dev, d.Test} {
-		if set == nil {
-			continue
+	if c.Vectors != "" && d.inputs.Vocab != nil {
+		if err := d.readVectors(c); err != nil {
+			return err
 		}
+	}
+	for _, set := range d.sets()[1:] {
 		if err := d.inputs.apply(set, c.Threads); err != nil {
 			return err
 		}
 	}
+	if d.Vectors != nil {
+		for _, set := range d.sets() {
+			d.Vectors.count(set, d.inputs.Vectors)
+		}
+	}
 	return nil
+}
+
+// sets returns the data sets that there are, the training data first.
+func (d *Data) sets() []*structured.Dataset {
+	all := []*structured.Dataset{d.Train, d.Dev, d.Test}
+	return slices.DeleteFunc(all, func(set *structured.Dataset) bool { return set == nil })
 }
 
 // builtin draws the data of the task.

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/dsp-go/dsp/models/formats"
+	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/structured/features"
@@ -20,8 +21,10 @@ import (
 type Inputs struct {
 	Features   string                 // the built-in set, none, or auto where a template file was used
 	Vocab      []*structured.Alphabet // of each discrete input
+	Characters *structured.Alphabet   // of the characters of words, or nil
 	Template   *features.Template     // of attributes made from columns
 	Dictionary *structured.Dictionary // of the attributes, or nil
+	Vectors    *nets.WordVectors      // of the words of the first vocabulary, or nil
 
 	arcs *arcInputs // of trees, or nil
 }
@@ -34,30 +37,67 @@ func (c *Config) fitInputs(train *structured.Dataset) (Inputs, error) {
 	if c.Task == "parse" {
 		return c.fitTrees(train)
 	}
-	if !formats.Find(c.Format).Columns {
+	columns := formats.Find(c.Format).Columns
+	if !columns && (train.Column(text.WordColumn) == nil || !c.readsWords()) {
 		return Inputs{Dictionary: train.Dictionary}, nil
 	}
-	set, err := c.featureSet(train)
+	set, err := "none", error(nil)
+	if columns {
+		set, err = c.featureSet(train)
+	}
 	if err != nil {
 		return Inputs{}, err
 	}
-	if set == "none" {
-		vocab, err := text.BuildVocab(train, cmp.Or(c.MinCount, defaultWordCount))
-		if err != nil {
+	in := Inputs{Features: set}
+	both := c.net().ReadsAttributes()
+	if set == "none" || both {
+		if err := in.fitWords(c, train); err != nil {
 			return Inputs{}, structured.BadInput("%w; name it with --columns", err)
 		}
-		in := Inputs{Features: set, Vocab: vocab}
-		return in, in.apply(train, c.Threads)
+		if err := in.apply(train, c.Threads); err != nil || set == "none" {
+			return in, err
+		}
 	}
 	t, err := c.template(set)
+	if err == nil {
+		err = c.readLists(t)
+	}
 	if err != nil {
 		return Inputs{}, err
 	}
 	err = t.Fit(train, features.Options{MinCount: max(1, c.MinCount), HashBits: c.HashBits, Threads: host.Threads(c.Threads)})
-	return Inputs{Features: set, Template: t, Dictionary: train.Dictionary}, err
+	if err == nil && both && train.Dictionary.Edges() > 0 {
+		err = structured.BadInput("net %s does not read the %d attributes of steps that the template makes; leave out its lines that begin with B, or use --net linear",
+			c.Net, train.Dictionary.Edges())
+	}
+	in.Template, in.Dictionary = t, train.Dictionary
+	return in, err
 }
 
-// defaultWordCount is the default least count of a word with an embedding. Rarer words train the embedding of unknown words.
+// fitWords collects the vocabularies of words and, where c asks for them, of characters.
+func (in *Inputs) fitWords(c *Config, train *structured.Dataset) error {
+	least := cmp.Or(c.MinCount, defaultWordCount)
+	var err error
+	if in.Vocab, err = text.BuildVocab(train, least); err == nil && c.net().ReadsCharacters() {
+		in.Characters, err = text.BuildCharacters(train, least)
+	}
+	return err
+}
+
+// encode numbers the words and characters of a data set.
+func (in Inputs) encode(d *structured.Dataset) error {
+	if err := text.EncodeIds(d, in.Vocab); err != nil || in.Characters == nil {
+		return err
+	}
+	return text.EncodeCharacters(d, in.Characters)
+}
+
+// readsWords reports whether the net of c reads the words of dense features that come with words.
+func (c *Config) readsWords() bool {
+	return slices.Contains([]string{"auto", "embed", "rnn", "attention", "deep"}, c.Net)
+}
+
+// defaultWordCount is the default least count of a word or character with an embedding. Rarer ones train the embedding of unknown ones.
 const defaultWordCount = 2
 
 // apply makes the inputs of a data set.
@@ -66,13 +106,16 @@ func (in Inputs) apply(d *structured.Dataset, n int) error {
 	case in.arcs != nil:
 		return in.arcs.apply(d, n)
 	case in.Vocab != nil && d.Table(trees.ArcRows) != nil:
-		return encodeWords(d, in.Vocab)
-	case in.Template != nil:
-		return in.Template.Apply(d, in.Dictionary, host.Threads(n))
+		return in.encodeTrees(d)
 	case in.Vocab != nil:
-		return text.EncodeIds(d, in.Vocab)
+		if err := in.encode(d); err != nil {
+			return err
+		}
 	}
-	return nil
+	if in.Template == nil {
+		return nil
+	}
+	return in.Template.Apply(d, in.Dictionary, host.Threads(n))
 }
 
 // featureSet returns the name of the built-in set that c asks for: none for no attributes, auto for a template file.
@@ -85,7 +128,7 @@ func (c *Config) featureSet(train *structured.Dataset) (string, error) {
 			builtinFor(train))
 	case c.Features != "auto":
 		return c.Features, nil
-	case c.Net == "auto" || c.Net == "linear":
+	case c.Net == "auto" || c.Net == "linear" || c.net().ReadsAttributes():
 		return builtinFor(train), nil
 	}
 	return "none", nil

@@ -76,6 +76,10 @@ func TestAttributeModelRoundTrip(t *testing.T) {
 		"hashed":    func(c *Config) { c.HashBits = 7 },
 		"min-count": func(c *Config) { c.MinCount = 2 },
 		"no edges":  func(c *Config) { c.Edges = "none" },
+		"deep":      func(c *Config) { c.Net, c.CharChannels = "deep", 4 },
+		"deep, hashed": func(c *Config) {
+			c.Net, c.HashBits, c.MinCount, c.Channels, c.AttributeUnits = "deep", 7, 1, settings.Sizes{5}, 3
+		},
 	} {
 		c := textConfig(file(t, "train.conll", trainConll))
 		change(&c)

@@ -29,8 +29,9 @@ func NewModel(c Config, data *Data) (*Model, error) {
 	m := &Model{
 		Labels: data.Train.Alphabet, Inputs: data.inputs, Dim: data.Train.Dim, Width: len(data.Train.Columns),
 	}
-	m.Vocab, m.Dictionary = data.Train.Vocab, data.Train.Dictionary
-	choice, err := c.chooseNetwork(m.Inputs, m.Dim)
+	own := inputsOf(data.Train)
+	m.Vocab, m.Characters, m.Dictionary = own.Vocab, own.Characters, own.Dictionary
+	choice, err := c.chooseNetwork(m.Inputs, m.Dim, m.Labels.Len())
 	if err != nil {
 		return nil, err
 	}
@@ -39,6 +40,11 @@ func NewModel(c Config, data *Data) (*Model, error) {
 		return nil, err
 	}
 	m.W = m.Net.Init(c.Seed)
+	if m.Config.Init != "" {
+		if err := m.startFrom(m.Config.Init); err != nil {
+			return nil, err
+		}
+	}
 	return m, nil
 }
 

@@ -19,8 +19,8 @@ const modelFormat = "1"
 const ModelFile = "model.safetensors"
 
 // Save writes the model to a safetensors file, whole or not at all: a tensor for each parameter of the network, the names
-// of attributes where they have some, and in the metadata format, version, template (text), config, labels, vocab, dim,
-// width and hash_bits (as JSON). The same model gives the same bytes.
+// of attributes where they have some, lists and vectors of words, and in the metadata format, version, template (text), config, labels,
+// vocab, characters, dim, width and hash_bits (as JSON). The same model gives the same bytes.
 func (m *Model) Save(path string) error {
 	f, err := m.Tensors()
 	if err != nil {
@@ -37,6 +37,9 @@ func (m *Model) Save(path string) error {
 		"dim":    m.Dim,
 		"width":  m.Width,
 	}
+	if m.Characters != nil {
+		values["characters"] = m.Characters.Names()
+	}
 	if d := m.Dictionary; d != nil && d.Node == nil {
 		values["hash_bits"] = d.HashBits
 	}
@@ -49,6 +52,7 @@ func (m *Model) Save(path string) error {
 	}
 	if m.Template != nil {
 		f.Metadata["template"] = m.Template.String()
+		addLists(f, m.Template)
 	}
 	if m.arcs != nil {
 		f.Metadata["template"] = m.arcs.template.String()
@@ -63,6 +67,9 @@ func (m *Model) Tensors() (*safetensors.File, error) {
 	f := &safetensors.File{}
 	for _, a := range m.Net.Layout() {
 		safetensors.Add(f, a.Name, a.Of(m.W), a.Shape...)
+	}
+	if v := m.Vectors; v != nil {
+		safetensors.Add(f, vectorsTensor, v.Rows, len(v.Rows)/v.Dim, v.Dim)
 	}
 	return f, addDictionary(f, m.Dictionary)
 }
@@ -110,25 +117,28 @@ func Load(path string) (*Model, error) {
 // decodeModel makes the model that a file of our format describes.
 func decodeModel(f *safetensors.File) (*Model, error) {
 	m := &Model{Version: f.Metadata["version"], Config: Default()} // settings newer than the file have their defaults
-	var labels []string
+	var labels, characters []string
 	var vocab [][]string
 	hashBits := 0
 	for name, value := range map[string]any{"config": &m.Config, "labels": &labels, "vocab": &vocab, "dim": &m.Dim, "width": &m.Width,
-		"hash_bits": &hashBits} {
+		"hash_bits": &hashBits, "characters": &characters} {
 		text, ok := f.Metadata[name]
-		if !ok && name == "hash_bits" {
+		if !ok && (name == "hash_bits" || name == "characters") {
 			continue
 		}
 		if err := json.Unmarshal([]byte(text), value); err != nil {
 			return nil, fmt.Errorf("metadata %q is not what a model has there: %w", name, err)
 		}
 	}
-	if m.Dim > 0 {
+	if m.Dim > 0 && len(vocab) == 0 {
 		m.Config.MinCount = 0 // older files say 2 for every net
 	}
 	m.Labels = structured.NewAlphabet(labels...)
 	for _, names := range vocab {
 		m.Vocab = append(m.Vocab, structured.NewAlphabet(names...))
+	}
+	if characters != nil {
+		m.Characters = structured.NewAlphabet(characters...)
 	}
 	if m.Labels.Len() == 0 || m.Labels.Len() != len(labels) || m.Dim < 0 {
 		return nil, fmt.Errorf("metadata: %d labels (%d different) and %d features make no model", len(labels), m.Labels.Len(), m.Dim)
@@ -153,7 +163,20 @@ func decodeModel(f *safetensors.File) (*Model, error) {
 			return nil, err
 		}
 	}
-	choice, err := m.Config.chooseNetwork(m.Inputs, m.Dim) // of a file that any program may have written
+	if m.Template != nil {
+		lists, err := loadLists(f, m.Template)
+		if err != nil {
+			return nil, err
+		}
+		names += lists
+	}
+	if m.Config.Vectors != "" {
+		if m.Vectors, err = loadVectors(f, m.Config.Freeze); err != nil {
+			return nil, err
+		}
+		names++
+	}
+	choice, err := m.Config.chooseNetwork(m.Inputs, m.Dim, m.Labels.Len()) // of a file that any program may have written
 	if err != nil {
 		return nil, err
 	}

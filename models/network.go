@@ -2,6 +2,7 @@ package models
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/sparse"
@@ -12,16 +13,26 @@ import (
 func (c Config) net() nets.Config {
 	return nets.Config{
 		Net: c.Net, Hidden: c.Hidden, Activation: nets.Activation(c.Activation), Window: c.Window,
-		Channels: c.Channels, Recurrent: c.Recurrent, Embed: c.Embed, Dropout: c.Dropout, Edges: c.Edges, ArcUnits: c.ArcUnits, LabelUnits: c.LabelUnits,
-		Layers: c.Layers, Heads: c.Heads, BlockUnits: c.BlockUnits,
+		Channels: c.Channels, Recurrent: c.Recurrent, Layers: c.Layers, Heads: c.Heads, BlockUnits: c.BlockUnits, Embed: c.Embed,
+		Dropout: c.Dropout, Edges: c.Edges, ArcUnits: c.ArcUnits, LabelUnits: c.LabelUnits,
+		Stack: c.Stack, StackFile: c.stackFile,
+		CharEmbed: c.CharEmbed, CharWindow: c.CharWindow, CharChannels: c.CharChannels, AttributeUnits: c.AttributeUnits,
 	}
 }
 
+// output returns what the network scores.
+func (c Config) output(labels int) nets.Output {
+	if c.Task == "parse" {
+		return nets.Output{Labels: labels, Form: c.structure().Form(labels)}
+	}
+	return nets.ChainOutput(labels, c.Edges)
+}
+
 // chooseNetwork chooses the network that reads the inputs, or dim dense features per position, its sizes, and the loss, where c leaves
-// them open. A network that does not read such inputs is refused.
-func (c Config) chooseNetwork(in Inputs, dim int) (networkChoice, error) {
+// them open. A network that does not read such inputs, or does not score such outputs, is refused.
+func (c Config) chooseNetwork(in Inputs, dim, labels int) (networkChoice, error) {
 	choice := networkChoice{net: c.net(), features: cmp.Or(in.Features, c.Features), loss: c.chooseLoss(in)}
-	shape, attributes := inputOf(dim, in.Vocab), in.Dictionary != nil || in.arcs != nil
+	shape, attributes := in.shape(dim), in.Dictionary != nil || in.arcs != nil
 	n := &choice.net
 	if n.Net == "auto" {
 		switch {
@@ -38,26 +49,28 @@ func (c Config) chooseNetwork(in Inputs, dim int) (networkChoice, error) {
 		}
 	}
 	switch {
+	case n.ReadsAttributes(): // and words
 	case in.Dictionary != nil && n.Net != "linear":
-		return choice, structured.BadInput("--net %s does not read attributes; use --net linear", n.Net)
+		return choice, structured.BadInput("--net %s does not read attributes; use --net linear or deep", n.Net)
 	case in.Dictionary != nil && c.Window != 0:
 		return choice, structured.BadInput("--window %d is for dense features; the attributes of neighbouring tokens are named in a --template", c.Window)
 	case attributes:
 		return choice, nil
-	case c.Task == "parse" && n.Net != "biaffine":
+	case c.Task == "parse" && slices.Contains(nets.ChainNets, n.Net):
 		return choice, structured.BadInput("--net %s does not score trees; use --net linear or biaffine", n.Net)
 	}
 	var err error
-	choice.net, err = n.Resolve(shape)
+	choice.net, err = n.ResolveFor(shape, c.output(labels))
 	return choice, err
 }
 
-// chooseLoss returns the loss: unless c names it, or a method that is for the hinge, the log-likelihood of attributes and trees.
+// chooseLoss returns the loss: unless c names it, or a method that is for the hinge, the log-likelihood of attributes, trees
+// and net deep.
 func (c Config) chooseLoss(in Inputs) string {
 	switch {
 	case c.Loss != "auto":
 		return c.Loss
-	case c.Method == "bcfw" || c.Method == "bcpfw" || in.Dictionary == nil && c.Task != "parse":
+	case c.Method == "bcfw" || c.Method == "bcpfw" || in.Dictionary == nil && c.Net != "deep" && c.Task != "parse":
 		return "hinge"
 	}
 	return "crf"
@@ -71,10 +84,12 @@ func (c Config) network(in Inputs, dim, labels int) (nets.Network, error) {
 			{Attributes: in.arcs.dictionary.Arc.Len(), Weights: "arc_attributes"},
 			{Attributes: in.arcs.dictionary.Label.Len(), Weights: "label_attributes"},
 		}), nil
-	case in.Dictionary != nil:
+	case in.Dictionary != nil && !c.net().ReadsAttributes():
 		return sparse.NewChain(in.Dictionary.Nodes(), in.Dictionary.Edges(), labels, c.Edges)
-	case c.Task == "parse":
-		return nets.NewBiaffine(c.net(), inputOf(dim, in.Vocab), c.structure().Form(labels))
 	}
-	return nets.New(c.net(), inputOf(dim, in.Vocab), labels)
+	net, err := nets.Make(c.net(), in.shape(dim), c.output(labels))
+	if err != nil {
+		return nil, err // not a nil *Net
+	}
+	return net, nil
 }

@@ -15,10 +15,10 @@ import (
 	"github.com/dsp-go/dsp/structured/text"
 )
 
-// Streams reports whether PredictText reads such data: text with one token per line.
+// Streams reports whether PredictText reads such data: text with one token per line, without dense features beside it.
 func (m *Model) Streams(data DataOptions) bool {
 	s, err := m.source(data)
-	return err == nil && formats.Find(s.format).Tokens
+	return err == nil && formats.Find(s.format).Tokens && data.Dense == ""
 }
 
 // PredictText labels the sequences of tokens that r holds and writes them to w, in the order of the input, as
@@ -90,7 +90,7 @@ func (m *Model) newLabeller(s source, name string, o PredictOptions, form layout
 	}
 	if t := s.inputs.Template; t != nil && !formats.Find(s.format).Numbered {
 		l.extractor = t.Bind(s.inputs.Dictionary)
-		l.source.inputs = Inputs{}
+		l.source.inputs.Template, l.source.inputs.Dictionary = nil, nil
 	}
 	return l
 }

@@ -17,6 +17,7 @@ type DataOptions struct {
 	Labels  bool   // gold labels are required; otherwise they are read if there are any
 	Partial bool   // gold labels may be partial, also where the model's training data had to know them
 	Threads int    // 0: all cores
+	Dense   string // npz file of the dense features of text; empty for none
 }
 
 // ReadData reads a data file as the model's training data was read, except for what o says. Format builtin draws the test
@@ -25,6 +26,9 @@ func (m *Model) ReadData(path string, o DataOptions) (*structured.Dataset, error
 	s, err := m.source(o)
 	if err != nil {
 		return nil, err
+	}
+	if o.Dense != "" && (s.format == formats.Builtin || s.format != "" && !formats.Find(s.format).Columns) {
+		return nil, structured.BadInput("--dense %s: dense features are read beside text in columns; this data is %s", o.Dense, s.format)
 	}
 	if s.format == formats.Builtin {
 		if path != "" {
@@ -62,7 +66,7 @@ func (m *Model) source(o DataOptions) (source, error) {
 	c := &m.Config
 	s := source{
 		format: o.Format, columns: o.Columns, label: o.Label, scheme: c.Scheme, partial: o.Partial || c.Partial, width: m.Width,
-		labels: m.Labels, inputs: m.Inputs, dim: m.Dim, threads: host.Threads(o.Threads), trees: c.Task == "parse",
+		labels: m.Labels, inputs: m.Inputs, dim: m.Dim, threads: host.Threads(o.Threads), trees: c.Task == "parse", dense: o.Dense,
 	}
 	if s.partial && s.converts() {
 		return s, structured.BadInput("--partial: the model's tags were converted to %s as they were read, which needs to know them all", s.scheme)
@@ -95,10 +99,14 @@ func (m *Model) source(o DataOptions) (source, error) {
 // accepts refuses data that is not of the kind the model was trained on.
 func (m *Model) accepts(d *structured.Dataset) error {
 	switch {
+	case len(m.Vocab) > 0 && m.Dim > 0 && d.Features == nil:
+		return structured.BadInput("%s: the model reads %d dense features of each token beside its words; give them with --dense FILE", d.Name, m.Dim)
 	case m.Dim != d.Dim:
 		return structured.BadInput("%s: %d dense features per position, the model expects %d", d.Name, d.Dim, m.Dim)
 	case len(m.Vocab) != len(d.Vocab):
 		return structured.BadInput("%s: %d discrete inputs per position, the model expects %d", d.Name, len(d.Vocab), len(m.Vocab))
+	case m.Characters != nil && d.Characters == nil:
+		return structured.BadInput("%s: no characters of words, which the model reads", d.Name)
 	case m.arcs != nil && (d.Table(trees.ArcRows) == nil || d.Table(trees.ArcRows).Attributes == nil):
 		return structured.BadInput("%s: no attributes of arcs, which the model reads", d.Name)
 	case m.Dictionary != nil && d.Attributes == nil:

@@ -10,6 +10,9 @@ import (
 // Resolve is the first stage of a training. It validates c as given, and resolves the settings that depend on the training file's name
 // and content: the format, the task, and what the columns hold. All later stages take them as they are.
 func (c *Config) Resolve() error {
+	if err := c.readStack(); err != nil {
+		return err
+	}
 	given := *c
 	format, err := given.chooseFormat()
 	if err != nil {
@@ -62,7 +65,9 @@ type networkChoice struct {
 func (c Config) withNetwork(choice networkChoice) Config {
 	n := choice.net
 	c.Net, c.Features, c.Loss = n.Net, choice.features, choice.loss
-	c.Hidden, c.Window, c.Channels, c.Recurrent, c.Embed, c.ArcUnits, c.LabelUnits = n.Hidden, n.Window, n.Channels, n.Recurrent, n.Embed, n.ArcUnits, n.LabelUnits
+	c.Hidden, c.Window, c.Channels, c.Recurrent, c.Embed = n.Hidden, n.Window, n.Channels, n.Recurrent, n.Embed
 	c.Layers, c.Heads, c.BlockUnits = n.Layers, n.Heads, n.BlockUnits
+	c.ArcUnits, c.LabelUnits = n.ArcUnits, n.LabelUnits
+	c.CharEmbed, c.CharWindow, c.CharChannels = n.CharEmbed, n.CharWindow, n.CharChannels
 	return c
 }

@@ -8,11 +8,21 @@ import (
 	"strings"
 
 	"github.com/dsp-go/dsp/models/settings"
+	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Settings returns the settings of c, in the order of the fields.
-func Settings(c *Config) []settings.Setting { return settings.Of(c) }
+// Settings returns the settings of c, in the order of the fields. The values of net include the registered networks.
+func Settings(c *Config) []settings.Setting {
+	all := settings.Of(c)
+	own, _ := nets.Registered()
+	for i := range all {
+		if all[i].Name == "net" {
+			all[i].Values = append(all[i].Values, own...)
+		}
+	}
+	return all
+}
 
 // setting returns the setting of that name.
 func setting(c *Config, name string) (settings.Setting, bool) {
@@ -22,7 +32,7 @@ func setting(c *Config, name string) (settings.Setting, bool) {
 // CheckSetting refuses a value of s that is out of range, and one that differs from the default although the rest of c gives
 // it no effect.
 func CheckSetting(s settings.Setting, c *Config) error {
-	if err := s.Check(); err != nil {
+	if err := checkValue(s); err != nil {
 		return err
 	}
 	def := Default()
@@ -37,6 +47,19 @@ func CheckSetting(s settings.Setting, c *Config) error {
 			panic("models: setting " + s.Name + " depends on an unknown one: " + name)
 		}
 		at, allowed := other.Value.String(), strings.Split(values, ",")
+		if name == "net" {
+			if has, own := nets.HasSetting(at, s.Name); has || own && ofInputs(at, s.Name) {
+				continue
+			} else if own {
+				return structured.BadInput("--%s %v has no effect: network %s of this program has no such setting", s.Name, s.Value.Interface(), at)
+			}
+			if nets.IsStackFile(at) {
+				at = nets.StackNet
+			}
+			if at == nets.StackNet && c.Stack != "" && (s.Name == "template" || s.Name == "hash-bits") && !c.net().ReadsAttributes() {
+				return structured.BadInput("--%s %v has no effect: the stack has no layer \"attributes\"", s.Name, s.Value.Interface())
+			}
+		}
 		if settings.Undecided(at) || slices.Contains(allowed, at) {
 			continue
 		}
@@ -52,6 +75,25 @@ func CheckSetting(s settings.Setting, c *Config) error {
 			s.Name, s.Value.Interface(), name, at, name, strings.ReplaceAll(values, ",", ", "))
 	}
 	return nil
+}
+
+// checkValue refuses a value of s that is out of range.
+func checkValue(s settings.Setting) error {
+	if s.Name != "net" {
+		return s.Check()
+	}
+	if _, err := nets.Registered(); err != nil || nets.IsStackFile(s.Value.String()) {
+		return err
+	}
+	if err := s.Check(); err != nil {
+		return structured.BadInput("%w, or FILE.yaml for a stack of layers; a network of your own is in the program that registers it (nets.Register): use that", err)
+	}
+	return nil
+}
+
+// ofInputs reports whether a setting says how the inputs of a registered network are made.
+func ofInputs(net, setting string) bool {
+	return setting == "min-count" || (setting == "template" || setting == "hash-bits") && nets.Config{Net: net}.ReadsAttributes()
 }
 
 // ReadConfig reads a YAML file of settings over the defaults; see settings.Parse. It does not Validate: flags may still

@@ -22,6 +22,7 @@ type source struct {
 	labels  *structured.Alphabet
 	inputs  Inputs // of text; an empty one leaves columns as they are
 	dim     int    // dense features per position, 0 if unknown
+	dense   string // npz file of the dense features of text; empty for none
 	threads int
 	line    int  // number of the first line, when only a part of a text file is read
 	trees   bool // of conllu: the outputs are trees
@@ -54,6 +55,9 @@ func (s source) read(path string, needLabels bool) (*structured.Dataset, error) 
 		d, err = s.readFrom(r, path, needLabels)
 		return err
 	})
+	if err == nil && s.dense != "" {
+		err = s.readDense(d)
+	}
 	if err == nil && needLabels && d.Labels != nil && s.converts() {
 		err = chains.ConvertScheme(d, s.scheme, s.labels)
 	}
@@ -95,7 +99,7 @@ func (s source) readFrom(r io.Reader, path string, needLabels bool) (*structured
 	if f.Tokens && !s.trees && !needLabels {
 		s.number(d)
 	}
-	if f.Columns {
+	if f.Columns || s.inputs.Vocab != nil {
 		err = s.inputs.apply(d, s.threads)
 	}
 	return d, err

@@ -8,7 +8,6 @@ import (
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/features/arcs"
 	"github.com/dsp-go/dsp/structured/host"
-	"github.com/dsp-go/dsp/structured/text"
 	"github.com/dsp-go/dsp/structured/trees"
 	"github.com/dsp-go/dsp/structured/trees/synthetic"
 )
@@ -68,11 +67,11 @@ func (c *Config) fitTrees(train *structured.Dataset) (Inputs, error) {
 	case linear && c.Features == "none":
 		return Inputs{}, structured.BadInput("--net linear reads attributes of arcs, but --features none makes none; use --features parse, a --template, or --net biaffine")
 	case !linear:
-		vocab, err := text.BuildVocab(wordsOf(train), cmp.Or(c.MinCount, defaultWordCount))
-		if err != nil {
+		in := Inputs{Features: "none"}
+		if err := in.fitWords(c, wordsOf(train)); err != nil {
 			return Inputs{}, err
 		}
-		return Inputs{Features: "none", Vocab: vocab}, encodeWords(train, vocab)
+		return in, in.encodeTrees(train)
 	}
 	text, name, set := arcs.Builtin(), "parse"+templateSuffix, "parse"
 	if c.Template != "" {
@@ -97,13 +96,13 @@ func (c *Config) fitTrees(train *structured.Dataset) (Inputs, error) {
 // defaultArcCount is the default least count, on gold arcs, of an attribute with weights.
 const defaultArcCount = 2
 
-// encodeWords makes the discrete inputs of a treebank.
-func encodeWords(d *structured.Dataset, vocab []*structured.Alphabet) error {
+// encodeTrees numbers the words and characters of a treebank.
+func (in Inputs) encodeTrees(d *structured.Dataset) error {
 	words := wordsOf(d)
-	if err := text.EncodeIds(words, vocab); err != nil {
+	if err := in.encode(words); err != nil {
 		return err
 	}
-	d.Ids, d.Vocab = words.Ids, words.Vocab
+	d.Ids, d.Vocab, d.Characters = words.Ids, words.Vocab, words.Characters
 	return nil
 }
 

@@ -9,8 +9,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// NewBiaffine makes the preset biaffine, which scores dependency trees (Dozat and Manning 2017). From the representation of a word
-// (see body), dense layers compute its representations x as a dependent and z as a head, separately for arcs and relations, and
+// NewBiaffine makes the preset biaffine, or a stack, which scores dependency trees (Dozat and Manning 2017). From the representation
+// of a word (see body), dense layers compute its representations x as a dependent and z as a head, separately for arcs and relations, and
 //
 //	score_k(d, h) = x_dᵀ W_k z_h + ⟨u_kc, x_d⟩ + ⟨v_k, z_h⟩ + b_kc
 //
@@ -19,17 +19,20 @@ import (
 // for the same reason. The root has a learned vector in place of z_h and its own class. The form has two parts, whose rows are
 // pairs of words: the arc's, of width 1, and the relations'.
 func NewBiaffine(c Config, input Input, form structured.Form) (*Net, error) {
-	c, err := c.Resolve(input)
+	c, err := c.ResolveFor(input, Output{Labels: 1, Form: form})
 	if err != nil {
 		return nil, err
 	}
-	if c.Net != "biaffine" {
-		return nil, structured.BadInput("net %s scores chains; expected biaffine, which scores trees", c.Net)
+	if c.Net != "biaffine" && c.Net != StackNet {
+		return nil, structured.BadInput("net %s scores chains; expected biaffine or stack, which score trees", c.Net)
 	}
 	if len(form.Parts) != 2 || form.Parts[0].Width != 1 || form.Parts[1].Width < 1 {
 		return nil, structured.BadInput("net biaffine scores an arc and its relations; these potentials have parts %v", form.Parts)
 	}
-	b := wordBody(c, input).convolve(c).recurrences(c).attentionBlocks(c).hidden(c)
+	b, err := c.body(input)
+	if err != nil {
+		return nil, err
+	}
 	units := []int{c.ArcUnits, c.LabelUnits}
 	spec := Spec{Name: c.Net, Params: b.params, Form: form}
 	var heads []biaffine
@@ -113,7 +116,7 @@ func (o biaffine) score(g *Graph, x *gorgonia.Node) (*gorgonia.Node, error) {
 // scoresChains refuses a preset that does not score chains.
 func (c Config) scoresChains() error {
 	if c.Net == "biaffine" {
-		return structured.BadInput("net biaffine scores the arcs of trees, not chains; expected one of %s", strings.Join(chainNets, ", "))
+		return structured.BadInput("net biaffine scores the arcs of trees, not chains; expected one of %s", strings.Join(ChainNets, ", "))
 	}
 	return nil
 }

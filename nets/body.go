@@ -14,6 +14,9 @@ type body struct {
 	width  int
 	build  func(g *Graph) (*gorgonia.Node, error)
 	layer  func(g *Graph, x *gorgonia.Node) (*gorgonia.Node, error) // the last one
+	wide   int                                                      // attributes whose weights are added to the node potentials
+
+	dropout, activation bool // whether the layers of a stack read these settings
 }
 
 // then adds a layer with its own parameters on top.
@@ -105,8 +108,8 @@ func (g *Graph) AddBias(x, bias *gorgonia.Node) (*gorgonia.Node, error) {
 	return gorgonia.BroadcastAdd(x, row, nil, []byte{0})
 }
 
-// potentials adds the output layer: node potentials linear in the last layer, and edge potentials as configured. The weights of a
-// network without hidden layers start at zero.
+// potentials adds the output layer: node potentials linear in the last layer and, if the net is wide, in the attributes, and edge
+// potentials as configured. The weights of attributes and those of a network without hidden layers start at zero.
 func (b body) potentials(c Config, labels int) Spec {
 	var init Init
 	if c.Net != "linear" {
@@ -114,6 +117,9 @@ func (b body) potentials(c Config, labels int) Spec {
 	}
 	params := append(append([]Param(nil), b.params...),
 		Param{"node.weight", []int{b.width, labels}, init}, Param{"node.bias", []int{labels}, nil})
+	if b.wide > 0 {
+		params = append(params, Param{"attributes", []int{b.wide, labels}, nil})
+	}
 	switch c.Edges {
 	case EdgesTransition:
 		params = append(params, Param{"transition", []int{labels, labels}, nil}, Param{"ends", []int{2, labels}, nil})
@@ -128,6 +134,15 @@ func (b body) potentials(c Config, labels int) Spec {
 		}
 		if node, err = g.Dense(h, g.Param("node.weight"), g.Param("node.bias")); err != nil {
 			return nil, nil, err
+		}
+		if b.wide > 0 {
+			linear, err := g.Bag(g.Param("attributes"))
+			if err != nil {
+				return nil, nil, err
+			}
+			if node, err = gorgonia.Add(node, linear); err != nil {
+				return nil, nil, err
+			}
 		}
 		switch c.Edges {
 		case EdgesTransition:
@@ -159,38 +174,6 @@ func scaled(init Init, by float32) Init {
 			w[i] *= by
 		}
 	}
-}
-
-// embedBody looks up each discrete input in its own table and joins the rows, followed by the dense features if the data has
-// them.
-func embedBody(c Config, input Input) body {
-	b := body{width: input.Dim}
-	for f, size := range c.Embed {
-		b.width += size
-		b.params = append(b.params, Param{fmt.Sprintf("embed%d", f+1), []int{input.Vocab[f], size}, Gaussian(0.1)})
-	}
-	b.build = func(g *Graph) (*gorgonia.Node, error) {
-		var parts gorgonia.Nodes
-		for f := range c.Embed {
-			e, err := g.Embed(g.Param(fmt.Sprintf("embed%d", f+1)), f)
-			if err != nil {
-				return nil, err
-			}
-			parts = append(parts, e)
-		}
-		if input.Dim > 0 {
-			parts = append(parts, g.Features())
-		}
-		x := parts[0]
-		if len(parts) > 1 {
-			var err error
-			if x, err = gorgonia.Concat(1, parts...); err != nil {
-				return nil, err
-			}
-		}
-		return g.Dropout(x, c.Dropout)
-	}
-	return b
 }
 
 // imageBody is a convolutional network over the image of each position: for each of c.Channels a 3×3 convolution, the

@@ -9,12 +9,12 @@ import (
 
 // Config chooses a preset network and its sizes. Resolve fills in what is left out.
 type Config struct {
-	Net        string     `yaml:"net" json:"net"`                                     // linear, mlp, cnn, cnn-image, embed, rnn, attention or biaffine
+	Net        string     `yaml:"net" json:"net"`                                     // a preset (see Nets), stack, or the name of a registered network
 	Hidden     []int      `yaml:"hidden,omitempty" json:"hidden,omitempty"`           // units of each dense hidden layer
 	Activation Activation `yaml:"activation,omitempty" json:"activation,omitempty"`   // elu, tanh, relu, gelu, silu or sigmoid
 	Window     int        `yaml:"window,omitempty" json:"window,omitempty"`           // positions that a window spans, odd
 	Channels   []int      `yaml:"channels,omitempty" json:"channels,omitempty"`       // of each convolution
-	Recurrent  []int      `yaml:"recurrent,omitempty" json:"recurrent,omitempty"`     // units in each direction of each recurrent layer, for rnn and biaffine
+	Recurrent  []int      `yaml:"recurrent,omitempty" json:"recurrent,omitempty"`     // units in each direction of each recurrent layer, for rnn, deep and biaffine
 	Layers     int        `yaml:"layers,omitempty" json:"layers,omitempty"`           // blocks of attention, for attention and biaffine
 	Heads      int        `yaml:"heads,omitempty" json:"heads,omitempty"`             // of each block
 	BlockUnits int        `yaml:"block-units,omitempty" json:"block-units,omitempty"` // units of the wide dense layer of each block
@@ -23,6 +23,14 @@ type Config struct {
 	Edges      string     `yaml:"edges,omitempty" json:"edges,omitempty"`             // transition, position or none; chains only
 	ArcUnits   int        `yaml:"arc-units,omitempty" json:"arc-units,omitempty"`     // of the representations that score arcs, for biaffine
 	LabelUnits int        `yaml:"label-units,omitempty" json:"label-units,omitempty"` // of the representations that score relations, for biaffine
+	Stack      string     `yaml:"stack,omitempty" json:"stack,omitempty"`             // the layers of a stack, as YAML (see stack.go)
+
+	CharEmbed      int `yaml:"char-embed,omitempty" json:"char-embed,omitempty"`           // embedding size of characters, for deep and biaffine
+	CharWindow     int `yaml:"char-window,omitempty" json:"char-window,omitempty"`         // characters that a filter spans, odd
+	CharChannels   int `yaml:"char-channels,omitempty" json:"char-channels,omitempty"`     // of the convolution over characters; for biaffine 0: none
+	AttributeUnits int `yaml:"attribute-units,omitempty" json:"attribute-units,omitempty"` // that attributes are summed into, for deep; 0: none
+
+	StackFile string `yaml:"-" json:"-"` // the file that Stack came from, for messages; may be empty
 }
 
 // The kinds of edge potentials.
@@ -32,10 +40,11 @@ const (
 	EdgesNone       = "none"       // zero: positions are independent
 )
 
-// Nets lists the presets. All but biaffine score chains.
-var Nets = append(slices.Clone(chainNets), "biaffine")
+// Nets lists the presets. All but biaffine and stack score chains only; biaffine scores trees, and stack either.
+var Nets = append(slices.Clone(ChainNets), "biaffine", StackNet)
 
-var chainNets = []string{"linear", "mlp", "cnn", "cnn-image", "embed", "rnn", "attention"}
+// ChainNets lists the presets that score chains only.
+var ChainNets = []string{"linear", "mlp", "cnn", "cnn-image", "embed", "rnn", "attention", "deep"}
 
 // The size of the images that cnn-image reads. The features of a position are one image, row by row.
 const (
@@ -46,6 +55,13 @@ const (
 // Resolve checks c for inputs of the given shape and fills in the defaults, so that the result is complete. Net cnn becomes
 // cnn-image if the features are 16×8 images; an empty Net becomes linear.
 func (c Config) Resolve(input Input) (Config, error) {
+	if o, ok := findOwn(c.Net); ok {
+		c, err := o.resolve(c)
+		if err != nil {
+			return c, err
+		}
+		return c, c.check()
+	}
 	image := input.Dim == ImageHeight*ImageWidth
 	if c.Net == "" {
 		c.Net = "linear"
@@ -93,6 +109,10 @@ func (c Config) Resolve(input Input) (Config, error) {
 		if len(input.Vocab) == 0 && input.Dim == 0 {
 			return c, structured.BadInput("net attention reads discrete inputs (words) or dense features; the data has neither")
 		}
+	case "deep":
+		if err := c.resolveDeep(input); err != nil {
+			return c, err
+		}
 	case "biaffine":
 		c.Window = orElse(c.Window, 5)
 		if len(c.Recurrent) == 0 {
@@ -102,15 +122,18 @@ func (c Config) Resolve(input Input) (Config, error) {
 		if len(input.Vocab) == 0 && input.Dim == 0 {
 			return c, structured.BadInput("net biaffine reads discrete inputs (words) or dense features; the data has neither")
 		}
+	case StackNet:
+		return c.resolveStack(input)
 	default:
-		return c, structured.BadInput("net %q is not one of %s", c.Net, strings.Join(Nets, ", "))
+		return c, unknownNet(c.Net)
 	}
-	if slices.Contains([]string{"embed", "rnn", "attention", "biaffine"}, c.Net) {
-		for len(c.Embed) < len(input.Vocab) {
-			c.Embed = append(slices.Clone(c.Embed), embeddingSize(input.Vocab[len(c.Embed)]))
-		}
-		if len(c.Embed) > len(input.Vocab) {
-			return c, structured.BadInput("net %s: %d embedding sizes for %d discrete inputs", c.Net, len(c.Embed), len(input.Vocab))
+	var err error
+	if c, err = c.resolveWords(input); err != nil {
+		return c, err
+	}
+	if c.readsWords() {
+		if err := c.resolveEmbed(input); err != nil {
+			return c, err
 		}
 	} else if input.Dim == 0 {
 		return c, structured.BadInput("net %s reads dense features; the data has none; net embed reads words", c.Net)
@@ -119,17 +142,18 @@ func (c Config) Resolve(input Input) (Config, error) {
 		c.Activation = ELU
 	}
 	switch {
-	case c.Net != "rnn" && c.Net != "biaffine" && len(c.Recurrent) > 0:
-		return c, structured.BadInput("net %s has no recurrent layers; rnn and biaffine do", c.Net)
+	case c.Net != "rnn" && c.Net != "deep" && c.Net != "biaffine" && len(c.Recurrent) > 0:
+		return c, structured.BadInput("net %s has no recurrent layers; rnn, deep and biaffine do", c.Net)
 	case c.Net == "biaffine":
 		c.Edges = "" // only chains have edges
+	case c.Stack != "":
+		return c, structured.BadInput("net %s has no list of layers; net stack does", c.Net)
 	case c.ArcUnits != 0 || c.LabelUnits != 0:
 		return c, structured.BadInput("net %s has no arc-units and label-units; biaffine does", c.Net)
 	case c.Edges == "":
 		c.Edges = EdgesTransition
 	}
-	c, err := c.resolveAttention()
-	if err != nil {
+	if c, err = c.resolveAttention(); err != nil {
 		return c, err
 	}
 	return c, c.check()
@@ -141,7 +165,7 @@ func (c Config) check() error {
 			return structured.BadInput("%w", err)
 		}
 	}
-	if c.Net != "biaffine" && !slices.Contains([]string{EdgesTransition, EdgesPosition, EdgesNone}, c.Edges) {
+	if c.Edges != "" && !slices.Contains([]string{EdgesTransition, EdgesPosition, EdgesNone}, c.Edges) {
 		return structured.BadInput("edges %q is not one of transition, position, none", c.Edges)
 	}
 	if c.Dropout < 0 || c.Dropout >= 1 {
@@ -151,6 +175,12 @@ func (c Config) check() error {
 		return structured.BadInput("window %d is not odd and positive", c.Window)
 	}
 	sizes := slices.Concat(c.Hidden, c.Channels, c.Recurrent, c.Embed)
+	if c.CharChannels != 0 {
+		sizes = append(sizes, c.CharEmbed, c.CharWindow, c.CharChannels)
+	}
+	if c.CharWindow%2 == 0 && c.CharChannels != 0 {
+		return structured.BadInput("a window of %d characters is not odd and positive", c.CharWindow)
+	}
 	if c.Net == "biaffine" {
 		sizes = append(sizes, c.ArcUnits, c.LabelUnits)
 	}
@@ -185,35 +215,84 @@ func embeddingSize(vocab int) int {
 	return size
 }
 
-// New makes a preset network that scores chains, for inputs of the given shape and a number of labels. For trees see NewBiaffine.
+// New makes the network that c chooses, for chains with inputs of the given shape and a number of labels. See Make for trees.
 func New(c Config, input Input, labels int) (*Net, error) {
-	c, err := c.Resolve(input)
+	return Make(c, input, ChainOutput(labels, c.Edges))
+}
+
+// Make makes the network that c chooses: a preset, a stack, or a registered network.
+func Make(c Config, input Input, out Output) (*Net, error) {
+	c, err := c.ResolveFor(input, out)
 	if err != nil {
 		return nil, err
 	}
-	if err := c.scoresChains(); err != nil {
+	if o, ok := findOwn(c.Net); ok {
+		return o.build(c, input, out)
+	}
+	if !out.isChain() {
+		return NewBiaffine(c, input, out.Form)
+	}
+	b, err := c.body(input)
+	if err != nil {
 		return nil, err
 	}
-	if labels < 1 {
-		return nil, structured.BadInput("the data has %d labels; expected at least 1", labels)
+	if c.Net == StackNet && c.Activation != ELU && !b.activation {
+		return nil, structured.BadInput("activation %s has no effect on a stack without a layer \"activation\" that leaves its function open", c.Activation)
 	}
-	var b body
+	return Build(b.potentials(c, out.Labels), input)
+}
+
+// ResolveFor is Resolve for a network with the given outputs.
+func (c Config) ResolveFor(input Input, out Output) (Config, error) {
+	c, err := c.Resolve(input)
+	if err != nil {
+		return c, err
+	}
+	if out.Labels < 1 {
+		return c, structured.BadInput("the data has %d labels; expected at least 1", out.Labels)
+	}
+	switch {
+	case c.Net == StackNet && !out.isChain():
+		c.ArcUnits, c.LabelUnits = orElse(c.ArcUnits, 128), orElse(c.LabelUnits, 64)
+	case c.Net == StackNet && c.ArcUnits+c.LabelUnits != 0:
+		return c, structured.BadInput("a stack that scores chains has no arc-units and label-units; one that scores trees does")
+	case out.isChain():
+		return c, c.scoresChains()
+	}
+	return c, nil
+}
+
+// body makes the layers of a preset or a stack below the output layer.
+func (c Config) body(input Input) (b body, err error) {
 	switch c.Net {
-	case "linear", "mlp", "cnn":
-		b = featureBody(input)
+	case StackNet:
+		return c.stackBody(input)
 	case "cnn-image":
 		b = imageBody(c)
-	case "embed":
-		b = embedBody(c, input)
-	case "rnn", "attention":
+	case "embed", "deep":
+		b = embedBody(c, input).convolve(c)
+	case "cnn":
+		b = featureBody(input).convolve(c)
+	case "rnn":
 		b = wordBody(c, input)
+	case "biaffine", "attention":
+		b = wordBody(c, input).convolve(c)
+	default:
+		b = featureBody(input).window(c.Window)
 	}
-	if c.Net == "cnn" || c.Net == "embed" || c.Net == "attention" {
-		b = b.convolve(c)
-	} else if c.Net != "cnn-image" && c.Net != "rnn" {
-		b = b.window(c.Window)
+	b = b.recurrences(c).attentionBlocks(c).hidden(c)
+	if c.Net == "deep" {
+		b.wide = input.Attributes
 	}
-	b = b.recurrences(c).attentionBlocks(c)
-	b = b.hidden(c)
-	return Build(b.potentials(c, labels), input)
+	return b, nil
+}
+
+// unknownNet refuses the name of a network that the program does not have.
+func unknownNet(name string) error {
+	registered, err := Registered()
+	if err != nil {
+		return err
+	}
+	return structured.BadInput("net %q is not in this program, which has %s; a network of your own is in the program that registers it (nets.Register): use that",
+		name, strings.Join(append(slices.Clone(Nets), registered...), ", "))
 }

@@ -64,6 +64,7 @@ func (g *Graph) Dropout(x *gorgonia.Node, rate float64) (*gorgonia.Node, error) 
 	if rate < 0 || rate >= 1 || len(s) != 2 || s[0] != g.Rows && s[0] != g.Pairs {
 		return nil, fmt.Errorf("nets: Dropout of %v with rate %g: expected [%d×C] or [%d×C] and a rate in [0,1)", s, rate, g.Rows, g.Pairs)
 	}
+	g.needs.Dropout = true
 	layer := len(g.masks)
 	n := g.input(fmt.Sprintf("mask%d", layer), s...)
 	g.masks[n] = Mask{layer, s[1], rate, g.isPairs(x)}

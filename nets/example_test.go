@@ -2,10 +2,12 @@ package nets_test
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/trees"
+	"github.com/dsp-go/dsp/structured/vec"
 	"gorgonia.org/gorgonia"
 )
 
@@ -120,4 +122,52 @@ func ExampleBuild_parts() {
 	// Output:
 	// arc 5
 	// label 20
+}
+
+// An op of the user's own is three Go functions on rows: here each row is divided by its length.
+func ExampleGraph_Own() {
+	length := func(x []float32) float32 { return float32(math.Sqrt(vec.Norm2(x))) + 1e-6 }
+	project := func(x, y, v, to []float32) { // adds (v − ⟨v, y⟩ y)/‖x‖, the derivative along v, which is its own transpose
+		n, along := length(x), float32(vec.Dot64(v, y))
+		for j := range to {
+			to[j] += (v[j] - along*y[j]) / n
+		}
+	}
+	unit := nets.RowOp{
+		Name: "unit length", Width: 2,
+		Forward: func(x [][]float32, y []float32) {
+			for j, v := range x[0] {
+				y[j] = v / length(x[0])
+			}
+		},
+		Pullback: func(x [][]float32, y, dy []float32, dx [][]float32) { project(x[0], y, dy, dx[0]) },
+		Push:     func(x, dx [][]float32, y, dy []float32) { project(x[0], y, dx[0], dy) },
+	}
+	net, err := nets.Build(nets.Spec{
+		Name:   "directions",
+		Params: []nets.Param{{Name: "W", Shape: []int{2, 2}, Init: nets.Glorot}},
+		Build: func(g *nets.Graph) (node, edge *gorgonia.Node, err error) {
+			x, err := gorgonia.Mul(g.Features(), g.Param("W"))
+			if err != nil {
+				return nil, nil, err
+			}
+			node, err = g.Own(unit, x)
+			return node, nil, err
+		},
+	}, nets.Input{Dim: 2})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	data := &structured.Dataset{Offsets: []int{0, 2}, Dim: 2, Features: []float32{3, 4, 0, -2}}
+	var batch structured.Batch
+	batch.Reset(data, []int{0})
+	var θ structured.Potentials
+	if err := net.NewWorker().Score([]float32{1, 0, 0, 1}, &batch, &θ); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%.2f\n", θ.Parts[0].Values)
+	// Output:
+	// [0.60 0.80 0.00 -1.00]
 }

@@ -10,7 +10,7 @@ import (
 type Index struct {
 	Kind  IndexKind
 	Field int     // ids: which discrete input
-	Width int     // window: positions that it spans
+	Width int     // window: positions (or characters) that it spans
 	Fixed []int32 // pattern: the entries of one repetition
 	Rows  int     // pattern: rows of the source per repetition
 }
@@ -20,16 +20,20 @@ type IndexKind uint8
 
 // The kinds of Index.
 const (
-	IndexIds        IndexKind = iota // the batch's discrete input: one entry per position
-	IndexWindow                      // the positions t−⌊Width/2⌋ … t+⌊Width/2⌋ of the same example
-	IndexPattern                     // Fixed, shifted by Rows from one repetition to the next
-	IndexDependents                  // the position of each pair's dependent
-	IndexHeads                       // the position of each pair's head, −1 for the root
-	IndexDistances                   // Distances times the position of each pair's dependent, plus the class of its distance
+	IndexIds             IndexKind = iota // the batch's discrete input: one entry per position
+	IndexWindow                           // the positions t−⌊Width/2⌋ … t+⌊Width/2⌋ of the same example
+	IndexPattern                          // Fixed, shifted by Rows from one repetition to the next
+	IndexDependents                       // the position of each pair's dependent
+	IndexHeads                            // the position of each pair's head, −1 for the root
+	IndexDistances                        // Distances times the position of each pair's dependent, plus the class of its distance
+	IndexCharacters                       // the number of each character in the vocabulary
+	IndexCharacterWindow                  // the characters r−⌊Width/2⌋ … r+⌊Width/2⌋ of the same word
+	IndexCharacterParts                   // of the character at each place of that window: Width times its number, plus the place
 )
 
 func (x Index) String() string {
-	return [...]string{IndexIds: "ids", IndexWindow: "window", IndexPattern: "pattern", IndexDependents: "dependents", IndexHeads: "heads", IndexDistances: "distances"}[x.Kind]
+	return [...]string{IndexIds: "ids", IndexWindow: "window", IndexPattern: "pattern", IndexDependents: "dependents", IndexHeads: "heads", IndexDistances: "distances",
+		IndexCharacters: "characters", IndexCharacterWindow: "character window", IndexCharacterParts: "character parts"}[x.Kind]
 }
 
 // Gather copies rows of Cols entries: row j of the result is row Index[j] of the argument.

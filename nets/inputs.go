@@ -44,6 +44,16 @@ func (w *NetWorker) loadInputs(p *Program, batch *structured.Batch) error {
 	if p.Needs.Distances {
 		w.m.distances = distanceRows(w.m.distances, batch.Offsets, p.Pairs)
 	}
+	if p.Needs.Characters {
+		if err := w.m.loadCharacters(batch, in.Characters, p.Size); err != nil {
+			return err
+		}
+	}
+	if p.Needs.Attributes {
+		if err := w.m.loadAttributes(batch, in.Attributes); err != nil {
+			return err
+		}
+	}
 	if w.m.seed != 0 {
 		w.m.keys = rowKeys(w.m.keys, batch.Examples, p.Rows, func(b int) int { return batch.Offsets[b+1] - batch.Offsets[b] })
 	}

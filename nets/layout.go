@@ -87,11 +87,11 @@ func newLayout(params []Param) (Layout, error) {
 	var l Layout
 	for _, p := range params {
 		if _, dup := l.Find(p.Name); dup {
-			return nil, fmt.Errorf("nets: two parameters are named %q", p.Name)
+			return nil, fmt.Errorf("two parameters are named %q", p.Name)
 		}
 		for _, s := range p.Shape {
 			if s <= 0 {
-				return nil, fmt.Errorf("nets: parameter %q has shape %v; every axis must be positive", p.Name, p.Shape)
+				return nil, fmt.Errorf("parameter %q has shape %v; every axis must be positive", p.Name, p.Shape)
 			}
 		}
 		l = append(l, Array{Name: p.Name, Shape: p.Shape, Offset: l.Dim()})

@@ -77,7 +77,7 @@ func (w *LinearisedWorker) ScoreDropout(weights []float32, seed uint64, batch *s
 	return nil
 }
 
-// step sets the direction to w − w_k where the push-forward of the batch reads it: only a few rows of an embedding.
+// step sets the direction to w − w_k where the push-forward of the batch reads it: only a few rows of a table.
 func (w *LinearisedWorker) step(weights []float32) {
 	sub := func(offset, n int) {
 		kernels.Rows.Sub(w.direction[offset:offset+n], weights[offset:], w.model.wk[offset:])
@@ -86,11 +86,7 @@ func (w *LinearisedWorker) step(weights []float32) {
 		sub(a.offset, a.n)
 	}
 	for _, t := range w.net.prog.tables {
-		for _, id := range w.net.m.ids[t.field] {
-			if id >= 0 {
-				sub(t.offset+int(id)*t.cols, t.cols)
-			}
-		}
+		w.net.m.eachRow(t.by, func(row int32) { sub(t.offset+int(row)*t.cols, t.cols) })
 	}
 }
 

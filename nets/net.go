@@ -1,6 +1,7 @@
 package nets
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"sync"
 
@@ -19,16 +20,22 @@ type Net struct {
 
 // Build checks a Spec for inputs of the given shape and makes a Net of it.
 func Build(spec Spec, input Input) (*Net, error) {
-	layout, err := newLayout(spec.Params)
-	if err != nil {
+	if err := input.Vectors.check(input.Vocab); err != nil {
 		return nil, err
 	}
+	layout, err := newLayout(spec.Params)
+	if err != nil {
+		return nil, fmt.Errorf("nets: network %q: %w", spec.Name, err)
+	}
 	n := &Net{spec: spec, input: input, layout: layout, programs: map[Size]*Program{}}
-	if n.shape, err = compile(&n.spec, layout, input, Size{Bucket(0), PairBucket(0)}); err != nil {
+	if n.shape, err = compile(&n.spec, layout, input, Size{Bucket(0), PairBucket(0), CharBucket(0)}); err != nil {
 		return nil, err
 	}
 	if !n.shape.Needs.Pairs {
 		n.shape.Pairs = 0
+	}
+	if !n.shape.Needs.Characters {
+		n.shape.Chars = 0
 	}
 	n.programs[n.shape.Size] = n.shape
 	return n, nil

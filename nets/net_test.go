@@ -35,6 +35,14 @@ var presets = []struct {
 	{"rnn on features, gelu", Config{Net: "rnn", Recurrent: []int{2}, Hidden: []int{6}, Activation: GELU, Edges: EdgesPosition}, Input{Dim: 4}, false},
 	{"rnn, both inputs", Config{Net: "rnn", Recurrent: []int{9}, Hidden: []int{5}, Activation: SiLU}, Input{Vocab: []int{11}, Dim: 2}, false},
 	{"embed and features", Config{Net: "embed", Channels: []int{6}, Window: 3, Edges: EdgesNone}, Input{Vocab: []int{11}, Dim: 2}, false},
+	{"deep", Config{Net: "deep", Channels: []int{6}, Embed: []int{4, 3}, Window: 3, CharEmbed: 4, CharChannels: 5, Dropout: 0.2}, Input{Vocab: []int{11, 5}, Characters: 9, Attributes: 13}, false},
+	{"deep and wide", Config{Net: "deep", Channels: []int{5}, Activation: Tanh, CharEmbed: 2, CharWindow: 5, CharChannels: 3, AttributeUnits: 4, Edges: EdgesPosition},
+		Input{Vocab: []int{11}, Dim: 2, Characters: 9, Attributes: 13}, false},
+	{"deep and recurrent", Config{Net: "deep", Recurrent: []int{3, 2}, Embed: []int{4, 3}, CharEmbed: 4, CharChannels: 5, Dropout: 0.2}, Input{Vocab: []int{11, 5}, Characters: 9, Attributes: 13}, false},
+	{"deep, many characters", Config{Net: "deep", Channels: []int{5}, CharEmbed: 2, CharChannels: 3, Activation: Tanh}, Input{Vocab: []int{11}, Characters: 1030}, false},
+	{"embed and vectors", Config{Net: "embed", Channels: []int{6}, Window: 3}, Input{Vocab: []int{5, 3}, Vectors: someVectors(5, 4, false)}, false},
+	{"rnn and vectors", Config{Net: "rnn", Recurrent: []int{3}}, Input{Vocab: []int{5}, Dim: 2, Vectors: someVectors(5, 4, false)}, false},
+	{"embed and frozen vectors", Config{Net: "embed", Channels: []int{6}, Embed: []int{2}, Window: 3}, Input{Vocab: []int{5}, Vectors: someVectors(5, 4, true)}, false},
 }
 
 const testLabels = 4

@@ -95,6 +95,7 @@ var biaffineConfigs = []struct {
 	input  Input
 }{
 	{"words", Config{Net: "biaffine", Channels: []int{6}, Embed: []int{4, 3}, Window: 3, ArcUnits: 5, LabelUnits: 4, Dropout: 0.2}, Input{Vocab: []int{11, 5}}},
+	{"characters", Config{Net: "biaffine", Channels: []int{6}, Embed: []int{4}, Window: 3, ArcUnits: 5, LabelUnits: 4, CharChannels: 3, CharEmbed: 2}, Input{Vocab: []int{11}, Characters: 8}},
 	{"features", Config{Net: "biaffine", Channels: []int{6, 5}, Hidden: []int{4}, Window: 3, ArcUnits: 3, LabelUnits: 2, Activation: Tanh}, Input{Dim: 3}},
 	{"recurrent", Config{Net: "biaffine", Recurrent: []int{4, 3}, Embed: []int{4}, ArcUnits: 3, LabelUnits: 2, Activation: GELU}, Input{Vocab: []int{7}}},
 	{"attention", Config{Net: "biaffine", Channels: []int{8}, Window: 1, Layers: 1, Heads: 2, BlockUnits: 5, ArcUnits: 3, LabelUnits: 2, Dropout: 0.1}, Input{Dim: 3}},
@@ -230,7 +231,7 @@ func TestSentencesDoNotMix(t *testing.T) {
 
 // The pullback is linear, even if few entries of a cotangent are nonzero, a case that has its own code.
 func TestPullbackOfFewPairs(t *testing.T) {
-	c := biaffineConfigs[1]
+	c := biaffineConfigs[2]
 	rng := rand.New(rand.NewPCG(35, 36))
 	net := mustBiaffine(t, c.config, c.input, 3)
 	var batch structured.Batch
@@ -358,7 +359,7 @@ func TestPairErrors(t *testing.T) {
 		}
 	}
 	rng := rand.New(rand.NewPCG(1, 1))
-	net := mustBiaffine(t, biaffineConfigs[1].config, Input{Dim: 3}, 2)
+	net := mustBiaffine(t, biaffineConfigs[2].config, Input{Dim: 3}, 2)
 	var batch structured.Batch
 	var θ structured.Potentials
 	data := randomData(rng, Input{Dim: 3}, 2, 3)

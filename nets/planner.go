@@ -25,6 +25,7 @@ type Buffer struct {
 	Space       Space
 	Offset, N   int
 	first, last int
+	shape       []int // of the value, if known
 }
 
 // planner turns values into instructions, in the order in which they are needed. Elementwise ops read an Expand in place. A matrix
@@ -57,7 +58,7 @@ func (p *planner) need(v *value) *Buffer {
 	case view:
 		b = p.need(v.args[0])
 	default:
-		b = &Buffer{Space: SpaceArena, N: v.size(), first: -1}
+		b = &Buffer{Space: SpaceArena, N: v.size(), first: -1, shape: v.shape}
 		p.write(v, b, false)
 	}
 	p.made[v] = b

@@ -26,7 +26,7 @@ type Program struct {
 	Form                    structured.Form
 	affine                  bool        // the push-forward does not read w
 	whole                   []leafArray // what the push-forward reads of ẇ: whole arrays
-	tables                  []table     // and tables, of which it reads the rows of the batch's ids
+	tables                  []table     // and tables, of which it reads the rows that the batch looks up
 	rowTables               []rowTable  // what Forward reads of w only by rows
 }
 
@@ -208,6 +208,7 @@ func keep(results []*Buffer, last int) {
 type Size struct {
 	Rows  int // positions of all examples, rounded up by Bucket
 	Pairs int // pairs of positions of the same example, rounded up by PairBucket; 0 if the network makes no pairs
+	Chars int // characters of all words, rounded up by CharBucket; 0 if the network reads none
 }
 
 // Bucket rounds a number of rows up: to a multiple of 8 up to 64, then to one of eight steps per doubling. So there are few
@@ -228,6 +229,9 @@ func (n *Net) Size(batch *structured.Batch) Size {
 	s := Size{Rows: Bucket(batch.Positions())}
 	if n.shape.Needs.Pairs {
 		s.Pairs = PairBucket(pairs(batch.Offsets))
+	}
+	if n.shape.Needs.Characters {
+		s.Chars = CharBucket(characters(batch))
 	}
 	return s
 }

@@ -52,10 +52,19 @@ func newReference(t testing.TB, net *Net, batch *structured.Batch, dropout uint6
 		}
 		return r.worker.m.index(x)
 	}
+	g.starts = func() []int32 { return r.worker.m.starts }
+	g.attributes = func(row int) ([]int32, []float32) {
+		if row >= len(r.worker.m.sources) {
+			return nil, nil
+		}
+		return r.worker.m.attributes.Row(int(r.worker.m.sources[row]))
+	}
 	for n, l := range g.leaves {
 		switch l.space {
 		case SpaceFeatures, SpaceBoundary:
 			r.let(n, widen(r.worker.m.mem[l.space]))
+		case SpaceVectors:
+			r.let(n, widen(r.worker.m.vectors))
 		}
 	}
 	for n, m := range g.masks {
@@ -144,6 +153,12 @@ func randomData(rng *rand.Rand, input Input, labels int, lengths ...int) *struct
 		for _, v := range input.Vocab {
 			d.Ids = append(d.Ids, int32(rng.IntN(v)))
 		}
+	}
+	if input.Characters > 0 {
+		d.Characters = randomCharacters(rng, d.Positions(), input.Characters)
+	}
+	if input.Attributes > 0 {
+		d.Attributes = randomAttributes(rng, d.Positions(), input.Attributes)
 	}
 	for range input.Vocab {
 		d.Vocab = append(d.Vocab, structured.NewAlphabet())

@@ -15,8 +15,17 @@ import (
 // only; they are called free.
 type axis struct {
 	outer, rows, inner int
-	pairs              bool // rows are pairs of positions
+	of                 rowKind
 }
+
+// rowKind is what rows stand for.
+type rowKind uint8
+
+const (
+	rowsOfPositions rowKind = iota
+	rowsOfPairs             // of positions
+	rowsOfCharacters
+)
 
 func (a axis) free() bool { return a.rows == 0 }
 
@@ -58,7 +67,10 @@ func (l *lowering) checkRows(form structured.Form, outputs []*value) error {
 			}
 			continue
 		}
-		want := axis{1, l.graph.rowsOfTable(shape.Rows), shape.Width, !structured.PerPosition(shape.Rows)}
+		want := axis{1, l.graph.rowsOfTable(shape.Rows), shape.Width, rowsOfPositions}
+		if !structured.PerPosition(shape.Rows) {
+			want.of = rowsOfPairs
+		}
 		if a.free() && r.uniform(v, want) {
 			continue
 		}
@@ -108,8 +120,9 @@ func (r *rowAxes) of(v *value) (axis, error) {
 
 // apply returns the axis of v given those of its arguments, and false if v mixes rows.
 func (r *rowAxes) apply(v *value, args []axis, free bool) (axis, bool) {
-	positions := func(cols int) axis { return axis{1, r.size.Rows, cols, false} }
-	pairs := func(cols int) axis { return axis{1, r.size.Pairs, cols, true} }
+	positions := func(cols int) axis { return axis{1, r.size.Rows, cols, rowsOfPositions} }
+	pairs := func(cols int) axis { return axis{1, r.size.Pairs, cols, rowsOfPairs} }
+	characters := func(cols int) axis { return axis{1, r.size.Chars, cols, rowsOfCharacters} }
 	switch o := v.op.(type) { // ops that set their own rows
 	case leaf:
 		if o.space == SpaceFeatures || o.space == SpaceBoundary {
@@ -131,7 +144,15 @@ func (r *rowAxes) apply(v *value, args []axis, free bool) (axis, bool) {
 			return pairs(o.Cols), args[0] == positions(o.Cols)
 		case IndexDistances:
 			return pairs(o.Cols), args[0] == positions(Distances*o.Cols)
+		case IndexCharacters, IndexCharacterParts:
+			return characters(o.Index.Width * o.Cols), args[0].free()
+		case IndexCharacterWindow:
+			return characters(o.Index.Width * o.Cols), args[0] == characters(o.Cols)
 		}
+	case SegmentMax:
+		return positions(o.Cols), args[0] == characters(o.Cols)
+	case Bag:
+		return positions(o.Cols), args[0].free()
 	case Attention:
 		return positions(o.width()), args[0] == positions(3*o.width())
 	case Rotation:
@@ -177,6 +198,8 @@ func (r *rowAxes) apply(v *value, args []axis, free bool) (axis, bool) {
 	case MaxPool:
 		a.inner = v.size() / a.rows
 		return a, a.outer == 1 && o.Images%a.rows == 0
+	case Own:
+		return r.ownAxis(v, o, args)
 	case Gather: // a pattern
 		repetitions := v.size() / (len(o.Index.Fixed) * o.Cols)
 		a.inner = v.size() / a.rows
@@ -298,7 +321,7 @@ func (r *rowAxes) concat(v *value, o Concat, args []axis) (axis, bool) {
 	if out.outside(o.Outer) { // joins entries of one row
 		out.inner = v.size() / rows
 		for k, a := range args {
-			want := axis{args[i].outer, out.rows, v.args[k].size() / rows, out.pairs}
+			want := axis{args[i].outer, out.rows, v.args[k].size() / rows, out.of}
 			if a != want && !(a.free() && r.uniform(v.args[k], want)) {
 				return out, false
 			}
@@ -307,7 +330,7 @@ func (r *rowAxes) concat(v *value, o Concat, args []axis) (axis, bool) {
 	}
 	out.outer = 0 // joins arrays that each have all rows
 	for k, a := range args {
-		want := axis{v.args[k].size() / (out.rows * out.inner), out.rows, out.inner, out.pairs}
+		want := axis{v.args[k].size() / (out.rows * out.inner), out.rows, out.inner, out.of}
 		if want.outer%o.Outer != 0 || a != want && !(a.free() && want.outer > 0 && r.uniform(v.args[k], want)) {
 			return out, false
 		}
@@ -344,7 +367,7 @@ func (r *rowAxes) matmul(v *value, o MatMul, args []axis) (axis, bool) {
 		return args[0].place(out, 1, l.outer, l.inner), true
 	case rr.at == colsOf && args[0].free():
 		return args[1].place(out, 2, rr.outer, rr.inner), true
-	case l.at == 0 && rr.at == 0 && l == rr && args[0].rows == args[1].rows && args[0].pairs == args[1].pairs:
+	case l.at == 0 && rr.at == 0 && l == rr && args[0].rows == args[1].rows && args[0].of == args[1].of:
 		return args[0].place(out, 0, l.outer, l.inner), true
 	case l.at == 0 && args[1].free() && r.uniform(v.args[1], args[0].place(y, 0, l.outer, l.inner)):
 		return args[0].place(out, 0, l.outer, l.inner), true

@@ -75,12 +75,21 @@ func (s Slice) tangent(b *builder, v *value, d []*value) *value { return b.add(s
 
 func (s Slice) run(m *machine, in *Instruction) {
 	out, x := m.at(in.Out), m.at(in.Args[0].Buffer)
+	count, n := s.runs()
 	for o := range s.Outer {
-		for c := range s.Count {
+		for c := range count {
 			from := (o*s.Size + s.Lo + c*s.Step) * s.Inner
-			copy(out[(o*s.Count+c)*s.Inner:][:s.Inner], x[from:from+s.Inner])
+			copy(out[(o*s.Count+c)*s.Inner:][:n], x[from:from+n])
 		}
 	}
+}
+
+// runs returns how many runs of consecutive entries each slice has, and their length.
+func (s Slice) runs() (count, length int) {
+	if s.Step == 1 {
+		return 1, s.Count * s.Inner
+	}
+	return s.Count, s.Inner
 }
 
 // Unslice puts its argument where Slice took it from and zeros elsewhere: the adjoint of Slice.
@@ -97,10 +106,11 @@ func (s Unslice) run(m *machine, in *Instruction) {
 	if !in.Accumulate {
 		clear(out)
 	}
+	count, n := s.runs()
 	for o := range s.Outer {
-		for c := range s.Count {
-			to := out[(o*s.Size+s.Lo+c*s.Step)*s.Inner:][:s.Inner]
-			kernels.Rows.Add(to, to, x[(o*s.Count+c)*s.Inner:][:s.Inner])
+		for c := range count {
+			to := out[(o*s.Size+s.Lo+c*s.Step)*s.Inner:][:n]
+			kernels.Rows.Add(to, to, x[(o*s.Count+c)*s.Inner:][:n])
 		}
 	}
 }

@@ -35,13 +35,19 @@ type Spec struct {
 type Input struct {
 	Dim   int   // dense features, 0 for none
 	Vocab []int // sizes of the vocabularies of the discrete inputs
+
+	Vectors *WordVectors // of the first discrete input, or nil
+
+	Characters int // size of the vocabulary of the characters of words, 0 for none
+	Attributes int // attributes that positions can have, 0 for none
 }
 
 // Graph is a Gorgonia graph under construction, with the network's inputs and parameters as nodes.
 type Graph struct {
 	*gorgonia.ExprGraph
 	// Rows is the number of positions of all examples. Pairs is the number of pairs of positions of the same example: an example
-	// of n positions has n·n, and its row d·n + h pairs dependent d with head h. Both include padding.
+	// of n positions has n·n, and its row d·n + h pairs dependent d with head h. Chars is the number of characters of the positions'
+	// words. All include padding.
 	Size
 	Dtype tensor.Dtype // of every array: Float32, except in tests
 	Input Input
@@ -52,10 +58,15 @@ type Graph struct {
 	masks    map[*gorgonia.Node]Mask
 	ofPairs  map[*gorgonia.Node]bool // whether rows are pairs, if known
 	features *gorgonia.Node
+	vectors  *gorgonia.Node // [V×Dim]
 	boundary *gorgonia.Node
-	indices  func(Index) []int32 // of the batch, when Gorgonia's machines run the graph
-	offsets  []int               // of the batch's examples, when Gorgonia's machines run the graph
 	needs    Needs
+
+	// Of the batch, when Gorgonia's machines run the graph.
+	indices    func(Index) []int32
+	offsets    []int // of its examples
+	starts     func() []int32
+	attributes func(row int) (index []int32, value []float32)
 }
 
 // Needs is what a program reads of a batch.
@@ -66,6 +77,11 @@ type Needs struct {
 	Pairs              bool // pairs of positions
 	Dependents, Heads  bool // which positions a pair is made of
 	Distances          bool // how far apart they are
+	Characters         bool // the characters of words
+	CharacterIndices   []CharacterIndex
+	Attributes         bool     // of positions
+	Dropout            bool     // the masks of dropout
+	OwnOps             []string // names of the user's own ops, which run on the CPU only
 }
 
 func newGraph(size Size, dtype tensor.Dtype, input Input, layout Layout) *Graph {

@@ -51,7 +51,7 @@ func readsWeights(vs []*value) bool {
 }
 
 // directionReads returns which parts of ẇ the tangents read: whole arrays, and tables of which they read only the rows of the
-// batch's ids.
+// batch.
 func directionReads(tangents []*value) (whole []leafArray, tables []table) {
 	read := map[leafArray]bool{}
 	seen := map[*value]bool{}
@@ -63,8 +63,8 @@ func directionReads(tangents []*value) (whole []leafArray, tables []table) {
 		seen[v] = true
 		for _, a := range v.args {
 			if l, ok := a.op.(leaf); ok && l.space == SpaceDirection {
-				if g, ok := v.op.(Gather); ok && g.Index.Kind == IndexIds {
-					tables = append(tables, table{l.offset, g.Cols, g.Index.Field})
+				if by, cols, ok := lookupOf(v.op); ok {
+					tables = append(tables, table{l.offset, cols, by})
 				} else {
 					read[leafArray{l.offset, a.size()}] = true
 				}
@@ -89,5 +89,8 @@ func directionReads(tangents []*value) (whole []leafArray, tables []table) {
 // leafArray is an array within ẇ.
 type leafArray struct{ offset, n int }
 
-// table is a matrix within ẇ with rows of cols numbers for the ids of a discrete input.
-type table struct{ offset, cols, field int }
+// table is a matrix within ẇ with rows of cols numbers, which are looked up.
+type table struct {
+	offset, cols int
+	by           lookup
+}

@@ -61,6 +61,9 @@ const (
 	SpaceCotangent              // cotangent of part 0 of the potentials; part k has SpaceCotangent + k
 )
 
+// SpaceVectors holds the vectors of words [V×Dim]. Only lookups of rows read it, so the other ops need not know it.
+const SpaceVectors = ^Space(0)
+
 // leaf is an input array: it starts at an offset of a space.
 type leaf struct {
 	space  Space

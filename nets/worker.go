@@ -30,6 +30,8 @@ func (n *Net) NewNetWorker() *NetWorker {
 	w.m.blas = kernels.CurrentBLAS()
 	w.m.widths = n.shape.Needs.Windows
 	w.m.windows = make([][]int32, len(w.m.widths))
+	w.m.characterIndices = n.shape.Needs.CharacterIndices
+	w.m.ofCharacters = make([][]int32, len(w.m.characterIndices))
 	w.m.ids = make([][]int32, len(n.input.Vocab))
 	return w
 }
@@ -140,6 +142,9 @@ func (w *NetWorker) load(weights []float32, batch *structured.Batch) error {
 		w.m.mem[SpaceArena] = make([]float32, p.Arena)
 	}
 	w.m.mem[SpaceLiterals], w.m.mem[SpaceWeights] = p.Literals, weights
+	if v := w.net.input.Vectors; v != nil {
+		w.m.vectors = v.Rows
+	}
 	return w.loadInputs(p, batch)
 }
 

@@ -30,6 +30,8 @@ type Dataset struct {
 
 	Tables []*Table // inputs of rows other than positions
 
+	Characters *Segments // the characters of each position's word, or nil
+
 	Attributes     *Sparse     // sparse inputs, or nil
 	EdgeAttributes *Sparse     // sparse inputs of the step into each position (empty where a chain starts), or nil
 	Dictionary     *Dictionary // the attribute numbers of Attributes and EdgeAttributes

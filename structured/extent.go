@@ -9,6 +9,7 @@ type Extent struct {
 	Entries                    float64 // attributes of all positions and steps, with repetitions
 	EntryBytes                 float64 // bytes per entry: 4, or 8 with values
 	Attributes, EdgeAttributes float64 // distinct attributes, which have weights
+	Characters                 float64 // of all words
 	Names, NameBytes           float64 // strings that are kept in memory, and their bytes
 	Labels                     float64
 }
@@ -26,6 +27,9 @@ func (d *Dataset) Extent() Extent {
 				e.EntryBytes = 8
 			}
 		}
+	}
+	if d.Characters != nil {
+		e.Characters = float64(len(d.Characters.Ids))
 	}
 	count := func(names []string) {
 		e.Names += float64(len(names))
@@ -66,6 +70,7 @@ func (e Extent) Times(k float64) Extent {
 	distinct := math.Pow(k, heaps)
 	e.Sequences, e.Positions, e.Entries = e.Sequences*k, e.Positions*k, e.Entries*k
 	e.Attributes, e.EdgeAttributes = e.Attributes*distinct, e.EdgeAttributes*distinct
+	e.Characters *= k
 	e.Names, e.NameBytes = e.Names*distinct, e.NameBytes*distinct
 	return e
 }
@@ -74,7 +79,7 @@ func (e Extent) Times(k float64) Extent {
 func (e Extent) Bytes() float64 {
 	const name = 16 + 8 + 14 // a string's header, the rounding of its bytes, and its entry in an alphabet
 	perPosition := 4 + 8 + 16*e.Columns
-	return 16*e.Sequences + perPosition*e.Positions + 2*(8*e.Positions+e.EntryBytes*e.Entries) + name*e.Names + e.NameBytes
+	return 16*e.Sequences + perPosition*e.Positions + 2*(8*e.Positions+e.EntryBytes*e.Entries) + name*e.Names + e.NameBytes + 4*e.Characters
 }
 
 // Weights returns how many weights a linear scorer has: attributes × labels + step attributes × pairs of labels.

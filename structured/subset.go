@@ -24,6 +24,7 @@ func (d *Dataset) Subset(examples []int) *Dataset {
 	}
 	s.Features = selectPositions(d, examples, d.Features, d.Dim)
 	s.Ids = selectPositions(d, examples, d.Ids, len(d.Vocab))
+	s.Characters = d.Characters.subset(d.Offsets, examples)
 	s.Attributes = d.Attributes.subset(d.Offsets, examples)
 	s.EdgeAttributes = d.EdgeAttributes.subset(d.Offsets, examples)
 	for _, column := range d.Columns {

@@ -22,6 +22,10 @@ func Fingerprint(d *structured.Dataset) string {
 	add(h, d.Features)
 	add(h, d.Ids)
 	add(h, d.Weights)
+	if c := d.Characters; c != nil {
+		add(h, c.Offsets)
+		add(h, c.Ids)
+	}
 	sparse := []*structured.Sparse{d.Attributes, d.EdgeAttributes}
 	for _, t := range d.Tables {
 		add(h, t.Offsets)
@@ -35,6 +39,9 @@ func Fingerprint(d *structured.Dataset) string {
 		}
 	}
 	names := append([]*structured.Alphabet{d.Alphabet}, d.Vocab...)
+	if d.Characters != nil {
+		names = append(names, d.Characters.Vocab)
+	}
 	if d.Dictionary != nil {
 		names = append(names, d.Dictionary.Node, d.Dictionary.Edge)
 	}

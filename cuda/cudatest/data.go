@@ -27,7 +27,8 @@ func ChainData(rng *rand.Rand, labels int, lengths ...int) *structured.Dataset {
 	return set
 }
 
-// RandomData draws a data set of chains of the given lengths with dense features and discrete inputs.
+// RandomData draws a data set of chains of the given lengths with dense features, discrete inputs, characters of words and
+// attributes.
 func RandomData(rng *rand.Rand, input nets.Input, labels int, lengths ...int) *structured.Dataset {
 	d := &structured.Dataset{Name: "random", Offsets: []int{0}, Dim: input.Dim}
 	for _, n := range lengths {
@@ -39,6 +40,18 @@ func RandomData(rng *rand.Rand, input nets.Input, labels int, lengths ...int) *s
 		for _, v := range input.Vocab {
 			d.Ids = append(d.Ids, int32(rng.IntN(v)))
 		}
+	}
+	if input.Characters > 0 {
+		d.Characters = &structured.Segments{Offsets: []int{0}, Ids: []int32{}}
+		for range d.Positions() {
+			for range [...]int{0, 1, 1, 2, 4, 7}[rng.IntN(6)] {
+				d.Characters.Ids = append(d.Characters.Ids, int32(rng.IntN(input.Characters)))
+			}
+			d.Characters.Offsets = append(d.Characters.Offsets, len(d.Characters.Ids))
+		}
+	}
+	if input.Attributes > 0 {
+		d.Attributes = SparseInputs(rng, d.Positions(), input.Attributes, 6, true)
 	}
 	for range input.Vocab {
 		d.Vocab = append(d.Vocab, structured.NewAlphabet())

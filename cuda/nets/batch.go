@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/dsp-go/dsp/cuda/device"
+	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -15,40 +16,42 @@ type Batch struct {
 	B, N                  int // chains and positions of the chosen examples
 	Chains, Rows, Longest int // capacities: chains, positions, and positions of one chain
 	others                int // capacity: rows of each other table of the data
+	chars                 int // capacity: characters of words
 
-	Examples device.Array[int32]   // [Chains] −1 beyond B
-	Offsets  device.Array[int32]   // [Chains+1] chain b owns rows Offsets[b] to Offsets[b+1]-1; chains beyond B have none
-	Pairs    device.Array[int32]   // [Chains+1] first pair of each chain; n positions have n·n pairs. Zeros if the data has no other tables
-	Source   device.Array[int32]   // [Rows] position in Data of each row; −1 from N on
-	Chain    device.Array[int32]   // [Rows] chain of each row; −1 from N on
-	Gold     device.Array[int32]   // [Rows] gold label of each row; −1 if there is none, and from N on
-	Weight   device.Array[float32] // [Chains] c_i, 0 beyond B
-	Seed     device.Array[uint64]  // [1] dropout seed; 0: no dropout
+	Examples   device.Array[int32]   // [Chains] −1 beyond B
+	Offsets    device.Array[int32]   // [Chains+1] chain b owns rows Offsets[b] to Offsets[b+1]-1; chains beyond B have none
+	Pairs      device.Array[int32]   // [Chains+1] first pair of each chain; n positions have n·n pairs. Zeros if the data has no other tables
+	Characters device.Array[int32]   // [Chains+1] first character of each chain. Zeros if the data has no characters
+	Source     device.Array[int32]   // [Rows] position in Data of each row; −1 from N on
+	Chain      device.Array[int32]   // [Rows] chain of each row; −1 from N on
+	Gold       device.Array[int32]   // [Rows] gold label of each row; −1 if there is none, and from N on
+	Weight     device.Array[float32] // [Chains] c_i, 0 beyond B
+	Seed       device.Array[uint64]  // [1] dropout seed; 0: no dropout
 
-	header device.Array[int32] // Examples, Offsets and Pairs, uploaded together
+	header device.Array[int32] // Examples, Offsets, Pairs and Characters, uploaded together
 	host   []int32             // the last upload of header
 }
 
 // NewBatch returns an empty batch with capacity for this many chains and positions (rows), and for longest positions in a chain.
 func NewBatch(data *Data, chains, rows, longest int) *Batch {
-	return data.NewBatch(Capacity{chains: chains, rows: rows, longest: longest})
+	return data.NewBatch(Capacity{chains: chains, rows: rows, longest: longest, chars: nets.CharBucket(data.characters(0, data.Set.Positions()))})
 }
 
 // NewBatch returns an empty batch of the given capacity.
 func (data *Data) NewBatch(c Capacity) *Batch {
 	d, what, chains, rows := data.Device, "a batch", c.chains, c.rows
 	b := &Batch{
-		Data: data, Chains: chains, Rows: rows, Longest: c.longest, others: c.others,
+		Data: data, Chains: chains, Rows: rows, Longest: c.longest, others: c.others, chars: c.chars,
 		Source: device.New[int32](d, rows, what),
 		Chain:  device.New[int32](d, rows, what),
 		Gold:   device.New[int32](d, rows, what),
 		Weight: device.New[float32](d, chains, what),
 		Seed:   device.New[uint64](d, 1, what),
-		header: device.New[int32](d, 3*chains+2, what),
-		host:   make([]int32, 3*chains+2),
+		header: device.New[int32](d, 4*chains+3, what),
+		host:   make([]int32, 4*chains+3),
 	}
 	b.Examples, b.Offsets = b.header.Slice(0, chains), b.header.Slice(chains, 2*chains+1)
-	b.Pairs = b.header.Slice(2*chains+1, 3*chains+2)
+	b.Pairs, b.Characters = b.header.Slice(2*chains+1, 3*chains+2), b.header.Slice(3*chains+2, 4*chains+3)
 	b.SetSeed(0)
 	b.Set(nil)
 	return b
@@ -68,7 +71,7 @@ func (b *Batch) Free() {
 // Fits reports whether the examples are within the capacities.
 func (b *Batch) Fits(examples []int) bool {
 	n := b.Data.sizeOf(examples)
-	return n.chains <= b.Chains && n.rows <= b.Rows && n.longest <= b.Longest && n.others <= b.others
+	return n.chains <= b.Chains && n.rows <= b.Rows && n.longest <= b.Longest && n.others <= b.others && n.chars <= b.chars
 }
 
 // RowsOf returns the batch's capacity of rows in a table; 1 for a tied part.
@@ -99,21 +102,23 @@ func (b *Batch) Set(examples []int) {
 		d.Fail(fmt.Errorf("cuda: %d examples do not fit a batch of %d chains, %d positions, %d per chain", len(examples), b.Chains, b.Rows, b.Longest))
 		return
 	}
-	which, offsets, pairs := b.host[:b.Chains], b.host[b.Chains:2*b.Chains+1], b.host[2*b.Chains+1:]
-	n, squares := int32(0), int32(0)
+	which, offsets, pairs := b.host[:b.Chains], b.host[b.Chains:2*b.Chains+1], b.host[2*b.Chains+1:3*b.Chains+2]
+	characters := b.host[3*b.Chains+2:]
+	n, squares, letters := int32(0), int32(0), int32(0)
 	for k := range which {
-		which[k], offsets[k], pairs[k] = -1, n, squares
+		which[k], offsets[k], pairs[k], characters[k] = -1, n, squares, letters
 		if k < len(examples) {
 			i := examples[k]
 			which[k] = int32(i)
 			length := int32(set.Length(i))
 			n += length
+			letters += int32(b.Data.characters(set.Offsets[i], set.Offsets[i+1]))
 			if b.others > 0 {
 				squares += length * length
 			}
 		}
 	}
-	offsets[b.Chains], pairs[b.Chains] = n, squares
+	offsets[b.Chains], pairs[b.Chains], characters[b.Chains] = n, squares, letters
 	b.B, b.N = len(examples), int(n)
 	device.Upload(d, b.header, b.host)
 	d.Launch("batch", device.Dim{X: device.CeilDiv(max(b.Rows, b.Chains), device.BlockThreads)}, device.Dim{X: device.BlockThreads}, 0,

@@ -7,9 +7,10 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Capacity bounds a batch: its chains, its positions, the positions of one chain, and the rows of any other table. It depends only on
+// Capacity bounds a batch: its chains, its positions, the positions of one chain, the rows of any other table, and the characters of its
+// words. It depends only on
 // the batch and the data, so that a batch gives the same bits whatever was evaluated before.
-type Capacity struct{ chains, rows, longest, others int }
+type Capacity struct{ chains, rows, longest, others, chars int }
 
 // sizeOf returns the smallest capacity that holds the examples.
 func (data *Data) sizeOf(examples []int) (n Capacity) {
@@ -17,6 +18,7 @@ func (data *Data) sizeOf(examples []int) (n Capacity) {
 	for _, i := range examples {
 		t := data.Set.Length(i)
 		n.rows, n.longest = n.rows+t, max(n.longest, t)
+		n.chars += data.characters(data.Set.Offsets[i], data.Set.Offsets[i+1])
 	}
 	for _, table := range data.Set.Tables {
 		rows := 0
@@ -28,12 +30,23 @@ func (data *Data) sizeOf(examples []int) (n Capacity) {
 	return n
 }
 
+// characters returns how many characters the words of positions lo to hi-1 have.
+func (data *Data) characters(lo, hi int) int {
+	if data.Set.Characters == nil {
+		return 0
+	}
+	return data.Set.Characters.Rows(lo, hi)
+}
+
 // StepCapacity returns the capacity for a step on the examples: sizeOf, rounded up so that steps of similar size share memory and graphs.
 func (data *Data) StepCapacity(examples []int) Capacity {
 	n := data.sizeOf(examples)
 	n.chains, n.rows, n.longest = roundedUp(n.chains), nets.Bucket(n.rows), roundedUp(n.longest)
 	if n.others > 0 {
 		n.others = nets.Bucket(n.others)
+	}
+	if data.Set.Characters != nil {
+		n.chars = nets.CharBucket(n.chars)
 	}
 	return n
 }
@@ -71,25 +84,28 @@ func (data *Data) PassCapacity(positions int, form structured.Form) Capacity {
 			if now.rows+next.rows > positions || now.chains == chains || now.others+next.others > others {
 				break
 			}
-			now = Capacity{now.chains + 1, now.rows + next.rows, max(now.longest, next.longest), now.others + next.others}
+			now = Capacity{now.chains + 1, now.rows + next.rows, max(now.longest, next.longest), now.others + next.others, now.chars + next.chars}
 		}
 		left = left[now.chains:]
-		most = Capacity{max(most.chains, now.chains), max(most.rows, now.rows), max(most.longest, now.longest), max(most.others, now.others)}
+		most = Capacity{max(most.chains, now.chains), max(most.rows, now.rows), max(most.longest, now.longest), max(most.others, now.others), max(most.chars, now.chars)}
 	}
 	most.rows = nets.Bucket(most.rows)
 	if most.others > 0 {
 		most.others = nets.Bucket(most.others)
+	}
+	if data.Set.Characters != nil {
+		most.chars = nets.CharBucket(most.chars)
 	}
 	return most
 }
 
 // Fit returns how many of the first examples fit a batch of this capacity.
 func (data *Data) Fit(examples []int, c Capacity) int {
-	rows, others := 0, 0
+	rows, others, chars := 0, 0, 0
 	for k := range examples {
 		n := data.sizeOf(examples[k : k+1])
-		rows, others = rows+n.rows, others+n.others
-		if k == c.chains || rows > c.rows || others > c.others {
+		rows, others, chars = rows+n.rows, others+n.others, chars+n.chars
+		if k == c.chains || rows > c.rows || others > c.others || chars > c.chars {
 			return k
 		}
 	}

@@ -16,7 +16,8 @@ type Data struct {
 	Features device.Array[float32] // [ΣT×Dim]
 	Ids      device.Array[int32]   // [ΣT×len(Vocab)]
 
-	Attributes, EdgeAttributes *Sparse // or nil
+	Attributes, EdgeAttributes *Sparse     // or nil
+	Characters                 *Characters // or nil
 }
 
 // Sparse is a structured.Sparse on a device: position t owns entries Offsets[t] to Offsets[t+1]-1.
@@ -41,6 +42,9 @@ func NewData(d *device.Device, set *structured.Dataset) *Data {
 	if set.Weights != nil {
 		data.Weights = device.NewFrom(d, narrow[float32](set.Weights), "the examples' weights")
 	}
+	if c := set.Characters; c != nil {
+		data.Characters = &Characters{device.NewFrom(d, narrow[int32](c.Offsets), "the characters"), device.NewFrom(d, c.Ids, "the characters")}
+	}
 	data.Attributes = newSparse(d, set.Attributes, "the attributes")
 	data.EdgeAttributes = newSparse(d, set.EdgeAttributes, "the attributes of transitions")
 	return data
@@ -54,6 +58,10 @@ func (data *Data) Free() {
 	device.Free(d, data.Weights)
 	device.Free(d, data.Features)
 	device.Free(d, data.Ids)
+	if c := data.Characters; c != nil {
+		device.Free(d, c.Offsets)
+		device.Free(d, c.Ids)
+	}
 	for _, x := range []*Sparse{data.Attributes, data.EdgeAttributes} {
 		if x != nil {
 			device.Free(d, x.Offsets)

@@ -16,10 +16,11 @@ type Executor struct {
 
 	programs map[nets.Size]*program
 	memory   struct { // shared by programs, since only one runs at a time: as large as the largest program needs
-		arena, features, boundary device.Array[float32]
+		arena, features, boundary, vectors device.Array[float32]
 	}
 	waves   map[int]device.Array[float32] // of positions, by the number of frequencies
 	owned   owned
+	bags    map[bagOf]*sparseRows
 	checked *Data // data that check has accepted
 
 	now    *program // program of the last Score
@@ -37,7 +38,7 @@ const (
 
 // NewExecutor returns an executor that multiplies matrices with blas. Call Reserve before Score, and Free at the end.
 func NewExecutor(d *device.Device, net *nets.Net, blas *device.BLAS) *Executor {
-	return &Executor{device: d, net: net, blas: blas, programs: map[nets.Size]*program{}, waves: map[int]device.Array[float32]{}, owned: owned{device: d}}
+	return &Executor{device: d, net: net, blas: blas, programs: map[nets.Size]*program{}, waves: map[int]device.Array[float32]{}, owned: owned{device: d}, bags: map[bagOf]*sparseRows{}}
 }
 
 // Dim returns the number of weights.
@@ -57,7 +58,8 @@ func (e *Executor) Reserve(b *Batch) error {
 		return err
 	}
 	size := e.sizeOf(b)
-	if e.programs[size] != nil {
+	if compiled := e.programs[size]; compiled != nil {
+		e.reserveBags(compiled, b)
 		return e.device.Err()
 	}
 	p, err := e.net.Program(size)
@@ -69,6 +71,7 @@ func (e *Executor) Reserve(b *Batch) error {
 		return err
 	}
 	e.programs[size] = compiled
+	e.reserveBags(compiled, b)
 	return e.device.Err()
 }
 
@@ -77,6 +80,9 @@ func (e *Executor) sizeOf(b *Batch) nets.Size {
 	size := nets.Size{Rows: b.Rows}
 	if e.net.Needs().Pairs {
 		size.Pairs = b.others
+	}
+	if e.net.Needs().Characters {
+		size.Chars = b.chars
 	}
 	return size
 }
@@ -104,10 +110,38 @@ func (e *Executor) check(data *Data) error {
 			}
 		}
 	}
+	if err := checkWords(set, in, needs); err != nil {
+		return err
+	}
 	if err := e.net.CheckTables(set, data.All()); err != nil {
 		return err
 	}
 	e.checked = data
+	return nil
+}
+
+// checkWords refuses data without the characters or attributes that the network reads, or with numbers that it does not know.
+func checkWords(set *structured.Dataset, in nets.Input, needs nets.Needs) error {
+	if needs.Characters {
+		if set.Characters == nil {
+			return structured.BadInput("%s has no characters of words, which the network reads", set.Name)
+		}
+		for _, id := range set.Characters.Ids {
+			if id < 0 || int(id) >= in.Characters {
+				return structured.BadInput("%s: character number %d; the network knows 0 to %d", set.Name, id, in.Characters-1)
+			}
+		}
+	}
+	if needs.Attributes {
+		if set.Attributes == nil {
+			return structured.BadInput("%s has no attributes of positions, which the network reads", set.Name)
+		}
+		for _, a := range set.Attributes.Index {
+			if a < 0 || int(a) >= in.Attributes {
+				return structured.BadInput("%s: attribute number %d; the network knows 0 to %d", set.Name, a, in.Attributes-1)
+			}
+		}
+	}
 	return nil
 }
 
@@ -179,12 +213,19 @@ func (e *Executor) run(list []command) {
 
 // at returns the array of a program's buffer.
 func (e *Executor) at(b *nets.Buffer) device.Array[float32] {
+	if b.Space == nets.SpaceVectors {
+		return e.memory.vectors
+	}
 	return e.spaces[b.Space].Slice(b.Offset, b.Offset+b.N)
 }
 
 // Free releases the memory.
 func (e *Executor) Free() {
 	e.owned.free()
+	for _, b := range e.bags {
+		b.free(e.device)
+	}
+	e.bags = map[bagOf]*sparseRows{}
 	e.programs, e.waves, e.now, e.checked = map[nets.Size]*program{}, map[int]device.Array[float32]{}, nil, nil
-	e.memory.arena, e.memory.features, e.memory.boundary = device.Array[float32]{}, device.Array[float32]{}, device.Array[float32]{}
+	e.memory.arena, e.memory.features, e.memory.boundary, e.memory.vectors = device.Array[float32]{}, device.Array[float32]{}, device.Array[float32]{}, device.Array[float32]{}
 }

@@ -34,6 +34,24 @@ var presets = []struct {
 	{"rnn", nets.Config{Net: "rnn", Recurrent: []int{5, 3, 3}, Embed: []int{4, 3}, Dropout: 0.2}, nets.Input{Vocab: []int{300, 5}}},
 	{"rnn on features, gelu", nets.Config{Net: "rnn", Recurrent: []int{2}, Hidden: []int{6}, Activation: nets.GELU, Edges: nets.EdgesPosition}, nets.Input{Dim: 4}},
 	{"embed and features", nets.Config{Net: "embed", Channels: []int{6}, Window: 3, Edges: nets.EdgesNone}, nets.Input{Vocab: []int{11}, Dim: 2}},
+	{"deep", nets.Config{Net: "deep", Channels: []int{6}, Embed: []int{4, 3}, Window: 3, CharEmbed: 4, CharChannels: 5, Dropout: 0.2}, nets.Input{Vocab: []int{11, 5}, Characters: 9, Attributes: 13}},
+	{"deep and wide", nets.Config{Net: "deep", Channels: []int{5}, Activation: nets.Tanh, CharEmbed: 2, CharWindow: 5, CharChannels: 3, AttributeUnits: 4, Edges: nets.EdgesPosition},
+		nets.Input{Vocab: []int{11}, Dim: 2, Characters: 9, Attributes: 13}},
+	{"deep and recurrent", nets.Config{Net: "deep", Recurrent: []int{3}, Embed: []int{4}, CharEmbed: 4, CharChannels: 5}, nets.Input{Vocab: []int{11}, Characters: 9, Attributes: 13}},
+	{"deep, many characters", nets.Config{Net: "deep", Channels: []int{5}, CharEmbed: 2, CharChannels: 3, Activation: nets.Tanh}, nets.Input{Vocab: []int{11}, Characters: 1030}},
+	{"embed and vectors", nets.Config{Net: "embed", Channels: []int{6}, Window: 3}, nets.Input{Vocab: []int{30, 5}, Vectors: wordVectors(30, 7, false)}},
+	{"embed and frozen vectors", nets.Config{Net: "embed", Channels: []int{6}, Window: 3}, nets.Input{Vocab: []int{30}, Vectors: wordVectors(30, 3, true)}},
+}
+
+// wordVectors makes vectors for two of three words.
+func wordVectors(words, dim int, frozen bool) *nets.WordVectors {
+	v := &nets.WordVectors{Dim: dim, Rows: make([]float32, words*dim), Frozen: frozen}
+	for i := range v.Rows {
+		if i/dim%3 > 0 {
+			v.Rows[i] = float32(i%11)/4 - 1
+		}
+	}
+	return v
 }
 
 // check compares scores, pullback, push-forward and the linearised network with the CPU's, on a batch of the given examples.
@@ -226,7 +244,7 @@ func TestLaunches(t *testing.T) {
 		net, err := nets.New(p.config, p.input, 4)
 		cudatest.Must(t, err)
 		r := newRig(t, d, net, cudatest.RandomData(rand.New(rand.NewPCG(3, 4)), p.input, 4, 3), 8)
-		commands, instructions := r.executor().Launches(8)
+		commands, instructions := r.executor().Launches(r.batch)
 		t.Logf("%s: %d instructions, %d commands", p.name, instructions, commands)
 		if p.name == "mlp relu, dropout" && 5*commands > 4*instructions {
 			t.Errorf("%s: %d commands for %d instructions", p.name, commands, instructions)

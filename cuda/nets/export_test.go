@@ -46,9 +46,9 @@ func Compile(o nets.Op) error {
 	return err
 }
 
-// Launches returns the number of commands and of instructions of the programs for the given rows.
-func (e *Executor) Launches(rows int) (commands, instructions int) {
-	p := e.programs[nets.Size{Rows: rows}]
+// Launches returns the number of commands and of instructions of the program for a batch.
+func (e *Executor) Launches(b *Batch) (commands, instructions int) {
+	p := e.programs[e.sizeOf(b)]
 	return len(p.run.forward) + len(p.run.pullback) + len(p.run.push), len(p.Forward) + len(p.Pullback) + len(p.Push)
 }
 
@@ -82,7 +82,7 @@ func Sort(d *device.Device, ids []int32, padding, passes int) (keys, order []int
 	e := NewExecutor(d, nil, nil)
 	defer e.Free()
 	e.now = &program{}
-	e.now.sort.allocate(&e.owned, len(ids), 1, "a sort")
+	e.now.sort.allocate(&e.owned, sortingNeeds{len(ids), 256 * device.CeilDiv(len(ids), sortTile(len(ids))), 1}, "a sort")
 	k, o := e.sorted(ownCopy(&e.owned, ids, "ids"), padding, passes)
 	keys, order = make([]int32, len(ids)), make([]int32, len(ids))
 	device.Download(d, keys, k)
@@ -95,5 +95,5 @@ var SortTile = sortTile
 
 // NewPairBatch is NewBatch for data with a row for every pair of positions.
 func NewPairBatch(data *Data, chains, rows, longest, pairs int) *Batch {
-	return data.NewBatch(Capacity{chains: chains, rows: rows, longest: longest, others: pairs})
+	return data.NewBatch(Capacity{chains: chains, rows: rows, longest: longest, others: pairs, chars: nets.CharBucket(data.characters(0, data.Set.Positions()))})
 }

@@ -44,6 +44,10 @@ func (c *compiler) gather(o nets.Gather, in nets.Instruction) command {
 		return func(e *Executor) {
 			e.entries("gather_ids", n, e.at(in.Out), e.at(x), e.now.pairs.of(at.Kind), cols)
 		}
+	case nets.IndexCharacters, nets.IndexCharacterWindow, nets.IndexCharacterParts:
+		return func(e *Executor) {
+			e.entries("gather_ids", n, e.at(in.Out), e.at(x), e.indexOf(at), cols)
+		}
 	}
 	p := c.pattern(at)
 	return func(e *Executor) {
@@ -55,7 +59,11 @@ func (c *compiler) scatter(o nets.Scatter, in nets.Instruction) command {
 	g, at, cols, n := in.Args[0].Buffer, o.Index, int32(o.Cols), in.Out.N
 	switch at.Kind {
 	case nets.IndexIds:
-		return c.scatterIds(o, in)
+		return c.scatterIds(o, in, c.program.Rows, func(e *Executor) device.Array[int32] { return e.now.ids[at.Field] })
+	case nets.IndexCharacters, nets.IndexCharacterParts:
+		return c.scatterIds(o, in, c.program.Chars*at.Width, func(e *Executor) device.Array[int32] { return e.indexOf(at) })
+	case nets.IndexCharacterWindow:
+		return scatterCharacterWindow(o, in)
 	case nets.IndexWindow:
 		return func(e *Executor) {
 			e.entries("scatter_window", n, e.at(in.Out), e.at(g), e.batch.Chain, int32(e.now.Rows), int32(at.Width), cols, device.Flag(in.Accumulate))

@@ -15,6 +15,9 @@ func (e *Executor) loadInputs(p *program, b *Batch) {
 	if needs.Pairs {
 		e.entries("pair_rows", p.Pairs, p.pairs.dependents, p.pairs.heads, p.pairs.distances, b.Offsets, b.Pairs, int32(b.Chains))
 	}
+	if needs.Characters {
+		e.loadCharacters(p, b)
+	}
 	if p.layers > 0 {
 		e.entries("dropout_states", p.Rows*p.layers, p.states, b.Chain, b.Examples, b.Offsets, b.Seed, int32(p.Rows))
 	}

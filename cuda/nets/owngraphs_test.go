@@ -188,9 +188,12 @@ func TestEveryOpIsTested(t *testing.T) {
 	for _, middle := range ownGraphs {
 		all = append(all, ownNet(t, middle))
 	}
+	words, err := nets.Build(everyWord, nets.Input{Characters: 7, Attributes: 300})
+	cudatest.Must(t, err)
+	all = append(all, words)
 	seen := map[string]bool{}
 	for _, net := range all {
-		p, err := net.Program(nets.Size{Rows: 16})
+		p, err := net.Program(nets.Size{Rows: 16, Chars: nets.CharBucket(0)})
 		cudatest.Must(t, err)
 		for _, in := range slices.Concat(p.Forward, p.Pullback, p.Push) {
 			kind := fmt.Sprintf("%T", in.Op)
@@ -201,7 +204,7 @@ func TestEveryOpIsTested(t *testing.T) {
 				kind += fmt.Sprint(" ", o.Index, " ", in.Accumulate)
 			case nets.Recurrence:
 				kind += fmt.Sprint(" ", o.Adjoint)
-			case nets.Sum, nets.MatMul, nets.Unslice, nets.TimesPrevious:
+			case nets.Bag, nets.BagScatter, nets.Sum, nets.MatMul, nets.Unslice, nets.TimesPrevious:
 				kind += fmt.Sprint(" ", in.Accumulate)
 			case nets.Softmax:
 				kind += fmt.Sprint(" ", o.Log)
@@ -216,6 +219,8 @@ func TestEveryOpIsTested(t *testing.T) {
 		"SoftmaxPull false", "SoftmaxPull true", "MaxPool", "PoolPush", "PoolPull", "Permute", "Concat", "Slice", "Unslice false", "Unslice true",
 		"Recurrence false", "Recurrence true", "TimesPrevious false", "TimesPrevious true", "Normalise", "NormalisePull",
 		"Gather ids", "Gather window", "Gather pattern", "Scatter ids true", "Scatter ids false", "Scatter window false", "Scatter window true", "Scatter pattern false",
+		"Gather characters", "Gather character window", "Gather character parts", "Scatter characters true", "Scatter character window false",
+		"Scatter character parts false", "SegmentMax", "SegmentMaxPush", "SegmentMaxPull", "Bag true", "Bag false", "BagScatter true", "BagScatter false",
 	} {
 		if !seen["nets."+kind] {
 			t.Errorf("no network tested here has a %s", kind)

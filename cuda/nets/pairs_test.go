@@ -50,9 +50,10 @@ func pairNets(t *testing.T) map[string]func() (*nets.Net, *structured.Dataset) {
 		}
 	}
 	return map[string]func() (*nets.Net, *structured.Dataset){
-		"words":     build(nets.Config{Net: "biaffine", Channels: []int{6}, Embed: []int{4, 3}, Window: 3, ArcUnits: 5, LabelUnits: 4, Dropout: 0.2}, nets.Input{Vocab: []int{30, 5}}),
-		"features":  build(nets.Config{Net: "biaffine", Channels: []int{6}, Window: 1, ArcUnits: 1, LabelUnits: 3, Activation: nets.Tanh}, nets.Input{Dim: 3}),
-		"recurrent": build(nets.Config{Net: "biaffine", Recurrent: []int{4, 3}, ArcUnits: 3, LabelUnits: 2, Activation: nets.SiLU}, nets.Input{Vocab: []int{30}}),
+		"words":      build(nets.Config{Net: "biaffine", Channels: []int{6}, Embed: []int{4, 3}, Window: 3, ArcUnits: 5, LabelUnits: 4, Dropout: 0.2}, nets.Input{Vocab: []int{30, 5}}),
+		"characters": build(nets.Config{Net: "biaffine", Channels: []int{6}, Embed: []int{4}, Window: 3, ArcUnits: 5, LabelUnits: 4, CharChannels: 3, CharEmbed: 2}, nets.Input{Vocab: []int{30}, Characters: 8}),
+		"features":   build(nets.Config{Net: "biaffine", Channels: []int{6}, Window: 1, ArcUnits: 1, LabelUnits: 3, Activation: nets.Tanh}, nets.Input{Dim: 3}),
+		"recurrent":  build(nets.Config{Net: "biaffine", Recurrent: []int{4, 3}, ArcUnits: 3, LabelUnits: 2, Activation: nets.SiLU}, nets.Input{Vocab: []int{30}}),
 		"every op": func() (*nets.Net, *structured.Dataset) {
 			net, err := nets.Build(everyPair, nets.Input{Dim: 3})
 			cudatest.Must(t, err)

@@ -26,6 +26,8 @@ type program struct {
 	partial                             device.Array[float32] // partial sums of reductions
 	patterns                            map[*int32]pattern
 	pairs                               pairs
+	characters                          characters
+	bags                                map[bagTable]bool // that Pullback scatters to
 }
 
 // command enqueues the work of one instruction, or of a run of elementwise instructions.
@@ -72,7 +74,7 @@ func (e *Executor) compile(of *nets.Program) (*program, error) {
 	if n := len(of.Form.Parts); n > mostParts {
 		return nil, structured.BadInput("network %q has potentials of %d parts, the kernels support up to %d; use --device cpu", e.net.Name(), n, mostParts)
 	}
-	p := &program{Program: of, ids: map[int]device.Array[int32]{}, patterns: map[*int32]pattern{}}
+	p := &program{Program: of, ids: map[int]device.Array[int32]{}, patterns: map[*int32]pattern{}, bags: map[bagTable]bool{}}
 	lists := schedule(of)
 	for _, list := range lists {
 		for _, in := range list {
@@ -84,6 +86,9 @@ func (e *Executor) compile(of *nets.Program) (*program, error) {
 	const what = "the network's arrays"
 	p.arena = e.share(&e.memory.arena, of.Arena, what)
 	p.literals = ownCopy(&e.owned, of.Literals, what)
+	if v := e.net.Input().Vectors; v != nil && e.memory.vectors.Len() == 0 {
+		e.memory.vectors = ownCopy(&e.owned, v.Rows, "the vectors of words")
+	}
 	if of.Needs.Features {
 		p.features = e.share(&e.memory.features, of.Rows*e.net.Input().Dim, what)
 	}
@@ -96,6 +101,7 @@ func (e *Executor) compile(of *nets.Program) (*program, error) {
 	if of.Needs.Pairs {
 		p.pairs = pairs{own[int32](&e.owned, of.Pairs, what), own[int32](&e.owned, of.Pairs, what), own[int32](&e.owned, of.Pairs, what)}
 	}
+	p.characters.allocate(&e.owned, of, what)
 	c := compiler{executor: e, program: p, reads: readings(lists[:])}
 	for i, to := range []*[]command{&p.run.forward, &p.run.pullback, &p.run.push} {
 		var err error
@@ -106,7 +112,7 @@ func (e *Executor) compile(of *nets.Program) (*program, error) {
 	p.steps = ownCopy(&e.owned, c.steps, what)
 	p.partial = own[float32](&e.owned, c.partial, what)
 	p.states = own[uint64](&e.owned, p.layers*of.Rows, what)
-	p.sort.allocate(&e.owned, of.Rows, c.parts, what)
+	p.sort.allocate(&e.owned, c.sort, what)
 	return p, nil
 }
 
@@ -130,7 +136,7 @@ type compiler struct {
 	place    int                    // number of the next instruction
 	steps    []uint64
 	partial  int // floats that reductions need
-	parts    int // floats that a scatter by ids needs
+	sort     sortingNeeds
 }
 
 func (c *compiler) list(list []nets.Instruction) (commands []command, err error) {
@@ -170,6 +176,16 @@ func (c *compiler) instruction(in nets.Instruction) (command, error) {
 		return bilinearHeads(o, in), nil
 	case nets.BilinearRoot:
 		return bilinearRoot(o, in), nil
+	case nets.SegmentMax:
+		return segmentMax(o, in), nil
+	case nets.SegmentMaxPush:
+		return segmentMaxPush(o, in), nil
+	case nets.SegmentMaxPull:
+		return segmentMaxPull(o, in), nil
+	case nets.Bag:
+		return bag(o, in), nil
+	case nets.BagScatter:
+		return c.bagScatter(o, in), nil
 	case nets.Attention:
 		return attention("attention", o, in), nil
 	case nets.AttentionPush:

@@ -20,26 +20,30 @@ const scatterTile = 64
 // sortTile returns how many of n numbers each warp sorts; there are at most 256 such tiles.
 func sortTile(n int) int { return max(256, 32*device.CeilDiv(n, 256*32)) }
 
-func (s *sorting) allocate(o *owned, rows, parts int, what string) {
-	if parts == 0 {
+// sortingNeeds is how large the arrays of a sorting must be for all scatters of a program.
+type sortingNeeds struct{ rows, counts, parts int }
+
+func (s *sorting) allocate(o *owned, n sortingNeeds, what string) {
+	if n.parts == 0 {
 		return
 	}
 	for i := range 2 {
-		s.keys[i] = own[int32](o, rows, what)
-		s.order[i] = own[int32](o, rows, what)
+		s.keys[i] = own[int32](o, n.rows, what)
+		s.order[i] = own[int32](o, n.rows, what)
 	}
-	s.counts = own[int32](o, 256*device.CeilDiv(rows, sortTile(rows)), what)
-	s.parts = own[float32](o, parts, what)
+	s.counts = own[int32](o, n.counts, what)
+	s.parts = own[float32](o, n.parts, what)
 }
 
-// scatterIds sorts the batch's ids, which makes the terms of each row of the table adjacent.
-func (c *compiler) scatterIds(o nets.Scatter, in nets.Instruction) command {
-	g, cols, vocab, rows := in.Args[0].Buffer, o.Cols, in.Out.N/o.Cols, c.program.Rows
+// scatterIds sorts the batch's ids, one for each of the argument's rows, which makes the terms of each row of the table adjacent.
+func (c *compiler) scatterIds(o nets.Scatter, in nets.Instruction, rows int, idsOf func(e *Executor) device.Array[int32]) command {
+	g, cols, vocab := in.Args[0].Buffer, o.Cols, in.Out.N/o.Cols
 	tiles := device.CeilDiv(rows, scatterTile)
-	c.parts = max(c.parts, 2*tiles*cols)
+	n := &c.sort
+	n.rows, n.counts, n.parts = max(n.rows, rows), max(n.counts, 256*device.CeilDiv(rows, sortTile(rows))), max(n.parts, 2*tiles*cols)
 	passes := (bits.Len(uint(vocab)) + 7) / 8 // padding is sorted as the number vocab
 	return func(e *Executor) {
-		ids, order := e.sorted(e.now.ids[o.Index.Field], vocab, passes)
+		ids, order := e.sorted(idsOf(e), vocab, passes)
 		out, parts := e.at(in.Out), e.now.sort.parts
 		if !in.Accumulate {
 			device.Zero(e.device, out)

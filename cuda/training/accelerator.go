@@ -116,6 +116,24 @@ func checkSparse(s nets.Scorer) error {
 	return nil
 }
 
+// checkOwnOps refuses, as bad input, a network with ops that are Go functions of the user's.
+func checkOwnOps(s nets.Scorer) error {
+	net, ok := s.(*nets.Net)
+	switch l := s.(type) {
+	case *nets.Linearised:
+		net, ok = l.Net(), true
+	case interface{ Network() *nets.Net }:
+		net, ok = l.Network(), true
+	}
+	if !ok {
+		return nil
+	}
+	if ops := net.Needs().OwnOps; len(ops) > 0 {
+		return structured.BadInput("net %s has own op %q, a Go function, which a CUDA device cannot run; use --device cpu", net.Name(), ops[0])
+	}
+	return nil
+}
+
 // scorer returns a scorer's counterpart on the device.
 func (s *shared) scorer(of nets.Scorer) (cudanets.Scorer, error) {
 	switch of := of.(type) {

@@ -66,6 +66,9 @@ func CheckObjective(o *engine.Objective) error {
 	if err := checkSparse(o.Scorer); err != nil {
 		return err
 	}
+	if err := checkOwnOps(o.Scorer); err != nil {
+		return err
+	}
 	if n := d.Positions(); n >= transitions {
 		return structured.BadInput("%s: %d positions, a CUDA device supports fewer than %d; use --device cpu", d.Name, n, transitions)
 	}

@@ -4,7 +4,10 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
+
+	"gorgonia.org/gorgonia"
 
 	"github.com/dsp-go/dsp/cuda/cudatest"
 	"github.com/dsp-go/dsp/cuda/device"
@@ -177,5 +180,34 @@ func TestDeviceRefusesLabelsKnownInPart(t *testing.T) {
 	set.Labels[2] = -1
 	if err := training.CheckObjective(o); !structured.IsBadInput(err) {
 		t.Errorf("a set of labels: %v", err)
+	}
+}
+
+// A network with an op of the user's own is refused by the name of the op, also where prox-linear has linearised it.
+func TestDeviceRefusesOwnOps(t *testing.T) {
+	copies := nets.RowOp{
+		Name: "copies", Width: 3,
+		Forward:  func(x [][]float32, y []float32) { copy(y, x[0]) },
+		Pullback: func(_ [][]float32, _, dy []float32, dx [][]float32) { copy(dx[0], dy) },
+		Push:     func(_, dx [][]float32, _, dy []float32) { copy(dy, dx[0]) },
+	}
+	net, err := nets.Build(nets.Spec{
+		Name: "mine", Params: []nets.Param{{Name: "w", Shape: []int{2, 3}}},
+		Build: func(g *nets.Graph) (*gorgonia.Node, *gorgonia.Node, error) {
+			x, err := gorgonia.Mul(g.Features(), g.Param("w"))
+			if err != nil {
+				return nil, nil, err
+			}
+			node, err := g.Own(copies, x)
+			return node, nil, err
+		},
+	}, nets.Input{Dim: 2})
+	cudatest.Must(t, err)
+	set := &structured.Dataset{Name: "rows", Offsets: []int{0, 1}, Dim: 2, Features: []float32{1, 2}, Labels: []int32{0}}
+	for _, s := range []nets.Scorer{net, nets.Linearise(net, net.Init(1))} {
+		err := training.CheckObjective(&engine.Objective{Scorer: s, Data: set})
+		if !structured.IsBadInput(err) || !strings.Contains(err.Error(), `net mine has own op "copies"`) {
+			t.Errorf("%T: %v", s, err)
+		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/arrays"
 	"github.com/dsp-go/dsp/structured/host"
@@ -111,7 +112,7 @@ func ExportWeights(m *models.Model, path string) error {
 		return err
 	}
 	if format == ".txt" {
-		if m.Dictionary != nil {
+		if linearOnAttributes(m) {
 			return host.WriteFile(path, func(w io.Writer) error { return writeAttributeWeights(w, m) })
 		}
 		return host.WriteFile(path, func(w io.Writer) error { return writeText(w, m) })
@@ -146,7 +147,13 @@ func ExportWeights(m *models.Model, path string) error {
 	})
 }
 
-// writeText writes the weights of a net that does not read attributes.
+// linearOnAttributes reports whether all weights of a model belong to attributes and transitions.
+func linearOnAttributes(m *models.Model) bool {
+	_, linear := m.Net.(*sparse.Linear)
+	return linear && m.Dictionary != nil
+}
+
+// writeText writes the weights of any other net.
 func writeText(to io.Writer, m *models.Model) error {
 	w := bufio.NewWriter(to)
 	var line []byte

@@ -16,7 +16,7 @@ import (
 // ImportWeights returns a model like m with the weights from a text that ExportWeights wrote and a user may have edited.
 // Missing weights are zero. Unknown attributes are bad input; with add they are added, unless attributes are hashed.
 func ImportWeights(m *models.Model, path string, add bool) (*models.Model, error) {
-	if m.Dictionary == nil {
+	if !linearOnAttributes(m) {
 		return nil, structured.BadInput("only the weights of linear nets of attributes are read back from text; this model's net is %s", m.Config.Net)
 	}
 	in := &weightsReader{

@@ -20,8 +20,8 @@ type AttributeWeight struct {
 	Weight    float32 `json:"weight"`
 }
 
-// Top returns the n largest weights of every label of a linear net of attributes, by absolute value; nil for
-// other nets.
+// Top returns the n largest weights of attributes for every label, by absolute value; nil for a net that does not read
+// attributes.
 func Top(m *models.Model, n int) []TopWeights {
 	if m.Dictionary == nil {
 		return nil

@@ -24,7 +24,7 @@ func baselines(c models.Config) []models.Config {
 		other = withMethod(c, "prox-linear")
 	}
 	all := []models.Config{insideOf(other, c, other.Method)}
-	if c.Edges != nets.EdgesNone {
+	if has, own := nets.HasSetting(c.Net, "edges"); c.Edges != nets.EdgesNone && (has || !own) {
 		alone := c
 		alone.Edges = nets.EdgesNone
 		all = append(all, insideOf(alone, c, "independent"))

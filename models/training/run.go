@@ -9,6 +9,7 @@ import (
 
 	"github.com/dsp-go/dsp/cuda/device"
 	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/host"
 	"github.com/dsp-go/dsp/train"
@@ -151,6 +152,9 @@ func (r *Run) checkpoint() (*train.Checkpoint, error) {
 	identity["training data"] = train.Fingerprint(r.data.Train)
 	if r.data.Dev != nil {
 		identity["development data"] = train.Fingerprint(r.data.Dev)
+	}
+	if _, own := nets.HasSetting(r.config.Net, ""); own { // its program may have changed it
+		identity["parameters of net "+r.config.Net] = r.model.Net.Layout().String()
 	}
 	dir := filepath.Join(r.config.Out, checkpointFolder)
 	if r.config.Resume != "" {

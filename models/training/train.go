@@ -8,6 +8,7 @@ package training
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -84,6 +85,11 @@ func trainOn(ctx context.Context, c models.Config, data *models.Data, o TrainOpt
 		"labels", data.Train.Alphabet.Len())
 	if x := data.Crossing; x != nil {
 		o.Log.Info("lifted crossing arcs", "sentences", x.Sentences, "arcs", x.Arcs, "lifts", x.Lifts)
+	}
+	if x := data.Vectors; x != nil {
+		o.Log.Info("vectors of words", "file", c.Vectors, "vectors", x.InFile, "kept", x.Kept, "dimension", x.Dim, "frozen", c.Freeze,
+			"tokens_with_vector", fmt.Sprintf("%.1f %%", 100*float64(x.Found)/float64(max(1, x.Tokens))),
+			"memory", fmt.Sprintf("%.1f MiB", float64(x.Bytes)/(1<<20)))
 	}
 	if !c.Partial && formats.Find(c.Format).Tokens && data.Train.Alphabet.Index(text.AnyLabel) >= 0 {
 		o.Log.Warn("label " + text.AnyLabel + " is learned like any other label; with --partial it means that the label is unknown")

@@ -13,6 +13,9 @@ type rowLoops struct {
 	TanhSlope     func(out, y, g []float32)
 	tanhFromExp   func(out, e []float32) // e is exp(2x)
 	negativeParts func(out, x []float32)
+	Max           func(out, x, y []float32)
+	Pick          func(out, x, y, d []float32)    // out is d where x equals y, and stays elsewhere
+	Take          func(out, left, x, y []float32) // out takes left where x equals y, which leaves 0 there; out is 0 elsewhere
 	PoolMax       func(y, x0, x1, x2, x3 []float32)
 	PoolPull      func(o0, o1, o2, o3, x0, x1, x2, y, g []float32)   // g goes to the first x that equals y
 	PoolPush      func(out, x0, x1, x2, y, d0, d1, d2, d3 []float32) // out is the d of the first x that equals y
@@ -87,6 +90,26 @@ var plainRows = rowLoops{
 		x = x[:len(out)]
 		for i := range out {
 			out[i] = negativePart(x[i])
+		}
+	},
+	Max: func(out, x, y []float32) {
+		x, y = x[:len(out)], y[:len(out)]
+		for i := range out {
+			out[i] = max(x[i], y[i])
+		}
+	},
+	Pick: func(out, x, y, d []float32) {
+		x, y, d = x[:len(out)], y[:len(out)], d[:len(out)]
+		for i := range out {
+			m := differs(x[i], math.Float32bits(y[i]))
+			out[i] = math.Float32frombits(math.Float32bits(out[i])&m | math.Float32bits(d[i])&^m)
+		}
+	},
+	Take: func(out, left, x, y []float32) {
+		left, x, y = left[:len(out)], x[:len(out)], y[:len(out)]
+		for i := range out {
+			m, g := differs(x[i], math.Float32bits(y[i])), math.Float32bits(left[i])
+			out[i], left[i] = math.Float32frombits(g&^m), math.Float32frombits(g&m)
 		}
 	},
 	PoolMax: func(y, x0, x1, x2, x3 []float32) {

@@ -104,6 +104,32 @@ var simdRows = rowLoops{
 		archsimd.ClearAVXUpperBits()
 		plainRows.negativeParts(out[n:], x[n:])
 	},
+	Max: func(out, x, y []float32) {
+		n := len(out) &^ 7
+		for i := 0; i < n; i += 8 {
+			store(out, i, load(x, i).Max(load(y, i)))
+		}
+		archsimd.ClearAVXUpperBits()
+		plainRows.Max(out[n:], x[n:], y[n:])
+	},
+	Pick: func(out, x, y, d []float32) {
+		n := len(out) &^ 7
+		for i := 0; i < n; i += 8 {
+			store(out, i, load(d, i).Merge(load(out, i), load(x, i).Equal(load(y, i))))
+		}
+		archsimd.ClearAVXUpperBits()
+		plainRows.Pick(out[n:], x[n:], y[n:], d[n:])
+	},
+	Take: func(out, left, x, y []float32) {
+		n := len(out) &^ 7
+		for i := 0; i < n; i += 8 {
+			t, v, c := load(y, i), load(x, i), load(left, i)
+			store(out, i, c.Masked(v.Equal(t)))
+			store(left, i, c.Masked(v.NotEqual(t)))
+		}
+		archsimd.ClearAVXUpperBits()
+		plainRows.Take(out[n:], left[n:], x[n:], y[n:])
+	},
 	PoolMax: func(y, x0, x1, x2, x3 []float32) {
 		n := len(y) &^ 7
 		for i := 0; i < n; i += 8 {

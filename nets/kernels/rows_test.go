@@ -47,6 +47,14 @@ func TestRowsEqualPlain(t *testing.T) {
 			r.tanhFromExp(out[2*n:], y)
 			return out
 		})
+		both("max", three(func(r *rowLoops) func(out, x, y []float32) { return r.Max }))
+		both("first of equal rows", func(r *rowLoops) []float32 {
+			out := slices.Clone(u)
+			r.Pick(out, x, y, z)
+			taken, left := make([]float32, n), slices.Clone(u)
+			r.Take(taken, left, x, y)
+			return slices.Concat(out, taken, left)
+		})
 		both("pool", func(r *rowLoops) []float32 {
 			out := make([]float32, 6*n)
 			r.PoolMax(out[:n], x, y, z, u)

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/text"
 )
 
 // Dense reads dense features from NumPy's npz archive, whose arrays are
@@ -16,6 +17,7 @@ import (
 //	lengths      [n]     integers ≥ 0, the lengths T of the chains
 //	labels       [ΣT]    integers from 0 to Y-1
 //	label_names  [Y]     strings; optional, by default 0, 1, …
+//	words        [ΣT]    strings, for networks that read words, too; optional
 //	weights      [n]     float32 or float64 ≥ 0, of the chains' losses in the objective; optional, by default 1
 type Dense struct {
 	Dim       int                  // D if the training data determines it, else 0
@@ -23,16 +25,12 @@ type Dense struct {
 	Unlabeled bool                 // ignore gold labels: the array labels is optional
 }
 
-// Read reads a data set: Features, Dim, Offsets and, unless Unlabeled, Labels. A chain may have length 0. Errors name the
+// Read reads a data set: Features, Dim, Offsets, a column word if there are words and, unless Unlabeled, Labels. A chain may have length 0. Errors name the
 // array, what it holds and what was expected.
 func (c Dense) Read(r io.Reader, name string) (*structured.Dataset, error) {
-	content, err := io.ReadAll(r) // random access: a zip archive has its directory at the end
+	archive, err := openArchive(r, name)
 	if err != nil {
-		return nil, structured.BadInput("%s: %w", name, err)
-	}
-	archive, err := zip.NewReader(bytes.NewReader(content), int64(len(content)))
-	if err != nil {
-		return nil, structured.BadInput("%s: %w, expected an npz archive", name, err)
+		return nil, err
 	}
 	d := &structured.Dataset{Name: name, Alphabet: c.Alphabet, Dim: c.Dim}
 	in := denseReader{archive, d}
@@ -40,6 +38,9 @@ func (c Dense) Read(r io.Reader, name string) (*structured.Dataset, error) {
 		return nil, err
 	}
 	if err := in.lengths(); err != nil {
+		return nil, err
+	}
+	if err := in.words(); err != nil {
 		return nil, err
 	}
 	if !c.Unlabeled {
@@ -51,6 +52,19 @@ func (c Dense) Read(r io.Reader, name string) (*structured.Dataset, error) {
 		}
 	}
 	return d, nil
+}
+
+// openArchive reads a whole npz archive: its directory is at its end.
+func openArchive(r io.Reader, name string) (*zip.Reader, error) {
+	content, err := io.ReadAll(r)
+	if err != nil {
+		return nil, structured.BadInput("%s: %w", name, err)
+	}
+	archive, err := zip.NewReader(bytes.NewReader(content), int64(len(content)))
+	if err != nil {
+		return nil, structured.BadInput("%s: %w, expected an npz archive", name, err)
+	}
+	return archive, nil
 }
 
 type denseReader struct {
@@ -119,6 +133,27 @@ func (in denseReader) lengths() error {
 		}
 		return nil
 	})
+}
+
+func (in denseReader) words() error {
+	_, err := readNPY(in.archive, in.d.Name, "words", func(a *npyArray) error {
+		if err := a.expect("[positions]", 1, "US", "strings"); err != nil {
+			return err
+		}
+		words, err := a.texts()
+		if err != nil {
+			return err
+		}
+		if n := in.d.Positions(); len(words) != n {
+			return a.bad(" has %d entries, expected the %d positions that features has", len(words), n)
+		}
+		if empty := slices.Index(words, ""); empty >= 0 {
+			return a.bad("[%d] is empty, expected a word", empty)
+		}
+		in.d.Columns, in.d.ColumnNames = [][]string{words}, []string{text.WordColumn}
+		return nil
+	})
+	return err
 }
 
 func (in denseReader) labels() error {

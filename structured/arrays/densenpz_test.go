@@ -302,3 +302,32 @@ func TestDenseWeights(t *testing.T) {
 		}
 	}
 }
+
+func TestDenseWords(t *testing.T) {
+	read := func(words []string) (*structured.Dataset, error) {
+		var b bytes.Buffer
+		err := WriteNPZ(&b, func(n NPZWriter) error {
+			for _, err := range []error{Add(n, "features", []float32{1, 2, 3}, 3, 1), Add(n, "lengths", []int64{1, 2}, 2), n.AddText("words", words)} {
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return Dense{Unlabeled: true}.Read(&b, "x.npz")
+	}
+	d, err := read([]string{"a", "é", "a"})
+	if err != nil || !reflect.DeepEqual(d.Column("word"), []string{"a", "é", "a"}) {
+		t.Errorf("%+v, %v", d, err)
+	}
+	for want, words := range map[string][]string{
+		"x.npz: words has 2 entries, expected the 3 positions": {"a", "b"}, "x.npz: words[1] is empty, expected a word": {"a", "", "b"},
+	} {
+		if _, err := read(words); !structured.IsBadInput(err) || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}

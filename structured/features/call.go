@@ -13,15 +13,16 @@ type Function struct {
 	n int
 }
 
-// NamedFunction returns the function with that name, including its number if it takes one; ok is false if there is none.
+// NamedFunction returns the function with that name, including its number if it takes one; ok is false if there is none, or if it
+// has several values.
 func NamedFunction(name string) (f Function, ok bool) {
-	if f, ok := functions[name]; ok && !f.counted {
+	if f, ok := functions[name]; ok && !f.counted && f.several == nil {
 		return Function{f: f}, true
 	}
 	base := strings.TrimRight(name, "0123456789")
 	named, ok := functions[base]
 	n, err := strconv.Atoi(name[len(base):])
-	if !ok || !named.counted || err != nil || n < 1 || n > longestAffix {
+	if !ok || !named.counted || named.several != nil || err != nil || n < 1 || n > longestAffix {
 		return Function{}, false
 	}
 	return Function{named, n}, true
@@ -34,13 +35,21 @@ func (f Function) Apply(cell string) (value string, ok bool) { return f.f.apply(
 // sequence unchanged.
 func (f Function) Total() bool { return f.f.total }
 
-// FunctionNames lists the names of the functions for messages, separated by spaces; N stands for a number.
-func FunctionNames() string {
-	names := slices.Sorted(maps.Keys(functions))
-	for i, name := range names {
-		if functions[name].counted {
-			names[i] += "N"
+// FunctionNames lists the names of the functions that NamedFunction knows, for messages, separated by spaces; N stands for a number.
+func FunctionNames() string { return functionNames(false) }
+
+// functionNames is FunctionNames, and includes functions of several values if asked to.
+func functionNames(several bool) string {
+	var names []string
+	for _, name := range slices.Sorted(maps.Keys(functions)) {
+		f := functions[name]
+		if f.several != nil && !several {
+			continue
 		}
+		if f.counted {
+			name += "N"
+		}
+		names = append(names, name)
 	}
 	return strings.Join(names, " ")
 }

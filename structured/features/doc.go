@@ -35,7 +35,21 @@
 //	caps       upper, initial, lower or mixed: the case of the letters
 //	digits     all, number (with signs such as 1,000.5 or 10:30) or some: the use of digits
 //	kind       url, email, mention, hashtag, ordinal or symbols
+//	firstN     the first N letters, or all if there are fewer; none of an empty cell
+//	ifcapital  the cell itself, if it has an upper case letter
+//	ifletters  the cell itself, if it has letters only
 //	isupper istitle islower                                yes, if caps is upper, initial or lower
 //	isdigit isalpha isalnum ispunct                        yes, if all characters are
 //	hasupper haslower hasdigit haspunct hashyphen hasdot   yes, if some character is
+//
+// Two functions have several values, and make an attribute for each. They come last, in lines without other macros:
+//
+//	ngramsN    the pieces of 2 to N letters, where marks < and > at both ends count as letters
+//	each       the values between | signs
+//
+// A range of rows, %x[-4..-1,word], makes an attribute for each of these rows inside the sequence. A line has at most one.
+//
+// Lists make two more columns, by looking up the column word. With Clusters the column cluster holds the path of the word's
+// cluster, a string of bits; it is empty for other words. With a Gazetteer the column gazetteer holds the types of the names that
+// the word is part of, as in B-person|I-place.
 package features

@@ -59,16 +59,33 @@ func newExtractor(t *Template, dict *structured.Dictionary) *Extractor {
 		case l.kind == 'B':
 			group = &e.edges
 		}
-		f := feature{literals: l.literals, constant: unseen}
-		for _, m := range l.macros {
-			e.pad = max(e.pad, m.row, -m.row)
-			f.taps = append(f.taps, tap{e.view(l, m), m.row})
-		}
-		f.pairs = make([]pairs, max(0, len(f.taps)-1))
-		group.features = append(group.features, f)
+		group.features = append(group.features, e.features(l)...)
 	}
 	e.reset()
 	return e
+}
+
+// features returns the features of a line: one, or one for each row of a range.
+func (e *Extractor) features(l line) []feature {
+	rows := 1
+	for _, m := range l.macros {
+		rows = max(rows, m.last-m.row+1)
+	}
+	all, table := make([]feature, rows), new([]int32)
+	for k := range all {
+		f := feature{literals: l.literals, constant: unseen, table: table}
+		for _, m := range l.macros {
+			at := tap{view: e.view(l, m), row: m.row}
+			if m.last != m.row {
+				at.row, at.inside = m.row+k, true
+			}
+			e.pad = max(e.pad, at.row, -at.row)
+			f.taps = append(f.taps, at)
+		}
+		f.pairs = make([]pairs, max(0, len(f.taps)-1))
+		all[k] = f
+	}
+	return all
 }
 
 // view returns the view of a macro, and creates it if it is new.
@@ -76,7 +93,7 @@ func (e *Extractor) view(l line, m macro) *view {
 	at := slices.IndexFunc(e.roots, func(r root) bool { return r.macro.column.name == m.column.name })
 	if at < 0 {
 		at = len(e.roots)
-		e.roots = append(e.roots, root{&view{}, l, m})
+		e.roots = append(e.roots, root{view: &view{}, line: l, macro: m})
 	}
 	v := e.roots[at].view
 	for _, c := range m.calls {
@@ -127,14 +144,13 @@ func (e *Extractor) Extract(d *structured.Dataset) error {
 
 // extract makes the attributes of examples lo to hi-1, with offsets from 0.
 func (e *Extractor) extract(d *structured.Dataset, lo, hi int) (nodes, edges *structured.Sparse, err error) {
-	cells := make([][]string, len(e.roots))
+	columns := make([]func(start, end int) []string, len(e.roots))
 	for i, r := range e.roots {
-		c := r.macro.column.index(d)
-		if c < 0 {
-			return nil, nil, e.t.missing(r.line, r.macro, d)
+		if columns[i], err = e.t.cells(r.line, r.macro, d); err != nil {
+			return nil, nil, err
 		}
-		cells[i] = d.Columns[c]
 	}
+	cells := make([][]string, len(e.roots)) // of the current sequence
 	positions := 0
 	if hi > lo {
 		positions = d.Offsets[hi] - d.Offsets[lo]
@@ -145,10 +161,13 @@ func (e *Extractor) extract(d *structured.Dataset, lo, hi int) (nodes, edges *st
 	}
 	for i := lo; i < hi; i++ {
 		start, end := d.Offsets[i], d.Offsets[i+1]
+		for k, column := range columns {
+			cells[k] = column(start, end)
+		}
 		for from := start; from < end; from += blockPositions {
 			to := min(from+blockPositions, end)
 			for k, r := range e.roots {
-				r.block(cells[k][start:end], from-start, to-start, e.pad)
+				r.block(cells[k], from-start, to-start, e.pad)
 			}
 			e.nodes.block(nodes, 0, to-from, e.pad)
 			if edges != nil {

@@ -17,19 +17,35 @@ type featureGroup struct {
 type feature struct {
 	literals []string
 	taps     []tap
-	constant int32   // the attribute of a feature without taps
-	table    []int32 // with one tap: the attribute of each value
-	pairs    []pairs // with more: numbers of the first two values, then of that pair and the third value, …; the last holds attributes
+	constant int32    // the attribute of a feature without taps
+	table    *[]int32 // with one tap: the attribute of each value; the features of a range share it
+	pairs    []pairs  // with more: numbers of the first two values, then of that pair and the third value, …; the last holds attributes
 }
 
 // tap is a macro: a view, read row positions further on.
 type tap struct {
-	view *view
-	row  int
+	view   *view
+	row    int
+	inside bool // it has no value beyond the ends of a sequence
 }
 
+// at returns the value at place t of the view, or none.
+func (p tap) at(t int) int32 {
+	value := p.view.at[t+p.row]
+	if p.inside && int(value) < len(p.view.marks) {
+		return none
+	}
+	return value
+}
+
+// several reports whether the feature makes several attributes at once.
+func (f *feature) several() bool { return len(f.taps) == 1 && f.taps[0].view.function.several != nil }
+
+// The matrix holds the number k of a list of values as firstList − k.
+const firstList = unseen - 1
+
 func (f *feature) reset() {
-	f.constant, f.table = unseen, nil
+	f.constant, *f.table = unseen, nil
 	clear(f.pairs)
 }
 
@@ -38,7 +54,7 @@ func (g *featureGroup) memory() int {
 	bytes := 0
 	for i := range g.features {
 		f := &g.features[i]
-		bytes += 4 * len(f.table)
+		bytes += 4 * len(*f.table)
 		for k := range f.pairs {
 			bytes += 16 * len(f.pairs[k].entries)
 		}
@@ -68,6 +84,8 @@ func (g *featureGroup) block(to *structured.Sparse, first, n, pad int) {
 			for j, attribute := range g.matrix[t*width : (t+1)*width] {
 				if attribute == unseen {
 					attribute = g.resolve(&g.features[j], pad+t)
+				} else if attribute <= firstList {
+					to.Index = g.appendList(to.Index, &g.features[j], firstList-attribute)
 				}
 				if attribute >= 0 {
 					to.Index = append(to.Index, attribute)
@@ -89,14 +107,31 @@ func (g *featureGroup) lookup(j, first, n, pad int) {
 		}
 	case 1:
 		v := f.taps[0].view
-		for len(f.table) < v.len() {
-			f.table = append(f.table, unseen)
+		for len(*f.table) < v.len() {
+			*f.table = append(*f.table, unseen)
 		}
+		table := *f.table
 		at := v.at[pad+f.taps[0].row:]
+		if f.several() {
+			for t := first; t < n; t++ {
+				value := at[t]
+				if value >= 0 {
+					value = firstList - value
+				}
+				g.matrix[t*width+j] = value
+			}
+			return
+		}
+		least := int32(0)
+		if f.taps[0].inside {
+			least = int32(len(v.marks))
+		}
 		for t := first; t < n; t++ {
 			value := at[t]
-			if value >= 0 {
-				value = f.table[value]
+			if value >= least {
+				value = table[value]
+			} else {
+				value = none
 			}
 			g.matrix[t*width+j] = value
 		}
@@ -114,12 +149,12 @@ func (g *featureGroup) lookup(j, first, n, pad int) {
 // joint returns the cache entry of a feature with several macros at place t of its views, or nil if a macro has no value.
 // The next call invalidates the pointer.
 func (f *feature) joint(t int) *int32 {
-	value := f.taps[0].view.at[t+f.taps[0].row]
+	value := f.taps[0].at(t)
 	if value < 0 {
 		return nil
 	}
 	for k, tap := range f.taps[1:] {
-		next := tap.view.at[t+tap.row]
+		next := tap.at(t)
 		if next < 0 {
 			return nil
 		}
@@ -144,7 +179,7 @@ func (g *featureGroup) resolve(f *feature, t int) int32 {
 	case 0:
 		place = &f.constant
 	case 1:
-		place = &f.table[f.taps[0].view.at[t+f.taps[0].row]]
+		place = &(*f.table)[f.taps[0].view.at[t+f.taps[0].row]]
 	default:
 		place = f.joint(t)
 	}
@@ -152,6 +187,21 @@ func (g *featureGroup) resolve(f *feature, t int) int32 {
 		*place = g.number(g.expand(f, t))
 	}
 	return *place
+}
+
+// appendList appends the attributes of a list of values of f.
+func (g *featureGroup) appendList(to []int32, f *feature, list int32) []int32 {
+	v, table := f.taps[0].view, *f.table
+	for _, value := range v.lists[list] {
+		if table[value] == unseen {
+			g.name = append(append(append(g.name[:0], f.literals[0]...), v.name(value)...), f.literals[1]...)
+			table[value] = g.number(g.name)
+		}
+		if attribute := table[value]; attribute >= 0 {
+			to = append(to, attribute)
+		}
+	}
+	return to
 }
 
 // expand returns the name of the attribute of f at place t of its views. The next call overwrites it.

@@ -28,6 +28,9 @@ func (t *Template) Fit(d *structured.Dataset, o Options) error {
 	case o.HashBits > 0 && o.MinCount > 1:
 		return structured.BadInput("hashed attributes have no counts: a minimum of %d needs a dictionary", o.MinCount)
 	}
+	if err := t.checkLists(d); err != nil {
+		return err
+	}
 	t.fixColumns(d)
 	parts, err := t.extract(d, o.Threads, func() *Extractor {
 		dictionary := &structured.Dictionary{HashBits: o.HashBits, Edge: structured.NewAlphabet()}

@@ -24,29 +24,11 @@ func plain(t *Template, d *structured.Dataset, minCount int) (nodes, edges []str
 					if l.kind != letter || letter == 'B' && (p == d.Offsets[i] || len(l.macros) == 0) {
 						continue
 					}
-					name, ok := l.literals[0], true
-					for k, m := range l.macros {
-						cells := d.Columns[m.column.index(d)][d.Offsets[i]:d.Offsets[i+1]]
-						at, value := p-d.Offsets[i]+m.row, ""
-						if at >= 0 && at < len(cells) {
-							value = cells[at]
-						} else if value = fmt.Sprintf("_B%d", at); at >= len(cells) {
-							value = fmt.Sprintf("_B+%d", at-len(cells)+1)
+					for shift := range rangeOf(l) {
+						for _, name := range expansions(l, d, i, p, shift) {
+							row = append(row, name)
+							count[name]++
 						}
-						for _, c := range m.calls {
-							f, has := functions[c.name], true
-							if at >= 0 && at < len(cells) {
-								value, has = f.apply(value, c.n)
-							} else {
-								has = f.total
-							}
-							ok = ok && has
-						}
-						name += value + l.literals[k+1]
-					}
-					if ok {
-						row = append(row, name)
-						count[name]++
 					}
 				}
 				names[kind] = append(names[kind], row)
@@ -68,6 +50,62 @@ func plain(t *Template, d *structured.Dataset, minCount int) (nodes, edges []str
 	return spell(names[0]), spell(names[1])
 }
 
+// rangeOf returns the number of rows in the range of a line, 1 if it has none.
+func rangeOf(l line) int {
+	rows := 1
+	for _, m := range l.macros {
+		rows = max(rows, m.last-m.row+1)
+	}
+	return rows
+}
+
+// expansions returns the names that a line makes at position p of example i, with the given row of its range.
+func expansions(l line, d *structured.Dataset, i, p, shift int) []string {
+	names := []string{l.literals[0]}
+	for k, m := range l.macros {
+		cells := d.Columns[m.column.index(d)][d.Offsets[i]:d.Offsets[i+1]]
+		at := p - d.Offsets[i] + m.row
+		if m.last > m.row {
+			at += shift
+		}
+		inside, values := at >= 0 && at < len(cells), []string{""}
+		switch {
+		case inside:
+			values[0] = cells[at]
+		case m.last > m.row:
+			return nil
+		case at < 0:
+			values[0] = fmt.Sprintf("_B%d", at)
+		default:
+			values[0] = fmt.Sprintf("_B+%d", at-len(cells)+1)
+		}
+		for _, c := range m.calls {
+			f, has := functions[c.name], true
+			switch {
+			case !inside:
+				has = f.total
+			case f.several != nil:
+				cell := values[0]
+				values = nil
+				f.several(cell, c.n, func(value string) { values = append(values, value) })
+			default:
+				values[0], has = f.apply(values[0], c.n)
+			}
+			if !has {
+				return nil
+			}
+		}
+		var longer []string
+		for _, name := range names {
+			for _, value := range values {
+				longer = append(longer, name+value+l.literals[k+1])
+			}
+		}
+		names = longer
+	}
+	return names
+}
+
 // randomTemplate draws lines with macros of two columns, at least one U line and one B line.
 func randomTemplate(t *rapid.T) string {
 	function := rapid.SampledFrom([]string{"x", "lower", "short", "suffix1", "lower.prefix2", "caps", "isdigit", "shape.suffix2"})
@@ -75,7 +113,11 @@ func randomTemplate(t *rapid.T) string {
 		return fmt.Sprintf("%%%s[%d,%s]", function.Draw(t, "function"), rapid.IntRange(-3, 3).Draw(t, "row"),
 			rapid.SampledFrom([]string{"0", "1", "word", "pos"}).Draw(t, "column"))
 	})
+	several := rapid.SampledFrom([]string{"%ngrams3[-1,word]", "n%lower.ngrams2[-2..1,0]", "%each[0,pos]", "%x[-2..0,word]/%lower[1,pos]", "%suffix2[1..2,word]"})
 	line := rapid.Custom(func(t *rapid.T) string {
+		if rapid.IntRange(0, 3).Draw(t, "kind") == 0 {
+			return several.Draw(t, "several")
+		}
 		return rapid.SampledFrom([]string{"", "0", "1:"}).Draw(t, "name") +
 			strings.Join(rapid.SliceOfN(macro, 0, 4).Draw(t, "macros"), rapid.SampledFrom([]string{"", "/"}).Draw(t, "separator"))
 	})
@@ -92,7 +134,7 @@ func randomTemplate(t *rapid.T) string {
 // randomData draws sequences with columns word and pos, long enough for several threads.
 func randomData(t *rapid.T) *structured.Dataset {
 	d := &structured.Dataset{Name: "random", Offsets: []int{0}, ColumnNames: []string{"word", "pos"}, Columns: make([][]string, 2)}
-	words := rapid.SampledFrom([]string{"a", "A", "ab", "Ab", "12", "1b", "é", "_B-1", "/", "a/b"})
+	words := rapid.SampledFrom([]string{"a", "A", "ab", "Ab", "12", "1b", "é", "_B-1", "/", "a/b", "x|é|x"})
 	drawn := rapid.SliceOfN(words, 1, 20).Draw(t, "words")
 	for i, total := 0, rapid.IntRange(1, 6*blockPositions).Draw(t, "positions"); i < total; {
 		length := rapid.SampledFrom([]int{1, 2, 3, 7, 50, 2*blockPositions + 1}).Draw(t, "length")

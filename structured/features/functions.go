@@ -6,11 +6,13 @@ import (
 	"unicode/utf8"
 )
 
-// function is a function of a cell. It returns false if it has no value; a total function always has one.
+// function is a function of a cell. It returns false if it has no value; a total function always has one. A function of several
+// values has several in place of apply, and no values beyond the ends of a sequence.
 type function struct {
 	total   bool // it has a value for every cell, and leaves the marks beyond the ends of a sequence unchanged
 	counted bool // a number n from 1 follows its name
 	apply   func(cell string, n int) (string, bool)
+	several func(cell string, n int, yield func(value string))
 }
 
 // functions are the functions of the template language; x is the cell itself.
@@ -22,6 +24,11 @@ var functions = map[string]function{
 	"short":     totalFunction(func(cell string) string { return shape(cell, 1, len(cell)) }),
 	"prefix":    {counted: true, apply: prefix},
 	"suffix":    {counted: true, apply: suffix},
+	"ifcapital": filter(func(cell string) bool { return strings.ContainsFunc(cell, unicode.IsUpper) }),
+	"ifletters": filter(func(cell string) bool { return strings.IndexFunc(cell, notLetter) < 0 }),
+	"first":     {counted: true, apply: first},
+	"ngrams":    {counted: true, several: ngrams},
+	"each":      {several: each},
 	"caps":      optionalFunction(caps),
 	"digits":    optionalFunction(digits),
 	"kind":      optionalFunction(kind),
@@ -53,6 +60,11 @@ func predicate(holds func(cell string) bool) function {
 	return function{apply: func(cell string, _ int) (string, bool) { return "yes", holds(cell) }}
 }
 
+// filter returns the function that keeps the cells for which holds, and has no value for others and for empty cells.
+func filter(holds func(cell string) bool) function {
+	return function{apply: func(cell string, _ int) (string, bool) { return cell, cell != "" && holds(cell) }}
+}
+
 func everyRune(is func(rune) bool) function {
 	return predicate(func(cell string) bool {
 		return cell != "" && strings.IndexFunc(cell, func(r rune) bool { return !is(r) }) < 0
@@ -62,6 +74,8 @@ func everyRune(is func(rune) bool) function {
 func someRune(is func(rune) bool) function {
 	return predicate(func(cell string) bool { return strings.ContainsFunc(cell, is) })
 }
+
+func notLetter(r rune) bool { return !unicode.IsLetter(r) }
 
 func isAlnum(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
@@ -130,6 +144,14 @@ func suffix(cell string, n int) (string, bool) {
 		start -= size
 	}
 	return cell[start:], true
+}
+
+// first returns the first n letters of a cell, or all of them if there are fewer. An empty cell has none.
+func first(cell string, n int) (string, bool) {
+	if start, ok := prefix(cell, n); ok {
+		return start, true
+	}
+	return cell, cell != ""
 }
 
 // caps describes the case of a cell's letters: upper (all, at least two), initial (only the first is upper), lower or mixed. It

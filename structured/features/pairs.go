@@ -29,6 +29,17 @@ func (p *pairs) at(a, b int32) *int32 {
 	return &e.value
 }
 
+// get returns the value of (a, b), or none if there is no entry.
+func (p *pairs) get(a, b int32) int32 {
+	if len(p.entries) == 0 {
+		return none
+	}
+	if e := p.find((uint64(a)<<32 | uint64(b)) + 1); e.key != 0 {
+		return e.value
+	}
+	return none
+}
+
 func (p *pairs) find(key uint64) *pair {
 	mask := len(p.entries) - 1
 	i := int(key * 0x9e3779b97f4a7c15 >> (64 - bits.TrailingZeros(uint(len(p.entries))))) // the golden ratio (Knuth)

@@ -11,6 +11,7 @@ import (
 const (
 	farthest     = 100 // rows from a position
 	longestAffix = 100 // letters
+	rangeMark    = ".."
 )
 
 // Parse parses a template; name is the file's name for messages. Errors are bad input, with file:line:column.
@@ -80,7 +81,29 @@ func (p parser) line() (line, error) {
 		}
 	}
 	l.literals = append(l.literals, literal.String())
-	return l, nil
+	return l, p.checkMacros(l)
+}
+
+// checkMacros refuses lines whose macros have several values at once in more than one way.
+func (p *parser) checkMacros(l line) error {
+	ranges := 0
+	for _, m := range l.macros {
+		if m.last != m.row {
+			ranges++
+		}
+		for k, c := range m.calls {
+			switch several := functions[c.name].several != nil; {
+			case several && k < len(m.calls)-1:
+				return p.bad(0, "%s has several values, expected no function after it, found %s", c, m.calls[k+1])
+			case several && len(l.macros) > 1:
+				return p.bad(0, "%s has several values, expected a line without other macros", c)
+			}
+		}
+	}
+	if ranges > 1 {
+		return p.bad(0, "%d ranges of rows, expected at most one per line", ranges)
+	}
+	return nil
 }
 
 // macro parses the text after a percent sign.
@@ -108,9 +131,8 @@ func (p *parser) macro() (macro, error) {
 	if !ok {
 		return m, p.bad(open, "%q, expected [row,column]", p.text[open:p.at])
 	}
-	var err error
-	if m.row, err = strconv.Atoi(row); err != nil || m.row < -farthest || m.row > farthest {
-		return m, p.bad(open+1, "row %q, expected a number from %d to %d", row, -farthest, farthest)
+	if m.row, m.last, ok = rowsOf(row); !ok {
+		return m, p.bad(open+1, "row %q, expected a number from %d to %d, or a range like -4..-1", row, -farthest, farthest)
 	}
 	at := open + len("[") + len(row) + len(",")
 	m.at = utf8.RuneCountInString(p.text[:at]) + 1
@@ -121,6 +143,16 @@ func (p *parser) macro() (macro, error) {
 	return m, nil
 }
 
+// rowsOf parses a row or a range of rows.
+func rowsOf(text string) (first, last int, ok bool) {
+	from, to, isRange := strings.Cut(text, rangeMark)
+	first, err := strconv.Atoi(from)
+	if last = first; isRange && err == nil {
+		last, err = strconv.Atoi(to)
+	}
+	return first, last, err == nil && -farthest <= first && first <= last && last <= farthest
+}
+
 // call parses the name of a function, which begins at p.at.
 func (p *parser) call(name string) (call, error) {
 	if f, ok := functions[name]; ok && !f.counted {
@@ -129,7 +161,7 @@ func (p *parser) call(name string) (call, error) {
 	base := strings.TrimRight(name, "0123456789")
 	switch f, ok := functions[base]; {
 	case !ok || !f.counted:
-		return call{}, p.bad(p.at, "function %q, expected one of %s", name, FunctionNames())
+		return call{}, p.bad(p.at, "function %q, expected one of %s", name, functionNames(true))
 	default:
 		n, err := strconv.Atoi(name[len(base):])
 		if err != nil || n < 1 || n > longestAffix {

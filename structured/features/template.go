@@ -11,6 +11,9 @@ import (
 
 // Template describes the attributes of the positions of a sequence and of the steps between them.
 type Template struct {
+	Clusters  *Clusters  // of words, for the column cluster; or nil
+	Gazetteer *Gazetteer // for the column gazetteer; or nil
+
 	name  string // of its file, for messages
 	lines []line
 }
@@ -27,6 +30,7 @@ type line struct {
 type macro struct {
 	calls  []call
 	row    int // row of the cell, relative to the position
+	last   int // of a range of rows, the last one; else row
 	column column
 	at     int // character of the line where the column's name begins, from 1
 }
@@ -59,7 +63,11 @@ func (m macro) String() string {
 	if m.column.optional {
 		mark = "?"
 	}
-	return "%" + strings.Join(names, ".") + "[" + strconv.Itoa(m.row) + "," + m.column.name + mark + "]"
+	rows := strconv.Itoa(m.row)
+	if m.last != m.row {
+		rows += rangeMark + strconv.Itoa(m.last)
+	}
+	return "%" + strings.Join(names, ".") + "[" + rows + "," + m.column.name + mark + "]"
 }
 
 func (l line) String() string {
@@ -111,7 +119,9 @@ func (c column) index(d *structured.Dataset) int {
 // have the columns of d.
 func (t *Template) fixColumns(d *structured.Dataset) {
 	t.lines = slices.DeleteFunc(slices.Clone(t.lines), func(l line) bool {
-		return slices.ContainsFunc(l.macros, func(m macro) bool { return m.column.optional && m.column.index(d) < 0 })
+		return slices.ContainsFunc(l.macros, func(m macro) bool {
+			return m.column.optional && m.column.index(d) < 0 && t.listColumn(m.column.name) == nil
+		})
 	})
 	for i := range t.lines {
 		t.lines[i].macros = slices.Clone(t.lines[i].macros)
@@ -133,9 +143,16 @@ func (t *Template) missing(l line, m macro, d *structured.Dataset) error {
 	if len(inputs) > 0 {
 		found = "columns " + strings.Join(inputs, ", ")
 	}
+	hint := ""
+	switch m.column.name {
+	case clusterColumn:
+		hint = "; --clusters makes it"
+	case gazetteerColumn:
+		hint = "; --gazetteer makes it"
+	}
 	if m.column.name == text.LabelColumn {
 		return structured.BadInput("%s:%d:%d: column %s is the gold label, expected one of the inputs: %s has %s",
 			t.name, l.number, m.at, m.column.name, d.Name, found)
 	}
-	return structured.BadInput("%s:%d:%d: column %s, but %s has %s besides the label", t.name, l.number, m.at, m.column.name, d.Name, found)
+	return structured.BadInput("%s:%d:%d: column %s, but %s has %s besides the label%s", t.name, l.number, m.at, m.column.name, d.Name, found, hint)
 }

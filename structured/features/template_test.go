@@ -137,30 +137,36 @@ func TestColumnsOfTheData(t *testing.T) {
 
 func TestParseErrors(t *testing.T) {
 	for text, want := range map[string]string{
-		"":                  "x: no features, expected lines that begin with U or B",
-		"# U\n\n":           "x: no features",
-		"U\nV00:%x[0,0]":    `x:2:1: a line that begins with "V", expected U, B or #`,
-		" U":                `x:1:1: a line that begins with " "`,
-		"é":                 `x:1:1: a line that begins with "é"`,
-		"U%":                `x:1:2: "%" without [row,column]`,
-		"Ué 100%":           `x:1:7: "%" without [row,column], expected a macro like %x[0,word], or %% for a percent sign`,
-		"U%x":               `x:1:2: "%x" without`,
-		"U%x[0,0":           `x:1:4: "[0,0" without ]`,
-		"U%x[0]":            `x:1:4: "[0]", expected [row,column]`,
-		"U%x[,0]":           `x:1:5: row ""`,
-		"U%x[a,0]":          `x:1:5: row "a", expected a number from -100 to 100`,
-		"U%x[-101,0]":       `x:1:5: row "-101"`,
-		"U%x[-1, 0]":        `x:1:8: column " 0"`,
-		"U%x[-1,]":          `x:1:8: column "", expected the name of a column, or a number from 0`,
-		"U%x[-1,a?b]":       `x:1:8: column "a?b"`,
-		"U%y[0,0]":          `x:1:3: function "y", expected one of caps digits`,
-		"U%[0,0]":           `x:1:3: function ""`,
-		"U%lower.X[0,0]":    `x:1:9: function "X", expected one of`,
-		"U%x2[0,0]":         `x:1:3: function "x2"`,
-		"U%prefix[0,0]":     `x:1:3: function "prefix", expected prefix and a number of letters, from 1 to 100`,
-		"U%suffix0[0,0]":    `x:1:3: function "suffix0", expected suffix and a number`,
-		"U%suffix101[0,0]":  `x:1:3: function "suffix101"`,
-		"U\nU%x[0,0]%x[0,]": `x:2:14: column ""`,
+		"":                      "x: no features, expected lines that begin with U or B",
+		"# U\n\n":               "x: no features",
+		"U\nV00:%x[0,0]":        `x:2:1: a line that begins with "V", expected U, B or #`,
+		" U":                    `x:1:1: a line that begins with " "`,
+		"é":                     `x:1:1: a line that begins with "é"`,
+		"U%":                    `x:1:2: "%" without [row,column]`,
+		"Ué 100%":               `x:1:7: "%" without [row,column], expected a macro like %x[0,word], or %% for a percent sign`,
+		"U%x":                   `x:1:2: "%x" without`,
+		"U%x[0,0":               `x:1:4: "[0,0" without ]`,
+		"U%x[0]":                `x:1:4: "[0]", expected [row,column]`,
+		"U%x[,0]":               `x:1:5: row ""`,
+		"U%x[a,0]":              `x:1:5: row "a", expected a number from -100 to 100`,
+		"U%x[-101,0]":           `x:1:5: row "-101"`,
+		"U%x[1..0,0]":           `x:1:5: row "1..0", expected a number from -100 to 100, or a range like -4..-1`,
+		"U%x[0..101,0]":         `x:1:5: row "0..101"`,
+		"U%x[0..,0]":            `x:1:5: row "0.."`,
+		"U%ngrams2.lower[0,0]":  "x:1:1: ngrams2 has several values, expected no function after it, found lower",
+		"U%each[0,0]%x[0,0]":    "x:1:1: each has several values, expected a line without other macros",
+		"U%x[0..1,0]%x[0..1,0]": "x:1:1: 2 ranges of rows, expected at most one per line",
+		"U%x[-1, 0]":            `x:1:8: column " 0"`,
+		"U%x[-1,]":              `x:1:8: column "", expected the name of a column, or a number from 0`,
+		"U%x[-1,a?b]":           `x:1:8: column "a?b"`,
+		"U%y[0,0]":              `x:1:3: function "y", expected one of caps digits each`,
+		"U%[0,0]":               `x:1:3: function ""`,
+		"U%lower.X[0,0]":        `x:1:9: function "X", expected one of`,
+		"U%x2[0,0]":             `x:1:3: function "x2"`,
+		"U%prefix[0,0]":         `x:1:3: function "prefix", expected prefix and a number of letters, from 1 to 100`,
+		"U%suffix0[0,0]":        `x:1:3: function "suffix0", expected suffix and a number`,
+		"U%suffix101[0,0]":      `x:1:3: function "suffix101"`,
+		"U\nU%x[0,0]%x[0,]":     `x:2:14: column ""`,
 	} {
 		if _, err := Parse(text, "x"); !structured.IsBadInput(err) || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%q: %v\nwant %s", text, err, want)
@@ -184,7 +190,8 @@ func TestFunctions(t *testing.T) {
 		{"isdigit", "12", "yes"}, {"isdigit", "1a", ""}, {"isalpha", "aé", "yes"}, {"isalpha", "a1", ""}, {"isalnum", "a1", "yes"}, {"isalnum", "a-1", ""},
 		{"ispunct", "--", "yes"}, {"ispunct", "a-", ""}, {"hasupper", "aB", "yes"}, {"hasupper", "ab", ""}, {"haslower", "aB", "yes"}, {"haslower", "B", ""},
 		{"hasdigit", "a1", "yes"}, {"hasdigit", "a", ""}, {"haspunct", "a.", "yes"}, {"haspunct", "a", ""}, {"hashyphen", "a-b", "yes"}, {"hashyphen", "ab", ""},
-		{"hasdot", "a.b", "yes"}, {"hasdot", "ab", ""},
+		{"hasdot", "a.b", "yes"}, {"hasdot", "ab", ""}, {"first2", "École", "Éc"}, {"first2", "É", "É"}, {"first1", "", ""},
+		{"ifcapital", "aB", "aB"}, {"ifcapital", "ab", ""}, {"ifletters", "aÉ", "aÉ"}, {"ifletters", "a1", ""}, {"ifletters", "", ""},
 	} {
 		d := &structured.Dataset{Offsets: []int{0, 1}, Columns: [][]string{{test.cell}}, ColumnNames: []string{"word"}}
 		fit(t, parse(t, "U=%"+test.function+"[0,word]"), d, Options{})
@@ -193,6 +200,9 @@ func TestFunctions(t *testing.T) {
 		}
 	}
 	for name, f := range functions {
+		if f.several != nil {
+			continue
+		}
 		if name = (call{name, 2}).String(); !f.total { // beyond the ends
 			name = "lower." + name
 		}
@@ -205,6 +215,28 @@ func TestFunctions(t *testing.T) {
 		if got := rows(d.Attributes, d.Dictionary.Node)[0]; got != want {
 			t.Errorf("%s beyond the ends: %q, want %q", name, got, want)
 		}
+	}
+}
+
+func TestFunctionsOfSeveralValues(t *testing.T) {
+	for _, test := range []struct{ function, cell, want string }{
+		{"ngrams3", "ab", "<a <ab ab ab> b>"}, {"ngrams6", "É", "<É É>"}, {"ngrams2", "aaa", "<a aa a>"}, {"ngrams4", "", ""},
+		{"lower.ngrams2", "Ab", "<a ab b>"}, {"each", "Case=Nom|Number=Sing", "Case=Nom Number=Sing"}, {"each", "a||b|a", "a b"}, {"each", "|", ""},
+	} {
+		d := &structured.Dataset{Offsets: []int{0, 1}, Columns: [][]string{{test.cell}}, ColumnNames: []string{"word"}}
+		fit(t, parse(t, "U%"+test.function+"[0,word]\nU%"+test.function+"[-1,word]"), d, Options{})
+		if got := strings.ReplaceAll(rows(d.Attributes, d.Dictionary.Node)[0], "U", ""); got != test.want {
+			t.Errorf("%s of %q is %q, want %q", test.function, test.cell, got, test.want)
+		}
+	}
+}
+
+func TestRanges(t *testing.T) {
+	d := conll(t, three, "a A O\nb B O\nc C O\n")
+	template := parse(t, "Ul%x[-4..-1,word]\nUr%prefix1[1..2,word]/%x[0,pos]")
+	fit(t, template, d, Options{})
+	if got, want := rows(d.Attributes, d.Dictionary.Node), []string{"Urb/A Urc/A", "Ula Urc/B", "Ula Ulb"}; !reflect.DeepEqual(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 

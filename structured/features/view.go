@@ -22,8 +22,10 @@ type view struct {
 	children   []*view
 	marks      []string
 	texts      structured.Alphabet // the values that are not marks; their numbers follow those of the marks
-	fromParent []int32             // this view's value for each value of the parent, or none
-	at         []int32             // scratch: the values at the positions of a block and at pad positions on either side
+	fromParent []int32             // this view's value for each value of the parent, or none; of several values, the number of their list
+	lists      [][]int32           // of a function of several values: the values
+	listed     int                 // total length of the lists
+	at         []int32             // scratch: the values (or lists) at the positions of a block and at pad positions on either side
 	bytes      int                 // total length of the texts
 }
 
@@ -41,6 +43,7 @@ func marksBeyond(pad int) []string {
 // reset forgets all values except the marks.
 func (v *view) reset(marks []string) {
 	v.marks, v.texts, v.fromParent, v.bytes = marks, structured.Alphabet{}, nil, 0
+	v.lists, v.listed = nil, 0
 	for k := range marks {
 		if v.function.total {
 			v.fromParent = append(v.fromParent, int32(k))
@@ -71,14 +74,28 @@ func (v *view) add(text string) int32 {
 	if int(number) == n {
 		v.bytes += len(text)
 		for _, child := range v.children {
-			value := int32(none)
-			if result, ok := child.function.apply(text, child.call.n); ok {
-				value = child.add(result)
-			}
-			child.fromParent = append(child.fromParent, value)
+			child.fromParent = append(child.fromParent, child.of(text))
 		}
 	}
 	return int32(len(v.marks)) + number
+}
+
+// of returns the value of v's function for a text of the parent, or the number of the list of its values; none if it has none.
+func (v *view) of(text string) int32 {
+	if v.function.several == nil {
+		if result, ok := v.function.apply(text, v.call.n); ok {
+			return v.add(result)
+		}
+		return none
+	}
+	var list []int32
+	v.function.several(text, v.call.n, func(value string) { list = append(list, v.add(value)) })
+	if list == nil {
+		return none
+	}
+	v.lists = append(v.lists, list)
+	v.listed += len(list)
+	return int32(len(v.lists) - 1)
 }
 
 // cell returns the value of a cell, and keeps a copy of its text if it is new.
@@ -121,7 +138,7 @@ func (v *view) load() {
 
 // memory returns the approximate size of v and its children in bytes.
 func (v *view) memory() int {
-	bytes := v.bytes + v.texts.Len()*28 + len(v.fromParent)*4 // a name's header and its slots in the table
+	bytes := v.bytes + v.texts.Len()*28 + len(v.fromParent)*4 + len(v.lists)*24 + v.listed*4 // a name's header and its slots in the table
 	for _, child := range v.children {
 		bytes += child.memory()
 	}

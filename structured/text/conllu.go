@@ -30,6 +30,19 @@ func CheckConlluLabel(label string) error {
 	return structured.BadInput("%q, expected upos, xpos, feats, deprel or misc:KEY", label)
 }
 
+// isConllu reports whether columns are the fields of CoNLL-U, one of which may be the label.
+func isConllu(names []string) bool {
+	if len(names) < len(conlluColumns) {
+		return false
+	}
+	for k, name := range conlluColumns {
+		if names[k] != name && names[k] != LabelColumn {
+			return false
+		}
+	}
+	return true
+}
+
 var conlluColumns = []string{"id", "word", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc"}
 
 // Read reads a data set: the ten Columns of the file (the label's is named LabelColumn), Lines, Layout, IDs if a sentence has

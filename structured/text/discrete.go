@@ -21,7 +21,7 @@ var wordFeatures = []func(word string) string{normalForm, prefix, suffix, shape}
 
 // BuildVocab collects the discrete inputs of a data set with text columns, one vocabulary each: the word in lower case with
 // its digits as 0, its first three letters, its last three, its shape ("Xxx-dd"), and every other named column except the
-// label. Names seen fewer than minCount times are left out, so that training sees Unknown too. Number 0 is Unknown; the
+// label. Of CoNLL-U only the word counts, since the other fields are annotations, which a new text lacks. Names seen fewer than minCount times are left out, so that training sees Unknown too. Number 0 is Unknown; the
 // others are sorted from frequent to rare.
 func BuildVocab(d *structured.Dataset, minCount int) ([]*structured.Alphabet, error) {
 	inputs, err := discreteInputs(d)
@@ -47,7 +47,7 @@ func BuildVocab(d *structured.Dataset, minCount int) ([]*structured.Alphabet, er
 	return vocab, nil
 }
 
-// EncodeIds sets the Ids and Vocab of d. Its columns must have the same names as those of the data set behind vocab.
+// EncodeIds sets the Ids and Vocab of d. The first vocabulary may hold words as they are written, too (AddKnown): these go first. Its columns must have the same names as those of the data set behind vocab.
 func EncodeIds(d *structured.Dataset, vocab []*structured.Alphabet) error {
 	inputs, err := discreteInputs(d)
 	if err != nil {
@@ -58,9 +58,13 @@ func EncodeIds(d *structured.Dataset, vocab []*structured.Alphabet) error {
 	}
 	d.Vocab = vocab
 	d.Ids = make([]int32, d.Positions()*len(vocab))
-	for k, input := range inputs {
+	words := d.Column(WordColumn)
+	for t, word := range words {
+		d.Ids[t*len(vocab)] = wordNumber(vocab[0], word)
+	}
+	for k, input := range inputs[1:] {
 		for t := range d.Positions() {
-			d.Ids[t*len(vocab)+k] = max(0, vocab[k].Index(input(t)))
+			d.Ids[t*len(vocab)+k+1] = max(0, vocab[k+1].Index(input(t)))
 		}
 	}
 	return nil
@@ -68,13 +72,16 @@ func EncodeIds(d *structured.Dataset, vocab []*structured.Alphabet) error {
 
 // discreteInputs returns one function per input, which maps a position to the input's name there.
 func discreteInputs(d *structured.Dataset) ([]func(t int) string, error) {
-	words := d.Column(WordColumn)
-	if words == nil {
-		return nil, structured.BadInput("%s: word features need a column named %s, found %q", d.Name, WordColumn, d.ColumnNames)
+	words, err := wordsOf(d)
+	if err != nil {
+		return nil, err
 	}
 	var inputs []func(t int) string
 	for _, feature := range wordFeatures {
 		inputs = append(inputs, func(t int) string { return feature(words[t]) })
+	}
+	if isConllu(d.ColumnNames) {
+		return inputs, nil // the other fields are annotations, like the label
 	}
 	for c, name := range d.ColumnNames {
 		if name != WordColumn && name != LabelColumn && name != "" {

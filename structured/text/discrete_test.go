@@ -69,3 +69,15 @@ func TestVocab(t *testing.T) {
 		t.Errorf("subset: %+v", again)
 	}
 }
+
+// Of CoNLL-U files only words become inputs: all other fields are annotations.
+func TestVocabOfConllu(t *testing.T) {
+	d, err := Conllu{Label: "xpos"}.Read(strings.NewReader("1\tDogs\tdog\tNOUN\tNNS\tNumber=Plur\t2\tnsubj\t_\t_\n2\tbark\tbark\tVERB\tVBP\t_\t0\troot\t_\t_\n"), "x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	vocab, err := BuildVocab(d, 1)
+	if err != nil || len(vocab) != len(wordFeatures) {
+		t.Errorf("%d vocabularies, %v", len(vocab), err)
+	}
+}

@@ -1,0 +1,203 @@
+package cli
+
+import (
+	"bytes"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/sbinet/npyio/npz"
+)
+
+// begin runs train on files with small settings. Its output goes to a folder that a refused run must not leave behind.
+func begin(t *testing.T, flags ...string) (o outcome, out string) {
+	t.Helper()
+	out = filepath.Join(t.TempDir(), "out")
+	return dsp(t, with([]string{"train", "--passes", "2", "--quiet", "--out", out}, flags...)...), out
+}
+
+// A training run that cannot start says why, exits with code 2 and leaves no folder.
+func TestBadTrainingInput(t *testing.T) {
+	text := write(t, "train.conll", sentences)
+	file := write(t, "file", "")
+	for _, c := range []struct {
+		name     string
+		flags    []string
+		messages []string
+	}{
+		{"unknown flag", []string{"--pases", "3"}, []string{"no flag --pases", "--passes"}},
+		{"unknown value", []string{"--net", "cmn"}, []string{"cmn", "cnn"}},
+		{"not a number", []string{"--lr", "fast"}, []string{"--lr fast", "a number"}},
+		{"not finite", []string{"--reg", "nan"}, []string{"--reg", "finite"}},
+		{"below its least", []string{"--batch", "-1"}, []string{"--batch -1", "at least 0"}},
+		{"an argument", []string{"train.conll"}, []string{"flags only"}},
+		{"no such file", []string{"--task", "tag", "--train", "nowhere.conll"}, []string{"nowhere.conll", "no such file"}},
+		{"a folder", []string{"--task", "tag", "--train", t.TempDir()}, []string{"folder"}},
+		{"empty", []string{"--task", "tag", "--train", write(t, "e.conll", "")}, []string{"e.conll", "no tokens"}},
+		{"only blank lines", []string{"--task", "tag", "--train", write(t, "b.conll", "\n\n \n")}, []string{"b.conll", "no tokens"}},
+		{"columns", []string{"--task", "tag", "--train", write(t, "c.conll", "a\tX\tO\nb\tO\n")}, []string{"c.conll:2", "2 columns", "3"}},
+		{"one label", []string{"--task", "tag", "--train", write(t, "o.conll", "a\tO\nb\tO\n")}, []string{"o.conll", "1 label"}},
+		{"label only in dev", []string{"--task", "tag", "--train", text, "--dev", write(t, "d.conll", "a\tQ\n")}, []string{"d.conll:1", `"Q"`}},
+		{"column twice", []string{"--task", "tag", "--train", text, "--columns", "word=0,label=0"}, []string{"--columns"}},
+		{"not CoNLL-U", []string{"--train", write(t, "x.conllu", "1\ta\tb\n")}, []string{"x.conllu:1", "3 columns", "10"}},
+		{"which label", []string{"--train", write(t, "x.conllu", treebank), "--label", "pos"}, []string{"--label", "pos", "upos"}},
+		{"label of columns", []string{"--train", text, "--label", "upos"}, []string{"--label upos", "--format conllu"}},
+		{"attribute value", []string{"--train", write(t, "x.crfsuite", "O\ta:b\n")}, []string{"x.crfsuite:1", `"a:b"`}},
+		{"attributes and a set", []string{"--train", write(t, "x.crfsuite", "O\ta=b\nX\ta=c\n"), "--features", "ner"}, []string{"--features ner", "--format conll"}},
+		{"which features", []string{"--train", text, "--features", "nre"}, []string{"nre", "ner"}},
+		{"features for embeddings", []string{"--train", text, "--features", "ner", "--net", "embed"}, []string{"--features ner", "--net linear"}},
+		{"no template", []string{"--train", text, "--template", "nowhere.template"}, []string{"--template", "nowhere.template"}},
+		{"template", []string{"--train", text, "--template", write(t, "x.template", "Uw=%x[0,word]\nUp=%x[0,pos]\n")}, []string{"x.template:2", "pos", "word"}},
+		{"hash and count", []string{"--train", text, "--hash-bits", "9", "--min-count", "2"}, []string{"minimum of 2"}},
+		{"scheme without tags", []string{"--train", write(t, "p.conll", "a DT\nb NN\n"), "--scheme", "iob2"}, []string{"p.conll", "iob2", "DT NN"}},
+		{"constraints broken", []string{"--train", write(t, "i.conll", "a O\nb I-X\n"), "--constraints", "iob2"}, []string{"i.conll:2", "I-X after O", "--scheme iob2"}},
+		{"gap", []string{"--gap", "soon"}, []string{"--gap", "soon", "auto"}},
+		{"binary", []string{"--task", "tag", "--train", write(t, "x", "\x00\x01\x02")}, []string{"x"}},
+		{"letters cut short", []string{"--train", write(t, "letter.data", "1\ta\t2\t1\t1\t0\t0\t1\n")}, []string{"letter.data:1"}},
+		{"not npz", []string{"--train", write(t, "f.npz", "PK\x03\x04nonsense")}, []string{"f.npz"}},
+		{"convex method", []string{"--examples", "20,5,5", "--method", "bcfw"}, []string{"bcfw", "linear", "--method prox-linear"}},
+		{"embedding of images", []string{"--examples", "20,5,5", "--net", "embed"}, []string{"embed"}},
+		{"tagging nothing", []string{"--task", "tag"}, []string{"--train"}},
+		{"a file as folder", []string{"--examples", "20,5,5", "--out", filepath.Join(file, "run")}, []string{"--out"}},
+		{"no GPU", []string{"--device", "cuda"}, []string{"cuda"}},
+		{"no run", []string{"--resume", t.TempDir()}, []string{"--resume", "config.yaml"}},
+		{"no configuration", []string{"--config", "nowhere.yaml"}, []string{"nowhere.yaml"}},
+		{"misspelt key", []string{"--config", write(t, "c.yaml", "net: mlp\npases: 3\n")}, []string{"c.yaml:2", `"pases"`, `"passes"`}},
+		{"key twice", []string{"--config", write(t, "c.yaml", "seed: 1\nseed: 3\n")}, []string{"c.yaml", "2:1", "seed"}},
+		{"wrong kind", []string{"--config", write(t, "c.yaml", "passes: many\n")}, []string{"c.yaml:1", "whole number"}},
+		{"not YAML", []string{"--config", write(t, "c.yaml", "{{{")}, []string{"c.yaml"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			o, out := begin(t, c.flags...)
+			o.refused(exitBadInput, c.messages...)
+			if _, err := os.Stat(out); err == nil {
+				t.Error("the folder for the run was left behind")
+			}
+		})
+	}
+}
+
+// A run that is refused late, after the other checks passed, leaves the earlier run in the folder untouched.
+func TestResumeAsAnotherRun(t *testing.T) {
+	before := modelOf(t, reader(t))
+	dsp(t, "train", "--resume", reader(t), "--seed", "9").refused(exitBadInput, "--seed 1", "not 9")
+	if !bytes.Equal(before, modelOf(t, reader(t))) {
+		t.Error("the model changed")
+	}
+}
+
+func TestBadModel(t *testing.T) {
+	whole := modelOf(t, reader(t))
+	broken := func(name string, content []byte) string { return write(t, name+".safetensors", string(content)) }
+	for _, c := range []struct{ name, model, message string }{
+		{"missing", "nowhere.safetensors", "nowhere.safetensors"},
+		{"no run", t.TempDir(), "model.safetensors"},
+		{"empty", broken("empty", nil), "empty.safetensors"},
+		{"cut in the header", broken("head", whole[:100]), "head.safetensors"},
+		{"cut in the weights", broken("tail", whole[:len(whole)-100]), "tail.safetensors"},
+		{"longer", broken("long", append(bytes.Clone(whole), 0)), "long.safetensors"},
+		{"text", broken("text", []byte(sentences)), "text.safetensors"},
+		{"another version", broken("other", bytes.Replace(whole, []byte("dsp model 1"), []byte("dsp model 9"), 1)), `"dsp model 9"`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dsp(t, "eval", "--model", c.model, "--data", "builtin").refused(exitBadInput, c.message)
+		})
+	}
+	dsp(t, "eval", "--data", "builtin").refused(exitBadInput, "--model")
+}
+
+func TestBadUse(t *testing.T) {
+	text := write(t, "new.conll", sentences)
+	for _, c := range []struct {
+		name     string
+		args     []string
+		messages []string
+	}{
+		{"no known label", []string{"eval", "--data", write(t, "l.conll", "the\tQ\nred\tB-Y\n")}, []string{"l.conll:1", `"Q"`}},
+		{"columns", []string{"eval", "--data", write(t, "w.conll", "the\tDT\tO\n")}, []string{"w.conll:1", "3 columns"}},
+		{"no labels", []string{"eval", "--data", write(t, "n.conll", "the\nred\n")}, []string{"n.conll:1", "1 column"}},
+		{"no data", []string{"eval"}, []string{"--data"}},
+		{"empty", []string{"predict", "--input", write(t, "e.conll", "")}, []string{"e.conll"}},
+		{"nothing to label", []string{"predict", "--input", write(t, "e.conll", "\n\n")}, []string{"e.conll", "no tokens"}},
+		{"no file to label", []string{"predict", "--input", "nowhere.conll"}, []string{"nowhere.conll"}},
+		{"weights of an embedding", []string{"import", "--weights", text, "--out", "x"}, []string{"net is embed"}},
+		{"no weights", []string{"import", "--out", "x"}, []string{"--weights"}},
+		{"images", []string{"eval", "--data", "builtin"}, []string{"features"}},
+		{"format", []string{"eval", "--data", text, "--format", "cornll"}, []string{"cornll", "conll"}},
+		{"n-best", []string{"predict", "--input", text, "--nbest", "-1"}, []string{"--nbest -1"}},
+		{"threads", []string{"predict", "--input", text, "--threads", "-1"}, []string{"--threads -1"}},
+		{"where to", []string{"export", "--data", text}, []string{"--to"}},
+		{"what", []string{"export", "--to", "x.npz"}, []string{"--data"}},
+		{"kind of file", []string{"export", "--data", text, "--to", filepath.Join(t.TempDir(), "x.csv")}, []string{"x.csv", ".npz"}},
+		{"both", []string{"export", "--data", text, "--weights", "--to", "x.npz"}, []string{"--weights"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dsp(t, with(c.args, "--model", tagger(t))...).refused(exitBadInput, c.messages...)
+		})
+	}
+	nowhere := filepath.Join(t.TempDir(), "missing", "p.npz")
+	dsp(t, "export", "--model", tagger(t), "--data", text, "--to", nowhere).refused(exitFailed, "no such file")
+}
+
+// dense writes dense features with Dim 2 to an npz file.
+func dense(t *testing.T, name string, features []float32, lengths, labels []int64) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := npz.NewWriter(f)
+	rows := make([][2]float32, len(features)/2)
+	for i := range rows {
+		rows[i] = [2]float32(features[2*i:])
+	}
+	for _, a := range []struct {
+		name  string
+		value any
+	}{{"features", rows}, {"lengths", lengths}, {"labels", labels}} {
+		if err := w.Write(a.name, a.value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestDenseFeatures(t *testing.T) {
+	good := dense(t, "good.npz", []float32{1, 0, 0, 1, 1, 0, 0, 1}, []int64{3, 0, 1}, []int64{0, 1, 0, 1})
+	run := filepath.Join(t.TempDir(), "run")
+	dsp(t, "train", "--task", "tag", "--train", good, "--net", "linear", "--method", "sgd", "--passes", "50", "--out", run, "--quiet").ok()
+	o := dsp(t, "predict", "--model", run, "--input", good, "--json").ok()
+	if lines := strings.Split(strings.TrimSpace(o.stdout), "\n"); len(lines) != 3 || !strings.Contains(lines[1], `"labels":[]`) {
+		t.Errorf("three sequences, the second of length 0:\n%s", o.stdout)
+	}
+	nan := float32(math.NaN())
+	for _, c := range []struct{ path, message string }{
+		{dense(t, "nan.npz", []float32{1, 0, nan, 1}, []int64{2}, []int64{0, 1}), "NaN"},
+		{dense(t, "long.npz", []float32{1, 0, 0, 1}, []int64{3}, []int64{0, 1}), "lengths"},
+		{dense(t, "less.npz", []float32{1, 0, 0, 1}, []int64{2}, []int64{0}), "labels"},
+		{dense(t, "minus.npz", []float32{1, 0, 0, 1}, []int64{3, -1}, []int64{0, 1}), "lengths"},
+		{dense(t, "none.npz", nil, []int64{}, []int64{}), "none.npz"},
+	} {
+		o, _ := begin(t, "--task", "tag", "--train", c.path)
+		o.refused(exitBadInput, filepath.Base(c.path), c.message)
+	}
+}
+
+// A sentence of several thousand words is handled like any other.
+func TestLongSequence(t *testing.T) {
+	text := write(t, "long.conll", strings.Repeat("the\tO\nred\tB-X\nfox\tI-X\n", 10000))
+	var m metricsJSON
+	dsp(t, "eval", "--model", tagger(t), "--data", text, "--json").ok().json(&m)
+	if m.Tokens != 30000 || m.F1 < 0.99 {
+		t.Errorf("got %+v", m)
+	}
+}

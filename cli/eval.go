@@ -1,0 +1,57 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dsp-go/dsp/models"
+)
+
+// shownConfusions is how many confusions the text report shows; --json has all of them.
+const shownConfusions = 20
+
+func evalCommand() *cobra.Command {
+	var u use
+	var strict, labels, confusion bool
+	cmd := &cobra.Command{
+		Use:   "eval --model MODEL --data FILE",
+		Short: "Compare a model's outputs with gold labels or trees",
+		Long: `eval prints the share of tokens and of sequences that a model labels correctly. If the labels are entity tags, it adds
+precision, recall and F1 of entities, counted and printed as conlleval.pl does; otherwise precision, recall and F1 of every
+label, as in scikit-learn's classification report. For trees it prints attachment scores as the CoNLL 2018 evaluation computes
+them, and a table by relation. With --json, one object holds all of this and the confusions.`,
+		Example: `  dsp eval --model runs/ner --data test.conll
+  dsp eval --model runs/pos --data test.conllu --confusion
+  dsp eval --model runs/first --data builtin`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			defer u.close()
+			m, d, err := u.read("--data", true)
+			if err != nil {
+				return err
+			}
+			report, err := m.Report(cmd.Context(), d, strict, u.threads)
+			if err != nil {
+				return err
+			}
+			if isSet(cmd, "json") {
+				return printJSON(os.Stdout, report)
+			}
+			o := models.ReportOptions{Labels: labels}
+			if confusion {
+				o.Confusions = shownConfusions
+			}
+			_, err = fmt.Print(report.Text(o))
+			return err
+		},
+	}
+	u.addFlags(cmd)
+	cmd.Flags().StringVar(&u.data, "data", "", "`FILE` with gold labels; builtin for the drawn words or trees")
+	cmd.Flags().BoolVar(&u.partial, "partial", false, "accept partial gold labels: ? (or _) for any label, A|B for one of these; such tokens, and the entities of their sequences, are not counted")
+	cmd.Flags().BoolVar(&strict, "strict", false, "count only entities whose tags are well-formed, as seqeval's strict mode does")
+	cmd.Flags().BoolVar(&labels, "labels", false, "add precision, recall and F1 of every label; always shown if the labels are not entity tags")
+	cmd.Flags().BoolVar(&confusion, "confusion", false, "add which labels were mistaken for which, most frequent first")
+	return cmd
+}

@@ -1,0 +1,354 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dsp-go/dsp/cuda/device"
+	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/exchange"
+	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/kernels"
+	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/oracles/chain"
+	"github.com/dsp-go/dsp/oracles/kinds"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/chains"
+	"github.com/dsp-go/dsp/structured/features"
+	"github.com/dsp-go/dsp/structured/features/arcs"
+)
+
+// machine is what dsp info reports about the program and the machine it runs on.
+type machine struct {
+	Version string   `json:"version"`
+	Go      string   `json:"go"`
+	System  string   `json:"system"`
+	CPUs    int      `json:"cpus"`
+	Vector  string   `json:"vector"` // instruction set of the oracles' inner loops
+	BLAS    string   `json:"blas"`   // implementation of matrix products
+	Devices []string `json:"devices"`
+
+	Structures []structureInfo `json:"structures"`
+
+	GPUs  []device.Info `json:"gpus"`
+	NoGPU string        `json:"no_gpu,omitempty"` // why no GPU is available
+}
+
+// structureInfo is what dsp can do with one structure.
+type structureInfo struct {
+	Name   string   `json:"name"`
+	Oracle []string `json:"oracle"` // what it answers: max, top-K, exp
+	GPU    string   `json:"gpu"`    // what a GPU runs of a training run
+}
+
+func structures() []structureInfo {
+	var all []structureInfo
+	for _, kind := range kinds.All {
+		s := structureInfo{Name: kind.Name(), Oracle: []string{"max"}, GPU: "network"}
+		o := kind.Oracle()
+		if _, ok := o.(oracles.Ranker); ok {
+			s.Oracle = append(s.Oracle, "top-K")
+		}
+		if _, ok := o.(oracles.Summer); ok {
+			s.Oracle = append(s.Oracle, "exp")
+		}
+		if _, ok := kind.Structure.(chains.Chain); ok {
+			s.GPU = "network and oracle"
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
+func infoCommand() *cobra.Command {
+	top, set := 0, ""
+	cmd := &cobra.Command{
+		Use:   "info [MODEL]",
+		Short: "Show versions and the machine's abilities, or what is inside a model",
+		Example: `  dsp info runs/ner --top 10
+  dsp info --features ner > my.template`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case top < 0:
+				return structured.BadInput("--top %d: expected 0 or more", top)
+			case top > 0 && len(args) == 0:
+				return structured.BadInput("--top %d needs a model: dsp info MODEL --top %d", top, top)
+			case set != "" && len(args) > 0:
+				return structured.BadInput("--features %s prints a built-in set; dsp info MODEL prints the template of a model", set)
+			case set != "":
+				return printFeatures(cmd, set)
+			}
+			var about interface{ print(io.Writer) error } = thisMachine()
+			if len(args) > 0 {
+				m, err := models.Load(args[0])
+				if err != nil {
+					return err
+				}
+				if _, _, template := m.ArcAttributes(); top > 0 && template != "" {
+					return structured.BadInput("--top %d lists attributes by name; a parser keeps only hashes of its arc attributes", top)
+				}
+				if top > 0 && m.Dictionary == nil {
+					return structured.BadInput("--top %d is for linear nets on attributes; this model's net is %s", top, m.Config.Net)
+				}
+				if about, err = insideOf(m, top); err != nil {
+					return err
+				}
+			}
+			if isSet(cmd, "json") {
+				return printJSON(os.Stdout, about)
+			}
+			return about.print(os.Stdout)
+		},
+	}
+	cmd.Flags().SortFlags = false
+	cmd.Flags().IntVar(&top, "top", 0, "also print the `N` largest weights of every label; linear nets on attributes only")
+	cmd.Flags().StringVar(&set, "features", "", "print the template of a built-in attribute set: `"+strings.Join(builtinSets(), "|")+"`")
+	complete(cmd, "features", builtinSets()...)
+	return cmd
+}
+
+// arcSet is the built-in set of arc attributes.
+const arcSet = "parse"
+
+func builtinSets() []string { return append(features.Sets(), arcSet) }
+
+// printFeatures prints the template of a built-in attribute set.
+func printFeatures(cmd *cobra.Command, set string) error {
+	text, err := arcs.Builtin(), error(nil)
+	if set != arcSet {
+		text, err = features.Builtin(set)
+	}
+	switch {
+	case err != nil:
+		return err
+	case isSet(cmd, "json"):
+		return printJSON(os.Stdout, map[string]string{"features": set, "template": text})
+	}
+	_, err = io.WriteString(os.Stdout, text)
+	return err
+}
+
+func thisMachine() machine {
+	m := machine{
+		Version: version(),
+		Go:      runtime.Version(),
+		System:  runtime.GOOS + "/" + runtime.GOARCH,
+		CPUs:    runtime.NumCPU(),
+		Vector:  chain.Vector(),
+		BLAS:    kernels.CurrentBLAS().Name(),
+		Devices: []string{"cpu"},
+		GPUs:    []device.Info{},
+
+		Structures: structures(),
+	}
+	gpus, err := device.Devices()
+	if err != nil {
+		m.NoGPU = err.Error()
+	}
+	for _, g := range gpus {
+		m.GPUs = append(m.GPUs, g)
+		m.Devices = append(m.Devices, fmt.Sprintf("cuda:%d", g.Ordinal))
+	}
+	return m
+}
+
+func (m machine) print(w io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "dsp       %s\nGo        %s, %s\nCPUs      %d\noracles   %s\nBLAS      %s\ndevices   %s\n",
+		m.Version, m.Go, m.System, m.CPUs, m.Vector, m.BLAS, strings.Join(m.Devices, ", "))
+	for k, s := range m.Structures {
+		head := "outputs"
+		if k > 0 {
+			head = ""
+		}
+		fmt.Fprintf(&b, "%-9s %s: %s; on a GPU: %s\n", head, s.Name, strings.Join(s.Oracle, ", "), s.GPU)
+	}
+	for _, g := range m.GPUs {
+		fmt.Fprintf(&b, "GPU       %s\n", g)
+	}
+	if m.NoGPU != "" {
+		fmt.Fprintf(&b, "GPU       none: %s\n", m.NoGPU)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// inside is what dsp info reports about a model.
+type inside struct {
+	Version string        `json:"version"` // version of dsp that trained it
+	Net     string        `json:"net"`
+	Weights int           `json:"weights"`
+	Params  []param       `json:"params"`
+	Layers  []nets.Layer  `json:"layers"`
+	Labels  []string      `json:"labels"`
+	Dim     int           `json:"dim"`   // dense features per position
+	Vocab   []int         `json:"vocab"` // sizes of the vocabularies
+	Config  models.Config `json:"config"`
+
+	Characters int `json:"characters,omitempty"` // size of the vocabulary of characters
+
+	Attributes     int `json:"attributes"`      // on positions
+	EdgeAttributes int `json:"edge_attributes"` // on transitions
+
+	ArcAttributes   int `json:"arc_attributes,omitempty"`   // attributes that score arcs
+	LabelAttributes int `json:"label_attributes,omitempty"` // attributes that score the relations of arcs
+
+	Vectors   int `json:"vectors,omitempty"`   // words with a vector that was trained elsewhere
+	Clusters  int `json:"clusters,omitempty"`  // words in the clusters
+	Gazetteer int `json:"gazetteer,omitempty"` // names in the gazetteer
+
+	Template string                `json:"template,omitempty"` // extracts the attributes from columns
+	Top      []exchange.TopWeights `json:"top,omitempty"`
+}
+
+type param struct {
+	Name  string `json:"name"`
+	Shape []int  `json:"shape"`
+}
+
+func insideOf(m *models.Model, top int) (inside, error) {
+	in := inside{
+		Version: m.Version, Net: m.Config.Net, Weights: m.Net.Dim(),
+		Labels: m.Labels.Names(), Dim: m.Dim, Vocab: []int{}, Config: m.Config,
+	}
+	if m.Characters != nil {
+		in.Characters = m.Characters.Len()
+	}
+	if m.Dictionary != nil {
+		in.Attributes, in.EdgeAttributes = m.Dictionary.Nodes(), m.Dictionary.Edges()
+	}
+	if m.Template != nil {
+		in.Template = m.Template.String()
+		if c := m.Template.Clusters; c != nil {
+			in.Clusters = c.Len()
+		}
+		if g := m.Template.Gazetteer; g != nil {
+			in.Gazetteer = g.Len()
+		}
+	}
+	if m.Vectors != nil {
+		in.Vectors = m.Vectors.Len()
+	}
+	if arcs, labels, template := m.ArcAttributes(); template != "" {
+		in.ArcAttributes, in.LabelAttributes, in.Template = arcs, labels, template
+	}
+	if top > 0 {
+		in.Top = exchange.Top(m, top)
+	}
+	for _, a := range m.Net.Layout() {
+		in.Params = append(in.Params, param{a.Name, a.Shape})
+	}
+	for _, v := range m.Vocab {
+		in.Vocab = append(in.Vocab, v.Len())
+	}
+	var err error
+	in.Layers, err = m.Layers()
+	return in, err
+}
+
+func (in inside) print(w io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "trained by  dsp %s\ninput       ", in.Version)
+	switch {
+	case in.Characters > 0:
+		fmt.Fprintf(&b, "discrete, vocabularies of %v, %d characters", in.Vocab, in.Characters)
+		if in.Attributes > 0 {
+			fmt.Fprintf(&b, "; %d attributes of positions", in.Attributes)
+		}
+		b.WriteString("\n")
+	case in.Dim > 0 && len(in.Vocab) > 0:
+		fmt.Fprintf(&b, "%d dense features per position, and discrete, vocabularies of %v\n", in.Dim, in.Vocab)
+	case in.Dim > 0:
+		fmt.Fprintf(&b, "%d dense features per position\n", in.Dim)
+	case in.ArcAttributes > 0:
+		fmt.Fprintf(&b, "%d attributes of arcs, %d of their relations\n", in.ArcAttributes, in.LabelAttributes)
+	case in.Attributes > 0:
+		fmt.Fprintf(&b, "%d attributes of positions, %d of transitions\n", in.Attributes, in.EdgeAttributes)
+	default:
+		fmt.Fprintf(&b, "discrete, vocabularies of %v\n", in.Vocab)
+	}
+	if in.Vectors > 0 {
+		fmt.Fprintf(&b, "            vectors of %d words\n", in.Vectors)
+	}
+	if in.Clusters > 0 {
+		fmt.Fprintf(&b, "            clusters of %d words\n", in.Clusters)
+	}
+	if in.Gazetteer > 0 {
+		fmt.Fprintf(&b, "            a gazetteer of %d names\n", in.Gazetteer)
+	}
+	fmt.Fprintf(&b, "labels      %d: %s\nnet         %s, %d weights\n", len(in.Labels), strings.Join(in.Labels, " "), in.Net, in.Weights)
+	b.WriteString("\n")
+	if err := in.printLayers(&b); err != nil {
+		return err
+	}
+	wide := 20
+	for _, p := range in.Params {
+		wide = max(wide, len(p.Name))
+	}
+	for _, p := range in.Params {
+		fmt.Fprintf(&b, "parameter   %-*s %v\n", wide, p.Name, p.Shape)
+	}
+	b.WriteString("\n")
+	if err := in.Config.Write(&b); err != nil {
+		return err
+	}
+	if in.Template != "" {
+		fmt.Fprintf(&b, "\n# Template\n%s", in.Template)
+	}
+	for _, label := range in.Top {
+		fmt.Fprintf(&b, "\n%s\n", label.Label)
+		for _, a := range label.Weights {
+			fmt.Fprintf(&b, "  %+9.4f  %s\n", a.Weight, a.Attribute)
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// printLayers draws the network as a table.
+func (in inside) printLayers(w io.Writer) error {
+	rows := [][]string{{"layer", "output", "weights", "time"}}
+	for _, l := range in.Layers {
+		name := strings.Join(append([]string{l.Name}, l.With...), ", ")
+		rows = append(rows, []string{name, l.Output, fmt.Sprint(l.Weights), fmt.Sprintf("%.0f %%", 100*l.Share)})
+	}
+	rows = append(rows, []string{"all", "", fmt.Sprint(in.Weights), "100 %"})
+	if err := printTable(w, rows); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, "n: positions of a batch, p: pairs of them, c: characters of words; time: share in computing the potentials of a drawn batch, measured on one thread\n\n")
+	return err
+}
+
+// modulePath is that of dsp. In a program with networks of its own, dsp is one of the modules that it depends on.
+const modulePath = "github.com/dsp-go/dsp"
+
+// version returns the module's version, or the commit it was built from.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	module := &info.Main
+	for _, d := range info.Deps {
+		if d.Path == modulePath {
+			module = d
+		}
+	}
+	if v := module.Version; v != "" && v != "(devel)" {
+		return v
+	}
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" && module == &info.Main {
+			return s.Value[:min(12, len(s.Value))]
+		}
+	}
+	return "devel"
+}

@@ -1,0 +1,57 @@
+// Package cli is the command line of dsp, one file per verb. A program with networks of its own registers them (nets.Register) and
+// calls Main: then every verb knows them.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/host"
+	"github.com/dsp-go/dsp/train"
+)
+
+// The exit codes tell mistakes that the user can correct from failures.
+const (
+	exitDone        = 0
+	exitFailed      = 1
+	exitBadInput    = 2   // bad usage or bad input
+	exitInterrupted = 130 // by SIGINT or SIGTERM; training has saved a checkpoint
+)
+
+// Main runs the command line of the process and returns its exit code: 0 for success, 1 for failure, 2 for bad usage or bad input,
+// 130 for an interrupt.
+func Main() int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // the first signal cancels ctx, a second one kills the program
+	err := host.Guard(func() error {
+		if _, err := nets.Registered(); err != nil {
+			return err
+		}
+		return newRoot().ExecuteContext(ctx)
+	})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "dsp:", err)
+	}
+	if p := new(host.PanicError); errors.As(err, &p) && os.Getenv("DSP_DEBUG") != "" {
+		fmt.Fprintf(os.Stderr, "%s", p.Stack)
+	}
+	return exitCode(err)
+}
+
+func exitCode(err error) int {
+	switch {
+	case err == nil:
+		return exitDone
+	case errors.Is(err, context.Canceled), errors.Is(err, train.ErrInterrupted):
+		return exitInterrupted
+	case structured.IsBadInput(err):
+		return exitBadInput
+	}
+	return exitFailed
+}

@@ -1,0 +1,128 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// binary is the program under test, built once with the same flags as the tests.
+var (
+	binary     string
+	buildFlags []string
+)
+
+func TestMain(m *testing.M) { os.Exit(runTests(m)) }
+
+func runTests(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "dsp-test")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	binary = filepath.Join(dir, "dsp")
+	if runtime.GOOS == "windows" {
+		binary += ".exe"
+	}
+	build := exec.Command("go", append(append([]string{"build", "-o", binary}, buildFlags...), "../cmd/dsp")...)
+	if out, err := build.CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "go build: %v\n%s", err, out)
+		return 1
+	}
+	return m.Run()
+}
+
+// outcome is the result of one run of the program.
+type outcome struct {
+	t              *testing.T
+	args           []string
+	code           int
+	stdout, stderr string
+}
+
+// dsp runs the program.
+func dsp(t *testing.T, args ...string) outcome {
+	t.Helper()
+	return dspWith(t, "", args...)
+}
+
+// dspWith runs the program with input on its standard input.
+func dspWith(t *testing.T, input string, args ...string) outcome {
+	t.Helper()
+	return runOf(t, binary, input, args...)
+}
+
+// runOf runs a program with input on its standard input.
+func runOf(t *testing.T, binary, input string, args ...string) outcome {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	cmd := exec.Command(binary, args...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(input), &stdout, &stderr
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return outcome{t, args, cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()}
+}
+
+// runProgram runs the program; if it fails, the error holds what it printed.
+func runProgram(args ...string) error {
+	if out, err := exec.Command(binary, args...).CombinedOutput(); err != nil {
+		return fmt.Errorf("dsp %s: %w\n%s", strings.Join(args, " "), err, out)
+	}
+	return nil
+}
+
+// ok fails the test unless the run exited with code 0.
+func (o outcome) ok() outcome {
+	o.t.Helper()
+	if o.code != exitDone {
+		o.t.Fatalf("dsp %s: exit %d\n%s%s", strings.Join(o.args, " "), o.code, o.stdout, o.stderr)
+	}
+	return o
+}
+
+// refused fails the test unless the run exited with this code and printed a message with these fragments and nothing else:
+// no results and no stack trace.
+func (o outcome) refused(code int, fragments ...string) {
+	o.t.Helper()
+	if o.code != code {
+		o.t.Errorf("dsp %s: exit %d, want %d\n%s%s", strings.Join(o.args, " "), o.code, code, o.stdout, o.stderr)
+	}
+	for _, f := range fragments {
+		if !strings.Contains(o.stderr, f) {
+			o.t.Errorf("dsp %s: message lacks %q:\n%s", strings.Join(o.args, " "), f, o.stderr)
+		}
+	}
+	if o.stdout != "" || strings.Contains(o.stderr, "goroutine ") {
+		o.t.Errorf("dsp %s: more than a message:\n%s%s", strings.Join(o.args, " "), o.stdout, o.stderr)
+	}
+}
+
+// json parses the last line of standard output.
+func (o outcome) json(into any) {
+	o.t.Helper()
+	lines := strings.Split(strings.TrimRight(o.stdout, "\n"), "\n")
+	if err := json.Unmarshal([]byte(lines[len(lines)-1]), into); err != nil {
+		o.t.Fatalf("dsp %s: the last line is not a JSON object: %v\n%s", strings.Join(o.args, " "), err, o.stdout)
+	}
+}
+
+// write creates a file in a fresh folder and returns its path.
+func write(t *testing.T, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}

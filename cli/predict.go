@@ -1,0 +1,104 @@
+package cli
+
+import (
+	"errors"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/host"
+)
+
+func predictCommand() *cobra.Command {
+	var u use
+	var o models.PredictOptions
+	var decode, picture string
+	cmd := &cobra.Command{
+		Use:   "predict --model MODEL",
+		Short: "Predict labels or trees with a model",
+		Long: `predict copies the columns of the input and appends a column with the predicted label; an empty line ends each sequence.
+With --json it prints one object per sequence. Flags add confidences, scores, n-best lists and marginals.
+predict labels text as it arrives, in chunks and in input order, so the input can be larger than memory, or a pipe.
+For a CRFsuite attribute file it prints only the gold and the predicted label; if there is no gold label, the line starts with a
+tab. Trees are written as CoNLL-U, with HEAD and DEPREL filled in and everything else unchanged.`,
+		Example: `  dsp predict --model runs/ner --input new.conll > labelled.conll
+  cut -f1 new.conll | dsp predict --model runs/ner --confidence
+  dsp predict --model runs/first --input builtin --nbest 3 --json
+  dsp predict --model runs/parser --input new.conllu > parsed.conllu
+  dsp predict --model runs/parser --input test.conllu --picture trees.svg`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if o.NBest < 0 {
+				return structured.BadInput("--nbest %d: expected 0 or more", o.NBest)
+			}
+			if decode != "max" && decode != "risk" {
+				return structured.BadInput("--decode %q: expected max or risk", decode)
+			}
+			o.LeastRisk = decode == "risk"
+			defer u.close()
+			m, err := u.load()
+			if err != nil {
+				return err
+			}
+			o.Threads = u.threads
+			asJSON := isSet(cmd, "json")
+			o.Probability = o.Probability || asJSON
+			if picture != "" {
+				d, err := u.readFor(m, "--input", false)
+				if err != nil {
+					return err
+				}
+				return m.DrawTrees(cmd.Context(), d, picture)
+			}
+			path, data := u.options()
+			if !m.Streams(data) || u.device != "cpu" {
+				if o.Force && u.dense != "" {
+					return structured.BadInput("--force keeps labels of text that is read piece by piece; --dense needs it whole")
+				}
+				if o.Force && !m.Streams(data) {
+					return structured.BadInput("--force keeps the labels of text; %s has no column of labels", path)
+				}
+				return predictAll(cmd, &u, m, o, asJSON)
+			}
+			in, err := host.Open(path)
+			if err != nil {
+				return err
+			}
+			name := path
+			if path == "-" {
+				name = "standard input"
+			}
+			return errors.Join(m.PredictText(cmd.Context(), in, name, os.Stdout, data, o, asJSON), in.Close())
+		},
+	}
+	u.addFlags(cmd)
+	flags := cmd.Flags()
+	flags.StringVar(&u.data, "input", "-", "`FILE` to label; - is standard input, builtin the drawn words or trees")
+	flags.IntVar(&o.NBest, "nbest", 0, "add the `N` best outputs of each sequence, with score and probability")
+	flags.BoolVar(&o.Force, "force", false, "keep the labels in the input's label column and predict the rest given them: a label of the model, A|B for one of these, ? or _ for any")
+	flags.StringVar(&decode, "decode", "max", "what to predict: `max|risk`; max: the output with the largest score; risk: the output with the fewest expected wrong labels (or heads and relations) under the marginals")
+	complete(cmd, "decode", "max", "risk")
+	flags.StringVar(&picture, "picture", "", "instead of printing predictions, draw the predicted trees of a few sentences to `FILE`, .svg or .png")
+	flags.BoolVar(&o.Marginals, "marginals", false, "add the probability of every label at every position, or of every head of each word")
+	flags.BoolVar(&o.Confidence, "confidence", false, "add the probability of each predicted label, in the column before it, or of each predicted arc, in MISC")
+	flags.BoolVar(&o.Probability, "score", false, "add the score and probability of each predicted output")
+	return cmd
+}
+
+// predictAll labels data that is not text, all of it at once.
+func predictAll(cmd *cobra.Command, u *use, m *models.Model, o models.PredictOptions, asJSON bool) error {
+	d, err := u.readFor(m, "--input", false)
+	if err != nil {
+		return err
+	}
+	w := models.NewColumnWriter(os.Stdout, m, d, o)
+	if asJSON {
+		w = models.NewJSONWriter(os.Stdout, m, d, o)
+	}
+	if err := m.Predict(cmd.Context(), d, o, w.Write); err != nil {
+		return err
+	}
+	return w.Close()
+}

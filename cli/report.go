@@ -1,0 +1,121 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/dsp-go/dsp/models/training"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/train/record"
+)
+
+// printResult prints a table with one row per training run and baseline, and the paths of the files. The objective is that of the
+// last pass; the errors are those of the model that was kept.
+func printResult(w io.Writer, r *training.Result) error {
+	runs := append([]training.Result{*r}, r.Baselines...)
+	token, sequence := "token", "sequence"
+	if r.Task == "ocr" {
+		token, sequence = "letter", "word"
+	}
+	kept := ""
+	if r.Dev != nil {
+		kept = ", for the weights of the pass that did best on dev; the objective is that of the last pass"
+	}
+	shares := fmt.Sprintf("errors are shares of wrong %ss and of %ss with any mistake", token, sequence)
+	if r.Task == "parse" {
+		shares = "UAS is the share of words with the right head, LAS with the right head and relation"
+	}
+	if _, err := fmt.Fprintf(w, "\nnet %s; %s%s\n\n", r.Net, shares, kept); err != nil {
+		return err
+	}
+	if err := printTable(w, resultRows(runs, token, sequence)); err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintf(w, "\nmodel   %s\n", r.Model); err != nil {
+		return err
+	}
+	curves := filepath.Join(filepath.Dir(r.Model), "curves.png")
+	if _, err := os.Stat(curves); err != nil {
+		return nil
+	}
+	_, err := fmt.Fprintf(w, "curves  %s\n", curves)
+	return err
+}
+
+// table collects columns of count cells and leaves out columns that would be empty.
+type table struct {
+	count int
+	rows  [][]string // the first row is the header
+}
+
+func (t *table) column(head string, cell func(i int) string) {
+	if t.rows == nil {
+		t.rows = make([][]string, 1+t.count)
+	}
+	cells := make([]string, t.count)
+	for i := range cells {
+		cells[i] = cell(i)
+	}
+	if !slices.ContainsFunc(cells, func(c string) bool { return c != "" }) {
+		return
+	}
+	t.rows[0] = append(t.rows[0], head)
+	for i, c := range cells {
+		t.rows[1+i] = append(t.rows[1+i], cmp.Or(c, "–"))
+	}
+}
+
+func resultRows(runs []training.Result, token, sequence string) [][]string {
+	rows := table{count: len(runs)}
+	column := func(head string, cell func(r *training.Result) string) {
+		rows.column(head, func(i int) string { return cell(&runs[i]) })
+	}
+	column("", (*training.Result).Name)
+	column("passes", func(r *training.Result) string { return fmt.Sprint(r.Passes) })
+	column("seconds", func(r *training.Result) string { return fmt.Sprintf("%.1f", r.Seconds) })
+	column("objective", func(r *training.Result) string { return number(r.Objective) })
+	column("certified gap", func(r *training.Result) string { return percent(float64(r.Gap) / math.Abs(float64(r.Objective))) })
+	for _, set := range []struct {
+		name string
+		of   func(r *training.Result) *structured.Metrics
+	}{
+		{"dev", func(r *training.Result) *structured.Metrics { return r.Dev }},
+		{"test", func(r *training.Result) *structured.Metrics { return r.Test }},
+	} {
+		metric := func(value func(m *structured.Metrics) float64) func(r *training.Result) string {
+			return func(r *training.Result) string {
+				if m := set.of(r); m != nil {
+					return percent(value(m))
+				}
+				return ""
+			}
+		}
+		column(set.name+" "+token+"s", metric(func(m *structured.Metrics) float64 { return m.Get("token_error") }))
+		column(set.name+" "+sequence+"s", metric(func(m *structured.Metrics) float64 { return m.Get("sequence_error") }))
+		column(set.name+" UAS", metric(func(m *structured.Metrics) float64 { return m.Get("uas") }))
+		column(set.name+" LAS", metric(func(m *structured.Metrics) float64 { return m.Get("las") }))
+		column(set.name+" entity F1", metric(func(m *structured.Metrics) float64 { return m.Get("f1") }))
+	}
+	return rows.rows
+}
+
+// number formats x with five digits, and NaN as an empty string.
+func number(x record.Number) string {
+	if f := float64(x); !math.IsNaN(f) && !math.IsInf(f, 0) {
+		return fmt.Sprintf("%.5g", f)
+	}
+	return ""
+}
+
+// percent formats a fraction, and NaN as an empty string.
+func percent(x float64) string {
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return ""
+	}
+	return fmt.Sprintf("%.2f %%", 100*x)
+}

@@ -1,0 +1,160 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/dsp-go/dsp/models/settings"
+	"github.com/dsp-go/dsp/structured"
+)
+
+// newRoot returns the command line: global flags, verbs, and usage errors classified as bad input.
+func newRoot() *cobra.Command {
+	cobra.EnableCommandSorting = false
+	root := &cobra.Command{
+		Use:   "dsp VERB",
+		Short: "Train deep structured predictors, with a certificate",
+		Long: `dsp trains networks whose outputs are structures. A network turns an input into potentials, an inference
+oracle turns potentials into the best output, and an optimiser with a certificate trains the network.
+
+dsp train with no arguments trains a small convolutional network to read words on built-in data.`,
+		Args:          noVerb,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		PersistentPreRun: func(cmd *cobra.Command, _ []string) {
+			level := slog.LevelInfo
+			if isSet(cmd, "quiet") {
+				level = slog.LevelWarn
+			}
+			slog.SetDefault(slog.New(newLog(os.Stderr, level)))
+		},
+	}
+	root.PersistentFlags().Bool("json", false, "print results as one JSON object, last on standard output (predict: one per sequence)")
+	root.PersistentFlags().Bool("quiet", false, "log only warnings and errors, show no progress")
+	root.SetFlagErrorFunc(flagError)
+	root.AddCommand(trainCommand(), sweepCommand(), predictCommand(), evalCommand(), exportCommand(), importCommand(), infoCommand(), dataCommand(),
+		benchCommand(), selftestCommand())
+	root.SetUsageFunc(usage)
+	for _, verb := range root.Commands() {
+		badUsage(verb)
+	}
+	return root
+}
+
+func isSet(cmd *cobra.Command, flag string) bool {
+	on, err := cmd.Flags().GetBool(flag)
+	return err == nil && on
+}
+
+// badUsage classifies a wrong number of arguments as bad input, for a verb and its subcommands.
+func badUsage(verb *cobra.Command) {
+	if check := verb.Args; check != nil {
+		verb.Args = func(cmd *cobra.Command, args []string) error {
+			err := check(cmd, args)
+			if err != nil && !structured.IsBadInput(err) {
+				return structured.BadInput("%w; see %s --help", err, cmd.CommandPath())
+			}
+			return err
+		}
+	}
+	for _, sub := range verb.Commands() {
+		badUsage(sub)
+	}
+}
+
+// noArgs refuses arguments that are not flags.
+func noArgs(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	return structured.BadInput("%s takes flags only, found %q; see %s --help", cmd.CommandPath(), args[0], cmd.CommandPath())
+}
+
+// noVerb refuses an argument that is not a verb, and suggests similar verbs.
+func noVerb(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	cmd.SuggestionsMinimumDistance = 2
+	if like := cmd.SuggestionsFor(args[0]); len(like) > 0 {
+		return structured.BadInput("%s has no verb %q; did you mean %s?", cmd.CommandPath(), args[0], strings.Join(like, " or "))
+	}
+	return structured.BadInput("%s has no verb %q; see %s --help", cmd.CommandPath(), args[0], cmd.CommandPath())
+}
+
+// flagError rewords an error about a flag, and suggests a similar flag if the name is unknown.
+func flagError(cmd *cobra.Command, err error) error {
+	var missing *pflag.NotExistError
+	var value *pflag.InvalidValueError
+	switch {
+	case errors.As(err, &missing) && missing.GetSpecifiedShortnames() == "":
+		name := missing.GetSpecifiedName()
+		if like := nearestFlag(cmd, name); like != "" {
+			return structured.BadInput("%s has no flag --%s; did you mean --%s?", cmd.CommandPath(), name, like)
+		}
+		return structured.BadInput("%s has no flag --%s; see %s --help", cmd.CommandPath(), name, cmd.CommandPath())
+	case errors.As(err, &value):
+		f := value.GetFlag()
+		if what, ok := valueKinds[f.Value.Type()]; ok {
+			return structured.BadInput("--%s %s: expected %s", f.Name, value.GetValue(), what)
+		}
+		return structured.BadInput("--%s %w", f.Name, errors.Unwrap(value))
+	}
+	return structured.BadInput("%s: %w; see %s --help", cmd.CommandPath(), err, cmd.CommandPath())
+}
+
+// valueKinds describes the values of each flag type.
+var valueKinds = map[string]string{
+	"bool":    "true or false",
+	"int":     "a whole number",
+	"uint64":  "a whole number that is not negative",
+	"float64": "a number",
+}
+
+// nearestFlag returns the flag of cmd whose name is nearest to name, or "" where none is near.
+func nearestFlag(cmd *cobra.Command, name string) string {
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	return settings.Nearest(name, names)
+}
+
+// printJSON writes v as one line.
+func printJSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
+}
+
+// printTable writes rows in columns, the first aligned left and the others right; the first row is the header.
+func printTable(w io.Writer, rows [][]string) error {
+	widths := make([]int, len(rows[0]))
+	for _, row := range rows {
+		for c, cell := range row {
+			widths[c] = max(widths[c], len([]rune(cell)))
+		}
+	}
+	for _, row := range rows {
+		line := make([]string, len(row))
+		for c, cell := range row {
+			pad := strings.Repeat(" ", widths[c]-len([]rune(cell)))
+			if c == 0 {
+				line[c] = cell + pad
+			} else {
+				line[c] = pad + cell
+			}
+		}
+		if _, err := fmt.Fprintln(w, strings.TrimRight(strings.Join(line, "  "), " ")); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,69 @@
+package cli
+
+import (
+	"log/slog"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/training"
+	"github.com/dsp-go/dsp/structured"
+)
+
+func trainCommand() *cobra.Command {
+	flagged, file := models.Default(), ""
+	cmd := &cobra.Command{
+		Use:   "train",
+		Short: "Train a network; without flags, the default network on built-in data",
+		Long: `train reads or draws data, trains a network and leaves a run folder with the model, the metrics of every pass, curves and
+a checkpoint. Without flags it draws words as images of their letters, trains a small convolutional network to read them, and
+compares methods. After an interrupt (Ctrl-C) it saves a checkpoint: --resume continues to the same bits.`,
+		Example: `  dsp train
+  dsp train --train train.conll --dev dev.conll --out runs/ner
+  dsp train --train train.conllu --label xpos --reg 0.5 --out runs/pos
+  dsp train --train letter.data --fold 0 --net linear --method bcfw --gap 0.01
+  dsp train --config runs/ner/config.yaml --seed 2 --out runs/ner2
+  dsp train --resume runs/ner --passes 100`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := trainSettings(cmd, file, &flagged)
+			if err != nil {
+				return err
+			}
+			options := training.TrainOptions{Version: version(), Log: slog.Default(), Console: os.Stderr}
+			result, err := training.Train(cmd.Context(), c, options)
+			if err != nil {
+				return err
+			}
+			if c.JSON {
+				return printJSON(os.Stdout, result)
+			}
+			return printResult(os.Stdout, result)
+		},
+	}
+	cmd.Flags().StringVar(&file, "config", "", "YAML `FILE` with any of these settings; flags override it")
+	addSettings(cmd, models.Settings(&flagged))
+	return cmd
+}
+
+// trainSettings assembles the configuration of a command line: the resumed run's, the file's or the defaults, overridden by the
+// flags.
+func trainSettings(cmd *cobra.Command, file string, flagged *models.Config) (models.Config, error) {
+	c, err := models.Default(), error(nil)
+	switch {
+	case file != "" && flagged.Resume != "":
+		return c, structured.BadInput("--config and --resume cannot be combined: a resumed run already has a configuration")
+	case file != "":
+		c, err = models.ReadConfig(file)
+	case flagged.Resume != "":
+		c, err = training.ReadRun(flagged.Resume)
+	}
+	if err != nil {
+		return c, err
+	}
+	takeFlags(cmd, models.Settings(flagged), models.Settings(&c))
+	c.JSON = c.JSON || isSet(cmd, "json")
+	c.Quiet = c.Quiet || isSet(cmd, "quiet")
+	return c, nil
+}

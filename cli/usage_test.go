@@ -1,0 +1,117 @@
+package cli
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	registry "github.com/dsp-go/dsp/oracles/kinds"
+)
+
+func TestUsageErrors(t *testing.T) {
+	for _, c := range []struct{ args, message string }{
+		{"selftset", "did you mean selftest?"},
+		{"frobnicate", "dsp --help"},
+		{"info --jsno", "did you mean --json?"},
+		{"info a b", "at most 1"},
+		{"info -x", "dsp info --help"},
+		{"data orc", "did you mean ocr?"},
+		{"data ocr", "--out"},
+		{"data ocr --out x --train many", "expected a whole number"},
+		{"data ocr --out x --difficulty -1", "difficulty"},
+		{"data text", "--out"},
+		{"data text --out x --examples 5", "expected three numbers"},
+		{"data text --out x --examples -1,2,3", "-1 sentences to train"},
+		{"data trees", "--out"},
+		{"data trees --out x --examples 5", "expected three numbers"},
+		{"data trees --out x --extraposition 2", "extraposition 2, expected a share from 0 to 1"},
+		{"bench --seconds 0", "expected a number above 0"},
+		{"selftest now", "flags only"},
+		{"--quiet=3 info", "expected true or false"},
+	} {
+		dsp(t, strings.Fields(c.args)...).refused(exitBadInput, c.message)
+	}
+}
+
+func TestHelp(t *testing.T) {
+	if o := dsp(t).ok(); !strings.Contains(o.stdout, "selftest") {
+		t.Errorf("help without the verbs:\n%s", o.stdout)
+	}
+	for _, verb := range newRoot().Commands() {
+		for line := range strings.Lines(dsp(t, verb.Name(), "--help").ok().stdout) {
+			if len([]rune(line)) > 130 {
+				t.Errorf("%s --help: long line: %s", verb.Name(), line)
+			}
+		}
+	}
+}
+
+func TestCompletion(t *testing.T) {
+	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
+		if o := dsp(t, "completion", shell).ok(); !strings.Contains(o.stdout, "dsp") {
+			t.Errorf("nothing for %s", shell)
+		}
+	}
+}
+
+func TestInfo(t *testing.T) {
+	var info struct {
+		Version, Go, System, Vector, BLAS string
+		GPUs                              []any
+		NoGPU                             string `json:"no_gpu"`
+	}
+	o := dsp(t, "info", "--json").ok()
+	o.json(&info)
+	if info.Version == "" || info.Go == "" || info.System == "" || info.Vector == "" || info.BLAS == "" {
+		t.Errorf("info lacks something: %s", o.stdout)
+	}
+	if (len(info.GPUs) > 0) != (info.NoGPU == "") {
+		t.Errorf("info neither lists GPUs nor says why there is none: %s", o.stdout)
+	}
+}
+
+func TestSelftest(t *testing.T) {
+	var report struct {
+		OK     bool
+		Checks []struct{ Name string }
+	}
+	dsp(t, "selftest", "--json").ok().json(&report)
+	if !report.OK {
+		t.Errorf("got %+v", report)
+	}
+	for _, kind := range registry.All {
+		for _, question := range []string{"max", "exp"} {
+			name := kind.Name() + " " + question + " vs enumeration"
+			if !slices.ContainsFunc(report.Checks, func(c struct{ Name string }) bool { return c.Name == name }) {
+				t.Errorf("no check %q", name)
+			}
+		}
+	}
+}
+
+// bench measures the oracle of every registered kind.
+func TestBench(t *testing.T) {
+	var report struct {
+		Speeds []struct {
+			Part, What string
+			Sequences  float64 `json:"sequences_per_second"`
+		}
+	}
+	dsp(t, "bench", "--seconds", "0.001", "--json").ok().json(&report)
+	measured := map[string]int{}
+	for _, s := range report.Speeds {
+		if !(s.Sequences > 0) {
+			t.Errorf("%s, %s: %v sequences per second", s.Part, s.What, s.Sequences)
+		}
+		for _, kind := range registry.All {
+			if strings.HasPrefix(s.Part, "oracle, "+kind.Name()+", ") {
+				measured[kind.Name()]++
+			}
+		}
+	}
+	for _, kind := range registry.All {
+		if measured[kind.Name()] < 6 { // max, top-5 and exp at two sizes
+			t.Errorf("%d measurements of the oracle of a %s", measured[kind.Name()], kind.Name())
+		}
+	}
+}

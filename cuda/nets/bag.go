@@ -1,0 +1,46 @@
+package cudanets
+
+import (
+	"github.com/dsp-go/dsp/cuda/device"
+	"github.com/dsp-go/dsp/nets"
+)
+
+// bagTable is a table of weights with one row per attribute.
+type bagTable struct{ attributes, cols int }
+
+// bagOf is a table together with the data whose attributes it has.
+type bagOf struct {
+	bagTable
+	data *Data
+}
+
+// reserveBags prepares to pull back bags of batches of b's capacities.
+func (e *Executor) reserveBags(p *program, b *Batch) {
+	for table := range p.bags {
+		key := bagOf{table, b.Data}
+		if e.bags[key] == nil {
+			e.bags[key] = &sparseRows{hi: table.attributes * table.cols, width: table.cols, attributes: b.Data.Attributes, host: b.Data.Set.Attributes}
+		}
+		e.bags[key].reserve(e.device, b)
+	}
+}
+
+func bag(o nets.Bag, in nets.Instruction) command {
+	table := in.Args[0].Buffer
+	return func(e *Executor) {
+		x := e.batch.Data.Attributes
+		e.entries("bag", in.Out.N, e.at(in.Out), e.at(table), x.Offsets, x.Index, x.Value, e.batch.Source, int32(o.Cols), device.Flag(in.Accumulate))
+	}
+}
+
+func (c *compiler) bagScatter(o nets.BagScatter, in nets.Instruction) command {
+	g, table := in.Args[0].Buffer, bagTable{in.Out.N / o.Cols, o.Cols}
+	c.program.bags[table] = true
+	return func(e *Executor) {
+		out := e.at(in.Out)
+		if !in.Accumulate {
+			device.Zero(e.device, out)
+		}
+		e.bags[bagOf{table, e.batch.Data}].pullback(e.device, e.at(g), e.batch, out)
+	}
+}

@@ -1,0 +1,50 @@
+package main
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/netstest"
+)
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// README shows the functions of this program as they are.
+func TestReadmeShowsThisProgram(t *testing.T) {
+	code, readme := read(t, "main.go"), read(t, "../../README.md")
+	if !strings.Contains(readme, code[strings.Index(code, "func mine("):]) {
+		t.Error("README shows other code than main.go")
+	}
+}
+
+// The stacks in docs/networks.md make networks.
+func TestStacksOfDocs(t *testing.T) {
+	page := read(t, "../networks.md")
+	stacks := strings.Split(page, "```yaml\n")[1:]
+	inputs := []nets.Input{{Dim: 128}, {Vocab: []int{30, 5}, Characters: 20}}
+	if len(stacks) != len(inputs) {
+		t.Fatalf("%d stacks in docs/networks.md, expected %d", len(stacks), len(inputs))
+	}
+	for i, text := range stacks {
+		text, _, _ = strings.Cut(text, "```")
+		net, err := nets.New(nets.Config{Net: "stack", Stack: text, StackFile: "docs/networks.md"}, inputs[i], 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		netstest.CheckNet(t, net)
+	}
+	for _, name := range nets.StackLayers() {
+		if !strings.Contains(page, "| `"+name+"` |") {
+			t.Errorf("docs/networks.md does not list the layer %s", name)
+		}
+	}
+}

@@ -1,0 +1,17 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/netstest"
+)
+
+func TestMine(t *testing.T) {
+	in := nets.Input{Dim: 4}
+	spec, err := mine(nets.Config{Hidden: []int{5}, Window: 3}, in, nets.ChainOutput(3, nets.EdgesTransition))
+	if err != nil {
+		t.Fatal(err)
+	}
+	netstest.Check(t, spec, in)
+}

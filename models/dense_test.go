@@ -1,0 +1,121 @@
+package models
+
+import (
+	"cmp"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/arrays"
+	"github.com/dsp-go/dsp/structured/host"
+)
+
+// denseFile writes an npz file with features of so many tokens, dim each, and the given further arrays.
+func denseFile(t *testing.T, tokens, dim int, more func(n arrays.NPZWriter) error) string {
+	t.Helper()
+	features := make([]float32, tokens*dim)
+	for i := range features {
+		features[i] = float32(i)
+	}
+	path := filepath.Join(t.TempDir(), "dense.npz")
+	err := host.WriteFile(path, func(w io.Writer) error {
+		return arrays.WriteNPZ(w, func(n arrays.NPZWriter) error {
+			err := arrays.Add(n, "features", features, tokens, dim)
+			if err == nil && more != nil {
+				err = more(n)
+			}
+			return err
+		})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// A net reads words and the dense features of a second file, in training and after.
+func TestDenseBesideWords(t *testing.T) {
+	c := tagConfig(file(t, "train.conll", trainConll))
+	c.Dev = file(t, "dev.conll", devConll)
+	dev := denseFile(t, 2, 3, nil)
+	c.Dense = denseFile(t, 5, 3, func(n arrays.NPZWriter) error { return arrays.Add(n, "lengths", []int64{3, 2}, 2) }) + "," + dev
+	m, d := attributeModel(t, c)
+	if d.Train.Dim != 3 || len(d.Train.Features) != 15 || len(d.Dev.Features) != 6 || m.Dim != 3 {
+		t.Errorf("%d features per token, model %d", d.Train.Dim, m.Dim)
+	}
+	path := filepath.Join(t.TempDir(), ModelFile)
+	if err := m.Save(path); err != nil {
+		t.Fatal(err)
+	}
+	got, err := Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read, err := got.ReadData(c.Dev, DataOptions{Dense: dev})
+	if err != nil || !slices.Equal(read.Features, d.Dev.Features) || !slices.Equal(read.Ids, d.Dev.Ids) {
+		t.Errorf("%v, %v", read, err)
+	}
+	if m.Streams(DataOptions{Dense: dev}) || !m.Streams(DataOptions{}) {
+		t.Error("text with dense features beside it is not read piece by piece")
+	}
+	for want, o := range map[string]DataOptions{
+		"reads 3 dense features of each token beside its words; give them with --dense FILE": {},
+		"has 4 features per position, expected 3":                                            {Dense: denseFile(t, 2, 4, nil)},
+		"features has 3 rows, expected 2, one per token of the text":                         {Dense: denseFile(t, 3, 3, nil)},
+		"no-such-file": {Dense: "no-such-file"},
+		"lengths[0] is 1, expected 2 tokens as in the text":  {Dense: denseFile(t, 2, 3, func(n arrays.NPZWriter) error { return arrays.Add(n, "lengths", []int64{1}, 1) })},
+		"lengths has 2 entries, expected 1, one per":         {Dense: denseFile(t, 2, 3, func(n arrays.NPZWriter) error { return arrays.Add(n, "lengths", []int64{1, 1}, 2) })},
+		"read beside text in columns; this data is crfsuite": {Dense: dev, Format: "crfsuite"},
+	} {
+		if _, err := got.ReadData(c.Dev, o); !structured.IsBadInput(err) || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want bad input with %q", err, want)
+		}
+	}
+}
+
+func TestDenseFilesOfAllData(t *testing.T) {
+	for want, change := range map[string]func(*Config){
+		"no file for --dev":          func(c *Config) { c.Dense = denseFile(t, 5, 3, nil) },
+		"is one file too many":       func(c *Config) { c.Dev, c.Dense = "", "a.npz,b.npz" },
+		"has no effect with --net l": func(c *Config) { c.Net, c.MinCount, c.Dense = "linear", 0, "a.npz,b.npz" },
+		"has no effect with --forma": func(c *Config) { c.Train, c.Columns, c.Dense = file(t, "x.crfsuite", "O\ta=b\n"), "", "a.npz,b.npz" },
+	} {
+		c := tagConfig(file(t, "train.conll", trainConll))
+		c.Dev = file(t, "dev.conll", devConll)
+		change(&c)
+		if _, err := ReadData(&c); !structured.IsBadInput(err) || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want bad input with %q", err, want)
+		}
+	}
+}
+
+// One npz file may hold the words as well.
+func TestWordsInNPZ(t *testing.T) {
+	write := func(words ...string) string {
+		return denseFile(t, len(words), 2, func(n arrays.NPZWriter) error {
+			return cmp.Or(arrays.Add(n, "lengths", []int64{1, int64(len(words) - 1)}, 2),
+				arrays.Add(n, "labels", make([]int32, len(words)), len(words)), n.AddText("words", words))
+		})
+	}
+	c := Default()
+	c.Task, c.Train, c.MinCount = "tag", write("The", "dog", "dog"), 1
+	c.Dev = write("a", "Dog")
+	m, d := attributeModel(t, c)
+	if m.Config.Net != "embed" || m.Dim != 2 || len(m.Vocab) != 4 || m.Vocab[0].Index("dog") < 0 {
+		t.Fatalf("net %s, %d features, %d vocabularies", m.Config.Net, m.Dim, len(m.Vocab))
+	}
+	if d.Dev.Ids[4] != m.Vocab[0].Index("dog") || d.Dev.Ids[0] != 0 {
+		t.Errorf("numbers of words %v", d.Dev.Ids)
+	}
+	c.Net, c.MinCount = "mlp", 0
+	if m, _ := attributeModel(t, c); len(m.Vocab) != 0 || m.Config.Net != "mlp" {
+		t.Error("mlp reads dense features alone")
+	}
+	if _, err := m.ReadData(denseFile(t, 2, 2, func(n arrays.NPZWriter) error { return arrays.Add(n, "lengths", []int64{2}, 1) }),
+		DataOptions{}); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "word") {
+		t.Errorf("without words: %v", err)
+	}
+}

@@ -1,0 +1,54 @@
+package nets
+
+import (
+	"math/rand/v2"
+
+	"github.com/dsp-go/dsp/structured"
+)
+
+// Draw draws examples of the given lengths with the inputs that the network reads: dense features from N(0,1), and discrete
+// inputs, the letters of words and attributes uniformly. They have no outputs.
+func (n *Net) Draw(rng *rand.Rand, lengths ...int) *structured.Dataset {
+	in := n.input
+	d := &structured.Dataset{Name: "random inputs", Offsets: []int{0}, Dim: in.Dim}
+	pairs := []int{0}
+	for _, length := range lengths {
+		d.Offsets = append(d.Offsets, d.Positions()+length)
+		pairs = append(pairs, pairs[len(pairs)-1]+length*length)
+	}
+	for range d.Positions() {
+		for range in.Dim {
+			d.Features = append(d.Features, float32(rng.NormFloat64()))
+		}
+		for _, size := range in.Vocab {
+			d.Ids = append(d.Ids, rng.Int32N(int32(size)))
+		}
+	}
+	if in.Characters > 0 {
+		d.Characters = &structured.Segments{Offsets: []int{0}, Vocab: structured.NewAlphabet()}
+		for range d.Positions() {
+			for range 1 + rng.IntN(9) { // letters of a word
+				d.Characters.Ids = append(d.Characters.Ids, rng.Int32N(int32(in.Characters)))
+			}
+			d.Characters.Offsets = append(d.Characters.Offsets, len(d.Characters.Ids))
+		}
+	}
+	if in.Attributes > 0 {
+		d.Attributes = &structured.Sparse{Offsets: []int{0}}
+		for range d.Positions() {
+			for range rng.IntN(20) {
+				d.Attributes.Index = append(d.Attributes.Index, rng.Int32N(int32(in.Attributes)))
+			}
+			d.Attributes.Offsets = append(d.Attributes.Offsets, len(d.Attributes.Index))
+		}
+	}
+	for range in.Vocab {
+		d.Vocab = append(d.Vocab, structured.NewAlphabet())
+	}
+	for _, p := range n.shape.Form.Parts {
+		if p.Rows != structured.Tied && !structured.PerPosition(p.Rows) {
+			d.Tables = append(d.Tables, &structured.Table{Name: p.Rows, Offsets: pairs})
+		}
+	}
+	return d
+}

@@ -1,0 +1,285 @@
+package nets
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dsp-go/dsp/structured"
+)
+
+// Layer is a row of the table of a network: an op of its program that does real work, with the cheap ones that follow it (biases,
+// activations, masks).
+type Layer struct {
+	Name    string   `json:"name"`    // what it computes, from which parameters: "product hidden1.weight", "window 3", the name of an op of the user's own
+	With    []string `json:"with"`    // what follows in place: "+ bias", "elu"
+	Params  []string `json:"params"`  // parameters that it reads
+	Output  string   `json:"output"`  // shape of the result; n stands for the positions of a batch, p for pairs of positions, c for characters of words
+	Weights int      `json:"weights"` // numbers in parameters that no earlier layer reads
+	Share   float64  `json:"share"`   // of the time that the potentials of a batch take
+}
+
+// measurements is how often Layers measures each op; it takes the fastest.
+const measurements = 7
+
+// Layers measures the layers of the network on a batch: it computes the potentials at weights w several times on one thread, and
+// takes the least time of every op. Rows are in the order in which they are computed.
+func (n *Net) Layers(w []float32, batch *structured.Batch) ([]Layer, error) {
+	worker := n.NewNetWorker()
+	var θ structured.Potentials
+	if err := worker.Score(w, batch, &θ); err != nil { // for its checks
+		return nil, err
+	}
+	p := worker.prog
+	least := make([]time.Duration, len(p.Forward))
+	for k := range measurements {
+		for i := range p.Forward {
+			in := &p.Forward[i]
+			start := time.Now()
+			in.Op.run(&worker.m, in)
+			if took := time.Since(start); k == 0 || took < least[i] {
+				least[i] = took
+			}
+		}
+	}
+	t := &layerTable{net: n, p: p, of: map[*Buffer]int{}, waiting: map[*Buffer]*waiting{}, counted: map[string]bool{}}
+	var total time.Duration
+	for i := range p.Forward {
+		t.add(&p.Forward[i], least[i])
+		total += least[i]
+	}
+	t.tied()
+	for i := range t.rows {
+		if total > 0 {
+			t.rows[i].Share = float64(t.took[i]) / float64(total)
+		}
+	}
+	return t.rows, nil
+}
+
+// layerTable is a table under construction.
+type layerTable struct {
+	net     *Net
+	p       *Program
+	rows    []Layer
+	took    []time.Duration
+	of      map[*Buffer]int      // the row that computes a buffer
+	waiting map[*Buffer]*waiting // masks, and copies to which another op adds
+	counted map[string]bool      // parameters in Weights of some row
+}
+
+// waiting is an op that becomes part of the row that uses its result next.
+type waiting struct {
+	name   string
+	params []string
+	took   time.Duration
+}
+
+// add adds an instruction: as a row of its own, or to the row whose result it reads if it is cheap.
+func (t *layerTable) add(in *Instruction, took time.Duration) {
+	params := t.params(in)
+	name, follows := layerName(in.Op)
+	row := -1
+	if follows {
+		row = t.above(in)
+	}
+	switch in.Op.(type) {
+	case Mask:
+		t.waiting[in.Out] = &waiting{"dropout", nil, took}
+		return
+	case Assign:
+		if !in.Accumulate && t.isBegun(in) {
+			t.waiting[in.Out] = &waiting{"+", params, took}
+			return
+		}
+	}
+	if row < 0 {
+		row = len(t.rows)
+		name = strings.Join(append([]string{name}, params...), " ")
+		t.rows, t.took = append(t.rows, Layer{Name: name, With: []string{}, Params: []string{}}), append(t.took, 0)
+		t.reads(row, params)
+	} else if !t.masks(in) {
+		t.follow(row, name, params)
+	}
+	for _, b := range append([]*Buffer{in.Out}, buffers(in)...) {
+		if w := t.waiting[b]; w != nil {
+			t.follow(row, w.name, w.params)
+			t.took[row] += w.took
+			delete(t.waiting, b)
+		}
+	}
+	t.rows[row].Output = t.shape(in)
+	t.took[row] += took
+	t.of[in.Out] = row
+}
+
+func buffers(in *Instruction) []*Buffer {
+	var all []*Buffer
+	for _, a := range in.Args {
+		all = append(all, a.Buffer)
+	}
+	return all
+}
+
+// masks reports whether an instruction multiplies by a mask of dropout.
+func (t *layerTable) masks(in *Instruction) bool {
+	return slices.ContainsFunc(buffers(in), func(b *Buffer) bool { w := t.waiting[b]; return w != nil && w.name == "dropout" })
+}
+
+// isBegun reports whether an instruction copies what a later one adds to.
+func (t *layerTable) isBegun(copied *Instruction) bool {
+	for i := range t.p.Forward {
+		if in := &t.p.Forward[i]; in != copied && in.Out == copied.Out {
+			return in.Accumulate
+		}
+	}
+	return false
+}
+
+// follow adds what an op does to the row whose result it works on.
+func (t *layerTable) follow(row int, name string, params []string) {
+	if name += " " + strings.Join(params, " "); name != " " {
+		t.rows[row].With = append(t.rows[row].With, strings.TrimSpace(name))
+	}
+	t.reads(row, params)
+}
+
+// reads adds parameters to those of a row.
+func (t *layerTable) reads(row int, params []string) {
+	l := &t.rows[row]
+	for _, p := range params {
+		if !slices.Contains(l.Params, p) {
+			l.Params = append(l.Params, p)
+		}
+		if a, _ := t.net.layout.Find(p); !t.counted[p] {
+			l.Weights += a.Len()
+			t.counted[p] = true
+		}
+	}
+}
+
+// tied adds a row for potentials that are a parameter, which the oracle reads and no op computes.
+func (t *layerTable) tied() {
+	for k, b := range t.p.Outputs {
+		if b == nil || b.Space != SpaceWeights {
+			continue
+		}
+		for _, a := range t.net.layout {
+			if a.Offset != b.Offset {
+				continue
+			}
+			l := Layer{Name: t.p.Form.Parts[k].Name + " potentials " + a.Name, With: []string{}, Params: []string{a.Name}, Output: shapeOf(a.Shape)}
+			if !t.counted[a.Name] {
+				l.Weights = a.Len()
+			}
+			t.counted[a.Name] = true
+			t.rows, t.took = append(t.rows, l), append(t.took, 0)
+		}
+	}
+}
+
+// above returns the row of the last argument that a row computes, −1 if there is none.
+func (t *layerTable) above(in *Instruction) int {
+	row := -1
+	for _, a := range in.Args {
+		if at, ok := t.of[a.Buffer]; ok {
+			row = max(row, at)
+		}
+	}
+	if at, ok := t.of[in.Out]; ok && in.Accumulate {
+		row = max(row, at)
+	}
+	return row
+}
+
+// params returns the names of the parameters that an instruction reads.
+func (t *layerTable) params(in *Instruction) []string {
+	var names []string
+	for _, arg := range in.Args {
+		if arg.Buffer.Space != SpaceWeights {
+			continue
+		}
+		for _, a := range t.net.layout {
+			if a.Offset == arg.Buffer.Offset && !slices.Contains(names, a.Name) {
+				names = append(names, a.Name)
+			}
+		}
+	}
+	return names
+}
+
+// shape returns the shape of a result, with n for the rows of positions, p for those of pairs, and c for those of characters.
+func (t *layerTable) shape(in *Instruction) string {
+	s := in.Out.shape
+	if g, ok := in.Op.(Gather); ok && g.Index.Kind == IndexWindow {
+		s = []int{t.p.Rows, g.Index.Width * g.Cols}
+	}
+	if len(s) == 0 {
+		s = []int{in.Out.N}
+	}
+	for _, rows := range []struct {
+		name string
+		n    int
+	}{{"p", t.p.Pairs}, {"c", t.p.Chars}, {"n", t.p.Rows}} {
+		if rows.n > 0 && s[0] >= rows.n && s[0]%rows.n == 0 {
+			head := rows.name
+			if many := s[0] / rows.n; many > 1 {
+				head = fmt.Sprintf("%s·%d", rows.name, many)
+			}
+			return strings.TrimSuffix(head+"×"+shapeOf(s[1:]), "×")
+		}
+	}
+	return shapeOf(s)
+}
+
+func shapeOf(s []int) string {
+	parts := make([]string, len(s))
+	for i, n := range s {
+		parts[i] = fmt.Sprint(n)
+	}
+	return strings.Join(parts, "×")
+}
+
+// layerName names an op in the table; follows says that it belongs to the row whose result it reads.
+func layerName(o Op) (name string, follows bool) {
+	switch o := o.(type) {
+	case MatMul:
+		return "product", false
+	case Gather:
+		switch o.Index.Kind {
+		case IndexIds:
+			return "embed", false
+		case IndexWindow:
+			return "window " + fmt.Sprint(o.Index.Width), false
+		case IndexPattern:
+			return "patches", false
+		}
+		return o.Index.String(), false
+	case Bilinear:
+		return "bilinear", false
+	case Unary, Slope:
+		return o.String(), true
+	case Binary:
+		return o.f.name, true
+	case Assign:
+		return "+", true
+	case MaxPool:
+		return "max pool 2×2", false
+	case Concat:
+		return "join", false
+	case Permute:
+		return "transpose", false
+	case Recurrence:
+		return "recurrence", false
+	case SegmentMax:
+		return "max of each word", false
+	case Bag:
+		return "sum of attributes", false
+	}
+	if own, ok := o.(Own); ok {
+		return own.Name, false
+	}
+	name, _, _ = strings.Cut(o.String(), " ")
+	return name, false
+}

@@ -1,0 +1,82 @@
+package nets
+
+import (
+	"fmt"
+
+	"gorgonia.org/gorgonia"
+)
+
+// The layers of a stack that read inputs.
+
+// features reads the dense features of positions.
+func (s *stack) features(l layer) error {
+	if s.input.Dim == 0 {
+		return s.refuse(l, "the data has no dense features; embed reads words")
+	}
+	s.source(s.input.Dim, func(g *Graph, _ *gorgonia.Node) (*gorgonia.Node, error) { return g.Features(), nil })
+	return nil
+}
+
+// embed looks up every discrete input in a table of its own. Sizes that are left out depend on the vocabulary.
+func (s *stack) embed(l layer) error {
+	sizes := l.sizes("units")
+	if len(s.input.Vocab) == 0 {
+		return s.refuse(l, "the data has no discrete inputs (words); features reads dense features")
+	}
+	if len(sizes) > len(s.input.Vocab) {
+		return s.refuse(l, "%d sizes for %d discrete inputs", len(sizes), len(s.input.Vocab))
+	}
+	if s.count["embed"] > 0 {
+		return s.refuse(l, "there is one already; it has a size for each discrete input, as in [64, 8]")
+	}
+	s.count["embed"]++
+	for f, vocab := range s.input.Vocab {
+		size, name := embeddingSize(vocab), fmt.Sprintf("embed%d", f+1)
+		if f < len(sizes) {
+			size = sizes[f]
+		}
+		s.source(size, func(g *Graph, _ *gorgonia.Node) (*gorgonia.Node, error) { return g.Embed(g.Param(name), f) },
+			Param{name, []int{vocab, size}, Gaussian(0.1)})
+	}
+	return nil
+}
+
+// characters is a convolution over the characters of each word, and its maximum over the word.
+func (s *stack) characters(l layer) error {
+	c := Config{
+		CharChannels: orElse(l.int("channels"), 50), CharEmbed: orElse(l.int("units"), 25), CharWindow: orElse(l.int("width"), 3),
+		Activation: Activation(l.word("activation")),
+	}
+	switch {
+	case s.input.Characters == 0:
+		return s.refuse(l, "the data has no characters of words")
+	case s.count["characters"] > 0:
+		return s.refuse(l, "there is one already")
+	case c.CharWindow%2 == 0:
+		return s.refuse(l, "width %d: expected an odd number", c.CharWindow)
+	}
+	s.count["characters"]++
+	if c.Activation == "" {
+		c.Activation, s.reads.activation = s.Activation, true
+	}
+	s.from(characterBody(c, s.input))
+	return nil
+}
+
+// attributes sums the attributes of each position into units.
+func (s *stack) attributes(l layer) error {
+	switch {
+	case s.input.Attributes == 0:
+		return s.refuse(l, "the data has no attributes")
+	case s.count["attributes"] > 0:
+		return s.refuse(l, "there is one already")
+	}
+	s.count["attributes"]++
+	s.from(bagBody(Config{AttributeUnits: l.int("units")}, s.input))
+	return nil
+}
+
+// from adds a body that reads inputs.
+func (s *stack) from(b body) {
+	s.source(b.width, func(g *Graph, _ *gorgonia.Node) (*gorgonia.Node, error) { return b.build(g) }, b.params...)
+}
