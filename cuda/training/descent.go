@@ -127,8 +127,8 @@ func (x *descent) table(β float64) device.Array[float32] {
 	return by
 }
 
-// one is the bytes of shared memory with which a block adds up doubles.
-const one = vectorThreads / 32 * 8
+// sumBytes is the shared memory that a block needs to add up doubles.
+const sumBytes = vectorThreads / 32 * 8
 
 // move takes the prepared step along D, after the question about the slot's batch. sums are those of the question. It may be part of a
 // captured graph.
@@ -141,12 +141,12 @@ func (x *descent) move(key moveKey, l *slot, sums device.Array[float64]) {
 	if key.clips {
 		scale = x.scale
 		x.multiply(device.Array[float32]{}, device.Array[float32]{})
-		d.Launch("clip", device.Dim{X: 1}, block, one, x.parts, int32(x.partBlocks()), x.numbers, scale)
+		d.Launch("clip", device.Dim{X: 1}, block, sumBytes, x.parts, int32(x.partBlocks()), x.numbers, scale)
 	}
 	tables, n := int32(x.tables.Len()/4), int64(x.dim)
 	switch squares := x.unbias[key.β]; key.rule {
 	case engine.ProxRule:
-		d.Launch("observe_squares", device.Dim{X: x.partBlocks()}, block, one, x.w, x.grad, x.squares, x.numbers, scale,
+		d.Launch("observe_squares", device.Dim{X: x.partBlocks()}, block, sumBytes, x.w, x.grad, x.squares, x.numbers, scale,
 			x.tables, tables, x.marks, x.steps, squares, int32(squares.Len()), float32(key.β), x.parts, n)
 		x.findDual(l, sums)
 		d.Launch("prox_step", x.sweep(), block, 0, x.w, x.grad, x.squares, x.numbers, scale, x.γ,
@@ -165,12 +165,12 @@ func (x *descent) move(key moveKey, l *slot, sums device.Array[float64]) {
 func (x *descent) findDual(l *slot, sums device.Array[float64]) {
 	grid, block, blocks := device.Dim{X: 1}, device.Dim{X: vectorThreads}, int32(x.partBlocks())
 	if !l.smooth() {
-		x.d.Launch("prox_dual", grid, block, one, x.parts, blocks, sums, x.numbers, x.γ)
+		x.d.Launch("prox_dual", grid, block, sumBytes, x.parts, blocks, sums, x.numbers, x.γ)
 		return
 	}
 	value, gold := l.losses()
 	b := l.batch
-	x.d.Launch("prox_mix", grid, block, one, x.parts, blocks, value, gold, b.Examples, b.Weight, int32(b.Chains), x.numbers, x.γ)
+	x.d.Launch("prox_mix", grid, block, sumBytes, x.parts, blocks, value, gold, b.Examples, b.Weight, int32(b.Chains), x.numbers, x.γ)
 }
 
 // OpenDescent implements engine.Descender.
