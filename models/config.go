@@ -86,6 +86,7 @@ type Config struct {
 	WarmStart   string              `yaml:"warm-start" json:"warm-start" group:"Method" values:"prox-center|extrapolation|prev-iterate" only:"method=casimir,casimir-adapt" help:"where Casimir starts an inner problem"`
 	InnerStop   string              `yaml:"inner-stop" json:"inner-stop" group:"Method" values:"budget|norm" only:"method=casimir,casimir-adapt" help:"when Casimir stops an inner problem: after n steps (budget), or once its gradient norm is small (norm)"`
 	ModelBatch  settings.ModelBatch `yaml:"model-batch" json:"model-batch" group:"Method" unit:"N|all|auto" only:"method=prox-linear" help:"examples of a model of prox-linear: with N, each step solves the model of a batch exactly, at the cost of a step of sgd; with all, each outer iteration solves the model of the whole objective by inner; auto: 8 for a network, all for partial labels on a linear net"`
+	InnerSteps  int                 `yaml:"inner-steps" json:"inner-steps" group:"Method" min:"0" only:"method=prox-linear" help:"steps of prox-linear on the model of a batch (model-batch N): 1 solves it exactly along one direction; more go on from there with block-coordinate Frank-Wolfe on the examples of the batch, each for the cost of a step on one example; 0: 1"`
 	Finish      int                 `yaml:"finish" json:"finish" group:"Method" min:"0" only:"method=prox-linear" help:"of the passes, how many at the end use models of all examples: for a lower objective, and a bound on how stationary it is"`
 	Eta         float64             `yaml:"eta" json:"eta" group:"Method" min:"0" only:"method=prox-linear" help:"step length η of prox-linear; 0: with model-batch N 0.1, falling to a hundredth; with all, it starts with about the distance of one sgd pass and adapts"`
 	Inner       string              `yaml:"inner" json:"inner" group:"Method" values:"auto|casimir|svrg|saga|bcfw" only:"method=prox-linear" help:"method for the convex subproblems of prox-linear with model-batch all, or of its finish; settings of that method apply to the subproblems; auto: bcfw for the hinge, casimir for smooth losses"`
@@ -217,6 +218,8 @@ func (c Config) Validate() error {
 			c.Batch, c.ModelBatch, c.ModelBatch)
 	case c.Method == "prox-linear" && c.ModelBatch == settings.AllExamples && c.Dropout > 0:
 		return structured.BadInput("--dropout %v: models of all examples have no dropout; use --model-batch N, or --method sgd or adam", c.Dropout)
+	case c.Method == "prox-linear" && c.ModelBatch == settings.AllExamples && c.InnerSteps > 0:
+		return structured.BadInput("--inner-steps %d is for models of batches; with --model-batch all, --inner-passes says how much work a model gets", c.InnerSteps)
 	case c.Method == "prox-linear" && c.ModelBatch == settings.AllExamples && c.Finish > 0:
 		return structured.BadInput("--finish %d has no effect with --model-batch all, whose passes all use models of all examples", c.Finish)
 	case c.Method == "prox-linear" && c.Passes > 0 && c.Finish >= c.Passes:

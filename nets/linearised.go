@@ -37,6 +37,14 @@ func (l *Linearised) Form() structured.Form { return l.net.Form() }
 // Affine returns true.
 func (l *Linearised) Affine() bool { return true }
 
+// RowTables lists the network's row tables.
+func (l *Linearised) RowTables() []RowTable { return l.net.RowTables() }
+
+// RowsRead implements RowScorer.
+func (l *Linearised) RowsRead(k int, batch *structured.Batch, rows []int32) []int32 {
+	return l.net.RowsRead(k, batch, rows)
+}
+
 // NewWorker returns a worker, whose dropout masks are off; see NewLinearisedWorker.
 func (l *Linearised) NewWorker() Worker { return l.NewLinearisedWorker() }
 

@@ -48,6 +48,7 @@ func resumeGivesTheSameBits(t *testing.T, problem func() (*train.Problem, *train
 		"casimir":              func() train.Method { return &methods.Casimir{} },
 		"prox-linear":          func() train.Method { return &methods.ProxLinear{InnerPasses: 1} },
 		"prox-linear, batches": func() train.Method { return &methods.ProxLinear{ModelBatch: 3, Passes: 5} },
+		"prox-linear, steps":   func() train.Method { return &methods.ProxLinear{ModelBatch: 3, Passes: 5, InnerSteps: 4} },
 		"prox-linear, finish":  func() train.Method { return &methods.ProxLinear{ModelBatch: 3, Passes: 5, Finish: 3, InnerPasses: 1} },
 		"adam": func() train.Method {
 			return &methods.Adam{Schedule: methods.CosineSchedule, Span: methods.Span{Passes: 5, WarmUp: 1}, Averaging: methods.ExponentialAverage}

@@ -25,6 +25,7 @@ const (
 	SparseScores                       // a scorer that is linear in sparse inputs
 	RunLength                          // the number of passes of the run
 	OtherSchedule                      // another schedule of the step size
+	PlainMax                           // a hinge that is not smoothed
 )
 
 // RequirementError reports that a method cannot solve a problem. It is wrapped as bad input.

@@ -4,7 +4,7 @@ package main
 import (
 	"os"
 
-	"github.com/dsp-go/dsp/cli"
+	"github.com/dsp-go/dsp/cmd/dsp/cli"
 )
 
 func main() { os.Exit(cli.Main()) }

@@ -10,6 +10,7 @@
 //   tables [T][4] int64        row tables: first weight, first weight behind it, columns, number of its first row
 //   marks, steps [rows] int    by row: the last step that read the row, and how many did
 //   squares, means [S] float   1/(1−β^c) for c = 0, 1, …, S−1; from S on it is 1
+#include "functions.cuh"
 #include "parts.cuh"
 
 enum { SHARE, ETA, LAMBDA, BETA, BOUND, STEPS, ROWS }; // 1/|B|; η; λ; β₁ or μ; largest ‖g‖; steps taken, with this one; rows read
@@ -81,7 +82,8 @@ KERNEL(observe_squares)(const float* RESTRICT w, const float* RESTRICT d, float*
 }
 EXPORT(observe_squares)
 
-// prox_dual: the dual variable γ [1] double of the model of a batch, from the parts of observe_squares and the loss of the batch:
+// prox_dual: the dual variable γ [1] double of the model of a batch with the hinge, from the parts of observe_squares and the loss of the
+// batch:
 //   γ = (f − ηλ⟨g, qw⟩) / (η⟨g, qg⟩), cut off at 0 and 1; 0 if g is 0.   sums [2] double: the second is |B|·f
 // One block. Bound: latency.
 KERNEL(prox_dual)(const double* RESTRICT parts, int blocks, const double* RESTRICT sums, const double* RESTRICT numbers, double* RESTRICT gamma) {
@@ -96,6 +98,38 @@ KERNEL(prox_dual)(const double* RESTRICT parts, int blocks, const double* RESTRI
 	gamma[0] = γ;
 }
 EXPORT(prox_dual)
+
+#define HALVINGS 30 /* as in train/engine/proxstep.go */
+
+// prox_mix: γ [1] double for the other losses: the zero in [0, 1] of
+//   slope(γ) = (1/|B|) Σ c_i (1−p_i)(f_i + log((1−γ+γp_i)/γ)) − ηλ⟨g, qw⟩ − γη⟨g, qg⟩,   p_i = exp(−f_i),
+// which falls from ∞, or 1 if there is none; 0 if g is 0. At γ = 1 the sum is 0.
+//   value, gold [B] double       f_i is their difference; gold may be null, and then f_i is value
+//   examples [B] int, weight [B] float   of the batch: −1 beyond its last example, and c_i
+// One block, which adds in a fixed order. Bound: latency of 30 sums; every example costs an exponential and a logarithm in each.
+KERNEL(prox_mix)(const double* RESTRICT parts, int blocks, const double* RESTRICT value, const double* RESTRICT gold,
+	const int* RESTRICT examples, const float* RESTRICT weight, int B, const double* RESTRICT numbers, double* RESTRICT gamma) {
+	SHARED(double, shared);
+	double2 of = add_up(parts, blocks, shared); // for thread 0, as are a and b
+	double a = numbers[ETA] * numbers[LAMBDA] * of.x, b = numbers[ETA] * of.y;
+	double lo = 0, hi = 1;
+	for (int k = 0; k < HALVINGS; k++) {
+		double γ = (lo + hi) / 2, sum = 0;
+		for (int i = THREAD; i < B; i += THREADS) {
+			if (examples[i] < 0) continue;
+			double f = gold ? value[i] - gold[i] : value[i];
+			double wrong = 1 - exponential(f > 0 ? -min(f, 700.) : 0.); // 1 − p; rounding can leave f < 0
+			sum += weight[i] * wrong * (f + logarithm((1 - γ * wrong) / γ));
+		}
+		sum = total(sum, shared);
+		if (THREAD == 0) shared[0] = numbers[SHARE] * sum - a - γ * b;
+		BARRIER();
+		if (shared[0] > 0) lo = γ;
+		else hi = γ;
+	}
+	if (THREAD == 0) gamma[0] = of.y == 0 ? 0 : a + b <= 0 ? 1 : a + b > 0 ? (lo + hi) / 2 : a + b; // NaN remains
+}
+EXPORT(prox_mix)
 
 // prox_step: w ← w − ηq(γg + λw) where the batch reads the weight, elsewhere w ← w·exp(−ηλ/h); where v is 0, w stays.
 // Bound: reads w, D and v, writes w: 16 bytes per entry.

@@ -85,9 +85,9 @@ DEVICE float sine(float at, int quarters) {
 	return (float)(q & 2 ? -p : p);
 }
 
-// x^y for x > 0 and finite: e^(y ln x) in double.
-DEVICE float positive_power(float x, float y) {
-	uint64_t b = as_bits((double)x); // a normal double, even for a subnormal float x
+// log x in double, within 1e-13, for x > 0 that is normal and finite: like logarithm, ln(2^e m) = e ln 2 + 2 artanh(s), s = (m−1)/(m+1).
+DEVICE double logarithm(double x) {
+	uint64_t b = as_bits(x);
 	int e = (int)(b >> 52) - 1023;
 	double m = as_double((b & 0xfffffffffffffull) | 0x3ff0000000000000ull);
 	if (m > 1.41421356237309504880) { m *= 0.5; e++; }
@@ -99,13 +99,14 @@ DEVICE float positive_power(float x, float y) {
 	p = fma(p, q, 0.2);
 	p = fma(p, q, 3.33333333333333333333e-1);
 	p = fma(p * q, s + s, s + s);
-	double t = (double)y * fma((double)e, 6.93147180559945309417e-1, p);
-	if (t > 89.) return INFINITE;
-	if (t < -104.) return 0.f;
-	double n = t * 1.44269504088896340736;
+	return fma((double)e, 6.93147180559945309417e-1, p);
+}
+
+// e^x in double, with a relative error within 1e-11, for |x| ≤ 700.
+DEVICE double exponential(double x) {
+	double n = x * 1.44269504088896340736;
 	n = (n + 6755399441055744.) - 6755399441055744.;
-	double r = fma(n, -6.93147180559945309417e-1, t);
-	p = 2.75573192239858906526e-6;
+	double r = fma(n, -6.93147180559945309417e-1, x), p = 2.75573192239858906526e-6;
 	p = fma(p, r, 2.48015873015873015873e-5);
 	p = fma(p, r, 1.98412698412698412698e-4);
 	p = fma(p, r, 1.38888888888888888889e-3);
@@ -115,7 +116,15 @@ DEVICE float positive_power(float x, float y) {
 	p = fma(p, r, 0.5);
 	p = fma(p, r, 1.);
 	p = fma(p, r, 1.);
-	return (float)(p * as_double((uint64_t)((int)n + 1023) << 52));
+	return p * as_double((uint64_t)((int)n + 1023) << 52);
+}
+
+// x^y for x > 0 and finite: e^(y ln x) in double, where x is normal even if it is a subnormal float.
+DEVICE float positive_power(float x, float y) {
+	double t = (double)y * logarithm((double)x);
+	if (t > 89.) return INFINITE;
+	if (t < -104.) return 0.f;
+	return (float)exponential(t);
 }
 
 // x^y with C's rules for the special cases.

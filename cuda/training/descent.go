@@ -127,10 +127,13 @@ func (x *descent) table(β float64) device.Array[float32] {
 	return by
 }
 
-// move takes the prepared step along D. sums are those of the question. It may be part of a captured graph.
-func (x *descent) move(key moveKey, sums device.Array[float64]) {
+// sumBytes is the shared memory that a block needs to add up doubles.
+const sumBytes = vectorThreads / 32 * 8
+
+// move takes the prepared step along D, after the question about the slot's batch. sums are those of the question. It may be part of a
+// captured graph.
+func (x *descent) move(key moveKey, l *slot, sums device.Array[float64]) {
 	d, block := x.d, device.Dim{X: vectorThreads}
-	const one = vectorThreads / 32 * 8 // bytes of shared memory
 	if n := x.rows.Len(); n > 0 {
 		d.Launch("mark_rows", device.Dim{X: min(64, device.CeilDiv(n, vectorThreads))}, block, 0, x.rows, x.numbers, x.marks, x.steps)
 	}
@@ -138,14 +141,14 @@ func (x *descent) move(key moveKey, sums device.Array[float64]) {
 	if key.clips {
 		scale = x.scale
 		x.multiply(device.Array[float32]{}, device.Array[float32]{})
-		d.Launch("clip", device.Dim{X: 1}, block, one, x.parts, int32(x.partBlocks()), x.numbers, scale)
+		d.Launch("clip", device.Dim{X: 1}, block, sumBytes, x.parts, int32(x.partBlocks()), x.numbers, scale)
 	}
 	tables, n := int32(x.tables.Len()/4), int64(x.dim)
 	switch squares := x.unbias[key.β]; key.rule {
 	case engine.ProxRule:
-		d.Launch("observe_squares", device.Dim{X: x.partBlocks()}, block, one, x.w, x.grad, x.squares, x.numbers, scale,
+		d.Launch("observe_squares", device.Dim{X: x.partBlocks()}, block, sumBytes, x.w, x.grad, x.squares, x.numbers, scale,
 			x.tables, tables, x.marks, x.steps, squares, int32(squares.Len()), float32(key.β), x.parts, n)
-		d.Launch("prox_dual", device.Dim{X: 1}, block, one, x.parts, int32(x.partBlocks()), sums, x.numbers, x.γ)
+		x.findDual(l, sums)
 		d.Launch("prox_step", x.sweep(), block, 0, x.w, x.grad, x.squares, x.numbers, scale, x.γ,
 			x.tables, tables, x.marks, x.steps, squares, int32(squares.Len()), n)
 	case engine.AdamRule:
@@ -156,6 +159,18 @@ func (x *descent) move(key moveKey, sums device.Array[float64]) {
 		d.Launch("momentum_step", x.sweep(), block, 0, x.w, x.grad, x.moments, x.numbers, scale,
 			x.tables, tables, x.marks, x.steps, device.Flag(key.rule == engine.NesterovRule), n)
 	}
+}
+
+// findDual sets γ, after observe_squares.
+func (x *descent) findDual(l *slot, sums device.Array[float64]) {
+	grid, block, blocks := device.Dim{X: 1}, device.Dim{X: vectorThreads}, int32(x.partBlocks())
+	if !l.smooth() {
+		x.d.Launch("prox_dual", grid, block, sumBytes, x.parts, blocks, sums, x.numbers, x.γ)
+		return
+	}
+	value, gold := l.losses()
+	b := l.batch
+	x.d.Launch("prox_mix", grid, block, sumBytes, x.parts, blocks, value, gold, b.Examples, b.Weight, int32(b.Chains), x.numbers, x.γ)
 }
 
 // OpenDescent implements engine.Descender.
@@ -176,7 +191,7 @@ func (a *Accelerator) Descend(ctx context.Context, examples []int, s oracles.Smo
 	key := a.descent.prepare(m, len(examples))
 	l.do(a.shared, stepKey{s: s, path: true, move: key}, func() {
 		a.ask(l, a.vectors.w, s, nil)
-		a.descent.move(key, a.oracle.sums())
+		a.descent.move(key, l, a.oracle.sums())
 	})
 	return a.d.Err()
 }

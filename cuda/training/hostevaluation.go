@@ -21,6 +21,11 @@ type hostEvaluation struct {
 	finite bool // the potentials are finite and there are answers
 
 	asked, wantMax bool // of the last answers
+
+	f struct { // losses
+		host   []float64
+		device device.Array[float64] // [Chains]; allocated by losses
+	}
 }
 
 // shardExamples is the number of examples in a shard; cores work on one shard at a time.
@@ -45,6 +50,7 @@ func (o *hostOracle) newEvaluation(b *cudanets.Batch) evaluation {
 func (l *hostEvaluation) Free() {
 	device.Free(l.o.data.Device, l.θ.all)
 	device.Free(l.o.data.Device, l.v.all)
+	device.Free(l.o.data.Device, l.f.device)
 }
 
 func (l *hostEvaluation) captured() bool { return false }
@@ -196,6 +202,23 @@ func (l *hostEvaluation) sumAnswers(s *hostShard) {
 			s.sums.Exact++
 		}
 	}
+}
+
+func (l *hostEvaluation) smooth() bool { return l.o.Loss.Smooth() }
+
+// losses implements evaluation.
+func (l *hostEvaluation) losses() (value, gold device.Array[float64]) {
+	l.f.host = l.f.host[:0]
+	for k := range l.used {
+		s := &l.shards[k]
+		for b, gold := range s.gold {
+			l.f.host = append(l.f.host, s.answer.Value[b]-gold)
+		}
+	}
+	d := l.o.data.Device
+	value = device.Grow(d, &l.f.device, l.batch.Chains, "losses")
+	device.Upload(d, value, l.f.host)
+	return value, gold
 }
 
 // weigh multiplies each example's v by its weight.

@@ -40,6 +40,10 @@ type evaluation interface {
 	// Change computes c_i(u_i(to) − u_i(from)) and does not change the sums. ReserveChange allocates its memory.
 	Change(from, to device.Array[float32], s oracles.Smoothing)
 	ReserveChange()
+	// smooth reports whether the loss is smooth.
+	smooth() bool
+	// losses returns arrays [Chains] whose differences are the f_i of the last Ask; without gold, value holds them.
+	losses() (value, gold device.Array[float64])
 	// Pullback adds Jᵀv to grad [Dim], for v from the last Difference or Change.
 	Pullback(grad device.Array[float32])
 	// Remember moves the memory of the examples towards the answers: r_i ← (1−γ)r_i + γu_i. RememberBy reads γ [1] on the device.
@@ -75,6 +79,12 @@ func (o chainKernels) Free() {
 type chainKernelsEvaluation struct{ *ChainEvaluation }
 
 func (l chainKernelsEvaluation) captured() bool { return true }
+
+func (l chainKernelsEvaluation) smooth() bool { return l.Objective.Loss.Smooth() }
+
+func (l chainKernelsEvaluation) losses() (value, gold device.Array[float64]) {
+	return l.Answer.Value, l.Answer.Gold
+}
 
 func (l chainKernelsEvaluation) Difference(m engine.RemoteMemory) {
 	l.ChainEvaluation.Difference(memoryOf(m))

@@ -64,6 +64,8 @@ func adviseMethod(c *models.Config, err error) error {
 		advice = ": use --device cpu, or --method bcfw, casimir or svrg"
 	case train.RunLength:
 		advice = "; give --passes"
+	case train.PlainMax:
+		advice = "; leave out --mu, or --inner-steps"
 	case train.OtherSchedule:
 		advice = "; use --schedule cosine, sqrt or constant"
 	case train.SparseScores:

@@ -17,7 +17,7 @@ import (
 // refused if the configuration names the device; otherwise the CPU does it.
 func (r *Run) accelerate() error {
 	named := r.config.Device != models.AutoDevice
-	r.problem.Batch = r.config.Batch
+	r.problem.Batch, r.model.Config.Batch = r.config.Batch, r.config.Batch
 	ordinal, found, err := models.FindDevice(r.config.Device)
 	if found {
 		err = r.moveTo(ordinal)
@@ -29,7 +29,7 @@ func (r *Run) accelerate() error {
 		r.o.Log.Info("device cpu: " + err.Error())
 	}
 	r.config = r.resolveDevice(r.config)
-	r.problem.Batch = r.config.Batch
+	r.problem.Batch, r.model.Config.Batch = r.config.Batch, r.config.Batch
 	if r.device == nil {
 		if err := r.config.CheckDevice(); err != nil { // some settings are for a device only
 			return err

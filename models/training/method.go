@@ -290,7 +290,7 @@ func newMethod(c *models.Config, name string) (train.Method, error) {
 			return m
 		}
 		return &methods.ProxLinear{
-			ModelBatch: max(0, int(c.ModelBatch)), Passes: c.Passes, Finish: c.Finish,
+			ModelBatch: max(0, int(c.ModelBatch)), Passes: c.Passes, Finish: c.Finish, InnerSteps: c.InnerSteps,
 			Inner: inner, InnerPasses: c.InnerPasses, Tolerance: c.InnerGap, Eta: c.Eta, WarmUp: int(c.WarmUp), ConstantMu: c.ConstantMu,
 		}, nil
 	}

@@ -99,19 +99,30 @@ func (d *Descent) Resume(e *Engine, β float64) {
 // Ask computes the mean loss of a batch and its mean gradient at the iterate, without the regulariser. A step must follow. On a
 // device the work begins with that step, and an error of it may come from a later call.
 func (d *Descent) Ask(ctx context.Context, examples []int, s oracles.Smoothing, dropout uint64) error {
-	e := d.engine
 	if d.remote != nil {
 		return d.askRemote(ctx, examples, s, dropout)
 	}
-	if d.support != nil {
-		e.reach(examples)
-		for k := range d.support.tables {
-			for _, r := range d.support.rows[k] {
-				d.catchUp(k, int(r))
-			}
+	d.Prepare(examples)
+	return d.ask(ctx, examples, s, nil, dropout)
+}
+
+// Prepare brings the weights that a batch reads up to date.
+func (d *Descent) Prepare(examples []int) {
+	if d.support == nil {
+		return
+	}
+	d.engine.reach(examples)
+	for k := range d.support.tables {
+		for _, r := range d.support.rows[k] {
+			d.catchUp(k, int(r))
 		}
 	}
-	st, err := e.StepAt(ctx, At(d.W), examples, s, nil, dropout)
+}
+
+// ask is Ask on the host, from a memory unless that is nil.
+func (d *Descent) ask(ctx context.Context, examples []int, s oracles.Smoothing, memory *Memory, dropout uint64) error {
+	e := d.engine
+	st, err := e.StepAt(ctx, At(d.W), examples, s, memory, dropout)
 	if err != nil {
 		return err
 	}
@@ -119,18 +130,23 @@ func (d *Descent) Ask(ctx context.Context, examples []int, s oracles.Smoothing, 
 	if e.Loss.Smooth() {
 		d.losses.set(e, examples)
 	}
-	inv := float32(1 / float64(len(examples)))
-	if e.sparse == nil {
+	d.gradient(&st, len(examples))
+	return nil
+}
+
+// gradient makes g the gradient of a step, divided by n.
+func (d *Descent) gradient(st *Step, n int) {
+	inv := float32(1 / float64(n))
+	if d.engine.sparse == nil {
 		d.g = st.Grad.dense
 		d.each(func(lo, hi, _, _ int) { vec.Scale(inv, d.g[lo:hi]) })
-		return nil
+		return
 	}
 	if d.zeros == nil {
 		d.zeros = make([]float32, len(d.W))
 	}
 	d.g = d.zeros
 	st.Grad.AddTo(inv, d.g)
-	return nil
 }
 
 // each calls do for the ranges of weights of the support, each with its place in q and its c after this step.

@@ -40,6 +40,7 @@ type Engine struct {
 	findings []*finding // grown on demand; lane l starts with finding l
 	sums     []Sums     // of the shards of a step
 	answered []float64  // f_i of the examples of a step
+	entropy  []float64  // of their answers, for losses that are smooth
 	support  *support   // of the last step's gradient; nil if it is all weights
 	reached  bool       // the support is that of the next step
 	lent     int        // first lanes whose gradients are zero except on the support
@@ -69,6 +70,7 @@ type Lane struct {
 	full     bool                 // whether grad may differ from zero anywhere
 	Sums     Sums                 // over the shards so far
 	losses   []float64            // f_i, smoothed, of the current shard
+	entropy  []float64            // of its answers, for losses that are smooth
 	Err      error                // the first error
 }
 
@@ -254,7 +256,7 @@ func (e *Engine) query(ln *Lane, at Point, s oracles.Smoothing, wantMax bool, dr
 	wantMax = wantMax && !e.Loss.Smooth()
 	s.Answer(ln.Oracle, &ln.Theta, &ln.Answer, wantMax)
 	e.queryAllowed(ln, s, wantMax)
-	ln.losses = ln.losses[:0]
+	ln.losses, ln.entropy = ln.losses[:0], ln.entropy[:0]
 	for b, i := range ln.Batch.Examples {
 		c := e.Data.Weight(i)
 		gold, most := e.gold(ln, b)
@@ -266,7 +268,9 @@ func (e *Engine) query(ln *Lane, at Point, s oracles.Smoothing, wantMax bool, dr
 		switch {
 		case e.Loss.Smooth():
 			ln.Sums.Primal += smoothed
-			ln.Sums.Entropy += c * (ln.Answer.Value[b] - ln.Answer.U.Dot(b, &ln.Theta))
+			h := ln.Answer.Value[b] - ln.Answer.U.Dot(b, &ln.Theta)
+			ln.entropy = append(ln.entropy, h)
+			ln.Sums.Entropy += c * h
 		case wantMax:
 			ln.Sums.Primal += c * e.loss(ln.Answer.Max[b], most)
 		}

@@ -60,6 +60,14 @@ func (m *Memory) ToGold(γ float32) {
 	m.addGold(1 - γ)
 }
 
+// Restart sets r_i of some examples to their gold outputs, which must be known.
+func (m *Memory) Restart(examples []int) {
+	for _, i := range examples {
+		m.Scale(i, 0)
+		m.Add(i, m.data.Gold(i), 1)
+	}
+}
+
 // mostParts is more parts than any structure has.
 const mostParts = 64
 

@@ -101,6 +101,7 @@ func (e *Engine) OverBatch(ctx context.Context, w Point, examples []int, keep bo
 	e.reached = false
 	e.sums = slices.Grow(e.sums[:0], n)[:n]
 	e.answered = slices.Grow(e.answered[:0], len(examples))[:len(examples)]
+	e.entropy = slices.Grow(e.entropy[:0], len(examples))[:len(examples)]
 	err := e.run(ctx, lanes, func(l int, ln *Lane) error {
 		if on == nil || ln.full {
 			clear(ln.grad)
@@ -117,6 +118,7 @@ func (e *Engine) OverBatch(ctx context.Context, w Point, examples []int, keep bo
 			}
 			e.sums[k] = ln.Sums
 			copy(e.answered[k*stepExamples:], ln.losses)
+			copy(e.entropy[k*stepExamples:], ln.entropy)
 			if ln.Sums.Moved == 0 || e.sparse != nil {
 				continue
 			}

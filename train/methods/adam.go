@@ -43,7 +43,7 @@ func (m *Adam) Start(_ context.Context, p *train.Problem, s *train.State) error 
 	case m.Schedule.needsSpan() && m.Passes == 0:
 		return train.Refuse(m.Name(), train.RunLength, "needs to know the number of passes for the %v schedule", m.Schedule)
 	}
-	return m.walk.begin(m.Name(), p, s.W)
+	return m.walk.begin(m.Name(), p.Engine, s.W)
 }
 
 // Pass visits every example once.
@@ -56,14 +56,14 @@ func (m *Adam) Pass(ctx context.Context, p *train.Problem, s *train.State) error
 		}
 	}
 	perPass := math.Ceil(float64(p.Len()) / float64(p.BatchSize()))
-	return m.walk.pass(ctx, p, s, kind, func(d *engine.Descent) float64 {
+	return m.walk.pass(ctx, p, s, kind, m.walk.asking(ctx, p, func(d *engine.Descent) float64 {
 		t := float64(m.t)
 		η := cmp.Or(m.Rate, adamRate) * m.Schedule.factor(t, perPass, m.Halving, m.Passes) * m.rise(t, perPass)
 		m.t++
 		d.Clip(m.Clip)
 		d.AdamStep(η, p.Lambda, adamBeta)
 		return η
-	})
+	}))
 }
 
 // Archive saves or restores the method's state.

@@ -34,6 +34,7 @@ type ProxLinear struct {
 	ModelBatch int // examples per model; 0: all
 	Passes     int // passes of the run, over which the η of models of batches falls; 0: it does not fall
 	Finish     int // of these passes, how many at the end use models of all examples
+	InnerSteps int // steps on the model of a batch; 0 and 1: the exact step along one direction; more: block-coordinate Frank-Wolfe on its examples
 
 	Inner       func(k int) train.Method // makes the method for the k-th subproblem, k ≥ 1; nil: the default above
 	InnerPasses int                      // most passes per subproblem; 0: 1, or up to 5 until a pass finds a better point than w_{k−1}
@@ -75,7 +76,7 @@ func (m *ProxLinear) Convex() bool { return false }
 // about as far as a pass of SGD.
 func (m *ProxLinear) Start(ctx context.Context, p *train.Problem, s *train.State) error {
 	if m.onBatches(s) {
-		return m.batches.begin(m.Name(), p, s.W)
+		return m.batches.start(p, s, m)
 	}
 	return m.startWhole(ctx, p, s)
 }

@@ -53,7 +53,7 @@ func (m *SGD) Start(ctx context.Context, p *train.Problem, s *train.State) error
 	}
 	if m.walks() {
 		restored := m.walk.resumes()
-		if err := m.walk.begin(m.Name(), p, s.W); err != nil || restored {
+		if err := m.walk.begin(m.Name(), p.Engine, s.W); err != nil || restored {
 			return err
 		}
 	} else {
@@ -96,7 +96,7 @@ func (m *SGD) Pass(ctx context.Context, p *train.Problem, s *train.State) error 
 	copy(s.W, from)
 	s.Primal = m.first
 	if m.walks() {
-		m.walk.restart(p, from)
+		m.walk.restart(p.Engine, from)
 	} else {
 		m.path.Start(p.Engine, from, p.Center)
 	}
@@ -110,13 +110,13 @@ const exploded = 2
 
 func (m *SGD) pass(ctx context.Context, p *train.Problem, s *train.State) error {
 	if m.walks() {
-		return m.walk.pass(ctx, p, s, m.averaging(p), func(d *engine.Descent) float64 {
+		return m.walk.pass(ctx, p, s, m.averaging(p), m.walk.asking(ctx, p, func(d *engine.Descent) float64 {
 			γ := m.step(p)
 			m.t++
 			d.Clip(m.Clip)
 			d.MomentumStep(γ, p.Lambda, m.Momentum, m.Nesterov)
 			return γ
-		})
+		}))
 	}
 	order, size := p.Rand(s.Passes).Perm(p.Len()), p.BatchSize()
 	kind := m.averaging(p)

@@ -19,22 +19,22 @@ const (
 	squaresDecay = 0.999 // β of the mean of squared gradients
 )
 
-// begin begins a method's walk, or goes on with a restored one.
-func (w *walk) begin(method string, p *train.Problem, at []float32) error {
-	if err := train.CheckDescender(method, p.Engine); err != nil {
+// begin begins a method's walk on an engine, or goes on with a restored one.
+func (w *walk) begin(method string, e *engine.Engine, at []float32) error {
+	if err := train.CheckDescender(method, e); err != nil {
 		return err
 	}
 	if w.resumes() {
-		w.descent.Resume(p.Engine, squaresDecay)
+		w.descent.Resume(e, squaresDecay)
 	} else {
-		w.restart(p, at)
+		w.restart(e, at)
 	}
 	return nil
 }
 
 // restart begins anew.
-func (w *walk) restart(p *train.Problem, at []float32) {
-	w.descent.Start(p.Engine, at, squaresDecay)
+func (w *walk) restart(e *engine.Engine, at []float32) {
+	w.descent.Start(e, at, squaresDecay)
 }
 
 // resumes reports whether the walk was restored.
@@ -42,9 +42,19 @@ func (w *walk) resumes() bool { return len(w.descent.W) > 0 }
 
 func (w *walk) archive(a engine.Archive) { w.descent.Archive(a) }
 
-// pass visits every example once, in random order and in batches. step moves the descent, which has the gradient of the batch, and
-// returns the step size. s.W becomes the mean of iterates that kind asks for, and F is evaluated there.
-func (w *walk) pass(ctx context.Context, p *train.Problem, s *train.State, kind Averaging, step func(d *engine.Descent) float64) error {
+// asking returns a move for pass that asks about the batch and then calls step, which moves the descent and returns the step size.
+func (w *walk) asking(ctx context.Context, p *train.Problem, step func(d *engine.Descent) float64) func(batch []int, dropout uint64) (float64, error) {
+	return func(batch []int, dropout uint64) (float64, error) {
+		if err := w.descent.Ask(ctx, batch, subgradient(p), dropout); err != nil {
+			return 0, err
+		}
+		return step(&w.descent), nil
+	}
+}
+
+// pass visits every example once, in random order and in batches. move moves the descent by a batch, with the given seed of the
+// dropout masks, and returns the step size. s.W becomes the mean of iterates that kind asks for, and F is evaluated there.
+func (w *walk) pass(ctx context.Context, p *train.Problem, s *train.State, kind Averaging, move func(batch []int, dropout uint64) (float64, error)) error {
 	order, size := p.Rand(s.Passes).Perm(p.Len()), p.BatchSize()
 	steps := (len(order) + size - 1) / size
 	d := &w.descent
@@ -54,10 +64,10 @@ func (w *walk) pass(ctx context.Context, p *train.Problem, s *train.State, kind 
 	last := -1 // step whose iterate the mean included last
 	for t := range steps {
 		batch := order[t*size : min((t+1)*size, len(order))]
-		if err := d.Ask(ctx, batch, subgradient(p), dropoutSeed(p, s.Passes*steps+t)); err != nil {
+		var err error
+		if s.Step, err = move(batch, dropoutSeed(p, s.Passes*steps+t)); err != nil {
 			return err
 		}
-		s.Step = step(d)
 		if kind != NoAverage && includes(t, steps) {
 			d.Include(kind.share(d.Count(), t-last))
 			last = t

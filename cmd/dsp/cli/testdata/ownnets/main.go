@@ -7,7 +7,7 @@ import (
 
 	"gorgonia.org/gorgonia"
 
-	"github.com/dsp-go/dsp/cli"
+	"github.com/dsp-go/dsp/cmd/dsp/cli"
 	"github.com/dsp-go/dsp/nets"
 )
 

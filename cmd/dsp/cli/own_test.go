@@ -30,7 +30,7 @@ type buildError struct {
 func (e *buildError) Error() string { return e.err.Error() + "\n" + string(e.out) }
 
 var (
-	exampleProgram = buildProgram("ownnetwork", "../docs/ownnetwork") // the one in README
+	exampleProgram = buildProgram("ownnetwork", "../../../docs/ownnetwork") // the one in README
 	ownProgram     = buildProgram("ownnets", "./testdata/ownnets")
 )
 

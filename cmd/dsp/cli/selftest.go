@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/dsp-go/dsp/cli/selftest"
+	"github.com/dsp-go/dsp/cmd/dsp/cli/selftest"
 	"github.com/dsp-go/dsp/models"
 )
 

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/dsp-go/dsp/cli/devicebench"
+	"github.com/dsp-go/dsp/cmd/dsp/cli/devicebench"
 	"github.com/dsp-go/dsp/cuda/device"
 )
 

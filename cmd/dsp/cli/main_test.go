@@ -32,7 +32,7 @@ func runTests(m *testing.M) int {
 	if runtime.GOOS == "windows" {
 		binary += ".exe"
 	}
-	build := exec.Command("go", append(append([]string{"build", "-o", binary}, buildFlags...), "../cmd/dsp")...)
+	build := exec.Command("go", append(append([]string{"build", "-o", binary}, buildFlags...), "..")...)
 	if out, err := build.CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "go build: %v\n%s", err, out)
 		return 1
