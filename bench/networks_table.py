@@ -105,13 +105,13 @@ def picture(path, names, runs, seeds, title):
             axis.set(xscale="log", yscale="log", xlabel="η of prox-linear, rate of the others",
                      ylabel=f"best development {measure} (%)" if of == "dev" else "objective after the last pass")
             low = min(y for line in axis.lines for y in line.get_ydata() if y > 0)
-            axis.set_ylim(low / 1.6, 100 if of == "dev" else low * 60)
+            axis.set_ylim(low / 1.2, 100 if of == "dev" else low * 60)
             axis.grid(alpha=0.3, which="both")
         pair[0].set_yticks([10, 20, 30, 50, 100], [10, 20, 30, 50, 100])
         pair[0].set_yticks([], minor=True)
-        pair[0].legend(fontsize=8, loc="lower left")
     figure.suptitle(title, fontsize=11)
-    figure.tight_layout()
+    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="lower center", ncol=4, fontsize=9)
+    figure.tight_layout(rect=(0, 0.07 / len(names), 1, 1))
     figure.savefig(path, dpi=100)
 
 
