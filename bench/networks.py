@@ -2,7 +2,7 @@
 
     make build
     python bench/networks.py run ocr-hinge,ocr-crf --seeds 5 [--methods prox-linear,adam] [--torch PYTHON]
-    python bench/networks.py run wnut17,ewt --seeds 2 --wnut17 DIR --ewt DIR [--net embed]
+    python bench/networks.py run wnut17,ewt --seeds 2 --wnut17 DIR --ewt DIR [--net embed|rnn|deep]
     python bench/networks.py equal ocr-crf --seeds 5 --methods momentum,torch-adam
     python bench/networks.py sensitivity ocr-hinge --seeds 2
     python bench/networks_table.py [--picture docs/sensitivity.png]
@@ -72,6 +72,7 @@ class Data:
         return a < b if self.measure == "token_error" else a > b
 
 
+TORCH_NETS = ("embed", "rnn", "deep")  # networks for words that torch_networks.py has, too
 WORDS = ["--columns", "word=0,label=-1", "--loss", "crf"]
 DATA = {
     "ocr-hinge": Data(["--loss", "hinge"], "token_error", 20, "ocr", ".data", "letters"),
@@ -151,7 +152,7 @@ class Bench:
         command += ["--seed", record["seed"], "--passes", record["passes"], "--threads", record["threads"]]
         command += ["--out", pathlib.Path(out) / "run"]
         if data.torch == "words":
-            command += ["--net", record["net"]]
+            command += ["--net", record["net"]] + (["--features", "none"] if record["net"] == "deep" else [])
             for part, path in zip(PARTS, self.files(name, record["seed"])):
                 command += ["--" + part, path]
         if record["rate"] is not None:
@@ -160,7 +161,8 @@ class Bench:
 
     def torch(self, name, record):
         data = DATA[name]
-        return [self.args.torch, HERE / "torch_networks.py", "--kind", data.torch, "--measure", data.measure, "--rate", record["rate"],
+        net = ["--net", record["net"]] if record["net"] else []
+        return [self.args.torch, HERE / "torch_networks.py", "--kind", data.torch, *net, "--measure", data.measure, "--rate", record["rate"],
                 "--seed", record["seed"], "--passes", record["passes"], "--threads", record["threads"],
                 "--loss", data.flags[data.flags.index("--loss") + 1], *self.files(name, record["seed"])]
 
@@ -223,7 +225,7 @@ def main():
     parser.add_argument("--grid", type=lambda text: [float(rate) for rate in text.split(",")],
                         help="rates to tune on, such as 3e-4,1e-3; default: the method's")
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--net", default="embed", help="network for words")
+    parser.add_argument("--net", default="embed", help="network for words; deep reads no attributes, as in PyTorch")
     parser.add_argument("--wnut17", metavar="DIR")
     parser.add_argument("--ewt", metavar="DIR")
     parser.add_argument("--dsp", default="bin/dsp")
@@ -240,7 +242,7 @@ def main():
         for method in args.methods.split(","):
             if method not in METHODS:
                 parser.error(f"method {method} is not one of {', '.join(METHODS)}")
-            theirs = DATA[name].torch == "letters" or DATA[name].torch == "words" and args.net == "embed"
+            theirs = DATA[name].torch == "letters" or DATA[name].torch == "words" and args.net in TORCH_NETS
             if METHODS[method].torch and not (args.torch and theirs):
                 continue
             getattr(bench, args.do)(name, method)
