@@ -90,24 +90,6 @@ func initFor(a Activation) Init {
 	return He
 }
 
-// Dense returns x·weight + bias for x [M×in], weight [in×out] and bias [out].
-func (g *Graph) Dense(x, weight, bias *gorgonia.Node) (*gorgonia.Node, error) {
-	h, err := gorgonia.Mul(x, weight)
-	if err != nil {
-		return nil, err
-	}
-	return g.AddBias(h, bias)
-}
-
-// AddBias adds the vector bias [C] to every row of x [M×C].
-func (g *Graph) AddBias(x, bias *gorgonia.Node) (*gorgonia.Node, error) {
-	row, err := gorgonia.Reshape(bias, tensor.Shape{1, bias.Shape().TotalSize()})
-	if err != nil {
-		return nil, err
-	}
-	return gorgonia.BroadcastAdd(x, row, nil, []byte{0})
-}
-
 // potentials adds the output layer: node potentials linear in the last layer and, if the net is wide, in the attributes, and edge
 // potentials as configured. The weights of attributes and those of a network without hidden layers start at zero.
 func (b body) potentials(c Config, labels int) Spec {

@@ -87,3 +87,15 @@ func (n *Net) Program(size Size) (*Program, error) {
 	n.programs[size] = p
 	return p, nil
 }
+
+// Size returns the size of the program for a batch.
+func (n *Net) Size(batch *structured.Batch) Size {
+	s := Size{Rows: Bucket(batch.Positions())}
+	if n.shape.Needs.Pairs {
+		s.Pairs = PairBucket(pairs(batch.Offsets))
+	}
+	if n.shape.Needs.Characters {
+		s.Chars = CharBucket(characters(batch))
+	}
+	return s
+}

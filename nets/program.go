@@ -224,18 +224,6 @@ func Bucket(rows int) int {
 // two needs a program, and because padding costs little here: the ops that make pairs skip it.
 func PairBucket(pairs int) int { return 1 << bits.Len(uint(max(64, pairs)-1)) }
 
-// Size returns the size of the program for a batch.
-func (n *Net) Size(batch *structured.Batch) Size {
-	s := Size{Rows: Bucket(batch.Positions())}
-	if n.shape.Needs.Pairs {
-		s.Pairs = PairBucket(pairs(batch.Offsets))
-	}
-	if n.shape.Needs.Characters {
-		s.Chars = CharBucket(characters(batch))
-	}
-	return s
-}
-
 // pairs returns the number of pairs of positions of the same example, including each position with itself.
 func pairs(offsets []int) int {
 	all := 0

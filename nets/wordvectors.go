@@ -111,24 +111,3 @@ func (g *Graph) embedding(field int) (*gorgonia.Node, error) {
 	}
 	return gorgonia.Add(e, v)
 }
-
-// resolveEmbed fills in the sizes of the embeddings.
-func (c *Config) resolveEmbed(input Input) error {
-	given := c.Embed
-	c.Embed = append([]int(nil), given...)
-	for f := len(given); f < len(input.Vocab); f++ {
-		size := embeddingSize(input.Vocab[f])
-		if f == 0 && input.Vectors.trained() {
-			size = input.Vectors.Dim
-		}
-		c.Embed = append(c.Embed, size)
-	}
-	switch {
-	case len(c.Embed) > len(input.Vocab):
-		return structured.BadInput("net %s: %d embedding sizes for %d discrete inputs", c.Net, len(c.Embed), len(input.Vocab))
-	case input.Vectors.trained() && c.Embed[0] != input.Vectors.Dim:
-		return structured.BadInput("net %s: an embedding of words of size %d cannot be added to vectors of size %d; leave its size out, or freeze the vectors",
-			c.Net, c.Embed[0], input.Vectors.Dim)
-	}
-	return nil
-}
