@@ -242,3 +242,5 @@ func (m *machine) copyDiagonal(xs []float32, n int) []float32 {
 	}
 	return m.pairs
 }
+
+func last(offsets []int) int { return offsets[len(offsets)-1] }

@@ -1,30 +1,52 @@
 package nets
 
 import (
+	"github.com/dsp-go/dsp/nets/kernels"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/vec"
 )
 
-// loadInputs gathers what the program reads of the batch, padded to its rows. Padding has zero features, and −1 as ids and
-// neighbours.
-func (w *NetWorker) loadInputs(p *Program, batch *structured.Batch) error {
-	data, in := batch.Data, w.net.input
+// newMachine makes a machine that runs programs of the network whose smallest program is p, for inputs of the given shape.
+func newMachine(p *Program, in Input) *machine {
+	spaces := int(SpaceCotangent) + len(p.Form.Parts)
+	return &machine{
+		mem: make([][]float32, spaces), inputs: make([][]float32, spaces),
+		blas:             kernels.CurrentBLAS(),
+		widths:           p.Needs.Windows,
+		windows:          make([][]int32, len(p.Needs.Windows)),
+		characterIndices: p.Needs.CharacterIndices,
+		ofCharacters:     make([][]int32, len(p.Needs.CharacterIndices)),
+		ids:              make([][]int32, len(in.Vocab)),
+	}
+}
+
+// load prepares the machine to run p on the batch at weights w: it gathers what the program reads of the batch, padded to its rows.
+// Padding has zero features, and −1 as ids and neighbours.
+func (m *machine) load(p *Program, in Input, w []float32, batch *structured.Batch) error {
+	if len(m.mem[SpaceArena]) < p.Arena {
+		m.mem[SpaceArena] = make([]float32, p.Arena)
+	}
+	m.mem[SpaceLiterals], m.mem[SpaceWeights] = p.Literals, w
+	if v := in.Vectors; v != nil {
+		m.vectors = v.Rows
+	}
+	data := batch.Data
 	if p.Needs.Features {
 		if data.Features == nil || data.Dim != in.Dim {
 			return structured.BadInput("%s has %d features per position; the network reads %d", data.Name, data.Dim, in.Dim)
 		}
-		w.m.mem[SpaceFeatures] = w.batchFeatures(batch, p.Rows)
+		m.mem[SpaceFeatures] = m.batchFeatures(batch, p.Rows)
 	}
 	if len(p.Needs.Fields) > 0 {
 		if len(in.Vocab) == 0 || len(data.Vocab) != len(in.Vocab) {
 			return structured.BadInput("%s has %d discrete inputs; the network reads %d", data.Name, len(data.Vocab), len(in.Vocab))
 		}
-		if err := w.batchIDs(p, batch); err != nil {
+		if err := m.batchIDs(p, in, batch); err != nil {
 			return err
 		}
 	}
 	if p.Needs.Boundary {
-		b := w.input(SpaceBoundary, 2*p.Rows)
+		b := m.input(SpaceBoundary, 2*p.Rows)
 		clear(b)
 		for c := range batch.Len() {
 			if lo, hi := batch.Offsets[c], batch.Offsets[c+1]; lo < hi {
@@ -32,33 +54,33 @@ func (w *NetWorker) loadInputs(p *Program, batch *structured.Batch) error {
 				b[2*hi-1] = 1
 			}
 		}
-		w.m.mem[SpaceBoundary] = b
+		m.mem[SpaceBoundary] = b
 	}
-	for i, width := range w.m.widths {
-		w.m.windows[i] = windowRows(w.m.windows[i], batch, width, p.Rows)
+	for i, width := range m.widths {
+		m.windows[i] = windowRows(m.windows[i], batch, width, p.Rows)
 	}
-	w.m.offsets = batch.Offsets
+	m.offsets = batch.Offsets
 	if p.Needs.Dependents || p.Needs.Heads {
-		w.m.dependents, w.m.heads = pairRows(w.m.dependents, w.m.heads, batch.Offsets, p.Pairs)
+		m.dependents, m.heads = pairRows(m.dependents, m.heads, batch.Offsets, p.Pairs)
 	}
 	if p.Needs.Distances {
-		w.m.distances = distanceRows(w.m.distances, batch.Offsets, p.Pairs)
+		m.distances = distanceRows(m.distances, batch.Offsets, p.Pairs)
 	}
 	if p.Needs.Characters {
-		if err := w.m.loadCharacters(batch, in.Characters, p.Size); err != nil {
+		if err := m.loadCharacters(batch, in.Characters, p.Size); err != nil {
 			return err
 		}
 	}
 	if p.Needs.Attributes {
-		if err := w.m.loadAttributes(batch, in.Attributes); err != nil {
+		if err := m.loadAttributes(batch, in.Attributes); err != nil {
 			return err
 		}
 	}
-	if w.m.seed != 0 {
-		w.m.keys = rowKeys(w.m.keys, batch.Examples, p.Rows, func(b int) int { return batch.Offsets[b+1] - batch.Offsets[b] })
+	if m.seed != 0 {
+		m.keys = rowKeys(m.keys, batch.Examples, p.Rows, func(b int) int { return batch.Offsets[b+1] - batch.Offsets[b] })
 	}
-	if w.m.seed != 0 && p.Needs.Pairs {
-		w.m.pairKeys = rowKeys(w.m.pairKeys, batch.Examples, p.Pairs, func(b int) int {
+	if m.seed != 0 && p.Needs.Pairs {
+		m.pairKeys = rowKeys(m.pairKeys, batch.Examples, p.Pairs, func(b int) int {
 			t := batch.Offsets[b+1] - batch.Offsets[b]
 			return t * t
 		})
@@ -79,36 +101,15 @@ func rowKeys(to []uint64, examples []int, rows int, length func(b int) int) []ui
 	return to
 }
 
-// CheckTables refuses examples without the rows that the potentials need: an example of n positions has n·n rows of every table
-// other than that of positions.
-func (n *Net) CheckTables(data *structured.Dataset, examples []int) error {
-	for _, part := range n.shape.Form.Parts {
-		if structured.PerPosition(part.Rows) || part.Rows == structured.Tied {
-			continue
-		}
-		t := data.Table(part.Rows)
-		if t == nil {
-			return structured.BadInput("%s has no table of rows %q, which the network scores", data.Name, part.Rows)
-		}
-		for _, e := range examples {
-			length := data.Length(e)
-			if rows := t.Offsets[e+1] - t.Offsets[e]; rows != length*length {
-				return structured.BadInput("%s: %d rows of table %q; expected %d×%d, one for each pair of positions", data.Where(e), rows, part.Rows, length, length)
-			}
-		}
-	}
-	return nil
-}
-
 // batchFeatures returns the dense inputs of the batch. If the examples are consecutive and need no padding, it returns the
 // data's memory without a copy.
-func (w *NetWorker) batchFeatures(batch *structured.Batch, rows int) []float32 {
+func (m *machine) batchFeatures(batch *structured.Batch, rows int) []float32 {
 	data, d := batch.Data, batch.Data.Dim
 	if n := batch.Positions(); n == rows && consecutive(batch.Examples) {
 		at := data.Offsets[batch.Examples[0]] * d
 		return data.Features[at : at+n*d]
 	}
-	to, at := w.input(SpaceFeatures, rows*d), 0
+	to, at := m.input(SpaceFeatures, rows*d), 0
 	for _, e := range batch.Examples {
 		at += copy(to[at:], data.Features[data.Offsets[e]*d:data.Offsets[e+1]*d])
 	}
@@ -125,12 +126,12 @@ func consecutive(examples []int) bool {
 	return len(examples) > 0
 }
 
-func (w *NetWorker) batchIDs(p *Program, batch *structured.Batch) error {
+func (m *machine) batchIDs(p *Program, in Input, batch *structured.Batch) error {
 	data, fields := batch.Data, len(batch.Data.Vocab)
 	for _, f := range p.Needs.Fields {
-		to := vec.Grow(w.m.ids[f], p.Rows)
-		w.m.ids[f] = to
-		t, size := 0, int32(w.net.input.Vocab[f])
+		to := vec.Grow(m.ids[f], p.Rows)
+		m.ids[f] = to
+		t, size := 0, int32(in.Vocab[f])
 		for _, e := range batch.Examples {
 			for at := data.Offsets[e]; at < data.Offsets[e+1]; at++ {
 				id := data.Ids[at*fields+f]
@@ -168,4 +169,10 @@ func windowRows(to []int32, batch *structured.Batch, width, rows int) []int32 {
 		to[at] = -1
 	}
 	return to
+}
+
+// input returns n entries of the machine's buffer for a space.
+func (m *machine) input(s Space, n int) []float32 {
+	m.inputs[s] = vec.Grow(m.inputs[s], n)
+	return m.inputs[s]
 }

@@ -37,7 +37,7 @@ func (n *Net) Layers(w []float32, batch *structured.Batch) ([]Layer, error) {
 		for i := range p.Forward {
 			in := &p.Forward[i]
 			start := time.Now()
-			in.Op.run(&worker.m, in)
+			in.Op.run(worker.m, in)
 			if took := time.Since(start); k == 0 || took < least[i] {
 				least[i] = took
 			}

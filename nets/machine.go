@@ -10,6 +10,7 @@ import (
 // machine runs a program: its memory, by space, and what the ops read of the batch.
 type machine struct {
 	mem     [][]float32 // by space
+	inputs  [][]float32 // buffers that the machine owns, by space
 	vectors []float32   // of words
 	offsets []int       // [B+1] first position of each example
 	ids     [][]int32   // by field

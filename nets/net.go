@@ -90,12 +90,26 @@ func (n *Net) Program(size Size) (*Program, error) {
 
 // Size returns the size of the program for a batch.
 func (n *Net) Size(batch *structured.Batch) Size {
-	s := Size{Rows: Bucket(batch.Positions())}
-	if n.shape.Needs.Pairs {
-		s.Pairs = PairBucket(pairs(batch.Offsets))
+	return n.shape.Needs.Size(batch)
+}
+
+// CheckTables refuses examples without the rows that the potentials need: an example of n positions has n·n rows of every table
+// other than that of positions.
+func (n *Net) CheckTables(data *structured.Dataset, examples []int) error {
+	for _, part := range n.shape.Form.Parts {
+		if structured.PerPosition(part.Rows) || part.Rows == structured.Tied {
+			continue
+		}
+		t := data.Table(part.Rows)
+		if t == nil {
+			return structured.BadInput("%s has no table of rows %q, which the network scores", data.Name, part.Rows)
+		}
+		for _, e := range examples {
+			length := data.Length(e)
+			if rows := t.Offsets[e+1] - t.Offsets[e]; rows != length*length {
+				return structured.BadInput("%s: %d rows of table %q; expected %d×%d, one for each pair of positions", data.Where(e), rows, part.Rows, length, length)
+			}
+		}
 	}
-	if n.shape.Needs.Characters {
-		s.Chars = CharBucket(characters(batch))
-	}
-	return s
+	return nil
 }

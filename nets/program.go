@@ -2,7 +2,6 @@ package nets
 
 import (
 	"fmt"
-	"maps"
 	"math/bits"
 	"sync"
 
@@ -42,86 +41,19 @@ func compile(s *Spec, layout Layout, input Input, size Size) (p *Program, err er
 			p, err = nil, fmt.Errorf("nets: network %q: %v", s.Name, r)
 		}
 	}()
-	g := newGraph(size, tensor.Float32, input, layout)
-	f, err := differentiate(s, g)
+	f, err := differentiate(s, size, tensor.Float32, input, layout)
 	if err != nil {
 		return nil, fmt.Errorf("nets: network %q: %w", s.Name, err)
 	}
-	if p, err = lower(g, f); err != nil {
+	if p, err = lower(f); err != nil {
 		return nil, fmt.Errorf("nets: network %q: %w", s.Name, err)
 	}
 	return p, nil
 }
 
-// function is a network with the graph of its pullback.
-type function struct {
-	form       structured.Form
-	outputs    []*gorgonia.Node          // by part; nil: zero
-	cotangents map[*gorgonia.Node]leaf   // of the parts that depend on parameters
-	gradients  map[string]*gorgonia.Node // Jᵀv, by parameter; no entry: the potentials do not depend on it
-}
-
-// differentiate builds the network on g and adds Gorgonia's symbolic pullback.
-func differentiate(s *Spec, g *Graph) (*function, error) {
-	form, nodes, err := s.outputs(g)
-	if err != nil {
-		return nil, err
-	}
-	f := &function{form: form, outputs: nodes, cotangents: map[*gorgonia.Node]leaf{}, gradients: map[string]*gorgonia.Node{}}
-	var outputs, cotangents gorgonia.Nodes
-	reached := map[*gorgonia.Node]bool{}
-	for k, out := range nodes {
-		if out == nil {
-			continue
-		}
-		own := map[*gorgonia.Node]bool{}
-		if g.parametersOf(out, map[*gorgonia.Node]bool{}, own); len(own) == 0 {
-			continue
-		}
-		maps.Copy(reached, own)
-		c := g.input(form.Parts[k].Name+" cotangent", out.Shape()...)
-		f.cotangents[c] = leaf{SpaceCotangent + Space(k), 0}
-		outputs, cotangents = append(outputs, out), append(cotangents, c)
-	}
-	if len(outputs) == 0 {
-		return nil, fmt.Errorf("the potentials do not depend on any parameter")
-	}
-	var wrt gorgonia.Nodes
-	var names []string
-	for _, a := range g.layout {
-		if n := g.params[a.Name]; n != nil && reached[n] {
-			wrt, names = append(wrt, n), append(names, a.Name)
-		}
-	}
-	grads, err := gorgonia.Backpropagate(outputs, cotangents, wrt)
-	if err != nil {
-		return nil, err
-	}
-	for i, n := range grads {
-		f.gradients[names[i]] = n
-	}
-	return f, nil
-}
-
-// parametersOf finds the parameters that n depends on.
-func (g *Graph) parametersOf(n *gorgonia.Node, seen, found map[*gorgonia.Node]bool) {
-	if seen[n] {
-		return
-	}
-	seen[n] = true
-	if l, ok := g.leaves[n]; ok && l.space == SpaceWeights {
-		found[n] = true
-	}
-	for it := g.From(n.ID()); it.Next(); {
-		g.parametersOf(it.Node().(*gorgonia.Node), seen, found)
-	}
-}
-
 // lower makes the program of a differentiated network.
-func lower(g *Graph, f *function) (*Program, error) {
-	for n, l := range f.cotangents {
-		g.leaves[n] = l
-	}
+func lower(f *function) (*Program, error) {
+	g := f.graph
 	l := &lowering{builder: &builder{}, graph: g, done: map[*gorgonia.Node]*value{}}
 	p := &Program{Size: g.Size, Form: f.form, Needs: g.needs}
 	outputs := make([]*value, len(f.outputs))
@@ -223,6 +155,18 @@ func Bucket(rows int) int {
 // PairBucket rounds a number of pairs up to a power of two, at least 64. It is coarser than Bucket because each combination of the
 // two needs a program, and because padding costs little here: the ops that make pairs skip it.
 func PairBucket(pairs int) int { return 1 << bits.Len(uint(max(64, pairs)-1)) }
+
+// Size returns the size of the program for a batch, of a network that reads n of it.
+func (n Needs) Size(batch *structured.Batch) Size {
+	s := Size{Rows: Bucket(batch.Positions())}
+	if n.Pairs {
+		s.Pairs = PairBucket(pairs(batch.Offsets))
+	}
+	if n.Characters {
+		s.Chars = CharBucket(characters(batch))
+	}
+	return s
+}
 
 // pairs returns the number of pairs of positions of the same example, including each position with itself.
 func pairs(offsets []int) int {

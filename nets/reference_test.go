@@ -15,7 +15,6 @@ import (
 type reference struct {
 	t      testing.TB
 	net    *Net
-	graph  *Graph
 	f      *function
 	worker *NetWorker // provides batch indices and masks
 	grads  map[string]*gorgonia.Value
@@ -25,53 +24,17 @@ type reference struct {
 
 func newReference(t testing.TB, net *Net, batch *structured.Batch, dropout uint64) *reference {
 	r := &reference{t: t, net: net, worker: net.NewNetWorker(), grads: map[string]*gorgonia.Value{}}
-	g := newGraph(net.Size(batch), tensor.Float64, net.input, net.layout)
-	f, err := differentiate(&net.spec, g)
+	f, err := differentiate(&net.spec, net.Size(batch), tensor.Float64, net.input, net.layout)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.graph, r.f = g, f
+	r.f = f
 	r.worker.m.seed = dropout
 	if err := r.worker.load(make([]float32, net.Dim()), batch); err != nil {
 		t.Fatal(err)
 	}
-	g.offsets = batch.Offsets
-	var dependents, heads, distances []int32
-	if g.Pairs > 0 {
-		dependents, heads = pairRows(nil, nil, batch.Offsets, g.Pairs)
-		distances = distanceRows(nil, batch.Offsets, g.Pairs)
-	}
-	g.indices = func(x Index) []int32 {
-		switch x.Kind {
-		case IndexDependents:
-			return dependents
-		case IndexHeads:
-			return heads
-		case IndexDistances:
-			return distances
-		}
-		return r.worker.m.index(x)
-	}
-	g.starts = func() []int32 { return r.worker.m.starts }
-	g.attributes = func(row int) ([]int32, []float32) {
-		if row >= len(r.worker.m.sources) {
-			return nil, nil
-		}
-		return r.worker.m.attributes.Row(int(r.worker.m.sources[row]))
-	}
-	for n, l := range g.leaves {
-		switch l.space {
-		case SpaceFeatures, SpaceBoundary:
-			r.let(n, widen(r.worker.m.mem[l.space]))
-		case SpaceVectors:
-			r.let(n, widen(r.worker.m.vectors))
-		}
-	}
-	for n, m := range g.masks {
-		out := make([]float32, n.Shape().TotalSize())
-		r.worker.m.mem[SpaceArena] = out
-		m.run(&r.worker.m, &Instruction{Out: &Buffer{Space: SpaceArena, N: len(out)}})
-		r.let(n, widen(out))
+	for n, xs := range f.read(r.worker.m) {
+		r.let(n, widen(xs))
 	}
 	r.parts = make([]gorgonia.Value, len(f.outputs))
 	for k, n := range f.outputs {
@@ -83,7 +46,7 @@ func newReference(t testing.TB, net *Net, batch *structured.Batch, dropout uint6
 		r.grads[name] = new(gorgonia.Value)
 		gorgonia.Read(n, r.grads[name])
 	}
-	r.vm = gorgonia.NewTapeMachine(g.ExprGraph)
+	r.vm = gorgonia.NewTapeMachine(f.graph.ExprGraph)
 	t.Cleanup(func() { r.vm.Close() })
 	return r
 }
@@ -98,12 +61,14 @@ func (r *reference) let(n *gorgonia.Node, xs []float64) {
 // run returns the potentials at w and Jᵀv for cotangents v. Potentials and cotangents are by part and padded; nil means zero.
 func (r *reference) run(w []float64, v [][]float64) (parts [][]float64, grad []float64) {
 	r.t.Helper()
-	for name, n := range r.graph.params {
+	for name, n := range r.f.params {
 		a, _ := r.net.layout.Find(name)
 		r.let(n, append([]float64(nil), w[a.Offset:a.Offset+a.Len()]...))
 	}
-	for n, l := range r.f.cotangents {
-		r.let(n, v[l.space-SpaceCotangent])
+	for k, n := range r.f.cotangents {
+		if n != nil {
+			r.let(n, v[k])
+		}
 	}
 	r.vm.Reset()
 	if err := r.vm.RunAll(); err != nil {

@@ -1,7 +1,9 @@
 package nets
 
 import (
+	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 
 	"gorgonia.org/gorgonia"
@@ -31,7 +33,7 @@ func embedBody(c Config, input Input) body {
 	b.build = func(g *Graph) (*gorgonia.Node, error) {
 		var parts gorgonia.Nodes
 		for f := range c.Embed {
-			e, err := g.embedding(f)
+			e, err := embedding(g, f)
 			if err != nil {
 				return nil, err
 			}
@@ -204,4 +206,50 @@ func (c *Config) resolveEmbed(input Input) error {
 			c.Net, c.Embed[0], input.Vectors.Dim)
 	}
 	return nil
+}
+
+// initUnder draws the embedding of the words: zeros for those with a vector, as otherwise for the others.
+func initUnder(v *WordVectors, otherwise Init) Init {
+	return func(rng *rand.Rand, shape []int, w []float32) {
+		otherwise(rng, shape, w)
+		size := shape[1]
+		for id := range shape[0] {
+			if v.Has(id) {
+				clear(w[id*size : (id+1)*size])
+			}
+		}
+	}
+}
+
+// embedParam is the parameter that Embedding looks up for a discrete input, with an embedding of the given size.
+func embedParam(input Input, field, size int) Param {
+	p := Param{fmt.Sprintf("embed%d", field+1), []int{input.Vocab[field], size}, Gaussian(0.1)}
+	if field == 0 && input.Vectors != nil {
+		p.Init = initUnder(input.Vectors, p.Init)
+	}
+	return p
+}
+
+// embedWidth is the width of what embedding returns.
+func embedWidth(input Input, field, size int) int {
+	if field == 0 && input.Vectors != nil && input.Vectors.Frozen {
+		return size + input.Vectors.Dim
+	}
+	return size
+}
+
+// embedding looks up a discrete input: in its table, and the first one also among the vectors of words.
+func embedding(g *Graph, field int) (*gorgonia.Node, error) {
+	e, err := g.Embed(g.Param(fmt.Sprintf("embed%d", field+1)), field)
+	if err != nil || field > 0 || g.Input.Vectors == nil {
+		return e, err
+	}
+	v, err := g.Vectors()
+	if err != nil {
+		return nil, err
+	}
+	if g.Input.Vectors.Frozen {
+		return gorgonia.Concat(1, e, v)
+	}
+	return gorgonia.Add(e, v)
 }

@@ -2,7 +2,6 @@ package nets
 
 import (
 	"fmt"
-	"math/rand/v2"
 
 	"gorgonia.org/gorgonia"
 
@@ -53,19 +52,6 @@ func (v *WordVectors) Has(id int) bool {
 // trained reports whether the first embedding is added to vectors.
 func (v *WordVectors) trained() bool { return v != nil && !v.Frozen }
 
-// init draws the embedding of the words: zeros for those with a vector, as otherwise for the others.
-func (v *WordVectors) init(otherwise Init) Init {
-	return func(rng *rand.Rand, shape []int, w []float32) {
-		otherwise(rng, shape, w)
-		size := shape[1]
-		for id := range shape[0] {
-			if v.Has(id) {
-				clear(w[id*size : (id+1)*size])
-			}
-		}
-	}
-}
-
 // Vectors returns the vectors [Rows×Dim] of the words at the positions, the first discrete input.
 func (g *Graph) Vectors() (*gorgonia.Node, error) {
 	v := g.Input.Vectors
@@ -77,37 +63,4 @@ func (g *Graph) Vectors() (*gorgonia.Node, error) {
 		g.leaves[g.vectors] = leaf{SpaceVectors, 0}
 	}
 	return g.Embed(g.vectors, 0)
-}
-
-// embedParam is the parameter that Embedding looks up for a discrete input, with an embedding of the given size.
-func embedParam(input Input, field, size int) Param {
-	p := Param{fmt.Sprintf("embed%d", field+1), []int{input.Vocab[field], size}, Gaussian(0.1)}
-	if field == 0 && input.Vectors != nil {
-		p.Init = input.Vectors.init(p.Init)
-	}
-	return p
-}
-
-// embedWidth is the width of what embedding returns.
-func embedWidth(input Input, field, size int) int {
-	if field == 0 && input.Vectors != nil && input.Vectors.Frozen {
-		return size + input.Vectors.Dim
-	}
-	return size
-}
-
-// embedding looks up a discrete input: in its table, and the first one also among the vectors of words.
-func (g *Graph) embedding(field int) (*gorgonia.Node, error) {
-	e, err := g.Embed(g.Param(fmt.Sprintf("embed%d", field+1)), field)
-	if err != nil || field > 0 || g.Input.Vectors == nil {
-		return e, err
-	}
-	v, err := g.Vectors()
-	if err != nil {
-		return nil, err
-	}
-	if g.Input.Vectors.Frozen {
-		return gorgonia.Concat(1, e, v)
-	}
-	return gorgonia.Add(e, v)
 }

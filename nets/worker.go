@@ -6,7 +6,6 @@ import (
 	"github.com/dsp-go/dsp/nets/kernels"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
-	"github.com/dsp-go/dsp/structured/vec"
 )
 
 // NetWorker runs a Net on batches. Besides Score and Pullback it has PushForward.
@@ -14,9 +13,8 @@ type NetWorker struct {
 	net      *Net
 	prog     *Program // of the last Score
 	programs map[Size]*Program
-	m        machine
+	m        *machine
 	batch    *structured.Batch // of the last Score
-	inputs   [][]float32       // buffers that the worker owns, by space
 }
 
 // NewWorker returns a worker of the net.
@@ -24,16 +22,7 @@ func (n *Net) NewWorker() Worker { return n.NewNetWorker() }
 
 // NewNetWorker returns a worker of the net as its concrete type, which also has PushForward.
 func (n *Net) NewNetWorker() *NetWorker {
-	w := &NetWorker{net: n, programs: map[Size]*Program{}}
-	spaces := int(SpaceCotangent) + len(n.shape.Form.Parts)
-	w.m.mem, w.inputs = make([][]float32, spaces), make([][]float32, spaces)
-	w.m.blas = kernels.CurrentBLAS()
-	w.m.widths = n.shape.Needs.Windows
-	w.m.windows = make([][]int32, len(w.m.widths))
-	w.m.characterIndices = n.shape.Needs.CharacterIndices
-	w.m.ofCharacters = make([][]int32, len(w.m.characterIndices))
-	w.m.ids = make([][]int32, len(n.input.Vocab))
-	return w
+	return &NetWorker{net: n, programs: map[Size]*Program{}, m: newMachine(n.shape, n.input)}
 }
 
 // Score computes the potentials of the batch at weights, without dropout.
@@ -70,7 +59,8 @@ func (w *NetWorker) Pullback(v *structured.Marginals, grad []float32) error {
 		}
 		rows := w.batch.Len()
 		if shape.Rows != structured.Tied {
-			rows = last(w.batch.Rows(shape.Rows))
+			offsets := w.batch.Rows(shape.Rows)
+			rows = offsets[len(offsets)-1]
 		}
 		if got := len(part.Values) / max(1, shape.Width); got != rows {
 			return fmt.Errorf("nets: Pullback of marginals with %d rows of part %q, expected %d", got, shape.Name, rows)
@@ -138,14 +128,7 @@ func (w *NetWorker) load(weights []float32, batch *structured.Batch) error {
 		w.programs[size] = p
 	}
 	w.prog, w.batch = p, batch
-	if len(w.m.mem[SpaceArena]) < p.Arena {
-		w.m.mem[SpaceArena] = make([]float32, p.Arena)
-	}
-	w.m.mem[SpaceLiterals], w.m.mem[SpaceWeights] = p.Literals, weights
-	if v := w.net.input.Vectors; v != nil {
-		w.m.vectors = v.Rows
-	}
-	return w.loadInputs(p, batch)
+	return w.m.load(p, w.net.input, weights, batch)
 }
 
 // emit copies results to θ without their padding. A nil result means zeros.
@@ -159,18 +142,12 @@ func (w *NetWorker) emit(results []*Buffer, θ *structured.Potentials) {
 	}
 }
 
-// input returns n entries of the worker's buffer for a space.
-func (w *NetWorker) input(s Space, n int) []float32 {
-	w.inputs[s] = vec.Grow(w.inputs[s], n)
-	return w.inputs[s]
-}
-
 // cotangent returns part k of v as the program reads it, n numbers: for a tied part the sum over the examples, otherwise v itself
 // with zeros in the padding. A chain has no step into its first position, so that cotangent is set to zero.
 func (w *NetWorker) cotangent(k int, v *structured.Part, n int) []float32 {
 	space := int(SpaceCotangent) + k
 	if v.Rows == structured.Tied {
-		to := w.input(Space(space), n)
+		to := w.m.input(Space(space), n)
 		clear(to)
 		for b := range len(v.Offsets) - 1 {
 			kernels.Rows.Add(to, to, v.Of(b))
@@ -182,7 +159,7 @@ func (w *NetWorker) cotangent(k int, v *structured.Part, n int) []float32 {
 	if len(v.Values) == n && !edges {
 		return v.Values
 	}
-	to := w.input(Space(space), n)
+	to := w.m.input(Space(space), n)
 	clear(to[copy(to, v.Values):])
 	if edges {
 		for b := range len(v.Offsets) - 1 {
@@ -193,5 +170,3 @@ func (w *NetWorker) cotangent(k int, v *structured.Part, n int) []float32 {
 	}
 	return to
 }
-
-func last(offsets []int) int { return offsets[len(offsets)-1] }
