@@ -11,7 +11,6 @@ import (
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 
-	"github.com/dsp-go/dsp/nets/kernels"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -136,35 +135,6 @@ func TestAttentionIsStable(t *testing.T) {
 	}
 }
 
-// Scalar products of rotated rows depend on the distance of their positions only, and rotation keeps the length of a row.
-func TestRotationIsRelative(t *testing.T) {
-	const n, size = 20, 8
-	m := machine{offsets: []int{0, n}, mem: [][]float32{SpaceArena: make([]float32, 2*n*size)}}
-	for i := range n {
-		for c := range size {
-			m.mem[SpaceArena][i*size+c] = float32(math.Cos(float64(c * c))) // the same row everywhere
-		}
-	}
-	x, out := &Buffer{N: n * size}, &Buffer{Offset: n * size, N: n * size}
-	Rotation{size, size, size, false}.run(&m, &Instruction{Out: out, Args: []Operand{{Buffer: x}}})
-	product := func(i, j int) (s float64) {
-		for c := range size {
-			s += float64(m.at(out)[i*size+c]) * float64(m.at(out)[j*size+c])
-		}
-		return s
-	}
-	for i := range n {
-		for j := range n {
-			if d := max(i-j, j-i); math.Abs(product(i, j)-product(0, d)) > 1e-5 {
-				t.Fatalf("rows %d and %d have product %g, rows 0 and %d %g", i, j, product(i, j), d, product(0, d))
-			}
-		}
-	}
-	if math.Abs(product(0, 1)-product(0, 0)) < 1e-3 {
-		t.Error("rows one position apart have the product of equal rows")
-	}
-}
-
 // Every example has the same potentials and gradient alone and in a batch.
 func TestAttentionOfExamplesDoesNotMix(t *testing.T) {
 	rng := rand.New(rand.NewPCG(47, 48))
@@ -225,35 +195,6 @@ func TestAttentionErrors(t *testing.T) {
 	} {
 		if _, err := Build(attentionSpec(c.graph), Input{Dim: 3}); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("error %v, want one about %q", err, c.want)
-		}
-	}
-}
-
-// The ops overwrite whatever is in their result, and set padding rows to zero.
-func TestAttentionPadding(t *testing.T) {
-	const rows, heads, size = 8, 2, 2
-	rng := rand.New(rand.NewPCG(49, 50))
-	o := Attention{heads, size}
-	for _, c := range []struct {
-		op   Op
-		cols int
-		args []int
-	}{
-		{o, 4, []int{12}}, {AttentionPush{o}, 4, []int{12, 12}}, {AttentionPull{o}, 12, []int{12, 4}},
-		{Rotation{12, 8, 4, false}, 12, []int{12}}, {Rotation{12, 8, 4, true}, 12, []int{12}},
-	} {
-		m := machine{offsets: []int{0, 3, 3, 5}, blas: kernels.CurrentBLAS(), mem: [][]float32{nil}}
-		in := Instruction{Op: c.op, Out: &Buffer{N: rows * c.cols}}
-		m.mem[SpaceArena] = slices.Repeat([]float32{float32(math.NaN())}, rows*c.cols)
-		for _, n := range c.args {
-			in.Args = append(in.Args, Operand{Buffer: &Buffer{Offset: len(m.mem[SpaceArena]), N: rows * n}})
-			m.mem[SpaceArena] = append(m.mem[SpaceArena], randomVector(rng, rows*n, 1)...)
-		}
-		c.op.run(&m, &in)
-		for i, x := range m.at(in.Out) {
-			if padding := i >= 5*c.cols; x != x || padding && x != 0 {
-				t.Errorf("%s: entry %d is %g", c.op, i, x)
-			}
 		}
 	}
 }

@@ -166,35 +166,6 @@ func BenchmarkBiaffineStep(b *testing.B) {
 	}
 }
 
-// A step of attention alone on 8 sentences of 20 words, 4 heads of 32 channels, and on longer ones.
-func BenchmarkAttention(b *testing.B) {
-	for _, words := range []int{20, 60, 200} {
-		b.Run(fmt.Sprint(words), func(b *testing.B) {
-			const sentences, heads, size = 8, 4, 32
-			rng := rand.New(rand.NewPCG(1, 1))
-			o := Attention{heads, size}
-			rows, width := sentences*words, o.width()
-			m := machine{blas: kernels.CurrentBLAS(), mem: [][]float32{randomVector(rng, rows*8*width, 1)}}
-			for i := range sentences + 1 {
-				m.offsets = append(m.offsets, i*words)
-			}
-			x, g := Operand{Buffer: &Buffer{N: rows * 3 * width}}, Operand{Buffer: &Buffer{Offset: rows * 3 * width, N: rows * width}}
-			out := &Buffer{Offset: rows * 4 * width, N: rows * width}
-			dx := &Buffer{Offset: rows * 5 * width, N: rows * 3 * width}
-			forward, pull := Instruction{Op: o, Out: out, Args: []Operand{x}}, Instruction{Op: AttentionPull{o}, Out: dx, Args: []Operand{x, g}}
-			b.ReportAllocs()
-			var first time.Duration
-			for b.Loop() {
-				start := time.Now()
-				forward.Op.run(&m, &forward)
-				first += time.Since(start)
-				pull.Op.run(&m, &pull)
-			}
-			b.ReportMetric(float64(first.Nanoseconds())/float64(b.N), "forward-ns")
-		})
-	}
-}
-
 // A step of networks with context on 8 sentences of 20 words.
 func BenchmarkContextStep(b *testing.B) {
 	const sentences, words, labels = 8, 20, 21

@@ -9,7 +9,7 @@ import (
 // broadcast prepares x f y for x [rows×cols] and y [rows×1], or y f x with flip.
 func broadcast(name string, rows, cols int, flip bool) (*machine, *Instruction) {
 	rng := rand.New(rand.NewPCG(1, 1))
-	x, y := randomVector(rng, rows*cols, 1), randomVector(rng, rows, 1)
+	x, y := gaussians(rng, rows*cols), gaussians(rng, rows)
 	m := &machine{mem: [][]float32{slices.Concat(x, y, x)}}
 	in := &Instruction{Op: Binary{binaries[name]}, Out: &Buffer{Offset: len(x) + len(y), N: len(x)}, Args: []Operand{
 		{Buffer: &Buffer{N: len(x)}}, {Buffer: &Buffer{Offset: len(x), N: len(y)}, Expand: Expand{rows, cols, 1}}}}

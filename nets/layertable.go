@@ -261,7 +261,7 @@ func layerName(o Op) (name string, follows bool) {
 	case Unary, Slope:
 		return o.String(), true
 	case Binary:
-		return o.f.name, true
+		return o.String(), true
 	case Assign:
 		return "+", true
 	case MaxPool:

@@ -6,10 +6,21 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// rowTable is an array of w of which Forward reads only some rows: rows rows of cols weights, from offset. lookups says which.
-type rowTable struct {
-	offset, rows, cols int
+// WeightTable is an array of w of which Forward reads only the rows that the batch looks up: Rows rows of Cols weights, from Offset.
+type WeightTable struct {
+	Offset, Rows, Cols int
 	lookups            []lookup
+}
+
+// RowsRead appends to rows the rows that a batch looks up, with repetitions. Ids that the table lacks are left out.
+func (t WeightTable) RowsRead(batch *structured.Batch, rows []int32) []int32 {
+	data := batch.Data
+	for _, by := range t.lookups {
+		for _, e := range batch.Examples {
+			rows = by.read(data, data.Offsets[e], data.Offsets[e+1], int32(t.Rows), rows)
+		}
+	}
+	return rows
 }
 
 // lookup is what the batch's rows are looked up by: a discrete input, or a kind of input.
@@ -58,9 +69,9 @@ func (by lookup) read(data *structured.Dataset, lo, hi int, limit int32, rows []
 	return rows
 }
 
-// rowTablesOf returns the arrays of w from which the outputs are computed by looking up rows only.
-func rowTablesOf(outputs []*value) []rowTable {
-	found := map[*value]*rowTable{}
+// weightTables returns the arrays of w from which the outputs are computed by looking up rows only.
+func weightTables(outputs []*value) []WeightTable {
+	found := map[*value]*WeightTable{}
 	whole := map[*value]bool{}
 	seen := map[*value]bool{}
 	weights := func(v *value) bool {
@@ -84,7 +95,7 @@ func rowTablesOf(outputs []*value) []rowTable {
 				continue
 			}
 			if found[a] == nil {
-				found[a] = &rowTable{offset: a.op.(leaf).offset, rows: a.size() / cols, cols: cols}
+				found[a] = &WeightTable{Offset: a.op.(leaf).offset, Rows: a.size() / cols, Cols: cols}
 			}
 			if t := found[a]; !slices.Contains(t.lookups, by) {
 				t.lookups = append(t.lookups, by)
@@ -97,12 +108,12 @@ func rowTablesOf(outputs []*value) []rowTable {
 		}
 		walk(v)
 	}
-	var tables []rowTable
+	var tables []WeightTable
 	for a, t := range found {
 		if !whole[a] {
 			tables = append(tables, *t)
 		}
 	}
-	slices.SortFunc(tables, func(a, b rowTable) int { return a.offset - b.offset })
+	slices.SortFunc(tables, func(a, b WeightTable) int { return a.Offset - b.Offset })
 	return tables
 }

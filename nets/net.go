@@ -51,7 +51,7 @@ func (n *Net) Dim() int { return n.layout.Dim() }
 func (n *Net) Form() structured.Form { return n.shape.Form }
 
 // Affine reports whether θ is affine in w, which holds if the program computes Jẇ without reading w.
-func (n *Net) Affine() bool { return n.shape.affine }
+func (n *Net) Affine() bool { return n.shape.Affine }
 
 // Input says what the network reads at each position.
 func (n *Net) Input() Input { return n.input }

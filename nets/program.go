@@ -23,10 +23,10 @@ type Program struct {
 	Arena                   int // float32s of memory
 	Needs                   Needs
 	Form                    structured.Form
-	affine                  bool        // the push-forward does not read w
-	whole                   []leafArray // what the push-forward reads of ẇ: whole arrays
-	tables                  []table     // and tables, of which it reads the rows that the batch looks up
-	rowTables               []rowTable  // what Forward reads of w only by rows
+	Affine                  bool          // the push-forward does not read w
+	Tables                  []WeightTable // what Forward reads of w only by rows, in the order of their offsets
+	whole                   []leafArray   // what the push-forward reads of ẇ: whole arrays
+	tables                  []table       // and tables, of which it reads the rows that the batch looks up
 }
 
 // building serialises the construction of graphs: Gorgonia has global pools.
@@ -69,9 +69,9 @@ func lower(f *function) (*Program, error) {
 	if err := l.checkRows(f.form, outputs); err != nil {
 		return nil, err
 	}
-	p.rowTables = rowTablesOf(outputs)
+	p.Tables = weightTables(outputs)
 	tangents := l.tangents(outputs)
-	p.affine = !readsWeights(tangents)
+	p.Affine = !readsWeights(tangents)
 	p.whole, p.tables = directionReads(tangents)
 	grads := make([]*value, len(g.layout))
 	for i, a := range g.layout {

@@ -22,20 +22,14 @@ var _ RowScorer = (*Net)(nil)
 
 // RowTables lists the tables of embeddings and of attributes, in the order of their offsets.
 func (n *Net) RowTables() []RowTable {
-	tables := make([]RowTable, len(n.shape.rowTables))
-	for k, t := range n.shape.rowTables {
-		tables[k] = RowTable{t.offset, t.rows, t.cols}
+	tables := make([]RowTable, len(n.shape.Tables))
+	for k, t := range n.shape.Tables {
+		tables[k] = RowTable{t.Offset, t.Rows, t.Cols}
 	}
 	return tables
 }
 
 // RowsRead implements RowScorer.
 func (n *Net) RowsRead(k int, batch *structured.Batch, rows []int32) []int32 {
-	t, data := n.shape.rowTables[k], batch.Data
-	for _, by := range t.lookups {
-		for _, e := range batch.Examples {
-			rows = by.read(data, data.Offsets[e], data.Offsets[e+1], int32(t.rows), rows)
-		}
-	}
-	return rows
+	return n.shape.Tables[k].RowsRead(batch, rows)
 }

@@ -86,6 +86,17 @@ func directionReads(tangents []*value) (whole []leafArray, tables []table) {
 	return whole, tables
 }
 
+// DirectionRead calls read for every range of ẇ, by offset and length, that Push reads for the batch that m has loaded: whole arrays,
+// and the rows of tables that the batch looks up, with repetitions.
+func (p *Program) DirectionRead(m *machine, read func(offset, n int)) {
+	for _, a := range p.whole {
+		read(a.offset, a.n)
+	}
+	for _, t := range p.tables {
+		m.eachRow(t.by, func(row int32) { read(t.offset+int(row)*t.cols, t.cols) })
+	}
+}
+
 // leafArray is an array within ẇ.
 type leafArray struct{ offset, n int }
 
