@@ -51,11 +51,11 @@ func attentionSpec(middle func(*Graph, *gorgonia.Node) *gorgonia.Node) Spec {
 // Score, pullback and push-forward of the ops equal those of Gorgonia's TapeMachine in float64 and finite differences, for examples
 // of many lengths: shorter and longer than a tile, and of length 1.
 func TestAttentionEqualsGorgonia(t *testing.T) {
-	for name, graph := range attentionGraphs {
+	for name, layers := range attentionGraphs {
 		for _, lengths := range [][]int{{5, 3, 1, 0, 2}, {8}, {1}, {0, 17, 4}, {67}, {130, 1, 64}, slices.Repeat([]int{1}, 9)} {
 			t.Run(fmt.Sprint(name, lengths), func(t *testing.T) {
 				rng := rand.New(rand.NewPCG(41, 42))
-				net, err := Build(attentionSpec(graph), Input{Dim: 3})
+				net, err := Build(attentionSpec(layers), Input{Dim: 3})
 				must(t, err)
 				var batch structured.Batch
 				batch.Reset(randomData(rng, Input{Dim: 3}, 4, lengths...), seq(len(lengths)))

@@ -79,9 +79,9 @@ func (g *Graph) parametersOf(n *gorgonia.Node, seen, found map[*gorgonia.Node]bo
 	}
 }
 
-// read makes the graph read the batch that m has loaded, so that Gorgonia's machines can run it, and returns the values of its nodes
+// bind makes the graph read the batch that m has loaded, so that Gorgonia's machines can run it, and returns the values of its nodes
 // for inputs and masks. The caller sets those for parameters and cotangents.
-func (f *function) read(m *machine) map[*gorgonia.Node][]float32 {
+func (f *function) bind(m *machine) map[*gorgonia.Node][]float32 {
 	g := f.graph
 	g.offsets = m.offsets
 	var dependents, heads, distances []int32

@@ -75,11 +75,11 @@ func pairSpec(labels func(g *Graph, x *gorgonia.Node) *gorgonia.Node) Spec {
 
 // Score, pullback and push-forward of the ops on pairs equal those of Gorgonia's TapeMachine in float64.
 func TestPairGraphsEqualGorgonia(t *testing.T) {
-	for name, graph := range pairGraphs {
+	for name, layers := range pairGraphs {
 		for _, lengths := range [][]int{{5, 3, 1, 0, 2}, {8}, {1}, {0, 2}, {17, 4}, slices.Repeat([]int{1}, 60)} {
 			t.Run(fmt.Sprint(name, lengths), func(t *testing.T) {
 				rng := rand.New(rand.NewPCG(21, 22))
-				net, err := Build(pairSpec(graph), Input{Dim: 3})
+				net, err := Build(pairSpec(layers), Input{Dim: 3})
 				must(t, err)
 				var batch structured.Batch
 				batch.Reset(withPairs(randomData(rng, Input{Dim: 3}, 3, lengths...)), seq(len(lengths)))

@@ -64,11 +64,11 @@ var recurrentGraphs = map[string]func(g *Graph, x *gorgonia.Node) *gorgonia.Node
 
 // Score, pullback and push-forward equal those of Gorgonia's TapeMachine in float64, on long chains, on several, and with padding.
 func TestRecurrentGraphsEqualGorgonia(t *testing.T) {
-	for name, graph := range recurrentGraphs {
+	for name, layers := range recurrentGraphs {
 		for _, lengths := range [][]int{{5, 3, 1, 0, 2}, {8}, {1}, {0, 2}, {70, 4, 33}, {300}, slices.Repeat([]int{1}, 60)} {
 			t.Run(fmt.Sprint(name, lengths), func(t *testing.T) {
 				rng := rand.New(rand.NewPCG(31, 32))
-				net, err := Build(ownSpec(graph), Input{Dim: 3})
+				net, err := Build(ownSpec(layers), Input{Dim: 3})
 				must(t, err)
 				var batch structured.Batch
 				batch.Reset(randomData(rng, Input{Dim: 3}, 4, lengths...), seq(len(lengths)))

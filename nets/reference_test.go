@@ -33,7 +33,7 @@ func newReference(t testing.TB, net *Net, batch *structured.Batch, dropout uint6
 	if err := r.worker.load(make([]float32, net.Dim()), batch); err != nil {
 		t.Fatal(err)
 	}
-	for n, xs := range f.read(r.worker.m) {
+	for n, xs := range f.bind(r.worker.m) {
 		r.let(n, widen(xs))
 	}
 	r.parts = make([]gorgonia.Value, len(f.outputs))

@@ -110,8 +110,12 @@ func (s *stack) pixels(l layer) error {
 	if len(size) != 3 {
 		return s.refuse(l, "size: expected [height, width] or [height, width, channels], found %v", size)
 	}
-	if product(size) != s.width {
-		return s.refuse(l, "an image of %v has %d numbers, a position %d", size, product(size), s.width)
+	numbers := 1
+	for _, n := range size {
+		numbers *= n
+	}
+	if numbers != s.width {
+		return s.refuse(l, "an image of %v has %d numbers, a position %d", size, numbers, s.width)
 	}
 	s.image = &image{size[0], size[1]}
 	s.then(size[2], func(g *Graph, x *gorgonia.Node) (*gorgonia.Node, error) {

@@ -82,11 +82,11 @@ func wordSpec(hidden func(g *Graph) *gorgonia.Node) Spec {
 
 // Score, pullback and push-forward of the ops on characters and attributes equal those of Gorgonia's TapeMachine in float64.
 func TestWordGraphsEqualGorgonia(t *testing.T) {
-	for name, graph := range wordGraphs {
+	for name, layers := range wordGraphs {
 		for _, lengths := range [][]int{{5, 3, 1, 0, 2}, {1}, {0, 1}, {40, 4}} {
 			t.Run(fmt.Sprint(name, lengths), func(t *testing.T) {
 				rng := rand.New(rand.NewPCG(41, 42))
-				net, err := Build(wordSpec(graph), wordInput)
+				net, err := Build(wordSpec(layers), wordInput)
 				must(t, err)
 				var batch structured.Batch
 				batch.Reset(randomData(rng, wordInput, 3, lengths...), seq(len(lengths)))
@@ -346,8 +346,8 @@ func TestCharacterConvolutionIsAWindow(t *testing.T) {
 	var batch structured.Batch
 	batch.Reset(data, []int{1, 0})
 	var w []float32
-	score := func(graph func(g *Graph, x *gorgonia.Node) *gorgonia.Node) []float32 {
-		net, err := Build(wordSpec(func(g *Graph) *gorgonia.Node { return node(g.SegmentMax(graph(g, g.Param("characters")))) }), wordInput)
+	score := func(layer func(g *Graph, x *gorgonia.Node) *gorgonia.Node) []float32 {
+		net, err := Build(wordSpec(func(g *Graph) *gorgonia.Node { return node(g.SegmentMax(layer(g, g.Param("characters")))) }), wordInput)
 		must(t, err)
 		if w == nil {
 			w = randomVector(rng, net.Dim(), 0.7)
