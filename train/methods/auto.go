@@ -17,7 +17,8 @@ func Auto(o *engine.Objective, net string) (method, why string) {
 	}
 	switch {
 	case !o.Scorer.Affine():
-		return "prox-linear", net + " is not linear in its weights: prox-linear trains it through convex models of the objective"
+		return "prox-linear", net + " is not linear in its weights: prox-linear replaces it by its linear model on each batch and solves that " +
+			"exactly, at the cost of a step of sgd and without a step size to tune"
 	case o.Partial():
 		return "prox-linear", "labels known in part leave the objective not convex: prox-linear goes down steadily through convex models of it"
 	case o.Loss.Smooth() && o.Lambda > 0 && isSparse(o.Scorer):
