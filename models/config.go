@@ -6,6 +6,7 @@ import (
 	"github.com/dsp-go/dsp/models/formats"
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/ocr"
 )
@@ -126,7 +127,7 @@ func Default() Config {
 		Net:        "auto",
 		Features:   "auto",
 		Edges:      nets.EdgesTransition,
-		Activation: string(nets.ELU),
+		Activation: string(graph.ELU),
 
 		Loss:        "auto",
 		Smoothing:   "auto",

@@ -5,17 +5,19 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/chains"
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
+
+	"github.com/dsp-go/dsp/nets/graph"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/chains"
 )
 
 // reference runs a network on Gorgonia's TapeMachine, in float64.
 type reference struct {
 	t      testing.TB
 	net    *Net
-	f      *function
+	f      *graph.Function
 	worker *NetWorker // provides batch indices and masks
 	grads  map[string]*gorgonia.Value
 	vm     gorgonia.VM
@@ -24,29 +26,29 @@ type reference struct {
 
 func newReference(t testing.TB, net *Net, batch *structured.Batch, dropout uint64) *reference {
 	r := &reference{t: t, net: net, worker: net.NewNetWorker(), grads: map[string]*gorgonia.Value{}}
-	f, err := differentiate(&net.spec, net.Size(batch), tensor.Float64, net.input, net.layout)
+	f, err := graph.Differentiate(&net.spec, net.Size(batch), tensor.Float64, net.input, net.layout)
 	if err != nil {
 		t.Fatal(err)
 	}
 	r.f = f
-	r.worker.m.seed = dropout
+	r.worker.m.Seed = dropout
 	if err := r.worker.load(make([]float32, net.Dim()), batch); err != nil {
 		t.Fatal(err)
 	}
-	for n, xs := range f.bind(r.worker.m) {
+	for n, xs := range f.Bind(r.worker.m) {
 		r.let(n, widen(xs))
 	}
-	r.parts = make([]gorgonia.Value, len(f.outputs))
-	for k, n := range f.outputs {
+	r.parts = make([]gorgonia.Value, len(f.Outputs))
+	for k, n := range f.Outputs {
 		if n != nil {
 			gorgonia.Read(n, &r.parts[k])
 		}
 	}
-	for name, n := range f.gradients {
+	for name, n := range f.Gradients {
 		r.grads[name] = new(gorgonia.Value)
 		gorgonia.Read(n, r.grads[name])
 	}
-	r.vm = gorgonia.NewTapeMachine(f.graph.ExprGraph)
+	r.vm = gorgonia.NewTapeMachine(f.Graph.ExprGraph)
 	t.Cleanup(func() { r.vm.Close() })
 	return r
 }
@@ -61,11 +63,11 @@ func (r *reference) let(n *gorgonia.Node, xs []float64) {
 // run returns the potentials at w and Jᵀv for cotangents v. Potentials and cotangents are by part and padded; nil means zero.
 func (r *reference) run(w []float64, v [][]float64) (parts [][]float64, grad []float64) {
 	r.t.Helper()
-	for name, n := range r.f.params {
+	for name, n := range r.f.Params {
 		a, _ := r.net.layout.Find(name)
 		r.let(n, append([]float64(nil), w[a.Offset:a.Offset+a.Len()]...))
 	}
-	for k, n := range r.f.cotangents {
+	for k, n := range r.f.Cotangents {
 		if n != nil {
 			r.let(n, v[k])
 		}
@@ -105,7 +107,7 @@ func widen(xs []float32) []float64 {
 }
 
 // randomData has chains of the given lengths with dense features and discrete inputs.
-func randomData(rng *rand.Rand, input Input, labels int, lengths ...int) *structured.Dataset {
+func randomData(rng *rand.Rand, input graph.Input, labels int, lengths ...int) *structured.Dataset {
 	d := &structured.Dataset{Name: "random", Offsets: []int{0}, Dim: input.Dim}
 	for _, n := range lengths {
 		d.Offsets = append(d.Offsets, d.Positions()+n)
