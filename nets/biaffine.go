@@ -80,7 +80,7 @@ func (o biaffine) params() []graph.Param {
 		graph.Param{Name: o.name + ".bilinear", Shape: []int{e, o.k * e}, Init: small},
 		graph.Param{Name: o.name + ".of-head", Shape: []int{o.k * e}, Init: linear},
 		graph.Param{Name: o.name + ".of-dependent", Shape: []int{e, graph.Distances * o.k}, Init: linear},
-		graph.Param{Name: o.name + ".bias", Shape: []int{graph.Distances * o.k}, Init: nil},
+		graph.Param{Name: o.name + ".bias", Shape: []int{graph.Distances * o.k}},
 		graph.Param{Name: o.name + ".root", Shape: []int{e}, Init: graph.Gaussian(1)})
 }
 

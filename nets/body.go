@@ -74,7 +74,7 @@ func (b body) dense(name string, units int, c Config) body {
 			return nil, err
 		}
 		return g.Dropout(h, c.Dropout)
-	}, graph.Param{Name: name + ".weight", Shape: []int{b.width, units}, Init: initFor(c.Activation)}, graph.Param{Name: name + ".bias", Shape: []int{units}, Init: nil})
+	}, graph.Param{Name: name + ".weight", Shape: []int{b.width, units}, Init: initFor(c.Activation)}, graph.Param{Name: name + ".bias", Shape: []int{units}})
 }
 
 // hidden adds a dense layer for each of c.Hidden.
@@ -100,16 +100,16 @@ func (b body) potentials(c Config, labels int) graph.Spec {
 		init = graph.Glorot
 	}
 	params := append(append([]graph.Param(nil), b.params...),
-		graph.Param{Name: "node.weight", Shape: []int{b.width, labels}, Init: init}, graph.Param{Name: "node.bias", Shape: []int{labels}, Init: nil})
+		graph.Param{Name: "node.weight", Shape: []int{b.width, labels}, Init: init}, graph.Param{Name: "node.bias", Shape: []int{labels}})
 	if b.wide > 0 {
-		params = append(params, graph.Param{Name: "attributes", Shape: []int{b.wide, labels}, Init: nil})
+		params = append(params, graph.Param{Name: "attributes", Shape: []int{b.wide, labels}})
 	}
 	switch c.Edges {
 	case EdgesTransition:
-		params = append(params, graph.Param{Name: "transition", Shape: []int{labels, labels}, Init: nil}, graph.Param{Name: "ends", Shape: []int{2, labels}, Init: nil})
+		params = append(params, graph.Param{Name: "transition", Shape: []int{labels, labels}}, graph.Param{Name: "ends", Shape: []int{2, labels}})
 	case EdgesPosition:
 		params = append(params, graph.Param{Name: "edge.weight", Shape: []int{b.width, labels * labels}, Init: scaled(init, 0.1)},
-			graph.Param{Name: "edge.bias", Shape: []int{labels * labels}, Init: nil})
+			graph.Param{Name: "edge.bias", Shape: []int{labels * labels}})
 	}
 	return graph.Spec{Name: c.Net, Params: params, Build: func(g *graph.Graph) (node, edge *gorgonia.Node, err error) {
 		h, err := b.build(g)
@@ -188,7 +188,7 @@ func imageBody(c Config) body {
 				return nil, err
 			}
 			return g.Activate(y, c.Activation)
-		}, graph.Param{Name: name + ".weight", Shape: []int{9 * b.width, channels}, Init: initFor(c.Activation)}, graph.Param{Name: name + ".bias", Shape: []int{channels}, Init: nil})
+		}, graph.Param{Name: name + ".weight", Shape: []int{9 * b.width, channels}, Init: initFor(c.Activation)}, graph.Param{Name: name + ".bias", Shape: []int{channels}})
 		h, w = h/2, w/2
 	}
 	flat := h * w * b.width

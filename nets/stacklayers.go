@@ -199,7 +199,7 @@ func (s *stack) product(name string, units int, l layer) error {
 	}
 	s.then(units, func(g *graph.Graph, x *gorgonia.Node) (*gorgonia.Node, error) {
 		return g.Dense(x, g.Param(name+".weight"), g.Param(name+".bias"))
-	}, graph.Param{Name: name + ".weight", Shape: []int{s.width, units}, Init: init}, graph.Param{Name: name + ".bias", Shape: []int{units}, Init: nil})
+	}, graph.Param{Name: name + ".weight", Shape: []int{s.width, units}, Init: init}, graph.Param{Name: name + ".bias", Shape: []int{units}})
 	if a != "" {
 		s.then(units, activate(a))
 	}

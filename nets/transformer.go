@@ -57,8 +57,8 @@ func (b body) feedForward(name string, c Config) body {
 		},
 		func(g *graph.Graph, x *gorgonia.Node) (*gorgonia.Node, error) { return g.Dropout(x, c.Dropout) },
 	), append(norm.params[len(b.params):],
-		graph.Param{Name: name + ".in", Shape: []int{w, c.BlockUnits}, Init: graph.He}, graph.Param{Name: name + ".in-bias", Shape: []int{c.BlockUnits}, Init: nil},
-		graph.Param{Name: name + ".out", Shape: []int{c.BlockUnits, w}, Init: scaled(graph.Glorot, 0.5)}, graph.Param{Name: name + ".out-bias", Shape: []int{w}, Init: nil})...)
+		graph.Param{Name: name + ".in", Shape: []int{w, c.BlockUnits}, Init: graph.He}, graph.Param{Name: name + ".in-bias", Shape: []int{c.BlockUnits}},
+		graph.Param{Name: name + ".out", Shape: []int{c.BlockUnits, w}, Init: scaled(graph.Glorot, 0.5)}, graph.Param{Name: name + ".out-bias", Shape: []int{w}})...)
 }
 
 // inTurn returns a layer that applies the given layers one after the other.

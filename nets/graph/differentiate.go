@@ -10,14 +10,15 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Function is a network with its pullback, as a Gorgonia graph.
+// Function is a network with its pullback, as a Gorgonia graph. Programs are lowered from it; Gorgonia's own machines can run it, too,
+// which tests compare programs with (see Bind).
 type Function struct {
 	Graph      *Graph
-	form       structured.Form
 	Outputs    []*gorgonia.Node          // by part; nil: zero
 	Cotangents []*gorgonia.Node          // by part; nil: the part does not depend on any parameter
 	Params     map[string]*gorgonia.Node // that occur in the graph, by name
 	Gradients  map[string]*gorgonia.Node // Jᵀv, by parameter; no entry: the potentials do not depend on it
+	form       structured.Form
 }
 
 // Differentiate builds the network of s and adds Gorgonia's symbolic pullback.

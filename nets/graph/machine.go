@@ -7,7 +7,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Machine runs a program: its memory, by space, and what the ops read of the batch.
+// Machine runs programs of one network, one at a time: its memory, by space, and what the ops read of the batch. Load comes before Run.
+// The caller sets the spaces of the direction, the gradient and the cotangents.
 type Machine struct {
 	Mem     [][]float32 // by space
 	inputs  [][]float32 // buffers that the machine owns, by space
@@ -39,6 +40,7 @@ type Machine struct {
 	waves      map[int]waves // of rotations and sinusoids, by the number of frequencies
 }
 
+// At returns the memory of a buffer.
 func (m *Machine) At(b *Buffer) []float32 {
 	if b.Space == SpaceVectors {
 		return m.vectors
@@ -67,6 +69,7 @@ func (m *Machine) index(x Index) []int32 {
 	return nil
 }
 
+// Run runs instructions one after the other.
 func (m *Machine) Run(list []Instruction) {
 	for i := range list {
 		list[i].Op.Run(m, &list[i])
