@@ -13,7 +13,7 @@
 	uint32_t i = (uint32_t)BLOCK * THREADS + THREAD; \
 	if (i >= (n)) return
 
-// distance_class is nets.DistanceClass.
+// distance_class is graph.DistanceClass.
 DEVICE int distance_class(int distance) {
 	int far = max(distance, -distance);
 	int side = far <= 3 ? far : far <= 5 ? 4 : far <= 8 ? 5 : far <= 14 ? 6 : 7;
