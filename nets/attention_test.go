@@ -71,7 +71,7 @@ func TestAttentionFormula(t *testing.T) {
 	const n, heads, size = 5, 2, 3
 	rng := rand.New(rand.NewPCG(43, 44))
 	width := heads * size
-	spec := graph.Spec{Name: "formula", Params: []graph.Param{{Name: "one", Shape: []int{3 * width, 3 * width}, Init: nil}},
+	spec := graph.Spec{Name: "formula", Params: []graph.Param{{Name: "one", Shape: []int{3 * width, 3 * width}}},
 		Build: func(g *graph.Graph) (*gorgonia.Node, *gorgonia.Node, error) {
 			return node(g.SelfAttention(node(gorgonia.Mul(g.Features(), g.Param("one"))), heads)), nil, nil
 		}}

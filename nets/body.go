@@ -74,7 +74,8 @@ func (b body) dense(name string, units int, c Config) body {
 			return nil, err
 		}
 		return g.Dropout(h, c.Dropout)
-	}, graph.Param{Name: name + ".weight", Shape: []int{b.width, units}, Init: initFor(c.Activation)}, graph.Param{Name: name + ".bias", Shape: []int{units}})
+	}, graph.Param{Name: name + ".weight", Shape: []int{b.width, units}, Init: initFor(c.Activation)},
+		graph.Param{Name: name + ".bias", Shape: []int{units}})
 }
 
 // hidden adds a dense layer for each of c.Hidden.
@@ -188,7 +189,8 @@ func imageBody(c Config) body {
 				return nil, err
 			}
 			return g.Activate(y, c.Activation)
-		}, graph.Param{Name: name + ".weight", Shape: []int{9 * b.width, channels}, Init: initFor(c.Activation)}, graph.Param{Name: name + ".bias", Shape: []int{channels}})
+		}, graph.Param{Name: name + ".weight", Shape: []int{9 * b.width, channels}, Init: initFor(c.Activation)},
+			graph.Param{Name: name + ".bias", Shape: []int{channels}})
 		h, w = h/2, w/2
 	}
 	flat := h * w * b.width

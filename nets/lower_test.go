@@ -110,8 +110,9 @@ func constantOf(g *graph.Graph, x float64) any {
 
 func ownSpec(middle func(*graph.Graph, *gorgonia.Node) *gorgonia.Node) graph.Spec {
 	return graph.Spec{
-		Name:   "own",
-		Params: []graph.Param{{Name: "in", Shape: []int{3, 4}, Init: graph.Glorot}, {Name: "square", Shape: []int{4, 4}, Init: graph.Glorot}, {Name: "bias", Shape: []int{4}, Init: nil}},
+		Name: "own",
+		Params: []graph.Param{{Name: "in", Shape: []int{3, 4}, Init: graph.Glorot}, {Name: "square", Shape: []int{4, 4}, Init: graph.Glorot},
+			{Name: "bias", Shape: []int{4}}},
 		Build: func(g *graph.Graph) (*gorgonia.Node, *gorgonia.Node, error) {
 			x, err := gorgonia.Mul(g.Features(), g.Param("in"))
 			if err != nil {

@@ -29,7 +29,8 @@ func Build(spec graph.Spec, input graph.Input) (*Net, error) {
 		return nil, fmt.Errorf("nets: network %q: %w", spec.Name, err)
 	}
 	n := &Net{spec: spec, input: input, layout: layout, programs: map[graph.Size]*graph.Program{}}
-	if n.shape, err = graph.Compile(&n.spec, layout, input, graph.Size{Rows: graph.Bucket(0), Pairs: graph.PairBucket(0), Chars: graph.CharBucket(0)}); err != nil {
+	least := graph.Size{Rows: graph.Bucket(0), Pairs: graph.PairBucket(0), Chars: graph.CharBucket(0)}
+	if n.shape, err = graph.Compile(&n.spec, layout, input, least); err != nil {
 		return nil, err
 	}
 	if !n.shape.Needs.Pairs {

@@ -66,7 +66,9 @@ var pairGraphs = map[string]func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Nod
 func pairSpec(labels func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node) graph.Spec {
 	return graph.Spec{
 		Name: "pairs", Form: arcs(3),
-		Params: []graph.Param{{Name: "in", Shape: []int{3, 4}, Init: graph.Glorot}, {Name: "forms", Shape: []int{4, 12}, Init: graph.Glorot}, {Name: "root", Shape: []int{4}, Init: graph.Glorot}, {Name: "out", Shape: []int{4, 3}, Init: graph.Glorot}, {Name: "row", Shape: []int{1, 3}, Init: graph.Glorot}},
+		Params: []graph.Param{{Name: "in", Shape: []int{3, 4}, Init: graph.Glorot}, {Name: "forms", Shape: []int{4, 12}, Init: graph.Glorot},
+			{Name: "root", Shape: []int{4}, Init: graph.Glorot}, {Name: "out", Shape: []int{4, 3}, Init: graph.Glorot},
+			{Name: "row", Shape: []int{1, 3}, Init: graph.Glorot}},
 		Parts: func(g *graph.Graph) ([]*gorgonia.Node, error) {
 			l := labels(g, node(gorgonia.Mul(g.Features(), g.Param("in"))))
 			return []*gorgonia.Node{nil, l}, nil
@@ -136,7 +138,8 @@ func TestBiaffineFormula(t *testing.T) {
 	const n, e, k = 4, 3, 2
 	rng := rand.New(rand.NewPCG(25, 26))
 	spec := graph.Spec{Name: "formula", Form: arcs(k),
-		Params: []graph.Param{{Name: "W", Shape: []int{e, k * e}, Init: nil}, {Name: "v", Shape: []int{k * e}, Init: nil}, {Name: "u", Shape: []int{e, graph.Distances * k}, Init: nil}, {Name: "b", Shape: []int{graph.Distances * k}, Init: nil}, {Name: "root", Shape: []int{e}, Init: nil}}}
+		Params: []graph.Param{{Name: "W", Shape: []int{e, k * e}}, {Name: "v", Shape: []int{k * e}},
+			{Name: "u", Shape: []int{e, graph.Distances * k}}, {Name: "b", Shape: []int{graph.Distances * k}}, {Name: "root", Shape: []int{e}}}}
 	spec.Parts = func(g *graph.Graph) ([]*gorgonia.Node, error) {
 		x, z := node(gorgonia.Slice(g.Features(), nil, gorgonia.S(0, e))), node(gorgonia.Slice(g.Features(), nil, gorgonia.S(e, 2*e)))
 		s := node(g.Bilinear(node(g.Dense(x, g.Param("W"), g.Param("v"))), z, g.Param("root")))
@@ -393,7 +396,8 @@ func TestDistanceClass(t *testing.T) {
 
 // Scores of pairs that are linear in the weights are affine, as convex methods require; those with a product of weights are not.
 func TestAffinePairs(t *testing.T) {
-	spec := graph.Spec{Name: "pairs", Form: arcs(3), Params: []graph.Param{{Name: "d", Shape: []int{3, 3 * graph.Distances}, Init: graph.Glorot}, {Name: "h", Shape: []int{3, 3}, Init: graph.Glorot}, {Name: "root", Shape: []int{3}, Init: graph.Glorot}}}
+	spec := graph.Spec{Name: "pairs", Form: arcs(3), Params: []graph.Param{{Name: "d", Shape: []int{3, 3 * graph.Distances}, Init: graph.Glorot},
+		{Name: "h", Shape: []int{3, 3}, Init: graph.Glorot}, {Name: "root", Shape: []int{3}, Init: graph.Glorot}}}
 	for _, products := range []bool{false, true} {
 		spec.Parts = func(g *graph.Graph) ([]*gorgonia.Node, error) {
 			s := node(gorgonia.Add(node(g.ByDistance(node(gorgonia.Mul(g.Features(), g.Param("d"))))), node(g.Heads(node(gorgonia.Mul(g.Features(), g.Param("h")))))))

@@ -21,7 +21,8 @@ func forgetNetworks(t *testing.T) {
 // oneLayer is an own network with one hidden layer.
 func oneLayer(c Config, in graph.Input, out Output) (graph.Spec, error) {
 	return graph.Spec{
-		Params: []graph.Param{{Name: "in", Shape: []int{in.Dim, c.Hidden[0]}, Init: graph.Glorot}, {Name: "out", Shape: []int{c.Hidden[0], out.Labels}, Init: graph.Glorot}},
+		Params: []graph.Param{{Name: "in", Shape: []int{in.Dim, c.Hidden[0]}, Init: graph.Glorot},
+			{Name: "out", Shape: []int{c.Hidden[0], out.Labels}, Init: graph.Glorot}},
 		Build: func(g *graph.Graph) (*gorgonia.Node, *gorgonia.Node, error) {
 			h := node(g.Activate(node(gorgonia.Mul(g.Features(), g.Param("in"))), c.Activation))
 			return node(gorgonia.Mul(h, g.Param("out"))), nil, nil
@@ -104,7 +105,7 @@ func TestOwnNetworkPanics(t *testing.T) {
 	forgetNetworks(t)
 	Register("early", Config{}, oneLayer) // reads c.Hidden[0], which its defaults lack
 	Register("late", Config{}, func(Config, graph.Input, Output) (graph.Spec, error) {
-		return graph.Spec{Params: []graph.Param{{Name: "w", Shape: []int{2, 2}, Init: nil}}, Build: func(g *graph.Graph) (*gorgonia.Node, *gorgonia.Node, error) { return g.Param("x"), nil, nil }}, nil
+		return graph.Spec{Params: []graph.Param{{Name: "w", Shape: []int{2, 2}}}, Build: func(g *graph.Graph) (*gorgonia.Node, *gorgonia.Node, error) { return g.Param("x"), nil, nil }}, nil
 	})
 	for _, name := range []string{"early", "late"} {
 		if _, err := New(Config{Net: name}, graph.Input{Dim: 3}, 4); err == nil || !strings.Contains(err.Error(), `"`+name+`"`) {

@@ -40,7 +40,8 @@ func (b body) attention(name string, c Config) body {
 		},
 		func(g *graph.Graph, x *gorgonia.Node) (*gorgonia.Node, error) { return g.Dropout(x, c.Dropout) },
 	), append(norm.params[len(b.params):],
-		graph.Param{Name: name + ".in", Shape: []int{w, 3 * w}, Init: graph.Glorot}, graph.Param{Name: name + ".out", Shape: []int{w, w}, Init: scaled(graph.Glorot, 0.5)})...)
+		graph.Param{Name: name + ".in", Shape: []int{w, 3 * w}, Init: graph.Glorot},
+		graph.Param{Name: name + ".out", Shape: []int{w, w}, Init: scaled(graph.Glorot, 0.5)})...)
 }
 
 // feedForward adds a layer norm, a dense layer of c.BlockUnits units with GELU, a dense layer that returns to the width of its input,
@@ -57,12 +58,14 @@ func (b body) feedForward(name string, c Config) body {
 		},
 		func(g *graph.Graph, x *gorgonia.Node) (*gorgonia.Node, error) { return g.Dropout(x, c.Dropout) },
 	), append(norm.params[len(b.params):],
-		graph.Param{Name: name + ".in", Shape: []int{w, c.BlockUnits}, Init: graph.He}, graph.Param{Name: name + ".in-bias", Shape: []int{c.BlockUnits}},
-		graph.Param{Name: name + ".out", Shape: []int{c.BlockUnits, w}, Init: scaled(graph.Glorot, 0.5)}, graph.Param{Name: name + ".out-bias", Shape: []int{w}})...)
+		graph.Param{Name: name + ".in", Shape: []int{w, c.BlockUnits}, Init: graph.He},
+		graph.Param{Name: name + ".in-bias", Shape: []int{c.BlockUnits}},
+		graph.Param{Name: name + ".out", Shape: []int{c.BlockUnits, w}, Init: scaled(graph.Glorot, 0.5)},
+		graph.Param{Name: name + ".out-bias", Shape: []int{w}})...)
 }
 
 // inTurn returns a layer that applies the given layers one after the other.
-func inTurn(layers ...func(g *graph.Graph, x *gorgonia.Node) (*gorgonia.Node, error)) func(g *graph.Graph, x *gorgonia.Node) (*gorgonia.Node, error) {
+func inTurn(layers ...func(*graph.Graph, *gorgonia.Node) (*gorgonia.Node, error)) func(*graph.Graph, *gorgonia.Node) (*gorgonia.Node, error) {
 	return func(g *graph.Graph, x *gorgonia.Node) (*gorgonia.Node, error) {
 		for _, layer := range layers {
 			var err error

@@ -74,7 +74,8 @@ func characterBody(c Config, input graph.Input) body {
 	return body{
 		width: channels,
 		params: []graph.Param{{Name: "char.embed", Shape: []int{input.Characters, units}, Init: graph.Gaussian(0.5)},
-			{Name: "char.weight", Shape: weight, Init: graph.Gaussian(math.Sqrt(2 / float64(width*units)))}, {Name: "char.bias", Shape: []int{channels}, Init: nil}},
+			{Name: "char.weight", Shape: weight, Init: graph.Gaussian(math.Sqrt(2 / float64(width*units)))},
+			{Name: "char.bias", Shape: []int{channels}}},
 		build: func(g *graph.Graph) (*gorgonia.Node, error) {
 			x, err := convolveCharacters(g, width, smallVocabulary(input))
 			if err != nil {

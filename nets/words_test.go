@@ -75,8 +75,10 @@ var wordGraphs = map[string]func(g *graph.Graph) *gorgonia.Node{
 func wordSpec(hidden func(g *graph.Graph) *gorgonia.Node) graph.Spec {
 	return graph.Spec{
 		Name: "words",
-		Params: []graph.Param{{Name: "in", Shape: []int{3, 4}, Init: graph.Glorot}, {Name: "characters", Shape: []int{7, 4}, Init: graph.Glorot}, {Name: "filters", Shape: []int{12, 4}, Init: graph.Glorot},
-			{Name: "side by side", Shape: []int{4, 12}, Init: graph.Glorot}, {Name: "attributes", Shape: []int{11, 4}, Init: graph.Glorot}, {Name: "out", Shape: []int{4, 3}, Init: graph.Glorot}},
+		Params: []graph.Param{{Name: "in", Shape: []int{3, 4}, Init: graph.Glorot},
+			{Name: "characters", Shape: []int{7, 4}, Init: graph.Glorot}, {Name: "filters", Shape: []int{12, 4}, Init: graph.Glorot},
+			{Name: "side by side", Shape: []int{4, 12}, Init: graph.Glorot}, {Name: "attributes", Shape: []int{11, 4}, Init: graph.Glorot},
+			{Name: "out", Shape: []int{4, 3}, Init: graph.Glorot}},
 		Build: func(g *graph.Graph) (*gorgonia.Node, *gorgonia.Node, error) {
 			return node(gorgonia.Mul(node(gorgonia.Tanh(hidden(g))), g.Param("out"))), nil, nil
 		},
@@ -102,7 +104,7 @@ func TestWordGraphsEqualGorgonia(t *testing.T) {
 // The potentials of a few words, computed by hand: the largest of the window's products with the filters, from the characters of that
 // word only; the first of equal ones gets the gradient; words without characters get zero.
 func TestCharactersByHand(t *testing.T) {
-	spec := graph.Spec{Name: "hand", Params: []graph.Param{{Name: "table", Shape: []int{4, 2}, Init: nil}, {Name: "filters", Shape: []int{6, 1}, Init: nil}},
+	spec := graph.Spec{Name: "hand", Params: []graph.Param{{Name: "table", Shape: []int{4, 2}}, {Name: "filters", Shape: []int{6, 1}}},
 		Build: func(g *graph.Graph) (*gorgonia.Node, *gorgonia.Node, error) {
 			x := node(g.CharacterWindow(node(g.Characters(g.Param("table"))), 3))
 			return node(g.SegmentMax(node(gorgonia.Mul(x, g.Param("filters"))))), nil, nil

@@ -39,7 +39,8 @@ const (
 
 // NewExecutor returns an executor that multiplies matrices with blas. Call Reserve before Score, and Free at the end.
 func NewExecutor(d *device.Device, net *nets.Net, blas *device.BLAS) *Executor {
-	return &Executor{device: d, net: net, blas: blas, programs: map[graph.Size]*program{}, waves: map[int]device.Array[float32]{}, owned: owned{device: d}, bags: map[bagOf]*sparseRows{}}
+	return &Executor{device: d, net: net, blas: blas, programs: map[graph.Size]*program{}, waves: map[int]device.Array[float32]{},
+		owned: owned{device: d}, bags: map[bagOf]*sparseRows{}}
 }
 
 // Dim returns the number of weights.

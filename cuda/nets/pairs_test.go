@@ -32,7 +32,8 @@ func withPairs(d *structured.Dataset) *structured.Dataset {
 // everyPair has all ops on pairs, both overwriting and accumulating.
 var everyPair = graph.Spec{
 	Name: "pairs", Form: trees.SpanningTree{}.Form(3),
-	Params: []graph.Param{{Name: "in", Shape: []int{3, 4}}, {Name: "forms", Shape: []int{4, 12}}, {Name: "root", Shape: []int{4}}, {Name: "out", Shape: []int{4, 3}}},
+	Params: []graph.Param{{Name: "in", Shape: []int{3, 4}}, {Name: "forms", Shape: []int{4, 12}}, {Name: "root", Shape: []int{4}},
+		{Name: "out", Shape: []int{4, 3}}},
 	Parts: func(g *graph.Graph) ([]*gorgonia.Node, error) {
 		x := node(gorgonia.Mul(g.Features(), g.Param("in")))
 		forms := node(gorgonia.Mul(x, g.Param("forms")))

@@ -19,7 +19,8 @@ import (
 // everyWord has all ops on characters and attributes, both overwriting and accumulating.
 var everyWord = graph.Spec{
 	Name: "words",
-	Params: []graph.Param{{Name: "characters", Shape: []int{7, 4}}, {Name: "filters", Shape: []int{12, 4}}, {Name: "side by side", Shape: []int{4, 12}},
+	Params: []graph.Param{{Name: "characters", Shape: []int{7, 4}}, {Name: "filters", Shape: []int{12, 4}},
+		{Name: "side by side", Shape: []int{4, 12}},
 		{Name: "attributes", Shape: []int{300, 4}}, {Name: "out", Shape: []int{4, 3}}},
 	Build: func(g *graph.Graph) (*gorgonia.Node, *gorgonia.Node, error) {
 		x := node(g.Characters(g.Param("characters")))

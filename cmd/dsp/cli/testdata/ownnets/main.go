@@ -19,7 +19,9 @@ func main() {
 	nets.Register("fails", nets.Config{}, func(nets.Config, graph.Input, nets.Output) (graph.Spec, error) {
 		return graph.Spec{}, errors.New("out of order")
 	})
-	nets.Register("overruns", nets.Config{}, func(_ nets.Config, in graph.Input, out nets.Output) (graph.Spec, error) { return overruns(in, out), nil })
+	nets.Register("overruns", nets.Config{}, func(_ nets.Config, in graph.Input, out nets.Output) (graph.Spec, error) {
+		return overruns(in, out), nil
+	})
 	if name := os.Getenv("REGISTER"); name != "" {
 		nets.Register(name, nets.Config{}, wordy)
 	}
@@ -97,8 +99,10 @@ func oneLayer(in graph.Input, out nets.Output, hidden int, op graph.RowOp) graph
 func arcs(c nets.Config, in graph.Input, out nets.Output) (graph.Spec, error) {
 	return graph.Spec{
 		Params: []graph.Param{
-			{Name: "table", Shape: []int{in.Vocab[0], c.Embed[0]}, Init: graph.Gaussian(0.1)}, {Name: "root", Shape: []int{c.ArcUnits}, Init: graph.Gaussian(1)},
-			{Name: "dependent", Shape: []int{c.Embed[0], c.ArcUnits}, Init: graph.Glorot}, {Name: "head", Shape: []int{c.Embed[0], c.ArcUnits}, Init: graph.Glorot},
+			{Name: "table", Shape: []int{in.Vocab[0], c.Embed[0]}, Init: graph.Gaussian(0.1)},
+			{Name: "root", Shape: []int{c.ArcUnits}, Init: graph.Gaussian(1)},
+			{Name: "dependent", Shape: []int{c.Embed[0], c.ArcUnits}, Init: graph.Glorot},
+			{Name: "head", Shape: []int{c.Embed[0], c.ArcUnits}, Init: graph.Glorot},
 		},
 		Form: out.Form,
 		Parts: func(g *graph.Graph) ([]*gorgonia.Node, error) {
