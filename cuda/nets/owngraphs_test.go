@@ -223,10 +223,10 @@ func TestEveryOpIsTested(t *testing.T) {
 		"Gather characters", "Gather character window", "Gather character parts", "Scatter characters true", "Scatter character window false",
 		"Scatter character parts false", "SegmentMax", "SegmentMaxPush", "SegmentMaxPull", "Bag true", "Bag false", "BagScatter true", "BagScatter false",
 	} {
-		if !seen["nets."+kind] {
+		if !seen["graph."+kind] {
 			t.Errorf("no network tested here has a %s", kind)
 		}
-		delete(seen, "nets."+kind)
+		delete(seen, "graph."+kind)
 	}
 	for kind := range seen {
 		t.Logf("also: %s", kind)
