@@ -15,10 +15,10 @@ import (
 type Adam struct {
 	Rate      float64 // η; 0: 10⁻³
 	Schedule  Schedule
-	Halving   float64 // as for SGD
-	Span              // of the run
-	Averaging Averaging
-	Clip      float64 // as for SGD
+	Halving   float64   // as for SGD
+	Span                // of the run
+	Averaging Averaging // AutoAverage is NoAverage for schedules that end near 0, else PassAverage
+	Clip      float64   // as for SGD
 
 	walk walk
 	t    int // steps taken

@@ -76,9 +76,21 @@ func (m *ProxLinear) Convex() bool { return false }
 // about as far as a pass of SGD.
 func (m *ProxLinear) Start(ctx context.Context, p *train.Problem, s *train.State) error {
 	if m.onBatches(s) {
+		if m.η > 0 {
+			m.reopen()
+		}
 		return m.batches.start(p, s, m)
 	}
 	return m.startWhole(ctx, p, s)
+}
+
+// reopen forgets the state of the finish, and the walk over batches before it. It is for a run that resumes with more passes after its
+// finish has begun: passes on batches come next, from the weights at which the finish arrived, and later a finish that starts anew.
+func (m *ProxLinear) reopen() {
+	*m = ProxLinear{
+		ModelBatch: m.ModelBatch, Passes: m.Passes, Finish: m.Finish, InnerSteps: m.InnerSteps,
+		Inner: m.Inner, InnerPasses: m.InnerPasses, Tolerance: m.Tolerance, Eta: m.Eta, WarmUp: m.WarmUp, ConstantMu: m.ConstantMu,
+	}
 }
 
 // onBatches reports whether the next pass uses models of batches.

@@ -15,7 +15,7 @@ type walk struct {
 
 const (
 	meanIterates = 16    // iterates of a pass that a mean includes
-	memory       = 0.999 // per step, of the exponential average
+	averageDecay = 0.999 // of the exponential average, per step
 	squaresDecay = 0.999 // β of the mean of squared gradients
 )
 
