@@ -1,8 +1,6 @@
 package models
 
 import (
-	"math"
-
 	"github.com/dsp-go/dsp/models/formats"
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/nets"
@@ -85,7 +83,7 @@ type Config struct {
 	Kappa       float64             `yaml:"kappa" json:"kappa" group:"Method" min:"0" only:"method=casimir,casimir-adapt" help:"weight κ of the proximal term that Casimir adds; 0 computes it from L, n and λ"`
 	WarmStart   string              `yaml:"warm-start" json:"warm-start" group:"Method" values:"prox-center|extrapolation|prev-iterate" only:"method=casimir,casimir-adapt" help:"where Casimir starts an inner problem"`
 	InnerStop   string              `yaml:"inner-stop" json:"inner-stop" group:"Method" values:"budget|norm" only:"method=casimir,casimir-adapt" help:"when Casimir stops an inner problem: after n steps (budget), or once its gradient norm is small (norm)"`
-	ModelBatch  settings.ModelBatch `yaml:"model-batch" json:"model-batch" group:"Method" unit:"N|all|auto" only:"method=prox-linear" help:"examples of a model of prox-linear: with N, each step solves the model of a batch exactly, at the cost of a step of sgd; with all, each outer iteration solves the model of the whole objective by inner; auto: 8 for a network, all for partial labels on a linear net"`
+	ModelBatch  settings.ModelBatch `yaml:"model-batch" json:"model-batch" group:"Method" unit:"N|all|auto" only:"method=prox-linear" help:"examples of a model of prox-linear: with N, each step solves the model of a batch exactly, at the cost of a step of sgd; with all, each outer iteration solves the model of the whole objective by inner; auto: 8 for a network, all for a linear net and where settings of models of all examples are given"`
 	InnerSteps  int                 `yaml:"inner-steps" json:"inner-steps" group:"Method" min:"0" only:"method=prox-linear" help:"steps of prox-linear on the model of a batch (model-batch N): 1 solves it exactly along one direction; more go on from there with block-coordinate Frank-Wolfe on the examples of the batch, each for the cost of a step on one example; 0: 1"`
 	Finish      int                 `yaml:"finish" json:"finish" group:"Method" min:"0" only:"method=prox-linear" help:"of the passes, how many at the end use models of all examples: for a lower objective, and a bound on how stationary it is"`
 	Eta         float64             `yaml:"eta" json:"eta" group:"Method" min:"0" only:"method=prox-linear" help:"step length η of prox-linear; 0: with model-batch N 0.1, falling to a hundredth; with all, it starts with about the distance of one sgd pass and adapts"`
@@ -201,31 +199,8 @@ func (c Config) Validate() error {
 	case c.Gap > 0 && (c.Method == "sgd" || c.Method == "adam" || c.Method == "prox-linear"):
 		return structured.BadInput("--gap %v needs a certificate, which --method %s does not give; use a convex method on --net linear, or --passes",
 			c.Gap, c.Method)
-	case c.LR > 0 && c.Lipschitz > 0:
-		return structured.BadInput("--lr %v and --lipschitz %v both say how long a step is; give one", c.LR, c.Lipschitz)
-	case c.WarmUp < 0 && c.WarmUp != -1:
-		return structured.BadInput("--warm-up %v: expected a number of passes, or -1 for none", c.WarmUp)
-	case c.WarmUp < 0 && (c.Method == "sgd" || c.Method == "adam"):
-		return structured.BadInput("--warm-up %v is for --method prox-linear; %s begins at its full step size with 0", c.WarmUp, c.Method)
-	case c.Method == "prox-linear" && c.WarmUp != math.Trunc(c.WarmUp):
-		return structured.BadInput("--warm-up %v: prox-linear warms up by whole passes of sgd", c.WarmUp)
-	case c.Momentum >= 1:
-		return structured.BadInput("--momentum %v: expected a number below 1", c.Momentum)
-	case c.Nesterov && c.Momentum == 0:
-		return structured.BadInput("--nesterov has no effect without --momentum")
-	case c.Method == "prox-linear" && c.ModelBatch > 0 && c.Batch > 0 && c.Finish == 0:
-		return structured.BadInput("--batch %d is for the inner method of prox-linear with --model-batch all; with --model-batch %v a step takes %v examples",
-			c.Batch, c.ModelBatch, c.ModelBatch)
-	case c.Method == "prox-linear" && c.ModelBatch == settings.AllExamples && c.Dropout > 0:
-		return structured.BadInput("--dropout %v: models of all examples have no dropout; use --model-batch N, or --method sgd or adam", c.Dropout)
-	case c.Method == "prox-linear" && c.ModelBatch == settings.AllExamples && c.InnerSteps > 0:
-		return structured.BadInput("--inner-steps %d is for models of batches; with --model-batch all, --inner-passes says how much work a model gets", c.InnerSteps)
-	case c.Method == "prox-linear" && c.ModelBatch == settings.AllExamples && c.Finish > 0:
-		return structured.BadInput("--finish %d has no effect with --model-batch all, whose passes all use models of all examples", c.Finish)
-	case c.Method == "prox-linear" && c.Passes > 0 && c.Finish >= c.Passes:
-		return structured.BadInput("--finish %d: expected fewer than --passes %d; --model-batch all is for models of all examples from the start", c.Finish, c.Passes)
 	case c.Dropout >= 1:
 		return structured.BadInput("--dropout %v: expected a probability below 1", c.Dropout)
 	}
-	return nil
+	return c.checkMethod()
 }
