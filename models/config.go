@@ -151,7 +151,30 @@ func Default() Config {
 // Validate refuses, as bad input, values out of range and settings that have no effect with the others. Settings that depend
 // on a choice left to "auto" are checked again once the choice is made.
 func (c Config) Validate() error {
+	if err := c.validateModel(); err != nil {
+		return err
+	}
 	for _, s := range Settings(&c) {
+		if s.Group != methodGroup {
+			continue
+		}
+		if err := CheckSetting(s, &c); err != nil {
+			return err
+		}
+	}
+	return c.checkMethod()
+}
+
+// methodGroup is the group of the settings that say how the objective is minimised. A trained model does not depend on them any more.
+const methodGroup = "Method"
+
+// validateModel is Validate without the settings of methodGroup. Those of a model file may come from a version of dsp in which other
+// settings of a method had an effect, or other defaults.
+func (c Config) validateModel() error {
+	for _, s := range Settings(&c) {
+		if s.Group == methodGroup {
+			continue
+		}
 		if err := CheckSetting(s, &c); err != nil {
 			return err
 		}
@@ -196,11 +219,8 @@ func (c Config) Validate() error {
 		return structured.BadInput("--fold %d and --test both say what the test data is; give one", c.Fold)
 	case len(c.Examples) != 3:
 		return structured.BadInput("--examples %v: expected three numbers, for training, development and test", c.Examples)
-	case c.Gap > 0 && (c.Method == "sgd" || c.Method == "adam" || c.Method == "prox-linear"):
-		return structured.BadInput("--gap %v needs a certificate, which --method %s does not give; use a convex method on --net linear, or --passes",
-			c.Gap, c.Method)
 	case c.Dropout >= 1:
 		return structured.BadInput("--dropout %v: expected a probability below 1", c.Dropout)
 	}
-	return c.checkMethod()
+	return nil
 }

@@ -10,6 +10,9 @@ import (
 // checkMethod refuses, as bad input, settings of the method that are out of range or have no effect with others.
 func (c *Config) checkMethod() error {
 	switch {
+	case c.Gap > 0 && (c.Method == "sgd" || c.Method == "adam" || c.Method == "prox-linear"):
+		return structured.BadInput("--gap %v needs a certificate, which --method %s does not give; use a convex method on --net linear, or --passes",
+			c.Gap, c.Method)
 	case c.LR > 0 && c.Lipschitz > 0:
 		return structured.BadInput("--lr %v and --lipschitz %v both say how long a step is; give one", c.LR, c.Lipschitz)
 	case c.LR > 0 && c.Schedule == "pegasos":
