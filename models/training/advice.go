@@ -62,6 +62,9 @@ func adviseMethod(c *models.Config, err error) error {
 			"Use --method prox-linear --inner %s, or --net linear", method, c.Net, inner)
 	case train.KnownLabels:
 		advice = ". Use --method lbfgs, sgd or prox-linear"
+		if method == "prox-linear" {
+			advice = "; leave out --inner-steps"
+		}
 	case train.HingeLoss:
 		advice = "; use --loss hinge, or --method svrg, sdca or casimir"
 	case train.SmoothLoss:
@@ -76,6 +79,9 @@ func adviseMethod(c *models.Config, err error) error {
 		advice = "; use --method sgd"
 	case train.HostPotentials:
 		advice = ": use --device cpu, or --method bcfw, casimir or svrg"
+		if c.InnerSteps > 1 {
+			advice = ": use --device cpu, or leave out --inner-steps"
+		}
 	case train.RunLength:
 		advice = "; give --passes"
 	case train.PlainMax:

@@ -82,6 +82,19 @@ func TestChooseMethod(t *testing.T) {
 	}
 }
 
+// A device that is not asked for by name leaves runs to the CPU whose steps need it.
+func TestInnerStepsNeedTheCPU(t *testing.T) {
+	c := models.Default()
+	c.Method, c.ModelBatch, c.InnerSteps = "prox-linear", 4, 3
+	if err := checkAccelerated(&c); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "use --device cpu, or leave out --inner-steps") {
+		t.Errorf("got %v", err)
+	}
+	c.InnerSteps = 1
+	if err := checkAccelerated(&c); err != nil {
+		t.Errorf("the exact step is refused: %v", err)
+	}
+}
+
 // Asynchronous threads take examples one at a time.
 func TestAsyncTakesNoBatch(t *testing.T) {
 	c := models.Default()
