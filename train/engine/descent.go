@@ -21,27 +21,27 @@ import (
 //
 // On a device, which must be a Descender, the descent lives there until Finish; W and Mean are then out of date.
 type Descent struct {
-	W    []float32 // the iterate
-	Mean []float32 // of the iterates that Include has added; empty before the first
+	W    []float32 // [Dim] the iterate
+	Mean []float32 // [Dim] of the iterates that Include has added; empty before the first
 
-	v, m     []float32 // means of g² and, for Adam, of g
+	v, m     []float32 // [Dim] means of g² and of g; m is z after MomentumStep; empty where no step needs them
 	count    int       // iterates in the mean
 	steps    int       // c of the weights outside the row tables
-	rowSteps []int32   // c by row, table after table
+	rowSteps []int32   // [rows] c by row, table after table
 
 	shrunk    float64   // Σ over steps of the length by which the regulariser shrinks a weight
-	rowShrunk []float64 // shrunk when the row was last up to date
+	rowShrunk []float64 // [rows] shrunk when the row was last up to date
 	scaled    bool      // a weight shrinks by exp(−length/h) instead of exp(−length), as after ProxStep
 	squares   unbiased  // of v
 	means     unbiased  // of m
 
 	engine  *Engine
 	support *support  // of the current batch; nil: all weights
-	g       []float32 // the mean gradient, zero outside the support
-	zeros   []float32 // g of sparse inputs
+	g       []float32 // [Dim] the mean gradient, zero outside the support; memory of the engine, or zeros
+	zeros   []float32 // [Dim] of sparse inputs, whose gradients the engine does not store; zero between steps
 	f       float64   // the mean loss
 	losses  losses    // by example
-	q       []float32 // step lengths of the weights of the support, in its order
+	q       []float32 // [size] step lengths of the weights of the support, in its order
 
 	remote *remoteDescent // nil without a device
 }
@@ -62,7 +62,7 @@ func (u *unbiased) after(c int) float32 {
 	return 1
 }
 
-// Unbias returns 1/(1−β^c) for c = 0, 1, …, as long as it differs from 1: what a mean that started at zero must be multiplied with
+// Unbias returns 1/(1−β^c) for c = 0, 1, …, as long as it differs from 1 by 10⁻⁹ or more: what a mean that started at zero must be multiplied with
 // after c steps. For c = 0, which has no mean, it is infinite.
 func Unbias(β float64) []float32 {
 	var by []float32
@@ -272,7 +272,8 @@ func (d *Descent) stepped(shrink float64) {
 	}
 }
 
-// catchUp brings row r of table k up to date.
+// catchUp brings row r of table k up to date. All steps since the last one that read it had the same v there, so their factors multiply to
+// one exponential.
 func (d *Descent) catchUp(k, r int) {
 	row, t := d.support.first[k]+r, d.support.tables[k]
 	length := d.shrunk - d.rowShrunk[row]

@@ -21,6 +21,9 @@ import (
 // rises, points closer and closer to w_{k−1} are tried, as in Burke (1985): the model is convex, so it decreases along the
 // whole segment. η adapts to how well the model predicts F, like the radius of a trust region. F is evaluated without dropout.
 //
+// With ModelBatch, (1/n) Σ runs over one batch only, and a step solves the model's dual in one variable (proxbatch.go). Such steps are not
+// tested for acceptance. What follows is about models of all examples.
+//
 // With an affine scorer the model is exact and this is the proximal point method. With partial labels the model also replaces
 // h_A by its tangent (engine/partial.go). That is the concave-convex procedure (Yuille and Rangarajan 2003) with a prox term,
 // and each subproblem has a certificate.
