@@ -2,33 +2,26 @@
 // h = √(v/(1−β^c)) + 10⁻⁸ after c steps. Reference: train/engine/descent.go and structured/vec/adaptive.go, which define the steps; checked by
 // cuda/training/descent_test.go.
 //
-// Every sweep is over all n weights. The weights of a row that the batch does not read take no step, but the regulariser shrinks them.
+// Every sweep is over all n weights. In prox_step, the weights of a row that the batch does not read only shrink.
 // Parameters that the kernels share:
 //   w, v, m [n] float          in and out: the iterate, the means of g² and of g (or the momentum z)
 //   d [n] float                the gradient D of the batch; the mean gradient is g = scale·D, with scale [1] double
 //   numbers [7] double         of the step; see the enumeration
 //   tables [T][4] int64        row tables: first weight, first weight behind it, columns, number of its first row
-//   marks, steps [rows] int    by row: the last step that read the row, and how many did
+//   marks [rows] int           by row: the last step that read the row
 //   squares, means [S] float   1/(1−β^c) for c = 0, 1, …, S−1; from S on it is 1
 #include "functions.cuh"
 #include "parts.cuh"
 
 enum { SHARE, ETA, LAMBDA, BETA, BOUND, STEPS, ROWS }; // 1/|B|; η; λ; β₁ or μ; largest ‖g‖; steps taken, with this one; rows read
 
-// Age is the number of steps of a weight, with this one if the batch reads it.
-struct Age {
-	bool read;
-	int steps;
-};
-
-DEVICE Age age_of(int64_t i, const int64_t* tables, int T, const int* marks, const int* steps, int now) {
+// reads tells whether the batch of step now reads weight i.
+DEVICE bool reads(int64_t i, const int64_t* tables, int T, const int* marks, int now) {
 	for (int k = 0; k < T; k++) {
 		const int64_t* table = tables + 4 * k;
-		if (i < table[0] || i >= table[1]) continue;
-		int row = (int)(table[3] + (i - table[0]) / table[2]);
-		return Age{marks[row] == now, steps[row]};
+		if (i >= table[0] && i < table[1]) return marks[table[3] + (i - table[0]) / table[2]] == now;
 	}
-	return Age{true, now};
+	return true;
 }
 
 // unbiased returns what a mean that started at zero must be multiplied with after c steps.
@@ -40,12 +33,9 @@ DEVICE float scale_of(float v, float unbias) { return square_root(v * unbias) + 
 DEVICE float mean_of(float β, float x, float y) { return β * x + (1.f - β) * y; }
 
 // mark_rows: records that the batch reads rows [numbers[ROWS]] int, without repetitions. Bound: latency.
-KERNEL(mark_rows)(const int* RESTRICT rows, const double* RESTRICT numbers, int* RESTRICT marks, int* RESTRICT steps) {
+KERNEL(mark_rows)(const int* RESTRICT rows, const double* RESTRICT numbers, int* RESTRICT marks) {
 	int n = (int)numbers[ROWS], now = (int)numbers[STEPS];
-	for (int k = BLOCK * THREADS + THREAD; k < n; k += BLOCKS * THREADS) {
-		marks[rows[k]] = now;
-		steps[rows[k]]++;
-	}
+	for (int k = BLOCK * THREADS + THREAD; k < n; k += BLOCKS * THREADS) marks[rows[k]] = now;
 }
 EXPORT(mark_rows)
 
@@ -59,22 +49,18 @@ KERNEL(clip)(const double* RESTRICT parts, int blocks, const double* RESTRICT nu
 }
 EXPORT(clip)
 
-// observe_squares: v ← βv + (1−β)g² where the batch reads the weight; and with the step lengths q = 1/(h + ηλ), 0 where v is 0, the products
+// observe_squares: v ← βv + (1−β)g²; and with the step lengths q = 1/(h + ηλ), 0 where v is 0, the products
 // parts [2][blocks] double: ⟨g, qw⟩ and ⟨g, qg⟩. The grid must depend on n only. Bound: reads w, D and v, writes v: 16 bytes per entry.
 KERNEL(observe_squares)(const float* RESTRICT w, const float* RESTRICT d, float* RESTRICT v, const double* RESTRICT numbers,
-	const double* RESTRICT scale, const int64_t* RESTRICT tables, int T, const int* RESTRICT marks, const int* RESTRICT steps,
-	const float* RESTRICT squares, int S, float β, double* RESTRICT parts, int64_t n) {
+	const double* RESTRICT scale, const float* RESTRICT squares, int S, float β, double* RESTRICT parts, int64_t n) {
 	SHARED(double, shared);
-	float by = (float)scale[0], shift = (float)(numbers[ETA] * numbers[LAMBDA]);
-	int now = (int)numbers[STEPS];
+	float by = (float)scale[0], shift = (float)(numbers[ETA] * numbers[LAMBDA]), unbias = unbiased(squares, S, (int)numbers[STEPS]);
 	double gqw = 0, gqg = 0;
 	for (int64_t i = (int64_t)BLOCK * THREADS + THREAD; i < n; i += (int64_t)BLOCKS * THREADS) {
-		Age age = age_of(i, tables, T, marks, steps, now);
-		if (!age.read) continue;
 		float g = by * d[i], x = mean_of(β, v[i], g * g);
 		v[i] = x;
-		if (x == 0.f) continue;
-		double q = 1.f / (scale_of(x, unbiased(squares, S, age.steps)) + shift);
+		if (g == 0.f || x == 0.f) continue;
+		double q = 1.f / (scale_of(x, unbias) + shift);
 		gqw = fma((double)(g * w[i]), q, gqw);
 		gqg = fma((double)(g * g), q, gqg);
 	}
@@ -135,15 +121,15 @@ EXPORT(prox_mix)
 // Bound: reads w, D and v, writes w: 16 bytes per entry.
 KERNEL(prox_step)(float* RESTRICT w, const float* RESTRICT d, const float* RESTRICT v, const double* RESTRICT numbers,
 	const double* RESTRICT scale, const double* RESTRICT gamma, const int64_t* RESTRICT tables, int T, const int* RESTRICT marks,
-	const int* RESTRICT steps, const float* RESTRICT squares, int S, int64_t n) {
+	const float* RESTRICT squares, int S, int64_t n) {
 	float by = (float)scale[0], along = (float)(numbers[ETA] * gamma[0]), shift = (float)(numbers[ETA] * numbers[LAMBDA]);
 	int now = (int)numbers[STEPS];
+	float unbias = unbiased(squares, S, now);
 	for (int64_t i = (int64_t)BLOCK * THREADS + THREAD; i < n; i += (int64_t)BLOCKS * THREADS) {
 		float x = w[i];
 		if (v[i] == 0.f) continue;
-		Age age = age_of(i, tables, T, marks, steps, now);
-		float h = scale_of(v[i], unbiased(squares, S, age.steps));
-		if (age.read)
+		float h = scale_of(v[i], unbias);
+		if (reads(i, tables, T, marks, now))
 			w[i] = x - 1.f / (h + shift) * (along * (by * d[i]) + shift * x);
 		else
 			w[i] = x * exponential(-shift / h);
@@ -151,45 +137,30 @@ KERNEL(prox_step)(float* RESTRICT w, const float* RESTRICT d, const float* RESTR
 }
 EXPORT(prox_step)
 
-// shrink_of returns by how much the regulariser shrinks the weights that the batch does not read.
-DEVICE float shrink_of(double length) { return (float)(1 - min(length, 0.999)); }
-
-// adam_step: v ← βv + (1−β)g², m ← β₁m + (1−β₁)g, w ← (1−ηλ)w − ηm/((1−β₁^c)h) where the batch reads the weight, elsewhere w ← (1−ηλ)w.
+// adam_step: v ← βv + (1−β)g², m ← β₁m + (1−β₁)g, w ← (1−ηλ)w − ηm/((1−β₁^c)h).
 // Bound: reads w, D, v and m, writes w, v and m: 28 bytes per entry.
 KERNEL(adam_step)(float* RESTRICT w, const float* RESTRICT d, float* RESTRICT v, float* RESTRICT m, const double* RESTRICT numbers,
-	const double* RESTRICT scale, const int64_t* RESTRICT tables, int T, const int* RESTRICT marks, const int* RESTRICT steps,
-	const float* RESTRICT squares, int S, const float* RESTRICT means, int M, float β, int64_t n) {
-	float by = (float)scale[0], η = (float)numbers[ETA], β1 = (float)numbers[BETA];
-	float keep = (float)(1 - numbers[ETA] * numbers[LAMBDA]), rest = shrink_of(numbers[ETA] * numbers[LAMBDA]);
+	const double* RESTRICT scale, const float* RESTRICT squares, int S, const float* RESTRICT means, int M, float β, int64_t n) {
 	int now = (int)numbers[STEPS];
+	float by = (float)scale[0], β1 = (float)numbers[BETA], keep = (float)(1 - numbers[ETA] * numbers[LAMBDA]);
+	float unbias = unbiased(squares, S, now), along = (float)numbers[ETA] * unbiased(means, M, now);
 	for (int64_t i = (int64_t)BLOCK * THREADS + THREAD; i < n; i += (int64_t)BLOCKS * THREADS) {
-		Age age = age_of(i, tables, T, marks, steps, now);
-		if (!age.read) {
-			w[i] *= rest;
-			continue;
-		}
 		float g = by * d[i], x = mean_of(β, v[i], g * g), z = mean_of(β1, m[i], g);
 		v[i] = x;
 		m[i] = z;
-		float step = x == 0.f ? 0.f : η * unbiased(means, M, age.steps) * (1.f / scale_of(x, unbiased(squares, S, age.steps)));
+		float step = x == 0.f ? 0.f : along * (1.f / scale_of(x, unbias));
 		w[i] = keep * w[i] - step * z;
 	}
 }
 EXPORT(adam_step)
 
-// momentum_step: z ← μz + g + λw, w ← w − ηz where the batch reads the weight, with nesterov w ← w − η(g + λw + μz); elsewhere
-// w ← (1−ηλ/(1−μ))w. Bound: reads w, D and z, writes w and z: 20 bytes per entry.
+// momentum_step: z ← μz + g + λw, w ← w − ηz, or with nesterov w ← w − η(g + λw + μz). Bound: reads w, D and z, writes w and z: 20 bytes
+// per entry.
 KERNEL(momentum_step)(float* RESTRICT w, const float* RESTRICT d, float* RESTRICT m, const double* RESTRICT numbers,
-	const double* RESTRICT scale, const int64_t* RESTRICT tables, int T, const int* RESTRICT marks, const int* RESTRICT steps, int nesterov,
-	int64_t n) {
+	const double* RESTRICT scale, int nesterov, int64_t n) {
 	double η = numbers[ETA], λ = numbers[LAMBDA], μ = numbers[BETA];
-	float by = (float)scale[0], rest = shrink_of(η * λ / (1 - μ));
-	int now = (int)numbers[STEPS];
+	float by = (float)scale[0];
 	for (int64_t i = (int64_t)BLOCK * THREADS + THREAD; i < n; i += (int64_t)BLOCKS * THREADS) {
-		if (!age_of(i, tables, T, marks, steps, now).read) {
-			w[i] *= rest;
-			continue;
-		}
 		float x = w[i], g = by * d[i] + (float)λ * x, z = (float)μ * m[i] + g;
 		m[i] = z;
 		w[i] = nesterov ? x - (float)η * g - (float)(η * μ) * z : x - (float)η * z;

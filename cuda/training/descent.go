@@ -20,7 +20,6 @@ type descent struct {
 	tables  device.Array[int64]               // [T][4] as kernels/descent.cu has them
 	rows    device.Array[int32]               // [R] rows that the batch reads
 	marks   device.Array[int32]               // [R] step that last read the row
-	steps   device.Array[int32]               // [R] steps that read the row
 	numbers device.Array[float64]             // [7] of the step
 	scale   device.Array[float64]             // [1] of D in a clipped step
 	γ       device.Array[float64]             // [1]
@@ -47,7 +46,6 @@ func newDescent(v *vectors, tables []nets.RowTable) *descent {
 	x.tables = device.NewFrom(d, numbers, "the row tables")
 	x.rows = device.New[int32](d, rows, "rows of a batch")
 	x.marks = device.New[int32](d, rows, "steps of rows")
-	x.steps = device.New[int32](d, rows, "steps of rows")
 	x.numbers = device.New[float64](d, 7, "a step")
 	x.scale = device.New[float64](d, 1, "a step")
 	x.γ = device.New[float64](d, 1, "a step")
@@ -59,7 +57,7 @@ func (x *descent) free() {
 	device.Free(d, x.squares)
 	device.Free(d, x.moments)
 	device.Free(d, x.tables)
-	for _, a := range []device.Array[int32]{x.rows, x.marks, x.steps} {
+	for _, a := range []device.Array[int32]{x.rows, x.marks} {
 		device.Free(d, a)
 	}
 	for _, a := range []device.Array[float64]{x.numbers, x.scale, x.γ} {
@@ -85,7 +83,6 @@ func (x *descent) open(s engine.DescentState, β float64) {
 		device.Upload(x.d, device.Grow(x.d, &x.moments, x.dim, "mean gradients"), s.M)
 	}
 	device.Zero(x.d, x.marks)
-	device.Upload(x.d, x.steps, s.RowSteps)
 }
 
 // prepare allocates what a step needs, and uploads its numbers and rows.
@@ -134,8 +131,8 @@ const sumBytes = vectorThreads / 32 * 8
 // captured graph.
 func (x *descent) move(key moveKey, l *slot, sums device.Array[float64]) {
 	d, block := x.d, device.Dim{X: vectorThreads}
-	if n := x.rows.Len(); n > 0 {
-		d.Launch("mark_rows", device.Dim{X: min(64, device.CeilDiv(n, vectorThreads))}, block, 0, x.rows, x.numbers, x.marks, x.steps)
+	if n := x.rows.Len(); n > 0 && key.rule == engine.ProxRule {
+		d.Launch("mark_rows", device.Dim{X: min(64, device.CeilDiv(n, vectorThreads))}, block, 0, x.rows, x.numbers, x.marks)
 	}
 	scale := x.numbers.Slice(0, 1)
 	if key.clips {
@@ -147,17 +144,17 @@ func (x *descent) move(key moveKey, l *slot, sums device.Array[float64]) {
 	switch squares := x.unbias[key.β]; key.rule {
 	case engine.ProxRule:
 		d.Launch("observe_squares", device.Dim{X: x.partBlocks()}, block, sumBytes, x.w, x.grad, x.squares, x.numbers, scale,
-			x.tables, tables, x.marks, x.steps, squares, int32(squares.Len()), float32(key.β), x.parts, n)
+			squares, int32(squares.Len()), float32(key.β), x.parts, n)
 		x.findDual(l, sums)
 		d.Launch("prox_step", x.sweep(), block, 0, x.w, x.grad, x.squares, x.numbers, scale, x.γ,
-			x.tables, tables, x.marks, x.steps, squares, int32(squares.Len()), n)
+			x.tables, tables, x.marks, squares, int32(squares.Len()), n)
 	case engine.AdamRule:
 		means := x.unbias[key.β1]
 		d.Launch("adam_step", x.sweep(), block, 0, x.w, x.grad, x.squares, x.moments, x.numbers, scale,
-			x.tables, tables, x.marks, x.steps, squares, int32(squares.Len()), means, int32(means.Len()), float32(key.β), n)
+			squares, int32(squares.Len()), means, int32(means.Len()), float32(key.β), n)
 	default:
 		d.Launch("momentum_step", x.sweep(), block, 0, x.w, x.grad, x.moments, x.numbers, scale,
-			x.tables, tables, x.marks, x.steps, device.Flag(key.rule == engine.NesterovRule), n)
+			device.Flag(key.rule == engine.NesterovRule), n)
 	}
 }
 
@@ -208,6 +205,5 @@ func (a *Accelerator) FinishDescent(s engine.DescentState) error {
 	device.Download(a.d, s.Mean, x.mean)
 	device.Download(a.d, s.V, x.squares)
 	device.Download(a.d, s.M, x.moments)
-	device.Download(a.d, s.RowSteps, x.steps)
 	return a.done()
 }

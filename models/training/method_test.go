@@ -49,6 +49,7 @@ func TestChooseMethod(t *testing.T) {
 		{func(c *models.Config) { c.Method = "sgd" }, "sgd", "auto", "none"},
 		{func(c *models.Config) { c.Method = "adam" }, "adam", "auto", "none"},
 		{func(c *models.Config) { c.Method, c.Smoothing, c.Mu = "sgd", "l2", 1 }, "sgd", "auto", "l2"},
+		{func(c *models.Config) { c.Method = "adam" }, "adam", "auto", "none"},
 		{func(c *models.Config) { c.Net, c.Hidden = "linear", nil }, "casimir", "auto", "entropy"},
 		{func(c *models.Config) { c.Net, c.Hidden, c.K = "linear", nil, 9 }, "casimir", "auto", "l2"},
 		{func(c *models.Config) { c.Net, c.Hidden, c.Method = "linear", nil, "bcfw" }, "bcfw", "auto", "none"},

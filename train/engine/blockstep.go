@@ -77,12 +77,12 @@ func (b *BatchDual) Step(ctx context.Context, d *Descent, k int, dropout uint64,
 		gap += e.Data.Weight(example[0]) * (h - b.entropy[k])
 	}
 	gqg := 0.0
-	d.each(func(lo, hi, at, _ int) { gqg += vec.Dot3(d.g[lo:hi], d.g[lo:hi], d.q[at:at+hi-lo]) })
+	d.each(func(lo, hi, at int) { gqg += vec.Dot3(d.g[lo:hi], d.g[lo:hi], d.q[at:at+hi-lo]) })
 	γ := 0.0
 	if gqg > 0 {
 		γ = min(max(gap/float64(len(b.batch))/(η*gqg), 0), 1)
 	}
-	d.each(func(lo, hi, at, _ int) { vec.Descend(float32(η*γ), d.g[lo:hi], 0, d.q[at:at+hi-lo], d.W[lo:hi]) })
+	d.each(func(lo, hi, at int) { vec.Descend(float32(η*γ), d.g[lo:hi], 0, d.q[at:at+hi-lo], d.W[lo:hi]) })
 	if d.zeros != nil {
 		d.support.clear(d.zeros)
 	}

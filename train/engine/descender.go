@@ -25,9 +25,9 @@ type Descender interface {
 // DescentState is the state of a descent between the host and a device. Slices that are empty are not copied; on the device, v and m
 // are then zero.
 type DescentState struct {
-	W, Mean  []float32 // [Dim] the iterate and the mean of the iterates
-	V, M     []float32 // [Dim] means of g² and of g; for the momentum rules M is z
-	RowSteps []int32   // by row, table after table: steps that read the row
+	W, Mean []float32 // [Dim] the iterate and the mean of the iterates
+	V, M    []float32 // [Dim] means of g² and of g; for the momentum rules M is z
+	Steps   int       // taken so far
 }
 
 // Rule tells how a step of a descent moves the iterate.
@@ -47,7 +47,7 @@ type Move struct {
 	Eta, Lambda float64
 	Beta        float64 // β₁ of AdamRule, μ of the momentum rules
 	Clip        float64 // largest norm of the mean gradient; 0: any
-	Steps       int     // of the weights outside the row tables, with this one
+	Steps       int     // taken, with this one
 	Rows        []int32 // the rows that the batch reads, each once, counted through all tables
 }
 

@@ -13,35 +13,36 @@ import (
 //
 //	v ← βv + (1−β)g²,    h = √(v/(1−β^c)) + 10⁻⁸,
 //
-// where g is the mean gradient of the batch and c counts the weight's steps.
+// where g is the mean gradient of the batch and c counts the steps.
 //
-// A step costs what the batch reads. The rows of the scorer's row tables that the batch does not read have no part in it: their v and
-// c do not change, and the regulariser shrinks them by a factor that has a closed form, so it is applied when a batch reads the row
-// again (catchUp).
+// ProxStep costs what the batch reads. In rows of the scorer's row tables that the batch does not read, v and w only shrink, each by a
+// factor that has a closed form for any number of steps, so it is applied when a batch reads the row again (catchUp).
 //
 // On a device, which must be a Descender, the descent lives there until Finish; W and Mean are then out of date.
 type Descent struct {
 	W    []float32 // [Dim] the iterate
 	Mean []float32 // [Dim] of the iterates that Include has added; empty before the first
 
-	v, m     []float32 // [Dim] means of g² and of g; m is z after MomentumStep; empty where no step needs them
-	count    int       // iterates in the mean
-	steps    int       // c of the weights outside the row tables
-	rowSteps []int32   // [rows] c by row, table after table
+	v, m    []float32 // [Dim] means of g² and of g; m is z after MomentumStep; empty where no step needs them
+	count   int       // iterates in the mean
+	steps   int       // c
+	squares unbiased  // of v
+	means   unbiased  // of m
 
-	shrunk    float64   // Σ over steps of the length by which the regulariser shrinks a weight
-	rowShrunk []float64 // [rows] shrunk when the row was last up to date
-	scaled    bool      // a weight shrinks by exp(−length/h) instead of exp(−length), as after ProxStep
-	squares   unbiased  // of v
-	means     unbiased  // of m
+	lazy    bool      // steps are those of ProxStep, which leave rows behind
+	shrink  float64   // what the steps since base shrink (catchUp)
+	base    int       // step at which shrink was 0
+	upTo    []int32   // [rows] by row, table after table: the step up to which the row is up to date
+	shrinks []float64 // [rows] by row: shrink then
+	roots   []float64 // of powers of β (root)
 
 	engine  *Engine
 	support *support  // of the current batch; nil: all weights
 	g       []float32 // [Dim] the mean gradient, zero outside the support; memory of the engine, or zeros
-	zeros   []float32 // [Dim] of sparse inputs, whose gradients the engine does not store; zero between steps
+	zeros   []float32 // [Dim] for sparse inputs, whose gradients the engine does not store; zero between steps
 	f       float64   // the mean loss
 	losses  losses    // by example
-	q       []float32 // [size] step lengths of the weights of the support, in its order
+	q       []float32 // step lengths of the weights of the support in its order, for Adam of all weights
 
 	remote *remoteDescent // nil without a device
 }
@@ -88,12 +89,9 @@ func (d *Descent) Resume(e *Engine, β float64) {
 		d.remote = &remoteDescent{Descender: device}
 	}
 	if d.support != nil {
-		n := d.support.numRows()
-		if len(d.rowSteps) == 0 {
-			d.rowSteps = make([]int32, n)
-		}
-		d.rowShrunk = make([]float64, n)
+		d.upTo, d.shrinks = make([]int32, d.support.numRows()), make([]float64, d.support.numRows())
 	}
+	d.rebase()
 }
 
 // Ask computes the mean loss of a batch and its mean gradient at the iterate, without the regulariser. A step must follow. On a
@@ -112,6 +110,9 @@ func (d *Descent) Prepare(examples []int) {
 		return
 	}
 	d.engine.reach(examples)
+	if !d.lazy {
+		return
+	}
 	for k := range d.support.tables {
 		for _, r := range d.support.rows[k] {
 			d.catchUp(k, int(r))
@@ -139,7 +140,7 @@ func (d *Descent) gradient(st *Step, n int) {
 	inv := float32(1 / float64(n))
 	if d.engine.sparse == nil {
 		d.g = st.Grad.dense
-		d.each(func(lo, hi, _, _ int) { vec.Scale(inv, d.g[lo:hi]) })
+		d.each(func(lo, hi, _ int) { vec.Scale(inv, d.g[lo:hi]) })
 		return
 	}
 	if d.zeros == nil {
@@ -149,38 +150,29 @@ func (d *Descent) gradient(st *Step, n int) {
 	st.Grad.AddTo(inv, d.g)
 }
 
-// each calls do for the ranges of weights of the support, each with its place in q and its c after this step.
-func (d *Descent) each(do func(lo, hi, at, c int)) {
+// each calls do for the ranges of weights of the support, each with its place in q.
+func (d *Descent) each(do func(lo, hi, at int)) {
 	if d.support == nil {
-		do(0, len(d.W), 0, d.steps+1)
+		do(0, len(d.W), 0)
 		return
 	}
 	at := 0
-	for _, p := range d.support.spans {
-		do(p.lo, p.hi, at, d.steps+1)
-		at += p.hi - p.lo
-	}
-	for k, t := range d.support.tables {
-		for _, r := range d.support.rows[k] {
-			lo := t.Offset + int(r)*t.Cols
-			do(lo, lo+t.Cols, at, int(d.rowSteps[d.support.first[k]+int(r)])+1)
-			at += t.Cols
-		}
-	}
+	d.support.each(func(lo, hi int) {
+		do(lo, hi, at)
+		at += hi - lo
+	})
 }
 
 // size returns the number of weights of the support.
 func (d *Descent) size() int {
 	n := 0
-	d.each(func(lo, hi, _, _ int) { n += hi - lo })
+	d.each(func(lo, hi, _ int) { n += hi - lo })
 	return n
 }
 
-// AdamStep takes a step of AdamW (Kingma and Ba 2015; Loshchilov and Hutter 2019): with m the mean of g by β₁,
+// AdamStep takes a step of AdamW (Kingma and Ba 2015; Loshchilov and Hutter 2019) with all weights: with m the mean of g by β₁,
 //
 //	w ← (1 − ηλ)w − η m/((1−β₁^c) h).
-//
-// As in the sparse variants of Adam, m does not change in a step without the row.
 func (d *Descent) AdamStep(η, λ, β1 float64) {
 	d.v, d.m = d.perWeight(d.v), d.perWeight(d.m)
 	if d.remote != nil {
@@ -188,23 +180,16 @@ func (d *Descent) AdamStep(η, λ, β1 float64) {
 		return
 	}
 	d.means.β = β1
-	d.q = vec.Grow(d.q, d.size())
-	d.each(func(lo, hi, at, c int) {
-		g, q := d.g[lo:hi], d.q[at:at+hi-lo]
-		vec.Observe(float32(d.squares.β), d.squares.after(c), 0, g, d.v[lo:hi], q)
-		vec.DescendMean(float32(β1), float32(1-η*λ), float32(η)*d.means.after(c), g, q, d.m[lo:hi], d.W[lo:hi])
-	})
-	d.stepped(-math.Log1p(-min(η*λ, mostShrink)))
+	d.q = vec.Grow(d.q, len(d.W))
+	d.steps++
+	vec.Observe(float32(d.squares.β), d.squares.after(d.steps), 0, d.g, d.v, d.q)
+	vec.DescendMean(float32(β1), float32(1-η*λ), float32(η)*d.means.after(d.steps), d.g, d.q, d.m, d.W)
+	d.stepped()
 }
 
-// mostShrink is the largest fraction by which a step of a descent that is not scaled shrinks a weight.
-const mostShrink = 0.999
-
-// MomentumStep takes a step along a mean of the gradients of F:
+// MomentumStep takes a step with all weights along a mean of the gradients of F:
 //
 //	z ← μz + g + λw,      w ← w − ηz,  or with nesterov  w ← w − η(g + λw + μz).
-//
-// Rows that the batch does not read shrink as they would in the long run, by 1 − ηλ/(1−μ).
 func (d *Descent) MomentumStep(η, λ, μ float64, nesterov bool) {
 	d.m = d.perWeight(d.m)
 	if d.remote != nil {
@@ -215,18 +200,16 @@ func (d *Descent) MomentumStep(η, λ, μ float64, nesterov bool) {
 		d.moveRemote(rule, η, λ, μ)
 		return
 	}
-	d.each(func(lo, hi, _, _ int) {
-		g, z, w := d.g[lo:hi], d.m[lo:hi], d.W[lo:hi]
-		vec.Axpy(float32(λ), w, g)
-		vec.Axpby(1, g, float32(μ), z)
-		if !nesterov {
-			vec.Axpy(float32(-η), z, w)
-			return
-		}
-		vec.Axpy(float32(-η), g, w)
-		vec.Axpy(float32(-η*μ), z, w)
-	})
-	d.stepped(-math.Log1p(-min(η*λ/(1-μ), mostShrink)))
+	vec.Axpby(1, d.g, float32(μ), d.m)
+	vec.Axpy(float32(λ), d.W, d.m)
+	if nesterov {
+		vec.Axpby(float32(-η), d.g, float32(1-η*λ), d.W)
+		vec.Axpy(float32(-η*μ), d.m, d.W)
+	} else {
+		vec.Axpy(float32(-η), d.m, d.W)
+	}
+	d.steps++
+	d.stepped()
 }
 
 // Clip scales the gradient down to the given norm if it is longer; 0 leaves it alone.
@@ -239,10 +222,10 @@ func (d *Descent) Clip(norm float64) {
 		return
 	}
 	square := 0.0
-	d.each(func(lo, hi, _, _ int) { square += vec.Norm2(d.g[lo:hi]) })
+	d.each(func(lo, hi, _ int) { square += vec.Norm2(d.g[lo:hi]) })
 	if square > norm*norm {
 		by := float32(norm / math.Sqrt(square))
-		d.each(func(lo, hi, _, _ int) { vec.Scale(by, d.g[lo:hi]) })
+		d.each(func(lo, hi, _ int) { vec.Scale(by, d.g[lo:hi]) })
 	}
 }
 
@@ -254,45 +237,79 @@ func (d *Descent) perWeight(x []float32) []float32 {
 	return x
 }
 
-// stepped ends a step by whose length the regulariser shrinks the other weights.
-func (d *Descent) stepped(shrink float64) {
-	d.shrunk += shrink
-	d.steps++
-	if d.support == nil {
-		return
-	}
-	for k, first := range d.support.first {
-		for _, r := range d.support.rows[k] {
-			d.rowSteps[first+int(r)]++
-			d.rowShrunk[first+int(r)] = d.shrunk
-		}
-	}
+// stepped ends a step: it clears the gradient of sparse inputs.
+func (d *Descent) stepped() {
 	if d.zeros != nil {
 		d.support.clear(d.zeros)
 	}
 }
 
-// catchUp brings row r of table k up to date. All steps since the last one that read it had the same v there, so their factors multiply to
-// one exponential.
-func (d *Descent) catchUp(k, r int) {
-	row, t := d.support.first[k]+r, d.support.tables[k]
-	length := d.shrunk - d.rowShrunk[row]
-	if length == 0 {
+// shrunk ends a step of ProxStep that the batch's rows took: all others shrink by exp(−ηλ/h) in w, and by β in v.
+//
+// For a row that no batch has read since step r, h at step s is √(v_r β^{s−r}/(1−β^s)), apart from its floor. So the steps after r
+// shrink w by exp(−x/√v_r) in all, with
+//
+//	x = β^{r/2} Σ_s η_s λ √(1−β^s) β^{−s/2}.
+//
+// The sum over steps is shrink; powers of β count from base.
+func (d *Descent) shrunk(length float64) {
+	d.steps++
+	if d.support == nil {
 		return
 	}
-	d.rowShrunk[row] = d.shrunk
-	lo := t.Offset + r*t.Cols
-	w := d.W[lo : lo+t.Cols]
-	if !d.scaled {
-		vec.Scale(float32(math.Exp(-length)), w)
-	} else if c := d.rowSteps[row]; c > 0 {
-		vec.Decay(float32(length), d.squares.after(int(c)), d.v[lo:lo+t.Cols], w)
+	d.lazy = true
+	unbias := float64(d.squares.after(d.steps))
+	d.shrink += length / (math.Sqrt(unbias) * d.root(d.steps-d.base))
+	for k, first := range d.support.first {
+		for _, r := range d.support.rows[k] {
+			d.upTo[first+int(r)], d.shrinks[first+int(r)] = int32(d.steps), d.shrink
+		}
 	}
+	d.stepped()
+	if d.steps-d.base >= mostSteps {
+		d.catchAllUp()
+		d.rebase()
+	}
+}
+
+// mostSteps keeps powers of β in range.
+const mostSteps = 1 << 18
+
+// rebase starts a new sum when all rows are up to date.
+func (d *Descent) rebase() {
+	d.base, d.shrink = d.steps, 0
+	clear(d.shrinks)
+	for r := range d.upTo {
+		d.upTo[r] = int32(d.steps)
+	}
+}
+
+// catchUp brings row r of table k up to date. A weight that has never had a gradient, whose v is 0, stays where it is.
+func (d *Descent) catchUp(k, r int) {
+	row, t := d.support.first[k]+r, d.support.tables[k]
+	missed := d.steps - int(d.upTo[row])
+	if missed == 0 {
+		return
+	}
+	lo := t.Offset + r*t.Cols
+	w, v := d.W[lo:lo+t.Cols], d.v[lo:lo+t.Cols]
+	vec.Decay(float32((d.shrink-d.shrinks[row])*d.root(int(d.upTo[row])-d.base)), 1, v, w)
+	root := d.root(missed)
+	vec.Scale(float32(root*root), v)
+	d.upTo[row], d.shrinks[row] = int32(d.steps), d.shrink
+}
+
+// root returns β^{n/2}.
+func (d *Descent) root(n int) float64 {
+	for len(d.roots) <= n {
+		d.roots = append(d.roots, math.Pow(d.squares.β, float64(len(d.roots))/2))
+	}
+	return d.roots[n]
 }
 
 // catchAllUp brings every weight up to date.
 func (d *Descent) catchAllUp() {
-	if d.support == nil {
+	if d.support == nil || !d.lazy {
 		return
 	}
 	for k, t := range d.support.tables {
@@ -333,8 +350,7 @@ func (d *Descent) Finish() error {
 		return d.finishRemote()
 	}
 	d.catchAllUp()
-	d.shrunk = 0
-	clear(d.rowShrunk)
+	d.rebase()
 	return nil
 }
 
@@ -346,5 +362,4 @@ func (d *Descent) Archive(a Archive) {
 	a.Floats("descent.gradients", &d.m)
 	a.Count("descent.mean.iterates", &d.count)
 	a.Count("descent.steps", &d.steps)
-	a.Ints("descent.row.steps", &d.rowSteps)
 }

@@ -27,35 +27,31 @@ func rowProblems() map[string]*train.Problem {
 
 // denseDescent follows the formulas of Descent in float64, with every weight visited in every step.
 type denseDescent struct {
-	w, v, m, c []float64
-	adam       bool
+	w, v, m []float64
+	c       float64
+	adam    bool
 }
 
 // step takes a step with the mean gradient g and the dual variable γ; reads tells which weights the batch reads.
 func (d *denseDescent) step(g []float32, reads []bool, γ, η, λ, β1 float64) {
 	const β, floor = 0.99, 1e-8
-	h := make([]float64, len(g))
+	d.c++
 	for j := range g {
-		if x := float64(g[j]); reads[j] {
-			d.c[j]++
-			d.v[j] = β*d.v[j] + (1-β)*x*x
-			d.m[j] = β1*d.m[j] + (1-β1)*x
-		}
-		h[j] = math.Sqrt(d.v[j]/(1-math.Pow(β, d.c[j]))) + floor
-	}
-	for j := range g {
+		x := float64(g[j])
+		d.v[j] = β*d.v[j] + (1-β)*x*x
+		d.m[j] = β1*d.m[j] + (1-β1)*x
+		h := math.Sqrt(d.v[j]/(1-math.Pow(β, d.c))) + floor
 		switch {
-		case d.adam && reads[j]:
-			d.w[j] *= 1 - η*λ
-			if d.v[j] > 0 {
-				d.w[j] -= η * d.m[j] / (1 - math.Pow(β1, d.c[j])) / h[j]
-			}
 		case d.adam:
 			d.w[j] *= 1 - η*λ
-		case reads[j] && d.v[j] > 0:
-			d.w[j] -= η / (h[j] + η*λ) * (γ*float64(g[j]) + λ*d.w[j])
-		case d.c[j] > 0 && d.v[j] > 0:
-			d.w[j] *= math.Exp(-η * λ / h[j])
+			if d.v[j] > 0 {
+				d.w[j] -= η * d.m[j] / (1 - math.Pow(β1, d.c)) / h
+			}
+		case d.v[j] == 0:
+		case reads[j]:
+			d.w[j] -= η / (h + η*λ) * (γ*x + λ*d.w[j])
+		default:
+			d.w[j] *= math.Exp(-η * λ / h)
 		}
 	}
 }
@@ -67,7 +63,7 @@ func TestDescentIsLazyAboutRows(t *testing.T) {
 			t.Run(fmt.Sprintf("%s adam %v", name, adam), func(t *testing.T) {
 				w0 := traintest.Initial(p)
 				n := len(w0)
-				dense := &denseDescent{w: make([]float64, n), v: make([]float64, n), m: make([]float64, n), c: make([]float64, n), adam: adam}
+				dense := &denseDescent{w: make([]float64, n), v: make([]float64, n), m: make([]float64, n), adam: adam}
 				mean := make([]float64, n)
 				for j, x := range w0 {
 					dense.w[j] = float64(x)

@@ -34,9 +34,10 @@ func (d *Descent) ProxStep(η, λ float64) float64 {
 	}
 	d.q = vec.Grow(d.q, d.size())
 	var gqw, gqg float64
-	d.each(func(lo, hi, at, c int) {
+	unbias := d.squares.after(d.steps + 1)
+	d.each(func(lo, hi, at int) {
 		g, w, q := d.g[lo:hi], d.W[lo:hi], d.q[at:at+hi-lo]
-		vec.Observe(float32(d.squares.β), d.squares.after(c), float32(η*λ), g, d.v[lo:hi], q)
+		vec.Observe(float32(d.squares.β), unbias, float32(η*λ), g, d.v[lo:hi], q)
 		gqw += vec.Dot3(g, w, q)
 		gqg += vec.Dot3(g, g, q)
 	})
@@ -48,11 +49,10 @@ func (d *Descent) ProxStep(η, λ float64) float64 {
 	default:
 		γ = min(max((d.f-η*λ*gqw)/(η*gqg), 0), 1)
 	}
-	d.each(func(lo, hi, at, _ int) {
+	d.each(func(lo, hi, at int) {
 		vec.Descend(float32(η*γ), d.g[lo:hi], float32(η*λ), d.q[at:at+hi-lo], d.W[lo:hi])
 	})
-	d.scaled = true
-	d.stepped(η * λ)
+	d.shrunk(η * λ)
 	return γ
 }
 

@@ -20,7 +20,7 @@ type remoteDescent struct {
 
 // state returns the descent's state on the host.
 func (d *Descent) state() DescentState {
-	s := DescentState{W: d.W, V: d.v, M: d.m, RowSteps: d.rowSteps}
+	s := DescentState{W: d.W, V: d.v, M: d.m, Steps: d.steps}
 	if d.count > 0 {
 		s.Mean = d.Mean
 	}

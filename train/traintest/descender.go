@@ -22,8 +22,8 @@ type hostDescent struct {
 // descentShelf returns what Descent archives of a state.
 func descentShelf(s engine.DescentState, count int) *Shelf {
 	return &Shelf{Restoring: true, Values: map[string]any{
-		"descent.w": s.W, "descent.mean": s.Mean, "descent.squares": s.V, "descent.gradients": s.M, "descent.row.steps": s.RowSteps,
-		"descent.steps": 0, "descent.mean.iterates": count,
+		"descent.w": s.W, "descent.mean": s.Mean, "descent.squares": s.V, "descent.gradients": s.M,
+		"descent.steps": s.Steps, "descent.mean.iterates": count,
 	}}
 }
 
@@ -33,10 +33,8 @@ func (h *device) OpenDescent(s engine.DescentState, tables []nets.RowTable, β f
 	h.descent.Resume(h.engine, β)
 }
 
-// Descend restores the number of steps first: a device is told it with every step.
 func (h *device) Descend(ctx context.Context, examples []int, s oracles.Smoothing, dropout uint64, m engine.Move) error {
 	d := h.descent
-	d.setSteps(m.Steps - 1)
 	if h.late == nil {
 		h.late = d.checkRows(h.engine.Data, examples, m.Rows)
 	}
@@ -59,26 +57,6 @@ func (h *device) Descend(ctx context.Context, examples []int, s oracles.Smoothin
 		h.late = fmt.Errorf("rule %d", m.Rule)
 	}
 	return nil
-}
-
-// setSteps sets the number of steps of the weights outside the row tables.
-func (d *hostDescent) setSteps(n int) { d.Archive(&counter{"descent.steps", n}) }
-
-// counter is an Archive that restores one number and leaves the rest alone.
-type counter struct {
-	name string
-	n    int
-}
-
-func (c *counter) Restores() bool             { return true }
-func (c *counter) Floats(string, *[]float32)  {}
-func (c *counter) Ints(string, *[]int32)      {}
-func (c *counter) Doubles(string, *[]float64) {}
-func (c *counter) Number(string, *float64)    {}
-func (c *counter) Count(name string, x *int) {
-	if name == c.name {
-		*x = c.n
-	}
 }
 
 // checkRows returns an error unless rows are those that the examples read, each once.
@@ -118,6 +96,5 @@ func (h *device) FinishDescent(to engine.DescentState) error {
 	for name, x := range map[string][]float32{"descent.w": to.W, "descent.mean": to.Mean, "descent.squares": to.V, "descent.gradients": to.M} {
 		copy(x, all.Values[name].([]float32))
 	}
-	copy(to.RowSteps, all.Values["descent.row.steps"].([]int32))
 	return late
 }
