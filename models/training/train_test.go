@@ -286,6 +286,7 @@ func TestBaselinesOfEveryMethod(t *testing.T) {
 	for name, change := range everyMethod {
 		c := small(t)
 		change(&c)
+		c.Finish = 0
 		c.Baselines, c.Passes = "on", 1
 		r, _, err := trainAll(context.Background(), &c, TrainOptions{})
 		if err != nil || len(r.Baselines) != 2 {

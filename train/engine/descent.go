@@ -63,8 +63,8 @@ func (u *unbiased) after(c int) float32 {
 	return 1
 }
 
-// Unbias returns 1/(1−β^c) for c = 0, 1, …, as long as it differs from 1 by 10⁻⁹ or more: what a mean that started at zero must be multiplied with
-// after c steps. For c = 0, which has no mean, it is infinite.
+// Unbias returns 1/(1−β^c) for c = 0, 1, …, as long as it differs from 1 by 10⁻⁹ or more: what a mean that started at zero must be
+// multiplied with after c steps. For c = 0, which has no mean, it is infinite.
 func Unbias(β float64) []float32 {
 	var by []float32
 	for c := 0; ; c++ {
