@@ -1,11 +1,10 @@
 package models
 
 import (
-	"math"
-
 	"github.com/dsp-go/dsp/models/formats"
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/ocr"
 )
@@ -85,10 +84,10 @@ type Config struct {
 	Kappa       float64             `yaml:"kappa" json:"kappa" group:"Method" min:"0" only:"method=casimir,casimir-adapt" help:"weight κ of the proximal term that Casimir adds; 0 computes it from L, n and λ"`
 	WarmStart   string              `yaml:"warm-start" json:"warm-start" group:"Method" values:"prox-center|extrapolation|prev-iterate" only:"method=casimir,casimir-adapt" help:"where Casimir starts an inner problem"`
 	InnerStop   string              `yaml:"inner-stop" json:"inner-stop" group:"Method" values:"budget|norm" only:"method=casimir,casimir-adapt" help:"when Casimir stops an inner problem: after n steps (budget), or once its gradient norm is small (norm)"`
-	ModelBatch  settings.ModelBatch `yaml:"model-batch" json:"model-batch" group:"Method" unit:"N|all|auto" only:"method=prox-linear" help:"examples of a model of prox-linear: with N, each step solves the model of a batch exactly, at the cost of a step of sgd; with all, each outer iteration solves the model of the whole objective by inner; auto: 8 for a network, all for partial labels on a linear net"`
+	ModelBatch  settings.ModelBatch `yaml:"model-batch" json:"model-batch" group:"Method" unit:"N|all|auto" only:"method=prox-linear" help:"examples of a model of prox-linear: with N, each step solves the model of a batch exactly, at the cost of a step of sgd; with all, each outer iteration solves the model of the whole objective by inner; auto: 8 for a network, all for a linear net and where settings of models of all examples are given"`
 	InnerSteps  int                 `yaml:"inner-steps" json:"inner-steps" group:"Method" min:"0" only:"method=prox-linear" help:"steps of prox-linear on the model of a batch (model-batch N): 1 solves it exactly along one direction; more go on from there with block-coordinate Frank-Wolfe on the examples of the batch, each for the cost of a step on one example; 0: 1"`
-	Finish      int                 `yaml:"finish" json:"finish" group:"Method" min:"0" only:"method=prox-linear" help:"of the passes, how many at the end use models of all examples: for a lower objective, and a bound on how stationary it is"`
-	Eta         float64             `yaml:"eta" json:"eta" group:"Method" min:"0" only:"method=prox-linear" help:"step length η of prox-linear; 0: with model-batch N 0.1, falling to a hundredth; with all, it starts with about the distance of one sgd pass and adapts"`
+	Finish      int                 `yaml:"finish" json:"finish" group:"Method" min:"0" only:"method=prox-linear" help:"of the passes, how many at the end use models of all examples: for a lower objective, and a bound on how stationary it is; patience may end the run before them"`
+	Eta         float64             `yaml:"eta" json:"eta" group:"Method" min:"0" only:"method=prox-linear" help:"step length η of prox-linear; with model-batch N it falls to a hundredth over the run (0: from 0.1); with all it stays fixed (0: it starts with about the distance of one sgd pass and adapts)"`
 	Inner       string              `yaml:"inner" json:"inner" group:"Method" values:"auto|casimir|svrg|saga|bcfw" only:"method=prox-linear" help:"method for the convex subproblems of prox-linear with model-batch all, or of its finish; settings of that method apply to the subproblems; auto: bcfw for the hinge, casimir for smooth losses"`
 	InnerPasses int                 `yaml:"inner-passes" json:"inner-passes" group:"Method" min:"0" only:"method=prox-linear" help:"maximum number of passes per subproblem of prox-linear; 0: 1, or up to 5 until a better point is found"`
 	WarmUp      float64             `yaml:"warm-up" json:"warm-up" group:"Method" min:"-1" unit:"PASSES" only:"method=sgd,adam,prox-linear" help:"passes at the beginning that prepare the rest: for sgd and adam the step size rises linearly from 0 (0: at once); for prox-linear with model-batch all they are passes of sgd, because linearising a random network is of little use (0: 2, or none if eta is given; -1: none)"`
@@ -126,7 +125,7 @@ func Default() Config {
 		Net:        "auto",
 		Features:   "auto",
 		Edges:      nets.EdgesTransition,
-		Activation: string(nets.ELU),
+		Activation: string(graph.ELU),
 
 		Loss:        "auto",
 		Smoothing:   "auto",
@@ -153,7 +152,30 @@ func Default() Config {
 // Validate refuses, as bad input, values out of range and settings that have no effect with the others. Settings that depend
 // on a choice left to "auto" are checked again once the choice is made.
 func (c Config) Validate() error {
+	if err := c.validateModel(); err != nil {
+		return err
+	}
 	for _, s := range Settings(&c) {
+		if s.Group != methodGroup {
+			continue
+		}
+		if err := CheckSetting(s, &c); err != nil {
+			return err
+		}
+	}
+	return c.checkMethod()
+}
+
+// methodGroup is the group of the settings that say how the objective is minimised. A trained model does not depend on them any more.
+const methodGroup = "Method"
+
+// validateModel is Validate without the settings of methodGroup. Those of a model file may come from a version of dsp in which other
+// settings of a method had an effect, or other defaults.
+func (c Config) validateModel() error {
+	for _, s := range Settings(&c) {
+		if s.Group == methodGroup {
+			continue
+		}
 		if err := CheckSetting(s, &c); err != nil {
 			return err
 		}
@@ -198,32 +220,6 @@ func (c Config) Validate() error {
 		return structured.BadInput("--fold %d and --test both say what the test data is; give one", c.Fold)
 	case len(c.Examples) != 3:
 		return structured.BadInput("--examples %v: expected three numbers, for training, development and test", c.Examples)
-	case c.Gap > 0 && (c.Method == "sgd" || c.Method == "adam" || c.Method == "prox-linear"):
-		return structured.BadInput("--gap %v needs a certificate, which --method %s does not give; use a convex method on --net linear, or --passes",
-			c.Gap, c.Method)
-	case c.LR > 0 && c.Lipschitz > 0:
-		return structured.BadInput("--lr %v and --lipschitz %v both say how long a step is; give one", c.LR, c.Lipschitz)
-	case c.WarmUp < 0 && c.WarmUp != -1:
-		return structured.BadInput("--warm-up %v: expected a number of passes, or -1 for none", c.WarmUp)
-	case c.WarmUp < 0 && (c.Method == "sgd" || c.Method == "adam"):
-		return structured.BadInput("--warm-up %v is for --method prox-linear; %s begins at its full step size with 0", c.WarmUp, c.Method)
-	case c.Method == "prox-linear" && c.WarmUp != math.Trunc(c.WarmUp):
-		return structured.BadInput("--warm-up %v: prox-linear warms up by whole passes of sgd", c.WarmUp)
-	case c.Momentum >= 1:
-		return structured.BadInput("--momentum %v: expected a number below 1", c.Momentum)
-	case c.Nesterov && c.Momentum == 0:
-		return structured.BadInput("--nesterov has no effect without --momentum")
-	case c.Method == "prox-linear" && c.ModelBatch > 0 && c.Batch > 0 && c.Finish == 0:
-		return structured.BadInput("--batch %d is for the inner method of prox-linear with --model-batch all; with --model-batch %v a step takes %v examples",
-			c.Batch, c.ModelBatch, c.ModelBatch)
-	case c.Method == "prox-linear" && c.ModelBatch == settings.AllExamples && c.Dropout > 0:
-		return structured.BadInput("--dropout %v: models of all examples have no dropout; use --model-batch N, or --method sgd or adam", c.Dropout)
-	case c.Method == "prox-linear" && c.ModelBatch == settings.AllExamples && c.InnerSteps > 0:
-		return structured.BadInput("--inner-steps %d is for models of batches; with --model-batch all, --inner-passes says how much work a model gets", c.InnerSteps)
-	case c.Method == "prox-linear" && c.ModelBatch == settings.AllExamples && c.Finish > 0:
-		return structured.BadInput("--finish %d has no effect with --model-batch all, whose passes all use models of all examples", c.Finish)
-	case c.Method == "prox-linear" && c.Passes > 0 && c.Finish >= c.Passes:
-		return structured.BadInput("--finish %d: expected fewer than --passes %d; --model-batch all is for models of all examples from the start", c.Finish, c.Passes)
 	case c.Dropout >= 1:
 		return structured.BadInput("--dropout %v: expected a probability below 1", c.Dropout)
 	}

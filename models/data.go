@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/dsp-go/dsp/models/formats"
-	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/host"
 	"github.com/dsp-go/dsp/structured/ocr"
@@ -22,7 +22,7 @@ type Data struct {
 }
 
 // Input returns the shape of what a network reads at each position.
-func (d *Data) Input() nets.Input {
+func (d *Data) Input() graph.Input {
 	in := inputsOf(d.Train)
 	in.Vectors = d.inputs.Vectors
 	return in.shape(d.Train.Dim)
@@ -38,8 +38,8 @@ func inputsOf(d *structured.Dataset) Inputs {
 }
 
 // shape returns the shape of what a network reads at each position, dim dense features among it.
-func (in Inputs) shape(dim int) nets.Input {
-	shape := nets.Input{Dim: dim, Vectors: in.Vectors}
+func (in Inputs) shape(dim int) graph.Input {
+	shape := graph.Input{Dim: dim, Vectors: in.Vectors}
 	for _, v := range in.Vocab {
 		shape.Vocab = append(shape.Vocab, v.Len())
 	}

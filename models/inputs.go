@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/dsp-go/dsp/models/formats"
-	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/structured/features"
@@ -24,7 +24,7 @@ type Inputs struct {
 	Characters *structured.Alphabet   // of the characters of words, or nil
 	Template   *features.Template     // of attributes made from columns
 	Dictionary *structured.Dictionary // of the attributes, or nil
-	Vectors    *nets.WordVectors      // of the words of the first vocabulary, or nil
+	Vectors    *graph.WordVectors     // of the words of the first vocabulary, or nil
 
 	arcs *arcInputs // of trees, or nil
 }

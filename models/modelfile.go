@@ -181,7 +181,7 @@ func decodeModel(f *safetensors.File) (*Model, error) {
 		return nil, err
 	}
 	m.Config = m.Config.withNetwork(choice)
-	if err := m.Config.Validate(); err != nil {
+	if err := m.Config.validateModel(); err != nil {
 		return nil, err
 	}
 	if err := m.assemble(); err != nil {

@@ -51,6 +51,21 @@ func TestModelRoundTrip(t *testing.T) {
 	}
 }
 
+// A model loads although a later version refuses to train with its settings of the method.
+func TestModelOfAnotherVersion(t *testing.T) {
+	path := filepath.Join(t.TempDir(), ModelFile)
+	m := toyModel(t, toyData(1), func(c *Config) { c.Method, c.Schedule, c.Inner, c.ModelBatch = "prox-linear", "sqrt", "bcfw", 8 })
+	if err := m.Save(path); err != nil {
+		t.Fatal(err)
+	}
+	if m.Config.Validate() == nil {
+		t.Fatal("the settings go together")
+	}
+	if got, err := Load(path); err != nil || got.Config.Schedule != "sqrt" {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestLoadErrors(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "m.safetensors")

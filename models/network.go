@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/structured"
 )
@@ -12,7 +13,7 @@ import (
 // net returns the part of c that chooses and sizes the network.
 func (c Config) net() nets.Config {
 	return nets.Config{
-		Net: c.Net, Hidden: c.Hidden, Activation: nets.Activation(c.Activation), Window: c.Window,
+		Net: c.Net, Hidden: c.Hidden, Activation: graph.Activation(c.Activation), Window: c.Window,
 		Channels: c.Channels, Recurrent: c.Recurrent, Layers: c.Layers, Heads: c.Heads, BlockUnits: c.BlockUnits, Embed: c.Embed,
 		Dropout: c.Dropout, Edges: c.Edges, ArcUnits: c.ArcUnits, LabelUnits: c.LabelUnits,
 		Stack: c.Stack, StackFile: c.stackFile,

@@ -1,6 +1,7 @@
 package models
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"reflect"
@@ -63,7 +64,14 @@ func CheckSetting(s settings.Setting, c *Config) error {
 		if settings.Undecided(at) || slices.Contains(allowed, at) {
 			continue
 		}
-		if name == "method" && at == "prox-linear" { // its inner method has settings too
+		switch {
+		case name == "method" && c.OnBatches():
+			// There is no inner method. The steps ask the oracle as those of sgd do.
+			if s.Group == "Objective" && slices.Contains(allowed, "sgd") {
+				continue
+			}
+			at = fmt.Sprintf("%s --model-batch %v", at, c.ModelBatch)
+		case name == "method" && at == "prox-linear": // its inner method has settings too
 			inner, _ := setting(c, "inner")
 			possible := func(method string) bool { return slices.Contains(inner.Values, method) }
 			if slices.Contains(allowed, c.Inner) || settings.Undecided(c.Inner) && slices.ContainsFunc(allowed, possible) {

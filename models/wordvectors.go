@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/dsp-go/dsp/models/formats"
-	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/host"
 	"github.com/dsp-go/dsp/structured/safetensors"
@@ -44,7 +44,7 @@ func (d *Data) readVectors(c *Config) error {
 	for _, set := range sets {
 		text.AddKnown(vocab, set, known)
 	}
-	table := &nets.WordVectors{Dim: v.Dim, Rows: make([]float32, vocab.Len()*v.Dim), Frozen: c.Freeze}
+	table := &graph.WordVectors{Dim: v.Dim, Rows: make([]float32, vocab.Len()*v.Dim), Frozen: c.Freeze}
 	report := &VectorsReport{InFile: v.Read, Dim: v.Dim, Bytes: 4 * len(table.Rows)}
 	for id, word := range vocab.Names() {
 		if row := v.Of(word); row != nil && id > 0 { // number 0 stands for unknown words
@@ -68,7 +68,7 @@ func (d *Data) readVectors(c *Config) error {
 }
 
 // count counts the tokens of an encoded data set, and those with a vector.
-func (r *VectorsReport) count(d *structured.Dataset, v *nets.WordVectors) {
+func (r *VectorsReport) count(d *structured.Dataset, v *graph.WordVectors) {
 	fields := len(d.Vocab)
 	for t := range d.Positions() {
 		r.Tokens++
@@ -82,10 +82,10 @@ func (r *VectorsReport) count(d *structured.Dataset, v *nets.WordVectors) {
 const vectorsTensor = "word_vectors"
 
 // loadVectors returns the vectors of words in a model file.
-func loadVectors(f *safetensors.File, frozen bool) (*nets.WordVectors, error) {
+func loadVectors(f *safetensors.File, frozen bool) (*graph.WordVectors, error) {
 	rows, err := safetensors.Values[float32](f, vectorsTensor, -1, -1)
 	if err != nil {
 		return nil, err
 	}
-	return &nets.WordVectors{Dim: f.Tensors[vectorsTensor].Shape[1], Rows: rows, Frozen: frozen}, nil
+	return &graph.WordVectors{Dim: f.Tensors[vectorsTensor].Shape[1], Rows: rows, Frozen: frozen}, nil
 }

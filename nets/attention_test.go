@@ -11,40 +11,40 @@ import (
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 
-	"github.com/dsp-go/dsp/nets/kernels"
+	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
 )
 
 // attentionGraphs compute potentials [Rows×4] of x [Rows×12].
-var attentionGraphs = map[string]func(g *Graph, x *gorgonia.Node) *gorgonia.Node{
-	"one head": func(g *Graph, x *gorgonia.Node) *gorgonia.Node { return node(g.SelfAttention(x, 1)) },
-	"two heads": func(g *Graph, x *gorgonia.Node) *gorgonia.Node {
+var attentionGraphs = map[string]func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node{
+	"one head": func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node { return node(g.SelfAttention(x, 1)) },
+	"two heads": func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node {
 		return node(g.SelfAttention(node(gorgonia.Tanh(x)), 2))
 	},
-	"heads of one channel": func(g *Graph, x *gorgonia.Node) *gorgonia.Node { return node(g.SelfAttention(x, 4)) },
-	"three matrices": func(g *Graph, x *gorgonia.Node) *gorgonia.Node {
+	"heads of one channel": func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node { return node(g.SelfAttention(x, 4)) },
+	"three matrices": func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node {
 		of := func(lo int) *gorgonia.Node { return node(gorgonia.Slice(x, nil, gorgonia.S(lo, lo+4))) }
 		return node(g.Attention(of(4), node(gorgonia.Sin(of(0))), of(8), 2))
 	},
-	"twice": func(g *Graph, x *gorgonia.Node) *gorgonia.Node {
+	"twice": func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node {
 		y := node(g.SelfAttention(x, 2))
 		return node(gorgonia.Add(y, node(g.Attention(y, y, node(gorgonia.Tanh(y)), 1))))
 	},
-	"rotation": func(g *Graph, x *gorgonia.Node) *gorgonia.Node {
+	"rotation": func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node {
 		return node(g.SelfAttention(node(g.Rotate(x, 8, 2)), 2))
 	},
-	"rotation of one head": func(g *Graph, x *gorgonia.Node) *gorgonia.Node {
+	"rotation of one head": func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node {
 		y := node(g.Rotate(node(gorgonia.Tanh(node(g.Rotate(x, 12, 12)))), 4, 4))
 		return node(gorgonia.Slice(y, nil, gorgonia.S(2, 6)))
 	},
-	"sinusoids": func(g *Graph, x *gorgonia.Node) *gorgonia.Node {
+	"sinusoids": func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node {
 		return node(g.SelfAttention(node(gorgonia.Tanh(node(g.AddPositions(x)))), 2))
 	},
 }
 
-func attentionSpec(middle func(*Graph, *gorgonia.Node) *gorgonia.Node) Spec {
-	return Spec{Name: "attention", Params: []Param{{"in", []int{3, 12}, Glorot}},
-		Build: func(g *Graph) (*gorgonia.Node, *gorgonia.Node, error) {
+func attentionSpec(middle func(*graph.Graph, *gorgonia.Node) *gorgonia.Node) graph.Spec {
+	return graph.Spec{Name: "attention", Params: []graph.Param{{Name: "in", Shape: []int{3, 12}, Init: graph.Glorot}},
+		Build: func(g *graph.Graph) (*gorgonia.Node, *gorgonia.Node, error) {
 			return middle(g, node(gorgonia.Mul(g.Features(), g.Param("in")))), nil, nil
 		}}
 }
@@ -52,14 +52,14 @@ func attentionSpec(middle func(*Graph, *gorgonia.Node) *gorgonia.Node) Spec {
 // Score, pullback and push-forward of the ops equal those of Gorgonia's TapeMachine in float64 and finite differences, for examples
 // of many lengths: shorter and longer than a tile, and of length 1.
 func TestAttentionEqualsGorgonia(t *testing.T) {
-	for name, graph := range attentionGraphs {
+	for name, layers := range attentionGraphs {
 		for _, lengths := range [][]int{{5, 3, 1, 0, 2}, {8}, {1}, {0, 17, 4}, {67}, {130, 1, 64}, slices.Repeat([]int{1}, 9)} {
 			t.Run(fmt.Sprint(name, lengths), func(t *testing.T) {
 				rng := rand.New(rand.NewPCG(41, 42))
-				net, err := Build(attentionSpec(graph), Input{Dim: 3})
+				net, err := Build(attentionSpec(layers), graph.Input{Dim: 3})
 				must(t, err)
 				var batch structured.Batch
-				batch.Reset(randomData(rng, Input{Dim: 3}, 4, lengths...), seq(len(lengths)))
+				batch.Reset(randomData(rng, graph.Input{Dim: 3}, 4, lengths...), seq(len(lengths)))
 				checkAgainst(t, newReference(t, net, &batch, 0), net, &batch, randomVector(rng, net.Dim(), 0.7), 0, rng)
 			})
 		}
@@ -71,17 +71,17 @@ func TestAttentionFormula(t *testing.T) {
 	const n, heads, size = 5, 2, 3
 	rng := rand.New(rand.NewPCG(43, 44))
 	width := heads * size
-	spec := Spec{Name: "formula", Params: []Param{{"one", []int{3 * width, 3 * width}, nil}},
-		Build: func(g *Graph) (*gorgonia.Node, *gorgonia.Node, error) {
+	spec := graph.Spec{Name: "formula", Params: []graph.Param{{Name: "one", Shape: []int{3 * width, 3 * width}}},
+		Build: func(g *graph.Graph) (*gorgonia.Node, *gorgonia.Node, error) {
 			return node(g.SelfAttention(node(gorgonia.Mul(g.Features(), g.Param("one"))), heads)), nil, nil
 		}}
-	net, err := Build(spec, Input{Dim: 3 * width})
+	net, err := Build(spec, graph.Input{Dim: 3 * width})
 	must(t, err)
 	w := make([]float32, net.Dim())
 	for i := range 3 * width {
 		w[i*3*width+i] = 1
 	}
-	data := randomData(rng, Input{Dim: 3 * width}, width, n)
+	data := randomData(rng, graph.Input{Dim: 3 * width}, width, n)
 	var batch structured.Batch
 	batch.Reset(data, []int{0})
 	var θ structured.Potentials
@@ -115,12 +115,12 @@ func TestAttentionFormula(t *testing.T) {
 // Large scores do not overflow, and a NaN weight shows in the potentials.
 func TestAttentionIsStable(t *testing.T) {
 	rng := rand.New(rand.NewPCG(45, 46))
-	net, err := Build(attentionSpec(attentionGraphs["two heads"]), Input{Dim: 3})
+	net, err := Build(attentionSpec(attentionGraphs["two heads"]), graph.Input{Dim: 3})
 	must(t, err)
-	large, err := Build(attentionSpec(attentionGraphs["one head"]), Input{Dim: 3})
+	large, err := Build(attentionSpec(attentionGraphs["one head"]), graph.Input{Dim: 3})
 	must(t, err)
 	var batch structured.Batch
-	batch.Reset(randomData(rng, Input{Dim: 3}, 4, 20, 3), []int{0, 1})
+	batch.Reset(randomData(rng, graph.Input{Dim: 3}, 4, 20, 3), []int{0, 1})
 	var θ structured.Potentials
 	must(t, large.NewWorker().Score(randomVector(rng, large.Dim(), 1000), &batch, &θ))
 	for i, x := range θ.Parts[0].Values {
@@ -136,41 +136,12 @@ func TestAttentionIsStable(t *testing.T) {
 	}
 }
 
-// Scalar products of rotated rows depend on the distance of their positions only, and rotation keeps the length of a row.
-func TestRotationIsRelative(t *testing.T) {
-	const n, size = 20, 8
-	m := machine{offsets: []int{0, n}, mem: [][]float32{SpaceArena: make([]float32, 2*n*size)}}
-	for i := range n {
-		for c := range size {
-			m.mem[SpaceArena][i*size+c] = float32(math.Cos(float64(c * c))) // the same row everywhere
-		}
-	}
-	x, out := &Buffer{N: n * size}, &Buffer{Offset: n * size, N: n * size}
-	Rotation{size, size, size, false}.run(&m, &Instruction{Out: out, Args: []Operand{{Buffer: x}}})
-	product := func(i, j int) (s float64) {
-		for c := range size {
-			s += float64(m.at(out)[i*size+c]) * float64(m.at(out)[j*size+c])
-		}
-		return s
-	}
-	for i := range n {
-		for j := range n {
-			if d := max(i-j, j-i); math.Abs(product(i, j)-product(0, d)) > 1e-5 {
-				t.Fatalf("rows %d and %d have product %g, rows 0 and %d %g", i, j, product(i, j), d, product(0, d))
-			}
-		}
-	}
-	if math.Abs(product(0, 1)-product(0, 0)) < 1e-3 {
-		t.Error("rows one position apart have the product of equal rows")
-	}
-}
-
 // Every example has the same potentials and gradient alone and in a batch.
 func TestAttentionOfExamplesDoesNotMix(t *testing.T) {
 	rng := rand.New(rand.NewPCG(47, 48))
-	net, err := Build(attentionSpec(attentionGraphs["rotation"]), Input{Dim: 3})
+	net, err := Build(attentionSpec(attentionGraphs["rotation"]), graph.Input{Dim: 3})
 	must(t, err)
-	data := randomData(rng, Input{Dim: 3}, 4, 6, 70, 1, 12, 0)
+	data := randomData(rng, graph.Input{Dim: 3}, 4, 6, 70, 1, 12, 0)
 	w := randomVector(rng, net.Dim(), 0.7)
 	var all, one structured.Batch
 	all.Reset(data, []int{3, 1, 4, 2, 0})
@@ -194,66 +165,37 @@ func TestAttentionOfExamplesDoesNotMix(t *testing.T) {
 func TestAttentionErrors(t *testing.T) {
 	for _, c := range []struct {
 		want  string
-		graph func(g *Graph, x *gorgonia.Node) *gorgonia.Node
+		graph func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node
 	}{
-		{"3·heads·E", func(g *Graph, x *gorgonia.Node) *gorgonia.Node { return node(g.SelfAttention(x, 5)) }},
-		{"3·heads·E", func(g *Graph, x *gorgonia.Node) *gorgonia.Node { return node(g.SelfAttention(x, 0)) }},
-		{"expected three matrices", func(g *Graph, x *gorgonia.Node) *gorgonia.Node {
+		{"3·heads·E", func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node { return node(g.SelfAttention(x, 5)) }},
+		{"3·heads·E", func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node { return node(g.SelfAttention(x, 0)) }},
+		{"expected three matrices", func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node {
 			return node(g.Attention(x, node(gorgonia.Slice(x, nil, gorgonia.S(0, 4))), x, 1))
 		}},
-		{"even size", func(g *Graph, x *gorgonia.Node) *gorgonia.Node { return node(g.Rotate(x, 12, 3)) }},
-		{"whole heads", func(g *Graph, x *gorgonia.Node) *gorgonia.Node { return node(g.Rotate(x, 6, 4)) }},
-		{"even C", func(g *Graph, x *gorgonia.Node) *gorgonia.Node {
+		{"even size", func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node { return node(g.Rotate(x, 12, 3)) }},
+		{"whole heads", func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node { return node(g.Rotate(x, 6, 4)) }},
+		{"even C", func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node {
 			return node(g.AddPositions(node(gorgonia.Slice(x, nil, gorgonia.S(0, 3)))))
 		}},
-		{`op "attention`, func(g *Graph, x *gorgonia.Node) *gorgonia.Node { // of a transposed matrix
+		{`op "attention`, func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node { // of a transposed matrix
 			square := node(gorgonia.Transpose(node(gorgonia.Slice(x, nil, gorgonia.S(0, 8))), 1, 0))
 			return node(g.Attention(square, square, square, 2))
 		}},
-		{`op "rotation`, func(g *Graph, x *gorgonia.Node) *gorgonia.Node {
+		{`op "rotation`, func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node {
 			square := node(gorgonia.Transpose(node(gorgonia.Slice(x, nil, gorgonia.S(0, 8))), 1, 0))
 			return node(g.Rotate(square, 8, 2))
 		}},
-		{`op "sinusoids`, func(g *Graph, x *gorgonia.Node) *gorgonia.Node {
+		{`op "sinusoids`, func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node {
 			return node(g.AddPositions(node(gorgonia.Transpose(node(gorgonia.Slice(x, nil, gorgonia.S(0, 8))), 1, 0))))
 		}},
-		{`op "sum`, func(g *Graph, x *gorgonia.Node) *gorgonia.Node { // rows stay rows behind attention
+		{`op "sum`, func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node { // rows stay rows behind attention
 			y := node(g.SelfAttention(x, 2))
 			s := node(gorgonia.Reshape(node(gorgonia.Sum(y, 0)), tensor.Shape{1, 4}))
 			return node(gorgonia.BroadcastAdd(y, s, nil, []byte{0}))
 		}},
 	} {
-		if _, err := Build(attentionSpec(c.graph), Input{Dim: 3}); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := Build(attentionSpec(c.graph), graph.Input{Dim: 3}); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("error %v, want one about %q", err, c.want)
-		}
-	}
-}
-
-// The ops overwrite whatever is in their result, and set padding rows to zero.
-func TestAttentionPadding(t *testing.T) {
-	const rows, heads, size = 8, 2, 2
-	rng := rand.New(rand.NewPCG(49, 50))
-	o := Attention{heads, size}
-	for _, c := range []struct {
-		op   Op
-		cols int
-		args []int
-	}{
-		{o, 4, []int{12}}, {AttentionPush{o}, 4, []int{12, 12}}, {AttentionPull{o}, 12, []int{12, 4}},
-		{Rotation{12, 8, 4, false}, 12, []int{12}}, {Rotation{12, 8, 4, true}, 12, []int{12}},
-	} {
-		m := machine{offsets: []int{0, 3, 3, 5}, blas: kernels.CurrentBLAS(), mem: [][]float32{nil}}
-		in := Instruction{Op: c.op, Out: &Buffer{N: rows * c.cols}}
-		m.mem[SpaceArena] = slices.Repeat([]float32{float32(math.NaN())}, rows*c.cols)
-		for _, n := range c.args {
-			in.Args = append(in.Args, Operand{Buffer: &Buffer{Offset: len(m.mem[SpaceArena]), N: rows * n}})
-			m.mem[SpaceArena] = append(m.mem[SpaceArena], randomVector(rng, rows*n, 1)...)
-		}
-		c.op.run(&m, &in)
-		for i, x := range m.at(in.Out) {
-			if padding := i >= 5*c.cols; x != x || padding && x != 0 {
-				t.Errorf("%s: entry %d is %g", c.op, i, x)
-			}
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 
+	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/nets/kernels"
 	"github.com/dsp-go/dsp/structured"
 )
@@ -18,9 +19,9 @@ import (
 // implementation of the matrix products.
 func BenchmarkMLPStep(b *testing.B) {
 	const rows, dim, labels = 4096, 300, 25
-	input := Input{Dim: dim}
+	input := graph.Input{Dim: dim}
 	rng := rand.New(rand.NewPCG(1, 1))
-	net := mustNew(b, Config{Net: "mlp", Hidden: []int{200}, Activation: Tanh, Edges: EdgesNone}, input, labels)
+	net := mustNew(b, Config{Net: "mlp", Hidden: []int{200}, Activation: graph.Tanh, Edges: EdgesNone}, input, labels)
 	data := randomData(rng, input, labels, rows)
 	w := net.Init(1)
 	var batch structured.Batch
@@ -29,21 +30,20 @@ func BenchmarkMLPStep(b *testing.B) {
 	grad := make([]float32, net.Dim())
 
 	b.Run("TapeMachine", func(b *testing.B) {
-		g := newGraph(Size{Rows: rows}, tensor.Float32, input, net.layout)
-		f, err := differentiate(&tapeSpec, g)
+		f, err := graph.Differentiate(&tapeSpec, graph.Size{Rows: rows}, tensor.Float32, input, net.layout)
 		must(b, err)
 		let := func(n *gorgonia.Node, xs []float32) {
 			must(b, gorgonia.Let(n, tensor.New(tensor.WithShape(n.Shape()...), tensor.WithBacking(xs))))
 		}
-		let(g.features, data.Features)
-		for name, n := range g.params {
+		let(f.Graph.Features(), data.Features)
+		for name, n := range f.Params {
 			a, _ := net.layout.Find(name)
 			let(n, a.Of(w))
 		}
-		for n := range f.cotangents {
+		for _, n := range f.Cotangents[:1] {
 			let(n, v.Parts[0].Values)
 		}
-		vm := gorgonia.NewTapeMachine(g.ExprGraph)
+		vm := gorgonia.NewTapeMachine(f.Graph.ExprGraph)
 		defer vm.Close()
 		b.ReportAllocs()
 		for b.Loop() {
@@ -58,7 +58,7 @@ func BenchmarkMLPStep(b *testing.B) {
 				b.Skip(err)
 			}
 			worker := net.NewNetWorker()
-			worker.m.blas = blas
+			worker.m.BLAS = blas
 			var θ structured.Potentials
 			must(b, worker.Score(w, &batch, &θ))
 			b.ReportAllocs()
@@ -71,7 +71,7 @@ func BenchmarkMLPStep(b *testing.B) {
 }
 
 // tapeSpec is the same network in Gorgonia's own ops.
-var tapeSpec = Spec{Name: "mlp", Build: func(g *Graph) (node, edge *gorgonia.Node, err error) {
+var tapeSpec = graph.Spec{Name: "mlp", Build: func(g *graph.Graph) (node, edge *gorgonia.Node, err error) {
 	h, err := g.Dense(g.Features(), g.Param("hidden1.weight"), g.Param("hidden1.bias"))
 	if err != nil {
 		return nil, nil, err
@@ -88,14 +88,14 @@ func BenchmarkPresetStep(b *testing.B) {
 	for _, p := range []struct {
 		name   string
 		config Config
-		input  Input
+		input  graph.Input
 		labels int
 	}{
-		{"linear", Config{Net: "linear"}, Input{Dim: 300}, 25},
-		{"mlp", Config{Net: "mlp"}, Input{Dim: 300}, 25},
-		{"cnn", Config{Net: "cnn"}, Input{Dim: 100}, 25},
-		{"cnn-image", Config{Net: "cnn-image"}, Input{Dim: 128}, 26},
-		{"embed", Config{Net: "embed"}, Input{Vocab: []int{10000, 200}}, 21},
+		{"linear", Config{Net: "linear"}, graph.Input{Dim: 300}, 25},
+		{"mlp", Config{Net: "mlp"}, graph.Input{Dim: 300}, 25},
+		{"cnn", Config{Net: "cnn"}, graph.Input{Dim: 100}, 25},
+		{"cnn-image", Config{Net: "cnn-image"}, graph.Input{Dim: 128}, 26},
+		{"embed", Config{Net: "embed"}, graph.Input{Vocab: []int{10000, 200}}, 21},
 	} {
 		for _, chains := range []int{1, 64} {
 			b.Run(p.name+map[int]string{1: "/chain", 64: "/batch"}[chains], func(b *testing.B) {
@@ -133,7 +133,7 @@ func BenchmarkBiaffineStep(b *testing.B) {
 			name := map[bool]string{false: "/dense", true: "/sparse"}[sparse]
 			b.Run(fmt.Sprint("E=", e, name), func(b *testing.B) {
 				rng := rand.New(rand.NewPCG(1, 1))
-				input := Input{Vocab: []int{10000, 50}}
+				input := graph.Input{Vocab: []int{10000, 50}}
 				net := mustBiaffine(b, Config{Net: "biaffine", LabelUnits: e}, input, relations)
 				data := withPairs(randomData(rng, input, 3, slices.Repeat([]int{words}, sentences)...))
 				w, grad := net.Init(1), make([]float32, net.Dim())
@@ -167,42 +167,13 @@ func BenchmarkBiaffineStep(b *testing.B) {
 	}
 }
 
-// A step of attention alone on 8 sentences of 20 words, 4 heads of 32 channels, and on longer ones.
-func BenchmarkAttention(b *testing.B) {
-	for _, words := range []int{20, 60, 200} {
-		b.Run(fmt.Sprint(words), func(b *testing.B) {
-			const sentences, heads, size = 8, 4, 32
-			rng := rand.New(rand.NewPCG(1, 1))
-			o := Attention{heads, size}
-			rows, width := sentences*words, o.width()
-			m := machine{blas: kernels.CurrentBLAS(), mem: [][]float32{randomVector(rng, rows*8*width, 1)}}
-			for i := range sentences + 1 {
-				m.offsets = append(m.offsets, i*words)
-			}
-			x, g := Operand{Buffer: &Buffer{N: rows * 3 * width}}, Operand{Buffer: &Buffer{Offset: rows * 3 * width, N: rows * width}}
-			out := &Buffer{Offset: rows * 4 * width, N: rows * width}
-			dx := &Buffer{Offset: rows * 5 * width, N: rows * 3 * width}
-			forward, pull := Instruction{Op: o, Out: out, Args: []Operand{x}}, Instruction{Op: AttentionPull{o}, Out: dx, Args: []Operand{x, g}}
-			b.ReportAllocs()
-			var first time.Duration
-			for b.Loop() {
-				start := time.Now()
-				forward.Op.run(&m, &forward)
-				first += time.Since(start)
-				pull.Op.run(&m, &pull)
-			}
-			b.ReportMetric(float64(first.Nanoseconds())/float64(b.N), "forward-ns")
-		})
-	}
-}
-
 // A step of networks with context on 8 sentences of 20 words.
 func BenchmarkContextStep(b *testing.B) {
 	const sentences, words, labels = 8, 20, 21
 	for _, c := range []Config{{Net: "embed"}, {Net: "rnn"}, {Net: "attention"}, {Net: "attention", Layers: 2}, {Net: "attention", Window: 1}} {
 		b.Run(fmt.Sprintf("%s, %d layers, window %d", c.Net, c.Layers, c.Window), func(b *testing.B) {
 			rng := rand.New(rand.NewPCG(1, 1))
-			input := Input{Vocab: []int{10000, 200}}
+			input := graph.Input{Vocab: []int{10000, 200}}
 			net := mustNew(b, c, input, labels)
 			data := randomData(rng, input, labels, slices.Repeat([]int{words}, sentences)...)
 			w, grad := net.Init(1), make([]float32, net.Dim())
@@ -230,7 +201,7 @@ func BenchmarkContextStep(b *testing.B) {
 func BenchmarkRecurrentStep(b *testing.B) {
 	const sentences, words, labels = 8, 20, 17
 	rng := rand.New(rand.NewPCG(1, 1))
-	input := Input{Vocab: []int{10000}}
+	input := graph.Input{Vocab: []int{10000}}
 	net := mustNew(b, Config{Net: "rnn", Embed: []int{64}}, input, labels)
 	w, grad := net.Init(1), make([]float32, net.Dim())
 	worker := net.NewNetWorker()

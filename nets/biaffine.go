@@ -6,6 +6,7 @@ import (
 
 	"gorgonia.org/gorgonia"
 
+	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -18,7 +19,7 @@ import (
 // class c of the distance h − d (DistanceClass), which the representations of words do not contain; Qi et al. 2018 score distances
 // for the same reason. The root has a learned vector in place of z_h and its own class. The form has two parts, whose rows are
 // pairs of words: the arc's, of width 1, and the relations'.
-func NewBiaffine(c Config, input Input, form structured.Form) (*Net, error) {
+func NewBiaffine(c Config, input graph.Input, form structured.Form) (*Net, error) {
 	c, err := c.ResolveFor(input, Output{Labels: 1, Form: form})
 	if err != nil {
 		return nil, err
@@ -34,14 +35,14 @@ func NewBiaffine(c Config, input Input, form structured.Form) (*Net, error) {
 		return nil, err
 	}
 	units := []int{c.ArcUnits, c.LabelUnits}
-	spec := Spec{Name: c.Net, Params: b.params, Form: form}
+	spec := graph.Spec{Name: c.Net, Params: b.params, Form: form}
 	var heads []biaffine
 	for k, part := range form.Parts {
 		h := newBiaffine(b, part.Name, part.Width, units[k], c)
 		heads = append(heads, h)
 		spec.Params = append(spec.Params, h.params()...)
 	}
-	spec.Parts = func(g *Graph) ([]*gorgonia.Node, error) {
+	spec.Parts = func(g *graph.Graph) ([]*gorgonia.Node, error) {
 		x, err := b.build(g)
 		if err != nil {
 			return nil, err
@@ -70,22 +71,22 @@ func newBiaffine(below body, name string, k, units int, c Config) biaffine {
 }
 
 // params lists the parameters. They are drawn such that representations of size around 1 get scores of size around 1.
-func (o biaffine) params() []Param {
+func (o biaffine) params() []graph.Param {
 	e := o.units
-	small := Gaussian(1 / float64(e))
-	linear := Gaussian(1 / math.Sqrt(float64(e)))
-	all := append(append([]Param(nil), o.dependent.params...), o.head.params...)
+	small := graph.Gaussian(1 / float64(e))
+	linear := graph.Gaussian(1 / math.Sqrt(float64(e)))
+	all := append(append([]graph.Param(nil), o.dependent.params...), o.head.params...)
 	return append(all,
-		Param{o.name + ".bilinear", []int{e, o.k * e}, small},
-		Param{o.name + ".of-head", []int{o.k * e}, linear},
-		Param{o.name + ".of-dependent", []int{e, Distances * o.k}, linear},
-		Param{o.name + ".bias", []int{Distances * o.k}, nil},
-		Param{o.name + ".root", []int{e}, Gaussian(1)})
+		graph.Param{Name: o.name + ".bilinear", Shape: []int{e, o.k * e}, Init: small},
+		graph.Param{Name: o.name + ".of-head", Shape: []int{o.k * e}, Init: linear},
+		graph.Param{Name: o.name + ".of-dependent", Shape: []int{e, graph.Distances * o.k}, Init: linear},
+		graph.Param{Name: o.name + ".bias", Shape: []int{graph.Distances * o.k}},
+		graph.Param{Name: o.name + ".root", Shape: []int{e}, Init: graph.Gaussian(1)})
 }
 
 // score returns the scores [Pairs×k] of words with representations x [Rows×width]. The bias added to the dependents' side of the
 // bilinear forms gives the terms ⟨v_k, z_h⟩.
-func (o biaffine) score(g *Graph, x *gorgonia.Node) (*gorgonia.Node, error) {
+func (o biaffine) score(g *graph.Graph, x *gorgonia.Node) (*gorgonia.Node, error) {
 	param := func(name string) *gorgonia.Node { return g.Param(o.name + "." + name) }
 	d, err := o.dependent.layer(g, x)
 	if err != nil {

@@ -6,26 +6,28 @@ import (
 
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
+
+	"github.com/dsp-go/dsp/nets/graph"
 )
 
 // body is a network without its output layer: it computes width numbers for each position.
 type body struct {
-	params []Param
+	params []graph.Param
 	width  int
-	build  func(g *Graph) (*gorgonia.Node, error)
-	layer  func(g *Graph, x *gorgonia.Node) (*gorgonia.Node, error) // the last one
-	wide   int                                                      // attributes whose weights are added to the node potentials
+	build  func(g *graph.Graph) (*gorgonia.Node, error)
+	layer  func(g *graph.Graph, x *gorgonia.Node) (*gorgonia.Node, error) // the last one
+	wide   int                                                            // attributes whose weights are added to the node potentials
 
 	dropout, activation bool // whether the layers of a stack read these settings
 }
 
 // then adds a layer with its own parameters on top.
-func (b body) then(width int, layer func(g *Graph, x *gorgonia.Node) (*gorgonia.Node, error), params ...Param) body {
+func (b body) then(width int, layer func(g *graph.Graph, x *gorgonia.Node) (*gorgonia.Node, error), params ...graph.Param) body {
 	return body{
-		params: append(append([]Param(nil), b.params...), params...),
+		params: append(append([]graph.Param(nil), b.params...), params...),
 		width:  width,
 		layer:  layer,
-		build: func(g *Graph) (*gorgonia.Node, error) {
+		build: func(g *graph.Graph) (*gorgonia.Node, error) {
 			x, err := b.build(g)
 			if err != nil {
 				return nil, err
@@ -36,12 +38,12 @@ func (b body) then(width int, layer func(g *Graph, x *gorgonia.Node) (*gorgonia.
 }
 
 // featureBody returns the dense features unchanged.
-func featureBody(input Input) body {
-	return body{width: input.Dim, build: func(g *Graph) (*gorgonia.Node, error) { return g.Features(), nil }}
+func featureBody(input graph.Input) body {
+	return body{width: input.Dim, build: func(g *graph.Graph) (*gorgonia.Node, error) { return g.Features(), nil }}
 }
 
 // wordBody returns the embeddings and the dense features that the data has.
-func wordBody(c Config, input Input) body {
+func wordBody(c Config, input graph.Input) body {
 	if len(input.Vocab) == 0 {
 		return featureBody(input)
 	}
@@ -50,7 +52,7 @@ func wordBody(c Config, input Input) body {
 
 // window joins neighbouring positions.
 func (b body) window(width int) body {
-	return b.then(b.width*width, func(g *Graph, x *gorgonia.Node) (*gorgonia.Node, error) { return g.Window(x, width) })
+	return b.then(b.width*width, func(g *graph.Graph, x *gorgonia.Node) (*gorgonia.Node, error) { return g.Window(x, width) })
 }
 
 // convolve adds a convolution over positions for each of c.Channels.
@@ -63,7 +65,7 @@ func (b body) convolve(c Config) body {
 
 // dense adds a dense layer with bias, activation and dropout.
 func (b body) dense(name string, units int, c Config) body {
-	return b.then(units, func(g *Graph, x *gorgonia.Node) (*gorgonia.Node, error) {
+	return b.then(units, func(g *graph.Graph, x *gorgonia.Node) (*gorgonia.Node, error) {
 		h, err := g.Dense(x, g.Param(name+".weight"), g.Param(name+".bias"))
 		if err != nil {
 			return nil, err
@@ -72,7 +74,8 @@ func (b body) dense(name string, units int, c Config) body {
 			return nil, err
 		}
 		return g.Dropout(h, c.Dropout)
-	}, Param{name + ".weight", []int{b.width, units}, initFor(c.Activation)}, Param{name + ".bias", []int{units}, nil})
+	}, graph.Param{Name: name + ".weight", Shape: []int{b.width, units}, Init: initFor(c.Activation)},
+		graph.Param{Name: name + ".bias", Shape: []int{units}})
 }
 
 // hidden adds a dense layer for each of c.Hidden.
@@ -83,51 +86,33 @@ func (b body) hidden(c Config) body {
 	return b
 }
 
-func initFor(a Activation) Init {
-	if a == Tanh || a == Sigmoid {
-		return Glorot
+func initFor(a graph.Activation) graph.Init {
+	if a == graph.Tanh || a == graph.Sigmoid {
+		return graph.Glorot
 	}
-	return He
-}
-
-// Dense returns x·weight + bias for x [M×in], weight [in×out] and bias [out].
-func (g *Graph) Dense(x, weight, bias *gorgonia.Node) (*gorgonia.Node, error) {
-	h, err := gorgonia.Mul(x, weight)
-	if err != nil {
-		return nil, err
-	}
-	return g.AddBias(h, bias)
-}
-
-// AddBias adds the vector bias [C] to every row of x [M×C].
-func (g *Graph) AddBias(x, bias *gorgonia.Node) (*gorgonia.Node, error) {
-	row, err := gorgonia.Reshape(bias, tensor.Shape{1, bias.Shape().TotalSize()})
-	if err != nil {
-		return nil, err
-	}
-	return gorgonia.BroadcastAdd(x, row, nil, []byte{0})
+	return graph.He
 }
 
 // potentials adds the output layer: node potentials linear in the last layer and, if the net is wide, in the attributes, and edge
 // potentials as configured. The weights of attributes and those of a network without hidden layers start at zero.
-func (b body) potentials(c Config, labels int) Spec {
-	var init Init
+func (b body) potentials(c Config, labels int) graph.Spec {
+	var init graph.Init
 	if c.Net != "linear" {
-		init = Glorot
+		init = graph.Glorot
 	}
-	params := append(append([]Param(nil), b.params...),
-		Param{"node.weight", []int{b.width, labels}, init}, Param{"node.bias", []int{labels}, nil})
+	params := append(append([]graph.Param(nil), b.params...),
+		graph.Param{Name: "node.weight", Shape: []int{b.width, labels}, Init: init}, graph.Param{Name: "node.bias", Shape: []int{labels}})
 	if b.wide > 0 {
-		params = append(params, Param{"attributes", []int{b.wide, labels}, nil})
+		params = append(params, graph.Param{Name: "attributes", Shape: []int{b.wide, labels}})
 	}
 	switch c.Edges {
 	case EdgesTransition:
-		params = append(params, Param{"transition", []int{labels, labels}, nil}, Param{"ends", []int{2, labels}, nil})
+		params = append(params, graph.Param{Name: "transition", Shape: []int{labels, labels}}, graph.Param{Name: "ends", Shape: []int{2, labels}})
 	case EdgesPosition:
-		params = append(params, Param{"edge.weight", []int{b.width, labels * labels}, scaled(init, 0.1)},
-			Param{"edge.bias", []int{labels * labels}, nil})
+		params = append(params, graph.Param{Name: "edge.weight", Shape: []int{b.width, labels * labels}, Init: scaled(init, 0.1)},
+			graph.Param{Name: "edge.bias", Shape: []int{labels * labels}})
 	}
-	return Spec{Name: c.Net, Params: params, Build: func(g *Graph) (node, edge *gorgonia.Node, err error) {
+	return graph.Spec{Name: c.Net, Params: params, Build: func(g *graph.Graph) (node, edge *gorgonia.Node, err error) {
 		h, err := b.build(g)
 		if err != nil {
 			return nil, nil, err
@@ -164,7 +149,7 @@ func (b body) potentials(c Config, labels int) Spec {
 }
 
 // scaled multiplies what init draws by a factor.
-func scaled(init Init, by float32) Init {
+func scaled(init graph.Init, by float32) graph.Init {
 	if init == nil {
 		return nil
 	}
@@ -181,12 +166,12 @@ func scaled(init Init, by float32) Init {
 // a matrix product.
 func imageBody(c Config) body {
 	h, w := ImageHeight, ImageWidth
-	b := body{width: 1, build: func(g *Graph) (*gorgonia.Node, error) {
+	b := body{width: 1, build: func(g *graph.Graph) (*gorgonia.Node, error) {
 		return gorgonia.Reshape(g.Features(), tensor.Shape{g.Rows * ImageHeight * ImageWidth, 1})
 	}}
 	for i, channels := range c.Channels {
 		name, height, width := fmt.Sprintf("conv%d", i+1), h, w
-		b = b.then(channels, func(g *Graph, x *gorgonia.Node) (*gorgonia.Node, error) {
+		b = b.then(channels, func(g *graph.Graph, x *gorgonia.Node) (*gorgonia.Node, error) {
 			p, err := g.Patches(x, height, width)
 			if err != nil {
 				return nil, err
@@ -204,11 +189,12 @@ func imageBody(c Config) body {
 				return nil, err
 			}
 			return g.Activate(y, c.Activation)
-		}, Param{name + ".weight", []int{9 * b.width, channels}, initFor(c.Activation)}, Param{name + ".bias", []int{channels}, nil})
+		}, graph.Param{Name: name + ".weight", Shape: []int{9 * b.width, channels}, Init: initFor(c.Activation)},
+			graph.Param{Name: name + ".bias", Shape: []int{channels}})
 		h, w = h/2, w/2
 	}
 	flat := h * w * b.width
-	return b.then(flat, func(g *Graph, x *gorgonia.Node) (*gorgonia.Node, error) {
+	return b.then(flat, func(g *graph.Graph, x *gorgonia.Node) (*gorgonia.Node, error) {
 		x, err := gorgonia.Reshape(x, tensor.Shape{g.Rows, flat})
 		if err != nil {
 			return nil, err

@@ -4,26 +4,27 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
 )
 
 // Config chooses a preset network and its sizes. Resolve fills in what is left out.
 type Config struct {
-	Net        string     `yaml:"net" json:"net"`                                     // a preset (see Nets), stack, or the name of a registered network
-	Hidden     []int      `yaml:"hidden,omitempty" json:"hidden,omitempty"`           // units of each dense hidden layer
-	Activation Activation `yaml:"activation,omitempty" json:"activation,omitempty"`   // elu, tanh, relu, gelu, silu or sigmoid
-	Window     int        `yaml:"window,omitempty" json:"window,omitempty"`           // positions that a window spans, odd
-	Channels   []int      `yaml:"channels,omitempty" json:"channels,omitempty"`       // of each convolution
-	Recurrent  []int      `yaml:"recurrent,omitempty" json:"recurrent,omitempty"`     // units in each direction of each recurrent layer, for rnn, deep and biaffine
-	Layers     int        `yaml:"layers,omitempty" json:"layers,omitempty"`           // blocks of attention, for attention and biaffine
-	Heads      int        `yaml:"heads,omitempty" json:"heads,omitempty"`             // of each block
-	BlockUnits int        `yaml:"block-units,omitempty" json:"block-units,omitempty"` // units of the wide dense layer of each block
-	Embed      []int      `yaml:"embed,omitempty" json:"embed,omitempty"`             // embedding size of each discrete input
-	Dropout    float64    `yaml:"dropout,omitempty" json:"dropout,omitempty"`         // probability to drop a unit in training
-	Edges      string     `yaml:"edges,omitempty" json:"edges,omitempty"`             // transition, position or none; chains only
-	ArcUnits   int        `yaml:"arc-units,omitempty" json:"arc-units,omitempty"`     // of the representations that score arcs, for biaffine
-	LabelUnits int        `yaml:"label-units,omitempty" json:"label-units,omitempty"` // of the representations that score relations, for biaffine
-	Stack      string     `yaml:"stack,omitempty" json:"stack,omitempty"`             // the layers of a stack, as YAML (see stack.go)
+	Net        string           `yaml:"net" json:"net"`                                     // a preset (see Nets), stack, or the name of a registered network
+	Hidden     []int            `yaml:"hidden,omitempty" json:"hidden,omitempty"`           // units of each dense hidden layer
+	Activation graph.Activation `yaml:"activation,omitempty" json:"activation,omitempty"`   // elu, tanh, relu, gelu, silu or sigmoid
+	Window     int              `yaml:"window,omitempty" json:"window,omitempty"`           // positions that a window spans, odd
+	Channels   []int            `yaml:"channels,omitempty" json:"channels,omitempty"`       // of each convolution
+	Recurrent  []int            `yaml:"recurrent,omitempty" json:"recurrent,omitempty"`     // units in each direction of each recurrent layer, for rnn, deep and biaffine
+	Layers     int              `yaml:"layers,omitempty" json:"layers,omitempty"`           // blocks of attention, for attention and biaffine
+	Heads      int              `yaml:"heads,omitempty" json:"heads,omitempty"`             // of each block
+	BlockUnits int              `yaml:"block-units,omitempty" json:"block-units,omitempty"` // units of the wide dense layer of each block
+	Embed      []int            `yaml:"embed,omitempty" json:"embed,omitempty"`             // embedding size of each discrete input
+	Dropout    float64          `yaml:"dropout,omitempty" json:"dropout,omitempty"`         // probability to drop a unit in training
+	Edges      string           `yaml:"edges,omitempty" json:"edges,omitempty"`             // transition, position or none; chains only
+	ArcUnits   int              `yaml:"arc-units,omitempty" json:"arc-units,omitempty"`     // of the representations that score arcs, for biaffine
+	LabelUnits int              `yaml:"label-units,omitempty" json:"label-units,omitempty"` // of the representations that score relations, for biaffine
+	Stack      string           `yaml:"stack,omitempty" json:"stack,omitempty"`             // the layers of a stack, as YAML (see stack.go)
 
 	CharEmbed      int `yaml:"char-embed,omitempty" json:"char-embed,omitempty"`           // embedding size of characters, for deep and biaffine
 	CharWindow     int `yaml:"char-window,omitempty" json:"char-window,omitempty"`         // characters that a filter spans, odd
@@ -54,7 +55,7 @@ const (
 
 // Resolve checks c for inputs of the given shape and fills in the defaults, so that the result is complete. Net cnn becomes
 // cnn-image if the features are 16×8 images; an empty Net becomes linear.
-func (c Config) Resolve(input Input) (Config, error) {
+func (c Config) Resolve(input graph.Input) (Config, error) {
 	if o, ok := findOwn(c.Net); ok {
 		c, err := o.resolve(c)
 		if err != nil {
@@ -139,7 +140,7 @@ func (c Config) Resolve(input Input) (Config, error) {
 		return c, structured.BadInput("net %s reads dense features; the data has none; net embed reads words", c.Net)
 	}
 	if c.Net != "linear" && c.Activation == "" {
-		c.Activation = ELU
+		c.Activation = graph.ELU
 	}
 	switch {
 	case c.Net != "rnn" && c.Net != "deep" && c.Net != "biaffine" && len(c.Recurrent) > 0:
@@ -161,7 +162,7 @@ func (c Config) Resolve(input Input) (Config, error) {
 
 func (c Config) check() error {
 	if c.Activation != "" {
-		if err := c.Activation.check(); err != nil {
+		if err := c.Activation.Check(); err != nil {
 			return structured.BadInput("%w", err)
 		}
 	}
@@ -216,12 +217,12 @@ func embeddingSize(vocab int) int {
 }
 
 // New makes the network that c chooses, for chains with inputs of the given shape and a number of labels. See Make for trees.
-func New(c Config, input Input, labels int) (*Net, error) {
+func New(c Config, input graph.Input, labels int) (*Net, error) {
 	return Make(c, input, ChainOutput(labels, c.Edges))
 }
 
 // Make makes the network that c chooses: a preset, a stack, or a registered network.
-func Make(c Config, input Input, out Output) (*Net, error) {
+func Make(c Config, input graph.Input, out Output) (*Net, error) {
 	c, err := c.ResolveFor(input, out)
 	if err != nil {
 		return nil, err
@@ -236,14 +237,14 @@ func Make(c Config, input Input, out Output) (*Net, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.Net == StackNet && c.Activation != ELU && !b.activation {
+	if c.Net == StackNet && c.Activation != graph.ELU && !b.activation {
 		return nil, structured.BadInput("activation %s has no effect on a stack without a layer \"activation\" that leaves its function open", c.Activation)
 	}
 	return Build(b.potentials(c, out.Labels), input)
 }
 
 // ResolveFor is Resolve for a network with the given outputs.
-func (c Config) ResolveFor(input Input, out Output) (Config, error) {
+func (c Config) ResolveFor(input graph.Input, out Output) (Config, error) {
 	c, err := c.Resolve(input)
 	if err != nil {
 		return c, err
@@ -263,7 +264,7 @@ func (c Config) ResolveFor(input Input, out Output) (Config, error) {
 }
 
 // body makes the layers of a preset or a stack below the output layer.
-func (c Config) body(input Input) (b body, err error) {
+func (c Config) body(input graph.Input) (b body, err error) {
 	switch c.Net {
 	case StackNet:
 		return c.stackBody(input)

@@ -4,25 +4,27 @@ import (
 	"fmt"
 	"math"
 
+	"gorgonia.org/gorgonia"
+
 	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/trees"
 	"github.com/dsp-go/dsp/structured/vec"
-	"gorgonia.org/gorgonia"
 )
 
 // A custom network is a function that builds a Gorgonia graph: here one tanh layer over each position and its two neighbours,
 // with one matrix of transition potentials.
 func ExampleBuild() {
 	const dim, hidden, labels = 2, 3, 2
-	net, err := nets.Build(nets.Spec{
+	net, err := nets.Build(graph.Spec{
 		Name: "mine",
-		Params: []nets.Param{
-			{Name: "W", Shape: []int{3 * dim, hidden}, Init: nets.Glorot},
-			{Name: "V", Shape: []int{hidden, labels}, Init: nets.Glorot},
+		Params: []graph.Param{
+			{Name: "W", Shape: []int{3 * dim, hidden}, Init: graph.Glorot},
+			{Name: "V", Shape: []int{hidden, labels}, Init: graph.Glorot},
 			{Name: "transition", Shape: []int{labels, labels}},
 		},
-		Build: func(g *nets.Graph) (node, edge *gorgonia.Node, err error) {
+		Build: func(g *graph.Graph) (node, edge *gorgonia.Node, err error) {
 			x, err := g.Window(g.Features(), 3)
 			if err != nil {
 				return nil, nil, err
@@ -37,7 +39,7 @@ func ExampleBuild() {
 			node, err = gorgonia.Mul(h, g.Param("V"))
 			return node, g.Param("transition"), err
 		},
-	}, nets.Input{Dim: dim})
+	}, graph.Input{Dim: dim})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -78,15 +80,15 @@ func ExampleBuild() {
 // scores the arcs of dependency trees, and all relations score zero.
 func ExampleBuild_parts() {
 	const dim, units, relations = 2, 3, 4
-	net, err := nets.Build(nets.Spec{
+	net, err := nets.Build(graph.Spec{
 		Name: "arcs",
-		Params: []nets.Param{
-			{Name: "dependent", Shape: []int{dim, units}, Init: nets.Glorot},
-			{Name: "head", Shape: []int{dim, units}, Init: nets.Glorot},
+		Params: []graph.Param{
+			{Name: "dependent", Shape: []int{dim, units}, Init: graph.Glorot},
+			{Name: "head", Shape: []int{dim, units}, Init: graph.Glorot},
 			{Name: "root", Shape: []int{units}},
 		},
 		Form: trees.SpanningTree{}.Form(relations),
-		Parts: func(g *nets.Graph) ([]*gorgonia.Node, error) {
+		Parts: func(g *graph.Graph) ([]*gorgonia.Node, error) {
 			d, err := gorgonia.Mul(g.Features(), g.Param("dependent"))
 			if err != nil {
 				return nil, err
@@ -98,7 +100,7 @@ func ExampleBuild_parts() {
 			arc, err := g.Bilinear(d, h, g.Param("root"))
 			return []*gorgonia.Node{arc, nil}, err
 		},
-	}, nets.Input{Dim: dim})
+	}, graph.Input{Dim: dim})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -133,7 +135,7 @@ func ExampleGraph_Own() {
 			to[j] += (v[j] - along*y[j]) / n
 		}
 	}
-	unit := nets.RowOp{
+	unit := graph.RowOp{
 		Name: "unit length", Width: 2,
 		Forward: func(x [][]float32, y []float32) {
 			for j, v := range x[0] {
@@ -143,10 +145,10 @@ func ExampleGraph_Own() {
 		Pullback: func(x [][]float32, y, dy []float32, dx [][]float32) { project(x[0], y, dy, dx[0]) },
 		Push:     func(x, dx [][]float32, y, dy []float32) { project(x[0], y, dx[0], dy) },
 	}
-	net, err := nets.Build(nets.Spec{
+	net, err := nets.Build(graph.Spec{
 		Name:   "directions",
-		Params: []nets.Param{{Name: "W", Shape: []int{2, 2}, Init: nets.Glorot}},
-		Build: func(g *nets.Graph) (node, edge *gorgonia.Node, err error) {
+		Params: []graph.Param{{Name: "W", Shape: []int{2, 2}, Init: graph.Glorot}},
+		Build: func(g *graph.Graph) (node, edge *gorgonia.Node, err error) {
 			x, err := gorgonia.Mul(g.Features(), g.Param("W"))
 			if err != nil {
 				return nil, nil, err
@@ -154,7 +156,7 @@ func ExampleGraph_Own() {
 			node, err = g.Own(unit, x)
 			return node, nil, err
 		},
-	}, nets.Input{Dim: 2})
+	}, graph.Input{Dim: 2})
 	if err != nil {
 		fmt.Println(err)
 		return

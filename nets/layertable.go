@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -37,13 +38,13 @@ func (n *Net) Layers(w []float32, batch *structured.Batch) ([]Layer, error) {
 		for i := range p.Forward {
 			in := &p.Forward[i]
 			start := time.Now()
-			in.Op.run(&worker.m, in)
+			in.Op.Run(worker.m, in)
 			if took := time.Since(start); k == 0 || took < least[i] {
 				least[i] = took
 			}
 		}
 	}
-	t := &layerTable{net: n, p: p, of: map[*Buffer]int{}, waiting: map[*Buffer]*waiting{}, counted: map[string]bool{}}
+	t := &layerTable{net: n, p: p, of: map[*graph.Buffer]int{}, waiting: map[*graph.Buffer]*waiting{}, counted: map[string]bool{}}
 	var total time.Duration
 	for i := range p.Forward {
 		t.add(&p.Forward[i], least[i])
@@ -61,12 +62,12 @@ func (n *Net) Layers(w []float32, batch *structured.Batch) ([]Layer, error) {
 // layerTable is a table under construction.
 type layerTable struct {
 	net     *Net
-	p       *Program
+	p       *graph.Program
 	rows    []Layer
 	took    []time.Duration
-	of      map[*Buffer]int      // the row that computes a buffer
-	waiting map[*Buffer]*waiting // masks, and copies to which another op adds
-	counted map[string]bool      // parameters in Weights of some row
+	of      map[*graph.Buffer]int      // the row that computes a buffer
+	waiting map[*graph.Buffer]*waiting // masks, and copies to which another op adds
+	counted map[string]bool            // parameters in Weights of some row
 }
 
 // waiting is an op that becomes part of the row that uses its result next.
@@ -77,7 +78,7 @@ type waiting struct {
 }
 
 // add adds an instruction: as a row of its own, or to the row whose result it reads if it is cheap.
-func (t *layerTable) add(in *Instruction, took time.Duration) {
+func (t *layerTable) add(in *graph.Instruction, took time.Duration) {
 	params := t.params(in)
 	name, follows := layerName(in.Op)
 	row := -1
@@ -85,10 +86,10 @@ func (t *layerTable) add(in *Instruction, took time.Duration) {
 		row = t.above(in)
 	}
 	switch in.Op.(type) {
-	case Mask:
+	case graph.Mask:
 		t.waiting[in.Out] = &waiting{"dropout", nil, took}
 		return
-	case Assign:
+	case graph.Assign:
 		if !in.Accumulate && t.isBegun(in) {
 			t.waiting[in.Out] = &waiting{"+", params, took}
 			return
@@ -102,7 +103,7 @@ func (t *layerTable) add(in *Instruction, took time.Duration) {
 	} else if !t.masks(in) {
 		t.follow(row, name, params)
 	}
-	for _, b := range append([]*Buffer{in.Out}, buffers(in)...) {
+	for _, b := range append([]*graph.Buffer{in.Out}, buffers(in)...) {
 		if w := t.waiting[b]; w != nil {
 			t.follow(row, w.name, w.params)
 			t.took[row] += w.took
@@ -114,8 +115,8 @@ func (t *layerTable) add(in *Instruction, took time.Duration) {
 	t.of[in.Out] = row
 }
 
-func buffers(in *Instruction) []*Buffer {
-	var all []*Buffer
+func buffers(in *graph.Instruction) []*graph.Buffer {
+	var all []*graph.Buffer
 	for _, a := range in.Args {
 		all = append(all, a.Buffer)
 	}
@@ -123,12 +124,12 @@ func buffers(in *Instruction) []*Buffer {
 }
 
 // masks reports whether an instruction multiplies by a mask of dropout.
-func (t *layerTable) masks(in *Instruction) bool {
-	return slices.ContainsFunc(buffers(in), func(b *Buffer) bool { w := t.waiting[b]; return w != nil && w.name == "dropout" })
+func (t *layerTable) masks(in *graph.Instruction) bool {
+	return slices.ContainsFunc(buffers(in), func(b *graph.Buffer) bool { w := t.waiting[b]; return w != nil && w.name == "dropout" })
 }
 
 // isBegun reports whether an instruction copies what a later one adds to.
-func (t *layerTable) isBegun(copied *Instruction) bool {
+func (t *layerTable) isBegun(copied *graph.Instruction) bool {
 	for i := range t.p.Forward {
 		if in := &t.p.Forward[i]; in != copied && in.Out == copied.Out {
 			return in.Accumulate
@@ -162,7 +163,7 @@ func (t *layerTable) reads(row int, params []string) {
 // tied adds a row for potentials that are a parameter, which the oracle reads and no op computes.
 func (t *layerTable) tied() {
 	for k, b := range t.p.Outputs {
-		if b == nil || b.Space != SpaceWeights {
+		if b == nil || b.Space != graph.SpaceWeights {
 			continue
 		}
 		for _, a := range t.net.layout {
@@ -180,7 +181,7 @@ func (t *layerTable) tied() {
 }
 
 // above returns the row of the last argument that a row computes, −1 if there is none.
-func (t *layerTable) above(in *Instruction) int {
+func (t *layerTable) above(in *graph.Instruction) int {
 	row := -1
 	for _, a := range in.Args {
 		if at, ok := t.of[a.Buffer]; ok {
@@ -194,10 +195,10 @@ func (t *layerTable) above(in *Instruction) int {
 }
 
 // params returns the names of the parameters that an instruction reads.
-func (t *layerTable) params(in *Instruction) []string {
+func (t *layerTable) params(in *graph.Instruction) []string {
 	var names []string
 	for _, arg := range in.Args {
-		if arg.Buffer.Space != SpaceWeights {
+		if arg.Buffer.Space != graph.SpaceWeights {
 			continue
 		}
 		for _, a := range t.net.layout {
@@ -210,9 +211,9 @@ func (t *layerTable) params(in *Instruction) []string {
 }
 
 // shape returns the shape of a result, with n for the rows of positions, p for those of pairs, and c for those of characters.
-func (t *layerTable) shape(in *Instruction) string {
-	s := in.Out.shape
-	if g, ok := in.Op.(Gather); ok && g.Index.Kind == IndexWindow {
+func (t *layerTable) shape(in *graph.Instruction) string {
+	s := in.Out.Shape
+	if g, ok := in.Op.(graph.Gather); ok && g.Index.Kind == graph.IndexWindow {
 		s = []int{t.p.Rows, g.Index.Width * g.Cols}
 	}
 	if len(s) == 0 {
@@ -242,42 +243,42 @@ func shapeOf(s []int) string {
 }
 
 // layerName names an op in the table; follows says that it belongs to the row whose result it reads.
-func layerName(o Op) (name string, follows bool) {
+func layerName(o graph.Op) (name string, follows bool) {
 	switch o := o.(type) {
-	case MatMul:
+	case graph.MatMul:
 		return "product", false
-	case Gather:
+	case graph.Gather:
 		switch o.Index.Kind {
-		case IndexIds:
+		case graph.IndexIds:
 			return "embed", false
-		case IndexWindow:
+		case graph.IndexWindow:
 			return "window " + fmt.Sprint(o.Index.Width), false
-		case IndexPattern:
+		case graph.IndexPattern:
 			return "patches", false
 		}
 		return o.Index.String(), false
-	case Bilinear:
+	case graph.Bilinear:
 		return "bilinear", false
-	case Unary, Slope:
+	case graph.Unary, graph.Slope:
 		return o.String(), true
-	case Binary:
-		return o.f.name, true
-	case Assign:
+	case graph.Binary:
+		return o.String(), true
+	case graph.Assign:
 		return "+", true
-	case MaxPool:
+	case graph.MaxPool:
 		return "max pool 2×2", false
-	case Concat:
+	case graph.Concat:
 		return "join", false
-	case Permute:
+	case graph.Permute:
 		return "transpose", false
-	case Recurrence:
+	case graph.Recurrence:
 		return "recurrence", false
-	case SegmentMax:
+	case graph.SegmentMax:
 		return "max of each word", false
-	case Bag:
+	case graph.Bag:
 		return "sum of attributes", false
 	}
-	if own, ok := o.(Own); ok {
+	if own, ok := o.(graph.Own); ok {
 		return own.Name, false
 	}
 	name, _, _ = strings.Cut(o.String(), " ")

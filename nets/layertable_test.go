@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/trees"
 )
@@ -26,10 +27,10 @@ func TestLayers(t *testing.T) {
 	for _, p := range presets {
 		all = append(all, mustNew(t, p.config, p.input, testLabels))
 	}
-	both := Input{Vocab: []int{11}, Dim: 3}
+	both := graph.Input{Vocab: []int{11}, Dim: 3}
 	all = append(all, mustNew(t, Config{Net: "rnn", Recurrent: []int{4}}, both, testLabels), mustNew(t, Config{Net: "attention", Channels: []int{8}}, both, testLabels))
-	all = append(all, mustNew(t, Config{Net: "deep", AttributeUnits: 3}, Input{Vocab: []int{11}, Characters: 9, Attributes: 30}, testLabels))
-	parser, err := Make(Config{Net: "biaffine", Channels: []int{6}, Embed: []int{4}, ArcUnits: 5, LabelUnits: 4, Dropout: 0.1}, Input{Vocab: []int{11}},
+	all = append(all, mustNew(t, Config{Net: "deep", AttributeUnits: 3}, graph.Input{Vocab: []int{11}, Characters: 9, Attributes: 30}, testLabels))
+	parser, err := Make(Config{Net: "biaffine", Channels: []int{6}, Embed: []int{4}, ArcUnits: 5, LabelUnits: 4, Dropout: 0.1}, graph.Input{Vocab: []int{11}},
 		Output{Labels: 3, Form: trees.SpanningTree{}.Form(3)})
 	must(t, err)
 	all = append(all, parser)
@@ -48,7 +49,7 @@ func TestLayers(t *testing.T) {
 }
 
 func TestLayersNameWhatTheyCompute(t *testing.T) {
-	net := mustNew(t, Config{Net: "embed", Channels: []int{6}, Embed: []int{4, 3}, Window: 3, Dropout: 0.2}, Input{Vocab: []int{11, 5}}, testLabels)
+	net := mustNew(t, Config{Net: "embed", Channels: []int{6}, Embed: []int{4, 3}, Window: 3, Dropout: 0.2}, graph.Input{Vocab: []int{11, 5}}, testLabels)
 	var got []string
 	for _, l := range layersOf(t, net) {
 		got = append(got, strings.Join([]string{l.Name, strings.Join(l.With, ","), strings.Join(l.Params, ","), l.Output}, "|"))

@@ -87,15 +87,9 @@ func (w *LinearisedWorker) ScoreDropout(weights []float32, seed uint64, batch *s
 
 // step sets the direction to w − w_k where the push-forward of the batch reads it: only a few rows of a table.
 func (w *LinearisedWorker) step(weights []float32) {
-	sub := func(offset, n int) {
+	w.net.prog.DirectionRead(w.net.m, func(offset, n int) {
 		kernels.Rows.Sub(w.direction[offset:offset+n], weights[offset:], w.model.wk[offset:])
-	}
-	for _, a := range w.net.prog.whole {
-		sub(a.offset, a.n)
-	}
-	for _, t := range w.net.prog.tables {
-		w.net.m.eachRow(t.by, func(row int32) { sub(t.offset+int(row)*t.cols, t.cols) })
-	}
+	})
 }
 
 // Pullback adds Jᵀv to grad.

@@ -5,30 +5,32 @@ import (
 	"math/rand/v2"
 	"sync"
 
+	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
 )
 
 // Net is a network: a Scorer that runs programs lowered from its Gorgonia graph.
 type Net struct {
-	spec     Spec
-	input    Input
-	layout   Layout
-	shape    *Program // the smallest one, for facts that do not depend on the size
+	spec     graph.Spec
+	input    graph.Input
+	layout   graph.Layout
+	shape    *graph.Program // the smallest one, for facts that do not depend on the size
 	mu       sync.Mutex
-	programs map[Size]*Program
+	programs map[graph.Size]*graph.Program
 }
 
 // Build checks a Spec for inputs of the given shape and makes a Net of it.
-func Build(spec Spec, input Input) (*Net, error) {
-	if err := input.Vectors.check(input.Vocab); err != nil {
+func Build(spec graph.Spec, input graph.Input) (*Net, error) {
+	if err := input.Vectors.Check(input.Vocab); err != nil {
 		return nil, err
 	}
-	layout, err := newLayout(spec.Params)
+	layout, err := graph.NewLayout(spec.Params)
 	if err != nil {
 		return nil, fmt.Errorf("nets: network %q: %w", spec.Name, err)
 	}
-	n := &Net{spec: spec, input: input, layout: layout, programs: map[Size]*Program{}}
-	if n.shape, err = compile(&n.spec, layout, input, Size{Bucket(0), PairBucket(0), CharBucket(0)}); err != nil {
+	n := &Net{spec: spec, input: input, layout: layout, programs: map[graph.Size]*graph.Program{}}
+	least := graph.Size{Rows: graph.Bucket(0), Pairs: graph.PairBucket(0), Chars: graph.CharBucket(0)}
+	if n.shape, err = graph.Compile(&n.spec, layout, input, least); err != nil {
 		return nil, err
 	}
 	if !n.shape.Needs.Pairs {
@@ -51,16 +53,16 @@ func (n *Net) Dim() int { return n.layout.Dim() }
 func (n *Net) Form() structured.Form { return n.shape.Form }
 
 // Affine reports whether θ is affine in w, which holds if the program computes Jẇ without reading w.
-func (n *Net) Affine() bool { return n.shape.affine }
+func (n *Net) Affine() bool { return n.shape.Affine }
 
 // Input says what the network reads at each position.
-func (n *Net) Input() Input { return n.input }
+func (n *Net) Input() graph.Input { return n.input }
 
 // Needs says what the programs read of a batch.
-func (n *Net) Needs() Needs { return n.shape.Needs }
+func (n *Net) Needs() graph.Needs { return n.shape.Needs }
 
 // Layout says where each parameter lives in w.
-func (n *Net) Layout() Layout { return n.layout }
+func (n *Net) Layout() graph.Layout { return n.layout }
 
 // Init draws initial weights.
 func (n *Net) Init(seed uint64) []float32 {
@@ -74,16 +76,42 @@ func (n *Net) Init(seed uint64) []float32 {
 }
 
 // Program returns the program for a size. The first call for a size compiles it.
-func (n *Net) Program(size Size) (*Program, error) {
+func (n *Net) Program(size graph.Size) (*graph.Program, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if p, ok := n.programs[size]; ok {
 		return p, nil
 	}
-	p, err := compile(&n.spec, n.layout, n.input, size)
+	p, err := graph.Compile(&n.spec, n.layout, n.input, size)
 	if err != nil {
 		return nil, err
 	}
 	n.programs[size] = p
 	return p, nil
+}
+
+// Size returns the size of the program for a batch.
+func (n *Net) Size(batch *structured.Batch) graph.Size {
+	return n.shape.Needs.Size(batch)
+}
+
+// CheckTables refuses examples without the rows that the potentials need: an example of n positions has n·n rows of every table
+// other than that of positions.
+func (n *Net) CheckTables(data *structured.Dataset, examples []int) error {
+	for _, part := range n.shape.Form.Parts {
+		if structured.PerPosition(part.Rows) || part.Rows == structured.Tied {
+			continue
+		}
+		t := data.Table(part.Rows)
+		if t == nil {
+			return structured.BadInput("%s has no table of rows %q, which the network scores", data.Name, part.Rows)
+		}
+		for _, e := range examples {
+			length := data.Length(e)
+			if rows := t.Offsets[e+1] - t.Offsets[e]; rows != length*length {
+				return structured.BadInput("%s: %d rows of table %q; expected %d×%d, one for each pair of positions", data.Where(e), rows, part.Rows, length, length)
+			}
+		}
+	}
+	return nil
 }

@@ -6,12 +6,13 @@ import (
 
 	"gorgonia.org/gorgonia"
 
+	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
 )
 
 // ownCase is a network with an op of the user's own, x·s for a vector s that all rows share, and a batch.
 func ownCase(t testing.TB, rows int) (w *NetWorker, weights []float32, batch *structured.Batch) {
-	times := RowOp{
+	times := graph.RowOp{
 		Name: "times", Width: 4,
 		Forward: func(x [][]float32, y []float32) {
 			for j, v := range x[0] {
@@ -30,7 +31,7 @@ func ownCase(t testing.TB, rows int) (w *NetWorker, weights []float32, batch *st
 			}
 		},
 	}
-	net, err := Build(ownSpec(func(g *Graph, x *gorgonia.Node) *gorgonia.Node { return node(g.Own(times, x, g.Param("bias"))) }), Input{Dim: 3})
+	net, err := Build(ownSpec(func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node { return node(g.Own(times, x, g.Param("bias"))) }), graph.Input{Dim: 3})
 	must(t, err)
 	batch = new(structured.Batch)
 	batch.Reset(net.Draw(rand.New(rand.NewPCG(1, 2)), rows), []int{0})

@@ -11,6 +11,7 @@ import (
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 
+	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -31,42 +32,44 @@ func withPairs(d *structured.Dataset) *structured.Dataset {
 }
 
 // pairGraphs make scores [Pairs×3] of x [Rows×4].
-var pairGraphs = map[string]func(g *Graph, x *gorgonia.Node) *gorgonia.Node{
-	"bilinear": func(g *Graph, x *gorgonia.Node) *gorgonia.Node {
+var pairGraphs = map[string]func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node{
+	"bilinear": func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node {
 		return node(g.Bilinear(node(gorgonia.Mul(x, g.Param("forms"))), node(gorgonia.Tanh(x)), g.Param("root")))
 	},
-	"one form": func(g *Graph, x *gorgonia.Node) *gorgonia.Node {
+	"one form": func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node {
 		return node(gorgonia.Mul(node(g.Bilinear(x, node(gorgonia.Tanh(x)), g.Param("root"))), g.Param("row")))
 	},
-	"both forms of one": func(g *Graph, x *gorgonia.Node) *gorgonia.Node {
+	"both forms of one": func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node {
 		l, r := node(g.Bilinear(x, x, g.Param("root"))), node(g.Bilinear(node(gorgonia.Tanh(x)), x, node(gorgonia.Tanh(g.Param("root")))))
 		return node(gorgonia.Mul(node(gorgonia.Add(l, r)), g.Param("row")))
 	},
-	"dependents and heads": func(g *Graph, x *gorgonia.Node) *gorgonia.Node {
+	"dependents and heads": func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node {
 		pair := node(gorgonia.Add(node(g.Dependents(x)), node(g.Heads(node(gorgonia.Sin(x))))))
 		return node(gorgonia.Mul(node(gorgonia.Tanh(pair)), g.Param("out")))
 	},
-	"distances": func(g *Graph, x *gorgonia.Node) *gorgonia.Node {
-		wide := node(gorgonia.Concat(1, slices.Repeat([]*gorgonia.Node{x, node(gorgonia.Sin(x)), node(gorgonia.Cube(x))}, Distances/3)...))
+	"distances": func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node {
+		wide := node(gorgonia.Concat(1, slices.Repeat([]*gorgonia.Node{x, node(gorgonia.Sin(x)), node(gorgonia.Cube(x))}, graph.Distances/3)...))
 		return node(gorgonia.Mul(node(g.ByDistance(wide)), g.Param("out"))) // 4 columns for each class
 	},
-	"bilinear on others": func(g *Graph, x *gorgonia.Node) *gorgonia.Node { // accumulates, twice
+	"bilinear on others": func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node { // accumulates, twice
 		forms := node(gorgonia.Mul(x, g.Param("forms")))
 		own := node(g.Dependents(node(gorgonia.Mul(x, g.Param("out")))))
 		s := node(gorgonia.Add(own, node(g.Bilinear(forms, x, g.Param("root")))))
 		return node(gorgonia.Add(s, node(g.Bilinear(node(gorgonia.Tanh(forms)), x, g.Param("root")))))
 	},
-	"dropout on pairs": func(g *Graph, x *gorgonia.Node) *gorgonia.Node {
+	"dropout on pairs": func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node {
 		x = node(g.Dropout(x, 0.3))
 		return node(gorgonia.Mul(node(g.Dropout(node(g.Heads(x)), 0.4)), g.Param("out")))
 	},
 }
 
-func pairSpec(labels func(g *Graph, x *gorgonia.Node) *gorgonia.Node) Spec {
-	return Spec{
+func pairSpec(labels func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node) graph.Spec {
+	return graph.Spec{
 		Name: "pairs", Form: arcs(3),
-		Params: []Param{{"in", []int{3, 4}, Glorot}, {"forms", []int{4, 12}, Glorot}, {"root", []int{4}, Glorot}, {"out", []int{4, 3}, Glorot}, {"row", []int{1, 3}, Glorot}},
-		Parts: func(g *Graph) ([]*gorgonia.Node, error) {
+		Params: []graph.Param{{Name: "in", Shape: []int{3, 4}, Init: graph.Glorot}, {Name: "forms", Shape: []int{4, 12}, Init: graph.Glorot},
+			{Name: "root", Shape: []int{4}, Init: graph.Glorot}, {Name: "out", Shape: []int{4, 3}, Init: graph.Glorot},
+			{Name: "row", Shape: []int{1, 3}, Init: graph.Glorot}},
+		Parts: func(g *graph.Graph) ([]*gorgonia.Node, error) {
 			l := labels(g, node(gorgonia.Mul(g.Features(), g.Param("in"))))
 			return []*gorgonia.Node{nil, l}, nil
 		},
@@ -75,14 +78,14 @@ func pairSpec(labels func(g *Graph, x *gorgonia.Node) *gorgonia.Node) Spec {
 
 // Score, pullback and push-forward of the ops on pairs equal those of Gorgonia's TapeMachine in float64.
 func TestPairGraphsEqualGorgonia(t *testing.T) {
-	for name, graph := range pairGraphs {
+	for name, layers := range pairGraphs {
 		for _, lengths := range [][]int{{5, 3, 1, 0, 2}, {8}, {1}, {0, 2}, {17, 4}, slices.Repeat([]int{1}, 60)} {
 			t.Run(fmt.Sprint(name, lengths), func(t *testing.T) {
 				rng := rand.New(rand.NewPCG(21, 22))
-				net, err := Build(pairSpec(graph), Input{Dim: 3})
+				net, err := Build(pairSpec(layers), graph.Input{Dim: 3})
 				must(t, err)
 				var batch structured.Batch
-				batch.Reset(withPairs(randomData(rng, Input{Dim: 3}, 3, lengths...)), seq(len(lengths)))
+				batch.Reset(withPairs(randomData(rng, graph.Input{Dim: 3}, 3, lengths...)), seq(len(lengths)))
 				checkAgainst(t, newReference(t, net, &batch, 7), net, &batch, randomVector(rng, net.Dim(), 0.7), 7, rng)
 			})
 		}
@@ -92,17 +95,17 @@ func TestPairGraphsEqualGorgonia(t *testing.T) {
 var biaffineConfigs = []struct {
 	name   string
 	config Config
-	input  Input
+	input  graph.Input
 }{
-	{"words", Config{Net: "biaffine", Channels: []int{6}, Embed: []int{4, 3}, Window: 3, ArcUnits: 5, LabelUnits: 4, Dropout: 0.2}, Input{Vocab: []int{11, 5}}},
-	{"characters", Config{Net: "biaffine", Channels: []int{6}, Embed: []int{4}, Window: 3, ArcUnits: 5, LabelUnits: 4, CharChannels: 3, CharEmbed: 2}, Input{Vocab: []int{11}, Characters: 8}},
-	{"features", Config{Net: "biaffine", Channels: []int{6, 5}, Hidden: []int{4}, Window: 3, ArcUnits: 3, LabelUnits: 2, Activation: Tanh}, Input{Dim: 3}},
-	{"recurrent", Config{Net: "biaffine", Recurrent: []int{4, 3}, Embed: []int{4}, ArcUnits: 3, LabelUnits: 2, Activation: GELU}, Input{Vocab: []int{7}}},
-	{"attention", Config{Net: "biaffine", Channels: []int{8}, Window: 1, Layers: 1, Heads: 2, BlockUnits: 5, ArcUnits: 3, LabelUnits: 2, Dropout: 0.1}, Input{Dim: 3}},
-	{"both", Config{Net: "biaffine", Channels: []int{6}, Window: 1, ArcUnits: 1, LabelUnits: 3, Activation: ReLU}, Input{Vocab: []int{7}, Dim: 2}},
+	{"words", Config{Net: "biaffine", Channels: []int{6}, Embed: []int{4, 3}, Window: 3, ArcUnits: 5, LabelUnits: 4, Dropout: 0.2}, graph.Input{Vocab: []int{11, 5}}},
+	{"characters", Config{Net: "biaffine", Channels: []int{6}, Embed: []int{4}, Window: 3, ArcUnits: 5, LabelUnits: 4, CharChannels: 3, CharEmbed: 2}, graph.Input{Vocab: []int{11}, Characters: 8}},
+	{"features", Config{Net: "biaffine", Channels: []int{6, 5}, Hidden: []int{4}, Window: 3, ArcUnits: 3, LabelUnits: 2, Activation: graph.Tanh}, graph.Input{Dim: 3}},
+	{"recurrent", Config{Net: "biaffine", Recurrent: []int{4, 3}, Embed: []int{4}, ArcUnits: 3, LabelUnits: 2, Activation: graph.GELU}, graph.Input{Vocab: []int{7}}},
+	{"attention", Config{Net: "biaffine", Channels: []int{8}, Window: 1, Layers: 1, Heads: 2, BlockUnits: 5, ArcUnits: 3, LabelUnits: 2, Dropout: 0.1}, graph.Input{Dim: 3}},
+	{"both", Config{Net: "biaffine", Channels: []int{6}, Window: 1, ArcUnits: 1, LabelUnits: 3, Activation: graph.ReLU}, graph.Input{Vocab: []int{7}, Dim: 2}},
 }
 
-func mustBiaffine(t testing.TB, c Config, input Input, relations int) *Net {
+func mustBiaffine(t testing.TB, c Config, input graph.Input, relations int) *Net {
 	t.Helper()
 	net, err := NewBiaffine(c, input, arcs(relations))
 	must(t, err)
@@ -134,20 +137,21 @@ func TestBiaffineEqualsGorgonia(t *testing.T) {
 func TestBiaffineFormula(t *testing.T) {
 	const n, e, k = 4, 3, 2
 	rng := rand.New(rand.NewPCG(25, 26))
-	spec := Spec{Name: "formula", Form: arcs(k),
-		Params: []Param{{"W", []int{e, k * e}, nil}, {"v", []int{k * e}, nil}, {"u", []int{e, Distances * k}, nil}, {"b", []int{Distances * k}, nil}, {"root", []int{e}, nil}}}
-	spec.Parts = func(g *Graph) ([]*gorgonia.Node, error) {
+	spec := graph.Spec{Name: "formula", Form: arcs(k),
+		Params: []graph.Param{{Name: "W", Shape: []int{e, k * e}}, {Name: "v", Shape: []int{k * e}},
+			{Name: "u", Shape: []int{e, graph.Distances * k}}, {Name: "b", Shape: []int{graph.Distances * k}}, {Name: "root", Shape: []int{e}}}}
+	spec.Parts = func(g *graph.Graph) ([]*gorgonia.Node, error) {
 		x, z := node(gorgonia.Slice(g.Features(), nil, gorgonia.S(0, e))), node(gorgonia.Slice(g.Features(), nil, gorgonia.S(e, 2*e)))
 		s := node(g.Bilinear(node(g.Dense(x, g.Param("W"), g.Param("v"))), z, g.Param("root")))
 		own := node(g.Dense(x, g.Param("u"), g.Param("b")))
 		return []*gorgonia.Node{nil, node(gorgonia.Add(node(g.ByDistance(own)), s))}, nil
 	}
-	net, err := Build(spec, Input{Dim: 2 * e})
+	net, err := Build(spec, graph.Input{Dim: 2 * e})
 	must(t, err)
 	if net.Affine() { // W and root meet in a product
 		t.Error("affine")
 	}
-	data := withPairs(randomData(rng, Input{Dim: 2 * e}, k, n))
+	data := withPairs(randomData(rng, graph.Input{Dim: 2 * e}, k, n))
 	var batch structured.Batch
 	batch.Reset(data, []int{0})
 	w := randomVector(rng, net.Dim(), 1)
@@ -166,10 +170,10 @@ func TestBiaffineFormula(t *testing.T) {
 				z = of("root")
 			}
 			for c := range k {
-				own := DistanceClass(h-d)*k + c
+				own := graph.DistanceClass(h-d)*k + c
 				s := float64(of("b")[own])
 				for i := range e {
-					s += float64(x[i])*float64(of("u")[i*Distances*k+own]) + float64(of("v")[c*e+i])*float64(z[i])
+					s += float64(x[i])*float64(of("u")[i*graph.Distances*k+own]) + float64(of("v")[c*e+i])*float64(z[i])
 					for j := range e {
 						s += float64(x[i]) * float64(of("W")[i*k*e+c*e+j]) * float64(z[j])
 					}
@@ -312,7 +316,7 @@ func TestWarmWorkersOfPairsDoNotAllocate(t *testing.T) {
 
 // Initial scores have a spread of about 1 whatever the sizes, and so do those of the root.
 func TestBiaffineInit(t *testing.T) {
-	input := Input{Vocab: []int{1000, 50}}
+	input := graph.Input{Vocab: []int{1000, 50}}
 	net := mustBiaffine(t, Config{Net: "biaffine"}, input, 40)
 	rng := rand.New(rand.NewPCG(33, 34))
 	var batch structured.Batch
@@ -331,38 +335,38 @@ func TestBiaffineInit(t *testing.T) {
 }
 
 func TestPairErrors(t *testing.T) {
-	same := func(g *Graph, x *gorgonia.Node) *gorgonia.Node { return x }
+	same := func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node { return x }
 	for _, c := range []struct {
 		want  string
-		graph func(g *Graph, x *gorgonia.Node) *gorgonia.Node
+		graph func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node
 	}{
 		{"expected [64×3]", same},
-		{"expected [8×K·E], [8×E] and [E]", func(g *Graph, x *gorgonia.Node) *gorgonia.Node { return node(g.Bilinear(x, x, g.Param("out"))) }},
-		{"one row for each of 8 positions", func(g *Graph, x *gorgonia.Node) *gorgonia.Node { return node(g.Heads(node(g.Heads(x)))) }},
-		{`op "sum`, func(g *Graph, x *gorgonia.Node) *gorgonia.Node { // over all pairs
+		{"expected [8×K·E], [8×E] and [E]", func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node { return node(g.Bilinear(x, x, g.Param("out"))) }},
+		{"one row for each of 8 positions", func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node { return node(g.Heads(node(g.Heads(x)))) }},
+		{`op "sum`, func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node { // over all pairs
 			p := node(gorgonia.Mul(node(g.Heads(x)), g.Param("out")))
 			s := node(gorgonia.Reshape(node(gorgonia.Sum(p, 0)), tensor.Shape{1, 3}))
 			return node(gorgonia.BroadcastAdd(p, s, nil, []byte{0}))
 		}},
-		{`op "matrix product`, func(g *Graph, x *gorgonia.Node) *gorgonia.Node { // pairs by pairs
+		{`op "matrix product`, func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node { // pairs by pairs
 			p := node(gorgonia.Mul(node(g.Heads(x)), g.Param("out")))
 			return node(gorgonia.Mul(node(gorgonia.Mul(p, node(gorgonia.Transpose(p, 1, 0)))), p))
 		}},
-		{`op "bilinear`, func(g *Graph, x *gorgonia.Node) *gorgonia.Node { // of a transposed matrix
+		{`op "bilinear`, func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node { // of a transposed matrix
 			wide := node(gorgonia.Transpose(node(gorgonia.Mul(x, node(gorgonia.Slice(g.Param("forms"), nil, gorgonia.S(0, 8))))), 1, 0))
 			s := node(g.Bilinear(wide, node(gorgonia.Tanh(wide)), node(gorgonia.Concat(0, g.Param("root"), g.Param("root")))))
 			return node(gorgonia.Mul(s, g.Param("row")))
 		}},
 	} {
-		if _, err := Build(pairSpec(c.graph), Input{Dim: 3}); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := Build(pairSpec(c.graph), graph.Input{Dim: 3}); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("error %v, want one about %q", err, c.want)
 		}
 	}
 	rng := rand.New(rand.NewPCG(1, 1))
-	net := mustBiaffine(t, biaffineConfigs[2].config, Input{Dim: 3}, 2)
+	net := mustBiaffine(t, biaffineConfigs[2].config, graph.Input{Dim: 3}, 2)
 	var batch structured.Batch
 	var θ structured.Potentials
-	data := randomData(rng, Input{Dim: 3}, 2, 3)
+	data := randomData(rng, graph.Input{Dim: 3}, 2, 3)
 	batch.Reset(data, []int{0})
 	if err := net.NewWorker().Score(net.Init(1), &batch, &θ); err == nil || !structured.IsBadInput(err) || !strings.Contains(err.Error(), `no table of rows "arc"`) {
 		t.Error(err)
@@ -372,10 +376,10 @@ func TestPairErrors(t *testing.T) {
 	if err := net.NewWorker().Score(net.Init(1), &batch, &θ); err == nil || !structured.IsBadInput(err) || !strings.Contains(err.Error(), "3×3") {
 		t.Error(err)
 	}
-	if _, err := New(Config{Net: "biaffine"}, Input{Dim: 3}, 2); err == nil || !strings.Contains(err.Error(), "not chains") {
+	if _, err := New(Config{Net: "biaffine"}, graph.Input{Dim: 3}, 2); err == nil || !strings.Contains(err.Error(), "not chains") {
 		t.Error(err)
 	}
-	if _, err := NewBiaffine(Config{Net: "mlp"}, Input{Dim: 3}, arcs(2)); err == nil || !strings.Contains(err.Error(), "scores chains") {
+	if _, err := NewBiaffine(Config{Net: "mlp"}, graph.Input{Dim: 3}, arcs(2)); err == nil || !strings.Contains(err.Error(), "scores chains") {
 		t.Error(err)
 	}
 }
@@ -384,7 +388,7 @@ func TestPairErrors(t *testing.T) {
 func TestDistanceClass(t *testing.T) {
 	want := map[int]int{0: 0, 1: 1, 2: 2, 3: 3, 4: 4, 5: 4, 6: 5, 8: 5, 9: 6, 14: 6, 15: 7, 999: 7, -1: 8, -3: 10, -14: 13, -15: 14, -999: 14}
 	for distance, class := range want {
-		if got := DistanceClass(distance); got != class || got >= Distances {
+		if got := graph.DistanceClass(distance); got != class || got >= graph.Distances {
 			t.Errorf("distance %d has class %d, expected %d", distance, got, class)
 		}
 	}
@@ -392,9 +396,10 @@ func TestDistanceClass(t *testing.T) {
 
 // Scores of pairs that are linear in the weights are affine, as convex methods require; those with a product of weights are not.
 func TestAffinePairs(t *testing.T) {
-	spec := Spec{Name: "pairs", Form: arcs(3), Params: []Param{{"d", []int{3, 3 * Distances}, Glorot}, {"h", []int{3, 3}, Glorot}, {"root", []int{3}, Glorot}}}
+	spec := graph.Spec{Name: "pairs", Form: arcs(3), Params: []graph.Param{{Name: "d", Shape: []int{3, 3 * graph.Distances}, Init: graph.Glorot},
+		{Name: "h", Shape: []int{3, 3}, Init: graph.Glorot}, {Name: "root", Shape: []int{3}, Init: graph.Glorot}}}
 	for _, products := range []bool{false, true} {
-		spec.Parts = func(g *Graph) ([]*gorgonia.Node, error) {
+		spec.Parts = func(g *graph.Graph) ([]*gorgonia.Node, error) {
 			s := node(gorgonia.Add(node(g.ByDistance(node(gorgonia.Mul(g.Features(), g.Param("d"))))), node(g.Heads(node(gorgonia.Mul(g.Features(), g.Param("h")))))))
 			arc := node(g.Bilinear(g.Features(), g.Features(), g.Param("root")))
 			if products {
@@ -402,7 +407,7 @@ func TestAffinePairs(t *testing.T) {
 			}
 			return []*gorgonia.Node{arc, s}, nil
 		}
-		net, err := Build(spec, Input{Dim: 3})
+		net, err := Build(spec, graph.Input{Dim: 3})
 		must(t, err)
 		if net.Affine() == products {
 			t.Errorf("with products %v: Affine() = %v", products, net.Affine())
@@ -413,8 +418,8 @@ func TestAffinePairs(t *testing.T) {
 func TestPairBucket(t *testing.T) {
 	last := 0
 	for n := range 5000 {
-		b := PairBucket(n)
-		if b < n || b < 64 || b < last || n > 64 && b >= 2*n || PairBucket(b) != b {
+		b := graph.PairBucket(n)
+		if b < n || b < 64 || b < last || n > 64 && b >= 2*n || graph.PairBucket(b) != b {
 			t.Fatalf("PairBucket(%d) = %d", n, b)
 		}
 		last = b

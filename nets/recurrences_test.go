@@ -2,6 +2,7 @@ package nets
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -10,34 +11,35 @@ import (
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 
+	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
 )
 
 // recurrentGraphs are layers on x [Rows×4].
-var recurrentGraphs = map[string]func(g *Graph, x *gorgonia.Node) *gorgonia.Node{
-	"forward": func(g *Graph, x *gorgonia.Node) *gorgonia.Node {
-		return node(g.LinearRecurrence(node(g.Activate(x, Sigmoid)), node(gorgonia.Mul(x, g.Param("square"))), false))
+var recurrentGraphs = map[string]func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node{
+	"forward": func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node {
+		return node(g.LinearRecurrence(node(g.Activate(x, graph.Sigmoid)), node(gorgonia.Mul(x, g.Param("square"))), false))
 	},
-	"reverse": func(g *Graph, x *gorgonia.Node) *gorgonia.Node {
+	"reverse": func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node {
 		return node(g.LinearRecurrence(node(gorgonia.Tanh(x)), node(gorgonia.Mul(x, g.Param("square"))), true))
 	},
-	"both": func(g *Graph, x *gorgonia.Node) *gorgonia.Node {
+	"both": func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node {
 		return node(g.BidirectionalRecurrence(node(gorgonia.Tanh(node(gorgonia.Mul(x, g.Param("square"))))), x))
 	},
-	"factors are inputs": func(g *Graph, x *gorgonia.Node) *gorgonia.Node {
+	"factors are inputs": func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node {
 		return node(g.BidirectionalRecurrence(x, x))
 	},
-	"two layers": func(g *Graph, x *gorgonia.Node) *gorgonia.Node { // products with the row before are added to others
+	"two layers": func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node { // products with the row before are added to others
 		a := node(gorgonia.Tanh(node(gorgonia.Mul(x, g.Param("square")))))
 		h := node(g.LinearRecurrence(a, x, true))
 		return node(gorgonia.Add(a, node(g.LinearRecurrence(node(gorgonia.HadamardProd(a, h)), node(gorgonia.Sub(h, a)), false))))
 	},
-	"learned decay": func(g *Graph, x *gorgonia.Node) *gorgonia.Node { // the same factors in every row
+	"learned decay": func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node { // the same factors in every row
 		ones := gorgonia.NewConstant(tensor.Ones(g.Dtype, g.Rows, 1))
 		decay := node(gorgonia.Mul(ones, node(gorgonia.Reshape(node(gorgonia.Sigmoid(g.Param("bias"))), tensor.Shape{1, 4}))))
 		return node(g.LinearRecurrence(decay, x, false))
 	},
-	"constant factors and rows": func(g *Graph, x *gorgonia.Node) *gorgonia.Node { // counts positions
+	"constant factors and rows": func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node { // counts positions
 		ones, half := tensor.Ones(g.Dtype, g.Rows, 4), tensor.Ones(g.Dtype, g.Rows, 4)
 		if err := half.Memset(constantOf(g, 0.5)); err != nil {
 			panic(err)
@@ -46,31 +48,31 @@ var recurrentGraphs = map[string]func(g *Graph, x *gorgonia.Node) *gorgonia.Node
 		counts := node(g.BidirectionalRecurrence(gorgonia.NewConstant(half, in), gorgonia.NewConstant(ones, in)))
 		return node(gorgonia.HadamardProd(x, counts))
 	},
-	"layer norm": func(g *Graph, x *gorgonia.Node) *gorgonia.Node {
+	"layer norm": func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node {
 		gain := node(gorgonia.Add(g.Param("bias"), gorgonia.NewConstant(constantOf(g, 1))))
 		return node(g.LayerNorm(node(gorgonia.Tanh(x)), gain, g.Param("bias")))
 	},
-	"norm of a sum": func(g *Graph, x *gorgonia.Node) *gorgonia.Node {
-		h := node(g.BidirectionalRecurrence(node(g.Activate(x, Sigmoid)), x))
+	"norm of a sum": func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node {
+		h := node(g.BidirectionalRecurrence(node(g.Activate(x, graph.Sigmoid)), x))
 		return node(gorgonia.Add(x, node(g.Normalise(node(gorgonia.Add(h, x))))))
 	},
-	"gelu": func(g *Graph, x *gorgonia.Node) *gorgonia.Node { return node(g.Activate(x, GELU)) },
-	"silu": func(g *Graph, x *gorgonia.Node) *gorgonia.Node { return node(g.Activate(x, SiLU)) },
-	"sigmoid": func(g *Graph, x *gorgonia.Node) *gorgonia.Node {
-		return node(gorgonia.HadamardProd(x, node(g.Activate(x, Sigmoid))))
+	"gelu": func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node { return node(g.Activate(x, graph.GELU)) },
+	"silu": func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node { return node(g.Activate(x, graph.SiLU)) },
+	"sigmoid": func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node {
+		return node(gorgonia.HadamardProd(x, node(g.Activate(x, graph.Sigmoid))))
 	},
 }
 
 // Score, pullback and push-forward equal those of Gorgonia's TapeMachine in float64, on long chains, on several, and with padding.
 func TestRecurrentGraphsEqualGorgonia(t *testing.T) {
-	for name, graph := range recurrentGraphs {
+	for name, layers := range recurrentGraphs {
 		for _, lengths := range [][]int{{5, 3, 1, 0, 2}, {8}, {1}, {0, 2}, {70, 4, 33}, {300}, slices.Repeat([]int{1}, 60)} {
 			t.Run(fmt.Sprint(name, lengths), func(t *testing.T) {
 				rng := rand.New(rand.NewPCG(31, 32))
-				net, err := Build(ownSpec(graph), Input{Dim: 3})
+				net, err := Build(ownSpec(layers), graph.Input{Dim: 3})
 				must(t, err)
 				var batch structured.Batch
-				batch.Reset(randomData(rng, Input{Dim: 3}, 4, lengths...), seq(len(lengths)))
+				batch.Reset(randomData(rng, graph.Input{Dim: 3}, 4, lengths...), seq(len(lengths)))
 				w := randomVector(rng, net.Dim(), 0.4)
 				checkAgainst(t, newReference(t, net, &batch, 0), net, &batch, w, 0, rng)
 			})
@@ -78,77 +80,12 @@ func TestRecurrentGraphsEqualGorgonia(t *testing.T) {
 	}
 }
 
-// A recurrence follows its formula in both directions.
-func TestRecurrenceFormula(t *testing.T) {
-	const c, forward = 19, 8
-	rng := rand.New(rand.NewPCG(33, 34))
-	offsets := []int{0, 6, 6, 7, 40}
-	a, b := randomVector(rng, 48*c, 0.7), randomVector(rng, 48*c, 1)
-	m := &machine{offsets: offsets, mem: [][]float32{slices.Concat(a, b, randomVector(rng, 48*c, 1))}}
-	buffers := [3]*Buffer{}
-	for i := range buffers {
-		buffers[i] = &Buffer{Offset: i * len(a), N: len(a)}
-	}
-	h := make([]float64, len(a))
-	for k := range len(offsets) - 1 {
-		for j := range c {
-			state := 0.0
-			for i := range offsets[k+1] - offsets[k] {
-				t := offsets[k] + i
-				if j >= forward {
-					t = offsets[k+1] - 1 - i
-				}
-				state = float64(a[t*c+j])*state + float64(b[t*c+j])
-				h[t*c+j] = state
-			}
-		}
-	}
-	in := &Instruction{Op: Recurrence{Cols: c, Forward: forward}, Out: buffers[2], Args: []Operand{{Buffer: buffers[0]}, {Buffer: buffers[1]}}}
-	in.Op.run(m, in)
-	mustEqual(t, "h", m.at(buffers[2]), h, 1e-6)
-}
-
-// The product with the row before is zero at the start of each example and in padding, whatever the memory held; added, it leaves these
-// rows alone.
-func TestTimesPrevious(t *testing.T) {
-	const c, forward = 19, 8
-	rng := rand.New(rand.NewPCG(35, 36))
-	offsets := []int{0, 6, 6, 7, 40}
-	x, h, before := randomVector(rng, 48*c, 1), randomVector(rng, 48*c, 1), randomVector(rng, 48*c, 1)
-	want, added := make([]float64, 48*c), widen(before)
-	for k := range len(offsets) - 1 {
-		for t := offsets[k]; t < offsets[k+1]; t++ {
-			for j := range c {
-				s := t - 1
-				if j >= forward {
-					s = t + 1
-				}
-				if s >= offsets[k] && s < offsets[k+1] {
-					want[t*c+j] = float64(x[t*c+j]) * float64(h[s*c+j])
-					added[t*c+j] += want[t*c+j]
-				}
-			}
-		}
-	}
-	for _, accumulate := range []bool{false, true} {
-		m := &machine{offsets: offsets, mem: [][]float32{slices.Concat(x, h, before)}}
-		n := len(x)
-		in := &Instruction{Op: TimesPrevious{c, forward}, Out: &Buffer{Offset: 2 * n, N: n}, Accumulate: accumulate,
-			Args: []Operand{{Buffer: &Buffer{N: n}}, {Buffer: &Buffer{Offset: n, N: n}}}}
-		in.Op.run(m, in)
-		if accumulate {
-			want = added
-		}
-		mustEqual(t, fmt.Sprint("accumulate ", accumulate), m.at(in.Out), want, 1e-6)
-	}
-}
-
 // A residual layer adds its input; the gain of a layer norm starts at 1, so that its output has mean 0 and variance 1.
 func TestResidualAndNorm(t *testing.T) {
-	input, c := Input{Dim: 6}, Config{Net: "mlp", Activation: Tanh, Edges: EdgesNone}
+	input, c := graph.Input{Dim: 6}, Config{Net: "mlp", Activation: graph.Tanh, Edges: EdgesNone}
 	b := featureBody(input)
 	b = b.residual(b.dense("inner", 6, c)).norm("norm")
-	net, err := Build(Spec{Name: "residual", Params: b.params, Build: func(g *Graph) (*gorgonia.Node, *gorgonia.Node, error) {
+	net, err := Build(graph.Spec{Name: "residual", Params: b.params, Build: func(g *graph.Graph) (*gorgonia.Node, *gorgonia.Node, error) {
 		y, err := b.build(g)
 		return y, nil, err
 	}}, input)
@@ -165,11 +102,18 @@ func TestResidualAndNorm(t *testing.T) {
 	}
 	must(t, net.NewWorker().Score(w, &batch, &θ))
 	want := make([]float64, 5*6)
-	Normalise{5, 6}.eachRow(widen(batch.Data.Features), func(at int, mean, scale float64) {
-		for j := range 6 {
-			want[at+j] = (float64(batch.Data.Features[at+j]) - mean) * scale
+	for at := 0; at < len(want); at += 6 {
+		mean, variance := 0.0, 0.0
+		for _, x := range batch.Data.Features[at : at+6] {
+			mean += float64(x) / 6
 		}
-	})
+		for _, x := range batch.Data.Features[at : at+6] {
+			variance += (float64(x) - mean) * (float64(x) - mean) / 6
+		}
+		for j := range 6 {
+			want[at+j] = (float64(batch.Data.Features[at+j]) - mean) / math.Sqrt(variance+1e-5)
+		}
+	}
 	mustEqual(t, "potentials", θ.Parts[0].Values, want, 1e-5)
 	checkAgainst(t, newReference(t, net, &batch, 0), net, &batch, randomVector(rng, net.Dim(), 0.5), 0, rng)
 }
@@ -177,28 +121,28 @@ func TestResidualAndNorm(t *testing.T) {
 func TestRecurrenceErrors(t *testing.T) {
 	for _, c := range []struct {
 		want  string
-		graph func(g *Graph, x *gorgonia.Node) *gorgonia.Node
+		graph func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node
 	}{
-		{"expected two [8×C]", func(g *Graph, x *gorgonia.Node) *gorgonia.Node {
+		{"expected two [8×C]", func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node {
 			return node(g.LinearRecurrence(x, g.Features(), false))
 		}},
-		{"even number of columns", func(g *Graph, x *gorgonia.Node) *gorgonia.Node {
+		{"even number of columns", func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node {
 			return node(g.BidirectionalRecurrence(g.Features(), g.Features()))
 		}},
-		{`op "linear recurrence`, func(g *Graph, x *gorgonia.Node) *gorgonia.Node { // of a transposed matrix
+		{`op "linear recurrence`, func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node { // of a transposed matrix
 			turned := node(gorgonia.Transpose(node(gorgonia.Concat(1, x, x)), 1, 0))
 			return node(gorgonia.Slice(node(g.LinearRecurrence(turned, turned, false)), nil, gorgonia.S(0, 4)))
 		}},
-		{`op "linear recurrence`, func(g *Graph, x *gorgonia.Node) *gorgonia.Node { // rows told apart by a constant
+		{`op "linear recurrence`, func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node { // rows told apart by a constant
 			n := gorgonia.NewConstant(tensor.New(tensor.WithShape(g.Rows, 4), tensor.WithBacking(tensor.Range(tensor.Float32, 0, g.Rows*4))))
 			return node(g.LinearRecurrence(n, x, false))
 		}},
-		{`op "normalise`, func(g *Graph, x *gorgonia.Node) *gorgonia.Node { // over rows
+		{`op "normalise`, func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node { // over rows
 			return node(gorgonia.Transpose(node(g.Normalise(node(gorgonia.Transpose(x, 1, 0)))), 1, 0))
 		}},
-		{"expected a matrix", func(g *Graph, x *gorgonia.Node) *gorgonia.Node { return node(g.Normalise(g.Param("bias"))) }},
+		{"expected a matrix", func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node { return node(g.Normalise(g.Param("bias"))) }},
 	} {
-		if _, err := Build(ownSpec(c.graph), Input{Dim: 3}); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := Build(ownSpec(c.graph), graph.Input{Dim: 3}); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("error %v, want one about %q", err, c.want)
 		}
 	}
@@ -207,14 +151,14 @@ func TestRecurrenceErrors(t *testing.T) {
 // With factors that are inputs, a recurrence is linear in the weights of its other argument, as convex methods require.
 func TestAffineRecurrence(t *testing.T) {
 	for _, affine := range []bool{true, false} {
-		spec := Spec{Name: "own", Params: []Param{{"in", []int{3, 3}, Glorot}}, Build: func(g *Graph) (*gorgonia.Node, *gorgonia.Node, error) {
+		spec := graph.Spec{Name: "own", Params: []graph.Param{{Name: "in", Shape: []int{3, 3}, Init: graph.Glorot}}, Build: func(g *graph.Graph) (*gorgonia.Node, *gorgonia.Node, error) {
 			x, a := node(gorgonia.Mul(g.Features(), g.Param("in"))), g.Features()
 			if !affine {
 				a = x
 			}
 			return node(g.LinearRecurrence(a, x, false)), nil, nil
 		}}
-		net, err := Build(spec, Input{Dim: 3})
+		net, err := Build(spec, graph.Input{Dim: 3})
 		must(t, err)
 		if net.Affine() != affine {
 			t.Errorf("Affine() = %v", net.Affine())

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 
 	"gorgonia.org/gorgonia"
+
+	"github.com/dsp-go/dsp/nets/graph"
 )
 
 // recurrences adds a layer for each of c.Recurrent.
@@ -24,13 +26,17 @@ func (b body) recurrences(c Config) body {
 func (b body) recurrent(name string, units int, c Config) body {
 	wide := 2 * units
 	l := recurrentLayer{name, wide, b.width != wide}
-	matrix := func(what string) Param { return Param{name + "." + what, []int{b.width, wide}, Glorot} }
-	bias := func(what string, init Init) Param { return Param{name + "." + what + "-bias", []int{wide}, init} }
-	params := []Param{matrix("forget"), bias("forget", remember), matrix("candidate"), bias("candidate", nil), matrix("reset"), bias("reset", nil)}
+	matrix := func(what string) graph.Param {
+		return graph.Param{Name: name + "." + what, Shape: []int{b.width, wide}, Init: graph.Glorot}
+	}
+	bias := func(what string, init graph.Init) graph.Param {
+		return graph.Param{Name: name + "." + what + "-bias", Shape: []int{wide}, Init: init}
+	}
+	params := []graph.Param{matrix("forget"), bias("forget", remember), matrix("candidate"), bias("candidate", nil), matrix("reset"), bias("reset", nil)}
 	if l.project {
 		params = append(params, matrix("skip"))
 	}
-	return b.then(wide, func(g *Graph, x *gorgonia.Node) (*gorgonia.Node, error) {
+	return b.then(wide, func(g *graph.Graph, x *gorgonia.Node) (*gorgonia.Node, error) {
 		y, err := l.apply(g, x)
 		if err != nil {
 			return nil, err
@@ -54,7 +60,7 @@ type recurrentLayer struct {
 	project bool // the input has another number of columns
 }
 
-func (l recurrentLayer) apply(g *Graph, x *gorgonia.Node) (*gorgonia.Node, error) {
+func (l recurrentLayer) apply(g *graph.Graph, x *gorgonia.Node) (*gorgonia.Node, error) {
 	h, err := l.state(g, x)
 	if err != nil {
 		return nil, err
@@ -73,7 +79,7 @@ func (l recurrentLayer) apply(g *Graph, x *gorgonia.Node) (*gorgonia.Node, error
 }
 
 // state returns h.
-func (l recurrentLayer) state(g *Graph, x *gorgonia.Node) (*gorgonia.Node, error) {
+func (l recurrentLayer) state(g *graph.Graph, x *gorgonia.Node) (*gorgonia.Node, error) {
 	forget, err := l.gate(g, x, "forget")
 	if err != nil {
 		return nil, err
@@ -93,15 +99,15 @@ func (l recurrentLayer) state(g *Graph, x *gorgonia.Node) (*gorgonia.Node, error
 	return g.BidirectionalRecurrence(forget, fresh)
 }
 
-func (l recurrentLayer) gate(g *Graph, x *gorgonia.Node, what string) (*gorgonia.Node, error) {
+func (l recurrentLayer) gate(g *graph.Graph, x *gorgonia.Node, what string) (*gorgonia.Node, error) {
 	z, err := l.dense(g, x, what)
 	if err != nil {
 		return nil, err
 	}
-	return g.Activate(z, Sigmoid)
+	return g.Activate(z, graph.Sigmoid)
 }
 
-func (l recurrentLayer) dense(g *Graph, x *gorgonia.Node, what string) (*gorgonia.Node, error) {
+func (l recurrentLayer) dense(g *graph.Graph, x *gorgonia.Node, what string) (*gorgonia.Node, error) {
 	return g.Dense(x, g.Param(l.name+"."+what), g.Param(l.name+"."+what+"-bias"))
 }
 

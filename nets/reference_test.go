@@ -5,18 +5,19 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/chains"
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
+
+	"github.com/dsp-go/dsp/nets/graph"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/chains"
 )
 
 // reference runs a network on Gorgonia's TapeMachine, in float64.
 type reference struct {
 	t      testing.TB
 	net    *Net
-	graph  *Graph
-	f      *function
+	f      *graph.Function
 	worker *NetWorker // provides batch indices and masks
 	grads  map[string]*gorgonia.Value
 	vm     gorgonia.VM
@@ -25,65 +26,29 @@ type reference struct {
 
 func newReference(t testing.TB, net *Net, batch *structured.Batch, dropout uint64) *reference {
 	r := &reference{t: t, net: net, worker: net.NewNetWorker(), grads: map[string]*gorgonia.Value{}}
-	g := newGraph(net.Size(batch), tensor.Float64, net.input, net.layout)
-	f, err := differentiate(&net.spec, g)
+	f, err := graph.Differentiate(&net.spec, net.Size(batch), tensor.Float64, net.input, net.layout)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.graph, r.f = g, f
-	r.worker.m.seed = dropout
+	r.f = f
+	r.worker.m.Seed = dropout
 	if err := r.worker.load(make([]float32, net.Dim()), batch); err != nil {
 		t.Fatal(err)
 	}
-	g.offsets = batch.Offsets
-	var dependents, heads, distances []int32
-	if g.Pairs > 0 {
-		dependents, heads = pairRows(nil, nil, batch.Offsets, g.Pairs)
-		distances = distanceRows(nil, batch.Offsets, g.Pairs)
+	for n, xs := range f.Bind(r.worker.m) {
+		r.let(n, widen(xs))
 	}
-	g.indices = func(x Index) []int32 {
-		switch x.Kind {
-		case IndexDependents:
-			return dependents
-		case IndexHeads:
-			return heads
-		case IndexDistances:
-			return distances
-		}
-		return r.worker.m.index(x)
-	}
-	g.starts = func() []int32 { return r.worker.m.starts }
-	g.attributes = func(row int) ([]int32, []float32) {
-		if row >= len(r.worker.m.sources) {
-			return nil, nil
-		}
-		return r.worker.m.attributes.Row(int(r.worker.m.sources[row]))
-	}
-	for n, l := range g.leaves {
-		switch l.space {
-		case SpaceFeatures, SpaceBoundary:
-			r.let(n, widen(r.worker.m.mem[l.space]))
-		case SpaceVectors:
-			r.let(n, widen(r.worker.m.vectors))
-		}
-	}
-	for n, m := range g.masks {
-		out := make([]float32, n.Shape().TotalSize())
-		r.worker.m.mem[SpaceArena] = out
-		m.run(&r.worker.m, &Instruction{Out: &Buffer{Space: SpaceArena, N: len(out)}})
-		r.let(n, widen(out))
-	}
-	r.parts = make([]gorgonia.Value, len(f.outputs))
-	for k, n := range f.outputs {
+	r.parts = make([]gorgonia.Value, len(f.Outputs))
+	for k, n := range f.Outputs {
 		if n != nil {
 			gorgonia.Read(n, &r.parts[k])
 		}
 	}
-	for name, n := range f.gradients {
+	for name, n := range f.Gradients {
 		r.grads[name] = new(gorgonia.Value)
 		gorgonia.Read(n, r.grads[name])
 	}
-	r.vm = gorgonia.NewTapeMachine(g.ExprGraph)
+	r.vm = gorgonia.NewTapeMachine(f.Graph.ExprGraph)
 	t.Cleanup(func() { r.vm.Close() })
 	return r
 }
@@ -98,12 +63,14 @@ func (r *reference) let(n *gorgonia.Node, xs []float64) {
 // run returns the potentials at w and Jᵀv for cotangents v. Potentials and cotangents are by part and padded; nil means zero.
 func (r *reference) run(w []float64, v [][]float64) (parts [][]float64, grad []float64) {
 	r.t.Helper()
-	for name, n := range r.graph.params {
+	for name, n := range r.f.Params {
 		a, _ := r.net.layout.Find(name)
 		r.let(n, append([]float64(nil), w[a.Offset:a.Offset+a.Len()]...))
 	}
-	for n, l := range r.f.cotangents {
-		r.let(n, v[l.space-SpaceCotangent])
+	for k, n := range r.f.Cotangents {
+		if n != nil {
+			r.let(n, v[k])
+		}
 	}
 	r.vm.Reset()
 	if err := r.vm.RunAll(); err != nil {
@@ -140,7 +107,7 @@ func widen(xs []float32) []float64 {
 }
 
 // randomData has chains of the given lengths with dense features and discrete inputs.
-func randomData(rng *rand.Rand, input Input, labels int, lengths ...int) *structured.Dataset {
+func randomData(rng *rand.Rand, input graph.Input, labels int, lengths ...int) *structured.Dataset {
 	d := &structured.Dataset{Name: "random", Offsets: []int{0}, Dim: input.Dim}
 	for _, n := range lengths {
 		d.Offsets = append(d.Offsets, d.Positions()+n)

@@ -7,12 +7,13 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
 )
 
 // Maker makes the Spec of an own network for inputs and outputs of the given shapes. Every setting that its network has is set in c.
-type Maker func(c Config, in Input, out Output) (Spec, error)
+type Maker func(c Config, in graph.Input, out Output) (graph.Spec, error)
 
 // Output is what a network scores.
 type Output struct {
@@ -73,8 +74,8 @@ func checkRegistration(name string, defaults Config, m Maker) error {
 		return structured.BadInput("own network %q is registered twice", name)
 	case m == nil:
 		return structured.BadInput("own network %q is registered without a function that makes it", name)
-	case defaults.Activation != "" && defaults.Activation != ELU:
-		return structured.BadInput("own network %q has activation %s by default; the default is %s for every network", name, defaults.Activation, ELU)
+	case defaults.Activation != "" && defaults.Activation != graph.ELU:
+		return structured.BadInput("own network %q has activation %s by default; the default is %s for every network", name, defaults.Activation, graph.ELU)
 	case defaults.Edges != "" && defaults.Edges != EdgesTransition:
 		return structured.BadInput("own network %q has edges %s by default; the default is %s for every network", name, defaults.Edges, EdgesTransition)
 	}
@@ -131,7 +132,7 @@ func fieldName(f reflect.StructField) string {
 
 // resolve fills in the defaults of an own network, and refuses settings that it does not have.
 func (o own) resolve(c Config) (Config, error) {
-	if o.defaults.Activation == "" && c.Activation == ELU {
+	if o.defaults.Activation == "" && c.Activation == graph.ELU {
 		c.Activation = "" // the default of every network
 	}
 	if o.defaults.Edges == "" && c.Edges == EdgesTransition {
@@ -154,7 +155,7 @@ func (o own) resolve(c Config) (Config, error) {
 }
 
 // build makes the network.
-func (o own) build(c Config, in Input, out Output) (net *Net, err error) {
+func (o own) build(c Config, in graph.Input, out Output) (net *Net, err error) {
 	spec, err := o.spec(c, in, out)
 	if err != nil {
 		return nil, fmt.Errorf("own network %q: %w", o.name, err)
@@ -170,7 +171,7 @@ func (o own) build(c Config, in Input, out Output) (net *Net, err error) {
 }
 
 // spec calls the function that makes the network. A panic there is an error.
-func (o own) spec(c Config, in Input, out Output) (s Spec, err error) {
+func (o own) spec(c Config, in graph.Input, out Output) (s graph.Spec, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("panic: %v", r)

@@ -6,6 +6,7 @@ import (
 
 	"gorgonia.org/gorgonia"
 
+	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/trees"
 )
@@ -18,10 +19,11 @@ func forgetNetworks(t *testing.T) {
 }
 
 // oneLayer is an own network with one hidden layer.
-func oneLayer(c Config, in Input, out Output) (Spec, error) {
-	return Spec{
-		Params: []Param{{"in", []int{in.Dim, c.Hidden[0]}, Glorot}, {"out", []int{c.Hidden[0], out.Labels}, Glorot}},
-		Build: func(g *Graph) (*gorgonia.Node, *gorgonia.Node, error) {
+func oneLayer(c Config, in graph.Input, out Output) (graph.Spec, error) {
+	return graph.Spec{
+		Params: []graph.Param{{Name: "in", Shape: []int{in.Dim, c.Hidden[0]}, Init: graph.Glorot},
+			{Name: "out", Shape: []int{c.Hidden[0], out.Labels}, Init: graph.Glorot}},
+		Build: func(g *graph.Graph) (*gorgonia.Node, *gorgonia.Node, error) {
 			h := node(g.Activate(node(gorgonia.Mul(g.Features(), g.Param("in"))), c.Activation))
 			return node(gorgonia.Mul(h, g.Param("out"))), nil, nil
 		},
@@ -30,17 +32,17 @@ func oneLayer(c Config, in Input, out Output) (Spec, error) {
 
 func TestRegister(t *testing.T) {
 	forgetNetworks(t)
-	Register("mine", Config{Hidden: []int{6}, Activation: ELU}, oneLayer)
+	Register("mine", Config{Hidden: []int{6}, Activation: graph.ELU}, oneLayer)
 	if names, err := Registered(); err != nil || len(names) != 1 || names[0] != "mine" {
 		t.Fatalf("registered %v, %v", names, err)
 	}
-	in := Input{Dim: 3}
+	in := graph.Input{Dim: 3}
 	for _, c := range []struct {
 		config  Config
 		weights int
 	}{
 		{Config{Net: "mine"}, 3*6 + 6*4},
-		{Config{Net: "mine", Hidden: []int{5}, Activation: Tanh, Edges: EdgesTransition}, 3*5 + 5*4},
+		{Config{Net: "mine", Hidden: []int{5}, Activation: graph.Tanh, Edges: EdgesTransition}, 3*5 + 5*4},
 	} {
 		n, err := New(c.config, in, 4)
 		if err != nil {
@@ -85,7 +87,7 @@ func TestRegisterRefuses(t *testing.T) {
 		{"linear", Config{}, oneLayer, "preset"},
 		{"auto", Config{}, oneLayer, "preset"},
 		{"mine", Config{}, nil, "without a function"},
-		{"mine", Config{Activation: Tanh}, oneLayer, "the default is elu"},
+		{"mine", Config{Activation: graph.Tanh}, oneLayer, "the default is elu"},
 		{"mine", Config{Edges: EdgesNone}, oneLayer, "the default is transition"},
 		{"known", Config{}, oneLayer, "twice"},
 	} {
@@ -102,11 +104,11 @@ func TestRegisterRefuses(t *testing.T) {
 func TestOwnNetworkPanics(t *testing.T) {
 	forgetNetworks(t)
 	Register("early", Config{}, oneLayer) // reads c.Hidden[0], which its defaults lack
-	Register("late", Config{}, func(Config, Input, Output) (Spec, error) {
-		return Spec{Params: []Param{{"w", []int{2, 2}, nil}}, Build: func(g *Graph) (*gorgonia.Node, *gorgonia.Node, error) { return g.Param("x"), nil, nil }}, nil
+	Register("late", Config{}, func(Config, graph.Input, Output) (graph.Spec, error) {
+		return graph.Spec{Params: []graph.Param{{Name: "w", Shape: []int{2, 2}}}, Build: func(g *graph.Graph) (*gorgonia.Node, *gorgonia.Node, error) { return g.Param("x"), nil, nil }}, nil
 	})
 	for _, name := range []string{"early", "late"} {
-		if _, err := New(Config{Net: name}, Input{Dim: 3}, 4); err == nil || !strings.Contains(err.Error(), `"`+name+`"`) {
+		if _, err := New(Config{Net: name}, graph.Input{Dim: 3}, 4); err == nil || !strings.Contains(err.Error(), `"`+name+`"`) {
 			t.Errorf("net %s: %v", name, err)
 		}
 	}
@@ -114,7 +116,7 @@ func TestOwnNetworkPanics(t *testing.T) {
 
 // Own refuses ops and inputs that do not fit, and ops that would mix rows.
 func TestOwnOpRefuses(t *testing.T) {
-	copies := RowOp{
+	copies := graph.RowOp{
 		Name: "copies", Width: 4,
 		Forward:  func(x [][]float32, y []float32) { copy(y, x[0]) },
 		Pullback: func(_ [][]float32, _, dy []float32, dx [][]float32) { copy(dx[0], dy) },
@@ -124,27 +126,27 @@ func TestOwnOpRefuses(t *testing.T) {
 	nameless.Name, thin.Width, half.Push = "", 0, nil
 	for _, c := range []struct {
 		message string
-		build   func(g *Graph, x *gorgonia.Node) *gorgonia.Node
+		build   func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node
 	}{
-		{"has no Name", func(g *Graph, x *gorgonia.Node) *gorgonia.Node { return node(g.Own(nameless, x)) }},
-		{"has Width 0", func(g *Graph, x *gorgonia.Node) *gorgonia.Node { return node(g.Own(thin, x)) }},
-		{"lacks a function", func(g *Graph, x *gorgonia.Node) *gorgonia.Node { return node(g.Own(half, x)) }},
-		{"input with rows", func(g *Graph, _ *gorgonia.Node) *gorgonia.Node { return node(g.Own(copies, g.Param("bias"))) }},
-		{"as many as the other inputs", func(g *Graph, x *gorgonia.Node) *gorgonia.Node {
+		{"has no Name", func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node { return node(g.Own(nameless, x)) }},
+		{"has Width 0", func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node { return node(g.Own(thin, x)) }},
+		{"lacks a function", func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node { return node(g.Own(half, x)) }},
+		{"input with rows", func(g *graph.Graph, _ *gorgonia.Node) *gorgonia.Node { return node(g.Own(copies, g.Param("bias"))) }},
+		{"as many as the other inputs", func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node {
 			return node(g.Own(copies, x, g.Param("square")))
 		}},
-		{`op "copies" mixes rows`, func(g *Graph, x *gorgonia.Node) *gorgonia.Node {
+		{`op "copies" mixes rows`, func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node {
 			turned := copies
 			turned.Width = g.Rows
 			return node(gorgonia.Transpose(node(g.Own(turned, node(gorgonia.Transpose(x, 1, 0)))), 1, 0))
 		}},
 	} {
-		_, err := Build(ownSpec(c.build), Input{Dim: 3})
+		_, err := Build(ownSpec(c.build), graph.Input{Dim: 3})
 		if err == nil || !strings.Contains(err.Error(), c.message) {
 			t.Errorf("%v, expected %q", err, c.message)
 		}
 	}
-	net, err := Build(ownSpec(func(g *Graph, x *gorgonia.Node) *gorgonia.Node { return node(g.Own(copies, x)) }), Input{Dim: 3})
+	net, err := Build(ownSpec(func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node { return node(g.Own(copies, x)) }), graph.Input{Dim: 3})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,8 +1,6 @@
 package nets
 
 import (
-	"slices"
-
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -22,123 +20,16 @@ type RowScorer interface {
 
 var _ RowScorer = (*Net)(nil)
 
-// rowTable is a RowTable with what is looked up in it.
-type rowTable struct {
-	RowTable
-	lookups []lookup
-}
-
-// lookup is what the batch's rows are looked up by: a discrete input, or a kind of input.
-type lookup int
-
-const (
-	byCharacter lookup = -1 - iota // the characters of words
-	byAttribute                    // the attributes of positions
-)
-
-// lookupOf returns how an op looks up rows of a table of weights and how long these are; ok is false if it reads the table in another
-// way.
-func lookupOf(o Op) (by lookup, cols int, ok bool) {
-	switch o := o.(type) {
-	case Gather:
-		switch o.Index.Kind {
-		case IndexIds:
-			return lookup(o.Index.Field), o.Cols, true
-		case IndexCharacters:
-			return byCharacter, o.Cols, true
-		}
-	case Bag:
-		return byAttribute, o.Cols, true
-	}
-	return 0, 0, false
-}
-
 // RowTables lists the tables of embeddings and of attributes, in the order of their offsets.
 func (n *Net) RowTables() []RowTable {
-	tables := make([]RowTable, len(n.shape.rowTables))
-	for k, t := range n.shape.rowTables {
-		tables[k] = t.RowTable
+	tables := make([]RowTable, len(n.shape.Tables))
+	for k, t := range n.shape.Tables {
+		tables[k] = RowTable{t.Offset, t.Rows, t.Cols}
 	}
 	return tables
 }
 
 // RowsRead implements RowScorer.
 func (n *Net) RowsRead(k int, batch *structured.Batch, rows []int32) []int32 {
-	t, data := n.shape.rowTables[k], batch.Data
-	for _, by := range t.lookups {
-		for _, e := range batch.Examples {
-			rows = by.read(data, data.Offsets[e], data.Offsets[e+1], int32(t.Rows), rows)
-		}
-	}
-	return rows
-}
-
-// read appends the rows below limit that positions lo to hi-1 look up.
-func (by lookup) read(data *structured.Dataset, lo, hi int, limit int32, rows []int32) []int32 {
-	var ids []int32
-	step := 1
-	switch {
-	case by == byCharacter && data.Characters != nil:
-		ids = data.Characters.Ids[data.Characters.Offsets[lo]:data.Characters.Offsets[hi]]
-	case by == byAttribute && data.Attributes != nil:
-		ids = data.Attributes.Index[data.Attributes.Offsets[lo]:data.Attributes.Offsets[hi]]
-	case by >= 0 && int(by) < len(data.Vocab) && lo < hi:
-		step = len(data.Vocab)
-		ids = data.Ids[lo*step+int(by) : hi*step]
-	}
-	for at := 0; at < len(ids); at += step {
-		if id := ids[at]; id >= 0 && id < limit {
-			rows = append(rows, id)
-		}
-	}
-	return rows
-}
-
-// rowTablesOf returns the arrays of w from which the outputs are computed by looking up rows only.
-func rowTablesOf(outputs []*value) []rowTable {
-	found := map[*value]*rowTable{}
-	whole := map[*value]bool{}
-	seen := map[*value]bool{}
-	weights := func(v *value) bool {
-		l, ok := v.op.(leaf)
-		return ok && l.space == SpaceWeights
-	}
-	var walk func(v *value)
-	walk = func(v *value) {
-		if v == nil || seen[v] {
-			return
-		}
-		seen[v] = true
-		for _, a := range v.args {
-			if !weights(a) {
-				walk(a)
-				continue
-			}
-			by, cols, ok := lookupOf(v.op)
-			if !ok {
-				whole[a] = true
-				continue
-			}
-			if found[a] == nil {
-				found[a] = &rowTable{RowTable: RowTable{a.op.(leaf).offset, a.size() / cols, cols}}
-			}
-			if t := found[a]; !slices.Contains(t.lookups, by) {
-				t.lookups = append(t.lookups, by)
-			}
-		}
-	}
-	for _, v := range outputs {
-		if v != nil && weights(v) {
-			whole[v] = true
-		}
-		walk(v)
-	}
-	var tables []rowTable
-	for a, t := range found {
-		if !whole[a] {
-			tables = append(tables, *t)
-		}
-	}
-	slices.SortFunc(tables, func(a, b rowTable) int { return a.Offset - b.Offset })
-	return tables
+	return n.shape.Tables[k].RowsRead(batch, rows)
 }

@@ -5,13 +5,14 @@ import (
 	"testing"
 
 	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
 )
 
 // The embedding tables of a net are its row tables, and a pullback reaches no other rows than those that RowsRead lists.
 func TestPullbackStaysOnRowsRead(t *testing.T) {
-	net, err := nets.New(nets.Config{Net: "embed", Embed: []int{3, 2}, Channels: []int{4}}, nets.Input{Vocab: []int{9, 5}}, 3)
+	net, err := nets.New(nets.Config{Net: "embed", Embed: []int{3, 2}, Channels: []int{4}}, graph.Input{Vocab: []int{9, 5}}, 3)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package nets
 
 import (
+	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -40,7 +41,7 @@ type Network interface {
 	// Name names the kind of network.
 	Name() string
 	// Layout says where each parameter lives in w.
-	Layout() Layout
+	Layout() graph.Layout
 	// Init draws initial weights.
 	Init(seed uint64) []float32
 }

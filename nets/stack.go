@@ -8,6 +8,7 @@ import (
 
 	"gorgonia.org/gorgonia"
 
+	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -25,9 +26,9 @@ func IsStackFile(net string) bool {
 }
 
 // resolveStack resolves the layers of a stack: settings that no layer reads are refused. Errors name the line of the layer.
-func (c Config) resolveStack(input Input) (Config, error) {
+func (c Config) resolveStack(input graph.Input) (Config, error) {
 	if c.Activation == "" {
-		c.Activation = ELU
+		c.Activation = graph.ELU
 	}
 	if c.Edges == "" {
 		c.Edges = EdgesTransition
@@ -47,7 +48,7 @@ func (c Config) resolveStack(input Input) (Config, error) {
 }
 
 // stackBody makes the layers of a stack.
-func (c Config) stackBody(input Input) (body, error) {
+func (c Config) stackBody(input graph.Input) (body, error) {
 	s := &stack{Config: c, input: input, file: c.StackFile, count: map[string]int{}}
 	if s.file == "" {
 		s.file = "stack"
@@ -80,11 +81,11 @@ func (c Config) hasLayer(name string) bool {
 // stack is a stack under construction.
 type stack struct {
 	Config
-	input   Input
+	input   graph.Input
 	file    string
 	sources []step
 	steps   []step
-	params  []Param
+	params  []graph.Param
 	width   int                                // numbers per row so far
 	image   *image                             // where rows are pixels
 	count   map[string]int                     // layers of each kind, which number the names of parameters
@@ -96,7 +97,7 @@ type stack struct {
 type image struct{ height, width int }
 
 // step computes a layer; x is nil for a source.
-type step func(g *Graph, x *gorgonia.Node) (*gorgonia.Node, error)
+type step func(g *graph.Graph, x *gorgonia.Node) (*gorgonia.Node, error)
 
 // add adds a layer.
 func (s *stack) add(l layer) error {
@@ -126,12 +127,12 @@ func (s *stack) begin(l layer) error {
 }
 
 // source adds a layer that reads inputs, width numbers per position.
-func (s *stack) source(width int, f step, params ...Param) {
+func (s *stack) source(width int, f step, params ...graph.Param) {
 	s.sources, s.width, s.params = append(s.sources, f), s.width+width, append(s.params, params...)
 }
 
 // then adds a layer whose rows have width numbers.
-func (s *stack) then(width int, f step, params ...Param) {
+func (s *stack) then(width int, f step, params ...graph.Param) {
 	s.steps, s.width, s.params = append(s.steps, f), width, append(s.params, params...)
 }
 
@@ -161,7 +162,7 @@ func (s *stack) nested(l layer) ([]step, error) {
 	return steps, nil
 }
 
-func (s *stack) build(g *Graph) (x *gorgonia.Node, err error) {
+func (s *stack) build(g *graph.Graph) (x *gorgonia.Node, err error) {
 	var parts gorgonia.Nodes
 	for _, f := range s.sources {
 		part, err := f(g, nil)
@@ -179,7 +180,7 @@ func (s *stack) build(g *Graph) (x *gorgonia.Node, err error) {
 }
 
 // run applies steps to x.
-func run(g *Graph, x *gorgonia.Node, steps []step) (*gorgonia.Node, error) {
+func run(g *graph.Graph, x *gorgonia.Node, steps []step) (*gorgonia.Node, error) {
 	for _, f := range steps {
 		var err error
 		if x, err = f(g, x); err != nil {

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -11,49 +12,49 @@ import (
 func TestStackRefuses(t *testing.T) {
 	for _, c := range []struct {
 		text     string
-		in       Input
+		in       graph.Input
 		messages []string
 	}{
-		{"", Input{Dim: 4}, []string{"my.yaml: no layers"}},
-		{"dense: 4\n", Input{Dim: 4}, []string{"my.yaml:1: expected a list of layers", `found "dense: 4"`}},
-		{"[]\n", Input{Dim: 4}, []string{"my.yaml:1: expected a list of layers", "an empty list"}},
-		{"- features\n- [1", Input{Dim: 4}, []string{"my.yaml: [2:3]"}},
-		{"- features\n- densee: 3\n", Input{Dim: 4}, []string{`my.yaml:2: unknown layer "densee"`, "dense, "}},
-		{"- features\n- {dense: 3, window: 3}\n", Input{Dim: 4}, []string{`my.yaml:2: expected one layer`, `found "window" beside "dense"`}},
-		{"- features\n- dense: -1\n", Input{Dim: 4}, []string{`my.yaml:2: layer dense: units: expected a whole number of at least 1, found "-1"`}},
-		{"- features\n- dense: 1.5\n", Input{Dim: 4}, []string{`found "1.5"`}},
-		{"- features\n- dense: many\n", Input{Dim: 4}, []string{`found "many"`}},
-		{"- features\n- dense: 99999999999\n", Input{Dim: 4}, []string{`found "99999999999"`}},
-		{"- features\n- dense\n", Input{Dim: 4}, []string{"my.yaml:2: layer dense needs units"}},
-		{"- features\n- dense:\n", Input{Dim: 4}, []string{"my.yaml:2: layer dense needs units"}},
-		{"- features\n- dense: {units: 3,\n   size: 4}\n", Input{Dim: 4}, []string{`my.yaml:3: layer dense has no field "size"; it has units, activation`}},
-		{"- features\n- dense: {units: 3, activation: step}\n", Input{Dim: 4}, []string{`activation: expected one of elu, `, `found "step"`}},
-		{"- features: 3\n", Input{Dim: 4}, []string{"my.yaml:1: layer features has no fields"}},
-		{"- features\n- dropout: 1\n", Input{Dim: 4}, []string{"rate: expected a number of at least 0, below 1"}},
-		{"- features\n- window: 2\n", Input{Dim: 4}, []string{"my.yaml:2: layer window: width 2: expected an odd number"}},
-		{"- dense: 3\n", Input{Dim: 4}, []string{"my.yaml:1: layer dense: nothing is read yet"}},
-		{"- features\n- dense: 3\n- features\n", Input{Dim: 4}, []string{"my.yaml:3: layer features: it reads inputs"}},
-		{"- features\n", Input{Vocab: []int{4}}, []string{"my.yaml:1: layer features: the data has no dense features"}},
-		{"- embed\n", Input{Dim: 4}, []string{"my.yaml:1: layer embed: the data has no discrete inputs"}},
-		{"- embed: [3, 4]\n", Input{Vocab: []int{4}}, []string{"2 sizes for 1 discrete inputs"}},
-		{"- embed\n- embed\n", Input{Vocab: []int{4}}, []string{"my.yaml:2: layer embed: there is one already"}},
-		{"- features\n- residual:\n  - dense: 3\n", Input{Dim: 4}, []string{"my.yaml:2: layer residual: its layers make 3 numbers of 4"}},
-		{"- features\n- residual:\n  - dense: x\n", Input{Dim: 4}, []string{"my.yaml:3: layer dense"}},
-		{"- features\n- residual\n", Input{Dim: 4}, []string{"my.yaml:2: layer residual needs layers"}},
-		{"- features\n- image: [3, 3]\n", Input{Dim: 4}, []string{"my.yaml:2: layer image: an image of [3 3 1] has 9 numbers, a position 4"}},
-		{"- features\n- image: 4\n", Input{Dim: 4}, []string{"expected [height, width]"}},
-		{"- features\n- image: [2, 2]\n- dense: 3\n", Input{Dim: 4}, []string{"my.yaml:3: layer dense: its rows are pixels"}},
-		{"- features\n- image: [2, 2]\n", Input{Dim: 4}, []string{"my.yaml:2: layer image: the stack ends in rows of pixels"}},
-		{"- features\n- image: [2, 2]\n- pool\n- pool\n", Input{Dim: 4}, []string{"my.yaml:4: layer pool: the image has 1×1 pixels"}},
-		{"- features\n- attention: 3\n", Input{Dim: 4}, []string{"my.yaml:2: layer attention: 4 numbers do not divide into 3 heads"}},
-		{"- features\n- block: {heads: 0}\n", Input{Dim: 4}, []string{"my.yaml:2: layer block: heads: expected a whole number of at least 1"}},
-		{"- embed\n- characters\n", Input{Vocab: []int{4}}, []string{"my.yaml:2: layer characters: the data has no characters"}},
-		{"- characters\n- characters\n", Input{Vocab: []int{4}, Characters: 5}, []string{"my.yaml:2: layer characters: there is one already"}},
-		{"- characters: {width: 2}\n", Input{Vocab: []int{4}, Characters: 5}, []string{"width 2: expected an odd number"}},
-		{"- attributes: 3\n", Input{Vocab: []int{4}}, []string{"my.yaml:1: layer attributes: the data has no attributes"}},
-		{"- features\n- pool\n", Input{Dim: 4}, []string{"my.yaml:2: layer pool: its rows are not pixels"}},
-		{"- features\n- flatten\n", Input{Dim: 4}, []string{"my.yaml:2: layer flatten: its rows are not pixels"}},
-		{"- features\n- image: [2, 2]\n- convolution: {channels: 3, width: 5}\n", Input{Dim: 4}, []string{"my.yaml:3: layer convolution: width 5"}},
+		{"", graph.Input{Dim: 4}, []string{"my.yaml: no layers"}},
+		{"dense: 4\n", graph.Input{Dim: 4}, []string{"my.yaml:1: expected a list of layers", `found "dense: 4"`}},
+		{"[]\n", graph.Input{Dim: 4}, []string{"my.yaml:1: expected a list of layers", "an empty list"}},
+		{"- features\n- [1", graph.Input{Dim: 4}, []string{"my.yaml: [2:3]"}},
+		{"- features\n- densee: 3\n", graph.Input{Dim: 4}, []string{`my.yaml:2: unknown layer "densee"`, "dense, "}},
+		{"- features\n- {dense: 3, window: 3}\n", graph.Input{Dim: 4}, []string{`my.yaml:2: expected one layer`, `found "window" beside "dense"`}},
+		{"- features\n- dense: -1\n", graph.Input{Dim: 4}, []string{`my.yaml:2: layer dense: units: expected a whole number of at least 1, found "-1"`}},
+		{"- features\n- dense: 1.5\n", graph.Input{Dim: 4}, []string{`found "1.5"`}},
+		{"- features\n- dense: many\n", graph.Input{Dim: 4}, []string{`found "many"`}},
+		{"- features\n- dense: 99999999999\n", graph.Input{Dim: 4}, []string{`found "99999999999"`}},
+		{"- features\n- dense\n", graph.Input{Dim: 4}, []string{"my.yaml:2: layer dense needs units"}},
+		{"- features\n- dense:\n", graph.Input{Dim: 4}, []string{"my.yaml:2: layer dense needs units"}},
+		{"- features\n- dense: {units: 3,\n   size: 4}\n", graph.Input{Dim: 4}, []string{`my.yaml:3: layer dense has no field "size"; it has units, activation`}},
+		{"- features\n- dense: {units: 3, activation: step}\n", graph.Input{Dim: 4}, []string{`activation: expected one of elu, `, `found "step"`}},
+		{"- features: 3\n", graph.Input{Dim: 4}, []string{"my.yaml:1: layer features has no fields"}},
+		{"- features\n- dropout: 1\n", graph.Input{Dim: 4}, []string{"rate: expected a number of at least 0, below 1"}},
+		{"- features\n- window: 2\n", graph.Input{Dim: 4}, []string{"my.yaml:2: layer window: width 2: expected an odd number"}},
+		{"- dense: 3\n", graph.Input{Dim: 4}, []string{"my.yaml:1: layer dense: nothing is read yet"}},
+		{"- features\n- dense: 3\n- features\n", graph.Input{Dim: 4}, []string{"my.yaml:3: layer features: it reads inputs"}},
+		{"- features\n", graph.Input{Vocab: []int{4}}, []string{"my.yaml:1: layer features: the data has no dense features"}},
+		{"- embed\n", graph.Input{Dim: 4}, []string{"my.yaml:1: layer embed: the data has no discrete inputs"}},
+		{"- embed: [3, 4]\n", graph.Input{Vocab: []int{4}}, []string{"2 sizes for 1 discrete inputs"}},
+		{"- embed\n- embed\n", graph.Input{Vocab: []int{4}}, []string{"my.yaml:2: layer embed: there is one already"}},
+		{"- features\n- residual:\n  - dense: 3\n", graph.Input{Dim: 4}, []string{"my.yaml:2: layer residual: its layers make 3 numbers of 4"}},
+		{"- features\n- residual:\n  - dense: x\n", graph.Input{Dim: 4}, []string{"my.yaml:3: layer dense"}},
+		{"- features\n- residual\n", graph.Input{Dim: 4}, []string{"my.yaml:2: layer residual needs layers"}},
+		{"- features\n- image: [3, 3]\n", graph.Input{Dim: 4}, []string{"my.yaml:2: layer image: an image of [3 3 1] has 9 numbers, a position 4"}},
+		{"- features\n- image: 4\n", graph.Input{Dim: 4}, []string{"expected [height, width]"}},
+		{"- features\n- image: [2, 2]\n- dense: 3\n", graph.Input{Dim: 4}, []string{"my.yaml:3: layer dense: its rows are pixels"}},
+		{"- features\n- image: [2, 2]\n", graph.Input{Dim: 4}, []string{"my.yaml:2: layer image: the stack ends in rows of pixels"}},
+		{"- features\n- image: [2, 2]\n- pool\n- pool\n", graph.Input{Dim: 4}, []string{"my.yaml:4: layer pool: the image has 1×1 pixels"}},
+		{"- features\n- attention: 3\n", graph.Input{Dim: 4}, []string{"my.yaml:2: layer attention: 4 numbers do not divide into 3 heads"}},
+		{"- features\n- block: {heads: 0}\n", graph.Input{Dim: 4}, []string{"my.yaml:2: layer block: heads: expected a whole number of at least 1"}},
+		{"- embed\n- characters\n", graph.Input{Vocab: []int{4}}, []string{"my.yaml:2: layer characters: the data has no characters"}},
+		{"- characters\n- characters\n", graph.Input{Vocab: []int{4}, Characters: 5}, []string{"my.yaml:2: layer characters: there is one already"}},
+		{"- characters: {width: 2}\n", graph.Input{Vocab: []int{4}, Characters: 5}, []string{"width 2: expected an odd number"}},
+		{"- attributes: 3\n", graph.Input{Vocab: []int{4}}, []string{"my.yaml:1: layer attributes: the data has no attributes"}},
+		{"- features\n- pool\n", graph.Input{Dim: 4}, []string{"my.yaml:2: layer pool: its rows are not pixels"}},
+		{"- features\n- flatten\n", graph.Input{Dim: 4}, []string{"my.yaml:2: layer flatten: its rows are not pixels"}},
+		{"- features\n- image: [2, 2]\n- convolution: {channels: 3, width: 5}\n", graph.Input{Dim: 4}, []string{"my.yaml:3: layer convolution: width 5"}},
 	} {
 		_, err := New(Config{Net: StackNet, Stack: c.text, StackFile: "my.yaml"}, c.in, 3)
 		for _, m := range c.messages {
@@ -66,15 +67,15 @@ func TestStackRefuses(t *testing.T) {
 
 // Settings reach the layers that leave them open, and are refused where there are none.
 func TestStackSettings(t *testing.T) {
-	in := Input{Dim: 4}
+	in := graph.Input{Dim: 4}
 	open := "- features\n- dense: 3\n- activation\n- dropout\n"
 	for _, c := range []struct {
 		config  Config
 		message string
 	}{
-		{Config{Stack: open, Activation: Tanh, Dropout: 0.5}, ""},
+		{Config{Stack: open, Activation: graph.Tanh, Dropout: 0.5}, ""},
 		{Config{Stack: open, Edges: EdgesPosition}, ""},
-		{Config{Stack: "- features\n- dense: 3\n", Activation: Tanh}, "activation tanh has no effect"},
+		{Config{Stack: "- features\n- dense: 3\n", Activation: graph.Tanh}, "activation tanh has no effect"},
 		{Config{Stack: "- features\n- dropout: 0.1\n", Dropout: 0.5}, "dropout 0.5 has no effect"},
 		{Config{Stack: open, Hidden: []int{3}}, "from its list of layers"},
 	} {

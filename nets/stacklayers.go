@@ -5,6 +5,8 @@ import (
 
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
+
+	"github.com/dsp-go/dsp/nets/graph"
 )
 
 // layerKind is a kind of layer of a stack. A new one is an entry of layerKinds, and a row of the table in docs/networks.md.
@@ -55,7 +57,7 @@ func init() { // the layers that hold layers refer to the list
 // activationNames lists the activations by name.
 func activationNames() []string {
 	var names []string
-	for _, a := range Activations {
+	for _, a := range graph.Activations {
 		names = append(names, string(a))
 	}
 	return names
@@ -110,11 +112,15 @@ func (s *stack) pixels(l layer) error {
 	if len(size) != 3 {
 		return s.refuse(l, "size: expected [height, width] or [height, width, channels], found %v", size)
 	}
-	if product(size) != s.width {
-		return s.refuse(l, "an image of %v has %d numbers, a position %d", size, product(size), s.width)
+	numbers := 1
+	for _, n := range size {
+		numbers *= n
+	}
+	if numbers != s.width {
+		return s.refuse(l, "an image of %v has %d numbers, a position %d", size, numbers, s.width)
 	}
 	s.image = &image{size[0], size[1]}
-	s.then(size[2], func(g *Graph, x *gorgonia.Node) (*gorgonia.Node, error) {
+	s.then(size[2], func(g *graph.Graph, x *gorgonia.Node) (*gorgonia.Node, error) {
 		return gorgonia.Reshape(x, tensor.Shape{g.Rows * size[0] * size[1], size[2]})
 	})
 	return nil
@@ -130,7 +136,9 @@ func (s *stack) pool(l layer) error {
 	}
 	of := *s.image
 	s.image = &image{of.height / 2, of.width / 2}
-	s.then(s.width, func(g *Graph, x *gorgonia.Node) (*gorgonia.Node, error) { return g.MaxPool(x, of.height, of.width) })
+	s.then(s.width, func(g *graph.Graph, x *gorgonia.Node) (*gorgonia.Node, error) {
+		return g.MaxPool(x, of.height, of.width)
+	})
 	return nil
 }
 
@@ -141,7 +149,7 @@ func (s *stack) flatten(l layer) error {
 	}
 	width := s.image.height * s.image.width * s.width
 	s.image = nil
-	s.then(width, func(g *Graph, x *gorgonia.Node) (*gorgonia.Node, error) {
+	s.then(width, func(g *graph.Graph, x *gorgonia.Node) (*gorgonia.Node, error) {
 		return gorgonia.Reshape(x, tensor.Shape{g.Rows, width})
 	})
 	return nil
@@ -163,7 +171,9 @@ func (s *stack) convolution(l layer) error {
 		return s.refuse(l, "width %d: over pixels it is 3", width)
 	}
 	of := *s.image
-	s.then(9*s.width, func(g *Graph, x *gorgonia.Node) (*gorgonia.Node, error) { return g.Patches(x, of.height, of.width) })
+	s.then(9*s.width, func(g *graph.Graph, x *gorgonia.Node) (*gorgonia.Node, error) {
+		return g.Patches(x, of.height, of.width)
+	})
 	return s.product(name, channels, l)
 }
 
@@ -174,7 +184,7 @@ func (s *stack) join(l layer, width int) error {
 	if width%2 == 0 {
 		return s.refuse(l, "width %d: expected an odd number", width)
 	}
-	s.then(s.width*width, func(g *Graph, x *gorgonia.Node) (*gorgonia.Node, error) { return g.Window(x, width) })
+	s.then(s.width*width, func(g *graph.Graph, x *gorgonia.Node) (*gorgonia.Node, error) { return g.Window(x, width) })
 	return nil
 }
 
@@ -182,14 +192,14 @@ func (s *stack) dense(l layer) error { return s.product(s.name(l), l.int("units"
 
 // product multiplies by a matrix, adds a bias, and applies the layer's activation if it has one.
 func (s *stack) product(name string, units int, l layer) error {
-	a := Activation(l.word("activation"))
+	a := graph.Activation(l.word("activation"))
 	init := initFor(a)
 	if a == "" {
-		init = Glorot
+		init = graph.Glorot
 	}
-	s.then(units, func(g *Graph, x *gorgonia.Node) (*gorgonia.Node, error) {
+	s.then(units, func(g *graph.Graph, x *gorgonia.Node) (*gorgonia.Node, error) {
 		return g.Dense(x, g.Param(name+".weight"), g.Param(name+".bias"))
-	}, Param{name + ".weight", []int{s.width, units}, init}, Param{name + ".bias", []int{units}, nil})
+	}, graph.Param{Name: name + ".weight", Shape: []int{s.width, units}, Init: init}, graph.Param{Name: name + ".bias", Shape: []int{units}})
 	if a != "" {
 		s.then(units, activate(a))
 	}
@@ -198,7 +208,7 @@ func (s *stack) product(name string, units int, l layer) error {
 
 // activation applies a function to every number; without a name, that of the setting activation.
 func (s *stack) activation(l layer) error {
-	a := Activation(l.word("function"))
+	a := graph.Activation(l.word("function"))
 	if a == "" {
 		a, s.reads.activation = s.Activation, true
 	}
@@ -206,8 +216,8 @@ func (s *stack) activation(l layer) error {
 	return nil
 }
 
-func activate(a Activation) step {
-	return func(g *Graph, x *gorgonia.Node) (*gorgonia.Node, error) { return g.Activate(x, a) }
+func activate(a graph.Activation) step {
+	return func(g *graph.Graph, x *gorgonia.Node) (*gorgonia.Node, error) { return g.Activate(x, a) }
 }
 
 // dropout drops numbers in training; without a rate, at that of the setting dropout.
@@ -216,7 +226,7 @@ func (s *stack) dropout(l layer) error {
 	if !l.has("rate") {
 		rate, s.reads.dropout = s.Dropout, true
 	}
-	s.then(s.width, func(g *Graph, x *gorgonia.Node) (*gorgonia.Node, error) { return g.Dropout(x, rate) })
+	s.then(s.width, func(g *graph.Graph, x *gorgonia.Node) (*gorgonia.Node, error) { return g.Dropout(x, rate) })
 	return nil
 }
 
@@ -279,7 +289,7 @@ func (s *stack) residual(l layer) error {
 	if s.width != before {
 		return s.refuse(l, "its layers make %d numbers of %d; expected as many as they read", s.width, before)
 	}
-	s.then(before, func(g *Graph, x *gorgonia.Node) (*gorgonia.Node, error) {
+	s.then(before, func(g *graph.Graph, x *gorgonia.Node) (*gorgonia.Node, error) {
 		y, err := run(g, x, inner)
 		if err != nil {
 			return nil, err

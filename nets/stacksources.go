@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"gorgonia.org/gorgonia"
+
+	"github.com/dsp-go/dsp/nets/graph"
 )
 
 // The layers of a stack that read inputs.
@@ -13,7 +15,7 @@ func (s *stack) features(l layer) error {
 	if s.input.Dim == 0 {
 		return s.refuse(l, "the data has no dense features; embed reads words")
 	}
-	s.source(s.input.Dim, func(g *Graph, _ *gorgonia.Node) (*gorgonia.Node, error) { return g.Features(), nil })
+	s.source(s.input.Dim, func(g *graph.Graph, _ *gorgonia.Node) (*gorgonia.Node, error) { return g.Features(), nil })
 	return nil
 }
 
@@ -35,8 +37,8 @@ func (s *stack) embed(l layer) error {
 		if f < len(sizes) {
 			size = sizes[f]
 		}
-		s.source(size, func(g *Graph, _ *gorgonia.Node) (*gorgonia.Node, error) { return g.Embed(g.Param(name), f) },
-			Param{name, []int{vocab, size}, Gaussian(0.1)})
+		s.source(size, func(g *graph.Graph, _ *gorgonia.Node) (*gorgonia.Node, error) { return g.Embed(g.Param(name), f) },
+			graph.Param{Name: name, Shape: []int{vocab, size}, Init: graph.Gaussian(0.1)})
 	}
 	return nil
 }
@@ -45,7 +47,7 @@ func (s *stack) embed(l layer) error {
 func (s *stack) characters(l layer) error {
 	c := Config{
 		CharChannels: orElse(l.int("channels"), 50), CharEmbed: orElse(l.int("units"), 25), CharWindow: orElse(l.int("width"), 3),
-		Activation: Activation(l.word("activation")),
+		Activation: graph.Activation(l.word("activation")),
 	}
 	switch {
 	case s.input.Characters == 0:
@@ -78,5 +80,5 @@ func (s *stack) attributes(l layer) error {
 
 // from adds a body that reads inputs.
 func (s *stack) from(b body) {
-	s.source(b.width, func(g *Graph, _ *gorgonia.Node) (*gorgonia.Node, error) { return b.build(g) }, b.params...)
+	s.source(b.width, func(g *graph.Graph, _ *gorgonia.Node) (*gorgonia.Node, error) { return b.build(g) }, b.params...)
 }

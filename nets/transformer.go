@@ -5,6 +5,7 @@ import (
 
 	"gorgonia.org/gorgonia"
 
+	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -29,13 +30,18 @@ func (b body) attentionBlocks(c Config) body {
 func (b body) attention(name string, c Config) body {
 	w, norm := b.width, b.norm(name+".norm")
 	return b.then(w, inTurn(norm.layer,
-		func(g *Graph, x *gorgonia.Node) (*gorgonia.Node, error) { return gorgonia.Mul(x, g.Param(name+".in")) },
-		func(g *Graph, x *gorgonia.Node) (*gorgonia.Node, error) { return g.Rotate(x, 2*w, w/c.Heads) },
-		func(g *Graph, x *gorgonia.Node) (*gorgonia.Node, error) { return g.SelfAttention(x, c.Heads) },
-		func(g *Graph, x *gorgonia.Node) (*gorgonia.Node, error) { return gorgonia.Mul(x, g.Param(name+".out")) },
-		func(g *Graph, x *gorgonia.Node) (*gorgonia.Node, error) { return g.Dropout(x, c.Dropout) },
+		func(g *graph.Graph, x *gorgonia.Node) (*gorgonia.Node, error) {
+			return gorgonia.Mul(x, g.Param(name+".in"))
+		},
+		func(g *graph.Graph, x *gorgonia.Node) (*gorgonia.Node, error) { return g.Rotate(x, 2*w, w/c.Heads) },
+		func(g *graph.Graph, x *gorgonia.Node) (*gorgonia.Node, error) { return g.SelfAttention(x, c.Heads) },
+		func(g *graph.Graph, x *gorgonia.Node) (*gorgonia.Node, error) {
+			return gorgonia.Mul(x, g.Param(name+".out"))
+		},
+		func(g *graph.Graph, x *gorgonia.Node) (*gorgonia.Node, error) { return g.Dropout(x, c.Dropout) },
 	), append(norm.params[len(b.params):],
-		Param{name + ".in", []int{w, 3 * w}, Glorot}, Param{name + ".out", []int{w, w}, scaled(Glorot, 0.5)})...)
+		graph.Param{Name: name + ".in", Shape: []int{w, 3 * w}, Init: graph.Glorot},
+		graph.Param{Name: name + ".out", Shape: []int{w, w}, Init: scaled(graph.Glorot, 0.5)})...)
 }
 
 // feedForward adds a layer norm, a dense layer of c.BlockUnits units with GELU, a dense layer that returns to the width of its input,
@@ -43,22 +49,24 @@ func (b body) attention(name string, c Config) body {
 func (b body) feedForward(name string, c Config) body {
 	w, norm := b.width, b.norm(name+".norm")
 	return b.then(w, inTurn(norm.layer,
-		func(g *Graph, x *gorgonia.Node) (*gorgonia.Node, error) {
+		func(g *graph.Graph, x *gorgonia.Node) (*gorgonia.Node, error) {
 			return g.Dense(x, g.Param(name+".in"), g.Param(name+".in-bias"))
 		},
-		func(g *Graph, x *gorgonia.Node) (*gorgonia.Node, error) { return g.Activate(x, GELU) },
-		func(g *Graph, x *gorgonia.Node) (*gorgonia.Node, error) {
+		func(g *graph.Graph, x *gorgonia.Node) (*gorgonia.Node, error) { return g.Activate(x, graph.GELU) },
+		func(g *graph.Graph, x *gorgonia.Node) (*gorgonia.Node, error) {
 			return g.Dense(x, g.Param(name+".out"), g.Param(name+".out-bias"))
 		},
-		func(g *Graph, x *gorgonia.Node) (*gorgonia.Node, error) { return g.Dropout(x, c.Dropout) },
+		func(g *graph.Graph, x *gorgonia.Node) (*gorgonia.Node, error) { return g.Dropout(x, c.Dropout) },
 	), append(norm.params[len(b.params):],
-		Param{name + ".in", []int{w, c.BlockUnits}, He}, Param{name + ".in-bias", []int{c.BlockUnits}, nil},
-		Param{name + ".out", []int{c.BlockUnits, w}, scaled(Glorot, 0.5)}, Param{name + ".out-bias", []int{w}, nil})...)
+		graph.Param{Name: name + ".in", Shape: []int{w, c.BlockUnits}, Init: graph.He},
+		graph.Param{Name: name + ".in-bias", Shape: []int{c.BlockUnits}},
+		graph.Param{Name: name + ".out", Shape: []int{c.BlockUnits, w}, Init: scaled(graph.Glorot, 0.5)},
+		graph.Param{Name: name + ".out-bias", Shape: []int{w}})...)
 }
 
 // inTurn returns a layer that applies the given layers one after the other.
-func inTurn(layers ...func(g *Graph, x *gorgonia.Node) (*gorgonia.Node, error)) func(g *Graph, x *gorgonia.Node) (*gorgonia.Node, error) {
-	return func(g *Graph, x *gorgonia.Node) (*gorgonia.Node, error) {
+func inTurn(layers ...func(*graph.Graph, *gorgonia.Node) (*gorgonia.Node, error)) func(*graph.Graph, *gorgonia.Node) (*gorgonia.Node, error) {
+	return func(g *graph.Graph, x *gorgonia.Node) (*gorgonia.Node, error) {
 		for _, layer := range layers {
 			var err error
 			if x, err = layer(g, x); err != nil {

@@ -1,17 +1,20 @@
 package nets
 
 import (
+	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 
 	"gorgonia.org/gorgonia"
 
+	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
 )
 
 // embedBody looks up each discrete input in its own table and joins the rows, followed by what c asks for of the word's characters and
 // attributes, and the dense features if the data has them. Words that have vectors are looked up among these too.
-func embedBody(c Config, input Input) body {
+func embedBody(c Config, input graph.Input) body {
 	b := body{width: input.Dim}
 	var more []body
 	if c.CharChannels > 0 {
@@ -28,10 +31,10 @@ func embedBody(c Config, input Input) body {
 		b.width += m.width
 		b.params = append(b.params, m.params...)
 	}
-	b.build = func(g *Graph) (*gorgonia.Node, error) {
+	b.build = func(g *graph.Graph) (*gorgonia.Node, error) {
 		var parts gorgonia.Nodes
 		for f := range c.Embed {
-			e, err := g.embedding(f)
+			e, err := embedding(g, f)
 			if err != nil {
 				return nil, err
 			}
@@ -62,7 +65,7 @@ func embedBody(c Config, input Input) body {
 // characterBody is a convolution over the characters of each word, its maximum over the word, a bias and the activation (Chiu and Nichols
 // 2016). The maximum comes before the activation: for increasing functions the result is the same for less work. For GELU and SiLU
 // this order is the definition.
-func characterBody(c Config, input Input) body {
+func characterBody(c Config, input graph.Input) body {
 	width, units, channels := c.CharWindow, c.CharEmbed, c.CharChannels
 	weight := []int{units, width * channels}
 	if !smallVocabulary(input) {
@@ -70,9 +73,10 @@ func characterBody(c Config, input Input) body {
 	}
 	return body{
 		width: channels,
-		params: []Param{{"char.embed", []int{input.Characters, units}, Gaussian(0.5)},
-			{"char.weight", weight, Gaussian(math.Sqrt(2 / float64(width*units)))}, {"char.bias", []int{channels}, nil}},
-		build: func(g *Graph) (*gorgonia.Node, error) {
+		params: []graph.Param{{Name: "char.embed", Shape: []int{input.Characters, units}, Init: graph.Gaussian(0.5)},
+			{Name: "char.weight", Shape: weight, Init: graph.Gaussian(math.Sqrt(2 / float64(width*units)))},
+			{Name: "char.bias", Shape: []int{channels}}},
+		build: func(g *graph.Graph) (*gorgonia.Node, error) {
 			x, err := convolveCharacters(g, width, smallVocabulary(input))
 			if err != nil {
 				return nil, err
@@ -89,9 +93,9 @@ func characterBody(c Config, input Input) body {
 }
 
 // smallVocabulary reports whether a step has more characters than the vocabulary. Then the filters are applied to the vocabulary.
-func smallVocabulary(input Input) bool { return input.Characters <= 1024 }
+func smallVocabulary(input graph.Input) bool { return input.Characters <= 1024 }
 
-func convolveCharacters(g *Graph, width int, small bool) (*gorgonia.Node, error) {
+func convolveCharacters(g *graph.Graph, width int, small bool) (*gorgonia.Node, error) {
 	if small {
 		x, err := gorgonia.Mul(g.Param("char.embed"), g.Param("char.weight"))
 		if err != nil {
@@ -110,11 +114,11 @@ func convolveCharacters(g *Graph, width int, small bool) (*gorgonia.Node, error)
 }
 
 // bagBody sums the attributes of each position into c.AttributeUnits units.
-func bagBody(c Config, input Input) body {
+func bagBody(c Config, input graph.Input) body {
 	return body{
 		width:  c.AttributeUnits,
-		params: []Param{{"attribute.embed", []int{input.Attributes, c.AttributeUnits}, Gaussian(0.05)}},
-		build:  func(g *Graph) (*gorgonia.Node, error) { return g.Bag(g.Param("attribute.embed")) },
+		params: []graph.Param{{Name: "attribute.embed", Shape: []int{input.Attributes, c.AttributeUnits}, Init: graph.Gaussian(0.05)}},
+		build:  func(g *graph.Graph) (*gorgonia.Node, error) { return g.Bag(g.Param("attribute.embed")) },
 	}
 }
 
@@ -144,7 +148,7 @@ func (c Config) declares(layer, setting string) bool {
 }
 
 // resolveDeep fills in the sizes of net deep. Its context is recurrent unless convolutions are asked for.
-func (c *Config) resolveDeep(input Input) error {
+func (c *Config) resolveDeep(input graph.Input) error {
 	if len(input.Vocab) == 0 || input.Characters == 0 {
 		return structured.BadInput("net deep reads words and their characters; the data has none")
 	}
@@ -166,7 +170,7 @@ func (c *Config) resolveDeep(input Input) error {
 }
 
 // resolveWords checks and fills in the sizes of what reads characters and attributes.
-func (c Config) resolveWords(input Input) (Config, error) {
+func (c Config) resolveWords(input graph.Input) (Config, error) {
 	switch {
 	case c.CharChannels == 0 && c.CharEmbed+c.CharWindow != 0:
 		return c, structured.BadInput("net %s has char-embed and char-window only with char-channels", c.Net)
@@ -183,4 +187,71 @@ func (c Config) resolveWords(input Input) (Config, error) {
 		c.CharEmbed, c.CharWindow = orElse(c.CharEmbed, 25), orElse(c.CharWindow, 3)
 	}
 	return c, nil
+}
+
+// resolveEmbed fills in the sizes of the embeddings.
+func (c *Config) resolveEmbed(input graph.Input) error {
+	given := c.Embed
+	c.Embed = append([]int(nil), given...)
+	for f := len(given); f < len(input.Vocab); f++ {
+		size := embeddingSize(input.Vocab[f])
+		if f == 0 && input.Vectors.Trained() {
+			size = input.Vectors.Dim
+		}
+		c.Embed = append(c.Embed, size)
+	}
+	switch {
+	case len(c.Embed) > len(input.Vocab):
+		return structured.BadInput("net %s: %d embedding sizes for %d discrete inputs", c.Net, len(c.Embed), len(input.Vocab))
+	case input.Vectors.Trained() && c.Embed[0] != input.Vectors.Dim:
+		return structured.BadInput("net %s: an embedding of words of size %d cannot be added to vectors of size %d; leave its size out, or freeze the vectors",
+			c.Net, c.Embed[0], input.Vectors.Dim)
+	}
+	return nil
+}
+
+// initUnder draws the embedding of the words: zeros for those with a vector, as otherwise for the others.
+func initUnder(v *graph.WordVectors, otherwise graph.Init) graph.Init {
+	return func(rng *rand.Rand, shape []int, w []float32) {
+		otherwise(rng, shape, w)
+		size := shape[1]
+		for id := range shape[0] {
+			if v.Has(id) {
+				clear(w[id*size : (id+1)*size])
+			}
+		}
+	}
+}
+
+// embedParam is the parameter that Embedding looks up for a discrete input, with an embedding of the given size.
+func embedParam(input graph.Input, field, size int) graph.Param {
+	p := graph.Param{Name: fmt.Sprintf("embed%d", field+1), Shape: []int{input.Vocab[field], size}, Init: graph.Gaussian(0.1)}
+	if field == 0 && input.Vectors != nil {
+		p.Init = initUnder(input.Vectors, p.Init)
+	}
+	return p
+}
+
+// embedWidth is the width of what embedding returns.
+func embedWidth(input graph.Input, field, size int) int {
+	if field == 0 && input.Vectors != nil && input.Vectors.Frozen {
+		return size + input.Vectors.Dim
+	}
+	return size
+}
+
+// embedding looks up a discrete input: in its table, and the first one also among the vectors of words.
+func embedding(g *graph.Graph, field int) (*gorgonia.Node, error) {
+	e, err := g.Embed(g.Param(fmt.Sprintf("embed%d", field+1)), field)
+	if err != nil || field > 0 || g.Input.Vectors == nil {
+		return e, err
+	}
+	v, err := g.Vectors()
+	if err != nil {
+		return nil, err
+	}
+	if g.Input.Vectors.Frozen {
+		return gorgonia.Concat(1, e, v)
+	}
+	return gorgonia.Add(e, v)
 }

@@ -10,6 +10,7 @@ import (
 
 	"gorgonia.org/gorgonia"
 
+	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -38,43 +39,47 @@ func randomAttributes(rng *rand.Rand, positions, attributes int) *structured.Spa
 	return s
 }
 
-var wordInput = Input{Dim: 3, Characters: 7, Attributes: 11}
+var wordInput = graph.Input{Dim: 3, Characters: 7, Attributes: 11}
 
 // wordGraphs make hidden units [Rows×4].
-var wordGraphs = map[string]func(g *Graph) *gorgonia.Node{
-	"characters": func(g *Graph) *gorgonia.Node { return node(g.SegmentMax(node(g.Characters(g.Param("characters"))))) },
-	"tanh of characters": func(g *Graph) *gorgonia.Node {
+var wordGraphs = map[string]func(g *graph.Graph) *gorgonia.Node{
+	"characters": func(g *graph.Graph) *gorgonia.Node {
+		return node(g.SegmentMax(node(g.Characters(g.Param("characters")))))
+	},
+	"tanh of characters": func(g *graph.Graph) *gorgonia.Node {
 		return node(g.SegmentMax(node(gorgonia.Tanh(node(g.Characters(g.Param("characters")))))))
 	},
-	"window": func(g *Graph) *gorgonia.Node {
+	"window": func(g *graph.Graph) *gorgonia.Node {
 		x := node(g.CharacterWindow(node(gorgonia.Tanh(node(g.Characters(g.Param("characters"))))), 3))
 		return node(g.SegmentMax(node(gorgonia.Mul(x, g.Param("filters")))))
 	},
-	"convolution": func(g *Graph) *gorgonia.Node {
+	"convolution": func(g *graph.Graph) *gorgonia.Node {
 		x := node(gorgonia.Mul(node(gorgonia.Tanh(g.Param("characters"))), g.Param("side by side")))
 		return node(g.SegmentMax(node(g.CharacterConvolution(x, 3))))
 	},
-	"two convolutions": func(g *Graph) *gorgonia.Node { // and two maxima of one argument
+	"two convolutions": func(g *graph.Graph) *gorgonia.Node { // and two maxima of one argument
 		x := node(g.CharacterConvolution(node(gorgonia.Mul(g.Param("characters"), g.Param("side by side"))), 3))
 		x = node(gorgonia.Mul(node(g.CharacterWindow(node(gorgonia.Tanh(x)), 3)), g.Param("filters")))
 		return node(gorgonia.HadamardProd(node(g.SegmentMax(x)), node(g.SegmentMax(node(gorgonia.Neg(x))))))
 	},
-	"bag": func(g *Graph) *gorgonia.Node { return node(g.Bag(g.Param("attributes"))) },
-	"two bags": func(g *Graph) *gorgonia.Node { // of one table
+	"bag": func(g *graph.Graph) *gorgonia.Node { return node(g.Bag(g.Param("attributes"))) },
+	"two bags": func(g *graph.Graph) *gorgonia.Node { // of one table
 		b := node(g.Bag(g.Param("attributes")))
 		return node(gorgonia.Add(node(gorgonia.Tanh(b)), node(g.Bag(g.Param("attributes")))))
 	},
-	"bag of computed weights": func(g *Graph) *gorgonia.Node {
+	"bag of computed weights": func(g *graph.Graph) *gorgonia.Node {
 		return node(gorgonia.Add(node(gorgonia.Mul(g.Features(), g.Param("in"))), node(g.Bag(node(gorgonia.Tanh(g.Param("attributes")))))))
 	},
 }
 
-func wordSpec(hidden func(g *Graph) *gorgonia.Node) Spec {
-	return Spec{
+func wordSpec(hidden func(g *graph.Graph) *gorgonia.Node) graph.Spec {
+	return graph.Spec{
 		Name: "words",
-		Params: []Param{{"in", []int{3, 4}, Glorot}, {"characters", []int{7, 4}, Glorot}, {"filters", []int{12, 4}, Glorot},
-			{"side by side", []int{4, 12}, Glorot}, {"attributes", []int{11, 4}, Glorot}, {"out", []int{4, 3}, Glorot}},
-		Build: func(g *Graph) (*gorgonia.Node, *gorgonia.Node, error) {
+		Params: []graph.Param{{Name: "in", Shape: []int{3, 4}, Init: graph.Glorot},
+			{Name: "characters", Shape: []int{7, 4}, Init: graph.Glorot}, {Name: "filters", Shape: []int{12, 4}, Init: graph.Glorot},
+			{Name: "side by side", Shape: []int{4, 12}, Init: graph.Glorot}, {Name: "attributes", Shape: []int{11, 4}, Init: graph.Glorot},
+			{Name: "out", Shape: []int{4, 3}, Init: graph.Glorot}},
+		Build: func(g *graph.Graph) (*gorgonia.Node, *gorgonia.Node, error) {
 			return node(gorgonia.Mul(node(gorgonia.Tanh(hidden(g))), g.Param("out"))), nil, nil
 		},
 	}
@@ -82,11 +87,11 @@ func wordSpec(hidden func(g *Graph) *gorgonia.Node) Spec {
 
 // Score, pullback and push-forward of the ops on characters and attributes equal those of Gorgonia's TapeMachine in float64.
 func TestWordGraphsEqualGorgonia(t *testing.T) {
-	for name, graph := range wordGraphs {
+	for name, layers := range wordGraphs {
 		for _, lengths := range [][]int{{5, 3, 1, 0, 2}, {1}, {0, 1}, {40, 4}} {
 			t.Run(fmt.Sprint(name, lengths), func(t *testing.T) {
 				rng := rand.New(rand.NewPCG(41, 42))
-				net, err := Build(wordSpec(graph), wordInput)
+				net, err := Build(wordSpec(layers), wordInput)
 				must(t, err)
 				var batch structured.Batch
 				batch.Reset(randomData(rng, wordInput, 3, lengths...), seq(len(lengths)))
@@ -99,12 +104,12 @@ func TestWordGraphsEqualGorgonia(t *testing.T) {
 // The potentials of a few words, computed by hand: the largest of the window's products with the filters, from the characters of that
 // word only; the first of equal ones gets the gradient; words without characters get zero.
 func TestCharactersByHand(t *testing.T) {
-	spec := Spec{Name: "hand", Params: []Param{{"table", []int{4, 2}, nil}, {"filters", []int{6, 1}, nil}},
-		Build: func(g *Graph) (*gorgonia.Node, *gorgonia.Node, error) {
+	spec := graph.Spec{Name: "hand", Params: []graph.Param{{Name: "table", Shape: []int{4, 2}}, {Name: "filters", Shape: []int{6, 1}}},
+		Build: func(g *graph.Graph) (*gorgonia.Node, *gorgonia.Node, error) {
 			x := node(g.CharacterWindow(node(g.Characters(g.Param("table"))), 3))
 			return node(g.SegmentMax(node(gorgonia.Mul(x, g.Param("filters"))))), nil, nil
 		}}
-	net, err := Build(spec, Input{Characters: 4})
+	net, err := Build(spec, graph.Input{Characters: 4})
 	must(t, err)
 	data := &structured.Dataset{Offsets: []int{0, 2, 5}, Characters: &structured.Segments{Offsets: []int{0, 3, 3, 4, 6, 8}, Ids: []int32{1, 2, 3, 2, 3, 3, 1, 0}}}
 	w := []float32{0, 0, 1, 2, 3, -1, -2, 5 /* filters: */, 1, 0, 10, 1, 0, 100}
@@ -239,23 +244,23 @@ func TestRowTablesOfWords(t *testing.T) {
 func TestWordErrors(t *testing.T) {
 	for _, c := range []struct {
 		want  string
-		graph func(g *Graph) *gorgonia.Node
+		graph func(g *graph.Graph) *gorgonia.Node
 	}{
-		{"the input has 7 different characters", func(g *Graph) *gorgonia.Node { return node(g.Characters(g.Param("attributes"))) }},
-		{"the input has 11 attributes", func(g *Graph) *gorgonia.Node { return node(g.Bag(g.Param("characters"))) }},
-		{"one row for each of 64 characters", func(g *Graph) *gorgonia.Node { return node(g.SegmentMax(g.Features())) }},
-		{"one row for each of 64 characters", func(g *Graph) *gorgonia.Node { return node(g.CharacterWindow(g.Features(), 3)) }},
-		{"odd", func(g *Graph) *gorgonia.Node { return node(g.CharacterWindow(g.Features(), 2)) }},
-		{"odd width", func(g *Graph) *gorgonia.Node { return node(g.CharacterConvolution(g.Param("characters"), 3)) }},
-		{`op "⊙" mixes`, func(g *Graph) *gorgonia.Node {
+		{"the input has 7 different characters", func(g *graph.Graph) *gorgonia.Node { return node(g.Characters(g.Param("attributes"))) }},
+		{"the input has 11 attributes", func(g *graph.Graph) *gorgonia.Node { return node(g.Bag(g.Param("characters"))) }},
+		{"one row for each of 64 characters", func(g *graph.Graph) *gorgonia.Node { return node(g.SegmentMax(g.Features())) }},
+		{"one row for each of 64 characters", func(g *graph.Graph) *gorgonia.Node { return node(g.CharacterWindow(g.Features(), 3)) }},
+		{"odd", func(g *graph.Graph) *gorgonia.Node { return node(g.CharacterWindow(g.Features(), 2)) }},
+		{"odd width", func(g *graph.Graph) *gorgonia.Node { return node(g.CharacterConvolution(g.Param("characters"), 3)) }},
+		{`op "⊙" mixes`, func(g *graph.Graph) *gorgonia.Node {
 			return node(g.SegmentMax(node(g.Dropout(node(g.Characters(g.Param("characters"))), 0.5))))
 		}},
-		{`op "matrix product`, func(g *Graph) *gorgonia.Node { // characters by characters
+		{`op "matrix product`, func(g *graph.Graph) *gorgonia.Node { // characters by characters
 			x := node(g.Characters(g.Param("characters")))
 			all := node(gorgonia.Mul(node(gorgonia.Mul(x, node(gorgonia.Transpose(x, 1, 0)))), x))
 			return node(g.SegmentMax(all))
 		}},
-		{"expected [8×labels]", func(g *Graph) *gorgonia.Node { return node(g.Characters(g.Param("characters"))) }},
+		{"expected [8×labels]", func(g *graph.Graph) *gorgonia.Node { return node(g.Characters(g.Param("characters"))) }},
 	} {
 		if _, err := Build(wordSpec(c.graph), wordInput); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("error %v, want one about %q", err, c.want)
@@ -287,8 +292,8 @@ func TestWordErrors(t *testing.T) {
 func TestCharBucket(t *testing.T) {
 	last := 0
 	for n := range 5000 {
-		b := CharBucket(n)
-		if b < n || b < 64 || b < last || n > 64 && b > n+n/4+1 || CharBucket(b) != b {
+		b := graph.CharBucket(n)
+		if b < n || b < 64 || b < last || n > 64 && b > n+n/4+1 || graph.CharBucket(b) != b {
 			t.Fatalf("CharBucket(%d) = %d", n, b)
 		}
 		last = b
@@ -301,8 +306,8 @@ func BenchmarkDeepStep(b *testing.B) {
 	for _, attributes := range []int{0, 40} {
 		b.Run(fmt.Sprint("attributes=", attributes), func(b *testing.B) {
 			rng := rand.New(rand.NewPCG(1, 1))
-			input := Input{Vocab: []int{10000, 3000, 3000, 100}, Characters: 100}
-			data := randomData(rng, Input{Vocab: input.Vocab}, 17, slices.Repeat([]int{20}, 8)...)
+			input := graph.Input{Vocab: []int{10000, 3000, 3000, 100}, Characters: 100}
+			data := randomData(rng, graph.Input{Vocab: input.Vocab}, 17, slices.Repeat([]int{20}, 8)...)
 			data.Characters = &structured.Segments{Offsets: []int{0}}
 			for range data.Positions() {
 				for range 1 + rng.IntN(9) {
@@ -346,8 +351,8 @@ func TestCharacterConvolutionIsAWindow(t *testing.T) {
 	var batch structured.Batch
 	batch.Reset(data, []int{1, 0})
 	var w []float32
-	score := func(graph func(g *Graph, x *gorgonia.Node) *gorgonia.Node) []float32 {
-		net, err := Build(wordSpec(func(g *Graph) *gorgonia.Node { return node(g.SegmentMax(graph(g, g.Param("characters")))) }), wordInput)
+	score := func(layer func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node) []float32 {
+		net, err := Build(wordSpec(func(g *graph.Graph) *gorgonia.Node { return node(g.SegmentMax(layer(g, g.Param("characters")))) }), wordInput)
 		must(t, err)
 		if w == nil {
 			w = randomVector(rng, net.Dim(), 0.7)
@@ -363,10 +368,10 @@ func TestCharacterConvolutionIsAWindow(t *testing.T) {
 		must(t, net.NewWorker().Score(w, &batch, &θ))
 		return θ.Parts[0].Values
 	}
-	window := score(func(g *Graph, x *gorgonia.Node) *gorgonia.Node {
+	window := score(func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node {
 		return node(gorgonia.Mul(node(g.CharacterWindow(node(g.Characters(x)), width)), g.Param("filters")))
 	})
-	convolution := score(func(g *Graph, x *gorgonia.Node) *gorgonia.Node {
+	convolution := score(func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node {
 		return node(g.CharacterConvolution(node(gorgonia.Mul(x, g.Param("side by side"))), width))
 	})
 	mustEqual(t, "node", convolution, widen(window), 1e-6)

@@ -3,20 +3,19 @@ package nets
 import (
 	"fmt"
 
+	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/nets/kernels"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
-	"github.com/dsp-go/dsp/structured/vec"
 )
 
 // NetWorker runs a Net on batches. Besides Score and Pullback it has PushForward.
 type NetWorker struct {
 	net      *Net
-	prog     *Program // of the last Score
-	programs map[Size]*Program
-	m        machine
+	prog     *graph.Program // of the last Score
+	programs map[graph.Size]*graph.Program
+	m        *graph.Machine
 	batch    *structured.Batch // of the last Score
-	inputs   [][]float32       // buffers that the worker owns, by space
 }
 
 // NewWorker returns a worker of the net.
@@ -24,16 +23,7 @@ func (n *Net) NewWorker() Worker { return n.NewNetWorker() }
 
 // NewNetWorker returns a worker of the net as its concrete type, which also has PushForward.
 func (n *Net) NewNetWorker() *NetWorker {
-	w := &NetWorker{net: n, programs: map[Size]*Program{}}
-	spaces := int(SpaceCotangent) + len(n.shape.Form.Parts)
-	w.m.mem, w.inputs = make([][]float32, spaces), make([][]float32, spaces)
-	w.m.blas = kernels.CurrentBLAS()
-	w.m.widths = n.shape.Needs.Windows
-	w.m.windows = make([][]int32, len(w.m.widths))
-	w.m.characterIndices = n.shape.Needs.CharacterIndices
-	w.m.ofCharacters = make([][]int32, len(w.m.characterIndices))
-	w.m.ids = make([][]int32, len(n.input.Vocab))
-	return w
+	return &NetWorker{net: n, programs: map[graph.Size]*graph.Program{}, m: graph.NewMachine(n.shape, n.input)}
 }
 
 // Score computes the potentials of the batch at weights, without dropout.
@@ -43,11 +33,11 @@ func (w *NetWorker) Score(weights []float32, batch *structured.Batch, θ *struct
 
 // ScoreDropout implements DropoutWorker.
 func (w *NetWorker) ScoreDropout(weights []float32, seed uint64, batch *structured.Batch, θ *structured.Potentials) error {
-	w.m.seed = seed
+	w.m.Seed = seed
 	if err := w.load(weights, batch); err != nil {
 		return err
 	}
-	w.m.run(w.prog.Forward)
+	w.m.Run(w.prog.Forward)
 	θ.Resize(batch, w.prog.Form)
 	w.emit(w.prog.Outputs, θ)
 	return nil
@@ -70,7 +60,8 @@ func (w *NetWorker) Pullback(v *structured.Marginals, grad []float32) error {
 		}
 		rows := w.batch.Len()
 		if shape.Rows != structured.Tied {
-			rows = last(w.batch.Rows(shape.Rows))
+			offsets := w.batch.Rows(shape.Rows)
+			rows = offsets[len(offsets)-1]
 		}
 		if got := len(part.Values) / max(1, shape.Width); got != rows {
 			return fmt.Errorf("nets: Pullback of marginals with %d rows of part %q, expected %d", got, shape.Name, rows)
@@ -85,12 +76,12 @@ func (w *NetWorker) Pullback(v *structured.Marginals, grad []float32) error {
 	}
 	for k, out := range p.Outputs {
 		if out != nil {
-			w.m.mem[int(SpaceCotangent)+k] = w.cotangent(k, &v.Parts[k], out.N)
+			w.m.Mem[int(graph.SpaceCotangent)+k] = w.cotangent(k, &v.Parts[k], out.N)
 		}
 	}
-	w.m.mem[SpaceGradient] = grad
-	w.m.run(p.Pullback)
-	w.m.mem[SpaceGradient] = nil
+	w.m.Mem[graph.SpaceGradient] = grad
+	w.m.Run(p.Pullback)
+	w.m.Mem[graph.SpaceGradient] = nil
 	return nil
 }
 
@@ -103,11 +94,11 @@ func (w *NetWorker) PushForward(ẇ []float32, θ *structured.Potentials) error 
 	if len(ẇ) != w.net.Dim() {
 		return fmt.Errorf("nets: PushForward of %d numbers; the net has %d weights", len(ẇ), w.net.Dim())
 	}
-	w.m.mem[SpaceDirection] = ẇ
-	w.m.run(p.Push)
+	w.m.Mem[graph.SpaceDirection] = ẇ
+	w.m.Run(p.Push)
 	θ.Resize(w.batch, p.Form)
 	w.emit(p.Tangents, θ)
-	w.m.mem[SpaceDirection] = nil
+	w.m.Mem[graph.SpaceDirection] = nil
 	return nil
 }
 
@@ -138,39 +129,26 @@ func (w *NetWorker) load(weights []float32, batch *structured.Batch) error {
 		w.programs[size] = p
 	}
 	w.prog, w.batch = p, batch
-	if len(w.m.mem[SpaceArena]) < p.Arena {
-		w.m.mem[SpaceArena] = make([]float32, p.Arena)
-	}
-	w.m.mem[SpaceLiterals], w.m.mem[SpaceWeights] = p.Literals, weights
-	if v := w.net.input.Vectors; v != nil {
-		w.m.vectors = v.Rows
-	}
-	return w.loadInputs(p, batch)
+	return w.m.Load(p, w.net.input, weights, batch)
 }
 
 // emit copies results to θ without their padding. A nil result means zeros.
-func (w *NetWorker) emit(results []*Buffer, θ *structured.Potentials) {
+func (w *NetWorker) emit(results []*graph.Buffer, θ *structured.Potentials) {
 	for k, b := range results {
 		if to := θ.Parts[k].Values; b == nil {
 			clear(to)
 		} else {
-			copy(to, w.m.at(b))
+			copy(to, w.m.At(b))
 		}
 	}
-}
-
-// input returns n entries of the worker's buffer for a space.
-func (w *NetWorker) input(s Space, n int) []float32 {
-	w.inputs[s] = vec.Grow(w.inputs[s], n)
-	return w.inputs[s]
 }
 
 // cotangent returns part k of v as the program reads it, n numbers: for a tied part the sum over the examples, otherwise v itself
 // with zeros in the padding. A chain has no step into its first position, so that cotangent is set to zero.
 func (w *NetWorker) cotangent(k int, v *structured.Part, n int) []float32 {
-	space := int(SpaceCotangent) + k
+	space := int(graph.SpaceCotangent) + k
 	if v.Rows == structured.Tied {
-		to := w.input(Space(space), n)
+		to := w.m.Input(graph.Space(space), n)
 		clear(to)
 		for b := range len(v.Offsets) - 1 {
 			kernels.Rows.Add(to, to, v.Of(b))
@@ -182,7 +160,7 @@ func (w *NetWorker) cotangent(k int, v *structured.Part, n int) []float32 {
 	if len(v.Values) == n && !edges {
 		return v.Values
 	}
-	to := w.input(Space(space), n)
+	to := w.m.Input(graph.Space(space), n)
 	clear(to[copy(to, v.Values):])
 	if edges {
 		for b := range len(v.Offsets) - 1 {
@@ -193,5 +171,3 @@ func (w *NetWorker) cotangent(k int, v *structured.Part, n int) []float32 {
 	}
 	return to
 }
-
-func last(offsets []int) int { return offsets[len(offsets)-1] }

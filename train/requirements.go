@@ -74,8 +74,18 @@ type LaneUser interface {
 	UsesLanes()
 }
 
+// HostChecker is a method that can run on a device with some of its parameters only.
+type HostChecker interface {
+	Method
+	// CheckHost rejects, with needs HostPotentials, parameters that need an engine on the host.
+	CheckHost() error
+}
+
 // CheckAccelerated rejects a method that cannot run on a device.
 func CheckAccelerated(m Method) error {
+	if m, ok := m.(HostChecker); ok {
+		return m.CheckHost()
+	}
 	if _, ok := m.(LaneUser); !ok {
 		return nil
 	}

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/structured"
 )
@@ -29,7 +29,7 @@ func ChainData(rng *rand.Rand, labels int, lengths ...int) *structured.Dataset {
 
 // RandomData draws a data set of chains of the given lengths with dense features, discrete inputs, characters of words and
 // attributes.
-func RandomData(rng *rand.Rand, input nets.Input, labels int, lengths ...int) *structured.Dataset {
+func RandomData(rng *rand.Rand, input graph.Input, labels int, lengths ...int) *structured.Dataset {
 	d := &structured.Dataset{Name: "random", Offsets: []int{0}, Dim: input.Dim}
 	for _, n := range lengths {
 		d.Offsets = append(d.Offsets, d.Positions()+n)

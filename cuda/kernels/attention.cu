@@ -6,7 +6,7 @@
 // One warp for each row and head; in attention_pull_keys the row is a key, otherwise a query. A lane computes the scores of every 32nd row
 // of the chain, then holds every 32nd channel of the result. The softmax is computed in one pass, relative to the maximum so far
 // (Milakov and Gimelshein 2018), and P is never stored. Padding rows are zero.
-// Bound: about 4·E products per pair of positions and head; the rows of a chain come from the cache. Reference: nets/attention.go; checked by
+// Bound: about 4·E products per pair of positions and head; the rows of a chain come from the cache. Reference: nets/graph/attention.go; checked by
 // cuda/nets/attention_test.go.
 #include "device.cuh"
 

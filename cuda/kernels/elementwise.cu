@@ -6,7 +6,7 @@
 //   others                start of each memory space of a program (enum Space); spaces that the steps do not name may be null
 // Up to 256 threads; a thread handles 4 entries at a time, THREADS apart. Shared memory: the steps and the spaces' addresses.
 // Steps are the same for all threads, so branches diverge only inside functions.
-// Bound: reads every operand and writes every stored result once. Reference: nets/elementwise.go, nets/dropout.go; checked by
+// Bound: reads every operand and writes every stored result once. Reference: nets/graph/elementwise.go, nets/graph/dropout.go; checked by
 // cuda/nets/executor_test.go and cuda/nets/functions_test.go.
 #include "functions.cuh"
 

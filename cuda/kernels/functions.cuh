@@ -1,4 +1,4 @@
-// The elementwise functions of networks: the same as in nets/functions.go and nets/kernels/activate.go, within a few ulp. Functions that
+// The elementwise functions of networks: the same as in nets/graph/functions.go and nets/kernels/activate.go, within a few ulp. Functions that
 // the CPU computes in float64, and whose error float32 would amplify, are computed in double here, too.
 #pragma once
 #include "device.cuh"

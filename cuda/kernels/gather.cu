@@ -4,7 +4,7 @@
 //   window   row (t, d) of rows×width is row t+d−⌊width/2⌋ if that is a position of the same chain, else zeros
 //   pattern  row (e, j) of repetitions×period is row e·source+fixed[j], fixed −1: zeros
 // chain [rows] int is −1 in padding. from [source rows] and list give, for each row of the source, the rows of one period that read it.
-// One thread for each of n entries. Bound: reads and writes every entry once. Reference: nets/gather.go; checked by cuda/nets/executor_test.go.
+// One thread for each of n entries. Bound: reads and writes every entry once. Reference: nets/graph/gather.go; checked by cuda/nets/executor_test.go.
 #include "device.cuh"
 
 #define ENTRY_OR_RETURN(i, n) \

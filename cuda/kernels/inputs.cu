@@ -1,6 +1,6 @@
 // The inputs of a batch that a network reads, row by row; padding rows are zero, or −1.
 //   source [rows] int   position in the data            chain [rows] int   chain of the batch; both −1 in padding
-// One thread per entry. Bound: writes every entry once. Reference: nets/inputs.go, nets/dropout.go; checked by cuda/nets/executor_test.go.
+// One thread per entry. Bound: writes every entry once. Reference: nets/graph/inputs.go, nets/graph/dropout.go; checked by cuda/nets/executor_test.go.
 #include "functions.cuh"
 
 // out [rows×dim] float, n entries: the dense inputs.

@@ -1,6 +1,6 @@
 // normalise: each of rows rows of x [rows×cols] shifted and scaled to mean 0 and variance 1, (x − μ)/√(σ² + 1e-5). normalise_pull: its
 // pullback at x, which is symmetric: (g − mean(g) − x̂·mean(g⊙x̂))/√(σ² + 1e-5). Sums are in double.
-// One warp per row. Bound: reads and writes every entry once (a row stays in the cache between passes). Reference: nets/normalise.go;
+// One warp per row. Bound: reads and writes every entry once (a row stays in the cache between passes). Reference: nets/graph/normalise.go;
 // checked by cuda/nets/recurrences_test.go.
 #include "device.cuh"
 

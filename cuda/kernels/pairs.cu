@@ -6,14 +6,14 @@
 //   x [rows×K·E] float, z [rows×E] float, root [E] float   out[(d,h), k] = Σ_e x[d, k·E+e]·z[h, e], root in place of z[h] if h = d
 //   g [P×K] float                                          cotangent of out
 // One thread for each of n entries, which adds its terms in order; bilinear_root has one block per entry. Padding rows are zero.
-// Bound: P·K·E products each, rows·K·E for bilinear_root. Reference: nets/bilinear.go, nets/pairs.go; checked by cuda/nets/pairs_test.go.
+// Bound: P·K·E products each, rows·K·E for bilinear_root. Reference: nets/graph/bilinear.go, nets/graph/pairs.go; checked by cuda/nets/pairs_test.go.
 #include "rows.cuh"
 
 #define ENTRY_OR_RETURN(i, n) \
 	uint32_t i = (uint32_t)BLOCK * THREADS + THREAD; \
 	if (i >= (n)) return
 
-// distance_class is nets.DistanceClass.
+// distance_class is graph.DistanceClass.
 DEVICE int distance_class(int distance) {
 	int far = max(distance, -distance);
 	int side = far <= 3 ? far : far <= 5 ? 4 : far <= 8 ? 5 : far <= 14 ? 6 : 7;

@@ -1,6 +1,6 @@
 // Maxima over 2×2 pixels of images of height×width pixels, each pixel a row of channels: y = pool_max(x), the tangent of the first
 // pixel that attains the maximum (pool_push), and its cotangent (pool_pull).
-// One thread for each of n entries of the result. Bound: reads every argument and writes the result once. Reference: nets/pool.go;
+// One thread for each of n entries of the result. Bound: reads every argument and writes the result once. Reference: nets/graph/pool.go;
 // checked by cuda/nets/executor_test.go.
 #include "device.cuh"
 

@@ -1,7 +1,7 @@
 // Ops that know the position of a row in its chain, t = 0, 1, ….
 //   chain [rows] int, −1 in padding; offsets [B+1] int   the batch
 //   waves [positions×2·F] float                          cos(t·f_i), then sin(t·f_i), for F frequencies
-// One thread for each of n entries of out. Bound: reads and writes every entry once. Reference: nets/positions.go; checked by
+// One thread for each of n entries of out. Bound: reads and writes every entry once. Reference: nets/graph/positions.go; checked by
 // cuda/nets/attention_test.go.
 #include "device.cuh"
 

@@ -7,7 +7,7 @@
 // recurrence: one thread per chain and column, for short chains. Long chains run in parallel over time: blocks of `step` rows, one thread
 // per block and column. recurrence_blocks finds the map of each block, h ↦ factor·h + value, and recurrence_rest joins the maps of the
 // blocks before its own that the same chain spans, and runs its rows. The order of the additions depends on the rows only.
-// Bound: reads a and b once (blocks: twice), writes h once. Reference: nets/recurrence.go; checked by cuda/nets/recurrences_test.go.
+// Bound: reads a and b once (blocks: twice), writes h once. Reference: nets/graph/recurrence.go; checked by cuda/nets/recurrences_test.go.
 #include "rows.cuh"
 
 // Walk is the order in which a thread visits the rows of its column.

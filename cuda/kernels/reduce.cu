@@ -2,7 +2,7 @@
 //   out [outer×chunks×inner] float, chunks = ⌈repeat/chunk⌉; if there are several, a second launch reduces them
 // A block has width×height×rest threads: consecutive inner entries × terms of one sum × sums. A thread adds every height-th term of
 // its sum, then the block adds these as a tree: the order depends on the sizes only. Shared: one float per thread.
-// Bound: reads x once. Reference: nets/reduce.go; checked by cuda/nets/executor_test.go.
+// Bound: reads x once. Reference: nets/graph/reduce.go; checked by cuda/nets/executor_test.go.
 #include "device.cuh"
 
 DEVICE float larger(float a, float b) { return a != a || a > b ? a : b; }

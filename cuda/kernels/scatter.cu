@@ -6,7 +6,7 @@
 // One block per tile of consecutive ids, one thread per column. scatter_runs adds runs within a tile to the table; no other block adds to
 // those rows. Then scatter_spans adds, in order, the parts of each run that crosses tiles, in the block where the run starts. Both read
 // eight rows ahead of the sum.
-// Bound: reads g once. Reference: nets/gather.go; checked by cuda/nets/executor_test.go.
+// Bound: reads g once. Reference: nets/graph/gather.go; checked by cuda/nets/executor_test.go.
 #include "device.cuh"
 
 #define AHEAD 8

@@ -4,7 +4,7 @@
 //   starts [rows+1] int, owner [C] int              the batch's characters: the position of each, −1 in padding
 //   x, g [C×cols] float, y [rows×cols] float        rows of characters, and their maxima
 // One thread for each of n entries, which adds its terms in order. Padding rows are zero.
-// Bound: reads every argument and writes the result once. Reference: nets/characters.go, nets/segmentmax.go; checked by
+// Bound: reads every argument and writes the result once. Reference: nets/graph/characters.go, nets/graph/segmentmax.go; checked by
 // cuda/nets/words_test.go.
 #include "device.cuh"
 
@@ -112,7 +112,7 @@ EXPORT(segment_max_pull)
 
 // bag: out [rows×cols] = Σ value·table[index] over the attributes of each row's position.
 //   offsets [ΣT+1] int64, index [·] int, value [·] float or null   the attributes of each position, and their values (null: 1)
-// Reference: nets/bag.go.
+// Reference: nets/graph/bag.go.
 KERNEL(bag)(const float* RESTRICT table, const int64_t* RESTRICT offsets, const int* RESTRICT index, const float* RESTRICT value,
 	const int* RESTRICT source, int cols, int accumulate, uint32_t n, float* out) {
 	ENTRY_OR_RETURN(i, n);

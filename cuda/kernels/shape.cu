@@ -1,6 +1,6 @@
 // Rearranged arrays: permute (axes in another order), concat (one part of a row), slice, and its adjoint unslice. Three axes are
 // outer×middle×inner. One thread for each of n entries of the result (concat: of the part).
-// Bound: reads and writes every entry once. Reference: nets/shape.go; checked by cuda/nets/executor_test.go.
+// Bound: reads and writes every entry once. Reference: nets/graph/shape.go; checked by cuda/nets/executor_test.go.
 #include "device.cuh"
 
 // axes [rank×2] int: size of each axis of the result, and the distance of its entries in x; rank ≤ 8.

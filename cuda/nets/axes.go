@@ -4,7 +4,7 @@ import (
 	"math/bits"
 
 	"github.com/dsp-go/dsp/cuda/device"
-	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/graph"
 )
 
 // reduction says how blocks share a sum along a middle axis; see reduce.cu. It depends on the sizes only, and so does the order of
@@ -32,7 +32,7 @@ func (r reduction) launch(e *Executor, kernel string, x device.Array[float32], a
 		int32(r.width), int32(r.height), device.Flag(accumulate), out)
 }
 
-func (c *compiler) reduce(kernel string, outer, repeat, inner int, in nets.Instruction) command {
+func (c *compiler) reduce(kernel string, outer, repeat, inner int, in graph.Instruction) command {
 	first := reductionOf(outer, repeat, inner, false)
 	if first.chunks() == 1 {
 		return func(e *Executor) { first.launch(e, kernel, e.at(in.Args[0].Buffer), in.Accumulate, e.at(in.Out)) }
@@ -48,7 +48,7 @@ func (c *compiler) reduce(kernel string, outer, repeat, inner int, in nets.Instr
 }
 
 // softmax normalises, or pulls back: the arguments are x, or y and g.
-func softmax(kernel string, o nets.Softmax, in nets.Instruction) command {
+func softmax(kernel string, o graph.Softmax, in graph.Instruction) command {
 	const warps = 4 // per block
 	rows := o.Outer * o.Inner
 	return func(e *Executor) {
@@ -61,7 +61,7 @@ func softmax(kernel string, o nets.Softmax, in nets.Instruction) command {
 	}
 }
 
-func pool(kernel string, o nets.Pooling, in nets.Instruction) command {
+func pool(kernel string, o graph.Pooling, in graph.Instruction) command {
 	return func(e *Executor) {
 		var args []any
 		for _, a := range in.Args {
@@ -71,7 +71,7 @@ func pool(kernel string, o nets.Pooling, in nets.Instruction) command {
 	}
 }
 
-func (c *compiler) permute(o nets.Permute, in nets.Instruction) command {
+func (c *compiler) permute(o graph.Permute, in graph.Instruction) command {
 	var axes []int32
 	for _, axis := range o.Order {
 		stride := 1
@@ -87,7 +87,7 @@ func (c *compiler) permute(o nets.Permute, in nets.Instruction) command {
 }
 
 // concat launches one kernel per part.
-func concat(o nets.Concat, in nets.Instruction) command {
+func concat(o graph.Concat, in graph.Instruction) command {
 	row := in.Out.N / o.Outer
 	return func(e *Executor) {
 		at := 0
@@ -99,7 +99,7 @@ func concat(o nets.Concat, in nets.Instruction) command {
 }
 
 // slice copies entries out; with unslice and its flag, it copies them back.
-func slice(kernel string, o nets.Slice, in nets.Instruction, more ...any) command {
+func slice(kernel string, o graph.Slice, in graph.Instruction, more ...any) command {
 	return func(e *Executor) {
 		args := append([]any{e.at(in.Args[0].Buffer), int32(o.Size), int32(o.Inner), int32(o.Lo), int32(o.Step), int32(o.Count)}, more...)
 		e.entries(kernel, in.Out.N, e.at(in.Out), args...)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/dsp-go/dsp/cuda/cudatest"
 	cudanets "github.com/dsp-go/dsp/cuda/nets"
-	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/graph"
 )
 
 // sizes are outer, middle and inner: few long sums and many short ones, across and along.
@@ -62,21 +62,21 @@ func TestAxes(t *testing.T) {
 		for k := range added {
 			added[k] += sum[k]
 		}
-		compute := func(what string, o nets.Op, want, before []float32, args ...[]float32) {
+		compute := func(what string, o graph.Op, want, before []float32, args ...[]float32) {
 			t.Helper()
 			got, err := cudanets.Run(d, o, len(want), before, args...)
 			cudatest.Must(t, err)
 			cudatest.Near(t, what, got, want, 1e-5)
 		}
-		compute("sum", nets.Sum{Outer: outer, Repeat: size, Inner: inner}, sum, nil, x)
-		compute("added sum", nets.Sum{Outer: outer, Repeat: size, Inner: inner}, added, before, x)
-		compute("maximum", nets.Maximum{Outer: outer, Repeat: size, Inner: inner}, top, nil, x)
-		o := nets.Softmax{Outer: outer, Size: size, Inner: inner}
+		compute("sum", graph.Sum{Outer: outer, Repeat: size, Inner: inner}, sum, nil, x)
+		compute("added sum", graph.Sum{Outer: outer, Repeat: size, Inner: inner}, added, before, x)
+		compute("maximum", graph.Maximum{Outer: outer, Repeat: size, Inner: inner}, top, nil, x)
+		o := graph.Softmax{Outer: outer, Size: size, Inner: inner}
 		compute("softmax", o, soft, nil, x)
-		compute("softmax'", nets.SoftmaxPull{Softmax: o}, pulls, nil, soft, g)
+		compute("softmax'", graph.SoftmaxPull{Softmax: o}, pulls, nil, soft, g)
 		o.Log = true
 		compute("log softmax", o, logs, nil, x)
-		compute("log softmax'", nets.SoftmaxPull{Softmax: o}, logPulls, nil, logs, g)
+		compute("log softmax'", graph.SoftmaxPull{Softmax: o}, logPulls, nil, logs, g)
 	}
 }
 
@@ -98,7 +98,7 @@ func TestPermute(t *testing.T) {
 			}
 		}
 	}
-	got, err := cudanets.Run(d, nets.Permute{From: []int{2, 3, 4, 5}, Order: []int{2, 0, 3, 1}}, len(x), nil, x)
+	got, err := cudanets.Run(d, graph.Permute{From: []int{2, 3, 4, 5}, Order: []int{2, 0, 3, 1}}, len(x), nil, x)
 	cudatest.Must(t, err)
 	if !slices.Equal(got, want) {
 		t.Errorf("permuted %v", got)

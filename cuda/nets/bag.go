@@ -2,7 +2,7 @@ package cudanets
 
 import (
 	"github.com/dsp-go/dsp/cuda/device"
-	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/graph"
 )
 
 // bagTable is a table of weights with one row per attribute.
@@ -25,7 +25,7 @@ func (e *Executor) reserveBags(p *program, b *Batch) {
 	}
 }
 
-func bag(o nets.Bag, in nets.Instruction) command {
+func bag(o graph.Bag, in graph.Instruction) command {
 	table := in.Args[0].Buffer
 	return func(e *Executor) {
 		x := e.batch.Data.Attributes
@@ -33,7 +33,7 @@ func bag(o nets.Bag, in nets.Instruction) command {
 	}
 }
 
-func (c *compiler) bagScatter(o nets.BagScatter, in nets.Instruction) command {
+func (c *compiler) bagScatter(o graph.BagScatter, in graph.Instruction) command {
 	g, table := in.Args[0].Buffer, bagTable{in.Out.N / o.Cols, o.Cols}
 	c.program.bags[table] = true
 	return func(e *Executor) {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/dsp-go/dsp/cuda/device"
-	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -34,7 +34,7 @@ type Batch struct {
 
 // NewBatch returns an empty batch with capacity for this many chains and positions (rows), and for longest positions in a chain.
 func NewBatch(data *Data, chains, rows, longest int) *Batch {
-	return data.NewBatch(Capacity{chains: chains, rows: rows, longest: longest, chars: nets.CharBucket(data.characters(0, data.Set.Positions()))})
+	return data.NewBatch(Capacity{chains: chains, rows: rows, longest: longest, chars: graph.CharBucket(data.characters(0, data.Set.Positions()))})
 }
 
 // NewBatch returns an empty batch of the given capacity.

@@ -3,7 +3,7 @@ package cudanets
 import (
 	"math/bits"
 
-	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -41,12 +41,12 @@ func (data *Data) characters(lo, hi int) int {
 // StepCapacity returns the capacity for a step on the examples: sizeOf, rounded up so that steps of similar size share memory and graphs.
 func (data *Data) StepCapacity(examples []int) Capacity {
 	n := data.sizeOf(examples)
-	n.chains, n.rows, n.longest = roundedUp(n.chains), nets.Bucket(n.rows), roundedUp(n.longest)
+	n.chains, n.rows, n.longest = roundedUp(n.chains), graph.Bucket(n.rows), roundedUp(n.longest)
 	if n.others > 0 {
-		n.others = nets.Bucket(n.others)
+		n.others = graph.Bucket(n.others)
 	}
 	if data.Set.Characters != nil {
-		n.chars = nets.CharBucket(n.chars)
+		n.chars = graph.CharBucket(n.chars)
 	}
 	return n
 }
@@ -89,12 +89,12 @@ func (data *Data) PassCapacity(positions int, form structured.Form) Capacity {
 		left = left[now.chains:]
 		most = Capacity{max(most.chains, now.chains), max(most.rows, now.rows), max(most.longest, now.longest), max(most.others, now.others), max(most.chars, now.chars)}
 	}
-	most.rows = nets.Bucket(most.rows)
+	most.rows = graph.Bucket(most.rows)
 	if most.others > 0 {
-		most.others = nets.Bucket(most.others)
+		most.others = graph.Bucket(most.others)
 	}
 	if data.Set.Characters != nil {
-		most.chars = nets.CharBucket(most.chars)
+		most.chars = graph.CharBucket(most.chars)
 	}
 	return most
 }

@@ -2,7 +2,7 @@ package cudanets
 
 import (
 	"github.com/dsp-go/dsp/cuda/device"
-	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/graph"
 )
 
 // Characters are the characters of the words of a data set on a device: position t owns entries Offsets[t] to Offsets[t+1]-1 of Ids.
@@ -14,15 +14,15 @@ type Characters struct {
 // characters holds where the characters of a batch are, and the indices that gathers read for each of them.
 type characters struct {
 	starts, owner device.Array[int32] // [Rows+1], [Chars]
-	indices       map[nets.CharacterIndex]device.Array[int32]
+	indices       map[graph.CharacterIndex]device.Array[int32]
 }
 
-func (c *characters) allocate(o *owned, of *nets.Program, what string) {
+func (c *characters) allocate(o *owned, of *graph.Program, what string) {
 	if !of.Needs.Characters {
 		return
 	}
 	c.starts, c.owner = own[int32](o, of.Rows+1, what), own[int32](o, of.Chars, what)
-	c.indices = map[nets.CharacterIndex]device.Array[int32]{}
+	c.indices = map[graph.CharacterIndex]device.Array[int32]{}
 	for _, x := range of.Needs.CharacterIndices {
 		c.indices[x] = own[int32](o, of.Chars*x.Width, what)
 	}
@@ -36,9 +36,9 @@ func (e *Executor) loadCharacters(p *program, b *Batch) {
 	for _, x := range p.Needs.CharacterIndices {
 		kind := int32(2)
 		switch x.Kind {
-		case nets.IndexCharacters:
+		case graph.IndexCharacters:
 			kind = 0
-		case nets.IndexCharacterWindow:
+		case graph.IndexCharacterWindow:
 			kind = 1
 		}
 		e.entries("segment_index", p.Chars*x.Width, c.indices[x], c.owner, c.starts, b.Source, of.Offsets, of.Ids, int32(x.Width), kind)
@@ -46,11 +46,11 @@ func (e *Executor) loadCharacters(p *program, b *Batch) {
 }
 
 // indexOf returns the entries of an index of characters.
-func (e *Executor) indexOf(x nets.Index) device.Array[int32] {
-	return e.now.characters.indices[nets.CharacterIndex{Kind: x.Kind, Width: x.Width}]
+func (e *Executor) indexOf(x graph.Index) device.Array[int32] {
+	return e.now.characters.indices[graph.CharacterIndex{Kind: x.Kind, Width: x.Width}]
 }
 
-func scatterCharacterWindow(o nets.Scatter, in nets.Instruction) command {
+func scatterCharacterWindow(o graph.Scatter, in graph.Instruction) command {
 	g := in.Args[0].Buffer
 	return func(e *Executor) {
 		e.entries("scatter_segment_window", in.Out.N, e.at(in.Out), e.at(g), e.now.characters.owner, e.now.characters.starts,
@@ -58,21 +58,21 @@ func scatterCharacterWindow(o nets.Scatter, in nets.Instruction) command {
 	}
 }
 
-func segmentMax(o nets.SegmentMax, in nets.Instruction) command {
+func segmentMax(o graph.SegmentMax, in graph.Instruction) command {
 	x := in.Args[0].Buffer
 	return func(e *Executor) {
 		e.entries("segment_max", in.Out.N, e.at(in.Out), e.at(x), e.now.characters.starts, int32(o.Cols))
 	}
 }
 
-func segmentMaxPush(o nets.SegmentMaxPush, in nets.Instruction) command {
+func segmentMaxPush(o graph.SegmentMaxPush, in graph.Instruction) command {
 	x, y, dx := in.Args[0].Buffer, in.Args[1].Buffer, in.Args[2].Buffer
 	return func(e *Executor) {
 		e.entries("segment_max_push", in.Out.N, e.at(in.Out), e.at(x), e.at(y), e.at(dx), e.now.characters.starts, int32(o.Cols))
 	}
 }
 
-func segmentMaxPull(o nets.SegmentMaxPull, in nets.Instruction) command {
+func segmentMaxPull(o graph.SegmentMaxPull, in graph.Instruction) command {
 	x, y, g := in.Args[0].Buffer, in.Args[1].Buffer, in.Args[2].Buffer
 	return func(e *Executor) {
 		e.entries("segment_max_pull", in.Out.N, e.at(in.Out), e.at(x), e.at(y), e.at(g), e.now.characters.owner, e.now.characters.starts, int32(o.Cols))

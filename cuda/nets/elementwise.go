@@ -6,7 +6,7 @@ import (
 	"math/bits"
 
 	"github.com/dsp-go/dsp/cuda/device"
-	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/graph"
 )
 
 // codes maps the names of elementwise functions in nets to their numbers in elementwise.cu's enum Code.
@@ -30,13 +30,13 @@ const longestRun = 32
 
 // run returns how many instructions at the start of list one elementwise launch can do. Each thread does all of them for its entries.
 // So no instruction may read what another entry's thread writes, or write what another thread has yet to read.
-func run(list []nets.Instruction) int {
+func run(list []graph.Instruction) int {
 	for n, in := range list {
 		if !isElementwise(in.Op) || n == longestRun || in.Out.N != list[0].Out.N {
 			return n
 		}
 		for _, before := range list[:n] {
-			if clash(before.Out, nets.Operand{Buffer: in.Out}) {
+			if clash(before.Out, graph.Operand{Buffer: in.Out}) {
 				return n
 			}
 			for _, a := range in.Args {
@@ -54,16 +54,16 @@ func run(list []nets.Instruction) int {
 	return len(list)
 }
 
-func isElementwise(o nets.Op) bool {
+func isElementwise(o graph.Op) bool {
 	switch o.(type) {
-	case nets.Assign, nets.Binary, nets.Unary, nets.Slope, nets.Mask:
+	case graph.Assign, graph.Binary, graph.Unary, graph.Slope, graph.Mask:
 		return true
 	}
 	return false
 }
 
 // clash reports whether an entry of the operand may be a different entry of the written buffer.
-func clash(written *nets.Buffer, o nets.Operand) bool {
+func clash(written *graph.Buffer, o graph.Operand) bool {
 	a, b := written, o.Buffer
 	if a.Space != b.Space || a.Offset >= b.Offset+b.N || b.Offset >= a.Offset+a.N {
 		return false
@@ -72,24 +72,24 @@ func clash(written *nets.Buffer, o nets.Operand) bool {
 }
 
 // elementwise makes the command of a run. A result goes to memory unless only the next instruction reads it.
-func (c *compiler) elementwise(list []nets.Instruction) (command, error) {
+func (c *compiler) elementwise(list []graph.Instruction) (command, error) {
 	first := len(c.steps)
 	for i, in := range list {
 		s := step{flags: stepStore, space: in.Out.Space, offset: in.Out.Offset}
-		var last *nets.Buffer // the buffer whose entry the accumulator holds
+		var last *graph.Buffer // the buffer whose entry the accumulator holds
 		if i > 0 {
 			last = list[i-1].Out
 		}
 		read := func(k int) operand { return operandOf(in.Args[k], last) }
 		name := in.Op.String()
 		switch o := in.Op.(type) {
-		case nets.Assign:
+		case graph.Assign:
 			name, s.x = "=", read(0)
-		case nets.Unary:
+		case graph.Unary:
 			s.x = read(0)
-		case nets.Binary, nets.Slope:
+		case graph.Binary, graph.Slope:
 			s.x, s.y = read(0), read(1)
-		case nets.Mask:
+		case graph.Mask:
 			if name = "mask"; o.Pairs {
 				name = "mask of pairs" // no kernel computes it
 			}
@@ -104,7 +104,7 @@ func (c *compiler) elementwise(list []nets.Instruction) (command, error) {
 		if in.Accumulate {
 			s.flags |= stepAccumulate
 		}
-		if in.Out.Space == nets.SpaceArena && c.onlyNext(list, i) {
+		if in.Out.Space == graph.SpaceArena && c.onlyNext(list, i) {
 			s.flags &^= stepStore
 		}
 		c.steps = s.encode(c.steps)
@@ -117,7 +117,7 @@ func (c *compiler) elementwise(list []nets.Instruction) (command, error) {
 }
 
 // onlyNext reports whether the next instruction, and no other, reads what instruction i of the run writes.
-func (c *compiler) onlyNext(list []nets.Instruction, i int) bool {
+func (c *compiler) onlyNext(list []graph.Instruction, i int) bool {
 	out, here := list[i].Out, c.place+i
 	if i+1 == len(list) || list[i+1].Accumulate && list[i+1].Out == out {
 		return false
@@ -167,7 +167,7 @@ const (
 type step struct {
 	code, flags int32
 	x, y        operand
-	space       nets.Space
+	space       graph.Space
 	threshold   uint32
 	offset      int
 	keep        float32
@@ -175,7 +175,7 @@ type step struct {
 
 type operand struct {
 	mode         int32
-	space        nets.Space
+	space        graph.Space
 	offset       int
 	outer, inner division
 }
@@ -192,7 +192,7 @@ func divisor(d int) division {
 }
 
 // operandOf encodes how to read an operand. An operand equal to last is read from the accumulator.
-func operandOf(a nets.Operand, last *nets.Buffer) operand {
+func operandOf(a graph.Operand, last *graph.Buffer) operand {
 	o := operand{mode: modeEntry, space: a.Buffer.Space, offset: a.Buffer.Offset}
 	switch e := a.Expand; {
 	case e.Repeat == 0:

@@ -3,6 +3,7 @@ package cudanets
 import (
 	"github.com/dsp-go/dsp/cuda/device"
 	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -14,7 +15,7 @@ type Executor struct {
 	net    *nets.Net
 	blas   *device.BLAS
 
-	programs map[nets.Size]*program
+	programs map[graph.Size]*program
 	memory   struct { // shared by programs, since only one runs at a time: as large as the largest program needs
 		arena, features, boundary, vectors device.Array[float32]
 	}
@@ -32,13 +33,14 @@ type Executor struct {
 // of the potentials.
 const (
 	mostParts       = 2
-	spacePotentials = nets.SpaceCotangent + mostParts
+	spacePotentials = graph.SpaceCotangent + mostParts
 	spaces          = spacePotentials + mostParts
 )
 
 // NewExecutor returns an executor that multiplies matrices with blas. Call Reserve before Score, and Free at the end.
 func NewExecutor(d *device.Device, net *nets.Net, blas *device.BLAS) *Executor {
-	return &Executor{device: d, net: net, blas: blas, programs: map[nets.Size]*program{}, waves: map[int]device.Array[float32]{}, owned: owned{device: d}, bags: map[bagOf]*sparseRows{}}
+	return &Executor{device: d, net: net, blas: blas, programs: map[graph.Size]*program{}, waves: map[int]device.Array[float32]{},
+		owned: owned{device: d}, bags: map[bagOf]*sparseRows{}}
 }
 
 // Dim returns the number of weights.
@@ -50,7 +52,7 @@ func (e *Executor) Form() structured.Form { return e.net.Form() }
 // Affine reports whether θ is an affine function of w.
 func (e *Executor) Affine() bool { return e.net.Affine() }
 
-// Reserve compiles the program for the batch's capacity of rows, which should be a nets.Bucket, and allocates its memory. It returns an
+// Reserve compiles the program for the batch's capacity of rows, which should be a graph.Bucket, and allocates its memory. It returns an
 // error for data that the network does not read, for an op without a kernel, or if memory runs out. Batches of different capacities
 // share most memory if the largest comes first. Graphs captured before stay valid.
 func (e *Executor) Reserve(b *Batch) error {
@@ -76,8 +78,8 @@ func (e *Executor) Reserve(b *Batch) error {
 }
 
 // sizeOf returns the program's size for a batch's capacities. Potentials of pairs have the batch's capacity of rows.
-func (e *Executor) sizeOf(b *Batch) nets.Size {
-	size := nets.Size{Rows: b.Rows}
+func (e *Executor) sizeOf(b *Batch) graph.Size {
+	size := graph.Size{Rows: b.Rows}
 	if e.net.Needs().Pairs {
 		size.Pairs = b.others
 	}
@@ -121,7 +123,7 @@ func (e *Executor) check(data *Data) error {
 }
 
 // checkWords refuses data without the characters or attributes that the network reads, or with numbers that it does not know.
-func checkWords(set *structured.Dataset, in nets.Input, needs nets.Needs) error {
+func checkWords(set *structured.Dataset, in graph.Input, needs graph.Needs) error {
 	if needs.Characters {
 		if set.Characters == nil {
 			return structured.BadInput("%s has no characters of words, which the network reads", set.Name)
@@ -155,8 +157,8 @@ func (e *Executor) Score(w device.Array[float32], b *Batch, θ Parts) {
 	}
 	e.now, e.batch = p, b
 	e.spaces = [spaces]device.Array[float32]{
-		nets.SpaceArena: p.arena, nets.SpaceLiterals: p.literals, nets.SpaceFeatures: p.features, nets.SpaceBoundary: p.boundary,
-		nets.SpaceWeights: w,
+		graph.SpaceArena: p.arena, graph.SpaceLiterals: p.literals, graph.SpaceFeatures: p.features, graph.SpaceBoundary: p.boundary,
+		graph.SpaceWeights: w,
 	}
 	e.setSpaces(spacePotentials, θ)
 	e.loadInputs(p, b)
@@ -174,8 +176,8 @@ func (e *Executor) Pullback(v Parts, grad device.Array[float32]) {
 		e.device.Fail(errNotReserved)
 		return
 	}
-	e.setSpaces(nets.SpaceCotangent, v)
-	e.spaces[nets.SpaceGradient] = grad
+	e.setSpaces(graph.SpaceCotangent, v)
+	e.spaces[graph.SpaceGradient] = grad
 	e.run(e.now.run.pullback)
 }
 
@@ -193,15 +195,15 @@ func (e *Executor) addPush(ẇ device.Array[float32], θ Parts) {
 		e.device.Fail(errNotReserved)
 		return
 	}
-	e.spaces[nets.SpaceDirection] = ẇ
+	e.spaces[graph.SpaceDirection] = ẇ
 	e.setSpaces(spacePotentials, θ)
 	e.run(e.now.run.push)
 }
 
 // setSpaces maps the parts to consecutive spaces, starting with first.
-func (e *Executor) setSpaces(first nets.Space, parts Parts) {
+func (e *Executor) setSpaces(first graph.Space, parts Parts) {
 	for k, part := range parts {
-		e.spaces[first+nets.Space(k)] = part
+		e.spaces[first+graph.Space(k)] = part
 	}
 }
 
@@ -212,8 +214,8 @@ func (e *Executor) run(list []command) {
 }
 
 // at returns the array of a program's buffer.
-func (e *Executor) at(b *nets.Buffer) device.Array[float32] {
-	if b.Space == nets.SpaceVectors {
+func (e *Executor) at(b *graph.Buffer) device.Array[float32] {
+	if b.Space == graph.SpaceVectors {
 		return e.memory.vectors
 	}
 	return e.spaces[b.Space].Slice(b.Offset, b.Offset+b.N)
@@ -226,6 +228,6 @@ func (e *Executor) Free() {
 		b.free(e.device)
 	}
 	e.bags = map[bagOf]*sparseRows{}
-	e.programs, e.waves, e.now, e.checked = map[nets.Size]*program{}, map[int]device.Array[float32]{}, nil, nil
+	e.programs, e.waves, e.now, e.checked = map[graph.Size]*program{}, map[int]device.Array[float32]{}, nil, nil
 	e.memory.arena, e.memory.features, e.memory.boundary, e.memory.vectors = device.Array[float32]{}, device.Array[float32]{}, device.Array[float32]{}, device.Array[float32]{}
 }

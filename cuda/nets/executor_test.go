@@ -11,6 +11,7 @@ import (
 	"github.com/dsp-go/dsp/cuda/device"
 	cudanets "github.com/dsp-go/dsp/cuda/nets"
 	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
 )
@@ -19,33 +20,33 @@ import (
 var presets = []struct {
 	name   string
 	config nets.Config
-	input  nets.Input
+	input  graph.Input
 }{
-	{"linear", nets.Config{Net: "linear"}, nets.Input{Dim: 5}},
-	{"linear, no edges", nets.Config{Net: "linear", Edges: nets.EdgesNone}, nets.Input{Dim: 5}},
-	{"linear, edges by position, window", nets.Config{Net: "linear", Edges: nets.EdgesPosition, Window: 3}, nets.Input{Dim: 3}},
-	{"mlp elu", nets.Config{Net: "mlp", Hidden: []int{7, 6}}, nets.Input{Dim: 5}},
-	{"mlp tanh", nets.Config{Net: "mlp", Hidden: []int{7}, Activation: nets.Tanh, Edges: nets.EdgesPosition}, nets.Input{Dim: 5}},
-	{"mlp relu, dropout", nets.Config{Net: "mlp", Hidden: []int{7, 9}, Activation: nets.ReLU, Dropout: 0.3}, nets.Input{Dim: 5}},
-	{"cnn", nets.Config{Net: "cnn", Channels: []int{6, 5}, Hidden: []int{4}}, nets.Input{Dim: 3}},
-	{"cnn-image", nets.Config{Net: "cnn", Channels: []int{3, 2}, Hidden: []int{5}, Activation: nets.Tanh}, nets.Input{Dim: 128}},
-	{"embed", nets.Config{Net: "embed", Channels: []int{6}, Embed: []int{4, 3}, Window: 3, Dropout: 0.2}, nets.Input{Vocab: []int{300, 5}}},
-	{"attention", nets.Config{Net: "attention", Channels: []int{8}, Layers: 2, Heads: 2, BlockUnits: 6, Embed: []int{4, 3}, Dropout: 0.2}, nets.Input{Vocab: []int{300, 5}}},
-	{"rnn", nets.Config{Net: "rnn", Recurrent: []int{5, 3, 3}, Embed: []int{4, 3}, Dropout: 0.2}, nets.Input{Vocab: []int{300, 5}}},
-	{"rnn on features, gelu", nets.Config{Net: "rnn", Recurrent: []int{2}, Hidden: []int{6}, Activation: nets.GELU, Edges: nets.EdgesPosition}, nets.Input{Dim: 4}},
-	{"embed and features", nets.Config{Net: "embed", Channels: []int{6}, Window: 3, Edges: nets.EdgesNone}, nets.Input{Vocab: []int{11}, Dim: 2}},
-	{"deep", nets.Config{Net: "deep", Channels: []int{6}, Embed: []int{4, 3}, Window: 3, CharEmbed: 4, CharChannels: 5, Dropout: 0.2}, nets.Input{Vocab: []int{11, 5}, Characters: 9, Attributes: 13}},
-	{"deep and wide", nets.Config{Net: "deep", Channels: []int{5}, Activation: nets.Tanh, CharEmbed: 2, CharWindow: 5, CharChannels: 3, AttributeUnits: 4, Edges: nets.EdgesPosition},
-		nets.Input{Vocab: []int{11}, Dim: 2, Characters: 9, Attributes: 13}},
-	{"deep and recurrent", nets.Config{Net: "deep", Recurrent: []int{3}, Embed: []int{4}, CharEmbed: 4, CharChannels: 5}, nets.Input{Vocab: []int{11}, Characters: 9, Attributes: 13}},
-	{"deep, many characters", nets.Config{Net: "deep", Channels: []int{5}, CharEmbed: 2, CharChannels: 3, Activation: nets.Tanh}, nets.Input{Vocab: []int{11}, Characters: 1030}},
-	{"embed and vectors", nets.Config{Net: "embed", Channels: []int{6}, Window: 3}, nets.Input{Vocab: []int{30, 5}, Vectors: wordVectors(30, 7, false)}},
-	{"embed and frozen vectors", nets.Config{Net: "embed", Channels: []int{6}, Window: 3}, nets.Input{Vocab: []int{30}, Vectors: wordVectors(30, 3, true)}},
+	{"linear", nets.Config{Net: "linear"}, graph.Input{Dim: 5}},
+	{"linear, no edges", nets.Config{Net: "linear", Edges: nets.EdgesNone}, graph.Input{Dim: 5}},
+	{"linear, edges by position, window", nets.Config{Net: "linear", Edges: nets.EdgesPosition, Window: 3}, graph.Input{Dim: 3}},
+	{"mlp elu", nets.Config{Net: "mlp", Hidden: []int{7, 6}}, graph.Input{Dim: 5}},
+	{"mlp tanh", nets.Config{Net: "mlp", Hidden: []int{7}, Activation: graph.Tanh, Edges: nets.EdgesPosition}, graph.Input{Dim: 5}},
+	{"mlp relu, dropout", nets.Config{Net: "mlp", Hidden: []int{7, 9}, Activation: graph.ReLU, Dropout: 0.3}, graph.Input{Dim: 5}},
+	{"cnn", nets.Config{Net: "cnn", Channels: []int{6, 5}, Hidden: []int{4}}, graph.Input{Dim: 3}},
+	{"cnn-image", nets.Config{Net: "cnn", Channels: []int{3, 2}, Hidden: []int{5}, Activation: graph.Tanh}, graph.Input{Dim: 128}},
+	{"embed", nets.Config{Net: "embed", Channels: []int{6}, Embed: []int{4, 3}, Window: 3, Dropout: 0.2}, graph.Input{Vocab: []int{300, 5}}},
+	{"attention", nets.Config{Net: "attention", Channels: []int{8}, Layers: 2, Heads: 2, BlockUnits: 6, Embed: []int{4, 3}, Dropout: 0.2}, graph.Input{Vocab: []int{300, 5}}},
+	{"rnn", nets.Config{Net: "rnn", Recurrent: []int{5, 3, 3}, Embed: []int{4, 3}, Dropout: 0.2}, graph.Input{Vocab: []int{300, 5}}},
+	{"rnn on features, gelu", nets.Config{Net: "rnn", Recurrent: []int{2}, Hidden: []int{6}, Activation: graph.GELU, Edges: nets.EdgesPosition}, graph.Input{Dim: 4}},
+	{"embed and features", nets.Config{Net: "embed", Channels: []int{6}, Window: 3, Edges: nets.EdgesNone}, graph.Input{Vocab: []int{11}, Dim: 2}},
+	{"deep", nets.Config{Net: "deep", Channels: []int{6}, Embed: []int{4, 3}, Window: 3, CharEmbed: 4, CharChannels: 5, Dropout: 0.2}, graph.Input{Vocab: []int{11, 5}, Characters: 9, Attributes: 13}},
+	{"deep and wide", nets.Config{Net: "deep", Channels: []int{5}, Activation: graph.Tanh, CharEmbed: 2, CharWindow: 5, CharChannels: 3, AttributeUnits: 4, Edges: nets.EdgesPosition},
+		graph.Input{Vocab: []int{11}, Dim: 2, Characters: 9, Attributes: 13}},
+	{"deep and recurrent", nets.Config{Net: "deep", Recurrent: []int{3}, Embed: []int{4}, CharEmbed: 4, CharChannels: 5}, graph.Input{Vocab: []int{11}, Characters: 9, Attributes: 13}},
+	{"deep, many characters", nets.Config{Net: "deep", Channels: []int{5}, CharEmbed: 2, CharChannels: 3, Activation: graph.Tanh}, graph.Input{Vocab: []int{11}, Characters: 1030}},
+	{"embed and vectors", nets.Config{Net: "embed", Channels: []int{6}, Window: 3}, graph.Input{Vocab: []int{30, 5}, Vectors: wordVectors(30, 7, false)}},
+	{"embed and frozen vectors", nets.Config{Net: "embed", Channels: []int{6}, Window: 3}, graph.Input{Vocab: []int{30}, Vectors: wordVectors(30, 3, true)}},
 }
 
 // wordVectors makes vectors for two of three words.
-func wordVectors(words, dim int, frozen bool) *nets.WordVectors {
-	v := &nets.WordVectors{Dim: dim, Rows: make([]float32, words*dim), Frozen: frozen}
+func wordVectors(words, dim int, frozen bool) *graph.WordVectors {
+	v := &graph.WordVectors{Dim: dim, Rows: make([]float32, words*dim), Frozen: frozen}
 	for i := range v.Rows {
 		if i/dim%3 > 0 {
 			v.Rows[i] = float32(i%11)/4 - 1
@@ -122,9 +123,9 @@ func TestNetsEqualCPU(t *testing.T) {
 			if p.config.Dropout > 0 {
 				seed = 7
 			}
-			r := newRig(t, d, net, data, nets.Bucket(data.Positions()))
+			r := newRig(t, d, net, data, graph.Bucket(data.Positions()))
 			r.check([]int{3, 0, 1, 2, 4}, seed)
-			r = newRig(t, d, net, data, nets.Bucket(data.Positions()+14)) // mostly padding
+			r = newRig(t, d, net, data, graph.Bucket(data.Positions()+14)) // mostly padding
 			r.check([]int{4, 1}, seed)
 		})
 	}
@@ -174,9 +175,9 @@ func TestExecutorGraph(t *testing.T) {
 // Dropout masks equal the CPU's bit for bit. The weights only pass masks on, so the potentials must be equal, too.
 func TestDropoutIsTheCPUs(t *testing.T) {
 	d := cudatest.Device(t)
-	net, err := nets.New(nets.Config{Net: "mlp", Hidden: []int{37}, Activation: nets.ReLU, Dropout: 0.4, Edges: nets.EdgesNone}, nets.Input{Dim: 1}, 37)
+	net, err := nets.New(nets.Config{Net: "mlp", Hidden: []int{37}, Activation: graph.ReLU, Dropout: 0.4, Edges: nets.EdgesNone}, graph.Input{Dim: 1}, 37)
 	cudatest.Must(t, err)
-	data := cudatest.RandomData(rand.New(rand.NewPCG(1, 1)), nets.Input{Dim: 1}, 37, 3, 5, 1)
+	data := cudatest.RandomData(rand.New(rand.NewPCG(1, 1)), graph.Input{Dim: 1}, 37, 3, 5, 1)
 	r := newRig(t, d, net, data, 16)
 	w := make([]float32, net.Dim())
 	for _, a := range net.Layout() {
@@ -212,7 +213,7 @@ func TestDropoutIsTheCPUs(t *testing.T) {
 // The batch exceeds a tile of the sort and a tile of the scatter, with frequent and rare ids.
 func TestScatterOfManyIds(t *testing.T) {
 	d := cudatest.Device(t)
-	input := nets.Input{Vocab: []int{70000, 2}}
+	input := graph.Input{Vocab: []int{70000, 2}}
 	net, err := nets.New(nets.Config{Net: "embed", Embed: []int{3, 2}, Channels: []int{2}, Window: 1, Edges: nets.EdgesNone}, input, 2)
 	cudatest.Must(t, err)
 	rng := rand.New(rand.NewPCG(8, 8))
@@ -222,7 +223,7 @@ func TestScatterOfManyIds(t *testing.T) {
 			*id = 256 * (*id % 4)
 		}
 	}
-	r := newRig(t, d, net, data, nets.Bucket(data.Positions()))
+	r := newRig(t, d, net, data, graph.Bucket(data.Positions()))
 	var batch structured.Batch
 	batch.Reset(data, []int{1, 0, 2})
 	r.batch.Set([]int{1, 0, 2})
@@ -280,16 +281,16 @@ func TestReserveLater(t *testing.T) {
 
 func TestReserveRefuses(t *testing.T) {
 	d := cudatest.Device(t)
-	net, err := nets.New(nets.Config{Net: "embed"}, nets.Input{Vocab: []int{5}}, 2)
+	net, err := nets.New(nets.Config{Net: "embed"}, graph.Input{Vocab: []int{5}}, 2)
 	cudatest.Must(t, err)
 	rng := rand.New(rand.NewPCG(1, 1))
-	large := cudatest.RandomData(rng, nets.Input{Vocab: []int{5}}, 2, 3)
+	large := cudatest.RandomData(rng, graph.Input{Vocab: []int{5}}, 2, 3)
 	large.Ids[1] = 7
 	for _, c := range []struct {
 		data *structured.Dataset
 		want string
 	}{
-		{cudatest.RandomData(rng, nets.Input{Vocab: []int{5, 5}}, 2, 3), "reads 1"},
+		{cudatest.RandomData(rng, graph.Input{Vocab: []int{5, 5}}, 2, 3), "reads 1"},
 		{large, "knows 0 to 4"},
 	} {
 		err := cudanets.NewExecutor(d, net, device.NewBLAS(d, false)).Reserve(cudanets.NewBatch(cudanets.NewData(d, c.data), 1, 8, 3))
@@ -297,7 +298,7 @@ func TestReserveRefuses(t *testing.T) {
 			t.Errorf("error %v, want one about %q", err, c.want)
 		}
 	}
-	dense, err := nets.New(nets.Config{Net: "linear"}, nets.Input{Dim: 4}, 2)
+	dense, err := nets.New(nets.Config{Net: "linear"}, graph.Input{Dim: 4}, 2)
 	cudatest.Must(t, err)
 	err = cudanets.NewExecutor(d, dense, nil).Reserve(cudanets.NewBatch(cudanets.NewData(d, large), 1, 8, 3))
 	if err == nil || !strings.Contains(err.Error(), "reads 4") {
@@ -307,9 +308,9 @@ func TestReserveRefuses(t *testing.T) {
 
 func TestScoreBeforeReserve(t *testing.T) {
 	d := cudatest.Emulated(t)
-	net, err := nets.New(nets.Config{Net: "linear"}, nets.Input{Dim: 4}, 2)
+	net, err := nets.New(nets.Config{Net: "linear"}, graph.Input{Dim: 4}, 2)
 	cudatest.Must(t, err)
-	r := newRig(t, d, net, cudatest.RandomData(rand.New(rand.NewPCG(1, 1)), nets.Input{Dim: 4}, 2, 3), 8)
+	r := newRig(t, d, net, cudatest.RandomData(rand.New(rand.NewPCG(1, 1)), graph.Input{Dim: 4}, 2, 3), 8)
 	cudanets.NewExecutor(d, net, r.blas).Score(r.upload(net.Init(1)), r.batch, r.θ.Parts())
 	if err := d.Sync(); err == nil || !strings.Contains(err.Error(), "before Reserve") {
 		t.Errorf("error %v, want one about Reserve", err)

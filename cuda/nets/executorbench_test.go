@@ -7,6 +7,7 @@ import (
 	"github.com/dsp-go/dsp/cuda/cudatest"
 	cudanets "github.com/dsp-go/dsp/cuda/nets"
 	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -17,7 +18,7 @@ func BenchmarkExecutor(b *testing.B) {
 	if d.Info().Emulated() {
 		positions = 64
 	}
-	input := nets.Input{Dim: 300}
+	input := graph.Input{Dim: 300}
 	net, err := nets.New(nets.Config{Net: "mlp", Hidden: []int{200}}, input, 25)
 	cudatest.Must(b, err)
 	rng := rand.New(rand.NewPCG(1, 1))
@@ -25,7 +26,7 @@ func BenchmarkExecutor(b *testing.B) {
 	for i := range lengths {
 		lengths[i] = 32
 	}
-	r := newRig(b, d, net, cudatest.RandomData(rng, input, 25, lengths...), nets.Bucket(positions))
+	r := newRig(b, d, net, cudatest.RandomData(rng, input, 25, lengths...), graph.Bucket(positions))
 	examples := make([]int, len(lengths))
 	for i := range examples {
 		examples[i] = i

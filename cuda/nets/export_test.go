@@ -2,7 +2,7 @@ package cudanets
 
 import (
 	"github.com/dsp-go/dsp/cuda/device"
-	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/graph"
 )
 
 // Functions returns the names of elementwise.cu's functions.
@@ -20,12 +20,12 @@ func Functions() []string {
 func Apply(d *device.Device, name string, x, y []float32) []float32 {
 	o := owned{device: d}
 	defer o.free()
-	entry := func(s nets.Space) operand { return operand{mode: modeEntry, space: s} }
-	s := step{code: codes[name], flags: stepStore, x: entry(nets.SpaceWeights), y: entry(nets.SpaceLiterals), space: nets.SpaceArena}
+	entry := func(s graph.Space) operand { return operand{mode: modeEntry, space: s} }
+	s := step{code: codes[name], flags: stepStore, x: entry(graph.SpaceWeights), y: entry(graph.SpaceLiterals), space: graph.SpaceArena}
 	out := own[float32](&o, len(x), "out")
 	e := Executor{device: d}
 	e.elementwise(ownCopy(&o, s.encode(nil), "a step"), len(x), 0, device.Array[uint64]{}, device.Array[uint64]{}, [spaces]device.Array[float32]{
-		nets.SpaceWeights: ownCopy(&o, x, "x"), nets.SpaceLiterals: ownCopy(&o, y, "y"), nets.SpaceArena: out,
+		graph.SpaceWeights: ownCopy(&o, x, "x"), graph.SpaceLiterals: ownCopy(&o, y, "y"), graph.SpaceArena: out,
 	})
 	to := make([]float32, len(x))
 	device.Download(d, to, out)
@@ -39,10 +39,10 @@ func Divide(i uint32, by int) uint32 {
 }
 
 // Compile returns the error of compiling an instruction.
-func Compile(o nets.Op) error {
-	b := &nets.Buffer{N: 1}
-	in := nets.Instruction{Op: o, Out: b, Args: []nets.Operand{{Buffer: b}, {Buffer: b}}}
-	_, err := (&compiler{program: &program{}}).list([]nets.Instruction{in})
+func Compile(o graph.Op) error {
+	b := &graph.Buffer{N: 1}
+	in := graph.Instruction{Op: o, Out: b, Args: []graph.Operand{{Buffer: b}, {Buffer: b}}}
+	_, err := (&compiler{program: &program{}}).list([]graph.Instruction{in})
 	return err
 }
 
@@ -53,24 +53,24 @@ func (e *Executor) Launches(b *Batch) (commands, instructions int) {
 }
 
 // Run computes an instruction with op o and n entries from args; with accumulate it adds to before.
-func Run(d *device.Device, o nets.Op, n int, before []float32, args ...[]float32) ([]float32, error) {
+func Run(d *device.Device, o graph.Op, n int, before []float32, args ...[]float32) ([]float32, error) {
 	e := NewExecutor(d, nil, nil)
 	defer e.Free()
-	in := nets.Instruction{Op: o, Out: &nets.Buffer{N: n}, Accumulate: before != nil}
+	in := graph.Instruction{Op: o, Out: &graph.Buffer{N: n}, Accumulate: before != nil}
 	memory := make([]float32, n)
 	copy(memory, before)
 	for _, a := range args {
-		in.Args = append(in.Args, nets.Operand{Buffer: &nets.Buffer{Offset: len(memory), N: len(a)}})
+		in.Args = append(in.Args, graph.Operand{Buffer: &graph.Buffer{Offset: len(memory), N: len(a)}})
 		memory = append(memory, a...)
 	}
-	p := &program{Program: &nets.Program{}}
+	p := &program{Program: &graph.Program{}}
 	c := compiler{executor: e, program: p}
-	list, err := c.list([]nets.Instruction{in})
+	list, err := c.list([]graph.Instruction{in})
 	if err != nil {
 		return nil, err
 	}
 	p.partial = own[float32](&e.owned, c.partial, "partial sums")
-	e.now, e.spaces[nets.SpaceArena] = p, ownCopy(&e.owned, memory, "memory")
+	e.now, e.spaces[graph.SpaceArena] = p, ownCopy(&e.owned, memory, "memory")
 	e.run(list)
 	out := make([]float32, n)
 	device.Download(d, out, e.at(in.Out))
@@ -95,5 +95,5 @@ var SortTile = sortTile
 
 // NewPairBatch is NewBatch for data with a row for every pair of positions.
 func NewPairBatch(data *Data, chains, rows, longest, pairs int) *Batch {
-	return data.NewBatch(Capacity{chains: chains, rows: rows, longest: longest, others: pairs, chars: nets.CharBucket(data.characters(0, data.Set.Positions()))})
+	return data.NewBatch(Capacity{chains: chains, rows: rows, longest: longest, others: pairs, chars: graph.CharBucket(data.characters(0, data.Set.Positions()))})
 }

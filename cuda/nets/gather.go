@@ -2,14 +2,14 @@ package cudanets
 
 import (
 	"github.com/dsp-go/dsp/cuda/device"
-	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/graph"
 )
 
 // pattern is a fixed index on the device with its inverse: entries from[row] to from[row+1]-1 of list are the entries that read
 // source row `row`.
 type pattern struct{ fixed, from, list device.Array[int32] }
 
-func (c *compiler) pattern(x nets.Index) pattern {
+func (c *compiler) pattern(x graph.Index) pattern {
 	if p, ok := c.program.patterns[&x.Fixed[0]]; ok {
 		return p
 	}
@@ -29,22 +29,22 @@ func (c *compiler) pattern(x nets.Index) pattern {
 	return p
 }
 
-func (c *compiler) gather(o nets.Gather, in nets.Instruction) command {
+func (c *compiler) gather(o graph.Gather, in graph.Instruction) command {
 	x, at, cols, n := in.Args[0].Buffer, o.Index, int32(o.Cols), in.Out.N
 	switch at.Kind {
-	case nets.IndexIds:
+	case graph.IndexIds:
 		return func(e *Executor) {
 			e.entries("gather_ids", n, e.at(in.Out), e.at(x), e.now.ids[at.Field], cols)
 		}
-	case nets.IndexWindow:
+	case graph.IndexWindow:
 		return func(e *Executor) {
 			e.entries("gather_window", n, e.at(in.Out), e.at(x), e.batch.Chain, int32(e.now.Rows), int32(at.Width), cols)
 		}
-	case nets.IndexDependents, nets.IndexHeads, nets.IndexDistances:
+	case graph.IndexDependents, graph.IndexHeads, graph.IndexDistances:
 		return func(e *Executor) {
 			e.entries("gather_ids", n, e.at(in.Out), e.at(x), e.now.pairs.of(at.Kind), cols)
 		}
-	case nets.IndexCharacters, nets.IndexCharacterWindow, nets.IndexCharacterParts:
+	case graph.IndexCharacters, graph.IndexCharacterWindow, graph.IndexCharacterParts:
 		return func(e *Executor) {
 			e.entries("gather_ids", n, e.at(in.Out), e.at(x), e.indexOf(at), cols)
 		}
@@ -55,22 +55,22 @@ func (c *compiler) gather(o nets.Gather, in nets.Instruction) command {
 	}
 }
 
-func (c *compiler) scatter(o nets.Scatter, in nets.Instruction) command {
+func (c *compiler) scatter(o graph.Scatter, in graph.Instruction) command {
 	g, at, cols, n := in.Args[0].Buffer, o.Index, int32(o.Cols), in.Out.N
 	switch at.Kind {
-	case nets.IndexIds:
+	case graph.IndexIds:
 		return c.scatterIds(o, in, c.program.Rows, func(e *Executor) device.Array[int32] { return e.now.ids[at.Field] })
-	case nets.IndexCharacters, nets.IndexCharacterParts:
+	case graph.IndexCharacters, graph.IndexCharacterParts:
 		return c.scatterIds(o, in, c.program.Chars*at.Width, func(e *Executor) device.Array[int32] { return e.indexOf(at) })
-	case nets.IndexCharacterWindow:
+	case graph.IndexCharacterWindow:
 		return scatterCharacterWindow(o, in)
-	case nets.IndexWindow:
+	case graph.IndexWindow:
 		return func(e *Executor) {
 			e.entries("scatter_window", n, e.at(in.Out), e.at(g), e.batch.Chain, int32(e.now.Rows), int32(at.Width), cols, device.Flag(in.Accumulate))
 		}
-	case nets.IndexDependents, nets.IndexHeads:
+	case graph.IndexDependents, graph.IndexHeads:
 		return scatterPairs(o, in)
-	case nets.IndexDistances:
+	case graph.IndexDistances:
 		return scatterDistances(o, in)
 	}
 	p := c.pattern(at)

@@ -2,7 +2,7 @@ package cudanets
 
 import (
 	"github.com/dsp-go/dsp/cuda/device"
-	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/graph"
 )
 
 // Linearised is the first-order model of a network at w_k, as nets.Linearised is:
@@ -19,8 +19,8 @@ var _, _ Scorer = (*Executor)(nil), (*Linearised)(nil)
 // NewLinearised returns the model of the executor's network. Call MoveTo before Score. The executor must not be used for anything else.
 func NewLinearised(e *Executor) *Linearised {
 	const what = "the linearised network's weights"
-	entry := func(s nets.Space) operand { return operand{mode: modeEntry, space: s} }
-	s := step{code: codes["-"], flags: stepStore, x: entry(nets.SpaceWeights), y: entry(nets.SpaceLiterals), space: nets.SpaceDirection}
+	entry := func(s graph.Space) operand { return operand{mode: modeEntry, space: s} }
+	s := step{code: codes["-"], flags: stepStore, x: entry(graph.SpaceWeights), y: entry(graph.SpaceLiterals), space: graph.SpaceDirection}
 	return &Linearised{
 		Executor:   e,
 		wk:         own[float32](&e.owned, e.Dim(), what),
@@ -39,7 +39,7 @@ func (l *Linearised) Affine() bool { return true }
 func (l *Linearised) Score(w device.Array[float32], b *Batch, θ Parts) {
 	l.Executor.Score(l.wk, b, θ)
 	l.elementwise(l.difference, l.Dim(), 0, device.Array[uint64]{}, device.Array[uint64]{}, [spaces]device.Array[float32]{
-		nets.SpaceWeights: w, nets.SpaceLiterals: l.wk, nets.SpaceDirection: l.direction,
+		graph.SpaceWeights: w, graph.SpaceLiterals: l.wk, graph.SpaceDirection: l.direction,
 	})
 	l.addPush(l.direction, θ)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/dsp-go/dsp/cuda/cudatest"
 	cudanets "github.com/dsp-go/dsp/cuda/nets"
 	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/graph"
 )
 
 // node returns n or panics with err; nets.Build turns the panic into an error.
@@ -34,12 +35,12 @@ func positive(x *gorgonia.Node) *gorgonia.Node {
 	return node(gorgonia.Add(constant(1), node(gorgonia.Square(x))))
 }
 
-func unary(f func(*gorgonia.Node) (*gorgonia.Node, error), of func(*gorgonia.Node) *gorgonia.Node) func(g *nets.Graph, x *gorgonia.Node) *gorgonia.Node {
-	return func(_ *nets.Graph, x *gorgonia.Node) *gorgonia.Node { return node(f(of(x))) }
+func unary(f func(*gorgonia.Node) (*gorgonia.Node, error), of func(*gorgonia.Node) *gorgonia.Node) func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node {
+	return func(_ *graph.Graph, x *gorgonia.Node) *gorgonia.Node { return node(f(of(x))) }
 }
 
 // ownGraphs are custom networks; x is [Rows×4] and linear in the features, and so is the result.
-var ownGraphs = map[string]func(g *nets.Graph, x *gorgonia.Node) *gorgonia.Node{
+var ownGraphs = map[string]func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node{
 	"neg":      unary(gorgonia.Neg, same),
 	"abs":      unary(gorgonia.Abs, same),
 	"sin":      unary(gorgonia.Sin, same),
@@ -55,107 +56,107 @@ var ownGraphs = map[string]func(g *nets.Graph, x *gorgonia.Node) *gorgonia.Node{
 	"expm1":    unary(gorgonia.Expm1, same),
 	"softplus": unary(gorgonia.Softplus, same),
 	"rectify":  unary(gorgonia.Rectify, same),
-	"steps": func(g *nets.Graph, x *gorgonia.Node) *gorgonia.Node {
+	"steps": func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node {
 		s := node(gorgonia.Add(node(gorgonia.Ceil(x)), node(gorgonia.Floor(x))))
 		return node(gorgonia.HadamardProd(x, node(gorgonia.Add(s, node(gorgonia.Sign(x))))))
 	},
-	"quotient": func(g *nets.Graph, x *gorgonia.Node) *gorgonia.Node {
+	"quotient": func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node {
 		return node(gorgonia.HadamardDiv(x, positive(x)))
 	},
-	"constant times": func(g *nets.Graph, x *gorgonia.Node) *gorgonia.Node {
+	"constant times": func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node {
 		return node(gorgonia.Sub(constant(3), node(gorgonia.Mul(constant(0.5), x))))
 	},
-	"power": func(g *nets.Graph, x *gorgonia.Node) *gorgonia.Node {
+	"power": func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node {
 		return node(gorgonia.Pow(positive(x), constant(1.5)))
 	},
-	"softmax": func(g *nets.Graph, x *gorgonia.Node) *gorgonia.Node { return node(gorgonia.SoftMax(x, 1)) },
-	"log softmax": func(g *nets.Graph, x *gorgonia.Node) *gorgonia.Node {
+	"softmax": func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node { return node(gorgonia.SoftMax(x, 1)) },
+	"log softmax": func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node {
 		return node(gorgonia.LogSoftMax(x, 1))
 	},
-	"maximum": func(g *nets.Graph, x *gorgonia.Node) *gorgonia.Node {
+	"maximum": func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node {
 		top := reshape(node(gorgonia.Max(x, 1)), g.Rows, 1)
 		return node(gorgonia.BroadcastSub(x, top, nil, []byte{1}))
 	},
-	"normalised": func(g *nets.Graph, x *gorgonia.Node) *gorgonia.Node { // over the columns of each row
+	"normalised": func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node { // over the columns of each row
 		mean := reshape(node(gorgonia.Mean(x, 1)), g.Rows, 1)
 		return node(gorgonia.BroadcastSub(x, mean, nil, []byte{1}))
 	},
-	"concat and slice": func(g *nets.Graph, x *gorgonia.Node) *gorgonia.Node {
+	"concat and slice": func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node {
 		l := node(gorgonia.Slice(x, nil, gorgonia.S(0, 2)))
 		r := node(gorgonia.Slice(x, nil, gorgonia.S(1, 4)))
 		return node(gorgonia.Slice(node(gorgonia.Concat(1, l, r)), nil, gorgonia.S(0, 4)))
 	},
-	"every other": func(g *nets.Graph, x *gorgonia.Node) *gorgonia.Node {
+	"every other": func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node {
 		s := node(gorgonia.Slice(x, nil, gorgonia.S(0, 4, 2)))
 		return node(gorgonia.Add(node(gorgonia.Concat(1, s, s)), x))
 	},
-	"transpose": func(g *nets.Graph, x *gorgonia.Node) *gorgonia.Node {
+	"transpose": func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node {
 		return node(gorgonia.Transpose(node(gorgonia.Tanh(node(gorgonia.Transpose(x, 1, 0)))), 1, 0))
 	},
-	"three axes": func(g *nets.Graph, x *gorgonia.Node) *gorgonia.Node {
+	"three axes": func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node {
 		a := node(gorgonia.Transpose(reshape(x, g.Rows, 2, 2), 0, 2, 1))
 		return reshape(node(gorgonia.Tanh(a)), g.Rows, 4)
 	},
-	"transposed left factor": func(g *nets.Graph, x *gorgonia.Node) *gorgonia.Node {
+	"transposed left factor": func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node {
 		return node(gorgonia.Mul(x, node(gorgonia.Mul(node(gorgonia.Transpose(g.Param("square"), 1, 0)), g.Param("square")))))
 	},
-	"batched product": func(g *nets.Graph, x *gorgonia.Node) *gorgonia.Node {
+	"batched product": func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node {
 		a := reshape(x, g.Rows, 2, 2)
 		return reshape(node(gorgonia.BatchedMatMul(a, node(gorgonia.Tanh(a)))), g.Rows, 4)
 	},
-	"gate": func(g *nets.Graph, x *gorgonia.Node) *gorgonia.Node { // one parameter used twice
+	"gate": func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node { // one parameter used twice
 		a := node(gorgonia.Mul(x, g.Param("square")))
 		return node(gorgonia.HadamardProd(a, node(gorgonia.Sigmoid(node(gorgonia.Mul(node(gorgonia.Tanh(x)), g.Param("square")))))))
 	},
-	"bias twice": func(g *nets.Graph, x *gorgonia.Node) *gorgonia.Node {
+	"bias twice": func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node {
 		b := reshape(g.Param("bias"), 1, 4)
 		y := node(gorgonia.BroadcastAdd(x, b, nil, []byte{0}))
 		return node(gorgonia.BroadcastHadamardProd(y, b, nil, []byte{0}))
 	},
-	"matrix and vector": func(g *nets.Graph, x *gorgonia.Node) *gorgonia.Node {
+	"matrix and vector": func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node {
 		s := reshape(node(gorgonia.Mul(x, g.Param("bias"))), g.Rows, 1)
 		return node(gorgonia.BroadcastHadamardProd(x, s, nil, []byte{1}))
 	},
-	"middle axis": func(g *nets.Graph, x *gorgonia.Node) *gorgonia.Node { // an expand with entries on both sides
+	"middle axis": func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node { // an expand with entries on both sides
 		a := reshape(x, g.Rows, 2, 2)
 		s := reshape(node(gorgonia.Sum(a, 1)), g.Rows, 1, 2)
 		return reshape(node(gorgonia.BroadcastHadamardProd(a, s, nil, []byte{1})), g.Rows, 4)
 	},
-	"window and itself": func(g *nets.Graph, x *gorgonia.Node) *gorgonia.Node {
+	"window and itself": func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node {
 		w := node(g.Window(x, 3))
 		return node(gorgonia.Add(node(gorgonia.Tanh(x)), node(gorgonia.Slice(w, nil, gorgonia.S(0, 4)))))
 	},
-	"odd images": func(g *nets.Graph, x *gorgonia.Node) *gorgonia.Node { // 3×5 pixels from the 4 columns
+	"odd images": func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node { // 3×5 pixels from the 4 columns
 		p := reshape(node(gorgonia.Concat(1, x, node(gorgonia.Tanh(x)), node(gorgonia.Sin(x)), node(gorgonia.Slice(x, nil, gorgonia.S(1, 4))))), g.Rows*15, 1)
 		patches := node(g.Patches(p, 3, 5)) // [Rows·15×9]
 		y := node(g.MaxPool(node(gorgonia.Mul(patches, g.Param("filter"))), 3, 5))
 		return node(gorgonia.Add(x, reshape(y, g.Rows, 4)))
 	},
-	"recurrences": func(g *nets.Graph, x *gorgonia.Node) *gorgonia.Node { // products with the row before are added to others
+	"recurrences": func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node { // products with the row before are added to others
 		a := node(gorgonia.Tanh(node(gorgonia.Mul(x, g.Param("square")))))
 		h := node(g.LinearRecurrence(a, x, true))
 		return node(gorgonia.Add(a, node(g.BidirectionalRecurrence(node(gorgonia.HadamardProd(a, h)), node(gorgonia.Sub(h, a))))))
 	},
-	"layer norm": func(g *nets.Graph, x *gorgonia.Node) *gorgonia.Node {
+	"layer norm": func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node {
 		return node(g.LayerNorm(node(gorgonia.Tanh(x)), node(gorgonia.Exp(g.Param("bias"))), g.Param("bias")))
 	},
-	"gelu": func(g *nets.Graph, x *gorgonia.Node) *gorgonia.Node { return node(g.Activate(x, nets.GELU)) },
-	"silu": func(g *nets.Graph, x *gorgonia.Node) *gorgonia.Node { return node(g.Activate(x, nets.SiLU)) },
-	"embedded": func(g *nets.Graph, x *gorgonia.Node) *gorgonia.Node { // a computed table
+	"gelu": func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node { return node(g.Activate(x, graph.GELU)) },
+	"silu": func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node { return node(g.Activate(x, graph.SiLU)) },
+	"embedded": func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node { // a computed table
 		return node(gorgonia.Add(x, node(g.Embed(node(gorgonia.Tanh(g.Param("table"))), 0))))
 	},
 }
 
 func same(x *gorgonia.Node) *gorgonia.Node { return x }
 
-var ownInput = nets.Input{Dim: 3, Vocab: []int{6}}
+var ownInput = graph.Input{Dim: 3, Vocab: []int{6}}
 
-func ownNet(t testing.TB, middle func(*nets.Graph, *gorgonia.Node) *gorgonia.Node) *nets.Net {
-	net, err := nets.Build(nets.Spec{
+func ownNet(t testing.TB, middle func(*graph.Graph, *gorgonia.Node) *gorgonia.Node) *nets.Net {
+	net, err := nets.Build(graph.Spec{
 		Name: "own",
-		Params: []nets.Param{{Name: "in", Shape: []int{3, 4}}, {Name: "square", Shape: []int{4, 4}}, {Name: "bias", Shape: []int{4}},
+		Params: []graph.Param{{Name: "in", Shape: []int{3, 4}}, {Name: "square", Shape: []int{4, 4}}, {Name: "bias", Shape: []int{4}},
 			{Name: "filter", Shape: []int{9, 2}}, {Name: "table", Shape: []int{6, 4}}},
-		Build: func(g *nets.Graph) (*gorgonia.Node, *gorgonia.Node, error) {
+		Build: func(g *graph.Graph) (*gorgonia.Node, *gorgonia.Node, error) {
 			x, err := gorgonia.Mul(g.Features(), g.Param("in"))
 			if err != nil {
 				return nil, nil, err
@@ -188,27 +189,27 @@ func TestEveryOpIsTested(t *testing.T) {
 	for _, middle := range ownGraphs {
 		all = append(all, ownNet(t, middle))
 	}
-	words, err := nets.Build(everyWord, nets.Input{Characters: 7, Attributes: 300})
+	words, err := nets.Build(everyWord, graph.Input{Characters: 7, Attributes: 300})
 	cudatest.Must(t, err)
 	all = append(all, words)
 	seen := map[string]bool{}
 	for _, net := range all {
-		p, err := net.Program(nets.Size{Rows: 16, Chars: nets.CharBucket(0)})
+		p, err := net.Program(graph.Size{Rows: 16, Chars: graph.CharBucket(0)})
 		cudatest.Must(t, err)
 		for _, in := range slices.Concat(p.Forward, p.Pullback, p.Push) {
 			kind := fmt.Sprintf("%T", in.Op)
 			switch o := in.Op.(type) {
-			case nets.Gather:
+			case graph.Gather:
 				kind += " " + o.Index.String()
-			case nets.Scatter:
+			case graph.Scatter:
 				kind += fmt.Sprint(" ", o.Index, " ", in.Accumulate)
-			case nets.Recurrence:
+			case graph.Recurrence:
 				kind += fmt.Sprint(" ", o.Adjoint)
-			case nets.Bag, nets.BagScatter, nets.Sum, nets.MatMul, nets.Unslice, nets.TimesPrevious:
+			case graph.Bag, graph.BagScatter, graph.Sum, graph.MatMul, graph.Unslice, graph.TimesPrevious:
 				kind += fmt.Sprint(" ", in.Accumulate)
-			case nets.Softmax:
+			case graph.Softmax:
 				kind += fmt.Sprint(" ", o.Log)
-			case nets.SoftmaxPull:
+			case graph.SoftmaxPull:
 				kind += fmt.Sprint(" ", o.Log)
 			}
 			seen[kind] = true
@@ -222,10 +223,10 @@ func TestEveryOpIsTested(t *testing.T) {
 		"Gather characters", "Gather character window", "Gather character parts", "Scatter characters true", "Scatter character window false",
 		"Scatter character parts false", "SegmentMax", "SegmentMaxPush", "SegmentMaxPull", "Bag true", "Bag false", "BagScatter true", "BagScatter false",
 	} {
-		if !seen["nets."+kind] {
+		if !seen["graph."+kind] {
 			t.Errorf("no network tested here has a %s", kind)
 		}
-		delete(seen, "nets."+kind)
+		delete(seen, "graph."+kind)
 	}
 	for kind := range seen {
 		t.Logf("also: %s", kind)
@@ -233,7 +234,7 @@ func TestEveryOpIsTested(t *testing.T) {
 }
 
 // unknown is an op without a kernel.
-type unknown struct{ nets.Op }
+type unknown struct{ graph.Op }
 
 func (unknown) String() string { return "fold" }
 

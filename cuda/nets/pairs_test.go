@@ -6,13 +6,15 @@ import (
 	"strings"
 	"testing"
 
+	"gorgonia.org/gorgonia"
+
 	"github.com/dsp-go/dsp/cuda/cudatest"
 	"github.com/dsp-go/dsp/cuda/device"
 	cudanets "github.com/dsp-go/dsp/cuda/nets"
 	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/trees"
-	"gorgonia.org/gorgonia"
 )
 
 // withPairs adds the pair tables that trees have.
@@ -28,10 +30,11 @@ func withPairs(d *structured.Dataset) *structured.Dataset {
 }
 
 // everyPair has all ops on pairs, both overwriting and accumulating.
-var everyPair = nets.Spec{
+var everyPair = graph.Spec{
 	Name: "pairs", Form: trees.SpanningTree{}.Form(3),
-	Params: []nets.Param{{Name: "in", Shape: []int{3, 4}}, {Name: "forms", Shape: []int{4, 12}}, {Name: "root", Shape: []int{4}}, {Name: "out", Shape: []int{4, 3}}},
-	Parts: func(g *nets.Graph) ([]*gorgonia.Node, error) {
+	Params: []graph.Param{{Name: "in", Shape: []int{3, 4}}, {Name: "forms", Shape: []int{4, 12}}, {Name: "root", Shape: []int{4}},
+		{Name: "out", Shape: []int{4, 3}}},
+	Parts: func(g *graph.Graph) ([]*gorgonia.Node, error) {
 		x := node(gorgonia.Mul(g.Features(), g.Param("in")))
 		forms := node(gorgonia.Mul(x, g.Param("forms")))
 		arc := node(g.Bilinear(x, node(gorgonia.Tanh(x)), g.Param("root")))
@@ -42,7 +45,7 @@ var everyPair = nets.Spec{
 }
 
 func pairNets(t *testing.T) map[string]func() (*nets.Net, *structured.Dataset) {
-	build := func(c nets.Config, input nets.Input) func() (*nets.Net, *structured.Dataset) {
+	build := func(c nets.Config, input graph.Input) func() (*nets.Net, *structured.Dataset) {
 		return func() (*nets.Net, *structured.Dataset) {
 			net, err := nets.NewBiaffine(c, input, trees.SpanningTree{}.Form(3))
 			cudatest.Must(t, err)
@@ -50,14 +53,14 @@ func pairNets(t *testing.T) map[string]func() (*nets.Net, *structured.Dataset) {
 		}
 	}
 	return map[string]func() (*nets.Net, *structured.Dataset){
-		"words":      build(nets.Config{Net: "biaffine", Channels: []int{6}, Embed: []int{4, 3}, Window: 3, ArcUnits: 5, LabelUnits: 4, Dropout: 0.2}, nets.Input{Vocab: []int{30, 5}}),
-		"characters": build(nets.Config{Net: "biaffine", Channels: []int{6}, Embed: []int{4}, Window: 3, ArcUnits: 5, LabelUnits: 4, CharChannels: 3, CharEmbed: 2}, nets.Input{Vocab: []int{30}, Characters: 8}),
-		"features":   build(nets.Config{Net: "biaffine", Channels: []int{6}, Window: 1, ArcUnits: 1, LabelUnits: 3, Activation: nets.Tanh}, nets.Input{Dim: 3}),
-		"recurrent":  build(nets.Config{Net: "biaffine", Recurrent: []int{4, 3}, ArcUnits: 3, LabelUnits: 2, Activation: nets.SiLU}, nets.Input{Vocab: []int{30}}),
+		"words":      build(nets.Config{Net: "biaffine", Channels: []int{6}, Embed: []int{4, 3}, Window: 3, ArcUnits: 5, LabelUnits: 4, Dropout: 0.2}, graph.Input{Vocab: []int{30, 5}}),
+		"characters": build(nets.Config{Net: "biaffine", Channels: []int{6}, Embed: []int{4}, Window: 3, ArcUnits: 5, LabelUnits: 4, CharChannels: 3, CharEmbed: 2}, graph.Input{Vocab: []int{30}, Characters: 8}),
+		"features":   build(nets.Config{Net: "biaffine", Channels: []int{6}, Window: 1, ArcUnits: 1, LabelUnits: 3, Activation: graph.Tanh}, graph.Input{Dim: 3}),
+		"recurrent":  build(nets.Config{Net: "biaffine", Recurrent: []int{4, 3}, ArcUnits: 3, LabelUnits: 2, Activation: graph.SiLU}, graph.Input{Vocab: []int{30}}),
 		"every op": func() (*nets.Net, *structured.Dataset) {
-			net, err := nets.Build(everyPair, nets.Input{Dim: 3})
+			net, err := nets.Build(everyPair, graph.Input{Dim: 3})
 			cudatest.Must(t, err)
-			return net, withPairs(cudatest.RandomData(rand.New(rand.NewPCG(5, 6)), nets.Input{Dim: 3}, 3, 3, 1, 0, 19, 2, 5))
+			return net, withPairs(cudatest.RandomData(rand.New(rand.NewPCG(5, 6)), graph.Input{Dim: 3}, 3, 3, 1, 0, 19, 2, 5))
 		},
 	}
 }
@@ -131,14 +134,14 @@ func checkPairs(t *testing.T, d *device.Device, net *nets.Net, data *structured.
 // Ops without a kernel are refused with a message.
 func TestPairsRefused(t *testing.T) {
 	d := cudatest.Device(t)
-	data := withPairs(cudatest.RandomData(rand.New(rand.NewPCG(1, 1)), nets.Input{Dim: 3}, 3, 3, 2))
-	reserve := func(spec nets.Spec, set *structured.Dataset) error {
-		net, err := nets.Build(spec, nets.Input{Dim: 3})
+	data := withPairs(cudatest.RandomData(rand.New(rand.NewPCG(1, 1)), graph.Input{Dim: 3}, 3, 3, 2))
+	reserve := func(spec graph.Spec, set *structured.Dataset) error {
+		net, err := nets.Build(spec, graph.Input{Dim: 3})
 		cudatest.Must(t, err)
 		return cudanets.NewExecutor(d, net, device.NewBLAS(d, false)).Reserve(cudanets.NewPairBatch(cudanets.NewData(d, set), 2, 8, 3, 16))
 	}
 	masked := everyPair
-	masked.Parts = func(g *nets.Graph) ([]*gorgonia.Node, error) {
+	masked.Parts = func(g *graph.Graph) ([]*gorgonia.Node, error) {
 		x := node(gorgonia.Mul(g.Features(), g.Param("in")))
 		return []*gorgonia.Node{nil, node(gorgonia.Mul(node(g.Dropout(node(g.Heads(x)), 0.5)), g.Param("out")))}, nil
 	}
@@ -147,7 +150,7 @@ func TestPairsRefused(t *testing.T) {
 	}
 	three := everyPair
 	three.Form.Parts = append(three.Form.Parts[:2:2], structured.Shape{Name: "more", Width: 4})
-	three.Parts = func(g *nets.Graph) ([]*gorgonia.Node, error) {
+	three.Parts = func(g *graph.Graph) ([]*gorgonia.Node, error) {
 		all, err := everyPair.Parts(g)
 		return append(all, g.Param("root")), err
 	}

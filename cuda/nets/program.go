@@ -6,15 +6,15 @@ import (
 	"math"
 
 	"github.com/dsp-go/dsp/cuda/device"
-	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
 )
 
 var errNotReserved = errors.New("cuda: a network was run before Reserve and Score")
 
-// program is a nets.Program on a device.
+// program is a graph.Program on a device.
 type program struct {
-	*nets.Program
+	*graph.Program
 	run struct{ forward, pullback, push []command } // push adds to the potentials
 
 	arena, literals, features, boundary device.Array[float32]
@@ -70,7 +70,7 @@ func (e *Executor) share(x *device.Array[float32], n int, what string) device.Ar
 }
 
 // compile turns a program's instructions into commands, and allocates the memory that they need.
-func (e *Executor) compile(of *nets.Program) (*program, error) {
+func (e *Executor) compile(of *graph.Program) (*program, error) {
 	if n := len(of.Form.Parts); n > mostParts {
 		return nil, structured.BadInput("network %q has potentials of %d parts, the kernels support up to %d; use --device cpu", e.net.Name(), n, mostParts)
 	}
@@ -117,7 +117,7 @@ func (e *Executor) compile(of *nets.Program) (*program, error) {
 }
 
 // check32 refuses arrays that exceed the kernels' 32-bit indices.
-func (e *Executor) check32(in nets.Instruction) error {
+func (e *Executor) check32(in graph.Instruction) error {
 	n := in.Out.N
 	for _, a := range in.Args {
 		n = max(n, a.Buffer.N)
@@ -132,14 +132,14 @@ func (e *Executor) check32(in nets.Instruction) error {
 type compiler struct {
 	executor *Executor
 	program  *program
-	reads    map[*nets.Buffer][]int // instructions that read a buffer, numbered across the three lists
-	place    int                    // number of the next instruction
+	reads    map[*graph.Buffer][]int // instructions that read a buffer, numbered across the three lists
+	place    int                     // number of the next instruction
 	steps    []uint64
 	partial  int // floats that reductions need
 	sort     sortingNeeds
 }
 
-func (c *compiler) list(list []nets.Instruction) (commands []command, err error) {
+func (c *compiler) list(list []graph.Instruction) (commands []command, err error) {
 	for len(list) > 0 {
 		n := run(list)
 		var made command
@@ -160,81 +160,81 @@ func (c *compiler) list(list []nets.Instruction) (commands []command, err error)
 }
 
 // instruction makes the command of an instruction that is not elementwise.
-func (c *compiler) instruction(in nets.Instruction) (command, error) {
+func (c *compiler) instruction(in graph.Instruction) (command, error) {
 	switch o := in.Op.(type) {
-	case nets.MatMul:
+	case graph.MatMul:
 		return matmul(o, in), nil
-	case nets.Gather:
+	case graph.Gather:
 		return c.gather(o, in), nil
-	case nets.Scatter:
+	case graph.Scatter:
 		return c.scatter(o, in), nil
-	case nets.Bilinear:
+	case graph.Bilinear:
 		return bilinear(o, in), nil
-	case nets.BilinearDependents:
+	case graph.BilinearDependents:
 		return bilinearDependents(o, in), nil
-	case nets.BilinearHeads:
+	case graph.BilinearHeads:
 		return bilinearHeads(o, in), nil
-	case nets.BilinearRoot:
+	case graph.BilinearRoot:
 		return bilinearRoot(o, in), nil
-	case nets.SegmentMax:
+	case graph.SegmentMax:
 		return segmentMax(o, in), nil
-	case nets.SegmentMaxPush:
+	case graph.SegmentMaxPush:
 		return segmentMaxPush(o, in), nil
-	case nets.SegmentMaxPull:
+	case graph.SegmentMaxPull:
 		return segmentMaxPull(o, in), nil
-	case nets.Bag:
+	case graph.Bag:
 		return bag(o, in), nil
-	case nets.BagScatter:
+	case graph.BagScatter:
 		return c.bagScatter(o, in), nil
-	case nets.Attention:
+	case graph.Attention:
 		return attention("attention", o, in), nil
-	case nets.AttentionPush:
+	case graph.AttentionPush:
 		return attention("attention_push", o.Attention, in), nil
-	case nets.AttentionPull:
+	case graph.AttentionPull:
 		return c.attentionPull(o.Attention, in), nil
-	case nets.Rotation:
+	case graph.Rotation:
 		return c.rotate(o, in), nil
-	case nets.Sinusoids:
+	case graph.Sinusoids:
 		return c.sinusoids(o, in), nil
-	case nets.Recurrence:
+	case graph.Recurrence:
 		return c.recurrence(o, in), nil
-	case nets.TimesPrevious:
+	case graph.TimesPrevious:
 		return timesPrevious(o, in), nil
-	case nets.Normalise:
+	case graph.Normalise:
 		return normalise("normalise", o, in), nil
-	case nets.NormalisePull:
+	case graph.NormalisePull:
 		return normalise("normalise_pull", o.Normalise, in), nil
-	case nets.Sum:
+	case graph.Sum:
 		return c.reduce("reduce_sum", o.Outer, o.Repeat, o.Inner, in), nil
-	case nets.Maximum:
+	case graph.Maximum:
 		return c.reduce("reduce_max", o.Outer, o.Repeat, o.Inner, in), nil
-	case nets.Softmax:
+	case graph.Softmax:
 		return softmax("softmax", o, in), nil
-	case nets.SoftmaxPull:
+	case graph.SoftmaxPull:
 		return softmax("softmax_pull", o.Softmax, in), nil
-	case nets.MaxPool:
+	case graph.MaxPool:
 		return pool("pool_max", o.Pooling, in), nil
-	case nets.PoolPush:
+	case graph.PoolPush:
 		return pool("pool_push", o.Pooling, in), nil
-	case nets.PoolPull:
+	case graph.PoolPull:
 		return pool("pool_pull", o.Pooling, in), nil
-	case nets.Permute:
+	case graph.Permute:
 		return c.permute(o, in), nil
-	case nets.Concat:
+	case graph.Concat:
 		return concat(o, in), nil
-	case nets.Slice:
+	case graph.Slice:
 		return slice("slice", o, in), nil
-	case nets.Unslice:
+	case graph.Unslice:
 		return slice("unslice", o.Slice, in, device.Flag(in.Accumulate)), nil
 	}
 	return nil, noKernel(in.Op)
 }
 
-func noKernel(o nets.Op) error {
+func noKernel(o graph.Op) error {
 	return fmt.Errorf("op %q (%T) has no kernel; use --device cpu", o, o)
 }
 
-func matmul(o nets.MatMul, in nets.Instruction) command {
+func matmul(o graph.MatMul, in graph.Instruction) command {
 	var beta float32
 	if in.Accumulate {
 		beta = 1

@@ -6,16 +6,17 @@ import (
 
 	"github.com/dsp-go/dsp/cuda/cudatest"
 	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/graph"
 )
 
 // Networks of random sizes.
 func TestRandomNetsEqualCPU(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 10))
 	for range 12 {
-		input := nets.Input{Dim: 1 + rng.IntN(40)}
+		input := graph.Input{Dim: 1 + rng.IntN(40)}
 		c := nets.Config{
 			Net:        []string{"linear", "mlp", "cnn", "embed"}[rng.IntN(4)],
-			Activation: []nets.Activation{nets.ELU, nets.Tanh, nets.ReLU}[rng.IntN(3)],
+			Activation: []graph.Activation{graph.ELU, graph.Tanh, graph.ReLU}[rng.IntN(3)],
 			Edges:      []string{nets.EdgesTransition, nets.EdgesPosition, nets.EdgesNone}[rng.IntN(3)],
 			Window:     1 + 2*rng.IntN(3),
 		}
@@ -37,7 +38,7 @@ func TestRandomNetsEqualCPU(t *testing.T) {
 		net, err := nets.New(c, input, labels)
 		cudatest.Must(t, err)
 		data := cudatest.RandomData(rng, input, labels, rng.IntN(60), rng.IntN(9), 1)
-		r := newRig(t, cudatest.Device(t), net, data, nets.Bucket(data.Positions()+rng.IntN(20)))
+		r := newRig(t, cudatest.Device(t), net, data, graph.Bucket(data.Positions()+rng.IntN(20)))
 		t.Logf("%+v of %+v, %d labels", c, input, labels)
 		r.check([]int{1, 2, 0}, seed)
 	}

@@ -2,7 +2,7 @@ package cudanets
 
 import (
 	"github.com/dsp-go/dsp/cuda/device"
-	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/graph"
 )
 
 // recurrenceStep is how many rows one thread runs of a batch whose chains may be longer than longestRecurrence.
@@ -12,7 +12,7 @@ const (
 )
 
 // recurrence runs short chains with one thread per chain and column, and batches with long ones in parallel over time.
-func (c *compiler) recurrence(o nets.Recurrence, in nets.Instruction) command {
+func (c *compiler) recurrence(o graph.Recurrence, in graph.Instruction) command {
 	a, b := in.Args[0].Buffer, in.Args[1].Buffer
 	rows := in.Out.N / o.Cols
 	blocks := device.CeilDiv(rows, recurrenceStep) * o.Cols
@@ -32,7 +32,7 @@ func (c *compiler) recurrence(o nets.Recurrence, in nets.Instruction) command {
 	}
 }
 
-func timesPrevious(o nets.TimesPrevious, in nets.Instruction) command {
+func timesPrevious(o graph.TimesPrevious, in graph.Instruction) command {
 	x, h := in.Args[0].Buffer, in.Args[1].Buffer
 	rows := in.Out.N / o.Cols
 	return func(e *Executor) {
@@ -42,7 +42,7 @@ func timesPrevious(o nets.TimesPrevious, in nets.Instruction) command {
 }
 
 // normalise normalises rows, or pulls back: the arguments are x, or x and g.
-func normalise(kernel string, o nets.Normalise, in nets.Instruction) command {
+func normalise(kernel string, o graph.Normalise, in graph.Instruction) command {
 	const warps = 4 // per block
 	return func(e *Executor) {
 		var args []any

@@ -7,6 +7,7 @@ import (
 
 	"github.com/dsp-go/dsp/cuda/cudatest"
 	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/graph"
 )
 
 // Chains that span many blocks of the scan over time, that start and end within blocks and at their ends, and padding.
@@ -18,12 +19,12 @@ func TestLongRecurrences(t *testing.T) {
 				net, input := ownNet(t, ownGraphs["recurrences"]), ownInput
 				if name == "rnn" {
 					var err error
-					input = nets.Input{Dim: 3}
+					input = graph.Input{Dim: 3}
 					net, err = nets.New(nets.Config{Net: "rnn", Recurrent: []int{5, 4}}, input, 4)
 					cudatest.Must(t, err)
 				}
 				data := cudatest.RandomData(rng, input, 4, lengths...)
-				r := newRig(t, d, net, data, nets.Bucket(data.Positions()+90))
+				r := newRig(t, d, net, data, graph.Bucket(data.Positions()+90))
 				examples := rng.Perm(data.Len())
 				r.check(examples, 0)
 				r.check(examples[:1], 0)

@@ -4,7 +4,7 @@ import (
 	"math/bits"
 
 	"github.com/dsp-go/dsp/cuda/device"
-	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/graph"
 )
 
 // sorting is the memory for sorting a batch's ids.
@@ -36,7 +36,7 @@ func (s *sorting) allocate(o *owned, n sortingNeeds, what string) {
 }
 
 // scatterIds sorts the batch's ids, one for each of the argument's rows, which makes the terms of each row of the table adjacent.
-func (c *compiler) scatterIds(o nets.Scatter, in nets.Instruction, rows int, idsOf func(e *Executor) device.Array[int32]) command {
+func (c *compiler) scatterIds(o graph.Scatter, in graph.Instruction, rows int, idsOf func(e *Executor) device.Array[int32]) command {
 	g, cols, vocab := in.Args[0].Buffer, o.Cols, in.Out.N/o.Cols
 	tiles := device.CeilDiv(rows, scatterTile)
 	n := &c.sort

@@ -12,15 +12,17 @@ import (
 	"github.com/dsp-go/dsp/cuda/device"
 	cudanets "github.com/dsp-go/dsp/cuda/nets"
 	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
 )
 
 // everyWord has all ops on characters and attributes, both overwriting and accumulating.
-var everyWord = nets.Spec{
+var everyWord = graph.Spec{
 	Name: "words",
-	Params: []nets.Param{{Name: "characters", Shape: []int{7, 4}}, {Name: "filters", Shape: []int{12, 4}}, {Name: "side by side", Shape: []int{4, 12}},
+	Params: []graph.Param{{Name: "characters", Shape: []int{7, 4}}, {Name: "filters", Shape: []int{12, 4}},
+		{Name: "side by side", Shape: []int{4, 12}},
 		{Name: "attributes", Shape: []int{300, 4}}, {Name: "out", Shape: []int{4, 3}}},
-	Build: func(g *nets.Graph) (*gorgonia.Node, *gorgonia.Node, error) {
+	Build: func(g *graph.Graph) (*gorgonia.Node, *gorgonia.Node, error) {
 		x := node(g.Characters(g.Param("characters")))
 		window := node(gorgonia.Mul(node(g.CharacterWindow(node(gorgonia.Tanh(x)), 3)), g.Param("filters")))
 		parts := node(g.CharacterConvolution(node(gorgonia.Mul(g.Param("characters"), g.Param("side by side"))), 3))
@@ -33,14 +35,14 @@ var everyWord = nets.Spec{
 
 // Ops on characters and attributes equal the CPU's, in small batches and in those that are pulled back through all attributes of the data.
 func TestWordsEqualCPU(t *testing.T) {
-	input := nets.Input{Characters: 7, Attributes: 300}
+	input := graph.Input{Characters: 7, Attributes: 300}
 	for _, lengths := range [][]int{{3, 1, 0, 4, 2}, {40, 60, 7}, {1}} {
 		t.Run(fmt.Sprint(lengths), func(t *testing.T) {
 			d := cudatest.Device(t)
 			net, err := nets.Build(everyWord, input)
 			cudatest.Must(t, err)
 			data := cudatest.RandomData(rand.New(rand.NewPCG(13, 4)), input, 3, lengths...)
-			r := newRig(t, d, net, data, nets.Bucket(data.Positions()+3))
+			r := newRig(t, d, net, data, graph.Bucket(data.Positions()+3))
 			all := make([]int, len(lengths))
 			for i := range all {
 				all[i] = len(all) - 1 - i
@@ -54,7 +56,7 @@ func TestWordsEqualCPU(t *testing.T) {
 // An executor serves several data sets, each with its own attributes.
 func TestBagsOfTwoDataSets(t *testing.T) {
 	d := cudatest.Device(t)
-	input := nets.Input{Characters: 7, Attributes: 300}
+	input := graph.Input{Characters: 7, Attributes: 300}
 	net, err := nets.Build(everyWord, input)
 	cudatest.Must(t, err)
 	w := cudatest.Vector(rand.New(rand.NewPCG(1, 5)), net.Dim(), 0.5)
@@ -80,7 +82,7 @@ func TestBagsOfTwoDataSets(t *testing.T) {
 
 func TestWordsRefused(t *testing.T) {
 	d := cudatest.Device(t)
-	input := nets.Input{Characters: 7, Attributes: 300}
+	input := graph.Input{Characters: 7, Attributes: 300}
 	net, err := nets.Build(everyWord, input)
 	cudatest.Must(t, err)
 	for want, spoil := range map[string]func(d *structured.Dataset){

@@ -14,6 +14,7 @@ import (
 	"github.com/dsp-go/dsp/cuda/device"
 	"github.com/dsp-go/dsp/cuda/training"
 	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/train"
@@ -33,7 +34,7 @@ func (n network) Network() *nets.Net { return n.Net }
 func learnable(t testing.TB, c nets.Config, loss engine.Loss, s oracles.Smoothing) *train.Problem {
 	rng := rand.New(rand.NewPCG(7, 7))
 	const labels = 3
-	input := nets.Input{Dim: 4}
+	input := graph.Input{Dim: 4}
 	d := cudatest.RandomData(rng, input, labels, 3, 1, 4, 2, 5, 3, 2, 4, 1, 3, 2, 3)
 	for p := range d.Labels {
 		if x := d.Features[p*input.Dim : (p+1)*input.Dim]; rng.IntN(8) > 0 {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/dsp-go/dsp/cuda/cudatest"
 	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/train/engine"
 )
@@ -33,7 +34,7 @@ func BenchmarkObjective(b *testing.B) {
 		name     string
 		examples []int
 	}{{"pass", rng.Perm(n)}, {"step", rng.Perm(n)[:16]}} {
-		x := c.onDevice(b, d, len(size.examples), nets.Bucket(24*len(size.examples)))
+		x := c.onDevice(b, d, len(size.examples), graph.Bucket(24*len(size.examples)))
 		x.evaluation.Batch.Set(size.examples)
 		memory := x.o.NewMemory()
 		for _, part := range []struct {

@@ -13,6 +13,7 @@ import (
 	"github.com/dsp-go/dsp/cuda/device"
 	"github.com/dsp-go/dsp/cuda/training"
 	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
@@ -185,15 +186,15 @@ func TestDeviceRefusesLabelsKnownInPart(t *testing.T) {
 
 // A network with an op of the user's own is refused by the name of the op, also where prox-linear has linearised it.
 func TestDeviceRefusesOwnOps(t *testing.T) {
-	copies := nets.RowOp{
+	copies := graph.RowOp{
 		Name: "copies", Width: 3,
 		Forward:  func(x [][]float32, y []float32) { copy(y, x[0]) },
 		Pullback: func(_ [][]float32, _, dy []float32, dx [][]float32) { copy(dx[0], dy) },
 		Push:     func(_, dx [][]float32, _, dy []float32) { copy(dy, dx[0]) },
 	}
-	net, err := nets.Build(nets.Spec{
-		Name: "mine", Params: []nets.Param{{Name: "w", Shape: []int{2, 3}}},
-		Build: func(g *nets.Graph) (*gorgonia.Node, *gorgonia.Node, error) {
+	net, err := nets.Build(graph.Spec{
+		Name: "mine", Params: []graph.Param{{Name: "w", Shape: []int{2, 3}}},
+		Build: func(g *graph.Graph) (*gorgonia.Node, *gorgonia.Node, error) {
 			x, err := gorgonia.Mul(g.Features(), g.Param("w"))
 			if err != nil {
 				return nil, nil, err
@@ -201,7 +202,7 @@ func TestDeviceRefusesOwnOps(t *testing.T) {
 			node, err := g.Own(copies, x)
 			return node, nil, err
 		},
-	}, nets.Input{Dim: 2})
+	}, graph.Input{Dim: 2})
 	cudatest.Must(t, err)
 	set := &structured.Dataset{Name: "rows", Offsets: []int{0, 1}, Dim: 2, Features: []float32{1, 2}, Labels: []int32{0}}
 	for _, s := range []nets.Scorer{net, nets.Linearise(net, net.Init(1))} {

@@ -10,6 +10,7 @@ import (
 	"github.com/dsp-go/dsp/cuda/cudatest"
 	"github.com/dsp-go/dsp/cuda/training"
 	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/trees"
@@ -35,7 +36,7 @@ func proxProblems(t *testing.T) map[string]*train.Problem {
 // parsed is a problem on trees in which every word's head is the word before it, or for some sentences the word after it.
 func parsed(t *testing.T, loss engine.Loss) *train.Problem {
 	const relations = 3
-	rng, input := rand.New(rand.NewPCG(5, 7)), nets.Input{Dim: 4}
+	rng, input := rand.New(rand.NewPCG(5, 7)), graph.Input{Dim: 4}
 	d := cudatest.RandomData(rng, input, relations, 3, 1, 4, 2, 5, 3, 2, 4, 1, 3)
 	d.Labels, d.Outputs = nil, make([]int, len(d.Offsets))
 	rows := make([]int, len(d.Offsets))
@@ -55,7 +56,7 @@ func parsed(t *testing.T, loss engine.Loss) *train.Problem {
 		d.Weights = append(d.Weights, 0.5+float64(i%3)/2)
 	}
 	d.Tables = []*structured.Table{{Name: trees.ArcRows, Offsets: rows}, {Name: trees.LabelRows, Offsets: rows}}
-	c := nets.Config{Net: "biaffine", Channels: []int{6}, Window: 1, ArcUnits: 2, LabelUnits: 3, Activation: nets.Tanh}
+	c := nets.Config{Net: "biaffine", Channels: []int{6}, Window: 1, ArcUnits: 2, LabelUnits: 3, Activation: graph.Tanh}
 	net, err := nets.NewBiaffine(c, input, trees.SpanningTree{NonProjective: true}.Form(relations))
 	cudatest.Must(t, err)
 	o := &engine.Objective{Scorer: network{net}, Data: d, Loss: loss, Lambda: 0.1}

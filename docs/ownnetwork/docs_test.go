@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/nets/netstest"
 )
 
@@ -30,7 +31,7 @@ func TestReadmeShowsThisProgram(t *testing.T) {
 func TestStacksOfDocs(t *testing.T) {
 	page := read(t, "../networks.md")
 	stacks := strings.Split(page, "```yaml\n")[1:]
-	inputs := []nets.Input{{Dim: 128}, {Vocab: []int{30, 5}, Characters: 20}}
+	inputs := []graph.Input{{Dim: 128}, {Vocab: []int{30, 5}, Characters: 20}}
 	if len(stacks) != len(inputs) {
 		t.Fatalf("%d stacks in docs/networks.md, expected %d", len(stacks), len(inputs))
 	}

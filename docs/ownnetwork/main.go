@@ -8,20 +8,21 @@ import (
 
 	"github.com/dsp-go/dsp/cmd/dsp/cli"
 	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/graph"
 )
 
 // mine scores each label with a hidden layer over the position and its neighbours, and each pair of neighbouring labels with one
 // learned matrix.
-func mine(c nets.Config, in nets.Input, out nets.Output) (nets.Spec, error) {
+func mine(c nets.Config, in graph.Input, out nets.Output) (graph.Spec, error) {
 	wide, hidden := c.Window*in.Dim, c.Hidden[0]
-	return nets.Spec{
-		Params: []nets.Param{
-			{Name: "hidden", Shape: []int{wide, hidden}, Init: nets.Glorot},
+	return graph.Spec{
+		Params: []graph.Param{
+			{Name: "hidden", Shape: []int{wide, hidden}, Init: graph.Glorot},
 			{Name: "bias", Shape: []int{hidden}},
-			{Name: "node", Shape: []int{hidden, out.Labels}, Init: nets.Glorot},
+			{Name: "node", Shape: []int{hidden, out.Labels}, Init: graph.Glorot},
 			{Name: "transition", Shape: []int{out.Labels, out.Labels}},
 		},
-		Build: func(g *nets.Graph) (node, edge *gorgonia.Node, err error) {
+		Build: func(g *graph.Graph) (node, edge *gorgonia.Node, err error) {
 			x, err := g.Window(g.Features(), c.Window) // [positions × wide]
 			if err != nil {
 				return nil, nil, err

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/dsp-go/dsp/models"
-	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/graph"
 )
 
 // The text of the weights of a linear net of attributes has a heading for each parameter and under it a line for each
@@ -88,12 +88,12 @@ func writeAttributeWeights(to io.Writer, m *models.Model) error {
 }
 
 // parameter finds a parameter of the net.
-func parameter(m *models.Model, name string) (nets.Array, bool) {
+func parameter(m *models.Model, name string) (graph.Array, bool) {
 	layout := m.Net.Layout()
-	if k := slices.IndexFunc(layout, func(a nets.Array) bool { return a.Name == name }); k >= 0 {
+	if k := slices.IndexFunc(layout, func(a graph.Array) bool { return a.Name == name }); k >= 0 {
 		return layout[k], true
 	}
-	return nets.Array{}, false
+	return graph.Array{}, false
 }
 
 // nodeName returns the name of an attribute of positions, or its number where it is hashed.

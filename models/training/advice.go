@@ -16,19 +16,33 @@ func (r *Run) advise(err error) error {
 	var diverged *train.DivergedError
 	switch {
 	case errors.As(err, &small):
-		if b := r.problem.BatchSize(); b > 1 {
-			return fmt.Errorf("%w; lower --batch (now %d), or use --device cpu", err, b)
+		if setting, b := stepSetting(&r.config, r.problem); b > 1 {
+			return fmt.Errorf("%w; lower --%s (now %d), or use --device cpu", err, setting, b)
 		}
 		return fmt.Errorf("%w; use --device cpu", err)
 	case errors.As(err, &diverged):
-		if diverged.Step > 0 {
-			return fmt.Errorf("%w. Lower --lr (now %.3g)", err, diverged.Step)
-		}
-		return fmt.Errorf("%w. Lower --lr", err)
+		return fmt.Errorf("%w. %s", err, adviseStep(&r.config, diverged.Step))
 	case train.Resumable(err):
 		return fmt.Errorf("%w, --resume continues", err)
 	}
 	return adviseMethod(&r.config, err)
+}
+
+// adviseStep returns a sentence that says how to take shorter steps. step is the current step size, 0 if unknown.
+func adviseStep(c *models.Config, step float64) string {
+	setting := "lr"
+	switch {
+	case c.Method == "prox-linear":
+		setting = "eta"
+	case c.Schedule == "pegasos":
+		return "Use another --schedule, or raise --reg"
+	case c.Method == "bcfw" || c.Method == "bcpfw" || c.Method == "sdca" || c.Method == "lbfgs":
+		return "Check the scale of the features, or raise --reg" // these methods have no step size to set
+	}
+	if step > 0 {
+		return fmt.Sprintf("Lower --%s (now %.3g)", setting, step)
+	}
+	return "Lower --" + setting
 }
 
 // adviseMethod adds to a refusal by a method which settings would work.
@@ -48,6 +62,9 @@ func adviseMethod(c *models.Config, err error) error {
 			"Use --method prox-linear --inner %s, or --net linear", method, c.Net, inner)
 	case train.KnownLabels:
 		advice = ". Use --method lbfgs, sgd or prox-linear"
+		if method == "prox-linear" {
+			advice = "; leave out --inner-steps"
+		}
 	case train.HingeLoss:
 		advice = "; use --loss hinge, or --method svrg, sdca or casimir"
 	case train.SmoothLoss:
@@ -62,6 +79,9 @@ func adviseMethod(c *models.Config, err error) error {
 		advice = "; use --method sgd"
 	case train.HostPotentials:
 		advice = ": use --device cpu, or --method bcfw, casimir or svrg"
+		if c.InnerSteps > 1 {
+			advice = ": use --device cpu, or leave out --inner-steps"
+		}
 	case train.RunLength:
 		advice = "; give --passes"
 	case train.PlainMax:

@@ -13,17 +13,50 @@ import (
 // memories is how many numbers a method keeps per potential of the examples, including the copy in a checkpoint.
 var memories = map[string]float64{"sdca": 4, "bcfw": 2, "saga": 2, "svrg": 1, "casimir": 1, "casimir-adapt": 1}
 
+// descentVectors is how many vectors of weights an engine.Descent keeps besides the iterate and the mean, including their copies in a
+// checkpoint.
+func descentVectors(c *models.Config) float64 {
+	switch {
+	case c.Method == "adam":
+		return 5 // v, m and their copies, q
+	case c.Method == "prox-linear" && c.ModelBatch > 0 && c.InnerSteps > 1:
+		return 5 // v and its copy, q, and the point and a gradient of the linearised network
+	case c.Method == "prox-linear" && c.ModelBatch > 0:
+		return 3 // v and its copy, q
+	case c.Method == "sgd" && c.Momentum > 0:
+		return 2 // z and its copy
+	}
+	return 0
+}
+
+// stepSetting returns the setting that says how many examples are in a step, and that number.
+func stepSetting(c *models.Config, p *train.Problem) (name string, examples int) {
+	if c.Method == "prox-linear" && int(c.ModelBatch) > p.BatchSize() {
+		return "model-batch", min(int(c.ModelBatch), p.Len())
+	}
+	return "batch", p.BatchSize()
+}
+
+// trainingBytes estimates the memory that the process needs to train on p, and the part of it for what the method remembers of examples.
+func trainingBytes(c *models.Config, p *train.Problem) (all, remembered float64) {
+	_, examples := stepSetting(c, p)
+	weights := float64(p.Scorer.Dim())
+	steps := p.StepBytes(examples) + 4*descentVectors(c)*weights
+	remembered = 4 * memories[oracleMethod(c)] * float64(engine.MemoryFloats(p.Objective))
+	return models.TrainingBytes(weights, steps) + remembered, remembered
+}
+
 // checkSteps refuses training on p if weights, method and steps do not fit into memory. It is called after reading the data.
 func checkSteps(c *models.Config, p *train.Problem) error {
-	weights, remembered := p.Scorer.Dim(), 4*memories[oracleMethod(c)]*float64(engine.MemoryFloats(p.Objective))
-	rest := models.TrainingBytes(float64(weights), p.StepBytes(p.BatchSize()))
-	what := fmt.Sprintf("training %d weights with --batch %d", weights, p.BatchSize())
-	if err := host.CheckMemory(what, rest+remembered); err != nil {
-		if remembered > rest {
+	all, remembered := trainingBytes(c, p)
+	setting, examples := stepSetting(c, p)
+	what := fmt.Sprintf("training %d weights with --%s %d", p.Scorer.Dim(), setting, examples)
+	if err := host.CheckMemory(what, all); err != nil {
+		if 2*remembered > all {
 			return structured.BadInput("%w; most of it is what --method %s remembers of every example. Use --method lbfgs or bcpfw, which remember little, "+
 				"or train on a part of the data", err, c.Method)
 		}
-		return structured.BadInput("%w; lower --batch, or train fewer weights", err)
+		return structured.BadInput("%w; lower --%s, or train fewer weights", err, setting)
 	}
 	return nil
 }

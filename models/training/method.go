@@ -112,10 +112,10 @@ func chooseMethod(c *models.Config, o *engine.Objective) (name, why string) {
 	return name, why
 }
 
-// chooseInner returns the method for the subproblems of prox-linear.
+// chooseInner returns the method for the subproblems of prox-linear; auto where there are none.
 func chooseInner(c *models.Config, loss engine.Loss) string {
 	switch {
-	case c.Method != "prox-linear" || c.Inner != "auto":
+	case c.Method != "prox-linear" || c.OnBatches() || c.Inner != "auto":
 		return c.Inner
 	case loss == engine.Hinge:
 		return "bcfw"
@@ -219,17 +219,17 @@ func smoothing(c *models.Config) (oracles.Smoothing, error) {
 		return oracles.Smoothing{}, err
 	}
 	if kind != oracles.None && oracleMethod(c) == "sgd" && c.Mu == 0 {
-		return oracles.Smoothing{}, structured.BadInput("--smoothing %s with --method sgd needs to know how much: give --mu", c.Smoothing)
+		return oracles.Smoothing{}, structured.BadInput("--smoothing %s with --method %s needs to know how much: give --mu", c.Smoothing, c.Method)
 	}
 	return oracles.Smoothing{Kind: kind, Mu: c.Mu, K: int(c.K)}, nil
 }
 
 // oracleMethod is the method that calls the oracle: the inner one of prox-linear.
 func oracleMethod(c *models.Config) string {
-	if c.Method == "prox-linear" && c.ModelBatch > 0 && c.Finish == 0 {
+	switch {
+	case c.OnBatches():
 		return "sgd" // which takes subgradients, too
-	}
-	if c.Method == "prox-linear" {
+	case c.Method == "prox-linear":
 		return c.Inner
 	}
 	return c.Method
@@ -282,12 +282,15 @@ func newMethod(c *models.Config, name string) (train.Method, error) {
 			Pace: pace(c), Adaptive: name == "casimir-adapt", Kappa: c.Kappa, WarmStart: start, ByNorm: c.InnerStop == "norm",
 		}, err
 	case "prox-linear":
-		if _, err := newMethod(c, c.Inner); err != nil {
-			return nil, err
-		}
-		inner := func(int) train.Method {
-			m, _ := newMethod(c, c.Inner)
-			return m
+		var inner func(int) train.Method
+		if !c.OnBatches() {
+			if _, err := newMethod(c, c.Inner); err != nil {
+				return nil, err
+			}
+			inner = func(int) train.Method {
+				m, _ := newMethod(c, c.Inner)
+				return m
+			}
 		}
 		return &methods.ProxLinear{
 			ModelBatch: max(0, int(c.ModelBatch)), Passes: c.Passes, Finish: c.Finish, InnerSteps: c.InnerSteps,

@@ -2,6 +2,7 @@ package training
 
 import (
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/dsp-go/dsp/models"
@@ -39,8 +40,11 @@ func TestChooseMethod(t *testing.T) {
 		change                   func(*models.Config)
 		method, inner, smoothing string
 	}{
-		{func(c *models.Config) {}, "prox-linear", "bcfw", "none"},
-		{func(c *models.Config) { c.Loss = "crf" }, "prox-linear", "casimir", "none"},
+		{func(c *models.Config) {}, "prox-linear", "auto", "none"},
+		{func(c *models.Config) { c.Mu = 1 }, "prox-linear", "auto", "entropy"},
+		{func(c *models.Config) { c.Finish = 1 }, "prox-linear", "bcfw", "none"},
+		{func(c *models.Config) { c.ModelBatch = settings.AllExamples }, "prox-linear", "bcfw", "none"},
+		{func(c *models.Config) { c.ModelBatch, c.Loss = settings.AllExamples, "crf" }, "prox-linear", "casimir", "none"},
 		{func(c *models.Config) { c.Inner = "svrg" }, "prox-linear", "svrg", "entropy"},
 		{func(c *models.Config) { c.Method = "sgd" }, "sgd", "auto", "none"},
 		{func(c *models.Config) { c.Method = "adam" }, "adam", "auto", "none"},
@@ -79,6 +83,19 @@ func TestChooseMethod(t *testing.T) {
 	}
 }
 
+// A device that is not asked for by name leaves runs to the CPU whose steps need it.
+func TestInnerStepsNeedTheCPU(t *testing.T) {
+	c := models.Default()
+	c.Method, c.ModelBatch, c.InnerSteps = "prox-linear", 4, 3
+	if err := checkAccelerated(&c); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "use --device cpu, or leave out --inner-steps") {
+		t.Errorf("got %v", err)
+	}
+	c.InnerSteps = 1
+	if err := checkAccelerated(&c); err != nil {
+		t.Errorf("the exact step is refused: %v", err)
+	}
+}
+
 // Asynchronous threads take examples one at a time.
 func TestAsyncTakesNoBatch(t *testing.T) {
 	c := models.Default()
@@ -90,5 +107,38 @@ func TestAsyncTakesNoBatch(t *testing.T) {
 	c.Batch = 4
 	if _, err := newMethod(&c, "sdca"); !structured.IsBadInput(err) {
 		t.Errorf("a batch gives %v", err)
+	}
+}
+
+// Settings that have no effect with the method that the data and the other settings choose are refused.
+func TestSettingsWithoutEffectOnBatches(t *testing.T) {
+	d := toyData()
+	for want, change := range map[string]func(*models.Config){
+		"--lr 0.1 has no effect":                  func(c *models.Config) { c.LR, c.Loss = 0.1, "crf" },
+		"--kappa 0.1 has no effect":               func(c *models.Config) { c.Kappa, c.Loss = 0.1, "crf" },
+		"--inner casimir has no effect":           func(c *models.Config) { c.ModelBatch, c.Inner = 4, "casimir" },
+		"--inner-passes 3 has no effect":          func(c *models.Config) { c.ModelBatch, c.InnerPasses = 4, 3 },
+		"--inner-gap 1 has no effect":             func(c *models.Config) { c.ModelBatch, c.InnerGap = 4, 1 },
+		"--constant-mu true has no effect":        func(c *models.Config) { c.ModelBatch, c.ConstantMu = 4, true },
+		"--warm-up 2 is for":                      func(c *models.Config) { c.ModelBatch, c.WarmUp = 4, 2 },
+		"--warm-up 3 is for":                      func(c *models.Config) { c.Finish, c.WarmUp = 2, 3 },
+		"--finish 20: expected fewer":             func(c *models.Config) { c.Finish = 20 },
+		"--batch 2 is for":                        func(c *models.Config) { c.ModelBatch, c.Batch = 4, 2 },
+		"--average pass has no effect":            func(c *models.Config) { c.ModelBatch, c.Average = 4, "pass" },
+		"--average ema is for":                    func(c *models.Config) { c.ModelBatch, c.Average = settings.AllExamples, "ema" },
+		"--lr 1 has no effect with --schedule":    func(c *models.Config) { c.Method, c.Schedule, c.LR = "sgd", "pegasos", 1 },
+		"--warm-up 1 has no effect with --schedu": func(c *models.Config) { c.Method, c.Schedule, c.WarmUp = "sgd", "pegasos", 1 },
+	} {
+		m := toyModel(t, d, change)
+		given := models.Default()
+		given.Net, given.Hidden, given.Loss = "mlp", settings.Sizes{4}, m.Config.Loss
+		change(&given)
+		o, err := objective(&m.Config, m, d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, _, _, err := resolve(given, m, o); !structured.IsBadInput(err) || !strings.Contains(err.Error(), want) {
+			t.Errorf("want %q, got %v", want, err)
+		}
 	}
 }

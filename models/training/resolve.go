@@ -34,9 +34,9 @@ func resolveFolder(c models.Config) models.Config {
 	return c
 }
 
-// resolve is the second stage. It returns the method for an objective, and the configuration with every setting resolved that given leaves open, except those that
-// depend on the device; why gives the reason of an automatic choice of the method. m is the model that was made as given says: its
-// configuration says what the data decided.
+// resolve is the second stage. It returns the method for an objective, and the configuration with every setting resolved that given
+// leaves open, except those that depend on the device; why gives the reason of an automatic choice of the method. m is the model that
+// was made as given says: its configuration says what the data decided.
 func resolve(given models.Config, m *models.Model, o *engine.Objective) (c models.Config, method train.Method, why string, err error) {
 	c = m.Config
 	c.Method, why = chooseMethod(&c, o)
@@ -46,7 +46,8 @@ func resolve(given models.Config, m *models.Model, o *engine.Objective) (c model
 
 	// The choices are known, so settings that have no effect with them are refused. Sizes are validated as given, because the network
 	// fills in those that it has.
-	given.Net, given.Loss, given.Method, given.Inner, given.Smoothing, given.ModelBatch, given.Schedule = c.Net, c.Loss, c.Method, c.Inner, c.Smoothing, c.ModelBatch, c.Schedule
+	given.Net, given.Loss, given.Method, given.Passes = c.Net, c.Loss, c.Method, c.Passes
+	given.Inner, given.Smoothing, given.ModelBatch, given.Schedule = c.Inner, c.Smoothing, c.ModelBatch, c.Schedule
 	if err := Validate(&given); err != nil {
 		return c, nil, "", err
 	}

@@ -66,6 +66,7 @@ func (r *Run) train(ctx context.Context) (*Result, []record.Record, error) {
 		return nil, nil, err
 	}
 	r.warnIfMoved()
+	r.warnIfLonger()
 	c := &r.config
 	checkpoint, err := r.checkpoint()
 	if err != nil {

@@ -77,7 +77,25 @@ func checkResumed(c models.Config) error {
 	return nil
 }
 
-// identityOf returns the settings that decide the weights after a given number of passes, by name.
+// warnIfLonger says where a run goes on with another number of passes although that decides its steps.
+func (r *Run) warnIfLonger() {
+	was, err := ReadRun(r.config.Resume)
+	if r.config.Resume == "" || err != nil { // a run that ended before it began has no settings
+		return
+	}
+	if was.Passes != r.config.Passes && stepsFallOverRun(&r.config) {
+		r.o.Log.Warn("the step size falls over all passes of a run: the bits will differ from those of a run that had as many from the start",
+			"was", was.Passes, "now", r.config.Passes)
+	}
+}
+
+// stepsFallOverRun reports whether the step size depends on the number of passes.
+func stepsFallOverRun(c *models.Config) bool {
+	return c.Schedule == "cosine" || c.Schedule == "geometric" || c.Method == "prox-linear" && c.ModelBatch > 0
+}
+
+// identityOf returns the settings that decide the weights after a given number of passes, by name. The number of passes of the run is
+// not among them, so that a run can be continued for longer (warnIfLonger).
 func identityOf(c models.Config) map[string]string {
 	c = c.ForModel()
 	identity := map[string]string{}

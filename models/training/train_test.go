@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -49,6 +50,12 @@ var everyMethod = map[string]func(*models.Config){
 		c.Method, c.Net, c.Hidden, c.Inner = "prox-linear", "mlp", settings.Sizes{5}, "casimir"
 		c.Passes, c.InnerPasses = 6, 2
 	},
+	"prox-linear batches": func(c *models.Config) {
+		c.Method, c.Net, c.Hidden, c.Batch, c.Dropout = "prox-linear", "mlp", settings.Sizes{5}, 0, 0.1
+		c.ModelBatch, c.InnerSteps, c.Passes, c.Finish = 4, 3, 4, 2
+	},
+	"adam":     func(c *models.Config) { c.Method, c.Net, c.Hidden, c.WarmUp = "adam", "mlp", settings.Sizes{5}, 0.5 },
+	"momentum": func(c *models.Config) { c.Method, c.Momentum, c.Average = "sgd", 0.9, "ema" },
 }
 
 // mustTrain trains without drawing curves, and returns the bytes of the model file.
@@ -155,6 +162,28 @@ func TestResumedRunIsTheSame(t *testing.T) {
 	}
 }
 
+// A run goes on for longer than it was meant to, and a warning says when its steps would have been others.
+func TestResumeForLonger(t *testing.T) {
+	for schedule, warns := range map[string]bool{"sqrt": false, "cosine": true} {
+		c := small(t)
+		c.Method, c.Schedule, c.LR = "sgd", schedule, 0.1
+		mustTrain(t, c)
+		c, err := ReadRun(c.Out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Passes += 2
+		var log bytes.Buffer
+		r, _, err := trainAll(t.Context(), &c, TrainOptions{Log: slog.New(slog.NewTextHandler(&log, nil))})
+		if err != nil || r.Passes != c.Passes {
+			t.Fatalf("%+v, %v", r, err)
+		}
+		if got := strings.Contains(log.String(), "falls over all passes"); got != warns {
+			t.Errorf("%s: warned %v, want %v", schedule, got, warns)
+		}
+	}
+}
+
 func TestResumeBeforeTheFirstCheckpoint(t *testing.T) {
 	c := small(t)
 	c.Method = "sgd"
@@ -257,6 +286,7 @@ func TestBaselinesOfEveryMethod(t *testing.T) {
 	for name, change := range everyMethod {
 		c := small(t)
 		change(&c)
+		c.Finish = 0
 		c.Baselines, c.Passes = "on", 1
 		r, _, err := trainAll(context.Background(), &c, TrainOptions{})
 		if err != nil || len(r.Baselines) != 2 {

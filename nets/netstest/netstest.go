@@ -9,13 +9,14 @@ import (
 	"testing"
 
 	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/structured/vec"
 )
 
 // Check builds a network and runs CheckNet.
-func Check(t testing.TB, spec nets.Spec, input nets.Input) {
+func Check(t testing.TB, spec graph.Spec, input graph.Input) {
 	t.Helper()
 	net, err := nets.Build(spec, input)
 	if err != nil {

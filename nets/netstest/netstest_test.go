@@ -9,6 +9,7 @@ import (
 	"gorgonia.org/gorgonia"
 
 	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured/trees"
 )
 
@@ -35,22 +36,22 @@ const allLayers = `
 
 // Every preset, and stacks of every layer.
 func TestPresets(t *testing.T) {
-	words, both := nets.Input{Vocab: []int{11, 5}}, nets.Input{Vocab: []int{11, 5}, Dim: 2}
-	all := nets.Input{Vocab: []int{11, 5}, Dim: 2, Characters: 9, Attributes: 30}
+	words, both := graph.Input{Vocab: []int{11, 5}}, graph.Input{Vocab: []int{11, 5}, Dim: 2}
+	all := graph.Input{Vocab: []int{11, 5}, Dim: 2, Characters: 9, Attributes: 30}
 	for _, p := range []struct {
 		config nets.Config
-		input  nets.Input
+		input  graph.Input
 	}{
-		{nets.Config{Net: "linear", Window: 3}, nets.Input{Dim: 5}},
-		{nets.Config{Net: "mlp", Hidden: []int{7, 6}, Edges: nets.EdgesPosition}, nets.Input{Dim: 5}},
-		{nets.Config{Net: "cnn", Channels: []int{6}, Activation: nets.Tanh}, nets.Input{Dim: 3}},
-		{nets.Config{Net: "cnn-image", Channels: []int{3, 2}, Hidden: []int{5}}, nets.Input{Dim: 128}},
+		{nets.Config{Net: "linear", Window: 3}, graph.Input{Dim: 5}},
+		{nets.Config{Net: "mlp", Hidden: []int{7, 6}, Edges: nets.EdgesPosition}, graph.Input{Dim: 5}},
+		{nets.Config{Net: "cnn", Channels: []int{6}, Activation: graph.Tanh}, graph.Input{Dim: 3}},
+		{nets.Config{Net: "cnn-image", Channels: []int{3, 2}, Hidden: []int{5}}, graph.Input{Dim: 128}},
 		{nets.Config{Net: "embed", Channels: []int{6}, Embed: []int{4, 3}, Edges: nets.EdgesNone}, words},
-		{nets.Config{Net: "rnn", Recurrent: []int{4}, Activation: nets.GELU, Hidden: []int{5}}, both},
-		{nets.Config{Net: "attention", Channels: []int{8}, Heads: 2, BlockUnits: 6, Activation: nets.SiLU}, both},
+		{nets.Config{Net: "rnn", Recurrent: []int{4}, Activation: graph.GELU, Hidden: []int{5}}, both},
+		{nets.Config{Net: "attention", Channels: []int{8}, Heads: 2, BlockUnits: 6, Activation: graph.SiLU}, both},
 		{nets.Config{Net: "deep", Recurrent: []int{4}, CharChannels: 3, CharEmbed: 4, AttributeUnits: 3}, all},
 		{nets.Config{Net: "stack", Stack: allLayers}, all},
-		{nets.Config{Net: "stack", Stack: "- features\n- image: [4, 6]\n- convolution: 3\n- pool\n- activation: elu\n- flatten\n- dense: {units: 5, activation: tanh}\n"}, nets.Input{Dim: 24}},
+		{nets.Config{Net: "stack", Stack: "- features\n- image: [4, 6]\n- convolution: 3\n- pool\n- activation: elu\n- flatten\n- dense: {units: 5, activation: tanh}\n"}, graph.Input{Dim: 24}},
 	} {
 		t.Run(p.config.Net, func(t *testing.T) {
 			net, err := nets.New(p.config, p.input, 4)
@@ -77,9 +78,9 @@ func TestPresets(t *testing.T) {
 }
 
 // swish is x·sigmoid(βx) with a β for each column, which all rows share: an op with a parameter.
-func swish(width int) nets.RowOp {
+func swish(width int) graph.RowOp {
 	sigmoid := func(x float32) float32 { return float32(1 / (1 + math.Exp(-float64(x)))) }
-	return nets.RowOp{
+	return graph.RowOp{
 		Name: "swish", Width: width,
 		Forward: func(x [][]float32, y []float32) {
 			for j, v := range x[0] {
@@ -103,7 +104,7 @@ func swish(width int) nets.RowOp {
 }
 
 // mixing sums two inputs of different widths into one number per row, times the square of the first number.
-var mixing = nets.RowOp{
+var mixing = graph.RowOp{
 	Name: "mixing", Width: 1,
 	Forward: func(x [][]float32, y []float32) {
 		for _, row := range x {
@@ -138,13 +139,13 @@ func sum(rows [][]float32) (s float32) {
 }
 
 // withOps is a network of two own ops.
-func withOps(first nets.RowOp) nets.Spec {
-	return nets.Spec{
+func withOps(first graph.RowOp) graph.Spec {
+	return graph.Spec{
 		Name: "mine",
-		Params: []nets.Param{
+		Params: []graph.Param{
 			{Name: "in", Shape: []int{3, 4}}, {Name: "beta", Shape: []int{4}}, {Name: "out", Shape: []int{5, 3}}, {Name: "edge", Shape: []int{3, 3}},
 		},
-		Build: func(g *nets.Graph) (node, edge *gorgonia.Node, err error) {
+		Build: func(g *graph.Graph) (node, edge *gorgonia.Node, err error) {
 			h := must(gorgonia.Mul(g.Features(), g.Param("in")))
 			y := must(g.Own(first, h, g.Param("beta")))
 			z := must(g.Own(mixing, y, g.Features()))
@@ -164,7 +165,7 @@ func TestOwnOps(t *testing.T) {
 	CheckOp(t, swish(4), 4, 4)
 	CheckOp(t, mixing, 4, 3)
 	CheckOp(t, mixing, 1)
-	Check(t, withOps(swish(4)), nets.Input{Dim: 3})
+	Check(t, withOps(swish(4)), graph.Input{Dim: 3})
 }
 
 // recorder is a test that remembers its complaints.
@@ -180,15 +181,15 @@ func (r *recorder) Fatal(args ...any) { panic(fmt.Sprint(args...)) }
 
 // The checks find what is wrong, and name it.
 func TestChecksFindMistakes(t *testing.T) {
-	for name, spoil := range map[string]func(op *nets.RowOp){
-		"pullback": func(op *nets.RowOp) {
+	for name, spoil := range map[string]func(op *graph.RowOp){
+		"pullback": func(op *graph.RowOp) {
 			right := op.Pullback
 			op.Pullback = func(x [][]float32, y, dy []float32, dx [][]float32) {
 				right(x, y, dy, dx)
 				dx[1][0] = 0 // overwrites what other rows added
 			}
 		},
-		"push": func(op *nets.RowOp) {
+		"push": func(op *graph.RowOp) {
 			right := op.Push
 			op.Push = func(x, dx [][]float32, y, dy []float32) {
 				right(x, dx, y, dy)
@@ -200,7 +201,7 @@ func TestChecksFindMistakes(t *testing.T) {
 		spoil(&op)
 		for what, run := range map[string]func(t testing.TB){
 			"CheckOp": func(t testing.TB) { CheckOp(t, op, 4, 4) },
-			"Check":   func(t testing.TB) { Check(t, withOps(op), nets.Input{Dim: 3}) },
+			"Check":   func(t testing.TB) { Check(t, withOps(op), graph.Input{Dim: 3}) },
 		} {
 			r := &recorder{TB: t}
 			run(r)
@@ -214,7 +215,7 @@ func TestChecksFindMistakes(t *testing.T) {
 // A network whose rows depend on its own calls, not on the example alone, is found out.
 func TestChecksFindState(t *testing.T) {
 	calls := float32(0)
-	op := nets.RowOp{
+	op := graph.RowOp{
 		Name: "counts", Width: 4,
 		Forward: func(x [][]float32, y []float32) {
 			calls++
@@ -230,7 +231,7 @@ func TestChecksFindState(t *testing.T) {
 		Push: func(_, dx [][]float32, _, dy []float32) { copy(dy, dx[0]) },
 	}
 	r := &recorder{TB: t}
-	Check(r, withOps(op), nets.Input{Dim: 3})
+	Check(r, withOps(op), graph.Input{Dim: 3})
 	if all := strings.Join(r.said, "\n"); !strings.Contains(all, "different bits") || !strings.Contains(all, "depend on the others") {
 		t.Errorf("Check said %q", all)
 	}

@@ -6,13 +6,13 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured/vec"
 )
 
 // CheckOp checks an op of the user's own on random rows with the given numbers of columns, one for each input: Push against central
 // differences of Forward, Pullback against Push, and that Pullback adds to what it is given.
-func CheckOp(t testing.TB, op nets.RowOp, columns ...int) {
+func CheckOp(t testing.TB, op graph.RowOp, columns ...int) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(3, 4))
 	for range 20 {
@@ -22,7 +22,7 @@ func CheckOp(t testing.TB, op nets.RowOp, columns ...int) {
 	}
 }
 
-func checkRow(t testing.TB, op nets.RowOp, rng *rand.Rand, columns []int) (ok bool) {
+func checkRow(t testing.TB, op graph.RowOp, rng *rand.Rand, columns []int) (ok bool) {
 	t.Helper()
 	draw := func(sizes []int) [][]float32 {
 		rows := make([][]float32, len(sizes))

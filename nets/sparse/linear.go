@@ -5,6 +5,7 @@ package sparse
 
 import (
 	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
 )
@@ -18,7 +19,7 @@ import (
 type Linear struct {
 	form   structured.Form
 	parts  []part
-	layout nets.Layout
+	layout graph.Layout
 }
 
 var _ nets.Network = (*Linear)(nil)
@@ -46,7 +47,7 @@ type Part struct {
 func New(form structured.Form, parts []Part) *Linear {
 	s := &Linear{form: form}
 	add := func(name string, shape ...int) int {
-		a := nets.Array{Name: name, Shape: shape, Offset: s.layout.Dim()}
+		a := graph.Array{Name: name, Shape: shape, Offset: s.layout.Dim()}
 		if a.Len() > 0 {
 			s.layout = append(s.layout, a)
 		}
@@ -112,7 +113,7 @@ func (s *Linear) Form() structured.Form { return s.form }
 func (s *Linear) Affine() bool { return true }
 
 // Layout says where each parameter lies in w.
-func (s *Linear) Layout() nets.Layout { return s.layout }
+func (s *Linear) Layout() graph.Layout { return s.layout }
 
 // Init returns zeros, whatever the seed.
 func (s *Linear) Init(uint64) []float32 { return make([]float32, s.Dim()) }

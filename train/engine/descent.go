@@ -20,10 +20,10 @@ import (
 //
 // On a device, which must be a Descender, the descent lives there until Finish; W and Mean are then out of date.
 type Descent struct {
-	W    []float32 // the iterate
-	Mean []float32 // of the iterates that Include has added; empty before the first
+	W    []float32 // [Dim] the iterate
+	Mean []float32 // [Dim] of the iterates that Include has added; empty before the first
 
-	v, m    []float32 // means of g² and, for Adam, of g
+	v, m    []float32 // [Dim] means of g² and of g; m is z after MomentumStep; empty where no step needs them
 	count   int       // iterates in the mean
 	steps   int       // c
 	squares unbiased  // of v
@@ -32,17 +32,17 @@ type Descent struct {
 	lazy    bool      // steps are those of ProxStep, which leave rows behind
 	shrink  float64   // what the steps since base shrink (catchUp)
 	base    int       // step at which shrink was 0
-	upTo    []int32   // by row, table after table: the step up to which the row is up to date
-	shrinks []float64 // by row: shrink then
+	upTo    []int32   // [rows] by row, table after table: the step up to which the row is up to date
+	shrinks []float64 // [rows] by row: shrink then
 	roots   []float64 // of powers of β (root)
 
 	engine  *Engine
 	support *support  // of the current batch; nil: all weights
-	g       []float32 // the mean gradient, zero outside the support
-	zeros   []float32 // g of sparse inputs
+	g       []float32 // [Dim] the mean gradient, zero outside the support; memory of the engine, or zeros
+	zeros   []float32 // [Dim] for sparse inputs, whose gradients the engine does not store; zero between steps
 	f       float64   // the mean loss
 	losses  losses    // by example
-	q       []float32 // step lengths of the weights of the support, in its order
+	q       []float32 // step lengths of the weights of the support in its order, for Adam of all weights
 
 	remote *remoteDescent // nil without a device
 }
@@ -63,8 +63,8 @@ func (u *unbiased) after(c int) float32 {
 	return 1
 }
 
-// Unbias returns 1/(1−β^c) for c = 0, 1, …, as long as it differs from 1: what a mean that started at zero must be multiplied with
-// after c steps. For c = 0, which has no mean, it is infinite.
+// Unbias returns 1/(1−β^c) for c = 0, 1, …, as long as it differs from 1 by 10⁻⁹ or more: what a mean that started at zero must be
+// multiplied with after c steps. For c = 0, which has no mean, it is infinite.
 func Unbias(β float64) []float32 {
 	var by []float32
 	for c := 0; ; c++ {
@@ -237,7 +237,7 @@ func (d *Descent) perWeight(x []float32) []float32 {
 	return x
 }
 
-// stepped ends a step that moved all rows of the support, or all rows.
+// stepped ends a step: it clears the gradient of sparse inputs.
 func (d *Descent) stepped() {
 	if d.zeros != nil {
 		d.support.clear(d.zeros)

@@ -10,15 +10,15 @@ import (
 )
 
 // Adam is AdamW (Kingma and Ba 2015; Loshchilov and Hutter 2019) with the usual β₁ = 0.9 and β₂ = 0.999, for any scorer and any
-// loss. The regulariser is a weight decay by 1 − ηλ per step, apart from the gradient. Rows of embeddings and of attributes change
-// only in steps whose batch reads them, apart from the decay.
+// loss. The regulariser is a weight decay by 1 − ηλ per step, apart from the gradient. Every step moves every weight, rows of embeddings
+// that its batch does not read too.
 type Adam struct {
 	Rate      float64 // η; 0: 10⁻³
 	Schedule  Schedule
-	Halving   float64 // as for SGD
-	Span              // of the run
-	Averaging Averaging
-	Clip      float64 // as for SGD
+	Halving   float64   // as for SGD
+	Span                // of the run
+	Averaging Averaging // AutoAverage is NoAverage for schedules that end near 0, else PassAverage
+	Clip      float64   // as for SGD
 
 	walk walk
 	t    int // steps taken

@@ -11,7 +11,7 @@ type Averaging int
 
 // The averages of the iterates w_1, w_2, …
 const (
-	AutoAverage        Averaging = iota // WeightedAverage for an affine scorer, PassAverage for a network
+	AutoAverage        Averaging = iota // for SGD WeightedAverage on an affine scorer and PassAverage on a network; see Adam and BCFW for theirs
 	NoAverage                           // the last iterate
 	UniformAverage                      // (1/t) Σ w_τ
 	WeightedAverage                     // 2/(t²+t) Σ τ·w_τ (Lacoste-Julien, Schmidt and Bach 2012)
@@ -42,7 +42,7 @@ func (a Averaging) share(count, steps int) float64 {
 	case WeightedAverage:
 		return 2 / (n + 1)
 	case ExponentialAverage:
-		return max(1/n, 1-math.Pow(memory, float64(steps)))
+		return max(1/n, 1-math.Pow(averageDecay, float64(steps)))
 	default:
 		return 1 / n
 	}

@@ -6,4 +6,5 @@ import "github.com/dsp-go/dsp/train"
 var (
 	_, _    train.Certifier    = &BCFW{}, &BCPFW{}
 	_, _, _ train.MemoryKeeper = &SAGA{}, &BCFW{}, &ProxLinear{}
+	_       train.HostChecker  = &ProxLinear{}
 )

@@ -27,10 +27,21 @@ func (b *batchModels) start(p *train.Problem, s *train.State, m *ProxLinear) err
 	if m.InnerSteps <= 1 {
 		return b.begin(m.Name(), p.Engine, s.W)
 	}
+	if err := train.CheckEngine(m, p.Engine); err != nil {
+		return err
+	}
 	if err := b.inner.start(p); err != nil {
 		return err
 	}
 	return b.begin(m.Name(), b.inner.Engine, s.W)
+}
+
+// CheckHost implements train.HostChecker: steps on single examples of a model of a batch are on the host.
+func (m *ProxLinear) CheckHost() error {
+	if m.ModelBatch == 0 || m.InnerSteps <= 1 {
+		return nil
+	}
+	return train.Refuse(m.Name(), train.HostPotentials, "takes more than one step on a model (inner-steps) on the CPU only")
 }
 
 // run visits every example once, in random order. s.W becomes the mean of the pass's iterates.

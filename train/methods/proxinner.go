@@ -21,8 +21,6 @@ func (m *innerSteps) start(p *train.Problem) error {
 		return nil
 	}
 	switch {
-	case p.OnDevice():
-		return train.Refuse("prox-linear", train.HostPotentials, "takes more than one step on a model (inner-steps) on the CPU only")
 	case p.Partial():
 		return train.Refuse("prox-linear", train.KnownLabels, "needs to know all gold labels for more than one step on a model (inner-steps)")
 	case p.Smoothing.Mu > 0:

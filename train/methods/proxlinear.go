@@ -21,6 +21,9 @@ import (
 // rises, points closer and closer to w_{k−1} are tried, as in Burke (1985): the model is convex, so it decreases along the
 // whole segment. η adapts to how well the model predicts F, like the radius of a trust region. F is evaluated without dropout.
 //
+// With ModelBatch, (1/n) Σ runs over one batch only, and a step solves the model's dual in one variable (proxbatch.go). Such steps are not
+// tested for acceptance. What follows is about models of all examples.
+//
 // With an affine scorer the model is exact and this is the proximal point method. With partial labels the model also replaces
 // h_A by its tangent (engine/partial.go). That is the concave-convex procedure (Yuille and Rangarajan 2003) with a prox term,
 // and each subproblem has a certificate.
@@ -76,9 +79,21 @@ func (m *ProxLinear) Convex() bool { return false }
 // about as far as a pass of SGD.
 func (m *ProxLinear) Start(ctx context.Context, p *train.Problem, s *train.State) error {
 	if m.onBatches(s) {
+		if m.η > 0 {
+			m.reopen()
+		}
 		return m.batches.start(p, s, m)
 	}
 	return m.startWhole(ctx, p, s)
+}
+
+// reopen forgets the state of the finish, and the walk over batches before it. It is for a run that resumes with more passes after its
+// finish has begun: passes on batches come next, from the weights at which the finish arrived, and later a finish that starts anew.
+func (m *ProxLinear) reopen() {
+	*m = ProxLinear{
+		ModelBatch: m.ModelBatch, Passes: m.Passes, Finish: m.Finish, InnerSteps: m.InnerSteps,
+		Inner: m.Inner, InnerPasses: m.InnerPasses, Tolerance: m.Tolerance, Eta: m.Eta, WarmUp: m.WarmUp, ConstantMu: m.ConstantMu,
+	}
 }
 
 // onBatches reports whether the next pass uses models of batches.

@@ -15,7 +15,7 @@ type walk struct {
 
 const (
 	meanIterates = 16    // iterates of a pass that a mean includes
-	memory       = 0.999 // per step, of the exponential average
+	averageDecay = 0.999 // of the exponential average, per step
 	squaresDecay = 0.999 // β of the mean of squared gradients
 )
 
@@ -64,10 +64,11 @@ func (w *walk) pass(ctx context.Context, p *train.Problem, s *train.State, kind 
 	last := -1 // step whose iterate the mean included last
 	for t := range steps {
 		batch := order[t*size : min((t+1)*size, len(order))]
-		var err error
-		if s.Step, err = move(batch, dropoutSeed(p, s.Passes*steps+t)); err != nil {
-			return err
+		γ, err := move(batch, dropoutSeed(p, s.Passes*steps+t))
+		if err != nil {
+			return err // s.Step tells the last step size
 		}
+		s.Step = γ
 		if kind != NoAverage && includes(t, steps) {
 			d.Include(kind.share(d.Count(), t-last))
 			last = t

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
@@ -158,7 +159,7 @@ func EmbeddingProblem(n int, loss engine.Loss, λ float64) *train.Problem {
 		d.Offsets = append(d.Offsets, len(d.Labels))
 		d.Weights = append(d.Weights, 0.5+float64(i%3)/2)
 	}
-	net, err := nets.New(nets.Config{Net: "embed", Embed: []int{5, 3}, Channels: []int{7}}, nets.Input{Vocab: []int{40, 5}}, 3)
+	net, err := nets.New(nets.Config{Net: "embed", Embed: []int{5, 3}, Channels: []int{7}}, graph.Input{Vocab: []int{40, 5}}, 3)
 	if err != nil {
 		panic(err)
 	}

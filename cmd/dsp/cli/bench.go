@@ -14,6 +14,7 @@ import (
 
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/nets/kernels"
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
@@ -125,7 +126,7 @@ func netMeasure() (measure, error) {
 	for i := range data.Features {
 		data.Features[i] = float32(r.NormFloat64())
 	}
-	net, err := nets.New(nets.Config{Net: "mlp", Hidden: []int{hidden}}, nets.Input{Dim: in}, labels)
+	net, err := nets.New(nets.Config{Net: "mlp", Hidden: []int{hidden}}, graph.Input{Dim: in}, labels)
 	if err != nil {
 		return measure{}, err
 	}
@@ -155,7 +156,7 @@ func passMeasure(ctx context.Context) (measure, error) {
 	words := ocr.DefaultOCRWords()
 	words.Dev, words.Test = 0, 0
 	data, _, _ := words.Generate()
-	net, err := nets.New(nets.Config{Net: "cnn-image"}, nets.Input{Dim: data.Dim}, data.Alphabet.Len())
+	net, err := nets.New(nets.Config{Net: "cnn-image"}, graph.Input{Dim: data.Dim}, data.Alphabet.Len())
 	if err != nil {
 		return measure{}, err
 	}

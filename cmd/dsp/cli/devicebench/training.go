@@ -15,6 +15,7 @@ import (
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/models/training"
 	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/train/engine"
@@ -38,7 +39,7 @@ func (b *bench) step() error {
 	for t := range data.Labels {
 		data.Labels[t] = r.Int32N(int32(labels))
 	}
-	net, err := nets.New(nets.Config{Net: "mlp", Hidden: []int{hidden}, Activation: nets.ReLU}, nets.Input{Dim: in}, labels)
+	net, err := nets.New(nets.Config{Net: "mlp", Hidden: []int{hidden}, Activation: graph.ReLU}, graph.Input{Dim: in}, labels)
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	cudanets "github.com/dsp-go/dsp/cuda/nets"
 	cudaoracles "github.com/dsp-go/dsp/cuda/oracles"
 	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
 )
@@ -19,23 +20,23 @@ func (g *rig) netChecks() []Check {
 	for _, c := range []struct {
 		name   string
 		config nets.Config
-		input  nets.Input
+		input  graph.Input
 	}{
-		{"linear", nets.Config{Net: "linear"}, nets.Input{Dim: 5}},
-		{"linear, window, edges by position", nets.Config{Net: "linear", Edges: nets.EdgesPosition, Window: 3}, nets.Input{Dim: 3}},
-		{"mlp, elu", nets.Config{Net: "mlp", Hidden: []int{g.pick(70, 7), 6}}, nets.Input{Dim: g.pick(130, 5)}},
-		{"mlp, tanh, edges by position", nets.Config{Net: "mlp", Hidden: []int{7}, Activation: nets.Tanh, Edges: nets.EdgesPosition}, nets.Input{Dim: 5}},
-		{"mlp, relu, dropout", nets.Config{Net: "mlp", Hidden: []int{7, 9}, Activation: nets.ReLU, Dropout: 0.3}, nets.Input{Dim: 5}},
-		{"cnn", nets.Config{Net: "cnn", Channels: []int{6, 5}, Hidden: []int{4}}, nets.Input{Dim: 3}},
-		{"cnn-image", nets.Config{Net: "cnn-image", Channels: []int{3, 2}, Hidden: []int{5}, Activation: nets.Tanh}, nets.Input{Dim: 128}},
-		{"embed, dropout", nets.Config{Net: "embed", Channels: []int{6}, Embed: []int{4, 3}, Window: 3, Dropout: 0.2}, nets.Input{Vocab: []int{300, 5}}},
-		{"attention, dropout", nets.Config{Net: "attention", Channels: []int{8}, Layers: 2, Heads: 2, Dropout: 0.2}, nets.Input{Vocab: []int{300, 5}}},
-		{"rnn, dropout", nets.Config{Net: "rnn", Recurrent: []int{g.pick(70, 5), 3}, Embed: []int{4, 3}, Dropout: 0.2}, nets.Input{Vocab: []int{300, 5}}},
-		{"deep, dropout", nets.Config{Net: "deep", Recurrent: []int{3}, Embed: []int{4}, CharEmbed: 4, CharChannels: g.pick(50, 5), Dropout: 0.2}, nets.Input{Vocab: []int{300}, Characters: 30, Attributes: 40}},
-		{"deep, window", nets.Config{Net: "deep", Channels: []int{5}, CharEmbed: 2, CharChannels: 3, AttributeUnits: 4}, nets.Input{Vocab: []int{11}, Characters: 1030, Attributes: 40}},
-		{"embed and features, no edges", nets.Config{Net: "embed", Channels: []int{6}, Window: 3, Edges: nets.EdgesNone}, nets.Input{Vocab: []int{11}, Dim: 2}},
-		{"embed and vectors of words", nets.Config{Net: "embed", Channels: []int{6}, Window: 3}, nets.Input{Vocab: []int{30, 5}, Vectors: wordVectors(30, 7, false)}},
-		{"embed and frozen vectors of words", nets.Config{Net: "embed", Channels: []int{6}, Window: 3}, nets.Input{Vocab: []int{30}, Vectors: wordVectors(30, 3, true)}},
+		{"linear", nets.Config{Net: "linear"}, graph.Input{Dim: 5}},
+		{"linear, window, edges by position", nets.Config{Net: "linear", Edges: nets.EdgesPosition, Window: 3}, graph.Input{Dim: 3}},
+		{"mlp, elu", nets.Config{Net: "mlp", Hidden: []int{g.pick(70, 7), 6}}, graph.Input{Dim: g.pick(130, 5)}},
+		{"mlp, tanh, edges by position", nets.Config{Net: "mlp", Hidden: []int{7}, Activation: graph.Tanh, Edges: nets.EdgesPosition}, graph.Input{Dim: 5}},
+		{"mlp, relu, dropout", nets.Config{Net: "mlp", Hidden: []int{7, 9}, Activation: graph.ReLU, Dropout: 0.3}, graph.Input{Dim: 5}},
+		{"cnn", nets.Config{Net: "cnn", Channels: []int{6, 5}, Hidden: []int{4}}, graph.Input{Dim: 3}},
+		{"cnn-image", nets.Config{Net: "cnn-image", Channels: []int{3, 2}, Hidden: []int{5}, Activation: graph.Tanh}, graph.Input{Dim: 128}},
+		{"embed, dropout", nets.Config{Net: "embed", Channels: []int{6}, Embed: []int{4, 3}, Window: 3, Dropout: 0.2}, graph.Input{Vocab: []int{300, 5}}},
+		{"attention, dropout", nets.Config{Net: "attention", Channels: []int{8}, Layers: 2, Heads: 2, Dropout: 0.2}, graph.Input{Vocab: []int{300, 5}}},
+		{"rnn, dropout", nets.Config{Net: "rnn", Recurrent: []int{g.pick(70, 5), 3}, Embed: []int{4, 3}, Dropout: 0.2}, graph.Input{Vocab: []int{300, 5}}},
+		{"deep, dropout", nets.Config{Net: "deep", Recurrent: []int{3}, Embed: []int{4}, CharEmbed: 4, CharChannels: g.pick(50, 5), Dropout: 0.2}, graph.Input{Vocab: []int{300}, Characters: 30, Attributes: 40}},
+		{"deep, window", nets.Config{Net: "deep", Channels: []int{5}, CharEmbed: 2, CharChannels: 3, AttributeUnits: 4}, graph.Input{Vocab: []int{11}, Characters: 1030, Attributes: 40}},
+		{"embed and features, no edges", nets.Config{Net: "embed", Channels: []int{6}, Window: 3, Edges: nets.EdgesNone}, graph.Input{Vocab: []int{11}, Dim: 2}},
+		{"embed and vectors of words", nets.Config{Net: "embed", Channels: []int{6}, Window: 3}, graph.Input{Vocab: []int{30, 5}, Vectors: wordVectors(30, 7, false)}},
+		{"embed and frozen vectors of words", nets.Config{Net: "embed", Channels: []int{6}, Window: 3}, graph.Input{Vocab: []int{30}, Vectors: wordVectors(30, 3, true)}},
 	} {
 		build := func() (*nets.Net, error) { return nets.New(c.config, c.input, netLabels) }
 		all = append(all, Check{"net " + c.name, g.net(build, c.input, c.config.Dropout > 0, false)})
@@ -48,9 +49,9 @@ func (g *rig) netChecks() []Check {
 		all = append(all, Check{"custom net: " + own.name, g.net(build, ownInput, false, false)})
 	}
 	long := func() (*nets.Net, error) {
-		return nets.New(nets.Config{Net: "rnn", Recurrent: []int{3}, Edges: nets.EdgesNone}, nets.Input{Dim: 3}, netLabels)
+		return nets.New(nets.Config{Net: "rnn", Recurrent: []int{3}, Edges: nets.EdgesNone}, graph.Input{Dim: 3}, netLabels)
 	}
-	all = append(all, Check{"net rnn, long chains", g.net(long, nets.Input{Dim: 3}, false, false, 150, g.pick(1000, 2))})
+	all = append(all, Check{"net rnn, long chains", g.net(long, graph.Input{Dim: 3}, false, false, 150, g.pick(1000, 2))})
 	all = append(all, g.pairChecks()...)
 	return append(all, Check{"sparse linear", g.sparseLinear}, Check{"sums by key", g.sumsByKey})
 }
@@ -58,8 +59,8 @@ func (g *rig) netChecks() []Check {
 const netLabels = 4
 
 // wordVectors makes vectors for two of three words.
-func wordVectors(words, dim int, frozen bool) *nets.WordVectors {
-	v := &nets.WordVectors{Dim: dim, Rows: make([]float32, words*dim), Frozen: frozen}
+func wordVectors(words, dim int, frozen bool) *graph.WordVectors {
+	v := &graph.WordVectors{Dim: dim, Rows: make([]float32, words*dim), Frozen: frozen}
 	for i := range v.Rows {
 		if i/dim%3 > 0 {
 			v.Rows[i] = float32(i%11)/4 - 1
@@ -70,7 +71,7 @@ func wordVectors(words, dim int, frozen bool) *nets.WordVectors {
 
 // net compares scores, pullback, push-forward and the linearised network with the CPU's, on two batches that do not fill their capacities.
 // more are the lengths of further chains.
-func (g *rig) net(build func() (*nets.Net, error), input nets.Input, dropout, rounded bool, more ...int) func(context.Context, *rand.Rand, *worst) (string, error) {
+func (g *rig) net(build func() (*nets.Net, error), input graph.Input, dropout, rounded bool, more ...int) func(context.Context, *rand.Rand, *worst) (string, error) {
 	return func(ctx context.Context, r *rand.Rand, w *worst) (string, error) {
 		net, err := build()
 		if err != nil {
@@ -121,7 +122,7 @@ func (n *netCase) check(r *rand.Rand, examples []int) error {
 	d, net := n.Device, n.net
 	var batch structured.Batch
 	batch.Reset(n.data, examples)
-	rows, longest := nets.Bucket(n.data.Positions()+3), 0
+	rows, longest := graph.Bucket(n.data.Positions()+3), 0
 	for i := range n.data.Len() {
 		longest = max(longest, n.data.Length(i))
 	}
@@ -251,7 +252,7 @@ func scaled(r *rand.Rand, n int, scale float32) []float32 {
 }
 
 // randomChains draws chains of the given lengths with labels, dense features and discrete inputs.
-func randomChains(r *rand.Rand, input nets.Input, labels int, lengths ...int) *structured.Dataset {
+func randomChains(r *rand.Rand, input graph.Input, labels int, lengths ...int) *structured.Dataset {
 	d := &structured.Dataset{Name: "random", Offsets: []int{0}, Dim: input.Dim, Alphabet: structured.NewAlphabet()}
 	for l := range labels {
 		d.Alphabet.Add(fmt.Sprint(l))

@@ -10,13 +10,14 @@ import (
 	"github.com/dsp-go/dsp/cuda/device"
 	cudanets "github.com/dsp-go/dsp/cuda/nets"
 	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/trees"
 )
 
 // pairChecks check networks that score pairs of words: the built-in one, and one with the pair ops that the built-in one does not use.
 func (g *rig) pairChecks() []Check {
-	words, features := nets.Input{Vocab: []int{30, 5}}, nets.Input{Dim: 3}
+	words, features := graph.Input{Vocab: []int{30, 5}}, graph.Input{Dim: 3}
 	biaffine := nets.Config{Net: "biaffine", Channels: []int{6}, Embed: []int{4, 3}, Window: 3, ArcUnits: 5, LabelUnits: 4, Dropout: 0.2}
 	return []Check{
 		{"net biaffine, dropout", g.pairs(words, 7, func() (*nets.Net, error) { return nets.NewBiaffine(biaffine, words, treeForm) })},
@@ -26,10 +27,10 @@ func (g *rig) pairChecks() []Check {
 
 var treeForm = trees.SpanningTree{}.Form(3)
 
-var dependentsAndHeads = nets.Spec{
+var dependentsAndHeads = graph.Spec{
 	Name: "pairs", Form: treeForm,
-	Params: []nets.Param{{Name: "in", Shape: []int{3, 4}}, {Name: "root", Shape: []int{4}}, {Name: "out", Shape: []int{4, 3}}},
-	Parts: func(g *nets.Graph) ([]*gorgonia.Node, error) {
+	Params: []graph.Param{{Name: "in", Shape: []int{3, 4}}, {Name: "root", Shape: []int{4}}, {Name: "out", Shape: []int{4, 3}}},
+	Parts: func(g *graph.Graph) ([]*gorgonia.Node, error) {
 		x := must(gorgonia.Mul(g.Features(), g.Param("in")))
 		both := must(gorgonia.Add(must(g.Dependents(x)), must(gorgonia.Tanh(must(g.Heads(x))))))
 		return []*gorgonia.Node{must(g.Bilinear(x, x, g.Param("root"))), must(gorgonia.Mul(both, g.Param("out")))}, nil
@@ -37,7 +38,7 @@ var dependentsAndHeads = nets.Spec{
 }
 
 // pairs compares scores, pullback, push-forward and the linearised network with the CPU's, on two batches of sentences.
-func (g *rig) pairs(input nets.Input, seed uint64, build func() (*nets.Net, error)) func(context.Context, *rand.Rand, *worst) (string, error) {
+func (g *rig) pairs(input graph.Input, seed uint64, build func() (*nets.Net, error)) func(context.Context, *rand.Rand, *worst) (string, error) {
 	return func(ctx context.Context, r *rand.Rand, w *worst) (string, error) {
 		net, err := build()
 		if err != nil {
@@ -130,7 +131,7 @@ func (g *rig) pairBatch(r *rand.Rand, w *worst, net *nets.Net, set *structured.D
 }
 
 // randomSentences draws sentences of the given lengths, with the word-pair tables of trees.
-func randomSentences(r *rand.Rand, input nets.Input, lengths ...int) *structured.Dataset {
+func randomSentences(r *rand.Rand, input graph.Input, lengths ...int) *structured.Dataset {
 	d := randomChains(r, input, netLabels, lengths...)
 	d.Labels = nil
 	offsets := []int{0}

@@ -8,6 +8,7 @@ import (
 
 	cudanets "github.com/dsp-go/dsp/cuda/nets"
 	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/structured"
 )
@@ -36,7 +37,7 @@ func (g *rig) sparseLinear(ctx context.Context, r *rand.Rand, w *worst) (string,
 // sparseCase compares two batches: all of the data, and a small part whose gradient takes another code path.
 func (g *rig) sparseCase(r *rand.Rand, w *worst, labels, edges int, kind string, values bool) error {
 	lengths := []int{4, 0, 1, 30, 70, g.pick(700, 100)}
-	data := randomChains(r, nets.Input{}, labels, lengths...)
+	data := randomChains(r, graph.Input{}, labels, lengths...)
 	const nodes = 1500 // many compared with the second batch
 	data.Attributes = drawSparse(r, data, nodes, 40, values, false)
 	if edges > 0 {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/dsp-go/dsp/cuda/training"
 	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
@@ -155,12 +156,12 @@ func (g *rig) problem(c methodCase, r *rand.Rand) (*engine.Objective, []float32,
 		lengths = append(lengths, 1+r.IntN(g.pick(20, 5)))
 	}
 	text := c.net.Net == ""
-	input := nets.Input{Dim: dim}
+	input := graph.Input{Dim: dim}
 	switch {
 	case text:
-		input = nets.Input{}
+		input = graph.Input{}
 	case c.net.Net == "embed":
-		input = nets.Input{Vocab: []int{g.pick(100, 20), 5}}
+		input = graph.Input{Vocab: []int{g.pick(100, 20), 5}}
 	}
 	d := randomChains(r, input, labels, lengths...)
 	o := &engine.Objective{Data: d, Loss: c.loss, Lambda: 0.1}

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/nets/kernels"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/vec"
@@ -16,12 +17,12 @@ var netChecks = []Check{
 	{"matrix products: " + kernels.CurrentBLAS().Name() + " vs plain loops", checkBLAS},
 	checkNet(nets.Config{Net: "linear", Window: 3}),
 	checkNet(nets.Config{Net: "mlp", Hidden: []int{11, 7}, Edges: nets.EdgesPosition}),
-	checkNet(nets.Config{Net: "cnn", Channels: []int{9}, Activation: nets.Tanh}),
+	checkNet(nets.Config{Net: "cnn", Channels: []int{9}, Activation: graph.Tanh}),
 	checkNet(nets.Config{Net: "cnn-image", Channels: []int{4, 5}, Hidden: []int{12}}),
 	checkNet(nets.Config{Net: "embed", Channels: []int{10}, Embed: []int{6, 3}}),
-	checkNet(nets.Config{Net: "deep", Recurrent: []int{4}, CharEmbed: 3, CharChannels: 5, AttributeUnits: 2, Activation: nets.Tanh}),
+	checkNet(nets.Config{Net: "deep", Recurrent: []int{4}, CharEmbed: 3, CharChannels: 5, AttributeUnits: 2, Activation: graph.Tanh}),
 	checkNet(nets.Config{Net: "attention", Channels: []int{12}, Heads: 3, Layers: 2}),
-	checkNet(nets.Config{Net: "rnn", Recurrent: []int{6, 4}, Hidden: []int{5}, Activation: nets.GELU}),
+	checkNet(nets.Config{Net: "rnn", Recurrent: []int{6, 4}, Hidden: []int{5}, Activation: graph.GELU}),
 }
 
 // checkBLAS compares products of matrices of odd sizes, transposed or not.
@@ -143,8 +144,8 @@ func randomInputs(r *rand.Rand, discrete bool) *structured.Dataset {
 // attributes is how many attributes randomInputs draws from.
 const attributes = 9
 
-func inputOf(d *structured.Dataset) nets.Input {
-	in := nets.Input{Dim: d.Dim}
+func inputOf(d *structured.Dataset) graph.Input {
+	in := graph.Input{Dim: d.Dim}
 	for _, v := range d.Vocab {
 		in.Vocab = append(in.Vocab, v.Len())
 	}

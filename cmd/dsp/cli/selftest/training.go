@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured/ocr"
 	"github.com/dsp-go/dsp/train"
@@ -24,7 +25,7 @@ var trainingChecks = []Check{
 func wordProblem(r *rand.Rand, threads int) (*train.Problem, error) {
 	words := ocr.OCRWords{Train: 60, Difficulty: 1, Seed: r.Uint64()}
 	data, _, _ := words.Generate()
-	net, err := nets.New(nets.Config{Net: "linear"}, nets.Input{Dim: data.Dim}, data.Alphabet.Len())
+	net, err := nets.New(nets.Config{Net: "linear"}, graph.Input{Dim: data.Dim}, data.Alphabet.Len())
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,127 @@
+package graph
+
+import (
+	"fmt"
+	"maps"
+
+	"gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+
+	"github.com/dsp-go/dsp/structured"
+)
+
+// Function is a network with its pullback, as a Gorgonia graph. Programs are lowered from it; Gorgonia's own machines can run it, too,
+// which tests compare programs with (see Bind).
+type Function struct {
+	Graph      *Graph
+	Outputs    []*gorgonia.Node          // by part; nil: zero
+	Cotangents []*gorgonia.Node          // by part; nil: the part does not depend on any parameter
+	Params     map[string]*gorgonia.Node // that occur in the graph, by name
+	Gradients  map[string]*gorgonia.Node // Jᵀv, by parameter; no entry: the potentials do not depend on it
+	form       structured.Form
+}
+
+// Differentiate builds the network of s and adds Gorgonia's symbolic pullback.
+func Differentiate(s *Spec, size Size, dtype tensor.Dtype, input Input, layout Layout) (*Function, error) {
+	g := newGraph(size, dtype, input, layout)
+	form, nodes, err := s.outputs(g)
+	if err != nil {
+		return nil, err
+	}
+	f := &Function{Graph: g, form: form, Outputs: nodes, Cotangents: make([]*gorgonia.Node, len(nodes)),
+		Params: g.params, Gradients: map[string]*gorgonia.Node{}}
+	var outputs, cotangents gorgonia.Nodes
+	reached := map[*gorgonia.Node]bool{}
+	for k, out := range nodes {
+		if out == nil {
+			continue
+		}
+		own := map[*gorgonia.Node]bool{}
+		if g.parametersOf(out, map[*gorgonia.Node]bool{}, own); len(own) == 0 {
+			continue
+		}
+		maps.Copy(reached, own)
+		c := g.input(form.Parts[k].Name+" cotangent", out.Shape()...)
+		f.Cotangents[k] = c
+		g.leaves[c] = leaf{SpaceCotangent + Space(k), 0}
+		outputs, cotangents = append(outputs, out), append(cotangents, c)
+	}
+	if len(outputs) == 0 {
+		return nil, fmt.Errorf("the potentials do not depend on any parameter")
+	}
+	var wrt gorgonia.Nodes
+	var names []string
+	for _, a := range g.layout {
+		if n := g.params[a.Name]; n != nil && reached[n] {
+			wrt, names = append(wrt, n), append(names, a.Name)
+		}
+	}
+	grads, err := gorgonia.Backpropagate(outputs, cotangents, wrt)
+	if err != nil {
+		return nil, err
+	}
+	for i, n := range grads {
+		f.Gradients[names[i]] = n
+	}
+	return f, nil
+}
+
+// parametersOf finds the parameters that n depends on.
+func (g *Graph) parametersOf(n *gorgonia.Node, seen, found map[*gorgonia.Node]bool) {
+	if seen[n] {
+		return
+	}
+	seen[n] = true
+	if l, ok := g.leaves[n]; ok && l.space == SpaceWeights {
+		found[n] = true
+	}
+	for it := g.From(n.ID()); it.Next(); {
+		g.parametersOf(it.Node().(*gorgonia.Node), seen, found)
+	}
+}
+
+// Bind makes the graph read the batch that m has loaded, so that Gorgonia's machines can run it, and returns the values of its nodes
+// for inputs and masks. The caller sets those for parameters and cotangents.
+func (f *Function) Bind(m *Machine) map[*gorgonia.Node][]float32 {
+	g := f.Graph
+	g.offsets = m.offsets
+	var dependents, heads, distances []int32
+	if g.Pairs > 0 {
+		dependents, heads = pairRows(nil, nil, m.offsets, g.Pairs)
+		distances = distanceRows(nil, m.offsets, g.Pairs)
+	}
+	g.indices = func(x Index) []int32 {
+		switch x.Kind {
+		case IndexDependents:
+			return dependents
+		case IndexHeads:
+			return heads
+		case IndexDistances:
+			return distances
+		}
+		return m.index(x)
+	}
+	g.starts = func() []int32 { return m.starts }
+	g.attributes = func(row int) ([]int32, []float32) {
+		if row >= len(m.sources) {
+			return nil, nil
+		}
+		return m.attributes.Row(int(m.sources[row]))
+	}
+	values := map[*gorgonia.Node][]float32{}
+	for n, l := range g.leaves {
+		switch l.space {
+		case SpaceFeatures, SpaceBoundary:
+			values[n] = m.Mem[l.space]
+		case SpaceVectors:
+			values[n] = m.vectors
+		}
+	}
+	for n, mask := range g.masks {
+		out := make([]float32, n.Shape().TotalSize())
+		m.Mem[SpaceArena] = out
+		mask.Run(m, &Instruction{Out: &Buffer{Space: SpaceArena, N: len(out)}})
+		values[n] = out
+	}
+	return values
+}

@@ -1,0 +1,100 @@
+package graph
+
+import (
+	"slices"
+
+	"github.com/dsp-go/dsp/nets/kernels"
+	"github.com/dsp-go/dsp/structured"
+)
+
+// Machine runs programs of one network, one at a time: its memory, by space, and what the ops read of the batch. Load comes before Run.
+// The caller sets the spaces of the direction, the gradient and the cotangents.
+type Machine struct {
+	Mem     [][]float32 // by space
+	inputs  [][]float32 // buffers that the machine owns, by space
+	vectors []float32   // of words
+	offsets []int       // [B+1] first position of each example
+	ids     [][]int32   // by field
+	windows [][]int32   // by index in widths
+	widths  []int
+
+	characterIndices []CharacterIndex
+	ofCharacters     [][]int32 // by index in characterIndices
+
+	dependents []int32  // of every pair: the position of its dependent, −1 in padding
+	heads      []int32  // of every pair: the position of its head, −1 for the root and in padding
+	distances  []int32  // of every pair: its row in a table with Distances rows per position, −1 in padding
+	keys       []uint64 // dropout: a key for every position
+	pairKeys   []uint64 // dropout: a key for every pair
+	Seed       uint64   // dropout: 0 in evaluation
+	BLAS       kernels.BLAS
+	scratch    [kernels.Block]float32
+	starts     []int32   // [Rows+1] first character of every row
+	characters []int32   // [Chars] number of every character, −1 in padding
+	left       []float32 // scratch memory of the maximum over characters
+	sources    []int32   // position in the data of every row without padding
+	attributes *structured.Sparse
+	pairs      []float32 // scratch memory of the ops on pairs
+	own        ownScratch
+	attend     attend        // scratch memory of attention
+	waves      map[int]waves // of rotations and sinusoids, by the number of frequencies
+}
+
+// At returns the memory of a buffer.
+func (m *Machine) At(b *Buffer) []float32 {
+	if b.Space == SpaceVectors {
+		return m.vectors
+	}
+	return m.Mem[b.Space][b.Offset : b.Offset+b.N]
+}
+
+func (m *Machine) index(x Index) []int32 {
+	switch x.Kind {
+	case IndexIds:
+		return m.ids[x.Field]
+	case IndexDependents:
+		return m.dependents
+	case IndexHeads:
+		return m.heads
+	case IndexDistances:
+		return m.distances
+	case IndexCharacters, IndexCharacterWindow, IndexCharacterParts:
+		return m.ofCharacters[slices.Index(m.characterIndices, CharacterIndex{x.Kind, x.Width})]
+	}
+	for i, w := range m.widths {
+		if w == x.Width {
+			return m.windows[i]
+		}
+	}
+	return nil
+}
+
+// Run runs instructions one after the other.
+func (m *Machine) Run(list []Instruction) {
+	for i := range list {
+		list[i].Op.Run(m, &list[i])
+	}
+}
+
+// eachRow calls f for the rows of a table that the batch looks up, with repetitions.
+func (m *Machine) eachRow(by lookup, f func(row int32)) {
+	var ids []int32
+	switch by {
+	case byAttribute:
+		for _, t := range m.sources {
+			index, _ := m.attributes.Row(int(t))
+			for _, a := range index {
+				f(a)
+			}
+		}
+	case byCharacter:
+		ids = m.characters
+	default:
+		ids = m.ids[by]
+	}
+	for _, id := range ids {
+		if id >= 0 {
+			f(id)
+		}
+	}
+}

@@ -1,0 +1,139 @@
+package graph
+
+import (
+	"fmt"
+	"math"
+
+	"gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+
+	"github.com/dsp-go/dsp/nets/kernels"
+	"github.com/dsp-go/dsp/structured/vec"
+)
+
+// Normalise shifts and scales each of Rows rows of Cols entries to mean 0 and variance 1: (x − μ)/√(σ² + ε), with ε = 1e-5.
+type Normalise struct{ Rows, Cols int }
+
+// normaliseFloor is ε: rows whose entries are all equal become zero.
+const normaliseFloor = 1e-5
+
+func (o Normalise) String() string { return fmt.Sprintf("normalise %d×(%d)", o.Rows, o.Cols) }
+
+// tangent uses that the Jacobian is symmetric.
+func (o Normalise) tangent(b *builder, v *value, d []*value) *value {
+	return b.add(NormalisePull{o}, v.shape, v.args[0], d[0])
+}
+
+func (o Normalise) Run(m *Machine, in *Instruction) {
+	out, x := m.At(in.Out), m.At(in.Args[0].Buffer)
+	for at := 0; at < len(x); at += o.Cols {
+		to, from := out[at:at+o.Cols], x[at:at+o.Cols]
+		kernels.Numbers.Mul(to, to, centre(to, from))
+	}
+}
+
+// centre writes x minus its mean to out and returns 1/√(σ² + ε).
+func centre(out, x []float32) float32 {
+	n := float64(len(x))
+	kernels.Numbers.Add(out, x, -float32(vec.Sum(x)/n))
+	return float32(1 / math.Sqrt(vec.Norm2(out)/n+normaliseFloor))
+}
+
+// NormalisePull is the pullback Jᵀg = Jg of Normalise at its argument x, with x̂ the result:
+//
+//	(g − mean(g) − x̂·mean(g⊙x̂)) / √(σ² + ε).
+type NormalisePull struct{ Normalise }
+
+func (o NormalisePull) String() string { return o.Normalise.String() + "'" }
+
+func (o NormalisePull) tangent(b *builder, v *value, d []*value) *value {
+	if d[1] == nil {
+		return nil // no second derivatives are needed
+	}
+	return b.add(o, v.shape, v.args[0], d[1])
+}
+
+func (o NormalisePull) Run(m *Machine, in *Instruction) {
+	out, x, g := m.At(in.Out), m.At(in.Args[0].Buffer), m.At(in.Args[1].Buffer)
+	n := float64(o.Cols)
+	for at := 0; at < len(x); at += o.Cols {
+		to, from, gr := out[at:at+o.Cols], x[at:at+o.Cols], g[at:at+o.Cols]
+		scale := centre(to, from)
+		// out is scale·g − scale·mean(g) − c·(x − μ), with c·(x − μ) = scale·x̂·mean(g⊙x̂)
+		c := float32(float64(scale) * float64(scale) * float64(scale) * vec.Dot64(to, gr) / n)
+		mean := float32(vec.Sum(gr) / n)
+		kernels.Numbers.Mul(to, to, -c)
+		kernels.Numbers.Add(to, to, -scale*mean)
+		vec.Axpy(scale, gr, to)
+	}
+}
+
+// Normalise gives each row of x [M×C] mean 0 and variance 1, up to ε = 1e-5 in the variance.
+func (g *Graph) Normalise(x *gorgonia.Node) (*gorgonia.Node, error) {
+	s := x.Shape().Clone()
+	if len(s) != 2 {
+		return nil, fmt.Errorf("nets: Normalise of %v: expected a matrix", s)
+	}
+	o := Normalise{s[0], s[1]}
+	op := &fusedOp{name: o.String(), out: s,
+		eval: func(args [][]float64, out []float64) {
+			o.eachRow(args[0], func(at int, mean, scale float64) {
+				for c := range o.Cols {
+					out[at+c] = (args[0][at+c] - mean) * scale
+				}
+			})
+		},
+		lowered: func(b *builder, args []*value) *value { return b.add(o, s, args[0]) },
+	}
+	op.pull = func(inputs gorgonia.Nodes, _, grad *gorgonia.Node) (gorgonia.Nodes, error) {
+		back := &fusedOp{name: o.String() + "'", out: s,
+			eval: func(args [][]float64, out []float64) {
+				o.eachRow(args[0], func(at int, mean, scale float64) {
+					sum, along := 0.0, 0.0
+					for c := range o.Cols {
+						sum += args[1][at+c]
+						along += args[1][at+c] * (args[0][at+c] - mean) * scale
+					}
+					for c := range o.Cols {
+						out[at+c] = scale * (args[1][at+c] - sum/float64(o.Cols) - (args[0][at+c]-mean)*scale*along/float64(o.Cols))
+					}
+				})
+			},
+			lowered: func(b *builder, args []*value) *value { return b.add(NormalisePull{o}, s, args...) },
+		}
+		n, err := back.apply(inputs[0], grad)
+		return gorgonia.Nodes{n}, err
+	}
+	return op.apply(x)
+}
+
+// eachRow visits the rows of x, for Gorgonia's machines, with where each starts, its mean and 1/√(σ² + ε).
+func (o Normalise) eachRow(x []float64, visit func(at int, mean, scale float64)) {
+	n := float64(o.Cols)
+	for at := 0; at < len(x); at += o.Cols {
+		mean, variance := 0.0, 0.0
+		for _, v := range x[at : at+o.Cols] {
+			mean += v / n
+		}
+		for _, v := range x[at : at+o.Cols] {
+			variance += (v - mean) * (v - mean) / n
+		}
+		visit(at, mean, 1/math.Sqrt(variance+normaliseFloor))
+	}
+}
+
+// LayerNorm normalises each row of x [M×C], scales its entries by gain [C] and adds bias [C] (Ba, Kiros and Hinton 2016).
+func (g *Graph) LayerNorm(x, gain, bias *gorgonia.Node) (*gorgonia.Node, error) {
+	n, err := g.Normalise(x)
+	if err != nil {
+		return nil, err
+	}
+	row, err := gorgonia.Reshape(gain, tensor.Shape{1, gain.Shape().TotalSize()})
+	if err != nil {
+		return nil, err
+	}
+	if n, err = gorgonia.BroadcastHadamardProd(n, row, nil, []byte{0}); err != nil {
+		return nil, err
+	}
+	return g.AddBias(n, bias)
+}

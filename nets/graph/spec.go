@@ -1,0 +1,206 @@
+package graph
+
+import (
+	"fmt"
+
+	"gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/chains"
+)
+
+// Spec is a custom network: its parameters, and a function that builds it as a Gorgonia graph. Build is for networks that score
+// chains; Form and Parts are for networks that score any structure.
+//
+// The function builds the network for g.Rows positions on g, from g.Param, g.Features, g.Embed and the like. The rows are
+// positions of any number of examples, so no op may mix rows, except Window, LinearRecurrence, Attention and the ops on pairs, which
+// know the examples. nets.Build refuses an op that mixes rows and names it. The function is called once for every Size that occurs
+// and must always build the same network. It must not call gorgonia.Grad.
+type Spec struct {
+	Name   string
+	Params []Param
+	// Build returns the potentials of chains: node [Rows×Y], and edge, which is [Y×Y] (shared), [Rows×Y×Y] (per position; row t
+	// scores the step into position t), or nil (zero, so that positions are independent).
+	Build func(g *Graph) (node, edge *gorgonia.Node, err error)
+
+	// Form is the form of the potentials that Parts returns. The rows of a part are positions, or pairs of positions of the same
+	// example (see Graph.Pairs), or the part is tied.
+	Form structured.Form
+	// Parts returns a node for each part of Form: [rows×Width] with g.Rows or g.Pairs rows, [Width] for a tied part, nil for a
+	// part that is zero.
+	Parts func(g *Graph) ([]*gorgonia.Node, error)
+}
+
+// Input is the shape of what a network reads at each position.
+type Input struct {
+	Dim   int   // dense features, 0 for none
+	Vocab []int // sizes of the vocabularies of the discrete inputs
+
+	Vectors *WordVectors // of the first discrete input, or nil
+
+	Characters int // size of the vocabulary of the characters of words, 0 for none
+	Attributes int // attributes that positions can have, 0 for none
+}
+
+// Graph is a Gorgonia graph under construction, with the network's inputs and parameters as nodes.
+type Graph struct {
+	*gorgonia.ExprGraph
+	// Rows is the number of positions of all examples. Pairs is the number of pairs of positions of the same example: an example
+	// of n positions has n·n, and its row d·n + h pairs dependent d with head h. Chars is the number of characters of the positions'
+	// words. All include padding.
+	Size
+	Dtype tensor.Dtype // of every array: Float32, except in tests
+	Input Input
+
+	layout   Layout
+	params   map[string]*gorgonia.Node
+	leaves   map[*gorgonia.Node]leaf // what the input nodes stand for
+	masks    map[*gorgonia.Node]Mask
+	ofPairs  map[*gorgonia.Node]bool // whether rows are pairs, if known
+	features *gorgonia.Node
+	vectors  *gorgonia.Node // [V×Dim]
+	boundary *gorgonia.Node
+	needs    Needs
+
+	// Of the batch, when Gorgonia's machines run the graph.
+	indices    func(Index) []int32
+	offsets    []int // of its examples
+	starts     func() []int32
+	attributes func(row int) (index []int32, value []float32)
+}
+
+// Needs is what a program reads of a batch.
+type Needs struct {
+	Features, Boundary bool
+	Windows            []int // widths
+	Fields             []int
+	Pairs              bool // pairs of positions
+	Dependents, Heads  bool // which positions a pair is made of
+	Distances          bool // how far apart they are
+	Characters         bool // the characters of words
+	CharacterIndices   []CharacterIndex
+	Attributes         bool     // of positions
+	Dropout            bool     // the masks of dropout
+	OwnOps             []string // names of the user's own ops, which run on the CPU only
+}
+
+func newGraph(size Size, dtype tensor.Dtype, input Input, layout Layout) *Graph {
+	return &Graph{
+		ExprGraph: gorgonia.NewGraph(), Size: size, Dtype: dtype, Input: input,
+		layout: layout,
+		params: map[string]*gorgonia.Node{},
+		leaves: map[*gorgonia.Node]leaf{},
+		masks:  map[*gorgonia.Node]Mask{}, ofPairs: map[*gorgonia.Node]bool{},
+	}
+}
+
+// Param returns the node of the named parameter. If the Spec does not list the name, nets.Build returns an error.
+func (g *Graph) Param(name string) *gorgonia.Node {
+	if n, ok := g.params[name]; ok {
+		return n
+	}
+	a, ok := g.layout.Find(name)
+	if !ok {
+		panic(fmt.Sprintf("parameter %q is not in the Spec, which has %v", name, g.layout))
+	}
+	n := g.input(name, a.Shape...)
+	g.params[name] = n
+	g.leaves[n] = leaf{SpaceWeights, a.Offset}
+	return n
+}
+
+// Features returns the dense inputs [Rows×Dim].
+func (g *Graph) Features() *gorgonia.Node {
+	if g.features == nil {
+		if g.Input.Dim == 0 {
+			panic("the input has no dense features")
+		}
+		g.features = g.input("features", g.Rows, g.Input.Dim)
+		g.leaves[g.features] = leaf{SpaceFeatures, 0}
+		g.needs.Features = true
+	}
+	return g.features
+}
+
+// Boundary returns [Rows×2]: 1 in the first column where an example starts, in the second where one ends.
+func (g *Graph) Boundary() *gorgonia.Node {
+	if g.boundary == nil {
+		g.boundary = g.input("boundary", g.Rows, 2)
+		g.leaves[g.boundary] = leaf{SpaceBoundary, 0}
+		g.needs.Boundary = true
+	}
+	return g.boundary
+}
+
+func (g *Graph) input(name string, shape ...int) *gorgonia.Node {
+	return gorgonia.NewTensor(g.ExprGraph, g.Dtype, len(shape), gorgonia.WithShape(shape...), gorgonia.WithName(name))
+}
+
+// outputs builds the network on g. It returns the form of the potentials and a node for each part, nil for a part that is zero.
+func (s *Spec) outputs(g *Graph) (structured.Form, []*gorgonia.Node, error) {
+	switch {
+	case s.Parts != nil:
+		return s.parts(g)
+	case s.Build != nil:
+		return s.chain(g)
+	}
+	return structured.Form{}, nil, fmt.Errorf("the Spec has neither Build nor Parts")
+}
+
+// chain builds a network of chains. The shapes of its nodes determine the form.
+func (s *Spec) chain(g *Graph) (form structured.Form, outputs []*gorgonia.Node, err error) {
+	node, edge, err := s.Build(g)
+	if err != nil {
+		return form, nil, err
+	}
+	n := node.Shape()
+	if len(n) != 2 || n[0] != g.Rows {
+		return form, nil, fmt.Errorf("node potentials have shape %v, expected [%d×labels]", n, g.Rows)
+	}
+	y, perPosition := n[1], false
+	if edge != nil {
+		e := edge.Shape()
+		tied := sameShape(e, []int{y, y})
+		if perPosition = !tied; !tied && !sameShape(e, []int{g.Rows, y, y}) && !sameShape(e, []int{g.Rows, y * y}) {
+			return form, nil, fmt.Errorf("edge potentials have shape %v, expected [%d×%d], or [%d×%d×%d]", e, y, y, g.Rows, y, y)
+		}
+	}
+	return chains.Form(y, perPosition), []*gorgonia.Node{node, edge}, nil
+}
+
+// parts builds a network of any structure. The Spec states its form.
+func (s *Spec) parts(g *Graph) (structured.Form, []*gorgonia.Node, error) {
+	outputs, err := s.Parts(g)
+	if err != nil {
+		return s.Form, nil, err
+	}
+	if len(outputs) != len(s.Form.Parts) || len(outputs) == 0 {
+		return s.Form, nil, fmt.Errorf("function Parts returned %d nodes for potentials of %d parts", len(outputs), len(s.Form.Parts))
+	}
+	for k, shape := range s.Form.Parts {
+		if !structured.PerPosition(shape.Rows) && shape.Rows != structured.Tied {
+			g.needs.Pairs = true
+		}
+		n := outputs[k]
+		if n == nil {
+			continue
+		}
+		rows, of := g.rowsOfTable(shape.Rows), n.Shape()
+		if of.TotalSize() != rows*shape.Width || rows > 1 && (len(of) == 0 || of[0] != rows) {
+			return s.Form, nil, fmt.Errorf("%s potentials have shape %v, expected [%d×%d]", shape.Name, of, rows, shape.Width)
+		}
+	}
+	return s.Form, outputs, nil
+}
+
+// rowsOfTable returns how many rows of a table the graph computes. Tables of other rows than positions and steps have one row per pair.
+func (g *Graph) rowsOfTable(table string) int {
+	switch table {
+	case structured.Tied:
+		return 1
+	case structured.Positions, structured.Steps:
+		return g.Rows
+	}
+	return g.Pairs
+}
