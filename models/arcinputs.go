@@ -117,15 +117,6 @@ func appendRows(to *structured.Sparse, rows *arcs.Rows) {
 	to.Index = append(to.Index, rows.Index...)
 }
 
-// ArcAttributes returns how many attributes the model has for the scores of arcs and of relations, and their template; zero and
-// empty if it reads none.
-func (m *Model) ArcAttributes() (arcs, labels int, template string) {
-	if m.arcs == nil {
-		return 0, 0, ""
-	}
-	return m.arcs.dictionary.Arc.Len(), m.arcs.dictionary.Label.Len(), m.arcs.template.String()
-}
-
 // The tensors of a model file that hold the hashes of attributes of arcs, in the order of their numbers.
 const (
 	arcHashes   = "arc_attribute_hashes"

@@ -28,34 +28,10 @@ func (d *Data) Input() graph.Input {
 	return in.shape(d.Train.Dim)
 }
 
-// inputsOf returns the vocabularies and the dictionary of a data set.
-func inputsOf(d *structured.Dataset) Inputs {
-	in := Inputs{Vocab: d.Vocab, Dictionary: d.Dictionary}
-	if d.Characters != nil {
-		in.Characters = d.Characters.Vocab
-	}
-	return in
-}
-
-// shape returns the shape of what a network reads at each position, dim dense features among it.
-func (in Inputs) shape(dim int) graph.Input {
-	shape := graph.Input{Dim: dim, Vectors: in.Vectors}
-	for _, v := range in.Vocab {
-		shape.Vocab = append(shape.Vocab, v.Len())
-	}
-	if in.Characters != nil {
-		shape.Characters = in.Characters.Len()
-	}
-	if in.Dictionary != nil {
-		shape.Attributes = in.Dictionary.Nodes()
-	}
-	return shape
-}
-
 // ReadData resolves c and reads or draws the data sets that it names. Labels and inputs are those of the training data;
 // development and test data may have no other labels.
 func ReadData(c *Config) (*Data, error) {
-	if err := c.Resolve(); err != nil {
+	if err := Resolve(c); err != nil {
 		return nil, err
 	}
 	return ReadResolved(c)
@@ -76,7 +52,7 @@ func ReadResolved(c *Config) (*Data, error) {
 // ReadFiles reads or draws the data sets that a resolved configuration names. Inputs of text stay columns until FitInputs.
 func ReadFiles(c *Config) (*Data, error) {
 	if c.Format == formats.Builtin {
-		return c.builtin()
+		return drawn(c)
 	}
 	d, dense := &Data{}, make([]string, 3)
 	var err error
@@ -87,10 +63,10 @@ func ReadFiles(c *Config) (*Data, error) {
 			format: c.Format, columns: c.Columns, label: c.Label, scheme: c.Scheme, partial: c.Partial, threads: host.Threads(c.Threads),
 			minCount: c.MinCount, hashBits: c.HashBits, trees: c.Task == "parse",
 		}
-		if dense, err = c.denseFiles(); err != nil {
+		if dense, err = denseFiles(c); err != nil {
 			return nil, err
 		}
-		if err := c.checkMemory(s); err != nil {
+		if err := checkMemory(c, s); err != nil {
 			return nil, err
 		}
 		s.dense = dense[0]
@@ -124,7 +100,7 @@ func ReadFiles(c *Config) (*Data, error) {
 // FitInputs makes the inputs of text out of its columns, in all data sets, from what occurs in the training data.
 func (d *Data) FitInputs(c *Config) error {
 	var err error
-	if d.inputs, err = c.fitInputs(d.Train); err != nil {
+	if d.inputs, err = fitInputs(c, d.Train); err != nil {
 		return err
 	}
 	if c.Vectors != "" && d.inputs.Vocab != nil {
@@ -151,10 +127,10 @@ func (d *Data) sets() []*structured.Dataset {
 	return slices.DeleteFunc(all, func(set *structured.Dataset) bool { return set == nil })
 }
 
-// builtin draws the data of the task.
-func (c *Config) builtin() (*Data, error) {
+// drawn draws the data of the task.
+func drawn(c *Config) (*Data, error) {
 	if c.Task == "parse" {
-		return c.drawTrees()
+		return drawTrees(c)
 	}
 	o := ocr.OCRWords{Difficulty: c.Difficulty, Seed: c.Seed}
 	o.Train, o.Dev, o.Test = c.Examples[0], c.Examples[1], c.Examples[2]

@@ -11,7 +11,7 @@ import (
 
 // denseFiles returns the files of dense features of the training, development and test data; empty where there are none. Each data set
 // needs its own.
-func (c *Config) denseFiles() ([]string, error) {
+func denseFiles(c *Config) ([]string, error) {
 	files := make([]string, 3)
 	if c.Dense == "" {
 		return files, nil

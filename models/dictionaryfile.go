@@ -71,9 +71,6 @@ func dictionary(f *safetensors.File, hashBits int) (d *structured.Dictionary, te
 	return d, tensors, nil
 }
 
-// maxHashBits bounds the numbers of hashed attributes: rows of weights for more do not fit into memory.
-const maxHashBits = 28
-
 // splitNames returns the alphabet of names that each end with a line feed; they share the text's memory.
 func splitNames(what, text string) (*structured.Alphabet, error) {
 	names := make([]string, 0, strings.Count(text, "\n"))

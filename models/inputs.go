@@ -33,23 +33,23 @@ type Inputs struct {
 const templateSuffix = ".template"
 
 // fitInputs fits the inputs that c asks for to the training data, and makes them there.
-func (c *Config) fitInputs(train *structured.Dataset) (Inputs, error) {
+func fitInputs(c *Config, train *structured.Dataset) (Inputs, error) {
 	if c.Task == "parse" {
-		return c.fitTrees(train)
+		return fitTrees(c, train)
 	}
 	columns := formats.Find(c.Format).Columns
-	if !columns && (train.Column(text.WordColumn) == nil || !c.readsWords()) {
+	if !columns && (train.Column(text.WordColumn) == nil || !readsWords(c)) {
 		return Inputs{Dictionary: train.Dictionary}, nil
 	}
 	set, err := "none", error(nil)
 	if columns {
-		set, err = c.featureSet(train)
+		set, err = featureSet(c, train)
 	}
 	if err != nil {
 		return Inputs{}, err
 	}
 	in := Inputs{Features: set}
-	both := c.net().ReadsAttributes()
+	both := c.Network().ReadsAttributes()
 	if set == "none" || both {
 		if err := in.fitWords(c, train); err != nil {
 			return Inputs{}, structured.BadInput("%w; name it with --columns", err)
@@ -58,9 +58,9 @@ func (c *Config) fitInputs(train *structured.Dataset) (Inputs, error) {
 			return in, err
 		}
 	}
-	t, err := c.template(set)
+	t, err := template(c, set)
 	if err == nil {
-		err = c.readLists(t)
+		err = readLists(c, t)
 	}
 	if err != nil {
 		return Inputs{}, err
@@ -78,7 +78,7 @@ func (c *Config) fitInputs(train *structured.Dataset) (Inputs, error) {
 func (in *Inputs) fitWords(c *Config, train *structured.Dataset) error {
 	least := cmp.Or(c.MinCount, defaultWordCount)
 	var err error
-	if in.Vocab, err = text.BuildVocab(train, least); err == nil && c.net().ReadsCharacters() {
+	if in.Vocab, err = text.BuildVocab(train, least); err == nil && c.Network().ReadsCharacters() {
 		in.Characters, err = text.BuildCharacters(train, least)
 	}
 	return err
@@ -93,7 +93,7 @@ func (in Inputs) encode(d *structured.Dataset) error {
 }
 
 // readsWords reports whether the net of c reads the words of dense features that come with words.
-func (c *Config) readsWords() bool {
+func readsWords(c *Config) bool {
 	return slices.Contains([]string{"auto", "embed", "rnn", "attention", "deep"}, c.Net)
 }
 
@@ -119,7 +119,7 @@ func (in Inputs) apply(d *structured.Dataset, n int) error {
 }
 
 // featureSet returns the name of the built-in set that c asks for: none for no attributes, auto for a template file.
-func (c *Config) featureSet(train *structured.Dataset) (string, error) {
+func featureSet(c *Config, train *structured.Dataset) (string, error) {
 	switch {
 	case c.Template != "":
 		return "auto", nil
@@ -128,7 +128,7 @@ func (c *Config) featureSet(train *structured.Dataset) (string, error) {
 			builtinFor(train))
 	case c.Features != "auto":
 		return c.Features, nil
-	case c.Net == "auto" || c.Net == "linear" || c.net().ReadsAttributes():
+	case c.Net == "auto" || c.Net == "linear" || c.Network().ReadsAttributes():
 		return builtinFor(train), nil
 	}
 	return "none", nil
@@ -146,7 +146,7 @@ func builtinFor(train *structured.Dataset) string {
 }
 
 // template reads the template file that c names or, without one, the built-in set.
-func (c *Config) template(set string) (*features.Template, error) {
+func template(c *Config, set string) (*features.Template, error) {
 	if c.Template == "" {
 		text, err := features.Builtin(set)
 		if err != nil {
@@ -159,4 +159,28 @@ func (c *Config) template(set string) (*features.Template, error) {
 		return nil, structured.BadInput("--template: %w", err)
 	}
 	return features.Parse(string(text), c.Template)
+}
+
+// inputsOf returns the vocabularies and the dictionary of a data set.
+func inputsOf(d *structured.Dataset) Inputs {
+	in := Inputs{Vocab: d.Vocab, Dictionary: d.Dictionary}
+	if d.Characters != nil {
+		in.Characters = d.Characters.Vocab
+	}
+	return in
+}
+
+// shape returns the shape of what a network reads at each position, dim dense features among it.
+func (in Inputs) shape(dim int) graph.Input {
+	shape := graph.Input{Dim: dim, Vectors: in.Vectors}
+	for _, v := range in.Vocab {
+		shape.Vocab = append(shape.Vocab, v.Len())
+	}
+	if in.Characters != nil {
+		shape.Characters = in.Characters.Len()
+	}
+	if in.Dictionary != nil {
+		shape.Attributes = in.Dictionary.Nodes()
+	}
+	return shape
 }

@@ -23,7 +23,7 @@ func TrainingBytes(weights, other float64) float64 {
 
 // checkMemory refuses a training file that does not fit into memory, before reading it. It extrapolates from the beginning of
 // the file.
-func (c *Config) checkMemory(s source) error {
+func checkMemory(c *Config, s source) error {
 	if !formats.Find(c.Format).Tokens {
 		return nil
 	}
@@ -35,11 +35,11 @@ func (c *Config) checkMemory(s source) error {
 	if err != nil {
 		return err
 	}
-	if _, err := c.fitInputs(d); err != nil {
+	if _, err := fitInputs(c, d); err != nil {
 		return err
 	}
 	if c.Task == "parse" {
-		return c.checkTreeMemory(d, times)
+		return checkTreeMemory(c, d, times)
 	}
 	extent := d.Extent().Times(times)
 	weights := extent.Weights()
@@ -54,7 +54,7 @@ func (c *Config) checkMemory(s source) error {
 
 // checkTreeMemory is checkMemory for treebanks. d is the beginning; the file is times as long. The attributes of arcs grow with
 // the square of a sentence's length, and exist twice while they are joined.
-func (c *Config) checkTreeMemory(d *structured.Dataset, times float64) error {
+func checkTreeMemory(c *Config, d *structured.Dataset, times float64) error {
 	bytes := 0.0
 	for _, t := range d.Tables {
 		if t.Attributes != nil {

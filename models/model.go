@@ -31,11 +31,11 @@ func NewModel(c Config, data *Data) (*Model, error) {
 	}
 	own := inputsOf(data.Train)
 	m.Vocab, m.Characters, m.Dictionary = own.Vocab, own.Characters, own.Dictionary
-	choice, err := c.chooseNetwork(m.Inputs, m.Dim, m.Labels.Len())
+	choice, err := chooseNetwork(c, m.Inputs, m.Dim, m.Labels.Len())
 	if err != nil {
 		return nil, err
 	}
-	m.Config = c.withNetwork(choice)
+	m.Config = withNetwork(c, choice)
 	if err := m.assemble(); err != nil {
 		return nil, err
 	}
@@ -62,11 +62,20 @@ func (m *Model) WithDictionary(d *structured.Dictionary) (*Model, error) {
 // assemble makes the network and the constraints that Config asks for.
 func (m *Model) assemble() error {
 	var err error
-	if m.Net, err = m.Config.network(m.Inputs, m.Dim, m.Labels.Len()); err != nil {
+	if m.Net, err = network(m.Config, m.Inputs, m.Dim, m.Labels.Len()); err != nil {
 		return err
 	}
 	if m.Config.Constraints != "none" {
 		m.Constraints, err = chains.SchemeConstraints(m.Labels, m.Config.Constraints)
 	}
 	return err
+}
+
+// ArcAttributes returns how many attributes the model has for the scores of arcs and of relations, and their template; zero and
+// empty if it reads none.
+func (m *Model) ArcAttributes() (arcs, labels int, template string) {
+	if m.arcs == nil {
+		return 0, 0, ""
+	}
+	return m.arcs.dictionary.Arc.Len(), m.arcs.dictionary.Label.Len(), m.arcs.template.String()
 }

@@ -74,18 +74,6 @@ func (m *Model) Tensors() (*safetensors.File, error) {
 	return f, addDictionary(f, m.Dictionary)
 }
 
-// ForModel returns c with default values for the settings that do not change the model.
-func (c Config) ForModel() Config {
-	def := Default()
-	plain := Settings(&def)
-	for i, s := range Settings(&c) {
-		if s.Run {
-			s.Value.Set(plain[i].Value)
-		}
-	}
-	return c
-}
-
 // Load reads a model from the file that Save wrote, or from the run folder that holds it.
 func Load(path string) (*Model, error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
@@ -176,12 +164,12 @@ func decodeModel(f *safetensors.File) (*Model, error) {
 		}
 		names++
 	}
-	choice, err := m.Config.chooseNetwork(m.Inputs, m.Dim, m.Labels.Len()) // of a file that any program may have written
+	choice, err := chooseNetwork(m.Config, m.Inputs, m.Dim, m.Labels.Len()) // of a file that any program may have written
 	if err != nil {
 		return nil, err
 	}
-	m.Config = m.Config.withNetwork(choice)
-	if err := m.Config.validateModel(); err != nil {
+	m.Config = withNetwork(m.Config, choice)
+	if err := ValidateModel(m.Config); err != nil {
 		return nil, err
 	}
 	if err := m.assemble(); err != nil {

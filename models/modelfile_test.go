@@ -58,7 +58,7 @@ func TestModelOfAnotherVersion(t *testing.T) {
 	if err := m.Save(path); err != nil {
 		t.Fatal(err)
 	}
-	if m.Config.Validate() == nil {
+	if Validate(m.Config) == nil {
 		t.Fatal("the settings go together")
 	}
 	if got, err := Load(path); err != nil || got.Config.Schedule != "sqrt" {

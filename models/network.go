@@ -5,34 +5,23 @@ import (
 	"slices"
 
 	"github.com/dsp-go/dsp/nets"
-	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/trees"
 )
 
-// net returns the part of c that chooses and sizes the network.
-func (c Config) net() nets.Config {
-	return nets.Config{
-		Net: c.Net, Hidden: c.Hidden, Activation: graph.Activation(c.Activation), Window: c.Window,
-		Channels: c.Channels, Recurrent: c.Recurrent, Layers: c.Layers, Heads: c.Heads, BlockUnits: c.BlockUnits, Embed: c.Embed,
-		Dropout: c.Dropout, Edges: c.Edges, ArcUnits: c.ArcUnits, LabelUnits: c.LabelUnits,
-		Stack: c.Stack, StackFile: c.stackFile,
-		CharEmbed: c.CharEmbed, CharWindow: c.CharWindow, CharChannels: c.CharChannels, AttributeUnits: c.AttributeUnits,
-	}
-}
-
 // output returns what the network scores.
-func (c Config) output(labels int) nets.Output {
+func output(c Config, labels int) nets.Output {
 	if c.Task == "parse" {
-		return nets.Output{Labels: labels, Form: c.structure().Form(labels)}
+		return nets.Output{Labels: labels, Form: treesOf(c).Form(labels)}
 	}
 	return nets.ChainOutput(labels, c.Edges)
 }
 
 // chooseNetwork chooses the network that reads the inputs, or dim dense features per position, its sizes, and the loss, where c leaves
 // them open. A network that does not read such inputs, or does not score such outputs, is refused.
-func (c Config) chooseNetwork(in Inputs, dim, labels int) (networkChoice, error) {
-	choice := networkChoice{net: c.net(), features: cmp.Or(in.Features, c.Features), loss: c.chooseLoss(in)}
+func chooseNetwork(c Config, in Inputs, dim, labels int) (networkChoice, error) {
+	choice := networkChoice{net: c.Network(), features: cmp.Or(in.Features, c.Features), loss: chooseLoss(c, in)}
 	shape, attributes := in.shape(dim), in.Dictionary != nil || in.arcs != nil
 	n := &choice.net
 	if n.Net == "auto" {
@@ -61,13 +50,13 @@ func (c Config) chooseNetwork(in Inputs, dim, labels int) (networkChoice, error)
 		return choice, structured.BadInput("--net %s does not score trees; use --net linear or biaffine", n.Net)
 	}
 	var err error
-	choice.net, err = n.ResolveFor(shape, c.output(labels))
+	choice.net, err = n.ResolveFor(shape, output(c, labels))
 	return choice, err
 }
 
 // chooseLoss returns the loss: unless c names it, or a method that is for the hinge, the log-likelihood of attributes, trees
 // and net deep.
-func (c Config) chooseLoss(in Inputs) string {
+func chooseLoss(c Config, in Inputs) string {
 	switch {
 	case c.Loss != "auto":
 		return c.Loss
@@ -78,19 +67,42 @@ func (c Config) chooseLoss(in Inputs) string {
 }
 
 // network makes the network of a resolved configuration, on inputs or on dim dense features per position.
-func (c Config) network(in Inputs, dim, labels int) (nets.Network, error) {
+func network(c Config, in Inputs, dim, labels int) (nets.Network, error) {
 	switch {
 	case in.arcs != nil:
-		return sparse.New(c.structure().Form(labels), []sparse.Part{
+		return sparse.New(treesOf(c).Form(labels), []sparse.Part{
 			{Attributes: in.arcs.dictionary.Arc.Len(), Weights: "arc_attributes"},
 			{Attributes: in.arcs.dictionary.Label.Len(), Weights: "label_attributes"},
 		}), nil
-	case in.Dictionary != nil && !c.net().ReadsAttributes():
+	case in.Dictionary != nil && !c.Network().ReadsAttributes():
 		return sparse.NewChain(in.Dictionary.Nodes(), in.Dictionary.Edges(), labels, c.Edges)
 	}
-	net, err := nets.Make(c.net(), in.shape(dim), c.output(labels))
+	net, err := nets.Make(c.Network(), in.shape(dim), output(c, labels))
 	if err != nil {
 		return nil, err // not a nil *Net
 	}
 	return net, nil
+}
+
+// networkChoice is what the training data decide about the network, where the settings leave it open.
+type networkChoice struct {
+	net      nets.Config // its name and its sizes
+	features string      // the set of attributes
+	loss     string      // that goes with it
+}
+
+// withNetwork returns c with a choice of the network.
+func withNetwork(c Config, choice networkChoice) Config {
+	n := choice.net
+	c.Net, c.Features, c.Loss = n.Net, choice.features, choice.loss
+	c.Hidden, c.Window, c.Channels, c.Recurrent, c.Embed = n.Hidden, n.Window, n.Channels, n.Recurrent, n.Embed
+	c.Layers, c.Heads, c.BlockUnits = n.Layers, n.Heads, n.BlockUnits
+	c.ArcUnits, c.LabelUnits = n.ArcUnits, n.LabelUnits
+	c.CharEmbed, c.CharWindow, c.CharChannels = n.CharEmbed, n.CharWindow, n.CharChannels
+	return c
+}
+
+// treesOf returns the trees that c predicts.
+func treesOf(c Config) trees.SpanningTree {
+	return trees.SpanningTree{NonProjective: c.Tree == "nonprojective"}
 }

@@ -13,32 +13,6 @@ import (
 	"github.com/dsp-go/dsp/structured/vec"
 )
 
-// PredictOptions say what Predict computes besides the best labels.
-type PredictOptions struct {
-	NBest       int  // list that many outputs, best first; 0: none
-	Marginals   bool // the probability of every label at every position
-	Confidence  bool // the probability of the best output's label at every position
-	Probability bool // of the best output; always with NBest
-	LeastRisk   bool // the output with the least expected Hamming loss, in place of the best one
-	Force       bool // keep what the data's labels, whole or in part, say; scores and probabilities are of the outputs that do
-	Threads     int  // 0: all cores
-}
-
-// Prediction is the answer of a model for one example. Probabilities are those of the Gibbs distribution of the potentials,
-// p(y) = exp(⟨θ, 1_y⟩)/Z.
-type Prediction struct {
-	Output              // the best output; its Probability only if asked for
-	NBest     []Output  // best first; fewer if there are fewer outputs
-	Marginals []float32 // of the first part, [T×Y] for labels, [n·n] for the arcs of trees; with Marginals or Confidence
-}
-
-// Output is one labeling of an example.
-type Output struct {
-	Labels      []int32 // [T]
-	Score       float64 // ⟨θ, 1_y⟩
-	Probability float64
-}
-
 // Predict labels the examples of d and hands the predictions to yield, in the order of the data. The answers do not
 // depend on the number of threads. It stops at the first error of yield.
 func (m *Model) Predict(ctx context.Context, d *structured.Dataset, o PredictOptions,

@@ -27,20 +27,13 @@ type PredictionWriter interface {
 //   - marginals stand before the predicted label, a column "label/probability" for each label of the model, and so does
 //     the confidence, which is the predicted label's probability alone.
 func NewColumnWriter(w io.Writer, m *Model, d *structured.Dataset, o PredictOptions) PredictionWriter {
-	return newWriter(w, d, m.Config.task().layout(m, o, false))
+	return newWriter(w, d, taskOf(m.Config.Task).layout(m.Labels, o, false))
 }
 
 // NewJSONWriter writes one object per line for each example: id, labels, score, probability, and nbest, confidence ([T]) and
 // marginals ([T×Y], in the order of the model's labels) where o asks for them.
 func NewJSONWriter(w io.Writer, m *Model, d *structured.Dataset, o PredictOptions) PredictionWriter {
-	return newWriter(w, d, m.Config.task().layout(m, o, true))
-}
-
-// A layout writes predictions as text.
-type layout interface {
-	// add appends what is said of example i of d to text. Where that names the example, and d has no name for it, its
-	// number belongs at place number of the text; else number is -1.
-	add(text []byte, d *structured.Dataset, i int, p *Prediction) (longer []byte, number int)
+	return newWriter(w, d, taskOf(m.Config.Task).layout(m.Labels, o, true))
 }
 
 // layoutWriter writes in a layout.

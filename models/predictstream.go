@@ -34,7 +34,7 @@ func (m *Model) PredictText(ctx context.Context, r io.Reader, name string, w io.
 	if o.Force && s.trees {
 		return structured.BadInput("--force keeps labels of tokens; trees are predicted whole")
 	}
-	form := m.Config.task().layout(m, o, asJSON)
+	form := taskOf(m.Config.Task).layout(m.Labels, o, asJSON)
 	out := bufio.NewWriterSize(w, 1<<16)
 	sequences, known := 0, 0
 	var empty error

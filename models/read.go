@@ -34,7 +34,7 @@ func (m *Model) ReadData(path string, o DataOptions) (*structured.Dataset, error
 		if path != "" {
 			return nil, structured.BadInput("--format builtin draws its own data, but %s is to be read; give one or the other", path)
 		}
-		d, err := m.Config.builtin()
+		d, err := drawn(&m.Config)
 		if err != nil {
 			return nil, err
 		}

@@ -8,15 +8,14 @@ import (
 // tagging is the task of labelling each position of a sequence: ocr and tag.
 type tagging struct{}
 
-func (tagging) layout(m *Model, o PredictOptions, asJSON bool) layout {
+func (tagging) layout(labels *structured.Alphabet, o PredictOptions, asJSON bool) layout {
 	if asJSON {
-		return newJSONLayout(m.Labels, o)
+		return newJSONLayout(labels, o)
 	}
-	return &columnLayout{m.Labels, o}
+	return &columnLayout{labels, o}
 }
 
-func (tagging) comparison(m *Model, d *structured.Dataset, strict bool) comparison {
-	labels := m.Labels
+func (tagging) comparison(labels *structured.Alphabet, d *structured.Dataset, strict bool) comparison {
 	if d.Alphabet.Len() > labels.Len() {
 		labels = d.Alphabet // the model's, then labels unknown to it
 	}

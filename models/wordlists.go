@@ -12,7 +12,7 @@ import (
 )
 
 // readLists reads the clusters and the gazetteer that c names, for a template.
-func (c *Config) readLists(t *features.Template) error {
+func readLists(c *Config, t *features.Template) error {
 	if c.Clusters != "" {
 		err := formats.Open(c.Clusters, func(r io.Reader) error {
 			var err error

@@ -15,7 +15,7 @@ import (
 // input, because such files cannot hold them. It returns the written data.
 func WriteAttributes(c models.Config, path string) (*structured.Dataset, error) {
 	c.Net = "linear"
-	if err := c.Resolve(); err != nil {
+	if err := models.Resolve(&c); err != nil {
 		return nil, err
 	}
 	if !formats.Find(c.Format).Columns {

@@ -66,7 +66,7 @@ func TestFoldsDoNotLeak(t *testing.T) {
 			s := Default()
 			s.Train, s.Folds = file(t, c.file, c.text), 4
 			c.change(&s.Config)
-			if err := s.Resolve(); err != nil {
+			if err := models.Resolve(&s.Config); err != nil {
 				t.Fatal(err)
 			}
 			data := newDataSets(&s)

@@ -96,7 +96,7 @@ func adviseMethod(c *models.Config, err error) error {
 
 // Validate is Config.Validate that refuses, too, a method that cannot run on the device that c names.
 func Validate(c *models.Config) error {
-	if err := c.Validate(); err != nil {
+	if err := models.Validate(*c); err != nil {
 		return err
 	}
 	return checkNamedDevice(c)

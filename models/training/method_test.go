@@ -77,7 +77,7 @@ func TestChooseMethod(t *testing.T) {
 		if method.Name() != c.method || resolved.Method != c.method || resolved.Inner != c.inner || smooth.Kind != kind || resolved.Passes == 0 {
 			t.Errorf("want %s, %s, %s; got %s, smoothing %v, %+v", c.method, c.inner, c.smoothing, method.Name(), smooth, resolved)
 		}
-		if err := resolved.Validate(); err != nil {
+		if err := models.Validate(resolved); err != nil {
 			t.Errorf("the resolved configuration is refused: %v", err)
 		}
 	}

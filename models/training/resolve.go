@@ -18,7 +18,7 @@ func resolveGiven(c *models.Config) error {
 			return err
 		}
 	}
-	if err := c.Resolve(); err != nil {
+	if err := models.Resolve(c); err != nil {
 		return err
 	}
 	c.Out = chooseFolder(c, time.Now())

@@ -50,7 +50,7 @@ tab. Trees are written as CoNLL-U, with HEAD and DEPREL filled in and everything
 				if err != nil {
 					return err
 				}
-				return m.DrawTrees(cmd.Context(), d, picture)
+				return m.Draw(cmd.Context(), d, picture)
 			}
 			path, data := u.options()
 			if !m.Streams(data) || u.device != "cpu" {
