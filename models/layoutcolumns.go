@@ -7,11 +7,14 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// columnLayout is the layout of NewColumnWriter.
+// columnLayout is the layout of models.NewColumnWriter.
 type columnLayout struct {
 	labels *structured.Alphabet
 	o      PredictOptions
 }
+
+// Columns is the layout of labels in columns.
+func Columns(labels *structured.Alphabet, o PredictOptions) layout { return &columnLayout{labels, o} }
 
 func (c *columnLayout) add(text []byte, d *structured.Dataset, i int, p *Prediction) ([]byte, int) {
 	if d.Layout != nil {

@@ -8,11 +8,14 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// jsonLayout is the layout of NewJSONWriter.
+// jsonLayout is the layout of models.NewJSONWriter.
 type jsonLayout struct {
 	names [][]byte // of the labels, in quotes
 	o     PredictOptions
 }
+
+// JSON is the layout of labels as an object per line.
+func JSON(labels *structured.Alphabet, o PredictOptions) layout { return newJSONLayout(labels, o) }
 
 func newJSONLayout(labels *structured.Alphabet, o PredictOptions) *jsonLayout {
 	j := &jsonLayout{o: o}

@@ -18,6 +18,9 @@ type treeLayout struct {
 	o     PredictOptions
 }
 
+// TreeColumns is the layout of trees in CoNLL-U.
+func TreeColumns(names *structured.Alphabet, o PredictOptions) layout { return &treeLayout{names, o} }
+
 func (l *treeLayout) add(text []byte, d *structured.Dataset, i int, p *Prediction) ([]byte, int) {
 	b := trees.Of(d)
 	b.Names = l.names
@@ -62,6 +65,11 @@ func (l *treeLayout) sentence(text []byte, b *trees.Treebank, i int, y []int32, 
 // treeJSONLayout writes an object per sentence: id, heads, relations, score, probability, and nbest, confidence [n] and marginals
 // [n×n+1], the probability of each head from 0, where they are asked for.
 type treeJSONLayout struct{ *jsonLayout }
+
+// TreeJSON is the layout of trees as an object per line.
+func TreeJSON(names *structured.Alphabet, o PredictOptions) layout {
+	return &treeJSONLayout{newJSONLayout(names, o)}
+}
 
 func (j *treeJSONLayout) add(text []byte, d *structured.Dataset, i int, p *Prediction) ([]byte, int) {
 	text, number := appendID(text, d, i)

@@ -10,9 +10,9 @@ type parsing struct{}
 
 func (parsing) layout(labels *structured.Alphabet, o PredictOptions, asJSON bool) layout {
 	if asJSON {
-		return &treeJSONLayout{newJSONLayout(labels, o)}
+		return TreeJSON(labels, o)
 	}
-	return &treeLayout{labels, o}
+	return TreeColumns(labels, o)
 }
 
 func (parsing) comparison(labels *structured.Alphabet, d *structured.Dataset, _ bool) comparison {

@@ -10,9 +10,9 @@ type tagging struct{}
 
 func (tagging) layout(labels *structured.Alphabet, o PredictOptions, asJSON bool) layout {
 	if asJSON {
-		return newJSONLayout(labels, o)
+		return JSON(labels, o)
 	}
-	return &columnLayout{labels, o}
+	return Columns(labels, o)
 }
 
 func (tagging) comparison(labels *structured.Alphabet, d *structured.Dataset, strict bool) comparison {
