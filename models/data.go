@@ -4,7 +4,10 @@ import (
 	"io"
 	"slices"
 
+	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/formats"
+	"github.com/dsp-go/dsp/models/inputs"
+	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/host"
@@ -16,29 +19,29 @@ import (
 type Data struct {
 	Train, Dev, Test *structured.Dataset
 
-	inputs   Inputs               // how inputs were made from the columns of text
+	inputs   inputs.Inputs        // how inputs were made from the columns of text
 	Crossing *trees.CrossingCount // of the training trees that were lifted, or nil
 	Vectors  *VectorsReport       // on the vectors of words, or nil
 }
 
 // Input returns the shape of what a network reads at each position.
 func (d *Data) Input() graph.Input {
-	in := inputsOf(d.Train)
+	in := inputs.Of(d.Train)
 	in.Vectors = d.inputs.Vectors
-	return in.shape(d.Train.Dim)
+	return in.Shape(d.Train.Dim)
 }
 
 // ReadData resolves c and reads or draws the data sets that it names. Labels and inputs are those of the training data;
 // development and test data may have no other labels.
-func ReadData(c *Config) (*Data, error) {
-	if err := Resolve(c); err != nil {
+func ReadData(c *config.Config) (*Data, error) {
+	if err := tasks.Resolve(c); err != nil {
 		return nil, err
 	}
 	return ReadResolved(c)
 }
 
 // ReadResolved is ReadData for a configuration that Resolve has resolved.
-func ReadResolved(c *Config) (*Data, error) {
+func ReadResolved(c *config.Config) (*Data, error) {
 	d, err := ReadFiles(c)
 	if err == nil {
 		err = d.FitInputs(c)
@@ -50,7 +53,7 @@ func ReadResolved(c *Config) (*Data, error) {
 }
 
 // ReadFiles reads or draws the data sets that a resolved configuration names. Inputs of text stay columns until FitInputs.
-func ReadFiles(c *Config) (*Data, error) {
+func ReadFiles(c *config.Config) (*Data, error) {
 	if c.Format == formats.Builtin {
 		return drawn(c)
 	}
@@ -98,9 +101,9 @@ func ReadFiles(c *Config) (*Data, error) {
 }
 
 // FitInputs makes the inputs of text out of its columns, in all data sets, from what occurs in the training data.
-func (d *Data) FitInputs(c *Config) error {
+func (d *Data) FitInputs(c *config.Config) error {
 	var err error
-	if d.inputs, err = fitInputs(c, d.Train); err != nil {
+	if d.inputs, err = inputs.Fit(c, d.Train); err != nil {
 		return err
 	}
 	if c.Vectors != "" && d.inputs.Vocab != nil {
@@ -109,7 +112,7 @@ func (d *Data) FitInputs(c *Config) error {
 		}
 	}
 	for _, set := range d.sets()[1:] {
-		if err := d.inputs.apply(set, c.Threads); err != nil {
+		if err := d.inputs.Apply(set, c.Threads); err != nil {
 			return err
 		}
 	}
@@ -128,7 +131,7 @@ func (d *Data) sets() []*structured.Dataset {
 }
 
 // drawn draws the data of the task.
-func drawn(c *Config) (*Data, error) {
+func drawn(c *config.Config) (*Data, error) {
 	if c.Task == "parse" {
 		return drawTrees(c)
 	}

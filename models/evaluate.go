@@ -3,6 +3,8 @@ package models
 import (
 	"context"
 
+	"github.com/dsp-go/dsp/models/predictions"
+	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -17,28 +19,28 @@ func (m *Model) Evaluate(ctx context.Context, d *structured.Dataset, strict bool
 }
 
 // Report is a more detailed Evaluate.
-func (m *Model) Report(ctx context.Context, d *structured.Dataset, strict bool, threads int) (Report, error) {
+func (m *Model) Report(ctx context.Context, d *structured.Dataset, strict bool, threads int) (tasks.Report, error) {
 	if d.Labels == nil {
 		return nil, structured.BadInput("%s: no labels to compare with", d.Name)
 	}
-	c := taskOf(m.Config.Task).comparison(m.Labels, d, strict)
-	err := m.Predict(ctx, d, PredictOptions{Threads: threads}, func(i int, p *Prediction) error {
-		c.add(d, i, p.Labels)
+	c := tasks.TaskOf(m.Config.Task).Comparison(m.Labels, d, strict)
+	err := m.Predict(ctx, d, predictions.Options{Threads: threads}, func(i int, p *predictions.Prediction) error {
+		c.Add(d, i, p.Labels)
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	return c.report(), nil
+	return c.Report(), nil
 }
 
 // Draw draws the predicted outputs of a few examples of d to a .svg or .png file.
 func (m *Model) Draw(ctx context.Context, d *structured.Dataset, path string) error {
-	t, ok := taskOf(m.Config.Task).(pictured)
+	t, ok := tasks.TaskOf(m.Config.Task).(tasks.Pictured)
 	if !ok {
 		return structured.BadInput("%s: pictures show trees, which --task %s does not predict", path, m.Config.Task)
 	}
-	return t.picture(d, m.Labels, path, func(some *structured.Dataset, o PredictOptions, yield func(i int, p *Prediction) error) error {
+	return t.Picture(d, m.Labels, path, func(some *structured.Dataset, o predictions.Options, yield func(i int, p *predictions.Prediction) error) error {
 		return m.Predict(ctx, some, o, yield)
 	})
 }

@@ -3,7 +3,9 @@ package models
 import (
 	"bytes"
 
+	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/formats"
+	"github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/host"
 	"github.com/dsp-go/dsp/structured/text"
@@ -23,7 +25,7 @@ func TrainingBytes(weights, other float64) float64 {
 
 // checkMemory refuses a training file that does not fit into memory, before reading it. It extrapolates from the beginning of
 // the file.
-func checkMemory(c *Config, s source) error {
+func checkMemory(c *config.Config, s source) error {
 	if !formats.Find(c.Format).Tokens {
 		return nil
 	}
@@ -35,7 +37,7 @@ func checkMemory(c *Config, s source) error {
 	if err != nil {
 		return err
 	}
-	if _, err := fitInputs(c, d); err != nil {
+	if _, err := inputs.Fit(c, d); err != nil {
 		return err
 	}
 	if c.Task == "parse" {
@@ -54,7 +56,7 @@ func checkMemory(c *Config, s source) error {
 
 // checkTreeMemory is checkMemory for treebanks. d is the beginning; the file is times as long. The attributes of arcs grow with
 // the square of a sentence's length, and exist twice while they are joined.
-func checkTreeMemory(c *Config, d *structured.Dataset, times float64) error {
+func checkTreeMemory(c *config.Config, d *structured.Dataset, times float64) error {
 	bytes := 0.0
 	for _, t := range d.Tables {
 		if t.Attributes != nil {

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/dsp-go/dsp/models/config"
+	"github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/structured"
@@ -11,7 +13,7 @@ import (
 )
 
 // output returns what the network scores.
-func output(c Config, labels int) nets.Output {
+func output(c config.Config, labels int) nets.Output {
 	if c.Task == "parse" {
 		return nets.Output{Labels: labels, Form: treesOf(c).Form(labels)}
 	}
@@ -20,9 +22,9 @@ func output(c Config, labels int) nets.Output {
 
 // chooseNetwork chooses the network that reads the inputs, or dim dense features per position, its sizes, and the loss, where c leaves
 // them open. A network that does not read such inputs, or does not score such outputs, is refused.
-func chooseNetwork(c Config, in Inputs, dim, labels int) (networkChoice, error) {
+func chooseNetwork(c config.Config, in inputs.Inputs, dim, labels int) (networkChoice, error) {
 	choice := networkChoice{net: c.Network(), features: cmp.Or(in.Features, c.Features), loss: chooseLoss(c, in)}
-	shape, attributes := in.shape(dim), in.Dictionary != nil || in.arcs != nil
+	shape, attributes := in.Shape(dim), in.Dictionary != nil || in.Arcs != nil
 	n := &choice.net
 	if n.Net == "auto" {
 		switch {
@@ -56,7 +58,7 @@ func chooseNetwork(c Config, in Inputs, dim, labels int) (networkChoice, error) 
 
 // chooseLoss returns the loss: unless c names it, or a method that is for the hinge, the log-likelihood of attributes, trees
 // and net deep.
-func chooseLoss(c Config, in Inputs) string {
+func chooseLoss(c config.Config, in inputs.Inputs) string {
 	switch {
 	case c.Loss != "auto":
 		return c.Loss
@@ -67,17 +69,17 @@ func chooseLoss(c Config, in Inputs) string {
 }
 
 // network makes the network of a resolved configuration, on inputs or on dim dense features per position.
-func network(c Config, in Inputs, dim, labels int) (nets.Network, error) {
+func network(c config.Config, in inputs.Inputs, dim, labels int) (nets.Network, error) {
 	switch {
-	case in.arcs != nil:
+	case in.Arcs != nil:
 		return sparse.New(treesOf(c).Form(labels), []sparse.Part{
-			{Attributes: in.arcs.dictionary.Arc.Len(), Weights: "arc_attributes"},
-			{Attributes: in.arcs.dictionary.Label.Len(), Weights: "label_attributes"},
+			{Attributes: in.Arcs.Dictionary.Arc.Len(), Weights: "arc_attributes"},
+			{Attributes: in.Arcs.Dictionary.Label.Len(), Weights: "label_attributes"},
 		}), nil
 	case in.Dictionary != nil && !c.Network().ReadsAttributes():
 		return sparse.NewChain(in.Dictionary.Nodes(), in.Dictionary.Edges(), labels, c.Edges)
 	}
-	net, err := nets.Make(c.Network(), in.shape(dim), output(c, labels))
+	net, err := nets.Make(c.Network(), in.Shape(dim), output(c, labels))
 	if err != nil {
 		return nil, err // not a nil *Net
 	}
@@ -92,7 +94,7 @@ type networkChoice struct {
 }
 
 // withNetwork returns c with a choice of the network.
-func withNetwork(c Config, choice networkChoice) Config {
+func withNetwork(c config.Config, choice networkChoice) config.Config {
 	n := choice.net
 	c.Net, c.Features, c.Loss = n.Net, choice.features, choice.loss
 	c.Hidden, c.Window, c.Channels, c.Recurrent, c.Embed = n.Hidden, n.Window, n.Channels, n.Recurrent, n.Embed
@@ -103,6 +105,6 @@ func withNetwork(c Config, choice networkChoice) Config {
 }
 
 // treesOf returns the trees that c predicts.
-func treesOf(c Config) trees.SpanningTree {
+func treesOf(c config.Config) trees.SpanningTree {
 	return trees.SpanningTree{NonProjective: c.Tree == "nonprojective"}
 }

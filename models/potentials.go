@@ -3,6 +3,7 @@ package models
 import (
 	"context"
 
+	"github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/host"
 )
@@ -25,7 +26,7 @@ func (m *Model) Potentials(ctx context.Context, d *structured.Dataset, threads i
 		first int // example
 		θ     *structured.Potentials
 	}
-	err := host.InOrder(ctx, threads, host.Each(batches(d)), m.newPredictor,
+	err := host.InOrder(ctx, threads, host.Each(inputs.Batches(d)), m.newPredictor,
 		func(p *predictor, examples []int) (piece, error) {
 			if err := p.potentials(d, examples); err != nil {
 				return piece{}, err

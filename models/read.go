@@ -38,7 +38,7 @@ func (m *Model) ReadData(path string, o DataOptions) (*structured.Dataset, error
 		if err != nil {
 			return nil, err
 		}
-		if err := m.Inputs.apply(d.Test, o.Threads); err != nil {
+		if err := m.Inputs.Apply(d.Test, o.Threads); err != nil {
 			return nil, err
 		}
 		return d.Test, m.accepts(d.Test)
@@ -107,7 +107,7 @@ func (m *Model) accepts(d *structured.Dataset) error {
 		return structured.BadInput("%s: %d discrete inputs per position, the model expects %d", d.Name, len(d.Vocab), len(m.Vocab))
 	case m.Characters != nil && d.Characters == nil:
 		return structured.BadInput("%s: no characters of words, which the model reads", d.Name)
-	case m.arcs != nil && (d.Table(trees.ArcRows) == nil || d.Table(trees.ArcRows).Attributes == nil):
+	case m.Arcs != nil && (d.Table(trees.ArcRows) == nil || d.Table(trees.ArcRows).Attributes == nil):
 		return structured.BadInput("%s: no attributes of arcs, which the model reads", d.Name)
 	case m.Dictionary != nil && d.Attributes == nil:
 		return structured.BadInput("%s: no attributes of tokens, which the model reads", d.Name)

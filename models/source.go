@@ -4,7 +4,9 @@ import (
 	"io"
 	"strings"
 
+	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/formats"
+	"github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/structured/host"
@@ -20,9 +22,9 @@ type source struct {
 	width   int    // columns of a conll file, 0 if unknown
 	partial bool   // labels may be partial
 	labels  *structured.Alphabet
-	inputs  Inputs // of text; an empty one leaves columns as they are
-	dim     int    // dense features per position, 0 if unknown
-	dense   string // npz file of the dense features of text; empty for none
+	inputs  inputs.Inputs // of text; an empty one leaves columns as they are
+	dim     int           // dense features per position, 0 if unknown
+	dense   string        // npz file of the dense features of text; empty for none
 	threads int
 	line    int  // number of the first line, when only a part of a text file is read
 	trees   bool // of conllu: the outputs are trees
@@ -31,10 +33,10 @@ type source struct {
 }
 
 // sourceLike reads files like the training data.
-func sourceLike(c *Config, train *structured.Dataset) source {
+func sourceLike(c *config.Config, train *structured.Dataset) source {
 	return source{
 		format: c.Format, columns: c.Columns, label: c.Label, scheme: c.Scheme, partial: c.Partial, width: len(train.Columns), trees: c.Task == "parse",
-		labels: train.Alphabet, inputs: Inputs{Dictionary: train.Dictionary}, dim: train.Dim, threads: host.Threads(c.Threads),
+		labels: train.Alphabet, inputs: inputs.Inputs{Dictionary: train.Dictionary}, dim: train.Dim, threads: host.Threads(c.Threads),
 	}
 }
 
@@ -100,7 +102,7 @@ func (s source) readFrom(r io.Reader, path string, needLabels bool) (*structured
 		s.number(d)
 	}
 	if f.Columns || s.inputs.Vocab != nil {
-		err = s.inputs.apply(d, s.threads)
+		err = s.inputs.Apply(d, s.threads)
 	}
 	return d, err
 }

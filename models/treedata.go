@@ -3,14 +3,15 @@ package models
 import (
 	"slices"
 
+	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/trees"
 	"github.com/dsp-go/dsp/structured/trees/synthetic"
 )
 
 // drawTrees draws the treebanks of the parse task.
-func drawTrees(c *Config) (*Data, error) {
-	o, plain := synthetic.DefaultOptions(), Default()
+func drawTrees(c *config.Config) (*Data, error) {
+	o, plain := synthetic.DefaultOptions(), config.Default()
 	if !slices.Equal(c.Examples, plain.Examples) {
 		o.Train, o.Dev, o.Test = c.Examples[0], c.Examples[1], c.Examples[2]
 	}
@@ -32,7 +33,7 @@ func drawTrees(c *Config) (*Data, error) {
 }
 
 // projectivise lifts the crossing arcs of the training trees, or refuses them, as c says.
-func (d *Data) projectivise(c *Config) error {
+func (d *Data) projectivise(c *config.Config) error {
 	if c.Task != "parse" || c.Tree != "projective" {
 		return nil
 	}

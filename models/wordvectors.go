@@ -4,6 +4,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/formats"
 	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
@@ -23,7 +24,7 @@ type VectorsReport struct {
 }
 
 // readVectors reads the vectors of the words in all data sets, and extends the vocabulary by the words that have one.
-func (d *Data) readVectors(c *Config) error {
+func (d *Data) readVectors(c *config.Config) error {
 	sets := d.sets()
 	vocab := structured.NewAlphabet(d.inputs.Vocab[0].Names()...)
 	wanted := structured.NewAlphabet(vocab.Names()...)
@@ -59,7 +60,7 @@ func (d *Data) readVectors(c *Config) error {
 	}
 	d.inputs.Vocab = slices.Clone(d.inputs.Vocab)
 	d.inputs.Vocab[0], d.inputs.Vectors = vocab, table
-	if err := d.inputs.apply(d.Train, c.Threads); err != nil {
+	if err := d.inputs.Apply(d.Train, c.Threads); err != nil {
 		return err
 	}
 	d.Vectors = report

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/train/record/curves"
 )
@@ -46,8 +46,8 @@ func (s *sweep) axes() []varied {
 }
 
 // numberOf returns a setting's value if it is a number.
-func numberOf(c models.Config, name string) (float64, bool) {
-	s, _ := settings.Named(models.Settings(&c), name)
+func numberOf(c config.Config, name string) (float64, bool) {
+	s, _ := settings.Named(config.Settings(&c), name)
 	switch v := s.Value; v.Kind() {
 	case reflect.Float64:
 		return v.Float(), true

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/models/training"
 	"github.com/dsp-go/dsp/structured"
@@ -31,17 +31,17 @@ func file(t *testing.T, name, content string) string {
 }
 
 // tagConfig tags by embeddings of words.
-func tagConfig(train string) models.Config {
-	c := models.Default()
+func tagConfig(train string) config.Config {
+	c := config.Default()
 	c.Task, c.Train, c.Columns, c.MinCount = "tag", train, "word=0,pos=1,label=-1", 1
 	c.Net = "embed"
 	return c
 }
 
 // small is a quick run on a few drawn words.
-func small(t *testing.T) models.Config {
+func small(t *testing.T) config.Config {
 	t.Helper()
-	c := models.Default()
+	c := config.Default()
 	c.Examples = settings.Sizes{24, 6, 6}
 	c.Net, c.Passes, c.Baselines, c.Batch = "linear", 3, "off", 4
 	c.Out = filepath.Join(t.TempDir(), "run")

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/training"
 	"github.com/dsp-go/dsp/train/record"
 )
@@ -32,7 +33,7 @@ type Trial struct {
 // trial is a Trial in progress.
 type trial struct {
 	Trial
-	config        models.Config
+	config        config.Config
 	names, values []string // of what varies, in the order of the grid
 	scores        []*score // of each fold, nil until done
 }
@@ -83,7 +84,7 @@ func (s *sweep) trainFold(ctx context.Context, t *trial, fold, threads int) *sco
 }
 
 // newRun makes a run that logs nothing; networks are built one at a time.
-func (s *sweep) newRun(c models.Config, data *models.Data) (*training.Run, error) {
+func (s *sweep) newRun(c config.Config, data *models.Data) (*training.Run, error) {
 	s.building.Lock()
 	defer s.building.Unlock()
 	return training.NewRun(c, data, training.TrainOptions{Version: s.o.Version, Log: slog.New(slog.DiscardHandler)})

@@ -1,4 +1,6 @@
-package models
+// Package config holds the settings of a training: their names, values and help texts, their files in YAML, and which of them have an
+// effect with which others.
+package config
 
 import (
 	"github.com/dsp-go/dsp/models/settings"
@@ -147,8 +149,8 @@ func Default() Config {
 	}
 }
 
-// maxHashBits bounds the numbers of hashed attributes: rows of weights for more do not fit into memory.
-const maxHashBits = 28
+// MaxHashBits bounds the numbers of hashed attributes: rows of weights for more do not fit into memory.
+const MaxHashBits = 28
 
 // MethodGroup is the group of the settings that say how the objective is minimised. A trained model does not depend on them any more.
 const MethodGroup = "Method"

@@ -1,9 +1,10 @@
-package models
+// Package predictions says what a model answers for an example, and writes answers as text.
+package predictions
 
 import "github.com/dsp-go/dsp/structured"
 
-// PredictOptions say what is computed besides the best labels.
-type PredictOptions struct {
+// Options say what is computed besides the best labels.
+type Options struct {
 	NBest       int  // list that many outputs, best first; 0: none
 	Marginals   bool // the probability of every label at every position
 	Confidence  bool // the probability of the best output's label at every position
@@ -29,8 +30,8 @@ type Output struct {
 }
 
 // A layout writes predictions as text.
-type layout interface {
-	// add appends what is said of example i of d to text. Where that names the example, and d has no name for it, its
+type Layout interface {
+	// Add appends what is said of example i of d to text. Where that names the example, and d has no name for it, its
 	// number belongs at place number of the text; else number is -1.
-	add(text []byte, d *structured.Dataset, i int, p *Prediction) (longer []byte, number int)
+	Add(text []byte, d *structured.Dataset, i int, p *Prediction) (longer []byte, number int)
 }

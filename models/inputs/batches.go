@@ -1,4 +1,4 @@
-package models
+package inputs
 
 import "github.com/dsp-go/dsp/structured"
 
@@ -6,8 +6,8 @@ import "github.com/dsp-go/dsp/structured"
 // busy, few enough to keep the potentials in cache.
 const batchPositions = 1024
 
-// batches cuts the examples of d into consecutive batches, which depend on the data alone.
-func batches(d *structured.Dataset) [][]int {
+// Batches cuts the examples of d into consecutive batches, which depend on the data alone.
+func Batches(d *structured.Dataset) [][]int {
 	var all [][]int
 	var batch []int
 	positions := 0

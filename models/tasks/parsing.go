@@ -1,6 +1,7 @@
-package models
+package tasks
 
 import (
+	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/trees"
 )
@@ -8,14 +9,14 @@ import (
 // parsing is the task of finding the dependency trees of sentences.
 type parsing struct{}
 
-func (parsing) layout(labels *structured.Alphabet, o PredictOptions, asJSON bool) layout {
+func (parsing) Layout(labels *structured.Alphabet, o predictions.Options, asJSON bool) predictions.Layout {
 	if asJSON {
-		return TreeJSON(labels, o)
+		return predictions.TreeJSON(labels, o)
 	}
-	return TreeColumns(labels, o)
+	return predictions.TreeColumns(labels, o)
 }
 
-func (parsing) comparison(labels *structured.Alphabet, d *structured.Dataset, _ bool) comparison {
+func (parsing) Comparison(labels *structured.Alphabet, d *structured.Dataset, _ bool) comparison {
 	names := labels
 	if d.Alphabet.Len() > names.Len() {
 		names = d.Alphabet // the model's, then labels unknown to it
@@ -26,11 +27,11 @@ func (parsing) comparison(labels *structured.Alphabet, d *structured.Dataset, _ 
 // treeComparison compares trees.
 type treeComparison struct{ evaluator *trees.Evaluator }
 
-func (c *treeComparison) add(d *structured.Dataset, i int, y []int32) {
+func (c *treeComparison) Add(d *structured.Dataset, i int, y []int32) {
 	c.evaluator.Add(trees.FromOutput(d.Gold(i)), trees.FromOutput(y), trees.Of(d).Punctuation(i))
 }
 
-func (c *treeComparison) report() Report { return &TreeReport{c.evaluator.Metrics()} }
+func (c *treeComparison) Report() Report { return &TreeReport{c.evaluator.Metrics()} }
 
 // TreeReport is the Report of trees.
 type TreeReport struct{ trees.Metrics }

@@ -1,8 +1,9 @@
-package models
+package tasks
 
 import (
 	"fmt"
 
+	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/trees"
 	"github.com/dsp-go/dsp/structured/trees/picture"
@@ -15,9 +16,9 @@ const (
 	mostWords     = 16
 )
 
-// picture draws the predicted trees of a few sentences of d to a .svg or .png file, with the probability of each arc. If gold
+// Picture draws the predicted trees of a few sentences of d to a .svg or .png file, with the probability of each arc. If gold
 // trees are known, wrong arcs stand out and the gold arcs are dashed.
-func (parsing) picture(d *structured.Dataset, names *structured.Alphabet, path string, predict predictSome) error {
+func (parsing) Picture(d *structured.Dataset, names *structured.Alphabet, path string, predict predictSome) error {
 	var few []int
 	for i := range d.Len() {
 		if n := d.Length(i); n >= fewestWords && n <= mostWords && len(few) < picturedTrees {
@@ -29,7 +30,7 @@ func (parsing) picture(d *structured.Dataset, names *structured.Alphabet, path s
 	}
 	some := d.Subset(few)
 	p := picture.Picture{Title: "Predicted trees; an arc is as wide as it is probable"}
-	err := predict(some, PredictOptions{Confidence: true}, func(i int, prediction *Prediction) error {
+	err := predict(some, predictions.Options{Confidence: true}, func(i int, prediction *predictions.Prediction) error {
 		t := trees.FromOutput(prediction.Labels)
 		n := t.Len()
 		lo, hi := some.Offsets[i], some.Offsets[i+1]

@@ -1,16 +1,17 @@
-package models
+package inputs
 
 import (
 	"cmp"
 	"os"
 
+	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/features/arcs"
 	"github.com/dsp-go/dsp/structured/host"
 )
 
-// fitTrees is fitInputs for treebanks.
-func fitTrees(c *Config, train *structured.Dataset) (Inputs, error) {
+// fitTrees is Fit for treebanks.
+func fitTrees(c *config.Config, train *structured.Dataset) (Inputs, error) {
 	linear := c.Net == "linear" || c.Net == "auto" && c.Features != "none"
 	switch {
 	case !linear && c.Template != "":
@@ -41,7 +42,7 @@ func fitTrees(c *Config, train *structured.Dataset) (Inputs, error) {
 		o.MinCount = cmp.Or(c.MinCount, defaultArcCount)
 	}
 	in, err := fitArcs(t, train, o)
-	return Inputs{Features: set, arcs: in}, err
+	return Inputs{Features: set, Arcs: in}, err
 }
 
 // defaultArcCount is the default least count, on gold arcs, of an attribute with weights.

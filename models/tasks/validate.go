@@ -1,6 +1,7 @@
-package models
+package tasks
 
 import (
+	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/formats"
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/structured"
@@ -8,29 +9,29 @@ import (
 
 // Validate refuses, as bad input, values out of range and settings that have no effect with the others. Settings that depend
 // on a choice left to "auto" are checked again once the choice is made.
-func Validate(c Config) error {
+func Validate(c config.Config) error {
 	if err := ValidateModel(c); err != nil {
 		return err
 	}
-	for _, s := range Settings(&c) {
-		if s.Group != MethodGroup {
+	for _, s := range config.Settings(&c) {
+		if s.Group != config.MethodGroup {
 			continue
 		}
-		if err := CheckSetting(s, &c); err != nil {
+		if err := config.CheckSetting(s, &c); err != nil {
 			return err
 		}
 	}
-	return c.checkMethod()
+	return c.CheckMethod()
 }
 
 // ValidateModel is Validate without the settings of MethodGroup. Those of a model file may come from a version of dsp in which other
 // settings of a method had an effect, or other defaults.
-func ValidateModel(c Config) error {
-	for _, s := range Settings(&c) {
-		if s.Group == MethodGroup {
+func ValidateModel(c config.Config) error {
+	for _, s := range config.Settings(&c) {
+		if s.Group == config.MethodGroup {
 			continue
 		}
-		if err := CheckSetting(s, &c); err != nil {
+		if err := config.CheckSetting(s, &c); err != nil {
 			return err
 		}
 	}
@@ -68,8 +69,8 @@ func ValidateModel(c Config) error {
 		return structured.BadInput("--freeze-vectors has no effect without --vectors FILE")
 	case c.Partial && c.Scheme != "keep":
 		return structured.BadInput("--scheme %s converts tags that are known; with --partial, give them in that scheme", c.Scheme)
-	case c.HashBits > maxHashBits:
-		return structured.BadInput("--hash-bits %d: expected at most %d", c.HashBits, maxHashBits)
+	case c.HashBits > config.MaxHashBits:
+		return structured.BadInput("--hash-bits %d: expected at most %d", c.HashBits, config.MaxHashBits)
 	case c.Fold >= 0 && c.Test != "":
 		return structured.BadInput("--fold %d and --test both say what the test data is; give one", c.Fold)
 	case len(c.Examples) != 3:

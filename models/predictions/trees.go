@@ -1,4 +1,4 @@
-package models
+package predictions
 
 import (
 	"strconv"
@@ -15,13 +15,13 @@ import (
 //   - the confidence is ArcProb=P, the probability of the word's predicted arc, and marginals are HeadProbs=h:P,h:P,… of all heads.
 type treeLayout struct {
 	names *structured.Alphabet
-	o     PredictOptions
+	o     Options
 }
 
 // TreeColumns is the layout of trees in CoNLL-U.
-func TreeColumns(names *structured.Alphabet, o PredictOptions) layout { return &treeLayout{names, o} }
+func TreeColumns(names *structured.Alphabet, o Options) Layout { return &treeLayout{names, o} }
 
-func (l *treeLayout) add(text []byte, d *structured.Dataset, i int, p *Prediction) ([]byte, int) {
+func (l *treeLayout) Add(text []byte, d *structured.Dataset, i int, p *Prediction) ([]byte, int) {
 	b := trees.Of(d)
 	b.Names = l.names
 	text = b.AppendBefore(text, i)
@@ -67,11 +67,11 @@ func (l *treeLayout) sentence(text []byte, b *trees.Treebank, i int, y []int32, 
 type treeJSONLayout struct{ *jsonLayout }
 
 // TreeJSON is the layout of trees as an object per line.
-func TreeJSON(names *structured.Alphabet, o PredictOptions) layout {
+func TreeJSON(names *structured.Alphabet, o Options) Layout {
 	return &treeJSONLayout{newJSONLayout(names, o)}
 }
 
-func (j *treeJSONLayout) add(text []byte, d *structured.Dataset, i int, p *Prediction) ([]byte, int) {
+func (j *treeJSONLayout) Add(text []byte, d *structured.Dataset, i int, p *Prediction) ([]byte, int) {
 	text, number := appendID(text, d, i)
 	text = j.tree(append(text, ','), &p.Output)
 	if j.o.NBest > 0 {

@@ -1,15 +1,16 @@
-package models
+package tasks
 
 import (
 	"fmt"
 
+	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/formats"
 )
 
 // Resolve is the first stage of a training. It validates c as given, and resolves the settings that depend on the training file's name
 // and content: the format, the task, and what the columns hold. All later stages take them as they are.
-func Resolve(c *Config) error {
-	if err := c.readStack(); err != nil {
+func Resolve(c *config.Config) error {
+	if err := c.ReadStack(); err != nil {
 		return err
 	}
 	given := *c
@@ -32,7 +33,7 @@ func Resolve(c *Config) error {
 }
 
 // chooseFormat returns the format of the training data.
-func chooseFormat(c Config) (string, error) {
+func chooseFormat(c config.Config) (string, error) {
 	switch {
 	case c.Train == "":
 		return formats.Builtin, nil
@@ -43,7 +44,7 @@ func chooseFormat(c Config) (string, error) {
 }
 
 // chooseTask returns the task, which data of a format decide if it is open.
-func chooseTask(c Config, format string) string {
+func chooseTask(c config.Config, format string) string {
 	switch {
 	case c.Task != "auto":
 		return c.Task

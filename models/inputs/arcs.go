@@ -1,4 +1,4 @@
-package models
+package inputs
 
 import (
 	"sync"
@@ -11,10 +11,10 @@ import (
 	"github.com/dsp-go/dsp/structured/trees"
 )
 
-// arcInputs make the attributes of arcs from the columns of a treebank.
-type arcInputs struct {
-	template   *arcs.Template
-	dictionary *arcs.Dictionary
+// ArcInputs make the attributes of arcs from the columns of a treebank.
+type ArcInputs struct {
+	Template   *arcs.Template
+	Dictionary *arcs.Dictionary
 }
 
 // inputColumns are the columns of a treebank that inputs may be made from: all but its trees.
@@ -29,7 +29,7 @@ func arcColumns(d *structured.Dataset) arcs.Columns {
 }
 
 // fitArcs collects the attributes of arcs in the training data, and makes them there.
-func fitArcs(t *arcs.Template, train *structured.Dataset, o arcs.Options) (*arcInputs, error) {
+func fitArcs(t *arcs.Template, train *structured.Dataset, o arcs.Options) (*ArcInputs, error) {
 	t = t.ForColumns(inputColumns)
 	heads := make([]int32, 0, train.Positions())
 	for i := range train.Len() {
@@ -44,13 +44,13 @@ func fitArcs(t *arcs.Template, train *structured.Dataset, o arcs.Options) (*arcI
 	if err != nil {
 		return nil, err
 	}
-	in := &arcInputs{t, dictionary}
+	in := &ArcInputs{t, dictionary}
 	return in, in.apply(train, o.Threads)
 }
 
 // apply makes the attributes of all arcs of a data set.
-func (in *arcInputs) apply(d *structured.Dataset, threads int) error {
-	blocks := batches(d)
+func (in *ArcInputs) apply(d *structured.Dataset, threads int) error {
+	blocks := Batches(d)
 	threads = max(1, min(host.Threads(threads), len(blocks)))
 	arc, label := make([]*structured.Sparse, len(blocks)), make([]*structured.Sparse, len(blocks))
 	errs := make([]error, threads)
@@ -59,7 +59,7 @@ func (in *arcInputs) apply(d *structured.Dataset, threads int) error {
 	for k := range threads {
 		running.Go(func() {
 			errs[k] = host.Guard(func() error {
-				e := arcs.NewExtractor(in.template, in.dictionary)
+				e := arcs.NewExtractor(in.Template, in.Dictionary)
 				for j := int(next.Add(1)) - 1; j < len(blocks); j = int(next.Add(1)) - 1 {
 					var err error
 					if arc[j], label[j], err = extractArcs(e, d, blocks[j]); err != nil {
@@ -81,8 +81,8 @@ func (in *arcInputs) apply(d *structured.Dataset, threads int) error {
 	return nil
 }
 
-// applyArcs makes the attributes of all arcs of a small data set.
-func applyArcs(e *arcs.Extractor, d *structured.Dataset) error {
+// ApplyArcs makes the attributes of all arcs of a small data set.
+func ApplyArcs(e *arcs.Extractor, d *structured.Dataset) error {
 	examples := make([]int, d.Len())
 	for i := range examples {
 		examples[i] = i
@@ -123,8 +123,8 @@ const (
 	labelHashes = "label_attribute_hashes"
 )
 
-// save puts the dictionary into f. Hashed attributes have none.
-func (in *arcInputs) save(f *safetensors.File) {
+// Save puts the dictionary into f. Hashed attributes have none.
+func (in *ArcInputs) Save(f *safetensors.File) {
 	for _, part := range in.parts() {
 		if numbers := *part.of; numbers.HashBits() == 0 {
 			hashes := make([]int64, numbers.Len())
@@ -136,9 +136,9 @@ func (in *arcInputs) save(f *safetensors.File) {
 	}
 }
 
-// load takes the dictionary from f, and returns how many tensors held it. hashBits is 0 where attributes are not hashed.
-func (in *arcInputs) load(f *safetensors.File, hashBits int) (tensors int, err error) {
-	in.dictionary = &arcs.Dictionary{}
+// Load takes the dictionary from f, and returns how many tensors held it. hashBits is 0 where attributes are not hashed.
+func (in *ArcInputs) Load(f *safetensors.File, hashBits int) (tensors int, err error) {
+	in.Dictionary = &arcs.Dictionary{}
 	for _, part := range in.parts() {
 		if hashBits > 0 {
 			*part.of, err = arcs.HashedNumbers(hashBits)
@@ -160,8 +160,8 @@ func (in *arcInputs) load(f *safetensors.File, hashBits int) (tensors int, err e
 	return tensors, nil
 }
 
-func (in *arcInputs) parts() []arcPart {
-	return []arcPart{{arcHashes, &in.dictionary.Arc}, {labelHashes, &in.dictionary.Label}}
+func (in *ArcInputs) parts() []arcPart {
+	return []arcPart{{arcHashes, &in.Dictionary.Arc}, {labelHashes, &in.Dictionary.Label}}
 }
 
 type arcPart struct {

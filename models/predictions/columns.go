@@ -1,4 +1,4 @@
-package models
+package predictions
 
 import (
 	"strconv"
@@ -10,13 +10,13 @@ import (
 // columnLayout is the layout of models.NewColumnWriter.
 type columnLayout struct {
 	labels *structured.Alphabet
-	o      PredictOptions
+	o      Options
 }
 
 // Columns is the layout of labels in columns.
-func Columns(labels *structured.Alphabet, o PredictOptions) layout { return &columnLayout{labels, o} }
+func Columns(labels *structured.Alphabet, o Options) Layout { return &columnLayout{labels, o} }
 
-func (c *columnLayout) add(text []byte, d *structured.Dataset, i int, p *Prediction) ([]byte, int) {
+func (c *columnLayout) Add(text []byte, d *structured.Dataset, i int, p *Prediction) ([]byte, int) {
 	if d.Layout != nil {
 		text = c.linesBefore(text, d, d.Offsets[i], true)
 	}

@@ -1,10 +1,13 @@
-package models
+// Package inputs turns what data files hold into what networks read: words and characters numbered by vocabularies, vectors of words,
+// and attributes numbered by dictionaries. It fits them to training data, makes them in other data, and keeps them in model files.
+package inputs
 
 import (
 	"cmp"
 	"os"
 	"slices"
 
+	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/formats"
 	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
@@ -26,14 +29,14 @@ type Inputs struct {
 	Dictionary *structured.Dictionary // of the attributes, or nil
 	Vectors    *graph.WordVectors     // of the words of the first vocabulary, or nil
 
-	arcs *arcInputs // of trees, or nil
+	Arcs *ArcInputs // of trees, or nil
 }
 
 // templateSuffix completes a name in messages about a built-in template.
 const templateSuffix = ".template"
 
-// fitInputs fits the inputs that c asks for to the training data, and makes them there.
-func fitInputs(c *Config, train *structured.Dataset) (Inputs, error) {
+// Fit fits the inputs that c asks for to the training data, and makes them there.
+func Fit(c *config.Config, train *structured.Dataset) (Inputs, error) {
 	if c.Task == "parse" {
 		return fitTrees(c, train)
 	}
@@ -54,7 +57,7 @@ func fitInputs(c *Config, train *structured.Dataset) (Inputs, error) {
 		if err := in.fitWords(c, train); err != nil {
 			return Inputs{}, structured.BadInput("%w; name it with --columns", err)
 		}
-		if err := in.apply(train, c.Threads); err != nil || set == "none" {
+		if err := in.Apply(train, c.Threads); err != nil || set == "none" {
 			return in, err
 		}
 	}
@@ -75,7 +78,7 @@ func fitInputs(c *Config, train *structured.Dataset) (Inputs, error) {
 }
 
 // fitWords collects the vocabularies of words and, where c asks for them, of characters.
-func (in *Inputs) fitWords(c *Config, train *structured.Dataset) error {
+func (in *Inputs) fitWords(c *config.Config, train *structured.Dataset) error {
 	least := cmp.Or(c.MinCount, defaultWordCount)
 	var err error
 	if in.Vocab, err = text.BuildVocab(train, least); err == nil && c.Network().ReadsCharacters() {
@@ -93,18 +96,18 @@ func (in Inputs) encode(d *structured.Dataset) error {
 }
 
 // readsWords reports whether the net of c reads the words of dense features that come with words.
-func readsWords(c *Config) bool {
+func readsWords(c *config.Config) bool {
 	return slices.Contains([]string{"auto", "embed", "rnn", "attention", "deep"}, c.Net)
 }
 
 // defaultWordCount is the default least count of a word or character with an embedding. Rarer ones train the embedding of unknown ones.
 const defaultWordCount = 2
 
-// apply makes the inputs of a data set.
-func (in Inputs) apply(d *structured.Dataset, n int) error {
+// Apply makes the inputs of a data set.
+func (in Inputs) Apply(d *structured.Dataset, n int) error {
 	switch {
-	case in.arcs != nil:
-		return in.arcs.apply(d, n)
+	case in.Arcs != nil:
+		return in.Arcs.apply(d, n)
 	case in.Vocab != nil && d.Table(trees.ArcRows) != nil:
 		return in.encodeTrees(d)
 	case in.Vocab != nil:
@@ -119,7 +122,7 @@ func (in Inputs) apply(d *structured.Dataset, n int) error {
 }
 
 // featureSet returns the name of the built-in set that c asks for: none for no attributes, auto for a template file.
-func featureSet(c *Config, train *structured.Dataset) (string, error) {
+func featureSet(c *config.Config, train *structured.Dataset) (string, error) {
 	switch {
 	case c.Template != "":
 		return "auto", nil
@@ -146,7 +149,7 @@ func builtinFor(train *structured.Dataset) string {
 }
 
 // template reads the template file that c names or, without one, the built-in set.
-func template(c *Config, set string) (*features.Template, error) {
+func template(c *config.Config, set string) (*features.Template, error) {
 	if c.Template == "" {
 		text, err := features.Builtin(set)
 		if err != nil {
@@ -161,8 +164,8 @@ func template(c *Config, set string) (*features.Template, error) {
 	return features.Parse(string(text), c.Template)
 }
 
-// inputsOf returns the vocabularies and the dictionary of a data set.
-func inputsOf(d *structured.Dataset) Inputs {
+// Of returns the vocabularies and the dictionary of a data set.
+func Of(d *structured.Dataset) Inputs {
 	in := Inputs{Vocab: d.Vocab, Dictionary: d.Dictionary}
 	if d.Characters != nil {
 		in.Characters = d.Characters.Vocab
@@ -170,8 +173,8 @@ func inputsOf(d *structured.Dataset) Inputs {
 	return in
 }
 
-// shape returns the shape of what a network reads at each position, dim dense features among it.
-func (in Inputs) shape(dim int) graph.Input {
+// Shape returns the shape of what a network reads at each position, dim dense features among it.
+func (in Inputs) Shape(dim int) graph.Input {
 	shape := graph.Input{Dim: dim, Vectors: in.Vectors}
 	for _, v := range in.Vocab {
 		shape.Vocab = append(shape.Vocab, v.Len())

@@ -1,6 +1,7 @@
-package models
+package tasks
 
 import (
+	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
 )
@@ -8,14 +9,14 @@ import (
 // tagging is the task of labelling each position of a sequence: ocr and tag.
 type tagging struct{}
 
-func (tagging) layout(labels *structured.Alphabet, o PredictOptions, asJSON bool) layout {
+func (tagging) Layout(labels *structured.Alphabet, o predictions.Options, asJSON bool) predictions.Layout {
 	if asJSON {
-		return JSON(labels, o)
+		return predictions.JSON(labels, o)
 	}
-	return Columns(labels, o)
+	return predictions.Columns(labels, o)
 }
 
-func (tagging) comparison(labels *structured.Alphabet, d *structured.Dataset, strict bool) comparison {
+func (tagging) Comparison(labels *structured.Alphabet, d *structured.Dataset, strict bool) comparison {
 	if d.Alphabet.Len() > labels.Len() {
 		labels = d.Alphabet // the model's, then labels unknown to it
 	}
@@ -28,12 +29,12 @@ type labelComparison struct {
 	confusion *chains.Confusion
 }
 
-func (c *labelComparison) add(d *structured.Dataset, i int, labels []int32) {
+func (c *labelComparison) Add(d *structured.Dataset, i int, labels []int32) {
 	c.evaluator.Add(d, i, labels)
 	c.confusion.Add(d.Gold(i), labels)
 }
 
-func (c *labelComparison) report() Report {
+func (c *labelComparison) Report() Report {
 	return &LabelReport{c.evaluator.Labels(), c.confusion.Labels(), c.confusion.Mistakes()}
 }
 
