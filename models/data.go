@@ -1,7 +1,6 @@
 package models
 
 import (
-	"io"
 	"slices"
 
 	"github.com/dsp-go/dsp/models/config"
@@ -11,17 +10,15 @@ import (
 	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/host"
-	"github.com/dsp-go/dsp/structured/ocr"
-	"github.com/dsp-go/dsp/structured/trees"
 )
 
 // Data are the data sets of a run, which share alphabets. Dev and Test are nil where there are none.
 type Data struct {
 	Train, Dev, Test *structured.Dataset
 
-	inputs   inputs.Inputs        // how inputs were made from the columns of text
-	Crossing *trees.CrossingCount // of the training trees that were lifted, or nil
-	Vectors  *VectorsReport       // on the vectors of words, or nil
+	inputs  inputs.Inputs  // how inputs were made from the columns of text
+	Change  *tasks.Change  // that the task made to the training data, or nil
+	Vectors *VectorsReport // on the vectors of words, or nil
 }
 
 // Input returns the shape of what a network reads at each position.
@@ -59,12 +56,14 @@ func ReadFiles(c *config.Config) (*Data, error) {
 	}
 	d, dense := &Data{}, make([]string, 3)
 	var err error
-	if formats.Find(c.Format).Images && c.Fold >= 0 {
-		d.Train, d.Test, err = readFold(c.Train, c.Fold)
-	} else {
+	task, all := tasks.Of(c), false
+	if task.ReadAll != nil {
+		d.Train, d.Dev, d.Test, all, err = task.ReadAll(c)
+	}
+	if !all {
 		s := source{
 			format: c.Format, columns: c.Columns, label: c.Label, scheme: c.Scheme, partial: c.Partial, threads: host.Threads(c.Threads),
-			minCount: c.MinCount, hashBits: c.HashBits, trees: c.Task == "parse",
+			minCount: c.MinCount, hashBits: c.HashBits, task: task,
 		}
 		if dense, err = denseFiles(c); err != nil {
 			return nil, err
@@ -81,7 +80,7 @@ func ReadFiles(c *config.Config) (*Data, error) {
 	if d.Train.Labels == nil {
 		return nil, structured.BadInput("%s: no labels to train on", c.Train)
 	}
-	if err := d.projectivise(c); err != nil {
+	if err := d.prepare(c); err != nil {
 		return nil, err
 	}
 	like := sourceLike(c, d.Train)
@@ -103,7 +102,7 @@ func ReadFiles(c *config.Config) (*Data, error) {
 // FitInputs makes the inputs of text out of its columns, in all data sets, from what occurs in the training data.
 func (d *Data) FitInputs(c *config.Config) error {
 	var err error
-	if d.inputs, err = inputs.Fit(c, d.Train); err != nil {
+	if d.inputs, err = tasks.Of(c).Fit(c, d.Train); err != nil {
 		return err
 	}
 	if c.Vectors != "" && d.inputs.Vocab != nil {
@@ -130,29 +129,25 @@ func (d *Data) sets() []*structured.Dataset {
 	return slices.DeleteFunc(all, func(set *structured.Dataset) bool { return set == nil })
 }
 
-// drawn draws the data of the task.
+// drawn draws the built-in data of the task.
 func drawn(c *config.Config) (*Data, error) {
-	if c.Task == "parse" {
-		return drawTrees(c)
-	}
-	o := ocr.OCRWords{Difficulty: c.Difficulty, Seed: c.Seed}
-	o.Train, o.Dev, o.Test = c.Examples[0], c.Examples[1], c.Examples[2]
-	if err := o.Validate(); err != nil {
-		return nil, err
+	task := tasks.Of(c)
+	if task.Draw == nil {
+		return nil, structured.BadInput("--format builtin: --task %s has no built-in data", task.Name)
 	}
 	d := &Data{}
-	d.Train, d.Dev, d.Test = o.Generate()
-	return d, nil
+	var err error
+	if d.Train, d.Dev, d.Test, err = task.Draw(c); err != nil {
+		return nil, err
+	}
+	return d, d.prepare(c)
 }
 
-func readFold(path string, fold int) (train, test *structured.Dataset, err error) {
-	err = formats.Open(path, func(r io.Reader) error {
-		letters, err := ocr.ReadLetters(r, path)
-		if err != nil {
-			return err
-		}
-		train, test, err = letters.Split(fold)
-		return err
-	})
-	return train, test, err
+// prepare lets the task change the training data.
+func (d *Data) prepare(c *config.Config) error {
+	var err error
+	if prepare := tasks.Of(c).Prepare; prepare != nil {
+		d.Change, err = prepare(c, d.Train)
+	}
+	return err
 }

@@ -23,7 +23,7 @@ func (m *Model) Report(ctx context.Context, d *structured.Dataset, strict bool, 
 	if d.Labels == nil {
 		return nil, structured.BadInput("%s: no labels to compare with", d.Name)
 	}
-	c := tasks.TaskOf(m.Config.Task).Comparison(m.Labels, d, strict)
+	c := tasks.Of(&m.Config).Compare(m.Labels, d, strict)
 	err := m.Predict(ctx, d, predictions.Options{Threads: threads}, func(i int, p *predictions.Prediction) error {
 		c.Add(d, i, p.Labels)
 		return nil
@@ -36,11 +36,11 @@ func (m *Model) Report(ctx context.Context, d *structured.Dataset, strict bool, 
 
 // Draw draws the predicted outputs of a few examples of d to a .svg or .png file.
 func (m *Model) Draw(ctx context.Context, d *structured.Dataset, path string) error {
-	t, ok := tasks.TaskOf(m.Config.Task).(tasks.Pictured)
-	if !ok {
-		return structured.BadInput("%s: pictures show trees, which --task %s does not predict", path, m.Config.Task)
+	task := tasks.Of(&m.Config)
+	if task.Picture == nil {
+		return structured.BadInput("%s: pictures show %s, which --task %s does not predict", path, tasks.Pictured(), m.Config.Task)
 	}
-	return t.Picture(d, m.Labels, path, func(some *structured.Dataset, o predictions.Options, yield func(i int, p *predictions.Prediction) error) error {
+	return task.Picture(d, m.Labels, path, func(some *structured.Dataset, o predictions.Options, yield func(i int, p *predictions.Prediction) error) error {
 		return m.Predict(ctx, some, o, yield)
 	})
 }

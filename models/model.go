@@ -76,8 +76,9 @@ func (m *Model) assemble() error {
 // ArcAttributes returns how many attributes the model has for the scores of arcs and of relations, and their template; zero and
 // empty if it reads none.
 func (m *Model) ArcAttributes() (arcs, labels int, template string) {
-	if m.Arcs == nil {
+	in, ok := m.Own.(*inputs.Arcs)
+	if !ok {
 		return 0, 0, ""
 	}
-	return m.Arcs.Dictionary.Arc.Len(), m.Arcs.Dictionary.Label.Len(), m.Arcs.Template.String()
+	return in.Dictionary.Arc.Len(), in.Dictionary.Label.Len(), in.Template.String()
 }

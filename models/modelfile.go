@@ -11,7 +11,6 @@ import (
 	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/features"
-	"github.com/dsp-go/dsp/structured/features/arcs"
 	"github.com/dsp-go/dsp/structured/safetensors"
 )
 
@@ -46,9 +45,9 @@ func (m *Model) Save(path string) error {
 	if d := m.Dictionary; d != nil && d.Node == nil {
 		values["hash_bits"] = d.HashBits
 	}
-	if m.Arcs != nil {
-		m.Arcs.Save(f)
-		values["hash_bits"] = m.Arcs.Dictionary.Arc.HashBits()
+	template := ""
+	if m.Own != nil {
+		template, values["hash_bits"] = m.Own.Save(f)
 	}
 	if f.Metadata, err = safetensors.JSONMetadata(values); err != nil {
 		return err
@@ -57,8 +56,8 @@ func (m *Model) Save(path string) error {
 		f.Metadata["template"] = m.Template.String()
 		inputs.AddLists(f, m.Template)
 	}
-	if m.Arcs != nil {
-		f.Metadata["template"] = m.Arcs.Template.String()
+	if template != "" {
+		f.Metadata["template"] = template
 	}
 	f.Metadata["format"] = "dsp model " + modelFormat
 	f.Metadata["version"] = m.Version
@@ -136,12 +135,10 @@ func decodeModel(f *safetensors.File) (*Model, error) {
 	}
 	var names int
 	var err error
-	if text, ok := f.Metadata["template"]; ok && m.Config.Task == "parse" {
-		m.Arcs = &inputs.ArcInputs{}
-		if m.Arcs.Template, err = arcs.Parse(text, "template"); err == nil {
-			names, err = m.Arcs.Load(f, hashBits)
-		}
-		if err != nil {
+	task := tasks.Of(&m.Config)
+	m.Words = task.Words
+	if text, ok := f.Metadata["template"]; ok && task.Load != nil {
+		if m.Own, names, err = task.Load(f, text, hashBits); err != nil {
 			return nil, fmt.Errorf("metadata: %w", err)
 		}
 	} else if ok {
@@ -149,7 +146,7 @@ func decodeModel(f *safetensors.File) (*Model, error) {
 			return nil, fmt.Errorf("metadata: %w", err)
 		}
 	}
-	if m.Arcs == nil {
+	if m.Own == nil {
 		if m.Dictionary, names, err = inputs.Dictionary(f, hashBits); err != nil {
 			return nil, err
 		}

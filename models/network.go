@@ -2,42 +2,28 @@ package models
 
 import (
 	"cmp"
-	"slices"
 
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/inputs"
+	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/trees"
 )
-
-// output returns what the network scores.
-func output(c config.Config, labels int) nets.Output {
-	if c.Task == "parse" {
-		return nets.Output{Labels: labels, Form: treesOf(c).Form(labels)}
-	}
-	return nets.ChainOutput(labels, c.Edges)
-}
 
 // chooseNetwork chooses the network that reads the inputs, or dim dense features per position, its sizes, and the loss, where c leaves
 // them open. A network that does not read such inputs, or does not score such outputs, is refused.
 func chooseNetwork(c config.Config, in inputs.Inputs, dim, labels int) (networkChoice, error) {
+	task := tasks.Of(&c)
 	choice := networkChoice{net: c.Network(), features: cmp.Or(in.Features, c.Features), loss: chooseLoss(c, in)}
-	shape, attributes := in.Shape(dim), in.Dictionary != nil || in.Arcs != nil
+	shape, attributes := in.Shape(dim), in.Dictionary != nil || in.Own != nil
 	n := &choice.net
 	if n.Net == "auto" {
 		switch {
 		case attributes:
 			n.Net = "linear"
-		case c.Task == "parse":
-			n.Net = "biaffine"
-		case len(shape.Vocab) > 0:
-			n.Net = "embed"
-		case dim == nets.ImageHeight*nets.ImageWidth:
-			n.Net = "cnn-image"
 		default:
-			n.Net = "mlp"
+			n.Net = task.Net(shape)
 		}
 	}
 	switch {
@@ -48,21 +34,24 @@ func chooseNetwork(c config.Config, in inputs.Inputs, dim, labels int) (networkC
 		return choice, structured.BadInput("--window %d is for dense features; the attributes of neighbouring tokens are named in a --template", c.Window)
 	case attributes:
 		return choice, nil
-	case c.Task == "parse" && slices.Contains(nets.ChainNets, n.Net):
-		return choice, structured.BadInput("--net %s does not score trees; use --net linear or biaffine", n.Net)
+	}
+	if task.CheckNet != nil && !n.ReadsAttributes() {
+		if err := task.CheckNet(n.Net); err != nil {
+			return choice, err
+		}
 	}
 	var err error
-	choice.net, err = n.ResolveFor(shape, output(c, labels))
+	choice.net, err = n.ResolveFor(shape, task.Output(c, labels))
 	return choice, err
 }
 
-// chooseLoss returns the loss: unless c names it, or a method that is for the hinge, the log-likelihood of attributes, trees
-// and net deep.
+// chooseLoss returns the loss: unless c names it, or a method that is for the hinge, the
+// log-likelihood where the task has it.
 func chooseLoss(c config.Config, in inputs.Inputs) string {
 	switch {
 	case c.Loss != "auto":
 		return c.Loss
-	case c.Method == "bcfw" || c.Method == "bcpfw" || in.Dictionary == nil && c.Net != "deep" && c.Task != "parse":
+	case c.Method == "bcfw" || c.Method == "bcpfw" || !tasks.Of(&c).LogLikelihood(c, in):
 		return "hinge"
 	}
 	return "crf"
@@ -71,15 +60,12 @@ func chooseLoss(c config.Config, in inputs.Inputs) string {
 // network makes the network of a resolved configuration, on inputs or on dim dense features per position.
 func network(c config.Config, in inputs.Inputs, dim, labels int) (nets.Network, error) {
 	switch {
-	case in.Arcs != nil:
-		return sparse.New(treesOf(c).Form(labels), []sparse.Part{
-			{Attributes: in.Arcs.Dictionary.Arc.Len(), Weights: "arc_attributes"},
-			{Attributes: in.Arcs.Dictionary.Label.Len(), Weights: "label_attributes"},
-		}), nil
+	case in.Own != nil:
+		return in.Own.Network(tasks.Of(&c).Output(c, labels).Form)
 	case in.Dictionary != nil && !c.Network().ReadsAttributes():
 		return sparse.NewChain(in.Dictionary.Nodes(), in.Dictionary.Edges(), labels, c.Edges)
 	}
-	net, err := nets.Make(c.Network(), in.Shape(dim), output(c, labels))
+	net, err := nets.Make(c.Network(), in.Shape(dim), tasks.Of(&c).Output(c, labels))
 	if err != nil {
 		return nil, err // not a nil *Net
 	}
@@ -102,9 +88,4 @@ func withNetwork(c config.Config, choice networkChoice) config.Config {
 	c.ArcUnits, c.LabelUnits = n.ArcUnits, n.LabelUnits
 	c.CharEmbed, c.CharWindow, c.CharChannels = n.CharEmbed, n.CharWindow, n.CharChannels
 	return c
-}
-
-// treesOf returns the trees that c predicts.
-func treesOf(c config.Config) trees.SpanningTree {
-	return trees.SpanningTree{NonProjective: c.Tree == "nonprojective"}
 }

@@ -29,13 +29,13 @@ type PredictionWriter interface {
 //   - marginals stand before the predicted label, a column "label/probability" for each label of the model, and so does
 //     the confidence, which is the predicted label's probability alone.
 func NewColumnWriter(w io.Writer, m *Model, d *structured.Dataset, o predictions.Options) PredictionWriter {
-	return newWriter(w, d, tasks.TaskOf(m.Config.Task).Layout(m.Labels, o, false))
+	return newWriter(w, d, tasks.Of(&m.Config).Layout(m.Labels, o, false))
 }
 
 // NewJSONWriter writes one object per line for each example: id, labels, score, probability, and nbest, confidence ([T]) and
 // marginals ([T×Y], in the order of the model's labels) where o asks for them.
 func NewJSONWriter(w io.Writer, m *Model, d *structured.Dataset, o predictions.Options) PredictionWriter {
-	return newWriter(w, d, tasks.TaskOf(m.Config.Task).Layout(m.Labels, o, true))
+	return newWriter(w, d, tasks.Of(&m.Config).Layout(m.Labels, o, true))
 }
 
 // layoutWriter writes in a layout.

@@ -10,10 +10,8 @@ import (
 	"github.com/dsp-go/dsp/models/formats"
 	"github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/models/predictions"
-	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/features"
-	"github.com/dsp-go/dsp/structured/features/arcs"
 	"github.com/dsp-go/dsp/structured/host"
 	"github.com/dsp-go/dsp/structured/text"
 )
@@ -34,10 +32,10 @@ func (m *Model) PredictText(ctx context.Context, r io.Reader, name string, w io.
 		return err
 	}
 	s.threads = 1
-	if o.Force && s.trees {
-		return structured.BadInput("--force keeps labels of tokens; trees are predicted whole")
+	if o.Force && !s.task.Labels {
+		return structured.BadInput("--force keeps labels of tokens; %s are predicted whole", s.task.Outputs)
 	}
-	form := tasks.TaskOf(m.Config.Task).Layout(m.Labels, o, asJSON)
+	form := s.task.Layout(m.Labels, o, asJSON)
 	out := bufio.NewWriterSize(w, 1<<16)
 	sequences, known := 0, 0
 	var empty error
@@ -70,7 +68,7 @@ type labeller struct {
 	source    source
 	name      string // of the input, for messages
 	extractor *features.Extractor
-	arcs      *arcs.Extractor
+	own       func(d *structured.Dataset) error // makes the task's own inputs, or nil
 	predictor *predictor
 	options   predictions.Options
 	layout    predictions.Layout
@@ -87,8 +85,8 @@ type labelled struct {
 
 func (m *Model) newLabeller(s source, name string, o predictions.Options, form predictions.Layout) *labeller {
 	l := &labeller{source: s, name: name, predictor: m.newPredictor(), options: o, layout: form}
-	if in := s.inputs.Arcs; in != nil {
-		l.arcs = arcs.NewExtractor(in.Template, in.Dictionary)
+	if s.inputs.Own != nil {
+		l.own = s.inputs.Own.Extractor()
 		l.source.inputs = inputs.Inputs{}
 	}
 	if t := s.inputs.Template; t != nil && !formats.Find(s.format).Numbered {
@@ -111,8 +109,8 @@ func (l *labeller) label(b text.Piece) (labelled, error) {
 	if err == nil && l.extractor != nil {
 		err = l.extractor.Extract(d)
 	}
-	if err == nil && l.arcs != nil {
-		err = inputs.ApplyArcs(l.arcs, d)
+	if err == nil && l.own != nil {
+		err = l.own(d)
 	}
 	if err == nil {
 		err = l.predictor.model.accepts(d)

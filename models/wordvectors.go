@@ -6,6 +6,7 @@ import (
 
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/formats"
+	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/host"
@@ -55,7 +56,7 @@ func (d *Data) readVectors(c *config.Config) error {
 	if report.Kept == 0 {
 		return structured.BadInput("%s: none of the words of its %d vectors occurs in the data", c.Vectors, v.Read)
 	}
-	if err := host.CheckMemory("training with "+c.Vectors, TrainingBytes(float64(len(table.Rows)), float64(report.Bytes))); err != nil {
+	if err := host.CheckMemory("training with "+c.Vectors, tasks.TrainingBytes(float64(len(table.Rows)), float64(report.Bytes))); err != nil {
 		return structured.BadInput("%w; use vectors of fewer numbers", err)
 	}
 	d.inputs.Vocab = slices.Clone(d.inputs.Vocab)

@@ -4,6 +4,8 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/features/arcs"
 	"github.com/dsp-go/dsp/structured/host"
@@ -11,8 +13,8 @@ import (
 	"github.com/dsp-go/dsp/structured/trees"
 )
 
-// ArcInputs make the attributes of arcs from the columns of a treebank.
-type ArcInputs struct {
+// Arcs is the Maker of the attributes of arcs, from the columns of a treebank.
+type Arcs struct {
 	Template   *arcs.Template
 	Dictionary *arcs.Dictionary
 }
@@ -29,7 +31,7 @@ func arcColumns(d *structured.Dataset) arcs.Columns {
 }
 
 // fitArcs collects the attributes of arcs in the training data, and makes them there.
-func fitArcs(t *arcs.Template, train *structured.Dataset, o arcs.Options) (*ArcInputs, error) {
+func fitArcs(t *arcs.Template, train *structured.Dataset, o arcs.Options) (*Arcs, error) {
 	t = t.ForColumns(inputColumns)
 	heads := make([]int32, 0, train.Positions())
 	for i := range train.Len() {
@@ -44,12 +46,12 @@ func fitArcs(t *arcs.Template, train *structured.Dataset, o arcs.Options) (*ArcI
 	if err != nil {
 		return nil, err
 	}
-	in := &ArcInputs{t, dictionary}
-	return in, in.apply(train, o.Threads)
+	in := &Arcs{t, dictionary}
+	return in, in.Apply(train, o.Threads)
 }
 
-// apply makes the attributes of all arcs of a data set.
-func (in *ArcInputs) apply(d *structured.Dataset, threads int) error {
+// Apply makes the attributes of all arcs of a data set.
+func (in *Arcs) Apply(d *structured.Dataset, threads int) error {
 	blocks := Batches(d)
 	threads = max(1, min(host.Threads(threads), len(blocks)))
 	arc, label := make([]*structured.Sparse, len(blocks)), make([]*structured.Sparse, len(blocks))
@@ -81,15 +83,34 @@ func (in *ArcInputs) apply(d *structured.Dataset, threads int) error {
 	return nil
 }
 
-// ApplyArcs makes the attributes of all arcs of a small data set.
-func ApplyArcs(e *arcs.Extractor, d *structured.Dataset) error {
-	examples := make([]int, d.Len())
-	for i := range examples {
-		examples[i] = i
+// Extractor implements Maker.
+func (in *Arcs) Extractor() func(d *structured.Dataset) error {
+	e := arcs.NewExtractor(in.Template, in.Dictionary)
+	return func(d *structured.Dataset) error {
+		examples := make([]int, d.Len())
+		for i := range examples {
+			examples[i] = i
+		}
+		var err error
+		d.Table(trees.ArcRows).Attributes, d.Table(trees.LabelRows).Attributes, err = extractArcs(e, d, examples)
+		return err
 	}
-	var err error
-	d.Table(trees.ArcRows).Attributes, d.Table(trees.LabelRows).Attributes, err = extractArcs(e, d, examples)
-	return err
+}
+
+// Missing implements Maker.
+func (in *Arcs) Missing(d *structured.Dataset) string {
+	if t := d.Table(trees.ArcRows); t == nil || t.Attributes == nil {
+		return "attributes of arcs"
+	}
+	return ""
+}
+
+// Network implements Maker.
+func (in *Arcs) Network(form structured.Form) (nets.Network, error) {
+	return sparse.New(form, []sparse.Part{
+		{Attributes: in.Dictionary.Arc.Len(), Weights: "arc_attributes"},
+		{Attributes: in.Dictionary.Label.Len(), Weights: "label_attributes"},
+	}), nil
 }
 
 // extractArcs makes the attributes of the arcs of some sentences, for their scores and for those of their relations.
@@ -123,8 +144,8 @@ const (
 	labelHashes = "label_attribute_hashes"
 )
 
-// Save puts the dictionary into f. Hashed attributes have none.
-func (in *ArcInputs) Save(f *safetensors.File) {
+// Save implements Maker: it puts the dictionary into f. Hashed attributes have none.
+func (in *Arcs) Save(f *safetensors.File) (template string, hashBits int) {
 	for _, part := range in.parts() {
 		if numbers := *part.of; numbers.HashBits() == 0 {
 			hashes := make([]int64, numbers.Len())
@@ -134,11 +155,16 @@ func (in *ArcInputs) Save(f *safetensors.File) {
 			safetensors.Add(f, part.name, hashes)
 		}
 	}
+	return in.Template.String(), in.Dictionary.Arc.HashBits()
 }
 
-// Load takes the dictionary from f, and returns how many tensors held it. hashBits is 0 where attributes are not hashed.
-func (in *ArcInputs) Load(f *safetensors.File, hashBits int) (tensors int, err error) {
-	in.Dictionary = &arcs.Dictionary{}
+// LoadArcs takes the template and the dictionary from a model file, and returns how many tensors held them. hashBits is 0 where
+// attributes are not hashed.
+func LoadArcs(f *safetensors.File, template string, hashBits int) (own Maker, tensors int, err error) {
+	in := &Arcs{Dictionary: &arcs.Dictionary{}}
+	if in.Template, err = arcs.Parse(template, "template"); err != nil {
+		return nil, 0, err
+	}
 	for _, part := range in.parts() {
 		if hashBits > 0 {
 			*part.of, err = arcs.HashedNumbers(hashBits)
@@ -154,27 +180,17 @@ func (in *ArcInputs) Load(f *safetensors.File, hashBits int) (tensors int, err e
 			}
 		}
 		if err != nil {
-			return 0, err
+			return nil, 0, err
 		}
 	}
-	return tensors, nil
+	return in, tensors, nil
 }
 
-func (in *ArcInputs) parts() []arcPart {
+func (in *Arcs) parts() []arcPart {
 	return []arcPart{{arcHashes, &in.Dictionary.Arc}, {labelHashes, &in.Dictionary.Label}}
 }
 
 type arcPart struct {
 	name string
 	of   **arcs.Numbers
-}
-
-// wordsOf returns the columns of a treebank that become discrete inputs, as data for vocabularies.
-func wordsOf(d *structured.Dataset) *structured.Dataset {
-	words := *d
-	words.Columns, words.ColumnNames = nil, nil
-	for _, name := range []string{"word", "upos", "xpos"} {
-		words.Columns, words.ColumnNames = append(words.Columns, d.Column(name)), append(words.ColumnNames, name)
-	}
-	return &words
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/dsp-go/dsp/structured/features"
 	"github.com/dsp-go/dsp/structured/host"
 	"github.com/dsp-go/dsp/structured/text"
-	"github.com/dsp-go/dsp/structured/trees"
 )
 
 // Inputs turn the columns of text into what a network reads: discrete inputs numbered by vocabularies, for embeddings, or
@@ -29,7 +28,8 @@ type Inputs struct {
 	Dictionary *structured.Dictionary // of the attributes, or nil
 	Vectors    *graph.WordVectors     // of the words of the first vocabulary, or nil
 
-	Arcs *ArcInputs // of trees, or nil
+	Words []string // the columns that discrete inputs are made of; nil: all
+	Own   Maker    // of inputs that only one task has, or nil
 }
 
 // templateSuffix completes a name in messages about a built-in template.
@@ -37,9 +37,6 @@ const templateSuffix = ".template"
 
 // Fit fits the inputs that c asks for to the training data, and makes them there.
 func Fit(c *config.Config, train *structured.Dataset) (Inputs, error) {
-	if c.Task == "parse" {
-		return fitTrees(c, train)
-	}
 	columns := formats.Find(c.Format).Columns
 	if !columns && (train.Column(text.WordColumn) == nil || !readsWords(c)) {
 		return Inputs{Dictionary: train.Dictionary}, nil
@@ -80,6 +77,7 @@ func Fit(c *config.Config, train *structured.Dataset) (Inputs, error) {
 // fitWords collects the vocabularies of words and, where c asks for them, of characters.
 func (in *Inputs) fitWords(c *config.Config, train *structured.Dataset) error {
 	least := cmp.Or(c.MinCount, defaultWordCount)
+	train = in.wordsOf(train)
 	var err error
 	if in.Vocab, err = text.BuildVocab(train, least); err == nil && c.Network().ReadsCharacters() {
 		in.Characters, err = text.BuildCharacters(train, least)
@@ -89,10 +87,26 @@ func (in *Inputs) fitWords(c *config.Config, train *structured.Dataset) error {
 
 // encode numbers the words and characters of a data set.
 func (in Inputs) encode(d *structured.Dataset) error {
-	if err := text.EncodeIds(d, in.Vocab); err != nil || in.Characters == nil {
-		return err
+	words := in.wordsOf(d)
+	err := text.EncodeIds(words, in.Vocab)
+	if err == nil && in.Characters != nil {
+		err = text.EncodeCharacters(words, in.Characters)
 	}
-	return text.EncodeCharacters(d, in.Characters)
+	d.Ids, d.Vocab, d.Characters = words.Ids, words.Vocab, words.Characters
+	return err
+}
+
+// wordsOf returns the columns of d that become discrete inputs, as data for vocabularies: d itself if these are all.
+func (in Inputs) wordsOf(d *structured.Dataset) *structured.Dataset {
+	if in.Words == nil {
+		return d
+	}
+	words := *d
+	words.Columns, words.ColumnNames = nil, nil
+	for _, name := range in.Words {
+		words.Columns, words.ColumnNames = append(words.Columns, d.Column(name)), append(words.ColumnNames, name)
+	}
+	return &words
 }
 
 // readsWords reports whether the net of c reads the words of dense features that come with words.
@@ -106,10 +120,8 @@ const defaultWordCount = 2
 // Apply makes the inputs of a data set.
 func (in Inputs) Apply(d *structured.Dataset, n int) error {
 	switch {
-	case in.Arcs != nil:
-		return in.Arcs.apply(d, n)
-	case in.Vocab != nil && d.Table(trees.ArcRows) != nil:
-		return in.encodeTrees(d)
+	case in.Own != nil:
+		return in.Own.Apply(d, n)
 	case in.Vocab != nil:
 		if err := in.encode(d); err != nil {
 			return err

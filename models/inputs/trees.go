@@ -10,8 +10,11 @@ import (
 	"github.com/dsp-go/dsp/structured/host"
 )
 
-// fitTrees is Fit for treebanks.
-func fitTrees(c *config.Config, train *structured.Dataset) (Inputs, error) {
+// TreeWords are the columns of a treebank that become discrete inputs.
+var TreeWords = []string{"word", "upos", "xpos"}
+
+// FitTrees is Fit for treebanks.
+func FitTrees(c *config.Config, train *structured.Dataset) (Inputs, error) {
 	linear := c.Net == "linear" || c.Net == "auto" && c.Features != "none"
 	switch {
 	case !linear && c.Template != "":
@@ -19,11 +22,11 @@ func fitTrees(c *config.Config, train *structured.Dataset) (Inputs, error) {
 	case linear && c.Features == "none":
 		return Inputs{}, structured.BadInput("--net linear reads attributes of arcs, but --features none makes none; use --features parse, a --template, or --net biaffine")
 	case !linear:
-		in := Inputs{Features: "none"}
-		if err := in.fitWords(c, wordsOf(train)); err != nil {
+		in := Inputs{Features: "none", Words: TreeWords}
+		if err := in.fitWords(c, train); err != nil {
 			return Inputs{}, err
 		}
-		return in, in.encodeTrees(train)
+		return in, in.encode(train)
 	}
 	text, name, set := arcs.Builtin(), "parse"+templateSuffix, "parse"
 	if c.Template != "" {
@@ -42,18 +45,11 @@ func fitTrees(c *config.Config, train *structured.Dataset) (Inputs, error) {
 		o.MinCount = cmp.Or(c.MinCount, defaultArcCount)
 	}
 	in, err := fitArcs(t, train, o)
-	return Inputs{Features: set, Arcs: in}, err
+	if err != nil {
+		return Inputs{}, err
+	}
+	return Inputs{Features: set, Words: TreeWords, Own: in}, nil
 }
 
 // defaultArcCount is the default least count, on gold arcs, of an attribute with weights.
 const defaultArcCount = 2
-
-// encodeTrees numbers the words and characters of a treebank.
-func (in Inputs) encodeTrees(d *structured.Dataset) error {
-	words := wordsOf(d)
-	if err := in.encode(words); err != nil {
-		return err
-	}
-	d.Ids, d.Vocab, d.Characters = words.Ids, words.Vocab, words.Characters
-	return nil
-}

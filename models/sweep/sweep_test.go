@@ -14,6 +14,7 @@ import (
 
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/settings"
+	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/models/training"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/train"
@@ -253,31 +254,31 @@ func TestMetrics(t *testing.T) {
 		t.Errorf("%+v", r.Trials)
 	}
 	for name, want := range map[string]string{"auto": "f1", "accuracy": "accuracy", "sequence": "sequence"} {
-		if m, err := chooseMetric("tag", name, structured.NewAlphabet("O", "B-X", "I-X"), nil); err != nil || m.name != want {
-			t.Errorf("%s of entity tags: %s, %v", name, m.name, err)
+		if m, err := taskNamed("tag").ChooseMetric(name, structured.NewAlphabet("O", "B-X", "I-X"), nil); err != nil || m.Name != want {
+			t.Errorf("%s of entity tags: %s, %v", name, m.Name, err)
 		}
 	}
 	for name, want := range map[string]string{"auto": "las", "las": "las", "uas": "uas", "objective": "objective"} {
-		if m, err := chooseMetric("parse", name, structured.NewAlphabet("det", "root"), nil); err != nil || m.name != want {
-			t.Errorf("%s of trees: %s, %v", name, m.name, err)
+		if m, err := taskNamed("parse").ChooseMetric(name, structured.NewAlphabet("det", "root"), nil); err != nil || m.Name != want {
+			t.Errorf("%s of trees: %s, %v", name, m.Name, err)
 		}
 	}
 	for task, name := range map[string]string{"tag": "las", "ocr": "uas", "parse": "accuracy"} {
-		if _, err := chooseMetric(task, name, structured.NewAlphabet("a", "b"), nil); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "--metric "+name) {
+		if _, err := taskNamed(task).ChooseMetric(name, structured.NewAlphabet("a", "b"), nil); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "--metric "+name) {
 			t.Errorf("%s with --task %s: %v", name, task, err)
 		}
 	}
 	partial := &structured.Dataset{Name: "dev", Offsets: []int{0, 2}, Labels: []int32{0, -1}, LabelSets: [][]int32{nil}}
-	if m, err := chooseMetric("tag", "auto", structured.NewAlphabet("O", "B-X", "I-X"), partial); err != nil || m.name != "accuracy" {
-		t.Errorf("auto where no sequence is known throughout: %s, %v", m.name, err)
+	if m, err := taskNamed("tag").ChooseMetric("auto", structured.NewAlphabet("O", "B-X", "I-X"), partial); err != nil || m.Name != "accuracy" {
+		t.Errorf("auto where no sequence is known throughout: %s, %v", m.Name, err)
 	}
-	if _, err := chooseMetric("tag", "f1", structured.NewAlphabet("O", "B-X", "I-X"), partial); !structured.IsBadInput(err) {
+	if _, err := taskNamed("tag").ChooseMetric("f1", structured.NewAlphabet("O", "B-X", "I-X"), partial); !structured.IsBadInput(err) {
 		t.Errorf("f1 where no sequence is known throughout: %v", err)
 	}
 	m := structured.Metrics{Measures: []structured.Measure{{Name: "token_accuracy", Value: 0.9}, {Name: "sequence_error", Value: 0.75}}}
-	for _, by := range metrics {
-		if by.name == "sequence" && by.measure(&m) != 0.25 || by.name == "accuracy" && by.measure(&m) != 0.9 {
-			t.Errorf("%s: %v", by.name, by.measure(&m))
+	for _, by := range taskNamed("tag").Metrics {
+		if by.Name == "sequence" && (metric{by}).measure(&m) != 0.25 || by.Name == "accuracy" && (metric{by}).measure(&m) != 0.9 {
+			t.Errorf("%s: %v", by.Name, (metric{by}).measure(&m))
 		}
 	}
 }
@@ -343,4 +344,9 @@ func TestSweepConfigFile(t *testing.T) {
 			t.Errorf("%q: %v", content, err)
 		}
 	}
+}
+
+func taskNamed(name string) tasks.Task {
+	t, _ := tasks.Named(name)
+	return t
 }

@@ -77,7 +77,7 @@ func (s *sweep) trainFold(ctx context.Context, t *trial, fold, threads int) *sco
 		metric: s.metric.measure(dev), test: s.metric.measure(test),
 		objective: last.Objective, gap: last.Gap, passes: last.Pass, seconds: last.Seconds,
 	}
-	if s.metric.of == nil {
+	if s.metric.Of == nil {
 		done.metric = last.Objective
 	}
 	return done
@@ -128,7 +128,7 @@ func (t *Trial) outcome(m metric) string {
 	if t.Error != "" {
 		return "failed: " + t.Error
 	}
-	text := m.label + " " + m.show(t.Metric)
+	text := m.Label + " " + m.show(t.Metric)
 	if !math.IsNaN(float64(t.Deviation)) {
 		text += " ± " + m.show(t.Deviation)
 	}
@@ -137,7 +137,7 @@ func (t *Trial) outcome(m metric) string {
 
 // show writes a value of the metric: a fraction as a percentage.
 func (m metric) show(x record.Number) string {
-	if m.of == nil {
+	if m.Of == nil {
 		return fmt.Sprintf("%.5g", float64(x))
 	}
 	return fmt.Sprintf("%.2f %%", 100*float64(x))

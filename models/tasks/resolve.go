@@ -22,7 +22,7 @@ func Resolve(c *config.Config) error {
 		return err
 	}
 	c.Format, c.Task = format, chooseTask(given, format)
-	c.Columns, c.Label = formats.Find(format).Fields(given.Columns, given.Label, c.Task == "parse")
+	c.Columns, c.Label = formats.Find(format).Fields(given.Columns, given.Label, !Of(c).Labels)
 	if err := Validate(*c); err != nil {
 		if c.Train != "" && Validate(given) == nil { // what the file holds does not go with the settings
 			err = fmt.Errorf("%s: %w", c.Train, err)
@@ -45,11 +45,13 @@ func chooseFormat(c config.Config) (string, error) {
 
 // chooseTask returns the task, which data of a format decide if it is open.
 func chooseTask(c config.Config, format string) string {
-	switch {
-	case c.Task != "auto":
+	if c.Task != "auto" {
 		return c.Task
-	case format == formats.Builtin || formats.Find(format).Images:
-		return "ocr"
 	}
-	return "tag"
+	for _, t := range All {
+		if t.Claims != nil && t.Claims(format) {
+			return t.Name
+		}
+	}
+	return tag.Name
 }

@@ -16,9 +16,9 @@ const (
 	mostWords     = 16
 )
 
-// Picture draws the predicted trees of a few sentences of d to a .svg or .png file, with the probability of each arc. If gold
+// drawTreePicture draws the predicted trees of a few sentences of d to a .svg or .png file, with the probability of each arc. If gold
 // trees are known, wrong arcs stand out and the gold arcs are dashed.
-func (parsing) Picture(d *structured.Dataset, names *structured.Alphabet, path string, predict predictSome) error {
+func drawTreePicture(d *structured.Dataset, names *structured.Alphabet, path string, predict PredictSome) error {
 	var few []int
 	for i := range d.Len() {
 		if n := d.Length(i); n >= fewestWords && n <= mostWords && len(few) < picturedTrees {

@@ -3,7 +3,6 @@ package tasks
 import (
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/formats"
-	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -38,25 +37,24 @@ func ValidateModel(c config.Config) error {
 	if err := c.CheckDevice(); err != nil {
 		return err
 	}
+	task, known := Named(c.Task)
 	switch {
-	case c.Task == "tag" && c.Train == "" && c.Resume == "":
-		return structured.BadInput("--task tag needs training data: give --train FILE (only ocr and parse have built-in data)")
+	case known && task.Draw == nil && c.Train == "" && c.Resume == "":
+		return structured.BadInput("--task %s needs training data: give --train FILE (only %s have built-in data)", c.Task,
+			list(func(t Task) string { return t.Name }, func(t Task) bool { return t.Draw != nil }))
 	case c.Format == formats.Builtin && c.Train+c.Dev+c.Test != "":
 		return structured.BadInput("--format builtin draws its own data; leave out --train, --dev and --test, or name their format")
 	case c.Train == "" && c.Dev+c.Test != "":
 		return structured.BadInput("--dev and --test need --train: built-in data comes with its own")
 	case c.Format != "" && c.Format != formats.Builtin && c.Train == "" && c.Resume == "":
 		return structured.BadInput("--format %s needs training data: give --train FILE", c.Format)
-	case c.Task == "tag" && (c.Format == formats.Builtin || formats.Find(c.Format).Images):
-		return structured.BadInput("--format %s has images of words: use --task ocr", c.Format)
-	case c.Task == "parse" && c.Format != "" && c.Format != formats.Builtin && !formats.Find(c.Format).Trees:
-		return structured.BadInput("--format %s has no trees: --task parse reads them from conllu", c.Format)
-	case c.Task == "parse" && c.Features != "auto" && c.Features != "parse" && c.Features != "none":
-		return structured.BadInput("--features %s makes attributes of tokens; --task parse has those of arcs, --features parse", c.Features)
-	case c.Task != "parse" && !settings.Undecided(c.Task) && c.Features == "parse":
-		return structured.BadInput("--features parse makes attributes of arcs, for --task parse")
-	case c.Task == "ocr" && formats.Find(c.Format).Tokens:
-		return structured.BadInput("--format %s has tokens to tag, not images: use --task tag", c.Format)
+	}
+	if known && task.Check != nil {
+		if err := task.Check(c); err != nil {
+			return err
+		}
+	}
+	switch {
 	case c.Template != "" && c.Features != "auto":
 		return structured.BadInput("--template %s and --features %s both say what the attributes are; give one", c.Template, c.Features)
 	case (c.Net == "embed" || c.Net == "rnn" || c.Net == "attention") && c.Features != "auto" && c.Features != "none":

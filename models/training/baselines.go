@@ -8,13 +8,14 @@ import (
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/formats"
+	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/train/record"
 )
 
 // hasBaselines reports whether baselines are to be trained too.
 func hasBaselines(c *config.Config) bool {
-	return c.Baselines == "on" || c.Baselines == "auto" && c.Format == formats.Builtin && c.Task == "ocr"
+	return c.Baselines == "on" || c.Baselines == "auto" && c.Format == formats.Builtin && tasks.Of(c).Baselines
 }
 
 // baselines returns the configurations that a resolved run is compared with: the same network trained by another method, and

@@ -3,8 +3,8 @@ package training
 import (
 	"fmt"
 
-	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/config"
+	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/host"
 	"github.com/dsp-go/dsp/train"
@@ -44,7 +44,7 @@ func trainingBytes(c *config.Config, p *train.Problem) (all, remembered float64)
 	weights := float64(p.Scorer.Dim())
 	steps := p.StepBytes(examples) + 4*descentVectors(c)*weights
 	remembered = 4 * memories[oracleMethod(c)] * float64(engine.MemoryFloats(p.Objective))
-	return models.TrainingBytes(weights, steps) + remembered, remembered
+	return tasks.TrainingBytes(weights, steps) + remembered, remembered
 }
 
 // checkSteps refuses training on p if weights, method and steps do not fit into memory. It is called after reading the data.

@@ -9,6 +9,7 @@ import (
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/settings"
+	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/host"
@@ -53,7 +54,7 @@ func TestTrainingBytesOfDescents(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := &train.Problem{Engine: engine.NewEngine(o, 1)}
-	path := models.TrainingBytes(float64(o.Scorer.Dim()), p.StepBytes(1))
+	path := tasks.TrainingBytes(float64(o.Scorer.Dim()), p.StepBytes(1))
 	for _, x := range []struct {
 		change  func(*config.Config)
 		vectors int // of weights, more than a path needs
@@ -68,7 +69,7 @@ func TestTrainingBytesOfDescents(t *testing.T) {
 		c := m.Config
 		x.change(&c)
 		got, _ := trainingBytes(&c, p)
-		if want := path + models.TrainingBytes(0, 4*float64(x.vectors*o.Scorer.Dim())); math.Abs(got-want) > 1e-9*want {
+		if want := path + tasks.TrainingBytes(0, 4*float64(x.vectors*o.Scorer.Dim())); math.Abs(got-want) > 1e-9*want {
 			t.Errorf("%s: %g bytes, want %g", c.Method, got, want)
 		}
 	}
@@ -76,7 +77,7 @@ func TestTrainingBytesOfDescents(t *testing.T) {
 	c.Method, c.ModelBatch = "prox-linear", 400
 	setting, examples := stepSetting(&c, p)
 	got, _ := trainingBytes(&c, p)
-	if all := models.TrainingBytes(float64(o.Scorer.Dim()), p.StepBytes(d.Len())); setting != "model-batch" || examples != d.Len() || got < all {
+	if all := tasks.TrainingBytes(float64(o.Scorer.Dim()), p.StepBytes(d.Len())); setting != "model-batch" || examples != d.Len() || got < all {
 		t.Errorf("--%s %d: %g bytes, want at least %g", setting, examples, got, all)
 	}
 }

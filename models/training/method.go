@@ -6,6 +6,7 @@ import (
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/settings"
+	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
@@ -28,8 +29,8 @@ func objective(c *config.Config, m *models.Model, data *structured.Dataset) (*en
 		return nil, err
 	}
 	var task structured.TaskLoss // the structure's own
-	if c.Task != "parse" {
-		if task, err = taskLoss(c, m.Labels); err != nil {
+	if own := tasks.Of(c).Loss; own != nil {
+		if task, err = own(c, m.Labels); err != nil {
 			return nil, err
 		}
 	}
@@ -51,44 +52,13 @@ func weighted(c *config.Config, data *structured.Dataset, labels *structured.Alp
 	if len(c.ClassWeights) == 0 {
 		return data, nil
 	}
-	weights, err := numberedWeights("class-weights", c.ClassWeights, labels)
+	weights, err := tasks.NumberedWeights("class-weights", c.ClassWeights, labels)
 	if err != nil {
 		return nil, err
 	}
 	d := *data
 	d.Weights = data.ClassWeights(weights)
 	return &d, nil
-}
-
-// taskLoss returns the Hamming loss with c's label weights.
-func taskLoss(c *config.Config, labels *structured.Alphabet) (chains.Hamming, error) {
-	h := chains.Hamming{ByLength: c.LossByLength}
-	if len(c.LabelWeights) == 0 {
-		return h, nil
-	}
-	costs, err := numberedWeights("label-weights", c.LabelWeights, labels)
-	for _, cost := range costs {
-		h.LabelWeights = append(h.LabelWeights, float32(cost))
-	}
-	return h, err
-}
-
-// numberedWeights returns the weight of every label, 1 by default; setting names the flag in messages.
-func numberedWeights(setting string, weights settings.LabelWeights, labels *structured.Alphabet) ([]float64, error) {
-	w := make([]float64, labels.Len())
-	for l := range w {
-		w[l] = 1
-	}
-	for name, x := range weights {
-		if err := settings.OneOf("--"+setting+": label", name, labels.Names()); err != nil {
-			return nil, err
-		}
-		if !(x >= 0) || x > 1e9 {
-			return nil, structured.BadInput("--%s %s=%v: expected a number of at least 0", setting, name, x)
-		}
-		w[labels.Index(name)] = x
-	}
-	return w, nil
 }
 
 // passes are the default numbers of passes.

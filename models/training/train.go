@@ -84,8 +84,8 @@ func trainOn(ctx context.Context, c config.Config, data *models.Data, o TrainOpt
 	}
 	o.Log.Info("data", "training", data.Train.Name, "examples", data.Train.Len(), "positions", data.Train.Positions(),
 		"labels", data.Train.Alphabet.Len())
-	if x := data.Crossing; x != nil {
-		o.Log.Info("lifted crossing arcs", "sentences", x.Sentences, "arcs", x.Arcs, "lifts", x.Lifts)
+	if x := data.Change; x != nil {
+		o.Log.Info(x.Message, x.Values...)
 	}
 	if x := data.Vectors; x != nil {
 		o.Log.Info("vectors of words", "file", c.Vectors, "vectors", x.InFile, "kept", x.Kept, "dimension", x.Dim, "frozen", c.Freeze,

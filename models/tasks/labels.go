@@ -1,22 +1,48 @@
 package tasks
 
 import (
+	"github.com/dsp-go/dsp/models/config"
+	"github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/models/predictions"
+	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
 )
 
-// tagging is the task of labelling each position of a sequence: ocr and tag.
-type tagging struct{}
+// What the tasks have in common that label each position of a sequence: ocr and tag.
 
-func (tagging) Layout(labels *structured.Alphabet, o predictions.Options, asJSON bool) predictions.Layout {
+func checkLabels(c config.Config) error {
+	if c.Features == "parse" {
+		return structured.BadInput("--features parse makes attributes of arcs, for --task parse")
+	}
+	return nil
+}
+
+func labelOutput(c config.Config, labels int) nets.Output { return nets.ChainOutput(labels, c.Edges) }
+
+func labelNet(in graph.Input) string {
+	switch {
+	case len(in.Vocab) > 0:
+		return "embed"
+	case in.Dim == nets.ImageHeight*nets.ImageWidth:
+		return "cnn-image"
+	}
+	return "mlp"
+}
+
+func labelLogLikelihood(c config.Config, in inputs.Inputs) bool {
+	return in.Dictionary != nil || c.Net == "deep"
+}
+
+func labelLayout(labels *structured.Alphabet, o predictions.Options, asJSON bool) predictions.Layout {
 	if asJSON {
 		return predictions.JSON(labels, o)
 	}
 	return predictions.Columns(labels, o)
 }
 
-func (tagging) Comparison(labels *structured.Alphabet, d *structured.Dataset, strict bool) comparison {
+func compareLabels(labels *structured.Alphabet, d *structured.Dataset, strict bool) Comparison {
 	if d.Alphabet.Len() > labels.Len() {
 		labels = d.Alphabet // the model's, then labels unknown to it
 	}
