@@ -136,6 +136,3 @@ func newPlan(m *factors.Model, cliques []Clique) *Plan {
 	}
 	return p
 }
-
-// Bytes estimates the memory of the tables.
-func (p *Plan) Bytes() float64 { return 8 * p.Entries }
