@@ -137,7 +137,8 @@ func decodeModel(f *safetensors.File) (*Model, error) {
 	var err error
 	task := tasks.Of(&m.Config)
 	m.Words = task.Words
-	if text, ok := f.Metadata["template"]; ok && task.Load != nil {
+	text, ok := f.Metadata["template"]
+	if task.Load != nil {
 		if m.Own, names, err = task.Load(f, text, hashBits); err != nil {
 			return nil, fmt.Errorf("metadata: %w", err)
 		}

@@ -159,8 +159,11 @@ func (in *Arcs) Save(f *safetensors.File) (template string, hashBits int) {
 }
 
 // LoadArcs takes the template and the dictionary from a model file, and returns how many tensors held them. hashBits is 0 where
-// attributes are not hashed.
+// attributes are not hashed. A file without a template has no such inputs.
 func LoadArcs(f *safetensors.File, template string, hashBits int) (own Maker, tensors int, err error) {
+	if template == "" {
+		return nil, 0, nil
+	}
 	in := &Arcs{Dictionary: &arcs.Dictionary{}}
 	if in.Template, err = arcs.Parse(template, "template"); err != nil {
 		return nil, 0, err

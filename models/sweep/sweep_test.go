@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -349,4 +350,21 @@ func TestSweepConfigFile(t *testing.T) {
 func taskNamed(name string) tasks.Task {
 	t, _ := tasks.Named(name)
 	return t
+}
+
+// --metric takes auto, the metrics of every task, the objective, and nothing else.
+func TestMetricSettingListsTheTasks(t *testing.T) {
+	want := []string{"auto"}
+	for _, task := range tasks.All {
+		for _, m := range task.Metrics {
+			if !slices.Contains(want, m.Name) {
+				want = append(want, m.Name)
+			}
+		}
+	}
+	want = append(want, "objective")
+	c := Default()
+	if s, ok := settings.Named(Settings(&c), "metric"); !ok || !slices.Equal(s.Values, want) {
+		t.Errorf("--metric takes %q, want %q", s.Values, want)
+	}
 }

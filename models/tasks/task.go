@@ -41,12 +41,13 @@ type Task struct {
 	// as long. Nil: text is not checked.
 	Memory func(c *config.Config, d *structured.Dataset, times float64) error
 
-	// Fit fits the inputs that c asks for to the training data, and makes them there. inputs.Apply makes them in other data.
+	// Fit fits the inputs that c asks for to the training data, and makes them there. Inputs.Apply makes them in other data.
 	Fit func(c *config.Config, train *structured.Dataset) (inputs.Inputs, error)
 	// Words are the columns that are read as words; nil: all.
 	Words []string
-	// Load takes the task's own inputs from a model file, and returns how many tensors held them. hashBits is 0 where attributes are
-	// not hashed. Nil: the task has none of its own, and a template is one of attributes of positions.
+	// Load takes the task's own inputs from a model file, and returns how many tensors held them; own is nil for a model without them.
+	// template is empty where the file has none, and hashBits is 0 where attributes are not hashed. Nil: the task has no inputs of its
+	// own, and a template is one of attributes of positions.
 	Load func(f *safetensors.File, template string, hashBits int) (own inputs.Maker, tensors int, err error)
 
 	// Output is what the network scores.
