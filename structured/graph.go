@@ -1,9 +1,14 @@
 package structured
 
+import "sync"
+
 // Graph says which variables of an example share an edge. Variables are the example's positions, numbered from 0.
 type Graph struct {
 	Ends  [][2]int32 // [E] the two variables of each edge; the potentials of an edge are a table [Y×Y] of their labels in this order
 	Types []int32    // [E] the type of each edge, where potentials are tied by type; nil where every edge has its own
+
+	once    sync.Once
+	derived any // what oracles work out once per graph
 }
 
 // GraphReader is a Structure that reads the graphs of its examples. Potentials and marginals carry them.
@@ -23,4 +28,11 @@ func (f Form) graphs(to []*Graph, batch *Batch) []*Graph {
 		to = append(to, batch.Data.Graphs[i])
 	}
 	return to
+}
+
+// Derive returns what derive makes of the graph. It calls derive once, for whichever caller comes first: derive must always be the same
+// function.
+func (g *Graph) Derive(derive func(*Graph) any) any {
+	g.once.Do(func() { g.derived = derive(g) })
+	return g.derived
 }
