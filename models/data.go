@@ -129,11 +129,12 @@ func (d *Data) sets() []*structured.Dataset {
 	return slices.DeleteFunc(all, func(set *structured.Dataset) bool { return set == nil })
 }
 
-// drawn draws the built-in data of the task.
+// drawn draws the built-in data of the task; for one that has none, those of the task that format builtin belongs to, which models of
+// other tasks refuse as they refuse other data that they cannot read.
 func drawn(c *config.Config) (*Data, error) {
 	task := tasks.Of(c)
 	if task.Draw == nil {
-		return nil, structured.BadInput("--format builtin: --task %s has no built-in data", task.Name)
+		task = tasks.ForFormat(formats.Builtin)
 	}
 	d := &Data{}
 	var err error

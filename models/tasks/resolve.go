@@ -48,10 +48,15 @@ func chooseTask(c config.Config, format string) string {
 	if c.Task != "auto" {
 		return c.Task
 	}
+	return ForFormat(format).Name
+}
+
+// ForFormat returns the task of data of a format where nothing else names one.
+func ForFormat(format string) Task {
 	for _, t := range All {
 		if t.Claims != nil && t.Claims(format) {
-			return t.Name
+			return t
 		}
 	}
-	return tag.Name
+	return tag
 }
