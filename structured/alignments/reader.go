@@ -55,6 +55,9 @@ func (o Reader) ReadWithLinks(r io.Reader, name string, links io.Reader, linksNa
 	if err := p.read(); err != nil {
 		return nil, err
 	}
+	if p.fault != nil {
+		return nil, p.fault
+	}
 	if err := o.readLinks(p.c, host.NewLines(links, linksName), linksName); err != nil {
 		p.c.Links, p.c.LinksAt = nil, nil
 		if !o.Unlabeled {
@@ -83,7 +86,7 @@ func (o Reader) readLinks(c *Corpus, lines *host.Lines, name string) error {
 	i := 0
 	for line, ok := lines.Next(); ok; line, ok = lines.Next() {
 		if i == c.Len() {
-			return lines.Bad("another line, expected the %d of %s, one per pair", c.Len(), c.Name)
+			return lines.Bad("a line more than expected: %s has %d pairs", c.Name, c.Len())
 		}
 		n, m := c.Size(i)
 		links, err := o.parseLinks(string(line), n, m)
@@ -97,7 +100,7 @@ func (o Reader) readLinks(c *Corpus, lines *host.Lines, name string) error {
 		return err
 	}
 	if i < c.Len() {
-		return structured.BadInput("%s: %d lines, expected the %d of %s, one per pair", name, i, c.Len(), c.Name)
+		return structured.BadInput("%s: ends after line %d, expected %d lines, one per pair of %s", name, lines.Number, c.Len(), c.Name)
 	}
 	return nil
 }
