@@ -10,11 +10,11 @@ import (
 	"github.com/dsp-go/dsp/structured/alignments"
 )
 
-// drawCorpus draws pairs of up to 4 by 4 words with random links.
+// drawCorpus draws pairs of up to 5 by 5 words with random links.
 func drawCorpus(rng *rand.Rand, pairs int) *alignments.Corpus {
 	c := &alignments.Corpus{Name: "drawn", Offsets: []int{0}}
 	for range pairs {
-		source, target := make([]string, 1+rng.IntN(4)), make([]string, 1+rng.IntN(4))
+		source, target := make([]string, 1+rng.IntN(5)), make([]string, 1+rng.IntN(5))
 		for _, side := range [][]string{source, target} {
 			for k := range side {
 				side[k] = string(rune('a' + rng.IntN(20)))
@@ -23,7 +23,7 @@ func drawCorpus(rng *rand.Rand, pairs int) *alignments.Corpus {
 		links := []alignments.Link{}
 		for i := range source {
 			for j := range target {
-				if k := rng.IntN(4); k < 2 {
+				if k := rng.IntN(3); k < 2 {
 					links = append(links, alignments.Link{Source: int32(i), Target: int32(j), Sure: k == 0})
 				}
 			}

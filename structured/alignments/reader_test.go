@@ -79,6 +79,8 @@ func TestBadPairs(t *testing.T) {
 		{"a ||| b ||| 0-0\n\nc ||| d |||\n", "a.pairs:2: an empty line"},
 		{"a b\n", "a.pairs:1: no ||| between spaces, expected source words ||| target words"},
 		{"a|||b\n", "a.pairs:1: no ||| between spaces"},
+		{"a||| b\n", "a.pairs:1: no ||| between spaces"},
+		{"a |||b\n", "a.pairs:1: no ||| between spaces"},
 		{" ||| b ||| \n", "a.pairs:1: no source words before |||"},
 		{"|||\n", "a.pairs:1: no source words before |||"},
 		{"a ||| ||| 0-0\n", "a.pairs:1: no target words after |||"},
