@@ -96,10 +96,11 @@ func (w *words) at(k int) string {
 	return w.lower[k]
 }
 
-// bin returns how many of the rising edges are at most x.
+// bin returns how many of the rising edges are at most x, up to rounding.
 func bin(x float64, edges []float64) int {
+	const rounding = 1e-9
 	k := 0
-	for k < len(edges) && x >= edges[k] {
+	for k < len(edges) && x >= edges[k]-rounding {
 		k++
 	}
 	return k
