@@ -82,6 +82,9 @@ func TestProperties(t *testing.T) {
 			t.Errorf("row %d: %v\nexpected %v", row, got, expected)
 		}
 	}
+	if alone, _ := every(t, template, stats, "das", "the ."); !slices.Contains(alone[0], "lead=0.5+") { // 1 for das-the, 1/2 for das-.
+		t.Errorf("das with the, against a full stop: %v, expected lead=0.5+", alone[0])
+	}
 	got := slices.Sorted(slices.Values(unmatched[0]))
 	expected := slices.Sorted(slices.Values(strings.Fields("source=haus source-1=_B-1 source+1=das best=0.8+ best-mutual=no source-frequency=2+ source-kind=word")))
 	if !reflect.DeepEqual(got, expected) {
