@@ -125,7 +125,7 @@ func encoded(t testing.TB, s *Statistics) []byte {
 }
 
 func TestEncoding(t *testing.T) {
-	s := count(t, 0, drawn(3, 300))
+	s := count(t, 0, drawn(3, 40))
 	data := encoded(t, s)
 	var again Statistics
 	if err := again.UnmarshalBinary(data); err != nil {
@@ -141,7 +141,7 @@ func TestEncoding(t *testing.T) {
 			}
 		}
 	}
-	if !again.has(lowered(drawn(3, 300).Source(7)), lowered(drawn(3, 300).Target(7))) {
+	if !again.has(lowered(drawn(3, 40).Source(7)), lowered(drawn(3, 40).Target(7))) {
 		t.Error("a counted pair is not known after decoding")
 	}
 	for n := range len(data) {
