@@ -61,7 +61,7 @@ func (o Options) lexicon() *lexicon {
 func (p Part) draw(visit func(source, target []string, links []alignments.Link) error) error {
 	words := p.options.lexicon()
 	for i := range p.Pairs {
-		w := &writer{lexicon: words, rng: rand.New(rand.NewPCG(p.options.Seed, p.stream<<32+uint64(i))), difficulty: p.options.Difficulty}
+		w := &writer{lexicon: words, rng: rand.New(rand.NewPCG(p.options.Seed, p.stream<<32+uint64(i)))}
 		source, target, links := w.pair()
 		if err := visit(source, target, links); err != nil {
 			return err

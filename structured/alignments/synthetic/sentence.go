@@ -31,8 +31,7 @@ type piece struct {
 // writer draws a sentence pair.
 type writer struct {
 	*lexicon
-	rng        *rand.Rand
-	difficulty float64
+	rng *rand.Rand
 }
 
 // pair draws a sentence pair with its links.
