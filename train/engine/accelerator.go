@@ -70,36 +70,3 @@ type RemoteMemory interface {
 	// ToGold sets r_i ← γr_i + (1−γ)1_{y_i}. With γ = 0 the old r_i may be undefined.
 	ToGold(γ float32)
 }
-
-// NewAcceleratedEngine returns an engine that runs on a, the accelerator of the same objective.
-func NewAcceleratedEngine(o *Objective, threads int, a Accelerator) *Engine {
-	e := NewEngine(o, threads)
-	e.device = a
-	return e
-}
-
-// Sibling returns an engine for another objective on the same data, on the same device if this engine has one.
-func (e *Engine) Sibling(o *Objective) (*Engine, error) {
-	if e.device == nil {
-		return NewEngine(o, e.threads), nil
-	}
-	a, err := e.device.Sibling(o)
-	return NewAcceleratedEngine(o, e.threads, a), err
-}
-
-// onDevice is StepAt for an engine with a device.
-func (e *Engine) onDevice(ctx context.Context, w Point, examples []int, s oracles.Smoothing, memory *Memory, dropout uint64) (Step, error) {
-	err := e.device.Step(ctx, w.v, examples, e.smoothing(s), memory.Remote(), dropout)
-	return Step{Grad: Gradient{device: e.device}, Moved: len(examples), at: w, unseen: true}, err
-}
-
-// Fetch fetches the numbers of a step that StepAt ran on a device. On the host they are already there.
-func (s *Step) Fetch() error {
-	if !s.unseen {
-		return nil
-	}
-	sums, err := s.Grad.device.Sums()
-	s.Linear, s.Smoothed, s.Exact, s.Moved, s.loss = sums.Linear, sums.Smoothed, sums.Exact, sums.Moved, sums.Loss
-	s.unseen = false
-	return err
-}

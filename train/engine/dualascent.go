@@ -17,6 +17,6 @@ type DualBooks struct{ Linear, Average, Value float64 }
 
 // DualAscender returns the engine's device if it is a DualAscender, else nil.
 func (e *Engine) DualAscender() DualAscender {
-	a, _ := e.device.(DualAscender)
+	a, _ := e.backend.accelerator().(DualAscender)
 	return a
 }

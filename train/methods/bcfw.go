@@ -102,7 +102,7 @@ func (m *BCFW) goOn(ctx context.Context, p *train.Problem, s *train.State) error
 	m.bound.Record(p, engine.Recomposed{Grad: g, Linear: γ * b, Rounded: u.Rounded}, 0, m.passes)
 	m.linear = γ * b
 	m.dual += γ*gap - γ*γ/2*norm
-	m.memory.ToGold(float32(γ))
+	p.ToGold(m.memory, float32(γ))
 	return nil
 }
 
@@ -266,7 +266,7 @@ func (m *BCFW) report(ctx context.Context, p *train.Problem, s *train.State) (er
 }
 
 // FetchMemory implements train.MemoryKeeper.
-func (m *BCFW) FetchMemory(p *train.Problem) error { return m.memory.Fetch(p.Objective) }
+func (m *BCFW) FetchMemory(p *train.Problem) error { return p.Fetch(m.memory) }
 
 // Archive saves or restores the method's state.
 func (m *BCFW) Archive(a engine.Archive) {
