@@ -1,8 +1,10 @@
 package junction
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/dsp-go/dsp/structured/factors"
@@ -80,6 +82,27 @@ func TestTreeIsEnumeration(t *testing.T) {
 				most[v][s] = max(most[v][s], value)
 			}
 		})
+		var values []float64
+		each(m, func(_ []int, value float64) {
+			if value > math.Inf(-1) {
+				values = append(values, value)
+			}
+		})
+		slices.Sort(values)
+		slices.Reverse(values)
+		k := rapid.IntRange(1, 8).Draw(t, "K")
+		top := tree.TopK(k)
+		if len(top) != min(k, len(values)) {
+			t.Fatalf("%d of the %d best assignments, %d are allowed", len(top), k, len(values))
+		}
+		seen := map[string]bool{}
+		for i, states := range top {
+			near(t, "value of a best assignment", m.Value(states), values[i])
+			if seen[fmt.Sprint(states)] {
+				t.Fatalf("assignment %v is there twice", states)
+			}
+			seen[fmt.Sprint(states)] = true
+		}
 		states, value := tree.Max()
 		near(t, "max", value, best)
 		near(t, "value of the best assignment", m.Value(states), best)

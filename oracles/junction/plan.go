@@ -13,7 +13,8 @@ type Plan struct {
 	Entries float64 // of all tables together
 	Width   int     // variables of the largest clique, less 1
 
-	home []int // [V] the smallest clique of each variable
+	home  []int // [V] the smallest clique of each variable
+	place []int // [F] the clique of each factor
 }
 
 // Clique is a node of a junction tree.
@@ -119,12 +120,15 @@ func absorb(cliques []Clique) []Clique {
 }
 
 func newPlan(m *factors.Model, cliques []Clique) *Plan {
-	p := &Plan{Cliques: cliques, home: make([]int, len(m.States))}
+	p := &Plan{Cliques: cliques, home: make([]int, len(m.States)), place: make([]int, len(m.Factors))}
 	best := make([]float64, len(m.States))
 	for c, q := range cliques {
 		size := 1.0
 		for _, v := range q.Vars {
 			size *= float64(m.States[v])
+		}
+		for _, f := range q.Factors {
+			p.place[f] = c
 		}
 		p.Entries += size
 		p.Width = max(p.Width, len(q.Vars)-1)

@@ -15,22 +15,7 @@ func (t *Tree) Marginals() (logZ float64, p [][]float64) {
 	t.distribute(sums)
 	p = t.singles(sums)
 	for _, of := range p {
-		most, total := math.Inf(-1), 0.0
-		for _, x := range of {
-			most = max(most, x)
-		}
-		for k, x := range of {
-			of[k] = 0
-			if most > math.Inf(-1) {
-				of[k] = math.Exp(x - most)
-			}
-			total += of[k]
-		}
-		for k := range of {
-			if total > 0 {
-				of[k] /= total
-			}
-		}
+		normalise(of)
 	}
 	return logZ, p
 }
