@@ -8,9 +8,11 @@ import (
 
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/oracles/chain"
+	"github.com/dsp-go/dsp/oracles/choice"
 	"github.com/dsp-go/dsp/oracles/tree"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
+	"github.com/dsp-go/dsp/structured/choices"
 	"github.com/dsp-go/dsp/structured/trees"
 )
 
@@ -27,6 +29,7 @@ type Kind struct {
 // All lists the registered kinds.
 var All = []Kind{
 	{chains.Chain{}, func() oracles.Maximiser { return chain.New() }, chains.Small},
+	{choices.Choice{}, func() oracles.Maximiser { return choice.New() }, choices.Small},
 	{trees.SpanningTree{}, func() oracles.Maximiser { return tree.New(false) }, trees.SpanningTree{}.Small},
 	{trees.SpanningTree{NonProjective: true}, func() oracles.Maximiser { return tree.New(true) }, trees.SpanningTree{NonProjective: true}.Small},
 }

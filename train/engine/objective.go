@@ -5,6 +5,7 @@ import (
 
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/oracles/kinds"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/vec"
 )
@@ -68,6 +69,9 @@ func (o *Objective) Check() error {
 		}
 		return structured.BadInput("%s: every output is the only one that there could be: there is nothing to learn", d.Name)
 	}
+	if err := o.checkStructure(); err != nil {
+		return err
+	}
 	for i := range d.Len() {
 		if o.Constraints != nil && !o.Constraints.AllowsSome(d, i) {
 			what := "the gold labels break the constraints on transitions"
@@ -76,6 +80,19 @@ func (o *Objective) Check() error {
 			}
 			return structured.BadInput("%s: %s", d.Where(i), what)
 		}
+	}
+	return nil
+}
+
+// checkStructure rejects a loss or gold outputs that the structure cannot take.
+func (o *Objective) checkStructure() error {
+	structure := o.Scorer.Form().Structure
+	if _, sums := kinds.Of(structure).Oracle().(oracles.Summer); !sums && o.Loss.Smooth() {
+		return structured.BadInput("the loss %v needs sums over all outputs, which the oracle of a %s does not compute; it supports %v",
+			o.Loss, structure.Name(), Hinge)
+	}
+	if _, restricts := structure.(structured.Restricter); !restricts && o.Partial() {
+		return structured.BadInput("%s: the gold output of a %s must be known in full", o.Data.Name, structure.Name())
 	}
 	return nil
 }
