@@ -10,10 +10,12 @@ import (
 	"github.com/dsp-go/dsp/oracles/chain"
 	"github.com/dsp-go/dsp/oracles/choice"
 	"github.com/dsp-go/dsp/oracles/tree"
+	"github.com/dsp-go/dsp/oracles/window"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/structured/choices"
 	"github.com/dsp-go/dsp/structured/trees"
+	"github.com/dsp-go/dsp/structured/windows"
 )
 
 // Kind is a structure with everything that training needs.
@@ -32,6 +34,7 @@ var All = []Kind{
 	{choices.Choice{}, func() oracles.Maximiser { return choice.New() }, choices.Small},
 	{trees.SpanningTree{}, func() oracles.Maximiser { return tree.New(false) }, trees.SpanningTree{}.Small},
 	{trees.SpanningTree{NonProjective: true}, func() oracles.Maximiser { return tree.New(true) }, trees.SpanningTree{NonProjective: true}.Small},
+	{windows.Window{}, func() oracles.Maximiser { return window.New() }, windows.Small},
 }
 
 // Of returns the kind of a structure. It panics if the structure is not registered, which is a bug in the caller.
