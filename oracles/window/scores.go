@@ -18,9 +18,10 @@ type scores struct {
 	positive  []float64 // [H+1×W] sums of the positive cells of each column above a row
 	negative  []float64 // [H+1×W] of the negative ones
 	forbidden []int32   // [H+1×W] numbers of forbidden cells; empty if there are none
-	magnitude float64   // Σ |cell|: the scale of rounding errors
+	magnitude float64   // Σ |potential| of all that are finite: the scale of rounding errors
 
 	heights, widths rangeMax // of the size terms
+	sizes           float64  // Σ |size term|
 	loss            float64  // potential of the loss
 	gold            []int32  // or nil
 
@@ -32,11 +33,24 @@ func (p *scores) reset(w windows.Window, θ *structured.Potentials, b int) {
 	p.height, p.width = w.Height, w.Width
 	p.cells(θ.Parts[0].Of(b))
 	p.loss, p.gold = float64(θ.Parts[2].Of(b)[0]), windows.GoldOf(θ.Gold, b)
+	p.magnitude += p.sizes + size(p.loss)
 	p.column = vec.Grow(p.column, p.width)
 }
 
-// sizes prepares the size terms, which all examples share.
-func (p *scores) sizes(w windows.Window, terms []float32) {
+// size returns |x|, or 0 for −∞.
+func size(x float64) float64 {
+	if x == minusInf {
+		return 0
+	}
+	return math.Abs(x)
+}
+
+// share prepares the size terms, which all examples share.
+func (p *scores) share(w windows.Window, terms []float32) {
+	p.sizes = 0
+	for _, x := range terms {
+		p.sizes += size(float64(x))
+	}
 	p.heights.reset(terms[:w.Height])
 	p.widths.reset(terms[w.Height:])
 }
@@ -106,12 +120,40 @@ func (p *scores) bound(s boxes) (upper float64, left, right int16) {
 	heights, most := s.heights()
 	terms := p.heights.of(heights-1, most-1)
 	widths, most := s.widths()
-	terms += p.widths.of(widths-1, most-1) + s.lossBound(p.loss, p.gold)
+	terms += p.widths.of(widths-1, most-1)
+	discounts := p.gold != nil && p.loss > 0
+	if discounts {
+		terms += p.loss
+	} else {
+		terms += s.lossBound(p.loss, p.gold)
+	}
 	if terms == minusInf {
 		return minusInf, 0, 0
 	}
-	upper, left, right = bestRun(p.columns(s), s)
+	column := p.columns(s)
+	if discounts {
+		p.discount(s, column)
+	}
+	upper, left, right = bestRun(column, s)
 	return upper + terms, left, right
+}
+
+// discount bounds the loss c·(1 − IoU) together with the cells, for c > 0: a box with k of the gold box's columns has
+//
+//	IoU ≥ k·|rows of s∩g| / |b∪g|
+//
+// with the set's largest box b and smallest box s, which takes off a constant for each gold column. It is at least as tight as
+// boxes.lossBound. A loss below 1 is rounded to float32, by at most 2⁻²⁵.
+func (p *scores) discount(s boxes, column []float64) {
+	rows := windows.Overlap(int32(s.top.hi), int32(s.bottom.lo), p.gold[0], p.gold[2])
+	if rows == 0 {
+		return
+	}
+	off := p.loss * (float64(rows)/float64(s.union(p.gold)) - 0x1p-24)
+	lo, hi := max(0, int(p.gold[1])-int(s.left.lo)), min(len(column)-1, int(p.gold[3])-int(s.left.lo))
+	for i := lo; i <= hi; i++ {
+		column[i] -= off
+	}
 }
 
 // bestRun returns the largest sum of a run of consecutive columns that begins in s.left and ends in s.right, and that run (Kadane's

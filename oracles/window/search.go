@@ -5,7 +5,7 @@ import (
 )
 
 // scanPairs is the largest number of pairs of a left and a right column that are tried one by one once the rows are known.
-const scanPairs = 4096
+const scanPairs = 256
 
 // search is a best-first branch and bound over sets of boxes.
 type search struct {

@@ -66,8 +66,13 @@ func (s boxes) largestIoU(gold []int32) float64 {
 
 // leastIoU returns a lower bound: |s∩g| / |b∪g|.
 func (s boxes) leastIoU(gold []int32) float64 {
+	return float64(s.inSmallest(gold)) / float64(s.union(gold))
+}
+
+// union returns how many cells the largest box and a gold box cover together.
+func (s boxes) union(gold []int32) int {
 	largest := (int(s.bottom.hi-s.top.lo) + 1) * (int(s.right.hi-s.left.lo) + 1)
-	return float64(s.inSmallest(gold)) / float64(windows.Area(gold)+largest-s.inLargest(gold))
+	return windows.Area(gold) + largest - s.inLargest(gold)
 }
 
 // smallest returns the number of cells of the smallest box.
