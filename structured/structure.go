@@ -1,8 +1,8 @@
 package structured
 
 // Structure defines the outputs of a task and how potentials score them. An output is a list of numbers: the labels of a chain,
-// or the heads and relations of a tree's words. A structure may implement Restricter, Raiser, RiskMinimiser, GoldReader and CostReader
-// too.
+// or the heads and relations of a tree's words. A structure may implement Restricter, Raiser, RiskMinimiser, GoldReader, CostReader
+// and DataChecker too.
 type Structure interface {
 	// Name returns the name of the structure: "chain".
 	Name() string
@@ -42,6 +42,13 @@ type RiskMinimiser interface {
 	Structure
 	// LeastRisk fills θ so that its best output minimises the expected task loss under marginals u.
 	LeastRisk(u *Marginals, θ *Potentials)
+}
+
+// DataChecker is a Structure that not every data set of the right tables fits.
+type DataChecker interface {
+	Structure
+	// CheckData returns a bad-input error that names the first example whose size, gold output or costs do not fit the structure.
+	CheckData(d *Dataset) error
 }
 
 // GoldReader is a Structure whose task loss is no sum over an output's parts, so that an output has a coordinate of its own for the

@@ -8,6 +8,7 @@ import (
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/structured/choices"
+	"github.com/dsp-go/dsp/structured/graphs"
 	"github.com/dsp-go/dsp/structured/trees"
 	"pgregory.net/rapid"
 )
@@ -239,7 +240,7 @@ func lossIsAdded(t *rapid.T, θ *structured.Potentials) {
 // hamming reports whether a loss counts wrong numbers.
 func hamming(loss structured.TaskLoss, gold structured.Gold) bool {
 	switch loss.(type) {
-	case chains.Hamming, trees.Hamming:
+	case chains.Hamming, graphs.Hamming, trees.Hamming:
 		return true
 	case choices.Cost:
 		return gold.Costs == nil

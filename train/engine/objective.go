@@ -63,14 +63,14 @@ func (o *Objective) Check() error {
 	if d.Labels == nil {
 		return structured.BadInput("%s: no labels to train on", d.Name)
 	}
+	if err := o.checkStructure(); err != nil {
+		return err
+	}
 	if form := o.Scorer.Form(); !(form.Structure.LogOutputs(d, form) > 0) { // −∞ without labels
 		if d.Alphabet != nil && d.Alphabet.Len() < 2 {
 			return structured.BadInput("%s: %d label, expected at least 2: there is nothing to learn", d.Name, d.Alphabet.Len())
 		}
 		return structured.BadInput("%s: every output is the only one that there could be: there is nothing to learn", d.Name)
-	}
-	if err := o.checkStructure(); err != nil {
-		return err
 	}
 	for i := range d.Len() {
 		if o.Constraints != nil && !o.Constraints.AllowsSome(d, i) {
@@ -93,6 +93,9 @@ func (o *Objective) checkStructure() error {
 	}
 	if _, restricts := structure.(structured.Restricter); !restricts && o.Partial() {
 		return structured.BadInput("%s: the gold output of a %s must be known in full", o.Data.Name, structure.Name())
+	}
+	if c, checks := structure.(structured.DataChecker); checks {
+		return c.CheckData(o.Data)
 	}
 	return nil
 }
