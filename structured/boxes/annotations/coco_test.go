@@ -50,7 +50,7 @@ func TestCOCO(t *testing.T) {
 		t.Error(got)
 	}
 	var b bytes.Buffer
-	if err := WriteCOCO(&b, s); err != nil {
+	if err := WriteCOCO(&b, s, dir); err != nil {
 		t.Fatal(err)
 	}
 	again, err := readCOCO(&b, "again", dir)
@@ -61,7 +61,7 @@ func TestCOCO(t *testing.T) {
 		s.Name = ""
 		for k := range s.Images {
 			m := &s.Images[k]
-			m.Place, m.Path = "", filepath.Base(m.Path)
+			m.Place = ""
 			for j := range m.Objects {
 				m.Objects[j].Place = ""
 			}

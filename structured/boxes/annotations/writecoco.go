@@ -6,8 +6,9 @@ import (
 	"path/filepath"
 )
 
-// WriteCOCO writes a set in COCO's format. File names are those of the images without their folders; annotations are numbered from 1.
-func WriteCOCO(w io.Writer, s *Set) error {
+// WriteCOCO writes a set in COCO's format. File names are relative to the folder, which is the one of the file by default (COCO.Images).
+// Annotations are numbered from 1.
+func WriteCOCO(w io.Writer, s *Set, folder string) error {
 	file := struct {
 		Images      []cocoImage      `json:"images"`
 		Annotations []cocoAnnotation `json:"annotations"`
@@ -15,7 +16,11 @@ func WriteCOCO(w io.Writer, s *Set) error {
 	}{[]cocoImage{}, []cocoAnnotation{}, []cocoCategory{}}
 	number := int64(0)
 	for _, m := range s.Images {
-		file.Images = append(file.Images, cocoImage{&m.ID, filepath.Base(m.Path), m.Width, m.Height})
+		name, err := filepath.Rel(folder, m.Path)
+		if err != nil {
+			return err
+		}
+		file.Images = append(file.Images, cocoImage{&m.ID, filepath.ToSlash(name), m.Width, m.Height})
 		for _, o := range m.Objects {
 			number++
 			id, class, area, crowd := number, s.ClassID(o.Class), o.Area, 0
