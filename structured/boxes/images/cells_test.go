@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/boxes"
 )
 
 // striped is an image whose brightness depends on a·x + b·y alone.
@@ -87,6 +88,44 @@ func TestCellsGrid(t *testing.T) {
 	}
 	if err := m.Cells(make([]float32, 20*CellFeatures), 4, 5); err != nil {
 		t.Error(err)
+	}
+}
+
+// The description of the whole image, at its own size, is that of its cells. Another place gives another description.
+func TestDescriber(t *testing.T) {
+	m := patterned(30, 30)
+	d := &Describer{Side: 30, Grid: 3}
+	want, got := make([]float32, d.Width()), make([]float32, d.Width())
+	if err := m.Cells(want, 3, 3); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // the second time with used memory
+		if err := d.Describe(got, m, boxes.Box{Width: 30, Height: 30}); err != nil {
+			t.Fatal(err)
+		}
+		for i := range want {
+			if math.Abs(float64(got[i]-want[i])) > 1e-4 {
+				t.Fatalf("number %d is %v, expected %v", i, got[i], want[i])
+			}
+		}
+	}
+	if err := d.Describe(got, m, boxes.Box{X: 20, Y: 20, Width: 10, Height: 10}); err != nil || math.Abs(float64(got[0]-want[0])) < 1e-4 {
+		t.Errorf("another box has the colour %v, %v", got[0], err)
+	}
+	d.Grid = 31
+	if err := d.Describe(make([]float32, d.Width()), m, boxes.Box{Width: 30, Height: 30}); !structured.IsBadInput(err) {
+		t.Error(err)
+	}
+}
+
+func BenchmarkDescribe(b *testing.B) {
+	m, box := patterned(500, 375), boxes.Box{X: 100, Y: 80, Width: 150, Height: 140}
+	d := &Describer{Side: 32, Grid: 4}
+	dst := make([]float32, d.Width())
+	for b.Loop() {
+		if err := d.Describe(dst, m, box); err != nil {
+			b.Fatal(err)
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/dsp-go/dsp/structured/boxes"
+	"github.com/dsp-go/dsp/structured/vec"
 )
 
 // Cropper cuts boxes out of images and resizes them. Its zero value is ready; it keeps scratch memory and serves one goroutine at a time.
@@ -29,9 +30,7 @@ func (c *Cropper) Crop(dst []float32, m *Image, box boxes.Box, height, width int
 		last = max(last, t.from+len(t.weights))
 	}
 	row := 3 * width
-	if need := (last - first) * row; cap(c.rows) < need {
-		c.rows = make([]float32, need)
-	}
+	c.rows = vec.Grow(c.rows, (last-first)*row)
 	for y := first; y < last; y++ { // first along the rows, then along the columns
 		out, pixels := c.rows[(y-first)*row:][:row], m.Pixels[3*y*m.Width:][:3*m.Width]
 		for x, t := range c.across {

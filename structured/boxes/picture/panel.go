@@ -114,10 +114,10 @@ func (p Panel) place(frame vg.Rectangle, b boxes.Box) vg.Rectangle {
 func (p Panel) drawBox(area draw.Canvas, frame vg.Rectangle, b boxes.Box, line draw.LineStyle) {
 	r := p.place(frame, b)
 	path := r.Path()
-	if line.Dashes == nil || len(p.Found) == 0 { // dashes let the box below show through
-		area.SetLineStyle(draw.LineStyle{Color: halo, Width: line.Width + 1})
-		area.Stroke(path)
-	}
+	under := line
+	under.Color, under.Width = halo, line.Width+1.2
+	area.SetLineStyle(under)
+	area.Stroke(path)
 	area.SetLineStyle(line)
 	area.Stroke(path)
 }

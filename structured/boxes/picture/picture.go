@@ -147,7 +147,7 @@ func (n note) width() vg.Length { return 26 + 6 + style(captionSize, ink).Width(
 
 func (n note) draw(area draw.Canvas, at vg.Point) {
 	under := n.line
-	under.Color, under.Width, under.Dashes = halo, n.line.Width+1.2, nil
+	under.Color, under.Width = halo, n.line.Width+1.2
 	area.StrokeLine2(under, at.X, at.Y+3, at.X+26, at.Y+3)
 	area.StrokeLine2(n.line, at.X, at.Y+3, at.X+26, at.Y+3)
 	area.FillText(style(captionSize, ink), vg.Point{X: at.X + 32, Y: at.Y}, n.text)
@@ -189,7 +189,7 @@ func (s Sheet) notes() []note {
 func (p Panel) correct() bool { return p.Gold != nil && p.Found[0].Box.IoU(*p.Gold) > 0.5 }
 
 func goldLine() draw.LineStyle {
-	return draw.LineStyle{Color: gold, Width: vg.Points(1.8), Dashes: []vg.Length{5, 3}}
+	return draw.LineStyle{Color: gold, Width: vg.Points(2), Dashes: []vg.Length{5, 3}}
 }
 
 func foundLine(c color.Color) draw.LineStyle { return draw.LineStyle{Color: c, Width: vg.Points(1.8)} }

@@ -78,8 +78,8 @@ func TestSVG(t *testing.T) {
 			t.Errorf("%q occurs %d times, expected %d: %v", word, words[word], n, words)
 		}
 	}
-	if dashed != 4 || pictures != 4 { // three gold boxes and the legend
-		t.Errorf("%d dashed lines and %d images, expected 4 and 4", dashed, pictures)
+	if dashed != 8 || pictures != 4 { // three gold boxes and the legend, each on its shadow
+		t.Errorf("%d dashed lines and %d images, expected 8 and 4", dashed, pictures)
 	}
 }
 
