@@ -5,7 +5,6 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/host"
@@ -59,19 +58,23 @@ type cocoReader struct {
 	images  map[int64]int // index in set.Images by number
 	classes map[int64]string
 	pending []pendingObject
-	numbers map[int64]string // places of the annotations' numbers
+	numbers map[int64]int // indices of the annotations by number
 }
 
 // pendingObject is an annotation whose image and class may not be known yet.
 type pendingObject struct {
 	cocoAnnotation
-	place string
+	file  string
+	index int
 }
+
+// Place returns the place of the annotation in its file.
+func (o *pendingObject) Place() string { return place(o.file, "annotations", o.index) }
 
 func readCOCO(r io.Reader, name, folder string) (*Set, error) {
 	in := &cocoReader{
 		jsonFile: jsonFile{json.NewDecoder(r), name}, folder: folder, set: &Set{Name: name},
-		images: map[int64]int{}, classes: map[int64]string{}, numbers: map[int64]string{},
+		images: map[int64]int{}, classes: map[int64]string{}, numbers: map[int64]int{},
 	}
 	const what = "an object with the lists images, annotations and categories of COCO"
 	if err := in.opening('{', name, what); err != nil {
@@ -116,8 +119,8 @@ func readCOCO(r io.Reader, name, folder string) (*Set, error) {
 			return nil, structured.BadInput("%s: no list %q, expected %s", name, want, what)
 		}
 	}
-	for _, o := range in.pending {
-		if err := in.place(o); err != nil {
+	for k := range in.pending {
+		if err := in.attach(&in.pending[k]); err != nil {
 			return nil, err
 		}
 	}
@@ -125,7 +128,8 @@ func readCOCO(r io.Reader, name, folder string) (*Set, error) {
 	return in.set, nil
 }
 
-func (in *cocoReader) addImage(place string, m cocoImage) error {
+func (in *cocoReader) addImage(index int, m cocoImage) error {
+	place := place(in.name, "images", index)
 	switch {
 	case m.ID == nil || m.FileName == "":
 		return structured.BadInput("%s: no id or no file_name", place)
@@ -142,7 +146,8 @@ func (in *cocoReader) addImage(place string, m cocoImage) error {
 	return nil
 }
 
-func (in *cocoReader) addCategory(place string, c cocoCategory) error {
+func (in *cocoReader) addCategory(index int, c cocoCategory) error {
+	place := place(in.name, "categories", index)
 	if c.ID == nil || c.Name == "" {
 		return structured.BadInput("%s: no id or no name", place)
 	}
@@ -157,38 +162,36 @@ func (in *cocoReader) addCategory(place string, c cocoCategory) error {
 	return nil
 }
 
-func (in *cocoReader) addAnnotation(place string, a cocoAnnotation) error {
+func (in *cocoReader) addAnnotation(index int, a cocoAnnotation) error {
+	o := pendingObject{a, in.name, index}
 	if a.ImageID == nil || a.CategoryID == nil {
-		return structured.BadInput("%s: no image_id or no category_id", place)
+		return structured.BadInput("%s: no image_id or no category_id", o.Place())
 	}
 	if a.ID != nil {
 		if other, known := in.numbers[*a.ID]; known {
-			return structured.BadInput("%s: id %d is that of %s, too", place, *a.ID, strings.TrimPrefix(other, in.name+": "))
+			return structured.BadInput("%s: id %d is that of annotations[%d], too", o.Place(), *a.ID, other)
 		}
-		in.numbers[*a.ID] = place
+		in.numbers[*a.ID] = index
 	}
-	in.pending = append(in.pending, pendingObject{a, place})
+	in.pending = append(in.pending, o)
 	return nil
 }
 
-// place adds an object to its image.
-func (in *cocoReader) place(o pendingObject) error {
+// attach adds an object to its image.
+func (in *cocoReader) attach(o *pendingObject) error {
 	k, known := in.images[*o.ImageID]
 	if !known {
-		return structured.BadInput("%s: image_id %d is not in images", o.place, *o.ImageID)
+		return structured.BadInput("%s: image_id %d is not in images", o.Place(), *o.ImageID)
 	}
 	class, known := in.classes[*o.CategoryID]
 	if !known {
-		return structured.BadInput("%s: category_id %d is not in categories: %s", o.place, *o.CategoryID, structured.SomeOf(in.set.ClassNames()))
+		return structured.BadInput("%s: category_id %d is not in categories: %s", o.Place(), *o.CategoryID, structured.SomeOf(in.set.ClassNames()))
 	}
-	box, err := cornerAndSize(o.Box, o.place)
+	box, err := cornerAndSize(o.Box, o)
 	if err != nil {
 		return err
 	}
 	m := &in.set.Images[k]
-	if box, err = box.Inside(m.Width, m.Height, o.place); err != nil {
-		return err
-	}
-	m.Objects = append(m.Objects, Object{Class: class, Box: box, Area: o.Area, Crowd: o.Crowd != 0, Place: o.place})
+	m.Objects = append(m.Objects, Object{Class: class, Box: box, Area: o.Area, Crowd: o.Crowd != 0, Place: o.Place()})
 	return nil
 }

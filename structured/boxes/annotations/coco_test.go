@@ -79,6 +79,7 @@ func TestBadCOCO(t *testing.T) {
 		}
 		return strings.Replace(cocoPets, old, new, 1)
 	}
+	dir := write(t, map[string]string{"nine.png": "", "sub/four.png": ""})
 	for _, c := range []struct{ json, want string }{
 		{"", "a.json: the file ends too early"},
 		{"[]", "a.json: [, expected {: an object with the lists images, annotations and categories"},
@@ -105,10 +106,26 @@ func TestBadCOCO(t *testing.T) {
 		{instead(`"file_name": "nine.png", `, ``), "a.json: images[0]: no id or no file_name"},
 		{instead(`"image_id": 9,`, `"image_id": 9;`), "a.json: annotations[0]: byte"},
 	} {
-		_, err := readCOCO(strings.NewReader(c.json), "a.json", ".")
+		s, err := readCOCO(strings.NewReader(c.json), "a.json", dir)
+		if err == nil {
+			_, _, err = s.Single("cat", false)
+		}
 		if !structured.IsBadInput(err) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("error %v\nexpected %s", err, c.want)
 		}
+	}
+}
+
+// An empty box of an object that nobody asks for is no error.
+func TestBoxThatDoesNotMatter(t *testing.T) {
+	dir := write(t, map[string]string{"nine.png": "", "sub/four.png": ""})
+	text := strings.Replace(cocoPets, "[60, 2, 3, 4]", "[60, 2, 0, 0]", 1)
+	s, err := readCOCO(strings.NewReader(text), "a.json", dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, counts, err := s.Single("cat", false); err != nil || counts.Used != 1 {
+		t.Errorf("%v, %+v", err, counts)
 	}
 }
 

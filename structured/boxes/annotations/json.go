@@ -59,8 +59,11 @@ func (f jsonFile) opening(want json.Delim, place, what string) error {
 	return nil
 }
 
-// list reads a list of values; add gets each with its place, such as "train.json: images[3]".
-func list[E any](f jsonFile, name string, add func(place string, e E) error) error {
+// place returns the place of an element of a list: "train.json: images[3]". The list that is the whole file has no name.
+func place(file, list string, k int) string { return fmt.Sprintf("%s: %s[%d]", file, list, k) }
+
+// list reads a list of values; add gets each with its index.
+func list[E any](f jsonFile, name string, add func(k int, e E) error) error {
 	where := f.name
 	if name != "" {
 		where += ": " + name
@@ -69,15 +72,11 @@ func list[E any](f jsonFile, name string, add func(place string, e E) error) err
 		return err
 	}
 	for k := 0; f.d.More(); k++ {
-		place := fmt.Sprintf("%s[%d]", where, k)
-		if name == "" {
-			place = fmt.Sprintf("%s: [%d]", where, k)
-		}
 		var e E
 		if err := f.d.Decode(&e); err != nil {
-			return f.failure(place, err)
+			return f.failure(place(f.name, name, k), err)
 		}
-		if err := add(place, e); err != nil {
+		if err := add(k, e); err != nil {
 			return err
 		}
 	}
@@ -96,9 +95,9 @@ func (f jsonFile) end() error {
 }
 
 // cornerAndSize converts COCO's list of four numbers.
-func cornerAndSize(bbox []float64, place string) (boxes.Box, error) {
+func cornerAndSize(bbox []float64, of interface{ Place() string }) (boxes.Box, error) {
 	if len(bbox) != 4 {
-		return boxes.Box{}, structured.BadInput("%s: bbox has %d numbers, expected 4: x, y, width and height", place, len(bbox))
+		return boxes.Box{}, structured.BadInput("%s: bbox has %d numbers, expected 4: x, y, width and height", of.Place(), len(bbox))
 	}
 	return boxes.Box{X: bbox[0], Y: bbox[1], Width: bbox[2], Height: bbox[3]}, nil
 }

@@ -14,8 +14,12 @@ import (
 type Result struct {
 	ImageID, ClassID int64
 	boxes.Detection
-	Place string // in the file, for messages
+	file  string
+	index int // in the file, from 0
 }
+
+// Place returns the place of the result in its file, for messages.
+func (r *Result) Place() string { return place(r.file, "", r.index) }
 
 type cocoResult struct {
 	ImageID    *int64    `json:"image_id"`
@@ -37,15 +41,15 @@ func ReadResults(path string) ([]Result, error) {
 func readResults(r io.Reader, name string) ([]Result, error) {
 	in := jsonFile{json.NewDecoder(r), name}
 	var all []Result
-	err := list(in, "", func(place string, c cocoResult) error {
+	err := list(in, "", func(index int, c cocoResult) (err error) {
+		result := Result{file: name, index: index}
 		if c.ImageID == nil {
-			return structured.BadInput("%s: no image_id", place)
+			return structured.BadInput("%s: no image_id", result.Place())
 		}
-		box, err := cornerAndSize(c.Box, place)
-		if err != nil {
+		result.ImageID = *c.ImageID
+		if result.Box, err = cornerAndSize(c.Box, &result); err != nil {
 			return err
 		}
-		result := Result{ImageID: *c.ImageID, Detection: boxes.Detection{Box: box}, Place: place}
 		if c.CategoryID != nil {
 			result.ClassID = *c.CategoryID
 		}
@@ -74,16 +78,17 @@ func (s *Set) Candidates(examples []Example, results []Result, class string, mos
 		at[e.ID] = i
 	}
 	all := make([][]boxes.Detection, len(examples))
-	for _, r := range results {
+	for k := range results {
+		r := &results[k]
 		m := sizes[r.ImageID]
 		if m == nil {
-			return nil, structured.BadInput("%s: image_id %d is not one of %s", r.Place, r.ImageID, s.Name)
+			return nil, structured.BadInput("%s: image_id %d is not one of %s", r.Place(), r.ImageID, s.Name)
 		}
 		i, used := at[r.ImageID]
 		if !used || r.ClassID != 0 && r.ClassID != wanted || most > 0 && len(all[i]) == most {
 			continue
 		}
-		box, err := r.Box.Inside(m.Width, m.Height, r.Place)
+		box, err := r.Box.Inside(m.Width, m.Height, r.Place())
 		if err != nil {
 			return nil, err
 		}

@@ -23,7 +23,7 @@ func TestResults(t *testing.T) {
 		}
 		got, err := readResults(&b, "a.json")
 		for k := range got {
-			got[k].Place = ""
+			got[k].file, got[k].index = "", 0
 		}
 		if err != nil || !reflect.DeepEqual(got, results) {
 			t.Errorf("%v: read %+v\nexpected %+v", err, got, results)

@@ -41,7 +41,7 @@ type Image struct {
 // Object is an annotated object.
 type Object struct {
 	Class     string
-	Box       boxes.Box // inside the image
+	Box       boxes.Box // as annotated; Single checks those that it chooses
 	Area      float64   // of the outline in square pixels (COCO), or 0
 	Crowd     bool      // a region with several objects (COCO)
 	Difficult bool      // hard to recognise without the rest of the image (VOC)
@@ -54,7 +54,7 @@ func (o Object) Truth() boxes.Truth { return boxes.Truth{Box: o.Box, Area: o.Are
 // Example is an image with exactly one object of the chosen class.
 type Example struct {
 	*Image
-	Gold Object
+	Gold Object // its box is inside the image
 }
 
 // Load reads the image and checks its size.
@@ -89,7 +89,9 @@ func (c Counts) Describe(class string) string {
 
 // Single returns the images with exactly one object of the class, in the order of the set, as Pillutla et al. 2019 (section 7.1.2) use
 // them, and counts the others. Difficult objects count, but an image whose only one is difficult is used only if difficult is true.
-// A class that is not in the set, a set without such an image, and a chosen image whose file does not exist are bad input.
+// A class that is not in the set, a set without such an image, and a chosen
+// image whose file does not exist or whose box is empty, inverted or outside the image are bad input. Other boxes may be anything: public
+// sets have a few that are empty.
 func (s *Set) Single(class string, difficult bool) ([]Example, Counts, error) {
 	var chosen []Example
 	var counts Counts
@@ -116,11 +118,16 @@ func (s *Set) Single(class string, difficult bool) ([]Example, Counts, error) {
 		case only.Difficult && !difficult:
 			counts.Difficult++
 		default:
-			if err := m.exists(); err != nil {
+			e := Example{m, *only}
+			err := m.exists()
+			if err == nil {
+				e.Gold.Box, err = only.Box.Inside(m.Width, m.Height, only.Place)
+			}
+			if err != nil {
 				return nil, counts, err
 			}
 			counts.Used++
-			chosen = append(chosen, Example{m, *only})
+			chosen = append(chosen, e)
 		}
 	}
 	if len(chosen) == 0 {

@@ -232,14 +232,7 @@ func (m *Image) complete(folder string, size vocSize, objects []vocObject) error
 		if c == nil || c.XMin == nil || c.YMin == nil || c.XMax == nil || c.YMax == nil {
 			return structured.BadInput("%s: no <bndbox> with xmin, ymin, xmax and ymax for this %s", o.Place, o.Class)
 		}
-		if *c.XMax < *c.XMin || *c.YMax < *c.YMin {
-			return structured.BadInput("%s: box from (%v, %v) to (%v, %v) is inverted, expected xmin ≤ xmax and ymin ≤ ymax",
-				o.Place, *c.XMin, *c.YMin, *c.XMax, *c.YMax)
-		}
-		var err error
-		if o.Box, err = boxes.FromVOC(*c.XMin, *c.YMin, *c.XMax, *c.YMax).Inside(m.Width, m.Height, o.Place); err != nil {
-			return err
-		}
+		o.Box = boxes.FromVOC(*c.XMin, *c.YMin, *c.XMax, *c.YMax)
 	}
 	return nil
 }

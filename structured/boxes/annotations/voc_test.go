@@ -116,13 +116,19 @@ func TestBadVOC(t *testing.T) {
 		{instead("<xmin>156", "<xmin>x"), `"x", expected a number`},
 		{without("<name>dog</name>"), ":6: an object without <name>"},
 		{without("<xmin>156</xmin>"), ":6: no <bndbox> with xmin"},
-		{instead("<xmin>156", "<xmin>352"), ":6: box from (352, 97) to (351, 270) is inverted"},
+		{instead("<xmin>156", "<xmin>353"), ":6: box [x 352, y 96, width -1, height 174] is inverted"},
 		{instead("<xmax>351", "<xmax>502"), ":6: box [x 155, y 96, width 347, height 174] is outside the image, expected it within 500 × 333 pixels"},
 		{instead("<xmax>351", "<xmax>NaN"), "finite numbers"},
 		{without("<size><width>500</width><height>333</height><depth>3</depth></size>"), "no image file"},
 	} {
 		dir := write(t, map[string]string{"000012.xml": c.xml})
-		_, err := VOC{}.Read(dir)
+		s, err := VOC{}.Read(dir)
+		if err == nil {
+			err = os.WriteFile(s.Images[0].Path, nil, 0o666)
+		}
+		if err == nil {
+			_, _, err = s.Single("dog", false)
+		}
 		if !structured.IsBadInput(err) || !strings.HasPrefix(err.Error(), filepath.Join(dir, "000012.xml")+":") || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("error %v\nexpected %s", err, c.want)
 		}
