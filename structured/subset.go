@@ -22,6 +22,13 @@ func (d *Dataset) Subset(examples []int) *Dataset {
 	for _, t := range d.Tables {
 		s.Tables = append(s.Tables, &Table{Name: t.Name, Offsets: sumLengths(nil, t.Offsets, examples), Attributes: t.Attributes.subset(t.Offsets, examples)})
 	}
+	if d.Costs != nil {
+		s.CostRows = d.CostRows
+		at := d.Rows(d.CostRows)
+		for _, i := range examples {
+			s.Costs = append(s.Costs, d.Costs[at[i]:at[i+1]]...)
+		}
+	}
 	s.Features = selectPositions(d, examples, d.Features, d.Dim)
 	s.Ids = selectPositions(d, examples, d.Ids, len(d.Vocab))
 	s.Characters = d.Characters.subset(d.Offsets, examples)
@@ -30,6 +37,7 @@ func (d *Dataset) Subset(examples []int) *Dataset {
 	for _, column := range d.Columns {
 		s.Columns = append(s.Columns, selectPositions(d, examples, column, 1))
 	}
+	s.Graphs = selectExamples(examples, d.Graphs)
 	s.IDs = selectExamples(examples, d.IDs)
 	s.Lines = selectExamples(examples, d.Lines)
 	s.Weights = selectExamples(examples, d.Weights)

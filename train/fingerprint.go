@@ -22,6 +22,15 @@ func Fingerprint(d *structured.Dataset) string {
 	add(h, d.Features)
 	add(h, d.Ids)
 	add(h, d.Weights)
+	if d.Costs != nil {
+		add(h, d.Costs)
+	}
+	for _, g := range d.Graphs {
+		for _, e := range g.Ends {
+			add(h, e[:])
+		}
+		add(h, g.Types)
+	}
 	if c := d.Characters; c != nil {
 		add(h, c.Offsets)
 		add(h, c.Ids)

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -81,6 +82,12 @@ func TestLocalisation(t *testing.T) {
 		if got := m.Get(name); math.Abs(got-want) > 1e-12 {
 			t.Errorf("%s is %v, expected %v", name, got, want)
 		}
+	}
+	if name, v := m.Error(); name != "localisation error (1 − CorLoc)" || math.Abs(v-2./3) > 1e-12 {
+		t.Errorf("models are selected by %s = %v", name, v)
+	}
+	if text := m.String(); !strings.HasPrefix(text, "CorLoc 33.33 %, mean IoU 36.67 %, AP ") {
+		t.Error(text)
 	}
 }
 
