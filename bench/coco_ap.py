@@ -36,6 +36,9 @@ def draw_image(rng, most, crowds):
         box = draw_box(rng, rng.choice([30, 90, 250]))
         area = box[2] * box[3] * rng.choice([1, 1, 0.6])
         objects.append({"box": box, "area": area, "crowd": crowds and rng.random() < 0.2})
+        if crowds and rng.random() < 0.3:  # a crowd around the object
+            around = [max(0, box[0] - 9), max(0, box[1] - 9), box[2] + 30, box[3] + 30]
+            objects.append({"box": around, "area": around[2] * around[3], "crowd": True})
     detections = []
     for o in objects:
         for _ in range(rng.choice([0, 1, 1, 2, 4])):
