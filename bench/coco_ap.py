@@ -52,10 +52,14 @@ def draw_image(rng, most, crowds):
     return {"objects": objects, "detections": detections}
 
 
-def at_thresholds():
-    """Images with one object and one detection whose IoUs are COCO's thresholds, up to rounding."""
-    return [{"objects": [{"box": [0, 0, 100, 100], "area": 10000, "crowd": False}],
-             "detections": [{"box": [0, 0, 100, height], "score": round(height / 100, 1)}]} for height in range(50, 100, 5)]
+def by_hand():
+    """Images with one object and one detection whose IoUs are COCO's thresholds, up to rounding; and one where a crowd stands between two
+    objects in the list, of which the first detection must take the second."""
+    item = lambda height, crowd=False: {"box": [0, 0, 100, height], "area": 100 * height, "crowd": crowd}
+    images = [{"objects": [item(100)], "detections": [{"box": [0, 0, 100, height], "score": round(height / 100, 1)}]}
+              for height in range(50, 100, 5)]
+    return images + [{"objects": [item(100), item(20, True), item(90)],
+                      "detections": [{"box": [0, 0, 100, 88], "score": 0.9}, {"box": [0, 0, 100, 115], "score": 0.8}]}]
 
 
 def stats(images):
@@ -92,7 +96,7 @@ def main():
     except ImportError:
         subprocess.check_call([sys.executable, "-m", "pip", "install", "--quiet", "pycocotools"], stdout=sys.stderr)
     rng = random.Random(options.seed)
-    cases = [{"images": at_thresholds(), "stats": stats(at_thresholds())}]
+    cases = [{"images": by_hand(), "stats": stats(by_hand())}]
     for case in range(options.cases):
         images = [draw_image(rng, most=(1, 4, 12)[case % 3], crowds=case % 2 == 1) for _ in range(options.images)]
         if any(not o["crowd"] for i in images for o in i["objects"]) and any(i["detections"] for i in images):
