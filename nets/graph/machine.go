@@ -35,6 +35,7 @@ type Machine struct {
 	sources    []int32   // position in the data of every row without padding
 	attributes *structured.Sparse
 	pairs      []float32 // scratch memory of the ops on pairs
+	columns    []float32 // scratch memory of convolutions
 	own        ownScratch
 	attend     attend        // scratch memory of attention
 	waves      map[int]waves // of rotations and sinusoids, by the number of frequencies

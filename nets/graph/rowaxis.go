@@ -198,6 +198,12 @@ func (r *rowAxes) apply(v *value, args []axis, free bool) (axis, bool) {
 	case MaxPool:
 		a.inner = v.size() / a.rows
 		return a, a.outer == 1 && o.Images%a.rows == 0
+	case Conv:
+		if a.free() || !args[1].free() {
+			return axis{}, false
+		}
+		a.inner = v.size() / a.rows
+		return a, a.outer == 1 && o.Maps%a.rows == 0
 	case Own:
 		return r.ownAxis(v, o, args)
 	case Gather: // a pattern

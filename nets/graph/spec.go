@@ -35,6 +35,7 @@ type Spec struct {
 // Input is the shape of what a network reads at each position.
 type Input struct {
 	Dim   int   // dense features, 0 for none
+	Map   Map   // the shape of the dense features if they are a map, with Map.Len() = Dim; zero otherwise
 	Vocab []int // sizes of the vocabularies of the discrete inputs
 
 	Vectors *WordVectors // of the first discrete input, or nil
