@@ -17,7 +17,7 @@ type Executor struct {
 
 	programs map[graph.Size]*program
 	memory   struct { // shared by programs, since only one runs at a time: as large as the largest program needs
-		arena, features, boundary, vectors device.Array[float32]
+		arena, features, boundary, vectors, columns, pairFeatures device.Array[float32]
 	}
 	waves   map[int]device.Array[float32] // of positions, by the number of frequencies
 	owned   owned
@@ -32,7 +32,7 @@ type Executor struct {
 // The memory spaces of a program on a device: those of nets, with the cotangents of up to mostParts parts, and the same number of parts
 // of the potentials.
 const (
-	mostParts       = 2
+	mostParts       = 3
 	spacePotentials = graph.SpaceCotangent + mostParts
 	spaces          = spacePotentials + mostParts
 )
@@ -230,4 +230,5 @@ func (e *Executor) Free() {
 	e.bags = map[bagOf]*sparseRows{}
 	e.programs, e.waves, e.now, e.checked = map[graph.Size]*program{}, map[int]device.Array[float32]{}, nil, nil
 	e.memory.arena, e.memory.features, e.memory.boundary, e.memory.vectors = device.Array[float32]{}, device.Array[float32]{}, device.Array[float32]{}, device.Array[float32]{}
+	e.memory.columns, e.memory.pairFeatures = device.Array[float32]{}, device.Array[float32]{}
 }

@@ -111,6 +111,7 @@ func (e *Executor) compile(of *graph.Program) (*program, error) {
 	}
 	p.steps = ownCopy(&e.owned, c.steps, what)
 	p.partial = own[float32](&e.owned, c.partial, what)
+	e.share(&e.memory.columns, c.columns, what)
 	p.states = own[uint64](&e.owned, p.layers*of.Rows, what)
 	p.sort.allocate(&e.owned, c.sort, what)
 	return p, nil
@@ -136,6 +137,7 @@ type compiler struct {
 	place    int                     // number of the next instruction
 	steps    []uint64
 	partial  int // floats that reductions need
+	columns  int // floats that convolutions need
 	sort     sortingNeeds
 }
 
@@ -176,6 +178,12 @@ func (c *compiler) instruction(in graph.Instruction) (command, error) {
 		return bilinearHeads(o, in), nil
 	case graph.BilinearRoot:
 		return bilinearRoot(o, in), nil
+	case graph.Conv:
+		return c.conv(o, in), nil
+	case graph.ConvInput:
+		return c.convInput(o.Conv, in), nil
+	case graph.ConvWeight:
+		return c.convWeight(o.Conv, in), nil
 	case graph.SegmentMax:
 		return segmentMax(o, in), nil
 	case graph.SegmentMaxPush:
@@ -235,12 +243,8 @@ func noKernel(o graph.Op) error {
 }
 
 func matmul(o graph.MatMul, in graph.Instruction) command {
-	var beta float32
-	if in.Accumulate {
-		beta = 1
-	}
 	return func(e *Executor) {
-		e.blas.Sgemm(o.TransA, o.TransB, o.M, o.N, o.K, e.at(in.Args[0].Buffer), e.at(in.Args[1].Buffer), beta, e.at(in.Out),
+		e.blas.Sgemm(o.TransA, o.TransB, o.M, o.N, o.K, e.at(in.Args[0].Buffer), e.at(in.Args[1].Buffer), beta(in.Accumulate), e.at(in.Out),
 			o.Batch, o.M*o.K, o.K*o.N, o.M*o.N)
 	}
 }
