@@ -11,6 +11,8 @@ type Batch struct {
 
 	tables [][]int // per table of Data.Tables, its offsets in the batch [B+1]
 	sizes  []int   // memory of Outputs if it differs from Offsets
+
+	counting []int // 0, 1, 2, …: the offsets of the table of examples
 }
 
 // Reset makes b the batch of the given examples of data. It keeps no reference to examples.
@@ -48,8 +50,14 @@ func (b *Batch) Positions() int { return b.Offsets[len(b.Offsets)-1] }
 // Rows returns the offsets of the examples' rows of a table in the batch [B+1]. It panics if the data lacks the table, which is a
 // bug in the caller.
 func (b *Batch) Rows(table string) []int {
-	if PerPosition(table) {
+	switch {
+	case PerPosition(table):
 		return b.Offsets
+	case table == Examples:
+		for len(b.counting) <= b.Len() {
+			b.counting = append(b.counting, len(b.counting))
+		}
+		return b.counting[:b.Len()+1]
 	}
 	for k, t := range b.Data.Tables {
 		if t.Name == table {

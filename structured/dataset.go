@@ -16,6 +16,10 @@ type Dataset struct {
 	Labels   []int32   // gold outputs, [ΣT] labels for chains; nil if the data has none
 	Alphabet *Alphabet // the label names
 
+	// What the parts of a wrong output cost, one number per row of the table CostRows; nil without (see Gold).
+	Costs    []float32
+	CostRows string
+
 	// A label that is not known for certain is −1−k in Labels, and LabelSets[k] lists the possible labels in order; nil allows any.
 	LabelSets [][]int32
 
@@ -64,8 +68,15 @@ func (d *Dataset) Gold(i int) []int32 {
 	return d.Labels[at[i]:at[i+1]]
 }
 
-// GoldOf returns the gold output of example i with its sets of possible numbers.
-func (d *Dataset) GoldOf(i int) Gold { return Gold{d.Gold(i), d.LabelSets} }
+// GoldOf returns the gold output of example i with its sets of possible numbers and its costs.
+func (d *Dataset) GoldOf(i int) Gold {
+	g := Gold{Output: d.Gold(i), Sets: d.LabelSets}
+	if d.Costs != nil {
+		at := d.Rows(d.CostRows)
+		g.Costs = d.Costs[at[i]:at[i+1]]
+	}
+	return g
+}
 
 // Partial reports whether some number of example i's gold output is not known for certain.
 func (d *Dataset) Partial(i int) bool { return d.GoldOf(i).Partial() }

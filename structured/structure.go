@@ -15,15 +15,23 @@ type Structure interface {
 	// Restrict forbids every output of example b that contradicts its gold output.
 	Restrict(θ *Potentials, b int, gold Gold)
 
-	// LeastRisk fills θ so that its best output minimises the expected Hamming loss under marginals u.
+	// LeastRisk fills θ so that its best output minimises the expected task loss under marginals u.
 	LeastRisk(u *Marginals, θ *Potentials)
 	// LogOutputs returns the mean over d of the logarithm of the number of outputs that potentials of this form can express.
 	LogOutputs(d *Dataset, form Form) float64
-	// Hamming returns the task loss that counts the wrong numbers of an output.
-	Hamming() TaskLoss
+	// TaskLoss returns the structure's own task loss, with its default settings: for chains and trees the number of wrong numbers.
+	TaskLoss() TaskLoss
 	// Each calls visit with every output of example b, forbidden or not, in the order by which oracles break ties. visit must not
 	// keep y. The number of outputs is exponential: Each is for tests and small instances.
 	Each(θ *Potentials, b int, visit func(y []int32))
+}
+
+// GoldReader is a Structure whose task loss is no sum over an output's parts, so that an output has a coordinate of its own for the
+// loss. Its potentials and marginals carry the gold outputs of their examples, from which Score and Add compute that coordinate.
+type GoldReader interface {
+	Structure
+	// ReadsGold marks the structure.
+	ReadsGold()
 }
 
 // Gold is a gold output, possibly partial. A number that is not known for certain is −1−k, and Sets[k] lists the possible
@@ -31,6 +39,7 @@ type Structure interface {
 type Gold struct {
 	Output []int32
 	Sets   [][]int32
+	Costs  []float32 // what the parts of a wrong output cost, one number per row of a table that the structure names; nil without
 }
 
 // Partial reports whether some number of the output is not known for certain.
@@ -64,7 +73,7 @@ type TaskLoss interface {
 	// Dot returns ⟨v, ℓ(·, gold)⟩ for example b of v, in float64.
 	Dot(v *Marginals, b int, gold Gold) float64
 	// Loss returns ℓ(y, gold). gold must be fully known.
-	Loss(y, gold []int32) float64
+	Loss(y []int32, gold Gold) float64
 }
 
 // Constraints forbid outputs. Every oracle respects them.

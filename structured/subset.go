@@ -22,6 +22,13 @@ func (d *Dataset) Subset(examples []int) *Dataset {
 	for _, t := range d.Tables {
 		s.Tables = append(s.Tables, &Table{Name: t.Name, Offsets: sumLengths(nil, t.Offsets, examples), Attributes: t.Attributes.subset(t.Offsets, examples)})
 	}
+	if d.Costs != nil {
+		s.CostRows = d.CostRows
+		at := d.Rows(d.CostRows)
+		for _, i := range examples {
+			s.Costs = append(s.Costs, d.Costs[at[i]:at[i+1]]...)
+		}
+	}
 	s.Features = selectPositions(d, examples, d.Features, d.Dim)
 	s.Ids = selectPositions(d, examples, d.Ids, len(d.Vocab))
 	s.Characters = d.Characters.subset(d.Offsets, examples)

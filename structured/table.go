@@ -6,6 +6,7 @@ import "slices"
 const (
 	Positions = "position" // its rows are the positions of Dataset.Offsets
 	Steps     = "step"     // a row for the step into each position; the one into the first position of an example is not used
+	Examples  = "example"  // a row per example
 )
 
 // PerPosition reports whether a table has one row per position.
@@ -24,10 +25,22 @@ func (d *Dataset) Rows(table string) []int {
 	if PerPosition(table) {
 		return d.Offsets
 	}
+	if table == Examples {
+		return counting(d.Len())
+	}
 	if t := d.Table(table); t != nil {
 		return t.Offsets
 	}
 	panic("the data has no table of rows " + table)
+}
+
+// counting returns 0, 1, …, n.
+func counting(n int) []int {
+	all := make([]int, n+1)
+	for i := range all {
+		all[i] = i
+	}
+	return all
 }
 
 // Table returns the table of that name, or nil.

@@ -22,6 +22,9 @@ func Fingerprint(d *structured.Dataset) string {
 	add(h, d.Features)
 	add(h, d.Ids)
 	add(h, d.Weights)
+	if d.Costs != nil {
+		add(h, d.Costs)
+	}
 	if c := d.Characters; c != nil {
 		add(h, c.Offsets)
 		add(h, c.Ids)

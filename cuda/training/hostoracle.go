@@ -37,7 +37,7 @@ func newHostOracle(data *cudanets.Data, of *engine.Objective, scorer cudanets.Sc
 	form := of.Scorer.Form()
 	o := &hostOracle{Objective: of, data: data, scorer: scorer, form: form, task: of.Task, kind: kinds.Of(form.Structure)}
 	if o.task == nil {
-		o.task = form.Structure.Hamming()
+		o.task = form.Structure.TaskLoss()
 	}
 	for range runtime.GOMAXPROCS(0) {
 		o.workers = append(o.workers, o.kind.Oracle())
@@ -119,6 +119,7 @@ func (o *hostOracle) parallel(n int, work func(k int, oracle oracles.Maximiser))
 func (o *hostOracle) newMemory() ownedMemory {
 	m := &hostMemory{data: o.Data}
 	m.Reshape(o.form, o.Data.Len(), o.Data.Rows)
+	m.ReadGold(o.Data)
 	return m
 }
 

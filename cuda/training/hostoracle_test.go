@@ -166,7 +166,7 @@ func TestMethodsWithHostOracle(t *testing.T) {
 // halved is a task loss without kernels.
 type halved struct{ structured.TaskLoss }
 
-func (h halved) Loss(y, gold []int32) float64 { return h.TaskLoss.Loss(y, gold) / 2 }
+func (h halved) Loss(y []int32, gold structured.Gold) float64 { return h.TaskLoss.Loss(y, gold) / 2 }
 
 func (h halved) Dot(v *structured.Marginals, b int, gold structured.Gold) float64 {
 	return h.TaskLoss.Dot(v, b, gold) / 2

@@ -40,7 +40,7 @@ func (choice) Add(u *structured.Marginals, b int, y []int32, c float32) {
 	u.Parts[1].Of(b)[y[0]%2] += c
 }
 
-func (choice) Hamming() structured.TaskLoss { return choiceLoss{} }
+func (choice) TaskLoss() structured.TaskLoss { return choiceLoss{} }
 
 // choiceLoss is 1 unless box and kind are both right.
 type choiceLoss struct{}
@@ -62,8 +62,8 @@ func (choiceLoss) Dot(v *structured.Marginals, b int, gold structured.Gold) (s f
 	return s
 }
 
-func (choiceLoss) Loss(y, gold []int32) float64 {
-	if y[0] == gold[0] {
+func (choiceLoss) Loss(y []int32, gold structured.Gold) float64 {
+	if y[0] == gold.Output[0] {
 		return 0
 	}
 	return 1

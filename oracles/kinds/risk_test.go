@@ -15,7 +15,7 @@ import (
 func TestLeastRisk(t *testing.T) {
 	for _, kind := range kinds.All {
 		t.Run(kind.Name(), func(t *testing.T) {
-			o, loss := kind.Oracle().(oracles.Summer), kind.Hamming()
+			o, loss := kind.Oracle().(oracles.Summer), kind.TaskLoss()
 			differs := 0
 			for seed := range uint64(60) {
 				r := rand.New(rand.NewPCG(seed, 5))
@@ -47,7 +47,7 @@ func TestLeastRisk(t *testing.T) {
 					expected := func(y []int32) float64 {
 						s := 0.0
 						for k, gold := range all {
-							s += p[k] * loss.Loss(y, gold)
+							s += p[k] * loss.Loss(y, structured.Gold{Output: gold})
 						}
 						return s
 					}

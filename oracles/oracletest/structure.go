@@ -161,7 +161,7 @@ func hammingCountsWrong(t *rapid.T, θ *structured.Potentials) {
 			θ.Parts[k].Values[i] = float32(math.Round(8*float64(x)) / 8)
 		}
 	}
-	loss, u := θ.Structure.Hamming(), zeros(θ)
+	loss, u := θ.Structure.TaskLoss(), zeros(θ)
 	for b := range θ.Len() {
 		gold, right := drawGold(t, θ, b)
 		augmented := clone(θ)
@@ -185,7 +185,7 @@ func hammingCountsWrong(t *rapid.T, θ *structured.Potentials) {
 				}
 			}
 			Near(t, "⟨1_y, ℓ⟩", dot, float64(wrong), 1e-6)
-			Near(t, "loss", loss.Loss(y, right), float64(wrong), 0)
+			Near(t, "loss", loss.Loss(y, structured.Gold{Output: right}), float64(wrong), 0)
 		}
 		u.Add(b, right, 1)
 		Near(t, "loss of what is right", loss.Dot(u, b, gold), 0, 1e-6)

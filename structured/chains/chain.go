@@ -92,8 +92,8 @@ func (Chain) LogOutputs(d *structured.Dataset, form structured.Form) float64 {
 	return float64(d.Positions()) / float64(d.Len()) * math.Log(float64(form.Parts[0].Width))
 }
 
-// Hamming implements structured.Structure.
-func (Chain) Hamming() structured.TaskLoss { return Hamming{} }
+// TaskLoss implements structured.Structure.
+func (Chain) TaskLoss() structured.TaskLoss { return Hamming{} }
 
 // Each implements structured.Structure. The first position's label changes fastest.
 func (Chain) Each(θ *structured.Potentials, b int, visit func(labels []int32)) {

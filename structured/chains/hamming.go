@@ -67,11 +67,11 @@ func (h Hamming) Dot(v *structured.Marginals, b int, gold structured.Gold) float
 }
 
 // Loss returns ℓ(labels, gold). All gold labels must be known.
-func (h Hamming) Loss(labels, gold []int32) float64 {
+func (h Hamming) Loss(labels []int32, gold structured.Gold) float64 {
 	s := 0.0
-	for t, g := range gold {
+	for t, g := range gold.Output {
 		if labels[t] != g {
-			s += float64(h.cost(len(gold), g))
+			s += float64(h.cost(len(gold.Output), g))
 		}
 	}
 	return s

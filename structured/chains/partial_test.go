@@ -75,7 +75,7 @@ func TestAugmentPartial(t *testing.T) {
 		}
 		for b := range p.Len() {
 			labels, want := y[p.Offsets[b]:p.Offsets[b+1]], math.Inf(1)
-			completions(d, b, p.Y, func(c []int32) { want = min(want, h.Loss(labels, c)) })
+			completions(d, b, p.Y, func(c []int32) { want = min(want, h.Loss(labels, structured.Gold{Output: c})) })
 			before := θ.Score(b, labels)
 			h.Augment(θ, b, d.GoldOf(b))
 			if got := θ.Score(b, labels) - before; math.Abs(got-want) > 1e-4 {

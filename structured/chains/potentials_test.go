@@ -90,7 +90,7 @@ func TestHammingAugment(t *testing.T) {
 			lo, hi := p.Offsets[b], p.Offsets[b+1]
 			before := θ.Score(b, y[lo:hi])
 			h.Augment(θ, b, structured.Gold{Output: gold[lo:hi]})
-			got, want := θ.Score(b, y[lo:hi])-before, h.Loss(y[lo:hi], gold[lo:hi])
+			got, want := θ.Score(b, y[lo:hi])-before, h.Loss(y[lo:hi], structured.Gold{Output: gold[lo:hi]})
 			if math.Abs(got-want) > 1e-4 {
 				t.Fatalf("augmenting adds %v, the loss is %v", got, want)
 			}
@@ -107,14 +107,14 @@ func TestHammingLoss(t *testing.T) {
 		{Hamming{}, 2}, {Hamming{ByLength: true}, 0.5},
 		{Hamming{LabelWeights: []float32{1, 3, 5}}, 8}, {Hamming{LabelWeights: []float32{1, 3, 5}, ByLength: true}, 2},
 	} {
-		if got := test.h.Loss(y, gold); got != test.want {
+		if got := test.h.Loss(y, structured.Gold{Output: gold}); got != test.want {
 			t.Errorf("%+v: loss %v, want %v", test.h, got, test.want)
 		}
-		if got := test.h.Loss(gold, gold); got != 0 {
+		if got := test.h.Loss(gold, structured.Gold{Output: gold}); got != 0 {
 			t.Errorf("%+v: the loss of the gold labels is %v", test.h, got)
 		}
 	}
-	if got := (Hamming{ByLength: true}).Loss(nil, nil); got != 0 {
+	if got := (Hamming{ByLength: true}).Loss(nil, structured.Gold{}); got != 0 {
 		t.Errorf("no positions, but loss %v", got)
 	}
 }

@@ -50,9 +50,9 @@ func (Hamming) Dot(v *structured.Marginals, b int, gold structured.Gold) float64
 }
 
 // Loss implements structured.TaskLoss.
-func (Hamming) Loss(y, gold []int32) float64 {
+func (Hamming) Loss(y []int32, gold structured.Gold) float64 {
 	wrong := 0
-	for k, g := range gold {
+	for k, g := range gold.Output {
 		if y[k] != g {
 			wrong++
 		}

@@ -159,8 +159,8 @@ func logFactorial(n float64) float64 {
 	return l
 }
 
-// Hamming implements structured.Structure.
-func (SpanningTree) Hamming() structured.TaskLoss { return Hamming{} }
+// TaskLoss implements structured.Structure.
+func (SpanningTree) TaskLoss() structured.TaskLoss { return Hamming{} }
 
 // Each implements structured.Structure.
 func (t SpanningTree) Each(θ *structured.Potentials, b int, visit func(y []int32)) {

@@ -106,7 +106,7 @@ func NewEngine(o *Objective, threads int) *Engine {
 	linear, _ := o.Scorer.(*sparse.Linear)
 	structure := o.Scorer.Form().Structure
 	if o.Task == nil {
-		o.Task = structure.Hamming()
+		o.Task = structure.TaskLoss()
 	}
 	return &Engine{
 		Objective: o, kind: kinds.Of(structure), sparse: linear, threads: max(1, threads), all: all, shards: shards(o.Data, all),

@@ -31,6 +31,7 @@ func NewMemory(o *Objective) *Memory {
 func (m *Memory) Form(o *Objective) {
 	m.data, m.completion = o.Data, o.Completion
 	m.Reshape(o.Scorer.Form(), o.Data.Len(), o.Data.Rows)
+	m.ReadGold(o.Data)
 }
 
 // addGold adds c·1_{y_i} to every r_i. For partial labels it adds the completion instead.

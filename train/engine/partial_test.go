@@ -83,7 +83,7 @@ func enumerated(t *testing.T, p *train.Problem, w []float32, μ float64) float64
 				least := math.Inf(1)
 				for k := range int32(y) {
 					if g == k || g < 0 && (d.LabelSets[-1-g] == nil || slices.Contains(d.LabelSets[-1-g], k)) {
-						least = min(least, p.Task.Loss(labels[t:t+1], []int32{k}))
+						least = min(least, p.Task.Loss(labels[t:t+1], structured.Gold{Output: []int32{k}}))
 					}
 				}
 				loss += least
