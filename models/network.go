@@ -57,7 +57,7 @@ func (c Config) chooseNetwork(in Inputs, dim, labels int) (networkChoice, error)
 		return choice, structured.BadInput("--window %d is for dense features; the attributes of neighbouring tokens are named in a --template", c.Window)
 	case attributes:
 		return choice, nil
-	case c.Task == "parse" && slices.Contains(nets.ChainNets, n.Net):
+	case c.Task == "parse" && slices.Contains(nets.PositionNets, n.Net):
 		return choice, structured.BadInput("--net %s does not score trees; use --net linear or biaffine", n.Net)
 	}
 	var err error

@@ -15,6 +15,8 @@ type Config struct {
 	Activation graph.Activation `yaml:"activation,omitempty" json:"activation,omitempty"`   // elu, tanh, relu, gelu, silu or sigmoid
 	Window     int              `yaml:"window,omitempty" json:"window,omitempty"`           // positions that a window spans, odd
 	Channels   []int            `yaml:"channels,omitempty" json:"channels,omitempty"`       // of each convolution
+	Kernel     int              `yaml:"kernel,omitempty" json:"kernel,omitempty"`           // cells that a filter spans along each axis, for conv-map and conv-crop
+	Stride     int              `yaml:"stride,omitempty" json:"stride,omitempty"`           // cells by which a filter moves, for conv-map and conv-crop
 	Recurrent  []int            `yaml:"recurrent,omitempty" json:"recurrent,omitempty"`     // units in each direction of each recurrent layer, for rnn, deep and biaffine
 	Layers     int              `yaml:"layers,omitempty" json:"layers,omitempty"`           // blocks of attention, for attention and biaffine
 	Heads      int              `yaml:"heads,omitempty" json:"heads,omitempty"`             // of each block
@@ -41,11 +43,12 @@ const (
 	EdgesNone       = "none"       // zero: positions are independent
 )
 
-// Nets lists the presets. All but biaffine and stack score chains only; biaffine scores trees, and stack either.
-var Nets = append(slices.Clone(ChainNets), "biaffine", StackNet)
+// Nets lists the presets. Biaffine scores trees, stack trees and what PositionNets score.
+var Nets = append(slices.Clone(PositionNets), "biaffine", StackNet)
 
-// ChainNets lists the presets that score chains only.
-var ChainNets = []string{"linear", "mlp", "cnn", "cnn-image", "embed", "rnn", "attention", "deep"}
+// PositionNets lists the presets that score chains, and every other structure whose parts have a row for each position, are shared by
+// all examples, or have a row for each example.
+var PositionNets = []string{"linear", "mlp", "cnn", "cnn-image", "conv-map", "conv-crop", "embed", "rnn", "attention", "deep"}
 
 // The size of the images that cnn-image reads. The features of a position are one image, row by row.
 const (
@@ -91,6 +94,10 @@ func (c Config) Resolve(input graph.Input) (Config, error) {
 		c.Hidden = orDefault(c.Hidden, 64)
 		if len(c.Channels) > 3 {
 			return c, structured.BadInput("net cnn-image halves the image with each convolution, so at most 3 fit; the configuration has %d", len(c.Channels))
+		}
+	case "conv-map", "conv-crop":
+		if err := c.resolveMap(input); err != nil {
+			return c, err
 		}
 	case "embed":
 		c.Window = orElse(c.Window, 5)
@@ -143,6 +150,8 @@ func (c Config) Resolve(input graph.Input) (Config, error) {
 		c.Activation = graph.ELU
 	}
 	switch {
+	case !c.readsMaps() && c.Kernel+c.Stride != 0:
+		return c, structured.BadInput("net %s has no kernel and stride; conv-map and conv-crop do", c.Net)
 	case c.Net != "rnn" && c.Net != "deep" && c.Net != "biaffine" && len(c.Recurrent) > 0:
 		return c, structured.BadInput("net %s has no recurrent layers; rnn, deep and biaffine do", c.Net)
 	case c.Net == "biaffine":
@@ -216,7 +225,7 @@ func embeddingSize(vocab int) int {
 	return size
 }
 
-// New makes the network that c chooses, for chains with inputs of the given shape and a number of labels. See Make for trees.
+// New makes the network that c chooses, for chains with inputs of the given shape and a number of labels. See Make for others.
 func New(c Config, input graph.Input, labels int) (*Net, error) {
 	return Make(c, input, ChainOutput(labels, c.Edges))
 }
@@ -230,7 +239,7 @@ func Make(c Config, input graph.Input, out Output) (*Net, error) {
 	if o, ok := findOwn(c.Net); ok {
 		return o.build(c, input, out)
 	}
-	if !out.isChain() {
+	if out.scores() == scoresArcs {
 		return NewBiaffine(c, input, out.Form)
 	}
 	b, err := c.body(input)
@@ -239,6 +248,9 @@ func Make(c Config, input graph.Input, out Output) (*Net, error) {
 	}
 	if c.Net == StackNet && c.Activation != graph.ELU && !b.activation {
 		return nil, structured.BadInput("activation %s has no effect on a stack without a layer \"activation\" that leaves its function open", c.Activation)
+	}
+	if out.scores() == scoresRows {
+		return Build(b.parts(c, out.Form), input)
 	}
 	return Build(b.potentials(c, out.Labels), input)
 }
@@ -249,16 +261,25 @@ func (c Config) ResolveFor(input graph.Input, out Output) (Config, error) {
 	if err != nil {
 		return c, err
 	}
-	if out.Labels < 1 {
+	kind := out.scores()
+	if out.Labels < 1 && kind != scoresRows {
 		return c, structured.BadInput("the data has %d labels; expected at least 1", out.Labels)
 	}
+	if kind == scoresRows {
+		if c.Edges == EdgesPosition || c.Edges == EdgesNone {
+			return c, structured.BadInput("edges %s: a %s has no edges; chains do", c.Edges, out.Form.Structure.Name())
+		}
+		c.Edges = ""
+	}
 	switch {
-	case c.Net == StackNet && !out.isChain():
+	case kind == scoresArcs && c.Net == StackNet:
 		c.ArcUnits, c.LabelUnits = orElse(c.ArcUnits, 128), orElse(c.LabelUnits, 64)
+	case kind == scoresArcs:
+		return c, nil
 	case c.Net == StackNet && c.ArcUnits+c.LabelUnits != 0:
-		return c, structured.BadInput("a stack that scores chains has no arc-units and label-units; one that scores trees does")
-	case out.isChain():
-		return c, c.scoresChains()
+		return c, structured.BadInput("a stack that scores %ss has no arc-units and label-units; one that scores trees does", out.Form.Structure.Name())
+	case c.Net == "biaffine":
+		return c, structured.BadInput("net biaffine scores the arcs of trees, not %ss; expected one of %s", out.Form.Structure.Name(), strings.Join(PositionNets, ", "))
 	}
 	return c, nil
 }
@@ -270,6 +291,8 @@ func (c Config) body(input graph.Input) (b body, err error) {
 		return c.stackBody(input)
 	case "cnn-image":
 		b = imageBody(c)
+	case "conv-map", "conv-crop":
+		b = mapBody(c, input)
 	case "embed", "deep":
 		b = embedBody(c, input).convolve(c)
 	case "cnn":

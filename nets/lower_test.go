@@ -210,7 +210,7 @@ func TestResolve(t *testing.T) {
 		{Config{Net: "biaffine", CharWindow: 5}, graph.Input{Vocab: []int{5}, Characters: 9}, "only with char-channels"},
 		{Config{Net: "biaffine", CharChannels: 5}, graph.Input{Vocab: []int{5}}, "has no characters"},
 		{Config{Net: "biaffine", CharChannels: 5, CharWindow: 5}, graph.Input{Vocab: []int{5}, Characters: 3}, "biaffine"},
-		{Config{Net: "lstm"}, graph.Input{Dim: 3}, "linear, mlp, cnn, cnn-image, embed"},
+		{Config{Net: "lstm"}, graph.Input{Dim: 3}, "linear, mlp, cnn, cnn-image, conv-map, conv-crop, embed"},
 		{Config{Net: "mlp", Activation: "step"}, graph.Input{Dim: 3}, "elu, tanh, relu, gelu, silu"},
 		{Config{Net: "mlp", Hidden: []int{0}}, graph.Input{Dim: 3}, "0 units"},
 		{Config{Net: "mlp", Dropout: 1}, graph.Input{Dim: 3}, "[0, 1)"},

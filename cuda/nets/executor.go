@@ -17,7 +17,7 @@ type Executor struct {
 
 	programs map[graph.Size]*program
 	memory   struct { // shared by programs, since only one runs at a time: as large as the largest program needs
-		arena, features, boundary, vectors, columns, pairFeatures device.Array[float32]
+		arena, features, boundary, vectors, columns device.Array[float32]
 	}
 	waves   map[int]device.Array[float32] // of positions, by the number of frequencies
 	owned   owned
@@ -230,5 +230,5 @@ func (e *Executor) Free() {
 	e.bags = map[bagOf]*sparseRows{}
 	e.programs, e.waves, e.now, e.checked = map[graph.Size]*program{}, map[int]device.Array[float32]{}, nil, nil
 	e.memory.arena, e.memory.features, e.memory.boundary, e.memory.vectors = device.Array[float32]{}, device.Array[float32]{}, device.Array[float32]{}, device.Array[float32]{}
-	e.memory.columns, e.memory.pairFeatures = device.Array[float32]{}, device.Array[float32]{}
+	e.memory.columns = device.Array[float32]{}
 }

@@ -84,9 +84,9 @@ func (g *Graph) parametersOf(n *gorgonia.Node, seen, found map[*gorgonia.Node]bo
 // for inputs and masks. The caller sets those for parameters and cotangents.
 func (f *Function) Bind(m *Machine) map[*gorgonia.Node][]float32 {
 	g := f.Graph
-	g.offsets = m.offsets
+	g.offsets, g.splits = m.offsets, m.splits
 	var dependents, heads, distances []int32
-	if g.Pairs > 0 {
+	if g.Pairs > 0 && !g.needs.Split {
 		dependents, heads = pairRows(nil, nil, m.offsets, g.Pairs)
 		distances = distanceRows(nil, m.offsets, g.Pairs)
 	}

@@ -23,6 +23,8 @@ type Machine struct {
 
 	dependents []int32  // of every pair: the position of its dependent, −1 in padding
 	heads      []int32  // of every pair: the position of its head, −1 for the root and in padding
+	splits     []int    // [B] number of source items of each example; nil if examples have none
+	sourceRows []int32  // of every source item: its position, −1 in padding
 	distances  []int32  // of every pair: its row in a table with Distances rows per position, −1 in padding
 	keys       []uint64 // dropout: a key for every position
 	pairKeys   []uint64 // dropout: a key for every pair
@@ -59,6 +61,8 @@ func (m *Machine) index(x Index) []int32 {
 		return m.heads
 	case IndexDistances:
 		return m.distances
+	case IndexSources:
+		return m.sourceRows
 	case IndexCharacters, IndexCharacterWindow, IndexCharacterParts:
 		return m.ofCharacters[slices.Index(m.characterIndices, CharacterIndex{x.Kind, x.Width})]
 	}

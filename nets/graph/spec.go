@@ -24,11 +24,11 @@ type Spec struct {
 	// scores the step into position t), or nil (zero, so that positions are independent).
 	Build func(g *Graph) (node, edge *gorgonia.Node, err error)
 
-	// Form is the form of the potentials that Parts returns. The rows of a part are positions, or pairs of positions of the same
-	// example (see Graph.Pairs), or the part is tied.
+	// Form is the form of the potentials that Parts returns. The rows of a part are positions, source items, pairs of positions of the
+	// same example (see Graph.Pairs), or examples, or the part is tied.
 	Form structured.Form
-	// Parts returns a node for each part of Form: [rows×Width] with g.Rows or g.Pairs rows, [Width] for a tied part, nil for a
-	// part that is zero.
+	// Parts returns a node for each part of Form: [rows×Width] with g.Pairs rows for pairs and g.Rows rows for positions and source
+	// items (see Graph.Sources), [Width] for a tied part, nil for a part that is zero, such as one with a row per example.
 	Parts func(g *Graph) ([]*gorgonia.Node, error)
 }
 
@@ -48,7 +48,9 @@ type Input struct {
 type Graph struct {
 	*gorgonia.ExprGraph
 	// Rows is the number of positions of all examples. Pairs is the number of pairs of positions of the same example: an example
-	// of n positions has n·n, and its row d·n + h pairs dependent d with head h. Chars is the number of characters of the positions'
+	// of n positions has n·n, and its row d·n + h pairs dependent d with head h. If Form has parts of the tables structured.Sources
+	// or structured.Pairs, an example has n source items, then m target items, and n·m pairs, of which row i·m + j pairs source i with
+	// target j. Chars is the number of characters of the positions'
 	// words. All include padding.
 	Size
 	Dtype tensor.Dtype // of every array: Float32, except in tests
@@ -67,6 +69,7 @@ type Graph struct {
 	// Of the batch, when Gorgonia's machines run the graph.
 	indices    func(Index) []int32
 	offsets    []int // of its examples
+	splits     []int // source items of each
 	starts     func() []int32
 	attributes func(row int) (index []int32, value []float32)
 }
@@ -77,6 +80,8 @@ type Needs struct {
 	Windows            []int // widths
 	Fields             []int
 	Pairs              bool // pairs of positions
+	Split              bool // examples have source and target items
+	Sources            bool // which positions are source items
 	Dependents, Heads  bool // which positions a pair is made of
 	Distances          bool // how far apart they are
 	Characters         bool // the characters of words
@@ -172,6 +177,14 @@ func (s *Spec) chain(g *Graph) (form structured.Form, outputs []*gorgonia.Node, 
 
 // parts builds a network of any structure. The Spec states its form.
 func (s *Spec) parts(g *Graph) (structured.Form, []*gorgonia.Node, error) {
+	for _, shape := range s.Form.Parts {
+		if shape.Rows == structured.Sources || shape.Rows == structured.Pairs {
+			g.needs.Split = true
+		}
+		if PairTable(shape.Rows) {
+			g.needs.Pairs = true
+		}
+	}
 	outputs, err := s.Parts(g)
 	if err != nil {
 		return s.Form, nil, err
@@ -180,12 +193,12 @@ func (s *Spec) parts(g *Graph) (structured.Form, []*gorgonia.Node, error) {
 		return s.Form, nil, fmt.Errorf("function Parts returned %d nodes for potentials of %d parts", len(outputs), len(s.Form.Parts))
 	}
 	for k, shape := range s.Form.Parts {
-		if !structured.PerPosition(shape.Rows) && shape.Rows != structured.Tied {
-			g.needs.Pairs = true
-		}
 		n := outputs[k]
 		if n == nil {
 			continue
+		}
+		if shape.Rows == structured.Examples {
+			return s.Form, nil, fmt.Errorf("%s potentials have a row per example, which no network computes; expected nil", shape.Name)
 		}
 		rows, of := g.rowsOfTable(shape.Rows), n.Shape()
 		if of.TotalSize() != rows*shape.Width || rows > 1 && (len(of) == 0 || of[0] != rows) {
@@ -195,13 +208,22 @@ func (s *Spec) parts(g *Graph) (structured.Form, []*gorgonia.Node, error) {
 	return s.Form, outputs, nil
 }
 
-// rowsOfTable returns how many rows of a table the graph computes. Tables of other rows than positions and steps have one row per pair.
-func (g *Graph) rowsOfTable(table string) int {
+// PairTable reports whether the rows of a table are pairs of positions of an example.
+func PairTable(table string) bool {
 	switch table {
-	case structured.Tied:
-		return 1
-	case structured.Positions, structured.Steps:
-		return g.Rows
+	case structured.Tied, structured.Positions, structured.Steps, structured.Examples, structured.Sources:
+		return false
 	}
-	return g.Pairs
+	return true
+}
+
+// rowsOfTable returns how many rows of a table the graph computes. Rows of source items are padded to as many as there are positions.
+func (g *Graph) rowsOfTable(table string) int {
+	switch {
+	case table == structured.Tied:
+		return 1
+	case PairTable(table):
+		return g.Pairs
+	}
+	return g.Rows
 }

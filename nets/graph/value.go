@@ -58,7 +58,6 @@ const (
 	SpaceGradient               // the gradient, to which Jᵀv is added
 	SpaceFeatures               // dense inputs [rows×Dim]
 	SpaceBoundary               // [rows×2]: 1 where an example starts; 1 where one ends
-	SpacePairs                  // dense inputs of pairs [pairs×PairDim]
 	SpaceCotangent              // cotangent of part 0 of the potentials; part k has SpaceCotangent + k
 )
 
