@@ -25,6 +25,7 @@ type Config struct {
 	Dropout    float64          `yaml:"dropout,omitempty" json:"dropout,omitempty"`         // probability to drop a unit in training
 	Edges      string           `yaml:"edges,omitempty" json:"edges,omitempty"`             // transition, position or none; chains only
 	ArcUnits   int              `yaml:"arc-units,omitempty" json:"arc-units,omitempty"`     // of the representations that score arcs, for biaffine
+	PairUnits  int              `yaml:"pair-units,omitempty" json:"pair-units,omitempty"`   // of the representations that score pairs, for bilinear
 	LabelUnits int              `yaml:"label-units,omitempty" json:"label-units,omitempty"` // of the representations that score relations, for biaffine
 	Stack      string           `yaml:"stack,omitempty" json:"stack,omitempty"`             // the layers of a stack, as YAML (see stack.go)
 
@@ -43,8 +44,8 @@ const (
 	EdgesNone       = "none"       // zero: positions are independent
 )
 
-// Nets lists the presets. Biaffine scores trees, stack trees and what PositionNets score.
-var Nets = append(slices.Clone(PositionNets), "biaffine", StackNet)
+// Nets lists the presets. Biaffine scores trees and bilinear matchings; stack scores both, and what PositionNets score.
+var Nets = append(slices.Clone(PositionNets), "biaffine", "bilinear", StackNet)
 
 // PositionNets lists the presets that score chains, and every other structure whose parts have a row for each position, are shared by
 // all examples, or have a row for each example.
@@ -130,6 +131,15 @@ func (c Config) Resolve(input graph.Input) (Config, error) {
 		if len(input.Vocab) == 0 && input.Dim == 0 {
 			return c, structured.BadInput("net biaffine reads discrete inputs (words) or dense features; the data has neither")
 		}
+	case "bilinear":
+		c.Window = orElse(c.Window, 3)
+		if len(c.Recurrent) == 0 {
+			c.Channels = orDefault(c.Channels, 128)
+		}
+		c.PairUnits = orElse(c.PairUnits, 64)
+		if len(input.Vocab) == 0 && input.Dim == 0 {
+			return c, structured.BadInput("net bilinear reads discrete inputs (words) or dense features; the data has neither")
+		}
 	case StackNet:
 		return c.resolveStack(input)
 	default:
@@ -143,7 +153,7 @@ func (c Config) Resolve(input graph.Input) (Config, error) {
 		if err := c.resolveEmbed(input); err != nil {
 			return c, err
 		}
-	} else if input.Dim == 0 {
+	} else if input.Dim == 0 && input.PairAttributes == 0 {
 		return c, structured.BadInput("net %s reads dense features; the data has none; net embed reads words", c.Net)
 	}
 	if c.Net != "linear" && c.Activation == "" {
@@ -152,8 +162,10 @@ func (c Config) Resolve(input graph.Input) (Config, error) {
 	switch {
 	case !c.readsMaps() && c.Kernel+c.Stride != 0:
 		return c, structured.BadInput("net %s has no kernel and stride; conv-map and conv-crop do", c.Net)
-	case c.Net != "rnn" && c.Net != "deep" && c.Net != "biaffine" && len(c.Recurrent) > 0:
-		return c, structured.BadInput("net %s has no recurrent layers; rnn, deep and biaffine do", c.Net)
+	case c.Net != "bilinear" && c.PairUnits != 0:
+		return c, structured.BadInput("net %s has no pair-units; bilinear does", c.Net)
+	case c.Net != "rnn" && c.Net != "deep" && c.Net != "biaffine" && c.Net != "bilinear" && len(c.Recurrent) > 0:
+		return c, structured.BadInput("net %s has no recurrent layers; rnn, deep, biaffine and bilinear do", c.Net)
 	case c.Net == "biaffine":
 		c.Edges = "" // only chains have edges
 	case c.Stack != "":
@@ -193,6 +205,9 @@ func (c Config) check() error {
 	}
 	if c.Net == "biaffine" {
 		sizes = append(sizes, c.ArcUnits, c.LabelUnits)
+	}
+	if c.Net == "bilinear" {
+		sizes = append(sizes, c.PairUnits)
 	}
 	for _, n := range sizes {
 		if n <= 0 {
@@ -239,8 +254,11 @@ func Make(c Config, input graph.Input, out Output) (*Net, error) {
 	if o, ok := findOwn(c.Net); ok {
 		return o.build(c, input, out)
 	}
-	if out.scores() == scoresArcs {
+	switch out.scores() {
+	case scoresArcs:
 		return NewBiaffine(c, input, out.Form)
+	case scoresPairs:
+		return makeMatching(c, input, out.Form)
 	}
 	b, err := c.body(input)
 	if err != nil {
@@ -262,16 +280,24 @@ func (c Config) ResolveFor(input graph.Input, out Output) (Config, error) {
 		return c, err
 	}
 	kind := out.scores()
-	if out.Labels < 1 && kind != scoresRows {
+	if out.Labels < 1 && (kind == scoresLabels || kind == scoresArcs) {
 		return c, structured.BadInput("the data has %d labels; expected at least 1", out.Labels)
 	}
-	if kind == scoresRows {
+	if kind == scoresRows || kind == scoresPairs {
 		if c.Edges == EdgesPosition || c.Edges == EdgesNone {
 			return c, structured.BadInput("edges %s: a %s has no edges; chains do", c.Edges, out.Form.Structure.Name())
 		}
 		c.Edges = ""
 	}
 	switch {
+	case kind == scoresPairs:
+		return c.resolveMatching(input)
+	case c.Net == "bilinear":
+		return c, structured.BadInput("net bilinear scores pairs of source and target items, not %ss", out.Form.Structure.Name())
+	case c.PairUnits != 0:
+		return c, structured.BadInput("a stack that scores %ss has no pair-units; one that scores matchings does", out.Form.Structure.Name())
+	case !c.readsWords() && c.Net != StackNet && input.Dim == 0:
+		return c, structured.BadInput("net %s reads dense features of positions; the data has none", c.Net)
 	case kind == scoresArcs && c.Net == StackNet:
 		c.ArcUnits, c.LabelUnits = orElse(c.ArcUnits, 128), orElse(c.LabelUnits, 64)
 	case kind == scoresArcs:
@@ -299,7 +325,7 @@ func (c Config) body(input graph.Input) (b body, err error) {
 		b = featureBody(input).convolve(c)
 	case "rnn":
 		b = wordBody(c, input)
-	case "biaffine", "attention":
+	case "biaffine", "bilinear", "attention":
 		b = wordBody(c, input).convolve(c)
 	default:
 		b = featureBody(input).window(c.Window)

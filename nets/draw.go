@@ -41,13 +41,7 @@ func (n *Net) Draw(rng *rand.Rand, lengths ...int) *structured.Dataset {
 		}
 	}
 	if in.Attributes > 0 {
-		d.Attributes = &structured.Sparse{Offsets: []int{0}}
-		for range d.Positions() {
-			for range rng.IntN(20) {
-				d.Attributes.Index = append(d.Attributes.Index, rng.Int32N(int32(in.Attributes)))
-			}
-			d.Attributes.Offsets = append(d.Attributes.Offsets, len(d.Attributes.Index))
-		}
+		d.Attributes = drawAttributes(rng, d.Positions(), in.Attributes)
 	}
 	for range in.Vocab {
 		d.Vocab = append(d.Vocab, structured.NewAlphabet())
@@ -60,5 +54,20 @@ func (n *Net) Draw(rng *rand.Rand, lengths ...int) *structured.Dataset {
 			d.Tables = append(d.Tables, &structured.Table{Name: p.Rows, Offsets: pairs})
 		}
 	}
+	if t := d.Table(structured.Pairs); t != nil && in.PairAttributes > 0 {
+		t.Attributes = drawAttributes(rng, pairs[len(lengths)], in.PairAttributes)
+	}
 	return d
+}
+
+// drawAttributes draws up to 19 of the attributes for each row.
+func drawAttributes(rng *rand.Rand, rows, attributes int) *structured.Sparse {
+	x := &structured.Sparse{Offsets: []int{0}}
+	for range rows {
+		for range rng.IntN(20) {
+			x.Index = append(x.Index, rng.Int32N(int32(attributes)))
+		}
+		x.Offsets = append(x.Offsets, len(x.Index))
+	}
+	return x
 }

@@ -15,22 +15,25 @@ const (
 	scoresLabels scored = iota // labels of the positions of chains, and transitions
 	scoresRows                 // positions, whatever their structure
 	scoresArcs                 // pairs of positions of trees
+	scoresPairs                // pairs of source and target items
 )
 
 // scores says which output layer a network needs: that of chains, one row for each position (parts that are shared by all examples
-// are parameters, those with a row for each example zero), or that of trees.
+// are parameters, those with a row for each example zero), that of trees, or that of matchings.
 func (o Output) scores() scored {
 	if _, ok := o.Form.Structure.(chains.Chain); ok {
 		return scoresLabels
 	}
+	kind := scoresRows
 	for _, part := range o.Form.Parts {
 		switch {
-		case structured.PerPosition(part.Rows), part.Rows == structured.Tied, part.Rows == structured.Examples:
-		default:
-			return scoresArcs
+		case part.Rows == structured.Sources, part.Rows == structured.Pairs:
+			return scoresPairs
+		case graph.PairTable(part.Rows):
+			kind = scoresArcs
 		}
 	}
-	return scoresRows
+	return kind
 }
 
 // parts adds the output layer of a structure whose parts are per position, tied or per example. A part per position is linear in the

@@ -34,7 +34,7 @@ func (c Config) resolveStack(input graph.Input) (Config, error) {
 		c.Edges = EdgesTransition
 	}
 	if len(c.Hidden)+len(c.Channels)+len(c.Embed)+len(c.Recurrent) > 0 ||
-		c.Window+c.Layers+c.Heads+c.BlockUnits+c.CharEmbed+c.CharWindow+c.CharChannels+c.AttributeUnits > 0 {
+		c.Window+c.Kernel+c.Stride+c.Layers+c.Heads+c.BlockUnits+c.CharEmbed+c.CharWindow+c.CharChannels+c.AttributeUnits > 0 {
 		return c, structured.BadInput("net stack takes the sizes of layers from its list of layers, not from settings")
 	}
 	if err := c.check(); err != nil {

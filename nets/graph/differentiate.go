@@ -102,11 +102,12 @@ func (f *Function) Bind(m *Machine) map[*gorgonia.Node][]float32 {
 		return m.index(x)
 	}
 	g.starts = func() []int32 { return m.starts }
-	g.attributes = func(row int) ([]int32, []float32) {
-		if row >= len(m.sources) {
+	g.attributes = func(row int, pairs bool) ([]int32, []float32) {
+		rows := m.bag(pairs)
+		if row >= len(rows.sources) {
 			return nil, nil
 		}
-		return m.attributes.Row(int(m.sources[row]))
+		return rows.attributes.Row(int(rows.sources[row]))
 	}
 	values := map[*gorgonia.Node][]float32{}
 	for n, l := range g.leaves {

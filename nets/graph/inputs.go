@@ -75,10 +75,8 @@ func (m *Machine) Load(p *Program, in Input, w []float32, batch *structured.Batc
 			return err
 		}
 	}
-	if p.Needs.Attributes {
-		if err := m.loadAttributes(batch, in.Attributes); err != nil {
-			return err
-		}
+	if err := m.loadAttributes(p, in, batch); err != nil {
+		return err
 	}
 	if m.Seed != 0 {
 		m.keys = rowKeys(m.keys, batch.Examples, p.Rows, func(b int) int { return batch.Offsets[b+1] - batch.Offsets[b] })

@@ -159,6 +159,9 @@ func (r *rowAxes) apply(v *value, args []axis, free bool) (axis, bool) {
 	case SegmentMax:
 		return positions(o.Cols), args[0] == characters(o.Cols)
 	case Bag:
+		if o.Pairs {
+			return pairs(o.Cols), args[0].free()
+		}
 		return positions(o.Cols), args[0].free()
 	case Attention:
 		return positions(o.width()), args[0] == positions(3*o.width())

@@ -42,6 +42,8 @@ type Input struct {
 
 	Characters int // size of the vocabulary of the characters of words, 0 for none
 	Attributes int // attributes that positions can have, 0 for none
+
+	PairAttributes int // attributes that pairs of source and target items can have, 0 for none
 }
 
 // Graph is a Gorgonia graph under construction, with the network's inputs and parameters as nodes.
@@ -71,7 +73,7 @@ type Graph struct {
 	offsets    []int // of its examples
 	splits     []int // source items of each
 	starts     func() []int32
-	attributes func(row int) (index []int32, value []float32)
+	attributes func(row int, pairs bool) (index []int32, value []float32)
 }
 
 // Needs is what a program reads of a batch.
@@ -87,6 +89,7 @@ type Needs struct {
 	Characters         bool // the characters of words
 	CharacterIndices   []CharacterIndex
 	Attributes         bool     // of positions
+	PairAttributes     bool     // of pairs of source and target items
 	Dropout            bool     // the masks of dropout
 	OwnOps             []string // names of the user's own ops, which run on the CPU only
 }
