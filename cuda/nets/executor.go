@@ -144,6 +144,16 @@ func checkWords(set *structured.Dataset, in graph.Input, needs graph.Needs) erro
 			}
 		}
 	}
+	if t := set.Table(structured.Pairs); needs.PairAttributes {
+		if t == nil || t.Attributes == nil {
+			return structured.BadInput("%s has no attributes of pairs, which the network reads", set.Name)
+		}
+		for _, a := range t.Attributes.Index {
+			if a < 0 || int(a) >= in.PairAttributes {
+				return structured.BadInput("%s: attribute number %d of pairs; the network knows 0 to %d", set.Name, a, in.PairAttributes-1)
+			}
+		}
+	}
 	return nil
 }
 

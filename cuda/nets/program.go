@@ -26,6 +26,7 @@ type program struct {
 	partial                             device.Array[float32] // partial sums of reductions
 	patterns                            map[*int32]pattern
 	pairs                               pairs
+	splits                              splits
 	characters                          characters
 	bags                                map[bagTable]bool // that Pullback scatters to
 }
@@ -100,6 +101,9 @@ func (e *Executor) compile(of *graph.Program) (*program, error) {
 	}
 	if of.Needs.Pairs {
 		p.pairs = pairs{own[int32](&e.owned, of.Pairs, what), own[int32](&e.owned, of.Pairs, what), own[int32](&e.owned, of.Pairs, what)}
+	}
+	if of.Needs.Split {
+		p.splits = splits{own[int32](&e.owned, of.Rows, what), own[int32](&e.owned, of.Rows, what)}
 	}
 	p.characters.allocate(&e.owned, of, what)
 	c := compiler{executor: e, program: p, reads: readings(lists[:])}
@@ -184,6 +188,12 @@ func (c *compiler) instruction(in graph.Instruction) (command, error) {
 		return c.convInput(o.Conv, in), nil
 	case graph.ConvWeight:
 		return c.convWeight(o.Conv, in), nil
+	case graph.Align:
+		return align(o, in), nil
+	case graph.AlignSources:
+		return alignPull("align_sources", o.Align, in), nil
+	case graph.AlignTargets:
+		return alignPull("align_targets", o.Align, in), nil
 	case graph.SegmentMax:
 		return segmentMax(o, in), nil
 	case graph.SegmentMaxPush:
