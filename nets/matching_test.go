@@ -74,6 +74,9 @@ func TestMatchingsEqualGorgonia(t *testing.T) {
 					var batch structured.Batch
 					batch.Reset(data, seq(data.Len()))
 					checkAgainst(t, newReference(t, net, &batch, 7), net, &batch, randomVector(rng, net.Dim(), 0.7), 7, rng)
+					if len(s.sources) > 1 {
+						everyParameterCounts(t, net, &batch, rng)
+					}
 				})
 			}
 		}

@@ -59,8 +59,24 @@ func TestOtherStructuresEqualGorgonia(t *testing.T) {
 					var batch structured.Batch
 					batch.Reset(randomData(rng, c.input, 3, lengths...), seq(len(lengths)))
 					checkAgainst(t, newReference(t, net, &batch, 7), net, &batch, randomVector(rng, net.Dim(), 0.5), 7, rng)
+					if len(lengths) > 1 {
+						everyParameterCounts(t, net, &batch, rng)
+					}
 				})
 			}
+		}
+	}
+}
+
+// everyParameterCounts fails if the gradient of some parameter is zero.
+func everyParameterCounts(t *testing.T, net *Net, batch *structured.Batch, rng *rand.Rand) {
+	t.Helper()
+	worker, grad := net.NewNetWorker(), make([]float32, net.Dim())
+	must(t, worker.Score(randomVector(rng, net.Dim(), 0.5), batch, new(structured.Potentials)))
+	must(t, worker.Pullback(randomMarginals(rng, batch, net.Form()), grad))
+	for _, a := range net.Layout() {
+		if zero(a.Of(grad)) {
+			t.Errorf("the potentials do not depend on parameter %s", a.Name)
 		}
 	}
 }
