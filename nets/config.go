@@ -13,7 +13,7 @@ type Config struct {
 	Net        string           `yaml:"net" json:"net"`                                     // a preset (see Nets), stack, or the name of a registered network
 	Hidden     []int            `yaml:"hidden,omitempty" json:"hidden,omitempty"`           // units of each dense hidden layer
 	Activation graph.Activation `yaml:"activation,omitempty" json:"activation,omitempty"`   // elu, tanh, relu, gelu, silu or sigmoid
-	Window     int              `yaml:"window,omitempty" json:"window,omitempty"`           // positions that a window spans, odd
+	Window     int              `yaml:"window,omitempty" json:"window,omitempty"`           // positions that a window spans, odd; cells along each axis of a grid
 	Channels   []int            `yaml:"channels,omitempty" json:"channels,omitempty"`       // of each convolution
 	Kernel     int              `yaml:"kernel,omitempty" json:"kernel,omitempty"`           // cells that a filter spans along each axis, for conv-map and conv-crop
 	Stride     int              `yaml:"stride,omitempty" json:"stride,omitempty"`           // cells by which a filter moves, for conv-map and conv-crop
@@ -318,7 +318,7 @@ func (c Config) body(input graph.Input) (b body, err error) {
 	case "cnn-image":
 		b = imageBody(c)
 	case "conv-map", "conv-crop":
-		b = mapBody(c, input)
+		b = mapBody(c, input).window(c.Window)
 	case "embed", "deep":
 		b = embedBody(c, input).convolve(c)
 	case "cnn":

@@ -9,12 +9,16 @@ import (
 
 // Draw draws examples of the given lengths with the inputs that the network reads: dense features from N(0,1), and discrete
 // inputs, the letters of words and attributes uniformly. Half of the positions are source items if the network scores pairs of
-// source and target items. They have no outputs.
+// source and target items. They have no outputs. If positions are
+// cells of a grid, examples fill it, except empty ones.
 func (n *Net) Draw(rng *rand.Rand, lengths ...int) *structured.Dataset {
 	in := n.input
 	d := &structured.Dataset{Name: "random inputs", Offsets: []int{0}, Dim: in.Dim}
 	sources, pairs := []int{0}, []int{0}
 	for i, length := range lengths {
+		if cells := in.Grid.Cells(); cells > 0 && length > 0 {
+			length = cells
+		}
 		d.Offsets = append(d.Offsets, d.Positions()+length)
 		first, second := length, length
 		if n.shape.Needs.Split {

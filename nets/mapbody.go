@@ -20,12 +20,14 @@ func (c Config) filter() graph.Filter {
 
 // resolveMap checks and fills in the sizes of conv-map and conv-crop. Net conv-map is for maps of features that another network
 // computed, as in the paper: a convolution of 1×1 cells to 16 channels, the activation, and a linear layer. Net conv-crop is for crops
-// of pixels: two convolutions of 3×3 with stride 2, three from 32×32 pixels on, and a dense layer of 64 units.
+// of pixels: two convolutions of 3×3 with stride 2, three from 32×32 pixels on, and a dense layer of 64 units. A window joins
+// what the convolutions make of neighbouring positions.
 func (c *Config) resolveMap(input graph.Input) error {
 	m := input.Map
 	if m.Len() == 0 {
 		return structured.BadInput("net %s reads maps (height×width×channels) at each position; the data has none", c.Net)
 	}
+	c.Window = orElse(c.Window, 1)
 	if c.Net == "conv-map" {
 		c.Channels, c.Kernel, c.Stride = orDefault(c.Channels, 16), orElse(c.Kernel, 1), orElse(c.Stride, 1)
 	} else {
@@ -35,9 +37,6 @@ func (c *Config) resolveMap(input graph.Input) error {
 		} else {
 			c.Channels = orDefault(c.Channels, 16, 32, 32)
 		}
-	}
-	if c.Window != 0 {
-		return structured.BadInput("net %s has no window of positions; kernel is the size of its filters", c.Net)
 	}
 	for i, channels := range c.Channels {
 		to, err := c.filter().Over(m, channels)

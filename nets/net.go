@@ -100,7 +100,16 @@ func (n *Net) Size(batch *structured.Batch) graph.Size {
 
 // CheckTables refuses examples without the rows that the potentials need: an example of n positions has n·n rows of every table
 // of pairs; one of n source and m target items has n·m, and n rows of the table of sources.
+//
+// Positions that are cells of a grid have to fill it.
 func (n *Net) CheckTables(data *structured.Dataset, examples []int) error {
+	if len(n.shape.Needs.Grids) > 0 {
+		for _, e := range examples {
+			if length := data.Length(e); length != 0 && length != n.input.Grid.Cells() {
+				return structured.BadInput("%s: %d positions; the network reads grids of %s cells", data.Where(e), length, n.input.Grid)
+			}
+		}
+	}
 	var sources *structured.Table
 	if n.shape.Needs.Split {
 		if sources = data.Table(structured.Sources); sources == nil {

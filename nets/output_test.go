@@ -122,7 +122,6 @@ func TestOtherStructuresRefused(t *testing.T) {
 	}{
 		{Config{Net: "biaffine"}, in, "net biaffine scores the arcs of trees, not choices"},
 		{Config{Net: "conv-map"}, graph.Input{Dim: 24}, "reads maps"},
-		{Config{Net: "conv-map", Window: 3}, in, "no window"},
 		{Config{Net: "conv-crop", Channels: []int{2, 2, 2}, Kernel: 6, Stride: 1}, in, "convolution 3: a filter of 6×6 cells does not fit maps of 2×1"},
 		{Config{Net: "mlp", Kernel: 3}, in, "net mlp has no kernel and stride"},
 		{Config{Net: "linear", Edges: EdgesPosition}, in, "a choice has no edges"},

@@ -138,7 +138,7 @@ func (s *stack) then(width int, f step, params ...graph.Param) {
 
 // on continues with the layers of a body: f makes it from the body below, of which it reads the width only.
 func (s *stack) on(f func(below body) body) {
-	b := f(body{width: s.width})
+	b := f(body{width: s.width, grid: s.input.Grid.Cells() > 0})
 	s.then(b.width, b.layer, b.params...)
 }
 

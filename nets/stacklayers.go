@@ -231,7 +231,7 @@ func (s *stack) join(l layer, width int) error {
 	if width%2 == 0 {
 		return s.refuse(l, "width %d: expected an odd number", width)
 	}
-	s.then(s.width*width, func(g *graph.Graph, x *gorgonia.Node) (*gorgonia.Node, error) { return g.Window(x, width) })
+	s.on(func(below body) body { return below.window(width) })
 	return nil
 }
 

@@ -15,7 +15,7 @@ import (
 // embedBody looks up each discrete input in its own table and joins the rows, followed by what c asks for of the word's characters and
 // attributes, and the dense features if the data has them. Words that have vectors are looked up among these too.
 func embedBody(c Config, input graph.Input) body {
-	b := body{width: input.Dim}
+	b := body{width: input.Dim, grid: input.Grid.Cells() > 0}
 	var more []body
 	if c.CharChannels > 0 {
 		more = append(more, characterBody(c, input))

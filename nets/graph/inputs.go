@@ -13,6 +13,8 @@ func NewMachine(p *Program, in Input) *Machine {
 		Mem: make([][]float32, spaces), inputs: make([][]float32, spaces),
 		BLAS:             kernels.CurrentBLAS(),
 		widths:           p.Needs.Windows,
+		grids:            make([][]int32, len(p.Needs.Grids)),
+		gridWidths:       p.Needs.Grids,
 		windows:          make([][]int32, len(p.Needs.Windows)),
 		characterIndices: p.Needs.CharacterIndices,
 		ofCharacters:     make([][]int32, len(p.Needs.CharacterIndices)),
@@ -63,6 +65,9 @@ func (m *Machine) Load(p *Program, in Input, w []float32, batch *structured.Batc
 	}
 	for i, width := range m.widths {
 		m.windows[i] = m.windowRows(m.windows[i], width, p.Rows)
+	}
+	for i, width := range m.gridWidths {
+		m.grids[i] = gridRows(m.grids[i], batch.Offsets, in.Grid, width, p.Rows)
 	}
 	if p.Needs.Dependents || p.Needs.Heads {
 		m.dependents, m.heads = pairRows(m.dependents, m.heads, batch.Offsets, p.Pairs)

@@ -16,6 +16,9 @@ type Machine struct {
 	ids     [][]int32   // by field
 	windows [][]int32   // by index in widths
 	widths  []int
+	grids   [][]int32 // by index in gridWidths
+
+	gridWidths []int
 
 	characterIndices []CharacterIndex
 	ofCharacters     [][]int32 // by index in characterIndices
@@ -61,6 +64,8 @@ func (m *Machine) index(x Index) []int32 {
 		return m.distances
 	case IndexSources:
 		return m.sourceRows
+	case IndexGrid:
+		return m.grids[slices.Index(m.gridWidths, x.Width)]
 	case IndexCharacters, IndexCharacterWindow, IndexCharacterParts:
 		return m.ofCharacters[slices.Index(m.characterIndices, CharacterIndex{x.Kind, x.Width})]
 	}

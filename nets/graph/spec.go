@@ -14,7 +14,7 @@ import (
 // chains; Form and Parts are for networks that score any structure.
 //
 // The function builds the network for g.Rows positions on g, from g.Param, g.Features, g.Embed and the like. The rows are
-// positions of any number of examples, so no op may mix rows, except Window, LinearRecurrence, Attention and the ops on pairs, which
+// positions of any number of examples, so no op may mix rows, except Window, GridWindow, LinearRecurrence, Attention and the ops on pairs, which
 // know the examples. nets.Build refuses an op that mixes rows and names it. The function is called once for every Size that occurs
 // and must always build the same network. It must not call gorgonia.Grad.
 type Spec struct {
@@ -36,6 +36,7 @@ type Spec struct {
 type Input struct {
 	Dim   int   // dense features, 0 for none
 	Map   Map   // the shape of the dense features if they are a map, with Map.Len() = Dim; zero otherwise
+	Grid  Grid  // the shape of every example whose positions are cells of a grid; zero otherwise
 	Vocab []int // sizes of the vocabularies of the discrete inputs
 
 	Vectors *WordVectors // of the first discrete input, or nil
@@ -80,6 +81,7 @@ type Graph struct {
 type Needs struct {
 	Features, Boundary bool
 	Windows            []int // widths
+	Grids              []int // widths of the windows over cells of a grid
 	Fields             []int
 	Pairs              bool // pairs of positions
 	Split              bool // examples have source and target items

@@ -28,6 +28,7 @@ func TestOtherStructuresPass(t *testing.T) {
 		"linear":    {nets.Config{Net: "linear"}, graph.Input{Dim: 4}, cells},
 		"conv-map":  {nets.Config{Net: "conv-map", Channels: []int{3}, Activation: graph.Tanh}, graph.Input{Dim: 12, Map: graph.Map{Height: 2, Width: 3, Channels: 2}}, cells},
 		"conv-crop": {nets.Config{Net: "conv-crop", Channels: []int{4, 3}, Hidden: []int{5}, Activation: graph.Tanh}, graph.Input{Dim: crops.Len(), Map: crops}, cells},
+		"grid":      {nets.Config{Net: "cnn", Channels: []int{3}, Window: 3, Activation: graph.Tanh}, graph.Input{Dim: 2, Grid: graph.Grid{Height: 3, Width: 4}}, cells},
 		"pairs":     {nets.Config{Net: "mlp", Hidden: []int{4}, Activation: graph.Tanh}, graph.Input{PairAttributes: 7}, links},
 		"bilinear":  {nets.Config{Net: "bilinear", Channels: []int{4}, PairUnits: 3, Activation: graph.Tanh}, graph.Input{Vocab: []int{9}, PairAttributes: 7}, links},
 	} {
