@@ -1,4 +1,4 @@
-package models
+package predictions
 
 import (
 	"bytes"
@@ -8,13 +8,16 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// jsonLayout is the layout of NewJSONWriter.
+// jsonLayout is the layout of models.NewJSONWriter.
 type jsonLayout struct {
 	names [][]byte // of the labels, in quotes
-	o     PredictOptions
+	o     Options
 }
 
-func newJSONLayout(labels *structured.Alphabet, o PredictOptions) *jsonLayout {
+// JSON is the layout of labels as an object per line.
+func JSON(labels *structured.Alphabet, o Options) Layout { return newJSONLayout(labels, o) }
+
+func newJSONLayout(labels *structured.Alphabet, o Options) *jsonLayout {
 	j := &jsonLayout{o: o}
 	for _, name := range labels.Names() {
 		j.names = append(j.names, quoted(name))
@@ -31,7 +34,7 @@ func quoted(text string) []byte {
 	return bytes.TrimRight(b.Bytes(), "\n")
 }
 
-func (j *jsonLayout) add(text []byte, d *structured.Dataset, i int, p *Prediction) ([]byte, int) {
+func (j *jsonLayout) Add(text []byte, d *structured.Dataset, i int, p *Prediction) ([]byte, int) {
 	text, number := appendID(text, d, i)
 	text = j.output(append(text, ','), &p.Output)
 	if j.o.NBest > 0 {

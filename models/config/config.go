@@ -1,11 +1,11 @@
-package models
+// Package config holds the settings of a training: their names, values and help texts, their files in YAML, and which of them have an
+// effect with which others.
+package config
 
 import (
-	"github.com/dsp-go/dsp/models/formats"
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/graph"
-	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/ocr"
 )
 
@@ -149,79 +149,8 @@ func Default() Config {
 	}
 }
 
-// Validate refuses, as bad input, values out of range and settings that have no effect with the others. Settings that depend
-// on a choice left to "auto" are checked again once the choice is made.
-func (c Config) Validate() error {
-	if err := c.validateModel(); err != nil {
-		return err
-	}
-	for _, s := range Settings(&c) {
-		if s.Group != methodGroup {
-			continue
-		}
-		if err := CheckSetting(s, &c); err != nil {
-			return err
-		}
-	}
-	return c.checkMethod()
-}
+// MaxHashBits bounds the numbers of hashed attributes: rows of weights for more do not fit into memory.
+const MaxHashBits = 28
 
-// methodGroup is the group of the settings that say how the objective is minimised. A trained model does not depend on them any more.
-const methodGroup = "Method"
-
-// validateModel is Validate without the settings of methodGroup. Those of a model file may come from a version of dsp in which other
-// settings of a method had an effect, or other defaults.
-func (c Config) validateModel() error {
-	for _, s := range Settings(&c) {
-		if s.Group == methodGroup {
-			continue
-		}
-		if err := CheckSetting(s, &c); err != nil {
-			return err
-		}
-	}
-	if err := c.CheckDevice(); err != nil {
-		return err
-	}
-	switch {
-	case c.Task == "tag" && c.Train == "" && c.Resume == "":
-		return structured.BadInput("--task tag needs training data: give --train FILE (only ocr and parse have built-in data)")
-	case c.Format == formats.Builtin && c.Train+c.Dev+c.Test != "":
-		return structured.BadInput("--format builtin draws its own data; leave out --train, --dev and --test, or name their format")
-	case c.Train == "" && c.Dev+c.Test != "":
-		return structured.BadInput("--dev and --test need --train: built-in data comes with its own")
-	case c.Format != "" && c.Format != formats.Builtin && c.Train == "" && c.Resume == "":
-		return structured.BadInput("--format %s needs training data: give --train FILE", c.Format)
-	case c.Task == "tag" && (c.Format == formats.Builtin || formats.Find(c.Format).Images):
-		return structured.BadInput("--format %s has images of words: use --task ocr", c.Format)
-	case c.Task == "parse" && c.Format != "" && c.Format != formats.Builtin && !formats.Find(c.Format).Trees:
-		return structured.BadInput("--format %s has no trees: --task parse reads them from conllu", c.Format)
-	case c.Task == "parse" && c.Features != "auto" && c.Features != "parse" && c.Features != "none":
-		return structured.BadInput("--features %s makes attributes of tokens; --task parse has those of arcs, --features parse", c.Features)
-	case c.Task != "parse" && !settings.Undecided(c.Task) && c.Features == "parse":
-		return structured.BadInput("--features parse makes attributes of arcs, for --task parse")
-	case c.Task == "ocr" && formats.Find(c.Format).Tokens:
-		return structured.BadInput("--format %s has tokens to tag, not images: use --task tag", c.Format)
-	case c.Template != "" && c.Features != "auto":
-		return structured.BadInput("--template %s and --features %s both say what the attributes are; give one", c.Template, c.Features)
-	case (c.Net == "embed" || c.Net == "rnn" || c.Net == "attention") && c.Features != "auto" && c.Features != "none":
-		return structured.BadInput("--features %s makes attributes, which --net %s does not read; use --net linear, or leave out --features", c.Features, c.Net)
-	case c.AttributeUnits > 0 && c.Features == "none":
-		return structured.BadInput("--attribute-units %d sums attributes, but --features none makes none", c.AttributeUnits)
-	case c.Init != "" && c.Features == "none":
-		return structured.BadInput("--init %s gives weights of attributes, but --features none makes none", c.Init)
-	case c.Freeze && c.Vectors == "":
-		return structured.BadInput("--freeze-vectors has no effect without --vectors FILE")
-	case c.Partial && c.Scheme != "keep":
-		return structured.BadInput("--scheme %s converts tags that are known; with --partial, give them in that scheme", c.Scheme)
-	case c.HashBits > maxHashBits:
-		return structured.BadInput("--hash-bits %d: expected at most %d", c.HashBits, maxHashBits)
-	case c.Fold >= 0 && c.Test != "":
-		return structured.BadInput("--fold %d and --test both say what the test data is; give one", c.Fold)
-	case len(c.Examples) != 3:
-		return structured.BadInput("--examples %v: expected three numbers, for training, development and test", c.Examples)
-	case c.Dropout >= 1:
-		return structured.BadInput("--dropout %v: expected a probability below 1", c.Dropout)
-	}
-	return nil
-}
+// MethodGroup is the group of the settings that say how the objective is minimised. A trained model does not depend on them any more.
+const MethodGroup = "Method"

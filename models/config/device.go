@@ -1,4 +1,4 @@
-package models
+package config
 
 import (
 	"fmt"
@@ -40,14 +40,14 @@ func (c Config) CheckDevice() error {
 	case kind != CUDA:
 		return nil
 	}
-	if err := checkCUDA(ordinal); err != nil {
+	if err := CheckCUDA(ordinal); err != nil {
 		return structured.BadInput("--device %s: %w; use --device cpu, or auto", c.Device, err)
 	}
 	return nil
 }
 
-// checkCUDA returns why there is no CUDA device of that number, or nil.
-func checkCUDA(ordinal int) error {
+// CheckCUDA returns why there is no CUDA device of that number, or nil.
+func CheckCUDA(ordinal int) error {
 	all, err := device.Devices()
 	if err == nil && ordinal >= len(all) {
 		err = fmt.Errorf("there is no such device, the last one is cuda:%d", len(all)-1)

@@ -1,10 +1,13 @@
-package models
+// Package inputs turns what data files hold into what networks read: words and characters numbered by vocabularies, vectors of words,
+// and attributes numbered by dictionaries. It fits them to training data, makes them in other data, and keeps them in model files.
+package inputs
 
 import (
 	"cmp"
 	"os"
 	"slices"
 
+	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/formats"
 	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
@@ -12,7 +15,6 @@ import (
 	"github.com/dsp-go/dsp/structured/features"
 	"github.com/dsp-go/dsp/structured/host"
 	"github.com/dsp-go/dsp/structured/text"
-	"github.com/dsp-go/dsp/structured/trees"
 )
 
 // Inputs turn the columns of text into what a network reads: discrete inputs numbered by vocabularies, for embeddings, or
@@ -26,41 +28,39 @@ type Inputs struct {
 	Dictionary *structured.Dictionary // of the attributes, or nil
 	Vectors    *graph.WordVectors     // of the words of the first vocabulary, or nil
 
-	arcs *arcInputs // of trees, or nil
+	Words []string // the columns that discrete inputs are made of; nil: all
+	Own   Maker    // of inputs that only one task has, or nil
 }
 
 // templateSuffix completes a name in messages about a built-in template.
 const templateSuffix = ".template"
 
-// fitInputs fits the inputs that c asks for to the training data, and makes them there.
-func (c *Config) fitInputs(train *structured.Dataset) (Inputs, error) {
-	if c.Task == "parse" {
-		return c.fitTrees(train)
-	}
+// Fit fits the inputs that c asks for to the training data, and makes them there.
+func Fit(c *config.Config, train *structured.Dataset) (Inputs, error) {
 	columns := formats.Find(c.Format).Columns
-	if !columns && (train.Column(text.WordColumn) == nil || !c.readsWords()) {
+	if !columns && (train.Column(text.WordColumn) == nil || !readsWords(c)) {
 		return Inputs{Dictionary: train.Dictionary}, nil
 	}
 	set, err := "none", error(nil)
 	if columns {
-		set, err = c.featureSet(train)
+		set, err = featureSet(c, train)
 	}
 	if err != nil {
 		return Inputs{}, err
 	}
 	in := Inputs{Features: set}
-	both := c.net().ReadsAttributes()
+	both := c.Network().ReadsAttributes()
 	if set == "none" || both {
 		if err := in.fitWords(c, train); err != nil {
 			return Inputs{}, structured.BadInput("%w; name it with --columns", err)
 		}
-		if err := in.apply(train, c.Threads); err != nil || set == "none" {
+		if err := in.Apply(train, c.Threads); err != nil || set == "none" {
 			return in, err
 		}
 	}
-	t, err := c.template(set)
+	t, err := template(c, set)
 	if err == nil {
-		err = c.readLists(t)
+		err = readLists(c, t)
 	}
 	if err != nil {
 		return Inputs{}, err
@@ -75,10 +75,11 @@ func (c *Config) fitInputs(train *structured.Dataset) (Inputs, error) {
 }
 
 // fitWords collects the vocabularies of words and, where c asks for them, of characters.
-func (in *Inputs) fitWords(c *Config, train *structured.Dataset) error {
+func (in *Inputs) fitWords(c *config.Config, train *structured.Dataset) error {
 	least := cmp.Or(c.MinCount, defaultWordCount)
+	train = in.wordsOf(train)
 	var err error
-	if in.Vocab, err = text.BuildVocab(train, least); err == nil && c.net().ReadsCharacters() {
+	if in.Vocab, err = text.BuildVocab(train, least); err == nil && c.Network().ReadsCharacters() {
 		in.Characters, err = text.BuildCharacters(train, least)
 	}
 	return err
@@ -86,27 +87,41 @@ func (in *Inputs) fitWords(c *Config, train *structured.Dataset) error {
 
 // encode numbers the words and characters of a data set.
 func (in Inputs) encode(d *structured.Dataset) error {
-	if err := text.EncodeIds(d, in.Vocab); err != nil || in.Characters == nil {
-		return err
+	words := in.wordsOf(d)
+	err := text.EncodeIds(words, in.Vocab)
+	if err == nil && in.Characters != nil {
+		err = text.EncodeCharacters(words, in.Characters)
 	}
-	return text.EncodeCharacters(d, in.Characters)
+	d.Ids, d.Vocab, d.Characters = words.Ids, words.Vocab, words.Characters
+	return err
+}
+
+// wordsOf returns the columns of d that become discrete inputs, as data for vocabularies: d itself if these are all.
+func (in Inputs) wordsOf(d *structured.Dataset) *structured.Dataset {
+	if in.Words == nil {
+		return d
+	}
+	words := *d
+	words.Columns, words.ColumnNames = nil, nil
+	for _, name := range in.Words {
+		words.Columns, words.ColumnNames = append(words.Columns, d.Column(name)), append(words.ColumnNames, name)
+	}
+	return &words
 }
 
 // readsWords reports whether the net of c reads the words of dense features that come with words.
-func (c *Config) readsWords() bool {
+func readsWords(c *config.Config) bool {
 	return slices.Contains([]string{"auto", "embed", "rnn", "attention", "deep"}, c.Net)
 }
 
 // defaultWordCount is the default least count of a word or character with an embedding. Rarer ones train the embedding of unknown ones.
 const defaultWordCount = 2
 
-// apply makes the inputs of a data set.
-func (in Inputs) apply(d *structured.Dataset, n int) error {
+// Apply makes the inputs of a data set.
+func (in Inputs) Apply(d *structured.Dataset, n int) error {
 	switch {
-	case in.arcs != nil:
-		return in.arcs.apply(d, n)
-	case in.Vocab != nil && d.Table(trees.ArcRows) != nil:
-		return in.encodeTrees(d)
+	case in.Own != nil:
+		return in.Own.Apply(d, n)
 	case in.Vocab != nil:
 		if err := in.encode(d); err != nil {
 			return err
@@ -119,7 +134,7 @@ func (in Inputs) apply(d *structured.Dataset, n int) error {
 }
 
 // featureSet returns the name of the built-in set that c asks for: none for no attributes, auto for a template file.
-func (c *Config) featureSet(train *structured.Dataset) (string, error) {
+func featureSet(c *config.Config, train *structured.Dataset) (string, error) {
 	switch {
 	case c.Template != "":
 		return "auto", nil
@@ -128,7 +143,7 @@ func (c *Config) featureSet(train *structured.Dataset) (string, error) {
 			builtinFor(train))
 	case c.Features != "auto":
 		return c.Features, nil
-	case c.Net == "auto" || c.Net == "linear" || c.net().ReadsAttributes():
+	case c.Net == "auto" || c.Net == "linear" || c.Network().ReadsAttributes():
 		return builtinFor(train), nil
 	}
 	return "none", nil
@@ -146,7 +161,7 @@ func builtinFor(train *structured.Dataset) string {
 }
 
 // template reads the template file that c names or, without one, the built-in set.
-func (c *Config) template(set string) (*features.Template, error) {
+func template(c *config.Config, set string) (*features.Template, error) {
 	if c.Template == "" {
 		text, err := features.Builtin(set)
 		if err != nil {
@@ -159,4 +174,28 @@ func (c *Config) template(set string) (*features.Template, error) {
 		return nil, structured.BadInput("--template: %w", err)
 	}
 	return features.Parse(string(text), c.Template)
+}
+
+// Of returns the vocabularies and the dictionary of a data set.
+func Of(d *structured.Dataset) Inputs {
+	in := Inputs{Vocab: d.Vocab, Dictionary: d.Dictionary}
+	if d.Characters != nil {
+		in.Characters = d.Characters.Vocab
+	}
+	return in
+}
+
+// Shape returns the shape of what a network reads at each position, dim dense features among it.
+func (in Inputs) Shape(dim int) graph.Input {
+	shape := graph.Input{Dim: dim, Vectors: in.Vectors}
+	for _, v := range in.Vocab {
+		shape.Vocab = append(shape.Vocab, v.Len())
+	}
+	if in.Characters != nil {
+		shape.Characters = in.Characters.Len()
+	}
+	if in.Dictionary != nil {
+		shape.Attributes = in.Dictionary.Nodes()
+	}
+	return shape
 }

@@ -1,4 +1,4 @@
-package models
+package config
 
 import (
 	"os"
@@ -7,8 +7,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// readStack reads the layers of a stack if net names a file of them. Net becomes stack: the run and its model need the file no more.
-func (c *Config) readStack() error {
+// ReadStack reads the layers of a stack if net names a file of them. Net becomes stack: the run and its model need the file no more.
+func (c *Config) ReadStack() error {
 	switch {
 	case nets.IsStackFile(c.Net):
 		text, err := os.ReadFile(c.Net)

@@ -1,9 +1,10 @@
-package models
+package inputs
 
 import (
 	"fmt"
 	"strings"
 
+	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/safetensors"
 )
@@ -14,8 +15,8 @@ const (
 	edgeAttributeNames = "edge_attribute_names"
 )
 
-// addDictionary puts the names that a dictionary numbers into f. Hashed attributes have no names.
-func addDictionary(f *safetensors.File, d *structured.Dictionary) error {
+// AddDictionary puts the names that a dictionary numbers into f. Hashed attributes have no names.
+func AddDictionary(f *safetensors.File, d *structured.Dictionary) error {
 	if d == nil {
 		return nil
 	}
@@ -42,9 +43,9 @@ func addDictionary(f *safetensors.File, d *structured.Dictionary) error {
 	return nil
 }
 
-// dictionary returns the dictionary that addDictionary put into f, and how many tensors hold it. hashBits is 0 where
+// Dictionary returns the dictionary that AddDictionary put into f, and how many tensors hold it. hashBits is 0 where
 // attributes are not hashed; a file without names and hashing has no dictionary.
-func dictionary(f *safetensors.File, hashBits int) (d *structured.Dictionary, tensors int, err error) {
+func Dictionary(f *safetensors.File, hashBits int) (d *structured.Dictionary, tensors int, err error) {
 	d = &structured.Dictionary{HashBits: hashBits}
 	for _, part := range []struct {
 		name string
@@ -63,16 +64,13 @@ func dictionary(f *safetensors.File, hashBits int) (d *structured.Dictionary, te
 		tensors++
 	}
 	switch {
-	case hashBits < 0 || hashBits > maxHashBits || hashBits > 0 && d.Node != nil:
+	case hashBits < 0 || hashBits > config.MaxHashBits || hashBits > 0 && d.Node != nil:
 		return nil, 0, fmt.Errorf("attributes hashed to %d bits and %d names make no dictionary", hashBits, d.Nodes())
 	case hashBits == 0 && d.Node == nil:
 		return nil, tensors, nil
 	}
 	return d, tensors, nil
 }
-
-// maxHashBits bounds the numbers of hashed attributes: rows of weights for more do not fit into memory.
-const maxHashBits = 28
 
 // splitNames returns the alphabet of names that each end with a line feed; they share the text's memory.
 func splitNames(what, text string) (*structured.Alphabet, error) {

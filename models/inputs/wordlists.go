@@ -1,4 +1,4 @@
-package models
+package inputs
 
 import (
 	"fmt"
@@ -6,13 +6,14 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/formats"
 	"github.com/dsp-go/dsp/structured/features"
 	"github.com/dsp-go/dsp/structured/safetensors"
 )
 
 // readLists reads the clusters and the gazetteer that c names, for a template.
-func (c *Config) readLists(t *features.Template) error {
+func readLists(c *config.Config, t *features.Template) error {
 	if c.Clusters != "" {
 		err := formats.Open(c.Clusters, func(r io.Reader) error {
 			var err error
@@ -43,8 +44,8 @@ const (
 	gazetteerTensor = "gazetteer"
 )
 
-// addLists puts the lists of a template into f.
-func addLists(f *safetensors.File, t *features.Template) {
+// AddLists puts the lists of a template into f.
+func AddLists(f *safetensors.File, t *features.Template) {
 	if t.Clusters != nil {
 		safetensors.Add(f, clustersTensor, t.Clusters.Pack())
 	}
@@ -53,8 +54,8 @@ func addLists(f *safetensors.File, t *features.Template) {
 	}
 }
 
-// loadLists gives a template the lists that addLists put into f, and returns how many tensors held them.
-func loadLists(f *safetensors.File, t *features.Template) (tensors int, err error) {
+// LoadLists gives a template the lists that AddLists put into f, and returns how many tensors held them.
+func LoadLists(f *safetensors.File, t *features.Template) (tensors int, err error) {
 	load := func(name string, unpack func(packed string) error) {
 		if _, ok := f.Tensors[name]; !ok || err != nil {
 			return

@@ -1,4 +1,4 @@
-package models
+package config
 
 import (
 	"math"
@@ -7,8 +7,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// checkMethod refuses, as bad input, settings of the method that are out of range or have no effect with others.
-func (c *Config) checkMethod() error {
+// CheckMethod refuses, as bad input, settings of the method that are out of range or have no effect with others.
+func (c *Config) CheckMethod() error {
 	switch {
 	case c.Gap > 0 && (c.Method == "sgd" || c.Method == "adam" || c.Method == "prox-linear"):
 		return structured.BadInput("--gap %v needs a certificate, which --method %s does not give; use a convex method on --net linear, or --passes",
@@ -35,7 +35,7 @@ func (c *Config) checkMethod() error {
 	return nil
 }
 
-// checkProxLinear is checkMethod for prox-linear.
+// checkProxLinear is CheckMethod for prox-linear.
 func (c *Config) checkProxLinear() error {
 	switch all := c.ModelBatch == settings.AllExamples; {
 	case c.WarmUp != math.Trunc(c.WarmUp):

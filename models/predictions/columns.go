@@ -1,4 +1,4 @@
-package models
+package predictions
 
 import (
 	"strconv"
@@ -7,13 +7,16 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// columnLayout is the layout of NewColumnWriter.
+// columnLayout is the layout of models.NewColumnWriter.
 type columnLayout struct {
 	labels *structured.Alphabet
-	o      PredictOptions
+	o      Options
 }
 
-func (c *columnLayout) add(text []byte, d *structured.Dataset, i int, p *Prediction) ([]byte, int) {
+// Columns is the layout of labels in columns.
+func Columns(labels *structured.Alphabet, o Options) Layout { return &columnLayout{labels, o} }
+
+func (c *columnLayout) Add(text []byte, d *structured.Dataset, i int, p *Prediction) ([]byte, int) {
 	if d.Layout != nil {
 		text = c.linesBefore(text, d, d.Offsets[i], true)
 	}

@@ -1,9 +1,11 @@
-package models
+package inputs
 
 import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/features/arcs"
 	"github.com/dsp-go/dsp/structured/host"
@@ -11,10 +13,10 @@ import (
 	"github.com/dsp-go/dsp/structured/trees"
 )
 
-// arcInputs make the attributes of arcs from the columns of a treebank.
-type arcInputs struct {
-	template   *arcs.Template
-	dictionary *arcs.Dictionary
+// Arcs is the Maker of the attributes of arcs, from the columns of a treebank.
+type Arcs struct {
+	Template   *arcs.Template
+	Dictionary *arcs.Dictionary
 }
 
 // inputColumns are the columns of a treebank that inputs may be made from: all but its trees.
@@ -29,7 +31,7 @@ func arcColumns(d *structured.Dataset) arcs.Columns {
 }
 
 // fitArcs collects the attributes of arcs in the training data, and makes them there.
-func fitArcs(t *arcs.Template, train *structured.Dataset, o arcs.Options) (*arcInputs, error) {
+func fitArcs(t *arcs.Template, train *structured.Dataset, o arcs.Options) (*Arcs, error) {
 	t = t.ForColumns(inputColumns)
 	heads := make([]int32, 0, train.Positions())
 	for i := range train.Len() {
@@ -44,13 +46,13 @@ func fitArcs(t *arcs.Template, train *structured.Dataset, o arcs.Options) (*arcI
 	if err != nil {
 		return nil, err
 	}
-	in := &arcInputs{t, dictionary}
-	return in, in.apply(train, o.Threads)
+	in := &Arcs{t, dictionary}
+	return in, in.Apply(train, o.Threads)
 }
 
-// apply makes the attributes of all arcs of a data set.
-func (in *arcInputs) apply(d *structured.Dataset, threads int) error {
-	blocks := batches(d)
+// Apply makes the attributes of all arcs of a data set.
+func (in *Arcs) Apply(d *structured.Dataset, threads int) error {
+	blocks := Batches(d)
 	threads = max(1, min(host.Threads(threads), len(blocks)))
 	arc, label := make([]*structured.Sparse, len(blocks)), make([]*structured.Sparse, len(blocks))
 	errs := make([]error, threads)
@@ -59,7 +61,7 @@ func (in *arcInputs) apply(d *structured.Dataset, threads int) error {
 	for k := range threads {
 		running.Go(func() {
 			errs[k] = host.Guard(func() error {
-				e := arcs.NewExtractor(in.template, in.dictionary)
+				e := arcs.NewExtractor(in.Template, in.Dictionary)
 				for j := int(next.Add(1)) - 1; j < len(blocks); j = int(next.Add(1)) - 1 {
 					var err error
 					if arc[j], label[j], err = extractArcs(e, d, blocks[j]); err != nil {
@@ -81,15 +83,34 @@ func (in *arcInputs) apply(d *structured.Dataset, threads int) error {
 	return nil
 }
 
-// applyArcs makes the attributes of all arcs of a small data set.
-func applyArcs(e *arcs.Extractor, d *structured.Dataset) error {
-	examples := make([]int, d.Len())
-	for i := range examples {
-		examples[i] = i
+// Extractor implements Maker.
+func (in *Arcs) Extractor() func(d *structured.Dataset) error {
+	e := arcs.NewExtractor(in.Template, in.Dictionary)
+	return func(d *structured.Dataset) error {
+		examples := make([]int, d.Len())
+		for i := range examples {
+			examples[i] = i
+		}
+		var err error
+		d.Table(trees.ArcRows).Attributes, d.Table(trees.LabelRows).Attributes, err = extractArcs(e, d, examples)
+		return err
 	}
-	var err error
-	d.Table(trees.ArcRows).Attributes, d.Table(trees.LabelRows).Attributes, err = extractArcs(e, d, examples)
-	return err
+}
+
+// Missing implements Maker.
+func (in *Arcs) Missing(d *structured.Dataset) string {
+	if t := d.Table(trees.ArcRows); t == nil || t.Attributes == nil {
+		return "attributes of arcs"
+	}
+	return ""
+}
+
+// Network implements Maker.
+func (in *Arcs) Network(form structured.Form) (nets.Network, error) {
+	return sparse.New(form, []sparse.Part{
+		{Attributes: in.Dictionary.Arc.Len(), Weights: "arc_attributes"},
+		{Attributes: in.Dictionary.Label.Len(), Weights: "label_attributes"},
+	}), nil
 }
 
 // extractArcs makes the attributes of the arcs of some sentences, for their scores and for those of their relations.
@@ -117,23 +138,14 @@ func appendRows(to *structured.Sparse, rows *arcs.Rows) {
 	to.Index = append(to.Index, rows.Index...)
 }
 
-// ArcAttributes returns how many attributes the model has for the scores of arcs and of relations, and their template; zero and
-// empty if it reads none.
-func (m *Model) ArcAttributes() (arcs, labels int, template string) {
-	if m.arcs == nil {
-		return 0, 0, ""
-	}
-	return m.arcs.dictionary.Arc.Len(), m.arcs.dictionary.Label.Len(), m.arcs.template.String()
-}
-
 // The tensors of a model file that hold the hashes of attributes of arcs, in the order of their numbers.
 const (
 	arcHashes   = "arc_attribute_hashes"
 	labelHashes = "label_attribute_hashes"
 )
 
-// save puts the dictionary into f. Hashed attributes have none.
-func (in *arcInputs) save(f *safetensors.File) {
+// Save implements Maker: it puts the dictionary into f. Hashed attributes have none.
+func (in *Arcs) Save(f *safetensors.File) (template string, hashBits int) {
 	for _, part := range in.parts() {
 		if numbers := *part.of; numbers.HashBits() == 0 {
 			hashes := make([]int64, numbers.Len())
@@ -143,11 +155,19 @@ func (in *arcInputs) save(f *safetensors.File) {
 			safetensors.Add(f, part.name, hashes)
 		}
 	}
+	return in.Template.String(), in.Dictionary.Arc.HashBits()
 }
 
-// load takes the dictionary from f, and returns how many tensors held it. hashBits is 0 where attributes are not hashed.
-func (in *arcInputs) load(f *safetensors.File, hashBits int) (tensors int, err error) {
-	in.dictionary = &arcs.Dictionary{}
+// LoadArcs takes the template and the dictionary from a model file, and returns how many tensors held them. hashBits is 0 where
+// attributes are not hashed. A file without a template has no such inputs.
+func LoadArcs(f *safetensors.File, template string, hashBits int) (own Maker, tensors int, err error) {
+	if template == "" {
+		return nil, 0, nil
+	}
+	in := &Arcs{Dictionary: &arcs.Dictionary{}}
+	if in.Template, err = arcs.Parse(template, "template"); err != nil {
+		return nil, 0, err
+	}
 	for _, part := range in.parts() {
 		if hashBits > 0 {
 			*part.of, err = arcs.HashedNumbers(hashBits)
@@ -163,27 +183,17 @@ func (in *arcInputs) load(f *safetensors.File, hashBits int) (tensors int, err e
 			}
 		}
 		if err != nil {
-			return 0, err
+			return nil, 0, err
 		}
 	}
-	return tensors, nil
+	return in, tensors, nil
 }
 
-func (in *arcInputs) parts() []arcPart {
-	return []arcPart{{arcHashes, &in.dictionary.Arc}, {labelHashes, &in.dictionary.Label}}
+func (in *Arcs) parts() []arcPart {
+	return []arcPart{{arcHashes, &in.Dictionary.Arc}, {labelHashes, &in.Dictionary.Label}}
 }
 
 type arcPart struct {
 	name string
 	of   **arcs.Numbers
-}
-
-// wordsOf returns the columns of a treebank that become discrete inputs, as data for vocabularies.
-func wordsOf(d *structured.Dataset) *structured.Dataset {
-	words := *d
-	words.Columns, words.ColumnNames = nil, nil
-	for _, name := range []string{"word", "upos", "xpos"} {
-		words.Columns, words.ColumnNames = append(words.Columns, d.Column(name)), append(words.ColumnNames, name)
-	}
-	return &words
 }

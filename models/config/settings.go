@@ -1,4 +1,4 @@
-package models
+package config
 
 import (
 	"fmt"
@@ -57,7 +57,7 @@ func CheckSetting(s settings.Setting, c *Config) error {
 			if nets.IsStackFile(at) {
 				at = nets.StackNet
 			}
-			if at == nets.StackNet && c.Stack != "" && (s.Name == "template" || s.Name == "hash-bits") && !c.net().ReadsAttributes() {
+			if at == nets.StackNet && c.Stack != "" && (s.Name == "template" || s.Name == "hash-bits") && !c.Network().ReadsAttributes() {
 				return structured.BadInput("--%s %v has no effect: the stack has no layer \"attributes\"", s.Name, s.Value.Interface())
 			}
 		}
@@ -119,4 +119,16 @@ func ReadConfig(path string) (Config, error) {
 func (c Config) Write(w io.Writer) error {
 	c.Resume, c.Quiet, c.JSON = "", false, false
 	return settings.Write(w, Settings(&c))
+}
+
+// ForModel returns c with default values for the settings that do not change the model.
+func (c Config) ForModel() Config {
+	def := Default()
+	plain := Settings(&def)
+	for i, s := range Settings(&c) {
+		if s.Run {
+			s.Value.Set(plain[i].Value)
+		}
+	}
+	return c
 }
