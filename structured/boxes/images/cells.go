@@ -15,12 +15,14 @@ const CellFeatures = 3 + 3 + orientations + 1 + 2
 // orientations is the number of bins of the gradient's direction, over half a turn: an edge and its negative fall into the same bin.
 const orientations = 9
 
-// Offsets of the features of a cell.
+// Offsets of the features of a cell. The mean colour is at 0.
 const (
 	spreadAt   = 3
 	gradientAt = 6
-	strengthAt = gradientAt + orientations
-	positionAt = strengthAt + 1
+	positionAt = StrengthAt + 1
+
+	// StrengthAt is the offset of the strength of the gradient.
+	StrengthAt = gradientAt + orientations
 )
 
 // Cells computes the features of a grid of rows × columns cells that divide the image evenly, and writes them to dst
@@ -130,7 +132,7 @@ func (p *plane) addPixel(f []float32, x, y int) {
 	if size == 0 {
 		return
 	}
-	f[strengthAt] += size
+	f[StrengthAt] += size
 	// The two nearest bins share the gradient. Bin k is centred at the angle k·π/9.
 	bin := math.Atan2(float64(dy), float64(dx)) / math.Pi * orientations
 	if bin < 0 {
@@ -153,13 +155,13 @@ func normalise(f []float32, rows, columns int) {
 			sum, n := float32(0), float32(0)
 			for y := max(r-1, 0); y <= min(r+1, rows-1); y++ {
 				for x := max(c-1, 0); x <= min(c+1, columns-1); x++ {
-					sum += f[(y*columns+x)*d+strengthAt]
+					sum += f[(y*columns+x)*d+StrengthAt]
 					n++
 				}
 			}
 			cell := f[(r*columns+c)*d:][:d]
-			by := max(sum/n, cell[strengthAt]) + faint
-			for k := range cell[gradientAt:strengthAt] {
+			by := max(sum/n, cell[StrengthAt]) + faint
+			for k := range cell[gradientAt:StrengthAt] {
 				cell[gradientAt+k] /= by
 			}
 		}

@@ -22,8 +22,8 @@ func (m *Image) Regions(dst []float32, of []int32, count int) {
 	p.average(dst)
 	for region := range count {
 		f := dst[region*d:][:d]
-		by := f[strengthAt] + faint
-		for k := range f[gradientAt:strengthAt] {
+		by := f[StrengthAt] + faint
+		for k := range f[gradientAt:StrengthAt] {
 			f[gradientAt+k] /= by
 		}
 	}

@@ -22,10 +22,10 @@ func TestRegionsOfGrid(t *testing.T) {
 	near := func(x, y float32) bool { return math.Abs(float64(x-y)) < 1e-5 }
 	for cell := range rows * columns {
 		a, b := cells[cell*CellFeatures:][:CellFeatures], regions[cell*CellFeatures:][:CellFeatures]
-		scale, sum := a[gradientAt+2]/b[gradientAt+2], float32(0)
+		scale, sum := a[gradientAt+7]/b[gradientAt+7], float32(0)
 		for k := range a {
 			switch {
-			case k >= gradientAt && k < strengthAt:
+			case k >= gradientAt && k < StrengthAt:
 				sum += b[k]
 				if !near(a[k], scale*b[k]) {
 					t.Errorf("cell %d, orientation %d: %v and %v, expected a ratio of %v", cell, k-gradientAt, a[k], b[k], scale)
@@ -34,7 +34,7 @@ func TestRegionsOfGrid(t *testing.T) {
 				t.Errorf("cell %d, feature %d: %v and %v", cell, k, a[k], b[k])
 			}
 		}
-		if want := b[strengthAt] / (b[strengthAt] + faint); !near(sum, want) {
+		if want := b[StrengthAt] / (b[StrengthAt] + faint); !near(sum, want) {
 			t.Errorf("cell %d: orientations sum to %v, expected %v", cell, sum, want)
 		}
 	}
