@@ -76,8 +76,8 @@ func fit(d *structured.Dataset, passes int) *logistic {
 	return m
 }
 
-// predict labels the cells of example i: each alone, or, with weight above 0, with its neighbours, whose labels count as much as the first
-// feature of the edge says (mean field of a Potts model).
+// predict labels the cells of example i: each alone, or, with weight above 0, with its neighbours, whose labels count as much as the border
+// is long (mean field of a Potts model).
 func (m *logistic) predict(d *structured.Dataset, i int, weight float64) []int32 {
 	n := d.Length(i)
 	p := make([]float64, n*m.labels)
@@ -88,7 +88,7 @@ func (m *logistic) predict(d *structured.Dataset, i int, weight float64) []int32
 	for range 20 {
 		field := make([]float64, len(p))
 		for e, ends := range g.Ends {
-			w := weight * float64(edges.Features[(edges.Offsets[i]+e)*edges.Dim])
+			w := weight * float64(edges.Features[(edges.Offsets[i]+e)*edges.Dim+2])
 			for l := range m.labels {
 				a, b := int(ends[0])*m.labels+l, int(ends[1])*m.labels+l
 				field[a] += w * q[b]
@@ -118,7 +118,7 @@ func (m *logistic) predict(d *structured.Dataset, i int, weight float64) []int32
 func TestNeighboursHelp(t *testing.T) {
 	for _, classes := range []int{2, 4} {
 		o := DefaultOptions()
-		o.Train, o.Test, o.Classes = 40, 20, classes
+		o.Train, o.Test, o.Classes = 25, 15, classes
 		read := func(p Part) *structured.Dataset {
 			d, err := segmentation.Reader{Division: segmentation.DefaultDivision(), Labels: o.Labels()}.Read(context.Background(), p)
 			if err != nil {
@@ -127,7 +127,7 @@ func TestNeighboursHelp(t *testing.T) {
 			return d
 		}
 		train, test := read(o.Parts()[0]), read(o.Parts()[2])
-		m := fit(train, 8)
+		m := fit(train, 6)
 		score := func(predict func(i int) []int32) *graphs.Evaluator {
 			e := graphs.NewEvaluator(o.Labels())
 			for i := range test.Len() {

@@ -17,10 +17,10 @@ type material struct {
 
 // materials are the classes, the ground first.
 var materials = []material{
-	{"ground", colour{0.46, 0.44, 0.38}, grains},
-	{"stone", colour{0.51, 0.49, 0.46}, cracks},
-	{"water", colour{0.42, 0.46, 0.49}, waves},
-	{"leaf", colour{0.41, 0.49, 0.37}, veins},
+	{"ground", colour{0.56, 0.46, 0.32}, grains},
+	{"stone", colour{0.62, 0.61, 0.60}, cracks},
+	{"water", colour{0.34, 0.48, 0.62}, waves},
+	{"leaf", colour{0.36, 0.54, 0.27}, veins},
 }
 
 // grains are small and in no direction.
@@ -49,10 +49,10 @@ type surface struct {
 func newSurface(class int, x, y, angle, difficulty float64, rng *rand.Rand) surface {
 	s := surface{material: materials[class], x: x, y: y}
 	s.sin, s.cos = math.Sincos(angle)
-	s.contrast = 0.05 / (1 + difficulty)
-	bright := 0.008 * difficulty * rng.NormFloat64()
+	s.contrast = 0.1 / (1 + difficulty)
+	bright := 0.02 * difficulty * rng.NormFloat64()
 	for k := range s.colour {
-		s.colour[k] = s.base[k] + bright + 0.006*difficulty*rng.NormFloat64()
+		s.colour[k] = s.base[k] + bright + 0.01*difficulty*rng.NormFloat64()
 	}
 	return s
 }

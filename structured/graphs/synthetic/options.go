@@ -1,5 +1,5 @@
-// Package synthetic draws scenes of textured shapes that hide one another, with their masks. Blotches as large as a cell hide what a cell shows, so
-// that neighbours help. It is a task of segmentation on data that anyone can generate.
+// Package synthetic draws scenes of textured shapes that hide one another, with their masks. Patches of moss, about as large as a cell, make a part of
+// a shape look like another class, so that neighbours help. It is a task of segmentation on data that anyone can generate.
 package synthetic
 
 import (
@@ -17,7 +17,7 @@ type Options struct {
 	Train, Dev, Test int     // number of scenes
 	Width, Height    int     // of a scene in pixels
 	Classes          int     // 2: ground and stone; 4: water and leaf too
-	Difficulty       float64 // blotches, noise, light, and how much colours vary: 0 is plain, 1 the default, 2 hard for people
+	Difficulty       float64 // moss, noise, light, and how much colours vary: 0 is plain, 1 the default, 2 hard for people
 	Seed             uint64  // the same seed gives the same scenes
 }
 
@@ -73,8 +73,12 @@ func (o Options) Parts() [3]Part {
 
 // Scene draws scene i. It depends only on the options, the set and i. The options must be valid.
 func (p Part) Scene(i int) (*images.Image, *masks.Mask) {
-	o := p.options
-	return draw(o, rand.New(rand.NewPCG(o.Seed, p.stream<<32+uint64(i))))
+	return draw(p.options, p.rng(i))
+}
+
+// rng returns the random numbers of scene i.
+func (p Part) rng(i int) *rand.Rand {
+	return rand.New(rand.NewPCG(p.options.Seed, p.stream<<32+uint64(i)))
 }
 
 // Name implements segmentation.Source.

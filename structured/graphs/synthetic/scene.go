@@ -8,23 +8,28 @@ import (
 	"github.com/dsp-go/dsp/structured/graphs/masks"
 )
 
-// draw draws a scene: shapes from the back to the front, then light, blotches and noise. In the mask, a pixel beside one of another class is
-// void, as annotators leave out outlines.
+// draw draws a scene: shapes from the back to the front, then moss that looks like other classes, light and noise. In the mask, a pixel beside one
+// of another class is void, as annotators leave out outlines.
 func draw(o Options, rng *rand.Rand) (*images.Image, *masks.Mask) {
 	side := math.Sqrt(float64(o.Width * o.Height))
 	things := []surface{newSurface(0, 0, 0, 2*math.Pi*rng.Float64(), o.Difficulty, rng)}
 	classes, of := []uint8{0}, make([]uint8, o.Width*o.Height) // of: the thing that each pixel shows
-	count := o.Classes + 2 + rng.IntN(3)
+	count := o.Classes + 1 + rng.IntN(3)
 	for k := range count {
 		class := 1 + k%(o.Classes-1) // every class, and then some again
 		x, y, angle := float64(o.Width)*rng.Float64(), float64(o.Height)*rng.Float64(), 2*math.Pi*rng.Float64()
 		things, classes = append(things, newSurface(class, x, y, angle, o.Difficulty, rng)), append(classes, uint8(class))
-		fill(of, o.Width, newOutline(x, y, side*between(rng, 0.12, 0.26), angle, rng), uint8(k+1))
+		fill(of, o.Width, newOutline(x, y, side*between(rng, 0.15, 0.33), angle, rng), uint8(k+1))
 	}
 	pixels := make([]colour, len(of))
+	moss := newMoss(o, rng)
 	mask := masks.New(o.Width, o.Height)
 	for i, k := range of {
-		pixels[i] = things[k].at(float64(i%o.Width), float64(i/o.Width))
+		thing := &things[k]
+		if class := moss.over(classes[k], i); class != classes[k] {
+			thing = &moss.looks[class]
+		}
+		pixels[i] = thing.at(float64(i%o.Width), float64(i/o.Width))
 		if !onOutline(of, classes, o.Width, i) {
 			mask.Labels[i] = classes[k]
 		}
@@ -72,26 +77,49 @@ func fill(of []uint8, width int, s outline, k uint8) {
 	}
 }
 
-// spoil lights the scene unevenly, and adds blotches and noise.
+// moss is what grows on things in patches about as large as a cell, and looks like another class than theirs.
+type moss struct {
+	looks        []surface // of each class
+	where, which []float64 // smooth noise: where moss grows, and what it looks like there
+	above        float64   // of where there is moss
+}
+
+func newMoss(o Options, rng *rand.Rand) *moss {
+	// With moss on share (C−1)/C of the pixels, what a pixel looks like would say nothing about its class.
+	share := 0.9 * (1 - 1/float64(o.Classes)) * (1 - math.Exp(-o.Difficulty))
+	m := &moss{where: blotches(o.Width, o.Height, rng), which: blotches(o.Width, o.Height, rng), above: math.Sqrt2 * math.Erfinv(1-2*share)}
+	for class := range o.Classes {
+		m.looks = append(m.looks, newSurface(class, 0, 0, 2*math.Pi*rng.Float64(), o.Difficulty, rng))
+	}
+	return m
+}
+
+// over returns the class that pixel i looks like on a thing of a class.
+func (m *moss) over(class uint8, i int) uint8 {
+	if m.where[i] <= m.above {
+		return class
+	}
+	classes := len(m.looks)
+	quantile := 0.5 * (1 + math.Erf(m.which[i]/math.Sqrt2)) // from 0 to 1
+	other := 1 + min(int(quantile*float64(classes-1)), classes-2)
+	return uint8((int(class) + other) % classes)
+}
+
+// spoil lights the scene unevenly, and adds noise.
 func spoil(pixels []colour, o Options, rng *rand.Rand) {
-	slope := 0.1 * math.Tanh(o.Difficulty) * rng.Float64()
+	slope := 0.15 * math.Tanh(o.Difficulty) * rng.Float64()
 	sin, cos := math.Sincos(2 * math.Pi * rng.Float64())
 	grey := blotches(o.Width, o.Height, rng)
-	var tints [3][]float64
-	for k := range tints {
-		tints[k] = blotches(o.Width, o.Height, rng)
-	}
 	for i := range pixels {
 		x, y := 2*float64(i%o.Width)/float64(o.Width)-1, 2*float64(i/o.Width)/float64(o.Height)-1
 		for k := range pixels[i] {
-			blotch := 0.09*grey[i] + 0.08*tints[k][i]
-			pixels[i][k] = pixels[i][k]*(1+slope*(cos*x+sin*y)) + o.Difficulty*(blotch+0.05*rng.NormFloat64())
+			pixels[i][k] = pixels[i][k]*(1+slope*(cos*x+sin*y)) + o.Difficulty*(0.03*grey[i]+0.04*rng.NormFloat64())
 		}
 	}
 }
 
 // blotchRadius is half the width of the boxes that blotches are averages over, in pixels.
-const blotchRadius = 2
+const blotchRadius = 3
 
 // blotches returns smooth noise of mean 0 and variance 1: white noise averaged twice over boxes.
 func blotches(width, height int, rng *rand.Rand) []float64 {
