@@ -162,6 +162,10 @@ func TestFeatures(t *testing.T) {
 	if want := (at(1, 1) + at(5, 1) + at(6, 1)) / 3; !near(f[images.CellFeatures+1], want) { // the corner's neighbours
 		t.Errorf("mean green of the first cell's neighbours is %v, expected %v", f[images.CellFeatures+1], want)
 	}
+	last := p.Count - 1 // in rows of five
+	if want := (at(last-1, 1) + at(last-5, 1) + at(last-6, 1)) / 3; !near(f[last*Dim+images.CellFeatures+1], want) {
+		t.Errorf("mean green of the last cell's neighbours is %v, expected %v", f[last*Dim+images.CellFeatures+1], want)
+	}
 	e := EdgeFeatures(nil, f, p, borders)
 	colour := func(b Border) float64 {
 		u, v := int(b.Ends[0]), int(b.Ends[1])

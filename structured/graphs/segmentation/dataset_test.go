@@ -76,6 +76,9 @@ func TestRead(t *testing.T) {
 			if all.Length(i) != p.Count || d.ID(i) != e.ID {
 				t.Fatalf("example %d has %d variables, expected %d", i, all.Length(i), p.Count)
 			}
+			if edges := regions.Borders(e.Image, p, c.Neighbours == 8); !reflect.DeepEqual(all.Graphs[i].Ends, regions.Graph(edges).Ends) {
+				t.Fatalf("%d neighbours: edges %v, expected %v", c.Neighbours, all.Graphs[i].Ends, edges)
+			}
 			counts := make([][labels]int, p.Count)
 			y := make([]int32, p.Count)
 			for k, region := range p.Of {
