@@ -8,9 +8,11 @@ import (
 
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/oracles/chain"
+	"github.com/dsp-go/dsp/oracles/matching"
 	"github.com/dsp-go/dsp/oracles/tree"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
+	"github.com/dsp-go/dsp/structured/matchings"
 	"github.com/dsp-go/dsp/structured/trees"
 )
 
@@ -29,6 +31,8 @@ var All = []Kind{
 	{chains.Chain{}, func() oracles.Maximiser { return chain.New() }, chains.Small},
 	{trees.SpanningTree{}, func() oracles.Maximiser { return tree.New(false) }, trees.SpanningTree{}.Small},
 	{trees.SpanningTree{NonProjective: true}, func() oracles.Maximiser { return tree.New(true) }, trees.SpanningTree{NonProjective: true}.Small},
+	{matchings.Matching{}, func() oracles.Maximiser { return matching.New() }, matchings.Matching{}.Small},
+	{matchings.Matching{Complete: true}, func() oracles.Maximiser { return matching.New() }, matchings.Matching{Complete: true}.Small},
 }
 
 // Of returns the kind of a structure. It panics if the structure is not registered, which is a bug in the caller.
