@@ -28,7 +28,7 @@ import numpy
 from scipy.optimize import linear_sum_assignment
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-SIZES = {20: 500, 100: 100, 1000: 5}
+SIZES = {20: 500, 100: 100}
 
 
 def build(folder):
