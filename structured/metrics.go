@@ -32,6 +32,7 @@ var selecting = []struct {
 	{"f1", "entity error (1 − F1)", true},
 	{"las", "attachment error (1 − LAS)", true},
 	{"uas", "attachment error (1 − UAS)", true},
+	{"link_f1", "link error (1 − F1)", true},
 	{"token_error", "token error", false},
 }
 
@@ -57,6 +58,7 @@ func (m *Metrics) Error() (name string, value float64) {
 var printed = []struct{ measure, title string }{
 	{"token_error", "token error"}, {"sequence_error", "sequence error"}, {"f1", "entity F1"},
 	{"uas", "UAS"}, {"las", "LAS"}, {"root", "root accuracy"},
+	{"link_precision", "link precision"}, {"link_recall", "link recall"}, {"link_f1", "link F1"},
 }
 
 // String returns the main measures in one line.
