@@ -93,7 +93,7 @@ func murty(θ *structured.Potentials, k int) (scores []float64) {
 				}
 			}
 			gold.Output[v] = -2
-			θ.Structure.Restrict(next, 0, gold)
+			matchings.Matching{Complete: len(θ.Parts) == 1}.Restrict(next, 0, gold)
 			add(next, v)
 		}
 	}

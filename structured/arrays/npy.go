@@ -130,12 +130,17 @@ func (a *npyArray) expect(axes string, n int, kinds, what string) error {
 	return nil
 }
 
+// order returns the byte order.
+func (a *npyArray) order() binary.ByteOrder {
+	if strings.HasPrefix(a.dtype, ">") {
+		return binary.BigEndian
+	}
+	return binary.LittleEndian
+}
+
 // each calls visit with the bytes of every element in turn, and their byte order.
 func (a *npyArray) each(visit func(order binary.ByteOrder, cell []byte)) error {
-	var order binary.ByteOrder = binary.LittleEndian
-	if strings.HasPrefix(a.dtype, ">") {
-		order = binary.BigEndian
-	}
+	order := a.order()
 	width, err := strconv.Atoi(strings.TrimLeft(a.dtype, "<>|=fiuUS"))
 	if err != nil || width < 1 || width > 1<<20 {
 		return a.bad(" holds %q, which is not known", a.dtype)
@@ -175,8 +180,8 @@ func (a *npyArray) floats() ([]float32, error) {
 }
 
 // transposed returns the [columns×rows] transpose of a [rows×columns] matrix.
-func transposed(x []float32, rows, columns int) []float32 {
-	y := make([]float32, len(x))
+func transposed[E any](x []E, rows, columns int) []E {
+	y := make([]E, len(x))
 	for r := range rows {
 		for c := range columns {
 			y[c*rows+r] = x[r*columns+c]

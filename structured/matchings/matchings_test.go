@@ -137,3 +137,40 @@ func TestEvaluator(t *testing.T) {
 		}
 	}
 }
+
+// data is one example of 2 sources and 3 targets.
+func data(labels []int32) *structured.Dataset {
+	return &structured.Dataset{Name: "pairs", Offsets: []int{0, 5}, Outputs: []int{0, 2}, Labels: labels,
+		Tables: []*structured.Table{{Name: matchings.PairRows, Offsets: []int{0, 6}}}}
+}
+
+func TestCheckData(t *testing.T) {
+	costs, odd, sets, wide := data([]int32{1, 0}), data(nil), data([]int32{-1, 2}), data(nil)
+	costs.Costs, costs.CostRows = []float32{0, 1, 1, 0, -1, 0}, matchings.PairRows
+	odd.Tables[0].Offsets[1] = 5
+	sets.LabelSets = [][]int32{{1, 4}}
+	wide.Outputs[1] = 3
+	few := data(nil)
+	few.Costs, few.CostRows = []float32{1}, matchings.PairRows
+	for _, test := range []struct {
+		d        *structured.Dataset
+		complete bool
+		want     string
+	}{
+		{data([]int32{3, 0}), false, ""}, {data(nil), true, ""},
+		{data([]int32{3, 0}), true, "example 0: source 2 is unmatched"},
+		{data([]int32{3, 3}), false, "sources 1 and 2 are both linked to target 3"},
+		{data([]int32{4, 0}), false, "source 1 is linked to target 4, expected at most 3"},
+		{data([]int32{1, -1}), false, "source 2 has the gold number -1, expected 0 (unmatched) to 3"},
+		{sets, false, "source 1 may have the number 4"},
+		{costs, false, "a false link of source 2 with target 2 costs -1"},
+		{few, false, `1 costs per "pair", expected one for each of the 6 pairs`},
+		{odd, false, "5 pairs of 2 sources"},
+		{wide, true, "3 sources and 2 targets"},
+	} {
+		err := matchings.Matching{Complete: test.complete}.CheckData(test.d)
+		if test.want == "" && err != nil || test.want != "" && (!structured.IsBadInput(err) || !strings.Contains(err.Error(), test.want)) {
+			t.Errorf("%v, want %q", err, test.want)
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/oracles/kinds"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/vec"
 )
@@ -62,6 +63,9 @@ func (o *Objective) Check() error {
 	if d.Labels == nil {
 		return structured.BadInput("%s: no labels to train on", d.Name)
 	}
+	if err := o.checkStructure(); err != nil {
+		return err
+	}
 	if form := o.Scorer.Form(); !(form.Structure.LogOutputs(d, form) > 0) { // −∞ without labels
 		if d.Alphabet != nil && d.Alphabet.Len() < 2 {
 			return structured.BadInput("%s: %d label, expected at least 2: there is nothing to learn", d.Name, d.Alphabet.Len())
@@ -76,6 +80,22 @@ func (o *Objective) Check() error {
 			}
 			return structured.BadInput("%s: %s", d.Where(i), what)
 		}
+	}
+	return nil
+}
+
+// checkStructure rejects a loss or gold outputs that the structure cannot take.
+func (o *Objective) checkStructure() error {
+	structure := o.Scorer.Form().Structure
+	if _, sums := kinds.Of(structure).Oracle().(oracles.Summer); !sums && o.Loss.Smooth() {
+		return structured.BadInput("the loss %v needs sums over all outputs, which the oracle of a %s does not compute; it supports %v",
+			o.Loss, structure.Name(), Hinge)
+	}
+	if _, restricts := structure.(structured.Restricter); !restricts && o.Partial() {
+		return structured.BadInput("%s: the gold output of a %s must be known in full", o.Data.Name, structure.Name())
+	}
+	if c, checks := structure.(structured.DataChecker); checks {
+		return c.CheckData(o.Data)
 	}
 	return nil
 }
@@ -109,6 +129,18 @@ func (o *Objective) AtCenter(a float64, g []float32) float64 {
 		a += vec.Dot64(g, o.Center)
 	}
 	return a + o.Constant
+}
+
+// ToWeights sets w to c − g/λ, the weights of a dual point with gradient g.
+func (o *Objective) ToWeights(g, w []float32) {
+	clear(w)
+	copy(w, o.Center)
+	vec.Axpy(float32(-1/o.Lambda), g, w)
+}
+
+// DualValue returns D = a + constant + (λ/2)(‖c‖² − ‖w‖²) of a dual point with weights w, whose linear part and entropy add up to a.
+func (o *Objective) DualValue(a float64, w []float32) float64 {
+	return a + o.Constant + o.Lambda/2*(vec.Norm2(o.Center)-vec.Norm2(w))
 }
 
 // smoothing returns the smoothing to ask the oracle for: the loss's own log-sum-exp, or s for the hinge's max.
