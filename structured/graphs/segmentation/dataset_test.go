@@ -164,6 +164,36 @@ func TestCosts(t *testing.T) {
 	}
 }
 
+// Patches are other inputs of the same graphs.
+func TestPatches(t *testing.T) {
+	source := random(rand.New(rand.NewPCG(5, 1)), 3, 2)
+	c := Reader{Division: DefaultDivision(), All: true}
+	features, err := c.Read(context.Background(), source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Patch = 6
+	patches, err := c.Read(context.Background(), source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if patches.Dim != 6*6*3 || len(patches.Features) != patches.Positions()*patches.Dim || !slices.Equal(patches.Labels, features.Labels) {
+		t.Errorf("%d numbers for %d regions", len(patches.Features), patches.Positions())
+	}
+	if !reflect.DeepEqual(patches.Tables, features.Tables) || !reflect.DeepEqual(patches.Graphs, features.Graphs) {
+		t.Error("other graphs")
+	}
+	p := c.Partition(source[0].Image)
+	if first := regions.Patches(nil, source[0].Image, p, 6, 3); !slices.Equal(first, patches.Features[:len(first)]) {
+		t.Error("other patches")
+	}
+	for _, bad := range []Reader{{Patch: -1, Division: c.Division}, {Patch: 5, Context: -1, Division: c.Division}} {
+		if err := bad.Validate(); !structured.IsBadInput(err) {
+			t.Errorf("%+v: %v", bad, err)
+		}
+	}
+}
+
 func TestBadData(t *testing.T) {
 	m := &images.Image{Width: 4, Height: 4, Pixels: make([]uint8, 3*16)}
 	mask := masks.New(4, 4)
