@@ -6,29 +6,18 @@ import (
 	"github.com/dsp-go/dsp/structured/vec"
 )
 
-// clamping finds what it costs to move single nodes to the other side of a minimum cut, each time from the residual network of the
-// maximum flow, which it restores (Kohli and Torr 2005).
+// clamping finds what it costs to move single nodes to the other side of a minimum cut, each time from the residual network that is left
+// (Kohli and Torr 2005).
 //
 // To move v from the source's side to the sink's, connect v with the sink by an arc of unlimited capacity. The cost is the flow that this
 // adds. All of it comes from the source's tree, since nothing else is connected with the source, and ends in v. So one tree grows from v,
 // and takes in the capacity that is left from the source wherever it meets some. Usually it needs a few nodes only.
+//
+// The flow stays in v, as capacity from the source that is left there: that moves costs between labels and changes no cut's cost. The next
+// node finds it close by.
 type clamping struct {
 	side    []tree // of every node, in the final trees
 	touched []int32
-	undo    []change
-	given   []grant
-}
-
-// change is what the capacities left of an arc and its sister were.
-type change struct {
-	arc          int32
-	left, sister float64
-}
-
-// grant is what a node's excess was.
-type grant struct {
-	node   int32
-	excess float64
 }
 
 // begin prepares a maximum flow for calls of cost.
@@ -49,16 +38,16 @@ func (c *clamping) cost(f *flow, v int32) float64 {
 	}
 	nodes, arcs := f.nodes, f.arcs
 	root := &nodes[v]
-	total := math.Abs(root.excess) // has the sign of the side, or is 0
 	root.tree, root.parent, root.dist = source+sink-c.side[v], terminal, 1
 	f.clock++
 	root.stamp = f.clock
 	c.touched = append(c.touched[:0], v)
 	f.activate(v)
+	infinite := math.IsInf(root.excess, 0)
 	for f.head != none {
 		u := f.popActive()
 		n := &nodes[u]
-		if math.IsInf(total, 1) {
+		if infinite {
 			continue
 		}
 		for a := n.first; a < nodes[u+1].first && n.tree != free; a++ {
@@ -70,23 +59,28 @@ func (c *clamping) cost(f *flow, v int32) float64 {
 			to.tree, to.parent, to.stamp, to.dist = n.tree, e.sister, n.stamp, n.dist+1
 			c.touched = append(c.touched, e.head)
 			f.activate(e.head)
-			for to.excess != 0 && to.tree != free && !math.IsInf(total, 1) {
-				total += c.drain(f, e.head)
+			for to.excess != 0 && to.tree != free && !infinite {
+				infinite = !f.drain(e.head, v)
 				f.clock++
 				f.adopt()
 			}
 		}
 	}
-	c.restore(f)
-	return total
+	for _, u := range c.touched {
+		nodes[u].tree, nodes[u].parent = free, none
+	}
+	if infinite {
+		return inf
+	}
+	return math.Abs(root.excess) // has the sign of the side, or is 0
 }
 
-// drain sends as much as it can of a node's excess along the tree to its root, and returns the amount. An infinite amount changes nothing.
-func (c *clamping) drain(f *flow, v int32) float64 {
+// drain moves as much as it can of a node's excess along the tree to its root. It returns false if that is infinite.
+func (f *flow) drain(v, root int32) bool {
 	nodes, arcs := f.nodes, f.arcs
 	n := &nodes[v]
 	most, sign := math.Abs(n.excess), math.Copysign(1, n.excess)
-	for u := v; nodes[u].parent != terminal; u = arcs[nodes[u].parent].head {
+	for u := v; u != root; u = arcs[nodes[u].parent].head {
 		a := nodes[u].parent
 		if n.tree == source {
 			a = arcs[a].sister
@@ -94,41 +88,23 @@ func (c *clamping) drain(f *flow, v int32) float64 {
 		most = min(most, arcs[a].left)
 	}
 	if math.IsInf(most, 1) {
-		return most
+		return false
 	}
-	c.given = append(c.given, grant{v, n.excess})
 	n.excess -= sign * most
-	for u := v; nodes[u].parent != terminal; {
+	nodes[root].excess += sign * most
+	for u := v; u != root; {
 		a := nodes[u].parent
 		next := arcs[a].head
 		if n.tree == source {
 			a = arcs[a].sister
 		}
 		e := &arcs[a]
-		back := &arcs[e.sister]
-		c.undo = append(c.undo, change{a, e.left, back.left})
-		back.left += most
+		arcs[e.sister].left += most
 		if e.left -= most; e.left <= 0 {
 			f.cutOff(u)
 		}
 		u = next
 	}
 	reverse(f.orphans)
-	return most
-}
-
-// restore takes all changes since the last call back.
-func (c *clamping) restore(f *flow) {
-	for k := len(c.undo) - 1; k >= 0; k-- {
-		u := &c.undo[k]
-		a := &f.arcs[u.arc]
-		a.left, f.arcs[a.sister].left = u.left, u.sister
-	}
-	for k := len(c.given) - 1; k >= 0; k-- {
-		f.nodes[c.given[k].node].excess = c.given[k].excess
-	}
-	for _, v := range c.touched {
-		f.nodes[v].tree, f.nodes[v].parent = free, none
-	}
-	c.undo, c.given = c.undo[:0], c.given[:0]
+	return true
 }
