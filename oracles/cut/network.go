@@ -1,6 +1,8 @@
 package cut
 
 import (
+	"math"
+
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/graphs"
 	"github.com/dsp-go/dsp/structured/vec"
@@ -77,8 +79,13 @@ func (w *network) read(θ *structured.Potentials, b int) bool {
 		w.add(e, ends[0], ends[1], t, legal)
 	}
 	w.repair()
+	return w.possible()
+}
+
+// possible reports whether no variable lacks both labels.
+func (w *network) possible() bool {
 	for v := range w.nodes[:len(w.nodes)-1] {
-		if x := w.nodes[v].excess; x != x {
+		if math.IsNaN(w.nodes[v].excess) {
 			return false
 		}
 	}
