@@ -52,11 +52,7 @@ func (a *assignment) reset(n, m int, pair, alone []float32) {
 	a.n, a.m, a.stride = n, m, (m+lanes-1)/lanes*lanes
 	a.cost = vec.Grow(a.cost, n*a.stride)
 	for i := range n {
-		row := a.cost[i*a.stride : (i+1)*a.stride]
-		fastest.negate(row, pair[i*m:(i+1)*m])
-		for j := m; j < len(row); j++ {
-			row[j] = float32(inf)
-		}
+		fastest.negate(a.row(int32(i)), pair[i*m:(i+1)*m])
 	}
 	a.alone = vec.Grow(a.alone, n)
 	for i := range a.alone {

@@ -29,14 +29,21 @@ func load4(p unsafe.Pointer, j int) f64x4 {
 
 func store4(p unsafe.Pointer, j int, x f64x4) { x.Store((*[4]float64)(unsafe.Add(p, 8*j))) }
 
+// negate8 fills the end of to first, and then overwrites it, with a last vector that may overlap the one before.
 func negate8(to, from []float32) {
+	if len(from) < 8 {
+		negate(to, from)
+		return
+	}
 	pt, pf := unsafe.Pointer(unsafe.SliceData(to)), unsafe.Pointer(unsafe.SliceData(from))
-	j, sign := 0, archsimd.BroadcastInt32x8(-1<<31)
-	for ; j+8 <= len(from); j += 8 {
+	fill, sign := archsimd.BroadcastFloat32x8(float32(inf)), archsimd.BroadcastInt32x8(-1<<31)
+	fill.Store((*[8]float32)(unsafe.Add(pt, 4*(len(to)-16))))
+	fill.Store((*[8]float32)(unsafe.Add(pt, 4*(len(to)-8))))
+	for j := 0; j < len(from); j += 8 {
+		j := min(j, len(from)-8)
 		load8(pf, j).AsInt32x8().Xor(sign).AsFloat32x8().Store((*[8]float32)(unsafe.Add(pt, 4*j)))
 	}
 	archsimd.ClearAVXUpperBits()
-	negate(to[j:], from[j:])
 }
 
 func lower8(least, row []float32, at []int32, i int32) {
@@ -131,10 +138,14 @@ func relax8(c []float32, v, d []float64, from []int64, base float64, i int64) (f
 	return least, int(at)
 }
 
-func through8(to, x []float64, first float64) {
-	pt, px, plus := unsafe.Pointer(unsafe.SliceData(to)), unsafe.Pointer(unsafe.SliceData(x)), archsimd.BroadcastFloat64x4(first)
+func through8(to, x []float64, first *[vias]float64) {
+	pt, p0 := unsafe.Pointer(unsafe.SliceData(to)), unsafe.Pointer(unsafe.SliceData(x))
+	p1, p2, p3 := unsafe.Add(p0, 8*len(to)), unsafe.Add(p0, 16*len(to)), unsafe.Add(p0, 24*len(to))
+	f0, f1 := archsimd.BroadcastFloat64x4(first[0]), archsimd.BroadcastFloat64x4(first[1])
+	f2, f3 := archsimd.BroadcastFloat64x4(first[2]), archsimd.BroadcastFloat64x4(first[3])
 	for j := 0; j < len(to); j += 4 {
-		store4(pt, j, load4(px, j).Add(plus).Min(load4(pt, j)))
+		x, y := load4(p0, j).Add(f0).Min(load4(p1, j).Add(f1)), load4(p2, j).Add(f2).Min(load4(p3, j).Add(f3))
+		store4(pt, j, x.Min(y).Min(load4(pt, j)))
 	}
 	archsimd.ClearAVXUpperBits()
 }

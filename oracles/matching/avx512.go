@@ -10,8 +10,23 @@ import (
 // avx512 processes 8 float64 or 16 float32 at a time. Its kernels check no bounds.
 var avx512 = kernels{
 	name:   "AVX-512",
-	negate: negate8, lower: lower8, leastTwo: leastTwo16, relax: relax16, through: through16,
+	negate: negate8, lower: lower8, through: through16,
+	leastTwo: func(c []float32, v []float64) (float64, int, float64) {
+		if len(c) < long {
+			return leastTwo8(c, v)
+		}
+		return leastTwo16(c, v)
+	},
+	relax: func(c []float32, v, d []float64, from []int64, base float64, i int64) (float64, int) {
+		if len(c) < long {
+			return relax8(c, v, d, from, base, i)
+		}
+		return relax16(c, v, d, from, base, i)
+	},
 }
+
+// long is the length from which rows gain by wider vectors: their results take longer to collect.
+const long = 256
 
 type f64x8 = archsimd.Float64x8
 
@@ -41,42 +56,53 @@ func leastTwo16(c []float32, v []float64) (float64, int, float64) {
 		least0, least1 = least0.Min(x), least1.Min(y)
 		here = here.Add(step)
 	}
-	var s lanes16
-	store16(unsafe.Pointer(&s.least), 0, least0)
-	store16(unsafe.Pointer(&s.least), 8, least1)
-	at0.Store((*[8]int64)(s.at[:8]))
-	at1.Add(archsimd.BroadcastInt64x8(8)).Store((*[8]int64)(s.at[8:]))
-	var seconds [8]float64
-	second0.Min(second1).Store(&seconds)
+	var s lanes8
+	s.store(least0, least1, at0, at1)
+	second0.Min(second1).Min(least0.Max(least1)).Store(&s.second)
 	archsimd.ClearAVXUpperBits()
-	least, at := s.first()
-	second := inf
-	for _, x := range seconds {
-		second = min(second, x)
+	k := s.first()
+	second := s.second[0]
+	for l := 1; l < 8; l++ {
+		second = min2(second, s.second[l])
 	}
-	for k, x := range s.least {
-		if s.at[k] != at {
-			second = min(second, x)
+	for l, x := range s.least {
+		if l != k {
+			second = min2(second, x)
 		}
 	}
-	return least, int(at), second
+	return s.least[k], int(s.at[k]), second
 }
 
-// lanes16 holds the results of lanes.
-type lanes16 struct {
-	least [lanes]float64
-	at    [lanes]int64
+// lanes8 holds the results of 8 lanes.
+type lanes8 struct {
+	least, second [8]float64
+	at            [8]int64
 }
 
-// first returns the least number and its place, the first one among equals.
-func (s *lanes16) first() (least float64, at int64) {
-	least, at = s.least[0], s.at[0]
-	for k := 1; k < lanes; k++ {
-		if x, j := s.least[k], s.at[k]; x < least || x == least && j < at {
-			least, at = x, j
+// store takes the better of the even and the odd vectors' results; the places of the odd ones count from 8.
+func (s *lanes8) store(least0, least1 f64x8, at0, at1 archsimd.Int64x8) {
+	at1 = at1.Add(archsimd.BroadcastInt64x8(8))
+	other := least1.Less(least0).Or(least1.Equal(least0).And(at1.Less(at0)))
+	at1.Merge(at0, other).Store(&s.at)
+	least0.Min(least1).Store(&s.least)
+}
+
+// first returns the lane of the least number, which has the first place among equals.
+func (s *lanes8) first() (k int) {
+	least, at := s.least[0], s.at[0]
+	for l := 1; l < 8; l++ {
+		if x, j := s.least[l], s.at[l]; x < least || x == least && j < at {
+			least, at, k = x, j, l
 		}
 	}
-	return least, at
+	return k
+}
+
+func min2(x, y float64) float64 {
+	if y < x {
+		return y
+	}
+	return x
 }
 
 func relax16(c []float32, v, d []float64, from []int64, base float64, i int64) (float64, int) {
@@ -99,20 +125,21 @@ func relax16(c []float32, v, d []float64, from []int64, base float64, i int64) (
 		least0, least1 = least0.Min(x), least1.Min(y)
 		here = here.Add(step)
 	}
-	var s lanes16
-	store16(unsafe.Pointer(&s.least), 0, least0)
-	store16(unsafe.Pointer(&s.least), 8, least1)
-	at0.Store((*[8]int64)(s.at[:8]))
-	at1.Add(archsimd.BroadcastInt64x8(8)).Store((*[8]int64)(s.at[8:]))
+	var s lanes8
+	s.store(least0, least1, at0, at1)
 	archsimd.ClearAVXUpperBits()
-	least, at := s.first()
-	return least, int(at)
+	k := s.first()
+	return s.least[k], int(s.at[k])
 }
 
-func through16(to, x []float64, first float64) {
-	pt, px, plus := unsafe.Pointer(unsafe.SliceData(to)), unsafe.Pointer(unsafe.SliceData(x)), archsimd.BroadcastFloat64x8(first)
+func through16(to, x []float64, first *[vias]float64) {
+	pt, p0 := unsafe.Pointer(unsafe.SliceData(to)), unsafe.Pointer(unsafe.SliceData(x))
+	p1, p2, p3 := unsafe.Add(p0, 8*len(to)), unsafe.Add(p0, 16*len(to)), unsafe.Add(p0, 24*len(to))
+	f0, f1 := archsimd.BroadcastFloat64x8(first[0]), archsimd.BroadcastFloat64x8(first[1])
+	f2, f3 := archsimd.BroadcastFloat64x8(first[2]), archsimd.BroadcastFloat64x8(first[3])
 	for j := 0; j < len(to); j += 8 {
-		store16(pt, j, load16(px, j).Add(plus).Min(load16(pt, j)))
+		x, y := load16(p0, j).Add(f0).Min(load16(p1, j).Add(f1)), load16(p2, j).Add(f2).Min(load16(p3, j).Add(f3))
+		store16(pt, j, x.Min(y).Min(load16(pt, j)))
 	}
 	archsimd.ClearAVXUpperBits()
 }

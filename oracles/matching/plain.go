@@ -6,9 +6,11 @@ var plain = kernels{
 }
 
 func negate(to, from []float32) {
-	to = to[:len(from)]
 	for j, x := range from {
 		to[j] = -x
+	}
+	for j := len(from); j < len(to); j++ {
+		to[j] = float32(inf)
 	}
 }
 
@@ -52,9 +54,23 @@ func relax(c []float32, v, d []float64, from []int64, base float64, i int64) (le
 	return least, at
 }
 
-func through(to, x []float64, first float64) {
-	x = x[:len(to)]
-	for j, old := range to {
-		to[j] = min(old, x[j]+first)
+func through(to, x []float64, first *[vias]float64) {
+	n := len(to)
+	x0, x1, x2, x3 := x[:n], x[n:2*n], x[2*n:3*n], x[3*n:4*n]
+	f0, f1, f2, f3 := first[0], first[1], first[2], first[3]
+	for j, least := range to {
+		if s := x0[j] + f0; s < least {
+			least = s
+		}
+		if s := x1[j] + f1; s < least {
+			least = s
+		}
+		if s := x2[j] + f2; s < least {
+			least = s
+		}
+		if s := x3[j] + f3; s < least {
+			least = s
+		}
+		to[j] = least
 	}
 }

@@ -14,46 +14,79 @@ import "github.com/dsp-go/dsp/structured/vec"
 // shortest paths come from Floyd and Warshall's algorithm in O(n³).
 type residual struct {
 	stride int
-	length []float64 // [(n+1)×stride] row i, column k: from k to i
+	length []float64 // [nodes×stride] row i, column k: from k to i
 	u      []float64 // [n]
+	free   []int32   // targets
+
+	first [vias]float64 // of the current row, here so that the loops' calls do not allocate
 }
 
 // find computes the paths for a solved assignment.
 func (r *residual) find(a *assignment) {
-	nodes := a.n + 1
-	r.stride = (nodes + lanes - 1) / lanes * lanes
+	nodes := (a.n + vias) / vias * vias // n+1 rounded up; no path leads to the others
+	r.stride = (a.n + lanes) / lanes * lanes
 	r.length, r.u = vec.Grow(r.length, nodes*r.stride), vec.Grow(r.u, a.n)
 	for i := range r.length {
 		r.length[i] = inf
 	}
 	for i := range nodes {
-		r.length[i*r.stride+i] = 0
+		r.length[i*r.stride+i] = 0 // the pairs of the matching keep it
+	}
+	r.free = r.free[:0]
+	for j, i := range a.source {
+		if i == none {
+			r.free = append(r.free, int32(j))
+		}
 	}
 	for k := range a.n {
 		r.u[k] = a.price(int32(k))
-		row := a.row(int32(k))
-		for l, j := range a.target {
-			if j != none && l != k {
-				r.length[l*r.stride+k] = max(0, float64(row[j])-a.v[j]-r.u[k])
-			}
-		}
 		toRest, fromRest := inf, 0.0
 		if j := a.target[k]; j != none {
-			toRest, fromRest = a.alone[k]-r.u[k], max(0, -a.v[j])
+			toRest, fromRest = a.alone[k]-r.u[k], notNegative(-a.v[j])
 		}
-		for j, i := range a.source {
-			if i == none {
-				toRest = min(toRest, float64(row[j])-r.u[k])
-			}
+		row := a.row(int32(k))
+		for _, j := range r.free {
+			toRest = min(toRest, float64(row[j])-r.u[k])
 		}
-		r.length[a.n*r.stride+k] = max(0, toRest)
+		r.length[a.n*r.stride+k] = notNegative(toRest)
 		r.length[k*r.stride+a.n] = fromRest
 	}
-	for via := range nodes {
-		x := r.length[via*r.stride : (via+1)*r.stride]
+	for l, j := range a.target {
+		if j == none {
+			continue
+		}
+		to, v, at := r.length[l*r.stride:][:a.n], a.v[j], int(j)
+		for k, u := range r.u {
+			to[k] = notNegative(float64(a.cost[at]) - v - u)
+			at += a.stride
+		}
+	}
+	r.close(nodes)
+}
+
+// close makes the lengths of edges those of shortest paths. It takes vias nodes at a time: first their own rows, then all others, in
+// which a path enters these nodes once.
+func (r *residual) close(nodes int) {
+	for lo := 0; lo < nodes; lo += vias {
+		block := r.length[lo*r.stride : (lo+vias)*r.stride]
+		for via := range vias {
+			for i := range vias {
+				row := block[i*r.stride : (i+1)*r.stride]
+				if i != via && row[lo+via] < inf {
+					r.first = [vias]float64{inf, inf, inf, inf}
+					r.first[via] = row[lo+via]
+					fastest.through(row, block, &r.first)
+				}
+			}
+		}
 		for i := range nodes {
-			if first := r.length[i*r.stride+via]; i != via && first < inf {
-				fastest.through(r.length[i*r.stride:(i+1)*r.stride], x, first)
+			if i >= lo && i < lo+vias {
+				continue
+			}
+			row := r.length[i*r.stride : (i+1)*r.stride]
+			r.first = [vias]float64(row[lo:])
+			if r.first[0] < inf || r.first[1] < inf || r.first[2] < inf || r.first[3] < inf {
+				fastest.through(row, block, &r.first)
 			}
 		}
 	}
@@ -67,19 +100,28 @@ func (r *residual) scores(a *assignment, best float64, to []float64) {
 		row, scores := a.row(int32(i)), to[i*width:(i+1)*width]
 		from := r.length[i*r.stride : (i+1)*r.stride]
 		rest := from[a.n]
+		v, u := a.v[:len(a.source)], r.u[i]
 		for j, k := range a.source {
 			switch {
 			case k == int32(i):
 				scores[j+1] = best
 			case k == none:
-				scores[j+1] = best - (max(0, float64(row[j])-r.u[i]) + rest)
+				scores[j+1] = best - (notNegative(float64(row[j])-u) + rest)
 			default:
-				scores[j+1] = best - (max(0, float64(row[j])-a.v[j]-r.u[i]) + from[k])
+				scores[j+1] = best - (notNegative(float64(row[j])-v[j]-u) + from[k])
 			}
 		}
 		scores[0] = best
 		if a.target[i] != none {
-			scores[0] = best - (max(0, a.alone[i]-r.u[i]) + rest)
+			scores[0] = best - (notNegative(a.alone[i]-r.u[i]) + rest)
 		}
 	}
+}
+
+// notNegative removes what rounding leaves of a reduced cost of 0.
+func notNegative(x float64) float64 {
+	if x < 0 {
+		return 0
+	}
+	return x
 }

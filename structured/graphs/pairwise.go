@@ -87,6 +87,9 @@ func (p Pairwise) CheckLabels(labels int) error {
 	return nil
 }
 
+// CostRows implements structured.CostReader: a variable's cost multiplies the loss of a wrong label.
+func (Pairwise) CostRows() string { return structured.Positions }
+
 // ReadsGraphs implements structured.GraphReader.
 func (Pairwise) ReadsGraphs() {}
 
