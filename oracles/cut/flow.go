@@ -52,6 +52,7 @@ const (
 
 // maximise augments the flow until it is maximal. It returns false if the maximum is infinite.
 func (f *flow) maximise() bool {
+	f.exchange()
 	f.head, f.tail, f.clock = none, none, 0
 	for v := range int32(len(f.nodes) - 1) {
 		n := &f.nodes[v]
@@ -71,6 +72,29 @@ func (f *flow) maximise() bool {
 		}
 	}
 	return true
+}
+
+// exchange sends flow along single arcs from nodes with capacity from the source to nodes with capacity to the sink, which needs no trees.
+func (f *flow) exchange() {
+	nodes, arcs := f.nodes, f.arcs
+	for v := range int32(len(nodes) - 1) {
+		n := &nodes[v]
+		for a := n.first; a < nodes[v+1].first && n.excess > 0; a++ {
+			e := &arcs[a]
+			to := &nodes[e.head]
+			if to.excess >= 0 || e.left <= 0 {
+				continue
+			}
+			most := min(n.excess, e.left, -to.excess)
+			if math.IsInf(most, 1) {
+				return // maximise finds out
+			}
+			n.excess -= most
+			to.excess += most
+			e.left -= most
+			arcs[e.sister].left += most
+		}
+	}
 }
 
 func (f *flow) activate(v int32) {
