@@ -5,8 +5,8 @@ import "math"
 // flow is a maximum flow from a source to a sink and the minimum cut that it proves, by the algorithm of Boykov and Kolmogorov (2004).
 //
 // Two trees grow from the source and from the sink along arcs with capacity left. Where they meet there is a path for more flow. Arcs
-// that the flow fills cut off parts of the trees, which look for new parents. In the end the trees do not meet, and the nodes of the
-// sink's tree are those that can still reach the sink: the smallest sink side of all minimum cuts.
+// that the flow fills cut off parts of the trees, which look for new parents. In the end the trees do not meet, and the sink's tree holds
+// the nodes that can still reach the sink: the smallest sink side of all minimum cuts.
 //
 // The arithmetic is that of float64: exact if the capacities are multiples of a power of two and their sum stays below 2⁵³ times it,
 // and else with a relative error of about 1e-16 per arc and path. Capacities may be +∞.

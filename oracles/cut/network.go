@@ -12,7 +12,7 @@ import (
 type network struct {
 	flow
 	plan     *plan
-	negative []int32 // arcs with capacities that may have become negative
+	negative []int32 // edges whose capacities may have become negative
 	illegal  []int32 // edges that forbid equal labels only
 	broken   int     // pairs of variables that had to be changed
 }
@@ -49,8 +49,8 @@ func (w *network) add(e int, u, v int32, t term, legal bool) {
 
 // read sets the capacities to the potentials of example b. It returns false if they leave some variable without labels.
 //
-// A negative capacity is raised to 0: the scores of different labels fall until the edge is submodular (Rother, Kumar, Kolmogorov and
-// Blake 2005).
+// It raises a negative capacity to 0, which lowers the scores of different labels until the edge is submodular (Rother, Kumar, Kolmogorov
+// and Blake 2005).
 func (w *network) read(θ *structured.Potentials, b int) bool {
 	kind, g := θ.Structure.(graphs.Pairwise).Edges, θ.Graphs[b]
 	node, edge := θ.Parts[0].Of(b), θ.Parts[1].Of(b)
@@ -92,8 +92,10 @@ func (w *network) possible() bool {
 	return true
 }
 
-// repair raises negative capacities to 0 and counts the pairs of variables that it changes. Where y_u = 0, y_v = 1 is forbidden, the
-// opposite is y_u − y_v, so that a negative cost of it is a cost of labels. negative keeps the edges that are changed.
+// repair raises negative capacities to 0 and counts the pairs of variables that it changes. negative keeps the edges that are changed.
+//
+// If one direction is forbidden, nothing needs to change. For instance, without y_u = 0, y_v = 1, a cost of y_u = 1, y_v = 0 is the same
+// cost of y_u = 1 and the opposite cost of y_v = 1.
 func (w *network) repair() {
 	w.broken = len(w.illegal)
 	bad := w.negative[:0]
