@@ -11,9 +11,9 @@ import (
 	"os"
 
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/boxes/images"
 	"github.com/dsp-go/dsp/structured/graphs"
 	"github.com/dsp-go/dsp/structured/host"
+	"github.com/dsp-go/dsp/structured/images"
 )
 
 // Void is the label of pixels that count nowhere.

@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/boxes/images"
+	"github.com/dsp-go/dsp/structured/images"
 )
 
 func encoded(t *testing.T, m image.Image) []byte {

@@ -3,7 +3,7 @@ package masks
 import (
 	"image/color"
 
-	"github.com/dsp-go/dsp/structured/boxes/images"
+	"github.com/dsp-go/dsp/structured/images"
 )
 
 // Overlay paints the colours of a mask over an image of the same size: opacity is their share from 0 to 1, and lines between different labels

@@ -4,8 +4,8 @@ import (
 	"image/color"
 
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/boxes/images"
 	"github.com/dsp-go/dsp/structured/graphs/masks"
+	"github.com/dsp-go/dsp/structured/images"
 )
 
 // opacity is the share of a label's colour in an overlay.

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/boxes/images"
+	"github.com/dsp-go/dsp/structured/images"
 )
 
 // Direction says how two neighbours lie to each other: a type of edge.

@@ -3,7 +3,7 @@ package regions
 import (
 	"slices"
 
-	"github.com/dsp-go/dsp/structured/boxes/images"
+	"github.com/dsp-go/dsp/structured/images"
 )
 
 // connected makes the connected parts of clusters regions. A part of fewer than least pixels becomes one with the neighbour that it shares the

@@ -3,7 +3,7 @@ package regions
 import (
 	"math"
 
-	"github.com/dsp-go/dsp/structured/boxes/images"
+	"github.com/dsp-go/dsp/structured/images"
 )
 
 // around lists the features of a region of which the means over its neighbours are features, too: colour, its spread, and the strength of the

@@ -3,7 +3,7 @@ package regions
 import (
 	"math"
 
-	"github.com/dsp-go/dsp/structured/boxes/images"
+	"github.com/dsp-go/dsp/structured/images"
 )
 
 // lab is a colour in CIELAB under daylight D65: lightness from 0 to 100, green to red, blue to yellow.

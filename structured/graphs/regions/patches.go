@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/dsp-go/dsp/structured/boxes"
-	"github.com/dsp-go/dsp/structured/boxes/images"
+	"github.com/dsp-go/dsp/structured/images"
 )
 
 // Patches appends an image of every region and its surroundings to dst [Count × pixels×pixels×3], red, green and blue from 0 to 1: the square around

@@ -9,8 +9,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/dsp-go/dsp/structured/boxes/images"
 	"github.com/dsp-go/dsp/structured/graphs/masks"
+	"github.com/dsp-go/dsp/structured/images"
 )
 
 // blotched is an image of a few patches of random colours, with noise.

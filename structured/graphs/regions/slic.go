@@ -3,7 +3,7 @@ package regions
 import (
 	"math"
 
-	"github.com/dsp-go/dsp/structured/boxes/images"
+	"github.com/dsp-go/dsp/structured/images"
 )
 
 // SLIC divides images into superpixels: k-means over position and CIELAB colour from a grid of centres, each of which looks for pixels only

@@ -6,7 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/dsp-go/dsp/structured/boxes/images"
+	"github.com/dsp-go/dsp/structured/images"
 )
 
 // Superpixels are connected, numbered by their first pixels, none is tiny, there are about as many as wanted, and the same each time.

@@ -13,10 +13,10 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/boxes/images"
 	"github.com/dsp-go/dsp/structured/graphs"
 	"github.com/dsp-go/dsp/structured/graphs/masks"
 	"github.com/dsp-go/dsp/structured/graphs/regions"
+	"github.com/dsp-go/dsp/structured/images"
 )
 
 // inMemory is a Source.

@@ -2,8 +2,8 @@ package segmentation
 
 import (
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/boxes/images"
 	"github.com/dsp-go/dsp/structured/graphs/regions"
+	"github.com/dsp-go/dsp/structured/images"
 )
 
 // Division says how an image becomes a graph.

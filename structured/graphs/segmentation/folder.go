@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/boxes/images"
 	"github.com/dsp-go/dsp/structured/graphs/masks"
+	"github.com/dsp-go/dsp/structured/images"
 )
 
 // Folder is a Source of images in a folder and masks in another. A mask has the name of its image, but for the ending.

@@ -3,8 +3,8 @@
 package segmentation
 
 import (
-	"github.com/dsp-go/dsp/structured/boxes/images"
 	"github.com/dsp-go/dsp/structured/graphs/masks"
+	"github.com/dsp-go/dsp/structured/images"
 )
 
 // Example is an image with its mask.

@@ -7,9 +7,9 @@ import (
 	"math/rand/v2"
 
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/boxes/images"
 	"github.com/dsp-go/dsp/structured/graphs/masks"
 	"github.com/dsp-go/dsp/structured/graphs/segmentation"
+	"github.com/dsp-go/dsp/structured/images"
 )
 
 // Options set the number and the properties of the scenes.

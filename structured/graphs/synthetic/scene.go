@@ -4,8 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"github.com/dsp-go/dsp/structured/boxes/images"
 	"github.com/dsp-go/dsp/structured/graphs/masks"
+	"github.com/dsp-go/dsp/structured/images"
 )
 
 // draw draws a scene: shapes from the back to the front, then moss that looks like other classes, light and noise. In the mask, a pixel beside one

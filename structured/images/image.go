@@ -1,5 +1,5 @@
 // Package images reads PNG and JPEG images, and computes the inputs of networks from them: crops of boxes resized to a fixed size, and
-// features of the cells of a grid, on the image or on a crop.
+// features of the cells of a grid, on the image or on a crop, and of regions of any shape.
 package images
 
 import (
