@@ -1,7 +1,6 @@
 package regions
 
 import (
-	"cmp"
 	"math"
 	"slices"
 
@@ -120,14 +119,4 @@ func Graph(borders []Border) *structured.Graph {
 		g.Ends[k], g.Types[k] = b.Ends, int32(b.Direction)
 	}
 	return g
-}
-
-// sortedBy returns the numbers 0 to n−1 in the order of keys, equal ones as they were.
-func sortedBy[K cmp.Ordered](n int, key func(k int) K) []int {
-	order := make([]int, n)
-	for k := range order {
-		order[k] = k
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(key(a), key(b)) })
-	return order
 }

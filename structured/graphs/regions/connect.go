@@ -1,6 +1,7 @@
 package regions
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/dsp-go/dsp/structured/images"
@@ -110,4 +111,14 @@ func numbered(width, height int, of []int32) *Partition {
 		p.Of[i] = k
 	}
 	return p
+}
+
+// sortedBy returns the numbers 0 to n−1 in the order of keys, equal ones as they were.
+func sortedBy[K cmp.Ordered](n int, key func(k int) K) []int {
+	order := make([]int, n)
+	for k := range order {
+		order[k] = k
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(key(a), key(b)) })
+	return order
 }

@@ -214,7 +214,7 @@ func TestCountAndPaint(t *testing.T) {
 	}
 }
 
-// The colours are those of colour-science's sRGB to CIELAB.
+// The corners of sRGB and a grey in CIELAB, to two decimals.
 func TestLab(t *testing.T) {
 	for colour, want := range map[[3]uint8][3]float64{
 		{0, 0, 0}: {0, 0, 0}, {255, 255, 255}: {100, 0, 0}, {255, 0, 0}: {53.24, 80.09, 67.20}, {0, 255, 0}: {87.73, -86.18, 83.18},
