@@ -70,7 +70,7 @@ func TestForcedLabelsAgainstEnumeration(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i := range d.Len() {
-			θ.Structure.Restrict(θ, i, d.GoldOf(i))
+			θ.Structure.(structured.Restricter).Restrict(θ, i, d.GoldOf(i))
 		}
 		o := predictions.Options{NBest: 1000, Marginals: true, Probability: true, Force: true, Threads: 3}
 		err = m.Predict(context.Background(), d, o, func(i int, p *predictions.Prediction) error {

@@ -85,8 +85,12 @@ func (p *predictor) predict(d *structured.Dataset, examples []int, o predictions
 		return nil, err
 	}
 	if o.Force {
+		restricter, ok := p.θ.Structure.(structured.Restricter)
+		if !ok {
+			return nil, structured.BadInput("the potentials of a %s cannot keep part of an output", p.θ.Structure.Name())
+		}
 		for b, i := range examples {
-			p.θ.Structure.Restrict(&p.θ, b, d.GoldOf(i))
+			restricter.Restrict(&p.θ, b, d.GoldOf(i))
 		}
 	}
 	n := len(examples)
@@ -95,6 +99,14 @@ func (p *predictor) predict(d *structured.Dataset, examples []int, o predictions
 	if !sums && (o.Marginals || o.Confidence || o.Probability || o.LeastRisk) {
 		return nil, structured.BadInput("probabilities need sums over all outputs, which a %s does not have", p.θ.Structure.Name())
 	}
+	risk, minimises := p.θ.Structure.(structured.RiskMinimiser)
+	if !minimises && o.LeastRisk {
+		return nil, structured.BadInput("a %s has no output of least risk: that needs the probability of its parts", p.θ.Structure.Name())
+	}
+	ranker, ranks := p.oracle.(oracles.Ranker)
+	if !ranks && o.NBest > 0 {
+		return nil, structured.BadInput("the oracle of a %s does not find the n best outputs", p.θ.Structure.Name())
+	}
 	p.score, p.logZ = vec.Grow(p.score, n), vec.Grow(p.logZ, n)
 	p.oracle.Max(&p.θ, labels, p.score)
 	a := answers{offsets: p.θ.Outputs, labels: labels, score: p.score, logZ: p.logZ, width: p.θ.Parts[0].Width}
@@ -102,12 +114,16 @@ func (p *predictor) predict(d *structured.Dataset, examples []int, o predictions
 	case o.Marginals || o.Confidence || o.LeastRisk:
 		summer.Exp(&p.θ, 1, p.logZ, &p.u)
 		a.marginals, a.rows = p.u.Parts[0].Values, p.u.Parts[0].Offsets
-	case o.Probability || o.NBest > 0:
+	case sums && (o.Probability || o.NBest > 0):
 		summer.Exp(&p.θ, 1, p.logZ, nil)
+	case o.NBest > 0:
+		for b := range p.logZ {
+			p.logZ[b] = math.NaN()
+		}
 	}
 	if o.LeastRisk {
 		p.risk.Copy(&p.θ)
-		p.θ.Structure.LeastRisk(&p.u, &p.risk)
+		risk.LeastRisk(&p.u, &p.risk)
 		p.oracle.Max(&p.risk, labels, p.score)
 		for b := range n {
 			if !math.IsInf(p.score[b], -1) {
@@ -116,7 +132,7 @@ func (p *predictor) predict(d *structured.Dataset, examples []int, o predictions
 		}
 	}
 	if o.NBest > 0 {
-		p.oracle.(oracles.Ranker).TopK(&p.θ, o.NBest, &p.best)
+		ranker.TopK(&p.θ, o.NBest, &p.best)
 		a.best = &p.best
 	}
 	return a.predictions(d, examples, o)

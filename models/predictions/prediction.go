@@ -15,7 +15,7 @@ type Options struct {
 }
 
 // Prediction is the answer of a model for one example. Probabilities are those of the Gibbs distribution of the potentials,
-// p(y) = exp(⟨θ, 1_y⟩)/Z.
+// p(y) = exp(⟨θ, 1_y⟩)/Z, and NaN for structures without sums over their outputs.
 type Prediction struct {
 	Output              // the best output; its Probability only if asked for
 	NBest     []Output  // best first; fewer if there are fewer outputs

@@ -60,14 +60,14 @@ func graphMeasures() []measure {
 }
 
 // answerNames holds the name under which a table shows each answer of an oracle, and its floating-point operations per batch (0: not
-// counted). An answer without a name is not measured.
+// counted). An answer without a name is not measured; one with a name must be among the oracle's capabilities.
 type answerNames struct {
 	max, topK, l2, exp string
 	maxFlops, expFlops float64
 }
 
 // oracleMeasures measures the answers of an oracle for a batch, on one thread.
-func oracleMeasures(part string, o oracles.Oracle, θ *structured.Potentials, names answerNames) []measure {
+func oracleMeasures(part string, o oracles.Maximiser, θ *structured.Potentials, names answerNames) []measure {
 	y, value := make([]int32, θ.OutputSize()), make([]float64, θ.Len())
 	var u structured.Marginals
 	var best oracles.KBest
@@ -80,9 +80,9 @@ func oracleMeasures(part string, o oracles.Oracle, θ *structured.Potentials, na
 		}
 	}
 	add(names.max, names.maxFlops, func() { o.Max(θ, y, value) })
-	add(names.topK, 0, func() { o.TopK(θ, 5, &best) })
+	add(names.topK, 0, func() { o.(oracles.Ranker).TopK(θ, 5, &best) })
 	add(names.l2, 0, func() { l2.Answer(o, θ, &answer, false) })
-	add(names.exp, names.expFlops, func() { o.Exp(θ, 1, value, &u) })
+	add(names.exp, names.expFlops, func() { o.(oracles.Summer).Exp(θ, 1, value, &u) })
 	return all
 }
 
