@@ -131,6 +131,8 @@ func TestBoxThatDoesNotMatter(t *testing.T) {
 
 func FuzzCOCO(f *testing.F) {
 	f.Add(cocoPets)
+	f.Add(vocDog)
+	f.Add(`[{"image_id": 9, "category_id": 17, "bbox": [1, 0, 9, 9], "score": 0.5}]`)
 	f.Fuzz(func(t *testing.T, text string) {
 		if _, err := readCOCO(strings.NewReader(text), "a.json", "."); err != nil && !structured.IsBadInput(err) {
 			t.Error(err)
