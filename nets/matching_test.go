@@ -293,3 +293,27 @@ func TestSplitOpsRefused(t *testing.T) {
 		}
 	}
 }
+
+// A step (score and pullback) of the bilinear scores of 64 examples of 25 by 25 items, with representations of 64 numbers.
+func BenchmarkAlign(b *testing.B) {
+	form := structured.Form{Structure: stub{name: "matching"}, Parts: []structured.Shape{{Name: "pair", Rows: structured.Pairs, Width: 1}}}
+	spec := graph.Spec{Name: "aligned", Form: form, Params: []graph.Param{{Name: "forms", Shape: []int{64, 64}}, {Name: "in", Shape: []int{64, 64}}},
+		Parts: func(g *graph.Graph) ([]*gorgonia.Node, error) {
+			s, err := g.Align(node(gorgonia.Mul(g.Features(), g.Param("forms"))), node(gorgonia.Mul(g.Features(), g.Param("in"))))
+			return []*gorgonia.Node{s}, err
+		}}
+	net, err := Build(spec, graph.Input{Dim: 64})
+	must(b, err)
+	rng := rand.New(rand.NewPCG(63, 64))
+	data := split(rng, randomData(rng, graph.Input{Dim: 64}, 3, slices.Repeat([]int{50}, 64)...), 0, slices.Repeat([]int{25}, 64)...)
+	var batch structured.Batch
+	batch.Reset(data, seq(64))
+	w, grad, worker := randomVector(rng, net.Dim(), 1), make([]float32, net.Dim()), net.NewNetWorker()
+	var θ structured.Potentials
+	v := randomMarginals(rng, &batch, form)
+	for b.Loop() {
+		must(b, worker.Score(w, &batch, &θ))
+		must(b, worker.Pullback(v, grad))
+	}
+	b.ReportMetric(64*25*25*float64(b.N)/b.Elapsed().Seconds()/1e6, "Mpairs/s")
+}
