@@ -67,6 +67,8 @@ type Task struct {
 	Layout func(labels *structured.Alphabet, o predictions.Options, asJSON bool) predictions.Layout
 	// Compare starts a comparison of outputs with the gold ones of d. strict is about entities.
 	Compare func(labels *structured.Alphabet, d *structured.Dataset, strict bool) Comparison
+	// Describe says what a data set with gold outputs holds, for the log. Nil: nothing beside its size.
+	Describe func(d *structured.Dataset) *Change
 	// Picture draws the predicted outputs of a few examples of d to a .svg or .png file. Nil: there are no pictures.
 	Picture func(d *structured.Dataset, labels *structured.Alphabet, path string, predict PredictSome) error
 	// Metrics are the measures that settings are compared by (--metric).
@@ -95,7 +97,7 @@ type Column struct {
 type PredictSome func(d *structured.Dataset, o predictions.Options, yield func(i int, p *predictions.Prediction) error) error
 
 // All lists the tasks, in the order that help texts and messages name them.
-var All = []Task{ocr, tag, parse}
+var All = []Task{ocr, tag, parse, localise}
 
 // Named returns the task of that name; false for auto, and for a name that is none.
 func Named(name string) (Task, bool) {

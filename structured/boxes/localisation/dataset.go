@@ -1,0 +1,95 @@
+package localisation
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/host"
+)
+
+// dataset makes the data set of images. Images without candidates get sliding windows.
+func (o Options) dataset(name string, s *Set) (*structured.Dataset, error) {
+	if o.Windows {
+		s.Grid = o.Grid
+	} else {
+		s.Map = o.shape()
+	}
+	if !o.Windows && s.Boxes == nil {
+		if err := o.slide(s); err != nil {
+			return nil, err
+		}
+	}
+	d := s.outputs(name)
+	p := &pixels{set: s, shape: o.shape(), pixels: o.Pixels, offsets: d.Offsets}
+	d.Dim = p.shape[0] * p.shape[1] * p.shape[2]
+	d.Source = p
+	return d, load(d, o.Threads)
+}
+
+// outputs returns a data set without inputs: the positions, the gold outputs if all are known, and what the others cost, 1 − IoU with
+// the gold box.
+func (s *Set) outputs(name string) *structured.Dataset {
+	n := len(s.Images)
+	d := &structured.Dataset{
+		Name: name, Alphabet: structured.NewAlphabet(s.Class), Companion: s,
+		Offsets: s.Offsets, Outputs: make([]int, n+1), IDs: make([]string, n),
+	}
+	size := 1
+	if s.Boxes == nil {
+		size = 4
+		d.Offsets = make([]int, n+1)
+		for i := range n {
+			d.Offsets[i+1] = (i + 1) * s.Grid * s.Grid
+		}
+	}
+	for i := range n {
+		d.Outputs[i+1] = (i + 1) * size
+		d.IDs[i] = strconv.FormatInt(s.Images[i].ID, 10)
+	}
+	if !s.known() {
+		return d
+	}
+	d.Labels = make([]int32, 0, n*size)
+	for i := range n {
+		y, _ := s.best(i)
+		d.Labels = append(d.Labels, y...)
+	}
+	if s.Boxes == nil {
+		return d
+	}
+	d.CostRows = structured.Positions
+	for i := range n {
+		for _, b := range s.Candidates(i) {
+			d.Costs = append(d.Costs, float32(1-b.IoU(s.Images[i].Gold.Box)))
+		}
+	}
+	return d
+}
+
+// inMemory is the share of the available memory that features may take. Beyond it they are read or computed again whenever they are
+// needed.
+var inMemory = 0.4
+
+// load reads the features of d into memory if they fit.
+func load(d *structured.Dataset, threads int) error {
+	bytes := 4 * float64(d.Positions()) * float64(d.Dim)
+	if available, ok := host.AvailableMemory(); ok && bytes > inMemory*available {
+		return nil
+	}
+	features := make([]float32, d.Positions()*d.Dim)
+	examples := make([]int, d.Len())
+	for i := range examples {
+		examples[i] = i
+	}
+	type none struct{}
+	err := host.InOrder(context.Background(), threads, host.Each(examples), func() none { return none{} },
+		func(_ none, i int) (none, error) {
+			return none{}, d.Source.Read(features[d.Offsets[i]*d.Dim:d.Offsets[i+1]*d.Dim], d.Offsets[i], d.Offsets[i+1])
+		},
+		func(none) error { return nil })
+	if err == nil {
+		d.Features, d.Source = features, nil
+	}
+	return err
+}
