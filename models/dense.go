@@ -10,28 +10,25 @@ import (
 	"github.com/dsp-go/dsp/structured/arrays"
 )
 
-// setFiles are files that go with the training, development and test data; empty where there are none.
-type setFiles [3]string
-
-// filesBeside returns the files that a setting gives for the training, development and test data of c, separated by commas: one for each
-// that there is.
-func filesBeside(setting, given string, c *config.Config) (files setFiles, err error) {
-	if given == "" {
+// filesBeside returns the files that a setting gives for the training, development and test data, separated by commas; empty where there
+// are none. Each data set needs its own.
+func filesBeside(c *config.Config, name, value string) ([]string, error) {
+	files := make([]string, 3)
+	if value == "" {
 		return files, nil
 	}
-	rest := strings.Split(given, ",")
+	given := strings.Split(value, ",")
 	for i, data := range []struct{ flag, path string }{{"train", c.Train}, {"dev", c.Dev}, {"test", c.Test}} {
 		if data.path == "" {
 			continue
 		}
-		if len(rest) == 0 || rest[0] == "" {
-			return files, structured.BadInput("--%s %s: no file for --%s %s; expected one file for each of train, dev and test that is given",
-				setting, given, data.flag, data.path)
+		if len(given) == 0 || given[0] == "" {
+			return nil, structured.BadInput("--%s %s: no file for --%s %s; expected one file for each of train, dev and test that is given", name, value, data.flag, data.path)
 		}
-		files[i], rest = rest[0], rest[1:]
+		files[i], given = given[0], given[1:]
 	}
-	if len(rest) > 0 {
-		return files, structured.BadInput("--%s %s: %s is one file too many; expected one for each of train, dev and test that is given", setting, given, rest[0])
+	if len(given) > 0 {
+		return nil, structured.BadInput("--%s %s: %s is one file too many; expected one for each of train, dev and test that is given", name, value, given[0])
 	}
 	return files, nil
 }

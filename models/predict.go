@@ -47,12 +47,6 @@ func (m *Model) Predict(ctx context.Context, d *structured.Dataset, o prediction
 		})
 }
 
-// Sums reports whether the model's outputs have probabilities.
-func (m *Model) Sums() bool {
-	_, ok := kinds.Of(m.Net.Form().Structure).Oracle().(oracles.Summer)
-	return ok
-}
-
 // predictor owns the scratch memory of one goroutine.
 type predictor struct {
 	model  *Model
@@ -102,7 +96,7 @@ func (p *predictor) predict(d *structured.Dataset, examples []int, o predictions
 	n := len(examples)
 	labels := make([]int32, p.θ.OutputSize())
 	summer, sums := p.oracle.(oracles.Summer)
-	if !sums && (o.Marginals || o.Confidence || o.Probability || o.LeastRisk) {
+	if !sums && (o.Marginals || o.Confidence || o.LeastRisk) {
 		return nil, structured.BadInput("probabilities need sums over all outputs, which a %s does not have", p.θ.Structure.Name())
 	}
 	risk, minimises := p.θ.Structure.(structured.RiskMinimiser)
@@ -118,15 +112,15 @@ func (p *predictor) predict(d *structured.Dataset, examples []int, o predictions
 	upper := p.bounds(labels)
 	a := answers{upper: upper, offsets: p.θ.Outputs, labels: labels, score: p.score, logZ: p.logZ, width: p.θ.Parts[0].Width}
 	switch {
-	case o.Marginals || o.Confidence || o.LeastRisk:
-		summer.Exp(&p.θ, 1, p.logZ, &p.u)
-		a.marginals, a.rows = p.u.Parts[0].Values, p.u.Parts[0].Offsets
-	case sums && (o.Probability || o.NBest > 0):
-		summer.Exp(&p.θ, 1, p.logZ, nil)
-	case o.NBest > 0:
+	case !sums:
 		for b := range p.logZ {
 			p.logZ[b] = math.NaN()
 		}
+	case o.Marginals || o.Confidence || o.LeastRisk:
+		summer.Exp(&p.θ, 1, p.logZ, &p.u)
+		a.marginals, a.rows = p.u.Parts[0].Values, p.u.Parts[0].Offsets
+	case o.Probability || o.NBest > 0:
+		summer.Exp(&p.θ, 1, p.logZ, nil)
 	}
 	if o.LeastRisk {
 		p.risk.Copy(&p.θ)

@@ -45,17 +45,17 @@ type besides struct {
 
 // filesOf returns the files that c has beside the training, development and test data.
 func filesOf(c *config.Config) (all [3]besides, err error) {
-	dense, err := filesBeside("dense", c.Dense, c)
+	dense, err := filesBeside(c, "dense", c.Dense)
 	if err != nil {
 		return all, err
 	}
-	candidates, err := filesBeside("boxes", c.Boxes, c)
+	candidates, err := filesBeside(c, "boxes", c.Boxes)
 	if err != nil {
 		return all, err
 	}
-	images := setFiles{c.Images, c.Images, c.Images} // one folder is for all
+	images := []string{c.Images, c.Images, c.Images} // one folder is for all
 	if strings.Contains(c.Images, ",") {
-		if images, err = filesBeside("images", c.Images, c); err != nil {
+		if images, err = filesBeside(c, "images", c.Images); err != nil {
 			return all, err
 		}
 	}

@@ -133,7 +133,7 @@ func Default() Config {
 		Search:     "candidates",
 		Cells:      16,
 		Crop:       32,
-		Candidates: 300,
+		Candidates: 400,
 
 		Net:        "auto",
 		Features:   "auto",

@@ -45,7 +45,7 @@ tab. Trees are written as CoNLL-U, with HEAD and DEPREL filled in and everything
 			}
 			o.Threads = u.threads
 			asJSON := isSet(cmd, "json")
-			o.Probability = o.Probability || asJSON && m.Sums()
+			o.Probability = o.Probability || asJSON
 			if picture != "" {
 				d, err := u.readFor(m, "--input", false)
 				if err != nil {
