@@ -21,6 +21,11 @@ var localise = Task{
 	Name:    "localise",
 	Outputs: "boxes",
 	Check:   checkLocalise,
+	Complete: func(c *config.Config) {
+		if searchesWindows(c) && c.Window == 0 && slices.Contains([]string{"auto", "linear", "mlp"}, c.Net) {
+			c.Window = 3 // a cell alone says little
+		}
+	},
 	Claims: func(format string) bool {
 		f := formats.Find(format)
 		return f.ReadBoxes != nil && f.Read == nil
@@ -46,11 +51,9 @@ var localise = Task{
 		}
 		return predictions.Results(o)
 	},
-	Compare: compareBoxes,
-	Describe: func(d *structured.Dataset) *Change {
-		return describeBoxes(d)
-	},
-	Picture: drawBoxPicture,
+	Compare:  compareBoxes,
+	Describe: describeBoxes,
+	Picture:  drawBoxPicture,
 	Metrics: []Metric{
 		{"corloc", "CorLoc", func(m *structured.Metrics) float64 { return m.Get("corloc") }},
 		{"mean_iou", "mean IoU", func(m *structured.Metrics) float64 { return m.Get("mean_iou") }},

@@ -21,6 +21,8 @@ type Task struct {
 
 	// Check refuses settings that are not for the task, beside those whose tag "only" says so, as bad input. Nil accepts all.
 	Check func(c config.Config) error
+	// Complete fills in settings that are the task's choice where they are open. Nil: there are none.
+	Complete func(c *config.Config)
 	// Claims reports whether data of a format are of this task where the settings leave it open; it is nil for a task that has to be
 	// named. The format is one of formats.All, or formats.Builtin. At most one task claims a format; tag has those that none claims.
 	Claims func(format string) bool
