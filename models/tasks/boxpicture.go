@@ -36,7 +36,6 @@ func drawBoxPicture(d *structured.Dataset, _ *structured.Alphabet, path string, 
 		}
 		if t := s.Images[i].Gold; t != nil {
 			panel.Gold = &t.Box
-			panel.Caption = fmt.Sprintf("%s: IoU %.2f", some.ID(i), t.Box.IoU(panel.Found[0].Box))
 		}
 		sheet.Panels = append(sheet.Panels, panel)
 		return nil

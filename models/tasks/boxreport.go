@@ -98,7 +98,7 @@ func (r *BoxReport) Text(ReportOptions) string {
 	}
 	fmt.Fprintf(&b, "%-36s %9s  %s\n", "", "predicted", what)
 	row := func(name string, value float64, best string) {
-		fmt.Fprintf(&b, "%-36s %9s  %s\n", name, fmt.Sprintf("%.2f %%", 100*value), best)
+		b.WriteString(strings.TrimRight(fmt.Sprintf("%-36s %9s  %s", name, fmt.Sprintf("%.2f %%", 100*value), best), " ") + "\n")
 	}
 	row("CorLoc (share with an IoU above 0.5)", r.metrics.Get("corloc"), fmt.Sprintf("%.2f %% (%s)", 100*r.oracleCorLoc, shape))
 	row("mean IoU", r.metrics.Get("mean_iou"), fmt.Sprintf("%.2f %%", 100*r.oracleIoU))

@@ -63,8 +63,13 @@ func (s *Set) Subset(_ *structured.Dataset, examples []int) structured.Companion
 	return some
 }
 
-// Candidates returns the candidate boxes of image i.
-func (s *Set) Candidates(i int) []boxes.Box { return s.Boxes[s.Offsets[i]:s.Offsets[i+1]] }
+// Candidates returns the candidate boxes of image i, nil for windows.
+func (s *Set) Candidates(i int) []boxes.Box {
+	if s.Boxes == nil {
+		return nil
+	}
+	return s.Boxes[s.Offsets[i]:s.Offsets[i+1]]
+}
 
 // Box returns the box in pixels of an output y for image i: the number of a candidate, or the cells of a window.
 func (s *Set) Box(i int, y []int32) boxes.Box {
