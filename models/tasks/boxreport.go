@@ -20,7 +20,7 @@ func describeBoxes(d *structured.Dataset) *Change {
 	iou, corLoc := s.Allowed()
 	values = append(values, "best_possible_iou", fmt.Sprintf("%.3f", iou), "best_possible_corloc", fmt.Sprintf("%.1f %%", 100*corLoc))
 	if d.Source != nil {
-		values = append(values, "features", fmt.Sprintf("%.1f GiB as float32 do not fit in memory: every pass reads them anew",
+		values = append(values, "features", fmt.Sprintf("%.2f GiB as float32 stay out of memory: every pass reads or computes them anew",
 			4*float64(d.Positions())*float64(d.Dim)/(1<<30)))
 	}
 	return &Change{"boxes", values}

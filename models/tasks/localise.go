@@ -108,7 +108,8 @@ func Localise(c *config.Config) *localisation.Options {
 		return nil
 	}
 	return &localisation.Options{
-		Class: c.Class, Windows: searchesWindows(c), Grid: c.Cells, Pixels: readsPixels(c), Crop: c.Crop, Candidates: c.Candidates, Threads: c.Threads,
+		Class: c.Class, Windows: searchesWindows(c), Grid: c.Cells, Pixels: readsPixels(c), Crop: c.Crop, Candidates: c.Candidates,
+		Stream: c.Stream, Threads: c.Threads,
 	}
 }
 

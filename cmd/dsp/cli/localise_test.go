@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +13,9 @@ import (
 	"testing"
 
 	"github.com/sbinet/npyio/npz"
+
+	"github.com/dsp-go/dsp/structured/arrays"
+	"github.com/dsp-go/dsp/structured/boxes"
 )
 
 // drawnObjects returns a folder of few small scenes, drawn once for all tests.
@@ -266,6 +270,54 @@ func TestLocaliseBits(t *testing.T) {
 			t.Errorf("%s: another model after resuming", name)
 		}
 	}
+}
+
+// Features that stay outside memory give the same model, and the log says what bounds a pass.
+func TestLocaliseArrays(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	c := &arrays.Candidates{Offsets: []int{0}}
+	for range 12 {
+		gold := boxes.Box{X: float64(r.IntN(50)), Y: float64(r.IntN(30)), Width: 20, Height: 15}
+		for k := range 20 {
+			b := gold
+			if k != 7 {
+				b = boxes.Box{X: float64(r.IntN(50)), Y: float64(r.IntN(30)), Width: 20, Height: 15}
+			}
+			c.Boxes = append(c.Boxes, b)
+		}
+		c.Offsets, c.Sizes, c.Gold = append(c.Offsets, len(c.Boxes)), append(c.Sizes, [2]int{80, 60}), append(c.Gold, gold)
+	}
+	w := arrays.CandidateWriter{Shape: []int{4, 2, 2}, Half: true, Features: func(image int, dst []float32) error {
+		for k := range dst {
+			dst[k] = r.Float32() + float32(c.Boxes[c.Offsets[image]+k/16].IoU(c.Gold[image]))
+		}
+		return nil
+	}}
+	var content bytes.Buffer
+	if err := w.Write(&content, c); err != nil {
+		t.Fatal(err)
+	}
+	path := write(t, "candidates.npz", content.String())
+	for _, net := range []string{"linear", "conv-map"} {
+		inside, outside := filepath.Join(t.TempDir(), "inside"), filepath.Join(t.TempDir(), "outside")
+		flags := []string{"train", "--task", "localise", "--class", "cat", "--train", path, "--net", net, "--passes", "3"}
+		dsp(t, with(flags, "--out", inside)...).ok()
+		o := dsp(t, with(flags, "--out", outside, "--stream")...).ok()
+		if !bytes.Equal(modelOf(t, inside), modelOf(t, outside)) {
+			t.Errorf("%s: another model where features stay on disk", net)
+		}
+		if !strings.Contains(o.stderr, "bound_by") {
+			t.Errorf("%s: nothing says what bounds a pass:\n%s", net, o.stderr)
+		}
+		var m map[string]float64
+		dsp(t, "eval", "--model", inside, "--data", path, "--json").ok().json(&m)
+		if m["corloc"] < 0.8 || m["oracle_iou"] != 1 {
+			t.Errorf("%s: got %v", net, m)
+		}
+	}
+	dsp(t, "train", "--task", "localise", "--train", write(t, "short.npz", content.String()[:content.Len()/2])).refused(exitBadInput, "short.npz")
+	dsp(t, "train", "--task", "localise", "--train", path, "--search", "windows").refused(exitBadInput, "--search windows")
+	dsp(t, "predict", "--model", locator(t), "--input", path).refused(exitBadInput, "[4 2 2]", "[18 2 2]")
 }
 
 // Potentials are exported under the names of their parts, and pictures are drawn.

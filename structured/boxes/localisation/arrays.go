@@ -45,7 +45,7 @@ func (o Options) Arrays(path string) (*structured.Dataset, error) {
 		d.IDs = c.IDs
 	}
 	d.Dim, d.Source = c.Features.Width(), &stored{rows: c.Features}
-	if err := load(d, o.Threads); err != nil {
+	if err := o.load(d); err != nil {
 		return nil, err
 	}
 	if d.Features != nil {

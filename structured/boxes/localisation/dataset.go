@@ -3,6 +3,8 @@ package localisation
 import (
 	"context"
 	"strconv"
+	"sync/atomic"
+	"time"
 
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/host"
@@ -24,7 +26,7 @@ func (o Options) dataset(name string, s *Set) (*structured.Dataset, error) {
 	p := &pixels{set: s, shape: o.shape(), pixels: o.Pixels, offsets: d.Offsets}
 	d.Dim = p.shape[0] * p.shape[1] * p.shape[2]
 	d.Source = p
-	return d, load(d, o.Threads)
+	return d, o.load(d)
 }
 
 // outputs returns a data set without inputs: the positions, the gold outputs if all are known, and what the others cost, 1 − IoU with
@@ -69,12 +71,13 @@ func (s *Set) outputs(name string) *structured.Dataset {
 
 // inMemory is the share of the available memory that features may take. Beyond it they are read or computed again whenever they are
 // needed.
-var inMemory = 0.4
+const inMemory = 0.4
 
-// load reads the features of d into memory if they fit.
-func load(d *structured.Dataset, threads int) error {
+// load reads the features of d into memory if they fit, and if o does not want them outside.
+func (o Options) load(d *structured.Dataset) error {
 	bytes := 4 * float64(d.Positions()) * float64(d.Dim)
-	if available, ok := host.AvailableMemory(); ok && bytes > inMemory*available {
+	if available, ok := host.AvailableMemory(); o.Stream || ok && bytes > inMemory*available {
+		d.Source = &Stream{FeatureSource: d.Source}
 		return nil
 	}
 	features := make([]float32, d.Positions()*d.Dim)
@@ -83,7 +86,7 @@ func load(d *structured.Dataset, threads int) error {
 		examples[i] = i
 	}
 	type none struct{}
-	err := host.InOrder(context.Background(), threads, host.Each(examples), func() none { return none{} },
+	err := host.InOrder(context.Background(), o.Threads, host.Each(examples), func() none { return none{} },
 		func(_ none, i int) (none, error) {
 			return none{}, d.Source.Read(features[d.Offsets[i]*d.Dim:d.Offsets[i+1]*d.Dim], d.Offsets[i], d.Offsets[i+1])
 		},
@@ -92,4 +95,24 @@ func load(d *structured.Dataset, threads int) error {
 		d.Features, d.Source = features, nil
 	}
 	return err
+}
+
+// Stream is a source of features outside memory that measures how fast they come.
+type Stream struct {
+	structured.FeatureSource
+	spent, numbers atomic.Int64
+}
+
+// Read implements structured.FeatureSource.
+func (s *Stream) Read(dst []float32, from, to int) error {
+	begun := time.Now()
+	err := s.FeatureSource.Read(dst, from, to)
+	s.spent.Add(int64(time.Since(begun)))
+	s.numbers.Add(int64(len(dst)))
+	return err
+}
+
+// Spent returns the time that all goroutines together spent on reading so far, and the bytes that they got, as float32.
+func (s *Stream) Spent() (time.Duration, float64) {
+	return time.Duration(s.spent.Load()), 4 * float64(s.numbers.Load())
 }

@@ -88,7 +88,9 @@ func TestSourcesEqualMemory(t *testing.T) {
 		"npz": {}, "maps": {Shape: []int{3, 2, 4}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			read := func() *structured.Dataset {
+			read := func(stream bool) *structured.Dataset {
+				o := o
+				o.Stream = stream
 				if name == "npz" || name == "maps" {
 					path := archive(t, name == "maps")
 					d, err := o.Arrays(path)
@@ -99,8 +101,8 @@ func TestSourcesEqualMemory(t *testing.T) {
 				}
 				return scenes(t, o)
 			}
-			in := read()
-			out := outside(read)
+			in := read(false)
+			out := read(true)
 			if in.Features == nil || in.Source != nil || out.Features != nil || out.Source == nil {
 				t.Fatal("the data are not where they should be")
 			}
@@ -124,19 +126,12 @@ func TestSourcesEqualMemory(t *testing.T) {
 				}
 			}
 			x, err := out.Source.Fingerprint()
-			y, wrong := outside(read).Source.Fingerprint()
+			y, wrong := read(true).Source.Fingerprint()
 			if err != nil || wrong != nil || x != y {
 				t.Errorf("fingerprints %q and %q, %v, %v", x, y, err, wrong)
 			}
 		})
 	}
-}
-
-// outside reads data as if nothing fitted in memory.
-func outside(read func() *structured.Dataset) *structured.Dataset {
-	defer func(was float64) { inMemory = was }(inMemory)
-	inMemory = 0
-	return read()
 }
 
 // scores returns the scores of the first part for some examples, by a network with weights from 1.

@@ -23,6 +23,7 @@ type Options struct {
 	Images     string // folder of the images; empty: beside the annotations
 	Unlabeled  bool   // use all images, with gold boxes or not
 	Shape      []int  // of the features of candidates from npz, if the training data determine it
+	Stream     bool   // read or compute features whenever they are needed, even if they fit in memory
 	Threads    int
 }
 
