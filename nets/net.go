@@ -99,7 +99,7 @@ func (n *Net) Size(batch *structured.Batch) graph.Size {
 }
 
 // CheckTables refuses examples without the rows that the potentials need: an example of n positions has n·n rows of every table
-// of pairs; one of n source and m target items has n·m, and n rows of the table of sources.
+// of pairs; one of n source and m target items has n·m, and n rows of the table of sources; one with a graph has a row for each edge.
 //
 // Positions that are cells of a grid have to fill it.
 func (n *Net) CheckTables(data *structured.Dataset, examples []int) error {
@@ -120,6 +120,9 @@ func (n *Net) CheckTables(data *structured.Dataset, examples []int) error {
 				return structured.BadInput("%s: %d rows of table %q for %d positions; expected one for each source item", data.Where(e), rows, structured.Sources, data.Length(e))
 			}
 		}
+	}
+	if n.shape.Needs.Edges {
+		return data.CheckGraphs(examples)
 	}
 	for _, part := range n.shape.Form.Parts {
 		if !graph.PairTable(part.Rows) {
