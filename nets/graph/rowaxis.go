@@ -116,7 +116,7 @@ func (r *rowAxes) of(v *value) (axis, error) {
 	}
 	a, ok := r.apply(v, args, free)
 	if !ok {
-		return axis{}, fmt.Errorf("op %q mixes rows of different examples: each row of a network may depend on its own position's inputs and on the parameters; only Window, GridWindow, LinearRecurrence, Attention and the ops on pairs may join rows, and only those of one example", nameOf(v))
+		return axis{}, fmt.Errorf("op %q mixes rows of different examples: each row of a network may depend on its own position's inputs and on the parameters; only Window, GridWindow, LinearRecurrence, Attention and the ops on pairs and edges may join rows, and only those of one example", nameOf(v))
 	}
 	r.known[v] = a
 	return a, nil

@@ -14,7 +14,7 @@ import (
 // chains; Form and Parts are for networks that score any structure.
 //
 // The function builds the network for g.Rows positions on g, from g.Param, g.Features, g.Embed and the like. The rows are
-// positions of any number of examples, so no op may mix rows, except Window, GridWindow, LinearRecurrence, Attention and the ops on pairs, which
+// positions of any number of examples, so no op may mix rows, except Window, GridWindow, LinearRecurrence, Attention and the ops on pairs and edges, which
 // know the examples. nets.Build refuses an op that mixes rows and names it. The function is called once for every Size that occurs
 // and must always build the same network. It must not call gorgonia.Grad.
 type Spec struct {
