@@ -43,18 +43,18 @@ func GraphOutput(labels, types int, edges string) (Output, error) {
 
 // checkEdges refuses kinds of edges that the outputs do not have.
 func (c Config) checkEdges(out Output) error {
-	name := out.Form.Structure.Name()
 	pairwise, isGraph := out.Form.Structure.(graphs.Pairwise)
+	name := func() string { return out.Form.Structure.Name() }
 	ofGraphs := c.Edges != EdgesNone && slices.Contains(graphEdges, c.Edges)
 	switch {
 	case isGraph && c.Edges == EdgesPosition:
-		return structured.BadInput("edges %s: chains have them; expected one of %s for a %s", c.Edges, strings.Join(graphEdges, ", "), name)
+		return structured.BadInput("edges %s: chains have them; expected one of %s for a %s", c.Edges, strings.Join(graphEdges, ", "), name())
 	case isGraph && ofGraphs && c.Edges != pairwise.Edges.String():
-		return structured.BadInput("edges %s: the potentials are those of a %s", c.Edges, name)
+		return structured.BadInput("edges %s: the potentials are those of a %s", c.Edges, name())
 	case !isGraph && ofGraphs:
-		return structured.BadInput("edges %s: graphs have them, not %ss", c.Edges, name)
+		return structured.BadInput("edges %s: graphs have them, not %ss", c.Edges, name())
 	case !isGraph && (c.EdgeUnits != 0 || c.Submodular != ""):
-		return structured.BadInput("edge-units and submodular are for graphs, not %ss", name)
+		return structured.BadInput("edge-units and submodular are for graphs, not %ss", name())
 	}
 	return nil
 }
