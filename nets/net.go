@@ -58,6 +58,9 @@ func (n *Net) Form() structured.Form { return n.shape.Form }
 // Affine reports whether θ is affine in w, which holds if the program computes Jẇ without reading w.
 func (n *Net) Affine() bool { return n.shape.Affine }
 
+// Spec returns what the network was built from.
+func (n *Net) Spec() *graph.Spec { return &n.spec }
+
 // Input says what the network reads at each position.
 func (n *Net) Input() graph.Input { return n.input }
 
