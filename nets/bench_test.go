@@ -30,14 +30,14 @@ func BenchmarkMLPStep(b *testing.B) {
 	grad := make([]float32, net.Dim())
 
 	b.Run("TapeMachine", func(b *testing.B) {
-		f, err := graph.Differentiate(&tapeSpec, graph.Size{Rows: rows}, tensor.Float32, input, net.layout)
+		f, err := graph.Differentiate(&tapeSpec, graph.Size{Rows: rows}, tensor.Float32, input, net.Layout())
 		must(b, err)
 		let := func(n *gorgonia.Node, xs []float32) {
 			must(b, gorgonia.Let(n, tensor.New(tensor.WithShape(n.Shape()...), tensor.WithBacking(xs))))
 		}
 		let(f.Graph.Features(), data.Features)
 		for name, n := range f.Params {
-			a, _ := net.layout.Find(name)
+			a, _ := net.Layout().Find(name)
 			let(n, a.Of(w))
 		}
 		for _, n := range f.Cotangents[:1] {
@@ -57,14 +57,16 @@ func BenchmarkMLPStep(b *testing.B) {
 			if err != nil {
 				b.Skip(err)
 			}
-			worker := net.NewNetWorker()
-			worker.m.BLAS = blas
-			var θ structured.Potentials
-			must(b, worker.Score(w, &batch, &θ))
+			p, err := net.Program(net.Size(&batch))
+			must(b, err)
+			m := graph.NewMachine(p, input)
+			m.BLAS = blas
+			m.Mem[graph.SpaceCotangent], m.Mem[graph.SpaceGradient] = v.Parts[0].Values, grad
 			b.ReportAllocs()
 			for b.Loop() {
-				must(b, worker.Score(w, &batch, &θ))
-				must(b, worker.Pullback(v, grad))
+				must(b, m.Load(p, input, w, &batch))
+				m.Run(p.Forward)
+				m.Run(p.Pullback)
 			}
 		})
 	}

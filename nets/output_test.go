@@ -3,6 +3,7 @@ package nets
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -75,7 +76,7 @@ func everyParameterCounts(t *testing.T, net *Net, batch *structured.Batch, rng *
 	must(t, worker.Score(randomVector(rng, net.Dim(), 0.5), batch, new(structured.Potentials)))
 	must(t, worker.Pullback(randomMarginals(rng, batch, net.Form()), grad))
 	for _, a := range net.Layout() {
-		if zero(a.Of(grad)) {
+		if !slices.ContainsFunc(a.Of(grad), func(x float32) bool { return x != 0 }) {
 			t.Errorf("the potentials do not depend on parameter %s", a.Name)
 		}
 	}

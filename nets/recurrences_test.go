@@ -82,22 +82,24 @@ func TestRecurrentGraphsEqualGorgonia(t *testing.T) {
 
 // A residual layer adds its input; the gain of a layer norm starts at 1, so that its output has mean 0 and variance 1.
 func TestResidualAndNorm(t *testing.T) {
-	input, c := graph.Input{Dim: 6}, Config{Net: "mlp", Activation: graph.Tanh, Edges: EdgesNone}
-	b := featureBody(input)
-	b = b.residual(b.dense("inner", 6, c)).norm("norm")
-	net, err := Build(graph.Spec{Name: "residual", Params: b.params, Build: func(g *graph.Graph) (*gorgonia.Node, *gorgonia.Node, error) {
-		y, err := b.build(g)
-		return y, nil, err
-	}}, input)
-	must(t, err)
+	input := graph.Input{Dim: 6}
+	net := mustNew(t, Config{Net: StackNet, Stack: "- features\n- residual:\n  - dense: {units: 6, activation: tanh}\n- norm\n", Edges: EdgesNone}, input, 6)
 	rng := rand.New(rand.NewPCG(37, 38))
 	var batch structured.Batch
 	var θ structured.Potentials
 	batch.Reset(randomData(rng, input, 6, 5), []int{0})
 	w := net.Init(1)
 	for _, a := range net.Layout() {
-		if strings.HasPrefix(a.Name, "inner") {
+		switch {
+		case strings.HasPrefix(a.Name, "dense"):
 			clear(a.Of(w)) // what is left is the input
+		case a.Name == "node.weight": // so that the potentials are the last layer
+			for i := range a.Of(w) {
+				a.Of(w)[i] = 0
+				if i%7 == 0 {
+					a.Of(w)[i] = 1
+				}
+			}
 		}
 	}
 	must(t, net.NewWorker().Score(w, &batch, &θ))

@@ -15,27 +15,31 @@ import (
 
 // reference runs a network on Gorgonia's TapeMachine, in float64.
 type reference struct {
-	t      testing.TB
-	net    *Net
-	f      *graph.Function
-	worker *NetWorker // provides batch indices and masks
-	grads  map[string]*gorgonia.Value
-	vm     gorgonia.VM
-	parts  []gorgonia.Value
+	t     testing.TB
+	net   *Net
+	f     *graph.Function
+	grads map[string]*gorgonia.Value
+	vm    gorgonia.VM
+	parts []gorgonia.Value
 }
 
 func newReference(t testing.TB, net *Net, batch *structured.Batch, dropout uint64) *reference {
-	r := &reference{t: t, net: net, worker: net.NewNetWorker(), grads: map[string]*gorgonia.Value{}}
-	f, err := graph.Differentiate(&net.spec, net.Size(batch), tensor.Float64, net.input, net.layout)
+	r := &reference{t: t, net: net, grads: map[string]*gorgonia.Value{}}
+	f, err := graph.Differentiate(net.Spec(), net.Size(batch), tensor.Float64, net.Input(), net.Layout())
 	if err != nil {
 		t.Fatal(err)
 	}
 	r.f = f
-	r.worker.m.Seed = dropout
-	if err := r.worker.load(make([]float32, net.Dim()), batch); err != nil {
+	p, err := net.Program(net.Size(batch))
+	if err != nil {
 		t.Fatal(err)
 	}
-	for n, xs := range f.Bind(r.worker.m) {
+	m := graph.NewMachine(p, net.Input()) // provides batch indices and masks
+	m.Seed = dropout
+	if err := m.Load(p, net.Input(), make([]float32, net.Dim()), batch); err != nil {
+		t.Fatal(err)
+	}
+	for n, xs := range f.Bind(m) {
 		r.let(n, widen(xs))
 	}
 	r.parts = make([]gorgonia.Value, len(f.Outputs))
@@ -64,7 +68,7 @@ func (r *reference) let(n *gorgonia.Node, xs []float64) {
 func (r *reference) run(w []float64, v [][]float64) (parts [][]float64, grad []float64) {
 	r.t.Helper()
 	for name, n := range r.f.Params {
-		a, _ := r.net.layout.Find(name)
+		a, _ := r.net.Layout().Find(name)
 		r.let(n, append([]float64(nil), w[a.Offset:a.Offset+a.Len()]...))
 	}
 	for k, n := range r.f.Cotangents {
@@ -85,7 +89,7 @@ func (r *reference) run(w []float64, v [][]float64) (parts [][]float64, grad []f
 	}
 	grad = make([]float64, r.net.Dim())
 	for name, v := range r.grads {
-		a, _ := r.net.layout.Find(name)
+		a, _ := r.net.Layout().Find(name)
 		copy(grad[a.Offset:], floats(*v))
 	}
 	return

@@ -56,17 +56,20 @@ func alignPull(kernel string, o graph.Align, in graph.Instruction) command {
 // setPairs uploads what depends on the pairs of the chosen examples.
 func (b *Batch) setPairs() {
 	data := b.Data
-	if data.PairAttributes == nil || b.others == 0 {
+	if data.PairAttributes == nil && data.edges == nil || b.others == 0 {
 		return
 	}
 	data.Device.Launch("pair_sources", device.Dim{X: device.CeilDiv(b.others, device.BlockThreads)}, device.Dim{X: device.BlockThreads}, 0,
 		b.Examples, b.Pairs, data.pairs, int32(b.Chains), uint32(b.others), b.PairSource)
 }
 
-// pairsOf returns how many source items and pairs example i has: n·m of n source and m target items, and n·n of n positions if there are
-// no source items.
+// pairsOf returns how many source items and pairs example i has: n·m of n source and m target items, the edges of its graph if the data has
+// graphs, and otherwise n·n of n positions.
 func (data *Data) pairsOf(i int) (sources, pairs int) {
 	length := data.Set.Length(i)
+	if e := data.edges; e != nil {
+		return 0, e.table.Offsets[i+1] - e.table.Offsets[i]
+	}
 	if data.sources == nil {
 		return 0, length * length
 	}

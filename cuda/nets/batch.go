@@ -20,9 +20,9 @@ type Batch struct {
 
 	Examples   device.Array[int32]   // [Chains] −1 beyond B
 	Offsets    device.Array[int32]   // [Chains+1] chain b owns rows Offsets[b] to Offsets[b+1]-1; chains beyond B have none
-	Pairs      device.Array[int32]   // [Chains+1] first pair of each chain; n positions have n·n pairs, n source and m target items n·m. Zeros if the data has no other tables
+	Pairs      device.Array[int32]   // [Chains+1] first pair of each chain; n positions have n·n pairs, n source and m target items n·m, a graph its edges. Zeros if the data has no other tables
 	Sources    device.Array[int32]   // [Chains+1] first source item of each chain. Zeros if the data has none
-	PairSource device.Array[int32]   // [capacity of other tables] row of each pair in the data's table of pairs, −1 beyond; if that has attributes
+	PairSource device.Array[int32]   // [capacity of other tables] row of each pair in the data's table of pairs, if that has attributes, or of each edge in that of edges; −1 beyond
 	Characters device.Array[int32]   // [Chains+1] first character of each chain. Zeros if the data has no characters
 	Source     device.Array[int32]   // [Rows] position in Data of each row; −1 from N on
 	Chain      device.Array[int32]   // [Rows] chain of each row; −1 from N on
@@ -52,7 +52,7 @@ func (data *Data) NewBatch(c Capacity) *Batch {
 		header: device.New[int32](d, 5*chains+4, what),
 		host:   make([]int32, 5*chains+4),
 	}
-	if data.PairAttributes != nil {
+	if data.PairAttributes != nil || data.edges != nil {
 		b.PairSource = device.New[int32](d, c.others, what)
 	}
 	b.Examples, b.Offsets = b.header.Slice(0, chains), b.header.Slice(chains, 2*chains+1)

@@ -42,7 +42,7 @@ func (data *Data) characters(lo, hi int) int {
 func (data *Data) StepCapacity(examples []int) Capacity {
 	n := data.sizeOf(examples)
 	n.chains, n.rows, n.longest = roundedUp(n.chains), graph.Bucket(n.rows), roundedUp(n.longest)
-	if n.others > 0 {
+	if len(data.Set.Tables) > 0 {
 		n.others = graph.Bucket(n.others)
 	}
 	if data.Set.Characters != nil {
@@ -90,7 +90,7 @@ func (data *Data) PassCapacity(positions int, form structured.Form) Capacity {
 		most = Capacity{max(most.chains, now.chains), max(most.rows, now.rows), max(most.longest, now.longest), max(most.others, now.others), max(most.chars, now.chars)}
 	}
 	most.rows = graph.Bucket(most.rows)
-	if most.others > 0 {
+	if len(data.Set.Tables) > 0 {
 		most.others = graph.Bucket(most.others)
 	}
 	if data.Set.Characters != nil {

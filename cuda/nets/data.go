@@ -20,8 +20,9 @@ type Data struct {
 	Characters                 *Characters // or nil
 	PairAttributes             *Sparse     // of pairs of source and target items, by row of the table structured.Pairs; or nil
 
-	pairs   device.Array[int32] // [n+1] first row of each example in that table
+	pairs   device.Array[int32] // [n+1] first row of each example in that table, or in that of edges
 	sources *structured.Table   // of source items, or nil
+	edges   *edges              // of graphs, or nil
 }
 
 // Sparse is a structured.Sparse on a device: position t owns entries Offsets[t] to Offsets[t+1]-1.
@@ -42,6 +43,7 @@ func NewData(d *device.Device, set *structured.Dataset) *Data {
 		sources:  set.Table(structured.Sources),
 	}
 	data.newPairAttributes()
+	data.newEdges()
 	if set.Outputs == nil {
 		data.Labels = device.NewFrom(d, set.Labels, "the gold labels")
 	}
@@ -69,6 +71,9 @@ func (data *Data) Free() {
 		device.Free(d, c.Ids)
 	}
 	device.Free(d, data.pairs)
+	if e := data.edges; e != nil {
+		e.free(d)
+	}
 	for _, x := range []*Sparse{data.Attributes, data.EdgeAttributes, data.PairAttributes} {
 		if x != nil {
 			device.Free(d, x.Offsets)

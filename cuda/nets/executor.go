@@ -17,7 +17,7 @@ type Executor struct {
 
 	programs map[graph.Size]*program
 	memory   struct { // shared by programs, since only one runs at a time: as large as the largest program needs
-		arena, features, boundary, vectors, columns device.Array[float32]
+		arena, features, boundary, edges, vectors, columns device.Array[float32]
 	}
 	waves   map[int]device.Array[float32] // of positions, by the number of frequencies
 	owned   owned
@@ -118,6 +118,11 @@ func (e *Executor) check(data *Data) error {
 	if err := checkWords(set, in, needs); err != nil {
 		return err
 	}
+	if needs.EdgeFeatures {
+		if err := in.CheckEdges(set); err != nil {
+			return err
+		}
+	}
 	if err := e.net.CheckTables(set, data.All()); err != nil {
 		return err
 	}
@@ -171,6 +176,7 @@ func (e *Executor) Score(w device.Array[float32], b *Batch, θ Parts) {
 	e.now, e.batch = p, b
 	e.spaces = [spaces]device.Array[float32]{
 		graph.SpaceArena: p.arena, graph.SpaceLiterals: p.literals, graph.SpaceFeatures: p.features, graph.SpaceBoundary: p.boundary,
+		graph.SpaceEdges:   p.edges,
 		graph.SpaceWeights: w,
 	}
 	e.setSpaces(spacePotentials, θ)
@@ -243,5 +249,5 @@ func (e *Executor) Free() {
 	e.bags = map[bagOf]*sparseRows{}
 	e.programs, e.waves, e.now, e.checked = map[graph.Size]*program{}, map[int]device.Array[float32]{}, nil, nil
 	e.memory.arena, e.memory.features, e.memory.boundary, e.memory.vectors = device.Array[float32]{}, device.Array[float32]{}, device.Array[float32]{}, device.Array[float32]{}
-	e.memory.columns = device.Array[float32]{}
+	e.memory.edges, e.memory.columns = device.Array[float32]{}, device.Array[float32]{}
 }

@@ -13,6 +13,8 @@ func (e *Executor) loadInputs(p *program, b *Batch) {
 		e.entries("load_boundary", p.Rows, p.boundary, b.Chain)
 	}
 	switch {
+	case needs.Edges:
+		e.loadEdges(p, b)
 	case needs.Split:
 		e.loadSplits(p, b)
 	case needs.Pairs:

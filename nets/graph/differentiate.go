@@ -86,7 +86,7 @@ func (f *Function) Bind(m *Machine) map[*gorgonia.Node][]float32 {
 	g := f.Graph
 	g.offsets, g.splits = m.offsets, m.splits
 	var dependents, heads, distances []int32
-	if g.Pairs > 0 && !g.needs.Split {
+	if g.Pairs > 0 && !g.needs.Split && !g.needs.Edges {
 		dependents, heads = pairRows(nil, nil, m.offsets, g.Pairs)
 		distances = distanceRows(nil, m.offsets, g.Pairs)
 	}
@@ -112,7 +112,7 @@ func (f *Function) Bind(m *Machine) map[*gorgonia.Node][]float32 {
 	values := map[*gorgonia.Node][]float32{}
 	for n, l := range g.leaves {
 		switch l.space {
-		case SpaceFeatures, SpaceBoundary:
+		case SpaceFeatures, SpaceBoundary, SpaceEdges:
 			values[n] = m.Mem[l.space]
 		case SpaceVectors:
 			values[n] = m.vectors

@@ -12,9 +12,15 @@ import (
 
 // Examples that relate two sequences: n source items, then m target items, and n·m pairs.
 
-// errSplit refuses an op on pairs of all positions.
-func errSplit(op string) error {
-	return fmt.Errorf("nets: %s pairs each position with each; a network that scores pairs of source and target items uses Align", op)
+// allPairs refuses an op on pairs of all positions where pairs are others.
+func (g *Graph) allPairs(op string) error {
+	switch {
+	case g.needs.Split:
+		return fmt.Errorf("nets: %s pairs each position with each; a network that scores pairs of source and target items uses Align", op)
+	case g.needs.Edges:
+		return fmt.Errorf("nets: %s pairs each position with each; a network that scores edges of a graph uses Ends", op)
+	}
+	return nil
 }
 
 // Sources selects the source items: row r of the result [Rows×C] is the row of x [Rows×C] of the r-th source item of the batch. The rows
