@@ -79,7 +79,9 @@ func (c *chains) forward() {
 			for l := range down {
 				m := minusInf
 				for i, s := range table[l*y:][:y] {
-					m = max(m, s+c.share[i])
+					if s += c.share[i]; s > m {
+						m = s
+					}
 				}
 				down[l], top = m, max(top, m)
 			}
@@ -104,8 +106,10 @@ func (c *chains) backward() float64 {
 				up[i] = minusInf
 			}
 			for l, x := range c.share {
-				for i, s := range table[l*y:][:y] {
-					up[i] = max(up[i], s+x)
+				for i, s := range table[l*y:][:len(up)] {
+					if s += x; s > up[i] {
+						up[i] = s
+					}
 				}
 			}
 			top := highest(up)
@@ -218,8 +222,11 @@ func (x *example) score(labels []int32) float64 {
 	return s
 }
 
-// run passes messages until the bound meets the best labels up to a relative tolerance, falls by less than that in a pass, or the number
-// of passes is reached. It returns the bound.
+// stalled is the part of the gap that a pass must close for another one to follow.
+const stalled = 1e-3
+
+// run passes messages until the bound meets the best labels up to a relative tolerance, a pass closes little of what is between them, or
+// the number of passes is reached. It returns the bound.
 func (c *chains) run(x *example, tolerance float64, passes int) (bound float64) {
 	c.begin(x)
 	bound = math.Inf(1)
@@ -228,7 +235,7 @@ func (c *chains) run(x *example, tolerance float64, passes int) (bound float64) 
 		c.improve()
 		before := bound
 		bound = min(bound, c.backward())
-		if slack := tolerance * (1 + math.Abs(bound)); bound-c.value <= slack || before-bound <= slack {
+		if gap := bound - c.value; gap <= tolerance*(1+math.Abs(bound)) || before-bound <= stalled*gap {
 			break
 		}
 	}
