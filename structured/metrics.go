@@ -34,6 +34,7 @@ var selecting = []struct {
 	{"f1", "entity error (1 − F1)", true},
 	{"las", "attachment error (1 − LAS)", true},
 	{"uas", "attachment error (1 − UAS)", true},
+	{"link_f1", "link error (1 − F1)", true},
 	{"token_error", "token error", false},
 }
 
