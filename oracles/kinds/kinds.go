@@ -11,6 +11,7 @@ import (
 	"github.com/dsp-go/dsp/oracles/choice"
 	"github.com/dsp-go/dsp/oracles/graph"
 	"github.com/dsp-go/dsp/oracles/matching"
+	"github.com/dsp-go/dsp/oracles/reweighted"
 	"github.com/dsp-go/dsp/oracles/tree"
 	"github.com/dsp-go/dsp/oracles/window"
 	"github.com/dsp-go/dsp/structured"
@@ -44,6 +45,9 @@ var All = []Kind{
 	{graphs.Pairwise{Edges: graphs.Own}, func() oracles.Maximiser { return graph.New() }, graphs.Pairwise{Edges: graphs.Own}.Small},
 	{graphs.Pairwise{Edges: graphs.Typed}, func() oracles.Maximiser { return graph.New() }, graphs.Pairwise{Edges: graphs.Typed}.Small},
 	{graphs.Pairwise{Edges: graphs.Potts}, func() oracles.Maximiser { return graph.New() }, graphs.Pairwise{Edges: graphs.Potts}.Small},
+	{graphs.Pairwise{Edges: graphs.Own, By: graphs.Relaxed}, func() oracles.Maximiser { return reweighted.New() }, graphs.Pairwise{Edges: graphs.Own, By: graphs.Relaxed}.Small},
+	{graphs.Pairwise{Edges: graphs.Typed, By: graphs.Relaxed}, func() oracles.Maximiser { return reweighted.New() }, graphs.Pairwise{Edges: graphs.Typed, By: graphs.Relaxed}.Small},
+	{graphs.Pairwise{Edges: graphs.Potts, By: graphs.Relaxed}, func() oracles.Maximiser { return reweighted.New() }, graphs.Pairwise{Edges: graphs.Potts, By: graphs.Relaxed}.Small},
 }
 
 // Of returns the kind of a structure. It panics if the structure is not registered, which is a bug in the caller.

@@ -9,9 +9,9 @@ import (
 // bound is an upper bound of log Σ exp(⟨θ, 1_y⟩/μ) for an example: see the package's description.
 type bound struct {
 	*example
-	μ      float64
-	w      []float64 // [E] the weight of each link, its edge's probability to appear in the random forest
-	shift  []float64 // [E×Y] ν_j(x_v), with Σ_j w_j ν_j = 0 over the links of each child
+	μ     float64
+	w     []float64 // [E] the weight of each link, its edge's probability to appear in the random forest
+	shift []float64 // [E×Y] ν_j(x_v), with Σ_j w_j ν_j = 0 over the links of each child
 
 	most   []float64 // [E] the largest potential of a link, over μ·w
 	weight []float64 // [E×Y×Y] exp(potential/(μ·w) − most), or for a wide link the conditional probability of the child's label

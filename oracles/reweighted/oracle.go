@@ -48,7 +48,9 @@ var (
 )
 
 // Relaxed implements oracles.Relaxed.
-func (o *Oracle) Relaxed() string { return "in graphs with loops, maxima and sums are bounds over the local polytope" }
+func (o *Oracle) Relaxed() string {
+	return "in graphs with loops, maxima and sums are bounds over the local polytope"
+}
 
 // Bound implements oracles.Relaxed.
 func (o *Oracle) Bound(b int) (upper float64, exact bool) { return o.upper[b], o.proven[b] }
