@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/graphs"
 )
@@ -120,7 +121,7 @@ func TestMaxOfKernels(t *testing.T) {
 		best := 0.0
 		for _, s := range x.plan.steps {
 			if s.parent < 0 {
-				best += most(o.rowOf(o.below, s.v))
+				best += highest(o.rowOf(o.below, s.v))
 			}
 		}
 		if best != value[0] && !(math.Abs(best-value[0]) <= 1e-9*math.Abs(best)) {
@@ -129,12 +130,32 @@ func TestMaxOfKernels(t *testing.T) {
 	})
 }
 
-func most(xs []float64) float64 {
-	m := minusInf
-	for _, x := range xs {
-		m = max(m, x)
-	}
-	return m
+// The best max-marginal of every variable is the best score, and restricting the variable to another label gives that label's.
+func TestForestMaxMarginals(t *testing.T) {
+	eachForest(t, func(t *testing.T, o *Oracle, r *rand.Rand, kind graphs.Edges, labels int) {
+		θ := drawForest(r, kind, 60, labels, 3, 0.05)
+		y, value := make([]int32, 60), make([]float64, 1)
+		var m oracles.MaxMarginals
+		o.MaxMarginals(θ, y, value, &m)
+		if math.IsInf(value[0], -1) {
+			t.Skip("no labels are allowed")
+		}
+		node := θ.Parts[0].Values
+		for v := 0; v < 60; v += 7 {
+			l := r.IntN(labels)
+			restricted := new(structured.Potentials)
+			restricted.Copy(θ)
+			for k := range labels {
+				if k != l {
+					restricted.Parts[0].Values[v*labels+k] = float32(minusInf)
+				}
+			}
+			o.Max(restricted, y, value)
+			if got := m.Of(0)[v*labels+l]; got != value[0] && !(math.Abs(got-value[0]) <= 1e-9*math.Abs(got)) {
+				t.Fatalf("max-marginal of label %d of variable %d, potential %g, is %.12g, want %.12g", l, v, node[v*labels+l], got, value[0])
+			}
+		}
+	})
 }
 
 // Neither call allocates once the scratch memory has grown.

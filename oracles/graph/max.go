@@ -59,49 +59,50 @@ func (o *Oracle) collectMax(x *example, messages []float64) {
 		if messages != nil {
 			message := o.rowOf(messages, s.v)
 			clear(message)
-			o.raise(x, s, message, below)
+			o.raise(x, s.edge, s.table, message, below)
 			for l, m := range message {
 				parent[l] += m
 			}
 			continue
 		}
-		o.raise(x, s, parent, below)
+		o.raise(x, s.edge, s.table, parent, below)
 	}
 }
 
-// raise adds to each label of the parent of variable s.v the maximum over the variable's labels of below + θ.
-func (o *Oracle) raise(x *example, s step, parent, below []float64) {
+// raise adds to each label of one end of an edge the maximum over the labels of the other end of scores + θ. The number of the table is
+// odd if the scores are those of the second end.
+func (o *Oracle) raise(x *example, edge, table int32, to, scores []float64) {
 	switch {
 	case x.kind == graphs.Typed:
-		o.k.maxPlus(parent, below, o.typed(s.table), o.y)
+		o.k.maxPlus(to, scores, o.typed(table), o.y)
 	case x.kind == graphs.Potts:
-		raisePotts(parent[:o.y], below[:o.y], float64(x.edge[s.edge]))
+		raisePotts(to[:o.y], scores[:o.y], float64(x.edge[edge]))
 	default:
-		o.k.widen(o.table, x.table(s.edge), o.y, o.y, o.wide, 0)
-		if s.table&1 == 0 {
-			o.k.maxPlus(parent, below, o.table, o.y)
+		o.k.widen(o.table, x.table(edge), o.y, o.y, o.wide, 0)
+		if table&1 == 0 {
+			o.k.maxPlus(to, scores, o.table, o.y)
 		} else {
-			o.k.maxDots(parent, below, o.table, o.y)
+			o.k.maxDots(to, scores, o.table, o.y)
 		}
 	}
 }
 
 // raisePotts is raise for an edge that adds same if both labels are equal: of the other labels, it needs the best two.
-func raisePotts(parent, below []float64, same float64) {
+func raisePotts(to, scores []float64, same float64) {
 	best, first, second := 0, minusInf, minusInf
-	for l, s := range below {
+	for l, s := range scores {
 		if s > first {
 			best, first, second = l, s, first
 		} else {
 			second = max(second, s)
 		}
 	}
-	for l, s := range below {
+	for l, s := range scores {
 		other := first
 		if l == best {
 			other = second
 		}
-		parent[l] += max(other, s+same)
+		to[l] += max(other, s+same)
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 	"github.com/dsp-go/dsp/structured/vec"
 )
 
-// Oracle answers max, top-K and exp for graphs.Pairwise. It keeps its scratch memory between calls.
+// Oracle answers max, top-K, exp and max-marginals for graphs.Pairwise. It keeps its scratch memory between calls.
 type Oracle struct {
 	k        *kernels
 	y, wide  int       // labels, and numbers per row of scratch
@@ -25,7 +25,10 @@ type Oracle struct {
 // New returns an oracle.
 func New() *Oracle { return &Oracle{k: fastest} }
 
-var _ oracles.Oracle = (*Oracle)(nil)
+var (
+	_ oracles.Oracle        = (*Oracle)(nil)
+	_ oracles.MaxMarginaler = (*Oracle)(nil)
+)
 
 // prepare makes room for a batch.
 func (o *Oracle) prepare(θ *structured.Potentials) {
