@@ -19,6 +19,8 @@ var avx2 = kernels{
 	argmax:    argmax8,
 	exps:      exps8,
 	expsFrom:  expsFrom8,
+	expSums:   expSums8,
+	jointExps: jointExps8,
 	sums:      sums8,
 	dots:      dots8,
 	multiply:  multiply8,
@@ -190,6 +192,39 @@ func exp8(x double8) double8 {
 	p = p.MulAdd(r, fill8(1.0/720)).MulAdd(r, fill8(1.0/120)).MulAdd(r, fill8(1.0/24))
 	p = p.MulAdd(r, fill8(1.0/6)).MulAdd(r, fill8(0.5)).MulAdd(r, fill8(1)).MulAdd(r, fill8(1))
 	return power8(p, shifted).Masked(normal)
+}
+
+func expSums8(to, x, table, m []float64, y int) {
+	p, q, n := unsafe.Pointer(&to[0]), unsafe.Pointer(&x[0]), unsafe.Pointer(&m[0])
+	stride := len(to)
+	for l := 0; l < stride; l += half8 {
+		row, shift, s := unsafe.Pointer(&table[l]), load8(n, l), zero8
+		for k := range y {
+			s = s.Add(exp8(broadcast8(q, k).Add(load8(row, 0)).Sub(shift)))
+			row = unsafe.Add(row, 8*stride)
+		}
+		store8(p, l, s)
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
+func jointExps8(g, rows, cols, a, b, table []float64, y int) {
+	clear(rows)
+	clear(cols)
+	p, q, c := unsafe.Pointer(&a[0]), unsafe.Pointer(&b[0]), unsafe.Pointer(&cols[0])
+	stride := len(b)
+	for k := range y {
+		v, s := broadcast8(p, k), zero8
+		row, t := unsafe.Pointer(&g[k*stride]), unsafe.Pointer(&table[k*stride])
+		for l := 0; l < stride; l += half8 {
+			e := exp8(v.Add(load8(t, l)).Add(load8(q, l)))
+			store8(row, l, load8(row, l).Add(e))
+			store8(c, l, load8(c, l).Add(e))
+			s = s.Add(e)
+		}
+		rows[k] = head8(total8(s))
+	}
+	archsimd.ClearAVXUpperBits()
 }
 
 func sums8(to, x, table []float64, y int) {

@@ -17,6 +17,8 @@ var avx512 = kernels{
 	argmax:    argmax16,
 	exps:      exps16,
 	expsFrom:  expsFrom16,
+	expSums:   expSums16,
+	jointExps: jointExps16,
 	sums:      sums16,
 	dots:      dots16,
 	multiply:  multiply16,
@@ -188,6 +190,39 @@ func exp16(x double16) double16 {
 	p = p.MulAdd(r, fill16(1.0/720)).MulAdd(r, fill16(1.0/120)).MulAdd(r, fill16(1.0/24))
 	p = p.MulAdd(r, fill16(1.0/6)).MulAdd(r, fill16(0.5)).MulAdd(r, fill16(1)).MulAdd(r, fill16(1))
 	return power16(p, shifted).Masked(normal)
+}
+
+func expSums16(to, x, table, m []float64, y int) {
+	p, q, n := unsafe.Pointer(&to[0]), unsafe.Pointer(&x[0]), unsafe.Pointer(&m[0])
+	stride := len(to)
+	for l := 0; l < stride; l += half16 {
+		row, shift, s := unsafe.Pointer(&table[l]), load16(n, l), zero16
+		for k := range y {
+			s = s.Add(exp16(broadcast16(q, k).Add(load16(row, 0)).Sub(shift)))
+			row = unsafe.Add(row, 8*stride)
+		}
+		store16(p, l, s)
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
+func jointExps16(g, rows, cols, a, b, table []float64, y int) {
+	clear(rows)
+	clear(cols)
+	p, q, c := unsafe.Pointer(&a[0]), unsafe.Pointer(&b[0]), unsafe.Pointer(&cols[0])
+	stride := len(b)
+	for k := range y {
+		v, s := broadcast16(p, k), zero16
+		row, t := unsafe.Pointer(&g[k*stride]), unsafe.Pointer(&table[k*stride])
+		for l := 0; l < stride; l += half16 {
+			e := exp16(v.Add(load16(t, l)).Add(load16(q, l)))
+			store16(row, l, load16(row, l).Add(e))
+			store16(c, l, load16(c, l).Add(e))
+			s = s.Add(e)
+		}
+		rows[k] = head16(total16(s))
+	}
+	archsimd.ClearAVXUpperBits()
 }
 
 func sums16(to, x, table []float64, y int) {

@@ -44,6 +44,11 @@ func BenchmarkForest(b *testing.B) {
 			o.Exp(θ, 1, value, u)
 		}
 	})
+	b.Run("exp in logarithms", func(b *testing.B) {
+		for b.Loop() {
+			o.Exp(θ, 0.01, value, u)
+		}
+	})
 }
 
 // smallTrees draws 4,096 random trees of 16 variables.

@@ -49,6 +49,7 @@ type weights struct {
 // prepareExp computes the weights of typed edges.
 func (o *Oracle) prepareExp(θ *structured.Potentials, μ float64) {
 	o.prepare(θ)
+	o.logs.ready = false
 	types, w := o.types(θ), &o.weights
 	w.most, w.count, w.least = vec.Grow(w.most, types), vec.Grow(w.count, types), 0
 	for r := range types {

@@ -25,6 +25,11 @@ type kernels struct {
 	exps func(to []float64, from []float32, rows, y, stride int, scale float64) (most, least float64)
 	// expsFrom sets to to exp(scale·(x − most)) for numbers x ≤ most, and returns the smallest exponent that is not −∞.
 	expsFrom func(to []float64, from []float32, rows, y, stride int, most, scale float64) (least float64)
+	// expSums sets to_l = Σ_k exp(x_k + table_kl − m_l) for exponents ≤ 0, and 0 where m_l = −∞.
+	expSums func(to, x, table, m []float64, y int)
+	// jointExps adds exp(a_k + b_l + table_kl) to every g_kl, and sets rows and cols to the sums of the new terms of each row and column.
+	// The padding of a and b is −∞.
+	jointExps func(g, rows, cols, a, b, table []float64, y int)
 	// sums sets to_l = Σ_k x_k table_kl.
 	sums func(to, x, table []float64, y int)
 	// dots sets to_l = Σ_k table_lk x_k.

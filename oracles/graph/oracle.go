@@ -18,8 +18,8 @@ type Oracle struct {
 	row, sum []float64 // [wide]
 	floor    []float64 // [lanes] the smallest positive numbers so far
 	weights  weights
-
-	scores, p []float64 // of inference in logarithms
+	logs     logs
+	scores   []float64 // [y] of top-K
 }
 
 // New returns an oracle.
@@ -61,12 +61,16 @@ func (o *Oracle) typed(table int32) []float64 {
 // transpose makes the tables with an odd number from those with even numbers.
 func (o *Oracle) transpose(types int) {
 	for r := range int32(types) {
-		from, to := o.typed(2*r), o.typed(2*r+1)
-		clear(to)
-		for k := range o.y {
-			for l, t := range from[k*o.wide:][:o.y] {
-				to[l*o.wide+k] = t
-			}
+		o.turn(o.typed(2*r+1), o.typed(2*r))
+	}
+}
+
+// turn sets to to the transposed table.
+func (o *Oracle) turn(to, from []float64) {
+	clear(to)
+	for k := range o.y {
+		for l, t := range from[k*o.wide:][:o.y] {
+			to[l*o.wide+k] = t
 		}
 	}
 }

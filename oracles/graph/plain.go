@@ -11,6 +11,8 @@ var plain = kernels{
 	argmax:    argmaxOfSum,
 	exps:      exps,
 	expsFrom:  expsFrom,
+	expSums:   expSums,
+	jointExps: jointExps,
 	sums:      sums,
 	dots:      dots,
 	multiply:  multiply,
@@ -89,6 +91,37 @@ func expsFrom(to []float64, from []float32, rows, y, stride int, most, scale flo
 		clear(row[y:])
 	}
 	return least
+}
+
+func expSums(to, x, table, m []float64, y int) {
+	clear(to)
+	for k, v := range x[:y] {
+		for l, t := range table[k*len(to):][:len(to)] {
+			if e := v + t - m[l]; e > tiniest {
+				to[l] += math.Exp(e)
+			}
+		}
+	}
+}
+
+// tiniest is the exponent below which exponentials in sums are 0.
+const tiniest = -708
+
+func jointExps(g, rows, cols, a, b, table []float64, y int) {
+	clear(rows)
+	clear(cols)
+	stride := len(b)
+	for k, v := range a[:y] {
+		row := g[k*stride:][:stride]
+		for l, t := range table[k*stride:][:stride] {
+			if e := v + t + b[l]; e > tiniest {
+				e = math.Exp(e)
+				row[l] += e
+				rows[k] += e
+				cols[l] += e
+			}
+		}
+	}
 }
 
 func sums(to, x, table []float64, y int) {
