@@ -52,7 +52,7 @@ func drawForest(r *rand.Rand, kind graphs.Edges, n, labels int, scale, forbidden
 func eachForest(t *testing.T, check func(t *testing.T, o *Oracle, r *rand.Rand, kind graphs.Edges, labels int)) {
 	for _, k := range available() {
 		for kind := graphs.Own; kind <= graphs.Potts; kind++ {
-			for _, labels := range []int{1, 2, 3, 4, 5, 7, 8, 9, 12, 16, 17, 31, 32, 33, 40} {
+			for _, labels := range []int{1, 2, 3, 4, 5, 7, 8, 9, 16, 17, 33} {
 				t.Run(fmt.Sprintf("%s, %v, Y=%d", k.name, kind, labels), func(t *testing.T) {
 					check(t, &Oracle{k: k}, rand.New(rand.NewPCG(uint64(labels), 3)), kind, labels)
 				})
@@ -115,7 +115,7 @@ func reference(x *example, μ float64, node, edge []float32) float64 {
 func TestScaledSums(t *testing.T) {
 	eachForest(t, func(t *testing.T, o *Oracle, r *rand.Rand, kind graphs.Edges, labels int) {
 		for _, scale := range []float64{0.1, 1, 8, 200} {
-			θ := drawForest(r, kind, 150, labels, scale, 0.05)
+			θ := drawForest(r, kind, 50, labels, scale, 0.05)
 			x, want := of(θ, 0), zerosLike(θ)
 			value := reference(&x, 0.7, want.Parts[0].Values, want.Parts[1].Values)
 			o.prepareExp(θ, 0.7)
