@@ -9,6 +9,7 @@ import (
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/oracles/chain"
 	"github.com/dsp-go/dsp/oracles/choice"
+	"github.com/dsp-go/dsp/oracles/cut"
 	"github.com/dsp-go/dsp/oracles/graph"
 	"github.com/dsp-go/dsp/oracles/matching"
 	"github.com/dsp-go/dsp/oracles/reweighted"
@@ -33,6 +34,13 @@ type Kind struct {
 	Small func(r *rand.Rand) *structured.Potentials
 }
 
+// Prepare makes drawn potentials those that the kind's oracle answers for exactly. Most oracles answer for all.
+func (k Kind) Prepare(θ *structured.Potentials) {
+	if s, ok := k.Structure.(interface{ Prepare(*structured.Potentials) }); ok {
+		s.Prepare(θ)
+	}
+}
+
 // All lists the registered kinds.
 var All = []Kind{
 	{chains.Chain{}, func() oracles.Maximiser { return chain.New() }, chains.Small},
@@ -48,6 +56,9 @@ var All = []Kind{
 	{graphs.Pairwise{Edges: graphs.Own, By: graphs.Relaxed}, func() oracles.Maximiser { return reweighted.New() }, graphs.Pairwise{Edges: graphs.Own, By: graphs.Relaxed}.Small},
 	{graphs.Pairwise{Edges: graphs.Typed, By: graphs.Relaxed}, func() oracles.Maximiser { return reweighted.New() }, graphs.Pairwise{Edges: graphs.Typed, By: graphs.Relaxed}.Small},
 	{graphs.Pairwise{Edges: graphs.Potts, By: graphs.Relaxed}, func() oracles.Maximiser { return reweighted.New() }, graphs.Pairwise{Edges: graphs.Potts, By: graphs.Relaxed}.Small},
+	{graphs.Pairwise{Edges: graphs.Own, By: graphs.Cut}, func() oracles.Maximiser { return cut.New() }, graphs.Pairwise{Edges: graphs.Own, By: graphs.Cut}.Small},
+	{graphs.Pairwise{Edges: graphs.Typed, By: graphs.Cut}, func() oracles.Maximiser { return cut.New() }, graphs.Pairwise{Edges: graphs.Typed, By: graphs.Cut}.Small},
+	{graphs.Pairwise{Edges: graphs.Potts, By: graphs.Cut}, func() oracles.Maximiser { return cut.New() }, graphs.Pairwise{Edges: graphs.Potts, By: graphs.Cut}.Small},
 }
 
 // Of returns the kind of a structure. It panics if the structure is not registered, which is a bug in the caller.

@@ -29,7 +29,7 @@ func TestRelaxedObjective(t *testing.T) {
 			for k, by := range []graphs.Inference{graphs.Exact, graphs.Relaxed} {
 				lo, hi := math.Inf(-1), math.Inf(1)
 				for _, m := range c.methods() {
-					p := traintest.GridProblem(n, by, c.loss, traintest.Entropy, 1./n)
+					p := traintest.TypedGridProblem(n, by, c.loss, traintest.Entropy, 1./n)
 					if relaxed := p.Relaxed() != ""; relaxed != (by == graphs.Relaxed) {
 						t.Errorf("%v inference: relaxed %v", by, relaxed)
 					}
@@ -61,7 +61,7 @@ func TestRelaxedObjective(t *testing.T) {
 
 // A difference of two bounds is no bound: relaxed training refuses partial labels.
 func TestRelaxedRefusesPartialLabels(t *testing.T) {
-	p := traintest.GridProblem(3, graphs.Relaxed, engine.CRF, traintest.Entropy, 0.1)
+	p := traintest.TypedGridProblem(3, graphs.Relaxed, engine.CRF, traintest.Entropy, 0.1)
 	p.Data.Labels[4], p.Data.LabelSets = -1, [][]int32{nil}
 	if err := p.Check(); !structured.IsBadInput(err) {
 		t.Errorf("got %v", err)
