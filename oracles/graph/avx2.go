@@ -209,9 +209,8 @@ func expSums8(to, x, table, m []float64, y int) {
 }
 
 func jointExps8(g, rows, cols, a, b, table []float64, y int) {
-	clear(rows)
 	clear(cols)
-	p, q, c := unsafe.Pointer(&a[0]), unsafe.Pointer(&b[0]), unsafe.Pointer(&cols[0])
+	p, q, c, r := unsafe.Pointer(&a[0]), unsafe.Pointer(&b[0]), unsafe.Pointer(&cols[0]), unsafe.Pointer(&rows[0])
 	stride := len(b)
 	for k := range y {
 		v, s := broadcast8(p, k), zero8
@@ -222,9 +221,10 @@ func jointExps8(g, rows, cols, a, b, table []float64, y int) {
 			store8(c, l, load8(c, l).Add(e))
 			s = s.Add(e)
 		}
-		rows[k] = head8(total8(s))
+		store8(r, k, total8(s)) // a whole vector, since a scalar would be slow here: the next rows overwrite the rest
 	}
 	archsimd.ClearAVXUpperBits()
+	clear(rows[y:])
 }
 
 func sums8(to, x, table []float64, y int) {

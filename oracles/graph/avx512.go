@@ -207,9 +207,8 @@ func expSums16(to, x, table, m []float64, y int) {
 }
 
 func jointExps16(g, rows, cols, a, b, table []float64, y int) {
-	clear(rows)
 	clear(cols)
-	p, q, c := unsafe.Pointer(&a[0]), unsafe.Pointer(&b[0]), unsafe.Pointer(&cols[0])
+	p, q, c, r := unsafe.Pointer(&a[0]), unsafe.Pointer(&b[0]), unsafe.Pointer(&cols[0]), unsafe.Pointer(&rows[0])
 	stride := len(b)
 	for k := range y {
 		v, s := broadcast16(p, k), zero16
@@ -220,9 +219,10 @@ func jointExps16(g, rows, cols, a, b, table []float64, y int) {
 			store16(c, l, load16(c, l).Add(e))
 			s = s.Add(e)
 		}
-		rows[k] = head16(total16(s))
+		store16(r, k, total16(s)) // a whole vector, since a scalar would be slow here: the next rows overwrite the rest
 	}
 	archsimd.ClearAVXUpperBits()
+	clear(rows[y:])
 }
 
 func sums16(to, x, table []float64, y int) {

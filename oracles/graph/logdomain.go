@@ -22,7 +22,7 @@ type logs struct {
 func (o *Oracle) logExp(x *example, μ float64, node, edge []float32) float64 {
 	g := &o.logs
 	o.below, o.above = vec.Grow(o.below, x.n*o.wide), vec.Grow(o.above, x.n*o.wide)
-	g.rows, g.cols, g.h = vec.Grow(g.rows, o.wide), vec.Grow(g.cols, o.wide), vec.Grow(g.h, o.wide)
+	g.rows, g.cols, g.h = vec.Grow(g.rows, o.wide+o.k.lanes), vec.Grow(g.cols, o.wide), vec.Grow(g.h, o.wide)
 	o.k.widen(o.below, x.node, x.n, o.y, o.wide, minusInf)
 	over(o.below, μ)
 	for k := x.n - 1; k >= 0; k-- {

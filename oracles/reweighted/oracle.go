@@ -24,7 +24,7 @@ import (
 // (Finley and Joachims 2008). The hinge takes it at a small μ, by entropy smoothing, since max over the local polytope has no such u from
 // messages alone; with no smoothing, u is that of the labels of Max.
 type Oracle struct {
-	Gap     float64 // D per variable and μ at which Exp stops; 0 means 1e-4
+	Gap     float64 // D per variable and μ at which Exp stops; 0 means 1e-6
 	Passes  int     // the most passes over an example's graph, for each set of weights; 0 means 100
 	Tighten int     // how often Exp moves the weights of edges to tighten the bound; R is then that for the best weights, and D counts what they lack
 
@@ -57,7 +57,7 @@ func (o *Oracle) Bound(b int) (upper float64, exact bool) { return o.upper[b], o
 
 func (o *Oracle) gap() float64 {
 	if o.Gap == 0 {
-		return 1e-4
+		return 1e-6
 	}
 	return o.Gap
 }
