@@ -87,19 +87,24 @@ func maxPlus8(to, x, table []float64, y int) {
 	archsimd.ClearAVXUpperBits()
 }
 
+// maxDots8 collects results in a block of whole vectors, each over the rest of the one before, since a scalar store would be slow here.
 func maxDots8(to, x, table []float64, y int) {
-	q, row := unsafe.Pointer(&x[0]), unsafe.Pointer(&table[0])
+	var block [2 * half8]float64
+	b, p, q, row := unsafe.Pointer(&block), unsafe.Pointer(&to[0]), unsafe.Pointer(&x[0]), unsafe.Pointer(&table[0])
 	stride := len(to)
 	for l := range y {
 		m := load8(q, 0).Add(load8(row, 0))
 		for k := half8; k < stride; k += half8 {
 			m = m.Max(load8(q, k).Add(load8(row, k)))
 		}
-		most := head8(largest8(m))
-		archsimd.ClearAVXUpperBits()
-		to[l] += most
+		at := l & (half8 - 1)
+		store8(b, at, largest8(m))
+		if at == half8-1 || l == y-1 {
+			store8(p, l-at, load8(p, l-at).Add(load8(b, 0).Masked(first8(at+1))))
+		}
 		row = unsafe.Add(row, 8*stride)
 	}
+	archsimd.ClearAVXUpperBits()
 }
 
 func argmax8(x, y []float64) int {
@@ -265,19 +270,24 @@ func sums8(to, x, table []float64, y int) {
 	archsimd.ClearAVXUpperBits()
 }
 
+// dots8 collects results as maxDots8 does.
 func dots8(to, x, table []float64, y int) {
-	q, row := unsafe.Pointer(&x[0]), unsafe.Pointer(&table[0])
+	var block [2 * half8]float64
+	b, p, q, row := unsafe.Pointer(&block), unsafe.Pointer(&to[0]), unsafe.Pointer(&x[0]), unsafe.Pointer(&table[0])
 	stride := len(to)
 	for l := range y {
 		s := zero8
 		for k := 0; k < stride; k += half8 {
 			s = load8(q, k).MulAdd(load8(row, k), s)
 		}
-		to[l] = head8(total8(s))
+		at := l & (half8 - 1)
+		store8(b, at, total8(s))
+		if at == half8-1 || l == y-1 {
+			store8(p, l-at, load8(b, 0).Masked(first8(at+1)))
+		}
 		row = unsafe.Add(row, 8*stride)
 	}
 	archsimd.ClearAVXUpperBits()
-	clear(to[y:])
 }
 
 func multiply8(to, x, floor []float64) {

@@ -85,19 +85,24 @@ func maxPlus16(to, x, table []float64, y int) {
 	archsimd.ClearAVXUpperBits()
 }
 
+// maxDots16 collects results in a block of whole vectors, each over the rest of the one before, since a scalar store would be slow here.
 func maxDots16(to, x, table []float64, y int) {
-	q, row := unsafe.Pointer(&x[0]), unsafe.Pointer(&table[0])
+	var block [2 * half16]float64
+	b, p, q, row := unsafe.Pointer(&block), unsafe.Pointer(&to[0]), unsafe.Pointer(&x[0]), unsafe.Pointer(&table[0])
 	stride := len(to)
 	for l := range y {
 		m := load16(q, 0).Add(load16(row, 0))
 		for k := half16; k < stride; k += half16 {
 			m = m.Max(load16(q, k).Add(load16(row, k)))
 		}
-		most := head16(largest16(m))
-		archsimd.ClearAVXUpperBits()
-		to[l] += most
+		at := l & (half16 - 1)
+		store16(b, at, largest16(m))
+		if at == half16-1 || l == y-1 {
+			store16(p, l-at, load16(p, l-at).Add(load16(b, 0).Masked(first16(at+1))))
+		}
 		row = unsafe.Add(row, 8*stride)
 	}
+	archsimd.ClearAVXUpperBits()
 }
 
 func argmax16(x, y []float64) int {
@@ -263,19 +268,24 @@ func sums16(to, x, table []float64, y int) {
 	archsimd.ClearAVXUpperBits()
 }
 
+// dots16 collects results as maxDots16 does.
 func dots16(to, x, table []float64, y int) {
-	q, row := unsafe.Pointer(&x[0]), unsafe.Pointer(&table[0])
+	var block [2 * half16]float64
+	b, p, q, row := unsafe.Pointer(&block), unsafe.Pointer(&to[0]), unsafe.Pointer(&x[0]), unsafe.Pointer(&table[0])
 	stride := len(to)
 	for l := range y {
 		s := zero16
 		for k := 0; k < stride; k += half16 {
 			s = load16(q, k).MulAdd(load16(row, k), s)
 		}
-		to[l] = head16(total16(s))
+		at := l & (half16 - 1)
+		store16(b, at, total16(s))
+		if at == half16-1 || l == y-1 {
+			store16(p, l-at, load16(b, 0).Masked(first16(at+1)))
+		}
 		row = unsafe.Add(row, 8*stride)
 	}
 	archsimd.ClearAVXUpperBits()
-	clear(to[y:])
 }
 
 func multiply16(to, x, floor []float64) {
