@@ -48,6 +48,7 @@ func (d *bound) begin(x *example, μ float64) {
 
 // weigh computes the weights of pairs from the weights of links.
 func (d *bound) weigh() {
+	settle()
 	for j := range d.links {
 		table, rate := d.tableOf(j), 1/(d.μ*d.w[j])
 		lo, hi := math.Inf(1), minusInf
@@ -91,6 +92,7 @@ func (d *bound) collect() float64 {
 
 // eliminate adds w_j·log Σ exp(θ/(μ·w_j) + score + ν_j) over the child's labels to each label of the parent.
 func (d *bound) eliminate(j int, score, parent []float64) {
+	settle()
 	y, w := d.y, d.w[j]
 	a, z, ν, weight := row(d.a, j, y), row(d.z, j, y), row(d.shift, j, y), row(d.weight, j, y*y)
 	top := minusInf
@@ -121,6 +123,7 @@ func (d *bound) eliminate(j int, score, parent []float64) {
 
 // eliminateWide is eliminate in logarithms. It leaves conditional probabilities in weight, with a = z = 1.
 func (d *bound) eliminateWide(j int, score, parent []float64) {
+	settle()
 	y, w := d.y, d.w[j]
 	ν, weight, table, rate := row(d.shift, j, y), row(d.weight, j, y*y), d.tableOf(j), 1/(d.μ*d.w[j])
 	for l := range y {
@@ -143,6 +146,7 @@ func (d *bound) eliminateWide(j int, score, parent []float64) {
 
 // distribute computes the marginals, the gradient of the bound, from parents to children. collect has run.
 func (d *bound) distribute() {
+	settle()
 	y := d.y
 	for k, v := range d.order {
 		p := row(d.p, int(v), y)
@@ -188,6 +192,7 @@ const least = -300
 // match sets move to what the shifts lack, if the marginals of the parents stayed, for marginals q_j of each child that are all
 // proportional to their geometric mean. It is a descent direction of the bound, along which Σ_j w_j ν_j stays 0.
 func (d *bound) match(move []float64) {
+	settle()
 	y := d.y
 	for k := range d.order {
 		from, to := d.of(k)

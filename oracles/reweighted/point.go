@@ -70,6 +70,7 @@ func (f *point) tightest(d *bound) float64 {
 
 // fill sets the pair marginals of link j, with the ratios in d.r. It returns false if it would have to fill up a forbidden pair of labels.
 func (f *point) fill(d *bound, j int, p []float64) bool {
+	settle()
 	y := d.y
 	pair, a, weight := row(f.pair, j, y*y), row(d.a, j, y), row(d.weight, j, y*y)
 	parent := row(d.p, int(d.links[j].parent), y)
