@@ -96,7 +96,7 @@ func (p *predictor) predict(d *structured.Dataset, examples []int, o predictions
 	n := len(examples)
 	labels := make([]int32, p.θ.OutputSize())
 	summer, sums := p.oracle.(oracles.Summer)
-	if !sums && (o.Marginals || o.Confidence || o.Probability || o.LeastRisk) {
+	if !sums && (o.Marginals || o.Confidence || o.LeastRisk) {
 		return nil, structured.BadInput("probabilities need sums over all outputs, which a %s does not have", p.θ.Structure.Name())
 	}
 	risk, minimises := p.θ.Structure.(structured.RiskMinimiser)
@@ -109,17 +109,18 @@ func (p *predictor) predict(d *structured.Dataset, examples []int, o predictions
 	}
 	p.score, p.logZ = vec.Grow(p.score, n), vec.Grow(p.logZ, n)
 	p.oracle.Max(&p.θ, labels, p.score)
-	a := answers{offsets: p.θ.Outputs, labels: labels, score: p.score, logZ: p.logZ, width: p.θ.Parts[0].Width}
+	upper := p.bounds(labels)
+	a := answers{upper: upper, offsets: p.θ.Outputs, labels: labels, score: p.score, logZ: p.logZ, width: p.θ.Parts[0].Width}
 	switch {
-	case o.Marginals || o.Confidence || o.LeastRisk:
-		summer.Exp(&p.θ, 1, p.logZ, &p.u)
-		a.marginals, a.rows = p.u.Parts[0].Values, p.u.Parts[0].Offsets
-	case sums && (o.Probability || o.NBest > 0):
-		summer.Exp(&p.θ, 1, p.logZ, nil)
-	case o.NBest > 0:
+	case !sums:
 		for b := range p.logZ {
 			p.logZ[b] = math.NaN()
 		}
+	case o.Marginals || o.Confidence || o.LeastRisk:
+		summer.Exp(&p.θ, 1, p.logZ, &p.u)
+		a.marginals, a.rows = p.u.Parts[0].Values, p.u.Parts[0].Offsets
+	case o.Probability || o.NBest > 0:
+		summer.Exp(&p.θ, 1, p.logZ, nil)
 	}
 	if o.LeastRisk {
 		p.risk.Copy(&p.θ)
@@ -138,12 +139,30 @@ func (p *predictor) predict(d *structured.Dataset, examples []int, o predictions
 	return a.predictions(d, examples, o)
 }
 
+// bounds replaces the upper bounds among the scores, where the oracle's answers are not proven to be the best, by the scores of the
+// answers. It returns the bounds, nil where there are none.
+func (p *predictor) bounds(labels []int32) []*float64 {
+	relaxed, ok := p.oracle.(oracles.Relaxed)
+	if !ok || relaxed.Relaxed() == "" {
+		return nil
+	}
+	all := make([]*float64, len(p.score))
+	for b := range all {
+		if upper, exact := relaxed.Bound(b); !exact && !math.IsInf(p.score[b], -1) {
+			all[b] = &upper
+			p.score[b] = p.θ.Score(b, labels[p.θ.Outputs[b]:p.θ.Outputs[b+1]])
+		}
+	}
+	return all
+}
+
 // answers are the results of the oracles on a batch.
 type answers struct {
 	offsets     []int
 	labels      []int32 // [N], kept by the predictions
 	score, logZ []float64
-	marginals   []float32 // of the first part, if asked for: example b owns rows rows[b] to rows[b+1]-1
+	upper       []*float64 // bounds of the best scores, nil where an answer is exact; nil if all are
+	marginals   []float32  // of the first part, if asked for: example b owns rows rows[b] to rows[b+1]-1
 	rows        []int
 	width       int            // of a row
 	best        *oracles.KBest // or nil
@@ -163,6 +182,9 @@ func (a *answers) predictions(d *structured.Dataset, examples []int, o predictio
 		lo, hi := a.offsets[b], a.offsets[b+1]
 		p := &all[b]
 		p.Labels, p.Score = a.labels[lo:hi], a.score[b]
+		if a.upper != nil {
+			p.Bound = a.upper[b]
+		}
 		if o.Probability || o.NBest > 0 {
 			p.Probability = probability(p.Score, a.logZ[b])
 			p.NBest = a.nbest(b)

@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/boxes/localisation"
 )
 
 // Format is one layout of data files.
@@ -31,9 +32,11 @@ type Format struct {
 	// Read reads a whole file; path is for messages. It is nil for a format of folders.
 	Read func(r io.Reader, path string, o Options) (*structured.Dataset, error)
 	// ReadFolder reads a folder of files, such as images and what is in them, and IsFolder recognises it by its files. Both are nil for
-	// a format of files.
+	// a format of files, and ReadFolder for one that only ReadBoxes reads.
 	ReadFolder func(path string, o Options) (*structured.Dataset, error)
 	IsFolder   func(path string) bool
+	// ReadBoxes reads images with boxes of objects, for --task localise. It is nil for formats without boxes.
+	ReadBoxes func(path string, o localisation.Options) (*structured.Dataset, error)
 }
 
 // Options say how a file is read. A format ignores what it has no use for.
@@ -63,7 +66,7 @@ func (o Options) numbering() *structured.Alphabet {
 }
 
 // All lists the formats, in the order that help texts and messages name them.
-var All = []Format{letters, conll, conllu, crfsuite, npz}
+var All = []Format{letters, conll, conllu, crfsuite, npz, coco, voc, imageFolder}
 
 // The names of the formats.
 const (
@@ -72,6 +75,9 @@ const (
 	Conllu   = "conllu"
 	CRFsuite = "crfsuite"
 	NPZ      = "npz"
+	COCO     = "coco"
+	VOC      = "voc"
+	Images   = "images"
 )
 
 // Builtin stands for data that is drawn instead of read. It is no entry of the registry.

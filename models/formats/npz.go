@@ -6,9 +6,10 @@ import (
 
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/arrays"
+	"github.com/dsp-go/dsp/structured/boxes/localisation"
 )
 
-// npz is NumPy's archive of arrays: dense features, labels and lengths of sequences.
+// npz is NumPy's archive of arrays: dense features, labels and lengths of sequences, or candidate boxes with their features.
 var npz = Format{
 	Name:       NPZ,
 	Extensions: []string{".npz"},
@@ -26,4 +27,5 @@ var npz = Format{
 		dense.Unlabeled = true // a file without labels
 		return dense.Read(bytes.NewReader(content), path)
 	},
+	ReadBoxes: func(path string, o localisation.Options) (*structured.Dataset, error) { return o.Arrays(path) },
 }

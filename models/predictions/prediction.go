@@ -19,6 +19,7 @@ type Options struct {
 type Prediction struct {
 	Output              // the best output; its Probability only if asked for
 	NBest     []Output  // best first; fewer if there are fewer outputs
+	Bound     *float64  // an upper bound of the scores of all outputs, if the best output found may not be the best; else nil
 	Marginals []float32 // of the first part, [T×Y] for labels, [n·n] for the arcs of trees; with Marginals or Confidence
 }
 

@@ -21,6 +21,8 @@ type Task struct {
 
 	// Check refuses settings that are not for the task, beside those whose tag "only" says so, as bad input. Nil accepts all.
 	Check func(c config.Config) error
+	// Complete fills in settings that are the task's choice where they are open. Nil: there are none.
+	Complete func(c *config.Config)
 	// Claims reports whether data of a format are of this task where the settings leave it open; it is nil for a task that has to be
 	// named. The format is one of formats.All, or formats.Builtin. At most one task claims a format; tag has those that none claims.
 	Claims func(format string) bool
@@ -67,6 +69,8 @@ type Task struct {
 	Layout func(labels *structured.Alphabet, o predictions.Options, asJSON bool) predictions.Layout
 	// Compare starts a comparison of outputs with the gold ones of d. strict is about entities.
 	Compare func(labels *structured.Alphabet, d *structured.Dataset, strict bool) Comparison
+	// Describe says what a data set with gold outputs holds, for the log. Nil: nothing beside its size.
+	Describe func(d *structured.Dataset) *Change
 	// Picture draws the predicted outputs of a few examples of d to a .svg or .png file. Nil: there are no pictures.
 	Picture func(d *structured.Dataset, labels *structured.Alphabet, path string, predict PredictSome) error
 	// Metrics are the measures that settings are compared by (--metric).
@@ -95,7 +99,7 @@ type Column struct {
 type PredictSome func(d *structured.Dataset, o predictions.Options, yield func(i int, p *predictions.Prediction) error) error
 
 // All lists the tasks, in the order that help texts and messages name them.
-var All = []Task{ocr, tag, parse}
+var All = []Task{ocr, tag, parse, localise}
 
 // Named returns the task of that name; false for auto, and for a name that is none.
 func Named(name string) (Task, bool) {

@@ -16,6 +16,7 @@ import (
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/formats"
+	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/text"
 	"github.com/dsp-go/dsp/train/record/curves"
@@ -84,6 +85,14 @@ func trainOn(ctx context.Context, c config.Config, data *models.Data, o TrainOpt
 	}
 	o.Log.Info("data", "training", data.Train.Name, "examples", data.Train.Len(), "positions", data.Train.Positions(),
 		"labels", data.Train.Alphabet.Len())
+	if describe := tasks.Of(&c).Describe; describe != nil {
+		for _, d := range []*structured.Dataset{data.Train, data.Dev, data.Test} {
+			if d != nil {
+				x := describe(d)
+				o.Log.Info(x.Message, x.Values...)
+			}
+		}
+	}
 	if x := data.Change; x != nil {
 		o.Log.Info(x.Message, x.Values...)
 	}

@@ -61,10 +61,13 @@ var All = []Kind{
 	{graphs.Pairwise{Edges: graphs.Potts, By: graphs.Cut}, func() oracles.Maximiser { return cut.New() }, graphs.Pairwise{Edges: graphs.Potts, By: graphs.Cut}.Small},
 }
 
-// Of returns the kind of a structure. It panics if the structure is not registered, which is a bug in the caller.
+// Of returns the kind of a structure, whose oracles keep to its limits. It panics if the structure is not registered, which is a bug in the caller.
 func Of(s structured.Structure) Kind {
 	for _, k := range All {
 		if k.Name() == s.Name() {
+			if w, ok := s.(windows.Window); ok {
+				k.Oracle = func() oracles.Maximiser { return &window.Oracle{Limit: w.Limit} }
+			}
 			return k
 		}
 	}
