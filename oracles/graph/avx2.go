@@ -345,9 +345,29 @@ func product8(to []float64, p []float32, x, y []float64) {
 	archsimd.ClearAVXUpperBits()
 }
 
-// outer8 keeps one vector of each b in registers while it iterates over the rows of g.
+// outer8 keeps two vectors of each b in registers while it iterates over the rows of g.
 func outer8(g, a, b []float64, y, stride int) {
-	for l := 0; l < stride; l += half8 {
+	l := 0
+	for ; l+half8 < stride; l += 2 * half8 {
+		q, p, row := unsafe.Pointer(&b[l]), unsafe.Pointer(&a[0]), unsafe.Pointer(&g[l])
+		b0, b1, b2, b3 := load8(q, 0), load8(q, stride), load8(q, 2*stride), load8(q, 3*stride)
+		q = unsafe.Add(q, 8*half8)
+		c0, c1, c2, c3 := load8(q, 0), load8(q, stride), load8(q, 2*stride), load8(q, 3*stride)
+		for range y {
+			v := broadcast8(p, 0)
+			s, t := v.MulAdd(b0, load8(row, 0)), v.MulAdd(c0, load8(row, half8))
+			v = broadcast8(p, stride)
+			s, t = v.MulAdd(b1, s), v.MulAdd(c1, t)
+			v = broadcast8(p, 2*stride)
+			s, t = v.MulAdd(b2, s), v.MulAdd(c2, t)
+			v = broadcast8(p, 3*stride)
+			s, t = v.MulAdd(b3, s), v.MulAdd(c3, t)
+			store8(row, 0, s)
+			store8(row, half8, t)
+			p, row = unsafe.Add(p, 8), unsafe.Add(row, 8*stride)
+		}
+	}
+	for ; l < stride; l += half8 {
 		q, p, row := unsafe.Pointer(&b[l]), unsafe.Pointer(&a[0]), unsafe.Pointer(&g[l])
 		b0, b1, b2, b3 := load8(q, 0), load8(q, stride), load8(q, 2*stride), load8(q, 3*stride)
 		for range y {

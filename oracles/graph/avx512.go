@@ -343,9 +343,29 @@ func product16(to []float64, p []float32, x, y []float64) {
 	archsimd.ClearAVXUpperBits()
 }
 
-// outer16 keeps one vector of each b in registers while it iterates over the rows of g.
+// outer16 keeps two vectors of each b in registers while it iterates over the rows of g.
 func outer16(g, a, b []float64, y, stride int) {
-	for l := 0; l < stride; l += half16 {
+	l := 0
+	for ; l+half16 < stride; l += 2 * half16 {
+		q, p, row := unsafe.Pointer(&b[l]), unsafe.Pointer(&a[0]), unsafe.Pointer(&g[l])
+		b0, b1, b2, b3 := load16(q, 0), load16(q, stride), load16(q, 2*stride), load16(q, 3*stride)
+		q = unsafe.Add(q, 8*half16)
+		c0, c1, c2, c3 := load16(q, 0), load16(q, stride), load16(q, 2*stride), load16(q, 3*stride)
+		for range y {
+			v := broadcast16(p, 0)
+			s, t := v.MulAdd(b0, load16(row, 0)), v.MulAdd(c0, load16(row, half16))
+			v = broadcast16(p, stride)
+			s, t = v.MulAdd(b1, s), v.MulAdd(c1, t)
+			v = broadcast16(p, 2*stride)
+			s, t = v.MulAdd(b2, s), v.MulAdd(c2, t)
+			v = broadcast16(p, 3*stride)
+			s, t = v.MulAdd(b3, s), v.MulAdd(c3, t)
+			store16(row, 0, s)
+			store16(row, half16, t)
+			p, row = unsafe.Add(p, 8), unsafe.Add(row, 8*stride)
+		}
+	}
+	for ; l < stride; l += half16 {
 		q, p, row := unsafe.Pointer(&b[l]), unsafe.Pointer(&a[0]), unsafe.Pointer(&g[l])
 		b0, b1, b2, b3 := load16(q, 0), load16(q, stride), load16(q, 2*stride), load16(q, 3*stride)
 		for range y {

@@ -97,7 +97,7 @@ func (f *point) fill(d *bound, j int, p []float64) bool {
 		forbids = forbids || math.IsInf(s, -1)
 	}
 	if missing <= 0 || forbids {
-		return missing <= 1e-12
+		return missing <= 1e-9
 	}
 	for l, r := range f.rows {
 		for i, c := range f.cols {

@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/graphs"
 	"github.com/dsp-go/dsp/train"
@@ -56,6 +57,22 @@ func TestRelaxedObjective(t *testing.T) {
 				t.Errorf("the relaxed optimum is at most %g, the exact one at least %g", bounds[1][1], bounds[0][0])
 			}
 		})
+	}
+}
+
+// Without smoothing, labels give the subgradients and bounds the values: the interval contains the optimum of the exact hinge objective.
+func TestRelaxedHingeBoundsExact(t *testing.T) {
+	const n = 30
+	var s [2]*train.State
+	for k, by := range []graphs.Inference{graphs.Exact, graphs.Relaxed} {
+		m, p := &BCFW{}, traintest.TypedGridProblem(n, by, engine.Hinge, oracles.Smoothing{}, 1./n)
+		s[k] = traintest.Start(t, m, p)
+		traintest.Passes(t, m, p, s[k], 100)
+		traintest.Certify(t, m, p, s[k])
+		t.Logf("%v: %.6g to %.6g", by, s[k].Dual, s[k].Primal)
+	}
+	if exact, relaxed := s[0], s[1]; !(relaxed.Dual <= exact.Primal) || !(relaxed.Primal >= exact.Dual) || !(relaxed.Gap() <= 0.05*relaxed.Primal) {
+		t.Errorf("exact [%g, %g], relaxed [%g, %g]", exact.Dual, exact.Primal, relaxed.Dual, relaxed.Primal)
 	}
 }
 
