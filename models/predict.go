@@ -108,6 +108,11 @@ func (p *predictor) predict(d *structured.Dataset, examples []int, o predictions
 		return nil, structured.BadInput("the oracle of a %s does not find the n best outputs", p.θ.Structure.Name())
 	}
 	p.score, p.logZ = vec.Grow(p.score, n), vec.Grow(p.logZ, n)
+	if t, ok := p.oracle.(oracles.Truncator); ok && o.Exact {
+		if err := t.Check(&p.θ); err != nil {
+			return nil, structured.BadInput("%s: %w; --truncate lowers such scores until they do", d.Name, err)
+		}
+	}
 	p.oracle.Max(&p.θ, labels, p.score)
 	upper := p.bounds(labels)
 	a := answers{upper: upper, offsets: p.θ.Outputs, labels: labels, score: p.score, logZ: p.logZ, width: p.θ.Parts[0].Width}

@@ -92,6 +92,8 @@ type loop struct {
 	books books
 	w     []float32 // weights at the last pass boundary
 
+	truncated int // times that the oracles changed potentials in the pass
+
 	behind bool // the checkpoint is older than the last boundary
 }
 
@@ -167,6 +169,7 @@ func (l *loop) pass(ctx context.Context) error {
 	if err := l.Method.Pass(ctx, l.Problem, l.s); err != nil {
 		return l.failed(ctx, err)
 	}
+	l.truncated = l.Problem.Truncated()
 	// An interrupt does not discard a finished pass.
 	if err := l.certify(context.WithoutCancel(ctx)); err != nil {
 		return l.failed(ctx, err)
@@ -202,6 +205,9 @@ func (l *loop) certify(ctx context.Context) error {
 			return err
 		}
 	}
+	if l.truncated += l.Problem.Truncated(); l.truncated > 0 {
+		return nil // the objective may be too low
+	}
 	return s.Check(l.Method.Name())
 }
 
@@ -233,7 +239,9 @@ func (l *loop) observe(ctx context.Context) (record.Record, error) {
 		Step:         record.Number(s.Step),
 		ProxGradient: record.Number(s.ProxGradient),
 	}
-	if s.Estimate > s.Dual {
+	if r.Truncated = l.truncated + l.Problem.Truncated(); r.Truncated > 0 {
+		r.Gap = record.Number(math.NaN())
+	} else if s.Estimate > s.Dual {
 		r.EstimatedGap = record.Number(s.EstimatedGap())
 	}
 	if l.Evaluate != nil {

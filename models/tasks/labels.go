@@ -13,13 +13,18 @@ import (
 // What the tasks have in common that label each position of a sequence: ocr and tag.
 
 func checkLabels(c config.Config) error {
+	if c.Edges == nets.EdgesOwn || c.Edges == nets.EdgesTyped || c.Edges == nets.EdgesPotts {
+		return structured.BadInput("--edges %s: graphs have them (--task graph and segment); sequences have transition, position or none", c.Edges)
+	}
 	if c.Features == "parse" {
 		return structured.BadInput("--features parse makes attributes of arcs, for --task parse")
 	}
 	return nil
 }
 
-func labelOutput(c config.Config, labels int) nets.Output { return nets.ChainOutput(labels, c.Edges) }
+func labelOutput(c config.Config, _ inputs.Inputs, labels int) nets.Output {
+	return nets.ChainOutput(labels, c.Edges)
+}
 
 func labelNet(in graph.Input) string {
 	switch {

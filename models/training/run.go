@@ -108,6 +108,10 @@ func (r *Run) train(ctx context.Context) (*Result, []record.Record, error) {
 	if err != nil {
 		return result, history.Records, r.advise(err)
 	}
+	if n := result.Truncated; n > 0 {
+		r.o.Log.Warn("cuts are exact only for edges that favour equal labels: others were truncated, so the objective may be too low, and there is no certificate",
+			"times", n, "pass", result.Passes)
+	}
 	if r.data.Dev != nil {
 		r.model.W = out.W
 		if err := r.model.Save(filepath.Join(c.Out, lastFile)); err != nil {
@@ -215,9 +219,9 @@ func (r *Run) evaluate(ctx context.Context, w []float32) (dev, test *structured.
 func (r *Run) result(out *train.Result) *Result {
 	last, c := out.Last, &r.config
 	return &Result{
-		Task: c.Task, Net: c.Net, Edges: c.Edges, Method: c.Method,
+		Task: c.Task, Net: c.Net, Edges: c.Edges, Method: c.Method, Oracle: oracleOf(r.model),
 		Passes: last.Pass, Seconds: last.Seconds,
-		Objective: last.Objective, Dual: last.Dual, Gap: last.Gap, Relaxed: last.Relaxed,
+		Objective: last.Objective, Dual: last.Dual, Gap: last.Gap, Relaxed: last.Relaxed, Truncated: last.Truncated,
 		Dev: out.Best.Dev, Test: out.Best.Test, Reason: out.Reason,
 	}
 }

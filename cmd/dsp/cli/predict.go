@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -15,7 +16,8 @@ import (
 func predictCommand() *cobra.Command {
 	var u use
 	var o predictions.Options
-	var decode, picture string
+	var decode, picture, to string
+	var truncate bool
 	cmd := &cobra.Command{
 		Use:   "predict --model MODEL",
 		Short: "Predict labels or trees with a model",
@@ -46,6 +48,24 @@ tab. Trees are written as CoNLL-U, with HEAD and DEPREL filled in and everything
 			o.Threads = u.threads
 			asJSON := isSet(cmd, "json")
 			o.Probability = o.Probability || asJSON
+			o.Exact = !truncate
+			if to != "" {
+				if picture != "" {
+					return structured.BadInput("--to %s and --picture %s: give one of the two", to, picture)
+				}
+				d, err := u.readFor(m, "--input", false)
+				if err != nil {
+					return err
+				}
+				if err := m.Write(cmd.Context(), d, o, to); err != nil {
+					return err
+				}
+				if asJSON {
+					return printJSON(os.Stdout, map[string]any{"to": to, "examples": d.Len()})
+				}
+				_, err = fmt.Println(to)
+				return err
+			}
 			if picture != "" {
 				d, err := u.readFor(m, "--input", false)
 				if err != nil {
@@ -82,6 +102,8 @@ tab. Trees are written as CoNLL-U, with HEAD and DEPREL filled in and everything
 	flags.StringVar(&decode, "decode", "max", "what to predict: `max|risk`; max: the output with the largest score; risk: the output with the fewest expected wrong labels (or heads and relations) under the marginals")
 	complete(cmd, "decode", "max", "risk")
 	flags.StringVar(&picture, "picture", "", "instead of printing predictions, draw the predicted trees of a few sentences to `FILE`, .svg or .png")
+	flags.StringVar(&to, "to", "", "instead of printing predictions, write them to `PATH`: for segment a folder of masks, with overlays inside; for graph an npz file of labels")
+	flags.BoolVar(&truncate, "truncate", false, "with cuts: lower the scores of edges that do not favour equal labels until they do, and predict; otherwise they are an error")
 	flags.BoolVar(&o.Marginals, "marginals", false, "add the probability of every label at every position, or of every head of each word")
 	flags.BoolVar(&o.Confidence, "confidence", false, "add the probability of each predicted label, in the column before it, or of each predicted arc, in MISC")
 	flags.BoolVar(&o.Probability, "score", false, "add the score and probability of each predicted output")
