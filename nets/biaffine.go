@@ -2,7 +2,6 @@ package nets
 
 import (
 	"math"
-	"strings"
 
 	"gorgonia.org/gorgonia"
 
@@ -112,12 +111,4 @@ func (o biaffine) score(g *graph.Graph, x *gorgonia.Node) (*gorgonia.Node, error
 		return nil, err
 	}
 	return gorgonia.Add(own, pairs)
-}
-
-// scoresChains refuses a preset that does not score chains.
-func (c Config) scoresChains() error {
-	if c.Net == "biaffine" {
-		return structured.BadInput("net biaffine scores the arcs of trees, not chains; expected one of %s", strings.Join(ChainNets, ", "))
-	}
-	return nil
 }

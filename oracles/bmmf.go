@@ -155,5 +155,5 @@ func (f *BMMF) restrict(θ *structured.Potentials, place, number int, keep bool)
 		}
 		f.gold.Output[place], f.gold.Sets[1] = -2, f.others
 	}
-	θ.Structure.Restrict(θ, 0, f.gold)
+	θ.Structure.(structured.Restricter).Restrict(θ, 0, f.gold)
 }
