@@ -54,7 +54,7 @@ func ReadFiles(c *config.Config) (*Data, error) {
 	if c.Format == formats.Builtin {
 		return drawn(c)
 	}
-	d, dense := &Data{}, make([]string, 3)
+	d, dense, links := &Data{}, make([]string, 3), make([]string, 3)
 	var err error
 	task, all := tasks.Of(c), false
 	if task.ReadAll != nil {
@@ -65,13 +65,16 @@ func ReadFiles(c *config.Config) (*Data, error) {
 			format: c.Format, columns: c.Columns, label: c.Label, scheme: c.Scheme, partial: c.Partial, threads: host.Threads(c.Threads),
 			minCount: c.MinCount, hashBits: c.HashBits, task: task,
 		}
-		if dense, err = denseFiles(c); err != nil {
+		if dense, err = filesBeside(c, "dense", c.Dense); err != nil {
+			return nil, err
+		}
+		if links, err = filesBeside(c, "links", c.Links); err != nil {
 			return nil, err
 		}
 		if err := checkMemory(c, s); err != nil {
 			return nil, err
 		}
-		s.dense = dense[0]
+		s.dense, s.links = dense[0], links[0]
 		d.Train, err = s.read(c.Train, true)
 	}
 	if err != nil {
@@ -85,13 +88,13 @@ func ReadFiles(c *config.Config) (*Data, error) {
 	}
 	like := sourceLike(c, d.Train)
 	for _, more := range []struct {
-		path, dense string
-		to          **structured.Dataset
-	}{{c.Dev, dense[1], &d.Dev}, {c.Test, dense[2], &d.Test}} {
+		path, dense, links string
+		to                 **structured.Dataset
+	}{{c.Dev, dense[1], links[1], &d.Dev}, {c.Test, dense[2], links[2], &d.Test}} {
 		if more.path == "" {
 			continue
 		}
-		like.dense = more.dense
+		like.dense, like.links = more.dense, more.links
 		if *more.to, err = like.read(more.path, true); err != nil {
 			return nil, err
 		}

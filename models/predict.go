@@ -59,6 +59,7 @@ type predictor struct {
 	u      structured.Marginals
 	best   oracles.KBest
 	risk   structured.Potentials
+	max    oracles.MaxMarginals
 }
 
 func (m *Model) newPredictor() *predictor {
@@ -84,6 +85,11 @@ func (p *predictor) predict(d *structured.Dataset, examples []int, o predictions
 	if err := p.potentials(d, examples); err != nil {
 		return nil, err
 	}
+	return p.answer(d, examples, o)
+}
+
+// answer is predict for potentials that are there already.
+func (p *predictor) answer(d *structured.Dataset, examples []int, o predictions.Options) ([]predictions.Prediction, error) {
 	if o.Force {
 		restricter, ok := p.θ.Structure.(structured.Restricter)
 		if !ok {
@@ -96,7 +102,8 @@ func (p *predictor) predict(d *structured.Dataset, examples []int, o predictions
 	n := len(examples)
 	labels := make([]int32, p.θ.OutputSize())
 	summer, sums := p.oracle.(oracles.Summer)
-	if !sums && (o.Marginals || o.Confidence || o.Probability || o.LeastRisk) {
+	marginaler, margins := p.oracle.(oracles.MaxMarginaler)
+	if !sums && (o.LeastRisk || (o.Marginals || o.Confidence) && !margins) {
 		return nil, structured.BadInput("probabilities need sums over all outputs, which a %s does not have", p.θ.Structure.Name())
 	}
 	risk, minimises := p.θ.Structure.(structured.RiskMinimiser)
@@ -108,18 +115,33 @@ func (p *predictor) predict(d *structured.Dataset, examples []int, o predictions
 		return nil, structured.BadInput("the oracle of a %s does not find the n best outputs", p.θ.Structure.Name())
 	}
 	p.score, p.logZ = vec.Grow(p.score, n), vec.Grow(p.logZ, n)
-	p.oracle.Max(&p.θ, labels, p.score)
+	margins = margins && !sums && (o.Marginals || o.Confidence)
+	if margins {
+		marginaler.MaxMarginals(&p.θ, labels, p.score, &p.max)
+	} else {
+		p.oracle.Max(&p.θ, labels, p.score)
+	}
+	if p.model.Constraints == nil && !o.Force {
+		for b, i := range examples {
+			if math.IsInf(p.score[b], -1) {
+				return nil, structured.BadInput("%s: there is no %s of this example", d.Where(i), p.θ.Structure.Name())
+			}
+		}
+	}
 	a := answers{offsets: p.θ.Outputs, labels: labels, score: p.score, logZ: p.logZ, width: p.θ.Parts[0].Width}
 	switch {
-	case o.Marginals || o.Confidence || o.LeastRisk:
-		summer.Exp(&p.θ, 1, p.logZ, &p.u)
-		a.marginals, a.rows = p.u.Parts[0].Values, p.u.Parts[0].Offsets
-	case sums && (o.Probability || o.NBest > 0):
-		summer.Exp(&p.θ, 1, p.logZ, nil)
-	case o.NBest > 0:
+	case margins:
+		a.margins = linkMargins(&p.max)
+		fallthrough
+	case !sums:
 		for b := range p.logZ {
 			p.logZ[b] = math.NaN()
 		}
+	case o.Marginals || o.Confidence || o.LeastRisk:
+		summer.Exp(&p.θ, 1, p.logZ, &p.u)
+		a.marginals, a.rows = p.u.Parts[0].Values, p.u.Parts[0].Offsets
+	case o.Probability || o.NBest > 0:
+		summer.Exp(&p.θ, 1, p.logZ, nil)
 	}
 	if o.LeastRisk {
 		p.risk.Copy(&p.θ)
@@ -147,6 +169,7 @@ type answers struct {
 	rows        []int
 	width       int            // of a row
 	best        *oracles.KBest // or nil
+	margins     [][]float32    // of each example, or nil
 }
 
 // predictions returns the answers example by example.
@@ -168,7 +191,11 @@ func (a *answers) predictions(d *structured.Dataset, examples []int, o predictio
 			p.NBest = a.nbest(b)
 		}
 		if o.Marginals || o.Confidence {
-			p.Marginals = append([]float32(nil), a.marginals[a.rows[b]*a.width:a.rows[b+1]*a.width]...)
+			if a.margins != nil {
+				p.Margins = a.margins[b]
+			} else {
+				p.Marginals = append([]float32(nil), a.marginals[a.rows[b]*a.width:a.rows[b+1]*a.width]...)
+			}
 		}
 	}
 	return all, nil

@@ -25,6 +25,7 @@ type source struct {
 	labels  *structured.Alphabet
 	inputs  inputs.Inputs // of text; an empty one leaves columns as they are
 	dim     int           // dense features per position, 0 if unknown
+	links   string        // file of the links of sentence pairs; empty: they are in the data file
 	dense   string        // npz file of the dense features of text; empty for none
 	threads int
 	line    int        // number of the first line, when only a part of a text file is read
@@ -99,8 +100,11 @@ func (s source) readFrom(r io.Reader, path string, needLabels bool) (*structured
 	}
 	o := formats.Options{
 		Labels: s.labels, OwnLabels: needLabels || s.converts(), Unlabeled: !needLabels, Threads: s.threads, Line: s.line,
-		Columns: s.columns, Width: s.width, Field: s.label, Trees: !s.task.Labels,
+		Columns: s.columns, Width: s.width, Field: s.label, Links: s.links,
 		Dictionary: s.inputs.Dictionary, MinCount: s.minCount, HashBits: s.hashBits, Dim: s.dim,
+	}
+	if s.task.Reading != nil {
+		s.task.Reading(&o)
 	}
 	var d *structured.Dataset
 	var err error

@@ -104,6 +104,9 @@ func trainOn(ctx context.Context, c config.Config, data *models.Data, o TrainOpt
 		return result, nil, err
 	}
 	runs := []curves.Run{{Name: runName(r.config.Method, r.config.Edges), Records: records}}
+	if base := r.untrained(); err == nil && base != nil {
+		result.Baselines = append(result.Baselines, *base)
+	}
 	if err == nil && hasBaselines(&c) {
 		for _, b := range baselines(r.config) {
 			var more *Result
