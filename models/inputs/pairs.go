@@ -46,6 +46,7 @@ func FitPairs(c *config.Config, train *structured.Dataset) (Inputs, error) {
 		if c.Template != "" || c.Features != "auto" && c.Features != "none" || c.Bitext != "" {
 			return Inputs{}, structured.BadInput("%s has features of pairs; --template, --features and --bitext make attributes of the words of text", train.Name)
 		}
+		in.Features = ""
 		in.Own = &Pairs{Dim: dense.Offsets[1] - dense.Offsets[0]}
 		return in, nil
 	}

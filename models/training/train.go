@@ -82,8 +82,11 @@ func trainOn(ctx context.Context, c config.Config, data *models.Data, o TrainOpt
 	if c.Patience > 0 && data.Dev == nil {
 		return nil, nil, structured.BadInput("--patience %d needs development data to watch: give --dev FILE", c.Patience)
 	}
-	o.Log.Info("data", "training", data.Train.Name, "examples", data.Train.Len(), "positions", data.Train.Positions(),
-		"labels", data.Train.Alphabet.Len())
+	about := []any{"training", data.Train.Name, "examples", data.Train.Len(), "positions", data.Train.Positions()}
+	if n := data.Train.Alphabet.Len(); n > 0 {
+		about = append(about, "labels", n)
+	}
+	o.Log.Info("data", about...)
 	if x := data.Change; x != nil {
 		o.Log.Info(x.Message, x.Values...)
 	}
