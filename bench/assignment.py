@@ -1,6 +1,6 @@
 """dsp's assignment solver beside scipy and lap.
 
-    make build
+    pip install numpy scipy lap
     python bench/assignment.py [--rounds 5] [--seed 1]
 
 Draws square matrices of float32 scores, normal and uniform, and finds the matching with the largest sum of scores with
@@ -39,17 +39,20 @@ def build(folder):
 
 
 def seconds(solve, problems):
-    """Returns the seconds of every call, those of a loop per problem, and the values."""
+    """Returns the seconds of every call, the median ones of a loop over all per problem, and the solutions."""
     times, values = [], []
     for p in problems:
         start = time.perf_counter()
         rows, columns = solve(p)
         times.append(time.perf_counter() - start)
         values.append((rows, columns))
-    start = time.perf_counter()
-    for p in problems:
-        solve(p)
-    return times, (time.perf_counter() - start) / len(problems), values
+    loops = []
+    for _ in range(5):
+        start = time.perf_counter()
+        for p in problems:
+            solve(p)
+        loops.append((time.perf_counter() - start) / len(problems))
+    return times, statistics.median(loops), values
 
 
 def scipy_solve(scores):

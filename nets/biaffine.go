@@ -24,7 +24,7 @@ func NewBiaffine(c Config, input graph.Input, form structured.Form) (*Net, error
 		return nil, err
 	}
 	if c.Net != "biaffine" && c.Net != StackNet {
-		return nil, structured.BadInput("net %s scores chains; expected biaffine or stack, which score trees", c.Net)
+		return nil, structured.BadInput("net %s does not score trees; expected biaffine or stack", c.Net)
 	}
 	if len(form.Parts) != 2 || form.Parts[0].Width != 1 || form.Parts[1].Width < 1 {
 		return nil, structured.BadInput("net biaffine scores an arc and its relations; these potentials have parts %v", form.Parts)

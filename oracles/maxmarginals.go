@@ -5,7 +5,7 @@ import (
 	"github.com/dsp-go/dsp/structured/vec"
 )
 
-// MaxMarginaler finds, besides the best output, the best output with any given number at any given place.
+// MaxMarginaler serves a structured.Restricter. It finds, besides the best output, the best output with any given number at any given place.
 type MaxMarginaler interface {
 	Maximiser
 	// MaxMarginals answers like Max, and fills m.

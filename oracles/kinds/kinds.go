@@ -38,12 +38,12 @@ var All = []Kind{
 	{choices.Choice{}, func() oracles.Maximiser { return choice.New() }, choices.Small},
 	{trees.SpanningTree{}, func() oracles.Maximiser { return tree.New(false) }, trees.SpanningTree{}.Small},
 	{trees.SpanningTree{NonProjective: true}, func() oracles.Maximiser { return tree.New(true) }, trees.SpanningTree{NonProjective: true}.Small},
+	{matchings.Matching{}, func() oracles.Maximiser { return matching.New() }, matchings.Matching{}.Small},
+	{matchings.Matching{Complete: true}, func() oracles.Maximiser { return matching.New() }, matchings.Matching{Complete: true}.Small},
 	{windows.Window{}, func() oracles.Maximiser { return window.New() }, windows.Small},
 	{graphs.Pairwise{Edges: graphs.Own}, func() oracles.Maximiser { return graph.New() }, graphs.Pairwise{Edges: graphs.Own}.Small},
 	{graphs.Pairwise{Edges: graphs.Typed}, func() oracles.Maximiser { return graph.New() }, graphs.Pairwise{Edges: graphs.Typed}.Small},
 	{graphs.Pairwise{Edges: graphs.Potts}, func() oracles.Maximiser { return graph.New() }, graphs.Pairwise{Edges: graphs.Potts}.Small},
-	{matchings.Matching{}, func() oracles.Maximiser { return matching.New() }, matchings.Matching{}.Small},
-	{matchings.Matching{Complete: true}, func() oracles.Maximiser { return matching.New() }, matchings.Matching{Complete: true}.Small},
 }
 
 // Of returns the kind of a structure. It panics if the structure is not registered, which is a bug in the caller.

@@ -17,6 +17,8 @@ type residual struct {
 	length []float64 // [nodes×stride] row i, column k: from k to i
 	u      []float64 // [n]
 	free   []int32   // targets
+
+	first [vias]float64 // of the current row, here so that the loops' calls do not allocate
 }
 
 // find computes the paths for a solved assignment.
@@ -71,9 +73,9 @@ func (r *residual) close(nodes int) {
 			for i := range vias {
 				row := block[i*r.stride : (i+1)*r.stride]
 				if i != via && row[lo+via] < inf {
-					first := [vias]float64{inf, inf, inf, inf}
-					first[via] = row[lo+via]
-					fastest.through(row, block, &first)
+					r.first = [vias]float64{inf, inf, inf, inf}
+					r.first[via] = row[lo+via]
+					fastest.through(row, block, &r.first)
 				}
 			}
 		}
@@ -82,9 +84,9 @@ func (r *residual) close(nodes int) {
 				continue
 			}
 			row := r.length[i*r.stride : (i+1)*r.stride]
-			first := [vias]float64(row[lo:])
-			if min(first[0], first[1], first[2], first[3]) < inf {
-				fastest.through(row, block, &first)
+			r.first = [vias]float64(row[lo:])
+			if r.first[0] < inf || r.first[1] < inf || r.first[2] < inf || r.first[3] < inf {
+				fastest.through(row, block, &r.first)
 			}
 		}
 	}
