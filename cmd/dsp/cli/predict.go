@@ -25,9 +25,9 @@ predict labels text as it arrives, in chunks and in input order, so the input ca
 For a CRFsuite attribute file it prints only the gold and the predicted label; if there is no gold label, the line starts with a
 tab. Trees are written as CoNLL-U, with HEAD and DEPREL filled in and everything else unchanged.
 
-The links of a sentence pair become a line in Pharaoh format, source-target, words counted from 0. A score follows after |||; with
---nbest every alignment has a line: rank ||| links ||| score. Links have no probabilities but margins: the best score of an alignment
-with the link, less that of one without it.`,
+The links of a sentence pair become a line in Pharaoh format: source-target, words counted from 0. A score follows after |||.
+With --nbest every alignment has a line: rank ||| links ||| score. Links have no probabilities but margins: the best score of an
+alignment with the link, less that of one without it.`,
 		Example: `  dsp predict --model runs/ner --input new.conll > labelled.conll
   cut -f1 new.conll | dsp predict --model runs/ner --confidence
   dsp predict --model runs/first --input builtin --nbest 3 --json
