@@ -11,8 +11,6 @@ import (
 	cudatraining "github.com/dsp-go/dsp/cuda/training"
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/predictions"
-	"github.com/dsp-go/dsp/oracles"
-	"github.com/dsp-go/dsp/oracles/kinds"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/train/engine"
 )
@@ -91,9 +89,6 @@ func (on *onDevice) predict(ctx context.Context, m *Model, d *structured.Dataset
 	if o.LeastRisk {
 		return structured.BadInput("--decode risk is for the CPU; use --device cpu")
 	}
-	if _, sums := kinds.Of(m.Net.Form().Structure).Oracle().(oracles.Summer); !sums {
-		return on.answerOnHost(ctx, m, d, o, yield)
-	}
 	if o.NBest > cudaoracles.MaxBest {
 		return structured.BadInput("--nbest %d: a CUDA device finds up to %d outputs; use --device cpu", o.NBest, cudaoracles.MaxBest)
 	}
@@ -120,24 +115,6 @@ func (on *onDevice) predict(ctx context.Context, m *Model, d *structured.Dataset
 func (on *onDevice) potentials(ctx context.Context, m *Model, d *structured.Dataset, all *structured.Potentials) error {
 	return on.over(ctx, m, d, cudatraining.Wanted{Potentials: true}, func(examples []int, p *cudatraining.Predicted) error {
 		place(all, examples[0], &p.Potentials)
-		return nil
-	})
-}
-
-// answerOnHost is predict for structures whose oracles have no sums: the device computes the potentials, and the host the rest.
-func (on *onDevice) answerOnHost(ctx context.Context, m *Model, d *structured.Dataset, o predictions.Options, yield func(i int, p *predictions.Prediction) error) error {
-	host := m.newPredictor()
-	return on.over(ctx, m, d, cudatraining.Wanted{Potentials: true}, func(examples []int, p *cudatraining.Predicted) error {
-		host.θ.Copy(&p.Potentials)
-		all, err := host.answer(d, examples, o)
-		if err != nil {
-			return err
-		}
-		for b, i := range examples {
-			if err := yield(i, &all[b]); err != nil {
-				return err
-			}
-		}
 		return nil
 	})
 }

@@ -85,11 +85,6 @@ func (p *predictor) predict(d *structured.Dataset, examples []int, o predictions
 	if err := p.potentials(d, examples); err != nil {
 		return nil, err
 	}
-	return p.answer(d, examples, o)
-}
-
-// answer is predict for potentials that are there already.
-func (p *predictor) answer(d *structured.Dataset, examples []int, o predictions.Options) ([]predictions.Prediction, error) {
 	if o.Force {
 		restricter, ok := p.θ.Structure.(structured.Restricter)
 		if !ok {
