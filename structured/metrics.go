@@ -30,6 +30,7 @@ var selecting = []struct {
 	rises        bool // the measure rises with quality: its error is 1 − the measure
 }{
 	{"aer", "alignment error rate", false},
+	{"class_iou", "class error (1 − mean class IoU)", true},
 	{"corloc", "localisation error (1 − CorLoc)", true},
 	{"f1", "entity error (1 − F1)", true},
 	{"las", "attachment error (1 − LAS)", true},
@@ -62,6 +63,7 @@ var printed = []struct{ measure, title string }{
 	{"uas", "UAS"}, {"las", "LAS"}, {"root", "root accuracy"},
 	{"link_f1", "link F1"},
 	{"corloc", "CorLoc"}, {"mean_iou", "mean IoU"}, {"ap", "AP"},
+	{"accuracy", "accuracy"}, {"class_iou", "mean class IoU"},
 }
 
 // String returns the main measures in one line.
