@@ -139,3 +139,13 @@ func (b *Batch) Set(examples []int) {
 
 // SetSeed sets the dropout seed of the networks for this batch; 0 turns dropout off. Call it outside of captured graphs.
 func (b *Batch) SetSeed(seed uint64) { device.Upload(b.Data.Device, b.Seed, []uint64{seed}) }
+
+// setPairs uploads what depends on the pairs of the chosen examples.
+func (b *Batch) setPairs() {
+	data := b.Data
+	if data.PairAttributes == nil && data.edges == nil || b.others == 0 {
+		return
+	}
+	data.Device.Launch("pair_sources", device.Dim{X: device.CeilDiv(b.others, device.BlockThreads)}, device.Dim{X: device.BlockThreads}, 0,
+		b.Examples, b.Pairs, data.pairs, int32(b.Chains), uint32(b.others), b.PairSource)
+}

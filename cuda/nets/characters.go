@@ -5,12 +5,6 @@ import (
 	"github.com/dsp-go/dsp/nets/graph"
 )
 
-// Characters are the characters of the words of a data set on a device: position t owns entries Offsets[t] to Offsets[t+1]-1 of Ids.
-type Characters struct {
-	Offsets device.Array[int32] // [ΣT+1]
-	Ids     device.Array[int32]
-}
-
 // characters holds where the characters of a batch are, and the indices that gathers read for each of them.
 type characters struct {
 	starts, owner device.Array[int32] // [Rows+1], [Chars]

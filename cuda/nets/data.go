@@ -32,6 +32,12 @@ type Sparse struct {
 	Value   device.Array[float32] // values; empty: all 1
 }
 
+// Characters are the characters of the words of a data set on a device: position t owns entries Offsets[t] to Offsets[t+1]-1 of Ids.
+type Characters struct {
+	Offsets device.Array[int32] // [ΣT+1]
+	Ids     device.Array[int32]
+}
+
 // NewData uploads a data set. Call Free when it is no longer used.
 func NewData(d *device.Device, set *structured.Dataset) *Data {
 	data := &Data{
@@ -101,4 +107,28 @@ func narrow[To int32 | int64 | float32, From int | float64](x []From) []To {
 		to[i] = To(v)
 	}
 	return to
+}
+
+// pairsOf returns how many source items and pairs example i has: n·m of n source and m target items, the edges of its graph if the data has
+// graphs, and otherwise n·n of n positions.
+func (data *Data) pairsOf(i int) (sources, pairs int) {
+	length := data.Set.Length(i)
+	if e := data.edges; e != nil {
+		return 0, e.table.Offsets[i+1] - e.table.Offsets[i]
+	}
+	if data.sources == nil {
+		return 0, length * length
+	}
+	n := data.sources.Offsets[i+1] - data.sources.Offsets[i]
+	return n, n * (length - n)
+}
+
+// newPairAttributes uploads the attributes of pairs of source and target items, and the first row of each example among them.
+func (data *Data) newPairAttributes() {
+	t := data.Set.Table(structured.Pairs)
+	if t == nil || t.Attributes == nil {
+		return
+	}
+	data.PairAttributes = newSparse(data.Device, t.Attributes, "the attributes of pairs")
+	data.pairs = device.NewFrom(data.Device, narrow[int32](t.Offsets), "the pairs")
 }

@@ -1,4 +1,4 @@
-package nets
+package netstest_test
 
 import (
 	"math"
@@ -8,6 +8,7 @@ import (
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 
+	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
@@ -16,14 +17,14 @@ import (
 // reference runs a network on Gorgonia's TapeMachine, in float64.
 type reference struct {
 	t     testing.TB
-	net   *Net
+	net   *nets.Net
 	f     *graph.Function
 	grads map[string]*gorgonia.Value
 	vm    gorgonia.VM
 	parts []gorgonia.Value
 }
 
-func newReference(t testing.TB, net *Net, batch *structured.Batch, dropout uint64) *reference {
+func newReference(t testing.TB, net *nets.Net, batch *structured.Batch, dropout uint64) *reference {
 	r := &reference{t: t, net: net, grads: map[string]*gorgonia.Value{}}
 	f, err := graph.Differentiate(net.Spec(), net.Size(batch), tensor.Float64, net.Input(), net.Layout())
 	if err != nil {

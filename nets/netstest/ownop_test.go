@@ -1,4 +1,4 @@
-package nets
+package netstest_test
 
 import (
 	"math/rand/v2"
@@ -7,12 +7,13 @@ import (
 
 	"gorgonia.org/gorgonia"
 
+	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
 )
 
 // ownCase is a network with an op of the user's own, x·s for a vector s that all rows share, and a batch.
-func ownCase(t testing.TB, rows int) (net *Net, weights []float32, batch *structured.Batch) {
+func ownCase(t testing.TB, rows int) (net *nets.Net, weights []float32, batch *structured.Batch) {
 	times := graph.RowOp{
 		Name: "times", Width: 4,
 		Forward: func(x [][]float32, y []float32) {
@@ -32,7 +33,7 @@ func ownCase(t testing.TB, rows int) (net *Net, weights []float32, batch *struct
 			}
 		},
 	}
-	net, err := Build(ownSpec(func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node { return node(g.Own(times, x, g.Param("bias"))) }), graph.Input{Dim: 3})
+	net, err := nets.Build(ownSpec(func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node { return node(g.Own(times, x, g.Param("bias"))) }), graph.Input{Dim: 3})
 	must(t, err)
 	batch = new(structured.Batch)
 	batch.Reset(net.Draw(rand.New(rand.NewPCG(1, 2)), rows), []int{0})
@@ -98,12 +99,12 @@ func TestOwnOpRefuses(t *testing.T) {
 			return node(gorgonia.Transpose(node(g.Own(turned, node(gorgonia.Transpose(x, 1, 0)))), 1, 0))
 		}},
 	} {
-		_, err := Build(ownSpec(c.build), graph.Input{Dim: 3})
+		_, err := nets.Build(ownSpec(c.build), graph.Input{Dim: 3})
 		if err == nil || !strings.Contains(err.Error(), c.message) {
 			t.Errorf("%v, expected %q", err, c.message)
 		}
 	}
-	net, err := Build(ownSpec(func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node { return node(g.Own(copies, x)) }), graph.Input{Dim: 3})
+	net, err := nets.Build(ownSpec(func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node { return node(g.Own(copies, x)) }), graph.Input{Dim: 3})
 	if err != nil {
 		t.Fatal(err)
 	}

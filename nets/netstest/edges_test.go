@@ -1,4 +1,4 @@
-package nets
+package netstest_test
 
 import (
 	"fmt"
@@ -10,6 +10,7 @@ import (
 
 	"gorgonia.org/gorgonia"
 
+	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/graphs"
@@ -48,22 +49,22 @@ func pairwise(edges graphs.Edges, labels int) structured.Form {
 
 var edgeConfigs = []struct {
 	name   string
-	config Config
+	config nets.Config
 	input  graph.Input
 	affine bool
 }{
-	{"linear", Config{Net: "linear"}, graph.Input{Dim: 5, EdgeDim: 3}, true},
-	{"linear, no features of edges", Config{Net: "linear", Window: 3}, graph.Input{Dim: 2}, true},
-	{"linear, no edges", Config{Net: "linear", Edges: EdgesNone}, graph.Input{Dim: 2, EdgeDim: 2}, true},
-	{"linear, grid", Config{Net: "linear", Window: 3}, graph.Input{Dim: 2, EdgeDim: 1, Grid: graph.Grid{Height: 3, Width: 3}}, true},
-	{"mlp", Config{Net: "mlp", Hidden: []int{4}, Dropout: 0.2}, graph.Input{Dim: 5, EdgeDim: 3}, false},
-	{"mlp, units", Config{Net: "mlp", Hidden: []int{4}, EdgeUnits: 3, Dropout: 0.2}, graph.Input{Dim: 5, EdgeDim: 3}, false},
-	{"conv-map, units, no features of edges", Config{Net: "conv-map", Channels: []int{4}, EdgeUnits: 5}, graph.Input{Dim: 18, Map: graph.Map{Height: 3, Width: 3, Channels: 2}}, false},
-	{"conv-crop", Config{Net: "conv-crop", Channels: []int{4, 3}, Hidden: []int{5}, EdgeUnits: 4, Activation: graph.Tanh},
+	{"linear", nets.Config{Net: "linear"}, graph.Input{Dim: 5, EdgeDim: 3}, true},
+	{"linear, no features of edges", nets.Config{Net: "linear", Window: 3}, graph.Input{Dim: 2}, true},
+	{"linear, no edges", nets.Config{Net: "linear", Edges: nets.EdgesNone}, graph.Input{Dim: 2, EdgeDim: 2}, true},
+	{"linear, grid", nets.Config{Net: "linear", Window: 3}, graph.Input{Dim: 2, EdgeDim: 1, Grid: graph.Grid{Height: 3, Width: 3}}, true},
+	{"mlp", nets.Config{Net: "mlp", Hidden: []int{4}, Dropout: 0.2}, graph.Input{Dim: 5, EdgeDim: 3}, false},
+	{"mlp, units", nets.Config{Net: "mlp", Hidden: []int{4}, EdgeUnits: 3, Dropout: 0.2}, graph.Input{Dim: 5, EdgeDim: 3}, false},
+	{"conv-map, units, no features of edges", nets.Config{Net: "conv-map", Channels: []int{4}, EdgeUnits: 5}, graph.Input{Dim: 18, Map: graph.Map{Height: 3, Width: 3, Channels: 2}}, false},
+	{"conv-crop", nets.Config{Net: "conv-crop", Channels: []int{4, 3}, Hidden: []int{5}, EdgeUnits: 4, Activation: graph.Tanh},
 		graph.Input{Dim: 126, EdgeDim: 2, Map: graph.Map{Height: 7, Width: 6, Channels: 3}}, false},
-	{"submodular", Config{Net: "linear", Submodular: SubmodularSoftplus}, graph.Input{Dim: 5, EdgeDim: 3}, false},
-	{"submodular, units", Config{Net: "mlp", Hidden: []int{4}, EdgeUnits: 3, Submodular: SubmodularSoftplus}, graph.Input{Dim: 5, EdgeDim: 3}, false},
-	{"stack", Config{Net: StackNet, Stack: "- features\n- dense: {units: 4, activation: tanh}\n- dropout: 0.1\n", EdgeUnits: 3}, graph.Input{Dim: 3, EdgeDim: 2}, false},
+	{"submodular", nets.Config{Net: "linear", Submodular: nets.SubmodularSoftplus}, graph.Input{Dim: 5, EdgeDim: 3}, false},
+	{"submodular, units", nets.Config{Net: "mlp", Hidden: []int{4}, EdgeUnits: 3, Submodular: nets.SubmodularSoftplus}, graph.Input{Dim: 5, EdgeDim: 3}, false},
+	{"stack", nets.Config{Net: nets.StackNet, Stack: "- features\n- dense: {units: 4, activation: tanh}\n- dropout: 0.1\n", EdgeUnits: 3}, graph.Input{Dim: 3, EdgeDim: 2}, false},
 }
 
 // Scores, pullback and push-forward of networks of graphs equal those of Gorgonia's TapeMachine in float64, and every parameter counts.
@@ -79,7 +80,7 @@ func TestGraphsEqualGorgonia(t *testing.T) {
 				}
 				t.Run(fmt.Sprint(kind, c.name, s.edges), func(t *testing.T) {
 					rng := rand.New(rand.NewPCG(71, 72))
-					net, err := Make(c.config, c.input, Output{Form: pairwise(kind, 2)})
+					net, err := nets.Make(c.config, c.input, nets.Output{Form: pairwise(kind, 2)})
 					must(t, err)
 					if net.Affine() != c.affine {
 						t.Errorf("Affine() is %v", net.Affine())
@@ -144,7 +145,7 @@ func TestEndsEqualGorgonia(t *testing.T) {
 		for _, s := range shapes {
 			t.Run(fmt.Sprint(name, s.edges), func(t *testing.T) {
 				rng, input := rand.New(rand.NewPCG(73, 74)), graph.Input{Dim: 3, EdgeDim: 2}
-				net, err := Build(endSpec(scores), input)
+				net, err := nets.Build(endSpec(scores), input)
 				must(t, err)
 				data := join(rng, randomData(rng, input, 2, s.lengths...), 2, s.edges)
 				var batch structured.Batch
@@ -160,9 +161,9 @@ func TestEdgesByHand(t *testing.T) {
 	rng, input := rand.New(rand.NewPCG(75, 76)), graph.Input{Dim: 3, EdgeDim: 2}
 	const units = 4
 	for _, kind := range []graphs.Edges{graphs.Own, graphs.Potts} {
-		for _, submodular := range []string{"", SubmodularSoftplus} {
-			c := Config{Net: StackNet, Stack: "- features\n", EdgeUnits: units, Activation: graph.Tanh, Submodular: submodular}
-			net, err := Make(c, input, Output{Form: pairwise(kind, 2)})
+		for _, submodular := range []string{"", nets.SubmodularSoftplus} {
+			c := nets.Config{Net: nets.StackNet, Stack: "- features\n", EdgeUnits: units, Activation: graph.Tanh, Submodular: submodular}
+			net, err := nets.Make(c, input, nets.Output{Form: pairwise(kind, 2)})
 			must(t, err)
 			data := join(rng, randomData(rng, input, 2, 5, 7), 2, []int{6, 9})
 			w := randomVector(rng, net.Dim(), 1)
@@ -228,8 +229,8 @@ func TestEdgesByHand(t *testing.T) {
 func TestSubmodular(t *testing.T) {
 	rng, input := rand.New(rand.NewPCG(77, 78)), graph.Input{Dim: 3, EdgeDim: 2}
 	for _, kind := range []graphs.Edges{graphs.Own, graphs.Typed, graphs.Potts} {
-		for _, submodular := range []string{"", SubmodularSoftplus} {
-			net, err := Make(Config{Net: "linear", Submodular: submodular}, input, Output{Form: pairwise(kind, 2)})
+		for _, submodular := range []string{"", nets.SubmodularSoftplus} {
+			net, err := nets.Make(nets.Config{Net: "linear", Submodular: submodular}, input, nets.Output{Form: pairwise(kind, 2)})
 			must(t, err)
 			data := join(rng, randomData(rng, input, 2, 9), 2, []int{40})
 			var batch structured.Batch
@@ -257,23 +258,23 @@ func TestSubmodular(t *testing.T) {
 // The first-order model of a network of graphs is θ(w_k) + J(w − w_k), also with dropout.
 func TestLineariseGraphs(t *testing.T) {
 	rng, input := rand.New(rand.NewPCG(79, 80)), graph.Input{Dim: 3, EdgeDim: 2}
-	net, err := Make(Config{Net: "mlp", Hidden: []int{4}, EdgeUnits: 3, Dropout: 0.3, Activation: graph.Tanh}, input, Output{Form: pairwise(graphs.Own, 3)})
+	net, err := nets.Make(nets.Config{Net: "mlp", Hidden: []int{4}, EdgeUnits: 3, Dropout: 0.3, Activation: graph.Tanh}, input, nets.Output{Form: pairwise(graphs.Own, 3)})
 	must(t, err)
 	data := join(rng, randomData(rng, input, 3, 5, 0, 7), 2, []int{6, 0, 9})
 	var batch structured.Batch
 	batch.Reset(data, seq(3))
 	wk, step := randomVector(rng, net.Dim(), 0.5), randomVector(rng, net.Dim(), 1)
 	const ε = 1e-3
-	at := func(s Worker, scale float32) []float32 {
+	at := func(s nets.Worker, scale float32) []float32 {
 		w := slices.Clone(wk)
 		for i := range w {
 			w[i] += scale * step[i]
 		}
 		var θ structured.Potentials
-		must(t, s.(DropoutWorker).ScoreDropout(w, 7, &batch, &θ))
+		must(t, s.(nets.DropoutWorker).ScoreDropout(w, 7, &batch, &θ))
 		return slices.Concat(slices.Clone(θ.Parts[0].Values), θ.Parts[1].Values)
 	}
-	model := Linearise(net, wk)
+	model := nets.Linearise(net, wk)
 	if !slices.Equal(at(model.NewWorker(), 0), at(net.NewWorker(), 0)) {
 		t.Error("the model differs from the network at w_k")
 	}
@@ -290,34 +291,34 @@ func TestGraphsRefused(t *testing.T) {
 	in := graph.Input{Dim: 3, EdgeDim: 2}
 	own, typed := pairwise(graphs.Own, 3), pairwise(graphs.Typed, 2)
 	for _, c := range []struct {
-		config  Config
+		config  nets.Config
 		form    structured.Form
 		message string
 	}{
-		{Config{Net: "linear", Edges: EdgesPosition}, own, "expected one of own, typed, potts, none for a graph"},
-		{Config{Net: "linear", Edges: EdgesPotts}, own, "edges potts: the potentials are those of a graph"},
-		{Config{Net: "linear", Edges: EdgesPotts}, candidates, "edges potts: graphs have them, not choices"},
-		{Config{Net: "mlp", EdgeUnits: 3}, candidates, "edge-units and submodular are for graphs, not choices"},
-		{Config{Net: "linear", EdgeUnits: 3}, own, "net linear has no edge-units"},
-		{Config{Net: "mlp", EdgeUnits: -3}, own, "edge-units -3"},
-		{Config{Net: "mlp", EdgeUnits: 3}, typed, "edges typed are not computed from their ends"},
-		{Config{Net: "mlp", EdgeUnits: 3, Edges: EdgesNone}, own, "edges none are not computed from their ends"},
-		{Config{Net: "linear", Submodular: "relu"}, own, `submodular "relu": expected softplus`},
-		{Config{Net: "linear", Submodular: SubmodularSoftplus}, own, "tables of 3 labels"},
-		{Config{Net: "linear", Submodular: SubmodularSoftplus, Edges: EdgesNone}, typed, "nothing to constrain"},
-		{Config{Net: "bilinear"}, own, "net bilinear scores pairs of source and target items, not graphs"},
-		{Config{Net: "biaffine"}, own, "net biaffine scores the arcs of trees, not graphs"},
+		{nets.Config{Net: "linear", Edges: nets.EdgesPosition}, own, "expected one of own, typed, potts, none for a graph"},
+		{nets.Config{Net: "linear", Edges: nets.EdgesPotts}, own, "edges potts: the potentials are those of a graph"},
+		{nets.Config{Net: "linear", Edges: nets.EdgesPotts}, candidates, "edges potts: graphs have them, not choices"},
+		{nets.Config{Net: "mlp", EdgeUnits: 3}, candidates, "edge-units and submodular are for graphs, not choices"},
+		{nets.Config{Net: "linear", EdgeUnits: 3}, own, "net linear has no edge-units"},
+		{nets.Config{Net: "mlp", EdgeUnits: -3}, own, "edge-units -3"},
+		{nets.Config{Net: "mlp", EdgeUnits: 3}, typed, "edges typed are not computed from their ends"},
+		{nets.Config{Net: "mlp", EdgeUnits: 3, Edges: nets.EdgesNone}, own, "edges none are not computed from their ends"},
+		{nets.Config{Net: "linear", Submodular: "relu"}, own, `submodular "relu": expected softplus`},
+		{nets.Config{Net: "linear", Submodular: nets.SubmodularSoftplus}, own, "tables of 3 labels"},
+		{nets.Config{Net: "linear", Submodular: nets.SubmodularSoftplus, Edges: nets.EdgesNone}, typed, "nothing to constrain"},
+		{nets.Config{Net: "bilinear"}, own, "net bilinear scores pairs of source and target items, not graphs"},
+		{nets.Config{Net: "biaffine"}, own, "net biaffine scores the arcs of trees, not graphs"},
 	} {
-		_, err := Make(c.config, in, Output{Form: c.form})
+		_, err := nets.Make(c.config, in, nets.Output{Form: c.form})
 		if !structured.IsBadInput(err) || !strings.Contains(err.Error(), c.message) {
 			t.Errorf("%+v: %v, expected %q", c.config, err, c.message)
 		}
 	}
-	if _, err := New(Config{Net: "linear", Edges: EdgesTyped}, in, 3); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "edges typed: graphs have them, not chains") {
+	if _, err := nets.New(nets.Config{Net: "linear", Edges: nets.EdgesTyped}, in, 3); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "edges typed: graphs have them, not chains") {
 		t.Errorf("%v", err)
 	}
 
-	net, err := Make(Config{Net: "mlp", Hidden: []int{2}, EdgeUnits: 3}, in, Output{Form: own})
+	net, err := nets.Make(nets.Config{Net: "mlp", Hidden: []int{2}, EdgeUnits: 3}, in, nets.Output{Form: own})
 	must(t, err)
 	rng := rand.New(rand.NewPCG(81, 82))
 	for message, spoil := range map[string]func(d *structured.Dataset){
@@ -359,7 +360,7 @@ func TestEndOpsRefused(t *testing.T) {
 			return node(gorgonia.Concat(0, copies...))
 		},
 	} {
-		if _, err := Build(endSpec(scores), graph.Input{Dim: 3, EdgeDim: 2}); err == nil || !strings.Contains(err.Error(), message) {
+		if _, err := nets.Build(endSpec(scores), graph.Input{Dim: 3, EdgeDim: 2}); err == nil || !strings.Contains(err.Error(), message) {
 			t.Errorf("%v, expected %q", err, message)
 		}
 	}
@@ -369,7 +370,7 @@ func TestEndOpsRefused(t *testing.T) {
 			return node(g.EdgeFeatures())
 		},
 	} {
-		if _, err := Build(pairSpec(scores), graph.Input{Dim: 3}); err == nil || !strings.Contains(err.Error(), message) {
+		if _, err := nets.Build(pairSpec(scores), graph.Input{Dim: 3}); err == nil || !strings.Contains(err.Error(), message) {
 			t.Errorf("%v, expected %q", err, message)
 		}
 	}
@@ -380,7 +381,7 @@ func BenchmarkEdges(b *testing.B) {
 	for _, units := range []int{0, 16} {
 		b.Run(fmt.Sprint("units=", units), func(b *testing.B) {
 			input := graph.Input{Dim: 32, EdgeDim: 4}
-			net, err := Make(Config{Net: "mlp", Hidden: []int{32}, EdgeUnits: units}, input, Output{Form: pairwise(graphs.Potts, 4)})
+			net, err := nets.Make(nets.Config{Net: "mlp", Hidden: []int{32}, EdgeUnits: units}, input, nets.Output{Form: pairwise(graphs.Potts, 4)})
 			must(b, err)
 			rng := rand.New(rand.NewPCG(83, 84))
 			data := join(rng, randomData(rng, input, 4, slices.Repeat([]int{1024}, 16)...), 4, slices.Repeat([]int{4000}, 16))
