@@ -2,6 +2,7 @@ package cudanets
 
 import (
 	"github.com/dsp-go/dsp/cuda/device"
+	"github.com/dsp-go/dsp/cuda/resident"
 	"github.com/dsp-go/dsp/nets/graph"
 )
 
@@ -13,7 +14,7 @@ type splits struct {
 }
 
 // loadSplits computes the indices of the batch's source and target items.
-func (e *Executor) loadSplits(p *program, b *Batch) {
+func (e *Executor) loadSplits(p *program, b *resident.Batch) {
 	e.entries("split_rows", p.Rows, p.splits.rows, p.splits.sides, b.Chain, b.Offsets, b.Sources, int32(b.Chains))
 	if p.Needs.Pairs {
 		e.entries("align_rows", p.Pairs, p.pairs.dependents, p.pairs.heads, b.Offsets, b.Sources, b.Pairs, int32(b.Chains))

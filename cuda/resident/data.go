@@ -1,4 +1,4 @@
-package cudanets
+package resident
 
 import (
 	"github.com/dsp-go/dsp/cuda/device"
@@ -20,9 +20,9 @@ type Data struct {
 	Characters                 *Characters // or nil
 	PairAttributes             *Sparse     // of pairs of source and target items, by row of the table structured.Pairs; or nil
 
-	pairs   device.Array[int32] // [n+1] first row of each example in that table, or in that of edges
+	Pairs   device.Array[int32] // [n+1] first row of each example in the table of pairs, or in that of edges
 	sources *structured.Table   // of source items, or nil
-	edges   *edges              // of graphs, or nil
+	Edges   *Edges              // of graphs, or nil
 }
 
 // Sparse is a structured.Sparse on a device: position t owns entries Offsets[t] to Offsets[t+1]-1.
@@ -76,8 +76,8 @@ func (data *Data) Free() {
 		device.Free(d, c.Offsets)
 		device.Free(d, c.Ids)
 	}
-	device.Free(d, data.pairs)
-	if e := data.edges; e != nil {
+	device.Free(d, data.Pairs)
+	if e := data.Edges; e != nil {
 		e.free(d)
 	}
 	for _, x := range []*Sparse{data.Attributes, data.EdgeAttributes, data.PairAttributes} {
@@ -113,7 +113,7 @@ func narrow[To int32 | int64 | float32, From int | float64](x []From) []To {
 // graphs, and otherwise n·n of n positions.
 func (data *Data) pairsOf(i int) (sources, pairs int) {
 	length := data.Set.Length(i)
-	if e := data.edges; e != nil {
+	if e := data.Edges; e != nil {
 		return 0, e.table.Offsets[i+1] - e.table.Offsets[i]
 	}
 	if data.sources == nil {
@@ -130,5 +130,5 @@ func (data *Data) newPairAttributes() {
 		return
 	}
 	data.PairAttributes = newSparse(data.Device, t.Attributes, "the attributes of pairs")
-	data.pairs = device.NewFrom(data.Device, narrow[int32](t.Offsets), "the pairs")
+	data.Pairs = device.NewFrom(data.Device, narrow[int32](t.Offsets), "the pairs")
 }

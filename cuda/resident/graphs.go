@@ -1,21 +1,21 @@
-package cudanets
+package resident
 
 import (
 	"github.com/dsp-go/dsp/cuda/device"
 	"github.com/dsp-go/dsp/structured"
 )
 
-// edges are the edges of a data set's graphs, numbered in the order of the examples.
-type edges struct {
+// Edges are the edges of a data set's graphs, numbered in the order of the examples.
+type Edges struct {
 	table    *structured.Table
-	features device.Array[float32] // [edges×Dim]
-	ends     device.Array[int32]   // [edges×2] positions within the example; empty if the data has no graphs
-	incident [2]incidence          // by side
+	Features device.Array[float32] // [edges×Dim]
+	Ends     device.Array[int32]   // [edges×2] positions within the example; empty if the data has no graphs
+	Incident [2]Incidence          // by side
 }
 
-// incidence lists the edges of which each position is the first end, or the second, in order: position t has entries from[t] to from[t+1]-1.
-type incidence struct {
-	from, list device.Array[int32] // [ΣT+1], [edges]
+// Incidence lists the edges of which each position is the first end, or the second, in order: position t has entries From[t] to From[t+1]-1 of List.
+type Incidence struct {
+	From, List device.Array[int32] // [ΣT+1], [edges]
 }
 
 // newEdges uploads the edges of graphs if the data has any.
@@ -26,8 +26,8 @@ func (data *Data) newEdges() {
 	if t == nil {
 		return
 	}
-	e := &edges{table: t, features: device.NewFrom(d, t.Features, "the features of edges")}
-	data.edges, data.pairs = e, device.NewFrom(d, narrow[int32](t.Offsets), what)
+	e := &Edges{table: t, Features: device.NewFrom(d, t.Features, "the features of edges")}
+	data.Edges, data.Pairs = e, device.NewFrom(d, narrow[int32](t.Offsets), what)
 	if set.CheckGraphs(data.All()) != nil {
 		return // a network that reads the ends refuses the data
 	}
@@ -37,10 +37,10 @@ func (data *Data) newEdges() {
 			ends = append(ends, uv[0], uv[1])
 		}
 	}
-	e.ends = device.NewFrom(d, ends, what)
-	for side := range e.incident {
+	e.Ends = device.NewFrom(d, ends, what)
+	for side := range e.Incident {
 		from, list := incident(set, side)
-		e.incident[side] = incidence{device.NewFrom(d, from, what), device.NewFrom(d, list, what)}
+		e.Incident[side] = Incidence{device.NewFrom(d, from, what), device.NewFrom(d, list, what)}
 	}
 }
 
@@ -71,11 +71,11 @@ func incident(set *structured.Dataset, side int) (from, list []int32) {
 	return from, list
 }
 
-func (e *edges) free(d *device.Device) {
-	device.Free(d, e.features)
-	device.Free(d, e.ends)
-	for _, x := range e.incident {
-		device.Free(d, x.from)
-		device.Free(d, x.list)
+func (e *Edges) free(d *device.Device) {
+	device.Free(d, e.Features)
+	device.Free(d, e.Ends)
+	for _, x := range e.Incident {
+		device.Free(d, x.From)
+		device.Free(d, x.List)
 	}
 }
