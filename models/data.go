@@ -24,7 +24,7 @@ type Data struct {
 // Input returns the shape of what a network reads at each position.
 func (d *Data) Input() graph.Input {
 	in := inputs.Of(d.Train)
-	in.Vectors = d.inputs.Vectors
+	in.Vectors, in.Map, in.Grid = d.inputs.Vectors, d.inputs.Map, d.inputs.Grid
 	return in.Shape(d.Train.Dim)
 }
 
@@ -54,7 +54,8 @@ func ReadFiles(c *config.Config) (*Data, error) {
 	if c.Format == formats.Builtin {
 		return drawn(c)
 	}
-	d, dense := &Data{}, make([]string, 3)
+	d := &Data{}
+	var beside [3]besides
 	var err error
 	task, all := tasks.Of(c), false
 	if task.ReadAll != nil {
@@ -63,15 +64,15 @@ func ReadFiles(c *config.Config) (*Data, error) {
 	if !all {
 		s := source{
 			format: c.Format, columns: c.Columns, label: c.Label, scheme: c.Scheme, partial: c.Partial, threads: host.Threads(c.Threads),
-			minCount: c.MinCount, hashBits: c.HashBits, task: task,
+			minCount: c.MinCount, hashBits: c.HashBits, task: task, localise: tasks.Localise(c),
 		}
-		if dense, err = denseFiles(c); err != nil {
+		if beside, err = filesOf(c); err != nil {
 			return nil, err
 		}
 		if err := checkMemory(c, s); err != nil {
 			return nil, err
 		}
-		s.dense = dense[0]
+		s.besides = beside[0]
 		d.Train, err = s.read(c.Train, true)
 	}
 	if err != nil {
@@ -85,13 +86,14 @@ func ReadFiles(c *config.Config) (*Data, error) {
 	}
 	like := sourceLike(c, d.Train)
 	for _, more := range []struct {
-		path, dense string
-		to          **structured.Dataset
-	}{{c.Dev, dense[1], &d.Dev}, {c.Test, dense[2], &d.Test}} {
+		path string
+		besides
+		to **structured.Dataset
+	}{{c.Dev, beside[1], &d.Dev}, {c.Test, beside[2], &d.Test}} {
 		if more.path == "" {
 			continue
 		}
-		like.dense = more.dense
+		like.besides = more.besides
 		if *more.to, err = like.read(more.path, true); err != nil {
 			return nil, err
 		}

@@ -10,25 +10,25 @@ import (
 	"github.com/dsp-go/dsp/structured/arrays"
 )
 
-// denseFiles returns the files of dense features of the training, development and test data; empty where there are none. Each data set
-// needs its own.
-func denseFiles(c *config.Config) ([]string, error) {
+// filesBeside returns the files that a setting gives for the training, development and test data, separated by commas; empty where there
+// are none. Each data set needs its own.
+func filesBeside(c *config.Config, name, value string) ([]string, error) {
 	files := make([]string, 3)
-	if c.Dense == "" {
+	if value == "" {
 		return files, nil
 	}
-	given := strings.Split(c.Dense, ",")
+	given := strings.Split(value, ",")
 	for i, data := range []struct{ flag, path string }{{"train", c.Train}, {"dev", c.Dev}, {"test", c.Test}} {
 		if data.path == "" {
 			continue
 		}
 		if len(given) == 0 || given[0] == "" {
-			return nil, structured.BadInput("--dense %s: no file for --%s %s; expected one file for each of train, dev and test that is given", c.Dense, data.flag, data.path)
+			return nil, structured.BadInput("--%s %s: no file for --%s %s; expected one file for each of train, dev and test that is given", name, value, data.flag, data.path)
 		}
 		files[i], given = given[0], given[1:]
 	}
 	if len(given) > 0 {
-		return nil, structured.BadInput("--dense %s: %s is one file too many; expected one for each of train, dev and test that is given", c.Dense, given[0])
+		return nil, structured.BadInput("--%s %s: %s is one file too many; expected one for each of train, dev and test that is given", name, value, given[0])
 	}
 	return files, nil
 }

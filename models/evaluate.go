@@ -25,7 +25,11 @@ func (m *Model) Report(ctx context.Context, d *structured.Dataset, strict bool, 
 	}
 	c := tasks.Of(&m.Config).Compare(m.Labels, d, strict)
 	err := m.Predict(ctx, d, predictions.Options{Threads: threads}, func(i int, p *predictions.Prediction) error {
-		c.Add(d, i, p.Labels)
+		if scored, ok := c.(tasks.ScoredComparison); ok {
+			scored.AddScored(d, i, p)
+		} else {
+			c.Add(d, i, p.Labels)
+		}
 		return nil
 	})
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/inputs"
@@ -22,7 +23,7 @@ const ModelFile = "model.safetensors"
 
 // Save writes the model to a safetensors file, whole or not at all: a tensor for each parameter of the network, the names
 // of attributes where they have some, lists and vectors of words, and in the metadata format, version, template (text), config, labels,
-// vocab, characters, dim, width and hash_bits (as JSON). The same model gives the same bytes.
+// vocab, characters, dim, width, hash_bits, map and grid (as JSON). The same model gives the same bytes.
 func (m *Model) Save(path string) error {
 	f, err := m.Tensors()
 	if err != nil {
@@ -41,6 +42,12 @@ func (m *Model) Save(path string) error {
 	}
 	if m.Characters != nil {
 		values["characters"] = m.Characters.Names()
+	}
+	if m.Map.Len() > 0 {
+		values["map"] = m.Map
+	}
+	if m.Grid.Cells() > 0 {
+		values["grid"] = m.Grid
 	}
 	if d := m.Dictionary; d != nil && d.Node == nil {
 		values["hash_bits"] = d.HashBits
@@ -111,9 +118,9 @@ func decodeModel(f *safetensors.File) (*Model, error) {
 	var vocab [][]string
 	hashBits := 0
 	for name, value := range map[string]any{"config": &m.Config, "labels": &labels, "vocab": &vocab, "dim": &m.Dim, "width": &m.Width,
-		"hash_bits": &hashBits, "characters": &characters} {
+		"hash_bits": &hashBits, "characters": &characters, "map": &m.Map, "grid": &m.Grid} {
 		text, ok := f.Metadata[name]
-		if !ok && (name == "hash_bits" || name == "characters") {
+		if !ok && slices.Contains([]string{"hash_bits", "characters", "map", "grid"}, name) {
 			continue
 		}
 		if err := json.Unmarshal([]byte(text), value); err != nil {
@@ -123,6 +130,9 @@ func decodeModel(f *safetensors.File) (*Model, error) {
 	if m.Dim > 0 && len(vocab) == 0 {
 		m.Config.MinCount = 0 // older files say 2 for every net
 	}
+	if m.Map.Len() != 0 && m.Map.Len() != m.Dim || m.Grid.Height < 0 || m.Grid.Width < 0 {
+		return nil, fmt.Errorf("metadata: maps of %v and a grid of %v do not go with %d features", m.Map, m.Grid, m.Dim)
+	}
 	m.Labels = structured.NewAlphabet(labels...)
 	for _, names := range vocab {
 		m.Vocab = append(m.Vocab, structured.NewAlphabet(names...))
@@ -130,7 +140,7 @@ func decodeModel(f *safetensors.File) (*Model, error) {
 	if characters != nil {
 		m.Characters = structured.NewAlphabet(characters...)
 	}
-	if m.Labels.Len() == 0 || m.Labels.Len() != len(labels) || m.Dim < 0 {
+	if m.Labels.Len() == 0 && !tasks.Of(&m.Config).Nameless || m.Labels.Len() != len(labels) || m.Dim < 0 {
 		return nil, fmt.Errorf("metadata: %d labels (%d different) and %d features make no model", len(labels), m.Labels.Len(), m.Dim)
 	}
 	var names int

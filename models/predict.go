@@ -59,6 +59,7 @@ type predictor struct {
 	u      structured.Marginals
 	best   oracles.KBest
 	risk   structured.Potentials
+	max    oracles.MaxMarginals
 }
 
 func (m *Model) newPredictor() *predictor {
@@ -96,7 +97,8 @@ func (p *predictor) predict(d *structured.Dataset, examples []int, o predictions
 	n := len(examples)
 	labels := make([]int32, p.θ.OutputSize())
 	summer, sums := p.oracle.(oracles.Summer)
-	if !sums && (o.Marginals || o.Confidence || o.Probability || o.LeastRisk) {
+	marginaler, margins := p.oracle.(oracles.MaxMarginaler)
+	if !sums && (o.LeastRisk || (o.Marginals || o.Confidence) && !margins) {
 		return nil, structured.BadInput("probabilities need sums over all outputs, which a %s does not have", p.θ.Structure.Name())
 	}
 	risk, minimises := p.θ.Structure.(structured.RiskMinimiser)
@@ -108,18 +110,34 @@ func (p *predictor) predict(d *structured.Dataset, examples []int, o predictions
 		return nil, structured.BadInput("the oracle of a %s does not find the n best outputs", p.θ.Structure.Name())
 	}
 	p.score, p.logZ = vec.Grow(p.score, n), vec.Grow(p.logZ, n)
-	p.oracle.Max(&p.θ, labels, p.score)
-	a := answers{offsets: p.θ.Outputs, labels: labels, score: p.score, logZ: p.logZ, width: p.θ.Parts[0].Width}
+	margins = margins && !sums && (o.Marginals || o.Confidence)
+	if margins {
+		marginaler.MaxMarginals(&p.θ, labels, p.score, &p.max)
+	} else {
+		p.oracle.Max(&p.θ, labels, p.score)
+	}
+	if p.model.Constraints == nil && !o.Force {
+		for b, i := range examples {
+			if math.IsInf(p.score[b], -1) {
+				return nil, structured.BadInput("%s: there is no %s of this example", d.Where(i), p.θ.Structure.Name())
+			}
+		}
+	}
+	upper := p.bounds(labels)
+	a := answers{upper: upper, offsets: p.θ.Outputs, labels: labels, score: p.score, logZ: p.logZ, width: p.θ.Parts[0].Width}
 	switch {
-	case o.Marginals || o.Confidence || o.LeastRisk:
-		summer.Exp(&p.θ, 1, p.logZ, &p.u)
-		a.marginals, a.rows = p.u.Parts[0].Values, p.u.Parts[0].Offsets
-	case sums && (o.Probability || o.NBest > 0):
-		summer.Exp(&p.θ, 1, p.logZ, nil)
-	case o.NBest > 0:
+	case margins:
+		a.margins = linkMargins(&p.max)
+		fallthrough
+	case !sums:
 		for b := range p.logZ {
 			p.logZ[b] = math.NaN()
 		}
+	case o.Marginals || o.Confidence || o.LeastRisk:
+		summer.Exp(&p.θ, 1, p.logZ, &p.u)
+		a.marginals, a.rows = p.u.Parts[0].Values, p.u.Parts[0].Offsets
+	case o.Probability || o.NBest > 0:
+		summer.Exp(&p.θ, 1, p.logZ, nil)
 	}
 	if o.LeastRisk {
 		p.risk.Copy(&p.θ)
@@ -138,15 +156,34 @@ func (p *predictor) predict(d *structured.Dataset, examples []int, o predictions
 	return a.predictions(d, examples, o)
 }
 
+// bounds replaces the upper bounds among the scores, where the oracle's answers are not proven to be the best, by the scores of the
+// answers. It returns the bounds, nil where there are none.
+func (p *predictor) bounds(labels []int32) []*float64 {
+	relaxed, ok := p.oracle.(oracles.Relaxed)
+	if !ok || relaxed.Relaxed() == "" {
+		return nil
+	}
+	all := make([]*float64, len(p.score))
+	for b := range all {
+		if upper, exact := relaxed.Bound(b); !exact && !math.IsInf(p.score[b], -1) {
+			all[b] = &upper
+			p.score[b] = p.θ.Score(b, labels[p.θ.Outputs[b]:p.θ.Outputs[b+1]])
+		}
+	}
+	return all
+}
+
 // answers are the results of the oracles on a batch.
 type answers struct {
 	offsets     []int
 	labels      []int32 // [N], kept by the predictions
 	score, logZ []float64
-	marginals   []float32 // of the first part, if asked for: example b owns rows rows[b] to rows[b+1]-1
+	upper       []*float64 // bounds of the best scores, nil where an answer is exact; nil if all are
+	marginals   []float32  // of the first part, if asked for: example b owns rows rows[b] to rows[b+1]-1
 	rows        []int
 	width       int            // of a row
 	best        *oracles.KBest // or nil
+	margins     [][]float32    // of each example, or nil
 }
 
 // predictions returns the answers example by example.
@@ -163,12 +200,19 @@ func (a *answers) predictions(d *structured.Dataset, examples []int, o predictio
 		lo, hi := a.offsets[b], a.offsets[b+1]
 		p := &all[b]
 		p.Labels, p.Score = a.labels[lo:hi], a.score[b]
+		if a.upper != nil {
+			p.Bound = a.upper[b]
+		}
 		if o.Probability || o.NBest > 0 {
 			p.Probability = probability(p.Score, a.logZ[b])
 			p.NBest = a.nbest(b)
 		}
 		if o.Marginals || o.Confidence {
-			p.Marginals = append([]float32(nil), a.marginals[a.rows[b]*a.width:a.rows[b+1]*a.width]...)
+			if a.margins != nil {
+				p.Margins = a.margins[b]
+			} else {
+				p.Marginals = append([]float32(nil), a.marginals[a.rows[b]*a.width:a.rows[b+1]*a.width]...)
+			}
 		}
 	}
 	return all, nil

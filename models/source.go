@@ -9,6 +9,7 @@ import (
 	"github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/boxes/localisation"
 	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/structured/host"
 	"github.com/dsp-go/dsp/structured/text"
@@ -25,12 +26,48 @@ type source struct {
 	labels  *structured.Alphabet
 	inputs  inputs.Inputs // of text; an empty one leaves columns as they are
 	dim     int           // dense features per position, 0 if unknown
-	dense   string        // npz file of the dense features of text; empty for none
+	besides               // files that are read with the data
 	threads int
 	line    int        // number of the first line, when only a part of a text file is read
 	task    tasks.Task // that the data are for
 
 	minCount, hashBits int // of the attributes of a crfsuite file without a dictionary
+
+	localise *localisation.Options // of --task localise, or nil
+}
+
+// besides are files that are read with a data set; empty ones are not.
+type besides struct {
+	dense  string // npz file of the dense features of text
+	boxes  string // candidate boxes
+	images string // folder of the images
+	links  string // of sentence pairs
+}
+
+// filesOf returns the files that c has beside the training, development and test data.
+func filesOf(c *config.Config) (all [3]besides, err error) {
+	dense, err := filesBeside(c, "dense", c.Dense)
+	if err != nil {
+		return all, err
+	}
+	candidates, err := filesBeside(c, "boxes", c.Boxes)
+	if err != nil {
+		return all, err
+	}
+	images := []string{c.Images, c.Images, c.Images} // one folder is for all
+	if strings.Contains(c.Images, ",") {
+		if images, err = filesBeside(c, "images", c.Images); err != nil {
+			return all, err
+		}
+	}
+	links, err := filesBeside(c, "links", c.Links)
+	if err != nil {
+		return all, err
+	}
+	for k := range all {
+		all[k] = besides{dense[k], candidates[k], images[k], links[k]}
+	}
+	return all, nil
 }
 
 // sourceLike reads files like the training data.
@@ -38,6 +75,7 @@ func sourceLike(c *config.Config, train *structured.Dataset) source {
 	return source{
 		format: c.Format, columns: c.Columns, label: c.Label, scheme: c.Scheme, partial: c.Partial, width: len(train.Columns), task: tasks.Of(c),
 		labels: train.Alphabet, inputs: inputs.Inputs{Dictionary: train.Dictionary}, dim: train.Dim, threads: host.Threads(c.Threads),
+		localise: tasks.LocaliseLike(c, train),
 	}
 }
 
@@ -59,7 +97,7 @@ func (s source) read(path string, needLabels bool) (*structured.Dataset, error) 
 		return err
 	}
 	var err error
-	if formats.Find(s.format).ReadFolder != nil {
+	if f := formats.Find(s.format); f.ReadFolder != nil || s.localise != nil && f.ReadBoxes != nil {
 		err = read(nil)
 	} else {
 		err = formats.Open(path, read)
@@ -94,13 +132,25 @@ func (s source) readPartial(r io.Reader, path string, to **structured.Dataset) e
 // readFrom is read from r, in a known format; path is for messages. Of a format of folders it reads path, and r is nil.
 func (s source) readFrom(r io.Reader, path string, needLabels bool) (*structured.Dataset, error) {
 	f := formats.Find(s.format)
-	if f.Read == nil && f.ReadFolder == nil {
+	switch {
+	case s.localise != nil && f.ReadBoxes != nil:
+		o := *s.localise
+		o.Boxes, o.Images, o.Unlabeled, o.Threads = s.boxes, s.images, !needLabels, s.threads
+		return f.ReadBoxes(path, o)
+	case s.localise != nil:
+		return nil, structured.BadInput("%s: --format %s has no boxes of objects: --task localise reads coco, voc and npz", path, s.format)
+	case f.Read == nil && f.ReadBoxes != nil:
+		return nil, structured.BadInput("%s: --format %s has boxes of objects in images: use --task localise", path, s.format)
+	case f.Read == nil && f.ReadFolder == nil:
 		return nil, structured.BadInput("%s: files are not read with --format %s; use %s", path, s.format, strings.Join(formats.Names(), ", "))
 	}
 	o := formats.Options{
 		Labels: s.labels, OwnLabels: needLabels || s.converts(), Unlabeled: !needLabels, Threads: s.threads, Line: s.line,
-		Columns: s.columns, Width: s.width, Field: s.label, Trees: !s.task.Labels,
+		Columns: s.columns, Width: s.width, Field: s.label, Links: s.links,
 		Dictionary: s.inputs.Dictionary, MinCount: s.minCount, HashBits: s.hashBits, Dim: s.dim,
+	}
+	if s.task.Reading != nil {
+		s.task.Reading(&o)
 	}
 	var d *structured.Dataset
 	var err error

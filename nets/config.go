@@ -281,7 +281,7 @@ func (c Config) ResolveFor(input graph.Input, out Output) (Config, error) {
 		return c, err
 	}
 	c, err := c.Resolve(input)
-	if err != nil {
+	if _, own := findOwn(c.Net); err != nil || own {
 		return c, err
 	}
 	kind := out.scores()

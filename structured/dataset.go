@@ -23,7 +23,8 @@ type Dataset struct {
 	// A label that is not known for certain is −1−k in Labels, and LabelSets[k] lists the possible labels in order; nil allows any.
 	LabelSets [][]int32
 
-	Features []float32 // dense inputs [ΣT×Dim], or nil
+	Features []float32     // dense inputs [ΣT×Dim], or nil
+	Source   FeatureSource // of dense inputs that are not in Features, or nil
 	Dim      int
 
 	Columns     [][]string  // the columns of a text file: Columns[c][t]
@@ -40,6 +41,8 @@ type Dataset struct {
 	Attributes     *Sparse     // sparse inputs, or nil
 	EdgeAttributes *Sparse     // sparse inputs of the step into each position (empty where a chain starts), or nil
 	Dictionary     *Dictionary // the attribute numbers of Attributes and EdgeAttributes
+
+	Companion Companion // what the task keeps of its examples beside all this, or nil
 
 	IDs     []string  // [n] names of the examples, or nil
 	Lines   []int     // [n] first line of each example in its file, or nil

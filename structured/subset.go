@@ -33,6 +33,10 @@ func (d *Dataset) Subset(examples []int) *Dataset {
 		}
 	}
 	s.Features = selectPositions(d, examples, d.Features, d.Dim)
+	s.Source = d.selectSource(examples, s.Offsets)
+	if d.Companion != nil {
+		s.Companion = d.Companion.Subset(d, examples)
+	}
 	s.Ids = selectPositions(d, examples, d.Ids, len(d.Vocab))
 	s.Characters = d.Characters.subset(d.Offsets, examples)
 	s.Attributes = d.Attributes.subset(d.Offsets, examples)

@@ -20,6 +20,10 @@ func Fingerprint(d *structured.Dataset) string {
 		add(h, set)
 	}
 	add(h, d.Features)
+	if d.Source != nil {
+		key, err := d.Source.Fingerprint()
+		fmt.Fprintf(h, "%q %v\n", key, err) // a source that cannot be read fails where it is used
+	}
 	add(h, d.Ids)
 	add(h, d.Weights)
 	if d.Costs != nil {

@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/boxes/localisation"
 )
 
 // Format is one layout of data files.
@@ -20,6 +21,7 @@ type Format struct {
 
 	Images   bool // letters of words, for --task ocr
 	Tokens   bool // text with a token per line, which can be read piece by piece
+	Lines    bool // text with an example per line, which can be read piece by piece
 	Columns  bool // inputs are still to be made from columns after reading
 	Numbered bool // attributes are numbered during reading, so MinCount and HashBits are settings of the reader
 	Trees    bool // holds dependency trees
@@ -31,9 +33,11 @@ type Format struct {
 	// Read reads a whole file; path is for messages. It is nil for a format of folders.
 	Read func(r io.Reader, path string, o Options) (*structured.Dataset, error)
 	// ReadFolder reads a folder of files, such as images and what is in them, and IsFolder recognises it by its files. Both are nil for
-	// a format of files.
+	// a format of files, and ReadFolder for one that only ReadBoxes reads.
 	ReadFolder func(path string, o Options) (*structured.Dataset, error)
 	IsFolder   func(path string) bool
+	// ReadBoxes reads images with boxes of objects, for --task localise. It is nil for formats without boxes.
+	ReadBoxes func(path string, o localisation.Options) (*structured.Dataset, error)
 }
 
 // Options say how a file is read. A format ignores what it has no use for.
@@ -48,6 +52,8 @@ type Options struct {
 	Width      int                    // number of conll columns; 0 if unknown
 	Field      string                 // of conllu, that holds the label
 	Trees      bool                   // of conllu: outputs are trees
+	Matchings  bool                   // of npz: outputs are matchings, and features belong to pairs of items
+	Links      string                 // of pairs: the file of the links; empty: they are a field of each line
 	Dictionary *structured.Dictionary // of crfsuite attributes; nil numbers them anew
 	MinCount   int                    // least count of a crfsuite attribute that is numbered anew
 	HashBits   int                    // of crfsuite attributes; 0 does not hash
@@ -63,15 +69,19 @@ func (o Options) numbering() *structured.Alphabet {
 }
 
 // All lists the formats, in the order that help texts and messages name them.
-var All = []Format{letters, conll, conllu, crfsuite, npz}
+var All = []Format{letters, conll, conllu, sentencePairs, crfsuite, npz, coco, voc, imageFolder}
 
 // The names of the formats.
 const (
 	Letters  = "letters"
 	Conll    = "conll"
 	Conllu   = "conllu"
+	Pairs    = "pairs"
 	CRFsuite = "crfsuite"
 	NPZ      = "npz"
+	COCO     = "coco"
+	VOC      = "voc"
+	Images   = "images"
 )
 
 // Builtin stands for data that is drawn instead of read. It is no entry of the registry.

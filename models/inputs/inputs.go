@@ -30,6 +30,9 @@ type Inputs struct {
 
 	Words []string // the columns that discrete inputs are made of; nil: all
 	Own   Maker    // of inputs that only one task has, or nil
+
+	Map  graph.Map  // that the dense features of a position are; zero if they are none
+	Grid graph.Grid // whose cells the positions are; zero for sequences and candidates
 }
 
 // templateSuffix completes a name in messages about a built-in template.
@@ -119,13 +122,13 @@ const defaultWordCount = 2
 
 // Apply makes the inputs of a data set.
 func (in Inputs) Apply(d *structured.Dataset, n int) error {
-	switch {
-	case in.Own != nil:
-		return in.Own.Apply(d, n)
-	case in.Vocab != nil:
+	if in.Vocab != nil {
 		if err := in.encode(d); err != nil {
 			return err
 		}
+	}
+	if in.Own != nil {
+		return in.Own.Apply(d, n)
 	}
 	if in.Template == nil {
 		return nil
@@ -187,7 +190,7 @@ func Of(d *structured.Dataset) Inputs {
 
 // Shape returns the shape of what a network reads at each position, dim dense features among it.
 func (in Inputs) Shape(dim int) graph.Input {
-	shape := graph.Input{Dim: dim, Vectors: in.Vectors}
+	shape := graph.Input{Dim: dim, Vectors: in.Vectors, Map: in.Map, Grid: in.Grid}
 	for _, v := range in.Vocab {
 		shape.Vocab = append(shape.Vocab, v.Len())
 	}
@@ -196,6 +199,9 @@ func (in Inputs) Shape(dim int) graph.Input {
 	}
 	if in.Dictionary != nil {
 		shape.Attributes = in.Dictionary.Nodes()
+	}
+	if own, ok := in.Own.(*Pairs); ok {
+		shape.PairAttributes, _ = own.Attributes()
 	}
 	return shape
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/formats"
 	"github.com/dsp-go/dsp/models/settings"
+	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/train"
 )
 
@@ -51,6 +52,9 @@ func readingKey(c *config.Config) string {
 		if s.Group == "Data" || formats.Find(c.Format).Numbered && slices.Contains(numberingSettings, s.Name) {
 			fmt.Fprintf(&key, "%s=%v\n", s.Name, s.Value.Interface())
 		}
+	}
+	if o := tasks.Localise(c); o != nil {
+		fmt.Fprintf(&key, "pixels=%v\n", o.Pixels)
 	}
 	if c.Train == "" {
 		fmt.Fprintf(&key, "seed=%d\n", c.Seed) // words are drawn

@@ -1,6 +1,9 @@
 package tasks
 
-import "github.com/dsp-go/dsp/structured"
+import (
+	"github.com/dsp-go/dsp/models/predictions"
+	"github.com/dsp-go/dsp/structured"
+)
 
 // Report compares a model's outputs with the gold ones. As JSON it is one object.
 type Report interface {
@@ -21,4 +24,11 @@ type Comparison interface {
 	// Add compares an output with that of example i of d.
 	Add(d *structured.Dataset, i int, y []int32)
 	Report() Report
+}
+
+// ScoredComparison is a Comparison whose measures depend on the scores of outputs.
+type ScoredComparison interface {
+	Comparison
+	// AddScored is Add with the score.
+	AddScored(d *structured.Dataset, i int, p *predictions.Prediction)
 }

@@ -23,6 +23,9 @@ func Resolve(c *config.Config) error {
 	}
 	c.Format, c.Task = format, chooseTask(given, format)
 	c.Columns, c.Label = formats.Find(format).Fields(given.Columns, given.Label, !Of(c).Labels)
+	if complete := Of(c).Complete; complete != nil {
+		complete(c)
+	}
 	if err := Validate(*c); err != nil {
 		if c.Train != "" && Validate(given) == nil { // what the file holds does not go with the settings
 			err = fmt.Errorf("%s: %w", c.Train, err)

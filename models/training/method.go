@@ -8,6 +8,7 @@ import (
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/oracles/kinds"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/train"
@@ -120,6 +121,10 @@ func checkMethod(c *config.Config, method train.Method, o *engine.Objective) err
 			return adviseMethod(c, err)
 		}
 	}
+	if _, sums := kinds.Of(o.Scorer.Form().Structure).Oracle().(oracles.Summer); !sums && c.Smoothing == "entropy" {
+		return structured.BadInput("--smoothing entropy needs sums over all outputs, which the oracle of a %s does not compute; use --smoothing l2",
+			o.Scorer.Form().Structure.Name())
+	}
 	if c.Gap > 0 && o.Partial() {
 		return structured.BadInput("--gap %v needs a certificate, which partial labels do not allow; use --passes", c.Gap)
 	}
@@ -169,13 +174,19 @@ func defaultBatch(c *config.Config, weights int) int {
 }
 
 // chooseSmoothing returns the name of how the hinge's max is smoothed, for the method that calls the oracle; auto where nothing is.
-func chooseSmoothing(c *config.Config, loss engine.Loss) string {
-	method := oracleMethod(c)
+func chooseSmoothing(c *config.Config, o *engine.Objective) string {
+	method, oracle := oracleMethod(c), kinds.Of(o.Scorer.Form().Structure).Oracle()
+	_, ranks := oracle.(oracles.Ranker)
+	_, sums := oracle.(oracles.Summer)
 	switch {
-	case c.Smoothing != "auto" || loss.Smooth() || method == "bcfw" || method == "bcpfw" || method == "adam" || method == "sgd" && c.Mu == 0:
+	case c.Smoothing != "auto" || o.Loss.Smooth() || method == "bcfw" || method == "bcpfw" || method == "adam" || method == "sgd" && c.Mu == 0:
 		return c.Smoothing
 	case c.K != config.Default().K:
 		return "l2"
+	case !sums && ranks:
+		return "l2"
+	case !sums:
+		return "none"
 	}
 	return "entropy"
 }

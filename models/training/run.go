@@ -3,15 +3,19 @@ package training
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"math"
 	"path/filepath"
+	"time"
 
 	"github.com/dsp-go/dsp/cuda/device"
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/boxes/localisation"
 	"github.com/dsp-go/dsp/structured/host"
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/engine"
@@ -56,6 +60,9 @@ func NewRun(c config.Config, data *models.Data, o TrainOptions) (*Run, error) {
 	if why != "" {
 		o.Log.Info("method " + r.config.Method + ": " + why)
 	}
+	if relaxed, ok := r.problem.Engine.Kind().Oracle().(oracles.Relaxed); ok && relaxed.Relaxed() != "" {
+		o.Log.Warn("outputs may not be the best: " + relaxed.Relaxed() + "; objectives count an upper bound of their scores")
+	}
 	m.Config = r.config
 	return r, nil
 }
@@ -91,7 +98,9 @@ func (r *Run) train(ctx context.Context) (*Result, []record.Record, error) {
 	}
 	trainer := r.trainer()
 	trainer.Recorders, trainer.Checkpoint = recorders, checkpoint
+	begun := time.Now()
 	out, err := trainer.Run(ctx, newState(r.model.W))
+	r.sayRate(time.Since(begun))
 	if out == nil {
 		return nil, history.Records, r.advise(err)
 	}
@@ -109,6 +118,24 @@ func (r *Run) train(ctx context.Context) (*Result, []record.Record, error) {
 	result.Model = filepath.Join(c.Out, models.ModelFile)
 	r.o.Log.Info(out.Reason, "method", result.Name(), "kept_pass", out.Best.Pass, "model", result.Model)
 	return result, history.Records, r.model.Save(result.Model)
+}
+
+// sayRate says how fast features came that are not in memory, and whether that or the computation bounds the run, which took that
+// long.
+func (r *Run) sayRate(took time.Duration) {
+	s, ok := r.data.Train.Source.(*localisation.Stream)
+	if !ok {
+		return
+	}
+	threads := float64(host.Threads(r.config.Threads))
+	spent, bytes := s.Spent()
+	share, bound := min(1, spent.Seconds()/(threads*took.Seconds())), "computing"
+	if share > 0.5 {
+		bound = "reading"
+	}
+	r.o.Log.Info("features were read from outside memory", "gigabytes", fmt.Sprintf("%.2f", bytes/1e9),
+		"per_second", fmt.Sprintf("%.2f GB on each of %.0f threads while reading", bytes/1e9/max(spent.Seconds(), 1e-9), threads),
+		"share_of_time", fmt.Sprintf("%.0f %%", 100*share), "bound_by", bound)
 }
 
 // trainer runs the method as the configuration says. It writes no files.

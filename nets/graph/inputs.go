@@ -34,10 +34,14 @@ func (m *Machine) Load(p *Program, in Input, w []float32, batch *structured.Batc
 	}
 	data := batch.Data
 	if p.Needs.Features {
-		if data.Features == nil || data.Dim != in.Dim {
+		if !data.HasFeatures() || data.Dim != in.Dim {
 			return structured.BadInput("%s has %d features per position; the network reads %d", data.Name, data.Dim, in.Dim)
 		}
-		m.Mem[SpaceFeatures] = m.batchFeatures(batch, p.Rows)
+		features, err := m.batchFeatures(batch, p.Rows)
+		if err != nil {
+			return err
+		}
+		m.Mem[SpaceFeatures] = features
 	}
 	if len(p.Needs.Fields) > 0 {
 		if len(in.Vocab) == 0 || len(data.Vocab) != len(in.Vocab) {
@@ -111,20 +115,27 @@ func rowKeys(to []uint64, examples []int, rows int, length func(b int) int) []ui
 	return to
 }
 
-// batchFeatures returns the dense inputs of the batch. If the examples are consecutive and need no padding, it returns the
-// data's memory without a copy.
-func (m *Machine) batchFeatures(batch *structured.Batch, rows int) []float32 {
+// batchFeatures returns the dense inputs of the batch. If they are in memory, the examples are consecutive, and there is no padding, it
+// returns the data's memory without a copy.
+func (m *Machine) batchFeatures(batch *structured.Batch, rows int) ([]float32, error) {
 	data, d := batch.Data, batch.Data.Dim
-	if n := batch.Positions(); n == rows && consecutive(batch.Examples) {
+	n, together := batch.Positions(), consecutive(batch.Examples)
+	if data.Features != nil && n == rows && together {
 		at := data.Offsets[batch.Examples[0]] * d
-		return data.Features[at : at+n*d]
+		return data.Features[at : at+n*d], nil
 	}
-	to, at := m.Input(SpaceFeatures, rows*d), 0
-	for _, e := range batch.Examples {
-		at += copy(to[at:], data.Features[data.Offsets[e]*d:data.Offsets[e+1]*d])
+	to := m.Input(SpaceFeatures, rows*d)
+	clear(to[n*d:])
+	if data.Features == nil && together { // read at once
+		at := data.Offsets[batch.Examples[0]]
+		return to, data.Source.Read(to[:n*d], at, at+n)
 	}
-	clear(to[at:])
-	return to
+	for b, e := range batch.Examples {
+		if err := data.ReadFeatures(to[batch.Offsets[b]*d:batch.Offsets[b+1]*d], e); err != nil {
+			return nil, err
+		}
+	}
+	return to, nil
 }
 
 func consecutive(examples []int) bool {

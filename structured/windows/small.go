@@ -9,12 +9,12 @@ import (
 // Small draws the form of potentials of a few small grids, some of them a single row or column, with gold boxes or without. Some
 // examples have no cells.
 func Small(r *rand.Rand) *structured.Potentials {
-	w := Window{1 + r.IntN(5), 1 + r.IntN(5)}
+	w := Window{Height: 1 + r.IntN(5), Width: 1 + r.IntN(5)}
 	switch r.IntN(6) {
 	case 0:
-		w = Window{1, 1 + r.IntN(12)}
+		w = Window{Height: 1, Width: 1 + r.IntN(12)}
 	case 1:
-		w = Window{1 + r.IntN(12), 1}
+		w = Window{Height: 1 + r.IntN(12), Width: 1}
 	}
 	cells, outputs, examples := []int{0}, []int{0}, []int{0}
 	var gold [][]int32

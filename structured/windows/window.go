@@ -24,6 +24,7 @@ import (
 // −∞ in a cell forbids boxes that contain it, in a size boxes of that size, and in the loss all boxes with ℓ > 0.
 type Window struct {
 	Height, Width int
+	Limit         int // how many sets of boxes a search for the best one may examine per example; 0 means no limit
 }
 
 // Form returns the form of the potentials.

@@ -5,6 +5,8 @@ import (
 
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/sparse"
+	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/oracles/kinds"
 	"github.com/dsp-go/dsp/train/engine"
 )
 
@@ -32,6 +34,9 @@ func Auto(o *engine.Objective, net string) (method, why string) {
 			"than an example's own weights, and certifies how far the optimum is"
 	case o.Lambda == 0:
 		return "casimir", net + " is linear in its weights: casimir is accelerated (without a regulariser nothing is certified)"
+	case !sums(o):
+		return "bcfw", net + " is linear in its weights, the hinge is not smooth, and nothing sums over the outputs to smooth it: bcfw needs no smoothing, " +
+			"and certifies how far the optimum is"
 	default:
 		return "casimir", net + " is linear in its weights and the hinge is not smooth: casimir, accelerated on a smoothed hinge, " +
 			"certifies the narrowest gap"
@@ -44,6 +49,12 @@ func AutoAccelerated(o *engine.Objective) string {
 		return "svrg"
 	}
 	return "casimir"
+}
+
+// sums reports whether the oracle computes sums over outputs.
+func sums(o *engine.Objective) bool {
+	_, ok := kinds.Of(o.Scorer.Form().Structure).Oracle().(oracles.Summer)
+	return ok
 }
 
 func isSparse(s nets.Scorer) bool {

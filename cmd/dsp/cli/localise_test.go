@@ -1,0 +1,439 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/sbinet/npyio/npz"
+
+	"github.com/dsp-go/dsp/structured/arrays"
+	"github.com/dsp-go/dsp/structured/boxes"
+)
+
+// drawnObjects returns a folder of few small scenes, drawn once for all tests.
+func drawnObjects(t *testing.T) string {
+	t.Helper()
+	dir, err := drawObjectsOnce()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+var drawObjectsOnce = sync.OnceValues(func() (string, error) {
+	dir := filepath.Join(filepath.Dir(binary), "objects")
+	return dir, runProgram("data", "objects", "--out", dir, "--examples", "24,8,8", "--pixels", "96,72", "--difficulty", "0.3")
+})
+
+// onObjects are the flags that train on the drawn scenes.
+func onObjects(dir string, more ...string) []string {
+	return append([]string{"train", "--train", filepath.Join(dir, "train.json"), "--class", "ladybird", "--quiet"}, more...)
+}
+
+// locator returns the run folder of a model that finds ladybirds, trained once for all tests.
+func locator(t *testing.T) string {
+	t.Helper()
+	drawnObjects(t)
+	dir, err := locatorOnce()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+var locatorOnce = sync.OnceValues(func() (string, error) {
+	data, dir := filepath.Join(filepath.Dir(binary), "objects"), filepath.Join(filepath.Dir(binary), "locator")
+	return dir, runProgram(onObjects(data, "--dev", filepath.Join(data, "dev.json"), "--candidates", "250", "--crop", "16", "--gap", "0.02", "--out", dir)...)
+})
+
+// finder returns the run folder of a model that searches windows, trained once for all tests.
+func finder(t *testing.T) string {
+	t.Helper()
+	drawnObjects(t)
+	dir, err := finderOnce()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+var finderOnce = sync.OnceValues(func() (string, error) {
+	data, dir := filepath.Join(filepath.Dir(binary), "objects"), filepath.Join(filepath.Dir(binary), "finder")
+	return dir, runProgram(onObjects(data, "--search", "windows", "--cells", "10", "--passes", "10", "--out", dir)...)
+})
+
+type boxJSON struct {
+	ID          string
+	Box         [4]float64
+	Score       float64
+	Probability *float64
+	Bound       *float64
+	IoU         *float64
+	Confidence  float64
+	Marginals   []float64
+	Nbest       []struct {
+		Box   [4]float64
+		Score float64
+	}
+}
+
+// jsonLines decodes one value per line.
+func jsonLines[T any](t *testing.T, text string) []T {
+	t.Helper()
+	var all []T
+	for line := range strings.Lines(text) {
+		var x T
+		if err := json.Unmarshal([]byte(line), &x); err != nil {
+			t.Fatalf("%v in %s", err, line)
+		}
+		all = append(all, x)
+	}
+	return all
+}
+
+// A model of candidates chooses its settings, certifies its optimum, and reports metrics beside what the candidates allow.
+func TestLocaliseCandidates(t *testing.T) {
+	dir, data := locator(t), drawnObjects(t)
+	config, err := os.ReadFile(filepath.Join(dir, "config.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{"task: localise", "format: coco", "net: linear", "loss: hinge", "search: candidates"} {
+		if !strings.Contains(string(config), line+"\n") {
+			t.Errorf("no %q in\n%s", line, config)
+		}
+	}
+	var m map[string]float64
+	dsp(t, "eval", "--model", dir, "--data", filepath.Join(data, "train.json"), "--json").ok().json(&m)
+	if m["corloc"] < 0.4 || m["mean_iou"] > m["oracle_iou"]+1e-9 || m["corloc"] > m["oracle_corloc"]+1e-9 || m["images"] != 24 || m["images_used"] != 24 || m["ap"] > m["ap50"] {
+		t.Errorf("got %v", m)
+	}
+	if o := dsp(t, "eval", "--model", dir, "--data", filepath.Join(data, "test.json")).ok(); !strings.Contains(o.stdout, "8 images with one ladybird") {
+		t.Errorf("printed\n%s", o.stdout)
+	}
+	records := metricsOf(t, dir)
+	if last := records[len(records)-1]; !(last["gap"].(float64) >= 0) || last["dev"].(map[string]any)["corloc"] == nil {
+		t.Errorf("recorded %v", last)
+	}
+}
+
+// Predictions are COCO's results; the best boxes fall in score; confidences are the marginals of the predicted boxes; eval agrees.
+func TestPredictBoxes(t *testing.T) {
+	dir, test := locator(t), filepath.Join(drawnObjects(t), "test.json")
+	all := jsonLines[boxJSON](t, dsp(t, "predict", "--model", dir, "--input", test, "--json", "--nbest", "3", "--marginals", "--confidence").ok().stdout)
+	sum := 0.0
+	for _, one := range all {
+		sum += *one.IoU
+		total := 0.0
+		for _, p := range one.Marginals {
+			total += p
+		}
+		if math.Abs(total-1) > 1e-4 || math.Abs(one.Confidence-*one.Probability) > 1e-6 || len(one.Nbest) != 3 || one.Nbest[0].Box != one.Box || one.Nbest[1].Score > one.Score {
+			t.Errorf("got %+v", one)
+		}
+	}
+	var m map[string]float64
+	dsp(t, "eval", "--model", dir, "--data", test, "--json").ok().json(&m)
+	if len(all) != 8 || math.Abs(sum/8-m["mean_iou"]) > 1e-9 {
+		t.Errorf("mean IoU %g of %d images; eval says %v", sum/8, len(all), m)
+	}
+	var results []struct {
+		ImageID    int64 `json:"image_id"`
+		CategoryID int64 `json:"category_id"`
+		BBox       [4]float64
+		Score      float64
+	}
+	if err := json.Unmarshal([]byte(dsp(t, "predict", "--model", dir, "--input", test, "--nbest", "2", "--threads", "1").ok().stdout), &results); err != nil {
+		t.Fatal(err)
+	}
+	if len(results) != 16 {
+		t.Fatalf("%d results", len(results))
+	}
+	for k, r := range results {
+		if one := all[k/2]; fmt.Sprint(r.ImageID) != one.ID || r.CategoryID != 1 || r.BBox != one.Nbest[k%2].Box || r.Score != one.Nbest[k%2].Score {
+			t.Errorf("result %d is %+v, expected %+v", k, r, one.Nbest[k%2])
+		}
+	}
+	folder := dsp(t, "predict", "--model", dir, "--input", strings.TrimSuffix(test, ".json"), "--json").ok()
+	for k, one := range jsonLines[boxJSON](t, folder.stdout) {
+		if one.IoU != nil || one.Box != all[k].Box {
+			t.Errorf("without annotations: %+v, expected the box %v", one, all[k].Box)
+		}
+	}
+	// The results are candidates: the model chooses its own best box among its three best.
+	candidates := write(t, "candidates.json", dsp(t, "predict", "--model", dir, "--input", test, "--nbest", "3").ok().stdout)
+	for k, one := range jsonLines[boxJSON](t, dsp(t, "predict", "--model", dir, "--input", test, "--boxes", candidates, "--json").ok().stdout) {
+		if one.Box != all[k].Box {
+			t.Errorf("among three candidates: %v, expected %v", one.Box, all[k].Box)
+		}
+	}
+}
+
+// Windows are found, with an upper bound of the score where the search is cut short.
+func TestLocaliseWindows(t *testing.T) {
+	dir, data := finder(t), drawnObjects(t)
+	var m map[string]float64
+	dsp(t, "eval", "--model", dir, "--data", filepath.Join(data, "train.json"), "--json").ok().json(&m)
+	if m["corloc"] < 0.5 || m["oracle_iou"] < 0.6 {
+		t.Errorf("got %v", m)
+	}
+	for _, one := range jsonLines[boxJSON](t, dsp(t, "predict", "--model", dir, "--input", filepath.Join(data, "test.json"), "--json", "--nbest", "2").ok().stdout) {
+		if one.Probability != nil || one.Bound != nil || len(one.Nbest) != 2 || one.Nbest[0].Score != one.Score {
+			t.Errorf("got %+v", one)
+		}
+	}
+	short := filepath.Join(t.TempDir(), "short")
+	o := dsp(t, "train", "--train", filepath.Join(data, "train.json"), "--class", "ladybird", "--search", "windows", "--cells", "10", "--search-limit", "1", "--passes", "2",
+		"--out", short).ok()
+	if !strings.Contains(o.stderr, "stops after 1 sets of boxes") {
+		t.Errorf("nothing says that answers are inexact:\n%s", o.stderr)
+	}
+	bounded := 0
+	for _, one := range jsonLines[boxJSON](t, dsp(t, "predict", "--model", short, "--input", filepath.Join(data, "test.json"), "--json").ok().stdout) {
+		if one.Bound != nil {
+			bounded++
+			if *one.Bound < one.Score {
+				t.Errorf("bound %g below the score %g", *one.Bound, one.Score)
+			}
+		}
+	}
+	if bounded == 0 {
+		t.Error("no search was cut short")
+	}
+	dsp(t, "predict", "--model", dir, "--input", filepath.Join(data, "test.json"), "--marginals").refused(exitBadInput, "sums over all outputs", "window")
+	dsp(t, onObjects(data, "--search", "windows", "--loss", "crf")...).refused(exitBadInput, "crf", "hinge")
+	dsp(t, onObjects(data, "--search", "windows", "--method", "casimir", "--smoothing", "entropy")...).refused(exitBadInput, "--smoothing entropy", "l2")
+}
+
+// Deep networks train on maps and on pixels, and every convex method certifies intervals that overlap.
+func TestLocaliseMethods(t *testing.T) {
+	data := drawnObjects(t)
+	for _, net := range []string{"mlp", "conv-map", "conv-crop"} {
+		var r struct {
+			Method    string
+			Objective float64
+		}
+		dsp(t, onObjects(data, "--net", net, "--crop", "16", "--candidates", "40", "--passes", "3", "--json", "--out", filepath.Join(t.TempDir(), net))...).ok().json(&r)
+		if r.Method != "prox-linear" || !(r.Objective < 3) {
+			t.Errorf("%s: got %+v", net, r)
+		}
+	}
+	for loss, methods := range map[string][]string{"hinge": {"bcfw", "casimir", "saga"}, "crf": {"svrg", "lbfgs"}, "softmax-margin": {"svrg"}} {
+		dual, primal := math.Inf(-1), math.Inf(1)
+		for _, method := range methods {
+			var r struct{ Objective, Dual, Gap float64 }
+			dsp(t, onObjects(data, "--candidates", "60", "--crop", "8", "--loss", loss, "--method", method, "--passes", "8", "--json",
+				"--out", filepath.Join(t.TempDir(), method))...).ok().json(&r)
+			if !(r.Gap >= 0) || !(r.Dual <= r.Objective) {
+				t.Errorf("%s, %s: got %+v", loss, method, r)
+			}
+			dual, primal = max(dual, r.Dual), min(primal, r.Objective)
+		}
+		if dual > primal*(1+1e-5) {
+			t.Errorf("%s: a lower bound %g exceeds an objective %g", loss, dual, primal)
+		}
+	}
+}
+
+// A seed gives the same bits with any number of threads, and after a run was resumed.
+func TestLocaliseBits(t *testing.T) {
+	data := drawnObjects(t)
+	for name, flags := range map[string][]string{
+		"candidates": {"--candidates", "50", "--crop", "8", "--method", "bcfw"},
+		"crops":      {"--candidates", "20", "--crop", "12", "--net", "conv-crop"},
+		"windows":    {"--search", "windows", "--cells", "8"},
+	} {
+		run := func(name string, more ...string) []byte {
+			out := filepath.Join(t.TempDir(), name)
+			dsp(t, onObjects(data, with(flags, append(more, "--out", out)...)...)...).ok()
+			return modelOf(t, out)
+		}
+		one, two := run("one", "--passes", "4", "--gap", "0", "--threads", "1"), run("two", "--passes", "4", "--gap", "0", "--threads", "2")
+		if !bytes.Equal(one, two) {
+			t.Errorf("%s: another model with 2 threads", name)
+		}
+		if strings.Contains(strings.Join(flags, " "), "conv-crop") { // its steps shrink over the passes that are planned
+			continue
+		}
+		parts := filepath.Join(t.TempDir(), "parts")
+		dsp(t, onObjects(data, with(flags, "--passes", "2", "--gap", "0", "--out", parts)...)...).ok()
+		dsp(t, "train", "--resume", parts, "--passes", "4", "--quiet").ok()
+		if !bytes.Equal(one, modelOf(t, parts)) {
+			t.Errorf("%s: another model after resuming", name)
+		}
+	}
+}
+
+// Features that stay outside memory give the same model, and the log says what bounds a pass.
+func TestLocaliseArrays(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	c := &arrays.Candidates{Offsets: []int{0}}
+	for range 12 {
+		gold := boxes.Box{X: float64(r.IntN(50)), Y: float64(r.IntN(30)), Width: 20, Height: 15}
+		for k := range 20 {
+			b := gold
+			if k != 7 {
+				b = boxes.Box{X: float64(r.IntN(50)), Y: float64(r.IntN(30)), Width: 20, Height: 15}
+			}
+			c.Boxes = append(c.Boxes, b)
+		}
+		c.Offsets, c.Sizes, c.Gold = append(c.Offsets, len(c.Boxes)), append(c.Sizes, [2]int{80, 60}), append(c.Gold, gold)
+	}
+	w := arrays.CandidateWriter{Shape: []int{4, 2, 2}, Half: true, Features: func(image int, dst []float32) error {
+		for k := range dst {
+			dst[k] = r.Float32() + float32(c.Boxes[c.Offsets[image]+k/16].IoU(c.Gold[image]))
+		}
+		return nil
+	}}
+	var content bytes.Buffer
+	if err := w.Write(&content, c); err != nil {
+		t.Fatal(err)
+	}
+	path := write(t, "candidates.npz", content.String())
+	for _, net := range []string{"linear", "conv-map"} {
+		inside, outside := filepath.Join(t.TempDir(), "inside"), filepath.Join(t.TempDir(), "outside")
+		flags := []string{"train", "--task", "localise", "--class", "cat", "--train", path, "--net", net, "--passes", "3"}
+		dsp(t, with(flags, "--out", inside)...).ok()
+		o := dsp(t, with(flags, "--out", outside, "--stream")...).ok()
+		if !bytes.Equal(modelOf(t, inside), modelOf(t, outside)) {
+			t.Errorf("%s: another model where features stay on disk", net)
+		}
+		if !strings.Contains(o.stderr, "bound_by") {
+			t.Errorf("%s: nothing says what bounds a pass:\n%s", net, o.stderr)
+		}
+		var m map[string]float64
+		dsp(t, "eval", "--model", inside, "--data", path, "--json").ok().json(&m)
+		if m["corloc"] < 0.8 || m["oracle_iou"] != 1 {
+			t.Errorf("%s: got %v", net, m)
+		}
+	}
+	dsp(t, "train", "--task", "localise", "--train", write(t, "short.npz", content.String()[:content.Len()/2])).refused(exitBadInput, "short.npz")
+	dsp(t, "train", "--task", "localise", "--train", path, "--search", "windows").refused(exitBadInput, "--search windows")
+	dsp(t, "predict", "--model", locator(t), "--input", path).refused(exitBadInput, "[4 2 2]", "[18 2 2]")
+}
+
+// Potentials are exported under the names of their parts, and pictures are drawn.
+func TestExportBoxesAndPictures(t *testing.T) {
+	test := filepath.Join(drawnObjects(t), "test.json")
+	for dir, parts := range map[string][]string{locator(t): {"candidate"}, finder(t): {"cell", "size", "loss"}} {
+		out := filepath.Join(t.TempDir(), "potentials.npz")
+		dsp(t, "export", "--model", dir, "--data", test, "--to", out).ok()
+		f, err := npz.Open(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, part := range parts {
+			if f.Header(part+".npy") == nil {
+				t.Errorf("%s: no array %s among %v", dir, part, f.Keys())
+			}
+		}
+		_ = f.Close()
+		for _, name := range []string{"boxes.svg", "boxes.png"} {
+			path := filepath.Join(t.TempDir(), name)
+			dsp(t, "predict", "--model", dir, "--input", test, "--picture", path).ok()
+			if info, err := os.Stat(path); err != nil || info.Size() < 10000 {
+				t.Errorf("%s: %v, %v", name, info, err)
+			}
+		}
+	}
+}
+
+// Data that are wrong, and settings that contradict each other, are refused with what was found, and leave no folder.
+func TestLocaliseRefusals(t *testing.T) {
+	data := drawnObjects(t)
+	good, err := os.ReadFile(filepath.Join(data, "train.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	annotated := func(images, annotations string) string {
+		return write(t, "a.json", fmt.Sprintf(`{"images":[%s],"annotations":[%s],"categories":[{"id":1,"name":"cat"}]}`, images, annotations))
+	}
+	const image = `{"id":1,"file_name":"00001.png","width":96,"height":72}`
+	box := func(corners string) string { return `{"id":1,"image_id":1,"category_id":1,"bbox":[` + corners + `]}` }
+	for _, c := range []struct {
+		name     string
+		flags    []string
+		messages []string
+	}{
+		{"truncated JSON", []string{"--train", write(t, "t.json", string(good[:len(good)/2]))}, []string{"t.json"}},
+		{"outside", []string{"--train", annotated(image, box("90,10,50,5"))}, []string{"a.json", "96"}},
+		{"empty", []string{"--train", annotated(image, box("10,10,0,5"))}, []string{"a.json"}},
+		{"inverted", []string{"--train", annotated(image, box("10,10,-5,5"))}, []string{"a.json"}},
+		{"no such class", []string{"--train", annotated(image, box("1,2,30,40")), "--class", "dog"}, []string{`"dog"`, "cat"}},
+		{"no class chosen", []string{"--train", filepath.Join(data, "train.json")}, []string{"--class", "ladybird", "beetle"}},
+		{"no image file", []string{"--train", annotated(`{"id":1,"file_name":"none.png","width":96,"height":72}`, box("1,2,30,40"))}, []string{"none.png"}},
+		{"another size", []string{"--train", annotated(`{"id":1,"file_name":"00001.png","width":97,"height":72}`, box("1,2,30,40"))}, []string{"97", "96"}},
+		{"no object", []string{"--train", annotated(image, "")}, []string{"a.json"}},
+		{"no candidates", []string{"--train", annotated(image, box("1,2,30,40")), "--boxes", write(t, "none.json", "[]")}, []string{"no candidate box"}},
+		{"candidate outside", []string{"--train", annotated(image, box("1,2,30,40")),
+			"--boxes", write(t, "far.json", `[{"image_id":1,"bbox":[200,1,5,5]}]`)}, []string{"far.json"}},
+		{"truncated XML", []string{"--train", vocFolder(t, "<annotation><filename>a.png</filename><size>"), "--class", "cat"}, []string{"a.xml"}},
+		{"images alone", []string{"--train", filepath.Join(data, "train"), "--task", "localise"}, []string{"images"}},
+		{"other task", []string{"--train", filepath.Join(data, "train.json"), "--task", "tag"}, []string{"--task localise"}},
+		{"text", []string{"--task", "localise", "--train", write(t, "x.conll", sentences)}, []string{"conll", "coco"}},
+		{"cells", []string{"--task", "localise", "--cells", "1", "--search", "windows"}, []string{"--cells 1"}},
+		{"cells of candidates", []string{"--task", "localise", "--cells", "8"}, []string{"--cells 8", "--search windows"}},
+		{"crop", []string{"--task", "localise", "--crop", "20"}, []string{"--crop 20", "multiple of 8"}},
+		{"attributes", []string{"--task", "localise", "--features", "ner"}, []string{"--features ner", "descriptor"}},
+		{"more cells than pixels", []string{"--task", "localise", "--search", "windows", "--cells", "200", "--examples", "2,1,1"}, []string{"--cells", "200"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if strings.HasSuffix(c.flags[1], "a.json") {
+				c.flags = append(c.flags, "--images", filepath.Join(data, "train"))
+			}
+			o, out := begin(t, c.flags...)
+			o.refused(exitBadInput, c.messages...)
+			if _, err := os.Stat(out); err == nil {
+				t.Error("a refused run left a folder")
+			}
+		})
+	}
+	dsp(t, "data", "objects").refused(exitBadInput, "--out")
+	dsp(t, "data", "objects", "--out", t.TempDir(), "--pixels", "5,5").refused(exitBadInput, "pixels")
+	dsp(t, "predict", "--model", locator(t), "--input", write(t, "x.conll", sentences)).refused(exitBadInput, "coco")
+	dsp(t, "eval", "--model", locator(t), "--data", filepath.Join(data, "test")).refused(exitBadInput, "without boxes")
+}
+
+// vocFolder writes a folder with one XML file.
+func vocFolder(t *testing.T, text string) string {
+	t.Helper()
+	return filepath.Dir(write(t, "a.xml", text))
+}
+
+// Images with several objects or none of the class are counted and not used, in PASCAL VOC's format too.
+func TestVOC(t *testing.T) {
+	dir, image := t.TempDir(), filepath.Join(drawnObjects(t), "train", "00001.png")
+	content, err := os.ReadFile(image)
+	if err != nil {
+		t.Fatal(err)
+	}
+	object := func(class string) string {
+		return "<object><name>" + class + "</name><bndbox><xmin>5</xmin><ymin>5</ymin><xmax>40</xmax><ymax>40</ymax></bndbox></object>"
+	}
+	for name, objects := range map[string]string{"1": object("cat"), "2": object("cat") + object("cat"), "3": object("dog"), "4": object("cat") + object("dog")} {
+		text := "<annotation><filename>" + name + ".png</filename><size><width>96</width><height>72</height></size>" + objects + "</annotation>"
+		if err := os.WriteFile(filepath.Join(dir, name+".xml"), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name+".png"), content, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out := filepath.Join(t.TempDir(), "cats")
+	o := dsp(t, "train", "--train", dir, "--class", "cat", "--candidates", "30", "--crop", "8", "--passes", "3", "--out", out).ok()
+	if !strings.Contains(o.stderr, "2 images with one cat") || !strings.Contains(o.stderr, "1 with several") || !strings.Contains(o.stderr, "1 without") {
+		t.Errorf("printed\n%s", o.stderr)
+	}
+	all := jsonLines[boxJSON](t, dsp(t, "predict", "--model", out, "--input", dir, "--json").ok().stdout)
+	if len(all) != 4 || all[0].IoU == nil || all[1].IoU != nil {
+		t.Errorf("predicted %+v", all)
+	}
+}

@@ -1,0 +1,109 @@
+package tasks
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/dsp-go/dsp/models/predictions"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/boxes"
+	"github.com/dsp-go/dsp/structured/boxes/localisation"
+)
+
+// describeBoxes says which images are used, and what the candidates or windows allow.
+func describeBoxes(d *structured.Dataset) *Change {
+	s := localisation.Of(d)
+	values := []any{"data", d.Name, "images", len(s.Images)}
+	if s.Counts != nil {
+		values = append(values, "counts", s.Counts.Describe(s.Class))
+	}
+	iou, corLoc := s.Allowed()
+	values = append(values, "best_possible_iou", fmt.Sprintf("%.3f", iou), "best_possible_corloc", fmt.Sprintf("%.1f %%", 100*corLoc))
+	if d.Source != nil {
+		values = append(values, "features", fmt.Sprintf("%.2f GiB as float32 stay out of memory: every pass reads or computes them anew",
+			4*float64(d.Positions())*float64(d.Dim)/(1<<30)))
+	}
+	return &Change{"boxes", values}
+}
+
+func compareBoxes(_ *structured.Alphabet, d *structured.Dataset, _ bool) Comparison {
+	s := localisation.Of(d)
+	iou, corLoc := s.Allowed()
+	return &boxComparison{set: s, report: BoxReport{oracleIoU: iou, oracleCorLoc: corLoc, class: s.Class, used: len(s.Images), set: s}}
+}
+
+// boxComparison compares boxes.
+type boxComparison struct {
+	set       *localisation.Set
+	evaluator boxes.Evaluator
+	report    BoxReport
+}
+
+// Add implements Comparison for boxes without scores.
+func (c *boxComparison) Add(d *structured.Dataset, i int, y []int32) {
+	c.AddScored(d, i, &predictions.Prediction{Output: predictions.Output{Labels: y}})
+}
+
+// AddScored implements ScoredComparison: AP ranks the boxes of all images by their scores.
+func (c *boxComparison) AddScored(_ *structured.Dataset, i int, p *predictions.Prediction) {
+	var truths []boxes.Truth
+	if t := c.set.Images[i].Gold; t != nil {
+		truths = []boxes.Truth{*t}
+	}
+	c.evaluator.Add(truths, []boxes.Detection{{Box: c.set.Box(i, p.Labels), Score: p.Score}})
+}
+
+func (c *boxComparison) Report() Report {
+	r := c.report
+	r.metrics = c.evaluator.Metrics()
+	r.metrics.Measures = append(r.metrics.Measures,
+		structured.Measure{Name: "oracle_iou", Value: r.oracleIoU}, structured.Measure{Name: "oracle_corloc", Value: r.oracleCorLoc})
+	return &r
+}
+
+// BoxReport is the Report of boxes.
+type BoxReport struct {
+	metrics                 structured.Metrics
+	oracleIoU, oracleCorLoc float64
+	class                   string
+	used                    int
+	set                     *localisation.Set
+}
+
+// General implements Report.
+func (r *BoxReport) General() structured.Metrics { return r.metrics }
+
+// MarshalJSON implements json.Marshaler: the metrics, and how many images were used and not used.
+func (r *BoxReport) MarshalJSON() ([]byte, error) {
+	m := r.metrics
+	if c := r.set.Counts; c != nil {
+		m.Measures = append(m.Measures[:len(m.Measures):len(m.Measures)], structured.Measure{Name: "images_used", Value: float64(c.Used)},
+			structured.Measure{Name: "images_without", Value: float64(c.None)}, structured.Measure{Name: "images_with_several", Value: float64(c.Several)},
+			structured.Measure{Name: "images_difficult", Value: float64(c.Difficult)}, structured.Measure{Name: "images_crowd", Value: float64(c.Crowd)})
+	}
+	return m.MarshalJSON()
+}
+
+// Text implements Report.
+func (r *BoxReport) Text(ReportOptions) string {
+	var b strings.Builder
+	if c := r.set.Counts; c != nil {
+		fmt.Fprintf(&b, "%s\n\n", c.Describe(r.class))
+	} else {
+		fmt.Fprintf(&b, "%d images\n\n", r.used)
+	}
+	shape, what := "candidates", "the best candidates"
+	if r.set.Boxes == nil {
+		shape, what = fmt.Sprintf("%d×%d cells", r.set.Grid, r.set.Grid), "the best windows"
+	}
+	fmt.Fprintf(&b, "%-36s %9s  %s\n", "", "predicted", what)
+	row := func(name string, value float64, best string) {
+		b.WriteString(strings.TrimRight(fmt.Sprintf("%-36s %9s  %s", name, fmt.Sprintf("%.2f %%", 100*value), best), " ") + "\n")
+	}
+	row("CorLoc (share with an IoU above 0.5)", r.metrics.Get("corloc"), fmt.Sprintf("%.2f %% (%s)", 100*r.oracleCorLoc, shape))
+	row("mean IoU", r.metrics.Get("mean_iou"), fmt.Sprintf("%.2f %%", 100*r.oracleIoU))
+	row("AP, mean over IoU .50:.05:.95", r.metrics.Get("ap"), "")
+	row("AP at IoU .50", r.metrics.Get("ap50"), "")
+	row("AP at IoU .75", r.metrics.Get("ap75"), "")
+	return b.String()
+}

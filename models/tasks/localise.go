@@ -1,0 +1,150 @@
+package tasks
+
+import (
+	"slices"
+
+	"github.com/dsp-go/dsp/models/config"
+	"github.com/dsp-go/dsp/models/formats"
+	"github.com/dsp-go/dsp/models/inputs"
+	"github.com/dsp-go/dsp/models/predictions"
+	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/graph"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/boxes/localisation"
+	"github.com/dsp-go/dsp/structured/boxes/synthetic"
+	"github.com/dsp-go/dsp/structured/choices"
+	"github.com/dsp-go/dsp/structured/windows"
+)
+
+// localise finds the box of an object in an image.
+var localise = Task{
+	Name:    "localise",
+	Outputs: "boxes",
+	Check:   checkLocalise,
+	Complete: func(c *config.Config) {
+		if searchesWindows(c) && c.Window == 0 && slices.Contains([]string{"auto", "linear", "mlp"}, c.Net) {
+			c.Window = 3 // a cell alone says little
+		}
+	},
+	Claims: func(format string) bool {
+		f := formats.Find(format)
+		return f.ReadBoxes != nil && f.Read == nil
+	},
+	Draw: drawScenes,
+	Fit:  inputs.FitBoxes,
+	Output: func(c config.Config, _ int) nets.Output {
+		if searchesWindows(&c) {
+			return nets.Output{Labels: 1, Form: windows.Window{Height: c.Cells, Width: c.Cells, Limit: c.SearchLimit}.Form()}
+		}
+		return nets.Output{Labels: 1, Form: choices.Form()}
+	},
+	Net: func(in graph.Input) string {
+		if in.Map.Channels == 3 { // pixels
+			return "conv-crop"
+		}
+		return "linear"
+	},
+	LogLikelihood: func(config.Config, inputs.Inputs) bool { return false },
+	Layout: func(_ *structured.Alphabet, o predictions.Options, asJSON bool) predictions.Layout {
+		if asJSON {
+			return predictions.BoxJSON(o)
+		}
+		return predictions.Results(o)
+	},
+	Compare:  compareBoxes,
+	Describe: describeBoxes,
+	Picture:  drawBoxPicture,
+	Metrics: []Metric{
+		{"corloc", "CorLoc", func(m *structured.Metrics) float64 { return m.Get("corloc") }},
+		{"mean_iou", "mean IoU", func(m *structured.Metrics) float64 { return m.Get("mean_iou") }},
+	},
+	Result:  "CorLoc is the share of images whose predicted box overlaps the object's with an IoU above 0.5",
+	Columns: []Column{{"CorLoc", "corloc"}, {"mean IoU", "mean_iou"}, {"AP", "ap"}},
+}
+
+func searchesWindows(c *config.Config) bool { return c.Search == "windows" }
+
+func checkLocalise(c config.Config) error {
+	format := formats.Find(c.Format)
+	windows := searchesWindows(&c)
+	switch {
+	case c.Format != "" && c.Format != formats.Builtin && format.ReadBoxes == nil:
+		return structured.BadInput("--format %s has no boxes of objects: --task localise reads coco, voc and npz", c.Format)
+	case c.Format == formats.Images:
+		return structured.BadInput("--format images has no boxes to train on; use coco or voc")
+	case c.Format == formats.NPZ && windows:
+		return structured.BadInput("--format npz has features of candidate boxes; --search windows reads images")
+	case !slices.Contains([]string{"auto", "descriptor", "pixels"}, c.Features):
+		return structured.BadInput("--features %s makes attributes of words; for boxes use descriptor or pixels", c.Features)
+	case c.Features == "pixels" && windows:
+		return structured.BadInput("--features pixels are those of candidate boxes; --search windows reads the colours and gradients of cells (descriptor)")
+	case c.Format == formats.NPZ && c.Features != "auto":
+		return structured.BadInput("--features %s is computed from images; npz archives have features of their own", c.Features)
+	case windows && (c.Net == "conv-map" || c.Net == "conv-crop"):
+		return structured.BadInput("--net %s reads candidate boxes; for --search windows use linear, mlp or cnn with --window N", c.Net)
+	case !windows && c.Window > 1:
+		return structured.BadInput("--window %d: candidate boxes have no neighbours; --search windows has", c.Window)
+	case windows && c.Cells > maxGrid:
+		return structured.BadInput("--cells %d: expected at most %d", c.Cells, maxGrid)
+	case c.Crop > maxCrop:
+		return structured.BadInput("--crop %d: expected at most %d", c.Crop, maxCrop)
+	case !windows && !readsPixels(&c) && c.Crop%localisation.CellPixels != 0:
+		return structured.BadInput("--crop %d: expected a multiple of %d, because a cell has %[2]d×%[2]d pixels", c.Crop, localisation.CellPixels)
+	}
+	return nil
+}
+
+// maxGrid and maxCrop bound the cells per side of an image and the pixels per side of a crop.
+const maxGrid, maxCrop = 1024, 1024
+
+// readsPixels reports whether the inputs of candidates are pixels.
+func readsPixels(c *config.Config) bool {
+	return c.Features == "pixels" || c.Features == "auto" && c.Net == "conv-crop"
+}
+
+// Localise returns how images with boxes are read, or nil for other tasks.
+func Localise(c *config.Config) *localisation.Options {
+	if c.Task != "localise" {
+		return nil
+	}
+	return &localisation.Options{
+		Class: c.Class, Windows: searchesWindows(c), Grid: c.Cells, Pixels: readsPixels(c), Crop: c.Crop, Candidates: c.Candidates,
+		Stream: c.Stream, Threads: c.Threads,
+	}
+}
+
+// LocaliseLike returns how images are read like those of the training data, or nil for other tasks.
+func LocaliseLike(c *config.Config, train *structured.Dataset) *localisation.Options {
+	o := Localise(c)
+	if o == nil {
+		return nil
+	}
+	s := localisation.Of(train)
+	o.Class, o.Shape = s.Class, []int{train.Dim}
+	if m := s.Map; m != [3]int{} {
+		o.Shape = []int{m[2], m[0], m[1]}
+	}
+	return o
+}
+
+// drawScenes draws scenes with one object each.
+func drawScenes(c *config.Config) (train, dev, test *structured.Dataset, err error) {
+	o, plain := synthetic.DefaultOptions(), config.Default()
+	if !slices.Equal(c.Examples, plain.Examples) {
+		o.Train, o.Dev, o.Test = c.Examples[0], c.Examples[1], c.Examples[2]
+	}
+	o.Seed, o.Difficulty = c.Seed, c.Difficulty
+	if err := o.Validate(); err != nil {
+		return nil, nil, nil, err
+	}
+	parts := o.Parts()
+	for k, to := range []**structured.Dataset{&train, &dev, &test} {
+		if parts[k].Scenes == 0 {
+			continue
+		}
+		if *to, err = Localise(c).Scenes(parts[k]); err != nil {
+			return nil, nil, nil, err
+		}
+	}
+	return train, dev, test, nil
+}
