@@ -7,7 +7,7 @@ import (
 )
 
 // EdgeRows is the table with one row per edge.
-const EdgeRows = "edge"
+const EdgeRows = structured.Edges
 
 // Edges says what scores the labels of an edge's two variables.
 type Edges int

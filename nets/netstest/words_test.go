@@ -1,4 +1,4 @@
-package nets
+package netstest_test
 
 import (
 	"fmt"
@@ -10,6 +10,7 @@ import (
 
 	"gorgonia.org/gorgonia"
 
+	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
 )
@@ -91,7 +92,7 @@ func TestWordGraphsEqualGorgonia(t *testing.T) {
 		for _, lengths := range [][]int{{5, 3, 1, 0, 2}, {1}, {0, 1}, {40, 4}} {
 			t.Run(fmt.Sprint(name, lengths), func(t *testing.T) {
 				rng := rand.New(rand.NewPCG(41, 42))
-				net, err := Build(wordSpec(layers), wordInput)
+				net, err := nets.Build(wordSpec(layers), wordInput)
 				must(t, err)
 				var batch structured.Batch
 				batch.Reset(randomData(rng, wordInput, 3, lengths...), seq(len(lengths)))
@@ -109,7 +110,7 @@ func TestCharactersByHand(t *testing.T) {
 			x := node(g.CharacterWindow(node(g.Characters(g.Param("table"))), 3))
 			return node(g.SegmentMax(node(gorgonia.Mul(x, g.Param("filters"))))), nil, nil
 		}}
-	net, err := Build(spec, graph.Input{Characters: 4})
+	net, err := nets.Build(spec, graph.Input{Characters: 4})
 	must(t, err)
 	data := &structured.Dataset{Offsets: []int{0, 2, 5}, Characters: &structured.Segments{Offsets: []int{0, 3, 3, 4, 6, 8}, Ids: []int32{1, 2, 3, 2, 3, 3, 1, 0}}}
 	w := []float32{0, 0, 1, 2, 3, -1, -2, 5 /* filters: */, 1, 0, 10, 1, 0, 100}
@@ -170,11 +171,11 @@ func TestCharactersByHand(t *testing.T) {
 func TestLinearisedWords(t *testing.T) {
 	for _, name := range []string{"window", "convolution", "two bags"} {
 		rng := rand.New(rand.NewPCG(43, 44))
-		net, err := Build(wordSpec(wordGraphs[name]), wordInput)
+		net, err := nets.Build(wordSpec(wordGraphs[name]), wordInput)
 		must(t, err)
 		data := randomData(rng, wordInput, 3, 6, 4, 9)
 		wk, d := randomVector(rng, net.Dim(), 0.5), randomVector(rng, net.Dim(), 1)
-		model, worker := Linearise(net, wk).NewLinearisedWorker(), net.NewNetWorker()
+		model, worker := nets.Linearise(net, wk).NewLinearisedWorker(), net.NewNetWorker()
 		var batch structured.Batch
 		var θ structured.Potentials
 		batch.Reset(data, []int{2})
@@ -204,10 +205,10 @@ func TestLinearisedWords(t *testing.T) {
 // Tables of characters and attributes are row tables unless an op reads them whole, and no other row has a gradient.
 func TestRowTablesOfWords(t *testing.T) {
 	rng := rand.New(rand.NewPCG(45, 46))
-	for name, want := range map[string][]RowTable{
-		"window": {{12, 7, 4}}, "convolution": nil, "two bags": {{12 + 28 + 48 + 48, 11, 4}}, "bag of computed weights": nil,
+	for name, want := range map[string][]nets.RowTable{
+		"window": {{Offset: 12, Rows: 7, Cols: 4}}, "convolution": nil, "two bags": {{Offset: 12 + 28 + 48 + 48, Rows: 11, Cols: 4}}, "bag of computed weights": nil,
 	} {
-		net, err := Build(wordSpec(wordGraphs[name]), wordInput)
+		net, err := nets.Build(wordSpec(wordGraphs[name]), wordInput)
 		must(t, err)
 		tables := net.RowTables()
 		if !slices.Equal(tables, want) {
@@ -262,7 +263,7 @@ func TestWordErrors(t *testing.T) {
 		}},
 		{"expected [8×labels]", func(g *graph.Graph) *gorgonia.Node { return node(g.Characters(g.Param("characters"))) }},
 	} {
-		if _, err := Build(wordSpec(c.graph), wordInput); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := nets.Build(wordSpec(c.graph), wordInput); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("error %v, want one about %q", err, c.want)
 		}
 	}
@@ -277,7 +278,7 @@ func TestWordErrors(t *testing.T) {
 		"large character": {"window", "knows 0 to 6", func(d *structured.Dataset) { d.Characters.Ids[2] = 7 }},
 		"large attribute": {"bag", "knows 0 to 10", func(d *structured.Dataset) { d.Attributes.Index[1] = -1 }},
 	} {
-		net, err := Build(wordSpec(wordGraphs[spoil.graph]), wordInput)
+		net, err := nets.Build(wordSpec(wordGraphs[spoil.graph]), wordInput)
 		must(t, err)
 		data := randomData(rng, wordInput, 3, 9)
 		spoil.spoil(data)
@@ -325,7 +326,7 @@ func BenchmarkDeepStep(b *testing.B) {
 					data.Attributes.Offsets = append(data.Attributes.Offsets, len(data.Attributes.Index))
 				}
 			}
-			net := mustNew(b, Config{Net: "deep"}, input, 17)
+			net := mustNew(b, nets.Config{Net: "deep"}, input, 17)
 			w, grad := net.Init(1), make([]float32, net.Dim())
 			worker := net.NewNetWorker()
 			var batch structured.Batch
@@ -352,7 +353,7 @@ func TestCharacterConvolutionIsAWindow(t *testing.T) {
 	batch.Reset(data, []int{1, 0})
 	var w []float32
 	score := func(layer func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node) []float32 {
-		net, err := Build(wordSpec(func(g *graph.Graph) *gorgonia.Node { return node(g.SegmentMax(layer(g, g.Param("characters")))) }), wordInput)
+		net, err := nets.Build(wordSpec(func(g *graph.Graph) *gorgonia.Node { return node(g.SegmentMax(layer(g, g.Param("characters")))) }), wordInput)
 		must(t, err)
 		if w == nil {
 			w = randomVector(rng, net.Dim(), 0.7)

@@ -1,4 +1,4 @@
-package nets
+package netstest_test
 
 import (
 	"fmt"
@@ -10,6 +10,7 @@ import (
 
 	"gorgonia.org/gorgonia"
 
+	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
 )
@@ -43,19 +44,19 @@ var splits = []struct{ sources, positions []int }{
 
 var matchingConfigs = []struct {
 	name   string
-	config Config
+	config nets.Config
 	input  graph.Input
 	affine bool
 }{
-	{"linear", Config{Net: "linear"}, graph.Input{PairAttributes: 6}, true},
-	{"linear, features of items", Config{Net: "linear"}, graph.Input{Dim: 3, PairAttributes: 6}, true},
-	{"mlp", Config{Net: "mlp", Hidden: []int{5, 4}, Dropout: 0.3}, graph.Input{PairAttributes: 6}, false},
-	{"words", Config{Net: "bilinear", Channels: []int{5}, PairUnits: 4, Dropout: 0.2}, graph.Input{Vocab: []int{11, 5}}, false},
-	{"characters and pairs", Config{Net: "bilinear", Channels: []int{5}, PairUnits: 4, CharChannels: 3, CharEmbed: 2}, graph.Input{Vocab: []int{11}, Characters: 8, PairAttributes: 6}, false},
-	{"recurrent", Config{Net: "bilinear", Recurrent: []int{3}, Hidden: []int{4}, PairUnits: 2, Activation: graph.Tanh}, graph.Input{Vocab: []int{11}, Dim: 2}, false},
-	{"features", Config{Net: "bilinear", Channels: []int{4}, Window: 1, PairUnits: 3, Activation: graph.GELU}, graph.Input{Dim: 3}, false},
-	{"attention", Config{Net: "bilinear", Channels: []int{8}, Layers: 1, Heads: 2, PairUnits: 3}, graph.Input{Vocab: []int{11}}, false},
-	{"stack", Config{Net: StackNet, Stack: "- features\n- window: 3\n- dense: {units: 4, activation: tanh}\n- dropout: 0.1\n", PairUnits: 3}, graph.Input{Dim: 3, PairAttributes: 6}, false},
+	{"linear", nets.Config{Net: "linear"}, graph.Input{PairAttributes: 6}, true},
+	{"linear, features of items", nets.Config{Net: "linear"}, graph.Input{Dim: 3, PairAttributes: 6}, true},
+	{"mlp", nets.Config{Net: "mlp", Hidden: []int{5, 4}, Dropout: 0.3}, graph.Input{PairAttributes: 6}, false},
+	{"words", nets.Config{Net: "bilinear", Channels: []int{5}, PairUnits: 4, Dropout: 0.2}, graph.Input{Vocab: []int{11, 5}}, false},
+	{"characters and pairs", nets.Config{Net: "bilinear", Channels: []int{5}, PairUnits: 4, CharChannels: 3, CharEmbed: 2}, graph.Input{Vocab: []int{11}, Characters: 8, PairAttributes: 6}, false},
+	{"recurrent", nets.Config{Net: "bilinear", Recurrent: []int{3}, Hidden: []int{4}, PairUnits: 2, Activation: graph.Tanh}, graph.Input{Vocab: []int{11}, Dim: 2}, false},
+	{"features", nets.Config{Net: "bilinear", Channels: []int{4}, Window: 1, PairUnits: 3, Activation: graph.GELU}, graph.Input{Dim: 3}, false},
+	{"attention", nets.Config{Net: "bilinear", Channels: []int{8}, Layers: 1, Heads: 2, PairUnits: 3}, graph.Input{Vocab: []int{11}}, false},
+	{"stack", nets.Config{Net: nets.StackNet, Stack: "- features\n- window: 3\n- dense: {units: 4, activation: tanh}\n- dropout: 0.1\n", PairUnits: 3}, graph.Input{Dim: 3, PairAttributes: 6}, false},
 }
 
 // Scores, pullback and push-forward of networks of matchings equal those of Gorgonia's TapeMachine in float64.
@@ -65,7 +66,7 @@ func TestMatchingsEqualGorgonia(t *testing.T) {
 			for _, s := range splits {
 				t.Run(fmt.Sprint(c.name, width, s.sources), func(t *testing.T) {
 					rng := rand.New(rand.NewPCG(51, 52))
-					net, err := Make(c.config, c.input, Output{Form: links(width)})
+					net, err := nets.Make(c.config, c.input, nets.Output{Form: links(width)})
 					must(t, err)
 					if net.Affine() != c.affine {
 						t.Errorf("Affine() is %v", net.Affine())
@@ -110,7 +111,7 @@ func TestAlignEqualsGorgonia(t *testing.T) {
 		for _, s := range splits {
 			t.Run(fmt.Sprint(name, s.sources), func(t *testing.T) {
 				rng, input := rand.New(rand.NewPCG(53, 54)), graph.Input{Dim: 3, PairAttributes: 5}
-				net, err := Build(alignSpec(scores), input)
+				net, err := nets.Build(alignSpec(scores), input)
 				must(t, err)
 				data := split(rng, randomData(rng, input, 3, s.positions...), 5, s.sources...)
 				var batch structured.Batch
@@ -137,7 +138,7 @@ func alignSpec(scores func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node) gra
 // A net of matchings computes the scores that makeMatching promises.
 func TestBilinearByHand(t *testing.T) {
 	rng, input := rand.New(rand.NewPCG(55, 56)), graph.Input{Dim: 3, PairAttributes: 5}
-	net, err := Make(Config{Net: StackNet, Stack: "- features\n", PairUnits: 2}, input, Output{Form: links(2)})
+	net, err := nets.Make(nets.Config{Net: nets.StackNet, Stack: "- features\n", PairUnits: 2}, input, nets.Output{Form: links(2)})
 	must(t, err)
 	data := split(rng, randomData(rng, input, 3, 5, 7), 5, 2, 3)
 	w := randomVector(rng, net.Dim(), 1)
@@ -208,7 +209,7 @@ func TestBilinearByHand(t *testing.T) {
 // Windows end where source items end.
 func TestWindowsOfSplits(t *testing.T) {
 	rng, input := rand.New(rand.NewPCG(57, 58)), graph.Input{Vocab: []int{9}}
-	net, err := Make(Config{Net: "bilinear", Channels: []int{4}, Window: 5, PairUnits: 3}, input, Output{Form: links(1)})
+	net, err := nets.Make(nets.Config{Net: "bilinear", Channels: []int{4}, Window: 5, PairUnits: 3}, input, nets.Output{Form: links(1)})
 	must(t, err)
 	data := split(rng, randomData(rng, input, 3, 9), 0, 4)
 	w := randomVector(rng, net.Dim(), 1)
@@ -229,29 +230,29 @@ func TestWindowsOfSplits(t *testing.T) {
 func TestMatchingsRefused(t *testing.T) {
 	words := graph.Input{Vocab: []int{9}}
 	for _, c := range []struct {
-		config  Config
+		config  nets.Config
 		input   graph.Input
 		form    structured.Form
 		message string
 	}{
-		{Config{Net: "embed"}, words, links(1), "net embed does not score pairs of source and target items; expected one of linear, mlp, bilinear, stack"},
-		{Config{Net: "linear"}, graph.Input{Dim: 3}, links(1), "the data has none, and net bilinear reads the items"},
-		{Config{Net: "linear", Window: 3}, graph.Input{Dim: 3, PairAttributes: 3}, links(1), "it has no window"},
-		{Config{Net: "bilinear"}, graph.Input{PairAttributes: 3}, links(1), "net bilinear reads discrete inputs"},
-		{Config{Net: "bilinear"}, words, candidates, "net bilinear scores pairs of source and target items, not choices"},
-		{Config{Net: "bilinear", ArcUnits: 3}, words, links(1), "net bilinear has no arc-units"},
-		{Config{Net: "mlp", PairUnits: 3}, graph.Input{Dim: 3}, candidates, "net mlp has no pair-units; bilinear does"},
-		{Config{Net: StackNet, Stack: "- features\n", PairUnits: 3}, graph.Input{Dim: 3}, candidates, "a stack that scores choices has no pair-units"},
-		{Config{Net: "linear"}, graph.Input{PairAttributes: 3}, candidates, "net linear reads dense features of positions; the data has none"},
-		{Config{Net: "bilinear", PairUnits: -1}, words, links(1), "-1 units"},
+		{nets.Config{Net: "embed"}, words, links(1), "net embed does not score pairs of source and target items; expected one of linear, mlp, bilinear, stack"},
+		{nets.Config{Net: "linear"}, graph.Input{Dim: 3}, links(1), "the data has none, and net bilinear reads the items"},
+		{nets.Config{Net: "linear", Window: 3}, graph.Input{Dim: 3, PairAttributes: 3}, links(1), "it has no window"},
+		{nets.Config{Net: "bilinear"}, graph.Input{PairAttributes: 3}, links(1), "net bilinear reads discrete inputs"},
+		{nets.Config{Net: "bilinear"}, words, candidates, "net bilinear scores pairs of source and target items, not choices"},
+		{nets.Config{Net: "bilinear", ArcUnits: 3}, words, links(1), "net bilinear has no arc-units"},
+		{nets.Config{Net: "mlp", PairUnits: 3}, graph.Input{Dim: 3}, candidates, "net mlp has no pair-units; bilinear does"},
+		{nets.Config{Net: nets.StackNet, Stack: "- features\n", PairUnits: 3}, graph.Input{Dim: 3}, candidates, "a stack that scores choices has no pair-units"},
+		{nets.Config{Net: "linear"}, graph.Input{PairAttributes: 3}, candidates, "net linear reads dense features of positions; the data has none"},
+		{nets.Config{Net: "bilinear", PairUnits: -1}, words, links(1), "-1 units"},
 	} {
-		_, err := Make(c.config, c.input, Output{Form: c.form})
+		_, err := nets.Make(c.config, c.input, nets.Output{Form: c.form})
 		if !structured.IsBadInput(err) || !strings.Contains(err.Error(), c.message) {
 			t.Errorf("%+v: %v, expected %q", c.config, err, c.message)
 		}
 	}
 
-	net, err := Make(Config{Net: "bilinear", Channels: []int{4}, PairUnits: 3}, words, Output{Form: links(1)})
+	net, err := nets.Make(nets.Config{Net: "bilinear", Channels: []int{4}, PairUnits: 3}, words, nets.Output{Form: links(1)})
 	must(t, err)
 	rng := rand.New(rand.NewPCG(59, 60))
 	for message, spoil := range map[string]func(d *structured.Dataset){
@@ -280,7 +281,7 @@ func TestSplitOpsRefused(t *testing.T) {
 			return node(g.Align(node(gorgonia.Mul(node(g.Sources(x)), g.Param("forms"))), x))
 		},
 	} {
-		if _, err := Build(alignSpec(scores), graph.Input{Dim: 3, PairAttributes: 5}); err == nil || !strings.Contains(err.Error(), message) {
+		if _, err := nets.Build(alignSpec(scores), graph.Input{Dim: 3, PairAttributes: 5}); err == nil || !strings.Contains(err.Error(), message) {
 			t.Errorf("%v, expected %q", err, message)
 		}
 	}
@@ -288,7 +289,7 @@ func TestSplitOpsRefused(t *testing.T) {
 		"Align of": func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node { return node(g.Align(x, x)) },
 		"Sources":  func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node { return node(g.Sources(x)) },
 	} {
-		if _, err := Build(pairSpec(scores), graph.Input{Dim: 3}); err == nil || !strings.Contains(err.Error(), message) {
+		if _, err := nets.Build(pairSpec(scores), graph.Input{Dim: 3}); err == nil || !strings.Contains(err.Error(), message) {
 			t.Errorf("%v, expected %q", err, message)
 		}
 	}
@@ -302,7 +303,7 @@ func BenchmarkAlign(b *testing.B) {
 			s, err := g.Align(node(gorgonia.Mul(g.Features(), g.Param("forms"))), node(gorgonia.Mul(g.Features(), g.Param("in"))))
 			return []*gorgonia.Node{s}, err
 		}}
-	net, err := Build(spec, graph.Input{Dim: 64})
+	net, err := nets.Build(spec, graph.Input{Dim: 64})
 	must(b, err)
 	rng := rand.New(rand.NewPCG(63, 64))
 	data := split(rng, randomData(rng, graph.Input{Dim: 64}, 3, slices.Repeat([]int{50}, 64)...), 0, slices.Repeat([]int{25}, 64)...)

@@ -1,4 +1,4 @@
-package nets
+package netstest_test
 
 import (
 	"fmt"
@@ -9,6 +9,7 @@ import (
 
 	"gorgonia.org/gorgonia"
 
+	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
 )
@@ -18,17 +19,17 @@ func TestGridsEqualGorgonia(t *testing.T) {
 	shape := graph.Grid{Height: 3, Width: 4}
 	crops := graph.Map{Height: 5, Width: 4, Channels: 1}
 	for _, c := range []struct {
-		config Config
+		config nets.Config
 		input  graph.Input
 	}{
-		{Config{Net: "linear", Window: 3}, graph.Input{Dim: 2, Grid: shape}},
-		{Config{Net: "cnn", Channels: []int{4, 3}, Window: 5}, graph.Input{Dim: 2, Grid: shape}},
-		{Config{Net: "conv-crop", Channels: []int{3}, Hidden: []int{4}, Window: 3}, graph.Input{Dim: 20, Map: crops, Grid: shape}},
-		{Config{Net: StackNet, Stack: "- features\n- window: 3\n- convolution: 4\n- activation\n"}, graph.Input{Dim: 2, Grid: shape}},
+		{nets.Config{Net: "linear", Window: 3}, graph.Input{Dim: 2, Grid: shape}},
+		{nets.Config{Net: "cnn", Channels: []int{4, 3}, Window: 5}, graph.Input{Dim: 2, Grid: shape}},
+		{nets.Config{Net: "conv-crop", Channels: []int{3}, Hidden: []int{4}, Window: 3}, graph.Input{Dim: 20, Map: crops, Grid: shape}},
+		{nets.Config{Net: nets.StackNet, Stack: "- features\n- window: 3\n- convolution: 4\n- activation\n"}, graph.Input{Dim: 2, Grid: shape}},
 	} {
 		t.Run(c.config.Net, func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(71, 72))
-			net, err := Make(c.config, c.input, Output{Form: grid})
+			net, err := nets.Make(c.config, c.input, nets.Output{Form: grid})
 			must(t, err)
 			var batch structured.Batch
 			batch.Reset(randomData(rng, c.input, 3, 12, 0, 12), seq(3))
@@ -45,7 +46,7 @@ func TestGridWindow(t *testing.T) {
 			w, err := g.GridWindow(node(gorgonia.Mul(g.Features(), g.Param("one"))), 3)
 			return []*gorgonia.Node{w}, err
 		}}
-	net, err := Build(spec, graph.Input{Dim: 1, Grid: graph.Grid{Height: 2, Width: 3}})
+	net, err := nets.Build(spec, graph.Input{Dim: 1, Grid: graph.Grid{Height: 2, Width: 3}})
 	must(t, err)
 	d := &structured.Dataset{Name: "cells", Offsets: []int{0, 6, 12}, Dim: 1, Features: []float32{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}}
 	var batch structured.Batch
@@ -69,7 +70,7 @@ func TestGridWindow(t *testing.T) {
 	if err := net.NewNetWorker().Score([]float32{1}, &batch, &θ); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "5 positions; the network reads grids of 2×3 cells") {
 		t.Errorf("5 positions: %v", err)
 	}
-	if _, err := Build(spec, graph.Input{Dim: 1}); err == nil || !strings.Contains(err.Error(), "not cells of a grid") {
+	if _, err := nets.Build(spec, graph.Input{Dim: 1}); err == nil || !strings.Contains(err.Error(), "not cells of a grid") {
 		t.Errorf("no grid: %v", err)
 	}
 }

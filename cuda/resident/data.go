@@ -1,4 +1,4 @@
-package cudanets
+package resident
 
 import (
 	"github.com/dsp-go/dsp/cuda/device"
@@ -20,8 +20,9 @@ type Data struct {
 	Characters                 *Characters // or nil
 	PairAttributes             *Sparse     // of pairs of source and target items, by row of the table structured.Pairs; or nil
 
-	pairs   device.Array[int32] // [n+1] first row of each example in that table
+	Pairs   device.Array[int32] // [n+1] first row of each example in the table of pairs, or in that of edges
 	sources *structured.Table   // of source items, or nil
+	Edges   *Edges              // of graphs, or nil
 }
 
 // Sparse is a structured.Sparse on a device: position t owns entries Offsets[t] to Offsets[t+1]-1.
@@ -29,6 +30,12 @@ type Sparse struct {
 	Offsets device.Array[int64]   // [ΣT+1]
 	Index   device.Array[int32]   // attributes, by number
 	Value   device.Array[float32] // values; empty: all 1
+}
+
+// Characters are the characters of the words of a data set on a device: position t owns entries Offsets[t] to Offsets[t+1]-1 of Ids.
+type Characters struct {
+	Offsets device.Array[int32] // [ΣT+1]
+	Ids     device.Array[int32]
 }
 
 // NewData uploads a data set. Call Free when it is no longer used.
@@ -42,6 +49,7 @@ func NewData(d *device.Device, set *structured.Dataset) *Data {
 		sources:  set.Table(structured.Sources),
 	}
 	data.newPairAttributes()
+	data.newEdges()
 	if set.Outputs == nil {
 		data.Labels = device.NewFrom(d, set.Labels, "the gold labels")
 	}
@@ -68,7 +76,10 @@ func (data *Data) Free() {
 		device.Free(d, c.Offsets)
 		device.Free(d, c.Ids)
 	}
-	device.Free(d, data.pairs)
+	device.Free(d, data.Pairs)
+	if e := data.Edges; e != nil {
+		e.free(d)
+	}
 	for _, x := range []*Sparse{data.Attributes, data.EdgeAttributes, data.PairAttributes} {
 		if x != nil {
 			device.Free(d, x.Offsets)
@@ -96,4 +107,28 @@ func narrow[To int32 | int64 | float32, From int | float64](x []From) []To {
 		to[i] = To(v)
 	}
 	return to
+}
+
+// pairsOf returns how many source items and pairs example i has: n·m of n source and m target items, the edges of its graph if the data has
+// graphs, and otherwise n·n of n positions.
+func (data *Data) pairsOf(i int) (sources, pairs int) {
+	length := data.Set.Length(i)
+	if e := data.Edges; e != nil {
+		return 0, e.table.Offsets[i+1] - e.table.Offsets[i]
+	}
+	if data.sources == nil {
+		return 0, length * length
+	}
+	n := data.sources.Offsets[i+1] - data.sources.Offsets[i]
+	return n, n * (length - n)
+}
+
+// newPairAttributes uploads the attributes of pairs of source and target items, and the first row of each example among them.
+func (data *Data) newPairAttributes() {
+	t := data.Set.Table(structured.Pairs)
+	if t == nil || t.Attributes == nil {
+		return
+	}
+	data.PairAttributes = newSparse(data.Device, t.Attributes, "the attributes of pairs")
+	data.Pairs = device.NewFrom(data.Device, narrow[int32](t.Offsets), "the pairs")
 }

@@ -1,4 +1,4 @@
-package nets
+package netstest_test
 
 import (
 	"math"
@@ -7,12 +7,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/trees"
 )
 
-func layersOf(t *testing.T, net *Net) []Layer {
+func layersOf(t *testing.T, net *nets.Net) []nets.Layer {
 	t.Helper()
 	var batch structured.Batch
 	batch.Reset(net.Draw(rand.New(rand.NewPCG(1, 2)), 9, 20, 3), []int{0, 1, 2})
@@ -23,15 +24,15 @@ func layersOf(t *testing.T, net *Net) []Layer {
 
 // The table of every network has each weight once, and its shares add up to 1.
 func TestLayers(t *testing.T) {
-	var all []*Net
+	var all []*nets.Net
 	for _, p := range presets {
 		all = append(all, mustNew(t, p.config, p.input, testLabels))
 	}
 	both := graph.Input{Vocab: []int{11}, Dim: 3}
-	all = append(all, mustNew(t, Config{Net: "rnn", Recurrent: []int{4}}, both, testLabels), mustNew(t, Config{Net: "attention", Channels: []int{8}}, both, testLabels))
-	all = append(all, mustNew(t, Config{Net: "deep", AttributeUnits: 3}, graph.Input{Vocab: []int{11}, Characters: 9, Attributes: 30}, testLabels))
-	parser, err := Make(Config{Net: "biaffine", Channels: []int{6}, Embed: []int{4}, ArcUnits: 5, LabelUnits: 4, Dropout: 0.1}, graph.Input{Vocab: []int{11}},
-		Output{Labels: 3, Form: trees.SpanningTree{}.Form(3)})
+	all = append(all, mustNew(t, nets.Config{Net: "rnn", Recurrent: []int{4}}, both, testLabels), mustNew(t, nets.Config{Net: "attention", Channels: []int{8}}, both, testLabels))
+	all = append(all, mustNew(t, nets.Config{Net: "deep", AttributeUnits: 3}, graph.Input{Vocab: []int{11}, Characters: 9, Attributes: 30}, testLabels))
+	parser, err := nets.Make(nets.Config{Net: "biaffine", Channels: []int{6}, Embed: []int{4}, ArcUnits: 5, LabelUnits: 4, Dropout: 0.1}, graph.Input{Vocab: []int{11}},
+		nets.Output{Labels: 3, Form: trees.SpanningTree{}.Form(3)})
 	must(t, err)
 	all = append(all, parser)
 	for _, net := range all {
@@ -49,7 +50,7 @@ func TestLayers(t *testing.T) {
 }
 
 func TestLayersNameWhatTheyCompute(t *testing.T) {
-	net := mustNew(t, Config{Net: "embed", Channels: []int{6}, Embed: []int{4, 3}, Window: 3, Dropout: 0.2}, graph.Input{Vocab: []int{11, 5}}, testLabels)
+	net := mustNew(t, nets.Config{Net: "embed", Channels: []int{6}, Embed: []int{4, 3}, Window: 3, Dropout: 0.2}, graph.Input{Vocab: []int{11, 5}}, testLabels)
 	var got []string
 	for _, l := range layersOf(t, net) {
 		got = append(got, strings.Join([]string{l.Name, strings.Join(l.With, ","), strings.Join(l.Params, ","), l.Output}, "|"))

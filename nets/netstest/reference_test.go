@@ -1,4 +1,4 @@
-package nets
+package netstest_test
 
 import (
 	"math"
@@ -8,6 +8,7 @@ import (
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 
+	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
@@ -15,27 +16,31 @@ import (
 
 // reference runs a network on Gorgonia's TapeMachine, in float64.
 type reference struct {
-	t      testing.TB
-	net    *Net
-	f      *graph.Function
-	worker *NetWorker // provides batch indices and masks
-	grads  map[string]*gorgonia.Value
-	vm     gorgonia.VM
-	parts  []gorgonia.Value
+	t     testing.TB
+	net   *nets.Net
+	f     *graph.Function
+	grads map[string]*gorgonia.Value
+	vm    gorgonia.VM
+	parts []gorgonia.Value
 }
 
-func newReference(t testing.TB, net *Net, batch *structured.Batch, dropout uint64) *reference {
-	r := &reference{t: t, net: net, worker: net.NewNetWorker(), grads: map[string]*gorgonia.Value{}}
-	f, err := graph.Differentiate(&net.spec, net.Size(batch), tensor.Float64, net.input, net.layout)
+func newReference(t testing.TB, net *nets.Net, batch *structured.Batch, dropout uint64) *reference {
+	r := &reference{t: t, net: net, grads: map[string]*gorgonia.Value{}}
+	f, err := graph.Differentiate(net.Spec(), net.Size(batch), tensor.Float64, net.Input(), net.Layout())
 	if err != nil {
 		t.Fatal(err)
 	}
 	r.f = f
-	r.worker.m.Seed = dropout
-	if err := r.worker.load(make([]float32, net.Dim()), batch); err != nil {
+	p, err := net.Program(net.Size(batch))
+	if err != nil {
 		t.Fatal(err)
 	}
-	for n, xs := range f.Bind(r.worker.m) {
+	m := graph.NewMachine(p, net.Input()) // provides batch indices and masks
+	m.Seed = dropout
+	if err := m.Load(p, net.Input(), make([]float32, net.Dim()), batch); err != nil {
+		t.Fatal(err)
+	}
+	for n, xs := range f.Bind(m) {
 		r.let(n, widen(xs))
 	}
 	r.parts = make([]gorgonia.Value, len(f.Outputs))
@@ -64,7 +69,7 @@ func (r *reference) let(n *gorgonia.Node, xs []float64) {
 func (r *reference) run(w []float64, v [][]float64) (parts [][]float64, grad []float64) {
 	r.t.Helper()
 	for name, n := range r.f.Params {
-		a, _ := r.net.layout.Find(name)
+		a, _ := r.net.Layout().Find(name)
 		r.let(n, append([]float64(nil), w[a.Offset:a.Offset+a.Len()]...))
 	}
 	for k, n := range r.f.Cotangents {
@@ -85,7 +90,7 @@ func (r *reference) run(w []float64, v [][]float64) (parts [][]float64, grad []f
 	}
 	grad = make([]float64, r.net.Dim())
 	for name, v := range r.grads {
-		a, _ := r.net.layout.Find(name)
+		a, _ := r.net.Layout().Find(name)
 		copy(grad[a.Offset:], floats(*v))
 	}
 	return

@@ -1,4 +1,4 @@
-package cudanets_test
+package resident_test
 
 import (
 	"math/rand/v2"
@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/dsp-go/dsp/cuda/cudatest"
-	cudanets "github.com/dsp-go/dsp/cuda/nets"
+	"github.com/dsp-go/dsp/cuda/resident"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -16,8 +16,8 @@ func TestBatchIsThatOfTheHost(t *testing.T) {
 	set := cudatest.ChainData(rng, 3, 4, 0, 1, 300, 2, 5)
 	set.Labels[1] = -1
 	set.Weights = []float64{1, 2, 0.5, 3, 4, 5}
-	data := cudanets.NewData(d, set)
-	batch := cudanets.NewBatch(data, 5, 310, 300)
+	data := resident.NewData(d, set)
+	batch := resident.NewBatch(data, 5, 310, 300)
 	for _, examples := range [][]int{{5, 3, 0}, {}, {1}, {2, 1, 5, 4, 0}, {3}} {
 		batch.Set(examples)
 		var host structured.Batch
@@ -58,8 +58,8 @@ func TestBatchIsThatOfTheHost(t *testing.T) {
 
 func TestBatchRefusesWhatDoesNotFit(t *testing.T) {
 	d := cudatest.Device(t)
-	data := cudanets.NewData(d, cudatest.ChainData(rand.New(rand.NewPCG(1, 2)), 3, 4, 3))
-	batch := cudanets.NewBatch(data, 2, 7, 3)
+	data := resident.NewData(d, cudatest.ChainData(rand.New(rand.NewPCG(1, 2)), 3, 4, 3))
+	batch := resident.NewBatch(data, 2, 7, 3)
 	if batch.Fits([]int{0}) || !batch.Fits([]int{1}) || batch.Fits([]int{1, 1, 1}) {
 		t.Error("Fits accepts examples that exceed a capacity, or refuses others")
 	}

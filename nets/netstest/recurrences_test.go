@@ -1,4 +1,4 @@
-package nets
+package netstest_test
 
 import (
 	"fmt"
@@ -11,6 +11,7 @@ import (
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 
+	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
 )
@@ -69,7 +70,7 @@ func TestRecurrentGraphsEqualGorgonia(t *testing.T) {
 		for _, lengths := range [][]int{{5, 3, 1, 0, 2}, {8}, {1}, {0, 2}, {70, 4, 33}, {300}, slices.Repeat([]int{1}, 60)} {
 			t.Run(fmt.Sprint(name, lengths), func(t *testing.T) {
 				rng := rand.New(rand.NewPCG(31, 32))
-				net, err := Build(ownSpec(layers), graph.Input{Dim: 3})
+				net, err := nets.Build(ownSpec(layers), graph.Input{Dim: 3})
 				must(t, err)
 				var batch structured.Batch
 				batch.Reset(randomData(rng, graph.Input{Dim: 3}, 4, lengths...), seq(len(lengths)))
@@ -82,22 +83,24 @@ func TestRecurrentGraphsEqualGorgonia(t *testing.T) {
 
 // A residual layer adds its input; the gain of a layer norm starts at 1, so that its output has mean 0 and variance 1.
 func TestResidualAndNorm(t *testing.T) {
-	input, c := graph.Input{Dim: 6}, Config{Net: "mlp", Activation: graph.Tanh, Edges: EdgesNone}
-	b := featureBody(input)
-	b = b.residual(b.dense("inner", 6, c)).norm("norm")
-	net, err := Build(graph.Spec{Name: "residual", Params: b.params, Build: func(g *graph.Graph) (*gorgonia.Node, *gorgonia.Node, error) {
-		y, err := b.build(g)
-		return y, nil, err
-	}}, input)
-	must(t, err)
+	input := graph.Input{Dim: 6}
+	net := mustNew(t, nets.Config{Net: nets.StackNet, Stack: "- features\n- residual:\n  - dense: {units: 6, activation: tanh}\n- norm\n", Edges: nets.EdgesNone}, input, 6)
 	rng := rand.New(rand.NewPCG(37, 38))
 	var batch structured.Batch
 	var θ structured.Potentials
 	batch.Reset(randomData(rng, input, 6, 5), []int{0})
 	w := net.Init(1)
 	for _, a := range net.Layout() {
-		if strings.HasPrefix(a.Name, "inner") {
+		switch {
+		case strings.HasPrefix(a.Name, "dense"):
 			clear(a.Of(w)) // what is left is the input
+		case a.Name == "node.weight": // so that the potentials are the last layer
+			for i := range a.Of(w) {
+				a.Of(w)[i] = 0
+				if i%7 == 0 {
+					a.Of(w)[i] = 1
+				}
+			}
 		}
 	}
 	must(t, net.NewWorker().Score(w, &batch, &θ))
@@ -142,7 +145,7 @@ func TestRecurrenceErrors(t *testing.T) {
 		}},
 		{"expected a matrix", func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node { return node(g.Normalise(g.Param("bias"))) }},
 	} {
-		if _, err := Build(ownSpec(c.graph), graph.Input{Dim: 3}); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := nets.Build(ownSpec(c.graph), graph.Input{Dim: 3}); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("error %v, want one about %q", err, c.want)
 		}
 	}
@@ -158,7 +161,7 @@ func TestAffineRecurrence(t *testing.T) {
 			}
 			return node(g.LinearRecurrence(a, x, false)), nil, nil
 		}}
-		net, err := Build(spec, graph.Input{Dim: 3})
+		net, err := nets.Build(spec, graph.Input{Dim: 3})
 		must(t, err)
 		if net.Affine() != affine {
 			t.Errorf("Affine() = %v", net.Affine())

@@ -1,9 +1,10 @@
-package nets
+package netstest_test
 
 import (
 	"strings"
 	"testing"
 
+	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
 )
@@ -56,7 +57,7 @@ func TestStackRefuses(t *testing.T) {
 		{"- features\n- flatten\n", graph.Input{Dim: 4}, []string{"my.yaml:2: layer flatten: its rows are not pixels"}},
 		{"- features\n- image: [2, 2]\n- convolution: {channels: 3, width: 5}\n", graph.Input{Dim: 4}, []string{"my.yaml:3: layer convolution: width 5"}},
 	} {
-		_, err := New(Config{Net: StackNet, Stack: c.text, StackFile: "my.yaml"}, c.in, 3)
+		_, err := nets.New(nets.Config{Net: nets.StackNet, Stack: c.text, StackFile: "my.yaml"}, c.in, 3)
 		for _, m := range c.messages {
 			if !structured.IsBadInput(err) || !strings.Contains(err.Error(), m) {
 				t.Errorf("%q: %v, expected %q", c.text, err, m)
@@ -70,17 +71,17 @@ func TestStackSettings(t *testing.T) {
 	in := graph.Input{Dim: 4}
 	open := "- features\n- dense: 3\n- activation\n- dropout\n"
 	for _, c := range []struct {
-		config  Config
+		config  nets.Config
 		message string
 	}{
-		{Config{Stack: open, Activation: graph.Tanh, Dropout: 0.5}, ""},
-		{Config{Stack: open, Edges: EdgesPosition}, ""},
-		{Config{Stack: "- features\n- dense: 3\n", Activation: graph.Tanh}, "activation tanh has no effect"},
-		{Config{Stack: "- features\n- dropout: 0.1\n", Dropout: 0.5}, "dropout 0.5 has no effect"},
-		{Config{Stack: open, Hidden: []int{3}}, "from its list of layers"},
+		{nets.Config{Stack: open, Activation: graph.Tanh, Dropout: 0.5}, ""},
+		{nets.Config{Stack: open, Edges: nets.EdgesPosition}, ""},
+		{nets.Config{Stack: "- features\n- dense: 3\n", Activation: graph.Tanh}, "activation tanh has no effect"},
+		{nets.Config{Stack: "- features\n- dropout: 0.1\n", Dropout: 0.5}, "dropout 0.5 has no effect"},
+		{nets.Config{Stack: open, Hidden: []int{3}}, "from its list of layers"},
 	} {
-		c.config.Net = StackNet
-		n, err := New(c.config, in, 3)
+		c.config.Net = nets.StackNet
+		n, err := nets.New(c.config, in, 3)
 		switch {
 		case c.message != "":
 			if !structured.IsBadInput(err) || !strings.Contains(err.Error(), c.message) {
@@ -92,7 +93,7 @@ func TestStackSettings(t *testing.T) {
 			t.Errorf("%+v: dropout %v", c.config, n.Needs().Dropout)
 		}
 	}
-	n, err := New(Config{Net: StackNet, Stack: "- features\n- dense: 3\n- dense: 2\n- residual:\n  - dense: 2\n"}, in, 3)
+	n, err := nets.New(nets.Config{Net: nets.StackNet, Stack: "- features\n- dense: 3\n- dense: 2\n- residual:\n  - dense: 2\n"}, in, 3)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +104,7 @@ func TestStackSettings(t *testing.T) {
 
 func TestIsStackFile(t *testing.T) {
 	for name, want := range map[string]bool{"a.yaml": true, "b/c.YML": true, "mine": false, "stack": false, "yaml": false} {
-		if IsStackFile(name) != want {
+		if nets.IsStackFile(name) != want {
 			t.Errorf("IsStackFile(%q) is %v", name, !want)
 		}
 	}

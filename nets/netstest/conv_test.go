@@ -1,4 +1,4 @@
-package nets
+package netstest_test
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 
 	"gorgonia.org/gorgonia"
 
+	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
 )
@@ -63,7 +64,7 @@ func TestConvolutionsEqualGorgonia(t *testing.T) {
 	for _, o := range geometries {
 		t.Run(fmt.Sprint(o), func(t *testing.T) {
 			rng, input := rand.New(rand.NewPCG(31, 32)), graph.Input{Dim: o.of.Len(), Map: o.of}
-			net, err := Build(o.spec(false), input)
+			net, err := nets.Build(o.spec(false), input)
 			must(t, err)
 			var batch structured.Batch
 			batch.Reset(randomData(rng, input, 3, 5, 1, 0, 9), seq(4))
@@ -79,7 +80,7 @@ func TestConvolutionsEqualLoops(t *testing.T) {
 		rng, input := rand.New(rand.NewPCG(33, 34)), graph.Input{Dim: o.of.Len(), Map: o.of}
 		spec := o.spec(true)
 		spec.Params = spec.Params[:2]
-		net, err := Build(spec, input)
+		net, err := nets.Build(spec, input)
 		must(t, err)
 		if !net.Affine() {
 			t.Errorf("%v: a convolution of the inputs is not affine in its weights", o)
@@ -144,7 +145,7 @@ func BenchmarkConvolution(b *testing.B) {
 	spec := o.spec(true)
 	spec.Params = spec.Params[:2]
 	input := graph.Input{Dim: o.of.Len(), Map: o.of}
-	net, err := Build(spec, input)
+	net, err := nets.Build(spec, input)
 	must(b, err)
 	rng := rand.New(rand.NewPCG(35, 36))
 	var batch structured.Batch

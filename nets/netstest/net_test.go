@@ -1,4 +1,4 @@
-package nets
+package netstest_test
 
 import (
 	"fmt"
@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
 )
@@ -16,41 +17,41 @@ import (
 // presets are small versions of all preset networks.
 var presets = []struct {
 	name   string
-	config Config
+	config nets.Config
 	input  graph.Input
 	affine bool
 }{
-	{"linear", Config{Net: "linear"}, graph.Input{Dim: 5}, true},
-	{"linear, no edges", Config{Net: "linear", Edges: EdgesNone}, graph.Input{Dim: 5}, true},
-	{"linear, edges by position, window", Config{Net: "linear", Edges: EdgesPosition, Window: 3}, graph.Input{Dim: 3}, true},
-	{"mlp elu", Config{Net: "mlp", Hidden: []int{7, 6}}, graph.Input{Dim: 5}, false},
-	{"mlp tanh", Config{Net: "mlp", Hidden: []int{7}, Activation: graph.Tanh, Edges: EdgesPosition}, graph.Input{Dim: 5}, false},
-	{"mlp relu, dropout", Config{Net: "mlp", Hidden: []int{7, 9}, Activation: graph.ReLU, Dropout: 0.3}, graph.Input{Dim: 5}, false},
-	{"cnn", Config{Net: "cnn", Channels: []int{6, 5}, Hidden: []int{4}}, graph.Input{Dim: 3}, false},
-	{"cnn-image", Config{Net: "cnn", Channels: []int{3, 2}, Hidden: []int{5}, Activation: graph.Tanh}, graph.Input{Dim: 128}, false},
-	{"embed", Config{Net: "embed", Channels: []int{6}, Embed: []int{4, 3}, Window: 3, Dropout: 0.2}, graph.Input{Vocab: []int{11, 5}}, false},
-	{"attention", Config{Net: "attention", Channels: []int{8}, Layers: 2, Heads: 2, BlockUnits: 6, Embed: []int{4, 3}, Dropout: 0.2}, graph.Input{Vocab: []int{11, 5}}, false},
-	{"attention on features", Config{Net: "attention", Channels: []int{5, 6}, Window: 1, Heads: 3, Hidden: []int{4}, Edges: EdgesPosition}, graph.Input{Dim: 3}, false},
-	{"attention, both inputs", Config{Net: "attention", Channels: []int{4}, Heads: 1, Activation: graph.GELU, Edges: EdgesNone}, graph.Input{Vocab: []int{11}, Dim: 2}, false},
-	{"rnn", Config{Net: "rnn", Recurrent: []int{5, 3, 3}, Embed: []int{4, 3}, Dropout: 0.2}, graph.Input{Vocab: []int{11, 5}}, false},
-	{"rnn on features, gelu", Config{Net: "rnn", Recurrent: []int{2}, Hidden: []int{6}, Activation: graph.GELU, Edges: EdgesPosition}, graph.Input{Dim: 4}, false},
-	{"rnn, both inputs", Config{Net: "rnn", Recurrent: []int{9}, Hidden: []int{5}, Activation: graph.SiLU}, graph.Input{Vocab: []int{11}, Dim: 2}, false},
-	{"embed and features", Config{Net: "embed", Channels: []int{6}, Window: 3, Edges: EdgesNone}, graph.Input{Vocab: []int{11}, Dim: 2}, false},
-	{"deep", Config{Net: "deep", Channels: []int{6}, Embed: []int{4, 3}, Window: 3, CharEmbed: 4, CharChannels: 5, Dropout: 0.2}, graph.Input{Vocab: []int{11, 5}, Characters: 9, Attributes: 13}, false},
-	{"deep and wide", Config{Net: "deep", Channels: []int{5}, Activation: graph.Tanh, CharEmbed: 2, CharWindow: 5, CharChannels: 3, AttributeUnits: 4, Edges: EdgesPosition},
+	{"linear", nets.Config{Net: "linear"}, graph.Input{Dim: 5}, true},
+	{"linear, no edges", nets.Config{Net: "linear", Edges: nets.EdgesNone}, graph.Input{Dim: 5}, true},
+	{"linear, edges by position, window", nets.Config{Net: "linear", Edges: nets.EdgesPosition, Window: 3}, graph.Input{Dim: 3}, true},
+	{"mlp elu", nets.Config{Net: "mlp", Hidden: []int{7, 6}}, graph.Input{Dim: 5}, false},
+	{"mlp tanh", nets.Config{Net: "mlp", Hidden: []int{7}, Activation: graph.Tanh, Edges: nets.EdgesPosition}, graph.Input{Dim: 5}, false},
+	{"mlp relu, dropout", nets.Config{Net: "mlp", Hidden: []int{7, 9}, Activation: graph.ReLU, Dropout: 0.3}, graph.Input{Dim: 5}, false},
+	{"cnn", nets.Config{Net: "cnn", Channels: []int{6, 5}, Hidden: []int{4}}, graph.Input{Dim: 3}, false},
+	{"cnn-image", nets.Config{Net: "cnn", Channels: []int{3, 2}, Hidden: []int{5}, Activation: graph.Tanh}, graph.Input{Dim: 128}, false},
+	{"embed", nets.Config{Net: "embed", Channels: []int{6}, Embed: []int{4, 3}, Window: 3, Dropout: 0.2}, graph.Input{Vocab: []int{11, 5}}, false},
+	{"attention", nets.Config{Net: "attention", Channels: []int{8}, Layers: 2, Heads: 2, BlockUnits: 6, Embed: []int{4, 3}, Dropout: 0.2}, graph.Input{Vocab: []int{11, 5}}, false},
+	{"attention on features", nets.Config{Net: "attention", Channels: []int{5, 6}, Window: 1, Heads: 3, Hidden: []int{4}, Edges: nets.EdgesPosition}, graph.Input{Dim: 3}, false},
+	{"attention, both inputs", nets.Config{Net: "attention", Channels: []int{4}, Heads: 1, Activation: graph.GELU, Edges: nets.EdgesNone}, graph.Input{Vocab: []int{11}, Dim: 2}, false},
+	{"rnn", nets.Config{Net: "rnn", Recurrent: []int{5, 3, 3}, Embed: []int{4, 3}, Dropout: 0.2}, graph.Input{Vocab: []int{11, 5}}, false},
+	{"rnn on features, gelu", nets.Config{Net: "rnn", Recurrent: []int{2}, Hidden: []int{6}, Activation: graph.GELU, Edges: nets.EdgesPosition}, graph.Input{Dim: 4}, false},
+	{"rnn, both inputs", nets.Config{Net: "rnn", Recurrent: []int{9}, Hidden: []int{5}, Activation: graph.SiLU}, graph.Input{Vocab: []int{11}, Dim: 2}, false},
+	{"embed and features", nets.Config{Net: "embed", Channels: []int{6}, Window: 3, Edges: nets.EdgesNone}, graph.Input{Vocab: []int{11}, Dim: 2}, false},
+	{"deep", nets.Config{Net: "deep", Channels: []int{6}, Embed: []int{4, 3}, Window: 3, CharEmbed: 4, CharChannels: 5, Dropout: 0.2}, graph.Input{Vocab: []int{11, 5}, Characters: 9, Attributes: 13}, false},
+	{"deep and wide", nets.Config{Net: "deep", Channels: []int{5}, Activation: graph.Tanh, CharEmbed: 2, CharWindow: 5, CharChannels: 3, AttributeUnits: 4, Edges: nets.EdgesPosition},
 		graph.Input{Vocab: []int{11}, Dim: 2, Characters: 9, Attributes: 13}, false},
-	{"deep and recurrent", Config{Net: "deep", Recurrent: []int{3, 2}, Embed: []int{4, 3}, CharEmbed: 4, CharChannels: 5, Dropout: 0.2}, graph.Input{Vocab: []int{11, 5}, Characters: 9, Attributes: 13}, false},
-	{"deep, many characters", Config{Net: "deep", Channels: []int{5}, CharEmbed: 2, CharChannels: 3, Activation: graph.Tanh}, graph.Input{Vocab: []int{11}, Characters: 1030}, false},
-	{"embed and vectors", Config{Net: "embed", Channels: []int{6}, Window: 3}, graph.Input{Vocab: []int{5, 3}, Vectors: someVectors(5, 4, false)}, false},
-	{"rnn and vectors", Config{Net: "rnn", Recurrent: []int{3}}, graph.Input{Vocab: []int{5}, Dim: 2, Vectors: someVectors(5, 4, false)}, false},
-	{"embed and frozen vectors", Config{Net: "embed", Channels: []int{6}, Embed: []int{2}, Window: 3}, graph.Input{Vocab: []int{5}, Vectors: someVectors(5, 4, true)}, false},
+	{"deep and recurrent", nets.Config{Net: "deep", Recurrent: []int{3, 2}, Embed: []int{4, 3}, CharEmbed: 4, CharChannels: 5, Dropout: 0.2}, graph.Input{Vocab: []int{11, 5}, Characters: 9, Attributes: 13}, false},
+	{"deep, many characters", nets.Config{Net: "deep", Channels: []int{5}, CharEmbed: 2, CharChannels: 3, Activation: graph.Tanh}, graph.Input{Vocab: []int{11}, Characters: 1030}, false},
+	{"embed and vectors", nets.Config{Net: "embed", Channels: []int{6}, Window: 3}, graph.Input{Vocab: []int{5, 3}, Vectors: someVectors(5, 4, false)}, false},
+	{"rnn and vectors", nets.Config{Net: "rnn", Recurrent: []int{3}}, graph.Input{Vocab: []int{5}, Dim: 2, Vectors: someVectors(5, 4, false)}, false},
+	{"embed and frozen vectors", nets.Config{Net: "embed", Channels: []int{6}, Embed: []int{2}, Window: 3}, graph.Input{Vocab: []int{5}, Vectors: someVectors(5, 4, true)}, false},
 }
 
 const testLabels = 4
 
-func mustNew(t testing.TB, c Config, input graph.Input, labels int) *Net {
+func mustNew(t testing.TB, c nets.Config, input graph.Input, labels int) *nets.Net {
 	t.Helper()
-	n, err := New(c, input, labels)
+	n, err := nets.New(c, input, labels)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +89,7 @@ func TestPresetsEqualGorgonia(t *testing.T) {
 	}
 }
 
-func checkAgainst(t *testing.T, r *reference, net *Net, batch *structured.Batch, w []float32, seed uint64, rng *rand.Rand) {
+func checkAgainst(t *testing.T, r *reference, net *nets.Net, batch *structured.Batch, w []float32, seed uint64, rng *rand.Rand) {
 	t.Helper()
 	worker := net.NewNetWorker()
 	var θ, dθ structured.Potentials
@@ -233,11 +234,11 @@ func TestLinearise(t *testing.T) {
 			var batch structured.Batch
 			batch.Reset(data, []int{0, 1, 2})
 			wk, d := randomVector(rng, net.Dim(), 0.5), randomVector(rng, net.Dim(), 1)
-			lin := Linearise(net, wk)
+			lin := nets.Linearise(net, wk)
 			if !lin.Affine() || lin.Dim() != net.Dim() || !reflect.DeepEqual(lin.Form(), net.Form()) {
 				t.Error("shape differs")
 			}
-			at := func(s Worker, c float32) []float64 {
+			at := func(s nets.Worker, c float32) []float64 {
 				w := slices.Clone(wk)
 				for i := range w {
 					w[i] += c * d[i]
@@ -260,7 +261,7 @@ func TestLinearise(t *testing.T) {
 				}
 			}
 			var dθ structured.Potentials
-			must(t, own.(*NetWorker).PushForward(d, &dθ))
+			must(t, own.(*nets.NetWorker).PushForward(d, &dθ))
 			mustEqual(t, "slope", append(dθ.Parts[0].Values, dθ.Parts[1].Values...), differences(one, zero, 1), 1e-4)
 			v := randomMarginals(rng, &batch, net.Form())
 			g, want := make([]float32, net.Dim()), make([]float32, net.Dim())
@@ -277,7 +278,7 @@ func TestLinearise(t *testing.T) {
 
 func TestWorkersRunConcurrently(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
-	net := mustNew(t, Config{Net: "cnn", Channels: []int{6}}, graph.Input{Dim: 3}, testLabels)
+	net := mustNew(t, nets.Config{Net: "cnn", Channels: []int{6}}, graph.Input{Dim: 3}, testLabels)
 	data := randomData(rng, graph.Input{Dim: 3}, testLabels, 3, 50, 1, 9, 70, 4)
 	w := net.Init(1)
 	var wg sync.WaitGroup

@@ -1,4 +1,4 @@
-package cudanets
+package resident
 
 import (
 	"fmt"
@@ -15,14 +15,14 @@ type Batch struct {
 
 	B, N                  int // chains and positions of the chosen examples
 	Chains, Rows, Longest int // capacities: chains, positions, and positions of one chain
-	others                int // capacity: rows of each other table of the data
-	chars                 int // capacity: characters of words
+	Others                int // capacity: rows of each other table of the data
+	Chars                 int // capacity: characters of words
 
 	Examples   device.Array[int32]   // [Chains] −1 beyond B
 	Offsets    device.Array[int32]   // [Chains+1] chain b owns rows Offsets[b] to Offsets[b+1]-1; chains beyond B have none
-	Pairs      device.Array[int32]   // [Chains+1] first pair of each chain; n positions have n·n pairs, n source and m target items n·m. Zeros if the data has no other tables
+	Pairs      device.Array[int32]   // [Chains+1] first pair of each chain; n positions have n·n pairs, n source and m target items n·m, a graph its edges. Zeros if the data has no other tables
 	Sources    device.Array[int32]   // [Chains+1] first source item of each chain. Zeros if the data has none
-	PairSource device.Array[int32]   // [capacity of other tables] row of each pair in the data's table of pairs, −1 beyond; if that has attributes
+	PairSource device.Array[int32]   // [capacity of other tables] row of each pair in the data's table of pairs, if that has attributes, or of each edge in that of edges; −1 beyond
 	Characters device.Array[int32]   // [Chains+1] first character of each chain. Zeros if the data has no characters
 	Source     device.Array[int32]   // [Rows] position in Data of each row; −1 from N on
 	Chain      device.Array[int32]   // [Rows] chain of each row; −1 from N on
@@ -36,14 +36,14 @@ type Batch struct {
 
 // NewBatch returns an empty batch with capacity for this many chains and positions (rows), and for longest positions in a chain.
 func NewBatch(data *Data, chains, rows, longest int) *Batch {
-	return data.NewBatch(Capacity{chains: chains, rows: rows, longest: longest, chars: graph.CharBucket(data.characters(0, data.Set.Positions()))})
+	return data.NewBatch(Capacity{Chains: chains, Rows: rows, Longest: longest, Chars: graph.CharBucket(data.CharactersBetween(0, data.Set.Positions()))})
 }
 
 // NewBatch returns an empty batch of the given capacity.
 func (data *Data) NewBatch(c Capacity) *Batch {
-	d, what, chains, rows := data.Device, "a batch", c.chains, c.rows
+	d, what, chains, rows := data.Device, "a batch", c.Chains, c.Rows
 	b := &Batch{
-		Data: data, Chains: chains, Rows: rows, Longest: c.longest, others: c.others, chars: c.chars,
+		Data: data, Chains: chains, Rows: rows, Longest: c.Longest, Others: c.Others, Chars: c.Chars,
 		Source: device.New[int32](d, rows, what),
 		Chain:  device.New[int32](d, rows, what),
 		Gold:   device.New[int32](d, rows, what),
@@ -52,8 +52,8 @@ func (data *Data) NewBatch(c Capacity) *Batch {
 		header: device.New[int32](d, 5*chains+4, what),
 		host:   make([]int32, 5*chains+4),
 	}
-	if data.PairAttributes != nil {
-		b.PairSource = device.New[int32](d, c.others, what)
+	if data.PairAttributes != nil || data.Edges != nil {
+		b.PairSource = device.New[int32](d, c.Others, what)
 	}
 	b.Examples, b.Offsets = b.header.Slice(0, chains), b.header.Slice(chains, 2*chains+1)
 	b.Pairs, b.Characters = b.header.Slice(2*chains+1, 3*chains+2), b.header.Slice(3*chains+2, 4*chains+3)
@@ -78,7 +78,7 @@ func (b *Batch) Free() {
 // Fits reports whether the examples are within the capacities.
 func (b *Batch) Fits(examples []int) bool {
 	n := b.Data.sizeOf(examples)
-	return n.chains <= b.Chains && n.rows <= b.Rows && n.longest <= b.Longest && n.others <= b.others && n.chars <= b.chars
+	return n.Chains <= b.Chains && n.Rows <= b.Rows && n.Longest <= b.Longest && n.Others <= b.Others && n.Chars <= b.Chars
 }
 
 // RowsOf returns the batch's capacity of rows in a table; 1 for a tied part.
@@ -91,7 +91,7 @@ func (b *Batch) RowsOf(table string) int {
 	case structured.PerPosition(table), table == structured.Sources:
 		return b.Rows
 	}
-	return b.others
+	return b.Others
 }
 
 // Chosen returns the examples that the last Set chose.
@@ -120,8 +120,8 @@ func (b *Batch) Set(examples []int) {
 			i := examples[k]
 			which[k] = int32(i)
 			n += int32(set.Length(i))
-			letters += int32(b.Data.characters(set.Offsets[i], set.Offsets[i+1]))
-			if b.others > 0 {
+			letters += int32(b.Data.CharactersBetween(set.Offsets[i], set.Offsets[i+1]))
+			if b.Others > 0 {
 				items, rows := b.Data.pairsOf(i)
 				first += int32(items)
 				squares += int32(rows)
@@ -139,3 +139,13 @@ func (b *Batch) Set(examples []int) {
 
 // SetSeed sets the dropout seed of the networks for this batch; 0 turns dropout off. Call it outside of captured graphs.
 func (b *Batch) SetSeed(seed uint64) { device.Upload(b.Data.Device, b.Seed, []uint64{seed}) }
+
+// setPairs uploads what depends on the pairs of the chosen examples.
+func (b *Batch) setPairs() {
+	data := b.Data
+	if data.PairAttributes == nil && data.Edges == nil || b.Others == 0 {
+		return
+	}
+	data.Device.Launch("pair_sources", device.Dim{X: device.CeilDiv(b.Others, device.BlockThreads)}, device.Dim{X: device.BlockThreads}, 0,
+		b.Examples, b.Pairs, data.Pairs, int32(b.Chains), uint32(b.Others), b.PairSource)
+}

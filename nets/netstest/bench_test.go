@@ -1,4 +1,4 @@
-package nets
+package netstest_test
 
 import (
 	"fmt"
@@ -10,6 +10,7 @@ import (
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 
+	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/nets/kernels"
 	"github.com/dsp-go/dsp/structured"
@@ -21,7 +22,7 @@ func BenchmarkMLPStep(b *testing.B) {
 	const rows, dim, labels = 4096, 300, 25
 	input := graph.Input{Dim: dim}
 	rng := rand.New(rand.NewPCG(1, 1))
-	net := mustNew(b, Config{Net: "mlp", Hidden: []int{200}, Activation: graph.Tanh, Edges: EdgesNone}, input, labels)
+	net := mustNew(b, nets.Config{Net: "mlp", Hidden: []int{200}, Activation: graph.Tanh, Edges: nets.EdgesNone}, input, labels)
 	data := randomData(rng, input, labels, rows)
 	w := net.Init(1)
 	var batch structured.Batch
@@ -30,14 +31,14 @@ func BenchmarkMLPStep(b *testing.B) {
 	grad := make([]float32, net.Dim())
 
 	b.Run("TapeMachine", func(b *testing.B) {
-		f, err := graph.Differentiate(&tapeSpec, graph.Size{Rows: rows}, tensor.Float32, input, net.layout)
+		f, err := graph.Differentiate(&tapeSpec, graph.Size{Rows: rows}, tensor.Float32, input, net.Layout())
 		must(b, err)
 		let := func(n *gorgonia.Node, xs []float32) {
 			must(b, gorgonia.Let(n, tensor.New(tensor.WithShape(n.Shape()...), tensor.WithBacking(xs))))
 		}
 		let(f.Graph.Features(), data.Features)
 		for name, n := range f.Params {
-			a, _ := net.layout.Find(name)
+			a, _ := net.Layout().Find(name)
 			let(n, a.Of(w))
 		}
 		for _, n := range f.Cotangents[:1] {
@@ -57,14 +58,16 @@ func BenchmarkMLPStep(b *testing.B) {
 			if err != nil {
 				b.Skip(err)
 			}
-			worker := net.NewNetWorker()
-			worker.m.BLAS = blas
-			var θ structured.Potentials
-			must(b, worker.Score(w, &batch, &θ))
+			p, err := net.Program(net.Size(&batch))
+			must(b, err)
+			m := graph.NewMachine(p, input)
+			m.BLAS = blas
+			m.Mem[graph.SpaceCotangent], m.Mem[graph.SpaceGradient] = v.Parts[0].Values, grad
 			b.ReportAllocs()
 			for b.Loop() {
-				must(b, worker.Score(w, &batch, &θ))
-				must(b, worker.Pullback(v, grad))
+				must(b, m.Load(p, input, w, &batch))
+				m.Run(p.Forward)
+				m.Run(p.Pullback)
 			}
 		})
 	}
@@ -87,15 +90,15 @@ var tapeSpec = graph.Spec{Name: "mlp", Build: func(g *graph.Graph) (node, edge *
 func BenchmarkPresetStep(b *testing.B) {
 	for _, p := range []struct {
 		name   string
-		config Config
+		config nets.Config
 		input  graph.Input
 		labels int
 	}{
-		{"linear", Config{Net: "linear"}, graph.Input{Dim: 300}, 25},
-		{"mlp", Config{Net: "mlp"}, graph.Input{Dim: 300}, 25},
-		{"cnn", Config{Net: "cnn"}, graph.Input{Dim: 100}, 25},
-		{"cnn-image", Config{Net: "cnn-image"}, graph.Input{Dim: 128}, 26},
-		{"embed", Config{Net: "embed"}, graph.Input{Vocab: []int{10000, 200}}, 21},
+		{"linear", nets.Config{Net: "linear"}, graph.Input{Dim: 300}, 25},
+		{"mlp", nets.Config{Net: "mlp"}, graph.Input{Dim: 300}, 25},
+		{"cnn", nets.Config{Net: "cnn"}, graph.Input{Dim: 100}, 25},
+		{"cnn-image", nets.Config{Net: "cnn-image"}, graph.Input{Dim: 128}, 26},
+		{"embed", nets.Config{Net: "embed"}, graph.Input{Vocab: []int{10000, 200}}, 21},
 	} {
 		for _, chains := range []int{1, 64} {
 			b.Run(p.name+map[int]string{1: "/chain", 64: "/batch"}[chains], func(b *testing.B) {
@@ -134,7 +137,7 @@ func BenchmarkBiaffineStep(b *testing.B) {
 			b.Run(fmt.Sprint("E=", e, name), func(b *testing.B) {
 				rng := rand.New(rand.NewPCG(1, 1))
 				input := graph.Input{Vocab: []int{10000, 50}}
-				net := mustBiaffine(b, Config{Net: "biaffine", LabelUnits: e}, input, relations)
+				net := mustBiaffine(b, nets.Config{Net: "biaffine", LabelUnits: e}, input, relations)
 				data := withPairs(randomData(rng, input, 3, slices.Repeat([]int{words}, sentences)...))
 				w, grad := net.Init(1), make([]float32, net.Dim())
 				worker := net.NewNetWorker()
@@ -170,7 +173,7 @@ func BenchmarkBiaffineStep(b *testing.B) {
 // A step of networks with context on 8 sentences of 20 words.
 func BenchmarkContextStep(b *testing.B) {
 	const sentences, words, labels = 8, 20, 21
-	for _, c := range []Config{{Net: "embed"}, {Net: "rnn"}, {Net: "attention"}, {Net: "attention", Layers: 2}, {Net: "attention", Window: 1}} {
+	for _, c := range []nets.Config{{Net: "embed"}, {Net: "rnn"}, {Net: "attention"}, {Net: "attention", Layers: 2}, {Net: "attention", Window: 1}} {
 		b.Run(fmt.Sprintf("%s, %d layers, window %d", c.Net, c.Layers, c.Window), func(b *testing.B) {
 			rng := rand.New(rand.NewPCG(1, 1))
 			input := graph.Input{Vocab: []int{10000, 200}}
@@ -202,7 +205,7 @@ func BenchmarkRecurrentStep(b *testing.B) {
 	const sentences, words, labels = 8, 20, 17
 	rng := rand.New(rand.NewPCG(1, 1))
 	input := graph.Input{Vocab: []int{10000}}
-	net := mustNew(b, Config{Net: "rnn", Embed: []int{64}}, input, labels)
+	net := mustNew(b, nets.Config{Net: "rnn", Embed: []int{64}}, input, labels)
 	w, grad := net.Init(1), make([]float32, net.Dim())
 	worker := net.NewNetWorker()
 	var batch structured.Batch

@@ -1,4 +1,4 @@
-package cudanets
+package resident
 
 import (
 	"math/bits"
@@ -10,28 +10,28 @@ import (
 // Capacity bounds a batch: its chains, its positions, the positions of one chain, the rows of any other table, and the characters of its
 // words. It depends only on
 // the batch and the data, so that a batch gives the same bits whatever was evaluated before.
-type Capacity struct{ chains, rows, longest, others, chars int }
+type Capacity struct{ Chains, Rows, Longest, Others, Chars int }
 
 // sizeOf returns the smallest capacity that holds the examples.
 func (data *Data) sizeOf(examples []int) (n Capacity) {
-	n.chains = len(examples)
+	n.Chains = len(examples)
 	for _, i := range examples {
 		t := data.Set.Length(i)
-		n.rows, n.longest = n.rows+t, max(n.longest, t)
-		n.chars += data.characters(data.Set.Offsets[i], data.Set.Offsets[i+1])
+		n.Rows, n.Longest = n.Rows+t, max(n.Longest, t)
+		n.Chars += data.CharactersBetween(data.Set.Offsets[i], data.Set.Offsets[i+1])
 	}
 	for _, table := range data.Set.Tables {
 		rows := 0
 		for _, i := range examples {
 			rows += table.Offsets[i+1] - table.Offsets[i]
 		}
-		n.others = max(n.others, rows)
+		n.Others = max(n.Others, rows)
 	}
 	return n
 }
 
-// characters returns how many characters the words of positions lo to hi-1 have.
-func (data *Data) characters(lo, hi int) int {
+// CharactersBetween returns how many characters the words of positions lo to hi-1 have.
+func (data *Data) CharactersBetween(lo, hi int) int {
 	if data.Set.Characters == nil {
 		return 0
 	}
@@ -41,12 +41,12 @@ func (data *Data) characters(lo, hi int) int {
 // StepCapacity returns the capacity for a step on the examples: sizeOf, rounded up so that steps of similar size share memory and graphs.
 func (data *Data) StepCapacity(examples []int) Capacity {
 	n := data.sizeOf(examples)
-	n.chains, n.rows, n.longest = roundedUp(n.chains), graph.Bucket(n.rows), roundedUp(n.longest)
-	if n.others > 0 {
-		n.others = graph.Bucket(n.others)
+	n.Chains, n.Rows, n.Longest = roundedUp(n.Chains), graph.Bucket(n.Rows), roundedUp(n.Longest)
+	if len(data.Set.Tables) > 0 {
+		n.Others = graph.Bucket(n.Others)
 	}
 	if data.Set.Characters != nil {
-		n.chars = graph.CharBucket(n.chars)
+		n.Chars = graph.CharBucket(n.Chars)
 	}
 	return n
 }
@@ -79,22 +79,22 @@ func (data *Data) PassCapacity(positions int, form structured.Form) Capacity {
 	var most Capacity
 	for left := data.All(); len(left) > 0; {
 		now := data.sizeOf(left[:1])
-		for now.chains < len(left) {
-			next := data.sizeOf(left[now.chains : now.chains+1])
-			if now.rows+next.rows > positions || now.chains == chains || now.others+next.others > others {
+		for now.Chains < len(left) {
+			next := data.sizeOf(left[now.Chains : now.Chains+1])
+			if now.Rows+next.Rows > positions || now.Chains == chains || now.Others+next.Others > others {
 				break
 			}
-			now = Capacity{now.chains + 1, now.rows + next.rows, max(now.longest, next.longest), now.others + next.others, now.chars + next.chars}
+			now = Capacity{now.Chains + 1, now.Rows + next.Rows, max(now.Longest, next.Longest), now.Others + next.Others, now.Chars + next.Chars}
 		}
-		left = left[now.chains:]
-		most = Capacity{max(most.chains, now.chains), max(most.rows, now.rows), max(most.longest, now.longest), max(most.others, now.others), max(most.chars, now.chars)}
+		left = left[now.Chains:]
+		most = Capacity{max(most.Chains, now.Chains), max(most.Rows, now.Rows), max(most.Longest, now.Longest), max(most.Others, now.Others), max(most.Chars, now.Chars)}
 	}
-	most.rows = graph.Bucket(most.rows)
-	if most.others > 0 {
-		most.others = graph.Bucket(most.others)
+	most.Rows = graph.Bucket(most.Rows)
+	if len(data.Set.Tables) > 0 {
+		most.Others = graph.Bucket(most.Others)
 	}
 	if data.Set.Characters != nil {
-		most.chars = graph.CharBucket(most.chars)
+		most.Chars = graph.CharBucket(most.Chars)
 	}
 	return most
 }
@@ -104,8 +104,8 @@ func (data *Data) Fit(examples []int, c Capacity) int {
 	rows, others, chars := 0, 0, 0
 	for k := range examples {
 		n := data.sizeOf(examples[k : k+1])
-		rows, others, chars = rows+n.rows, others+n.others, chars+n.chars
-		if k == c.chains || rows > c.rows || others > c.others || chars > c.chars {
+		rows, others, chars = rows+n.Rows, others+n.Others, chars+n.Chars
+		if k == c.Chains || rows > c.Rows || others > c.Others || chars > c.Chars {
 			return k
 		}
 	}

@@ -1,4 +1,4 @@
-package nets
+package netstest_test
 
 import (
 	"math/rand/v2"
@@ -8,6 +8,7 @@ import (
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 
+	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
 )
@@ -128,7 +129,7 @@ func TestOwnGraphsEqualGorgonia(t *testing.T) {
 	for name, middle := range ownGraphs {
 		t.Run(name, func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(11, 12))
-			net, err := Build(ownSpec(middle), graph.Input{Dim: 3})
+			net, err := nets.Build(ownSpec(middle), graph.Input{Dim: 3})
 			must(t, err)
 			var batch structured.Batch
 			batch.Reset(randomData(rng, graph.Input{Dim: 3}, 4, 5, 3, 1), []int{0, 1, 2})
@@ -161,7 +162,7 @@ func TestBuildErrors(t *testing.T) {
 			return node(gorgonia.Add(x, gorgonia.NewMatrix(g.ExprGraph, g.Dtype, gorgonia.WithShape(g.Rows, 4), gorgonia.WithName("stray"))))
 		})},
 	} {
-		_, err := Build(c.spec, graph.Input{Dim: 3})
+		_, err := nets.Build(c.spec, graph.Input{Dim: 3})
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("error %v, want one about %q", err, c.want)
 		}
@@ -170,53 +171,53 @@ func TestBuildErrors(t *testing.T) {
 
 func TestResolve(t *testing.T) {
 	for _, c := range []struct {
-		config Config
+		config nets.Config
 		input  graph.Input
 		want   string // the net, or part of the error
 	}{
-		{Config{}, graph.Input{Dim: 3}, "linear"},
-		{Config{Net: "cnn"}, graph.Input{Dim: 128}, "cnn-image"},
-		{Config{Net: "cnn"}, graph.Input{Dim: 64}, "cnn"},
-		{Config{Net: "cnn-image"}, graph.Input{Dim: 64}, "16×8 images"},
-		{Config{Net: "embed"}, graph.Input{Dim: 64}, "the data has none"},
-		{Config{Net: "embed", Embed: []int{3}}, graph.Input{Vocab: []int{100, 10}}, "embed"},
-		{Config{Net: "mlp"}, graph.Input{Vocab: []int{100, 10}}, "net embed reads words"},
-		{Config{Net: "biaffine"}, graph.Input{Dim: 3}, "biaffine"},
-		{Config{Net: "biaffine", Recurrent: []int{4}}, graph.Input{Dim: 3}, "biaffine"},
-		{Config{Net: "attention"}, graph.Input{Dim: 3}, "attention"},
-		{Config{Net: "attention"}, graph.Input{Vocab: []int{100, 10}}, "attention"},
-		{Config{Net: "attention"}, graph.Input{}, "the data has neither"},
-		{Config{Net: "attention", Channels: []int{12}}, graph.Input{Dim: 3}, "multiple of 8"},
-		{Config{Net: "attention", Layers: -1}, graph.Input{Dim: 3}, "-1 layers"},
-		{Config{Net: "cnn", Heads: 2}, graph.Input{Dim: 3}, "attention, biaffine and bilinear do"},
-		{Config{Net: "biaffine", Heads: 2}, graph.Input{Dim: 3}, "set layers"},
-		{Config{Net: "biaffine", Layers: 2}, graph.Input{Dim: 3}, "biaffine"},
-		{Config{Net: "rnn"}, graph.Input{Dim: 3}, "rnn"},
-		{Config{Net: "rnn"}, graph.Input{Vocab: []int{100, 10}}, "rnn"},
-		{Config{Net: "rnn"}, graph.Input{}, "the data has neither"},
-		{Config{Net: "rnn", Recurrent: []int{-1}}, graph.Input{Dim: 3}, "-1 units"},
-		{Config{Net: "embed", Recurrent: []int{4}}, graph.Input{Vocab: []int{100}}, "rnn, deep, biaffine and bilinear do"},
-		{Config{Net: "biaffine", Edges: EdgesTransition}, graph.Input{Vocab: []int{100, 10}}, "biaffine"},
-		{Config{Net: "biaffine"}, graph.Input{}, "the data has neither"},
-		{Config{Net: "biaffine", ArcUnits: -1}, graph.Input{Dim: 3}, "-1 units"},
-		{Config{Net: "mlp", LabelUnits: 3}, graph.Input{Dim: 3}, "biaffine does"},
-		{Config{Net: "deep"}, graph.Input{Vocab: []int{5}}, "reads words and their characters"},
-		{Config{Net: "deep"}, graph.Input{Vocab: []int{5}, Characters: 9}, "deep"},
-		{Config{Net: "deep", Window: 3, Recurrent: []int{4}}, graph.Input{Vocab: []int{5}, Characters: 9}, "window only with channels"},
-		{Config{Net: "deep", AttributeUnits: 3}, graph.Input{Vocab: []int{5}, Characters: 9}, "the data has 0 attributes"},
-		{Config{Net: "deep", CharWindow: 2}, graph.Input{Vocab: []int{5}, Characters: 9}, "window of 2 characters"},
-		{Config{Net: "deep", CharChannels: -1}, graph.Input{Vocab: []int{5}, Characters: 9}, "-1 units"},
-		{Config{Net: "embed", CharChannels: 5}, graph.Input{Vocab: []int{5}, Characters: 9}, "does not read characters"},
-		{Config{Net: "biaffine", CharWindow: 5}, graph.Input{Vocab: []int{5}, Characters: 9}, "only with char-channels"},
-		{Config{Net: "biaffine", CharChannels: 5}, graph.Input{Vocab: []int{5}}, "has no characters"},
-		{Config{Net: "biaffine", CharChannels: 5, CharWindow: 5}, graph.Input{Vocab: []int{5}, Characters: 3}, "biaffine"},
-		{Config{Net: "lstm"}, graph.Input{Dim: 3}, "linear, mlp, cnn, cnn-image, conv-map, conv-crop, embed"},
-		{Config{Net: "mlp", Activation: "step"}, graph.Input{Dim: 3}, "elu, tanh, relu, gelu, silu"},
-		{Config{Net: "mlp", Hidden: []int{0}}, graph.Input{Dim: 3}, "0 units"},
-		{Config{Net: "mlp", Dropout: 1}, graph.Input{Dim: 3}, "[0, 1)"},
-		{Config{Net: "cnn", Window: 4}, graph.Input{Dim: 3}, "odd"},
-		{Config{Net: "linear", Hidden: []int{3}}, graph.Input{Dim: 3}, "use mlp"},
-		{Config{Net: "linear", Edges: "some"}, graph.Input{Dim: 3}, "transition, position, none"},
+		{nets.Config{}, graph.Input{Dim: 3}, "linear"},
+		{nets.Config{Net: "cnn"}, graph.Input{Dim: 128}, "cnn-image"},
+		{nets.Config{Net: "cnn"}, graph.Input{Dim: 64}, "cnn"},
+		{nets.Config{Net: "cnn-image"}, graph.Input{Dim: 64}, "16×8 images"},
+		{nets.Config{Net: "embed"}, graph.Input{Dim: 64}, "the data has none"},
+		{nets.Config{Net: "embed", Embed: []int{3}}, graph.Input{Vocab: []int{100, 10}}, "embed"},
+		{nets.Config{Net: "mlp"}, graph.Input{Vocab: []int{100, 10}}, "net embed reads words"},
+		{nets.Config{Net: "biaffine"}, graph.Input{Dim: 3}, "biaffine"},
+		{nets.Config{Net: "biaffine", Recurrent: []int{4}}, graph.Input{Dim: 3}, "biaffine"},
+		{nets.Config{Net: "attention"}, graph.Input{Dim: 3}, "attention"},
+		{nets.Config{Net: "attention"}, graph.Input{Vocab: []int{100, 10}}, "attention"},
+		{nets.Config{Net: "attention"}, graph.Input{}, "the data has neither"},
+		{nets.Config{Net: "attention", Channels: []int{12}}, graph.Input{Dim: 3}, "multiple of 8"},
+		{nets.Config{Net: "attention", Layers: -1}, graph.Input{Dim: 3}, "-1 layers"},
+		{nets.Config{Net: "cnn", Heads: 2}, graph.Input{Dim: 3}, "attention, biaffine and bilinear do"},
+		{nets.Config{Net: "biaffine", Heads: 2}, graph.Input{Dim: 3}, "set layers"},
+		{nets.Config{Net: "biaffine", Layers: 2}, graph.Input{Dim: 3}, "biaffine"},
+		{nets.Config{Net: "rnn"}, graph.Input{Dim: 3}, "rnn"},
+		{nets.Config{Net: "rnn"}, graph.Input{Vocab: []int{100, 10}}, "rnn"},
+		{nets.Config{Net: "rnn"}, graph.Input{}, "the data has neither"},
+		{nets.Config{Net: "rnn", Recurrent: []int{-1}}, graph.Input{Dim: 3}, "-1 units"},
+		{nets.Config{Net: "embed", Recurrent: []int{4}}, graph.Input{Vocab: []int{100}}, "rnn, deep, biaffine and bilinear do"},
+		{nets.Config{Net: "biaffine", Edges: nets.EdgesTransition}, graph.Input{Vocab: []int{100, 10}}, "biaffine"},
+		{nets.Config{Net: "biaffine"}, graph.Input{}, "the data has neither"},
+		{nets.Config{Net: "biaffine", ArcUnits: -1}, graph.Input{Dim: 3}, "-1 units"},
+		{nets.Config{Net: "mlp", LabelUnits: 3}, graph.Input{Dim: 3}, "biaffine does"},
+		{nets.Config{Net: "deep"}, graph.Input{Vocab: []int{5}}, "reads words and their characters"},
+		{nets.Config{Net: "deep"}, graph.Input{Vocab: []int{5}, Characters: 9}, "deep"},
+		{nets.Config{Net: "deep", Window: 3, Recurrent: []int{4}}, graph.Input{Vocab: []int{5}, Characters: 9}, "window only with channels"},
+		{nets.Config{Net: "deep", AttributeUnits: 3}, graph.Input{Vocab: []int{5}, Characters: 9}, "the data has 0 attributes"},
+		{nets.Config{Net: "deep", CharWindow: 2}, graph.Input{Vocab: []int{5}, Characters: 9}, "window of 2 characters"},
+		{nets.Config{Net: "deep", CharChannels: -1}, graph.Input{Vocab: []int{5}, Characters: 9}, "-1 units"},
+		{nets.Config{Net: "embed", CharChannels: 5}, graph.Input{Vocab: []int{5}, Characters: 9}, "does not read characters"},
+		{nets.Config{Net: "biaffine", CharWindow: 5}, graph.Input{Vocab: []int{5}, Characters: 9}, "only with char-channels"},
+		{nets.Config{Net: "biaffine", CharChannels: 5}, graph.Input{Vocab: []int{5}}, "has no characters"},
+		{nets.Config{Net: "biaffine", CharChannels: 5, CharWindow: 5}, graph.Input{Vocab: []int{5}, Characters: 3}, "biaffine"},
+		{nets.Config{Net: "lstm"}, graph.Input{Dim: 3}, "linear, mlp, cnn, cnn-image, conv-map, conv-crop, embed"},
+		{nets.Config{Net: "mlp", Activation: "step"}, graph.Input{Dim: 3}, "elu, tanh, relu, gelu, silu"},
+		{nets.Config{Net: "mlp", Hidden: []int{0}}, graph.Input{Dim: 3}, "0 units"},
+		{nets.Config{Net: "mlp", Dropout: 1}, graph.Input{Dim: 3}, "[0, 1)"},
+		{nets.Config{Net: "cnn", Window: 4}, graph.Input{Dim: 3}, "odd"},
+		{nets.Config{Net: "linear", Hidden: []int{3}}, graph.Input{Dim: 3}, "use mlp"},
+		{nets.Config{Net: "linear", Edges: "some"}, graph.Input{Dim: 3}, "transition, position, none"},
 	} {
 		r, err := c.config.Resolve(c.input)
 		if err == nil && r.Net != c.want || err != nil && (!strings.Contains(err.Error(), c.want) || !structured.IsBadInput(err)) {
@@ -229,8 +230,8 @@ func TestResolve(t *testing.T) {
 }
 
 func TestWorkerErrors(t *testing.T) {
-	net := mustNew(t, Config{Net: "mlp"}, graph.Input{Dim: 3}, 2)
-	words := mustNew(t, Config{Net: "embed"}, graph.Input{Vocab: []int{5}}, 2)
+	net := mustNew(t, nets.Config{Net: "mlp"}, graph.Input{Dim: 3}, 2)
+	words := mustNew(t, nets.Config{Net: "embed"}, graph.Input{Vocab: []int{5}}, 2)
 	rng := rand.New(rand.NewPCG(1, 1))
 	var dense, discrete structured.Batch
 	dense.Reset(randomData(rng, graph.Input{Dim: 4}, 2, 3), []int{0})
@@ -260,7 +261,7 @@ func TestWorkerErrors(t *testing.T) {
 // Dropout depends on the seed, the example and the position, not on the batch.
 func TestDropoutMask(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
-	net := mustNew(t, Config{Net: "mlp", Hidden: []int{400}, Dropout: 0.25, Edges: EdgesNone}, graph.Input{Dim: 3}, 2)
+	net := mustNew(t, nets.Config{Net: "mlp", Hidden: []int{400}, Dropout: 0.25, Edges: nets.EdgesNone}, graph.Input{Dim: 3}, 2)
 	var batch structured.Batch
 	batch.Reset(randomData(rng, graph.Input{Dim: 3}, 2, 3, 4), []int{0, 1})
 	w, worker := net.Init(1), net.NewNetWorker()
@@ -345,7 +346,7 @@ var mixing = map[string]struct {
 // Build refuses a graph that mixes rows of different examples and names the op.
 func TestMixedRowsAreRefused(t *testing.T) {
 	for name, c := range mixing {
-		_, err := Build(ownSpec(c.graph), graph.Input{Dim: 3, Vocab: []int{8}})
+		_, err := nets.Build(ownSpec(c.graph), graph.Input{Dim: 3, Vocab: []int{8}})
 		if err == nil || !strings.Contains(err.Error(), `op "`+c.op) {
 			t.Errorf("%s: error %v, want one about op %q", name, err, c.op)
 		}
@@ -359,14 +360,14 @@ func TestSharedPotentialsDependOnNoInput(t *testing.T) {
 			x := node(gorgonia.Mul(g.Features(), g.Param("in")))
 			return x, node(gorgonia.Slice(x, gorgonia.S(0, 2), nil)), nil
 		}}
-	if _, err := Build(spec, graph.Input{Dim: 3}); err == nil || !strings.Contains(err.Error(), `op "slice`) {
+	if _, err := nets.Build(spec, graph.Input{Dim: 3}); err == nil || !strings.Contains(err.Error(), `op "slice`) {
 		t.Errorf("rows cut out as transitions: %v", err)
 	}
 	spec.Build = func(g *graph.Graph) (*gorgonia.Node, *gorgonia.Node, error) {
 		x := node(gorgonia.Mul(g.Features(), g.Param("in")))
 		return x, node(gorgonia.Mul(node(gorgonia.Transpose(x, 1, 0)), x)), nil
 	}
-	if _, err := Build(spec, graph.Input{Dim: 3}); err == nil || !strings.Contains(err.Error(), `op "matrix product`) {
+	if _, err := nets.Build(spec, graph.Input{Dim: 3}); err == nil || !strings.Contains(err.Error(), `op "matrix product`) {
 		t.Errorf("transitions made of all rows: %v", err)
 	}
 }

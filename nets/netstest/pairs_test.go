@@ -1,4 +1,4 @@
-package nets
+package netstest_test
 
 import (
 	"fmt"
@@ -11,6 +11,7 @@ import (
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 
+	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
 )
@@ -82,7 +83,7 @@ func TestPairGraphsEqualGorgonia(t *testing.T) {
 		for _, lengths := range [][]int{{5, 3, 1, 0, 2}, {8}, {1}, {0, 2}, {17, 4}, slices.Repeat([]int{1}, 60)} {
 			t.Run(fmt.Sprint(name, lengths), func(t *testing.T) {
 				rng := rand.New(rand.NewPCG(21, 22))
-				net, err := Build(pairSpec(layers), graph.Input{Dim: 3})
+				net, err := nets.Build(pairSpec(layers), graph.Input{Dim: 3})
 				must(t, err)
 				var batch structured.Batch
 				batch.Reset(withPairs(randomData(rng, graph.Input{Dim: 3}, 3, lengths...)), seq(len(lengths)))
@@ -94,20 +95,20 @@ func TestPairGraphsEqualGorgonia(t *testing.T) {
 
 var biaffineConfigs = []struct {
 	name   string
-	config Config
+	config nets.Config
 	input  graph.Input
 }{
-	{"words", Config{Net: "biaffine", Channels: []int{6}, Embed: []int{4, 3}, Window: 3, ArcUnits: 5, LabelUnits: 4, Dropout: 0.2}, graph.Input{Vocab: []int{11, 5}}},
-	{"characters", Config{Net: "biaffine", Channels: []int{6}, Embed: []int{4}, Window: 3, ArcUnits: 5, LabelUnits: 4, CharChannels: 3, CharEmbed: 2}, graph.Input{Vocab: []int{11}, Characters: 8}},
-	{"features", Config{Net: "biaffine", Channels: []int{6, 5}, Hidden: []int{4}, Window: 3, ArcUnits: 3, LabelUnits: 2, Activation: graph.Tanh}, graph.Input{Dim: 3}},
-	{"recurrent", Config{Net: "biaffine", Recurrent: []int{4, 3}, Embed: []int{4}, ArcUnits: 3, LabelUnits: 2, Activation: graph.GELU}, graph.Input{Vocab: []int{7}}},
-	{"attention", Config{Net: "biaffine", Channels: []int{8}, Window: 1, Layers: 1, Heads: 2, BlockUnits: 5, ArcUnits: 3, LabelUnits: 2, Dropout: 0.1}, graph.Input{Dim: 3}},
-	{"both", Config{Net: "biaffine", Channels: []int{6}, Window: 1, ArcUnits: 1, LabelUnits: 3, Activation: graph.ReLU}, graph.Input{Vocab: []int{7}, Dim: 2}},
+	{"words", nets.Config{Net: "biaffine", Channels: []int{6}, Embed: []int{4, 3}, Window: 3, ArcUnits: 5, LabelUnits: 4, Dropout: 0.2}, graph.Input{Vocab: []int{11, 5}}},
+	{"characters", nets.Config{Net: "biaffine", Channels: []int{6}, Embed: []int{4}, Window: 3, ArcUnits: 5, LabelUnits: 4, CharChannels: 3, CharEmbed: 2}, graph.Input{Vocab: []int{11}, Characters: 8}},
+	{"features", nets.Config{Net: "biaffine", Channels: []int{6, 5}, Hidden: []int{4}, Window: 3, ArcUnits: 3, LabelUnits: 2, Activation: graph.Tanh}, graph.Input{Dim: 3}},
+	{"recurrent", nets.Config{Net: "biaffine", Recurrent: []int{4, 3}, Embed: []int{4}, ArcUnits: 3, LabelUnits: 2, Activation: graph.GELU}, graph.Input{Vocab: []int{7}}},
+	{"attention", nets.Config{Net: "biaffine", Channels: []int{8}, Window: 1, Layers: 1, Heads: 2, BlockUnits: 5, ArcUnits: 3, LabelUnits: 2, Dropout: 0.1}, graph.Input{Dim: 3}},
+	{"both", nets.Config{Net: "biaffine", Channels: []int{6}, Window: 1, ArcUnits: 1, LabelUnits: 3, Activation: graph.ReLU}, graph.Input{Vocab: []int{7}, Dim: 2}},
 }
 
-func mustBiaffine(t testing.TB, c Config, input graph.Input, relations int) *Net {
+func mustBiaffine(t testing.TB, c nets.Config, input graph.Input, relations int) *nets.Net {
 	t.Helper()
-	net, err := NewBiaffine(c, input, arcs(relations))
+	net, err := nets.NewBiaffine(c, input, arcs(relations))
 	must(t, err)
 	return net
 }
@@ -146,7 +147,7 @@ func TestBiaffineFormula(t *testing.T) {
 		own := node(g.Dense(x, g.Param("u"), g.Param("b")))
 		return []*gorgonia.Node{nil, node(gorgonia.Add(node(g.ByDistance(own)), s))}, nil
 	}
-	net, err := Build(spec, graph.Input{Dim: 2 * e})
+	net, err := nets.Build(spec, graph.Input{Dim: 2 * e})
 	must(t, err)
 	if net.Affine() { // W and root meet in a product
 		t.Error("affine")
@@ -269,7 +270,7 @@ func TestLinearisedBiaffine(t *testing.T) {
 	var batch structured.Batch
 	batch.Reset(data, []int{1, 0})
 	wk, d := randomVector(rng, net.Dim(), 0.5), randomVector(rng, net.Dim(), 1)
-	model := Linearise(net, wk).NewLinearisedWorker()
+	model := nets.Linearise(net, wk).NewLinearisedWorker()
 	at := func(step float32) []float64 {
 		w := slices.Clone(wk)
 		for i := range w {
@@ -317,7 +318,7 @@ func TestWarmWorkersOfPairsDoNotAllocate(t *testing.T) {
 // Initial scores have a spread of about 1 whatever the sizes, and so do those of the root.
 func TestBiaffineInit(t *testing.T) {
 	input := graph.Input{Vocab: []int{1000, 50}}
-	net := mustBiaffine(t, Config{Net: "biaffine"}, input, 40)
+	net := mustBiaffine(t, nets.Config{Net: "biaffine"}, input, 40)
 	rng := rand.New(rand.NewPCG(33, 34))
 	var batch structured.Batch
 	batch.Reset(withPairs(randomData(rng, input, 3, 20, 20)), []int{0, 1})
@@ -358,7 +359,7 @@ func TestPairErrors(t *testing.T) {
 			return node(gorgonia.Mul(s, g.Param("row")))
 		}},
 	} {
-		if _, err := Build(pairSpec(c.graph), graph.Input{Dim: 3}); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := nets.Build(pairSpec(c.graph), graph.Input{Dim: 3}); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("error %v, want one about %q", err, c.want)
 		}
 	}
@@ -376,10 +377,10 @@ func TestPairErrors(t *testing.T) {
 	if err := net.NewWorker().Score(net.Init(1), &batch, &θ); err == nil || !structured.IsBadInput(err) || !strings.Contains(err.Error(), "3×3") {
 		t.Error(err)
 	}
-	if _, err := New(Config{Net: "biaffine"}, graph.Input{Dim: 3}, 2); err == nil || !strings.Contains(err.Error(), "not chains") {
+	if _, err := nets.New(nets.Config{Net: "biaffine"}, graph.Input{Dim: 3}, 2); err == nil || !strings.Contains(err.Error(), "not chains") {
 		t.Error(err)
 	}
-	if _, err := NewBiaffine(Config{Net: "mlp"}, graph.Input{Dim: 3}, arcs(2)); err == nil || !strings.Contains(err.Error(), "does not score trees") {
+	if _, err := nets.NewBiaffine(nets.Config{Net: "mlp"}, graph.Input{Dim: 3}, arcs(2)); err == nil || !strings.Contains(err.Error(), "does not score trees") {
 		t.Error(err)
 	}
 }
@@ -407,7 +408,7 @@ func TestAffinePairs(t *testing.T) {
 			}
 			return []*gorgonia.Node{arc, s}, nil
 		}
-		net, err := Build(spec, graph.Input{Dim: 3})
+		net, err := nets.Build(spec, graph.Input{Dim: 3})
 		must(t, err)
 		if net.Affine() == products {
 			t.Errorf("with products %v: Affine() = %v", products, net.Affine())

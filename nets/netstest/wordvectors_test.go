@@ -1,10 +1,11 @@
-package nets
+package netstest_test
 
 import (
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
 )
@@ -23,11 +24,11 @@ func someVectors(words, dim int, frozen bool) *graph.WordVectors {
 // The embedding of words with a vector starts at zero; its size is that of the vectors if it is added to them.
 func TestInitWithVectors(t *testing.T) {
 	for _, frozen := range []bool{false, true} {
-		net := mustNew(t, Config{Net: "embed"}, graph.Input{Vocab: []int{5, 3}, Vectors: someVectors(5, 6, frozen)}, 2)
+		net := mustNew(t, nets.Config{Net: "embed"}, graph.Input{Vocab: []int{5, 3}, Vectors: someVectors(5, 6, frozen)}, 2)
 		a, ok := net.Layout().Find("embed1")
 		size := 6
 		if frozen {
-			size = embeddingSize(5)
+			size = 4 // the default for 5 words
 		}
 		if !ok || !slices.Equal(a.Shape, []int{5, size}) {
 			t.Fatalf("embed1 has shape %v, want [5 %d]", a.Shape, size)
@@ -47,8 +48,8 @@ func TestInitWithVectors(t *testing.T) {
 
 // With trained embeddings of zero, a word's vector alone decides its potentials; the row table of the optimiser stays the embedding.
 func TestVectorsAreNoWeights(t *testing.T) {
-	with := mustNew(t, Config{Net: "embed"}, graph.Input{Vocab: []int{5}, Vectors: someVectors(5, 4, false)}, 2)
-	without := mustNew(t, Config{Net: "embed", Embed: []int{4}}, graph.Input{Vocab: []int{5}}, 2)
+	with := mustNew(t, nets.Config{Net: "embed"}, graph.Input{Vocab: []int{5}, Vectors: someVectors(5, 4, false)}, 2)
+	without := mustNew(t, nets.Config{Net: "embed", Embed: []int{4}}, graph.Input{Vocab: []int{5}}, 2)
 	if with.Dim() != without.Dim() {
 		t.Fatalf("%d weights with vectors, %d without", with.Dim(), without.Dim())
 	}
@@ -83,15 +84,15 @@ func TestVectorsAreNoWeights(t *testing.T) {
 
 func TestVectorErrors(t *testing.T) {
 	for _, test := range []struct {
-		c    Config
+		c    nets.Config
 		in   graph.Input
 		want string
 	}{
-		{Config{Net: "embed"}, graph.Input{Vocab: []int{6}, Vectors: someVectors(5, 4, true)}, "20 numbers of 4 per word do not fit vocabularies of [6] entries"},
-		{Config{Net: "embed", Embed: []int{8}}, graph.Input{Vocab: []int{5}, Vectors: someVectors(5, 4, false)}, "an embedding of words of size 8 cannot be added to vectors of size 4"},
-		{Config{Net: "mlp"}, graph.Input{Dim: 3, Vectors: someVectors(5, 4, false)}, "do not fit vocabularies"},
+		{nets.Config{Net: "embed"}, graph.Input{Vocab: []int{6}, Vectors: someVectors(5, 4, true)}, "20 numbers of 4 per word do not fit vocabularies of [6] entries"},
+		{nets.Config{Net: "embed", Embed: []int{8}}, graph.Input{Vocab: []int{5}, Vectors: someVectors(5, 4, false)}, "an embedding of words of size 8 cannot be added to vectors of size 4"},
+		{nets.Config{Net: "mlp"}, graph.Input{Dim: 3, Vectors: someVectors(5, 4, false)}, "do not fit vocabularies"},
 	} {
-		if _, err := New(test.c, test.in, 2); !structured.IsBadInput(err) || !strings.Contains(err.Error(), test.want) {
+		if _, err := nets.New(test.c, test.in, 2); !structured.IsBadInput(err) || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%v, want %s", err, test.want)
 		}
 	}

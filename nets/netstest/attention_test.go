@@ -1,4 +1,4 @@
-package nets
+package netstest_test
 
 import (
 	"fmt"
@@ -11,6 +11,7 @@ import (
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 
+	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
 )
@@ -56,7 +57,7 @@ func TestAttentionEqualsGorgonia(t *testing.T) {
 		for _, lengths := range [][]int{{5, 3, 1, 0, 2}, {8}, {1}, {0, 17, 4}, {67}, {130, 1, 64}, slices.Repeat([]int{1}, 9)} {
 			t.Run(fmt.Sprint(name, lengths), func(t *testing.T) {
 				rng := rand.New(rand.NewPCG(41, 42))
-				net, err := Build(attentionSpec(layers), graph.Input{Dim: 3})
+				net, err := nets.Build(attentionSpec(layers), graph.Input{Dim: 3})
 				must(t, err)
 				var batch structured.Batch
 				batch.Reset(randomData(rng, graph.Input{Dim: 3}, 4, lengths...), seq(len(lengths)))
@@ -75,7 +76,7 @@ func TestAttentionFormula(t *testing.T) {
 		Build: func(g *graph.Graph) (*gorgonia.Node, *gorgonia.Node, error) {
 			return node(g.SelfAttention(node(gorgonia.Mul(g.Features(), g.Param("one"))), heads)), nil, nil
 		}}
-	net, err := Build(spec, graph.Input{Dim: 3 * width})
+	net, err := nets.Build(spec, graph.Input{Dim: 3 * width})
 	must(t, err)
 	w := make([]float32, net.Dim())
 	for i := range 3 * width {
@@ -115,9 +116,9 @@ func TestAttentionFormula(t *testing.T) {
 // Large scores do not overflow, and a NaN weight shows in the potentials.
 func TestAttentionIsStable(t *testing.T) {
 	rng := rand.New(rand.NewPCG(45, 46))
-	net, err := Build(attentionSpec(attentionGraphs["two heads"]), graph.Input{Dim: 3})
+	net, err := nets.Build(attentionSpec(attentionGraphs["two heads"]), graph.Input{Dim: 3})
 	must(t, err)
-	large, err := Build(attentionSpec(attentionGraphs["one head"]), graph.Input{Dim: 3})
+	large, err := nets.Build(attentionSpec(attentionGraphs["one head"]), graph.Input{Dim: 3})
 	must(t, err)
 	var batch structured.Batch
 	batch.Reset(randomData(rng, graph.Input{Dim: 3}, 4, 20, 3), []int{0, 1})
@@ -139,7 +140,7 @@ func TestAttentionIsStable(t *testing.T) {
 // Every example has the same potentials and gradient alone and in a batch.
 func TestAttentionOfExamplesDoesNotMix(t *testing.T) {
 	rng := rand.New(rand.NewPCG(47, 48))
-	net, err := Build(attentionSpec(attentionGraphs["rotation"]), graph.Input{Dim: 3})
+	net, err := nets.Build(attentionSpec(attentionGraphs["rotation"]), graph.Input{Dim: 3})
 	must(t, err)
 	data := randomData(rng, graph.Input{Dim: 3}, 4, 6, 70, 1, 12, 0)
 	w := randomVector(rng, net.Dim(), 0.7)
@@ -194,7 +195,7 @@ func TestAttentionErrors(t *testing.T) {
 			return node(gorgonia.BroadcastAdd(y, s, nil, []byte{0}))
 		}},
 	} {
-		if _, err := Build(attentionSpec(c.graph), graph.Input{Dim: 3}); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := nets.Build(attentionSpec(c.graph), graph.Input{Dim: 3}); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("error %v, want one about %q", err, c.want)
 		}
 	}
