@@ -1,0 +1,194 @@
+package reproduce
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/sweep"
+	"github.com/dsp-go/dsp/models/training"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/synthetic"
+	"github.com/dsp-go/dsp/train"
+)
+
+// unit is one training that a figure needs.
+type unit struct {
+	part, curve string // for messages; the curve of a reference is "reference"
+	tuned       string // values that were tuned, as in "lr=0.1", or empty
+	seed        uint64
+	config      models.Config
+	key         string // of its run
+	objective   string // identifies what it minimises: units with the same one have the same optimum
+	examples    int
+}
+
+// name describes the unit.
+func (u *unit) name() string {
+	parts := []string{u.curve}
+	if u.part != "" {
+		parts = []string{u.part, u.curve}
+	}
+	if u.tuned != "" {
+		parts = append(parts, u.tuned)
+	}
+	return strings.Join(append(parts, fmt.Sprintf("seed %d", u.seed)), ", ")
+}
+
+// same reports whether u and o are runs of the same curve, before or after tuning.
+func (u *unit) same(o *unit) bool {
+	return u.part == o.part && u.curve == o.curve && (u.tuned == "") == (o.tuned == "") && (u.seed == o.seed || u.tuned == o.tuned)
+}
+
+// planner plans and trains the units of figures.
+type planner struct {
+	o    Options
+	data *sweep.SharedData
+}
+
+// configure returns the settings of a run: those of the figure, its part and the curve, in this order, then the tuned ones and those of
+// --quick. Settings that contradict each other are bad input.
+func (p *planner) configure(f *Figure, part *Part, own overrides, tuned map[string]string, seed uint64) (models.Config, error) {
+	c := base()
+	for _, o := range []overrides{f.Settings, part.Settings, own} {
+		if err := o.apply(&c); err != nil {
+			return c, err
+		}
+	}
+	for _, s := range models.Settings(&c) {
+		if value, ok := tuned[s.Name]; ok {
+			if err := s.Set(value); err != nil {
+				return c, err
+			}
+		}
+	}
+	if p.o.Quick {
+		if err := f.Quick.Settings.apply(&c); err != nil {
+			return c, err
+		}
+	}
+	c.Seed, c.Threads = seed, 1
+	if f.Text {
+		if err := p.text(f, &c); err != nil {
+			return c, err
+		}
+	}
+	if err := c.Resolve(); err != nil {
+		return c, err
+	}
+	return c, training.Validate(&c)
+}
+
+// text makes c read tagged text: the files of the options, or sentences drawn into the folder of the output.
+func (p *planner) text(f *Figure, c *models.Config) error {
+	sizes := c.Examples
+	c.Examples = models.Default().Examples // which is for built-in data
+	if p.o.Train != "" {
+		c.Train, c.Dev, c.Test, c.Columns = p.o.Train, p.o.Dev, p.o.Test, p.o.Columns
+		return nil
+	}
+	if len(sizes) != 3 {
+		return structured.BadInput("examples: expected three numbers, for training, development and test, found %v", sizes)
+	}
+	drawn := synthetic.TaggedText{Train: sizes[0], Dev: sizes[1], Test: sizes[2], Seed: f.dataSeed(c.Seed)}
+	dir := filepath.Join(p.o.Out, "data", fmt.Sprintf("text-%d-%d-%d-seed%d", drawn.Train, drawn.Dev, drawn.Test, drawn.Seed))
+	if !p.o.drawn[dir] {
+		if err := synthetic.WriteTaggedText(dir, drawn); err != nil {
+			return err
+		}
+		p.o.drawn[dir] = true
+	}
+	c.Train, c.Dev, c.Test = filepath.Join(dir, "train.conll"), filepath.Join(dir, "dev.conll"), filepath.Join(dir, "test.conll")
+	c.Columns = "word=0,pos=1,label=-1"
+	return nil
+}
+
+// dataSeed is the seed that data are drawn from in a run.
+func (f *Figure) dataSeed(run uint64) uint64 {
+	if f.DataSeed == 0 {
+		return run
+	}
+	return uint64(f.DataSeed)
+}
+
+// read returns the data of c.
+func (p *planner) read(f *Figure, c *models.Config) (*models.Data, error) {
+	seed := c.Seed
+	c.Seed = f.dataSeed(seed)
+	data, err := p.data.Of(c)
+	c.Seed = seed
+	return data, err
+}
+
+// unit plans one run. The error names the file and line of the curve.
+func (p *planner) unit(f *Figure, part *Part, curve string, own overrides, tuned map[string]string, seed uint64) (*unit, error) {
+	u := &unit{part: part.Name, curve: curve, seed: seed}
+	fail := func(err error) error {
+		at := f.path
+		if own.node != nil {
+			at = fmt.Sprintf("%s:%d", f.path, lineOf(own.node))
+		}
+		if strings.HasPrefix(err.Error(), f.path) {
+			return err
+		}
+		return fmt.Errorf("%s: %s: %w", at, u.name(), err)
+	}
+	for _, name := range slices.Sorted(maps.Keys(tuned)) {
+		u.tuned = strings.TrimPrefix(u.tuned+", "+name+"="+tuned[name], ", ")
+	}
+	var err error
+	if u.config, err = p.configure(f, part, own, tuned, seed); err != nil {
+		return nil, fail(err)
+	}
+	c := u.config
+	data, err := p.read(f, &c)
+	if err != nil {
+		return nil, fail(err)
+	}
+	u.examples = data.Train.Len()
+	prints := []string{train.Fingerprint(data.Train)}
+	for _, d := range []*structured.Dataset{data.Dev, data.Test} {
+		if d != nil {
+			prints = append(prints, train.Fingerprint(d))
+		}
+	}
+	u.key = hash(append(prints, identity(&u.config, nil)...))
+	u.objective = hash(append(prints[:1], identity(&u.config, []string{"Method", "smoothing", "mu", "k", "seed"})...))
+	return u, nil
+}
+
+// identity lists the settings that decide the weights, except for the named ones and those of the named groups. Data count by their
+// content instead.
+func identity(c *models.Config, without []string) []string {
+	var all []string
+	for _, s := range models.Settings(c) {
+		if s.Run || s.Name == "train" || s.Name == "dev" || s.Name == "test" || slices.Contains(without, s.Name) || slices.Contains(without, s.Group) {
+			continue
+		}
+		all = append(all, fmt.Sprintf("%s=%v", s.Name, s.Value.Interface()))
+	}
+	return all
+}
+
+func hash(texts []string) string {
+	sum := sha256.Sum256([]byte(strings.Join(texts, "\n")))
+	return fmt.Sprintf("%x", sum[:8])
+}
+
+// changed returns the settings of c that differ from the defaults, without the paths of data.
+func changed(c *models.Config) map[string]any {
+	all := map[string]any{}
+	defaults := models.Default()
+	before := models.Settings(&defaults)
+	for i, s := range models.Settings(c) {
+		now := s.Value.Interface()
+		if !s.Run && s.Group != "Data" && fmt.Sprint(now) != fmt.Sprint(before[i].Value.Interface()) {
+			all[s.Name] = now
+		}
+	}
+	return all
+}
