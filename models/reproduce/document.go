@@ -15,13 +15,16 @@ import (
 )
 
 // document reads the nodes of a YAML file. Its errors are bad input with file and line.
-type document struct{ path string }
+type document struct {
+	path    string
+	anchors map[string]ast.Node // what aliases stand for
+}
 
 // keys says how to read the value of each key of a mapping.
 type keys map[string]func(n ast.Node) error
 
 // open parses text and returns its body.
-func (d document) open(text []byte) (ast.Node, error) {
+func (d *document) open(text []byte) (ast.Node, error) {
 	file, err := parser.ParseBytes(text, 0)
 	if err != nil {
 		line := ""
@@ -33,11 +36,43 @@ func (d document) open(text []byte) (ast.Node, error) {
 	if len(file.Docs) == 0 || file.Docs[0].Body == nil || file.Docs[0].Body.Type() == ast.CommentType {
 		return nil, structured.BadInput("%s: the file is empty; expected a figure", d.path)
 	}
+	d.anchors = map[string]ast.Node{}
+	ast.Walk(d, file.Docs[0].Body)
 	return file.Docs[0].Body, nil
 }
 
+// Visit implements ast.Visitor: it notes the nodes that have anchors.
+func (d *document) Visit(n ast.Node) ast.Visitor {
+	if a, ok := n.(*ast.AnchorNode); ok {
+		d.anchors[a.Name.GetToken().Value] = a.Value
+	}
+	return d
+}
+
+// meant returns the node that an anchor marks or an alias stands for, and any other node itself.
+func (d *document) meant(n ast.Node) ast.Node {
+	switch at := n.(type) {
+	case *ast.AnchorNode:
+		return at.Value
+	case *ast.AliasNode:
+		if meant, ok := d.anchors[at.Value.GetToken().Value]; ok {
+			return meant
+		}
+	}
+	return n
+}
+
+// brief is the first line of a node, for messages.
+func brief(n ast.Node) string {
+	text, _, more := strings.Cut(strings.TrimSpace(n.String()), "\n")
+	if more {
+		text += " …"
+	}
+	return text
+}
+
 // bad returns the error for a node.
-func (d document) bad(n ast.Node, format string, args ...any) error {
+func (d *document) bad(n ast.Node, format string, args ...any) error {
 	return structured.BadInput("%s:%d: %w", d.path, lineOf(n), fmt.Errorf(format, args...))
 }
 
@@ -52,7 +87,7 @@ func lineOf(n ast.Node) int {
 }
 
 // mapping reads a mapping; each of its keys must be among those of k, and comes once. what names the mapping in messages.
-func (d document) mapping(n ast.Node, what string, k keys) error {
+func (d *document) mapping(n ast.Node, what string, k keys) error {
 	var values []*ast.MappingValueNode
 	switch m := n.(type) {
 	case *ast.MappingNode:
@@ -60,7 +95,7 @@ func (d document) mapping(n ast.Node, what string, k keys) error {
 	case *ast.MappingValueNode:
 		values = []*ast.MappingValueNode{m}
 	default:
-		return d.bad(n, "%s: expected \"key: value\" lines, found %s", what, n)
+		return d.bad(n, "%s: expected \"key: value\" lines, found %s", what, brief(n))
 	}
 	var seen []string
 	for _, kv := range values {
@@ -73,14 +108,14 @@ func (d document) mapping(n ast.Node, what string, k keys) error {
 			return d.bad(kv, "%s: %s is given twice", what, name)
 		}
 		seen = append(seen, name)
-		if err := read(kv.Value); err != nil {
+		if err := read(d.meant(kv.Value)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (document) near(name string, k keys) string {
+func (*document) near(name string, k keys) string {
 	var names []string
 	for key := range k {
 		names = append(names, key)
@@ -93,14 +128,14 @@ func (document) near(name string, k keys) string {
 }
 
 // list reads every item of a list.
-func (d document) list(what string, read func(n ast.Node) error) func(n ast.Node) error {
+func (d *document) list(what string, read func(n ast.Node) error) func(n ast.Node) error {
 	return func(n ast.Node) error {
 		s, ok := n.(*ast.SequenceNode)
 		if !ok {
-			return d.bad(n, "%s: expected a list, found %s", what, n)
+			return d.bad(n, "%s: expected a list, found %s", what, brief(n))
 		}
 		for _, item := range s.Values {
-			if err := read(item); err != nil {
+			if err := read(d.meant(item)); err != nil {
 				return err
 			}
 		}
@@ -109,7 +144,7 @@ func (d document) list(what string, read func(n ast.Node) error) func(n ast.Node
 }
 
 // text reads a scalar as it is written.
-func (d document) text(what string, to *string) func(n ast.Node) error {
+func (d *document) text(what string, to *string) func(n ast.Node) error {
 	return func(n ast.Node) error {
 		switch n := n.(type) {
 		case *ast.LiteralNode:
@@ -119,12 +154,12 @@ func (d document) text(what string, to *string) func(n ast.Node) error {
 			*to = strings.TrimSpace(n.GetToken().Value)
 			return nil
 		}
-		return d.bad(n, "%s: expected text, found %s", what, n)
+		return d.bad(n, "%s: expected text, found %s", what, brief(n))
 	}
 }
 
 // texts reads a list of scalars.
-func (d document) texts(what string, to *[]string) func(n ast.Node) error {
+func (d *document) texts(what string, to *[]string) func(n ast.Node) error {
 	return d.list(what, func(n ast.Node) error {
 		var s string
 		err := d.text(what, &s)(n)
@@ -134,11 +169,11 @@ func (d document) texts(what string, to *[]string) func(n ast.Node) error {
 }
 
 // count reads a whole number of at least least.
-func (d document) count(what string, least int, to *int) func(n ast.Node) error {
+func (d *document) count(what string, least int, to *int) func(n ast.Node) error {
 	return func(n ast.Node) error {
 		k, err := strconv.Atoi(n.GetToken().Value)
 		if _, whole := n.(*ast.IntegerNode); !whole || err != nil || k < least {
-			return d.bad(n, "%s: expected a whole number of at least %d, found %s", what, least, n)
+			return d.bad(n, "%s: expected a whole number of at least %d, found %s", what, least, brief(n))
 		}
 		*to = k
 		return nil

@@ -18,11 +18,11 @@ type quantity struct {
 // progress lists what curves can be drawn against, values what they can show besides metrics, with their labels.
 var (
 	progress = []named{
-		{"calls", "oracle calls / n, without full passes"}, {"all-calls", "oracle calls / n, with full passes"},
+		{"calls", "oracle calls / n"}, {"all-calls", "oracle calls / n, with those of full passes"},
 		{"passes", "passes"}, {"seconds", "seconds"},
 	}
 	values = []named{
-		{"objective", "objective"}, {"suboptimality", "(objective − D) / D, D the best dual"}, {"dual", "certified dual"},
+		{"objective", "objective"}, {"suboptimality", "relative suboptimality"}, {"dual", "certified dual"},
 		{"gap", "certified relative gap"}, {"smoothed", "smoothed objective"}, {"prox-gradient", "prox-gradient norm"},
 	}
 )

@@ -47,7 +47,7 @@ func Read(path string) ([]*Figure, error) {
 // Parse reads one figure; path is for messages. Unknown keys and settings, values of the wrong kind, and claims about curves that are not
 // there are bad input, with file and line.
 func Parse(path string, text []byte) (*Figure, error) {
-	d := document{path}
+	d := &document{path: path}
 	body, err := d.open(text)
 	if err != nil {
 		return nil, err
@@ -131,7 +131,7 @@ func Parse(path string, text []byte) (*Figure, error) {
 }
 
 // axes reads the names of the axes.
-func (d document) axes(n ast.Node, f *Figure, x string, y []string) error {
+func (d *document) axes(n ast.Node, f *Figure, x string, y []string) error {
 	if x != "" {
 		q, err := parseQuantity(x)
 		if err != nil || !q.progress() {
@@ -153,7 +153,7 @@ func (d document) axes(n ast.Node, f *Figure, x string, y []string) error {
 }
 
 // settings reads a mapping of settings of dsp train.
-func (d document) settings(to *overrides) func(n ast.Node) error {
+func (d *document) settings(to *overrides) func(n ast.Node) error {
 	return func(n ast.Node) error {
 		*to = overrides{d.path, n}
 		c := base()
@@ -162,7 +162,7 @@ func (d document) settings(to *overrides) func(n ast.Node) error {
 }
 
 // curve reads an item of a list of curves.
-func (d document) curve(to *Part) func(n ast.Node) error {
+func (d *document) curve(to *Part) func(n ast.Node) error {
 	return func(n ast.Node) error {
 		var c Curve
 		err := d.mapping(n, "a curve", keys{
@@ -185,7 +185,7 @@ func (d document) curve(to *Part) func(n ast.Node) error {
 }
 
 // tune reads the settings to choose, with the values to try.
-func (d document) tune(to *[]grid) func(n ast.Node) error {
+func (d *document) tune(to *[]grid) func(n ast.Node) error {
 	return func(n ast.Node) error {
 		all := keys{}
 		c := base()
@@ -213,7 +213,7 @@ func (d document) tune(to *[]grid) func(n ast.Node) error {
 }
 
 // choice reads how values of tuned settings are compared.
-func (d document) choice(to *choice) func(n ast.Node) error {
+func (d *document) choice(to *choice) func(n ast.Node) error {
 	return func(n ast.Node) error {
 		var text string
 		if err := d.text("choose", &text)(n); err != nil {
@@ -228,7 +228,7 @@ func (d document) choice(to *choice) func(n ast.Node) error {
 }
 
 // claim reads an item of the list of claims.
-func (d document) claim(f *Figure) func(n ast.Node) error {
+func (d *document) claim(f *Figure) func(n ast.Node) error {
 	return func(n ast.Node) error {
 		c := Claim{node: n}
 		var text string
@@ -255,7 +255,7 @@ func (d document) claim(f *Figure) func(n ast.Node) error {
 }
 
 // checkClaims refuses claims about parts and curves that are not there.
-func (f *Figure) checkClaims(d document) error {
+func (f *Figure) checkClaims(d *document) error {
 	for _, c := range f.Claims {
 		var names []string
 		for _, p := range f.parts(c) {

@@ -75,7 +75,7 @@ func Reproduce(ctx context.Context, figures []*Figure, o Options) (*Result, erro
 	if err := os.MkdirAll(o.Out, 0o777); err != nil {
 		return nil, structured.BadInput("--out: %w", err)
 	}
-	p := &planner{o: o, data: sweep.ShareData()}
+	p := &planner{o: o, data: sweep.ShareData(), prints: map[*structured.Dataset]string{}}
 	for _, f := range figures {
 		if err := p.check(ctx, f); err != nil {
 			return nil, err
@@ -84,6 +84,10 @@ func Reproduce(ctx context.Context, figures []*Figure, o Options) (*Result, erro
 	log, err := openRuns(filepath.Join(o.Out, runsFile))
 	if err != nil {
 		return nil, err
+	}
+	if n := log.others(o.Version); n > 0 {
+		o.Log.Warn(fmt.Sprintf("%d of the %d finished runs in %s are by another version of dsp; remove the file to train them again", n, len(log.runs),
+			log.file.Name()))
 	}
 	result := &Result{Out: o.Out, Table: filepath.Join(o.Out, tableFile), Counts: map[string]int{}}
 	for _, f := range figures {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
+	"slices"
 
 	"github.com/dsp-go/dsp/models/training"
 )
@@ -67,22 +68,18 @@ func (p *planner) combinations(c Curve) []map[string]string {
 func (p *planner) check(ctx context.Context, f *Figure) error {
 	for i := range f.Parts {
 		part := &f.Parts[i]
-		for _, c := range part.Curves {
+		all := part.Curves
+		if part.Reference.node != nil {
+			all = append(slices.Clone(all), Curve{Name: reference, Settings: part.Reference})
+		}
+		for _, c := range all {
 			for k, tuned := range p.combinations(c) {
 				u, err := p.unit(f, part, c.Name, c.Settings, tuned, 1)
+				if err == nil && k == 0 {
+					err = p.prepare(f, u)
+				}
 				if err != nil {
 					return err
-				}
-				if k > 0 {
-					continue
-				}
-				config := u.config
-				data, err := p.read(f, &config)
-				if err == nil {
-					_, err = training.NewRun(config, data, training.TrainOptions{Log: slog.New(slog.DiscardHandler)})
-				}
-				if err != nil {
-					return fmt.Errorf("%s:%d: %s: %w", f.path, lineOf(c.Settings.node), u.name(), err)
 				}
 				if err := ctx.Err(); err != nil {
 					return err
@@ -93,14 +90,27 @@ func (p *planner) check(ctx context.Context, f *Figure) error {
 	return nil
 }
 
+// prepare makes the run of a unit and drops it, which refuses settings that only the data show to be wrong.
+func (p *planner) prepare(f *Figure, u *unit) error {
+	c := u.config
+	data, err := p.read(f, &c)
+	if err == nil {
+		_, err = training.NewRun(c, data, training.TrainOptions{Log: slog.New(slog.DiscardHandler)})
+	}
+	return u.locate(err)
+}
+
+// reference is the name of the run whose dual is only used for suboptimality.
+const reference = "reference"
+
 // figure trains all runs of f: first those that choose tuned settings and the references, then those of all seeds.
 func (p *planner) figure(ctx context.Context, f *Figure, log *runLog) (*figureResults, error) {
 	r := &figureResults{Figure: f, seeds: p.seeds(f), quick: p.o.Quick}
 	var first []*unit
 	for i := range f.Parts {
 		part := &f.Parts[i]
-		if part.Reference.node != nil && !p.o.Quick {
-			u, err := p.unit(f, part, "reference", part.Reference, nil, 1)
+		if part.Reference.node != nil {
+			u, err := p.unit(f, part, reference, part.Reference, nil, 1)
 			if err != nil {
 				return nil, err
 			}

@@ -59,6 +59,17 @@ func openRuns(path string) (*runLog, error) {
 	return l, nil
 }
 
+// others counts the runs by another version of the program.
+func (l *runLog) others(version string) int {
+	n := 0
+	for _, r := range l.runs {
+		if r.Version != version {
+			n++
+		}
+	}
+	return n
+}
+
 // add keeps a run; it is on disk when add returns.
 func (l *runLog) add(r *Run) error {
 	line, err := json.Marshal(r)

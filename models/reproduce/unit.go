@@ -18,11 +18,12 @@ import (
 
 // unit is one training that a figure needs.
 type unit struct {
-	part, curve string // for messages; the curve of a reference is "reference"
+	part, curve string // for messages; see reference
 	tuned       string // values that were tuned, as in "lr=0.1", or empty
 	seed        uint64
 	config      models.Config
 	key         string // of its run
+	at          string // file and line of the curve's settings
 	objective   string // identifies what it minimises: units with the same one have the same optimum
 	examples    int
 }
@@ -39,6 +40,14 @@ func (u *unit) name() string {
 	return strings.Join(append(parts, fmt.Sprintf("seed %d", u.seed)), ", ")
 }
 
+// locate adds to an error where in the YAML its settings are.
+func (u *unit) locate(err error) error {
+	if err == nil || strings.HasPrefix(err.Error(), u.at) {
+		return err
+	}
+	return fmt.Errorf("%s: %s: %w", u.at, u.name(), err)
+}
+
 // same reports whether u and o are runs of the same curve, before or after tuning.
 func (u *unit) same(o *unit) bool {
 	return u.part == o.part && u.curve == o.curve && (u.tuned == "") == (o.tuned == "") && (u.seed == o.seed || u.tuned == o.tuned)
@@ -48,6 +57,8 @@ func (u *unit) same(o *unit) bool {
 type planner struct {
 	o    Options
 	data *sweep.SharedData
+
+	prints map[*structured.Dataset]string // fingerprints
 }
 
 // configure returns the settings of a run: those of the figure, its part and the curve, in this order, then the tuned ones and those of
@@ -126,35 +137,32 @@ func (p *planner) read(f *Figure, c *models.Config) (*models.Data, error) {
 
 // unit plans one run. The error names the file and line of the curve.
 func (p *planner) unit(f *Figure, part *Part, curve string, own overrides, tuned map[string]string, seed uint64) (*unit, error) {
-	u := &unit{part: part.Name, curve: curve, seed: seed}
-	fail := func(err error) error {
-		at := f.path
-		if own.node != nil {
-			at = fmt.Sprintf("%s:%d", f.path, lineOf(own.node))
-		}
-		if strings.HasPrefix(err.Error(), f.path) {
-			return err
-		}
-		return fmt.Errorf("%s: %s: %w", at, u.name(), err)
+	u := &unit{part: part.Name, curve: curve, seed: seed, at: f.path}
+	if own.node != nil {
+		u.at = fmt.Sprintf("%s:%d", f.path, lineOf(own.node))
 	}
 	for _, name := range slices.Sorted(maps.Keys(tuned)) {
 		u.tuned = strings.TrimPrefix(u.tuned+", "+name+"="+tuned[name], ", ")
 	}
 	var err error
 	if u.config, err = p.configure(f, part, own, tuned, seed); err != nil {
-		return nil, fail(err)
+		return nil, u.locate(err)
 	}
 	c := u.config
 	data, err := p.read(f, &c)
 	if err != nil {
-		return nil, fail(err)
+		return nil, u.locate(err)
 	}
 	u.examples = data.Train.Len()
-	prints := []string{train.Fingerprint(data.Train)}
-	for _, d := range []*structured.Dataset{data.Dev, data.Test} {
-		if d != nil {
-			prints = append(prints, train.Fingerprint(d))
+	var prints []string
+	for _, d := range []*structured.Dataset{data.Train, data.Dev, data.Test} {
+		if d == nil {
+			continue
 		}
+		if p.prints[d] == "" {
+			p.prints[d] = train.Fingerprint(d)
+		}
+		prints = append(prints, p.prints[d])
 	}
 	u.key = hash(append(prints, identity(&u.config, nil)...))
 	u.objective = hash(append(prints[:1], identity(&u.config, []string{"Method", "smoothing", "mu", "k", "seed"})...))
