@@ -33,6 +33,7 @@ type Dataset struct {
 	Vocab       []*Alphabet // the vocabulary of each discrete input; Ids are 0 (unknown) for names that it lacks
 
 	Tables []*Table // inputs of rows other than positions
+	Graphs []*Graph // [n] for structures that read them, or nil
 
 	Characters *Segments // the characters of each position's word, or nil
 

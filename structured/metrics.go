@@ -29,6 +29,7 @@ var selecting = []struct {
 	measure, err string
 	rises        bool // the measure rises with quality: its error is 1 − the measure
 }{
+	{"aer", "alignment error rate", false},
 	{"f1", "entity error (1 − F1)", true},
 	{"las", "attachment error (1 − LAS)", true},
 	{"uas", "attachment error (1 − UAS)", true},
@@ -57,6 +58,7 @@ func (m *Metrics) Error() (name string, value float64) {
 var printed = []struct{ measure, title string }{
 	{"token_error", "token error"}, {"sequence_error", "sequence error"}, {"f1", "entity F1"},
 	{"uas", "UAS"}, {"las", "LAS"}, {"root", "root accuracy"},
+	{"aer", "AER"}, {"link_f1", "link F1"},
 }
 
 // String returns the main measures in one line.

@@ -54,7 +54,8 @@ type Potentials struct {
 	Structure Structure
 	Outputs   []int // [B+1]; the output of example b is y[Outputs[b]:Outputs[b+1]] of a batch's outputs y
 	Parts     []Part
-	Gold      [][]int32 // [B] gold outputs, for a GoldReader whose data has them; nil for other structures
+	Gold      [][]int32 // [B] gold outputs, for a GoldReader whose data has them; empty for other structures
+	Graphs    []*Graph  // [B] for a GraphReader; empty for other structures
 }
 
 // Len returns B, the number of examples.
@@ -66,7 +67,7 @@ func (θ *Potentials) OutputSize() int { return θ.Outputs[len(θ.Outputs)-1] }
 // Resize gives θ the form of a batch's potentials and reuses its memory. The values are undefined. It shares the batch's offsets.
 func (θ *Potentials) Resize(batch *Batch, form Form) {
 	θ.Reshape(form, batch.Outputs, batch.Rows)
-	θ.Gold = form.gold(θ.Gold, batch)
+	θ.Gold, θ.Graphs = form.gold(θ.Gold, batch), form.graphs(θ.Graphs, batch)
 }
 
 // gold returns the gold outputs of a batch in the memory of to, if the structure reads them and the data has them.
@@ -81,9 +82,9 @@ func (f Form) gold(to [][]int32, batch *Batch) [][]int32 {
 	return to
 }
 
-// Reshape is Resize with explicit offsets: of the outputs, and of the rows of each table. It leaves Gold empty.
+// Reshape is Resize with explicit offsets: of the outputs, and of the rows of each table. It leaves Gold and Graphs empty.
 func (θ *Potentials) Reshape(form Form, outputs []int, rows func(table string) []int) {
-	θ.Structure, θ.Outputs, θ.Gold = form.Structure, outputs, θ.Gold[:0]
+	θ.Structure, θ.Outputs, θ.Gold, θ.Graphs = form.Structure, outputs, θ.Gold[:0], θ.Graphs[:0]
 	θ.Parts = growKeeping(θ.Parts, len(form.Parts))
 	for k, shape := range form.Parts {
 		var offsets []int
@@ -96,7 +97,8 @@ func (θ *Potentials) Reshape(form Form, outputs []int, rows func(table string) 
 
 // Like gives θ the form of other and reuses its memory. The values are undefined.
 func (θ *Potentials) Like(other *Potentials) {
-	θ.Structure, θ.Outputs, θ.Gold = other.Structure, other.Outputs, append(θ.Gold[:0], other.Gold...)
+	θ.Structure, θ.Outputs = other.Structure, other.Outputs
+	θ.Gold, θ.Graphs = append(θ.Gold[:0], other.Gold...), append(θ.Graphs[:0], other.Graphs...)
 	θ.Parts = growKeeping(θ.Parts, len(other.Parts))
 	for k := range θ.Parts {
 		θ.Parts[k].resize(other.Parts[k].Shape, other.Parts[k].Offsets)
@@ -110,10 +112,7 @@ func (θ *Potentials) Score(b int, y []int32) float64 { return θ.Structure.Scor
 func (θ *Potentials) View(b int, view *Potentials) {
 	view.Structure = θ.Structure
 	view.Outputs = append(view.Outputs[:0], 0, θ.Outputs[b+1]-θ.Outputs[b])
-	view.Gold = view.Gold[:0]
-	if len(θ.Gold) > 0 {
-		view.Gold = append(view.Gold, θ.Gold[b])
-	}
+	view.Gold, view.Graphs = only(view.Gold, θ.Gold, b), only(view.Graphs, θ.Graphs, b)
 	view.Parts = growKeeping(view.Parts, len(θ.Parts))
 	for k := range θ.Parts {
 		p, to := &θ.Parts[k], &view.Parts[k]
@@ -129,12 +128,7 @@ func (θ *Potentials) View(b int, view *Potentials) {
 func (θ *Potentials) Select(examples []int, selected *Potentials) {
 	selected.Structure = θ.Structure
 	selected.Outputs = sumLengths(selected.Outputs, θ.Outputs, examples)
-	selected.Gold = selected.Gold[:0]
-	if len(θ.Gold) > 0 {
-		for _, b := range examples {
-			selected.Gold = append(selected.Gold, θ.Gold[b])
-		}
-	}
+	selected.Gold, selected.Graphs = only(selected.Gold, θ.Gold, examples...), only(selected.Graphs, θ.Graphs, examples...)
 	selected.Parts = growKeeping(selected.Parts, len(θ.Parts))
 	for k := range θ.Parts {
 		p, to := &θ.Parts[k], &selected.Parts[k]
@@ -195,13 +189,14 @@ type Marginals struct {
 	Structure Structure
 	Parts     []Part
 	Gold      [][]int32 // as in Potentials
+	Graphs    []*Graph  // as in Potentials
 
 	tied []int // [B+1] offsets of tied parts: 0, 1, 2, …
 }
 
 // Like gives u the form of θ and reuses its memory. The values are undefined. It shares the offsets of θ.
 func (u *Marginals) Like(θ *Potentials) {
-	u.Structure, u.Gold = θ.Structure, append(u.Gold[:0], θ.Gold...)
+	u.Structure, u.Gold, u.Graphs = θ.Structure, append(u.Gold[:0], θ.Gold...), append(u.Graphs[:0], θ.Graphs...)
 	u.Parts = growKeeping(u.Parts, len(θ.Parts))
 	for k := range θ.Parts {
 		p := &θ.Parts[k]
@@ -213,25 +208,28 @@ func (u *Marginals) Like(θ *Potentials) {
 	}
 }
 
-// ReadGold gives marginals of all examples of d their gold outputs, if the structure reads them.
-func (u *Marginals) ReadGold(d *Dataset) {
-	u.Gold = u.Gold[:0]
+// ReadAll gives marginals of all examples of d their gold outputs and graphs, if the structure reads them.
+func (u *Marginals) ReadAll(d *Dataset) {
+	u.Gold, u.Graphs = u.Gold[:0], u.Graphs[:0]
 	if _, reads := u.Structure.(GoldReader); reads && d.Labels != nil {
 		for i := range d.Len() {
 			u.Gold = append(u.Gold, d.Gold(i))
 		}
+	}
+	if _, reads := u.Structure.(GraphReader); reads {
+		u.Graphs = append(u.Graphs, d.Graphs...)
 	}
 }
 
 // Resize gives u the form of a batch's marginals and reuses its memory. The values are undefined. It shares the batch's offsets.
 func (u *Marginals) Resize(batch *Batch, form Form) {
 	u.Reshape(form, batch.Len(), batch.Rows)
-	u.Gold = form.gold(u.Gold, batch)
+	u.Gold, u.Graphs = form.gold(u.Gold, batch), form.graphs(u.Graphs, batch)
 }
 
-// Reshape is Resize for a number of examples, with explicit offsets of the rows of each table. It leaves Gold empty.
+// Reshape is Resize for a number of examples, with explicit offsets of the rows of each table. It leaves Gold and Graphs empty.
 func (u *Marginals) Reshape(form Form, examples int, rows func(table string) []int) {
-	u.Structure, u.Gold = form.Structure, u.Gold[:0]
+	u.Structure, u.Gold, u.Graphs = form.Structure, u.Gold[:0], u.Graphs[:0]
 	u.Parts = growKeeping(u.Parts, len(form.Parts))
 	for k, shape := range form.Parts {
 		var offsets []int
@@ -254,10 +252,7 @@ func (u *Marginals) tiedOffsets(examples int) []int {
 
 // View makes view the marginals of example b alone. It shares the values of u.
 func (u *Marginals) View(b int, view *Marginals) {
-	view.Structure, view.Gold = u.Structure, view.Gold[:0]
-	if len(u.Gold) > 0 {
-		view.Gold = append(view.Gold, u.Gold[b])
-	}
+	view.Structure, view.Gold, view.Graphs = u.Structure, only(view.Gold, u.Gold, b), only(view.Graphs, u.Graphs, b)
 	view.Parts = growKeeping(view.Parts, len(u.Parts))
 	for k := range u.Parts {
 		p, to := &u.Parts[k], &view.Parts[k]
@@ -268,10 +263,8 @@ func (u *Marginals) View(b int, view *Marginals) {
 // AsPotentials makes θ a batch of one example whose potentials are the marginals of example b of u. output is the length of its
 // output. They share memory.
 func (u *Marginals) AsPotentials(b, output int, θ *Potentials) {
-	θ.Structure, θ.Outputs, θ.Gold = u.Structure, append(θ.Outputs[:0], 0, output), θ.Gold[:0]
-	if len(u.Gold) > 0 {
-		θ.Gold = append(θ.Gold, u.Gold[b])
-	}
+	θ.Structure, θ.Outputs = u.Structure, append(θ.Outputs[:0], 0, output)
+	θ.Gold, θ.Graphs = only(θ.Gold, u.Gold, b), only(θ.Graphs, u.Graphs, b)
 	θ.Parts = growKeeping(θ.Parts, len(u.Parts))
 	for k := range u.Parts {
 		p, to := &u.Parts[k], &θ.Parts[k]
@@ -316,7 +309,7 @@ func (u *Marginals) Set(b int, other *Marginals, i int) {
 
 // Copy makes u a copy of other.
 func (u *Marginals) Copy(other *Marginals) {
-	u.Structure, u.Gold = other.Structure, append(u.Gold[:0], other.Gold...)
+	u.Structure, u.Gold, u.Graphs = other.Structure, append(u.Gold[:0], other.Gold...), append(u.Graphs[:0], other.Graphs...)
 	u.Parts = growKeeping(u.Parts, len(other.Parts))
 	for k := range other.Parts {
 		from, to := &other.Parts[k], &u.Parts[k]
@@ -360,6 +353,17 @@ func (u *Marginals) Zero(b int) bool {
 		}
 	}
 	return true
+}
+
+// only returns the entries of the given examples, in the memory of to; none if there are no entries.
+func only[E any](to, from []E, examples ...int) []E {
+	to = to[:0]
+	if len(from) > 0 {
+		for _, b := range examples {
+			to = append(to, from[b])
+		}
+	}
+	return to
 }
 
 // growKeeping returns s with length n and keeps its elements, whose memory is reused.

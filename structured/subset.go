@@ -37,6 +37,7 @@ func (d *Dataset) Subset(examples []int) *Dataset {
 	for _, column := range d.Columns {
 		s.Columns = append(s.Columns, selectPositions(d, examples, column, 1))
 	}
+	s.Graphs = selectExamples(examples, d.Graphs)
 	s.IDs = selectExamples(examples, d.IDs)
 	s.Lines = selectExamples(examples, d.Lines)
 	s.Weights = selectExamples(examples, d.Weights)

@@ -13,23 +13,30 @@ import (
 	"github.com/dsp-go/dsp/train/traintest"
 )
 
+// engineFor returns an engine for a regulariser alone; its data are never read.
+func engineFor(o engine.Objective) *engine.Engine {
+	p := traintest.LinearProblem(1, 1, 1, 1)
+	o.Data, o.Scorer = p.Data, p.Scorer
+	return engine.NewEngine(&o, 1)
+}
+
 // Whatever pieces the bundle is given, its bound is at least each piece's and never falls. No better mixture exists between any
 // two of its pieces.
 func TestBundle(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		dim := rapid.SampledFrom([]int{1, 2, 5, 40}).Draw(t, "dim")
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
-		o := &engine.Objective{Lambda: math.Exp(rapid.Float64Range(-4, 2).Draw(t, "log λ")), Center: traintest.DrawWeights(r, dim, 1), Constant: 0.2}
-		e := &engine.Engine{Objective: o}
+		o := engine.Objective{Lambda: math.Exp(rapid.Float64Range(-4, 2).Draw(t, "log λ")), Center: traintest.DrawWeights(r, dim, 1), Constant: 0.2}
+		e := engineFor(o)
 		var c train.Certificate
 		last, best := math.Inf(-1), math.Inf(-1)
 		for range rapid.IntRange(1, 50).Draw(t, "pieces") {
 			g, a := traintest.DrawWeights(r, dim, 1), r.NormFloat64()
 			c.RecordDual(e, engine.Recomposed{Grad: g, Linear: a})
 			margin := 1e-6 * (1 + math.Abs(c.Dual()))
-			raw := mixed(&c, o)
+			raw := mixed(&c, e.Objective)
 			mix, values, _, grads, rounded := c.Bundle()
-			if d := traintest.DualValue(o, a, g); raw < d-margin {
+			if d := traintest.DualValue(e.Objective, a, g); raw < d-margin {
 				t.Fatalf("the mixture is worth %g, the piece alone %g", raw, d)
 			}
 			if raw < last-margin {
@@ -70,7 +77,7 @@ func TestBundle(t *testing.T) {
 
 // The bundle drops pieces rather than grow without limit.
 func TestBundleOfManyWeights(t *testing.T) {
-	e := &engine.Engine{Objective: &engine.Objective{Lambda: 1}}
+	e := engineFor(engine.Objective{Lambda: 1})
 	var c train.Certificate
 	g := make([]float32, train.BundleFloats/2)
 	for k := range 5 {
@@ -97,7 +104,7 @@ func mixed(c *train.Certificate, o *engine.Objective) float64 {
 
 // With one example, a chain's mixture of two opposite answers has a better value than either.
 func TestBundleMixes(t *testing.T) {
-	e := &engine.Engine{Objective: &engine.Objective{Lambda: 2}}
+	e := engineFor(engine.Objective{Lambda: 2})
 	var c train.Certificate
 	c.RecordDual(e, engine.Recomposed{Grad: []float32{3}, Linear: 1})
 	c.RecordDual(e, engine.Recomposed{Grad: []float32{-1}, Linear: 1})

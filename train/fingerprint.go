@@ -25,6 +25,12 @@ func Fingerprint(d *structured.Dataset) string {
 	if d.Costs != nil {
 		add(h, d.Costs)
 	}
+	for _, g := range d.Graphs {
+		for _, e := range g.Ends {
+			add(h, e[:])
+		}
+		add(h, g.Types)
+	}
 	if c := d.Characters; c != nil {
 		add(h, c.Offsets)
 		add(h, c.Ids)

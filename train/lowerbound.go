@@ -1,6 +1,8 @@
 package train
 
 import (
+	"context"
+
 	"github.com/dsp-go/dsp/structured/vec"
 	"github.com/dsp-go/dsp/train/engine"
 )
@@ -11,6 +13,33 @@ type LowerBound struct {
 	Value   float64 // the bound
 	Rounded float64 // the allowance subtracted
 	Pass    int     // the pass after the last recomposition
+}
+
+// Recompose pulls back a method's dual point after a pass and records its bound, for a dual value that includes an entropy. The
+// scorer runs at the weights w.
+func (b *LowerBound) Recompose(ctx context.Context, p *Problem, s *State, w []float32, of engine.DualPoint, entropy float64, pass int) (engine.Recomposed, error) {
+	u, err := p.Recompose(ctx, w, of)
+	if err == nil {
+		s.FullPasses++
+		b.Record(p, u, entropy, pass)
+	}
+	return u, err
+}
+
+// Certify does what Certifier asks of a method: it shows a bound of the dual point after the given pass, and its estimate. recompose
+// records that bound in b; it is called unless b has it already.
+func (b *LowerBound) Certify(s *State, pass int, estimate float64, keep bool, recompose func() error) error {
+	bound, passes := *b, s.FullPasses
+	if b.Pass < pass {
+		if err := recompose(); err != nil {
+			return err
+		}
+	}
+	b.Show(s, estimate)
+	if !keep {
+		*b, s.FullPasses = bound, passes
+	}
+	return nil
 }
 
 // Record records a point recomposed after a pass. The dual value includes an entropy.

@@ -1,4 +1,4 @@
-// Defines the vocabulary of ../kernels/device.cuh for a CPU. The compiler includes this file before every kernel's source, which makes the
+// Defines the vocabulary of ../kernels/include/device.cuh for a CPU. The compiler includes this file before every kernel's source, which makes the
 // kernel C++; fibers.cpp runs the threads of a block. No system header is included, so that a kernel sees the same names as on a device.
 #pragma once
 

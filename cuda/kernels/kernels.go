@@ -1,6 +1,9 @@
 // Package kernels holds the CUDA kernels as .cu sources and, in the folder ptx, the PTX compiled from them. Programs built with the
 // tag gpu embed the PTX. The driver compiles it for the device at hand (sm_80 and up).
 //
+// The sources of a package of cuda, say cuda/nets, are in the folder of the same name. A source includes headers from its own folder
+// and from the folder include, which all folders share. No two sources have the same name, since a name is that of a module.
+//
 // After a change to a .cu or .cuh file, make kernels recompiles the affected sources; a test refuses PTX that does not match its
 // source.
 package kernels
@@ -8,6 +11,7 @@ package kernels
 import (
 	"bytes"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -87,31 +91,56 @@ func (s *Set) Lookup(kernel string) (k Kernel, ok bool) {
 // Names returns the names of all kernels, sorted.
 func (s *Set) Names() []string { return slices.Sorted(maps.Keys(s.kernels)) }
 
+// Sources returns the .cu files in the folders of a folder like this package's, sorted.
+func Sources(folder string) ([]string, error) {
+	return filepath.Glob(filepath.Join(folder, "*", "*.cu"))
+}
+
+// ModuleOf returns the name of the module compiled from a .cu file.
+func ModuleOf(source string) string { return strings.TrimSuffix(filepath.Base(source), ".cu") }
+
+// Include returns the folder of the headers that a .cu file shares with those of other folders.
+func Include(source string) string {
+	return filepath.Join(filepath.Dir(filepath.Dir(source)), "include")
+}
+
 // Stamp returns the first line of the PTX of a .cu file, which holds a hash of the file and the headers that it includes.
 func Stamp(file string) (string, error) {
 	h := sha256.New()
+	folders := []string{filepath.Dir(file), Include(file)}
 	seen := map[string]bool{}
-	var add func(file string) error
-	add = func(file string) error {
-		if seen[file] {
+	var add func(name string) error
+	add = func(name string) error {
+		if seen[name] {
 			return nil
 		}
-		seen[file] = true
-		text, err := os.ReadFile(file)
+		seen[name] = true
+		text, err := readFirst(folders, name)
 		if err != nil {
 			return err
 		}
 		text = bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))
-		fmt.Fprintf(h, "%s %d\n%s", filepath.Base(file), len(text), text)
+		fmt.Fprintf(h, "%s %d\n%s", name, len(text), text)
 		for _, m := range include.FindAllSubmatch(text, -1) {
-			if err := add(filepath.Join(filepath.Dir(file), string(m[1]))); err != nil {
+			if err := add(string(m[1])); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
-	if err := add(file); err != nil {
+	if err := add(filepath.Base(file)); err != nil {
 		return "", err
 	}
 	return fmt.Sprintf("// %s and its headers, SHA-256 %x", filepath.Base(file), h.Sum(nil)), nil
+}
+
+// readFirst reads the file with this name in the first of the folders that has it.
+func readFirst(folders []string, name string) (text []byte, err error) {
+	for _, folder := range folders {
+		text, err = os.ReadFile(filepath.Join(folder, name))
+		if !errors.Is(err, fs.ErrNotExist) {
+			return text, err
+		}
+	}
+	return nil, err
 }

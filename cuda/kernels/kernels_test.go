@@ -59,7 +59,7 @@ func TestOnlyGPUBuildsEmbedPTX(t *testing.T) {
 }
 
 func TestPTXBelongsToItsSource(t *testing.T) {
-	sources, err := filepath.Glob("*.cu")
+	sources, err := Sources(".")
 	if err != nil || len(sources) == 0 {
 		t.Fatalf("sources: %v, %v", sources, err)
 	}
@@ -72,7 +72,7 @@ func TestPTXBelongsToItsSource(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !bytes.HasPrefix(modules[strings.TrimSuffix(source, ".cu")], []byte(stamp+"\n")) {
+		if !bytes.HasPrefix(modules[ModuleOf(source)], []byte(stamp+"\n")) {
 			t.Errorf("%s has changed since its PTX was made: run make kernels", source)
 		}
 	}
@@ -117,20 +117,25 @@ func TestEveryParameterIsKnown(t *testing.T) {
 
 func TestStampReadsHeaders(t *testing.T) {
 	dir := t.TempDir()
+	for _, folder := range []string{"own", "include"} {
+		if err := os.Mkdir(filepath.Join(dir, folder), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
 	write := func(name, text string) {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
-	write("a.cu", "#include \"b.cuh\"\n")
-	write("b.cuh", "#include \"c.cuh\"\n")
-	write("c.cuh", "one")
-	before, err := Stamp(filepath.Join(dir, "a.cu"))
+	write("own/a.cu", "#include \"b.cuh\"\n")
+	write("own/b.cuh", "#include \"c.cuh\"\n")
+	write("include/c.cuh", "one")
+	before, err := Stamp(filepath.Join(dir, "own", "a.cu"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	write("c.cuh", "two")
-	if after, _ := Stamp(filepath.Join(dir, "a.cu")); after == before {
+	write("include/c.cuh", "two")
+	if after, _ := Stamp(filepath.Join(dir, "own", "a.cu")); after == before {
 		t.Error("an indirectly included header has changed, but not the stamp")
 	}
 }

@@ -138,8 +138,8 @@ func TestSort(t *testing.T) {
 		}
 	}
 	for n := 1; n < 1<<22; n += 1 + n/7 {
-		if tile := cudanets.SortTile(n); tile%32 != 0 || (n+tile-1)/tile > 256 {
-			t.Errorf("tiles of %d for %d numbers", tile, n)
+		if stretch := cudanets.SortStretch(n); stretch%32 != 0 || (n+stretch-1)/stretch > 256 {
+			t.Errorf("stretches of %d for %d numbers", stretch, n)
 		}
 	}
 }

@@ -210,7 +210,7 @@ func TestDropoutIsTheCPUs(t *testing.T) {
 	}
 }
 
-// The batch exceeds a tile of the sort and a tile of the scatter, with frequent and rare ids.
+// The batch exceeds a stretch of the sort and a stretch of the scatter, with frequent and rare ids.
 func TestScatterOfManyIds(t *testing.T) {
 	d := cudatest.Device(t)
 	input := graph.Input{Vocab: []int{70000, 2}}

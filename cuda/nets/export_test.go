@@ -82,7 +82,7 @@ func Sort(d *device.Device, ids []int32, padding, passes int) (keys, order []int
 	e := NewExecutor(d, nil, nil)
 	defer e.Free()
 	e.now = &program{}
-	e.now.sort.allocate(&e.owned, sortingNeeds{len(ids), 256 * device.CeilDiv(len(ids), sortTile(len(ids))), 1}, "a sort")
+	e.now.sort.allocate(&e.owned, sortingNeeds{len(ids), 256 * device.CeilDiv(len(ids), sortStretch(len(ids))), 1}, "a sort")
 	k, o := e.sorted(ownCopy(&e.owned, ids, "ids"), padding, passes)
 	keys, order = make([]int32, len(ids)), make([]int32, len(ids))
 	device.Download(d, keys, k)
@@ -90,8 +90,8 @@ func Sort(d *device.Device, ids []int32, padding, passes int) (keys, order []int
 	return keys, order
 }
 
-// SortTile is how many numbers one warp sorts at once.
-var SortTile = sortTile
+// SortStretch is how many numbers one warp sorts at once.
+var SortStretch = sortStretch
 
 // NewPairBatch is NewBatch for data with a row for every pair of positions.
 func NewPairBatch(data *Data, chains, rows, longest, pairs int) *Batch {

@@ -19,7 +19,7 @@ type Inverse struct {
 }
 
 const (
-	longList   = 64   // entries; a whole block sums a longer list (cuda/kernels/inverse.cu has the same constant)
+	longList   = 64   // entries; a whole block sums a longer list (cuda/kernels/nets/inverse.cu has the same constant)
 	sumThreads = 512  // of a block that sums; one block sums the longest list
 	turnBlocks = 1056 // blocks that loop over work: an H200 runs this many of 256 threads at once
 )

@@ -26,14 +26,14 @@ type Augmentation struct {
 // Parts returns the potentials in the order in which a scorer writes them.
 func (θ *Chains) Parts() []device.Array[float32] { return []device.Array[float32]{θ.Node, θ.Edge} }
 
-// Flags of cuda/kernels/chain.cuh.
+// Flags of cuda/kernels/include/chain.cuh.
 const (
 	FlagPerPosition = 1 << iota
 	FlagByLength
 	FlagWithLoss
 )
 
-// arguments returns a kernel's first parameters, CHAINS_PARAMETERS in cuda/kernels/chain.cuh.
+// arguments returns a kernel's first parameters, CHAINS_PARAMETERS in cuda/kernels/include/chain.cuh.
 func (θ *Chains) arguments(a Augmentation) []any {
 	flags := int32(0)
 	if θ.PerPosition {

@@ -34,7 +34,7 @@ func (best *KBest) Free(d *device.Device) {
 // MaxBest is the largest k that TopK supports.
 const MaxBest = 1 << 14
 
-// topScratch is the scratch memory for enumerating the best outputs; see cuda/kernels/topk.cu.
+// topScratch is the scratch memory for enumerating the best outputs; see cuda/kernels/oracles/topk.cu.
 type topScratch struct {
 	cells, lasts device.Array[int32]  // [(N+B)×K]
 	entries      device.Array[uint32] // [(N+B)×2K×4]

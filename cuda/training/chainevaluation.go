@@ -217,7 +217,7 @@ func (l *ChainEvaluation) Pullback(grad device.Array[float32]) {
 	l.Objective.Scorer.Pullback(cudanets.Parts{l.V.Node, l.V.Edge}, grad)
 }
 
-// Flags of cuda/kernels/tally.cu.
+// Flags of cuda/kernels/training/tally.cu.
 const (
 	smooth = 1 << iota
 	sharedEdges

@@ -17,7 +17,7 @@ type descent struct {
 	squares device.Array[float32]             // means of g²; allocated when a rule needs them, like moments
 	moments device.Array[float32]             // means of g
 	unbias  map[float64]device.Array[float32] // engine.Unbias by β
-	tables  device.Array[int64]               // [T][4] as kernels/descent.cu has them
+	tables  device.Array[int64]               // [T][4] as kernels/training/descent.cu has them
 	rows    device.Array[int32]               // [R] rows that the batch reads
 	marks   device.Array[int32]               // [R] step that last read the row
 	numbers device.Array[float64]             // [7] of the step

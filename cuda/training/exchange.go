@@ -80,9 +80,12 @@ func (x *exchange) upload(d *device.Device) {
 func rangeOf(θ *structured.Potentials, lo, hi int, some *structured.Potentials) {
 	some.Structure = θ.Structure
 	some.Outputs = between(some.Outputs, θ.Outputs, lo, hi)
-	some.Gold = some.Gold[:0]
+	some.Gold, some.Graphs = some.Gold[:0], some.Graphs[:0]
 	if len(θ.Gold) > 0 {
 		some.Gold = append(some.Gold, θ.Gold[lo:hi]...)
+	}
+	if len(θ.Graphs) > 0 {
+		some.Graphs = append(some.Graphs, θ.Graphs[lo:hi]...)
 	}
 	if len(some.Parts) != len(θ.Parts) {
 		some.Parts = make([]structured.Part, len(θ.Parts))

@@ -119,7 +119,7 @@ func (o *hostOracle) parallel(n int, work func(k int, oracle oracles.Maximiser))
 func (o *hostOracle) newMemory() ownedMemory {
 	m := &hostMemory{data: o.Data}
 	m.Reshape(o.form, o.Data.Len(), o.Data.Rows)
-	m.ReadGold(o.Data)
+	m.ReadAll(o.Data)
 	return m
 }
 

@@ -8,9 +8,11 @@ import (
 
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/oracles/chain"
+	"github.com/dsp-go/dsp/oracles/graph"
 	"github.com/dsp-go/dsp/oracles/tree"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
+	"github.com/dsp-go/dsp/structured/graphs"
 	"github.com/dsp-go/dsp/structured/trees"
 )
 
@@ -29,6 +31,9 @@ var All = []Kind{
 	{chains.Chain{}, func() oracles.Maximiser { return chain.New() }, chains.Small},
 	{trees.SpanningTree{}, func() oracles.Maximiser { return tree.New(false) }, trees.SpanningTree{}.Small},
 	{trees.SpanningTree{NonProjective: true}, func() oracles.Maximiser { return tree.New(true) }, trees.SpanningTree{NonProjective: true}.Small},
+	{graphs.Pairwise{Edges: graphs.Own}, func() oracles.Maximiser { return graph.New() }, graphs.Pairwise{Edges: graphs.Own}.Small},
+	{graphs.Pairwise{Edges: graphs.Typed}, func() oracles.Maximiser { return graph.New() }, graphs.Pairwise{Edges: graphs.Typed}.Small},
+	{graphs.Pairwise{Edges: graphs.Potts}, func() oracles.Maximiser { return graph.New() }, graphs.Pairwise{Edges: graphs.Potts}.Small},
 }
 
 // Of returns the kind of a structure. It panics if the structure is not registered, which is a bug in the caller.

@@ -175,8 +175,8 @@ func (a *npyArray) floats() ([]float32, error) {
 }
 
 // transposed returns the [columns×rows] transpose of a [rows×columns] matrix.
-func transposed(x []float32, rows, columns int) []float32 {
-	y := make([]float32, len(x))
+func transposed[E any](x []E, rows, columns int) []E {
+	y := make([]E, len(x))
 	for r := range rows {
 		for c := range columns {
 			y[c*rows+r] = x[r*columns+c]

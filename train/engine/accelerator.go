@@ -71,35 +71,23 @@ type RemoteMemory interface {
 	ToGold(γ float32)
 }
 
-// NewAcceleratedEngine returns an engine that runs on a, the accelerator of the same objective.
-func NewAcceleratedEngine(o *Objective, threads int, a Accelerator) *Engine {
-	e := NewEngine(o, threads)
-	e.device = a
-	return e
+// DualAscender is an Accelerator that does the line search of a BCFW step (methods/bcfw.go) on the device, so that the host
+// never waits for a step.
+type DualAscender interface {
+	Accelerator
+	// Ascend takes the step along the last Step's D on the open path. The mean takes share of the new iterate, and the memory
+	// and the books are updated.
+	Ascend(memory RemoteMemory, λ, share float64)
+	// SetBooks and Books write and read the dual's books.
+	SetBooks(b DualBooks)
+	Books() (DualBooks, error)
 }
 
-// Sibling returns an engine for another objective on the same data, on the same device if this engine has one.
-func (e *Engine) Sibling(o *Objective) (*Engine, error) {
-	if e.device == nil {
-		return NewEngine(o, e.threads), nil
-	}
-	a, err := e.device.Sibling(o)
-	return NewAcceleratedEngine(o, e.threads, a), err
-}
+// DualBooks are BCFW's data on its dual point: the linear part b of the memory, b of the mean of the iterates, and D(ū).
+type DualBooks struct{ Linear, Average, Value float64 }
 
-// onDevice is StepAt for an engine with a device.
-func (e *Engine) onDevice(ctx context.Context, w Point, examples []int, s oracles.Smoothing, memory *Memory, dropout uint64) (Step, error) {
-	err := e.device.Step(ctx, w.v, examples, e.smoothing(s), memory.Remote(), dropout)
-	return Step{Grad: Gradient{device: e.device}, Moved: len(examples), at: w, unseen: true}, err
-}
-
-// Fetch fetches the numbers of a step that StepAt ran on a device. On the host they are already there.
-func (s *Step) Fetch() error {
-	if !s.unseen {
-		return nil
-	}
-	sums, err := s.Grad.device.Sums()
-	s.Linear, s.Smoothed, s.Exact, s.Moved, s.loss = sums.Linear, sums.Smoothed, sums.Exact, sums.Moved, sums.Loss
-	s.unseen = false
-	return err
+// DualAscender returns the engine's device if it is a DualAscender, else nil.
+func (e *Engine) DualAscender() DualAscender {
+	a, _ := e.backend.accelerator().(DualAscender)
+	return a
 }

@@ -53,6 +53,6 @@ type Move struct {
 
 // Descender returns the engine's device if it is a Descender, else nil.
 func (e *Engine) Descender() Descender {
-	a, _ := e.device.(Descender)
+	a, _ := e.backend.accelerator().(Descender)
 	return a
 }

@@ -139,7 +139,7 @@ func (d *Descent) ask(ctx context.Context, examples []int, s oracles.Smoothing, 
 func (d *Descent) gradient(st *Step, n int) {
 	inv := float32(1 / float64(n))
 	if d.engine.sparse == nil {
-		d.g = st.Grad.dense
+		d.g = d.engine.dense.values
 		d.each(func(lo, hi, _ int) { vec.Scale(inv, d.g[lo:hi]) })
 		return
 	}

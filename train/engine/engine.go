@@ -30,7 +30,7 @@ const (
 // order, straight into the destination (gradient.go).
 type Engine struct {
 	*Objective
-	device   Accelerator    // runs the work on a device, or nil
+	backend  backend
 	sparse   *sparse.Linear // the scorer if its inputs are sparse, else nil
 	kind     kinds.Kind
 	threads  int
@@ -46,6 +46,8 @@ type Engine struct {
 	lent     int        // first lanes whose gradients are zero except on the support
 	used     int        // number of findings of the last step
 	norm     norm       // scratch memory
+	dense    denseGradient
+	spread   sparseGradient
 }
 
 // finding is a shard and the results on it. It may have to outlive the lane's work on the shard.
@@ -97,7 +99,7 @@ func (s *Sums) add(t Sums) {
 	s.Moved += t.Moved
 }
 
-// NewEngine returns an engine for the objective. It uses up to the given number of threads (at least 1).
+// NewEngine returns an engine for the objective, on the host. It uses up to the given number of threads (at least 1).
 func NewEngine(o *Objective, threads int) *Engine {
 	all := make([]int, o.Data.Len())
 	for i := range all {
@@ -108,10 +110,12 @@ func NewEngine(o *Objective, threads int) *Engine {
 	if o.Task == nil {
 		o.Task = structure.TaskLoss()
 	}
-	return &Engine{
+	e := &Engine{
 		Objective: o, kind: kinds.Of(structure), sparse: linear, threads: max(1, threads), all: all, shards: shards(o.Data, all),
 		support: newSupport(o.Scorer),
 	}
+	e.backend = local{e}
+	return e
 }
 
 // shards cuts examples into runs of at most shardPositions positions each; a longer example is a run on its own.
@@ -142,9 +146,6 @@ func (e *Engine) Kind() kinds.Kind { return e.kind }
 
 // Sparse returns the scorer if it is linear in sparse inputs, else nil. Its steps touch few weights.
 func (e *Engine) Sparse() *sparse.Linear { return e.sparse }
-
-// OnDevice reports whether an accelerator does the engine's work.
-func (e *Engine) OnDevice() bool { return e.device != nil }
 
 // NewLane returns a lane for the caller's own use, separate from the engine's lanes. It has no gradient vector.
 func (e *Engine) NewLane() *Lane {

@@ -26,7 +26,7 @@ type FullPass struct {
 // marginals u_i there. Full passes are counted separately from a method's oracle calls.
 func (e *Engine) FullPass(ctx context.Context, w []float32, s oracles.Smoothing, memory *Memory) (*FullPass, error) {
 	g := make([]float32, len(w))
-	total, err := e.sumAll(ctx, w, s, memory, g)
+	total, err := e.backend.fullPass(ctx, w, s, memory, g)
 	if err != nil {
 		return nil, err
 	}
@@ -43,23 +43,6 @@ func (e *Engine) FullPass(ctx context.Context, w []float32, s oracles.Smoothing,
 	}, nil
 }
 
-// sumAll runs a full pass and returns its sums. It adds Σ c_i J_iᵀ(u_i − 1_{y_i}) to g, which must be zero.
-func (e *Engine) sumAll(ctx context.Context, w []float32, s oracles.Smoothing, memory *Memory, g []float32) (Sums, error) {
-	if e.device != nil {
-		return e.device.FullPass(ctx, w, e.smoothing(s), memory.Remote(), g)
-	}
-	return e.overShards(ctx, e.shards, g, func(ln *Lane) error {
-		if err := e.query(ln, At(w), s, true, 0); err != nil {
-			return err
-		}
-		if memory != nil {
-			memory.remember(ln.finding, 1)
-		}
-		e.difference(ln, nil)
-		return nil
-	})
-}
-
 // Value returns F(w) without a gradient: the hinge's max or the loss's log-sum-exp, plus the regulariser.
 func (e *Engine) Value(ctx context.Context, w []float32) (float64, error) {
 	return e.value(ctx, w, e.all, e.shards)
@@ -71,40 +54,9 @@ func (e *Engine) ValueOf(ctx context.Context, w []float32, examples []int) (floa
 }
 
 func (e *Engine) value(ctx context.Context, w []float32, examples []int, shards [][]int) (float64, error) {
-	if e.device != nil {
-		total, err := e.device.Value(ctx, w, examples)
-		return total/float64(len(examples)) + e.regulariser(w), err
-	}
-	total, err := e.overShards(ctx, shards, nil, func(ln *Lane) error {
-		if err := e.Potentials(ln, At(w)); err != nil {
-			return err
-		}
-		ln.Sums.Primal += e.losses(ln)
-		return nil
-	})
+	total, err := e.backend.value(ctx, w, examples, shards)
 	if err != nil {
 		return 0, err
 	}
-	return total.Primal/float64(len(examples)) + e.regulariser(w), nil
-}
-
-// losses returns Σ c_i f_i over the lane's batch. Its potentials must have been computed.
-func (e *Engine) losses(ln *Lane) float64 {
-	b := ln.Batch.Len()
-	if len(ln.Values) < b {
-		ln.Values = make([]float64, b)
-	}
-	if e.Loss.Smooth() {
-		ln.Oracle.(oracles.Summer).Exp(&ln.Theta, 1, ln.Values[:b], nil)
-	} else {
-		ln.Output = vec.Grow(ln.Output, ln.Theta.OutputSize())
-		ln.Oracle.Max(&ln.Theta, ln.Output, ln.Values[:b])
-	}
-	e.queryAllowed(ln, e.smoothing(oracles.Smoothing{}), false)
-	total := 0.0
-	for c, i := range ln.Batch.Examples {
-		gold, _ := e.gold(ln, c)
-		total += e.Data.Weight(i) * e.loss(ln.Values[c], gold)
-	}
-	return total
+	return total/float64(len(examples)) + e.regulariser(w), nil
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/traintest"
 )
 
@@ -39,5 +40,24 @@ func TestFullPassGradient(t *testing.T) {
 				traintest.Near(t, "∂F_μ", float64(pass.Grad[j]), (f[1]-f[0])/(float64(at[1])-float64(at[0])), 3e-3)
 			}
 		})
+	}
+}
+
+// A device does not sum scores, so its allowance for rounding makes up for them.
+func TestAllowanceOnDevice(t *testing.T) {
+	host := traintest.LinearProblem(20, 1, 0.1, 1)
+	w := traintest.Initial(host)
+	for j := range w {
+		w[j] = 0.01 * float32(j%7-3)
+	}
+	rounded := func(p *train.Problem) float64 {
+		pass, err := p.FullPass(t.Context(), w, oracles.Smoothing{}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return pass.Rounded
+	}
+	if on, off := rounded(host), rounded(traintest.Accelerated(host)); off < on {
+		t.Errorf("the allowance on a device is %g, on the host %g", off, on)
 	}
 }

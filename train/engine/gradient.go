@@ -5,61 +5,44 @@ import (
 	"github.com/dsp-go/dsp/structured/vec"
 )
 
-// Gradient is the D = Σ_{i∈B} c_i J_iᵀ(u_i − r_i) of a step, valid until the next call on the engine. With dense inputs it is
-// a vector. With sparse inputs it stays in potential space, because each use of it is a single scatter into, or gather from,
-// the few rows of weights that the batch touches.
-type Gradient struct {
-	dense    []float32 // D, or
-	support  *support  // where D can differ from zero; nil: everywhere
-	engine   *Engine   // whose first findings hold the batch and v, or
+// Gradient is the D = Σ_{i∈B} c_i J_iᵀ(u_i − r_i) of a step, valid until the next call on the engine.
+type Gradient interface {
+	// AddTo adds cD to w. A D on a device cannot be added: only paths on that device use its entries.
+	AddTo(c float32, w []float32)
+	// Norm2 returns ‖D‖².
+	Norm2() float64
+	// Dot returns ⟨D, w⟩.
+	Dot(w []float32) float64
+}
+
+// denseGradient is a D that is a vector.
+type denseGradient struct {
+	values  []float32
+	support *support // where D can differ from zero; nil: everywhere
+}
+
+func (g *denseGradient) AddTo(c float32, w []float32) {
+	if g.support != nil {
+		g.support.axpy(c, g.values, w)
+	} else {
+		vec.Axpy(c, g.values, w)
+	}
+}
+
+func (g *denseGradient) Norm2() float64          { return vec.Norm2(g.values) }
+func (g *denseGradient) Dot(w []float32) float64 { return vec.Dot64(g.values, w) }
+
+// sparseGradient is a D of sparse inputs. It stays in potential space, because each use of it is a single scatter into, or gather
+// from, the few rows of weights that the batch touches. The engine's first findings hold the batch and v.
+type sparseGradient struct {
+	engine   *Engine
 	findings int
-	device   Accelerator // which holds D
 }
 
-// sumLanes returns the sum of the gradients of the first lanes. With sparse inputs it returns the findings themselves, not yet
-// pulled back. With on, the gradients are zero outside it.
-func (e *Engine) sumLanes(lanes, pieces int, on *support) Gradient {
-	if e.sparse != nil {
-		return Gradient{engine: e, findings: pieces}
-	}
-	g := Gradient{dense: e.lanes[0].grad, support: on}
-	for _, ln := range e.lanes[1:lanes] {
-		Gradient{dense: ln.grad, support: on}.AddTo(1, g.dense)
-	}
-	return g
-}
+func (g *sparseGradient) AddTo(c float32, w []float32) { g.engine.scatter(g.findings, c, w, nil) }
+func (g *sparseGradient) Norm2() float64               { return g.engine.norm.of(g.engine, g.findings) }
 
-// AddTo adds cD to w. It does not work for a D on a device: only paths on that device can use its entries.
-func (g Gradient) AddTo(c float32, w []float32) {
-	switch {
-	case g.engine != nil:
-		g.engine.scatter(g.findings, c, w, nil)
-	case g.support != nil:
-		g.support.axpy(c, g.dense, w)
-	default:
-		vec.Axpy(c, g.dense, w)
-	}
-}
-
-// Norm2 returns ‖D‖².
-func (g Gradient) Norm2() float64 {
-	switch {
-	case g.device != nil:
-		return g.device.Norm2()
-	case g.engine == nil:
-		return vec.Norm2(g.dense)
-	}
-	return g.engine.norm.of(g.engine, g.findings)
-}
-
-// Dot returns ⟨D, w⟩.
-func (g Gradient) Dot(w []float32) float64 {
-	switch {
-	case g.device != nil:
-		return g.device.Dot(w)
-	case g.engine == nil:
-		return vec.Dot64(g.dense, w)
-	}
+func (g *sparseGradient) Dot(w []float32) float64 {
 	s, ln := 0.0, g.engine.lanes[0]
 	for _, found := range g.engine.findings[:g.findings] {
 		if err := ln.Worker.Score(w, &found.Batch, &ln.φ); err != nil {
@@ -70,6 +53,29 @@ func (g Gradient) Dot(w []float32) float64 {
 		}
 	}
 	return s
+}
+
+// remoteGradient is the D that a device holds.
+type remoteGradient struct{ *remote }
+
+func (g remoteGradient) AddTo(float32, []float32) {
+	panic("engine: a gradient on a device has no entries on the host")
+}                                                // no method asks
+func (g remoteGradient) Norm2() float64          { return g.device.Norm2() }
+func (g remoteGradient) Dot(w []float32) float64 { return g.device.Dot(w) }
+
+// sumLanes returns the sum of the gradients of the first lanes. With sparse inputs it returns the findings themselves, not yet
+// pulled back. With on, the gradients are zero outside it.
+func (e *Engine) sumLanes(lanes, pieces int, on *support) Gradient {
+	if e.sparse != nil {
+		e.spread = sparseGradient{e, pieces}
+		return &e.spread
+	}
+	e.dense = denseGradient{e.lanes[0].grad, on}
+	for _, ln := range e.lanes[1:lanes] {
+		(&denseGradient{ln.grad, on}).AddTo(1, e.dense.values)
+	}
+	return &e.dense
 }
 
 // scatter adds c·Jᵀv of the first n findings to w, in order. norms is as in sparse.Linear.Scatter.

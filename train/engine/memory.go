@@ -10,14 +10,14 @@ import (
 // Memory holds a point r_i of the marginal polytope for every example. Methods store marginals instead of gradients, because
 // ∇f_i at stored marginals is J_iᵀ(r_i − 1_{y_i}). A memory is as large as the potentials, not as the weights.
 type Memory struct {
-	structured.Marginals // example i is r_i; with a device, the content at the last fetch
+	structured.Marginals // example i is r_i; of a memory on a device, the content at the last Fetch
 
 	data       *structured.Dataset
 	completion *Memory      // replaces unknown gold outputs, or nil
-	device     RemoteMemory // holds the content, or nil
+	remote     RemoteMemory // holds the content if it is on a device
 }
 
-// NewMemory returns a memory of the gold outputs 1_{y_i}, where every gradient is zero. For examples with partial labels it
+// NewMemory returns a memory, on the host, of the gold outputs 1_{y_i}, where every gradient is zero. For examples with partial labels it
 // uses the objective's completion, or zeros if there is none.
 func NewMemory(o *Objective) *Memory {
 	m := &Memory{}
@@ -31,7 +31,7 @@ func NewMemory(o *Objective) *Memory {
 func (m *Memory) Form(o *Objective) {
 	m.data, m.completion = o.Data, o.Completion
 	m.Reshape(o.Scorer.Form(), o.Data.Len(), o.Data.Rows)
-	m.ReadGold(o.Data)
+	m.ReadAll(o.Data)
 }
 
 // addGold adds c·1_{y_i} to every r_i. For partial labels it adds the completion instead.
@@ -46,19 +46,12 @@ func (m *Memory) addGold(c float32) {
 	}
 }
 
-// ToGold moves every r_i towards the gold output: r_i ← γr_i + (1−γ)1_{y_i}.
-func (m *Memory) ToGold(γ float32) {
-	if γ == 1 {
-		return
+// Remote returns the content on a device, or nil if it is on the host.
+func (m *Memory) Remote() RemoteMemory {
+	if m == nil {
+		return nil
 	}
-	if m.device != nil {
-		m.device.ToGold(γ)
-		return
-	}
-	for k := range m.Parts {
-		vec.Scale(γ, m.Parts[k].Values)
-	}
-	m.addGold(1 - γ)
+	return m.remote
 }
 
 // Restart sets r_i of some examples to their gold outputs, which must be known.
@@ -90,7 +83,7 @@ func (m *Memory) Fits(o *Objective) error {
 	return nil
 }
 
-// Attach returns a memory of o with the numbers that Archive restored into m.
+// Attach returns a memory of o, on the host, with the numbers that Archive restored into m.
 func (m *Memory) Attach(o *Objective) *Memory {
 	whole := &Memory{}
 	whole.Form(o)

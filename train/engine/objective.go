@@ -111,6 +111,18 @@ func (o *Objective) AtCenter(a float64, g []float32) float64 {
 	return a + o.Constant
 }
 
+// ToWeights sets w to c − g/λ, the weights of a dual point with gradient g.
+func (o *Objective) ToWeights(g, w []float32) {
+	clear(w)
+	copy(w, o.Center)
+	vec.Axpy(float32(-1/o.Lambda), g, w)
+}
+
+// DualValue returns D = a + constant + (λ/2)(‖c‖² − ‖w‖²) of a dual point with weights w, whose linear part and entropy add up to a.
+func (o *Objective) DualValue(a float64, w []float32) float64 {
+	return a + o.Constant + o.Lambda/2*(vec.Norm2(o.Center)-vec.Norm2(w))
+}
+
 // smoothing returns the smoothing to ask the oracle for: the loss's own log-sum-exp, or s for the hinge's max.
 func (o *Objective) smoothing(s oracles.Smoothing) oracles.Smoothing {
 	if o.Loss.Smooth() {

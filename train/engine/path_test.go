@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/engine"
 	"github.com/dsp-go/dsp/train/methods"
 	"github.com/dsp-go/dsp/train/traintest"
@@ -90,6 +91,36 @@ func TestPath(t *testing.T) {
 			check("b", x.Drift(), b, 1)
 		}
 	})
+}
+
+// A path on a device goes where one on the host goes, with its start in the mean, too.
+func TestPathOnDevice(t *testing.T) {
+	host := traintest.LinearProblem(8, 1, 0.1, 1)
+	start := traintest.DrawWeights(rand.New(rand.NewPCG(1, 1)), host.Scorer.Dim(), 1)
+	walked := func(p *train.Problem) *engine.Path {
+		x := new(engine.Path)
+		x.Start(p.Engine, start, make([]float32, len(start)))
+		x.Include(1)
+		for k := range 4 {
+			st, err := p.StepAt(t.Context(), x.At(), []int{k}, oracles.Smoothing{}, nil, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			x.Step(0.9, 1, -0.1, 0.01, st.Grad)
+			if k != 1 {
+				x.Include(float64(k + 1))
+			}
+		}
+		if err := x.Finish(); err != nil {
+			t.Fatal(err)
+		}
+		return x
+	}
+	want, got := walked(host), walked(traintest.Accelerated(host))
+	for j := range want.W {
+		traintest.Near(t, "w", float64(got.W[j]), float64(want.W[j]), 1e-6)
+		traintest.Near(t, "mean", float64(got.Mean[j]), float64(want.Mean[j]), 1e-6)
+	}
 }
 
 func doubles(x []float32) []float64 {

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"math"
 
 	"github.com/dsp-go/dsp/structured/vec"
 )
@@ -27,34 +26,13 @@ type Recomposed struct {
 // affect only rounding. It costs as much as a full pass without the oracle.
 func (e *Engine) Recompose(ctx context.Context, w []float32, of DualPoint) (Recomposed, error) {
 	g := make([]float32, len(w))
-	total, err := e.pullBack(ctx, w, of, g)
+	total, err := e.backend.pullBack(ctx, w, of, g)
 	if err != nil {
 		return Recomposed{}, err
 	}
 	inv := 1 / float64(e.Len())
 	vec.Scale(float32(inv), g)
 	return Recomposed{Grad: g, Linear: total.Linear*inv - vec.Dot64(g, w), Rounded: e.linearRounding(w, g, total)}, nil
-}
-
-// pullBack adds Σ c_i J_iᵀ(r_i − 1_{y_i}) to g, which must be zero. It returns the sums of Σ c_i ⟨r_i − 1_{y_i}, θ_i + ℓ_i⟩
-// and, except on a device, of scores.
-func (e *Engine) pullBack(ctx context.Context, w []float32, memory DualPoint, g []float32) (Sums, error) {
-	if m, ok := memory.(*Memory); ok && e.device != nil {
-		linear, err := e.device.Recompose(ctx, w, m.device, g)
-		return Sums{Linear: linear}, err
-	}
-	return e.overShards(ctx, e.shards, g, func(ln *Lane) error {
-		if err := e.Potentials(ln, At(w)); err != nil {
-			return err
-		}
-		memory.Load(ln)
-		e.difference(ln, nil)
-		for b, i := range ln.Batch.Examples { // the point's score is the gold output's plus Linear
-			gold, _ := e.gold(ln, b)
-			ln.Sums.Scores += 2 * e.Data.Weight(i) * math.Abs(gold)
-		}
-		return nil
-	})
 }
 
 // Load copies r_i into the lane's answers for its batch.

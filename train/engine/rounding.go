@@ -32,41 +32,24 @@ const (
 	GradientFactor = 4
 )
 
-// deviceScores is the multiple of the losses, linear parts and products with w that replaces the scores on a device, because a
-// device does not sum scores.
-const deviceScores = 16
-
-// rounder is an accelerator with fewer digits than float32.
-type rounder interface {
-	// Unit returns the largest relative error of a rounded operation.
-	Unit() float64
-}
-
 // Allowance returns the allowance for rounding in the difference between F and a bound, given the magnitudes in it.
 func (e *Engine) Allowance(magnitudes ...float64) float64 {
-	ε := Unit
-	if device, ok := e.device.(rounder); ok {
-		ε = device.Unit()
-	}
 	total := 0.0
 	for _, m := range magnitudes {
 		total += math.Abs(m)
 	}
-	return units * ε * total
+	return units * e.backend.unit() * total
 }
 
 // linearRounding is the allowance for all terms of F(w) and D(u) except ‖g‖²/2λ. The sums over examples were taken at w, and
 // g is the gradient computed from them.
 func (e *Engine) linearRounding(w, g []float32, sums Sums) float64 {
 	inv := 1 / float64(e.Len())
-	product, scores := vec.Dot64(g, w), sums.Scores*inv
-	if e.device != nil {
-		scores = deviceScores * (math.Abs(sums.Primal)*inv + math.Abs(sums.Linear)*inv + math.Abs(product))
-	}
+	product := vec.Dot64(g, w)
 	center := 0.0
 	if e.Center != nil {
 		center = vec.Dot64(g, e.Center)
 	}
-	return e.Allowance(scores, sums.Linear*inv, sums.Entropy*inv, GradientFactor*product, GradientFactor*center,
+	return e.Allowance(e.backend.scores(sums, product), sums.Linear*inv, sums.Entropy*inv, GradientFactor*product, GradientFactor*center,
 		e.regulariser(w)-e.Constant, e.Constant)
 }

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/dsp-go/dsp/oracles"
-	"github.com/dsp-go/dsp/structured/vec"
 )
 
 // Step is the result of one stochastic step on a batch B of examples. Every method is a rule for using it.
@@ -16,17 +15,28 @@ type Step struct {
 	Exact    int      // examples with an exact top-K answer
 	Moved    int      // examples with u_i ≠ r_i; when none did, nothing is pulled back
 
-	at     Point   // the point of the step
-	loss   float64 // Σ c_i ⟨u_i − r_i, ℓ_i⟩
-	unseen bool    // these numbers are still on a device; Moved is then an upper bound
+	at      Point   // the point of the step
+	loss    float64 // Σ c_i ⟨u_i − r_i, ℓ_i⟩
+	pending *remote // has these numbers until Fetch, or nil; Moved is then an upper bound
 }
 
 // Product returns ⟨D, w⟩, where w is the point of the step.
 func (s *Step) Product() float64 {
-	if s.Grad.engine != nil { // θ is linear in w
+	if _, ok := s.Grad.(*sparseGradient); ok { // θ is linear in w
 		return s.Linear - s.loss
 	}
 	return s.Grad.Dot(s.at.v)
+}
+
+// Fetch fetches the numbers of a step that StepAt ran on a device. On the host they are already there.
+func (s *Step) Fetch() error {
+	if s.pending == nil {
+		return nil
+	}
+	sums, err := s.pending.device.Sums()
+	s.Linear, s.Smoothed, s.Exact, s.Moved, s.loss = sums.Linear, sums.Smoothed, sums.Exact, sums.Moved, sums.Loss
+	s.pending = nil
+	return err
 }
 
 // Step asks the oracle about a batch at w and pulls back the difference between its answers u_i and the references r_i.
@@ -41,45 +51,13 @@ func (e *Engine) Step(ctx context.Context, w []float32, examples []int, s oracle
 
 // StepAt is Step at a point, with dropout unless its seed is 0. On a device the numbers may not have arrived yet; see Fetch.
 func (e *Engine) StepAt(ctx context.Context, w Point, examples []int, s oracles.Smoothing, memory *Memory, dropout uint64) (Step, error) {
-	if e.device != nil {
-		return e.onDevice(ctx, w, examples, s, memory, dropout)
-	}
-	return e.OverBatch(ctx, w, examples, memory != nil, func(ln *Lane) error {
-		if err := e.query(ln, w, s, false, dropout); err != nil {
-			return err
-		}
-		e.difference(ln, memory)
-		return nil
-	})
+	return e.backend.step(ctx, w, examples, s, memory, dropout)
 }
 
 // Change asks the oracle about a batch at two points and pulls back the change in its answers,
 // Σ c_i J_iᵀ(u_i(to) − u_i(from)), for an affine scorer.
 func (e *Engine) Change(ctx context.Context, from, to []float32, examples []int, s oracles.Smoothing) (Gradient, error) {
-	if e.device != nil {
-		return Gradient{device: e.device}, e.device.Change(ctx, from, to, examples, e.smoothing(s))
-	}
-	st, err := e.OverBatch(ctx, At(to), examples, false, func(ln *Lane) error {
-		if err := e.query(ln, At(from), s, false, 0); err != nil {
-			return err
-		}
-		ln.before, ln.Answer.U = ln.Answer.U, ln.before
-		if err := e.query(ln, At(to), s, false, 0); err != nil {
-			return err
-		}
-		ln.V.Copy(&ln.Answer.U)
-		for k := range ln.V.Parts {
-			vec.Axpy(-1, ln.before.Parts[k].Values, ln.V.Parts[k].Values)
-		}
-		for b, i := range ln.Batch.Examples {
-			if c := float32(e.Data.Weight(i)); c != 1 {
-				ln.V.Scale(b, c)
-			}
-		}
-		ln.Sums.Moved = ln.Batch.Len()
-		return nil
-	})
-	return st.Grad, err
+	return e.backend.change(ctx, from, to, examples, s)
 }
 
 // OverBatch runs work on the shards of a batch and pulls back the v that work leaves in each lane. Shard k goes to lane
@@ -145,17 +123,6 @@ func (e *Engine) OverBatch(ctx context.Context, w Point, examples []int, keep bo
 		at:       w,
 		loss:     total.Loss,
 	}, nil
-}
-
-// Remember moves the last step's examples in the memory towards their answers: r_i ← (1−γ)r_i + γu_i.
-func (e *Engine) Remember(memory *Memory, γ float32) {
-	if e.device != nil {
-		e.device.Remember(memory.device, γ)
-		return
-	}
-	for _, found := range e.findings[:e.used] {
-		memory.remember(found, γ)
-	}
 }
 
 // reach makes the engine's support that of the batch of the next step, and returns it. The lanes' gradients are then zero everywhere.

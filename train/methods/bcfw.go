@@ -52,16 +52,7 @@ func (m *BCFW) Convex() bool { return true }
 
 // Start begins at ū_i = 1_{y_i}, where w is the centre, regardless of s.W.
 func (m *BCFW) Start(ctx context.Context, p *train.Problem, s *train.State) error {
-	if err := train.CheckConvex(m.Name(), p.Scorer); err != nil {
-		return err
-	}
-	if err := train.CheckLabels(m.Name(), p.Objective); err != nil {
-		return err
-	}
-	if p.Loss != engine.Hinge {
-		return train.Refuse(m.Name(), train.HingeLoss, "needs the hinge, not loss %v", p.Loss)
-	}
-	if err := train.CheckRegulariser(m.Name(), p.Objective); err != nil {
+	if err := checkHingeDual(m.Name(), p); err != nil {
 		return err
 	}
 	if len(m.path.W) > 0 { // restored
@@ -84,6 +75,20 @@ func (m *BCFW) Start(ctx context.Context, p *train.Problem, s *train.State) erro
 	return err
 }
 
+// checkHingeDual returns an error that says why the problem has no dual of the hinge over all w, or nil if it has one.
+func checkHingeDual(method string, p *train.Problem) error {
+	if err := train.CheckConvex(method, p.Scorer); err != nil {
+		return err
+	}
+	if err := train.CheckLabels(method, p.Objective); err != nil {
+		return err
+	}
+	if p.Loss != engine.Hinge {
+		return train.Refuse(method, train.HingeLoss, "needs the hinge, not loss %v", p.Loss)
+	}
+	return train.CheckRegulariser(method, p.Objective)
+}
+
 // goOn starts from the dual point of a given memory, which may come from another scorer, centre or λ. It moves to the best
 // point between ū_i = 1_{y_i} and that, in one step from 1_{y_i} with all blocks at once.
 func (m *BCFW) goOn(ctx context.Context, p *train.Problem, s *train.State) error {
@@ -93,16 +98,13 @@ func (m *BCFW) goOn(ctx context.Context, p *train.Problem, s *train.State) error
 	}
 	s.FullPasses++
 	g, b := u.Grad, u.Linear
-	γ, gap, norm := 0.0, b+vec.Dot64(g, m.path.W), vec.Norm2(g)/p.Lambda
-	if gap > 0 && norm > 0 {
-		γ = float64(float32(min(gap/norm, 1)))
-	}
+	γ, gain := lineSearch(b+vec.Dot64(g, m.path.W), vec.Norm2(g)/p.Lambda)
 	vec.Axpy(float32(-γ/p.Lambda), g, m.path.W)
 	vec.Scale(float32(γ), g)
 	m.bound.Record(p, engine.Recomposed{Grad: g, Linear: γ * b, Rounded: u.Rounded}, 0, m.passes)
 	m.linear = γ * b
-	m.dual += γ*gap - γ*γ/2*norm
-	m.memory.ToGold(float32(γ))
+	m.dual += gain
+	p.ToGold(m.memory, float32(γ))
 	return nil
 }
 
@@ -190,16 +192,25 @@ func (m *BCFW) step(ctx context.Context, p *train.Problem, batch []int) error {
 	if st.Moved == 0 || gap <= 0 {
 		return nil
 	}
-	norm := st.Grad.Norm2() / (p.Lambda * n * n) // λ‖w_s − w‖²
-	if norm == 0 {
+	γ, gain := lineSearch(gap, st.Grad.Norm2()/(p.Lambda*n*n))
+	if γ == 0 {
 		return nil
 	}
-	γ := float64(float32(min(gap/norm, 1)))
 	m.linear += γ / n * (st.Linear - st.Product())
-	m.dual += γ*gap - γ*γ/2*norm
+	m.dual += gain
 	m.path.Step(1, 0, -γ/(p.Lambda*n), 0, st.Grad)
 	p.Remember(m.memory, float32(γ))
 	return nil
+}
+
+// lineSearch returns the γ in [0, 1] that raises the dual most in a step of block gap g and norm λ‖w_s − w‖², and that gain. γ is a
+// float32, like the memory.
+func lineSearch(gap, norm float64) (γ, gain float64) {
+	if gap > 0 && norm > 0 {
+		γ = float64(float32(min(gap/norm, 1)))
+		gain = γ*gap - γ*γ/2*norm
+	}
+	return γ, gain
 }
 
 // resync recomputes w, b and the dual from the memory.
@@ -208,43 +219,23 @@ func (m *BCFW) resync(ctx context.Context, p *train.Problem, s *train.State) err
 	if err != nil {
 		return err
 	}
-	w := m.path.W
-	clear(w)
-	copy(w, p.Center)
-	vec.Axpy(float32(-1/p.Lambda), u.Grad, w)
+	p.ToWeights(u.Grad, m.path.W)
 	m.linear = u.Linear
-	m.dual = m.dualValue(p, u.Linear, w)
+	m.dual = p.DualValue(u.Linear, m.path.W)
 	return nil
 }
 
 // recompose pulls back the memory and records its bound.
 func (m *BCFW) recompose(ctx context.Context, p *train.Problem, s *train.State) (engine.Recomposed, error) {
-	u, err := p.Recompose(ctx, m.path.W, m.memory)
-	if err == nil {
-		s.FullPasses++
-		m.bound.Record(p, u, 0, m.passes)
-	}
-	return u, err
+	return m.bound.Recompose(ctx, p, s, m.path.W, m.memory, 0, m.passes)
 }
 
 // Certify implements train.Certifier.
 func (m *BCFW) Certify(ctx context.Context, p *train.Problem, s *train.State, keep bool) error {
-	bound, passes := m.bound, s.FullPasses
-	if bound.Pass < m.passes {
-		if _, err := m.recompose(ctx, p, s); err != nil {
-			return err
-		}
-	}
-	m.bound.Show(s, m.best)
-	if !keep {
-		m.bound, s.FullPasses = bound, passes
-	}
-	return nil
-}
-
-// dualValue returns D = b + (λ/2)(‖c‖² − ‖w‖²) + constant of the dual point whose weights are w.
-func (m *BCFW) dualValue(p *train.Problem, b float64, w []float32) float64 {
-	return b + p.Constant + p.Lambda/2*(vec.Norm2(p.Center)-vec.Norm2(w))
+	return m.bound.Certify(s, m.passes, m.best, keep, func() error {
+		_, err := m.recompose(ctx, p, s)
+		return err
+	})
 }
 
 // report shows the average with its primal value, the bound, and the best dual value so far, of the average or an iterate.
@@ -253,7 +244,7 @@ func (m *BCFW) report(ctx context.Context, p *train.Problem, s *train.State) (er
 	w := m.path.W
 	if m.Averaging != NoAverage {
 		w = m.path.Mean
-		m.best = max(m.best, m.dualValue(p, m.average, w))
+		m.best = max(m.best, p.DualValue(m.average, w))
 	}
 	copy(s.W, w)
 	if s.Primal, err = p.Value(ctx, s.W); err != nil {
@@ -266,7 +257,7 @@ func (m *BCFW) report(ctx context.Context, p *train.Problem, s *train.State) (er
 }
 
 // FetchMemory implements train.MemoryKeeper.
-func (m *BCFW) FetchMemory(p *train.Problem) error { return m.memory.Fetch(p.Objective) }
+func (m *BCFW) FetchMemory(p *train.Problem) error { return p.Fetch(m.memory) }
 
 // Archive saves or restores the method's state.
 func (m *BCFW) Archive(a engine.Archive) {

@@ -52,7 +52,7 @@ func TestBCFWSteps(t *testing.T) {
 				w := make([]float32, len(m.path.W))
 				copy(w, p.Center)
 				vec.Axpy(float32(-1/p.Lambda), g, w)
-				traintest.Near(t, "dual", m.dual, m.dualValue(p, b, w), 2e-6)
+				traintest.Near(t, "dual", m.dual, p.DualValue(b, w), 2e-6)
 				traintest.Near(t, "b", m.linear, b, 1e-5)
 				for j := range w {
 					traintest.Near(t, "recomposed weight", float64(m.path.W[j]), float64(w[j]), 1e-5+1e-7/p.Lambda)

@@ -77,16 +77,7 @@ func (m *BCPFW) Convex() bool { return true }
 
 // Start begins at ū_i = 1_{y_i}, where w is the centre, regardless of s.W.
 func (m *BCPFW) Start(ctx context.Context, p *train.Problem, s *train.State) error {
-	if err := train.CheckConvex(m.Name(), p.Scorer); err != nil {
-		return err
-	}
-	if p.Loss != engine.Hinge {
-		return train.Refuse(m.Name(), train.HingeLoss, "needs the hinge, not loss %v", p.Loss)
-	}
-	if err := train.CheckRegulariser(m.Name(), p.Objective); err != nil {
-		return err
-	}
-	if err := train.CheckLabels(m.Name(), p.Objective); err != nil {
+	if err := checkHingeDual(m.Name(), p); err != nil {
 		return err
 	}
 	if err := train.CheckEngine(m, p.Engine); err != nil {
@@ -215,37 +206,22 @@ func (m *BCPFW) resync(ctx context.Context, p *train.Problem, s *train.State) er
 	if err != nil {
 		return err
 	}
-	w := m.path.W
-	clear(w)
-	copy(w, p.Center)
-	vec.Axpy(float32(-1/p.Lambda), u.Grad, w)
-	m.dual = u.Linear + p.Constant + p.Lambda/2*(vec.Norm2(p.Center)-vec.Norm2(w))
+	p.ToWeights(u.Grad, m.path.W)
+	m.dual = p.DualValue(u.Linear, m.path.W)
 	return nil
 }
 
 // recompose pulls back the corners' mixtures and records the bound.
 func (m *BCPFW) recompose(ctx context.Context, p *train.Problem, s *train.State) (engine.Recomposed, error) {
-	u, err := p.Recompose(ctx, m.path.W, m.corners)
-	if err == nil {
-		s.FullPasses++
-		m.bound.Record(p, u, 0, m.passes)
-	}
-	return u, err
+	return m.bound.Recompose(ctx, p, s, m.path.W, m.corners, 0, m.passes)
 }
 
 // Certify implements train.Certifier.
 func (m *BCPFW) Certify(ctx context.Context, p *train.Problem, s *train.State, keep bool) error {
-	bound, passes := m.bound, s.FullPasses
-	if bound.Pass < m.passes {
-		if _, err := m.recompose(ctx, p, s); err != nil {
-			return err
-		}
-	}
-	m.bound.Show(s, m.best)
-	if !keep {
-		m.bound, s.FullPasses = bound, passes
-	}
-	return nil
+	return m.bound.Certify(s, m.passes, m.best, keep, func() error {
+		_, err := m.recompose(ctx, p, s)
+		return err
+	})
 }
 
 // report evaluates F at the iterate and at the pass's mean iterate.

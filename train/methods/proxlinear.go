@@ -370,7 +370,7 @@ func (m *ProxLinear) FetchMemory(*train.Problem) error {
 	if m.memory == nil {
 		return nil
 	}
-	return m.memory.Fetch(m.sub.Objective)
+	return m.sub.Fetch(m.memory)
 }
 
 // Archive saves or restores the method's state.

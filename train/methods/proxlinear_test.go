@@ -224,7 +224,7 @@ func TestBCFWGoesOn(t *testing.T) {
 		}
 		w := slices.Clone(q.Center)
 		vec.Axpy(float32(-1/λ), g, w)
-		there := m.dualValue(q, b, w)
+		there := q.DualValue(b, w)
 		s := &train.State{W: make([]float32, len(w))}
 		traintest.Begin(t, m, q, s)
 		if m.dual < max(q.Constant, there)-1e-6*math.Abs(there) {
@@ -236,7 +236,7 @@ func TestBCFWGoesOn(t *testing.T) {
 		}
 		copy(w, q.Center)
 		vec.Axpy(float32(-1/λ), g, w)
-		traintest.Near(t, "dual", m.dual, m.dualValue(q, b, w), 1e-5)
+		traintest.Near(t, "dual", m.dual, q.DualValue(b, w), 1e-5)
 		traintest.Near(t, "b", m.linear, b, 1e-5)
 	}
 }

@@ -128,7 +128,7 @@ func (m *SAGA) move(ctx context.Context, p *train.Problem, by oracles.Smoothing,
 }
 
 func (m *SAGA) scratch() **engine.Memory           { return &m.memory }
-func (m *SAGA) FetchMemory(p *train.Problem) error { return m.memory.Fetch(p.Objective) }
+func (m *SAGA) FetchMemory(p *train.Problem) error { return p.Fetch(m.memory) }
 
 // Archive saves or restores the method's state.
 func (m *SAGA) Archive(a engine.Archive) {

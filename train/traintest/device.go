@@ -32,7 +32,10 @@ type hostVectors struct {
 	rise, progress float64
 }
 
-type hostMemory struct{ *engine.Memory }
+type hostMemory struct {
+	*engine.Memory
+	engine *engine.Engine
+}
 
 func newHostDevice(o *engine.Objective) *device {
 	return &device{engine: engine.NewEngine(o, 1), bare: bareEngine(o), hostVectors: &hostVectors{}}
@@ -62,7 +65,7 @@ func (h *device) NewMemory() (engine.RemoteMemory, error) {
 	for k := range m.Parts {
 		fill(m.Parts[k].Values, float32(math.NaN()))
 	}
-	return &hostMemory{m}, nil
+	return &hostMemory{m, h.engine}, nil
 }
 
 func fill(x []float32, v float32) {
@@ -92,7 +95,7 @@ func (m *hostMemory) ToGold(γ float32) {
 	if γ == 0 {
 		m.Clear()
 	}
-	m.Memory.ToGold(γ)
+	m.engine.ToGold(m.Memory, γ)
 }
 
 func memoryOf(m engine.RemoteMemory) *engine.Memory {

@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 
 	"github.com/dsp-go/dsp/cuda/kernels"
 )
@@ -21,7 +20,7 @@ func main() {
 }
 
 func compile(folder string) error {
-	sources, err := filepath.Glob(filepath.Join(folder, "*.cu"))
+	sources, err := kernels.Sources(folder)
 	if err != nil {
 		return err
 	}
@@ -31,7 +30,7 @@ func compile(folder string) error {
 		if err != nil {
 			return err
 		}
-		target := filepath.Join(folder, "ptx", strings.TrimSuffix(filepath.Base(source), ".cu")+".ptx")
+		target := filepath.Join(folder, "ptx", kernels.ModuleOf(source)+".ptx")
 		wanted[target] = true
 		if old, err := os.ReadFile(target); err == nil && bytes.HasPrefix(old, []byte(stamp+"\n")) {
 			continue
@@ -67,7 +66,7 @@ func assemble(source string) ([]byte, error) {
 	}
 	cmd := exec.Command(clang, "-x", "cuda", "--cuda-device-only", "--cuda-gpu-arch=sm_80",
 		"-Xclang", "-target-feature", "-Xclang", "+ptx78", "-nocudainc", "-nocudalib",
-		"-std=c++17", "-O3", "-ffp-contract=off", "-Wall", "-Wno-unknown-cuda-version", "-Wno-unused-function", "-S", source, "-o", "-")
+		"-std=c++17", "-O3", "-ffp-contract=off", "-Wall", "-Wno-unknown-cuda-version", "-Wno-unused-function", "-I", kernels.Include(source), "-S", source, "-o", "-")
 	cmd.Stderr = os.Stderr
 	return cmd.Output()
 }

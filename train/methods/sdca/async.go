@@ -61,8 +61,7 @@ type loneStep struct {
 }
 
 func (st *loneStep) take(m *SDCA, p *train.Problem, shared *sparse.Shared, i int) error {
-	st.i, st.c, st.one[0] = i, p.Data.Weight(i), i
-	st.Batch.Reset(p.Data, st.one[:])
+	st.visit(p, i)
 	st.v.Resize(&st.Batch, p.Scorer.Form())
 	if err := shared.Read(func() error { return p.Potentials(&st.Lane, engine.At(m.w)) }); err != nil {
 		return err

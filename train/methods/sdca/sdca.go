@@ -144,36 +144,22 @@ func (m *SDCA) resync(ctx context.Context, p *train.Problem, s *train.State) err
 	if err != nil {
 		return err
 	}
-	clear(m.w)
-	copy(m.w, p.Center)
-	vec.Axpy(float32(-1/p.Lambda), u.Grad, m.w)
+	p.ToWeights(u.Grad, m.w)
 	m.linear, m.entropy = u.Linear, m.memory.meanEntropy(p.Objective)
 	return nil
 }
 
 // recompose pulls back the memory and records its bound.
 func (m *SDCA) recompose(ctx context.Context, p *train.Problem, s *train.State) (engine.Recomposed, error) {
-	u, err := p.Recompose(ctx, m.w, &m.memory.u)
-	if err == nil {
-		s.FullPasses++
-		m.bound.Record(p, u, m.memory.meanEntropy(p.Objective), m.passes)
-	}
-	return u, err
+	return m.bound.Recompose(ctx, p, s, m.w, &m.memory.u, m.memory.meanEntropy(p.Objective), m.passes)
 }
 
 // Certify implements train.Certifier.
 func (m *SDCA) Certify(ctx context.Context, p *train.Problem, s *train.State, keep bool) error {
-	bound, passes := m.bound, s.FullPasses
-	if bound.Pass < m.passes {
-		if _, err := m.recompose(ctx, p, s); err != nil {
-			return err
-		}
-	}
-	m.bound.Show(s, m.dual)
-	if !keep {
-		m.bound, s.FullPasses = bound, passes
-	}
-	return nil
+	return m.bound.Certify(s, m.passes, m.dual, keep, func() error {
+		_, err := m.recompose(ctx, p, s)
+		return err
+	})
 }
 
 // report shows the best weights, the bound, and the best dual value.
@@ -187,7 +173,7 @@ func (m *SDCA) report(ctx context.Context, p *train.Problem, s *train.State) err
 		m.primal = primal
 		copy(s.W, m.w)
 	}
-	m.dual = max(m.dual, m.dualValue(p))
+	m.dual = max(m.dual, p.DualValue(m.linear+m.entropy, m.w))
 	s.Primal = m.primal
 	m.bound.Show(s, m.dual)
 	if m.primal-m.dual <= closed*p.Allowance(m.linear, m.entropy, p.Lambda/2*vec.Norm2(m.w)) {
@@ -198,11 +184,6 @@ func (m *SDCA) report(ctx context.Context, p *train.Problem, s *train.State) err
 	}
 	s.Smoothed, s.Mu, s.Kappa, s.Step, s.Exact = math.NaN(), 0, 0, m.memory.meanStep(), math.NaN()
 	return nil
-}
-
-// dualValue returns D(u).
-func (m *SDCA) dualValue(p *train.Problem) float64 {
-	return m.linear + m.entropy + p.Constant + p.Lambda/2*(vec.Norm2(p.Center)-vec.Norm2(m.w))
 }
 
 // Archive saves or restores the method's state.

@@ -115,12 +115,12 @@ func TestSDCASteps(t *testing.T) {
 				traintest.Start(t, m, p)
 				team := newDualTeam(m, p)
 				r := rand.New(rand.NewPCG(1, 1))
-				before := m.dualValue(p)
+				before := p.DualValue(m.linear+m.entropy, m.w)
 				for range 200 {
 					if err := team.sweep(context.Background(), r.Perm(p.Len())[:size], size); err != nil {
 						t.Fatal(err)
 					}
-					dual := m.dualValue(p)
+					dual := p.DualValue(m.linear+m.entropy, m.w)
 					if dual < before-1e-6*(1+math.Abs(before)) {
 						t.Fatalf("the dual fell from %.9g to %.9g", before, dual)
 					}

@@ -36,11 +36,16 @@ type dualStep struct {
 	accepted  bool    // but not yet saved
 }
 
-// score prepares a step on example k of the batch by scoring it at w.
-func (st *dualStep) score(t *dualTeam, k int) error {
-	p, i := t.p, t.batch.Examples[k]
+// visit makes the step one on example i.
+func (st *dualStep) visit(p *train.Problem, i int) {
 	st.i, st.c, st.one[0] = i, p.Data.Weight(i), i
 	st.Batch.Reset(p.Data, st.one[:])
+}
+
+// score prepares a step on example k of the batch by scoring it at w.
+func (st *dualStep) score(t *dualTeam, k int) error {
+	p := t.p
+	st.visit(p, t.batch.Examples[k])
 	t.v.View(k, &st.v)
 	if len(t.shards) == 0 {
 		return p.Potentials(&st.Lane, engine.At(t.m.w))

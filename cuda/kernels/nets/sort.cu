@@ -1,7 +1,7 @@
 // sort: a stable radix sort of n numbers in [0, 256^passes), with their original indices; each pass sorts by 8 bits, lowest first.
 //   keys [n] int, order [n] int   in and out; a null order is 0, 1, …
-//   counts [tiles×256] int        count of each digit in each tile of the input; after sort_scan, where those numbers go
-// sort_count and sort_move: one warp per tile (a multiple of 32 numbers), 256 shared integers; lanes with equal digits find each other by
+//   counts [stretches×256] int   count of each digit in each stretch of the input; after sort_scan, where those numbers go
+// sort_count and sort_move: one warp per stretch (a multiple of 32 numbers), 256 shared integers; lanes with equal digits find each other by
 // ballots, so no order depends on an atomic. sort_scan: one block of 256, one thread per digit.
 // Bound: a pass reads the numbers twice and writes them once. Reference: slices.SortStableFunc; checked by cuda/nets/executor_test.go.
 #include "device.cuh"
@@ -18,9 +18,9 @@ DEVICE uint32_t peers(int digit) {
 
 DEVICE int digit_of(const int* keys, int i, int hi, int shift) { return i < hi ? keys[i] >> shift & 255 : 255; }
 
-KERNEL(sort_count)(const int* keys, int n, int shift, int tile, int* counts) {
+KERNEL(sort_count)(const int* keys, int n, int shift, int stretch, int* counts) {
 	SHARED(int, count);
-	int lo = BLOCK * tile, hi = min(n, lo + tile);
+	int lo = BLOCK * stretch, hi = min(n, lo + stretch);
 	for (int d = LANE; d < 256; d += 32) count[d] = 0;
 	WARP_BARRIER();
 	for (int i = lo + LANE; i - LANE < hi; i += 32) {
@@ -33,10 +33,10 @@ KERNEL(sort_count)(const int* keys, int n, int shift, int tile, int* counts) {
 }
 EXPORT(sort_count)
 
-KERNEL(sort_scan)(int* counts, int tiles) {
+KERNEL(sort_scan)(int* counts, int stretches) {
 	SHARED(int, before);
 	int d = THREAD, total = 0;
-	for (int k = 0; k < tiles; k++) total += counts[k * 256 + d];
+	for (int k = 0; k < stretches; k++) total += counts[k * 256 + d];
 	before[d] = total;
 	BARRIER();
 	for (int step = 1; step < 256; step <<= 1) { // inclusive sums over digits
@@ -46,7 +46,7 @@ KERNEL(sort_scan)(int* counts, int tiles) {
 		BARRIER();
 	}
 	int at = before[d] - total;
-	for (int k = 0; k < tiles; k++) {
+	for (int k = 0; k < stretches; k++) {
 		int count = counts[k * 256 + d];
 		counts[k * 256 + d] = at;
 		at += count;
@@ -54,9 +54,9 @@ KERNEL(sort_scan)(int* counts, int tiles) {
 }
 EXPORT(sort_scan)
 
-KERNEL(sort_move)(const int* keys, const int* order, int n, int shift, int tile, const int* counts, int* sorted, int* moved) {
+KERNEL(sort_move)(const int* keys, const int* order, int n, int shift, int stretch, const int* counts, int* sorted, int* moved) {
 	SHARED(int, at);
-	int lo = BLOCK * tile, hi = min(n, lo + tile);
+	int lo = BLOCK * stretch, hi = min(n, lo + stretch);
 	for (int d = LANE; d < 256; d += 32) at[d] = counts[BLOCK * 256 + d];
 	WARP_BARRIER();
 	for (int i = lo + LANE; i - LANE < hi; i += 32) {

@@ -1,18 +1,18 @@
 // scatter: adds rows of g to the rows of a table that ids name. ids are sorted, so equal ones form a run.
 //   ids   [n] int     sorted; ids ≥ rows are padding       order [n] int   row of g of each
 //   g     [n×cols] float                                           out [rows×cols] float, added to
-//   parts [tiles×2×cols] float   sums of runs that cross tiles: of the run that continues from the previous tile, and of the run that continues
-//                                in the next
-// One block per tile of consecutive ids, one thread per column. scatter_runs adds runs within a tile to the table; no other block adds to
-// those rows. Then scatter_spans adds, in order, the parts of each run that crosses tiles, in the block where the run starts. Both read
+//   parts [stretches×2×cols] float   sums of runs that cross stretches: of the run that continues from the previous stretch, and of the run
+//                                    that continues in the next
+// One block per stretch of consecutive ids, one thread per column. scatter_runs adds runs within a stretch to the table; no other block adds to
+// those rows. Then scatter_spans adds, in order, the parts of each run that crosses stretches, in the block where the run starts. Both read
 // eight rows ahead of the sum.
 // Bound: reads g once. Reference: nets/graph/gather.go; checked by cuda/nets/executor_test.go.
 #include "device.cuh"
 
 #define AHEAD 8
 
-KERNEL(scatter_runs)(const int* ids, const int* order, const float* g, int n, int rows, int cols, int tile, float* parts, float* out) {
-	int lo = BLOCK * tile, hi = min(n, lo + tile);
+KERNEL(scatter_runs)(const int* ids, const int* order, const float* g, int n, int rows, int cols, int stretch, float* parts, float* out) {
+	int lo = BLOCK * stretch, hi = min(n, lo + stretch);
 	for (int c = BLOCK_Y * THREADS + THREAD; c < cols; c += BLOCKS_Y * THREADS) {
 		float sum = 0.f;
 		bool continues = lo > 0 && ids[lo - 1] == ids[lo];
@@ -37,8 +37,8 @@ KERNEL(scatter_runs)(const int* ids, const int* order, const float* g, int n, in
 }
 EXPORT(scatter_runs)
 
-KERNEL(scatter_spans)(const int* ids, int n, int rows, int cols, int tile, const float* parts, float* out) {
-	int lo = BLOCK * tile, next = lo + tile;
+KERNEL(scatter_spans)(const int* ids, int n, int rows, int cols, int stretch, const float* parts, float* out) {
+	int lo = BLOCK * stretch, next = lo + stretch;
 	if (next >= n) return;
 	int id = ids[next - 1];
 	bool startsHere = lo == 0 || ids[lo - 1] != id;
@@ -49,7 +49,7 @@ KERNEL(scatter_spans)(const int* ids, int n, int rows, int cols, int tile, const
 		for (int first = BLOCK + 1; more; first += AHEAD) {
 			float x[AHEAD];
 			for (int k = 0; k < AHEAD; k++) {
-				more = (first + k) * tile < n && ids[(first + k) * tile] == id;
+				more = (first + k) * stretch < n && ids[(first + k) * stretch] == id;
 				x[k] = more ? parts[(int64_t)(2 * (first + k)) * cols + c] : 0.f;
 			}
 			for (int k = 0; k < AHEAD; k++) sum += x[k];

@@ -1,0 +1,60 @@
+package graph
+
+import (
+	"math"
+
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/graphs"
+)
+
+var minusInf = math.Inf(-1)
+
+// example is one example's potentials.
+type example struct {
+	kind       graphs.Edges
+	labels, n  int
+	node, edge []float32
+	graph      *structured.Graph
+	plan       *plan
+}
+
+// of returns example b of θ.
+func of(θ *structured.Potentials, b int) example {
+	x := example{
+		kind: θ.Structure.(graphs.Pairwise).Edges, labels: θ.Parts[0].Width, n: θ.Outputs[b+1] - θ.Outputs[b],
+		node: θ.Parts[0].Of(b), edge: θ.Parts[1].Of(b), graph: θ.Graphs[b],
+	}
+	x.plan = planOf(x.graph, x.n)
+	return x
+}
+
+// table returns the potentials [Y×Y] of an edge that is not a Potts edge.
+func (x *example) table(e int32) []float32 {
+	if x.kind == graphs.Typed {
+		e = x.graph.Types[e]
+	}
+	size := x.labels * x.labels
+	return x.edge[int(e)*size : (int(e)+1)*size]
+}
+
+// first reports whether variable v is the first end of edge e.
+func (x *example) first(v, e int32) bool { return x.graph.Ends[e][0] == v }
+
+// with adds to every label of variable v the potential, times scale, of edge e to a variable with label l: scores[k] = below[k] + scale·θ(k, l).
+func (x *example) with(below []float64, v, e int32, l int, scale float64, scores []float64) {
+	y := x.labels
+	switch {
+	case x.kind == graphs.Potts:
+		copy(scores, below)
+		scores[l] += scale * float64(x.edge[e])
+	case x.first(v, e):
+		t := x.table(e)
+		for k := range scores {
+			scores[k] = below[k] + scale*float64(t[k*y+l])
+		}
+	default:
+		for k, w := range x.table(e)[l*y : (l+1)*y] {
+			scores[k] = below[k] + scale*float64(w)
+		}
+	}
+}

@@ -1,0 +1,71 @@
+package graphs
+
+import (
+	"math/rand/v2"
+
+	"github.com/dsp-go/dsp/structured"
+)
+
+// SmallForests draws the form of potentials of a few forests that are small enough to enumerate, some without variables.
+func (p Pairwise) SmallForests(r *rand.Rand) *structured.Potentials { return p.small(r, true) }
+
+// Small is SmallForests for graphs that may have loops and several edges between the same variables.
+func (p Pairwise) Small(r *rand.Rand) *structured.Potentials { return p.small(r, false) }
+
+func (p Pairwise) small(r *rand.Rand, forest bool) *structured.Potentials {
+	labels, types := 1+r.IntN(4), 1+r.IntN(3)
+	nodes, edges := []int{0}, []int{0}
+	var graphs []*structured.Graph
+	for range 1 + r.IntN(3) {
+		n := r.IntN(6)
+		if labels == 4 {
+			n = r.IntN(5)
+		}
+		g := &structured.Graph{}
+		join := func(a, b int) {
+			g.Ends = append(g.Ends, [2]int32{int32(a), int32(b)})
+			g.Types = append(g.Types, int32(r.IntN(types)))
+		}
+		for range r.IntN(n + 3) {
+			if a, b := r.IntN(max(1, n)), r.IntN(max(1, n)); a != b {
+				join(a, b)
+			}
+		}
+		if forest {
+			g = spanning(g, n)
+		}
+		graphs = append(graphs, g)
+		nodes, edges = append(nodes, nodes[len(nodes)-1]+n), append(edges, edges[len(edges)-1]+len(g.Ends))
+	}
+	θ := new(structured.Potentials)
+	θ.Reshape(p.Form(labels, types), nodes, func(table string) []int {
+		if table == EdgeRows {
+			return edges
+		}
+		return nodes
+	})
+	θ.Graphs = graphs
+	return θ
+}
+
+// spanning returns the edges of g that close no loop, in order.
+func spanning(g *structured.Graph, n int) *structured.Graph {
+	root := make([]int32, n)
+	for v := range root {
+		root[v] = int32(v)
+	}
+	find := func(v int32) int32 {
+		for root[v] != v {
+			v = root[v]
+		}
+		return v
+	}
+	f := &structured.Graph{}
+	for e, ends := range g.Ends {
+		if a, b := find(ends[0]), find(ends[1]); a != b {
+			root[a] = b
+			f.Ends, f.Types = append(f.Ends, ends), append(f.Types, g.Types[e])
+		}
+	}
+	return f
+}

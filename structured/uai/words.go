@@ -1,0 +1,107 @@
+package uai
+
+import (
+	"bufio"
+	"io"
+	"math"
+	"strconv"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/dsp-go/dsp/structured"
+)
+
+// words reads a file word by word and knows the line of each.
+type words struct {
+	path string
+	from *bufio.Reader
+	line int    // of the last word
+	next int    // line that is read next
+	word []byte // the last word
+	err  error  // of reading
+}
+
+func newWords(r io.Reader, path string) *words {
+	return &words{path: path, from: bufio.NewReaderSize(r, 1<<16), line: 1, next: 1}
+}
+
+// longestWord bounds what is held of a file that is no text.
+const longestWord = 1024
+
+// read reads the next word; false at the end.
+func (w *words) read() bool {
+	w.word = w.word[:0]
+	for {
+		c, size, err := w.from.ReadRune()
+		switch {
+		case err != nil:
+			if err != io.EOF {
+				w.err = err
+			}
+			return len(w.word) > 0
+		case unicode.IsSpace(c):
+			if len(w.word) > 0 {
+				_ = w.from.UnreadRune() // cannot fail after ReadRune
+				return true
+			}
+			if c == '\n' {
+				w.next++
+			}
+		case c == utf8.RuneError && size == 1 || len(w.word) > longestWord:
+			w.line = w.next
+			return true
+		default:
+			w.line = w.next
+			w.word = utf8.AppendRune(w.word, c)
+		}
+	}
+}
+
+// bad returns a bad-input error at the last word.
+func (w *words) bad(format string, args ...any) error {
+	return structured.BadInput("%s:%d: "+format, append([]any{w.path, w.line}, args...)...)
+}
+
+// must reads the next word. what says what is expected.
+func (w *words) must(what string) error {
+	if w.read() {
+		return nil
+	}
+	if w.err != nil {
+		return structured.BadInput("%s: %w", w.path, w.err)
+	}
+	w.line = w.next
+	return w.bad("the file ends here, expected %s", what)
+}
+
+// count reads a whole number between least and most.
+func (w *words) count(what string, least, most int) (int, error) {
+	if err := w.must(what); err != nil {
+		return 0, err
+	}
+	return w.number(what, least, most)
+}
+
+// number parses the last word as count does.
+func (w *words) number(what string, least, most int) (int, error) {
+	n, err := strconv.Atoi(string(w.word))
+	if err != nil || n < least || n > most {
+		if most == math.MaxInt32 {
+			return 0, w.bad("%.40q, expected %s: a whole number of at least %d", w.word, what, least)
+		}
+		return 0, w.bad("%.40q, expected %s: a whole number from %d to %d", w.word, what, least, most)
+	}
+	return n, nil
+}
+
+// weight reads a number that is not negative.
+func (w *words) weight(what string) (float64, error) {
+	if err := w.must(what); err != nil {
+		return 0, err
+	}
+	x, err := strconv.ParseFloat(string(w.word), 64)
+	if err != nil || !(x >= 0) || math.IsInf(x, 1) {
+		return 0, w.bad("%.40q, expected %s: a finite number of at least 0", w.word, what)
+	}
+	return x, nil
+}

@@ -1,0 +1,138 @@
+package engine
+
+import (
+	"context"
+	"math"
+
+	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/structured/vec"
+)
+
+// local does an engine's work on the host's threads, in lanes.
+type local struct{ *Engine }
+
+func (e local) accelerator() Accelerator              { return nil }
+func (e local) sibling(o *Objective) (*Engine, error) { return NewEngine(o, e.threads), nil }
+func (e local) moveTo([]float32)                      {}
+
+func (e local) newMemory() (*Memory, error)       { return NewMemory(e.Objective), nil }
+func (e local) attach(m *Memory) (*Memory, error) { return m.Attach(e.Objective), nil }
+func (e local) fetch(*Memory) error               { return nil }
+
+func (e local) toGold(m *Memory, γ float32) {
+	for k := range m.Parts {
+		vec.Scale(γ, m.Parts[k].Values)
+	}
+	m.addGold(1 - γ)
+}
+
+func (e local) remember(m *Memory, γ float32) {
+	for _, found := range e.findings[:e.used] {
+		m.remember(found, γ)
+	}
+}
+
+func (e local) fullPass(ctx context.Context, w []float32, s oracles.Smoothing, memory *Memory, g []float32) (Sums, error) {
+	return e.overShards(ctx, e.shards, g, func(ln *Lane) error {
+		if err := e.query(ln, At(w), s, true, 0); err != nil {
+			return err
+		}
+		if memory != nil {
+			memory.remember(ln.finding, 1)
+		}
+		e.difference(ln, nil)
+		return nil
+	})
+}
+
+func (e local) pullBack(ctx context.Context, w []float32, of DualPoint, g []float32) (Sums, error) {
+	return e.overShards(ctx, e.shards, g, func(ln *Lane) error {
+		if err := e.Potentials(ln, At(w)); err != nil {
+			return err
+		}
+		of.Load(ln)
+		e.difference(ln, nil)
+		for b, i := range ln.Batch.Examples { // the point's score is the gold output's plus Linear
+			gold, _ := e.gold(ln, b)
+			ln.Sums.Scores += 2 * e.Data.Weight(i) * math.Abs(gold)
+		}
+		return nil
+	})
+}
+
+func (e local) value(ctx context.Context, w []float32, _ []int, shards [][]int) (float64, error) {
+	total, err := e.overShards(ctx, shards, nil, func(ln *Lane) error {
+		if err := e.Potentials(ln, At(w)); err != nil {
+			return err
+		}
+		ln.Sums.Primal += e.losses(ln)
+		return nil
+	})
+	return total.Primal, err
+}
+
+// losses returns Σ c_i f_i over the lane's batch. Its potentials must have been computed.
+func (e local) losses(ln *Lane) float64 {
+	b := ln.Batch.Len()
+	if len(ln.Values) < b {
+		ln.Values = make([]float64, b)
+	}
+	if e.Loss.Smooth() {
+		ln.Oracle.(oracles.Summer).Exp(&ln.Theta, 1, ln.Values[:b], nil)
+	} else {
+		ln.Output = vec.Grow(ln.Output, ln.Theta.OutputSize())
+		ln.Oracle.Max(&ln.Theta, ln.Output, ln.Values[:b])
+	}
+	e.queryAllowed(ln, e.smoothing(oracles.Smoothing{}), false)
+	total := 0.0
+	for c, i := range ln.Batch.Examples {
+		gold, _ := e.gold(ln, c)
+		total += e.Data.Weight(i) * e.loss(ln.Values[c], gold)
+	}
+	return total
+}
+
+func (e local) step(ctx context.Context, w Point, examples []int, s oracles.Smoothing, memory *Memory, dropout uint64) (Step, error) {
+	return e.OverBatch(ctx, w, examples, memory != nil, func(ln *Lane) error {
+		if err := e.query(ln, w, s, false, dropout); err != nil {
+			return err
+		}
+		e.difference(ln, memory)
+		return nil
+	})
+}
+
+func (e local) change(ctx context.Context, from, to []float32, examples []int, s oracles.Smoothing) (Gradient, error) {
+	st, err := e.OverBatch(ctx, At(to), examples, false, func(ln *Lane) error {
+		if err := e.query(ln, At(from), s, false, 0); err != nil {
+			return err
+		}
+		ln.before, ln.Answer.U = ln.Answer.U, ln.before
+		if err := e.query(ln, At(to), s, false, 0); err != nil {
+			return err
+		}
+		ln.V.Copy(&ln.Answer.U)
+		for k := range ln.V.Parts {
+			vec.Axpy(-1, ln.before.Parts[k].Values, ln.V.Parts[k].Values)
+		}
+		for b, i := range ln.Batch.Examples {
+			if c := float32(e.Data.Weight(i)); c != 1 {
+				ln.V.Scale(b, c)
+			}
+		}
+		ln.Sums.Moved = ln.Batch.Len()
+		return nil
+	})
+	return st.Grad, err
+}
+
+func (e local) stepper(x *Path) stepper {
+	if e.sparse != nil {
+		return &lazySteps{Path: x}
+	}
+	return &plainSteps{Path: x}
+}
+
+func (e local) unit() float64 { return Unit }
+
+func (e local) scores(sums Sums, _ float64) float64 { return sums.Scores * (1 / float64(e.Len())) }

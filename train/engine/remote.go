@@ -1,0 +1,104 @@
+package engine
+
+import (
+	"context"
+	"math"
+
+	"github.com/dsp-go/dsp/oracles"
+)
+
+// remote does an engine's work on a device.
+type remote struct {
+	engine *Engine
+	device Accelerator
+}
+
+// NewAcceleratedEngine returns an engine that runs on a, the accelerator of the same objective.
+func NewAcceleratedEngine(o *Objective, threads int, a Accelerator) *Engine {
+	e := NewEngine(o, threads)
+	e.backend = &remote{e, a}
+	return e
+}
+
+func (r *remote) accelerator() Accelerator { return r.device }
+func (r *remote) moveTo(w []float32)       { r.device.MoveTo(w) }
+
+func (r *remote) sibling(o *Objective) (*Engine, error) {
+	a, err := r.device.Sibling(o)
+	return NewAcceleratedEngine(o, r.engine.threads, a), err
+}
+
+func (r *remote) newMemory() (*Memory, error) {
+	content, err := r.device.NewMemory()
+	if err == nil {
+		content.ToGold(0)
+	}
+	return &Memory{remote: content}, err
+}
+
+func (r *remote) attach(m *Memory) (_ *Memory, err error) {
+	m.remote, err = r.device.NewMemory()
+	if err == nil {
+		m.remote.Load(m.Parts)
+	}
+	return m, err
+}
+
+func (r *remote) toGold(m *Memory, γ float32)   { m.remote.ToGold(γ) }
+func (r *remote) remember(m *Memory, γ float32) { r.device.Remember(m.remote, γ) }
+
+func (r *remote) fetch(m *Memory) error {
+	m.Form(r.engine.Objective)
+	return m.remote.Store(m.Parts)
+}
+
+func (r *remote) fullPass(ctx context.Context, w []float32, s oracles.Smoothing, memory *Memory, g []float32) (Sums, error) {
+	return r.device.FullPass(ctx, w, r.engine.smoothing(s), memory.Remote(), g)
+}
+
+// pullBack pulls back a memory. Other dual points are on the host, and so is their work.
+func (r *remote) pullBack(ctx context.Context, w []float32, of DualPoint, g []float32) (Sums, error) {
+	m, ok := of.(*Memory)
+	if !ok {
+		return local{r.engine}.pullBack(ctx, w, of, g)
+	}
+	linear, err := r.device.Recompose(ctx, w, m.remote, g)
+	return Sums{Linear: linear}, err
+}
+
+func (r *remote) value(ctx context.Context, w []float32, examples []int, _ [][]int) (float64, error) {
+	return r.device.Value(ctx, w, examples)
+}
+
+func (r *remote) step(ctx context.Context, w Point, examples []int, s oracles.Smoothing, memory *Memory, dropout uint64) (Step, error) {
+	err := r.device.Step(ctx, w.v, examples, r.engine.smoothing(s), memory.Remote(), dropout)
+	return Step{Grad: remoteGradient{r}, Moved: len(examples), at: w, pending: r}, err
+}
+
+func (r *remote) change(ctx context.Context, from, to []float32, examples []int, s oracles.Smoothing) (Gradient, error) {
+	return remoteGradient{r}, r.device.Change(ctx, from, to, examples, r.engine.smoothing(s))
+}
+
+func (r *remote) stepper(x *Path) stepper { return &remoteSteps{Path: x, device: r.device} }
+
+// rounder is an accelerator with fewer digits than float32.
+type rounder interface {
+	// Unit returns the largest relative error of a rounded operation.
+	Unit() float64
+}
+
+func (r *remote) unit() float64 {
+	if device, ok := r.device.(rounder); ok {
+		return device.Unit()
+	}
+	return Unit
+}
+
+// deviceScores is the multiple of the losses, linear parts and products with w that replaces the scores on a device, because a
+// device does not sum scores.
+const deviceScores = 16
+
+func (r *remote) scores(sums Sums, product float64) float64 {
+	inv := 1 / float64(r.engine.Len())
+	return deviceScores * (math.Abs(sums.Primal)*inv + math.Abs(sums.Linear)*inv + math.Abs(product))
+}
