@@ -1,6 +1,7 @@
 package reproduce
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -27,11 +28,11 @@ type keys map[string]func(n ast.Node) error
 func (d *document) open(text []byte) (ast.Node, error) {
 	file, err := parser.ParseBytes(text, 0)
 	if err != nil {
-		line := ""
-		if at, ok := err.(yaml.Error); ok && at.GetToken() != nil {
-			line = fmt.Sprintf(":%d", at.GetToken().Position.Line)
+		var at yaml.Error
+		if errors.As(err, &at) && at.GetToken() != nil {
+			return nil, structured.BadInput("%s:%d: %s", d.path, at.GetToken().Position.Line, at.GetMessage())
 		}
-		return nil, structured.BadInput("%s%s: %s", d.path, line, strings.TrimSpace(yaml.FormatError(err, false, false)))
+		return nil, structured.BadInput("%s: %w", d.path, err)
 	}
 	if len(file.Docs) == 0 || file.Docs[0].Body == nil || file.Docs[0].Body.Type() == ast.CommentType {
 		return nil, structured.BadInput("%s: the file is empty; expected a figure", d.path)
@@ -86,28 +87,18 @@ func lineOf(n ast.Node) int {
 	return n.GetToken().Position.Line
 }
 
-// mapping reads a mapping; each of its keys must be among those of k, and comes once. what names the mapping in messages.
+// mapping reads a mapping; each of its keys must be among those of k; the parser refuses keys given twice. what names the mapping in messages.
 func (d *document) mapping(n ast.Node, what string, k keys) error {
-	var values []*ast.MappingValueNode
-	switch m := n.(type) {
-	case *ast.MappingNode:
-		values = m.Values
-	case *ast.MappingValueNode:
-		values = []*ast.MappingValueNode{m}
-	default:
+	values := entries(n)
+	if values == nil {
 		return d.bad(n, "%s: expected \"key: value\" lines, found %s", what, brief(n))
 	}
-	var seen []string
 	for _, kv := range values {
 		name := kv.Key.GetToken().Value
 		read, ok := k[name]
-		switch {
-		case !ok:
+		if !ok {
 			return d.bad(kv, "%s has no key %q%s", what, name, d.near(name, k))
-		case slices.Contains(seen, name):
-			return d.bad(kv, "%s: %s is given twice", what, name)
 		}
-		seen = append(seen, name)
 		if err := read(d.meant(kv.Value)); err != nil {
 			return err
 		}
@@ -115,6 +106,18 @@ func (d *document) mapping(n ast.Node, what string, k keys) error {
 	return nil
 }
 
+// entries returns the entries of a mapping; none if n is not a mapping.
+func entries(n ast.Node) []*ast.MappingValueNode {
+	switch m := n.(type) {
+	case *ast.MappingNode:
+		return m.Values
+	case *ast.MappingValueNode:
+		return []*ast.MappingValueNode{m}
+	}
+	return nil
+}
+
+// near ends a message about an unknown key.
 func (*document) near(name string, k keys) string {
 	var names []string
 	for key := range k {

@@ -157,7 +157,17 @@ func (d *document) settings(to *overrides) func(n ast.Node) error {
 	return func(n ast.Node) error {
 		*to = overrides{d.path, n}
 		c := base()
-		return to.apply(&c)
+		if err := to.apply(&c); err != nil {
+			return err
+		}
+		for _, kv := range entries(n) {
+			if s, ok := settings.Named(models.Settings(&c), kv.Key.GetToken().Value); ok {
+				if err := s.Check(); err != nil {
+					return d.bad(kv, "%w", err)
+				}
+			}
+		}
+		return nil
 	}
 }
 

@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dsp-go/dsp/models/sweep"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/host"
 )
@@ -29,8 +28,6 @@ type Options struct {
 
 	Version string       // of this program
 	Log     *slog.Logger // gets progress; nil: silence
-
-	drawn map[string]bool // folders of text that were written
 }
 
 // Result is the outcome: the last object that dsp reproduce --json prints.
@@ -67,7 +64,6 @@ func Reproduce(ctx context.Context, figures []*Figure, o Options) (*Result, erro
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	o.Threads, o.drawn = host.Threads(o.Threads), map[string]bool{}
 	figures, err := chosen(figures, o.Figures)
 	if err != nil {
 		return nil, err
@@ -75,7 +71,7 @@ func Reproduce(ctx context.Context, figures []*Figure, o Options) (*Result, erro
 	if err := os.MkdirAll(o.Out, 0o777); err != nil {
 		return nil, structured.BadInput("--out: %w", err)
 	}
-	p := &planner{o: o, data: sweep.ShareData(), prints: map[*structured.Dataset]string{}}
+	p := newPlanner(o)
 	for _, f := range figures {
 		if err := p.check(ctx, f); err != nil {
 			return nil, err

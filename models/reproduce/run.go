@@ -131,7 +131,7 @@ func (p *planner) figure(ctx context.Context, f *Figure, log *runLog) (*figureRe
 		}
 	}
 	if n := len(missing(first, log)); n > 0 {
-		p.o.Log.Info(fmt.Sprintf("figure %s: %d runs choose settings", f.Name, n), "kept", len(first)-n)
+		p.o.Log.Info(fmt.Sprintf("figure %s: %s to choose settings", f.Name, plural(n, "run")), "kept", len(first)-n)
 	}
 	if err := p.trainAll(ctx, f, first, log); err != nil {
 		return nil, err
@@ -141,7 +141,7 @@ func (p *planner) figure(ctx context.Context, f *Figure, log *runLog) (*figureRe
 		return nil, err
 	}
 	if n := len(missing(all, log)); n > 0 {
-		p.o.Log.Info(fmt.Sprintf("figure %s: %d runs", f.Name, n), "kept", len(all)-n)
+		p.o.Log.Info(fmt.Sprintf("figure %s: %s", f.Name, plural(n, "run")), "kept", len(all)-n)
 	}
 	if err := p.trainAll(ctx, f, all, log); err != nil {
 		return nil, err

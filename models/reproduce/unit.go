@@ -12,6 +12,7 @@ import (
 	"github.com/dsp-go/dsp/models/sweep"
 	"github.com/dsp-go/dsp/models/training"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/host"
 	"github.com/dsp-go/dsp/structured/synthetic"
 	"github.com/dsp-go/dsp/train"
 )
@@ -59,6 +60,12 @@ type planner struct {
 	data *sweep.SharedData
 
 	prints map[*structured.Dataset]string // fingerprints
+	drawn  map[string]bool                // folders of text that were written
+}
+
+func newPlanner(o Options) *planner {
+	o.Threads = host.Threads(o.Threads)
+	return &planner{o: o, data: sweep.ShareData(), prints: map[*structured.Dataset]string{}, drawn: map[string]bool{}}
 }
 
 // configure returns the settings of a run: those of the figure, its part and the curve, in this order, then the tuned ones and those of
@@ -107,11 +114,11 @@ func (p *planner) text(f *Figure, c *models.Config) error {
 	}
 	drawn := synthetic.TaggedText{Train: sizes[0], Dev: sizes[1], Test: sizes[2], Seed: f.dataSeed(c.Seed)}
 	dir := filepath.Join(p.o.Out, "data", fmt.Sprintf("text-%d-%d-%d-seed%d", drawn.Train, drawn.Dev, drawn.Test, drawn.Seed))
-	if !p.o.drawn[dir] {
+	if !p.drawn[dir] {
 		if err := synthetic.WriteTaggedText(dir, drawn); err != nil {
 			return err
 		}
-		p.o.drawn[dir] = true
+		p.drawn[dir] = true
 	}
 	c.Train, c.Dev, c.Test = filepath.Join(dir, "train.conll"), filepath.Join(dir, "dev.conll"), filepath.Join(dir, "test.conll")
 	c.Columns = "word=0,pos=1,label=-1"

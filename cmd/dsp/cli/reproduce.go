@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -105,23 +104,23 @@ func writeStudy(cmd *cobra.Command, study, dir string) error {
 	return err
 }
 
-// printReproduction prints the verdicts, one row per claim, and the paths of the files.
+// printReproduction prints the verdict on each claim, and the paths of the files.
 func printReproduction(w io.Writer, r *reproduce.Result) error {
-	rows := [][]string{{"check", "figure", "part", "seeds", "verdict"}}
+	var b strings.Builder
 	for _, f := range r.Figures {
+		fmt.Fprintf(&b, "figure %s: %s\n", f.Figure, f.Title)
 		for _, c := range f.Claims {
-			rows = append(rows, []string{c.Check, f.Figure, c.Part, fmt.Sprintf("%d of %d", c.Holds, c.Decided), c.Verdict})
+			fmt.Fprintf(&b, "  %-12s  %d of %d seeds  %s", c.Verdict, c.Holds, c.Decided, c.Check)
+			if c.Part != "" {
+				fmt.Fprintf(&b, "  [%s]", c.Part)
+			}
+			b.WriteByte('\n')
 		}
 	}
-	if len(rows) > 1 {
-		if err := printTable(w, rows); err != nil {
-			return err
-		}
+	fmt.Fprintf(&b, "\ntable    %s\n", r.Table)
+	for _, f := range r.Figures {
+		fmt.Fprintf(&b, "picture  %s\n", f.Picture)
 	}
-	pictures := make([]string, len(r.Figures))
-	for k, f := range r.Figures {
-		pictures[k] = f.Picture
-	}
-	_, err := fmt.Fprintf(w, "\ntable     %s\npictures  %s\n", r.Table, strings.Join(slices.Compact(pictures), ", "))
+	_, err := io.WriteString(w, b.String())
 	return err
 }
