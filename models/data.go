@@ -1,68 +1,44 @@
 package models
 
 import (
-	"io"
 	"slices"
 
+	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/formats"
+	"github.com/dsp-go/dsp/models/inputs"
+	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/host"
-	"github.com/dsp-go/dsp/structured/ocr"
-	"github.com/dsp-go/dsp/structured/trees"
 )
 
 // Data are the data sets of a run, which share alphabets. Dev and Test are nil where there are none.
 type Data struct {
 	Train, Dev, Test *structured.Dataset
 
-	inputs   Inputs               // how inputs were made from the columns of text
-	Crossing *trees.CrossingCount // of the training trees that were lifted, or nil
-	Vectors  *VectorsReport       // on the vectors of words, or nil
+	inputs  inputs.Inputs  // how inputs were made from the columns of text
+	Change  *tasks.Change  // that the task made to the training data, or nil
+	Vectors *VectorsReport // on the vectors of words, or nil
 }
 
 // Input returns the shape of what a network reads at each position.
 func (d *Data) Input() graph.Input {
-	in := inputsOf(d.Train)
+	in := inputs.Of(d.Train)
 	in.Vectors = d.inputs.Vectors
-	return in.shape(d.Train.Dim)
-}
-
-// inputsOf returns the vocabularies and the dictionary of a data set.
-func inputsOf(d *structured.Dataset) Inputs {
-	in := Inputs{Vocab: d.Vocab, Dictionary: d.Dictionary}
-	if d.Characters != nil {
-		in.Characters = d.Characters.Vocab
-	}
-	return in
-}
-
-// shape returns the shape of what a network reads at each position, dim dense features among it.
-func (in Inputs) shape(dim int) graph.Input {
-	shape := graph.Input{Dim: dim, Vectors: in.Vectors}
-	for _, v := range in.Vocab {
-		shape.Vocab = append(shape.Vocab, v.Len())
-	}
-	if in.Characters != nil {
-		shape.Characters = in.Characters.Len()
-	}
-	if in.Dictionary != nil {
-		shape.Attributes = in.Dictionary.Nodes()
-	}
-	return shape
+	return in.Shape(d.Train.Dim)
 }
 
 // ReadData resolves c and reads or draws the data sets that it names. Labels and inputs are those of the training data;
 // development and test data may have no other labels.
-func ReadData(c *Config) (*Data, error) {
-	if err := c.Resolve(); err != nil {
+func ReadData(c *config.Config) (*Data, error) {
+	if err := tasks.Resolve(c); err != nil {
 		return nil, err
 	}
 	return ReadResolved(c)
 }
 
 // ReadResolved is ReadData for a configuration that Resolve has resolved.
-func ReadResolved(c *Config) (*Data, error) {
+func ReadResolved(c *config.Config) (*Data, error) {
 	d, err := ReadFiles(c)
 	if err == nil {
 		err = d.FitInputs(c)
@@ -74,23 +50,25 @@ func ReadResolved(c *Config) (*Data, error) {
 }
 
 // ReadFiles reads or draws the data sets that a resolved configuration names. Inputs of text stay columns until FitInputs.
-func ReadFiles(c *Config) (*Data, error) {
+func ReadFiles(c *config.Config) (*Data, error) {
 	if c.Format == formats.Builtin {
-		return c.builtin()
+		return drawn(c)
 	}
 	d, dense := &Data{}, make([]string, 3)
 	var err error
-	if formats.Find(c.Format).Images && c.Fold >= 0 {
-		d.Train, d.Test, err = readFold(c.Train, c.Fold)
-	} else {
+	task, all := tasks.Of(c), false
+	if task.ReadAll != nil {
+		d.Train, d.Dev, d.Test, all, err = task.ReadAll(c)
+	}
+	if !all {
 		s := source{
 			format: c.Format, columns: c.Columns, label: c.Label, scheme: c.Scheme, partial: c.Partial, threads: host.Threads(c.Threads),
-			minCount: c.MinCount, hashBits: c.HashBits, trees: c.Task == "parse",
+			minCount: c.MinCount, hashBits: c.HashBits, task: task,
 		}
-		if dense, err = c.denseFiles(); err != nil {
+		if dense, err = denseFiles(c); err != nil {
 			return nil, err
 		}
-		if err := c.checkMemory(s); err != nil {
+		if err := checkMemory(c, s); err != nil {
 			return nil, err
 		}
 		s.dense = dense[0]
@@ -102,7 +80,7 @@ func ReadFiles(c *Config) (*Data, error) {
 	if d.Train.Labels == nil {
 		return nil, structured.BadInput("%s: no labels to train on", c.Train)
 	}
-	if err := d.projectivise(c); err != nil {
+	if err := d.prepare(c); err != nil {
 		return nil, err
 	}
 	like := sourceLike(c, d.Train)
@@ -122,9 +100,9 @@ func ReadFiles(c *Config) (*Data, error) {
 }
 
 // FitInputs makes the inputs of text out of its columns, in all data sets, from what occurs in the training data.
-func (d *Data) FitInputs(c *Config) error {
+func (d *Data) FitInputs(c *config.Config) error {
 	var err error
-	if d.inputs, err = c.fitInputs(d.Train); err != nil {
+	if d.inputs, err = tasks.Of(c).Fit(c, d.Train); err != nil {
 		return err
 	}
 	if c.Vectors != "" && d.inputs.Vocab != nil {
@@ -133,7 +111,7 @@ func (d *Data) FitInputs(c *Config) error {
 		}
 	}
 	for _, set := range d.sets()[1:] {
-		if err := d.inputs.apply(set, c.Threads); err != nil {
+		if err := d.inputs.Apply(set, c.Threads); err != nil {
 			return err
 		}
 	}
@@ -151,29 +129,26 @@ func (d *Data) sets() []*structured.Dataset {
 	return slices.DeleteFunc(all, func(set *structured.Dataset) bool { return set == nil })
 }
 
-// builtin draws the data of the task.
-func (c *Config) builtin() (*Data, error) {
-	if c.Task == "parse" {
-		return c.drawTrees()
-	}
-	o := ocr.OCRWords{Difficulty: c.Difficulty, Seed: c.Seed}
-	o.Train, o.Dev, o.Test = c.Examples[0], c.Examples[1], c.Examples[2]
-	if err := o.Validate(); err != nil {
-		return nil, err
+// drawn draws the built-in data of the task; for one that has none, those of the task that format builtin belongs to, which models of
+// other tasks refuse as they refuse other data that they cannot read.
+func drawn(c *config.Config) (*Data, error) {
+	task := tasks.Of(c)
+	if task.Draw == nil {
+		task = tasks.ForFormat(formats.Builtin)
 	}
 	d := &Data{}
-	d.Train, d.Dev, d.Test = o.Generate()
-	return d, nil
+	var err error
+	if d.Train, d.Dev, d.Test, err = task.Draw(c); err != nil {
+		return nil, err
+	}
+	return d, d.prepare(c)
 }
 
-func readFold(path string, fold int) (train, test *structured.Dataset, err error) {
-	err = formats.Open(path, func(r io.Reader) error {
-		letters, err := ocr.ReadLetters(r, path)
-		if err != nil {
-			return err
-		}
-		train, test, err = letters.Split(fold)
-		return err
-	})
-	return train, test, err
+// prepare lets the task change the training data.
+func (d *Data) prepare(c *config.Config) error {
+	var err error
+	if prepare := tasks.Of(c).Prepare; prepare != nil {
+		d.Change, err = prepare(c, d.Train)
+	}
+	return err
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/arrays"
@@ -34,8 +35,8 @@ const (
 	devConll   = "the DT O\ncat NN B-X\n"
 )
 
-func tagConfig(train string) Config {
-	c := Default()
+func tagConfig(train string) config.Config {
+	c := config.Default()
 	c.Task, c.Train, c.Columns, c.MinCount = "tag", train, "word=0,pos=1,label=-1", 1
 	c.Net = "embed"
 	return c
@@ -86,7 +87,7 @@ func TestReadConll(t *testing.T) {
 }
 
 func TestReadBuiltin(t *testing.T) {
-	c := Default()
+	c := config.Default()
 	c.Examples = settings.Sizes{7, 3, 4}
 	d, err := ReadData(&c)
 	if err != nil || c.Format != "builtin" || d.Train.Len() != 7 || d.Dev.Len() != 3 || d.Test.Len() != 4 {
@@ -112,7 +113,7 @@ func TestReadBuiltin(t *testing.T) {
 		t.Errorf("the words as a file: %v", err)
 	}
 
-	c = Default()
+	c = config.Default()
 	c.Train, c.Fold = file(t, "some.data", letters.String()), 2
 	if _, err := ReadData(&c); !structured.IsBadInput(err) { // no other folds to train on
 		t.Errorf("a training set without words: got %v", err)
@@ -142,7 +143,7 @@ func TestReadNPZ(t *testing.T) {
 		}
 		return path
 	}
-	c := Default()
+	c := config.Default()
 	c.Task, c.Train = "tag", write([]int32{0, 1, 1}, "x", "y")
 	c.Dev = write([]int32{0, 0, 1}, "y", "x")
 	d, err := ReadData(&c)
@@ -193,22 +194,24 @@ func TestRelabel(t *testing.T) {
 
 func TestReadDataErrors(t *testing.T) {
 	conll := file(t, "train.conll", trainConll)
-	for want, change := range map[string]func(*Config){
-		"nowhere.conll":                               func(c *Config) { c.Train = "nowhere.conll" },
-		"standard input: cannot tell":                 func(c *Config) { c.Train = "-" },
-		"neither text nor npz":                        func(c *Config) { c.Train = file(t, "x", "\x7fELF\x00\x00") },
-		"no tokens":                                   func(c *Config) { c.Train = file(t, "x.conll", "") },
-		"x.conll:2: 2 columns":                        func(c *Config) { c.Train = file(t, "x.conll", "a b O\nc O\n") },
-		"--columns":                                   func(c *Config) { c.Columns = "word" },
-		"named word":                                  func(c *Config) { c.Columns = "token=0,label=-1" },
-		`--format "con" is not known`:                 func(c *Config) { c.Format = "con" },
-		"--fold 1 has no effect":                      func(c *Config) { c.Fold = 1 },
-		"dev.conll:1: label":                          func(c *Config) { c.Dev = file(t, "dev.conll", "the DT B-Y\n") },
-		"--columns word=0,label=1 has no":             func(c *Config) { c.Task, c.Format, c.Columns = "ocr", "letters", "word=0,label=1" },
-		"tab-separated":                               func(c *Config) { c.Task, c.Format, c.Columns, c.MinCount, c.Net = "ocr", "letters", "", 0, "auto" },
-		"use --task ocr":                              func(c *Config) { c.Format, c.Columns, c.MinCount = "letters", "", 0 },
-		"use --task tag":                              func(c *Config) { c.Task, c.MinCount = "ocr", 0 },
-		"--min-count 1 has no effect with --task ocr": func(c *Config) { c.Task = "ocr" },
+	for want, change := range map[string]func(*config.Config){
+		"nowhere.conll":                   func(c *config.Config) { c.Train = "nowhere.conll" },
+		"standard input: cannot tell":     func(c *config.Config) { c.Train = "-" },
+		"neither text nor npz":            func(c *config.Config) { c.Train = file(t, "x", "\x7fELF\x00\x00") },
+		"no tokens":                       func(c *config.Config) { c.Train = file(t, "x.conll", "") },
+		"x.conll:2: 2 columns":            func(c *config.Config) { c.Train = file(t, "x.conll", "a b O\nc O\n") },
+		"--columns":                       func(c *config.Config) { c.Columns = "word" },
+		"named word":                      func(c *config.Config) { c.Columns = "token=0,label=-1" },
+		`--format "con" is not known`:     func(c *config.Config) { c.Format = "con" },
+		"--fold 1 has no effect":          func(c *config.Config) { c.Fold = 1 },
+		"dev.conll:1: label":              func(c *config.Config) { c.Dev = file(t, "dev.conll", "the DT B-Y\n") },
+		"--columns word=0,label=1 has no": func(c *config.Config) { c.Task, c.Format, c.Columns = "ocr", "letters", "word=0,label=1" },
+		"tab-separated": func(c *config.Config) {
+			c.Task, c.Format, c.Columns, c.MinCount, c.Net = "ocr", "letters", "", 0, "auto"
+		},
+		"use --task ocr": func(c *config.Config) { c.Format, c.Columns, c.MinCount = "letters", "", 0 },
+		"use --task tag": func(c *config.Config) { c.Task, c.MinCount = "ocr", 0 },
+		"--min-count 1 has no effect with --task ocr": func(c *config.Config) { c.Task = "ocr" },
 	} {
 		c := tagConfig(conll)
 		change(&c)
@@ -238,7 +241,7 @@ func TestCutGzip(t *testing.T) {
 // Tags are converted during reading, wherever gold labels come from.
 func TestScheme(t *testing.T) {
 	iob1 := "a I-X\nb I-X\nc B-X\n\nd O\n"
-	c := Default()
+	c := config.Default()
 	c.Train, c.Scheme = file(t, "train.conll", iob1), "bioes"
 	c.Dev = c.Train
 	m, d := attributeModel(t, c)

@@ -4,6 +4,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/formats"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/arrays"
@@ -11,7 +12,7 @@ import (
 
 // denseFiles returns the files of dense features of the training, development and test data; empty where there are none. Each data set
 // needs its own.
-func (c *Config) denseFiles() ([]string, error) {
+func denseFiles(c *config.Config) ([]string, error) {
 	files := make([]string, 3)
 	if c.Dense == "" {
 		return files, nil

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/arrays"
 	"github.com/dsp-go/dsp/structured/host"
@@ -77,11 +78,13 @@ func TestDenseBesideWords(t *testing.T) {
 }
 
 func TestDenseFilesOfAllData(t *testing.T) {
-	for want, change := range map[string]func(*Config){
-		"no file for --dev":          func(c *Config) { c.Dense = denseFile(t, 5, 3, nil) },
-		"is one file too many":       func(c *Config) { c.Dev, c.Dense = "", "a.npz,b.npz" },
-		"has no effect with --net l": func(c *Config) { c.Net, c.MinCount, c.Dense = "linear", 0, "a.npz,b.npz" },
-		"has no effect with --forma": func(c *Config) { c.Train, c.Columns, c.Dense = file(t, "x.crfsuite", "O\ta=b\n"), "", "a.npz,b.npz" },
+	for want, change := range map[string]func(*config.Config){
+		"no file for --dev":          func(c *config.Config) { c.Dense = denseFile(t, 5, 3, nil) },
+		"is one file too many":       func(c *config.Config) { c.Dev, c.Dense = "", "a.npz,b.npz" },
+		"has no effect with --net l": func(c *config.Config) { c.Net, c.MinCount, c.Dense = "linear", 0, "a.npz,b.npz" },
+		"has no effect with --forma": func(c *config.Config) {
+			c.Train, c.Columns, c.Dense = file(t, "x.crfsuite", "O\ta=b\n"), "", "a.npz,b.npz"
+		},
 	} {
 		c := tagConfig(file(t, "train.conll", trainConll))
 		c.Dev = file(t, "dev.conll", devConll)
@@ -100,7 +103,7 @@ func TestWordsInNPZ(t *testing.T) {
 				arrays.Add(n, "labels", make([]int32, len(words)), len(words)), n.AddText("words", words))
 		})
 	}
-	c := Default()
+	c := config.Default()
 	c.Task, c.Train, c.MinCount = "tag", write("The", "dog", "dog"), 1
 	c.Dev = write("a", "Dog")
 	m, d := attributeModel(t, c)

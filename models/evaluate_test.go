@@ -4,7 +4,9 @@ import (
 	"context"
 	"testing"
 
+	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/settings"
+	"github.com/dsp-go/dsp/models/tasks"
 )
 
 // A gold label that training never saw counts as a mistake, whatever is predicted, and is in the report.
@@ -17,7 +19,7 @@ func TestEvaluateUnknownLabels(t *testing.T) {
 		t.Fatal(err)
 	}
 	report, err := m.Report(t.Context(), d, false, 1)
-	r, ok := report.(*LabelReport)
+	r, ok := report.(*tasks.LabelReport)
 	if err != nil || !ok || r.Tokens != 3 || m.Labels.Len() != 2 {
 		t.Fatalf("%+v, %v, labels %v", report, err, m.Labels.Names())
 	}
@@ -31,7 +33,7 @@ func TestEvaluateUnknownLabels(t *testing.T) {
 
 // BenchmarkEvaluate labels drawn words with the default network, on one thread.
 func BenchmarkEvaluate(b *testing.B) {
-	c := Default()
+	c := config.Default()
 	c.Examples = settings.Sizes{1, 1, 1000}
 	data, err := ReadData(&c)
 	if err != nil {

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 
 	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/config"
+	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/models/training"
 )
@@ -19,7 +21,7 @@ func Example() {
 	}
 	defer os.RemoveAll(dir)
 
-	c := models.Default()
+	c := config.Default()
 	c.Examples = settings.Sizes{50, 10, 3} // drawn words to train on, to choose by, and to test on
 	c.Net, c.Method, c.Passes, c.Baselines = "linear", "bcfw", 5, "off"
 	c.Out = filepath.Join(dir, "run")
@@ -36,7 +38,7 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	err = m.Predict(context.Background(), words, models.PredictOptions{}, func(i int, p *models.Prediction) error {
+	err = m.Predict(context.Background(), words, predictions.Options{}, func(i int, p *predictions.Prediction) error {
 		fmt.Println(words.ID(i), len(p.Labels), "letters read")
 		return nil
 	})

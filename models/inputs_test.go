@@ -11,12 +11,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/structured"
 )
 
 // attributeModel is a linear net of attributes with random weights, on the data that c names.
-func attributeModel(t *testing.T, c Config) (*Model, *Data) {
+func attributeModel(t *testing.T, c config.Config) (*Model, *Data) {
 	t.Helper()
 	d, err := ReadData(&c)
 	if err != nil {
@@ -33,7 +34,7 @@ func attributeModel(t *testing.T, c Config) (*Model, *Data) {
 	return m, d
 }
 
-func textConfig(train string) Config {
+func textConfig(train string) config.Config {
 	c := tagConfig(train)
 	c.Net, c.MinCount = "auto", 0
 	return c
@@ -70,14 +71,14 @@ func TestInputsByDefault(t *testing.T) {
 // A model of attributes predicts the same from its file, in which templates, dictionaries and hashing survive.
 func TestAttributeModelRoundTrip(t *testing.T) {
 	template := file(t, "my.template", "U1=%x[0,word]\nU2=%x[-1,word]\nB\nB1=%x[0,pos]\nB2=%x[-1,pos?]\n")
-	for name, change := range map[string]func(*Config){
-		"built-in":  func(c *Config) {},
-		"template":  func(c *Config) { c.Template = template },
-		"hashed":    func(c *Config) { c.HashBits = 7 },
-		"min-count": func(c *Config) { c.MinCount = 2 },
-		"no edges":  func(c *Config) { c.Edges = "none" },
-		"deep":      func(c *Config) { c.Net, c.CharChannels = "deep", 4 },
-		"deep, hashed": func(c *Config) {
+	for name, change := range map[string]func(*config.Config){
+		"built-in":  func(c *config.Config) {},
+		"template":  func(c *config.Config) { c.Template = template },
+		"hashed":    func(c *config.Config) { c.HashBits = 7 },
+		"min-count": func(c *config.Config) { c.MinCount = 2 },
+		"no edges":  func(c *config.Config) { c.Edges = "none" },
+		"deep":      func(c *config.Config) { c.Net, c.CharChannels = "deep", 4 },
+		"deep, hashed": func(c *config.Config) {
 			c.Net, c.HashBits, c.MinCount, c.Channels, c.AttributeUnits = "deep", 7, 1, settings.Sizes{5}, 3
 		},
 	} {
@@ -110,17 +111,17 @@ func TestAttributeModelRoundTrip(t *testing.T) {
 
 func TestInputErrors(t *testing.T) {
 	text := file(t, "train.conll", trainConll)
-	for want, change := range map[string]func(*Config){
-		"--net linear reads attributes":          func(c *Config) { c.Features, c.Net = "none", "linear" },
-		"--features ner makes attributes":        func(c *Config) { c.Features, c.Net = "ner", "embed" },
-		"both say what the attributes are":       func(c *Config) { c.Features, c.Template = "ner", text },
-		"no-such-file":                           func(c *Config) { c.Template = "no-such-file" },
-		"x.template:1:":                          func(c *Config) { c.Template = file(t, "x.template", "U%x[0,word\n") },
-		"column lemma":                           func(c *Config) { c.Template = file(t, "x.template", "U%x[0,lemma]\n") },
-		"--net mlp does not read attributes":     func(c *Config) { c.Net, c.Features = "mlp", "pos" },
-		"--window 3 is for dense features":       func(c *Config) { c.Window = 3 },
-		"--hash-bits 60: expected at most":       func(c *Config) { c.HashBits = 60 },
-		"--features ner has no effect with --fo": func(c *Config) { c.Train, c.Features, c.Columns = file(t, "x.crfsuite", "O\ta=b\n"), "ner", "" },
+	for want, change := range map[string]func(*config.Config){
+		"--net linear reads attributes":          func(c *config.Config) { c.Features, c.Net = "none", "linear" },
+		"--features ner makes attributes":        func(c *config.Config) { c.Features, c.Net = "ner", "embed" },
+		"both say what the attributes are":       func(c *config.Config) { c.Features, c.Template = "ner", text },
+		"no-such-file":                           func(c *config.Config) { c.Template = "no-such-file" },
+		"x.template:1:":                          func(c *config.Config) { c.Template = file(t, "x.template", "U%x[0,word\n") },
+		"column lemma":                           func(c *config.Config) { c.Template = file(t, "x.template", "U%x[0,lemma]\n") },
+		"--net mlp does not read attributes":     func(c *config.Config) { c.Net, c.Features = "mlp", "pos" },
+		"--window 3 is for dense features":       func(c *config.Config) { c.Window = 3 },
+		"--hash-bits 60: expected at most":       func(c *config.Config) { c.HashBits = 60 },
+		"--features ner has no effect with --fo": func(c *config.Config) { c.Train, c.Features, c.Columns = file(t, "x.crfsuite", "O\ta=b\n"), "ner", "" },
 	} {
 		c := textConfig(text)
 		change(&c)
@@ -136,7 +137,7 @@ func TestInputErrors(t *testing.T) {
 
 // Files older than attributes load, with today's defaults for newer settings.
 func TestLoadOlderModel(t *testing.T) {
-	c := Default()
+	c := config.Default()
 	c.Net, c.Hidden = "mlp", settings.Sizes{4}
 	m, err := NewModel(c, &Data{Train: toyData(1)})
 	if err != nil {

@@ -3,6 +3,8 @@
 package models
 
 import (
+	"github.com/dsp-go/dsp/models/config"
+	"github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
@@ -10,32 +12,32 @@ import (
 
 // Model is a trained model: a network with its weights, and what it takes to read inputs and name outputs.
 type Model struct {
-	Config      Config               // resolved: everything says what was used
-	Version     string               // of the dsp that trained it
-	Labels      *structured.Alphabet // the outputs
-	Inputs                           // made of the columns of text
-	Dim         int                  // dense features per position; 0 for other inputs
-	Width       int                  // columns of the text files; 0 for other formats
-	Constraints *chains.Constraints  // of the outputs, or nil
-	Net         nets.Network
-	W           []float32 // [Net.Dim()]
+	Config        config.Config        // resolved: everything says what was used
+	Version       string               // of the dsp that trained it
+	Labels        *structured.Alphabet // the outputs
+	inputs.Inputs                      // made of the columns of text
+	Dim           int                  // dense features per position; 0 for other inputs
+	Width         int                  // columns of the text files; 0 for other formats
+	Constraints   *chains.Constraints  // of the outputs, or nil
+	Net           nets.Network
+	W             []float32 // [Net.Dim()]
 
 	device *onDevice // that runs the network and the oracles, or nil for the CPU
 }
 
 // NewModel returns an untrained model for the data, with W drawn from c.Seed. Its Config is c with the network, its sizes and the loss
 // resolved; c is not validated.
-func NewModel(c Config, data *Data) (*Model, error) {
+func NewModel(c config.Config, data *Data) (*Model, error) {
 	m := &Model{
 		Labels: data.Train.Alphabet, Inputs: data.inputs, Dim: data.Train.Dim, Width: len(data.Train.Columns),
 	}
-	own := inputsOf(data.Train)
+	own := inputs.Of(data.Train)
 	m.Vocab, m.Characters, m.Dictionary = own.Vocab, own.Characters, own.Dictionary
-	choice, err := c.chooseNetwork(m.Inputs, m.Dim, m.Labels.Len())
+	choice, err := chooseNetwork(c, m.Inputs, m.Dim, m.Labels.Len())
 	if err != nil {
 		return nil, err
 	}
-	m.Config = c.withNetwork(choice)
+	m.Config = withNetwork(c, choice)
 	if err := m.assemble(); err != nil {
 		return nil, err
 	}
@@ -62,11 +64,21 @@ func (m *Model) WithDictionary(d *structured.Dictionary) (*Model, error) {
 // assemble makes the network and the constraints that Config asks for.
 func (m *Model) assemble() error {
 	var err error
-	if m.Net, err = m.Config.network(m.Inputs, m.Dim, m.Labels.Len()); err != nil {
+	if m.Net, err = network(m.Config, m.Inputs, m.Dim, m.Labels.Len()); err != nil {
 		return err
 	}
 	if m.Config.Constraints != "none" {
 		m.Constraints, err = chains.SchemeConstraints(m.Labels, m.Config.Constraints)
 	}
 	return err
+}
+
+// ArcAttributes returns how many attributes the model has for the scores of arcs and of relations, and their template; zero and
+// empty if it reads none.
+func (m *Model) ArcAttributes() (arcs, labels int, template string) {
+	in, ok := m.Own.(*inputs.Arcs)
+	if !ok {
+		return 0, 0, ""
+	}
+	return in.Dictionary.Arc.Len(), in.Dictionary.Label.Len(), in.Template.String()
 }

@@ -6,9 +6,11 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/dsp-go/dsp/models/config"
+	"github.com/dsp-go/dsp/models/inputs"
+	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/features"
-	"github.com/dsp-go/dsp/structured/features/arcs"
 	"github.com/dsp-go/dsp/structured/safetensors"
 )
 
@@ -43,19 +45,19 @@ func (m *Model) Save(path string) error {
 	if d := m.Dictionary; d != nil && d.Node == nil {
 		values["hash_bits"] = d.HashBits
 	}
-	if m.arcs != nil {
-		m.arcs.save(f)
-		values["hash_bits"] = m.arcs.dictionary.Arc.HashBits()
+	template := ""
+	if m.Own != nil {
+		template, values["hash_bits"] = m.Own.Save(f)
 	}
 	if f.Metadata, err = safetensors.JSONMetadata(values); err != nil {
 		return err
 	}
 	if m.Template != nil {
 		f.Metadata["template"] = m.Template.String()
-		addLists(f, m.Template)
+		inputs.AddLists(f, m.Template)
 	}
-	if m.arcs != nil {
-		f.Metadata["template"] = m.arcs.template.String()
+	if template != "" {
+		f.Metadata["template"] = template
 	}
 	f.Metadata["format"] = "dsp model " + modelFormat
 	f.Metadata["version"] = m.Version
@@ -69,21 +71,9 @@ func (m *Model) Tensors() (*safetensors.File, error) {
 		safetensors.Add(f, a.Name, a.Of(m.W), a.Shape...)
 	}
 	if v := m.Vectors; v != nil {
-		safetensors.Add(f, vectorsTensor, v.Rows, len(v.Rows)/v.Dim, v.Dim)
+		safetensors.Add(f, inputs.VectorsTensor, v.Rows, len(v.Rows)/v.Dim, v.Dim)
 	}
-	return f, addDictionary(f, m.Dictionary)
-}
-
-// ForModel returns c with default values for the settings that do not change the model.
-func (c Config) ForModel() Config {
-	def := Default()
-	plain := Settings(&def)
-	for i, s := range Settings(&c) {
-		if s.Run {
-			s.Value.Set(plain[i].Value)
-		}
-	}
-	return c
+	return f, inputs.AddDictionary(f, m.Dictionary)
 }
 
 // Load reads a model from the file that Save wrote, or from the run folder that holds it.
@@ -116,7 +106,7 @@ func Load(path string) (*Model, error) {
 
 // decodeModel makes the model that a file of our format describes.
 func decodeModel(f *safetensors.File) (*Model, error) {
-	m := &Model{Version: f.Metadata["version"], Config: Default()} // settings newer than the file have their defaults
+	m := &Model{Version: f.Metadata["version"], Config: config.Default()} // settings newer than the file have their defaults
 	var labels, characters []string
 	var vocab [][]string
 	hashBits := 0
@@ -145,12 +135,11 @@ func decodeModel(f *safetensors.File) (*Model, error) {
 	}
 	var names int
 	var err error
-	if text, ok := f.Metadata["template"]; ok && m.Config.Task == "parse" {
-		m.arcs = &arcInputs{}
-		if m.arcs.template, err = arcs.Parse(text, "template"); err == nil {
-			names, err = m.arcs.load(f, hashBits)
-		}
-		if err != nil {
+	task := tasks.Of(&m.Config)
+	m.Words = task.Words
+	text, ok := f.Metadata["template"]
+	if task.Load != nil {
+		if m.Own, names, err = task.Load(f, text, hashBits); err != nil {
 			return nil, fmt.Errorf("metadata: %w", err)
 		}
 	} else if ok {
@@ -158,30 +147,30 @@ func decodeModel(f *safetensors.File) (*Model, error) {
 			return nil, fmt.Errorf("metadata: %w", err)
 		}
 	}
-	if m.arcs == nil {
-		if m.Dictionary, names, err = dictionary(f, hashBits); err != nil {
+	if m.Own == nil {
+		if m.Dictionary, names, err = inputs.Dictionary(f, hashBits); err != nil {
 			return nil, err
 		}
 	}
 	if m.Template != nil {
-		lists, err := loadLists(f, m.Template)
+		lists, err := inputs.LoadLists(f, m.Template)
 		if err != nil {
 			return nil, err
 		}
 		names += lists
 	}
 	if m.Config.Vectors != "" {
-		if m.Vectors, err = loadVectors(f, m.Config.Freeze); err != nil {
+		if m.Vectors, err = inputs.LoadVectors(f, m.Config.Freeze); err != nil {
 			return nil, err
 		}
 		names++
 	}
-	choice, err := m.Config.chooseNetwork(m.Inputs, m.Dim, m.Labels.Len()) // of a file that any program may have written
+	choice, err := chooseNetwork(m.Config, m.Inputs, m.Dim, m.Labels.Len()) // of a file that any program may have written
 	if err != nil {
 		return nil, err
 	}
-	m.Config = m.Config.withNetwork(choice)
-	if err := m.Config.validateModel(); err != nil {
+	m.Config = withNetwork(m.Config, choice)
+	if err := tasks.ValidateModel(m.Config); err != nil {
 		return nil, err
 	}
 	if err := m.assemble(); err != nil {

@@ -10,7 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/settings"
+	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/safetensors"
 )
@@ -20,7 +22,7 @@ func TestModelRoundTrip(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, ModelFile)
 	for _, edges := range []string{"transition", "position", "none"} {
-		m := toyModel(t, d, func(c *Config) {
+		m := toyModel(t, d, func(c *config.Config) {
 			c.Edges, c.Threads, c.Out, c.Quiet = edges, 3, "somewhere", true
 			c.LabelWeights = settings.LabelWeights{"a": 2}
 		})
@@ -54,11 +56,11 @@ func TestModelRoundTrip(t *testing.T) {
 // A model loads although a later version refuses to train with its settings of the method.
 func TestModelOfAnotherVersion(t *testing.T) {
 	path := filepath.Join(t.TempDir(), ModelFile)
-	m := toyModel(t, toyData(1), func(c *Config) { c.Method, c.Schedule, c.Inner, c.ModelBatch = "prox-linear", "sqrt", "bcfw", 8 })
+	m := toyModel(t, toyData(1), func(c *config.Config) { c.Method, c.Schedule, c.Inner, c.ModelBatch = "prox-linear", "sqrt", "bcfw", 8 })
 	if err := m.Save(path); err != nil {
 		t.Fatal(err)
 	}
-	if m.Config.Validate() == nil {
+	if tasks.Validate(m.Config) == nil {
 		t.Fatal("the settings go together")
 	}
 	if got, err := Load(path); err != nil || got.Config.Schedule != "sqrt" {

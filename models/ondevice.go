@@ -9,6 +9,8 @@ import (
 	"github.com/dsp-go/dsp/cuda/device"
 	cudaoracles "github.com/dsp-go/dsp/cuda/oracles"
 	cudatraining "github.com/dsp-go/dsp/cuda/training"
+	"github.com/dsp-go/dsp/models/config"
+	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/train/engine"
 )
@@ -29,17 +31,17 @@ type usage struct {
 // Use runs Predict, Evaluate, Report and Potentials on a CUDA device until stop is called. name is cpu, cuda or cuda:N, as for
 // --device. A device that is not there is bad input.
 func (m *Model) Use(name string) (stop func(), err error) {
-	switch kind, ordinal, err := ParseDevice(name); {
+	switch kind, ordinal, err := config.ParseDevice(name); {
 	case err != nil:
 		return nil, err
-	case kind == AutoDevice:
+	case kind == config.AutoDevice:
 		return nil, structured.BadInput("--device auto is for training; use --device cpu or cuda")
-	case kind == CUDA:
-		if err := checkCUDA(ordinal); err != nil {
+	case kind == config.CUDA:
+		if err := config.CheckCUDA(ordinal); err != nil {
 			return nil, structured.BadInput("--device %s: %w; use --device cpu", name, err)
 		}
 	}
-	d, err := OpenDevice(name)
+	d, err := config.OpenDevice(name)
 	if d == nil || err != nil {
 		return func() {}, err
 	}
@@ -80,7 +82,7 @@ func (on *onDevice) over(ctx context.Context, m *Model, d *structured.Dataset, w
 }
 
 // predict is Model.Predict.
-func (on *onDevice) predict(ctx context.Context, m *Model, d *structured.Dataset, o PredictOptions, yield func(i int, p *Prediction) error) error {
+func (on *onDevice) predict(ctx context.Context, m *Model, d *structured.Dataset, o predictions.Options, yield func(i int, p *predictions.Prediction) error) error {
 	if o.Force {
 		return structured.BadInput("--force keeps labels on the CPU only; use --device cpu")
 	}

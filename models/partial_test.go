@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dsp-go/dsp/models/config"
+	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
 )
@@ -13,7 +15,7 @@ import (
 // partialText has tokens of three labels, each determined by the word; some are hidden.
 const partialText = "x A\ny ?\nz C\n\ny B\nx A|B\n\nz _\nz C|A\nx A\n\ny B\nz C\nx A\n\n"
 
-func partialConfig(t *testing.T) Config {
+func partialConfig(t *testing.T) config.Config {
 	c := textConfig(file(t, "train.conll", partialText))
 	c.Columns = ""
 	c.Format, c.Partial, c.Out, c.Quiet = "conll", true, t.TempDir(), true
@@ -61,17 +63,17 @@ func TestForcedLabelsAgainstEnumeration(t *testing.T) {
 		}
 	}
 	for _, edges := range []string{"transition", "position", "none"} {
-		m := toyModel(t, d, func(c *Config) { c.Edges = edges })
+		m := toyModel(t, d, func(c *config.Config) { c.Edges = edges })
 		m.Constraints = &chains.Constraints{Transition: []bool{8: false, 1: true}}
 		θ, err := m.Potentials(context.Background(), d, 2)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for i := range d.Len() {
-			θ.Structure.Restrict(θ, i, d.GoldOf(i))
+			θ.Structure.(structured.Restricter).Restrict(θ, i, d.GoldOf(i))
 		}
-		o := PredictOptions{NBest: 1000, Marginals: true, Probability: true, Force: true, Threads: 3}
-		err = m.Predict(context.Background(), d, o, func(i int, p *Prediction) error {
+		o := predictions.Options{NBest: 1000, Marginals: true, Probability: true, Force: true, Threads: 3}
+		err = m.Predict(context.Background(), d, o, func(i int, p *predictions.Prediction) error {
 			for t, g := range d.Gold(i) {
 				if l := p.Labels[t]; g >= 0 && l != g || g == -2 && l == 1 {
 					return structured.BadInput("example %d: labels %v, given %v", i, p.Labels, d.Gold(i))
@@ -84,7 +86,7 @@ func TestForcedLabelsAgainstEnumeration(t *testing.T) {
 			t.Error(err)
 		}
 		m.Constraints.End = []bool{true, true, false} // the last label of some chain is another
-		err = m.Predict(context.Background(), d, o, func(int, *Prediction) error { return nil })
+		err = m.Predict(context.Background(), d, o, func(int, *predictions.Prediction) error { return nil })
 		if !structured.IsBadInput(err) || !strings.Contains(err.Error(), "keeps the model's constraints and the labels that are given") {
 			t.Errorf("impossible labels: %v", err)
 		}
@@ -92,7 +94,7 @@ func TestForcedLabelsAgainstEnumeration(t *testing.T) {
 	unlabelled := *d
 	unlabelled.Labels = nil
 	m := toyModel(t, d, nil)
-	if err := m.Predict(context.Background(), &unlabelled, PredictOptions{Force: true}, nil); !structured.IsBadInput(err) {
+	if err := m.Predict(context.Background(), &unlabelled, predictions.Options{Force: true}, nil); !structured.IsBadInput(err) {
 		t.Errorf("no labels to keep: %v", err)
 	}
 }

@@ -3,6 +3,7 @@ package models
 import (
 	"context"
 
+	"github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/host"
 )
@@ -25,7 +26,7 @@ func (m *Model) Potentials(ctx context.Context, d *structured.Dataset, threads i
 		first int // example
 		θ     *structured.Potentials
 	}
-	err := host.InOrder(ctx, threads, host.Each(batches(d)), m.newPredictor,
+	err := host.InOrder(ctx, threads, host.Each(inputs.Batches(d)), m.newPredictor,
 		func(p *predictor, examples []int) (piece, error) {
 			if err := p.potentials(d, examples); err != nil {
 				return piece{}, err
@@ -51,27 +52,4 @@ func place(all *structured.Potentials, first int, some *structured.Potentials) {
 			copy(to.Values[to.Offsets[first]*to.Width:], from)
 		}
 	}
-}
-
-// batchPositions is how many positions are scored at once, unless one chain is longer: enough to keep matrix products
-// busy, few enough to keep the potentials in cache.
-const batchPositions = 1024
-
-// batches cuts the examples of d into consecutive batches, which depend on the data alone.
-func batches(d *structured.Dataset) [][]int {
-	var all [][]int
-	var batch []int
-	positions := 0
-	for i := range d.Len() {
-		if t := d.Length(i); positions+t > batchPositions && len(batch) > 0 {
-			all = append(all, batch)
-			batch, positions = nil, 0
-		}
-		batch = append(batch, i)
-		positions += d.Length(i)
-	}
-	if len(batch) > 0 {
-		all = append(all, batch)
-	}
-	return all
 }

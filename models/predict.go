@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/dsp-go/dsp/models/inputs"
+	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/oracles/kinds"
@@ -13,36 +15,10 @@ import (
 	"github.com/dsp-go/dsp/structured/vec"
 )
 
-// PredictOptions say what Predict computes besides the best labels.
-type PredictOptions struct {
-	NBest       int  // list that many outputs, best first; 0: none
-	Marginals   bool // the probability of every label at every position
-	Confidence  bool // the probability of the best output's label at every position
-	Probability bool // of the best output; always with NBest
-	LeastRisk   bool // the output with the least expected Hamming loss, in place of the best one
-	Force       bool // keep what the data's labels, whole or in part, say; scores and probabilities are of the outputs that do
-	Threads     int  // 0: all cores
-}
-
-// Prediction is the answer of a model for one example. Probabilities are those of the Gibbs distribution of the potentials,
-// p(y) = exp(⟨θ, 1_y⟩)/Z.
-type Prediction struct {
-	Output              // the best output; its Probability only if asked for
-	NBest     []Output  // best first; fewer if there are fewer outputs
-	Marginals []float32 // of the first part, [T×Y] for labels, [n·n] for the arcs of trees; with Marginals or Confidence
-}
-
-// Output is one labeling of an example.
-type Output struct {
-	Labels      []int32 // [T]
-	Score       float64 // ⟨θ, 1_y⟩
-	Probability float64
-}
-
 // Predict labels the examples of d and hands the predictions to yield, in the order of the data. The answers do not
 // depend on the number of threads. It stops at the first error of yield.
-func (m *Model) Predict(ctx context.Context, d *structured.Dataset, o PredictOptions,
-	yield func(i int, p *Prediction) error) error {
+func (m *Model) Predict(ctx context.Context, d *structured.Dataset, o predictions.Options,
+	yield func(i int, p *predictions.Prediction) error) error {
 	if err := m.accepts(d); err != nil {
 		return err
 	}
@@ -54,9 +30,9 @@ func (m *Model) Predict(ctx context.Context, d *structured.Dataset, o PredictOpt
 	}
 	type answered struct {
 		examples []int
-		answers  []Prediction
+		answers  []predictions.Prediction
 	}
-	return host.InOrder(ctx, o.Threads, host.Each(batches(d)), m.newPredictor,
+	return host.InOrder(ctx, o.Threads, host.Each(inputs.Batches(d)), m.newPredictor,
 		func(p *predictor, examples []int) (answered, error) {
 			answers, err := p.predict(d, examples, o)
 			return answered{examples, answers}, err
@@ -104,13 +80,17 @@ func (p *predictor) potentials(d *structured.Dataset, examples []int) error {
 }
 
 // predict returns the predictions for the examples, in their order.
-func (p *predictor) predict(d *structured.Dataset, examples []int, o PredictOptions) ([]Prediction, error) {
+func (p *predictor) predict(d *structured.Dataset, examples []int, o predictions.Options) ([]predictions.Prediction, error) {
 	if err := p.potentials(d, examples); err != nil {
 		return nil, err
 	}
 	if o.Force {
+		restricter, ok := p.θ.Structure.(structured.Restricter)
+		if !ok {
+			return nil, structured.BadInput("the potentials of a %s cannot keep part of an output", p.θ.Structure.Name())
+		}
 		for b, i := range examples {
-			p.θ.Structure.Restrict(&p.θ, b, d.GoldOf(i))
+			restricter.Restrict(&p.θ, b, d.GoldOf(i))
 		}
 	}
 	n := len(examples)
@@ -119,6 +99,14 @@ func (p *predictor) predict(d *structured.Dataset, examples []int, o PredictOpti
 	if !sums && (o.Marginals || o.Confidence || o.Probability || o.LeastRisk) {
 		return nil, structured.BadInput("probabilities need sums over all outputs, which a %s does not have", p.θ.Structure.Name())
 	}
+	risk, minimises := p.θ.Structure.(structured.RiskMinimiser)
+	if !minimises && o.LeastRisk {
+		return nil, structured.BadInput("a %s has no output of least risk: that needs the probability of its parts", p.θ.Structure.Name())
+	}
+	ranker, ranks := p.oracle.(oracles.Ranker)
+	if !ranks && o.NBest > 0 {
+		return nil, structured.BadInput("the oracle of a %s does not find the n best outputs", p.θ.Structure.Name())
+	}
 	p.score, p.logZ = vec.Grow(p.score, n), vec.Grow(p.logZ, n)
 	p.oracle.Max(&p.θ, labels, p.score)
 	a := answers{offsets: p.θ.Outputs, labels: labels, score: p.score, logZ: p.logZ, width: p.θ.Parts[0].Width}
@@ -126,12 +114,16 @@ func (p *predictor) predict(d *structured.Dataset, examples []int, o PredictOpti
 	case o.Marginals || o.Confidence || o.LeastRisk:
 		summer.Exp(&p.θ, 1, p.logZ, &p.u)
 		a.marginals, a.rows = p.u.Parts[0].Values, p.u.Parts[0].Offsets
-	case o.Probability || o.NBest > 0:
+	case sums && (o.Probability || o.NBest > 0):
 		summer.Exp(&p.θ, 1, p.logZ, nil)
+	case o.NBest > 0:
+		for b := range p.logZ {
+			p.logZ[b] = math.NaN()
+		}
 	}
 	if o.LeastRisk {
 		p.risk.Copy(&p.θ)
-		p.θ.Structure.LeastRisk(&p.u, &p.risk)
+		risk.LeastRisk(&p.u, &p.risk)
 		p.oracle.Max(&p.risk, labels, p.score)
 		for b := range n {
 			if !math.IsInf(p.score[b], -1) {
@@ -140,7 +132,7 @@ func (p *predictor) predict(d *structured.Dataset, examples []int, o PredictOpti
 		}
 	}
 	if o.NBest > 0 {
-		p.oracle.(oracles.Ranker).TopK(&p.θ, o.NBest, &p.best)
+		ranker.TopK(&p.θ, o.NBest, &p.best)
 		a.best = &p.best
 	}
 	return a.predictions(d, examples, o)
@@ -158,8 +150,8 @@ type answers struct {
 }
 
 // predictions returns the answers example by example.
-func (a *answers) predictions(d *structured.Dataset, examples []int, o PredictOptions) ([]Prediction, error) {
-	all := make([]Prediction, len(examples))
+func (a *answers) predictions(d *structured.Dataset, examples []int, o predictions.Options) ([]predictions.Prediction, error) {
+	all := make([]predictions.Prediction, len(examples))
 	for b, i := range examples {
 		if math.IsInf(a.score[b], -1) {
 			forced := ""
@@ -183,15 +175,15 @@ func (a *answers) predictions(d *structured.Dataset, examples []int, o PredictOp
 }
 
 // nbest copies the list of chain b.
-func (a *answers) nbest(b int) []Output {
+func (a *answers) nbest(b int) []predictions.Output {
 	if a.best == nil {
 		return nil
 	}
 	lo, hi := a.offsets[b], a.offsets[b+1]
-	list := make([]Output, a.best.Count[b])
+	list := make([]predictions.Output, a.best.Count[b])
 	for k := range list {
 		score := a.best.Score[b*a.best.K+k]
-		list[k] = Output{append([]int32(nil), a.best.Output(k, lo, hi)...), score, probability(score, a.logZ[b])}
+		list[k] = predictions.Output{Labels: append([]int32(nil), a.best.Output(k, lo, hi)...), Score: score, Probability: probability(score, a.logZ[b])}
 	}
 	return list
 }

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dsp-go/dsp/models/config"
+	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
@@ -31,9 +33,9 @@ func toyData(seed uint64) *structured.Dataset {
 }
 
 // toyModel is a small network on d with random weights.
-func toyModel(t *testing.T, d *structured.Dataset, change func(*Config)) *Model {
+func toyModel(t *testing.T, d *structured.Dataset, change func(*config.Config)) *Model {
 	t.Helper()
-	c := Default()
+	c := config.Default()
 	c.Net, c.Hidden = "mlp", settings.Sizes{4}
 	if change != nil {
 		change(&c)
@@ -68,7 +70,7 @@ func TestPredictAgainstEnumeration(t *testing.T) {
 	d := toyData(1)
 	for _, edges := range []string{"transition", "position", "none"} {
 		for _, constrained := range []bool{false, true} {
-			m := toyModel(t, d, func(c *Config) { c.Edges = edges })
+			m := toyModel(t, d, func(c *config.Config) { c.Edges = edges })
 			if constrained {
 				m.Constraints = &chains.Constraints{Start: []bool{false, true, false}, Transition: []bool{
 					false, false, true,
@@ -81,8 +83,8 @@ func TestPredictAgainstEnumeration(t *testing.T) {
 				t.Fatal(err)
 			}
 			seen := 0
-			o := PredictOptions{NBest: 1000, Marginals: true, Probability: true, Threads: 3}
-			err = m.Predict(context.Background(), d, o, func(i int, p *Prediction) error {
+			o := predictions.Options{NBest: 1000, Marginals: true, Probability: true, Threads: 3}
+			err = m.Predict(context.Background(), d, o, func(i int, p *predictions.Prediction) error {
 				if i != seen {
 					t.Fatalf("example %d came when %d was due", i, seen)
 				}
@@ -100,14 +102,14 @@ func TestPredictAgainstEnumeration(t *testing.T) {
 	}
 }
 
-func checkPrediction(t *testing.T, θ *structured.Potentials, i int, p *Prediction) {
+func checkPrediction(t *testing.T, θ *structured.Potentials, i int, p *predictions.Prediction) {
 	t.Helper()
 	length, y := θ.Outputs[i+1]-θ.Outputs[i], chains.Of(θ).Y
-	var want []Output
+	var want []predictions.Output
 	z, marginals := 0.0, make([]float64, length*y)
 	for _, labels := range labelings(length, y) {
 		if s := θ.Score(i, labels); !math.IsInf(s, -1) {
-			want = append(want, Output{Labels: labels, Score: s})
+			want = append(want, predictions.Output{Labels: labels, Score: s})
 			z += math.Exp(s)
 		}
 	}
@@ -117,13 +119,13 @@ func checkPrediction(t *testing.T, θ *structured.Potentials, i int, p *Predicti
 			marginals[t*y+int(l)] += want[k].Probability
 		}
 	}
-	slices.SortFunc(want, func(a, b Output) int {
+	slices.SortFunc(want, func(a, b predictions.Output) int {
 		if a.Score > b.Score {
 			return -1
 		}
 		return 1
 	})
-	same := func(got, want Output) bool {
+	same := func(got, want predictions.Output) bool {
 		return slices.Equal(got.Labels, want.Labels) && math.Abs(got.Score-want.Score) < 1e-4 &&
 			math.Abs(got.Probability-want.Probability) < 1e-4
 	}
@@ -155,7 +157,7 @@ func many(d *structured.Dataset, times int) *structured.Dataset {
 func TestPredictionsDoNotDependOnThreads(t *testing.T) {
 	d := many(toyData(2), 300)
 	m := toyModel(t, d, nil)
-	o := PredictOptions{Marginals: true, Probability: true}
+	o := predictions.Options{Marginals: true, Probability: true}
 	var want []byte
 	for _, threads := range []int{1, 2, 7, 0} {
 		var out bytes.Buffer
@@ -178,7 +180,7 @@ func TestPredictionsDoNotDependOnThreads(t *testing.T) {
 func TestPotentialsOfManyBatches(t *testing.T) {
 	d := toyData(2)
 	for _, edges := range []string{"transition", "position"} {
-		m := toyModel(t, d, func(c *Config) { c.Edges = edges })
+		m := toyModel(t, d, func(c *config.Config) { c.Edges = edges })
 		one, err := m.Potentials(context.Background(), d, 1)
 		if err != nil {
 			t.Fatal(err)
@@ -203,7 +205,7 @@ func TestPredictStops(t *testing.T) {
 	m := toyModel(t, d, nil)
 	ctx, cancel := context.WithCancel(context.Background())
 	n := 0
-	err := m.Predict(ctx, d, PredictOptions{Threads: 2}, func(int, *Prediction) error {
+	err := m.Predict(ctx, d, predictions.Options{Threads: 2}, func(int, *predictions.Prediction) error {
 		if n++; n == 3 {
 			cancel()
 		}
@@ -213,7 +215,7 @@ func TestPredictStops(t *testing.T) {
 		t.Errorf("got %v after %d predictions, want %v", err, n, context.Canceled)
 	}
 	m.W[0] = float32(math.NaN())
-	err = m.Predict(context.Background(), d, PredictOptions{}, func(int, *Prediction) error { return nil })
+	err = m.Predict(context.Background(), d, predictions.Options{}, func(int, *predictions.Prediction) error { return nil })
 	if err == nil || !strings.Contains(err.Error(), "NaN") {
 		t.Errorf("NaN weights: got %v", err)
 	}
@@ -222,12 +224,12 @@ func TestPredictStops(t *testing.T) {
 func TestColumnWriter(t *testing.T) {
 	d := toyData(1).Subset([]int{2, 0, 1})
 	m := toyModel(t, d, nil)
-	p := []Prediction{
-		{Output: Output{[]int32{0, 2}, 1.5, 0.25}, Marginals: []float32{1, 0, 0, 0.5, 0.25, 0.25}, NBest: []Output{{[]int32{0, 2}, 1.5, 0.25}, {[]int32{1, 1}, -2, 0.125}}},
-		{Output: Output{[]int32{}, 0, 1}, NBest: []Output{{[]int32{}, 0, 1}}},
-		{Output: Output{[]int32{1}, 3, 0.5}, Marginals: []float32{0.25, 0.5, 0.25}, NBest: []Output{{[]int32{1}, 3, 0.5}}},
+	p := []predictions.Prediction{
+		{Output: predictions.Output{Labels: []int32{0, 2}, Score: 1.5, Probability: 0.25}, Marginals: []float32{1, 0, 0, 0.5, 0.25, 0.25}, NBest: []predictions.Output{{Labels: []int32{0, 2}, Score: 1.5, Probability: 0.25}, {Labels: []int32{1, 1}, Score: -2, Probability: 0.125}}},
+		{Output: predictions.Output{Labels: []int32{}, Score: 0, Probability: 1}, NBest: []predictions.Output{{Labels: []int32{}, Score: 0, Probability: 1}}},
+		{Output: predictions.Output{Labels: []int32{1}, Score: 3, Probability: 0.5}, Marginals: []float32{0.25, 0.5, 0.25}, NBest: []predictions.Output{{Labels: []int32{1}, Score: 3, Probability: 0.5}}},
 	}
-	write := func(d *structured.Dataset, o PredictOptions, p []Prediction) string {
+	write := func(d *structured.Dataset, o predictions.Options, p []predictions.Prediction) string {
 		var out strings.Builder
 		w := NewColumnWriter(&out, m, d, o)
 		for i := range p {
@@ -245,18 +247,18 @@ func TestColumnWriter(t *testing.T) {
 		return out.String()
 	}
 	d.Labels = nil
-	if got, want := write(d, PredictOptions{}, p), "0\t0\ta\n0\t1\tç\n\n\n2\t0\tb\n\n"; got != want {
+	if got, want := write(d, predictions.Options{}, p), "0\t0\ta\n0\t1\tç\n\n\n2\t0\tb\n\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	d.Labels = []int32{0, 0, 1}
 	d.IDs = []string{"x", "y", "z"}
-	if got, want := write(d, PredictOptions{Probability: true, Marginals: true}, p),
+	if got, want := write(d, predictions.Options{Probability: true, Marginals: true}, p),
 		"# 1.5 0.25\nx\t0\ta\ta/1.000000\tb/0.000000\tç/0.000000\ta\nx\t1\ta\ta/0.500000\tb/0.250000\tç/0.250000\tç\n\n"+
 			"# 0 1\n\n# 3 0.5\nz\t0\tb\ta/0.250000\tb/0.500000\tç/0.250000\tb\n\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	d.Columns = [][]string{{"the", "dog", "#"}, {"a", "a", "b"}}
-	if got, want := write(d, PredictOptions{NBest: 2}, p),
+	if got, want := write(d, predictions.Options{NBest: 2}, p),
 		"# 0 1.5 0.25\nthe\ta\ta\ndog\ta\tç\n\n# 1 -2 0.125\nthe\ta\tb\ndog\ta\tb\n\n# 0 0 1\n\n# 0 3 0.5\n#\tb\tb\n\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -278,24 +280,24 @@ func TestColumnWriterKeepsLines(t *testing.T) {
 	m := &Model{Labels: structured.NewAlphabet("O", "P")}
 	for _, test := range []struct {
 		d    *structured.Dataset
-		o    PredictOptions
+		o    predictions.Options
 		want string
 	}{
-		{d, PredictOptions{}, "-DOCSTART- x O\n\n\na O P\nb B-x P\n\n-DOCSTART- O O\n\nc O P\n"},
-		{d, PredictOptions{Marginals: true}, "-DOCSTART- x O O O\n\n\na O O/0.250000 P/0.750000 P\nb B-x O/0.250000 P/0.750000 P\n\n" +
+		{d, predictions.Options{}, "-DOCSTART- x O\n\n\na O P\nb B-x P\n\n-DOCSTART- O O\n\nc O P\n"},
+		{d, predictions.Options{Marginals: true}, "-DOCSTART- x O O O\n\n\na O O/0.250000 P/0.750000 P\nb B-x O/0.250000 P/0.750000 P\n\n" +
 			"-DOCSTART- O O O O\n\nc O O/0.250000 P/0.750000 P\n"},
-		{d, PredictOptions{NBest: 2}, "-DOCSTART- x O\n\n\n# 0 2 1\na O P\nb B-x P\n\n# 1 1 0\na O O\nb B-x O\n\n" +
+		{d, predictions.Options{NBest: 2}, "-DOCSTART- x O\n\n\n# 0 2 1\na O P\nb B-x P\n\n# 1 1 0\na O O\nb B-x O\n\n" +
 			"-DOCSTART- O O\n\n# 0 2 1\nc O P\n\n# 1 1 0\nc O O\n"},
-		{u, PredictOptions{}, strings.NewReplacer("K=B\n", "K=B\tB\tP\n", "_\n", "_\t_\t_\n").Replace(conllu)},
+		{u, predictions.Options{}, strings.NewReplacer("K=B\n", "K=B\tB\tP\n", "_\n", "_\t_\t_\n").Replace(conllu)},
 	} {
 		var out strings.Builder
 		w := NewColumnWriter(&out, m, test.d, test.o)
 		for i := range test.d.Len() {
-			best, other := Output{make([]int32, test.d.Length(i)), 2, 1}, Output{make([]int32, test.d.Length(i)), 1, 0}
+			best, other := predictions.Output{Labels: make([]int32, test.d.Length(i)), Score: 2, Probability: 1}, predictions.Output{Labels: make([]int32, test.d.Length(i)), Score: 1, Probability: 0}
 			for t := range best.Labels {
 				best.Labels[t] = 1
 			}
-			p := Prediction{Output: best, NBest: []Output{best, other}}
+			p := predictions.Prediction{Output: best, NBest: []predictions.Output{best, other}}
 			for range test.d.Length(i) {
 				p.Marginals = append(p.Marginals, 0.25, 0.75)
 			}
@@ -313,7 +315,7 @@ func TestJSONWriter(t *testing.T) {
 	d := toyData(1).Subset([]int{2, 0})
 	m := toyModel(t, d, nil)
 	var out bytes.Buffer
-	o := PredictOptions{NBest: 2, Marginals: true, Confidence: true, Probability: true}
+	o := predictions.Options{NBest: 2, Marginals: true, Confidence: true, Probability: true}
 	w := NewJSONWriter(&out, m, d, o)
 	if err := m.Predict(context.Background(), d, o, w.Write); err != nil {
 		t.Fatal(err)
@@ -349,7 +351,7 @@ func TestEvaluate(t *testing.T) {
 	d := toyData(1)
 	m := toyModel(t, d, nil)
 	wrong := 0
-	err := m.Predict(context.Background(), d, PredictOptions{}, func(i int, p *Prediction) error {
+	err := m.Predict(context.Background(), d, predictions.Options{}, func(i int, p *predictions.Prediction) error {
 		for t, l := range d.Gold(i) {
 			if l != p.Labels[t] {
 				wrong++

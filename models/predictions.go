@@ -5,13 +5,15 @@ import (
 	"io"
 	"strconv"
 
+	"github.com/dsp-go/dsp/models/predictions"
+	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/structured"
 )
 
 // A PredictionWriter writes the predictions for the examples of a data set, one after the other.
 type PredictionWriter interface {
 	// Write writes the prediction for example i.
-	Write(i int, p *Prediction) error
+	Write(i int, p *predictions.Prediction) error
 	// Close flushes. It does not close the underlying writer.
 	Close() error
 }
@@ -26,37 +28,30 @@ type PredictionWriter interface {
 //   - n-best outputs become sequences of their own, each under a line "# rank score probability", rank from 0;
 //   - marginals stand before the predicted label, a column "label/probability" for each label of the model, and so does
 //     the confidence, which is the predicted label's probability alone.
-func NewColumnWriter(w io.Writer, m *Model, d *structured.Dataset, o PredictOptions) PredictionWriter {
-	return newWriter(w, d, m.Config.task().layout(m, o, false))
+func NewColumnWriter(w io.Writer, m *Model, d *structured.Dataset, o predictions.Options) PredictionWriter {
+	return newWriter(w, d, tasks.Of(&m.Config).Layout(m.Labels, o, false))
 }
 
 // NewJSONWriter writes one object per line for each example: id, labels, score, probability, and nbest, confidence ([T]) and
 // marginals ([T×Y], in the order of the model's labels) where o asks for them.
-func NewJSONWriter(w io.Writer, m *Model, d *structured.Dataset, o PredictOptions) PredictionWriter {
-	return newWriter(w, d, m.Config.task().layout(m, o, true))
-}
-
-// A layout writes predictions as text.
-type layout interface {
-	// add appends what is said of example i of d to text. Where that names the example, and d has no name for it, its
-	// number belongs at place number of the text; else number is -1.
-	add(text []byte, d *structured.Dataset, i int, p *Prediction) (longer []byte, number int)
+func NewJSONWriter(w io.Writer, m *Model, d *structured.Dataset, o predictions.Options) PredictionWriter {
+	return newWriter(w, d, tasks.Of(&m.Config).Layout(m.Labels, o, true))
 }
 
 // layoutWriter writes in a layout.
 type layoutWriter struct {
 	w      *bufio.Writer
 	data   *structured.Dataset
-	layout layout
+	layout predictions.Layout
 	text   []byte
 }
 
-func newWriter(w io.Writer, d *structured.Dataset, l layout) *layoutWriter {
+func newWriter(w io.Writer, d *structured.Dataset, l predictions.Layout) *layoutWriter {
 	return &layoutWriter{w: bufio.NewWriterSize(w, 1<<16), data: d, layout: l}
 }
 
-func (l *layoutWriter) Write(i int, p *Prediction) error {
-	text, number := l.layout.add(l.text[:0], l.data, i, p)
+func (l *layoutWriter) Write(i int, p *predictions.Prediction) error {
+	text, number := l.layout.Add(l.text[:0], l.data, i, p)
 	l.text = text
 	return writeNumbered(l.w, text, i, number)
 }

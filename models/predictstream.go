@@ -8,9 +8,10 @@ import (
 	"io"
 
 	"github.com/dsp-go/dsp/models/formats"
+	"github.com/dsp-go/dsp/models/inputs"
+	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/features"
-	"github.com/dsp-go/dsp/structured/features/arcs"
 	"github.com/dsp-go/dsp/structured/host"
 	"github.com/dsp-go/dsp/structured/text"
 )
@@ -24,17 +25,17 @@ func (m *Model) Streams(data DataOptions) bool {
 // PredictText labels the sequences of tokens that r holds and writes them to w, in the order of the input, as
 // NewColumnWriter does or NewJSONWriter. It reads, labels and writes piece by piece, in little memory, and writes what is
 // complete before it waits for more input. The answers do not depend on the number of threads.
-func (m *Model) PredictText(ctx context.Context, r io.Reader, name string, w io.Writer, data DataOptions, o PredictOptions,
+func (m *Model) PredictText(ctx context.Context, r io.Reader, name string, w io.Writer, data DataOptions, o predictions.Options,
 	asJSON bool) error {
 	s, err := m.source(data)
 	if err != nil {
 		return err
 	}
 	s.threads = 1
-	if o.Force && s.trees {
-		return structured.BadInput("--force keeps labels of tokens; trees are predicted whole")
+	if o.Force && !s.task.Labels {
+		return structured.BadInput("--force keeps labels of tokens; %s are predicted whole", s.task.Outputs)
 	}
-	form := m.Config.task().layout(m, o, asJSON)
+	form := s.task.Layout(m.Labels, o, asJSON)
 	out := bufio.NewWriterSize(w, 1<<16)
 	sequences, known := 0, 0
 	var empty error
@@ -67,10 +68,10 @@ type labeller struct {
 	source    source
 	name      string // of the input, for messages
 	extractor *features.Extractor
-	arcs      *arcs.Extractor
+	own       func(d *structured.Dataset) error // makes the task's own inputs, or nil
 	predictor *predictor
-	options   PredictOptions
-	layout    layout
+	options   predictions.Options
+	layout    predictions.Layout
 }
 
 // labelled is a block of text with its labels, formatted.
@@ -82,11 +83,11 @@ type labelled struct {
 	empty     error // the error that there are no tokens
 }
 
-func (m *Model) newLabeller(s source, name string, o PredictOptions, form layout) *labeller {
+func (m *Model) newLabeller(s source, name string, o predictions.Options, form predictions.Layout) *labeller {
 	l := &labeller{source: s, name: name, predictor: m.newPredictor(), options: o, layout: form}
-	if in := s.inputs.arcs; in != nil {
-		l.arcs = arcs.NewExtractor(in.template, in.dictionary)
-		l.source.inputs = Inputs{}
+	if s.inputs.Own != nil {
+		l.own = s.inputs.Own.Extractor()
+		l.source.inputs = inputs.Inputs{}
 	}
 	if t := s.inputs.Template; t != nil && !formats.Find(s.format).Numbered {
 		l.extractor = t.Bind(s.inputs.Dictionary)
@@ -108,8 +109,8 @@ func (l *labeller) label(b text.Piece) (labelled, error) {
 	if err == nil && l.extractor != nil {
 		err = l.extractor.Extract(d)
 	}
-	if err == nil && l.arcs != nil {
-		err = applyArcs(l.arcs, d)
+	if err == nil && l.own != nil {
+		err = l.own(d)
 	}
 	if err == nil {
 		err = l.predictor.model.accepts(d)
@@ -121,14 +122,14 @@ func (l *labeller) label(b text.Piece) (labelled, error) {
 	if d.Attributes != nil {
 		to.known = len(d.Attributes.Index)
 	}
-	for _, examples := range batches(d) {
+	for _, examples := range inputs.Batches(d) {
 		answers, err := l.predictor.predict(d, examples, l.options)
 		if err != nil {
 			return labelled{}, err
 		}
 		for k, i := range examples {
 			var number int
-			to.text, number = l.layout.add(to.text, d, i, &answers[k])
+			to.text, number = l.layout.Add(to.text, d, i, &answers[k])
 			to.numbers = append(to.numbers, number)
 		}
 	}

@@ -10,11 +10,12 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/structured"
 )
 
 // streamed returns what PredictText writes for a text.
-func streamed(t *testing.T, m *Model, r io.Reader, o PredictOptions, asJSON bool) string {
+func streamed(t *testing.T, m *Model, r io.Reader, o predictions.Options, asJSON bool) string {
 	t.Helper()
 	var out strings.Builder
 	if err := m.PredictText(context.Background(), r, "new", &out, DataOptions{}, o, asJSON); err != nil {
@@ -37,7 +38,7 @@ func TestPredictTextIsPredict(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, o := range []PredictOptions{{}, {Confidence: true, Probability: true}, {NBest: 2, Marginals: true}} {
+	for _, o := range []predictions.Options{{}, {Confidence: true, Probability: true}, {NBest: 2, Marginals: true}} {
 		for _, asJSON := range []bool{false, true} {
 			var want bytes.Buffer
 			w := NewColumnWriter(&want, m, d, o)
@@ -65,7 +66,7 @@ func TestPredictTextKeepsMarks(t *testing.T) {
 	m, _ := attributeModel(t, textConfig(file(t, "train.conll", trainConll)))
 	text := "-DOCSTART- -X-\n\nthe DT\n\n-DOCSTART- -X-\n\nthe DT\n\n"
 	want := strings.NewReplacer("X-", "X- O", "DT", "DT O").Replace(text)
-	if got := streamed(t, m, iotest.OneByteReader(strings.NewReader(text)), PredictOptions{}, false); got != want {
+	if got := streamed(t, m, iotest.OneByteReader(strings.NewReader(text)), predictions.Options{}, false); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
@@ -77,7 +78,7 @@ func TestPredictTextAnswersAtOnce(t *testing.T) {
 	answer, answers := io.Pipe()
 	done := make(chan error, 1)
 	go func() {
-		done <- m.PredictText(context.Background(), questions, "new", answers, DataOptions{}, PredictOptions{}, false)
+		done <- m.PredictText(context.Background(), questions, "new", answers, DataOptions{}, predictions.Options{}, false)
 		answers.Close()
 	}()
 	for range 3 {
@@ -105,7 +106,7 @@ func TestPredictTextErrors(t *testing.T) {
 		strings.Repeat("the DT\n\n", 50000) + "-DOCSTART- x\n\n\n": "",
 	} {
 		var out strings.Builder
-		err := m.PredictText(context.Background(), strings.NewReader(text), "new", &out, DataOptions{}, PredictOptions{}, false)
+		err := m.PredictText(context.Background(), strings.NewReader(text), "new", &out, DataOptions{}, predictions.Options{}, false)
 		if want == "" && err == nil {
 			continue
 		}
@@ -116,7 +117,7 @@ func TestPredictTextErrors(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	r, _ := io.Pipe() // nothing comes
-	if err := m.PredictText(ctx, r, "new", io.Discard, DataOptions{}, PredictOptions{}, false); !errors.Is(err, context.Canceled) {
+	if err := m.PredictText(ctx, r, "new", io.Discard, DataOptions{}, predictions.Options{}, false); !errors.Is(err, context.Canceled) {
 		t.Errorf("interrupted: got %v", err)
 	}
 }

@@ -3,10 +3,10 @@ package models
 import (
 	"github.com/dsp-go/dsp/models/formats"
 	"github.com/dsp-go/dsp/models/settings"
+	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/host"
 	"github.com/dsp-go/dsp/structured/text"
-	"github.com/dsp-go/dsp/structured/trees"
 )
 
 // DataOptions say how reading a data file differs from reading the model's training data.
@@ -34,11 +34,11 @@ func (m *Model) ReadData(path string, o DataOptions) (*structured.Dataset, error
 		if path != "" {
 			return nil, structured.BadInput("--format builtin draws its own data, but %s is to be read; give one or the other", path)
 		}
-		d, err := m.Config.builtin()
+		d, err := drawn(&m.Config)
 		if err != nil {
 			return nil, err
 		}
-		if err := m.Inputs.apply(d.Test, o.Threads); err != nil {
+		if err := m.Inputs.Apply(d.Test, o.Threads); err != nil {
 			return nil, err
 		}
 		return d.Test, m.accepts(d.Test)
@@ -66,13 +66,13 @@ func (m *Model) source(o DataOptions) (source, error) {
 	c := &m.Config
 	s := source{
 		format: o.Format, columns: o.Columns, label: o.Label, scheme: c.Scheme, partial: o.Partial || c.Partial, width: m.Width,
-		labels: m.Labels, inputs: m.Inputs, dim: m.Dim, threads: host.Threads(o.Threads), trees: c.Task == "parse", dense: o.Dense,
+		labels: m.Labels, inputs: m.Inputs, dim: m.Dim, threads: host.Threads(o.Threads), task: tasks.Of(c), dense: o.Dense,
 	}
 	if s.partial && s.converts() {
 		return s, structured.BadInput("--partial: the model's tags were converted to %s as they were read, which needs to know them all", s.scheme)
 	}
-	if s.trees && s.format == "" && c.Format == formats.Builtin {
-		s.format = formats.Treebank()
+	if s.format == "" && c.Format == formats.Builtin {
+		s.format = s.task.FileFormat
 	}
 	if s.format != "" {
 		if err := settings.OneOf("--format", s.format, append([]string{formats.Builtin}, formats.Names()...)); err != nil {
@@ -107,8 +107,8 @@ func (m *Model) accepts(d *structured.Dataset) error {
 		return structured.BadInput("%s: %d discrete inputs per position, the model expects %d", d.Name, len(d.Vocab), len(m.Vocab))
 	case m.Characters != nil && d.Characters == nil:
 		return structured.BadInput("%s: no characters of words, which the model reads", d.Name)
-	case m.arcs != nil && (d.Table(trees.ArcRows) == nil || d.Table(trees.ArcRows).Attributes == nil):
-		return structured.BadInput("%s: no attributes of arcs, which the model reads", d.Name)
+	case m.Own != nil && m.Own.Missing(d) != "":
+		return structured.BadInput("%s: no %s, which the model reads", d.Name, m.Own.Missing(d))
 	case m.Dictionary != nil && d.Attributes == nil:
 		return structured.BadInput("%s: no attributes of tokens, which the model reads", d.Name)
 	case m.Dictionary == nil && d.Attributes != nil:

@@ -4,7 +4,10 @@ import (
 	"io"
 	"strings"
 
+	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/formats"
+	"github.com/dsp-go/dsp/models/inputs"
+	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/structured/host"
@@ -20,21 +23,21 @@ type source struct {
 	width   int    // columns of a conll file, 0 if unknown
 	partial bool   // labels may be partial
 	labels  *structured.Alphabet
-	inputs  Inputs // of text; an empty one leaves columns as they are
-	dim     int    // dense features per position, 0 if unknown
-	dense   string // npz file of the dense features of text; empty for none
+	inputs  inputs.Inputs // of text; an empty one leaves columns as they are
+	dim     int           // dense features per position, 0 if unknown
+	dense   string        // npz file of the dense features of text; empty for none
 	threads int
-	line    int  // number of the first line, when only a part of a text file is read
-	trees   bool // of conllu: the outputs are trees
+	line    int        // number of the first line, when only a part of a text file is read
+	task    tasks.Task // that the data are for
 
 	minCount, hashBits int // of the attributes of a crfsuite file without a dictionary
 }
 
 // sourceLike reads files like the training data.
-func sourceLike(c *Config, train *structured.Dataset) source {
+func sourceLike(c *config.Config, train *structured.Dataset) source {
 	return source{
-		format: c.Format, columns: c.Columns, label: c.Label, scheme: c.Scheme, partial: c.Partial, width: len(train.Columns), trees: c.Task == "parse",
-		labels: train.Alphabet, inputs: Inputs{Dictionary: train.Dictionary}, dim: train.Dim, threads: host.Threads(c.Threads),
+		format: c.Format, columns: c.Columns, label: c.Label, scheme: c.Scheme, partial: c.Partial, width: len(train.Columns), task: tasks.Of(c),
+		labels: train.Alphabet, inputs: inputs.Inputs{Dictionary: train.Dictionary}, dim: train.Dim, threads: host.Threads(c.Threads),
 	}
 }
 
@@ -47,14 +50,20 @@ func (s source) read(path string, needLabels bool) (*structured.Dataset, error) 
 		}
 	}
 	var d *structured.Dataset
-	err := formats.Open(path, func(r io.Reader) error {
+	read := func(r io.Reader) error {
 		var err error
 		if s.partial && needLabels {
 			return s.readPartial(r, path, &d)
 		}
 		d, err = s.readFrom(r, path, needLabels)
 		return err
-	})
+	}
+	var err error
+	if formats.Find(s.format).ReadFolder != nil {
+		err = read(nil)
+	} else {
+		err = formats.Open(path, read)
+	}
 	if err == nil && s.dense != "" {
 		err = s.readDense(d)
 	}
@@ -66,7 +75,7 @@ func (s source) read(path string, needLabels bool) (*structured.Dataset, error) 
 		return nil, err
 	case needLabels && d.Labels == nil:
 		return nil, structured.BadInput("%s: no labels, expected a gold label at every position", path)
-	case !s.trees && s.labels != nil && d.Labels != nil && d.Alphabet != s.labels:
+	case s.task.Labels && s.labels != nil && d.Labels != nil && d.Alphabet != s.labels:
 		return d, relabel(d, s.labels)
 	}
 	return d, nil
@@ -82,25 +91,32 @@ func (s source) readPartial(r io.Reader, path string, to **structured.Dataset) e
 	return text.ReadPartialLabels(d, s.labels)
 }
 
-// readFrom is read from r, in a known format; path is for messages.
+// readFrom is read from r, in a known format; path is for messages. Of a format of folders it reads path, and r is nil.
 func (s source) readFrom(r io.Reader, path string, needLabels bool) (*structured.Dataset, error) {
 	f := formats.Find(s.format)
-	if f.Read == nil {
+	if f.Read == nil && f.ReadFolder == nil {
 		return nil, structured.BadInput("%s: files are not read with --format %s; use %s", path, s.format, strings.Join(formats.Names(), ", "))
 	}
-	d, err := f.Read(r, path, formats.Options{
+	o := formats.Options{
 		Labels: s.labels, OwnLabels: needLabels || s.converts(), Unlabeled: !needLabels, Threads: s.threads, Line: s.line,
-		Columns: s.columns, Width: s.width, Field: s.label, Trees: s.trees,
+		Columns: s.columns, Width: s.width, Field: s.label, Trees: !s.task.Labels,
 		Dictionary: s.inputs.Dictionary, MinCount: s.minCount, HashBits: s.hashBits, Dim: s.dim,
-	})
+	}
+	var d *structured.Dataset
+	var err error
+	if f.ReadFolder != nil {
+		d, err = f.ReadFolder(path, o)
+	} else {
+		d, err = f.Read(r, path, o)
+	}
 	if err != nil {
 		return nil, err
 	}
-	if f.Tokens && !s.trees && !needLabels {
+	if f.Tokens && s.task.Labels && !needLabels {
 		s.number(d)
 	}
-	if f.Columns || s.inputs.Vocab != nil {
-		err = s.inputs.apply(d, s.threads)
+	if f.Columns || s.inputs.Vocab != nil || s.inputs.Own != nil {
+		err = s.inputs.Apply(d, s.threads)
 	}
 	return d, err
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -62,14 +63,14 @@ func TestListsStayInTheModel(t *testing.T) {
 
 func TestListErrors(t *testing.T) {
 	paths := file(t, "paths", "0\tdog\t1\n")
-	for want, change := range map[string]func(*Config){
-		"no-such-file":                                func(c *Config) { c.Clusters = "no-such-file" },
-		"bad:1: path \"x\"":                           func(c *Config) { c.Clusters = file(t, "bad", "x\tdog\t1\n") },
-		"--clusters has no effect: no line of":        func(c *Config) { c.Clusters, c.Template = paths, file(t, "x.template", "U%x[0,word]\n") },
-		"column cluster, but":                         func(c *Config) { c.Template = file(t, "x.template", "U%x[0,cluster]\n") },
-		"empty.txt: no names":                         func(c *Config) { c.Gazetteer = file(t, "empty.txt", "") },
-		"--clusters " + paths + " has no effect with": func(c *Config) { c.Clusters, c.Net = paths, "embed" },
-		"--gazetteer has no effect: no line of pos":   func(c *Config) { c.Gazetteer, c.Features = file(t, "names.txt", "dog\n"), "pos" },
+	for want, change := range map[string]func(*config.Config){
+		"no-such-file":                                func(c *config.Config) { c.Clusters = "no-such-file" },
+		"bad:1: path \"x\"":                           func(c *config.Config) { c.Clusters = file(t, "bad", "x\tdog\t1\n") },
+		"--clusters has no effect: no line of":        func(c *config.Config) { c.Clusters, c.Template = paths, file(t, "x.template", "U%x[0,word]\n") },
+		"column cluster, but":                         func(c *config.Config) { c.Template = file(t, "x.template", "U%x[0,cluster]\n") },
+		"empty.txt: no names":                         func(c *config.Config) { c.Gazetteer = file(t, "empty.txt", "") },
+		"--clusters " + paths + " has no effect with": func(c *config.Config) { c.Clusters, c.Net = paths, "embed" },
+		"--gazetteer has no effect: no line of pos":   func(c *config.Config) { c.Gazetteer, c.Features = file(t, "names.txt", "dog\n"), "pos" },
 	} {
 		c := textConfig(file(t, "train.conll", trainConll))
 		change(&c)
@@ -80,7 +81,7 @@ func TestListErrors(t *testing.T) {
 	}
 }
 
-func vectorConfig(t *testing.T, vectors string) Config {
+func vectorConfig(t *testing.T, vectors string) config.Config {
 	c := tagConfig(file(t, "train.conll", "the DT O\nBig JJ B-X\ndog NN I-X\n\na DT O\ndog NN B-X\n"))
 	c.Dev = file(t, "dev.conll", "The DT O\nCat NN B-X\nBIG JJ O\nemu NN B-X\nB2 NN B-X\n")
 	c.Vectors = vectors
@@ -139,13 +140,13 @@ func TestVectors(t *testing.T) {
 }
 
 func TestVectorErrors(t *testing.T) {
-	for want, change := range map[string]func(*Config){
-		"glove.txt:2: 2 numbers after the word, expected 3": func(c *Config) { c.Vectors = file(t, "glove.txt", "the 1 2 3\nbig 1 2\n") },
-		"none of the words of its 1 vectors occurs":         func(c *Config) { c.Vectors = file(t, "glove.txt", "zebra 1 2 3\n") },
-		"no-such-file": func(c *Config) { c.Vectors = "no-such-file" },
-		"--freeze-vectors has no effect without --vectors": func(c *Config) { c.Vectors, c.Freeze = "", true },
-		"has no effect with --net linear":                  func(c *Config) { c.Net, c.MinCount = "linear", 0 },
-		"of size 8 cannot be added to vectors of size 3":   func(c *Config) { c.Embed = []int{8} },
+	for want, change := range map[string]func(*config.Config){
+		"glove.txt:2: 2 numbers after the word, expected 3": func(c *config.Config) { c.Vectors = file(t, "glove.txt", "the 1 2 3\nbig 1 2\n") },
+		"none of the words of its 1 vectors occurs":         func(c *config.Config) { c.Vectors = file(t, "glove.txt", "zebra 1 2 3\n") },
+		"no-such-file": func(c *config.Config) { c.Vectors = "no-such-file" },
+		"--freeze-vectors has no effect without --vectors": func(c *config.Config) { c.Vectors, c.Freeze = "", true },
+		"has no effect with --net linear":                  func(c *config.Config) { c.Net, c.MinCount = "linear", 0 },
+		"of size 8 cannot be added to vectors of size 3":   func(c *config.Config) { c.Embed = []int{8} },
 	} {
 		c := vectorConfig(t, file(t, "glove.txt", gloveText))
 		change(&c)

@@ -4,11 +4,12 @@ import (
 	"io"
 	"slices"
 
+	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/formats"
+	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/host"
-	"github.com/dsp-go/dsp/structured/safetensors"
 	"github.com/dsp-go/dsp/structured/text"
 	"github.com/dsp-go/dsp/structured/wordvectors"
 )
@@ -24,7 +25,7 @@ type VectorsReport struct {
 }
 
 // readVectors reads the vectors of the words in all data sets, and extends the vocabulary by the words that have one.
-func (d *Data) readVectors(c *Config) error {
+func (d *Data) readVectors(c *config.Config) error {
 	sets := d.sets()
 	vocab := structured.NewAlphabet(d.inputs.Vocab[0].Names()...)
 	wanted := structured.NewAlphabet(vocab.Names()...)
@@ -55,12 +56,12 @@ func (d *Data) readVectors(c *Config) error {
 	if report.Kept == 0 {
 		return structured.BadInput("%s: none of the words of its %d vectors occurs in the data", c.Vectors, v.Read)
 	}
-	if err := host.CheckMemory("training with "+c.Vectors, TrainingBytes(float64(len(table.Rows)), float64(report.Bytes))); err != nil {
+	if err := host.CheckMemory("training with "+c.Vectors, tasks.TrainingBytes(float64(len(table.Rows)), float64(report.Bytes))); err != nil {
 		return structured.BadInput("%w; use vectors of fewer numbers", err)
 	}
 	d.inputs.Vocab = slices.Clone(d.inputs.Vocab)
 	d.inputs.Vocab[0], d.inputs.Vectors = vocab, table
-	if err := d.inputs.apply(d.Train, c.Threads); err != nil {
+	if err := d.inputs.Apply(d.Train, c.Threads); err != nil {
 		return err
 	}
 	d.Vectors = report
@@ -76,16 +77,4 @@ func (r *VectorsReport) count(d *structured.Dataset, v *graph.WordVectors) {
 			r.Found++
 		}
 	}
-}
-
-// vectorsTensor is the tensor of a model file that holds the vectors of words [V×Dim].
-const vectorsTensor = "word_vectors"
-
-// loadVectors returns the vectors of words in a model file.
-func loadVectors(f *safetensors.File, frozen bool) (*graph.WordVectors, error) {
-	rows, err := safetensors.Values[float32](f, vectorsTensor, -1, -1)
-	if err != nil {
-		return nil, err
-	}
-	return &graph.WordVectors{Dim: f.Tensors[vectorsTensor].Shape[1], Rows: rows, Frozen: frozen}, nil
 }

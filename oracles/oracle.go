@@ -32,6 +32,19 @@ type (
 		// distribution at temperature μ > 0. A nil u skips the marginals.
 		Exp(θ *structured.Potentials, μ float64, value []float64, u *structured.Marginals)
 	}
+
+	// Relaxed is a Maximiser whose answers may come from an outer bound of the marginal polytope, or from a search that was cut short.
+	// The value of Max is then an upper bound of max_y ⟨θ, 1_y⟩, and y some good output whose score may be lower. The objective that
+	// is computed with such values is an upper bound of the objective, and the value of a dual point, which is made of outputs and
+	// their scores, still a lower bound of its optimum.
+	Relaxed interface {
+		Maximiser
+		// Relaxed returns in what way answers may be inexact, as part of a sentence, or "" if this oracle's are all exact.
+		Relaxed() string
+		// Bound returns, for example b of the latest call of Max or TopK, an upper bound of max_y ⟨θ, 1_y⟩, and whether that call's
+		// outputs are proven to be the best.
+		Bound(b int) (upper float64, exact bool)
+	}
 )
 
 // Oracle combines all capabilities.

@@ -94,9 +94,9 @@ func (s Smoothing) Answer(o Maximiser, θ *structured.Potentials, a *Answer, wan
 // Answer holds the answer of a smoothed oracle for each example of a batch.
 type Answer struct {
 	Value []float64            // [B] h_μ(θ)
-	Max   []float64            // [B] max_y ⟨θ,1_y⟩; with Entropy only on request
+	Max   []float64            // [B] max_y ⟨θ,1_y⟩, or an upper bound from a Relaxed oracle; with Entropy only on request
 	U     structured.Marginals // ∇h_μ(θ), the marginals u
-	Exact []bool               // [B] L2: the smoothing over K outputs equals that over all (Prop. 4); true for the other kinds
+	Exact []bool               // [B] the answer is proven to be exact; with L2, the smoothing over K outputs equals that over all (Prop. 4)
 
 	mixture mixture
 	best    KBest
@@ -116,7 +116,7 @@ func (a *Answer) fillMax(o Maximiser, θ *structured.Potentials) {
 	o.Max(θ, a.y, a.Max)
 	copy(a.Value, a.Max)
 	for b, v := range a.Max {
-		a.Exact[b] = true
+		_, a.Exact[b] = bound(o, b)
 		if !math.IsInf(v, -1) {
 			a.add(b, a.y[θ.Outputs[b]:θ.Outputs[b+1]], 1)
 		}
@@ -138,10 +138,15 @@ func (s Smoothing) maxK() int { return cmp.Or(s.MaxK, 64) }
 func (a *Answer) fillTopK(o Ranker, θ *structured.Potentials, s Smoothing) {
 	o.TopK(θ, 1+cmp.Or(s.K, min(firstK, s.maxK())), &a.best)
 	for b := range θ.Len() {
+		a.Max[b], a.Exact[b] = bound(o, b)
+	}
+	for b := range θ.Len() {
 		lo, hi := θ.Outputs[b], θ.Outputs[b+1]
+		upper, proven := a.Max[b], a.Exact[b]
 		scores, exact := enough(&a.best, b, s.Mu)
 		if s.K > 0 || exact {
 			a.combine(b, scores, exact, s.Mu, func(k int) []int32 { return a.best.Output(k, lo, hi) })
+			a.relax(b, upper, proven)
 			continue
 		}
 		θ.View(b, &a.single)
@@ -151,6 +156,23 @@ func (a *Answer) fillTopK(o Ranker, θ *structured.Potentials, s Smoothing) {
 			scores, exact = enough(&a.larger, 0, s.Mu)
 		}
 		a.combine(b, scores, exact, s.Mu, func(k int) []int32 { return a.larger.Output(k, 0, hi-lo) })
+		upper, proven = bound(o, 0)
+		a.relax(b, upper, proven)
+	}
+}
+
+// bound returns the upper bound of a Relaxed oracle on example b, and whether the answer is exact. Others are exact.
+func bound(o Maximiser, b int) (upper float64, exact bool) {
+	if r, ok := o.(Relaxed); ok {
+		return r.Bound(b)
+	}
+	return math.Inf(-1), true
+}
+
+// relax corrects the answer for example b if the oracle's own was not proven to be exact.
+func (a *Answer) relax(b int, upper float64, proven bool) {
+	if !proven {
+		a.Max[b], a.Exact[b] = max(a.Max[b], upper), false
 	}
 }
 

@@ -1,7 +1,8 @@
 package structured
 
 // Structure defines the outputs of a task and how potentials score them. An output is a list of numbers: the labels of a chain,
-// or the heads and relations of a tree's words.
+// or the heads and relations of a tree's words. A structure may implement Restricter, Raiser, RiskMinimiser, GoldReader, CostReader
+// and DataChecker too.
 type Structure interface {
 	// Name returns the name of the structure: "chain".
 	Name() string
@@ -10,13 +11,6 @@ type Structure interface {
 	Score(θ *Potentials, b int, y []int32) float64
 	// Add adds c·1_y to example b of u.
 	Add(u *Marginals, b int, y []int32, c float32)
-	// Raise adds c to the entries that score a single number of y, not to those that score several numbers jointly.
-	Raise(θ *Potentials, b int, y []int32, c float32)
-	// Restrict forbids every output of example b that contradicts its gold output.
-	Restrict(θ *Potentials, b int, gold Gold)
-
-	// LeastRisk fills θ so that its best output minimises the expected task loss under marginals u.
-	LeastRisk(u *Marginals, θ *Potentials)
 	// LogOutputs returns the mean over d of the logarithm of the number of outputs that potentials of this form can express.
 	LogOutputs(d *Dataset, form Form) float64
 	// TaskLoss returns the structure's own task loss, with its default settings: for chains and trees the number of wrong numbers.
@@ -24,6 +18,37 @@ type Structure interface {
 	// Each calls visit with every output of example b, forbidden or not, in the order by which oracles break ties. visit must not
 	// keep y. The number of outputs is exponential: Each is for tests and small instances.
 	Each(θ *Potentials, b int, visit func(y []int32))
+}
+
+// Restricter is a Structure whose potentials can forbid what a partial gold output rules out, and nothing else. Without it,
+// gold outputs must be fully known.
+type Restricter interface {
+	Structure
+	// Restrict forbids every output of example b that contradicts its gold output.
+	Restrict(θ *Potentials, b int, gold Gold)
+}
+
+// Raiser is a Structure whose outputs are scored number by number, at least in part. Every structure with sums over its outputs
+// is one.
+type Raiser interface {
+	Structure
+	// Raise adds c to the entries that score a single number of y, not to those that score several numbers jointly.
+	Raise(θ *Potentials, b int, y []int32, c float32)
+}
+
+// RiskMinimiser is a Structure that can find the output with the least expected task loss. Every structure with sums over its
+// outputs is one.
+type RiskMinimiser interface {
+	Structure
+	// LeastRisk fills θ so that its best output minimises the expected task loss under marginals u.
+	LeastRisk(u *Marginals, θ *Potentials)
+}
+
+// DataChecker is a Structure that not every data set of the right tables fits.
+type DataChecker interface {
+	Structure
+	// CheckData returns a bad-input error that names the first example whose size, gold output or costs do not fit the structure.
+	CheckData(d *Dataset) error
 }
 
 // GoldReader is a Structure whose task loss is no sum over an output's parts, so that an output has a coordinate of its own for the
@@ -34,12 +59,19 @@ type GoldReader interface {
 	ReadsGold()
 }
 
+// CostReader is a Structure whose task loss reads Gold.Costs.
+type CostReader interface {
+	Structure
+	// CostRows returns the table that has one row per cost: Dataset.CostRows.
+	CostRows() string
+}
+
 // Gold is a gold output, possibly partial. A number that is not known for certain is −1−k, and Sets[k] lists the possible
 // numbers in order; nil allows any.
 type Gold struct {
 	Output []int32
 	Sets   [][]int32
-	Costs  []float32 // what the parts of a wrong output cost, one number per row of a table that the structure names; nil without
+	Costs  []float32 // what the parts of a wrong output cost, one number per row of a table that the structure names (CostReader); nil without
 }
 
 // Partial reports whether some number of the output is not known for certain.

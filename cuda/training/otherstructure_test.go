@@ -29,7 +29,7 @@ var choices = structured.Form{Structure: choice{}, Parts: []structured.Shape{
 	{Name: "box", Rows: "box", Width: 2}, {Name: "kind", Rows: structured.Tied, Width: 2},
 }}
 
-func (choice) Name() string { return "choice" }
+func (choice) Name() string { return "box and kind" }
 
 func (choice) Score(θ *structured.Potentials, b int, y []int32) float64 {
 	return float64(θ.Parts[0].Of(b)[y[0]]) + float64(θ.Parts[1].Of(b)[y[0]%2])

@@ -17,7 +17,7 @@ import (
 
 	"github.com/sbinet/npyio/npz"
 
-	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/structured/safetensors"
@@ -79,7 +79,7 @@ func TestExportPotentials(t *testing.T) {
 	ctx := context.Background()
 	dir := t.TempDir()
 	for _, edges := range []string{"transition", "position"} {
-		m := toyModel(t, d, func(c *models.Config) { c.Edges = edges })
+		m := toyModel(t, d, func(c *config.Config) { c.Edges = edges })
 		m.Constraints = &chains.Constraints{Start: []bool{true, false, false}}
 		θ, err := m.Potentials(ctx, d, 1)
 		if err != nil {

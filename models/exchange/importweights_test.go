@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -22,7 +23,7 @@ func namedModel(t rapid.TB, labels, nodes, edges []string) *models.Model {
 	if len(edges) > 0 {
 		d.Edge = structured.NewAlphabet(edges...)
 	}
-	plain := &models.Model{Config: models.Default(), Labels: structured.NewAlphabet(labels...)}
+	plain := &models.Model{Config: config.Default(), Labels: structured.NewAlphabet(labels...)}
 	m, err := plain.WithDictionary(d)
 	if err != nil {
 		t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/structured"
 )
@@ -36,9 +37,9 @@ func toyData(seed uint64) *structured.Dataset {
 }
 
 // toyModel is a small network on d with random weights.
-func toyModel(t *testing.T, d *structured.Dataset, change func(*models.Config)) *models.Model {
+func toyModel(t *testing.T, d *structured.Dataset, change func(*config.Config)) *models.Model {
 	t.Helper()
-	c := models.Default()
+	c := config.Default()
 	c.Net, c.Hidden = "mlp", settings.Sizes{4}
 	if change != nil {
 		change(&c)

@@ -4,7 +4,9 @@ import (
 	"io"
 
 	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/formats"
+	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/host"
 	"github.com/dsp-go/dsp/structured/text"
@@ -13,9 +15,9 @@ import (
 // WriteAttributes writes the attributes of text as an attribute file of CRFsuite. It reads c.Train; Format,
 // Columns, Label, Scheme, Features, Template, MinCount and HashBits mean the same as for training. Attributes of edges are bad
 // input, because such files cannot hold them. It returns the written data.
-func WriteAttributes(c models.Config, path string) (*structured.Dataset, error) {
+func WriteAttributes(c config.Config, path string) (*structured.Dataset, error) {
 	c.Net = "linear"
-	if err := c.Resolve(); err != nil {
+	if err := tasks.Resolve(&c); err != nil {
 		return nil, err
 	}
 	if !formats.Find(c.Format).Columns {

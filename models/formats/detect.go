@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"iter"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -22,6 +23,9 @@ func Detect(path string) (string, error) {
 		return name, nil
 	}
 	format := ""
+	if name := byFolder(path); name != "" {
+		return name, nil
+	}
 	err := Open(path, func(r io.Reader) error {
 		start := make([]byte, 1<<14)
 		n, err := io.ReadFull(r, start)
@@ -34,6 +38,19 @@ func Detect(path string) (string, error) {
 		return nil
 	})
 	return format, err
+}
+
+// byFolder recognises the format of a folder by its files, or returns "".
+func byFolder(path string) string {
+	if info, err := os.Stat(path); err != nil || !info.IsDir() {
+		return ""
+	}
+	for _, f := range All {
+		if f.IsFolder != nil && f.IsFolder(path) {
+			return f.Name
+		}
+	}
+	return ""
 }
 
 // byName recognises a format by a file's name, or returns "". Extensions come before prefixes.
@@ -58,7 +75,7 @@ func byContent(start []byte) string {
 	isText, otherwise := bytes.IndexByte(line, 0) < 0, ""
 	for _, f := range All {
 		switch {
-		case f.Tokens && !isText:
+		case f.Read == nil || f.Tokens && !isText:
 		case f.Starts == nil:
 			otherwise = f.Name
 		case f.Starts(start):

@@ -49,10 +49,10 @@ func TestDetect(t *testing.T) {
 func TestFormatsAreComplete(t *testing.T) {
 	fallbacks := 0
 	for k, f := range All {
-		if f.Name == "" || f.Read == nil || Find(f.Name).Read == nil || Names()[k] != f.Name {
+		if f.Name == "" || (f.Read == nil) == (f.ReadFolder == nil) || (f.ReadFolder == nil) != (f.IsFolder == nil) || Names()[k] != f.Name {
 			t.Errorf("%+v", f)
 		}
-		if f.Starts == nil {
+		if f.Starts == nil && f.Read != nil {
 			fallbacks++
 		}
 	}

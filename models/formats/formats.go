@@ -28,8 +28,12 @@ type Format struct {
 	// formats without such a choice.
 	DefaultColumns, DefaultField string
 
-	// Read reads a whole file; path is for messages.
+	// Read reads a whole file; path is for messages. It is nil for a format of folders.
 	Read func(r io.Reader, path string, o Options) (*structured.Dataset, error)
+	// ReadFolder reads a folder of files, such as images and what is in them, and IsFolder recognises it by its files. Both are nil for
+	// a format of files.
+	ReadFolder func(path string, o Options) (*structured.Dataset, error)
+	IsFolder   func(path string) bool
 }
 
 // Options say how a file is read. A format ignores what it has no use for.

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/structured"
 )
@@ -58,11 +58,11 @@ func parseAxis(text string) (axis, error) {
 		return axis{}, structured.BadInput("--grid %q: expected NAME=VALUES, such as reg=0.1,1,10 or reg=log:0.01:10:7", text)
 	}
 	a := axis{name: name}
-	c := models.Default()
-	s, ok := settings.Named(models.Settings(&c), name)
+	c := config.Default()
+	s, ok := settings.Named(config.Settings(&c), name)
 	switch {
 	case !ok:
-		return a, structured.BadInput("--grid %s: unknown setting %q%s", text, name, settings.Suggest(models.Settings(&c), name))
+		return a, structured.BadInput("--grid %s: unknown setting %q%s", text, name, settings.Suggest(config.Settings(&c), name))
 	case s.Run:
 		return a, structured.BadInput("--grid %s: %s does not change the model; name a setting that does", text, name)
 	case name == "dev" || name == "test":
@@ -143,7 +143,7 @@ func (a *axis) draw(r *rand.Rand) string {
 	if a.values != nil {
 		return a.values[r.IntN(len(a.values))]
 	}
-	c := models.Default()
-	s, _ := settings.Named(models.Settings(&c), a.name)
+	c := config.Default()
+	s, _ := settings.Named(config.Settings(&c), a.name)
 	return numeral(a.at(r.Float64()), s)
 }

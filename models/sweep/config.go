@@ -7,15 +7,15 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/models/training"
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Config holds all settings of a sweep: those of a training, and which of them vary. Its tags are like those of models.Config.
+// Config holds all settings of a sweep: those of a training, and which of them vary. Its tags are like those of config.Config.
 type Config struct {
-	models.Config // common to all trials; Out and Resume are the folder of the sweep, Threads are shared by all jobs
+	config.Config // common to all trials; Out and Resume are the folder of the sweep, Threads are shared by all jobs
 
 	Grid   settings.Ranges `yaml:"grid" json:"grid" group:"Sweep" help:"a setting and the values to try: reg=0.1,1,10 lists them; reg=log:0.01:10:7 takes seven values, equally spaced in the logarithm; lin: spaces them equally; separate values that contain commas by semicolons; sweep tries every combination of all --grid flags"`
 	Random int             `yaml:"random" json:"random" group:"Sweep" min:"0" unit:"N" help:"draw N random combinations instead of trying all; reg=log:0.01:10 then draws a number log-uniformly from the range, lin: uniformly; 0 tries all"`
@@ -25,14 +25,14 @@ type Config struct {
 }
 
 // Default returns a sweep in which nothing varies yet.
-func Default() Config { return Config{Config: models.Default(), Metric: "auto"} }
+func Default() Config { return Config{Config: config.Default(), Metric: "auto"} }
 
 // Settings returns the settings of s: those of the sweep, then those of its Config.
 func Settings(s *Config) []settings.Setting {
-	return append(settings.Of(s), models.Settings(&s.Config)...)
+	return append(settings.Of(s), config.Settings(&s.Config)...)
 }
 
-// ReadConfig reads a YAML file of settings over the defaults, as models.ReadConfig does.
+// ReadConfig reads a YAML file of settings over the defaults, as config.ReadConfig does.
 func ReadConfig(path string) (Config, error) {
 	s := Default()
 	text, err := os.ReadFile(path)
@@ -84,7 +84,7 @@ func (s *Config) trials() ([]*trial, error) {
 	for k, values := range combinations {
 		t := &trial{Trial: Trial{Number: k + 1, Settings: map[string]any{}}, config: s.Config}
 		for a, value := range values {
-			varied, _ := settings.Named(models.Settings(&t.config), axes[a].name)
+			varied, _ := settings.Named(config.Settings(&t.config), axes[a].name)
 			if err := varied.Set(value); err != nil {
 				return nil, structured.BadInput("--grid %s: %w", axes[a].name, err)
 			}

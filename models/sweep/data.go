@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/formats"
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/train"
@@ -44,9 +45,9 @@ var inputSettings = []string{"net", "features", "template", "min-count", "hash-b
 var numberingSettings = []string{"min-count", "hash-bits"}
 
 // readingKey identifies how files are read; c must be resolved.
-func readingKey(c *models.Config) string {
+func readingKey(c *config.Config) string {
 	var key strings.Builder
-	for _, s := range models.Settings(c) {
+	for _, s := range config.Settings(c) {
 		if s.Group == "Data" || formats.Find(c.Format).Numbered && slices.Contains(numberingSettings, s.Name) {
 			fmt.Fprintf(&key, "%s=%v\n", s.Name, s.Value.Interface())
 		}
@@ -58,17 +59,17 @@ func readingKey(c *models.Config) string {
 }
 
 // fittedKey identifies the data sets that settings train on.
-func fittedKey(c *models.Config, fold int) string {
+func fittedKey(c *config.Config, fold int) string {
 	key := readingKey(c)
 	for _, name := range inputSettings {
-		s, _ := settings.Named(models.Settings(c), name)
+		s, _ := settings.Named(config.Settings(c), name)
 		key += fmt.Sprintf("%s=%v\n", name, s.Value.Interface())
 	}
 	return fmt.Sprintf("%sfold=%d", key, fold)
 }
 
 // of returns the data for a fold, or the whole. They are kept until release was called as often as expect.
-func (d *dataSets) of(c *models.Config, fold int) (*models.Data, error) {
+func (d *dataSets) of(c *config.Config, fold int) (*models.Data, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	key := fittedKey(c, fold)
@@ -109,7 +110,7 @@ func copyOf(d *models.Data) *models.Data {
 	return &to
 }
 
-func (d *dataSets) read(c *models.Config) (*readings, error) {
+func (d *dataSets) read(c *config.Config) (*readings, error) {
 	key := readingKey(c)
 	if r, ok := d.files[key]; ok {
 		return r, nil
@@ -130,10 +131,10 @@ func (d *dataSets) read(c *models.Config) (*readings, error) {
 }
 
 // expect announces a use of the data for a fold.
-func (d *dataSets) expect(c *models.Config, fold int) { d.uses[fittedKey(c, fold)]++ }
+func (d *dataSets) expect(c *config.Config, fold int) { d.uses[fittedKey(c, fold)]++ }
 
 // release ends a use of the data for a fold; the last one drops them.
-func (d *dataSets) release(c *models.Config, fold int) {
+func (d *dataSets) release(c *config.Config, fold int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	key := fittedKey(c, fold)

@@ -8,7 +8,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/config"
+	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -50,23 +51,23 @@ func TestFoldsDoNotLeak(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		file, text string
-		change     func(*models.Config)
+		change     func(*config.Config)
 		names      func(d *structured.Dataset) *structured.Alphabet
 		attribute  string // before the word
 		others     int    // names that all have
 	}{
-		"embedded": {"train.conll", columns, func(c *models.Config) { c.Net, c.MinCount = "embed", 1 },
+		"embedded": {"train.conll", columns, func(c *config.Config) { c.Net, c.MinCount = "embed", 1 },
 			func(d *structured.Dataset) *structured.Alphabet { return d.Vocab[0] }, "", 2},
-		"template": {"train.conll", columns, func(c *models.Config) { c.Template = file(t, "t", "U0:%x[0,0]\nB\n") },
+		"template": {"train.conll", columns, func(c *config.Config) { c.Template = file(t, "t", "U0:%x[0,0]\nB\n") },
 			func(d *structured.Dataset) *structured.Alphabet { return d.Dictionary.Node }, "U0:", 1},
-		"attributes": {"train.crfsuite", attributes, func(*models.Config) {},
+		"attributes": {"train.crfsuite", attributes, func(*config.Config) {},
 			func(d *structured.Dataset) *structured.Alphabet { return d.Dictionary.Node }, "w=", 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := Default()
 			s.Train, s.Folds = file(t, c.file, c.text), 4
 			c.change(&s.Config)
-			if err := s.Resolve(); err != nil {
+			if err := tasks.Resolve(&s.Config); err != nil {
 				t.Fatal(err)
 			}
 			data := newDataSets(&s)

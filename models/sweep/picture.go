@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/train/record/curves"
 )
@@ -46,8 +46,8 @@ func (s *sweep) axes() []varied {
 }
 
 // numberOf returns a setting's value if it is a number.
-func numberOf(c models.Config, name string) (float64, bool) {
-	s, _ := settings.Named(models.Settings(&c), name)
+func numberOf(c config.Config, name string) (float64, bool) {
+	s, _ := settings.Named(config.Settings(&c), name)
 	switch v := s.Value; v.Kind() {
 	case reflect.Float64:
 		return v.Float(), true
@@ -117,7 +117,7 @@ func (s *sweep) finding(best *trial) string {
 	switch {
 	case s.Folds > 0:
 		text += fmt.Sprintf(" over %d folds", s.Folds)
-	case s.metric.of != nil:
+	case s.metric.Of != nil:
 		text += " on dev"
 	}
 	for _, v := range s.axes() {
@@ -161,11 +161,11 @@ func (s *sweep) bestOf(trials []*trial, v varied) []*trial {
 // each value of another setting; settings other than those two are at their best. For settings drawn at random, and grids
 // with too many lines, see scatter.
 func (s *sweep) picture(best *trial) *curves.Comparison {
-	c := &curves.Comparison{Value: s.metric.label, Title: s.finding(best)}
+	c := &curves.Comparison{Value: s.metric.Label, Title: s.finding(best)}
 	switch {
-	case s.metric.of != nil && s.Folds > 0:
+	case s.metric.Of != nil && s.Folds > 0:
 		c.Value += " on what is held out, %"
-	case s.metric.of != nil:
+	case s.metric.Of != nil:
 		c.Value += " on dev, %"
 	}
 	c.Title = strings.ToUpper(c.Title[:1]) + c.Title[1:]
@@ -254,7 +254,7 @@ func (s *sweep) line(name string, trials []*trial, v varied) curves.Series {
 // points places trials that did not fail by their value of v.
 func (s *sweep) points(trials []*trial, v varied) []curves.Point {
 	unit := 1.0
-	if s.metric.of != nil {
+	if s.metric.Of != nil {
 		unit = 100
 	}
 	var all []curves.Point

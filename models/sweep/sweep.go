@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/models/training"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/host"
@@ -103,7 +104,7 @@ func (s *sweep) parts() []int {
 func (s *sweep) checkTrials(ctx context.Context) error {
 	parts := s.parts()
 	for _, t := range s.trials {
-		if err := t.config.Resolve(); err != nil {
+		if err := tasks.Resolve(&t.config); err != nil {
 			return err
 		}
 		t.scores = make([]*score, len(parts))
@@ -120,18 +121,18 @@ func (s *sweep) checkTrials(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		m, err := chooseMetric(c.Task, s.Metric, data.Train.Alphabet, data.Dev)
+		m, err := tasks.Of(&c).ChooseMetric(s.Metric, data.Train.Alphabet, data.Dev)
 		switch {
 		case err != nil:
 			return err
-		case k > 0 && m.name != s.metric.name:
-			return structured.BadInput("--metric auto: with %s it is %s, else %s; choose one", t.name(), m.name, s.metric.name)
-		case m.of != nil && (data.Dev == nil || data.Dev.Len() == 0):
+		case k > 0 && m.Name != s.metric.Name:
+			return structured.BadInput("--metric auto: with %s it is %s, else %s; choose one", t.name(), m.Name, s.metric.Name)
+		case m.Of != nil && (data.Dev == nil || data.Dev.Len() == 0):
 			return structured.BadInput("nothing to compare settings on: give --dev FILE, or --folds K for cross-validation")
 		case c.Patience > 0 && data.Dev == nil:
 			return structured.BadInput("--patience %d needs development data to watch: give --dev FILE", c.Patience)
 		}
-		s.metric = m
+		s.metric = metric{m}
 		if _, err := s.newRun(c, data); err != nil {
 			return fmt.Errorf("with %s: %w", t.name(), err)
 		}
@@ -285,7 +286,7 @@ func (s *sweep) conclude(ctx context.Context) (*Result, error) {
 	if best.Error != "" {
 		return nil, fmt.Errorf("no setting could be trained with; %s failed: %s", best.name(), best.Error)
 	}
-	result := &Result{Varied: best.names, Metric: s.metric.name, Folds: s.Folds, Picture: filepath.Join(s.Out, pictureFile)}
+	result := &Result{Varied: best.names, Metric: s.metric.Name, Folds: s.Folds, Picture: filepath.Join(s.Out, pictureFile)}
 	for _, t := range ranked {
 		result.Trials = append(result.Trials, t.Trial)
 	}

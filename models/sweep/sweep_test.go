@@ -9,11 +9,13 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
-	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/settings"
+	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/models/training"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/train"
@@ -31,17 +33,17 @@ func file(t *testing.T, name, content string) string {
 }
 
 // tagConfig tags by embeddings of words.
-func tagConfig(train string) models.Config {
-	c := models.Default()
+func tagConfig(train string) config.Config {
+	c := config.Default()
 	c.Task, c.Train, c.Columns, c.MinCount = "tag", train, "word=0,pos=1,label=-1", 1
 	c.Net = "embed"
 	return c
 }
 
 // small is a quick run on a few drawn words.
-func small(t *testing.T) models.Config {
+func small(t *testing.T) config.Config {
 	t.Helper()
-	c := models.Default()
+	c := config.Default()
 	c.Examples = settings.Sizes{24, 6, 6}
 	c.Net, c.Passes, c.Baselines, c.Batch = "linear", 3, "off", 4
 	c.Out = filepath.Join(t.TempDir(), "run")
@@ -253,31 +255,31 @@ func TestMetrics(t *testing.T) {
 		t.Errorf("%+v", r.Trials)
 	}
 	for name, want := range map[string]string{"auto": "f1", "accuracy": "accuracy", "sequence": "sequence"} {
-		if m, err := chooseMetric("tag", name, structured.NewAlphabet("O", "B-X", "I-X"), nil); err != nil || m.name != want {
-			t.Errorf("%s of entity tags: %s, %v", name, m.name, err)
+		if m, err := taskNamed("tag").ChooseMetric(name, structured.NewAlphabet("O", "B-X", "I-X"), nil); err != nil || m.Name != want {
+			t.Errorf("%s of entity tags: %s, %v", name, m.Name, err)
 		}
 	}
 	for name, want := range map[string]string{"auto": "las", "las": "las", "uas": "uas", "objective": "objective"} {
-		if m, err := chooseMetric("parse", name, structured.NewAlphabet("det", "root"), nil); err != nil || m.name != want {
-			t.Errorf("%s of trees: %s, %v", name, m.name, err)
+		if m, err := taskNamed("parse").ChooseMetric(name, structured.NewAlphabet("det", "root"), nil); err != nil || m.Name != want {
+			t.Errorf("%s of trees: %s, %v", name, m.Name, err)
 		}
 	}
 	for task, name := range map[string]string{"tag": "las", "ocr": "uas", "parse": "accuracy"} {
-		if _, err := chooseMetric(task, name, structured.NewAlphabet("a", "b"), nil); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "--metric "+name) {
+		if _, err := taskNamed(task).ChooseMetric(name, structured.NewAlphabet("a", "b"), nil); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "--metric "+name) {
 			t.Errorf("%s with --task %s: %v", name, task, err)
 		}
 	}
 	partial := &structured.Dataset{Name: "dev", Offsets: []int{0, 2}, Labels: []int32{0, -1}, LabelSets: [][]int32{nil}}
-	if m, err := chooseMetric("tag", "auto", structured.NewAlphabet("O", "B-X", "I-X"), partial); err != nil || m.name != "accuracy" {
-		t.Errorf("auto where no sequence is known throughout: %s, %v", m.name, err)
+	if m, err := taskNamed("tag").ChooseMetric("auto", structured.NewAlphabet("O", "B-X", "I-X"), partial); err != nil || m.Name != "accuracy" {
+		t.Errorf("auto where no sequence is known throughout: %s, %v", m.Name, err)
 	}
-	if _, err := chooseMetric("tag", "f1", structured.NewAlphabet("O", "B-X", "I-X"), partial); !structured.IsBadInput(err) {
+	if _, err := taskNamed("tag").ChooseMetric("f1", structured.NewAlphabet("O", "B-X", "I-X"), partial); !structured.IsBadInput(err) {
 		t.Errorf("f1 where no sequence is known throughout: %v", err)
 	}
 	m := structured.Metrics{Measures: []structured.Measure{{Name: "token_accuracy", Value: 0.9}, {Name: "sequence_error", Value: 0.75}}}
-	for _, by := range metrics {
-		if by.name == "sequence" && by.measure(&m) != 0.25 || by.name == "accuracy" && by.measure(&m) != 0.9 {
-			t.Errorf("%s: %v", by.name, by.measure(&m))
+	for _, by := range taskNamed("tag").Metrics {
+		if by.Name == "sequence" && (metric{by}).measure(&m) != 0.25 || by.Name == "accuracy" && (metric{by}).measure(&m) != 0.9 {
+			t.Errorf("%s: %v", by.Name, (metric{by}).measure(&m))
 		}
 	}
 }
@@ -342,5 +344,27 @@ func TestSweepConfigFile(t *testing.T) {
 		if _, err := ReadConfig(file(t, "sweep.yaml", content)); !structured.IsBadInput(err) || !strings.Contains(err.Error(), message) {
 			t.Errorf("%q: %v", content, err)
 		}
+	}
+}
+
+func taskNamed(name string) tasks.Task {
+	t, _ := tasks.Named(name)
+	return t
+}
+
+// --metric takes auto, the metrics of every task, the objective, and nothing else.
+func TestMetricSettingListsTheTasks(t *testing.T) {
+	want := []string{"auto"}
+	for _, task := range tasks.All {
+		for _, m := range task.Metrics {
+			if !slices.Contains(want, m.Name) {
+				want = append(want, m.Name)
+			}
+		}
+	}
+	want = append(want, "objective")
+	c := Default()
+	if s, ok := settings.Named(Settings(&c), "metric"); !ok || !slices.Equal(s.Values, want) {
+		t.Errorf("--metric takes %q, want %q", s.Values, want)
 	}
 }

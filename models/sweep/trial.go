@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/training"
 	"github.com/dsp-go/dsp/train/record"
 )
@@ -32,7 +33,7 @@ type Trial struct {
 // trial is a Trial in progress.
 type trial struct {
 	Trial
-	config        models.Config
+	config        config.Config
 	names, values []string // of what varies, in the order of the grid
 	scores        []*score // of each fold, nil until done
 }
@@ -76,14 +77,14 @@ func (s *sweep) trainFold(ctx context.Context, t *trial, fold, threads int) *sco
 		metric: s.metric.measure(dev), test: s.metric.measure(test),
 		objective: last.Objective, gap: last.Gap, passes: last.Pass, seconds: last.Seconds,
 	}
-	if s.metric.of == nil {
+	if s.metric.Of == nil {
 		done.metric = last.Objective
 	}
 	return done
 }
 
 // newRun makes a run that logs nothing; networks are built one at a time.
-func (s *sweep) newRun(c models.Config, data *models.Data) (*training.Run, error) {
+func (s *sweep) newRun(c config.Config, data *models.Data) (*training.Run, error) {
 	s.building.Lock()
 	defer s.building.Unlock()
 	return training.NewRun(c, data, training.TrainOptions{Version: s.o.Version, Log: slog.New(slog.DiscardHandler)})
@@ -127,7 +128,7 @@ func (t *Trial) outcome(m metric) string {
 	if t.Error != "" {
 		return "failed: " + t.Error
 	}
-	text := m.label + " " + m.show(t.Metric)
+	text := m.Label + " " + m.show(t.Metric)
 	if !math.IsNaN(float64(t.Deviation)) {
 		text += " ± " + m.show(t.Deviation)
 	}
@@ -136,7 +137,7 @@ func (t *Trial) outcome(m metric) string {
 
 // show writes a value of the metric: a fraction as a percentage.
 func (m metric) show(x record.Number) string {
-	if m.of == nil {
+	if m.Of == nil {
 		return fmt.Sprintf("%.5g", float64(x))
 	}
 	return fmt.Sprintf("%.2f %%", 100*float64(x))

@@ -5,7 +5,8 @@ import (
 	"fmt"
 
 	"github.com/dsp-go/dsp/cuda/device"
-	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/config"
+	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/train"
 )
@@ -29,7 +30,7 @@ func (r *Run) advise(err error) error {
 }
 
 // adviseStep returns a sentence that says how to take shorter steps. step is the current step size, 0 if unknown.
-func adviseStep(c *models.Config, step float64) string {
+func adviseStep(c *config.Config, step float64) string {
 	setting := "lr"
 	switch {
 	case c.Method == "prox-linear":
@@ -46,7 +47,7 @@ func adviseStep(c *models.Config, step float64) string {
 }
 
 // adviseMethod adds to a refusal by a method which settings would work.
-func adviseMethod(c *models.Config, err error) error {
+func adviseMethod(c *config.Config, err error) error {
 	var refused *train.RequirementError
 	if !errors.As(err, &refused) {
 		return err
@@ -95,23 +96,23 @@ func adviseMethod(c *models.Config, err error) error {
 }
 
 // Validate is Config.Validate that refuses, too, a method that cannot run on the device that c names.
-func Validate(c *models.Config) error {
-	if err := c.Validate(); err != nil {
+func Validate(c *config.Config) error {
+	if err := tasks.Validate(*c); err != nil {
 		return err
 	}
 	return checkNamedDevice(c)
 }
 
 // checkNamedDevice refuses a method that cannot run on the device that c names.
-func checkNamedDevice(c *models.Config) error {
-	if kind, _, err := models.ParseDevice(c.Device); err != nil || kind != models.CUDA {
+func checkNamedDevice(c *config.Config) error {
+	if kind, _, err := config.ParseDevice(c.Device); err != nil || kind != config.CUDA {
 		return err
 	}
 	return checkAccelerated(c)
 }
 
 // checkAccelerated refuses a method that cannot run on a device.
-func checkAccelerated(c *models.Config) error {
+func checkAccelerated(c *config.Config) error {
 	m, err := newMethod(c, c.Method)
 	if err != nil {
 		return nil // refused elsewhere, or not chosen yet

@@ -3,7 +3,7 @@ package training
 import (
 	"testing"
 
-	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/config"
 )
 
 // Advice after divergence names a setting that the method has.
@@ -19,7 +19,7 @@ func TestAdviseStep(t *testing.T) {
 		{"prox-linear", "auto", 0.1, "Lower --eta (now 0.1)"},
 		{"bcfw", "auto", 0, "Check the scale of the features, or raise --reg"},
 	} {
-		c := models.Default()
+		c := config.Default()
 		c.Method, c.Schedule = x.method, x.schedule
 		if got := adviseStep(&c, x.step); got != x.want {
 			t.Errorf("%s, %s: %q, want %q", x.method, x.schedule, got, x.want)

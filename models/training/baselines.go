@@ -6,24 +6,26 @@ import (
 	"path/filepath"
 
 	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/formats"
+	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/train/record"
 )
 
 // hasBaselines reports whether baselines are to be trained too.
-func hasBaselines(c *models.Config) bool {
-	return c.Baselines == "on" || c.Baselines == "auto" && c.Format == formats.Builtin && c.Task == "ocr"
+func hasBaselines(c *config.Config) bool {
+	return c.Baselines == "on" || c.Baselines == "auto" && c.Format == formats.Builtin && tasks.Of(c).Baselines
 }
 
 // baselines returns the configurations that a resolved run is compared with: the same network trained by another method, and
 // independent labels trained by the same method, with the same number of passes.
-func baselines(c models.Config) []models.Config {
+func baselines(c config.Config) []config.Config {
 	other := withMethod(c, "sgd")
 	if c.Method == "sgd" {
 		other = withMethod(c, "prox-linear")
 	}
-	all := []models.Config{insideOf(other, c, other.Method)}
+	all := []config.Config{insideOf(other, c, other.Method)}
 	if has, own := nets.HasSetting(c.Net, "edges"); c.Edges != nets.EdgesNone && (has || !own) {
 		alone := c
 		alone.Edges = nets.EdgesNone
@@ -33,14 +35,14 @@ func baselines(c models.Config) []models.Config {
 }
 
 // withMethod returns c with another method. The settings of the old method, and its smoothing, go back to their defaults.
-func withMethod(c models.Config, method string) models.Config {
+func withMethod(c config.Config, method string) config.Config {
 	c.Method = method
-	def := models.Default()
-	plain := models.Settings(&def)
-	for i, s := range models.Settings(&c) {
+	def := config.Default()
+	plain := config.Settings(&def)
+	for i, s := range config.Settings(&c) {
 		switch {
 		case s.Name == "method" || s.Name == "passes":
-		case s.Group == "Method" || s.Name == "smoothing" || s.Name == "mu" || s.Name == "k" || models.CheckSetting(s, &c) != nil:
+		case s.Group == "Method" || s.Name == "smoothing" || s.Name == "mu" || s.Name == "k" || config.CheckSetting(s, &c) != nil:
 			s.Value.Set(plain[i].Value)
 		}
 	}
@@ -48,7 +50,7 @@ func withMethod(c models.Config, method string) models.Config {
 }
 
 // insideOf returns c as a run in a folder inside that of another run.
-func insideOf(c models.Config, other models.Config, name string) models.Config {
+func insideOf(c config.Config, other config.Config, name string) config.Config {
 	c.Baselines = "off"
 	c.Out = filepath.Join(other.Out, name)
 	if other.Resume != "" {
@@ -57,7 +59,7 @@ func insideOf(c models.Config, other models.Config, name string) models.Config {
 	return c
 }
 
-func trainBaseline(ctx context.Context, c models.Config, data *models.Data, o TrainOptions) (*Result, []record.Record, error) {
+func trainBaseline(ctx context.Context, c config.Config, data *models.Data, o TrainOptions) (*Result, []record.Record, error) {
 	if err := os.MkdirAll(c.Out, 0o777); err != nil {
 		return nil, nil, err
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/dsp-go/dsp/cuda/device"
 	cudatraining "github.com/dsp-go/dsp/cuda/training"
-	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/host"
 	"github.com/dsp-go/dsp/train/engine"
@@ -16,9 +16,9 @@ import (
 // accelerate opens the device of the run, and resolves it and how many examples are in a step on it. Work that a device cannot do is
 // refused if the configuration names the device; otherwise the CPU does it.
 func (r *Run) accelerate() error {
-	named := r.config.Device != models.AutoDevice
+	named := r.config.Device != config.AutoDevice
 	r.problem.Batch, r.model.Config.Batch = r.config.Batch, r.config.Batch
-	ordinal, found, err := models.FindDevice(r.config.Device)
+	ordinal, found, err := config.FindDevice(r.config.Device)
 	if found {
 		err = r.moveTo(ordinal)
 	}
@@ -48,7 +48,7 @@ func (r *Run) accelerate() error {
 }
 
 // deviceName is the device as --device names it.
-func (r *Run) deviceName() string { return fmt.Sprintf("%s:%d", models.CUDA, r.device.Info().Ordinal) }
+func (r *Run) deviceName() string { return fmt.Sprintf("%s:%d", config.CUDA, r.device.Info().Ordinal) }
 
 // chooseBatch returns the examples per step where the settings leave them open, 0 for the method's own number.
 func (r *Run) chooseBatch() int {

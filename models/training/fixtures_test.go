@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/structured"
 )
@@ -23,8 +24,8 @@ func file(t *testing.T, name, content string) string {
 
 const trainConll = "the DT O\nbig JJ B-X\ndog NN I-X\n\na DT O\ndog NN B-X\n"
 
-func textConfig(train string) models.Config {
-	c := models.Default()
+func textConfig(train string) config.Config {
+	c := config.Default()
 	c.Task, c.Train, c.Columns = "tag", train, "word=0,pos=1,label=-1"
 	return c
 }
@@ -32,7 +33,7 @@ func textConfig(train string) models.Config {
 // partialText has tokens of three labels, each determined by the word; some are hidden.
 const partialText = "x A\ny ?\nz C\n\ny B\nx A|B\n\nz _\nz C|A\nx A\n\ny B\nz C\nx A\n\n"
 
-func partialConfig(t *testing.T) models.Config {
+func partialConfig(t *testing.T) config.Config {
 	c := textConfig(file(t, "train.conll", partialText))
 	c.Columns = ""
 	c.Format, c.Partial, c.Out, c.Quiet = "conll", true, t.TempDir(), true
@@ -54,9 +55,9 @@ func toyData() *structured.Dataset {
 }
 
 // toyModel is a small untrained network on d.
-func toyModel(t *testing.T, d *structured.Dataset, change func(*models.Config)) *models.Model {
+func toyModel(t *testing.T, d *structured.Dataset, change func(*config.Config)) *models.Model {
 	t.Helper()
-	c := models.Default()
+	c := config.Default()
 	c.Net, c.Hidden = "mlp", settings.Sizes{4}
 	change(&c)
 	m, err := models.NewModel(c, &models.Data{Train: d})

@@ -3,7 +3,8 @@ package training
 import (
 	"fmt"
 
-	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/config"
+	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/host"
 	"github.com/dsp-go/dsp/train"
@@ -15,7 +16,7 @@ var memories = map[string]float64{"sdca": 4, "bcfw": 2, "saga": 2, "svrg": 1, "c
 
 // descentVectors is how many vectors of weights an engine.Descent keeps besides the iterate and the mean, including their copies in a
 // checkpoint.
-func descentVectors(c *models.Config) float64 {
+func descentVectors(c *config.Config) float64 {
 	switch {
 	case c.Method == "adam":
 		return 5 // v, m and their copies, q
@@ -30,7 +31,7 @@ func descentVectors(c *models.Config) float64 {
 }
 
 // stepSetting returns the setting that says how many examples are in a step, and that number.
-func stepSetting(c *models.Config, p *train.Problem) (name string, examples int) {
+func stepSetting(c *config.Config, p *train.Problem) (name string, examples int) {
 	if c.Method == "prox-linear" && int(c.ModelBatch) > p.BatchSize() {
 		return "model-batch", min(int(c.ModelBatch), p.Len())
 	}
@@ -38,16 +39,16 @@ func stepSetting(c *models.Config, p *train.Problem) (name string, examples int)
 }
 
 // trainingBytes estimates the memory that the process needs to train on p, and the part of it for what the method remembers of examples.
-func trainingBytes(c *models.Config, p *train.Problem) (all, remembered float64) {
+func trainingBytes(c *config.Config, p *train.Problem) (all, remembered float64) {
 	_, examples := stepSetting(c, p)
 	weights := float64(p.Scorer.Dim())
 	steps := p.StepBytes(examples) + 4*descentVectors(c)*weights
 	remembered = 4 * memories[oracleMethod(c)] * float64(engine.MemoryFloats(p.Objective))
-	return models.TrainingBytes(weights, steps) + remembered, remembered
+	return tasks.TrainingBytes(weights, steps) + remembered, remembered
 }
 
 // checkSteps refuses training on p if weights, method and steps do not fit into memory. It is called after reading the data.
-func checkSteps(c *models.Config, p *train.Problem) error {
+func checkSteps(c *config.Config, p *train.Problem) error {
 	all, remembered := trainingBytes(c, p)
 	setting, examples := stepSetting(c, p)
 	what := fmt.Sprintf("training %d weights with --%s %d", p.Scorer.Dim(), setting, examples)

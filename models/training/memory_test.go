@@ -7,7 +7,9 @@ import (
 	"testing"
 
 	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/settings"
+	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/host"
@@ -46,28 +48,28 @@ func TestTooManyWeightsForMemory(t *testing.T) {
 // The estimate counts the vectors of a descent, and the examples of a model of a batch.
 func TestTrainingBytesOfDescents(t *testing.T) {
 	d := toyData()
-	m := toyModel(t, d, func(*models.Config) {})
+	m := toyModel(t, d, func(*config.Config) {})
 	o, err := objective(&m.Config, m, d)
 	if err != nil {
 		t.Fatal(err)
 	}
 	p := &train.Problem{Engine: engine.NewEngine(o, 1)}
-	path := models.TrainingBytes(float64(o.Scorer.Dim()), p.StepBytes(1))
+	path := tasks.TrainingBytes(float64(o.Scorer.Dim()), p.StepBytes(1))
 	for _, x := range []struct {
-		change  func(*models.Config)
+		change  func(*config.Config)
 		vectors int // of weights, more than a path needs
 	}{
-		{func(c *models.Config) { c.Method = "sgd" }, 0},
-		{func(c *models.Config) { c.Method, c.Momentum = "sgd", 0.9 }, 2},
-		{func(c *models.Config) { c.Method = "adam" }, 5},
-		{func(c *models.Config) { c.Method, c.ModelBatch = "prox-linear", 4 }, 3},
-		{func(c *models.Config) { c.Method, c.ModelBatch, c.InnerSteps = "prox-linear", 4, 3 }, 5},
-		{func(c *models.Config) { c.Method, c.ModelBatch = "prox-linear", settings.AllExamples }, 0},
+		{func(c *config.Config) { c.Method = "sgd" }, 0},
+		{func(c *config.Config) { c.Method, c.Momentum = "sgd", 0.9 }, 2},
+		{func(c *config.Config) { c.Method = "adam" }, 5},
+		{func(c *config.Config) { c.Method, c.ModelBatch = "prox-linear", 4 }, 3},
+		{func(c *config.Config) { c.Method, c.ModelBatch, c.InnerSteps = "prox-linear", 4, 3 }, 5},
+		{func(c *config.Config) { c.Method, c.ModelBatch = "prox-linear", settings.AllExamples }, 0},
 	} {
 		c := m.Config
 		x.change(&c)
 		got, _ := trainingBytes(&c, p)
-		if want := path + models.TrainingBytes(0, 4*float64(x.vectors*o.Scorer.Dim())); math.Abs(got-want) > 1e-9*want {
+		if want := path + tasks.TrainingBytes(0, 4*float64(x.vectors*o.Scorer.Dim())); math.Abs(got-want) > 1e-9*want {
 			t.Errorf("%s: %g bytes, want %g", c.Method, got, want)
 		}
 	}
@@ -75,7 +77,7 @@ func TestTrainingBytesOfDescents(t *testing.T) {
 	c.Method, c.ModelBatch = "prox-linear", 400
 	setting, examples := stepSetting(&c, p)
 	got, _ := trainingBytes(&c, p)
-	if all := models.TrainingBytes(float64(o.Scorer.Dim()), p.StepBytes(d.Len())); setting != "model-batch" || examples != d.Len() || got < all {
+	if all := tasks.TrainingBytes(float64(o.Scorer.Dim()), p.StepBytes(d.Len())); setting != "model-batch" || examples != d.Len() || got < all {
 		t.Errorf("--%s %d: %g bytes, want at least %g", setting, examples, got, all)
 	}
 }

@@ -4,7 +4,9 @@ import (
 	"cmp"
 
 	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/settings"
+	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
@@ -15,7 +17,7 @@ import (
 )
 
 // objective forms what is minimised, with λ = C/n.
-func objective(c *models.Config, m *models.Model, data *structured.Dataset) (*engine.Objective, error) {
+func objective(c *config.Config, m *models.Model, data *structured.Dataset) (*engine.Objective, error) {
 	if c.Constraints != "none" {
 		if err := chains.CheckScheme(data, c.Constraints); err != nil {
 			return nil, structured.BadInput("%w; convert the labels as they are read with --scheme %s, or leave out --constraints %s",
@@ -27,8 +29,8 @@ func objective(c *models.Config, m *models.Model, data *structured.Dataset) (*en
 		return nil, err
 	}
 	var task structured.TaskLoss // the structure's own
-	if c.Task != "parse" {
-		if task, err = taskLoss(c, m.Labels); err != nil {
+	if own := tasks.Of(c).Loss; own != nil {
+		if task, err = own(c, m.Labels); err != nil {
 			return nil, err
 		}
 	}
@@ -46,48 +48,17 @@ func objective(c *models.Config, m *models.Model, data *structured.Dataset) (*en
 }
 
 // weighted returns data with examples weighted by the classes of their labels, if c has class weights.
-func weighted(c *models.Config, data *structured.Dataset, labels *structured.Alphabet) (*structured.Dataset, error) {
+func weighted(c *config.Config, data *structured.Dataset, labels *structured.Alphabet) (*structured.Dataset, error) {
 	if len(c.ClassWeights) == 0 {
 		return data, nil
 	}
-	weights, err := numberedWeights("class-weights", c.ClassWeights, labels)
+	weights, err := tasks.NumberedWeights("class-weights", c.ClassWeights, labels)
 	if err != nil {
 		return nil, err
 	}
 	d := *data
 	d.Weights = data.ClassWeights(weights)
 	return &d, nil
-}
-
-// taskLoss returns the Hamming loss with c's label weights.
-func taskLoss(c *models.Config, labels *structured.Alphabet) (chains.Hamming, error) {
-	h := chains.Hamming{ByLength: c.LossByLength}
-	if len(c.LabelWeights) == 0 {
-		return h, nil
-	}
-	costs, err := numberedWeights("label-weights", c.LabelWeights, labels)
-	for _, cost := range costs {
-		h.LabelWeights = append(h.LabelWeights, float32(cost))
-	}
-	return h, err
-}
-
-// numberedWeights returns the weight of every label, 1 by default; setting names the flag in messages.
-func numberedWeights(setting string, weights settings.LabelWeights, labels *structured.Alphabet) ([]float64, error) {
-	w := make([]float64, labels.Len())
-	for l := range w {
-		w[l] = 1
-	}
-	for name, x := range weights {
-		if err := settings.OneOf("--"+setting+": label", name, labels.Names()); err != nil {
-			return nil, err
-		}
-		if !(x >= 0) || x > 1e9 {
-			return nil, structured.BadInput("--%s %s=%v: expected a number of at least 0", setting, name, x)
-		}
-		w[labels.Index(name)] = x
-	}
-	return w, nil
 }
 
 // passes are the default numbers of passes.
@@ -99,21 +70,21 @@ const (
 )
 
 // chooseMethod returns the name of the optimiser for o; why gives the reason of an automatic choice.
-func chooseMethod(c *models.Config, o *engine.Objective) (name, why string) {
+func chooseMethod(c *config.Config, o *engine.Objective) (name, why string) {
 	if c.Method != "auto" {
 		return c.Method, ""
 	}
 	name, why = methods.Auto(o, c.Net)
 	chosen := *c
 	chosen.Method = name
-	if kind, _, err := models.ParseDevice(c.Device); err == nil && kind == models.CUDA && checkAccelerated(&chosen) != nil {
+	if kind, _, err := config.ParseDevice(c.Device); err == nil && kind == config.CUDA && checkAccelerated(&chosen) != nil {
 		return methods.AutoAccelerated(o), "of the convex methods it is the one for this loss that a GPU can run"
 	}
 	return name, why
 }
 
 // chooseInner returns the method for the subproblems of prox-linear; auto where there are none.
-func chooseInner(c *models.Config, loss engine.Loss) string {
+func chooseInner(c *config.Config, loss engine.Loss) string {
 	switch {
 	case c.Method != "prox-linear" || c.OnBatches() || c.Inner != "auto":
 		return c.Inner
@@ -124,10 +95,10 @@ func chooseInner(c *models.Config, loss engine.Loss) string {
 }
 
 // choosePasses returns how many passes a run has at most.
-func choosePasses(c *models.Config) int { return cmp.Or(c.Passes, passes[c.Method], convexPasses) }
+func choosePasses(c *config.Config) int { return cmp.Or(c.Passes, passes[c.Method], convexPasses) }
 
 // chooseGap returns the relative gap at which a run stops, 0 for none.
-func chooseGap(c *models.Config, method train.Method, o *engine.Objective) settings.Gap {
+func chooseGap(c *config.Config, method train.Method, o *engine.Objective) settings.Gap {
 	switch {
 	case c.Gap != settings.AutoGap:
 		return c.Gap
@@ -138,7 +109,7 @@ func chooseGap(c *models.Config, method train.Method, o *engine.Objective) setti
 }
 
 // checkMethod refuses a method that needs more than the objective has.
-func checkMethod(c *models.Config, method train.Method, o *engine.Objective) error {
+func checkMethod(c *config.Config, method train.Method, o *engine.Objective) error {
 	if method.Convex() {
 		if err := train.CheckConvex(c.Method, o.Scorer); err != nil {
 			return adviseMethod(c, err)
@@ -157,8 +128,8 @@ func checkMethod(c *models.Config, method train.Method, o *engine.Objective) err
 
 // chooseModelBatch returns the number of examples of prox-linear's models. Settings that only models of all examples have ask for
 // these.
-func chooseModelBatch(c *models.Config, o *engine.Objective) settings.ModelBatch {
-	whole := c.Batch > 0 || c.InnerPasses > 0 || c.InnerGap > 0 || c.WarmUp != 0 || c.ConstantMu || c.Inner != models.Default().Inner
+func chooseModelBatch(c *config.Config, o *engine.Objective) settings.ModelBatch {
+	whole := c.Batch > 0 || c.InnerPasses > 0 || c.InnerGap > 0 || c.WarmUp != 0 || c.ConstantMu || c.Inner != config.Default().Inner
 	switch {
 	case c.Method != "prox-linear" || c.ModelBatch != 0:
 		return c.ModelBatch
@@ -169,7 +140,7 @@ func chooseModelBatch(c *models.Config, o *engine.Objective) settings.ModelBatch
 }
 
 // chooseSchedule returns the schedule of the step size.
-func chooseSchedule(c *models.Config) string {
+func chooseSchedule(c *config.Config) string {
 	switch {
 	case c.Schedule != "auto" || c.Method != "sgd" && c.Method != "adam":
 		return c.Schedule
@@ -184,7 +155,7 @@ const batchedExamples = 8
 
 // defaultBatch is the default number of examples per step, 0 for the method's own. With many weights a step takes more
 // examples, because updating the weights dominates its cost.
-func defaultBatch(c *models.Config, weights int) int {
+func defaultBatch(c *config.Config, weights int) int {
 	const many = 1 << 17
 	switch {
 	case c.Method == "prox-linear" && c.ModelBatch > 0:
@@ -198,19 +169,19 @@ func defaultBatch(c *models.Config, weights int) int {
 }
 
 // chooseSmoothing returns the name of how the hinge's max is smoothed, for the method that calls the oracle; auto where nothing is.
-func chooseSmoothing(c *models.Config, loss engine.Loss) string {
+func chooseSmoothing(c *config.Config, loss engine.Loss) string {
 	method := oracleMethod(c)
 	switch {
 	case c.Smoothing != "auto" || loss.Smooth() || method == "bcfw" || method == "bcpfw" || method == "adam" || method == "sgd" && c.Mu == 0:
 		return c.Smoothing
-	case c.K != models.Default().K:
+	case c.K != config.Default().K:
 		return "l2"
 	}
 	return "entropy"
 }
 
 // smoothing returns how the hinge's max is smoothed.
-func smoothing(c *models.Config) (oracles.Smoothing, error) {
+func smoothing(c *config.Config) (oracles.Smoothing, error) {
 	if c.Smoothing == "auto" {
 		return oracles.Smoothing{}, nil
 	}
@@ -225,7 +196,7 @@ func smoothing(c *models.Config) (oracles.Smoothing, error) {
 }
 
 // oracleMethod is the method that calls the oracle: the inner one of prox-linear.
-func oracleMethod(c *models.Config) string {
+func oracleMethod(c *config.Config) string {
 	switch {
 	case c.OnBatches():
 		return "sgd" // which takes subgradients, too
@@ -236,12 +207,12 @@ func oracleMethod(c *models.Config) string {
 }
 
 // pace is the step length.
-func pace(c *models.Config) methods.Pace {
+func pace(c *config.Config) methods.Pace {
 	return methods.Pace{Step: c.LR, Lipschitz: c.Lipschitz}
 }
 
 // newMethod makes the optimiser of that name with the parameters that c gives it.
-func newMethod(c *models.Config, name string) (train.Method, error) {
+func newMethod(c *config.Config, name string) (train.Method, error) {
 	switch name {
 	case "sgd", "adam":
 		schedule, err := methods.ParseSchedule(c.Schedule)

@@ -5,8 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/settings"
+	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
@@ -16,7 +17,7 @@ import (
 
 func TestObjective(t *testing.T) {
 	d := toyData()
-	m := toyModel(t, d, func(*models.Config) {})
+	m := toyModel(t, d, func(*config.Config) {})
 	c := m.Config
 	c.Reg, c.Loss, c.LossByLength, c.LabelWeights = 4.5, "softmax-margin", true, settings.LabelWeights{"b": 3}
 	o, err := objective(&c, m, d)
@@ -37,29 +38,29 @@ func TestObjective(t *testing.T) {
 func TestChooseMethod(t *testing.T) {
 	d := toyData()
 	for _, c := range []struct {
-		change                   func(*models.Config)
+		change                   func(*config.Config)
 		method, inner, smoothing string
 	}{
-		{func(c *models.Config) {}, "prox-linear", "auto", "none"},
-		{func(c *models.Config) { c.Mu = 1 }, "prox-linear", "auto", "entropy"},
-		{func(c *models.Config) { c.Finish = 1 }, "prox-linear", "bcfw", "none"},
-		{func(c *models.Config) { c.ModelBatch = settings.AllExamples }, "prox-linear", "bcfw", "none"},
-		{func(c *models.Config) { c.ModelBatch, c.Loss = settings.AllExamples, "crf" }, "prox-linear", "casimir", "none"},
-		{func(c *models.Config) { c.Inner = "svrg" }, "prox-linear", "svrg", "entropy"},
-		{func(c *models.Config) { c.Method = "sgd" }, "sgd", "auto", "none"},
-		{func(c *models.Config) { c.Method = "adam" }, "adam", "auto", "none"},
-		{func(c *models.Config) { c.Method, c.Smoothing, c.Mu = "sgd", "l2", 1 }, "sgd", "auto", "l2"},
-		{func(c *models.Config) { c.Method = "adam" }, "adam", "auto", "none"},
-		{func(c *models.Config) { c.Net, c.Hidden = "linear", nil }, "casimir", "auto", "entropy"},
-		{func(c *models.Config) { c.Net, c.Hidden, c.K = "linear", nil, 9 }, "casimir", "auto", "l2"},
-		{func(c *models.Config) { c.Net, c.Hidden, c.Method = "linear", nil, "bcfw" }, "bcfw", "auto", "none"},
+		{func(c *config.Config) {}, "prox-linear", "auto", "none"},
+		{func(c *config.Config) { c.Mu = 1 }, "prox-linear", "auto", "entropy"},
+		{func(c *config.Config) { c.Finish = 1 }, "prox-linear", "bcfw", "none"},
+		{func(c *config.Config) { c.ModelBatch = settings.AllExamples }, "prox-linear", "bcfw", "none"},
+		{func(c *config.Config) { c.ModelBatch, c.Loss = settings.AllExamples, "crf" }, "prox-linear", "casimir", "none"},
+		{func(c *config.Config) { c.Inner = "svrg" }, "prox-linear", "svrg", "entropy"},
+		{func(c *config.Config) { c.Method = "sgd" }, "sgd", "auto", "none"},
+		{func(c *config.Config) { c.Method = "adam" }, "adam", "auto", "none"},
+		{func(c *config.Config) { c.Method, c.Smoothing, c.Mu = "sgd", "l2", 1 }, "sgd", "auto", "l2"},
+		{func(c *config.Config) { c.Method = "adam" }, "adam", "auto", "none"},
+		{func(c *config.Config) { c.Net, c.Hidden = "linear", nil }, "casimir", "auto", "entropy"},
+		{func(c *config.Config) { c.Net, c.Hidden, c.K = "linear", nil, 9 }, "casimir", "auto", "l2"},
+		{func(c *config.Config) { c.Net, c.Hidden, c.Method = "linear", nil, "bcfw" }, "bcfw", "auto", "none"},
 	} {
 		m := toyModel(t, d, c.change)
 		o, err := objective(&m.Config, m, d)
 		if err != nil {
 			t.Fatal(err)
 		}
-		given := models.Default()
+		given := config.Default()
 		given.Net, given.Hidden = "mlp", settings.Sizes{4}
 		c.change(&given)
 		resolved, method, _, err := resolve(given, m, o)
@@ -77,7 +78,7 @@ func TestChooseMethod(t *testing.T) {
 		if method.Name() != c.method || resolved.Method != c.method || resolved.Inner != c.inner || smooth.Kind != kind || resolved.Passes == 0 {
 			t.Errorf("want %s, %s, %s; got %s, smoothing %v, %+v", c.method, c.inner, c.smoothing, method.Name(), smooth, resolved)
 		}
-		if err := resolved.Validate(); err != nil {
+		if err := tasks.Validate(resolved); err != nil {
 			t.Errorf("the resolved configuration is refused: %v", err)
 		}
 	}
@@ -85,7 +86,7 @@ func TestChooseMethod(t *testing.T) {
 
 // A device that is not asked for by name leaves runs to the CPU whose steps need it.
 func TestInnerStepsNeedTheCPU(t *testing.T) {
-	c := models.Default()
+	c := config.Default()
 	c.Method, c.ModelBatch, c.InnerSteps = "prox-linear", 4, 3
 	if err := checkAccelerated(&c); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "use --device cpu, or leave out --inner-steps") {
 		t.Errorf("got %v", err)
@@ -98,7 +99,7 @@ func TestInnerStepsNeedTheCPU(t *testing.T) {
 
 // Asynchronous threads take examples one at a time.
 func TestAsyncTakesNoBatch(t *testing.T) {
-	c := models.Default()
+	c := config.Default()
 	c.Parallel = "async"
 	method, err := newMethod(&c, "sdca")
 	if err != nil || !method.(*sdca.SDCA).Async {
@@ -113,24 +114,24 @@ func TestAsyncTakesNoBatch(t *testing.T) {
 // Settings that have no effect with the method that the data and the other settings choose are refused.
 func TestSettingsWithoutEffectOnBatches(t *testing.T) {
 	d := toyData()
-	for want, change := range map[string]func(*models.Config){
-		"--lr 0.1 has no effect":                  func(c *models.Config) { c.LR, c.Loss = 0.1, "crf" },
-		"--kappa 0.1 has no effect":               func(c *models.Config) { c.Kappa, c.Loss = 0.1, "crf" },
-		"--inner casimir has no effect":           func(c *models.Config) { c.ModelBatch, c.Inner = 4, "casimir" },
-		"--inner-passes 3 has no effect":          func(c *models.Config) { c.ModelBatch, c.InnerPasses = 4, 3 },
-		"--inner-gap 1 has no effect":             func(c *models.Config) { c.ModelBatch, c.InnerGap = 4, 1 },
-		"--constant-mu true has no effect":        func(c *models.Config) { c.ModelBatch, c.ConstantMu = 4, true },
-		"--warm-up 2 is for":                      func(c *models.Config) { c.ModelBatch, c.WarmUp = 4, 2 },
-		"--warm-up 3 is for":                      func(c *models.Config) { c.Finish, c.WarmUp = 2, 3 },
-		"--finish 20: expected fewer":             func(c *models.Config) { c.Finish = 20 },
-		"--batch 2 is for":                        func(c *models.Config) { c.ModelBatch, c.Batch = 4, 2 },
-		"--average pass has no effect":            func(c *models.Config) { c.ModelBatch, c.Average = 4, "pass" },
-		"--average ema is for":                    func(c *models.Config) { c.ModelBatch, c.Average = settings.AllExamples, "ema" },
-		"--lr 1 has no effect with --schedule":    func(c *models.Config) { c.Method, c.Schedule, c.LR = "sgd", "pegasos", 1 },
-		"--warm-up 1 has no effect with --schedu": func(c *models.Config) { c.Method, c.Schedule, c.WarmUp = "sgd", "pegasos", 1 },
+	for want, change := range map[string]func(*config.Config){
+		"--lr 0.1 has no effect":                  func(c *config.Config) { c.LR, c.Loss = 0.1, "crf" },
+		"--kappa 0.1 has no effect":               func(c *config.Config) { c.Kappa, c.Loss = 0.1, "crf" },
+		"--inner casimir has no effect":           func(c *config.Config) { c.ModelBatch, c.Inner = 4, "casimir" },
+		"--inner-passes 3 has no effect":          func(c *config.Config) { c.ModelBatch, c.InnerPasses = 4, 3 },
+		"--inner-gap 1 has no effect":             func(c *config.Config) { c.ModelBatch, c.InnerGap = 4, 1 },
+		"--constant-mu true has no effect":        func(c *config.Config) { c.ModelBatch, c.ConstantMu = 4, true },
+		"--warm-up 2 is for":                      func(c *config.Config) { c.ModelBatch, c.WarmUp = 4, 2 },
+		"--warm-up 3 is for":                      func(c *config.Config) { c.Finish, c.WarmUp = 2, 3 },
+		"--finish 20: expected fewer":             func(c *config.Config) { c.Finish = 20 },
+		"--batch 2 is for":                        func(c *config.Config) { c.ModelBatch, c.Batch = 4, 2 },
+		"--average pass has no effect":            func(c *config.Config) { c.ModelBatch, c.Average = 4, "pass" },
+		"--average ema is for":                    func(c *config.Config) { c.ModelBatch, c.Average = settings.AllExamples, "ema" },
+		"--lr 1 has no effect with --schedule":    func(c *config.Config) { c.Method, c.Schedule, c.LR = "sgd", "pegasos", 1 },
+		"--warm-up 1 has no effect with --schedu": func(c *config.Config) { c.Method, c.Schedule, c.WarmUp = "sgd", "pegasos", 1 },
 	} {
 		m := toyModel(t, d, change)
-		given := models.Default()
+		given := config.Default()
 		given.Net, given.Hidden, given.Loss = "mlp", settings.Sizes{4}, m.Config.Loss
 		change(&given)
 		o, err := objective(&m.Config, m, d)

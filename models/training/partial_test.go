@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/config"
+	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/structured"
 )
@@ -42,7 +44,7 @@ func TestTrainOnPartialLabels(t *testing.T) {
 			t.Errorf("%s: %+v, %v", method, metrics, err)
 		}
 		var got []string
-		err = m.Predict(context.Background(), d, models.PredictOptions{}, func(_ int, p *models.Prediction) error {
+		err = m.Predict(context.Background(), d, predictions.Options{}, func(_ int, p *predictions.Prediction) error {
 			for _, l := range p.Labels {
 				got = append(got, m.Labels.Name(l))
 			}
@@ -52,11 +54,11 @@ func TestTrainOnPartialLabels(t *testing.T) {
 			t.Errorf("%s: %v, want %v (%v)", method, got, want, err)
 		}
 	}
-	for _, change := range []func(*models.Config){
-		func(c *models.Config) { c.Method = "svrg" },
-		func(c *models.Config) { c.Method = "sdca" },
-		func(c *models.Config) { c.Method, c.Loss = "bcfw", "hinge" },
-		func(c *models.Config) { c.Method, c.Gap = "lbfgs", 0.01 },
+	for _, change := range []func(*config.Config){
+		func(c *config.Config) { c.Method = "svrg" },
+		func(c *config.Config) { c.Method = "sdca" },
+		func(c *config.Config) { c.Method, c.Loss = "bcfw", "hinge" },
+		func(c *config.Config) { c.Method, c.Gap = "lbfgs", 0.01 },
 	} {
 		c := partialConfig(t)
 		change(&c)
@@ -131,13 +133,13 @@ func TestForcedText(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	predict := func(text string, o models.PredictOptions) (string, error) {
+	predict := func(text string, o predictions.Options) (string, error) {
 		var out bytes.Buffer
 		err := m.PredictText(t.Context(), strings.NewReader(text), "in.conll", &out, models.DataOptions{}, o, false)
 		return out.String(), err
 	}
 	text := "x C\ny ?\nz A|B\n\nx _\n"
-	got, err := predict(text, models.PredictOptions{Force: true})
+	got, err := predict(text, predictions.Options{Force: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,13 +147,13 @@ func TestForcedText(t *testing.T) {
 	if lines[0] != "x C C" || !strings.HasPrefix(lines[1], "y ? ") || lines[2] != "z A|B A" && lines[2] != "z A|B B" || lines[4] != "x _ A" {
 		t.Errorf("got %q", lines)
 	}
-	if free, err := predict(text, models.PredictOptions{}); err != nil || !strings.HasPrefix(free, "x C A\n") {
+	if free, err := predict(text, predictions.Options{}); err != nil || !strings.HasPrefix(free, "x C A\n") {
 		t.Errorf("without --force: %q, %v", free, err)
 	}
-	if _, err := predict("x A\ny D\n", models.PredictOptions{Force: true}); !structured.IsBadInput(err) || !strings.Contains(err.Error(), `in.conll:2: label "D"`) {
+	if _, err := predict("x A\ny D\n", predictions.Options{Force: true}); !structured.IsBadInput(err) || !strings.Contains(err.Error(), `in.conll:2: label "D"`) {
 		t.Errorf("an unknown label: %v", err)
 	}
-	if _, err := predict("x\ny\n", models.PredictOptions{Force: true}); !structured.IsBadInput(err) {
+	if _, err := predict("x\ny\n", predictions.Options{Force: true}); !structured.IsBadInput(err) {
 		t.Errorf("no labels: %v", err)
 	}
 }

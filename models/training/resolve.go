@@ -7,18 +7,20 @@ import (
 	"time"
 
 	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/config"
+	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/engine"
 )
 
 // resolveGiven is the first stage: it validates the settings as given, and resolves those that need no data, with the folder of the run.
-func resolveGiven(c *models.Config) error {
+func resolveGiven(c *config.Config) error {
 	if c.Resume != "" {
 		if err := checkResumed(*c); err != nil {
 			return err
 		}
 	}
-	if err := c.Resolve(); err != nil {
+	if err := tasks.Resolve(c); err != nil {
 		return err
 	}
 	c.Out = chooseFolder(c, time.Now())
@@ -26,7 +28,7 @@ func resolveGiven(c *models.Config) error {
 }
 
 // resolveFolder returns c, which continues the run in the folder c.Out if there is one.
-func resolveFolder(c models.Config) models.Config {
+func resolveFolder(c config.Config) config.Config {
 	c.Out = chooseFolder(&c, time.Now())
 	if _, err := os.Stat(filepath.Join(c.Out, configFile)); err == nil {
 		c.Resume = c.Out
@@ -37,7 +39,7 @@ func resolveFolder(c models.Config) models.Config {
 // resolve is the second stage. It returns the method for an objective, and the configuration with every setting resolved that given
 // leaves open, except those that depend on the device; why gives the reason of an automatic choice of the method. m is the model that
 // was made as given says: its configuration says what the data decided.
-func resolve(given models.Config, m *models.Model, o *engine.Objective) (c models.Config, method train.Method, why string, err error) {
+func resolve(given config.Config, m *models.Model, o *engine.Objective) (c config.Config, method train.Method, why string, err error) {
 	c = m.Config
 	c.Method, why = chooseMethod(&c, o)
 	c.ModelBatch, c.Schedule, c.Passes = chooseModelBatch(&c, o), chooseSchedule(&c), choosePasses(&c)
@@ -62,8 +64,8 @@ func resolve(given models.Config, m *models.Model, o *engine.Objective) (c model
 }
 
 // resolveDevice is the last stage: it returns c with the device that the run uses, and the examples in a step on it.
-func (r *Run) resolveDevice(c models.Config) models.Config {
-	c.Device = models.CPU
+func (r *Run) resolveDevice(c config.Config) config.Config {
+	c.Device = config.CPU
 	if r.device != nil {
 		c.Device = r.deviceName()
 	}

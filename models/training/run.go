@@ -9,6 +9,7 @@ import (
 
 	"github.com/dsp-go/dsp/cuda/device"
 	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/host"
@@ -20,7 +21,7 @@ import (
 
 // Run is one training of one model.
 type Run struct {
-	config  models.Config // resolved
+	config  config.Config // resolved
 	data    *models.Data
 	model   *models.Model
 	problem *train.Problem
@@ -30,7 +31,7 @@ type Run struct {
 }
 
 // NewRun makes the model and the optimiser, and resolves every setting that c left open.
-func NewRun(c models.Config, data *models.Data, o TrainOptions) (*Run, error) {
+func NewRun(c config.Config, data *models.Data, o TrainOptions) (*Run, error) {
 	m, err := models.NewModel(c, data)
 	if err != nil {
 		return nil, err

@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/host"
 )
@@ -25,24 +25,24 @@ const (
 )
 
 // ReadRun reads the configuration of the run in a folder, set up to continue it: Resume and Out are the folder.
-func ReadRun(dir string) (models.Config, error) {
+func ReadRun(dir string) (config.Config, error) {
 	path := filepath.Join(dir, configFile)
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return models.Config{}, structured.BadInput("--resume %s: no %s there; expected the folder of a run", dir, configFile)
+		return config.Config{}, structured.BadInput("--resume %s: no %s there; expected the folder of a run", dir, configFile)
 	}
-	c, err := models.ReadConfig(path)
+	c, err := config.ReadConfig(path)
 	c.Resume, c.Out = dir, dir
 	return c, err
 }
 
 // chooseFolder returns the folder of a run that begins now.
-func chooseFolder(c *models.Config, now time.Time) string {
+func chooseFolder(c *config.Config, now time.Time) string {
 	return cmp.Or(c.Resume, c.Out, filepath.Join("runs", fmt.Sprintf("%s-%s", c.Task, now.Format("20060102-150405"))))
 }
 
 // makeRunFolder makes the folder c.Out and checks that it can be written. A folder that already holds a run is refused unless
 // c resumes that run.
-func makeRunFolder(c *models.Config) error {
+func makeRunFolder(c *config.Config) error {
 	if _, err := os.Stat(filepath.Join(c.Out, configFile)); err == nil && c.Resume == "" {
 		return structured.BadInput("--out %s: there is a run already; continue it with --resume %s, or name another folder", c.Out, c.Out)
 	}
@@ -57,18 +57,18 @@ func makeRunFolder(c *models.Config) error {
 }
 
 // writeConfig writes the resolved configuration into the run folder.
-func writeConfig(c *models.Config) error {
+func writeConfig(c *config.Config) error {
 	return host.WriteFile(filepath.Join(c.Out, configFile), func(w io.Writer) error { return c.Write(w) })
 }
 
 // checkResumed refuses to resume a run with different settings, as far as they change the weights.
-func checkResumed(c models.Config) error {
+func checkResumed(c config.Config) error {
 	was, err := ReadRun(c.Resume)
 	if err != nil {
 		return err
 	}
 	before, now := identityOf(was), identityOf(c)
-	for _, s := range models.Settings(&c) {
+	for _, s := range config.Settings(&c) {
 		if before[s.Name] != now[s.Name] {
 			return structured.BadInput("--resume %s: the run has --%s %s, not %s; leave it out, or start a new run", c.Resume, s.Name,
 				before[s.Name], now[s.Name])
@@ -90,16 +90,16 @@ func (r *Run) warnIfLonger() {
 }
 
 // stepsFallOverRun reports whether the step size depends on the number of passes.
-func stepsFallOverRun(c *models.Config) bool {
+func stepsFallOverRun(c *config.Config) bool {
 	return c.Schedule == "cosine" || c.Schedule == "geometric" || c.Method == "prox-linear" && c.ModelBatch > 0
 }
 
 // identityOf returns the settings that decide the weights after a given number of passes, by name. The number of passes of the run is
 // not among them, so that a run can be continued for longer (warnIfLonger).
-func identityOf(c models.Config) map[string]string {
+func identityOf(c config.Config) map[string]string {
 	c = c.ForModel()
 	identity := map[string]string{}
-	for _, s := range models.Settings(&c) {
+	for _, s := range config.Settings(&c) {
 		switch s.Name {
 		case "passes", "gap", "patience": // decide when a run ends
 		case "test": // only measured

@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 
 	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/formats"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/text"
@@ -33,7 +34,7 @@ type TrainOptions struct {
 //
 // When ctx ends, it returns the result so far and train.ErrInterrupted; c.Resume continues from there to the same bits.
 // Resuming with another configuration, and a folder that cannot be written, are refused before any work.
-func Train(ctx context.Context, c models.Config, o TrainOptions) (*Result, error) {
+func Train(ctx context.Context, c config.Config, o TrainOptions) (*Result, error) {
 	result, runs, err := trainAll(ctx, &c, o)
 	if len(runs) == 0 {
 		return result, err
@@ -42,7 +43,7 @@ func Train(ctx context.Context, c models.Config, o TrainOptions) (*Result, error
 }
 
 // trainAll is Train, but returns the curves instead of drawing them. It resolves in c what needs no data.
-func trainAll(ctx context.Context, c *models.Config, o TrainOptions) (*Result, []curves.Run, error) {
+func trainAll(ctx context.Context, c *config.Config, o TrainOptions) (*Result, []curves.Run, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
@@ -64,7 +65,7 @@ func trainAll(ctx context.Context, c *models.Config, o TrainOptions) (*Result, [
 }
 
 // TrainOn is Train on data that was read already. It continues the run in the folder c.Out if there is one.
-func TrainOn(ctx context.Context, c models.Config, data *models.Data, o TrainOptions) (*Result, error) {
+func TrainOn(ctx context.Context, c config.Config, data *models.Data, o TrainOptions) (*Result, error) {
 	c = resolveFolder(c)
 	if err := makeRunFolder(&c); err != nil {
 		return nil, err
@@ -77,14 +78,14 @@ func TrainOn(ctx context.Context, c models.Config, data *models.Data, o TrainOpt
 }
 
 // trainOn trains on the given data as c says, in the folder c.Out that is there, and its baselines in folders inside.
-func trainOn(ctx context.Context, c models.Config, data *models.Data, o TrainOptions) (*Result, []curves.Run, error) {
+func trainOn(ctx context.Context, c config.Config, data *models.Data, o TrainOptions) (*Result, []curves.Run, error) {
 	if c.Patience > 0 && data.Dev == nil {
 		return nil, nil, structured.BadInput("--patience %d needs development data to watch: give --dev FILE", c.Patience)
 	}
 	o.Log.Info("data", "training", data.Train.Name, "examples", data.Train.Len(), "positions", data.Train.Positions(),
 		"labels", data.Train.Alphabet.Len())
-	if x := data.Crossing; x != nil {
-		o.Log.Info("lifted crossing arcs", "sentences", x.Sentences, "arcs", x.Arcs, "lifts", x.Lifts)
+	if x := data.Change; x != nil {
+		o.Log.Info(x.Message, x.Values...)
 	}
 	if x := data.Vectors; x != nil {
 		o.Log.Info("vectors of words", "file", c.Vectors, "vectors", x.InFile, "kept", x.Kept, "dimension", x.Dim, "frozen", c.Freeze,

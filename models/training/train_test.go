@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/train"
@@ -21,9 +22,9 @@ import (
 )
 
 // small is a quick run on a few drawn words.
-func small(t *testing.T) models.Config {
+func small(t *testing.T) config.Config {
 	t.Helper()
-	c := models.Default()
+	c := config.Default()
 	c.Examples = settings.Sizes{24, 6, 6}
 	c.Net, c.Passes, c.Baselines, c.Batch = "linear", 3, "off", 4
 	c.Out = filepath.Join(t.TempDir(), "run")
@@ -31,35 +32,35 @@ func small(t *testing.T) models.Config {
 }
 
 // everyMethod has the runs that every property of training is tested on.
-var everyMethod = map[string]func(*models.Config){
-	"sgd":           func(c *models.Config) { c.Method = "sgd" },
-	"bcfw":          func(c *models.Config) { c.Method = "bcfw" },
-	"svrg":          func(c *models.Config) { c.Method = "svrg" },
-	"saga":          func(c *models.Config) { c.Method = "saga" },
-	"casimir":       func(c *models.Config) { c.Method, c.Smoothing = "casimir", "l2" },
-	"casimir crf":   func(c *models.Config) { c.Method, c.Loss, c.InnerStop = "casimir", "crf", "norm" },
-	"casimir-adapt": func(c *models.Config) { c.Method, c.K, c.WarmStart = "casimir-adapt", 0, "extrapolation" },
-	"sgd mlp": func(c *models.Config) {
+var everyMethod = map[string]func(*config.Config){
+	"sgd":           func(c *config.Config) { c.Method = "sgd" },
+	"bcfw":          func(c *config.Config) { c.Method = "bcfw" },
+	"svrg":          func(c *config.Config) { c.Method = "svrg" },
+	"saga":          func(c *config.Config) { c.Method = "saga" },
+	"casimir":       func(c *config.Config) { c.Method, c.Smoothing = "casimir", "l2" },
+	"casimir crf":   func(c *config.Config) { c.Method, c.Loss, c.InnerStop = "casimir", "crf", "norm" },
+	"casimir-adapt": func(c *config.Config) { c.Method, c.K, c.WarmStart = "casimir-adapt", 0, "extrapolation" },
+	"sgd mlp": func(c *config.Config) {
 		c.Method, c.Net, c.Hidden, c.Dropout = "sgd", "mlp", settings.Sizes{5}, 0.1
 	},
-	"prox-linear mlp": func(c *models.Config) {
+	"prox-linear mlp": func(c *config.Config) {
 		c.Method, c.Net, c.Hidden, c.Inner = "prox-linear", "mlp", settings.Sizes{5}, "bcfw"
 		c.Passes, c.InnerPasses = 6, 2
 	},
-	"prox-linear casimir": func(c *models.Config) {
+	"prox-linear casimir": func(c *config.Config) {
 		c.Method, c.Net, c.Hidden, c.Inner = "prox-linear", "mlp", settings.Sizes{5}, "casimir"
 		c.Passes, c.InnerPasses = 6, 2
 	},
-	"prox-linear batches": func(c *models.Config) {
+	"prox-linear batches": func(c *config.Config) {
 		c.Method, c.Net, c.Hidden, c.Batch, c.Dropout = "prox-linear", "mlp", settings.Sizes{5}, 0, 0.1
 		c.ModelBatch, c.InnerSteps, c.Passes, c.Finish = 4, 3, 4, 2
 	},
-	"adam":     func(c *models.Config) { c.Method, c.Net, c.Hidden, c.WarmUp = "adam", "mlp", settings.Sizes{5}, 0.5 },
-	"momentum": func(c *models.Config) { c.Method, c.Momentum, c.Average = "sgd", 0.9, "ema" },
+	"adam":     func(c *config.Config) { c.Method, c.Net, c.Hidden, c.WarmUp = "adam", "mlp", settings.Sizes{5}, 0.5 },
+	"momentum": func(c *config.Config) { c.Method, c.Momentum, c.Average = "sgd", 0.9, "ema" },
 }
 
 // mustTrain trains without drawing curves, and returns the bytes of the model file.
-func mustTrain(t *testing.T, c models.Config) []byte {
+func mustTrain(t *testing.T, c config.Config) []byte {
 	t.Helper()
 	r, _, err := trainAll(context.Background(), &c, TrainOptions{})
 	if err != nil {
@@ -257,7 +258,7 @@ func TestTrainedModelPredictsAsMeasured(t *testing.T) {
 			t.Errorf("the result lacks %s: %s", key, text)
 		}
 	}
-	if c, err := models.ReadConfig(filepath.Join(r.Model, "..", configFile)); err != nil || c.Net != "linear" || c.Format != "builtin" || c.Device != "cpu" {
+	if c, err := config.ReadConfig(filepath.Join(r.Model, "..", configFile)); err != nil || c.Net != "linear" || c.Format != "builtin" || c.Device != "cpu" {
 		t.Errorf("resolved configuration %+v, %v", c, err)
 	}
 }
@@ -304,27 +305,27 @@ func TestBaselinesOfEveryMethod(t *testing.T) {
 
 func TestTrainErrors(t *testing.T) {
 	occupied := file(t, "occupied", "")
-	for want, change := range map[string]func(*models.Config){
-		`net "mlp" is not. Use --method prox-linear --inner bcfw`:       func(c *models.Config) { c.Net, c.Method = "mlp", "bcfw" },
-		"--method bcfw needs the hinge, not loss crf; use --loss hinge": func(c *models.Config) { c.Method, c.Loss = "bcfw", "crf" },
-		"--out":                                  func(c *models.Config) { c.Out = filepath.Join(occupied, "x") },
-		`label "z!" is not known`:                func(c *models.Config) { c.LabelWeights = settings.LabelWeights{"z!": 1} },
-		"expected a number of at least 0":        func(c *models.Config) { c.LabelWeights = settings.LabelWeights{"a": -1} },
-		"--smoothing l2 with --method sgd needs": func(c *models.Config) { c.Method, c.Smoothing = "sgd", "l2" },
-		"--gap 0.1 needs a certificate":          func(c *models.Config) { c.Net, c.Gap = "mlp", 0.1 },
-		"--patience 3 needs development data": func(c *models.Config) {
+	for want, change := range map[string]func(*config.Config){
+		`net "mlp" is not. Use --method prox-linear --inner bcfw`:       func(c *config.Config) { c.Net, c.Method = "mlp", "bcfw" },
+		"--method bcfw needs the hinge, not loss crf; use --loss hinge": func(c *config.Config) { c.Method, c.Loss = "bcfw", "crf" },
+		"--out":                                  func(c *config.Config) { c.Out = filepath.Join(occupied, "x") },
+		`label "z!" is not known`:                func(c *config.Config) { c.LabelWeights = settings.LabelWeights{"z!": 1} },
+		"expected a number of at least 0":        func(c *config.Config) { c.LabelWeights = settings.LabelWeights{"a": -1} },
+		"--smoothing l2 with --method sgd needs": func(c *config.Config) { c.Method, c.Smoothing = "sgd", "l2" },
+		"--gap 0.1 needs a certificate":          func(c *config.Config) { c.Net, c.Gap = "mlp", 0.1 },
+		"--patience 3 needs development data": func(c *config.Config) {
 			out := c.Out
 			*c = textConfig(file(t, "x.conll", trainConll))
 			c.Patience, c.Out = 3, out
 		},
-		"--hidden 3 has no effect with --net linear": func(c *models.Config) {
+		"--hidden 3 has no effect with --net linear": func(c *config.Config) {
 			out := c.Out
 			*c = textConfig(file(t, "x.conll", trainConll))
 			c.Hidden, c.Out = settings.Sizes{3}, out
 		},
-		"no config.yaml there":            func(c *models.Config) { c.Resume = t.TempDir() },
-		"net embed reads discrete inputs": func(c *models.Config) { c.Net = "embed" },
-		"difficulty":                      func(c *models.Config) { c.Difficulty = 11 },
+		"no config.yaml there":            func(c *config.Config) { c.Resume = t.TempDir() },
+		"net embed reads discrete inputs": func(c *config.Config) { c.Net = "embed" },
+		"difficulty":                      func(c *config.Config) { c.Difficulty = 11 },
 	} {
 		c := small(t)
 		change(&c)

@@ -10,15 +10,16 @@ import (
 	"testing"
 
 	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/structured"
 )
 
 // noisy is text whose labels can be memorised, which makes new text worse.
 const noisy = "a O\nb B-X\nc I-X\n\na B-X\nd O\nc O\n\nb I-X\na O\nd B-X\n\nc O\nc B-X\n"
 
-func trainText(t *testing.T, change func(*models.Config)) (*Result, models.Config) {
+func trainText(t *testing.T, change func(*config.Config)) (*Result, config.Config) {
 	t.Helper()
-	c := models.Default()
+	c := config.Default()
 	c.Train, c.Out, c.Quiet = file(t, "train.conll", noisy), t.TempDir(), true
 	change(&c)
 	r, err := Train(context.Background(), c, TrainOptions{})
@@ -31,15 +32,15 @@ func trainText(t *testing.T, change func(*models.Config)) (*Result, models.Confi
 // Convex methods stop at a gap by default, not with --gap 0, and on bad development data when patience runs out.
 func TestConvexMethodsStop(t *testing.T) {
 	for _, method := range []string{"auto", "svrg", "sdca", "bcfw", "casimir"} {
-		r, _ := trainText(t, func(c *models.Config) { c.Method = method })
+		r, _ := trainText(t, func(c *config.Config) { c.Method = method })
 		if gap := float64(r.Gap) / float64(r.Objective); method != "bcfw" && (!(gap <= convexGap) || r.Passes >= convexPasses) {
 			t.Errorf("%s: stopped at a relative gap of %v after %d passes: %s", method, gap, r.Passes, r.Reason)
 		}
-		r, _ = trainText(t, func(c *models.Config) { c.Method, c.Gap, c.Passes = method, 0, r.Passes+1 })
+		r, _ = trainText(t, func(c *config.Config) { c.Method, c.Gap, c.Passes = method, 0, r.Passes+1 })
 		if !strings.Contains(r.Reason, "passes done") && !strings.Contains(r.Reason, "can do no more") {
 			t.Errorf("%s: without a gap to reach, %s", method, r.Reason)
 		}
-		r, c := trainText(t, func(c *models.Config) {
+		r, c := trainText(t, func(c *config.Config) {
 			c.Method, c.Gap, c.Patience, c.Passes = method, 0, 2, 60
 			c.Dev = file(t, "dev.conll", strings.NewReplacer("a O", "a B-X", "b B-X", "b O").Replace(noisy))
 		})
@@ -55,7 +56,7 @@ func TestConvexMethodsStop(t *testing.T) {
 			t.Errorf("%s: %+v", method, r.Dev)
 		}
 	}
-	_, c := trainText(t, func(*models.Config) {})
+	_, c := trainText(t, func(*config.Config) {})
 	if _, err := os.Stat(filepath.Join(c.Out, lastFile)); err == nil {
 		t.Error("without development data there is a last model besides the only one")
 	}
@@ -66,7 +67,7 @@ func TestTextThreads(t *testing.T) {
 	var want []byte
 	train := file(t, "train.conll", noisy)
 	for _, threads := range []int{1, 3} {
-		_, c := trainText(t, func(c *models.Config) { c.Train, c.Threads = train, threads })
+		_, c := trainText(t, func(c *config.Config) { c.Train, c.Threads = train, threads })
 		got, err := os.ReadFile(filepath.Join(c.Out, models.ModelFile))
 		if err != nil {
 			t.Fatal(err)
@@ -80,7 +81,7 @@ func TestTextThreads(t *testing.T) {
 
 // Gold labels that break the constraints are refused, with their line.
 func TestBrokenConstraints(t *testing.T) {
-	c := models.Default()
+	c := config.Default()
 	c.Train, c.Constraints, c.Out = file(t, "train.conll", "a I-X\nb I-X\nc B-X\n\nd O\n"), "iob2", t.TempDir()
 	if _, err := Train(context.Background(), c, TrainOptions{}); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "train.conll:1: I-X starts a sequence") {
 		t.Errorf("broken constraints: got %v", err)

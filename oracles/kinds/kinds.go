@@ -8,12 +8,16 @@ import (
 
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/oracles/chain"
+	"github.com/dsp-go/dsp/oracles/choice"
 	"github.com/dsp-go/dsp/oracles/graph"
 	"github.com/dsp-go/dsp/oracles/tree"
+	"github.com/dsp-go/dsp/oracles/window"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
+	"github.com/dsp-go/dsp/structured/choices"
 	"github.com/dsp-go/dsp/structured/graphs"
 	"github.com/dsp-go/dsp/structured/trees"
+	"github.com/dsp-go/dsp/structured/windows"
 )
 
 // Kind is a structure with everything that training needs.
@@ -29,8 +33,10 @@ type Kind struct {
 // All lists the registered kinds.
 var All = []Kind{
 	{chains.Chain{}, func() oracles.Maximiser { return chain.New() }, chains.Small},
+	{choices.Choice{}, func() oracles.Maximiser { return choice.New() }, choices.Small},
 	{trees.SpanningTree{}, func() oracles.Maximiser { return tree.New(false) }, trees.SpanningTree{}.Small},
 	{trees.SpanningTree{NonProjective: true}, func() oracles.Maximiser { return tree.New(true) }, trees.SpanningTree{NonProjective: true}.Small},
+	{windows.Window{}, func() oracles.Maximiser { return window.New() }, windows.Small},
 	{graphs.Pairwise{Edges: graphs.Own}, func() oracles.Maximiser { return graph.New() }, graphs.Pairwise{Edges: graphs.Own}.Small},
 	{graphs.Pairwise{Edges: graphs.Typed}, func() oracles.Maximiser { return graph.New() }, graphs.Pairwise{Edges: graphs.Typed}.Small},
 	{graphs.Pairwise{Edges: graphs.Potts}, func() oracles.Maximiser { return graph.New() }, graphs.Pairwise{Edges: graphs.Potts}.Small},

@@ -9,13 +9,18 @@ import (
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/oracles/kinds"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/choices"
 )
 
-// The output that is decoded by least risk has the least expected Hamming loss of all outputs, by enumeration.
+// The output that is decoded by least risk has the least expected loss of all outputs, by enumeration.
 func TestLeastRisk(t *testing.T) {
 	for _, kind := range kinds.All {
 		t.Run(kind.Name(), func(t *testing.T) {
-			o, loss := kind.Oracle().(oracles.Summer), kind.TaskLoss()
+			o, sums := kind.Oracle().(oracles.Summer)
+			if !sums {
+				t.Skip("no sums over outputs")
+			}
+			structure, loss := kind.Structure.(structured.RiskMinimiser), kind.TaskLoss()
 			differs := 0
 			for seed := range uint64(60) {
 				r := rand.New(rand.NewPCG(seed, 5))
@@ -32,7 +37,7 @@ func TestLeastRisk(t *testing.T) {
 				o.Max(θ, best, value)
 				o.Exp(θ, 1, logZ, &u)
 				risk.Copy(θ)
-				kind.LeastRisk(&u, &risk)
+				structure.LeastRisk(&u, &risk)
 				o.Max(&risk, y, value)
 				for b := range θ.Len() {
 					lo, hi := θ.Outputs[b], θ.Outputs[b+1]
@@ -63,7 +68,7 @@ func TestLeastRisk(t *testing.T) {
 					}
 				}
 			}
-			if differs == 0 {
+			if _, one := kind.Structure.(choices.Choice); differs == 0 && !one { // of the 0/1 loss it is the best output
 				t.Error("the best output always had the least risk: the test shows nothing")
 			}
 		})

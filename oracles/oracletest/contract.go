@@ -35,18 +35,27 @@ func Run(t *testing.T, kind kinds.Kind, o oracles.Maximiser) {
 
 // RunStructure checks the contract of a kind's structure.
 func RunStructure(t *testing.T, kind kinds.Kind) {
-	for _, p := range []struct {
-		name  string
-		check func(t *rapid.T, θ *structured.Potentials)
-	}{
-		{"scores are linear", scoresAreLinear},
-		{"views and copies", viewsAndCopies},
-		{"restrict keeps agreeing outputs", restrictKeepsAgreeing},
-		{"Hamming counts wrong numbers", hammingCountsWrong},
-		{"raise", raise},
-		{"number of outputs", numberOfOutputs},
-	} {
-		t.Run(p.name, rapid.MakeCheck(func(t *rapid.T) { p.check(t, drawPotentials(t, kind, anyNumbers)) }))
+	run := func(name string, check func(t *rapid.T, θ *structured.Potentials)) {
+		t.Run(name, rapid.MakeCheck(func(t *rapid.T) { check(t, drawPotentials(t, kind, anyNumbers)) }))
+	}
+	run("scores are linear", scoresAreLinear)
+	run("views and copies", viewsAndCopies)
+	run("the loss is added", lossIsAdded)
+	run("number of outputs", numberOfOutputs)
+	if _, restricts := kind.Structure.(structured.Restricter); restricts {
+		run("restrict keeps agreeing outputs", restrictKeepsAgreeing)
+	}
+	if _, raises := kind.Structure.(structured.Raiser); raises {
+		run("raise", raise)
+	}
+	if _, sums := kind.Oracle().(oracles.Summer); sums {
+		t.Run("sums come with Raise and LeastRisk", func(t *testing.T) {
+			_, raises := kind.Structure.(structured.Raiser)
+			_, minimises := kind.Structure.(structured.RiskMinimiser)
+			if !raises || !minimises {
+				t.Errorf("%s has sums: Raiser %v, RiskMinimiser %v", kind.Name(), raises, minimises)
+			}
+		})
 	}
 }
 

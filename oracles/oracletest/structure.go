@@ -6,6 +6,10 @@ import (
 	"slices"
 
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/chains"
+	"github.com/dsp-go/dsp/structured/choices"
+	"github.com/dsp-go/dsp/structured/graphs"
+	"github.com/dsp-go/dsp/structured/trees"
 	"pgregory.net/rapid"
 )
 
@@ -65,6 +69,18 @@ func viewsAndCopies(t *rapid.T, θ *structured.Potentials) {
 		for name, got := range map[string]float64{"view": view.Score(0, y), "copy": selected.Score(at, y), "marginals as potentials": asPotentials.Score(0, y)} {
 			Near(t, "score in the "+name, got, want, 0)
 		}
+		if len(θ.Gold) > 0 {
+			single := new(structured.Marginals)
+			u.View(b, single)
+			for name, got := range map[string][]int32{
+				"view": view.Gold[0], "copy": selected.Gold[at], "marginals": u.Gold[b], "marginals' view": single.Gold[0],
+				"marginals as potentials": asPotentials.Gold[0], "clone": clone(θ).Gold[b],
+			} {
+				if !slices.Equal(got, θ.Gold[b]) {
+					t.Fatalf("the %s of example %d has the gold output %v, want %v", name, b, got, θ.Gold[b])
+				}
+			}
+		}
 		if view.Len() != 1 || view.OutputSize() != len(y) || asPotentials.OutputSize() != len(y) {
 			t.Fatalf("the view of example %d has %d examples and outputs of length %d, want %d", b, view.Len(), view.OutputSize(), len(y))
 		}
@@ -87,11 +103,23 @@ func viewsAndCopies(t *rapid.T, θ *structured.Potentials) {
 	}
 }
 
-// drawGold draws a partial gold output of example b: the numbers of some output y, some of them hidden in sets.
-func drawGold(t *rapid.T, θ *structured.Potentials, b int) (gold structured.Gold, y []int32) {
+// drawGold draws a gold output of example b: the numbers of some output y, some of them hidden in sets if the structure restricts,
+// and costs if it reads them. Both θ and u, marginals of its form, get the gold output if the structure reads it.
+func drawGold(t *rapid.T, θ *structured.Potentials, u *structured.Marginals, b int) (gold structured.Gold, y []int32) {
 	all := everyOutput(θ, b)
 	y = all[rapid.IntRange(0, len(all)-1).Draw(t, "gold")]
 	gold.Output = slices.Clone(y)
+	if _, reads := θ.Structure.(structured.GoldReader); reads {
+		for len(θ.Gold) < θ.Len() {
+			θ.Gold = append(θ.Gold, nil)
+		}
+		θ.Gold[b] = gold.Output
+		u.Gold = append(u.Gold[:0], θ.Gold...)
+	}
+	gold.Costs = drawCosts(t, θ, b)
+	if _, restricts := θ.Structure.(structured.Restricter); !restricts {
+		return gold, y
+	}
 	if rapid.Bool().Draw(t, "all known") {
 		return gold, y
 	}
@@ -114,6 +142,24 @@ func drawGold(t *rapid.T, θ *structured.Potentials, b int) (gold structured.Gol
 	return gold, y
 }
 
+// drawCosts draws costs of example b, multiples of 1/8, or returns nil.
+func drawCosts(t *rapid.T, θ *structured.Potentials, b int) (costs []float32) {
+	reader, reads := θ.Structure.(structured.CostReader)
+	if !reads || rapid.Bool().Draw(t, "no costs") {
+		return nil
+	}
+	for k := range θ.Parts {
+		if p := &θ.Parts[k]; p.Rows == reader.CostRows() {
+			for range p.Offsets[b+1] - p.Offsets[b] {
+				costs = append(costs, float32(rapid.IntRange(0, 8).Draw(t, "cost"))/8)
+			}
+			return costs
+		}
+	}
+	t.Fatalf("no part has rows of the table %q", reader.CostRows())
+	return nil
+}
+
 // agrees reports whether a gold output allows y.
 func agrees(y []int32, gold structured.Gold) bool {
 	for at, g := range gold.Output {
@@ -126,10 +172,11 @@ func agrees(y []int32, gold structured.Gold) bool {
 
 // Restrict forbids the outputs that contradict the gold output, and changes no other score.
 func restrictKeepsAgreeing(t *rapid.T, θ *structured.Potentials) {
+	structure, u := θ.Structure.(structured.Restricter), zeros(θ)
 	for b := range θ.Len() {
-		gold, _ := drawGold(t, θ, b)
+		gold, _ := drawGold(t, θ, u, b)
 		selected := clone(θ)
-		θ.Structure.Restrict(selected, b, gold)
+		structure.Restrict(selected, b, gold)
 		for _, y := range everyOutput(θ, b) {
 			want := math.Inf(-1)
 			if agrees(y, gold) {
@@ -154,8 +201,9 @@ func checkOthers(t *rapid.T, θ, changed *structured.Potentials, b int) {
 	}
 }
 
-// Augment adds the loss to every output's score; the loss of a fully known output counts its wrong numbers.
-func hammingCountsWrong(t *rapid.T, θ *structured.Potentials) {
+// Augment adds the loss to every output's score. The loss is nowhere negative, and 0 for what is right. A Hamming loss of a fully
+// known output counts its wrong numbers.
+func lossIsAdded(t *rapid.T, θ *structured.Potentials) {
 	for k := range θ.Parts { // makes differences of scores exact
 		for i, x := range θ.Parts[k].Values {
 			θ.Parts[k].Values[i] = float32(math.Round(8*float64(x)) / 8)
@@ -163,7 +211,7 @@ func hammingCountsWrong(t *rapid.T, θ *structured.Potentials) {
 	}
 	loss, u := θ.Structure.TaskLoss(), zeros(θ)
 	for b := range θ.Len() {
-		gold, right := drawGold(t, θ, b)
+		gold, right := drawGold(t, θ, u, b)
 		augmented := clone(θ)
 		loss.Augment(augmented, b, gold)
 		checkOthers(t, θ, augmented, b)
@@ -172,20 +220,16 @@ func hammingCountsWrong(t *rapid.T, θ *structured.Potentials) {
 			dot := loss.Dot(u, b, gold)
 			u.Add(b, y, -1)
 			Near(t, "score with the loss", augmented.Score(b, y), θ.Score(b, y)+dot, 1e-6)
+			if dot < -1e-6 {
+				t.Fatalf("the loss of %v is %g where %v is known, among %v", y, dot, gold.Output, gold.Sets)
+			}
 			if gold.Partial() {
-				if dot < -1e-6 {
-					t.Fatalf("the loss of %v is %g where %v is known, among %v", y, dot, gold.Output, gold.Sets)
-				}
 				continue
 			}
-			wrong := 0
-			for at := range y {
-				if y[at] != right[at] {
-					wrong++
-				}
+			Near(t, "loss", loss.Loss(y, gold), dot, 1e-6)
+			if hamming(loss, gold) {
+				Near(t, "Hamming loss", loss.Loss(y, gold), float64(countWrong(y, right)), 0)
 			}
-			Near(t, "⟨1_y, ℓ⟩", dot, float64(wrong), 1e-6)
-			Near(t, "loss", loss.Loss(y, structured.Gold{Output: right}), float64(wrong), 0)
 		}
 		u.Add(b, right, 1)
 		Near(t, "loss of what is right", loss.Dot(u, b, gold), 0, 1e-6)
@@ -193,15 +237,36 @@ func hammingCountsWrong(t *rapid.T, θ *structured.Potentials) {
 	}
 }
 
+// hamming reports whether a loss counts wrong numbers.
+func hamming(loss structured.TaskLoss, gold structured.Gold) bool {
+	switch loss.(type) {
+	case chains.Hamming, graphs.Hamming, trees.Hamming:
+		return true
+	case choices.Cost:
+		return gold.Costs == nil
+	}
+	return false
+}
+
+func countWrong(y, right []int32) (wrong int) {
+	for at := range y {
+		if y[at] != right[at] {
+			wrong++
+		}
+	}
+	return wrong
+}
+
 // Raise adds a multiple of the numbers that an output shares with the raised one to its score, and nothing else.
 func raise(t *rapid.T, θ *structured.Potentials) {
 	for k := range θ.Parts {
 		clear(θ.Parts[k].Values)
 	}
+	structure := θ.Structure.(structured.Raiser)
 	for b := range θ.Len() {
 		target := drawOutput(t, θ, b)
 		raised := clone(θ)
-		θ.Structure.Raise(raised, b, target, 2)
+		structure.Raise(raised, b, target, 2)
 		checkOthers(t, θ, raised, b)
 		for _, y := range everyOutput(θ, b) {
 			common := 0

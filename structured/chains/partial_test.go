@@ -49,7 +49,7 @@ func TestRestrict(t *testing.T) {
 		d := drawPartial(t, p)
 		whole.Copy(θ)
 		for b := range p.Len() {
-			θ.Structure.Restrict(θ, b, d.GoldOf(b))
+			Chain{}.Restrict(θ, b, d.GoldOf(b))
 			labels, agrees := y[p.Offsets[b]:p.Offsets[b+1]], false
 			completions(d, b, p.Y, func(c []int32) { agrees = agrees || slices.Equal(c, labels) })
 			want := math.Inf(-1)

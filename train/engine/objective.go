@@ -5,6 +5,7 @@ import (
 
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/oracles/kinds"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/vec"
 )
@@ -62,6 +63,9 @@ func (o *Objective) Check() error {
 	if d.Labels == nil {
 		return structured.BadInput("%s: no labels to train on", d.Name)
 	}
+	if err := o.checkStructure(); err != nil {
+		return err
+	}
 	if form := o.Scorer.Form(); !(form.Structure.LogOutputs(d, form) > 0) { // −∞ without labels
 		if d.Alphabet != nil && d.Alphabet.Len() < 2 {
 			return structured.BadInput("%s: %d label, expected at least 2: there is nothing to learn", d.Name, d.Alphabet.Len())
@@ -76,6 +80,22 @@ func (o *Objective) Check() error {
 			}
 			return structured.BadInput("%s: %s", d.Where(i), what)
 		}
+	}
+	return nil
+}
+
+// checkStructure rejects a loss or gold outputs that the structure cannot take.
+func (o *Objective) checkStructure() error {
+	structure := o.Scorer.Form().Structure
+	if _, sums := kinds.Of(structure).Oracle().(oracles.Summer); !sums && o.Loss.Smooth() {
+		return structured.BadInput("the loss %v needs sums over all outputs, which the oracle of a %s does not compute; it supports %v",
+			o.Loss, structure.Name(), Hinge)
+	}
+	if _, restricts := structure.(structured.Restricter); !restricts && o.Partial() {
+		return structured.BadInput("%s: the gold output of a %s must be known in full", o.Data.Name, structure.Name())
+	}
+	if c, checks := structure.(structured.DataChecker); checks {
+		return c.CheckData(o.Data)
 	}
 	return nil
 }

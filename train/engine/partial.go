@@ -43,7 +43,7 @@ func (a *allowed) find(batch *structured.Batch) {
 func (a *allowed) restrict(batch *structured.Batch, θ *structured.Potentials) {
 	θ.Select(a.examples, &a.θ)
 	for k, b := range a.examples {
-		θ.Structure.Restrict(&a.θ, k, batch.GoldOf(b))
+		θ.Structure.(structured.Restricter).Restrict(&a.θ, k, batch.GoldOf(b))
 	}
 }
 

@@ -40,6 +40,11 @@ func TestConvexMethodsAgree(t *testing.T) {
 		{"crf", traintest.NoisyProblem(80, engine.CRF, traintest.Entropy, 1./80), 1e-4},
 		{"crf, shifted", traintest.Shifted(traintest.NoisyProblem(80, engine.CRF, traintest.Entropy, 0.1)), 1e-4},
 		{"softmax-margin", traintest.NoisyProblem(80, engine.SoftmaxMargin, traintest.Entropy, 1./80), 1e-4},
+		{"choice, hinge, entropy", traintest.ChoiceProblem(80, engine.Hinge, traintest.Entropy, 1./80), 4e-3},
+		{"choice, hinge, l2", traintest.ChoiceProblem(80, engine.Hinge, traintest.L2, 1./80), 4e-3},
+		{"choice, crf", traintest.ChoiceProblem(80, engine.CRF, traintest.Entropy, 1./80), 1e-4},
+		{"window, hinge, l2", traintest.WindowProblem(40, traintest.L2, 1./40), 2e-2},
+		{"window, hinge, l2 on 5", traintest.WindowProblem(40, top5, 1./40), 2e-2},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := c.problem

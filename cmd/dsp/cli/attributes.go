@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/exchange"
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/structured"
@@ -17,7 +17,7 @@ import (
 var attributeSettings = []string{"format", "columns", "label", "scheme", "features", "template", "clusters", "gazetteer", "min-count", "hash-bits", "threads"}
 
 func attributesCommand() *cobra.Command {
-	c, to := models.Default(), ""
+	c, to := config.Default(), ""
 	cmd := &cobra.Command{
 		Use:   "attributes --input FILE --to FILE",
 		Short: "Write the attributes that train makes of text, in CRFsuite's format",
@@ -49,7 +49,7 @@ CRFsuite: the gold label, then the attributes, separated by tabs. The format has
 	flags.SortFlags = false
 	flags.StringVar(&c.Train, "input", "", "`FILE` with text in columns and gold labels")
 	flags.StringVar(&to, "to", "", "`FILE` to write")
-	addSettings(cmd, slices.DeleteFunc(models.Settings(&c), func(s settings.Setting) bool {
+	addSettings(cmd, slices.DeleteFunc(config.Settings(&c), func(s settings.Setting) bool {
 		return !slices.Contains(attributeSettings, s.Name)
 	}))
 	return cmd

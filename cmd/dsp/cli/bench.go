@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/nets/kernels"
@@ -56,7 +56,7 @@ time: the bytes it must move at this GPU's copy bandwidth, or its arithmetic at 
 			if !(seconds > 0) {
 				return structured.BadInput("--seconds %v: expected a number above 0", seconds)
 			}
-			d, err := models.OpenDevice(device)
+			d, err := config.OpenDevice(device)
 			if err != nil {
 				return err
 			}
@@ -73,7 +73,8 @@ time: the bytes it must move at this GPU's copy bandwidth, or its arithmetic at 
 			if err != nil {
 				return err
 			}
-			for _, m := range slices.Concat(chainMeasures(), treeMeasures(), []measure{step, pass}) {
+			for _, m := range slices.Concat(chainMeasures(), treeMeasures(), graphMeasures(), choiceMeasures(), windowMeasures(),
+				[]measure{step, pass}) {
 				s, err := m.repeat(cmd.Context(), seconds)
 				if err != nil {
 					return err

@@ -6,9 +6,11 @@ import (
 
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/oracles/chain"
+	"github.com/dsp-go/dsp/oracles/graph"
 	"github.com/dsp-go/dsp/oracles/tree"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
+	"github.com/dsp-go/dsp/structured/graphs"
 	"github.com/dsp-go/dsp/structured/trees"
 )
 
@@ -44,15 +46,28 @@ func treeMeasures() []measure {
 	return all
 }
 
+// graphMeasures measures every answer of the oracle of graphs: on paths of 16 variables with 32 labels for each kind of edges, and
+// on grids of 6×6 variables with 3 labels, which have loops.
+func graphMeasures() []measure {
+	names := answerNames{max: "max", topK: "top-5", exp: "exp"}
+	var all []measure
+	for _, edges := range []graphs.Edges{graphs.Own, graphs.Typed, graphs.Potts} {
+		s := graphs.Pairwise{Edges: edges}
+		all = append(all, oracleMeasures(fmt.Sprintf("oracle, %s, paths of 16, 32 labels", s.Name()), graph.New(), randomGraphs(s, 64, 32, 16, pathOf(16)), names)...)
+		all = append(all, oracleMeasures(fmt.Sprintf("oracle, %s, grids of 6×6, 3 labels", s.Name()), graph.New(), randomGraphs(s, 8, 3, 36, gridOf(6, 6)), names)...)
+	}
+	return all
+}
+
 // answerNames holds the name under which a table shows each answer of an oracle, and its floating-point operations per batch (0: not
-// counted). An answer without a name is not measured.
+// counted). An answer without a name is not measured; one with a name must be among the oracle's capabilities.
 type answerNames struct {
 	max, topK, l2, exp string
 	maxFlops, expFlops float64
 }
 
 // oracleMeasures measures the answers of an oracle for a batch, on one thread.
-func oracleMeasures(part string, o oracles.Oracle, θ *structured.Potentials, names answerNames) []measure {
+func oracleMeasures(part string, o oracles.Maximiser, θ *structured.Potentials, names answerNames) []measure {
 	y, value := make([]int32, θ.OutputSize()), make([]float64, θ.Len())
 	var u structured.Marginals
 	var best oracles.KBest
@@ -65,9 +80,9 @@ func oracleMeasures(part string, o oracles.Oracle, θ *structured.Potentials, na
 		}
 	}
 	add(names.max, names.maxFlops, func() { o.Max(θ, y, value) })
-	add(names.topK, 0, func() { o.TopK(θ, 5, &best) })
+	add(names.topK, 0, func() { o.(oracles.Ranker).TopK(θ, 5, &best) })
 	add(names.l2, 0, func() { l2.Answer(o, θ, &answer, false) })
-	add(names.exp, names.expFlops, func() { o.Exp(θ, 1, value, &u) })
+	add(names.exp, names.expFlops, func() { o.(oracles.Summer).Exp(θ, 1, value, &u) })
 	return all
 }
 
@@ -90,6 +105,45 @@ func randomTrees(structure trees.SpanningTree, sentences, words, relations int) 
 	}
 	θ.Reshape(structure.Form(relations), outputs, func(string) []int { return rows })
 	return drawNormal(θ, rand.New(rand.NewPCG(1, 1)))
+}
+
+// randomGraphs draws the potentials of a batch of examples with the same n variables and edges.
+func randomGraphs(structure graphs.Pairwise, examples, labels, n int, ends [][2]int32) *structured.Potentials {
+	θ, nodes, edges := &structured.Potentials{}, make([]int, examples+1), make([]int, examples+1)
+	for b := range nodes {
+		nodes[b], edges[b] = b*n, b*len(ends)
+	}
+	θ.Reshape(structure.Form(labels, 1), nodes, func(table string) []int {
+		if table == graphs.EdgeRows {
+			return edges
+		}
+		return nodes
+	})
+	for range examples {
+		θ.Graphs = append(θ.Graphs, &structured.Graph{Ends: ends, Types: make([]int32, len(ends))})
+	}
+	return drawNormal(θ, rand.New(rand.NewPCG(1, 1)))
+}
+
+// pathOf returns the edges of a path of n variables.
+func pathOf(n int) (ends [][2]int32) {
+	for v := 1; v < n; v++ {
+		ends = append(ends, [2]int32{int32(v - 1), int32(v)})
+	}
+	return ends
+}
+
+// gridOf returns the edges of a grid of h by w variables.
+func gridOf(h, w int) (ends [][2]int32) {
+	for v := range h * w {
+		if v%w > 0 {
+			ends = append(ends, [2]int32{int32(v - 1), int32(v)})
+		}
+		if v >= w {
+			ends = append(ends, [2]int32{int32(v - w), int32(v)})
+		}
+	}
+	return ends
 }
 
 // drawNormal draws every potential from the standard normal distribution.

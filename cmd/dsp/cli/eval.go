@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/tasks"
 )
 
 // shownConfusions is how many confusions the text report shows; --json has all of them.
@@ -39,7 +39,7 @@ them, and a table by relation. With --json, one object holds all of this and the
 			if isSet(cmd, "json") {
 				return printJSON(os.Stdout, report)
 			}
-			o := models.ReportOptions{Labels: labels}
+			o := tasks.ReportOptions{Labels: labels}
 			if confusion {
 				o.Confusions = shownConfusions
 			}

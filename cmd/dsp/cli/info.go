@@ -12,6 +12,7 @@ import (
 
 	"github.com/dsp-go/dsp/cuda/device"
 	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/exchange"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/kernels"
@@ -190,7 +191,7 @@ type inside struct {
 	Labels  []string      `json:"labels"`
 	Dim     int           `json:"dim"`   // dense features per position
 	Vocab   []int         `json:"vocab"` // sizes of the vocabularies
-	Config  models.Config `json:"config"`
+	Config  config.Config `json:"config"`
 
 	Characters int `json:"characters,omitempty"` // size of the vocabulary of characters
 

@@ -7,13 +7,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/host"
 )
 
 func predictCommand() *cobra.Command {
 	var u use
-	var o models.PredictOptions
+	var o predictions.Options
 	var decode, picture string
 	cmd := &cobra.Command{
 		Use:   "predict --model MODEL",
@@ -50,7 +51,7 @@ tab. Trees are written as CoNLL-U, with HEAD and DEPREL filled in and everything
 				if err != nil {
 					return err
 				}
-				return m.DrawTrees(cmd.Context(), d, picture)
+				return m.Draw(cmd.Context(), d, picture)
 			}
 			path, data := u.options()
 			if !m.Streams(data) || u.device != "cpu" {
@@ -88,7 +89,7 @@ tab. Trees are written as CoNLL-U, with HEAD and DEPREL filled in and everything
 }
 
 // predictAll labels data that is not text, all of it at once.
-func predictAll(cmd *cobra.Command, u *use, m *models.Model, o models.PredictOptions, asJSON bool) error {
+func predictAll(cmd *cobra.Command, u *use, m *models.Model, o predictions.Options, asJSON bool) error {
 	d, err := u.readFor(m, "--input", false)
 	if err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/models/training"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/train/record"
@@ -18,22 +19,15 @@ import (
 // last pass; the errors are those of the model that was kept.
 func printResult(w io.Writer, r *training.Result) error {
 	runs := append([]training.Result{*r}, r.Baselines...)
-	token, sequence := "token", "sequence"
-	if r.Task == "ocr" {
-		token, sequence = "letter", "word"
-	}
+	task, _ := tasks.Named(r.Task)
 	kept := ""
 	if r.Dev != nil {
 		kept = ", for the weights of the pass that did best on dev; the objective is that of the last pass"
 	}
-	shares := fmt.Sprintf("errors are shares of wrong %ss and of %ss with any mistake", token, sequence)
-	if r.Task == "parse" {
-		shares = "UAS is the share of words with the right head, LAS with the right head and relation"
-	}
-	if _, err := fmt.Fprintf(w, "\nnet %s; %s%s\n\n", r.Net, shares, kept); err != nil {
+	if _, err := fmt.Fprintf(w, "\nnet %s; %s%s\n\n", r.Net, task.Result, kept); err != nil {
 		return err
 	}
-	if err := printTable(w, resultRows(runs, token, sequence)); err != nil {
+	if err := printTable(w, resultRows(runs, task.Columns)); err != nil {
 		return err
 	}
 	if _, err := fmt.Fprintf(w, "\nmodel   %s\n", r.Model); err != nil {
@@ -70,7 +64,7 @@ func (t *table) column(head string, cell func(i int) string) {
 	}
 }
 
-func resultRows(runs []training.Result, token, sequence string) [][]string {
+func resultRows(runs []training.Result, columns []tasks.Column) [][]string {
 	rows := table{count: len(runs)}
 	column := func(head string, cell func(r *training.Result) string) {
 		rows.column(head, func(i int) string { return cell(&runs[i]) })
@@ -95,11 +89,9 @@ func resultRows(runs []training.Result, token, sequence string) [][]string {
 				return ""
 			}
 		}
-		column(set.name+" "+token+"s", metric(func(m *structured.Metrics) float64 { return m.Get("token_error") }))
-		column(set.name+" "+sequence+"s", metric(func(m *structured.Metrics) float64 { return m.Get("sequence_error") }))
-		column(set.name+" UAS", metric(func(m *structured.Metrics) float64 { return m.Get("uas") }))
-		column(set.name+" LAS", metric(func(m *structured.Metrics) float64 { return m.Get("las") }))
-		column(set.name+" entity F1", metric(func(m *structured.Metrics) float64 { return m.Get("f1") }))
+		for _, c := range columns {
+			column(set.name+" "+c.Head, metric(func(m *structured.Metrics) float64 { return m.Get(c.Measure) }))
+		}
 	}
 	return rows.rows
 }

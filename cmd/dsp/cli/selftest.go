@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dsp-go/dsp/cmd/dsp/cli/selftest"
-	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/config"
 )
 
 func selftestCommand() *cobra.Command {
@@ -24,7 +24,7 @@ every method, with the CPU, to a relative error of 1e-5, or 1e-3 for products in
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			checks, about := selftest.All(), map[string]any{}
-			d, err := models.OpenDevice(device)
+			d, err := config.OpenDevice(device)
 			if err != nil {
 				return err
 			}

@@ -6,13 +6,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/training"
 	"github.com/dsp-go/dsp/structured"
 )
 
 func trainCommand() *cobra.Command {
-	flagged, file := models.Default(), ""
+	flagged, file := config.Default(), ""
 	cmd := &cobra.Command{
 		Use:   "train",
 		Short: "Train a network; without flags, the default network on built-in data",
@@ -43,26 +43,26 @@ compares methods. After an interrupt (Ctrl-C) it saves a checkpoint: --resume co
 		},
 	}
 	cmd.Flags().StringVar(&file, "config", "", "YAML `FILE` with any of these settings; flags override it")
-	addSettings(cmd, models.Settings(&flagged))
+	addSettings(cmd, config.Settings(&flagged))
 	return cmd
 }
 
 // trainSettings assembles the configuration of a command line: the resumed run's, the file's or the defaults, overridden by the
 // flags.
-func trainSettings(cmd *cobra.Command, file string, flagged *models.Config) (models.Config, error) {
-	c, err := models.Default(), error(nil)
+func trainSettings(cmd *cobra.Command, file string, flagged *config.Config) (config.Config, error) {
+	c, err := config.Default(), error(nil)
 	switch {
 	case file != "" && flagged.Resume != "":
 		return c, structured.BadInput("--config and --resume cannot be combined: a resumed run already has a configuration")
 	case file != "":
-		c, err = models.ReadConfig(file)
+		c, err = config.ReadConfig(file)
 	case flagged.Resume != "":
 		c, err = training.ReadRun(flagged.Resume)
 	}
 	if err != nil {
 		return c, err
 	}
-	takeFlags(cmd, models.Settings(flagged), models.Settings(&c))
+	takeFlags(cmd, config.Settings(flagged), config.Settings(&c))
 	c.JSON = c.JSON || isSet(cmd, "json")
 	c.Quiet = c.Quiet || isSet(cmd, "quiet")
 	return c, nil

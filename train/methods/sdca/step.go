@@ -68,7 +68,7 @@ func (st *dualStep) answer(p *train.Problem, memory *dualMemory, try int) {
 		st.η = float64(η)
 	} else {
 		st.η = 0
-		φ.Structure.Raise(φ, 0, st.Batch.Gold(0), firstBonus-1+float32(int(1)<<try))
+		φ.Structure.(structured.Raiser).Raise(φ, 0, st.Batch.Gold(0), firstBonus-1+float32(int(1)<<try))
 	}
 	st.Oracle.(oracles.Summer).Exp(φ, 1, st.value[:], &st.u)
 	st.entropy = st.value[0] - inner(p, &st.u, φ)

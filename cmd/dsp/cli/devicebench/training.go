@@ -11,7 +11,7 @@ import (
 	"slices"
 
 	cudatraining "github.com/dsp-go/dsp/cuda/training"
-	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/models/training"
 	"github.com/dsp-go/dsp/nets"
@@ -80,7 +80,7 @@ func (b *bench) proxLinear() error {
 			return 0, 0, err
 		}
 		defer os.RemoveAll(dir)
-		c := models.Default()
+		c := config.Default()
 		c.Method, c.Baselines, c.Gap, c.WarmUp, c.Eta = "prox-linear", "off", 0, -1, 1
 		c.Examples = settings.Sizes{b.pick(2000, 4), 1, 1}
 		c.Passes, c.Device, c.Out = b.pick(5, 2), device, filepath.Join(dir, "run")

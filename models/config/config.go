@@ -1,0 +1,156 @@
+// Package config holds the settings of a training: their names, values and help texts, their files in YAML, and which of them have an
+// effect with which others.
+package config
+
+import (
+	"github.com/dsp-go/dsp/models/settings"
+	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/graph"
+	"github.com/dsp-go/dsp/structured/ocr"
+)
+
+// Config holds all settings of a training run. Its tags define the command line's flags, the configuration file's keys and
+// their help (see Settings): yaml is the name, help the help text, unit the placeholder of the value, values the allowed values,
+// min the least value, only the settings that it applies to; run marks settings that do not change the model.
+type Config struct {
+	Task       string         `yaml:"task" json:"task" group:"Data" values:"auto|ocr|tag|parse" help:"what to learn: ocr reads words from images of their letters, tag labels tokens of text or rows of features, parse predicts dependency trees; auto: ocr for formats builtin and letters, else tag"`
+	Train      string         `yaml:"train" json:"train" group:"Data" unit:"FILE" help:"training data; without it, ocr draws words, and parse draws sentences with trees"`
+	Dev        string         `yaml:"dev" json:"dev" group:"Data" unit:"FILE" help:"development data, measured after every pass; the model keeps the weights of the best pass"`
+	Test       string         `yaml:"test" json:"test" group:"Data" unit:"FILE" help:"test data, measured after every pass and never used to choose anything"`
+	Dense      string         `yaml:"dense" json:"dense" group:"Data" unit:"TRAIN,DEV,TEST" only:"task=tag,parse format=conll,conllu net=embed,rnn,attention,deep,biaffine" help:"npz files with dense features of the tokens, for nets that read words: an array features [tokens×features] for each of train, dev and test, in this order"`
+	Format     string         `yaml:"format" json:"format" group:"Data" values:"|builtin|letters|conll|conllu|crfsuite|npz" help:"layout of data files: builtin (drawn words), letters (the letter.data of the OCR set), conll (columns), conllu (CoNLL-U), crfsuite (one label and its attributes per line), npz (dense features, with words or without); empty: recognised from the name and the first lines"`
+	Columns    string         `yaml:"columns" json:"columns" group:"Data" only:"format=conll" help:"names of the columns of a conll file, such as word=0,pos=1,label=-1; columns count from 0, negative numbers from the end; columns other than word and label are additional inputs; empty: word first, label last"`
+	Label      string         `yaml:"label" json:"label" group:"Data" only:"format=conllu task=tag" unit:"upos|xpos|feats|deprel|misc:KEY" help:"field of a conllu file to use as the label; misc:KEY takes the value of KEY= in the last field; empty: upos"`
+	Scheme     string         `yaml:"scheme" json:"scheme" group:"Data" values:"keep|iob1|iob2|bioes" only:"format=conll,conllu,crfsuite task=tag" help:"convert entity tags to this scheme on reading; keep leaves them unchanged"`
+	Partial    bool           `yaml:"partial" json:"partial" group:"Data" only:"format=conll,conllu,crfsuite task=tag" help:"accept partial labels: ? (or _) means any label, A|B one of these; without this flag they are ordinary labels"`
+	Fold       int            `yaml:"fold" json:"fold" group:"Data" min:"-1" only:"format=letters" help:"letters only: fold of the training file to hold out as test data; -1: none"`
+	Examples   settings.Sizes `yaml:"examples" json:"examples" group:"Data" min:"1" only:"format=builtin" unit:"TRAIN,DEV,TEST" help:"how many words (for parse: sentences) to draw for training, development and test"`
+	Difficulty float64        `yaml:"difficulty" json:"difficulty" group:"Data" min:"0" only:"format=builtin task=ocr" help:"how strongly drawn letters are distorted: 0 clean, 1 ambiguous out of context, 2 hardly legible"`
+
+	Tree     string `yaml:"tree" json:"tree" group:"Data" values:"projective|nonprojective" only:"task=parse" help:"which trees a parser may predict: projective (no crossing arcs) or nonprojective (any)"`
+	Crossing string `yaml:"crossing" json:"crossing" group:"Data" values:"lift|refuse" only:"task=parse tree=projective" help:"how to treat training trees with crossing arcs: lift reattaches the dependents of such arcs to their head's head until no arcs cross, refuse stops at the first such tree"`
+
+	Net            string         `yaml:"net" json:"net" group:"Network" values:"auto|linear|mlp|cnn|cnn-image|embed|rnn|attention|deep|biaffine|stack" help:"network from inputs to potentials: linear, mlp and cnn read dense features in a window of positions; linear also reads attributes of tokens or arcs (see features); cnn-image reads an image at each position; embed reads words in a window; rnn reads words or dense features, and their contexts on both sides with recurrent layers; attention reads words or dense features, and whole sequences with self-attention; deep reads words, their characters and the attributes of tokens, whose weights it adds to what it computes from the words; biaffine reads words and scores trees; FILE.yaml describes a stack of layers (docs/networks.md); auto: linear for text, cnn-image for images, mlp for other dense features"`
+	Features       string         `yaml:"features" json:"features" group:"Network" values:"auto|ner|pos|chunk|parse|none" only:"task=tag,parse format=conll,conllu,builtin" help:"attributes of tokens or arcs, for nets linear and deep: a built-in set (dsp info --features SET prints it); none for nets embed, rnn and attention, and for net deep without attributes; auto: none if net is embed, rnn or attention, or a template is given, else chunk for entity tags on data with a pos column, ner for other entity tags, pos for other labels, parse for trees"`
+	Template       string         `yaml:"template" json:"template" group:"Network" unit:"FILE" only:"task=tag,parse format=conll,conllu,builtin net=linear,deep,stack" help:"template of attributes, for nets linear and deep, in the style of CRF++ (docs/templates.md), instead of a built-in set"`
+	Clusters       string         `yaml:"clusters" json:"clusters" group:"Network" unit:"FILE" only:"task=tag format=conll,conllu net=linear,deep" help:"clusters of words, from which attributes are made: lines of a path of bits, a word and its count, separated by tabs (Brown clusters; docs/templates.md); the model keeps them"`
+	Gazetteer      string         `yaml:"gazetteer" json:"gazetteer" group:"Network" unit:"FILE,..." only:"task=tag format=conll,conllu net=linear,deep" help:"lists of names, from which attributes are made: lines of a name of one or more words and, after a tab, its type; without a type, the file's name is the type; the model keeps them"`
+	HashBits       int            `yaml:"hash-bits" json:"hash-bits" group:"Network" min:"0" only:"task=tag,parse format=conll,conllu,crfsuite,builtin net=linear,deep,stack" unit:"N" help:"hash attributes to N bits, which needs no dictionary but loses their names; 0 keeps a dictionary"`
+	Edges          string         `yaml:"edges" json:"edges" group:"Network" values:"transition|position|none" only:"task=ocr,tag" help:"potentials of neighbouring labels: one learned matrix (transition), a matrix that the network computes at every position (position), or none, so that labels are independent"`
+	Hidden         settings.Sizes `yaml:"hidden" json:"hidden" group:"Network" min:"1" only:"net=mlp,cnn,cnn-image,embed,rnn,attention,deep,biaffine" help:"units of each dense hidden layer; empty: the network's default"`
+	Window         int            `yaml:"window" json:"window" group:"Network" min:"0" only:"net=linear,mlp,cnn,embed,attention,deep,biaffine" help:"positions in a window, an odd number; 0: the network's default (1 for linear and mlp, 3 for cnn and attention, 5 for embed, deep and biaffine)"`
+	Channels       settings.Sizes `yaml:"channels" json:"channels" group:"Network" min:"1" only:"net=cnn,cnn-image,embed,attention,deep,biaffine" help:"channels of each convolution; blocks of attention keep those of the last one; empty: the network's default"`
+	Recurrent      settings.Sizes `yaml:"recurrent" json:"recurrent" group:"Network" min:"1" only:"net=rnn,deep,biaffine" help:"units in each direction of each recurrent layer; empty: 128 for rnn and deep, none for biaffine; in deep and biaffine they take the place of the convolutions over positions unless channels are given"`
+	Layers         int            `yaml:"layers" json:"layers" group:"Network" min:"0" only:"net=attention,biaffine" help:"blocks of self-attention, behind the convolutions or recurrent layers; 0: 1 for attention, none for biaffine"`
+	Heads          int            `yaml:"heads" json:"heads" group:"Network" min:"0" only:"net=attention,biaffine" help:"heads of each block of attention, which share its channels out evenly; 0: 4"`
+	BlockUnits     int            `yaml:"block-units" json:"block-units" group:"Network" min:"0" only:"net=attention,biaffine" unit:"N" help:"units of the wide dense layer in each block of attention; 0: twice the channels"`
+	Embed          settings.Sizes `yaml:"embed" json:"embed" group:"Network" min:"1" only:"net=embed,rnn,attention,deep,biaffine" help:"dimensions of the embedding of each discrete input; empty: chosen by the size of its vocabulary"`
+	Vectors        string         `yaml:"vectors" json:"vectors" group:"Network" unit:"FILE" only:"task=tag,parse net=embed,rnn,attention,deep,biaffine" help:"vectors of words that were trained elsewhere, in the format of GloVe, word2vec (text or binary) or fastText (.vec), for words as they are written or else in lower case; the model keeps those of words in the training, development and test data; training adds an embedding of the same size, which is zero at first"`
+	Freeze         bool           `yaml:"freeze-vectors" json:"freeze_vectors" group:"Network" only:"net=embed,rnn,attention,deep,biaffine" help:"train no corrections of the vectors of words; the network reads them beside the embeddings of words that it trains"`
+	ArcUnits       int            `yaml:"arc-units" json:"arc-units" group:"Network" min:"0" only:"net=biaffine,stack" help:"units of the layers that feed the arc scores; 0: 128"`
+	LabelUnits     int            `yaml:"label-units" json:"label-units" group:"Network" min:"0" only:"net=biaffine,stack" help:"units of the layers that feed the relation scores; 0: 64"`
+	CharEmbed      int            `yaml:"char-embed" json:"char-embed" group:"Network" min:"0" only:"net=deep,biaffine" help:"dimensions of the embedding of a character; 0: 25"`
+	CharWindow     int            `yaml:"char-window" json:"char-window" group:"Network" min:"0" only:"net=deep,biaffine" help:"characters that a filter of the convolution over a word's characters spans, an odd number; 0: 3"`
+	CharChannels   int            `yaml:"char-channels" json:"char-channels" group:"Network" min:"0" only:"net=deep,biaffine" help:"channels of the convolution over a word's characters, of which the largest value counts; 0: 50 for deep, no characters for biaffine"`
+	AttributeUnits int            `yaml:"attribute-units" json:"attribute-units" group:"Network" min:"0" only:"net=deep" help:"hidden units into which the attributes of a token are summed, beside its words and characters; 0: none"`
+	Init           string         `yaml:"init" json:"init" group:"Network" unit:"MODEL" only:"task=tag net=deep" help:"start from the weights that this linear model has for attributes and transitions; it must have been trained with the same labels and attributes"`
+	MinCount       int            `yaml:"min-count" json:"min-count" group:"Network" min:"0" only:"task=tag,parse format=conll,conllu,crfsuite,npz,builtin net=embed,rnn,attention,linear,deep,biaffine,stack" unit:"N" help:"least number of times an attribute must occur in the training data to get weights, or a word or character to get its own embedding; 0: 1 for attributes of tokens, 2 for attributes of arcs, words and characters"`
+	Activation     string         `yaml:"activation" json:"activation" group:"Network" values:"elu|tanh|relu|gelu|silu|sigmoid" only:"net=mlp,cnn,cnn-image,embed,rnn,attention,deep,biaffine,stack" help:"function between layers; prox-linear works best with a smooth one (elu, tanh, gelu, silu)"`
+	Dropout        float64        `yaml:"dropout" json:"dropout" group:"Network" min:"0" only:"method=sgd,adam,prox-linear net=mlp,cnn,cnn-image,embed,rnn,attention,deep,biaffine,stack" help:"probability that a step drops a hidden unit"`
+	Stack          string         `yaml:"stack" json:"stack" group:"Network" only:"net=stack" unit:"YAML" help:"the layers of net stack; --net FILE.yaml reads them from a file"`
+
+	Loss         string                `yaml:"loss" json:"loss" group:"Objective" values:"auto|hinge|crf|softmax-margin" help:"structured loss: hinge (max-margin), crf (negative log-likelihood), softmax-margin (crf with the task loss inside); auto: crf for linear nets on attributes and for net deep; hinge for other nets and for methods bcfw and bcpfw"`
+	Smoothing    string                `yaml:"smoothing" json:"smoothing" group:"Objective" values:"auto|l2|entropy|none" only:"loss=hinge method=sgd,svrg,saga,casimir,casimir-adapt,lbfgs" help:"how the hinge's max is smoothed: l2 over the K best outputs, entropy (log-sum-exp over all outputs), or none; auto: none for sgd, adam, bcfw and bcpfw, which need no smoothing; else l2 if k is given, entropy if not"`
+	Mu           float64               `yaml:"mu" json:"mu" group:"Objective" min:"0" only:"loss=hinge smoothing=l2,entropy method=sgd,svrg,saga,casimir,casimir-adapt,lbfgs" help:"smoothing of the max; larger is smoother and faster to optimise, and biases the optimum by at most mu·D (D = 1/2 for l2, log of the number of outputs for entropy); 0 starts large and lowers it as the certificate allows"`
+	K            settings.Count        `yaml:"k" json:"k" group:"Objective" only:"loss=hinge smoothing=l2" unit:"N|auto" help:"number of best outputs in l2 smoothing; auto increases it until the smoothing is exact"`
+	Reg          float64               `yaml:"reg" json:"reg" group:"Objective" min:"0" help:"regulariser C: the objective has (λ/2)‖w‖² with λ = C/n for n training examples"`
+	LabelWeights settings.LabelWeights `yaml:"label-weights" json:"label-weights" group:"Objective" only:"loss=hinge,softmax-margin task=ocr,tag" unit:"LABEL=COST,..." help:"task loss of a mistake at a position whose gold label is LABEL; 1 for labels not listed"`
+	LossByLength bool                  `yaml:"loss-by-length" json:"loss-by-length" group:"Objective" only:"loss=hinge,softmax-margin task=ocr,tag" help:"divide the task loss by the length of the sequence, which makes it an error rate"`
+	ClassWeights settings.LabelWeights `yaml:"class-weights" json:"class-weights" group:"Objective" only:"task=ocr,tag" unit:"LABEL=WEIGHT,..." help:"weight each sequence, for any loss, by the mean weight of its gold labels; 1 for labels not listed"`
+	Constraints  string                `yaml:"constraints" json:"constraints" group:"Objective" values:"none|iob1|iob2|bioes" only:"task=ocr,tag" help:"forbid transitions that violate this scheme of entity tags; the gold labels must follow it (scheme converts them)"`
+
+	Method      string              `yaml:"method" json:"method" group:"Method" values:"auto|sgd|adam|svrg|casimir|casimir-adapt|saga|bcfw|bcpfw|sdca|lbfgs|prox-linear" help:"optimiser; auto chooses one for the problem and logs why; bcpfw visits the examples whose gap was at least the mean at their last visit, and every example at least once in eleven rounds, instead of sampling in proportion to the gaps"`
+	Passes      int                 `yaml:"passes" json:"passes" group:"Method" min:"0" help:"passes over the training data, n oracle calls each; 0: 20 for sgd, adam and prox-linear, 100 for the convex methods, 500 iterations for lbfgs"`
+	Gap         settings.Gap        `yaml:"gap" json:"gap" group:"Method" unit:"X|auto" help:"stop once the certified relative gap, (objective − dual)/|objective|, is at most X; 0 runs all passes; auto: 0.001 if the method certifies a gap"`
+	Patience    int                 `yaml:"patience" json:"patience" group:"Method" min:"0" help:"stop after N passes without a better result on the development data; 0 runs all passes"`
+	LR          float64             `yaml:"lr" json:"lr" group:"Method" min:"0" only:"method=sgd,adam,svrg,saga,casimir,casimir-adapt" help:"step size, or γ0 of the schedule of sgd and adam; 0 searches for one (adam: 0.001)"`
+	Schedule    string              `yaml:"schedule" json:"schedule" group:"Method" values:"auto|sqrt|constant|inverse|stairs|pegasos|cosine|geometric" only:"method=sgd,adam" help:"how the step size depends on the number t of completed steps: sqrt γ0/√(1+t/t0), constant γ0, inverse γ0/(1+t/t0), stairs γ0/(1+⌊t/t0⌋), pegasos 1/(λ(t+1)), cosine and geometric from γ0 down to 0 and γ0/100 at the end of the run; auto: sqrt for sgd, cosine for adam and with momentum"`
+	Halving     float64             `yaml:"halving" json:"halving" group:"Method" min:"0" only:"method=sgd,adam schedule=sqrt,inverse,stairs" unit:"STEPS" help:"t0 of the schedule, in steps; 0: the number of steps in a pass"`
+	Average     string              `yaml:"average" json:"average" group:"Method" values:"auto|none|uniform|weighted|pass|ema" only:"method=sgd,adam,bcfw" help:"which average of the iterates to return: none (the last iterate), uniform, weighted (iterate t has weight t), pass (uniform over the last pass), ema (exponential, by 0.999 per step); auto: chosen by the method"`
+	Momentum    float64             `yaml:"momentum" json:"momentum" group:"Method" min:"0" only:"method=sgd" help:"μ: steps add up gradients, each with μ times the weight of the next; 0.9 is usual"`
+	Nesterov    bool                `yaml:"nesterov" json:"nesterov" group:"Method" only:"method=sgd" help:"momentum as by Nesterov, which looks one step ahead"`
+	Clip        float64             `yaml:"clip" json:"clip" group:"Method" min:"0" only:"method=sgd,adam" unit:"NORM" help:"scale gradients of batches that are longer down to this norm; 0: leave them alone"`
+	Lipschitz   float64             `yaml:"lipschitz" json:"lipschitz" group:"Method" min:"0" only:"method=svrg,saga,casimir,casimir-adapt" help:"Lipschitz constant L of the smoothed loss's gradient; the step size is 1/(L+λ+κ); 0 estimates L"`
+	Kappa       float64             `yaml:"kappa" json:"kappa" group:"Method" min:"0" only:"method=casimir,casimir-adapt" help:"weight κ of the proximal term that Casimir adds; 0 computes it from L, n and λ"`
+	WarmStart   string              `yaml:"warm-start" json:"warm-start" group:"Method" values:"prox-center|extrapolation|prev-iterate" only:"method=casimir,casimir-adapt" help:"where Casimir starts an inner problem"`
+	InnerStop   string              `yaml:"inner-stop" json:"inner-stop" group:"Method" values:"budget|norm" only:"method=casimir,casimir-adapt" help:"when Casimir stops an inner problem: after n steps (budget), or once its gradient norm is small (norm)"`
+	ModelBatch  settings.ModelBatch `yaml:"model-batch" json:"model-batch" group:"Method" unit:"N|all|auto" only:"method=prox-linear" help:"examples of a model of prox-linear: with N, each step solves the model of a batch exactly, at the cost of a step of sgd; with all, each outer iteration solves the model of the whole objective by inner; auto: 8 for a network, all for a linear net and where settings of models of all examples are given"`
+	InnerSteps  int                 `yaml:"inner-steps" json:"inner-steps" group:"Method" min:"0" only:"method=prox-linear" help:"steps of prox-linear on the model of a batch (model-batch N): 1 solves it exactly along one direction; more go on from there with block-coordinate Frank-Wolfe on the examples of the batch, each for the cost of a step on one example; 0: 1"`
+	Finish      int                 `yaml:"finish" json:"finish" group:"Method" min:"0" only:"method=prox-linear" help:"of the passes, how many at the end use models of all examples: for a lower objective, and a bound on how stationary it is; patience may end the run before them"`
+	Eta         float64             `yaml:"eta" json:"eta" group:"Method" min:"0" only:"method=prox-linear" help:"step length η of prox-linear; with model-batch N it falls to a hundredth over the run (0: from 0.1); with all it stays fixed (0: it starts with about the distance of one sgd pass and adapts)"`
+	Inner       string              `yaml:"inner" json:"inner" group:"Method" values:"auto|casimir|svrg|saga|bcfw" only:"method=prox-linear" help:"method for the convex subproblems of prox-linear with model-batch all, or of its finish; settings of that method apply to the subproblems; auto: bcfw for the hinge, casimir for smooth losses"`
+	InnerPasses int                 `yaml:"inner-passes" json:"inner-passes" group:"Method" min:"0" only:"method=prox-linear" help:"maximum number of passes per subproblem of prox-linear; 0: 1, or up to 5 until a better point is found"`
+	WarmUp      float64             `yaml:"warm-up" json:"warm-up" group:"Method" min:"-1" unit:"PASSES" only:"method=sgd,adam,prox-linear" help:"passes at the beginning that prepare the rest: for sgd and adam the step size rises linearly from 0 (0: at once); for prox-linear with model-batch all they are passes of sgd, because linearising a random network is of little use (0: 2, or none if eta is given; -1: none)"`
+	InnerGap    float64             `yaml:"inner-gap" json:"inner-gap" group:"Method" min:"0" only:"method=prox-linear" help:"ε_0: prox-linear's k-th subproblem stops once its certified gap is at most ε_0/k; 0: once it is at most 0.3 of the predicted decrease"`
+	ConstantMu  bool                `yaml:"constant-mu" json:"constant-mu" group:"Method" only:"method=prox-linear" help:"smooth every subproblem of prox-linear with mu, instead of the k-th with mu/k"`
+	Batch       int                 `yaml:"batch" json:"batch" group:"Method" min:"0" only:"method=sgd,adam,svrg,saga,casimir,casimir-adapt,bcfw,sdca,prox-linear" help:"examples per step (of prox-linear: of its inner method; see model-batch); 0: 8 for adam and with momentum, 4 for svrg, saga, casimir and sdca, and for prox-linear and sgd with many weights, else 1; on a GPU, up to 1/64 of the examples"`
+	Parallel    string              `yaml:"parallel" json:"parallel" group:"Method" values:"deterministic|async" only:"method=sdca net=linear" help:"how threads share work: deterministic gives the same model for a seed, bit for bit, with any number of threads; async runs the threads of sdca without waiting for each other, on attributes only: results vary from run to run, within the certified gap, which stays valid"`
+
+	Baselines string `yaml:"baselines" json:"baselines" group:"Run" run:"true" values:"auto|on|off" help:"for comparison, also train the same network for as many passes by sgd (or prox-linear), and without edges; auto: on for built-in data"`
+
+	Seed      uint64 `yaml:"seed" json:"seed" group:"Run" help:"random seed; the same seed gives the same model, bit for bit"`
+	Device    string `yaml:"device" json:"device" group:"Run" run:"true" unit:"auto|cpu|cuda[:N]" help:"where to compute: cpu, or cuda for a GPU (cuda:N for GPU N, from 0); auto takes the first GPU if there is one and it supports these settings; the same seed gives the same model on each kind of device"`
+	TF32      bool   `yaml:"tf32" json:"tf32" group:"Run" run:"true" help:"multiply matrices in TF32 on the GPU: faster, with 10 fraction bits instead of 23"`
+	Threads   int    `yaml:"threads" json:"threads" group:"Run" run:"true" min:"0" help:"number of threads; the model does not depend on it; 0: all cores"`
+	Out       string `yaml:"out" json:"out" group:"Run" run:"true" unit:"DIR" help:"folder for the model, metrics and curves; empty: runs/NAME-TIME"`
+	Resume    string `yaml:"resume,omitempty" json:"resume,omitempty" group:"Run" run:"true" unit:"DIR" help:"continue the run in this folder from its last checkpoint"`
+	Quiet     bool   `yaml:"quiet,omitempty" json:"quiet,omitempty" group:"Run" run:"true" help:"no progress on standard error"`
+	stackFile string // that Stack was read from, for messages
+
+	JSON bool `yaml:"json,omitempty" json:"json,omitempty" group:"Run" run:"true" help:"print one JSON object with the results last on standard output"`
+}
+
+// Default returns the configuration of a run without flags.
+func Default() Config {
+	words := ocr.DefaultOCRWords()
+	return Config{
+		Task:       "auto",
+		Examples:   settings.Sizes{words.Train, words.Dev, words.Test},
+		Difficulty: words.Difficulty,
+		Fold:       -1,
+		Scheme:     "keep",
+		Tree:       "projective",
+		Crossing:   "lift",
+
+		Net:        "auto",
+		Features:   "auto",
+		Edges:      nets.EdgesTransition,
+		Activation: string(graph.ELU),
+
+		Loss:        "auto",
+		Smoothing:   "auto",
+		K:           5,
+		Reg:         1,
+		Constraints: "none",
+
+		Method:    "auto",
+		Gap:       settings.AutoGap,
+		Schedule:  "auto",
+		Average:   "auto",
+		WarmStart: "prox-center",
+		InnerStop: "budget",
+		Inner:     "auto",
+		Parallel:  "deterministic",
+
+		Baselines: "auto",
+
+		Seed:   1,
+		Device: "auto",
+	}
+}
+
+// MaxHashBits bounds the numbers of hashed attributes: rows of weights for more do not fit into memory.
+const MaxHashBits = 28
+
+// MethodGroup is the group of the settings that say how the objective is minimised. A trained model does not depend on them any more.
+const MethodGroup = "Method"

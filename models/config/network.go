@@ -1,0 +1,17 @@
+package config
+
+import (
+	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/graph"
+)
+
+// Network returns the part of c that chooses and sizes the network.
+func (c Config) Network() nets.Config {
+	return nets.Config{
+		Net: c.Net, Hidden: c.Hidden, Activation: graph.Activation(c.Activation), Window: c.Window,
+		Channels: c.Channels, Recurrent: c.Recurrent, Layers: c.Layers, Heads: c.Heads, BlockUnits: c.BlockUnits, Embed: c.Embed,
+		Dropout: c.Dropout, Edges: c.Edges, ArcUnits: c.ArcUnits, LabelUnits: c.LabelUnits,
+		Stack: c.Stack, StackFile: c.stackFile,
+		CharEmbed: c.CharEmbed, CharWindow: c.CharWindow, CharChannels: c.CharChannels, AttributeUnits: c.AttributeUnits,
+	}
+}

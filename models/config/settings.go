@@ -1,0 +1,134 @@
+package config
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/dsp-go/dsp/models/settings"
+	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/structured"
+)
+
+// Settings returns the settings of c, in the order of the fields. The values of net include the registered networks.
+func Settings(c *Config) []settings.Setting {
+	all := settings.Of(c)
+	own, _ := nets.Registered()
+	for i := range all {
+		if all[i].Name == "net" {
+			all[i].Values = append(all[i].Values, own...)
+		}
+	}
+	return all
+}
+
+// setting returns the setting of that name.
+func setting(c *Config, name string) (settings.Setting, bool) {
+	return settings.Named(Settings(c), name)
+}
+
+// CheckSetting refuses a value of s that is out of range, and one that differs from the default although the rest of c gives
+// it no effect.
+func CheckSetting(s settings.Setting, c *Config) error {
+	if err := checkValue(s); err != nil {
+		return err
+	}
+	def := Default()
+	plain, _ := setting(&def, s.Name)
+	if s.Only == "" || reflect.DeepEqual(s.Value.Interface(), plain.Value.Interface()) {
+		return nil
+	}
+	for _, condition := range strings.Fields(s.Only) {
+		name, values, _ := strings.Cut(condition, "=")
+		other, ok := setting(c, name)
+		if !ok {
+			panic("models: setting " + s.Name + " depends on an unknown one: " + name)
+		}
+		at, allowed := other.Value.String(), strings.Split(values, ",")
+		if name == "net" {
+			if has, own := nets.HasSetting(at, s.Name); has || own && ofInputs(at, s.Name) {
+				continue
+			} else if own {
+				return structured.BadInput("--%s %v has no effect: network %s of this program has no such setting", s.Name, s.Value.Interface(), at)
+			}
+			if nets.IsStackFile(at) {
+				at = nets.StackNet
+			}
+			if at == nets.StackNet && c.Stack != "" && (s.Name == "template" || s.Name == "hash-bits") && !c.Network().ReadsAttributes() {
+				return structured.BadInput("--%s %v has no effect: the stack has no layer \"attributes\"", s.Name, s.Value.Interface())
+			}
+		}
+		if settings.Undecided(at) || slices.Contains(allowed, at) {
+			continue
+		}
+		switch {
+		case name == "method" && c.OnBatches():
+			// There is no inner method. The steps ask the oracle as those of sgd do.
+			if s.Group == "Objective" && slices.Contains(allowed, "sgd") {
+				continue
+			}
+			at = fmt.Sprintf("%s --model-batch %v", at, c.ModelBatch)
+		case name == "method" && at == "prox-linear": // its inner method has settings too
+			inner, _ := setting(c, "inner")
+			possible := func(method string) bool { return slices.Contains(inner.Values, method) }
+			if slices.Contains(allowed, c.Inner) || settings.Undecided(c.Inner) && slices.ContainsFunc(allowed, possible) {
+				continue
+			}
+			at += " --inner " + c.Inner
+		}
+		return structured.BadInput("--%s %v has no effect with --%s %s; it is for --%s %s",
+			s.Name, s.Value.Interface(), name, at, name, strings.ReplaceAll(values, ",", ", "))
+	}
+	return nil
+}
+
+// checkValue refuses a value of s that is out of range.
+func checkValue(s settings.Setting) error {
+	if s.Name != "net" {
+		return s.Check()
+	}
+	if _, err := nets.Registered(); err != nil || nets.IsStackFile(s.Value.String()) {
+		return err
+	}
+	if err := s.Check(); err != nil {
+		return structured.BadInput("%w, or FILE.yaml for a stack of layers; a network of your own is in the program that registers it (nets.Register): use that", err)
+	}
+	return nil
+}
+
+// ofInputs reports whether a setting says how the inputs of a registered network are made.
+func ofInputs(net, setting string) bool {
+	return setting == "min-count" || (setting == "template" || setting == "hash-bits") && nets.Config{Net: net}.ReadsAttributes()
+}
+
+// ReadConfig reads a YAML file of settings over the defaults; see settings.Parse. It does not Validate: flags may still
+// change the result.
+func ReadConfig(path string) (Config, error) {
+	c := Default()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return c, structured.BadInput("configuration: %w", err)
+	}
+	return c, settings.Parse(path, text, Settings(&c))
+}
+
+// Write writes c as the YAML that ReadConfig reads, without the settings that only steer a command's output.
+func (c Config) Write(w io.Writer) error {
+	c.Resume, c.Quiet, c.JSON = "", false, false
+	return settings.Write(w, Settings(&c))
+}
+
+// ForModel returns c with default values for the settings that do not change the model.
+func (c Config) ForModel() Config {
+	def := Default()
+	plain := Settings(&def)
+	for i, s := range Settings(&c) {
+		if s.Run {
+			s.Value.Set(plain[i].Value)
+		}
+	}
+	return c
+}

@@ -1,0 +1,23 @@
+package config
+
+import (
+	"os"
+
+	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/structured"
+)
+
+// ReadStack reads the layers of a stack if net names a file of them. Net becomes stack: the run and its model need the file no more.
+func (c *Config) ReadStack() error {
+	switch {
+	case nets.IsStackFile(c.Net):
+		text, err := os.ReadFile(c.Net)
+		if err != nil {
+			return structured.BadInput("--net: %w", err)
+		}
+		c.Net, c.Stack, c.stackFile = nets.StackNet, string(text), c.Net
+	case c.Net == nets.StackNet && c.Stack == "":
+		return structured.BadInput("--net stack needs its layers: give --net FILE.yaml (docs/networks.md)")
+	}
+	return nil
+}

@@ -1,0 +1,199 @@
+package inputs
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/sparse"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/features/arcs"
+	"github.com/dsp-go/dsp/structured/host"
+	"github.com/dsp-go/dsp/structured/safetensors"
+	"github.com/dsp-go/dsp/structured/trees"
+)
+
+// Arcs is the Maker of the attributes of arcs, from the columns of a treebank.
+type Arcs struct {
+	Template   *arcs.Template
+	Dictionary *arcs.Dictionary
+}
+
+// inputColumns are the columns of a treebank that inputs may be made from: all but its trees.
+var inputColumns = []string{"word", "lemma", "upos", "xpos", "feats"}
+
+func arcColumns(d *structured.Dataset) arcs.Columns {
+	to := arcs.Columns{Name: d.Name}
+	for _, name := range inputColumns {
+		to.Names, to.Cells = append(to.Names, name), append(to.Cells, d.Column(name))
+	}
+	return to
+}
+
+// fitArcs collects the attributes of arcs in the training data, and makes them there.
+func fitArcs(t *arcs.Template, train *structured.Dataset, o arcs.Options) (*Arcs, error) {
+	t = t.ForColumns(inputColumns)
+	heads := make([]int32, 0, train.Positions())
+	for i := range train.Len() {
+		for k, h := range train.Gold(i)[:train.Length(i)] {
+			if h == 0 {
+				h = int32(k) + 1 // the root's dependent is its own head
+			}
+			heads = append(heads, h-1)
+		}
+	}
+	dictionary, err := t.Fit(arcColumns(train), train.Offsets, heads, o)
+	if err != nil {
+		return nil, err
+	}
+	in := &Arcs{t, dictionary}
+	return in, in.Apply(train, o.Threads)
+}
+
+// Apply makes the attributes of all arcs of a data set.
+func (in *Arcs) Apply(d *structured.Dataset, threads int) error {
+	blocks := Batches(d)
+	threads = max(1, min(host.Threads(threads), len(blocks)))
+	arc, label := make([]*structured.Sparse, len(blocks)), make([]*structured.Sparse, len(blocks))
+	errs := make([]error, threads)
+	var next atomic.Int64
+	var running sync.WaitGroup
+	for k := range threads {
+		running.Go(func() {
+			errs[k] = host.Guard(func() error {
+				e := arcs.NewExtractor(in.Template, in.Dictionary)
+				for j := int(next.Add(1)) - 1; j < len(blocks); j = int(next.Add(1)) - 1 {
+					var err error
+					if arc[j], label[j], err = extractArcs(e, d, blocks[j]); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		})
+	}
+	running.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	d.Table(trees.ArcRows).Attributes = structured.JoinSparse(arc)
+	d.Table(trees.LabelRows).Attributes = structured.JoinSparse(label)
+	return nil
+}
+
+// Extractor implements Maker.
+func (in *Arcs) Extractor() func(d *structured.Dataset) error {
+	e := arcs.NewExtractor(in.Template, in.Dictionary)
+	return func(d *structured.Dataset) error {
+		examples := make([]int, d.Len())
+		for i := range examples {
+			examples[i] = i
+		}
+		var err error
+		d.Table(trees.ArcRows).Attributes, d.Table(trees.LabelRows).Attributes, err = extractArcs(e, d, examples)
+		return err
+	}
+}
+
+// Missing implements Maker.
+func (in *Arcs) Missing(d *structured.Dataset) string {
+	if t := d.Table(trees.ArcRows); t == nil || t.Attributes == nil {
+		return "attributes of arcs"
+	}
+	return ""
+}
+
+// Network implements Maker.
+func (in *Arcs) Network(form structured.Form) (nets.Network, error) {
+	return sparse.New(form, []sparse.Part{
+		{Attributes: in.Dictionary.Arc.Len(), Weights: "arc_attributes"},
+		{Attributes: in.Dictionary.Label.Len(), Weights: "label_attributes"},
+	}), nil
+}
+
+// extractArcs makes the attributes of the arcs of some sentences, for their scores and for those of their relations.
+func extractArcs(e *arcs.Extractor, d *structured.Dataset, examples []int) (arc, label *structured.Sparse, err error) {
+	if err := e.Open(arcColumns(d)); err != nil {
+		return nil, nil, err
+	}
+	arc, label = &structured.Sparse{Offsets: []int{0}}, &structured.Sparse{Offsets: []int{0}}
+	var arcRows, labelRows arcs.Rows
+	for _, i := range examples {
+		if err := e.Extract(d.Offsets[i], d.Offsets[i+1], &arcRows, &labelRows); err != nil {
+			return nil, nil, err
+		}
+		appendRows(arc, &arcRows)
+		appendRows(label, &labelRows)
+	}
+	return arc, label, nil
+}
+
+func appendRows(to *structured.Sparse, rows *arcs.Rows) {
+	from := len(to.Index)
+	for _, end := range rows.Offsets[1:] {
+		to.Offsets = append(to.Offsets, from+end)
+	}
+	to.Index = append(to.Index, rows.Index...)
+}
+
+// The tensors of a model file that hold the hashes of attributes of arcs, in the order of their numbers.
+const (
+	arcHashes   = "arc_attribute_hashes"
+	labelHashes = "label_attribute_hashes"
+)
+
+// Save implements Maker: it puts the dictionary into f. Hashed attributes have none.
+func (in *Arcs) Save(f *safetensors.File) (template string, hashBits int) {
+	for _, part := range in.parts() {
+		if numbers := *part.of; numbers.HashBits() == 0 {
+			hashes := make([]int64, numbers.Len())
+			for k, h := range numbers.Hashes() {
+				hashes[k] = int64(h)
+			}
+			safetensors.Add(f, part.name, hashes)
+		}
+	}
+	return in.Template.String(), in.Dictionary.Arc.HashBits()
+}
+
+// LoadArcs takes the template and the dictionary from a model file, and returns how many tensors held them. hashBits is 0 where
+// attributes are not hashed. A file without a template has no such inputs.
+func LoadArcs(f *safetensors.File, template string, hashBits int) (own Maker, tensors int, err error) {
+	if template == "" {
+		return nil, 0, nil
+	}
+	in := &Arcs{Dictionary: &arcs.Dictionary{}}
+	if in.Template, err = arcs.Parse(template, "template"); err != nil {
+		return nil, 0, err
+	}
+	for _, part := range in.parts() {
+		if hashBits > 0 {
+			*part.of, err = arcs.HashedNumbers(hashBits)
+		} else {
+			var hashes []int64
+			if hashes, err = safetensors.Values[int64](f, part.name, -1); err == nil {
+				unsigned := make([]uint64, len(hashes))
+				for k, h := range hashes {
+					unsigned[k] = uint64(h)
+				}
+				*part.of, err = arcs.NewNumbers(unsigned)
+				tensors++
+			}
+		}
+		if err != nil {
+			return nil, 0, err
+		}
+	}
+	return in, tensors, nil
+}
+
+func (in *Arcs) parts() []arcPart {
+	return []arcPart{{arcHashes, &in.Dictionary.Arc}, {labelHashes, &in.Dictionary.Label}}
+}
+
+type arcPart struct {
+	name string
+	of   **arcs.Numbers
+}

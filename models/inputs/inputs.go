@@ -1,0 +1,201 @@
+// Package inputs turns what data files hold into what networks read: words and characters numbered by vocabularies, vectors of words,
+// and attributes numbered by dictionaries. It fits them to training data, makes them in other data, and keeps them in model files.
+package inputs
+
+import (
+	"cmp"
+	"os"
+	"slices"
+
+	"github.com/dsp-go/dsp/models/config"
+	"github.com/dsp-go/dsp/models/formats"
+	"github.com/dsp-go/dsp/nets/graph"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/chains"
+	"github.com/dsp-go/dsp/structured/features"
+	"github.com/dsp-go/dsp/structured/host"
+	"github.com/dsp-go/dsp/structured/text"
+)
+
+// Inputs turn the columns of text into what a network reads: discrete inputs numbered by vocabularies, for embeddings, or
+// attributes numbered by a dictionary, for the linear net. A CRFsuite file holds attributes already and needs only a
+// dictionary; numeric inputs need nothing.
+type Inputs struct {
+	Features   string                 // the built-in set, none, or auto where a template file was used
+	Vocab      []*structured.Alphabet // of each discrete input
+	Characters *structured.Alphabet   // of the characters of words, or nil
+	Template   *features.Template     // of attributes made from columns
+	Dictionary *structured.Dictionary // of the attributes, or nil
+	Vectors    *graph.WordVectors     // of the words of the first vocabulary, or nil
+
+	Words []string // the columns that discrete inputs are made of; nil: all
+	Own   Maker    // of inputs that only one task has, or nil
+}
+
+// templateSuffix completes a name in messages about a built-in template.
+const templateSuffix = ".template"
+
+// Fit fits the inputs that c asks for to the training data, and makes them there.
+func Fit(c *config.Config, train *structured.Dataset) (Inputs, error) {
+	columns := formats.Find(c.Format).Columns
+	if !columns && (train.Column(text.WordColumn) == nil || !readsWords(c)) {
+		return Inputs{Dictionary: train.Dictionary}, nil
+	}
+	set, err := "none", error(nil)
+	if columns {
+		set, err = featureSet(c, train)
+	}
+	if err != nil {
+		return Inputs{}, err
+	}
+	in := Inputs{Features: set}
+	both := c.Network().ReadsAttributes()
+	if set == "none" || both {
+		if err := in.fitWords(c, train); err != nil {
+			return Inputs{}, structured.BadInput("%w; name it with --columns", err)
+		}
+		if err := in.Apply(train, c.Threads); err != nil || set == "none" {
+			return in, err
+		}
+	}
+	t, err := template(c, set)
+	if err == nil {
+		err = readLists(c, t)
+	}
+	if err != nil {
+		return Inputs{}, err
+	}
+	err = t.Fit(train, features.Options{MinCount: max(1, c.MinCount), HashBits: c.HashBits, Threads: host.Threads(c.Threads)})
+	if err == nil && both && train.Dictionary.Edges() > 0 {
+		err = structured.BadInput("net %s does not read the %d attributes of steps that the template makes; leave out its lines that begin with B, or use --net linear",
+			c.Net, train.Dictionary.Edges())
+	}
+	in.Template, in.Dictionary = t, train.Dictionary
+	return in, err
+}
+
+// fitWords collects the vocabularies of words and, where c asks for them, of characters.
+func (in *Inputs) fitWords(c *config.Config, train *structured.Dataset) error {
+	least := cmp.Or(c.MinCount, defaultWordCount)
+	train = in.wordsOf(train)
+	var err error
+	if in.Vocab, err = text.BuildVocab(train, least); err == nil && c.Network().ReadsCharacters() {
+		in.Characters, err = text.BuildCharacters(train, least)
+	}
+	return err
+}
+
+// encode numbers the words and characters of a data set.
+func (in Inputs) encode(d *structured.Dataset) error {
+	words := in.wordsOf(d)
+	err := text.EncodeIds(words, in.Vocab)
+	if err == nil && in.Characters != nil {
+		err = text.EncodeCharacters(words, in.Characters)
+	}
+	d.Ids, d.Vocab, d.Characters = words.Ids, words.Vocab, words.Characters
+	return err
+}
+
+// wordsOf returns the columns of d that become discrete inputs, as data for vocabularies: d itself if these are all.
+func (in Inputs) wordsOf(d *structured.Dataset) *structured.Dataset {
+	if in.Words == nil {
+		return d
+	}
+	words := *d
+	words.Columns, words.ColumnNames = nil, nil
+	for _, name := range in.Words {
+		words.Columns, words.ColumnNames = append(words.Columns, d.Column(name)), append(words.ColumnNames, name)
+	}
+	return &words
+}
+
+// readsWords reports whether the net of c reads the words of dense features that come with words.
+func readsWords(c *config.Config) bool {
+	return slices.Contains([]string{"auto", "embed", "rnn", "attention", "deep"}, c.Net)
+}
+
+// defaultWordCount is the default least count of a word or character with an embedding. Rarer ones train the embedding of unknown ones.
+const defaultWordCount = 2
+
+// Apply makes the inputs of a data set.
+func (in Inputs) Apply(d *structured.Dataset, n int) error {
+	switch {
+	case in.Own != nil:
+		return in.Own.Apply(d, n)
+	case in.Vocab != nil:
+		if err := in.encode(d); err != nil {
+			return err
+		}
+	}
+	if in.Template == nil {
+		return nil
+	}
+	return in.Template.Apply(d, in.Dictionary, host.Threads(n))
+}
+
+// featureSet returns the name of the built-in set that c asks for: none for no attributes, auto for a template file.
+func featureSet(c *config.Config, train *structured.Dataset) (string, error) {
+	switch {
+	case c.Template != "":
+		return "auto", nil
+	case c.Features == "none" && c.Net == "linear":
+		return "", structured.BadInput("--net linear reads attributes of tokens, but --features none makes none; use --features %s, a --template, or --net embed",
+			builtinFor(train))
+	case c.Features != "auto":
+		return c.Features, nil
+	case c.Net == "auto" || c.Net == "linear" || c.Network().ReadsAttributes():
+		return builtinFor(train), nil
+	}
+	return "none", nil
+}
+
+// builtinFor returns the default built-in set for the data.
+func builtinFor(train *structured.Dataset) string {
+	switch {
+	case !chains.EntityTags(train.Alphabet):
+		return "pos"
+	case slices.Contains(train.ColumnNames, "pos"):
+		return "chunk"
+	}
+	return "ner"
+}
+
+// template reads the template file that c names or, without one, the built-in set.
+func template(c *config.Config, set string) (*features.Template, error) {
+	if c.Template == "" {
+		text, err := features.Builtin(set)
+		if err != nil {
+			return nil, err
+		}
+		return features.Parse(text, set+templateSuffix)
+	}
+	text, err := os.ReadFile(c.Template)
+	if err != nil {
+		return nil, structured.BadInput("--template: %w", err)
+	}
+	return features.Parse(string(text), c.Template)
+}
+
+// Of returns the vocabularies and the dictionary of a data set.
+func Of(d *structured.Dataset) Inputs {
+	in := Inputs{Vocab: d.Vocab, Dictionary: d.Dictionary}
+	if d.Characters != nil {
+		in.Characters = d.Characters.Vocab
+	}
+	return in
+}
+
+// Shape returns the shape of what a network reads at each position, dim dense features among it.
+func (in Inputs) Shape(dim int) graph.Input {
+	shape := graph.Input{Dim: dim, Vectors: in.Vectors}
+	for _, v := range in.Vocab {
+		shape.Vocab = append(shape.Vocab, v.Len())
+	}
+	if in.Characters != nil {
+		shape.Characters = in.Characters.Len()
+	}
+	if in.Dictionary != nil {
+		shape.Attributes = in.Dictionary.Nodes()
+	}
+	return shape
+}

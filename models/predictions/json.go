@@ -1,0 +1,99 @@
+package predictions
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+
+	"github.com/dsp-go/dsp/structured"
+)
+
+// jsonLayout is the layout of models.NewJSONWriter.
+type jsonLayout struct {
+	names [][]byte // of the labels, in quotes
+	o     Options
+}
+
+// JSON is the layout of labels as an object per line.
+func JSON(labels *structured.Alphabet, o Options) Layout { return newJSONLayout(labels, o) }
+
+func newJSONLayout(labels *structured.Alphabet, o Options) *jsonLayout {
+	j := &jsonLayout{o: o}
+	for _, name := range labels.Names() {
+		j.names = append(j.names, quoted(name))
+	}
+	return j
+}
+
+// quoted returns a text as a JSON string.
+func quoted(text string) []byte {
+	var b bytes.Buffer
+	encode := json.NewEncoder(&b)
+	encode.SetEscapeHTML(false)
+	_ = encode.Encode(text) // of a text: no error
+	return bytes.TrimRight(b.Bytes(), "\n")
+}
+
+func (j *jsonLayout) Add(text []byte, d *structured.Dataset, i int, p *Prediction) ([]byte, int) {
+	text, number := appendID(text, d, i)
+	text = j.output(append(text, ','), &p.Output)
+	if j.o.NBest > 0 {
+		text = append(text, `,"nbest":`...)
+		text = list(text, len(p.NBest), func(text []byte, k int) []byte {
+			return append(j.output(append(text, '{'), &p.NBest[k]), '}')
+		})
+	}
+	y := len(j.names)
+	if j.o.Confidence {
+		text = append(text, `,"confidence":`...)
+		text = list(text, len(p.Labels), func(text []byte, t int) []byte {
+			return appendFloat(text, p.Marginals[t*y+int(p.Labels[t])])
+		})
+	}
+	if j.o.Marginals {
+		text = append(text, `,"marginals":`...)
+		text = list(text, len(p.Labels), func(text []byte, t int) []byte {
+			return list(text, y, func(text []byte, l int) []byte { return appendFloat(text, p.Marginals[t*y+l]) })
+		})
+	}
+	return append(text, "}\n"...), number
+}
+
+// appendID begins an object with the name of example i; number is where in the text its number belongs, −1 where it has a name.
+func appendID(text []byte, d *structured.Dataset, i int) (longer []byte, number int) {
+	text = append(text, `{"id":`...)
+	if d.IDs != nil && d.IDs[i] != "" {
+		return append(text, quoted(d.IDs[i])...), -1
+	}
+	text = append(text, '"')
+	return append(text, '"'), len(text)
+}
+
+// output appends the members of an output.
+func (j *jsonLayout) output(text []byte, o *Output) []byte {
+	text = append(text, `"labels":`...)
+	text = list(text, len(o.Labels), func(text []byte, t int) []byte { return append(text, j.names[o.Labels[t]]...) })
+	return appendScores(text, o)
+}
+
+// appendScores appends the score and the probability of an output.
+func appendScores(text []byte, o *Output) []byte {
+	text = strconv.AppendFloat(append(text, `,"score":`...), o.Score, 'g', -1, 64)
+	return strconv.AppendFloat(append(text, `,"probability":`...), o.Probability, 'g', -1, 64)
+}
+
+// list appends an array of n elements.
+func list(text []byte, n int, element func(text []byte, k int) []byte) []byte {
+	text = append(text, '[')
+	for k := range n {
+		if k > 0 {
+			text = append(text, ',')
+		}
+		text = element(text, k)
+	}
+	return append(text, ']')
+}
+
+func appendFloat(text []byte, x float32) []byte {
+	return strconv.AppendFloat(text, float64(x), 'g', -1, 32)
+}

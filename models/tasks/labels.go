@@ -1,0 +1,84 @@
+package tasks
+
+import (
+	"github.com/dsp-go/dsp/models/config"
+	"github.com/dsp-go/dsp/models/inputs"
+	"github.com/dsp-go/dsp/models/predictions"
+	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/graph"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/chains"
+)
+
+// What the tasks have in common that label each position of a sequence: ocr and tag.
+
+func checkLabels(c config.Config) error {
+	if c.Features == "parse" {
+		return structured.BadInput("--features parse makes attributes of arcs, for --task parse")
+	}
+	return nil
+}
+
+func labelOutput(c config.Config, labels int) nets.Output { return nets.ChainOutput(labels, c.Edges) }
+
+func labelNet(in graph.Input) string {
+	switch {
+	case len(in.Vocab) > 0:
+		return "embed"
+	case in.Dim == nets.ImageHeight*nets.ImageWidth:
+		return "cnn-image"
+	}
+	return "mlp"
+}
+
+func labelLogLikelihood(c config.Config, in inputs.Inputs) bool {
+	return in.Dictionary != nil || c.Net == "deep"
+}
+
+func labelLayout(labels *structured.Alphabet, o predictions.Options, asJSON bool) predictions.Layout {
+	if asJSON {
+		return predictions.JSON(labels, o)
+	}
+	return predictions.Columns(labels, o)
+}
+
+func compareLabels(labels *structured.Alphabet, d *structured.Dataset, strict bool) Comparison {
+	if d.Alphabet.Len() > labels.Len() {
+		labels = d.Alphabet // the model's, then labels unknown to it
+	}
+	return &labelComparison{chains.NewEvaluator(labels, strict), chains.NewConfusion(labels)}
+}
+
+// labelComparison compares labels.
+type labelComparison struct {
+	evaluator *chains.Evaluator
+	confusion *chains.Confusion
+}
+
+func (c *labelComparison) Add(d *structured.Dataset, i int, labels []int32) {
+	c.evaluator.Add(d, i, labels)
+	c.confusion.Add(d.Gold(i), labels)
+}
+
+func (c *labelComparison) Report() Report {
+	return &LabelReport{c.evaluator.Labels(), c.confusion.Labels(), c.confusion.Mistakes()}
+}
+
+// LabelReport is the Report of labels.
+type LabelReport struct {
+	chains.Metrics
+	Labels    []chains.LabelScore `json:"labels"`    // of every label, by name
+	Confusion []chains.Mistake    `json:"confusion"` // which label was taken for which, the most frequent first
+}
+
+// Text implements Report. Labels that are not entity tags always have their scores shown.
+func (r *LabelReport) Text(o ReportOptions) string {
+	text := r.Table()
+	if o.Labels || r.EntityMetrics == nil {
+		text += "\n" + chains.LabelTable(r.Labels)
+	}
+	if o.Confusions > 0 {
+		text += "\n" + chains.MistakeTable(r.Confusion, o.Confusions)
+	}
+	return text
+}

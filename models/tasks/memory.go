@@ -1,0 +1,44 @@
+package tasks
+
+import (
+	"github.com/dsp-go/dsp/models/config"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/host"
+)
+
+// TrainingBytes estimates the memory of a process that trains some weights and keeps other bytes in use.
+func TrainingBytes(weights, other float64) float64 {
+	const (
+		weightVectors = 8   // that training keeps: weights, best weights, and those of a certificate, an optimiser and a checkpoint
+		garbage       = 1.5 // bytes of the process per byte in use, measured
+	)
+	return garbage * (other + 4*weightVectors*weights)
+}
+
+// labelMemory refuses text that does not fit into memory with the weights of its attributes.
+func labelMemory(c *config.Config, d *structured.Dataset, times float64) error {
+	extent := d.Extent().Times(times)
+	weights := extent.Weights()
+	if c.HashBits > 0 {
+		weights = float64(int(1)<<c.HashBits) * extent.Labels
+	}
+	if err := host.CheckMemory("training on "+c.Train, TrainingBytes(weights, extent.Bytes())); err != nil {
+		return structured.BadInput("%w; train on a part of it, or on fewer attributes with --min-count, --hash-bits or a --template", err)
+	}
+	return nil
+}
+
+// treeMemory refuses treebanks that do not fit into memory. The attributes of arcs grow with
+// the square of a sentence's length, and exist twice while they are joined.
+func treeMemory(c *config.Config, d *structured.Dataset, times float64) error {
+	bytes := 0.0
+	for _, t := range d.Tables {
+		if t.Attributes != nil {
+			bytes += 2 * (8*float64(len(t.Attributes.Offsets)) + 4*float64(len(t.Attributes.Index)))
+		}
+	}
+	if err := host.CheckMemory("reading "+c.Train, times*(bytes+d.Extent().Bytes())); err != nil {
+		return structured.BadInput("%w; train on a part of it, or on fewer attributes with a --template", err)
+	}
+	return nil
+}

@@ -1,0 +1,70 @@
+package tasks
+
+import (
+	"io"
+
+	"github.com/dsp-go/dsp/models/config"
+	"github.com/dsp-go/dsp/models/formats"
+	"github.com/dsp-go/dsp/models/inputs"
+	"github.com/dsp-go/dsp/structured"
+	images "github.com/dsp-go/dsp/structured/ocr"
+)
+
+// ocr reads words from images of their letters.
+var ocr = Task{
+	Name:    "ocr",
+	Outputs: "labels",
+	Labels:  true,
+	Check: func(c config.Config) error {
+		if err := checkLabels(c); err != nil {
+			return err
+		}
+		if formats.Find(c.Format).Tokens {
+			return structured.BadInput("--format %s has tokens to tag, not images: use --task tag", c.Format)
+		}
+		return nil
+	},
+	Claims:        func(format string) bool { return format == formats.Builtin || formats.Find(format).Images },
+	Draw:          drawWords,
+	ReadAll:       readFold,
+	Memory:        labelMemory,
+	Fit:           inputs.Fit,
+	Output:        labelOutput,
+	Net:           labelNet,
+	LogLikelihood: labelLogLikelihood,
+	Loss:          hamming,
+	Baselines:     true,
+	Layout:        labelLayout,
+	Compare:       compareLabels,
+	Metrics:       labelMetrics,
+	Metric:        chooseLabelMetric,
+	Result:        "errors are shares of wrong letters and of words with any mistake",
+	Columns:       []Column{{"letters", "token_error"}, {"words", "sequence_error"}, {"entity F1", "f1"}},
+}
+
+// drawWords draws the images of images.
+func drawWords(c *config.Config) (train, dev, test *structured.Dataset, err error) {
+	o := images.OCRWords{Difficulty: c.Difficulty, Seed: c.Seed}
+	o.Train, o.Dev, o.Test = c.Examples[0], c.Examples[1], c.Examples[2]
+	if err := o.Validate(); err != nil {
+		return nil, nil, nil, err
+	}
+	train, dev, test = o.Generate()
+	return train, dev, test, nil
+}
+
+// readFold parts a file of letters by its folds, if c holds one out.
+func readFold(c *config.Config) (train, dev, test *structured.Dataset, ok bool, err error) {
+	if !formats.Find(c.Format).Images || c.Fold < 0 {
+		return nil, nil, nil, false, nil
+	}
+	err = formats.Open(c.Train, func(r io.Reader) error {
+		letters, err := images.ReadLetters(r, c.Train)
+		if err != nil {
+			return err
+		}
+		train, test, err = letters.Split(c.Fold)
+		return err
+	})
+	return train, nil, test, true, err
+}

@@ -1,0 +1,86 @@
+package tasks
+
+import (
+	"slices"
+
+	"github.com/dsp-go/dsp/models/config"
+	"github.com/dsp-go/dsp/models/formats"
+	"github.com/dsp-go/dsp/models/inputs"
+	"github.com/dsp-go/dsp/models/predictions"
+	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/graph"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/trees"
+)
+
+// parse finds the dependency trees of sentences.
+var parse = Task{
+	Name:    "parse",
+	Outputs: "trees",
+	Check: func(c config.Config) error {
+		switch {
+		case c.Format != "" && c.Format != formats.Builtin && !formats.Find(c.Format).Trees:
+			return structured.BadInput("--format %s has no trees: --task parse reads them from conllu", c.Format)
+		case c.Features != "auto" && c.Features != "parse" && c.Features != "none":
+			return structured.BadInput("--features %s makes attributes of tokens; --task parse has those of arcs, --features parse", c.Features)
+		}
+		return nil
+	},
+	FileFormat: formats.Treebank(),
+	Draw:       drawTrees,
+	Prepare:    projectivise,
+	Memory:     treeMemory,
+	Fit:        inputs.FitTrees,
+	Words:      inputs.TreeWords,
+	Load:       inputs.LoadArcs,
+	Output: func(c config.Config, labels int) nets.Output {
+		return nets.Output{Labels: labels, Form: trees.SpanningTree{NonProjective: c.Tree == "nonprojective"}.Form(labels)}
+	},
+	Net: func(graph.Input) string { return "biaffine" },
+	CheckNet: func(net string) error {
+		if slices.Contains(nets.ChainNets, net) {
+			return structured.BadInput("--net %s does not score trees; use --net linear or biaffine", net)
+		}
+		return nil
+	},
+	LogLikelihood: func(config.Config, inputs.Inputs) bool { return true },
+	Layout: func(names *structured.Alphabet, o predictions.Options, asJSON bool) predictions.Layout {
+		if asJSON {
+			return predictions.TreeJSON(names, o)
+		}
+		return predictions.TreeColumns(names, o)
+	},
+	Compare: compareTrees,
+	Picture: drawTreePicture,
+	Metrics: []Metric{
+		{"las", "LAS", func(m *structured.Metrics) float64 { return m.Get("las") }},
+		{"uas", "UAS", func(m *structured.Metrics) float64 { return m.Get("uas") }},
+	},
+	Result:  "UAS is the share of words with the right head, LAS with the right head and relation",
+	Columns: []Column{{"UAS", "uas"}, {"LAS", "las"}},
+}
+
+func compareTrees(names *structured.Alphabet, d *structured.Dataset, _ bool) Comparison {
+	if d.Alphabet.Len() > names.Len() {
+		names = d.Alphabet // the model's, then labels unknown to it
+	}
+	return &treeComparison{trees.NewEvaluator(names)}
+}
+
+// treeComparison compares trees.
+type treeComparison struct{ evaluator *trees.Evaluator }
+
+func (c *treeComparison) Add(d *structured.Dataset, i int, y []int32) {
+	c.evaluator.Add(trees.FromOutput(d.Gold(i)), trees.FromOutput(y), trees.Of(d).Punctuation(i))
+}
+
+func (c *treeComparison) Report() Report { return &TreeReport{c.evaluator.Metrics()} }
+
+// TreeReport is the Report of trees.
+type TreeReport struct{ trees.Metrics }
+
+// General implements Report.
+func (r *TreeReport) General() structured.Metrics { return r.Metrics.General() }
+
+// Text implements Report.
+func (r *TreeReport) Text(ReportOptions) string { return r.Table() }

@@ -1,0 +1,62 @@
+package tasks
+
+import (
+	"fmt"
+
+	"github.com/dsp-go/dsp/models/config"
+	"github.com/dsp-go/dsp/models/formats"
+)
+
+// Resolve is the first stage of a training. It validates c as given, and resolves the settings that depend on the training file's name
+// and content: the format, the task, and what the columns hold. All later stages take them as they are.
+func Resolve(c *config.Config) error {
+	if err := c.ReadStack(); err != nil {
+		return err
+	}
+	given := *c
+	format, err := chooseFormat(given)
+	if err != nil {
+		if wrong := Validate(given); wrong != nil {
+			return wrong
+		}
+		return err
+	}
+	c.Format, c.Task = format, chooseTask(given, format)
+	c.Columns, c.Label = formats.Find(format).Fields(given.Columns, given.Label, !Of(c).Labels)
+	if err := Validate(*c); err != nil {
+		if c.Train != "" && Validate(given) == nil { // what the file holds does not go with the settings
+			err = fmt.Errorf("%s: %w", c.Train, err)
+		}
+		return err
+	}
+	return nil
+}
+
+// chooseFormat returns the format of the training data.
+func chooseFormat(c config.Config) (string, error) {
+	switch {
+	case c.Train == "":
+		return formats.Builtin, nil
+	case c.Format == "":
+		return formats.Detect(c.Train)
+	}
+	return c.Format, nil
+}
+
+// chooseTask returns the task, which data of a format decide if it is open.
+func chooseTask(c config.Config, format string) string {
+	if c.Task != "auto" {
+		return c.Task
+	}
+	return ForFormat(format).Name
+}
+
+// ForFormat returns the task of data of a format where nothing else names one.
+func ForFormat(format string) Task {
+	for _, t := range All {
+		if t.Claims != nil && t.Claims(format) {
+			return t
+		}
+	}
+	return tag
+}

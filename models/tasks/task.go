@@ -1,0 +1,136 @@
+// Package tasks is the registry of what models learn. A task says how its outputs are read, drawn, scored, compared, written and
+// pictured, and which settings go with it. A new task is one file with one entry, and one line in All.
+package tasks
+
+import (
+	"strings"
+
+	"github.com/dsp-go/dsp/models/config"
+	"github.com/dsp-go/dsp/models/inputs"
+	"github.com/dsp-go/dsp/models/predictions"
+	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/graph"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/safetensors"
+)
+
+// Task is what a model learns to predict. Functions that may be nil say what that means; the others are in every entry.
+type Task struct {
+	Name    string // as --task has it
+	Outputs string // what is predicted, in the plural: labels, trees
+
+	// Check refuses settings that are not for the task, beside those whose tag "only" says so, as bad input. Nil accepts all.
+	Check func(c config.Config) error
+	// Claims reports whether data of a format are of this task where the settings leave it open; it is nil for a task that has to be
+	// named. The format is one of formats.All, or formats.Builtin. At most one task claims a format; tag has those that none claims.
+	Claims func(format string) bool
+
+	// Labels says that outputs are one label for each position, as text in columns has them: labels that are numbered, renumbered for
+	// other data, converted to another scheme of tags, known in part, or kept in prediction. Other outputs are numbered by their reader.
+	Labels bool
+	// FileFormat is the format of files for a model that was trained on built-in data; empty: they are recognised.
+	FileFormat string
+	// Draw draws the built-in data. Nil: the task has none, and needs a training file.
+	Draw func(c *config.Config) (train, dev, test *structured.Dataset, err error)
+	// ReadAll reads training, development and test data at once, where the settings ask for what files cannot be read one by one for;
+	// ok says whether they do. Nil: they never do.
+	ReadAll func(c *config.Config) (train, dev, test *structured.Dataset, ok bool, err error)
+	// Prepare changes the training data before anything is fitted to it; the change is nil if there was none to make. Nil: never.
+	Prepare func(c *config.Config, train *structured.Dataset) (*Change, error)
+	// Memory refuses training data that do not fit into memory: d is the beginning of a text file, with inputs, and the file is times
+	// as long. Nil: text is not checked.
+	Memory func(c *config.Config, d *structured.Dataset, times float64) error
+
+	// Fit fits the inputs that c asks for to the training data, and makes them there. Inputs.Apply makes them in other data.
+	Fit func(c *config.Config, train *structured.Dataset) (inputs.Inputs, error)
+	// Words are the columns that are read as words; nil: all.
+	Words []string
+	// Load takes the task's own inputs from a model file, and returns how many tensors held them; own is nil for a model without them.
+	// template is empty where the file has none, and hashBits is 0 where attributes are not hashed. Nil: the task has no inputs of its
+	// own, and a template is one of attributes of positions.
+	Load func(f *safetensors.File, template string, hashBits int) (own inputs.Maker, tensors int, err error)
+
+	// Output is what the network scores.
+	Output func(c config.Config, labels int) nets.Output
+	// Net is the network of --net auto, for inputs without attributes.
+	Net func(in graph.Input) string
+	// CheckNet refuses a network that does not score such outputs. Nil: nets.Resolve alone decides.
+	CheckNet func(net string) error
+	// LogLikelihood reports whether --loss auto is crf instead of the hinge.
+	LogLikelihood func(c config.Config, in inputs.Inputs) bool
+	// Loss is the task loss that the settings ask for. Nil: the structure's own.
+	Loss func(c *config.Config, labels *structured.Alphabet) (structured.TaskLoss, error)
+	// Baselines says that runs on built-in data train baselines too.
+	Baselines bool
+
+	// Layout returns how predictions are written: as objects of JSON, one per line, or as text.
+	Layout func(labels *structured.Alphabet, o predictions.Options, asJSON bool) predictions.Layout
+	// Compare starts a comparison of outputs with the gold ones of d. strict is about entities.
+	Compare func(labels *structured.Alphabet, d *structured.Dataset, strict bool) Comparison
+	// Picture draws the predicted outputs of a few examples of d to a .svg or .png file. Nil: there are no pictures.
+	Picture func(d *structured.Dataset, labels *structured.Alphabet, path string, predict PredictSome) error
+	// Metrics are the measures that settings are compared by (--metric).
+	Metrics []Metric
+	// Metric chooses the one for --metric auto, and refuses one that the data do not have; the name is one of Metrics or auto. Nil: auto
+	// is the first.
+	Metric func(name string, labels *structured.Alphabet, dev *structured.Dataset) (string, error)
+	// Result says how the table of a run's results is read, and Columns are those of its errors.
+	Result  string
+	Columns []Column
+}
+
+// Change says what Prepare changed, as an entry of the log: a message with names and values.
+type Change struct {
+	Message string
+	Values  []any
+}
+
+// Column is a column of the table of results, for each data set.
+type Column struct {
+	Head    string // follows the name of the data set
+	Measure string // of structured.Metrics
+}
+
+// PredictSome is Predict of a model, which hands its predictions for some examples to yield.
+type PredictSome func(d *structured.Dataset, o predictions.Options, yield func(i int, p *predictions.Prediction) error) error
+
+// All lists the tasks, in the order that help texts and messages name them.
+var All = []Task{ocr, tag, parse}
+
+// Named returns the task of that name; false for auto, and for a name that is none.
+func Named(name string) (Task, bool) {
+	for _, t := range All {
+		if t.Name == name {
+			return t, true
+		}
+	}
+	return Task{}, false
+}
+
+// Of returns the task of a resolved configuration. Without one it is tag.
+func Of(c *config.Config) Task {
+	if t, ok := Named(c.Task); ok {
+		return t
+	}
+	return tag
+}
+
+// Pictured names the outputs that can be drawn, as a list for messages.
+func Pictured() string {
+	return list(func(t Task) string { return t.Outputs }, func(t Task) bool { return t.Picture != nil })
+}
+
+// list names the tasks that have what is wanted, as in "a, b and c".
+func list(name func(t Task) string, has func(t Task) bool) string {
+	var all []string
+	for _, t := range All {
+		if has(t) {
+			all = append(all, name(t))
+		}
+	}
+	last := len(all) - 1
+	if last < 1 {
+		return strings.Join(all, "")
+	}
+	return strings.Join(all[:last], ", ") + " and " + all[last]
+}

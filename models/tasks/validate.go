@@ -1,0 +1,80 @@
+package tasks
+
+import (
+	"github.com/dsp-go/dsp/models/config"
+	"github.com/dsp-go/dsp/models/formats"
+	"github.com/dsp-go/dsp/structured"
+)
+
+// Validate refuses, as bad input, values out of range and settings that have no effect with the others. Settings that depend
+// on a choice left to "auto" are checked again once the choice is made.
+func Validate(c config.Config) error {
+	if err := ValidateModel(c); err != nil {
+		return err
+	}
+	for _, s := range config.Settings(&c) {
+		if s.Group != config.MethodGroup {
+			continue
+		}
+		if err := config.CheckSetting(s, &c); err != nil {
+			return err
+		}
+	}
+	return c.CheckMethod()
+}
+
+// ValidateModel is Validate without the settings of MethodGroup. Those of a model file may come from a version of dsp in which other
+// settings of a method had an effect, or other defaults.
+func ValidateModel(c config.Config) error {
+	for _, s := range config.Settings(&c) {
+		if s.Group == config.MethodGroup {
+			continue
+		}
+		if err := config.CheckSetting(s, &c); err != nil {
+			return err
+		}
+	}
+	if err := c.CheckDevice(); err != nil {
+		return err
+	}
+	task, known := Named(c.Task)
+	switch {
+	case known && task.Draw == nil && c.Train == "" && c.Resume == "":
+		return structured.BadInput("--task %s needs training data: give --train FILE (only %s have built-in data)", c.Task,
+			list(func(t Task) string { return t.Name }, func(t Task) bool { return t.Draw != nil }))
+	case c.Format == formats.Builtin && c.Train+c.Dev+c.Test != "":
+		return structured.BadInput("--format builtin draws its own data; leave out --train, --dev and --test, or name their format")
+	case c.Train == "" && c.Dev+c.Test != "":
+		return structured.BadInput("--dev and --test need --train: built-in data comes with its own")
+	case c.Format != "" && c.Format != formats.Builtin && c.Train == "" && c.Resume == "":
+		return structured.BadInput("--format %s needs training data: give --train FILE", c.Format)
+	}
+	if known && task.Check != nil {
+		if err := task.Check(c); err != nil {
+			return err
+		}
+	}
+	switch {
+	case c.Template != "" && c.Features != "auto":
+		return structured.BadInput("--template %s and --features %s both say what the attributes are; give one", c.Template, c.Features)
+	case (c.Net == "embed" || c.Net == "rnn" || c.Net == "attention") && c.Features != "auto" && c.Features != "none":
+		return structured.BadInput("--features %s makes attributes, which --net %s does not read; use --net linear, or leave out --features", c.Features, c.Net)
+	case c.AttributeUnits > 0 && c.Features == "none":
+		return structured.BadInput("--attribute-units %d sums attributes, but --features none makes none", c.AttributeUnits)
+	case c.Init != "" && c.Features == "none":
+		return structured.BadInput("--init %s gives weights of attributes, but --features none makes none", c.Init)
+	case c.Freeze && c.Vectors == "":
+		return structured.BadInput("--freeze-vectors has no effect without --vectors FILE")
+	case c.Partial && c.Scheme != "keep":
+		return structured.BadInput("--scheme %s converts tags that are known; with --partial, give them in that scheme", c.Scheme)
+	case c.HashBits > config.MaxHashBits:
+		return structured.BadInput("--hash-bits %d: expected at most %d", c.HashBits, config.MaxHashBits)
+	case c.Fold >= 0 && c.Test != "":
+		return structured.BadInput("--fold %d and --test both say what the test data is; give one", c.Fold)
+	case len(c.Examples) != 3:
+		return structured.BadInput("--examples %v: expected three numbers, for training, development and test", c.Examples)
+	case c.Dropout >= 1:
+		return structured.BadInput("--dropout %v: expected a probability below 1", c.Dropout)
+	}
+	return nil
+}

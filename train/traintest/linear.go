@@ -1,0 +1,77 @@
+package traintest
+
+import (
+	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/structured"
+)
+
+// Linear scores any structure with dense features of positions x: the rows of a part on positions are x·W, a tied part is weights, and
+// the rows of other parts are zeros. Its weights are those of the parts in order, W by rows.
+type Linear struct {
+	Inputs    int
+	Structure structured.Form
+}
+
+func (l *Linear) Dim() int {
+	n := 0
+	for _, p := range l.Structure.Parts {
+		n += l.weights(p)
+	}
+	return n
+}
+
+// weights returns the number of weights of a part.
+func (l *Linear) weights(p structured.Shape) int {
+	switch p.Rows {
+	case structured.Positions:
+		return l.Inputs * p.Width
+	case structured.Tied:
+		return p.Width
+	}
+	return 0
+}
+
+func (l *Linear) Form() structured.Form  { return l.Structure }
+func (l *Linear) Affine() bool           { return true }
+func (l *Linear) NewWorker() nets.Worker { return &linearWorker{l: l} }
+
+type linearWorker struct {
+	l     *Linear
+	batch *structured.Batch
+}
+
+func (k *linearWorker) Score(w []float32, batch *structured.Batch, θ *structured.Potentials) error {
+	k.batch = batch
+	θ.Resize(batch, k.l.Structure)
+	for i := range θ.Parts {
+		p := &θ.Parts[i]
+		n := k.l.weights(p.Shape)
+		clear(p.Values)
+		switch p.Rows {
+		case structured.Positions:
+			k.each(func(t int, x []float32) { mulAdd(p.Values[t*p.Width:(t+1)*p.Width], x, w) })
+		case structured.Tied:
+			copy(p.Values, w[:n])
+		}
+		w = w[n:]
+	}
+	return nil
+}
+
+func (k *linearWorker) Pullback(v *structured.Marginals, grad []float32) error {
+	for i := range v.Parts {
+		p := &v.Parts[i]
+		switch p.Rows {
+		case structured.Positions:
+			k.each(func(t int, x []float32) { outer(grad, x, p.Values[t*p.Width:(t+1)*p.Width]) })
+		case structured.Tied:
+			for j, e := range p.Values {
+				grad[j%p.Width] += e
+			}
+		}
+		grad = grad[k.l.weights(p.Shape):]
+	}
+	return nil
+}
+
+func (k *linearWorker) each(do func(t int, x []float32)) { (&worker{batch: k.batch}).each(do) }
