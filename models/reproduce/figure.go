@@ -5,7 +5,7 @@ package reproduce
 import (
 	"github.com/goccy/go-yaml/ast"
 
-	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/settings"
 )
 
@@ -74,17 +74,17 @@ type overrides struct {
 }
 
 // apply sets them in c.
-func (o overrides) apply(c *models.Config) error {
+func (o overrides) apply(c *config.Config) error {
 	if o.node == nil {
 		return nil
 	}
-	return settings.ParseNode(o.path, o.node, models.Settings(c))
+	return settings.ParseNode(o.path, o.node, config.Settings(c))
 }
 
 // base is the configuration that the settings of figures change.
-func base() models.Config {
-	c := models.Default()
-	c.Baselines, c.Device = "off", models.CPU
+func base() config.Config {
+	c := config.Default()
+	c.Baselines, c.Device = "off", config.CPU
 	c.Gap = 0 // so that curves go on to the end
 	return c
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 
-	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/structured"
 )
@@ -161,7 +161,7 @@ func (d *document) settings(to *overrides) func(n ast.Node) error {
 			return err
 		}
 		for _, kv := range entries(n) {
-			if s, ok := settings.Named(models.Settings(&c), kv.Key.GetToken().Value); ok {
+			if s, ok := settings.Named(config.Settings(&c), kv.Key.GetToken().Value); ok {
 				if err := s.Check(); err != nil {
 					return d.bad(kv, "%w", err)
 				}
@@ -199,7 +199,7 @@ func (d *document) tune(to *[]grid) func(n ast.Node) error {
 	return func(n ast.Node) error {
 		all := keys{}
 		c := base()
-		for _, s := range models.Settings(&c) {
+		for _, s := range config.Settings(&c) {
 			g := grid{name: s.Name}
 			all[s.Name] = func(n ast.Node) error {
 				g.node = n

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/train"
 )
@@ -231,7 +231,7 @@ func TestPrecedence(t *testing.T) {
 	f := parse(t, tiny)
 	p := newPlanner(Options{})
 	c, err := p.configure(f, &f.Parts[1], f.Parts[1].Curves[0].Settings, map[string]string{"lr": "0.5"}, 7)
-	if err != nil || c.Reg != 10 || c.LR != 0.5 || c.Method != "sgd" || c.Passes != 3 || c.Seed != 7 || c.Device != models.CPU {
+	if err != nil || c.Reg != 10 || c.LR != 0.5 || c.Method != "sgd" || c.Passes != 3 || c.Seed != 7 || c.Device != config.CPU {
 		t.Errorf("%+v %v", c, err)
 	}
 	p.o.Quick = true

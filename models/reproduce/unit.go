@@ -9,7 +9,9 @@ import (
 	"strings"
 
 	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/sweep"
+	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/models/training"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/host"
@@ -22,7 +24,7 @@ type unit struct {
 	part, curve string // for messages; see reference
 	tuned       string // values that were tuned, as in "lr=0.1", or empty
 	seed        uint64
-	config      models.Config
+	config      config.Config
 	key         string // of its run
 	at          string // file and line of the curve's settings
 	objective   string // identifies what it minimises: units with the same one have the same optimum
@@ -70,14 +72,14 @@ func newPlanner(o Options) *planner {
 
 // configure returns the settings of a run: those of the figure, its part and the curve, in this order, then the tuned ones and those of
 // --quick. Settings that contradict each other are bad input.
-func (p *planner) configure(f *Figure, part *Part, own overrides, tuned map[string]string, seed uint64) (models.Config, error) {
+func (p *planner) configure(f *Figure, part *Part, own overrides, tuned map[string]string, seed uint64) (config.Config, error) {
 	c := base()
 	for _, o := range []overrides{f.Settings, part.Settings, own} {
 		if err := o.apply(&c); err != nil {
 			return c, err
 		}
 	}
-	for _, s := range models.Settings(&c) {
+	for _, s := range config.Settings(&c) {
 		if value, ok := tuned[s.Name]; ok {
 			if err := s.Set(value); err != nil {
 				return c, err
@@ -95,16 +97,16 @@ func (p *planner) configure(f *Figure, part *Part, own overrides, tuned map[stri
 			return c, err
 		}
 	}
-	if err := c.Resolve(); err != nil {
+	if err := tasks.Resolve(&c); err != nil {
 		return c, err
 	}
 	return c, training.Validate(&c)
 }
 
 // text makes c read tagged text: the files of the options, or sentences drawn into the folder of the output.
-func (p *planner) text(f *Figure, c *models.Config) error {
+func (p *planner) text(f *Figure, c *config.Config) error {
 	sizes := c.Examples
-	c.Examples = models.Default().Examples // which is for built-in data
+	c.Examples = config.Default().Examples // which is for built-in data
 	if p.o.Train != "" {
 		c.Train, c.Dev, c.Test, c.Columns = p.o.Train, p.o.Dev, p.o.Test, p.o.Columns
 		return nil
@@ -134,7 +136,7 @@ func (f *Figure) dataSeed(run uint64) uint64 {
 }
 
 // read returns the data of c.
-func (p *planner) read(f *Figure, c *models.Config) (*models.Data, error) {
+func (p *planner) read(f *Figure, c *config.Config) (*models.Data, error) {
 	seed := c.Seed
 	c.Seed = f.dataSeed(seed)
 	data, err := p.data.Of(c)
@@ -178,9 +180,9 @@ func (p *planner) unit(f *Figure, part *Part, curve string, own overrides, tuned
 
 // identity lists the settings that decide the weights, except for the named ones and those of the named groups. Data count by their
 // content instead.
-func identity(c *models.Config, without []string) []string {
+func identity(c *config.Config, without []string) []string {
 	var all []string
-	for _, s := range models.Settings(c) {
+	for _, s := range config.Settings(c) {
 		if s.Run || s.Name == "train" || s.Name == "dev" || s.Name == "test" || slices.Contains(without, s.Name) || slices.Contains(without, s.Group) {
 			continue
 		}
@@ -195,11 +197,11 @@ func hash(texts []string) string {
 }
 
 // changed returns the settings of c that differ from the defaults, without the paths of data.
-func changed(c *models.Config) map[string]any {
+func changed(c *config.Config) map[string]any {
 	all := map[string]any{}
-	defaults := models.Default()
-	before := models.Settings(&defaults)
-	for i, s := range models.Settings(c) {
+	defaults := config.Default()
+	before := config.Settings(&defaults)
+	for i, s := range config.Settings(c) {
 		now := s.Value.Interface()
 		if !s.Run && s.Group != "Data" && fmt.Sprint(now) != fmt.Sprint(before[i].Value.Interface()) {
 			all[s.Name] = now
