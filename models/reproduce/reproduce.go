@@ -14,6 +14,7 @@ import (
 
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/host"
+	"github.com/dsp-go/dsp/train"
 )
 
 // Options are what Reproduce needs besides the figures.
@@ -61,6 +62,14 @@ const (
 // All figures are checked before any training. When ctx ends, finished runs are kept, and the error is train.ErrInterrupted; the same call
 // continues.
 func Reproduce(ctx context.Context, figures []*Figure, o Options) (*Result, error) {
+	result, err := reproduce(ctx, figures, o)
+	if errors.Is(err, train.ErrInterrupted) || errors.Is(err, context.Canceled) {
+		err = fmt.Errorf("%w: finished runs are kept; the same command continues", train.ErrInterrupted)
+	}
+	return result, err
+}
+
+func reproduce(ctx context.Context, figures []*Figure, o Options) (*Result, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}

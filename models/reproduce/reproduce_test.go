@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"log/slog"
 	"math"
 	"os"
 	"path/filepath"
@@ -153,13 +154,36 @@ curves: [{name: bcfw}]
 	}
 }
 
-// An interrupt keeps finished runs.
+// stopper is a slog.Handler that ends a context when a curve is done.
+type stopper struct {
+	slog.Handler
+	stop func()
+}
+
+func (s stopper) Enabled(context.Context, slog.Level) bool { return true }
+
+func (s stopper) Handle(_ context.Context, r slog.Record) error {
+	if strings.Contains(r.Message, "runs: ") {
+		s.stop()
+	}
+	return nil
+}
+
+// An interrupt keeps finished runs, and the next call ends with what it would have ended with.
 func TestInterrupt(t *testing.T) {
+	dir, whole := t.TempDir(), t.TempDir()
 	ctx, stop := context.WithCancel(context.Background())
-	stop()
-	_, err := Reproduce(ctx, []*Figure{parse(t, strings.ReplaceAll(tiny, "passes: 3", "passes: 100000"))}, Options{Out: t.TempDir()})
-	if !errors.Is(err, train.ErrInterrupted) && !errors.Is(err, context.Canceled) {
-		t.Error(err)
+	_, err := Reproduce(ctx, []*Figure{parse(t, tiny)}, Options{Out: dir, Threads: 1, Log: slog.New(stopper{slog.DiscardHandler, stop})})
+	if n := strings.Count(contents(t, dir, runsFile), "\n"); !errors.Is(err, train.ErrInterrupted) || n == 0 || n > 10 {
+		t.Errorf("%d runs, %v", n, err)
+	}
+	if _, err := Reproduce(ctx, []*Figure{parse(t, tiny)}, Options{Out: dir}); !errors.Is(err, train.ErrInterrupted) {
+		t.Errorf("interrupted at the start: %v", err)
+	}
+	reproduced(t, tiny, Options{Out: dir})
+	reproduced(t, tiny, Options{Out: whole})
+	if timeless(contents(t, dir, "figuretiny.csv")) != timeless(contents(t, whole, "figuretiny.csv")) {
+		t.Error("other curves after an interrupt")
 	}
 }
 

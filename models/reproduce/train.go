@@ -14,33 +14,65 @@ import (
 	"github.com/dsp-go/dsp/train"
 )
 
-// trainAll trains the units that are not in the log yet, several at once on one thread each, and adds them to it.
+// trainAll trains the units that are not in the log yet, several at once on one thread each, and adds them to it as they finish.
 func (p *planner) trainAll(ctx context.Context, f *Figure, units []*unit, log *runLog) error {
 	units = missing(units, log)
-	var building sync.Mutex // networks are built one at a time
-	work := func(_ struct{}, u *unit) (*Run, error) {
-		r, err := p.train(ctx, f, u, &building)
-		if err != nil {
-			return nil, fmt.Errorf("figure %s: %s: %w", f.Name, u.name(), err)
-		}
-		return r, nil
+	left := map[string]int{} // runs of each curve
+	for _, u := range units {
+		left[u.group()]++
 	}
-	k := 0
-	err := host.InOrder(ctx, p.o.Threads, host.Each(units), func() struct{} { return struct{}{} }, work, func(r *Run) error {
-		u := units[k]
-		if k++; k == len(units) || !u.same(units[k]) {
-			outcome := "diverged"
-			if r.Diverged == "" && len(r.Records) > 0 {
-				outcome = fmt.Sprintf("objective %.4g", float64(r.Records[len(r.Records)-1].Objective))
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	var (
+		mu       sync.Mutex // guards the rest
+		next     int
+		done     int
+		building sync.Mutex // networks are built one at a time
+		wg       sync.WaitGroup
+	)
+	work := func() error {
+		for {
+			mu.Lock()
+			if next == len(units) || ctx.Err() != nil {
+				mu.Unlock()
+				return nil
 			}
-			p.o.Log.Info(fmt.Sprintf("figure %s: %d/%d runs: %s: %s", f.Name, k, len(units), u.name(), outcome))
+			u := units[next]
+			next++
+			mu.Unlock()
+			r, err := p.train(ctx, f, u, &building)
+			if err != nil {
+				return fmt.Errorf("figure %s: %s: %w", f.Name, u.name(), err)
+			}
+			mu.Lock()
+			err = log.add(r)
+			done++
+			if left[u.group()]--; left[u.group()] == 0 {
+				p.o.Log.Info(fmt.Sprintf("figure %s: %d/%d runs: %s: %s", f.Name, done, len(units), u.group(), r.outcome()))
+			}
+			mu.Unlock()
+			if err != nil {
+				return err
+			}
 		}
-		return log.add(r)
-	})
-	if err != nil && (errors.Is(err, train.ErrInterrupted) || errors.Is(err, context.Canceled)) {
-		return fmt.Errorf("%w: finished runs are kept; the same command continues", train.ErrInterrupted)
 	}
-	return err
+	for range min(p.o.Threads, len(units)) {
+		wg.Go(func() {
+			if err := host.Guard(work); err != nil {
+				stop(err)
+			}
+		})
+	}
+	wg.Wait()
+	return context.Cause(ctx)
+}
+
+// outcome describes how the run ended.
+func (r *Run) outcome() string {
+	if r.Diverged != "" || len(r.Records) == 0 {
+		return "diverged"
+	}
+	return fmt.Sprintf("objective %.4g", float64(r.Records[len(r.Records)-1].Objective))
 }
 
 // train trains a unit. A run that diverges is a result, too.

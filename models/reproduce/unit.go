@@ -33,10 +33,7 @@ type unit struct {
 
 // name describes the unit.
 func (u *unit) name() string {
-	parts := []string{u.curve}
-	if u.part != "" {
-		parts = []string{u.part, u.curve}
-	}
+	parts := []string{u.group()}
 	if u.tuned != "" {
 		parts = append(parts, u.tuned)
 	}
@@ -51,9 +48,12 @@ func (u *unit) locate(err error) error {
 	return fmt.Errorf("%s: %s: %w", u.at, u.name(), err)
 }
 
-// same reports whether u and o are runs of the same curve, before or after tuning.
-func (u *unit) same(o *unit) bool {
-	return u.part == o.part && u.curve == o.curve && (u.tuned == "") == (o.tuned == "") && (u.seed == o.seed || u.tuned == o.tuned)
+// group names the curve, for progress.
+func (u *unit) group() string {
+	if u.part == "" {
+		return u.curve
+	}
+	return u.part + ", " + u.curve
 }
 
 // planner plans and trains the units of figures.
