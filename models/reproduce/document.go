@@ -157,6 +157,9 @@ func (d *document) text(what string, to *string) func(n ast.Node) error {
 			*to = strings.TrimSpace(n.GetToken().Value)
 			return nil
 		}
+		if entries(n) != nil {
+			return d.bad(n, "%s: expected text, found \"key: value\" in %s; put text with a colon in quotes", what, brief(n))
+		}
 		return d.bad(n, "%s: expected text, found %s", what, brief(n))
 	}
 }

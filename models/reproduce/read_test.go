@@ -38,6 +38,7 @@ func TestBadYAML(t *testing.T) {
 		{"bcfw <= 1000", "bcfw = 1000", "tiny.yaml:16: check: "},
 		{"notes: [a note]", "notes: a note", "notes: expected a list, found a note"},
 		{"notes: [a note]", "notes: [a note", "tiny.yaml:"},
+		{"notes: [a note]", "notes:\n  - a note: this", "tiny.yaml:19: notes: expected text, found \"key: value\" in a note: this; put text with a colon in quotes"},
 		{tiny, "", "tiny.yaml: the file is empty; expected a figure"},
 		{tiny, "- a", `tiny.yaml:1: the figure: expected "key: value" lines`},
 		{tiny, "figure: 1", `part "" has no curves`},
