@@ -2,7 +2,6 @@ package nets
 
 import (
 	"math"
-	"strings"
 
 	"gorgonia.org/gorgonia"
 
@@ -25,7 +24,7 @@ func NewBiaffine(c Config, input graph.Input, form structured.Form) (*Net, error
 		return nil, err
 	}
 	if c.Net != "biaffine" && c.Net != StackNet {
-		return nil, structured.BadInput("net %s scores chains; expected biaffine or stack, which score trees", c.Net)
+		return nil, structured.BadInput("net %s does not score trees; expected biaffine or stack", c.Net)
 	}
 	if len(form.Parts) != 2 || form.Parts[0].Width != 1 || form.Parts[1].Width < 1 {
 		return nil, structured.BadInput("net biaffine scores an arc and its relations; these potentials have parts %v", form.Parts)
@@ -112,12 +111,4 @@ func (o biaffine) score(g *graph.Graph, x *gorgonia.Node) (*gorgonia.Node, error
 		return nil, err
 	}
 	return gorgonia.Add(own, pairs)
-}
-
-// scoresChains refuses a preset that does not score chains.
-func (c Config) scoresChains() error {
-	if c.Net == "biaffine" {
-		return structured.BadInput("net biaffine scores the arcs of trees, not chains; expected one of %s", strings.Join(ChainNets, ", "))
-	}
-	return nil
 }

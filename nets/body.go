@@ -16,6 +16,7 @@ type body struct {
 	width  int
 	build  func(g *graph.Graph) (*gorgonia.Node, error)
 	layer  func(g *graph.Graph, x *gorgonia.Node) (*gorgonia.Node, error) // the last one
+	grid   bool                                                           // positions are cells of a grid
 	wide   int                                                            // attributes whose weights are added to the node potentials
 
 	dropout, activation bool // whether the layers of a stack read these settings
@@ -26,6 +27,7 @@ func (b body) then(width int, layer func(g *graph.Graph, x *gorgonia.Node) (*gor
 	return body{
 		params: append(append([]graph.Param(nil), b.params...), params...),
 		width:  width,
+		grid:   b.grid,
 		layer:  layer,
 		build: func(g *graph.Graph) (*gorgonia.Node, error) {
 			x, err := b.build(g)
@@ -39,7 +41,7 @@ func (b body) then(width int, layer func(g *graph.Graph, x *gorgonia.Node) (*gor
 
 // featureBody returns the dense features unchanged.
 func featureBody(input graph.Input) body {
-	return body{width: input.Dim, build: func(g *graph.Graph) (*gorgonia.Node, error) { return g.Features(), nil }}
+	return body{width: input.Dim, grid: input.Grid.Cells() > 0, build: func(g *graph.Graph) (*gorgonia.Node, error) { return g.Features(), nil }}
 }
 
 // wordBody returns the embeddings and the dense features that the data has.
@@ -50,8 +52,11 @@ func wordBody(c Config, input graph.Input) body {
 	return embedBody(c, input)
 }
 
-// window joins neighbouring positions.
+// window joins neighbouring positions, or the width×width cells around each cell of a grid.
 func (b body) window(width int) body {
+	if b.grid {
+		return b.then(b.width*width*width, func(g *graph.Graph, x *gorgonia.Node) (*gorgonia.Node, error) { return g.GridWindow(x, width) })
+	}
 	return b.then(b.width*width, func(g *graph.Graph, x *gorgonia.Node) (*gorgonia.Node, error) { return g.Window(x, width) })
 }
 

@@ -13,8 +13,10 @@ type Config struct {
 	Net        string           `yaml:"net" json:"net"`                                     // a preset (see Nets), stack, or the name of a registered network
 	Hidden     []int            `yaml:"hidden,omitempty" json:"hidden,omitempty"`           // units of each dense hidden layer
 	Activation graph.Activation `yaml:"activation,omitempty" json:"activation,omitempty"`   // elu, tanh, relu, gelu, silu or sigmoid
-	Window     int              `yaml:"window,omitempty" json:"window,omitempty"`           // positions that a window spans, odd
+	Window     int              `yaml:"window,omitempty" json:"window,omitempty"`           // positions that a window spans, odd; cells along each axis of a grid
 	Channels   []int            `yaml:"channels,omitempty" json:"channels,omitempty"`       // of each convolution
+	Kernel     int              `yaml:"kernel,omitempty" json:"kernel,omitempty"`           // cells that a filter spans along each axis, for conv-map and conv-crop
+	Stride     int              `yaml:"stride,omitempty" json:"stride,omitempty"`           // cells by which a filter moves, for conv-map and conv-crop
 	Recurrent  []int            `yaml:"recurrent,omitempty" json:"recurrent,omitempty"`     // units in each direction of each recurrent layer, for rnn, deep and biaffine
 	Layers     int              `yaml:"layers,omitempty" json:"layers,omitempty"`           // blocks of attention, for attention and biaffine
 	Heads      int              `yaml:"heads,omitempty" json:"heads,omitempty"`             // of each block
@@ -23,6 +25,7 @@ type Config struct {
 	Dropout    float64          `yaml:"dropout,omitempty" json:"dropout,omitempty"`         // probability to drop a unit in training
 	Edges      string           `yaml:"edges,omitempty" json:"edges,omitempty"`             // transition, position or none; chains only
 	ArcUnits   int              `yaml:"arc-units,omitempty" json:"arc-units,omitempty"`     // of the representations that score arcs, for biaffine
+	PairUnits  int              `yaml:"pair-units,omitempty" json:"pair-units,omitempty"`   // of the representations that score pairs, for bilinear
 	LabelUnits int              `yaml:"label-units,omitempty" json:"label-units,omitempty"` // of the representations that score relations, for biaffine
 	Stack      string           `yaml:"stack,omitempty" json:"stack,omitempty"`             // the layers of a stack, as YAML (see stack.go)
 
@@ -41,11 +44,12 @@ const (
 	EdgesNone       = "none"       // zero: positions are independent
 )
 
-// Nets lists the presets. All but biaffine and stack score chains only; biaffine scores trees, and stack either.
-var Nets = append(slices.Clone(ChainNets), "biaffine", StackNet)
+// Nets lists the presets. Biaffine scores trees and bilinear matchings; stack scores both, and what PositionNets score.
+var Nets = append(slices.Clone(PositionNets), "biaffine", "bilinear", StackNet)
 
-// ChainNets lists the presets that score chains only.
-var ChainNets = []string{"linear", "mlp", "cnn", "cnn-image", "embed", "rnn", "attention", "deep"}
+// PositionNets lists the presets that score chains, and every other structure whose parts have a row for each position, are shared by
+// all examples, or have a row for each example.
+var PositionNets = []string{"linear", "mlp", "cnn", "cnn-image", "conv-map", "conv-crop", "embed", "rnn", "attention", "deep"}
 
 // The size of the images that cnn-image reads. The features of a position are one image, row by row.
 const (
@@ -92,6 +96,10 @@ func (c Config) Resolve(input graph.Input) (Config, error) {
 		if len(c.Channels) > 3 {
 			return c, structured.BadInput("net cnn-image halves the image with each convolution, so at most 3 fit; the configuration has %d", len(c.Channels))
 		}
+	case "conv-map", "conv-crop":
+		if err := c.resolveMap(input); err != nil {
+			return c, err
+		}
 	case "embed":
 		c.Window = orElse(c.Window, 5)
 		c.Channels = orDefault(c.Channels, 128)
@@ -123,6 +131,15 @@ func (c Config) Resolve(input graph.Input) (Config, error) {
 		if len(input.Vocab) == 0 && input.Dim == 0 {
 			return c, structured.BadInput("net biaffine reads discrete inputs (words) or dense features; the data has neither")
 		}
+	case "bilinear":
+		c.Window = orElse(c.Window, 3)
+		if len(c.Recurrent) == 0 {
+			c.Channels = orDefault(c.Channels, 128)
+		}
+		c.PairUnits = orElse(c.PairUnits, 64)
+		if len(input.Vocab) == 0 && input.Dim == 0 {
+			return c, structured.BadInput("net bilinear reads discrete inputs (words) or dense features; the data has neither")
+		}
 	case StackNet:
 		return c.resolveStack(input)
 	default:
@@ -136,15 +153,19 @@ func (c Config) Resolve(input graph.Input) (Config, error) {
 		if err := c.resolveEmbed(input); err != nil {
 			return c, err
 		}
-	} else if input.Dim == 0 {
+	} else if input.Dim == 0 && input.PairAttributes == 0 {
 		return c, structured.BadInput("net %s reads dense features; the data has none; net embed reads words", c.Net)
 	}
 	if c.Net != "linear" && c.Activation == "" {
 		c.Activation = graph.ELU
 	}
 	switch {
-	case c.Net != "rnn" && c.Net != "deep" && c.Net != "biaffine" && len(c.Recurrent) > 0:
-		return c, structured.BadInput("net %s has no recurrent layers; rnn, deep and biaffine do", c.Net)
+	case !c.readsMaps() && c.Kernel+c.Stride != 0:
+		return c, structured.BadInput("net %s has no kernel and stride; conv-map and conv-crop do", c.Net)
+	case c.Net != "bilinear" && c.PairUnits != 0:
+		return c, structured.BadInput("net %s has no pair-units; bilinear does", c.Net)
+	case c.Net != "rnn" && c.Net != "deep" && c.Net != "biaffine" && c.Net != "bilinear" && len(c.Recurrent) > 0:
+		return c, structured.BadInput("net %s has no recurrent layers; rnn, deep, biaffine and bilinear do", c.Net)
 	case c.Net == "biaffine":
 		c.Edges = "" // only chains have edges
 	case c.Stack != "":
@@ -185,6 +206,9 @@ func (c Config) check() error {
 	if c.Net == "biaffine" {
 		sizes = append(sizes, c.ArcUnits, c.LabelUnits)
 	}
+	if c.Net == "bilinear" {
+		sizes = append(sizes, c.PairUnits)
+	}
 	for _, n := range sizes {
 		if n <= 0 {
 			return structured.BadInput("a layer of net %s has %d units; expected at least 1", c.Net, n)
@@ -216,7 +240,7 @@ func embeddingSize(vocab int) int {
 	return size
 }
 
-// New makes the network that c chooses, for chains with inputs of the given shape and a number of labels. See Make for trees.
+// New makes the network that c chooses, for chains with inputs of the given shape and a number of labels. See Make for others.
 func New(c Config, input graph.Input, labels int) (*Net, error) {
 	return Make(c, input, ChainOutput(labels, c.Edges))
 }
@@ -230,8 +254,11 @@ func Make(c Config, input graph.Input, out Output) (*Net, error) {
 	if o, ok := findOwn(c.Net); ok {
 		return o.build(c, input, out)
 	}
-	if !out.isChain() {
+	switch out.scores() {
+	case scoresArcs:
 		return NewBiaffine(c, input, out.Form)
+	case scoresPairs:
+		return makeMatching(c, input, out.Form)
 	}
 	b, err := c.body(input)
 	if err != nil {
@@ -239,6 +266,9 @@ func Make(c Config, input graph.Input, out Output) (*Net, error) {
 	}
 	if c.Net == StackNet && c.Activation != graph.ELU && !b.activation {
 		return nil, structured.BadInput("activation %s has no effect on a stack without a layer \"activation\" that leaves its function open", c.Activation)
+	}
+	if out.scores() == scoresRows {
+		return Build(b.parts(c, out.Form), input)
 	}
 	return Build(b.potentials(c, out.Labels), input)
 }
@@ -249,16 +279,33 @@ func (c Config) ResolveFor(input graph.Input, out Output) (Config, error) {
 	if err != nil {
 		return c, err
 	}
-	if out.Labels < 1 {
+	kind := out.scores()
+	if out.Labels < 1 && (kind == scoresLabels || kind == scoresArcs) {
 		return c, structured.BadInput("the data has %d labels; expected at least 1", out.Labels)
 	}
+	if kind == scoresRows || kind == scoresPairs {
+		if c.Edges == EdgesPosition || c.Edges == EdgesNone {
+			return c, structured.BadInput("edges %s: a %s has no edges; chains do", c.Edges, out.Form.Structure.Name())
+		}
+		c.Edges = ""
+	}
 	switch {
-	case c.Net == StackNet && !out.isChain():
+	case kind == scoresPairs:
+		return c.resolveMatching(input)
+	case c.Net == "bilinear":
+		return c, structured.BadInput("net bilinear scores pairs of source and target items, not %ss", out.Form.Structure.Name())
+	case c.PairUnits != 0:
+		return c, structured.BadInput("a stack that scores %ss has no pair-units; one that scores matchings does", out.Form.Structure.Name())
+	case !c.readsWords() && c.Net != StackNet && input.Dim == 0:
+		return c, structured.BadInput("net %s reads dense features of positions; the data has none", c.Net)
+	case kind == scoresArcs && c.Net == StackNet:
 		c.ArcUnits, c.LabelUnits = orElse(c.ArcUnits, 128), orElse(c.LabelUnits, 64)
+	case kind == scoresArcs:
+		return c, nil
 	case c.Net == StackNet && c.ArcUnits+c.LabelUnits != 0:
-		return c, structured.BadInput("a stack that scores chains has no arc-units and label-units; one that scores trees does")
-	case out.isChain():
-		return c, c.scoresChains()
+		return c, structured.BadInput("a stack that scores %ss has no arc-units and label-units; one that scores trees does", out.Form.Structure.Name())
+	case c.Net == "biaffine":
+		return c, structured.BadInput("net biaffine scores the arcs of trees, not %ss; expected one of %s", out.Form.Structure.Name(), strings.Join(PositionNets, ", "))
 	}
 	return c, nil
 }
@@ -270,13 +317,15 @@ func (c Config) body(input graph.Input) (b body, err error) {
 		return c.stackBody(input)
 	case "cnn-image":
 		b = imageBody(c)
+	case "conv-map", "conv-crop":
+		b = mapBody(c, input).window(c.Window)
 	case "embed", "deep":
 		b = embedBody(c, input).convolve(c)
 	case "cnn":
 		b = featureBody(input).convolve(c)
 	case "rnn":
 		b = wordBody(c, input)
-	case "biaffine", "attention":
+	case "biaffine", "bilinear", "attention":
 		b = wordBody(c, input).convolve(c)
 	default:
 		b = featureBody(input).window(c.Window)

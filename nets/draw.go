@@ -3,18 +3,29 @@ package nets
 import (
 	"math/rand/v2"
 
+	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
 )
 
 // Draw draws examples of the given lengths with the inputs that the network reads: dense features from N(0,1), and discrete
-// inputs, the letters of words and attributes uniformly. They have no outputs.
+// inputs, the letters of words and attributes uniformly. Half of the positions are source items if the network scores pairs of
+// source and target items. They have no outputs. If positions are
+// cells of a grid, examples fill it, except empty ones.
 func (n *Net) Draw(rng *rand.Rand, lengths ...int) *structured.Dataset {
 	in := n.input
 	d := &structured.Dataset{Name: "random inputs", Offsets: []int{0}, Dim: in.Dim}
-	pairs := []int{0}
-	for _, length := range lengths {
+	sources, pairs := []int{0}, []int{0}
+	for i, length := range lengths {
+		if cells := in.Grid.Cells(); cells > 0 && length > 0 {
+			length = cells
+		}
 		d.Offsets = append(d.Offsets, d.Positions()+length)
-		pairs = append(pairs, pairs[len(pairs)-1]+length*length)
+		first, second := length, length
+		if n.shape.Needs.Split {
+			first = length / 2
+			second = length - first
+		}
+		sources, pairs = append(sources, sources[i]+first), append(pairs, pairs[i]+first*second)
 	}
 	for range d.Positions() {
 		for range in.Dim {
@@ -34,21 +45,33 @@ func (n *Net) Draw(rng *rand.Rand, lengths ...int) *structured.Dataset {
 		}
 	}
 	if in.Attributes > 0 {
-		d.Attributes = &structured.Sparse{Offsets: []int{0}}
-		for range d.Positions() {
-			for range rng.IntN(20) {
-				d.Attributes.Index = append(d.Attributes.Index, rng.Int32N(int32(in.Attributes)))
-			}
-			d.Attributes.Offsets = append(d.Attributes.Offsets, len(d.Attributes.Index))
-		}
+		d.Attributes = drawAttributes(rng, d.Positions(), in.Attributes)
 	}
 	for range in.Vocab {
 		d.Vocab = append(d.Vocab, structured.NewAlphabet())
 	}
+	if n.shape.Needs.Split {
+		d.Tables = append(d.Tables, &structured.Table{Name: structured.Sources, Offsets: sources})
+	}
 	for _, p := range n.shape.Form.Parts {
-		if p.Rows != structured.Tied && !structured.PerPosition(p.Rows) {
+		if graph.PairTable(p.Rows) {
 			d.Tables = append(d.Tables, &structured.Table{Name: p.Rows, Offsets: pairs})
 		}
 	}
+	if t := d.Table(structured.Pairs); t != nil && in.PairAttributes > 0 {
+		t.Attributes = drawAttributes(rng, pairs[len(lengths)], in.PairAttributes)
+	}
 	return d
+}
+
+// drawAttributes draws up to 19 of the attributes for each row.
+func drawAttributes(rng *rand.Rand, rows, attributes int) *structured.Sparse {
+	x := &structured.Sparse{Offsets: []int{0}}
+	for range rows {
+		for range rng.IntN(20) {
+			x.Index = append(x.Index, rng.Int32N(int32(attributes)))
+		}
+		x.Offsets = append(x.Offsets, len(x.Index))
+	}
+	return x
 }

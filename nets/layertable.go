@@ -213,8 +213,8 @@ func (t *layerTable) params(in *graph.Instruction) []string {
 // shape returns the shape of a result, with n for the rows of positions, p for those of pairs, and c for those of characters.
 func (t *layerTable) shape(in *graph.Instruction) string {
 	s := in.Out.Shape
-	if g, ok := in.Op.(graph.Gather); ok && g.Index.Kind == graph.IndexWindow {
-		s = []int{t.p.Rows, g.Index.Width * g.Cols}
+	if g, ok := in.Op.(graph.Gather); ok && (g.Index.Kind == graph.IndexWindow || g.Index.Kind == graph.IndexGrid) {
+		s = []int{t.p.Rows, in.Out.N / t.p.Rows}
 	}
 	if len(s) == 0 {
 		s = []int{in.Out.N}
@@ -253,6 +253,8 @@ func layerName(o graph.Op) (name string, follows bool) {
 			return "embed", false
 		case graph.IndexWindow:
 			return "window " + fmt.Sprint(o.Index.Width), false
+		case graph.IndexGrid:
+			return fmt.Sprintf("window %d×%d", o.Index.Width, o.Index.Width), false
 		case graph.IndexPattern:
 			return "patches", false
 		}

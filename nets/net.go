@@ -24,6 +24,9 @@ func Build(spec graph.Spec, input graph.Input) (*Net, error) {
 	if err := input.Vectors.Check(input.Vocab); err != nil {
 		return nil, err
 	}
+	if m := input.Map; m.Len() != 0 && m.Len() != input.Dim {
+		return nil, structured.BadInput("maps of %s have %d numbers, the data has %d features per position", m, m.Len(), input.Dim)
+	}
 	layout, err := graph.NewLayout(spec.Params)
 	if err != nil {
 		return nil, fmt.Errorf("nets: network %q: %w", spec.Name, err)
@@ -96,10 +99,30 @@ func (n *Net) Size(batch *structured.Batch) graph.Size {
 }
 
 // CheckTables refuses examples without the rows that the potentials need: an example of n positions has n·n rows of every table
-// other than that of positions.
+// of pairs; one of n source and m target items has n·m, and n rows of the table of sources.
+//
+// Positions that are cells of a grid have to fill it.
 func (n *Net) CheckTables(data *structured.Dataset, examples []int) error {
+	if len(n.shape.Needs.Grids) > 0 {
+		for _, e := range examples {
+			if length := data.Length(e); length != 0 && length != n.input.Grid.Cells() {
+				return structured.BadInput("%s: %d positions; the network reads grids of %s cells", data.Where(e), length, n.input.Grid)
+			}
+		}
+	}
+	var sources *structured.Table
+	if n.shape.Needs.Split {
+		if sources = data.Table(structured.Sources); sources == nil {
+			return structured.BadInput("%s has no table of rows %q: the network scores pairs of source and target items", data.Name, structured.Sources)
+		}
+		for _, e := range examples {
+			if rows := sources.Offsets[e+1] - sources.Offsets[e]; rows > data.Length(e) {
+				return structured.BadInput("%s: %d rows of table %q for %d positions; expected one for each source item", data.Where(e), rows, structured.Sources, data.Length(e))
+			}
+		}
+	}
 	for _, part := range n.shape.Form.Parts {
-		if structured.PerPosition(part.Rows) || part.Rows == structured.Tied {
+		if !graph.PairTable(part.Rows) {
 			continue
 		}
 		t := data.Table(part.Rows)
@@ -107,9 +130,13 @@ func (n *Net) CheckTables(data *structured.Dataset, examples []int) error {
 			return structured.BadInput("%s has no table of rows %q, which the network scores", data.Name, part.Rows)
 		}
 		for _, e := range examples {
-			length := data.Length(e)
-			if rows := t.Offsets[e+1] - t.Offsets[e]; rows != length*length {
-				return structured.BadInput("%s: %d rows of table %q; expected %d×%d, one for each pair of positions", data.Where(e), rows, part.Rows, length, length)
+			first, second, of := data.Length(e), data.Length(e), "positions"
+			if sources != nil {
+				first = sources.Offsets[e+1] - sources.Offsets[e]
+				second, of = second-first, "a source and a target item"
+			}
+			if rows := t.Offsets[e+1] - t.Offsets[e]; rows != first*second {
+				return structured.BadInput("%s: %d rows of table %q; expected %d×%d, one for each pair of %s", data.Where(e), rows, part.Rows, first, second, of)
 			}
 		}
 	}

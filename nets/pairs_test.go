@@ -379,7 +379,7 @@ func TestPairErrors(t *testing.T) {
 	if _, err := New(Config{Net: "biaffine"}, graph.Input{Dim: 3}, 2); err == nil || !strings.Contains(err.Error(), "not chains") {
 		t.Error(err)
 	}
-	if _, err := NewBiaffine(Config{Net: "mlp"}, graph.Input{Dim: 3}, arcs(2)); err == nil || !strings.Contains(err.Error(), "scores chains") {
+	if _, err := NewBiaffine(Config{Net: "mlp"}, graph.Input{Dim: 3}, arcs(2)); err == nil || !strings.Contains(err.Error(), "does not score trees") {
 		t.Error(err)
 	}
 }

@@ -17,7 +17,7 @@ type Maker func(c Config, in graph.Input, out Output) (graph.Spec, error)
 
 // Output is what a network scores.
 type Output struct {
-	Labels int             // labels of the positions of chains, relations of the arcs of trees
+	Labels int             // labels of the positions of chains, relations of the arcs of trees; other structures need none
 	Form   structured.Form // of the potentials: what Spec.Form is for a network that has Parts
 }
 

@@ -34,7 +34,7 @@ func (c Config) resolveStack(input graph.Input) (Config, error) {
 		c.Edges = EdgesTransition
 	}
 	if len(c.Hidden)+len(c.Channels)+len(c.Embed)+len(c.Recurrent) > 0 ||
-		c.Window+c.Layers+c.Heads+c.BlockUnits+c.CharEmbed+c.CharWindow+c.CharChannels+c.AttributeUnits > 0 {
+		c.Window+c.Kernel+c.Stride+c.Layers+c.Heads+c.BlockUnits+c.CharEmbed+c.CharWindow+c.CharChannels+c.AttributeUnits > 0 {
 		return c, structured.BadInput("net stack takes the sizes of layers from its list of layers, not from settings")
 	}
 	if err := c.check(); err != nil {
@@ -138,7 +138,7 @@ func (s *stack) then(width int, f step, params ...graph.Param) {
 
 // on continues with the layers of a body: f makes it from the body below, of which it reads the width only.
 func (s *stack) on(f func(below body) body) {
-	b := f(body{width: s.width})
+	b := f(body{width: s.width, grid: s.input.Grid.Cells() > 0})
 	s.then(b.width, b.layer, b.params...)
 }
 

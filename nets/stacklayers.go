@@ -31,12 +31,18 @@ func init() { // the layers that hold layers refer to the list
 			{name: "activation", kind: oneWord, words: activationNames()}}},
 		{name: "attributes", source: true, add: (*stack).attributes, fields: []field{{name: "units", kind: wholeNumber, least: 1, required: true}}},
 		{name: "image", add: (*stack).pixels, fields: []field{
-			{name: "size", kind: wholeNumbers, least: 1, required: true}}},
+			{name: "size", kind: wholeNumbers, least: 1}}},
 		{name: "pool", pixels: true, add: (*stack).pool},
 		{name: "flatten", pixels: true, add: (*stack).flatten},
 		{name: "convolution", pixels: true, add: (*stack).convolution, fields: []field{
 			{name: "channels", kind: wholeNumber, least: 1, required: true},
 			{name: "width", kind: wholeNumber, least: 1},
+			{name: "activation", kind: oneWord, words: activationNames()}}},
+		{name: "conv", pixels: true, add: (*stack).conv, fields: []field{
+			{name: "channels", kind: wholeNumber, least: 1, required: true},
+			{name: "kernel", kind: wholeNumber, least: 1},
+			{name: "stride", kind: wholeNumber, least: 1},
+			{name: "padding", kind: wholeNumber},
 			{name: "activation", kind: oneWord, words: activationNames()}}},
 		{name: "window", add: (*stack).window, fields: []field{{name: "width", kind: wholeNumber, least: 1, required: true}}},
 		{name: "dense", add: (*stack).dense, fields: []field{
@@ -103,9 +109,15 @@ func (k *layerKind) listFields() string {
 	return "; it has " + strings.Join(names, ", ")
 }
 
-// pixels makes the numbers of a position the pixels of an image, [height, width] or [height, width, channels], row by row.
+// pixels makes the numbers of a position the pixels of an image, [height, width] or [height, width, channels], row by row; without a
+// size, that of the data's maps.
 func (s *stack) pixels(l layer) error {
 	size := l.sizes("size")
+	if m := s.input.Map; size == nil && m.Len() > 0 {
+		size = []int{m.Height, m.Width, m.Channels}
+	} else if size == nil {
+		return s.refuse(l, "size: the data has no maps; expected [height, width] or [height, width, channels]")
+	}
 	if len(size) == 2 {
 		size = append(size, 1)
 	}
@@ -177,6 +189,41 @@ func (s *stack) convolution(l layer) error {
 	return s.product(name, channels, l)
 }
 
+// conv is a convolution over the cells of a map, with a filter of any size and stride. The padding is (kernel − 1)/2 unless it is given,
+// which keeps the size of the map where the stride is 1 and the kernel odd.
+func (s *stack) conv(l layer) error {
+	if s.image == nil {
+		return s.refuse(l, "its rows are not pixels; put image before it")
+	}
+	of, name := graph.Map{Height: s.image.height, Width: s.image.width, Channels: s.width}, s.name(l)
+	f := graph.Filter{Kernel: orElse(l.int("kernel"), 3), Stride: orElse(l.int("stride"), 1)}
+	if f.Padding = (f.Kernel - 1) / 2; l.has("padding") {
+		f.Padding = l.int("padding")
+	}
+	to, err := f.Over(of, l.int("channels"))
+	if err != nil {
+		return s.refuse(l, "%s", err)
+	}
+	a := graph.Activation(l.word("activation"))
+	init := initFor(a)
+	if a == "" {
+		init = graph.Glorot
+	}
+	s.image = &image{to.Height, to.Width}
+	s.then(to.Channels, func(g *graph.Graph, x *gorgonia.Node) (*gorgonia.Node, error) {
+		y, err := g.Conv(x, g.Param(name+".weight"), g.Param(name+".bias"), of, f)
+		if err != nil {
+			return nil, err
+		}
+		return gorgonia.Reshape(y, tensor.Shape{g.Rows * to.Cells(), to.Channels})
+	}, graph.Param{Name: name + ".weight", Shape: []int{f.Kernel * f.Kernel * of.Channels, to.Channels}, Init: init},
+		graph.Param{Name: name + ".bias", Shape: []int{to.Channels}})
+	if a != "" {
+		s.then(to.Channels, activate(a))
+	}
+	return nil
+}
+
 // window joins the rows of neighbouring positions.
 func (s *stack) window(l layer) error { return s.join(l, l.int("width")) }
 
@@ -184,7 +231,7 @@ func (s *stack) join(l layer, width int) error {
 	if width%2 == 0 {
 		return s.refuse(l, "width %d: expected an odd number", width)
 	}
-	s.then(s.width*width, func(g *graph.Graph, x *gorgonia.Node) (*gorgonia.Node, error) { return g.Window(x, width) })
+	s.on(func(below body) body { return below.window(width) })
 	return nil
 }
 

@@ -80,9 +80,9 @@ func inTurn(layers ...func(*graph.Graph, *gorgonia.Node) (*gorgonia.Node, error)
 // resolveAttention checks the sizes of attention blocks and fills in their defaults. The blocks come behind the convolutions, or the
 // recurrent layers, whose width they keep.
 func (c Config) resolveAttention() (Config, error) {
-	if c.Net != "attention" && c.Net != "biaffine" {
+	if c.Net != "attention" && c.Net != "biaffine" && c.Net != "bilinear" {
 		if c.Layers != 0 || c.Heads != 0 || c.BlockUnits != 0 {
-			return c, structured.BadInput("net %s has no layers of attention, heads and block units; attention and biaffine do", c.Net)
+			return c, structured.BadInput("net %s has no layers of attention, heads and block units; attention, biaffine and bilinear do", c.Net)
 		}
 		return c, nil
 	}

@@ -15,7 +15,7 @@ import (
 // embedBody looks up each discrete input in its own table and joins the rows, followed by what c asks for of the word's characters and
 // attributes, and the dense features if the data has them. Words that have vectors are looked up among these too.
 func embedBody(c Config, input graph.Input) body {
-	b := body{width: input.Dim}
+	b := body{width: input.Dim, grid: input.Grid.Cells() > 0}
 	var more []body
 	if c.CharChannels > 0 {
 		more = append(more, characterBody(c, input))
@@ -124,7 +124,7 @@ func bagBody(c Config, input graph.Input) body {
 
 // readsWords reports whether the preset embeds discrete inputs.
 func (c Config) readsWords() bool {
-	return slices.Contains([]string{"embed", "rnn", "attention", "deep", "biaffine"}, c.Net)
+	return slices.Contains([]string{"embed", "rnn", "attention", "deep", "biaffine", "bilinear"}, c.Net)
 }
 
 // ReadsCharacters reports whether the network that c chooses reads the characters of words, ReadsAttributes whether it reads the
@@ -174,8 +174,8 @@ func (c Config) resolveWords(input graph.Input) (Config, error) {
 	switch {
 	case c.CharChannels == 0 && c.CharEmbed+c.CharWindow != 0:
 		return c, structured.BadInput("net %s has char-embed and char-window only with char-channels", c.Net)
-	case c.CharChannels != 0 && c.Net != "deep" && c.Net != "biaffine":
-		return c, structured.BadInput("net %s does not read characters; deep and biaffine do", c.Net)
+	case c.CharChannels != 0 && c.Net != "deep" && c.Net != "biaffine" && c.Net != "bilinear":
+		return c, structured.BadInput("net %s does not read characters; deep, biaffine and bilinear do", c.Net)
 	case c.CharChannels != 0 && input.Characters == 0:
 		return c, structured.BadInput("char-channels %d: the data has no characters of words", c.CharChannels)
 	case c.AttributeUnits != 0 && c.Net != "deep":

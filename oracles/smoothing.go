@@ -47,15 +47,24 @@ func (s Smoothing) Bound(logOutputs float64) float64 {
 	return 0
 }
 
+// Unsummable is an oracle that says why it is no Summer, in a sentence without a full stop.
+type Unsummable interface {
+	WhyNoSums() string
+}
+
 // Check returns a bad-input error if the oracle lacks what this smoothing needs. what names the oracle's structure.
 func (s Smoothing) Check(o Maximiser, what string) error {
 	_, ranks := o.(Ranker)
 	_, sums := o.(Summer)
+	why := ""
+	if u, ok := o.(Unsummable); ok {
+		why = ": " + u.WhyNoSums()
+	}
 	switch {
 	case s.Kind == Entropy && !sums && ranks:
-		return structured.BadInput("entropy smoothing needs sums over all outputs, which the oracle of a %s does not compute; it supports l2", what)
+		return structured.BadInput("entropy smoothing needs sums over all outputs, which the oracle of a %s does not compute%s; it supports l2", what, why)
 	case s.Kind == Entropy && !sums:
-		return structured.BadInput("entropy smoothing needs sums over all outputs, which the oracle of a %s does not compute; it supports only the max itself", what)
+		return structured.BadInput("entropy smoothing needs sums over all outputs, which the oracle of a %s does not compute%s; it supports only the max itself", what, why)
 	case s.Kind == L2 && !ranks:
 		return structured.BadInput("l2 smoothing needs the K best outputs, which the oracle of a %s does not find", what)
 	}

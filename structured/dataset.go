@@ -82,6 +82,12 @@ func (d *Dataset) GoldOf(i int) Gold {
 // Partial reports whether some number of example i's gold output is not known for certain.
 func (d *Dataset) Partial(i int) bool { return d.GoldOf(i).Partial() }
 
+// OutputLength returns the length of example i's output.
+func (d *Dataset) OutputLength(i int) int {
+	at := d.outputs()
+	return at[i+1] - at[i]
+}
+
 func (d *Dataset) outputs() []int {
 	if d.Outputs != nil {
 		return d.Outputs

@@ -30,9 +30,11 @@ var selecting = []struct {
 	rises        bool // the measure rises with quality: its error is 1 − the measure
 }{
 	{"aer", "alignment error rate", false},
+	{"corloc", "localisation error (1 − CorLoc)", true},
 	{"f1", "entity error (1 − F1)", true},
 	{"las", "attachment error (1 − LAS)", true},
 	{"uas", "attachment error (1 − UAS)", true},
+	{"link_f1", "link error (1 − F1)", true},
 	{"token_error", "token error", false},
 }
 
@@ -59,6 +61,7 @@ var printed = []struct{ measure, title string }{
 	{"token_error", "token error"}, {"sequence_error", "sequence error"}, {"f1", "entity F1"},
 	{"uas", "UAS"}, {"las", "LAS"}, {"root", "root accuracy"},
 	{"aer", "AER"}, {"link_f1", "link F1"},
+	{"corloc", "CorLoc"}, {"mean_iou", "mean IoU"}, {"ap", "AP"},
 }
 
 // String returns the main measures in one line.

@@ -67,6 +67,11 @@ func (θ *Potentials) OutputSize() int { return θ.Outputs[len(θ.Outputs)-1] }
 // Resize gives θ the form of a batch's potentials and reuses its memory. The values are undefined. It shares the batch's offsets.
 func (θ *Potentials) Resize(batch *Batch, form Form) {
 	θ.Reshape(form, batch.Outputs, batch.Rows)
+	θ.Annotate(batch, form)
+}
+
+// Annotate makes θ carry what its structure reads of the batch's examples beside the parts: gold outputs and graphs. Resize does it, too.
+func (θ *Potentials) Annotate(batch *Batch, form Form) {
 	θ.Gold, θ.Graphs = form.gold(θ.Gold, batch), form.graphs(θ.Graphs, batch)
 }
 

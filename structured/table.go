@@ -9,6 +9,12 @@ const (
 	Examples  = "example"  // a row per example
 )
 
+// The tables of data whose examples relate two sequences: the positions of an example are n source items, then m target items.
+const (
+	Sources = "source" // a row for each source item
+	Pairs   = "pair"   // row i·m + j pairs source item i with target item j
+)
+
 // PerPosition reports whether a table has one row per position.
 func PerPosition(table string) bool { return table == Positions || table == Steps }
 

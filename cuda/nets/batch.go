@@ -20,7 +20,9 @@ type Batch struct {
 
 	Examples   device.Array[int32]   // [Chains] −1 beyond B
 	Offsets    device.Array[int32]   // [Chains+1] chain b owns rows Offsets[b] to Offsets[b+1]-1; chains beyond B have none
-	Pairs      device.Array[int32]   // [Chains+1] first pair of each chain; n positions have n·n pairs. Zeros if the data has no other tables
+	Pairs      device.Array[int32]   // [Chains+1] first pair of each chain; n positions have n·n pairs, n source and m target items n·m. Zeros if the data has no other tables
+	Sources    device.Array[int32]   // [Chains+1] first source item of each chain. Zeros if the data has none
+	PairSource device.Array[int32]   // [capacity of other tables] row of each pair in the data's table of pairs, −1 beyond; if that has attributes
 	Characters device.Array[int32]   // [Chains+1] first character of each chain. Zeros if the data has no characters
 	Source     device.Array[int32]   // [Rows] position in Data of each row; −1 from N on
 	Chain      device.Array[int32]   // [Rows] chain of each row; −1 from N on
@@ -28,7 +30,7 @@ type Batch struct {
 	Weight     device.Array[float32] // [Chains] c_i, 0 beyond B
 	Seed       device.Array[uint64]  // [1] dropout seed; 0: no dropout
 
-	header device.Array[int32] // Examples, Offsets, Pairs and Characters, uploaded together
+	header device.Array[int32] // Examples, Offsets, Pairs, Characters and Sources, uploaded together
 	host   []int32             // the last upload of header
 }
 
@@ -47,11 +49,15 @@ func (data *Data) NewBatch(c Capacity) *Batch {
 		Gold:   device.New[int32](d, rows, what),
 		Weight: device.New[float32](d, chains, what),
 		Seed:   device.New[uint64](d, 1, what),
-		header: device.New[int32](d, 4*chains+3, what),
-		host:   make([]int32, 4*chains+3),
+		header: device.New[int32](d, 5*chains+4, what),
+		host:   make([]int32, 5*chains+4),
+	}
+	if data.PairAttributes != nil {
+		b.PairSource = device.New[int32](d, c.others, what)
 	}
 	b.Examples, b.Offsets = b.header.Slice(0, chains), b.header.Slice(chains, 2*chains+1)
 	b.Pairs, b.Characters = b.header.Slice(2*chains+1, 3*chains+2), b.header.Slice(3*chains+2, 4*chains+3)
+	b.Sources = b.header.Slice(4*chains+3, 5*chains+4)
 	b.SetSeed(0)
 	b.Set(nil)
 	return b
@@ -66,6 +72,7 @@ func (b *Batch) Free() {
 	device.Free(d, b.Weight)
 	device.Free(d, b.Seed)
 	device.Free(d, b.header)
+	device.Free(d, b.PairSource)
 }
 
 // Fits reports whether the examples are within the capacities.
@@ -76,10 +83,12 @@ func (b *Batch) Fits(examples []int) bool {
 
 // RowsOf returns the batch's capacity of rows in a table; 1 for a tied part.
 func (b *Batch) RowsOf(table string) int {
-	switch table {
-	case structured.Tied:
+	switch {
+	case table == structured.Tied:
 		return 1
-	case structured.Positions, structured.Steps:
+	case table == structured.Examples:
+		return b.Chains
+	case structured.PerPosition(table), table == structured.Sources:
 		return b.Rows
 	}
 	return b.others
@@ -103,27 +112,29 @@ func (b *Batch) Set(examples []int) {
 		return
 	}
 	which, offsets, pairs := b.host[:b.Chains], b.host[b.Chains:2*b.Chains+1], b.host[2*b.Chains+1:3*b.Chains+2]
-	characters := b.host[3*b.Chains+2:]
-	n, squares, letters := int32(0), int32(0), int32(0)
+	characters, sources := b.host[3*b.Chains+2:4*b.Chains+3], b.host[4*b.Chains+3:]
+	n, squares, letters, first := int32(0), int32(0), int32(0), int32(0)
 	for k := range which {
-		which[k], offsets[k], pairs[k], characters[k] = -1, n, squares, letters
+		which[k], offsets[k], pairs[k], characters[k], sources[k] = -1, n, squares, letters, first
 		if k < len(examples) {
 			i := examples[k]
 			which[k] = int32(i)
-			length := int32(set.Length(i))
-			n += length
+			n += int32(set.Length(i))
 			letters += int32(b.Data.characters(set.Offsets[i], set.Offsets[i+1]))
 			if b.others > 0 {
-				squares += length * length
+				items, rows := b.Data.pairsOf(i)
+				first += int32(items)
+				squares += int32(rows)
 			}
 		}
 	}
-	offsets[b.Chains], pairs[b.Chains], characters[b.Chains] = n, squares, letters
+	offsets[b.Chains], pairs[b.Chains], characters[b.Chains], sources[b.Chains] = n, squares, letters, first
 	b.B, b.N = len(examples), int(n)
 	device.Upload(d, b.header, b.host)
 	d.Launch("batch", device.Dim{X: device.CeilDiv(max(b.Rows, b.Chains), device.BlockThreads)}, device.Dim{X: device.BlockThreads}, 0,
 		b.Examples, b.Offsets, int32(b.Chains), int32(b.Rows), b.Data.Offsets, b.Data.Labels, b.Data.Weights,
 		b.Source, b.Chain, b.Gold, b.Weight)
+	b.setPairs()
 }
 
 // SetSeed sets the dropout seed of the networks for this batch; 0 turns dropout off. Call it outside of captured graphs.

@@ -68,8 +68,8 @@ func (data *Data) PassCapacity(positions int, form structured.Form) Capacity {
 	for _, part := range form.Parts {
 		widest = max(widest, part.Width)
 		switch limit := max(1, passNumbers/max(1, part.Width)); part.Rows {
-		case structured.Tied:
-		case structured.Positions, structured.Steps:
+		case structured.Tied, structured.Examples:
+		case structured.Positions, structured.Steps, structured.Sources:
 			positions = min(positions, limit)
 		default:
 			others = min(others, limit)

@@ -18,6 +18,10 @@ type Data struct {
 
 	Attributes, EdgeAttributes *Sparse     // or nil
 	Characters                 *Characters // or nil
+	PairAttributes             *Sparse     // of pairs of source and target items, by row of the table structured.Pairs; or nil
+
+	pairs   device.Array[int32] // [n+1] first row of each example in that table
+	sources *structured.Table   // of source items, or nil
 }
 
 // Sparse is a structured.Sparse on a device: position t owns entries Offsets[t] to Offsets[t+1]-1.
@@ -35,7 +39,9 @@ func NewData(d *device.Device, set *structured.Dataset) *Data {
 		Offsets:  device.NewFrom(d, narrow[int32](set.Offsets), "the examples"),
 		Features: device.NewFrom(d, set.Features, "the features"),
 		Ids:      device.NewFrom(d, set.Ids, "the discrete inputs"),
+		sources:  set.Table(structured.Sources),
 	}
+	data.newPairAttributes()
 	if set.Outputs == nil {
 		data.Labels = device.NewFrom(d, set.Labels, "the gold labels")
 	}
@@ -62,7 +68,8 @@ func (data *Data) Free() {
 		device.Free(d, c.Offsets)
 		device.Free(d, c.Ids)
 	}
-	for _, x := range []*Sparse{data.Attributes, data.EdgeAttributes} {
+	device.Free(d, data.pairs)
+	for _, x := range []*Sparse{data.Attributes, data.EdgeAttributes, data.PairAttributes} {
 		if x != nil {
 			device.Free(d, x.Offsets)
 			device.Free(d, x.Index)

@@ -143,7 +143,7 @@ func (e *Executor) elementwise(steps device.Array[uint64], n, rows int, states, 
 	for _, x := range s {
 		args = append(args, x)
 	}
-	e.device.Launch("elementwise", device.Dim{X: min(turnBlocks, device.CeilDiv(n, entries*max(1, threads)))}, device.Dim{X: threads}, 8*(12+steps.Len()), args...)
+	e.device.Launch("elementwise", device.Dim{X: min(turnBlocks, device.CeilDiv(n, entries*max(1, threads)))}, device.Dim{X: threads}, 8*(int(spaces)+steps.Len()), args...)
 }
 
 // Ways in which a step reads an operand: enum Mode of elementwise.cu.

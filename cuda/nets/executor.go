@@ -17,7 +17,7 @@ type Executor struct {
 
 	programs map[graph.Size]*program
 	memory   struct { // shared by programs, since only one runs at a time: as large as the largest program needs
-		arena, features, boundary, vectors device.Array[float32]
+		arena, features, boundary, vectors, columns device.Array[float32]
 	}
 	waves   map[int]device.Array[float32] // of positions, by the number of frequencies
 	owned   owned
@@ -32,7 +32,7 @@ type Executor struct {
 // The memory spaces of a program on a device: those of nets, with the cotangents of up to mostParts parts, and the same number of parts
 // of the potentials.
 const (
-	mostParts       = 2
+	mostParts       = 3
 	spacePotentials = graph.SpaceCotangent + mostParts
 	spaces          = spacePotentials + mostParts
 )
@@ -144,6 +144,16 @@ func checkWords(set *structured.Dataset, in graph.Input, needs graph.Needs) erro
 			}
 		}
 	}
+	if t := set.Table(structured.Pairs); needs.PairAttributes {
+		if t == nil || t.Attributes == nil {
+			return structured.BadInput("%s has no attributes of pairs, which the network reads", set.Name)
+		}
+		for _, a := range t.Attributes.Index {
+			if a < 0 || int(a) >= in.PairAttributes {
+				return structured.BadInput("%s: attribute number %d of pairs; the network knows 0 to %d", set.Name, a, in.PairAttributes-1)
+			}
+		}
+	}
 	return nil
 }
 
@@ -230,4 +240,5 @@ func (e *Executor) Free() {
 	e.bags = map[bagOf]*sparseRows{}
 	e.programs, e.waves, e.now, e.checked = map[graph.Size]*program{}, map[int]device.Array[float32]{}, nil, nil
 	e.memory.arena, e.memory.features, e.memory.boundary, e.memory.vectors = device.Array[float32]{}, device.Array[float32]{}, device.Array[float32]{}, device.Array[float32]{}
+	e.memory.columns = device.Array[float32]{}
 }

@@ -97,3 +97,9 @@ var SortStretch = sortStretch
 func NewPairBatch(data *Data, chains, rows, longest, pairs int) *Batch {
 	return data.NewBatch(Capacity{chains: chains, rows: rows, longest: longest, others: pairs, chars: graph.CharBucket(data.characters(0, data.Set.Positions()))})
 }
+
+// SetColumnNumbers bounds the patches that a convolution has in memory at a time. It returns the bound before.
+func SetColumnNumbers(n int) (before int) {
+	before, columnNumbers = columnNumbers, n
+	return before
+}

@@ -38,7 +38,16 @@ func (c *compiler) gather(o graph.Gather, in graph.Instruction) command {
 		}
 	case graph.IndexWindow:
 		return func(e *Executor) {
-			e.entries("gather_window", n, e.at(in.Out), e.at(x), e.batch.Chain, int32(e.now.Rows), int32(at.Width), cols)
+			e.entries("gather_window", n, e.at(in.Out), e.at(x), e.sequences(), int32(e.now.Rows), int32(at.Width), cols)
+		}
+	case graph.IndexGrid:
+		s := c.executor.net.Input().Grid
+		return func(e *Executor) {
+			e.entries("gather_grid", n, e.at(in.Out), e.at(x), e.batch.Chain, e.batch.Offsets, int32(s.Height), int32(s.Width), int32(at.Width), cols)
+		}
+	case graph.IndexSources:
+		return func(e *Executor) {
+			e.entries("gather_ids", n, e.at(in.Out), e.at(x), e.now.splits.rows, cols)
 		}
 	case graph.IndexDependents, graph.IndexHeads, graph.IndexDistances:
 		return func(e *Executor) {
@@ -66,12 +75,20 @@ func (c *compiler) scatter(o graph.Scatter, in graph.Instruction) command {
 		return scatterCharacterWindow(o, in)
 	case graph.IndexWindow:
 		return func(e *Executor) {
-			e.entries("scatter_window", n, e.at(in.Out), e.at(g), e.batch.Chain, int32(e.now.Rows), int32(at.Width), cols, device.Flag(in.Accumulate))
+			e.entries("scatter_window", n, e.at(in.Out), e.at(g), e.sequences(), int32(e.now.Rows), int32(at.Width), cols, device.Flag(in.Accumulate))
 		}
 	case graph.IndexDependents, graph.IndexHeads:
 		return scatterPairs(o, in)
 	case graph.IndexDistances:
 		return scatterDistances(o, in)
+	case graph.IndexGrid:
+		s := c.executor.net.Input().Grid
+		return func(e *Executor) {
+			e.entries("scatter_grid", n, e.at(in.Out), e.at(g), e.batch.Chain, e.batch.Offsets, int32(s.Height), int32(s.Width), int32(at.Width), cols,
+				device.Flag(in.Accumulate))
+		}
+	case graph.IndexSources:
+		return scatterSources(o, in)
 	}
 	p := c.pattern(at)
 	return func(e *Executor) {

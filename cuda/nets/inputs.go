@@ -12,7 +12,10 @@ func (e *Executor) loadInputs(p *program, b *Batch) {
 	if needs.Boundary {
 		e.entries("load_boundary", p.Rows, p.boundary, b.Chain)
 	}
-	if needs.Pairs {
+	switch {
+	case needs.Split:
+		e.loadSplits(p, b)
+	case needs.Pairs:
 		e.entries("pair_rows", p.Pairs, p.pairs.dependents, p.pairs.heads, p.pairs.distances, b.Offsets, b.Pairs, int32(b.Chains))
 	}
 	if needs.Characters {

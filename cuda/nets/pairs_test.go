@@ -148,14 +148,15 @@ func TestPairsRefused(t *testing.T) {
 	if err := reserve(masked, data); err == nil || !strings.Contains(err.Error(), "dropout mask") || !strings.Contains(err.Error(), "no kernel") {
 		t.Errorf("dropout on pairs: %v", err)
 	}
-	three := everyPair
-	three.Form.Parts = append(three.Form.Parts[:2:2], structured.Shape{Name: "more", Width: 4})
-	three.Parts = func(g *graph.Graph) ([]*gorgonia.Node, error) {
+	four := everyPair
+	more := structured.Shape{Name: "more", Width: 4}
+	four.Form.Parts = append(four.Form.Parts[:2:2], more, more)
+	four.Parts = func(g *graph.Graph) ([]*gorgonia.Node, error) {
 		all, err := everyPair.Parts(g)
-		return append(all, g.Param("root")), err
+		return append(all, g.Param("root"), g.Param("root")), err
 	}
-	if err := reserve(three, data); err == nil || !structured.IsBadInput(err) || !strings.Contains(err.Error(), "3 parts") {
-		t.Errorf("three parts: %v", err)
+	if err := reserve(four, data); err == nil || !structured.IsBadInput(err) || !strings.Contains(err.Error(), "4 parts") {
+		t.Errorf("four parts: %v", err)
 	}
 	data.Tables[1] = &structured.Table{Name: trees.LabelRows, Offsets: []int{0, 8, 12}}
 	if err := reserve(everyPair, data); err == nil || !structured.IsBadInput(err) || !strings.Contains(err.Error(), "3×3") {

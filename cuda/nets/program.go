@@ -26,6 +26,7 @@ type program struct {
 	partial                             device.Array[float32] // partial sums of reductions
 	patterns                            map[*int32]pattern
 	pairs                               pairs
+	splits                              splits
 	characters                          characters
 	bags                                map[bagTable]bool // that Pullback scatters to
 }
@@ -101,6 +102,9 @@ func (e *Executor) compile(of *graph.Program) (*program, error) {
 	if of.Needs.Pairs {
 		p.pairs = pairs{own[int32](&e.owned, of.Pairs, what), own[int32](&e.owned, of.Pairs, what), own[int32](&e.owned, of.Pairs, what)}
 	}
+	if of.Needs.Split {
+		p.splits = splits{own[int32](&e.owned, of.Rows, what), own[int32](&e.owned, of.Rows, what)}
+	}
 	p.characters.allocate(&e.owned, of, what)
 	c := compiler{executor: e, program: p, reads: readings(lists[:])}
 	for i, to := range []*[]command{&p.run.forward, &p.run.pullback, &p.run.push} {
@@ -111,6 +115,7 @@ func (e *Executor) compile(of *graph.Program) (*program, error) {
 	}
 	p.steps = ownCopy(&e.owned, c.steps, what)
 	p.partial = own[float32](&e.owned, c.partial, what)
+	e.share(&e.memory.columns, c.columns, what)
 	p.states = own[uint64](&e.owned, p.layers*of.Rows, what)
 	p.sort.allocate(&e.owned, c.sort, what)
 	return p, nil
@@ -136,6 +141,7 @@ type compiler struct {
 	place    int                     // number of the next instruction
 	steps    []uint64
 	partial  int // floats that reductions need
+	columns  int // floats that convolutions need
 	sort     sortingNeeds
 }
 
@@ -176,6 +182,18 @@ func (c *compiler) instruction(in graph.Instruction) (command, error) {
 		return bilinearHeads(o, in), nil
 	case graph.BilinearRoot:
 		return bilinearRoot(o, in), nil
+	case graph.Conv:
+		return c.conv(o, in), nil
+	case graph.ConvInput:
+		return c.convInput(o.Conv, in), nil
+	case graph.ConvWeight:
+		return c.convWeight(o.Conv, in), nil
+	case graph.Align:
+		return align(o, in), nil
+	case graph.AlignSources:
+		return alignPull("align_sources", o.Align, in), nil
+	case graph.AlignTargets:
+		return alignPull("align_targets", o.Align, in), nil
 	case graph.SegmentMax:
 		return segmentMax(o, in), nil
 	case graph.SegmentMaxPush:
@@ -235,12 +253,8 @@ func noKernel(o graph.Op) error {
 }
 
 func matmul(o graph.MatMul, in graph.Instruction) command {
-	var beta float32
-	if in.Accumulate {
-		beta = 1
-	}
 	return func(e *Executor) {
-		e.blas.Sgemm(o.TransA, o.TransB, o.M, o.N, o.K, e.at(in.Args[0].Buffer), e.at(in.Args[1].Buffer), beta, e.at(in.Out),
+		e.blas.Sgemm(o.TransA, o.TransB, o.M, o.N, o.K, e.at(in.Args[0].Buffer), e.at(in.Args[1].Buffer), beta(in.Accumulate), e.at(in.Out),
 			o.Batch, o.M*o.K, o.K*o.N, o.M*o.N)
 	}
 }

@@ -27,6 +27,7 @@ type sparseRows struct {
 	width      int // length of a row
 	attributes *Sparse
 	host       *structured.Sparse
+	pairs      bool                   // rows are pairs of source and target items, not positions
 	transposed *transpose             // for large batches; nil until one is reserved
 	lists      map[batchSize]*Inverse // for small batches
 	original   *Inverse               // owns the memory per key of the lists
@@ -35,7 +36,16 @@ type sparseRows struct {
 // batchSize holds the capacities that lists depend on.
 type batchSize struct{ chains, rows int }
 
-func sizeOf(b *Batch) batchSize { return batchSize{b.Chains, b.Rows} }
+// source returns the row of the data of each row of the batch.
+func (r *sparseRows) source(b *Batch) device.Array[int32] {
+	if r.pairs {
+		return b.PairSource
+	}
+	return b.Source
+}
+
+// sizeOf returns the capacities of b.
+func (r *sparseRows) sizeOf(b *Batch) batchSize { return batchSize{b.Chains, r.source(b).Len()} }
 
 // NewSparseLinear returns a scorer for chains on the data's device.
 func NewSparseLinear(net *sparse.Linear, data *Data) *SparseLinear {
@@ -128,7 +138,7 @@ const attributesPerRow = 64
 
 // large reports whether batches of b's capacities are pulled back through the transposed inputs of all data.
 func (r *sparseRows) large(b *Batch) bool {
-	return attributesPerRow*b.Rows >= min((r.hi-r.lo)/r.width, len(r.host.Index))
+	return attributesPerRow*r.source(b).Len() >= min((r.hi-r.lo)/r.width, len(r.host.Index))
 }
 
 // reserve prepares to pull back batches of b's capacities.
@@ -139,11 +149,11 @@ func (r *sparseRows) reserve(d *device.Device, b *Batch) {
 		if r.transposed == nil {
 			r.transposed = newTranspose(d, r.host, (r.hi-r.lo)/r.width, r.width)
 		}
-	case r.lists[sizeOf(b)] == nil:
+	case r.lists[r.sizeOf(b)] == nil:
 		if r.original == nil {
 			r.original, r.lists = NewInverse(d, (r.hi-r.lo)/r.width, 0, 0, false), map[batchSize]*Inverse{}
 		}
-		r.lists[sizeOf(b)] = r.original.Sized(b.Rows, mostEntries(r.host, b), r.host.Value != nil)
+		r.lists[r.sizeOf(b)] = r.original.Sized(r.source(b).Len(), r.mostEntries(b), r.host.Value != nil)
 	}
 }
 
@@ -177,21 +187,25 @@ func (r *sparseRows) pullback(d *device.Device, v device.Array[float32], b *Batc
 	switch {
 	case r.attributes == nil || r.lo == r.hi:
 	case r.large(b):
-		r.transposed.pullback(d, v, b, to)
+		r.transposed.pullback(d, v, r.source(b), to)
 	default:
-		l := r.lists[sizeOf(b)]
-		l.Build(r.attributes, b.Source, v, r.width)
+		l := r.lists[r.sizeOf(b)]
+		l.Build(r.attributes, r.source(b), v, r.width)
 		l.Sum(v, r.width, to)
 	}
 }
 
-// mostEntries returns how many entries of x a batch of b's capacities can have at most.
-func mostEntries(x *structured.Sparse, b *Batch) int {
-	set := b.Data.Set
+// mostEntries returns how many entries a batch of b's capacities can have at most.
+func (r *sparseRows) mostEntries(b *Batch) int {
+	x, set := r.host, b.Data.Set
+	offsets := set.Offsets
+	if r.pairs {
+		offsets = set.Table(structured.Pairs).Offsets
+	}
 	examples, widest := make([]int, set.Len()), 0
 	for i := range examples {
-		examples[i] = x.Offsets[set.Offsets[i+1]] - x.Offsets[set.Offsets[i]]
-		for t := set.Offsets[i]; t < set.Offsets[i+1]; t++ {
+		examples[i] = x.Offsets[offsets[i+1]] - x.Offsets[offsets[i]]
+		for t := offsets[i]; t < offsets[i+1]; t++ {
 			widest = max(widest, x.Offsets[t+1]-x.Offsets[t])
 		}
 	}
@@ -200,5 +214,5 @@ func mostEntries(x *structured.Sparse, b *Batch) int {
 	for _, n := range examples[max(0, len(examples)-b.Chains):] {
 		most += n
 	}
-	return min(most, b.Rows*widest)
+	return min(most, r.source(b).Len()*widest)
 }

@@ -85,11 +85,12 @@ func (t *transpose) free(d *device.Device) {
 	device.Free(d, t.parts)
 }
 
-// pullback adds rows of v [Rows×width], times the values of their attributes, to the attributes' rows of to.
-func (t *transpose) pullback(d *device.Device, v device.Array[float32], b *Batch, to device.Array[float32]) {
+// pullback adds rows of v [rows×width], times the values of their attributes, to the attributes' rows of to. Row r of v is that of row
+// source[r] of the data.
+func (t *transpose) pullback(d *device.Device, v device.Array[float32], source device.Array[int32], to device.Array[float32]) {
 	block, warps, columns := device.Dim{X: device.BlockThreads}, device.BlockThreads/32, device.CeilDiv(t.width, 32)
 	device.Zero(d, t.place)
-	d.Launch("transpose_mark", device.Dim{X: device.CeilDiv(b.Rows, warps)}, block, 0, b.Source, v, t.place, int32(b.Rows), int32(t.width))
+	d.Launch("transpose_mark", device.Dim{X: device.CeilDiv(source.Len(), warps)}, block, 0, source, v, t.place, int32(source.Len()), int32(t.width))
 	d.Launch("transpose_sum", device.Dim{X: device.CeilDiv(t.segments, warps), Y: columns}, block, 0, t.attribute, t.lo, t.position, t.value, t.part,
 		t.place, v, to, t.parts, int32(t.segments), int32(t.width), int32(lanesFor(t.width)))
 	d.Launch("transpose_join", device.Dim{X: t.cut, Y: columns}, device.Dim{X: sumThreads}, sumThreads*4, t.cuts, t.first, t.parts, to, int32(t.width))

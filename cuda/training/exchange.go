@@ -63,6 +63,7 @@ func (x *exchange) download(d *device.Device, batch *structured.Batch, form stru
 	x.shape(batch, form)
 	device.Download(d, x.host[:x.used], x.all)
 	θ.Structure, θ.Outputs = form.Structure, batch.Outputs
+	θ.Annotate(batch, form)
 	θ.Parts = append(θ.Parts[:0], make([]structured.Part, len(form.Parts))...)
 	for k, part := range form.Parts {
 		n, offsets := numbersOf(batch, part)

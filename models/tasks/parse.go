@@ -38,7 +38,7 @@ var parse = Task{
 	},
 	Net: func(graph.Input) string { return "biaffine" },
 	CheckNet: func(net string) error {
-		if slices.Contains(nets.ChainNets, net) {
+		if slices.Contains(nets.PositionNets, net) {
 			return structured.BadInput("--net %s does not score trees; use --net linear or biaffine", net)
 		}
 		return nil

@@ -45,7 +45,7 @@ func (o Bilinear) Run(m *Machine, in *Instruction) {
 	if in.Accumulate {
 		beta = 1
 	} else {
-		clear(out[pairs(m.offsets)*k:])
+		clear(out[pairs(m.offsets, nil)*k:])
 	}
 	for row, p := range m.eachExample() {
 		x, z, out := x[p.lo*k*e:p.hi*k*e], z[p.lo*e:p.hi*e], out[row*k:]

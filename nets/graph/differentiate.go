@@ -84,9 +84,9 @@ func (g *Graph) parametersOf(n *gorgonia.Node, seen, found map[*gorgonia.Node]bo
 // for inputs and masks. The caller sets those for parameters and cotangents.
 func (f *Function) Bind(m *Machine) map[*gorgonia.Node][]float32 {
 	g := f.Graph
-	g.offsets = m.offsets
+	g.offsets, g.splits = m.offsets, m.splits
 	var dependents, heads, distances []int32
-	if g.Pairs > 0 {
+	if g.Pairs > 0 && !g.needs.Split {
 		dependents, heads = pairRows(nil, nil, m.offsets, g.Pairs)
 		distances = distanceRows(nil, m.offsets, g.Pairs)
 	}
@@ -102,11 +102,12 @@ func (f *Function) Bind(m *Machine) map[*gorgonia.Node][]float32 {
 		return m.index(x)
 	}
 	g.starts = func() []int32 { return m.starts }
-	g.attributes = func(row int) ([]int32, []float32) {
-		if row >= len(m.sources) {
+	g.attributes = func(row int, pairs bool) ([]int32, []float32) {
+		rows := m.bag(pairs)
+		if row >= len(rows.sources) {
 			return nil, nil
 		}
-		return m.attributes.Row(int(m.sources[row]))
+		return rows.attributes.Row(int(rows.sources[row]))
 	}
 	values := map[*gorgonia.Node][]float32{}
 	for n, l := range g.leaves {

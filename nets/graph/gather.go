@@ -10,7 +10,7 @@ import (
 type Index struct {
 	Kind  IndexKind
 	Field int     // ids: which discrete input
-	Width int     // window: positions (or characters) that it spans
+	Width int     // window: positions, cells (along each axis) or characters that it spans
 	Fixed []int32 // pattern: the entries of one repetition
 	Rows  int     // pattern: rows of the source per repetition
 }
@@ -26,13 +26,15 @@ const (
 	IndexDependents                       // the position of each pair's dependent
 	IndexHeads                            // the position of each pair's head, −1 for the root
 	IndexDistances                        // Distances times the position of each pair's dependent, plus the class of its distance
+	IndexGrid                             // the Width×Width cells around each cell of a grid
+	IndexSources                          // the position of each source item
 	IndexCharacters                       // the number of each character in the vocabulary
 	IndexCharacterWindow                  // the characters r−⌊Width/2⌋ … r+⌊Width/2⌋ of the same word
 	IndexCharacterParts                   // of the character at each place of that window: Width times its number, plus the place
 )
 
 func (x Index) String() string {
-	return [...]string{IndexIds: "ids", IndexWindow: "window", IndexPattern: "pattern", IndexDependents: "dependents", IndexHeads: "heads", IndexDistances: "distances",
+	return [...]string{IndexIds: "ids", IndexWindow: "window", IndexPattern: "pattern", IndexDependents: "dependents", IndexHeads: "heads", IndexDistances: "distances", IndexSources: "sources", IndexGrid: "grid window",
 		IndexCharacters: "characters", IndexCharacterWindow: "character window", IndexCharacterParts: "character parts"}[x.Kind]
 }
 

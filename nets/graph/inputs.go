@@ -13,6 +13,8 @@ func NewMachine(p *Program, in Input) *Machine {
 		Mem: make([][]float32, spaces), inputs: make([][]float32, spaces),
 		BLAS:             kernels.CurrentBLAS(),
 		widths:           p.Needs.Windows,
+		grids:            make([][]int32, len(p.Needs.Grids)),
+		gridWidths:       p.Needs.Grids,
 		windows:          make([][]int32, len(p.Needs.Windows)),
 		characterIndices: p.Needs.CharacterIndices,
 		ofCharacters:     make([][]int32, len(p.Needs.CharacterIndices)),
@@ -56,10 +58,17 @@ func (m *Machine) Load(p *Program, in Input, w []float32, batch *structured.Batc
 		}
 		m.Mem[SpaceBoundary] = b
 	}
-	for i, width := range m.widths {
-		m.windows[i] = windowRows(m.windows[i], batch, width, p.Rows)
+	m.offsets, m.splits = batch.Offsets, m.splits[:0]
+	if p.Needs.Split {
+		m.splits = splitsOf(m.splits, batch)
+		m.sourceRows = sourceRows(m.sourceRows, m.offsets, m.splits, p.Rows)
 	}
-	m.offsets = batch.Offsets
+	for i, width := range m.widths {
+		m.windows[i] = m.windowRows(m.windows[i], width, p.Rows)
+	}
+	for i, width := range m.gridWidths {
+		m.grids[i] = gridRows(m.grids[i], batch.Offsets, in.Grid, width, p.Rows)
+	}
 	if p.Needs.Dependents || p.Needs.Heads {
 		m.dependents, m.heads = pairRows(m.dependents, m.heads, batch.Offsets, p.Pairs)
 	}
@@ -71,19 +80,14 @@ func (m *Machine) Load(p *Program, in Input, w []float32, batch *structured.Batc
 			return err
 		}
 	}
-	if p.Needs.Attributes {
-		if err := m.loadAttributes(batch, in.Attributes); err != nil {
-			return err
-		}
+	if err := m.loadAttributes(p, in, batch); err != nil {
+		return err
 	}
 	if m.Seed != 0 {
 		m.keys = rowKeys(m.keys, batch.Examples, p.Rows, func(b int) int { return batch.Offsets[b+1] - batch.Offsets[b] })
 	}
 	if m.Seed != 0 && p.Needs.Pairs {
-		m.pairKeys = rowKeys(m.pairKeys, batch.Examples, p.Pairs, func(b int) int {
-			t := batch.Offsets[b+1] - batch.Offsets[b]
-			return t * t
-		})
+		m.pairKeys = rowKeys(m.pairKeys, batch.Examples, p.Pairs, func(b int) int { return pairsOf(m.offsets, m.splits, b) })
 	}
 	return nil
 }
@@ -149,12 +153,11 @@ func (m *Machine) batchIDs(p *Program, in Input, batch *structured.Batch) error 
 	return nil
 }
 
-// windowRows lists the neighbours t−⌊width/2⌋ … t+⌊width/2⌋ of each row t, −1 outside its example.
-func windowRows(to []int32, batch *structured.Batch, width, rows int) []int32 {
+// windowRows lists the neighbours t−⌊width/2⌋ … t+⌊width/2⌋ of each row t, −1 outside its example, or its source or target items.
+func (m *Machine) windowRows(to []int32, width, rows int) []int32 {
 	to = vec.Grow(to, rows*width)
 	at, half := 0, width/2
-	for c := range batch.Len() {
-		lo, hi := batch.Offsets[c], batch.Offsets[c+1]
+	for lo, hi := range m.sequences() {
 		for t := lo; t < hi; t++ {
 			for s := t - half; s <= t+half; s++ {
 				to[at] = -1

@@ -17,7 +17,7 @@ func (t WeightTable) RowsRead(batch *structured.Batch, rows []int32) []int32 {
 	data := batch.Data
 	for _, by := range t.lookups {
 		for _, e := range batch.Examples {
-			rows = by.read(data, data.Offsets[e], data.Offsets[e+1], int32(t.Rows), rows)
+			rows = by.read(data, e, int32(t.Rows), rows)
 		}
 	}
 	return rows
@@ -27,8 +27,9 @@ func (t WeightTable) RowsRead(batch *structured.Batch, rows []int32) []int32 {
 type lookup int
 
 const (
-	byCharacter lookup = -1 - iota // the characters of words
-	byAttribute                    // the attributes of positions
+	byCharacter     lookup = -1 - iota // the characters of words
+	byAttribute                        // the attributes of positions
+	byPairAttribute                    // the attributes of pairs of source and target items
 )
 
 // lookupOf returns how an op looks up rows of a table of weights and how long these are; ok is false if it reads the table in another
@@ -43,16 +44,23 @@ func lookupOf(o Op) (by lookup, cols int, ok bool) {
 			return byCharacter, o.Cols, true
 		}
 	case Bag:
+		if o.Pairs {
+			return byPairAttribute, o.Cols, true
+		}
 		return byAttribute, o.Cols, true
 	}
 	return 0, 0, false
 }
 
-// read appends the rows below limit that positions lo to hi-1 look up.
-func (by lookup) read(data *structured.Dataset, lo, hi int, limit int32, rows []int32) []int32 {
+// read appends the rows below limit that example e looks up.
+func (by lookup) read(data *structured.Dataset, e int, limit int32, rows []int32) []int32 {
 	var ids []int32
-	step := 1
+	step, lo, hi := 1, data.Offsets[e], data.Offsets[e+1]
 	switch {
+	case by == byPairAttribute:
+		if t := data.Table(structured.Pairs); t != nil && t.Attributes != nil {
+			ids = t.Attributes.Index[t.Attributes.Offsets[t.Offsets[e]]:t.Attributes.Offsets[t.Offsets[e+1]]]
+		}
 	case by == byCharacter && data.Characters != nil:
 		ids = data.Characters.Ids[data.Characters.Offsets[lo]:data.Characters.Offsets[hi]]
 	case by == byAttribute && data.Attributes != nil:

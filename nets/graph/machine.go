@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/dsp-go/dsp/nets/kernels"
-	"github.com/dsp-go/dsp/structured"
 )
 
 // Machine runs programs of one network, one at a time: its memory, by space, and what the ops read of the batch. Load comes before Run.
@@ -17,27 +16,32 @@ type Machine struct {
 	ids     [][]int32   // by field
 	windows [][]int32   // by index in widths
 	widths  []int
+	grids   [][]int32 // by index in gridWidths
+
+	gridWidths []int
 
 	characterIndices []CharacterIndex
 	ofCharacters     [][]int32 // by index in characterIndices
 
-	dependents []int32  // of every pair: the position of its dependent, −1 in padding
-	heads      []int32  // of every pair: the position of its head, −1 for the root and in padding
-	distances  []int32  // of every pair: its row in a table with Distances rows per position, −1 in padding
-	keys       []uint64 // dropout: a key for every position
-	pairKeys   []uint64 // dropout: a key for every pair
-	Seed       uint64   // dropout: 0 in evaluation
-	BLAS       kernels.BLAS
-	scratch    [kernels.Block]float32
-	starts     []int32   // [Rows+1] first character of every row
-	characters []int32   // [Chars] number of every character, −1 in padding
-	left       []float32 // scratch memory of the maximum over characters
-	sources    []int32   // position in the data of every row without padding
-	attributes *structured.Sparse
-	pairs      []float32 // scratch memory of the ops on pairs
-	own        ownScratch
-	attend     attend        // scratch memory of attention
-	waves      map[int]waves // of rotations and sinusoids, by the number of frequencies
+	dependents           []int32  // of every pair: the position of its dependent, −1 in padding
+	heads                []int32  // of every pair: the position of its head, −1 for the root and in padding
+	splits               []int    // [B] number of source items of each example; nil if examples have none
+	sourceRows           []int32  // of every source item: its position, −1 in padding
+	distances            []int32  // of every pair: its row in a table with Distances rows per position, −1 in padding
+	keys                 []uint64 // dropout: a key for every position
+	pairKeys             []uint64 // dropout: a key for every pair
+	Seed                 uint64   // dropout: 0 in evaluation
+	BLAS                 kernels.BLAS
+	scratch              [kernels.Block]float32
+	starts               []int32   // [Rows+1] first character of every row
+	characters           []int32   // [Chars] number of every character, −1 in padding
+	left                 []float32 // scratch memory of the maximum over characters
+	ofPositions, ofPairs bagRows
+	pairs                []float32 // scratch memory of the ops on pairs
+	columns              []float32 // scratch memory of convolutions
+	own                  ownScratch
+	attend               attend        // scratch memory of attention
+	waves                map[int]waves // of rotations and sinusoids, by the number of frequencies
 }
 
 // At returns the memory of a buffer.
@@ -58,6 +62,10 @@ func (m *Machine) index(x Index) []int32 {
 		return m.heads
 	case IndexDistances:
 		return m.distances
+	case IndexSources:
+		return m.sourceRows
+	case IndexGrid:
+		return m.grids[slices.Index(m.gridWidths, x.Width)]
 	case IndexCharacters, IndexCharacterWindow, IndexCharacterParts:
 		return m.ofCharacters[slices.Index(m.characterIndices, CharacterIndex{x.Kind, x.Width})]
 	}
@@ -80,9 +88,10 @@ func (m *Machine) Run(list []Instruction) {
 func (m *Machine) eachRow(by lookup, f func(row int32)) {
 	var ids []int32
 	switch by {
-	case byAttribute:
-		for _, t := range m.sources {
-			index, _ := m.attributes.Row(int(t))
+	case byAttribute, byPairAttribute:
+		rows := m.bag(by == byPairAttribute)
+		for _, t := range rows.sources {
+			index, _ := rows.attributes.Row(int(t))
 			for _, a := range index {
 				f(a)
 			}

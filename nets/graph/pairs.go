@@ -24,6 +24,9 @@ func (g *Graph) Heads(x *gorgonia.Node) (*gorgonia.Node, error) {
 // ByDistance selects by the distance from dependent to head: x [Rows×Distances·C] has C numbers for each class of distances, and
 // row (d, h) of the result [Pairs×C] has those of row d for DistanceClass(h − d).
 func (g *Graph) ByDistance(x *gorgonia.Node) (*gorgonia.Node, error) {
+	if g.needs.Split {
+		return nil, errSplit("ByDistance")
+	}
 	s := x.Shape()
 	if len(s) != 2 || s[0] != g.Rows || s[1]%Distances != 0 {
 		return nil, fmt.Errorf("nets: ByDistance of %v: expected [%d×%d·C]", s, g.Rows, Distances)
@@ -78,6 +81,9 @@ func distanceRows(to []int32, offsets []int, rows int) []int32 {
 }
 
 func (g *Graph) spread(x *gorgonia.Node, at Index) (*gorgonia.Node, error) {
+	if g.needs.Split {
+		return nil, errSplit("an op on dependents or heads")
+	}
 	s := x.Shape()
 	if len(s) != 2 || s[0] != g.Rows {
 		return nil, fmt.Errorf("nets: rows of %s of %v: expected one row for each of %d positions", at, s, g.Rows)
@@ -89,6 +95,9 @@ func (g *Graph) spread(x *gorgonia.Node, at Index) (*gorgonia.Node, error) {
 // Bilinear scores each pair with K bilinear forms, as the op of that name says: x [Rows×K·E] belongs to dependents, z [Rows×E] to
 // heads, and root [E] takes the place of z for the root. The result is [Pairs×K].
 func (g *Graph) Bilinear(x, z, root *gorgonia.Node) (*gorgonia.Node, error) {
+	if g.needs.Split {
+		return nil, errSplit("Bilinear")
+	}
 	sx, sz, sr := x.Shape(), z.Shape(), root.Shape()
 	if len(sx) != 2 || len(sz) != 2 || len(sr) != 1 || sx[0] != g.Rows || sz[0] != g.Rows || sr[0] != sz[1] || sx[1]%sz[1] != 0 {
 		return nil, fmt.Errorf("nets: Bilinear of %v, %v and %v: expected [%d×K·E], [%d×E] and [E]", sx, sz, sr, g.Rows, g.Rows)

@@ -160,7 +160,11 @@ func PairBucket(pairs int) int { return 1 << bits.Len(uint(max(64, pairs)-1)) }
 func (n Needs) Size(batch *structured.Batch) Size {
 	s := Size{Rows: Bucket(batch.Positions())}
 	if n.Pairs {
-		s.Pairs = PairBucket(pairs(batch.Offsets))
+		var splits []int
+		if n.Split {
+			splits = splitsOf(nil, batch)
+		}
+		s.Pairs = PairBucket(pairs(batch.Offsets, splits))
 	}
 	if n.Characters {
 		s.Chars = CharBucket(characters(batch))
@@ -168,12 +172,21 @@ func (n Needs) Size(batch *structured.Batch) Size {
 	return s
 }
 
-// pairs returns the number of pairs of positions of the same example, including each position with itself.
-func pairs(offsets []int) int {
+// pairs returns the number of pairs of positions of the same example: each position with each, itself included, or each source item
+// with each target item.
+func pairs(offsets, splits []int) int {
 	all := 0
 	for b := range len(offsets) - 1 {
-		n := offsets[b+1] - offsets[b]
-		all += n * n
+		all += pairsOf(offsets, splits, b)
 	}
 	return all
+}
+
+// pairsOf returns the number of pairs of an example.
+func pairsOf(offsets, splits []int, b int) int {
+	n := offsets[b+1] - offsets[b]
+	if len(splits) == 0 {
+		return n * n
+	}
+	return splits[b] * (n - splits[b])
 }

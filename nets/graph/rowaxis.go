@@ -25,6 +25,7 @@ const (
 	rowsOfPositions rowKind = iota
 	rowsOfPairs             // of positions
 	rowsOfCharacters
+	rowsOfSources // as many as positions
 )
 
 func (a axis) free() bool { return a.rows == 0 }
@@ -68,8 +69,11 @@ func (l *lowering) checkRows(form structured.Form, outputs []*value) error {
 			continue
 		}
 		want := axis{1, l.graph.rowsOfTable(shape.Rows), shape.Width, rowsOfPositions}
-		if !structured.PerPosition(shape.Rows) {
+		switch {
+		case PairTable(shape.Rows):
 			want.of = rowsOfPairs
+		case shape.Rows == structured.Sources:
+			want.of = rowsOfSources
 		}
 		if a.free() && r.uniform(v, want) {
 			continue
@@ -112,7 +116,7 @@ func (r *rowAxes) of(v *value) (axis, error) {
 	}
 	a, ok := r.apply(v, args, free)
 	if !ok {
-		return axis{}, fmt.Errorf("op %q mixes rows of different examples: each row of a network may depend on its own position's inputs and on the parameters; only Window, LinearRecurrence, Attention and the ops on pairs may join rows, and only those of one example", nameOf(v))
+		return axis{}, fmt.Errorf("op %q mixes rows of different examples: each row of a network may depend on its own position's inputs and on the parameters; only Window, GridWindow, LinearRecurrence, Attention and the ops on pairs may join rows, and only those of one example", nameOf(v))
 	}
 	r.known[v] = a
 	return a, nil
@@ -122,6 +126,7 @@ func (r *rowAxes) of(v *value) (axis, error) {
 func (r *rowAxes) apply(v *value, args []axis, free bool) (axis, bool) {
 	positions := func(cols int) axis { return axis{1, r.size.Rows, cols, rowsOfPositions} }
 	pairs := func(cols int) axis { return axis{1, r.size.Pairs, cols, rowsOfPairs} }
+	sources := func(cols int) axis { return axis{1, r.size.Rows, cols, rowsOfSources} }
 	characters := func(cols int) axis { return axis{1, r.size.Chars, cols, rowsOfCharacters} }
 	switch o := v.op.(type) { // ops that set their own rows
 	case leaf:
@@ -142,6 +147,10 @@ func (r *rowAxes) apply(v *value, args []axis, free bool) (axis, bool) {
 			return positions(o.Index.Width * o.Cols), args[0] == positions(o.Cols)
 		case IndexDependents, IndexHeads:
 			return pairs(o.Cols), args[0] == positions(o.Cols)
+		case IndexGrid:
+			return positions(o.Index.Width * o.Index.Width * o.Cols), args[0] == positions(o.Cols)
+		case IndexSources:
+			return sources(o.Cols), args[0] == positions(o.Cols)
 		case IndexDistances:
 			return pairs(o.Cols), args[0] == positions(Distances*o.Cols)
 		case IndexCharacters, IndexCharacterParts:
@@ -152,6 +161,9 @@ func (r *rowAxes) apply(v *value, args []axis, free bool) (axis, bool) {
 	case SegmentMax:
 		return positions(o.Cols), args[0] == characters(o.Cols)
 	case Bag:
+		if o.Pairs {
+			return pairs(o.Cols), args[0].free()
+		}
 		return positions(o.Cols), args[0].free()
 	case Attention:
 		return positions(o.width()), args[0] == positions(3*o.width())
@@ -161,6 +173,8 @@ func (r *rowAxes) apply(v *value, args []axis, free bool) (axis, bool) {
 		return positions(o.Cols), args[0] == positions(o.Cols)
 	case Bilinear:
 		return pairs(o.K), args[0] == positions(o.K*o.E) && args[1] == positions(o.E) && args[2].free()
+	case Align:
+		return pairs(o.K), args[0] == positions(o.K*o.E) && args[1] == positions(o.E)
 	case Recurrence:
 		return positions(o.Cols), r.rowsOr(v, args, positions(o.Cols))
 	}
@@ -198,6 +212,12 @@ func (r *rowAxes) apply(v *value, args []axis, free bool) (axis, bool) {
 	case MaxPool:
 		a.inner = v.size() / a.rows
 		return a, a.outer == 1 && o.Images%a.rows == 0
+	case Conv:
+		if a.free() || !args[1].free() {
+			return axis{}, false
+		}
+		a.inner = v.size() / a.rows
+		return a, a.outer == 1 && o.Maps%a.rows == 0
 	case Own:
 		return r.ownAxis(v, o, args)
 	case Gather: // a pattern

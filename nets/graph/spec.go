@@ -14,7 +14,7 @@ import (
 // chains; Form and Parts are for networks that score any structure.
 //
 // The function builds the network for g.Rows positions on g, from g.Param, g.Features, g.Embed and the like. The rows are
-// positions of any number of examples, so no op may mix rows, except Window, LinearRecurrence, Attention and the ops on pairs, which
+// positions of any number of examples, so no op may mix rows, except Window, GridWindow, LinearRecurrence, Attention and the ops on pairs, which
 // know the examples. nets.Build refuses an op that mixes rows and names it. The function is called once for every Size that occurs
 // and must always build the same network. It must not call gorgonia.Grad.
 type Spec struct {
@@ -24,30 +24,36 @@ type Spec struct {
 	// scores the step into position t), or nil (zero, so that positions are independent).
 	Build func(g *Graph) (node, edge *gorgonia.Node, err error)
 
-	// Form is the form of the potentials that Parts returns. The rows of a part are positions, or pairs of positions of the same
-	// example (see Graph.Pairs), or the part is tied.
+	// Form is the form of the potentials that Parts returns. The rows of a part are positions, source items, pairs of positions of the
+	// same example (see Graph.Pairs), or examples, or the part is tied.
 	Form structured.Form
-	// Parts returns a node for each part of Form: [rows×Width] with g.Rows or g.Pairs rows, [Width] for a tied part, nil for a
-	// part that is zero.
+	// Parts returns a node for each part of Form: [rows×Width] with g.Pairs rows for pairs and g.Rows rows for positions and source
+	// items (see Graph.Sources), [Width] for a tied part, nil for a part that is zero, such as one with a row per example.
 	Parts func(g *Graph) ([]*gorgonia.Node, error)
 }
 
 // Input is the shape of what a network reads at each position.
 type Input struct {
 	Dim   int   // dense features, 0 for none
+	Map   Map   // the shape of the dense features if they are a map, with Map.Len() = Dim; zero otherwise
+	Grid  Grid  // the shape of every example whose positions are cells of a grid; zero otherwise
 	Vocab []int // sizes of the vocabularies of the discrete inputs
 
 	Vectors *WordVectors // of the first discrete input, or nil
 
 	Characters int // size of the vocabulary of the characters of words, 0 for none
 	Attributes int // attributes that positions can have, 0 for none
+
+	PairAttributes int // attributes that pairs of source and target items can have, 0 for none
 }
 
 // Graph is a Gorgonia graph under construction, with the network's inputs and parameters as nodes.
 type Graph struct {
 	*gorgonia.ExprGraph
 	// Rows is the number of positions of all examples. Pairs is the number of pairs of positions of the same example: an example
-	// of n positions has n·n, and its row d·n + h pairs dependent d with head h. Chars is the number of characters of the positions'
+	// of n positions has n·n, and its row d·n + h pairs dependent d with head h. If Form has parts of the tables structured.Sources
+	// or structured.Pairs, an example has n source items, then m target items, and n·m pairs, of which row i·m + j pairs source i with
+	// target j. Chars is the number of characters of the positions'
 	// words. All include padding.
 	Size
 	Dtype tensor.Dtype // of every array: Float32, except in tests
@@ -66,21 +72,26 @@ type Graph struct {
 	// Of the batch, when Gorgonia's machines run the graph.
 	indices    func(Index) []int32
 	offsets    []int // of its examples
+	splits     []int // source items of each
 	starts     func() []int32
-	attributes func(row int) (index []int32, value []float32)
+	attributes func(row int, pairs bool) (index []int32, value []float32)
 }
 
 // Needs is what a program reads of a batch.
 type Needs struct {
 	Features, Boundary bool
 	Windows            []int // widths
+	Grids              []int // widths of the windows over cells of a grid
 	Fields             []int
 	Pairs              bool // pairs of positions
+	Split              bool // examples have source and target items
+	Sources            bool // which positions are source items
 	Dependents, Heads  bool // which positions a pair is made of
 	Distances          bool // how far apart they are
 	Characters         bool // the characters of words
 	CharacterIndices   []CharacterIndex
 	Attributes         bool     // of positions
+	PairAttributes     bool     // of pairs of source and target items
 	Dropout            bool     // the masks of dropout
 	OwnOps             []string // names of the user's own ops, which run on the CPU only
 }
@@ -171,6 +182,14 @@ func (s *Spec) chain(g *Graph) (form structured.Form, outputs []*gorgonia.Node, 
 
 // parts builds a network of any structure. The Spec states its form.
 func (s *Spec) parts(g *Graph) (structured.Form, []*gorgonia.Node, error) {
+	for _, shape := range s.Form.Parts {
+		if shape.Rows == structured.Sources || shape.Rows == structured.Pairs {
+			g.needs.Split = true
+		}
+		if PairTable(shape.Rows) {
+			g.needs.Pairs = true
+		}
+	}
 	outputs, err := s.Parts(g)
 	if err != nil {
 		return s.Form, nil, err
@@ -179,12 +198,12 @@ func (s *Spec) parts(g *Graph) (structured.Form, []*gorgonia.Node, error) {
 		return s.Form, nil, fmt.Errorf("function Parts returned %d nodes for potentials of %d parts", len(outputs), len(s.Form.Parts))
 	}
 	for k, shape := range s.Form.Parts {
-		if !structured.PerPosition(shape.Rows) && shape.Rows != structured.Tied {
-			g.needs.Pairs = true
-		}
 		n := outputs[k]
 		if n == nil {
 			continue
+		}
+		if shape.Rows == structured.Examples {
+			return s.Form, nil, fmt.Errorf("%s potentials have a row per example, which no network computes; expected nil", shape.Name)
 		}
 		rows, of := g.rowsOfTable(shape.Rows), n.Shape()
 		if of.TotalSize() != rows*shape.Width || rows > 1 && (len(of) == 0 || of[0] != rows) {
@@ -194,13 +213,22 @@ func (s *Spec) parts(g *Graph) (structured.Form, []*gorgonia.Node, error) {
 	return s.Form, outputs, nil
 }
 
-// rowsOfTable returns how many rows of a table the graph computes. Tables of other rows than positions and steps have one row per pair.
-func (g *Graph) rowsOfTable(table string) int {
+// PairTable reports whether the rows of a table are pairs of positions of an example.
+func PairTable(table string) bool {
 	switch table {
-	case structured.Tied:
-		return 1
-	case structured.Positions, structured.Steps:
-		return g.Rows
+	case structured.Tied, structured.Positions, structured.Steps, structured.Examples, structured.Sources:
+		return false
 	}
-	return g.Pairs
+	return true
+}
+
+// rowsOfTable returns how many rows of a table the graph computes. Rows of source items are padded to as many as there are positions.
+func (g *Graph) rowsOfTable(table string) int {
+	switch {
+	case table == structured.Tied:
+		return 1
+	case PairTable(table):
+		return g.Pairs
+	}
+	return g.Rows
 }

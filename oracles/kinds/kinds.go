@@ -10,12 +10,14 @@ import (
 	"github.com/dsp-go/dsp/oracles/chain"
 	"github.com/dsp-go/dsp/oracles/choice"
 	"github.com/dsp-go/dsp/oracles/graph"
+	"github.com/dsp-go/dsp/oracles/matching"
 	"github.com/dsp-go/dsp/oracles/tree"
 	"github.com/dsp-go/dsp/oracles/window"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/structured/choices"
 	"github.com/dsp-go/dsp/structured/graphs"
+	"github.com/dsp-go/dsp/structured/matchings"
 	"github.com/dsp-go/dsp/structured/trees"
 	"github.com/dsp-go/dsp/structured/windows"
 )
@@ -36,6 +38,8 @@ var All = []Kind{
 	{choices.Choice{}, func() oracles.Maximiser { return choice.New() }, choices.Small},
 	{trees.SpanningTree{}, func() oracles.Maximiser { return tree.New(false) }, trees.SpanningTree{}.Small},
 	{trees.SpanningTree{NonProjective: true}, func() oracles.Maximiser { return tree.New(true) }, trees.SpanningTree{NonProjective: true}.Small},
+	{matchings.Matching{}, func() oracles.Maximiser { return matching.New() }, matchings.Matching{}.Small},
+	{matchings.Matching{Complete: true}, func() oracles.Maximiser { return matching.New() }, matchings.Matching{Complete: true}.Small},
 	{windows.Window{}, func() oracles.Maximiser { return window.New() }, windows.Small},
 	{graphs.Pairwise{Edges: graphs.Own}, func() oracles.Maximiser { return graph.New() }, graphs.Pairwise{Edges: graphs.Own}.Small},
 	{graphs.Pairwise{Edges: graphs.Typed}, func() oracles.Maximiser { return graph.New() }, graphs.Pairwise{Edges: graphs.Typed}.Small},

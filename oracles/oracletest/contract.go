@@ -24,6 +24,10 @@ func Run(t *testing.T, kind kinds.Kind, o oracles.Maximiser) {
 		run("top-K are the best outputs", func(t *rapid.T) { topKIsBestOfAll(t, kind, ranker) })
 		run("top-K smoothing is exact", func(t *rapid.T) { topKSmoothingIsExact(t, kind, ranker) })
 	}
+	if m, ok := o.(oracles.MaxMarginaler); ok {
+		run("max-marginals are the best of some", func(t *rapid.T) { maxMarginalsAreBestOfSome(t, kind, m) })
+		run("BMMF ranks by max-marginals", func(t *rapid.T) { topKIsBestOfAll(t, kind, &rankedByMaxMarginals{m, oracles.BMMF{Oracle: m}}) })
+	}
 	if s, ok := o.(oracles.Summer); ok {
 		run("exp is Gibbs", func(t *rapid.T) { expIsGibbs(t, kind, s) })
 		run("exp's marginals are its gradient", func(t *rapid.T) { expMarginalsAreGradient(t, kind, s) })

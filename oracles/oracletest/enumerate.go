@@ -45,8 +45,8 @@ func logPartition(all []Output, μ float64) float64 {
 	return all[0].Score + μ*math.Log(s)
 }
 
-// gibbs returns the expectation of 1_y over all outputs at temperature μ, or zero for examples without an allowed output.
-func gibbs(θ *structured.Potentials, μ float64) *structured.Marginals {
+// Gibbs returns the expectation of 1_y over all outputs at temperature μ, or zero for examples without an allowed output.
+func Gibbs(θ *structured.Potentials, μ float64) *structured.Marginals {
 	u, indicator := zeros(θ), zeros(θ)
 	for b := range θ.Len() {
 		sums := make([][]float64, len(u.Parts))

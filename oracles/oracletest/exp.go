@@ -13,7 +13,7 @@ func expIsGibbs(t *rapid.T, kind kinds.Kind, o oracles.Summer) {
 	θ, μ := drawPotentials(t, kind, anyNumbers), drawMu(t)
 	value, u := make([]float64, θ.Len()), new(structured.Marginals)
 	o.Exp(θ, μ, value, u)
-	NearMarginals(t, "marginal", u, gibbs(θ, μ), 2e-5)
+	NearMarginals(t, "marginal", u, Gibbs(θ, μ), 2e-5)
 	alone := make([]float64, θ.Len())
 	o.Exp(θ, μ, alone, nil)
 	for b, v := range value {

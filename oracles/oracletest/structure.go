@@ -240,9 +240,9 @@ func lossIsAdded(t *rapid.T, θ *structured.Potentials) {
 // hamming reports whether a loss counts wrong numbers.
 func hamming(loss structured.TaskLoss, gold structured.Gold) bool {
 	switch loss.(type) {
-	case chains.Hamming, graphs.Hamming, trees.Hamming:
+	case chains.Hamming, trees.Hamming:
 		return true
-	case choices.Cost:
+	case choices.Cost, graphs.Hamming:
 		return gold.Costs == nil
 	}
 	return false
@@ -298,7 +298,7 @@ func numberOfOutputs(t *rapid.T, θ *structured.Potentials) {
 			d.Tables = append(d.Tables, &structured.Table{Name: p.Rows, Offsets: p.Offsets})
 		}
 	}
-	if d.Offsets == nil { // a tree has a head and a relation per position
+	if d.Offsets == nil { // a tree has a head and a relation per position; other structures do not look at positions
 		for _, at := range θ.Outputs {
 			d.Offsets = append(d.Offsets, at/2)
 		}

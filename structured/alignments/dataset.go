@@ -7,8 +7,8 @@ import "github.com/dsp-go/dsp/structured"
 // whose index is the row of the link's words in PairRows (counted from the start of its pair), and whose value is 1 if the link is
 // sure and 0 if it is only possible.
 const (
-	PairRows   = "pair"
-	SourceRows = "source"
+	PairRows   = structured.Pairs
+	SourceRows = structured.Sources
 	LinkRows   = "link"
 )
 

@@ -130,12 +130,17 @@ func (a *npyArray) expect(axes string, n int, kinds, what string) error {
 	return nil
 }
 
+// order returns the byte order.
+func (a *npyArray) order() binary.ByteOrder {
+	if strings.HasPrefix(a.dtype, ">") {
+		return binary.BigEndian
+	}
+	return binary.LittleEndian
+}
+
 // each calls visit with the bytes of every element in turn, and their byte order.
 func (a *npyArray) each(visit func(order binary.ByteOrder, cell []byte)) error {
-	var order binary.ByteOrder = binary.LittleEndian
-	if strings.HasPrefix(a.dtype, ">") {
-		order = binary.BigEndian
-	}
+	order := a.order()
 	width, err := strconv.Atoi(strings.TrimLeft(a.dtype, "<>|=fiuUS"))
 	if err != nil || width < 1 || width > 1<<20 {
 		return a.bad(" holds %q, which is not known", a.dtype)

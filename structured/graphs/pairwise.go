@@ -55,6 +55,9 @@ func (p Pairwise) Name() string {
 	return [...]string{"graph", "typed graph", "Potts graph"}[p.Edges]
 }
 
+// CostRows implements structured.CostReader: a variable's cost multiplies the loss of a wrong label.
+func (Pairwise) CostRows() string { return structured.Positions }
+
 // ReadsGraphs implements structured.GraphReader.
 func (Pairwise) ReadsGraphs() {}
 

@@ -44,6 +44,8 @@ struct Step {
 	int32_t unused;
 };
 
+const int space_count = 13;
+
 #define EACH for (int k = 0; k < 4; k++)
 
 DEVICE void fetch(float (&to)[4], const float (&result)[4], const Operand& o, float* const* spaces, const uint32_t (&at)[4]) {
@@ -77,15 +79,16 @@ DEVICE float dropout(const Step& s, uint32_t i, const uint64_t* states, int rows
 
 BOUNDED_KERNEL(elementwise, 256)(const uint64_t* program, int count, uint32_t n, int rows, const uint64_t* states, const uint64_t* seed,
 	float* arena, float* literals, float* weights, float* direction, float* gradient, float* features, float* boundary,
-	float* node_cotangent, float* edge_cotangent, float* node, float* edge) {
+	float* cotangent0, float* cotangent1, float* cotangent2, float* part0, float* part1, float* part2) {
 	SHARED(uint64_t, shared);
 	float** spaces = (float**)shared;
-	Step* steps = (Step*)(shared + 12);
+	Step* steps = (Step*)(shared + space_count);
 	if (THREAD == 0) {
 		spaces[0] = arena, spaces[1] = literals, spaces[2] = weights, spaces[3] = direction, spaces[4] = gradient, spaces[5] = features;
-		spaces[6] = boundary, spaces[7] = node_cotangent, spaces[8] = edge_cotangent, spaces[9] = node, spaces[10] = edge;
+		spaces[6] = boundary, spaces[7] = cotangent0, spaces[8] = cotangent1, spaces[9] = cotangent2;
+		spaces[10] = part0, spaces[11] = part1, spaces[12] = part2;
 	}
-	for (int i = THREAD; i < count * (int)(sizeof(Step) / 8); i += THREADS) shared[12 + i] = program[i];
+	for (int i = THREAD; i < count * (int)(sizeof(Step) / 8); i += THREADS) shared[space_count + i] = program[i];
 	BARRIER();
 	for (uint32_t first = BLOCK * 4 * THREADS + THREAD; first < n; first += BLOCKS * 4 * THREADS) {
 		uint32_t at[4];

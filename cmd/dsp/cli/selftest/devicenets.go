@@ -29,6 +29,8 @@ func (g *rig) netChecks() []Check {
 		{"mlp, relu, dropout", nets.Config{Net: "mlp", Hidden: []int{7, 9}, Activation: graph.ReLU, Dropout: 0.3}, graph.Input{Dim: 5}},
 		{"cnn", nets.Config{Net: "cnn", Channels: []int{6, 5}, Hidden: []int{4}}, graph.Input{Dim: 3}},
 		{"cnn-image", nets.Config{Net: "cnn-image", Channels: []int{3, 2}, Hidden: []int{5}, Activation: graph.Tanh}, graph.Input{Dim: 128}},
+		{"conv-crop", nets.Config{Net: "conv-crop", Channels: []int{g.pick(16, 3), 4}, Hidden: []int{5}, Activation: graph.Tanh},
+			graph.Input{Dim: 11 * 9 * 3, Map: graph.Map{Height: 11, Width: 9, Channels: 3}}},
 		{"embed, dropout", nets.Config{Net: "embed", Channels: []int{6}, Embed: []int{4, 3}, Window: 3, Dropout: 0.2}, graph.Input{Vocab: []int{300, 5}}},
 		{"attention, dropout", nets.Config{Net: "attention", Channels: []int{8}, Layers: 2, Heads: 2, Dropout: 0.2}, graph.Input{Vocab: []int{300, 5}}},
 		{"rnn, dropout", nets.Config{Net: "rnn", Recurrent: []int{g.pick(70, 5), 3}, Embed: []int{4, 3}, Dropout: 0.2}, graph.Input{Vocab: []int{300, 5}}},

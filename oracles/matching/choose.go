@@ -1,0 +1,5 @@
+//go:build !goexperiment.simd || !amd64
+
+package matching
+
+func choose() *kernels { return &plain }

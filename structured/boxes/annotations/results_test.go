@@ -1,0 +1,87 @@
+package annotations
+
+import (
+	"bytes"
+	"math"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/boxes"
+)
+
+func TestResults(t *testing.T) {
+	for _, results := range [][]Result{nil, {
+		{ImageID: 9, ClassID: 18, Detection: boxes.Detection{Box: boxes.Box{X: 1.0 / 3, Y: 2, Width: 3, Height: 4}, Score: 0.1}},
+		{ImageID: 4, ClassID: 17, Detection: boxes.Detection{Box: boxes.Box{X: 0, Y: 2, Width: 3, Height: 4}, Score: -1e-9}},
+	}} {
+		var b bytes.Buffer
+		if err := WriteResults(&b, results); err != nil {
+			t.Fatal(err)
+		}
+		got, err := readResults(&b, "a.json")
+		for k := range got {
+			got[k].file, got[k].index = "", 0
+		}
+		if err != nil || !reflect.DeepEqual(got, results) {
+			t.Errorf("%v: read %+v\nexpected %+v", err, got, results)
+		}
+	}
+	broken := Result{ImageID: 3, Detection: boxes.Detection{Score: math.NaN()}}
+	if err := WriteResults(new(bytes.Buffer), []Result{broken}); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "image 3") {
+		t.Errorf("NaN: %v", err)
+	}
+	for text, want := range map[string]string{
+		`[{"image_id": 1, "bbox": [1, 2, 3, 4]}, {"bbox": [1, 2, 3, 4]}]`: "a.json: [1]: no image_id",
+		`[{"image_id": 1, "bbox": [1, 2, 3]}]`:                            "a.json: [0]: bbox has 3 numbers",
+		`[{"image_id": 1, "bbox": [1, 2, 3, 4]}`:                          "the file ends too early",
+		`{"images": []}`:                                                  "a.json: {, expected [",
+		`[{"image_id": "x"}]`:                                             "a.json: [0]: image_id is a JSON string, expected an integer",
+	} {
+		if _, err := readResults(strings.NewReader(text), "a.json"); !structured.IsBadInput(err) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, expected %s", text, err, want)
+		}
+	}
+}
+
+func TestCandidates(t *testing.T) {
+	dir := write(t, map[string]string{"pets.json": cocoPets, "nine.png": "", "sub/four.png": "", "five.png": ""})
+	s, err := COCO{}.Read(filepath.Join(dir, "pets.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dogs, _, err := s.Single("dog", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := func(text string) []Result {
+		t.Helper()
+		results, err := readResults(strings.NewReader(text), "c.json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return results
+	}
+	const some = `[{"image_id": 9, "bbox": [0, 0, 9, 9], "score": 2}, {"image_id": 4, "bbox": [0, 0, 900, 900]},
+		{"image_id": 9, "category_id": 17, "bbox": [1, 0, 9, 9]}, {"image_id": 9, "category_id": 18, "bbox": [2, 0, 98.5, 9]},
+		{"image_id": 9, "bbox": [3, 0, 9, 9]}]`
+	got, err := s.Candidates(dogs, read(some), "dog", 2)
+	want := [][]boxes.Detection{{
+		{Box: boxes.Box{Width: 9, Height: 9}, Score: 2}, {Box: boxes.Box{X: 2, Width: 98, Height: 9}},
+	}}
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("%v: %v, expected %v", err, got, want)
+	}
+	for text, want := range map[string]string{
+		`[{"image_id": 4, "bbox": [0, 0, 9, 9]}]`:   "pets.json: images[0]: no candidate box of class dog for this image (id 9)",
+		`[{"image_id": 7, "bbox": [0, 0, 9, 9]}]`:   "c.json: [0]: image_id 7 is not one of",
+		`[{"image_id": 9, "bbox": [95, 0, 9, 9]}]`:  "c.json: [0]: box [x 95, y 0, width 9, height 9] is outside the image",
+		`[{"image_id": 9, "bbox": [95, 0, -9, 9]}]`: "inverted",
+	} {
+		if _, err := s.Candidates(dogs, read(text), "dog", 0); !structured.IsBadInput(err) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, expected %s", text, err, want)
+		}
+	}
+}

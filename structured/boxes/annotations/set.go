@@ -1,0 +1,174 @@
+// Package annotations reads boxes of objects in images from PASCAL VOC's XML and COCO's JSON, chooses the images with exactly one object of a
+// class, and reads and writes COCO's results.
+package annotations
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/boxes"
+	"github.com/dsp-go/dsp/structured/boxes/images"
+)
+
+// Set is a set of annotated images.
+type Set struct {
+	Name    string  // file or folder, for messages
+	Images  []Image // ordered by ID
+	Classes []Class // those of the file (COCO), or those that occur, sorted (VOC)
+}
+
+// Class is a class of objects.
+type Class struct {
+	ID   int64
+	Name string
+}
+
+// Image is an image with its annotated objects.
+type Image struct {
+	ID            int64
+	Path          string // of the image's file
+	Width, Height int    // in pixels
+	Objects       []Object
+	Place         string // of the image in the annotations, for messages: "train.json: images[3]"
+}
+
+// Object is an annotated object.
+type Object struct {
+	Class     string
+	Box       boxes.Box // as annotated; Single checks those that it chooses
+	Area      float64   // of the outline in square pixels (COCO), or 0
+	Crowd     bool      // a region with several objects (COCO)
+	Difficult bool      // hard to recognise without the rest of the image (VOC)
+	Place     string    // of the object in the annotations
+}
+
+// Truth returns the object as the metrics want it.
+func (o Object) Truth() boxes.Truth { return boxes.Truth{Box: o.Box, Area: o.Area, Crowd: o.Crowd} }
+
+// Example is an image with exactly one object of the chosen class.
+type Example struct {
+	*Image
+	Gold Object // its box is inside the image
+}
+
+// Load reads the image and checks its size.
+func (e Example) Load() (*images.Image, error) { return images.ReadSized(e.Path, e.Width, e.Height) }
+
+// Counts tells what became of the images.
+type Counts struct {
+	Used      int // exactly one object of the class
+	None      int // no object of the class
+	Several   int // more than one
+	Crowd     int // one annotation, which marks a crowd
+	Difficult int // one object, marked as difficult
+}
+
+// Describe puts the counts into words: "120 images with one cat; not used: 3 with several, 877 without".
+func (c Counts) Describe(class string) string {
+	text := fmt.Sprintf("%d images with one %s", c.Used, class)
+	var rest []string
+	for _, r := range []struct {
+		n    int
+		what string
+	}{{c.Several, "with several"}, {c.Crowd, "with a crowd"}, {c.Difficult, "with a difficult one"}, {c.None, "without"}} {
+		if r.n > 0 {
+			rest = append(rest, fmt.Sprintf("%d %s", r.n, r.what))
+		}
+	}
+	if len(rest) > 0 {
+		text += "; not used: " + strings.Join(rest, ", ")
+	}
+	return text
+}
+
+// Single returns the images with exactly one object of the class, in the order of the set, as Pillutla et al. 2019 (section 7.1.2) use
+// them, and counts the others. Difficult objects count, but an image whose only one is difficult is used only if difficult is true.
+// A class that is not in the set, a set without such an image, and a chosen
+// image whose file does not exist or whose box is empty, inverted or outside the image are bad input. Other boxes may be anything: public
+// sets have a few that are empty.
+func (s *Set) Single(class string, difficult bool) ([]Example, Counts, error) {
+	var chosen []Example
+	var counts Counts
+	if s.ClassID(class) < 0 {
+		return nil, counts, structured.BadInput("%s: no class %q, expected one of: %s", s.Name, class, structured.SomeOf(s.ClassNames()))
+	}
+	for k := range s.Images {
+		m := &s.Images[k]
+		var only *Object
+		n := 0
+		for j := range m.Objects {
+			if m.Objects[j].Class == class {
+				only = &m.Objects[j]
+				n++
+			}
+		}
+		switch {
+		case n == 0:
+			counts.None++
+		case n > 1:
+			counts.Several++
+		case only.Crowd:
+			counts.Crowd++
+		case only.Difficult && !difficult:
+			counts.Difficult++
+		default:
+			e := Example{m, *only}
+			err := m.exists()
+			if err == nil {
+				e.Gold.Box, err = only.Box.Inside(m.Width, m.Height, only.Place)
+			}
+			if err != nil {
+				return nil, counts, err
+			}
+			counts.Used++
+			chosen = append(chosen, e)
+		}
+	}
+	if len(chosen) == 0 {
+		return nil, counts, structured.BadInput("%s: %s, expected at least one", s.Name, counts.Describe(class))
+	}
+	return chosen, counts, nil
+}
+
+// exists checks that the image's file is there.
+func (m *Image) exists() error {
+	switch info, err := os.Stat(m.Path); {
+	case errors.Is(err, fs.ErrNotExist):
+		return structured.BadInput("%s: no image file %s", m.Place, m.Path)
+	case err != nil:
+		return structured.BadInput("%s: %w", m.Place, err)
+	case info.IsDir():
+		return structured.BadInput("%s: %s is a folder, expected an image file", m.Place, m.Path)
+	}
+	return nil
+}
+
+// ClassID returns the number of a class, or -1.
+func (s *Set) ClassID(name string) int64 {
+	for _, c := range s.Classes {
+		if c.Name == name {
+			return c.ID
+		}
+	}
+	return -1
+}
+
+// ClassNames returns the names of the classes in order.
+func (s *Set) ClassNames() []string {
+	names := make([]string, len(s.Classes))
+	for k, c := range s.Classes {
+		names[k] = c.Name
+	}
+	return names
+}
+
+// sort orders the images by their numbers, the order in which pycocotools breaks ties.
+func (s *Set) sort() {
+	slices.SortStableFunc(s.Images, func(a, b Image) int { return cmp.Compare(a.ID, b.ID) })
+}
