@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/dsp-go/dsp/models/config"
+	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/train"
 )
@@ -210,10 +211,10 @@ func TestStudies(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f, err := Parse(path, text)
-		if err != nil && strings.Contains(err.Error(), "localise") { // not a task of this program
-			f, err = Parse(path, bytes.ReplaceAll(text, []byte("task: localise"), []byte("task: ocr")))
+		if _, ok := tasks.Named("localise"); !ok && bytes.Contains(text, []byte("task: localise")) {
+			continue
 		}
+		f, err := Parse(path, text)
 		if err != nil {
 			t.Error(err)
 			continue
