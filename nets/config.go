@@ -276,7 +276,7 @@ func Make(c Config, input graph.Input, out Output) (*Net, error) {
 // ResolveFor is Resolve for a network with the given outputs.
 func (c Config) ResolveFor(input graph.Input, out Output) (Config, error) {
 	c, err := c.Resolve(input)
-	if err != nil {
+	if _, own := findOwn(c.Net); err != nil || own {
 		return c, err
 	}
 	kind := out.scores()

@@ -7,8 +7,8 @@ type Graph struct {
 	Ends  [][2]int32 // [E] the two variables of each edge; the potentials of an edge are a table [Y×Y] of their labels in this order
 	Types []int32    // [E] the type of each edge, where potentials are tied by type; nil where every edge has its own
 
-	once    sync.Once
-	derived any // what oracles work out once per graph
+	mutex   sync.Mutex
+	derived []any // what oracles work out once per graph, one of each type
 }
 
 // GraphReader is a Structure that reads the graphs of its examples. Potentials and marginals carry them.
@@ -30,9 +30,17 @@ func (f Form) graphs(to []*Graph, batch *Batch) []*Graph {
 	return to
 }
 
-// Derive returns what derive makes of the graph. It calls derive once, for whichever caller comes first: derive must always be the same
-// function.
-func (g *Graph) Derive(derive func(*Graph) any) any {
-	g.once.Do(func() { g.derived = derive(g) })
-	return g.derived
+// Derived returns what derive makes of the graph. It calls derive once for each type T, for whichever caller comes first: derive must
+// always be the same function.
+func Derived[T any](g *Graph, derive func(*Graph) *T) *T {
+	g.mutex.Lock()
+	defer g.mutex.Unlock()
+	for _, d := range g.derived {
+		if of, ok := d.(*T); ok {
+			return of
+		}
+	}
+	of := derive(g)
+	g.derived = append(g.derived, of)
+	return of
 }

@@ -18,7 +18,7 @@ type plan struct {
 
 // planOf returns the plan of a graph with n variables.
 func planOf(g *structured.Graph, n int) *plan {
-	return g.Derive(func(g *structured.Graph) any { return newPlan(g, n) }).(*plan)
+	return structured.Derived(g, func(g *structured.Graph) *plan { return newPlan(g, n) })
 }
 
 // newPlan walks the graph breadth first from the lowest variable of each component.

@@ -9,6 +9,7 @@ import (
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/oracles/chain"
 	"github.com/dsp-go/dsp/oracles/choice"
+	"github.com/dsp-go/dsp/oracles/cut"
 	"github.com/dsp-go/dsp/oracles/graph"
 	"github.com/dsp-go/dsp/oracles/matching"
 	"github.com/dsp-go/dsp/oracles/tree"
@@ -32,6 +33,13 @@ type Kind struct {
 	Small func(r *rand.Rand) *structured.Potentials
 }
 
+// Prepare makes drawn potentials those that the kind's oracle answers for exactly. Most oracles answer for all.
+func (k Kind) Prepare(θ *structured.Potentials) {
+	if s, ok := k.Structure.(interface{ Prepare(*structured.Potentials) }); ok {
+		s.Prepare(θ)
+	}
+}
+
 // All lists the registered kinds.
 var All = []Kind{
 	{chains.Chain{}, func() oracles.Maximiser { return chain.New() }, chains.Small},
@@ -44,6 +52,9 @@ var All = []Kind{
 	{graphs.Pairwise{Edges: graphs.Own}, func() oracles.Maximiser { return graph.New() }, graphs.Pairwise{Edges: graphs.Own}.Small},
 	{graphs.Pairwise{Edges: graphs.Typed}, func() oracles.Maximiser { return graph.New() }, graphs.Pairwise{Edges: graphs.Typed}.Small},
 	{graphs.Pairwise{Edges: graphs.Potts}, func() oracles.Maximiser { return graph.New() }, graphs.Pairwise{Edges: graphs.Potts}.Small},
+	{graphs.Pairwise{Edges: graphs.Own, By: graphs.Cut}, func() oracles.Maximiser { return cut.New() }, graphs.Pairwise{Edges: graphs.Own, By: graphs.Cut}.Small},
+	{graphs.Pairwise{Edges: graphs.Typed, By: graphs.Cut}, func() oracles.Maximiser { return cut.New() }, graphs.Pairwise{Edges: graphs.Typed, By: graphs.Cut}.Small},
+	{graphs.Pairwise{Edges: graphs.Potts, By: graphs.Cut}, func() oracles.Maximiser { return cut.New() }, graphs.Pairwise{Edges: graphs.Potts, By: graphs.Cut}.Small},
 }
 
 // Of returns the kind of a structure. It panics if the structure is not registered, which is a bug in the caller.

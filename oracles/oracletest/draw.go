@@ -45,6 +45,7 @@ func drawPotentials(t *rapid.T, kind kinds.Kind, from numbers) *structured.Poten
 			}
 		}
 	}
+	kind.Prepare(θ)
 	return θ
 }
 

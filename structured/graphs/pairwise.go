@@ -36,6 +36,26 @@ func ParseEdges(name string) (Edges, error) {
 // scores the labels of the two ends of each edge: see Edges.
 type Pairwise struct {
 	Edges Edges
+	By    Inference // what finds the best labels
+}
+
+// Inference says what finds the best labels.
+type Inference int
+
+// Kinds of inference.
+const (
+	Exact Inference = iota // messages in a forest or a junction tree, for any potentials
+	Cut                    // a minimum cut, for two labels and edges that favour equal labels
+)
+
+var inferenceNames = []string{"exact", "cut"}
+
+// String returns "exact" or "cut".
+func (i Inference) String() string { return inferenceNames[i] }
+
+// ParseInference parses a name in the form that String writes.
+func ParseInference(name string) (Inference, error) {
+	return structured.ParseName[Inference]("inference", inferenceNames, name)
 }
 
 // Form returns the form of the potentials for Y labels, and for typed edges the given number of types.
@@ -50,9 +70,21 @@ func (p Pairwise) Form(labels, types int) structured.Form {
 	return structured.Form{Structure: p, Parts: []structured.Shape{{Name: "node", Rows: structured.Positions, Width: labels}, edge}}
 }
 
-// Name returns "graph", "typed graph" or "Potts graph".
+// Name returns "graph", "typed graph" or "Potts graph", followed by " with cuts" if they find the best labels.
 func (p Pairwise) Name() string {
-	return [...]string{"graph", "typed graph", "Potts graph"}[p.Edges]
+	name := [...]string{"graph", "typed graph", "Potts graph"}[p.Edges]
+	if p.By == Cut {
+		name += " with cuts"
+	}
+	return name
+}
+
+// CheckLabels returns a bad-input error if the inference is not for that number of labels.
+func (p Pairwise) CheckLabels(labels int) error {
+	if p.By == Cut && labels != 2 {
+		return structured.BadInput("%d labels: cuts find the best of 2 labels; exact inference takes any number", labels)
+	}
+	return nil
 }
 
 // CostRows implements structured.CostReader: a variable's cost multiplies the loss of a wrong label.
@@ -74,6 +106,19 @@ func (p Pairwise) entry(g *structured.Graph, e, labels int, a, b int32) int {
 		return e
 	}
 	return (e*labels+int(a))*labels + int(b)
+}
+
+// Table returns the potentials [Y×Y] of edge e of example b.
+func (p Pairwise) Table(θ *structured.Potentials, b, e int) []float32 {
+	labels := int32(θ.Parts[0].Width)
+	table := make([]float32, labels*labels)
+	for at := range table {
+		k := p.entry(θ.Graphs[b], e, int(labels), int32(at)/labels, int32(at)%labels)
+		if k >= 0 {
+			table[at] = θ.Parts[1].Of(b)[k]
+		}
+	}
+	return table
 }
 
 // Score implements structured.Structure.

@@ -1,6 +1,7 @@
 package graphs
 
 import (
+	"math"
 	"math/rand/v2"
 
 	"github.com/dsp-go/dsp/structured"
@@ -14,6 +15,9 @@ func (p Pairwise) Small(r *rand.Rand) *structured.Potentials { return p.small(r,
 
 func (p Pairwise) small(r *rand.Rand, forest bool) *structured.Potentials {
 	labels, types := 1+r.IntN(4), 1+r.IntN(3)
+	if p.By == Cut {
+		labels = 2
+	}
 	nodes, edges := []int{0}, []int{0}
 	var graphs []*structured.Graph
 	for range 1 + r.IntN(3) {
@@ -46,6 +50,30 @@ func (p Pairwise) small(r *rand.Rand, forest bool) *structured.Potentials {
 	})
 	θ.Graphs = graphs
 	return θ
+}
+
+// Prepare makes drawn potentials those that the inference answers for: for cuts, it swaps the scores of equal and different labels of
+// edges that favour different ones.
+func (p Pairwise) Prepare(θ *structured.Potentials) {
+	if p.By != Cut {
+		return
+	}
+	edge := θ.Parts[1].Values
+	if p.Edges == Potts {
+		for e, same := range edge {
+			if math.IsInf(float64(same), -1) {
+				same = 0
+			}
+			edge[e] = max(same, -same)
+		}
+		return
+	}
+	for ; len(edge) > 0; edge = edge[4:] {
+		equal, different := float64(edge[0])+float64(edge[3]), float64(edge[1])+float64(edge[2])
+		if equal < different || math.IsInf(equal, -1) && !math.IsInf(different, -1) {
+			edge[0], edge[1], edge[2], edge[3] = edge[1], edge[0], edge[3], edge[2]
+		}
+	}
 }
 
 // spanning returns the edges of g that close no loop, in order.

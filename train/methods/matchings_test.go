@@ -24,7 +24,7 @@ func TestMatchingsAreCertified(t *testing.T) {
 					t.Fatal(err)
 				}
 				s := traintest.Start(t, m, p)
-				passes := 60
+				passes := 120
 				if m.Name() == "svrg" { // not accelerated
 					passes = 240
 				}

@@ -72,5 +72,6 @@ func drawSmall(kind kinds.Kind, r *rand.Rand) *structured.Potentials {
 			}
 		}
 	}
+	kind.Prepare(θ)
 	return θ
 }

@@ -1,0 +1,126 @@
+package cut
+
+import (
+	"math"
+
+	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/graphs"
+)
+
+// Oracle is the oracle of graphs.Pairwise with two labels and submodular edges: θ(0,0) + θ(1,1) ≥ θ(0,1) + θ(1,0). It finds the best
+// labels by one cut, all max-marginals by a small one for each variable, and the K best labelings by BMMF. There is no sum over all
+// labelings: see WhyNoSums. Labels 0 and 1 that tie come out as 0 for as many variables as possible. The answer for an example has the
+// same bits in every batch.
+//
+// Edges between the same two variables count as one. One that lacks at most a millionth of its potentials counts as submodular. Any other
+// edge is truncated and counted: the oracle lowers the scores of different labels until it is submodular. Then the labels may not be
+// the best, their value is still their score, and max-marginals are those of the truncated potentials. An edge that forbids
+// equal labels and allows different ones is not submodular either; truncated, it forbids nothing.
+type Oracle struct {
+	network   network
+	clamping  clamping
+	ranking   oracles.BMMF
+	truncated int
+}
+
+// New returns an oracle.
+func New() *Oracle {
+	o := new(Oracle)
+	o.ranking.Oracle = o
+	return o
+}
+
+var (
+	_ oracles.Ranker        = (*Oracle)(nil)
+	_ oracles.MaxMarginaler = (*Oracle)(nil)
+	_ oracles.Truncator     = (*Oracle)(nil)
+)
+
+// WhyNoSums implements oracles.Unsummable.
+func (*Oracle) WhyNoSums() string {
+	return "the sum over all labelings is #P-complete even where cuts find the best one (Jerrum and Sinclair 1993)"
+}
+
+// Max implements oracles.Maximiser.
+func (o *Oracle) Max(θ *structured.Potentials, y []int32, value []float64) {
+	for b := range θ.Len() {
+		value[b] = o.solve(θ, b, y[θ.Outputs[b]:θ.Outputs[b+1]])
+	}
+}
+
+// solve finds the best labels of example b and returns their score, −∞ if no labels are allowed.
+func (o *Oracle) solve(θ *structured.Potentials, b int, y []int32) float64 {
+	clear(y)
+	possible := o.network.read(θ, b)
+	o.truncated += o.network.broken
+	if !possible || !o.network.maximise() {
+		return -inf
+	}
+	o.network.labels(y)
+	return θ.Score(b, y)
+}
+
+// labels gives label 1 to the nodes on the sink's side of the cut, and 0 to the others.
+func (f *flow) labels(y []int32) {
+	for v := range y {
+		y[v] = 0
+		if f.nodes[v].tree == sink {
+			y[v] = 1
+		}
+	}
+}
+
+// MaxMarginals implements oracles.MaxMarginaler.
+func (o *Oracle) MaxMarginals(θ *structured.Potentials, y []int32, value []float64, m *oracles.MaxMarginals) {
+	m.Resize(θ, func(int) int { return 2 })
+	for b := range θ.Len() {
+		out, to := y[θ.Outputs[b]:θ.Outputs[b+1]], m.Of(b)
+		value[b] = o.solve(θ, b, out)
+		if math.IsInf(value[b], -1) {
+			for k := range to {
+				to[k] = value[b]
+			}
+			continue
+		}
+		o.clamping.begin(&o.network.flow)
+		for v, l := range out {
+			to[2*v+int(l)] = value[b]
+			to[2*v+1-int(l)] = value[b] - o.clamping.cost(&o.network.flow, int32(v))
+		}
+	}
+}
+
+// TopK implements oracles.Ranker.
+func (o *Oracle) TopK(θ *structured.Potentials, k int, best *oracles.KBest) {
+	o.ranking.TopK(θ, k, best)
+}
+
+// Truncated implements oracles.Truncator.
+func (o *Oracle) Truncated() int { return o.truncated }
+
+// ResetTruncated implements oracles.Truncator.
+func (o *Oracle) ResetTruncated() { o.truncated = 0 }
+
+// Check implements oracles.Truncator.
+func (o *Oracle) Check(θ *structured.Potentials) error {
+	if labels := θ.Parts[0].Width; labels != 2 {
+		return structured.BadInput("%d labels: cuts find the best of 2 labels", labels)
+	}
+	for b := range θ.Len() {
+		o.network.read(θ, b)
+		if o.network.broken == 0 {
+			continue
+		}
+		edges := append(o.network.illegal, o.network.negative...)
+		e := edges[0]
+		for _, other := range edges {
+			e = min(e, other)
+		}
+		u, v := θ.Graphs[b].Ends[e][0], θ.Graphs[b].Ends[e][1]
+		t := θ.Structure.(graphs.Pairwise).Table(θ, b, int(e))
+		return structured.BadInput("example %d: edge %d between variables %d and %d scores labels 00, 01, 10, 11 with %g, %g, %g, %g: "+
+			"expected equal labels to score at least as much in all as different ones", b, e, u, v, t[0], t[1], t[2], t[3])
+	}
+	return nil
+}
