@@ -43,6 +43,7 @@ type besides struct {
 	dense  string // npz file of the dense features of text
 	boxes  string // candidate boxes
 	images string // folder of the images
+	links  string // of sentence pairs
 	masks  string // folder of the masks
 }
 
@@ -62,12 +63,16 @@ func filesOf(c *config.Config) (all [3]besides, err error) {
 			return all, err
 		}
 	}
+	links, err := filesBeside(c, "links", c.Links)
+	if err != nil {
+		return all, err
+	}
 	masks, err := filesBeside(c, "masks", c.Masks)
 	if err != nil {
 		return all, err
 	}
 	for k := range all {
-		all[k] = besides{dense[k], candidates[k], images[k], masks[k]}
+		all[k] = besides{dense[k], candidates[k], images[k], links[k], masks[k]}
 	}
 	return all, nil
 }
@@ -159,8 +164,11 @@ func (s source) readFrom(r io.Reader, path string, needLabels bool) (*structured
 	}
 	o := formats.Options{
 		Labels: s.labels, OwnLabels: needLabels || s.converts(), Unlabeled: !needLabels, Threads: s.threads, Line: s.line,
-		Columns: s.columns, Width: s.width, Field: s.label, Trees: !s.task.Labels,
+		Columns: s.columns, Width: s.width, Field: s.label, Links: s.links,
 		Dictionary: s.inputs.Dictionary, MinCount: s.minCount, HashBits: s.hashBits, Dim: s.dim,
+	}
+	if s.task.Reading != nil {
+		s.task.Reading(&o)
 	}
 	var d *structured.Dataset
 	var err error

@@ -2,93 +2,18 @@ package cudanets
 
 import (
 	"github.com/dsp-go/dsp/cuda/device"
+	"github.com/dsp-go/dsp/cuda/resident"
 	"github.com/dsp-go/dsp/nets/graph"
-	"github.com/dsp-go/dsp/structured"
 )
 
-// edges are the edges of a data set's graphs, numbered in the order of the examples.
-type edges struct {
-	table    *structured.Table
-	features device.Array[float32] // [edges×Dim]
-	ends     device.Array[int32]   // [edges×2] positions within the example; empty if the data has no graphs
-	incident [2]incidence          // by side
-}
-
-// incidence lists the edges of which each position is the first end, or the second, in order: position t has entries from[t] to from[t+1]-1.
-type incidence struct {
-	from, list device.Array[int32] // [ΣT+1], [edges]
-}
-
-// newEdges uploads the edges of graphs if the data has any.
-func (data *Data) newEdges() {
-	const what = "the edges"
-	set, d := data.Set, data.Device
-	t := set.Table(structured.Edges)
-	if t == nil {
-		return
-	}
-	e := &edges{table: t, features: device.NewFrom(d, t.Features, "the features of edges")}
-	data.edges, data.pairs = e, device.NewFrom(d, narrow[int32](t.Offsets), what)
-	if set.CheckGraphs(data.All()) != nil {
-		return // a network that reads the ends refuses the data
-	}
-	ends := make([]int32, 0, 2*t.Offsets[set.Len()])
-	for _, g := range set.Graphs {
-		for _, uv := range g.Ends {
-			ends = append(ends, uv[0], uv[1])
-		}
-	}
-	e.ends = device.NewFrom(d, ends, what)
-	for side := range e.incident {
-		from, list := incident(set, side)
-		e.incident[side] = incidence{device.NewFrom(d, from, what), device.NewFrom(d, list, what)}
-	}
-}
-
-// incident returns the arrays of an incidence. The data has valid graphs.
-func incident(set *structured.Dataset, side int) (from, list []int32) {
-	from = make([]int32, set.Positions()+1)
-	at := func(i int, uv [2]int32) int { return set.Offsets[i] + int(uv[side]) }
-	rows := 0
-	for i, g := range set.Graphs {
-		for _, uv := range g.Ends {
-			from[at(i, uv)+1]++
-			rows++
-		}
-	}
-	for t := range set.Positions() {
-		from[t+1] += from[t]
-	}
-	list, next := make([]int32, rows), append([]int32(nil), from...)
-	row := int32(0)
-	for i, g := range set.Graphs {
-		for _, uv := range g.Ends {
-			t := at(i, uv)
-			list[next[t]] = row
-			next[t]++
-			row++
-		}
-	}
-	return from, list
-}
-
-func (e *edges) free(d *device.Device) {
-	device.Free(d, e.features)
-	device.Free(d, e.ends)
-	for _, x := range e.incident {
-		device.Free(d, x.from)
-		device.Free(d, x.list)
-	}
-}
-
 // loadEdges gathers what a program reads of the edges of the batch.
-func (e *Executor) loadEdges(p *program, b *Batch) {
-	of := b.Data.edges
+func (e *Executor) loadEdges(p *program, b *resident.Batch) {
+	of := b.Data.Edges
 	if p.Needs.Ends {
-		e.entries("end_rows", p.Pairs, p.pairs.dependents, p.pairs.heads, b.Offsets, b.Examples, b.Pairs, b.Data.pairs, of.ends, int32(b.Chains))
+		e.entries("end_rows", p.Pairs, p.pairs.dependents, p.pairs.heads, b.Offsets, b.Examples, b.Pairs, b.Data.Pairs, of.Ends, int32(b.Chains))
 	}
 	if p.Needs.EdgeFeatures {
-		e.entries("load_features", p.edges.Len(), p.edges, of.features, b.PairSource, int32(e.net.Input().EdgeDim))
+		e.entries("load_features", p.edges.Len(), p.edges, of.Features, b.PairSource, int32(e.net.Input().EdgeDim))
 	}
 }
 
@@ -100,8 +25,8 @@ func scatterEnds(o graph.Scatter, in graph.Instruction) command {
 	}
 	return func(e *Executor) {
 		b := e.batch
-		lists := b.Data.edges.incident[side]
-		e.entries("scatter_ends", in.Out.N, e.at(in.Out), e.at(g), b.Chain, b.Source, b.Examples, b.Pairs, b.Data.pairs, lists.from, lists.list,
+		lists := b.Data.Edges.Incident[side]
+		e.entries("scatter_ends", in.Out.N, e.at(in.Out), e.at(g), b.Chain, b.Source, b.Examples, b.Pairs, b.Data.Pairs, lists.From, lists.List,
 			int32(o.Cols), device.Flag(in.Accumulate))
 	}
 }

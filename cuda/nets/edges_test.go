@@ -11,6 +11,7 @@ import (
 	"github.com/dsp-go/dsp/cuda/cudatest"
 	"github.com/dsp-go/dsp/cuda/device"
 	cudanets "github.com/dsp-go/dsp/cuda/nets"
+	"github.com/dsp-go/dsp/cuda/resident"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
@@ -87,7 +88,7 @@ func TestEdgesEqualCPU(t *testing.T) {
 				}
 				cudatest.Must(t, err)
 				data := join(cudatest.RandomData(rand.New(rand.NewPCG(3, 4)), c.input, 3, 3, 1, 0, 19, 2, 5), c.input.EdgeDim)
-				checkParts(t, net, data, examples, cudanets.NewPairBatch(cudanets.NewData(cudatest.Device(t), data), data.Len()+1, 32, 19, 128))
+				checkParts(t, net, data, examples, cudanets.NewPairBatch(resident.NewData(cudatest.Device(t), data), data.Len()+1, 32, 19, 128))
 			})
 		}
 	}
@@ -100,7 +101,7 @@ func TestCapacityWithoutEdges(t *testing.T) {
 	cudatest.Must(t, err)
 	net, err := nets.Make(nets.Config{Net: "mlp", Hidden: []int{3}, EdgeUnits: 2}, graph.Input{Dim: 4, EdgeDim: 5}, out)
 	cudatest.Must(t, err)
-	on := cudanets.NewData(cudatest.Device(t), data)
+	on := resident.NewData(cudatest.Device(t), data)
 	checkParts(t, net, data, []int{1, 0}, on.NewBatch(on.StepCapacity([]int{0, 1})))
 }
 
@@ -118,7 +119,7 @@ func TestEdgesRefused(t *testing.T) {
 	} {
 		data := join(cudatest.RandomData(rand.New(rand.NewPCG(1, 1)), graph.Input{Dim: 3}, 3, 5, 4), 5)
 		spoil(data)
-		err := cudanets.NewExecutor(d, net, device.NewBLAS(d, false)).Reserve(cudanets.NewPairBatch(cudanets.NewData(d, data), 2, 16, 5, 32))
+		err := cudanets.NewExecutor(d, net, device.NewBLAS(d, false)).Reserve(cudanets.NewPairBatch(resident.NewData(d, data), 2, 16, 5, 32))
 		if !structured.IsBadInput(err) || !strings.Contains(err.Error(), message) {
 			t.Errorf("%v, expected %q", err, message)
 		}

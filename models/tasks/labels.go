@@ -2,6 +2,7 @@ package tasks
 
 import (
 	"github.com/dsp-go/dsp/models/config"
+	"github.com/dsp-go/dsp/models/formats"
 	"github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/nets"
@@ -13,11 +14,15 @@ import (
 // What the tasks have in common that label each position of a sequence: ocr and tag.
 
 func checkLabels(c config.Config) error {
-	if c.Edges == nets.EdgesOwn || c.Edges == nets.EdgesTyped || c.Edges == nets.EdgesPotts {
+	switch {
+	case c.Edges == nets.EdgesOwn || c.Edges == nets.EdgesTyped || c.Edges == nets.EdgesPotts:
 		return structured.BadInput("--edges %s: graphs have them (--task graph and segment); sequences have transition, position or none", c.Edges)
-	}
-	if c.Features == "parse" {
+	case c.Features == "parse":
 		return structured.BadInput("--features parse makes attributes of arcs, for --task parse")
+	case c.Features == "align":
+		return structured.BadInput("--features align makes attributes of pairs of words, for --task align")
+	case c.Format == formats.Pairs:
+		return structured.BadInput("--format %s has pairs of sentences: use --task align", c.Format)
 	}
 	return nil
 }
