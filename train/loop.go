@@ -92,8 +92,6 @@ type loop struct {
 	books books
 	w     []float32 // weights at the last pass boundary
 
-	truncated int // times that the oracles changed potentials in the pass
-
 	behind bool // the checkpoint is older than the last boundary
 }
 
@@ -169,7 +167,6 @@ func (l *loop) pass(ctx context.Context) error {
 	if err := l.Method.Pass(ctx, l.Problem, l.s); err != nil {
 		return l.failed(ctx, err)
 	}
-	l.truncated = l.Problem.Truncated()
 	// An interrupt does not discard a finished pass.
 	if err := l.certify(context.WithoutCancel(ctx)); err != nil {
 		return l.failed(ctx, err)
@@ -205,9 +202,6 @@ func (l *loop) certify(ctx context.Context) error {
 			return err
 		}
 	}
-	if l.truncated += l.Problem.Truncated(); l.truncated > 0 {
-		return nil // the objective may be too low
-	}
 	return s.Check(l.Method.Name())
 }
 
@@ -232,6 +226,7 @@ func (l *loop) observe(ctx context.Context) (record.Record, error) {
 		Dual:         record.Number(s.Dual),
 		Gap:          record.Number(objective - s.Dual),
 		Relaxed:      l.Problem.Relaxed() != "",
+		Truncated:    l.Problem.Truncated(),
 		Smoothed:     record.Number(s.Smoothed),
 		Mu:           record.Number(s.Mu),
 		Kappa:        record.Number(s.Kappa),
@@ -239,9 +234,7 @@ func (l *loop) observe(ctx context.Context) (record.Record, error) {
 		Step:         record.Number(s.Step),
 		ProxGradient: record.Number(s.ProxGradient),
 	}
-	if r.Truncated = l.truncated + l.Problem.Truncated(); r.Truncated > 0 {
-		r.Gap = record.Number(math.NaN())
-	} else if s.Estimate > s.Dual {
+	if s.Estimate > s.Dual {
 		r.EstimatedGap = record.Number(s.EstimatedGap())
 	}
 	if l.Evaluate != nil {

@@ -109,7 +109,7 @@ func (r *Run) train(ctx context.Context) (*Result, []record.Record, error) {
 		return result, history.Records, r.advise(err)
 	}
 	if n := result.Truncated; n > 0 {
-		r.o.Log.Warn("cuts are exact only for edges that favour equal labels: others were truncated, so the objective may be too low, and there is no certificate",
+		r.o.Log.Warn("cuts are exact only for edges that favour equal labels: others were truncated, and where they were, the objective counts an upper bound of the best score",
 			"times", n, "pass", result.Passes)
 	}
 	if r.data.Dev != nil {

@@ -166,7 +166,7 @@ type truncators struct {
 }
 
 // Truncated returns how many times the oracles have changed potentials since the last call, because they are not exact for them. Values that
-// were computed meanwhile may be too low, and prove nothing. No lane may be at work.
+// were computed meanwhile may be bounds. No lane may be at work.
 func (e *Engine) Truncated() int {
 	e.truncators.Lock()
 	defer e.truncators.Unlock()
