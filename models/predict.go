@@ -11,6 +11,7 @@ import (
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/oracles/kinds"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/graphs"
 	"github.com/dsp-go/dsp/structured/host"
 	"github.com/dsp-go/dsp/structured/vec"
 )
@@ -98,6 +99,9 @@ func (p *predictor) predict(d *structured.Dataset, examples []int, o predictions
 	labels := make([]int32, p.θ.OutputSize())
 	summer, sums := p.oracle.(oracles.Summer)
 	marginaler, margins := p.oracle.(oracles.MaxMarginaler)
+	if _, labels := p.θ.Structure.(graphs.Pairwise); labels {
+		margins = false // they are those of links
+	}
 	if !sums && (o.LeastRisk || (o.Marginals || o.Confidence) && !margins) {
 		return nil, structured.BadInput("probabilities need sums over all outputs, which a %s does not have", p.θ.Structure.Name())
 	}

@@ -35,7 +35,13 @@ var segment = Task{
 		}
 		return checkGraphs(c)
 	},
-	Complete:      func(c *config.Config) { chooseEdges(c, nets.EdgesPotts) },
+	Complete: func(c *config.Config) {
+		chooseEdges(c, nets.EdgesPotts)
+		linear, hinge := c.Net == "auto" || c.Net == "linear", c.Loss == "auto" || c.Loss == "hinge"
+		if c.Method == "auto" && linear && hinge && (c.Oracle == "cut" || c.Oracle == "auto" && c.Format == formats.Builtin && c.Classes == 2) {
+			c.Method = "bcpfw" // it makes the most of a cut: it remembers the masks that it found
+		}
+	},
 	FileFormat:    formats.Images,
 	Draw:          drawTextures,
 	Read:          readImages,
