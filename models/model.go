@@ -82,3 +82,17 @@ func (m *Model) ArcAttributes() (arcs, labels int, template string) {
 	}
 	return in.Dictionary.Arc.Len(), in.Dictionary.Label.Len(), in.Template.String()
 }
+
+// PairAttributes returns how many attributes the model has for the scores of pairs of items and of unmatched source items, and their
+// template, which is empty for dense features of pairs; zeros if it reads none.
+func (m *Model) PairAttributes() (pair, source int, template string) {
+	in, ok := m.Own.(*inputs.Pairs)
+	if !ok {
+		return 0, 0, ""
+	}
+	pair, source = in.Attributes()
+	if in.Template != nil {
+		template = in.Template.String()
+	}
+	return pair, source, template
+}

@@ -140,7 +140,7 @@ func decodeModel(f *safetensors.File) (*Model, error) {
 	if characters != nil {
 		m.Characters = structured.NewAlphabet(characters...)
 	}
-	if m.Labels.Len() == 0 || m.Labels.Len() != len(labels) || m.Dim < 0 {
+	if m.Labels.Len() == 0 && !tasks.Of(&m.Config).Nameless || m.Labels.Len() != len(labels) || m.Dim < 0 {
 		return nil, fmt.Errorf("metadata: %d labels (%d different) and %d features make no model", len(labels), m.Labels.Len(), m.Dim)
 	}
 	var names int

@@ -32,7 +32,7 @@ func chooseNetwork(c config.Config, in inputs.Inputs, dim, labels int) (networkC
 		return choice, structured.BadInput("--net %s does not read attributes; use --net linear or deep", n.Net)
 	case in.Dictionary != nil && c.Window != 0:
 		return choice, structured.BadInput("--window %d is for dense features; the attributes of neighbouring tokens are named in a --template", c.Window)
-	case attributes:
+	case attributes && (shape.PairAttributes == 0 || n.Net == "linear"):
 		return choice, nil
 	}
 	if task.CheckNet != nil && !n.ReadsAttributes() {
@@ -60,7 +60,7 @@ func chooseLoss(c config.Config, in inputs.Inputs) string {
 // network makes the network of a resolved configuration, on inputs or on dim dense features per position.
 func network(c config.Config, in inputs.Inputs, dim, labels int) (nets.Network, error) {
 	switch {
-	case in.Own != nil:
+	case in.Own != nil && c.Net == "linear":
 		return in.Own.Network(tasks.Of(&c).Output(c, labels).Form)
 	case in.Dictionary != nil && !c.Network().ReadsAttributes():
 		return sparse.NewChain(in.Dictionary.Nodes(), in.Dictionary.Edges(), labels, c.Edges)
@@ -85,7 +85,7 @@ func withNetwork(c config.Config, choice networkChoice) config.Config {
 	c.Net, c.Features, c.Loss = n.Net, choice.features, choice.loss
 	c.Hidden, c.Window, c.Channels, c.Recurrent, c.Embed = n.Hidden, n.Window, n.Channels, n.Recurrent, n.Embed
 	c.Layers, c.Heads, c.BlockUnits = n.Layers, n.Heads, n.BlockUnits
-	c.ArcUnits, c.LabelUnits = n.ArcUnits, n.LabelUnits
+	c.ArcUnits, c.LabelUnits, c.PairUnits = n.ArcUnits, n.LabelUnits, n.PairUnits
 	c.CharEmbed, c.CharWindow, c.CharChannels = n.CharEmbed, n.CharWindow, n.CharChannels
 	return c
 }

@@ -59,6 +59,7 @@ type predictor struct {
 	u      structured.Marginals
 	best   oracles.KBest
 	risk   structured.Potentials
+	max    oracles.MaxMarginals
 }
 
 func (m *Model) newPredictor() *predictor {
@@ -96,7 +97,8 @@ func (p *predictor) predict(d *structured.Dataset, examples []int, o predictions
 	n := len(examples)
 	labels := make([]int32, p.θ.OutputSize())
 	summer, sums := p.oracle.(oracles.Summer)
-	if !sums && (o.Marginals || o.Confidence || o.LeastRisk) {
+	marginaler, margins := p.oracle.(oracles.MaxMarginaler)
+	if !sums && (o.LeastRisk || (o.Marginals || o.Confidence) && !margins) {
 		return nil, structured.BadInput("probabilities need sums over all outputs, which a %s does not have", p.θ.Structure.Name())
 	}
 	risk, minimises := p.θ.Structure.(structured.RiskMinimiser)
@@ -108,10 +110,25 @@ func (p *predictor) predict(d *structured.Dataset, examples []int, o predictions
 		return nil, structured.BadInput("the oracle of a %s does not find the n best outputs", p.θ.Structure.Name())
 	}
 	p.score, p.logZ = vec.Grow(p.score, n), vec.Grow(p.logZ, n)
-	p.oracle.Max(&p.θ, labels, p.score)
+	margins = margins && !sums && (o.Marginals || o.Confidence)
+	if margins {
+		marginaler.MaxMarginals(&p.θ, labels, p.score, &p.max)
+	} else {
+		p.oracle.Max(&p.θ, labels, p.score)
+	}
+	if p.model.Constraints == nil && !o.Force {
+		for b, i := range examples {
+			if math.IsInf(p.score[b], -1) {
+				return nil, structured.BadInput("%s: there is no %s of this example", d.Where(i), p.θ.Structure.Name())
+			}
+		}
+	}
 	upper := p.bounds(labels)
 	a := answers{upper: upper, offsets: p.θ.Outputs, labels: labels, score: p.score, logZ: p.logZ, width: p.θ.Parts[0].Width}
 	switch {
+	case margins:
+		a.margins = linkMargins(&p.max)
+		fallthrough
 	case !sums:
 		for b := range p.logZ {
 			p.logZ[b] = math.NaN()
@@ -166,6 +183,7 @@ type answers struct {
 	rows        []int
 	width       int            // of a row
 	best        *oracles.KBest // or nil
+	margins     [][]float32    // of each example, or nil
 }
 
 // predictions returns the answers example by example.
@@ -190,7 +208,11 @@ func (a *answers) predictions(d *structured.Dataset, examples []int, o predictio
 			p.NBest = a.nbest(b)
 		}
 		if o.Marginals || o.Confidence {
-			p.Marginals = append([]float32(nil), a.marginals[a.rows[b]*a.width:a.rows[b+1]*a.width]...)
+			if a.margins != nil {
+				p.Margins = a.margins[b]
+			} else {
+				p.Marginals = append([]float32(nil), a.marginals[a.rows[b]*a.width:a.rows[b+1]*a.width]...)
+			}
 		}
 	}
 	return all, nil

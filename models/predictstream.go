@@ -16,10 +16,11 @@ import (
 	"github.com/dsp-go/dsp/structured/text"
 )
 
-// Streams reports whether PredictText reads such data: text with one token per line, without dense features beside it.
+// Streams reports whether PredictText reads such data: text with one token or example per line, without dense features beside it.
 func (m *Model) Streams(data DataOptions) bool {
 	s, err := m.source(data)
-	return err == nil && formats.Find(s.format).Tokens && data.Dense == ""
+	f := formats.Find(s.format)
+	return err == nil && (f.Tokens || f.Lines) && data.Dense == ""
 }
 
 // PredictText labels the sequences of tokens that r holds and writes them to w, in the order of the input, as
@@ -39,7 +40,11 @@ func (m *Model) PredictText(ctx context.Context, r io.Reader, name string, w io.
 	out := bufio.NewWriterSize(w, 1<<16)
 	sequences, known := 0, 0
 	var empty error
-	err = host.InOrder(ctx, o.Threads, text.NewPieces(r, name).Next,
+	pieces := text.NewPieces(r, name)
+	if formats.Find(s.format).Lines {
+		pieces = text.NewLines(r, name)
+	}
+	err = host.InOrder(ctx, o.Threads, pieces.Next,
 		func() *labeller { return m.newLabeller(s, name, o, form) },
 		(*labeller).label,
 		func(l labelled) error {
@@ -87,7 +92,7 @@ func (m *Model) newLabeller(s source, name string, o predictions.Options, form p
 	l := &labeller{source: s, name: name, predictor: m.newPredictor(), options: o, layout: form}
 	if s.inputs.Own != nil {
 		l.own = s.inputs.Own.Extractor()
-		l.source.inputs = inputs.Inputs{}
+		l.source.inputs.Own = nil
 	}
 	if t := s.inputs.Template; t != nil && !formats.Find(s.format).Numbered {
 		l.extractor = t.Bind(s.inputs.Dictionary)

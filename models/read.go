@@ -1,6 +1,8 @@
 package models
 
 import (
+	"cmp"
+
 	"github.com/dsp-go/dsp/models/formats"
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/models/tasks"
@@ -20,6 +22,7 @@ type DataOptions struct {
 	Dense   string // npz file of the dense features of text; empty for none
 	Boxes   string // file of candidate boxes; empty for sliding windows, or those of an npz archive
 	Images  string // folder of the images; empty: beside their annotations
+	Links   string // file of the links of sentence pairs; empty: they are in the data file
 }
 
 // ReadData reads a data file as the model's training data was read, except for what o says. Format builtin draws the test
@@ -31,6 +34,9 @@ func (m *Model) ReadData(path string, o DataOptions) (*structured.Dataset, error
 	}
 	if o.Dense != "" && (s.format == formats.Builtin || s.format != "" && !formats.Find(s.format).Columns) {
 		return nil, structured.BadInput("--dense %s: dense features are read beside text in columns; this data is %s", o.Dense, s.format)
+	}
+	if o.Links != "" && s.format != formats.Pairs {
+		return nil, structured.BadInput("--links %s: files of links are read beside sentence pairs; this data is %s", o.Links, cmp.Or(s.format, "of no known format"))
 	}
 	if s.format == formats.Builtin {
 		if path != "" {
@@ -68,7 +74,7 @@ func (m *Model) source(o DataOptions) (source, error) {
 	c := &m.Config
 	s := source{
 		format: o.Format, columns: o.Columns, label: o.Label, scheme: c.Scheme, partial: o.Partial || c.Partial, width: m.Width,
-		labels: m.Labels, inputs: m.Inputs, dim: m.Dim, threads: host.Threads(o.Threads), task: tasks.Of(c), besides: besides{o.Dense, o.Boxes, o.Images},
+		labels: m.Labels, inputs: m.Inputs, dim: m.Dim, threads: host.Threads(o.Threads), task: tasks.Of(c), besides: besides{o.Dense, o.Boxes, o.Images, o.Links},
 		localise: tasks.Localise(c),
 	}
 	if s.localise != nil {

@@ -41,6 +41,7 @@ type besides struct {
 	dense  string // npz file of the dense features of text
 	boxes  string // candidate boxes
 	images string // folder of the images
+	links  string // of sentence pairs
 }
 
 // filesOf returns the files that c has beside the training, development and test data.
@@ -59,8 +60,12 @@ func filesOf(c *config.Config) (all [3]besides, err error) {
 			return all, err
 		}
 	}
+	links, err := filesBeside(c, "links", c.Links)
+	if err != nil {
+		return all, err
+	}
 	for k := range all {
-		all[k] = besides{dense[k], candidates[k], images[k]}
+		all[k] = besides{dense[k], candidates[k], images[k], links[k]}
 	}
 	return all, nil
 }
@@ -141,8 +146,11 @@ func (s source) readFrom(r io.Reader, path string, needLabels bool) (*structured
 	}
 	o := formats.Options{
 		Labels: s.labels, OwnLabels: needLabels || s.converts(), Unlabeled: !needLabels, Threads: s.threads, Line: s.line,
-		Columns: s.columns, Width: s.width, Field: s.label, Trees: !s.task.Labels,
+		Columns: s.columns, Width: s.width, Field: s.label, Links: s.links,
 		Dictionary: s.inputs.Dictionary, MinCount: s.minCount, HashBits: s.hashBits, Dim: s.dim,
+	}
+	if s.task.Reading != nil {
+		s.task.Reading(&o)
 	}
 	var d *structured.Dataset
 	var err error

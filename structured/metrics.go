@@ -30,6 +30,7 @@ var selecting = []struct {
 	rises        bool // the measure rises with quality: its error is 1 − the measure
 }{
 	{"aer", "alignment error rate", false},
+	{"class_iou", "class error (1 − mean class IoU)", true},
 	{"corloc", "localisation error (1 − CorLoc)", true},
 	{"f1", "entity error (1 − F1)", true},
 	{"las", "attachment error (1 − LAS)", true},
@@ -56,12 +57,13 @@ func (m *Metrics) Error() (name string, value float64) {
 	return "error", math.NaN()
 }
 
-// printed lists the measures that String prints, with their titles.
+// printed lists the measures that String prints, with their titles. F1 is that of links where there is an AER.
 var printed = []struct{ measure, title string }{
-	{"token_error", "token error"}, {"sequence_error", "sequence error"}, {"f1", "entity F1"},
+	{"token_error", "token error"}, {"sequence_error", "sequence error"}, {"aer", "AER"}, {"f1", "entity F1"},
 	{"uas", "UAS"}, {"las", "LAS"}, {"root", "root accuracy"},
-	{"aer", "AER"}, {"link_f1", "link F1"},
+	{"link_f1", "link F1"},
 	{"corloc", "CorLoc"}, {"mean_iou", "mean IoU"}, {"ap", "AP"},
+	{"accuracy", "accuracy"}, {"class_iou", "mean class IoU"},
 }
 
 // String returns the main measures in one line.
@@ -69,7 +71,11 @@ func (m *Metrics) String() string {
 	var parts []string
 	for _, s := range printed {
 		if v := m.Get(s.measure); !math.IsNaN(v) {
-			parts = append(parts, fmt.Sprintf("%s %.2f %%", s.title, 100*v))
+			title := s.title
+			if s.measure == "f1" && !math.IsNaN(m.Get("aer")) {
+				title = "link F1"
+			}
+			parts = append(parts, fmt.Sprintf("%s %.2f %%", title, 100*v))
 		}
 	}
 	return strings.Join(parts, ", ")

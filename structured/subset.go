@@ -20,7 +20,10 @@ func (d *Dataset) Subset(examples []int) *Dataset {
 		}
 	}
 	for _, t := range d.Tables {
-		s.Tables = append(s.Tables, &Table{Name: t.Name, Offsets: sumLengths(nil, t.Offsets, examples), Attributes: t.Attributes.subset(t.Offsets, examples)})
+		s.Tables = append(s.Tables, &Table{
+			Name: t.Name, Offsets: sumLengths(nil, t.Offsets, examples), Attributes: t.Attributes.subset(t.Offsets, examples),
+			Features: selectRows(t.Offsets, examples, t.Features, t.Dim), Dim: t.Dim,
+		})
 	}
 	if d.Costs != nil {
 		s.CostRows = d.CostRows
@@ -50,12 +53,17 @@ func (d *Dataset) Subset(examples []int) *Dataset {
 
 // selectPositions copies the examples' entries from a per-position array with width entries per position.
 func selectPositions[E any](d *Dataset, examples []int, from []E, width int) []E {
+	return selectRows(d.Offsets, examples, from, width)
+}
+
+// selectRows copies the examples' rows of a table with width entries per row; example i owns rows offsets[i] to offsets[i+1]-1.
+func selectRows[E any](offsets, examples []int, from []E, width int) []E {
 	if from == nil {
 		return nil
 	}
 	to := []E{}
 	for _, i := range examples {
-		to = append(to, from[d.Offsets[i]*width:d.Offsets[i+1]*width]...)
+		to = append(to, from[offsets[i]*width:offsets[i+1]*width]...)
 	}
 	return to
 }

@@ -22,3 +22,15 @@ func TestSubsetOfAttributes(t *testing.T) {
 		t.Errorf("got %+v", s.Attributes)
 	}
 }
+
+// A subset has the rows of its examples in every table.
+func TestSubsetOfTables(t *testing.T) {
+	d := &Dataset{
+		Offsets: []int{0, 1, 2, 3},
+		Tables:  []*Table{{Name: "edge", Offsets: []int{0, 2, 2, 3}, Features: []float32{1, 2, 3, 4, 5, 6}, Dim: 2}},
+	}
+	want := &Table{Name: "edge", Offsets: []int{0, 1, 1, 3}, Features: []float32{5, 6, 1, 2, 3, 4}, Dim: 2}
+	if s := d.Subset([]int{2, 1, 0}); !reflect.DeepEqual(s.Tables[0], want) {
+		t.Errorf("got %+v", s.Tables[0])
+	}
+}

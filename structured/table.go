@@ -23,6 +23,9 @@ type Table struct {
 	Name       string  // "arc", …: the Rows of a Shape
 	Offsets    []int   // [n+1]; example i owns rows Offsets[i] to Offsets[i+1]-1
 	Attributes *Sparse // sparse inputs of the rows, or nil
+
+	Features []float32 // dense inputs of the rows [rows×Dim], or nil
+	Dim      int
 }
 
 // Rows returns the offsets of the examples' rows of a table [n+1]. It panics if the data lacks the table, which is a bug in the

@@ -361,7 +361,11 @@ func TestArchiveNamesAreUnique(t *testing.T) {
 }
 
 func TestFingerprint(t *testing.T) {
-	base := func() *structured.Dataset { return traintest.Chains(3, 2, 2, 1, 1) }
+	base := func() *structured.Dataset {
+		d := traintest.Chains(3, 2, 2, 1, 1)
+		d.Tables = []*structured.Table{{Name: "edge", Offsets: []int{0, 1, 1, 1}, Features: []float32{5}, Dim: 1}}
+		return d
+	}
 	want := train.Fingerprint(base())
 	if d := base(); train.Fingerprint(d) != want {
 		t.Error("not the same twice")
@@ -375,6 +379,7 @@ func TestFingerprint(t *testing.T) {
 		"weights":  func(d *structured.Dataset) { d.Weights = []float64{1, 2, 1} },
 		"ids":      func(d *structured.Dataset) { d.Ids = []int32{1} },
 		"names":    func(d *structured.Dataset) { d.Alphabet = structured.NewAlphabet("x", "y") },
+		"tables":   func(d *structured.Dataset) { d.Tables[0].Features[0]++ },
 		"vocab":    func(d *structured.Dataset) { d.Vocab = []*structured.Alphabet{structured.NewAlphabet("x")} },
 	} {
 		d := base()

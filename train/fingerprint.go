@@ -43,6 +43,9 @@ func Fingerprint(d *structured.Dataset) string {
 	for _, t := range d.Tables {
 		add(h, t.Offsets)
 		sparse = append(sparse, t.Attributes)
+		if t.Features != nil {
+			add(h, t.Features)
+		}
 	}
 	for _, s := range sparse {
 		if s != nil {

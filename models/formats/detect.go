@@ -75,7 +75,7 @@ func byContent(start []byte) string {
 	isText, otherwise := bytes.IndexByte(line, 0) < 0, ""
 	for _, f := range All {
 		switch {
-		case f.Read == nil || f.Tokens && !isText:
+		case f.Read == nil || (f.Tokens || f.Lines) && !isText:
 		case f.Starts == nil:
 			otherwise = f.Name
 		case f.Starts(start):

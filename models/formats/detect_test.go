@@ -29,6 +29,8 @@ func TestDetect(t *testing.T) {
 		{"x.tsv", "word\tO\n", "conll"},
 		{"x.tsv", "word\tNN\tO\nx=1\tNN\tO\n", "conll"},
 		{"x.conllu.gz", "", "conllu"},
+		{"x.pairs.gz", "", "pairs"},
+		{"x.txt", "das haus ||| the house\nja ||| yes\n", "pairs"},
 		{"x.txt", "# sent_id = 1\n1-2\tvámonos" + strings.Repeat("\t_", 8) + "\n1\tvamos" + strings.Repeat("\t_", 8) + "\n", "conllu"},
 		{"x.crfsuite", "", "crfsuite"},
 		{"x.txt", "B-NP\tw[0]=he\tpos=PRP\t__BOS__\nO\tw[0]=is\n", "crfsuite"},

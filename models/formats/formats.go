@@ -21,6 +21,7 @@ type Format struct {
 
 	Images   bool // letters of words, for --task ocr
 	Tokens   bool // text with a token per line, which can be read piece by piece
+	Lines    bool // text with an example per line, which can be read piece by piece
 	Columns  bool // inputs are still to be made from columns after reading
 	Numbered bool // attributes are numbered during reading, so MinCount and HashBits are settings of the reader
 	Trees    bool // holds dependency trees
@@ -51,6 +52,8 @@ type Options struct {
 	Width      int                    // number of conll columns; 0 if unknown
 	Field      string                 // of conllu, that holds the label
 	Trees      bool                   // of conllu: outputs are trees
+	Matchings  bool                   // of npz: outputs are matchings, and features belong to pairs of items
+	Links      string                 // of pairs: the file of the links; empty: they are a field of each line
 	Dictionary *structured.Dictionary // of crfsuite attributes; nil numbers them anew
 	MinCount   int                    // least count of a crfsuite attribute that is numbered anew
 	HashBits   int                    // of crfsuite attributes; 0 does not hash
@@ -66,13 +69,14 @@ func (o Options) numbering() *structured.Alphabet {
 }
 
 // All lists the formats, in the order that help texts and messages name them.
-var All = []Format{letters, conll, conllu, crfsuite, npz, coco, voc, imageFolder}
+var All = []Format{letters, conll, conllu, sentencePairs, crfsuite, npz, coco, voc, imageFolder}
 
 // The names of the formats.
 const (
 	Letters  = "letters"
 	Conll    = "conll"
 	Conllu   = "conllu"
+	Pairs    = "pairs"
 	CRFsuite = "crfsuite"
 	NPZ      = "npz"
 	COCO     = "coco"

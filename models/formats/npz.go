@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/alignments"
 	"github.com/dsp-go/dsp/structured/arrays"
 	"github.com/dsp-go/dsp/structured/boxes/localisation"
 )
@@ -19,6 +20,9 @@ var npz = Format{
 		if err != nil {
 			return nil, structured.BadInput("%s: %w", path, err)
 		}
+		if o.Matchings {
+			return readPairArrays(content, path, o)
+		}
 		dense := arrays.Dense{Dim: o.Dim, Alphabet: o.Labels}
 		d, err := dense.Read(bytes.NewReader(content), path)
 		if err == nil || !o.Unlabeled {
@@ -28,4 +32,16 @@ var npz = Format{
 		return dense.Read(bytes.NewReader(content), path)
 	},
 	ReadBoxes: func(path string, o localisation.Options) (*structured.Dataset, error) { return o.Arrays(path) },
+}
+
+// readPairArrays reads features of pairs of source and target items.
+func readPairArrays(content []byte, path string, o Options) (*structured.Dataset, error) {
+	c, err := alignments.ReadArrays(bytes.NewReader(content), path, arrays.Pairs{})
+	if err != nil && o.Unlabeled { // a file without links
+		c, err = alignments.ReadArrays(bytes.NewReader(content), path, arrays.Pairs{Unlabeled: true})
+	}
+	if err != nil {
+		return nil, err
+	}
+	return matchings(c)
 }

@@ -122,13 +122,13 @@ const defaultWordCount = 2
 
 // Apply makes the inputs of a data set.
 func (in Inputs) Apply(d *structured.Dataset, n int) error {
-	switch {
-	case in.Own != nil:
-		return in.Own.Apply(d, n)
-	case in.Vocab != nil:
+	if in.Vocab != nil {
 		if err := in.encode(d); err != nil {
 			return err
 		}
+	}
+	if in.Own != nil {
+		return in.Own.Apply(d, n)
 	}
 	if in.Template == nil {
 		return nil
@@ -199,6 +199,9 @@ func (in Inputs) Shape(dim int) graph.Input {
 	}
 	if in.Dictionary != nil {
 		shape.Attributes = in.Dictionary.Nodes()
+	}
+	if own, ok := in.Own.(*Pairs); ok {
+		shape.PairAttributes, _ = own.Attributes()
 	}
 	return shape
 }

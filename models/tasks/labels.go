@@ -2,6 +2,7 @@ package tasks
 
 import (
 	"github.com/dsp-go/dsp/models/config"
+	"github.com/dsp-go/dsp/models/formats"
 	"github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/nets"
@@ -13,8 +14,13 @@ import (
 // What the tasks have in common that label each position of a sequence: ocr and tag.
 
 func checkLabels(c config.Config) error {
-	if c.Features == "parse" {
+	switch {
+	case c.Features == "parse":
 		return structured.BadInput("--features parse makes attributes of arcs, for --task parse")
+	case c.Features == "align":
+		return structured.BadInput("--features align makes attributes of pairs of words, for --task align")
+	case c.Format == formats.Pairs:
+		return structured.BadInput("--format %s has pairs of sentences: use --task align", c.Format)
 	}
 	return nil
 }

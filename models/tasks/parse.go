@@ -27,6 +27,7 @@ var parse = Task{
 		return nil
 	},
 	FileFormat: formats.Treebank(),
+	Reading:    func(o *formats.Options) { o.Trees = true },
 	Draw:       drawTrees,
 	Prepare:    projectivise,
 	Memory:     treeMemory,

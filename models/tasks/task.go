@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/dsp-go/dsp/models/config"
+	"github.com/dsp-go/dsp/models/formats"
 	"github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/nets"
@@ -32,6 +33,10 @@ type Task struct {
 	Labels bool
 	// FileFormat is the format of files for a model that was trained on built-in data; empty: they are recognised.
 	FileFormat string
+	// Nameless says that outputs are numbers of positions or items, which have no names.
+	Nameless bool
+	// Reading sets what formats have to know to read the task's data. Nil: they read labels of positions.
+	Reading func(o *formats.Options)
 	// Draw draws the built-in data. Nil: the task has none, and needs a training file.
 	Draw func(c *config.Config) (train, dev, test *structured.Dataset, err error)
 	// ReadAll reads training, development and test data at once, where the settings ask for what files cannot be read one by one for;
@@ -62,6 +67,9 @@ type Task struct {
 	LogLikelihood func(c config.Config, in inputs.Inputs) bool
 	// Loss is the task loss that the settings ask for. Nil: the structure's own.
 	Loss func(c *config.Config, labels *structured.Alphabet) (structured.TaskLoss, error)
+	// Untrained returns a baseline that predicts without training, and its name, for runs on built-in data; predict is nil where the
+	// inputs do not allow it. Untrained is nil for a task without such a baseline.
+	Untrained func(in inputs.Inputs) (name string, predict func(d *structured.Dataset, i int) []int32)
 	// Baselines says that runs on built-in data train baselines too.
 	Baselines bool
 
@@ -99,7 +107,7 @@ type Column struct {
 type PredictSome func(d *structured.Dataset, o predictions.Options, yield func(i int, p *predictions.Prediction) error) error
 
 // All lists the tasks, in the order that help texts and messages name them.
-var All = []Task{ocr, tag, parse, localise}
+var All = []Task{ocr, tag, parse, localise, align}
 
 // Named returns the task of that name; false for auto, and for a name that is none.
 func Named(name string) (Task, bool) {

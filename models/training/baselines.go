@@ -2,6 +2,7 @@ package training
 
 import (
 	"context"
+	"math"
 	"os"
 	"path/filepath"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/dsp-go/dsp/models/formats"
 	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/train/record"
 )
 
@@ -26,12 +28,41 @@ func baselines(c config.Config) []config.Config {
 		other = withMethod(c, "prox-linear")
 	}
 	all := []config.Config{insideOf(other, c, other.Method)}
-	if has, own := nets.HasSetting(c.Net, "edges"); c.Edges != nets.EdgesNone && (has || !own) {
+	if has, own := nets.HasSetting(c.Net, "edges"); tasks.Of(&c).Labels && c.Edges != nets.EdgesNone && (has || !own) {
 		alone := c
 		alone.Edges = nets.EdgesNone
 		all = append(all, insideOf(alone, c, "independent"))
 	}
 	return all
+}
+
+// untrained returns the measures of the task's baseline that needs no training, or nil if there is none or nobody wants it.
+func (r *Run) untrained() *Result {
+	c := &r.config
+	task := tasks.Of(c)
+	if task.Untrained == nil || c.Baselines == "off" || c.Baselines == "auto" && c.Format != formats.Builtin {
+		return nil
+	}
+	name, predict := task.Untrained(r.model.Inputs)
+	if predict == nil {
+		return nil
+	}
+	measure := func(d *structured.Dataset) *structured.Metrics {
+		if d == nil || d.Labels == nil {
+			return nil
+		}
+		compare := task.Compare(r.model.Labels, d, false)
+		for i := range d.Len() {
+			compare.Add(d, i, predict(d, i))
+		}
+		m := compare.Report().General()
+		return &m
+	}
+	nan := record.Number(math.NaN())
+	return &Result{
+		Task: c.Task, Net: "none", Method: name, Objective: nan, Dual: nan, Gap: nan,
+		Dev: measure(r.data.Dev), Test: measure(r.data.Test), Reason: "no training",
+	}
 }
 
 // withMethod returns c with another method. The settings of the old method, and its smoothing, go back to their defaults.

@@ -83,8 +83,11 @@ func trainOn(ctx context.Context, c config.Config, data *models.Data, o TrainOpt
 	if c.Patience > 0 && data.Dev == nil {
 		return nil, nil, structured.BadInput("--patience %d needs development data to watch: give --dev FILE", c.Patience)
 	}
-	o.Log.Info("data", "training", data.Train.Name, "examples", data.Train.Len(), "positions", data.Train.Positions(),
-		"labels", data.Train.Alphabet.Len())
+	about := []any{"training", data.Train.Name, "examples", data.Train.Len(), "positions", data.Train.Positions()}
+	if n := data.Train.Alphabet.Len(); n > 0 {
+		about = append(about, "labels", n)
+	}
+	o.Log.Info("data", about...)
 	if describe := tasks.Of(&c).Describe; describe != nil {
 		for _, d := range []*structured.Dataset{data.Train, data.Dev, data.Test} {
 			if d != nil {
@@ -113,6 +116,9 @@ func trainOn(ctx context.Context, c config.Config, data *models.Data, o TrainOpt
 		return result, nil, err
 	}
 	runs := []curves.Run{{Name: runName(r.config.Method, r.config.Edges), Records: records}}
+	if base := r.untrained(); err == nil && base != nil {
+		result.Baselines = append(result.Baselines, *base)
+	}
 	if err == nil && hasBaselines(&c) {
 		for _, b := range baselines(r.config) {
 			var more *Result

@@ -15,10 +15,10 @@ const (
 // Dataset returns the corpus as training data for matchings. The positions are the n source words, then the m target words of each
 // pair. If the links are known, the gold output is Matching, and the costs, one per row of PairRows, are 0 for every link of the
 // annotation, sure or possible, and 1 for any other; without links there are neither. Dense features become attributes 0 to Dim−1
-// of PairRows, with values. The words share memory with c.
+// of PairRows, with values. The words share memory with c. Links have no names, so the alphabet is empty.
 func (c *Corpus) Dataset() *structured.Dataset {
 	count := c.Len()
-	d := &structured.Dataset{Name: c.Name, Offsets: c.Offsets, Lines: c.Lines, Outputs: make([]int, count+1)}
+	d := &structured.Dataset{Name: c.Name, Offsets: c.Offsets, Lines: c.Lines, Outputs: make([]int, count+1), Alphabet: structured.NewAlphabet()}
 	if c.Words != nil {
 		d.Columns, d.ColumnNames = [][]string{c.Words}, []string{wordColumn}
 	}

@@ -17,7 +17,7 @@ type Metrics struct {
 	AER       float64 `json:"aer"` // alignment error rate
 	Precision float64 `json:"precision"`
 	Recall    float64 `json:"recall"`
-	F1        float64 `json:"link_f1"`   // harmonic mean of precision and recall
+	F1        float64 `json:"f1"`        // harmonic mean of precision and recall
 	Predicted int     `json:"predicted"` // |A|
 	Sure      int     `json:"sure"`      // |S|
 	Possible  int     `json:"possible"`  // |P|
@@ -90,7 +90,7 @@ func (e *Evaluator) Table() string { return e.Links().Table() }
 // General returns the metrics under the names that they have in JSON.
 func (m Metrics) General() structured.Metrics {
 	return structured.Metrics{Measures: []structured.Measure{
-		{Name: "aer", Value: m.AER}, {Name: "precision", Value: m.Precision}, {Name: "recall", Value: m.Recall}, {Name: "link_f1", Value: m.F1},
+		{Name: "aer", Value: m.AER}, {Name: "precision", Value: m.Precision}, {Name: "recall", Value: m.Recall}, {Name: "f1", Value: m.F1},
 		{Name: "predicted", Value: float64(m.Predicted)}, {Name: "sure", Value: float64(m.Sure)},
 		{Name: "possible", Value: float64(m.Possible)}, {Name: "pairs", Value: float64(m.Pairs)},
 	}}

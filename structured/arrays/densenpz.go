@@ -82,28 +82,48 @@ func (in denseReader) array(name, shape string, read func(*npyArray) error) erro
 }
 
 func (in denseReader) features() error {
-	const shape = "[positions × features]"
-	return in.array("features", shape, func(a *npyArray) (err error) {
+	x, err := in.matrix("features", "position", in.d.Dim)
+	if err != nil {
+		return err
+	}
+	if len(x.values) == 0 {
+		return structured.BadInput("%s: features has shape %v, expected at least one position", in.d.Name, x.shape)
+	}
+	in.d.Features, in.d.Dim = x.values, x.shape[1]
+	return nil
+}
+
+// denseMatrix is a matrix of finite numbers.
+type denseMatrix struct {
+	values []float32
+	shape  []int
+}
+
+// matrix reads a required matrix with a row of features for each thing of a kind; known is the number of features, or 0.
+func (in denseReader) matrix(name, kind string, known int) (x denseMatrix, err error) {
+	shape := "[" + kind + "s × features]"
+	err = in.array(name, shape, func(a *npyArray) (err error) {
 		if err := a.expect(shape, 2, "f", "float32 or float64"); err != nil {
 			return err
 		}
-		switch known := in.d.Dim; {
-		case a.shape[0] == 0 || a.shape[1] == 0:
-			return a.bad(" has shape %v, expected at least one position and one feature", a.shape)
-		case known > 0 && known != a.shape[1]:
-			return a.bad(" has %d features per position, expected %d as in the training data", a.shape[1], known)
+		x.shape = a.shape
+		switch columns := a.shape[1]; {
+		case columns == 0:
+			return a.bad(" has shape %v, expected at least one feature", a.shape)
+		case known > 0 && known != columns:
+			return a.bad(" has %d features per %s, expected %d as in the training data", columns, kind, known)
 		}
-		in.d.Dim = a.shape[1]
-		if in.d.Features, err = a.floats(); err != nil {
+		if x.values, err = a.floats(); err != nil {
 			return err
 		}
-		for i, x := range in.d.Features {
-			if x-x != 0 { // NaN or ±∞
-				return a.bad("[%d,%d] is %v, expected a finite number (in float32)", i/in.d.Dim, i%in.d.Dim, x)
+		for i, v := range x.values {
+			if v-v != 0 { // NaN or ±∞
+				return a.bad("[%d,%d] is %v, expected a finite number (in float32)", i/a.shape[1], i%a.shape[1], v)
 			}
 		}
 		return nil
 	})
+	return x, err
 }
 
 func (in denseReader) lengths() error {
@@ -156,9 +176,9 @@ func (in denseReader) words() error {
 	return err
 }
 
-func (in denseReader) labels() error {
-	var names []string
-	named, err := readNPY(in.archive, in.d.Name, "label_names", func(a *npyArray) (err error) {
+// labelNames reads the names of the labels, if the archive has them.
+func (in denseReader) labelNames() (names []string, named bool, err error) {
+	named, err = readNPY(in.archive, in.d.Name, "label_names", func(a *npyArray) (err error) {
 		if err := a.expect("[labels]", 1, "US", "strings"); err != nil {
 			return err
 		}
@@ -172,6 +192,11 @@ func (in denseReader) labels() error {
 		}
 		return nil
 	})
+	return names, named, err
+}
+
+func (in denseReader) labels() error {
+	names, named, err := in.labelNames()
 	if err != nil {
 		return err
 	}

@@ -11,7 +11,7 @@ import (
 // pieceSize is how many bytes a piece has, unless a sequence is longer or less has arrived.
 const pieceSize = 1 << 16
 
-// A Piece is a piece of a text file that ends with a blank line, or with the file: no sequence crosses its ends.
+// A Piece is a piece of a text file that ends with a blank line, or any line, or with the file: no sequence crosses its ends.
 type Piece struct {
 	Text []byte
 	Line int // the number of its first line, from 1
@@ -25,11 +25,18 @@ type Pieces struct {
 	line int    // the number of the line that rest starts with
 	rest []byte // read, but not in a piece yet
 	end  bool
+
+	byLine bool // every line is a sequence
 }
 
 // NewPieces cuts r, whose name is for messages.
 func NewPieces(r io.Reader, name string) *Pieces {
 	return &Pieces{r: r, name: name, line: 1}
+}
+
+// NewLines cuts r, whose name is for messages, after any line.
+func NewLines(r io.Reader, name string) *Pieces {
+	return &Pieces{r: r, name: name, line: 1, byLine: true}
 }
 
 // Next returns the next piece, also the first one of an empty file. It is false at the end of the file.
@@ -53,7 +60,9 @@ func (p *Pieces) Next() (Piece, bool, error) {
 		case err != nil:
 			return piece, false, structured.BadInput("%s: after line %d: %w", p.name, p.line-1+bytes.Count(p.rest, []byte{'\n'}), err)
 		}
-		if cut = afterBlankLine(p.rest, seen); !HasConllTokens(p.rest[:cut]) {
+		if p.byLine {
+			cut = bytes.LastIndexByte(p.rest, '\n') + 1
+		} else if cut = afterBlankLine(p.rest, seen); !HasConllTokens(p.rest[:cut]) {
 			cut = 0 // what precedes a token belongs to its piece
 		}
 		piece.Text = p.rest[:cut:cut]

@@ -87,9 +87,14 @@ func (o *Objective) Check() error {
 // checkStructure rejects a loss or gold outputs that the structure cannot take.
 func (o *Objective) checkStructure() error {
 	structure := o.Scorer.Form().Structure
-	if _, sums := kinds.Of(structure).Oracle().(oracles.Summer); !sums && o.Loss.Smooth() {
-		return structured.BadInput("the loss %v needs sums over all outputs, which the oracle of a %s does not compute; it supports %v",
-			o.Loss, structure.Name(), Hinge)
+	oracle := kinds.Of(structure).Oracle()
+	if _, sums := oracle.(oracles.Summer); !sums && o.Loss.Smooth() {
+		why := ""
+		if u, ok := oracle.(oracles.Unsummable); ok {
+			why = ": " + u.WhyNoSums()
+		}
+		return structured.BadInput("the loss %v needs sums over all outputs, which the oracle of a %s does not compute%s; it supports %v",
+			o.Loss, structure.Name(), why, Hinge)
 	}
 	if _, restricts := structure.(structured.Restricter); !restricts && o.Partial() {
 		return structured.BadInput("%s: the gold output of a %s must be known in full", o.Data.Name, structure.Name())

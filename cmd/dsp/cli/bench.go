@@ -73,7 +73,7 @@ time: the bytes it must move at this GPU's copy bandwidth, or its arithmetic at 
 			if err != nil {
 				return err
 			}
-			for _, m := range slices.Concat(chainMeasures(), treeMeasures(), graphMeasures(), choiceMeasures(), windowMeasures(),
+			for _, m := range slices.Concat(chainMeasures(), treeMeasures(), graphMeasures(), choiceMeasures(), windowMeasures(), matchingMeasures(),
 				[]measure{step, pass}) {
 				s, err := m.repeat(cmd.Context(), seconds)
 				if err != nil {

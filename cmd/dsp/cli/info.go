@@ -23,6 +23,7 @@ import (
 	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/structured/features"
 	"github.com/dsp-go/dsp/structured/features/arcs"
+	"github.com/dsp-go/dsp/structured/features/pairs"
 )
 
 // machine is what dsp info reports about the program and the machine it runs on.
@@ -115,15 +116,24 @@ func infoCommand() *cobra.Command {
 	return cmd
 }
 
-// arcSet is the built-in set of arc attributes.
-const arcSet = "parse"
+// arcSet is the built-in set of arc attributes, pairSet that of attributes of word pairs.
+const (
+	arcSet  = "parse"
+	pairSet = "align"
+)
 
-func builtinSets() []string { return append(features.Sets(), arcSet) }
+func builtinSets() []string { return append(features.Sets(), arcSet, pairSet) }
 
 // printFeatures prints the template of a built-in attribute set.
 func printFeatures(cmd *cobra.Command, set string) error {
-	text, err := arcs.Builtin(), error(nil)
-	if set != arcSet {
+	var text string
+	var err error
+	switch set {
+	case arcSet:
+		text = arcs.Builtin()
+	case pairSet:
+		text = pairs.Builtin()
+	default:
 		text, err = features.Builtin(set)
 	}
 	switch {
@@ -201,6 +211,9 @@ type inside struct {
 	ArcAttributes   int `json:"arc_attributes,omitempty"`   // attributes that score arcs
 	LabelAttributes int `json:"label_attributes,omitempty"` // attributes that score the relations of arcs
 
+	PairAttributes   int `json:"pair_attributes,omitempty"`   // attributes or features that score pairs of items
+	SourceAttributes int `json:"source_attributes,omitempty"` // attributes that score unmatched source words
+
 	Vectors   int `json:"vectors,omitempty"`   // words with a vector that was trained elsewhere
 	Clusters  int `json:"clusters,omitempty"`  // words in the clusters
 	Gazetteer int `json:"gazetteer,omitempty"` // names in the gazetteer
@@ -240,6 +253,9 @@ func insideOf(m *models.Model, top int) (inside, error) {
 	if arcs, labels, template := m.ArcAttributes(); template != "" {
 		in.ArcAttributes, in.LabelAttributes, in.Template = arcs, labels, template
 	}
+	if pair, source, template := m.PairAttributes(); pair > 0 {
+		in.PairAttributes, in.SourceAttributes, in.Template = pair, source, template
+	}
 	if top > 0 {
 		in.Top = exchange.Top(m, top)
 	}
@@ -270,6 +286,12 @@ func (in inside) print(w io.Writer) error {
 		fmt.Fprintf(&b, "%d dense features per position\n", in.Dim)
 	case in.ArcAttributes > 0:
 		fmt.Fprintf(&b, "%d attributes of arcs, %d of their relations\n", in.ArcAttributes, in.LabelAttributes)
+	case in.PairAttributes > 0:
+		fmt.Fprintf(&b, "%d attributes of pairs, %d of unmatched source words", in.PairAttributes, in.SourceAttributes)
+		if len(in.Vocab) > 0 {
+			fmt.Fprintf(&b, "; discrete, vocabularies of %v", in.Vocab)
+		}
+		b.WriteString("\n")
 	case in.Attributes > 0:
 		fmt.Fprintf(&b, "%d attributes of positions, %d of transitions\n", in.Attributes, in.EdgeAttributes)
 	default:
@@ -284,7 +306,10 @@ func (in inside) print(w io.Writer) error {
 	if in.Gazetteer > 0 {
 		fmt.Fprintf(&b, "            a gazetteer of %d names\n", in.Gazetteer)
 	}
-	fmt.Fprintf(&b, "labels      %d: %s\nnet         %s, %d weights\n", len(in.Labels), strings.Join(in.Labels, " "), in.Net, in.Weights)
+	if len(in.Labels) > 0 {
+		fmt.Fprintf(&b, "labels      %d: %s\n", len(in.Labels), strings.Join(in.Labels, " "))
+	}
+	fmt.Fprintf(&b, "net         %s, %d weights\n", in.Net, in.Weights)
 	b.WriteString("\n")
 	if err := in.printLayers(&b); err != nil {
 		return err

@@ -17,7 +17,7 @@ const builtin = "builtin"
 type use struct {
 	model, data            string
 	format, columns, label string
-	device, dense          string
+	device, dense, links   string
 	boxes, images          string
 	threads                int
 	partial                bool // eval only
@@ -36,6 +36,7 @@ func (u *use) addFlags(cmd *cobra.Command) {
 	flags.StringVar(&u.dense, "dense", "", "npz `FILE` with the dense features of the tokens, for models that read them beside words")
 	flags.StringVar(&u.boxes, "boxes", "", "`FILE` with candidate boxes in COCO's format of results, for models that choose among candidates; empty: sliding windows")
 	flags.StringVar(&u.images, "images", "", "`DIR` of the images, for coco and voc data; empty: beside the annotations")
+	flags.StringVar(&u.links, "links", "", "`FILE` with the gold links of sentence pairs, one line per pair, if they are not in the data file")
 	flags.IntVar(&u.threads, "threads", 0, "number `N` of threads; it does not change the results; 0: all cores")
 	flags.StringVar(&u.device, "device", "cpu", "where to compute: `cpu|cuda[:N]`; N is the number of the GPU, from 0; a GPU reads the data in one piece, and its scores differ from the CPU's in the last digits")
 	complete(cmd, "format", formats.Names()...)
@@ -78,7 +79,7 @@ func (u *use) read(flag string, needLabels bool) (*models.Model, *structured.Dat
 // readFor reads data for a model.
 func (u *use) readFor(m *models.Model, flag string, needLabels bool) (*structured.Dataset, error) {
 	if u.data == "" {
-		return nil, structured.BadInput("no data: give %s FILE, or %s builtin for the drawn words or trees", flag, flag)
+		return nil, structured.BadInput("no data: give %s FILE, or %s builtin for the drawn words, trees or sentence pairs", flag, flag)
 	}
 	path, options := u.options()
 	options.Labels = needLabels
@@ -88,7 +89,7 @@ func (u *use) readFor(m *models.Model, flag string, needLabels bool) (*structure
 // options returns the path of the data and how to read it.
 func (u *use) options() (path string, o models.DataOptions) {
 	path, o = u.data, models.DataOptions{Format: u.format, Columns: u.columns, Label: u.label, Partial: u.partial, Threads: u.threads, Dense: u.dense,
-		Boxes: u.boxes, Images: u.images}
+		Boxes: u.boxes, Images: u.images, Links: u.links}
 	if u.data == builtin {
 		path, o.Format = "", builtin
 	}

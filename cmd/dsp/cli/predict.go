@@ -18,17 +18,22 @@ func predictCommand() *cobra.Command {
 	var decode, picture string
 	cmd := &cobra.Command{
 		Use:   "predict --model MODEL",
-		Short: "Predict labels or trees with a model",
+		Short: "Predict labels, trees or links with a model",
 		Long: `predict copies the columns of the input and appends a column with the predicted label; an empty line ends each sequence.
 With --json it prints one object per sequence. Flags add confidences, scores, n-best lists and marginals.
 predict labels text as it arrives, in chunks and in input order, so the input can be larger than memory, or a pipe.
 For a CRFsuite attribute file it prints only the gold and the predicted label; if there is no gold label, the line starts with a
-tab. Trees are written as CoNLL-U, with HEAD and DEPREL filled in and everything else unchanged.`,
+tab. Trees are written as CoNLL-U, with HEAD and DEPREL filled in and everything else unchanged.
+
+The links of a sentence pair become a line in Pharaoh format: source-target, words counted from 0. A score follows after |||.
+With --nbest every alignment has a line: rank ||| links ||| score. Links have no probabilities but margins: the best score of an
+alignment with the link, less that of one without it.`,
 		Example: `  dsp predict --model runs/ner --input new.conll > labelled.conll
   cut -f1 new.conll | dsp predict --model runs/ner --confidence
   dsp predict --model runs/first --input builtin --nbest 3 --json
   dsp predict --model runs/parser --input new.conllu > parsed.conllu
-  dsp predict --model runs/parser --input test.conllu --picture trees.svg`,
+  dsp predict --model runs/parser --input test.conllu --picture trees.svg
+  dsp predict --model runs/links --input new.pairs --confidence`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if o.NBest < 0 {
@@ -76,15 +81,15 @@ tab. Trees are written as CoNLL-U, with HEAD and DEPREL filled in and everything
 	}
 	u.addFlags(cmd)
 	flags := cmd.Flags()
-	flags.StringVar(&u.data, "input", "-", "`FILE` to label; - is standard input, builtin the drawn words or trees")
-	flags.IntVar(&o.NBest, "nbest", 0, "add the `N` best outputs of each sequence, with score and probability")
+	flags.StringVar(&u.data, "input", "-", "`FILE` to label; - is standard input, builtin the drawn words, trees or sentence pairs")
+	flags.IntVar(&o.NBest, "nbest", 0, "add the `N` best outputs of each sequence, with score and probability (links have scores only)")
 	flags.BoolVar(&o.Force, "force", false, "keep the labels in the input's label column and predict the rest given them: a label of the model, A|B for one of these, ? or _ for any")
 	flags.StringVar(&decode, "decode", "max", "what to predict: `max|risk`; max: the output with the largest score; risk: the output with the fewest expected wrong labels (or heads and relations) under the marginals")
 	complete(cmd, "decode", "max", "risk")
 	flags.StringVar(&picture, "picture", "", "instead of printing predictions, draw the predicted trees of a few sentences to `FILE`, .svg or .png")
-	flags.BoolVar(&o.Marginals, "marginals", false, "add the probability of every label at every position, or of every head of each word")
-	flags.BoolVar(&o.Confidence, "confidence", false, "add the probability of each predicted label, in the column before it, or of each predicted arc, in MISC")
-	flags.BoolVar(&o.Probability, "score", false, "add the score and probability of each predicted output")
+	flags.BoolVar(&o.Marginals, "marginals", false, "add the probability of every label at every position, or of every head of each word; for links, the margin of every source word with every target word")
+	flags.BoolVar(&o.Confidence, "confidence", false, "add the probability of each predicted label, in the column before it, or of each predicted arc, in MISC; for links, the margin of each predicted link, after a colon")
+	flags.BoolVar(&o.Probability, "score", false, "add the score and probability of each predicted output (links have scores only)")
 	return cmd
 }
 

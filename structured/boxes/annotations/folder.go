@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/boxes/images"
+	"github.com/dsp-go/dsp/structured/images"
 )
 
 // ReadFolder returns the PNG and JPEG images of a folder, without annotations. They are numbered as VOC.Read does.

@@ -7,8 +7,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/boxes"
 	"github.com/dsp-go/dsp/structured/boxes/annotations"
-	"github.com/dsp-go/dsp/structured/boxes/images"
 	"github.com/dsp-go/dsp/structured/boxes/synthetic"
+	"github.com/dsp-go/dsp/structured/images"
 )
 
 // Options say what is looked for, and what a network reads.

@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/boxes/images"
+	"github.com/dsp-go/dsp/structured/images"
 )
 
 // pixels computes the inputs of positions from images: features of the cells of a grid (windows), crops of pixels, or features of the

@@ -5,7 +5,7 @@ import (
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/boxes"
 	"github.com/dsp-go/dsp/structured/boxes/annotations"
-	"github.com/dsp-go/dsp/structured/boxes/images"
+	"github.com/dsp-go/dsp/structured/images"
 )
 
 // Set is what a data set keeps of its images beside inputs and outputs.

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/dsp-go/dsp/structured/boxes"
-	"github.com/dsp-go/dsp/structured/boxes/images"
+	"github.com/dsp-go/dsp/structured/images"
 )
 
 // colour is red, green and blue from 0 to 1.

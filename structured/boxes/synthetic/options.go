@@ -8,7 +8,7 @@ import (
 
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/boxes/annotations"
-	"github.com/dsp-go/dsp/structured/boxes/images"
+	"github.com/dsp-go/dsp/structured/images"
 )
 
 // The classes of annotated objects. A scene has exactly one ladybird, and any number of beetles.

@@ -1,5 +1,5 @@
 // Package images reads PNG and JPEG images, and computes the inputs of networks from them: crops of boxes resized to a fixed size, and
-// features of the cells of a grid, on the image or on a crop.
+// features of the cells of a grid, on the image or on a crop, and of regions of any shape.
 package images
 
 import (
@@ -57,6 +57,10 @@ func Size(path string) (width, height int, err error) {
 
 func size(r io.Reader, name string) (width, height int, err error) {
 	c, _, err := image.DecodeConfig(r)
+	switch c.ColorModel {
+	case color.Gray16Model, color.RGBA64Model, color.NRGBA64Model:
+		return 0, 0, structured.BadInput("%s: 16 bits per value, expected an image with 8", name)
+	}
 	switch {
 	case err != nil:
 		return 0, 0, structured.BadInput("%s: %w, expected a PNG or JPEG image", name, err)

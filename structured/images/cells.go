@@ -15,12 +15,14 @@ const CellFeatures = 3 + 3 + orientations + 1 + 2
 // orientations is the number of bins of the gradient's direction, over half a turn: an edge and its negative fall into the same bin.
 const orientations = 9
 
-// Offsets of the features of a cell.
+// Offsets of the features of a cell. The mean colour is at 0.
 const (
 	spreadAt   = 3
 	gradientAt = 6
-	strengthAt = gradientAt + orientations
-	positionAt = strengthAt + 1
+	positionAt = StrengthAt + 1
+
+	// StrengthAt is the offset of the strength of the gradient.
+	StrengthAt = gradientAt + orientations
 )
 
 // Cells computes the features of a grid of rows × columns cells that divide the image evenly, and writes them to dst
@@ -28,11 +30,16 @@ const (
 // of the gradient in the cell and its eight neighbours (as in histograms of oriented gradients, Dalal and Triggs 2005). The position is that
 // of the cell's centre, from -1 to 1, x before y. The image must have at least one pixel per cell in both directions.
 func (m *Image) Cells(dst []float32, rows, columns int) error {
-	p := plane{width: m.Width, height: m.Height, pixels: make([]float32, len(m.Pixels))}
+	return m.plane().cells(dst, rows, columns)
+}
+
+// plane returns the image as numbers.
+func (m *Image) plane() *plane {
+	p := &plane{width: m.Width, height: m.Height, pixels: make([]float32, len(m.Pixels))}
 	for i, v := range m.Pixels {
 		p.pixels[i] = float32(v) / 255
 	}
-	return p.cells(dst, rows, columns)
+	return p
 }
 
 // Describer computes the features of the cells of crops. It keeps scratch memory and serves one goroutine at a time.
@@ -70,13 +77,7 @@ func (p *plane) cells(dst []float32, rows, columns int) error {
 	const d = CellFeatures
 	dst = dst[:rows*columns*d]
 	clear(dst)
-	p.counts = vec.Grow(p.counts, rows*columns)
-	clear(p.counts)
-	p.grey = vec.Grow(p.grey, p.width*p.height)
-	for i := range p.grey {
-		c := p.pixels[3*i:][:3]
-		p.grey[i] = 0.299*c[0] + 0.587*c[1] + 0.114*c[2]
-	}
+	p.begin(rows * columns)
 	for y := range p.height {
 		for x := range p.width {
 			cell := y*rows/p.height*columns + x*columns/p.width
@@ -84,19 +85,38 @@ func (p *plane) cells(dst []float32, rows, columns int) error {
 			p.counts[cell]++
 		}
 	}
-	for cell, n := range p.counts {
+	p.average(dst)
+	for cell := range p.counts {
 		f := dst[cell*d:][:d]
+		f[positionAt] = (2*float32(cell%columns)+1)/float32(columns) - 1
+		f[positionAt+1] = (2*float32(cell/columns)+1)/float32(rows) - 1
+	}
+	normalise(dst, rows, columns)
+	return nil
+}
+
+// begin prepares the plane for the features of n cells.
+func (p *plane) begin(n int) {
+	p.counts = vec.Grow(p.counts, n)
+	clear(p.counts)
+	p.grey = vec.Grow(p.grey, p.width*p.height)
+	for i := range p.grey {
+		c := p.pixels[3*i:][:3]
+		p.grey[i] = 0.299*c[0] + 0.587*c[1] + 0.114*c[2]
+	}
+}
+
+// average turns the sums over the pixels of every cell into means, and those of squared colours into standard deviations.
+func (p *plane) average(dst []float32) {
+	for cell, n := range p.counts {
+		f := dst[cell*CellFeatures:][:CellFeatures]
 		for k := range f {
 			f[k] /= n
 		}
 		for c := range 3 {
 			f[spreadAt+c] = sqrt(max(0, f[spreadAt+c]-f[c]*f[c]))
 		}
-		f[positionAt] = (2*float32(cell%columns)+1)/float32(columns) - 1
-		f[positionAt+1] = (2*float32(cell/columns)+1)/float32(rows) - 1
 	}
-	normalise(dst, rows, columns)
-	return nil
 }
 
 // addPixel adds the colour, its square, and the gradient of a pixel.
@@ -112,7 +132,7 @@ func (p *plane) addPixel(f []float32, x, y int) {
 	if size == 0 {
 		return
 	}
-	f[strengthAt] += size
+	f[StrengthAt] += size
 	// The two nearest bins share the gradient. Bin k is centred at the angle k·π/9.
 	bin := math.Atan2(float64(dy), float64(dx)) / math.Pi * orientations
 	if bin < 0 {
@@ -124,22 +144,24 @@ func (p *plane) addPixel(f []float32, x, y int) {
 	f[gradientAt+(low+1)%orientations] += share * size
 }
 
+// faint is the strength of a gradient below which noise is not made to look like structure.
+const faint = 0.01
+
 // normalise divides the orientations of every cell by the mean strength of the gradient around it, or by its own if that is larger.
 func normalise(f []float32, rows, columns int) {
 	const d = CellFeatures
-	const faint = 0.01 // below this strength, noise is not made to look like structure
 	for r := range rows {
 		for c := range columns {
 			sum, n := float32(0), float32(0)
 			for y := max(r-1, 0); y <= min(r+1, rows-1); y++ {
 				for x := max(c-1, 0); x <= min(c+1, columns-1); x++ {
-					sum += f[(y*columns+x)*d+strengthAt]
+					sum += f[(y*columns+x)*d+StrengthAt]
 					n++
 				}
 			}
 			cell := f[(r*columns+c)*d:][:d]
-			by := max(sum/n, cell[strengthAt]) + faint
-			for k := range cell[gradientAt:strengthAt] {
+			by := max(sum/n, cell[StrengthAt]) + faint
+			for k := range cell[gradientAt:StrengthAt] {
 				cell[gradientAt+k] /= by
 			}
 		}

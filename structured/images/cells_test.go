@@ -36,7 +36,7 @@ func TestOrientations(t *testing.T) {
 		}
 		middle := f[4*CellFeatures:][:CellFeatures]
 		sum := float32(0)
-		for k, v := range middle[gradientAt:strengthAt] {
+		for k, v := range middle[gradientAt:StrengthAt] {
 			sum += v
 			if c.bins[k] != (v > 0.3) {
 				t.Errorf("stripes (%.2f, %.2f): bin %d is %v", c.a, c.b, k, v)

@@ -79,7 +79,8 @@ func TestBadImages(t *testing.T) {
 		want    string
 	}{
 		"empty": {nil, "expected a PNG or JPEG image"}, "text": {[]byte("a photo"), "expected a PNG or JPEG image"},
-		"cut": {good[:len(good)/2], "broken or cut off"}, "huge": {huge, "60000 × 60000 pixels, expected at most"},
+		"16 bits": {encoded(t, image.NewGray16(image.Rect(0, 0, 3, 3))), "16 bits per value, expected an image with 8"},
+		"cut":     {good[:len(good)/2], "broken or cut off"}, "huge": {huge, "60000 × 60000 pixels, expected at most"},
 	} {
 		_, err := Decode(bytes.NewReader(test.content), "a.png")
 		if !structured.IsBadInput(err) || !strings.HasPrefix(err.Error(), "a.png: ") || !strings.Contains(err.Error(), test.want) {

@@ -1,0 +1,128 @@
+package tasks
+
+import (
+	"slices"
+
+	"github.com/dsp-go/dsp/models/config"
+	"github.com/dsp-go/dsp/models/formats"
+	"github.com/dsp-go/dsp/models/inputs"
+	"github.com/dsp-go/dsp/models/predictions"
+	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/graph"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/alignments"
+	"github.com/dsp-go/dsp/structured/alignments/synthetic"
+	"github.com/dsp-go/dsp/structured/matchings"
+)
+
+// align links the words of sentence pairs, or other source items with target items, one to one.
+var align = Task{
+	Name:       "align",
+	Outputs:    "links",
+	Nameless:   true,
+	Claims:     func(format string) bool { return format == formats.Pairs },
+	Check:      checkAlign,
+	FileFormat: formats.Pairs,
+	Reading:    func(o *formats.Options) { o.Matchings = true },
+	Draw:       drawPairs,
+	Prepare:    checkComplete,
+	Fit:        inputs.FitPairs,
+	Words:      inputs.PairWords,
+	Load:       inputs.LoadPairs,
+	Output: func(c config.Config, labels int) nets.Output {
+		return nets.Output{Labels: labels, Form: matchings.Matching{Complete: c.Unmatched == "never"}.Form()}
+	},
+	Net:           func(graph.Input) string { return "bilinear" },
+	LogLikelihood: func(config.Config, inputs.Inputs) bool { return false },
+	Loss: func(c *config.Config, _ *structured.Alphabet) (structured.TaskLoss, error) {
+		return matchings.Loss{Miss: float32(c.MissCost), False: float32(c.FalseCost)}, nil
+	},
+	Untrained: func(in inputs.Inputs) (string, func(d *structured.Dataset, i int) []int32) {
+		if own, ok := in.Own.(*inputs.Pairs); ok {
+			return "greedy by Dice", own.Baseline()
+		}
+		return "", nil
+	},
+	Layout: func(_ *structured.Alphabet, o predictions.Options, asJSON bool) predictions.Layout {
+		if asJSON {
+			return predictions.LinksJSON(o)
+		}
+		return predictions.Links(o)
+	},
+	Compare: func(_ *structured.Alphabet, d *structured.Dataset, _ bool) Comparison {
+		return &linkComparison{alignments.NewEvaluator()}
+	},
+	Metrics: []Metric{
+		{"aer", "1 − AER", func(m *structured.Metrics) float64 { return 1 - m.Get("aer") }},
+	},
+	Result:  "AER is the alignment error rate, F1 that of links",
+	Columns: []Column{{"AER", "aer"}, {"F1", "f1"}},
+}
+
+// noSums is why some losses, smoothings and methods do not go with matchings.
+const noSums = "the sum over all matchings is #P-complete"
+
+func checkAlign(c config.Config) error {
+	switch {
+	case c.Format != "" && !slices.Contains([]string{formats.Builtin, formats.Pairs, formats.NPZ}, c.Format):
+		return structured.BadInput("--format %s has no sentence pairs: --task align reads them from pairs, or features of pairs from npz", c.Format)
+	case c.Features != "auto" && c.Features != "align" && c.Features != "none":
+		return structured.BadInput("--features %s makes attributes of tokens or arcs; --task align has those of pairs of words, --features align", c.Features)
+	case c.Loss == "crf" || c.Loss == "softmax-margin":
+		return structured.BadInput("--loss %s does not go with --task align: %s; use --loss hinge", c.Loss, noSums)
+	case c.Smoothing == "entropy":
+		return structured.BadInput("--smoothing entropy does not go with --task align: %s; use --smoothing l2 or none", noSums)
+	case c.Method == "sdca":
+		return structured.BadInput("--method sdca needs a smooth loss, and --task align has none: %s; use --method bcfw, bcpfw, casimir or svrg", noSums)
+	case c.Method == "lbfgs" && c.Mu == 0:
+		return structured.BadInput("--method lbfgs needs a smooth objective, and --task align has only the hinge: smooth it with --mu, or use --method bcfw or casimir")
+	}
+	return nil
+}
+
+// drawPairs draws sentence pairs.
+func drawPairs(c *config.Config) (train, dev, test *structured.Dataset, err error) {
+	o, plain := synthetic.DefaultOptions(), config.Default()
+	if !slices.Equal(c.Examples, plain.Examples) {
+		o.Train, o.Dev, o.Test = c.Examples[0], c.Examples[1], c.Examples[2]
+	}
+	o.Seed = c.Seed
+	if err := o.Validate(); err != nil {
+		return nil, nil, nil, err
+	}
+	for k, to := range []**structured.Dataset{&train, &dev, &test} {
+		*to = o.Parts()[k].Corpus().Dataset()
+	}
+	return train, dev, test, nil
+}
+
+// checkComplete refuses training data in which some source item stays unmatched, where c says that none may.
+func checkComplete(c *config.Config, train *structured.Dataset) (*Change, error) {
+	if c.Unmatched != "never" {
+		return nil, nil
+	}
+	for i := range train.Len() {
+		if n, m := alignments.Size(train, i); n > m {
+			return nil, structured.BadInput("%s: %d source and %d target words: --unmatched never needs at least as many target words; use --unmatched learned",
+				train.Where(i), n, m)
+		}
+		if k := slices.Index(train.Gold(i), 0); k >= 0 {
+			return nil, structured.BadInput("%s: source word %d has no sure link of its own: --unmatched never needs one for each; use --unmatched learned",
+				train.Where(i), k)
+		}
+	}
+	return nil, nil
+}
+
+// linkComparison compares links.
+type linkComparison struct{ evaluator *alignments.Evaluator }
+
+func (c *linkComparison) Add(d *structured.Dataset, i int, y []int32) { c.evaluator.Add(d, i, y) }
+
+func (c *linkComparison) Report() Report { return &LinkReport{c.evaluator.Links()} }
+
+// LinkReport is the Report of links.
+type LinkReport struct{ alignments.Metrics }
+
+// Text implements Report.
+func (r *LinkReport) Text(ReportOptions) string { return r.Table() }
