@@ -23,7 +23,9 @@ type Config struct {
 	BlockUnits int              `yaml:"block-units,omitempty" json:"block-units,omitempty"` // units of the wide dense layer of each block
 	Embed      []int            `yaml:"embed,omitempty" json:"embed,omitempty"`             // embedding size of each discrete input
 	Dropout    float64          `yaml:"dropout,omitempty" json:"dropout,omitempty"`         // probability to drop a unit in training
-	Edges      string           `yaml:"edges,omitempty" json:"edges,omitempty"`             // transition, position or none; chains only
+	Edges      string           `yaml:"edges,omitempty" json:"edges,omitempty"`             // transition, position or none for chains; own, typed, potts or none for graphs
+	EdgeUnits  int              `yaml:"edge-units,omitempty" json:"edge-units,omitempty"`   // of a hidden layer over an edge's features and its ends, for graphs; 0: none
+	Submodular string           `yaml:"submodular,omitempty" json:"submodular,omitempty"`   // softplus keeps the edges of graphs submodular, so that cuts are exact; the scores are then not linear in the weights
 	ArcUnits   int              `yaml:"arc-units,omitempty" json:"arc-units,omitempty"`     // of the representations that score arcs, for biaffine
 	PairUnits  int              `yaml:"pair-units,omitempty" json:"pair-units,omitempty"`   // of the representations that score pairs, for bilinear
 	LabelUnits int              `yaml:"label-units,omitempty" json:"label-units,omitempty"` // of the representations that score relations, for biaffine
@@ -37,7 +39,7 @@ type Config struct {
 	StackFile string `yaml:"-" json:"-"` // the file that Stack came from, for messages; may be empty
 }
 
-// The kinds of edge potentials.
+// The kinds of edge potentials of chains. Those of graphs are in edges.go.
 const (
 	EdgesTransition = "transition" // one learned matrix, and learned scores of starting and ending with each label
 	EdgesPosition   = "position"   // one matrix per position, linear in the last layer
@@ -187,8 +189,8 @@ func (c Config) check() error {
 			return structured.BadInput("%w", err)
 		}
 	}
-	if c.Edges != "" && !slices.Contains([]string{EdgesTransition, EdgesPosition, EdgesNone}, c.Edges) {
-		return structured.BadInput("edges %q is not one of transition, position, none", c.Edges)
+	if c.Edges != "" && !slices.Contains(chainEdges, c.Edges) && !slices.Contains(graphEdges, c.Edges) {
+		return structured.BadInput("edges %q is not one of %s (for chains) and %s (for graphs)", c.Edges, strings.Join(chainEdges, ", "), strings.Join(graphEdges, ", "))
 	}
 	if c.Dropout < 0 || c.Dropout >= 1 {
 		return structured.BadInput("dropout %g is not in [0, 1)", c.Dropout)
@@ -264,30 +266,30 @@ func Make(c Config, input graph.Input, out Output) (*Net, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.Net == StackNet && c.Activation != graph.ELU && !b.activation {
+	if c.Net == StackNet && c.Activation != graph.ELU && !b.activation && c.EdgeUnits == 0 {
 		return nil, structured.BadInput("activation %s has no effect on a stack without a layer \"activation\" that leaves its function open", c.Activation)
 	}
 	if out.scores() == scoresRows {
-		return Build(b.parts(c, out.Form), input)
+		return Build(b.parts(c, input, out.Form), input)
 	}
 	return Build(b.potentials(c, out.Labels), input)
 }
 
 // ResolveFor is Resolve for a network with the given outputs.
 func (c Config) ResolveFor(input graph.Input, out Output) (Config, error) {
+	if err := c.checkEdges(out); err != nil {
+		return c, err
+	}
 	c, err := c.Resolve(input)
 	if _, own := findOwn(c.Net); err != nil || own {
 		return c, err
 	}
 	kind := out.scores()
+	if c, err = c.resolveEdges(out); err != nil {
+		return c, err
+	}
 	if out.Labels < 1 && (kind == scoresLabels || kind == scoresArcs) {
 		return c, structured.BadInput("the data has %d labels; expected at least 1", out.Labels)
-	}
-	if kind == scoresRows || kind == scoresPairs {
-		if c.Edges == EdgesPosition || c.Edges == EdgesNone {
-			return c, structured.BadInput("edges %s: a %s has no edges; chains do", c.Edges, out.Form.Structure.Name())
-		}
-		c.Edges = ""
 	}
 	switch {
 	case kind == scoresPairs:

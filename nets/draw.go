@@ -9,8 +9,8 @@ import (
 
 // Draw draws examples of the given lengths with the inputs that the network reads: dense features from N(0,1), and discrete
 // inputs, the letters of words and attributes uniformly. Half of the positions are source items if the network scores pairs of
-// source and target items. They have no outputs. If positions are
-// cells of a grid, examples fill it, except empty ones.
+// source and target items; examples have random graphs if it scores edges. They have no outputs. If positions are cells of a grid,
+// examples fill it, except empty ones.
 func (n *Net) Draw(rng *rand.Rand, lengths ...int) *structured.Dataset {
 	in := n.input
 	d := &structured.Dataset{Name: "random inputs", Offsets: []int{0}, Dim: in.Dim}
@@ -53,6 +53,10 @@ func (n *Net) Draw(rng *rand.Rand, lengths ...int) *structured.Dataset {
 	if n.shape.Needs.Split {
 		d.Tables = append(d.Tables, &structured.Table{Name: structured.Sources, Offsets: sources})
 	}
+	if n.shape.Needs.Edges {
+		drawGraphs(rng, d, in.EdgeDim)
+		return d
+	}
 	for _, p := range n.shape.Form.Parts {
 		if graph.PairTable(p.Rows) {
 			d.Tables = append(d.Tables, &structured.Table{Name: p.Rows, Offsets: pairs})
@@ -62,6 +66,26 @@ func (n *Net) Draw(rng *rand.Rand, lengths ...int) *structured.Dataset {
 		t.Attributes = drawAttributes(rng, pairs[len(lengths)], in.PairAttributes)
 	}
 	return d
+}
+
+// drawGraphs draws a graph for each example, with up to twice as many edges as variables, and dim features of each edge from N(0,1).
+func drawGraphs(rng *rand.Rand, d *structured.Dataset, dim int) {
+	t := &structured.Table{Name: structured.Edges, Offsets: []int{0}, Dim: dim}
+	rows := 0
+	for i := range d.Len() {
+		g, length := &structured.Graph{}, int32(d.Length(i))
+		for range rng.IntN(2*int(length) + 1) {
+			if u, v := rng.Int32N(length), rng.Int32N(length); u != v {
+				g.Ends = append(g.Ends, [2]int32{u, v})
+			}
+		}
+		rows += len(g.Ends)
+		d.Graphs, t.Offsets = append(d.Graphs, g), append(t.Offsets, rows)
+	}
+	for range rows * dim {
+		t.Features = append(t.Features, float32(rng.NormFloat64()))
+	}
+	d.Tables = append(d.Tables, t)
 }
 
 // drawAttributes draws up to 19 of the attributes for each row.

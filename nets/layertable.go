@@ -16,7 +16,7 @@ type Layer struct {
 	Name    string   `json:"name"`    // what it computes, from which parameters: "product hidden1.weight", "window 3", the name of an op of the user's own
 	With    []string `json:"with"`    // what follows in place: "+ bias", "elu"
 	Params  []string `json:"params"`  // parameters that it reads
-	Output  string   `json:"output"`  // shape of the result; n stands for the positions of a batch, p for pairs of positions, c for characters of words
+	Output  string   `json:"output"`  // shape of the result; n stands for the positions of a batch, p for pairs of positions or edges, c for characters of words
 	Weights int      `json:"weights"` // numbers in parameters that no earlier layer reads
 	Share   float64  `json:"share"`   // of the time that the potentials of a batch take
 }
@@ -210,7 +210,7 @@ func (t *layerTable) params(in *graph.Instruction) []string {
 	return names
 }
 
-// shape returns the shape of a result, with n for the rows of positions, p for those of pairs, and c for those of characters.
+// shape returns the shape of a result, with n for the rows of positions, p for those of pairs or edges, and c for those of characters.
 func (t *layerTable) shape(in *graph.Instruction) string {
 	s := in.Out.Shape
 	if g, ok := in.Op.(graph.Gather); ok && (g.Index.Kind == graph.IndexWindow || g.Index.Kind == graph.IndexGrid) {

@@ -58,6 +58,9 @@ func (n *Net) Form() structured.Form { return n.shape.Form }
 // Affine reports whether θ is affine in w, which holds if the program computes Jẇ without reading w.
 func (n *Net) Affine() bool { return n.shape.Affine }
 
+// Spec returns what the network was built from.
+func (n *Net) Spec() *graph.Spec { return &n.spec }
+
 // Input says what the network reads at each position.
 func (n *Net) Input() graph.Input { return n.input }
 
@@ -99,7 +102,7 @@ func (n *Net) Size(batch *structured.Batch) graph.Size {
 }
 
 // CheckTables refuses examples without the rows that the potentials need: an example of n positions has n·n rows of every table
-// of pairs; one of n source and m target items has n·m, and n rows of the table of sources.
+// of pairs; one of n source and m target items has n·m, and n rows of the table of sources; one with a graph has a row for each edge.
 //
 // Positions that are cells of a grid have to fill it.
 func (n *Net) CheckTables(data *structured.Dataset, examples []int) error {
@@ -120,6 +123,9 @@ func (n *Net) CheckTables(data *structured.Dataset, examples []int) error {
 				return structured.BadInput("%s: %d rows of table %q for %d positions; expected one for each source item", data.Where(e), rows, structured.Sources, data.Length(e))
 			}
 		}
+	}
+	if n.shape.Needs.Edges {
+		return data.CheckGraphs(examples)
 	}
 	for _, part := range n.shape.Form.Parts {
 		if !graph.PairTable(part.Rows) {

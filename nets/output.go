@@ -18,8 +18,8 @@ const (
 	scoresPairs                // pairs of source and target items
 )
 
-// scores says which output layer a network needs: that of chains, one row for each position (parts that are shared by all examples
-// are parameters, those with a row for each example zero), that of trees, or that of matchings.
+// scores says which output layer a network needs: that of chains, one row for each position and for each edge of a graph (parts that are
+// shared by all examples are parameters, those with a row for each example zero), that of trees, or that of matchings.
 func (o Output) scores() scored {
 	if _, ok := o.Form.Structure.(chains.Chain); ok {
 		return scoresLabels
@@ -29,6 +29,7 @@ func (o Output) scores() scored {
 		switch {
 		case part.Rows == structured.Sources, part.Rows == structured.Pairs:
 			return scoresPairs
+		case part.Rows == structured.Edges: // beside rows for positions
 		case graph.PairTable(part.Rows):
 			kind = scoresArcs
 		}
@@ -36,17 +37,20 @@ func (o Output) scores() scored {
 	return kind
 }
 
-// parts adds the output layer of a structure whose parts are per position, tied or per example. A part per position is linear in the
-// last layer and, if the net is wide, in the attributes. A tied part is a parameter that starts at zero. A part per example is zero:
-// it holds what the structure itself knows of an example, such as its loss.
-func (b body) parts(c Config, form structured.Form) graph.Spec {
+// parts adds the output layer of a structure whose parts are per position, per edge, tied or per example. A part per position is linear in
+// the last layer and, if the net is wide, in the attributes. A part of edges is as edgeScores says. A tied part is a parameter that
+// starts at zero. A part per example is zero: it holds what the structure itself knows of an example, such as its loss.
+func (b body) parts(c Config, input graph.Input, form structured.Form) graph.Spec {
 	spec := graph.Spec{Name: c.Net, Params: append([]graph.Param(nil), b.params...), Form: form}
 	var init graph.Init
 	if c.Net != "linear" {
 		init = graph.Glorot
 	}
+	edges := edgeScores{Config: c, input: input, below: b, labels: form.Parts[0].Width}
 	for _, part := range form.Parts {
 		switch {
+		case c.isEdges(form, part):
+			spec.Params = append(spec.Params, edges.params(part)...)
 		case part.Rows == structured.Tied:
 			spec.Params = append(spec.Params, graph.Param{Name: part.Name, Shape: []int{part.Width}})
 		case structured.PerPosition(part.Rows):
@@ -65,6 +69,10 @@ func (b body) parts(c Config, form structured.Form) graph.Spec {
 		nodes := make([]*gorgonia.Node, len(form.Parts))
 		for k, part := range form.Parts {
 			switch {
+			case c.isEdges(form, part):
+				if nodes[k], err = edges.score(g, h, part); err != nil {
+					return nil, err
+				}
 			case part.Rows == structured.Tied:
 				nodes[k] = g.Param(part.Name)
 			case structured.PerPosition(part.Rows):

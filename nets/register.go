@@ -135,8 +135,8 @@ func (o own) resolve(c Config) (Config, error) {
 	if o.defaults.Activation == "" && c.Activation == graph.ELU {
 		c.Activation = "" // the default of every network
 	}
-	if o.defaults.Edges == "" && c.Edges == EdgesTransition {
-		c.Edges = ""
+	if o.defaults.Edges == "" && (c.Edges == EdgesTransition || c.Edges != EdgesNone && slices.Contains(graphEdges, c.Edges)) {
+		c.Edges = "" // the form of the potentials has the kind of a graph's edges
 	}
 	to, from := reflect.ValueOf(&c).Elem(), reflect.ValueOf(o.defaults)
 	for i := range to.NumField() {

@@ -44,3 +44,27 @@ func Derived[T any](g *Graph, derive func(*Graph) *T) *T {
 	g.derived = append(g.derived, of)
 	return of
 }
+
+// CheckGraphs refuses examples whose graphs do not have an edge for each row of the table Edges, or have one whose ends are not two of the
+// example's variables.
+func (d *Dataset) CheckGraphs(examples []int) error {
+	t := d.Table(Edges)
+	switch {
+	case t == nil:
+		return BadInput("%s has no table of rows %q: expected a row for each edge", d.Name, Edges)
+	case len(d.Graphs) != d.Len():
+		return BadInput("%s has %d graphs for %d examples", d.Name, len(d.Graphs), d.Len())
+	}
+	for _, i := range examples {
+		g, rows, n := d.Graphs[i], t.Offsets[i+1]-t.Offsets[i], d.Length(i)
+		if g == nil || len(g.Ends) != rows {
+			return BadInput("%s: %d rows of table %q; expected one for each edge of its graph", d.Where(i), rows, Edges)
+		}
+		for e, uv := range g.Ends {
+			if u, v := uint(uv[0]), uint(uv[1]); u >= uint(n) || v >= uint(n) || u == v {
+				return BadInput("%s: edge %d joins variables %d and %d; expected two of 0 to %d", d.Where(i), e, uv[0], uv[1], n-1)
+			}
+		}
+	}
+	return nil
+}

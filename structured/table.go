@@ -15,6 +15,9 @@ const (
 	Pairs   = "pair"   // row i·m + j pairs source item i with target item j
 )
 
+// Edges is the table of data whose examples have graphs: a row for each edge of Dataset.Graphs.
+const Edges = "edge"
+
 // PerPosition reports whether a table has one row per position.
 func PerPosition(table string) bool { return table == Positions || table == Steps }
 

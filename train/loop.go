@@ -225,6 +225,7 @@ func (l *loop) observe(ctx context.Context) (record.Record, error) {
 		Objective:    record.Number(objective),
 		Dual:         record.Number(s.Dual),
 		Gap:          record.Number(objective - s.Dual),
+		Relaxed:      l.Problem.Relaxed() != "",
 		Smoothed:     record.Number(s.Smoothed),
 		Mu:           record.Number(s.Mu),
 		Kappa:        record.Number(s.Kappa),

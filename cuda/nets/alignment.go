@@ -2,8 +2,8 @@ package cudanets
 
 import (
 	"github.com/dsp-go/dsp/cuda/device"
+	"github.com/dsp-go/dsp/cuda/resident"
 	"github.com/dsp-go/dsp/nets/graph"
-	"github.com/dsp-go/dsp/structured"
 )
 
 // splits holds what a program reads of the source and target items of a batch; empty if examples have none. The positions of the items of a pair
@@ -14,7 +14,7 @@ type splits struct {
 }
 
 // loadSplits computes the indices of the batch's source and target items.
-func (e *Executor) loadSplits(p *program, b *Batch) {
+func (e *Executor) loadSplits(p *program, b *resident.Batch) {
 	e.entries("split_rows", p.Rows, p.splits.rows, p.splits.sides, b.Chain, b.Offsets, b.Sources, int32(b.Chains))
 	if p.Needs.Pairs {
 		e.entries("align_rows", p.Pairs, p.pairs.dependents, p.pairs.heads, b.Offsets, b.Sources, b.Pairs, int32(b.Chains))
@@ -51,35 +51,4 @@ func alignPull(kernel string, o graph.Align, in graph.Instruction) command {
 		b := e.batch
 		e.entries(kernel, in.Out.N, e.at(in.Out), e.at(g), e.at(with), b.Chain, b.Offsets, b.Sources, b.Pairs, int32(o.K), int32(o.E), device.Flag(in.Accumulate))
 	}
-}
-
-// setPairs uploads what depends on the pairs of the chosen examples.
-func (b *Batch) setPairs() {
-	data := b.Data
-	if data.PairAttributes == nil || b.others == 0 {
-		return
-	}
-	data.Device.Launch("pair_sources", device.Dim{X: device.CeilDiv(b.others, device.BlockThreads)}, device.Dim{X: device.BlockThreads}, 0,
-		b.Examples, b.Pairs, data.pairs, int32(b.Chains), uint32(b.others), b.PairSource)
-}
-
-// pairsOf returns how many source items and pairs example i has: n·m of n source and m target items, and n·n of n positions if there are
-// no source items.
-func (data *Data) pairsOf(i int) (sources, pairs int) {
-	length := data.Set.Length(i)
-	if data.sources == nil {
-		return 0, length * length
-	}
-	n := data.sources.Offsets[i+1] - data.sources.Offsets[i]
-	return n, n * (length - n)
-}
-
-// newPairAttributes uploads the attributes of pairs of source and target items, and the first row of each example among them.
-func (data *Data) newPairAttributes() {
-	t := data.Set.Table(structured.Pairs)
-	if t == nil || t.Attributes == nil {
-		return
-	}
-	data.PairAttributes = newSparse(data.Device, t.Attributes, "the attributes of pairs")
-	data.pairs = device.NewFrom(data.Device, narrow[int32](t.Offsets), "the pairs")
 }

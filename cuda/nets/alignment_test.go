@@ -11,6 +11,7 @@ import (
 	"github.com/dsp-go/dsp/cuda/cudatest"
 	"github.com/dsp-go/dsp/cuda/device"
 	cudanets "github.com/dsp-go/dsp/cuda/nets"
+	"github.com/dsp-go/dsp/cuda/resident"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
@@ -81,7 +82,7 @@ func TestMatchingsEqualCPU(t *testing.T) {
 				net, in, err := make()
 				cudatest.Must(t, err)
 				data := split(cudatest.RandomData(rand.New(rand.NewPCG(3, 4)), in, 3, 3, 1, 0, 19, 2, 5), max(1, in.PairAttributes))
-				checkParts(t, net, data, examples, cudanets.NewPairBatch(cudanets.NewData(cudatest.Device(t), data), data.Len()+1, 32, 19, 128))
+				checkParts(t, net, data, examples, cudanets.NewPairBatch(resident.NewData(cudatest.Device(t), data), data.Len()+1, 32, 19, 128))
 			})
 		}
 	}
@@ -105,7 +106,7 @@ func TestCellsEqualCPU(t *testing.T) {
 			net, err := nets.Make(c.config, c.input, nets.Output{Form: form})
 			cudatest.Must(t, err)
 			data := cudatest.RandomData(rand.New(rand.NewPCG(3, 4)), c.input, 3, 3, 1, 0, 19, 2)
-			checkParts(t, net, data, []int{3, 0, 2, 4}, cudanets.NewBatch(cudanets.NewData(cudatest.Device(t), data), 6, 40, 19))
+			checkParts(t, net, data, []int{3, 0, 2, 4}, resident.NewBatch(resident.NewData(cudatest.Device(t), data), 6, 40, 19))
 		})
 	}
 }
@@ -121,7 +122,7 @@ func TestPairAttributesRefused(t *testing.T) {
 	} {
 		data := split(cudatest.RandomData(rand.New(rand.NewPCG(1, 1)), graph.Input{Dim: 3}, 3, 5, 4), 5)
 		spoil(data.Tables[1])
-		err := cudanets.NewExecutor(d, net, device.NewBLAS(d, false)).Reserve(cudanets.NewPairBatch(cudanets.NewData(d, data), 2, 16, 5, 16))
+		err := cudanets.NewExecutor(d, net, device.NewBLAS(d, false)).Reserve(cudanets.NewPairBatch(resident.NewData(d, data), 2, 16, 5, 16))
 		if !structured.IsBadInput(err) || !strings.Contains(err.Error(), message) {
 			t.Errorf("%v, expected %q", err, message)
 		}

@@ -2,6 +2,7 @@ package cudanets
 
 import (
 	"github.com/dsp-go/dsp/cuda/device"
+	"github.com/dsp-go/dsp/cuda/resident"
 	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
 )
@@ -15,11 +16,11 @@ type bagTable struct {
 // bagOf is a table together with the data whose attributes it has.
 type bagOf struct {
 	bagTable
-	data *Data
+	data *resident.Data
 }
 
 // reserveBags prepares to pull back bags of batches of b's capacities.
-func (e *Executor) reserveBags(p *program, b *Batch) {
+func (e *Executor) reserveBags(p *program, b *resident.Batch) {
 	for table := range p.bags {
 		key := bagOf{table, b.Data}
 		if e.bags[key] == nil {

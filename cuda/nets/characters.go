@@ -2,14 +2,9 @@ package cudanets
 
 import (
 	"github.com/dsp-go/dsp/cuda/device"
+	"github.com/dsp-go/dsp/cuda/resident"
 	"github.com/dsp-go/dsp/nets/graph"
 )
-
-// Characters are the characters of the words of a data set on a device: position t owns entries Offsets[t] to Offsets[t+1]-1 of Ids.
-type Characters struct {
-	Offsets device.Array[int32] // [ΣT+1]
-	Ids     device.Array[int32]
-}
 
 // characters holds where the characters of a batch are, and the indices that gathers read for each of them.
 type characters struct {
@@ -29,7 +24,7 @@ func (c *characters) allocate(o *owned, of *graph.Program, what string) {
 }
 
 // loadCharacters finds the characters of the batch's words.
-func (e *Executor) loadCharacters(p *program, b *Batch) {
+func (e *Executor) loadCharacters(p *program, b *resident.Batch) {
 	of, c := b.Data.Characters, &p.characters
 	e.entries("segment_starts", p.Rows+1, c.starts, b.Source, b.Chain, b.Offsets, b.Characters, int32(b.Chains), of.Offsets)
 	e.entries("segment_owners", p.Chars, c.owner, c.starts, int32(p.Rows))

@@ -10,6 +10,7 @@ import (
 	"github.com/dsp-go/dsp/cuda/cudatest"
 	"github.com/dsp-go/dsp/cuda/device"
 	cudanets "github.com/dsp-go/dsp/cuda/nets"
+	"github.com/dsp-go/dsp/cuda/resident"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
@@ -59,7 +60,7 @@ func TestConvolutionsEqualCPU(t *testing.T) {
 			net, err := nets.Build(convolved(o.m, o.f, o.out), input)
 			cudatest.Must(t, err)
 			data := cudatest.RandomData(rand.New(rand.NewPCG(3, 4)), input, 3, 3, 1, 0, 19, 2)
-			checkParts(t, net, data, []int{3, 0, 2, 4}, cudanets.NewBatch(cudanets.NewData(cudatest.Device(t), data), 6, 40, 19))
+			checkParts(t, net, data, []int{3, 0, 2, 4}, resident.NewBatch(resident.NewData(cudatest.Device(t), data), 6, 40, 19))
 		})
 	}
 }
@@ -72,11 +73,11 @@ func TestConvolutionInChunks(t *testing.T) {
 	net, err := nets.Build(convolved(m, f, 2), input)
 	cudatest.Must(t, err)
 	data := cudatest.RandomData(rand.New(rand.NewPCG(3, 4)), input, 3, 3, 19)
-	checkParts(t, net, data, []int{1, 0}, cudanets.NewBatch(cudanets.NewData(cudatest.Device(t), data), 2, 24, 19))
+	checkParts(t, net, data, []int{1, 0}, resident.NewBatch(resident.NewData(cudatest.Device(t), data), 2, 24, 19))
 }
 
 // checkParts compares the potentials, pullback, push-forward and linearised potentials of a batch of the examples with the CPU's.
-func checkParts(t *testing.T, net *nets.Net, data *structured.Dataset, examples []int, on *cudanets.Batch) {
+func checkParts(t *testing.T, net *nets.Net, data *structured.Dataset, examples []int, on *resident.Batch) {
 	t.Helper()
 	const seed = 7
 	d, rng := on.Data.Device, rand.New(rand.NewPCG(1, 2))
@@ -133,4 +134,14 @@ func checkParts(t *testing.T, net *nets.Net, data *structured.Dataset, examples 
 	linear.Score(cudatest.Uploaded(d, w), on, θ)
 	same("linearised", &want)
 	cudatest.Must(t, d.Err())
+}
+
+// Convolutions over the cells of a grid on the device equal the CPU's.
+func TestGridsEqualCPU(t *testing.T) {
+	form := structured.Form{Structure: cells{}, Parts: []structured.Shape{{Name: "cell", Rows: structured.Positions, Width: 2}}}
+	input := graph.Input{Dim: 3, Grid: graph.Grid{Height: 3, Width: 5}}
+	net, err := nets.Make(nets.Config{Net: "cnn", Channels: []int{4, 3}, Window: 3}, input, nets.Output{Form: form})
+	cudatest.Must(t, err)
+	data := cudatest.RandomData(rand.New(rand.NewPCG(3, 4)), input, 3, 15, 0, 15, 15)
+	checkParts(t, net, data, []int{3, 1, 0}, resident.NewBatch(resident.NewData(cudatest.Device(t), data), 6, 40, 15))
 }

@@ -2,6 +2,7 @@ package cudanets
 
 import (
 	"github.com/dsp-go/dsp/cuda/device"
+	"github.com/dsp-go/dsp/cuda/resident"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
@@ -17,15 +18,15 @@ type Executor struct {
 
 	programs map[graph.Size]*program
 	memory   struct { // shared by programs, since only one runs at a time: as large as the largest program needs
-		arena, features, boundary, vectors, columns device.Array[float32]
+		arena, features, boundary, edges, vectors, columns device.Array[float32]
 	}
 	waves   map[int]device.Array[float32] // of positions, by the number of frequencies
 	owned   owned
 	bags    map[bagOf]*sparseRows
-	checked *Data // data that check has accepted
+	checked *resident.Data // data that check has accepted
 
 	now    *program // program of the last Score
-	batch  *Batch
+	batch  *resident.Batch
 	spaces [spaces]device.Array[float32]
 }
 
@@ -55,7 +56,7 @@ func (e *Executor) Affine() bool { return e.net.Affine() }
 // Reserve compiles the program for the batch's capacity of rows, which should be a graph.Bucket, and allocates its memory. It returns an
 // error for data that the network does not read, for an op without a kernel, or if memory runs out. Batches of different capacities
 // share most memory if the largest comes first. Graphs captured before stay valid.
-func (e *Executor) Reserve(b *Batch) error {
+func (e *Executor) Reserve(b *resident.Batch) error {
 	if err := e.check(b.Data); err != nil {
 		return err
 	}
@@ -78,19 +79,19 @@ func (e *Executor) Reserve(b *Batch) error {
 }
 
 // sizeOf returns the program's size for a batch's capacities. Potentials of pairs have the batch's capacity of rows.
-func (e *Executor) sizeOf(b *Batch) graph.Size {
+func (e *Executor) sizeOf(b *resident.Batch) graph.Size {
 	size := graph.Size{Rows: b.Rows}
 	if e.net.Needs().Pairs {
-		size.Pairs = b.others
+		size.Pairs = b.Others
 	}
 	if e.net.Needs().Characters {
-		size.Chars = b.chars
+		size.Chars = b.Chars
 	}
 	return size
 }
 
 // check refuses data that the network cannot read. It checks the same data only once.
-func (e *Executor) check(data *Data) error {
+func (e *Executor) check(data *resident.Data) error {
 	if data == e.checked {
 		return nil
 	}
@@ -117,6 +118,11 @@ func (e *Executor) check(data *Data) error {
 	}
 	if err := checkWords(set, in, needs); err != nil {
 		return err
+	}
+	if needs.EdgeFeatures {
+		if err := in.CheckEdges(set); err != nil {
+			return err
+		}
 	}
 	if err := e.net.CheckTables(set, data.All()); err != nil {
 		return err
@@ -162,7 +168,7 @@ func checkWords(set *structured.Dataset, in graph.Input, needs graph.Needs) erro
 
 // Score computes the potentials of the batch at weights w [Dim] into θ, whose arrays have the batch's capacities. Padding rows are
 // undefined.
-func (e *Executor) Score(w device.Array[float32], b *Batch, θ Parts) {
+func (e *Executor) Score(w device.Array[float32], b *resident.Batch, θ Parts) {
 	p := e.programs[e.sizeOf(b)]
 	if p == nil {
 		e.device.Fail(errNotReserved)
@@ -171,6 +177,7 @@ func (e *Executor) Score(w device.Array[float32], b *Batch, θ Parts) {
 	e.now, e.batch = p, b
 	e.spaces = [spaces]device.Array[float32]{
 		graph.SpaceArena: p.arena, graph.SpaceLiterals: p.literals, graph.SpaceFeatures: p.features, graph.SpaceBoundary: p.boundary,
+		graph.SpaceEdges:   p.edges,
 		graph.SpaceWeights: w,
 	}
 	e.setSpaces(spacePotentials, θ)
@@ -243,5 +250,33 @@ func (e *Executor) Free() {
 	e.bags = map[bagOf]*sparseRows{}
 	e.programs, e.waves, e.now, e.checked = map[graph.Size]*program{}, map[int]device.Array[float32]{}, nil, nil
 	e.memory.arena, e.memory.features, e.memory.boundary, e.memory.vectors = device.Array[float32]{}, device.Array[float32]{}, device.Array[float32]{}, device.Array[float32]{}
-	e.memory.columns = device.Array[float32]{}
+	e.memory.edges, e.memory.columns = device.Array[float32]{}, device.Array[float32]{}
+}
+
+// loadInputs gathers the inputs of the batch that a program reads.
+func (e *Executor) loadInputs(p *program, b *resident.Batch) {
+	data, needs := b.Data, p.Needs
+	if needs.Features {
+		e.entries("load_features", p.features.Len(), p.features, data.Features, b.Source, int32(data.Set.Dim))
+	}
+	for _, f := range needs.Fields {
+		e.entries("load_ids", p.Rows, p.ids[f], data.Ids, b.Source, int32(len(data.Set.Vocab)), int32(f))
+	}
+	if needs.Boundary {
+		e.entries("load_boundary", p.Rows, p.boundary, b.Chain)
+	}
+	switch {
+	case needs.Edges:
+		e.loadEdges(p, b)
+	case needs.Split:
+		e.loadSplits(p, b)
+	case needs.Pairs:
+		e.entries("pair_rows", p.Pairs, p.pairs.dependents, p.pairs.heads, p.pairs.distances, b.Offsets, b.Pairs, int32(b.Chains))
+	}
+	if needs.Characters {
+		e.loadCharacters(p, b)
+	}
+	if p.layers > 0 {
+		e.entries("dropout_states", p.Rows*p.layers, p.states, b.Chain, b.Examples, b.Offsets, b.Seed, int32(p.Rows))
+	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/dsp-go/dsp/cuda/cudatest"
 	"github.com/dsp-go/dsp/cuda/device"
 	cudanets "github.com/dsp-go/dsp/cuda/nets"
+	"github.com/dsp-go/dsp/cuda/resident"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
@@ -293,14 +294,14 @@ func TestReserveRefuses(t *testing.T) {
 		{cudatest.RandomData(rng, graph.Input{Vocab: []int{5, 5}}, 2, 3), "reads 1"},
 		{large, "knows 0 to 4"},
 	} {
-		err := cudanets.NewExecutor(d, net, device.NewBLAS(d, false)).Reserve(cudanets.NewBatch(cudanets.NewData(d, c.data), 1, 8, 3))
+		err := cudanets.NewExecutor(d, net, device.NewBLAS(d, false)).Reserve(resident.NewBatch(resident.NewData(d, c.data), 1, 8, 3))
 		if err == nil || !strings.Contains(err.Error(), c.want) || !structured.IsBadInput(err) {
 			t.Errorf("error %v, want one about %q", err, c.want)
 		}
 	}
 	dense, err := nets.New(nets.Config{Net: "linear"}, graph.Input{Dim: 4}, 2)
 	cudatest.Must(t, err)
-	err = cudanets.NewExecutor(d, dense, nil).Reserve(cudanets.NewBatch(cudanets.NewData(d, large), 1, 8, 3))
+	err = cudanets.NewExecutor(d, dense, nil).Reserve(resident.NewBatch(resident.NewData(d, large), 1, 8, 3))
 	if err == nil || !strings.Contains(err.Error(), "reads 4") {
 		t.Errorf("error %v, want one about features", err)
 	}

@@ -2,6 +2,7 @@ package cudanets
 
 import (
 	"github.com/dsp-go/dsp/cuda/device"
+	"github.com/dsp-go/dsp/cuda/resident"
 	"github.com/dsp-go/dsp/nets/graph"
 )
 
@@ -47,7 +48,7 @@ func Compile(o graph.Op) error {
 }
 
 // Launches returns the number of commands and of instructions of the program for a batch.
-func (e *Executor) Launches(b *Batch) (commands, instructions int) {
+func (e *Executor) Launches(b *resident.Batch) (commands, instructions int) {
 	p := e.programs[e.sizeOf(b)]
 	return len(p.run.forward) + len(p.run.pullback) + len(p.run.push), len(p.Forward) + len(p.Pullback) + len(p.Push)
 }
@@ -94,8 +95,8 @@ func Sort(d *device.Device, ids []int32, padding, passes int) (keys, order []int
 var SortStretch = sortStretch
 
 // NewPairBatch is NewBatch for data with a row for every pair of positions.
-func NewPairBatch(data *Data, chains, rows, longest, pairs int) *Batch {
-	return data.NewBatch(Capacity{chains: chains, rows: rows, longest: longest, others: pairs, chars: graph.CharBucket(data.characters(0, data.Set.Positions()))})
+func NewPairBatch(data *resident.Data, chains, rows, longest, pairs int) *resident.Batch {
+	return data.NewBatch(resident.Capacity{Chains: chains, Rows: rows, Longest: longest, Others: pairs, Chars: graph.CharBucket(data.CharactersBetween(0, data.Set.Positions()))})
 }
 
 // SetColumnNumbers bounds the patches that a convolution has in memory at a time. It returns the bound before.

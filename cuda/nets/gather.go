@@ -49,7 +49,7 @@ func (c *compiler) gather(o graph.Gather, in graph.Instruction) command {
 		return func(e *Executor) {
 			e.entries("gather_ids", n, e.at(in.Out), e.at(x), e.now.splits.rows, cols)
 		}
-	case graph.IndexDependents, graph.IndexHeads, graph.IndexDistances:
+	case graph.IndexDependents, graph.IndexHeads, graph.IndexDistances, graph.IndexFirstEnds, graph.IndexSecondEnds:
 		return func(e *Executor) {
 			e.entries("gather_ids", n, e.at(in.Out), e.at(x), e.now.pairs.of(at.Kind), cols)
 		}
@@ -89,6 +89,8 @@ func (c *compiler) scatter(o graph.Scatter, in graph.Instruction) command {
 		}
 	case graph.IndexSources:
 		return scatterSources(o, in)
+	case graph.IndexFirstEnds, graph.IndexSecondEnds:
+		return scatterEnds(o, in)
 	}
 	p := c.pattern(at)
 	return func(e *Executor) {

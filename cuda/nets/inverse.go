@@ -1,6 +1,9 @@
 package cudanets
 
-import "github.com/dsp-go/dsp/cuda/device"
+import (
+	"github.com/dsp-go/dsp/cuda/device"
+	"github.com/dsp-go/dsp/cuda/resident"
+)
 
 // Inverse lists the rows that have a key, for a large set of keys of which few occur: for example the positions of a batch that have an
 // attribute. Gradients of sparse inputs use it to sum rows by key without floating-point atomics. Build and Sum may be part of
@@ -66,7 +69,7 @@ func (v *Inverse) Free() {
 }
 
 // Build lists the rows of x [rows×width] that are not zero. Row t has the attributes of position source[t]; none if that is −1.
-func (v *Inverse) Build(attributes *Sparse, source device.Array[int32], x device.Array[float32], width int) {
+func (v *Inverse) Build(attributes *resident.Sparse, source device.Array[int32], x device.Array[float32], width int) {
 	rows := source.Len()
 	grid, block := device.Dim{X: device.CeilDiv(rows, device.BlockThreads/32)}, device.Dim{X: device.BlockThreads}
 	device.Zero(v.d, v.header)

@@ -9,6 +9,7 @@ import (
 	"github.com/dsp-go/dsp/cuda/cudatest"
 	"github.com/dsp-go/dsp/cuda/device"
 	cudanets "github.com/dsp-go/dsp/cuda/nets"
+	"github.com/dsp-go/dsp/cuda/resident"
 )
 
 // inverseCase draws entries with keys of which a few are frequent and most do not occur.
@@ -40,7 +41,7 @@ func build(d *device.Device, lists *cudanets.Inverse, of []int32, per int, from 
 			offsets, rows = append(offsets, int64(len(keys))), append(rows, int32(len(rows)))
 		}
 	}
-	lists.Build(&cudanets.Sparse{Offsets: cudatest.Uploaded(d, offsets), Index: cudatest.Uploaded(d, keys)}, cudatest.Uploaded(d, rows), from, width)
+	lists.Build(&resident.Sparse{Offsets: cudatest.Uploaded(d, offsets), Index: cudatest.Uploaded(d, keys)}, cudatest.Uploaded(d, rows), from, width)
 }
 
 func TestInverseSumsByKey(t *testing.T) {

@@ -2,6 +2,7 @@ package cudanets
 
 import (
 	"github.com/dsp-go/dsp/cuda/device"
+	"github.com/dsp-go/dsp/cuda/resident"
 	"github.com/dsp-go/dsp/nets/graph"
 )
 
@@ -36,7 +37,7 @@ func (l *Linearised) MoveTo(w device.Array[float32]) { device.Copy(l.device, l.w
 func (l *Linearised) Affine() bool { return true }
 
 // Score computes θ(w_k) + J(w − w_k).
-func (l *Linearised) Score(w device.Array[float32], b *Batch, θ Parts) {
+func (l *Linearised) Score(w device.Array[float32], b *resident.Batch, θ Parts) {
 	l.Executor.Score(l.wk, b, θ)
 	l.elementwise(l.difference, l.Dim(), 0, device.Array[uint64]{}, device.Array[uint64]{}, [spaces]device.Array[float32]{
 		graph.SpaceWeights: w, graph.SpaceLiterals: l.wk, graph.SpaceDirection: l.direction,

@@ -5,12 +5,13 @@ import (
 	"github.com/dsp-go/dsp/nets/graph"
 )
 
-// pairs holds the indices that a gather reads for each pair of positions of a batch, −1 in padding. The head of a root pair is −1, too.
+// pairs holds the indices that a gather reads for each pair of positions of a batch, −1 in padding. The head of a root pair is −1, too. The
+// ends of edges of a graph take the place of dependents and heads.
 type pairs struct{ dependents, heads, distances device.Array[int32] }
 
 func (p pairs) of(kind graph.IndexKind) device.Array[int32] {
 	switch kind {
-	case graph.IndexHeads:
+	case graph.IndexHeads, graph.IndexSecondEnds:
 		return p.heads
 	case graph.IndexDistances:
 		return p.distances

@@ -11,6 +11,7 @@ import (
 	"github.com/dsp-go/dsp/cuda/cudatest"
 	"github.com/dsp-go/dsp/cuda/device"
 	cudanets "github.com/dsp-go/dsp/cuda/nets"
+	"github.com/dsp-go/dsp/cuda/resident"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
@@ -83,7 +84,7 @@ func checkPairs(t *testing.T, d *device.Device, net *nets.Net, data *structured.
 	rng := rand.New(rand.NewPCG(1, 2))
 	var batch structured.Batch
 	batch.Reset(data, examples)
-	on := cudanets.NewPairBatch(cudanets.NewData(d, data), data.Len()+1, 32, 19, 410)
+	on := cudanets.NewPairBatch(resident.NewData(d, data), data.Len()+1, 32, 19, 410)
 	on.Set(examples)
 	on.SetSeed(seed)
 	w, w0, ẇ := cudatest.Vector(rng, net.Dim(), 0.5), cudatest.Vector(rng, net.Dim(), 0.5), cudatest.Vector(rng, net.Dim(), 1)
@@ -138,7 +139,7 @@ func TestPairsRefused(t *testing.T) {
 	reserve := func(spec graph.Spec, set *structured.Dataset) error {
 		net, err := nets.Build(spec, graph.Input{Dim: 3})
 		cudatest.Must(t, err)
-		return cudanets.NewExecutor(d, net, device.NewBLAS(d, false)).Reserve(cudanets.NewPairBatch(cudanets.NewData(d, set), 2, 8, 3, 16))
+		return cudanets.NewExecutor(d, net, device.NewBLAS(d, false)).Reserve(cudanets.NewPairBatch(resident.NewData(d, set), 2, 8, 3, 16))
 	}
 	masked := everyPair
 	masked.Parts = func(g *graph.Graph) ([]*gorgonia.Node, error) {

@@ -17,18 +17,18 @@ type program struct {
 	*graph.Program
 	run struct{ forward, pullback, push []command } // push adds to the potentials
 
-	arena, literals, features, boundary device.Array[float32]
-	steps                               device.Array[uint64] // of elementwise runs
-	ids                                 map[int]device.Array[int32]
-	states                              device.Array[uint64] // [layers×Rows] of dropout
-	layers                              int
-	sort                                sorting
-	partial                             device.Array[float32] // partial sums of reductions
-	patterns                            map[*int32]pattern
-	pairs                               pairs
-	splits                              splits
-	characters                          characters
-	bags                                map[bagTable]bool // that Pullback scatters to
+	arena, literals, features, boundary, edges device.Array[float32]
+	steps                                      device.Array[uint64] // of elementwise runs
+	ids                                        map[int]device.Array[int32]
+	states                                     device.Array[uint64] // [layers×Rows] of dropout
+	layers                                     int
+	sort                                       sorting
+	partial                                    device.Array[float32] // partial sums of reductions
+	patterns                                   map[*int32]pattern
+	pairs                                      pairs
+	splits                                     splits
+	characters                                 characters
+	bags                                       map[bagTable]bool // that Pullback scatters to
 }
 
 // command enqueues the work of one instruction, or of a run of elementwise instructions.
@@ -95,6 +95,9 @@ func (e *Executor) compile(of *graph.Program) (*program, error) {
 	}
 	if of.Needs.Boundary {
 		p.boundary = e.share(&e.memory.boundary, of.Rows*2, what)
+	}
+	if of.Needs.EdgeFeatures {
+		p.edges = e.share(&e.memory.edges, of.Pairs*e.net.Input().EdgeDim, what)
 	}
 	for _, f := range of.Needs.Fields {
 		p.ids[f] = own[int32](&e.owned, of.Rows, what)

@@ -8,6 +8,7 @@ import (
 	"github.com/dsp-go/dsp/cuda/device"
 	cudanets "github.com/dsp-go/dsp/cuda/nets"
 	cudaoracles "github.com/dsp-go/dsp/cuda/oracles"
+	"github.com/dsp-go/dsp/cuda/resident"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
@@ -19,7 +20,7 @@ type rig struct {
 	device *device.Device
 	net    *nets.Net
 	data   *structured.Dataset
-	batch  *cudanets.Batch
+	batch  *resident.Batch
 	θ      *cudaoracles.Chains
 	blas   *device.BLAS
 	rng    *rand.Rand
@@ -36,7 +37,7 @@ func newRig(t testing.TB, d *device.Device, net *nets.Net, data *structured.Data
 	if perPosition {
 		edges *= rows
 	}
-	batch := cudanets.NewBatch(cudanets.NewData(d, data), data.Len()+1, rows, longest)
+	batch := resident.NewBatch(resident.NewData(d, data), data.Len()+1, rows, longest)
 	return &rig{t: t, device: d, net: net, data: data, batch: batch, blas: device.NewBLAS(d, false), rng: rand.New(rand.NewPCG(1, 2)),
 		θ: &cudaoracles.Chains{B: batch.Chains, N: rows, Y: y, Longest: longest, Offsets: batch.Offsets, PerPosition: perPosition,
 			Node: device.New[float32](d, rows*y, "nodes"), Edge: device.New[float32](d, edges, "edges")}}

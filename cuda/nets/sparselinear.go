@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/dsp-go/dsp/cuda/device"
+	"github.com/dsp-go/dsp/cuda/resident"
 	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/structured"
 )
@@ -13,11 +14,11 @@ type SparseLinear struct {
 	net         *sparse.Linear
 	labels      int
 	perPosition bool
-	data        *Data
+	data        *resident.Data
 	nodes       sparseRows                    // weights of attributes of positions
 	edges       sparseRows                    // weights of attributes of transitions
 	transitions int                           // start of the transition matrix in w; −1: none
-	batch       *Batch                        // batch of the last Score
+	batch       *resident.Batch               // batch of the last Score
 	blockSums   map[int]device.Array[float64] // partial sums of per-position edges, by a batch's rows
 }
 
@@ -25,7 +26,7 @@ type SparseLinear struct {
 type sparseRows struct {
 	lo, hi     int // w[lo:hi]
 	width      int // length of a row
-	attributes *Sparse
+	attributes *resident.Sparse
 	host       *structured.Sparse
 	pairs      bool                   // rows are pairs of source and target items, not positions
 	transposed *transpose             // for large batches; nil until one is reserved
@@ -37,7 +38,7 @@ type sparseRows struct {
 type batchSize struct{ chains, rows int }
 
 // source returns the row of the data of each row of the batch.
-func (r *sparseRows) source(b *Batch) device.Array[int32] {
+func (r *sparseRows) source(b *resident.Batch) device.Array[int32] {
 	if r.pairs {
 		return b.PairSource
 	}
@@ -45,10 +46,12 @@ func (r *sparseRows) source(b *Batch) device.Array[int32] {
 }
 
 // sizeOf returns the capacities of b.
-func (r *sparseRows) sizeOf(b *Batch) batchSize { return batchSize{b.Chains, r.source(b).Len()} }
+func (r *sparseRows) sizeOf(b *resident.Batch) batchSize {
+	return batchSize{b.Chains, r.source(b).Len()}
+}
 
 // NewSparseLinear returns a scorer for chains on the data's device.
-func NewSparseLinear(net *sparse.Linear, data *Data) *SparseLinear {
+func NewSparseLinear(net *sparse.Linear, data *resident.Data) *SparseLinear {
 	s, set := &SparseLinear{net: net, data: data, transitions: -1, blockSums: map[int]device.Array[float64]{}}, data.Set
 	s.labels, s.perPosition = ChainShape(net.Form())
 	y := s.labels
@@ -85,7 +88,7 @@ func (s *SparseLinear) Form() structured.Form { return s.net.Form() }
 func (s *SparseLinear) Affine() bool { return true }
 
 // Reserve implements Scorer. It never returns an error, and graphs captured before stay valid.
-func (s *SparseLinear) Reserve(b *Batch) error {
+func (s *SparseLinear) Reserve(b *resident.Batch) error {
 	d, y := s.data.Device, s.labels
 	s.nodes.reserve(d, b)
 	s.edges.reserve(d, b)
@@ -99,7 +102,7 @@ func (s *SparseLinear) Reserve(b *Batch) error {
 const sumRows = 256
 
 // Score implements Scorer.
-func (s *SparseLinear) Score(w device.Array[float32], b *Batch, θ Parts) {
+func (s *SparseLinear) Score(w device.Array[float32], b *resident.Batch, θ Parts) {
 	s.batch = b
 	s.nodes.score(s.data.Device, w, device.Array[float32]{}, b, θ[0], s.labels)
 	yy := s.labels * s.labels
@@ -137,12 +140,12 @@ func (s *SparseLinear) Pullback(v Parts, grad device.Array[float32]) {
 const attributesPerRow = 64
 
 // large reports whether batches of b's capacities are pulled back through the transposed inputs of all data.
-func (r *sparseRows) large(b *Batch) bool {
+func (r *sparseRows) large(b *resident.Batch) bool {
 	return attributesPerRow*r.source(b).Len() >= min((r.hi-r.lo)/r.width, len(r.host.Index))
 }
 
 // reserve prepares to pull back batches of b's capacities.
-func (r *sparseRows) reserve(d *device.Device, b *Batch) {
+func (r *sparseRows) reserve(d *device.Device, b *resident.Batch) {
 	switch {
 	case r.attributes == nil || r.lo == r.hi:
 	case r.large(b):
@@ -170,10 +173,10 @@ func (r *sparseRows) free(d *device.Device) {
 }
 
 // score sets each row of to to base (zero if base is empty) plus the rows of w of its attributes, times their values.
-func (r *sparseRows) score(d *device.Device, w, base device.Array[float32], b *Batch, to device.Array[float32], width int) {
+func (r *sparseRows) score(d *device.Device, w, base device.Array[float32], b *resident.Batch, to device.Array[float32], width int) {
 	attributes := r.attributes
 	if attributes == nil || r.lo == r.hi {
-		attributes = &Sparse{}
+		attributes = &resident.Sparse{}
 	}
 	group := lanesFor(width)
 	d.Launch("sparse_score", device.Dim{X: device.CeilDiv(b.Rows, device.BlockThreads/group), Y: device.CeilDiv(width, 32)}, device.Dim{X: device.BlockThreads}, 0,
@@ -182,7 +185,7 @@ func (r *sparseRows) score(d *device.Device, w, base device.Array[float32], b *B
 }
 
 // pullback adds rows of v, times the values of their attributes, to the attributes' rows of grad.
-func (r *sparseRows) pullback(d *device.Device, v device.Array[float32], b *Batch, grad device.Array[float32]) {
+func (r *sparseRows) pullback(d *device.Device, v device.Array[float32], b *resident.Batch, grad device.Array[float32]) {
 	to := grad.Slice(r.lo, r.hi)
 	switch {
 	case r.attributes == nil || r.lo == r.hi:
@@ -196,7 +199,7 @@ func (r *sparseRows) pullback(d *device.Device, v device.Array[float32], b *Batc
 }
 
 // mostEntries returns how many entries a batch of b's capacities can have at most.
-func (r *sparseRows) mostEntries(b *Batch) int {
+func (r *sparseRows) mostEntries(b *resident.Batch) int {
 	x, set := r.host, b.Data.Set
 	offsets := set.Offsets
 	if r.pairs {

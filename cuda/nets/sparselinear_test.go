@@ -10,6 +10,7 @@ import (
 	"github.com/dsp-go/dsp/cuda/device"
 	cudanets "github.com/dsp-go/dsp/cuda/nets"
 	cudaoracles "github.com/dsp-go/dsp/cuda/oracles"
+	"github.com/dsp-go/dsp/cuda/resident"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/structured"
@@ -40,13 +41,13 @@ type scored struct{ node, edge, grad []float32 }
 
 func runSparse(d *device.Device, set *structured.Dataset, net *sparse.Linear, examples []int, w []float32, pulled *structured.Marginals,
 	count, rows int, captured bool) scored {
-	data := cudanets.NewData(d, set)
+	data := resident.NewData(d, set)
 	s := cudanets.NewSparseLinear(net, data)
 	longest := 0
 	for i := range set.Len() {
 		longest = max(longest, set.Length(i))
 	}
-	v, batch := chains.In(pulled), cudanets.NewBatch(data, count, rows, longest)
+	v, batch := chains.In(pulled), resident.NewBatch(data, count, rows, longest)
 	y := v.Y
 	if err := s.Reserve(batch); err != nil {
 		return scored{}

@@ -11,6 +11,7 @@ import (
 	"github.com/dsp-go/dsp/cuda/cudatest"
 	"github.com/dsp-go/dsp/cuda/device"
 	cudanets "github.com/dsp-go/dsp/cuda/nets"
+	"github.com/dsp-go/dsp/cuda/resident"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
@@ -93,7 +94,7 @@ func TestWordsRefused(t *testing.T) {
 	} {
 		data := cudatest.RandomData(rand.New(rand.NewPCG(15, 4)), input, 3, 9)
 		spoil(data)
-		err := cudanets.NewExecutor(d, net, device.NewBLAS(d, false)).Reserve(cudanets.NewBatch(cudanets.NewData(d, data), 1, 16, 9))
+		err := cudanets.NewExecutor(d, net, device.NewBLAS(d, false)).Reserve(resident.NewBatch(resident.NewData(d, data), 1, 16, 9))
 		if err == nil || !structured.IsBadInput(err) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, expected %q", err, want)
 		}

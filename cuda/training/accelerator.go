@@ -6,6 +6,7 @@ import (
 	"github.com/dsp-go/dsp/cuda/device"
 	cudanets "github.com/dsp-go/dsp/cuda/nets"
 	cudaoracles "github.com/dsp-go/dsp/cuda/oracles"
+	"github.com/dsp-go/dsp/cuda/resident"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/oracles"
@@ -22,7 +23,7 @@ type Accelerator struct {
 	scorer cudanets.Scorer
 	moves  *cudanets.Linearised // the scorer if it is linearised, else nil
 
-	steps map[cudanets.Capacity]*slot // of steps, by capacity
+	steps map[resident.Capacity]*slot // of steps, by capacity
 	whole *slot                       // of full passes
 	last  *slot                       // of the last step
 
@@ -33,7 +34,7 @@ type Accelerator struct {
 // shared is the state of all accelerators on the same data.
 type shared struct {
 	d       *device.Device
-	data    *cudanets.Data
+	data    *resident.Data
 	blas    *device.BLAS
 	vectors *vectors
 	descent *descent // nil before the first
@@ -63,7 +64,7 @@ func newAccelerator(d *device.Device, o *engine.Objective, tf32, onHost bool) (*
 	if err := CheckObjective(o); err != nil {
 		return nil, err
 	}
-	s := &shared{d: d, onHost: onHost, data: cudanets.NewData(d, o.Data), blas: device.NewBLAS(d, tf32), vectors: newVectors(d, o.Scorer.Dim())}
+	s := &shared{d: d, onHost: onHost, data: resident.NewData(d, o.Data), blas: device.NewBLAS(d, tf32), vectors: newVectors(d, o.Scorer.Dim())}
 	a, err := s.accelerator(o)
 	if err != nil {
 		s.free()
@@ -83,7 +84,7 @@ func (s *shared) accelerator(o *engine.Objective) (*Accelerator, error) {
 
 // acceleratorWith returns an accelerator for an objective on the shared data, with a scorer on the device.
 func (s *shared) acceleratorWith(o *engine.Objective, scorer cudanets.Scorer) (a *Accelerator, err error) {
-	a = &Accelerator{shared: s, scorer: scorer, steps: map[cudanets.Capacity]*slot{}}
+	a = &Accelerator{shared: s, scorer: scorer, steps: map[resident.Capacity]*slot{}}
 	if s.onHost || !HasKernels(o) {
 		if a.oracle, err = newHostOracle(s.data, o, scorer); err != nil {
 			freeScorer(scorer)
@@ -93,7 +94,7 @@ func (s *shared) acceleratorWith(o *engine.Objective, scorer cudanets.Scorer) (a
 		a.oracle = chainKernels{NewObjective(s.data, o, scorer, cudaoracles.NewOracle(s.d))}
 	}
 	a.moves, _ = scorer.(*cudanets.Linearised)
-	a.whole, err = a.newSlot(s.data.PassCapacity(cudanets.PassPositions, o.Scorer.Form()))
+	a.whole, err = a.newSlot(s.data.PassCapacity(resident.PassPositions, o.Scorer.Form()))
 	if err == nil {
 		err = s.d.Err()
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/dsp-go/dsp/cuda/device"
 	cudanets "github.com/dsp-go/dsp/cuda/nets"
 	cudaoracles "github.com/dsp-go/dsp/cuda/oracles"
+	"github.com/dsp-go/dsp/cuda/resident"
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/train/engine"
 )
@@ -14,7 +15,7 @@ import (
 // graphs may contain calls of all methods but Reserve, ReserveChange and Free.
 type ChainEvaluation struct {
 	Objective *Objective
-	Batch     *cudanets.Batch
+	Batch     *resident.Batch
 	Scores    cudaoracles.Chains // θ with the constraints applied, without ℓ
 	Answer    cudaoracles.Answer // set by Ask or Recall
 	V         struct {
@@ -43,7 +44,7 @@ func rowsPerBlock(width int) int { return max(1, blockEntries/width) }
 func rowBlocks(rows, width int) int { return device.CeilDiv(rows, rowsPerBlock(width)) }
 
 // NewEvaluation returns an evaluation for a batch. Call Reserve before capturing its calls in a graph.
-func (o *Objective) NewEvaluation(b *cudanets.Batch) *ChainEvaluation {
+func (o *Objective) NewEvaluation(b *resident.Batch) *ChainEvaluation {
 	d, what := o.Data.Device, "potentials and marginals"
 	y, perPosition := cudanets.ChainShape(o.Scorer.Form())
 	l := &ChainEvaluation{Objective: o, Batch: b, moved: device.New[int32](d, b.Chains, what), labels: device.New[int32](d, b.Rows, what)}
@@ -68,7 +69,7 @@ func (o *Objective) NewEvaluation(b *cudanets.Batch) *ChainEvaluation {
 }
 
 // newAnswer allocates the oracle's answers for a batch.
-func (o *Objective) newAnswer(b *cudanets.Batch) cudaoracles.Answer {
+func (o *Objective) newAnswer(b *resident.Batch) cudaoracles.Answer {
 	d, what := o.Data.Device, "the oracle's answers"
 	y, _ := cudanets.ChainShape(o.Scorer.Form())
 	return cudaoracles.Answer{

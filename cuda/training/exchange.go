@@ -3,6 +3,7 @@ package training
 import (
 	"github.com/dsp-go/dsp/cuda/device"
 	cudanets "github.com/dsp-go/dsp/cuda/nets"
+	"github.com/dsp-go/dsp/cuda/resident"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -19,7 +20,7 @@ type exchange struct {
 // partAlignment is the alignment of parts, counted in float32; it is that of arrays.
 const partAlignment = device.Alignment / 4
 
-func newExchange(d *device.Device, form structured.Form, b *cudanets.Batch) exchange {
+func newExchange(d *device.Device, form structured.Form, b *resident.Batch) exchange {
 	x := exchange{parts: make(cudanets.Parts, len(form.Parts)), at: make([]int, len(form.Parts))}
 	size := 0
 	place := func(tied bool) {

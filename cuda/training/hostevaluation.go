@@ -2,7 +2,7 @@ package training
 
 import (
 	"github.com/dsp-go/dsp/cuda/device"
-	cudanets "github.com/dsp-go/dsp/cuda/nets"
+	"github.com/dsp-go/dsp/cuda/resident"
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/vec"
@@ -12,7 +12,7 @@ import (
 // hostEvaluation evaluates an objective on one batch with the host's oracle.
 type hostEvaluation struct {
 	o      *hostOracle
-	batch  *cudanets.Batch
+	batch  *resident.Batch
 	host   structured.Batch // the same batch on the host
 	θ, v   exchange         // potentials from the scorer, and the cotangent to pull back
 	scores structured.Potentials
@@ -42,7 +42,7 @@ type hostShard struct {
 	sums           engine.Sums
 }
 
-func (o *hostOracle) newEvaluation(b *cudanets.Batch) evaluation {
+func (o *hostOracle) newEvaluation(b *resident.Batch) evaluation {
 	return &hostEvaluation{o: o, batch: b, θ: newExchange(o.data.Device, o.form, b), v: newExchange(o.data.Device, o.form, b)}
 }
 

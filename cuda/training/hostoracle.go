@@ -8,6 +8,7 @@ import (
 
 	"github.com/dsp-go/dsp/cuda/device"
 	cudanets "github.com/dsp-go/dsp/cuda/nets"
+	"github.com/dsp-go/dsp/cuda/resident"
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/oracles/kinds"
 	"github.com/dsp-go/dsp/structured"
@@ -20,7 +21,7 @@ import (
 // cotangent. Memories stay on the host. Results do not depend on the number of cores.
 type hostOracle struct {
 	*engine.Objective
-	data    *cudanets.Data
+	data    *resident.Data
 	scorer  cudanets.Scorer
 	form    structured.Form
 	task    structured.TaskLoss
@@ -33,7 +34,7 @@ type hostOracle struct {
 }
 
 // newHostOracle returns bad input if the structure's oracle does not support the loss.
-func newHostOracle(data *cudanets.Data, of *engine.Objective, scorer cudanets.Scorer) (*hostOracle, error) {
+func newHostOracle(data *resident.Data, of *engine.Objective, scorer cudanets.Scorer) (*hostOracle, error) {
 	form := of.Scorer.Form()
 	o := &hostOracle{Objective: of, data: data, scorer: scorer, form: form, task: of.Task, kind: kinds.Of(form.Structure)}
 	if o.task == nil {

@@ -3,6 +3,7 @@ package training
 import (
 	"github.com/dsp-go/dsp/cuda/device"
 	cudanets "github.com/dsp-go/dsp/cuda/nets"
+	"github.com/dsp-go/dsp/cuda/resident"
 	"github.com/dsp-go/dsp/train/engine"
 )
 
@@ -13,6 +14,6 @@ func NewAcceleratorWithHostOracle(d *device.Device, o *engine.Objective) (*Accel
 
 // NewAcceleratorWith is NewAccelerator with a custom scorer on the device.
 func NewAcceleratorWith(d *device.Device, o *engine.Objective, scorer cudanets.Scorer) (*Accelerator, error) {
-	s := &shared{d: d, data: cudanets.NewData(d, o.Data), blas: device.NewBLAS(d, false), vectors: newVectors(d, o.Scorer.Dim())}
+	s := &shared{d: d, data: resident.NewData(d, o.Data), blas: device.NewBLAS(d, false), vectors: newVectors(d, o.Scorer.Dim())}
 	return s.acceleratorWith(o, scorer)
 }

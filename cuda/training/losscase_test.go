@@ -10,6 +10,7 @@ import (
 	"github.com/dsp-go/dsp/cuda/device"
 	cudanets "github.com/dsp-go/dsp/cuda/nets"
 	cudaoracles "github.com/dsp-go/dsp/cuda/oracles"
+	"github.com/dsp-go/dsp/cuda/resident"
 	"github.com/dsp-go/dsp/cuda/training"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/sparse"
@@ -92,7 +93,7 @@ func constrain(rng *rand.Rand, o *engine.Objective, labels int) {
 // onDevice is a case on a device: the objective, an evaluation for some or all of its examples, and the weights.
 type onDevice struct {
 	d          *device.Device
-	data       *cudanets.Data
+	data       *resident.Data
 	o          *training.Objective
 	evaluation *training.ChainEvaluation
 	w, to      device.Array[float32]
@@ -102,14 +103,14 @@ type onDevice struct {
 func (c *lossCase) onDevice(t testing.TB, d *device.Device, chains, rows int) *onDevice {
 	t.Helper()
 	cudatest.Must(t, training.CheckObjective(&c.Objective))
-	x := &onDevice{d: d, data: cudanets.NewData(d, c.Data), w: cudatest.Uploaded(d, c.w), to: cudatest.Uploaded(d, c.to)}
+	x := &onDevice{d: d, data: resident.NewData(d, c.Data), w: cudatest.Uploaded(d, c.w), to: cudatest.Uploaded(d, c.to)}
 	scorer := cudanets.NewSparseLinear(c.net, x.data)
 	x.o = training.NewObjective(x.data, &c.Objective, scorer, cudaoracles.NewOracle(d))
 	longest := 0
 	for i := range c.Data.Len() {
 		longest = max(longest, c.Data.Length(i))
 	}
-	batch := cudanets.NewBatch(x.data, chains, rows, longest)
+	batch := resident.NewBatch(x.data, chains, rows, longest)
 	x.evaluation = x.o.NewEvaluation(batch)
 	cudatest.Must(t, x.evaluation.Reserve(c.smoothing))
 	x.evaluation.ReserveChange()

@@ -8,6 +8,7 @@ import (
 	"github.com/dsp-go/dsp/cuda/device"
 	cudanets "github.com/dsp-go/dsp/cuda/nets"
 	cudaoracles "github.com/dsp-go/dsp/cuda/oracles"
+	"github.com/dsp-go/dsp/cuda/resident"
 	"github.com/dsp-go/dsp/cuda/training"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/structured"
@@ -50,7 +51,7 @@ func TestMemoryMovesToGold(t *testing.T) {
 		c.Scorer = c.net
 		c.w = make([]float32, c.net.Dim())
 		c.to = c.w
-		o := training.NewObjective(cudanets.NewData(d, c.Data), &c.Objective, cudanets.NewSparseLinear(c.net, cudanets.NewData(d, c.Data)), cudaoracles.NewOracle(d))
+		o := training.NewObjective(resident.NewData(d, c.Data), &c.Objective, cudanets.NewSparseLinear(c.net, resident.NewData(d, c.Data)), cudaoracles.NewOracle(d))
 		gold, memory := engine.NewMemory(&c.Objective), o.NewMemory()
 		want, other := chains.In(&gold.Marginals), new(structured.Marginals)
 		cudatest.Near(t, "gold nodes", cudatest.Downloaded(d, memory.Node), want.Node, 0)

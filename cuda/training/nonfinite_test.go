@@ -10,6 +10,7 @@ import (
 	"github.com/dsp-go/dsp/cuda/cudatest"
 	"github.com/dsp-go/dsp/cuda/device"
 	cudanets "github.com/dsp-go/dsp/cuda/nets"
+	"github.com/dsp-go/dsp/cuda/resident"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/train/engine"
 )
@@ -62,7 +63,7 @@ type garbled struct {
 	d *device.Device
 }
 
-func (g garbled) Score(w device.Array[float32], b *cudanets.Batch, θ cudanets.Parts) {
+func (g garbled) Score(w device.Array[float32], b *resident.Batch, θ cudanets.Parts) {
 	g.Scorer.Score(w, b, θ)
 	size := g.Form().Parts[1].Width
 	for _, at := range cudatest.Downloaded(g.d, b.Offsets)[:b.B] {

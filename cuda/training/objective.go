@@ -9,6 +9,7 @@ import (
 	"github.com/dsp-go/dsp/cuda/device"
 	cudanets "github.com/dsp-go/dsp/cuda/nets"
 	cudaoracles "github.com/dsp-go/dsp/cuda/oracles"
+	"github.com/dsp-go/dsp/cuda/resident"
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
@@ -18,7 +19,7 @@ import (
 // Objective is the part of an engine.Objective between potentials and cotangents, on a device: the loss f_i with its constraints and
 // example weights. Its evaluations work batch by batch and add to its sums.
 type Objective struct {
-	Data   *cudanets.Data
+	Data   *resident.Data
 	Loss   engine.Loss
 	Task   chains.Hamming
 	Scorer cudanets.Scorer
@@ -83,7 +84,7 @@ const (
 
 // NewObjective returns the device's side of an objective on data. CheckObjective must accept the objective, and HasKernels must report
 // true.
-func NewObjective(data *cudanets.Data, o *engine.Objective, scorer cudanets.Scorer, oracle *cudaoracles.Oracle) *Objective {
+func NewObjective(data *resident.Data, o *engine.Objective, scorer cudanets.Scorer, oracle *cudaoracles.Oracle) *Objective {
 	d := data.Device
 	task, _ := o.Task.(chains.Hamming)
 	to := &Objective{Data: data, Loss: o.Loss, Task: task, Scorer: scorer, Oracle: oracle,
@@ -153,12 +154,12 @@ func smoothingOf(loss engine.Loss, s oracles.Smoothing) oracles.Smoothing {
 }
 
 // augmentation returns the loss ℓ of a batch.
-func (o *Objective) augmentation(b *cudanets.Batch) cudaoracles.Augmentation {
+func (o *Objective) augmentation(b *resident.Batch) cudaoracles.Augmentation {
 	return cudaoracles.Augmentation{Gold: b.Gold, Cost: o.cost, ByLength: o.Task.ByLength, Loss: o.Loss != engine.CRF}
 }
 
 // edges returns the size of the edge part of a batch's marginals.
-func (o *Objective) edges(b *cudanets.Batch) int {
+func (o *Objective) edges(b *resident.Batch) int {
 	y, perPosition := cudanets.ChainShape(o.Scorer.Form())
 	if perPosition {
 		return b.Rows * y * y

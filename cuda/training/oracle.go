@@ -2,7 +2,7 @@ package training
 
 import (
 	"github.com/dsp-go/dsp/cuda/device"
-	cudanets "github.com/dsp-go/dsp/cuda/nets"
+	"github.com/dsp-go/dsp/cuda/resident"
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/train/engine"
 )
@@ -11,7 +11,7 @@ import (
 // chainKernels does it on the device, hostOracle on the host.
 type oracle interface {
 	// newEvaluation returns an evaluation of a batch. The scorer's Reserve must be called before its use.
-	newEvaluation(b *cudanets.Batch) evaluation
+	newEvaluation(b *resident.Batch) evaluation
 	// newMemory returns a memory whose content is undefined.
 	newMemory() ownedMemory
 
@@ -62,7 +62,7 @@ type ownedMemory interface {
 // chainKernels adapts an Objective and its Oracle to the interface oracle.
 type chainKernels struct{ *Objective }
 
-func (o chainKernels) newEvaluation(b *cudanets.Batch) evaluation {
+func (o chainKernels) newEvaluation(b *resident.Batch) evaluation {
 	return chainKernelsEvaluation{o.NewEvaluation(b)}
 }
 

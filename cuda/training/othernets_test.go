@@ -13,6 +13,7 @@ import (
 	"github.com/dsp-go/dsp/oracles/kinds"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
+	"github.com/dsp-go/dsp/structured/graphs"
 	"github.com/dsp-go/dsp/structured/vec"
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/engine"
@@ -145,7 +146,7 @@ func (bestLinks) Max(θ *structured.Potentials, y []int32, value []float64) {
 }
 
 // Networks of structures without kernels train on a device as they do on the CPU: convolutions of maps with a loss that is no sum over
-// parts, and bilinear scores of source and target items.
+// parts, bilinear scores of source and target items, and edges of graphs.
 func TestOtherNetsOnDevice(t *testing.T) {
 	all := kinds.All
 	t.Cleanup(func() { kinds.All = all })
@@ -159,6 +160,8 @@ func TestOtherNetsOnDevice(t *testing.T) {
 	}{
 		{nets.Config{Net: "conv-map", Channels: []int{3}, Kernel: 3}, graph.Input{Dim: m.Len(), Map: m}, picks},
 		{nets.Config{Net: "bilinear", Channels: []int{4}, PairUnits: 3}, graph.Input{Vocab: []int{9}}, linked},
+		{nets.Config{Net: "conv-crop", Channels: []int{3}, Hidden: []int{4}, EdgeUnits: 3}, graph.Input{Dim: m.Len(), Map: m, EdgeDim: 2}, graphs.Pairwise{Edges: graphs.Potts}.Form(3, 0)},
+		{nets.Config{Net: "linear"}, graph.Input{Dim: 4, EdgeDim: 2}, graphs.Pairwise{Edges: graphs.Own}.Form(2, 0)},
 	} {
 		t.Run(c.config.Net, func(t *testing.T) {
 			net, err := nets.Make(c.config, c.input, nets.Output{Form: c.form})
@@ -177,6 +180,12 @@ func drawn(net *nets.Net, form structured.Form) *structured.Dataset {
 		lengths = append(lengths, 2+rng.IntN(9))
 	}
 	d := net.Draw(rng, lengths...)
+	if _, ok := form.Structure.(graphs.Pairwise); ok {
+		for range d.Positions() {
+			d.Labels = append(d.Labels, rng.Int32N(int32(form.Parts[0].Width)))
+		}
+		return d
+	}
 	d.Outputs = []int{0}
 	for i, length := range lengths {
 		d.Weights = append(d.Weights, 0.5+float64(i%3))

@@ -8,6 +8,7 @@ import (
 	"github.com/dsp-go/dsp/cuda/cudatest"
 	"github.com/dsp-go/dsp/cuda/device"
 	cudanets "github.com/dsp-go/dsp/cuda/nets"
+	"github.com/dsp-go/dsp/cuda/resident"
 	"github.com/dsp-go/dsp/cuda/training"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/sparse"
@@ -91,9 +92,9 @@ type uploading struct {
 	batch  structured.Batch
 }
 
-func (m *uploading) Reserve(*cudanets.Batch) error { return nil }
+func (m *uploading) Reserve(*resident.Batch) error { return nil }
 
-func (m *uploading) Score(w device.Array[float32], b *cudanets.Batch, parts cudanets.Parts) {
+func (m *uploading) Score(w device.Array[float32], b *resident.Batch, parts cudanets.Parts) {
 	var examples []int
 	for _, i := range cudatest.Downloaded(m.d, b.Examples)[:b.B] {
 		examples = append(examples, int(i))

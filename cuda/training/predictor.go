@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"github.com/dsp-go/dsp/cuda/device"
-	cudanets "github.com/dsp-go/dsp/cuda/nets"
 	cudaoracles "github.com/dsp-go/dsp/cuda/oracles"
+	"github.com/dsp-go/dsp/cuda/resident"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
@@ -20,7 +20,7 @@ type Predictor struct {
 	objective  *Objective // holds the constraints
 	w          device.Array[float32]
 	evaluation *ChainEvaluation
-	capacity   cudanets.Capacity
+	capacity   resident.Capacity
 	labels     device.Array[int32]
 	best       cudaoracles.KBest
 }
@@ -58,14 +58,14 @@ func NewPredictor(d *device.Device, net nets.Scorer, c structured.Constraints, s
 		return nil, structured.BadInput("a CUDA device predicts only sequences of labels, not a %s; use --device cpu", net.Form().Structure.Name())
 	}
 	o.Data = set
-	s := &shared{d: d, data: cudanets.NewData(d, set), blas: device.NewBLAS(d, tf32)}
+	s := &shared{d: d, data: resident.NewData(d, set), blas: device.NewBLAS(d, tf32)}
 	p := &Predictor{shared: s, w: device.New[float32](d, net.Dim(), "weights")}
 	scorer, err := s.scorer(net)
 	if err != nil {
 		return nil, err
 	}
 	p.objective = NewObjective(s.data, o, scorer, cudaoracles.NewOracle(d))
-	p.capacity = s.data.PassCapacity(min(cudanets.PassPositions, nbestPositions/max(1, nbest)), net.Form())
+	p.capacity = s.data.PassCapacity(min(resident.PassPositions, nbestPositions/max(1, nbest)), net.Form())
 	b := s.data.NewBatch(p.capacity)
 	p.evaluation = p.objective.NewEvaluation(b)
 	p.labels = device.New[int32](d, b.Rows, "labels")

@@ -2,15 +2,15 @@ package training
 
 import (
 	"github.com/dsp-go/dsp/cuda/device"
-	cudanets "github.com/dsp-go/dsp/cuda/nets"
+	"github.com/dsp-go/dsp/cuda/resident"
 	"github.com/dsp-go/dsp/oracles"
 )
 
 // slot evaluates batches of one capacity, and keeps captured graphs of its steps.
 type slot struct {
 	evaluation
-	batch    *cudanets.Batch
-	capacity cudanets.Capacity
+	batch    *resident.Batch
+	capacity resident.Capacity
 	seed     uint64
 	known    map[any]bool // kinds of work that have run, whose scratch memory is allocated
 	graphs   map[stepKey]*graph
@@ -25,7 +25,7 @@ type graph struct {
 // mostGraphs is how many graphs a slot keeps; those for an earlier μ are not needed again.
 const mostGraphs = 8
 
-func (a *Accelerator) newSlot(c cudanets.Capacity) (*slot, error) {
+func (a *Accelerator) newSlot(c resident.Capacity) (*slot, error) {
 	b := a.data.NewBatch(c)
 	l := &slot{evaluation: a.oracle.newEvaluation(b), batch: b, capacity: c, known: map[any]bool{}, graphs: map[stepKey]*graph{}}
 	a.round++

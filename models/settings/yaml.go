@@ -23,8 +23,13 @@ func Parse(path string, text []byte, all []Setting) error {
 	if len(file.Docs) == 0 || file.Docs[0].Body == nil {
 		return nil
 	}
+	return ParseNode(path, file.Docs[0].Body, all)
+}
+
+// ParseNode is Parse for a mapping inside of a larger document.
+func ParseNode(path string, body ast.Node, all []Setting) error {
 	seen := map[string]bool{}
-	for _, kv := range mappingValues(file.Docs[0].Body) {
+	for _, kv := range mappingValues(body) {
 		key := kv.Key.GetToken()
 		name, line := key.Value, key.Position.Line
 		s, ok := Named(all, name)
@@ -39,7 +44,7 @@ func Parse(path string, text []byte, all []Setting) error {
 			return structured.BadInput("%s:%d: %s: expected %s, found %s", path, line, name, s.kind(), kv.Value)
 		}
 	}
-	if body := file.Docs[0].Body; len(seen) == 0 && body.Type() != ast.MappingType && body.Type() != ast.CommentType {
+	if len(seen) == 0 && body.Type() != ast.MappingType && body.Type() != ast.CommentType {
 		return structured.BadInput("%s:%d: expected settings, one \"name: value\" per line", path, body.GetToken().Position.Line)
 	}
 	return nil

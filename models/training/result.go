@@ -18,6 +18,7 @@ type Result struct {
 	Objective record.Number       `json:"objective"`
 	Dual      record.Number       `json:"dual"`
 	Gap       record.Number       `json:"gap"`
+	Relaxed   bool                `json:"relaxed,omitempty"` // as in record.Record
 	Dev       *structured.Metrics `json:"dev"`
 	Test      *structured.Metrics `json:"test"`
 	Model     string              `json:"model"` // path of the model file

@@ -217,7 +217,7 @@ func (r *Run) result(out *train.Result) *Result {
 	return &Result{
 		Task: c.Task, Net: c.Net, Edges: c.Edges, Method: c.Method,
 		Passes: last.Pass, Seconds: last.Seconds,
-		Objective: last.Objective, Dual: last.Dual, Gap: last.Gap,
+		Objective: last.Objective, Dual: last.Dual, Gap: last.Gap, Relaxed: last.Relaxed,
 		Dev: out.Best.Dev, Test: out.Best.Test, Reason: out.Reason,
 	}
 }

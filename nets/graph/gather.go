@@ -28,13 +28,15 @@ const (
 	IndexDistances                        // Distances times the position of each pair's dependent, plus the class of its distance
 	IndexGrid                             // the Width×Width cells around each cell of a grid
 	IndexSources                          // the position of each source item
+	IndexFirstEnds                        // the position of each edge's first end
+	IndexSecondEnds                       // the position of each edge's second end
 	IndexCharacters                       // the number of each character in the vocabulary
 	IndexCharacterWindow                  // the characters r−⌊Width/2⌋ … r+⌊Width/2⌋ of the same word
 	IndexCharacterParts                   // of the character at each place of that window: Width times its number, plus the place
 )
 
 func (x Index) String() string {
-	return [...]string{IndexIds: "ids", IndexWindow: "window", IndexPattern: "pattern", IndexDependents: "dependents", IndexHeads: "heads", IndexDistances: "distances", IndexSources: "sources", IndexGrid: "grid window",
+	return [...]string{IndexIds: "ids", IndexWindow: "window", IndexPattern: "pattern", IndexDependents: "dependents", IndexHeads: "heads", IndexDistances: "distances", IndexSources: "sources", IndexFirstEnds: "first ends", IndexSecondEnds: "second ends", IndexGrid: "grid window",
 		IndexCharacters: "characters", IndexCharacterWindow: "character window", IndexCharacterParts: "character parts"}[x.Kind]
 }
 

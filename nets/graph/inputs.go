@@ -73,6 +73,12 @@ func (m *Machine) Load(p *Program, in Input, w []float32, batch *structured.Batc
 	for i, width := range m.gridWidths {
 		m.grids[i] = gridRows(m.grids[i], batch.Offsets, in.Grid, width, p.Rows)
 	}
+	m.edgeRows = nil
+	if p.Needs.Edges {
+		if err := m.loadEdges(p, in, batch); err != nil {
+			return err
+		}
+	}
 	if p.Needs.Dependents || p.Needs.Heads {
 		m.dependents, m.heads = pairRows(m.dependents, m.heads, batch.Offsets, p.Pairs)
 	}
@@ -91,7 +97,7 @@ func (m *Machine) Load(p *Program, in Input, w []float32, batch *structured.Batc
 		m.keys = rowKeys(m.keys, batch.Examples, p.Rows, func(b int) int { return batch.Offsets[b+1] - batch.Offsets[b] })
 	}
 	if m.Seed != 0 && p.Needs.Pairs {
-		m.pairKeys = rowKeys(m.pairKeys, batch.Examples, p.Pairs, func(b int) int { return pairsOf(m.offsets, m.splits, b) })
+		m.pairKeys = rowKeys(m.pairKeys, batch.Examples, p.Pairs, m.pairsOf)
 	}
 	return nil
 }

@@ -23,14 +23,16 @@ type Machine struct {
 	characterIndices []CharacterIndex
 	ofCharacters     [][]int32 // by index in characterIndices
 
-	dependents           []int32  // of every pair: the position of its dependent, −1 in padding
-	heads                []int32  // of every pair: the position of its head, −1 for the root and in padding
-	splits               []int    // [B] number of source items of each example; nil if examples have none
-	sourceRows           []int32  // of every source item: its position, −1 in padding
-	distances            []int32  // of every pair: its row in a table with Distances rows per position, −1 in padding
-	keys                 []uint64 // dropout: a key for every position
-	pairKeys             []uint64 // dropout: a key for every pair
-	Seed                 uint64   // dropout: 0 in evaluation
+	dependents           []int32    // of every pair: the position of its dependent, −1 in padding
+	heads                []int32    // of every pair: the position of its head, −1 for the root and in padding
+	splits               []int      // [B] number of source items of each example; nil if examples have none
+	sourceRows           []int32    // of every source item: its position, −1 in padding
+	edgeRows             []int      // [B+1] first edge of each example; nil if examples have no graphs
+	ends                 [2][]int32 // of every edge: the positions of its ends, −1 in padding
+	distances            []int32    // of every pair: its row in a table with Distances rows per position, −1 in padding
+	keys                 []uint64   // dropout: a key for every position
+	pairKeys             []uint64   // dropout: a key for every pair
+	Seed                 uint64     // dropout: 0 in evaluation
 	BLAS                 kernels.BLAS
 	scratch              [kernels.Block]float32
 	starts               []int32   // [Rows+1] first character of every row
@@ -64,6 +66,10 @@ func (m *Machine) index(x Index) []int32 {
 		return m.distances
 	case IndexSources:
 		return m.sourceRows
+	case IndexFirstEnds:
+		return m.ends[0]
+	case IndexSecondEnds:
+		return m.ends[1]
 	case IndexGrid:
 		return m.grids[slices.Index(m.gridWidths, x.Width)]
 	case IndexCharacters, IndexCharacterWindow, IndexCharacterParts:

@@ -49,6 +49,23 @@ func TestMaskMean(t *testing.T) {
 	}
 }
 
+// Absolute values and signs are those of package math, also of zeros, infinities and NaN.
+func TestSigns(t *testing.T) {
+	inf, nan := float32(math.Inf(1)), float32(math.NaN())
+	x := append(gaussians(rand.New(rand.NewPCG(1, 1)), 40), 0, float32(math.Copysign(0, -1)), inf, -inf, nan, 1e-45, -1e-45)
+	size, signs := make([]float32, len(x)), make([]float32, len(x))
+	unaries["abs"].apply(size, x, nil)
+	unaries["sign"].apply(signs, x, nil)
+	for i, v := range x {
+		if want := float32(math.Abs(float64(v))); size[i] != want && v == v {
+			t.Errorf("|%g| = %g", v, size[i])
+		}
+		if want := float32(sign(float64(v))); signs[i] != want {
+			t.Errorf("sign of %g is %g", v, signs[i])
+		}
+	}
+}
+
 // Scalar products of rotated rows depend on the distance of their positions only, and rotation keeps the length of a row.
 func TestRotationIsRelative(t *testing.T) {
 	const n, size = 20, 8

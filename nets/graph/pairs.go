@@ -24,8 +24,8 @@ func (g *Graph) Heads(x *gorgonia.Node) (*gorgonia.Node, error) {
 // ByDistance selects by the distance from dependent to head: x [Rows×Distances·C] has C numbers for each class of distances, and
 // row (d, h) of the result [Pairs×C] has those of row d for DistanceClass(h − d).
 func (g *Graph) ByDistance(x *gorgonia.Node) (*gorgonia.Node, error) {
-	if g.needs.Split {
-		return nil, errSplit("ByDistance")
+	if err := g.allPairs("ByDistance"); err != nil {
+		return nil, err
 	}
 	s := x.Shape()
 	if len(s) != 2 || s[0] != g.Rows || s[1]%Distances != 0 {
@@ -81,8 +81,8 @@ func distanceRows(to []int32, offsets []int, rows int) []int32 {
 }
 
 func (g *Graph) spread(x *gorgonia.Node, at Index) (*gorgonia.Node, error) {
-	if g.needs.Split {
-		return nil, errSplit("an op on dependents or heads")
+	if err := g.allPairs("an op on dependents or heads"); err != nil {
+		return nil, err
 	}
 	s := x.Shape()
 	if len(s) != 2 || s[0] != g.Rows {
@@ -95,8 +95,8 @@ func (g *Graph) spread(x *gorgonia.Node, at Index) (*gorgonia.Node, error) {
 // Bilinear scores each pair with K bilinear forms, as the op of that name says: x [Rows×K·E] belongs to dependents, z [Rows×E] to
 // heads, and root [E] takes the place of z for the root. The result is [Pairs×K].
 func (g *Graph) Bilinear(x, z, root *gorgonia.Node) (*gorgonia.Node, error) {
-	if g.needs.Split {
-		return nil, errSplit("Bilinear")
+	if err := g.allPairs("Bilinear"); err != nil {
+		return nil, err
 	}
 	sx, sz, sr := x.Shape(), z.Shape(), root.Shape()
 	if len(sx) != 2 || len(sz) != 2 || len(sr) != 1 || sx[0] != g.Rows || sz[0] != g.Rows || sr[0] != sz[1] || sx[1]%sz[1] != 0 {

@@ -139,7 +139,7 @@ func keep(results []*Buffer, last int) {
 // Size is how many rows of each kind a program computes, padding included.
 type Size struct {
 	Rows  int // positions of all examples, rounded up by Bucket
-	Pairs int // pairs of positions of the same example, rounded up by PairBucket; 0 if the network makes no pairs
+	Pairs int // pairs of positions of the same example, rounded up by PairBucket, or edges, by Bucket; 0 if the network makes no pairs
 	Chars int // characters of all words, rounded up by CharBucket; 0 if the network reads none
 }
 
@@ -156,10 +156,19 @@ func Bucket(rows int) int {
 // two needs a program, and because padding costs little here: the ops that make pairs skip it.
 func PairBucket(pairs int) int { return 1 << bits.Len(uint(max(64, pairs)-1)) }
 
+// rowsIn returns the number of rows of a table in a batch.
+func rowsIn(batch *structured.Batch, table string) int {
+	at := batch.Rows(table)
+	return at[len(at)-1]
+}
+
 // Size returns the size of the program for a batch, of a network that reads n of it.
 func (n Needs) Size(batch *structured.Batch) Size {
 	s := Size{Rows: Bucket(batch.Positions())}
-	if n.Pairs {
+	switch {
+	case n.Edges:
+		s.Pairs = Bucket(rowsIn(batch, structured.Edges))
+	case n.Pairs:
 		var splits []int
 		if n.Split {
 			splits = splitsOf(nil, batch)

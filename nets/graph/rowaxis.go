@@ -23,7 +23,7 @@ type rowKind uint8
 
 const (
 	rowsOfPositions rowKind = iota
-	rowsOfPairs             // of positions
+	rowsOfPairs             // of positions, or edges
 	rowsOfCharacters
 	rowsOfSources // as many as positions
 )
@@ -116,7 +116,7 @@ func (r *rowAxes) of(v *value) (axis, error) {
 	}
 	a, ok := r.apply(v, args, free)
 	if !ok {
-		return axis{}, fmt.Errorf("op %q mixes rows of different examples: each row of a network may depend on its own position's inputs and on the parameters; only Window, GridWindow, LinearRecurrence, Attention and the ops on pairs may join rows, and only those of one example", nameOf(v))
+		return axis{}, fmt.Errorf("op %q mixes rows of different examples: each row of a network may depend on its own position's inputs and on the parameters; only Window, GridWindow, LinearRecurrence, Attention and the ops on pairs and edges may join rows, and only those of one example", nameOf(v))
 	}
 	r.known[v] = a
 	return a, nil
@@ -130,8 +130,11 @@ func (r *rowAxes) apply(v *value, args []axis, free bool) (axis, bool) {
 	characters := func(cols int) axis { return axis{1, r.size.Chars, cols, rowsOfCharacters} }
 	switch o := v.op.(type) { // ops that set their own rows
 	case leaf:
-		if o.space == SpaceFeatures || o.space == SpaceBoundary {
+		switch o.space {
+		case SpaceFeatures, SpaceBoundary:
 			return positions(v.size() / r.size.Rows), true
+		case SpaceEdges:
+			return pairs(v.size() / r.size.Pairs), true
 		}
 		return axis{}, true
 	case Mask:
@@ -145,7 +148,7 @@ func (r *rowAxes) apply(v *value, args []axis, free bool) (axis, bool) {
 			return positions(o.Cols), args[0].free()
 		case IndexWindow:
 			return positions(o.Index.Width * o.Cols), args[0] == positions(o.Cols)
-		case IndexDependents, IndexHeads:
+		case IndexDependents, IndexHeads, IndexFirstEnds, IndexSecondEnds:
 			return pairs(o.Cols), args[0] == positions(o.Cols)
 		case IndexGrid:
 			return positions(o.Index.Width * o.Index.Width * o.Cols), args[0] == positions(o.Cols)

@@ -14,7 +14,7 @@ import (
 // chains; Form and Parts are for networks that score any structure.
 //
 // The function builds the network for g.Rows positions on g, from g.Param, g.Features, g.Embed and the like. The rows are
-// positions of any number of examples, so no op may mix rows, except Window, GridWindow, LinearRecurrence, Attention and the ops on pairs, which
+// positions of any number of examples, so no op may mix rows, except Window, GridWindow, LinearRecurrence, Attention and the ops on pairs and edges, which
 // know the examples. nets.Build refuses an op that mixes rows and names it. The function is called once for every Size that occurs
 // and must always build the same network. It must not call gorgonia.Grad.
 type Spec struct {
@@ -25,9 +25,9 @@ type Spec struct {
 	Build func(g *Graph) (node, edge *gorgonia.Node, err error)
 
 	// Form is the form of the potentials that Parts returns. The rows of a part are positions, source items, pairs of positions of the
-	// same example (see Graph.Pairs), or examples, or the part is tied.
+	// same example or edges of its graph (see Graph.Pairs), or examples, or the part is tied.
 	Form structured.Form
-	// Parts returns a node for each part of Form: [rows×Width] with g.Pairs rows for pairs and g.Rows rows for positions and source
+	// Parts returns a node for each part of Form: [rows×Width] with g.Pairs rows for pairs and edges and g.Rows rows for positions and source
 	// items (see Graph.Sources), [Width] for a tied part, nil for a part that is zero, such as one with a row per example.
 	Parts func(g *Graph) ([]*gorgonia.Node, error)
 }
@@ -45,6 +45,7 @@ type Input struct {
 	Attributes int // attributes that positions can have, 0 for none
 
 	PairAttributes int // attributes that pairs of source and target items can have, 0 for none
+	EdgeDim        int // dense features of the edges of graphs, 0 for none
 }
 
 // Graph is a Gorgonia graph under construction, with the network's inputs and parameters as nodes.
@@ -53,8 +54,8 @@ type Graph struct {
 	// Rows is the number of positions of all examples. Pairs is the number of pairs of positions of the same example: an example
 	// of n positions has n·n, and its row d·n + h pairs dependent d with head h. If Form has parts of the tables structured.Sources
 	// or structured.Pairs, an example has n source items, then m target items, and n·m pairs, of which row i·m + j pairs source i with
-	// target j. Chars is the number of characters of the positions'
-	// words. All include padding.
+	// target j. If Form has a part of the table structured.Edges, the pairs are the edges of the example's graph. Chars is the number of
+	// characters of the positions' words. All include padding.
 	Size
 	Dtype tensor.Dtype // of every array: Float32, except in tests
 	Input Input
@@ -65,6 +66,7 @@ type Graph struct {
 	masks    map[*gorgonia.Node]Mask
 	ofPairs  map[*gorgonia.Node]bool // whether rows are pairs, if known
 	features *gorgonia.Node
+	edges    *gorgonia.Node // dense features of edges
 	vectors  *gorgonia.Node // [V×Dim]
 	boundary *gorgonia.Node
 	needs    Needs
@@ -88,6 +90,9 @@ type Needs struct {
 	Sources            bool // which positions are source items
 	Dependents, Heads  bool // which positions a pair is made of
 	Distances          bool // how far apart they are
+	Edges              bool // pairs are edges of graphs
+	Ends               bool // which positions an edge joins
+	EdgeFeatures       bool
 	Characters         bool // the characters of words
 	CharacterIndices   []CharacterIndex
 	Attributes         bool     // of positions
@@ -183,11 +188,21 @@ func (s *Spec) chain(g *Graph) (form structured.Form, outputs []*gorgonia.Node, 
 // parts builds a network of any structure. The Spec states its form.
 func (s *Spec) parts(g *Graph) (structured.Form, []*gorgonia.Node, error) {
 	for _, shape := range s.Form.Parts {
-		if shape.Rows == structured.Sources || shape.Rows == structured.Pairs {
+		switch {
+		case shape.Rows == structured.Sources || shape.Rows == structured.Pairs:
 			g.needs.Split = true
+		case shape.Rows == structured.Edges:
+			g.needs.Edges = true
 		}
 		if PairTable(shape.Rows) {
 			g.needs.Pairs = true
+		}
+	}
+	if g.needs.Edges {
+		for _, shape := range s.Form.Parts {
+			if shape.Rows == structured.Sources || PairTable(shape.Rows) && shape.Rows != structured.Edges {
+				return s.Form, nil, fmt.Errorf("potentials of edges and of table %q: a network scores one kind of pairs", shape.Rows)
+			}
 		}
 	}
 	outputs, err := s.Parts(g)
@@ -213,7 +228,7 @@ func (s *Spec) parts(g *Graph) (structured.Form, []*gorgonia.Node, error) {
 	return s.Form, outputs, nil
 }
 
-// PairTable reports whether the rows of a table are pairs of positions of an example.
+// PairTable reports whether the rows of a table are pairs of positions of an example, edges of its graph included.
 func PairTable(table string) bool {
 	switch table {
 	case structured.Tied, structured.Positions, structured.Steps, structured.Examples, structured.Sources:

@@ -58,6 +58,7 @@ const (
 	SpaceGradient               // the gradient, to which Jᵀv is added
 	SpaceFeatures               // dense inputs [rows×Dim]
 	SpaceBoundary               // [rows×2]: 1 where an example starts; 1 where one ends
+	SpaceEdges                  // dense inputs of edges [pairs×EdgeDim]
 	SpaceCotangent              // cotangent of part 0 of the potentials; part k has SpaceCotangent + k
 )
 

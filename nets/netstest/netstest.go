@@ -1,5 +1,6 @@
 // Package netstest checks networks and ops from outside: their derivatives, and that they do not mix examples. Tests of own networks
-// call Check, and tests of own ops CheckOp.
+// call Check, and tests of own ops CheckOp. The tests of this package compare every op and every preset with Gorgonia's TapeMachine in
+// float64.
 package netstest
 
 import (

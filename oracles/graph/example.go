@@ -58,3 +58,20 @@ func (x *example) with(below []float64, v, e int32, l int, scale float64, scores
 		}
 	}
 }
+
+// add adds c to the entry of edge e for label k of variable v and label l at the other end.
+func (x *example) add(edge []float32, v, e int32, k, l int, c float32) {
+	if !x.first(v, e) {
+		k, l = l, k
+	}
+	switch x.kind {
+	case graphs.Potts:
+		if k == l {
+			edge[e] += c
+		}
+	case graphs.Typed:
+		edge[(int(x.graph.Types[e])*x.labels+k)*x.labels+l] += c
+	default:
+		edge[(int(e)*x.labels+k)*x.labels+l] += c
+	}
+}

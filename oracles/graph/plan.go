@@ -11,9 +11,16 @@ type plan struct {
 	order  []int32 // the variables that have edges or none, parents before children
 	parent []int32 // [V] the parent of each variable, −1 for a root; in a graph with loops, of a spanning forest
 	edge   []int32 // [V] the edge to the parent
+	steps  []step  // [V] in the order of order
 	forest bool    // no edge is left over
 
 	junction atomic.Pointer[junctionPlan] // of a graph with loops, for the labels that were asked for last
+}
+
+// step is what the messages of a variable need.
+type step struct {
+	v, parent, edge int32
+	table           int32 // 2·type + 1 if the variable is the second end of the edge to its parent
 }
 
 // planOf returns the plan of a graph with n variables.
@@ -64,6 +71,25 @@ func newPlan(g *structured.Graph, n int) *plan {
 			}
 		}
 	}
-	p.forest = used == len(g.Ends)
+	if p.forest = used == len(g.Ends); p.forest {
+		p.steps = p.forestSteps(g)
+	}
 	return p
+}
+
+func (p *plan) forestSteps(g *structured.Graph) []step {
+	steps := make([]step, len(p.order))
+	for k, v := range p.order {
+		s := step{v: v, parent: p.parent[v], edge: p.edge[v]}
+		if e := s.edge; e >= 0 {
+			if g.Types != nil {
+				s.table = 2 * g.Types[e]
+			}
+			if g.Ends[e][1] == v {
+				s.table++
+			}
+		}
+		steps[k] = s
+	}
+	return steps
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/dsp-go/dsp/oracles/cut"
 	"github.com/dsp-go/dsp/oracles/graph"
 	"github.com/dsp-go/dsp/oracles/matching"
+	"github.com/dsp-go/dsp/oracles/reweighted"
 	"github.com/dsp-go/dsp/oracles/tree"
 	"github.com/dsp-go/dsp/oracles/window"
 	"github.com/dsp-go/dsp/structured"
@@ -52,6 +53,9 @@ var All = []Kind{
 	{graphs.Pairwise{Edges: graphs.Own}, func() oracles.Maximiser { return graph.New() }, graphs.Pairwise{Edges: graphs.Own}.Small},
 	{graphs.Pairwise{Edges: graphs.Typed}, func() oracles.Maximiser { return graph.New() }, graphs.Pairwise{Edges: graphs.Typed}.Small},
 	{graphs.Pairwise{Edges: graphs.Potts}, func() oracles.Maximiser { return graph.New() }, graphs.Pairwise{Edges: graphs.Potts}.Small},
+	{graphs.Pairwise{Edges: graphs.Own, By: graphs.Relaxed}, func() oracles.Maximiser { return reweighted.New() }, graphs.Pairwise{Edges: graphs.Own, By: graphs.Relaxed}.Small},
+	{graphs.Pairwise{Edges: graphs.Typed, By: graphs.Relaxed}, func() oracles.Maximiser { return reweighted.New() }, graphs.Pairwise{Edges: graphs.Typed, By: graphs.Relaxed}.Small},
+	{graphs.Pairwise{Edges: graphs.Potts, By: graphs.Relaxed}, func() oracles.Maximiser { return reweighted.New() }, graphs.Pairwise{Edges: graphs.Potts, By: graphs.Relaxed}.Small},
 	{graphs.Pairwise{Edges: graphs.Own, By: graphs.Cut}, func() oracles.Maximiser { return cut.New() }, graphs.Pairwise{Edges: graphs.Own, By: graphs.Cut}.Small},
 	{graphs.Pairwise{Edges: graphs.Typed, By: graphs.Cut}, func() oracles.Maximiser { return cut.New() }, graphs.Pairwise{Edges: graphs.Typed, By: graphs.Cut}.Small},
 	{graphs.Pairwise{Edges: graphs.Potts, By: graphs.Cut}, func() oracles.Maximiser { return cut.New() }, graphs.Pairwise{Edges: graphs.Potts, By: graphs.Cut}.Small},

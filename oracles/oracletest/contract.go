@@ -12,8 +12,13 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Run checks the contract of an oracle of a kind, for all its capabilities. The flag -rapid.checks sets the number of repetitions.
+// Run checks the contract of an oracle of a kind, for all its capabilities, or that its answers are bounds if it is
+// relaxed. The flag -rapid.checks sets the number of repetitions.
 func Run(t *testing.T, kind kinds.Kind, o oracles.Maximiser) {
+	if r, ok := o.(oracles.Relaxed); ok && r.Relaxed() != "" {
+		runRelaxed(t, kind, r)
+		return
+	}
 	run := func(name string, check func(t *rapid.T)) { t.Run(name, rapid.MakeCheck(check)) }
 	run("max is the best output", func(t *rapid.T) { maxIsBestOfAll(t, kind, o) })
 	run("independent of the batch", func(t *rapid.T) { batchDoesNotMatter(t, kind, o) })

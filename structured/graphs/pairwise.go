@@ -7,7 +7,7 @@ import (
 )
 
 // EdgeRows is the table with one row per edge.
-const EdgeRows = "edge"
+const EdgeRows = structured.Edges
 
 // Edges says what scores the labels of an edge's two variables.
 type Edges int
@@ -44,13 +44,14 @@ type Inference int
 
 // Kinds of inference.
 const (
-	Exact Inference = iota // messages in a forest or a junction tree, for any potentials
-	Cut                    // a minimum cut, for two labels and edges that favour equal labels
+	Exact   Inference = iota // messages in a forest or a junction tree, for any potentials
+	Cut                      // a minimum cut, for two labels and edges that favour equal labels
+	Relaxed                  // bounds over the local polytope, for any potentials and any graph
 )
 
-var inferenceNames = []string{"exact", "cut"}
+var inferenceNames = []string{"exact", "cut", "relaxed"}
 
-// String returns "exact" or "cut".
+// String returns "exact", "cut" or "relaxed".
 func (i Inference) String() string { return inferenceNames[i] }
 
 // ParseInference parses a name in the form that String writes.
@@ -70,13 +71,10 @@ func (p Pairwise) Form(labels, types int) structured.Form {
 	return structured.Form{Structure: p, Parts: []structured.Shape{{Name: "node", Rows: structured.Positions, Width: labels}, edge}}
 }
 
-// Name returns "graph", "typed graph" or "Potts graph", followed by " with cuts" if they find the best labels.
+// Name returns "graph", "typed graph" or "Potts graph", followed by " with cuts" or " relaxed" after the inference.
 func (p Pairwise) Name() string {
 	name := [...]string{"graph", "typed graph", "Potts graph"}[p.Edges]
-	if p.By == Cut {
-		name += " with cuts"
-	}
-	return name
+	return name + [...]string{"", " with cuts", " relaxed"}[p.By]
 }
 
 // CheckLabels returns a bad-input error if the inference is not for that number of labels.

@@ -99,10 +99,23 @@ func (o *Objective) checkStructure() error {
 	if _, restricts := structure.(structured.Restricter); !restricts && o.Partial() {
 		return structured.BadInput("%s: the gold output of a %s must be known in full", o.Data.Name, structure.Name())
 	}
+	if o.Relaxed() != "" && o.Partial() {
+		return structured.BadInput("%s: the gold output of a %s must be known in full: with part of it, the loss is a difference of two bounds, which bounds nothing",
+			o.Data.Name, structure.Name())
+	}
 	if c, checks := structure.(structured.DataChecker); checks {
 		return c.CheckData(o.Data)
 	}
 	return nil
+}
+
+// Relaxed returns in what way the oracle's answers may be bounds, as part of a sentence, or "" if they are exact. With bounds, objectives
+// are upper bounds of those with exact answers, and duals are lower bounds of the least relaxed objective.
+func (o *Objective) Relaxed() string {
+	if r, ok := kinds.Of(o.Scorer.Form().Structure).Oracle().(oracles.Relaxed); ok {
+		return r.Relaxed()
+	}
+	return ""
 }
 
 // loss returns f_i = h − gold, where h is the oracle's value and gold the reference score. The hinge's max is at least gold,

@@ -33,6 +33,19 @@ func TestRecordJSON(t *testing.T) {
 	}
 }
 
+// A relaxed objective is called relaxed, and others are not.
+func TestRelaxedRecord(t *testing.T) {
+	for _, relaxed := range []bool{false, true} {
+		r := Record{Objective: 0.5, Relaxed: relaxed}
+		if got := strings.Contains(text(t, r), `"relaxed":true`); got != relaxed {
+			t.Errorf("relaxed %v: %s", relaxed, text(t, r))
+		}
+		if got := strings.HasPrefix(summary(r), "relaxed objective 0.5"); got != relaxed {
+			t.Errorf("relaxed %v: %s", relaxed, summary(r))
+		}
+	}
+}
+
 func TestRelativeGapAndDevError(t *testing.T) {
 	nan := Number(math.NaN())
 	for _, c := range []struct {

@@ -67,6 +67,9 @@ func (p *progressBar) Close() error {
 // summary describes a record in a few words.
 func summary(r Record) string {
 	s := fmt.Sprintf("objective %.4g", float64(r.Objective))
+	if r.Relaxed {
+		s = "relaxed " + s
+	}
 	if _, e := r.DevError(); !math.IsNaN(e) {
 		s += fmt.Sprintf(", error %.3g %%", 100*e)
 	}
@@ -83,6 +86,9 @@ type progressLog struct{ log *slog.Logger }
 // Record implements Recorder.
 func (p *progressLog) Record(r Record) error {
 	args := []any{"pass", r.Pass, "seconds", round(r.Seconds, 3), "objective", round(float64(r.Objective), 6)}
+	if r.Relaxed {
+		args = append(args, "relaxed", true)
+	}
 	if gap := r.RelativeGap(); !math.IsNaN(gap) {
 		args = append(args, "relative_gap", round(gap, 3))
 	}

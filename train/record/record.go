@@ -17,6 +17,7 @@ type Record struct {
 	Dual         Number              `json:"dual"`                    // certified lower bound on min F
 	Gap          Number              `json:"gap"`                     // Objective − Dual
 	EstimatedGap Number              `json:"estimated_gap,omitempty"` // the gap according to a dual estimate that is not certified yet; 0 if Dual is up to date
+	Relaxed      bool                `json:"relaxed,omitempty"`       // the oracle's answers are bounds: Objective is an upper bound, and Dual one of the relaxed problem
 	Smoothed     Number              `json:"smoothed"`                // F_μ(w)
 	Mu           Number              `json:"mu"`                      // smoothing μ
 	Kappa        Number              `json:"kappa"`                   // weight κ of the proximal term

@@ -73,7 +73,13 @@ func resultRows(runs []training.Result, columns []tasks.Column) [][]string {
 	column("passes", func(r *training.Result) string { return fmt.Sprint(r.Passes) })
 	column("seconds", func(r *training.Result) string { return fmt.Sprintf("%.1f", r.Seconds) })
 	column("objective", func(r *training.Result) string { return number(r.Objective) })
-	column("certified gap", func(r *training.Result) string { return percent(float64(r.Gap) / math.Abs(float64(r.Objective))) })
+	column("certified gap", func(r *training.Result) string {
+		gap := percent(float64(r.Gap) / math.Abs(float64(r.Objective)))
+		if gap != "" && r.Relaxed {
+			gap += ", relaxed"
+		}
+		return gap
+	})
 	for _, set := range []struct {
 		name string
 		of   func(r *training.Result) *structured.Metrics

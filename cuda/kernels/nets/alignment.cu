@@ -4,8 +4,8 @@
 //   x [rows×K·E] float, z [rows×E] float  score k of a pair is Σ_e x[source, k·E+e]·z[target, e]; kernel bilinear computes it
 //   g [P×K] float                         cotangent of the scores
 // One thread for each of n entries, which adds its terms in order. Padding rows are zero, or −1.
-// Bound: P·K·E products each for align_sources and align_targets; the others read and write every entry once. Reference: nets/graph/align.go,
-// nets/graph/split.go; checked by cuda/nets/alignment_test.go.
+// Bound: P·K·E products each for align_sources and align_targets; the others read and write every entry once. Reference: nets/graph/align.go;
+// checked by cuda/nets/alignment_test.go.
 #include "device.cuh"
 
 #define ENTRY_OR_RETURN(i, n) \

@@ -3,7 +3,7 @@
 //   data_offsets [n+1] int, labels [ΣT] int or null, weights [n] float or null                    the data set
 //   source, chain, gold [N] int, weight [B] float   out; −1, and weight 0, in padding
 // One thread per row, which finds its chain by bisection, and per chain. Bound: writes 12·N bytes.
-// Reference: structured/batch.go; checked by cuda/nets/batch_test.go.
+// Reference: structured/batch.go; checked by cuda/resident/batch_test.go.
 #include "device.cuh"
 
 KERNEL(batch)(const int* RESTRICT examples, const int* RESTRICT offsets, int B, int N, const int* RESTRICT data_offsets, const int* RESTRICT labels,

@@ -1,7 +1,7 @@
 // softmax: exp(x) normalised along the middle axis of x [outer×size×inner] or, with log, x − log Σ exp(x). softmax_pull: Jᵀg at its
 // result y, which is y∘(g − ⟨y,g⟩) or, with log, g − exp(y)·Σg. Sums are in double.
 // One warp for each of rows = outer·inner rows of the middle axis. Bound: reads and writes every entry once (rows of up to a few thousand
-// entries stay in the cache between passes). Reference: nets/graph/softmax.go; checked by cuda/nets/executor_test.go.
+// entries stay in the cache between passes). Reference: nets/graph/normalise.go; checked by cuda/nets/executor_test.go.
 #include "device.cuh"
 
 DEVICE int64_t row_start(int row, int size, int inner) { return (int64_t)(row / inner) * size * inner + row % inner; }

@@ -134,19 +134,23 @@ func (c *Comparison) drawHead(area draw.Canvas, rows [][]entry) {
 	}
 	area.FillText(bold, vg.Point{X: left, Y: area.Max.Y - 0.27*vg.Inch}, c.Title)
 	area.FillText(style(11, ink), vg.Point{X: left, Y: area.Max.Y - 0.5*vg.Inch}, c.Caption)
-	st := style(11, ink)
 	for r, row := range rows {
-		y := area.Max.Y - 0.76*vg.Inch - vg.Length(r)*legendRow
-		for _, e := range row {
-			x := area.Min.X + e.x
-			if e.series >= 0 {
-				mark := lineStyle(e.series)
-				mark.Width = vg.Points(3)
-				area.StrokeLine2(mark, x, y+vg.Points(3.5), x+0.28*vg.Inch, y+vg.Points(3.5))
-				x += 0.35 * vg.Inch
-			}
-			area.FillText(st, vg.Point{X: x, Y: y}, e.text)
+		drawEntries(area, area.Max.Y-0.76*vg.Inch-vg.Length(r)*legendRow, row)
+	}
+}
+
+// drawEntries draws one row of a legend with its baseline at y.
+func drawEntries(area draw.Canvas, y vg.Length, row []entry) {
+	st := style(11, ink)
+	for _, e := range row {
+		x := area.Min.X + e.x
+		if e.series >= 0 {
+			mark := lineStyle(e.series)
+			mark.Width = vg.Points(3)
+			area.StrokeLine2(mark, x, y+vg.Points(3.5), x+0.28*vg.Inch, y+vg.Points(3.5))
+			x += 0.35 * vg.Inch
 		}
+		area.FillText(st, vg.Point{X: x, Y: y}, e.text)
 	}
 }
 

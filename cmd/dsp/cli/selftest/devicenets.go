@@ -9,6 +9,7 @@ import (
 	"github.com/dsp-go/dsp/cuda/device"
 	cudanets "github.com/dsp-go/dsp/cuda/nets"
 	cudaoracles "github.com/dsp-go/dsp/cuda/oracles"
+	"github.com/dsp-go/dsp/cuda/resident"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
@@ -128,9 +129,9 @@ func (n *netCase) check(r *rand.Rand, examples []int) error {
 	for i := range n.data.Len() {
 		longest = max(longest, n.data.Length(i))
 	}
-	data := cudanets.NewData(d, n.data)
+	data := resident.NewData(d, n.data)
 	defer data.Free()
-	on := cudanets.NewBatch(data, n.data.Len()+1, rows, longest)
+	on := resident.NewBatch(data, n.data.Len()+1, rows, longest)
 	defer on.Free()
 	on.Set(examples)
 	on.SetSeed(n.seed)
@@ -191,7 +192,7 @@ func (n *netCase) check(r *rand.Rand, examples []int) error {
 }
 
 // potentialsOf allocates the potentials of a batch.
-func potentialsOf(g *rig, b *cudanets.Batch, net nets.Scorer) *cudaoracles.Chains {
+func potentialsOf(g *rig, b *resident.Batch, net nets.Scorer) *cudaoracles.Chains {
 	form := net.Form()
 	y, perPosition := form.Parts[0].Width, form.Parts[1].Rows != structured.Tied
 	edges := y * y

@@ -9,6 +9,7 @@ import (
 
 	"github.com/dsp-go/dsp/cuda/device"
 	cudanets "github.com/dsp-go/dsp/cuda/nets"
+	"github.com/dsp-go/dsp/cuda/resident"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
@@ -64,7 +65,7 @@ func (g *rig) pairs(input graph.Input, seed uint64, build func() (*nets.Net, err
 func (g *rig) pairBatch(r *rand.Rand, w *worst, net *nets.Net, set *structured.Dataset, examples []int, seed uint64) error {
 	var batch structured.Batch
 	batch.Reset(set, examples)
-	data := cudanets.NewData(g.Device, set)
+	data := resident.NewData(g.Device, set)
 	defer data.Free()
 	on := data.NewBatch(data.StepCapacity(data.All()))
 	defer on.Free()

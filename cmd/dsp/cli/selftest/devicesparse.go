@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	cudanets "github.com/dsp-go/dsp/cuda/nets"
+	"github.com/dsp-go/dsp/cuda/resident"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/nets/sparse"
@@ -47,7 +48,7 @@ func (g *rig) sparseCase(r *rand.Rand, w *worst, labels, edges int, kind string,
 	if err != nil {
 		return err
 	}
-	onData := cudanets.NewData(g.Device, data)
+	onData := resident.NewData(g.Device, data)
 	defer onData.Free()
 	s := cudanets.NewSparseLinear(net, onData)
 	defer s.Free()
@@ -55,7 +56,7 @@ func (g *rig) sparseCase(r *rand.Rand, w *worst, labels, edges int, kind string,
 		examples []int
 		rows     int
 	}{{r.Perm(len(lengths)), data.Positions() + 5}, {[]int{2, 0}, 6}} {
-		on := cudanets.NewBatch(onData, len(batch.examples)+1, batch.rows, slices.Max(lengths))
+		on := resident.NewBatch(onData, len(batch.examples)+1, batch.rows, slices.Max(lengths))
 		if err := s.Reserve(on); err != nil {
 			return err
 		}
@@ -69,7 +70,7 @@ func (g *rig) sparseCase(r *rand.Rand, w *worst, labels, edges int, kind string,
 	return g.Sync()
 }
 
-func (g *rig) sparseBatch(r *rand.Rand, w *worst, net *sparse.Linear, s *cudanets.SparseLinear, on *cudanets.Batch, examples []int) error {
+func (g *rig) sparseBatch(r *rand.Rand, w *worst, net *sparse.Linear, s *cudanets.SparseLinear, on *resident.Batch, examples []int) error {
 	var batch structured.Batch
 	batch.Reset(on.Data.Set, examples)
 	weights, grad := normals(r, net.Dim()), make([]float32, net.Dim())
@@ -117,7 +118,7 @@ func (g *rig) sumsByKey(_ context.Context, r *rand.Rand, w *worst) (string, erro
 	lists, to := cudanets.NewInverse(g.Device, keys, n, n, false), upload(g, make([]float32, keys*width))
 	defer lists.Free()
 	x := upload(g, from)
-	lists.Build(&cudanets.Sparse{Offsets: upload(g, offsets), Index: upload(g, of)}, upload(g, rows), x, width)
+	lists.Build(&resident.Sparse{Offsets: upload(g, offsets), Index: upload(g, of)}, upload(g, rows), x, width)
 	lists.Sum(x, width, to)
 	return "", w.nearScaled("sum", download(g, to), want, single)
 }

@@ -41,6 +41,9 @@ func (g garbled) Exp(θ *structured.Potentials, μ float64, value []float64, u *
 func TestEveryKindIsCheckedAgainstEnumeration(t *testing.T) {
 	for _, kind := range kinds.All {
 		right := kind.Oracle()
+		if relaxed(right) {
+			continue
+		}
 		for _, question := range []string{"max", "top-K", "l2 smoothing", "exp"} {
 			t.Run(kind.Name()+"/"+question, func(t *testing.T) {
 				if _, ranks := right.(oracles.Ranker); !ranks && (question == "top-K" || question == "l2 smoothing") {

@@ -1,0 +1,5 @@
+//go:build !goexperiment.simd || !amd64
+
+package graph
+
+func choose() *kernels { return &plain }
