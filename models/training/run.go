@@ -13,7 +13,6 @@ import (
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/nets"
-	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/boxes/localisation"
 	"github.com/dsp-go/dsp/structured/host"
@@ -60,8 +59,8 @@ func NewRun(c config.Config, data *models.Data, o TrainOptions) (*Run, error) {
 	if why != "" {
 		o.Log.Info("method " + r.config.Method + ": " + why)
 	}
-	if relaxed, ok := r.problem.Engine.Kind().Oracle().(oracles.Relaxed); ok && relaxed.Relaxed() != "" {
-		o.Log.Warn("outputs may not be the best: " + relaxed.Relaxed() + "; objectives count an upper bound of their scores")
+	if how := objective.Relaxed(); how != "" {
+		o.Log.Warn("outputs may not be the best: " + how + "; objectives count an upper bound of their scores")
 	}
 	m.Config = r.config
 	return r, nil

@@ -18,7 +18,7 @@ func predictCommand() *cobra.Command {
 	var decode, picture string
 	cmd := &cobra.Command{
 		Use:   "predict --model MODEL",
-		Short: "Predict labels, trees or links with a model",
+		Short: "Predict labels, trees, links or boxes with a model",
 		Long: `predict copies the columns of the input and appends a column with the predicted label; an empty line ends each sequence.
 With --json it prints one object per sequence. Flags add confidences, scores, n-best lists and marginals.
 predict labels text as it arrives, in chunks and in input order, so the input can be larger than memory, or a pipe.
@@ -33,7 +33,8 @@ alignment with the link, less that of one without it.`,
   dsp predict --model runs/first --input builtin --nbest 3 --json
   dsp predict --model runs/parser --input new.conllu > parsed.conllu
   dsp predict --model runs/parser --input test.conllu --picture trees.svg
-  dsp predict --model runs/links --input new.pairs --confidence`,
+  dsp predict --model runs/links --input new.pairs --confidence
+  dsp predict --model runs/ladybird --input folder --nbest 3 > boxes.json`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if o.NBest < 0 {
@@ -81,14 +82,14 @@ alignment with the link, less that of one without it.`,
 	}
 	u.addFlags(cmd)
 	flags := cmd.Flags()
-	flags.StringVar(&u.data, "input", "-", "`FILE` to label; - is standard input, builtin the drawn words, trees or sentence pairs")
+	flags.StringVar(&u.data, "input", "-", "`FILE` to label; - is standard input, builtin the drawn words, trees, sentence pairs or scenes")
 	flags.IntVar(&o.NBest, "nbest", 0, "add the `N` best outputs of each sequence, with score and probability (links have scores only)")
 	flags.BoolVar(&o.Force, "force", false, "keep the labels in the input's label column and predict the rest given them: a label of the model, A|B for one of these, ? or _ for any")
 	flags.StringVar(&decode, "decode", "max", "what to predict: `max|risk`; max: the output with the largest score; risk: the output with the fewest expected wrong labels (or heads and relations) under the marginals")
 	complete(cmd, "decode", "max", "risk")
-	flags.StringVar(&picture, "picture", "", "instead of printing predictions, draw the predicted trees of a few sentences to `FILE`, .svg or .png")
-	flags.BoolVar(&o.Marginals, "marginals", false, "add the probability of every label at every position, or of every head of each word; for links, the margin of every source word with every target word")
-	flags.BoolVar(&o.Confidence, "confidence", false, "add the probability of each predicted label, in the column before it, or of each predicted arc, in MISC; for links, the margin of each predicted link, after a colon")
+	flags.StringVar(&picture, "picture", "", "instead of printing predictions, draw the predicted trees of a few sentences, or the boxes in a few images, to `FILE`, .svg or .png")
+	flags.BoolVar(&o.Marginals, "marginals", false, "add the probability of every label at every position, of every head of each word, or of every candidate box; for links, the margin of every source word with every target word")
+	flags.BoolVar(&o.Confidence, "confidence", false, "add the probability of each predicted label, in the column before it, of each predicted arc, in MISC, or of each predicted box; for links, the margin of each predicted link, after a colon")
 	flags.BoolVar(&o.Probability, "score", false, "add the score and probability of each predicted output (links have scores only)")
 	return cmd
 }
