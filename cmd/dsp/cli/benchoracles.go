@@ -6,11 +6,9 @@ import (
 
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/oracles/chain"
-	"github.com/dsp-go/dsp/oracles/graph"
 	"github.com/dsp-go/dsp/oracles/tree"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
-	"github.com/dsp-go/dsp/structured/graphs"
 	"github.com/dsp-go/dsp/structured/trees"
 )
 
@@ -42,19 +40,6 @@ func treeMeasures() []measure {
 			θ := randomTrees(of.structure, sentences, words, relations)
 			all = append(all, oracleMeasures(part, tree.New(of.structure.NonProjective), θ, of.names)...)
 		}
-	}
-	return all
-}
-
-// graphMeasures measures every answer of the oracle of graphs: on paths of 16 variables with 32 labels for each kind of edges, and
-// on grids of 6×6 variables with 3 labels, which have loops.
-func graphMeasures() []measure {
-	names := answerNames{max: "max", topK: "top-5", exp: "exp"}
-	var all []measure
-	for _, edges := range []graphs.Edges{graphs.Own, graphs.Typed, graphs.Potts} {
-		s := graphs.Pairwise{Edges: edges}
-		all = append(all, oracleMeasures(fmt.Sprintf("oracle, %s, paths of 16, 32 labels", s.Name()), graph.New(), randomGraphs(s, 64, 32, 16, pathOf(16)), names)...)
-		all = append(all, oracleMeasures(fmt.Sprintf("oracle, %s, grids of 6×6, 3 labels", s.Name()), graph.New(), randomGraphs(s, 8, 3, 36, gridOf(6, 6)), names)...)
 	}
 	return all
 }
@@ -105,45 +90,6 @@ func randomTrees(structure trees.SpanningTree, sentences, words, relations int) 
 	}
 	θ.Reshape(structure.Form(relations), outputs, func(string) []int { return rows })
 	return drawNormal(θ, rand.New(rand.NewPCG(1, 1)))
-}
-
-// randomGraphs draws the potentials of a batch of examples with the same n variables and edges.
-func randomGraphs(structure graphs.Pairwise, examples, labels, n int, ends [][2]int32) *structured.Potentials {
-	θ, nodes, edges := &structured.Potentials{}, make([]int, examples+1), make([]int, examples+1)
-	for b := range nodes {
-		nodes[b], edges[b] = b*n, b*len(ends)
-	}
-	θ.Reshape(structure.Form(labels, 1), nodes, func(table string) []int {
-		if table == graphs.EdgeRows {
-			return edges
-		}
-		return nodes
-	})
-	for range examples {
-		θ.Graphs = append(θ.Graphs, &structured.Graph{Ends: ends, Types: make([]int32, len(ends))})
-	}
-	return drawNormal(θ, rand.New(rand.NewPCG(1, 1)))
-}
-
-// pathOf returns the edges of a path of n variables.
-func pathOf(n int) (ends [][2]int32) {
-	for v := 1; v < n; v++ {
-		ends = append(ends, [2]int32{int32(v - 1), int32(v)})
-	}
-	return ends
-}
-
-// gridOf returns the edges of a grid of h by w variables.
-func gridOf(h, w int) (ends [][2]int32) {
-	for v := range h * w {
-		if v%w > 0 {
-			ends = append(ends, [2]int32{int32(v - 1), int32(v)})
-		}
-		if v >= w {
-			ends = append(ends, [2]int32{int32(v - w), int32(v)})
-		}
-	}
-	return ends
 }
 
 // drawNormal draws every potential from the standard normal distribution.
