@@ -18,7 +18,7 @@ import (
 	"github.com/dsp-go/dsp/nets/kernels"
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/ocr"
+	"github.com/dsp-go/dsp/structured/synthetic/ocr"
 	"github.com/dsp-go/dsp/train/engine"
 )
 

@@ -8,7 +8,7 @@ import (
 
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/alignments/synthetic"
+	"github.com/dsp-go/dsp/structured/matchings/alignments/synthetic"
 )
 
 func pairsCommand() *cobra.Command {

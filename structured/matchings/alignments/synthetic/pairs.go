@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/alignments"
 	"github.com/dsp-go/dsp/structured/host"
+	"github.com/dsp-go/dsp/structured/matchings/alignments"
 )
 
 // Options set the size and the properties of the drawn sentence pairs.

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/alignments"
+	"github.com/dsp-go/dsp/structured/matchings/alignments"
 )
 
 func read(t *testing.T, o alignments.Reader, text string) *alignments.Corpus {

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/alignments"
+	"github.com/dsp-go/dsp/structured/matchings/alignments"
 )
 
 // drawCorpus draws pairs of up to 5 by 5 words with random links.

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/alignments"
 	"github.com/dsp-go/dsp/structured/arrays"
+	"github.com/dsp-go/dsp/structured/matchings/alignments"
 )
 
 // archive writes an npz archive of two pairs, of 1 by 2 and 2 by 1 words.

@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/alignments"
-	"github.com/dsp-go/dsp/structured/alignments/synthetic"
 	"github.com/dsp-go/dsp/structured/features/pairs"
+	"github.com/dsp-go/dsp/structured/matchings/alignments"
+	"github.com/dsp-go/dsp/structured/matchings/alignments/synthetic"
 )
 
 // greedy returns a matching: pairs in the order of falling scores [n·m], as long as both words are free and the score is more than

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/alignments"
-	"github.com/dsp-go/dsp/structured/alignments/synthetic"
+	"github.com/dsp-go/dsp/structured/matchings/alignments"
+	"github.com/dsp-go/dsp/structured/matchings/alignments/synthetic"
 )
 
 func small() synthetic.Options {
