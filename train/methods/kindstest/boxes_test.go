@@ -1,4 +1,4 @@
-package methods
+package kindstest
 
 import (
 	"fmt"
@@ -9,15 +9,18 @@ import (
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/engine"
+	"github.com/dsp-go/dsp/train/methods"
 	"github.com/dsp-go/dsp/train/methods/sdca"
 	"github.com/dsp-go/dsp/train/traintest"
 )
 
 // On choices and windows, too, methods of all families certify the same optimum: their intervals [dual, objective] overlap.
 func TestBoxesAreCertified(t *testing.T) {
-	smooth := func() []train.Method { return []train.Method{&SVRG{}, &SAGA{}, &Casimir{}, &LBFGS{}, &sdca.SDCA{}} }
+	smooth := func() []train.Method {
+		return []train.Method{&methods.SVRG{}, &methods.SAGA{}, &methods.Casimir{}, &methods.LBFGS{}, &sdca.SDCA{}}
+	}
 	hinge := func() []train.Method {
-		return append(convexMethods(), &BCFW{}, &BCPFW{})
+		return append(convexMethods(), &methods.BCFW{}, &methods.BCPFW{})
 	}
 	for _, c := range []struct {
 		name    string
@@ -34,7 +37,7 @@ func TestBoxesAreCertified(t *testing.T) {
 			lo, hi := math.Inf(-1), math.Inf(1)
 			for _, m := range c.methods {
 				s, passes := traintest.Start(t, m, c.problem), 60
-				if _, slow := m.(*BCFW); slow {
+				if _, slow := m.(*methods.BCFW); slow {
 					passes = 400
 				}
 				traintest.Passes(t, m, c.problem, s, passes)

@@ -1,4 +1,4 @@
-package methods
+package kindstest
 
 import (
 	"math"
@@ -8,6 +8,7 @@ import (
 	"github.com/dsp-go/dsp/oracles/kinds"
 	"github.com/dsp-go/dsp/structured/graphs"
 	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/methods"
 	"github.com/dsp-go/dsp/train/traintest"
 )
 
@@ -34,11 +35,11 @@ func TestCutsCertify(t *testing.T) {
 		smoothing oracles.Smoothing
 		gap       float64 // relative, after 40 passes
 	}{
-		{"bcfw", graphs.Cut, &BCFW{}, oracles.Smoothing{}, 1e-2},
-		{"casimir, l2", graphs.Cut, &Casimir{}, traintest.L2, 1e-2},
-		{"saga, l2 on 5", graphs.Cut, &SAGA{}, oracles.Smoothing{Kind: oracles.L2, K: 5}, 2e-2},
-		{"bcfw, exact", graphs.Exact, &BCFW{}, oracles.Smoothing{}, 1e-2},
-		{"casimir, exact, entropy", graphs.Exact, &Casimir{}, traintest.Entropy, 1e-2},
+		{"bcfw", graphs.Cut, &methods.BCFW{}, oracles.Smoothing{}, 1e-2},
+		{"casimir, l2", graphs.Cut, &methods.Casimir{}, traintest.L2, 1e-2},
+		{"saga, l2 on 5", graphs.Cut, &methods.SAGA{}, oracles.Smoothing{Kind: oracles.L2, K: 5}, 2e-2},
+		{"bcfw, exact", graphs.Exact, &methods.BCFW{}, oracles.Smoothing{}, 1e-2},
+		{"casimir, exact, entropy", graphs.Exact, &methods.Casimir{}, traintest.Entropy, 1e-2},
 	} {
 		p := traintest.GridProblem(30, c.by, c.smoothing, 1./30)
 		s := traintest.Start(t, c.method, p)

@@ -1,4 +1,4 @@
-package methods
+package kindstest
 
 import (
 	"fmt"
@@ -9,6 +9,7 @@ import (
 	"github.com/dsp-go/dsp/structured/graphs"
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/engine"
+	"github.com/dsp-go/dsp/train/methods"
 	"github.com/dsp-go/dsp/train/methods/sdca"
 	"github.com/dsp-go/dsp/train/traintest"
 )
@@ -24,8 +25,8 @@ func TestGraphsAreCertified(t *testing.T) {
 				methods []train.Method
 				gap     float64
 			}{
-				{engine.Hinge, append(convexMethods(), &BCFW{}, &BCPFW{}), 3e-2},
-				{engine.CRF, []train.Method{&SVRG{}, &SAGA{}, &Casimir{}, &LBFGS{}, &sdca.SDCA{}}, 1e-3},
+				{engine.Hinge, append(convexMethods(), &methods.BCFW{}, &methods.BCPFW{}), 3e-2},
+				{engine.CRF, []train.Method{&methods.SVRG{}, &methods.SAGA{}, &methods.Casimir{}, &methods.LBFGS{}, &sdca.SDCA{}}, 1e-3},
 			} {
 				smoothing := traintest.L2
 				if c.loss == engine.CRF {
@@ -37,7 +38,7 @@ func TestGraphsAreCertified(t *testing.T) {
 					for _, m := range c.methods {
 						s, passes := traintest.Start(t, m, p), 40
 						switch m.(type) {
-						case *BCFW, *BCPFW:
+						case *methods.BCFW, *methods.BCPFW:
 							passes = 200
 						}
 						traintest.Passes(t, m, p, s, passes)
@@ -68,7 +69,7 @@ func TestGraphsOfDeepNets(t *testing.T) {
 		net := traintest.GraphNet(c, graphs.Potts)
 		o := &engine.Objective{Scorer: net, Data: traintest.DrawGraphs(n, false), Loss: engine.CRF, Lambda: 1e-3}
 		p := &train.Problem{Engine: engine.NewEngine(o, 1), Smoothing: traintest.Entropy, Seed: 3}
-		m := &ProxLinear{}
+		m := &methods.ProxLinear{}
 		s := traintest.Start(t, m, p)
 		traintest.Passes(t, m, p, s, 10)
 		return s.Primal

@@ -1,4 +1,4 @@
-package methods
+package kindstest
 
 import (
 	"math"
@@ -9,6 +9,7 @@ import (
 	"github.com/dsp-go/dsp/structured/matchings"
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/engine"
+	"github.com/dsp-go/dsp/train/methods"
 	"github.com/dsp-go/dsp/train/traintest"
 )
 
@@ -18,15 +19,15 @@ func TestMatchingsAreCertified(t *testing.T) {
 		name := matchings.Matching{Complete: complete}.Name()
 		t.Run(name, func(t *testing.T) {
 			lo, hi := math.Inf(-1), math.Inf(1)
-			for _, m := range append(convexMethods(), &BCFW{}, &BCPFW{}) {
-				p := traintest.MatchingProblem(60, complete, traintest.L2, 1./60)
+			for _, m := range append(convexMethods(), &methods.BCFW{}, &methods.BCPFW{}) {
+				p := traintest.MatchingProblem(20, complete, traintest.L2, 1./20)
 				if err := p.Check(); err != nil {
 					t.Fatal(err)
 				}
 				s := traintest.Start(t, m, p)
-				passes := 120
+				passes := 80
 				if m.Name() == "svrg" { // not accelerated
-					passes = 240
+					passes = 160
 				}
 				traintest.Passes(t, m, p, s, passes)
 				if c, ok := m.(train.Certifier); ok {
@@ -47,12 +48,12 @@ func TestMatchingsAreCertified(t *testing.T) {
 
 // The results on matchings have the same bits for any number of threads.
 func TestMatchingThreads(t *testing.T) {
-	for _, make := range []func() train.Method{func() train.Method { return &Casimir{} }, func() train.Method { return &BCPFW{} }} {
+	for _, make := range []func() train.Method{func() train.Method { return &methods.Casimir{} }, func() train.Method { return &methods.BCPFW{} }} {
 		var want []float32
 		for _, threads := range []int{1, 2, 7} {
-			p := traintest.MatchingProblem(40, false, oracles.Smoothing{Kind: oracles.L2, K: 5}, 0.05)
+			p := traintest.MatchingProblem(20, false, oracles.Smoothing{Kind: oracles.L2, K: 5}, 0.05)
 			p.Engine = engine.NewEngine(p.Objective, threads)
-			p.Batch = 20
+			p.Batch = 10
 			m := make()
 			s := traintest.Start(t, m, p)
 			traintest.Passes(t, m, p, s, 4)

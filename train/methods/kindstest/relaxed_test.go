@@ -1,4 +1,4 @@
-package methods
+package kindstest
 
 import (
 	"math"
@@ -9,6 +9,7 @@ import (
 	"github.com/dsp-go/dsp/structured/graphs"
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/engine"
+	"github.com/dsp-go/dsp/train/methods"
 	"github.com/dsp-go/dsp/train/methods/sdca"
 	"github.com/dsp-go/dsp/train/traintest"
 )
@@ -22,8 +23,8 @@ func TestRelaxedObjective(t *testing.T) {
 		methods func() []train.Method
 		gap     float64
 	}{
-		{"hinge", engine.Hinge, func() []train.Method { return []train.Method{&SVRG{}, &SAGA{}} }, 2e-2},
-		{"crf", engine.CRF, func() []train.Method { return []train.Method{&SVRG{}, &LBFGS{}, &sdca.SDCA{}} }, 1e-3},
+		{"hinge", engine.Hinge, func() []train.Method { return []train.Method{&methods.SVRG{}, &methods.SAGA{}} }, 2e-2},
+		{"crf", engine.CRF, func() []train.Method { return []train.Method{&methods.SVRG{}, &methods.LBFGS{}, &sdca.SDCA{}} }, 1e-3},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var bounds [2][2]float64 // of the exact and of the relaxed optimum
@@ -65,7 +66,7 @@ func TestRelaxedHingeBoundsExact(t *testing.T) {
 	const n = 30
 	var s [2]*train.State
 	for k, by := range []graphs.Inference{graphs.Exact, graphs.Relaxed} {
-		m, p := &BCFW{}, traintest.TypedGridProblem(n, by, engine.Hinge, oracles.Smoothing{}, 1./n)
+		m, p := &methods.BCFW{}, traintest.TypedGridProblem(n, by, engine.Hinge, oracles.Smoothing{}, 1./n)
 		s[k] = traintest.Start(t, m, p)
 		traintest.Passes(t, m, p, s[k], 100)
 		traintest.Certify(t, m, p, s[k])
