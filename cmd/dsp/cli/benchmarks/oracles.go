@@ -1,4 +1,4 @@
-package cli
+package benchmarks
 
 import (
 	"fmt"
@@ -29,6 +29,10 @@ func treeMeasures() []measure {
 	const sentences, words = 64, 25
 	var all []measure
 	for _, relations := range []int{1, 50} {
+		named := "1 relation"
+		if relations > 1 {
+			named = fmt.Sprintf("%d relations", relations)
+		}
 		for _, of := range []struct {
 			structure trees.SpanningTree
 			names     answerNames
@@ -36,7 +40,7 @@ func treeMeasures() []measure {
 			{trees.SpanningTree{}, answerNames{max: "max (Eisner)", topK: "top-5", exp: "exp (inside-outside)"}},
 			{trees.SpanningTree{NonProjective: true}, answerNames{max: "max (Chu-Liu-Edmonds)", topK: "top-5", exp: "exp (matrix-tree)"}},
 		} {
-			part := fmt.Sprintf("oracle, %s, %d words, %s", of.structure.Name(), words, plural(relations, "relation"))
+			part := fmt.Sprintf("oracle, %s, %d words, %s", of.structure.Name(), words, named)
 			θ := randomTrees(of.structure, sentences, words, relations)
 			all = append(all, oracleMeasures(part, tree.New(of.structure.NonProjective), θ, of.names)...)
 		}
