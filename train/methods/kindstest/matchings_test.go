@@ -20,14 +20,14 @@ func TestMatchingsAreCertified(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			lo, hi := math.Inf(-1), math.Inf(1)
 			for _, m := range append(convexMethods(), &methods.BCFW{}, &methods.BCPFW{}) {
-				p := traintest.MatchingProblem(20, complete, traintest.L2, 1./20)
+				p := traintest.MatchingProblem(30, complete, traintest.L2, 0.1)
 				if err := p.Check(); err != nil {
 					t.Fatal(err)
 				}
 				s := traintest.Start(t, m, p)
-				passes := 80
+				passes := 60
 				if m.Name() == "svrg" { // not accelerated
-					passes = 160
+					passes = 120
 				}
 				traintest.Passes(t, m, p, s, passes)
 				if c, ok := m.(train.Certifier); ok {
