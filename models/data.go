@@ -24,7 +24,7 @@ type Data struct {
 // Input returns the shape of what a network reads at each position.
 func (d *Data) Input() graph.Input {
 	in := inputs.Of(d.Train)
-	in.Vectors, in.Map, in.Grid = d.inputs.Vectors, d.inputs.Map, d.inputs.Grid
+	in.Vectors, in.Map, in.Grid, in.Edges = d.inputs.Vectors, d.inputs.Map, d.inputs.Grid, d.inputs.Edges
 	return in.Shape(d.Train.Dim)
 }
 
@@ -46,6 +46,13 @@ func ReadResolved(c *config.Config) (*Data, error) {
 	if err != nil {
 		return nil, err
 	}
+	if check := tasks.Of(c).CheckData; check != nil {
+		for _, set := range d.sets() {
+			if err := check(c, set, d.Train.Alphabet.Len()); err != nil {
+				return nil, err
+			}
+		}
+	}
 	return d, nil
 }
 
@@ -64,7 +71,7 @@ func ReadFiles(c *config.Config) (*Data, error) {
 	if !all {
 		s := source{
 			format: c.Format, columns: c.Columns, label: c.Label, scheme: c.Scheme, partial: c.Partial, threads: host.Threads(c.Threads),
-			minCount: c.MinCount, hashBits: c.HashBits, task: task, localise: tasks.Localise(c),
+			minCount: c.MinCount, hashBits: c.HashBits, task: task, localise: tasks.Localise(c), config: c,
 		}
 		if beside, err = filesOf(c); err != nil {
 			return nil, err

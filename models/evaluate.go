@@ -48,3 +48,14 @@ func (m *Model) Draw(ctx context.Context, d *structured.Dataset, path string) er
 		return m.Predict(ctx, some, o, yield)
 	})
 }
+
+// Write writes the predicted outputs for d to files, as the task has it.
+func (m *Model) Write(ctx context.Context, d *structured.Dataset, o predictions.Options, path string) error {
+	write := tasks.Of(&m.Config).Write
+	if write == nil {
+		return structured.BadInput("--to %s: --task %s prints what it predicts", path, m.Config.Task)
+	}
+	return write(&m.Config, d, m.Labels, o, path, func(some *structured.Dataset, o predictions.Options, yield func(i int, p *predictions.Prediction) error) error {
+		return m.Predict(ctx, some, o, yield)
+	})
+}

@@ -49,6 +49,9 @@ func (m *Model) Save(path string) error {
 	if m.Grid.Cells() > 0 {
 		values["grid"] = m.Grid
 	}
+	if m.Edges != (inputs.Edges{}) {
+		values["edges"] = m.Edges
+	}
 	if d := m.Dictionary; d != nil && d.Node == nil {
 		values["hash_bits"] = d.HashBits
 	}
@@ -118,9 +121,9 @@ func decodeModel(f *safetensors.File) (*Model, error) {
 	var vocab [][]string
 	hashBits := 0
 	for name, value := range map[string]any{"config": &m.Config, "labels": &labels, "vocab": &vocab, "dim": &m.Dim, "width": &m.Width,
-		"hash_bits": &hashBits, "characters": &characters, "map": &m.Map, "grid": &m.Grid} {
+		"hash_bits": &hashBits, "characters": &characters, "map": &m.Map, "grid": &m.Grid, "edges": &m.Edges} {
 		text, ok := f.Metadata[name]
-		if !ok && slices.Contains([]string{"hash_bits", "characters", "map", "grid"}, name) {
+		if !ok && slices.Contains([]string{"hash_bits", "characters", "map", "grid", "edges"}, name) {
 			continue
 		}
 		if err := json.Unmarshal([]byte(text), value); err != nil {
@@ -132,6 +135,9 @@ func decodeModel(f *safetensors.File) (*Model, error) {
 	}
 	if m.Map.Len() != 0 && m.Map.Len() != m.Dim || m.Grid.Height < 0 || m.Grid.Width < 0 {
 		return nil, fmt.Errorf("metadata: maps of %v and a grid of %v do not go with %d features", m.Map, m.Grid, m.Dim)
+	}
+	if m.Edges.Dim < 0 || m.Edges.Types < 0 {
+		return nil, fmt.Errorf("metadata: %d features and %d types of edges", m.Edges.Dim, m.Edges.Types)
 	}
 	m.Labels = structured.NewAlphabet(labels...)
 	for _, names := range vocab {

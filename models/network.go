@@ -41,7 +41,7 @@ func chooseNetwork(c config.Config, in inputs.Inputs, dim, labels int) (networkC
 		}
 	}
 	var err error
-	choice.net, err = n.ResolveFor(shape, task.Output(c, labels))
+	choice.net, err = n.ResolveFor(shape, task.Output(c, in, labels))
 	return choice, err
 }
 
@@ -61,11 +61,11 @@ func chooseLoss(c config.Config, in inputs.Inputs) string {
 func network(c config.Config, in inputs.Inputs, dim, labels int) (nets.Network, error) {
 	switch {
 	case in.Own != nil && c.Net == "linear":
-		return in.Own.Network(tasks.Of(&c).Output(c, labels).Form)
+		return in.Own.Network(tasks.Of(&c).Output(c, in, labels).Form)
 	case in.Dictionary != nil && !c.Network().ReadsAttributes():
 		return sparse.NewChain(in.Dictionary.Nodes(), in.Dictionary.Edges(), labels, c.Edges)
 	}
-	net, err := nets.Make(c.Network(), in.Shape(dim), tasks.Of(&c).Output(c, labels))
+	net, err := nets.Make(c.Network(), in.Shape(dim), tasks.Of(&c).Output(c, in, labels))
 	if err != nil {
 		return nil, err // not a nil *Net
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/oracles/kinds"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/graphs"
 	"github.com/dsp-go/dsp/structured/host"
 	"github.com/dsp-go/dsp/structured/vec"
 )
@@ -98,6 +99,9 @@ func (p *predictor) predict(d *structured.Dataset, examples []int, o predictions
 	labels := make([]int32, p.θ.OutputSize())
 	summer, sums := p.oracle.(oracles.Summer)
 	marginaler, margins := p.oracle.(oracles.MaxMarginaler)
+	if _, labels := p.θ.Structure.(graphs.Pairwise); labels {
+		margins = false // they are those of links
+	}
 	if !sums && (o.LeastRisk || (o.Marginals || o.Confidence) && !margins) {
 		return nil, structured.BadInput("probabilities need sums over all outputs, which a %s does not have", p.θ.Structure.Name())
 	}
@@ -110,6 +114,11 @@ func (p *predictor) predict(d *structured.Dataset, examples []int, o predictions
 		return nil, structured.BadInput("the oracle of a %s does not find the n best outputs", p.θ.Structure.Name())
 	}
 	p.score, p.logZ = vec.Grow(p.score, n), vec.Grow(p.logZ, n)
+	if t, ok := p.oracle.(oracles.Truncator); ok && o.Exact {
+		if err := t.Check(&p.θ); err != nil {
+			return nil, structured.BadInput("%s: %w; --truncate lowers such scores until they do", d.Name, err)
+		}
+	}
 	margins = margins && !sums && (o.Marginals || o.Confidence)
 	if margins {
 		marginaler.MaxMarginals(&p.θ, labels, p.score, &p.max)

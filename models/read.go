@@ -22,6 +22,7 @@ type DataOptions struct {
 	Dense   string // npz file of the dense features of text; empty for none
 	Boxes   string // file of candidate boxes; empty for sliding windows, or those of an npz archive
 	Images  string // folder of the images; empty: beside their annotations
+	Masks   string // folder of the masks of images; empty: there are none
 	Links   string // file of the links of sentence pairs; empty: they are in the data file
 }
 
@@ -49,7 +50,10 @@ func (m *Model) ReadData(path string, o DataOptions) (*structured.Dataset, error
 		if err := m.Inputs.Apply(d.Test, o.Threads); err != nil {
 			return nil, err
 		}
-		return d.Test, m.accepts(d.Test)
+		if err := m.accepts(d.Test); err != nil {
+			return nil, err
+		}
+		return d.Test, m.checkData(d.Test)
 	}
 	d, err := s.read(path, o.Labels)
 	if err != nil {
@@ -61,7 +65,15 @@ func (m *Model) ReadData(path string, o DataOptions) (*structured.Dataset, error
 	if d.Attributes != nil && d.Positions() > 0 && len(d.Attributes.Index) == 0 {
 		return nil, strange(path)
 	}
-	return d, nil
+	return d, m.checkData(d)
+}
+
+// checkData refuses data that the task does not take.
+func (m *Model) checkData(d *structured.Dataset) error {
+	if check := tasks.Of(&m.Config).CheckData; check != nil {
+		return check(&m.Config, d, m.Labels.Len())
+	}
+	return nil
 }
 
 // strange is the error for a file that has no attribute in common with the training data.
@@ -74,8 +86,8 @@ func (m *Model) source(o DataOptions) (source, error) {
 	c := &m.Config
 	s := source{
 		format: o.Format, columns: o.Columns, label: o.Label, scheme: c.Scheme, partial: o.Partial || c.Partial, width: m.Width,
-		labels: m.Labels, inputs: m.Inputs, dim: m.Dim, threads: host.Threads(o.Threads), task: tasks.Of(c), besides: besides{o.Dense, o.Boxes, o.Images, o.Links},
-		localise: tasks.Localise(c),
+		labels: m.Labels, inputs: m.Inputs, dim: m.Dim, threads: host.Threads(o.Threads), task: tasks.Of(c), besides: besides{o.Dense, o.Boxes, o.Images, o.Links, o.Masks},
+		localise: tasks.Localise(c), config: c,
 	}
 	if s.localise != nil {
 		s.localise.Class = m.Labels.Name(0)
@@ -83,6 +95,9 @@ func (m *Model) source(o DataOptions) (source, error) {
 	}
 	if (o.Boxes != "" || o.Images != "") && s.localise == nil {
 		return s, structured.BadInput("--boxes and --images are for models that find objects in images (--task localise)")
+	}
+	if o.Masks != "" && m.Config.Task != "segment" {
+		return s, structured.BadInput("--masks is for models that label the pixels of images (--task segment)")
 	}
 	if s.partial && s.converts() {
 		return s, structured.BadInput("--partial: the model's tags were converted to %s as they were read, which needs to know them all", s.scheme)

@@ -11,6 +11,7 @@ import (
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/boxes/localisation"
 	"github.com/dsp-go/dsp/structured/chains"
+	"github.com/dsp-go/dsp/structured/graphs"
 	"github.com/dsp-go/dsp/structured/host"
 	"github.com/dsp-go/dsp/structured/text"
 )
@@ -34,6 +35,7 @@ type source struct {
 	minCount, hashBits int // of the attributes of a crfsuite file without a dictionary
 
 	localise *localisation.Options // of --task localise, or nil
+	config   *config.Config        // for a task that reads its data itself
 }
 
 // besides are files that are read with a data set; empty ones are not.
@@ -42,6 +44,7 @@ type besides struct {
 	boxes  string // candidate boxes
 	images string // folder of the images
 	links  string // of sentence pairs
+	masks  string // folder of the masks
 }
 
 // filesOf returns the files that c has beside the training, development and test data.
@@ -64,8 +67,12 @@ func filesOf(c *config.Config) (all [3]besides, err error) {
 	if err != nil {
 		return all, err
 	}
+	masks, err := filesBeside(c, "masks", c.Masks)
+	if err != nil {
+		return all, err
+	}
 	for k := range all {
-		all[k] = besides{dense[k], candidates[k], images[k], links[k]}
+		all[k] = besides{dense[k], candidates[k], images[k], links[k], masks[k]}
 	}
 	return all, nil
 }
@@ -74,9 +81,17 @@ func filesOf(c *config.Config) (all [3]besides, err error) {
 func sourceLike(c *config.Config, train *structured.Dataset) source {
 	return source{
 		format: c.Format, columns: c.Columns, label: c.Label, scheme: c.Scheme, partial: c.Partial, width: len(train.Columns), task: tasks.Of(c),
-		labels: train.Alphabet, inputs: inputs.Inputs{Dictionary: train.Dictionary}, dim: train.Dim, threads: host.Threads(c.Threads),
-		localise: tasks.LocaliseLike(c, train),
+		labels: train.Alphabet, inputs: inputs.Inputs{Dictionary: train.Dictionary, Edges: edgesOf(train)}, dim: train.Dim, threads: host.Threads(c.Threads),
+		localise: tasks.LocaliseLike(c, train), config: c,
 	}
+}
+
+// edgesOf returns the shape of the edges of graphs; zero for other data.
+func edgesOf(d *structured.Dataset) inputs.Edges {
+	if t := d.Table(structured.Edges); t != nil {
+		return inputs.Edges{Dim: t.Dim, Types: graphs.Types(d)}
+	}
+	return inputs.Edges{}
 }
 
 // read reads a data set. With needLabels every position must have a gold label.
@@ -97,7 +112,10 @@ func (s source) read(path string, needLabels bool) (*structured.Dataset, error) 
 		return err
 	}
 	var err error
-	if f := formats.Find(s.format); f.ReadFolder != nil || s.localise != nil && f.ReadBoxes != nil {
+	if s.task.Read != nil {
+		d, err = s.task.Read(s.config, tasks.Source{Path: path, Format: s.format, Masks: s.masks, Labels: s.labels, Dim: s.dim, Edges: s.inputs.Edges,
+			Unlabeled: !needLabels, Threads: s.threads})
+	} else if f := formats.Find(s.format); f.ReadFolder != nil || s.localise != nil && f.ReadBoxes != nil {
 		err = read(nil)
 	} else {
 		err = formats.Open(path, read)

@@ -125,7 +125,11 @@ func (a *Answer) fillMax(o Maximiser, θ *structured.Potentials) {
 	o.Max(θ, a.y, a.Max)
 	copy(a.Value, a.Max)
 	for b, v := range a.Max {
-		_, a.Exact[b] = bound(o, b)
+		var upper float64
+		if upper, a.Exact[b] = bound(o, b); !a.Exact[b] {
+			a.Max[b] = max(v, upper)
+			a.Value[b] = a.Max[b]
+		}
 		if !math.IsInf(v, -1) {
 			a.add(b, a.y[θ.Outputs[b]:θ.Outputs[b+1]], 1)
 		}
@@ -170,9 +174,19 @@ func (a *Answer) fillTopK(o Ranker, θ *structured.Potentials, s Smoothing) {
 	}
 }
 
-// bound returns the upper bound of a Relaxed oracle on example b, and whether the answer is exact. Others are exact.
+// MaxBound is Max of an oracle, but with upper bounds of the best scores as values, for answers that are not proven to be the best.
+func MaxBound(o Maximiser, θ *structured.Potentials, y []int32, value []float64) {
+	o.Max(θ, y, value)
+	for b := range value {
+		if upper, exact := bound(o, b); !exact {
+			value[b] = max(value[b], upper)
+		}
+	}
+}
+
+// bound returns the upper bound of a Bounder on example b, and whether the answer is exact. Others are exact.
 func bound(o Maximiser, b int) (upper float64, exact bool) {
-	if r, ok := o.(Relaxed); ok {
+	if r, ok := o.(Bounder); ok {
 		return r.Bound(b)
 	}
 	return math.Inf(-1), true

@@ -31,6 +31,7 @@ var selecting = []struct {
 }{
 	{"aer", "alignment error rate", false},
 	{"class_iou", "class error (1 − mean class IoU)", true},
+	{"miou", "class error (1 − mean class IoU)", true},
 	{"corloc", "localisation error (1 − CorLoc)", true},
 	{"f1", "entity error (1 − F1)", true},
 	{"las", "attachment error (1 − LAS)", true},
@@ -64,6 +65,7 @@ var printed = []struct{ measure, title string }{
 	{"link_f1", "link F1"},
 	{"corloc", "CorLoc"}, {"mean_iou", "mean IoU"}, {"ap", "AP"},
 	{"accuracy", "accuracy"}, {"class_iou", "mean class IoU"},
+	{"pixel_accuracy", "pixel accuracy"}, {"miou", "mean class IoU"},
 }
 
 // String returns the main measures in one line.

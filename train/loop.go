@@ -226,6 +226,7 @@ func (l *loop) observe(ctx context.Context) (record.Record, error) {
 		Dual:         record.Number(s.Dual),
 		Gap:          record.Number(objective - s.Dual),
 		Relaxed:      l.Problem.Relaxed() != "",
+		Truncated:    l.Problem.Truncated(),
 		Smoothed:     record.Number(s.Smoothed),
 		Mu:           record.Number(s.Mu),
 		Kappa:        record.Number(s.Kappa),

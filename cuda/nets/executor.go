@@ -97,7 +97,7 @@ func (e *Executor) check(data *resident.Data) error {
 	}
 	set, in, needs := data.Set, e.net.Input(), e.net.Needs()
 	if needs.Features && set.Features == nil && set.Source != nil {
-		return structured.BadInput("%s: the features do not fit in memory, where a device needs them; use --device cpu", set.Name)
+		return structured.BadInput("%s: the features stay out of memory, where a device needs them; use --device cpu", set.Name)
 	}
 	if needs.Features && (set.Features == nil || set.Dim != in.Dim) {
 		return structured.BadInput("%s has %d features per position; the network reads %d", set.Name, set.Dim, in.Dim)

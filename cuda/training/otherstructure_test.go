@@ -193,7 +193,7 @@ func TestOtherStructuresOnDevice(t *testing.T) {
 	a.Close()
 
 	o.Loss = engine.CRF
-	if _, err := training.NewAcceleratorWith(d, o, scorer()); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "the oracle of a choice does not compute") {
+	if _, err := training.NewAcceleratorWith(d, o, scorer()); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "the oracle of a box and kind does not compute") {
 		t.Errorf("a loss that needs sums: %v", err)
 	}
 }

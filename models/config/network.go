@@ -10,7 +10,7 @@ func (c Config) Network() nets.Config {
 	return nets.Config{
 		Net: c.Net, Hidden: c.Hidden, Activation: graph.Activation(c.Activation), Window: c.Window,
 		Channels: c.Channels, Recurrent: c.Recurrent, Layers: c.Layers, Heads: c.Heads, BlockUnits: c.BlockUnits, Embed: c.Embed,
-		Dropout: c.Dropout, Edges: c.Edges, ArcUnits: c.ArcUnits, LabelUnits: c.LabelUnits, PairUnits: c.PairUnits,
+		Dropout: c.Dropout, Edges: c.Edges, EdgeUnits: c.EdgeUnits, Submodular: c.Submodular, ArcUnits: c.ArcUnits, LabelUnits: c.LabelUnits, PairUnits: c.PairUnits,
 		Stack: c.Stack, StackFile: c.stackFile,
 		CharEmbed: c.CharEmbed, CharWindow: c.CharWindow, CharChannels: c.CharChannels, AttributeUnits: c.AttributeUnits,
 	}

@@ -33,6 +33,8 @@ type Inputs struct {
 
 	Map  graph.Map  // that the dense features of a position are; zero if they are none
 	Grid graph.Grid // whose cells the positions are; zero for sequences and candidates
+
+	Edges Edges // of graphs; zero for other data
 }
 
 // templateSuffix completes a name in messages about a built-in template.
@@ -190,7 +192,7 @@ func Of(d *structured.Dataset) Inputs {
 
 // Shape returns the shape of what a network reads at each position, dim dense features among it.
 func (in Inputs) Shape(dim int) graph.Input {
-	shape := graph.Input{Dim: dim, Vectors: in.Vectors, Map: in.Map, Grid: in.Grid}
+	shape := graph.Input{Dim: dim, Vectors: in.Vectors, Map: in.Map, Grid: in.Grid, EdgeDim: in.Edges.Dim}
 	for _, v := range in.Vocab {
 		shape.Vocab = append(shape.Vocab, v.Len())
 	}

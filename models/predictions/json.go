@@ -36,7 +36,7 @@ func quoted(text string) []byte {
 
 func (j *jsonLayout) Add(text []byte, d *structured.Dataset, i int, p *Prediction) ([]byte, int) {
 	text, number := appendID(text, d, i)
-	text = j.output(append(text, ','), &p.Output)
+	text = appendBound(j.output(append(text, ','), &p.Output), p)
 	if j.o.NBest > 0 {
 		text = append(text, `,"nbest":`...)
 		text = list(text, len(p.NBest), func(text []byte, k int) []byte {
@@ -79,7 +79,7 @@ func (j *jsonLayout) output(text []byte, o *Output) []byte {
 // appendScores appends the score and the probability of an output.
 func appendScores(text []byte, o *Output) []byte {
 	text = strconv.AppendFloat(append(text, `,"score":`...), o.Score, 'g', -1, 64)
-	return strconv.AppendFloat(append(text, `,"probability":`...), o.Probability, 'g', -1, 64)
+	return appendProbability(text, o.Probability)
 }
 
 // list appends an array of n elements.

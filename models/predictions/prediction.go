@@ -11,6 +11,7 @@ type Options struct {
 	Probability bool // of the best output; always with NBest
 	LeastRisk   bool // the output with the least expected Hamming loss, in place of the best one
 	Force       bool // keep what the data's labels, whole or in part, say; scores and probabilities are of the outputs that do
+	Exact       bool // refuse potentials that the oracle would have to change (oracles.Truncator), instead of changing them
 	Threads     int  // 0: all cores
 }
 

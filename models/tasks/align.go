@@ -29,7 +29,7 @@ var align = Task{
 	Fit:        inputs.FitPairs,
 	Words:      inputs.PairWords,
 	Load:       inputs.LoadPairs,
-	Output: func(c config.Config, labels int) nets.Output {
+	Output: func(c config.Config, _ inputs.Inputs, labels int) nets.Output {
 		return nets.Output{Labels: labels, Form: matchings.Matching{Complete: c.Unmatched == "never"}.Form()}
 	},
 	Net:           func(graph.Input) string { return "bilinear" },

@@ -12,7 +12,7 @@ import (
 
 // What a picture of boxes shows: the first images, each with the predicted box and its runners-up.
 const (
-	picturedImages = 12
+	picturedImages = 8
 	picturedBoxes  = 3
 )
 

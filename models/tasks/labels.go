@@ -15,6 +15,8 @@ import (
 
 func checkLabels(c config.Config) error {
 	switch {
+	case c.Edges == nets.EdgesOwn || c.Edges == nets.EdgesTyped || c.Edges == nets.EdgesPotts:
+		return structured.BadInput("--edges %s: graphs have them (--task graph and segment); sequences have transition, position or none", c.Edges)
 	case c.Features == "parse":
 		return structured.BadInput("--features parse makes attributes of arcs, for --task parse")
 	case c.Features == "align":
@@ -25,7 +27,9 @@ func checkLabels(c config.Config) error {
 	return nil
 }
 
-func labelOutput(c config.Config, labels int) nets.Output { return nets.ChainOutput(labels, c.Edges) }
+func labelOutput(c config.Config, _ inputs.Inputs, labels int) nets.Output {
+	return nets.ChainOutput(labels, c.Edges)
+}
 
 func labelNet(in graph.Input) string {
 	switch {

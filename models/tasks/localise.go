@@ -32,7 +32,7 @@ var localise = Task{
 	},
 	Draw: drawScenes,
 	Fit:  inputs.FitBoxes,
-	Output: func(c config.Config, _ int) nets.Output {
+	Output: func(c config.Config, _ inputs.Inputs, _ int) nets.Output {
 		if searchesWindows(&c) {
 			return nets.Output{Labels: 1, Form: windows.Window{Height: c.Cells, Width: c.Cells, Limit: c.SearchLimit}.Form()}
 		}

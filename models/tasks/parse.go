@@ -34,7 +34,7 @@ var parse = Task{
 	Fit:        inputs.FitTrees,
 	Words:      inputs.TreeWords,
 	Load:       inputs.LoadArcs,
-	Output: func(c config.Config, labels int) nets.Output {
+	Output: func(c config.Config, _ inputs.Inputs, labels int) nets.Output {
 		return nets.Output{Labels: labels, Form: trees.SpanningTree{NonProjective: c.Tree == "nonprojective"}.Form(labels)}
 	},
 	Net: func(graph.Input) string { return "biaffine" },

@@ -48,6 +48,11 @@ type Task struct {
 	// as long. Nil: text is not checked.
 	Memory func(c *config.Config, d *structured.Dataset, times float64) error
 
+	// Read reads a data set in place of the reader of its format. Nil: that reads it.
+	Read func(c *config.Config, s Source) (*structured.Dataset, error)
+	// CheckData refuses data that models with these settings and that many labels cannot be trained on or applied to. Nil: never.
+	CheckData func(c *config.Config, d *structured.Dataset, labels int) error
+
 	// Fit fits the inputs that c asks for to the training data, and makes them there. Inputs.Apply makes them in other data.
 	Fit func(c *config.Config, train *structured.Dataset) (inputs.Inputs, error)
 	// Words are the columns that are read as words; nil: all.
@@ -58,7 +63,7 @@ type Task struct {
 	Load func(f *safetensors.File, template string, hashBits int) (own inputs.Maker, tensors int, err error)
 
 	// Output is what the network scores.
-	Output func(c config.Config, labels int) nets.Output
+	Output func(c config.Config, in inputs.Inputs, labels int) nets.Output
 	// Net is the network of --net auto, for inputs without attributes.
 	Net func(in graph.Input) string
 	// CheckNet refuses a network that does not score such outputs. Nil: nets.Resolve alone decides.
@@ -81,6 +86,10 @@ type Task struct {
 	Describe func(d *structured.Dataset) *Change
 	// Picture draws the predicted outputs of a few examples of d to a .svg or .png file. Nil: there are no pictures.
 	Picture func(d *structured.Dataset, labels *structured.Alphabet, path string, predict PredictSome) error
+	// Write writes the predicted outputs for d to files (--to). Nil: they are only printed.
+	Write func(c *config.Config, d *structured.Dataset, labels *structured.Alphabet, o predictions.Options, path string, predict PredictSome) error
+	// Contrasts are the settings that a run on built-in data is compared with. Nil: another method, and no edges.
+	Contrasts func(c config.Config) []config.Config
 	// Metrics are the measures that settings are compared by (--metric).
 	Metrics []Metric
 	// Metric chooses the one for --metric auto, and refuses one that the data do not have; the name is one of Metrics or auto. Nil: auto
@@ -97,6 +106,17 @@ type Change struct {
 	Values  []any
 }
 
+// Source is a data set that a task reads itself.
+type Source struct {
+	Path, Format string
+	Masks        string               // folder of masks; empty for none
+	Labels       *structured.Alphabet // that the training data have; nil for the training data themselves
+	Dim          int                  // features of a position, as the training data have them, or 0
+	Edges        inputs.Edges         // likewise
+	Unlabeled    bool                 // gold outputs may be missing
+	Threads      int
+}
+
 // Column is a column of the table of results, for each data set.
 type Column struct {
 	Head    string // follows the name of the data set
@@ -107,7 +127,7 @@ type Column struct {
 type PredictSome func(d *structured.Dataset, o predictions.Options, yield func(i int, p *predictions.Prediction) error) error
 
 // All lists the tasks, in the order that help texts and messages name them.
-var All = []Task{ocr, tag, parse, localise, align}
+var All = []Task{ocr, tag, parse, localise, align, graphTask, segment}
 
 // Named returns the task of that name; false for auto, and for a name that is none.
 func Named(name string) (Task, bool) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/formats"
+	"github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/models/settings"
 )
 
@@ -22,7 +23,7 @@ func TestTasksAreComplete(t *testing.T) {
 		if task.Draw == nil && task.FileFormat != "" {
 			t.Errorf("task %s has a format beside built-in data, which it has not", task.Name)
 		}
-		if form := task.Output(config.Default(), 3).Form; form.Structure == nil {
+		if form := task.Output(config.Default(), inputs.Inputs{}, 3).Form; form.Structure == nil {
 			t.Errorf("task %s scores no structure", task.Name)
 		}
 	}

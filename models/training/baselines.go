@@ -23,6 +23,13 @@ func hasBaselines(c *config.Config) bool {
 // baselines returns the configurations that a resolved run is compared with: the same network trained by another method, and
 // independent labels trained by the same method, with the same number of passes.
 func baselines(c config.Config) []config.Config {
+	if contrasts := tasks.Of(&c).Contrasts; contrasts != nil {
+		all := contrasts(c)
+		for k, other := range all {
+			all[k] = insideOf(other, c, "independent")
+		}
+		return all
+	}
 	other := withMethod(c, "sgd")
 	if c.Method == "sgd" {
 		other = withMethod(c, "prox-linear")
@@ -94,7 +101,7 @@ func trainBaseline(ctx context.Context, c config.Config, data *models.Data, o Tr
 	if err := os.MkdirAll(c.Out, 0o777); err != nil {
 		return nil, nil, err
 	}
-	name := runName(c.Method, c.Edges)
+	name := runName(c.Method, c.Edges, "")
 	o.Log.Info("to compare with: " + name)
 	o.Log = o.Log.With("run", name)
 	r, err := NewRun(c, data, o)

@@ -77,6 +77,9 @@ func (r *Run) moveTo(ordinal int) error {
 	if err := checkAccelerated(&r.config); err != nil {
 		return err
 	}
+	if d := r.data.Train; d.Features == nil && d.Source != nil {
+		return structured.BadInput("%s: the features stay out of memory, where a device needs them; leave out --stream if they fit, or use --device cpu", d.Name)
+	}
 	d, err := device.Open(ordinal)
 	if err != nil {
 		return err

@@ -1,8 +1,10 @@
 package training
 
 import (
+	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/graphs"
 	"github.com/dsp-go/dsp/train/record"
 )
 
@@ -13,12 +15,14 @@ type Result struct {
 	Net       string              `json:"net"`
 	Edges     string              `json:"edges"`
 	Method    string              `json:"method"`
+	Oracle    string              `json:"oracle,omitempty"` // of graphs
 	Passes    int                 `json:"passes"`
 	Seconds   float64             `json:"seconds"` // of training; without reading and measuring
 	Objective record.Number       `json:"objective"`
 	Dual      record.Number       `json:"dual"`
 	Gap       record.Number       `json:"gap"`
-	Relaxed   bool                `json:"relaxed,omitempty"` // as in record.Record
+	Relaxed   bool                `json:"relaxed,omitempty"`   // as in record.Record
+	Truncated int                 `json:"truncated,omitempty"` // as in record.Record
 	Dev       *structured.Metrics `json:"dev"`
 	Test      *structured.Metrics `json:"test"`
 	Model     string              `json:"model"` // path of the model file
@@ -27,11 +31,23 @@ type Result struct {
 }
 
 // Name describes how the model was trained, for tables and legends.
-func (r *Result) Name() string { return runName(r.Method, r.Edges) }
+func (r *Result) Name() string { return runName(r.Method, r.Edges, r.Oracle) }
 
-func runName(method, edges string) string {
-	if edges == nets.EdgesNone {
+// runName describes a run; oracle is that of graphs, or empty.
+func runName(method, edges, oracle string) string {
+	switch {
+	case edges == nets.EdgesNone:
 		return method + ", no edges"
+	case oracle != "":
+		return method + ", " + oracle
 	}
 	return method
+}
+
+// oracleOf returns the name of the inference of a model of graphs, empty for others.
+func oracleOf(m *models.Model) string {
+	if p, ok := m.Net.Form().Structure.(graphs.Pairwise); ok {
+		return p.By.String()
+	}
+	return ""
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/nets"
-	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/boxes/localisation"
 	"github.com/dsp-go/dsp/structured/host"
@@ -60,8 +59,8 @@ func NewRun(c config.Config, data *models.Data, o TrainOptions) (*Run, error) {
 	if why != "" {
 		o.Log.Info("method " + r.config.Method + ": " + why)
 	}
-	if relaxed, ok := r.problem.Engine.Kind().Oracle().(oracles.Relaxed); ok && relaxed.Relaxed() != "" {
-		o.Log.Warn("outputs may not be the best: " + relaxed.Relaxed() + "; objectives count an upper bound of their scores")
+	if how := objective.Relaxed(); how != "" {
+		o.Log.Warn("outputs may not be the best: " + how + "; objectives count an upper bound of their scores")
 	}
 	m.Config = r.config
 	return r, nil
@@ -107,6 +106,10 @@ func (r *Run) train(ctx context.Context) (*Result, []record.Record, error) {
 	result := r.result(out)
 	if err != nil {
 		return result, history.Records, r.advise(err)
+	}
+	if n := result.Truncated; n > 0 {
+		r.o.Log.Warn("cuts are exact only for edges that favour equal labels: others were truncated, and where they were, the objective counts an upper bound of the best score",
+			"times", n, "pass", result.Passes)
 	}
 	if r.data.Dev != nil {
 		r.model.W = out.W
@@ -215,9 +218,9 @@ func (r *Run) evaluate(ctx context.Context, w []float32) (dev, test *structured.
 func (r *Run) result(out *train.Result) *Result {
 	last, c := out.Last, &r.config
 	return &Result{
-		Task: c.Task, Net: c.Net, Edges: c.Edges, Method: c.Method,
+		Task: c.Task, Net: c.Net, Edges: c.Edges, Method: c.Method, Oracle: oracleOf(r.model),
 		Passes: last.Pass, Seconds: last.Seconds,
-		Objective: last.Objective, Dual: last.Dual, Gap: last.Gap, Relaxed: last.Relaxed,
+		Objective: last.Objective, Dual: last.Dual, Gap: last.Gap, Relaxed: last.Relaxed, Truncated: last.Truncated,
 		Dev: out.Best.Dev, Test: out.Best.Test, Reason: out.Reason,
 	}
 }

@@ -115,7 +115,7 @@ func trainOn(ctx context.Context, c config.Config, data *models.Data, o TrainOpt
 	if len(records) == 0 {
 		return result, nil, err
 	}
-	runs := []curves.Run{{Name: runName(r.config.Method, r.config.Edges), Records: records}}
+	runs := []curves.Run{{Name: runName(r.config.Method, r.config.Edges, oracleOf(r.model)), Records: records}}
 	if base := r.untrained(); err == nil && base != nil {
 		result.Baselines = append(result.Baselines, *base)
 	}

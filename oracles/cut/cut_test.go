@@ -192,3 +192,34 @@ func TestMaxDoesNotAllocate(t *testing.T) {
 		t.Errorf("%g allocations", n)
 	}
 }
+
+// The bound of truncated answers is never below the best score, and equal to it where nothing was truncated.
+func TestTruncatedBound(t *testing.T) {
+	r := rand.New(rand.NewPCG(2, 3))
+	kind, inexact := graphs.Pairwise{Edges: graphs.Own, By: graphs.Cut}, 0
+	for range 200 {
+		θ := kind.Small(r)
+		for k := range θ.Parts {
+			for i := range θ.Parts[k].Values {
+				θ.Parts[k].Values[i] = float32(r.NormFloat64())
+			}
+		}
+		o, y, value, best := cut.New(), make([]int32, θ.OutputSize()), make([]float64, θ.Len()), new(oracles.KBest)
+		for _, ask := range []func(){func() { o.Max(θ, y, value) }, func() { o.TopK(θ, 2, best) }} {
+			ask()
+			for b := range θ.Len() {
+				upper, exact := o.Bound(b)
+				most := oracletest.Enumerate(θ, b)[0].Score
+				if !exact {
+					inexact++
+				}
+				if !exact && upper < most-1e-5 || exact && upper > most+1e-5 {
+					t.Errorf("bound %g (exact: %v), best score %g", upper, exact, most)
+				}
+			}
+		}
+	}
+	if inexact == 0 {
+		t.Error("nothing was truncated")
+	}
+}

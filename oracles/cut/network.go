@@ -12,9 +12,10 @@ import (
 type network struct {
 	flow
 	plan     *plan
-	negative []int32 // edges whose capacities may have become negative
-	illegal  []int32 // edges that forbid equal labels only
-	broken   int     // pairs of variables that had to be changed
+	negative []int32   // edges whose capacities may have become negative
+	lack     []float64 // of each of them, how far the scores of different labels are lowered
+	illegal  []int32   // edges that forbid equal labels only
+	broken   int       // pairs of variables that had to be changed
 }
 
 // begin gives the network the shape of a graph with n variables. All capacities are 0.
@@ -28,7 +29,7 @@ func (w *network) begin(g *structured.Graph, n int) {
 		}
 	}
 	copy(w.arcs, p.arcs)
-	w.negative, w.illegal, w.broken = w.negative[:0], w.illegal[:0], 0
+	w.negative, w.lack, w.illegal, w.broken = w.negative[:0], w.lack[:0], w.illegal[:0], 0
 }
 
 // add adds the term of edge e between u and v.
@@ -110,6 +111,7 @@ func (w *network) repair() {
 			w.shift(a.head, b.head, a.left)
 			a.left = 0
 		case a.left < 0:
+			w.lack = append(w.lack, -min(a.left, b.left))
 			a.left, b.left = 0, 0
 			w.broken++
 			bad = append(bad, e)

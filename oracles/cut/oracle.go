@@ -6,6 +6,7 @@ import (
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/graphs"
+	"github.com/dsp-go/dsp/structured/vec"
 )
 
 // Oracle is the oracle of graphs.Pairwise with two labels and submodular edges: θ(0,0) + θ(1,1) ≥ θ(0,1) + θ(1,0). It finds the best
@@ -15,13 +16,16 @@ import (
 //
 // Edges between the same two variables count as one. One that lacks at most a millionth of its potentials counts as submodular. Any other
 // edge is truncated and counted: the oracle lowers the scores of different labels until it is submodular. Then the labels may not be
-// the best, their value is still their score, and max-marginals are those of the truncated potentials. An edge that forbids
+// the best, their value is still their score, Bound bounds the best one, and max-marginals are those of the truncated potentials. An edge that forbids
 // equal labels and allows different ones is not submodular either; truncated, it forbids nothing.
 type Oracle struct {
 	network   network
 	clamping  clamping
 	ranking   oracles.BMMF
 	truncated int
+	upper     []float64 // [B] bounds of the latest answers
+	exact     []bool    // [B]
+	y         []int32
 }
 
 // New returns an oracle.
@@ -35,6 +39,7 @@ var (
 	_ oracles.Ranker        = (*Oracle)(nil)
 	_ oracles.MaxMarginaler = (*Oracle)(nil)
 	_ oracles.Truncator     = (*Oracle)(nil)
+	_ oracles.Bounder       = (*Oracle)(nil)
 )
 
 // WhyNoSums implements oracles.Unsummable.
@@ -44,8 +49,30 @@ func (*Oracle) WhyNoSums() string {
 
 // Max implements oracles.Maximiser.
 func (o *Oracle) Max(θ *structured.Potentials, y []int32, value []float64) {
+	o.upper, o.exact = vec.Grow(o.upper, θ.Len()), vec.Grow(o.exact, θ.Len())
 	for b := range θ.Len() {
-		value[b] = o.solve(θ, b, y[θ.Outputs[b]:θ.Outputs[b+1]])
+		out := y[θ.Outputs[b]:θ.Outputs[b+1]]
+		value[b] = o.solve(θ, b, out)
+		o.bound(θ, b, out, value[b])
+	}
+}
+
+// Bound implements oracles.Bounder for the latest call of Max or TopK.
+func (o *Oracle) Bound(b int) (upper float64, exact bool) { return o.upper[b], o.exact[b] }
+
+// bound sets the bound of an answer that solve has just found. With θ′ ≤ θ the truncated potentials, whose scores of different labels are lower by
+// the lack l_e ≥ 0 of each truncated edge, max_y ⟨θ, 1_y⟩ ≤ max_y ⟨θ′, 1_y⟩ + Σ_e l_e. y attains the maximum of θ′, so the bound is the score of
+// y plus the lack of every truncated edge at whose ends y has equal labels.
+func (o *Oracle) bound(θ *structured.Potentials, b int, y []int32, score float64) {
+	o.upper[b], o.exact[b] = score, o.network.broken == 0
+	if len(o.network.illegal) > 0 {
+		o.upper[b] = inf // forbidden labels are allowed there
+		return
+	}
+	for k, e := range o.network.negative {
+		if ends := θ.Graphs[b].Ends[e]; y[ends[0]] == y[ends[1]] {
+			o.upper[b] += o.network.lack[k]
+		}
 	}
 }
 
@@ -93,7 +120,16 @@ func (o *Oracle) MaxMarginals(θ *structured.Potentials, y []int32, value []floa
 
 // TopK implements oracles.Ranker.
 func (o *Oracle) TopK(θ *structured.Potentials, k int, best *oracles.KBest) {
+	before := o.truncated
 	o.ranking.TopK(θ, k, best)
+	o.upper, o.exact = vec.Grow(o.upper, θ.Len()), vec.Grow(o.exact, θ.Len())
+	for b := range θ.Len() {
+		o.upper[b], o.exact[b] = -inf, true
+		if o.truncated > before {
+			o.y = vec.Grow(o.y, θ.Outputs[b+1]-θ.Outputs[b])
+			o.bound(θ, b, o.y, o.solve(θ, b, o.y))
+		}
+	}
 }
 
 // Truncated implements oracles.Truncator.

@@ -16,6 +16,7 @@ type example struct {
 	node, edge []float32
 	graph      *structured.Graph
 	plan       *plan
+	apart      bool // all edges are 0, so that variables do not depend on one another
 }
 
 // of returns example b of θ.
@@ -25,7 +26,38 @@ func of(θ *structured.Potentials, b int) example {
 		node: θ.Parts[0].Of(b), edge: θ.Parts[1].Of(b), graph: θ.Graphs[b],
 	}
 	x.plan = planOf(x.graph, x.n)
+	if !x.plan.forest && x.kind == graphs.Potts && zero(x.edge) {
+		x.plan, x.apart = apartOf(x.graph, x.n), true
+	}
 	return x
+}
+
+func zero(xs []float32) bool {
+	for _, x := range xs {
+		if x != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// apart is the plan of a graph without its edges.
+type apart struct{ plan *plan }
+
+func apartOf(g *structured.Graph, n int) *plan {
+	return structured.Derived(g, func(*structured.Graph) *apart { return &apart{newPlan(&structured.Graph{}, n)} }).plan
+}
+
+// pairs sets the marginals of edges to those of independent variables.
+func (x *example) pairs(node, edge []float32) {
+	for e, ends := range x.graph.Ends {
+		u, v := node[int(ends[0])*x.labels:][:x.labels], node[int(ends[1])*x.labels:][:x.labels]
+		p := float32(0)
+		for l := range u {
+			p += u[l] * v[l]
+		}
+		edge[e] = p
+	}
 }
 
 // table returns the potentials [Y×Y] of an edge that is not a Potts edge.

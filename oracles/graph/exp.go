@@ -30,6 +30,9 @@ func (o *Oracle) Exp(θ *structured.Potentials, μ float64, value []float64, u *
 		if value[b], ok = o.forestExp(&x, μ, node, edge); !ok {
 			value[b] = o.logExp(&x, μ, node, edge)
 		}
+		if x.apart && u != nil {
+			x.pairs(node, edge)
+		}
 		if math.IsInf(value[b], -1) {
 			clear(node)
 			clear(edge)

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/dsp-go/dsp/oracles/junction"
+	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/factors"
 	"github.com/dsp-go/dsp/structured/graphs"
 )
@@ -12,6 +13,34 @@ import (
 type junctionPlan struct {
 	labels int
 	plan   *junction.Plan
+}
+
+// Fits reports whether exact inference in a graph with n variables needs at most that many table entries; entries is how many it needs at
+// least. A forest needs none. What it finds serves inference later.
+func Fits(g *structured.Graph, n, labels int, most float64) (entries float64, ok bool) {
+	p := planOf(g, n)
+	if p.forest {
+		return 0, true
+	}
+	if known := p.junction.Load(); known != nil && known.labels == labels {
+		return known.plan.Entries, known.plan.Entries <= most
+	}
+	m := &factors.Model{}
+	for range n {
+		m.States = append(m.States, labels)
+	}
+	for v := range n {
+		m.Factors = append(m.Factors, factors.Factor{Scope: []int{v}})
+	}
+	for _, ends := range g.Ends {
+		m.Factors = append(m.Factors, factors.Factor{Scope: []int{int(ends[0]), int(ends[1])}})
+	}
+	of, entries := junction.PlanWithin(m, most)
+	if of == nil {
+		return entries, false
+	}
+	p.junction.Store(&junctionPlan{labels, of})
+	return entries, true
 }
 
 // tree returns the junction tree of an example's potentials, divided by μ. Its first n factors are the variables', the others the edges'.

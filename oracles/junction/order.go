@@ -19,6 +19,13 @@ const (
 
 // Order returns an order in which to eliminate the variables of a model. Ties go to the smaller table, then to the lower number.
 func Order(m *factors.Model, h Heuristic) []int {
+	order, _ := orderWithin(m, h, math.Inf(1))
+	return order
+}
+
+// orderWithin is Order, but returns no order if the logarithm of the size of some clique's table exceeds most. largest is the logarithm of
+// the largest size so far.
+func orderWithin(m *factors.Model, h Heuristic, most float64) (order []int, largest float64) {
 	g := newInteraction(m)
 	q := &queue{}
 	version := make([]int, len(m.States))
@@ -33,19 +40,22 @@ func Order(m *factors.Model, h Heuristic) []int {
 	for v := range m.States {
 		push(v)
 	}
-	order := make([]int, 0, len(m.States))
+	order = make([]int, 0, len(m.States))
 	for len(order) < len(m.States) {
 		c := heap.Pop(q).(candidate)
 		if c.version != version[c.v] {
 			continue
 		}
 		version[c.v] = 0
+		if largest = max(largest, c.weight); largest > most {
+			return nil, largest
+		}
 		order = append(order, c.v)
 		for _, u := range g.eliminate(c.v, h == MinFill) {
 			push(u)
 		}
 	}
-	return order
+	return order, largest
 }
 
 // interaction is the graph of variables that share a factor, or a factor that elimination made.

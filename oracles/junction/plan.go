@@ -1,6 +1,7 @@
 package junction
 
 import (
+	"math"
 	"slices"
 
 	"github.com/dsp-go/dsp/structured/factors"
@@ -32,6 +33,28 @@ func NewPlan(m *factors.Model) *Plan {
 		return weight
 	}
 	return fill
+}
+
+// PlanWithin returns the plan of NewPlan if its tables have at most that many entries. Otherwise the plan is nil, and entries is how many some plan
+// that was tried needs at least; where they are very many, that takes less time than the plan itself.
+func PlanWithin(m *factors.Model, most float64) (p *Plan, entries float64) {
+	entries = math.Inf(1)
+	for _, h := range []Heuristic{MinFill, MinWeight} {
+		order, largest := orderWithin(m, h, math.Log(most)+1e-9)
+		if order == nil {
+			entries = min(entries, math.Exp(largest))
+			continue
+		}
+		if q := PlanFor(m, order); q.Entries <= most && (p == nil || q.Entries < p.Entries) {
+			p = q
+		} else {
+			entries = min(entries, q.Entries)
+		}
+	}
+	if p != nil {
+		entries = p.Entries
+	}
+	return p, entries
 }
 
 // PlanFor returns the junction tree of an elimination order: a clique of each variable with the neighbours that it has when it is

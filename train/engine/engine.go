@@ -30,24 +30,25 @@ const (
 // order, straight into the destination (gradient.go).
 type Engine struct {
 	*Objective
-	backend  backend
-	sparse   *sparse.Linear // the scorer if its inputs are sparse, else nil
-	kind     kinds.Kind
-	threads  int
-	all      []int
-	shards   [][]int    // examples of each shard of a full pass
-	lanes    []*Lane    // grown on demand
-	findings []*finding // grown on demand; lane l starts with finding l
-	sums     []Sums     // of the shards of a step
-	answered []float64  // f_i of the examples of a step
-	entropy  []float64  // of their answers, for losses that are smooth
-	support  *support   // of the last step's gradient; nil if it is all weights
-	reached  bool       // the support is that of the next step
-	lent     int        // first lanes whose gradients are zero except on the support
-	used     int        // number of findings of the last step
-	norm     norm       // scratch memory
-	dense    denseGradient
-	spread   sparseGradient
+	backend    backend
+	sparse     *sparse.Linear // the scorer if its inputs are sparse, else nil
+	kind       kinds.Kind
+	threads    int
+	all        []int
+	shards     [][]int // examples of each shard of a full pass
+	lanes      []*Lane // grown on demand
+	truncators truncators
+	findings   []*finding // grown on demand; lane l starts with finding l
+	sums       []Sums     // of the shards of a step
+	answered   []float64  // f_i of the examples of a step
+	entropy    []float64  // of their answers, for losses that are smooth
+	support    *support   // of the last step's gradient; nil if it is all weights
+	reached    bool       // the support is that of the next step
+	lent       int        // first lanes whose gradients are zero except on the support
+	used       int        // number of findings of the last step
+	norm       norm       // scratch memory
+	dense      denseGradient
+	spread     sparseGradient
 }
 
 // finding is a shard and the results on it. It may have to outlive the lane's work on the shard.
@@ -149,7 +150,32 @@ func (e *Engine) Sparse() *sparse.Linear { return e.sparse }
 
 // NewLane returns a lane for the caller's own use, separate from the engine's lanes. It has no gradient vector.
 func (e *Engine) NewLane() *Lane {
-	return &Lane{finding: &finding{}, Worker: e.Scorer.NewWorker(), Oracle: e.kind.Oracle()}
+	ln := &Lane{finding: &finding{}, Worker: e.Scorer.NewWorker(), Oracle: e.kind.Oracle()}
+	if t, ok := ln.Oracle.(oracles.Truncator); ok {
+		e.truncators.Lock()
+		e.truncators.all = append(e.truncators.all, t)
+		e.truncators.Unlock()
+	}
+	return ln
+}
+
+// truncators are the oracles of the lanes, if they change potentials for which they are not exact.
+type truncators struct {
+	sync.Mutex
+	all []oracles.Truncator
+}
+
+// Truncated returns how many times the oracles have changed potentials since the last call, because they are not exact for them. Values that
+// were computed meanwhile may be bounds. No lane may be at work.
+func (e *Engine) Truncated() int {
+	e.truncators.Lock()
+	defer e.truncators.Unlock()
+	n := 0
+	for _, t := range e.truncators.all {
+		n += t.Truncated()
+		t.ResetTruncated()
+	}
+	return n
 }
 
 // run calls work(l, lane) for lanes 0 to n-1 on the engine's threads and returns the error of the first lane that failed.

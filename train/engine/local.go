@@ -81,7 +81,7 @@ func (e local) losses(ln *Lane) float64 {
 		ln.Oracle.(oracles.Summer).Exp(&ln.Theta, 1, ln.Values[:b], nil)
 	} else {
 		ln.Output = vec.Grow(ln.Output, ln.Theta.OutputSize())
-		ln.Oracle.Max(&ln.Theta, ln.Output, ln.Values[:b])
+		oracles.MaxBound(ln.Oracle, &ln.Theta, ln.Output, ln.Values[:b])
 	}
 	e.queryAllowed(ln, e.smoothing(oracles.Smoothing{}), false)
 	total := 0.0

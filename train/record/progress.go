@@ -89,6 +89,9 @@ func (p *progressLog) Record(r Record) error {
 	if r.Relaxed {
 		args = append(args, "relaxed", true)
 	}
+	if r.Truncated > 0 {
+		args = append(args, "truncated_edges", r.Truncated)
+	}
 	if gap := r.RelativeGap(); !math.IsNaN(gap) {
 		args = append(args, "relative_gap", round(gap, 3))
 	}

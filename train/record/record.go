@@ -18,6 +18,7 @@ type Record struct {
 	Gap          Number              `json:"gap"`                     // Objective − Dual
 	EstimatedGap Number              `json:"estimated_gap,omitempty"` // the gap according to a dual estimate that is not certified yet; 0 if Dual is up to date
 	Relaxed      bool                `json:"relaxed,omitempty"`       // the oracle's answers are bounds: Objective is an upper bound, and Dual one of the relaxed problem
+	Truncated    int                 `json:"truncated,omitempty"`     // times that the oracle changed potentials for which it is not exact: Objective may then be an upper bound
 	Smoothed     Number              `json:"smoothed"`                // F_μ(w)
 	Mu           Number              `json:"mu"`                      // smoothing μ
 	Kappa        Number              `json:"kappa"`                   // weight κ of the proximal term

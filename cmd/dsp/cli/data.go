@@ -17,7 +17,7 @@ func dataCommand() *cobra.Command {
 		Args:  noVerb,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(ocrCommand(), textCommand(), treesCommand(), objectsCommand(), pairsCommand(), attributesCommand())
+	cmd.AddCommand(ocrCommand(), textCommand(), treesCommand(), objectsCommand(), scenesCommand(), pairsCommand(), attributesCommand())
 	return cmd
 }
 

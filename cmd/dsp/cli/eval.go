@@ -21,12 +21,14 @@ func evalCommand() *cobra.Command {
 		Long: `eval prints the share of tokens and of sequences that a model labels correctly. If the labels are entity tags, it adds
 precision, recall and F1 of entities, counted and printed as conlleval.pl does; otherwise precision, recall and F1 of every
 label, as in scikit-learn's classification report. For trees it prints attachment scores as the CoNLL 2018 evaluation computes
-them, and a table by relation. For links it prints the alignment error rate, precision, recall and F1 (Och and Ney 2003). With
---json, one object holds all of this and the confusions.`,
+them, and a table by relation. For links it prints the alignment error rate, precision, recall and F1 (Och and Ney 2003). For
+boxes it prints the share of objects found, their mean overlap and average precision, beside the best that the candidates
+allow. With --json, one object holds all of this and the confusions.`,
 		Example: `  dsp eval --model runs/ner --data test.conll
   dsp eval --model runs/pos --data test.conllu --confusion
   dsp eval --model runs/first --data builtin
-  dsp eval --model runs/links --data test.pairs`,
+  dsp eval --model runs/links --data test.pairs
+  dsp eval --model runs/ladybird --data test.json`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			defer u.close()

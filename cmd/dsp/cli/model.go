@@ -18,7 +18,7 @@ type use struct {
 	model, data            string
 	format, columns, label string
 	device, dense, links   string
-	boxes, images          string
+	boxes, images, masks   string
 	threads                int
 	partial                bool // eval only
 
@@ -37,6 +37,7 @@ func (u *use) addFlags(cmd *cobra.Command) {
 	flags.StringVar(&u.boxes, "boxes", "", "`FILE` with candidate boxes in COCO's format of results, for models that choose among candidates; empty: sliding windows")
 	flags.StringVar(&u.images, "images", "", "`DIR` of the images, for coco and voc data; empty: beside the annotations")
 	flags.StringVar(&u.links, "links", "", "`FILE` with the gold links of sentence pairs, one line per pair, if they are not in the data file")
+	flags.StringVar(&u.masks, "masks", "", "`DIR` of the masks of a folder of images, for models that label pixels")
 	flags.IntVar(&u.threads, "threads", 0, "number `N` of threads; it does not change the results; 0: all cores")
 	flags.StringVar(&u.device, "device", "cpu", "where to compute: `cpu|cuda[:N]`; N is the number of the GPU, from 0; a GPU reads the data in one piece, and its scores differ from the CPU's in the last digits")
 	complete(cmd, "format", formats.Names()...)
@@ -89,7 +90,7 @@ func (u *use) readFor(m *models.Model, flag string, needLabels bool) (*structure
 // options returns the path of the data and how to read it.
 func (u *use) options() (path string, o models.DataOptions) {
 	path, o = u.data, models.DataOptions{Format: u.format, Columns: u.columns, Label: u.label, Partial: u.partial, Threads: u.threads, Dense: u.dense,
-		Boxes: u.boxes, Images: u.images, Links: u.links}
+		Boxes: u.boxes, Images: u.images, Links: u.links, Masks: u.masks}
 	if u.data == builtin {
 		path, o.Format = "", builtin
 	}

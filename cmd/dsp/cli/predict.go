@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -15,10 +16,11 @@ import (
 func predictCommand() *cobra.Command {
 	var u use
 	var o predictions.Options
-	var decode, picture string
+	var decode, picture, to string
+	var truncate bool
 	cmd := &cobra.Command{
 		Use:   "predict --model MODEL",
-		Short: "Predict labels, trees or links with a model",
+		Short: "Predict labels, trees, links or boxes with a model",
 		Long: `predict copies the columns of the input and appends a column with the predicted label; an empty line ends each sequence.
 With --json it prints one object per sequence. Flags add confidences, scores, n-best lists and marginals.
 predict labels text as it arrives, in chunks and in input order, so the input can be larger than memory, or a pipe.
@@ -33,7 +35,8 @@ alignment with the link, less that of one without it.`,
   dsp predict --model runs/first --input builtin --nbest 3 --json
   dsp predict --model runs/parser --input new.conllu > parsed.conllu
   dsp predict --model runs/parser --input test.conllu --picture trees.svg
-  dsp predict --model runs/links --input new.pairs --confidence`,
+  dsp predict --model runs/links --input new.pairs --confidence
+  dsp predict --model runs/ladybird --input folder --nbest 3 > boxes.json`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if o.NBest < 0 {
@@ -51,6 +54,13 @@ alignment with the link, less that of one without it.`,
 			o.Threads = u.threads
 			asJSON := isSet(cmd, "json")
 			o.Probability = o.Probability || asJSON
+			o.Exact = !truncate
+			if to != "" {
+				if picture != "" {
+					return structured.BadInput("--to %s and --picture %s: give one of the two", to, picture)
+				}
+				return u.writeTo(cmd, m, o, to, asJSON)
+			}
 			if picture != "" {
 				d, err := u.readFor(m, "--input", false)
 				if err != nil {
@@ -81,14 +91,16 @@ alignment with the link, less that of one without it.`,
 	}
 	u.addFlags(cmd)
 	flags := cmd.Flags()
-	flags.StringVar(&u.data, "input", "-", "`FILE` to label; - is standard input, builtin the drawn words, trees or sentence pairs")
+	flags.StringVar(&u.data, "input", "-", "`FILE` to label; - is standard input, builtin the drawn words, trees, sentence pairs or scenes")
 	flags.IntVar(&o.NBest, "nbest", 0, "add the `N` best outputs of each sequence, with score and probability (links have scores only)")
 	flags.BoolVar(&o.Force, "force", false, "keep the labels in the input's label column and predict the rest given them: a label of the model, A|B for one of these, ? or _ for any")
 	flags.StringVar(&decode, "decode", "max", "what to predict: `max|risk`; max: the output with the largest score; risk: the output with the fewest expected wrong labels (or heads and relations) under the marginals")
 	complete(cmd, "decode", "max", "risk")
-	flags.StringVar(&picture, "picture", "", "instead of printing predictions, draw the predicted trees of a few sentences to `FILE`, .svg or .png")
-	flags.BoolVar(&o.Marginals, "marginals", false, "add the probability of every label at every position, or of every head of each word; for links, the margin of every source word with every target word")
-	flags.BoolVar(&o.Confidence, "confidence", false, "add the probability of each predicted label, in the column before it, or of each predicted arc, in MISC; for links, the margin of each predicted link, after a colon")
+	flags.StringVar(&picture, "picture", "", "instead of printing predictions, draw the predicted trees of a few sentences, or the boxes or masks of a few images, to `FILE`, .svg or .png")
+	flags.StringVar(&to, "to", "", "instead of printing predictions, write them to `PATH`: for segment a folder of masks, with overlays inside; for graph an npz file of labels")
+	flags.BoolVar(&truncate, "truncate", false, "with cuts: lower the scores of edges that do not favour equal labels until they do, and predict; otherwise they are an error")
+	flags.BoolVar(&o.Marginals, "marginals", false, "add the probability of every label at every position, of every head of each word, or of every candidate box; for links, the margin of every source word with every target word")
+	flags.BoolVar(&o.Confidence, "confidence", false, "add the probability of each predicted label, in the column before it, of each predicted arc, in MISC, or of each predicted box; for links, the margin of each predicted link, after a colon")
 	flags.BoolVar(&o.Probability, "score", false, "add the score and probability of each predicted output (links have scores only)")
 	return cmd
 }
@@ -107,4 +119,20 @@ func predictAll(cmd *cobra.Command, u *use, m *models.Model, o predictions.Optio
 		return err
 	}
 	return w.Close()
+}
+
+// writeTo writes predictions to files.
+func (u *use) writeTo(cmd *cobra.Command, m *models.Model, o predictions.Options, to string, asJSON bool) error {
+	d, err := u.readFor(m, "--input", false)
+	if err != nil {
+		return err
+	}
+	if err := m.Write(cmd.Context(), d, o, to); err != nil {
+		return err
+	}
+	if asJSON {
+		return printJSON(os.Stdout, map[string]any{"to": to, "examples": d.Len()})
+	}
+	_, err = fmt.Println(to)
+	return err
 }

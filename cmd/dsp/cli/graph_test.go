@@ -1,0 +1,238 @@
+package cli
+
+import (
+	"io"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/sbinet/npyio/npz"
+
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/arrays"
+	"github.com/dsp-go/dsp/structured/graphs"
+	"github.com/dsp-go/dsp/structured/host"
+)
+
+// drawnGraphs returns an npz file of grids with side×side variables and 2 labels that neighbours share more often than not. The features of
+// variables tell the label with errors, and an edge has a type by its direction and a feature.
+func drawnGraphs(t *testing.T, name string, n, side int, seed uint64) string {
+	t.Helper()
+	r := rand.New(rand.NewPCG(seed, 5))
+	d := &structured.Dataset{Name: name, Offsets: []int{0}, Dim: 2, Alphabet: structured.NewAlphabet("dry", "wet")}
+	edges := &structured.Table{Name: graphs.EdgeRows, Offsets: []int{0}, Dim: 1}
+	for range n {
+		g, y := &structured.Graph{}, make([]int32, side*side)
+		cut := r.IntN(side + 1)
+		for v := range y {
+			if v%side >= cut {
+				y[v] = 1
+			}
+			d.Features = append(d.Features, float32(2*y[v]-1)+1.5*float32(r.NormFloat64()), 1)
+			for _, to := range []struct {
+				u, kind int
+				ok      bool
+			}{{v + 1, 0, v%side+1 < side}, {v + side, 1, v+side < side*side}} {
+				if to.ok {
+					g.Ends, g.Types = append(g.Ends, [2]int32{int32(v), int32(to.u)}), append(g.Types, int32(to.kind))
+					edges.Features = append(edges.Features, r.Float32())
+				}
+			}
+		}
+		d.Labels, d.Graphs = append(d.Labels, y...), append(d.Graphs, g)
+		d.Offsets, edges.Offsets = append(d.Offsets, len(d.Labels)), append(edges.Offsets, len(edges.Features))
+	}
+	d.Tables = []*structured.Table{edges}
+	path := filepath.Join(t.TempDir(), name)
+	if err := host.WriteFile(path, func(w io.Writer) error { return arrays.WriteGraphs(w, d) }); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// Graphs with loops are learned exactly with every kind of edges, and edges help.
+func TestGraphEdges(t *testing.T) {
+	train, test := drawnGraphs(t, "train.npz", 25, 4, 1), drawnGraphs(t, "test.npz", 25, 4, 2)
+	var alone, best float64
+	for _, args := range [][]string{
+		{"--edges", "none"}, {"--edges", "own"}, {"--edges", "typed"}, {"--edges", "potts"}, {"--edges", "potts", "--oracle", "cut"},
+		{"--edges", "typed", "--oracle", "relaxed", "--method", "bcfw"}, {"--edges", "typed", "--loss", "crf"},
+		{"--net", "mlp", "--hidden", "4", "--passes", "5"}, {"--net", "mlp", "--hidden", "4", "--edges", "potts", "--submodular", "softplus", "--oracle", "cut", "--passes", "5"},
+	} {
+		var r struct {
+			Oracle         string
+			Objective, Gap *float64
+			Test           map[string]any
+		}
+		all := append([]string{"train", "--task", "graph", "--train", train, "--test", test, "--quiet", "--json", "--out", filepath.Join(t.TempDir(), "run")}, args...)
+		if args[0] == "--edges" {
+			all = append(all, "--gap", "0.02")
+		}
+		dsp(t, all...).ok().json(&r)
+		accuracy := r.Test["accuracy"].(float64)
+		t.Logf("%v: accuracy %.3f", args, accuracy)
+		if args[1] == "none" {
+			alone = accuracy
+		}
+		best = max(best, accuracy)
+		if accuracy < 0.7 || args[0] == "--edges" && (r.Gap == nil || *r.Gap < 0) {
+			t.Errorf("%v: accuracy %v, gap %v", args, accuracy, r.Gap)
+		}
+	}
+	if best < alone+0.05 {
+		t.Errorf("accuracy %.3f without edges, %.3f with", alone, best)
+	}
+}
+
+// Predictions come as JSON lines with marginals and n-best labelings, and as npz; eval agrees; export names the parts.
+func TestGraphModel(t *testing.T) {
+	train, test, dir := drawnGraphs(t, "train.npz", 20, 3, 1), drawnGraphs(t, "test.npz", 10, 3, 2), filepath.Join(t.TempDir(), "run")
+	dsp(t, "train", "--task", "graph", "--train", train, "--quiet", "--gap", "0.05", "--out", dir).ok()
+	type line struct {
+		Labels             []string
+		Score, Probability float64
+		Nbest              []struct{ Score float64 }
+		Marginals          [][]float64
+	}
+	lines := jsonLines[line](t, dsp(t, "predict", "--model", dir, "--input", test, "--json", "--nbest", "3", "--marginals").ok().stdout)
+	if len(lines) != 10 {
+		t.Fatalf("%d lines", len(lines))
+	}
+	for _, l := range lines {
+		if len(l.Labels) != 9 || len(l.Marginals) != 9 || math.Abs(l.Marginals[4][0]+l.Marginals[4][1]-1) > 1e-5 || len(l.Nbest) != 3 || l.Nbest[0].Score != l.Score ||
+			l.Nbest[1].Score > l.Score || !(l.Probability > 0 && l.Probability <= 1) {
+			t.Errorf("got %+v", l)
+		}
+	}
+	to := filepath.Join(t.TempDir(), "labels.npz")
+	dsp(t, "predict", "--model", dir, "--input", test, "--to", to, "--marginals").ok()
+	f, err := npz.Open(to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var labels []int32
+	var marginals []float32
+	if err := f.Read("labels.npy", &labels); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Read("marginals.npy", &marginals); err != nil {
+		t.Fatal(err)
+	}
+	names := []string{"dry", "wet"}
+	for k, l := range labels {
+		if names[l] != lines[k/9].Labels[k%9] {
+			t.Fatalf("variable %d: %s in npz, %s in JSON", k, names[l], lines[k/9].Labels[k%9])
+		}
+	}
+	if len(labels) != 90 || len(marginals) != 180 {
+		t.Errorf("%d labels, %d marginals", len(labels), len(marginals))
+	}
+	var m map[string]any
+	dsp(t, "eval", "--model", dir, "--data", test, "--json").ok().json(&m)
+	if m["accuracy"].(float64) < 0.7 || m["class_iou"] == nil {
+		t.Errorf("got %v", m)
+	}
+	potentials := filepath.Join(t.TempDir(), "p.npz")
+	dsp(t, "export", "--model", dir, "--data", test, "--to", potentials).ok()
+	g, err := npz.Open(potentials)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.Close()
+	for _, name := range []string{"node.npy", "edge.npy", "edge_offsets.npy", "offsets.npy"} {
+		if g.Header(name) == nil {
+			t.Errorf("no %s in %v", name, g.Keys())
+		}
+	}
+}
+
+// Graphs that are too large for exact inference are refused with what they would need and what else there is, and so is other bad input.
+func TestGraphRefusals(t *testing.T) {
+	train := drawnGraphs(t, "train.npz", 3, 5, 1)
+	on := func(args ...string) []string {
+		return append([]string{"train", "--task", "graph", "--train", train, "--out", filepath.Join(t.TempDir(), "run")}, args...)
+	}
+	dsp(t, on("--max-table", "50")...).refused(exitBadInput, "table entries", "--max-table 50", "--oracle cut", "--oracle relaxed")
+	dsp(t, on("--oracle", "cut", "--loss", "crf")...).refused(exitBadInput, "crf", "cuts")
+	dsp(t, on("--edges", "position")...).refused(exitBadInput, "--edges position")
+	dsp(t, on("--net", "rnn")...).refused(exitBadInput, "--net rnn", "linear or mlp")
+	dsp(t, on("--cell", "4")...).refused(exitBadInput, "--cell", "segment")
+	dsp(t, "train", "--task", "graph").refused(exitBadInput, "--task graph needs training data")
+	dsp(t, "train", "--task", "graph", "--train", write(t, "x.conll", "a\tX\n")).refused(exitBadInput, "npz")
+	dsp(t, "train", "--edges", "potts", "--passes", "1").refused(exitBadInput, "--edges potts")
+}
+
+// drawnTextures returns a folder of few small scenes with masks.
+func drawnTextures(t *testing.T) string {
+	t.Helper()
+	dir, err := drawTexturesOnce()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+var drawTexturesOnce = sync.OnceValues(func() (string, error) {
+	dir := filepath.Join(filepath.Dir(binary), "scenes")
+	return dir, runProgram("data", "scenes", "--out", dir, "--examples", "10,3,4", "--pixels", "80,64")
+})
+
+// Images and masks become a model that writes masks and overlays; what it writes is what eval counts.
+func TestSegmentFolders(t *testing.T) {
+	data, dir := drawnTextures(t), filepath.Join(t.TempDir(), "run")
+	in := func(part, kind string) string { return filepath.Join(data, part, kind) }
+	args := []string{"train", "--task", "segment", "--train", in("train", "images"), "--dev", in("dev", "images"), "--masks", in("train", "masks") + "," + in("dev", "masks"),
+		"--label-names", filepath.Join(data, "labels.txt"), "--passes", "10", "--quiet", "--out", dir}
+	dsp(t, args...).ok()
+	var m map[string]any
+	dsp(t, "eval", "--model", dir, "--data", in("test", "images"), "--masks", in("test", "masks"), "--json").ok().json(&m)
+	if m["pixel_accuracy"].(float64) < 0.7 || m["miou"] == nil || m["types"].(map[string]any)["stone"] == nil {
+		t.Errorf("got %v", m)
+	}
+	to := filepath.Join(t.TempDir(), "masks")
+	dsp(t, "predict", "--model", dir, "--input", in("test", "images"), "--to", to, "--truncate").ok()
+	for _, name := range []string{"00001.png", "00004.png", "overlays/00002.png"} {
+		if _, err := os.Stat(filepath.Join(to, name)); err != nil {
+			t.Error(err)
+		}
+	}
+	// The predicted masks as gold ones: the model agrees with itself.
+	dsp(t, "eval", "--model", dir, "--data", in("test", "images"), "--masks", to, "--json").ok().json(&m)
+	if m["pixel_accuracy"].(float64) != 1 {
+		t.Errorf("got %v", m)
+	}
+	sheet := filepath.Join(t.TempDir(), "sheet.svg")
+	dsp(t, "predict", "--model", dir, "--input", in("test", "images"), "--masks", in("test", "masks"), "--picture", sheet).ok()
+	if text, err := os.ReadFile(sheet); err != nil || !strings.Contains(string(text), "prediction") || !strings.Contains(string(text), "truth") {
+		t.Errorf("%v: no picture", err)
+	}
+}
+
+// Drawn scenes run alone: the table compares with independent cells, and with superpixels and other oracles too.
+func TestSegmentDrawn(t *testing.T) {
+	for _, args := range [][]string{{}, {"--superpixels", "30", "--neighbours", "8", "--oracle", "exact"}, {"--classes", "4", "--oracle", "relaxed", "--cell", "16"}} {
+		o := dsp(t, append([]string{"train", "--task", "segment", "--examples", "8,2,3", "--passes", "5", "--quiet", "--out", filepath.Join(t.TempDir(), "run")}, args...)...).ok()
+		for _, part := range []string{"no edges", "test accuracy", "test IoU"} {
+			if !strings.Contains(o.stdout, part) {
+				t.Errorf("%v: no %q in\n%s", args, part, o.stdout)
+			}
+		}
+	}
+}
+
+func TestSegmentRefusals(t *testing.T) {
+	data := drawnTextures(t)
+	images, masks := filepath.Join(data, "train", "images"), filepath.Join(data, "train", "masks")
+	dsp(t, "train", "--task", "segment", "--train", images).refused(exitBadInput, "images without masks", "--masks")
+	dsp(t, "train", "--task", "segment", "--train", images, "--masks", filepath.Join(data, "dev", "masks")).refused(exitBadInput, "no mask, expected")
+	dsp(t, "train", "--task", "segment", "--train", images, "--masks", masks, "--label-names", write(t, "names", "ground\n")).refused(exitBadInput, "label 1", "expected 0 to 0")
+	dsp(t, "train", "--task", "segment", "--neighbours", "5").refused(exitBadInput, "5 neighbours, expected 4 or 8")
+	dsp(t, "train", "--task", "segment", "--classes", "4", "--oracle", "cut").refused(exitBadInput, "4 labels", "cut")
+	dsp(t, "train", "--task", "segment", "--oracle", "exact", "--max-table", "1000").refused(exitBadInput, "--max-table", "--oracle cut")
+	dsp(t, "train", "--task", "segment", "--train", write(t, "x.npz", "PK")).refused(exitBadInput, "folders of images")
+}

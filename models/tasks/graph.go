@@ -1,0 +1,237 @@
+package tasks
+
+import (
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/dsp-go/dsp/models/config"
+	"github.com/dsp-go/dsp/models/formats"
+	"github.com/dsp-go/dsp/models/inputs"
+	"github.com/dsp-go/dsp/models/predictions"
+	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/graph"
+	exact "github.com/dsp-go/dsp/oracles/graph"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/arrays"
+	"github.com/dsp-go/dsp/structured/graphs"
+	"github.com/dsp-go/dsp/structured/host"
+)
+
+// graphTask labels the variables of graphs.
+var graphTask = Task{
+	Name:    "graph",
+	Outputs: "labels of graphs",
+	Check: func(c config.Config) error {
+		if c.Format != "" && c.Format != formats.NPZ {
+			return structured.BadInput("--format %s has no graphs: --task graph reads them from npz", c.Format)
+		}
+		return checkGraphs(c)
+	},
+	Complete:  func(c *config.Config) { chooseEdges(c, nets.EdgesOwn) },
+	Read:      readGraphs,
+	Prepare:   withoutUnknown,
+	CheckData: checkTables,
+	Fit:       inputs.FitGraphs,
+	Output:    graphOutput,
+	Net:       func(graph.Input) string { return "linear" },
+	CheckNet:  checkGraphNet,
+	LogLikelihood: func(config.Config, inputs.Inputs) bool {
+		return false
+	},
+	Loss:   graphLoss,
+	Layout: labelLayout,
+	Compare: func(labels *structured.Alphabet, _ *structured.Dataset, _ bool) Comparison {
+		return &graphComparison{graphs.NewEvaluator(labels), nil}
+	},
+	Write: writeGraphLabels,
+	Metrics: []Metric{
+		{"class_iou", "mean class IoU", func(m *structured.Metrics) float64 { return m.Get("class_iou") }},
+		{"variables", "accuracy", func(m *structured.Metrics) float64 { return m.Get("accuracy") }},
+	},
+	Result:  "accuracy is the share of variables with the right label, IoU the mean over the labels of intersection over union",
+	Columns: []Column{{"accuracy", "accuracy"}, {"IoU", "class_iou"}},
+}
+
+// What tasks on graphs have in common.
+
+// chooseEdges sets the kind of edges where the settings leave it open.
+func chooseEdges(c *config.Config, kind string) {
+	if c.Edges == config.Default().Edges {
+		c.Edges = kind
+	}
+}
+
+func checkGraphs(c config.Config) error {
+	switch {
+	case c.Edges == nets.EdgesPosition:
+		return structured.BadInput("--edges position: sequences have it; graphs have own, typed, potts or none")
+	case c.Features != "auto":
+		return structured.BadInput("--features %s makes attributes of words; --task %s reads dense features", c.Features, c.Task)
+	case c.Oracle == "cut" && (c.Loss == "crf" || c.Loss == "softmax-margin"):
+		return structured.BadInput("--loss %s needs sums over all labelings, which cuts do not give; use --loss hinge, or --oracle exact or relaxed", c.Loss)
+	case c.Constraints != "none":
+		return structured.BadInput("--constraints %s forbid transitions of sequences", c.Constraints)
+	}
+	return nil
+}
+
+func checkGraphNet(net string) error {
+	if net != "linear" && net != "mlp" && !nets.IsStackFile(net) && slices.Contains(nets.Nets, net) {
+		return structured.BadInput("--net %s does not score graphs; use --net linear or mlp", net)
+	}
+	return nil
+}
+
+// InferenceOf returns how the best labels of graphs with that many labels are found.
+func InferenceOf(c *config.Config, labels int) graphs.Inference {
+	switch {
+	case c.Oracle != "auto":
+		by, err := graphs.ParseInference(c.Oracle)
+		if err == nil {
+			return by
+		}
+	case c.Task != "segment" || c.Edges == nets.EdgesNone:
+	case labels == 2 && c.Loss != "crf" && c.Loss != "softmax-margin":
+		return graphs.Cut
+	default:
+		return graphs.Relaxed
+	}
+	return graphs.Exact
+}
+
+// graphOutput is the Output of graphs. Settings that allow none, which Resolve of the network refuses, give that of Potts edges.
+func graphOutput(c config.Config, in inputs.Inputs, labels int) nets.Output {
+	kind := graphs.Potts
+	if k, err := graphs.ParseEdges(c.Edges); err == nil {
+		kind = k
+	}
+	return nets.Output{Labels: labels, Form: graphs.Pairwise{Edges: kind, By: InferenceOf(&c, labels)}.Form(labels, in.Edges.Types)}
+}
+
+func graphLoss(c *config.Config, labels *structured.Alphabet) (structured.TaskLoss, error) {
+	h := graphs.Hamming{}
+	if len(c.LabelWeights) == 0 {
+		return h, nil
+	}
+	costs, err := NumberedWeights("label-weights", c.LabelWeights, labels)
+	for _, cost := range costs {
+		h.LabelWeights = append(h.LabelWeights, float32(cost))
+	}
+	return h, err
+}
+
+// readGraphs reads graphs from npz archives.
+func readGraphs(c *config.Config, s Source) (d *structured.Dataset, err error) {
+	if s.Format != formats.NPZ {
+		return nil, structured.BadInput("%s: --format %s has no graphs: --task graph reads them from npz", s.Path, s.Format)
+	}
+	o := arrays.Graphs{Dim: s.Dim, EdgeDim: s.Edges.Dim, Alphabet: s.Labels, Unlabeled: s.Unlabeled}
+	if c.Edges == nets.EdgesTyped {
+		o.Types = s.Edges.Types
+	}
+	err = formats.Open(s.Path, func(r io.Reader) error {
+		d, err = o.Read(r, s.Path)
+		return err
+	})
+	return d, err
+}
+
+// withoutUnknown leaves variables without a known label out of the training data.
+func withoutUnknown(_ *config.Config, train *structured.Dataset) (*Change, error) {
+	known := graphs.WithoutUnknown(train)
+	if known == train {
+		return nil, nil
+	}
+	change := &Change{"variables without a label are left out", []any{"of", train.Positions(), "left", known.Positions()}}
+	*train = *known
+	return change, nil
+}
+
+// checkTables refuses graphs whose junction trees are too large for exact inference, and labels that cuts do not take.
+func checkTables(c *config.Config, d *structured.Dataset, labels int) error {
+	by := InferenceOf(c, labels)
+	if err := (graphs.Pairwise{By: by}).CheckLabels(labels); err != nil {
+		return structured.BadInput("%s: --oracle cut: %w", d.Name, err)
+	}
+	if by != graphs.Exact || c.Edges == nets.EdgesNone {
+		return nil
+	}
+	for i, g := range d.Graphs {
+		entries, ok := exact.Fits(g, d.Length(i), labels, c.MaxTable)
+		if ok {
+			continue
+		}
+		others := "--oracle relaxed (bounds, and labels that may not be the best)"
+		if labels == 2 {
+			others = "--oracle cut (two labels, and edges that favour equal ones), " + others
+		}
+		return structured.BadInput("%s: its graph has loops, and a junction tree of at least %.2g table entries (%.2g GiB), more than --max-table %.2g; raise that, or use %s",
+			d.Where(i), entries, entries*8/(1<<30), c.MaxTable, others)
+	}
+	return nil
+}
+
+// writeGraphLabels writes the predicted labels to an npz archive: labels [ΣV], sizes [graphs×2] as in the input, label_names and, if they are
+// asked for, marginals [ΣV×Y].
+func writeGraphLabels(_ *config.Config, d *structured.Dataset, names *structured.Alphabet, o predictions.Options, path string, predict PredictSome) error {
+	if !strings.HasSuffix(path, ".npz") {
+		return structured.BadInput("--to %s: labels of graphs are written as .npz", path)
+	}
+	labels, marginals := make([]int32, 0, d.Positions()), []float32(nil)
+	sizes := make([]int64, 0, 2*d.Len())
+	err := predict(d, o, func(i int, p *predictions.Prediction) error {
+		labels, marginals = append(labels, p.Labels...), append(marginals, p.Marginals...)
+		sizes = append(sizes, int64(d.Length(i)), int64(len(d.Graphs[i].Ends)))
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return host.WriteFile(path, func(w io.Writer) error {
+		return arrays.WriteNPZ(w, func(n arrays.NPZWriter) error {
+			if err := arrays.Add(n, "labels", labels, len(labels)); err != nil {
+				return err
+			}
+			if err := arrays.Add(n, "sizes", sizes, d.Len(), 2); err != nil {
+				return err
+			}
+			if o.Marginals {
+				if err := arrays.Add(n, "marginals", marginals, len(labels), names.Len()); err != nil {
+					return err
+				}
+			}
+			return n.AddText("label_names", names.Names())
+		})
+	})
+}
+
+// graphComparison compares the labels of graphs.
+type graphComparison struct {
+	evaluator *graphs.Evaluator
+	rename    map[string]string // measures that have other names in the task, or nil
+}
+
+func (c *graphComparison) Add(d *structured.Dataset, i int, y []int32) { c.evaluator.Add(d, i, y) }
+
+func (c *graphComparison) Report() Report {
+	m := c.evaluator.Metrics()
+	for k, x := range m.Measures {
+		if name, ok := c.rename[x.Name]; ok {
+			m.Measures[k].Name = name
+		}
+	}
+	return &GraphReport{m, c.evaluator.Table()}
+}
+
+// GraphReport is the Report of the labels of graphs.
+type GraphReport struct {
+	structured.Metrics
+	table string
+}
+
+// General implements Report.
+func (r *GraphReport) General() structured.Metrics { return r.Metrics }
+
+// Text implements Report.
+func (r *GraphReport) Text(ReportOptions) string { return r.table }

@@ -1,0 +1,41 @@
+package segmentation
+
+import (
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/graphs/masks"
+)
+
+// Set is what a data set keeps of its images: the Companion of those that Reader.Read makes with all regions.
+type Set struct {
+	reader  Reader
+	source  Source
+	numbers []int // of the examples, in the source
+}
+
+// Of returns the set that d belongs to, nil if d lacks some regions of its images.
+func Of(d *structured.Dataset) *Set {
+	s, _ := d.Companion.(*Set)
+	return s
+}
+
+// Load reads the image of example i again, and its mask if there is one.
+func (s *Set) Load(i int) (Example, error) { return s.source.Load(s.numbers[i]) }
+
+// Paint returns the mask that the labels of the regions of example e make, and for every pixel what values [regions] has for its region, if it
+// is not nil.
+func (s *Set) Paint(e Example, y []int32, values []float32) (*masks.Mask, []float32) {
+	p := s.reader.Partition(e.Image)
+	if values != nil {
+		values = p.Spread(values)
+	}
+	return p.Paint(y), values
+}
+
+// Subset implements structured.Companion.
+func (s *Set) Subset(_ *structured.Dataset, examples []int) structured.Companion {
+	some := &Set{reader: s.reader, source: s.source}
+	for _, i := range examples {
+		some.numbers = append(some.numbers, s.numbers[i])
+	}
+	return some
+}
