@@ -20,8 +20,8 @@ func benchCommand() *cobra.Command {
 		Short: "Measure the oracles, a network's step and a training pass on this machine",
 		Long: `bench reports sequences per second, and floating-point operations per second where it can count them. On one thread it
 measures the chain oracles on 50 positions (max takes 2TY² operations, exp 6TY²), the dependency tree oracles on 25 words with
-1 and with 50 relations, the other oracles on small and on large examples, and forward and pullback of an mlp on 4096 positions. On all cores it measures training passes over
-built-in data.
+1 and with 50 relations, the other oracles on small and on large examples, and forward and pullback of an mlp on 4096
+positions. On all cores it measures training passes over built-in data.
 
 With --device cuda it measures the GPU's kernels, a training step and a pass of prox-linear, and shows the lower bound of each
 time: the bytes it must move at this GPU's copy bandwidth, or its arithmetic at the float32 peak, whichever takes longer.`,
