@@ -14,10 +14,10 @@ var coco = Format{
 	ReadBoxes:  func(path string, o localisation.Options) (*structured.Dataset, error) { return o.COCO(path) },
 }
 
-// voc is PASCAL VOC's folder of annotations, an XML file for each image.
+// voc is PASCAL VOC's folder of annotations, an XML file for each image, or the folder that Annotations and JPEGImages are in.
 var voc = Format{
 	Name:      VOC,
-	IsFolder:  func(path string) bool { return holds(path, "*.xml") },
+	IsFolder:  func(path string) bool { return holds(path, "*.xml") || holds(path, "Annotations/*.xml") },
 	ReadBoxes: func(path string, o localisation.Options) (*structured.Dataset, error) { return o.VOC(path) },
 }
 

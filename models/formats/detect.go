@@ -26,6 +26,9 @@ func Detect(path string) (string, error) {
 	if name := byFolder(path); name != "" {
 		return name, nil
 	}
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return "", structured.BadInput("%s: a folder in no known format, expected a file or a folder in the format %s", path, folders())
+	}
 	err := Open(path, func(r io.Reader) error {
 		start := make([]byte, 1<<14)
 		n, err := io.ReadFull(r, start)
@@ -51,6 +54,17 @@ func byFolder(path string) string {
 		}
 	}
 	return ""
+}
+
+// folders returns the names of the formats that are folders, for messages.
+func folders() string {
+	var names []string
+	for _, f := range All {
+		if f.IsFolder != nil {
+			names = append(names, f.Name)
+		}
+	}
+	return strings.Join(names, " or ")
 }
 
 // byName recognises a format by a file's name, or returns "". Extensions come before prefixes.

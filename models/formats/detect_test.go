@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/dsp-go/dsp/structured"
 )
 
 func TestDetect(t *testing.T) {
@@ -44,6 +46,28 @@ func TestDetect(t *testing.T) {
 		if got, err := Detect(path); got != c.want || err != nil {
 			t.Errorf("%s %q: got %s, %v, want %s", c.name, c.content, got, err, c.want)
 		}
+	}
+}
+
+func TestDetectFolder(t *testing.T) {
+	for _, c := range []struct{ file, want string }{
+		{"a.xml", VOC}, {"Annotations/a.xml", VOC}, {"a.png", Images}, {"a.JPEG", Images},
+	} {
+		dir := t.TempDir()
+		path := filepath.Join(dir, c.file)
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, nil, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := Detect(dir); got != c.want || err != nil {
+			t.Errorf("%s: got %s, %v, want %s", c.file, got, err, c.want)
+		}
+	}
+	dir := t.TempDir()
+	if _, err := Detect(dir); !structured.IsBadInput(err) || !strings.Contains(err.Error(), dir) || !strings.Contains(err.Error(), "voc or images") {
+		t.Errorf("an empty folder: %v", err)
 	}
 }
 

@@ -42,12 +42,15 @@ func WriteFile(path string, write func(io.Writer) error) error {
 	return nil
 }
 
-// createBeside creates a hidden file in the folder of path, with the default permissions of a new file.
+// createBeside creates a hidden file in the folder of path, with the default permissions of a new file. Errors name path.
 func createBeside(path string) (*os.File, error) {
 	dir, base := filepath.Split(path)
 	for {
 		name := fmt.Sprintf("%s.%s.%08x.tmp", dir, base, rand.Uint32())
 		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+		if failed := (*fs.PathError)(nil); errors.As(err, &failed) && !errors.Is(err, fs.ErrExist) {
+			failed.Op, failed.Path = "create", path // the user knows nothing of the hidden file
+		}
 		if !errors.Is(err, fs.ErrExist) {
 			return f, err
 		}

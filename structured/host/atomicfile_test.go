@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -59,8 +60,9 @@ func TestWriteFileFollowsLinks(t *testing.T) {
 }
 
 func TestWriteFileNeedsFolder(t *testing.T) {
-	err := WriteFile(filepath.Join(t.TempDir(), "missing", "a"), func(io.Writer) error { return nil })
-	if !errors.Is(err, os.ErrNotExist) {
-		t.Fatalf("got %v, want a missing folder", err)
+	path := filepath.Join(t.TempDir(), "missing", "a")
+	err := WriteFile(path, func(io.Writer) error { return nil })
+	if !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), path+": ") || strings.Contains(err.Error(), ".tmp") {
+		t.Fatalf("got %v, want the missing folder of %s", err, path)
 	}
 }

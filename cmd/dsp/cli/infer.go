@@ -45,7 +45,12 @@ from the best it can be. auto takes the first that --max-table allows.`,
 		Example: `  dsp infer grid.uai
   dsp infer grid.uai --task mar --evidence grid.uai.evid --out grid.mar
   dsp infer large.uai --oracle relaxed --passes 500 --gap 1e-6`,
-		Args: cobra.ExactArgs(1),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return fmt.Errorf("infer takes one file in UAI format, found %d", len(args))
+			}
+			return nil
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.json = isSet(cmd, "json")
 			return f.run(args[0])

@@ -76,7 +76,8 @@ func weightOf(a, b, c int) float64 {
 
 func TestInferRefuses(t *testing.T) {
 	file := write(t, "loop.uai", frustrated)
-	dsp(t, "infer").refused(exitBadInput, "dsp infer --help")
+	dsp(t, "infer").refused(exitBadInput, "one file in UAI format", "found 0", "dsp infer --help")
+	dsp(t, "infer", file, file).refused(exitBadInput, "found 2")
 	dsp(t, "infer", "missing.uai").refused(exitBadInput, "missing.uai")
 	dsp(t, "infer", write(t, "bad.uai", "MARKOV\n1\n0")).refused(exitBadInput, "bad.uai:3:")
 	dsp(t, "infer", file, "--task", "max").refused(exitBadInput, "--task", "map")

@@ -45,9 +45,14 @@ func ReadNames(path string) ([]string, error) {
 	return names, nil
 }
 
-// Read reads the annotations in a folder. Images are numbered by the digits of their names ("2008_000015" is 2008000015), or from 1 in the
+// Read reads the annotations in a folder, or in Annotations in it if the folder has no XML files of its own. Images are numbered by the digits of their names ("2008_000015" is 2008000015), or from 1 in the
 // order of the names if some have no digits or two have the same.
 func (v VOC) Read(dir string) (*Set, error) {
+	if own, _ := filepath.Glob(filepath.Join(dir, "*.xml")); len(own) == 0 {
+		if inside := filepath.Join(dir, "Annotations"); isFolder(inside) {
+			dir = inside
+		}
+	}
 	names := slices.Clone(v.Names)
 	if names == nil {
 		files, err := filepath.Glob(filepath.Join(dir, "*.xml"))
@@ -67,7 +72,7 @@ func (v VOC) Read(dir string) (*Set, error) {
 	folder := v.Images
 	if folder == "" {
 		folder = filepath.Join(filepath.Dir(filepath.Clean(dir)), "JPEGImages")
-		if info, err := os.Stat(folder); err != nil || !info.IsDir() {
+		if !isFolder(folder) {
 			folder = dir
 		}
 	}
@@ -99,6 +104,11 @@ func (v VOC) Read(dir string) (*Set, error) {
 	}
 	s.sort()
 	return s, nil
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }
 
 // numbered returns the numbers of the images of these names.

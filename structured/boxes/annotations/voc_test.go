@@ -87,6 +87,24 @@ func TestVOC(t *testing.T) {
 	}
 }
 
+// The folder around Annotations is as good as Annotations, unless it has XML files of its own.
+func TestVOCFromItsRoot(t *testing.T) {
+	dir := write(t, map[string]string{"Annotations/000012.xml": vocDog, "JPEGImages/000012.jpg": ""})
+	s, err := VOC{}.Read(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(s.Images) != 1 || s.Images[0].Path != filepath.Join(dir, "JPEGImages", "000012.jpg") {
+		t.Errorf("images %+v", s.Images)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "000007.xml"), []byte("<html></html>"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := (VOC{}).Read(dir); err == nil || !strings.Contains(err.Error(), "000007.xml:1: element <html>") {
+		t.Errorf("a folder with its own XML file: %v", err)
+	}
+}
+
 func TestVOCNumbers(t *testing.T) {
 	for _, c := range []struct {
 		names []string
