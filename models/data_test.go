@@ -17,7 +17,7 @@ import (
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/arrays"
 	"github.com/dsp-go/dsp/structured/host"
-	"github.com/dsp-go/dsp/structured/ocr"
+	"github.com/dsp-go/dsp/structured/synthetic/ocr"
 )
 
 // file writes a temporary file and returns its path.

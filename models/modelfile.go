@@ -11,8 +11,8 @@ import (
 	"github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/arrays/safetensors"
 	"github.com/dsp-go/dsp/structured/features"
-	"github.com/dsp-go/dsp/structured/safetensors"
 )
 
 // modelFormat is the version of the layout of model files. Other versions are refused.

@@ -14,7 +14,7 @@ import (
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/safetensors"
+	"github.com/dsp-go/dsp/structured/arrays/safetensors"
 )
 
 func TestModelRoundTrip(t *testing.T) {

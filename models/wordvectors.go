@@ -11,7 +11,7 @@ import (
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/host"
 	"github.com/dsp-go/dsp/structured/text"
-	"github.com/dsp-go/dsp/structured/wordvectors"
+	"github.com/dsp-go/dsp/structured/text/wordvectors"
 )
 
 // VectorsReport says what was found in a file of vectors of words.

@@ -5,7 +5,7 @@ import (
 	"io"
 
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/ocr"
+	"github.com/dsp-go/dsp/structured/synthetic/ocr"
 )
 
 // letters is the layout of the OCR set's letter.data: a letter per line, its pixels separated by tabs.

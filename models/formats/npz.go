@@ -5,9 +5,9 @@ import (
 	"io"
 
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/alignments"
 	"github.com/dsp-go/dsp/structured/arrays"
 	"github.com/dsp-go/dsp/structured/boxes/localisation"
+	"github.com/dsp-go/dsp/structured/matchings/alignments"
 )
 
 // npz is NumPy's archive of arrays: dense features, labels and lengths of sequences, or candidate boxes with their features.

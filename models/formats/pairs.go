@@ -5,7 +5,7 @@ import (
 	"io"
 
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/alignments"
+	"github.com/dsp-go/dsp/structured/matchings/alignments"
 )
 
 // sentencePairs is text with a sentence pair per line, source ||| target, and its links in a third field or in a file beside it.

@@ -7,9 +7,9 @@ import (
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/arrays/safetensors"
 	"github.com/dsp-go/dsp/structured/features/arcs"
 	"github.com/dsp-go/dsp/structured/host"
-	"github.com/dsp-go/dsp/structured/safetensors"
 	"github.com/dsp-go/dsp/structured/trees"
 )
 

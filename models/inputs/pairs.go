@@ -9,8 +9,8 @@ import (
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/alignments"
 	"github.com/dsp-go/dsp/structured/features/pairs"
+	"github.com/dsp-go/dsp/structured/matchings/alignments"
 )
 
 // Pairs is the Maker of what describes the pairs of a source and a target item: attributes from the words of sentence pairs, or dense

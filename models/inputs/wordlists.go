@@ -8,8 +8,8 @@ import (
 
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/formats"
+	"github.com/dsp-go/dsp/structured/arrays/safetensors"
 	"github.com/dsp-go/dsp/structured/features"
-	"github.com/dsp-go/dsp/structured/safetensors"
 )
 
 // readLists reads the clusters and the gazetteer that c names, for a template.

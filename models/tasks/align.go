@@ -10,9 +10,9 @@ import (
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/alignments"
-	"github.com/dsp-go/dsp/structured/alignments/synthetic"
 	"github.com/dsp-go/dsp/structured/matchings"
+	"github.com/dsp-go/dsp/structured/matchings/alignments"
+	"github.com/dsp-go/dsp/structured/matchings/alignments/synthetic"
 )
 
 // align links the words of sentence pairs, or other source items with target items, one to one.

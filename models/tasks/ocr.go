@@ -7,7 +7,7 @@ import (
 	"github.com/dsp-go/dsp/models/formats"
 	"github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/structured"
-	images "github.com/dsp-go/dsp/structured/ocr"
+	images "github.com/dsp-go/dsp/structured/synthetic/ocr"
 )
 
 // ocr reads words from images of their letters.

@@ -10,8 +10,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/dsp-go/dsp/structured/alignments"
 	"github.com/dsp-go/dsp/structured/arrays"
+	"github.com/dsp-go/dsp/structured/matchings/alignments"
 )
 
 // drawnPairs returns a folder of a few sentence pairs, drawn once for all tests.

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/ocr"
+	"github.com/dsp-go/dsp/structured/synthetic/ocr"
 )
 
 func dataCommand() *cobra.Command {

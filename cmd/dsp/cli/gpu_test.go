@@ -6,6 +6,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/dsp-go/dsp/cuda/cudatest"
 )
 
 func init() { buildFlags = append(buildFlags, "-tags", "gpu") }
@@ -34,4 +36,57 @@ func TestInfoOfGPUs(t *testing.T) {
 	if o := dsp(t, "info").ok(); !strings.Contains(o.stdout, "GPU       none: cuInit: CUDA_ERROR_NO_DEVICE") {
 		t.Errorf("%s, expected cuInit's error", o.stdout)
 	}
+}
+
+// Every kernel and every method agree with the CPU, and no kernel is left unchecked.
+func TestSelftestOnGPU(t *testing.T) {
+	cudatest.Device(t)
+	var report struct {
+		OK     bool
+		Checks []struct {
+			Name, Found string
+			OK          bool
+			Cases       int
+		}
+	}
+	o := dsp(t, "selftest", "--device", "cuda", "--json")
+	o.json(&report)
+	for _, c := range report.Checks {
+		if !c.OK || c.Cases == 0 {
+			t.Errorf("%s: %s", c.Name, c.Found)
+		}
+	}
+	if o.code != exitDone || !report.OK || len(report.Checks) < 40 {
+		t.Errorf("exit code %d, ok %v, %d checks", o.code, report.OK, len(report.Checks))
+	}
+}
+
+// When the device fails, each check that fails says so.
+func TestSelftestOnGPUFails(t *testing.T) {
+	cudatest.Emulated(t, "DSP_EMULATED_LOSE=50")
+	o := dsp(t, "selftest", "--device", "cuda")
+	if o.code != exitFailed || !strings.Contains(o.stderr, "checks failed") || !strings.Contains(o.stdout, "CUDA_ERROR_LAUNCH_FAILED") || !strings.Contains(o.stdout, "ok ") {
+		t.Errorf("exit code %d\n%s%s", o.code, o.stdout, o.stderr)
+	}
+}
+
+func TestBenchOnGPU(t *testing.T) {
+	cudatest.Device(t)
+	var report struct {
+		Copy float64 `json:"copy_gb_per_second"`
+		Rows []struct {
+			What         string
+			Milliseconds float64
+		}
+	}
+	dsp(t, "bench", "--device", "cuda", "--seconds", "0.001", "--json").ok().json(&report)
+	for _, r := range report.Rows {
+		if !(r.Milliseconds > 0) {
+			t.Errorf("%s took %v ms", r.What, r.Milliseconds)
+		}
+	}
+	if len(report.Rows) < 20 || !(report.Copy > 0) {
+		t.Errorf("%d rows, a copy at %v GB/s", len(report.Rows), report.Copy)
+	}
+	dsp(t, "bench", "--device", "cuda:7").refused(exitBadInput, "cuda:7")
 }

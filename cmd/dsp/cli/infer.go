@@ -17,8 +17,8 @@ import (
 	"github.com/dsp-go/dsp/oracles/relaxation"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/factors"
+	"github.com/dsp-go/dsp/structured/factors/uai"
 	"github.com/dsp-go/dsp/structured/host"
-	"github.com/dsp-go/dsp/structured/uai"
 )
 
 // inference holds the flags of dsp infer.

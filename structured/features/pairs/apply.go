@@ -4,8 +4,8 @@ import (
 	"sync/atomic"
 
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/alignments"
 	"github.com/dsp-go/dsp/structured/host"
+	"github.com/dsp-go/dsp/structured/matchings/alignments"
 )
 
 // Apply makes the attributes of a data set of sentence pairs (alignments.Corpus.Dataset) and stores them in its tables of pairs and

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/alignments"
+	"github.com/dsp-go/dsp/structured/matchings/alignments"
 )
 
 func parsed(t testing.TB, text string) *Template {

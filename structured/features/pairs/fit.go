@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/alignments"
 	"github.com/dsp-go/dsp/structured/host"
+	"github.com/dsp-go/dsp/structured/matchings/alignments"
 )
 
 // Options of Fit.

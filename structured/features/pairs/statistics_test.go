@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/alignments"
+	"github.com/dsp-go/dsp/structured/matchings/alignments"
 )
 
 func corpus(t testing.TB, lines ...string) *alignments.Corpus {

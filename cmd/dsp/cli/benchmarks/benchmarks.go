@@ -1,0 +1,64 @@
+// Package benchmarks measures the oracles, a network's step and a training pass on the CPU, for dsp bench.
+package benchmarks
+
+import (
+	"context"
+	"slices"
+	"time"
+)
+
+// Speed is one measurement.
+type Speed struct {
+	Part      string  `json:"part"`
+	What      string  `json:"what"`
+	Sequences float64 `json:"sequences_per_second"`
+	GFLOPs    float64 `json:"gflops"` // 0 where operations are not counted
+}
+
+// measure is one function to time; each call handles the given number of sequences and of floating-point operations.
+type measure struct {
+	part, what string
+	sequences  int
+	flops      float64
+	run        func() error
+}
+
+// Run repeats every measurement for the given number of seconds.
+func Run(ctx context.Context, seconds float64) ([]Speed, error) {
+	step, err := netMeasure()
+	if err != nil {
+		return nil, err
+	}
+	pass, err := passMeasure(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var speeds []Speed
+	for _, m := range slices.Concat(chainMeasures(), treeMeasures(), graphMeasures(), choiceMeasures(), windowMeasures(), matchingMeasures(),
+		[]measure{step, pass}) {
+		s, err := m.repeat(ctx, seconds)
+		if err != nil {
+			return nil, err
+		}
+		speeds = append(speeds, s)
+	}
+	return speeds, nil
+}
+
+// repeat runs m for the given number of seconds, after one warm-up run, and returns its mean speed.
+func (m measure) repeat(ctx context.Context, seconds float64) (Speed, error) {
+	if err := m.run(); err != nil {
+		return Speed{}, err
+	}
+	start, times := time.Now(), 0
+	for ; time.Since(start).Seconds() < seconds; times++ {
+		if err := ctx.Err(); err != nil {
+			return Speed{}, err
+		}
+		if err := m.run(); err != nil {
+			return Speed{}, err
+		}
+	}
+	each := time.Since(start).Seconds() / float64(times)
+	return Speed{m.part, m.what, float64(m.sequences) / each, m.flops / each / 1e9}, nil
+}

@@ -1,0 +1,39 @@
+package benchmarks
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/oracles/matching"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/matchings"
+)
+
+// matchingMeasures measures every answer of the oracle of matchings, and all max-marginals, on 64 examples of 20 by 20 items and on 4
+// of 100 by 100.
+func matchingMeasures() []measure {
+	var all []measure
+	for _, s := range []matchings.Matching{{}, {Complete: true}} {
+		for _, size := range []struct{ items, examples int }{{20, 64}, {100, 4}} {
+			part := fmt.Sprintf("oracle, %s, %d by %d items", s.Name(), size.items, size.items)
+			θ, o := randomMatchings(s, size.examples, size.items), matching.New()
+			all = append(all, oracleMeasures(part, o, θ, answerNames{max: "max (Jonker-Volgenant)", topK: "top-5 (BMMF)"})...)
+			y, value := make([]int32, θ.OutputSize()), make([]float64, θ.Len())
+			var m oracles.MaxMarginals
+			all = append(all, measure{part, "max-marginals", θ.Len(), 0, func() error { o.MaxMarginals(θ, y, value, &m); return nil }})
+		}
+	}
+	return all
+}
+
+// randomMatchings draws the potentials of a batch of examples with as many source as target items.
+func randomMatchings(s matchings.Matching, examples, items int) *structured.Potentials {
+	sizes := make([]int, examples)
+	for b := range sizes {
+		sizes[b] = items
+	}
+	θ := &structured.Potentials{}
+	s.Resize(θ, sizes, sizes)
+	return drawNormal(θ, rand.New(rand.NewPCG(1, 1)))
+}

@@ -1,0 +1,160 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/config"
+	"github.com/dsp-go/dsp/models/exchange"
+	"github.com/dsp-go/dsp/models/settings"
+	"github.com/dsp-go/dsp/structured"
+)
+
+func exportCommand() *cobra.Command {
+	var u use
+	var to string
+	var weights bool
+	cmd := &cobra.Command{
+		Use:   "export --model MODEL --to FILE",
+		Short: "Write potentials for data, or a model's weights, for other programs",
+		Long: `export writes the potentials that a model computes for data. For sequences these are the arrays node [ΣT×Y] and edge [Y×Y]
+or [ΣT×Y×Y]. For trees they are arc [Σn²×1], label [Σn²×R] and arc_offsets; row d·n+h belongs to dependent d and head h, and
+h = d stands for the root. For graphs they are node [ΣV×Y], edge
+([ΣE×Y×Y], [types×Y×Y] or, for Potts edges, [ΣE×1]) and edge_offsets. For sentence pairs they are pair [Σn·m×1], whose row i·m+j belongs to source word i and target word j,
+unmatched [Σn×1], pair_offsets and source_offsets. All add offsets [n+1], labels if the data has any, label_names and ids. With
+--weights, export writes the network's parameters instead.`,
+		Example: `  dsp export --model runs/ner --data test.conll --to potentials.npz
+  dsp export --model runs/ner --weights --to weights.txt`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			switch {
+			case to == "":
+				return structured.BadInput("no file to write: give --to FILE.npz or --to FILE.safetensors")
+			case weights && u.data != "":
+				return structured.BadInput("--weights writes the network's parameters, which need no --data; give only one of the two")
+			}
+			defer u.close()
+			if err := u.export(cmd, weights, to); err != nil {
+				return err
+			}
+			if isSet(cmd, "json") {
+				return printJSON(os.Stdout, map[string]string{"to": to})
+			}
+			_, err := fmt.Println(to)
+			return err
+		},
+	}
+	u.addFlags(cmd)
+	cmd.Flags().StringVar(&u.data, "data", "", "`FILE` to compute potentials for; builtin for the drawn words, trees or sentence pairs")
+	cmd.Flags().BoolVar(&weights, "weights", false, "write the weights, not potentials")
+	cmd.Flags().StringVar(&to, "to", "", "`FILE` to write: .npz or .safetensors, for weights also .txt")
+	return cmd
+}
+
+func (u *use) export(cmd *cobra.Command, weights bool, to string) error {
+	if weights {
+		m, err := u.load()
+		if err != nil {
+			return err
+		}
+		return exchange.ExportWeights(m, to)
+	}
+	m, d, err := u.read("--data", false)
+	if err != nil {
+		return err
+	}
+	return exchange.ExportPotentials(cmd.Context(), m, d, to, u.threads)
+}
+
+func importCommand() *cobra.Command {
+	var model, weights, out string
+	var add bool
+	cmd := &cobra.Command{
+		Use:   "import --weights FILE --model MODEL --out NEW",
+		Short: "Put edited weights into a model",
+		Long: `import reads weights as text and writes a copy of MODEL with these weights. dsp export --weights writes such text for a
+linear net on attributes, and you can edit it. A weight that is missing from the text is zero. An export that is imported
+unchanged gives the same predictions, bit for bit.`,
+		Example: `  dsp export --model runs/ner --weights --to weights.txt
+  dsp import --weights weights.txt --model runs/ner --out edited.safetensors`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			switch {
+			case weights == "":
+				return structured.BadInput("no weights to read: give --weights FILE, a text that dsp export --weights wrote")
+			case model == "":
+				return structured.BadInput("no model: give --model FILE, or --model DIR with the folder of a run")
+			case out == "":
+				return structured.BadInput("no file to write: give --out FILE.safetensors")
+			}
+			m, err := models.Load(model)
+			if err != nil {
+				return err
+			}
+			if m, err = exchange.ImportWeights(m, weights, add); err != nil {
+				return err
+			}
+			if err := m.Save(out); err != nil {
+				return err
+			}
+			if isSet(cmd, "json") {
+				return printJSON(os.Stdout, map[string]string{"model": out})
+			}
+			_, err = fmt.Println(out)
+			return err
+		},
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.StringVar(&weights, "weights", "", "`FILE` with the weights as text")
+	flags.StringVar(&model, "model", "", "`MODEL` file, or the folder of a run, that gets the weights")
+	flags.StringVar(&out, "out", "", "`FILE` for the new model")
+	flags.BoolVar(&add, "add", false, "add attributes that the model does not know, instead of refusing them")
+	return cmd
+}
+
+// attributeSettings names the training settings that decide which attributes text gets.
+var attributeSettings = []string{"format", "columns", "label", "scheme", "features", "template", "clusters", "gazetteer", "min-count", "hash-bits", "threads"}
+
+func attributesCommand() *cobra.Command {
+	c, to := config.Default(), ""
+	cmd := &cobra.Command{
+		Use:   "attributes --input FILE --to FILE",
+		Short: "Write the attributes that train makes of text, in CRFsuite's format",
+		Long: `attributes writes the attributes that dsp train would extract from text in columns, one token per line, in the format of
+CRFsuite: the gold label, then the attributes, separated by tabs. The format has no place for attributes of transitions.`,
+		Example: `  dsp data attributes --features ner --input train.conll --to train.crfsuite
+  dsp data attributes --template my.template --input dev.conllu --label xpos --to dev.crfsuite`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			switch {
+			case c.Train == "":
+				return structured.BadInput("no text to read: give --input FILE")
+			case to == "":
+				return structured.BadInput("no file to write: give --to FILE.crfsuite")
+			}
+			d, err := exchange.WriteAttributes(c, to)
+			if err != nil {
+				return err
+			}
+			if isSet(cmd, "json") {
+				return printJSON(os.Stdout, map[string]any{"to": to, "sequences": d.Len(), "tokens": d.Positions(),
+					"attributes": d.Dictionary.Nodes()})
+			}
+			_, err = fmt.Printf("%s: %d sequences, %d tokens, %d attributes\n", to, d.Len(), d.Positions(), d.Dictionary.Nodes())
+			return err
+		},
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.StringVar(&c.Train, "input", "", "`FILE` with text in columns and gold labels")
+	flags.StringVar(&to, "to", "", "`FILE` to write")
+	addSettings(cmd, slices.DeleteFunc(config.Settings(&c), func(s settings.Setting) bool {
+		return !slices.Contains(attributeSettings, s.Name)
+	}))
+	return cmd
+}

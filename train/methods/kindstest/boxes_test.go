@@ -1,0 +1,86 @@
+package kindstest
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/engine"
+	"github.com/dsp-go/dsp/train/methods"
+	"github.com/dsp-go/dsp/train/methods/sdca"
+	"github.com/dsp-go/dsp/train/traintest"
+)
+
+// On choices and windows, too, methods of all families certify the same optimum: their intervals [dual, objective] overlap.
+func TestBoxesAreCertified(t *testing.T) {
+	smooth := func() []train.Method {
+		return []train.Method{&methods.SVRG{}, &methods.SAGA{}, &methods.Casimir{}, &methods.LBFGS{}, &sdca.SDCA{}}
+	}
+	hinge := func() []train.Method {
+		return append(convexMethods(), &methods.BCFW{}, &methods.BCPFW{})
+	}
+	for _, c := range []struct {
+		name    string
+		problem *train.Problem
+		methods []train.Method
+		gap     float64
+	}{
+		{"choice, hinge", traintest.ChoiceProblem(60, engine.Hinge, traintest.L2, 1./60), hinge(), 1e-2},
+		{"choice, crf", traintest.ChoiceProblem(60, engine.CRF, traintest.Entropy, 1./60), smooth(), 1e-3},
+		{"choice, softmax-margin", traintest.ChoiceProblem(60, engine.SoftmaxMargin, traintest.Entropy, 1./60), smooth(), 1e-3},
+		{"window, hinge", traintest.WindowProblem(30, traintest.L2, 1./30), hinge(), 1e-2},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			lo, hi := math.Inf(-1), math.Inf(1)
+			for _, m := range c.methods {
+				s, passes := traintest.Start(t, m, c.problem), 60
+				if _, slow := m.(*methods.BCFW); slow {
+					passes = 400
+				}
+				traintest.Passes(t, m, c.problem, s, passes)
+				if certifier, ok := m.(train.Certifier); ok {
+					traintest.Certify(t, certifier, c.problem, s)
+				}
+				t.Logf("%s: %.6g to %.6g", m.Name(), s.Dual, s.Primal)
+				if !(s.Gap() <= c.gap*s.Primal) || !(s.Primal > 0) {
+					t.Errorf("%s: relative gap %g after %d passes", m.Name(), s.Gap()/s.Primal, passes)
+				}
+				traintest.Near(t, m.Name()+": F(W)", s.Primal, traintest.Value(t, c.problem.Engine, s.W), 1e-5)
+				lo, hi = max(lo, s.Dual), min(hi, s.Primal)
+			}
+			if lo > hi+1e-6*hi {
+				t.Errorf("the intervals do not overlap: dual %.9g, primal %.9g", lo, hi)
+			}
+		})
+	}
+}
+
+// A window has no sums and no partial gold outputs: the objective says so.
+func TestWindowsRefuse(t *testing.T) {
+	for _, loss := range []engine.Loss{engine.CRF, engine.SoftmaxMargin} {
+		p := traintest.WindowProblem(3, oracles.Smoothing{}, 0.1)
+		p.Loss = loss
+		if err := p.Check(); !structured.IsBadInput(err) {
+			t.Errorf("%v: %v", loss, err)
+		}
+	}
+	p := traintest.WindowProblem(3, oracles.Smoothing{}, 0.1)
+	if err := p.Check(); err != nil {
+		t.Error(err)
+	}
+	p.Data.LabelSets = [][]int32{nil}
+	p.Data.Labels[5] = -1
+	if err := p.Check(); !structured.IsBadInput(err) {
+		t.Errorf("partial box: %v", err)
+	}
+	if err := traintest.Entropy.Check(p.Kind().Oracle(), p.Kind().Name()); !structured.IsBadInput(err) {
+		t.Errorf("entropy: %v", err)
+	}
+	choice := traintest.ChoiceProblem(3, engine.CRF, oracles.Smoothing{}, 0.1)
+	if err := choice.Check(); err != nil {
+		t.Error(fmt.Errorf("choice: %w", err))
+	}
+}

@@ -1,0 +1,84 @@
+package kindstest
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/structured/graphs"
+	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/engine"
+	"github.com/dsp-go/dsp/train/methods"
+	"github.com/dsp-go/dsp/train/methods/sdca"
+	"github.com/dsp-go/dsp/train/traintest"
+)
+
+// On graphs, forests or not, whatever their edges, methods of all families certify the same optimum of a linear network: their
+// intervals [dual, objective] overlap.
+func TestGraphsAreCertified(t *testing.T) {
+	const n = 30
+	for _, edges := range []graphs.Edges{graphs.Own, graphs.Typed, graphs.Potts} {
+		for _, forest := range []bool{true, false} {
+			for _, c := range []struct {
+				loss    engine.Loss
+				methods []train.Method
+				gap     float64
+			}{
+				{engine.Hinge, append(convexMethods(), &methods.BCFW{}, &methods.BCPFW{}), 3e-2},
+				{engine.CRF, []train.Method{&methods.SVRG{}, &methods.SAGA{}, &methods.Casimir{}, &methods.LBFGS{}, &sdca.SDCA{}}, 1e-3},
+			} {
+				smoothing := traintest.L2
+				if c.loss == engine.CRF {
+					smoothing = traintest.Entropy
+				}
+				p := traintest.GraphProblem(n, forest, edges, c.loss, smoothing, 4./n)
+				t.Run(fmt.Sprintf("%s, forest %v, %v", edges, forest, c.loss), func(t *testing.T) {
+					lo, hi := math.Inf(-1), math.Inf(1)
+					for _, m := range c.methods {
+						s, passes := traintest.Start(t, m, p), 40
+						switch m.(type) {
+						case *methods.BCFW, *methods.BCPFW:
+							passes = 200
+						}
+						traintest.Passes(t, m, p, s, passes)
+						if certifier, ok := m.(train.Certifier); ok {
+							traintest.Certify(t, certifier, p, s)
+						}
+						t.Logf("%s: %.6g to %.6g", m.Name(), s.Dual, s.Primal)
+						if !(s.Gap() <= c.gap*s.Primal) || !(s.Primal > 0) {
+							t.Errorf("%s: relative gap %g after %d passes", m.Name(), s.Gap()/s.Primal, passes)
+						}
+						traintest.Near(t, m.Name()+": F(W)", s.Primal, traintest.Value(t, p.Engine, s.W), 1e-5)
+						lo, hi = max(lo, s.Dual), min(hi, s.Primal)
+					}
+					if lo > hi+1e-6*hi {
+						t.Errorf("the intervals do not overlap: dual %.9g, primal %.9g", lo, hi)
+					}
+				})
+			}
+		}
+	}
+}
+
+// Networks with hidden layers over variables and edges, and with submodular edges, train by prox-linear: the objective falls well below
+// that of the network without edges.
+func TestGraphsOfDeepNets(t *testing.T) {
+	const n = 30
+	value := func(c nets.Config) float64 {
+		net := traintest.GraphNet(c, graphs.Potts)
+		o := &engine.Objective{Scorer: net, Data: traintest.DrawGraphs(n, false), Loss: engine.CRF, Lambda: 1e-3}
+		p := &train.Problem{Engine: engine.NewEngine(o, 1), Smoothing: traintest.Entropy, Seed: 3}
+		m := &methods.ProxLinear{}
+		s := traintest.Start(t, m, p)
+		traintest.Passes(t, m, p, s, 10)
+		return s.Primal
+	}
+	alone := value(nets.Config{Net: "mlp", Hidden: []int{8}, Edges: nets.EdgesNone})
+	for _, c := range []nets.Config{{EdgeUnits: 4}, {Submodular: nets.SubmodularSoftplus}} {
+		c.Net, c.Hidden = "mlp", []int{8}
+		if f := value(c); !(f < 0.9*alone) {
+			t.Errorf("units %d, submodular %q: objective %g; without edges %g", c.EdgeUnits, c.Submodular, f, alone)
+		}
+	}
+}

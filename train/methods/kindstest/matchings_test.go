@@ -1,0 +1,67 @@
+package kindstest
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/structured/matchings"
+	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/engine"
+	"github.com/dsp-go/dsp/train/methods"
+	"github.com/dsp-go/dsp/train/traintest"
+)
+
+// Every convex method that needs no sums over outputs certifies the same optimum on matchings, complete or not.
+func TestMatchingsAreCertified(t *testing.T) {
+	for _, complete := range []bool{false, true} {
+		name := matchings.Matching{Complete: complete}.Name()
+		t.Run(name, func(t *testing.T) {
+			lo, hi := math.Inf(-1), math.Inf(1)
+			for _, m := range append(convexMethods(), &methods.BCFW{}, &methods.BCPFW{}) {
+				p := traintest.MatchingProblem(30, complete, traintest.L2, 0.1)
+				if err := p.Check(); err != nil {
+					t.Fatal(err)
+				}
+				s := traintest.Start(t, m, p)
+				passes := 60
+				if m.Name() == "svrg" { // not accelerated
+					passes = 120
+				}
+				traintest.Passes(t, m, p, s, passes)
+				if c, ok := m.(train.Certifier); ok {
+					traintest.Certify(t, c, p, s)
+				}
+				traintest.Near(t, m.Name()+": F(W)", s.Primal, traintest.Value(t, p.Engine, s.W), 1e-9)
+				if gap := s.Gap() / s.Primal; !(gap <= 2e-2 && s.Gap() >= 0) {
+					t.Errorf("%s: relative gap %g, F %g", m.Name(), gap, s.Primal)
+				}
+				lo, hi = max(lo, s.Dual), min(hi, s.Primal)
+			}
+			if lo > hi+1e-6*hi {
+				t.Errorf("the intervals do not overlap: dual %.9g, primal %.9g", lo, hi)
+			}
+		})
+	}
+}
+
+// The results on matchings have the same bits for any number of threads.
+func TestMatchingThreads(t *testing.T) {
+	for _, make := range []func() train.Method{func() train.Method { return &methods.Casimir{} }, func() train.Method { return &methods.BCPFW{} }} {
+		var want []float32
+		for _, threads := range []int{1, 2, 7} {
+			p := traintest.MatchingProblem(20, false, oracles.Smoothing{Kind: oracles.L2, K: 5}, 0.05)
+			p.Engine = engine.NewEngine(p.Objective, threads)
+			p.Batch = 10
+			m := make()
+			s := traintest.Start(t, m, p)
+			traintest.Passes(t, m, p, s, 4)
+			if want == nil {
+				want = s.W
+			} else if !slices.Equal(want, s.W) {
+				t.Errorf("%s: other weights with %d threads", m.Name(), threads)
+			}
+		}
+	}
+}
