@@ -7,7 +7,6 @@ import (
 	"context"
 	"io"
 	"maps"
-	"math"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -18,6 +17,7 @@ import (
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/arrays"
 	"github.com/dsp-go/dsp/structured/arrays/safetensors"
+	"github.com/dsp-go/dsp/structured/graphs"
 	"github.com/dsp-go/dsp/structured/host"
 )
 
@@ -47,7 +47,7 @@ func ExportPotentials(ctx context.Context, m *models.Model, d *structured.Datase
 			return arrays.WriteNPZ(w, func(n arrays.NPZWriter) error {
 				var err error
 				for k := range θ.Parts {
-					err = cmp.Or(err, arrays.Add(n, θ.Parts[k].Name, θ.Parts[k].Values, partShape(&θ.Parts[k])...))
+					err = cmp.Or(err, arrays.Add(n, θ.Parts[k].Name, θ.Parts[k].Values, partShape(θ, k)...))
 				}
 				for _, t := range d.Tables {
 					err = cmp.Or(err, arrays.Add(n, t.Name+"_offsets", int64s(t.Offsets), len(t.Offsets)))
@@ -65,7 +65,7 @@ func ExportPotentials(ctx context.Context, m *models.Model, d *structured.Datase
 	}
 	f := &safetensors.File{}
 	for k := range θ.Parts {
-		safetensors.Add(f, θ.Parts[k].Name, θ.Parts[k].Values, partShape(&θ.Parts[k])...)
+		safetensors.Add(f, θ.Parts[k].Name, θ.Parts[k].Values, partShape(θ, k)...)
 	}
 	for _, t := range d.Tables {
 		safetensors.Add(f, t.Name+"_offsets", int64s(t.Offsets))
@@ -80,12 +80,18 @@ func ExportPotentials(ctx context.Context, m *models.Model, d *structured.Datase
 	return safetensors.Write(path, f)
 }
 
-// partShape returns the shape of a part's array in a file. A chain's edges are matrices.
-func partShape(p *structured.Part) []int {
+// partShape returns the shape of the array of part k in a file. Edges are matrices of labels, one for each type if they have types; those of Potts
+// edges are numbers.
+func partShape(θ *structured.Potentials, k int) []int {
+	p, y := &θ.Parts[k], θ.Parts[0].Width
 	row := []int{p.Width}
 	if p.Name == "edge" {
-		y := int(math.Round(math.Sqrt(float64(p.Width))))
-		row = []int{y, y}
+		switch kind, graph := θ.Structure.(graphs.Pairwise); {
+		case graph && kind.Edges == graphs.Typed:
+			row = []int{p.Width / (y * y), y, y}
+		case !graph || kind.Edges == graphs.Own:
+			row = []int{y, y}
+		}
 	}
 	if p.Offsets == nil {
 		return row

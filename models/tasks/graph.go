@@ -166,7 +166,8 @@ func checkTables(c *config.Config, d *structured.Dataset, labels int) error {
 		if labels == 2 {
 			others = "--oracle cut (two labels, and edges that favour equal ones), " + others
 		}
-		return structured.BadInput("%s: its graph has loops, and a junction tree of at least %.2g table entries (%.2g GiB), more than --max-table %.2g; raise that, or use %s",
+		return structured.BadInput("%s: its graph has loops, and a junction tree of at least %.2g table entries (%.2g GiB), more than --max-table %.2g; "+
+			"raise that, or use %s",
 			d.Where(i), entries, entries*8/(1<<30), c.MaxTable, others)
 	}
 	return nil

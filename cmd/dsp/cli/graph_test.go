@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -144,6 +145,18 @@ func TestGraphModel(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer g.Close()
+	typed := filepath.Join(t.TempDir(), "typed")
+	dsp(t, "train", "--task", "graph", "--train", train, "--edges", "typed", "--quiet", "--gap", "0.1", "--out", typed).ok()
+	of := filepath.Join(t.TempDir(), "typed.npz")
+	dsp(t, "export", "--model", typed, "--data", test, "--to", of).ok()
+	h, err := npz.Open(of)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	if shape := h.Header("edge.npy").Descr.Shape; !slices.Equal(shape, []int{2, 2, 2}) {
+		t.Errorf("typed edges have shape %v, expected types × labels × labels", shape)
+	}
 	for _, name := range []string{"node.npy", "edge.npy", "edge_offsets.npy", "offsets.npy"} {
 		if g.Header(name) == nil {
 			t.Errorf("no %s in %v", name, g.Keys())
