@@ -7,6 +7,7 @@ import (
 	"github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/boxes/localisation"
 	"github.com/dsp-go/dsp/structured/chains"
 )
 
@@ -19,10 +20,12 @@ type Model struct {
 	Dim           int                  // dense features per position; 0 for other inputs
 	Width         int                  // columns of the text files; 0 for other formats
 	Constraints   *chains.Constraints  // of the outputs, or nil
+	ClassID       int64                // COCO's number of the objects' class; 0 for other tasks
 	Net           nets.Network
 	W             []float32 // [Net.Dim()]
 
-	device *onDevice // that runs the network and the oracles, or nil for the CPU
+	device      *onDevice       // that runs the network and the oracles, or nil for the CPU
+	onTruncated func(times int) // or nil
 }
 
 // NewModel returns an untrained model for the data, with W drawn from c.Seed. Its Config is c with the network, its sizes and the loss
@@ -30,6 +33,9 @@ type Model struct {
 func NewModel(c config.Config, data *Data) (*Model, error) {
 	m := &Model{
 		Labels: data.Train.Alphabet, Inputs: data.inputs, Dim: data.Train.Dim, Width: len(data.Train.Columns),
+	}
+	if s, ok := data.Train.Companion.(*localisation.Set); ok {
+		m.ClassID = s.ClassID
 	}
 	own := inputs.Of(data.Train)
 	m.Vocab, m.Characters, m.Dictionary = own.Vocab, own.Characters, own.Dictionary

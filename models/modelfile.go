@@ -23,7 +23,7 @@ const ModelFile = "model.safetensors"
 
 // Save writes the model to a safetensors file, whole or not at all: a tensor for each parameter of the network, the names
 // of attributes where they have some, lists and vectors of words, and in the metadata format, version, template (text), config, labels,
-// vocab, characters, dim, width, hash_bits, map and grid (as JSON). The same model gives the same bytes.
+// vocab, characters, dim, width, hash_bits, map, grid, edges and class_id (as JSON). The same model gives the same bytes.
 func (m *Model) Save(path string) error {
 	f, err := m.Tensors()
 	if err != nil {
@@ -51,6 +51,9 @@ func (m *Model) Save(path string) error {
 	}
 	if m.Edges != (inputs.Edges{}) {
 		values["edges"] = m.Edges
+	}
+	if m.ClassID != 0 {
+		values["class_id"] = m.ClassID
 	}
 	if d := m.Dictionary; d != nil && d.Node == nil {
 		values["hash_bits"] = d.HashBits
@@ -121,9 +124,9 @@ func decodeModel(f *safetensors.File) (*Model, error) {
 	var vocab [][]string
 	hashBits := 0
 	for name, value := range map[string]any{"config": &m.Config, "labels": &labels, "vocab": &vocab, "dim": &m.Dim, "width": &m.Width,
-		"hash_bits": &hashBits, "characters": &characters, "map": &m.Map, "grid": &m.Grid, "edges": &m.Edges} {
+		"hash_bits": &hashBits, "characters": &characters, "map": &m.Map, "grid": &m.Grid, "edges": &m.Edges, "class_id": &m.ClassID} {
 		text, ok := f.Metadata[name]
-		if !ok && slices.Contains([]string{"hash_bits", "characters", "map", "grid", "edges"}, name) {
+		if !ok && slices.Contains([]string{"hash_bits", "characters", "map", "grid", "edges", "class_id"}, name) {
 			continue
 		}
 		if err := json.Unmarshal([]byte(text), value); err != nil {

@@ -30,15 +30,18 @@ func (m *Model) Predict(ctx context.Context, d *structured.Dataset, o prediction
 		return m.device.predict(ctx, m, d, o, yield)
 	}
 	type answered struct {
-		examples []int
-		answers  []predictions.Prediction
+		examples  []int
+		answers   []predictions.Prediction
+		truncated int
 	}
-	return host.InOrder(ctx, o.Threads, host.Each(inputs.Batches(d)), m.newPredictor,
+	truncated := 0
+	err := host.InOrder(ctx, o.Threads, host.Each(inputs.Batches(d)), m.newPredictor,
 		func(p *predictor, examples []int) (answered, error) {
 			answers, err := p.predict(d, examples, o)
-			return answered{examples, answers}, err
+			return answered{examples, answers, p.truncated}, err
 		},
 		func(r answered) error {
+			truncated += r.truncated
 			for b, i := range r.examples {
 				if err := yield(i, &r.answers[b]); err != nil {
 					return err
@@ -46,6 +49,20 @@ func (m *Model) Predict(ctx context.Context, d *structured.Dataset, o prediction
 			}
 			return nil
 		})
+	if err == nil && truncated > 0 && m.onTruncated != nil {
+		m.onTruncated(truncated)
+	}
+	return err
+}
+
+// OnTruncated has report called after every Predict, Report, Draw or Write that succeeded though the oracle changed potentials for which
+// it is not exact (oracles.Truncator), with the number of these changes. The outputs may then not be the best.
+func (m *Model) OnTruncated(report func(times int)) { m.onTruncated = report }
+
+// Truncates reports whether the oracle is exact for some potentials only, and changes others (oracles.Truncator).
+func (m *Model) Truncates() bool {
+	_, ok := kinds.Of(m.Net.Form().Structure).Oracle().(oracles.Truncator)
+	return ok
 }
 
 // predictor owns the scratch memory of one goroutine.
@@ -61,6 +78,8 @@ type predictor struct {
 	best   oracles.KBest
 	risk   structured.Potentials
 	max    oracles.MaxMarginals
+
+	truncated int // potentials that the oracle changed to find the best outputs of the latest batch
 }
 
 func (m *Model) newPredictor() *predictor {
@@ -114,16 +133,23 @@ func (p *predictor) predict(d *structured.Dataset, examples []int, o predictions
 		return nil, structured.BadInput("the oracle of a %s does not find the n best outputs", p.θ.Structure.Name())
 	}
 	p.score, p.logZ = vec.Grow(p.score, n), vec.Grow(p.logZ, n)
-	if t, ok := p.oracle.(oracles.Truncator); ok && o.Exact {
-		if err := t.Check(&p.θ); err != nil {
-			return nil, structured.BadInput("%s: %w; --truncate lowers such scores until they do", d.Name, err)
+	truncator, truncates := p.oracle.(oracles.Truncator)
+	if truncates {
+		if o.Exact {
+			if err := truncator.Check(&p.θ); err != nil {
+				return nil, structured.BadInput("%s: %w; --truncate lowers such scores until they do", d.Name, err)
+			}
 		}
+		truncator.ResetTruncated()
 	}
 	margins = margins && !sums && (o.Marginals || o.Confidence)
 	if margins {
 		marginaler.MaxMarginals(&p.θ, labels, p.score, &p.max)
 	} else {
 		p.oracle.Max(&p.θ, labels, p.score)
+	}
+	if p.truncated = 0; truncates {
+		p.truncated = truncator.Truncated()
 	}
 	if p.model.Constraints == nil && !o.Force {
 		for b, i := range examples {

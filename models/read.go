@@ -43,6 +43,11 @@ func (m *Model) ReadData(path string, o DataOptions) (*structured.Dataset, error
 		if path != "" {
 			return nil, structured.BadInput("--format builtin draws its own data, but %s is to be read; give one or the other", path)
 		}
+		for _, given := range [][2]string{{"--boxes", o.Boxes}, {"--images", o.Images}, {"--masks", o.Masks}} {
+			if given[1] != "" {
+				return nil, structured.BadInput("%s %s has no effect on drawn data", given[0], given[1])
+			}
+		}
 		d, err := drawn(&m.Config)
 		if err != nil {
 			return nil, err
@@ -90,7 +95,7 @@ func (m *Model) source(o DataOptions) (source, error) {
 		localise: tasks.Localise(c), config: c,
 	}
 	if s.localise != nil {
-		s.localise.Class = m.Labels.Name(0)
+		s.localise.Class, s.localise.ClassID = m.Labels.Name(0), m.ClassID
 		s.localise.Shape = m.CandidateShape(m.Dim)
 	}
 	if (o.Boxes != "" || o.Images != "") && s.localise == nil {

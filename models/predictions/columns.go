@@ -1,6 +1,7 @@
 package predictions
 
 import (
+	"math"
 	"strconv"
 	"strings"
 
@@ -67,9 +68,13 @@ func (c *columnLayout) linesBefore(text []byte, d *structured.Dataset, at int, f
 	return text
 }
 
+// appendScore appends the score of an output and, if it has one, its probability.
 func appendScore(text []byte, o *Output) []byte {
-	text = append(strconv.AppendFloat(text, o.Score, 'g', 9, 64), ' ')
-	return append(strconv.AppendFloat(text, o.Probability, 'g', 6, 64), '\n')
+	text = strconv.AppendFloat(text, o.Score, 'g', 9, 64)
+	if !math.IsNaN(o.Probability) {
+		text = strconv.AppendFloat(append(text, ' '), o.Probability, 'g', 6, 64)
+	}
+	return append(text, '\n')
 }
 
 // sequence appends the lines of a sequence.

@@ -43,8 +43,5 @@ func drawBoxPicture(d *structured.Dataset, _ *structured.Alphabet, path string, 
 	if err != nil {
 		return err
 	}
-	if err := sheet.Write(path); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	return nil
+	return sheet.Write(path)
 }

@@ -1,7 +1,6 @@
 package tasks
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 
@@ -89,10 +88,7 @@ func drawMaskPicture(d *structured.Dataset, names *structured.Alphabet, path str
 	} else if err != nil {
 		return err
 	}
-	if err := sheet.Write(path); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	return nil
+	return sheet.Write(path)
 }
 
 // grey returns an image of the values, from 0 (black) to 1 (white), of the size of like.

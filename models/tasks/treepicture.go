@@ -1,8 +1,6 @@
 package tasks
 
 import (
-	"fmt"
-
 	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/trees"
@@ -52,8 +50,5 @@ func drawTreePicture(d *structured.Dataset, names *structured.Alphabet, path str
 	if err != nil {
 		return err
 	}
-	if err := p.Write(path); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	return nil
+	return p.Write(path)
 }

@@ -17,18 +17,20 @@ func evalCommand() *cobra.Command {
 	var strict, labels, confusion bool
 	cmd := &cobra.Command{
 		Use:   "eval --model MODEL --data FILE",
-		Short: "Compare a model's outputs with gold labels, trees or links",
+		Short: "Compare a model's outputs with gold labels, trees, links, boxes or masks",
 		Long: `eval prints the share of tokens and of sequences that a model labels correctly. If the labels are entity tags, it adds
 precision, recall and F1 of entities, counted and printed as conlleval.pl does; otherwise precision, recall and F1 of every
 label, as in scikit-learn's classification report. For trees it prints attachment scores as the CoNLL 2018 evaluation computes
 them, and a table by relation. For links it prints the alignment error rate, precision, recall and F1 (Och and Ney 2003). For
 boxes it prints the share of objects found, their mean overlap and average precision, beside the best that the candidates
-allow. With --json, one object holds all of this and the confusions.`,
+allow. For graphs and masks it prints the share of right variables or pixels, and the intersection over union of every label.
+With --json, one object holds all of this and the confusions.`,
 		Example: `  dsp eval --model runs/ner --data test.conll
   dsp eval --model runs/pos --data test.conllu --confusion
   dsp eval --model runs/first --data builtin
   dsp eval --model runs/links --data test.pairs
-  dsp eval --model runs/ladybird --data test.json`,
+  dsp eval --model runs/ladybird --data test.json
+  dsp eval --model runs/stones --data test/images --masks test/masks`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			defer u.close()
@@ -52,7 +54,7 @@ allow. With --json, one object holds all of this and the confusions.`,
 		},
 	}
 	u.addFlags(cmd)
-	cmd.Flags().StringVar(&u.data, "data", "", "`FILE` with gold labels; builtin for the drawn words, trees or sentence pairs")
+	cmd.Flags().StringVar(&u.data, "data", "", "`FILE` with gold labels; builtin for the drawn words, trees, sentence pairs or scenes")
 	cmd.Flags().BoolVar(&u.partial, "partial", false, "accept partial gold labels: ? (or _) for any label, A|B for one of these; such tokens, and the entities of their sequences, are not counted")
 	cmd.Flags().BoolVar(&strict, "strict", false, "count only entities whose tags are well-formed, as seqeval's strict mode does")
 	cmd.Flags().BoolVar(&labels, "labels", false, "add precision, recall and F1 of every label; always shown if the labels are not entity tags")

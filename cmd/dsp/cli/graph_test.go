@@ -238,6 +238,29 @@ func TestSegmentDrawn(t *testing.T) {
 	}
 }
 
+// Cuts that truncate edges say so on standard error, whether they evaluate, draw or predict; scores come without a probability.
+func TestTruncatedEdges(t *testing.T) {
+	dir, sheet := filepath.Join(t.TempDir(), "run"), filepath.Join(t.TempDir(), "sheet.svg")
+	dsp(t, "train", "--task", "segment", "--examples", "2,1,2", "--passes", "1", "--quiet", "--out", dir).ok()
+	for _, args := range [][]string{{"eval", "--data"}, {"predict", "--picture", sheet, "--input"}, {"predict", "--truncate", "--input"}} {
+		o := dsp(t, append(args, "builtin", "--model", dir)...).ok()
+		if !strings.Contains(o.stderr, "others were truncated") {
+			t.Errorf("%v: nothing about truncated edges in %q", args, o.stderr)
+		}
+	}
+	if o := dsp(t, "predict", "--model", dir, "--input", "builtin", "--truncate", "--score").ok(); strings.Contains(o.stdout, "NaN") {
+		t.Errorf("a probability that is NaN: %.100s", o.stdout)
+	}
+	dsp(t, "predict", "--model", dir, "--input", "builtin").refused(exitBadInput, "--truncate")
+	dsp(t, "eval", "--model", dir, "--data", "builtin", "--masks", "nowhere").refused(exitBadInput, "--masks nowhere has no effect")
+	dsp(t, "predict", "--model", dir, "--input", "builtin", "--force").refused(exitBadInput, "builtin has no column of labels")
+	o := dsp(t, "predict", "--model", dir, "--input", "builtin", "--picture", "sheet.gif")
+	o.refused(exitBadInput, "written as .svg or .png")
+	if strings.Count(o.stderr, "sheet.gif") != 1 {
+		t.Errorf("the file is named more than once: %s", o.stderr)
+	}
+}
+
 func TestSegmentRefusals(t *testing.T) {
 	data := drawnTextures(t)
 	images, masks := filepath.Join(data, "train", "images"), filepath.Join(data, "train", "masks")

@@ -177,6 +177,39 @@ func TestPredictBoxes(t *testing.T) {
 	}
 }
 
+// Results for images without annotations number the class as the training data did.
+func TestClassNumber(t *testing.T) {
+	data, dir := drawnObjects(t), filepath.Join(t.TempDir(), "run")
+	text, err := os.ReadFile(filepath.Join(data, "train.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var set struct {
+		Images      []map[string]any `json:"images"`
+		Annotations []map[string]any `json:"annotations"`
+		Categories  []map[string]any `json:"categories"`
+	}
+	if err := json.Unmarshal(text, &set); err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range set.Annotations {
+		a["category_id"] = a["category_id"].(float64) + 40
+	}
+	for _, c := range set.Categories {
+		c["id"] = c["id"].(float64) + 40
+	}
+	if text, err = json.Marshal(set); err != nil {
+		t.Fatal(err)
+	}
+	train := write(t, "train.json", string(text))
+	dsp(t, "train", "--train", train, "--images", data, "--class", "ladybird", "--passes", "1", "--quiet", "--out", dir).ok()
+	o := dsp(t, "predict", "--model", dir, "--input", filepath.Join(data, "test")).ok()
+	if strings.Count(o.stdout, `"category_id":41,`) != 8 {
+		t.Errorf("not 8 boxes of class 41:\n%s", o.stdout)
+	}
+	dsp(t, "predict", "--model", dir, "--input", filepath.Join(data, "test"), "--truncate").refused(exitBadInput, "--truncate is for cuts")
+}
+
 // Windows are found, with an upper bound of the score where the search is cut short.
 func TestLocaliseWindows(t *testing.T) {
 	dir, data := finder(t), drawnObjects(t)

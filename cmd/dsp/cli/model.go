@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"log/slog"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -56,6 +57,9 @@ func (u *use) load() (*models.Model, error) {
 	if err != nil {
 		return nil, err
 	}
+	m.OnTruncated(func(times int) {
+		slog.Warn("cuts are exact only for edges that favour equal labels: others were truncated, and the labels may not be the best", "times", times)
+	})
 	u.stop, err = m.Use(u.device)
 	return m, err
 }
@@ -80,7 +84,7 @@ func (u *use) read(flag string, needLabels bool) (*models.Model, *structured.Dat
 // readFor reads data for a model.
 func (u *use) readFor(m *models.Model, flag string, needLabels bool) (*structured.Dataset, error) {
 	if u.data == "" {
-		return nil, structured.BadInput("no data: give %s FILE, or %s builtin for the drawn words, trees or sentence pairs", flag, flag)
+		return nil, structured.BadInput("no data: give %s FILE, or %s builtin for the drawn words, trees, sentence pairs or scenes", flag, flag)
 	}
 	path, options := u.options()
 	options.Labels = needLabels

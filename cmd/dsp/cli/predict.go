@@ -20,7 +20,7 @@ func predictCommand() *cobra.Command {
 	var truncate bool
 	cmd := &cobra.Command{
 		Use:   "predict --model MODEL",
-		Short: "Predict labels, trees, links or boxes with a model",
+		Short: "Predict labels, trees, links, boxes or masks with a model",
 		Long: `predict copies the columns of the input and appends a column with the predicted label; an empty line ends each sequence.
 With --json it prints one object per sequence. Flags add confidences, scores, n-best lists and marginals.
 predict labels text as it arrives, in chunks and in input order, so the input can be larger than memory, or a pipe.
@@ -55,6 +55,9 @@ alignment with the link, less that of one without it.`,
 			asJSON := isSet(cmd, "json")
 			o.Probability = o.Probability || asJSON
 			o.Exact = !truncate
+			if truncate && !m.Truncates() {
+				return structured.BadInput("--truncate is for cuts, which this model's outputs are not found with")
+			}
 			if to != "" {
 				if picture != "" {
 					return structured.BadInput("--to %s and --picture %s: give one of the two", to, picture)
@@ -74,7 +77,7 @@ alignment with the link, less that of one without it.`,
 					return structured.BadInput("--force keeps labels of text that is read piece by piece; --dense needs it whole")
 				}
 				if o.Force && !m.Streams(data) {
-					return structured.BadInput("--force keeps the labels of text; %s has no column of labels", path)
+					return structured.BadInput("--force keeps the labels of text; %s has no column of labels", u.data)
 				}
 				return predictAll(cmd, &u, m, o, asJSON)
 			}
@@ -92,7 +95,7 @@ alignment with the link, less that of one without it.`,
 	u.addFlags(cmd)
 	flags := cmd.Flags()
 	flags.StringVar(&u.data, "input", "-", "`FILE` to label; - is standard input, builtin the drawn words, trees, sentence pairs or scenes")
-	flags.IntVar(&o.NBest, "nbest", 0, "add the `N` best outputs of each sequence, with score and probability (links have scores only)")
+	flags.IntVar(&o.NBest, "nbest", 0, "add the `N` best outputs of each sequence, with score and probability (links, and graphs with cuts, have scores only)")
 	flags.BoolVar(&o.Force, "force", false, "keep the labels in the input's label column and predict the rest given them: a label of the model, A|B for one of these, ? or _ for any")
 	flags.StringVar(&decode, "decode", "max", "what to predict: `max|risk`; max: the output with the largest score; risk: the output with the fewest expected wrong labels (or heads and relations) under the marginals")
 	complete(cmd, "decode", "max", "risk")
@@ -101,7 +104,7 @@ alignment with the link, less that of one without it.`,
 	flags.BoolVar(&truncate, "truncate", false, "with cuts: lower the scores of edges that do not favour equal labels until they do, and predict; otherwise they are an error")
 	flags.BoolVar(&o.Marginals, "marginals", false, "add the probability of every label at every position, of every head of each word, or of every candidate box; for links, the margin of every source word with every target word")
 	flags.BoolVar(&o.Confidence, "confidence", false, "add the probability of each predicted label, in the column before it, of each predicted arc, in MISC, or of each predicted box; for links, the margin of each predicted link, after a colon")
-	flags.BoolVar(&o.Probability, "score", false, "add the score and probability of each predicted output (links have scores only)")
+	flags.BoolVar(&o.Probability, "score", false, "add the score and probability of each predicted output (links, and graphs with cuts, have scores only)")
 	return cmd
 }
 

@@ -24,7 +24,7 @@ func (o Options) Arrays(path string) (*structured.Dataset, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Set{Class: cmp.Or(o.Class, "object"), ClassID: 1, Boxes: c.Boxes, Offsets: c.Offsets}
+	s := &Set{Class: cmp.Or(o.Class, "object"), ClassID: cmp.Or(o.ClassID, 1), Boxes: c.Boxes, Offsets: c.Offsets}
 	if of := c.Features.Shape(); len(of) == 3 {
 		s.Map = [3]int{of[1], of[2], of[0]}
 	}

@@ -14,6 +14,7 @@ import (
 // Options say what is looked for, and what a network reads.
 type Options struct {
 	Class      string // of the object; empty: the only class that there is
+	ClassID    int64  // COCO's number of the class where the data does not say it; 0: 1
 	Windows    bool   // look for the best box of a grid, not for the best candidate
 	Grid       int    // cells per side of an image, for windows
 	Pixels     bool   // inputs of candidates are pixels, not features of cells
@@ -96,7 +97,10 @@ func (o Options) annotated(set *annotations.Set) (*structured.Dataset, error) {
 	if class == "" {
 		return nil, structured.BadInput("%s: no class is chosen; give --class with one of: %s", set.Name, structured.SomeOf(set.ClassNames()))
 	}
-	s := &Set{Class: class, ClassID: max(1, set.ClassID(class))}
+	s := &Set{Class: class, ClassID: set.ClassID(class)}
+	if s.ClassID < 0 {
+		s.ClassID = cmp.Or(o.ClassID, 1)
+	}
 	examples, counts, err := set.Single(class, false)
 	if o.Unlabeled {
 		examples, err = all(set, examples)
