@@ -254,6 +254,8 @@ func TestTruncatedEdges(t *testing.T) {
 	dsp(t, "predict", "--model", dir, "--input", "builtin").refused(exitBadInput, "--truncate")
 	dsp(t, "eval", "--model", dir, "--data", "builtin", "--masks", "nowhere").refused(exitBadInput, "--masks nowhere has no effect")
 	dsp(t, "predict", "--model", dir, "--input", "builtin", "--force").refused(exitBadInput, "builtin has no column of labels")
+	dsp(t, "predict", "--model", dir, "--input", "builtin", "--picture", sheet, "--nbest", "2").refused(exitBadInput, "--nbest has no effect with --picture")
+	dsp(t, "predict", "--model", dir, "--input", "builtin", "--to", t.TempDir(), "--score").refused(exitBadInput, "--score has no effect with --to")
 	o := dsp(t, "predict", "--model", dir, "--input", "builtin", "--picture", "sheet.gif")
 	o.refused(exitBadInput, "written as .svg or .png")
 	if strings.Count(o.stderr, "sheet.gif") != 1 {

@@ -46,6 +46,9 @@ alignment with the link, less that of one without it.`,
 				return structured.BadInput("--decode %q: expected max or risk", decode)
 			}
 			o.LeastRisk = decode == "risk"
+			if err := checkPrinted(cmd, to, picture); err != nil {
+				return err
+			}
 			defer u.close()
 			m, err := u.load()
 			if err != nil {
@@ -106,6 +109,23 @@ alignment with the link, less that of one without it.`,
 	flags.BoolVar(&o.Confidence, "confidence", false, "add the probability of each predicted label, in the column before it, of each predicted arc, in MISC, or of each predicted box; for links, the margin of each predicted link, after a colon")
 	flags.BoolVar(&o.Probability, "score", false, "add the score and probability of each predicted output (links, and graphs with cuts, have scores only)")
 	return cmd
+}
+
+// checkPrinted refuses flags that change only what is printed, where nothing is printed.
+func checkPrinted(cmd *cobra.Command, to, picture string) error {
+	instead, printed := "--to", []string{"nbest", "confidence", "score"}
+	switch {
+	case picture != "":
+		instead, printed = "--picture", append(printed, "marginals", "decode", "force")
+	case to == "":
+		return nil
+	}
+	for _, name := range printed {
+		if cmd.Flags().Changed(name) {
+			return structured.BadInput("--%s has no effect with %s, which prints no predictions", name, instead)
+		}
+	}
+	return nil
 }
 
 // predictAll labels data that is not text, all of it at once.
