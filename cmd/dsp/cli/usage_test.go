@@ -81,12 +81,16 @@ func TestSelftest(t *testing.T) {
 		t.Errorf("got %+v", report)
 	}
 	for _, kind := range registry.All {
-		questions := []string{"max"}
-		if _, sums := kind.Oracle().(oracles.Summer); sums {
+		questions, o := []string{"max"}, kind.Oracle()
+		if _, sums := o.(oracles.Summer); sums {
 			questions = append(questions, "exp")
 		}
+		of := ""
+		if r, ok := o.(oracles.Relaxed); ok && r.Relaxed() != "" {
+			of = "bound of "
+		}
 		for _, question := range questions {
-			name := kind.Name() + " " + question + " vs enumeration"
+			name := kind.Name() + " " + of + question + " vs enumeration"
 			if !slices.ContainsFunc(report.Checks, func(c struct{ Name string }) bool { return c.Name == name }) {
 				t.Errorf("no check %q", name)
 			}

@@ -24,7 +24,7 @@ func checkMaxBound(o oracles.Maximiser, θ *structured.Potentials, _ *rand.Rand,
 		if all := enumerate(θ, b); len(all) > 0 {
 			best = all[0].score
 		}
-		if err := bounds(value[b], best); err != nil {
+		if err := w.bounds(value[b], best); err != nil {
 			return err
 		}
 		if upper, exact := o.(oracles.Relaxed).Bound(b); exact {
@@ -37,20 +37,21 @@ func checkMaxBound(o oracles.Maximiser, θ *structured.Potentials, _ *rand.Rand,
 }
 
 // checkExpBound compares a relaxed sum with the exact one.
-func checkExpBound(o oracles.Maximiser, θ *structured.Potentials, r *rand.Rand, _ *worst) error {
+func checkExpBound(o oracles.Maximiser, θ *structured.Potentials, r *rand.Rand, w *worst) error {
 	μ, value := []float64{10, 1, 0.1}[r.IntN(3)], make([]float64, θ.Len())
 	o.(oracles.Summer).Exp(θ, μ, value, nil)
 	for b := range θ.Len() {
 		exact, _ := gibbs(θ, b, enumerate(θ, b), μ)
-		if err := bounds(value[b], exact); err != nil {
+		if err := w.bounds(value[b], exact); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// bounds returns an error if an upper bound is too low.
-func bounds(upper, exact float64) error {
+// bounds counts a comparison and returns an error if an upper bound is too low.
+func (w *worst) bounds(upper, exact float64) error {
+	w.compare++
 	if !(upper >= exact-1e-9*(1+math.Abs(exact))) && !math.IsInf(exact, -1) {
 		return fmt.Errorf("bound %v, exact value %v", upper, exact)
 	}
