@@ -67,7 +67,7 @@ func (o *Objective) Check() error {
 		return err
 	}
 	if form := o.Scorer.Form(); !(form.Structure.LogOutputs(d, form) > 0) { // −∞ without labels
-		if d.Alphabet != nil && d.Alphabet.Len() < 2 {
+		if d.Outputs == nil && d.Alphabet != nil && d.Alphabet.Len() < 2 { // an output is a label per position
 			return structured.BadInput("%s: %d label, expected at least 2: there is nothing to learn", d.Name, d.Alphabet.Len())
 		}
 		return structured.BadInput("%s: every output is the only one that there could be: there is nothing to learn", d.Name)

@@ -431,3 +431,14 @@ func TestBadPairs(t *testing.T) {
 	dsp(t, "data", "pairs").refused(exitBadInput, "--out")
 	dsp(t, "data", "pairs", "--out", t.TempDir(), "--difficulty", "2").refused(exitBadInput, "difficulty")
 }
+
+// Pairs with a single alignment each have nothing to teach, however many labels their alphabet has.
+func TestOnlyAlignment(t *testing.T) {
+	path := write(t, "one.pairs", "a ||| b ||| 0-0\n")
+	dsp(t, "train", "--train", path, "--unmatched", "never").refused(exitBadInput, "every output is the only one that there could be")
+	dir := filepath.Join(t.TempDir(), "run")
+	dsp(t, "train", "--train", path, "--passes", "1", "--quiet", "--out", dir).ok()
+	if o := dsp(t, "eval", "--model", dir, "--data", path).ok(); !strings.HasPrefix(o.stdout, "1 sentence pair: ") {
+		t.Errorf("got %s", o.stdout)
+	}
+}

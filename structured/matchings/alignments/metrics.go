@@ -104,8 +104,12 @@ func (m Metrics) String() string {
 // Table formats the counts and the metrics.
 func (m Metrics) Table() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d sentence pairs: %d predicted links, %d sure and %d only possible ones in the gold alignments\n\n",
-		m.Pairs, m.Predicted, m.Sure, m.Possible-m.Sure)
+	pairs := "sentence pairs"
+	if m.Pairs == 1 {
+		pairs = "sentence pair"
+	}
+	fmt.Fprintf(&b, "%d %s: %d predicted links, %d sure and %d only possible ones in the gold alignments\n\n",
+		m.Pairs, pairs, m.Predicted, m.Sure, m.Possible-m.Sure)
 	for _, row := range []struct {
 		name  string
 		value float64
