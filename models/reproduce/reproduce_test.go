@@ -101,6 +101,9 @@ func TestReproduce(t *testing.T) {
 
 // The same folder goes on with what is missing: nothing, one more seed, or a run that was cut off.
 func TestContinue(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long; the race detector runs shorter tests of the same code")
+	}
 	dir := t.TempDir()
 	reproduced(t, tiny, Options{Out: dir})
 	path := filepath.Join(dir, runsFile)
@@ -136,6 +139,9 @@ func timeless(csv string) string {
 
 // A figure of tagging draws its text, or reads files.
 func TestText(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long; the race detector runs shorter tests of the same code")
+	}
 	figure := `figure: 1
 data: text
 seeds: 1
@@ -206,6 +212,9 @@ func TestDataSeed(t *testing.T) {
 
 // The program's figures can be read, and every setting of every curve goes together with the others.
 func TestStudies(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long; the race detector runs shorter tests of the same code")
+	}
 	for _, path := range files("casimir") {
 		text, err := studies.ReadFile(path)
 		if err != nil {

@@ -16,6 +16,9 @@ import (
 
 // On choices and windows, too, methods of all families certify the same optimum: their intervals [dual, objective] overlap.
 func TestBoxesAreCertified(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long; the race detector runs shorter tests of the same code")
+	}
 	smooth := func() []train.Method {
 		return []train.Method{&methods.SVRG{}, &methods.SAGA{}, &methods.Casimir{}, &methods.LBFGS{}, &sdca.SDCA{}}
 	}

@@ -17,6 +17,9 @@ import (
 // On graphs, forests or not, whatever their edges, methods of all families certify the same optimum of a linear network: their
 // intervals [dual, objective] overlap.
 func TestGraphsAreCertified(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long; the race detector runs shorter tests of the same code")
+	}
 	const n = 30
 	for _, edges := range []graphs.Edges{graphs.Own, graphs.Typed, graphs.Potts} {
 		for _, forest := range []bool{true, false} {

@@ -15,6 +15,9 @@ import (
 
 // Every convex method that needs no sums over outputs certifies the same optimum on matchings, complete or not.
 func TestMatchingsAreCertified(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long; the race detector runs shorter tests of the same code")
+	}
 	for _, complete := range []bool{false, true} {
 		name := matchings.Matching{Complete: complete}.Name()
 		t.Run(name, func(t *testing.T) {

@@ -16,6 +16,9 @@ import (
 
 // On grids, all methods certify the same optimum of the relaxed objective, which is at least that of the exact one.
 func TestRelaxedObjective(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long; the race detector runs shorter tests of the same code")
+	}
 	const n = 30
 	for _, c := range []struct {
 		name    string
