@@ -48,7 +48,7 @@ func (a *assignment) reduceColumns() bool {
 // several marks the target of a source that is the best of several targets.
 const several = 1 << 30
 
-// reduceRows is a sweep of the augmenting row reduction. Every free source takes its best target from whoever has it, and lowers
+// reduceRows sweeps once over the free sources (augmenting row reduction). Every free source takes its best target from whoever has it, and lowers
 // the price until its second best is as good; the source that it pushes out follows at once. It leaves in free the sources that
 // still have no place, and returns false if one has no possible target.
 func (a *assignment) reduceRows() bool {
