@@ -175,6 +175,7 @@ func TestGraphRefusals(t *testing.T) {
 	dsp(t, on("--edges", "position")...).refused(exitBadInput, "--edges position")
 	dsp(t, on("--net", "rnn")...).refused(exitBadInput, "--net rnn", "linear or mlp")
 	dsp(t, on("--cell", "4")...).refused(exitBadInput, "--cell", "segment")
+	dsp(t, "train", "--task", "segment", "--cell", "4", "--superpixels", "20").refused(exitBadInput, "--cell 4", "--superpixels 20", "one of the two")
 	dsp(t, "train", "--task", "graph").refused(exitBadInput, "--task graph needs training data")
 	dsp(t, "train", "--task", "graph", "--train", write(t, "x.conll", "a\tX\n")).refused(exitBadInput, "npz")
 	dsp(t, "train", "--edges", "potts", "--passes", "1").refused(exitBadInput, "--edges potts")
