@@ -1,4 +1,4 @@
-package cli
+package endtoend
 
 import (
 	"slices"
@@ -38,13 +38,29 @@ func TestHelp(t *testing.T) {
 	if o := dsp(t).ok(); !strings.Contains(o.stdout, "selftest") {
 		t.Errorf("help without the verbs:\n%s", o.stdout)
 	}
-	for _, verb := range newRoot().Commands() {
-		for line := range strings.Lines(dsp(t, verb.Name(), "--help").ok().stdout) {
+	all := verbs(t)
+	if len(all) < 12 {
+		t.Errorf("completion lists %d verbs: %q", len(all), all)
+	}
+	for _, verb := range all {
+		for line := range strings.Lines(dsp(t, verb, "--help").ok().stdout) {
 			if len([]rune(line)) > 130 {
-				t.Errorf("%s --help: long line: %s", verb.Name(), line)
+				t.Errorf("%s --help: long line: %s", verb, line)
 			}
 		}
 	}
+}
+
+// verbs returns the program's verbs, as it completes them for a shell.
+func verbs(t *testing.T) []string {
+	t.Helper()
+	var all []string
+	for line := range strings.Lines(dsp(t, "__complete", "").ok().stdout) {
+		if verb, _, ok := strings.Cut(line, "\t"); ok && verb != "help" && verb != "completion" {
+			all = append(all, verb)
+		}
+	}
+	return all
 }
 
 func TestCompletion(t *testing.T) {

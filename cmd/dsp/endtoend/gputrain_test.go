@@ -1,6 +1,6 @@
 //go:build gpu && linux && amd64
 
-package cli
+package endtoend
 
 import (
 	"bytes"
