@@ -177,4 +177,3 @@ func sum(xs []float64) float64 {
 	}
 	return s
 }
-
