@@ -39,7 +39,7 @@ func (a *Answer) met(s Settings) bool {
 // Of sums.
 const (
 	together  = 10   // passes
-	sumsFall  = 1e-6 // that many passes end if they lower the bound of log Z by no more
+	sumsFall  = 1e-6 // that many passes end if they lower the bound of log Z by no more than this part of it
 	sweeps    = 100  // of the mean field
 	decodings = 10   // passes of messages that find an assignment to begin the mean field with
 )
@@ -58,7 +58,7 @@ func relaxedSum(m *factors.Model, s Settings) (*Answer, error) {
 			break
 		}
 		if pass%together == 0 {
-			if last-b.Upper() <= sumsFall {
+			if last-b.Upper() <= sumsFall*(1+math.Abs(last)) {
 				break
 			}
 			last = b.Upper()
@@ -68,16 +68,16 @@ func relaxedSum(m *factors.Model, s Settings) (*Answer, error) {
 	if a.Value = a.Bound; a.Exact {
 		return a, nil
 	}
-	q := make([][]float64, len(a.Marginals))
+	q, tolerance := make([][]float64, len(a.Marginals)), sumsFall*(1+math.Abs(a.Bound))
 	for v, p := range a.Marginals {
 		q[v] = append(q[v], p...)
 	}
-	a.Value = minibucket.MeanField(m, q, sweeps, sumsFall)
+	a.Value = minibucket.MeanField(m, q, sweeps, tolerance)
 	best := relaxedBest(m, Settings{Passes: decodings})
 	for v, state := range best.States {
 		clear(q[v])
 		q[v][state] = 1
 	}
-	a.Value = min(a.Bound, max(a.Value, minibucket.MeanField(m, q, sweeps, sumsFall)))
+	a.Value = min(a.Bound, max(a.Value, minibucket.MeanField(m, q, sweeps, tolerance)))
 	return a, nil
 }

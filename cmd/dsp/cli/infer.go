@@ -65,7 +65,7 @@ variable's states (mar). Values are natural logarithms in messages and in JSON, 
 	flags.StringVar(&f.evidence, "evidence", "", "`FILE` with the states of observed variables")
 	flags.StringVar(&f.oracle, "oracle", query.Auto, "how to compute it: `auto|tree|junction|cut|relaxed`")
 	flags.Float64Var(&f.maxTable, "max-table", 1e8, "the most table `ENTRIES` that a junction tree may have, 8 bytes each")
-	flags.Float64Var(&f.bucket, "bucket", 4096, "the most `ENTRIES` of each table of --oracle relaxed for pr and mar; larger tables give closer bounds and take longer")
+	flags.Float64Var(&f.bucket, "bucket", 512, "the most `ENTRIES` of each table of --oracle relaxed for pr and mar; larger tables give closer bounds and take longer")
 	flags.IntVar(&f.passes, "passes", 200, "the most passes of --oracle relaxed, `N`")
 	flags.Float64Var(&f.gap, "gap", 1e-9, "--oracle relaxed stops for map where the bound is above the value by at most this part `G` of it")
 	flags.StringVar(&f.out, "out", "", "`FILE` for the answer; standard output by default")
