@@ -56,7 +56,7 @@ var (
 	halo     = color.NRGBA{0, 0, 0, 150} // around lines, so that they are visible on any image
 )
 
-// Write draws the sheet into a file whose name ends in .svg or .png.
+// Write draws the sheet into a file whose name ends in .svg, .png or .pdf.
 func (s Sheet) Write(path string) error {
 	kind, err := canvas.Kind(path)
 	if err != nil {

@@ -50,7 +50,7 @@ const (
 
 var ink = color.NRGBA{0x28, 0x28, 0x28, 255}
 
-// Write draws the sheet into a file whose name ends in .svg or .png.
+// Write draws the sheet into a file whose name ends in .svg, .png or .pdf.
 func (s Sheet) Write(path string) error {
 	kind, err := canvas.Kind(path)
 	if err != nil {

@@ -58,7 +58,7 @@ var (
 	gold  = color.NRGBA{0x00, 0x9e, 0x73, 255}
 )
 
-// Write draws the picture into a file whose name ends in .svg or .png.
+// Write draws the picture into a file whose name ends in .svg, .png or .pdf.
 func (p Picture) Write(path string) error {
 	kind, err := canvas.Kind(path)
 	if err != nil {
