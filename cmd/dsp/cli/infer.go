@@ -41,8 +41,8 @@ variable's states (mar). Values are natural logarithms in messages and in JSON, 
 --oracle tree      exact, for factor graphs without loops, however large
 --oracle cut       exact, map only, for variables of two states whose factors favour equal states
 --oracle junction  exact; its memory grows exponentially with the width of the network, and --max-table limits it
---oracle relaxed   for every network: map gives an assignment and an upper bound of the best value; pr and mar give an upper bound
-                   of log Z with its marginals, and a lower bound of log Z. The answers to pr and mar are those of the upper bound.
+--oracle relaxed   for every network: map gives an assignment and an upper bound of the best value; pr and mar
+                   bound log Z from above, with marginals, and from below; they answer with the upper bound
 --oracle auto      takes the first of these that can answer, and says why not an earlier one`,
 		Example: `  dsp infer grid.uai
   dsp infer grid.uai --task mar --evidence grid.uai.evid --out grid.mar
