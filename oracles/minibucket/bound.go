@@ -33,7 +33,8 @@ type work struct {
 	value   []float64 // own, shift and messages; after distribute the marginals of the table
 	message []float64 // [rest]
 	top     []float64 // [rest]
-	up, out []int     // strides of vars in the parent's place for the message, and in v
+	up, out []int     // strides of vars in the message, and in a table of v alone
+	down    []int     // strides of the parent's vars in the message
 }
 
 // New returns the bound with weights that are equal among the mini-buckets of each variable, and no shifts. Tables have at most that many entries,
@@ -56,6 +57,9 @@ func New(m *factors.Model, most float64) *Bound {
 		for _, k := range q.factors {
 			f := m.Factors[k]
 			add(w.own, w.sizes, b.strides(q.vars, f.Scope), f.Table)
+		}
+		for _, c := range q.children {
+			b.tables[c].down = b.strides(q.vars, b.buckets[c].rest)
 		}
 		n := m.States[q.v]
 		b.shift, b.q = append(b.shift, make([]float64, n)), append(b.q, make([]float64, n))
@@ -119,7 +123,7 @@ func (b *Bound) collect() float64 {
 		copy(w.value, w.own)
 		add(w.value, w.sizes, w.out, b.shift[r])
 		for _, c := range q.children {
-			add(w.value, w.sizes, b.strides(q.vars, b.buckets[c].rest), b.tables[c].message)
+			add(w.value, w.sizes, b.tables[c].down, b.tables[c].message)
 		}
 		w.eliminate(b.weight[r])
 		if q.parent < 0 {
@@ -166,14 +170,12 @@ func (b *Bound) distribute() {
 	for r := len(b.buckets) - 1; r >= 0; r-- {
 		q, w := &b.buckets[r], &b.tables[r]
 		joint := w.top // of the rest
-		for i := range joint {
-			joint[i] = 0
-		}
+		clear(joint)
 		if q.parent < 0 {
 			joint[0] = 1
 		} else {
 			p := &b.tables[q.parent]
-			factors.Walk(p.sizes, b.strides(b.buckets[q.parent].vars, q.rest), func(i, j, n, stride int) {
+			factors.Walk(p.sizes, w.down, func(i, j, n, stride int) {
 				for k, x := range p.value[i:][:n] {
 					joint[j+k*stride] += x
 				}
