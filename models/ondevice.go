@@ -104,7 +104,7 @@ func (on *onDevice) predict(ctx context.Context, m *Model, d *structured.Dataset
 			return err
 		}
 		if o.Spans {
-			spans.find(&p.Potentials, m.Temper(), o.MinProbability, all)
+			spans.find(&p.Potentials, d, examples, m.Temper(), o, all)
 		}
 		for b, i := range examples {
 			if err := yield(i, &all[b]); err != nil {

@@ -198,7 +198,7 @@ func (p *predictor) predict(d *structured.Dataset, examples []int, o predictions
 	}
 	all, err := a.predictions(d, examples, o)
 	if err == nil && o.Spans {
-		p.spans.find(&p.θ, a.temperature, o.MinProbability, all)
+		p.spans.find(&p.θ, d, examples, a.temperature, o, all)
 	}
 	return all, err
 }

@@ -2,6 +2,8 @@ package models
 
 import (
 	"cmp"
+	"maps"
+	"slices"
 
 	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/models/tasks"
@@ -9,11 +11,27 @@ import (
 	"github.com/dsp-go/dsp/oracles/chain/entities"
 	"github.com/dsp-go/dsp/oracles/kinds"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/arrays/safetensors"
 	"github.com/dsp-go/dsp/structured/chains"
 )
 
 // temperatureKey is the temperature's name in the metadata of model files.
 const temperatureKey = "temperature"
+
+// StoreTemperature writes the model file from to the file to, which may be the same, with another temperature and no other change, whole or
+// not at all.
+func StoreTemperature(from, to string, t float64) error {
+	f, err := safetensors.Read(from)
+	if err != nil {
+		return err
+	}
+	value, err := safetensors.JSONMetadata(map[string]any{temperatureKey: t})
+	if err != nil {
+		return err
+	}
+	maps.Copy(f.Metadata, value)
+	return safetensors.Write(to, f)
+}
 
 // Temper returns the temperature T of probabilities, p(y) ∝ exp(⟨θ, 1_y⟩/T).
 func (m *Model) Temper() float64 { return cmp.Or(m.Temperature, 1) }
@@ -68,23 +86,34 @@ func (m *Model) newSpanFinder() *spanFinder {
 	return &spanFinder{rules: rules, sums: entities.New(rules, m.Labels.Len())}
 }
 
-// find sets the spans of the predictions for a batch of potentials: those of their labels, or, if least > 0, all with at least that probability.
-func (f *spanFinder) find(θ *structured.Potentials, temperature, least float64, all []predictions.Prediction) {
+// find sets the spans of the predictions for a batch of examples of d, with these potentials, as o says.
+func (f *spanFinder) find(θ *structured.Potentials, d *structured.Dataset, examples []int, temperature float64, o predictions.Options, all []predictions.Prediction) {
 	view := chains.Of(θ)
-	for b := range all {
+	for b, i := range examples {
 		f.sums.Reset(&view, b, temperature)
 		f.found, f.p = f.found[:0], f.p[:0]
-		if least > 0 {
-			f.found, f.p = f.sums.AtLeast(least, f.found, f.p)
-		} else {
-			f.found = f.rules.Of(f.found, all[b].Labels)
-			for _, e := range f.found {
-				f.p = append(f.p, f.sums.Probability(e))
-			}
+		if o.MinProbability > 0 {
+			f.found, f.p = f.sums.AtLeast(o.MinProbability, f.found, f.p)
+		}
+		if o.MinProbability == 0 || o.Compared {
+			f.add(all[b].Labels)
+		}
+		if gold := d.Gold(i); o.Compared && !slices.ContainsFunc(gold, func(g int32) bool { return g < 0 || int(g) >= view.Y }) {
+			f.add(gold)
 		}
 		all[b].Spans = make([]predictions.Span, len(f.found))
 		for k, e := range f.found {
 			all[b].Spans[k] = predictions.Span{Entity: e, Probability: f.p[k]}
+		}
+	}
+}
+
+// add adds the entities of a labeling that are not there yet.
+func (f *spanFinder) add(labels []int32) {
+	found := len(f.found)
+	for _, e := range f.rules.Of(nil, labels) {
+		if !slices.Contains(f.found[:found], e) {
+			f.found, f.p = append(f.found, e), append(f.p, f.sums.Probability(e))
 		}
 	}
 }

@@ -20,6 +20,7 @@ type Options struct {
 	Relations bool // with Marginals, of trees: those of arcs with their relations, too
 
 	Spans          bool    // the entities of the best output, with their probabilities; for labels that are entity tags
+	Compared       bool    // with Spans: also those of the best output and of the gold one, whatever their probability
 	MinProbability float64 // with Spans: instead, all entities that have at least this probability, in whatever output; 0: those of the best one
 
 	Uncalibrated bool // probabilities are those of a model that was not trained for them; layouts say so
