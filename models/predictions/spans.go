@@ -12,7 +12,7 @@ import (
 // (from 0), where it starts and ends in the text in characters (_ if unknown), its probability and its text. An empty line ends the sequence.
 type spanLayout struct{ types *structured.Alphabet }
 
-// SpanLines is the layout of entities as lines of text.
+// SpanLines is the layout of entities as lines of text. The labels must be entity tags.
 func SpanLines(labels *structured.Alphabet) Layout {
 	return &spanLayout{chains.NewEntities(labels).Types()}
 }

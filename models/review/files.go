@@ -52,9 +52,8 @@ func (c *Curve) picture() *curves.UnitSquare {
 		line.Points = append(line.Points, point)
 	}
 	best := curves.SquareLine{Name: "best outputs, no threshold", Loose: true, Points: []curves.SquarePoint{{X: c.Recall, Y: c.Precision, Dot: true}}}
-	title := strings.ToUpper(c.Units[:1]) + c.Units[1:]
 	return &curves.UnitSquare{
-		Title:   fmt.Sprintf("%s: F1 %s at a %s of %.2g or more", title, curves.Percent(c.Best.F1), c.Scale, c.Best.Threshold),
+		Title:   fmt.Sprintf("%s: F1 %s at a %s of %.2g or more", capital(c.Units), curves.Percent(c.Best.F1), c.Scale, c.Best.Threshold),
 		Caption: fmt.Sprintf("average precision %s of %d %s; each point chooses what is at least that sure", curves.Percent(c.Area), c.Gold, c.Units),
 		X:       "recall", Y: "precision",
 		Lines: []curves.SquareLine{line, best},
@@ -68,7 +67,7 @@ func (c *Calibration) Write(path string) error {
 
 func (c *Calibration) picture() *curves.UnitSquare {
 	s := &curves.UnitSquare{
-		Title:   c.String(),
+		Title:   capital(c.String()),
 		Caption: fmt.Sprintf("probabilities in %d bins, at temperature %.3g", Bins, c.Temperature),
 		X:       "mean probability", Y: "share that is right", Diagonal: "calibrated", BarsName: "share of " + c.Units,
 	}
@@ -89,4 +88,12 @@ func (c *Calibration) picture() *curves.UnitSquare {
 		s.Bars = append(s.Bars, curves.SquareBar{From: b.Low, To: b.High, Height: float64(b.Count) / float64(c.Count)})
 	}
 	return s
+}
+
+// capital writes the first letter of a title large.
+func capital(text string) string {
+	if text == "" {
+		return ""
+	}
+	return strings.ToUpper(text[:1]) + text[1:]
 }

@@ -69,7 +69,7 @@ type Part struct {
 	Text            string   `json:"text,omitempty"`             // of the positions
 	Gold            string   `json:"gold,omitempty"`             // absent: there is none here
 	Predicted       string   `json:"predicted,omitempty"`        // absent: it was missed
-	Confidence      *float64 `json:"confidence,omitempty"`       // probability of the wrong answer
+	Confidence      *float64 `json:"confidence,omitempty"`       // probability of the wrong answer; of links, its margin
 	GoldProbability *float64 `json:"gold_probability,omitempty"` // of the gold one
 }
 

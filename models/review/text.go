@@ -45,10 +45,13 @@ func (r *Review) ErrorTable() string {
 			fmt.Fprintf(&b, "  %s %.4f", e.Measure, *e.Value)
 		}
 		if e.Probability != nil {
-			fmt.Fprintf(&b, "  probability of the output %.4f", *e.Probability)
+			fmt.Fprintf(&b, "  probability of the output %.3g", *e.Probability)
 		}
 		b.WriteString("\n")
 		rows := [][]string{{"", "at", "text", "gold", "predicted", "confidence", "of gold"}}
+		if r.Scale != "" {
+			rows[0][5] = r.Scale
+		}
 		for _, p := range e.Parts {
 			rows = append(rows, p.row())
 		}

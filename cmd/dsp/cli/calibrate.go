@@ -133,8 +133,12 @@ func (r *calibrated) print() error {
 	if _, err := fmt.Printf("temperature %.4g: %s\n\n", r.Temperature, sure); err != nil {
 		return err
 	}
+	over := r.Units
+	if r.Likelihood == "sequences" {
+		over = "whole outputs"
+	}
 	rows := [][]string{{"", "before", "after"},
-		{"negative log-likelihood, mean over " + r.Likelihood, fmt.Sprintf("%.4f", r.Before), fmt.Sprintf("%.4f", r.After)},
+		{"negative log-likelihood, mean over " + over, fmt.Sprintf("%.4f", r.Before), fmt.Sprintf("%.4f", r.After)},
 		{"expected calibration error of " + r.Units, percent(r.ECEBefore), percent(r.ECEAfter)}}
 	if r.EntitiesBefore != nil {
 		rows = append(rows, []string{"expected calibration error of entities", percent(*r.EntitiesBefore), percent(*r.EntitiesAfter)})
@@ -145,4 +149,3 @@ func (r *calibrated) print() error {
 	_, err := fmt.Printf("\nmodel   %s\n", r.Model)
 	return err
 }
-

@@ -63,6 +63,11 @@ alignment with the link, less that of one without it.`,
 			if err != nil {
 				return err
 			}
+			if o.Spans {
+				if err := m.CheckSpans(); err != nil {
+					return err
+				}
+			}
 			warnUncalibrated(m, o)
 			o.Threads = u.threads
 			asJSON := isSet(cmd, "json")

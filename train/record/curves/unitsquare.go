@@ -178,6 +178,9 @@ func (s *UnitSquare) Plot(c draw.Canvas, p *plot.Plot) {
 				continue
 			}
 			place := vg.Point{X: line[i].X + vg.Points(5), Y: line[i].Y + vg.Points(4)}
+			if place.Y+vg.Points(9) > c.Max.Y {
+				place.Y = line[i].Y - vg.Points(11)
+			}
 			if w := labels.Width(q.Label); place.X+w > c.Max.X || q.X > 0.5 {
 				place = vg.Point{X: line[i].X - vg.Points(5) - w, Y: line[i].Y - vg.Points(11)}
 			}
