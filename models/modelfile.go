@@ -154,8 +154,8 @@ func decodeModel(f *safetensors.File) (*Model, error) {
 	if m.Edges.Dim < 0 || m.Edges.Types < 0 {
 		return nil, fmt.Errorf("metadata: %d features and %d types of edges", m.Edges.Dim, m.Edges.Types)
 	}
-	if t := m.Temperature; t != 0 && !(t > 0) {
-		return nil, fmt.Errorf("metadata: temperature %v, expected more than 0", t)
+	if t := m.Temperature; t != 0 && !(t >= 1e-6 && t <= 1e6) {
+		return nil, fmt.Errorf("metadata: temperature %v, expected 1e-6 to 1e6", t)
 	}
 	m.Labels = structured.NewAlphabet(labels...)
 	for _, names := range vocab {

@@ -38,6 +38,9 @@ func (m *Model) Temper() float64 { return cmp.Or(m.Temperature, 1) }
 
 // Sums returns the oracle that sums over outputs, for one goroutine, or nil if there is none, and with it no probabilities.
 func (m *Model) Sums() oracles.Summer {
+	if m.Net == nil {
+		return nil
+	}
 	s, _ := kinds.Of(m.Net.Form().Structure).Oracle().(oracles.Summer)
 	return s
 }
