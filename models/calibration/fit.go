@@ -9,14 +9,35 @@ import (
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/chains"
 )
+
+// By says whose likelihood a temperature maximises.
+type By int
+
+// What a temperature is fitted by.
+const (
+	Tokens    By = iota // the parts of gold outputs, each under its marginal probability: labels, labelled arcs, candidates
+	Sequences           // whole gold outputs
+	Entities            // whether each entity of the best outputs is right, under its probability
+)
+
+var byNames = []string{"tokens", "sequences", "entities"}
+
+// String returns "tokens", "sequences" or "entities".
+func (b By) String() string { return byNames[b] }
+
+// ParseBy parses a name in the form that String writes.
+func ParseBy(name string) (By, error) {
+	return structured.ParseName[By]("likelihood", byNames, name)
+}
 
 // Result is a fitted temperature, and the mean negative log-likelihood that it was fitted by.
 type Result struct {
 	Temperature float64
 	Before      float64 // at the model's temperature so far
 	After       float64 // at the fitted one
-	Count       int     // how many tokens, or whole outputs, the mean is over
+	Count       int     // how many tokens, outputs or entities the mean is over
 	Skipped     int     // how many gold ones the model cannot predict at all
 	Bounded     bool    // the likelihood falls on both sides of Temperature; otherwise that is the end of the range that was searched
 }
@@ -27,14 +48,13 @@ const (
 	finest  = 0.002
 )
 
-// Fit finds the temperature that minimises the mean negative log-likelihood of the gold outputs of d: of whole outputs, or of their parts,
-// each under its marginal probability: labels, labelled arcs, candidates. Parts that are not known for certain are left out, and so are outputs
-// with such a part if they are fitted whole.
+// Fit finds the temperature that minimises the mean negative log-likelihood of the gold outputs of d, as by says. Parts that are not known for
+// certain are left out, and so are outputs with such a part where whole outputs or entities are compared.
 //
-// The likelihood of whole outputs is convex in 1/T; that of parts need not be. So the search begins on a grid of the whole range, a factor of
+// The likelihood of whole outputs is convex in 1/T; the others need not be. So the search begins on a grid of the whole range, a factor of
 // 2 apart, and refines it around the least value, which narrows the range to a quarter each time. Every round computes the potentials once.
 // Among equal values the temperature nearest to 1 wins.
-func Fit(ctx context.Context, m *models.Model, d *structured.Dataset, whole bool, threads int) (Result, error) {
+func Fit(ctx context.Context, m *models.Model, d *structured.Dataset, by By, threads int) (Result, error) {
 	if m.Sums() == nil {
 		return Result{}, structured.BadInput("a temperature is fitted to probabilities, which need sums over all outputs; a %s does not have them",
 			m.Net.Form().Structure.Name())
@@ -42,7 +62,13 @@ func Fit(ctx context.Context, m *models.Model, d *structured.Dataset, whole bool
 	if d.Labels == nil {
 		return Result{}, structured.BadInput("%s: no gold outputs to fit probabilities to", d.Name)
 	}
-	s := search{ctx: ctx, model: m, data: d, whole: whole, threads: threads}
+	s := search{ctx: ctx, model: m, data: d, by: by, threads: threads}
+	if by == Entities {
+		_, chain := m.Net.Form().Structure.(chains.Chain)
+		if s.rules = chains.NewEntities(m.Labels); s.rules == nil || !chain {
+			return Result{}, structured.BadInput("a temperature cannot be fitted to entities: the model's outputs have no entities")
+		}
+	}
 	logs := []float64{math.Log2(m.Temper()), 0} // logarithms of temperatures to base 2
 	for k := 1; k <= octaves; k++ {
 		logs = append(logs, float64(k), float64(-k))
@@ -50,6 +76,9 @@ func Fit(ctx context.Context, m *models.Model, d *structured.Dataset, whole bool
 	all, err := s.measure(logs)
 	if err != nil {
 		return Result{}, err
+	}
+	if s.count == 0 && by == Entities {
+		return Result{}, structured.BadInput("%s: the model finds no entities there to fit a temperature to", d.Name)
 	}
 	if s.count == 0 {
 		return Result{}, structured.BadInput("%s: no gold outputs that are fully known and that the model can predict", d.Name)
@@ -93,7 +122,8 @@ type search struct {
 	ctx            context.Context
 	model          *models.Model
 	data           *structured.Dataset
-	whole          bool
+	by             By
+	rules          *chains.Entities // with Entities
 	threads        int
 	count, skipped int
 }
@@ -129,6 +159,9 @@ const leastProbability = 1e-30
 
 // batch measures one batch.
 func (s *search) batch(o oracles.Summer, examples []int, θ *structured.Potentials, logs []float64) measured {
+	if s.by == Entities {
+		return s.entities(o, examples, θ, logs)
+	}
 	r := measured{sums: make([]float64, len(logs))}
 	gold := make([][]part, len(examples))
 	for b, i := range examples {
@@ -138,7 +171,7 @@ func (s *search) batch(o oracles.Summer, examples []int, θ *structured.Potentia
 	}
 	value := make([]float64, len(examples))
 	u := &structured.Marginals{}
-	if s.whole {
+	if s.by == Sequences {
 		u = nil
 	}
 	for k, log := range logs {
@@ -146,7 +179,7 @@ func (s *search) batch(o oracles.Summer, examples []int, θ *structured.Potentia
 		o.Exp(θ, t, value, u)
 		for b, parts := range gold {
 			for _, p := range parts {
-				if s.whole {
+				if s.by == Sequences {
 					r.sums[k] += math.Max(0, (value[b]-p.score)/t)
 				} else {
 					r.sums[k] -= math.Log(math.Max(leastProbability, math.Min(1, p.of(u, b))))

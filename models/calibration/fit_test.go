@@ -4,18 +4,27 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/config"
+	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/chains"
 )
 
 // drawn returns a chain model with random weights, and data whose labels are drawn from its distribution at a temperature.
 func drawn(t *testing.T, examples int, temperature float64) (*models.Model, *structured.Dataset) {
 	t.Helper()
+	return drawnOf(t, examples, temperature, "a", "b", "c")
+}
+
+// drawnOf is drawn for three labels with these names.
+func drawnOf(t *testing.T, examples int, temperature float64, labels ...string) (*models.Model, *structured.Dataset) {
+	t.Helper()
 	r := rand.New(rand.NewPCG(1, 2))
-	d := &structured.Dataset{Name: "drawn", Alphabet: structured.NewAlphabet("a", "b", "c"), Dim: 2, Offsets: []int{0}}
+	d := &structured.Dataset{Name: "drawn", Alphabet: structured.NewAlphabet(labels...), Dim: 2, Offsets: []int{0}}
 	for i := range examples {
 		for range i % 4 {
 			d.Features = append(d.Features, float32(r.NormFloat64()), float32(r.NormFloat64()))
@@ -59,28 +68,59 @@ func drawn(t *testing.T, examples int, temperature float64) (*models.Model, *str
 func TestFitFindsTemperature(t *testing.T) {
 	for _, temperature := range []float64{0.4, 1, 6} {
 		m, d := drawn(t, 4000, temperature)
-		for _, whole := range []bool{false, true} {
-			r, err := Fit(context.Background(), m, d, whole, 2)
+		for _, by := range []By{Tokens, Sequences} {
+			r, err := Fit(context.Background(), m, d, by, 2)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if math.Abs(math.Log(r.Temperature/temperature)) > 0.1 || !r.Bounded || r.After > r.Before+1e-12 {
-				t.Errorf("temperature %v, whole %v: %+v", temperature, whole, r)
+				t.Errorf("temperature %v, by %v: %+v", temperature, by, r)
 			}
-			s := search{ctx: context.Background(), model: m, data: d, whole: whole}
+			s := search{ctx: context.Background(), model: m, data: d, by: by}
 			at := math.Log2(r.Temperature)
 			around, err := s.measure([]float64{at - 0.01, at, at + 0.01})
 			if err != nil || around[1] > around[0] || around[1] > around[2] {
-				t.Errorf("temperature %v, whole %v: no minimum in %v, %v", temperature, whole, around, err)
+				t.Errorf("temperature %v, by %v: no minimum in %v, %v", temperature, by, around, err)
 			}
 		}
+	}
+}
+
+// Entities that are right as often as their probabilities say keep the temperature, and the value is that of its definition.
+func TestFitEntities(t *testing.T) {
+	m, d := drawnOf(t, 4000, 1.7, "O", "B-x", "I-x")
+	r, err := Fit(context.Background(), m, d, Entities, 2)
+	if err != nil || math.Abs(math.Log(r.Temperature/1.7)) > 0.1 || !r.Bounded {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	m.Temperature = 3
+	rules, want, count := chains.NewEntities(m.Labels), 0.0, 0
+	err = m.Predict(context.Background(), d, predictions.Options{Spans: true}, func(i int, p *predictions.Prediction) error {
+		gold := rules.Of(nil, d.Gold(i))
+		for _, s := range p.Spans {
+			if count++; slices.Contains(gold, s.Entity) {
+				want -= math.Log(s.Probability)
+			} else {
+				want -= math.Log(1 - s.Probability)
+			}
+		}
+		return nil
+	})
+	s := search{ctx: context.Background(), model: m, data: d, by: Entities, rules: rules}
+	got, wrong := s.measure([]float64{math.Log2(3)})
+	if err != nil || wrong != nil || count == 0 || s.count != count || math.Abs(got[0]-want/float64(count)) > 1e-6 {
+		t.Errorf("%v over %d, expected %v over %d, %v %v", got, s.count, want/float64(count), count, err, wrong)
+	}
+	plain, _ := drawn(t, 40, 1)
+	if _, err := Fit(context.Background(), plain, d, Entities, 1); !structured.IsBadInput(err) {
+		t.Errorf("labels that are no tags: %v", err)
 	}
 }
 
 // Weights twice as large need twice the temperature; the model's own temperature only changes where the fit starts from.
 func TestFitScales(t *testing.T) {
 	m, d := drawn(t, 400, 2)
-	before, err := Fit(context.Background(), m, d, false, 1)
+	before, err := Fit(context.Background(), m, d, Tokens, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +128,7 @@ func TestFitScales(t *testing.T) {
 		m.W[k] *= 2
 	}
 	m.Temperature = 17
-	after, err := Fit(context.Background(), m, d, false, 2)
+	after, err := Fit(context.Background(), m, d, Tokens, 2)
 	if err != nil || math.Abs(after.Temperature/before.Temperature-2) > 0.01 || math.Abs(after.After-before.After) > 1e-6 || after.Before == before.Before {
 		t.Errorf("%+v, then %+v, %v", before, after, err)
 	}
@@ -102,8 +142,8 @@ func TestMeasure(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, whole := range []bool{false, true} {
-		s := search{ctx: context.Background(), model: m, data: d, whole: whole}
+	for _, by := range []By{Tokens, Sequences} {
+		s := search{ctx: context.Background(), model: m, data: d, by: by}
 		got, err := s.measure([]float64{1})
 		if err != nil {
 			t.Fatal(err)
@@ -126,10 +166,10 @@ func TestMeasure(t *testing.T) {
 				}
 			})
 			switch {
-			case whole && n > 0 && !d.Partial(b):
+			case by == Sequences && n > 0 && !d.Partial(b):
 				want -= math.Log(all / z)
 				count++
-			case !whole:
+			case by == Tokens:
 				for t := range n {
 					if gold[t] >= 0 {
 						want -= math.Log(parts[t] / z)
@@ -139,7 +179,7 @@ func TestMeasure(t *testing.T) {
 			}
 		}
 		if math.Abs(got[0]-want/float64(count)) > 1e-5 || s.count != count {
-			t.Errorf("whole %v: %v over %d, expected %v over %d", whole, got[0], s.count, want/float64(count), count)
+			t.Errorf("by %v: %v over %d, expected %v over %d", by, got[0], s.count, want/float64(count), count)
 		}
 	}
 }
@@ -148,11 +188,11 @@ func TestMeasure(t *testing.T) {
 func TestFitBounds(t *testing.T) {
 	m, d := drawn(t, 40, 1)
 	clear(m.W)
-	if r, err := Fit(context.Background(), m, d, false, 1); err != nil || r.Temperature != 1 || r.After != r.Before {
+	if r, err := Fit(context.Background(), m, d, Tokens, 1); err != nil || r.Temperature != 1 || r.After != r.Before {
 		t.Errorf("without weights: %+v, %v", r, err)
 	}
 	d.Labels = nil
-	if _, err := Fit(context.Background(), m, d, false, 1); !structured.IsBadInput(err) {
+	if _, err := Fit(context.Background(), m, d, Tokens, 1); !structured.IsBadInput(err) {
 		t.Errorf("without labels: %v", err)
 	}
 }

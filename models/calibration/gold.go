@@ -21,7 +21,7 @@ func (p part) of(u *structured.Marginals, b int) float64 { return float64(u.Part
 // that it does not know, and outputs that its constraints forbid.
 func (s *search) gold(θ *structured.Potentials, b, i int) (parts []part, skipped int) {
 	y, width := s.data.Gold(i), s.model.Labels.Len()
-	if s.whole {
+	if s.by == Sequences {
 		if s.data.Partial(i) || len(y) == 0 {
 			return nil, 0
 		}

@@ -58,7 +58,7 @@ type Example struct {
 	Probability *float64 `json:"probability,omitempty"` // of the predicted output
 	Confidence  *float64 `json:"confidence,omitempty"`  // the largest of its parts
 	Wrong       int      `json:"wrong"`                 // wrong parts
-	Parts       []Part   `json:"parts"`                 // the wrong parts of which the model was most sure, at most shownParts, in order
+	Parts       []Part   `json:"parts"`                 // the wrong parts of which the model was most sure, at most 20 (5 of graphs), in order
 }
 
 // Part is a wrong part of an output.
@@ -73,8 +73,8 @@ type Part struct {
 	GoldProbability *float64 `json:"gold_probability,omitempty"` // of the gold one
 }
 
-// shownParts bounds the parts of an example.
-const shownParts = 20
+// shownParts bounds the parts of an example, and shownVariables those that are variables or regions of a graph, which only have numbers.
+const shownParts, shownVariables = 20, 5
 
 // addExample adds an example with wrong parts.
 func (r *Review) addExample(d *structured.Dataset, i int, p *predictions.Prediction, parts []Part) *Example {
@@ -88,9 +88,13 @@ func (r *Review) addExample(d *structured.Dataset, i int, p *predictions.Predict
 			}
 		}
 	}
-	if len(parts) > shownParts {
+	most := shownParts
+	if len(parts) > 0 && (parts[0].Kind == "variable" || parts[0].Kind == "region") {
+		most = shownVariables
+	}
+	if len(parts) > most {
 		slices.SortStableFunc(parts, func(a, b Part) int { return cmp.Compare(number(b.Confidence), number(a.Confidence)) })
-		parts = parts[:shownParts]
+		parts = parts[:most]
 		slices.SortStableFunc(parts, func(a, b Part) int { return cmp.Or(cmp.Compare(a.First, b.First), cmp.Compare(a.Last, b.Last)) })
 	}
 	e.Parts = slices.Clone(parts)

@@ -21,7 +21,7 @@ type calibrated struct {
 	Model       string  `json:"model"` // the file that was written
 	Temperature float64 `json:"temperature"`
 	Likelihood  string  `json:"likelihood"`
-	Count       int     `json:"count"`      // parts, or whole outputs
+	Count       int     `json:"count"`      // parts, whole outputs or entities
 	Before      float64 `json:"nll_before"` // mean negative log-likelihood
 	After       float64 `json:"nll_after"`
 	ECEBefore   float64 `json:"ece_before"` // of parts
@@ -43,19 +43,20 @@ and stores it in the model file. predict and eval then use it for all probabilit
 data that the model was not trained on. Models that were trained by margins (--loss hinge or softmax-margin) need it most. It
 also mends networks that are too sure of themselves.`,
 		Example: `  dsp calibrate --model runs/ner --dev dev.conll
-  dsp calibrate --model runs/ner --dev dev.conll --out calibrated.safetensors
+  dsp calibrate --model runs/ner --dev dev.conll --likelihood entities --out calibrated.safetensors
   dsp eval --model runs/ner --data test.conll --calibration reliability.png`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if likelihood != "tokens" && likelihood != "sequences" {
-				return structured.BadInput("--likelihood %q: expected tokens or sequences", likelihood)
+			by, err := calibration.ParseBy(likelihood)
+			if err != nil {
+				return structured.BadInput("--%w", err)
 			}
 			defer u.close()
 			m, d, err := u.read("--dev", true)
 			if err != nil {
 				return err
 			}
-			r, err := u.calibrate(cmd, m, d, out, likelihood)
+			r, err := u.calibrate(cmd, m, d, out, by)
 			if err != nil {
 				return err
 			}
@@ -69,14 +70,14 @@ also mends networks that are too sure of themselves.`,
 	flags := cmd.Flags()
 	flags.StringVar(&u.data, "dev", "", "`FILE` with gold labels that the model was not trained on; builtin for the drawn words, trees or scenes")
 	flags.StringVar(&out, "out", "", "`FILE` for the calibrated model; empty: the temperature is stored in MODEL itself")
-	flags.StringVar(&likelihood, "likelihood", "tokens", "what to fit: `tokens|sequences`; tokens: the probability of each gold label, arc or box; sequences: that of whole outputs")
+	flags.StringVar(&likelihood, "likelihood", "tokens", "what to fit: `tokens|sequences|entities`; tokens: the probability of each gold label, arc or box; sequences: that of whole outputs; entities: that each predicted entity is right, for predict --spans")
 	flags.BoolVar(&u.partial, "partial", false, "accept partial gold labels: ? (or _) for any label, A|B for one of these; such tokens do not count")
-	complete(cmd, "likelihood", "tokens", "sequences")
+	complete(cmd, "likelihood", "tokens", "sequences", "entities")
 	return cmd
 }
 
 // calibrate fits the temperature and stores it.
-func (u *use) calibrate(cmd *cobra.Command, m *models.Model, d *structured.Dataset, out, likelihood string) (*calibrated, error) {
+func (u *use) calibrate(cmd *cobra.Command, m *models.Model, d *structured.Dataset, out string, by calibration.By) (*calibrated, error) {
 	from, err := models.FileOf(u.model)
 	if err != nil {
 		return nil, err
@@ -84,7 +85,7 @@ func (u *use) calibrate(cmd *cobra.Command, m *models.Model, d *structured.Datas
 	if info, err := os.Stat(out); err == nil && info.IsDir() {
 		out = filepath.Join(out, models.ModelFile)
 	}
-	fitted, err := calibration.Fit(cmd.Context(), m, d, likelihood == "sequences", u.threads)
+	fitted, err := calibration.Fit(cmd.Context(), m, d, by, u.threads)
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +96,7 @@ func (u *use) calibrate(cmd *cobra.Command, m *models.Model, d *structured.Datas
 		slog.Warn("the data do not bound the temperature: every one beyond explains them better; more data will", "temperature", fitted.Temperature)
 	}
 	r := &calibrated{
-		Model: cmp.Or(out, from), Temperature: fitted.Temperature, Likelihood: likelihood,
+		Model: cmp.Or(out, from), Temperature: fitted.Temperature, Likelihood: by.String(),
 		Count: fitted.Count, Before: fitted.Before, After: fitted.After,
 	}
 	before, err := u.reliability(cmd, m, d)
@@ -133,10 +134,7 @@ func (r *calibrated) print() error {
 	if _, err := fmt.Printf("temperature %.4g: %s\n\n", r.Temperature, sure); err != nil {
 		return err
 	}
-	over := r.Units
-	if r.Likelihood == "sequences" {
-		over = "whole outputs"
-	}
+	over := map[string]string{"tokens": r.Units, "sequences": "whole outputs", "entities": "predicted entities"}[r.Likelihood]
 	rows := [][]string{{"", "before", "after"},
 		{"negative log-likelihood, mean over " + over, fmt.Sprintf("%.4f", r.Before), fmt.Sprintf("%.4f", r.After)},
 		{"expected calibration error of " + r.Units, percent(r.ECEBefore), percent(r.ECEAfter)}}
