@@ -114,7 +114,7 @@ func (l *labels) entities(d *structured.Dataset, i int, p *predictions.Predictio
 		part, sure := Part{Kind: "entity", First: s.First, Last: s.Last, Text: places.Text(s.First, s.Last)}, s.Probability
 		if gold {
 			part.Gold, part.GoldProbability = l.rules.Types().Name(s.Type), &s.Probability
-			sure = 1 - sure
+			sure = l.doubt(d.Gold(i), p, s)
 		} else {
 			part.Predicted = l.rules.Types().Name(s.Type)
 		}
@@ -123,4 +123,20 @@ func (l *labels) entities(d *structured.Dataset, i int, p *predictions.Predictio
 	}
 	slices.SortStableFunc(wrong, func(a, b Part) int { return cmp.Or(cmp.Compare(a.First, b.First), cmp.Compare(a.Last, b.Last)) })
 	return wrong
+}
+
+// doubt returns how sure the model was of something else than a gold entity that it missed: the mean probability of the wrong labels at its
+// positions or, if they all are right and it only ends or starts elsewhere, that of all other readings.
+func (l *labels) doubt(gold []int32, p *predictions.Prediction, s predictions.Span) float64 {
+	y, sum, wrong := l.names.Len(), 0.0, 0
+	for t := s.First; t <= s.Last; t++ {
+		if predicted := p.Labels[t]; predicted != gold[t] {
+			sum += float64(p.Marginals[t*y+int(predicted)])
+			wrong++
+		}
+	}
+	if wrong == 0 {
+		return 1 - s.Probability
+	}
+	return sum / float64(wrong)
 }

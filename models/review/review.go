@@ -69,7 +69,7 @@ type Part struct {
 	Text            string   `json:"text,omitempty"`             // of the positions
 	Gold            string   `json:"gold,omitempty"`             // absent: there is none here
 	Predicted       string   `json:"predicted,omitempty"`        // absent: it was missed
-	Confidence      *float64 `json:"confidence,omitempty"`       // probability of the wrong answer; of links, its margin
+	Confidence      *float64 `json:"confidence,omitempty"`       // probability of the wrong answer, of a missed entity the mean of the labels in its place; of links, the margin
 	GoldProbability *float64 `json:"gold_probability,omitempty"` // of the gold one
 }
 

@@ -66,7 +66,7 @@ func TestLabels(t *testing.T) {
 	}
 	r, by := &Review{Probabilities: true}, Labels(names, "token")
 	for i, p := range []predictions.Prediction{
-		{Output: predictions.Output{Labels: []int32{1, 0}, Probability: 0.4}, Marginals: marginals(0.1, 0.9, 0, 0.6, 0, 0.4), Spans: []predictions.Span{span(0, 0, 0.5), span(0, 1, 0.4)}},
+		{Output: predictions.Output{Labels: []int32{1, 0}, Probability: 0.4}, Marginals: marginals(0.1, 0.9, 0, 0.7, 0, 0.3), Spans: []predictions.Span{span(0, 0, 0.5), span(0, 1, 0.4)}},
 		{Output: predictions.Output{Labels: []int32{0, 1}, Probability: 0.7}, Marginals: marginals(1, 0, 0, 0.2, 0.8, 0), Spans: []predictions.Span{span(1, 1, 0.8)}},
 		{Output: predictions.Output{Labels: []int32{0}}, Marginals: marginals(1, 0, 0)},
 		{Output: predictions.Output{Labels: []int32{1}}, Marginals: marginals(0.4, 0.6, 0)},
@@ -81,7 +81,7 @@ func TestLabels(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 	e := r.Examples[1]
-	if *e.Confidence != 0.6 || *e.Probability != 0.4 || e.Wrong != 2 || e.Parts[1].Gold != "x" || *e.Parts[1].GoldProbability != 0.4 || e.Parts[0].Predicted != "x" {
+	if math.Abs(*e.Confidence-0.7) > 1e-6 || *e.Probability != 0.4 || e.Wrong != 2 || e.Parts[1].Gold != "x" || *e.Parts[1].GoldProbability != 0.4 || e.Parts[0].Predicted != "x" {
 		t.Errorf("%+v", e)
 	}
 }
