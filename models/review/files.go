@@ -4,25 +4,27 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/host"
+	"github.com/dsp-go/dsp/structured/images/canvas"
 	"github.com/dsp-go/dsp/train/record/curves"
 )
 
-// CheckFile refuses a path that is neither a picture nor a table: .png, .svg or .csv.
+// CheckFile refuses a path that is neither a picture nor a table: .png, .svg, .pdf or .csv.
 func CheckFile(flag, path string) error {
-	if !slices.Contains([]string{".png", ".svg", ".csv"}, strings.ToLower(filepath.Ext(path))) {
-		return structured.BadInput("%s %s: expected a file .png, .svg (a picture) or .csv (its numbers)", flag, path)
+	if _, err := canvas.Kind(path); err != nil && !isTable(path) {
+		return structured.BadInput("%s %s: expected a file .png, .svg, .pdf (a picture) or .csv (its numbers)", flag, path)
 	}
 	return nil
 }
 
+func isTable(path string) bool { return strings.EqualFold(filepath.Ext(path), ".csv") }
+
 // write writes the numbers to a .csv file, and draws the picture to any other.
 func write(path string, numbers func(w io.Writer) error, picture *curves.UnitSquare) error {
-	if strings.EqualFold(filepath.Ext(path), ".csv") {
+	if isTable(path) {
 		return host.WriteFile(path, numbers)
 	}
 	return picture.Write(path)

@@ -28,8 +28,8 @@ func (r *reviews) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&r.errors, "errors", "", fmt.Sprintf("add the `N` worst examples with gold and predicted outputs and how sure the model was, worst first: by the probability of what is wrong, or, for graphs, masks, boxes and links, by how bad the output is; without a number %d", defaultErrors))
 	flags.Lookup("errors").NoOptDefVal = strconv.Itoa(defaultErrors)
-	flags.StringVar(&r.curve, "pr-curve", "", "write precision and recall against a threshold of probability to `FILE`, a picture (.png, .svg) or a table (.csv): of entities, of links (by margin), else of labels, arcs or boxes")
-	flags.StringVar(&r.calibration, "calibration", "", "write how often what has a probability is right to `FILE`, a picture (.png, .svg) or a table (.csv), and add the expected calibration error")
+	flags.StringVar(&r.curve, "pr-curve", "", "write precision and recall against a threshold of probability to `FILE`, a picture (.png, .svg, .pdf) or a table (.csv): of entities, of links (by margin), else of labels, arcs or boxes")
+	flags.StringVar(&r.calibration, "calibration", "", "write how often what has a probability is right to `FILE`, a picture (.png, .svg, .pdf) or a table (.csv), and add the expected calibration error")
 }
 
 // arguments accepts the number of --errors as an argument of its own: --errors 5.

@@ -2,21 +2,14 @@ package curves
 
 import (
 	"fmt"
-	"image/color"
-	"io"
-	"path/filepath"
-	"strings"
 
 	stdfont "golang.org/x/image/font"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgimg"
-	"gonum.org/v1/plot/vg/vgsvg"
 
-	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/host"
+	"github.com/dsp-go/dsp/structured/images/canvas"
 )
 
 // UnitSquare is a picture of ratios against ratios, such as precision against recall: both axes go from 0 to 1.
@@ -47,35 +40,9 @@ type SquarePoint struct {
 // SquareBar is a bar from the x axis.
 type SquareBar struct{ From, To, Height float64 }
 
-// PictureKind returns the lower-case extension of a picture's path, and an error unless it is .png or .svg.
-func PictureKind(path string) (string, error) {
-	kind := strings.ToLower(filepath.Ext(path))
-	if kind != ".png" && kind != ".svg" {
-		return kind, structured.BadInput("%s: pictures are .png or .svg", path)
-	}
-	return kind, nil
-}
-
-// Write draws the picture at path, as .png or .svg.
+// Write draws the picture at path, as PNG, SVG or PDF.
 func (s *UnitSquare) Write(path string) error {
-	kind, err := PictureKind(path)
-	if err != nil {
-		return err
-	}
-	return host.WriteFile(path, func(w io.Writer) error {
-		var canvas interface {
-			vg.CanvasSizer
-			io.WriterTo
-		}
-		if kind == ".svg" {
-			canvas = vgsvg.New(squareWidth, squareHeight)
-		} else {
-			canvas = vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(squareWidth, squareHeight), vgimg.UseDPI(dpi))}
-		}
-		s.draw(draw.New(canvas))
-		_, err := canvas.WriteTo(w)
-		return err
-	})
+	return canvas.Sheet{Width: squareWidth, Height: squareHeight, DPI: dpi}.File(path, s.draw)
 }
 
 // Size of the picture, and the height of what stands above its panel.
@@ -86,8 +53,6 @@ const (
 )
 
 func (s *UnitSquare) draw(area draw.Canvas) {
-	area.SetColor(color.White)
-	area.Fill(area.Rectangle.Path())
 	left, bold := area.Min.X+0.15*vg.Inch, style(13, ink)
 	bold.Font.Weight = stdfont.WeightBold
 	fit(&bold, s.Title)

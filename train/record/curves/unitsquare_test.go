@@ -43,6 +43,9 @@ func TestUnitSquare(t *testing.T) {
 	if err != nil || !strings.Contains(string(text), "entities") {
 		t.Errorf("no legend in the svg: %v", err)
 	}
+	if err := s.Write(filepath.Join(dir, "s.pdf")); err != nil {
+		t.Error(err)
+	}
 	if err := s.Write(filepath.Join(dir, "s.jpg")); !structured.IsBadInput(err) {
 		t.Errorf("jpg: %v", err)
 	}
