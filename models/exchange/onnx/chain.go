@@ -65,26 +65,30 @@ func (c *chain) best(labels, score string) {
 // forward returns δ [B×T×Y], the best scores of paths that end with each label at each position: δ_t(j) = node_t(j) + max_i (δ_{t−1}(i) +
 // edge_t(i, j)).
 func (c *chain) forward() string {
-	first := c.gather(c.node, c.int(0), 1)
 	loop := newLoop(c.builder)
-	before := loop.state("delta", float32s, first)
-	node := loop.each("node", float32s, c.slice(c.node, 1, 1, open), false)
+	before := loop.state("delta", float32s, c.zeros(c.labels))
+	node := loop.each("node", float32s, c.node, false)
+	first := loop.each("first", boolType, c.firsts(), false)
 	edge := c.reversed()
 	if c.perPosition {
-		edge = loop.each("edge", float32s, c.slice(edge, 1, 1, open), false)
+		edge = loop.each("edge", float32s, edge, false)
 	}
-	t := c.slice(c.positions(), 0, 1, open)
-	due := c.of("Equal", c.of("Mod", t, c.int(rebase)), c.int(0))
-	due = loop.each("rebase", boolType, c.of("Unsqueeze", due, c.ints(0)), false) // [1×T−1]
-	steps := loop.of("Add", loop.of("Unsqueeze", before, c.ints(1)), edge)        // [B×Y to×Y from]
-	next := loop.of("Add", node, loop.max(steps, -1, false))
+	due := c.of("And", c.of("Equal", c.of("Mod", c.positions(), c.int(rebase)), c.int(0)), c.of("Greater", c.positions(), c.int(0)))
+	due = loop.each("rebase", boolType, c.of("Unsqueeze", due, c.ints(0)), false)
+	steps := loop.of("Add", loop.of("Unsqueeze", before, c.ints(1)), edge) // [B×Y to×Y from]
+	next := loop.of("Add", node, loop.of("Where", first, c.float(0), loop.max(steps, -1, false)))
 	top := loop.max(next, 1, true)
 	shift := loop.of("And", due, loop.of("Greater", top, c.float(minusInf)))
 	next = loop.of("Sub", next, loop.of("Where", shift, top, c.float(0)))
 	loop.next(next)
-	rest := loop.out("deltas", loop.of("Identity", next), float32s, false)
+	δ := loop.out("deltas", loop.of("Identity", next), float32s, false)
 	loop.close()
-	return c.concat(1, c.of("Unsqueeze", first, c.ints(1)), rest)
+	return δ
+}
+
+// firsts returns [1×T]: whether a position is the first one. Loops start there, since runtimes refuse those without a step.
+func (c *chain) firsts() string {
+	return c.once("firsts", func() string { return c.of("Unsqueeze", c.of("Equal", c.positions(), c.int(0)), c.ints(0)) })
 }
 
 // backward reads the best path [B×T] from δ, from the last position back. Behind the end of an example it means nothing.

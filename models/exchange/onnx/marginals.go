@@ -15,19 +15,20 @@ func (c *chain) marginals(name string) {
 }
 
 func (c *chain) alphas(node, edge string) string {
-	first := c.gather(node, c.int(0), 1)
 	loop := newLoop(c.builder)
-	before := loop.state("alpha", float64s, first)
-	here := loop.each("node", float64s, c.slice(node, 1, 1, open), false)
+	none := c.cast(c.zeros(c.labels), float64s)
+	before := loop.state("alpha", float64s, none)
+	here := loop.each("node", float64s, node, false)
+	first := loop.each("first", boolType, c.firsts(), false)
 	if c.perPosition {
-		edge = loop.each("edge", float64s, c.slice(edge, 1, 1, open), false)
+		edge = loop.each("edge", float64s, edge, false)
 	}
-	steps := loop.of("Add", loop.of("Unsqueeze", before, c.ints(1)), edge) // [B×Y to×Y from]
-	next := loop.of("Add", here, loop.logSum(steps))
+	steps := loop.logSum(loop.of("Add", loop.of("Unsqueeze", before, c.ints(1)), edge)) // [B×Y to×Y from], over the latter
+	next := loop.of("Add", here, loop.of("Where", first, none, steps))
 	loop.next(next)
-	rest := loop.out("alphas", loop.of("Identity", next), float64s, false)
+	all := loop.out("alphas", loop.of("Identity", next), float64s, false)
 	loop.close()
-	return c.concat(1, c.of("Unsqueeze", first, c.ints(1)), rest)
+	return all
 }
 
 func (c *chain) betas(node, edge string) string {
