@@ -255,6 +255,147 @@ class Bench:
         yield "stack", "text", text + ["--net", self.path("tagger.yaml")]
 
 
+# Other structures: the graph computes potentials, which dsp export --data writes, too.
+
+
+class Others:
+    def __init__(self, bench):
+        self.b, self.rng = bench, np.random.default_rng(3)
+
+    def draw(self):
+        b, rng = self.b, self.rng
+        b.run("data", "trees", "--examples", "80,10,30", "--out", b.path("trees"))
+        b.run("data", "pairs", "--examples", "80,10,30", "--out", b.path("pairs"))
+        counts = rng.integers(1, 9, 30)
+        total = counts.sum()
+        boxes = np.stack([rng.integers(0, 30, total), rng.integers(0, 30, total), rng.integers(5, 20, total), rng.integers(5, 20, total)], 1)
+        common = dict(boxes=boxes, sizes=counts, image_sizes=np.full((30, 2), 50), gold=boxes[np.cumsum(counts) - 1])
+        np.savez(b.path("candidates.npz"), features=rng.normal(size=(total, 6)).astype(np.float32), **common)
+        np.savez(b.path("maps.npz"), maps=rng.normal(size=(total, 3, 9, 8)).astype(np.float32), **common)
+        sizes = rng.integers(1, 6, (30, 2))
+        sizes.sort(axis=1)
+        links = [[i, k, k, 1] for i, (n, _) in enumerate(sizes) for k in range(n)]
+        np.savez(b.path("densepairs.npz"), features=rng.normal(size=((sizes[:, 0] * sizes[:, 1]).sum(), 4)).astype(np.float32), sizes=sizes, links=links)
+        nodes, edges = [], []
+        for v in rng.integers(2, 8, 30):
+            edges.append([(i, i + 1) for i in range(v - 1)] + ([(v - 1, 0)] if v > 2 else []))
+            nodes.append(v)
+        all_edges = np.array([e for g in edges for e in g])
+        np.savez(b.path("graphs.npz"), node_features=rng.normal(size=(sum(nodes), 5)).astype(np.float32), edges=all_edges,
+                 edge_features=rng.normal(size=(len(all_edges), 3)).astype(np.float32), sizes=np.array([[v, len(e)] for v, e in zip(nodes, edges)]),
+                 labels=rng.integers(0, 2, sum(nodes)))
+
+    def cases(self):
+        b = self.b
+        trees = ["--task", "parse", "--train", b.path("trees/train.conllu")]
+        yield "biaffine", "trees", trees + ["--net", "biaffine", "--channels", "24", "--arc-units", "12", "--label-units", "6"]
+        yield "biaffine rnn", "trees", trees + ["--net", "biaffine", "--recurrent", "12", "--layers", "1", "--char-channels", "8", "--arc-units", "12", "--label-units", "6"]
+        for net in ("linear", "mlp"):
+            yield "choice " + net, "candidates", ["--task", "localise", "--train", b.path("candidates.npz"), "--net", net]
+        for net in ("conv-map", "conv-crop"):
+            yield net, "maps", ["--task", "localise", "--train", b.path("maps.npz"), "--net", net]
+        yield "bilinear", "pairs", ["--task", "align", "--train", b.path("pairs/train.pairs"), "--net", "bilinear", "--features", "none", "--channels", "16"]
+        for net in ("linear", "mlp"):
+            yield "pairs " + net, "densepairs", ["--task", "align", "--train", b.path("densepairs.npz"), "--format", "npz", "--net", net]
+        graph = ["--task", "graph", "--train", b.path("graphs.npz")]
+        for edges, flags in (("own", []), ("potts", []), ("typed", []), ("none", []), ("own", ["--edge-units", "5"]), ("potts", ["--edge-units", "5"])):
+            yield f"graph {edges}{' units' if flags else ''}", "graphs", graph + ["--net", "mlp", "--edges", edges] + flags
+        yield "graph softplus", "graphs", graph + ["--net", "mlp", "--edges", "own", "--submodular", "softplus"]
+
+    def inputs(self, kind, meta):
+        """Returns the data file, the inputs of each example, unpadded, and how their first axes are padded."""
+        b = self.b
+        if kind == "trees":
+            with open(b.path("trees/test.conllu"), encoding="utf-8") as f:
+                blocks = [[[l.split("\t")[i] for i in (1, 3, 4)] for l in x.split("\n") if l.split("\t")[0].isdigit()] for x in f.read().strip("\n").split("\n\n")]
+            return b.path("trees/test.conllu"), [dict(lengths=len(r), **words(meta, r)) for r in blocks]
+        if kind == "pairs":
+            with open(b.path("pairs/test.pairs"), encoding="utf-8") as f:
+                sides = [[[w] for w in side.split()] for line in f for side in [line.split("|||")[0], line.split("|||")[1]]]
+            return b.path("pairs/test.pairs"), [dict(lengths=len(s) + len(t), sources=len(s), **words(meta, s + t)) for s, t in zip(sides[::2], sides[1::2])]
+        data = np.load(b.path(kind + ".npz"))
+        path, examples = b.path(kind + ".npz"), []
+        if kind in ("candidates", "maps"):
+            x = data["features"] if kind == "candidates" else data["maps"].transpose(0, 2, 3, 1).reshape(len(data["maps"]), -1)  # channels last
+            for x in np.split(x, np.cumsum(data["sizes"])[:-1]):
+                examples.append(dict(lengths=len(x), features=x))
+        elif kind == "densepairs":
+            at = 0
+            for n, m in data["sizes"]:
+                dense = np.zeros((n + m, n + m, data["features"].shape[1]), np.float32)
+                dense[:n, n:] = data["features"][at : at + n * m].reshape(n, m, -1)
+                flat = data["features"][at : at + n * m]
+                at += n * m
+                ids = lambda x: np.broadcast_to(np.arange(x.shape[-1]), x.shape).astype(np.int64)
+                examples.append(dict(lengths=n + m, sources=n, pair_attributes=(ids(flat), ids(dense)), pair_values=(flat, dense)))
+        else:
+            v, e = np.cumsum(data["sizes"], 0)[:-1].T
+            for x, ends, f in zip(np.split(data["node_features"], v), np.split(data["edges"], e), np.split(data["edge_features"], e)):
+                examples.append(dict(lengths=len(x), features=x, ends=ends.astype(np.int64), edge_features=f))
+        return path, examples
+
+    def compare(self, s, data, examples, model):
+        """Returns the largest difference of a potential."""
+        self.b.run("export", "--model", model, "--data", data, "--to", self.b.path("potentials.npz"))
+        θ, worst, at = np.load(self.b.path("potentials.npz")), 0.0, 0
+        offsets = {}
+        names, wanted = [o.name for o in s.get_outputs()], {i.name: i for i in s.get_inputs()}
+        for lo in range(0, len(examples), 5):
+            some = examples[lo : lo + 5]
+            feed = {}
+            for name, i in wanted.items():
+                rows = [x[name] for x in some]
+                if isinstance(rows[0], tuple):
+                    rows = [r[1 if len(i.shape) == 4 else 0] for r in rows]
+                feed[name] = stack(rows)
+            for name, values in zip(names, s.run(names, feed)):
+                want = θ[name]
+                if values.ndim == 1:
+                    worst = max(worst, np.abs(values - want.reshape(-1)).max())
+                    continue
+                for k, x in enumerate(some):
+                    got, n = values[k], x["lengths"]
+                    if name == "edge":
+                        got = got[: len(x["ends"])]
+                    elif name == "unmatched":
+                        got = got[: x["sources"]]
+                    elif name == "pair" and got.ndim == 3:
+                        got = got[: x["sources"], x["sources"] : n]
+                    elif name == "pair":
+                        got = got[: x["sources"] * (n - x["sources"])]
+                    elif got.ndim == 3:
+                        got = got[:n, :n]
+                    else:
+                        got = got[:n]
+                    got = got.reshape(-1, got.shape[-1])
+                    first = offsets.get(name, 0)
+                    offsets[name] = first + len(got)
+                    worst = max(worst, np.abs(got - want[first : first + len(got)].reshape(len(got), -1)).max(initial=0))
+        assert all(n == len(θ[name]) for name, n in offsets.items()), offsets
+        return worst
+
+
+def words(meta, rows):
+    inputs = dict(words=np.array(word_inputs(meta, rows), np.int64))
+    if "characters" in meta:
+        letters = character_inputs(meta, rows)
+        inputs["characters"] = np.full((len(rows), 40), -1, np.int64)
+        for t, w in enumerate(letters):
+            inputs["characters"][t, : len(w)] = w
+    return inputs
+
+
+def stack(rows):
+    """Stacks arrays of one number of dimensions, padded with zeros; −1 would do as well."""
+    if np.isscalar(rows[0]) or isinstance(rows[0], (int, np.integer)):
+        return np.array(rows, np.int64)
+    shape = np.max([r.shape for r in rows], 0)
+    out = np.zeros((len(rows), *shape), rows[0].dtype)
+    for b, r in enumerate(rows):
+        out[(b, *(slice(0, n) for n in r.shape))] = r
+    return out
+
+
 def session(path, threads=THREADS):
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads, options.inter_op_num_threads, options.log_severity_level = threads, 1, 3
@@ -339,6 +480,23 @@ def main():
         bad = wrong > 0 or worst > 1e-5 or far > 1e-5
         failed += bad
         print(f"{name:18} {wrong:18d} {worst:10.1e} {far:9.1e} {ours:12.0f} {theirs:12.0f}{'   WRONG' if bad else ''}", flush=True)
+    others = Others(bench)
+    others.draw()
+    print(f"\n{'model':18} {'structure':28} potentials that differ by at most")
+    for name, kind, flags in others.cases():
+        if a.only and name not in a.only.split(","):
+            continue
+        model, graph = bench.path(name.replace(" ", "-")), bench.path(name.replace(" ", "-") + ".onnx")
+        shutil.rmtree(model, ignore_errors=True)
+        bench.run("train", *flags, "--passes", "2", "--quiet", "--out", model)
+        bench.run("export", "--model", model, "--onnx", graph)
+        onnx.checker.check_model(onnx.load(graph), full_check=True)
+        s = session(graph)
+        meta = s.get_modelmeta().custom_metadata_map
+        data, examples = others.inputs(kind, meta)
+        worst = others.compare(s, data, examples, model)
+        failed += worst > 1e-4
+        print(f"{name:18} {meta['structure']:28} {worst:.1e}{'   WRONG' if worst > 1e-4 else ''}", flush=True)
     sys.exit(1 if failed else 0)
 
 

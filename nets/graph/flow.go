@@ -48,7 +48,7 @@ func (a Axis) Locate(shape []int) int {
 }
 
 // OpenSize is a size for NewFlow. Its numbers are prime and differ, so that no axis of a network is a multiple of one by chance.
-var OpenSize = Size{Rows: 10007, Pairs: 100003, Chars: 50021}
+var OpenSize = Size{Rows: 1009, Pairs: 2003, Chars: 3001}
 
 // NewFlow builds the graph of a network for a size and returns its forward pass.
 func NewFlow(s *Spec, layout Layout, input Input, size Size) (f *Flow, err error) {

@@ -25,6 +25,14 @@ func (a attributes) sum(in *inputs, table string, size, cols int) string {
 	return in.of("Squeeze", in.of("MatMul", row, found), in.ints(axis))
 }
 
+// dimension is the name of the dimension of rows.
+func (a attributes) dimension() string {
+	if a.rows == "" {
+		return dimTime
+	}
+	return a.rows
+}
+
 func (a attributes) declare(in *inputs) (ids, values string) {
 	dim, valueName := a.name[:len(a.name)-1], inputValues
 	if a.name != inputAttributes {
@@ -33,6 +41,7 @@ func (a attributes) declare(in *inputs) (ids, values string) {
 	switch {
 	case a.pairs:
 		ids = in.input(a.name, int64Type, dimBatch, dimTime, dimTime, dim)
+		in.sized(ids)
 		if a.values {
 			values = in.input(valueName, float32s, dimBatch, dimTime, dimTime, dim)
 		}

@@ -67,13 +67,13 @@ func Build(m *models.Model, o Options) (*onnxpb.ModelProto, Summary, error) {
 		return nil, s, structured.BadInput("--marginals: only chains are decoded in ONNX; of a %s the graph has the potentials, and dsp predict the probabilities", s.Structure)
 	}
 	in := newInputs(newBuilder())
-	parts, err := potentials(m, in)
+	parts, err := score(m, in)
 	if err != nil {
 		return nil, s, err
 	}
 	g := &onnxpb.GraphProto{Name: proto.String("dsp")}
 	if isChain {
-		c := newChain(in, form.Parts[0].Width, parts[0], parts[1], perPosition, m.Constraints)
+		c := newChain(in, form.Parts[0].Width, parts[0].name, parts[1].name, perPosition, m.Constraints)
 		c.best("labels", "score")
 		g.Output = append(g.Output, valueInfo("labels", int64Type, dimBatch, dimTime), valueInfo("score", float32s, dimBatch))
 		if o.Marginals {
@@ -82,9 +82,9 @@ func Build(m *models.Model, o Options) (*onnxpb.ModelProto, Summary, error) {
 		}
 	} else {
 		for k, part := range form.Parts {
-			if parts[k] != "" {
-				in.addAs(in.outputName(part.Name), "Identity", []string{parts[k]})
-				g.Output = append(g.Output, partInfo(part))
+			if x := parts[k]; x.name != "" {
+				in.addAs(in.outputName(part.Name), "Identity", []string{x.name})
+				g.Output = append(g.Output, valueInfo(part.Name, float32s, append(x.rows, part.Width)...))
 			}
 		}
 	}
@@ -107,8 +107,15 @@ func Build(m *models.Model, o Options) (*onnxpb.ModelProto, Summary, error) {
 	return file, s, err
 }
 
-// potentials adds the network to the graph and returns the names of the potentials by part, empty where they are zero.
-func potentials(m *models.Model, in *inputs) ([]string, error) {
+// potentials are those of one part: their array, empty if they are zero, and its dimensions before the last, none if all rows are the
+// same.
+type potentials struct {
+	name string
+	rows []any
+}
+
+// score adds the network to the graph and returns the potentials by part.
+func score(m *models.Model, in *inputs) ([]potentials, error) {
 	valued := m.Template == nil && (m.Own == nil || ownValues(m))
 	switch net := m.Net.(type) {
 	case *sparse.Linear:
@@ -136,19 +143,6 @@ func ownValues(m *models.Model) bool {
 func chainForm(form structured.Form) (perPosition, ok bool) {
 	_, ok = form.Structure.(chains.Chain)
 	return ok && form.Parts[1].Rows == structured.Steps, ok
-}
-
-// partInfo describes the output of a part of the potentials.
-func partInfo(part structured.Shape) *onnxpb.ValueInfoProto {
-	switch {
-	case part.Rows == structured.Tied:
-		return valueInfo(part.Name, float32s, part.Width)
-	case structured.PerPosition(part.Rows), part.Rows == structured.Sources:
-		return valueInfo(part.Name, float32s, dimBatch, dimTime, part.Width)
-	case part.Rows == structured.Edges:
-		return valueInfo(part.Name, float32s, dimBatch, dimEdges, part.Width)
-	}
-	return valueInfo(part.Name, float32s, dimBatch, dimTime, dimTime, part.Width)
 }
 
 // describe says in words what the graph computes.

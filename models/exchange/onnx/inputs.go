@@ -77,11 +77,16 @@ func (in *inputs) lengths() string {
 	return in.input(inputLengths, onnxpb.TensorProto_INT64, dimBatch)
 }
 
-// perPosition declares an input [B×T×…] from whose shape B and T are read if it is the first one.
+// perPosition declares an input [B×T×…].
 func (in *inputs) perPosition(name string, kind onnxpb.TensorProto_DataType, last any) string {
 	x := in.input(name, kind, dimBatch, dimTime, last)
-	in.once("rows", func() string { return in.slice(in.of("Shape", x), 0, 0, 2) })
+	in.sized(x)
 	return x
+}
+
+// sized notes that B and T are the first sizes of x, if nothing tells them yet.
+func (in *inputs) sized(x string) {
+	in.once("size", func() string { return in.slice(in.of("Shape", x), 0, 0, 2) })
 }
 
 func (in *inputs) features(dim int) string {
@@ -98,7 +103,7 @@ func (in *inputs) characters() string {
 
 // size returns the vector B, T of the batch's sizes. An input with positions has to be declared before.
 func (in *inputs) size() string {
-	return in.once("rows", func() string {
+	return in.once("size", func() string {
 		in.fail(structured.BadInput("the network reads nothing of its positions"))
 		return ""
 	})

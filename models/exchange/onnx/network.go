@@ -27,37 +27,38 @@ type array struct {
 }
 
 // translate adds the network to the graph. It returns the potentials by part, empty where they are zero.
-func (n *network) translate() ([]string, error) {
+func (n *network) translate() ([]potentials, error) {
 	n.values = make([]array, len(n.flow.Steps))
 	for at := range n.flow.Steps {
-		s := &n.flow.Steps[at]
-		n.step(at, s)
+		n.step(at, &n.flow.Steps[at])
 		if n.err != nil {
 			return nil, fmt.Errorf("network %q: %w", n.net.Name(), n.err)
 		}
 	}
-	return n.outputs()
-}
-
-// outputs returns the potentials, padded: [B×T×Y] for parts with rows of positions.
-func (n *network) outputs() ([]string, error) {
-	names := make([]string, len(n.flow.Outputs))
+	parts := make([]potentials, len(n.flow.Outputs))
 	for k, at := range n.flow.Outputs {
-		if at < 0 {
-			continue
-		}
-		shape := n.flow.Form.Parts[k]
-		switch {
-		case shape.Rows == structured.Tied:
-			names[k] = n.in(at, shape.Width)
-		case graph.PairTable(shape.Rows):
-			names[k] = n.paddedPairs(n.rows(at, graph.Axis{Outer: 1, Rows: n.flow.Pairs, Inner: shape.Width}, n.pairCount), shape.Width)
-		default:
-			rows := n.rows(at, graph.Axis{Outer: 1, Rows: n.flow.Rows, Inner: shape.Width}, n.rowCount)
-			names[k] = n.padded(n.reshape(rows, -1, shape.Width), shape.Width)
+		if at >= 0 {
+			parts[k] = n.output(at, n.flow.Form.Parts[k])
 		}
 	}
-	return names, n.err
+	return parts, n.err
+}
+
+// output returns the potentials of a part, padded: [B×T×Y] for rows of positions.
+func (n *network) output(at int, part structured.Shape) potentials {
+	switch {
+	case part.Rows == structured.Tied:
+		return potentials{n.in(at, part.Width), nil}
+	case !graph.PairTable(part.Rows):
+		x := n.rows(at, graph.Axis{Outer: 1, Rows: n.flow.Rows, Inner: part.Width}, n.rowCount)
+		return potentials{n.padded(n.reshape(x, -1, part.Width), part.Width), []any{dimBatch, dimTime}}
+	}
+	x := n.rows(at, graph.Axis{Outer: 1, Rows: n.flow.Pairs, Inner: part.Width}, n.pairCount)
+	dims := []any{dimBatch, dimTime, dimTime}
+	if n.flow.Needs.Edges {
+		dims = []any{dimBatch, dimEdges}
+	}
+	return potentials{n.paddedPairs(n.reshape(x, -1, part.Width), part.Width), dims}
 }
 
 // in returns the result of a step in a shape, in which the number of rows of the Flow stands for the open one.

@@ -25,7 +25,12 @@ func (n *network) pairSize() string {
 		if !n.flow.Needs.Edges {
 			return n.concat(0, n.size(), n.slice(n.size(), 0, 1, 2))
 		}
-		x := n.ends()
+		x := ""
+		if n.net.Input().EdgeDim > 0 {
+			x = n.edgeFeatures()
+		} else {
+			x = n.ends()
+		}
 		return n.slice(n.of("Shape", x), 0, 0, 2)
 	})
 }
