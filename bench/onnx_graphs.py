@@ -283,7 +283,7 @@ class Others:
         all_edges = np.array([e for g in edges for e in g])
         np.savez(b.path("graphs.npz"), node_features=rng.normal(size=(sum(nodes), 5)).astype(np.float32), edges=all_edges,
                  edge_features=rng.normal(size=(len(all_edges), 3)).astype(np.float32), sizes=np.array([[v, len(e)] for v, e in zip(nodes, edges)]),
-                 labels=rng.integers(0, 2, sum(nodes)))
+                 edge_types=rng.integers(0, 2, len(all_edges)), labels=rng.integers(0, 2, sum(nodes)))
 
     def cases(self):
         b = self.b

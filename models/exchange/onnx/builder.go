@@ -53,6 +53,13 @@ func (b *builder) name(wanted string) string {
 	return b.name(fmt.Sprintf("%s_%d", wanted, n))
 }
 
+// reserve keeps names for inputs and outputs.
+func (b *builder) reserve(names ...string) {
+	for _, name := range names {
+		b.used[name]++
+	}
+}
+
 // attribute is an attribute of a node.
 type attribute = *onnxpb.AttributeProto
 

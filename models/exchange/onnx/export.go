@@ -3,7 +3,6 @@ package onnx
 import (
 	"fmt"
 	"io"
-	"slices"
 
 	"google.golang.org/protobuf/proto"
 
@@ -67,6 +66,10 @@ func Build(m *models.Model, o Options) (*onnxpb.ModelProto, Summary, error) {
 		return nil, s, structured.BadInput("--marginals: only chains are decoded in ONNX; of a %s the graph has the potentials, and dsp predict the probabilities", s.Structure)
 	}
 	in := newInputs(newBuilder())
+	in.reserve("labels", "score", "marginals")
+	for _, part := range form.Parts {
+		in.reserve(part.Name)
+	}
 	parts, err := score(m, in)
 	if err != nil {
 		return nil, s, err
@@ -83,7 +86,7 @@ func Build(m *models.Model, o Options) (*onnxpb.ModelProto, Summary, error) {
 	} else {
 		for k, part := range form.Parts {
 			if x := parts[k]; x.name != "" {
-				in.addAs(in.outputName(part.Name), "Identity", []string{x.name})
+				in.addAs(part.Name, "Identity", []string{x.name})
 				g.Output = append(g.Output, valueInfo(part.Name, float32s, append(x.rows, part.Width)...))
 			}
 		}
@@ -151,12 +154,4 @@ func describe(s Summary) string {
 		return "dsp: the best labels of a batch of sequences, −1 behind the end of each, and their score."
 	}
 	return fmt.Sprintf("dsp: the potentials of a batch of %ss. The graph does not decode.", s.Structure)
-}
-
-// outputName keeps the name of an output free of a suffix.
-func (in *inputs) outputName(name string) string {
-	if slices.ContainsFunc(in.initializers, func(t *onnxpb.TensorProto) bool { return t.GetName() == name }) {
-		in.fail(fmt.Errorf("the name %q of an output is that of a parameter", name))
-	}
-	return name
 }

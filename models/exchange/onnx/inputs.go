@@ -27,12 +27,16 @@ type inputs struct {
 	made     map[string]string
 }
 
-func newInputs(b *builder) *inputs { return &inputs{builder: b, made: map[string]string{}} }
+// newInputs keeps the names of all inputs free of other arrays.
+func newInputs(b *builder) *inputs {
+	b.reserve(inputLengths, inputFeatures, inputWords, inputCharacters, inputAttributes, inputValues, inputSources, inputEnds, inputEdges,
+		"edge_"+inputAttributes, "pair_"+inputAttributes, "edge_"+inputValues, "pair_"+inputValues)
+	return &inputs{builder: b, made: map[string]string{}}
+}
 
 // input declares an input. A dimension is a number or the name of a free one.
 func (in *inputs) input(name string, kind onnxpb.TensorProto_DataType, dims ...any) string {
 	return in.once(name, func() string {
-		in.used[name]++
 		in.declared = append(in.declared, valueInfo(name, kind, dims...))
 		return name
 	})
