@@ -168,6 +168,13 @@ class Bench:
             centre = self.rng.normal(size=(labels, dim))
             features = (centre[label] + 1.5 * self.rng.normal(size=(sizes.sum(), dim))).astype(np.float32)
             np.savez(self.path(name + ".npz"), features=features, lengths=sizes, labels=label.astype(np.int32))
+        for part in ("train", "test"):
+            tokens = sum(len(r) for r in read_columns(self.path(f"text/{part}.conll")))
+            np.savez(self.path(part + "-dense.npz"), features=self.rng.normal(size=(tokens, 3)).astype(np.float32))
+        known = sorted({w[0] for r in read_columns(self.path("text/test.conll")) for w in r})[::2]
+        with open(self.path("vectors.txt"), "w", encoding="utf-8") as f:
+            for w in known:
+                f.write(w + " " + " ".join(f"{x:.4f}" for x in self.rng.normal(size=8)) + "\n")
         with open(self.path("bigram.template"), "w") as f:
             f.write("U00:%x[0,0]\nU01:%x[-1,0]\nB00:%x[0,0]\nB\n")
         with open(self.path("tagger.yaml"), "w") as f:
@@ -204,6 +211,9 @@ class Bench:
         s = Sequences([len(r) for r in rows])
         if "vocabularies" in meta:
             s.ragged["words"] = ([word_inputs(meta, r) for r in rows], 0, np.int64)
+        if kind == "dense":
+            x = np.load(self.path("test-dense.npz"))["features"]
+            s.dense["features"] = np.split(x, np.cumsum(s.lengths)[:-1])
         if "characters" in meta:
             s.words = [character_inputs(meta, r) for r in rows]
         if "attributes" in meta or "hash_bits" in meta:
@@ -248,6 +258,9 @@ class Bench:
         yield "crf values", "values", ["--train", self.path("values.crfsuite")]
         yield "embed", "text", text + ["--net", "embed", "--features", "none", "--channels", "32"]
         yield "embed iob2", "text", text + ["--net", "embed", "--constraints", "iob2", "--edges", "position", "--channels", "16"]
+        yield "rnn vectors", "text", text + ["--net", "rnn", "--recurrent", "8", "--vectors", self.path("vectors.txt")]
+        yield "rnn frozen", "text", text + ["--net", "rnn", "--recurrent", "8", "--vectors", self.path("vectors.txt"), "--freeze-vectors"]
+        yield "rnn dense", "dense", text + ["--net", "rnn", "--recurrent", "8", "--dense", self.path("train-dense.npz")]
         yield "rnn words", "text", text + ["--net", "rnn", "--recurrent", "24"]
         yield "attention words", "text", text + ["--net", "attention", "--channels", "32"]
         yield "deep", "text", text + ["--net", "deep", "--recurrent", "24"]
@@ -300,6 +313,10 @@ class Others:
         graph = ["--task", "graph", "--train", b.path("graphs.npz")]
         for edges, flags in (("own", []), ("potts", []), ("typed", []), ("none", []), ("own", ["--edge-units", "5"]), ("potts", ["--edge-units", "5"])):
             yield f"graph {edges}{' units' if flags else ''}", "graphs", graph + ["--net", "mlp", "--edges", edges] + flags
+        yield "arcs", "", ["--task", "parse", "--train", b.path("trees/train.conllu"), "--net", "linear"]
+        yield "links", "", ["--task", "align", "--train", b.path("pairs/train.pairs"), "--net", "linear"]
+        yield "windows", "", ["--task", "localise", "--search", "windows", "--window", "3", "--examples", "6,2,2"]
+        yield "segments", "", ["--task", "segment", "--examples", "4,2,2"]
         yield "graph softplus", "graphs", graph + ["--net", "mlp", "--edges", "own", "--submodular", "softplus"]
 
     def inputs(self, kind, meta):
@@ -467,7 +484,8 @@ def main():
         s = session(graph)
         meta = s.get_modelmeta().custom_metadata_map
         data, sequences = bench.sequences(kind, meta)
-        out = bench.run("predict", "--model", model, "--input", data, "--marginals", "--score", "--json")
+        more = ["--dense", bench.path("test-dense.npz")] if kind == "dense" else []
+        out = bench.run("predict", "--model", model, "--input", data, *more, "--marginals", "--score", "--json")
         gold = [json.loads(line) for line in out.splitlines()]
         assert len(gold) == len(sequences.lengths), (len(gold), len(sequences.lengths))
         names, n = json.loads(meta["labels"]), len(gold)
@@ -476,7 +494,7 @@ def main():
         for size, order in ((1, list(range(n))), (7, shuffled), (64, sorted(shuffled, key=lambda i: sequences.lengths[i]))):
             w, m, f = compare(s, sequences, gold, names, size, order)
             wrong, worst, far = wrong + w, max(worst, m), max(far, f)
-        ours, theirs = speed(bench, model, data, kind, graph, sequences, a.repeat)
+        ours, theirs = (0, 0) if more else speed(bench, model, data, kind, graph, sequences, a.repeat)
         bad = wrong > 0 or worst > 1e-5 or far > 1e-5
         failed += bad
         print(f"{name:18} {wrong:18d} {worst:10.1e} {far:9.1e} {ours:12.0f} {theirs:12.0f}{'   WRONG' if bad else ''}", flush=True)
@@ -493,6 +511,9 @@ def main():
         onnx.checker.check_model(onnx.load(graph), full_check=True)
         s = session(graph)
         meta = s.get_modelmeta().custom_metadata_map
+        if not kind:  # dsp makes its inputs of text or images, which this script cannot
+            print(f"{name:18} {meta['structure']:28} only loaded", flush=True)
+            continue
         data, examples = others.inputs(kind, meta)
         worst = others.compare(s, data, examples, model)
         failed += worst > 1e-4

@@ -3,6 +3,7 @@ package onnx
 import (
 	"fmt"
 	"io"
+	"slices"
 
 	"google.golang.org/protobuf/proto"
 
@@ -94,6 +95,9 @@ func Build(m *models.Model, o Options) (*onnxpb.ModelProto, Summary, error) {
 	if in.err != nil {
 		return nil, s, in.err
 	}
+	slices.SortStableFunc(in.declared, func(a, b *onnxpb.ValueInfoProto) int { // lengths are last, whichever op asked for them first
+		return number(a.GetName() == inputLengths) - number(b.GetName() == inputLengths)
+	})
 	g.Node, g.Initializer, g.Input = in.nodes, in.initializers, in.declared
 	for _, x := range g.Input {
 		s.Inputs = append(s.Inputs, x.GetName())
