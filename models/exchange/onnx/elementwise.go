@@ -20,7 +20,7 @@ var binaries = map[string]string{
 }
 
 func (n *network) unary(at int, s *graph.Step, o graph.Unary) {
-	x := n.values[s.Args[0]]
+	x := n.value(s.Args[0])
 	var y string
 	switch name := o.String(); name {
 	case "square":
@@ -62,7 +62,7 @@ func (n *network) binary(at int, s *graph.Step, o graph.Binary) {
 				n.fail(structured.BadInput("a mask of dropout in %q has no translation to ONNX", name))
 				return
 			}
-			n.values[at] = n.values[s.Args[1-i]]
+			n.values[at] = n.value(s.Args[1-i])
 			return
 		}
 	}

@@ -17,8 +17,7 @@ func (n *network) gatherRows(at int, s *graph.Step, o graph.Gather) {
 		n.set(at, n.reshape(n.gather(table, ids, 0), -1, c), f.Rows, c)
 	case graph.IndexWindow:
 		n.set(at, n.reshape(n.window(n.padded(n.in(x, f.Rows, c), c), i.Width), -1, i.Width*c), f.Rows, i.Width*c)
-	case graph.IndexPattern:
-		n.pattern(at, s, i.Fixed, i.Rows, c)
+	case graph.IndexPattern: // made when it is read: a product with patches becomes a convolution
 	case graph.IndexGrid:
 		grid := n.net.Input().Grid
 		y := n.fixed(n.reshape(n.in(x, f.Rows, c), -1, grid.Cells(), c), gridWindow(grid, i.Width), grid.Cells())

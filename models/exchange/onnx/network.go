@@ -72,11 +72,19 @@ func (n *network) in(at int, shape ...int) string {
 		}
 		shape[k] = -1
 	}
-	x := n.values[at]
+	x := n.value(at)
 	if slices.Equal(x.shape, shape) {
 		return x.name
 	}
 	return n.reshape(x.name, shape...)
+}
+
+// value returns the result of a step in the shape that it has.
+func (n *network) value(at int) array {
+	if g, ok := n.flow.Steps[at].Op.(graph.Gather); ok && n.values[at].name == "" {
+		n.pattern(at, &n.flow.Steps[at], g.Index.Fixed, g.Index.Rows, g.Cols)
+	}
+	return n.values[at]
 }
 
 // set keeps the result of a step.
@@ -254,6 +262,9 @@ func (n *network) concatenate(at int, s *graph.Step, o graph.Concat) {
 }
 
 func (n *network) matmul(at int, s *graph.Step, o graph.MatMul) {
+	if n.convolved(at, s, o) {
+		return
+	}
 	x, y, left, right := s.Args[0], s.Args[1], []int{o.Batch, o.M, o.K}, []int{o.Batch, o.K, o.N}
 	if o.TransA {
 		left[1], left[2] = o.K, o.M
