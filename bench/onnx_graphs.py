@@ -176,6 +176,12 @@ class Bench:
         with open(self.path("vectors.txt"), "w", encoding="utf-8") as f:
             for w in known:
                 f.write(w + " " + " ".join(f"{x:.4f}" for x in self.rng.normal(size=8)) + "\n")
+        with open(self.path("cjk.conll"), "w", encoding="utf-8") as f:  # more characters than a batch has: a network computes less for those
+            for n in self.rng.integers(1, 12, 300):
+                for _ in range(n):
+                    word = "".join(chr(0x4E00 + c) for c in self.rng.integers(0, 2000, self.rng.integers(1, 5)))
+                    f.write(f"{word} {'xy'[ord(word[0]) % 2]}\n")
+                f.write("\n")
         with open(self.path("bigram.template"), "w") as f:
             f.write("U00:%x[0,0]\nU01:%x[-1,0]\nB00:%x[0,0]\nB\n")
         with open(self.path("tagger.yaml"), "w") as f:
@@ -208,7 +214,8 @@ class Bench:
             s = Sequences([len(r) for r in rows])
             self.attributes(s, rows, meta, True)
             return self.path("values.crfsuite"), s
-        rows = read_columns(self.path("text/test.conll"))
+        data = self.path("cjk.conll" if kind == "cjk" else "text/test.conll")
+        rows = read_columns(data)
         s = Sequences([len(r) for r in rows])
         if "vocabularies" in meta:
             s.ragged["words"] = ([word_inputs(meta, r) for r in rows], 0, np.int64)
@@ -227,7 +234,7 @@ class Bench:
         if "edge_attributes" in meta:
             known = {a: i for i, a in enumerate(json.loads(meta["edge_attributes"]))}
             s.ragged["edge_attributes"] = ([[[known.get(f"B00:{w[0]}", -1)] for w in r] for r in rows], -1, np.int64)
-        return self.path("text/test.conll"), s
+        return data, s
 
     def attributes(self, s, rows, meta, valued):
         if "hash_bits" in meta:
@@ -265,6 +272,8 @@ class Bench:
         yield "rnn words", "text", text + ["--net", "rnn", "--recurrent", "24"]
         yield "attention words", "text", text + ["--net", "attention", "--channels", "32"]
         yield "deep", "text", text + ["--net", "deep", "--recurrent", "24"]
+        yield "deep attributes", "text", text + ["--net", "deep", "--channels", "16", "--attribute-units", "5", "--edges", "position"]
+        yield "deep characters", "cjk", ["--train", self.path("cjk.conll"), "--net", "deep", "--features", "none", "--channels", "16", "--min-count", "1"]
         yield "deep plain", "text", text + ["--net", "deep", "--features", "none", "--char-window", "5", "--window", "5", "--channels", "32"]
         yield "stack", "text", text + ["--net", self.path("tagger.yaml")]
 

@@ -71,7 +71,7 @@ func integers(name string, xs ...int) attribute {
 	return &onnxpb.AttributeProto{Name: &name, Type: onnxpb.AttributeProto_INTS.Enum(), Ints: int64s(xs)}
 }
 
-func real(name string, x float32) attribute {
+func realNumber(name string, x float32) attribute {
 	return &onnxpb.AttributeProto{Name: &name, Type: onnxpb.AttributeProto_FLOAT.Enum(), F: &x}
 }
 

@@ -179,17 +179,17 @@ func checkOrder(t *testing.T, g *onnxpb.GraphProto, before, all map[string]bool)
 	for name := range before {
 		known[name] = true
 	}
-	make := func(name string) {
+	made := func(name string) {
 		if all[name] {
 			t.Errorf("array %q is made twice", name)
 		}
 		known[name], all[name] = true, true
 	}
 	for _, x := range g.GetInput() {
-		make(x.GetName())
+		made(x.GetName())
 	}
 	for _, x := range g.GetInitializer() {
-		make(x.GetName())
+		made(x.GetName())
 	}
 	for _, n := range g.GetNode() {
 		for _, x := range n.GetInput() {
@@ -203,7 +203,7 @@ func checkOrder(t *testing.T, g *onnxpb.GraphProto, before, all map[string]bool)
 			}
 		}
 		for _, x := range n.GetOutput() {
-			make(x)
+			made(x)
 		}
 	}
 	for _, x := range g.GetOutput() {
