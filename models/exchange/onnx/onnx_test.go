@@ -16,6 +16,7 @@ import (
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/exchange/onnx/onnxpb"
 	"github.com/dsp-go/dsp/models/settings"
+	"github.com/dsp-go/dsp/structured"
 )
 
 // sentences have a word, a part of speech and a tag in each line.
@@ -24,12 +25,19 @@ const sentences = "The\tD\tO\nfox\tN\tB-X\nis\tV\tO\nred\tJ\tO\n\nA\tD\tO\nred\t
 // model returns an untrained model with random weights.
 func model(t *testing.T, change func(c *config.Config)) *models.Model {
 	t.Helper()
+	m, _ := modelAndData(t, change)
+	return m
+}
+
+// modelAndData returns a model with the data that it was made for.
+func modelAndData(t *testing.T, change func(c *config.Config)) (*models.Model, *structured.Dataset) {
+	t.Helper()
 	c := config.Default()
 	c.Columns, c.MinCount = "word=0,pos=1,label=-1", 1
 	change(&c)
 	if c.Train == "" && c.Task == "auto" {
 		c.Train = filepath.Join(t.TempDir(), "train.conll")
-		if err := os.WriteFile(c.Train, []byte(strings.Repeat(sentences, 5)), 0o666); err != nil {
+		if err := os.WriteFile(c.Train, []byte(strings.Repeat(sentences, 5)+strings.Repeat("fox\tN\tO\n", 70)+"\n"), 0o666); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -45,7 +53,7 @@ func model(t *testing.T, change func(c *config.Config)) *models.Model {
 	for i := range m.W {
 		m.W[i] = float32(rng.NormFloat64())
 	}
-	return m
+	return m, d.Train
 }
 
 func net(name string, more ...func(c *config.Config)) func(c *config.Config) {

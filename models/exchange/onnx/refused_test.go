@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"gorgonia.org/gorgonia"
-	"gorgonia.org/tensor"
+	gtensor "gorgonia.org/tensor"
 
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/config"
@@ -78,7 +78,7 @@ func TestFunctionsOfOwnNetworks(t *testing.T) {
 }
 
 // concatenated joins some columns of x [Rows×3] with its first one, and has 3 columns again.
-func concatenated(x *gorgonia.Node, columns tensor.Slice) (*gorgonia.Node, error) {
+func concatenated(x *gorgonia.Node, columns gtensor.Slice) (*gorgonia.Node, error) {
 	part, err := gorgonia.Slice(x, nil, columns)
 	if err != nil {
 		return nil, err
