@@ -138,3 +138,101 @@ func checkPredictions(t *testing.T, m *models.Model, d *structured.Dataset, got 
 		t.Fatal(err)
 	}
 }
+
+// Of other structures a graph computes the potentials of all rows.
+func TestGraphsOfOtherStructures(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		change func(c *config.Config)
+	}{
+		{"trees", func(c *config.Config) {
+			drawn("parse")(c)
+			c.Net, c.Channels, c.ArcUnits, c.LabelUnits = "biaffine", settings.Sizes{3}, 3, 2
+		}},
+		{"matchings", func(c *config.Config) {
+			drawn("align")(c)
+			c.Net, c.Features, c.Channels, c.PairUnits = "bilinear", "none", settings.Sizes{3}, 3
+		}},
+		{"graphs", func(c *config.Config) {
+			drawn("segment")(c)
+			c.Examples, c.Net, c.Hidden, c.EdgeUnits = settings.Sizes{2, 1, 1}, "mlp", settings.Sizes{3}, 2
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m, d := modelAndData(t, c.change)
+			in := batch(d)
+			if s := d.Table(structured.Sources); s != nil {
+				in[inputSources] = zerosOf(d.Len())
+				for i := range d.Len() {
+					in[inputSources].x[i] = float64(s.Offsets[i+1] - s.Offsets[i])
+				}
+			}
+			if d.Graphs != nil {
+				addEdges(in, d)
+			}
+			got := run(t, built(t, m, Options{}).GetGraph(), in)
+			θ, err := m.Potentials(context.Background(), d, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for k, part := range m.Net.Form().Parts {
+				x, ok := got[part.Name]
+				if !ok {
+					continue
+				}
+				for i := range d.Len() {
+					rows := rowsIn(d, part, i, x.shape[1])
+					for r, want := range θ.Parts[k].Of(i) {
+						at := (i*product(x.shape[1:len(x.shape)-1])+rows[r/part.Width])*part.Width + r%part.Width
+						if !(math.Abs(x.x[at]-float64(want)) < 1e-4*max(1, math.Abs(float64(want)))) {
+							t.Fatalf("%s of example %d, entry %d: %g, want %g", part.Name, i, r, x.x[at], want)
+						}
+					}
+				}
+			}
+		})
+	}
+}
+
+// rowsIn lists where the rows of a part of example i are in an output of padded rows, for T positions.
+func rowsIn(d *structured.Dataset, part structured.Shape, i, T int) (rows []int) {
+	n := d.Length(i)
+	switch part.Rows {
+	case structured.Positions, structured.Sources, structured.Edges:
+		for r := range T {
+			rows = append(rows, r)
+		}
+	case structured.Pairs:
+		s := d.Table(structured.Sources)
+		sources := s.Offsets[i+1] - s.Offsets[i]
+		for r := range sources {
+			for h := sources; h < n; h++ {
+				rows = append(rows, r*T+h)
+			}
+		}
+	default:
+		for r := range n {
+			for h := range n {
+				rows = append(rows, r*T+h)
+			}
+		}
+	}
+	return rows
+}
+
+// addEdges adds the inputs of the edges of graphs.
+func addEdges(in map[string]tensor, d *structured.Dataset) {
+	table, most := d.Table(structured.Edges), 0
+	for _, g := range d.Graphs {
+		most = max(most, len(g.Ends))
+	}
+	in[inputEnds], in[inputEdges] = zerosOf(d.Len(), most+1, 2), zerosOf(d.Len(), most+1, table.Dim)
+	for i, g := range d.Graphs {
+		for e, ends := range g.Ends {
+			for side, v := range ends {
+				in[inputEnds].x[(i*(most+1)+e)*2+side] = float64(v)
+			}
+			copy(in[inputEdges].x[(i*(most+1)+e)*table.Dim:], floats(table.Features[(table.Offsets[i]+e)*table.Dim:(table.Offsets[i]+e+1)*table.Dim]))
+		}
+	}
+}
