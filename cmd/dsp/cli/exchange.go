@@ -29,9 +29,9 @@ edge_offsets. For sentence pairs they are pair [Σn·m×1], whose row i·m+j bel
 [Σn×1], pair_offsets and source_offsets. All add offsets [n+1], labels if the data has any, label_names and ids. With
 --weights, export writes the network's parameters instead.
 
-With --onnx, export writes the model as an ONNX graph, which runtimes of other languages run: the network and, for sequences, the
-decoding. Its outputs are labels [B×T] and score [B], with --marginals also marginals [B×T×Y]; of other structures it computes the
-potentials only. docs/onnx.md describes its inputs.`,
+With --onnx, export writes the model as an ONNX graph, which runtimes of other languages run: the network and, for
+sequences, the decoding. Its outputs are labels [B×T] and score [B], with --marginals also marginals [B×T×Y]; of other
+structures it computes the potentials only. docs/onnx.md describes its inputs.`,
 		Example: `  dsp export --model runs/ner --data test.conll --to potentials.npz
   dsp export --model runs/ner --weights --to weights.txt
   dsp export --model runs/ner --onnx ner.onnx --marginals`,
