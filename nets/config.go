@@ -333,6 +333,9 @@ func (c Config) body(input graph.Input) (b body, err error) {
 		b = featureBody(input).window(c.Window)
 	}
 	b = b.recurrences(c).attentionBlocks(c).hidden(c)
+	if c.readsMaps() {
+		b = b.beside(input)
+	}
 	if c.Net == "deep" {
 		b.wide = input.Attributes
 	}
