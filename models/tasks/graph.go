@@ -77,8 +77,8 @@ func checkGraphs(c config.Config) error {
 }
 
 func checkGraphNet(net string) error {
-	if net != "linear" && net != "mlp" && !nets.IsStackFile(net) && slices.Contains(nets.Nets, net) {
-		return structured.BadInput("--net %s does not score graphs; use --net linear or mlp", net)
+	if net != "linear" && net != "mlp" && net != nets.StackNet && slices.Contains(nets.Nets, net) {
+		return structured.BadInput("--net %s does not score graphs; use --net linear, mlp or FILE.yaml", net)
 	}
 	return nil
 }

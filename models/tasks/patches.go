@@ -65,7 +65,7 @@ func checkSegmentNet(net string) error {
 		return nil
 	}
 	if err := checkGraphNet(net); err != nil {
-		return structured.BadInput("--net %s does not score regions of images; use --net linear, mlp or conv-crop", net)
+		return structured.BadInput("--net %s does not score regions of images; use --net linear, mlp, conv-crop or FILE.yaml", net)
 	}
 	return nil
 }

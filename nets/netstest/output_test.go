@@ -45,7 +45,7 @@ var mapNets = []struct {
 	{"conv-crop, beside", nets.Config{Net: "conv-crop", Channels: []int{4}, Hidden: []int{5}, Dropout: 0.2}, graph.Input{Dim: 129, Map: graph.Map{Height: 7, Width: 6, Channels: 3}}, false},
 	{"conv-map, one beside", nets.Config{Net: "conv-map", Channels: []int{4}}, graph.Input{Dim: 19, Map: graph.Map{Height: 3, Width: 3, Channels: 2}}, false},
 	{"stack of pixels", nets.Config{Net: nets.StackNet, Stack: "- pixels:\n  - conv: {channels: 3, kernel: 2, stride: 2, activation: tanh}\n  - pool\n  - flatten\n- features\n- dense: {units: 3, activation: tanh}\n"},
-		graph.Input{Dim: 34, Map: graph.Map{Height: 5, Width: 3, Channels: 2}}, false},
+		graph.Input{Dim: 44, Map: graph.Map{Height: 5, Width: 4, Channels: 2}}, false},
 	{"stack of pixels, dropout", nets.Config{Net: nets.StackNet, Stack: "- pixels: [{conv: 2}, flatten, activation, dropout]\n", Dropout: 0.2, Activation: graph.Tanh},
 		graph.Input{Dim: 14, Map: graph.Map{Height: 3, Width: 2, Channels: 2}}, false},
 	{"stack", nets.Config{Net: nets.StackNet, Stack: "- features\n- image\n- conv: {channels: 3, kernel: 2, stride: 2, padding: 1, activation: tanh}\n- conv: 2\n- flatten\n- dense: 3\n"},

@@ -1,0 +1,62 @@
+//go:build gpu && linux && amd64
+
+package endtoend
+
+import (
+	"math"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// graphRuns are ways to train on graphs and on images that take a fraction of a second, with networks and convex methods. None names a device.
+func graphRuns(t *testing.T) map[string][]string {
+	t.Helper()
+	onGraphs := func(flags ...string) []string {
+		return with([]string{"train", "--task", "graph", "--train", drawnGraphs(t, "train.npz", 12, 3, 1), "--baselines", "off", "--passes", "3"}, flags...)
+	}
+	onImages := func(flags ...string) []string {
+		return with([]string{"train", "--task", "segment", "--examples", "6,1,1", "--cell", "24", "--baselines", "off", "--passes", "3"}, flags...)
+	}
+	return map[string][]string{
+		"graph":            onGraphs("--net", "mlp", "--hidden", "4", "--edge-units", "3"),
+		"graph, sgd":       onGraphs("--net", "mlp", "--hidden", "4", "--edges", "potts", "--method", "sgd", "--batch", "4", "--lr", "0.1"),
+		"graph, linear":    onGraphs("--edges", "typed", "--method", "bcfw", "--gap", "0"),
+		"segment":          onImages("--net", "mlp", "--hidden", "4"),
+		"segment, linear":  onImages("--method", "casimir", "--gap", "0", "--batch", "3"),
+		"pixels":           onImages("--net", "conv-crop", "--patch", "6", "--channels", "3", "--hidden", "4"),
+		"pixels, sgd":      onImages("--net", "conv-crop", "--patch", "6", "--features", "pixels", "--channels", "3", "--hidden", "4", "--method", "sgd", "--lr", "0.02", "--dropout", "0.1"),
+		"pixels, a stack":  onImages("--net", pixelStack(t), "--superpixels", "20", "--patch", "6", "--edge-units", "3"),
+		"pixels, relaxed":  onImages("--net", "conv-crop", "--patch", "6", "--channels", "3", "--hidden", "4", "--classes", "4", "--edges", "typed"),
+		"pixels, together": onImages("--net", "conv-crop", "--patch", "6", "--channels", "3", "--hidden", "4", "--model-batch", "all", "--inner", "casimir"),
+	}
+}
+
+// Graphs and images train on a GPU with the network there and the oracle on the CPU, as on the CPU alone.
+func TestGPUTrainsGraphs(t *testing.T) {
+	emulated(t)
+	for name, flags := range graphRuns(t) {
+		t.Run(name, func(t *testing.T) {
+			var r [2]resultJSON
+			for k, device := range []string{"cpu", "cuda"} {
+				o := dsp(t, with(flags, "--json", "--batch", "2", "--device", device, "--out", filepath.Join(t.TempDir(), device))...)
+				if strings.Contains(name, "linear") && device == "cuda" {
+					o.refused(exitBadInput, "--device cpu")
+					return
+				}
+				o.ok().json(&r[k])
+			}
+			if a, b := *r[0].Objective, *r[1].Objective; math.Abs(a-b) > 1e-3*math.Abs(a) {
+				t.Errorf("%s: objective %g on the CPU, %g on the device", r[1].Method, a, b)
+			}
+		})
+	}
+}
+
+// A run on graphs or images that loses its device resumes to the same model.
+func TestGPUResumesGraphs(t *testing.T) {
+	emulated(t)
+	for name, flags := range graphRuns(t) {
+		t.Run(name, func(t *testing.T) { resumesOnDevice(t, with(flags, "--device", "cuda")) })
+	}
+}
