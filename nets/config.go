@@ -320,7 +320,7 @@ func (c Config) body(input graph.Input) (b body, err error) {
 	case "cnn-image":
 		b = imageBody(c)
 	case "conv-map", "conv-crop":
-		b = mapBody(c, input).window(c.Window)
+		b = mapBody(c, input).window(c.Window).beside(input)
 	case "embed", "deep":
 		b = embedBody(c, input).convolve(c)
 	case "cnn":
@@ -333,9 +333,6 @@ func (c Config) body(input graph.Input) (b body, err error) {
 		b = featureBody(input).window(c.Window)
 	}
 	b = b.recurrences(c).attentionBlocks(c).hidden(c)
-	if c.readsMaps() {
-		b = b.beside(input)
-	}
 	if c.Net == "deep" {
 		b.wide = input.Attributes
 	}

@@ -32,7 +32,8 @@ func (c Config) filter() graph.Filter {
 // resolveMap checks and fills in the sizes of conv-map and conv-crop. Net conv-map is for maps of features that another network
 // computed, as in the paper: a convolution of 1×1 cells to 16 channels, the activation, and a linear layer. Net conv-crop is for crops
 // of pixels: two convolutions of 3×3 with stride 2, three from 32×32 pixels on, and a dense layer of 64 units. A window joins
-// what the convolutions make of neighbouring positions. Dense features that follow the maps are joined to the last layer.
+// what the convolutions make of neighbouring positions. Dense features that follow the maps are joined to that, below the
+// dense layers.
 func (c *Config) resolveMap(input graph.Input) error {
 	m := input.Map
 	if m.Len() == 0 {

@@ -2,6 +2,7 @@ package segmentation
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 
 	"github.com/dsp-go/dsp/structured"
@@ -80,7 +81,7 @@ func (b *builder) addPixels(x described) error {
 	c := b.crops
 	if grown := len(c.Pixels) + len(x.image.Pixels); grown > cap(c.Pixels) {
 		if err := host.CheckMemory("keeping the pixels of "+b.d.Name, float64(2*grown)); err != nil {
-			return structured.BadInput("%w; lower --patch or raise --context, which makes images smaller, or use fewer of them", err)
+			return fmt.Errorf("%w; lower --patch or raise --context, which makes images smaller, or use fewer of them", err)
 		}
 	}
 	c.Add(x.image, x.centres, x.features[:len(x.centres)*c.Width])
