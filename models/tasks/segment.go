@@ -42,7 +42,9 @@ var segment = Task{
 	},
 	Complete: func(c *config.Config) {
 		chooseEdges(c, nets.EdgesPotts)
-		c.Features = regionFeatures(c)
+		if c.Format == formats.Builtin || c.Format == formats.Images { // others are refused
+			c.Features = regionFeatures(c)
+		}
 		linear, hinge := c.Net == "auto" || c.Net == "linear", c.Loss == "auto" || c.Loss == "hinge"
 		if c.Method == "auto" && linear && hinge && (c.Oracle == "cut" || c.Oracle == "auto" && c.Format == formats.Builtin && c.Classes == 2) {
 			c.Method = "bcpfw" // it makes the most of a cut: it remembers the masks that it found
