@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/train/engine"
 	"github.com/dsp-go/dsp/train/record"
 )
 
@@ -231,6 +232,7 @@ func (l *loop) observe(ctx context.Context) (record.Record, error) {
 		Mu:           record.Number(s.Mu),
 		Kappa:        record.Number(s.Kappa),
 		ExactTopK:    record.Number(s.Exact),
+		Nonzero:      engine.Nonzeros(s.W),
 		Step:         record.Number(s.Step),
 		ProxGradient: record.Number(s.ProxGradient),
 	}

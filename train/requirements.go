@@ -60,7 +60,7 @@ func CheckLabels(method string, o *engine.Objective) error {
 
 // CheckRegulariser rejects a dual method for an objective without a regulariser.
 func CheckRegulariser(method string, o *engine.Objective) error {
-	if o.Lambda > 0 {
+	if o.Lambda > 0 || o.L1 > 0 {
 		return nil
 	}
 	return Refuse(method, Regulariser, "needs a regulariser: its weights are a multiple of 1/λ")

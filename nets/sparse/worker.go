@@ -13,10 +13,15 @@ type worker struct {
 
 // Score implements nets.Worker. It sums over the attributes of a row in their order, whatever the batch.
 func (k *worker) Score(w []float32, batch *structured.Batch, θ *structured.Potentials) error {
+	return k.ScoreThresholded(w, k.s.τ, batch, θ)
+}
+
+// ScoreThresholded implements nets.ThresholdWorker.
+func (k *worker) ScoreThresholded(w []float32, τ float32, batch *structured.Batch, θ *structured.Potentials) error {
 	k.batch = batch
 	θ.Resize(batch, k.s.form)
 	for i := range k.s.parts {
-		k.s.parts[i].score(w, k.s.τ, batch, &θ.Parts[i])
+		k.s.parts[i].score(w, τ, batch, &θ.Parts[i])
 	}
 	return nil
 }

@@ -46,15 +46,17 @@ type SDCA struct {
 
 	lone    []*loneStep // one per asynchronous thread
 	memory  *dualMemory
-	w       []float32
-	linear  float64 // (1/n) Σ c_i [⟨u_i, a_i + ℓ_i⟩ − ⟨1_{y_i}, a_i⟩]
-	entropy float64 // (1/n) Σ c_i H(u_i)
-	primal  float64 // F(s.W)
-	dual    float64 // the largest D seen
+	w       []float32 // before thresholding
+	linear  float64   // (1/n) Σ c_i [⟨u_i, a_i + ℓ_i⟩ − ⟨1_{y_i}, a_i⟩]
+	entropy float64   // (1/n) Σ c_i H(u_i)
+	primal  float64   // F(s.W)
+	dual    float64   // the largest D seen
 	bound   train.LowerBound
 	passes  int
 
-	shards []*dualShard // of sparse inputs
+	regulariser proximal     // that the steps see
+	τ           float32      // threshold of w
+	shards      []*dualShard // of sparse inputs
 }
 
 // dualBatch is the default number of examples per step. A larger batch keeps more threads busy, but its examples pull on the
@@ -94,15 +96,20 @@ func (m *SDCA) Start(ctx context.Context, p *train.Problem, s *train.State) erro
 	if err := train.CheckRegulariser(m.Name(), p.Objective); err != nil {
 		return err
 	}
-	if p.Sparse() != nil && !m.Async {
-		m.shards = newDualShards(p)
+	restored := len(m.w) > 0
+	if !restored {
+		m.regulariser.begin(p)
 	}
-	if len(m.w) > 0 { // restored
+	m.τ = m.regulariser.threshold(p)
+	if p.Sparse() != nil && !m.Async {
+		m.shards = newDualShards(p, m.τ)
+	}
+	if restored {
 		return m.memory.attach(p.Objective)
 	}
 	m.memory = newDualMemory(p.Objective)
 	m.w = make([]float32, len(s.W))
-	copy(m.w, p.Center)
+	copy(m.w, m.regulariser.center)
 	m.primal, m.dual = math.Inf(1), math.Inf(-1)
 	m.bound = train.LowerBound{Value: p.Constant}
 	return nil
@@ -144,14 +151,14 @@ func (m *SDCA) resync(ctx context.Context, p *train.Problem, s *train.State) err
 	if err != nil {
 		return err
 	}
-	p.ToWeights(u.Grad, m.w)
+	m.regulariser.point(u.Grad, m.w)
 	m.linear, m.entropy = u.Linear, m.memory.meanEntropy(p.Objective)
 	return nil
 }
 
 // recompose pulls back the memory and records its bound.
 func (m *SDCA) recompose(ctx context.Context, p *train.Problem, s *train.State) (engine.Recomposed, error) {
-	return m.bound.Recompose(ctx, p, s, m.w, &m.memory.u, m.memory.meanEntropy(p.Objective), m.passes)
+	return m.bound.Recompose(ctx, p, s, engine.Soften(m.w, m.τ), &m.memory.u, m.memory.meanEntropy(p.Objective), m.passes)
 }
 
 // Certify implements train.Certifier.
@@ -164,26 +171,39 @@ func (m *SDCA) Certify(ctx context.Context, p *train.Problem, s *train.State, ke
 
 // report shows the best weights, the bound, and the best dual value.
 func (m *SDCA) report(ctx context.Context, p *train.Problem, s *train.State) error {
-	primal, err := p.Value(ctx, m.w)
+	w := engine.Soften(m.w, m.τ)
+	primal, err := p.Value(ctx, w)
 	if err != nil {
 		return err
 	}
 	s.FullPasses++
 	if primal < m.primal {
 		m.primal = primal
-		copy(s.W, m.w)
+		copy(s.W, w)
 	}
-	m.dual = max(m.dual, p.DualValue(m.linear+m.entropy, m.w))
+	m.dual = max(m.dual, m.estimate(p))
 	s.Primal = m.primal
 	m.bound.Show(s, m.dual)
-	if m.primal-m.dual <= closed*p.Allowance(m.linear, m.entropy, p.Lambda/2*vec.Norm2(m.w)) {
+	if m.primal-m.dual <= closed*p.Allowance(m.linear, m.entropy, p.Lambda/2*vec.Norm2(w)) {
 		if err := m.Certify(ctx, p, s, true); err != nil {
 			return err
 		}
 		s.Done = m.primal-m.bound.Value <= 2*m.bound.Rounded
 	}
-	s.Smoothed, s.Mu, s.Kappa, s.Step, s.Exact = math.NaN(), 0, 0, m.memory.meanStep(), math.NaN()
+	s.Smoothed, s.Mu, s.Kappa, s.Step, s.Exact = math.NaN(), 0, m.regulariser.κ, m.memory.meanStep(), math.NaN()
+	if m.regulariser.κ > 0 {
+		m.regulariser.recentre(p, w, m.w)
+	}
 	return nil
+}
+
+// estimate returns the dual value of the memory, computed from w instead of the memory.
+func (m *SDCA) estimate(p *train.Problem) float64 {
+	if p.L1 == 0 {
+		return p.DualValue(m.linear+m.entropy, m.w)
+	}
+	d, _ := p.ElasticBound(m.linear+m.entropy, m.regulariser.gradient(m.w))
+	return d
 }
 
 // Archive saves or restores the method's state.
@@ -193,6 +213,7 @@ func (m *SDCA) Archive(a engine.Archive) {
 	}
 	m.memory.archive(a)
 	a.Floats("w", &m.w)
+	m.regulariser.archive(a)
 	a.Number("linear", &m.linear)
 	a.Number("entropy", &m.entropy)
 	a.Number("primal", &m.primal)
