@@ -20,6 +20,7 @@ import (
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/engine"
 	"github.com/dsp-go/dsp/train/methods"
+	"github.com/dsp-go/dsp/train/methods/quasinewton"
 	"github.com/dsp-go/dsp/train/methods/sdca"
 	"github.com/dsp-go/dsp/train/record"
 	"github.com/dsp-go/dsp/train/traintest"
@@ -60,10 +61,10 @@ func resumeGivesTheSameBits(t *testing.T, problem func() (*train.Problem, *train
 			return &methods.ProxLinear{InnerPasses: 1, Inner: func(int) train.Method { return &methods.Casimir{} }}
 		},
 		"prox-linear, partial labels": func() train.Method { return &methods.ProxLinear{InnerPasses: 1, WarmUp: 1} },
-		"lbfgs, partial labels":       func() train.Method { return &methods.LBFGS{} },
+		"lbfgs, partial labels":       func() train.Method { return &quasinewton.LBFGS{} },
 		"casimir-adapt":               func() train.Method { return &methods.Casimir{Adaptive: true} },
 		"sdca":                        func() train.Method { return &sdca.SDCA{Resync: 2} },
-		"lbfgs":                       func() train.Method { return &methods.LBFGS{Store: 2} },
+		"lbfgs":                       func() train.Method { return &quasinewton.LBFGS{Store: 2} },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -109,6 +109,9 @@ func (l *loop) start(ctx context.Context) error {
 			return err
 		}
 	}
+	if err := CheckL1(l.Method, l.Problem.Objective); err != nil {
+		return err
+	}
 	begin := time.Now()
 	err := l.Method.Start(ctx, l.Problem, l.s)
 	if err != nil {

@@ -37,7 +37,7 @@ func adviseStep(c *config.Config, step float64) string {
 		setting = "eta"
 	case c.Schedule == "pegasos":
 		return "Use another --schedule, or raise --reg"
-	case c.Method == "bcfw" || c.Method == "bcpfw" || c.Method == "sdca" || c.Method == "lbfgs":
+	case c.Method == "bcfw" || c.Method == "bcpfw" || c.Method == "sdca" || c.Method == "lbfgs" || c.Method == "owl-qn":
 		return "Check the scale of the features, or raise --reg" // these methods have no step size to set
 	}
 	if step > 0 {
@@ -63,6 +63,9 @@ func adviseMethod(c *config.Config, err error) error {
 			"Use --method prox-linear --inner %s, or --net linear", method, c.Net, inner)
 	case train.KnownLabels:
 		advice = ". Use --method lbfgs, sgd or prox-linear"
+		if c.L1 > 0 {
+			advice = ". Use --method owl-qn"
+		}
 		if method == "prox-linear" {
 			advice = "; leave out --inner-steps"
 		}
@@ -85,6 +88,8 @@ func adviseMethod(c *config.Config, err error) error {
 		}
 	case train.RunLength:
 		advice = "; give --passes"
+	case train.NoL1:
+		return adviseL1(c, refused)
 	case train.PlainMax:
 		advice = "; leave out --mu, or --inner-steps"
 	case train.OtherSchedule:
@@ -93,6 +98,15 @@ func adviseMethod(c *config.Config, err error) error {
 		advice = "; this net has --parallel deterministic"
 	}
 	return structured.BadInput("--method %w%s", refused, advice)
+}
+
+// adviseL1 adds to the refusal of --l1 by a method which methods take it.
+func adviseL1(c *config.Config, refused *train.RequirementError) error {
+	switch {
+	case c.Loss == "hinge":
+		return structured.BadInput("--l1 %v: --method %w. Use --method bcpfw or bcfw; or owl-qn with --smoothing entropy and --mu; or leave out --l1", c.L1, refused)
+	}
+	return structured.BadInput("--l1 %v: --method %w. Use --method sdca or owl-qn, or leave out --l1", c.L1, refused)
 }
 
 // Validate is Config.Validate that refuses, too, a method that cannot run on the device that c names.

@@ -14,6 +14,7 @@ import (
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/engine"
 	"github.com/dsp-go/dsp/train/methods"
+	"github.com/dsp-go/dsp/train/methods/quasinewton"
 	"github.com/dsp-go/dsp/train/methods/sdca"
 )
 
@@ -63,7 +64,7 @@ func weighted(c *config.Config, data *structured.Dataset, labels *structured.Alp
 }
 
 // passes are the default numbers of passes.
-var passes = map[string]int{"sgd": 20, "adam": 20, "prox-linear": 20, "lbfgs": 500}
+var passes = map[string]int{"sgd": 20, "adam": 20, "prox-linear": 20, "lbfgs": 500, "owl-qn": 500}
 
 const (
 	convexPasses = 100
@@ -103,7 +104,7 @@ func chooseGap(c *config.Config, method train.Method, o *engine.Objective) setti
 	switch {
 	case c.Gap != settings.AutoGap:
 		return c.Gap
-	case method.Convex() && o.Lambda > 0 && !o.Partial():
+	case method.Convex() && (o.Lambda > 0 || o.L1 > 0) && !o.Partial():
 		return convexGap
 	}
 	return 0
@@ -116,7 +117,10 @@ func checkMethod(c *config.Config, method train.Method, o *engine.Objective) err
 			return adviseMethod(c, err)
 		}
 	}
-	if method.Convex() && c.Method != "lbfgs" {
+	if err := train.CheckL1(method, o); err != nil {
+		return adviseMethod(c, err)
+	}
+	if method.Convex() && c.Method != "lbfgs" && c.Method != "owl-qn" {
 		if err := train.CheckLabels(c.Method, o); err != nil {
 			return adviseMethod(c, err)
 		}
@@ -257,7 +261,9 @@ func newMethod(c *config.Config, name string) (train.Method, error) {
 		}
 		return &sdca.SDCA{Async: c.Parallel == "async"}, nil
 	case "lbfgs":
-		return &methods.LBFGS{}, nil
+		return &quasinewton.LBFGS{}, nil
+	case "owl-qn":
+		return &quasinewton.OWLQN{}, nil
 	case "casimir", "casimir-adapt":
 		start, err := methods.ParseWarmStart(c.WarmStart)
 		return &methods.Casimir{

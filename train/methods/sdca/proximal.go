@@ -1,61 +1,73 @@
 package sdca
 
 import (
-	"os"
-	"strconv"
-
 	"github.com/dsp-go/dsp/structured/vec"
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// proximal is the objective's regulariser with a proximal term, (λ/2)‖w−c‖² + λ₁‖w‖₁ + (κ/2)‖w−z‖², its two quadratics as one of
-// weight λ' = λ + κ around the centre c' = (λc + κz)/λ'. Steps see this regulariser, so that they have a strongly convex one even
-// for λ = 0. After each pass z moves to the weights (the proximal point method, Rockafellar 1976), and the influence of κ on the
-// optimum vanishes. Without λ₁, κ is 0.
+// proximal is the elastic net with a proximal term, (λ/2)‖w−c‖² + λ₁‖w‖₁ + (κ/2)‖w−z‖², its two quadratics as one of weight λ' = λ + κ
+// around the centre c' = (λc + κz)/λ'. Steps see this regulariser, which is strongly convex even for λ = 0. A pass ends with
+//
+//	z ← w + β(w − w of the last pass),    β = min((k−1)/(k+2), 0.8) in the k-th pass,
+//
+// the proximal point method with Nesterov's extrapolation (Güler 1992; Lin, Mairal and Harchaoui 2015), one pass per point. Where z
+// stops, the influence of κ on the weights has vanished. If F rose, k starts again from 0 (O'Donoghue and Candès 2015). The dual
+// point u and its gradient g do not depend on z, so that z moves v = c' − g/λ' along with c'. Without λ₁, κ is 0.
 type proximal struct {
 	κ      float64
 	lambda float64   // λ'
 	center []float32 // c'; nil: the origin
+	last   []float32 // w of the last pass, if κ > 0
+	value  float64   // F there
+	count  int       // k
 }
 
-func envf(name string, d float64) float64 {
-	if x, err := strconv.ParseFloat(os.Getenv(name), 64); err == nil {
-		return x
-	}
-	return d
-}
+const (
+	leastLambda   = 3   // n·λ' is at least this with λ₁ > 0
+	extrapolation = 0.8 // largest β
+)
 
 // begin chooses κ.
 func (r *proximal) begin(p *train.Problem) {
-	if p.L1 > 0 {
-		r.κ = max(0, envf("KAPPA", 1)/float64(p.Len())-p.Lambda)
+	*r = proximal{lambda: p.Lambda, center: p.Center}
+	if p.L1 == 0 {
+		return
 	}
-	r.lambda = p.Lambda + r.κ
-	r.center = p.Center
-	if r.κ > 0 {
-		r.center = make([]float32, p.Scorer.Dim())
-		r.move(p, r.center)
+	if r.κ = max(0, leastLambda/float64(p.Len())-p.Lambda); r.κ > 0 {
+		r.lambda = p.Lambda + r.κ
+		r.last, r.center = make([]float32, p.Scorer.Dim()), make([]float32, p.Scorer.Dim())
+		r.centreAt(p, r.last)
 	}
 }
 
 // threshold returns λ₁/λ'.
 func (r *proximal) threshold(p *train.Problem) float32 { return float32(p.L1 / r.lambda) }
 
-// move sets the centre for z = w.
-func (r *proximal) move(p *train.Problem, w []float32) {
-	copy(r.center, w)
-	vec.Scale(float32(r.κ/r.lambda), r.center)
+// centreAt computes c'.
+func (r *proximal) centreAt(p *train.Problem, z []float32) {
+	clear(r.center)
+	vec.Axpy(float32(r.κ/r.lambda), z, r.center)
 	if p.Center != nil {
 		vec.Axpy(float32(p.Lambda/r.lambda), p.Center, r.center)
 	}
 }
 
-// recentre moves z to the weights w and v = c' − g/λ' with it.
-func (r *proximal) recentre(p *train.Problem, w, v []float32) {
+// advance ends a pass that found weights w with value f: it moves z, and v with it.
+func (r *proximal) advance(p *train.Problem, w []float32, f float64, v []float32) {
+	if r.κ == 0 {
+		return
+	}
+	if r.count++; f > r.value {
+		r.count = 0
+	}
+	β := float32(min(max(0, float64(r.count-1)/float64(r.count+2)), extrapolation))
+	vec.Axpby(1+β, w, -β, r.last) // z
 	vec.Axpy(-1, r.center, v)
-	r.move(p, w)
+	r.centreAt(p, r.last)
 	vec.Axpy(1, r.center, v)
+	copy(r.last, w)
+	r.value = f
 }
 
 // point sets v to c' − g/λ'.
@@ -77,4 +89,7 @@ func (r *proximal) archive(a engine.Archive) {
 	a.Number("proximal.kappa", &r.κ)
 	a.Number("proximal.lambda", &r.lambda)
 	a.Floats("proximal.center", &r.center)
+	a.Floats("proximal.last", &r.last)
+	a.Number("proximal.value", &r.value)
+	a.Count("proximal.count", &r.count)
 }

@@ -37,6 +37,10 @@ import (
 // example is visited if its gap was above the mean at its last visit, and otherwise now and then (gap sampling, Osokin,
 // Alayrac, Lukasewitz, Dokania and Lacoste-Julien 2016).
 //
+// With λ₁ > 0 it is proximal SDCA (Shalev-Shwartz and Zhang 2014): w holds v = c − g/λ, a step adds to v what it would add to the
+// weights, and the weights that score are the soft thresholds of v (engine/elasticnet.go). ‖Δw‖² becomes the change of ‖soft(v)‖² less
+// its linear part, which is known exactly. If λ is small, or 0, a proximal term helps (proximal.go).
+//
 // The state shows the weights with the least F after a pass. The dual is certified when it is recomposed from the memory, at
 // every Resync and in Certify. In between, the changes of steps estimate it. The method is done once F and the bound differ by
 // no more than rounding.
@@ -75,6 +79,9 @@ func (m *SDCA) UsesLanes() {}
 
 // Convex returns true.
 func (m *SDCA) Convex() bool { return true }
+
+// TakesL1 implements train.L1Method.
+func (m *SDCA) TakesL1() {}
 
 // Start begins at u_i = 1_{y_i}, where w is the centre, regardless of s.W.
 func (m *SDCA) Start(ctx context.Context, p *train.Problem, s *train.State) error {
@@ -191,9 +198,7 @@ func (m *SDCA) report(ctx context.Context, p *train.Problem, s *train.State) err
 		s.Done = m.primal-m.bound.Value <= 2*m.bound.Rounded
 	}
 	s.Smoothed, s.Mu, s.Kappa, s.Step, s.Exact = math.NaN(), 0, m.regulariser.κ, m.memory.meanStep(), math.NaN()
-	if m.regulariser.κ > 0 {
-		m.regulariser.recentre(p, w, m.w)
-	}
+	m.regulariser.advance(p, w, primal, m.w)
 	return nil
 }
 
