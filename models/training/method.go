@@ -117,6 +117,9 @@ func checkMethod(c *config.Config, method train.Method, o *engine.Objective) err
 			return adviseMethod(c, err)
 		}
 	}
+	if o.L1 > 0 && !o.Scorer.Affine() {
+		return structured.BadInput("--l1 %v needs scores that are linear in the weights; net %q is not. Use --net linear, or leave out --l1", c.L1, c.Net)
+	}
 	if err := train.CheckL1(method, o); err != nil {
 		return adviseMethod(c, err)
 	}

@@ -21,6 +21,7 @@ type Result struct {
 	Objective record.Number       `json:"objective"`
 	Dual      record.Number       `json:"dual"`
 	Gap       record.Number       `json:"gap"`
+	Nonzero   int                 `json:"nonzero"`             // weights that differ from zero
 	Relaxed   bool                `json:"relaxed,omitempty"`   // as in record.Record
 	Truncated int                 `json:"truncated,omitempty"` // as in record.Record
 	Dev       *structured.Metrics `json:"dev"`

@@ -1,6 +1,8 @@
 package sdca
 
 import (
+	"math"
+
 	"github.com/dsp-go/dsp/structured/vec"
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/engine"
@@ -12,7 +14,7 @@ import (
 //	z ← w + β(w − w of the last pass),    β = min((k−1)/(k+2), 0.8) in the k-th pass,
 //
 // the proximal point method with Nesterov's extrapolation (Güler 1992; Lin, Mairal and Harchaoui 2015), one pass per point. Where z
-// stops, the influence of κ on the weights has vanished. If F rose, k starts again from 0 (O'Donoghue and Candès 2015). The dual
+// stops, the influence of κ on the weights has vanished. κ falls in the end. If F rose, k starts again from 0 (O'Donoghue and Candès 2015). The dual
 // point u and its gradient g do not depend on z, so that z moves v = c' − g/λ' along with c'. Without λ₁, κ is 0.
 type proximal struct {
 	κ      float64
@@ -26,6 +28,12 @@ type proximal struct {
 const (
 	leastLambda   = 3   // n·λ' is at least this with λ₁ > 0
 	extrapolation = 0.8 // largest β
+
+	// Once F changes by less than this share in a pass, κ falls by a factor after each such pass, to a least n·κ. Where w drifts along
+	// directions in which F is nearly flat, |g_j| exceeds λ₁ + λ|w_j| by κ|w_j − z_j|, and the bound suffers.
+	stillness   = 2e-5
+	weakening   = 0.8
+	weakestTerm = 0.05
 )
 
 // begin chooses κ.
@@ -61,9 +69,15 @@ func (r *proximal) advance(p *train.Problem, w []float32, f float64, v []float32
 	if r.count++; f > r.value {
 		r.count = 0
 	}
+	old := r.lambda
+	if still := math.Abs(f-r.value) <= stillness*math.Abs(f); still && r.κ > weakestTerm/float64(p.Len()) {
+		r.κ *= weakening
+		r.lambda, r.count = p.Lambda+r.κ, 0
+	}
 	β := float32(min(max(0, float64(r.count-1)/float64(r.count+2)), extrapolation))
 	vec.Axpby(1+β, w, -β, r.last) // z
 	vec.Axpy(-1, r.center, v)
+	vec.Scale(float32(old/r.lambda), v)
 	r.centreAt(p, r.last)
 	vec.Axpy(1, r.center, v)
 	copy(r.last, w)

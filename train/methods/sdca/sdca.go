@@ -199,6 +199,12 @@ func (m *SDCA) report(ctx context.Context, p *train.Problem, s *train.State) err
 	}
 	s.Smoothed, s.Mu, s.Kappa, s.Step, s.Exact = math.NaN(), 0, m.regulariser.κ, m.memory.meanStep(), math.NaN()
 	m.regulariser.advance(p, w, primal, m.w)
+	if τ := m.regulariser.threshold(p); τ != m.τ {
+		m.τ = τ
+		for _, sh := range m.shards {
+			sh.threshold(τ)
+		}
+	}
 	return nil
 }
 

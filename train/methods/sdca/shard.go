@@ -48,6 +48,12 @@ func newDualShards(p *train.Problem, τ float32) []*dualShard {
 	return shards
 }
 
+// threshold changes the threshold of the shard's weights.
+func (sh *dualShard) threshold(τ float32) {
+	sh.scorer = sh.scorer.Thresholded(τ)
+	sh.worker = sh.scorer.NewWorker()
+}
+
 // shareOf returns the part of x that belongs to a shard.
 func shareOf(x *structured.Sparse, shard int) *structured.Sparse {
 	share := &structured.Sparse{Offsets: make([]int, len(x.Offsets))}
