@@ -83,6 +83,9 @@ func adviseMethod(c *config.Config, err error) error {
 		advice = "; use --method sgd"
 	case train.HostPotentials:
 		advice = ": use --device cpu, or --method bcfw, casimir or svrg"
+		if c.L1 > 0 {
+			advice = ": use --device cpu, or --method owl-qn"
+		}
 		if c.InnerSteps > 1 {
 			advice = ": use --device cpu, or leave out --inner-steps"
 		}
@@ -130,6 +133,9 @@ func checkAccelerated(c *config.Config) error {
 	m, err := newMethod(c, c.Method)
 	if err != nil {
 		return nil // refused elsewhere, or not chosen yet
+	}
+	if c.L1 > 0 && c.Method == "bcfw" {
+		return adviseMethod(c, train.Refuse(c.Method, train.HostPotentials, "takes soft thresholds, for --l1, on the CPU only"))
 	}
 	return adviseMethod(c, train.CheckAccelerated(m))
 }

@@ -153,13 +153,6 @@ func (o *Objective) AtCenter(a float64, g []float32) float64 {
 	return a + o.Constant
 }
 
-// ToWeights sets w to c − g/λ, the weights of a dual point with gradient g; with λ₁ > 0 those before thresholding (elasticnet.go).
-func (o *Objective) ToWeights(g, w []float32) {
-	clear(w)
-	copy(w, o.Center)
-	vec.Axpy(float32(-1/o.Lambda), g, w)
-}
-
 // DualValue returns D = a + constant + (λ/2)(‖c‖² − ‖w‖²) of a dual point with weights w, whose linear part and entropy add up to a.
 // With λ₁ > 0, w are the weights after thresholding.
 func (o *Objective) DualValue(a float64, w []float32) float64 {

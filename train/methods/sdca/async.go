@@ -79,7 +79,7 @@ func (st *loneStep) take(m *SDCA, p *train.Problem, shared *sparse.Shared, i int
 
 // move is dualTeam.move for one step.
 func (st *loneStep) move(m *SDCA, p *train.Problem, shared *sparse.Shared) bool {
-	n, scale := float64(p.Len()), -1/(m.regulariser.lambda*float64(p.Len()))
+	n, scale := float64(p.Len()), -1/(m.regulariser.Lambda*float64(p.Len()))
 	entropy := st.c * (st.entropy - m.memory.entropy[st.i])
 	clear(st.norms[:])
 	shared.Scatter(float32(scale), &st.v, &st.Batch, m.w, st.norms[:])
@@ -88,14 +88,14 @@ func (st *loneStep) move(m *SDCA, p *train.Problem, shared *sparse.Shared) bool 
 		change += x
 	}
 	size := st.c * (math.Abs(st.entropy) + math.Abs(st.rise))
-	if (entropy+st.c*st.loss)/n-m.regulariser.lambda/2*change < -4*engine.Unit*size/n {
+	if (entropy+st.c*st.loss)/n-m.regulariser.Lambda/2*change < -4*engine.Unit*size/n {
 		shared.Scatter(float32(-scale), &st.v, &st.Batch, m.w, nil)
 		return false
 	}
 	st.linear += st.c * st.loss
 	st.sum += entropy
 	square := max(0, change-2*scale*st.c*(st.rise-st.loss)) // ‖Δw‖², apart from other threads' changes since w was read
-	st.accept(m.memory, st.c*st.curvature, m.regulariser.lambda*n*square)
+	st.accept(m.memory, st.c*st.curvature, m.regulariser.Lambda*n*square)
 	return true
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/dsp-go/dsp/structured/vec"
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/engine"
+	"github.com/dsp-go/dsp/train/methods/proximal"
 )
 
 // SDCA is dual coordinate ascent for the losses that are log-partition functions, in potential space. With the entropy H, it
@@ -39,7 +40,7 @@ import (
 //
 // With λ₁ > 0 it is proximal SDCA (Shalev-Shwartz and Zhang 2014): w holds v = c − g/λ, a step adds to v what it would add to the
 // weights, and the weights that score are the soft thresholds of v (engine/elasticnet.go). ‖Δw‖² becomes the change of ‖soft(v)‖² less
-// its linear part, which is known exactly. If λ is small, or 0, a proximal term helps (proximal.go).
+// its linear part, which is known exactly. If λ is small, or 0, a proximal term helps (package proximal).
 //
 // The state shows the weights with the least F after a pass. The dual is certified when it is recomposed from the memory, at
 // every Resync and in Certify. In between, the changes of steps estimate it. The method is done once F and the bound differ by
@@ -58,9 +59,9 @@ type SDCA struct {
 	bound   train.LowerBound
 	passes  int
 
-	regulariser proximal     // that the steps see
-	τ           float32      // threshold of w
-	shards      []*dualShard // of sparse inputs
+	regulariser proximal.Regulariser // that the steps see
+	τ           float32              // threshold of w
+	shards      []*dualShard         // of sparse inputs
 }
 
 // dualBatch is the default number of examples per step. A larger batch keeps more threads busy, but its examples pull on the
@@ -105,9 +106,9 @@ func (m *SDCA) Start(ctx context.Context, p *train.Problem, s *train.State) erro
 	}
 	restored := len(m.w) > 0
 	if !restored {
-		m.regulariser.begin(p)
+		m.regulariser.Begin(p)
 	}
-	m.τ = m.regulariser.threshold(p)
+	m.τ = m.regulariser.Threshold(p)
 	if p.Sparse() != nil && !m.Async {
 		m.shards = newDualShards(p, m.τ)
 	}
@@ -116,7 +117,7 @@ func (m *SDCA) Start(ctx context.Context, p *train.Problem, s *train.State) erro
 	}
 	m.memory = newDualMemory(p.Objective)
 	m.w = make([]float32, len(s.W))
-	copy(m.w, m.regulariser.center)
+	copy(m.w, m.regulariser.Center)
 	m.primal, m.dual = math.Inf(1), math.Inf(-1)
 	m.bound = train.LowerBound{Value: p.Constant}
 	return nil
@@ -158,7 +159,7 @@ func (m *SDCA) resync(ctx context.Context, p *train.Problem, s *train.State) err
 	if err != nil {
 		return err
 	}
-	m.regulariser.point(u.Grad, m.w)
+	m.regulariser.Point(u.Grad, m.w)
 	m.linear, m.entropy = u.Linear, m.memory.meanEntropy(p.Objective)
 	return nil
 }
@@ -197,9 +198,9 @@ func (m *SDCA) report(ctx context.Context, p *train.Problem, s *train.State) err
 		}
 		s.Done = m.primal-m.bound.Value <= 2*m.bound.Rounded
 	}
-	s.Smoothed, s.Mu, s.Kappa, s.Step, s.Exact = math.NaN(), 0, m.regulariser.κ, m.memory.meanStep(), math.NaN()
-	m.regulariser.advance(p, w, primal, m.w)
-	if τ := m.regulariser.threshold(p); τ != m.τ {
+	s.Smoothed, s.Mu, s.Kappa, s.Step, s.Exact = math.NaN(), 0, m.regulariser.Kappa, m.memory.meanStep(), math.NaN()
+	m.regulariser.Advance(p, w, primal, m.w)
+	if τ := m.regulariser.Threshold(p); τ != m.τ {
 		m.τ = τ
 		for _, sh := range m.shards {
 			sh.threshold(τ)
@@ -213,7 +214,7 @@ func (m *SDCA) estimate(p *train.Problem) float64 {
 	if p.L1 == 0 {
 		return p.DualValue(m.linear+m.entropy, m.w)
 	}
-	d, _ := p.ElasticBound(m.linear+m.entropy, m.regulariser.gradient(m.w))
+	d, _ := p.ElasticBound(m.linear+m.entropy, m.regulariser.Gradient(m.w))
 	return d
 }
 
@@ -224,7 +225,7 @@ func (m *SDCA) Archive(a engine.Archive) {
 	}
 	m.memory.archive(a)
 	a.Floats("w", &m.w)
-	m.regulariser.archive(a)
+	m.regulariser.Archive(a)
 	a.Number("linear", &m.linear)
 	a.Number("entropy", &m.entropy)
 	a.Number("primal", &m.primal)
