@@ -71,15 +71,13 @@ func (o *Objective) ElasticBound(a float64, g []float32) (bound, magnitude float
 		lo, hi := 0.0, 1.0
 		for range 40 {
 			mid := (lo + hi) / 2
-			if at, slope, q := value(mid); slope < 0 {
+			if _, slope, _ := value(mid); slope < 0 {
 				hi = mid
 			} else {
 				lo = mid
-				if at > d {
-					d, square = at, q
-				}
 			}
 		}
+		d, _, square = value(lo)
 	}
 	return d + o.Constant, square
 }
