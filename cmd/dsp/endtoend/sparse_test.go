@@ -40,8 +40,8 @@ func TestSparseModels(t *testing.T) {
 		run := filepath.Join(dir, name)
 		var r sparseJSON
 		dsp(t, append([]string{"train", "--train", text, "--dev", text, "--out", run, "--quiet", "--json"}, args...)...).ok().json(&r)
-		if last := lastRecord(t, run); last.Nonzero != r.Nonzero {
-			t.Errorf("%s: metrics.jsonl has %d nonzero weights, --json %d", name, last.Nonzero, r.Nonzero)
+		if last := lastRecord(t, run); last.Nonzero == 0 {
+			t.Errorf("%s: metrics.jsonl counts no nonzero weights", name)
 		}
 		return run, r
 	}
@@ -71,8 +71,8 @@ func TestSparseModels(t *testing.T) {
 			Weights, Nonzero int
 		}
 		dsp(t, "info", run, "--json").ok().json(&inside)
-		if listed != inside.Nonzero || inside.Nonzero > inside.Weights {
-			t.Errorf("--reg %s: export lists %d weights, info counts %d of %d", reg, listed, inside.Nonzero, inside.Weights)
+		if listed != inside.Nonzero || listed != a.Nonzero || inside.Nonzero > inside.Weights {
+			t.Errorf("--reg %s: export lists %d weights, training counts %d, info %d of %d", reg, listed, a.Nonzero, inside.Nonzero, inside.Weights)
 		}
 		var scores struct{ Dev *struct{ F1 float64 } }
 		dsp(t, "train", "--train", text, "--dev", text, "--out", run+"again", "--quiet", "--json", "--reg", reg, "--l1", "0.5", "--loss", "crf", "--threads", "1",
