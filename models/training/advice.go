@@ -105,8 +105,7 @@ func adviseMethod(c *config.Config, err error) error {
 
 // adviseL1 adds to the refusal of --l1 by a method which methods take it.
 func adviseL1(c *config.Config, refused *train.RequirementError) error {
-	switch {
-	case c.Loss == "hinge":
+	if c.Loss == "hinge" {
 		return structured.BadInput("--l1 %v: --method %w. Use --method bcpfw or bcfw; or owl-qn with --smoothing entropy and --mu; or leave out --l1", c.L1, refused)
 	}
 	return structured.BadInput("--l1 %v: --method %w. Use --method sdca or owl-qn, or leave out --l1", c.L1, refused)
