@@ -209,16 +209,22 @@ func decodeModel(f *safetensors.File) (*Model, error) {
 		return nil, err
 	}
 	layout := m.Net.Layout()
-	m.W = make([]float32, m.Net.Dim())
 	for _, a := range layout {
-		tensors, err := inputs.Weights(f, a.Name, a.Of(m.W), a.Shape)
-		if err != nil {
-			return nil, err
-		}
-		names += tensors
+		names += inputs.WeightsTensors(f, a.Name)
 	}
 	if len(f.Tensors) != names {
 		return nil, fmt.Errorf("%d tensors, expected %d (%v)", len(f.Tensors), names, layout)
+	}
+	for _, a := range layout { // before memory is allocated for sizes that no tensor has
+		if err := inputs.CheckWeights(f, a.Name, a.Len(), a.Shape); err != nil {
+			return nil, err
+		}
+	}
+	m.W = make([]float32, m.Net.Dim())
+	for _, a := range layout {
+		if err := inputs.Weights(f, a.Name, a.Of(m.W), a.Shape); err != nil {
+			return nil, err
+		}
 	}
 	return m, nil
 }

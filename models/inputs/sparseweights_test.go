@@ -18,7 +18,7 @@ func TestSparseWeights(t *testing.T) {
 		f := &safetensors.File{}
 		AddWeights(f, "w", c.w, []int{2, len(c.w) / 2}, c.sparse)
 		got := make([]float32, len(c.w))
-		n, err := Weights(f, "w", got, []int{2, len(c.w) / 2})
+		n, err := WeightsTensors(f, "w"), Weights(f, "w", got, []int{2, len(c.w) / 2})
 		if err != nil || n != c.tensors || len(f.Tensors) != n || !slices.Equal(got, c.w) {
 			t.Errorf("%v: %v in %d tensors, want %d; %v", c.w, got, n, c.tensors, err)
 		}
@@ -27,8 +27,14 @@ func TestSparseWeights(t *testing.T) {
 		f := &safetensors.File{}
 		safetensors.Add(f, "w"+nonzeroValues, []float32{3, -2})
 		safetensors.Add(f, "w"+nonzeroAt, at)
-		if _, err := Weights(f, "w", make([]float32, 8), []int{8}); err == nil {
+		if err := Weights(f, "w", make([]float32, 8), []int{8}); err == nil {
 			t.Errorf("places %v are accepted", at)
 		}
+	}
+	f := &safetensors.File{}
+	safetensors.Add(f, "w"+nonzeroValues, []float32{3})
+	safetensors.Add(f, "w"+nonzeroAt, []int64{0})
+	if err := CheckWeights(f, "w", mostSparse+1, nil); err == nil {
+		t.Error("a small file may ask for all memory")
 	}
 }
