@@ -89,7 +89,7 @@ type Config struct {
 	Smoothing    string                `yaml:"smoothing" json:"smoothing" group:"Objective" values:"auto|l2|entropy|none" only:"loss=hinge method=sgd,svrg,saga,casimir,casimir-adapt,lbfgs" help:"how the hinge's max is smoothed: l2 over the K best outputs, entropy (log-sum-exp over all outputs), or none; auto: none for sgd, adam, bcfw and bcpfw, which need no smoothing; else l2 if k is given or outputs have no sums (align), entropy if not"`
 	Mu           float64               `yaml:"mu" json:"mu" group:"Objective" min:"0" only:"loss=hinge smoothing=l2,entropy method=sgd,svrg,saga,casimir,casimir-adapt,lbfgs" help:"smoothing of the max; larger is smoother and faster to optimise, and biases the optimum by at most mu·D (D = 1/2 for l2, log of the number of outputs for entropy); 0 starts large and lowers it as the certificate allows"`
 	K            settings.Count        `yaml:"k" json:"k" group:"Objective" only:"loss=hinge smoothing=l2" unit:"N|auto" help:"number of best outputs in l2 smoothing; auto increases it until the smoothing is exact"`
-	Reg          float64               `yaml:"reg" json:"reg" group:"Objective" min:"0" help:"regulariser C: the objective has (λ/2)‖w‖² with λ = C/n for n training examples"`
+	Reg          settings.Strength     `yaml:"reg" json:"reg" group:"Objective" unit:"C|auto" help:"regulariser C: the objective has (λ/2)‖w‖² with λ = C/n for n training examples; auto: 10 for segment, whose examples have many variables, else 1"`
 	LabelWeights settings.LabelWeights `yaml:"label-weights" json:"label-weights" group:"Objective" only:"loss=hinge,softmax-margin task=ocr,tag,graph,segment" unit:"LABEL=COST,..." help:"task loss of a mistake at a position whose gold label is LABEL; 1 for labels not listed"`
 	LossByLength bool                  `yaml:"loss-by-length" json:"loss-by-length" group:"Objective" only:"loss=hinge,softmax-margin task=ocr,tag" help:"divide the task loss by the length of the sequence, which makes it an error rate"`
 	MissCost     float64               `yaml:"miss-cost" json:"miss-cost" group:"Objective" min:"0" only:"loss=hinge task=align" help:"task loss of a gold link that is missed"`
@@ -170,7 +170,7 @@ func Default() Config {
 		K:           5,
 		MissCost:    1,
 		FalseCost:   1,
-		Reg:         1,
+		Reg:         settings.AutoStrength,
 		Constraints: "none",
 
 		Method:    "auto",

@@ -93,7 +93,7 @@ func TestSweepIsAsTrainingAlone(t *testing.T) {
 	}
 	for k, trial := range r.Trials {
 		c := small(t)
-		c.Reg, c.Method = trial.Settings["reg"].(float64), trial.Settings["method"].(string)
+		c.Reg, c.Method = trial.Settings["reg"].(settings.Strength), trial.Settings["method"].(string)
 		alone, err := training.Train(context.Background(), c, training.TrainOptions{})
 		if err != nil {
 			t.Fatal(err)

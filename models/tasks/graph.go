@@ -154,23 +154,33 @@ func checkTables(c *config.Config, d *structured.Dataset, labels int) error {
 	if err := (graphs.Pairwise{By: by}).CheckLabels(labels); err != nil {
 		return structured.BadInput("%s: --oracle cut: %w", d.Name, err)
 	}
-	if by != graphs.Exact || c.Edges == nets.EdgesNone {
+	if by != graphs.Exact {
 		return nil
 	}
-	for i, g := range d.Graphs {
-		entries, ok := exact.Fits(g, d.Length(i), labels, c.MaxTable)
-		if ok {
-			continue
-		}
-		others := "--oracle relaxed (bounds, and labels that may not be the best)"
-		if labels == 2 {
-			others = "--oracle cut (two labels, and edges that favour equal ones), " + others
-		}
-		return structured.BadInput("%s: its graph has loops, and a junction tree of at least %.2g table entries (%.2g GiB), more than --max-table %.2g; "+
-			"raise that, or use %s",
-			d.Where(i), entries, entries*8/(1<<30), c.MaxTable, others)
+	i, entries := tooLarge(c, d, labels)
+	if i < 0 {
+		return nil
 	}
-	return nil
+	others := "--oracle relaxed (bounds, and labels that may not be the best)"
+	if labels == 2 {
+		others = "--oracle cut (two labels, and edges that favour equal ones), " + others
+	}
+	return structured.BadInput("%s: its graph has loops, and a junction tree of at least %.2g table entries (%.2g GiB), more than --max-table %.2g; "+
+		"raise that, or use %s",
+		d.Where(i), entries, entries*8/(1<<30), c.MaxTable, others)
+}
+
+// tooLarge returns the first graph whose junction tree does not fit, and how many table entries it needs at least; −1 if all fit.
+func tooLarge(c *config.Config, d *structured.Dataset, labels int) (i int, entries float64) {
+	if c.Edges == nets.EdgesNone {
+		return -1, 0
+	}
+	for i, g := range d.Graphs {
+		if entries, ok := exact.Fits(g, d.Length(i), labels, c.MaxTable); !ok {
+			return i, entries
+		}
+	}
+	return -1, 0
 }
 
 // writeGraphLabels writes the predicted labels to an npz archive: labels [ΣV], sizes [graphs×2] as in the input, label_names and, if they are
