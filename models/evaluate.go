@@ -20,11 +20,16 @@ func (m *Model) Evaluate(ctx context.Context, d *structured.Dataset, strict bool
 
 // Report is a more detailed Evaluate.
 func (m *Model) Report(ctx context.Context, d *structured.Dataset, strict bool, threads int) (tasks.Report, error) {
+	return m.ReportOf(ctx, d, strict, predictions.Options{Threads: threads})
+}
+
+// ReportOf is a Report of the outputs that o asks for.
+func (m *Model) ReportOf(ctx context.Context, d *structured.Dataset, strict bool, o predictions.Options) (tasks.Report, error) {
 	if d.Labels == nil {
 		return nil, structured.BadInput("%s: no labels to compare with", d.Name)
 	}
 	c := tasks.Of(&m.Config).Compare(m.Labels, d, strict)
-	err := m.Predict(ctx, d, predictions.Options{Threads: threads}, func(i int, p *predictions.Prediction) error {
+	err := m.Predict(ctx, d, o, func(i int, p *predictions.Prediction) error {
 		if scored, ok := c.(tasks.ScoredComparison); ok {
 			scored.AddScored(d, i, p)
 		} else {

@@ -9,6 +9,7 @@ import (
 	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/oracles/cut"
 	"github.com/dsp-go/dsp/oracles/kinds"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/graphs"
@@ -34,7 +35,7 @@ func (m *Model) Predict(ctx context.Context, d *structured.Dataset, o prediction
 		answers   []predictions.Prediction
 		truncated int
 	}
-	truncated := 0
+	truncated, all := 0, Bounds{Decoded: o.Expansion}
 	err := host.InOrder(ctx, o.Threads, host.Each(inputs.Batches(d)), m.newPredictor,
 		func(p *predictor, examples []int) (answered, error) {
 			answers, err := p.predict(d, examples, o)
@@ -43,6 +44,7 @@ func (m *Model) Predict(ctx context.Context, d *structured.Dataset, o prediction
 		func(r answered) error {
 			truncated += r.truncated
 			for b, i := range r.examples {
+				all.add(&r.answers[b])
 				if err := yield(i, &r.answers[b]); err != nil {
 					return err
 				}
@@ -51,6 +53,9 @@ func (m *Model) Predict(ctx context.Context, d *structured.Dataset, o prediction
 		})
 	if err == nil && truncated > 0 && m.onTruncated != nil {
 		m.onTruncated(truncated)
+	}
+	if err == nil && m.onBounds != nil && (all.Unproven > 0 || all.Decoded) {
+		m.onBounds(all)
 	}
 	return err
 }
@@ -78,6 +83,7 @@ type predictor struct {
 	best   oracles.KBest
 	risk   structured.Potentials
 	max    oracles.MaxMarginals
+	moves  *cut.Expansion // made when first needed
 
 	truncated int // potentials that the oracle changed to find the best outputs of the latest batch
 }
@@ -118,8 +124,10 @@ func (p *predictor) predict(d *structured.Dataset, examples []int, o predictions
 	labels := make([]int32, p.θ.OutputSize())
 	summer, sums := p.oracle.(oracles.Summer)
 	marginaler, margins := p.oracle.(oracles.MaxMarginaler)
-	if _, labels := p.θ.Structure.(graphs.Pairwise); labels {
-		margins = false // they are those of links
+	if o.Expansion {
+		if err := p.checkExpansion(); err != nil {
+			return nil, err
+		}
 	}
 	if !sums && (o.LeastRisk || (o.Marginals || o.Confidence) && !margins) {
 		return nil, structured.BadInput("probabilities need sums over all outputs, which a %s does not have", p.θ.Structure.Name())
@@ -159,10 +167,16 @@ func (p *predictor) predict(d *structured.Dataset, examples []int, o predictions
 		}
 	}
 	upper := p.bounds(labels)
+	if o.Expansion {
+		upper = p.expanded(labels, upper)
+	}
 	a := answers{upper: upper, offsets: p.θ.Outputs, labels: labels, score: p.score, logZ: p.logZ, width: p.θ.Parts[0].Width}
 	switch {
 	case margins:
-		a.margins = linkMargins(&p.max)
+		a.margins = predictions.LinkMargins(&p.max)
+		if _, graph := p.θ.Structure.(graphs.Pairwise); graph {
+			a.margins = predictions.LabelMargins(&p.max)
+		}
 		fallthrough
 	case !sums:
 		for b := range p.logZ {
@@ -189,23 +203,6 @@ func (p *predictor) predict(d *structured.Dataset, examples []int, o predictions
 		a.best = &p.best
 	}
 	return a.predictions(d, examples, o)
-}
-
-// bounds replaces the upper bounds among the scores, where the oracle's answers are not proven to be the best, by the scores of the
-// answers. It returns the bounds, nil where there are none.
-func (p *predictor) bounds(labels []int32) []*float64 {
-	relaxed, ok := p.oracle.(oracles.Relaxed)
-	if !ok || relaxed.Relaxed() == "" {
-		return nil
-	}
-	all := make([]*float64, len(p.score))
-	for b := range all {
-		if upper, exact := relaxed.Bound(b); !exact && !math.IsInf(p.score[b], -1) {
-			all[b] = &upper
-			p.score[b] = p.θ.Score(b, labels[p.θ.Outputs[b]:p.θ.Outputs[b+1]])
-		}
-	}
-	return all
 }
 
 // answers are the results of the oracles on a batch.

@@ -184,15 +184,21 @@ func tooLarge(c *config.Config, d *structured.Dataset, labels int) (i int, entri
 }
 
 // writeGraphLabels writes the predicted labels to an npz archive: labels [ΣV], sizes [graphs×2] as in the input, label_names and, if they are
-// asked for, marginals [ΣV×Y].
+// asked for, marginals [ΣV×Y], or margins for labels that cuts find.
 func writeGraphLabels(_ *config.Config, d *structured.Dataset, names *structured.Alphabet, o predictions.Options, path string, predict PredictSome) error {
 	if !strings.HasSuffix(path, ".npz") {
 		return structured.BadInput("--to %s: labels of graphs are written as .npz", path)
 	}
-	labels, marginals := make([]int32, 0, d.Positions()), []float32(nil)
+	if o.Confidence {
+		return structured.BadInput("--confidence has no effect with --to %s; use --marginals", path)
+	}
+	labels, marginals, name := make([]int32, 0, d.Positions()), []float32(nil), "marginals"
 	sizes := make([]int64, 0, 2*d.Len())
 	err := predict(d, o, func(i int, p *predictions.Prediction) error {
 		labels, marginals = append(labels, p.Labels...), append(marginals, p.Marginals...)
+		if p.Margins != nil {
+			marginals, name = append(marginals, p.Margins...), "margins"
+		}
 		sizes = append(sizes, int64(d.Length(i)), int64(len(d.Graphs[i].Ends)))
 		return nil
 	})
@@ -208,7 +214,7 @@ func writeGraphLabels(_ *config.Config, d *structured.Dataset, names *structured
 				return err
 			}
 			if o.Marginals {
-				if err := arrays.Add(n, "marginals", marginals, len(labels), names.Len()); err != nil {
+				if err := arrays.Add(n, name, marginals, len(labels), names.Len()); err != nil {
 					return err
 				}
 			}

@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"fmt"
 	"log/slog"
+	"math"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -60,8 +62,24 @@ func (u *use) load() (*models.Model, error) {
 	m.OnTruncated(func(times int) {
 		slog.Warn("cuts are exact only for edges that favour equal labels: others were truncated, and the labels may not be the best", "times", times)
 	})
+	m.OnBounds(sayBounds)
 	u.stop, err = m.Use(u.device)
 	return m, err
+}
+
+// sayBounds says how far outputs may be from the best ones.
+func sayBounds(s models.Bounds) {
+	about := "outputs may not be the best"
+	if s.Decoded {
+		about = "alpha-expansion finds labels that may not be the best"
+	}
+	values := []any{"outputs", s.Outputs, "proven_best", s.Outputs - s.Unproven, "score", fmt.Sprintf("%.9g", s.Score)}
+	if math.IsInf(s.Bound, 1) {
+		values = append(values, "bound", "none")
+	} else {
+		values = append(values, "bound", fmt.Sprintf("%.9g", s.Bound), "gap", fmt.Sprintf("%.3g", s.Gap()))
+	}
+	slog.Info(about, values...)
 }
 
 // close releases what load acquired.
