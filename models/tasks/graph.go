@@ -15,6 +15,7 @@ import (
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/arrays"
 	"github.com/dsp-go/dsp/structured/graphs"
+	"github.com/dsp-go/dsp/structured/graphs/randomgraphs"
 	"github.com/dsp-go/dsp/structured/host"
 )
 
@@ -23,24 +24,28 @@ var graphTask = Task{
 	Name:    "graph",
 	Outputs: "labels of graphs",
 	Check: func(c config.Config) error {
-		if c.Format != "" && c.Format != formats.NPZ {
+		if c.Format != "" && c.Format != formats.NPZ && c.Format != formats.Builtin {
 			return structured.BadInput("--format %s has no graphs: --task graph reads them from npz", c.Format)
 		}
 		return checkGraphs(c)
 	},
-	Complete:  func(c *config.Config) { chooseEdges(c, nets.EdgesOwn) },
-	Read:      readGraphs,
-	Prepare:   withoutUnknown,
-	CheckData: checkTables,
-	Fit:       inputs.FitGraphs,
-	Output:    graphOutput,
-	Net:       func(graph.Input) string { return "linear" },
-	CheckNet:  checkGraphNet,
+	Complete:   func(c *config.Config) { chooseEdges(c, nets.EdgesOwn) },
+	FileFormat: formats.NPZ,
+	Draw:       drawGraphs,
+	Read:       readGraphs,
+	Prepare:    withoutUnknown,
+	CheckData:  checkTables,
+	Fit:        inputs.FitGraphs,
+	Output:     graphOutput,
+	Net:        func(graph.Input) string { return "linear" },
+	CheckNet:   checkGraphNet,
 	LogLikelihood: func(config.Config, inputs.Inputs) bool {
 		return false
 	},
-	Loss:   graphLoss,
-	Layout: labelLayout,
+	Loss:      graphLoss,
+	Baselines: true,
+	Contrasts: contrastGraphs,
+	Layout:    labelLayout,
 	Compare: func(labels *structured.Alphabet, _ *structured.Dataset, _ bool) Comparison {
 		return &graphComparison{graphs.NewEvaluator(labels), nil}
 	},
@@ -119,6 +124,19 @@ func graphLoss(c *config.Config, labels *structured.Alphabet) (structured.TaskLo
 		h.LabelWeights = append(h.LabelWeights, float32(cost))
 	}
 	return h, err
+}
+
+// drawGraphs draws graphs whose edges tell how labels are related.
+func drawGraphs(c *config.Config) (train, dev, test *structured.Dataset, err error) {
+	o, plain := randomgraphs.DefaultOptions(), config.Default()
+	if !slices.Equal(c.Examples, plain.Examples) {
+		o.Train, o.Dev, o.Test = c.Examples[0], c.Examples[1], c.Examples[2]
+	}
+	o.Seed, o.Difficulty, o.Classes = c.Seed, c.Difficulty, c.Classes
+	if o.Shape, err = randomgraphs.ParseShape(c.Shape); err != nil {
+		return nil, nil, nil, err
+	}
+	return o.Draw()
 }
 
 // readGraphs reads graphs from npz archives.

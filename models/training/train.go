@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"path/filepath"
 
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/config"
@@ -40,7 +39,7 @@ func Train(ctx context.Context, c config.Config, o TrainOptions) (*Result, error
 	if len(runs) == 0 {
 		return result, err
 	}
-	return result, errors.Join(err, curves.Write(filepath.Join(c.Out, curvesFile), runs...))
+	return result, errors.Join(err, drawCurves(c.Out, runs))
 }
 
 // trainAll is Train, but returns the curves instead of drawing them. It resolves in c what needs no data.
@@ -73,7 +72,7 @@ func TrainOn(ctx context.Context, c config.Config, data *models.Data, o TrainOpt
 	}
 	result, runs, err := trainOn(ctx, c, data, o)
 	if len(runs) > 0 {
-		err = errors.Join(err, curves.Write(filepath.Join(c.Out, curvesFile), runs...))
+		err = errors.Join(err, drawCurves(c.Out, runs))
 	}
 	return result, err
 }
