@@ -1,6 +1,6 @@
 """Segmentation of drawn scenes: structured training beside independent cells, with several seeds.
 
-    python bench/segment.py [--dsp bin/dsp] [--seeds 5] [--examples 100,30,50] [--out FILE.json]
+    python bench/segment.py [--dsp bin/dsp] [--seeds 5] [--classes 2,4] [--examples 100,30,50] [--out FILE.json]
 
 For each seed and each number of classes it runs "dsp train --task segment", which trains with edges (cuts for two classes, bounds over the local polytope
 for four) and for comparison cells on their own and, for two classes, bounds instead of cuts. It prints, as Markdown, for each of these the test pixel
@@ -49,13 +49,14 @@ def main():
     parse = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parse.add_argument("--dsp", default=str(ROOT / "bin" / "dsp"))
     parse.add_argument("--seeds", type=int, default=5)
+    parse.add_argument("--classes", default="2,4")
     parse.add_argument("--examples", default="100,30,50")
     parse.add_argument("--out", help="file for all results as JSON")
     args = parse.parse_args()
     print("| classes | edges | test accuracy, % | test IoU, % | margin, points | gap, % | passes | seconds |")
     print("|---:|---|---|---|---|---|---|---|", flush=True)
     everything = {}
-    for classes in (2, 4):
+    for classes in [int(c) for c in args.classes.split(",")]:
         seeds = [train(args.dsp, seed, classes, args.examples) for seed in range(1, args.seeds + 1)]
         everything[classes] = seeds
         for row in rows(classes, seeds):

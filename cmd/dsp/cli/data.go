@@ -310,7 +310,7 @@ the same label as the first, the next one, or another; both with noise.`,
 	flags.StringVar(&out, "out", "", "`DIR` to write to; created if missing")
 	flags.Var(&sizes, "examples", "how many graphs to draw for training, development and test")
 	flags.Lookup("examples").Annotations = map[string][]string{unitKey: {"TRAIN,DEV,TEST"}}
-	flags.StringVar(&shape, "shape", shape, "`random|tree|grid`: trees of 12 to 28 variables with a few edges more, trees, or grids of 5×5 to 7×7")
+	flags.StringVar(&shape, "shape", shape, "`random|tree|grid`: trees of 12 to 28 variables with a few edges more, trees, or grids of 4×4 to 6×6")
 	complete(cmd, "shape", "random", "tree", "grid")
 	flags.IntVar(&o.Classes, "classes", o.Classes, "`number` of labels, 2 to 10")
 	flags.Float64Var(&o.Difficulty, "difficulty", o.Difficulty, "how much noise features have: `0..5`; 0 is none")

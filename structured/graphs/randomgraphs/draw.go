@@ -13,7 +13,7 @@ type Shape int
 const (
 	Random Shape = iota // a tree of 12 to 28 variables with a few edges more, which close loops
 	Tree                // a tree of 12 to 28 variables
-	Grid                // a grid of 5×5 to 7×7 variables
+	Grid                // a grid of 4×4 to 6×6 variables
 )
 
 var shapeNames = []string{"random", "tree", "grid"}
@@ -58,7 +58,7 @@ func (s Shape) draw(r *rand.Rand, classes int) (*structured.Graph, []int32) {
 
 // drawGrid draws a grid whose labels follow from the left or from above.
 func drawGrid(r *rand.Rand, classes int) (*structured.Graph, []int32) {
-	side := 5 + r.IntN(3)
+	side := 4 + r.IntN(3)
 	g, labels := &structured.Graph{}, make([]int32, side*side)
 	for v := range labels {
 		left, above := v%side > 0, v >= side
