@@ -3,6 +3,7 @@ package tasks
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -52,6 +53,7 @@ var segment = Task{
 	FileFormat:    formats.Images,
 	Draw:          drawTextures,
 	Read:          readImages,
+	Prepare:       checkRegions,
 	CheckData:     checkTables,
 	Fit:           inputs.FitGraphs,
 	Output:        graphOutput,
@@ -131,6 +133,20 @@ func readImages(c *config.Config, s Source) (*structured.Dataset, error) {
 		r.Where = c.LabelNames
 	}
 	return r.Read(context.Background(), folder)
+}
+
+// checkRegions refuses training images none of which has two regions with labels.
+func checkRegions(c *config.Config, train *structured.Dataset) (*Change, error) {
+	for i := range train.Len() {
+		if train.Length(i) > 1 || c.Edges == nets.EdgesNone {
+			return nil, nil
+		}
+	}
+	advice := fmt.Sprintf("lower --cell (now %d pixels)", c.Cell)
+	if c.Superpixels > 0 {
+		advice = fmt.Sprintf("raise --superpixels (now %d)", c.Superpixels)
+	}
+	return nil, structured.BadInput("%s: no image has two regions with labels, so no region has a neighbour; %s, or use --edges none", train.Name, advice)
 }
 
 // writeMasks writes the predicted mask of every image into a folder, and an image with the mask over it into the folder overlays inside.

@@ -192,3 +192,11 @@ func TestTruncatedBoundAndWeights(t *testing.T) {
 		}
 	}
 }
+
+// Cells larger than the images, and folders without images, are refused with advice.
+func TestSegmentAdvice(t *testing.T) {
+	data, empty := drawnTextures(t), t.TempDir()
+	in := func(kind string) string { return filepath.Join(data, "train", kind) }
+	dsp(t, "train", "--task", "segment", "--train", in("images"), "--masks", in("masks"), "--cell", "500").refused(exitBadInput, "no region has a neighbour", "lower --cell (now 500 pixels)")
+	dsp(t, "train", "--task", "segment", "--train", empty, "--masks", in("masks")).refused(exitBadInput, empty, "no images, expected files ending in .png")
+}
