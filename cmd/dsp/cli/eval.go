@@ -68,7 +68,7 @@ With --json, one object holds all of this and the confusions.`,
 		},
 	}
 	u.addFlags(cmd)
-	cmd.Flags().StringVar(&u.data, "data", "", "`FILE` with gold labels; builtin for the drawn words, trees, sentence pairs or scenes")
+	cmd.Flags().StringVar(&u.data, "data", "", "`FILE` with gold labels; builtin for the drawn words, trees, sentence pairs, scenes or graphs")
 	cmd.Flags().BoolVar(&u.partial, "partial", false, "accept partial gold labels: ? (or _) for any label, A|B for one of these; such tokens, and the entities of their sequences, are not counted")
 	cmd.Flags().StringVar(&decode, "decode", "max", "which outputs to compare: `max|risk|expansion`, as in predict")
 	complete(cmd, "decode", decodes...)

@@ -102,7 +102,7 @@ func (u *use) read(flag string, needLabels bool) (*models.Model, *structured.Dat
 // readFor reads data for a model.
 func (u *use) readFor(m *models.Model, flag string, needLabels bool) (*structured.Dataset, error) {
 	if u.data == "" {
-		return nil, structured.BadInput("no data: give %s FILE, or %s builtin for the drawn words, trees, sentence pairs or scenes", flag, flag)
+		return nil, structured.BadInput("no data: give %s FILE, or %s builtin for the drawn words, trees, sentence pairs, scenes or graphs", flag, flag)
 	}
 	path, options := u.options()
 	options.Labels = needLabels
