@@ -43,7 +43,9 @@ var segment = Task{
 	Complete: func(c *config.Config) {
 		chooseEdges(c, nets.EdgesPotts)
 		linear, hinge := c.Net == "auto" || c.Net == "linear", c.Loss == "auto" || c.Loss == "hinge"
-		if c.Method == "auto" && linear && hinge {
+		kind, _, err := config.ParseDevice(c.Device)
+		onCPU := err != nil || kind != config.CUDA // bcpfw runs nowhere else
+		if c.Method == "auto" && linear && hinge && onCPU {
 			c.Method = "bcpfw" // it makes the most of an oracle's answer: it remembers the masks that it found
 		}
 		if c.Method == "bcpfw" && c.Gap == settings.AutoGap {
