@@ -5,6 +5,7 @@ package models
 import (
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/inputs"
+	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/boxes/localisation"
@@ -24,9 +25,13 @@ type Model struct {
 	Net           nets.Network
 	W             []float32 // [Net.Dim()]
 
-	device      *onDevice       // that runs the network and the oracles, or nil for the CPU
-	onTruncated func(times int) // or nil
-	onBounds    func(Bounds)    // or nil
+	// Temperature divides the potentials before probabilities are computed; it leaves the best outputs as they are. It was fitted to other
+	// data than the weights (package calibration). 0 stands for 1, fitted to none.
+	Temperature float64
+
+	device      *onDevice                // that runs the network and the oracles, or nil for the CPU
+	onTruncated func(times int)          // or nil
+	onBounds    func(predictions.Bounds) // or nil
 }
 
 // NewModel returns an untrained model for the data, with W drawn from c.Seed. Its Config is c with the network, its sizes and the loss
@@ -60,7 +65,7 @@ func NewModel(c config.Config, data *Data) (*Model, error) {
 // WithDictionary returns a model like m for the attributes in d, with zero weights.
 func (m *Model) WithDictionary(d *structured.Dictionary) (*Model, error) {
 	other := *m
-	other.Dictionary = d
+	other.Dictionary, other.Temperature = d, 0
 	if err := other.assemble(); err != nil {
 		return nil, err
 	}

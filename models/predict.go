@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/models/predictions"
@@ -24,6 +25,9 @@ func (m *Model) Predict(ctx context.Context, d *structured.Dataset, o prediction
 	if err := m.accepts(d); err != nil {
 		return err
 	}
+	if err := m.allows(o); err != nil {
+		return err
+	}
 	if o.Force && d.Labels == nil {
 		return structured.BadInput("%s: no labels to keep", d.Name)
 	}
@@ -35,7 +39,7 @@ func (m *Model) Predict(ctx context.Context, d *structured.Dataset, o prediction
 		answers   []predictions.Prediction
 		truncated int
 	}
-	truncated, all := 0, Bounds{Decoded: o.Expansion}
+	truncated, all := 0, predictions.Bounds{Decoded: o.Expansion}
 	err := host.InOrder(ctx, o.Threads, host.Each(inputs.Batches(d)), m.newPredictor,
 		func(p *predictor, examples []int) (answered, error) {
 			answers, err := p.predict(d, examples, o)
@@ -44,7 +48,7 @@ func (m *Model) Predict(ctx context.Context, d *structured.Dataset, o prediction
 		func(r answered) error {
 			truncated += r.truncated
 			for b, i := range r.examples {
-				all.add(&r.answers[b])
+				all.Add(&r.answers[b])
 				if err := yield(i, &r.answers[b]); err != nil {
 					return err
 				}
@@ -84,12 +88,13 @@ type predictor struct {
 	risk   structured.Potentials
 	max    oracles.MaxMarginals
 	moves  *cut.Expansion // made when first needed
+	spans  *spanFinder    // or nil, for labels that are no entity tags
 
 	truncated int // potentials that the oracle changed to find the best outputs of the latest batch
 }
 
 func (m *Model) newPredictor() *predictor {
-	return &predictor{model: m, worker: m.Net.NewWorker(), oracle: kinds.Of(m.Net.Form().Structure).Oracle()}
+	return &predictor{model: m, worker: m.Net.NewWorker(), oracle: kinds.Of(m.Net.Form().Structure).Oracle(), spans: m.newSpanFinder()}
 }
 
 // potentials scores the examples, with the model's constraints applied.
@@ -170,7 +175,7 @@ func (p *predictor) predict(d *structured.Dataset, examples []int, o predictions
 	if o.Expansion {
 		upper = p.expanded(labels, upper)
 	}
-	a := answers{upper: upper, offsets: p.θ.Outputs, labels: labels, score: p.score, logZ: p.logZ, width: p.θ.Parts[0].Width}
+	a := answers{upper: upper, offsets: p.θ.Outputs, labels: labels, score: p.score, logZ: p.logZ, width: p.θ.Parts[0].Width, temperature: p.model.Temper()}
 	switch {
 	case margins:
 		a.margins = predictions.LinkMargins(&p.max)
@@ -183,10 +188,13 @@ func (p *predictor) predict(d *structured.Dataset, examples []int, o predictions
 			p.logZ[b] = math.NaN()
 		}
 	case o.Marginals || o.Confidence || o.LeastRisk:
-		summer.Exp(&p.θ, 1, p.logZ, &p.u)
+		summer.Exp(&p.θ, a.temperature, p.logZ, &p.u)
 		a.marginals, a.rows = p.u.Parts[0].Values, p.u.Parts[0].Offsets
+		if o.Relations && len(p.u.Parts) > 1 {
+			a.relations = &p.u.Parts[1]
+		}
 	case o.Probability || o.NBest > 0:
-		summer.Exp(&p.θ, 1, p.logZ, nil)
+		summer.Exp(&p.θ, a.temperature, p.logZ, nil)
 	}
 	if o.LeastRisk {
 		p.risk.Copy(&p.θ)
@@ -202,20 +210,88 @@ func (p *predictor) predict(d *structured.Dataset, examples []int, o predictions
 		ranker.TopK(&p.θ, o.NBest, &p.best)
 		a.best = &p.best
 	}
-	return a.predictions(d, examples, o)
+	all, err := a.predictions(d, examples, o)
+	if err == nil && o.Spans {
+		p.spans.find(&p.θ, d, examples, a.temperature, o, all)
+	}
+	return all, err
+}
+
+// OnBounds has report called after every Predict, Report, Draw or Write that succeeded with outputs that are not proven to be the best.
+func (m *Model) OnBounds(report func(predictions.Bounds)) { m.onBounds = report }
+
+// bounds replaces the upper bounds among the scores, where the oracle's answers are not proven to be the best, by the scores of the
+// answers. It returns the bounds, nil where there are none.
+func (p *predictor) bounds(labels []int32) []*float64 {
+	bounder, ok := p.oracle.(oracles.Bounder)
+	if relaxed, is := p.oracle.(oracles.Relaxed); !ok || is && relaxed.Relaxed() == "" {
+		return nil
+	}
+	all := make([]*float64, len(p.score))
+	for b := range all {
+		if upper, exact := bounder.Bound(b); !exact && !math.IsInf(p.score[b], -1) {
+			p.score[b] = p.θ.Score(b, labels[p.θ.Outputs[b]:p.θ.Outputs[b+1]])
+			if upper > p.score[b] {
+				all[b] = &upper
+			}
+		}
+	}
+	return all
+}
+
+// checkExpansion refuses structures that are not for alpha-expansion.
+func (p *predictor) checkExpansion() error {
+	of, graph := p.θ.Structure.(graphs.Pairwise)
+	labels := p.θ.Parts[0].Width
+	switch {
+	case !graph:
+		return structured.BadInput("--decode expansion is for graphs, not for a %s, whose best output is found exactly", p.θ.Structure.Name())
+	case of.Edges != graphs.Potts:
+		return structured.BadInput("--decode expansion is for graphs whose edges favour equal labels (--edges potts), not for --edges %s", of.Edges)
+	case labels <= 2:
+		return structured.BadInput("--decode expansion is for more than two labels; a cut finds the best of two: train with --oracle cut")
+	}
+	return nil
+}
+
+// expanded replaces the labels by those of alpha-expansion, and their scores. Before, these are the answers of the oracle, whose scores or bounds bound
+// those of all labels: it returns these bounds, nil for labels that attain them.
+func (p *predictor) expanded(labels []int32, upper []*float64) []*float64 {
+	if p.moves == nil {
+		p.moves = cut.NewExpansion()
+	}
+	bounds := make([]*float64, len(p.score))
+	for b, best := range p.score {
+		if upper != nil && upper[b] != nil {
+			best = *upper[b]
+		}
+		bounds[b] = &best
+	}
+	p.moves.ResetTruncated()
+	p.moves.Decode(&p.θ, labels, p.score)
+	p.truncated = p.moves.Truncated()
+	for b, score := range p.score {
+		const rounding = 1e-9 // relative, of sums in another order
+		if *bounds[b]-score <= rounding*(1+math.Abs(score)) {
+			bounds[b] = nil
+		}
+	}
+	return bounds
 }
 
 // answers are the results of the oracles on a batch.
 type answers struct {
 	offsets     []int
-	labels      []int32 // [N], kept by the predictions
-	score, logZ []float64
+	labels      []int32   // [N], kept by the predictions
+	score, logZ []float64 // logZ times the temperature
+	temperature float64
 	upper       []*float64 // bounds of the best scores, nil where an answer is exact; nil if all are
 	marginals   []float32  // of the first part, if asked for: example b owns rows rows[b] to rows[b+1]-1
 	rows        []int
-	width       int            // of a row
-	best        *oracles.KBest // or nil
-	margins     [][]float32    // of each example, or nil
+	width       int              // of a row
+	relations   *structured.Part // marginals of the second part, or nil
+	best        *oracles.KBest   // or nil
+	margins     [][]float32      // of each example, or nil
 }
 
 // predictions returns the answers example by example.
@@ -236,7 +312,7 @@ func (a *answers) predictions(d *structured.Dataset, examples []int, o predictio
 			p.Bound = a.upper[b]
 		}
 		if o.Probability || o.NBest > 0 {
-			p.Probability = probability(p.Score, a.logZ[b])
+			p.Probability = a.probability(p.Score, b)
 			p.NBest = a.nbest(b)
 		}
 		if o.Marginals || o.Confidence {
@@ -244,6 +320,9 @@ func (a *answers) predictions(d *structured.Dataset, examples []int, o predictio
 				p.Margins = a.margins[b]
 			} else {
 				p.Marginals = append([]float32(nil), a.marginals[a.rows[b]*a.width:a.rows[b+1]*a.width]...)
+			}
+			if a.relations != nil {
+				p.Relations = slices.Clone(a.relations.Of(b))
 			}
 		}
 	}
@@ -259,10 +338,12 @@ func (a *answers) nbest(b int) []predictions.Output {
 	list := make([]predictions.Output, a.best.Count[b])
 	for k := range list {
 		score := a.best.Score[b*a.best.K+k]
-		list[k] = predictions.Output{Labels: append([]int32(nil), a.best.Output(k, lo, hi)...), Score: score, Probability: probability(score, a.logZ[b])}
+		list[k] = predictions.Output{Labels: append([]int32(nil), a.best.Output(k, lo, hi)...), Score: score, Probability: a.probability(score, b)}
 	}
 	return list
 }
 
-// probability returns exp(score − log Z), capped at 1 against rounding.
-func probability(score, logZ float64) float64 { return math.Exp(min(0, score-logZ)) }
+// probability returns the probability of an output of example b with that score, capped at 1 against rounding.
+func (a *answers) probability(score float64, b int) float64 {
+	return math.Exp(min(0, (score-a.logZ[b])/a.temperature))
+}

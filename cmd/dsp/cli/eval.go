@@ -8,10 +8,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/models/tasks"
+	"github.com/dsp-go/dsp/structured"
 )
 
 // shownConfusions is how many confusions the text report shows; --json has all of them.
@@ -21,6 +21,7 @@ func evalCommand() *cobra.Command {
 	var u use
 	var strict, labels, confusion bool
 	decode := "max"
+	var more reviews
 	cmd := &cobra.Command{
 		Use:   "eval --model MODEL --data FILE",
 		Short: "Compare a model's outputs with gold labels, trees, links, boxes or masks",
@@ -30,15 +31,24 @@ label, as in scikit-learn's classification report. For trees it prints attachmen
 them, and a table by relation. For links it prints the alignment error rate, precision, recall and F1 (Och and Ney 2003). For
 boxes it prints the share of objects found, their mean overlap and average precision, beside the best that the candidates
 allow. For graphs and masks it prints the share of right variables or pixels, and the intersection over union of every label.
-With --json, one object holds all of this and the confusions.`,
+With --json, one object holds all of this and the confusions.
+
+--errors lists the worst mistakes, --pr-curve shows what a threshold of probability gains and costs, and --calibration whether
+probabilities are what they say. Probabilities of entities are exact: that just these tokens are an entity of this type.`,
 		Example: `  dsp eval --model runs/ner --data test.conll
   dsp eval --model runs/pos --data test.conllu --confusion
+  dsp eval --model runs/ner --data test.conll --errors 10
+  dsp eval --model runs/ner --data test.conll --pr-curve pr.png --calibration reliability.png
   dsp eval --model runs/first --data builtin
   dsp eval --model runs/links --data test.pairs
   dsp eval --model runs/ladybird --data test.json
   dsp eval --model runs/stones --data test/images --masks test/masks`,
-		Args: noArgs,
+		Args: more.arguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			reviewed, err := more.wanted(strict)
+			if err != nil {
+				return err
+			}
 			defer u.close()
 			if err := settings.OneOf("--decode", decode, decodes); err != nil {
 				return err
@@ -47,8 +57,19 @@ With --json, one object holds all of this and the confusions.`,
 			if err != nil {
 				return err
 			}
-			var bounds *models.Bounds
-			m.OnBounds(func(s models.Bounds) { bounds = &s })
+			o := tasks.ReportOptions{Labels: labels}
+			if confusion {
+				o.Confusions = shownConfusions
+			}
+			if reviewed {
+				if decode != "max" {
+					return structured.BadInput("--decode %s: errors, curves and calibration are of the outputs with the largest score", decode)
+				}
+				warnUncalibrated(m, predictions.Options{Probability: true})
+				return more.run(cmd.Context(), m, d, o, u.threads, isSet(cmd, "json"))
+			}
+			var bounds *predictions.Bounds
+			m.OnBounds(func(s predictions.Bounds) { bounds = &s })
 			report, err := m.ReportOf(cmd.Context(), d, strict, predictions.Options{Threads: u.threads, LeastRisk: decode == "risk", Expansion: decode == expansion})
 			if err != nil {
 				return err
@@ -58,10 +79,6 @@ With --json, one object holds all of this and the confusions.`,
 			}
 			if bounds != nil {
 				sayBounds(*bounds)
-			}
-			o := tasks.ReportOptions{Labels: labels}
-			if confusion {
-				o.Confusions = shownConfusions
 			}
 			_, err = fmt.Print(report.Text(o))
 			return err
@@ -75,18 +92,19 @@ With --json, one object holds all of this and the confusions.`,
 	cmd.Flags().BoolVar(&strict, "strict", false, "count only entities whose tags are well-formed, as seqeval's strict mode does")
 	cmd.Flags().BoolVar(&labels, "labels", false, "add precision, recall and F1 of every label; always shown if the labels are not entity tags")
 	cmd.Flags().BoolVar(&confusion, "confusion", false, "add which labels were mistaken for which, most frequent first")
+	more.addFlags(cmd)
 	return cmd
 }
 
 // boundedReport is a report with the bounds of outputs that may not be the best.
 type boundedReport struct {
 	tasks.Report
-	bounds *models.Bounds
+	bounds *predictions.Bounds
 }
 
 // withBounds adds bounds, if there are any, to the object of a report: score, bound and gap, summed over all outputs. The last two are null if there is no
 // finite bound.
-func withBounds(r tasks.Report, bounds *models.Bounds) any {
+func withBounds(r tasks.Report, bounds *predictions.Bounds) any {
 	if bounds == nil {
 		return r
 	}

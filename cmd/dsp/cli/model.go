@@ -10,6 +10,7 @@ import (
 
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/formats"
+	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -68,7 +69,7 @@ func (u *use) load() (*models.Model, error) {
 }
 
 // sayBounds says how far outputs may be from the best ones.
-func sayBounds(s models.Bounds) {
+func sayBounds(s predictions.Bounds) {
 	about := "outputs may not be the best"
 	if s.Decoded {
 		about = "alpha-expansion finds labels that may not be the best"
