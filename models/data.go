@@ -47,7 +47,7 @@ func ReadResolved(c *config.Config) (*Data, error) {
 		return nil, err
 	}
 	if check := tasks.Of(c).CheckData; check != nil {
-		for _, set := range d.sets() {
+		for _, set := range d.Sets() {
 			if err := check(c, set, d.Train.Alphabet.Len()); err != nil {
 				return nil, err
 			}
@@ -119,21 +119,21 @@ func (d *Data) FitInputs(c *config.Config) error {
 			return err
 		}
 	}
-	for _, set := range d.sets()[1:] {
+	for _, set := range d.Sets()[1:] {
 		if err := d.inputs.Apply(set, c.Threads); err != nil {
 			return err
 		}
 	}
 	if d.Vectors != nil {
-		for _, set := range d.sets() {
+		for _, set := range d.Sets() {
 			d.Vectors.count(set, d.inputs.Vectors)
 		}
 	}
 	return nil
 }
 
-// sets returns the data sets that there are, the training data first.
-func (d *Data) sets() []*structured.Dataset {
+// Sets returns the data sets that there are, the training data first.
+func (d *Data) Sets() []*structured.Dataset {
 	all := []*structured.Dataset{d.Train, d.Dev, d.Test}
 	return slices.DeleteFunc(all, func(set *structured.Dataset) bool { return set == nil })
 }

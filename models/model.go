@@ -7,6 +7,7 @@ import (
 
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/inputs"
+	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
@@ -31,8 +32,9 @@ type Model struct {
 	// data than the weights (package calibration). 0 stands for 1, fitted to none.
 	Temperature float64
 
-	device      *onDevice       // that runs the network and the oracles, or nil for the CPU
-	onTruncated func(times int) // or nil
+	device      *onDevice                // that runs the network and the oracles, or nil for the CPU
+	onTruncated func(times int)          // or nil
+	onBounds    func(predictions.Bounds) // or nil
 }
 
 // NewModel returns an untrained model for the data, with W drawn from c.Seed. Its Config is c with the network, its sizes and the loss

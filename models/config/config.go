@@ -14,7 +14,7 @@ import (
 // min the least value, only the settings that it applies to; run marks settings that do not change the model.
 type Config struct {
 	Task       string         `yaml:"task" json:"task" group:"Data" values:"auto|ocr|tag|parse|localise|align|graph|segment" help:"what to learn: ocr reads words from images of their letters, tag labels tokens of text or rows of features, parse predicts dependency trees, localise finds the box of an object in an image, align links the words of sentence pairs, graph labels the variables of graphs, segment labels the pixels of images; auto: ocr for formats builtin and letters, localise for coco and voc, align for pairs, else tag"`
-	Train      string         `yaml:"train" json:"train" group:"Data" unit:"FILE" help:"training data; without it, ocr draws words, parse draws sentences with trees, align draws sentence pairs, and localise and segment draw scenes; for segment, a folder of images"`
+	Train      string         `yaml:"train" json:"train" group:"Data" unit:"FILE" help:"training data; without it, ocr draws words, parse draws sentences with trees, align draws sentence pairs, graph draws graphs, and localise and segment draw scenes; for segment, a folder of images"`
 	Dev        string         `yaml:"dev" json:"dev" group:"Data" unit:"FILE" help:"development data, measured after every pass; the model keeps the weights of the best pass"`
 	Test       string         `yaml:"test" json:"test" group:"Data" unit:"FILE" help:"test data, measured after every pass and never used to choose anything"`
 	Dense      string         `yaml:"dense" json:"dense" group:"Data" unit:"TRAIN,DEV,TEST" only:"task=tag,parse format=conll,conllu net=embed,rnn,attention,deep,biaffine" help:"npz files with dense features of the tokens, for nets that read words: an array features [tokens×features] for each of train, dev and test, in this order"`
@@ -24,8 +24,8 @@ type Config struct {
 	Scheme     string         `yaml:"scheme" json:"scheme" group:"Data" values:"keep|iob1|iob2|bioes" only:"format=conll,conllu,crfsuite task=tag" help:"convert entity tags to this scheme on reading; keep leaves them unchanged"`
 	Partial    bool           `yaml:"partial" json:"partial" group:"Data" only:"format=conll,conllu,crfsuite task=tag" help:"accept partial labels: ? (or _) means any label, A|B one of these; without this flag they are ordinary labels"`
 	Fold       int            `yaml:"fold" json:"fold" group:"Data" min:"-1" only:"format=letters" help:"letters only: fold of the training file to hold out as test data; -1: none"`
-	Examples   settings.Sizes `yaml:"examples" json:"examples" group:"Data" min:"1" only:"format=builtin" unit:"TRAIN,DEV,TEST" help:"how many words (for parse: sentences, for localise and segment: scenes; for align: sentence pairs) to draw for training, development and test"`
-	Difficulty float64        `yaml:"difficulty" json:"difficulty" group:"Data" min:"0" only:"format=builtin task=ocr,localise,segment" help:"how strongly drawn letters are distorted (0 clean, 1 ambiguous out of context, 2 hardly legible), or how much clutter, moss and noise drawn scenes have"`
+	Examples   settings.Sizes `yaml:"examples" json:"examples" group:"Data" min:"1" only:"format=builtin" unit:"TRAIN,DEV,TEST" help:"how many words (for parse: sentences, for localise and segment: scenes; for graph: graphs; for align: sentence pairs) to draw for training, development and test"`
+	Difficulty float64        `yaml:"difficulty" json:"difficulty" group:"Data" min:"0" only:"format=builtin task=ocr,localise,segment,graph" help:"how strongly drawn letters are distorted (0 clean, 1 ambiguous out of context, 2 hardly legible), how much clutter, moss and noise drawn scenes have, or how much noise the features of drawn graphs"`
 
 	Tree     string `yaml:"tree" json:"tree" group:"Data" values:"projective|nonprojective" only:"task=parse" help:"which trees a parser may predict: projective (no crossing arcs) or nonprojective (any)"`
 	Crossing string `yaml:"crossing" json:"crossing" group:"Data" values:"lift|refuse" only:"task=parse tree=projective" help:"how to treat training trees with crossing arcs: lift reattaches the dependents of such arcs to their head's head until no arcs cross, refuse stops at the first such tree"`
@@ -45,7 +45,8 @@ type Config struct {
 
 	Masks       string  `yaml:"masks" json:"masks" group:"Data" only:"task=segment format=images" unit:"TRAIN,DEV,TEST" help:"folders of the masks of train, dev and test, in this order: PNG files with the names of the images, whose palette indices or grey values are labels; 255 is void, which counts nowhere"`
 	LabelNames  string  `yaml:"label-names" json:"label-names" group:"Data" only:"task=segment format=images" unit:"FILE" help:"names of the labels in masks, one per line, from label 0 on; empty: their numbers"`
-	Classes     int     `yaml:"classes" json:"classes" group:"Data" min:"2" only:"task=segment format=builtin" unit:"2|4" help:"classes of drawn scenes: ground and stone (2), or also water and leaf (4)"`
+	Classes     int     `yaml:"classes" json:"classes" group:"Data" min:"2" only:"task=segment,graph format=builtin" unit:"N" help:"classes of drawn scenes: ground and stone (2), or also water and leaf (4); or labels of drawn graphs, 2 to 10"`
+	Shape       string  `yaml:"shape" json:"shape" group:"Data" values:"random|tree|grid" only:"task=graph format=builtin" help:"shape of drawn graphs: trees with a few edges more (random), trees, or grids"`
 	Cell        int     `yaml:"cell" json:"cell" group:"Data" min:"1" only:"task=segment" unit:"N" help:"side of a cell of the grid that an image is divided into, in pixels; a cell has one label"`
 	Superpixels int     `yaml:"superpixels" json:"superpixels" group:"Data" min:"0" only:"task=segment" unit:"N" help:"divide an image into about N superpixels (SLIC) instead of cells; 0: cells"`
 	Patch       int     `yaml:"patch" json:"patch" group:"Data" min:"4" only:"task=segment" unit:"N" help:"pixels per side of the image of a region and its surroundings that net conv-crop reads"`
@@ -91,7 +92,7 @@ type Config struct {
 	Smoothing    string                `yaml:"smoothing" json:"smoothing" group:"Objective" values:"auto|l2|entropy|none" only:"loss=hinge method=sgd,svrg,saga,casimir,casimir-adapt,lbfgs,owl-qn" help:"how the hinge's max is smoothed: l2 over the K best outputs, entropy (log-sum-exp over all outputs), or none; auto: none for sgd, adam, bcfw and bcpfw, which need no smoothing; else l2 if k is given or outputs have no sums (align), entropy if not"`
 	Mu           float64               `yaml:"mu" json:"mu" group:"Objective" min:"0" only:"loss=hinge smoothing=l2,entropy method=sgd,svrg,saga,casimir,casimir-adapt,lbfgs,owl-qn" help:"smoothing of the max; larger is smoother and faster to optimise, and biases the optimum by at most mu·D (D = 1/2 for l2, log of the number of outputs for entropy); 0 starts large and lowers it as the certificate allows"`
 	K            settings.Count        `yaml:"k" json:"k" group:"Objective" only:"loss=hinge smoothing=l2" unit:"N|auto" help:"number of best outputs in l2 smoothing; auto increases it until the smoothing is exact"`
-	Reg          float64               `yaml:"reg" json:"reg" group:"Objective" min:"0" help:"regulariser C: the objective has (λ/2)‖w‖² with λ = C/n for n training examples"`
+	Reg          settings.Strength     `yaml:"reg" json:"reg" group:"Objective" unit:"C|auto" help:"regulariser C: the objective has (λ/2)‖w‖² with λ = C/n for n training examples; auto: 10 for segment, whose examples have many variables, else 1"`
 	L1           float64               `yaml:"l1" json:"l1" group:"Objective" min:"0" help:"sparsity C1: adds λ₁‖w‖₁ with λ₁ = C1/n, which leaves most weights at zero (elastic net; CRFsuite's c1); for --method sdca, bcfw, bcpfw and owl-qn"`
 	LabelWeights settings.LabelWeights `yaml:"label-weights" json:"label-weights" group:"Objective" only:"loss=hinge,softmax-margin task=ocr,tag,graph,segment" unit:"LABEL=COST,..." help:"task loss of a mistake at a position whose gold label is LABEL; 1 for labels not listed"`
 	LossByLength bool                  `yaml:"loss-by-length" json:"loss-by-length" group:"Objective" only:"loss=hinge,softmax-margin task=ocr,tag" help:"divide the task loss by the length of the sequence, which makes it an error rate"`
@@ -157,6 +158,7 @@ func Default() Config {
 		Crop:       32,
 		Candidates: 400,
 		Classes:    2,
+		Shape:      "random",
 		Cell:       8,
 		Patch:      16,
 		Context:    3,
@@ -175,7 +177,7 @@ func Default() Config {
 		K:           5,
 		MissCost:    1,
 		FalseCost:   1,
-		Reg:         1,
+		Reg:         settings.AutoStrength,
 		Constraints: "none",
 
 		Method:    "auto",

@@ -2,6 +2,7 @@ package tasks
 
 import (
 	"fmt"
+	"os"
 
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/formats"
@@ -41,7 +42,11 @@ func chooseFormat(c config.Config) (string, error) {
 	case c.Train == "":
 		return formats.Builtin, nil
 	case c.Format == "":
-		return formats.Detect(c.Train)
+		format, err := formats.Detect(c.Train)
+		if info, wrong := os.Stat(c.Train); err != nil && wrong == nil && info.IsDir() && Of(&c).FileFormat == formats.Images {
+			return formats.Images, nil // its reader says what the folder lacks
+		}
+		return format, err
 	}
 	return c.Format, nil
 }

@@ -42,7 +42,7 @@ func objective(c *config.Config, m *models.Model, data *structured.Dataset) (*en
 	}
 	o := &engine.Objective{
 		Scorer: scorer(m.Net), Data: data, Loss: loss, Task: task,
-		Lambda: c.Reg / float64(max(1, data.Len())), L1: c.L1 / float64(max(1, data.Len())),
+		Lambda: float64(tasks.ChooseReg(c)) / float64(max(1, data.Len())), L1: c.L1 / float64(max(1, data.Len())),
 	}
 	if m.Constraints != nil {
 		o.Constraints = m.Constraints

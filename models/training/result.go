@@ -2,6 +2,7 @@ package training
 
 import (
 	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/graphs"
@@ -61,6 +62,14 @@ func runName(method, edges, oracle string) string {
 		return method + ", " + oracle
 	}
 	return method
+}
+
+// givenOracle returns the inference that the settings of a graph name, empty if they name none.
+func givenOracle(c *config.Config) string {
+	if c.Oracle == "auto" {
+		return ""
+	}
+	return c.Oracle
 }
 
 // oracleOf returns the name of the inference of a model of graphs, empty for others.

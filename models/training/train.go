@@ -122,7 +122,7 @@ func trainOn(ctx context.Context, c config.Config, data *models.Data, o TrainOpt
 		result.Baselines = append(result.Baselines, *base)
 	}
 	if err == nil && hasBaselines(&c) {
-		for _, b := range baselines(r.config) {
+		for _, b := range r.baselines(result.Passes) {
 			var more *Result
 			if more, records, err = trainBaseline(ctx, b, data, o); err != nil {
 				break

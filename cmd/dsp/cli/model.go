@@ -1,13 +1,16 @@
 package cli
 
 import (
+	"fmt"
 	"log/slog"
+	"math"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/formats"
+	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -60,8 +63,24 @@ func (u *use) load() (*models.Model, error) {
 	m.OnTruncated(func(times int) {
 		slog.Warn("cuts are exact only for edges that favour equal labels: others were truncated, and the labels may not be the best", "times", times)
 	})
+	m.OnBounds(sayBounds)
 	u.stop, err = m.Use(u.device)
 	return m, err
+}
+
+// sayBounds says how far outputs may be from the best ones.
+func sayBounds(s predictions.Bounds) {
+	about := "outputs may not be the best"
+	if s.Decoded {
+		about = "alpha-expansion finds labels that may not be the best"
+	}
+	values := []any{"outputs", s.Outputs, "proven_best", s.Outputs - s.Unproven, "score", fmt.Sprintf("%.9g", s.Score)}
+	if math.IsInf(s.Bound, 1) {
+		values = append(values, "bound", "none")
+	} else {
+		values = append(values, "bound", fmt.Sprintf("%.9g", s.Bound), "gap", fmt.Sprintf("%.3g", s.Gap()))
+	}
+	slog.Info(about, values...)
 }
 
 // close releases what load acquired.
@@ -84,7 +103,7 @@ func (u *use) read(flag string, needLabels bool) (*models.Model, *structured.Dat
 // readFor reads data for a model.
 func (u *use) readFor(m *models.Model, flag string, needLabels bool) (*structured.Dataset, error) {
 	if u.data == "" {
-		return nil, structured.BadInput("no data: give %s FILE, or %s builtin for the drawn words, trees, sentence pairs or scenes", flag, flag)
+		return nil, structured.BadInput("no data: give %s FILE, or %s builtin for the drawn words, trees, sentence pairs, scenes or graphs", flag, flag)
 	}
 	path, options := u.options()
 	options.Labels = needLabels
