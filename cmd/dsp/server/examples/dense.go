@@ -74,15 +74,13 @@ func (r *attributes) Example(o *Object) (Example, error) {
 	}
 	var text bytes.Buffer
 	for t, position := range o.Attributes {
+		text.WriteByte('_') // in the place of the label, which nobody knows
 		for k, attribute := range position {
 			if strings.ContainsAny(attribute, "\t\n\r") {
 				return Example{}, structured.BadInput("attributes[%d][%d] has a tab or the end of a line, expected name or name:value", t, k)
 			}
 			text.WriteByte('\t')
 			text.WriteString(attribute)
-		}
-		if len(position) == 0 {
-			text.WriteByte('\t')
 		}
 		text.WriteByte('\n')
 	}
