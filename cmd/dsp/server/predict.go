@@ -46,6 +46,9 @@ func (s *Server) predict(w http.ResponseWriter, r *http.Request) error {
 		if !options.Exact && !p.model.Truncates() {
 			return nil, structured.BadInput("truncate is for cuts, which this model's outputs are not found with")
 		}
+		if options.overlay && p.model.Config.Task != "segment" {
+			return nil, structured.BadInput("overlay: the model does not label the pixels of images (--task segment)")
+		}
 		lines = make([][]byte, len(all))
 		layout := tasks.Of(&p.model.Config).Layout(p.model.Labels, options.Options, true)
 		return &job{examples: all, options: options.Options, use: func(k int, d *structured.Dataset, i int, prediction *predictions.Prediction) error {
@@ -187,9 +190,6 @@ func withMembers(line []byte, members map[string]any) ([]byte, error) {
 
 // withOverlay adds the image with the predicted mask over it, a PNG file in base64, and the names of the labels that the mask shows.
 func withOverlay(line []byte, names *structured.Alphabet, d *structured.Dataset, i int, p *predictions.Prediction) ([]byte, error) {
-	if _, ok := d.Companion.(*segmentation.Set); !ok {
-		return nil, structured.BadInput("overlay: the model does not label the pixels of images (--task segment)")
-	}
 	s := segmentation.Of(d)
 	e, err := s.Load(i)
 	if err != nil {

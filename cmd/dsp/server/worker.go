@@ -47,15 +47,21 @@ func (p *pool) work() {
 		p.metrics.batch.Observe(float64(n))
 		p.metrics.examples.Add(float64(n))
 		p.metrics.positions.Add(float64(positions))
-		if err := p.predict(a, batch); err == nil {
+		err := p.predict(a, batch)
+		if crashed(err) {
+			slog.Error("a request caused an internal error", "error", err)
+			a = p.model.NewAnswerer() // the memory of the old one may be in any state
+		}
+		switch {
+		case err == nil:
 			for _, piece := range batch {
 				p.finished(piece)
 			}
-			continue
-		} else if crashed(err) {
-			a = p.model.NewAnswerer() // its memory may be in any state
+		case n == 1:
+			p.fail(batch[0], batch[0].from, err)
+		default:
+			a = p.alone(a, batch)
 		}
-		a = p.alone(a, batch)
 	}
 }
 
@@ -71,7 +77,6 @@ func (p *pool) alone(a *models.Answerer, batch []piece) *models.Answerer {
 			}
 			p.fail(one, k, err)
 			if crashed(err) {
-				slog.Error("a request caused an internal error", "error", err)
 				a = p.model.NewAnswerer()
 			}
 		}
