@@ -42,8 +42,9 @@ func main() {
 	load(s, bodies, *rate, 2*time.Second) // warms up
 	fmt.Printf("%d requests/s of %d tokens for %d s\n", *rate, *length, *seconds)
 	for part := range 4 {
+		before := s.cpu()
 		r := load(s, bodies, *rate, time.Duration(*seconds)*time.Second/4)
-		fmt.Printf("  quarter %d: %s, resident memory %.1f MiB\n", part+1, r, s.memory())
+		fmt.Printf("  quarter %d: %s, resident memory %.1f MiB, %.0f µs of CPU time per request\n", part+1, r, s.memory(), 1e6*(s.cpu()-before)/float64(r.codes[http.StatusOK]))
 	}
 	s.stop()
 
@@ -92,6 +93,20 @@ func (s *served) memory() float64 {
 		}
 	}
 	return 0
+}
+
+// cpu returns the CPU time of the server in seconds, from its own metrics.
+func (s *served) cpu() float64 {
+	response, err := s.client.Get(s.url + "metrics")
+	check(err)
+	text, err := io.ReadAll(response.Body)
+	check(err)
+	check(response.Body.Close())
+	_, after, _ := strings.Cut(string(text), "\nprocess_cpu_seconds_total ")
+	number, _, _ := strings.Cut(after, "\n")
+	seconds, err := strconv.ParseFloat(number, 64)
+	check(err)
+	return seconds
 }
 
 // sentences returns bodies of random words with random tags.
