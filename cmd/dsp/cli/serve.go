@@ -37,8 +37,8 @@ is. SIGTERM and SIGINT stop the server when the requests that it has accepted ar
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.MaxBody = int64(megabytes) << 20
-			if o.Watch < 0 {
-				return structured.BadInput("--watch %v: expected 0 (never) or more", o.Watch)
+			if o.Watch != 0 && o.Watch < 100*time.Millisecond {
+				return structured.BadInput("--watch %v: expected 0 (never), or at least 100ms", o.Watch)
 			}
 			if tokenFile != "" {
 				if o.Token != "" {

@@ -71,9 +71,16 @@ func (s *Server) infer(w http.ResponseWriter, r *http.Request) error {
 		}
 		a = &answers{pool: p, wanted: wanted, all: make([]one, len(all))}
 		o := predictions.Options{Probability: true, Exact: true, Marginals: slices.Contains(wanted, "marginals")}
+		if err := p.fits(all, o); err != nil {
+			return nil, err
+		}
+		var size answerSize
 		layout := tasks.Of(&p.model.Config).Layout(p.model.Labels, o, true)
 		return &job{examples: all, options: o, use: func(k int, d *structured.Dataset, i int, prediction *predictions.Prediction) error {
 			line, err := render(layout, k, d, i, prediction, nil)
+			if err == nil {
+				err = size.add(len(line))
+			}
 			a.all[k] = one{line: string(bytes.TrimRight(line, "\n")), prediction: *prediction}
 			a.all[k].labels = slices.Clone(prediction.Labels)
 			if box := p.model.Config.Task == "localise"; box && err == nil {

@@ -49,14 +49,20 @@ func (s *Server) predict(w http.ResponseWriter, r *http.Request) error {
 		if options.overlay && p.model.Config.Task != "segment" {
 			return nil, structured.BadInput("overlay: the model does not label the pixels of images (--task segment)")
 		}
+		if err := p.fits(all, options.Options); err != nil {
+			return nil, err
+		}
 		lines = make([][]byte, len(all))
+		var size answerSize
 		layout := tasks.Of(&p.model.Config).Layout(p.model.Labels, options.Options, true)
 		return &job{examples: all, options: options.Options, use: func(k int, d *structured.Dataset, i int, prediction *predictions.Prediction) error {
 			line, err := render(layout, k, d, i, prediction, all[k].Tokens)
 			if err == nil && options.overlay {
 				line, err = withOverlay(line, p.model.Labels, d, i, prediction)
 			}
-			lines[k] = line
+			if err == nil {
+				lines[k], err = line, size.add(len(line))
+			}
 			return err
 		}}, nil
 	})

@@ -64,6 +64,7 @@ func (s *Server) measured(route string, h handler) http.Handler {
 		ctx, cancel := context.WithDeadline(r.Context(), begun.Add(s.o.Timeout))
 		defer cancel()
 		r = r.WithContext(ctx)
+		_ = http.NewResponseController(w).SetWriteDeadline(begun.Add(s.o.Timeout + answerTime)) // unsupported by test recorders
 		seen := &observed{ResponseWriter: w, code: http.StatusOK}
 		err := host.Guard(func() error { return h(seen, r) })
 		if err != nil {
@@ -131,9 +132,8 @@ func answerJSON(w http.ResponseWriter, code int, value any) error {
 	return answer(w, code, "application/json", text.Bytes())
 }
 
-// answer writes an answer, for which the client has limited time.
+// answer writes an answer.
 func answer(w http.ResponseWriter, code int, kind string, text []byte) error {
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(answerTime)) // unsupported by test recorders
 	w.Header().Set("Content-Type", kind)
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(code)

@@ -165,6 +165,25 @@ func TestMemoryForBodies(t *testing.T) {
 	}
 }
 
+// Requests whose answers would take too much memory are refused before, or while, they are predicted.
+func TestLargeAnswers(t *testing.T) {
+	s := newServer(t, func(o *Options) { o.MaxBody, o.Timeout = 1<<20, 5*time.Minute })
+	p := s.models[0].pool.Load()
+	if err := p.fits([]examples.Example{{Size: 10000}}, predictions.Options{NBest: 100}); err != nil {
+		t.Error(err)
+	}
+	if err := p.fits([]examples.Example{{Size: 1}, {Size: 1 << 16}}, predictions.Options{NBest: 100}); !structured.IsBadInput(err) {
+		t.Errorf("%v", err)
+	}
+	var size answerSize
+	if err := size.add(mostAnswer); err != nil {
+		t.Error(err)
+	}
+	if code, _ := status(size.add(1), 0); code != http.StatusRequestEntityTooLarge {
+		t.Errorf("%d", code)
+	}
+}
+
 // An internal error fails the request that caused it, and no other of the same batch.
 func TestInternalError(t *testing.T) {
 	s := newServer(t, func(o *Options) { o.Threads = 1 })

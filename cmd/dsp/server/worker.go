@@ -3,11 +3,14 @@ package server
 import (
 	"errors"
 	"log/slog"
+	"net/http"
 	"sync"
+	"sync/atomic"
 
 	"github.com/dsp-go/dsp/cmd/dsp/server/examples"
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/predictions"
+	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/host"
 )
 
@@ -119,4 +122,37 @@ func (p *pool) predict(a *models.Answerer, batch []piece) error {
 func (p *pool) stop() {
 	p.close()
 	p.running.Wait()
+}
+
+// mostNumbers bounds the numbers that the scores of an example, or its n-best lists, may take.
+const mostNumbers = 1 << 27
+
+// fits refuses examples whose predictions would take too much memory.
+func (p *pool) fits(all []examples.Example, o predictions.Options) error {
+	width, form := 0, p.model.Net.Form()
+	for _, part := range form.Parts {
+		if structured.PerPosition(part.Rows) {
+			width += part.Width
+		}
+	}
+	for _, e := range all {
+		if e.Size > mostNumbers/max(1, width) || o.NBest > 0 && e.Size > mostNumbers/8/max(1, form.Parts[0].Width)/o.NBest {
+			return structured.BadInput("%d positions with %d labels, and nbest=%d, would take too much memory; send shorter examples", e.Size, p.model.Labels.Len(), o.NBest)
+		}
+	}
+	return nil
+}
+
+// answerSize bounds the bytes of the answer to one request, for which its examples share a count.
+type answerSize struct{ bytes atomic.Int64 }
+
+// mostAnswer is the most bytes of an answer.
+const mostAnswer = 64 << 20
+
+// add refuses an answer that has become too large.
+func (a *answerSize) add(bytes int) error {
+	if a.bytes.Add(int64(bytes)) > mostAnswer {
+		return refuse(http.StatusRequestEntityTooLarge, "the answer is larger than %d bytes; send fewer examples at once, or ask for less about them", mostAnswer)
+	}
+	return nil
 }
