@@ -299,3 +299,19 @@ func FuzzRequest(f *testing.F) {
 		}
 	})
 }
+
+// A request of 25 tokens, without the network.
+func BenchmarkPredict(b *testing.B) {
+	s := newServer(b, func(o *Options) { o.Queue = 1000 })
+	words, tags := strings.Repeat(`"the", "red", "fox", "a", "fox", `, 5), strings.Repeat(`"DT", "JJ", "NN", "DT", "NN", `, 5)
+	body := `{"columns": {"word": [` + strings.TrimSuffix(words, ", ") + `], "pos": [` + strings.TrimSuffix(tags, ", ") + `]}}`
+	h := s.Handler()
+	b.ReportAllocs()
+	for b.Loop() {
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequest("POST", "/predict", strings.NewReader(body)))
+		if w.Code != http.StatusOK {
+			b.Fatal(w.Body)
+		}
+	}
+}
