@@ -25,12 +25,13 @@ func serveCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve --model DIR [--model NAME=DIR …]",
 		Short: "Answer requests for predictions over HTTP, with one or more models",
-		Long: `serve answers requests over HTTP. POST /predict takes one JSON object per line and answers what dsp predict --json prints for it.
-The routes under /v2 are those of the Open Inference Protocol. GET / is a page to try the models on, GET /metrics is for Prometheus.
+		Long: `serve answers requests over HTTP. POST /predict takes one JSON object per line and answers what dsp predict --json
+prints for it. The routes under /v2 are those of the Open Inference Protocol. GET / is a page to try the models on, and
+GET /metrics is for Prometheus.
 
 Requests that arrive together are predicted together. A model is loaded again, without a gap, on SIGHUP, on
-POST /v2/repository/models/NAME/load, and with --watch whenever its file changes; a file that cannot be loaded leaves the model as it
-is. SIGTERM and SIGINT stop the server when the requests that it has accepted are answered.`,
+POST /v2/repository/models/NAME/load, and with --watch whenever its file changes; a file that cannot be loaded leaves the
+model as it is. SIGTERM and SIGINT stop the server when the requests that it has accepted are answered.`,
 		Example: `  dsp serve --model runs/ner
   curl -d '{"words": ["John", "Smith", "lives", "in", "Rome"]}' http://127.0.0.1:8080/predict
   dsp serve --model ner=runs/ner --model parser=runs/parser --listen 0.0.0.0:8080 --token-file secret`,

@@ -239,6 +239,78 @@ func TestBatchesChangeNothing(t *testing.T) {
 	}
 }
 
+// A request that finds its model replaced before it is in the queue is read again for the new one.
+func TestReplacedMeanwhile(t *testing.T) {
+	s := newServer(t, nil)
+	e, reads, used := s.models[0], 0, 0
+	err := e.run(context.Background(), func(p *pool) (*job, error) {
+		if reads++; reads == 1 {
+			if err := s.load(e); err != nil {
+				return nil, err
+			}
+			p.stop()
+		}
+		o, err := examples.Parse([]byte(fine))
+		if err != nil {
+			return nil, err
+		}
+		x, err := p.reader.Example(o)
+		return &job{examples: []examples.Example{x}, use: func(int, *structured.Dataset, int, *predictions.Prediction) error {
+			used++
+			return nil
+		}}, err
+	})
+	if err != nil || reads != 2 || used != 1 {
+		t.Errorf("%v after reading %d times and %d predictions", err, reads, used)
+	}
+	s.Close()
+	if code, text, _ := ask(s, "POST", "/predict", fine); code != http.StatusServiceUnavailable || !strings.Contains(text, "stopping") {
+		t.Errorf("a server that has stopped: %d %s", code, text)
+	}
+}
+
+// A changed file is loaded; one that is no model is refused once.
+func TestWatch(t *testing.T) {
+	path, err := trained()
+	if err != nil {
+		t.Fatal(err)
+	}
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "m.safetensors")
+	put := func(text []byte) {
+		t.Helper()
+		if err := os.WriteFile(file+"~", text, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Rename(file+"~", file); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put(content)
+	s := newServer(t, func(o *Options) { o.Models, o.Watch = []string{file}, time.Millisecond })
+	e := s.models[0]
+	ctx, stop := context.WithCancel(context.Background())
+	var watching sync.WaitGroup
+	watching.Go(func() { s.watch(ctx) })
+	first, looked := e.pool.Load(), e.lastLoaded()
+	put(content[:100])
+	for e.lastLoaded() == looked {
+		time.Sleep(time.Millisecond)
+	}
+	if e.pool.Load() != first {
+		t.Error("a broken file took the place of the model")
+	}
+	put(content)
+	for e.pool.Load() == first {
+		time.Sleep(time.Millisecond)
+	}
+	stop()
+	watching.Wait()
+}
+
 // Concurrent requests and loads, for the race detector.
 func TestConcurrentLoads(t *testing.T) {
 	s := newServer(t, func(o *Options) { o.Queue = 100 })
