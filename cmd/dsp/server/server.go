@@ -140,5 +140,9 @@ func (s *Server) Handler() http.Handler {
 		return nil
 	})
 	mux.Handle("/", s.measured("other", func(_ http.ResponseWriter, r *http.Request) error { return s.noRoute(mux, r) }))
-	return http.NewCrossOriginProtection().Handler(mux)
+	same := http.NewCrossOriginProtection() // a page of another site must not have its visitors' browsers ask
+	same.SetDenyHandler(s.measured("other", func(_ http.ResponseWriter, r *http.Request) error {
+		return refuse(http.StatusForbidden, "a page of another origin, %s, may not post here", r.Header.Get("Origin"))
+	}))
+	return same.Handler(mux)
 }
