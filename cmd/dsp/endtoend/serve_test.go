@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -253,6 +254,24 @@ func TestServeAnswersLikePredict(t *testing.T) {
 	if code, got := s.post("predict/"+filepath.Base(ocr), asJSON(t, map[string]any{"features": rows})); code != http.StatusOK || !strings.Contains(got, `"labels":["`) {
 		t.Errorf("letters: %d %s", code, got)
 	}
+}
+
+// Attributes of CRFsuite, CoNLL-U, and columns without a name are answered like files that hold them.
+func TestServeOtherTexts(t *testing.T) {
+	dir := t.TempDir()
+	in := func(name string) string { return filepath.Join(dir, name) }
+	attributes := write(t, "a.crfsuite", strings.Repeat("O\tw=the\nX\tw=fox\tl:0.5\n\nX\tw=fox\tl:2\nO\tw=runs\n\n", 3))
+	columns := write(t, "a.conll", strings.Repeat("the\tt\tO\nfox\tf\tX\n\nfox\tf\tX\nruns\tr\tO\n\n", 3))
+	treebank := filepath.Join(drawnTrees(t), "dev.conllu")
+	dsp(t, "train", "--train", attributes, "--passes", "2", "--quiet", "--out", in("crf")).ok()
+	dsp(t, "train", "--train", columns, "--template", write(t, "t", "U%x[0,word]/%x[0,1]\nB\n"), "--passes", "2", "--quiet", "--out", in("columns")).ok()
+	dsp(t, "train", "--train", treebank, "--task", "tag", "--passes", "2", "--quiet", "--out", in("upos")).ok()
+	s := serve(t, "--model", in("crf"), "--model", in("columns"), "--model", in("upos"))
+	s.same(in("crf"), attributes, "", slices.Repeat([]string{`{"attributes": [["w=the"], ["w=fox", "l:0.5"]]}`, `{"attributes": [["w=fox", "l:2"], ["w=runs"]]}`}, 3))
+	s.same(in("columns"), columns, "", slices.Repeat([]string{`{"words": ["the", "fox"], "columns": {"1": ["t", "f"]}}`, `{"columns": {"word": ["fox", "runs"], "1": ["f", "r"]}}`}, 3))
+	s.refuses(http.StatusBadRequest, "predict/columns", `{"words": ["the", "fox"]}`, "no column 1")
+	plain := write(t, "b.conllu", "1\tthe"+strings.Repeat("\t_", 8)+"\n2\tfox"+strings.Repeat("\t_", 8)+"\n")
+	s.same(in("upos"), plain, "", []string{`{"words": ["the", "fox"]}`})
 }
 
 // Images of segment models are answered with their labels and, on request, with the mask over the image.
