@@ -179,6 +179,7 @@ func TestServeAnswersLikePredict(t *testing.T) {
 	}
 	s.same(tagger(t), text, "", objects)
 	s.same(tagger(t), text, "?nbest=2&marginals&confidence=true", objects, "--nbest", "2", "--marginals", "--confidence")
+	s.same(tagger(t), text, "?spans&min_probability=0.01", objects, "--spans", "--min-probability", "0.01")
 	s.same(tagger(t), text, "?decode=risk", objects, "--decode", "risk")
 	if code, got := s.post("predict/tagger", `{"id": "mine", "text": "the fox runs"}`); code != http.StatusOK ||
 		!strings.HasPrefix(got, `{"id":"mine","labels":[`) || !strings.HasSuffix(got, `,"offsets":[[0,3],[4,7],[8,12]],"words":["the","fox","runs"]}`+"\n") {

@@ -13,7 +13,6 @@ import (
 
 	"github.com/dsp-go/dsp/cmd/dsp/server/examples"
 	"github.com/dsp-go/dsp/models/predictions"
-	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/oracles/kinds"
 	"github.com/dsp-go/dsp/structured"
@@ -75,7 +74,7 @@ func (s *Server) infer(w http.ResponseWriter, r *http.Request) error {
 			return nil, err
 		}
 		var size answerSize
-		layout := tasks.Of(&p.model.Config).Layout(p.model.Labels, o, true)
+		layout := p.model.JSONLayout(o)
 		return &job{examples: all, options: o, use: func(k int, d *structured.Dataset, i int, prediction *predictions.Prediction) error {
 			line, err := render(layout, k, d, i, prediction, nil)
 			if err == nil {

@@ -12,7 +12,6 @@ import (
 
 	"github.com/dsp-go/dsp/cmd/dsp/server/examples"
 	"github.com/dsp-go/dsp/models/predictions"
-	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/graphs/masks"
 	"github.com/dsp-go/dsp/structured/graphs/picture"
@@ -49,12 +48,17 @@ func (s *Server) predict(w http.ResponseWriter, r *http.Request) error {
 		if options.overlay && p.model.Config.Task != "segment" {
 			return nil, structured.BadInput("overlay: the model does not label the pixels of images (--task segment)")
 		}
+		if options.Spans {
+			if err := p.model.CheckSpans(); err != nil {
+				return nil, err
+			}
+		}
 		if err := p.fits(all, options.Options); err != nil {
 			return nil, err
 		}
 		lines = make([][]byte, len(all))
 		var size answerSize
-		layout := tasks.Of(&p.model.Config).Layout(p.model.Labels, options.Options, true)
+		layout := p.model.JSONLayout(options.Options)
 		return &job{examples: all, options: options.Options, use: func(k int, d *structured.Dataset, i int, prediction *predictions.Prediction) error {
 			line, err := render(layout, k, d, i, prediction, all[k].Tokens)
 			if err == nil && options.overlay {
@@ -99,7 +103,12 @@ func queryOptions(r *http.Request, model *string) (o options, err error) {
 				return o, structured.BadInput("decode=%s: expected max or risk", value)
 			}
 			o.LeastRisk = value == "risk"
-		case "marginals", "confidence", "truncate", "overlay":
+		case "min_probability":
+			o.MinProbability, err = strconv.ParseFloat(value, 64)
+			if err != nil || !(o.MinProbability > 0 && o.MinProbability <= 1) {
+				return o, structured.BadInput("min_probability=%s: expected more than 0, and at most 1", value)
+			}
+		case "marginals", "confidence", "spans", "truncate", "overlay":
 			on := value == ""
 			if !on {
 				if on, err = strconv.ParseBool(value); err != nil {
@@ -111,14 +120,19 @@ func queryOptions(r *http.Request, model *string) (o options, err error) {
 				o.Marginals = on
 			case "confidence":
 				o.Confidence = on
+			case "spans":
+				o.Spans = on
 			case "truncate":
 				o.Exact = !on
 			case "overlay":
 				o.overlay = on
 			}
 		default:
-			return o, structured.BadInput("no option %s; there are model, nbest, marginals, confidence, decode, truncate, overlay", key)
+			return o, structured.BadInput("no option %s; there are model, nbest, marginals, confidence, spans, min_probability, decode, truncate, overlay", key)
 		}
+	}
+	if o.MinProbability > 0 && !o.Spans {
+		return o, structured.BadInput("min_probability is for spans")
 	}
 	return o, nil
 }
