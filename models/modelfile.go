@@ -148,7 +148,7 @@ func decodeModel(f *safetensors.File) (*Model, error) {
 	if m.Dim > 0 && len(vocab) == 0 {
 		m.Config.MinCount = 0 // older files say 2 for every net
 	}
-	if m.Map.Len() != 0 && m.Map.Len() != m.Dim || m.Grid.Height < 0 || m.Grid.Width < 0 {
+	if m.Map.Len() > m.Dim || m.Grid.Height < 0 || m.Grid.Width < 0 {
 		return nil, fmt.Errorf("metadata: maps of %v and a grid of %v do not go with %d features", m.Map, m.Grid, m.Dim)
 	}
 	if m.Edges.Dim < 0 || m.Edges.Types < 0 {

@@ -33,13 +33,19 @@ var segment = Task{
 		case c.Superpixels > 0 && c.Cell != config.Default().Cell:
 			return structured.BadInput("--cell %d and --superpixels %d: an image is divided into cells or into superpixels; give one of the two", c.Cell, c.Superpixels)
 		}
-		if err := Division(&c).Validate(); err != nil {
+		if err := division(&c).Validate(); err != nil {
+			return err
+		}
+		if err := checkPatches(&c); err != nil {
 			return err
 		}
 		return checkGraphs(c)
 	},
 	Complete: func(c *config.Config) {
 		chooseEdges(c, nets.EdgesPotts)
+		if c.Format == formats.Builtin || c.Format == formats.Images { // others are refused
+			c.Features = regionFeatures(c)
+		}
 		linear, hinge := c.Net == "auto" || c.Net == "linear", c.Loss == "auto" || c.Loss == "hinge"
 		if c.Method == "auto" && linear && hinge && (c.Oracle == "cut" || c.Oracle == "auto" && c.Format == formats.Builtin && c.Classes == 2) {
 			c.Method = "bcpfw" // it makes the most of a cut: it remembers the masks that it found
@@ -52,7 +58,7 @@ var segment = Task{
 	Fit:           inputs.FitGraphs,
 	Output:        graphOutput,
 	Net:           func(graph.Input) string { return "linear" },
-	CheckNet:      checkGraphNet,
+	CheckNet:      checkSegmentNet,
 	LogLikelihood: func(config.Config, inputs.Inputs) bool { return false },
 	Loss:          graphLoss,
 	Baselines:     true,
@@ -72,8 +78,12 @@ var segment = Task{
 	Columns: []Column{{"accuracy", "pixel_accuracy"}, {"IoU", "miou"}},
 }
 
-// Division returns how the settings divide an image into regions.
-func Division(c *config.Config) segmentation.Division {
+// ImageReader returns the reader that makes graphs of images as the settings say, without the names of labels.
+func ImageReader(c *config.Config) segmentation.Reader {
+	return segmentation.Reader{Division: division(c), Inputs: patches(c), Threads: c.Threads}
+}
+
+func division(c *config.Config) segmentation.Division {
 	d := segmentation.DefaultDivision()
 	d.Cell, d.Superpixels, d.Neighbours = c.Cell, c.Superpixels, c.Neighbours
 	return d
@@ -91,7 +101,7 @@ func drawTextures(c *config.Config) (train, dev, test *structured.Dataset, err e
 	}
 	for k, to := range []**structured.Dataset{&train, &dev, &test} {
 		part := o.Parts()[k]
-		r := segmentation.Reader{Division: Division(c), Labels: o.Labels(), All: k > 0, Threads: c.Threads}
+		r := segmentation.Reader{Division: division(c), Inputs: patches(c), Labels: o.Labels(), All: k > 0, Threads: c.Threads}
 		if *to, err = r.Read(context.Background(), part); err != nil {
 			return nil, nil, nil, err
 		}
@@ -111,7 +121,7 @@ func readImages(c *config.Config, s Source) (*structured.Dataset, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := segmentation.Reader{Division: Division(c), Labels: s.Labels, Where: "the training data's labels", All: s.Labels != nil, Threads: s.Threads}
+	r := segmentation.Reader{Division: division(c), Inputs: patches(c), Labels: s.Labels, Where: "the training data's labels", All: s.Labels != nil, Threads: s.Threads}
 	if c.LabelNames != "" && s.Labels == nil {
 		if r.Labels, err = masks.ReadNames(c.LabelNames); err != nil {
 			return nil, err

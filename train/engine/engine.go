@@ -175,6 +175,9 @@ func (e *Engine) Truncated() int {
 		n += t.Truncated()
 		t.ResetTruncated()
 	}
+	if a, ok := e.backend.accelerator().(TruncatingAccelerator); ok {
+		n += a.Truncated()
+	}
 	return n
 }
 
