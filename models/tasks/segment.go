@@ -97,6 +97,11 @@ const (
 	segmentPasses = 300
 )
 
+// ImageReader returns the reader that makes graphs of images as the settings say, without the names of labels.
+func ImageReader(c *config.Config) segmentation.Reader {
+	return segmentation.Reader{Division: division(c), Inputs: patches(c), Threads: c.Threads}
+}
+
 func division(c *config.Config) segmentation.Division {
 	d := segmentation.DefaultDivision()
 	d.Cell, d.Superpixels, d.Neighbours = c.Cell, c.Superpixels, c.Neighbours

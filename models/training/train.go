@@ -103,7 +103,7 @@ func trainOn(ctx context.Context, c config.Config, data *models.Data, o TrainOpt
 			"tokens_with_vector", fmt.Sprintf("%.1f %%", 100*float64(x.Found)/float64(max(1, x.Tokens))),
 			"memory", fmt.Sprintf("%.1f MiB", float64(x.Bytes)/(1<<20)))
 	}
-	if ignored, example := unnamedColumns(data.Train); ignored != "" {
+	if ignored, example := unnamedColumns(data.Train); ignored != "" && c.Template == "" { // a template may read columns by number
 		o.Log.Warn("columns without a name are ignored; a name makes them inputs", "columns", ignored, "for_example", "--columns "+example)
 	}
 	if !c.Partial && formats.Find(c.Format).Tokens && data.Train.Alphabet.Index(text.AnyLabel) >= 0 {
