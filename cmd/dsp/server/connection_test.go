@@ -6,6 +6,8 @@ import (
 	"net/http/httptest"
 	"testing"
 	"time"
+
+	"github.com/dsp-go/dsp/structured"
 )
 
 // A connection ends when the body of a request that no handler reads does not arrive in time.
@@ -45,5 +47,13 @@ func TestAuthorization(t *testing.T) {
 		if w.Code != want {
 			t.Errorf("%q: %d, expected %d", header, w.Code, want)
 		}
+	}
+}
+
+// Messages name the options of requests, not flags.
+func TestOptionsInMessages(t *testing.T) {
+	code, text := status(structured.BadInput("these scores cannot be cut; --truncate lowers them"), time.Second)
+	if code != 400 || text != "these scores cannot be cut; ?truncate lowers them" {
+		t.Errorf("%d: %s", code, text)
 	}
 }
