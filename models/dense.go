@@ -2,33 +2,34 @@ package models
 
 import (
 	"io"
-	"strings"
 
-	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/formats"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/arrays"
 )
 
-// filesBeside returns the files that a setting gives for the training, development and test data, separated by commas; empty where there
-// are none. Each data set needs its own.
-func filesBeside(c *config.Config, name, value string) ([]string, error) {
-	files := make([]string, 3)
-	if value == "" {
-		return files, nil
-	}
-	given := strings.Split(value, ",")
-	for i, data := range []struct{ flag, path string }{{"train", c.Train}, {"dev", c.Dev}, {"test", c.Test}} {
-		if data.path == "" {
-			continue
+// filesBeside returns the files that a setting gives beside each of the files of training, development and test data, separated by
+// commas; empty where there are none. Each file needs its own, in order; a single folder of images is for all.
+func filesBeside(paths [3][]string, name, value string) (files [3][]string, err error) {
+	given := formats.Files(value)
+	shared := name == "images" && len(given) == 1
+	for k, data := range []string{"train", "dev", "test"} {
+		files[k] = make([]string, len(paths[k]))
+		for i, path := range paths[k] {
+			switch {
+			case value == "":
+				continue
+			case shared:
+				files[k][i] = given[0]
+				continue
+			case len(given) == 0 || given[0] == "":
+				return files, structured.BadInput("--%s %s: no file for --%s %s; expected one file for each of train, dev and test that is given", name, value, data, path)
+			}
+			files[k][i], given = given[0], given[1:]
 		}
-		if len(given) == 0 || given[0] == "" {
-			return nil, structured.BadInput("--%s %s: no file for --%s %s; expected one file for each of train, dev and test that is given", name, value, data.flag, data.path)
-		}
-		files[i], given = given[0], given[1:]
 	}
-	if len(given) > 0 {
-		return nil, structured.BadInput("--%s %s: %s is one file too many; expected one for each of train, dev and test that is given", name, value, given[0])
+	if len(given) > 0 && !shared {
+		return files, structured.BadInput("--%s %s: %s is one file too many; expected one for each of train, dev and test that is given", name, value, given[0])
 	}
 	return files, nil
 }

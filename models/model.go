@@ -24,6 +24,9 @@ type Model struct {
 	Net           nets.Network
 	W             []float32 // [Net.Dim()]
 
+	Started *Start    // from which model, before training; nil: from none
+	Prior   []float32 // [Net.Dim()] the weights that training regularises towards; nil: zeros
+
 	device      *onDevice       // that runs the network and the oracles, or nil for the CPU
 	onTruncated func(times int) // or nil
 }
@@ -48,10 +51,8 @@ func NewModel(c config.Config, data *Data) (*Model, error) {
 		return nil, err
 	}
 	m.W = m.Net.Init(c.Seed)
-	if m.Config.Init != "" {
-		if err := m.startFrom(m.Config.Init); err != nil {
-			return nil, err
-		}
+	if data.bases.start != nil {
+		return m, data.bases.begin(m)
 	}
 	return m, nil
 }

@@ -2,6 +2,7 @@ package models
 
 import (
 	"io"
+	"strconv"
 	"strings"
 
 	"github.com/dsp-go/dsp/models/config"
@@ -14,6 +15,7 @@ import (
 	"github.com/dsp-go/dsp/structured/graphs"
 	"github.com/dsp-go/dsp/structured/host"
 	"github.com/dsp-go/dsp/structured/text"
+	"github.com/dsp-go/dsp/structured/union"
 )
 
 // source reads data files: any, or those that are like the training data.
@@ -47,32 +49,32 @@ type besides struct {
 	masks  string // folder of the masks
 }
 
-// filesOf returns the files that c has beside the training, development and test data.
-func filesOf(c *config.Config) (all [3]besides, err error) {
-	dense, err := filesBeside(c, "dense", c.Dense)
-	if err != nil {
-		return all, err
+// filesOf returns the files that c has beside each file of the training, development and test data.
+func filesOf(c *config.Config) (all [3][]besides, err error) {
+	var paths [3][]string
+	for k, value := range []string{c.Train, c.Dev, c.Test} {
+		paths[k] = formats.Files(value)
+		all[k] = make([]besides, len(paths[k]))
 	}
-	candidates, err := filesBeside(c, "boxes", c.Boxes)
-	if err != nil {
-		return all, err
-	}
-	images := []string{c.Images, c.Images, c.Images} // one folder is for all
-	if strings.Contains(c.Images, ",") {
-		if images, err = filesBeside(c, "images", c.Images); err != nil {
+	for _, s := range []struct {
+		name, value string
+		to          func(b *besides) *string
+	}{
+		{"dense", c.Dense, func(b *besides) *string { return &b.dense }},
+		{"boxes", c.Boxes, func(b *besides) *string { return &b.boxes }},
+		{"images", c.Images, func(b *besides) *string { return &b.images }},
+		{"links", c.Links, func(b *besides) *string { return &b.links }},
+		{"masks", c.Masks, func(b *besides) *string { return &b.masks }},
+	} {
+		files, err := filesBeside(paths, s.name, s.value)
+		if err != nil {
 			return all, err
 		}
-	}
-	links, err := filesBeside(c, "links", c.Links)
-	if err != nil {
-		return all, err
-	}
-	masks, err := filesBeside(c, "masks", c.Masks)
-	if err != nil {
-		return all, err
-	}
-	for k := range all {
-		all[k] = besides{dense[k], candidates[k], images[k], links[k], masks[k]}
+		for k := range all {
+			for i := range all[k] {
+				*s.to(&all[k][i]) = files[k][i]
+			}
+		}
 	}
 	return all, nil
 }
@@ -92,6 +94,72 @@ func edgesOf(d *structured.Dataset) inputs.Edges {
 		return inputs.Edges{Dim: t.Dim, Types: graphs.Types(d)}
 	}
 	return inputs.Edges{}
+}
+
+// readFiles reads a data set from one file or several.
+func (s source) readFiles(value string, beside []besides, needLabels bool) (*structured.Dataset, error) {
+	var sets []*structured.Dataset
+	for k, path := range formats.Files(value) {
+		if s.besides = (besides{}); k < len(beside) {
+			s.besides = beside[k]
+		}
+		d, err := s.read(path, needLabels)
+		if err != nil {
+			return nil, err
+		}
+		sets = append(sets, d)
+	}
+	if len(sets) > 1 {
+		bases{}.relabel(sets...) // labels that training did not see are numbered file by file
+	}
+	return union.Join(sets)
+}
+
+// readTraining reads the training data from one file or several, for a run that may continue a model.
+func (s source) readTraining(value string, beside []besides, from bases) (*structured.Dataset, error) {
+	files := formats.Files(value)
+	var known *structured.Dictionary
+	if from.start != nil {
+		known = from.start.Dictionary
+		s.hashBits = 0
+		if known != nil {
+			s.hashBits = known.HashBits
+		}
+		if names := from.start.Labels; s.config.Task == "segment" && !numbered(names) && s.config.LabelNames == "" {
+			s.labels = names
+		}
+	}
+	merge := len(files) > 1 || from.start != nil
+	least := max(1, s.minCount)
+	if merge {
+		s.minCount = 1
+	}
+	var sets []*structured.Dataset
+	for k, path := range files {
+		s.besides = beside[k]
+		d, err := s.read(path, true)
+		if err != nil {
+			return nil, err
+		}
+		sets = append(sets, d)
+	}
+	if merge {
+		from.relabel(sets...)
+		if s.inputs.Template == nil {
+			union.Attributes(known, least, sets)
+		}
+	}
+	return union.Join(sets)
+}
+
+// numbered reports whether labels have no names but their numbers.
+func numbered(names *structured.Alphabet) bool {
+	for l, name := range names.Names() {
+		if name != strconv.Itoa(l) {
+			return false
+		}
+	}
+	return true
 }
 
 // read reads a data set. With needLabels every position must have a gold label.

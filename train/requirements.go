@@ -26,6 +26,7 @@ const (
 	RunLength                          // the number of passes of the run
 	OtherSchedule                      // another schedule of the step size
 	PlainMax                           // a hinge that is not smoothed
+	OriginCenter                       // a regulariser around zero
 )
 
 // RequirementError reports that a method cannot solve a problem. It is wrapped as bad input.
@@ -64,6 +65,14 @@ func CheckRegulariser(method string, o *engine.Objective) error {
 		return nil
 	}
 	return Refuse(method, Regulariser, "needs a regulariser: its weights are a multiple of 1/λ")
+}
+
+// CheckCenter rejects a method whose steps shrink the weights towards zero, for an objective with another centre.
+func CheckCenter(method string, o *engine.Objective) error {
+	if o.Center == nil {
+		return nil
+	}
+	return Refuse(method, OriginCenter, "takes steps that shrink the weights towards zero, but the regulariser has another centre (prior)")
 }
 
 // LaneUser is a method that works in the engine's lanes, on the potentials of single examples. An engine on a device has no

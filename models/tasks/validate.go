@@ -61,8 +61,8 @@ func ValidateModel(c config.Config) error {
 		return structured.BadInput("--features %s makes attributes, which --net %s does not read; use --net linear, or leave out --features", c.Features, c.Net)
 	case c.AttributeUnits > 0 && c.Features == "none":
 		return structured.BadInput("--attribute-units %d sums attributes, but --features none makes none", c.AttributeUnits)
-	case c.Init != "" && c.Features == "none":
-		return structured.BadInput("--init %s gives weights of attributes, but --features none makes none", c.Init)
+	case c.Prior != "" && c.Reg == 0:
+		return structured.BadInput("--prior %s has no effect with --reg 0: give --reg above 0, or --init %s to start from the model only", c.Prior, c.Prior)
 	case c.Freeze && c.Vectors == "":
 		return structured.BadInput("--freeze-vectors has no effect without --vectors FILE")
 	case c.Partial && c.Scheme != "keep":

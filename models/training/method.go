@@ -41,6 +41,7 @@ func objective(c *config.Config, m *models.Model, data *structured.Dataset) (*en
 	o := &engine.Objective{
 		Scorer: scorer(m.Net), Data: data, Loss: loss, Task: task,
 		Lambda: c.Reg / float64(max(1, data.Len())),
+		Center: m.Prior,
 	}
 	if m.Constraints != nil {
 		o.Constraints = m.Constraints
@@ -134,7 +135,7 @@ func checkMethod(c *config.Config, method train.Method, o *engine.Objective) err
 // chooseModelBatch returns the number of examples of prox-linear's models. Settings that only models of all examples have ask for
 // these.
 func chooseModelBatch(c *config.Config, o *engine.Objective) settings.ModelBatch {
-	whole := c.Batch > 0 || c.InnerPasses > 0 || c.InnerGap > 0 || c.WarmUp != 0 || c.ConstantMu || c.Inner != config.Default().Inner
+	whole := c.Batch > 0 || c.InnerPasses > 0 || c.InnerGap > 0 || c.WarmUp != 0 || c.ConstantMu || c.Inner != config.Default().Inner || o.Center != nil
 	switch {
 	case c.Method != "prox-linear" || c.ModelBatch != 0:
 		return c.ModelBatch
@@ -243,10 +244,10 @@ func newMethod(c *config.Config, name string) (train.Method, error) {
 			Momentum: c.Momentum, Nesterov: c.Nesterov, Clip: c.Clip,
 		}, nil
 	case "bcpfw":
-		return &methods.BCPFW{}, nil
+		return &methods.BCPFW{Warm: c.Init != ""}, nil
 	case "bcfw":
 		average, err := methods.ParseAveraging(c.Average)
-		return &methods.BCFW{Averaging: average}, err
+		return &methods.BCFW{Averaging: average, Warm: c.Init != "" && c.Method == name}, err
 	case "svrg":
 		return &methods.SVRG{Pace: pace(c)}, nil
 	case "saga":
@@ -255,7 +256,7 @@ func newMethod(c *config.Config, name string) (train.Method, error) {
 		if c.Parallel == "async" && c.Batch > 0 {
 			return nil, structured.BadInput("--batch %d: with --parallel async a thread takes one example at a time", c.Batch)
 		}
-		return &sdca.SDCA{Async: c.Parallel == "async"}, nil
+		return &sdca.SDCA{Async: c.Parallel == "async", Warm: c.Init != ""}, nil
 	case "lbfgs":
 		return &methods.LBFGS{}, nil
 	case "casimir", "casimir-adapt":

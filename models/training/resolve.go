@@ -8,7 +8,6 @@ import (
 
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/config"
-	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/engine"
 )
@@ -20,7 +19,7 @@ func resolveGiven(c *config.Config) error {
 			return err
 		}
 	}
-	if err := tasks.Resolve(c); err != nil {
+	if err := models.Resolve(c); err != nil {
 		return err
 	}
 	c.Out = chooseFolder(c, time.Now())

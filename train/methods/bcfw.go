@@ -33,7 +33,9 @@ import (
 type BCFW struct {
 	Averaging Averaging // AutoAverage is WeightedAverage
 	Resync    int       // passes between recompositions of w from the memory, to remove rounding errors; 0 means 10
+	Warm      bool      // start from s.W (warmhinge.go), not from the centre
 
+	held    best           // of a warm start
 	memory  *engine.Memory // a prox-linear method may provide one to continue from
 	path    engine.Path
 	linear  float64 // b of the memory
@@ -50,7 +52,7 @@ func (m *BCFW) Name() string { return "bcfw" }
 // Convex returns true.
 func (m *BCFW) Convex() bool { return true }
 
-// Start begins at ū_i = 1_{y_i}, where w is the centre, regardless of s.W.
+// Start begins at ū_i = 1_{y_i}, where w is the centre, regardless of s.W unless Warm.
 func (m *BCFW) Start(ctx context.Context, p *train.Problem, s *train.State) error {
 	if err := checkHingeDual(m.Name(), p); err != nil {
 		return err
@@ -66,10 +68,13 @@ func (m *BCFW) Start(ctx context.Context, p *train.Problem, s *train.State) erro
 	m.path.Start(p.Engine, w, nil)
 	m.dual, m.bound = p.Constant, train.LowerBound{Value: p.Constant}
 	var err error
-	if m.memory == nil {
-		m.memory, err = p.NewMemory()
-	} else {
+	switch {
+	case m.memory != nil:
 		err = m.goOn(ctx, p, s)
+	default:
+		if m.memory, err = p.NewMemory(); err == nil && m.Warm {
+			err = m.warm(ctx, p, s)
+		}
 	}
 	m.best = m.dual
 	return err
@@ -251,6 +256,9 @@ func (m *BCFW) report(ctx context.Context, p *train.Problem, s *train.State) (er
 		return err
 	}
 	s.FullPasses++
+	if m.Warm {
+		m.held.keep(s)
+	}
 	m.bound.Show(s, m.best)
 	s.Smoothed, s.Mu, s.Kappa, s.Step, s.Exact = math.NaN(), 0, 0, 0, math.NaN()
 	return nil
@@ -269,4 +277,7 @@ func (m *BCFW) Archive(a engine.Archive) {
 	a.Number("best", &m.best)
 	m.bound.Archive(a)
 	a.Count("passes", &m.passes)
+	if m.Warm {
+		m.held.archive(a)
+	}
 }

@@ -36,6 +36,7 @@ import (
 type BCPFW struct {
 	Inner  int // most steps per visit; 0 means 10
 	Resync int // passes between recompositions of w from the memory, to remove rounding errors; 0 means 10
+	Warm   bool // start from s.W (warmhinge.go), not from the centre
 
 	corners corners
 	gap     []float32 // [n] at the last visit
@@ -75,7 +76,7 @@ func (m *BCPFW) UsesLanes() {}
 // Convex returns true.
 func (m *BCPFW) Convex() bool { return true }
 
-// Start begins at ū_i = 1_{y_i}, where w is the centre, regardless of s.W.
+// Start begins at ū_i = 1_{y_i}, where w is the centre, regardless of s.W unless Warm.
 func (m *BCPFW) Start(ctx context.Context, p *train.Problem, s *train.State) error {
 	if err := checkHingeDual(m.Name(), p); err != nil {
 		return err
@@ -95,6 +96,9 @@ func (m *BCPFW) Start(ctx context.Context, p *train.Problem, s *train.State) err
 	m.gap, m.age = make([]float32, p.Len()), make([]float32, p.Len())
 	m.dual, m.best, m.primal = p.Constant, p.Constant, math.Inf(1)
 	m.bound = train.LowerBound{Value: p.Constant}
+	if m.Warm {
+		return m.warm(ctx, p, s)
+	}
 	return nil
 }
 
@@ -178,12 +182,7 @@ func (m *BCPFW) choosePair(p *train.Problem, ln *engine.Lane) error {
 	}
 	i := ln.Batch.Examples[0]
 	if m.fresh {
-		ln.Output = vec.Grow(ln.Output, ln.Theta.OutputSize())
-		if len(ln.Values) < 1 {
-			ln.Values = make([]float64, 1)
-		}
-		ln.Oracle.Max(&ln.Theta, ln.Output, ln.Values[:1])
-		m.corners.find(i, ln.Output)
+		m.ask(ln, i)
 	}
 	to, from, high, low, mean := m.corners.extremes(i, &ln.Theta, 0)
 	c := p.Data.Weight(i)
@@ -198,6 +197,16 @@ func (m *BCPFW) choosePair(p *train.Problem, ln *engine.Lane) error {
 	ln.Sums.Linear = c * (high - low)
 	ln.Sums.Moved = 1
 	return nil
+}
+
+// ask adds the oracle's answer for the lane's example i, at its potentials, to the corners.
+func (m *BCPFW) ask(ln *engine.Lane, i int) {
+	ln.Output = vec.Grow(ln.Output, ln.Theta.OutputSize())
+	if len(ln.Values) < 1 {
+		ln.Values = make([]float64, 1)
+	}
+	ln.Oracle.Max(&ln.Theta, ln.Output, ln.Values[:1])
+	m.corners.find(i, ln.Output)
 }
 
 // resync recomputes w and the dual from the corners.
