@@ -39,7 +39,7 @@ func objective(c *config.Config, m *models.Model, data *structured.Dataset) (*en
 		return nil, err
 	}
 	o := &engine.Objective{
-		Scorer: scorer(m.Net), Data: data, Loss: loss, Task: task,
+		Scorer: m.Net, Data: data, Loss: loss, Task: task,
 		Lambda: c.Reg / float64(max(1, data.Len())),
 		Center: m.Prior,
 	}

@@ -83,6 +83,10 @@ func (r *Run) warnIfLonger() {
 	if r.config.Resume == "" || err != nil { // a run that ended before it began has no settings
 		return
 	}
+	if was.Passes != r.config.Passes && r.config.Method == "prox-linear" && !(r.config.ModelBatch > 0) {
+		r.o.Log.Warn("the last iteration may have been cut short at the last pass: the bits may differ from those of a run that had as many passes from the start",
+			"was", was.Passes, "now", r.config.Passes)
+	}
 	if was.Passes != r.config.Passes && stepsFallOverRun(&r.config) {
 		r.o.Log.Warn("the step size falls over all passes of a run: the bits will differ from those of a run that had as many from the start",
 			"was", was.Passes, "now", r.config.Passes)

@@ -33,9 +33,9 @@ import (
 type BCFW struct {
 	Averaging Averaging // AutoAverage is WeightedAverage
 	Resync    int       // passes between recompositions of w from the memory, to remove rounding errors; 0 means 10
-	Warm      bool      // start from s.W (warmhinge.go), not from the centre
+	Warm      bool      // start from s.W (see warm), not from the centre
 
-	held    best           // of a warm start
+	held    leastPrimal    // of a warm start
 	memory  *engine.Memory // a prox-linear method may provide one to continue from
 	path    engine.Path
 	linear  float64 // b of the memory
@@ -111,6 +111,40 @@ func (m *BCFW) goOn(ctx context.Context, p *train.Problem, s *train.State) error
 	m.dual += gain
 	p.ToGold(m.memory, float32(γ))
 	return nil
+}
+
+// warm begins at the best dual point between the gold outputs and the oracle's answers at s.W = w₀. Its weights differ from w₀, so the
+// state shows w₀ until a pass finds better weights.
+func (m *BCFW) warm(ctx context.Context, p *train.Problem, s *train.State) error {
+	pass, err := p.FullPass(ctx, s.W, oracles.Smoothing{}, m.memory)
+	if err != nil {
+		return err
+	}
+	s.FullPasses++
+	m.held = leastPrimal{append([]float32(nil), s.W...), pass.Primal}
+	return m.goOn(ctx, p, s)
+}
+
+// leastPrimal keeps the weights with the least F that a method has shown.
+type leastPrimal struct {
+	w     []float32
+	value float64
+}
+
+// keep makes s show the best weights so far.
+func (l *leastPrimal) keep(s *train.State) {
+	if s.Primal < l.value {
+		l.value = s.Primal
+		copy(l.w, s.W)
+		return
+	}
+	copy(s.W, l.w)
+	s.Primal = l.value
+}
+
+func (l *leastPrimal) archive(a engine.Archive) {
+	a.Floats("held", &l.w)
+	a.Number("held.primal", &l.value)
 }
 
 // Pass visits every example once, in random order.

@@ -34,9 +34,9 @@ import (
 // The state shows the iterate with the least F after a pass, or the mean of the pass's iterates. The dual is certified when it
 // is recomposed from the outputs, at every Resync and in Certify. In between, the gains of steps estimate it.
 type BCPFW struct {
-	Inner  int // most steps per visit; 0 means 10
-	Resync int // passes between recompositions of w from the memory, to remove rounding errors; 0 means 10
-	Warm   bool // start from s.W (warmhinge.go), not from the centre
+	Inner  int  // most steps per visit; 0 means 10
+	Resync int  // passes between recompositions of w from the memory, to remove rounding errors; 0 means 10
+	Warm   bool // start from s.W (see warm), not from the centre
 
 	corners corners
 	gap     []float32 // [n] at the last visit
@@ -100,6 +100,34 @@ func (m *BCPFW) Start(ctx context.Context, p *train.Problem, s *train.State) err
 		return m.warm(ctx, p, s)
 	}
 	return nil
+}
+
+// warm begins at the dual point of the oracle's answers at s.W = w₀, with that point's own weights. Unless w₀ is optimal these differ from
+// w₀, so the state shows w₀ until a pass finds better weights.
+func (m *BCPFW) warm(ctx context.Context, p *train.Problem, s *train.State) error {
+	var err error
+	if m.primal, err = p.Value(ctx, s.W); err != nil {
+		return err
+	}
+	s.FullPasses++
+	at := engine.At(s.W)
+	for i := range p.Len() {
+		m.example[0] = i
+		answer := func(ln *engine.Lane) error {
+			if err := p.Potentials(ln, at); err != nil {
+				return err
+			}
+			m.ask(ln, i)
+			return nil
+		}
+		if _, err := p.OverBatch(ctx, at, m.example[:], false, answer); err != nil {
+			return err
+		}
+		m.corners.move(i, 0, len(m.corners[i])-1, 1)
+		m.corners.prune(i)
+	}
+	s.OracleCalls += p.Len()
+	return m.resync(ctx, p, s)
 }
 
 // Pass makes n visits; the first pass visits every example.
