@@ -218,3 +218,36 @@ func (m *Model) sizes() transfer.Sizes {
 	}
 	return s
 }
+
+// Unknown are the gold labels of a data set that a model cannot predict.
+type Unknown struct {
+	Names []string
+	Count int    // positions that have one
+	First string // place of the first: file and line
+}
+
+// UnknownLabels returns the gold labels of d that are not among the known ones, which an evaluation counts as errors. Outputs without
+// names have none.
+func UnknownLabels(d *structured.Dataset, known *structured.Alphabet) (u Unknown) {
+	if d.Labels == nil || d.Alphabet == known || d.Alphabet.Len() <= known.Len() {
+		return u
+	}
+	u.Names = d.Alphabet.Names()[known.Len():]
+	for i := range d.Len() {
+		gold, tree := d.Gold(i), d.Table(trees.ArcRows) != nil
+		if tree {
+			gold = trees.FromOutput(gold).Relations
+		} else if d.Outputs != nil {
+			return Unknown{}
+		}
+		for t, l := range gold {
+			if int(l) < known.Len() {
+				continue
+			}
+			if u.Count++; u.First == "" {
+				u.First = d.WhereToken(i, t)
+			}
+		}
+	}
+	return u
+}

@@ -24,6 +24,8 @@ type Model struct {
 	Net           nets.Network
 	W             []float32 // [Net.Dim()]
 
+	Unfinished int // the pass of the checkpoint that W are from, if the run was not finished; else 0
+
 	Started *Start    // from which model, before training; nil: from none
 	Prior   []float32 // [Net.Dim()] the weights that training regularises towards; nil: zeros
 

@@ -2,7 +2,9 @@ package models
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +15,7 @@ import (
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/arrays/safetensors"
 	"github.com/dsp-go/dsp/structured/features"
+	"github.com/dsp-go/dsp/train"
 )
 
 // modelFormat is the version of the layout of model files. Other versions are refused.
@@ -89,16 +92,53 @@ func (m *Model) Tensors() (*safetensors.File, error) {
 	return f, inputs.AddDictionary(f, m.Dictionary)
 }
 
-// Load reads a model from the file that Save wrote, or from the run folder that holds it.
+// CheckpointFolder is the folder inside of a run folder that holds the checkpoint, and until the run is finished a ModelFile, with the
+// weights that training began with.
+const CheckpointFolder = "checkpoint"
+
+// Load reads a model from the file that Save wrote, or from the run folder that holds it. Of a run that is not finished it takes the weights
+// from the last checkpoint, and Unfinished says so.
 func Load(path string) (*Model, error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		if _, err := os.Stat(filepath.Join(path, CheckpointFolder, ModelFile)); err == nil {
+			return loadUnfinished(path)
+		}
 		inside := filepath.Join(path, ModelFile)
 		if _, err := os.Stat(inside); err != nil {
-			return nil, structured.BadInput("%s: no %s in this folder; expected a model file or the folder of a finished run",
+			return nil, structured.BadInput("%s: no %s in this folder; expected a model file or the folder of a run",
 				path, ModelFile)
 		}
 		path = inside
 	}
+	return loadFile(path)
+}
+
+// loadUnfinished makes the model of a run from its last checkpoint.
+func loadUnfinished(dir string) (*Model, error) {
+	folder := filepath.Join(dir, CheckpointFolder)
+	w, pass, err := train.CheckpointWeights(folder)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && pass == 0 {
+		if _, err := os.Stat(filepath.Join(dir, ModelFile)); err == nil { // an earlier end of the run
+			return loadFile(filepath.Join(dir, ModelFile))
+		}
+		return nil, structured.BadInput("%s: the run is not finished, and its checkpoint has no pass yet; dsp train --resume %s continues it", dir, dir)
+	}
+	if err != nil {
+		return nil, err
+	}
+	m, err := loadFile(filepath.Join(folder, ModelFile))
+	if err != nil {
+		return nil, err
+	}
+	if len(w) != len(m.W) {
+		return nil, structured.BadInput("%s: %d weights, the model has %d", folder, len(w), len(m.W))
+	}
+	m.W, m.Unfinished = w, pass
+	return m, nil
+}
+
+// loadFile reads a model file.
+func loadFile(path string) (*Model, error) {
 	f, err := safetensors.Read(path)
 	if err != nil {
 		return nil, err

@@ -2,11 +2,14 @@ package cli
 
 import (
 	"fmt"
+	"log/slog"
 	"os"
 
 	"github.com/spf13/cobra"
 
+	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/tasks"
+	"github.com/dsp-go/dsp/structured"
 )
 
 // shownConfusions is how many confusions the text report shows; --json has all of them.
@@ -37,6 +40,9 @@ With --json, one object holds all of this and the confusions.`,
 			m, d, err := u.read("--data", true)
 			if err != nil {
 				return err
+			}
+			if u := models.UnknownLabels(d, m.Labels); u.Count > 0 {
+				slog.Warn("labels that the model does not know count as errors", "labels", structured.SomeOf(u.Names), "times", u.Count, "first", u.First)
 			}
 			report, err := m.Report(cmd.Context(), d, strict, u.threads)
 			if err != nil {

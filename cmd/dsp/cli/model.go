@@ -57,6 +57,9 @@ func (u *use) load() (*models.Model, error) {
 	if err != nil {
 		return nil, err
 	}
+	if m.Unfinished > 0 {
+		slog.Warn("the run is not finished: these are the weights of its checkpoint; dsp train --resume continues it", "run", u.model, "pass", m.Unfinished)
+	}
 	m.OnTruncated(func(times int) {
 		slog.Warn("cuts are exact only for edges that favour equal labels: others were truncated, and the labels may not be the best", "times", times)
 	})
