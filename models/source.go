@@ -50,21 +50,30 @@ type besides struct {
 }
 
 // filesOf returns the files that c has beside each file of the training, development and test data.
-func filesOf(c *config.Config) (all [3][]besides, err error) {
-	var paths [3][]string
-	for k, value := range []string{c.Train, c.Dev, c.Test} {
-		paths[k] = formats.Files(value)
+func filesOf(c *config.Config) ([3][]besides, error) {
+	return filesFor([3][]string{formats.Files(c.Train), formats.Files(c.Dev), formats.Files(c.Test)}, besides{c.Dense, c.Boxes, c.Images, c.Links, c.Masks})
+}
+
+// eachBeside parts what is read beside several files, which lists as many.
+func (s source) eachBeside(files []string) ([]besides, error) {
+	all, err := filesFor([3][]string{files}, s.besides)
+	return all[0], err
+}
+
+// filesFor parts lists of files to be read beside the files of three data sets.
+func filesFor(paths [3][]string, lists besides) (all [3][]besides, err error) {
+	for k := range paths {
 		all[k] = make([]besides, len(paths[k]))
 	}
 	for _, s := range []struct {
 		name, value string
 		to          func(b *besides) *string
 	}{
-		{"dense", c.Dense, func(b *besides) *string { return &b.dense }},
-		{"boxes", c.Boxes, func(b *besides) *string { return &b.boxes }},
-		{"images", c.Images, func(b *besides) *string { return &b.images }},
-		{"links", c.Links, func(b *besides) *string { return &b.links }},
-		{"masks", c.Masks, func(b *besides) *string { return &b.masks }},
+		{"dense", lists.dense, func(b *besides) *string { return &b.dense }},
+		{"boxes", lists.boxes, func(b *besides) *string { return &b.boxes }},
+		{"images", lists.images, func(b *besides) *string { return &b.images }},
+		{"links", lists.links, func(b *besides) *string { return &b.links }},
+		{"masks", lists.masks, func(b *besides) *string { return &b.masks }},
 	} {
 		files, err := filesBeside(paths, s.name, s.value)
 		if err != nil {

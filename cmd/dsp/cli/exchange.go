@@ -49,7 +49,7 @@ edge_offsets. For sentence pairs they are pair [Σn·m×1], whose row i·m+j bel
 		},
 	}
 	u.addFlags(cmd)
-	cmd.Flags().StringVar(&u.data, "data", "", "`FILE` to compute potentials for; builtin for the drawn words, trees, sentence pairs or scenes")
+	cmd.Flags().Var(&fileList{to: &u.data}, "data", "`FILE,...` to compute potentials for, one or several; builtin for the drawn words, trees, sentence pairs or scenes")
 	cmd.Flags().BoolVar(&weights, "weights", false, "write the weights, not potentials")
 	cmd.Flags().StringVar(&to, "to", "", "`FILE` to write: .npz or .safetensors, for weights also .txt")
 	return cmd
