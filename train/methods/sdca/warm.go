@@ -20,17 +20,26 @@ const warmChunks = 16
 // Before the first part, w₀ is optimal for the objective whose centre is off by that difference; each part changes that objective a
 // little, and the steps follow its optimum. At the end of the pass w is the dual point's again.
 func (m *SDCA) warm(ctx context.Context, p *train.Problem, s *train.State) error {
-	pass, err := p.FullPass(ctx, s.W, oracles.Smoothing{}, &m.memory.u)
+	primal, err := p.Value(ctx, s.W)
 	if err != nil {
 		return err
 	}
 	s.FullPasses++
-	m.primal = pass.Primal
+	m.primal = primal
 	copy(m.w, s.W)
+	if err := m.fillMemory(ctx, p); err != nil {
+		return err
+	}
+	s.OracleCalls += p.Len()
+	u, err := p.Recompose(ctx, m.w, &m.memory.u)
+	if err != nil {
+		return err
+	}
+	s.FullPasses++
 	m.drop = make([]float32, len(s.W))
-	p.ToWeights(pass.Grad, m.drop)
+	p.ToWeights(u.Grad, m.drop)
 	vec.Axpby(1, s.W, -1, m.drop)
-	return m.fillMemory(ctx, p)
+	return nil
 }
 
 // fillMemory sets φ_i and what belongs to it to the scores at w.
