@@ -220,7 +220,7 @@ func oracleMethod(c *config.Config) string {
 
 // pace is the step length.
 func pace(c *config.Config) methods.Pace {
-	return methods.Pace{Step: c.LR, Lipschitz: c.Lipschitz}
+	return methods.Pace{Step: c.LR, Lipschitz: c.Lipschitz, FromCenter: c.Init != "" && c.Method != "prox-linear"}
 }
 
 // newMethod makes the optimiser of that name with the parameters that c gives it.
