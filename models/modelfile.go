@@ -7,11 +7,14 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
+	"strings"
 
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/models/tasks"
+	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/arrays/safetensors"
 	"github.com/dsp-go/dsp/structured/features"
@@ -77,7 +80,30 @@ func (m *Model) Save(path string) error {
 	}
 	f.Metadata["format"] = "dsp model " + modelFormat
 	f.Metadata["version"] = m.Version
+	if _, own := nets.HasSetting(m.Config.Net, ""); own {
+		f.Metadata["program"] = program()
+	}
 	return safetensors.Write(path, f)
+}
+
+// program is the import path of the running program, which registers its own networks; empty if it is not known.
+func program() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return ""
+	}
+	return info.Path
+}
+
+// unregistered is the error for a model whose network no preset and no registration has the name of: it says which program made it, and
+// with what shapes, so that its reader knows what to register.
+func unregistered(net string, f *safetensors.File) error {
+	by := "a program"
+	if p := f.Metadata["program"]; p != "" {
+		by = "the program " + p
+	}
+	return structured.BadInput("net %q is not one of dsp's: %s registered it. Use the program that registers it, or in a program of yours call "+
+		"nets.Register(%q, …) before models.Load, with a function that makes the same parameters; presets are %s", net, by, net, strings.Join(nets.Nets, ", "))
 }
 
 // Tensors returns the parameters of the network and the names of attributes as the tensors of a file.
@@ -223,6 +249,9 @@ func decodeModel(f *safetensors.File) (*Model, error) {
 			return nil, err
 		}
 		names++
+	}
+	if _, own := nets.HasSetting(m.Config.Net, ""); !own && m.Config.Net != "auto" && !slices.Contains(nets.Nets, m.Config.Net) {
+		return nil, unregistered(m.Config.Net, f)
 	}
 	choice, err := chooseNetwork(m.Config, m.Inputs, m.Dim, m.Labels.Len()) // of a file that any program may have written
 	if err != nil {

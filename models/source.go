@@ -1,6 +1,7 @@
 package models
 
 import (
+	"errors"
 	"io"
 	"strconv"
 	"strings"
@@ -231,7 +232,11 @@ func (s source) readFrom(r io.Reader, path string, needLabels bool) (*structured
 	case s.localise != nil && f.ReadBoxes != nil:
 		o := *s.localise
 		o.Boxes, o.Images, o.Unlabeled, o.Threads = s.boxes, s.images, !needLabels, s.threads
-		return f.ReadBoxes(path, o)
+		d, err := f.ReadBoxes(path, o)
+		if errors.Is(err, localisation.ErrNoClass) {
+			err = structured.BadInput("%w (--class)", err)
+		}
+		return d, err
 	case s.localise != nil:
 		return nil, structured.BadInput("%s: --format %s has no boxes of objects: --task localise reads coco, voc and npz", path, s.format)
 	case f.Read == nil && f.ReadBoxes != nil:
