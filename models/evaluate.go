@@ -38,7 +38,7 @@ func (m *Model) Report(ctx context.Context, d *structured.Dataset, strict bool, 
 	return c.Report(), nil
 }
 
-// Draw draws the predicted outputs of a few examples of d to a .svg or .png file.
+// Draw draws the predicted outputs of a few examples of d to a .svg, .png or .pdf file.
 func (m *Model) Draw(ctx context.Context, d *structured.Dataset, path string) error {
 	task := tasks.Of(&m.Config)
 	if task.Picture == nil {

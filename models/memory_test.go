@@ -28,7 +28,7 @@ func TestTooLargeForMemory(t *testing.T) {
 	}
 	f.Close()
 	c := textConfig(path)
-	if _, err := ReadData(&c); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "of memory") || !strings.Contains(err.Error(), "--min-count") {
+	if _, err := ReadData(&c); err == nil || structured.IsBadInput(err) || !strings.Contains(err.Error(), "of memory") || !strings.Contains(err.Error(), "--min-count") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -1,6 +1,7 @@
 package models
 
 import (
+	"fmt"
 	"io"
 	"slices"
 
@@ -57,7 +58,7 @@ func (d *Data) readVectors(c *config.Config) error {
 		return structured.BadInput("%s: none of the words of its %d vectors occurs in the data", c.Vectors, v.Read)
 	}
 	if err := host.CheckMemory("training with "+c.Vectors, tasks.TrainingBytes(float64(len(table.Rows)), float64(report.Bytes))); err != nil {
-		return structured.BadInput("%w; use vectors of fewer numbers", err)
+		return fmt.Errorf("%w; use vectors of fewer numbers", err)
 	}
 	d.inputs.Vocab = slices.Clone(d.inputs.Vocab)
 	d.inputs.Vocab[0], d.inputs.Vectors = vocab, table

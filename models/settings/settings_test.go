@@ -63,8 +63,10 @@ func TestCheck(t *testing.T) {
 }
 
 func TestNearest(t *testing.T) {
-	for name, want := range map[string]string{"los": "loss", "windwo": "window", "zzzz": ""} {
-		if got := Nearest(name, []string{"loss", "window", "reg"}); got != want {
+	for name, want := range map[string]string{
+		"los": "loss", "windwo": "window", "win": "window", "zzzz": "", "init": "", "lr": "", "rge": "reg",
+	} {
+		if got := Nearest(name, []string{"loss", "window", "reg", "net", "method", "metric"}); got != want {
 			t.Errorf("%s: got %q, want %q", name, got, want)
 		}
 	}

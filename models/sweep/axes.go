@@ -3,7 +3,6 @@ package sweep
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"reflect"
 	"slices"
 	"strconv"
@@ -138,12 +137,12 @@ func numeral(x float64, s settings.Setting) string {
 	return strconv.FormatFloat(x, 'g', 4, 64)
 }
 
-// draw returns one of the values, or a number from the interval.
-func (a *axis) draw(r *rand.Rand) string {
-	if a.values != nil {
-		return a.values[r.IntN(len(a.values))]
+// pick returns the value at the fraction u of the values or of the interval.
+func (a *axis) pick(u float64) string {
+	if n := len(a.values); n > 0 {
+		return a.values[min(int(u*float64(n)), n-1)]
 	}
 	c := config.Default()
 	s, _ := settings.Named(config.Settings(&c), a.name)
-	return numeral(a.at(r.Float64()), s)
+	return numeral(a.at(u), s)
 }

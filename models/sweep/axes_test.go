@@ -1,7 +1,7 @@
 package sweep
 
 import (
-	"math/rand/v2"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -59,24 +59,34 @@ func TestRanges(t *testing.T) {
 // Numbers are drawn from their whole range, with the stated distribution.
 func TestDraws(t *testing.T) {
 	log, lin := axis{name: "reg", between: between{0.01, 100, true}}, axis{name: "passes", between: between{1, 10, false}}
-	r := rand.New(rand.NewPCG(1, 2))
 	below, low, high := 0, false, false
-	for range 1000 {
-		x, err := strconv.ParseFloat(log.draw(r), 64)
+	for k, c := range draw([]axis{log, {name: "seed", between: between{0, 1e6, false}}}, 1000, 1) {
+		x, err := strconv.ParseFloat(c[0], 64)
 		if err != nil || x < 0.01 || x > 100 {
 			t.Fatal(x, err)
 		}
 		if x < 1 {
 			below++
 		}
-		n, err := strconv.Atoi(lin.draw(r))
+		n, err := strconv.Atoi(lin.pick((float64(k) + 0.5) / 1000))
 		if err != nil || n < 1 || n > 10 {
 			t.Fatal(n, err)
 		}
 		low, high = low || n == 1, high || n == 10
 	}
-	if below < 420 || below > 580 || !low || !high {
+	if below < 490 || below > 510 || !low || !high {
 		t.Errorf("%d of 1000 below the middle; %v, %v", below, low, high)
+	}
+	// Few draws leave no large gap: of 16, at least 7 of 8 equal parts have one.
+	for seed := range uint64(20) {
+		parts := map[int]bool{}
+		for _, c := range draw([]axis{log, lin}, 16, seed) {
+			x, _ := strconv.ParseFloat(c[0], 64)
+			parts[int(8*math.Log(x/0.01)/math.Log(100/0.01))] = true
+		}
+		if len(parts) < 7 {
+			t.Errorf("seed %d: 16 draws fall into %d of 8 parts", seed, len(parts))
+		}
 	}
 	choice := axis{name: "loss", values: []string{"hinge", "crf"}}
 	all := draw([]axis{choice, lin}, 12, 3)

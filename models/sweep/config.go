@@ -7,6 +7,10 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat/distmv"
+	"gonum.org/v1/gonum/stat/samplemv"
+
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/models/training"
@@ -18,7 +22,7 @@ type Config struct {
 	config.Config // common to all trials; Out and Resume are the folder of the sweep, Threads are shared by all jobs
 
 	Grid   settings.Ranges `yaml:"grid" json:"grid" group:"Sweep" help:"a setting and the values to try: reg=0.1,1,10 lists them; reg=log:0.01:10:7 takes seven values, equally spaced in the logarithm; lin: spaces them equally; separate values that contain commas by semicolons; sweep tries every combination of all --grid flags"`
-	Random int             `yaml:"random" json:"random" group:"Sweep" min:"0" unit:"N" help:"draw N random combinations instead of trying all; reg=log:0.01:10 then draws a number log-uniformly from the range, lin: uniformly; 0 tries all"`
+	Random int             `yaml:"random" json:"random" group:"Sweep" min:"0" unit:"N" help:"draw N combinations that cover the ranges evenly, instead of trying all; reg=log:0.01:10 then draws a number from the range, with even spread of its logarithm, lin: of itself; 0 tries all"`
 	Folds  int             `yaml:"folds" json:"folds" group:"Sweep" min:"0" unit:"K" help:"compare by cross-validation: split the training data into K parts, hold out each in turn and train on the rest; 0 uses the development data"`
 	Metric string          `yaml:"metric" json:"metric" group:"Sweep" values:"auto|f1|accuracy|sequence|las|uas|corloc|mean_iou|aer|class_iou|variables|miou|pixels|objective" help:"what to compare: entity F1 (f1), the share of correct positions (accuracy) or of correct sequences (sequence), of words with the right head (uas) and relation (las), of images with the object found (corloc), the mean overlap of boxes (mean_iou), of links that are right (aer: 1 − the alignment error rate), of variables of graphs (variables) or pixels (pixels) with the right label, the mean over their classes of intersection over union (class_iou, miou), or the objective (least is best); auto: f1 for entity tags, las for trees, corloc for boxes, aer for links, class_iou for graphs, miou for masks, else accuracy"`
 	Jobs   int             `yaml:"jobs" json:"jobs" group:"Sweep" run:"true" min:"0" unit:"N" help:"number of settings to train at the same time, sharing the threads; results do not depend on it; 0: one per thread"`
@@ -141,19 +145,20 @@ func product(axes []axis) [][]string {
 // drawsStream keeps what settings are drawn apart from what else is drawn from a seed.
 const drawsStream = 0x6472617773
 
-// draw returns n different combinations at random, or fewer where there are not so many.
+// draw returns n different combinations, or fewer where there are not so many. They are points of a scrambled Halton sequence (Owen 2017, "A
+// randomized Halton algorithm in R"), which cover each axis, and each few axes together, more evenly than random points.
 func draw(axes []axis, n int, seed uint64) [][]string {
-	r := rand.New(rand.NewPCG(seed, drawsStream))
+	cube, source := distmv.NewUnitUniform(len(axes), nil), rand.NewPCG(seed, drawsStream)
+	points := mat.NewDense(100+11*n, len(axes), nil)
+	samplemv.Halton{Kind: samplemv.Owen, Q: cube, Src: source}.Sample(points)
 	var all [][]string
 	seen := map[string]bool{}
-	for misses := 0; len(all) < n && misses < 100+10*n; {
+	for row := 0; len(all) < n && row < points.RawMatrix().Rows; row++ {
 		combination := make([]string, len(axes))
 		for k := range axes {
-			combination[k] = axes[k].draw(r)
+			combination[k] = axes[k].pick(points.At(row, k))
 		}
-		if key := strings.Join(combination, "\x00"); seen[key] {
-			misses++
-		} else {
+		if key := strings.Join(combination, "\x00"); !seen[key] {
 			seen[key] = true
 			all = append(all, combination)
 		}

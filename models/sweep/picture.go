@@ -23,20 +23,26 @@ type varied struct {
 	values []string  // different ones, in the order of the axis
 	x      []float64 // where they are on it
 	number bool      // otherwise a choice, and x counts the values
+	whole  bool      // whole numbers
+	drawn  bool      // from an interval, whose scale is that of the axis
 	log    bool
 }
 
 // axes returns what varies, in the order of the grid.
 func (s *sweep) axes() []varied {
 	all := make([]varied, len(s.trials[0].names))
+	drawn, _ := parseAxes(s.Grid) // it was parsed before
 	for k, name := range s.trials[0].names {
-		v := varied{name: name, index: k, number: true}
+		v := varied{name: name, index: k, number: true, whole: true}
+		if k < len(drawn) && drawn[k].values == nil {
+			v.drawn, v.log = true, drawn[k].log
+		}
 		for _, t := range s.trials {
 			if slices.Contains(v.values, t.values[k]) {
 				continue
 			}
 			x, ok := numberOf(t.config, name)
-			v.number = v.number && ok
+			v.number, v.whole = v.number && ok, v.whole && x == math.Trunc(x)
 			v.values, v.x = append(v.values, t.values[k]), append(v.x, x)
 		}
 		v.arrange()
@@ -72,6 +78,9 @@ func (v *varied) arrange() {
 		values, x := slices.Clone(v.values), slices.Clone(v.x)
 		for k, from := range order {
 			v.values[k], v.x[k] = values[from], x[from]
+		}
+		if v.drawn {
+			return
 		}
 		positive := slices.DeleteFunc(slices.Clone(v.x), func(x float64) bool { return x <= 0 })
 		v.log = spacedByFactors(positive)
@@ -238,7 +247,7 @@ func (s *sweep) with(v varied, value string) []*trial {
 }
 
 func (v varied) panel(series ...curves.Series) curves.Panel {
-	p := curves.Panel{Label: v.name, Log: v.log, Series: series}
+	p := curves.Panel{Label: v.name, Log: v.log, Whole: v.whole, Series: series}
 	if !v.number {
 		p.Names = v.values
 	}

@@ -24,8 +24,9 @@ type Trial struct {
 	Test      record.Number   `json:"test"`      // the metric on the test data; not with folds
 	Objective record.Number   `json:"objective"` // as in Result; with folds the mean
 	Gap       record.Number   `json:"gap"`
-	Passes    int             `json:"passes"`  // with folds the most
-	Seconds   float64         `json:"seconds"` // of training; with folds their sum
+	Relative  record.Number   `json:"relative_gap"` // gap/|objective|
+	Passes    int             `json:"passes"`       // with folds the most
+	Seconds   float64         `json:"seconds"`      // of training; with folds their sum
 	Error     string          `json:"error,omitempty"`
 	Data      string          `json:"data,omitempty"` // fingerprint
 }
@@ -108,6 +109,7 @@ func (t *trial) finish() {
 	t.Test, _ = meanAndDeviation(tests)
 	t.Objective, _ = meanAndDeviation(objectives)
 	t.Gap, _ = meanAndDeviation(gaps)
+	t.Relative = t.Gap / record.Number(math.Abs(float64(t.Objective)))
 	if len(t.scores) > 1 {
 		t.Folds = metrics
 	}
@@ -116,7 +118,7 @@ func (t *trial) finish() {
 // fail marks t as failed.
 func (t *trial) fail(err error) {
 	nan := record.Number(math.NaN())
-	t.Metric, t.Deviation, t.Test, t.Objective, t.Gap = nan, nan, nan, nan, nan
+	t.Metric, t.Deviation, t.Test, t.Objective, t.Gap, t.Relative = nan, nan, nan, nan, nan, nan
 	t.Error = err.Error()
 }
 

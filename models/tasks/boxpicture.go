@@ -16,7 +16,7 @@ const (
 	picturedBoxes  = 3
 )
 
-// drawBoxPicture draws a few images of d, with their gold, predicted and runner-up boxes, to a .svg or .png file.
+// drawBoxPicture draws a few images of d, with their gold, predicted and runner-up boxes, to a .svg, .png or .pdf file.
 func drawBoxPicture(d *structured.Dataset, _ *structured.Alphabet, path string, predict PredictSome) error {
 	few := make([]int, min(d.Len(), picturedImages))
 	for k := range few {

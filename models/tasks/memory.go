@@ -1,6 +1,8 @@
 package tasks
 
 import (
+	"fmt"
+
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/host"
@@ -23,7 +25,7 @@ func labelMemory(c *config.Config, d *structured.Dataset, times float64) error {
 		weights = float64(int(1)<<c.HashBits) * extent.Labels
 	}
 	if err := host.CheckMemory("training on "+c.Train, TrainingBytes(weights, extent.Bytes())); err != nil {
-		return structured.BadInput("%w; train on a part of it, or on fewer attributes with --min-count, --hash-bits or a --template", err)
+		return fmt.Errorf("%w; train on a part of it, or on fewer attributes with --min-count, --hash-bits or a --template", err)
 	}
 	return nil
 }
@@ -38,7 +40,7 @@ func treeMemory(c *config.Config, d *structured.Dataset, times float64) error {
 		}
 	}
 	if err := host.CheckMemory("reading "+c.Train, times*(bytes+d.Extent().Bytes())); err != nil {
-		return structured.BadInput("%w; train on a part of it, or on fewer attributes with a --template", err)
+		return fmt.Errorf("%w; train on a part of it, or on fewer attributes with a --template", err)
 	}
 	return nil
 }

@@ -84,7 +84,7 @@ type Task struct {
 	Compare func(labels *structured.Alphabet, d *structured.Dataset, strict bool) Comparison
 	// Describe says what a data set with gold outputs holds, for the log. Nil: nothing beside its size.
 	Describe func(d *structured.Dataset) *Change
-	// Picture draws the predicted outputs of a few examples of d to a .svg or .png file. Nil: there are no pictures.
+	// Picture draws the predicted outputs of a few examples of d to a .svg, .png or .pdf file. Nil: there are no pictures.
 	Picture func(d *structured.Dataset, labels *structured.Alphabet, path string, predict PredictSome) error
 	// Write writes the predicted outputs for d to files (--to). Nil: they are only printed.
 	Write func(c *config.Config, d *structured.Dataset, labels *structured.Alphabet, o predictions.Options, path string, predict PredictSome) error

@@ -14,7 +14,7 @@ const (
 	mostWords     = 16
 )
 
-// drawTreePicture draws the predicted trees of a few sentences of d to a .svg or .png file, with the probability of each arc. If gold
+// drawTreePicture draws the predicted trees of a few sentences of d to a .svg, .png or .pdf file, with the probability of each arc. If gold
 // trees are known, wrong arcs stand out and the gold arcs are dashed.
 func drawTreePicture(d *structured.Dataset, names *structured.Alphabet, path string, predict PredictSome) error {
 	var few []int

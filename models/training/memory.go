@@ -5,7 +5,6 @@ import (
 
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/tasks"
-	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/host"
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/engine"
@@ -43,8 +42,13 @@ func trainingBytes(c *config.Config, p *train.Problem) (all, remembered float64)
 	_, examples := stepSetting(c, p)
 	weights := float64(p.Scorer.Dim())
 	steps := p.StepBytes(examples) + 4*descentVectors(c)*weights
-	remembered = 4 * memories[oracleMethod(c)] * float64(engine.MemoryFloats(p.Objective))
+	remembered = rememberedBytes(oracleMethod(c), p.Objective)
 	return tasks.TrainingBytes(weights, steps) + remembered, remembered
+}
+
+// rememberedBytes returns how much memory a method needs for what it remembers of the examples.
+func rememberedBytes(method string, o *engine.Objective) float64 {
+	return 4 * memories[method] * float64(engine.MemoryFloats(o))
 }
 
 // checkSteps refuses training on p if weights, method and steps do not fit into memory. It is called after reading the data.
@@ -54,10 +58,10 @@ func checkSteps(c *config.Config, p *train.Problem) error {
 	what := fmt.Sprintf("training %d weights with --%s %d", p.Scorer.Dim(), setting, examples)
 	if err := host.CheckMemory(what, all); err != nil {
 		if 2*remembered > all {
-			return structured.BadInput("%w; most of it is what --method %s remembers of every example. Use --method lbfgs or bcpfw, which remember little, "+
+			return fmt.Errorf("%w; most of it is what --method %s remembers of every example. Use --method lbfgs or bcpfw, which remember little, "+
 				"or train on a part of the data", err, c.Method)
 		}
-		return structured.BadInput("%w; lower --%s, or train fewer weights", err, setting)
+		return fmt.Errorf("%w; lower --%s, or train fewer weights", err, setting)
 	}
 	return nil
 }

@@ -1,6 +1,8 @@
 package training
 
 import (
+	"bytes"
+	"fmt"
 	"log/slog"
 	"math"
 	"strings"
@@ -40,7 +42,7 @@ func TestTooManyWeightsForMemory(t *testing.T) {
 		t.Error(err)
 	}
 	r.problem.Scorer = vast{r.problem.Scorer}
-	if err := checkSteps(&r.config, r.problem); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "lower --batch") {
+	if err := checkSteps(&r.config, r.problem); err == nil || structured.IsBadInput(err) || !strings.Contains(err.Error(), "lower --batch") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -79,5 +81,26 @@ func TestTrainingBytesOfDescents(t *testing.T) {
 	got, _ := trainingBytes(&c, p)
 	if all := tasks.TrainingBytes(float64(o.Scorer.Dim()), p.StepBytes(d.Len())); setting != "model-batch" || examples != d.Len() || got < all {
 		t.Errorf("--%s %d: %g bytes, want at least %g", setting, examples, got, all)
+	}
+}
+
+// With many labels, sdca would remember too much: 600 sentences times the square of 1,000 labels.
+func TestAutoAvoidsMethodsThatRememberTooMuch(t *testing.T) {
+	var text strings.Builder
+	for i := range 600 {
+		fmt.Fprintf(&text, "a X L%d\nb X L%d\n\n", i%1000, (i+500)%1000)
+	}
+	c := textConfig(file(t, "train.conll", text.String()))
+	data, err := models.ReadData(&c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var log bytes.Buffer
+	r, err := NewRun(c, data, TrainOptions{Log: slog.New(slog.NewTextHandler(&log, nil))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.config.Method != "lbfgs" || !strings.Contains(log.String(), "with 1000 labels") {
+		t.Errorf("method %s: %s", r.config.Method, log.String())
 	}
 }

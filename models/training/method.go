@@ -2,6 +2,7 @@ package training
 
 import (
 	"cmp"
+	"fmt"
 
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/config"
@@ -71,12 +72,20 @@ const (
 	convexGap    = 1e-3 // the default certified relative gap at which a convex method stops
 )
 
+// mostRemembered is how many bytes an automatically chosen method may keep about the examples. It is the same on every machine, so that
+// the same method is chosen everywhere.
+const mostRemembered = 2 << 30
+
 // chooseMethod returns the name of the optimiser for o; why gives the reason of an automatic choice.
 func chooseMethod(c *config.Config, o *engine.Objective) (name, why string) {
 	if c.Method != "auto" {
 		return c.Method, ""
 	}
 	name, why = methods.Auto(o, c.Net)
+	if bytes := rememberedBytes(name, o); name == "sdca" && bytes > mostRemembered {
+		return "lbfgs", fmt.Sprintf("it certifies how far the optimum is, as sdca does, which would keep %.1f GiB of numbers about the examples, with %d labels",
+			bytes/(1<<30), o.Data.Alphabet.Len())
+	}
 	chosen := *c
 	chosen.Method = name
 	if kind, _, err := config.ParseDevice(c.Device); err == nil && kind == config.CUDA && checkAccelerated(&chosen) != nil {

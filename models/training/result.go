@@ -11,23 +11,41 @@ import (
 // Result is the outcome of training: the last object that dsp train --json prints. Numbers that the method did not
 // compute are null in JSON, and so are metrics of missing data sets.
 type Result struct {
-	Task      string              `json:"task"`
-	Net       string              `json:"net"`
-	Edges     string              `json:"edges"`
-	Method    string              `json:"method"`
-	Oracle    string              `json:"oracle,omitempty"` // of graphs
-	Passes    int                 `json:"passes"`
-	Seconds   float64             `json:"seconds"` // of training; without reading and measuring
-	Objective record.Number       `json:"objective"`
-	Dual      record.Number       `json:"dual"`
-	Gap       record.Number       `json:"gap"`
-	Relaxed   bool                `json:"relaxed,omitempty"`   // as in record.Record
-	Truncated int                 `json:"truncated,omitempty"` // as in record.Record
-	Dev       *structured.Metrics `json:"dev"`
-	Test      *structured.Metrics `json:"test"`
-	Model     string              `json:"model"` // path of the model file
-	Reason    string              `json:"reason"`
-	Baselines []Result            `json:"baselines,omitempty"`
+	Task        string              `json:"task"`
+	Net         string              `json:"net"`
+	Edges       string              `json:"edges"`
+	Method      string              `json:"method"`
+	Oracle      string              `json:"oracle,omitempty"` // of graphs
+	Passes      int                 `json:"passes"`
+	Seconds     float64             `json:"seconds"` // of training; without reading and measuring
+	Certificate                     // of the last pass
+	Kept        *Kept               `json:"kept"`                // the pass whose weights the model has
+	Relaxed     bool                `json:"relaxed,omitempty"`   // as in record.Record
+	Truncated   int                 `json:"truncated,omitempty"` // as in record.Record
+	Dev         *structured.Metrics `json:"dev"`
+	Test        *structured.Metrics `json:"test"`
+	Model       string              `json:"model"` // path of the model file
+	Reason      string              `json:"reason"`
+	Baselines   []Result            `json:"baselines,omitempty"`
+}
+
+// Certificate is how far the objective of a pass is from its optimum.
+type Certificate struct {
+	Objective   record.Number `json:"objective"`
+	Dual        record.Number `json:"dual"`
+	Gap         record.Number `json:"gap"`          // objective − dual
+	RelativeGap record.Number `json:"relative_gap"` // gap/|objective|
+}
+
+// Kept is the pass whose weights the model has: the one that did best on the development data, or else the last one.
+type Kept struct {
+	Pass int `json:"pass"`
+	Certificate
+}
+
+// certificateOf returns the certificate of a pass.
+func certificateOf(r record.Record) Certificate {
+	return Certificate{Objective: r.Objective, Dual: r.Dual, Gap: r.Gap, RelativeGap: record.Number(r.RelativeGap())}
 }
 
 // Name describes how the model was trained, for tables and legends.

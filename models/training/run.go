@@ -248,7 +248,8 @@ func (r *Run) result(out *train.Result) *Result {
 	return &Result{
 		Task: c.Task, Net: c.Net, Edges: c.Edges, Method: c.Method, Oracle: oracleOf(r.model),
 		Passes: last.Pass, Seconds: last.Seconds,
-		Objective: last.Objective, Dual: last.Dual, Gap: last.Gap, Relaxed: last.Relaxed, Truncated: last.Truncated,
+		Certificate: certificateOf(last), Kept: &Kept{Pass: out.Best.Pass, Certificate: certificateOf(out.Best)},
+		Relaxed: last.Relaxed, Truncated: last.Truncated,
 		Dev: out.Best.Dev, Test: out.Best.Test, Reason: out.Reason,
 	}
 }

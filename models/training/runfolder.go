@@ -9,22 +9,30 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/host"
+	"github.com/dsp-go/dsp/train/record/curves"
 )
 
 // The files of a run folder, besides ModelFile and TensorBoard's events.
 const (
 	configFile       = "config.yaml"
 	metricsFile      = "metrics.jsonl"
-	curvesFile       = "curves.png"
+	curvesFile       = "curves.png"       // and curves.svg
 	lastFile         = "last.safetensors" // the model of the last pass, where ModelFile is the best on development data
 	checkpointFolder = models.CheckpointFolder
 )
+
+// drawCurves draws the curves of the runs in a run folder, as a picture of pixels and as one that scales.
+func drawCurves(dir string, runs []curves.Run) error {
+	path := filepath.Join(dir, curvesFile)
+	return errors.Join(curves.Write(path, runs...), curves.Write(strings.TrimSuffix(path, ".png")+".svg", runs...))
+}
 
 // ReadRun reads the configuration of the run in a folder, set up to continue it: Resume and Out are the folder.
 func ReadRun(dir string) (config.Config, error) {

@@ -13,7 +13,6 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/dsp-go/dsp/models"
@@ -43,7 +42,7 @@ func Train(ctx context.Context, c config.Config, o TrainOptions) (*Result, error
 	if len(runs) == 0 {
 		return result, err
 	}
-	return result, errors.Join(err, curves.Write(filepath.Join(c.Out, curvesFile), runs...))
+	return result, errors.Join(err, drawCurves(c.Out, runs))
 }
 
 // trainAll is Train, but returns the curves instead of drawing them. It resolves in c what needs no data.
@@ -79,7 +78,7 @@ func TrainOn(ctx context.Context, c config.Config, data *models.Data, o TrainOpt
 	}
 	result, runs, err := trainOn(ctx, c, data, o)
 	if len(runs) > 0 {
-		err = errors.Join(err, curves.Write(filepath.Join(c.Out, curvesFile), runs...))
+		err = errors.Join(err, drawCurves(c.Out, runs))
 	}
 	return result, err
 }
@@ -114,6 +113,9 @@ func trainOn(ctx context.Context, c config.Config, data *models.Data, o TrainOpt
 		o.Log.Info("vectors of words", "file", c.Vectors, "vectors", x.InFile, "kept", x.Kept, "dimension", x.Dim, "frozen", c.Freeze,
 			"tokens_with_vector", fmt.Sprintf("%.1f %%", 100*float64(x.Found)/float64(max(1, x.Tokens))),
 			"memory", fmt.Sprintf("%.1f MiB", float64(x.Bytes)/(1<<20)))
+	}
+	if ignored, example := unnamedColumns(data.Train); ignored != "" {
+		o.Log.Warn("columns without a name are ignored; a name makes them inputs", "columns", ignored, "for_example", "--columns "+example)
 	}
 	if !c.Partial && formats.Find(c.Format).Tokens && data.Train.Alphabet.Index(text.AnyLabel) >= 0 {
 		o.Log.Warn("label " + text.AnyLabel + " is learned like any other label; with --partial it means that the label is unknown")

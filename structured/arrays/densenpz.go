@@ -15,10 +15,14 @@ import (
 //
 //	features     [ΣT×D]  float32 or float64, finite
 //	lengths      [n]     integers ≥ 0, the lengths T of the chains
-//	labels       [ΣT]    integers from 0 to Y-1
-//	label_names  [Y]     strings; optional, by default 0, 1, …
+//	labels       [ΣT]    integers from 0 to Y-1, or strings
+//	label_names  [Y]     strings; optional, by default 0, 1, …, or the strings of labels in alphabetical order
+//	mask         [ΣT]    booleans or integers; positions where it is false or 0 are left out; optional
 //	words        [ΣT]    strings, for networks that read words, too; optional
 //	weights      [n]     float32 or float64 ≥ 0, of the chains' losses in the objective; optional, by default 1
+//
+// The chains may also be padded to one length M: then features is [n×M×D], and mask, labels and words are [n×M]. The positions of a chain
+// are the first of its row, as many as lengths says, or those where mask is true; one of the two arrays is enough.
 type Dense struct {
 	Dim       int                  // D if the training data determines it, else 0
 	Alphabet  *structured.Alphabet // the known labels, which must contain label_names; nil means the file's own labels
@@ -33,11 +37,11 @@ func (c Dense) Read(r io.Reader, name string) (*structured.Dataset, error) {
 		return nil, err
 	}
 	d := &structured.Dataset{Name: name, Alphabet: c.Alphabet, Dim: c.Dim}
-	in := denseReader{archive, d}
+	in := denseReader{archive, d, &layout{}}
 	if err := in.features(); err != nil {
 		return nil, err
 	}
-	if err := in.lengths(); err != nil {
+	if err := in.positions(); err != nil {
 		return nil, err
 	}
 	if err := in.words(); err != nil {
@@ -70,6 +74,7 @@ func openArchive(r io.Reader, name string) (*zip.Reader, error) {
 type denseReader struct {
 	archive *zip.Reader
 	d       *structured.Dataset
+	layout  *layout // of chains; nil where features cannot be padded
 }
 
 // array reads a required array.
@@ -103,6 +108,9 @@ type denseMatrix struct {
 func (in denseReader) matrix(name, kind string, known int) (x denseMatrix, err error) {
 	shape := "[" + kind + "s × features]"
 	err = in.array(name, shape, func(a *npyArray) (err error) {
+		if err := in.layout.flatten(a); err != nil {
+			return err
+		}
 		if err := a.expect(shape, 2, "f", "float32 or float64"); err != nil {
 			return err
 		}
@@ -126,47 +134,16 @@ func (in denseReader) matrix(name, kind string, known int) (x denseMatrix, err e
 	return x, err
 }
 
-func (in denseReader) lengths() error {
-	const shape = "[chains], the length of each chain"
-	return in.array("lengths", shape, func(a *npyArray) error {
-		if err := a.expect(shape, 1, "iu", "integers"); err != nil {
-			return err
-		}
-		lengths, err := a.ints()
-		if err != nil {
-			return err
-		}
-		positions := len(in.d.Features) / in.d.Dim
-		in.d.Offsets = make([]int, 1, len(lengths)+1)
-		for i, n := range lengths {
-			at := in.d.Offsets[i]
-			if n < 0 {
-				return a.bad("[%d] is %d, expected 0 or more", i, n)
-			}
-			if n > positions-at {
-				return a.bad(" sum to more than the %d positions that features has, from chain %d on", positions, i)
-			}
-			in.d.Offsets = append(in.d.Offsets, at+n)
-		}
-		if sum := in.d.Positions(); sum != positions {
-			return a.bad(" sum to %d, expected the %d positions that features has", sum, positions)
-		}
-		return nil
-	})
-}
-
 func (in denseReader) words() error {
 	_, err := readNPY(in.archive, in.d.Name, "words", func(a *npyArray) error {
-		if err := a.expect("[positions]", 1, "US", "strings"); err != nil {
+		if err := in.layout.expect(a, "US", "strings"); err != nil {
 			return err
 		}
 		words, err := a.texts()
 		if err != nil {
 			return err
 		}
-		if n := in.d.Positions(); len(words) != n {
-			return a.bad(" has %d entries, expected the %d positions that features has", len(words), n)
-		}
+		words = kept(in.layout, words)
 		if empty := slices.Index(words, ""); empty >= 0 {
 			return a.bad("[%d] is empty, expected a word", empty)
 		}
@@ -200,18 +177,30 @@ func (in denseReader) labels() error {
 	if err != nil {
 		return err
 	}
-	const shape = "[positions]"
-	return in.array("labels", shape, func(a *npyArray) error {
-		if err := a.expect(shape, 1, "iu", "integers"); err != nil {
+	return in.array("labels", "[positions]", func(a *npyArray) error {
+		if err := in.layout.expect(a, "iuUS", "integers or strings"); err != nil {
 			return err
 		}
-		if n := in.d.Positions(); a.shape[0] != n {
-			return a.bad(" has %d entries, expected the %d positions that features has", a.shape[0], n)
+		if a.isText() {
+			texts, err := a.texts()
+			if err != nil {
+				return err
+			}
+			texts = kept(in.layout, texts)
+			if empty := slices.Index(texts, ""); empty >= 0 {
+				return a.bad("[%d] is empty, expected a label", empty)
+			}
+			labels, names, err := in.numberNames(a, texts, names)
+			if err != nil {
+				return err
+			}
+			return in.setLabels(a, labels, names)
 		}
 		labels, err := a.ints()
 		if err != nil {
 			return err
 		}
+		labels = kept(in.layout, labels)
 		const most = 1 << 20 // labels, where only the largest number tells
 		if !named {
 			if names, err = in.numbers(a, labels, most); err != nil {
@@ -264,7 +253,33 @@ func (in denseReader) numbers(a *npyArray, labels []int, most int) ([]string, er
 	return names, nil
 }
 
-// setLabels translates the file's label numbers into those of the alphabet.
+// numberNames returns the numbers of labels that are given by name, −1 for an empty one, and the names that are numbered: those given, or
+// else those of the data set's alphabet, or else those of the labels in alphabetical order.
+func (in denseReader) numberNames(a *npyArray, labels, names []string) ([]int, []string, error) {
+	if names == nil && in.d.Alphabet != nil {
+		names = in.d.Alphabet.Names()
+	}
+	if names == nil {
+		names = slices.Clone(labels)
+		slices.Sort(names)
+		names = slices.DeleteFunc(slices.Compact(names), func(name string) bool { return name == "" })
+	}
+	number := map[string]int{"": -1}
+	for l, name := range names {
+		number[name] = l
+	}
+	numbers := make([]int, len(labels))
+	for i, name := range labels {
+		l, known := number[name]
+		if !known {
+			return nil, nil, a.bad("[%d] is %q, which is not one of the known ones: %s", i, name, structured.SomeOf(names))
+		}
+		numbers[i] = l
+	}
+	return numbers, names, nil
+}
+
+// setLabels translates the file's label numbers into those of the alphabet. −1, an unknown label, stays where the data set has label sets.
 func (in denseReader) setLabels(a *npyArray, labels []int, names []string) error {
 	d := in.d
 	if d.Alphabet == nil {
@@ -272,6 +287,10 @@ func (in denseReader) setLabels(a *npyArray, labels []int, names []string) error
 	}
 	d.Labels = make([]int32, len(labels))
 	for i, l := range labels {
+		if l == -1 && d.LabelSets != nil {
+			d.Labels[i] = -1
+			continue
+		}
 		if l < 0 || l >= len(names) {
 			return a.bad("[%d] is %d, expected 0 to %d", i, l, len(names)-1)
 		}

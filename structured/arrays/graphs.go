@@ -17,8 +17,10 @@ import (
 //	edge_features  [ΣE×F]        float32 or float64, finite; optional
 //	edge_types     [ΣE]          integers ≥ 0; optional
 //	sizes          [graphs×2]    integers ≥ 0: V and E of each graph
-//	labels         [ΣV]          integers from 0 to Y−1. −1 is an unknown label, and so is 255 where there are at most 255 labels
-//	label_names    [Y]           strings; optional, by default 0, 1, …
+//	labels         [ΣV]          integers from 0 to Y−1, or strings. −1 is an unknown label, and so is 255 where there are at most 255
+//	                             labels, and so is an empty string
+//	label_names    [Y]           strings; optional, by default 0, 1, …, or the strings of labels in alphabetical order
+//	mask           [ΣV]          booleans or integers; where it is false or 0, the label is unknown; optional
 //	weights        [ΣV]          float32 or float64 ≥ 0: what a wrong label of a variable costs; optional, by default 1
 type Graphs struct {
 	Dim       int                  // D if the training data determines it, else 0
@@ -36,7 +38,7 @@ func (c Graphs) Read(r io.Reader, name string) (*structured.Dataset, error) {
 		return nil, err
 	}
 	d := &structured.Dataset{Name: name, Alphabet: c.Alphabet}
-	in := graphReader{denseReader{archive, d}, c, &structured.Table{Name: graphs.EdgeRows}}
+	in := graphReader{denseReader{archive, d, nil}, c, &structured.Table{Name: graphs.EdgeRows}}
 	d.Tables = []*structured.Table{in.edges}
 	steps := []func() error{in.nodes, in.sizes, in.ends, in.edgeFeatures, in.types}
 	if !c.Unlabeled {
@@ -209,46 +211,91 @@ func (in graphReader) labels() error {
 	if err != nil {
 		return err
 	}
-	const shape = "[variables]"
-	return in.array("labels", shape, func(a *npyArray) error {
-		if err := a.expect(shape, 1, "iu", "integers"); err != nil {
+	mask, err := in.mask()
+	if err != nil {
+		return err
+	}
+	return in.array("labels", "[variables]", func(a *npyArray) error {
+		if err := in.perVariable(a, "iuUS", "integers or strings"); err != nil {
 			return err
 		}
-		if n := in.d.Positions(); a.shape[0] != n {
-			return a.bad(" has %d entries, expected %d, one per variable", a.shape[0], n)
+		var labels []int
+		if a.isText() {
+			labels, names, err = in.named(a, names)
+		} else {
+			labels, names, err = in.numbered(a, names, named)
 		}
-		labels, err := a.ints()
 		if err != nil {
 			return err
 		}
-		if !named {
-			const most = 1 << 16 // labels, where only the largest number tells
-			others := slices.DeleteFunc(slices.Clone(labels), func(l int) bool { return l == graphs.Void })
-			if names, err = in.numbers(a, others, most); err != nil {
-				return err
+		unknown := false
+		for v := range labels {
+			if mask != nil && !mask[v] {
+				labels[v] = -1
 			}
+			unknown = unknown || labels[v] == -1
 		}
-		var unknown []int
-		for v, l := range labels {
-			if l == -1 || l == graphs.Void && len(names) <= graphs.Void {
-				unknown = append(unknown, v)
-				labels[v] = 0
-			}
-		}
-		if len(unknown) == len(labels) {
+		if !slices.ContainsFunc(labels, func(l int) bool { return l != -1 }) {
 			return a.bad(" are all unknown, expected some from 0 on")
 		}
-		if err := in.setLabels(a, labels, names); err != nil {
-			return err
-		}
-		if unknown != nil {
+		if unknown {
 			in.d.LabelSets = [][]int32{nil} // −1 allows any label
 		}
-		for _, v := range unknown {
-			in.d.Labels[v] = -1
-		}
-		return nil
+		return in.setLabels(a, labels, names)
 	})
+}
+
+// perVariable checks that an array has one element of one of these kinds per variable.
+func (in graphReader) perVariable(a *npyArray, kinds, what string) error {
+	if err := a.expect("[variables]", 1, kinds, what); err != nil {
+		return err
+	}
+	if n := in.d.Positions(); a.shape[0] != n {
+		return a.bad(" has %d entries, expected %d, one per variable", a.shape[0], n)
+	}
+	return nil
+}
+
+// mask returns where labels are known, or nil if there is no array mask.
+func (in graphReader) mask() (mask []bool, err error) {
+	_, err = readNPY(in.archive, in.d.Name, "mask", func(a *npyArray) error {
+		if err := in.perVariable(a, "biu", "booleans or integers"); err != nil {
+			return err
+		}
+		mask, err = a.bools()
+		return err
+	})
+	return mask, err
+}
+
+// numbered reads labels that are numbers; unknown ones become −1. It returns their names, too.
+func (in graphReader) numbered(a *npyArray, names []string, named bool) ([]int, []string, error) {
+	labels, err := a.ints()
+	if err != nil {
+		return nil, nil, err
+	}
+	if !named {
+		const most = 1 << 16 // labels, where only the largest number tells
+		others := slices.DeleteFunc(slices.Clone(labels), func(l int) bool { return l == graphs.Void })
+		if names, err = in.numbers(a, others, most); err != nil {
+			return nil, nil, err
+		}
+	}
+	for v, l := range labels {
+		if l == graphs.Void && len(names) <= graphs.Void {
+			labels[v] = -1
+		}
+	}
+	return labels, names, nil
+}
+
+// named reads labels that are names; unknown ones, which are empty, become −1. It returns all names, too.
+func (in graphReader) named(a *npyArray, names []string) ([]int, []string, error) {
+	texts, err := a.texts()
+	if err != nil {
+		return nil, nil, err
+	}
+	return in.numberNames(a, texts, names)
 }
 
 func (in graphReader) costs() error {

@@ -3,6 +3,7 @@ package arrays
 import (
 	"archive/zip"
 	"bufio"
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"io"
@@ -124,6 +125,9 @@ func (a *npyArray) expect(axes string, n int, kinds, what string) error {
 		return a.bad(" has shape %v, expected %s", a.shape, axes)
 	}
 	kind := strings.TrimLeft(a.dtype, "<>|=")
+	if kind == "O" {
+		return a.bad(" holds Python objects, expected %s: convert it with astype before saving", what)
+	}
 	if kind == "" || !strings.Contains(kinds, kind[:1]) {
 		return a.bad(" holds %q, expected %s", a.dtype, what)
 	}
@@ -141,7 +145,7 @@ func (a *npyArray) order() binary.ByteOrder {
 // each calls visit with the bytes of every element in turn, and their byte order.
 func (a *npyArray) each(visit func(order binary.ByteOrder, cell []byte)) error {
 	order := a.order()
-	width, err := strconv.Atoi(strings.TrimLeft(a.dtype, "<>|=fiuUS"))
+	width, err := strconv.Atoi(strings.TrimLeft(a.dtype, "<>|=bfiuUS"))
 	if err != nil || width < 1 || width > 1<<20 {
 		return a.bad(" holds %q, which is not known", a.dtype)
 	}
@@ -219,6 +223,19 @@ func (a *npyArray) ints() ([]int, error) {
 	})
 	return values, err
 }
+
+// bools reads booleans, or integers of any width, where 0 is false.
+func (a *npyArray) bools() ([]bool, error) {
+	values := make([]bool, 0, min(a.elements(), 1<<20))
+	zero := make([]byte, 8)
+	err := a.each(func(_ binary.ByteOrder, cell []byte) {
+		values = append(values, !bytes.Equal(cell, zero[:min(len(zero), len(cell))]))
+	})
+	return values, err
+}
+
+// isText reports whether the elements are strings.
+func (a *npyArray) isText() bool { return strings.ContainsAny(a.dtype, "US") }
 
 // texts reads Unicode or byte strings and removes their zero padding.
 func (a *npyArray) texts() ([]string, error) {

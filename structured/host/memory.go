@@ -8,18 +8,17 @@ import (
 	"path"
 	"strconv"
 	"strings"
-
-	"github.com/dsp-go/dsp/structured"
 )
 
-// CheckMemory returns a bad-input error if bytes, an estimate, exceeds the available memory. what names the purpose
+// CheckMemory returns an error if bytes, an estimate, exceeds the available memory. It is not bad input: with more memory the same
+// input would do. what names the purpose
 // ("training on big.conll"). It returns nil if the available memory is unknown.
 func CheckMemory(what string, bytes float64) error {
 	available, ok := AvailableMemory()
 	if !ok || bytes <= available {
 		return nil
 	}
-	return structured.BadInput("%s would take about %s of memory, %s are available", what, gib(bytes), gib(available))
+	return fmt.Errorf("%s would take about %s of memory, %s are available", what, gib(bytes), gib(available))
 }
 
 func gib(bytes float64) string { return fmt.Sprintf("%.1f GiB", bytes/(1<<30)) }

@@ -44,7 +44,7 @@ func TestAvailableMemory(t *testing.T) {
 		}
 	}
 	if err := host.CheckMemory("training on x", math.Inf(1)); err != nil &&
-		(!structured.IsBadInput(err) || !strings.HasPrefix(err.Error(), "training on x would take about +Inf GiB of memory, ")) {
+		(structured.IsBadInput(err) || !strings.HasPrefix(err.Error(), "training on x would take about +Inf GiB of memory, ")) {
 		t.Error(err)
 	}
 	if err := host.CheckMemory("training on x", 1); err != nil {

@@ -20,7 +20,7 @@ func TestRecordJSON(t *testing.T) {
 		Smoothed: Number(math.Inf(1)), Step: 0.1, ExactTopK: nan, ProxGradient: nan, Dev: &dev})
 	want := `{"pass":2,"seconds":0.5,"oracle_calls":10,"full_passes":3,"objective":0.25,"dual":null,"gap":null,"smoothed":null,` +
 		`"mu":0,"kappa":0,"exact_topk":null,"step":0.1,"prox_gradient":null,` +
-		`"dev":{"token_error":0.5,"token_accuracy":0,"sequence_error":0,"tokens":4,"sequences":0},"test":null}`
+		`"dev":{"token_error":0.5,"token_accuracy":0,"sequence_error":0,"tokens":4,"sequences":0},"test":null,"relative_gap":null}`
 	if line != want {
 		t.Errorf("got  %s\nwant %s", line, want)
 	}
@@ -30,6 +30,12 @@ func TestRecordJSON(t *testing.T) {
 	}
 	if text(t, back) != line || !math.IsNaN(float64(back.Dual)) {
 		t.Errorf("read back as %s", text(t, back))
+	}
+}
+
+func TestRecordJSONHasBothGaps(t *testing.T) {
+	if line := text(t, Record{Objective: 0.5, Dual: 0.25, Gap: 0.25}); !strings.Contains(line, `"gap":0.25`) || !strings.Contains(line, `"relative_gap":0.5`) {
+		t.Errorf("got %s", line)
 	}
 }
 

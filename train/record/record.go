@@ -29,6 +29,15 @@ type Record struct {
 	Test         *structured.Metrics `json:"test"`                    // nil without test data
 }
 
+// MarshalJSON implements json.Marshaler: the fields, and relative_gap.
+func (r Record) MarshalJSON() ([]byte, error) {
+	type fields Record
+	return json.Marshal(struct {
+		fields
+		RelativeGap Number `json:"relative_gap"`
+	}{fields(r), Number(r.RelativeGap())})
+}
+
 // RelativeGap returns (F − dual)/|F|, or NaN without a certificate.
 func (r Record) RelativeGap() float64 {
 	if r.Gap == 0 {

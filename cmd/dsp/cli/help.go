@@ -3,6 +3,8 @@ package cli
 import (
 	"fmt"
 	"io"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -12,8 +14,9 @@ import (
 const (
 	helpColumn = 24 // column in which the help text of a flag starts
 	helpWidth  = 100
-	groupKey   = "group" // the annotation of a flag that names its heading
-	unitKey    = "unit"  // the annotation of a flag that names the placeholder for its value
+	groupKey   = "group"  // the annotation of a flag that names its heading
+	unitKey    = "unit"   // the annotation of a flag that names the placeholder for its value
+	common     = "Common" // the heading that comes first
 )
 
 // usage prints how to call a command: its synopsis, verbs, flags under their headings, and examples.
@@ -44,6 +47,9 @@ func usage(cmd *cobra.Command) error {
 		add(heading, f)
 	})
 	cmd.InheritedFlags().VisitAll(func(f *pflag.Flag) { add("Everywhere", f) })
+	if at := slices.Index(headings, common); at > 0 {
+		headings = slices.Insert(slices.Delete(headings, at, at+1), 0, common)
+	}
 	for _, heading := range headings {
 		fmt.Fprintf(w, "\n%s:\n", heading)
 		for _, f := range flags[heading] {
@@ -66,9 +72,7 @@ func printFlag(w io.Writer, f *pflag.Flag) {
 	if unit != "" {
 		head += " " + unit
 	}
-	if d := f.DefValue; f.Value.Type() != "bool" && d != "" && d != "[]" {
-		text += " (default " + d + ")"
-	}
+	text = withDefault(text, f)
 	lines := wrap(text, helpWidth-helpColumn)
 	if len(head) > helpColumn-2 {
 		fmt.Fprintln(w, head)
@@ -77,6 +81,21 @@ func printFlag(w io.Writer, f *pflag.Flag) {
 	for _, line := range lines {
 		fmt.Fprintf(w, "%-*s%s\n", helpColumn, head, line)
 		head = ""
+	}
+}
+
+// atZero matches the words of a help text that say what 0 stands for: "; 0: all cores", "; 0 runs all passes", "(0: from 0.1)".
+var atZero = regexp.MustCompile(`([;(] ?)0(:| )`)
+
+// withDefault adds the flag's default to its help text. A text that says what 0 stands for calls it the default there.
+func withDefault(text string, f *pflag.Flag) string {
+	switch d := f.DefValue; {
+	case f.Value.Type() == "bool" || d == "" || d == "[]":
+		return text
+	case d == "0" && atZero.MatchString(text):
+		return atZero.ReplaceAllString(text, "${1}0 (the default)$2")
+	default:
+		return text + " (default " + d + ")"
 	}
 }
 

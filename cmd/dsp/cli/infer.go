@@ -178,7 +178,7 @@ func (f *inference) read(path string) (m *factors.Model, evidence []int, err err
 func (f *inference) exact(a *answer, m *factors.Model, plan *junction.Plan) error {
 	a.Oracle, a.Exact, a.Width = "junction", true, plan.Width
 	if err := host.CheckMemory("the tables of the junction tree", 8*plan.Entries); err != nil {
-		return err
+		return structured.BadInput("%w; use --oracle relaxed", err)
 	}
 	t := junction.NewTree(m, plan)
 	switch f.task {

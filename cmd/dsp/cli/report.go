@@ -15,14 +15,14 @@ import (
 	"github.com/dsp-go/dsp/train/record"
 )
 
-// printResult prints a table with one row per training run and baseline, and the paths of the files. The objective is that of the
-// last pass; the errors are those of the model that was kept.
+// printResult prints a table with one row per training run and baseline, and the paths of the files. Objective and gap are those of the
+// last pass; those of the pass whose weights were kept stand beside its errors where it is another one.
 func printResult(w io.Writer, r *training.Result) error {
 	runs := append([]training.Result{*r}, r.Baselines...)
 	task, _ := tasks.Named(r.Task)
 	kept := ""
 	if r.Dev != nil {
-		kept = ", for the weights of the pass that did best on dev; the objective is that of the last pass"
+		kept = ", measured with the weights of the pass that did best on dev"
 	}
 	if _, err := fmt.Fprintf(w, "\nnet %s; %s%s\n\n", r.Net, task.Result, kept); err != nil {
 		return err
@@ -74,12 +74,19 @@ func resultRows(runs []training.Result, columns []tasks.Column) [][]string {
 	column("seconds", func(r *training.Result) string { return fmt.Sprintf("%.1f", r.Seconds) })
 	column("objective", func(r *training.Result) string { return number(r.Objective) })
 	column("certified gap", func(r *training.Result) string {
-		gap := percent(float64(r.Gap) / math.Abs(float64(r.Objective)))
-		if gap != "" && r.Relaxed {
-			gap += ", relaxed"
-		}
-		return gap
+		return gapOf(r, r.Certificate)
 	})
+	another := func(cell func(r *training.Result) string) func(r *training.Result) string {
+		return func(r *training.Result) string {
+			if r.Kept == nil || r.Kept.Pass == r.Passes {
+				return ""
+			}
+			return cell(r)
+		}
+	}
+	column("kept pass", another(func(r *training.Result) string { return fmt.Sprint(r.Kept.Pass) }))
+	column("its objective", another(func(r *training.Result) string { return number(r.Kept.Objective) }))
+	column("its gap", another(func(r *training.Result) string { return gapOf(r, r.Kept.Certificate) }))
 	for _, set := range []struct {
 		name string
 		of   func(r *training.Result) *structured.Metrics
@@ -100,6 +107,15 @@ func resultRows(runs []training.Result, columns []tasks.Column) [][]string {
 		}
 	}
 	return rows.rows
+}
+
+// gapOf formats the relative gap of a pass.
+func gapOf(r *training.Result, c training.Certificate) string {
+	gap := percent(float64(c.RelativeGap))
+	if gap != "" && r.Relaxed {
+		gap += ", relaxed"
+	}
+	return gap
 }
 
 // number formats x with five digits, and NaN as an empty string.

@@ -27,6 +27,7 @@ oracle turns potentials into the best output, and an optimiser with a certificat
 
 dsp train with no arguments trains a small convolutional network to read words on built-in data.`,
 		Args:          noVerb,
+		Version:       version(),
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -42,6 +43,7 @@ dsp train with no arguments trains a small convolutional network to read words o
 	root.PersistentFlags().Bool("json", false, "print results as one JSON object, last on standard output (predict: one per sequence)")
 	root.PersistentFlags().Bool("quiet", false, "log only warnings and errors, show no progress")
 	root.SetFlagErrorFunc(flagError)
+	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.AddCommand(trainCommand(), sweepCommand(), reproduceCommand(), predictCommand(), evalCommand(), exportCommand(), importCommand(), inferCommand(), infoCommand(), dataCommand(),
 		benchCommand(), selftestCommand())
 	root.SetUsageFunc(usage)

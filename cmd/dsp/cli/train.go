@@ -44,6 +44,7 @@ compares methods. After an interrupt (Ctrl-C) it saves a checkpoint: --resume co
 	}
 	cmd.Flags().StringVar(&file, "config", "", "YAML `FILE` with any of these settings; flags override it")
 	addSettings(cmd, config.Settings(&flagged))
+	putFirst(cmd, "task", "train", "dev", "test", "out", "net", "method", "reg", "passes", "gap")
 	return cmd
 }
 

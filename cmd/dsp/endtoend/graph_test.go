@@ -258,7 +258,7 @@ func TestTruncatedEdges(t *testing.T) {
 	dsp(t, "predict", "--model", dir, "--input", "builtin", "--picture", sheet, "--nbest", "2").refused(exitBadInput, "--nbest has no effect with --picture")
 	dsp(t, "predict", "--model", dir, "--input", "builtin", "--to", t.TempDir(), "--score").refused(exitBadInput, "--score has no effect with --to")
 	o := dsp(t, "predict", "--model", dir, "--input", "builtin", "--picture", "sheet.gif")
-	o.refused(exitBadInput, "written as .svg or .png")
+	o.refused(exitBadInput, "written as .png, .svg or .pdf")
 	if strings.Count(o.stderr, "sheet.gif") != 1 {
 		t.Errorf("the file is named more than once: %s", o.stderr)
 	}

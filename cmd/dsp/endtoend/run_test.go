@@ -100,7 +100,7 @@ func TestTrainReports(t *testing.T) {
 		r.Gap != nil || r.Model != filepath.Join(dir, "model.safetensors") || len(r.Baselines) != 2 {
 		t.Errorf("got %s", o.stdout)
 	}
-	for _, name := range []string{"config.yaml", "metrics.jsonl", "model.safetensors", "checkpoint", "curves.png"} {
+	for _, name := range []string{"config.yaml", "metrics.jsonl", "model.safetensors", "checkpoint", "curves.png", "curves.svg"} {
 		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
 			t.Error(err)
 		}

@@ -63,6 +63,28 @@ func verbs(t *testing.T) []string {
 	return all
 }
 
+func TestVersion(t *testing.T) {
+	if o := dsp(t, "--version").ok(); !strings.HasPrefix(o.stdout, "dsp ") || strings.Count(o.stdout, "\n") != 1 {
+		t.Errorf("got %q", o.stdout)
+	}
+}
+
+func TestTrainHelpBeginsWithCommonFlags(t *testing.T) {
+	help := dsp(t, "train", "--help").ok().stdout
+	_, flags, _ := strings.Cut(help, "[flags]\n")
+	first := strings.TrimSpace(flags)
+	if !strings.HasPrefix(first, "Common:\n  --task") {
+		t.Errorf("the flags begin with %.200s", first)
+	}
+	if strings.Count(help, "\n  --reg ") != 1 {
+		t.Error("--reg is not explained once")
+	}
+	help = strings.Join(strings.Fields(help), " ")
+	if strings.Contains(help, "all cores (default 0)") || !strings.Contains(help, "0 (the default): all cores") {
+		t.Error("the default of --threads reads badly")
+	}
+}
+
 func TestCompletion(t *testing.T) {
 	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
 		if o := dsp(t, "completion", shell).ok(); !strings.Contains(o.stdout, "dsp") {

@@ -5,7 +5,6 @@ import (
 	"image"
 	"image/color"
 	"io"
-	"path/filepath"
 
 	stdfont "golang.org/x/image/font"
 	"gonum.org/v1/plot"
@@ -13,12 +12,11 @@ import (
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgimg"
-	"gonum.org/v1/plot/vg/vgsvg"
 
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/boxes"
 	"github.com/dsp-go/dsp/structured/host"
+	"github.com/dsp-go/dsp/structured/images/canvas"
 )
 
 // Sheet is a contact sheet.
@@ -58,11 +56,11 @@ var (
 	halo     = color.NRGBA{0, 0, 0, 150} // around lines, so that they are visible on any image
 )
 
-// Write draws the sheet into a file whose name ends in .svg or .png.
+// Write draws the sheet into a file whose name ends in .svg, .png or .pdf.
 func (s Sheet) Write(path string) error {
-	kind := filepath.Ext(path)
-	if kind != ".svg" && kind != ".png" {
-		return structured.BadInput("%s: pictures are written as .svg or .png", path)
+	kind, err := canvas.Kind(path)
+	if err != nil {
+		return err
 	}
 	if len(s.Panels) == 0 {
 		return structured.BadInput("%s: no images to draw", path)
@@ -102,39 +100,27 @@ func (s Sheet) write(w io.Writer, kind string) error {
 		height += r.height
 	}
 	width += 2 * margin
-	var canvas interface {
-		vg.CanvasSizer
-		io.WriterTo
-	}
-	if kind == ".svg" {
-		canvas = vgsvg.New(width, height)
-	} else {
-		canvas = vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(dpi))}
-	}
-	area := draw.New(canvas)
-	area.SetColor(color.White)
-	area.Fill(area.Rectangle.Path())
-	y := area.Max.Y - margin
-	if s.Title != "" {
-		y -= 22
-		heading := style(titleSize, ink)
-		heading.Font.Weight = stdfont.WeightBold
-		area.FillText(heading, vg.Point{X: margin, Y: y + 10}, s.Title)
-	}
-	if len(notes) > 0 {
-		y -= 18
-		x := margin
-		for _, n := range notes {
-			n.draw(area, vg.Point{X: x, Y: y + 8})
-			x += n.width()
+	return canvas.Sheet{Width: width, Height: height, DPI: dpi}.Write(w, kind, func(area draw.Canvas) {
+		y := area.Max.Y - margin
+		if s.Title != "" {
+			y -= 22
+			heading := style(titleSize, ink)
+			heading.Font.Weight = stdfont.WeightBold
+			area.FillText(heading, vg.Point{X: margin, Y: y + 10}, s.Title)
 		}
-	}
-	for _, r := range rows {
-		r.draw(area, y)
-		y -= r.height
-	}
-	_, err := canvas.WriteTo(w)
-	return err
+		if len(notes) > 0 {
+			y -= 18
+			x := margin
+			for _, n := range notes {
+				n.draw(area, vg.Point{X: x, Y: y + 8})
+				x += n.width()
+			}
+		}
+		for _, r := range rows {
+			r.draw(area, y)
+			y -= r.height
+		}
+	})
 }
 
 // note is an entry of the legend.

@@ -123,7 +123,7 @@ func TestPNG(t *testing.T) {
 
 func TestBadSheets(t *testing.T) {
 	for want, s := range map[string]Sheet{
-		"no images to draw": {}, "image 0 is empty": {Panels: []Panel{{}}}, "as .svg or .png": sheet(),
+		"no images to draw": {}, "image 0 is empty": {Panels: []Panel{{}}}, "as .png, .svg or .pdf": sheet(),
 	} {
 		path := filepath.Join(t.TempDir(), "t.png")
 		if strings.Contains(want, ".svg") {

@@ -5,7 +5,6 @@ import (
 	"image"
 	"image/color"
 	"io"
-	"path/filepath"
 
 	stdfont "golang.org/x/image/font"
 	"gonum.org/v1/plot"
@@ -13,11 +12,10 @@ import (
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgimg"
-	"gonum.org/v1/plot/vg/vgsvg"
 
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/host"
+	"github.com/dsp-go/dsp/structured/images/canvas"
 )
 
 // Sheet is a sheet of images.
@@ -52,11 +50,11 @@ const (
 
 var ink = color.NRGBA{0x28, 0x28, 0x28, 255}
 
-// Write draws the sheet into a file whose name ends in .svg or .png.
+// Write draws the sheet into a file whose name ends in .svg, .png or .pdf.
 func (s Sheet) Write(path string) error {
-	kind := filepath.Ext(path)
-	if kind != ".svg" && kind != ".png" {
-		return structured.BadInput("%s: pictures are written as .svg or .png", path)
+	kind, err := canvas.Kind(path)
+	if err != nil {
+		return err
 	}
 	if len(s.Panels) == 0 {
 		return structured.BadInput("%s: no images to draw", path)
@@ -94,41 +92,29 @@ func (s Sheet) write(w io.Writer, kind string) error {
 		height += rows[len(rows)-1].height
 	}
 	width += 2 * margin
-	var canvas interface {
-		vg.CanvasSizer
-		io.WriterTo
-	}
-	if kind == ".svg" {
-		canvas = vgsvg.New(width, height)
-	} else {
-		canvas = vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(dpi))}
-	}
-	area := draw.New(canvas)
-	area.SetColor(color.White)
-	area.Fill(area.Rectangle.Path())
-	y := area.Max.Y - margin
-	if s.Title != "" {
-		y -= 22
-		heading := style(titleSize)
-		heading.Font.Weight = stdfont.WeightBold
-		area.FillText(heading, vg.Point{X: margin, Y: y + 10}, s.Title)
-	}
-	if s.Heads != nil {
-		y -= line
-		for k, head := range s.Heads {
-			area.FillText(style(captionSize), vg.Point{X: margin + vg.Length(k)*(panel+gap), Y: y + 6}, shorten(head, panel))
+	return canvas.Sheet{Width: width, Height: height, DPI: dpi}.Write(w, kind, func(area draw.Canvas) {
+		y := area.Max.Y - margin
+		if s.Title != "" {
+			y -= 22
+			heading := style(titleSize)
+			heading.Font.Weight = stdfont.WeightBold
+			area.FillText(heading, vg.Point{X: margin, Y: y + 10}, s.Title)
 		}
-	}
-	for _, r := range rows {
-		r.draw(area, y)
-		y -= r.height
-	}
-	for _, entry := range entries {
-		y -= line
-		entry.draw(area, y+4)
-	}
-	_, err := canvas.WriteTo(w)
-	return err
+		if s.Heads != nil {
+			y -= line
+			for k, head := range s.Heads {
+				area.FillText(style(captionSize), vg.Point{X: margin + vg.Length(k)*(panel+gap), Y: y + 6}, shorten(head, panel))
+			}
+		}
+		for _, r := range rows {
+			r.draw(area, y)
+			y -= r.height
+		}
+		for _, entry := range entries {
+			y -= line
+			entry.draw(area, y+4)
+		}
+	})
 }
 
 // row is a row of panels of one width. Images keep their aspect.

@@ -4,7 +4,6 @@ package picture
 import (
 	"image/color"
 	"io"
-	"path/filepath"
 	"slices"
 
 	stdfont "golang.org/x/image/font"
@@ -13,11 +12,10 @@ import (
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgimg"
-	"gonum.org/v1/plot/vg/vgsvg"
 
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/host"
+	"github.com/dsp-go/dsp/structured/images/canvas"
 )
 
 // Sentence is a tree to draw. Slices have one entry per word; heads count from 1, 0 for the root.
@@ -60,11 +58,11 @@ var (
 	gold  = color.NRGBA{0x00, 0x9e, 0x73, 255}
 )
 
-// Write draws the picture into a file whose name ends in .svg or .png.
+// Write draws the picture into a file whose name ends in .svg, .png or .pdf.
 func (p Picture) Write(path string) error {
-	kind := filepath.Ext(path)
-	if kind != ".svg" && kind != ".png" {
-		return structured.BadInput("%s: pictures are written as .svg or .png", path)
+	kind, err := canvas.Kind(path)
+	if err != nil {
+		return err
 	}
 	for _, s := range p.Sentences {
 		if err := s.check(); err != nil {
@@ -117,36 +115,24 @@ func (p Picture) write(w io.Writer, kind string) error {
 		height += layouts[k].height + margin
 	}
 	width += 2 * margin
-	var canvas interface {
-		vg.CanvasSizer
-		io.WriterTo
-	}
-	if kind == ".svg" {
-		canvas = vgsvg.New(width, height)
-	} else {
-		canvas = vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(dpi))}
-	}
-	area := draw.New(canvas)
-	area.SetColor(color.White)
-	area.Fill(area.Rectangle.Path())
-	y := area.Max.Y - margin
-	if p.Title != "" {
-		y -= 12
-		area.FillText(bold(wordSize), vg.Point{X: margin, Y: y}, p.Title)
-		y -= 6
-	}
-	for _, n := range notes {
-		y -= 12
-		n.draw(area, y)
-		y -= 3
-	}
-	for _, l := range layouts {
-		y -= margin
-		l.draw(area, vg.Point{X: margin, Y: y - l.height})
-		y -= l.height
-	}
-	_, err := canvas.WriteTo(w)
-	return err
+	return canvas.Sheet{Width: width, Height: height, DPI: dpi}.Write(w, kind, func(area draw.Canvas) {
+		y := area.Max.Y - margin
+		if p.Title != "" {
+			y -= 12
+			area.FillText(bold(wordSize), vg.Point{X: margin, Y: y}, p.Title)
+			y -= 6
+		}
+		for _, n := range notes {
+			y -= 12
+			n.draw(area, y)
+			y -= 3
+		}
+		for _, l := range layouts {
+			y -= margin
+			l.draw(area, vg.Point{X: margin, Y: y - l.height})
+			y -= l.height
+		}
+	})
 }
 
 // note is an entry of the legend.

@@ -2,7 +2,6 @@ package curves
 
 import (
 	"image/color"
-	"io"
 	"math"
 	"slices"
 
@@ -10,9 +9,8 @@ import (
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgimg"
 
-	"github.com/dsp-go/dsp/structured/host"
+	"github.com/dsp-go/dsp/structured/images/canvas"
 )
 
 // Bands is a picture of curves with their spread: one row for each study, one column for each quantity.
@@ -44,13 +42,10 @@ type Band struct {
 // BandPoint is the middle and the spread of a quantity at X.
 type BandPoint struct{ X, Low, Middle, High float64 }
 
-// Write draws the picture as a PNG at path.
+// Write draws the picture at path, as PNG, SVG or PDF.
 func (b *Bands) Write(path string) error {
-	canvas := b.picture()
-	return host.WriteFile(path, func(w io.Writer) error {
-		_, err := vgimg.PngCanvas{Canvas: canvas}.WriteTo(w)
-		return err
-	})
+	heads, tops, height := b.layout()
+	return canvas.Sheet{Width: width, Height: height, DPI: dpi}.File(path, func(area draw.Canvas) { b.draw(area, heads, tops) })
 }
 
 // Heights in a picture of bands.
@@ -59,10 +54,9 @@ const (
 	rowTitle = 0.27 * vg.Inch
 )
 
-func (b *Bands) picture() *vgimg.Canvas {
-	heads := make([][][]entry, len(b.Rows)) // the legend of each row, or nil
-	tops := make([]vg.Length, len(b.Rows))  // height above its panels
-	height := bandHead
+// layout returns the legend of each row, nil if it has none, the height above its panels, and the height of the picture.
+func (b *Bands) layout() (heads [][][]entry, tops []vg.Length, height vg.Length) {
+	heads, tops, height = make([][][]entry, len(b.Rows)), make([]vg.Length, len(b.Rows)), bandHead
 	for i, r := range b.Rows {
 		if i == 0 || !slices.Equal(r.names(), b.Rows[i-1].names()) {
 			heads[i] = r.legend()
@@ -73,8 +67,10 @@ func (b *Bands) picture() *vgimg.Canvas {
 		}
 		height += tops[i] + rowHeight
 	}
-	canvas := vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(dpi))
-	area := draw.New(canvas)
+	return heads, tops, height
+}
+
+func (b *Bands) draw(area draw.Canvas, heads [][][]entry, tops []vg.Length) {
 	left := area.Min.X + 0.15*vg.Inch
 	bold := style(13, ink)
 	for bold.Font.Weight = stdfont.WeightBold; bold.Width(b.Title) > width-0.3*vg.Inch && bold.Font.Size > 8; bold.Font.Weight = stdfont.WeightBold {
@@ -89,7 +85,6 @@ func (b *Bands) picture() *vgimg.Canvas {
 		r.drawPanels(draw.Crop(area, 0, 0, y-rowHeight-area.Min.Y, y-area.Max.Y))
 		y -= rowHeight
 	}
-	return canvas
 }
 
 // names returns the names of the curves.

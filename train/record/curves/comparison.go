@@ -1,7 +1,6 @@
 package curves
 
 import (
-	"io"
 	"math"
 
 	stdfont "golang.org/x/image/font"
@@ -9,9 +8,8 @@ import (
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgimg"
 
-	"github.com/dsp-go/dsp/structured/host"
+	"github.com/dsp-go/dsp/structured/images/canvas"
 )
 
 // Comparison is a picture that compares settings: a value against each parameter that varies, one panel per parameter.
@@ -27,6 +25,7 @@ type Comparison struct {
 type Panel struct {
 	Label  string   // of the x axis
 	Log    bool     // whether the x axis is logarithmic
+	Whole  bool     // whether all values are whole numbers
 	Names  []string // for a choice: the names of X = 0, 1, …
 	Series []Series // the same in every panel if the picture has a legend
 }
@@ -47,26 +46,27 @@ const (
 	legendRow   = 0.24 * vg.Inch
 )
 
-// Write draws the comparison as a PNG at path.
+// Write draws the comparison at path, as PNG, SVG or PDF.
 func (c *Comparison) Write(path string) error {
-	canvas := c.picture()
-	return host.WriteFile(path, func(w io.Writer) error {
-		_, err := vgimg.PngCanvas{Canvas: canvas}.WriteTo(w)
-		return err
-	})
-}
-
-func (c *Comparison) picture() *vgimg.Canvas {
 	entries := c.legend()
 	top := head + vg.Length(len(entries))*legendRow
-	columns := min(len(c.Panels), 2)
-	rows := (len(c.Panels) + columns - 1) / columns
+	rows, _ := c.grid()
 	height := panelHeight
 	if rows > 1 {
 		height = rowHeight * 1.2
 	}
-	canvas := vgimg.NewWith(vgimg.UseWH(width, top+vg.Length(rows)*height), vgimg.UseDPI(dpi))
-	area := draw.New(canvas)
+	sheet := canvas.Sheet{Width: width, Height: top + vg.Length(rows)*height, DPI: dpi}
+	return sheet.File(path, func(area draw.Canvas) { c.draw(area, entries, top) })
+}
+
+// grid returns how the panels are arranged.
+func (c *Comparison) grid() (rows, columns int) {
+	columns = min(len(c.Panels), 2)
+	return (len(c.Panels) + columns - 1) / columns, columns
+}
+
+func (c *Comparison) draw(area draw.Canvas, entries [][]entry, top vg.Length) {
+	rows, columns := c.grid()
 	c.drawHead(area, entries)
 
 	low, high := c.values()
@@ -91,7 +91,6 @@ func (c *Comparison) picture() *vgimg.Canvas {
 			}
 		}
 	}
-	return canvas
 }
 
 // entry is an item of the legend.
@@ -196,7 +195,10 @@ func (p *Panel) plot(low, high float64) *plot.Plot {
 		to.X.Tick.Marker = choices(p.Names)
 		to.X.Tick.Length = 0
 	case p.Log:
+		to.X.Label.Text += " (logarithmic scale)"
 		to.X.Tick.Marker = logTicks{}
+	case p.Whole:
+		to.X.Tick.Marker = ticks{whole: true}
 	}
 	room := 0.04 * (last - first)
 	if room == 0 {

@@ -68,7 +68,7 @@ func inked(img image.Image, run int) (n int) {
 // The picture has a row for every quantity present, with every run's colour in it.
 func TestRows(t *testing.T) {
 	height := func(rows int) int {
-		return int(math.Round(float64(head+legend)/72*dpi + float64(rows)*float64(rowHeight)/72*dpi))
+		return int(math.Round(float64(head+legend)/72*dpi + float64(rows)*float64(rowTitle+rowHeight)/72*dpi))
 	}
 	other := Run{"other", records(40, 0.5, false)}
 	for want, first := range map[int]Run{
@@ -113,7 +113,7 @@ func TestOddRuns(t *testing.T) {
 		"late certificate": append(records(3, 1, false), records(3, 1, true)...),
 	} {
 		t.Run(name, func(t *testing.T) {
-			if inked(picture([]Run{{name, list}}).Image(), 0) == 0 {
+			if inked(decode(t, Run{name, list}), 0) == 0 {
 				t.Error("nothing drawn")
 			}
 		})
@@ -121,15 +121,49 @@ func TestOddRuns(t *testing.T) {
 }
 
 func TestOutcome(t *testing.T) {
-	last := record.Record{Pass: 7, Seconds: 1.234, Objective: 0.5, Gap: 0.005, Dev: tokenError(0.125)}
+	last := record.Record{Pass: 7, Seconds: 1.234, Objective: 0.505, Dual: 0.5, Gap: 0.005, Dev: tokenError(0.125)}
 	best := record.Record{Pass: 3, Dev: last.Dev}
 	last.Dev = tokenError(0.25)
 	title, finding := outcome(Run{"casimir", []record.Record{{}, best, last}})
 	if want := "casimir, 7 passes in 1.23 s"; title != want {
 		t.Errorf("got %q, want %q", title, want)
 	}
-	if want := "objective 0.5, at most 1 % above the optimum; lowest token error on dev 12.5 %, after pass 3"; finding != want {
+	if want := "objective 0.505, at most 1 % above the optimum; lowest token error on dev 12.5 %, after pass 3"; finding != want {
 		t.Errorf("got %q, want %q", finding, want)
+	}
+}
+
+func TestAboveOptimum(t *testing.T) {
+	nan := record.Number(math.NaN())
+	for want, r := range map[string]record.Record{
+		"":                                 {Objective: 1, Dual: nan, Gap: nan},
+		"which is the optimum":             {Objective: 1, Dual: 1},
+		"at most 0.1 % above the optimum":  {Objective: 1.001, Dual: 1, Gap: 0.001},
+		"at most 50 % above the optimum":   {Objective: 3, Dual: 2, Gap: 1},
+		"at most 2 times the optimum":      {Objective: 4, Dual: 2, Gap: 2},
+		"at most 67187 times the optimum":  {Objective: 67187, Dual: 1, Gap: 67186},
+		"at most 0.3 above the optimum":    {Objective: 0.3, Gap: 0.3},
+		"at most 1234 above the optimum":   {Objective: 1234, Gap: 1234},
+		"at most 1.5 above the optimum":    {Objective: 0.5, Dual: -1, Gap: 1.5},
+		"at most 99.9 % above the optimum": {Objective: 1.999, Dual: 1, Gap: 0.999},
+	} {
+		if got := aboveOptimum(r); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+// Pictures are written as their names say.
+func TestKindsOfPictures(t *testing.T) {
+	run := Run{"certified", records(20, 0.4, true)}
+	for name, start := range map[string]string{"c.png": "\x89PNG", "c.svg": "<?xml", "c.pdf": "%PDF"} {
+		path := filepath.Join(t.TempDir(), name)
+		if err := Write(path, run); err != nil {
+			t.Fatal(err)
+		}
+		if content, err := os.ReadFile(path); err != nil || !strings.HasPrefix(string(content), start) {
+			t.Errorf("%s starts with %.10q, %v", name, content, err)
+		}
 	}
 }
 

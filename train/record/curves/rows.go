@@ -3,6 +3,7 @@ package curves
 import (
 	"image/color"
 	"math"
+	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -33,12 +34,13 @@ func lineStyle(run int) draw.LineStyle {
 
 // row is a quantity drawn against passes on the left and against seconds on the right.
 type row struct {
-	label string
-	log   bool
-	value func(r record.Record) float64
-	lower func(r record.Record) float64 // the other side of a band, or nil
-	min   float64                       // range of the panel
-	max   float64
+	label     string
+	log       bool
+	value     func(r record.Record) float64
+	lower     func(r record.Record) float64 // the other side of a band, or nil
+	estimated func(r record.Record) bool    // whether a value is an estimate, or nil
+	min       float64                       // range of the panel
+	max       float64
 }
 
 func objectiveRow(runs []Run) row {
@@ -48,24 +50,53 @@ func objectiveRow(runs []Run) row {
 		lower: func(r record.Record) float64 { return float64(r.Dual) },
 	}
 	r.scale(runs, 4)
-	r.margin()
-	duals := row{value: r.lower, log: r.log}
-	if !duals.drawn(runs) {
-		return r
+	bounded := false
+	for _, run := range runs {
+		if d, ok := finalBound(run); ok {
+			bounded = true
+			if !r.log {
+				r.min = math.Min(r.min, math.Max(d, r.min-0.4*(r.max-r.min)))
+			} else if d > 0 {
+				r.min = math.Min(r.min, math.Max(d, r.min*math.Pow(r.min/r.max, 0.4)))
+			}
+		}
 	}
-	// The bounds rise from far below. Only their end matters.
-	r.label = "objective and bound"
-	if r.log {
-		r.min /= math.Pow(r.max/r.min, 0.4)
-	} else {
-		r.min -= 0.4 * (r.max - r.min)
+	r.margin()
+	if bounded {
+		r.label = "objective, and the certified lower bound of its optimum"
 	}
 	return r
 }
 
-// certificateRow shows the gap, or the prox-gradient for runs without a certificate.
+// finalBound returns the last certified lower bound on the optimum. It is false without one, or if it is not above 0, which is known of
+// losses that are not negative.
+func finalBound(r Run) (float64, bool) {
+	for _, rec := range slices.Backward(r.Records) {
+		if d := float64(rec.Dual); !math.IsNaN(d) && !math.IsInf(d, 0) {
+			return d, d != 0
+		}
+	}
+	return 0, false
+}
+
+// certificateRow shows the gap, or the prox-gradient for runs without a certificate. Where a pass has only an estimate of its gap, it shows
+// that.
 func certificateRow(runs []Run) row {
-	r := row{label: "relative gap", value: record.Record.RelativeGap}
+	r := row{label: "relative gap, certified", value: record.Record.RelativeGap}
+	for _, run := range runs {
+		for _, rec := range run.Records {
+			if rec.EstimatedGap != 0 && !math.IsNaN(float64(rec.EstimatedGap)) {
+				r.label = "relative gap, certified (●) or estimated (○)"
+				r.estimated = func(r record.Record) bool { return r.EstimatedGap != 0 && !math.IsNaN(float64(r.EstimatedGap)) }
+			}
+		}
+	}
+	r.value = func(r record.Record) float64 {
+		if e := float64(r.EstimatedGap); e != 0 && !math.IsNaN(e) {
+			return e / math.Abs(float64(r.Objective))
+		}
+		return r.RelativeGap()
+	}
 	if !r.drawn(runs) {
 		r = row{label: "prox-gradient norm", value: func(r record.Record) float64 { return float64(r.ProxGradient) }}
 	}
@@ -144,11 +175,25 @@ func (r *row) margin() {
 	r.min, r.max = r.min-m, r.max+m
 }
 
+// title names the quantity and says whether its axis is logarithmic.
+func (r *row) title() string {
+	if r.log {
+		return r.label + "; logarithmic scale"
+	}
+	return r.label
+}
+
+// boundStyle is how the lower bound of a run is drawn.
+func boundStyle(run int) draw.LineStyle {
+	st := lineStyle(run)
+	st.Width, st.Dashes = vg.Points(1), []vg.Length{vg.Points(3), vg.Points(2)}
+	return st
+}
+
 // panels returns the row's two plots. In the last row they name the x axes.
 func (r *row) panels(runs []Run, last bool) []*plot.Plot {
 	passes := r.panel(runs, func(r record.Record) float64 { return float64(r.Pass) })
 	seconds := r.panel(runs, func(r record.Record) float64 { return r.Seconds })
-	passes.Y.Label.Text = r.label
 	passes.X.Tick.Marker = ticks{whole: true}
 	if last {
 		passes.X.Label.Text = "passes"
@@ -167,7 +212,7 @@ func (r *row) panel(runs []Run, x func(record.Record) float64) *plot.Plot {
 		for _, rec := range runs[i].Records {
 			p.X.Max = math.Max(p.X.Max, x(rec))
 		}
-		p.Add(&curve{row: r, run: runs[i], x: x, style: lineStyle(i)})
+		p.Add(&curve{row: r, run: runs[i], x: x, style: lineStyle(i), bound: boundStyle(i)})
 	}
 	if p.X.Max == 0 {
 		p.X.Max = 1
@@ -183,6 +228,7 @@ type curve struct {
 	run   Run
 	x     func(record.Record) float64
 	style draw.LineStyle
+	bound draw.LineStyle
 }
 
 // Plot implements plot.Plotter.
@@ -193,6 +239,7 @@ func (v *curve) Plot(c draw.Canvas, p *plot.Plot) {
 		floor = v.row.min * v.row.min / v.row.max
 	}
 	var line, band []vg.Point
+	var hollow []bool
 	for _, rec := range v.run.Records {
 		y := v.row.value(rec)
 		if !v.row.shows(y) {
@@ -200,11 +247,18 @@ func (v *curve) Plot(c draw.Canvas, p *plot.Plot) {
 		}
 		at := vg.Point{X: tx(v.x(rec)), Y: ty(v.row.height(y))}
 		line = append(line, at)
+		hollow = append(hollow, v.row.estimated != nil && v.row.estimated(rec))
 		if v.row.lower == nil {
 			continue
 		}
-		if low := v.row.lower(rec); !math.IsNaN(low) {
+		if low := v.row.lower(rec); !math.IsNaN(low) && low != 0 {
 			band = append(band, vg.Point{X: at.X, Y: ty(v.row.height(math.Max(low, floor)))})
+		}
+	}
+	if v.row.lower != nil {
+		if d, ok := finalBound(v.run); ok && v.row.shows(d) {
+			y := ty(v.row.height(math.Max(d, floor)))
+			c.StrokeLines(v.bound, c.ClipLinesXY([]vg.Point{{X: c.Min.X, Y: y}, {X: c.Max.X, Y: y}})...)
 		}
 	}
 	if len(band) == len(line) && len(band) > 1 {
@@ -215,14 +269,14 @@ func (v *curve) Plot(c draw.Canvas, p *plot.Plot) {
 			around = append(around, band[i])
 		}
 		c.FillPolygon(shade, c.ClipPolygonXY(around))
-		edge := v.style
-		edge.Width = vg.Points(0.8)
-		c.StrokeLines(edge, c.ClipLinesXY(band)...)
 	}
 	c.StrokeLines(v.style, c.ClipLinesXY(line)...)
 	if len(line) <= 30 {
-		for _, at := range line {
+		for k, at := range line {
 			c.DrawGlyph(draw.GlyphStyle{Color: v.style.Color, Radius: vg.Points(2.2), Shape: draw.CircleGlyph{}}, at)
+			if hollow[k] {
+				c.DrawGlyph(draw.GlyphStyle{Color: color.White, Radius: vg.Points(1.3), Shape: draw.CircleGlyph{}}, at)
+			}
 		}
 	}
 }

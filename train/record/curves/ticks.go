@@ -69,6 +69,9 @@ func (logTicks) Ticks(lo, hi float64) []plot.Tick {
 
 // label formats a number as briefly as possible.
 func label(v float64) string {
+	if a := math.Abs(v); a >= 100 && a < 1e5 {
+		return strconv.FormatFloat(v, 'f', 0, 64)
+	}
 	text := strconv.FormatFloat(v, 'g', 3, 64)
 	return strings.NewReplacer("e-0", "e-", "e+0", "e", "e+", "e").Replace(text)
 }

@@ -1,0 +1,33 @@
+package cli
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/dsp-go/dsp/models/training"
+	"github.com/dsp-go/dsp/train/record"
+)
+
+// The certificate of the last pass is not shown as that of the model if the model has the weights of another pass.
+func TestKeptPassHasItsOwnCertificate(t *testing.T) {
+	nan := record.Number(math.NaN())
+	last := training.Certificate{Objective: 0.5, Dual: 0.495, Gap: 0.005, RelativeGap: 0.01}
+	early := training.Certificate{Objective: 0.8, Dual: 0.4, Gap: 0.4, RelativeGap: 0.5}
+	head := []string{"", "passes", "seconds", "objective", "certified gap"}
+	for name, c := range map[string]struct {
+		kept *training.Kept
+		want [][]string
+	}{
+		"last pass": {&training.Kept{Pass: 9, Certificate: last}, [][]string{head, {"sdca", "9", "0.0", "0.5", "1.00 %"}}},
+		"early pass": {&training.Kept{Pass: 2, Certificate: early}, [][]string{
+			append(slices.Clone(head), "kept pass", "its objective", "its gap"), {"sdca", "9", "0.0", "0.5", "1.00 %", "2", "0.8", "50.00 %"}}},
+		"without a certificate": {&training.Kept{Pass: 2, Certificate: training.Certificate{Objective: 0.8, Dual: nan, Gap: nan, RelativeGap: nan}}, [][]string{
+			append(slices.Clone(head), "kept pass", "its objective"), {"sdca", "9", "0.0", "0.5", "1.00 %", "2", "0.8"}}},
+	} {
+		rows := resultRows([]training.Result{{Method: "sdca", Passes: 9, Certificate: last, Kept: c.kept}}, nil)
+		if !slices.EqualFunc(rows, c.want, slices.Equal) {
+			t.Errorf("%s: got %q, want %q", name, rows, c.want)
+		}
+	}
+}

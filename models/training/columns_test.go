@@ -1,0 +1,32 @@
+package training
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/text"
+)
+
+func TestUnnamedColumns(t *testing.T) {
+	for given, want := range map[string][2]string{
+		"word=0,label=-1":       {"1", "word=0,column1=1,label=-1"},
+		"word=0,pos=1,label=-1": {"", ""},
+		"word=1,label=0":        {"2", "label=0,word=1,column2=2"},
+	} {
+		columns, err := text.ParseColumns(given)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := text.Conll{Columns: columns}.Read(strings.NewReader("a b c\n"), "x")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if unnamed, named := unnamedColumns(d); unnamed != want[0] || named != want[1] {
+			t.Errorf("%s: columns %q, for example %q, want %q", given, unnamed, named, want)
+		}
+	}
+	if unnamed, _ := unnamedColumns(&structured.Dataset{}); unnamed != "" {
+		t.Errorf("data without columns has unnamed columns %q", unnamed)
+	}
+}
