@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/dsp-go/dsp/models/predictions"
+	"github.com/dsp-go/dsp/models/review"
 	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/structured"
 )
@@ -20,11 +21,26 @@ func (m *Model) Evaluate(ctx context.Context, d *structured.Dataset, strict bool
 
 // Report is a more detailed Evaluate.
 func (m *Model) Report(ctx context.Context, d *structured.Dataset, strict bool, threads int) (tasks.Report, error) {
+	return m.compare(ctx, d, strict, predictions.Options{Threads: threads}, func(int, *predictions.Prediction) {})
+}
+
+// Review is Report, and says how sure the model was of its outputs beside the gold ones.
+func (m *Model) Review(ctx context.Context, d *structured.Dataset, strict bool, threads int) (tasks.Report, *review.Review, error) {
+	r, by := &review.Review{Probabilities: m.Sums() != nil}, tasks.Of(&m.Config).Review(m.Labels)
+	o := by.Options(r.Probabilities)
+	o.Threads = threads
+	report, err := m.compare(ctx, d, strict, o, func(i int, p *predictions.Prediction) { by.Add(d, i, p, r) })
+	return report, r, err
+}
+
+// compare reports on the predictions with options o, and shows them to look.
+func (m *Model) compare(ctx context.Context, d *structured.Dataset, strict bool, o predictions.Options, look func(i int, p *predictions.Prediction)) (tasks.Report, error) {
 	if d.Labels == nil {
 		return nil, structured.BadInput("%s: no labels to compare with", d.Name)
 	}
 	c := tasks.Of(&m.Config).Compare(m.Labels, d, strict)
-	err := m.Predict(ctx, d, predictions.Options{Threads: threads}, func(i int, p *predictions.Prediction) error {
+	err := m.Predict(ctx, d, o, func(i int, p *predictions.Prediction) error {
+		look(i, p)
 		if scored, ok := c.(tasks.ScoredComparison); ok {
 			scored.AddScored(d, i, p)
 		} else {

@@ -29,6 +29,10 @@ type Model struct {
 	Started *Start    // from which model, before training; nil: from none
 	Prior   []float32 // [Net.Dim()] the weights that training regularises towards; nil: zeros
 
+	// Temperature divides the potentials before probabilities are computed; it leaves the best outputs as they are. It was fitted to other
+	// data than the weights (package calibration). 0 stands for 1, fitted to none.
+	Temperature float64
+
 	device      *onDevice       // that runs the network and the oracles, or nil for the CPU
 	onTruncated func(times int) // or nil
 }
@@ -62,7 +66,7 @@ func NewModel(c config.Config, data *Data) (*Model, error) {
 // WithDictionary returns a model like m for the attributes in d, with zero weights.
 func (m *Model) WithDictionary(d *structured.Dictionary) (*Model, error) {
 	other := *m
-	other.Dictionary = d
+	other.Dictionary, other.Temperature = d, 0
 	if err := other.assemble(); err != nil {
 		return nil, err
 	}

@@ -29,7 +29,7 @@ const ModelFile = "model.safetensors"
 
 // Save writes the model to a safetensors file, whole or not at all: a tensor for each parameter of the network, the names
 // of attributes where they have some, lists and vectors of words, and in the metadata format, version, template (text), config, labels,
-// vocab, characters, dim, width, hash_bits, map, grid, edges and class_id (as JSON). The same model gives the same bytes.
+// vocab, characters, dim, width, hash_bits, map, grid, edges, class_id and temperature (as JSON). The same model gives the same bytes.
 func (m *Model) Save(path string) error {
 	f, err := m.Tensors()
 	if err != nil {
@@ -60,6 +60,9 @@ func (m *Model) Save(path string) error {
 	}
 	if m.ClassID != 0 {
 		values["class_id"] = m.ClassID
+	}
+	if m.Temperature != 0 {
+		values[temperatureKey] = m.Temperature
 	}
 	if d := m.Dictionary; d != nil && d.Node == nil {
 		values["hash_bits"] = d.HashBits
@@ -122,19 +125,28 @@ func (m *Model) Tensors() (*safetensors.File, error) {
 // weights that training began with.
 const CheckpointFolder = "checkpoint"
 
+// FileOf returns the model file that a path names: itself, or the one inside a run folder.
+func FileOf(path string) (string, error) {
+	info, err := os.Stat(path)
+	if err != nil || !info.IsDir() {
+		return path, nil
+	}
+	inside := filepath.Join(path, ModelFile)
+	if _, err := os.Stat(inside); err != nil {
+		return "", structured.BadInput("%s: no %s in this folder; expected a model file or the folder of a run", path, ModelFile)
+	}
+	return inside, nil
+}
+
 // Load reads a model from the file that Save wrote, or from the run folder that holds it. Of a run that is not finished it takes the weights
 // from the last checkpoint, and Unfinished says so.
 func Load(path string) (*Model, error) {
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		if _, err := os.Stat(filepath.Join(path, CheckpointFolder, ModelFile)); err == nil {
-			return loadUnfinished(path)
-		}
-		inside := filepath.Join(path, ModelFile)
-		if _, err := os.Stat(inside); err != nil {
-			return nil, structured.BadInput("%s: no %s in this folder; expected a model file or the folder of a run",
-				path, ModelFile)
-		}
-		path = inside
+	if _, err := os.Stat(filepath.Join(path, CheckpointFolder, ModelFile)); err == nil {
+		return loadUnfinished(path)
+	}
+	path, err := FileOf(path)
+	if err != nil {
+		return nil, err
 	}
 	return loadFile(path)
 }
@@ -190,9 +202,9 @@ func decodeModel(f *safetensors.File) (*Model, error) {
 	var vocab [][]string
 	hashBits := 0
 	for name, value := range map[string]any{"config": &m.Config, "labels": &labels, "vocab": &vocab, "dim": &m.Dim, "width": &m.Width,
-		"hash_bits": &hashBits, "characters": &characters, "map": &m.Map, "grid": &m.Grid, "edges": &m.Edges, "class_id": &m.ClassID} {
+		"hash_bits": &hashBits, "characters": &characters, "map": &m.Map, "grid": &m.Grid, "edges": &m.Edges, "class_id": &m.ClassID, temperatureKey: &m.Temperature} {
 		text, ok := f.Metadata[name]
-		if !ok && slices.Contains([]string{"hash_bits", "characters", "map", "grid", "edges", "class_id"}, name) {
+		if !ok && slices.Contains([]string{"hash_bits", "characters", "map", "grid", "edges", "class_id", temperatureKey}, name) {
 			continue
 		}
 		if err := json.Unmarshal([]byte(text), value); err != nil {
@@ -207,6 +219,9 @@ func decodeModel(f *safetensors.File) (*Model, error) {
 	}
 	if m.Edges.Dim < 0 || m.Edges.Types < 0 {
 		return nil, fmt.Errorf("metadata: %d features and %d types of edges", m.Edges.Dim, m.Edges.Types)
+	}
+	if t := m.Temperature; t != 0 && !(t >= 1e-6 && t <= 1e6) {
+		return nil, fmt.Errorf("metadata: temperature %v, expected 1e-6 to 1e6", t)
 	}
 	m.Labels = structured.NewAlphabet(labels...)
 	for _, names := range vocab {

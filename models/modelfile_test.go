@@ -53,6 +53,40 @@ func TestModelRoundTrip(t *testing.T) {
 	}
 }
 
+// A temperature is kept, and storing another one changes nothing else. Files without one have temperature 1.
+func TestTemperatureInFile(t *testing.T) {
+	path, copied := filepath.Join(t.TempDir(), ModelFile), filepath.Join(t.TempDir(), "copy.safetensors")
+	m := toyModel(t, toyData(1), nil)
+	if err := m.Save(path); err != nil {
+		t.Fatal(err)
+	}
+	plain, _ := os.ReadFile(path)
+	if got, err := Load(path); err != nil || got.Temper() != 1 || got.Temperature != 0 || !got.Uncalibrated() || bytes.Contains(plain, []byte("temperature")) {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	if err := StoreTemperature(path, copied, 1.75); err != nil {
+		t.Fatal(err)
+	}
+	got, err := Load(copied)
+	if err != nil || got.Temper() != 1.75 || got.Uncalibrated() || !slices.Equal(got.W, m.W) {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	if now, _ := os.ReadFile(path); !bytes.Equal(now, plain) {
+		t.Error("a copy changed the model")
+	}
+	if err := StoreTemperature(path, path, 1.75); err != nil {
+		t.Fatal(err)
+	}
+	m.Temperature = 1.75
+	if err := m.Save(copied); err != nil {
+		t.Fatal(err)
+	}
+	saved, _ := os.ReadFile(copied)
+	if stored, _ := os.ReadFile(path); !bytes.Equal(saved, stored) {
+		t.Error("a stored temperature differs from a saved one")
+	}
+}
+
 // A model loads although a later version refuses to train with its settings of the method.
 func TestModelOfAnotherVersion(t *testing.T) {
 	path := filepath.Join(t.TempDir(), ModelFile)
@@ -111,6 +145,7 @@ func TestLoadErrors(t *testing.T) {
 		"net":         {change(func(f *safetensors.File) { f.Metadata["config"] = `{"net": "transformer"}` }), `transformer`},
 		"labels":      {change(func(f *safetensors.File) { f.Metadata["labels"] = `["a","a"]` }), "2 labels (1 different)"},
 		"dim":         {change(func(f *safetensors.File) { f.Metadata["dim"] = `-1` }), "-1 features"},
+		"temperature": {change(func(f *safetensors.File) { f.Metadata["temperature"] = `-2` }), "temperature -2"},
 		"a tensor less": {change(func(f *safetensors.File) {
 			delete(f.Tensors, "node.bias")
 		}), "tensors, expected"},

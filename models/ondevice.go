@@ -92,15 +92,19 @@ func (on *onDevice) predict(ctx context.Context, m *Model, d *structured.Dataset
 	if o.NBest > cudaoracles.MaxBest {
 		return structured.BadInput("--nbest %d: a CUDA device finds up to %d outputs; use --device cpu", o.NBest, cudaoracles.MaxBest)
 	}
-	wanted := cudatraining.Wanted{LogZ: o.Probability || o.NBest > 0, Marginals: o.Marginals || o.Confidence, NBest: o.NBest}
+	wanted := cudatraining.Wanted{Temperature: m.Temper(), Potentials: o.Spans, LogZ: o.Probability || o.NBest > 0, Marginals: o.Marginals || o.Confidence, NBest: o.NBest}
+	spans := m.newSpanFinder()
 	return on.over(ctx, m, d, wanted, func(examples []int, p *cudatraining.Predicted) error {
-		a := answers{offsets: p.Offsets, labels: slices.Clone(p.Labels), score: p.Score, logZ: p.LogZ, marginals: p.Marginals, rows: p.Offsets, width: m.Labels.Len()}
+		a := answers{offsets: p.Offsets, labels: slices.Clone(p.Labels), score: p.Score, logZ: p.LogZ, marginals: p.Marginals, rows: p.Offsets, width: m.Labels.Len(), temperature: m.Temper()}
 		if o.NBest > 0 {
 			a.best = &p.Best
 		}
 		all, err := a.predictions(d, examples, o)
 		if err != nil {
 			return err
+		}
+		if o.Spans {
+			spans.find(&p.Potentials, d, examples, m.Temper(), o, all)
 		}
 		for b, i := range examples {
 			if err := yield(i, &all[b]); err != nil {

@@ -79,7 +79,7 @@ func TestForcedLabelsAgainstEnumeration(t *testing.T) {
 					return structured.BadInput("example %d: labels %v, given %v", i, p.Labels, d.Gold(i))
 				}
 			}
-			checkPrediction(t, θ, i, p)
+			checkPrediction(t, θ, 1, i, p)
 			return nil
 		})
 		if err != nil {

@@ -3,7 +3,9 @@ package models
 import (
 	"context"
 
+	cudatraining "github.com/dsp-go/dsp/cuda/training"
 	"github.com/dsp-go/dsp/models/inputs"
+	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/host"
 )
@@ -26,13 +28,10 @@ func (m *Model) Potentials(ctx context.Context, d *structured.Dataset, threads i
 		first int // example
 		θ     *structured.Potentials
 	}
-	err := host.InOrder(ctx, threads, host.Each(inputs.Batches(d)), m.newPredictor,
-		func(p *predictor, examples []int) (piece, error) {
-			if err := p.potentials(d, examples); err != nil {
-				return piece{}, err
-			}
+	err := OverPotentials(ctx, m, d, threads,
+		func(_ oracles.Maximiser, examples []int, θ *structured.Potentials) (piece, error) {
 			some := &structured.Potentials{}
-			some.Copy(&p.θ)
+			some.Copy(θ)
 			return piece{examples[0], some}, nil
 		},
 		func(r piece) error {
@@ -40,6 +39,33 @@ func (m *Model) Potentials(ctx context.Context, d *structured.Dataset, threads i
 			return nil
 		})
 	return all, err
+}
+
+// OverPotentials computes the potentials of d batch by batch, with the model's constraints applied, and what work makes of each batch with an
+// oracle, on several threads (0: all cores). It hands the results to use in the order of the data. work must not keep the potentials. On a
+// device, work runs on a single thread of the host.
+func OverPotentials[R any](ctx context.Context, m *Model, d *structured.Dataset, threads int,
+	work func(o oracles.Maximiser, examples []int, θ *structured.Potentials) (R, error), use func(r R) error) error {
+	if err := m.accepts(d); err != nil {
+		return err
+	}
+	if m.device != nil {
+		o := m.newPredictor().oracle
+		return m.device.over(ctx, m, d, cudatraining.Wanted{Potentials: true}, func(examples []int, p *cudatraining.Predicted) error {
+			r, err := work(o, examples, &p.Potentials)
+			if err != nil {
+				return err
+			}
+			return use(r)
+		})
+	}
+	return host.InOrder(ctx, threads, host.Each(inputs.Batches(d)), m.newPredictor,
+		func(p *predictor, examples []int) (r R, err error) {
+			if err := p.potentials(d, examples); err != nil {
+				return r, err
+			}
+			return work(p.oracle, examples, &p.θ)
+		}, use)
 }
 
 // place copies potentials of consecutive examples to their place among those of all.

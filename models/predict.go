@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/models/predictions"
@@ -21,6 +22,9 @@ import (
 func (m *Model) Predict(ctx context.Context, d *structured.Dataset, o predictions.Options,
 	yield func(i int, p *predictions.Prediction) error) error {
 	if err := m.accepts(d); err != nil {
+		return err
+	}
+	if err := m.allows(o); err != nil {
 		return err
 	}
 	if o.Force && d.Labels == nil {
@@ -78,12 +82,13 @@ type predictor struct {
 	best   oracles.KBest
 	risk   structured.Potentials
 	max    oracles.MaxMarginals
+	spans  *spanFinder // or nil, for labels that are no entity tags
 
 	truncated int // potentials that the oracle changed to find the best outputs of the latest batch
 }
 
 func (m *Model) newPredictor() *predictor {
-	return &predictor{model: m, worker: m.Net.NewWorker(), oracle: kinds.Of(m.Net.Form().Structure).Oracle()}
+	return &predictor{model: m, worker: m.Net.NewWorker(), oracle: kinds.Of(m.Net.Form().Structure).Oracle(), spans: m.newSpanFinder()}
 }
 
 // potentials scores the examples, with the model's constraints applied.
@@ -159,20 +164,23 @@ func (p *predictor) predict(d *structured.Dataset, examples []int, o predictions
 		}
 	}
 	upper := p.bounds(labels)
-	a := answers{upper: upper, offsets: p.θ.Outputs, labels: labels, score: p.score, logZ: p.logZ, width: p.θ.Parts[0].Width}
+	a := answers{upper: upper, offsets: p.θ.Outputs, labels: labels, score: p.score, logZ: p.logZ, width: p.θ.Parts[0].Width, temperature: p.model.Temper()}
 	switch {
 	case margins:
-		a.margins = linkMargins(&p.max)
+		a.margins = predictions.LinkMargins(&p.max)
 		fallthrough
 	case !sums:
 		for b := range p.logZ {
 			p.logZ[b] = math.NaN()
 		}
 	case o.Marginals || o.Confidence || o.LeastRisk:
-		summer.Exp(&p.θ, 1, p.logZ, &p.u)
+		summer.Exp(&p.θ, a.temperature, p.logZ, &p.u)
 		a.marginals, a.rows = p.u.Parts[0].Values, p.u.Parts[0].Offsets
+		if o.Relations && len(p.u.Parts) > 1 {
+			a.relations = &p.u.Parts[1]
+		}
 	case o.Probability || o.NBest > 0:
-		summer.Exp(&p.θ, 1, p.logZ, nil)
+		summer.Exp(&p.θ, a.temperature, p.logZ, nil)
 	}
 	if o.LeastRisk {
 		p.risk.Copy(&p.θ)
@@ -188,7 +196,11 @@ func (p *predictor) predict(d *structured.Dataset, examples []int, o predictions
 		ranker.TopK(&p.θ, o.NBest, &p.best)
 		a.best = &p.best
 	}
-	return a.predictions(d, examples, o)
+	all, err := a.predictions(d, examples, o)
+	if err == nil && o.Spans {
+		p.spans.find(&p.θ, d, examples, a.temperature, o, all)
+	}
+	return all, err
 }
 
 // bounds replaces the upper bounds among the scores, where the oracle's answers are not proven to be the best, by the scores of the
@@ -211,14 +223,16 @@ func (p *predictor) bounds(labels []int32) []*float64 {
 // answers are the results of the oracles on a batch.
 type answers struct {
 	offsets     []int
-	labels      []int32 // [N], kept by the predictions
-	score, logZ []float64
+	labels      []int32   // [N], kept by the predictions
+	score, logZ []float64 // logZ times the temperature
+	temperature float64
 	upper       []*float64 // bounds of the best scores, nil where an answer is exact; nil if all are
 	marginals   []float32  // of the first part, if asked for: example b owns rows rows[b] to rows[b+1]-1
 	rows        []int
-	width       int            // of a row
-	best        *oracles.KBest // or nil
-	margins     [][]float32    // of each example, or nil
+	width       int              // of a row
+	relations   *structured.Part // marginals of the second part, or nil
+	best        *oracles.KBest   // or nil
+	margins     [][]float32      // of each example, or nil
 }
 
 // predictions returns the answers example by example.
@@ -239,7 +253,7 @@ func (a *answers) predictions(d *structured.Dataset, examples []int, o predictio
 			p.Bound = a.upper[b]
 		}
 		if o.Probability || o.NBest > 0 {
-			p.Probability = probability(p.Score, a.logZ[b])
+			p.Probability = a.probability(p.Score, b)
 			p.NBest = a.nbest(b)
 		}
 		if o.Marginals || o.Confidence {
@@ -247,6 +261,9 @@ func (a *answers) predictions(d *structured.Dataset, examples []int, o predictio
 				p.Margins = a.margins[b]
 			} else {
 				p.Marginals = append([]float32(nil), a.marginals[a.rows[b]*a.width:a.rows[b+1]*a.width]...)
+			}
+			if a.relations != nil {
+				p.Relations = slices.Clone(a.relations.Of(b))
 			}
 		}
 	}
@@ -262,10 +279,12 @@ func (a *answers) nbest(b int) []predictions.Output {
 	list := make([]predictions.Output, a.best.Count[b])
 	for k := range list {
 		score := a.best.Score[b*a.best.K+k]
-		list[k] = predictions.Output{Labels: append([]int32(nil), a.best.Output(k, lo, hi)...), Score: score, Probability: probability(score, a.logZ[b])}
+		list[k] = predictions.Output{Labels: append([]int32(nil), a.best.Output(k, lo, hi)...), Score: score, Probability: a.probability(score, b)}
 	}
 	return list
 }
 
-// probability returns exp(score − log Z), capped at 1 against rounding.
-func probability(score, logZ float64) float64 { return math.Exp(min(0, score-logZ)) }
+// probability returns the probability of an output of example b with that score, capped at 1 against rounding.
+func (a *answers) probability(score float64, b int) float64 {
+	return math.Exp(min(0, (score-a.logZ[b])/a.temperature))
+}

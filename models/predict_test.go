@@ -72,6 +72,7 @@ func TestPredictAgainstEnumeration(t *testing.T) {
 		for _, constrained := range []bool{false, true} {
 			m := toyModel(t, d, func(c *config.Config) { c.Edges = edges })
 			if constrained {
+				m.Temperature = 2.5
 				m.Constraints = &chains.Constraints{Start: []bool{false, true, false}, Transition: []bool{
 					false, false, true,
 					false, false, false,
@@ -92,7 +93,7 @@ func TestPredictAgainstEnumeration(t *testing.T) {
 				if !m.Constraints.Allows(p.Labels) {
 					t.Errorf("example %d: %v breaks the constraints", i, p.Labels)
 				}
-				checkPrediction(t, θ, i, p)
+				checkPrediction(t, θ, m.Temper(), i, p)
 				return nil
 			})
 			if err != nil || seen != d.Len() {
@@ -102,7 +103,7 @@ func TestPredictAgainstEnumeration(t *testing.T) {
 	}
 }
 
-func checkPrediction(t *testing.T, θ *structured.Potentials, i int, p *predictions.Prediction) {
+func checkPrediction(t *testing.T, θ *structured.Potentials, temperature float64, i int, p *predictions.Prediction) {
 	t.Helper()
 	length, y := θ.Outputs[i+1]-θ.Outputs[i], chains.Of(θ).Y
 	var want []predictions.Output
@@ -110,11 +111,11 @@ func checkPrediction(t *testing.T, θ *structured.Potentials, i int, p *predicti
 	for _, labels := range labelings(length, y) {
 		if s := θ.Score(i, labels); !math.IsInf(s, -1) {
 			want = append(want, predictions.Output{Labels: labels, Score: s})
-			z += math.Exp(s)
+			z += math.Exp(s / temperature)
 		}
 	}
 	for k := range want {
-		want[k].Probability = math.Exp(want[k].Score) / z
+		want[k].Probability = math.Exp(want[k].Score/temperature) / z
 		for t, l := range want[k].Labels {
 			marginals[t*y+int(l)] += want[k].Probability
 		}
@@ -336,12 +337,14 @@ func TestJSONWriter(t *testing.T) {
 			}
 			Confidence []float64
 			Marginals  [][]float64
+			Calibrated *bool
 		}
 		if err := decode.Decode(&line); err != nil {
 			t.Fatal(err)
 		}
 		if line.ID != d.ID(i) || line.Labels == nil || len(line.Labels) != d.Length(i) || line.Score == nil || line.Probability == nil ||
-			len(line.Confidence) != d.Length(i) || len(line.NBest) == 0 || !slices.Equal(line.NBest[0].Labels, line.Labels) || len(line.Marginals) != d.Length(i) {
+			len(line.Confidence) != d.Length(i) || len(line.NBest) == 0 || !slices.Equal(line.NBest[0].Labels, line.Labels) || len(line.Marginals) != d.Length(i) ||
+			line.Calibrated == nil || *line.Calibrated {
 			t.Errorf("example %d: %+v", i, line)
 		}
 	}

@@ -29,13 +29,19 @@ type PredictionWriter interface {
 //   - marginals stand before the predicted label, a column "label/probability" for each label of the model, and so does
 //     the confidence, which is the predicted label's probability alone.
 func NewColumnWriter(w io.Writer, m *Model, d *structured.Dataset, o predictions.Options) PredictionWriter {
-	return newWriter(w, d, tasks.Of(&m.Config).Layout(m.Labels, o, false))
+	return newWriter(w, d, m.layout(o, false))
 }
 
-// NewJSONWriter writes one object per line for each example: id, labels, score, probability, and nbest, confidence ([T]) and
-// marginals ([T×Y], in the order of the model's labels) where o asks for them.
+// NewJSONWriter writes one object per line for each example: id, labels, score, probability, and nbest, confidence ([T]),
+// marginals ([T×Y], in the order of the model's labels) and spans where o asks for them; and calibrated, false, for a model whose
+// probabilities are not (Uncalibrated).
 func NewJSONWriter(w io.Writer, m *Model, d *structured.Dataset, o predictions.Options) PredictionWriter {
-	return newWriter(w, d, tasks.Of(&m.Config).Layout(m.Labels, o, true))
+	return newWriter(w, d, m.layout(o, true))
+}
+
+func (m *Model) layout(o predictions.Options, asJSON bool) predictions.Layout {
+	o.Uncalibrated = m.Uncalibrated()
+	return tasks.Of(&m.Config).Layout(m.Labels, o, asJSON)
 }
 
 // layoutWriter writes in a layout.

@@ -36,7 +36,10 @@ func (m *Model) PredictText(ctx context.Context, r io.Reader, name string, w io.
 	if o.Force && !s.task.Labels {
 		return structured.BadInput("--force keeps labels of tokens; %s are predicted whole", s.task.Outputs)
 	}
-	form := s.task.Layout(m.Labels, o, asJSON)
+	if err := m.allows(o); err != nil {
+		return err
+	}
+	form := m.layout(o, asJSON)
 	out := bufio.NewWriterSize(w, 1<<16)
 	sequences, known := 0, 0
 	var empty error

@@ -38,6 +38,7 @@ func (d *Dataset) Subset(examples []int) *Dataset {
 		s.Companion = d.Companion.Subset(d, examples)
 	}
 	s.Ids = selectPositions(d, examples, d.Ids, len(d.Vocab))
+	s.Ranges = selectPositions(d, examples, d.Ranges, 1)
 	s.Characters = d.Characters.subset(d.Offsets, examples)
 	s.Attributes = d.Attributes.subset(d.Offsets, examples)
 	s.EdgeAttributes = d.EdgeAttributes.subset(d.Offsets, examples)

@@ -1,6 +1,7 @@
 package training
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/dsp-go/dsp/cuda/device"
@@ -28,7 +29,8 @@ type Predictor struct {
 // Wanted selects what a Predictor computes in addition to the best labels.
 type Wanted struct {
 	LogZ, Marginals, Potentials bool
-	NBest                       int // number of best outputs
+	NBest                       int     // number of best outputs
+	Temperature                 float64 // of LogZ and Marginals; 0 means 1
 }
 
 // Predicted holds predictions for consecutive examples, numbered by b. Fields that were not wanted are empty.
@@ -36,7 +38,7 @@ type Predicted struct {
 	Offsets    []int     // [B+1]
 	Labels     []int32   // [N] of the best output
 	Score      []float64 // [B] its score
-	LogZ       []float64 // [B]
+	LogZ       []float64 // [B] times the temperature
 	Marginals  []float32 // [N×Y]
 	Best       oracles.KBest
 	Potentials structured.Potentials // with the constraints applied
@@ -121,7 +123,7 @@ func (p *Predictor) query(wanted Wanted, a *Predicted) {
 		if wanted.Marginals {
 			node = l.Answer.Node
 		}
-		o.Exp(&l.Scores, cudaoracles.Augmentation{}, 1, l.Answer.Value, node, device.Array[float32]{}, none)
+		o.Exp(&l.Scores, cudaoracles.Augmentation{}, cmp.Or(wanted.Temperature, 1), l.Answer.Value, node, device.Array[float32]{}, none)
 		a.LogZ, a.Marginals = fetch(d, a.LogZ, l.Answer.Value, b.B), fetch(d, a.Marginals, node, min(node.Len(), b.N*y))
 	}
 	if k := wanted.NBest; k > 0 {

@@ -82,6 +82,9 @@ func (j *boxJSON) Add(text []byte, d *structured.Dataset, i int, p *Prediction) 
 	if j.o.Marginals {
 		text = appendMarginals(text, p)
 	}
+	if !math.IsNaN(p.Probability) && (j.o.Probability || j.o.NBest > 0) || p.Marginals != nil {
+		text = appendUncalibrated(text, j.o)
+	}
 	return append(text, "}\n"...), number
 }
 

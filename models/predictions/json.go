@@ -6,11 +6,13 @@ import (
 	"strconv"
 
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/chains"
 )
 
 // jsonLayout is the layout of models.NewJSONWriter.
 type jsonLayout struct {
 	names [][]byte // of the labels, in quotes
+	types [][]byte // of entities, in quotes
 	o     Options
 }
 
@@ -21,6 +23,11 @@ func newJSONLayout(labels *structured.Alphabet, o Options) *jsonLayout {
 	j := &jsonLayout{o: o}
 	for _, name := range labels.Names() {
 		j.names = append(j.names, quoted(name))
+	}
+	if rules := chains.NewEntities(labels); rules != nil {
+		for _, name := range rules.Types().Names() {
+			j.types = append(j.types, quoted(name))
+		}
 	}
 	return j
 }
@@ -56,7 +63,21 @@ func (j *jsonLayout) Add(text []byte, d *structured.Dataset, i int, p *Predictio
 			return list(text, y, func(text []byte, l int) []byte { return appendFloat(text, p.Marginals[t*y+l]) })
 		})
 	}
-	return append(text, "}\n"...), number
+	if j.o.Spans {
+		text = appendSpans(text, d, i, p, j.types)
+	}
+	return j.end(text), number
+}
+
+// end ends an object, which says so if its probabilities are uncalibrated.
+func (j *jsonLayout) end(text []byte) []byte { return append(appendUncalibrated(text, j.o), "}\n"...) }
+
+// appendUncalibrated appends that probabilities are uncalibrated, if they are.
+func appendUncalibrated(text []byte, o Options) []byte {
+	if o.Uncalibrated {
+		text = append(text, `,"calibrated":false`...)
+	}
+	return text
 }
 
 // appendID begins an object with the name of example i; number is where in the text its number belongs, −1 where it has a name.

@@ -1,7 +1,10 @@
 // Package predictions says what a model answers for an example, and writes answers as text.
 package predictions
 
-import "github.com/dsp-go/dsp/structured"
+import (
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/chains"
+)
 
 // Options say what is computed besides the best labels.
 type Options struct {
@@ -13,10 +16,18 @@ type Options struct {
 	Force       bool // keep what the data's labels, whole or in part, say; scores and probabilities are of the outputs that do
 	Exact       bool // refuse potentials that the oracle would have to change (oracles.Truncator), instead of changing them
 	Threads     int  // 0: all cores
+
+	Relations bool // with Marginals, of trees: those of arcs with their relations, too
+
+	Spans          bool    // the entities of the best output, with their probabilities; for labels that are entity tags
+	Compared       bool    // with Spans: also those of the best output and of the gold one, whatever their probability
+	MinProbability float64 // with Spans: instead, all entities that have at least this probability, in whatever output; 0: those of the best one
+
+	Uncalibrated bool // probabilities are those of a model that was not trained for them; layouts say so
 }
 
 // Prediction is the answer of a model for one example. Probabilities are those of the Gibbs distribution of the potentials,
-// p(y) = exp(⟨θ, 1_y⟩)/Z, and NaN for structures without sums over their outputs.
+// p(y) = exp(⟨θ, 1_y⟩/T)/Z at the model's temperature T, and NaN for structures without sums over their outputs.
 type Prediction struct {
 	Output              // the best output; its Probability only if asked for
 	NBest     []Output  // best first; fewer if there are fewer outputs
@@ -26,6 +37,15 @@ type Prediction struct {
 	// Margins of links, [n·m], where there are no sums: the best score of an output with the link, less that of one without it. They are
 	// at least 0 for the links of the best output, and at most 0 for all others. With Marginals or Confidence.
 	Margins []float32
+
+	Relations []float32 // marginals of arcs with relations [n·n×R], with Options.Relations
+	Spans     []Span    // with Options.Spans, by first and last position
+}
+
+// Span is an entity, and the probability that exactly these positions are one, of this type.
+type Span struct {
+	chains.Entity
+	Probability float64
 }
 
 // Output is one labeling of an example.

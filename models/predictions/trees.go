@@ -98,7 +98,7 @@ func (j *treeJSONLayout) Add(text []byte, d *structured.Dataset, i int, p *Predi
 			})
 		})
 	}
-	return append(text, "}\n"...), number
+	return j.end(text), number
 }
 
 // tree appends the members of an output.

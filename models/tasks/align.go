@@ -7,6 +7,7 @@ import (
 	"github.com/dsp-go/dsp/models/formats"
 	"github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/models/predictions"
+	"github.com/dsp-go/dsp/models/review"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
@@ -52,6 +53,7 @@ var align = Task{
 	Compare: func(_ *structured.Alphabet, d *structured.Dataset, _ bool) Comparison {
 		return &linkComparison{alignments.NewEvaluator()}
 	},
+	Review: func(*structured.Alphabet) review.Reviewer { return review.Links() },
 	Metrics: []Metric{
 		{"aer", "1 − AER", func(m *structured.Metrics) float64 { return 1 - m.Get("aer") }},
 	},

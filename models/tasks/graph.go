@@ -9,6 +9,7 @@ import (
 	"github.com/dsp-go/dsp/models/formats"
 	"github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/models/predictions"
+	"github.com/dsp-go/dsp/models/review"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/graph"
 	exact "github.com/dsp-go/dsp/oracles/graph"
@@ -44,7 +45,8 @@ var graphTask = Task{
 	Compare: func(labels *structured.Alphabet, _ *structured.Dataset, _ bool) Comparison {
 		return &graphComparison{graphs.NewEvaluator(labels), nil}
 	},
-	Write: writeGraphLabels,
+	Review: func(labels *structured.Alphabet) review.Reviewer { return review.Graphs(labels, "variable") },
+	Write:  writeGraphLabels,
 	Metrics: []Metric{
 		{"class_iou", "mean class IoU", func(m *structured.Metrics) float64 { return m.Get("class_iou") }},
 		{"variables", "accuracy", func(m *structured.Metrics) float64 { return m.Get("accuracy") }},

@@ -46,8 +46,11 @@ func labelLogLikelihood(c config.Config, in inputs.Inputs) bool {
 }
 
 func labelLayout(labels *structured.Alphabet, o predictions.Options, asJSON bool) predictions.Layout {
-	if asJSON {
+	switch {
+	case asJSON:
 		return predictions.JSON(labels, o)
+	case o.Spans:
+		return predictions.SpanLines(labels)
 	}
 	return predictions.Columns(labels, o)
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/dsp-go/dsp/models/formats"
 	"github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/models/predictions"
+	"github.com/dsp-go/dsp/models/review"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
@@ -52,6 +53,7 @@ var localise = Task{
 		return predictions.Results(o)
 	},
 	Compare:  compareBoxes,
+	Review:   func(*structured.Alphabet) review.Reviewer { return review.Boxes() },
 	Describe: describeBoxes,
 	Picture:  drawBoxPicture,
 	Metrics: []Metric{

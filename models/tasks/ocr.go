@@ -6,6 +6,7 @@ import (
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/formats"
 	"github.com/dsp-go/dsp/models/inputs"
+	"github.com/dsp-go/dsp/models/review"
 	"github.com/dsp-go/dsp/structured"
 	images "github.com/dsp-go/dsp/structured/synthetic/ocr"
 )
@@ -36,6 +37,7 @@ var ocr = Task{
 	Baselines:     true,
 	Layout:        labelLayout,
 	Compare:       compareLabels,
+	Review:        func(labels *structured.Alphabet) review.Reviewer { return review.Labels(labels, "letter") },
 	Metrics:       labelMetrics,
 	Metric:        chooseLabelMetric,
 	Result:        "errors are shares of wrong letters and of words with any mistake",

@@ -7,6 +7,7 @@ import (
 	"github.com/dsp-go/dsp/models/formats"
 	"github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/models/predictions"
+	"github.com/dsp-go/dsp/models/review"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
@@ -52,6 +53,7 @@ var parse = Task{
 		return predictions.TreeColumns(names, o)
 	},
 	Compare: compareTrees,
+	Review:  review.Trees,
 	Picture: drawTreePicture,
 	Metrics: []Metric{
 		{"las", "LAS", func(m *structured.Metrics) float64 { return m.Get("las") }},

@@ -10,6 +10,7 @@ import (
 	"github.com/dsp-go/dsp/models/formats"
 	"github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/models/predictions"
+	"github.com/dsp-go/dsp/models/review"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
@@ -60,6 +61,7 @@ var segment = Task{
 	Compare: func(labels *structured.Alphabet, _ *structured.Dataset, _ bool) Comparison {
 		return &graphComparison{graphs.NewEvaluator(labels), map[string]string{"accuracy": "pixel_accuracy", "class_iou": "miou"}}
 	},
+	Review:  func(labels *structured.Alphabet) review.Reviewer { return review.Graphs(labels, "region") },
 	Write:   writeMasks,
 	Picture: drawMaskPicture,
 	Metrics: []Metric{

@@ -4,6 +4,7 @@ import (
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/formats"
 	"github.com/dsp-go/dsp/models/inputs"
+	"github.com/dsp-go/dsp/models/review"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -26,6 +27,7 @@ var tag = Task{
 	Loss:          hamming,
 	Layout:        labelLayout,
 	Compare:       compareLabels,
+	Review:        func(labels *structured.Alphabet) review.Reviewer { return review.Labels(labels, "token") },
 	Metrics:       labelMetrics,
 	Metric:        chooseLabelMetric,
 	Result:        "errors are shares of wrong tokens and of sequences with any mistake",

@@ -9,6 +9,7 @@ import (
 	"github.com/dsp-go/dsp/models/formats"
 	"github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/models/predictions"
+	"github.com/dsp-go/dsp/models/review"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
@@ -82,6 +83,8 @@ type Task struct {
 	Layout func(labels *structured.Alphabet, o predictions.Options, asJSON bool) predictions.Layout
 	// Compare starts a comparison of outputs with the gold ones of d. strict is about entities.
 	Compare func(labels *structured.Alphabet, d *structured.Dataset, strict bool) Comparison
+	// Review returns what looks at outputs beside the gold ones and at how sure the model was of them.
+	Review func(labels *structured.Alphabet) review.Reviewer
 	// Describe says what a data set with gold outputs holds, for the log. Nil: nothing beside its size.
 	Describe func(d *structured.Dataset) *Change
 	// Picture draws the predicted outputs of a few examples of d to a .svg, .png or .pdf file. Nil: there are no pictures.

@@ -120,3 +120,12 @@ func (s *Linear) Init(uint64) []float32 { return make([]float32, s.Dim()) }
 
 // NewWorker returns a worker.
 func (s *Linear) NewWorker() nets.Worker { return &worker{s: s} }
+
+// Weights returns the bias of part k of the potentials, nil if it has none, and the weights [attributes×Width] of its attributes.
+func (s *Linear) Weights(k int, w []float32) (bias, rows []float32) {
+	p := s.parts[k]
+	if p.bias >= 0 {
+		bias = w[p.bias : p.bias+p.Width]
+	}
+	return bias, w[p.rows : p.rows+p.attributes*p.Width]
+}

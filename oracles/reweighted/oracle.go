@@ -26,11 +26,12 @@ import (
 type Oracle struct {
 	Gap     float64 // D per variable and μ at which Exp stops; 0 means 1e-6
 	Passes  int     // the most passes over an example's graph, for each set of weights; 0 means 100
-	Tighten int     // how often Exp moves the weights of edges to tighten the bound; R is then that for the best weights, and D counts what they lack
+	Tighten int     // how often Exp adds a spanning tree to tighten the bound; R is then that for the best weights of edges, and D counts what they lack
 
 	exact   *graph.Oracle
 	example example
 	descent descent
+	mixture mixture
 	chains  chains
 	upper   []float64 // [B] of the latest Max
 	proven  []bool    // [B]
@@ -123,13 +124,24 @@ func (o *Oracle) Exp(θ *structured.Potentials, μ float64, value []float64, u *
 			continue
 		}
 		if o.Tighten > 0 {
-			d.tighten(o.Tighten, tolerance, o.passes())
+			o.tighten(μ, tolerance)
 			value[b] = μ * d.upper
 		}
 		if u != nil {
 			o.write(u.Parts[0].Of(b), u.Parts[1].Of(b))
 		}
 	}
+}
+
+// tighten replaces the bound and the point that the descent has found by those of a mixture of spanning trees. It allocates.
+func (o *Oracle) tighten(μ, tolerance float64) {
+	d, m := &o.descent, &o.mixture
+	m.begin(&o.example, μ, d.p, d.point.pair)
+	m.descend(tolerance, o.passes())
+	m.tighten(o.Tighten, tolerance, o.passes())
+	d.upper, d.point.value = min(d.upper, m.upper), m.tightest()
+	copy(d.p, m.p)
+	copy(d.point.pair, m.point.pair)
 }
 
 func (o *Oracle) exactExp(θ *structured.Potentials, b int, μ float64, value []float64, u *structured.Marginals) {

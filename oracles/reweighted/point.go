@@ -11,7 +11,6 @@ type point struct {
 	pair       []float64 // [E×Y×Y] marginals of the labels of child and parent
 	rows, cols []float64 // [Y] what a table lacks
 	value      float64   // ⟨θ/μ, u⟩ plus the tree-reweighted entropy; −∞ if a forbidden pair of labels keeps the point from the polytope
-	entropies  []float64 // [E] the entropy of the child's label given the parent's
 }
 
 // project makes the marginals of d a point of the local polytope, and computes its value. The marginals of variables stay. Those of a pair
@@ -20,7 +19,7 @@ type point struct {
 func (f *point) project(d *bound) {
 	y := d.y
 	f.pair = vec.Grow(f.pair, len(d.links)*y*y)
-	f.rows, f.cols, f.entropies = vec.Grow(f.rows, y), vec.Grow(f.cols, y), vec.Grow(f.entropies, len(d.links))
+	f.rows, f.cols = vec.Grow(f.rows, y), vec.Grow(f.cols, y)
 	f.value = 0
 	for i, p := range d.p {
 		if p > 0 {
@@ -44,28 +43,9 @@ func (f *point) project(d *bound) {
 					score += pair[i] * s
 				}
 			}
-			f.entropies[j] = entropy(pair) - entropy(row(d.p, int(d.links[j].parent), y))
-			f.value += score/d.μ + d.w[j]*f.entropies[j]
+			f.value += score/d.μ + d.w[j]*(entropy(pair)-entropy(row(d.p, int(d.links[j].parent), y)))
 		}
 	}
-}
-
-// tightest returns the value for the weights of links that make it least: those of each child all on the link with the least entropy.
-func (f *point) tightest(d *bound) float64 {
-	value := f.value
-	for k := range d.order {
-		from, to := d.of(k)
-		if from == to {
-			continue
-		}
-		best := math.Inf(1)
-		for j := from; j < to; j++ {
-			value -= d.w[j] * f.entropies[j]
-			best = min(best, f.entropies[j])
-		}
-		value += best
-	}
-	return value
 }
 
 // fill sets the pair marginals of link j, with the ratios in d.r. It returns false if it would have to fill up a forbidden pair of labels.

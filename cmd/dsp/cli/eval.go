@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/structured"
 )
@@ -18,6 +19,7 @@ const shownConfusions = 20
 func evalCommand() *cobra.Command {
 	var u use
 	var strict, labels, confusion bool
+	var more reviews
 	cmd := &cobra.Command{
 		Use:   "eval --model MODEL --data FILE",
 		Short: "Compare a model's outputs with gold labels, trees, links, boxes or masks",
@@ -27,15 +29,24 @@ label, as in scikit-learn's classification report. For trees it prints attachmen
 them, and a table by relation. For links it prints the alignment error rate, precision, recall and F1 (Och and Ney 2003). For
 boxes it prints the share of objects found, their mean overlap and average precision, beside the best that the candidates
 allow. For graphs and masks it prints the share of right variables or pixels, and the intersection over union of every label.
-With --json, one object holds all of this and the confusions.`,
+With --json, one object holds all of this and the confusions.
+
+--errors lists the worst mistakes, --pr-curve shows what a threshold of probability gains and costs, and --calibration whether
+probabilities are what they say. Probabilities of entities are exact: that just these tokens are an entity of this type.`,
 		Example: `  dsp eval --model runs/ner --data test.conll
   dsp eval --model runs/pos --data test.conllu --confusion
+  dsp eval --model runs/ner --data test.conll --errors 10
+  dsp eval --model runs/ner --data test.conll --pr-curve pr.png --calibration reliability.png
   dsp eval --model runs/first --data builtin
   dsp eval --model runs/links --data test.pairs
   dsp eval --model runs/ladybird --data test.json
   dsp eval --model runs/stones --data test/images --masks test/masks`,
-		Args: noArgs,
+		Args: more.arguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			reviewed, err := more.wanted(strict)
+			if err != nil {
+				return err
+			}
 			defer u.close()
 			m, d, err := u.read("--data", true)
 			if err != nil {
@@ -44,16 +55,20 @@ With --json, one object holds all of this and the confusions.`,
 			if u := models.UnknownLabels(d, m.Labels); u.Count > 0 {
 				slog.Warn("labels that the model does not know count as errors", "labels", structured.SomeOf(u.Names), "times", u.Count, "first", u.First)
 			}
+			o := tasks.ReportOptions{Labels: labels}
+			if confusion {
+				o.Confusions = shownConfusions
+			}
+			if reviewed {
+				warnUncalibrated(m, predictions.Options{Probability: true})
+				return more.run(cmd.Context(), m, d, o, u.threads, isSet(cmd, "json"))
+			}
 			report, err := m.Report(cmd.Context(), d, strict, u.threads)
 			if err != nil {
 				return err
 			}
 			if isSet(cmd, "json") {
 				return printJSON(os.Stdout, report)
-			}
-			o := tasks.ReportOptions{Labels: labels}
-			if confusion {
-				o.Confusions = shownConfusions
 			}
 			_, err = fmt.Print(report.Text(o))
 			return err
@@ -65,5 +80,6 @@ With --json, one object holds all of this and the confusions.`,
 	cmd.Flags().BoolVar(&strict, "strict", false, "count only entities whose tags are well-formed, as seqeval's strict mode does")
 	cmd.Flags().BoolVar(&labels, "labels", false, "add precision, recall and F1 of every label; always shown if the labels are not entity tags")
 	cmd.Flags().BoolVar(&confusion, "confusion", false, "add which labels were mistaken for which, most frequent first")
+	more.addFlags(cmd)
 	return cmd
 }

@@ -7,14 +7,14 @@ import (
 	"log/slog"
 	"math"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/dsp-go/dsp/models/formats"
 	"github.com/dsp-go/dsp/models/settings"
-	"github.com/dsp-go/dsp/oracles/junction"
-	"github.com/dsp-go/dsp/oracles/relaxation"
+	"github.com/dsp-go/dsp/oracles/query"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/factors"
 	"github.com/dsp-go/dsp/structured/factors/uai"
@@ -24,9 +24,8 @@ import (
 // inference holds the flags of dsp infer.
 type inference struct {
 	task, evidence, oracle, out string
-	maxTable                    float64
+	maxTable, bucket, gap       float64
 	passes                      int
-	gap                         float64
 	json                        bool
 }
 
@@ -39,12 +38,16 @@ func inferCommand() *cobra.Command {
 competitions' result format: the most probable assignment (map), the partition function (pr) or the probabilities of each
 variable's states (mar). Values are natural logarithms in messages and in JSON, decimal ones in the answer to pr.
 
---oracle junction is exact; its memory grows exponentially with the width of the network, which is estimated first.
---oracle relaxed, for map only, needs little memory; it finds an assignment, and an upper bound that says how far
-from the best it can be. auto takes the first that --max-table allows.`,
+--oracle tree      exact, for factor graphs without loops, however large
+--oracle cut       exact, map only, for variables of two states whose factors favour equal states
+--oracle junction  exact; its memory grows exponentially with the width of the network, and --max-table limits it
+--oracle relaxed   for every network: map gives an assignment and an upper bound of the best value; pr and mar
+                   bound log Z from above, with marginals, and from below; they answer with the upper bound
+--oracle auto      takes the first of these that can answer, and says why not an earlier one`,
 		Example: `  dsp infer grid.uai
   dsp infer grid.uai --task mar --evidence grid.uai.evid --out grid.mar
-  dsp infer large.uai --oracle relaxed --passes 500 --gap 1e-6`,
+  dsp infer large.uai --oracle relaxed --passes 500 --gap 1e-6
+  dsp infer large.uai --task pr --oracle relaxed --bucket 65536`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return fmt.Errorf("infer takes one file in UAI format, found %d", len(args))
@@ -58,28 +61,29 @@ from the best it can be. auto takes the first that --max-table allows.`,
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.StringVar(&f.task, "task", "map", "what to compute: `map|pr|mar`")
+	flags.StringVar(&f.task, "task", query.MAP, "what to compute: `map|pr|mar`")
 	flags.StringVar(&f.evidence, "evidence", "", "`FILE` with the states of observed variables")
-	flags.StringVar(&f.oracle, "oracle", "auto", "how to compute it: `auto|junction|relaxed`")
+	flags.StringVar(&f.oracle, "oracle", query.Auto, "how to compute it: `auto|tree|junction|cut|relaxed`")
 	flags.Float64Var(&f.maxTable, "max-table", 1e8, "the most table `ENTRIES` that a junction tree may have, 8 bytes each")
+	flags.Float64Var(&f.bucket, "bucket", 512, "the most `ENTRIES` of each table of --oracle relaxed for pr and mar; larger tables give closer bounds and take longer")
 	flags.IntVar(&f.passes, "passes", 200, "the most passes of --oracle relaxed, `N`")
-	flags.Float64Var(&f.gap, "gap", 1e-9, "--oracle relaxed stops where the bound is above the value by at most this part `G` of it")
+	flags.Float64Var(&f.gap, "gap", 1e-9, "--oracle relaxed stops for map where the bound is above the value by at most this part `G` of it")
 	flags.StringVar(&f.out, "out", "", "`FILE` for the answer; standard output by default")
 	return cmd
 }
 
 func (f *inference) check() error {
-	if err := settings.OneOf("--task", f.task, []string{"map", "pr", "mar"}); err != nil {
+	if err := settings.OneOf("--task", f.task, []string{query.MAP, query.PR, query.MAR}); err != nil {
 		return err
 	}
-	if err := settings.OneOf("--oracle", f.oracle, []string{"auto", "junction", "relaxed"}); err != nil {
+	if err := settings.OneOf("--oracle", f.oracle, []string{query.Auto, query.Tree, query.Junction, query.Cut, query.Relaxed}); err != nil {
 		return err
 	}
 	switch {
-	case f.oracle == "relaxed" && f.task != "map":
-		return structured.BadInput("--oracle relaxed bounds the best assignment only; --task %s needs --oracle junction", f.task)
 	case !(f.maxTable >= 1):
 		return structured.BadInput("--max-table %v: expected a number of at least 1", f.maxTable)
+	case !(f.bucket >= 1):
+		return structured.BadInput("--bucket %v: expected a number of at least 1", f.bucket)
 	case f.passes < 1:
 		return structured.BadInput("--passes %d: expected at least 1", f.passes)
 	case !(f.gap >= 0):
@@ -88,20 +92,20 @@ func (f *inference) check() error {
 	return nil
 }
 
-// answer is what infer found. Value and Bound are natural logarithms; they are equal if the answer is exact.
+// answer is what infer prints as JSON. Values are natural logarithms, null for probability 0.
 type answer struct {
-	Task    string      `json:"task"`
-	Oracle  string      `json:"oracle"`
-	Value   *float64    `json:"value"` // null: every assignment has probability 0
-	Bound   *float64    `json:"bound"`
-	Gap     float64     `json:"gap"`
-	Exact   bool        `json:"exact"`
-	Width   int         `json:"width,omitempty"`
-	Seconds float64     `json:"seconds"`
-	States  []int       `json:"states,omitempty"`
-	Mar     [][]float64 `json:"marginals,omitempty"`
-
-	value float64
+	Task         string      `json:"task"`
+	Oracle       string      `json:"oracle"`
+	Value        *float64    `json:"value"`
+	Bound        *float64    `json:"bound"`
+	Gap          *float64    `json:"gap"` // bound − value
+	RelativeGap  *float64    `json:"relative_gap"`
+	Exact        bool        `json:"exact"`
+	Width        int         `json:"width,omitempty"`
+	Seconds      float64     `json:"seconds"`
+	LogPartition *float64    `json:"log_partition,omitempty"` // of pr and mar; an upper bound if not exact
+	Assignment   []int       `json:"assignment,omitempty"`
+	Marginals    [][]float64 `json:"marginals,omitempty"`
 }
 
 func (f *inference) run(path string) error {
@@ -113,44 +117,86 @@ func (f *inference) run(path string) error {
 		return err
 	}
 	start := time.Now()
-	observed := m.Observe(evidence)
-	a := &answer{Task: f.task}
-	plan := junction.NewPlan(observed)
-	fits := plan.Entries <= f.maxTable
-	switch {
-	case f.oracle != "relaxed" && fits:
-		err = f.exact(a, observed, plan)
-	case f.oracle == "junction" || f.task != "map":
-		instead := "; raise --max-table"
-		if f.task == "map" {
-			instead = "; raise --max-table, or use --oracle relaxed, which needs no such tables"
-		}
-		return structured.BadInput("%s: the junction tree has width %d and %.3g table entries (%.3g GiB), more than --max-table %.3g%s", path, plan.Width, plan.Entries,
-			8*plan.Entries/(1<<30), f.maxTable, instead)
-	default:
-		f.relaxed(a, observed)
-	}
+	found, err := query.Solve(m.Observe(evidence), f.task, query.Settings{Oracle: f.oracle, Table: f.maxTable, Bucket: f.bucket, Passes: f.passes, Gap: f.gap})
 	if err != nil {
-		return err
+		return structured.BadInput("%s: --oracle %s: %w%s", path, f.oracle, err, f.instead())
 	}
-	a.Seconds = time.Since(start).Seconds()
-	if math.IsInf(a.value, -1) && f.task == "mar" {
-		return structured.BadInput("%s: every assignment that agrees with the evidence has probability 0, so there are no marginals", path)
+	seconds := time.Since(start).Seconds()
+	if err := f.impossible(path, m, evidence, found); err != nil {
+		return err
 	}
 	for v, s := range evidence {
 		if s == factors.Free {
 			continue
 		}
-		if a.States != nil {
-			a.States[v] = s
+		if found.States != nil {
+			found.States[v] = s
 		}
-		if a.Mar != nil {
-			a.Mar[v] = make([]float64, m.States[v])
-			a.Mar[v][s] = 1
+		if found.Marginals != nil {
+			found.Marginals[v] = make([]float64, m.States[v])
+			found.Marginals[v][s] = 1
 		}
 	}
-	a.log(path)
-	return f.write(a)
+	f.log(path, found, seconds)
+	return f.write(found, seconds)
+}
+
+// instead says what to do where the oracle that was asked for does not fit.
+func (f *inference) instead() string {
+	switch f.oracle {
+	case query.Tree:
+		return "; --oracle junction takes loops"
+	case query.Cut:
+		return "; --oracle auto takes the best one that fits"
+	case query.Junction:
+		return "; raise --max-table, or use --oracle relaxed, which needs no such tables and gives bounds"
+	}
+	return "; lower --bucket"
+}
+
+// impossible refuses questions about a model, or evidence, of probability 0. The partition function of a model without evidence may be 0.
+func (f *inference) impossible(path string, m *factors.Model, evidence []int, found *query.Answer) error {
+	if !math.IsInf(found.Bound, -1) || f.task == query.PR && f.evidence == "" {
+		return nil
+	}
+	place, which, observed := path, "every assignment", m.Observe(evidence)
+	if f.evidence != "" {
+		place, which = f.evidence, "every assignment that agrees with the evidence"
+	}
+	for k, factor := range observed.Factors {
+		if !slices.ContainsFunc(factor.Table, func(x float64) bool { return !math.IsInf(x, -1) }) {
+			return structured.BadInput("%s: %s has probability 0: factor %d of %s, of the variables %v, has only zeros there", place, which, k, path, m.Factors[k].Scope)
+		}
+	}
+	return structured.BadInput("%s: %s has probability 0", place, which)
+}
+
+// finite returns nil for −∞ and for the difference of such numbers, which JSON cannot hold.
+func finite(x float64) *float64 {
+	if math.IsInf(x, 0) || math.IsNaN(x) {
+		return nil
+	}
+	return &x
+}
+
+func (f *inference) log(path string, a *query.Answer, seconds float64) {
+	args := []any{"oracle", a.Oracle, "exact", a.Exact, "value", digits(a.Value), "bound", digits(a.Bound), "gap", fmt.Sprintf("%.2g", a.Bound-a.Value), "seconds", fmt.Sprintf("%.2g", seconds)}
+	if a.Width > 0 {
+		args = append(args, "width", a.Width)
+	}
+	for _, why := range a.Passed {
+		slog.Info("auto passes over " + why)
+	}
+	switch {
+	case a.Exact:
+	case f.task == query.MAP && math.IsInf(a.Value, -1):
+		slog.Warn("found no assignment of positive probability, and no proof that there is none; raise --passes")
+	case f.task == query.MAP:
+		slog.Warn("the assignment need not be the best: no exact oracle was used")
+	default:
+		slog.Warn("the answer is an upper bound of the partition function and its marginals: no exact oracle was used")
+	}
+	slog.Info(path, args...)
 }
 
 func (f *inference) read(path string) (m *factors.Model, evidence []int, err error) {
@@ -175,76 +221,18 @@ func (f *inference) read(path string) (m *factors.Model, evidence []int, err err
 	return m, evidence, err
 }
 
-func (f *inference) exact(a *answer, m *factors.Model, plan *junction.Plan) error {
-	a.Oracle, a.Exact, a.Width = "junction", true, plan.Width
-	if err := host.CheckMemory("the tables of the junction tree", 8*plan.Entries); err != nil {
-		return structured.BadInput("%w; use --oracle relaxed", err)
-	}
-	t := junction.NewTree(m, plan)
-	switch f.task {
-	case "map":
-		a.States, a.value = t.Max()
-	case "pr":
-		a.value = t.Sum()
-	default:
-		a.value, a.Mar = t.Marginals()
-	}
-	a.bounds(a.value)
-	return nil
-}
-
-// relaxed passes messages until the bound meets the value or does not fall any more.
-func (f *inference) relaxed(a *answer, m *factors.Model) {
-	a.Oracle = "relaxed"
-	r := relaxation.New(m)
-	bound := r.Bound()
-	for range f.passes {
-		r.Pass()
-		a.States, a.value = r.Best()
-		last := bound
-		bound = r.Bound()
-		if bound-a.value <= f.gap*math.Abs(a.value) || last-bound <= 1e-12*math.Abs(bound) {
-			break
-		}
-	}
-	a.Exact = bound-a.value <= f.gap*math.Abs(a.value)
-	a.bounds(bound)
-}
-
-// bounds sets what the JSON tells of the value.
-func (a *answer) bounds(bound float64) {
-	if !math.IsInf(a.value, -1) {
-		a.Value, a.Gap = &a.value, bound-a.value
-	}
-	if !math.IsInf(bound, -1) {
-		a.Bound = &bound
-	}
-}
-
-func (a *answer) log(path string) {
-	bound := a.value
-	if a.Bound != nil {
-		bound = *a.Bound
-	}
-	args := []any{"oracle", a.Oracle, "value", digits(a.value), "bound", digits(bound), "gap", fmt.Sprintf("%.2g", a.Gap), "seconds", fmt.Sprintf("%.2g", a.Seconds)}
-	if a.Width > 0 {
-		args = append(args, "width", a.Width)
-	}
-	slog.Info(path, args...)
-}
-
 func digits(x float64) string { return fmt.Sprintf("%.8g", x) }
 
-func (f *inference) write(a *answer) error {
+func (f *inference) write(a *query.Answer, seconds float64) error {
 	result := func(to io.Writer) error {
 		w := bufio.NewWriter(to)
 		switch f.task {
-		case "map":
+		case query.MAP:
 			uai.WriteMAP(w, a.States)
-		case "pr":
-			uai.WritePR(w, a.value)
+		case query.PR:
+			uai.WritePR(w, a.Bound)
 		default:
-			uai.WriteMAR(w, a.Mar)
+			uai.WriteMAR(w, a.Marginals)
 		}
 		return w.Flush()
 	}
@@ -255,9 +243,23 @@ func (f *inference) write(a *answer) error {
 	}
 	switch {
 	case f.json:
-		return printJSON(os.Stdout, a)
+		return printJSON(os.Stdout, f.object(a, seconds))
 	case f.out == "":
 		return result(os.Stdout)
 	}
 	return nil
+}
+
+func (f *inference) object(a *query.Answer, seconds float64) answer {
+	o := answer{
+		Task: f.task, Oracle: a.Oracle, Exact: a.Exact, Width: a.Width, Seconds: seconds, Assignment: a.States, Marginals: a.Marginals,
+		Value: finite(a.Value), Bound: finite(a.Bound), Gap: finite(a.Bound - a.Value), RelativeGap: finite((a.Bound - a.Value) / math.Abs(a.Value)),
+	}
+	if a.Bound == a.Value && !math.IsInf(a.Value, 0) {
+		o.RelativeGap = new(float64)
+	}
+	if f.task != query.MAP {
+		o.LogPartition = o.Bound
+	}
+	return o
 }

@@ -203,6 +203,9 @@ type inside struct {
 	Vocab   []int         `json:"vocab"` // sizes of the vocabularies
 	Config  config.Config `json:"config"`
 
+	Temperature float64 `json:"temperature"`          // of probabilities; 1 until dsp calibrate fits one
+	Calibrated  *bool   `json:"calibrated,omitempty"` // trained by likelihood, or with a fitted temperature; absent without probabilities
+
 	Characters int `json:"characters,omitempty"` // size of the vocabulary of characters
 
 	Attributes     int `json:"attributes"`      // on positions
@@ -230,7 +233,11 @@ type param struct {
 func insideOf(m *models.Model, top int) (inside, error) {
 	in := inside{
 		Version: m.Version, Net: m.Config.Net, Weights: m.Net.Dim(),
-		Labels: m.Labels.Names(), Dim: m.Dim, Vocab: []int{}, Config: m.Config,
+		Labels: m.Labels.Names(), Dim: m.Dim, Vocab: []int{}, Config: m.Config, Temperature: m.Temper(),
+	}
+	if m.Sums() != nil {
+		yes := !m.Uncalibrated()
+		in.Calibrated = &yes
 	}
 	if m.Characters != nil {
 		in.Characters = m.Characters.Len()
@@ -310,6 +317,12 @@ func (in inside) print(w io.Writer) error {
 		fmt.Fprintf(&b, "labels      %d: %s\n", len(in.Labels), strings.Join(in.Labels, " "))
 	}
 	fmt.Fprintf(&b, "net         %s, %d weights\n", in.Net, in.Weights)
+	switch {
+	case in.Temperature != 1:
+		fmt.Fprintf(&b, "temperature %.4g, fitted to data\n", in.Temperature)
+	case in.Calibrated != nil && !*in.Calibrated:
+		b.WriteString("temperature 1; probabilities are uncalibrated (dsp calibrate)\n")
+	}
 	b.WriteString("\n")
 	if err := in.printLayers(&b); err != nil {
 		return err

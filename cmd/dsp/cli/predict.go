@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -27,11 +28,16 @@ predict labels text as it arrives, in chunks and in input order, so the input ca
 For a CRFsuite attribute file it prints only the gold and the predicted label; if there is no gold label, the line starts with a
 tab. Trees are written as CoNLL-U, with HEAD and DEPREL filled in and everything else unchanged.
 
+With --spans it prints the entities of each sequence, under a line "# name of the sequence": type, first and last token from 0,
+where the entity starts and ends in the text in characters (_ if the input does not say), its probability, and its text. The
+probability is that exactly these tokens are an entity of this type.
+
 The links of a sentence pair become a line in Pharaoh format: source-target, words counted from 0. A score follows after |||.
 With --nbest every alignment has a line: rank ||| links ||| score. Links have no probabilities but margins: the best score of an
 alignment with the link, less that of one without it.`,
 		Example: `  dsp predict --model runs/ner --input new.conll > labelled.conll
   cut -f1 new.conll | dsp predict --model runs/ner --confidence
+  dsp predict --model runs/ner --input new.conll --spans --json
   dsp predict --model runs/first --input builtin --nbest 3 --json
   dsp predict --model runs/parser --input new.conllu > parsed.conllu
   dsp predict --model runs/parser --input test.conllu --picture trees.svg
@@ -49,11 +55,20 @@ alignment with the link, less that of one without it.`,
 			if err := checkPrinted(cmd, to, picture); err != nil {
 				return err
 			}
+			if err := checkSpans(cmd, &o); err != nil {
+				return err
+			}
 			defer u.close()
 			m, err := u.load()
 			if err != nil {
 				return err
 			}
+			if o.Spans {
+				if err := m.CheckSpans(); err != nil {
+					return err
+				}
+			}
+			warnUncalibrated(m, o)
 			o.Threads = u.threads
 			asJSON := isSet(cmd, "json")
 			o.Probability = o.Probability || asJSON
@@ -108,12 +123,39 @@ alignment with the link, less that of one without it.`,
 	flags.BoolVar(&o.Marginals, "marginals", false, "add the probability of every label at every position, of every head of each word, or of every candidate box; for links, the margin of every source word with every target word")
 	flags.BoolVar(&o.Confidence, "confidence", false, "add the probability of each predicted label, in the column before it, of each predicted arc, in MISC, or of each predicted box; for links, the margin of each predicted link, after a colon")
 	flags.BoolVar(&o.Probability, "score", false, "add the score and probability of each predicted output (links, and graphs with cuts, have scores only)")
+	flags.BoolVar(&o.Spans, "spans", false, "instead of labelled columns, print the entities of each sequence: type, first and last token, start and end in the text, probability and text; with --json, add them as spans")
+	flags.Float64Var(&o.MinProbability, "min-probability", 0, "with --spans: list every entity that has at least probability `P`, whether the best labels have it or not; 0: those of the best labels")
 	return cmd
+}
+
+// checkSpans refuses flags that do not go with --spans, or need it.
+func checkSpans(cmd *cobra.Command, o *predictions.Options) error {
+	switch given := cmd.Flags().Changed; {
+	case given("min-probability") && !o.Spans:
+		return structured.BadInput("--min-probability %v is for --spans, which lists entities", o.MinProbability)
+	case given("min-probability") && !(o.MinProbability > 0 && o.MinProbability <= 1):
+		return structured.BadInput("--min-probability %v: expected more than 0, and at most 1", o.MinProbability)
+	case !o.Spans || isSet(cmd, "json"):
+		return nil
+	}
+	for _, name := range []string{"nbest", "confidence", "score", "marginals"} {
+		if cmd.Flags().Changed(name) {
+			return structured.BadInput("--%s adds to labelled columns, and --spans prints entities in their place; add --json for both", name)
+		}
+	}
+	return nil
+}
+
+// warnUncalibrated warns where probabilities are asked for that nothing has fitted to data.
+func warnUncalibrated(m *models.Model, o predictions.Options) {
+	if (o.Spans || o.Confidence || o.Marginals || o.Probability || o.NBest > 0) && m.Uncalibrated() {
+		slog.Warn("the model was trained by margins, not by likelihood: its probabilities are uncalibrated; fit them to data with dsp calibrate", "loss", m.Config.Loss)
+	}
 }
 
 // checkPrinted refuses flags that change only what is printed, where nothing is printed.
 func checkPrinted(cmd *cobra.Command, to, picture string) error {
-	instead, printed := "--to", []string{"nbest", "confidence", "score"}
+	instead, printed := "--to", []string{"nbest", "confidence", "score", "spans", "min-probability"}
 	switch {
 	case picture != "":
 		instead, printed = "--picture", append(printed, "marginals", "decode", "force")

@@ -1,4 +1,4 @@
-package models
+package predictions
 
 import (
 	"math"
@@ -25,7 +25,7 @@ func TestLinkMargins(t *testing.T) {
 		var m oracles.MaxMarginals
 		y, value := make([]int32, θ.OutputSize()), make([]float64, θ.Len())
 		matching.New().MaxMarginals(θ, y, value, &m)
-		all := linkMargins(&m)
+		all := LinkMargins(&m)
 		for b := range θ.Len() {
 			n := θ.Outputs[b+1] - θ.Outputs[b]
 			_, targets := matchings.Sizes(n, len(θ.Parts[0].Of(b)))

@@ -1,4 +1,4 @@
-package models
+package predictions
 
 import (
 	"math"
@@ -6,10 +6,10 @@ import (
 	"github.com/dsp-go/dsp/oracles"
 )
 
-// linkMargins returns the margins of all links of each example: the best score of an output with the link, less that of one without it.
+// LinkMargins returns the margins of all links of each example: the best score of an output with the link, less that of one without it.
 // An output without number j at a place has another number there. So the margin is the max-marginal of j less the largest one of the
 // place's other numbers, 0 for no link among them.
-func linkMargins(m *oracles.MaxMarginals) [][]float32 {
+func LinkMargins(m *oracles.MaxMarginals) [][]float32 {
 	all := make([][]float32, len(m.Widths))
 	for b, width := range m.Widths {
 		score := m.Of(b)

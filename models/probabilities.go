@@ -1,0 +1,122 @@
+package models
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/dsp-go/dsp/models/predictions"
+	"github.com/dsp-go/dsp/models/tasks"
+	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/oracles/chain/entities"
+	"github.com/dsp-go/dsp/oracles/kinds"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/arrays/safetensors"
+	"github.com/dsp-go/dsp/structured/chains"
+)
+
+// temperatureKey is the temperature's name in the metadata of model files.
+const temperatureKey = "temperature"
+
+// StoreTemperature writes the model file from to the file to, which may be the same, with another temperature and no other change, whole or
+// not at all.
+func StoreTemperature(from, to string, t float64) error {
+	f, err := safetensors.Read(from)
+	if err != nil {
+		return err
+	}
+	value, err := safetensors.JSONMetadata(map[string]any{temperatureKey: t})
+	if err != nil {
+		return err
+	}
+	maps.Copy(f.Metadata, value)
+	return safetensors.Write(to, f)
+}
+
+// Temper returns the temperature T of probabilities, p(y) ∝ exp(⟨θ, 1_y⟩/T).
+func (m *Model) Temper() float64 { return cmp.Or(m.Temperature, 1) }
+
+// Sums returns the oracle that sums over outputs, for one goroutine, or nil if there is none, and with it no probabilities.
+func (m *Model) Sums() oracles.Summer {
+	if m.Net == nil {
+		return nil
+	}
+	s, _ := kinds.Of(m.Net.Form().Structure).Oracle().(oracles.Summer)
+	return s
+}
+
+// Uncalibrated reports whether the model gives probabilities that nothing has fitted to data: its loss is not the likelihood, and it has no
+// temperature yet.
+func (m *Model) Uncalibrated() bool {
+	return m.Temperature == 0 && m.Config.Loss != "crf" && m.Sums() != nil
+}
+
+// allows refuses options that the model's outputs do not have.
+func (m *Model) allows(o predictions.Options) error {
+	if o.Spans {
+		return m.CheckSpans()
+	}
+	return nil
+}
+
+// CheckSpans refuses a model whose outputs have no entities, as bad input.
+func (m *Model) CheckSpans() error {
+	task := tasks.Of(&m.Config)
+	switch {
+	case !task.Labels:
+		return structured.BadInput("--spans lists the entities of tagged sequences; --task %s predicts %s", m.Config.Task, task.Outputs)
+	case !chains.EntityTags(m.Labels):
+		return structured.BadInput("--spans lists entities, and the model's labels are no entity tags (O, B-x, I-x, E-x, S-x): %s",
+			structured.SomeOf(m.Labels.Names()))
+	}
+	return nil
+}
+
+// spanFinder finds entities and their probabilities. It serves one goroutine at a time.
+type spanFinder struct {
+	rules *chains.Entities
+	sums  *entities.Sums
+	found []chains.Entity // scratch
+	p     []float64
+}
+
+// newSpanFinder returns a finder, or nil for a model without entities.
+func (m *Model) newSpanFinder() *spanFinder {
+	rules := chains.NewEntities(m.Labels)
+	if _, chain := m.Net.Form().Structure.(chains.Chain); !chain || rules == nil {
+		return nil
+	}
+	return &spanFinder{rules: rules, sums: entities.New(rules, m.Labels.Len())}
+}
+
+// find sets the spans of the predictions for a batch of examples of d, with these potentials, as o says.
+func (f *spanFinder) find(θ *structured.Potentials, d *structured.Dataset, examples []int, temperature float64, o predictions.Options, all []predictions.Prediction) {
+	view := chains.Of(θ)
+	for b, i := range examples {
+		f.sums.Reset(&view, b, temperature)
+		f.found, f.p = f.found[:0], f.p[:0]
+		if o.MinProbability > 0 {
+			f.found, f.p = f.sums.AtLeast(o.MinProbability, f.found, f.p)
+		}
+		if o.MinProbability == 0 || o.Compared {
+			f.add(all[b].Labels)
+		}
+		if gold := d.Gold(i); o.Compared && !slices.ContainsFunc(gold, func(g int32) bool { return g < 0 || int(g) >= view.Y }) {
+			f.add(gold)
+		}
+		all[b].Spans = make([]predictions.Span, len(f.found))
+		for k, e := range f.found {
+			all[b].Spans[k] = predictions.Span{Entity: e, Probability: f.p[k]}
+		}
+	}
+}
+
+// add adds the entities of a labeling that are not there yet.
+func (f *spanFinder) add(labels []int32) {
+	found := len(f.found)
+	for _, e := range f.rules.Of(nil, labels) {
+		if !slices.Contains(f.found[:found], e) {
+			f.found, f.p = append(f.found, e), append(f.p, f.sums.Probability(e))
+		}
+	}
+}

@@ -1,0 +1,73 @@
+package review
+
+import (
+	"github.com/dsp-go/dsp/models/predictions"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/graphs"
+)
+
+// variables reviews the labels of graphs: of variables, or of the regions of images.
+type variables struct {
+	names *structured.Alphabet
+	kind  string
+}
+
+// Graphs returns the reviewer of labels of graphs that the model numbers by names. kind is what a variable is called.
+func Graphs(names *structured.Alphabet, kind string) Reviewer { return &variables{names, kind} }
+
+// Options implements Reviewer.
+func (v *variables) Options(probabilities bool) predictions.Options {
+	return predictions.Options{Probability: probabilities, Confidence: probabilities}
+}
+
+// Add implements Reviewer. Examples are ranked by the share of right variables, or of right pixels.
+func (v *variables) Add(d *structured.Dataset, i int, p *predictions.Prediction, to *Review) {
+	to.Units = v.kind + "s"
+	var wrong []Part
+	y, right, all := v.names.Len(), 0.0, 0.0
+	pixels := d.Table(graphs.PixelRows)
+	for t, g := range d.Gold(i) {
+		predicted := p.Labels[t]
+		if pixels != nil {
+			labels, counts := pixels.Attributes.Row(d.Offsets[i] + t)
+			for k, l := range labels {
+				all += float64(counts[k])
+				if l == predicted {
+					right += float64(counts[k])
+				}
+			}
+		}
+		if g < 0 {
+			continue
+		}
+		if pixels == nil {
+			all++
+			if g == predicted {
+				right++
+			}
+		}
+		part := Part{Kind: v.kind, First: t, Last: t, Gold: d.Alphabet.Name(g), Predicted: v.names.Name(predicted)}
+		if to.Probabilities {
+			q := p.Marginals[t*y : (t+1)*y]
+			part.Confidence = pointer(q[predicted])
+			to.Parts = append(to.Parts, Event{*part.Confidence, g == predicted, g == predicted})
+			if int(g) < y {
+				part.GoldProbability = pointer(q[g])
+			}
+		}
+		if g != predicted {
+			wrong = append(wrong, part)
+		}
+	}
+	if all == 0 {
+		return
+	}
+	to.All++
+	if right < all {
+		measure := "accuracy"
+		if pixels != nil {
+			measure = "pixel accuracy"
+		}
+		to.addValued(d, i, p, wrong, measure, right/all)
+	}
+}

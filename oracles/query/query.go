@@ -1,0 +1,134 @@
+package query
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/dsp-go/dsp/oracles/cut"
+	"github.com/dsp-go/dsp/oracles/junction"
+	"github.com/dsp-go/dsp/structured/factors"
+	"github.com/dsp-go/dsp/structured/host"
+)
+
+// Questions, by the names of the UAI competitions' tasks.
+const (
+	MAP = "map" // the best assignment
+	PR  = "pr"  // log Z
+	MAR = "mar" // the marginals of all variables, and log Z
+)
+
+// Names of oracles.
+const (
+	Auto     = "auto"
+	Tree     = "tree"
+	Cut      = "cut"
+	Junction = "junction"
+	Relaxed  = "relaxed"
+)
+
+// Settings say how to answer.
+type Settings struct {
+	Oracle string  // one of the names above
+	Table  float64 // the most entries of a junction tree
+	Bucket float64 // the most entries of a mini-bucket
+	Passes int     // the most passes of Relaxed
+	Gap    float64 // Relaxed stops where the bound of the best assignment is above its value by this part of it
+}
+
+// Answer is what an oracle found. Values are natural logarithms, −∞ for probability 0.
+type Answer struct {
+	Oracle    string
+	Exact     bool    // Value is the best value or log Z, up to rounding
+	Value     float64 // of States; for PR and MAR log Z, or a lower bound of it
+	Bound     float64 // at least the best value or log Z
+	Width     int     // of the junction tree
+	States    []int   // of MAP
+	Marginals [][]float64
+	Passed    []string // why Auto did not take the oracles that it prefers
+}
+
+// Solve answers a question about a model. The error says what keeps the oracle that was asked for from answering.
+func Solve(m *factors.Model, question string, s Settings) (*Answer, error) {
+	if s.Oracle != Auto {
+		return by(s.Oracle, m, question, s)
+	}
+	var passed []string
+	for _, oracle := range []string{Tree, Cut, Junction} {
+		if oracle == Cut && question != MAP {
+			continue
+		}
+		a, err := by(oracle, m, question, s)
+		if err == nil {
+			a.Passed = passed
+			return a, nil
+		}
+		passed = append(passed, oracle+": "+err.Error())
+	}
+	a, err := by(Relaxed, m, question, s)
+	if err != nil {
+		return nil, fmt.Errorf("no oracle fits: %s; %s: %w", strings.Join(passed, "; "), Relaxed, err)
+	}
+	a.Passed = passed
+	return a, nil
+}
+
+func by(oracle string, m *factors.Model, question string, s Settings) (*Answer, error) {
+	switch oracle {
+	case Tree:
+		plan, err := junction.NewForest(m)
+		if err != nil {
+			return nil, err
+		}
+		return exact(Tree, m, plan, question)
+	case Cut:
+		return byCut(m, question)
+	case Junction:
+		plan, entries := junction.PlanWithin(m, s.Table)
+		if plan == nil {
+			return nil, fmt.Errorf("the tables of the junction tree have %.3g entries or more (%.3g GiB), above the limit of %.3g", entries, 8*entries/(1<<30), s.Table)
+		}
+		return exact(Junction, m, plan, question)
+	}
+	if question == MAP {
+		return relaxedBest(m, s), nil
+	}
+	a, err := relaxedSum(m, s)
+	if err == nil && question == PR {
+		a.Marginals = nil
+	}
+	return a, err
+}
+
+func exact(oracle string, m *factors.Model, plan *junction.Plan, question string) (*Answer, error) {
+	if err := host.CheckMemory("the tables of the junction tree", 8*plan.Entries); err != nil {
+		return nil, err
+	}
+	a, t := &Answer{Oracle: oracle, Exact: true, Width: plan.Width}, junction.NewTree(m, plan)
+	switch question {
+	case MAP:
+		a.States, a.Value = t.Max()
+	case PR:
+		a.Value = t.Sum()
+	default:
+		a.Value, a.Marginals = t.Marginals()
+	}
+	a.Bound = a.Value
+	return a, nil
+}
+
+func byCut(m *factors.Model, question string) (*Answer, error) {
+	if question != MAP {
+		return nil, fmt.Errorf("cuts find the best assignment only: %s", cut.New().WhyNoSums())
+	}
+	states, err := cut.Solve(m)
+	if err != nil {
+		return nil, err
+	}
+	a := &Answer{Oracle: Cut, Exact: true, States: states, Value: math.Inf(-1)}
+	if states != nil {
+		a.Value = m.Value(states)
+	}
+	a.Bound = a.Value
+	return a, nil
+}

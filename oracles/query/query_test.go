@@ -1,0 +1,140 @@
+package query
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/dsp-go/dsp/structured/factors"
+)
+
+// draw draws a model of up to 7 variables with factors of up to 3. Some models are binary and favour equal states, some have no loops.
+func draw(r *rand.Rand) *factors.Model {
+	m, binary, chain := &factors.Model{}, r.IntN(2) == 0, r.IntN(3) == 0
+	for range r.IntN(8) {
+		m.States = append(m.States, 1+r.IntN(3))
+		if binary {
+			m.States[len(m.States)-1] = 2
+		}
+	}
+	for k := range 2 * len(m.States) {
+		scope := r.Perm(len(m.States))[:min(r.IntN(4), len(m.States))]
+		if binary && len(scope) > 2 {
+			scope = scope[:2]
+		}
+		if chain {
+			if scope = []int{k}; k >= len(m.States) {
+				continue
+			}
+			if k > 0 {
+				scope = append(scope, k-1)
+			}
+		}
+		f := factors.Factor{Scope: scope}
+		n := 1
+		for _, v := range scope {
+			n *= m.States[v]
+		}
+		for i := range n {
+			x := 2 * r.NormFloat64()
+			if r.IntN(12) == 0 {
+				x = math.Inf(-1)
+			}
+			if binary && len(scope) == 2 && (i == 0 || i == 3) {
+				x = math.Abs(x)
+				if math.IsInf(x, 1) {
+					x = 9
+				}
+			} else if binary && len(scope) == 2 {
+				x = -math.Abs(x)
+			}
+			f.Table = append(f.Table, x)
+		}
+		m.Factors = append(m.Factors, f)
+	}
+	return m
+}
+
+// truth enumerates all assignments.
+func truth(m *factors.Model) (best, logZ float64, p [][]float64) {
+	best = math.Inf(-1)
+	states, z := make([]int, len(m.States)), 0.0
+	for _, n := range m.States {
+		p = append(p, make([]float64, n))
+	}
+	for {
+		value := m.Value(states)
+		best, z = max(best, value), z+math.Exp(value)
+		for v, s := range states {
+			p[v][s] += math.Exp(value)
+		}
+		v := 0
+		for ; v < len(states); v++ {
+			if states[v]++; states[v] < m.States[v] {
+				break
+			}
+			states[v] = 0
+		}
+		if v == len(states) {
+			break
+		}
+	}
+	for v := range p {
+		for s := range p[v] {
+			p[v][s] /= z
+		}
+	}
+	return best, math.Log(z), p
+}
+
+// Every oracle that answers is right: exact answers are those of enumeration, others are bounds on both sides.
+func TestSolveIsEnumeration(t *testing.T) {
+	answered := map[string]int{}
+	rapid.Check(t, func(t *rapid.T) {
+		m := draw(rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 5)))
+		best, logZ, p := truth(m)
+		for _, oracle := range []string{Auto, Tree, Cut, Junction, Relaxed} {
+			for _, question := range []string{MAP, PR, MAR} {
+				want := logZ
+				if question == MAP {
+					want = best
+				}
+				a, err := Solve(m, question, Settings{Oracle: oracle, Table: 1e6, Bucket: 9, Passes: 50, Gap: 1e-9})
+				if err != nil {
+					if oracle == Auto || oracle == Junction || oracle == Relaxed {
+						t.Fatalf("%s, %s: %v", oracle, question, err)
+					}
+					continue
+				}
+				answered[oracle+" "+question]++
+				slack := 1e-8 * (1 + math.Abs(want))
+				switch {
+				case oracle != Relaxed && !a.Exact || oracle == Auto && a.Oracle == Relaxed:
+					t.Fatalf("%s, %s: %+v is not exact", oracle, question, a)
+				case a.Exact && !(a.Value == want && a.Bound == want || math.Abs(a.Value-want) <= slack && math.Abs(a.Bound-want) <= slack):
+					t.Fatalf("%s, %s: exact answer %+v, want %v", oracle, question, a, want)
+				case !(a.Value <= want+slack) && a.Value != want || !(a.Bound >= want-slack) && a.Bound != want:
+					t.Fatalf("%s, %s: %+v does not bound %v", oracle, question, a, want)
+				}
+				if a.States != nil && math.Abs(m.Value(a.States)-a.Value) > slack && m.Value(a.States) != a.Value {
+					t.Fatalf("%s: states %v have value %v, not %v", oracle, a.States, m.Value(a.States), a.Value)
+				}
+				for v := range a.Marginals {
+					for s, x := range a.Marginals[v] {
+						if a.Exact && !math.IsInf(logZ, -1) && math.Abs(x-p[v][s]) > 1e-8 {
+							t.Fatalf("%s: variable %d has marginals %v, want %v", oracle, v, a.Marginals[v], p[v])
+						}
+					}
+				}
+			}
+		}
+	})
+	t.Log(answered)
+	for _, what := range []string{"tree map", "tree mar", "cut map", "junction mar", "relaxed mar"} {
+		if answered[what] < 10 {
+			t.Errorf("%s answered %d models only", what, answered[what])
+		}
+	}
+}

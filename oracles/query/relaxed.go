@@ -1,0 +1,83 @@
+package query
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/dsp-go/dsp/oracles/minibucket"
+	"github.com/dsp-go/dsp/oracles/relaxation"
+	"github.com/dsp-go/dsp/structured/factors"
+	"github.com/dsp-go/dsp/structured/host"
+)
+
+// settled is the part of a bound of the best value by which passes lower it when they end.
+const settled = 1e-12
+
+// relaxedBest passes messages until the bound meets the value or does not fall any more.
+func relaxedBest(m *factors.Model, s Settings) *Answer {
+	a, r := &Answer{Oracle: Relaxed}, relaxation.New(m)
+	a.Bound = r.Bound()
+	for range s.Passes {
+		r.Pass()
+		a.States, a.Value = r.Best()
+		last := a.Bound
+		if a.Bound = min(last, r.Bound()); a.met(s) || last-a.Bound <= settled*math.Abs(a.Bound) {
+			break
+		}
+	}
+	a.Exact = a.met(s)
+	return a
+}
+
+func (a *Answer) met(s Settings) bool {
+	if math.IsInf(a.Value, -1) {
+		return math.IsInf(a.Bound, -1)
+	}
+	return a.Bound-a.Value <= s.Gap*math.Abs(a.Value)
+}
+
+// Of sums.
+const (
+	together  = 10   // passes
+	sumsFall  = 1e-6 // that many passes end if they lower the bound of log Z by no more than this part of it
+	sweeps    = 100  // of the mean field
+	decodings = 10   // passes of messages that find an assignment to begin the mean field with
+)
+
+// relaxedSum bounds log Z from above by mini-buckets and from below by a mean field, which begins with the marginals of the upper bound or with
+// a good assignment.
+func relaxedSum(m *factors.Model, s Settings) (*Answer, error) {
+	const bytes = 24 // per entry: factors, values, and messages, which are smaller
+	if err := host.CheckMemory("the tables of the mini-buckets", bytes*minibucket.Entries(m, s.Bucket)); err != nil {
+		return nil, fmt.Errorf("%w; smaller mini-buckets need less", err)
+	}
+	b := minibucket.New(m, s.Bucket)
+	last := b.Upper()
+	for pass := 1; pass <= s.Passes; pass++ {
+		if !b.Pass() {
+			break
+		}
+		if pass%together == 0 {
+			if last-b.Upper() <= sumsFall*(1+math.Abs(last)) {
+				break
+			}
+			last = b.Upper()
+		}
+	}
+	a := &Answer{Oracle: Relaxed, Bound: b.Upper(), Marginals: b.Marginals(), Exact: b.Exact() || math.IsInf(b.Upper(), -1)}
+	if a.Value = a.Bound; a.Exact {
+		return a, nil
+	}
+	q, tolerance := make([][]float64, len(a.Marginals)), sumsFall*(1+math.Abs(a.Bound))
+	for v, p := range a.Marginals {
+		q[v] = append(q[v], p...)
+	}
+	a.Value = minibucket.MeanField(m, q, sweeps, tolerance)
+	best := relaxedBest(m, Settings{Passes: decodings})
+	for v, state := range best.States {
+		clear(q[v])
+		q[v][state] = 1
+	}
+	a.Value = min(a.Bound, max(a.Value, minibucket.MeanField(m, q, sweeps, tolerance)))
+	return a, nil
+}
