@@ -3,9 +3,12 @@
 package models
 
 import (
+	"slices"
+
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/boxes/localisation"
 	"github.com/dsp-go/dsp/structured/chains"
@@ -72,6 +75,66 @@ func (m *Model) WithDictionary(d *structured.Dictionary) (*Model, error) {
 	}
 	other.W = make([]float32, other.Net.Dim())
 	return &other, nil
+}
+
+// pruned returns a model that predicts the same, to the bit, and has no named attributes without a weight. Attributes left keep their
+// order. A model without named attributes of positions or steps is returned as it is.
+func (m *Model) pruned() (*Model, error) {
+	d := m.Dictionary
+	if d == nil || d.Node == nil || m.Net.Name() != "linear" {
+		return m, nil
+	}
+	keep := map[string][]int32{}
+	to := structured.Dictionary{HashBits: d.HashBits}
+	to.Node, keep["attributes"] = m.prunedNames("attributes", d.Node)
+	to.Edge, keep["edge_attributes"] = m.prunedNames("edge_attributes", d.Edge)
+	if to.Node.Len() == d.Node.Len() && (d.Edge == nil || to.Edge.Len() == d.Edge.Len()) {
+		return m, nil
+	}
+	other, err := m.WithDictionary(&to)
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range other.Net.Layout() {
+		was := m.Net.Layout()
+		from := was[slices.IndexFunc(was, func(b graph.Array) bool { return b.Name == a.Name })].Of(m.W)
+		kept, ok := keep[a.Name]
+		if !ok {
+			copy(a.Of(other.W), from)
+			continue
+		}
+		width := a.Len() / len(kept)
+		for k, row := range kept {
+			copy(a.Of(other.W)[k*width:][:width], from[int(row)*width:])
+		}
+	}
+	return other, nil
+}
+
+// prunedNames returns the names with a weight in a parameter whose rows they number, in order, and their numbers. At least one stays,
+// because a model with none would have another form.
+func (m *Model) prunedNames(parameter string, names *structured.Alphabet) (*structured.Alphabet, []int32) {
+	if names == nil {
+		return nil, nil
+	}
+	kept, rows := structured.NewAlphabet(), []int32{}
+	for _, a := range m.Net.Layout() {
+		if a.Name != parameter {
+			continue
+		}
+		w, width := a.Of(m.W), a.Len()/names.Len()
+		for row := range names.Len() {
+			if slices.ContainsFunc(w[row*width:][:width], func(x float32) bool { return x != 0 }) {
+				kept.Add(names.Name(int32(row)))
+				rows = append(rows, int32(row))
+			}
+		}
+	}
+	if len(rows) == 0 && names.Len() > 0 {
+		kept.Add(names.Name(0))
+		rows = append(rows, 0)
+	}
+	return kept, rows
 }
 
 // assemble makes the network and the constraints that Config asks for.

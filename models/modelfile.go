@@ -30,8 +30,18 @@ const ModelFile = "model.safetensors"
 // Save writes the model to a safetensors file, whole or not at all: a tensor for each parameter of the network, the names
 // of attributes where they have some, lists and vectors of words, and in the metadata format, version, template (text), config, labels,
 // vocab, characters, dim, width, hash_bits, map, grid, edges, class_id and temperature (as JSON). The same model gives the same bytes.
+//
+// With Config.L1 it keeps nonzero weights only: named attributes without any are left out, and a parameter with few is two tensors, as
+// inputs.AddWeights writes them. Such a model predicts the same, to the bit.
 func (m *Model) Save(path string) error {
-	f, err := m.Tensors()
+	sparse := m.Config.L1 > 0
+	if sparse {
+		var err error
+		if m, err = m.pruned(); err != nil {
+			return err
+		}
+	}
+	f, err := m.tensors(sparse)
 	if err != nil {
 		return err
 	}
@@ -110,10 +120,13 @@ func unregistered(net string, f *safetensors.File) error {
 }
 
 // Tensors returns the parameters of the network and the names of attributes as the tensors of a file.
-func (m *Model) Tensors() (*safetensors.File, error) {
+func (m *Model) Tensors() (*safetensors.File, error) { return m.tensors(false) }
+
+// tensors is Tensors, or with sparse the tensors of nonzero weights.
+func (m *Model) tensors(sparse bool) (*safetensors.File, error) {
 	f := &safetensors.File{}
 	for _, a := range m.Net.Layout() {
-		safetensors.Add(f, a.Name, a.Of(m.W), a.Shape...)
+		inputs.AddWeights(f, a.Name, a.Of(m.W), a.Shape, sparse)
 	}
 	if v := m.Vectors; v != nil {
 		safetensors.Add(f, inputs.VectorsTensor, v.Rows, len(v.Rows)/v.Dim, v.Dim)
@@ -214,7 +227,7 @@ func decodeModel(f *safetensors.File) (*Model, error) {
 	if m.Dim > 0 && len(vocab) == 0 {
 		m.Config.MinCount = 0 // older files say 2 for every net
 	}
-	if m.Map.Len() != 0 && m.Map.Len() != m.Dim || m.Grid.Height < 0 || m.Grid.Width < 0 {
+	if m.Map.Len() > m.Dim || m.Grid.Height < 0 || m.Grid.Width < 0 {
 		return nil, fmt.Errorf("metadata: maps of %v and a grid of %v do not go with %d features", m.Map, m.Grid, m.Dim)
 	}
 	if m.Edges.Dim < 0 || m.Edges.Types < 0 {
@@ -280,16 +293,22 @@ func decodeModel(f *safetensors.File) (*Model, error) {
 		return nil, err
 	}
 	layout := m.Net.Layout()
-	if len(f.Tensors) != len(layout)+names {
-		return nil, fmt.Errorf("%d tensors, expected %d (%v)", len(f.Tensors), len(layout)+names, layout)
+	for _, a := range layout {
+		names += inputs.WeightsTensors(f, a.Name)
+	}
+	if len(f.Tensors) != names {
+		return nil, fmt.Errorf("%d tensors, expected %d (%v)", len(f.Tensors), names, layout)
+	}
+	for _, a := range layout { // before memory is allocated for sizes that no tensor has
+		if err := inputs.CheckWeights(f, a.Name, a.Len(), a.Shape); err != nil {
+			return nil, err
+		}
 	}
 	m.W = make([]float32, m.Net.Dim())
 	for _, a := range layout {
-		w, err := safetensors.Values[float32](f, a.Name, a.Shape...)
-		if err != nil {
+		if err := inputs.Weights(f, a.Name, a.Of(m.W), a.Shape); err != nil {
 			return nil, err
 		}
-		copy(a.Of(m.W), w)
 	}
 	return m, nil
 }

@@ -68,7 +68,7 @@ func checkGraphs(c config.Config) error {
 	switch {
 	case c.Edges == nets.EdgesPosition:
 		return structured.BadInput("--edges position: sequences have it; graphs have own, typed, potts or none")
-	case c.Features != "auto":
+	case c.Features != "auto" && c.Task != "segment":
 		return structured.BadInput("--features %s makes attributes of words; --task %s reads dense features", c.Features, c.Task)
 	case c.Oracle == "cut" && (c.Loss == "crf" || c.Loss == "softmax-margin"):
 		return structured.BadInput("--loss %s needs sums over all labelings, which cuts do not give; use --loss hinge, or --oracle exact or relaxed", c.Loss)
@@ -79,8 +79,8 @@ func checkGraphs(c config.Config) error {
 }
 
 func checkGraphNet(net string) error {
-	if net != "linear" && net != "mlp" && !nets.IsStackFile(net) && slices.Contains(nets.Nets, net) {
-		return structured.BadInput("--net %s does not score graphs; use --net linear or mlp", net)
+	if net != "linear" && net != "mlp" && net != nets.StackNet && slices.Contains(nets.Nets, net) {
+		return structured.BadInput("--net %s does not score graphs; use --net linear, mlp or FILE.yaml", net)
 	}
 	return nil
 }

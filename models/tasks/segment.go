@@ -36,10 +36,16 @@ var segment = Task{
 		if err := division(&c).Validate(); err != nil {
 			return err
 		}
+		if err := checkPatches(&c); err != nil {
+			return err
+		}
 		return checkGraphs(c)
 	},
 	Complete: func(c *config.Config) {
 		chooseEdges(c, nets.EdgesPotts)
+		if c.Format == formats.Builtin || c.Format == formats.Images { // others are refused
+			c.Features = regionFeatures(c)
+		}
 		linear, hinge := c.Net == "auto" || c.Net == "linear", c.Loss == "auto" || c.Loss == "hinge"
 		if c.Method == "auto" && linear && hinge && (c.Oracle == "cut" || c.Oracle == "auto" && c.Format == formats.Builtin && c.Classes == 2) {
 			c.Method = "bcpfw" // it makes the most of a cut: it remembers the masks that it found
@@ -52,7 +58,7 @@ var segment = Task{
 	Fit:           inputs.FitGraphs,
 	Output:        graphOutput,
 	Net:           func(graph.Input) string { return "linear" },
-	CheckNet:      checkGraphNet,
+	CheckNet:      checkSegmentNet,
 	LogLikelihood: func(config.Config, inputs.Inputs) bool { return false },
 	Loss:          graphLoss,
 	Baselines:     true,
@@ -90,7 +96,7 @@ func drawTextures(c *config.Config) (train, dev, test *structured.Dataset, err e
 	}
 	for k, to := range []**structured.Dataset{&train, &dev, &test} {
 		part := o.Parts()[k]
-		r := segmentation.Reader{Division: division(c), Labels: o.Labels(), All: k > 0, Threads: c.Threads}
+		r := segmentation.Reader{Division: division(c), Inputs: patches(c), Labels: o.Labels(), All: k > 0, Threads: c.Threads}
 		if *to, err = r.Read(context.Background(), part); err != nil {
 			return nil, nil, nil, err
 		}
@@ -110,7 +116,7 @@ func readImages(c *config.Config, s Source) (*structured.Dataset, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := segmentation.Reader{Division: division(c), Labels: s.Labels, Where: "the training data's labels", All: s.Labels != nil, Threads: s.Threads}
+	r := segmentation.Reader{Division: division(c), Inputs: patches(c), Labels: s.Labels, Where: "the training data's labels", All: s.Labels != nil, Threads: s.Threads}
 	if c.LabelNames != "" && s.Labels == nil {
 		if r.Labels, err = masks.ReadNames(c.LabelNames); err != nil {
 			return nil, err

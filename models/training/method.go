@@ -15,6 +15,7 @@ import (
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/engine"
 	"github.com/dsp-go/dsp/train/methods"
+	"github.com/dsp-go/dsp/train/methods/quasinewton"
 	"github.com/dsp-go/dsp/train/methods/sdca"
 )
 
@@ -41,7 +42,7 @@ func objective(c *config.Config, m *models.Model, data *structured.Dataset) (*en
 	}
 	o := &engine.Objective{
 		Scorer: m.Net, Data: data, Loss: loss, Task: task,
-		Lambda: c.Reg / float64(max(1, data.Len())),
+		Lambda: c.Reg / float64(max(1, data.Len())), L1: c.L1 / float64(max(1, data.Len())),
 		Center: m.Prior,
 	}
 	if m.Constraints != nil {
@@ -65,7 +66,7 @@ func weighted(c *config.Config, data *structured.Dataset, labels *structured.Alp
 }
 
 // passes are the default numbers of passes.
-var passes = map[string]int{"sgd": 20, "adam": 20, "prox-linear": 20, "lbfgs": 500}
+var passes = map[string]int{"sgd": 20, "adam": 20, "prox-linear": 20, "lbfgs": 500, "owl-qn": 500}
 
 const (
 	convexPasses = 100
@@ -113,7 +114,7 @@ func chooseGap(c *config.Config, method train.Method, o *engine.Objective) setti
 	switch {
 	case c.Gap != settings.AutoGap:
 		return c.Gap
-	case method.Convex() && o.Lambda > 0 && !o.Partial():
+	case method.Convex() && (o.Lambda > 0 || o.L1 > 0) && !o.Partial():
 		return convexGap
 	}
 	return 0
@@ -126,7 +127,13 @@ func checkMethod(c *config.Config, method train.Method, o *engine.Objective) err
 			return adviseMethod(c, err)
 		}
 	}
-	if method.Convex() && c.Method != "lbfgs" {
+	if o.L1 > 0 && !o.Scorer.Affine() {
+		return structured.BadInput("--l1 %v needs scores that are linear in the weights; net %q is not. Use --net linear, or leave out --l1", c.L1, c.Net)
+	}
+	if err := train.CheckL1(method, o); err != nil {
+		return adviseMethod(c, err)
+	}
+	if method.Convex() && c.Method != "lbfgs" && c.Method != "owl-qn" {
 		if err := train.CheckLabels(c.Method, o); err != nil {
 			return adviseMethod(c, err)
 		}
@@ -267,7 +274,9 @@ func newMethod(c *config.Config, name string) (train.Method, error) {
 		}
 		return &sdca.SDCA{Async: c.Parallel == "async", Warm: c.Init != ""}, nil
 	case "lbfgs":
-		return &methods.LBFGS{}, nil
+		return &quasinewton.LBFGS{}, nil
+	case "owl-qn":
+		return &quasinewton.OWLQN{}, nil
 	case "casimir", "casimir-adapt":
 		start, err := methods.ParseWarmStart(c.WarmStart)
 		return &methods.Casimir{

@@ -20,6 +20,7 @@ type Result struct {
 	Seconds     float64             `json:"seconds"` // of training; without reading and measuring
 	Certificate                     // of the last pass
 	Kept        *Kept               `json:"kept"`                // the pass whose weights the model has
+	Nonzero     int                 `json:"nonzero"`             // weights of the model that differ from zero
 	Relaxed     bool                `json:"relaxed,omitempty"`   // as in record.Record
 	Truncated   int                 `json:"truncated,omitempty"` // as in record.Record
 	Dev         *structured.Metrics `json:"dev"`

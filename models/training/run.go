@@ -123,6 +123,9 @@ func (r *Run) train(ctx context.Context) (*Result, []record.Record, error) {
 	}
 	r.model.W = out.BestW
 	result.Model = filepath.Join(c.Out, models.ModelFile)
+	if c.L1 > 0 {
+		r.o.Log.Info("the model is sparse", "nonzero", engine.Nonzeros(out.BestW), "weights", len(out.BestW))
+	}
 	r.o.Log.Info(out.Reason, "method", result.Name(), "kept_pass", out.Best.Pass, "model", result.Model)
 	if err := r.model.Save(result.Model); err != nil {
 		return result, history.Records, err
@@ -249,7 +252,7 @@ func (r *Run) result(out *train.Result) *Result {
 		Task: c.Task, Net: c.Net, Edges: c.Edges, Method: c.Method, Oracle: oracleOf(r.model),
 		Passes: last.Pass, Seconds: last.Seconds,
 		Certificate: certificateOf(last), Kept: &Kept{Pass: out.Best.Pass, Certificate: certificateOf(out.Best)},
-		Relaxed: last.Relaxed, Truncated: last.Truncated,
+		Nonzero: engine.Nonzeros(out.BestW), Relaxed: last.Relaxed, Truncated: last.Truncated,
 		Dev: out.Best.Dev, Test: out.Best.Test, Reason: out.Reason,
 	}
 }

@@ -25,6 +25,8 @@ func Auto(o *engine.Objective, net string) (method, why string) {
 		net = "this net"
 	}
 	switch {
+	case o.L1 > 0 && o.Scorer.Affine():
+		return autoL1(o, net)
 	case !o.Scorer.Affine():
 		return "prox-linear", net + " is not linear in its weights: prox-linear replaces it by its linear model on each batch and solves that " +
 			"exactly, at the cost of a step of sgd and without a step size to tune"
@@ -53,9 +55,28 @@ func Auto(o *engine.Objective, net string) (method, why string) {
 	}
 }
 
+// autoL1 is Auto for objectives with λ₁‖w‖₁.
+func autoL1(o *engine.Objective, net string) (method, why string) {
+	switch {
+	case o.Partial():
+		return "owl-qn", "labels known in part leave the objective not convex: owl-qn goes down steadily, and leaves most weights at zero"
+	case o.Loss.Smooth():
+		return "sdca", net + " is linear in its weights and loss " + o.Loss.String() + " is smooth: with --l1, sdca takes soft thresholds, needs few " +
+			"passes, and certifies how far the optimum is"
+	case isSparse(o.Scorer):
+		return "bcpfw", net + " is linear in sparse attributes and the hinge is not smooth: with --l1, bcpfw takes soft thresholds, needs no smoothing, " +
+			"and certifies how far the optimum is"
+	}
+	return "bcfw", net + " is linear in its weights and the hinge is not smooth: with --l1, bcfw takes soft thresholds, needs no smoothing, and " +
+		"certifies how far the optimum is"
+}
+
 // AutoAccelerated returns the name of the convex method for an objective that runs on a device.
 func AutoAccelerated(o *engine.Objective) string {
-	if o.Loss.Smooth() {
+	switch {
+	case o.L1 > 0:
+		return "owl-qn"
+	case o.Loss.Smooth():
 		return "svrg"
 	}
 	return "casimir"

@@ -173,7 +173,7 @@ func TestGraphRefusals(t *testing.T) {
 	dsp(t, on("--max-table", "50")...).refused(exitBadInput, "table entries", "--max-table 50", "--oracle cut", "--oracle relaxed")
 	dsp(t, on("--oracle", "cut", "--loss", "crf")...).refused(exitBadInput, "crf", "cuts")
 	dsp(t, on("--edges", "position")...).refused(exitBadInput, "--edges position")
-	dsp(t, on("--net", "rnn")...).refused(exitBadInput, "--net rnn", "linear or mlp")
+	dsp(t, on("--net", "rnn")...).refused(exitBadInput, "--net rnn", "linear, mlp or")
 	dsp(t, on("--cell", "4")...).refused(exitBadInput, "--cell", "segment")
 	dsp(t, "train", "--task", "segment", "--cell", "4", "--superpixels", "20").refused(exitBadInput, "--cell 4", "--superpixels 20", "one of the two")
 	dsp(t, "train", "--task", "graph").refused(exitBadInput, "--task graph needs training data")

@@ -37,7 +37,7 @@ func (m *SDCA) warm(ctx context.Context, p *train.Problem, s *train.State) error
 	}
 	s.FullPasses++
 	m.drop = make([]float32, len(s.W))
-	p.ToWeights(u.Grad, m.drop)
+	m.regulariser.Point(u.Grad, m.drop)
 	vec.Axpby(1, s.W, -1, m.drop)
 	return nil
 }
