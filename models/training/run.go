@@ -251,7 +251,7 @@ func (r *Run) result(out *train.Result) *Result {
 	return &Result{
 		Task: c.Task, Net: c.Net, Edges: c.Edges, Method: c.Method, Oracle: oracleOf(r.model),
 		Passes: last.Pass, Seconds: last.Seconds,
-		Certificate: certificateOf(last), Kept: &Kept{Pass: out.Best.Pass, Certificate: certificateOf(out.Best)},
+		Certificate: certificateOf(last), Kept: keptOf(out.Best, last),
 		Nonzero: engine.Nonzeros(out.BestW), Relaxed: last.Relaxed, Truncated: last.Truncated,
 		Dev: out.Best.Dev, Test: out.Best.Test, Reason: out.Reason,
 	}
