@@ -46,7 +46,11 @@ func expandFiles(c *config.Config) error {
 		name string
 		to   *string
 	}{{"train", &c.Train}, {"dev", &c.Dev}, {"test", &c.Test}} {
-		files, err := formats.Expand(s.name, *s.to, c.Format)
+		format := c.Format
+		if info, err := os.Stat(*s.to); format == "" && err == nil && info.IsDir() && Of(c).FileFormat == formats.Images {
+			format = formats.Images // its reader says what the folder lacks
+		}
+		files, err := formats.Expand(s.name, *s.to, format)
 		if err != nil {
 			return err
 		}
