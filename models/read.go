@@ -152,3 +152,45 @@ func (m *Model) accepts(d *structured.Dataset) error {
 	}
 	return nil
 }
+
+// ReadHeldOut reads the test data of the model's training or, where there are none, the development data, as the training read them; part is
+// "test" or "dev". Without either, d is nil. Built-in data are drawn again.
+func (m *Model) ReadHeldOut(threads int) (d *structured.Dataset, part string, err error) {
+	c := m.Config
+	if c.Format == formats.Builtin {
+		d, err = m.ReadData("", DataOptions{Format: formats.Builtin, Labels: true, Threads: threads})
+		return d, "test", err
+	}
+	if read := tasks.Of(&c).ReadAll; read != nil {
+		_, dev, test, ok, err := read(&c)
+		if err != nil {
+			return nil, "", err
+		}
+		if ok {
+			if d, part = test, "test"; d == nil {
+				d, part = dev, "dev"
+			}
+			if d == nil {
+				return nil, "", nil
+			}
+			if err := m.Inputs.Apply(d, threads); err != nil {
+				return nil, part, err
+			}
+			return d, part, m.accepts(d)
+		}
+	}
+	beside, err := filesOf(&c)
+	if err != nil {
+		return nil, "", err
+	}
+	path, b := c.Test, beside[2]
+	if part = "test"; path == "" {
+		path, b, part = c.Dev, beside[1], "dev"
+	}
+	if path == "" {
+		return nil, "", nil
+	}
+	o := DataOptions{Labels: true, Threads: threads, Dense: b.dense, Boxes: b.boxes, Images: b.images, Links: b.links, Masks: b.masks}
+	d, err = m.ReadData(path, o)
+	return d, part, err
+}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/dsp-go/dsp/models/sweep"
 	"github.com/dsp-go/dsp/models/training"
+	"github.com/dsp-go/dsp/models/training/closing"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/train/record"
 )
@@ -97,16 +98,16 @@ func printSweep(w io.Writer, r *sweep.Result) error {
 
 // trialRows returns the rows of the table without empty columns.
 func trialRows(r *sweep.Result) [][]string {
-	rows := table{count: len(r.Trials)}
+	rows := closing.Table{Count: len(r.Trials)}
 	column := func(head string, cell func(t *sweep.Trial) string) {
-		rows.column(head, func(i int) string { return cell(&r.Trials[i]) })
+		rows.Column(head, func(i int) string { return cell(&r.Trials[i]) })
 	}
 	for _, name := range r.Varied {
 		column(name, func(t *sweep.Trial) string { return fmt.Sprint(t.Settings[name]) })
 	}
 	head := map[string]string{"f1": "F1", "accuracy": "accuracy", "sequence": "sequences right"}[r.Metric]
 	metric := func(of func(t *sweep.Trial) record.Number) func(t *sweep.Trial) string {
-		return func(t *sweep.Trial) string { return percent(float64(of(t))) }
+		return func(t *sweep.Trial) string { return closing.Percent(float64(of(t))) }
 	}
 	if head != "" {
 		set := "dev "
@@ -117,8 +118,8 @@ func trialRows(r *sweep.Result) [][]string {
 		column("± sd", metric(func(t *sweep.Trial) record.Number { return t.Deviation }))
 		column("test "+head, metric(func(t *sweep.Trial) record.Number { return t.Test }))
 	}
-	column("objective", func(t *sweep.Trial) string { return number(t.Objective) })
-	column("certified gap", func(t *sweep.Trial) string { return percent(float64(t.Gap) / math.Abs(float64(t.Objective))) })
+	column("objective", func(t *sweep.Trial) string { return closing.Number(t.Objective) })
+	column("certified gap", func(t *sweep.Trial) string { return closing.Percent(float64(t.Gap) / math.Abs(float64(t.Objective))) })
 	column("passes", func(t *sweep.Trial) string { return positive(float64(t.Passes), "%.0f") })
 	column("seconds", func(t *sweep.Trial) string { return positive(t.Seconds, "%.2f") })
 	column("", func(t *sweep.Trial) string {
@@ -127,7 +128,7 @@ func trialRows(r *sweep.Result) [][]string {
 		}
 		return "failed"
 	})
-	return rows.rows
+	return rows.Rows
 }
 
 // positive formats x if it is above 0, and returns an empty string otherwise.

@@ -125,3 +125,6 @@ func (s *Sample) measure(times func(i int) int) structured.Metrics {
 	}
 	return c.Report().General()
 }
+
+// Data returns the data set.
+func (s *Sample) Data() *structured.Dataset { return s.data }
