@@ -3,8 +3,10 @@ package report
 import (
 	"bytes"
 	_ "embed"
+	"fmt"
 	"html/template"
 	"io"
+	"strings"
 
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/host"
@@ -13,7 +15,10 @@ import (
 //go:embed page.html
 var pageText string
 
-var page = template.Must(template.New("page").Parse(pageText))
+var page = template.Must(template.New("page").Funcs(template.FuncMap{"whole": whole}).Parse(pageText))
+
+// whole keeps numbers and their unit on one line.
+func whole(text any) string { return strings.ReplaceAll(fmt.Sprint(text), " %", "\u00a0%") }
 
 // Write writes the page to path, whole or not at all.
 func (r *Report) Write(path string) error {

@@ -171,8 +171,8 @@ func (w *writer) course() error {
 		return nil
 	}
 	task := tasks.Of(&w.run.Config)
-	w.Closing = tableOf(closing.Rows(results, task.Columns))
-	w.Closing.Caption = task.Result
+	w.Closing = upright(closing.Rows(results, task.Columns))
+	w.Closing.Caption = capital(task.Result)
 	if results[0].Dev != nil {
 		w.Closing.Caption += ", measured with the weights of the pass that did best on dev"
 	}

@@ -51,11 +51,19 @@ func (t *Table) row(cells ...string) {
 	t.Rows = append(t.Rows, row)
 }
 
-// tableOf makes a table of rows, of which the first is the head.
-func tableOf(rows [][]string) *Table {
-	t := &Table{Head: rows[0]}
-	for _, row := range rows[1:] {
-		t.row(row...)
+// upright makes a table with a column for each row below the head.
+func upright(rows [][]string) *Table {
+	t := &Table{}
+	for c := range rows[0] {
+		var cells []string
+		for _, row := range rows {
+			cells = append(cells, row[c])
+		}
+		if c == 0 {
+			t.Head = cells
+		} else {
+			t.row(cells...)
+		}
 	}
 	return t
 }

@@ -19,6 +19,7 @@ type Worst struct {
 	Wrong, All    int
 	Probabilities bool
 	Examples      []Example
+	Ranking       *Table // in place of examples whose parts only have numbers
 }
 
 // Example is an example with its mistakes.
@@ -54,6 +55,10 @@ func (w *writer) worst(to *Measured, d *structured.Dataset, found *review.Review
 	}
 	to.Worst = &Worst{Order: order, Wrong: found.Wrong, All: found.All, Probabilities: found.Probabilities}
 	shown := found.Examples[:min(shownExamples, len(found.Examples))]
+	if len(shown) > 0 && (shown[0].Parts[0].Kind == "region" || shown[0].Parts[0].Kind == "variable") {
+		to.Worst.rank(shown)
+		return w.drawExamples(to, d, found)
+	}
 	words, err := w.sequences(d, shown, found.Probabilities)
 	if err != nil {
 		return err
@@ -76,6 +81,20 @@ func (w *writer) worst(to *Measured, d *structured.Dataset, found *review.Review
 		to.Worst.Examples = append(to.Worst.Examples, x)
 	}
 	return w.drawExamples(to, d, found)
+}
+
+// rank lists examples with their measures and what is most often wrong in them.
+func (w *Worst) rank(shown []review.Example) {
+	w.Probabilities = false
+	kind := shown[0].Parts[0].Kind
+	w.Ranking = &Table{Head: []string{"example", shown[0].Measure, "wrong " + kind + "s"}}
+	for _, e := range shown {
+		name := e.Where
+		if !strings.HasSuffix(e.Where, "example "+e.ID) {
+			name += " (" + e.ID + ")"
+		}
+		w.Ranking.row(clean(name), percent(*e.Value), fmt.Sprint(e.Wrong))
+	}
 }
 
 // drawExamples draws the worst examples, or the first ones if none is wrong.
