@@ -24,7 +24,7 @@ func sweepCommand() *cobra.Command {
 		Short: "Choose settings by search: a grid or random draws, on development data or by cross-validation",
 		Long: `sweep trains with every combination of the values that --grid lists, or with random draws from them, and compares the
 settings on development data or by cross-validation (--folds). It prints a table, best first. Its folder holds one line per
-setting (sweep.jsonl), a picture (sweep.png), and in best the run folder of a model trained with the best setting on all
+setting (sweep.jsonl), a picture (sweep.png and sweep.svg), and in best the run folder of a model trained with the best setting on all
 training data, for dsp predict --model DIR/best. Each setting trains exactly as dsp train does; all flags of train apply.
 After an interrupt (Ctrl-C) the completed settings are kept: --resume continues with the others.`,
 		Example: `  dsp sweep --train train.conll --dev dev.conll --grid reg=log:0.01:10:7 --grid loss=crf,hinge
@@ -116,6 +116,12 @@ func trialRows(r *sweep.Result) [][]string {
 		}
 		column(set+head, metric(func(t *sweep.Trial) record.Number { return t.Metric }))
 		column("± sd", metric(func(t *sweep.Trial) record.Number { return t.Deviation }))
+		column("behind the best", func(t *sweep.Trial) string {
+			if t.Behind == nil {
+				return ""
+			}
+			return fmt.Sprintf("%.2f ± %.2f", 100*t.Behind.Difference, 100*t.Behind.Deviation)
+		})
 		column("test "+head, metric(func(t *sweep.Trial) record.Number { return t.Test }))
 	}
 	column("objective", func(t *sweep.Trial) string { return closing.Number(t.Objective) })
