@@ -2,6 +2,7 @@ package models
 
 import (
 	"cmp"
+	"strings"
 
 	"github.com/dsp-go/dsp/models/formats"
 	"github.com/dsp-go/dsp/models/settings"
@@ -60,14 +61,29 @@ func (m *Model) ReadData(path string, o DataOptions) (*structured.Dataset, error
 		}
 		return d.Test, m.checkData(d.Test)
 	}
-	d, err := s.read(path, o.Labels)
+	if path, err = formats.Expand("data", path, s.format); err != nil {
+		return nil, err
+	}
+	files := formats.Files(path)
+	if len(files) > 1 && s.format == "" {
+		if s.format, err = formats.DetectAll(path); err != nil {
+			return nil, err
+		}
+	}
+	beside := make([]besides, len(files))
+	if len(files) == 1 {
+		beside[0] = s.besides
+	} else if beside, err = s.eachBeside(files); err != nil {
+		return nil, err
+	}
+	d, err := s.readFiles(path, beside, o.Labels)
 	if err != nil {
 		return nil, err
 	}
 	if err := m.accepts(d); err != nil {
 		return nil, err
 	}
-	if d.Attributes != nil && d.Positions() > 0 && len(d.Attributes.Index) == 0 {
+	if d.Attributes != nil && d.Positions() > 0 && len(d.Attributes.Index) == 0 && m.Config.L1 == 0 { // sparse models know few attributes
 		return nil, strange(path)
 	}
 	return d, m.checkData(d)
@@ -190,7 +206,21 @@ func (m *Model) ReadHeldOut(threads int) (d *structured.Dataset, part string, er
 	if path == "" {
 		return nil, "", nil
 	}
-	o := DataOptions{Labels: true, Threads: threads, Dense: b.dense, Boxes: b.boxes, Images: b.images, Links: b.links, Masks: b.masks}
+	list := func(of func(b *besides) string) string {
+		var all []string
+		for k := range b {
+			if path := of(&b[k]); path != "" {
+				all = append(all, path)
+			}
+		}
+		return strings.Join(all, ",")
+	}
+	o := DataOptions{
+		Labels: true, Threads: threads,
+		Dense: list(func(b *besides) string { return b.dense }), Boxes: list(func(b *besides) string { return b.boxes }),
+		Images: list(func(b *besides) string { return b.images }), Links: list(func(b *besides) string { return b.links }),
+		Masks: list(func(b *besides) string { return b.masks }),
+	}
 	d, err = m.ReadData(path, o)
 	return d, part, err
 }

@@ -46,9 +46,9 @@ func ReadRecorded(dir string) (*Recorded, error) {
 	if r.Records, err = record.ReadMetrics(filepath.Join(dir, metricsFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	_, err = os.Stat(filepath.Join(dir, models.ModelFile))
-	r.Finished = err == nil
 	r.Model, r.Problem = models.Load(dir)
+	_, err = os.Stat(filepath.Join(dir, models.ModelFile))
+	r.Finished = err == nil && (r.Model == nil || r.Model.Unfinished == 0)
 	inside, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, structured.BadInput("%w", err)
@@ -97,7 +97,7 @@ func (r *Recorded) Results() []Result {
 		}
 		result := Result{
 			Task: c.Task, Net: c.Net, Edges: c.Edges, Method: c.Method, Passes: last.Pass, Seconds: last.Seconds,
-			Certificate: certificateOf(last), Kept: &Kept{Pass: kept.Pass, Certificate: certificateOf(kept)},
+			Certificate: certificateOf(last), Kept: keptOf(kept, last),
 			Relaxed: last.Relaxed, Truncated: last.Truncated, Dev: kept.Dev, Test: kept.Test,
 		}
 		if r.Model != nil {

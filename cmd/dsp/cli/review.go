@@ -89,7 +89,7 @@ func (r *reviews) check(m *models.Model) error {
 }
 
 // run reports with what is to be added, and writes the files.
-func (r *reviews) run(ctx context.Context, u *use, m *models.Model, d *structured.Dataset, o tasks.ReportOptions, strict, asJSON bool) error {
+func (r *reviews) run(ctx context.Context, u *use, m *models.Model, d *structured.Dataset, o tasks.ReportOptions, strict bool, outputs predictions.Options, asJSON bool) error {
 	if err := r.check(m); err != nil {
 		return err
 	}
@@ -101,7 +101,7 @@ func (r *reviews) run(ctx context.Context, u *use, m *models.Model, d *structure
 		warnUncalibrated(m, predictions.Options{Probability: true})
 		report, found, err = m.Review(ctx, d, false, u.threads, sample.Keep)
 	} else {
-		report, err = m.Compare(ctx, d, strict, predictions.Options{Threads: u.threads}, sample.Keep)
+		report, err = m.Compare(ctx, d, strict, outputs, sample.Keep)
 	}
 	if err != nil {
 		return err
@@ -109,7 +109,7 @@ func (r *reviews) run(ctx context.Context, u *use, m *models.Model, d *structure
 	var text strings.Builder
 	text.WriteString(report.Text(o))
 	all := review.Extended{Object: report}
-	if err := r.spreads.add(ctx, u, m, sample, strict, &text, &all); err != nil {
+	if err := r.spreads.add(ctx, u, m, sample, strict, outputs, &text, &all); err != nil {
 		return err
 	}
 	if r.calibration != "" {

@@ -29,7 +29,7 @@ func (s *spreads) addFlags(cmd *cobra.Command) {
 func (s *spreads) wanted() bool { return s.bootstrap || s.against != "" }
 
 // add adds what is wanted to a report, as text and as members of an object. The sample has the outputs of m.
-func (s *spreads) add(ctx context.Context, u *use, m *models.Model, sample *bootstrap.Sample, strict bool, text *strings.Builder, all *review.Extended) error {
+func (s *spreads) add(ctx context.Context, u *use, m *models.Model, sample *bootstrap.Sample, strict bool, outputs predictions.Options, text *strings.Builder, all *review.Extended) error {
 	if s.bootstrap {
 		estimates, err := sample.Estimates(ctx, u.threads)
 		if err != nil {
@@ -44,7 +44,7 @@ func (s *spreads) add(ctx context.Context, u *use, m *models.Model, sample *boot
 	if s.against == "" {
 		return nil
 	}
-	other, err := s.other(ctx, u, m, strict)
+	other, err := s.other(ctx, u, m, strict, outputs)
 	if err != nil {
 		return err
 	}
@@ -61,7 +61,7 @@ func (s *spreads) add(ctx context.Context, u *use, m *models.Model, sample *boot
 }
 
 // other returns the outputs of the model of --against, which reads the data its own way.
-func (s *spreads) other(ctx context.Context, u *use, m *models.Model, strict bool) (*bootstrap.Sample, error) {
+func (s *spreads) other(ctx context.Context, u *use, m *models.Model, strict bool, outputs predictions.Options) (*bootstrap.Sample, error) {
 	v := *u
 	v.model, v.stop = s.against, nil
 	if _, err := models.FileOf(s.against); err != nil {
@@ -81,6 +81,6 @@ func (s *spreads) other(ctx context.Context, u *use, m *models.Model, strict boo
 		return nil, err
 	}
 	sample := bootstrap.New(&other.Config, other.Labels, d, strict)
-	_, err = other.Compare(ctx, d, strict, predictions.Options{Threads: u.threads}, sample.Keep)
+	_, err = other.Compare(ctx, d, strict, outputs, sample.Keep)
 	return sample, err
 }

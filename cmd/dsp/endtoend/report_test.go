@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -169,6 +170,22 @@ func TestReportOfInterruptedRun(t *testing.T) {
 	}
 	dsp(t, "report", run).ok()
 	shows(t, pageOf(t, filepath.Join(run, "report.html")), "before its first pass", "All settings", "-<svg ")
+}
+
+// The weights of the checkpoint of an interrupted run are measured.
+func TestReportOfCheckpoint(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("no signals here")
+	}
+	run := filepath.Join(t.TempDir(), "run")
+	p := begun(t, []string{"train", "--examples", "40,10,10", "--net", "linear", "--method", "bcfw", "--passes", "1000000", "--gap", "0", "--baselines", "off", "--out", run, "--quiet"})
+	p.awaitPass(run)
+	p.end(os.Interrupt)
+	o := dsp(t, "report", run).ok()
+	if !strings.Contains(o.stdout, "The run was interrupted after pass") || !strings.Contains(o.stdout, "those of its checkpoint") {
+		t.Errorf("printed\n%s", o.stdout)
+	}
+	shows(t, pageOf(t, filepath.Join(run, "report.html")), "interrupted after pass", "certified gap", "By label")
 }
 
 func TestReportRefuses(t *testing.T) {

@@ -162,7 +162,7 @@ func (w *writer) course() error {
 			text = fmt.Sprintf("The run was interrupted before its first pass ended; dsp train --resume %s starts it over.", w.o.Path)
 		}
 		if w.model != nil {
-			text += " What follows measures the weights of its checkpoint."
+			text += fmt.Sprintf(" The weights that are measured here are those of its checkpoint, after pass %d.", w.model.Unfinished)
 		}
 		w.Notes = append(w.Notes, text)
 	}
