@@ -19,7 +19,7 @@ func reportCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "report RUN",
 		Short: "Write a page of HTML about a run: settings, curves, measures, calibration, worst errors",
-		Long: `report writes one file of HTML about the folder of a run, or about a model file. It needs nothing else: pictures are
+		Long: `report writes one file of HTML about the folder of a run or of a sweep, or about a model file. It is complete: pictures are
 inline, and there are no scripts. The page shows the settings, the data, the curves of the run and its baselines, and the
 closing table. It measures the model on --data or else on the run's test data or, without, its development data: metrics with
 95 % intervals, tables by label, confusions, calibration, precision against recall, and the worst examples with gold and

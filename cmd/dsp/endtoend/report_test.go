@@ -203,9 +203,35 @@ func TestReportRefuses(t *testing.T) {
 	} {
 		dsp(t, append([]string{"report"}, strings.Fields(args)...)...).refused(exitBadInput, message)
 	}
-	dir := t.TempDir()
-	copyFile(t, write(t, "sweep.yaml", "grid: [\"reg=1,2\"]\n"), filepath.Join(dir, "sweep.yaml"))
-	dsp(t, "report", dir).refused(exitBadInput, "folder of a sweep", filepath.Join(dir, "best"))
+}
+
+// The report of a sweep compares the settings, and is about the best run; before there is one, about the settings that are done.
+func TestReportSweep(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "sweep")
+	dsp(t, with(sweeping, "--out", dir)...).ok()
+	dsp(t, "report", dir).ok()
+	page := pageOf(t, filepath.Join(dir, "report.html"))
+	shows(t, page, "Settings compared", "Best is reg=", "points behind", "behind the best", "Confusions", "-interrupted")
+	if n := strings.Count(page, "<svg "); n < 2 {
+		t.Errorf("%d pictures", n)
+	}
+	for _, path := range []string{filepath.Join(dir, "best"), filepath.Join(dir, "sweep.svg")} {
+		if err := os.RemoveAll(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	trials, err := os.ReadFile(filepath.Join(dir, "sweep.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "sweep.jsonl"), trials[:bytes.IndexByte(trials, '\n')+9], 0o666); err != nil {
+		t.Fatal(err)
+	}
+	o := dsp(t, "report", dir).ok()
+	if !strings.Contains(o.stdout, "1 of 6 settings are done") {
+		t.Errorf("printed\n%s", o.stdout)
+	}
+	shows(t, pageOf(t, filepath.Join(dir, "report.html")), "1 of 6 settings", "Settings compared", "-Worst errors")
 }
 
 // Intervals of a model, and of its difference to another one.

@@ -14,6 +14,7 @@ import (
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/review/bootstrap"
+	"github.com/dsp-go/dsp/models/sweep"
 	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/models/training"
 	"github.com/dsp-go/dsp/models/training/closing"
@@ -37,6 +38,8 @@ type Report struct {
 	Finding         string   // in a sentence
 	Notes           []string // what is missing, and why
 	Version         string
+
+	Sweep *Sweep
 
 	Changed  *Table // settings that differ from the defaults
 	Settings []Group
@@ -103,9 +106,8 @@ func Of(ctx context.Context, o Options) (*Report, error) {
 		w.model = w.run.Model
 		return w.report(&w.run.Config)
 	}
-	if _, err := os.Stat(filepath.Join(o.Path, "sweep.yaml")); err == nil {
-		return nil, structured.BadInput("%s is the folder of a sweep, whose settings dsp sweep compares in sweep.png; dsp report %s reports on its best model",
-			o.Path, filepath.Join(o.Path, "best"))
+	if sweep.IsSweep(o.Path) {
+		return w.sweep()
 	}
 	return nil, structured.BadInput("%s: neither config.yaml nor a sweep there; expected the folder of a run, or a model file", o.Path)
 }
@@ -121,10 +123,7 @@ type writer struct {
 }
 
 func (w *writer) report(c *config.Config) (*Report, error) {
-	w.Title = filepath.Base(filepath.Clean(w.o.Path))
-	if abs, err := filepath.Abs(w.o.Path); err == nil {
-		w.Title = filepath.Base(abs)
-	}
+	w.name()
 	w.Subtitle = fmt.Sprintf("Task %s, net %s, loss %s, method %s, trained on %s", c.Task, c.Net, c.Loss, c.Method, cmp.Or(c.Train, "built-in data"))
 	w.settings(c)
 	if err := w.course(); err != nil {
@@ -143,6 +142,14 @@ func (w *writer) report(c *config.Config) (*Report, error) {
 	return &w.Report, w.ctx.Err()
 }
 
+// name makes the name of the folder or file the title.
+func (w *writer) name() {
+	w.Title = filepath.Base(filepath.Clean(w.o.Path))
+	if abs, err := filepath.Abs(w.o.Path); err == nil {
+		w.Title = filepath.Base(abs)
+	}
+}
+
 // course adds the curves and the closing table, and says how far the run came.
 func (w *writer) course() error {
 	if w.run == nil {
@@ -157,9 +164,9 @@ func (w *writer) course() error {
 		w.Notes = append(w.Notes, fmt.Sprintf("The model cannot be loaded: %v.", w.run.Problem))
 	case !w.run.Finished:
 		text := fmt.Sprintf("The run was interrupted after pass %d of %d. This reports what there is; dsp train --resume %s continues it.",
-			last, w.run.Config.Passes, w.o.Path)
+			last, w.run.Config.Passes, w.run.Folder)
 		if last == 0 {
-			text = fmt.Sprintf("The run was interrupted before its first pass ended; dsp train --resume %s starts it over.", w.o.Path)
+			text = fmt.Sprintf("The run was interrupted before its first pass ended; dsp train --resume %s starts it over.", w.run.Folder)
 		}
 		if w.model != nil {
 			text += fmt.Sprintf(" The weights that are measured here are those of its checkpoint, after pass %d.", w.model.Unfinished)
