@@ -44,6 +44,9 @@ func (m *Model) layout(o predictions.Options, asJSON bool) predictions.Layout {
 	return tasks.Of(&m.Config).Layout(m.Labels, o, asJSON)
 }
 
+// JSONLayout is the layout of NewJSONWriter.
+func (m *Model) JSONLayout(o predictions.Options) predictions.Layout { return m.layout(o, true) }
+
 // layoutWriter writes in a layout.
 type layoutWriter struct {
 	w      *bufio.Writer

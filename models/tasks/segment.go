@@ -33,7 +33,7 @@ var segment = Task{
 		case c.Superpixels > 0 && c.Cell != config.Default().Cell:
 			return structured.BadInput("--cell %d and --superpixels %d: an image is divided into cells or into superpixels; give one of the two", c.Cell, c.Superpixels)
 		}
-		if err := division(&c).Validate(); err != nil {
+		if err := Division(&c).Validate(); err != nil {
 			return err
 		}
 		if err := checkPatches(&c); err != nil {
@@ -78,7 +78,8 @@ var segment = Task{
 	Columns: []Column{{"accuracy", "pixel_accuracy"}, {"IoU", "miou"}},
 }
 
-func division(c *config.Config) segmentation.Division {
+// Division returns how the settings divide an image into regions.
+func Division(c *config.Config) segmentation.Division {
 	d := segmentation.DefaultDivision()
 	d.Cell, d.Superpixels, d.Neighbours = c.Cell, c.Superpixels, c.Neighbours
 	return d
@@ -96,7 +97,7 @@ func drawTextures(c *config.Config) (train, dev, test *structured.Dataset, err e
 	}
 	for k, to := range []**structured.Dataset{&train, &dev, &test} {
 		part := o.Parts()[k]
-		r := segmentation.Reader{Division: division(c), Inputs: patches(c), Labels: o.Labels(), All: k > 0, Threads: c.Threads}
+		r := segmentation.Reader{Division: Division(c), Inputs: patches(c), Labels: o.Labels(), All: k > 0, Threads: c.Threads}
 		if *to, err = r.Read(context.Background(), part); err != nil {
 			return nil, nil, nil, err
 		}
@@ -116,7 +117,7 @@ func readImages(c *config.Config, s Source) (*structured.Dataset, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := segmentation.Reader{Division: division(c), Inputs: patches(c), Labels: s.Labels, Where: "the training data's labels", All: s.Labels != nil, Threads: s.Threads}
+	r := segmentation.Reader{Division: Division(c), Inputs: patches(c), Labels: s.Labels, Where: "the training data's labels", All: s.Labels != nil, Threads: s.Threads}
 	if c.LabelNames != "" && s.Labels == nil {
 		if r.Labels, err = masks.ReadNames(c.LabelNames); err != nil {
 			return nil, err

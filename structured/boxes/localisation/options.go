@@ -58,6 +58,15 @@ func (o Options) Scenes(p synthetic.Part) (*structured.Dataset, error) {
 	return o.dataset(set.Name, s)
 }
 
+// Decoded makes a data set of images in memory, whose objects are unknown. Their numbers count from 1.
+func (o Options) Decoded(name string, all []*images.Image) (*structured.Dataset, error) {
+	s := &Set{Class: cmp.Or(o.Class, "object"), ClassID: cmp.Or(o.ClassID, 1)}
+	for k, m := range all {
+		s.Images = append(s.Images, Image{ID: int64(k + 1), Width: m.Width, Height: m.Height, pixels: m})
+	}
+	return o.dataset(name, s)
+}
+
 // COCO reads the annotations in a file in COCO's format.
 func (o Options) COCO(path string) (*structured.Dataset, error) {
 	set, err := annotations.COCO{Images: o.Images}.Read(path)
