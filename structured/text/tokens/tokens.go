@@ -1,8 +1,9 @@
-// Package tokens splits raw text into tokens.
+// Package tokens splits raw text into sentences and tokens, as it arrives.
 package tokens
 
 import (
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/rivo/uniseg"
@@ -19,8 +20,10 @@ type Splitter interface {
 	Split(text string) []Token
 }
 
-// Unicode splits at the word boundaries of Unicode's annex 29 and leaves out white space: words and numbers with the apostrophes, points
-// and commas inside them are tokens, and so is every other sign.
+// Unicode splits a sentence at the word boundaries of Unicode's annex 29 and leaves out what is invisible (white space, control and format
+// characters): words and numbers with the apostrophes, points and commas inside them are tokens, and so is every other sign. It joins what
+// the annex separates in two cases: a run of equal points, hyphens, exclamation or question marks is one token, and so is an
+// abbreviation with its point ("Mr.", "U.S."), unless that point ends the text and belongs to one word, as in "He works at Acme Inc.".
 type Unicode struct{}
 
 // Split implements Splitter.
@@ -30,11 +33,38 @@ func (Unicode) Split(text string) []Token {
 	for rest := text; rest != ""; {
 		var word string
 		word, rest, state = uniseg.FirstWordInString(rest, state)
-		n := utf8.RuneCountInString(word)
-		if strings.TrimSpace(word) != "" {
-			all = append(all, Token{word, at, at + n})
+		from := at
+		at += utf8.RuneCountInString(word)
+		visible := strings.TrimLeftFunc(word, invisible)
+		from += utf8.RuneCountInString(word[:len(word)-len(visible)])
+		if visible = strings.TrimRightFunc(visible, invisible); visible == "" {
+			continue
 		}
-		at += n
+		token := Token{visible, from, from + utf8.RuneCountInString(visible)}
+		if last := len(all) - 1; last >= 0 && all[last].End == token.Start && joins(all[last].Text, visible, strings.TrimFunc(rest, invisible) == "") {
+			all[last].Text += visible
+			all[last].End = token.End
+			continue
+		}
+		all = append(all, token)
 	}
 	return all
+}
+
+// joins reports whether two pieces that touch are one token; last says that the second one ends the text.
+func joins(before, next string, last bool) bool {
+	switch {
+	case strings.Contains(".-!?", next) && strings.Trim(before, next) == "":
+		return true
+	case next != ".":
+		return false
+	}
+	return dotted(before) || !last && (abbreviation(before) != none || initial(before))
+}
+
+// invisible reports whether a character is white space, a control character or a format character without a shape. None begins or ends
+// a token.
+func invisible(r rune) bool {
+	return unicode.IsSpace(r) || unicode.IsControl(r) || r == 0xad || r == 0xfeff ||
+		r >= 0x200b && r <= 0x200f || r >= 0x202a && r <= 0x202e || r >= 0x2060 && r <= 0x206f
 }
