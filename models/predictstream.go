@@ -55,7 +55,7 @@ func (m *Model) PredictText(ctx context.Context, r io.Reader, name string, w io.
 				empty = l.empty
 				return nil
 			}
-			if err := writeNumbered(out, l.text, sequences, l.numbers...); err != nil {
+			if err := predictions.WriteNumbered(out, l.text, sequences, l.numbers...); err != nil {
 				return err
 			}
 			sequences += l.sequences

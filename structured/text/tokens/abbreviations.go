@@ -70,7 +70,7 @@ func dotted(word string) bool {
 
 // goesOn reports whether a sentence that ends so goes on in what follows: its last word is an abbreviation.
 func goesOn(sentence, next string) bool {
-	sentence = strings.TrimRightFunc(sentence, invisible)
+	sentence = strings.TrimRightFunc(sentence, Invisible)
 	rest, point := strings.CutSuffix(sentence, ".")
 	if !point {
 		return false
@@ -83,7 +83,7 @@ func goesOn(sentence, next string) bool {
 		}
 		word = word[at+size:]
 	}
-	next = strings.TrimLeftFunc(next, invisible)
+	next = strings.TrimLeftFunc(next, Invisible)
 	first, _ := utf8.DecodeRuneInString(next)
 	begins := func() bool {
 		end := strings.IndexFunc(next, func(r rune) bool { return !unicode.IsLetter(r) })

@@ -51,7 +51,7 @@ func (r Rules) paragraph(text string) int {
 			return len(text)
 		}
 		line := text[from : from+k]
-		if from += k + 1; r.Lines || strings.TrimFunc(line, invisible) == "" {
+		if from += k + 1; r.Lines || strings.TrimFunc(line, Invisible) == "" {
 			return from
 		}
 	}
@@ -83,7 +83,7 @@ func sentenceEnd(text string) int {
 		if end >= MaxBytes {
 			return cutAt(text, MaxBytes)
 		}
-		if rest == "" || strings.TrimFunc(piece, invisible) != "" && !goesOn(text[:end], rest) {
+		if rest == "" || strings.TrimFunc(piece, Invisible) != "" && !goesOn(text[:end], rest) {
 			break
 		}
 	}

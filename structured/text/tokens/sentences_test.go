@@ -88,13 +88,13 @@ func TestSentenceOffsets(t *testing.T) {
 				if token.Start < at || token.End <= token.Start || string(runes[token.Start:token.End]) != token.Text || strings.ContainsAny(token.Text, " \t\r\n") {
 					t.Fatalf("%q: token %+v", text, token)
 				}
-				if strings.TrimFunc(string(runes[at:token.Start]), invisible) != "" {
+				if strings.TrimFunc(string(runes[at:token.Start]), Invisible) != "" {
 					t.Fatalf("%q: %q is in no token", text, string(runes[at:token.Start]))
 				}
 				at = token.End
 			}
 		}
-		if strings.TrimFunc(string(runes[at:]), invisible) != "" {
+		if strings.TrimFunc(string(runes[at:]), Invisible) != "" {
 			t.Fatalf("%q: %q is in no token", text, string(runes[at:]))
 		}
 	})

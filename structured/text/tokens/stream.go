@@ -70,7 +70,7 @@ func (p *Pieces) lastParagraph(seen int) int {
 	from := bytes.LastIndexByte(p.rest[:seen], '\n') + 1
 	for end := bytes.LastIndexByte(p.rest, '\n') + 1; end > from; {
 		start := bytes.LastIndexByte(p.rest[:end-1], '\n') + 1
-		if p.rules.Lines || len(bytes.TrimFunc(p.rest[start:end], invisible)) == 0 {
+		if p.rules.Lines || len(bytes.TrimFunc(p.rest[start:end], Invisible)) == 0 {
 			return end
 		}
 		end = start

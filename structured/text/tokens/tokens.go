@@ -35,13 +35,13 @@ func (Unicode) Split(text string) []Token {
 		word, rest, state = uniseg.FirstWordInString(rest, state)
 		from := at
 		at += utf8.RuneCountInString(word)
-		visible := strings.TrimLeftFunc(word, invisible)
+		visible := strings.TrimLeftFunc(word, Invisible)
 		from += utf8.RuneCountInString(word[:len(word)-len(visible)])
-		if visible = strings.TrimRightFunc(visible, invisible); visible == "" {
+		if visible = strings.TrimRightFunc(visible, Invisible); visible == "" {
 			continue
 		}
 		token := Token{visible, from, from + utf8.RuneCountInString(visible)}
-		if last := len(all) - 1; last >= 0 && all[last].End == token.Start && joins(all[last].Text, visible, strings.TrimFunc(rest, invisible) == "") {
+		if last := len(all) - 1; last >= 0 && all[last].End == token.Start && joins(all[last].Text, visible, strings.TrimFunc(rest, Invisible) == "") {
 			all[last].Text += visible
 			all[last].End = token.End
 			continue
@@ -62,9 +62,9 @@ func joins(before, next string, last bool) bool {
 	return dotted(before) || !last && (abbreviation(before) != none || initial(before))
 }
 
-// invisible reports whether a character is white space, a control character or a format character without a shape. None begins or ends
+// Invisible reports whether a character is white space, a control character or a format character without a shape. None begins or ends
 // a token.
-func invisible(r rune) bool {
+func Invisible(r rune) bool {
 	return unicode.IsSpace(r) || unicode.IsControl(r) || r == 0xad || r == 0xfeff ||
 		r >= 0x200b && r <= 0x200f || r >= 0x202a && r <= 0x202e || r >= 0x2060 && r <= 0x206f
 }

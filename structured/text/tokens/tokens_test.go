@@ -34,12 +34,12 @@ func TestOffsets(t *testing.T) {
 			if string(runes[token.Start:token.End]) != token.Text || token.Text == "" {
 				t.Fatalf("%q: token %+v", text, token)
 			}
-			if strings.TrimFunc(string(runes[at:token.Start]), invisible) != "" {
+			if strings.TrimFunc(string(runes[at:token.Start]), Invisible) != "" {
 				t.Fatalf("%q: %q is in no token", text, string(runes[at:token.Start]))
 			}
 			at = token.End
 		}
-		if strings.TrimFunc(string(runes[at:]), invisible) != "" {
+		if strings.TrimFunc(string(runes[at:]), Invisible) != "" {
 			t.Fatalf("%q: %q is in no token", text, string(runes[at:]))
 		}
 	})
