@@ -81,8 +81,15 @@ func NewReader(m *models.Model, taggers map[string]*models.Model) (*Reader, erro
 		if what == "" {
 			return nil, structured.BadInput("--text: the model has no column called %s", text.WordColumn)
 		}
-		return nil, structured.BadInput("--text: the model reads the column %s beside the words, which raw text does not have; have another model make it (--tagger MODEL), give "+
-			"tokens with that column, one per line, or train a model on the words alone", what)
+		noun, advice := "column", "--tagger MODEL"
+		if len(missing) > 1 {
+			noun, advice = "columns", "--tagger COLUMN=MODEL"
+		}
+		if r.trees {
+			advice = "--tagger MODEL of upos; the others may then be empty"
+		}
+		return nil, structured.BadInput("--text: the model reads the %s %s beside the words, which raw text does not have; have other models make them (%s), give "+
+			"such columns, one token per line, or train a model on the words alone", noun, what, advice)
 	}
 	return r, nil
 }

@@ -2,6 +2,7 @@
 package tokens
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -23,7 +24,8 @@ type Splitter interface {
 // Unicode splits a sentence at the word boundaries of Unicode's annex 29 and leaves out what is invisible (white space, control and format
 // characters): words and numbers with the apostrophes, points and commas inside them are tokens, and so is every other sign. It joins what
 // the annex separates in two cases: a run of equal points, hyphens, exclamation or question marks is one token, and so is an
-// abbreviation with its point ("Mr.", "U.S."), unless that point ends the text and belongs to one word, as in "He works at Acme Inc.".
+// abbreviation with its point ("Mr.", "U.S."), unless that point ends the text and belongs to one word, as in "He works at Acme Inc.". And it
+// separates the endings 's, 'm, 'd, 're, 've, 'll and n't, which are tokens in the usual English corpora.
 type Unicode struct{}
 
 // Split implements Splitter.
@@ -46,9 +48,38 @@ func (Unicode) Split(text string) []Token {
 			all[last].End = token.End
 			continue
 		}
+		n := 0
+		if n = ending(visible); n > 0 {
+			all = append(all, Token{visible[:len(visible)-n], token.Start, token.End - utf8.RuneCountInString(visible[len(visible)-n:])})
+			token = Token{visible[len(visible)-n:], all[len(all)-1].End, token.End}
+		}
 		all = append(all, token)
 	}
 	return all
+}
+
+// endings are those of English words that count as words, in lower case and with a plain apostrophe.
+var endings = []string{"'s", "'m", "'d", "'re", "'ve", "'ll", "n't"}
+
+// ending returns how many bytes of a word are an ending that follows a letter; 0 if it has none.
+func ending(word string) int {
+	if at := strings.IndexAny(word, "'’"); at < 1 {
+		return 0
+	}
+	plain := strings.ToLower(strings.ReplaceAll(word, "’", "'"))
+	for _, end := range endings {
+		stem, found := strings.CutSuffix(plain, end)
+		if r, _ := utf8.DecodeLastRuneInString(stem); !found || !unicode.IsLetter(r) {
+			continue
+		}
+		n := 0
+		for range end {
+			_, size := utf8.DecodeLastRuneInString(word[:len(word)-n])
+			n += size
+		}
+		return n
+	}
+	return 0
 }
 
 // joins reports whether two pieces that touch are one token; last says that the second one ends the text.
@@ -56,6 +87,8 @@ func joins(before, next string, last bool) bool {
 	switch {
 	case strings.Contains(".-!?", next) && strings.Trim(before, next) == "":
 		return true
+	case before == "'" || before == "’":
+		return slices.Contains(endings, "'"+strings.ToLower(next))
 	case next != ".":
 		return false
 	}

@@ -9,11 +9,12 @@ import (
 
 func TestUnicode(t *testing.T) {
 	for text, want := range map[string]string{
-		"John Smith doesn't live in  Rome, Italy.": "John|Smith|doesn't|live|in|Rome|,|Italy|.",
-		"3.14 € (about 1,000)\n":                   "3.14|€|(|about|1,000|)",
-		"Ein Größeres – „Haus“":                    "Ein|Größeres|–|„|Haus|“",
-		" \t\n":                                    "",
-		"":                                         "",
+		"John Smith doesn't live in  Rome, Italy.":      "John|Smith|does|n't|live|in|Rome|,|Italy|.",
+		"Rome 's o'clock; we’ll can't N'T X'S 'tis 5's": "Rome|'s|o'clock|;|we|’ll|ca|n't|N'T|X|'S|'|tis|5|'s",
+		"3.14 € (about 1,000)\n":                        "3.14|€|(|about|1,000|)",
+		"Ein Größeres – „Haus“":                         "Ein|Größeres|–|„|Haus|“",
+		" \t\n":                                         "",
+		"":                                              "",
 	} {
 		var words []string
 		for _, token := range (Unicode{}).Split(text) {
