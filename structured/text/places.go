@@ -26,7 +26,7 @@ func PlacesOf(d *structured.Dataset, i int) Places {
 		p.words = d.Columns[0][lo:hi]
 	}
 	switch {
-	case d.Ranges != nil:
+	case d.Ranges != nil && hi > lo && d.Ranges[lo][0] >= 0:
 		p.ranges = d.Ranges[lo:hi]
 	case IsConllu(d.ColumnNames) && hi > lo:
 		p.readConllu(d, i)

@@ -54,4 +54,9 @@ func TestPlacesOfData(t *testing.T) {
 	if start, end, ok := p.Range(0, 1); start != 7 || end != 9 || !ok || p.Text(0, 1) != "bc" {
 		t.Errorf("range %d to %d, %q", start, end, p.Text(0, 1))
 	}
+	d.Ranges[1], d.Ranges[2] = [2]int64{-1, -1}, [2]int64{-1, -1} // unknown: its comment says it
+	p = PlacesOf(d, 1)
+	if start, end, ok := p.Range(1, 1); start != 3 || end != 4 || !ok {
+		t.Errorf("range %d to %d", start, end)
+	}
 }

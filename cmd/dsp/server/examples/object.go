@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/text/tokens"
 )
 
 // Object is an example as JSON has it. Which members there must be depends on the model.
@@ -34,6 +35,26 @@ type Object struct {
 	EdgeTypes    []int       `json:"edge_types"`    // [E]
 
 	Image []byte `json:"image"` // a PNG or JPEG file, in base64
+
+	tokens []tokens.Token // of Text, if it was split before
+}
+
+// Sentences returns an object for each sentence of raw text, with the same name and offsets in the whole text. An object without text, or with
+// values of its tokens beside it, is one sequence.
+func (o *Object) Sentences(split tokens.Splitter) []*Object {
+	if o.Text == nil || len(o.given()) > 1 {
+		return []*Object{o}
+	}
+	var all []*Object
+	for _, s := range (tokens.Rules{Splitter: split}).Split(*o.Text) {
+		sentence := *o
+		sentence.tokens = s.Tokens
+		all = append(all, &sentence)
+	}
+	if all == nil {
+		return []*Object{o} // whose reader says that it has no words
+	}
+	return all
 }
 
 // Parse parses one object. Unknown members, wrong types and text that is not UTF-8 are bad input.
