@@ -74,7 +74,7 @@ func (m *Model) PredictText(ctx context.Context, r io.Reader, name string, w io.
 	switch {
 	case err == nil && sequences == 0:
 		return empty
-	case err == nil && known == 0 && m.Dictionary != nil:
+	case err == nil && known == 0 && m.Dictionary != nil && m.Config.L1 == 0: // sparse models know few attributes
 		return strange(name)
 	}
 	return err

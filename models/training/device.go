@@ -123,7 +123,7 @@ const (
 // deviceBatch is the default number of examples per step on a GPU, where the CPU would take cpu examples: a step on ten
 // examples takes as long there as one on hundreds, but a pass should have steps enough to get somewhere.
 func deviceBatch(method string, d *structured.Dataset, cpu int) int {
-	if method == "lbfgs" {
+	if method == "lbfgs" || method == "owl-qn" {
 		return cpu
 	}
 	most := min(d.Len()/leastSteps, stepPositions*d.Len()/max(1, d.Positions()))

@@ -65,6 +65,7 @@ type Lane struct {
 	Oracle   oracles.Maximiser     // not shared
 	Theta    structured.Potentials // with ℓ added
 	φ        structured.Potentials // at other weights
+	soft     []float32             // scratch memory for thresholded weights
 	allowed  allowed
 	before   structured.Marginals // the answers at another point
 	Output   []int32              // scratch memory for the best outputs

@@ -72,6 +72,7 @@ var decoded = []struct {
 	change func(c *config.Config)
 }{
 	{"crf", net("auto")},
+	{"tempered", net("auto")},
 	{"crf of a scheme", net("auto", func(c *config.Config) { c.Constraints = "iob2" })},
 	{"crf of steps", net("auto", func(c *config.Config) { c.Features, c.Template = "auto", "testdata/steps.template" })},
 	{"embed, edges by position, scheme", net("embed", func(c *config.Config) { c.Edges, c.Constraints, c.Channels = "position", "iob2", settings.Sizes{4} })},
@@ -99,6 +100,9 @@ func TestGraphsPredict(t *testing.T) {
 			m, d := modelAndData(t, c.change)
 			for i := range m.W {
 				m.W[i] /= 4 // probabilities away from 0 and 1
+			}
+			if c.name == "tempered" {
+				m.Temperature = 2.5
 			}
 			got := run(t, built(t, m, Options{Marginals: true}).GetGraph(), batch(d))
 			checkPredictions(t, m, d, got)

@@ -81,7 +81,7 @@ func Build(m *models.Model, o Options) (*onnxpb.ModelProto, Summary, error) {
 		c.best("labels", "score")
 		g.Output = append(g.Output, valueInfo("labels", int64Type, dimBatch, dimTime), valueInfo("score", float32s, dimBatch))
 		if o.Marginals {
-			c.marginals("marginals")
+			c.marginals("marginals", m.Temper())
 			g.Output = append(g.Output, valueInfo("marginals", float32s, dimBatch, dimTime, form.Parts[0].Width))
 		}
 	} else {

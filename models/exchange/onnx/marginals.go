@@ -5,10 +5,17 @@ package onnx
 //
 //	α_t(j) = node_t(j) + log Σ_i exp(α_{t−1}(i) + edge_t(i, j)),   β_t(i) = log Σ_j exp(edge_{t+1}(i, j) + node_{t+1}(j) + β_{t+1}(j)),
 //
-// with β = 0 at the last position of an example; the marginals of position t are the softmax of α_t + β_t.
-func (c *chain) marginals(name string) {
-	node := c.cast(c.node, float64s)
-	forth, back := c.cast(c.reversed(), float64s), c.cast(c.edge, float64s)
+// with β = 0 at the last position of an example; the marginals of position t are the softmax of α_t + β_t. Node and edge potentials are
+// divided by the temperature of the model's probabilities.
+func (c *chain) marginals(name string, temperature float64) {
+	tempered := func(x string) string {
+		if x = c.cast(x, float64s); temperature != 1 {
+			x = c.of("Div", x, c.cast(c.float(float32(temperature)), float64s))
+		}
+		return x
+	}
+	node := tempered(c.node)
+	forth, back := tempered(c.reversed()), tempered(c.edge)
 	p := c.add("Softmax", []string{c.of("Add", c.alphas(node, forth), c.betas(node, back))}, integer("axis", -1))
 	p = c.cast(p, float32s)
 	c.addAs(name, "Where", []string{c.of("Unsqueeze", c.alive(), c.ints(2)), p, c.float(0)})

@@ -28,8 +28,9 @@ type dualShard struct {
 	norms  [sparse.Stripes]float64
 }
 
-// newDualShards returns the shards of a sparse problem: first those of the first part's attributes, then one for the rest.
-func newDualShards(p *train.Problem) []*dualShard {
+// newDualShards returns the shards of a sparse problem: first those of the first part's attributes, then one for the rest. They
+// score with weights thresholded by τ.
+func newDualShards(p *train.Problem, τ float32) []*dualShard {
 	var shards []*dualShard
 	part := p.Sparse().Form().Parts[0]
 	add := func(scorer *sparse.Linear, x *structured.Sparse) {
@@ -37,13 +38,20 @@ func newDualShards(p *train.Problem) []*dualShard {
 		sh.data.SetAttributes(part, x)
 		shards = append(shards, sh)
 	}
+	scorer := p.Sparse().Thresholded(τ)
 	if x := p.Data.AttributesOf(part); x != nil {
 		for k := range dualShards {
-			add(p.Sparse().First(), shareOf(x, k))
+			add(scorer.First(), shareOf(x, k))
 		}
 	}
-	add(p.Sparse(), nil)
+	add(scorer, nil)
 	return shards
+}
+
+// threshold changes the threshold of the shard's weights.
+func (sh *dualShard) threshold(τ float32) {
+	sh.scorer = sh.scorer.Thresholded(τ)
+	sh.worker = sh.scorer.NewWorker()
 }
 
 // shareOf returns the part of x that belongs to a shard.

@@ -55,7 +55,9 @@ type regions struct {
 }
 
 func newRegions(m *models.Model, limits Limits) *regions {
-	return &regions{segmentation.Reader{Division: tasks.Division(&m.Config), Labels: m.Labels, All: true, Threads: 1}, limits}
+	r := tasks.ImageReader(&m.Config)
+	r.Labels, r.All, r.Threads = m.Labels, true, 1
+	return &regions{r, limits}
 }
 
 // Inputs implements Reader.
