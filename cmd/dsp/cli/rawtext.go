@@ -9,7 +9,7 @@ import (
 
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/predictions"
-	"github.com/dsp-go/dsp/models/rawtext"
+	"github.com/dsp-go/dsp/models/predictions/rawtext"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/host"
 	"github.com/dsp-go/dsp/structured/text/tokens"

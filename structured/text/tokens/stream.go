@@ -34,8 +34,8 @@ func NewPieces(r io.Reader, name string, rules Rules) *Pieces {
 	return &Pieces{r: r, name: name, rules: rules, line: 1}
 }
 
-// readSize is how many bytes are read at a time, and longParagraph how many a paragraph has before it is cut between sentences. A sentence of
-// MaxBytes with its neighbours fits in several times. Tests change them.
+// readSize is how many bytes are read at a time, and longParagraph how many a paragraph has before it is cut between sentences. Tests change
+// them.
 var readSize, longParagraph = 1 << 16, 1 << 19
 
 // Next returns the next piece. It is false at the end of the text. Text that is not UTF-8 is bad input.
