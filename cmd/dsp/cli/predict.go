@@ -40,8 +40,9 @@ With --spans it prints the entities of each sequence, under a line "# name of th
 where the entity starts and ends in the text in characters (_ if the input does not say), its probability, and its text. The
 probability is that exactly these tokens are an entity of this type.
 
-With --text the input is raw text. predict splits it into sentences and tokens and prints a word and its label per line, or CoNLL-U
-from a parser; with --json also the words and their offsets in the text; with --inline the text itself with its entities marked.
+With --text the input is raw text. predict splits it into sentences and tokens and prints a word and its label per line, or
+CoNLL-U from a parser; with --json it adds words and their offsets in the text; with --inline it prints the text itself with its
+entities marked.
 
 The links of a sentence pair become a line in Pharaoh format: source-target, words counted from 0. A score follows after |||.
 With --nbest every alignment has a line: rank ||| links ||| score. Links have no probabilities but margins: the best score of an
