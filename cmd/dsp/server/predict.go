@@ -159,17 +159,12 @@ func readBody(r *http.Request, body []byte, reader examples.Reader, split tokens
 			continue
 		}
 		o, err := examples.Parse(line)
-		var sentences []*examples.Object
-		if err == nil {
-			sentences = o.Sentences(split)
+		named := 0 // the line that messages name
+		if several {
+			named = number
 		}
-		for k := 0; k < len(sentences) && err == nil; k++ {
-			var e examples.Example
-			e, err = reader.Example(sentences[k])
-			if several {
-				e.Line = number
-			}
-			all = append(all, e)
+		if err == nil {
+			all, err = appendSentences(all, o, reader, split, named)
 		}
 		if err != nil {
 			if several {
@@ -180,6 +175,19 @@ func readBody(r *http.Request, body []byte, reader examples.Reader, split tokens
 	}
 	if len(all) == 0 {
 		return nil, structured.BadInput("an empty body, expected an object per line such as %s", reader.Sample())
+	}
+	return all, nil
+}
+
+// appendSentences appends the examples of an object; line is its number in the request, 0 if it is the only one.
+func appendSentences(all []examples.Example, o *examples.Object, reader examples.Reader, split tokens.Splitter, line int) ([]examples.Example, error) {
+	for sentence := range o.Sentences(split) {
+		e, err := reader.Example(sentence)
+		if err != nil {
+			return nil, err
+		}
+		e.Line = line
+		all = append(all, e)
 	}
 	return all, nil
 }

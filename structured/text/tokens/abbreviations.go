@@ -68,6 +68,9 @@ func dotted(word string) bool {
 	return len(letters) > 1
 }
 
+// longest is how many bytes of a word are looked at; no abbreviation is as long.
+const longest = 64
+
 // goesOn reports whether a sentence that ends so goes on in what follows: its last word is an abbreviation.
 func goesOn(sentence, next string) bool {
 	sentence = strings.TrimRightFunc(sentence, Invisible)
@@ -75,6 +78,7 @@ func goesOn(sentence, next string) bool {
 	if !point {
 		return false
 	}
+	rest = rest[max(0, len(rest)-longest):]
 	word := rest[strings.LastIndexFunc(rest, unicode.IsSpace)+1:]
 	if at := strings.LastIndexFunc(word, func(r rune) bool { return r != '.' && !unicode.IsLetter(r) }); at >= 0 {
 		_, size := utf8.DecodeRuneInString(word[at:])

@@ -74,7 +74,7 @@ func (r Rules) paragraphs(all []Sentence, text string, at int) []Sentence {
 
 // sentenceEnd returns where the first sentence of a paragraph ends, behind the space that follows it.
 func sentenceEnd(text string) int {
-	text = text[:cutAt(text, MaxBytes+ahead)]
+	text = text[:wholeRunes(text, MaxBytes+ahead)]
 	end, state := 0, -1
 	for rest := text; rest != ""; {
 		var piece string
@@ -92,15 +92,24 @@ func sentenceEnd(text string) int {
 
 // cutAt returns the end of the last space within the first limit bytes, or if there is none that of the last whole character.
 func cutAt(text string, limit int) int {
+	limit = wholeRunes(text, limit)
+	if limit == len(text) {
+		return limit
+	}
+	if k := strings.LastIndexFunc(text[:limit], unicode.IsSpace); k > 0 {
+		_, size := utf8.DecodeRuneInString(text[k:])
+		return k + size
+	}
+	return limit
+}
+
+// wholeRunes returns how many of the first limit bytes of a text are whole characters.
+func wholeRunes(text string, limit int) int {
 	if len(text) <= limit {
 		return len(text)
 	}
 	for limit > 1 && !utf8.RuneStart(text[limit]) {
 		limit--
-	}
-	if k := strings.LastIndexFunc(text[:limit], unicode.IsSpace); k > 0 {
-		_, size := utf8.DecodeRuneInString(text[k:])
-		return k + size
 	}
 	return limit
 }

@@ -69,6 +69,20 @@ func TestLongSentences(t *testing.T) {
 	}
 }
 
+// Splitting takes time in proportion to the text, whatever it is: a megabyte in a second, not an hour.
+func TestLinear(t *testing.T) {
+	for _, part := range []string{".", "漢.", "-Mr.漢", "a. 1 ", "a.", "\u0301", "'", "a'", ". ", "5. ", "\n", "a\n", "?!", "\x00", "U.S.", "a:\u0301", "Mr. "} {
+		text := strings.Repeat(part, 1<<18/len(part))
+		found := 0
+		for _, s := range (Rules{Splitter: Unicode{}}).Split(text) {
+			found += len(s.Tokens)
+		}
+		if found == 0 && strings.TrimFunc(part, Invisible) != "" {
+			t.Errorf("%q: no tokens", part)
+		}
+	}
+}
+
 func drawText(t *rapid.T) string {
 	parts := []string{"Mr.", "U.S.", "e.g.", "The", "the", "dog", "J.", "No.", "5", "3.14", ".", "!", "?", "...", "\"", "(", ")", " ", " ", " ", "\n", "\n", "\r\n",
 		"\n\n", "\t", "é", "e\u0301", "İ’LL", "漢字", "。", "\u200d", "\u3000", "\u2028", "\x00", "\ufeff", "👩\u200d🚀", "-", "'", "'s", "n't", ",", "\u202f"}

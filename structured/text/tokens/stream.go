@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -45,7 +46,7 @@ func (p *Pieces) Next() (Piece, bool, error) {
 	}
 	for {
 		seen := len(p.rest)
-		p.rest = append(p.rest, make([]byte, readSize)...)
+		p.rest = slices.Grow(p.rest, readSize)[:seen+readSize]
 		n, err := p.r.Read(p.rest[seen:])
 		p.rest = p.rest[:seen+n]
 		switch {

@@ -32,26 +32,32 @@ type Unicode struct{}
 func (Unicode) Split(text string) []Token {
 	var all []Token
 	state, at := -1, 0
+	begun := 0 // where the last token begins in bytes
 	for rest := text; rest != ""; {
 		var word string
 		word, rest, state = uniseg.FirstWordInString(rest, state)
+		ends := len(text) - len(rest)
 		from := at
 		at += utf8.RuneCountInString(word)
 		visible := strings.TrimLeftFunc(word, Invisible)
 		from += utf8.RuneCountInString(word[:len(word)-len(visible)])
+		first := ends - len(visible)
 		if visible = strings.TrimRightFunc(visible, Invisible); visible == "" {
 			continue
 		}
 		token := Token{visible, from, from + utf8.RuneCountInString(visible)}
 		if last := len(all) - 1; last >= 0 && all[last].End == token.Start && joins(all[last].Text, visible, strings.TrimFunc(rest, Invisible) == "") {
-			all[last].Text += visible
+			all[last].Text = text[begun : first+len(visible)]
 			all[last].End = token.End
 			continue
 		}
-		n := 0
-		if n = ending(visible); n > 0 {
-			all = append(all, Token{visible[:len(visible)-n], token.Start, token.End - utf8.RuneCountInString(visible[len(visible)-n:])})
-			token = Token{visible[len(visible)-n:], all[len(all)-1].End, token.End}
+		begun = first
+		if n := ending(visible); n > 0 {
+			stem, end := visible[:len(visible)-n], visible[len(visible)-n:]
+			middle := token.End - utf8.RuneCountInString(end)
+			all = append(all, Token{stem, token.Start, middle})
+			token = Token{end, middle, token.End}
+			begun += len(stem)
 		}
 		all = append(all, token)
 	}
@@ -85,7 +91,7 @@ func ending(word string) int {
 // joins reports whether two pieces that touch are one token; last says that the second one ends the text.
 func joins(before, next string, last bool) bool {
 	switch {
-	case strings.Contains(".-!?", next) && strings.Trim(before, next) == "":
+	case strings.Contains(".-!?", next) && before[0] == next[0] && before[len(before)-1] == next[0]: // one of them, or a run
 		return true
 	case before == "'" || before == "’":
 		return slices.Contains(endings, "'"+strings.ToLower(next))

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"iter"
 	"strings"
 	"unicode/utf8"
 
@@ -39,22 +40,25 @@ type Object struct {
 	tokens []tokens.Token // of Text, if it was split before
 }
 
-// Sentences returns an object for each sentence of raw text, with the same name and offsets in the whole text. An object without text, or with
-// values of its tokens beside it, is one sequence.
-func (o *Object) Sentences(split tokens.Splitter) []*Object {
-	if o.Text == nil || len(o.given()) > 1 {
-		return []*Object{o}
-	}
-	var all []*Object
-	for _, s := range (tokens.Rules{Splitter: split}).Split(*o.Text) {
+// Sentences yields an object for each sentence of raw text, with the same name and offsets in the whole text. It is valid until the next one.
+// An object without text, or with values of its tokens beside it, is one sequence.
+func (o *Object) Sentences(split tokens.Splitter) iter.Seq[*Object] {
+	return func(yield func(*Object) bool) {
+		var all []tokens.Sentence
+		if o.Text != nil && len(o.given()) == 1 {
+			all = tokens.Rules{Splitter: split}.Split(*o.Text)
+		}
+		if len(all) == 0 { // if it is text, its reader says that there are no words
+			yield(o)
+			return
+		}
 		sentence := *o
-		sentence.tokens = s.Tokens
-		all = append(all, &sentence)
+		for _, s := range all {
+			if sentence.tokens = s.Tokens; !yield(&sentence) {
+				return
+			}
+		}
 	}
-	if all == nil {
-		return []*Object{o} // whose reader says that it has no words
-	}
-	return all
 }
 
 // Parse parses one object. Unknown members, wrong types and text that is not UTF-8 are bad input.
