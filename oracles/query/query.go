@@ -48,6 +48,14 @@ type Answer struct {
 	Passed    []string // why Auto did not take the oracles that it prefers
 }
 
+// Gap returns how far the bound is above the value: 0 if both are −∞, and where only rounding puts the value above.
+func (a *Answer) Gap() float64 {
+	if a.Value >= a.Bound {
+		return 0
+	}
+	return a.Bound - a.Value
+}
+
 // Solve answers a question about a model. The error says what keeps the oracle that was asked for from answering.
 func Solve(m *factors.Model, question string, s Settings) (*Answer, error) {
 	if s.Oracle != Auto {

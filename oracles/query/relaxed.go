@@ -13,6 +13,9 @@ import (
 // settled is the part of a bound of the best value by which passes lower it when they end.
 const settled = 1e-12
 
+// rounded is the part of a value that counts as rounding: an assignment whose bound is no further away is the best one, whatever gap was asked for.
+const rounded = 1e-9
+
 // relaxedBest passes messages until the bound meets the value or does not fall any more.
 func relaxedBest(m *factors.Model, s Settings) *Answer {
 	a, r := &Answer{Oracle: Relaxed}, relaxation.New(m)
@@ -25,7 +28,7 @@ func relaxedBest(m *factors.Model, s Settings) *Answer {
 			break
 		}
 	}
-	a.Exact = a.met(s)
+	a.Exact = a.met(Settings{Gap: rounded})
 	return a
 }
 
