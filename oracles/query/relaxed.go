@@ -1,7 +1,6 @@
 package query
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/dsp-go/dsp/oracles/minibucket"
@@ -52,7 +51,7 @@ const (
 func relaxedSum(m *factors.Model, s Settings) (*Answer, error) {
 	const bytes = 24 // per entry: factors, values, and messages, which are smaller
 	if err := host.CheckMemory("the tables of the mini-buckets", bytes*minibucket.Entries(m, s.Bucket)); err != nil {
-		return nil, fmt.Errorf("%w; smaller mini-buckets need less", err)
+		return nil, err
 	}
 	b := minibucket.New(m, s.Bucket)
 	last := b.Upper()

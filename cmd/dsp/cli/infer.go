@@ -149,7 +149,7 @@ func (f *inference) instead() string {
 	case query.Cut:
 		return "; --oracle auto takes the best one that fits"
 	case query.Junction:
-		return "; raise --max-table, or use --oracle relaxed, which needs no such tables and gives bounds"
+		return "; --oracle relaxed needs no such tables and gives bounds"
 	}
 	return "; lower --bucket"
 }
