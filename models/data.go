@@ -17,6 +17,7 @@ type Data struct {
 	Train, Dev, Test *structured.Dataset
 
 	inputs  inputs.Inputs  // how inputs were made from the columns of text
+	bases   bases          // the models that training continues
 	Change  *tasks.Change  // that the task made to the training data, or nil
 	Vectors *VectorsReport // on the vectors of words, or nil
 }
@@ -31,7 +32,7 @@ func (d *Data) Input() graph.Input {
 // ReadData resolves c and reads or draws the data sets that it names. Labels and inputs are those of the training data;
 // development and test data may have no other labels.
 func ReadData(c *config.Config) (*Data, error) {
-	if err := tasks.Resolve(c); err != nil {
+	if err := Resolve(c); err != nil {
 		return nil, err
 	}
 	return ReadResolved(c)
@@ -58,12 +59,21 @@ func ReadResolved(c *config.Config) (*Data, error) {
 
 // ReadFiles reads or draws the data sets that a resolved configuration names. Inputs of text stay columns until FitInputs.
 func ReadFiles(c *config.Config) (*Data, error) {
-	if c.Format == formats.Builtin {
-		return drawn(c)
+	from, err := basesOf(c)
+	if err != nil {
+		return nil, err
 	}
-	d := &Data{}
-	var beside [3]besides
-	var err error
+	if c.Format == formats.Builtin {
+		d, err := drawn(c)
+		if err == nil && from.start != nil {
+			d.bases = from
+			from.relabel(d.Sets()...)
+			err = from.continues(d.Train)
+		}
+		return d, err
+	}
+	d := &Data{bases: from}
+	var beside [3][]besides
 	task, all := tasks.Of(c), false
 	if task.ReadAll != nil {
 		d.Train, d.Dev, d.Test, all, err = task.ReadAll(c)
@@ -76,11 +86,12 @@ func ReadFiles(c *config.Config) (*Data, error) {
 		if beside, err = filesOf(c); err != nil {
 			return nil, err
 		}
-		if err := checkMemory(c, s); err != nil {
+		if err := checkMemory(c, s, from); err != nil {
 			return nil, err
 		}
-		s.besides = beside[0]
-		d.Train, err = s.read(c.Train, true)
+		d.Train, err = s.readTraining(c.Train, beside[0], from)
+	} else if err == nil && from.start != nil {
+		from.relabel(d.Sets()...)
 	}
 	if err != nil {
 		return nil, err
@@ -88,20 +99,24 @@ func ReadFiles(c *config.Config) (*Data, error) {
 	if d.Train.Labels == nil {
 		return nil, structured.BadInput("%s: no labels to train on", c.Train)
 	}
+	if from.start != nil {
+		if err := from.continues(d.Train); err != nil {
+			return nil, err
+		}
+	}
 	if err := d.prepare(c); err != nil {
 		return nil, err
 	}
 	like := sourceLike(c, d.Train)
 	for _, more := range []struct {
-		path string
-		besides
-		to **structured.Dataset
+		path   string
+		beside []besides
+		to     **structured.Dataset
 	}{{c.Dev, beside[1], &d.Dev}, {c.Test, beside[2], &d.Test}} {
 		if more.path == "" {
 			continue
 		}
-		like.besides = more.besides
-		if *more.to, err = like.read(more.path, true); err != nil {
+		if *more.to, err = like.readFiles(more.path, more.beside, true); err != nil {
 			return nil, err
 		}
 	}
@@ -111,10 +126,15 @@ func ReadFiles(c *config.Config) (*Data, error) {
 // FitInputs makes the inputs of text out of its columns, in all data sets, from what occurs in the training data.
 func (d *Data) FitInputs(c *config.Config) error {
 	var err error
-	if d.inputs, err = tasks.Of(c).Fit(c, d.Train); err != nil {
+	if m := d.bases.start; m != nil {
+		d.inputs, err = m.Inputs.Extend(c, d.Train)
+	} else {
+		d.inputs, err = tasks.Of(c).Fit(c, d.Train)
+	}
+	if err != nil {
 		return err
 	}
-	if c.Vectors != "" && d.inputs.Vocab != nil {
+	if d.bases.start == nil && c.Vectors != "" && d.inputs.Vocab != nil {
 		if err := d.readVectors(c); err != nil {
 			return err
 		}
@@ -131,6 +151,9 @@ func (d *Data) FitInputs(c *config.Config) error {
 	}
 	return nil
 }
+
+// Continues reports whether training continues a model, whose numbers of labels and attributes stay.
+func (d *Data) Continues() bool { return d.bases.start != nil }
 
 // Sets returns the data sets that there are, the training data first.
 func (d *Data) Sets() []*structured.Dataset {

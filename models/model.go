@@ -28,6 +28,11 @@ type Model struct {
 	Net           nets.Network
 	W             []float32 // [Net.Dim()]
 
+	Unfinished int // the pass of the checkpoint that W are from, if the run was not finished; else 0
+
+	Started *Start    // from which model, before training; nil: from none
+	Prior   []float32 // [Net.Dim()] the weights that training regularises towards; nil: zeros
+
 	// Temperature divides the potentials before probabilities are computed; it leaves the best outputs as they are. It was fitted to other
 	// data than the weights (package calibration). 0 stands for 1, fitted to none.
 	Temperature float64
@@ -57,10 +62,8 @@ func NewModel(c config.Config, data *Data) (*Model, error) {
 		return nil, err
 	}
 	m.W = m.Net.Init(c.Seed)
-	if m.Config.Init != "" {
-		if err := m.startFrom(m.Config.Init); err != nil {
-			return nil, err
-		}
+	if data.bases.start != nil {
+		return m, data.bases.begin(m)
 	}
 	return m, nil
 }

@@ -2,17 +2,23 @@ package models
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
+	"strings"
 
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/models/tasks"
+	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/arrays/safetensors"
 	"github.com/dsp-go/dsp/structured/features"
+	"github.com/dsp-go/dsp/train"
 )
 
 // modelFormat is the version of the layout of model files. Other versions are refused.
@@ -87,7 +93,30 @@ func (m *Model) Save(path string) error {
 	}
 	f.Metadata["format"] = "dsp model " + modelFormat
 	f.Metadata["version"] = m.Version
+	if _, own := nets.HasSetting(m.Config.Net, ""); own {
+		f.Metadata["program"] = program()
+	}
 	return safetensors.Write(path, f)
+}
+
+// program is the import path of the running program, which registers its own networks; empty if it is not known.
+func program() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return ""
+	}
+	return info.Path
+}
+
+// unregistered is the error for a model whose network no preset and no registration has the name of: it says which program made it, and
+// with what shapes, so that its reader knows what to register.
+func unregistered(net string, f *safetensors.File) error {
+	by := "a program"
+	if p := f.Metadata["program"]; p != "" {
+		by = "the program " + p
+	}
+	return structured.BadInput("net %q is not one of dsp's: %s registered it. Use the program that registers it, or in a program of yours call "+
+		"nets.Register(%q, …) before models.Load, with a function that makes the same parameters; presets are %s", net, by, net, strings.Join(nets.Nets, ", "))
 }
 
 // Tensors returns the parameters of the network and the names of attributes as the tensors of a file.
@@ -105,6 +134,10 @@ func (m *Model) tensors(sparse bool) (*safetensors.File, error) {
 	return f, inputs.AddDictionary(f, m.Dictionary)
 }
 
+// CheckpointFolder is the folder inside of a run folder that holds the checkpoint, and until the run is finished a ModelFile, with the
+// weights that training began with.
+const CheckpointFolder = "checkpoint"
+
 // FileOf returns the model file that a path names: itself, or the one inside a run folder.
 func FileOf(path string) (string, error) {
 	info, err := os.Stat(path)
@@ -113,17 +146,50 @@ func FileOf(path string) (string, error) {
 	}
 	inside := filepath.Join(path, ModelFile)
 	if _, err := os.Stat(inside); err != nil {
-		return "", structured.BadInput("%s: no %s in this folder; expected a model file or the folder of a finished run", path, ModelFile)
+		return "", structured.BadInput("%s: no %s in this folder; expected a model file or the folder of a run", path, ModelFile)
 	}
 	return inside, nil
 }
 
-// Load reads a model from the file that Save wrote, or from the run folder that holds it.
+// Load reads a model from the file that Save wrote, or from the run folder that holds it. Of a run that is not finished it takes the weights
+// from the last checkpoint, and Unfinished says so.
 func Load(path string) (*Model, error) {
+	if _, err := os.Stat(filepath.Join(path, CheckpointFolder, ModelFile)); err == nil {
+		return loadUnfinished(path)
+	}
 	path, err := FileOf(path)
 	if err != nil {
 		return nil, err
 	}
+	return loadFile(path)
+}
+
+// loadUnfinished makes the model of a run from its last checkpoint.
+func loadUnfinished(dir string) (*Model, error) {
+	folder := filepath.Join(dir, CheckpointFolder)
+	w, pass, err := train.CheckpointWeights(folder)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && pass == 0 {
+		if _, err := os.Stat(filepath.Join(dir, ModelFile)); err == nil { // an earlier end of the run
+			return loadFile(filepath.Join(dir, ModelFile))
+		}
+		return nil, structured.BadInput("%s: the run is not finished, and its checkpoint has no pass yet; dsp train --resume %s continues it", dir, dir)
+	}
+	if err != nil {
+		return nil, err
+	}
+	m, err := loadFile(filepath.Join(folder, ModelFile))
+	if err != nil {
+		return nil, err
+	}
+	if len(w) != len(m.W) {
+		return nil, structured.BadInput("%s: %d weights, the model has %d", folder, len(w), len(m.W))
+	}
+	m.W, m.Unfinished = w, pass
+	return m, nil
+}
+
+// loadFile reads a model file.
+func loadFile(path string) (*Model, error) {
 	f, err := safetensors.Read(path)
 	if err != nil {
 		return nil, err
@@ -211,6 +277,9 @@ func decodeModel(f *safetensors.File) (*Model, error) {
 			return nil, err
 		}
 		names++
+	}
+	if _, own := nets.HasSetting(m.Config.Net, ""); !own && m.Config.Net != "auto" && !slices.Contains(nets.Nets, m.Config.Net) {
+		return nil, unregistered(m.Config.Net, f)
 	}
 	choice, err := chooseNetwork(m.Config, m.Inputs, m.Dim, m.Labels.Len()) // of a file that any program may have written
 	if err != nil {

@@ -160,7 +160,7 @@ func TestLoadErrors(t *testing.T) {
 	if _, err := Load(filepath.Join(dir, "missing")); !structured.IsBadInput(err) {
 		t.Errorf("a missing file: got %v", err)
 	}
-	if _, err := Load(t.TempDir()); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "finished run") {
+	if _, err := Load(t.TempDir()); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "folder of a run") {
 		t.Errorf("an empty folder: got %v", err)
 	}
 }

@@ -48,6 +48,7 @@ func (d *Dataset) Subset(examples []int) *Dataset {
 	s.Graphs = selectExamples(examples, d.Graphs)
 	s.IDs = selectExamples(examples, d.IDs)
 	s.Lines = selectExamples(examples, d.Lines)
+	s.Files = selectExamples(examples, d.Files)
 	s.Weights = selectExamples(examples, d.Weights)
 	return s
 }

@@ -71,6 +71,7 @@ func acceleratedProblems() map[string]*train.Problem {
 // A method gives the same results on a device, however it works there, and resumes from a checkpoint with the same bits.
 func TestAccelerated(t *testing.T) {
 	walks := acceleratedProblems()
+	delete(walks, "shifted") // walks shrink the weights towards zero (train.CheckCenter)
 	walks["attributes"] = traintest.SparseProblem(24, engine.CRF, oracles.Smoothing{}, 0.1)
 	walks["attributes, hinge"] = traintest.SparseProblem(24, engine.Hinge, oracles.Smoothing{}, 0.1)
 	walks["embeddings"] = traintest.EmbeddingProblem(24, engine.Hinge, 0.1)

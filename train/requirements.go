@@ -26,6 +26,7 @@ const (
 	RunLength                          // the number of passes of the run
 	OtherSchedule                      // another schedule of the step size
 	PlainMax                           // a hinge that is not smoothed
+	OriginCenter                       // a regulariser around zero
 	NoL1                               // λ₁ = 0
 )
 
@@ -65,6 +66,14 @@ func CheckRegulariser(method string, o *engine.Objective) error {
 		return nil
 	}
 	return Refuse(method, Regulariser, "needs a regulariser: its weights are a multiple of 1/λ")
+}
+
+// CheckCenter rejects a method whose steps shrink the weights towards zero, for an objective with another centre.
+func CheckCenter(method string, o *engine.Objective) error {
+	if o.Center == nil {
+		return nil
+	}
+	return Refuse(method, OriginCenter, "takes steps that shrink the weights towards zero, but the regulariser has another centre (prior)")
 }
 
 // L1Method is a method that minimises objectives with λ₁‖w‖₁.

@@ -97,6 +97,8 @@ func adviseMethod(c *config.Config, err error) error {
 		advice = "; leave out --mu, or --inner-steps"
 	case train.OtherSchedule:
 		advice = "; use --schedule cosine, sqrt or constant"
+	case train.OriginCenter:
+		advice = "; use --method sgd without --momentum, a convex method, or --method prox-linear --model-batch all"
 	case train.SparseScores:
 		advice = "; this net has --parallel deterministic"
 	}

@@ -41,8 +41,9 @@ func objective(c *config.Config, m *models.Model, data *structured.Dataset) (*en
 		return nil, err
 	}
 	o := &engine.Objective{
-		Scorer: scorer(m.Net), Data: data, Loss: loss, Task: task,
+		Scorer: m.Net, Data: data, Loss: loss, Task: task,
 		Lambda: float64(tasks.ChooseReg(c)) / float64(max(1, data.Len())), L1: c.L1 / float64(max(1, data.Len())),
+		Center: m.Prior,
 	}
 	if m.Constraints != nil {
 		o.Constraints = m.Constraints
@@ -150,7 +151,7 @@ func checkMethod(c *config.Config, method train.Method, o *engine.Objective) err
 // chooseModelBatch returns the number of examples of prox-linear's models. Settings that only models of all examples have ask for
 // these.
 func chooseModelBatch(c *config.Config, o *engine.Objective) settings.ModelBatch {
-	whole := c.Batch > 0 || c.InnerPasses > 0 || c.InnerGap > 0 || c.WarmUp != 0 || c.ConstantMu || c.Inner != config.Default().Inner
+	whole := c.Batch > 0 || c.InnerPasses > 0 || c.InnerGap > 0 || c.WarmUp != 0 || c.ConstantMu || c.Inner != config.Default().Inner || o.Center != nil
 	switch {
 	case c.Method != "prox-linear" || c.ModelBatch != 0:
 		return c.ModelBatch
@@ -235,7 +236,7 @@ func oracleMethod(c *config.Config) string {
 
 // pace is the step length.
 func pace(c *config.Config) methods.Pace {
-	return methods.Pace{Step: c.LR, Lipschitz: c.Lipschitz}
+	return methods.Pace{Step: c.LR, Lipschitz: c.Lipschitz, FromCenter: c.Init != "" && c.Method != "prox-linear"}
 }
 
 // newMethod makes the optimiser of that name with the parameters that c gives it.
@@ -259,10 +260,10 @@ func newMethod(c *config.Config, name string) (train.Method, error) {
 			Momentum: c.Momentum, Nesterov: c.Nesterov, Clip: c.Clip,
 		}, nil
 	case "bcpfw":
-		return &methods.BCPFW{}, nil
+		return &methods.BCPFW{Warm: c.Init != ""}, nil
 	case "bcfw":
 		average, err := methods.ParseAveraging(c.Average)
-		return &methods.BCFW{Averaging: average}, err
+		return &methods.BCFW{Averaging: average, Warm: c.Init != "" && c.Method == name}, err
 	case "svrg":
 		return &methods.SVRG{Pace: pace(c)}, nil
 	case "saga":
@@ -271,7 +272,7 @@ func newMethod(c *config.Config, name string) (train.Method, error) {
 		if c.Parallel == "async" && c.Batch > 0 {
 			return nil, structured.BadInput("--batch %d: with --parallel async a thread takes one example at a time", c.Batch)
 		}
-		return &sdca.SDCA{Async: c.Parallel == "async"}, nil
+		return &sdca.SDCA{Async: c.Parallel == "async", Warm: c.Init != ""}, nil
 	case "lbfgs":
 		return &quasinewton.LBFGS{}, nil
 	case "owl-qn":

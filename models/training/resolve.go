@@ -20,7 +20,7 @@ func resolveGiven(c *config.Config) error {
 			return err
 		}
 	}
-	if err := tasks.Resolve(c); err != nil {
+	if err := models.Resolve(c); err != nil {
 		return err
 	}
 	c.Out = chooseFolder(c, time.Now())

@@ -50,6 +50,15 @@ func certificateOf(r record.Record) Certificate {
 	return Certificate{Objective: r.Objective, Dual: r.Dual, Gap: r.Gap, RelativeGap: record.Number(r.RelativeGap())}
 }
 
+// keptOf returns the certificate of the pass best, whose weights were kept. The bound of the last pass holds for all weights, so it holds
+// for that pass, too.
+func keptOf(best, last record.Record) *Kept {
+	if d := last.Dual; d == d && !(d <= best.Dual) { // neither is NaN, or only that of best
+		best.Dual, best.Gap = d, best.Objective-d
+	}
+	return &Kept{Pass: best.Pass, Certificate: certificateOf(best)}
+}
+
 // Name describes how the model was trained, for tables and legends.
 func (r *Result) Name() string { return runName(r.Method, r.Edges, r.Oracle) }
 

@@ -37,7 +37,9 @@ import (
 type BCFW struct {
 	Averaging Averaging // AutoAverage is WeightedAverage
 	Resync    int       // passes between recompositions of w from the memory, to remove rounding errors; 0 means 10
+	Warm      bool      // start from s.W (see warm), not from the centre
 
+	held        leastPrimal          // of a warm start
 	regulariser proximal.Regulariser // that the steps see
 
 	memory  *engine.Memory // a prox-linear method may provide one to continue from
@@ -56,7 +58,7 @@ func (m *BCFW) Name() string { return "bcfw" }
 // Convex returns true.
 func (m *BCFW) Convex() bool { return true }
 
-// Start begins at ū_i = 1_{y_i}, where w is the centre, regardless of s.W.
+// Start begins at ū_i = 1_{y_i}, where w is the centre, regardless of s.W unless Warm.
 func (m *BCFW) Start(ctx context.Context, p *train.Problem, s *train.State) error {
 	if err := checkHingeDual(m.Name(), p); err != nil {
 		return err
@@ -78,10 +80,13 @@ func (m *BCFW) Start(ctx context.Context, p *train.Problem, s *train.State) erro
 	m.path.Start(p.Engine, w, nil)
 	m.dual, m.bound = p.Constant, train.LowerBound{Value: p.Constant}
 	var err error
-	if m.memory == nil {
-		m.memory, err = p.NewMemory()
-	} else {
+	switch {
+	case m.memory != nil:
 		err = m.goOn(ctx, p, s)
+	default:
+		if m.memory, err = p.NewMemory(); err == nil && m.Warm {
+			err = m.warm(ctx, p, s)
+		}
 	}
 	m.best = m.dual
 	return err
@@ -118,6 +123,40 @@ func (m *BCFW) goOn(ctx context.Context, p *train.Problem, s *train.State) error
 	m.dual += gain
 	p.ToGold(m.memory, float32(γ))
 	return nil
+}
+
+// warm begins at the best dual point between the gold outputs and the oracle's answers at s.W = w₀. Its weights differ from w₀, so the
+// state shows w₀ until a pass finds better weights.
+func (m *BCFW) warm(ctx context.Context, p *train.Problem, s *train.State) error {
+	pass, err := p.FullPass(ctx, s.W, oracles.Smoothing{}, m.memory)
+	if err != nil {
+		return err
+	}
+	s.FullPasses++
+	m.held = leastPrimal{append([]float32(nil), s.W...), pass.Primal}
+	return m.goOn(ctx, p, s)
+}
+
+// leastPrimal keeps the weights with the least F that a method has shown.
+type leastPrimal struct {
+	w     []float32
+	value float64
+}
+
+// keep makes s show the best weights so far.
+func (l *leastPrimal) keep(s *train.State) {
+	if s.Primal < l.value {
+		l.value = s.Primal
+		copy(l.w, s.W)
+		return
+	}
+	copy(s.W, l.w)
+	s.Primal = l.value
+}
+
+func (l *leastPrimal) archive(a engine.Archive) {
+	a.Floats("held", &l.w)
+	a.Number("held.primal", &l.value)
 }
 
 // Pass visits every example once, in random order.
@@ -269,6 +308,9 @@ func (m *BCFW) report(ctx context.Context, p *train.Problem, s *train.State) (er
 		return err
 	}
 	s.FullPasses++
+	if m.Warm {
+		m.held.keep(s)
+	}
 	m.bound.Show(s, m.best)
 	s.Smoothed, s.Mu, s.Kappa, s.Step, s.Exact = math.NaN(), 0, m.regulariser.Kappa, 0, math.NaN()
 	m.regulariser.Advance(p, s.W, s.Primal, m.path.W)
@@ -302,4 +344,7 @@ func (m *BCFW) Archive(a engine.Archive) {
 	a.Number("best", &m.best)
 	m.bound.Archive(a)
 	a.Count("passes", &m.passes)
+	if m.Warm {
+		m.held.archive(a)
+	}
 }

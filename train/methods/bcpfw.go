@@ -36,8 +36,9 @@ import (
 // is recomposed from the outputs, at every Resync and in Certify. In between, the gains of steps estimate it. With λ₁ > 0 the path holds
 // weights before thresholding, as in BCFW.
 type BCPFW struct {
-	Inner  int // most steps per visit; 0 means 10
-	Resync int // passes between recompositions of w from the memory, to remove rounding errors; 0 means 10
+	Inner  int  // most steps per visit; 0 means 10
+	Resync int  // passes between recompositions of w from the memory, to remove rounding errors; 0 means 10
+	Warm   bool // start from s.W (see warm), not from the centre
 
 	corners     corners
 	gap         []float32 // [n] at the last visit
@@ -82,7 +83,7 @@ func (m *BCPFW) UsesLanes() {}
 // Convex returns true.
 func (m *BCPFW) Convex() bool { return true }
 
-// Start begins at ū_i = 1_{y_i}, where w is the centre, regardless of s.W.
+// Start begins at ū_i = 1_{y_i}, where w is the centre, regardless of s.W unless Warm.
 func (m *BCPFW) Start(ctx context.Context, p *train.Problem, s *train.State) error {
 	if err := checkHingeDual(m.Name(), p); err != nil {
 		return err
@@ -105,7 +106,38 @@ func (m *BCPFW) Start(ctx context.Context, p *train.Problem, s *train.State) err
 	m.gap, m.age = make([]float32, p.Len()), make([]float32, p.Len())
 	m.dual, m.best, m.primal = p.Constant, p.Constant, math.Inf(1)
 	m.bound = train.LowerBound{Value: p.Constant}
+	if m.Warm {
+		return m.warm(ctx, p, s)
+	}
 	return nil
+}
+
+// warm begins at the dual point of the oracle's answers at s.W = w₀, with that point's own weights. Unless w₀ is optimal these differ from
+// w₀, so the state shows w₀ until a pass finds better weights.
+func (m *BCPFW) warm(ctx context.Context, p *train.Problem, s *train.State) error {
+	var err error
+	if m.primal, err = p.Value(ctx, s.W); err != nil {
+		return err
+	}
+	s.FullPasses++
+	at := engine.At(s.W)
+	for i := range p.Len() {
+		m.example[0] = i
+		answer := func(ln *engine.Lane) error {
+			if err := p.Potentials(ln, at); err != nil {
+				return err
+			}
+			m.ask(ln, i)
+			return nil
+		}
+		if _, err := p.OverBatch(ctx, at, m.example[:], false, answer); err != nil {
+			return err
+		}
+		m.corners.move(i, 0, len(m.corners[i])-1, 1)
+		m.corners.prune(i)
+	}
+	s.OracleCalls += p.Len()
+	return m.resync(ctx, p, s)
 }
 
 // Pass makes n visits; the first pass visits every example.
@@ -189,12 +221,7 @@ func (m *BCPFW) choosePair(p *train.Problem, ln *engine.Lane) error {
 	}
 	i := ln.Batch.Examples[0]
 	if m.fresh {
-		ln.Output = vec.Grow(ln.Output, ln.Theta.OutputSize())
-		if len(ln.Values) < 1 {
-			ln.Values = make([]float64, 1)
-		}
-		ln.Oracle.Max(&ln.Theta, ln.Output, ln.Values[:1])
-		m.corners.find(i, ln.Output)
+		m.ask(ln, i)
 	}
 	to, from, high, low, mean := m.corners.extremes(i, &ln.Theta, 0)
 	c := p.Data.Weight(i)
@@ -210,6 +237,16 @@ func (m *BCPFW) choosePair(p *train.Problem, ln *engine.Lane) error {
 	ln.Sums.Loss = p.Task.Dot(&ln.V, 0, ln.Batch.GoldOf(0))
 	ln.Sums.Moved = 1
 	return nil
+}
+
+// ask adds the oracle's answer for the lane's example i, at its potentials, to the corners.
+func (m *BCPFW) ask(ln *engine.Lane, i int) {
+	ln.Output = vec.Grow(ln.Output, ln.Theta.OutputSize())
+	if len(ln.Values) < 1 {
+		ln.Values = make([]float64, 1)
+	}
+	ln.Oracle.Max(&ln.Theta, ln.Output, ln.Values[:1])
+	m.corners.find(i, ln.Output)
 }
 
 // resync recomputes w and the dual from the corners.

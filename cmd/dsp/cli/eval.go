@@ -3,11 +3,13 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"math"
 	"os"
 
 	"github.com/spf13/cobra"
 
+	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/models/tasks"
@@ -57,6 +59,9 @@ probabilities are what they say. Probabilities of entities are exact: that just 
 			if err != nil {
 				return err
 			}
+			if u := models.UnknownLabels(d, m.Labels); u.Count > 0 {
+				slog.Warn("labels that the model does not know count as errors", "labels", structured.SomeOf(u.Names), "times", u.Count, "first", u.First)
+			}
 			o := tasks.ReportOptions{Labels: labels}
 			if confusion {
 				o.Confusions = shownConfusions
@@ -85,7 +90,7 @@ probabilities are what they say. Probabilities of entities are exact: that just 
 		},
 	}
 	u.addFlags(cmd)
-	cmd.Flags().StringVar(&u.data, "data", "", "`FILE` with gold labels; builtin for the drawn words, trees, sentence pairs, scenes or graphs")
+	cmd.Flags().Var(&fileList{to: &u.data}, "data", "`FILE,...` with gold labels, one or several (separated by commas, the flag again, a pattern, or a folder of files); builtin for the drawn words, trees, sentence pairs, scenes or graphs")
 	cmd.Flags().BoolVar(&u.partial, "partial", false, "accept partial gold labels: ? (or _) for any label, A|B for one of these; such tokens, and the entities of their sequences, are not counted")
 	cmd.Flags().StringVar(&decode, "decode", "max", "which outputs to compare: `max|risk|expansion`, as in predict")
 	complete(cmd, "decode", decodes...)

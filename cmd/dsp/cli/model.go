@@ -37,11 +37,11 @@ func (u *use) addFlags(cmd *cobra.Command) {
 	flags.StringVar(&u.format, "format", "", "layout of the data: `"+strings.Join(formats.Names(), "|")+"`; empty: the model's, or recognised from the file")
 	flags.StringVar(&u.columns, "columns", "", "columns of conll data, such as `word=0,label=-1`; empty: the model's")
 	flags.StringVar(&u.label, "label", "", "label of conllu data: `upos|xpos|feats|deprel|misc:KEY`; empty: the model's")
-	flags.StringVar(&u.dense, "dense", "", "npz `FILE` with the dense features of the tokens, for models that read them beside words")
-	flags.StringVar(&u.boxes, "boxes", "", "`FILE` with candidate boxes in COCO's format of results, for models that choose among candidates; empty: sliding windows")
-	flags.StringVar(&u.images, "images", "", "`DIR` of the images, for coco and voc data; empty: beside the annotations")
-	flags.StringVar(&u.links, "links", "", "`FILE` with the gold links of sentence pairs, one line per pair, if they are not in the data file")
-	flags.StringVar(&u.masks, "masks", "", "`DIR` of the masks of a folder of images, for models that label pixels")
+	flags.Var(&fileList{to: &u.dense}, "dense", "npz `FILE` with the dense features of the tokens, for models that read them beside words")
+	flags.Var(&fileList{to: &u.boxes}, "boxes", "`FILE` with candidate boxes in COCO's format of results, for models that choose among candidates; empty: sliding windows")
+	flags.Var(&fileList{to: &u.images}, "images", "`DIR` of the images, for coco and voc data; empty: beside the annotations")
+	flags.Var(&fileList{to: &u.links}, "links", "`FILE` with the gold links of sentence pairs, one line per pair, if they are not in the data file")
+	flags.Var(&fileList{to: &u.masks}, "masks", "`DIR` of the masks of a folder of images, for models that label pixels")
 	flags.IntVar(&u.threads, "threads", 0, "number `N` of threads; it does not change the results; 0: all cores")
 	flags.StringVar(&u.device, "device", "cpu", "where to compute: `cpu|cuda[:N]`; N is the number of the GPU, from 0; a GPU reads the data in one piece, and its scores differ from the CPU's in the last digits")
 	complete(cmd, "format", formats.Names()...)
@@ -59,6 +59,9 @@ func (u *use) load() (*models.Model, error) {
 	m, err := models.Load(u.model)
 	if err != nil {
 		return nil, err
+	}
+	if m.Unfinished > 0 {
+		slog.Warn("the run is not finished: these are the weights of its checkpoint; dsp train --resume continues it", "run", u.model, "pass", m.Unfinished)
 	}
 	m.OnTruncated(func(times int) {
 		slog.Warn("cuts are exact only for edges that favour equal labels: others were truncated, and the labels may not be the best", "times", times)

@@ -37,6 +37,7 @@ dsp train with no arguments trains a small convolutional network to read words o
 				level = slog.LevelWarn
 			}
 			slog.SetDefault(slog.New(newLog(os.Stderr, level)))
+			warnRepeated(cmd, os.Args[1:])
 		},
 	}
 	root.PersistentFlags().Bool("json", false, "print results as one JSON object, last on standard output (predict: one per sequence; serve: the address, first)")

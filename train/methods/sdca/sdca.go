@@ -48,6 +48,7 @@ import (
 type SDCA struct {
 	Resync int  // passes between recompositions of w from the memory, to remove rounding errors; 0 means 20
 	Async  bool // threads take examples one by one without waiting; for sparse inputs only (async.go)
+	Warm   bool // start from s.W (warm.go), not from the centre
 
 	lone    []*loneStep // one per asynchronous thread
 	memory  *dualMemory
@@ -58,6 +59,7 @@ type SDCA struct {
 	dual    float64   // the largest D seen
 	bound   train.LowerBound
 	passes  int
+	drop    []float32 // of a warm start, until the first pass has dropped it: w less the weights of the dual point
 
 	regulariser proximal.Regulariser // that the steps see
 	τ           float32              // threshold of w
@@ -84,7 +86,7 @@ func (m *SDCA) Convex() bool { return true }
 // TakesL1 implements train.L1Method.
 func (m *SDCA) TakesL1() {}
 
-// Start begins at u_i = 1_{y_i}, where w is the centre, regardless of s.W.
+// Start begins at u_i = 1_{y_i}, where w is the centre, regardless of s.W unless Warm.
 func (m *SDCA) Start(ctx context.Context, p *train.Problem, s *train.State) error {
 	if err := train.CheckConvex(m.Name(), p.Scorer); err != nil {
 		return err
@@ -120,6 +122,9 @@ func (m *SDCA) Start(ctx context.Context, p *train.Problem, s *train.State) erro
 	copy(m.w, m.regulariser.Center)
 	m.primal, m.dual = math.Inf(1), math.Inf(-1)
 	m.bound = train.LowerBound{Value: p.Constant}
+	if m.Warm {
+		return m.warm(ctx, p, s)
+	}
 	return nil
 }
 
@@ -138,14 +143,21 @@ func (m *SDCA) Pass(ctx context.Context, p *train.Problem, s *train.State) error
 		r.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
 		order = order[:min(len(order), p.Len()-visits)]
 		visits += len(order)
-		if err := sweep(order); err != nil {
+		var err error
+		if m.drop == nil {
+			err = sweep(order)
+		} else {
+			err = m.sweepWarm(order, sweep)
+		}
+		if err != nil {
 			return err
 		}
 	}
 	m.passes++
 	s.Passes++
 	s.OracleCalls += visits
-	if m.passes%cmp.Or(m.Resync, 20) == 0 {
+	if m.passes%cmp.Or(m.Resync, 20) == 0 || m.drop != nil {
+		m.drop = nil
 		if err := m.resync(ctx, p, s); err != nil {
 			return err
 		}
@@ -232,4 +244,7 @@ func (m *SDCA) Archive(a engine.Archive) {
 	a.Number("dual", &m.dual)
 	m.bound.Archive(a)
 	a.Count("passes", &m.passes)
+	if m.Warm {
+		a.Floats("drop", &m.drop)
+	}
 }
