@@ -6,9 +6,11 @@ import (
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/formats"
 	"github.com/dsp-go/dsp/models/inputs"
+	"github.com/dsp-go/dsp/models/inputs/packs"
 	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/arrays/packed"
 	"github.com/dsp-go/dsp/structured/host"
 )
 
@@ -17,6 +19,7 @@ type Data struct {
 	Train, Dev, Test *structured.Dataset
 
 	inputs  inputs.Inputs  // how inputs were made from the columns of text
+	packed  bool           // the training data are a pack, which has its inputs
 	Change  *tasks.Change  // that the task made to the training data, or nil
 	Vectors *VectorsReport // on the vectors of words, or nil
 }
@@ -65,7 +68,12 @@ func ReadFiles(c *config.Config) (*Data, error) {
 	var beside [3]besides
 	var err error
 	task, all := tasks.Of(c), false
-	if task.ReadAll != nil {
+	if _, d.packed = packed.Is(c.Train); d.packed {
+		if d.Train, d.inputs, err = packs.Open(c); err == nil {
+			beside, err = filesOf(c)
+		}
+		all = true
+	} else if task.ReadAll != nil {
 		d.Train, d.Dev, d.Test, all, err = task.ReadAll(c)
 	}
 	if !all {
@@ -88,8 +96,10 @@ func ReadFiles(c *config.Config) (*Data, error) {
 	if d.Train.Labels == nil {
 		return nil, structured.BadInput("%s: no labels to train on", c.Train)
 	}
-	if err := d.prepare(c); err != nil {
-		return nil, err
+	if !d.packed {
+		if err := d.prepare(c); err != nil {
+			return nil, err
+		}
 	}
 	like := sourceLike(c, d.Train)
 	for _, more := range []struct {
@@ -110,11 +120,13 @@ func ReadFiles(c *config.Config) (*Data, error) {
 
 // FitInputs makes the inputs of text out of its columns, in all data sets, from what occurs in the training data.
 func (d *Data) FitInputs(c *config.Config) error {
-	var err error
-	if d.inputs, err = tasks.Of(c).Fit(c, d.Train); err != nil {
-		return err
+	if !d.packed {
+		var err error
+		if d.inputs, err = tasks.Of(c).Fit(c, d.Train); err != nil {
+			return err
+		}
 	}
-	if c.Vectors != "" && d.inputs.Vocab != nil {
+	if !d.packed && c.Vectors != "" && d.inputs.Vocab != nil {
 		if err := d.readVectors(c); err != nil {
 			return err
 		}
@@ -130,6 +142,21 @@ func (d *Data) FitInputs(c *config.Config) error {
 		}
 	}
 	return nil
+}
+
+// Packed reports whether the training data are a pack.
+func (d *Data) Packed() bool { return d.packed }
+
+// Pack writes the training data with their inputs to a pack, as c says, which is resolved.
+func (d *Data) Pack(path string, c *config.Config) (packs.Summary, error) {
+	return packs.Write(path, c, d.Train, d.inputs)
+}
+
+// ForgetText drops the text that inputs were made of, so that memory need not hold it while training. Inputs cannot be made anew after that.
+func (d *Data) ForgetText() {
+	for _, set := range d.sets() {
+		set.ForgetText()
+	}
 }
 
 // sets returns the data sets that there are, the training data first.

@@ -101,10 +101,15 @@ func (d *Dataset) outputs() []int {
 
 // Column returns the column of that name, or nil.
 func (d *Dataset) Column(name string) []string {
-	if c := slices.Index(d.ColumnNames, name); c >= 0 {
+	if c := slices.Index(d.ColumnNames, name); c >= 0 && c < len(d.Columns) {
 		return d.Columns[c]
 	}
 	return nil
+}
+
+// ForgetText drops the columns and the layout of a text file. The names of the columns stay.
+func (d *Dataset) ForgetText() {
+	d.Columns, d.Layout, d.Ranges = nil, nil, nil
 }
 
 // Weight returns the weight of example i in the objective.

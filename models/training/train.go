@@ -57,6 +57,7 @@ func trainAll(ctx context.Context, c *config.Config, o TrainOptions) (*Result, [
 	if err != nil {
 		return nil, nil, errors.Join(err, removeIfEmpty(c.Out))
 	}
+	data.ForgetText()
 	result, runs, err := trainOn(ctx, *c, data, o)
 	if result == nil {
 		err = errors.Join(err, removeIfEmpty(c.Out))

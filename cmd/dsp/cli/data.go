@@ -23,7 +23,7 @@ func dataCommand() *cobra.Command {
 		Args:  noVerb,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(ocrCommand(), textCommand(), treesCommand(), objectsCommand(), scenesCommand(), pairsCommand(), attributesCommand())
+	cmd.AddCommand(ocrCommand(), textCommand(), treesCommand(), objectsCommand(), scenesCommand(), pairsCommand(), attributesCommand(), packCommand())
 	return cmd
 }
 
