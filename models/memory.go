@@ -10,7 +10,7 @@ import (
 )
 
 // beginningBytes is how much of a text file is read to extrapolate the memory for all of it.
-const beginningBytes = 4 << 20
+const beginningBytes = 1 << 20
 
 // checkMemory refuses a training file that does not fit into memory, before reading it. It extrapolates from the beginning of
 // the file.

@@ -45,6 +45,8 @@ type Dataset struct {
 
 	Companion Companion // what the task keeps of its examples beside all this, or nil
 
+	Mapped string // the file that the arrays are mapped from, if they are; copies of them belong into files beside it, not into memory
+
 	IDs     []string  // [n] names of the examples, or nil
 	Lines   []int     // [n] first line of each example in its file, or nil
 	Weights []float64 // [n] weight of f_i in the objective; nil means 1 for all

@@ -141,7 +141,7 @@ func (f *File) Dataset() (*structured.Dataset, error) {
 		return nil, structured.BadInput("%s: metadata \"data\": %d features and %d inputs of a position", f.path, about.Dim, about.Inputs)
 	}
 	d := &structured.Dataset{
-		Name: about.Name, Dim: about.Dim, ColumnNames: about.ColumnNames, CostRows: about.CostRows,
+		Name: about.Name, Mapped: f.path, Dim: about.Dim, ColumnNames: about.ColumnNames, CostRows: about.CostRows,
 		Alphabet: structured.NewAlphabet(about.Labels...),
 		Offsets:  r.offsets(offsets, -1, -1),
 	}

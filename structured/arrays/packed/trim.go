@@ -5,31 +5,49 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
-// residentBytes is how much of a pack may stay in the process before its pages are given back to the system's cache, from which they
-// come again for about a microsecond per 64 KiB.
+// residentBytes is how much of all mapped files may stay in the process before their pages are given back to the system's cache, from
+// which they come again for about a microsecond per 64 KiB.
 const residentBytes = 32 << 20
 
 // trimEvery is how often the size is looked at.
 const trimEvery = 20 * time.Millisecond
 
-// trim keeps the pages of b in the process few from now on. It does nothing for small mappings, and where the system does not tell how
-// many there are.
+// trimmed are the mappings whose pages in the process are kept few.
+var trimmed struct {
+	sync.Mutex
+	all [][]byte
+}
+
+// trim keeps the pages of b in the process few from now on. It does nothing where the system does not tell how many there are.
 func trim(b []byte) {
 	before, ok := residentFilePages()
-	if !ok || len(b) <= residentBytes {
+	if !ok || len(b) == 0 {
 		return
 	}
-	most := before + residentBytes/os.Getpagesize()
-	go func() {
-		for range time.Tick(trimEvery) {
-			if n, _ := residentFilePages(); n > most {
-				forget(b)
-			}
+	trimmed.Lock()
+	defer trimmed.Unlock()
+	trimmed.all = append(trimmed.all, b)
+	if len(trimmed.all) == 1 {
+		go keepTrim(before + residentBytes/os.Getpagesize())
+	}
+}
+
+// keepTrim gives pages back whenever the process holds more than so many pages of files.
+func keepTrim(most int) {
+	for range time.Tick(trimEvery) {
+		if n, _ := residentFilePages(); n <= most {
+			continue
 		}
-	}()
+		trimmed.Lock()
+		for _, b := range trimmed.all {
+			forget(b)
+		}
+		trimmed.Unlock()
+	}
 }
 
 // residentFilePages returns how many pages of files the process holds, the program's own among them. It is false where that is unknown.

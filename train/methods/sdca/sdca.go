@@ -95,7 +95,10 @@ func (m *SDCA) Start(ctx context.Context, p *train.Problem, s *train.State) erro
 		return err
 	}
 	if p.Sparse() != nil && !m.Async {
-		m.shards = newDualShards(p)
+		var err error
+		if m.shards, err = newDualShards(p); err != nil {
+			return err
+		}
 	}
 	if len(m.w) > 0 { // restored
 		return m.memory.attach(p.Objective)
