@@ -152,12 +152,9 @@ func (d *Data) Pack(path string, c *config.Config) (packs.Summary, error) {
 	return packs.Write(path, c, d.Train, d.inputs)
 }
 
-// ForgetText drops the text that inputs were made of, so that memory need not hold it while training. Inputs cannot be made anew after that.
-func (d *Data) ForgetText() {
-	for _, set := range d.sets() {
-		set.ForgetText()
-	}
-}
+// ForgetText drops the text of the training data, of which their inputs were made, so that memory need not hold it while training. Inputs
+// cannot be made anew after that.
+func (d *Data) ForgetText() { d.Train.ForgetText() }
 
 // sets returns the data sets that there are, the training data first.
 func (d *Data) sets() []*structured.Dataset {

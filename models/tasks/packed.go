@@ -28,8 +28,12 @@ var wordNets = []string{"embed", "rnn", "attention"}
 // refused; a default value stands for the pack's.
 func takePacked(c *config.Config) error {
 	metadata, ok := packed.Is(c.Train)
-	if !ok || metadata == nil {
+	switch {
+	case !ok:
 		return nil
+	case metadata == nil: // it is cut short, as the error says
+		_, err := packed.Open(c.Train)
+		return err
 	}
 	was, def := config.Default(), config.Default()
 	if err := json.Unmarshal([]byte(metadata[PackedConfig]), &was); err != nil {

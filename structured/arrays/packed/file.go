@@ -41,7 +41,8 @@ func Write(path string, f *safetensors.File) error {
 	})
 }
 
-// Is reports whether a file is a pack, by its metadata, and returns these. It is false for files that cannot be read.
+// Is reports whether a file is a pack, by its metadata, and returns these, or nil if it is one that Open refuses. It is false for files
+// that cannot be read.
 func Is(path string) (metadata map[string]string, ok bool) {
 	f, err := os.Open(path)
 	if err != nil {
