@@ -178,6 +178,9 @@ func (f *File) Dataset() (*structured.Dataset, error) {
 		d.Tables = append(d.Tables, t)
 	}
 	r.graphs(d)
+	r.missing(d.Dim > 0 && d.Features == nil, denseFeatures)
+	r.missing(about.Inputs > 0 && d.Ids == nil, ids)
+	r.missing(d.Characters != nil && d.Characters.Ids == nil, characters)
 	d.Costs = take[float32](&r, costs, -1)
 	d.Lines, d.Weights = take[int](&r, lines, n), take[float64](&r, weights, n)
 	if r.err == nil && d.Costs != nil && d.CostRows != structured.Positions && d.Table(d.CostRows) == nil {
@@ -239,6 +242,13 @@ type reader struct {
 func (r *reader) fail(format string, args ...any) {
 	if r.err == nil {
 		r.err = fmt.Errorf(format, args...)
+	}
+}
+
+// missing fails for a tensor that there has to be.
+func (r *reader) missing(is bool, name string) {
+	if is {
+		r.fail("no tensor %q", name)
 	}
 }
 
